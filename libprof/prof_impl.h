@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * What the files of libprof offer each other, grouped by file: a table of
+ * contents.  Layouts that only one file needs stay in that file.
+ */
+#ifndef PROF_IMPL_H
+#define PROF_IMPL_H
+
+#include <linux/perf_event.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "dtp_abi.h"
+#include "prof.h"
+
+#define PROF_PRINTF(f, a)	__attribute__((format(printf, f, a)))
+
+/* ------------------------------------------------------------ error.c */
+
+/*
+ * Fill in an error and return -1, in one call.  The code's own cure is set;
+ * prof_cure replaces it.  errno is not looked at: say it in the sentence.
+ */
+int	prof_fail(struct prof_err *error, enum prof_code code,
+	    const char *fmt, ...) PROF_PRINTF(3, 4);
+int	prof_cure(struct prof_err *error, const char *fmt, ...)
+	    PROF_PRINTF(2, 3);	/* returns -1 */
+int	prof_fail_nomem(struct prof_err *error);
+
+/* ----------------------------------------------- kernel/event.c, prov_*.c */
+
+/* State that names need: BTF, tracefs, libpfm4, tables; opened on demand. */
+struct prof_names;
+
+/* How an event is attached. */
+enum prof_kind {
+	PROF_KIND_PROC,		/* lives of processes; always event 0 */
+	PROF_KIND_PERF,		/* perf_event_open, with or without BPF */
+	PROF_KIND_TRACEPOINT,	/* raw tracepoint */
+	PROF_KIND_SYSCALL	/* raw tracepoint sys_enter or sys_exit */
+};
+
+/* One argument that the event records. */
+struct prof_arg {
+	char		*ag_name;	/* "next->pid" */
+	char		*ag_type;	/* "int", as C writes it */
+	struct dtp_arg	 ag_load;	/* how BPF gets it */
+};
+
+/* One event, resolved: all that is needed to attach and to describe it. */
+struct prof_event {
+	char		*ev_name;	/* as the user wrote it */
+	char		*ev_probe;	/* provider:module:function:name */
+	char		*ev_unit;	/* of the weight */
+	const struct prof_provider *ev_provider;
+	enum prof_kind	 ev_kind;
+	uint32_t	 ev_id;		/* index, given by the session */
+	/* PERF: type, config, period or frequency, exclude_*, precise_ip */
+	struct perf_event_attr ev_attr;
+	int		 ev_cpu;	/* interval: the one CPU; else -1 */
+	bool		 ev_is_timer;	/* count late periods */
+	/* TRACEPOINT, SYSCALL */
+	char		*ev_tracepoint;	/* "sched_switch" */
+	bool		 ev_is_return;
+	uint64_t	 ev_sysmask[DTP_MAX_SYSCALL / 64];
+	uint32_t	 ev_nargs;
+	struct prof_arg	 ev_args[DTP_MAX_ARGS];
+	struct dtp_filter ev_filter;	/* compiled by the session */
+};
+
+/* A growing array of events; the events are owned. */
+struct prof_events {
+	struct prof_event **el_event;
+	size_t		 el_n;
+	size_t		 el_cap;
+};
+
+/* What events get whose name says nothing about it. */
+struct prof_event_defaults {
+	uint64_t	 ed_frequency_hz;
+	uint64_t	 ed_period;
+	bool		 ed_user_only;
+};
+
+/* Called for each probe that a provider lists; nonzero ends the listing. */
+typedef int prof_list_fn(void *arg, const struct prof_probe *probe);
+
+/*
+ * A provider: a source of probes, one file each (prov_NAME.c).  A provider
+ * that this kernel lacks offers no probes and a reason.
+ */
+struct prof_provider {
+	const char	*pv_name;
+	/*
+	 * Called when an event is added whose provider part is this one's, or
+	 * is empty.  1: added to the list, 0: the name is not one of ours,
+	 * -1: it is, but it cannot be had (error says why).
+	 */
+	int	(*pv_resolve)(struct prof_names *names, const char *spec,
+		    const struct prof_event_defaults *defaults,
+		    struct prof_events *events, struct prof_err *error);
+	/* Called by the catalog; "why" (borrowed, static) when there is none. */
+	int	(*pv_list)(struct prof_names *names, prof_list_fn *fn,
+		    void *arg, const char **why);
+};
+
+struct prof_names *prof_names_open(struct prof_err *error);
+void	prof_names_close(struct prof_names *names);
+/* Resolve one -e; appends; all or nothing; suggests the nearest name. */
+int	prof_names_resolve(struct prof_names *names, const char *spec,
+	    const struct prof_event_defaults *defaults,
+	    struct prof_events *events, struct prof_err *error);
+
+struct prof_event *prof_event_new(const char *name, const char *probe,
+	    const char *unit, const struct prof_provider *provider,
+	    enum prof_kind kind);	/* owned by caller; NULL: no memory */
+void	prof_event_free(struct prof_event *event);
+int	prof_events_add(struct prof_events *events, struct prof_event *event);
+void	prof_events_free(struct prof_events *events);
+
+/* --------------------------------------------------- kernel/tracefs.c */
+
+/*
+ * A directory descriptor on tracefs, mounted or not (an own detached mount
+ * when it is not; the system is left as it was).  -1: none, error says why.
+ */
+int	prof_tracefs_open(struct prof_err *error);
+
+/* ----------------------------------------------------- kernel/glob.c */
+
+/* Bounded glob match: * ? [..], at most 8 stars, no recursion without end. */
+bool	prof_glob_match(const char *glob, const char *text);
+bool	prof_glob_is(const char *text);	/* has any of * ? [ */
+/* Edit distance, for "did you mean". */
+unsigned prof_name_distance(const char *a, const char *b);
+
+/* --------------------------------------------------- kernel/filter.c */
+
+/*
+ * Compile an expression into tests.  Argument names are looked up in event
+ * (may be NULL: only arg0..arg7).  On error the sentence shows the column.
+ */
+int	prof_filter_compile(const char *expression,
+	    const struct prof_event *event, struct dtp_filter *filter,
+	    struct prof_err *error);
+
+/* --------------------------------------------------- kernel/procfs.c */
+
+/* Called for each record of a snapshot; nonzero ends it. */
+typedef int prof_record_fn(void *arg, const struct prof_record *record);
+
+/* One process: PROF_R_TASK per thread, PROF_R_MMAP per executable mapping. */
+int	prof_procfs_snapshot_pid(int pid, uint64_t time_ns,
+	    prof_record_fn *fn, void *arg);	/* 0 also when it has gone */
+int	prof_procfs_snapshot_all(uint64_t time_ns, prof_record_fn *fn,
+	    void *arg);
+/* Kernel text and modules as PROF_R_MMAP of pid 0xffffffff. */
+int	prof_procfs_snapshot_kernel(uint64_t time_ns, prof_record_fn *fn,
+	    void *arg);
+/* Children of a process, appended to a caller-owned array. */
+int	prof_procfs_children(int pid, int **pids, size_t *n, size_t *cap);
+bool	prof_procfs_exists(int id);
+/* Read a build-id note; length, or 0. */
+uint32_t prof_build_id_of_file(int fd, uint8_t out[20]);
+/* Online CPUs; owned by caller. */
+int	prof_cpus_online(int **cpus, size_t *n, struct prof_err *error);
+int	prof_cpus_possible(void);	/* largest id + 1 */
+long	prof_proc_number(const char *path, long otherwise);
+
+/* ------------------------------------------------- kernel/perfring.c */
+
+/*
+ * The perf rings of a session: side band (mappings with build-ids, ksymbols,
+ * throttling) for every path, and the samples themselves where BPF may not
+ * be used.  One ring per CPU, shared by all events on it.
+ */
+struct prof_rings;
+struct prof_rings_options {
+	const int	*ro_cpus;
+	size_t		 ro_ncpus;
+	const int	*ro_pids;	/* NULL: all processes */
+	size_t		 ro_npids;
+	bool		 ro_inherit;
+	bool		 ro_enable_on_exec;
+	bool		 ro_samples;	/* the events sample into the rings */
+	bool		 ro_callchain;
+	struct prof_event *const *ro_events;
+	size_t		 ro_nevents;
+	size_t		 ro_ring_bytes;
+};
+struct prof_rings *prof_rings_open(const struct prof_rings_options *options,
+	    struct prof_err *error);
+int	prof_rings_enable(struct prof_rings *rings);
+int	prof_rings_disable(struct prof_rings *rings);
+/* Hand over what is there, in order of time, up to until_ns. */
+int	prof_rings_drain(struct prof_rings *rings, uint64_t until_ns,
+	    prof_record_fn *fn, void *arg);
+/* Descriptors to poll. */
+size_t	prof_rings_fds(const struct prof_rings *rings, const int **fds);
+/* PATH_PERF: count, enabled, running, lost of an event, summed over CPUs. */
+int	prof_rings_accounting(struct prof_rings *rings, size_t event,
+	    struct prof_accounting *accounting);
+uint64_t prof_rings_lost(const struct prof_rings *rings);
+const char *prof_rings_note(const struct prof_rings *rings, size_t n);
+void	prof_rings_close(struct prof_rings *rings);
+int	prof_perf_open(struct perf_event_attr *attr, int pid, int cpu,
+	    int group, unsigned long flags);
+/* Turn errno of a failed perf_event_open into sentence and cure; -1. */
+int	prof_perf_explain(struct prof_err *error, const struct prof_event *event,
+	    int error_number, int pid, int cpu);
+
+/* ------------------------------------------------ recording/write.c */
+
+/*
+ * Appends a recording.  prof_writer_add may be called for every record, in
+ * order of time for samples; it copies what it needs.  Compression and
+ * write(2) happen in a thread of the writer.
+ */
+struct prof_writer;
+struct prof_writer *prof_writer_open(const char *path,
+	    struct prof_err *error);
+/* Before the first record. */
+int	prof_writer_info(struct prof_writer *writer, const char *key,
+	    const char *value);
+int	prof_writer_event(struct prof_writer *writer,
+	    const struct prof_event_info *info);
+int	prof_writer_add(struct prof_writer *writer,
+	    const struct prof_record *record);
+/* The accounting so far, of all events on one CPU (cpu -1: of no CPU). */
+int	prof_writer_accounting(struct prof_writer *writer, int cpu,
+	    const struct prof_accounting *accounting, size_t nevents);
+/* Write out what is buffered (each second, and before a long pause). */
+int	prof_writer_flush(struct prof_writer *writer);
+uint64_t prof_writer_bytes(const struct prof_writer *writer);
+uint64_t prof_writer_written(const struct prof_writer *writer, size_t event);
+const struct prof_err *prof_writer_error(const struct prof_writer *writer);
+/* Symbols, index and END; 0 when the file is whole.  Frees the writer. */
+int	prof_writer_close(struct prof_writer *writer, struct prof_err *error);
+/* Give up: close, and remove the file. */
+void	prof_writer_discard(struct prof_writer *writer);
+
+#endif /* PROF_IMPL_H */

@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: ISC OR (Dual BSD/GPL) */
+/*
+ * The only header that both sides read: what the BPF programs write and the
+ * library reads, byte for byte.  Records of the stream, the control words of
+ * a stream, the counters, and the read-only configuration that specialises
+ * each program for its event.
+ *
+ * Called by nobody; included by sys/*.bpf.c, by the host build of the same
+ * files (host_shim.h) and by libprof/kernel.  Nothing of this reaches a file
+ * as it is: the recording has its own format (doc/dtprof-format.5).
+ *
+ * Rules: fixed-width members, explicit padding, types appended and never
+ * renumbered, size and offsets asserted below.
+ */
+#ifndef DTP_ABI_H
+#define DTP_ABI_H
+
+#include <linux/types.h>
+
+#define DTP_ABI_VERSION		1
+
+/* Bounds that the verifier must know.  CPUs, events and targets are data. */
+#define DTP_MAX_KFRAMES		127	/* kernel.perf_event_max_stack */
+#define DTP_MAX_UFRAMES		127
+#define DTP_MAX_ARGS		8
+#define DTP_MAX_DEREF		4
+#define DTP_STR_LEN		64	/* slot of one string argument */
+#define DTP_COMM_LEN		16
+#define DTP_PATH_LEN		256
+#define DTP_MAX_TESTS		16
+#define DTP_MAX_SYSCALL		1024
+#define DTP_SCRATCH_SLOTS	4	/* stacks walked at once on a CPU */
+#define DTP_RESERVE_TRIES	8
+
+/*
+ * The largest record: header, weight, arguments (all strings), comm, stack
+ * head and both stacks, rounded up.  The ring has this much room behind its
+ * end, so that a record is always contiguous.
+ */
+#define DTP_MAX_RECORD		4096
+#define DTP_MIN_RING		65536
+
+/* Types of record.  Appended, never renumbered. */
+enum dtp_type {
+	DTP_T_NONE	= 0,
+	DTP_T_SAMPLE	= 1,	/* one firing of an event */
+	DTP_T_FORK	= 2,	/* struct dtp_fork; pid, tid: the new task */
+	DTP_T_EXEC	= 3,	/* struct dtp_exec */
+	DTP_T_EXIT	= 4,	/* struct dtp_exit */
+	DTP_T_COMM	= 5,	/* struct dtp_comm */
+};
+
+/*
+ * Every record begins like this.
+ *
+ *	+------+------+-------+-----+-------+---------+-----+-----+-------
+ *	| size | type | event | cpu | flags | time_ns | pid | tid | parts
+ *	+------+------+-------+-----+-------+---------+-----+-----+-------
+ *
+ * The parts of a sample follow in the order of DTP_P_*; which of them are
+ * there depends on the event alone (dc_parts).
+ */
+struct dtp_rec {
+	__u32	dr_size;	/* bytes, header included, multiple of 8 */
+	__u16	dr_type;	/* enum dtp_type */
+	__u16	dr_event;	/* index of the event; 0 is proc */
+	__u32	dr_cpu;
+	__u32	dr_flags;	/* DTP_R_* */
+	__u64	dr_time_ns;	/* CLOCK_MONOTONIC, taken once per firing */
+	__u32	dr_pid;		/* thread group */
+	__u32	dr_tid;
+};
+
+#define DTP_R_KERNEL	0x1	/* the interrupted code ran in the kernel */
+#define DTP_R_NESTED	0x2	/* entered while another writer was active */
+
+/* Parts of a sample, in this order. */
+#define DTP_P_WEIGHT	0x01	/* u64: the period that overflowed */
+#define DTP_P_IP	0x02	/* u64: interrupted pc; absent when a stack is */
+#define DTP_P_ARGS	0x04	/* nargs slots: u64, or DTP_STR_LEN bytes */
+#define DTP_P_COMM	0x08	/* char[DTP_COMM_LEN] */
+#define DTP_P_KSTACK	0x10	/* struct dtp_stack, then both lists of pc */
+#define DTP_P_USTACK	0x20
+
+/* Before the frames: kernel frames first, innermost first, then user's. */
+struct dtp_stack {
+	__u16	ds_nkernel;
+	__u16	ds_nuser;
+	__u8	ds_kstatus;	/* enum dtp_stack_status */
+	__u8	ds_ustatus;
+	__u16	ds_pad;
+};
+
+/* How far a stack can be believed.  Appended, never renumbered. */
+enum dtp_stack_status {
+	DTP_S_NONE	= 0,	/* not asked for, or there is none */
+	DTP_S_OK	= 1,	/* the walk ended by itself */
+	DTP_S_DEEP	= 2,	/* cut at the largest depth */
+	DTP_S_FAULT	= 3,	/* memory that could not be read */
+	DTP_S_BUSY	= 4,	/* no scratch free: the stack was not walked */
+	DTP_S_NSTATUS	= 5
+};
+
+struct dtp_fork {
+	__u32	df_ppid;
+	__u32	df_ptid;
+	char	df_comm[DTP_COMM_LEN];
+};
+
+struct dtp_exec {
+	__u32	de_old_tid;
+	__u32	de_path_len;	/* without the NUL; the path is cut at 255 */
+	char	de_comm[DTP_COMM_LEN];
+	char	de_path[DTP_PATH_LEN];
+};
+
+struct dtp_exit {
+	__s32	dx_code;	/* as wait(2) would report it */
+	__u32	dx_group_dead;	/* the last thread of the process */
+	char	dx_comm[DTP_COMM_LEN];
+};
+
+struct dtp_comm {
+	char	do_comm[DTP_COMM_LEN];
+};
+
+/*
+ * One stream per CPU.
+ *
+ *	   line 0 and 1, written by BPF          line 2 and 3, written by us
+ *	+-------------------------------+     +-----------------------------+
+ *	| state = reserved<<16 | writers|     | tail                        |
+ *	| head                          |     | enabled                     |
+ *	| scratch (bit per slot in use) |     |                             |
+ *	+-------------------------------+     +-----------------------------+
+ *	ring: 2^n bytes + DTP_MAX_RECORD behind them
+ *
+ * A writer enters (writers + 1), takes the time, walks its stack into a
+ * scratch slot, reserves the exact size, copies, and leaves (writers - 1).
+ * Who brings writers to 0 raises head to that word's position.  Positions
+ * only grow; a byte's place is position & (ring - 1).  So everything below
+ * head is complete, and if writers is 0 everything below reserved is.
+ *
+ * [c] written by BPF programs on that CPU, atomically, read by the drain
+ * [u] written by the drain thread, read by BPF
+ */
+struct dtp_stream {
+	__u64	ss_state;	/* [c] reserved << 16 | writers */
+	__u64	ss_head;	/* [c] everything below is complete */
+	__u64	ss_scratch;	/* [c] bit n: scratch slot n is in use */
+	__u64	ss_pad0[13];
+	__u64	ss_tail;	/* [u] everything below may be overwritten */
+	__u64	ss_enabled;	/* [u] this CPU takes samples */
+	__u64	ss_pad1[14];
+};
+
+#define DTP_WRITERS_BITS	16
+#define DTP_WRITERS_MASK	0xffffULL
+
+/* What the session does; only the user side writes it. */
+enum dtp_state {
+	DTP_OFF		= 0,	/* firings are nobody's */
+	DTP_ARMED	= 1,	/* lives are recorded, samples are not yet */
+	DTP_RECORDING	= 2,
+	DTP_STOPPED	= 3,
+};
+
+struct dtp_control {
+	__u32	co_state;	/* [u] enum dtp_state */
+	__u32	co_self;	/* [u] thread group left out, 0: none */
+	__u64	co_pad[7];
+};
+
+/*
+ * Per CPU and event, [c] all of it, atomic adds only.  After stop, exactly:
+ *
+ *	fired = stored + full + nested + filtered + error
+ *
+ * Outside of the identity: firings before START and after STOP (outside),
+ * how many of the stored entered while another writer was active, the
+ * events that the firings stand for, periods a late timer skipped, firings
+ * of the recorder itself (they are filtered too), and what became of stacks.
+ */
+struct dtp_counts {
+	__u64	cn_fired;
+	__u64	cn_stored;
+	__u64	cn_full;	/* no room: the newest is refused */
+	__u64	cn_nested;	/* reserve lost DTP_RESERVE_TRIES races */
+	__u64	cn_filtered;	/* not a target, or the filter said no */
+	__u64	cn_error;	/* could not be recorded for another reason */
+	__u64	cn_nested_stored;
+	__u64	cn_self;	/* of filtered: the recorder itself */
+	__u64	cn_weight;	/* sum of the weights of fired */
+	__u64	cn_outside;
+	__u64	cn_outside_weight;
+	__u64	cn_late;	/* whole periods that a late timer skipped */
+	__u64	cn_last_ns;	/* time of the last firing, for late */
+	__u64	cn_arg_fault;	/* an argument could not be read: it is 0 */
+	__u64	cn_kstack[DTP_S_NSTATUS];
+	__u64	cn_ustack[DTP_S_NSTATUS];
+};
+
+/* One argument of a tracepoint: a word of the context, then dereferences. */
+enum dtp_arg_kind {
+	DTP_A_INT	= 0,	/* integer or pointer, as 64 bits */
+	DTP_A_STR	= 1,	/* the path ends at a kernel char pointer */
+	DTP_A_CHARS	= 2,	/* the path ends at a char array */
+	DTP_A_USTR	= 3,	/* the path ends at a user char pointer */
+};
+
+struct dtp_arg {
+	__u8	ar_kind;	/* enum dtp_arg_kind */
+	__u8	ar_index;	/* word of the context */
+	__u8	ar_nderef;	/* how many of ar_off count */
+	__u8	ar_size;	/* bytes of an integer at the end: 1 2 4 8 */
+	__u8	ar_signed;
+	__u8	ar_bit_off;	/* bit-field: shift, and ... */
+	__u8	ar_bit_size;	/* ... width, 0: not a bit-field */
+	__u8	ar_pad;
+	__u32	ar_off[DTP_MAX_DEREF];	/* add, then load */
+};
+
+/*
+ * A filter is a list of comparisons; each says where to go when it holds
+ * and when it does not, always forward or to a verdict.  dtp_filter.h runs
+ * it on both sides.
+ */
+enum dtp_field {
+	DTP_F_PID	= 0,
+	DTP_F_TID	= 1,
+	DTP_F_CPU	= 2,
+	DTP_F_UID	= 3,
+	DTP_F_GID	= 4,
+	DTP_F_COMM	= 5,	/* == and != only, against ft_value[0..1] */
+	DTP_F_KERNEL	= 6,	/* 1: the interrupted code is the kernel's */
+	DTP_F_ARG0	= 16,	/* to DTP_F_ARG0 + DTP_MAX_ARGS - 1 */
+};
+
+enum dtp_op {
+	DTP_OP_EQ, DTP_OP_NE, DTP_OP_LT, DTP_OP_LE, DTP_OP_GT, DTP_OP_GE,
+	DTP_OP_AND,		/* field & value != 0 */
+};
+
+#define DTP_ACCEPT	0xff
+#define DTP_REJECT	0xfe
+
+struct dtp_test {
+	__u8	ft_field;	/* enum dtp_field */
+	__u8	ft_op;		/* enum dtp_op */
+	__u8	ft_yes;		/* next test, DTP_ACCEPT or DTP_REJECT */
+	__u8	ft_no;
+	__u8	ft_unsigned;	/* compare as unsigned */
+	__u8	ft_pad[3];
+	__u64	ft_value[2];
+};
+
+struct dtp_filter {
+	__u32		fi_ntests;	/* 0: everything passes */
+	__u32		fi_fields;	/* bit per enum dtp_field that is used */
+	struct dtp_test	fi_test[DTP_MAX_TESTS];
+};
+
+/* Who is recorded: checked before the filter. */
+enum dtp_target_mode {
+	DTP_TARGET_ALL	= 0,
+	DTP_TARGET_PID	= 1,	/* map targets: thread groups */
+	DTP_TARGET_TID	= 2,	/* map targets: threads */
+	DTP_TARGET_CGROUP = 3,	/* below this cgroup (version 2) */
+};
+
+/* Values of the map of targets. */
+#define DTP_TG_ACTIVE	0x1
+#define DTP_TG_WAIT	0x2	/* becomes active at exec */
+
+/*
+ * What specialises a program: one loaded instance per event, this struct in
+ * its read-only data, so that the verifier removes what the event does not
+ * need.
+ */
+struct dtp_config {
+	__u16	dc_event;	/* index; counters are [cpu * nevents + event] */
+	__u16	dc_nevents;
+	__u32	dc_parts;	/* DTP_P_* */
+	__u32	dc_ncpus;	/* size of the per-CPU maps: largest id + 1 */
+	__u32	dc_ring_mask;	/* ring bytes - 1 */
+	__u32	dc_bell_bytes;	/* fill at which the doorbell rings, 0: never */
+	__u32	dc_target_mode;	/* enum dtp_target_mode */
+	__u32	dc_cgroup_level;
+	__u32	dc_inherit;	/* targets are followed through fork */
+	__u64	dc_cgroup_id;
+	__u64	dc_period_ns;	/* of a timer, for late; 0: not a timer */
+	__u32	dc_skip_kernel;	/* drop kernel-mode firings (exclude_kernel) */
+	__u32	dc_is_return;	/* syscall: the return, not the entry */
+	__u32	dc_compat_off;	/* reserved */
+	__u32	dc_nargs;
+	struct dtp_arg	dc_arg[DTP_MAX_ARGS];
+	__u64	dc_sysmask[DTP_MAX_SYSCALL / 64]; /* syscall: wanted numbers */
+	struct dtp_filter dc_filter;
+};
+
+#ifndef __cplusplus
+#define DTP_AT(s, m, o) _Static_assert(__builtin_offsetof(struct s, m) == (o), \
+	"struct " #s ", member " #m)
+_Static_assert(sizeof(struct dtp_rec) == 32, "struct dtp_rec");
+DTP_AT(dtp_rec, dr_type, 4);
+DTP_AT(dtp_rec, dr_event, 6);
+DTP_AT(dtp_rec, dr_cpu, 8);
+DTP_AT(dtp_rec, dr_flags, 12);
+DTP_AT(dtp_rec, dr_time_ns, 16);
+DTP_AT(dtp_rec, dr_pid, 24);
+DTP_AT(dtp_rec, dr_tid, 28);
+_Static_assert(sizeof(struct dtp_stack) == 8, "struct dtp_stack");
+_Static_assert(sizeof(struct dtp_fork) == 24, "struct dtp_fork");
+_Static_assert(sizeof(struct dtp_exec) == 280, "struct dtp_exec");
+_Static_assert(sizeof(struct dtp_exit) == 24, "struct dtp_exit");
+_Static_assert(sizeof(struct dtp_comm) == 16, "struct dtp_comm");
+_Static_assert(sizeof(struct dtp_stream) == 256, "struct dtp_stream");
+DTP_AT(dtp_stream, ss_tail, 128);
+_Static_assert(sizeof(struct dtp_control) == 64, "struct dtp_control");
+_Static_assert(sizeof(struct dtp_counts) == 192, "struct dtp_counts");
+_Static_assert(sizeof(struct dtp_arg) == 24, "struct dtp_arg");
+_Static_assert(sizeof(struct dtp_test) == 24, "struct dtp_test");
+_Static_assert(sizeof(struct dtp_filter) == 392, "struct dtp_filter");
+_Static_assert(sizeof(struct dtp_config) == 776, "struct dtp_config");
+_Static_assert(DTP_MAX_RECORD >= sizeof(struct dtp_rec) + 16 +
+	DTP_MAX_ARGS * DTP_STR_LEN + DTP_COMM_LEN + sizeof(struct dtp_stack) +
+	8 * (DTP_MAX_KFRAMES + DTP_MAX_UFRAMES), "DTP_MAX_RECORD");
+#endif
+
+#endif /* DTP_ABI_H */
