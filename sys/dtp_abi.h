@@ -5,7 +5,7 @@
  * a stream, the counters, and the read-only configuration that specialises
  * each program for its event.
  *
- * Called by nobody; included by sys/*.bpf.c, by the host build of the same
+ * Called by nobody; included by the BPF sources, by the host build of the same
  * files (host_shim.h) and by libprof/kernel.  Nothing of this reaches a file
  * as it is: the recording has its own format (doc/dtprof-format.5).
  *
