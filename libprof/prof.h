@@ -21,6 +21,8 @@
 extern "C" {
 #endif
 
+#pragma GCC visibility push(default)
+
 #define PROF_VERSION_MAJOR	0
 #define PROF_VERSION_MINOR	1
 
@@ -316,6 +318,8 @@ const struct prof_probe *prof_catalog_probe(
 int prof_catalog_missing(const struct prof_catalog *catalog, size_t n,
     const char **provider, const char **reason);
 void prof_catalog_free(struct prof_catalog *catalog);
+
+#pragma GCC visibility pop
 
 #ifdef __cplusplus
 }

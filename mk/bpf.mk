@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: ISC
+#
+# The kernel component: each sys/NAME.bpf.c becomes $(O)/sys/NAME.skel.h,
+# with struct NAME_bpf.  BTF stays in the object, for CO-RE and for maps;
+# DWARF does not: `bpftool gen object` leaves it out.
+
+BPF_SRCS := $(wildcard sys/*.bpf.c)
+SKELS := $(BPF_SRCS:sys/%.bpf.c=$(O)/sys/%.skel.h)
+
+# The kernel's asm/ headers are per architecture: the sysroot's, those of a
+# cross compiler, this machine's.
+BPF_INCS := $(and $(SYSROOT),-isystem $(SYSROOT)/usr/include) \
+    $(addprefix -idirafter ,$(wildcard \
+    $(and $(SYSROOT),$(SYSROOT)/usr/include/$(MULTIARCH)) \
+    /usr/include/$(MULTIARCH) /usr/$(MULTIARCH)/include))
+BPF_FLAGS := -target bpf -mcpu=v3 -O2 -g -std=gnu11 \
+    -D__TARGET_ARCH_$(BPF_ARCH) -Isys $(BPF_INCS) \
+    -Wall -Wextra -Wno-unused-parameter -Wno-missing-declarations \
+    $(and $(filter 1,$(DEBUG)),-Werror)
+
+$(O)/sys/%.bpf.raw.o: sys/%.bpf.c $(O)/flags
+	@mkdir -p $(@D)
+	$(call say,BPF,$<)
+	$(Q)$(CLANG) $(BPF_FLAGS) $(BPF_CFLAGS) -MMD -MP -MF $(@:.o=.d) \
+	    -c $< -o $@
+
+$(O)/sys/%.bpf.o: $(O)/sys/%.bpf.raw.o
+	$(Q)$(BPFTOOL) gen object $@ $<
+
+$(O)/sys/%.skel.h: $(O)/sys/%.bpf.o
+	$(call say,SKEL,$@)
+	$(Q)$(BPFTOOL) gen skeleton $< name $*_bpf >$@
+
+.SECONDARY: $(SKELS) $(SKELS:.skel.h=.bpf.o) $(SKELS:.skel.h=.bpf.raw.o)
+
+-include $(SKELS:.skel.h=.bpf.raw.d)

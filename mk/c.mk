@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: ISC
+#
+# User space: the library twice (archive and shared), the command, and the
+# small programs of the tests.
+
+LIB_SRCS := $(wildcard libprof/*.c libprof/*/*.c)
+LIB_OBJS := $(LIB_SRCS:%.c=$(O)/obj/%.o)
+CMD_SRCS := $(wildcard cmd/dtprof/*.c)
+CMD_OBJS := $(CMD_SRCS:%.c=$(O)/obj/%.o)
+UNIT_SRCS := $(wildcard tests/unit/*.c)
+UNIT_BINS := $(UNIT_SRCS:tests/unit/%.c=$(O)/tests/unit/%)
+WORK_SRCS := $(wildcard tests/work/*.c)
+WORK_BINS := $(WORK_SRCS:tests/work/%.c=$(O)/tests/work/%)
+
+COMPILE = $(CC) $(OUR_CPPFLAGS) $(CPPFLAGS) $(OUR_CFLAGS) $(CFLAGS) -MMD -MP
+LINK = $(CC) $(OUR_CFLAGS) $(CFLAGS) $(OUR_LDFLAGS) $(LDFLAGS)
+
+# The skeletons are included by name; -MMD knows which, once compiled.
+$(O)/obj/%.o: %.c $(O)/flags | $(SKELS)
+	@mkdir -p $(@D)
+	$(call say,CC,$<)
+	$(Q)$(COMPILE) -c $< -o $@
+
+$(O)/libprof.a: $(LIB_OBJS)
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && $(AR) rcs $@ $(LIB_OBJS)
+
+$(O)/libprof.so.0: $(LIB_OBJS) libprof/prof.map
+	$(call say,LD,$@)
+	$(Q)$(LINK) -shared -Wl,-soname,libprof.so.0 \
+	    -Wl,--version-script,libprof/prof.map -o $@ $(LIB_OBJS) \
+	    $(OUR_LIBS) $(LIBS)
+
+$(O)/libprof.so: $(O)/libprof.so.0
+	$(Q)ln -sf libprof.so.0 $@
+
+$(O)/dtprof: $(CMD_OBJS) $(O)/libprof.a
+	$(call say,LD,$@)
+	$(Q)$(LINK) $(STATIC_LDFLAGS) -o $@ $(CMD_OBJS) $(O)/libprof.a \
+	    $(OUR_LIBS) $(LIBS)
+
+# A test may look behind the public API, so it links the archive.
+$(O)/tests/unit/%: $(O)/obj/tests/unit/%.o $(O)/libprof.a
+	@mkdir -p $(@D)
+	$(call say,LD,$@)
+	$(Q)$(LINK) $(STATIC_LDFLAGS) -o $@ $< $(O)/libprof.a $(OUR_LIBS) \
+	    $(LIBS)
+
+# Workloads are plain programs with known answers: no sanitizer, no library,
+# and always optimised in the same way.
+$(O)/tests/work/%: tests/work/%.c $(O)/flags
+	@mkdir -p $(@D)
+	$(call say,CC,$<)
+	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE= -O1 -g -fno-omit-frame-pointer \
+	    -fno-inline -pthread $(WARN) $(STATIC_LDFLAGS) -MMD -MP \
+	    -MF $@.d -o $@ $< -lm
+
+.SECONDARY: $(UNIT_SRCS:%.c=$(O)/obj/%.o)
+
+-include $(LIB_OBJS:.o=.d) $(CMD_OBJS:.o=.d) \
+    $(UNIT_SRCS:%.c=$(O)/obj/%.d) $(WORK_BINS:=.d)

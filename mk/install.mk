@@ -1,0 +1,3 @@
+# SPDX-License-Identifier: ISC
+#
+# Installing, and the archive for a release.
