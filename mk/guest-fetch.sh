@@ -1,0 +1,171 @@
+#!/bin/sh
+# SPDX-License-Identifier: ISC
+#
+# Fetches what the arm64 guest is made of and unpacks it: a kernel that boots
+# without modules, a static busybox, and the headers and static libraries that
+# the arm64 build of dtprof links with.  Called by mk/guest.mk; knows nothing
+# of dtprof itself.
+#
+#	guest-fetch.sh OUT [6.1|6.12]
+#
+# Leaves OUT/vmlinuz, OUT/busybox and OUT/sysroot.  Packages come with apt from
+# the distribution that this machine is configured for, through a package
+# state of our own: neither the architectures nor the lists of the host are
+# touched.  Downloads are kept in $XDG_CACHE_HOME/dtprof-guest, named by
+# package and version, and once a set is complete no network is needed
+# (GUEST_REFRESH=1 looks for newer ones).  Exit 77 when they cannot be had.
+
+set -eu
+
+out=${1:?usage: guest-fetch.sh OUT [6.1|6.12]}
+series=${2:-6.1}
+cache=${GUEST_CACHE:-${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/dtprof-guest}
+libraries="busybox-static libbpf-dev libelf-dev zlib1g-dev libzstd-dev
+    libpfm4-dev libxxhash-dev"
+keyring=/usr/share/keyrings/debian-archive-keyring.gpg
+
+skip()
+{
+	echo "SKIP: $*"
+	exit 77
+}
+
+for tool in apt-get apt-cache dpkg-deb tar; do
+	command -v $tool >/dev/null 2>&1 ||
+	    skip "no arm64 packages: this system has no $tool"
+done
+
+codename=$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release 2>/dev/null)
+[ -n "$codename" ] || skip "no arm64 packages: /etc/os-release has no codename"
+set=$cache/$codename-$series.list
+state=$cache/apt-$codename-$series
+
+# The distribution's own archives as apt would use them, for arm64, and its
+# backports beside the main one.
+write_sources()
+{
+	options=arch=arm64
+	[ ! -e $keyring ] || options="$options signed-by=$keyring"
+	apt-get indextargets --format '$(REPO_URI) $(RELEASE) $(COMPONENT)' \
+	    'Created-By: Packages' |
+	awk -v codename="$codename" -v options="$options" -v series="$series" '
+	$2 ~ "^" codename "(-|$)" && $3 == "main" && !seen[$0]++ {
+		printf("deb [%s] %s %s %s\n", options, $1, $2, $3)
+		if ($2 == codename && series != "6.1")
+			printf("deb [%s] %s %s-backports %s\n", options, $1,
+			    $2, $3)
+	}' >"$state/sources.list"
+	[ -s "$state/sources.list" ] ||
+	    skip "no arm64 packages: apt has no source for $codename"
+}
+
+# A package state of our own.  Hooks of the host's configuration are dropped:
+# they clean the host's caches.
+write_config()
+{
+	mkdir -p "$state/lists/partial" "$state/cache/archives/partial" \
+	    "$state/download"
+	: >"$state/status"
+	cat >"$state/apt.conf" <<-END
+	#clear APT::Update::Post-Invoke;
+	#clear APT::Update::Post-Invoke-Success;
+	#clear APT::Architectures;
+	#clear APT::Default-Release;
+	APT::Architecture "arm64";
+	APT::Architectures { "arm64"; };
+	APT::Get::List-Cleanup "false";
+	Acquire::Languages "none";
+	Dir::State "$state";
+	Dir::State::lists "$state/lists";
+	Dir::State::status "$state/status";
+	Dir::Cache "$state/cache";
+	Dir::Etc::sourcelist "$state/sources.list";
+	Dir::Etc::sourceparts "/dev/null";
+	Dir::Etc::preferences "/dev/null";
+	Dir::Etc::preferencesparts "/dev/null";
+	END
+	[ "$(id -u)" -ne 0 ] ||
+	    echo 'APT::Sandbox::User "root";' >>"$state/apt.conf"
+}
+
+# The newest kernel of the series that is signed and made for clouds: those
+# have what a bare machine needs built in.
+kernel_name()
+{
+	apt-cache -c "$state/apt.conf" search --names-only \
+	    '^linux-image-[0-9.].*-cloud-arm64$' |
+	awk -v prefix="linux-image-$series" '
+	    index($1, prefix) == 1 &&
+	    substr($1, length(prefix) + 1, 1) ~ /[.-]/ { print $1 }' |
+	sort -V | tail -n 1
+}
+
+fetch()
+{
+	write_config
+	write_sources
+	apt-get -qq -c "$state/apt.conf" update >"$state/log" 2>&1 ||
+	    skip "no arm64 packages: $(tail -n 1 "$state/log")"
+	kernel=$(kernel_name)
+	[ -n "$kernel" ] ||
+	    skip "no arm64 packages: no linux-image-$series*-cloud-arm64"
+	rm -f "$state/wanted"
+	for name in $kernel $libraries; do
+		version=$(apt-cache -c "$state/apt.conf" policy "$name" |
+		    sed -n 's/^ *Candidate: //p')
+		case $version in
+		''|'(none)') skip "no arm64 packages: $name is unknown" ;;
+		esac
+		file=$(echo "${name}_${version}_arm64.deb" | sed 's/:/%3a/')
+		echo "$file" >>"$state/wanted"
+		[ ! -e "$cache/pool/$file" ] || continue
+		(cd "$state/download" && apt-get -qq -c "$state/apt.conf" \
+		    download "$name=$version") >"$state/log" 2>&1 ||
+		    skip "no arm64 packages: $(tail -n 1 "$state/log")"
+		mv "$state/download/$file" "$cache/pool/$file" 2>/dev/null ||
+		    mv "$state/download/${name}_"*.deb "$cache/pool/$file"
+	done
+	mv "$state/wanted" "$set"
+}
+
+have_all()
+{
+	[ -s "$set" ] || return 1
+	while read -r file; do
+		[ -s "$cache/pool/$file" ] || return 1
+	done <"$set"
+}
+
+unpack()
+{
+	rm -rf "$out.new"
+	mkdir -p "$out.new/sysroot"
+	while read -r file; do
+		deb=$cache/pool/$file
+		case $file in
+		linux-image-*)
+			dpkg-deb --fsys-tarfile "$deb" |
+			    tar -xf - -C "$out.new" --wildcards \
+			    --strip-components=2 './boot/vmlinuz-*'
+			mv "$out.new"/vmlinuz-* "$out.new/vmlinuz" ;;
+		busybox-static_*)
+			dpkg-deb --fsys-tarfile "$deb" |
+			    tar -xf - -C "$out.new" --strip-components=2 \
+			    ./bin/busybox ;;
+		*)
+			dpkg-deb -x "$deb" "$out.new/sysroot" ;;
+		esac
+	done <"$set"
+	[ -s "$out.new/vmlinuz" ] && [ -s "$out.new/busybox" ] ||
+	    skip "no arm64 packages: kernel or busybox not where expected"
+	cp "$set" "$out.new/packages"
+	rm -rf "$out"
+	mkdir -p "$(dirname "$out")"
+	mv "$out.new" "$out"
+}
+
+mkdir -p "$cache/pool"
+if [ -n "${GUEST_REFRESH:-}" ] || ! have_all; then
+	fetch
+fi
+cmp -s "$set" "$out/packages" || unpack
