@@ -131,9 +131,10 @@ struct dtp_comm {
  *	+-------------------------------+     +-----------------------------+
  *	| state = reserved<<16 | writers|     | tail                        |
  *	| head                          |     | enabled                     |
- *	| scratch (bit per slot in use) |     |                             |
+ *	| scratch (bit per slot in use) |     | ring                        |
  *	+-------------------------------+     +-----------------------------+
- *	ring: 2^n bytes + DTP_MAX_RECORD behind them
+ *	ring: 2^n bytes + DTP_MAX_RECORD behind them; only CPUs that are
+ *	recorded have one, so rings are numbered apart from CPUs
  *
  * A writer enters (writers + 1), takes the time, walks its stack into a
  * scratch slot, reserves the exact size, copies, and leaves (writers - 1).
@@ -150,8 +151,16 @@ struct dtp_stream {
 	__u64	ss_scratch;	/* [c] bit n: scratch slot n is in use */
 	__u64	ss_pad0[13];
 	__u64	ss_tail;	/* [u] everything below may be overwritten */
-	__u64	ss_enabled;	/* [u] this CPU takes samples */
-	__u64	ss_pad1[14];
+	__u64	ss_enabled;	/* [u] enum dtp_cpu */
+	__u64	ss_ring;	/* [u] index of this CPU's ring */
+	__u64	ss_pad1[13];
+};
+
+/* What a CPU takes; whatever is not OFF has a ring. */
+enum dtp_cpu {
+	DTP_CPU_OFF	= 0,
+	DTP_CPU_SAMPLES	= 1,	/* samples and lives */
+	DTP_CPU_LIVES	= 2,	/* lives only: processes move between CPUs */
 };
 
 #define DTP_WRITERS_BITS	16
@@ -194,7 +203,7 @@ struct dtp_counts {
 	__u64	cn_outside;
 	__u64	cn_outside_weight;
 	__u64	cn_late;	/* whole periods that a late timer skipped */
-	__u64	cn_last_ns;	/* time of the last firing, for late */
+	__u64	cn_last_ns;	/* when the last firing was due, for late */
 	__u64	cn_arg_fault;	/* an argument could not be read: it is 0 */
 	__u64	cn_kstack[DTP_S_NSTATUS];
 	__u64	cn_ustack[DTP_S_NSTATUS];

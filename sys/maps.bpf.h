@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: ISC OR (Dual BSD/GPL) */
+/*
+ * Every map, and the read-only configuration.  Each event is a loaded
+ * object of its own; all of them include this file, and the session makes
+ * the maps once and hands them to every further object (reuse of the map's
+ * descriptor), so that all events write to the same streams.
+ *
+ * Sizes that depend on the machine are set before load:
+ *
+ *	streams  max_entries = ncpus
+ *	rings    max_entries = recorded CPUs, value_size = ring + DTP_MAX_RECORD
+ *	counts   max_entries = ncpus * nevents
+ *	scratch  max_entries = ncpus * DTP_SCRATCH_SLOTS
+ *	targets  max_entries = as many processes as are to be followed
+ *
+ * Included by the providers through stream.bpf.h; session.c fills in cfg.
+ */
+#ifndef MAPS_BPF_H
+#define MAPS_BPF_H
+
+#include "compat.bpf.h"
+#include "dtp_abi.h"
+
+/* Where stacks are walked to before their size is known. */
+struct dtp_scratch {
+	__u64	sc_kernel[DTP_MAX_KFRAMES + 1];
+	__u64	sc_user[DTP_MAX_UFRAMES + 1];
+};
+
+/*
+ * The verifier takes what it reads here as constants: it removes the code
+ * that the event does not need, and knows how large the ring is.
+ */
+const volatile struct dtp_config cfg = {
+	.dc_nevents = 1,
+	.dc_ncpus = 1,
+	.dc_ring_mask = DTP_MIN_RING - 1,
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, __u32);
+	__type(value, struct dtp_stream);
+} streams SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(key_size, sizeof(__u32));
+	__uint(value_size, DTP_MIN_RING + DTP_MAX_RECORD);
+} rings SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, __u32);
+	__type(value, struct dtp_counts);
+} counts SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, __u32);
+	__type(value, struct dtp_control);
+} control SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, DTP_SCRATCH_SLOTS);
+	__type(key, __u32);
+	__type(value, struct dtp_scratch);
+} scratch SEC(".maps");
+
+/* Thread group or thread -> DTP_TG_*; preallocated: NMI looks up, too. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 16384);
+	__type(key, __u32);
+	__type(value, __u32);
+} targets SEC(".maps");
+
+/* Carries no data: a record here wakes the drain, which empties it. */
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, DTP_BELL_BYTES);
+} bell SEC(".maps");
+
+char dtp_license[] SEC("license") = "Dual BSD/GPL";
+
+#endif /* MAPS_BPF_H */

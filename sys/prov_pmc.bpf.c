@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: ISC OR (Dual BSD/GPL) */
+#include "maps.bpf.h"
+
+SEC("perf_event")
+int
+on_overflow(void *ctx)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+
+	return (bpf_map_lookup_elem(&streams, &cpu) == NULL);
+}
