@@ -1,0 +1,168 @@
+#!/bin/sh
+# SPDX-License-Identifier: ISC
+#
+# Runs tests one by one and says of each: pass, fail or skip, and why.
+#
+#	run.sh [-u] [-d directory] [-p] [pattern ...]
+#
+#	-u		just the programs of tests/unit
+#	-d directory	the scripts below it, instead of all that check runs
+#	-p		just print their names
+#	pattern		those whose name contains it
+#
+# A test is a program made from tests/unit/NAME.c or a script tests/*/NAME.sh
+# (lib*.sh are for including).  It passes with exit status 0 after having
+# printed something, it is skipped with 77 and a line "SKIP: reason", all
+# else is a failure; its output is then shown.  A line "TIMEOUT: seconds"
+# near its top gives it more time.
+#
+# The environment: SRC the sources, B the build directory, DTPROF the command.
+
+SRC=$(cd "$(dirname "$0")/.." && pwd) || exit 1
+: "${B:=$SRC/build}" "${DTPROF:=$B/dtprof}" "${TEST_TIMEOUT:=120}"
+LC_ALL=C TZ=UTC
+export SRC B DTPROF LC_ALL TZ
+cd "$SRC" || exit 1
+# Not tests: what tests use, and what has a target of its own.
+others='work fuzz bench accept guest'
+
+unit_only='' only_dir='' print_only=''
+while getopts ud:p option; do
+	case $option in
+	u)	unit_only=1 ;;
+	d)	only_dir=${OPTARG%/} ;;
+	p)	print_only=1 ;;
+	*)	exit 2 ;;
+	esac
+done
+shift $((OPTIND - 1))
+
+# Scripts below a directory, in the order of their names.
+scripts_of()
+{
+	find "$1" -name '*.sh' ! -name 'lib*.sh' ! -path tests/run.sh | sort
+}
+
+unit_tests()
+{
+	for c in tests/unit/*.c; do
+		[ -e "$c" ] && echo "$c"
+	done
+}
+
+all_tests()
+{
+	if [ -n "$only_dir" ]; then
+		scripts_of "$only_dir"
+		return
+	fi
+	unit_tests
+	[ -n "$unit_only" ] && return
+	for dir in tests/*/; do
+		dir=${dir%/}
+		case " $others " in
+		*" ${dir##*/} "*) continue ;;
+		esac
+		scripts_of "$dir"
+	done
+}
+
+# A name is wanted when there is no pattern, or when it contains one.
+wanted()
+{
+	name=$1
+	shift
+	[ $# -eq 0 ] && return 0
+	for pattern; do
+		case $name in
+		*"$pattern"*) return 0 ;;
+		esac
+	done
+	return 1
+}
+
+report()	# verdict name remark
+{
+	printf '%-5s %s%s\n' "$1" "$2" "${3:+: $3}"
+}
+
+# Run one test; sets verdict and remark, output in $log.
+run_one()
+{
+	test=$1
+	limit=$(sed -n 's/.*TIMEOUT: *\([0-9][0-9]*\).*/\1/p;20q' "$test" |
+	    head -n 1)
+	limit=${limit:-$TEST_TIMEOUT}
+	verdict=fail
+	remark=
+	if ! head -n 6 "$test" | grep -q ASSERTION:; then
+		remark='it has no line "ASSERTION:" at its top'
+		return
+	fi
+	case $test in
+	*.c)	set -- "$B/tests/unit/$(basename "$test" .c)" ;;
+	*)	set -- sh "$test"
+		head -n 1 "$test" | grep -q bash && set -- bash "$test" ;;
+	esac
+	timeout -k 10 "$limit" "$@" >"$log" 2>&1 </dev/null
+	status=$?
+	case $status in
+	0)	verdict=pass
+		if [ ! -s "$log" ]; then
+			verdict=fail
+			remark='it printed nothing: did it test anything?'
+		fi ;;
+	77)	remark=$(sed -n 's/^SKIP: *//p' "$log" | tail -n 1)
+		verdict=skip
+		if [ -z "$remark" ]; then
+			verdict=fail
+			remark='skipped without a line "SKIP: reason"'
+		fi ;;
+	124 | 137)
+		remark="no end within $limit s" ;;
+	*)	remark="exit status $status" ;;
+	esac
+}
+
+tests=$(all_tests)
+if [ -n "$print_only" ]; then
+	for t in $tests; do
+		wanted "$t" "$@" && echo "$t"
+	done
+	exit 0
+fi
+
+mkdir -p "$B/tests/log" || exit 1
+passed=0 failed=0 skipped=0
+for t in $tests; do
+	wanted "$t" "$@" || continue
+	log=$B/tests/log/$(echo "${t#tests/}" | tr / -).log
+	: >"$log"
+	run_one "$t"
+	report "$verdict" "$t" "$remark"
+	case $verdict in
+	pass)	passed=$((passed + 1)) ;;
+	skip)	skipped=$((skipped + 1)) ;;
+	fail)	failed=$((failed + 1))
+		tail -n "${TEST_LINES:-60}" "$log" | sed 's/^/	| /' ;;
+	esac
+done
+
+# A layer that lost its tests is a failure too.
+if [ -z "$unit_only$only_dir" ] && [ $# -eq 0 ]; then
+	for dir in tests/*/; do
+		dir=${dir%/}
+		case " $others " in
+		*" ${dir##*/} "*) continue ;;
+		esac
+		echo "$tests" | grep -q "^$dir/" && continue
+		report fail "$dir" 'there is no test in it'
+		failed=$((failed + 1))
+	done
+fi
+if [ $((passed + failed + skipped)) -eq 0 ]; then
+	report fail tests 'no test has this name'
+	failed=1
+fi
+echo "$passed passed, $failed failed, $skipped skipped"
+[ "$failed" -eq 0 ]
