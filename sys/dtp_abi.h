@@ -209,7 +209,14 @@ struct dtp_counts {
 	__u64	cn_ustack[DTP_S_NSTATUS];
 };
 
-/* One argument of a tracepoint: a word of the context, then dereferences. */
+/*
+ * One argument of a tracepoint: a word of the context, then dereferences.
+ * Each ar_off is added and 8 bytes are loaded there, but for the last one:
+ * an INT loads ar_size bytes, CHARS loads nothing, the text begins there.
+ * An INT without dereferences is the low ar_size bytes of the word.  All are
+ * extended to 64 bits as ar_signed says.  Words of a syscall: 0 its number,
+ * 1 to 6 its arguments, or 1 what it returns.
+ */
 enum dtp_arg_kind {
 	DTP_A_INT	= 0,	/* integer or pointer, as 64 bits */
 	DTP_A_STR	= 1,	/* the path ends at a kernel char pointer */
