@@ -30,6 +30,10 @@ skip()
 	exit 77
 }
 
+for tool in qemu-system-aarch64 aarch64-linux-gnu-gcc cpio; do
+	command -v $tool >/dev/null 2>&1 ||
+	    skip "no arm64 guest: $tool is not installed"
+done
 for tool in apt-get apt-cache dpkg-deb tar; do
 	command -v $tool >/dev/null 2>&1 ||
 	    skip "no arm64 packages: this system has no $tool"

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * A workload for the guest: two processes pass a byte back and forth through
+ * two pipes, the given number of times.  On one CPU each pass is a write, a
+ * read and a switch to the other task, so all three have a known number.
+ */
+#include <sys/types.h>
+#include <sys/wait.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* Pass the byte on; 0, or -1 when the other end has gone. */
+static int
+answer(int from, int to, long times)
+{
+	char byte;
+
+	while (times-- > 0) {
+		if (read(from, &byte, 1) != 1 || write(to, &byte, 1) != 1)
+			return (-1);
+	}
+	return (0);
+}
+
+int
+main(int argc, char **argv)
+{
+	int ping[2], pong[2], status;
+	long times;
+	pid_t pid;
+
+	times = argc > 1 ? strtol(argv[1], NULL, 10) : 0;
+	if (times <= 0 || pipe(ping) == -1 || pipe(pong) == -1) {
+		fprintf(stderr, "usage: guest_pingpong TIMES\n");
+		return (2);
+	}
+	pid = fork();
+	if (pid == -1)
+		return (1);
+	if (pid == 0)
+		_exit(answer(ping[0], pong[1], times) == 0 ? 0 : 1);
+	if (write(ping[1], "x", 1) != 1 ||
+	    answer(pong[0], ping[1], times - 1) == -1 ||
+	    waitpid(pid, &status, 0) != pid)
+		return (1);
+	return (status == 0 ? 0 : 1);
+}
