@@ -6,6 +6,8 @@
 #ifndef PROF_IMPL_H
 #define PROF_IMPL_H
 
+#include <sys/types.h>
+
 #include <linux/perf_event.h>
 
 #include <stdbool.h>
@@ -163,12 +165,51 @@ int	prof_procfs_snapshot_kernel(uint64_t time_ns, prof_record_fn *fn,
 /* Children of a process, appended to a caller-owned array. */
 int	prof_procfs_children(int pid, int **pids, size_t *n, size_t *cap);
 bool	prof_procfs_exists(int id);
-/* Read a build-id note; length, or 0. */
-uint32_t prof_build_id_of_file(int fd, uint8_t out[20]);
+/* A line of /proc/PID/maps, changed; pr_path points into it. */
+bool	prof_maps_parse(char *line, struct prof_record *record);
+struct prof_build_ids;
+/* Fill in the build-id of a mapping from the file that is mapped. */
+void	prof_mapping_build_id(struct prof_build_ids *ids,
+	    struct prof_record *record);
+/* A small file whole, NUL-ended: its length, or -1. */
+ssize_t	prof_proc_read(const char *path, char *out, size_t size);
+int	prof_proc_pid(const char *name);	/* -1: not a number */
+
+/* --------------------------------------------- kernel/procfs_cpus.c */
+
 /* Online CPUs; owned by caller. */
 int	prof_cpus_online(int **cpus, size_t *n, struct prof_err *error);
 int	prof_cpus_possible(void);	/* largest id + 1 */
+/* "0-1,4"; owned by caller.  -1: not a list, or no memory (errno). */
+int	prof_cpu_list_parse(const char *text, int **cpus, size_t *n);
 long	prof_proc_number(const char *path, long otherwise);
+
+/* -------------------------------------------------- kernel/buildid.c */
+
+/* Read a build-id note; length, or 0. */
+uint32_t prof_build_id_of_file(int fd, uint8_t out[20]);
+uint32_t prof_build_id_of_memory(const void *elf, size_t len,
+	    uint8_t out[20]);
+uint32_t prof_build_id_of_notes(const void *notes, size_t len, size_t align,
+	    uint8_t out[20]);
+uint32_t prof_build_id_of_vdso(uint64_t addr, uint64_t len, uint8_t out[20]);
+
+/* Build-ids already read, by file.  Not for two threads at once. */
+struct prof_file_key {
+	uint64_t	fk_dev;
+	uint64_t	fk_ino;
+	uint64_t	fk_mtime_ns;	/* or 0, where a moment is looked at */
+};
+struct prof_build_ids *prof_build_ids_new(void);	/* owned by caller */
+void	prof_build_ids_free(struct prof_build_ids *ids);
+bool	prof_build_ids_find(const struct prof_build_ids *ids,
+	    const struct prof_file_key *key, uint8_t out[20], uint32_t *len);
+void	prof_build_ids_add(struct prof_build_ids *ids,
+	    const struct prof_file_key *key, const uint8_t id[20],
+	    uint32_t len);
+/* Of an open file; 0 also when its inode is not ino (0: any). */
+uint32_t prof_build_ids_of_file(struct prof_build_ids *ids, int fd,
+	    uint64_t ino, uint8_t out[20]);
 
 /* ------------------------------------------------- kernel/perfring.c */
 

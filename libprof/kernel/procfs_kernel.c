@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * The kernel's own text and modules as mappings of pid 0xffffffff, with the
+ * build-ids under which their symbols can be found later.
+ *
+ * Called by the session once, before the first sample.  Addresses that the
+ * kernel hides from this user (kernel.kptr_restrict) read as 0: then nothing
+ * is handed over.  Modules that come later arrive through the side band.
+ */
+#include <sys/mman.h>
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "prof_impl.h"
+
+#define KERNEL_PID	0xffffffffU
+#define NOTES_MAX	16384
+
+static bool	text_range(uint64_t *, uint64_t *);
+static void	notes_build_id(const char *, struct prof_record *);
+static int	emit_module(const char *, uint64_t, prof_record_fn *, void *);
+
+/* From _stext to _etext; false: not shown to us. */
+static bool
+text_range(uint64_t *start, uint64_t *end)
+{
+	char *line = NULL;
+	size_t size = 0;
+	FILE *symbols;
+
+	*start = *end = 0;
+	symbols = fopen("/proc/kallsyms", "re");
+	if (symbols == NULL)
+		return (false);
+	while ((*start == 0 || *end == 0) &&
+	    getline(&line, &size, symbols) > 0) {
+		const char *name = strrchr(line, ' ');
+
+		if (name == NULL || name[1] != '_')
+			continue;
+		if (strcmp(name, " _stext\n") == 0)
+			*start = strtoull(line, NULL, 16);
+		else if (strcmp(name, " _etext\n") == 0)
+			*end = strtoull(line, NULL, 16);
+		else
+			continue;
+		/* Hidden addresses: no need to read 200,000 zeros. */
+		if (*start == 0 && *end == 0)
+			break;
+	}
+	free(line);
+	fclose(symbols);
+	return (*start != 0 && *end > *start);
+}
+
+static void
+notes_build_id(const char *path, struct prof_record *record)
+{
+	char notes[NOTES_MAX];
+	ssize_t len = prof_proc_read(path, notes, sizeof(notes));
+
+	if (len > 0)
+		record->pr_build_id_len = prof_build_id_of_notes(notes,
+		    (size_t)len, 4, record->pr_build_id);
+}
+
+/* One line of /proc/modules: name size uses users state address. */
+static int
+emit_module(const char *line, uint64_t time_ns, prof_record_fn *fn, void *arg)
+{
+	char name[64], path[160], shown[72];
+	unsigned long long size, addr;
+	struct prof_record record;
+
+	if (sscanf(line, "%63s %llu %*s %*s %*s %llx", name, &size,
+	    &addr) != 3 || addr == 0 || strchr(name, '/') != NULL)
+		return (0);
+	memset(&record, 0, sizeof(record));
+	record.pr_type = PROF_R_MMAP;
+	record.pr_time_ns = time_ns;
+	record.pr_pid = record.pr_tid = KERNEL_PID;
+	record.pr_addr = addr;
+	record.pr_len = size;
+	record.pr_prot = PROT_READ | PROT_EXEC;
+	record.pr_comm = "";
+	snprintf(shown, sizeof(shown), "[%s]", name);
+	record.pr_path = shown;
+	snprintf(path, sizeof(path),
+	    "/sys/module/%s/notes/.note.gnu.build-id", name);
+	notes_build_id(path, &record);
+	return (fn(arg, &record));
+}
+
+int
+prof_procfs_snapshot_kernel(uint64_t time_ns, prof_record_fn *fn, void *arg)
+{
+	struct prof_record record;
+	char *line = NULL;
+	size_t size = 0;
+	uint64_t end;
+	FILE *modules;
+	int rv = 0;
+
+	memset(&record, 0, sizeof(record));
+	if (text_range(&record.pr_addr, &end)) {
+		record.pr_type = PROF_R_MMAP;
+		record.pr_time_ns = time_ns;
+		record.pr_pid = record.pr_tid = KERNEL_PID;
+		record.pr_len = end - record.pr_addr;
+		record.pr_prot = PROT_READ | PROT_EXEC;
+		record.pr_comm = "";
+		record.pr_path = "[kernel.kallsyms]";
+		notes_build_id("/sys/kernel/notes", &record);
+		rv = fn(arg, &record);
+	}
+	modules = fopen("/proc/modules", "re");
+	if (modules == NULL)
+		return (rv);
+	while (rv == 0 && getline(&line, &size, modules) > 0)
+		rv = emit_module(line, time_ns, fn, arg);
+	free(line);
+	fclose(modules);
+	return (rv);
+}
