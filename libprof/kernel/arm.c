@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Arming a session, all or nothing: file, command (held), programs and
+ * counters (made, not started), fork hook on, targets, side band, snapshot
+ * of what already runs.  An error on the way undoes all of it, in reverse,
+ * and leaves no file.
+ *
+ * Called by session.c, which has the states.  Decides here, once, whether
+ * BPF may be used and which CPUs and buffers there are.
+ */
+#include <sys/epoll.h>
+#include <sys/resource.h>
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "session_impl.h"
+
+#define BUFFER_DEFAULT	(16ULL << 20)
+#define BUFFER_MAX	(1ULL << 30)
+#define BUFFER_SUM	(512ULL << 20)
+
+static int	choose_path(struct prof_session *);
+static int	open_output(struct prof_session *);
+static int	arm_bpf(struct prof_session *);
+static int	arm_rings(struct prof_session *);
+static int	snapshot(struct prof_session *);
+static int	open_epoll(struct prof_session *);
+
+static int
+compile_filters(struct prof_session *session)
+{
+	const struct prof_options *po = &session->se_options;
+	char *text = NULL;
+	int rv = 0;
+	size_t n;
+
+	if (po->po_filter == NULL && po->po_comm == NULL)
+		return (0);
+	/* The user's own comes first, so that columns stay his. */
+	if (po->po_comm == NULL)
+		text = strdup(po->po_filter);
+	else if (asprintf(&text, po->po_filter != NULL ?
+	    "(%2$s) && comm == \"%1$s\"" : "comm == \"%1$s\"", po->po_comm,
+	    po->po_filter) == -1)
+		text = NULL;
+	if (text == NULL)
+		return (prof_fail_nomem(&session->se_error));
+	for (n = 1; n < session->se_events.el_n && rv == 0; n++)
+		rv = prof_filter_compile(text,
+		    session->se_events.el_event[n],
+		    &session->se_events.el_event[n]->ev_filter,
+		    &session->se_error);
+	free(text);
+	return (rv);
+}
+
+static int
+choose_cpus(struct prof_session *session)
+{
+	const struct prof_options *po = &session->se_options;
+	int *online;
+	size_t n, m, nonline;
+
+	if (prof_cpus_online(&online, &nonline, &session->se_error) == -1)
+		return (-1);
+	if (po->po_cpus == NULL) {
+		session->se_cpus = online;
+		session->se_ncpus = nonline;
+		return (0);
+	}
+	session->se_cpus = calloc(po->po_ncpus, sizeof(int));
+	if (session->se_cpus == NULL) {
+		free(online);
+		return (prof_fail_nomem(&session->se_error));
+	}
+	for (n = 0; n < po->po_ncpus; n++) {
+		for (m = 0; m < nonline; m++)
+			if (online[m] == po->po_cpus[n])
+				break;
+		if (m == nonline) {
+			free(online);
+			prof_fail(&session->se_error, PROF_E_TARGET,
+			    "cpu %d is not online", po->po_cpus[n]);
+			return (prof_cure(&session->se_error, "see "
+			    "/sys/devices/system/cpu/online"));
+		}
+		session->se_cpus[session->se_ncpus++] = po->po_cpus[n];
+	}
+	free(online);
+	return (0);
+}
+
+static int
+choose_buffer(struct prof_session *session)
+{
+	uint64_t want = session->se_options.po_buffer_bytes, size;
+
+	if (want != 0 && (want < DTP_MIN_RING || want > BUFFER_MAX)) {
+		prof_fail(&session->se_error, PROF_E_LIMIT, "a buffer of "
+		    "%llu bytes", (unsigned long long)want);
+		return (prof_cure(&session->se_error, "use 64K to 1G a CPU; "
+		    "the default is 16M"));
+	}
+	if (want == 0) {
+		want = BUFFER_DEFAULT;
+		while (want > DTP_MIN_RING && want * session->se_ncpus >
+		    BUFFER_SUM)
+			want /= 2;
+	}
+	for (size = DTP_MIN_RING; size < want; size *= 2)
+		continue;
+	session->se_bpf.bp_ring_bytes = size;
+	return (0);
+}
+
+static void
+raise_limits(void)
+{
+	struct rlimit limit;
+
+	/* One descriptor per event and CPU, twice with its link. */
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 &&
+	    limit.rlim_cur < limit.rlim_max) {
+		limit.rlim_cur = limit.rlim_max;
+		(void)setrlimit(RLIMIT_NOFILE, &limit);
+	}
+}
+
+int
+prof_session_arm(struct prof_session *session)
+{
+	const struct prof_options *po = &session->se_options;
+
+	if (session->se_state != PROF_INIT)
+		return (prof_fail(&session->se_error, PROF_E_BUSY,
+		    "armed already"));
+	if (session->se_events.el_n < 2)
+		return (prof_fail(&session->se_error, PROF_E_EMPTY,
+		    "no event to record"));
+	raise_limits();
+	if (prof_targets_check(session) == -1 ||
+	    compile_filters(session) == -1 || choose_cpus(session) == -1 ||
+	    choose_buffer(session) == -1 || choose_path(session) == -1)
+		goto fail;
+	if (po->po_target == PROF_TARGET_COMMAND && prof_command_spawn(
+	    &session->se_command, po->po_argv, &session->se_error) == -1)
+		goto fail;
+	if (open_output(session) == -1 || (session->se_use_bpf ?
+	    arm_bpf(session) : arm_rings(session)) == -1 ||
+	    open_epoll(session) == -1 || snapshot(session) == -1)
+		goto fail;
+	session->se_state = PROF_ARMED;
+	session->se_wait_ms = 1;
+	return (0);
+fail:
+	prof_session_undo(session);
+	return (-1);
+}
+
+static int
+choose_path(struct prof_session *session)
+{
+	const struct prof_options *po = &session->se_options;
+	struct prof_err why = { 0 };
+	size_t n;
+
+	if (po->po_path != PROF_PATH_PERF) {
+		session->se_use_bpf = prof_bpf_allowed(&why);
+		if (session->se_use_bpf)
+			return (0);
+		if (po->po_path == PROF_PATH_BPF) {
+			session->se_error = why;
+			return (-1);
+		}
+	}
+	for (n = 1; n < session->se_events.el_n; n++)
+		if (session->se_events.el_event[n]->ev_kind !=
+		    PROF_KIND_PERF)
+			goto needs;
+	if (po->po_target == PROF_TARGET_CGROUP || po->po_comm != NULL ||
+	    po->po_filter != NULL)
+		goto needs;
+	return (prof_session_add_note(session, "recording without BPF, own "
+	    "processes and user space only%s%s%s%s", why.pe_code ? ": " : "",
+	    why.pe_text, why.pe_cure[0] ? "; " : "", why.pe_cure));
+needs:
+	if (why.pe_code == PROF_OK)
+		return (prof_fail(&session->se_error, PROF_E_PERMISSION,
+		    "tracepoints, filters and cgroups need BPF"));
+	session->se_error = why;
+	return (-1);
+}
+
+static int
+arm_bpf(struct prof_session *session)
+{
+	struct prof_bpf *bpf = &session->se_bpf;
+	struct prof_rings_options ro = { 0 };
+
+	if (prof_bpf_load(session) == -1 || prof_bpf_attach(session) == -1)
+		return (-1);
+	session->se_counts = calloc((size_t)(bpf->bp_ncpus + 1) *
+	    bpf->bp_nevents, sizeof(*session->se_counts));
+	session->se_missed = calloc(bpf->bp_nevents,
+	    sizeof(*session->se_missed));
+	if (session->se_counts == NULL || session->se_missed == NULL)
+		return (prof_fail_nomem(&session->se_error));
+	if ((session->se_drain = prof_drain_new(session)) == NULL)
+		return (-1);
+	ro.ro_cpus = session->se_cpus;
+	ro.ro_ncpus = session->se_ncpus;
+	session->se_rings = prof_rings_open(&ro, &session->se_error);
+	if (session->se_rings == NULL)
+		return (-1);
+	/* From here on forks of targets are entered by the hook. */
+	prof_bpf_state(bpf, DTP_ARMED);
+	if (prof_rings_enable(session->se_rings) == -1)
+		return (-1);
+	return (prof_targets_seed(session));
+}
+
+static int
+arm_rings(struct prof_session *session)
+{
+	const struct prof_options *po = &session->se_options;
+	struct prof_rings_options ro = { 0 };
+	const int child = session->se_command.cm_pid;
+
+	ro.ro_cpus = session->se_cpus;
+	ro.ro_ncpus = session->se_ncpus;
+	ro.ro_samples = true;
+	ro.ro_inherit = !po->po_no_inherit;
+	ro.ro_callchain = po->po_callgraph != PROF_CALLGRAPH_NONE;
+	ro.ro_events = session->se_events.el_event + 1;
+	ro.ro_nevents = session->se_events.el_n - 1;
+	if (po->po_target == PROF_TARGET_COMMAND) {
+		ro.ro_pids = &child;
+		ro.ro_npids = 1;
+		ro.ro_enable_on_exec = true;
+	} else if (po->po_target != PROF_TARGET_ALL) {
+		ro.ro_pids = po->po_ids;
+		ro.ro_npids = po->po_nids;
+	}
+	session->se_rings = prof_rings_open(&ro, &session->se_error);
+	if (session->se_rings == NULL)
+		return (-1);
+	return (prof_targets_seed(session));
+}
+
+static int
+snapshot(struct prof_session *session)
+{
+	uint64_t now_ns = prof_now_ns();
+	size_t n;
+
+	if (prof_procfs_snapshot_kernel(now_ns, prof_session_take, session) !=
+	    0)
+		return (-1);
+	if (session->se_options.po_target == PROF_TARGET_ALL ||
+	    session->se_options.po_target == PROF_TARGET_CGROUP)
+		return (prof_procfs_snapshot_all(now_ns, prof_session_take,
+		    session) != 0 ? -1 : 0);
+	for (n = 0; n < session->se_pids.pt_cap; n++)
+		if (session->se_pids.pt_slot[n] != 0 &&
+		    prof_procfs_snapshot_pid((int)session->se_pids.pt_slot[n],
+		    now_ns, prof_session_take, session) != 0)
+			return (-1);
+	return (0);
+}
+
+static int
+watch_fd(struct prof_session *session, int fd)
+{
+	struct epoll_event event = { .events = EPOLLIN, .data.fd = fd };
+
+	if (fd >= 0 && epoll_ctl(session->se_epoll, EPOLL_CTL_ADD, fd,
+	    &event) == -1)
+		return (prof_fail(&session->se_error, PROF_E_IO,
+		    "cannot watch a descriptor: %s", strerror(errno)));
+	return (0);
+}
+
+static int
+open_epoll(struct prof_session *session)
+{
+	const int *fds;
+	size_t n, nfds;
+
+	session->se_epoll = epoll_create1(EPOLL_CLOEXEC);
+	if (session->se_epoll == -1)
+		return (prof_fail(&session->se_error, PROF_E_IO,
+		    "cannot wait for events: %s", strerror(errno)));
+	if (session->se_use_bpf && watch_fd(session,
+	    prof_bpf_bell_fd(&session->se_bpf)) == -1)
+		return (-1);
+	nfds = prof_rings_fds(session->se_rings, &fds);
+	for (n = 0; n < nfds; n++)
+		if (watch_fd(session, fds[n]) == -1)
+			return (-1);
+	for (n = 0; n < session->se_ntarget_fds; n++)
+		if (watch_fd(session, session->se_target_fds[n]) == -1)
+			return (-1);
+	session->se_marks = prof_marks_open(session->se_options.po_output,
+	    &session->se_error);
+	if (session->se_marks == NULL) {
+		/* Marks are a convenience; the recording is not. */
+		return (prof_session_add_note(session, "no marks: %s",
+		    session->se_error.pe_text));
+	}
+	if (watch_fd(session, prof_marks_fd(session->se_marks)) == -1)
+		return (-1);
+	return (watch_fd(session, session->se_command.cm_pidfd));
+}
+
+static int
+event_info(struct prof_session *session, const struct prof_event *event)
+{
+	struct prof_event_info info = { 0 };
+	uint32_t n;
+
+	info.pi_name = event->ev_name;
+	info.pi_probe = event->ev_probe;
+	info.pi_provider = event->ev_provider != NULL ?
+	    event->ev_provider->pv_name : "proc";
+	info.pi_unit = event->ev_unit;
+	if (event->ev_attr.freq)
+		info.pi_frequency_hz = event->ev_attr.sample_freq;
+	else if (event->ev_kind == PROF_KIND_PERF)
+		info.pi_period = event->ev_attr.sample_period;
+	info.pi_nargs = event->ev_nargs;
+	for (n = 0; n < event->ev_nargs; n++) {
+		info.pi_arg_names[n] = event->ev_args[n].ag_name;
+		info.pi_arg_types[n] = event->ev_args[n].ag_type;
+		info.pi_arg_is_str[n] =
+		    event->ev_args[n].ag_load.ar_kind != DTP_A_INT;
+		info.pi_arg_is_signed[n] =
+		    event->ev_args[n].ag_load.ar_signed;
+	}
+	info.pi_is_syscall = event->ev_kind == PROF_KIND_SYSCALL;
+	info.pi_parts = prof_event_parts(session, event);
+	return (prof_writer_event(session->se_writer, &info));
+}
+
+static int
+open_output(struct prof_session *session)
+{
+	size_t n;
+
+	session->se_writer = prof_writer_open(session->se_options.po_output,
+	    &session->se_error);
+	if (session->se_writer == NULL)
+		return (-1);
+	if (prof_describe(session) == -1)
+		goto fail;
+	for (n = 0; n < session->se_events.el_n; n++)
+		if (event_info(session, session->se_events.el_event[n]) == -1)
+			goto fail;
+	return (0);
+fail:
+	session->se_error = *prof_writer_error(session->se_writer);
+	return (-1);
+}
+
+/* Back to nothing: in the reverse order of arm. */
+void
+prof_session_undo(struct prof_session *session)
+{
+	size_t n;
+
+	prof_marks_close(session->se_marks);
+	session->se_marks = NULL;
+	if (session->se_epoll != -1)
+		close(session->se_epoll);
+	session->se_epoll = -1;
+	for (n = 0; n < session->se_ntarget_fds; n++)
+		if (session->se_target_fds[n] != -1)
+			close(session->se_target_fds[n]);
+	free(session->se_target_fds);
+	session->se_target_fds = NULL;
+	session->se_ntarget_fds = 0;
+	prof_rings_close(session->se_rings);
+	session->se_rings = NULL;
+	prof_drain_free(session->se_drain);
+	session->se_drain = NULL;
+	prof_bpf_fini(&session->se_bpf);
+	free(session->se_counts);
+	free(session->se_missed);
+	session->se_counts = NULL;
+	session->se_missed = NULL;
+	prof_writer_discard(session->se_writer);
+	session->se_writer = NULL;
+	prof_command_fini(&session->se_command);
+	prof_pidset_fini(&session->se_pids);
+	free(session->se_cpus);
+	session->se_cpus = NULL;
+	session->se_ncpus = 0;
+}

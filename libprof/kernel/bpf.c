@@ -1,0 +1,650 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * The kernel component of a session: loads one program instance per event,
+ * shares the maps between them, makes links and counters, starts and stops.
+ *
+ * Called by session.c.  Every instance is an object of its own, so that its
+ * read-only data (struct dtp_config) specialises it; the maps are made by
+ * the first, for proc, and reused by the rest.  bpf(2) map calls are made
+ * before recording only: while one runs, the kernel skips overflow programs
+ * on that CPU.  Does not look at records; that is drain.c.
+ */
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#include <errno.h>
+#include <linux/membarrier.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "session_impl.h"
+
+#include "prov_pmc.skel.h"
+#include "prov_proc.skel.h"
+#include "prov_profile.skel.h"
+#include "prov_static.skel.h"
+#include "prov_syscall.skel.h"
+
+#define DRAIN_PATIENCE_MS	1000
+
+/* The maps that all instances share; order of bp_map. */
+enum { MAP_STREAMS, MAP_RINGS, MAP_COUNTS, MAP_CONTROL, MAP_SCRATCH,
+	MAP_TARGETS, MAP_BELL, MAP_N };
+
+static const char *const map_names[MAP_N] = {
+	"streams", "rings", "counts", "control", "scratch", "targets", "bell"
+};
+
+/* Opens a skeleton: the object, and where its configuration lies. */
+struct skeleton {
+	void	*(*sk_open)(struct bpf_object **obj, struct dtp_config **cfg);
+	void	 (*sk_destroy)(void *skel);
+};
+
+#define SKELETON(name)							\
+	static void *							\
+	open_##name(struct bpf_object **obj, struct dtp_config **cfg)	\
+	{								\
+		struct name##_bpf *skel = name##_bpf__open();		\
+									\
+		if (skel == NULL)					\
+			return (NULL);					\
+		*obj = skel->obj;					\
+		*cfg = (struct dtp_config *)&skel->rodata->cfg;		\
+		return (skel);						\
+	}								\
+									\
+	static void							\
+	destroy_##name(void *skel)					\
+	{								\
+		name##_bpf__destroy(skel);				\
+	}								\
+									\
+	static const struct skeleton skeleton_##name = {		\
+		open_##name, destroy_##name				\
+	}
+
+SKELETON(prov_pmc);
+SKELETON(prov_proc);
+SKELETON(prov_profile);
+SKELETON(prov_static);
+SKELETON(prov_syscall);
+
+static int	load_instance(struct prof_session *, struct prof_event *);
+static int	share_maps(struct prof_session *, struct bpf_object *, bool);
+static int	map_memory(struct prof_session *);
+static int	attach_raw(struct prof_session *, struct prof_event *);
+static int	attach_perf(struct prof_session *, struct prof_event *);
+
+static const struct skeleton *
+skeleton_of(const struct prof_event *event)
+{
+	switch (event->ev_kind) {
+	case PROF_KIND_PROC:
+		return (&skeleton_prov_proc);
+	case PROF_KIND_TRACEPOINT:
+		return (&skeleton_prov_static);
+	case PROF_KIND_SYSCALL:
+		return (&skeleton_prov_syscall);
+	case PROF_KIND_PERF:
+		break;
+	}
+	return (event->ev_is_timer ? &skeleton_prov_profile :
+	    &skeleton_prov_pmc);
+}
+
+/* libbpf explains on stderr unless told otherwise; we explain ourselves. */
+static int
+quiet(enum libbpf_print_level level, const char *fmt, va_list ap)
+{
+	const char *debug = getenv("DTPROF_DEBUG_BPF");
+
+	(void)level;
+	if (debug != NULL && *debug != '\0')
+		return (vfprintf(stderr, fmt, ap));
+	return (0);
+}
+
+int
+prof_bpf_load(struct prof_session *session)
+{
+	struct prof_bpf *bpf = &session->se_bpf;
+	size_t n;
+
+	libbpf_set_print(quiet);
+	bpf->bp_nevents = (uint32_t)session->se_events.el_n;
+	bpf->bp_ncpus = (uint32_t)prof_cpus_possible();
+	bpf->bp_nrings = session->se_ncpus;
+	bpf->bp_ring_stride = bpf->bp_ring_bytes + DTP_MAX_RECORD;
+	for (n = 0; n < MAP_N; n++)
+		bpf->bp_map[n] = -1;
+	bpf->bp_instance = calloc(bpf->bp_nevents, sizeof(*bpf->bp_instance));
+	if (bpf->bp_instance == NULL)
+		return (prof_fail_nomem(&session->se_error));
+	for (n = 0; n < session->se_events.el_n; n++) {
+		if (load_instance(session, session->se_events.el_event[n]) ==
+		    -1)
+			return (-1);
+		if (n == 0 && map_memory(session) == -1)
+			return (-1);
+	}
+	return (0);
+}
+
+/* Which records it makes is decided here, once, for both sides. */
+static void
+configure(const struct prof_session *session, const struct prof_event *event,
+    struct dtp_config *cfg)
+{
+	const struct prof_options *po = &session->se_options;
+	const struct prof_bpf *bpf = &session->se_bpf;
+	uint32_t n;
+
+	memset(cfg, 0, sizeof(*cfg));
+	cfg->dc_event = (uint16_t)event->ev_id;
+	cfg->dc_nevents = (uint16_t)bpf->bp_nevents;
+	cfg->dc_parts = prof_event_parts(session, event);
+	cfg->dc_ncpus = bpf->bp_ncpus;
+	cfg->dc_ring_mask = (uint32_t)bpf->bp_ring_bytes - 1;
+	cfg->dc_bell_bytes = event->ev_kind == PROF_KIND_PERF ? 0 :
+	    (uint32_t)(bpf->bp_ring_bytes / 4);
+	cfg->dc_inherit = !po->po_no_inherit;
+	switch (po->po_target) {
+	case PROF_TARGET_ALL:
+		cfg->dc_target_mode = DTP_TARGET_ALL;
+		break;
+	case PROF_TARGET_TIDS:
+		cfg->dc_target_mode = DTP_TARGET_TID;
+		break;
+	case PROF_TARGET_CGROUP:
+		cfg->dc_target_mode = DTP_TARGET_CGROUP;
+		cfg->dc_cgroup_id = session->se_cgroup_id;
+		cfg->dc_cgroup_level = session->se_cgroup_level;
+		break;
+	default:
+		cfg->dc_target_mode = DTP_TARGET_PID;
+		break;
+	}
+	if (event->ev_is_timer && !event->ev_attr.freq)
+		cfg->dc_period_ns = event->ev_attr.sample_period;
+	cfg->dc_skip_kernel = event->ev_attr.exclude_kernel;
+	cfg->dc_is_return = event->ev_is_return;
+	cfg->dc_nargs = event->ev_nargs;
+	for (n = 0; n < event->ev_nargs; n++)
+		cfg->dc_arg[n] = event->ev_args[n].ag_load;
+	memcpy(cfg->dc_sysmask, event->ev_sysmask, sizeof(cfg->dc_sysmask));
+	cfg->dc_filter = event->ev_filter;
+}
+
+static int
+load_instance(struct prof_session *session, struct prof_event *event)
+{
+	const struct skeleton *skeleton = skeleton_of(event);
+	struct prof_instance *instance =
+	    &session->se_bpf.bp_instance[event->ev_id];
+	struct bpf_program *program;
+	struct bpf_object *obj;
+	struct dtp_config *cfg;
+	bool first = event->ev_id == 0;
+	int rc;
+
+	instance->in_skel = skeleton->sk_open(&obj, &cfg);
+	if (instance->in_skel == NULL)
+		return (prof_bpf_explain(&session->se_error, errno));
+	instance->in_destroy = skeleton->sk_destroy;
+	configure(session, event, cfg);
+	if (share_maps(session, obj, first) == -1)
+		return (-1);
+	bpf_object__for_each_program(program, obj) {
+		const char *section = bpf_program__section_name(program);
+
+		if (event->ev_kind == PROF_KIND_SYSCALL &&
+		    (strstr(section, "sys_exit") != NULL) !=
+		    event->ev_is_return)
+			bpf_program__set_autoload(program, false);
+	}
+	if ((rc = bpf_object__load(obj)) != 0)
+		return (prof_bpf_explain(&session->se_error, -rc));
+	bpf_object__for_each_program(program, obj)
+		if (bpf_program__fd(program) >= 0)
+			instance->in_prog[instance->in_nprogs++] =
+			    bpf_program__fd(program);
+	return (first ? share_maps(session, obj, false) : 0);
+}
+
+/*
+ * Before the first load: give the maps their sizes.  After it: keep their
+ * descriptors.  Before every other load: take those instead of new maps.
+ */
+static int
+share_maps(struct prof_session *session, struct bpf_object *obj, bool size)
+{
+	struct prof_bpf *bpf = &session->se_bpf;
+	const uint32_t entries[MAP_N] = {
+		bpf->bp_ncpus, (uint32_t)bpf->bp_nrings,
+		bpf->bp_ncpus * bpf->bp_nevents, 1,
+		bpf->bp_ncpus * DTP_SCRATCH_SLOTS, DTP_MAX_TARGETS, 0
+	};
+	int n, rc = 0;
+
+	for (n = 0; n < MAP_N && rc == 0; n++) {
+		struct bpf_map *map = bpf_object__find_map_by_name(obj,
+		    map_names[n]);
+
+		if (map == NULL)
+			continue;
+		if (size) {
+			if (n == MAP_RINGS)
+				rc = bpf_map__set_value_size(map,
+				    (uint32_t)bpf->bp_ring_stride);
+			if (rc == 0 && entries[n] != 0)
+				rc = bpf_map__set_max_entries(map, entries[n]);
+		} else if (bpf->bp_map[n] == -1)
+			bpf->bp_map[n] = bpf_map__fd(map);
+		else
+			rc = bpf_map__reuse_fd(map, bpf->bp_map[n]);
+	}
+	if (rc != 0)
+		return (prof_bpf_explain(&session->se_error, -rc));
+	return (0);
+}
+
+static void *
+map_one(const struct prof_bpf *bpf, int which, size_t length, int prot)
+{
+	return (mmap(NULL, length, prot, MAP_SHARED, bpf->bp_map[which], 0));
+}
+
+static size_t
+whole_pages(size_t bytes)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+	return ((bytes + page - 1) / page * page);
+}
+
+static int
+bell_ignore(void *arg, void *data, size_t size)
+{
+	(void)arg;
+	(void)data;
+	(void)size;
+	return (0);
+}
+
+static int
+map_memory(struct prof_session *session)
+{
+	struct prof_bpf *bpf = &session->se_bpf;
+	const int rw = PROT_READ | PROT_WRITE;
+	size_t n;
+
+	bpf->bp_rings_bytes = bpf->bp_ring_stride * bpf->bp_nrings;
+	bpf->bp_streams = map_one(bpf, MAP_STREAMS,
+	    whole_pages(bpf->bp_ncpus * sizeof(*bpf->bp_streams)), rw);
+	bpf->bp_counts = map_one(bpf, MAP_COUNTS, whole_pages(
+	    (size_t)bpf->bp_ncpus * bpf->bp_nevents *
+	    sizeof(*bpf->bp_counts)), PROT_READ);
+	bpf->bp_control = map_one(bpf, MAP_CONTROL,
+	    whole_pages(sizeof(*bpf->bp_control)), rw);
+	bpf->bp_rings = map_one(bpf, MAP_RINGS,
+	    whole_pages(bpf->bp_rings_bytes), PROT_READ);
+	if (bpf->bp_streams == MAP_FAILED || bpf->bp_rings == MAP_FAILED ||
+	    bpf->bp_counts == MAP_FAILED || bpf->bp_control == MAP_FAILED)
+		return (prof_fail(&session->se_error, PROF_E_NOMEM,
+		    "cannot map the streams (%zu bytes)",
+		    bpf->bp_rings_bytes));
+	for (n = 0; n < session->se_ncpus; n++) {
+		bpf->bp_streams[session->se_cpus[n]].ss_enabled = 1;
+		bpf->bp_streams[session->se_cpus[n]].ss_ring = n;
+	}
+	if (!session->se_options.po_include_self)
+		bpf->bp_control->co_self = (uint32_t)getpid();
+	bpf->bp_bell = ring_buffer__new(bpf->bp_map[MAP_BELL],
+	    bell_ignore, NULL, NULL);
+	if (bpf->bp_bell == NULL)
+		return (prof_bpf_explain(&session->se_error, errno));
+	return (0);
+}
+
+int
+prof_bpf_bell_fd(const struct prof_bpf *bpf)
+{
+	return (ring_buffer__epoll_fd(bpf->bp_bell));
+}
+
+void
+prof_bpf_bell_clear(struct prof_bpf *bpf)
+{
+	ring_buffer__consume(bpf->bp_bell);
+}
+
+int
+prof_bpf_targets_fd(const struct prof_bpf *bpf)
+{
+	return (bpf->bp_map[MAP_TARGETS]);
+}
+
+static int
+keep_fd(int **fds, size_t *n, int fd)
+{
+	int *grown = reallocarray(*fds, *n + 1, sizeof(*grown));
+
+	if (grown == NULL)
+		return (-1);
+	*fds = grown;
+	grown[(*n)++] = fd;
+	return (0);
+}
+
+/* Links first: attaching starts nothing, since the state is still OFF. */
+int
+prof_bpf_attach(struct prof_session *session)
+{
+	size_t n;
+
+	for (n = 0; n < session->se_events.el_n; n++) {
+		struct prof_event *event = session->se_events.el_event[n];
+		int rv = event->ev_kind == PROF_KIND_PERF ?
+		    attach_perf(session, event) : attach_raw(session, event);
+
+		if (rv == -1)
+			return (-1);
+	}
+	return (0);
+}
+
+static int
+attach_raw_program(struct prof_session *session, struct prof_event *event,
+    struct prof_instance *instance, int prog, const char *tracepoint)
+{
+	int fd = bpf_raw_tracepoint_open(tracepoint, prog);
+
+	if (fd < 0 && (fd == -ENOENT || errno == ENOENT)) {
+		prof_fail(&session->se_error, PROF_E_EVENT_UNSUPPORTED,
+		    "%s: this kernel has no tracepoint %s", event->ev_name,
+		    tracepoint);
+		return (-1);
+	}
+	if (fd < 0)
+		return (prof_bpf_explain(&session->se_error, errno));
+	if (keep_fd(&instance->in_links, &instance->in_nlinks, fd) == -1) {
+		close(fd);
+		return (prof_fail_nomem(&session->se_error));
+	}
+	return (0);
+}
+
+static int
+attach_raw(struct prof_session *session, struct prof_event *event)
+{
+	struct prof_instance *instance =
+	    &session->se_bpf.bp_instance[event->ev_id];
+	struct prov_proc_bpf *proc = instance->in_skel;
+	const struct bpf_program *program;
+
+	if (event->ev_kind != PROF_KIND_PROC)
+		return (attach_raw_program(session, event, instance,
+		    instance->in_prog[0], event->ev_tracepoint));
+	program = NULL;
+	while ((program = bpf_object__next_program(proc->obj,
+	    (struct bpf_program *)program)) != NULL) {
+		const char *section = bpf_program__section_name(program);
+
+		if (attach_raw_program(session, event, instance,
+		    bpf_program__fd(program), strchr(section, '/') + 1) == -1)
+			return (-1);
+	}
+	return (0);
+}
+
+/* One counter: opened disabled, its program linked, not started. */
+static int
+attach_one(struct prof_session *session, struct prof_event *event, int pid,
+    int cpu)
+{
+	struct prof_instance *instance =
+	    &session->se_bpf.bp_instance[event->ev_id];
+	struct perf_event_attr attr = event->ev_attr;
+	size_t ncpus = instance->in_nperf;
+	int fd, link;
+
+	attr.disabled = 1;
+	attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED |
+	    PERF_FORMAT_TOTAL_TIME_RUNNING;
+	if (session->se_options.po_target == PROF_TARGET_COMMAND && pid != -1)
+		attr.enable_on_exec = 1;
+	fd = prof_perf_open(&attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	if (fd == -1)
+		return (prof_perf_explain(&session->se_error, event, errno,
+		    pid, cpu));
+	if (keep_fd(&instance->in_perf, &instance->in_nperf, fd) == -1 ||
+	    keep_fd(&instance->in_perf_cpu, &ncpus, cpu) == -1) {
+		return (prof_fail_nomem(&session->se_error));
+	}
+	link = bpf_link_create(instance->in_prog[0], fd, BPF_PERF_EVENT,
+	    NULL);
+	if (link < 0)
+		return (prof_bpf_explain(&session->se_error, errno));
+	if (keep_fd(&instance->in_links, &instance->in_nlinks, link) == -1) {
+		close(link);
+		return (prof_fail_nomem(&session->se_error));
+	}
+	return (0);
+}
+
+static int
+attach_perf(struct prof_session *session, struct prof_event *event)
+{
+	const struct prof_options *po = &session->se_options;
+	size_t n;
+
+	if (po->po_target == PROF_TARGET_TIDS) {
+		for (n = 0; n < po->po_nids; n++)
+			if (attach_one(session, event, po->po_ids[n], -1) ==
+			    -1)
+				return (-1);
+		return (0);
+	}
+	if (po->po_target == PROF_TARGET_COMMAND && po->po_no_inherit)
+		return (attach_one(session, event, session->se_command.cm_pid,
+		    -1));
+	if (event->ev_cpu >= 0)
+		return (attach_one(session, event, -1, event->ev_cpu));
+	for (n = 0; n < session->se_ncpus; n++)
+		if (attach_one(session, event, -1, session->se_cpus[n]) == -1)
+			return (-1);
+	return (0);
+}
+
+static int
+each_perf(struct prof_session *session, unsigned long request)
+{
+	struct prof_bpf *bpf = &session->se_bpf;
+	uint32_t e;
+	size_t n;
+
+	for (e = 0; e < bpf->bp_nevents; e++)
+		for (n = 0; n < bpf->bp_instance[e].in_nperf; n++)
+			if (ioctl(bpf->bp_instance[e].in_perf[n], request,
+			    0) == -1)
+				return (prof_fail(&session->se_error,
+				    PROF_E_KERNEL, "%s: cannot be switched",
+				    session->se_events.el_event[e]->ev_name));
+	return (0);
+}
+
+/* Counters on a task of ours start by themselves, at its exec. */
+int
+prof_bpf_enable(struct prof_session *session)
+{
+	const struct prof_options *po = &session->se_options;
+
+	if (po->po_target == PROF_TARGET_COMMAND && po->po_no_inherit)
+		return (0);
+	return (each_perf(session, PERF_EVENT_IOC_ENABLE));
+}
+
+/* Partner: the load of co_state in stream.bpf.h. */
+void
+prof_bpf_state(struct prof_bpf *bpf, enum dtp_state state)
+{
+	__atomic_store_n(&bpf->bp_control->co_state, (uint32_t)state,
+	    __ATOMIC_SEQ_CST);
+}
+
+const struct dtp_counts *
+prof_bpf_counts(const struct prof_bpf *bpf, uint32_t cpu, uint32_t event)
+{
+	return (&bpf->bp_counts[(size_t)cpu * bpf->bp_nevents + event]);
+}
+
+static void
+read_counts(struct prof_session *session)
+{
+	struct prof_bpf *bpf = &session->se_bpf;
+	struct { uint64_t value, enabled, running; } got;
+	uint32_t e;
+	size_t n;
+
+	for (e = 0; e < bpf->bp_nevents; e++)
+		for (n = 0; n < bpf->bp_instance[e].in_nperf; n++) {
+			struct prof_instance *in = &bpf->bp_instance[e];
+			uint32_t row = in->in_perf_cpu[n] == -1 ?
+			    bpf->bp_ncpus : (uint32_t)in->in_perf_cpu[n];
+			struct prof_count *count = &session->se_counts[
+			    (size_t)row * bpf->bp_nevents + e];
+
+			if (read(in->in_perf[n], &got, sizeof(got)) !=
+			    (ssize_t)sizeof(got))
+				continue;
+			count->ct_value += got.value;
+			count->ct_enabled_ns += got.enabled;
+			count->ct_running_ns += got.running;
+			count->ct_instances++;
+		}
+}
+
+static void
+read_missed(struct prof_session *session)
+{
+	struct prof_bpf *bpf = &session->se_bpf;
+	struct bpf_prog_info info;
+	uint32_t e, length;
+	int n;
+
+	for (e = 0; e < bpf->bp_nevents; e++)
+		for (n = 0; n < bpf->bp_instance[e].in_nprogs; n++) {
+			memset(&info, 0, sizeof(info));
+			length = sizeof(info);
+			if (bpf_obj_get_info_by_fd(
+			    bpf->bp_instance[e].in_prog[n], &info,
+			    &length) == 0)
+				session->se_missed[e] +=
+				    info.recursion_misses;
+		}
+}
+
+static void
+close_fds(int **fds, size_t *n)
+{
+	size_t i;
+
+	for (i = 0; i < *n; i++)
+		close((*fds)[i]);
+	free(*fds);
+	*fds = NULL;
+	*n = 0;
+}
+
+static void
+detach(struct prof_bpf *bpf)
+{
+	uint32_t e;
+
+	for (e = 0; bpf->bp_instance != NULL && e < bpf->bp_nevents; e++) {
+		struct prof_instance *in = &bpf->bp_instance[e];
+
+		close_fds(&in->in_links, &in->in_nlinks);
+		close_fds(&in->in_perf, &in->in_nperf);
+		free(in->in_perf_cpu);
+		in->in_perf_cpu = NULL;
+	}
+}
+
+/* All programs that have begun have also ended. */
+static bool
+all_left(const struct prof_bpf *bpf)
+{
+	uint32_t n;
+
+	for (n = 0; n < bpf->bp_ncpus; n++)
+		if (__atomic_load_n(&bpf->bp_streams[n].ss_state,
+		    __ATOMIC_ACQUIRE) & DTP_WRITERS_MASK)
+			return (false);
+	for (n = 0; n < bpf->bp_ncpus * bpf->bp_nevents; n++) {
+		const volatile struct dtp_counts *cn = &bpf->bp_counts[n];
+
+		if (cn->cn_fired != cn->cn_stored + cn->cn_full +
+		    cn->cn_nested + cn->cn_filtered + cn->cn_error)
+			return (false);
+	}
+	return (true);
+}
+
+int
+prof_bpf_stop(struct prof_session *session)
+{
+	struct prof_bpf *bpf = &session->se_bpf;
+	const struct timespec pause = { 0, 1000000 };
+	int tries, rv;
+
+	prof_bpf_state(bpf, DTP_STOPPED);
+	rv = each_perf(session, PERF_EVENT_IOC_DISABLE);
+	read_counts(session);
+	detach(bpf);
+	/* An RCU grace period: whoever ran a program has come out of it. */
+	(void)syscall(__NR_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
+	read_missed(session);
+	for (tries = 0; !all_left(bpf); tries++) {
+		if (tries == DRAIN_PATIENCE_MS)
+			return (prof_fail(&session->se_error, PROF_E_KERNEL,
+			    "a program is still running after stop"));
+		nanosleep(&pause, NULL);
+	}
+	return (rv);
+}
+
+static void
+unmap(const void *memory, size_t length)
+{
+	if (memory != NULL && memory != MAP_FAILED)
+		munmap((void *)memory, whole_pages(length));
+}
+
+void
+prof_bpf_fini(struct prof_bpf *bpf)
+{
+	uint32_t e;
+
+	detach(bpf);
+	ring_buffer__free(bpf->bp_bell);
+	unmap(bpf->bp_rings, bpf->bp_rings_bytes);
+	unmap(bpf->bp_streams, bpf->bp_ncpus * sizeof(*bpf->bp_streams));
+	unmap(bpf->bp_counts, (size_t)bpf->bp_ncpus * bpf->bp_nevents *
+	    sizeof(*bpf->bp_counts));
+	unmap(bpf->bp_control, sizeof(*bpf->bp_control));
+	/* The first instance owns the maps' descriptors: last out. */
+	for (e = bpf->bp_nevents; bpf->bp_instance != NULL && e-- > 0; )
+		if (bpf->bp_instance[e].in_skel != NULL)
+			bpf->bp_instance[e].in_destroy(
+			    bpf->bp_instance[e].in_skel);
+	free(bpf->bp_instance);
+	memset(bpf, 0, sizeof(*bpf));
+}

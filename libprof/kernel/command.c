@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * The command that a session records: a child that waits before its exec
+ * until everything is armed, so that its first instruction counts.
+ *
+ * Called by session.c.  Two pipes: one holds the child, the other, closed by
+ * the exec itself, brings errno back when there is no exec.  Under sudo the
+ * command runs as the user who called, not as root.
+ */
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <poll.h>
+#include <pwd.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "session_impl.h"
+
+void
+prof_command_init(struct prof_command *command)
+{
+	memset(command, 0, sizeof(*command));
+	command->cm_pidfd = command->cm_go = command->cm_failed = -1;
+}
+
+static int
+number_of(const char *name, unsigned *value)
+{
+	const char *text = getenv(name);
+	char *end;
+	unsigned long number;
+
+	if (text == NULL || *text == '\0')
+		return (-1);
+	number = strtoul(text, &end, 10);
+	if (*end != '\0' || number == 0 || number > 0xfffffffeUL)
+		return (-1);
+	*value = (unsigned)number;
+	return (0);
+}
+
+/* Under sudo: be the caller again, for good, before the exec. */
+static int
+become_caller(void)
+{
+	unsigned uid, gid;
+	const struct passwd *user;
+
+	if (geteuid() != 0 || number_of("SUDO_UID", &uid) == -1 ||
+	    number_of("SUDO_GID", &gid) == -1)
+		return (0);
+	user = getpwuid((uid_t)uid);
+	if ((user != NULL ? initgroups(user->pw_name, (gid_t)gid) :
+	    setgroups(0, NULL)) == -1 || setgid((gid_t)gid) == -1 ||
+	    setuid((uid_t)uid) == -1)
+		return (-1);
+	return (0);
+}
+
+static void __attribute__((noreturn))
+child(char *const *argv, int go, int failed)
+{
+	sigset_t none;
+	char byte;
+	int why;
+
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	signal(SIGPIPE, SIG_DFL);
+	/* Nothing to read: the recorder has gone, so do not run. */
+	if (read(go, &byte, 1) != 1)
+		_exit(125);
+	if (become_caller() == 0)
+		execvp(argv[0], argv);
+	why = errno;
+	if (write(failed, &why, sizeof(why)) != (ssize_t)sizeof(why))
+		_exit(125);
+	_exit(why == ENOENT ? 127 : 126);
+}
+
+int
+prof_command_spawn(struct prof_command *command, char *const *argv,
+    struct prof_err *error)
+{
+	int go[2] = { -1, -1 }, failed[2] = { -1, -1 };
+
+	if (pipe2(go, O_CLOEXEC) == -1 || pipe2(failed, O_CLOEXEC) == -1)
+		goto fail;
+	if ((command->cm_pid = fork()) == -1)
+		goto fail;
+	if (command->cm_pid == 0) {
+		close(go[1]);
+		close(failed[0]);
+		child(argv, go[0], failed[1]);
+	}
+	close(go[0]);
+	close(failed[1]);
+	command->cm_go = go[1];
+	command->cm_failed = failed[0];
+	command->cm_pidfd = (int)syscall(SYS_pidfd_open, command->cm_pid, 0);
+	return (0);
+fail:
+	prof_fail(error, PROF_E_COMMAND, "cannot start a process: %s",
+	    strerror(errno));
+	command->cm_pid = 0;
+	if (go[0] != -1) {
+		close(go[0]);
+		close(go[1]);
+	}
+	if (failed[0] != -1) {
+		close(failed[0]);
+		close(failed[1]);
+	}
+	return (-1);
+}
+
+int
+prof_command_release(struct prof_command *command, const char *name,
+    struct prof_err *error)
+{
+	ssize_t got;
+	int why;
+
+	if (write(command->cm_go, "", 1) != 1)
+		return (prof_fail(error, PROF_E_COMMAND,
+		    "%s: ended before it began", name));
+	close(command->cm_go);
+	command->cm_go = -1;
+	do
+		got = read(command->cm_failed, &why, sizeof(why));
+	while (got == -1 && errno == EINTR);
+	close(command->cm_failed);
+	command->cm_failed = -1;
+	if (got != (ssize_t)sizeof(why))
+		return (0);
+	if (why == ENOENT)
+		return (prof_fail(error, PROF_E_COMMAND_NOT_FOUND,
+		    "%s: command not found", name));
+	return (prof_fail(error, PROF_E_COMMAND, "%s: cannot be run: %s",
+	    name, strerror(why)));
+}
+
+bool
+prof_command_poll(struct prof_command *command)
+{
+	int status;
+
+	if (command->cm_pid == 0 || command->cm_done)
+		return (command->cm_done);
+	if (waitpid(command->cm_pid, &status, WNOHANG) == command->cm_pid) {
+		command->cm_done = 1;
+		command->cm_status = status;
+	}
+	return (command->cm_done);
+}
+
+void
+prof_command_fini(struct prof_command *command)
+{
+	if (command->cm_pid != 0 && !command->cm_done &&
+	    command->cm_go != -1) {
+		kill(command->cm_pid, SIGKILL);
+		waitpid(command->cm_pid, NULL, 0);
+	}
+	if (command->cm_go != -1)
+		close(command->cm_go);
+	if (command->cm_failed != -1)
+		close(command->cm_failed);
+	if (command->cm_pidfd != -1)
+		close(command->cm_pidfd);
+	prof_command_init(command);
+}

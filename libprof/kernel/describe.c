@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * What a recording says of itself (machine, command, how it was made), and
+ * the session's own copy of the options it was opened with.
+ *
+ * Called by session.c.  Tells only what was read here and now; nothing that
+ * a report could work out.
+ */
+#include <sys/utsname.h>
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "session_impl.h"
+
+static char *
+copy_string(const char *text, bool *failed)
+{
+	char *copy = text == NULL ? NULL : strdup(text);
+
+	if (text != NULL && copy == NULL)
+		*failed = true;
+	return (copy);
+}
+
+static int *
+copy_ints(const int *from, size_t n, bool *failed)
+{
+	int *copy;
+
+	if (from == NULL)
+		return (NULL);
+	if ((copy = calloc(n + 1, sizeof(*copy))) == NULL)
+		*failed = true;
+	else
+		memcpy(copy, from, n * sizeof(*copy));
+	return (copy);
+}
+
+static char **
+copy_argv(char *const *argv, bool *failed)
+{
+	size_t n, count = 0;
+	char **copy;
+
+	if (argv == NULL)
+		return (NULL);
+	while (argv[count] != NULL)
+		count++;
+	if ((copy = calloc(count + 1, sizeof(*copy))) == NULL)
+		*failed = true;
+	else
+		for (n = 0; n < count; n++)
+			copy[n] = copy_string(argv[n], failed);
+	return (copy);
+}
+
+int
+prof_options_copy(struct prof_options *to, const struct prof_options *from,
+    struct prof_err *error)
+{
+	bool failed = false;
+	size_t size = from->po_size;
+
+	if (size == 0 || size > sizeof(*to))
+		size = sizeof(*to);
+	memset(to, 0, sizeof(*to));
+	memcpy(to, from, size);
+	to->po_output = copy_string(to->po_output != NULL ? to->po_output :
+	    "dtprof.dtp", &failed);
+	to->po_ids = copy_ints(to->po_ids, to->po_nids, &failed);
+	to->po_cpus = copy_ints(to->po_cpus, to->po_ncpus, &failed);
+	to->po_cgroup = copy_string(to->po_cgroup, &failed);
+	to->po_filter = copy_string(to->po_filter, &failed);
+	to->po_comm = copy_string(to->po_comm, &failed);
+	to->po_argv = copy_argv(to->po_argv, &failed);
+	if (failed)
+		return (prof_fail_nomem(error));
+	if (to->po_target == PROF_TARGET_COMMAND && (to->po_argv == NULL ||
+	    to->po_argv[0] == NULL))
+		return (prof_fail(error, PROF_E_USAGE, "no command to run"));
+	return (0);
+}
+
+void
+prof_options_free(struct prof_options *po)
+{
+	size_t n;
+
+	for (n = 0; po->po_argv != NULL && po->po_argv[n] != NULL; n++)
+		free(po->po_argv[n]);
+	free((void *)po->po_argv);
+	free((void *)po->po_output);
+	free((void *)po->po_ids);
+	free((void *)po->po_cpus);
+	free((void *)po->po_cgroup);
+	free((void *)po->po_filter);
+	free((void *)po->po_comm);
+}
+
+static int
+say(struct prof_session *session, const char *key, const char *value)
+{
+	return (prof_writer_info(session->se_writer, key, value));
+}
+
+static int
+say_number(struct prof_session *session, const char *key, uint64_t number)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%llu", (unsigned long long)number);
+	return (say(session, key, text));
+}
+
+/* The first "model name" or, on arm64, nothing: then the field is absent. */
+static int
+say_cpu_model(struct prof_session *session)
+{
+	FILE *file = fopen("/proc/cpuinfo", "re");
+	char line[256], *value;
+	int rv = 0;
+
+	if (file == NULL)
+		return (0);
+	while (fgets(line, sizeof(line), file) != NULL)
+		if (strncmp(line, "model name", 10) == 0 &&
+		    (value = strchr(line, ':')) != NULL) {
+			value[strcspn(value, "\n")] = '\0';
+			rv = say(session, "machine.cpu_model", value + 2);
+			break;
+		}
+	fclose(file);
+	return (rv);
+}
+
+/* The command line, quoted so that it can be pasted into a shell. */
+static int
+say_command(struct prof_session *session)
+{
+	char *const *argv = session->se_options.po_argv;
+	char *text;
+	size_t length;
+	FILE *stream;
+	int rv = -1;
+
+	if (argv == NULL)
+		return (0);
+	if ((stream = open_memstream(&text, &length)) == NULL)
+		return (prof_fail_nomem(&session->se_error));
+	for (; *argv != NULL; argv++) {
+		const char *at;
+		bool plain = **argv != '\0' && (*argv)[strspn(*argv,
+		    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+		    "0123456789_-+=.,:/@%")] == '\0';
+
+		if (!plain)
+			putc('\'', stream);
+		for (at = *argv; *at != '\0'; at++)
+			if (*at == '\'')
+				fputs("'\\''", stream);
+			else
+				putc(*at, stream);
+		fputs(plain ? "" : "'", stream);
+		fputs(argv[1] != NULL ? " " : "", stream);
+	}
+	if (fclose(stream) == 0)
+		rv = say(session, "command", text);
+	free(text);
+	return (rv);
+}
+
+int
+prof_describe(struct prof_session *session)
+{
+	static const char *const targets[] = {
+		"all", "pids", "tids", "cgroup", "command"
+	};
+	const struct prof_options *po = &session->se_options;
+	struct utsname un;
+	struct timespec ts;
+	char key[32];
+	size_t n;
+
+	uname(&un);
+	clock_gettime(CLOCK_REALTIME, &ts);
+	if (say(session, "dtprof.version", prof_version()) == -1 ||
+	    say(session, "machine.kernel", un.release) == -1 ||
+	    say(session, "machine.arch", un.machine) == -1 ||
+	    say_number(session, "machine.cpus", session->se_ncpus) == -1 ||
+	    say_cpu_model(session) == -1 || say_command(session) == -1 ||
+	    say_number(session, "time.realtime_ns", (uint64_t)ts.tv_sec *
+	    1000000000ULL + (uint64_t)ts.tv_nsec) == -1 ||
+	    say_number(session, "time.monotonic_ns", prof_now_ns()) == -1 ||
+	    say(session, "path", session->se_use_bpf ? "bpf" : "perf") ==
+	    -1 || say(session, "target", targets[po->po_target]) == -1 ||
+	    say(session, "callgraph", po->po_callgraph ==
+	    PROF_CALLGRAPH_NONE ? "none" : "fp") == -1)
+		return (-1);
+	if (session->se_use_bpf && say_number(session, "buffer_bytes",
+	    session->se_bpf.bp_ring_bytes) == -1)
+		return (-1);
+	if (po->po_filter != NULL && say(session, "filter",
+	    po->po_filter) == -1)
+		return (-1);
+	if (po->po_comm != NULL && say(session, "comm", po->po_comm) == -1)
+		return (-1);
+	for (n = 0; n < session->se_nnotes; n++) {
+		snprintf(key, sizeof(key), "note.%zu", n);
+		if (say(session, key, session->se_notes[n]) == -1)
+			return (-1);
+	}
+	return (0);
+}

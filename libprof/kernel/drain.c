@@ -1,0 +1,517 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * From the streams of all CPUs to one sequence of records in order of time.
+ *
+ * Called by session.c, again and again while recording and after stop until
+ * nothing is left.  Only reads the rings; owns their tails.  Decides nothing
+ * about a record: decodes it and hands it to prof_session_take.
+ *
+ *	ring of a CPU, positions grow to the right
+ *
+ *	   tail          scan           head or reserved
+ *	    |  handed over | not looked at |   being written
+ *	----+--------------+---------------+------------------
+ *	    ^ pending: sorted by time, waiting for the other CPUs
+ *
+ * Why it is in order.  A round first takes the time T.  A CPU that is then
+ * seen without writers is complete up to T: whoever enters later takes a
+ * later time.  A CPU seen with writers is complete up to head, and since all
+ * writers of a region entered before any of the next, nothing that follows
+ * is older than the newest record below head.  The smallest of these times
+ * over all CPUs is the limit: up to it, everything is handed over, merged.
+ * Within a region positions are not in order of time, so pending is sorted.
+ */
+#include <sys/mman.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "session_impl.h"
+
+#define TAIL_EVERY	32768	/* records handed over between two tails */
+
+/* One record that waits: when, and where it lies. */
+struct waiting {
+	uint64_t	wa_time_ns;
+	uint64_t	wa_position;
+};
+
+/* One CPU.  pending[first..n) is sorted by time. */
+struct lane {
+	uint32_t	 la_cpu;
+	struct dtp_stream *la_stream;
+	const uint8_t	*la_ring;
+	struct waiting	*la_pending;
+	size_t		 la_first;
+	size_t		 la_n;
+	uint64_t	 la_scan;
+	uint64_t	 la_newest_ns;	/* of all that was scanned */
+	uint64_t	 la_safe_ns;	/* nothing older can still come */
+	uint64_t	*la_read;	/* records taken, per event */
+};
+
+struct prof_drain {
+	struct prof_session *dn_session;
+	struct lane	*dn_lanes;
+	size_t		 dn_nlanes;
+	uint64_t	 dn_ring_mask;
+	size_t		 dn_pending_bytes;
+	uint64_t	 dn_until_ns;
+	unsigned	 dn_fill;
+	uint32_t	*dn_parts;	/* DTP_P_* of each event */
+	struct prof_record dn_record;
+	char		 dn_strings[DTP_MAX_ARGS][DTP_STR_LEN + 1];
+	char		 dn_comm[DTP_COMM_LEN + 1];
+	char		 dn_path[DTP_PATH_LEN];
+};
+
+static int	scan_lane(struct prof_drain *, struct lane *);
+static int	hand_over(struct prof_drain *, struct lane *,
+		    const struct waiting *);
+static int	decode(struct prof_drain *, const struct dtp_rec *);
+
+static int
+lane_init(struct prof_drain *drain, struct lane *lane, uint32_t cpu)
+{
+	const struct prof_bpf *bpf = &drain->dn_session->se_bpf;
+
+	lane->la_cpu = cpu;
+	lane->la_stream = &bpf->bp_streams[cpu];
+	lane->la_ring = bpf->bp_rings +
+	    lane->la_stream->ss_ring * bpf->bp_ring_stride;
+	/* Address space for the worst case; untouched pages cost nothing. */
+	lane->la_pending = mmap(NULL, drain->dn_pending_bytes,
+	    PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (lane->la_pending == MAP_FAILED) {
+		lane->la_pending = NULL;
+		return (-1);
+	}
+	lane->la_read = calloc(bpf->bp_nevents, sizeof(*lane->la_read));
+	return (lane->la_read == NULL ? -1 : 0);
+}
+
+struct prof_drain *
+prof_drain_new(struct prof_session *session)
+{
+	const struct prof_bpf *bpf = &session->se_bpf;
+	struct prof_drain *drain = calloc(1, sizeof(*drain));
+	size_t n;
+
+	if (drain == NULL)
+		goto fail;
+	drain->dn_session = session;
+	drain->dn_ring_mask = bpf->bp_ring_bytes - 1;
+	drain->dn_pending_bytes = bpf->bp_ring_bytes /
+	    sizeof(struct dtp_rec) * sizeof(struct waiting);
+	drain->dn_nlanes = session->se_ncpus;
+	drain->dn_lanes = calloc(drain->dn_nlanes, sizeof(*drain->dn_lanes));
+	drain->dn_parts = calloc(bpf->bp_nevents, sizeof(*drain->dn_parts));
+	if (drain->dn_lanes == NULL || drain->dn_parts == NULL)
+		goto fail;
+	for (n = 0; n < bpf->bp_nevents; n++)
+		drain->dn_parts[n] = prof_event_parts(session,
+		    session->se_events.el_event[n]);
+	for (n = 0; n < drain->dn_nlanes; n++)
+		if (lane_init(drain, &drain->dn_lanes[n],
+		    (uint32_t)session->se_cpus[n]) == -1)
+			goto fail;
+	return (drain);
+fail:
+	prof_fail_nomem(&session->se_error);
+	prof_drain_free(drain);
+	return (NULL);
+}
+
+void
+prof_drain_free(struct prof_drain *drain)
+{
+	size_t n;
+
+	if (drain == NULL)
+		return;
+	for (n = 0; drain->dn_lanes != NULL && n < drain->dn_nlanes; n++) {
+		if (drain->dn_lanes[n].la_pending != NULL)
+			munmap(drain->dn_lanes[n].la_pending,
+			    drain->dn_pending_bytes);
+		free(drain->dn_lanes[n].la_read);
+	}
+	free(drain->dn_lanes);
+	free(drain->dn_parts);
+	free(drain);
+}
+
+uint64_t
+prof_drain_until(const struct prof_drain *drain)
+{
+	return (drain->dn_until_ns);
+}
+
+unsigned
+prof_drain_fill(const struct prof_drain *drain)
+{
+	return (drain->dn_fill);
+}
+
+uint64_t
+prof_drain_read(const struct prof_drain *drain, uint32_t cpu, uint32_t event)
+{
+	size_t n;
+
+	for (n = 0; n < drain->dn_nlanes; n++)
+		if (drain->dn_lanes[n].la_cpu == cpu)
+			return (drain->dn_lanes[n].la_read[event]);
+	return (0);
+}
+
+bool
+prof_drain_empty(const struct prof_drain *drain)
+{
+	size_t n;
+
+	for (n = 0; n < drain->dn_nlanes; n++) {
+		const struct lane *lane = &drain->dn_lanes[n];
+
+		if (lane->la_first < lane->la_n || lane->la_scan !=
+		    __atomic_load_n(&lane->la_stream->ss_state,
+		    __ATOMIC_ACQUIRE) >> DTP_WRITERS_BITS)
+			return (false);
+	}
+	return (true);
+}
+
+/* Everything below the first record that still waits may be overwritten. */
+static void
+move_tail(struct lane *lane)
+{
+	uint64_t tail = lane->la_scan;
+	size_t n;
+
+	for (n = lane->la_first; n < lane->la_n; n++)
+		if (lane->la_pending[n].wa_position < tail)
+			tail = lane->la_pending[n].wa_position;
+	/* Partner: the load of ss_tail before a reservation (stream.bpf.h). */
+	__atomic_store_n(&lane->la_stream->ss_tail, tail, __ATOMIC_RELEASE);
+}
+
+static struct waiting *
+oldest(struct lane *lane)
+{
+	return (lane->la_first < lane->la_n ?
+	    &lane->la_pending[lane->la_first] : NULL);
+}
+
+/*
+ * The lane whose record is next, and the time up to which it stays next;
+ * few lanes, so each is looked at once a run of records, not once a record.
+ */
+static struct lane *
+next_lane(struct prof_drain *drain, uint64_t *until_ns)
+{
+	struct lane *best = NULL;
+	uint64_t best_ns = UINT64_MAX;
+	size_t n;
+
+	for (n = 0; n < drain->dn_nlanes; n++) {
+		struct waiting *waiting = oldest(&drain->dn_lanes[n]);
+
+		if (waiting == NULL)
+			continue;
+		if (waiting->wa_time_ns < best_ns) {
+			if (best != NULL && best_ns < *until_ns)
+				*until_ns = best_ns;
+			best_ns = waiting->wa_time_ns;
+			best = &drain->dn_lanes[n];
+		} else if (waiting->wa_time_ns < *until_ns)
+			*until_ns = waiting->wa_time_ns;
+	}
+	return (best_ns <= *until_ns ? best : NULL);
+}
+
+static long
+merge(struct prof_drain *drain)
+{
+	long taken = 0, tailed = 0;
+	struct lane *lane;
+	size_t n;
+
+	for (;;) {
+		uint64_t until_ns = drain->dn_until_ns;
+		struct waiting *waiting;
+
+		if ((lane = next_lane(drain, &until_ns)) == NULL)
+			break;
+		while ((waiting = oldest(lane)) != NULL &&
+		    waiting->wa_time_ns <= until_ns) {
+			if (hand_over(drain, lane, waiting) == -1)
+				return (-1);
+			lane->la_first++;
+			taken++;
+			if (++tailed >= TAIL_EVERY) {
+				move_tail(lane);
+				tailed = 0;
+			}
+		}
+	}
+	for (n = 0; n < drain->dn_nlanes; n++) {
+		lane = &drain->dn_lanes[n];
+		move_tail(lane);
+		memmove(lane->la_pending, lane->la_pending + lane->la_first,
+		    (lane->la_n - lane->la_first) * sizeof(*lane->la_pending));
+		lane->la_n -= lane->la_first;
+		lane->la_first = 0;
+	}
+	return (taken);
+}
+
+long
+prof_drain_round(struct prof_drain *drain)
+{
+	uint64_t now_ns = prof_now_ns(), limit_ns = UINT64_MAX;
+	size_t n;
+
+	drain->dn_fill = 0;
+	for (n = 0; n < drain->dn_nlanes; n++) {
+		struct lane *lane = &drain->dn_lanes[n];
+
+		lane->la_safe_ns = now_ns;
+		if (scan_lane(drain, lane) == -1)
+			return (-1);
+		if (lane->la_safe_ns < limit_ns)
+			limit_ns = lane->la_safe_ns;
+	}
+	if (limit_ns > drain->dn_until_ns)
+		drain->dn_until_ns = limit_ns;
+	return (merge(drain));
+}
+
+/* Nearly sorted already: the newcomer sinks from the end to its place. */
+static void
+add_waiting(struct lane *lane, uint64_t time_ns, uint64_t position)
+{
+	size_t at = lane->la_n++;
+
+	while (at > lane->la_first &&
+	    lane->la_pending[at - 1].wa_time_ns > time_ns) {
+		lane->la_pending[at] = lane->la_pending[at - 1];
+		at--;
+	}
+	lane->la_pending[at].wa_time_ns = time_ns;
+	lane->la_pending[at].wa_position = position;
+	if (time_ns > lane->la_newest_ns)
+		lane->la_newest_ns = time_ns;
+}
+
+static int
+scan_lane(struct prof_drain *drain, struct lane *lane)
+{
+	uint64_t state, end, used;
+
+	/* Partners: leave and raise_head in stream.bpf.h. */
+	state = __atomic_load_n(&lane->la_stream->ss_state, __ATOMIC_ACQUIRE);
+	end = state >> DTP_WRITERS_BITS;
+	if (state & DTP_WRITERS_MASK)
+		end = __atomic_load_n(&lane->la_stream->ss_head,
+		    __ATOMIC_ACQUIRE);
+	used = (end - lane->la_stream->ss_tail) * 100 /
+	    (drain->dn_ring_mask + 1);
+	if (used > drain->dn_fill)
+		drain->dn_fill = (unsigned)used;
+	while (lane->la_scan < end) {
+		const struct dtp_rec *rec = (const struct dtp_rec *)
+		    (lane->la_ring + (lane->la_scan & drain->dn_ring_mask));
+
+		if (rec->dr_size < sizeof(*rec) || rec->dr_size % 8 != 0 ||
+		    rec->dr_size > end - lane->la_scan ||
+		    rec->dr_size > DTP_MAX_RECORD ||
+		    rec->dr_event >= drain->dn_session->se_bpf.bp_nevents)
+			return (prof_fail(&drain->dn_session->se_error,
+			    PROF_E_DAMAGED, "the stream of cpu %u is torn at "
+			    "position %llu", lane->la_cpu,
+			    (unsigned long long)lane->la_scan));
+		add_waiting(lane, rec->dr_time_ns, lane->la_scan);
+		lane->la_scan += rec->dr_size;
+	}
+	if (state & DTP_WRITERS_MASK)
+		lane->la_safe_ns = lane->la_newest_ns;
+	return (0);
+}
+
+static int
+hand_over(struct prof_drain *drain, struct lane *lane,
+    const struct waiting *waiting)
+{
+	const struct dtp_rec *rec = (const struct dtp_rec *)(lane->la_ring +
+	    (waiting->wa_position & drain->dn_ring_mask));
+
+	lane->la_read[rec->dr_event]++;
+	if (decode(drain, rec) == -1)
+		return (prof_fail(&drain->dn_session->se_error,
+		    PROF_E_DAMAGED, "a record of event %u is too short",
+		    rec->dr_event));
+	return (prof_session_take(drain->dn_session, &drain->dn_record));
+}
+
+/* A cursor over the parts of a record that never leaves it. */
+struct cursor {
+	const uint8_t	*cu_at;
+	const uint8_t	*cu_end;
+};
+
+static const void *
+take(struct cursor *cursor, size_t bytes)
+{
+	const void *at = cursor->cu_at;
+
+	if ((size_t)(cursor->cu_end - cursor->cu_at) < bytes)
+		return (NULL);
+	cursor->cu_at += bytes;
+	return (at);
+}
+
+static int
+decode_args(struct prof_drain *drain, const struct prof_event *event,
+    struct cursor *cursor)
+{
+	struct prof_record *pr = &drain->dn_record;
+	const void *at;
+	uint32_t n;
+
+	for (n = 0; n < event->ev_nargs; n++) {
+		if (event->ev_args[n].ag_load.ar_kind == DTP_A_INT) {
+			if ((at = take(cursor, 8)) == NULL)
+				return (-1);
+			memcpy(&pr->pr_args[n], at, 8);
+			pr->pr_strs[n] = NULL;
+		} else {
+			if ((at = take(cursor, DTP_STR_LEN)) == NULL)
+				return (-1);
+			memcpy(drain->dn_strings[n], at, DTP_STR_LEN);
+			pr->pr_args[n] = 0;
+			pr->pr_strs[n] = drain->dn_strings[n];
+		}
+	}
+	pr->pr_nargs = event->ev_nargs;
+	return (0);
+}
+
+static int
+decode_stack(struct prof_record *pr, struct cursor *cursor)
+{
+	const struct dtp_stack *stack = take(cursor, sizeof(*stack));
+
+	if (stack == NULL)
+		return (-1);
+	pr->pr_nkernel = stack->ds_nkernel;
+	pr->pr_nuser = stack->ds_nuser;
+	pr->pr_kstatus = stack->ds_kstatus;
+	pr->pr_ustatus = stack->ds_ustatus;
+	pr->pr_kernel = take(cursor, 8 * (size_t)pr->pr_nkernel);
+	pr->pr_user = take(cursor, 8 * (size_t)pr->pr_nuser);
+	if (pr->pr_kernel == NULL || pr->pr_user == NULL)
+		return (-1);
+	pr->pr_ip = pr->pr_nkernel > 0 ? pr->pr_kernel[0] :
+	    pr->pr_nuser > 0 ? pr->pr_user[0] : 0;
+	return (0);
+}
+
+static int
+decode_sample(struct prof_drain *drain, const struct dtp_rec *rec,
+    struct cursor *cursor)
+{
+	struct prof_record *pr = &drain->dn_record;
+	uint32_t parts = drain->dn_parts[rec->dr_event];
+	const void *at;
+
+	pr->pr_type = PROF_R_SAMPLE;
+	pr->pr_weight = 1;
+	pr->pr_ip = 0;
+	pr->pr_nargs = pr->pr_nkernel = pr->pr_nuser = 0;
+	pr->pr_kstatus = pr->pr_ustatus = PROF_STACK_NONE;
+	pr->pr_comm = "";
+	if (parts & DTP_P_WEIGHT) {
+		if ((at = take(cursor, 8)) == NULL)
+			return (-1);
+		memcpy(&pr->pr_weight, at, 8);
+	}
+	if (parts & DTP_P_IP) {
+		if ((at = take(cursor, 8)) == NULL)
+			return (-1);
+		memcpy(&pr->pr_ip, at, 8);
+	}
+	if ((parts & DTP_P_ARGS) && decode_args(drain,
+	    drain->dn_session->se_events.el_event[rec->dr_event], cursor) ==
+	    -1)
+		return (-1);
+	if (parts & DTP_P_COMM) {
+		if ((at = take(cursor, DTP_COMM_LEN)) == NULL)
+			return (-1);
+		memcpy(drain->dn_comm, at, DTP_COMM_LEN);
+		pr->pr_comm = drain->dn_comm;
+	}
+	if (parts & (DTP_P_KSTACK | DTP_P_USTACK))
+		return (decode_stack(pr, cursor));
+	return (0);
+}
+
+static int
+decode_life(struct prof_drain *drain, const struct dtp_rec *rec,
+    struct cursor *cursor)
+{
+	struct prof_record *pr = &drain->dn_record;
+	size_t left = (size_t)(cursor->cu_end - cursor->cu_at);
+	const struct dtp_fork *fork = (const void *)cursor->cu_at;
+	const struct dtp_exec *exec = (const void *)cursor->cu_at;
+	const struct dtp_exit *gone = (const void *)cursor->cu_at;
+	const struct dtp_comm *comm = (const void *)cursor->cu_at;
+	const char *name;
+
+	pr->pr_comm = drain->dn_comm;
+	if (rec->dr_type == DTP_T_FORK && left >= sizeof(*fork)) {
+		pr->pr_type = PROF_R_FORK;
+		pr->pr_ppid = fork->df_ppid;
+		pr->pr_ptid = fork->df_ptid;
+		name = fork->df_comm;
+	} else if (rec->dr_type == DTP_T_EXEC && left >=
+	    offsetof(struct dtp_exec, de_path)) {
+		pr->pr_type = PROF_R_EXEC;
+		pr->pr_ptid = exec->de_old_tid;
+		name = exec->de_comm;
+		left -= offsetof(struct dtp_exec, de_path);
+		if (left > sizeof(drain->dn_path) - 1)
+			left = sizeof(drain->dn_path) - 1;
+		memcpy(drain->dn_path, exec->de_path, left);
+		drain->dn_path[left] = '\0';
+		pr->pr_path = drain->dn_path;
+	} else if (rec->dr_type == DTP_T_EXIT && left >= sizeof(*gone)) {
+		pr->pr_type = PROF_R_EXIT;
+		pr->pr_code = gone->dx_code;
+		pr->pr_group_dead = gone->dx_group_dead != 0;
+		name = gone->dx_comm;
+	} else if (rec->dr_type == DTP_T_COMM && left >= sizeof(*comm)) {
+		pr->pr_type = PROF_R_COMM;
+		name = comm->do_comm;
+	} else
+		return (-1);
+	memcpy(drain->dn_comm, name, DTP_COMM_LEN);
+	return (0);
+}
+
+static int
+decode(struct prof_drain *drain, const struct dtp_rec *rec)
+{
+	struct prof_record *pr = &drain->dn_record;
+	struct cursor cursor = { (const uint8_t *)(rec + 1),
+	    (const uint8_t *)rec + rec->dr_size };
+
+	pr->pr_event = rec->dr_event;
+	pr->pr_cpu = rec->dr_cpu;
+	pr->pr_pid = rec->dr_pid;
+	pr->pr_tid = rec->dr_tid;
+	pr->pr_time_ns = rec->dr_time_ns;
+	pr->pr_in_kernel = (rec->dr_flags & DTP_R_KERNEL) != 0;
+	pr->pr_nested = (rec->dr_flags & DTP_R_NESTED) != 0;
+	return (rec->dr_type == DTP_T_SAMPLE ?
+	    decode_sample(drain, rec, &cursor) :
+	    decode_life(drain, rec, &cursor));
+}

@@ -1,0 +1,444 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * A recording session: the public calls and the order in which things
+ * happen.  Everything that does the work lies in the files beside it.
+ *
+ * The order is the point.  Arm: see arm.c.  Start: counters on, then the one word that makes programs
+ * store samples, then the command is let go.  Stop: that word, counters off
+ * and read, links gone, everyone out, drained, END.
+ */
+#include <sys/epoll.h>
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "session_impl.h"
+
+#define SECOND_NS	1000000000ULL
+#define WAIT_MAX_MS	100
+
+uint64_t
+prof_now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ((uint64_t)ts.tv_sec * SECOND_NS + (uint64_t)ts.tv_nsec);
+}
+
+struct prof_session *
+prof_session_open(const struct prof_options *options, struct prof_err *error)
+{
+	struct prof_session *session = calloc(1, sizeof(*session));
+	struct prof_event *proc;
+
+	if (session == NULL) {
+		prof_fail_nomem(error);
+		return (NULL);
+	}
+	session->se_epoll = -1;
+	prof_command_init(&session->se_command);
+	if (prof_options_copy(&session->se_options, options,
+	    &session->se_error) == -1 ||
+	    (session->se_names = prof_names_open(&session->se_error)) == NULL)
+		goto fail;
+	proc = prof_event_new("proc", "proc:::", "events", NULL,
+	    PROF_KIND_PROC);
+	if (proc == NULL || prof_events_add(&session->se_events, proc) ==
+	    -1) {
+		prof_fail_nomem(&session->se_error);
+		goto fail;
+	}
+	return (session);
+fail:
+	*error = session->se_error;
+	prof_session_close(session);
+	return (NULL);
+}
+
+const struct prof_err *
+prof_session_error(const struct prof_session *session)
+{
+	return (&session->se_error);
+}
+
+static bool
+already_there(const struct prof_session *session, size_t from)
+{
+	size_t a, b;
+
+	for (a = from; a < session->se_events.el_n; a++)
+		for (b = 1; b < a; b++)
+			if (strcmp(session->se_events.el_event[a]->ev_name,
+			    session->se_events.el_event[b]->ev_name) == 0)
+				return (true);
+	return (false);
+}
+
+int
+prof_session_add_event(struct prof_session *session, const char *spec)
+{
+	const struct prof_options *po = &session->se_options;
+	const struct prof_event_defaults defaults = {
+		.ed_frequency_hz = po->po_frequency_hz,
+		.ed_period = po->po_period,
+		.ed_user_only = po->po_no_kernel,
+	};
+	size_t n, before = session->se_events.el_n;
+
+	if (session->se_state != PROF_INIT)
+		return (prof_fail(&session->se_error, PROF_E_BUSY,
+		    "%s: events are added before arming", spec));
+	if (prof_names_resolve(session->se_names, spec, &defaults,
+	    &session->se_events, &session->se_error) == -1)
+		return (-1);
+	if (already_there(session, before)) {
+		while (session->se_events.el_n > before)
+			prof_event_free(session->se_events.el_event[
+			    --session->se_events.el_n]);
+		return (prof_fail(&session->se_error, PROF_E_EXISTS,
+		    "%s: named twice", spec));
+	}
+	if (session->se_events.el_n > UINT16_MAX)
+		return (prof_fail(&session->se_error, PROF_E_LIMIT,
+		    "more than %d events", UINT16_MAX));
+	for (n = before; n < session->se_events.el_n; n++)
+		session->se_events.el_event[n]->ev_id = (uint32_t)n;
+	return (0);
+}
+
+int
+prof_session_add_note(struct prof_session *session, const char *fmt, ...)
+{
+	char **grown, *note;
+	va_list ap;
+	int length;
+
+	va_start(ap, fmt);
+	length = vasprintf(&note, fmt, ap);
+	va_end(ap);
+	if (length == -1)
+		return (prof_fail_nomem(&session->se_error));
+	grown = reallocarray(session->se_notes, session->se_nnotes + 1,
+	    sizeof(*grown));
+	if (grown == NULL) {
+		free(note);
+		return (prof_fail_nomem(&session->se_error));
+	}
+	session->se_notes = grown;
+	grown[session->se_nnotes++] = note;
+	return (0);
+}
+
+const char *
+prof_session_note(const struct prof_session *session, size_t n)
+{
+	return (n < session->se_nnotes ? session->se_notes[n] : NULL);
+}
+
+const char *
+prof_session_output(const struct prof_session *session)
+{
+	return (session->se_options.po_output);
+}
+
+/* What a sample of this event holds, in the words of the ABI. */
+uint32_t
+prof_event_parts(const struct prof_session *session,
+    const struct prof_event *event)
+{
+	const struct prof_options *po = &session->se_options;
+	uint32_t parts = 0;
+
+	if (event->ev_kind == PROF_KIND_PROC)
+		return (0);
+	if (event->ev_kind == PROF_KIND_PERF)
+		parts |= DTP_P_WEIGHT;
+	if (event->ev_nargs > 0)
+		parts |= DTP_P_ARGS;
+	if (po->po_record_comm)
+		parts |= DTP_P_COMM;
+	if (po->po_callgraph == PROF_CALLGRAPH_NONE)
+		return (event->ev_kind == PROF_KIND_PERF ?
+		    parts | DTP_P_IP : parts);
+	parts |= DTP_P_USTACK;
+	if (!event->ev_attr.exclude_kernel && !po->po_no_kernel)
+		parts |= DTP_P_KSTACK;
+	return (parts);
+}
+
+static int
+write_mark(struct prof_session *session, enum prof_record_type type,
+    const char *text)
+{
+	struct prof_record record = { 0 };
+
+	record.pr_type = type;
+	record.pr_time_ns = prof_now_ns();
+	record.pr_pid = record.pr_tid = (uint32_t)getpid();
+	record.pr_path = text;
+	record.pr_comm = "";
+	return (prof_session_take(session, &record));
+}
+
+int
+prof_session_start(struct prof_session *session)
+{
+	const struct prof_options *po = &session->se_options;
+
+	if (session->se_state == PROF_RECORDING)
+		return (prof_fail(&session->se_error, PROF_E_BUSY,
+		    "recording already"));
+	if (session->se_state != PROF_ARMED)
+		return (prof_fail(&session->se_error, PROF_E_EMPTY,
+		    "nothing is armed"));
+	if (write_mark(session, PROF_R_START, "") == -1)
+		return (-1);
+	if ((session->se_use_bpf ? prof_bpf_enable(session) :
+	    prof_rings_enable(session->se_rings)) == -1)
+		return (-1);
+	if (session->se_use_bpf)
+		prof_bpf_state(&session->se_bpf, DTP_RECORDING);
+	session->se_state = PROF_RECORDING;
+	session->se_start_ns = session->se_flushed_ns =
+	    session->se_checked_ns = prof_now_ns();
+	if (po->po_target == PROF_TARGET_COMMAND && prof_command_release(
+	    &session->se_command, po->po_argv[0], &session->se_error) == -1) {
+		prof_session_undo(session);
+		session->se_state = PROF_STOPPED;
+		return (-1);
+	}
+	return (0);
+}
+
+int
+prof_session_fd(const struct prof_session *session)
+{
+	return (session->se_epoll);
+}
+
+int
+prof_session_mark(struct prof_session *session, const char *text)
+{
+	if (session->se_state != PROF_RECORDING)
+		return (prof_fail(&session->se_error, PROF_E_BUSY,
+		    "a mark needs a running recording"));
+	return (write_mark(session, PROF_R_MARK, text));
+}
+
+/*
+ * Of the side band only what belongs to the targets: it hears everybody.
+ * Rings are read up to the time that the streams have reached, so that a
+ * new process is known before its first mapping comes.
+ */
+static bool
+is_ours(struct prof_session *session, const struct prof_record *record)
+{
+	const enum prof_target target = session->se_options.po_target;
+
+	if (target == PROF_TARGET_ALL || target == PROF_TARGET_CGROUP ||
+	    !session->se_use_bpf || record->pr_type != PROF_R_MMAP ||
+	    record->pr_pid == UINT32_MAX)
+		return (true);
+	return (prof_pidset_has(&session->se_pids, record->pr_pid));
+}
+
+int
+prof_session_take(void *arg, const struct prof_record *record)
+{
+	struct prof_session *session = arg;
+
+	if (record->pr_type == PROF_R_SAMPLE)
+		session->se_samples++;
+	else if (record->pr_type == PROF_R_FORK &&
+	    prof_pidset_add(&session->se_pids, record->pr_pid) == -1)
+		return (prof_fail_nomem(&session->se_error));
+	if (!is_ours(session, record))
+		return (0);
+	if (prof_writer_add(session->se_writer, record) == -1) {
+		session->se_error = *prof_writer_error(session->se_writer);
+		/* After stop the streams are still read to their end. */
+		return (session->se_state == PROF_STOPPED ? 0 : -1);
+	}
+	return (0);
+}
+
+/* Wait less the faster the rings fill, up to a tenth of a second. */
+static void
+adapt(struct prof_session *session)
+{
+	unsigned fill = prof_drain_fill(session->se_drain);
+
+	if (fill >= 25)
+		session->se_wait_ms = 1;
+	else if (fill >= 5)
+		session->se_wait_ms = (session->se_wait_ms + 1) / 2;
+	else if (session->se_wait_ms < WAIT_MAX_MS)
+		session->se_wait_ms *= 2;
+	if (session->se_wait_ms > WAIT_MAX_MS)
+		session->se_wait_ms = WAIT_MAX_MS;
+}
+
+static int
+take_all(struct prof_session *session)
+{
+	uint64_t until_ns = UINT64_MAX;
+
+	if (session->se_use_bpf) {
+		prof_bpf_bell_clear(&session->se_bpf);
+		if (prof_drain_round(session->se_drain) == -1)
+			return (-1);
+		adapt(session);
+		if (session->se_state != PROF_STOPPED)
+			until_ns = prof_drain_until(session->se_drain);
+	}
+	if (session->se_marks != NULL && prof_marks_take(session->se_marks,
+	    prof_session_take, session) != 0)
+		return (-1);
+	return (prof_rings_drain(session->se_rings, until_ns,
+	    prof_session_take, session) != 0 ? -1 : 0);
+}
+
+int
+prof_session_run(struct prof_session *session, int timeout_ms)
+{
+	struct epoll_event events[16];
+	uint64_t now_ns;
+
+	if (session->se_state != PROF_RECORDING)
+		return (prof_fail(&session->se_error, PROF_E_BUSY,
+		    "not recording"));
+	if (timeout_ms < 0 || timeout_ms > session->se_wait_ms)
+		timeout_ms = session->se_wait_ms;
+	(void)epoll_wait(session->se_epoll, events, 16, timeout_ms);
+	if (take_all(session) == -1)
+		return (-1);
+	now_ns = prof_now_ns();
+	if (now_ns - session->se_flushed_ns >= SECOND_NS) {
+		session->se_flushed_ns = now_ns;
+		if (prof_account_write(session) == -1 ||
+		    prof_writer_flush(session->se_writer) == -1) {
+			session->se_error =
+			    *prof_writer_error(session->se_writer);
+			return (-1);
+		}
+	}
+	if (prof_command_poll(&session->se_command))
+		return (0);
+	if (now_ns - session->se_checked_ns >= SECOND_NS / 10) {
+		session->se_checked_ns = now_ns;
+		if (prof_targets_left(session) == 0)
+			return (0);
+	}
+	return (1);
+}
+
+static uint64_t
+lost(const struct prof_session *session)
+{
+	const struct prof_bpf *bpf = &session->se_bpf;
+	uint64_t sum = 0;
+	size_t n;
+
+	if (!session->se_use_bpf)
+		return (prof_rings_lost(session->se_rings));
+	for (n = 0; n < (size_t)bpf->bp_ncpus * bpf->bp_nevents; n++) {
+		const volatile struct dtp_counts *cn = &bpf->bp_counts[n];
+
+		sum += cn->cn_full + cn->cn_nested + cn->cn_error;
+	}
+	return (sum);
+}
+
+int
+prof_session_status(struct prof_session *session, struct prof_status *status)
+{
+	uint64_t until_ns = session->se_stop_ns;
+
+	memset(status, 0, sizeof(*status));
+	if (session->se_state == PROF_RECORDING)
+		until_ns = prof_now_ns();
+	if (session->se_start_ns != 0)
+		status->ps_elapsed_s =
+		    (double)(until_ns - session->se_start_ns) / 1e9;
+	status->ps_samples = session->se_samples;
+	status->ps_lost = session->se_lost;
+	status->ps_file_bytes = session->se_file_bytes;
+	if (session->se_state == PROF_RECORDING) {
+		status->ps_lost = lost(session);
+		status->ps_file_bytes =
+		    prof_writer_bytes(session->se_writer);
+	}
+	status->ps_targets_left = prof_targets_left(session);
+	status->ps_command_done = session->se_command.cm_done;
+	status->ps_command_status = session->se_command.cm_status;
+	return (0);
+}
+
+/* After stop: round by round until nothing that was reserved is left. */
+static int
+drain_rest(struct prof_session *session)
+{
+	if (!session->se_use_bpf)
+		return (take_all(session));
+	do
+		if (take_all(session) == -1)
+			return (-1);
+	while (!prof_drain_empty(session->se_drain));
+	return (0);
+}
+
+int
+prof_session_stop(struct prof_session *session)
+{
+	struct prof_err error = { 0 };
+	int rv = 0;
+
+	if (session->se_state == PROF_STOPPED)
+		return (0);
+	if (session->se_state != PROF_RECORDING)
+		return (prof_fail(&session->se_error, PROF_E_EMPTY,
+		    "nothing was started"));
+	session->se_state = PROF_STOPPED;
+	session->se_stop_ns = prof_now_ns();
+	if ((session->se_use_bpf ? prof_bpf_stop(session) :
+	    prof_rings_disable(session->se_rings)) == -1)
+		rv = -1;
+	if (drain_rest(session) == -1)
+		rv = -1;
+	(void)prof_command_poll(&session->se_command);
+	session->se_lost = lost(session);
+	if (write_mark(session, PROF_R_STOP, "") == -1 ||
+	    prof_account_write(session) == -1)
+		rv = -1;
+	session->se_file_bytes = prof_writer_bytes(session->se_writer);
+	if (prof_writer_close(session->se_writer, &error) == -1) {
+		session->se_error = error;
+		rv = -1;
+	}
+	session->se_writer = NULL;
+	return (rv);
+}
+
+void
+prof_session_close(struct prof_session *session)
+{
+	size_t n;
+
+	if (session == NULL)
+		return;
+	if (session->se_state == PROF_RECORDING)
+		(void)prof_session_stop(session);
+	prof_session_undo(session);
+	prof_events_free(&session->se_events);
+	prof_names_close(session->se_names);
+	prof_options_free(&session->se_options);
+	for (n = 0; n < session->se_nnotes; n++)
+		free(session->se_notes[n]);
+	free(session->se_notes);
+	free(session);
+}

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * What the files of a session share: session.c (states and public calls),
+ * bpf.c (programs, maps, links), drain.c (streams to records), targets.c
+ * (who is recorded), command.c (the child we start), account.c.
+ */
+#ifndef SESSION_IMPL_H
+#define SESSION_IMPL_H
+
+#include <sys/types.h>
+
+#include "prof_impl.h"
+
+/* ---------------------------------------------------------- command.c */
+
+/* A child that waits, before exec, until it is released. */
+struct prof_command {
+	pid_t	cm_pid;		/* 0: none */
+	int	cm_pidfd;
+	int	cm_go;		/* write end: released when written to */
+	int	cm_failed;	/* read end: errno of a failed exec */
+	int	cm_done;
+	int	cm_status;	/* as wait(2) reports it */
+};
+
+void	prof_command_init(struct prof_command *command);
+int	prof_command_spawn(struct prof_command *command, char *const *argv,
+	    struct prof_err *error);
+/* Let it exec; -1 when the exec failed. */
+int	prof_command_release(struct prof_command *command, const char *name,
+	    struct prof_err *error);
+/* Has it ended?  Reaps it. */
+bool	prof_command_poll(struct prof_command *command);
+/* A command that never began is killed; one that runs is left alone. */
+void	prof_command_fini(struct prof_command *command);
+
+/* -------------------------------------------------------------- bpf.c */
+
+/* One loaded event: its program's links and, for counters, descriptors. */
+struct prof_instance {
+	void		*in_skel;
+	void		(*in_destroy)(void *skel);
+	int		 in_prog[4];
+	int		 in_nprogs;
+	int		*in_links;
+	size_t		 in_nlinks;
+	int		*in_perf;	/* perf descriptors ... */
+	int		*in_perf_cpu;	/* ... and the CPU of each, -1: a task */
+	size_t		 in_nperf;
+};
+
+/* The kernel component of one session: shared maps and all instances. */
+struct prof_bpf {
+	uint32_t	 bp_ncpus;	/* possible: size of per-CPU maps */
+	uint32_t	 bp_nevents;
+	uint64_t	 bp_ring_bytes;
+	size_t		 bp_ring_stride;
+	int		 bp_map[7];	/* shared maps, see bpf.c */
+	struct dtp_stream *bp_streams;	/* mapped: [ncpus] */
+	uint8_t		*bp_rings;	/* mapped, read-only */
+	const struct dtp_counts *bp_counts; /* mapped: [ncpus * nevents] */
+	struct dtp_control *bp_control;	/* mapped */
+	size_t		 bp_rings_bytes;
+	size_t		 bp_nrings;
+	struct prof_instance *bp_instance; /* [nevents] */
+	void		*bp_bell;	/* struct ring_buffer of libbpf */
+};
+
+/* Thread groups that can be followed at once. */
+#define DTP_MAX_TARGETS	65536
+
+struct prof_session;
+
+int	prof_bpf_load(struct prof_session *session);
+int	prof_bpf_attach(struct prof_session *session);
+int	prof_bpf_enable(struct prof_session *session);
+void	prof_bpf_state(struct prof_bpf *bpf, enum dtp_state state);
+/* Disable, read the events' own counts, close, wait until all have left. */
+int	prof_bpf_stop(struct prof_session *session);
+int	prof_bpf_bell_fd(const struct prof_bpf *bpf);
+void	prof_bpf_bell_clear(struct prof_bpf *bpf);
+int	prof_bpf_targets_fd(const struct prof_bpf *bpf);
+void	prof_bpf_fini(struct prof_bpf *bpf);
+const struct dtp_counts *prof_bpf_counts(const struct prof_bpf *bpf,
+	    uint32_t cpu, uint32_t event);
+
+/* ------------------------------------------------------------ drain.c */
+
+struct prof_drain;
+struct prof_drain *prof_drain_new(struct prof_session *session);
+/*
+ * One round over all CPUs: hands over, in order of time, every record that
+ * no record yet to come can precede.  Returns how many, or -1.
+ */
+long	prof_drain_round(struct prof_drain *drain);
+/* Everything up to this time has been handed over. */
+uint64_t prof_drain_until(const struct prof_drain *drain);
+/* Largest share of a ring that was in use at the last round, in percent. */
+unsigned prof_drain_fill(const struct prof_drain *drain);
+/* Records taken of an event on a CPU. */
+uint64_t prof_drain_read(const struct prof_drain *drain, uint32_t cpu,
+	    uint32_t event);
+/* After stop: nothing reserved is left. */
+bool	prof_drain_empty(const struct prof_drain *drain);
+void	prof_drain_free(struct prof_drain *drain);
+
+/* ---------------------------------------------------------- targets.c */
+
+/* The thread groups we know to be recorded, for the side band's sake. */
+struct prof_pidset {
+	uint32_t	*pt_slot;
+	size_t		 pt_n;
+	size_t		 pt_cap;	/* power of two */
+};
+
+bool	prof_pidset_has(const struct prof_pidset *set, uint32_t pid);
+int	prof_pidset_add(struct prof_pidset *set, uint32_t pid);
+void	prof_pidset_fini(struct prof_pidset *set);
+/* Seed the map of targets, with all descendants when followed. */
+int	prof_targets_seed(struct prof_session *session);
+/* How many of the targets named are still there; -1: not known. */
+int	prof_targets_left(struct prof_session *session);
+int	prof_targets_check(struct prof_session *session);
+
+/* ---------------------------------------------------------- account.c */
+
+/* Write the accounting so far into the recording. */
+int	prof_account_write(struct prof_session *session);
+
+/* -------------------------------------------------------------- arm.c */
+
+/* Give back everything that arm made; the file too, unless it was closed. */
+void	prof_session_undo(struct prof_session *session);
+
+/* --------------------------------------------------------- describe.c */
+
+int	prof_options_copy(struct prof_options *to,
+	    const struct prof_options *from, struct prof_err *error);
+void	prof_options_free(struct prof_options *po);
+/* The INFO of the recording. */
+int	prof_describe(struct prof_session *session);
+
+/* ---------------------------------------------------------- session.c */
+
+/*
+ *	open        arm         start            stop          close
+ *	----> INIT ----> ARMED ------> RECORDING -----> STOPPED ----->
+ *
+ * One way only; an error in arm goes back to INIT with everything undone.
+ */
+enum prof_state {
+	PROF_INIT, PROF_ARMED, PROF_RECORDING, PROF_STOPPED
+};
+
+/* The kernel's own count of an event on a CPU, read once, at stop. */
+struct prof_count {
+	uint64_t	ct_value;
+	uint64_t	ct_enabled_ns;
+	uint64_t	ct_running_ns;
+	uint32_t	ct_instances;
+};
+
+struct prof_session {
+	struct prof_err	 se_error;
+	enum prof_state	 se_state;
+	struct prof_options se_options;	/* deep copy */
+	bool		 se_use_bpf;
+	struct prof_names *se_names;
+	struct prof_events se_events;	/* [0] is proc */
+	int		*se_cpus;	/* recorded CPUs */
+	size_t		 se_ncpus;
+	struct prof_bpf	 se_bpf;
+	struct prof_drain *se_drain;
+	struct prof_rings *se_rings;
+	struct prof_writer *se_writer;
+	struct prof_marks *se_marks;
+	struct prof_command se_command;
+	struct prof_pidset se_pids;
+	struct prof_count *se_counts;	/* [(ncpus + 1) * nevents], last: task */
+	uint64_t	*se_missed;	/* [nevents] */
+	int		 se_epoll;
+	int		*se_target_fds;	/* pidfds of -p targets */
+	size_t		 se_ntarget_fds;
+	uint64_t	 se_cgroup_id;
+	uint32_t	 se_cgroup_level;
+	uint64_t	 se_start_ns;
+	uint64_t	 se_stop_ns;
+	uint64_t	 se_flushed_ns;	/* last accounting written */
+	uint64_t	 se_checked_ns;	/* targets last looked at */
+	uint64_t	 se_samples;
+	uint64_t	 se_lost;	/* known after stop */
+	uint64_t	 se_file_bytes;	/* known after stop */
+	int		 se_wait_ms;	/* until the next round, adapted */
+	char		**se_notes;
+	size_t		 se_nnotes;
+};
+
+uint64_t prof_now_ns(void);
+/* For the user, and into the recording. */
+int	prof_session_add_note(struct prof_session *session, const char *fmt,
+	    ...) PROF_PRINTF(2, 3);
+/* Sink of every record of a session; counts samples, learns of forks. */
+int	prof_session_take(void *session, const struct prof_record *record);
+uint32_t prof_event_parts(const struct prof_session *session,
+	    const struct prof_event *event);
+
+#endif /* SESSION_IMPL_H */
