@@ -3,15 +3,80 @@
 # What tests and measures.  tests/run.sh runs tests one by one, with a time
 # limit each; this file says what must be built before.
 
-.PHONY: check check-unit tests-built
+.PHONY: demo check check-unit accept bench fuzz fuzzers lint cov deps \
+    tests-built
+
+#= T=text           check: just the tests whose name contains it
+#= FUZZ_SECONDS=10  how long each fuzzer runs
 
 tests-built: all $(UNIT_BINS) $(WORK_BINS)
 
-#> check: build and run the tests (T=pattern: those whose name matches)
+TEST_ENV = B=$(abspath $(O)) DTPROF=$(abspath $(O)/dtprof) CC='$(CC)' \
+    SAN='$(SAN)' MAKE='$(MAKE)'
+
+#> demo: record a bundled workload and show what was recorded
+demo: $(O)/dtprof $(O)/tests/work/demo $(O)/tests/work/can
+	@sh mk/demo.sh $(O)
+
+#> check: build and run the tests
 check: tests-built
-	@B=$(abspath $(O)) DTPROF=$(abspath $(O)/dtprof) MAKE='$(MAKE)' \
-	    sh tests/run.sh $(T)
+	@$(TEST_ENV) sh tests/run.sh $(T)
 
 #> check-unit: just the programs of tests/unit
 check-unit: $(UNIT_BINS)
-	@B=$(abspath $(O)) sh tests/run.sh -u $(T)
+	@$(TEST_ENV) sh tests/run.sh -u $(T)
+
+#> accept: the claims at their full size (hours)
+accept: tests-built
+	@$(TEST_ENV) ACCEPT=1 sh tests/run.sh -d tests/accept $(T)
+
+#> bench: measure, beside what else is installed
+bench: tests-built
+	@$(TEST_ENV) sh tests/bench/run.sh
+
+#> lint: the rules of style that a program can check
+lint:
+	@sh mk/lint.sh
+
+#> deps: install missing packages with the system's package manager
+deps:
+	@sh mk/deps.sh build check
+
+# Fuzzers.  The library once more, seen through by the fuzzer and the
+# sanitizers; clang has both.  What a run finds stays below $(O)/fuzz; the
+# corpus in the sources is only read.
+FUZZ_SECONDS ?= 10
+FUZZ_SRCS := $(wildcard tests/fuzz/*.c)
+FUZZ_BINS := $(FUZZ_SRCS:tests/fuzz/%.c=$(O)/fuzz/%)
+FUZZ_LIB_OBJS := $(LIB_SRCS:%.c=$(O)/fuzz/obj/%.o)
+FUZZ_FLAGS := -O1 -g -fsanitize=address,undefined \
+    -fno-sanitize-recover=all $(filter-out -fsanitize% -fno-sanitize% \
+    --coverage -O0,$(OUR_CFLAGS))
+FUZZ_COMPILE = $(CLANG) $(OUR_CPPFLAGS) $(CPPFLAGS) $(FUZZ_FLAGS) -MMD -MP \
+    -fsanitize=fuzzer-no-link
+
+$(O)/fuzz/obj/%.o: %.c $(O)/flags | $(SKELS)
+	@mkdir -p $(@D)
+	$(call say,FUZZCC,$<)
+	$(Q)$(FUZZ_COMPILE) -c $< -o $@
+
+$(O)/fuzz/libprof.a: $(FUZZ_LIB_OBJS)
+	$(Q)rm -f $@ && $(AR) rcs $@ $(FUZZ_LIB_OBJS)
+
+$(O)/fuzz/%: $(O)/fuzz/obj/tests/fuzz/%.o $(O)/fuzz/libprof.a
+	$(call say,LD,$@)
+	$(Q)$(CLANG) $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $< \
+	    $(O)/fuzz/libprof.a -Wl,--as-needed $(OUR_LIBS)
+
+.SECONDARY: $(FUZZ_SRCS:%.c=$(O)/fuzz/obj/%.o)
+-include $(FUZZ_LIB_OBJS:.o=.d) $(FUZZ_SRCS:%.c=$(O)/fuzz/obj/%.d)
+
+fuzzers: $(FUZZ_BINS)
+
+#> fuzz: run every fuzzer for FUZZ_SECONDS
+fuzz: fuzzers
+	@sh mk/fuzz.sh $(O)/fuzz $(FUZZ_SECONDS) $(notdir $(FUZZ_BINS))
+
+#> cov: which lines the tests execute (in build/cov)
+cov:
+	@sh mk/cov.sh $(O)/cov

@@ -1,0 +1,108 @@
+#!/bin/sh
+# SPDX-License-Identifier: ISC
+#
+# deps.sh set ...: make sure that sets of packages are installed.
+#
+#	build		what make needs
+#	check		what the tests need beside that
+#	guest		what the emulated machine of make check-guest needs
+#	browser		what tests of pages in a browser need
+#
+# What is missing is installed by apt without questions, through sudo if that
+# is needed and there.  With everything there neither apt nor a network is
+# asked.  Where this cannot be done, one line says what to run; exit 125.
+# Called by mk/run.sh and make deps; installs nothing else.
+
+packages_of()	# set
+{
+	case $1 in
+	build)
+		echo make gcc libc6-dev linux-libc-dev clang bpftool
+		echo libbpf-dev libelf-dev zlib1g-dev libpfm4-dev libzstd-dev
+		echo libxxhash-dev
+		;;
+	check)
+		echo g++ python3 libclang-rt-dev llvm git pkg-config
+		echo shellcheck cppcheck mandoc bash procps util-linux
+		;;
+	guest)
+		echo qemu-system-arm gcc-aarch64-linux-gnu
+		echo libc6-dev-arm64-cross cpio python3
+		;;
+	browser)
+		echo chromium nodejs fonts-dejavu-core
+		;;
+	*)
+		echo "deps.sh: no package set $1: build, check, guest," \
+		    "browser" >&2
+		exit 2
+		;;
+	esac
+}
+
+is_installed()	# package
+{
+	[ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = \
+	    installed ]
+}
+
+missing_of()	# package ...
+{
+	for package; do
+		is_installed "$package" || printf ' %s' "$package"
+	done
+}
+
+apt()		# argument ...
+{
+	$become env DEBIAN_FRONTEND=noninteractive apt-get -q \
+	    -o DPkg::Lock::Timeout=300 "$@" </dev/null
+}
+
+[ $# -gt 0 ] || set -- build
+wanted=
+for set; do
+	packages=$(packages_of "$set") || exit
+	wanted="$wanted $packages"
+done
+# shellcheck disable=SC2086 # a list of words
+set -- $wanted
+
+if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null
+then
+	# Whatever the packages are called here, the tools may be there.
+	[ -n "$DTPROF_DEPS_PRESENT" ] && exit 0
+	echo "This system has no apt.  Install what it calls the following,"
+	echo "then set DTPROF_DEPS_PRESENT=1 and run this again:"
+	echo "  $*"
+	exit 125
+fi >&2
+
+missing=$(missing_of "$@")
+[ -z "$missing" ] && exit 0
+
+line="apt-get update && apt-get install -y --no-install-recommends$missing"
+become=
+if [ "$(id -u)" -ne 0 ]; then
+	if command -v sudo >/dev/null && sudo -n true 2>/dev/null; then
+		become='sudo -n'
+	elif command -v sudo >/dev/null && [ -t 0 ] && sudo true; then
+		become=sudo
+	else
+		echo "Packages are missing.  Run as root:" >&2
+		echo "  $line" >&2
+		exit 125
+	fi
+fi
+
+echo "installing:$missing" >&2
+apt update >&2 || echo "apt-get update failed; trying what is known" >&2
+# shellcheck disable=SC2086 # a list of words
+apt install -y --no-install-recommends $missing >&2
+missing=$(missing_of "$@")
+if [ -n "$missing" ]; then
+	echo "Packages could not be installed:$missing" >&2
+	echo "Look above for the reason; then run as root:" >&2
+	echo "  $line" >&2
+	exit 125
+fi

@@ -1,0 +1,108 @@
+#!/bin/sh
+# SPDX-License-Identifier: ISC
+#
+# lint.sh: the rules of doc/STYLE.md that a program can check.  One line for
+# each breach, file:line: what; exit status 1 when there is any.  Looks only
+# at files that are under version control or about to be.
+#
+# A function longer than 60 lines needs a line "lint: long, because ..." in
+# the comment above it, and even then ends at 100.
+
+cd "$(dirname "$0")/.." || exit 1
+breaches=$(mktemp) || exit 1
+trap 'rm -f "$breaches"' EXIT
+
+files()		# pattern ...
+{
+	git ls-files -co --exclude-standard -- "$@" | grep -v /corpus/ | sort |
+	while read -r file; do
+		[ -f "$file" ] && echo "$file"
+	done
+}
+
+need()		# command
+{
+	command -v "$1" >/dev/null && return 0
+	echo "lint: $1 is not installed (make deps)" >>"$breaches"
+	return 1
+}
+
+c_files=$(files '*.c' '*.h')
+sh_files=$(files '*.sh' .ci/run tests/guest/init)
+man_pages=$(files 'cmd/dtprof/*.[1-8]' 'doc/*.[1-8]')
+
+# Width, with tabs of 8, and blanks at the end of lines.
+# shellcheck disable=SC2046 # a list of names
+for file in $c_files $sh_files $(files '*.mk' GNUmakefile '*.def' '*.map')
+do
+	expand "$file" | awk -v file="$file" '
+	length($0) > 80 { print file ":" NR ": wider than 80 columns" }
+	/[ \t]$/ { print file ":" NR ": blank at the end of the line" }'
+done >>"$breaches"
+
+# Length of functions and files, and marks that must not stay.
+# shellcheck disable=SC2086 # a list of names
+[ -n "$c_files" ] && awk '
+function say(what) { print FILENAME ":" FNR ": " what }
+FNR == 1 { lines = 0; excuse = -9; start = 0; licence = 0 }
+FNR <= 2 && /SPDX-License-Identifier: ISC/ { licence = 1 }
+FNR == 3 && !licence { say("no SPDX line at the top") }
+FNR == 701 { say("file longer than 700 lines") }
+/lint: long, because/ { excuse = FNR }
+/^\{$/ { start = FNR }
+/^\}$/ && start {
+	length_ = FNR - start - 1
+	limit = start - excuse < 12 ? 100 : 60
+	if (length_ > limit)
+		say("function of " length_ " lines, " limit " allowed")
+	start = 0
+}
+/(TODO|FIXME|XXX)/ && !/XXXXXX/ && !/(TODO|FIXME|XXX) *\(?#[0-9]/ {
+	say("TODO without the number of an issue")
+}
+/^typedef struct/ || /^\} *[a-z_]+_t;/ { say("typedef of a struct") }
+/^[ \t]+return [^(;]/ { say("return without parentheses") }
+' $c_files >>"$breaches"
+
+# The letter of a shared member must be in the legend above it.
+# shellcheck disable=SC2086 # a list of names
+[ -n "$c_files" ] && awk '
+FNR == 1 { split("", legend) }
+match($0, /^ \* \[[A-Za-z]\] /) { legend[substr($0, 5, 1)] = 1 }
+match($0, /;[ \t]*\/\* \[[A-Za-z]\] /) {
+	letter = substr($0, RSTART + RLENGTH - 3, 1)
+	if (!(letter in legend))
+		print FILENAME ":" FNR ": [" letter "] is not in the legend"
+}' $c_files >>"$breaches"
+
+# Tests say what they show.
+for file in $(files 'tests/*/*.c' 'tests/*/*.sh'); do
+	case $file in
+	tests/work/* | tests/bench/* | */lib*.sh | tests/replay/*.c) continue ;;
+	esac
+	head -n 6 "$file" | grep -q 'ASSERTION:' ||
+	    echo "$file:1: no line ASSERTION: at the top"
+done >>"$breaches"
+
+if need shellcheck; then
+	# shellcheck disable=SC2086 # a list of names
+	shellcheck -f gcc -S warning -e SC1091,SC2187 $sh_files >>"$breaches"
+fi
+if [ -n "$man_pages" ] && need mandoc; then
+	# shellcheck disable=SC2086 # a list of names
+	mandoc -T lint -W style $man_pages >>"$breaches"
+fi
+if need cppcheck; then
+	# shellcheck disable=SC2046 # a list of names
+	cppcheck -q --std=c11 --error-exitcode=0 -Isys -Ilibprof \
+	    --enable=warning,performance,portability --inline-suppr \
+	    --suppress=missingInclude --suppress=unknownMacro \
+	    -D__x86_64__ --template='{file}:{line}: {id}: {message}' \
+	    $(files 'libprof/*.c' 'cmd/*.c') 2>>"$breaches"
+fi
+
+cat "$breaches"
+count=$(grep -c . "$breaches")
+echo "lint: $count breaches in $(echo "$c_files" | grep -c .) C files," \
+    "$(echo "$sh_files" | grep -c .) scripts"
+[ "$count" -eq 0 ]
