@@ -76,8 +76,8 @@ write_bpf(struct prof_session *session)
 	for (cpu = 0; cpu < bpf->bp_ncpus; cpu++) {
 		bool recorded = false;
 
-		for (n = 0; n < session->se_ncpus; n++)
-			if ((uint32_t)session->se_cpus[n] == cpu)
+		for (n = 0; n < session->se_nonline; n++)
+			if ((uint32_t)session->se_online[n] == cpu)
 				recorded = true;
 		memset(rows, 0, nevents * sizeof(*rows));
 		for (e = 0; e < nevents; e++) {

@@ -61,35 +61,29 @@ static int
 choose_cpus(struct prof_session *session)
 {
 	const struct prof_options *po = &session->se_options;
-	int *online;
-	size_t n, m, nonline;
+	const int *wanted;
+	size_t n, m, nwanted;
 
-	if (prof_cpus_online(&online, &nonline, &session->se_error) == -1)
+	if (prof_cpus_online(&session->se_online, &session->se_nonline,
+	    &session->se_error) == -1)
 		return (-1);
-	if (po->po_cpus == NULL) {
-		session->se_cpus = online;
-		session->se_ncpus = nonline;
-		return (0);
-	}
-	session->se_cpus = calloc(po->po_ncpus, sizeof(int));
-	if (session->se_cpus == NULL) {
-		free(online);
+	wanted = po->po_cpus != NULL ? po->po_cpus : session->se_online;
+	nwanted = po->po_cpus != NULL ? po->po_ncpus : session->se_nonline;
+	session->se_cpus = calloc(nwanted + 1, sizeof(*session->se_cpus));
+	if (session->se_cpus == NULL)
 		return (prof_fail_nomem(&session->se_error));
-	}
-	for (n = 0; n < po->po_ncpus; n++) {
-		for (m = 0; m < nonline; m++)
-			if (online[m] == po->po_cpus[n])
+	for (n = 0; n < nwanted; n++) {
+		for (m = 0; m < session->se_nonline; m++)
+			if (session->se_online[m] == wanted[n])
 				break;
-		if (m == nonline) {
-			free(online);
+		if (m == session->se_nonline) {
 			prof_fail(&session->se_error, PROF_E_TARGET,
-			    "cpu %d is not online", po->po_cpus[n]);
+			    "cpu %d is not online", wanted[n]);
 			return (prof_cure(&session->se_error, "see "
 			    "/sys/devices/system/cpu/online"));
 		}
-		session->se_cpus[session->se_ncpus++] = po->po_cpus[n];
+		session->se_cpus[session->se_ncpus++] = wanted[n];
 	}
-	free(online);
 	return (0);
 }
 
@@ -106,7 +100,7 @@ choose_buffer(struct prof_session *session)
 	}
 	if (want == 0) {
 		want = BUFFER_DEFAULT;
-		while (want > DTP_MIN_RING && want * session->se_ncpus >
+		while (want > DTP_MIN_RING && want * session->se_nonline >
 		    BUFFER_SUM)
 			want /= 2;
 	}
@@ -210,8 +204,8 @@ arm_bpf(struct prof_session *session)
 		return (prof_fail_nomem(&session->se_error));
 	if ((session->se_drain = prof_drain_new(session)) == NULL)
 		return (-1);
-	ro.ro_cpus = session->se_cpus;
-	ro.ro_ncpus = session->se_ncpus;
+	ro.ro_cpus = session->se_online;
+	ro.ro_ncpus = session->se_nonline;
 	session->se_rings = prof_rings_open(&ro, &session->se_error);
 	if (session->se_rings == NULL)
 		return (-1);
@@ -394,7 +388,8 @@ prof_session_undo(struct prof_session *session)
 	session->se_writer = NULL;
 	prof_command_fini(&session->se_command);
 	prof_pidset_fini(&session->se_pids);
+	free(session->se_online);
 	free(session->se_cpus);
-	session->se_cpus = NULL;
-	session->se_ncpus = 0;
+	session->se_online = session->se_cpus = NULL;
+	session->se_nonline = session->se_ncpus = 0;
 }

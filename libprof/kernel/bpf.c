@@ -120,7 +120,7 @@ prof_bpf_load(struct prof_session *session)
 	libbpf_set_print(quiet);
 	bpf->bp_nevents = (uint32_t)session->se_events.el_n;
 	bpf->bp_ncpus = (uint32_t)prof_cpus_possible();
-	bpf->bp_nrings = session->se_ncpus;
+	bpf->bp_nrings = session->se_nonline;
 	bpf->bp_ring_stride = bpf->bp_ring_bytes + DTP_MAX_RECORD;
 	for (n = 0; n < MAP_N; n++)
 		bpf->bp_map[n] = -1;
@@ -135,6 +135,29 @@ prof_bpf_load(struct prof_session *session)
 			return (-1);
 	}
 	return (0);
+}
+
+/*
+ * The bell takes locks: not for counters, which may come in an NMI, nor for
+ * tracepoints that fire while locks are being taken.
+ */
+static bool
+may_ring(const struct prof_event *event)
+{
+	static const char *const deep[] = {
+		"lock_", "contention_", "irq_work_", "preempt_", "irq_enable",
+		"irq_disable", "rcu_", "ipi_", "reschedule_"
+	};
+	size_t n;
+
+	if (event->ev_kind == PROF_KIND_PERF)
+		return (false);
+	for (n = 0; event->ev_tracepoint != NULL &&
+	    n < sizeof(deep) / sizeof(deep[0]); n++)
+		if (strncmp(event->ev_tracepoint, deep[n],
+		    strlen(deep[n])) == 0)
+			return (false);
+	return (true);
 }
 
 /* Which records it makes is decided here, once, for both sides. */
@@ -152,8 +175,8 @@ configure(const struct prof_session *session, const struct prof_event *event,
 	cfg->dc_parts = prof_event_parts(session, event);
 	cfg->dc_ncpus = bpf->bp_ncpus;
 	cfg->dc_ring_mask = (uint32_t)bpf->bp_ring_bytes - 1;
-	cfg->dc_bell_bytes = event->ev_kind == PROF_KIND_PERF ? 0 :
-	    (uint32_t)(bpf->bp_ring_bytes / 4);
+	cfg->dc_bell_bytes = may_ring(event) ?
+	    (uint32_t)(bpf->bp_ring_bytes / 4) : 0;
 	cfg->dc_inherit = !po->po_no_inherit;
 	switch (po->po_target) {
 	case PROF_TARGET_ALL:
@@ -300,10 +323,14 @@ map_memory(struct prof_session *session)
 		return (prof_fail(&session->se_error, PROF_E_NOMEM,
 		    "cannot map the streams (%zu bytes)",
 		    bpf->bp_rings_bytes));
-	for (n = 0; n < session->se_ncpus; n++) {
-		bpf->bp_streams[session->se_cpus[n]].ss_enabled = 1;
-		bpf->bp_streams[session->se_cpus[n]].ss_ring = n;
+	for (n = 0; n < session->se_nonline; n++) {
+		bpf->bp_streams[session->se_online[n]].ss_enabled =
+		    DTP_CPU_LIVES;
+		bpf->bp_streams[session->se_online[n]].ss_ring = n;
 	}
+	for (n = 0; n < session->se_ncpus; n++)
+		bpf->bp_streams[session->se_cpus[n]].ss_enabled =
+		    DTP_CPU_SAMPLES;
 	if (!session->se_options.po_include_self)
 		bpf->bp_control->co_self = (uint32_t)getpid();
 	bpf->bp_bell = ring_buffer__new(bpf->bp_map[MAP_BELL],

@@ -104,7 +104,7 @@ prof_drain_new(struct prof_session *session)
 	drain->dn_ring_mask = bpf->bp_ring_bytes - 1;
 	drain->dn_pending_bytes = bpf->bp_ring_bytes /
 	    sizeof(struct dtp_rec) * sizeof(struct waiting);
-	drain->dn_nlanes = session->se_ncpus;
+	drain->dn_nlanes = session->se_nonline;
 	drain->dn_lanes = calloc(drain->dn_nlanes, sizeof(*drain->dn_lanes));
 	drain->dn_parts = calloc(bpf->bp_nevents, sizeof(*drain->dn_parts));
 	if (drain->dn_lanes == NULL || drain->dn_parts == NULL)
@@ -114,7 +114,7 @@ prof_drain_new(struct prof_session *session)
 		    session->se_events.el_event[n]);
 	for (n = 0; n < drain->dn_nlanes; n++)
 		if (lane_init(drain, &drain->dn_lanes[n],
-		    (uint32_t)session->se_cpus[n]) == -1)
+		    (uint32_t)session->se_online[n]) == -1)
 			goto fail;
 	return (drain);
 fail:

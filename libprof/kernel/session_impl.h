@@ -167,7 +167,9 @@ struct prof_session {
 	bool		 se_use_bpf;
 	struct prof_names *se_names;
 	struct prof_events se_events;	/* [0] is proc */
-	int		*se_cpus;	/* recorded CPUs */
+	int		*se_online;	/* CPUs that are online: lives */
+	size_t		 se_nonline;
+	int		*se_cpus;	/* those of them that take samples */
 	size_t		 se_ncpus;
 	struct prof_bpf	 se_bpf;
 	struct prof_drain *se_drain;
