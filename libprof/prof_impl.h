@@ -253,6 +253,20 @@ int	prof_perf_open(struct perf_event_attr *attr, int pid, int cpu,
 int	prof_perf_explain(struct prof_err *error, const struct prof_event *event,
 	    int error_number, int pid, int cpu);
 
+/* ----------------------------------------------------- kernel/mark.c */
+
+/*
+ * The receiving end of prof_mark_send: a socket of this recording.  Never
+ * blocks.  The descriptor is readable when there is something to take.
+ */
+struct prof_marks;
+struct prof_marks *prof_marks_open(struct prof_err *error);
+int	prof_marks_fd(const struct prof_marks *marks);
+/* One PROF_R_MARK each; answered once fn returned 0; else what fn returned. */
+int	prof_marks_take(struct prof_marks *marks, prof_record_fn *fn,
+	    void *arg);
+void	prof_marks_close(struct prof_marks *marks);
+
 /* ------------------------------------------------ recording/write.c */
 
 /*

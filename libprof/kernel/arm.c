@@ -297,8 +297,7 @@ open_epoll(struct prof_session *session)
 	for (n = 0; n < session->se_ntarget_fds; n++)
 		if (watch_fd(session, session->se_target_fds[n]) == -1)
 			return (-1);
-	session->se_marks = prof_marks_open(session->se_options.po_output,
-	    &session->se_error);
+	session->se_marks = prof_marks_open(&session->se_error);
 	if (session->se_marks == NULL) {
 		/* Marks are a convenience; the recording is not. */
 		return (prof_session_add_note(session, "no marks: %s",
