@@ -3,7 +3,7 @@
  * Where kernels and architectures differ, and where the host build differs
  * from the kernel's: one accessor per difference, so that the rest of sys/
  * is the same text everywhere (6.1 to 6.18, x86-64 and arm64, and the host,
- * where host_shim.h stands in for the helpers).
+ * where host_shim.h stands in for the helpers and for the atomics).
  *
  * Included by maps.bpf.h, and so by all of sys/.
  */
@@ -13,6 +13,7 @@
 #ifdef DTP_HOST
 #include "host_shim.h"
 #else
+
 #include <linux/bpf.h>
 #include <linux/bpf_perf_event.h>
 
@@ -20,8 +21,116 @@
 #include <bpf/bpf_tracing.h>
 
 #define DTP_CORE	__attribute__((preserve_access_index))
+
+/*
+ * All that is shared goes through these.  An atomic whose result is used
+ * orders everything before and after it (5.18 on, arm64 too); DTP_ADD and
+ * DTP_CLEAR have no result and order nothing.
+ */
+#define DTP_LOAD(p)		(*(volatile __typeof__(*(p)) *)(p))
+#define DTP_ADD(p, v)		((void)__sync_fetch_and_add((p), (v)))
+#define DTP_CLEAR(p, bits)	((void)__sync_fetch_and_and((p), ~(bits)))
+#define DTP_FETCH_ADD(p, v)	__sync_fetch_and_add((p), (v))
+#define DTP_FETCH_OR(p, v)	__sync_fetch_and_or((p), (v))
+#define DTP_CAS(p, old, new)	__sync_val_compare_and_swap((p), (old), (new))
+
+/*
+ * Word n of a context.  As C, the compiler would merge the loads into one
+ * of a computed address, which the verifier refuses for a context.
+ */
+#define DTP_CTX_WORD(value, ctx, n)					\
+	asm volatile("%0 = *(u64 *)(%1 + %2)"				\
+	    : "=r"(value) : "r"(ctx), "i"((n) * 8))
+
+/*
+ * Registers of the interrupted code: always whole words, because a narrowed
+ * load of a context's register is refused.
+ */
+#define DTP_REG(ctx, name)	(*(volatile __u64 *)&(ctx)->regs.name)
+
+#if defined(__TARGET_ARCH_x86)
+#define DTP_REGS_KERNEL(ctx)	((DTP_REG(ctx, cs) & 3) == 0)
+#define DTP_REGS_IP(ctx)	DTP_REG(ctx, rip)
+#elif defined(__TARGET_ARCH_arm64)
+#define DTP_REGS_KERNEL(ctx)	((DTP_REG(ctx, pstate) & 0xf) != 0)
+#define DTP_REGS_IP(ctx)	DTP_REG(ctx, pc)
+#else
+#error "this architecture is not known here"
 #endif
 
-#define DTP_BELL_BYTES	65536	/* a multiple of any page size */
+#endif /* !DTP_HOST */
+
+#include "core_types.h"
+
+#define DTP_INLINE	static inline __attribute__((always_inline))
+
+/* Read a member of a kernel struct; 0 bytes where it cannot be read. */
+#define DTP_READ(to, from)						\
+	bpf_probe_read_kernel((to), sizeof(*(to)), (from))
+
+/* What a system call was given, and by whom. */
+struct dtp_call {
+	__u64	ca_number;
+	__u64	ca_arg[6];
+	__u64	ca_ip;
+};
+
+#if defined(__TARGET_ARCH_x86)
+DTP_INLINE int
+dtp_call_read(struct dtp_call *call, const void *ctx_regs)
+{
+	const struct pt_regs___x86 *at = ctx_regs;
+	struct dtp_call_regs regs;
+
+	/* This order is the ABI of ptrace(2), so one read is enough. */
+	if (bpf_probe_read_kernel(&regs, sizeof(regs), &at->r10) != 0)
+		return (-1);
+	call->ca_number = regs.orig_ax;
+	call->ca_arg[0] = regs.di;
+	call->ca_arg[1] = regs.si;
+	call->ca_arg[2] = regs.dx;
+	call->ca_arg[3] = regs.r10;
+	call->ca_arg[4] = regs.r8;
+	call->ca_arg[5] = regs.r9;
+	call->ca_ip = regs.ip;
+	return (0);
+}
+
+/* A 32-bit call, whose numbers mean something else: TS_COMPAT. */
+DTP_INLINE int
+dtp_call_is_compat(void)
+{
+	const struct task_struct *task = (void *)bpf_get_current_task();
+	__u32 status = 0;
+
+	DTP_READ(&status, &task->thread_info.status);
+	return ((status & 0x2) != 0);
+}
+#elif defined(__TARGET_ARCH_arm64)
+DTP_INLINE int
+dtp_call_read(struct dtp_call *call, const void *ctx_regs)
+{
+	const struct pt_regs___aarch64 *at = ctx_regs;
+	__s32 number = -1;
+
+	if (DTP_READ(&call->ca_arg, &at->regs) != 0 ||
+	    DTP_READ(&call->ca_ip, &at->pc) != 0 ||
+	    DTP_READ(&number, &at->syscallno) != 0)
+		return (-1);
+	call->ca_number = (__u64)(__s64)number;
+	return (0);
+}
+
+/* A 32-bit call, whose numbers mean something else: TIF_32BIT. */
+DTP_INLINE int
+dtp_call_is_compat(void)
+{
+	const struct task_struct *task = (void *)bpf_get_current_task();
+	__u64 flags = 0;
+
+	DTP_READ(&flags, &task->thread_info.flags);
+	return ((flags >> 22 & 1) != 0);
+}
+#endif
 
 #endif /* COMPAT_BPF_H */

@@ -23,8 +23,7 @@
 
 /* Where stacks are walked to before their size is known. */
 struct dtp_scratch {
-	__u64	sc_kernel[DTP_MAX_KFRAMES + 1];
-	__u64	sc_user[DTP_MAX_UFRAMES + 1];
+	__u64	sc_frame[DTP_MAX_KFRAMES + DTP_MAX_UFRAMES + 2];
 };
 
 /*
@@ -87,7 +86,7 @@ struct {
 /* Carries no data: a record here wakes the drain, which empties it. */
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, DTP_BELL_BYTES);
+	__uint(max_entries, 65536);	/* a multiple of any page size */
 } bell SEC(".maps");
 
 char dtp_license[] SEC("license") = "Dual BSD/GPL";

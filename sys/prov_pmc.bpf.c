@@ -1,11 +1,30 @@
 /* SPDX-License-Identifier: ISC OR (Dual BSD/GPL) */
-#include "maps.bpf.h"
+/*
+ * Counter overflow: hardware, cache, raw and software events.  Attached to
+ * perf events, one per CPU or task; may run in an NMI, so it rings no bell.
+ * Clocks have a file of their own, prov_profile.bpf.c.
+ */
+#include "sample.bpf.h"
+
+DTP_INLINE int
+dtp_overflow(struct bpf_perf_event_data *ctx)
+{
+	struct dtp_firing firing = {
+		.fg_ctx = ctx,
+		.fg_weight = ctx->sample_period,
+		.fg_ip = DTP_REGS_IP(ctx),
+		.fg_kernel = DTP_REGS_KERNEL(ctx),
+	};
+
+	if (!dtp_begin(&firing, 1U << DTP_RECORDING) ||
+	    !dtp_wanted(&firing) || !dtp_passes(&firing))
+		return (0);
+	return (dtp_store(&firing, 0));
+}
 
 SEC("perf_event")
 int
-on_overflow(void *ctx)
+on_overflow(struct bpf_perf_event_data *ctx)
 {
-	__u32 cpu = bpf_get_smp_processor_id();
-
-	return (bpf_map_lookup_elem(&streams, &cpu) == NULL);
+	return (dtp_overflow(ctx));
 }

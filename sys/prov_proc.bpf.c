@@ -1,38 +1,317 @@
 /* SPDX-License-Identifier: ISC OR (Dual BSD/GPL) */
-#include "maps.bpf.h"
+/*
+ * Lives: fork, exec, exit and change of name, always event 0.  Keeps the
+ * map of targets: children of targets are added before they can run, who
+ * waits for exec becomes active in it, whole processes go when they end.
+ *
+ * Recorded for targets, from arming on, on all CPUs: also on those that take
+ * no samples, since processes move.  The recorder's own life is a life like
+ * any other.
+ */
+#include "sample.bpf.h"
+
+#define DTP_LIFE_STATES	(1U << DTP_ARMED | 1U << DTP_RECORDING)
+
+/* The task that a life is about. */
+struct dtp_life {
+	__u32	li_pid;
+	__u32	li_tid;
+};
+
+DTP_INLINE int
+dtp_life_read(struct dtp_life *life, __u64 word)
+{
+	const struct task_struct *task = (void *)(unsigned long)word;
+
+	if (DTP_READ(&life->li_pid, &task->tgid) != 0)
+		return (-1);
+	return (DTP_READ(&life->li_tid, &task->pid));
+}
+
+/* A target's entry: also that of one that still waits for exec. */
+DTP_INLINE __u32 *
+dtp_target_of(const struct dtp_life *life)
+{
+	__u32 key = cfg.dc_target_mode == DTP_TARGET_TID ? life->li_tid :
+	    life->li_pid;
+
+	return (bpf_map_lookup_elem(&targets, &key));
+}
+
+DTP_INLINE int
+dtp_is_followed(struct dtp_firing *firing, const struct dtp_life *life)
+{
+	if (cfg.dc_target_mode == DTP_TARGET_PID ||
+	    cfg.dc_target_mode == DTP_TARGET_TID)
+		return (dtp_target_of(life) != NULL);
+	return (dtp_is_target(firing));
+}
+
+/*
+ * Enter and reserve; the body is the caller's to write.  NULL, and counted,
+ * when it cannot be recorded; dtp_life_end in either case.
+ */
+DTP_INLINE void *
+dtp_life_begin(struct dtp_writer *writer, struct dtp_firing *firing,
+    const struct dtp_life *life, __u16 type, __u32 body)
+{
+	__u32 size = sizeof(struct dtp_rec) + body;
+	struct dtp_rec *record;
+	__u8 *to;
+
+	writer->wr_stream = firing->fg_stream;
+	writer->wr_counts = firing->fg_counts;
+	writer->wr_cpu = firing->fg_cpu;
+	dtp_enter(writer);
+	to = dtp_reserve(writer, size);
+	if (to == NULL)
+		return (NULL);
+	dtp_put_header(writer, to, size, type);
+	record = (struct dtp_rec *)to;
+	record->dr_pid = life->li_pid;
+	record->dr_tid = life->li_tid;
+	return (record + 1);
+}
+
+DTP_INLINE int
+dtp_life_end(struct dtp_writer *writer, const void *body)
+{
+	if (body != NULL)
+		dtp_stored(writer);
+	dtp_leave(writer);
+	dtp_bell(writer);
+	return (0);
+}
+
+DTP_INLINE int
+dtp_has_ring(struct dtp_firing *firing)
+{
+	return (DTP_LOAD(&firing->fg_stream->ss_enabled) != DTP_CPU_OFF);
+}
+
+/* Make the child a target like its parent; 1: it is none, -1: no room. */
+DTP_INLINE int
+dtp_inherit(const struct dtp_life *parent, const struct dtp_life *child)
+{
+	__u32 *how, value;
+
+	if (cfg.dc_target_mode == DTP_TARGET_TID)
+		return (dtp_target_of(child) == NULL);
+	if (cfg.dc_target_mode != DTP_TARGET_PID ||
+	    child->li_pid == parent->li_pid)
+		return (0);
+	how = dtp_target_of(parent);
+	if (how == NULL || !cfg.dc_inherit)
+		return (1);
+	value = DTP_LOAD(how);
+	return (bpf_map_update_elem(&targets, &child->li_pid, &value,
+	    BPF_ANY) == 0 ? 0 : -1);
+}
+
+DTP_INLINE int
+dtp_fork(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct dtp_firing firing = { .fg_ctx = ctx, .fg_weight = 1 };
+	struct dtp_life parent, child;
+	struct dtp_writer writer = { 0 };
+	struct dtp_fork *fork;
+	const struct task_struct *task;
+	int fate;
+
+	if (!dtp_begin(&firing, DTP_LIFE_STATES))
+		return (0);
+	if (dtp_life_read(&parent, ctx->args[0]) != 0 ||
+	    dtp_life_read(&child, ctx->args[1]) != 0)
+		return (dtp_count(&firing.fg_counts->cn_error));
+	if (!dtp_is_followed(&firing, &parent))
+		return (dtp_count(&firing.fg_counts->cn_filtered));
+	fate = dtp_inherit(&parent, &child);
+	if (fate < 0)
+		return (dtp_count(&firing.fg_counts->cn_error));
+	if (fate > 0 || !dtp_has_ring(&firing))
+		return (dtp_count(&firing.fg_counts->cn_filtered));
+	fork = dtp_life_begin(&writer, &firing, &child, DTP_T_FORK,
+	    sizeof(*fork));
+	if (fork != NULL) {
+		task = (void *)(unsigned long)ctx->args[1];
+		fork->df_ppid = parent.li_pid;
+		fork->df_ptid = parent.li_tid;
+		DTP_READ(&fork->df_comm, &task->comm);
+	}
+	return (dtp_life_end(&writer, fork));
+}
+
+/*
+ * A target that waits for exec becomes active; a thread that execs takes
+ * over the number of its group, and its being a target with it.
+ */
+DTP_INLINE int
+dtp_activate(const struct dtp_life *life, __u32 old_tid)
+{
+	struct dtp_life before = { life->li_pid, old_tid };
+	__u32 *how, value = DTP_TG_ACTIVE;
+
+	how = dtp_target_of(&before);
+	if (how == NULL)
+		return (1);
+	*(volatile __u32 *)how = value;
+	if (cfg.dc_target_mode != DTP_TARGET_TID || old_tid == life->li_tid)
+		return (0);
+	if (bpf_map_update_elem(&targets, &life->li_tid, &value, BPF_ANY) != 0)
+		return (-1);
+	bpf_map_delete_elem(&targets, &old_tid);
+	return (0);
+}
+
+DTP_INLINE void
+dtp_put_exec(struct dtp_exec *exec, struct bpf_raw_tracepoint_args *ctx)
+{
+	const struct task_struct *task = (void *)(unsigned long)ctx->args[0];
+	const struct linux_binprm *binary =
+	    (void *)(unsigned long)ctx->args[2];
+	const char *path = NULL;
+	long length;
+
+	exec->de_old_tid = (__u32)ctx->args[1];
+	DTP_READ(&exec->de_comm, &task->comm);
+	for (int i = 0; i < DTP_PATH_LEN / 8; i++)
+		((__u64 *)exec->de_path)[i] = 0;
+	DTP_READ(&path, &binary->filename);
+	length = bpf_probe_read_kernel_str(exec->de_path, DTP_PATH_LEN, path);
+	exec->de_path_len = length > 0 ? length - 1 : 0;
+}
+
+DTP_INLINE int
+dtp_exec(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct dtp_firing firing = { .fg_ctx = ctx, .fg_weight = 1 };
+	struct dtp_writer writer = { 0 };
+	struct dtp_life life;
+	struct dtp_exec *exec;
+	int fate = 0;
+
+	if (!dtp_begin(&firing, DTP_LIFE_STATES))
+		return (0);
+	if (dtp_life_read(&life, ctx->args[0]) != 0)
+		return (dtp_count(&firing.fg_counts->cn_error));
+	if (cfg.dc_target_mode == DTP_TARGET_PID ||
+	    cfg.dc_target_mode == DTP_TARGET_TID)
+		fate = dtp_activate(&life, (__u32)ctx->args[1]);
+	else if (!dtp_is_followed(&firing, &life))
+		fate = 1;
+	if (fate < 0)
+		return (dtp_count(&firing.fg_counts->cn_error));
+	if (fate > 0 || !dtp_has_ring(&firing))
+		return (dtp_count(&firing.fg_counts->cn_filtered));
+	exec = dtp_life_begin(&writer, &firing, &life, DTP_T_EXEC,
+	    sizeof(*exec));
+	if (exec != NULL)
+		dtp_put_exec(exec, ctx);
+	return (dtp_life_end(&writer, exec));
+}
+
+/* Of two last threads that end at once both may find that none is left. */
+DTP_INLINE __u32
+dtp_is_last(const struct task_struct *task)
+{
+	const struct signal_struct *group = NULL;
+	int alive = 1;
+
+	DTP_READ(&group, &task->signal);
+	DTP_READ(&alive, &group->live.counter);
+	return (alive == 0);
+}
+
+DTP_INLINE void
+dtp_forget(const struct dtp_life *life, __u32 is_last)
+{
+	if (cfg.dc_target_mode == DTP_TARGET_TID)
+		bpf_map_delete_elem(&targets, &life->li_tid);
+	else if (cfg.dc_target_mode == DTP_TARGET_PID && is_last)
+		bpf_map_delete_elem(&targets, &life->li_pid);
+}
+
+DTP_INLINE int
+dtp_exit(struct bpf_raw_tracepoint_args *ctx)
+{
+	const struct task_struct *task = (void *)(unsigned long)ctx->args[0];
+	struct dtp_firing firing = { .fg_ctx = ctx, .fg_weight = 1 };
+	struct dtp_writer writer = { 0 };
+	struct dtp_life life;
+	struct dtp_exit *exit = NULL;
+	__u32 is_last;
+
+	if (!dtp_begin(&firing, DTP_LIFE_STATES))
+		return (0);
+	if (dtp_life_read(&life, ctx->args[0]) != 0)
+		return (dtp_count(&firing.fg_counts->cn_error));
+	if (!dtp_is_followed(&firing, &life))
+		return (dtp_count(&firing.fg_counts->cn_filtered));
+	is_last = dtp_is_last(task);
+	if (!dtp_has_ring(&firing)) {
+		dtp_forget(&life, is_last);
+		return (dtp_count(&firing.fg_counts->cn_filtered));
+	}
+	exit = dtp_life_begin(&writer, &firing, &life, DTP_T_EXIT,
+	    sizeof(*exit));
+	if (exit != NULL) {
+		exit->dx_group_dead = is_last;
+		DTP_READ(&exit->dx_code, &task->exit_code);
+		DTP_READ(&exit->dx_comm, &task->comm);
+	}
+	dtp_forget(&life, is_last);
+	return (dtp_life_end(&writer, exit));
+}
+
+DTP_INLINE int
+dtp_rename(struct bpf_raw_tracepoint_args *ctx)
+{
+	const void *name = (void *)(unsigned long)ctx->args[1];
+	struct dtp_firing firing = { .fg_ctx = ctx, .fg_weight = 1 };
+	struct dtp_writer writer = { 0 };
+	struct dtp_life life;
+	struct dtp_comm *comm;
+
+	if (!dtp_begin(&firing, DTP_LIFE_STATES))
+		return (0);
+	if (dtp_life_read(&life, ctx->args[0]) != 0)
+		return (dtp_count(&firing.fg_counts->cn_error));
+	if (!dtp_is_followed(&firing, &life) || !dtp_has_ring(&firing))
+		return (dtp_count(&firing.fg_counts->cn_filtered));
+	comm = dtp_life_begin(&writer, &firing, &life, DTP_T_COMM,
+	    sizeof(*comm));
+	if (comm != NULL) {
+		((__u64 *)comm->do_comm)[0] = 0;
+		((__u64 *)comm->do_comm)[1] = 0;
+		bpf_probe_read_kernel_str(comm->do_comm, DTP_COMM_LEN, name);
+	}
+	return (dtp_life_end(&writer, comm));
+}
 
 SEC("raw_tp/sched_process_fork")
 int
-on_fork(void *ctx)
+on_fork(struct bpf_raw_tracepoint_args *ctx)
 {
-	__u32 cpu = bpf_get_smp_processor_id();
-
-	return (bpf_map_lookup_elem(&streams, &cpu) == NULL);
+	return (dtp_fork(ctx));
 }
 
 SEC("raw_tp/sched_process_exec")
 int
-on_exec(void *ctx)
+on_exec(struct bpf_raw_tracepoint_args *ctx)
 {
-	__u32 cpu = bpf_get_smp_processor_id();
-
-	return (bpf_map_lookup_elem(&streams, &cpu) == NULL);
+	return (dtp_exec(ctx));
 }
 
 SEC("raw_tp/sched_process_exit")
 int
-on_exit(void *ctx)
+on_exit(struct bpf_raw_tracepoint_args *ctx)
 {
-	__u32 cpu = bpf_get_smp_processor_id();
-
-	return (bpf_map_lookup_elem(&streams, &cpu) == NULL);
+	return (dtp_exit(ctx));
 }
 
 SEC("raw_tp/task_rename")
 int
-on_rename(void *ctx)
+on_rename(struct bpf_raw_tracepoint_args *ctx)
 {
-	__u32 cpu = bpf_get_smp_processor_id();
-
-	return (bpf_map_lookup_elem(&streams, &cpu) == NULL);
+	return (dtp_rename(ctx));
 }

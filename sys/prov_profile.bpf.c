@@ -1,11 +1,55 @@
 /* SPDX-License-Identifier: ISC OR (Dual BSD/GPL) */
-#include "maps.bpf.h"
+/*
+ * Timers: cpu-clock events, on all CPUs (profile) or one (interval).  As
+ * counter overflow, and besides counts the periods that a late timer left
+ * out: the clock fires once for all of them.
+ */
+#include "sample.bpf.h"
+
+/*
+ * cn_last_ns is when the last firing was due, as far as can be told: whole
+ * periods are added to it, so that a firing's own delay does not build up,
+ * and one that comes early shows that the estimate was late.  Only this
+ * program writes it, and it does not nest with itself on a CPU.
+ */
+DTP_INLINE void
+dtp_count_late(struct dtp_counts *counted, __u64 now_ns)
+{
+	__u64 periods, due_ns = counted->cn_last_ns;
+
+	if (cfg.dc_period_ns == 0)
+		return;
+	periods = due_ns == 0 ? 0 : (now_ns - due_ns) / cfg.dc_period_ns;
+	if (periods == 0) {
+		counted->cn_last_ns = now_ns;
+		return;
+	}
+	counted->cn_last_ns = due_ns + periods * cfg.dc_period_ns;
+	if (periods > 1)
+		DTP_ADD(&counted->cn_late, periods - 1);
+}
+
+DTP_INLINE int
+dtp_timer(struct bpf_perf_event_data *ctx)
+{
+	struct dtp_firing firing = {
+		.fg_ctx = ctx,
+		.fg_weight = ctx->sample_period,
+		.fg_ip = DTP_REGS_IP(ctx),
+		.fg_kernel = DTP_REGS_KERNEL(ctx),
+	};
+
+	if (!dtp_begin(&firing, 1U << DTP_RECORDING))
+		return (0);
+	dtp_count_late(firing.fg_counts, bpf_ktime_get_ns());
+	if (!dtp_wanted(&firing) || !dtp_passes(&firing))
+		return (0);
+	return (dtp_store(&firing, 0));
+}
 
 SEC("perf_event")
 int
-on_timer(void *ctx)
+on_timer(struct bpf_perf_event_data *ctx)
 {
-	__u32 cpu = bpf_get_smp_processor_id();
-
-	return (bpf_map_lookup_elem(&streams, &cpu) == NULL);
+	return (dtp_timer(ctx));
 }

@@ -1,11 +1,120 @@
 /* SPDX-License-Identifier: ISC OR (Dual BSD/GPL) */
-#include "maps.bpf.h"
+/*
+ * Kernel tracepoints, with arguments.  Attached as a raw tracepoint, one
+ * loaded program each; where an argument lies was worked out from BTF when
+ * the event was named (struct dtp_arg), here it is only followed.
+ *
+ * The session leaves the bell off for tracepoints below which no lock may
+ * be taken (lock:*).
+ */
+#include "sample.bpf.h"
+
+/* The context is an array, but its index must stand in the instruction. */
+DTP_INLINE __u64
+dtp_context_word(const void *ctx, __u32 index)
+{
+	__u64 word = 0;
+
+#define WORD(n)		if (index == (n)) DTP_CTX_WORD(word, ctx, n)
+	WORD(0);
+	WORD(1);
+	WORD(2);
+	WORD(3);
+	WORD(4);
+	WORD(5);
+	WORD(6);
+	WORD(7);
+	WORD(8);
+	WORD(9);
+	WORD(10);
+	WORD(11);
+#undef WORD
+	return (word);
+}
+
+/* Cut an integer to its width, or to its bit-field, and extend its sign. */
+DTP_INLINE __u64
+dtp_cut(const volatile struct dtp_arg *arg, __u64 value)
+{
+	__u32 bits = arg->ar_bit_size ? arg->ar_bit_size : arg->ar_size * 8U;
+	__u32 shift = arg->ar_bit_size ? arg->ar_bit_off : 0;
+
+	if (bits == 0 || bits + shift > 64)
+		return (value);
+	value <<= 64 - bits - shift;
+	if (arg->ar_signed)
+		return ((__u64)((__s64)value >> (64 - bits)));
+	return (value >> (64 - bits));
+}
+
+/*
+ * Follow one argument.  An integer is loaded at the end of its path, text
+ * is not: what is returned is its address, and it is read in place later.
+ */
+DTP_INLINE __u64
+dtp_follow(const volatile struct dtp_arg *arg, __u64 value, int *fault)
+{
+	__u32 nderef = arg->ar_nderef;
+
+	for (__u32 i = 0; i < DTP_MAX_DEREF; i++) {
+		__u32 size = sizeof(value);
+		unsigned long from;
+
+		if (i >= nderef)
+			break;
+		from = value + arg->ar_off[i];
+		if (i + 1 == nderef && arg->ar_kind == DTP_A_CHARS)
+			return (from);
+		if (i + 1 == nderef && arg->ar_kind == DTP_A_INT)
+			size = arg->ar_size;
+		if (size > sizeof(value))
+			size = sizeof(value);
+		value = 0;
+		if (bpf_probe_read_kernel(&value, size, (void *)from) != 0) {
+			*fault = 1;
+			return (0);
+		}
+	}
+	return (arg->ar_kind == DTP_A_INT ? dtp_cut(arg, value) : value);
+}
+
+DTP_INLINE void
+dtp_load_args(struct dtp_firing *firing)
+{
+	int fault = 0;
+
+	for (__u32 i = 0; i < DTP_MAX_ARGS; i++) {
+		if (i >= cfg.dc_nargs)
+			break;
+		firing->fg_arg[i] = dtp_follow(&cfg.dc_arg[i],
+		    dtp_context_word(firing->fg_ctx, cfg.dc_arg[i].ar_index),
+		    &fault);
+		if (fault)
+			DTP_ADD(&firing->fg_counts->cn_arg_fault, 1);
+		fault = 0;
+	}
+}
+
+DTP_INLINE int
+dtp_tracepoint(void *ctx)
+{
+	struct dtp_firing firing = {
+		.fg_ctx = ctx,
+		.fg_weight = 1,
+		.fg_kernel = 1,
+	};
+
+	if (!dtp_begin(&firing, 1U << DTP_RECORDING) || !dtp_wanted(&firing))
+		return (0);
+	dtp_load_args(&firing);
+	if (!dtp_passes(&firing))
+		return (0);
+	return (dtp_store(&firing, 1));
+}
 
 SEC("raw_tp")
 int
 on_tracepoint(void *ctx)
 {
-	__u32 cpu = bpf_get_smp_processor_id();
-
-	return (bpf_map_lookup_elem(&streams, &cpu) == NULL);
+	return (dtp_tracepoint(ctx));
 }

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: ISC OR (Dual BSD/GPL) */
+/*
+ * Kernel structs, just the members that are read.  The loader puts in the
+ * offsets of the running kernel, so order and gaps here mean nothing; a
+ * name's part from ___ on is not looked at.
+ *
+ * Included by compat.bpf.h.
+ */
+#ifndef CORE_TYPES_H
+#define CORE_TYPES_H
+
+#include "dtp_abi.h"
+
+struct thread_info {
+	unsigned long	flags;		/* arm64: TIF_32BIT */
+	__u32		status;		/* x86: TS_COMPAT */
+} DTP_CORE;
+
+struct signal_struct {
+	struct {
+		int	counter;
+	} live;				/* threads that have not exited */
+} DTP_CORE;
+
+struct task_struct {
+	struct thread_info	thread_info;
+	int			pid;	/* what user space calls a tid */
+	int			tgid;
+	int			exit_code;
+	char			comm[DTP_COMM_LEN];
+	struct signal_struct	*signal;
+} DTP_CORE;
+
+struct linux_binprm {
+	const char	*filename;
+} DTP_CORE;
+
+/* The interrupted registers; x86-64 as in ptrace(2). */
+struct pt_regs___x86 {
+	unsigned long	r10;
+} DTP_CORE;
+
+/* Not ___arm64: bpf_tracing.h has one of that name. */
+struct pt_regs___aarch64 {
+	__u64	regs[31];
+	__u64	pc;
+	__s32	syscallno;
+} DTP_CORE;
+
+/* x86-64, from r10 on: not relocated, this is its order everywhere. */
+struct dtp_call_regs {
+	__u64	r10, r9, r8, ax, cx, dx, si, di, orig_ax, ip;
+};
+
+#endif /* CORE_TYPES_H */

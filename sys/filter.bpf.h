@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: ISC OR (Dual BSD/GPL) */
+/*
+ * Which firings are recorded.  In this order: is the session recording (if
+ * not, the firing is nobody's), does this CPU take samples, is it the
+ * recorder itself, is it a target, is it the kernel's where that is not
+ * wanted; then the expression of --filter.
+ *
+ * Called by the providers: dtp_begin, dtp_wanted, then dtp_passes once the
+ * arguments are known.  After the first nothing remains to be counted if it
+ * returns 0; after the others likewise.
+ */
+#ifndef FILTER_BPF_H
+#define FILTER_BPF_H
+
+#include "count.bpf.h"
+#include "dtp_filter.h"
+
+/* What is known about one firing. */
+struct dtp_firing {
+	void			*fg_ctx;
+	struct dtp_stream	*fg_stream;
+	struct dtp_counts	*fg_counts;
+	__u64			 fg_weight;
+	__u64			 fg_ip;
+	__u32			 fg_kernel;	/* it interrupted the kernel */
+	__u32			 fg_cpu;
+	__u32			 fg_self;	/* the recorder's thread group */
+	__u32			 fg_pid;
+	__u32			 fg_tid;
+	__u64			 fg_arg[DTP_MAX_ARGS];
+};
+
+/*
+ * First thing in a program: count the firing.  Sessions that are not in one
+ * of these states (a mask) do not see it.
+ */
+DTP_INLINE int
+dtp_begin(struct dtp_firing *firing, __u32 states)
+{
+	struct dtp_control *session;
+	__u32 zero = 0;
+
+	firing->fg_cpu = bpf_get_smp_processor_id();
+	firing->fg_counts = dtp_counts_of(firing->fg_cpu);
+	session = bpf_map_lookup_elem(&control, &zero);
+	if (firing->fg_counts == NULL || session == NULL)
+		return (0);
+	if ((states >> (DTP_LOAD(&session->co_state) & 31) & 1) == 0) {
+		DTP_ADD(&firing->fg_counts->cn_outside_weight,
+		    firing->fg_weight);
+		return (dtp_count(&firing->fg_counts->cn_outside));
+	}
+	DTP_ADD(&firing->fg_counts->cn_fired, 1);
+	DTP_ADD(&firing->fg_counts->cn_weight, firing->fg_weight);
+	firing->fg_self = session->co_self;
+	firing->fg_stream = bpf_map_lookup_elem(&streams, &firing->fg_cpu);
+	if (firing->fg_stream == NULL)
+		return (dtp_count(&firing->fg_counts->cn_error));
+	return (1);
+}
+
+/* Is the current task one of those to be recorded? */
+DTP_INLINE int
+dtp_is_target(struct dtp_firing *firing)
+{
+	__u32 *how;
+
+	switch (cfg.dc_target_mode) {
+	case DTP_TARGET_PID:
+		how = bpf_map_lookup_elem(&targets, &firing->fg_pid);
+		return (how != NULL && (DTP_LOAD(how) & DTP_TG_ACTIVE) != 0);
+	case DTP_TARGET_TID:
+		how = bpf_map_lookup_elem(&targets, &firing->fg_tid);
+		return (how != NULL && (DTP_LOAD(how) & DTP_TG_ACTIVE) != 0);
+	case DTP_TARGET_CGROUP:
+		return (bpf_get_current_ancestor_cgroup_id(
+		    cfg.dc_cgroup_level) == cfg.dc_cgroup_id);
+	}
+	return (1);
+}
+
+DTP_INLINE int
+dtp_wanted(struct dtp_firing *firing)
+{
+	__u64 id;
+
+	if (DTP_LOAD(&firing->fg_stream->ss_enabled) != DTP_CPU_SAMPLES)
+		return (dtp_count(&firing->fg_counts->cn_filtered));
+	id = bpf_get_current_pid_tgid();
+	firing->fg_pid = id >> 32;
+	firing->fg_tid = (__u32)id;
+	if (firing->fg_self != 0 && firing->fg_pid == firing->fg_self) {
+		dtp_count(&firing->fg_counts->cn_self);
+		return (dtp_count(&firing->fg_counts->cn_filtered));
+	}
+	if (!dtp_is_target(firing) || (cfg.dc_skip_kernel && firing->fg_kernel))
+		return (dtp_count(&firing->fg_counts->cn_filtered));
+	return (1);
+}
+
+/* Find out no more than the expression asks for. */
+DTP_INLINE void
+dtp_gather(const struct dtp_firing *firing, struct dtp_facts *facts)
+{
+	__u32 asked = cfg.dc_filter.fi_fields;
+	__u64 id;
+
+	facts->fa_field[DTP_F_PID] = firing->fg_pid;
+	facts->fa_field[DTP_F_TID] = firing->fg_tid;
+	facts->fa_field[DTP_F_CPU] = firing->fg_cpu;
+	facts->fa_field[DTP_F_KERNEL] = firing->fg_kernel;
+	if (asked & (1U << DTP_F_UID | 1U << DTP_F_GID)) {
+		id = bpf_get_current_uid_gid();
+		facts->fa_field[DTP_F_UID] = (__u32)id;
+		facts->fa_field[DTP_F_GID] = id >> 32;
+	}
+	if (asked & 1U << DTP_F_COMM)
+		bpf_get_current_comm(facts->fa_comm, sizeof(facts->fa_comm));
+	for (int i = 0; i < DTP_MAX_ARGS; i++)
+		facts->fa_field[DTP_F_ARG0 + i] = firing->fg_arg[i];
+}
+
+DTP_INLINE int
+dtp_passes(struct dtp_firing *firing)
+{
+	struct dtp_facts facts = { 0 };
+
+	if (cfg.dc_filter.fi_ntests == 0)
+		return (1);
+	dtp_gather(firing, &facts);
+	if (!dtp_filter_holds(&cfg.dc_filter, &facts))
+		return (dtp_count(&firing->fg_counts->cn_filtered));
+	return (1);
+}
+
+#endif /* FILTER_BPF_H */
