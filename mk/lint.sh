@@ -86,7 +86,7 @@ done >>"$breaches"
 
 if need shellcheck; then
 	# shellcheck disable=SC2086 # a list of names
-	shellcheck -f gcc -S warning -e SC1091,SC2187 $sh_files >>"$breaches"
+	shellcheck -f gcc -S warning $sh_files >>"$breaches"
 fi
 if [ -n "$man_pages" ] && need mandoc; then
 	# shellcheck disable=SC2086 # a list of names

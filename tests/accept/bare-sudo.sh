@@ -6,7 +6,7 @@
 . "${SRC:=$PWD}/tests/accept/lib-bare.sh"
 bare_begin
 
-bare_run root 'apt-get update && apt-get install -y --no-install-recommends sudo'
+bare_run root 'apt-get update && apt-get install -y sudo'
 [ "$status" -eq 0 ] || skip "sudo cannot be installed"
 bare_run user 'sh mk/run.sh demo'
 bare_expect 125 'Run as root:' "sudo that wants a password is not waited for"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: ISC
-# shellcheck shell=sh disable=SC2154 # tmp is lib.sh's
+# shellcheck shell=sh
 #
 # A bare machine for tests: the smallest Debian 12 that debootstrap makes,
 # where not even make is installed, with the sources of the last commit in
@@ -35,7 +35,8 @@ bare_make_base()
 		tail -n 5 "$tmp/debootstrap.log"
 		skip "debootstrap failed: is there a network?"
 	}
-	bare_archives | sed 's/.*/deb & main/' >"$bare_base/etc/apt/sources.list"
+	bare_archives | sed 's/.*/deb & main/' \
+	    >"$bare_base/etc/apt/sources.list"
 	# A proxy, or what an archive of the past needs.
 	for file in /etc/apt/apt.conf /etc/apt/apt.conf.d/*; do
 		grep -qs '^Acquire::' "$file" || continue
@@ -64,7 +65,8 @@ bare_begin()
 	mkdir "$bare" "$bare_room/upper" "$bare_room/work"
 	bare_dirs=lowerdir=$bare_base,upperdir=$bare_room/upper
 	mount -t overlay overlay "$bare" \
-	    -o "$bare_dirs,workdir=$bare_room/work" || skip "no overlay file system here"
+	    -o "$bare_dirs,workdir=$bare_room/work" ||
+	    skip "no overlay file system here"
 	mount -t proc proc "$bare/proc"
 	mount -t sysfs sysfs "$bare/sys"
 	mount --rbind /dev "$bare/dev"

@@ -1,0 +1,10 @@
+#!/bin/sh
+# ASSERTION: everything compiles with clang without a warning.  Easy to get
+# wrong while only gcc is used from day to day.
+# TIMEOUT: 300
+. "${SRC:=$PWD}/tests/build/lib.sh"
+need_cmd clang
+variant clang CC=clang DEBUG=1 tests-built || fail "clang"
+file=$variant_dir/dtprof
+"$file" --version >/dev/null || fail "what clang built does not run"
+ok "clang, -Werror"

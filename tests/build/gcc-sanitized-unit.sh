@@ -1,0 +1,14 @@
+#!/bin/sh
+# ASSERTION: everything compiles with gcc without a warning, and the programs
+# of tests/unit pass under the address and undefined-behaviour sanitizers.
+# Easy to get wrong where a test passes though memory was misused.
+# TIMEOUT: 400
+. "${SRC:=$PWD}/tests/build/lib.sh"
+need_cmd gcc
+variant san CC=gcc DEBUG=1 SAN=address,undefined tests-built check-unit ||
+    fail "gcc with sanitizers"
+tail -n 1 "$variant_dir/make.log"
+nm "$variant_dir/dtprof" | grep -q __asan_init ||
+    fail "the sanitizer is not in it"
+"$variant_dir/dtprof" --version >/dev/null || fail "dtprof does not run"
+ok "gcc, -Werror, sanitizers"

@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: ISC
+# shellcheck shell=sh
+#
+# For tests that run make themselves: not as a child of the make that runs
+# the tests, and with switches of their own.
+
+. "${SRC:=$PWD}/tests/lib.sh"
+unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES CC SAN COV CFLAGS LDFLAGS
+
+# A build directory that stays between runs, below the one being tested.
+variant()	# name argument ...
+{
+	variant_dir=$B/variant/$1
+	mkdir -p "$variant_dir"
+	shift
+	make -C "$SRC" -j"$(nproc)" O="$variant_dir" "$@" \
+	    >"$variant_dir/make.log" 2>&1 </dev/null && return 0
+	grep -E 'error|warning|undefined|\*\*\*|^fail|^	\|' \
+	    "$variant_dir/make.log" | head -n 30
+	tail -n 5 "$variant_dir/make.log"
+	return 1
+}

@@ -1,0 +1,40 @@
+#!/bin/sh
+# ASSERTION: the checked rules of style hold, and the checker sees a breach.
+# Easy to get wrong with a checker that looks at no files.
+# TIMEOUT: 300
+. "${SRC:=$PWD}/tests/build/lib.sh"
+need_cmd git shellcheck cppcheck mandoc
+tmpdir
+
+# A tree of its own with one breach of each rule.
+mkdir -p bad/mk bad/libprof && cd bad && git init -q .
+cp "$SRC/mk/lint.sh" mk/
+{
+	printf 'int\nf(void)\n{\n'
+	awk 'BEGIN { for (i = 0; i < 61; i++) print "\tg();" }'
+	printf '\treturn 0;\n}\n/* TODO */\nstruct s {\n\tint a;\t/* [q] x */'
+	printf '\n}; \n'
+} >libprof/bad.c
+awk 'BEGIN { printf "/* "; while (i++ < 80) printf "x"; print " */" }' \
+    >>libprof/bad.c
+awk 'BEGIN { while (i++ < 701) print "" }' >libprof/long.c
+mkdir -p tests/x && printf 'x=$(ls\n' >tests/x/y.sh
+sh mk/lint.sh >../out && fail "a bad tree passes"
+for breach in 'wider than 80' 'blank at the end' 'no SPDX' '700 lines' \
+    'function of 62 lines' 'TODO' 'without parentheses' 'not in the legend' \
+    'no line ASSERTION' 'y.sh.*error'; do
+	grep -q "$breach" ../out || {
+		cat ../out
+		fail "not seen: $breach"
+	}
+done
+ok "each rule sees its breach"
+
+cd "$SRC" || fail "no sources"
+git rev-parse --git-dir >/dev/null 2>&1 || {
+	# An unpacked archive: all files in it count.
+	cp -r "$SRC" "$tmp/copy" && cd "$tmp/copy" && git init -q . ||
+	    fail "no copy"
+}
+sh mk/lint.sh || fail "breaches of style"
+ok "the sources are clean"
