@@ -245,7 +245,7 @@ struct prof_accounting {
 	uint64_t	 pa_enabled_ns;
 	uint64_t	 pa_running_ns;
 	int64_t		 pa_unaccounted; /* count - weights that fired */
-	uint64_t	 pa_bound;	/* |unaccounted| may honestly reach it */
+	uint64_t	 pa_bound;	/* |unaccounted| may reach it */
 	uint64_t	 pa_instances;	/* kernel events behind it */
 	uint64_t	 pa_lost_ring;	/* perf path: refused by a full ring */
 };

@@ -296,5 +296,7 @@ const struct prof_err *prof_writer_error(const struct prof_writer *writer);
 int	prof_writer_close(struct prof_writer *writer, struct prof_err *error);
 /* Give up: close, and remove the file. */
 void	prof_writer_discard(struct prof_writer *writer);
+/* Store chunks as they are, for tests; right after open. */
+void	prof_writer_raw(struct prof_writer *writer);
 
 #endif /* PROF_IMPL_H */

@@ -76,7 +76,7 @@ struct dtp_rec {
 
 /* Parts of a sample, in this order. */
 #define DTP_P_WEIGHT	0x01	/* u64: the period that overflowed */
-#define DTP_P_IP	0x02	/* u64: interrupted pc; absent when a stack is */
+#define DTP_P_IP	0x02	/* u64: interrupted pc; not beside a stack */
 #define DTP_P_ARGS	0x04	/* nargs slots: u64, or DTP_STR_LEN bytes */
 #define DTP_P_COMM	0x08	/* char[DTP_COMM_LEN] */
 #define DTP_P_KSTACK	0x10	/* struct dtp_stack, then both lists of pc */
@@ -272,7 +272,7 @@ struct dtp_test {
 
 struct dtp_filter {
 	__u32		fi_ntests;	/* 0: everything passes */
-	__u32		fi_fields;	/* bit per enum dtp_field that is used */
+	__u32		fi_fields;	/* bit per enum dtp_field in use */
 	struct dtp_test	fi_test[DTP_MAX_TESTS];
 };
 
@@ -294,7 +294,7 @@ enum dtp_target_mode {
  * need.
  */
 struct dtp_config {
-	__u16	dc_event;	/* index; counters are [cpu * nevents + event] */
+	__u16	dc_event;	/* counters: [cpu * nevents + event] */
 	__u16	dc_nevents;
 	__u32	dc_parts;	/* DTP_P_* */
 	__u32	dc_ncpus;	/* size of the per-CPU maps: largest id + 1 */
