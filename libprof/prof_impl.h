@@ -104,7 +104,7 @@ struct prof_provider {
 	int	(*pv_resolve)(struct prof_names *names, const char *spec,
 		    const struct prof_event_defaults *defaults,
 		    struct prof_events *events, struct prof_err *error);
-	/* Called by the catalog; "why" (borrowed, static) when there is none. */
+	/* Called by the catalog; none: "why" (borrowed, static) is set. */
 	int	(*pv_list)(struct prof_names *names, prof_list_fn *fn,
 		    void *arg, const char **why);
 };
@@ -250,8 +250,8 @@ void	prof_rings_close(struct prof_rings *rings);
 int	prof_perf_open(struct perf_event_attr *attr, int pid, int cpu,
 	    int group, unsigned long flags);
 /* Turn errno of a failed perf_event_open into sentence and cure; -1. */
-int	prof_perf_explain(struct prof_err *error, const struct prof_event *event,
-	    int error_number, int pid, int cpu);
+int	prof_perf_explain(struct prof_err *error,
+	    const struct prof_event *event, int error_number, int pid, int cpu);
 
 /* ----------------------------------------------------- kernel/mark.c */
 

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Where a recording goes.  A file that is in the way is kept as NAME.old; the
+ * new one is made with O_EXCL, so nobody's link or device is ever written
+ * through, and a recording that comes to nothing puts the previous one back.
+ * Called by output.c.
+ */
+#include <sys/stat.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "place.h"
+#include "prof_impl.h"
+
+static int	place_create(struct prof_place *, bool, struct prof_err *);
+static int	place_device(struct prof_place *, struct prof_err *);
+static void	place_give(int);
+
+int
+prof_place_fail(struct prof_err *error, const char *path, int error_number)
+{
+	switch (error_number) {
+	case ENOSPC:
+	case EDQUOT:
+		prof_fail(error, PROF_E_IO, "%s: no space left", path);
+		return (prof_cure(error, "free some space, or write to "
+		    "another disk with -o"));
+	case EFBIG:
+		prof_fail(error, PROF_E_IO, "%s: the largest size of a file "
+		    "is reached", path);
+		return (prof_cure(error, "raise the limit (ulimit -f), or "
+		    "record for a shorter time"));
+	case EACCES:
+	case EPERM:
+	case EROFS:
+		prof_fail(error, PROF_E_PERMISSION, "%s: may not be written",
+		    path);
+		return (prof_cure(error, "write to another directory with "
+		    "-o"));
+	case ENOENT:
+	case ENOTDIR:
+		prof_fail(error, PROF_E_IO, "%s: there is no such directory",
+		    path);
+		return (prof_cure(error, "make the directory first"));
+	case EISDIR:
+		prof_fail(error, PROF_E_IO, "%s: is a directory", path);
+		return (prof_cure(error, "name a file in it"));
+	default:
+		return (prof_fail(error, PROF_E_IO, "%s: %s", path,
+		    strerror(error_number)));
+	}
+}
+
+int
+prof_place_open(struct prof_place *place, const char *path,
+    struct prof_err *error)
+{
+	struct stat st;
+
+	memset(place, 0, sizeof(*place));
+	place->pl_fd = -1;
+	place->pl_path = strdup(path);
+	if (place->pl_path == NULL ||
+	    asprintf(&place->pl_old, "%s.old", path) == -1) {
+		place->pl_old = NULL;
+		return (prof_fail_nomem(error));
+	}
+	if (lstat(path, &st) == -1) {
+		if (errno != ENOENT)
+			return (prof_place_fail(error, path, errno));
+		return (place_create(place, false, error));
+	}
+	if (S_ISREG(st.st_mode))
+		return (place_create(place, true, error));
+	if (S_ISCHR(st.st_mode))
+		return (place_device(place, error));
+	if (S_ISDIR(st.st_mode))
+		return (prof_place_fail(error, path, EISDIR));
+	if (S_ISLNK(st.st_mode)) {
+		prof_fail(error, PROF_E_IO, "%s: is a symbolic link", path);
+		return (prof_cure(error, "name the file itself"));
+	}
+	prof_fail(error, PROF_E_IO, "%s: is not a file", path);
+	return (prof_cure(error, "a recording is written to a file: name "
+	    "one with -o"));
+}
+
+static int
+place_create(struct prof_place *place, bool exists, struct prof_err *error)
+{
+	int error_number;
+
+	if (exists && rename(place->pl_path, place->pl_old) == -1)
+		return (prof_place_fail(error, errno == EISDIR ?
+		    place->pl_old : place->pl_path, errno));
+	place->pl_moved = exists;
+	place->pl_fd = open(place->pl_path,
+	    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (place->pl_fd == -1) {
+		error_number = errno;
+		if (exists)
+			(void)rename(place->pl_old, place->pl_path);
+		place->pl_moved = false;
+		return (prof_place_fail(error, place->pl_path, error_number));
+	}
+	place->pl_regular = true;
+	place_give(place->pl_fd);
+	return (0);
+}
+
+/* /dev/null takes a recording; /dev/full says at the header that it cannot. */
+static int
+place_device(struct prof_place *place, struct prof_err *error)
+{
+	place->pl_fd = open(place->pl_path,
+	    O_WRONLY | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	if (place->pl_fd == -1)
+		return (prof_place_fail(error, place->pl_path, errno));
+	if (isatty(place->pl_fd)) {
+		prof_fail(error, PROF_E_IO, "%s: is a terminal",
+		    place->pl_path);
+		return (prof_cure(error, "name a file with -o"));
+	}
+	return (0);
+}
+
+static bool
+id_of(const char *name, unsigned long *id)
+{
+	const char *text = getenv(name);
+	char *end;
+
+	if (text == NULL || *text < '0' || *text > '9')
+		return (false);
+	errno = 0;
+	*id = strtoul(text, &end, 10);
+	return (errno == 0 && *end == '\0' && *id < UINT32_MAX);
+}
+
+/*
+ * Under sudo the file belongs to who called sudo.  It was made just now and
+ * by us, so giving it away gives nothing else away; where that fails it stays
+ * root's, which is safe.
+ */
+static void
+place_give(int fd)
+{
+	unsigned long uid, gid;
+
+	if (geteuid() != 0 || !id_of("SUDO_UID", &uid) ||
+	    !id_of("SUDO_GID", &gid))
+		return;
+	if (fchown(fd, (uid_t)uid, (gid_t)gid) == -1)
+		return;
+}
+
+void
+prof_place_undo(struct prof_place *place)
+{
+	struct stat ours, there;
+
+	if (!place->pl_regular || place->pl_fd == -1)
+		return;
+	/* Only what we made: the name may be somebody else's by now. */
+	if (fstat(place->pl_fd, &ours) == -1 ||
+	    lstat(place->pl_path, &there) == -1 ||
+	    ours.st_dev != there.st_dev || ours.st_ino != there.st_ino)
+		return;
+	(void)unlink(place->pl_path);
+	if (place->pl_moved)
+		(void)rename(place->pl_old, place->pl_path);
+	place->pl_moved = false;
+}
+
+void
+prof_place_close(struct prof_place *place)
+{
+	if (place->pl_fd != -1)
+		(void)close(place->pl_fd);
+	place->pl_fd = -1;
+	free(place->pl_path);
+	free(place->pl_old);
+	place->pl_path = place->pl_old = NULL;
+}

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * The reader's insides, shared by read.c (open, describe, close), scan.c
+ * (find the chunks, decode what is kept) and decode.c (samples, in order).
+ *
+ * Kept in memory: descriptions, accounting, the lives of processes, the tree
+ * of stacks, where the SAMPLE chunks are, and one SAMPLE chunk decoded.  What
+ * is kept is charged to a budget that the size of the file sets, so a small
+ * file cannot claim a large memory.
+ *
+ * Included by recording/ alone.
+ */
+#ifndef PROF_READER_H
+#define PROF_READER_H
+
+#include <zstd.h>
+
+#include "batch.h"
+
+/* A growing array, charged to the reader's budget. */
+struct prof_array {
+	void		*ar_items;
+	size_t		 ar_count;
+	size_t		 ar_cap;
+};
+
+struct prof_pair {
+	const char	*pa_key;
+	const char	*pa_value;
+};
+
+/* A record of a LIFE chunk.  Strings are places in rd_strings; 0 is "". */
+struct prof_life {
+	uint64_t	li_time_ns;
+	uint64_t	li_fields[PROF_LF_NFIELDS];
+	uint32_t	li_number;	/* place in the file */
+	uint32_t	li_comm;
+	uint32_t	li_path;
+	uint8_t		li_type;
+	uint8_t		li_build_id[20];
+};
+
+/*
+ * Stacks as a tree: a node is a frame and the number of its caller's node,
+ * 0 being above all.  So a stack costs what its chunk said about it, however
+ * much it shares.
+ */
+struct prof_node {
+	uint64_t	nd_pc;
+	uint32_t	nd_caller;
+	uint32_t	nd_depth;
+};
+
+/* The stacks of one STACK chunk: numbers sg_first to sg_first + sg_count. */
+struct prof_segment {
+	uint64_t	sg_first;
+	uint32_t	sg_count;
+	uint32_t	sg_leaf;	/* place of the first in rd_leaves */
+};
+
+struct prof_sample_chunk {
+	size_t		sc_offset;
+	uint64_t	sc_count;
+	uint32_t	sc_number;
+};
+
+/* Where the samples have come to; decode.c. */
+struct prof_shape {
+	uint8_t		sh_bits;
+	uint8_t		sh_kstatus;
+	uint8_t		sh_ustatus;
+	uint8_t		sh_nargs;
+	uint32_t	sh_event;
+	uint32_t	sh_strings;
+};
+
+struct prof_task {
+	uint32_t	tk_pid;
+	uint32_t	tk_tid;
+};
+
+struct prof_reader {
+	struct prof_err	 rd_error;
+	const uint8_t	*rd_bytes;
+	size_t		 rd_length;
+	void		*rd_map;	/* mmap, or NULL */
+	void		*rd_copy;	/* read, or NULL */
+	size_t		 rd_budget;	/* bytes that may still be kept */
+	char		*rd_cut;
+	ZSTD_DCtx	*rd_zstd;
+	struct prof_buf	 rd_raw;	/* the chunk being decoded */
+	/* descriptions */
+	struct prof_array rd_texts;	/* char *: owned */
+	struct prof_array rd_pairs;	/* struct prof_pair */
+	struct prof_event_info **rd_events;
+	size_t		 rd_nevents;
+	struct prof_event_info rd_unknown;
+	/* accounting */
+	struct prof_array rd_rows;	/* struct prof_row, sorted */
+	struct prof_array rd_tallies;	/* struct prof_tally, sorted */
+	struct prof_array rd_cpus;	/* int */
+	/* lives */
+	struct prof_array rd_lives;	/* struct prof_life, by time */
+	struct prof_array rd_strings;	/* char */
+	size_t		 rd_life_at;
+	/* stacks */
+	struct prof_array rd_nodes;	/* struct prof_node */
+	struct prof_array rd_leaves;	/* uint32_t: a node */
+	struct prof_array rd_segments;	/* struct prof_segment, sorted */
+	uint32_t	*rd_place;	/* of a stack in rd_frames, 0: not */
+	uint64_t	*rd_frames;
+	size_t		 rd_nframes;
+	size_t		 rd_cap_frames;
+	size_t		 rd_segment_at;	/* the last that had a stack */
+	/* what the scan found */
+	struct prof_array rd_samples;	/* struct prof_sample_chunk */
+	uint64_t	 rd_nsamples;
+	uint32_t	 rd_nchunks;
+	uint32_t	 rd_next_sequence;
+	uint32_t	 rd_missing;	/* chunks that are damaged or gone */
+	size_t		 rd_first_damage;
+	bool		 rd_tail_torn;
+	bool		 rd_ended;	/* there is an END */
+	uint32_t	 rd_end_reason;
+	size_t		 rd_resync;	/* bytes that resynchronising may hash */
+	/* the chunk of samples being read */
+	size_t		 rd_sample_at;	/* next of rd_samples */
+	struct prof_cur	 rd_columns[PROF_SS_END];
+	uint64_t	 rd_left;	/* samples left in it */
+	uint64_t	 rd_time;
+	struct prof_array rd_shapes;	/* struct prof_shape */
+	struct prof_array rd_tasks;	/* struct prof_task */
+	struct prof_array rd_addrs;	/* uint64_t */
+	struct prof_array rd_words;	/* const char * */
+	struct prof_previous *rd_previous;	/* per event */
+	bool		 rd_pending;	/* rd_sample is the next sample */
+	struct prof_record rd_sample;
+	uint64_t	 rd_alone[2];	/* stacks of one frame */
+	uint64_t	*rd_twin;	/* a stack that is used twice */
+};
+
+/* ------------------------------------------------------------ read.c */
+/* Room for one more item, zeroed; NULL: rd_error says why. */
+void	*prof_array_add(struct prof_reader *reader, struct prof_array *array,
+	    size_t size);
+/* count more, not zeroed; the first of them. */
+void	*prof_array_extend(struct prof_reader *reader,
+	    struct prof_array *array, size_t size, size_t count);
+/* A copy that lives as long as the reader. */
+const char *prof_reader_text(struct prof_reader *reader, const char *text);
+
+/* ------------------------------------------------------------ scan.c */
+int	prof_scan(struct prof_reader *reader);
+/* The body, decompressed when it must be.  False: damaged. */
+bool	prof_scan_body(struct prof_reader *reader,
+	    const struct prof_chunk *chunk, struct prof_cur *body);
+
+/* ------------------------------------------------------------ keep.c */
+/* Decode what is kept.  1, 0: damaged, -1: failed. */
+int	prof_keep(struct prof_reader *reader, const struct prof_chunk *chunk);
+/* Sort it, when all chunks were seen. */
+int	prof_keep_done(struct prof_reader *reader);
+
+/* ------------------------------------------------------------ decode.c */
+/* Make rd_sample the next sample.  1, 0: no more, -1: failed. */
+int	prof_decode_next(struct prof_reader *reader);
+void	prof_decode_rewind(struct prof_reader *reader);
+
+#endif /* PROF_READER_H */

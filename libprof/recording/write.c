@@ -1,0 +1,514 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * The writer: takes records from the thread that drains the streams, packs
+ * them into batches, and hands these to a thread of its own that compresses
+ * and writes, so that a slow disk delays nobody until QUEUE_BYTES wait.
+ *
+ *	caller: add -> pack -> batch --queue--> thread: chunks -> file
+ *	                         ^------------- spare --------------'
+ *
+ * A batch goes off when it is large enough, and at prof_writer_flush.  The
+ * first failure of the thread sticks: later batches are dropped, the caller
+ * sees -1, and close still writes accounting and END.  What the samples mean
+ * is not looked at here.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "batch.h"
+
+#define BATCH_BYTES	(256u << 10)
+#define QUEUE_BYTES	(64u << 20)
+#define SYNC_SECONDS	5
+#define MAX_SPARE	8
+
+/*
+ * I: set by open, c: the calling thread's, m: under wr_mutex,
+ * t: the writer's thread's, a: set once by the thread, then read by all
+ */
+struct prof_writer {
+	struct prof_output *wr_output;	/* [t] */
+	struct prof_packer wr_packer;	/* [c] */
+	struct prof_batch *wr_batch;	/* [c] being filled */
+	struct prof_err	 wr_error;	/* [c] */
+	pthread_t	 wr_thread;	/* [I] */
+	pthread_mutex_t	 wr_mutex;
+	pthread_cond_t	 wr_work;	/* a batch waits, or wr_closing */
+	pthread_cond_t	 wr_room;	/* a batch was taken */
+	struct prof_batch *wr_first;	/* [m] waiting */
+	struct prof_batch *wr_last;	/* [m] */
+	struct prof_batch *wr_spare;	/* [m] */
+	unsigned	 wr_nspare;	/* [m] */
+	size_t		 wr_queued;	/* [m] bytes waiting */
+	bool		 wr_closing;	/* [m] */
+	struct prof_row	*wr_rows;	/* [m] the accounting */
+	size_t		 wr_nrows;	/* [m] */
+	size_t		 wr_cap_rows;	/* [m] */
+	struct prof_row	*wr_copy;	/* [t] the rows, while written */
+	size_t		 wr_cap_copy;	/* [t] */
+	struct prof_err	 wr_thread_error; /* [a] */
+	atomic_bool	 wr_failed;	/* wr_thread_error is set */
+};
+
+static void	*writer_main(void *);
+static int	writer_start(struct prof_writer *);
+static int	writer_send(struct prof_writer *, bool);
+static int	writer_check(struct prof_writer *);
+static int	writer_nomem(struct prof_writer *);
+static bool	writer_take(struct prof_writer *, bool, struct prof_batch **);
+static void	writer_write(struct prof_writer *, struct prof_batch *);
+static void	writer_return(struct prof_writer *, struct prof_batch *);
+static void	writer_failed(struct prof_writer *, const struct prof_err *);
+static size_t	writer_copy_rows(struct prof_writer *);
+static void	writer_free(struct prof_writer *);
+
+struct prof_writer *
+prof_writer_open(const char *path, struct prof_err *error)
+{
+	struct prof_writer *writer;
+	pthread_condattr_t monotonic;
+
+	writer = calloc(1, sizeof(*writer));
+	if (writer == NULL) {
+		prof_fail_nomem(error);
+		return (NULL);
+	}
+	pthread_mutex_init(&writer->wr_mutex, NULL);
+	pthread_condattr_init(&monotonic);
+	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+	pthread_cond_init(&writer->wr_work, &monotonic);
+	pthread_cond_init(&writer->wr_room, NULL);
+	pthread_condattr_destroy(&monotonic);
+	prof_packer_init(&writer->wr_packer);
+	writer->wr_batch = prof_batch_new();
+	if (writer->wr_batch == NULL) {
+		prof_fail_nomem(error);
+		goto failed;
+	}
+	prof_packer_begin(&writer->wr_packer, writer->wr_batch);
+	writer->wr_output = prof_output_open(path, error);
+	if (writer->wr_output == NULL)
+		goto failed;
+	if (writer_start(writer) == -1) {
+		prof_fail(error, PROF_E_NOMEM, "%s: no thread to write it",
+		    path);
+		prof_output_remove(writer->wr_output);
+		goto failed;
+	}
+	return (writer);
+failed:
+	writer_free(writer);
+	return (NULL);
+}
+
+/* The thread takes no signals: they are the caller's, SIGXFSZ nobody's. */
+static int
+writer_start(struct prof_writer *writer)
+{
+	sigset_t all, before;
+	int rv;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	rv = pthread_create(&writer->wr_thread, NULL, writer_main, writer);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return (rv == 0 ? 0 : -1);
+}
+
+static void
+writer_free(struct prof_writer *writer)
+{
+	struct prof_batch *batch;
+
+	if (writer->wr_output != NULL)
+		prof_output_close(writer->wr_output);
+	while ((batch = writer->wr_spare) != NULL) {
+		writer->wr_spare = batch->ba_next;
+		prof_batch_free(batch);
+	}
+	prof_batch_free(writer->wr_batch);
+	prof_packer_fini(&writer->wr_packer);
+	pthread_mutex_destroy(&writer->wr_mutex);
+	pthread_cond_destroy(&writer->wr_work);
+	pthread_cond_destroy(&writer->wr_room);
+	free(writer->wr_rows);
+	free(writer->wr_copy);
+	free(writer);
+}
+
+/* ------------------------------------------------------ what callers do */
+
+static int
+writer_check(struct prof_writer *writer)
+{
+	if (atomic_load_explicit(&writer->wr_failed, memory_order_acquire))
+		return (-1);
+	return (writer->wr_error.pe_code == PROF_OK ? 0 : -1);
+}
+
+static int
+writer_nomem(struct prof_writer *writer)
+{
+	return (prof_fail_nomem(&writer->wr_error));
+}
+
+int
+prof_writer_info(struct prof_writer *writer, const char *key,
+    const char *value)
+{
+	if (writer_check(writer) == -1)
+		return (-1);
+	prof_pack_info(writer->wr_batch, key, value);
+	if (writer->wr_batch->ba_info.bf_failed)
+		return (writer_nomem(writer));
+	if (prof_batch_size(writer->wr_batch) < BATCH_BYTES)
+		return (0);
+	return (writer_send(writer, false));
+}
+
+int
+prof_writer_event(struct prof_writer *writer,
+    const struct prof_event_info *info)
+{
+	if (writer_check(writer) == -1)
+		return (-1);
+	if (writer->wr_packer.pk_nevents >= PROF_MAX_EVENTS)
+		return (prof_fail(&writer->wr_error, PROF_E_LIMIT,
+		    "%s: a recording holds at most %u events", info->pi_name,
+		    PROF_MAX_EVENTS));
+	if (prof_pack_event(&writer->wr_packer, writer->wr_batch, info) == -1)
+		return (writer_nomem(writer));
+	if (prof_batch_size(writer->wr_batch) < BATCH_BYTES)
+		return (0);
+	return (writer_send(writer, false));
+}
+
+int
+prof_writer_add(struct prof_writer *writer, const struct prof_record *record)
+{
+	struct prof_batch *batch = writer->wr_batch;
+	int rv;
+
+	if (writer_check(writer) == -1)
+		return (-1);
+	if (record->pr_type != PROF_R_SAMPLE) {
+		rv = prof_pack_life(&writer->wr_packer, batch, record);
+	} else if (record->pr_event >= writer->wr_packer.pk_nevents) {
+		return (prof_fail(&writer->wr_error, PROF_E_USAGE,
+		    "a sample of event %u, of which the recording was not "
+		    "told", record->pr_event));
+	} else {
+		rv = prof_pack_sample(&writer->wr_packer, batch, record);
+	}
+	if (rv == -1)
+		return (writer_nomem(writer));
+	if (prof_batch_size(batch) < BATCH_BYTES)
+		return (0);
+	return (writer_send(writer, false));
+}
+
+int
+prof_writer_flush(struct prof_writer *writer)
+{
+	if (writer_check(writer) == -1)
+		return (-1);
+	return (writer_send(writer, true));
+}
+
+int
+prof_writer_accounting(struct prof_writer *writer, int cpu,
+    const struct prof_accounting *accounting, size_t nevents)
+{
+	struct prof_row *rows;
+	size_t i, at, cap;
+	int rv = -1;
+
+	if (writer_check(writer) == -1)
+		return (-1);
+	pthread_mutex_lock(&writer->wr_mutex);
+	for (at = 0; at < writer->wr_nrows; at += writer->wr_rows[at].rw_next)
+		if (writer->wr_rows[at].rw_cpu == (uint32_t)(cpu + 1) &&
+		    writer->wr_rows[at].rw_next == nevents)
+			break;
+	if (at + nevents > writer->wr_cap_rows) {
+		cap = 2 * (at + nevents);
+		rows = reallocarray(writer->wr_rows, cap, sizeof(*rows));
+		if (rows == NULL)
+			goto out;
+		writer->wr_rows = rows;
+		writer->wr_cap_rows = cap;
+	}
+	if (at == writer->wr_nrows)
+		writer->wr_nrows += nevents;
+	for (i = 0; i < nevents; i++) {
+		memset(&writer->wr_rows[at + i], 0, sizeof(*rows));
+		writer->wr_rows[at + i].rw_cpu = (uint32_t)(cpu + 1);
+		writer->wr_rows[at + i].rw_event = (uint32_t)i;
+		writer->wr_rows[at + i].rw_next = (uint32_t)nevents;
+		writer->wr_rows[at + i].rw_accounting = accounting[i];
+	}
+	writer->wr_batch->ba_accounting = true;
+	rv = 0;
+out:
+	pthread_mutex_unlock(&writer->wr_mutex);
+	return (rv == 0 ? 0 : writer_nomem(writer));
+}
+
+uint64_t
+prof_writer_bytes(const struct prof_writer *writer)
+{
+	return (prof_output_bytes(writer->wr_output));
+}
+
+uint64_t
+prof_writer_written(const struct prof_writer *writer, size_t event)
+{
+	return (prof_output_written(writer->wr_output, event));
+}
+
+const struct prof_err *
+prof_writer_error(const struct prof_writer *writer)
+{
+	if (atomic_load_explicit(&writer->wr_failed, memory_order_acquire))
+		return (&writer->wr_thread_error);
+	return (&writer->wr_error);
+}
+
+void
+prof_writer_raw(struct prof_writer *writer)
+{
+	prof_output_raw(writer->wr_output);
+}
+
+/* Hand the batch to the thread and begin another one. */
+static int
+writer_send(struct prof_writer *writer, bool even_if_small)
+{
+	struct prof_batch *batch = writer->wr_batch, *next;
+
+	if (prof_batch_failed(batch))
+		return (writer_nomem(writer));
+	if (prof_batch_empty(batch) && even_if_small)
+		return (0);
+	batch->ba_bytes = prof_batch_size(batch);
+	pthread_mutex_lock(&writer->wr_mutex);
+	while (writer->wr_queued > QUEUE_BYTES)
+		pthread_cond_wait(&writer->wr_room, &writer->wr_mutex);
+	next = writer->wr_spare;
+	if (next != NULL) {
+		writer->wr_spare = next->ba_next;
+		writer->wr_nspare--;
+	}
+	if (writer->wr_last != NULL)
+		writer->wr_last->ba_next = batch;
+	else
+		writer->wr_first = batch;
+	writer->wr_last = batch;
+	writer->wr_queued += batch->ba_bytes;
+	pthread_cond_signal(&writer->wr_work);
+	pthread_mutex_unlock(&writer->wr_mutex);
+	writer->wr_batch = next != NULL ? next : prof_batch_new();
+	if (writer->wr_batch == NULL)
+		return (writer_nomem(writer));
+	prof_batch_reset(writer->wr_batch);
+	prof_packer_begin(&writer->wr_packer, writer->wr_batch);
+	return (0);
+}
+
+/* Let the thread come to its end, with or without what waits. */
+static void
+writer_join(struct prof_writer *writer)
+{
+	pthread_mutex_lock(&writer->wr_mutex);
+	writer->wr_closing = true;
+	pthread_cond_signal(&writer->wr_work);
+	pthread_mutex_unlock(&writer->wr_mutex);
+	pthread_join(writer->wr_thread, NULL);
+}
+
+int
+prof_writer_close(struct prof_writer *writer, struct prof_err *error)
+{
+	int rv = 0;
+
+	if (writer_check(writer) == 0)
+		(void)writer_send(writer, true);
+	writer_join(writer);
+	if (writer_check(writer) == -1) {
+		if (error != NULL)
+			*error = *prof_writer_error(writer);
+		rv = -1;
+	}
+	writer_free(writer);
+	return (rv);
+}
+
+void
+prof_writer_discard(struct prof_writer *writer)
+{
+	struct prof_err dropped = { .pe_code = PROF_E_BUSY };
+
+	/* The thread drops what waits, once it has failed. */
+	writer_failed(writer, &dropped);
+	writer_join(writer);
+	prof_output_remove(writer->wr_output);
+	writer_free(writer);
+}
+
+/* ---------------------------------------------------------- the thread */
+
+static int64_t
+seconds_now(void)
+{
+	struct timespec now = { 0, 0 };
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (now.tv_sec);
+}
+
+static void *
+writer_main(void *arg)
+{
+	struct prof_writer *writer = arg;
+	struct prof_batch *batch;
+	struct prof_err error;
+	int64_t synced = seconds_now();
+	bool dirty = false;
+	size_t nrows;
+
+	while (writer_take(writer, dirty, &batch)) {
+		if (batch != NULL) {
+			writer_write(writer, batch);
+			writer_return(writer, batch);
+			dirty = true;
+		}
+		if (!dirty || seconds_now() - synced < SYNC_SECONDS)
+			continue;
+		if (prof_output_sync(writer->wr_output, &error) == -1)
+			writer_failed(writer, &error);
+		synced = seconds_now();
+		dirty = false;
+	}
+	nrows = writer_copy_rows(writer);
+	if (prof_output_end(writer->wr_output, writer->wr_copy, nrows,
+	    &error) == -1)
+		writer_failed(writer, &error);
+	return (NULL);
+}
+
+/*
+ * The next batch, or NULL when it is time to look at the clock.  False when
+ * the writer closes and nothing waits any more.
+ */
+static bool
+writer_take(struct prof_writer *writer, bool dirty,
+    struct prof_batch **batchp)
+{
+	struct timespec until;
+	struct prof_batch *batch;
+	bool more;
+
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec += SYNC_SECONDS;
+	pthread_mutex_lock(&writer->wr_mutex);
+	while (writer->wr_first == NULL && !writer->wr_closing) {
+		if (!dirty)
+			pthread_cond_wait(&writer->wr_work,
+			    &writer->wr_mutex);
+		else if (pthread_cond_timedwait(&writer->wr_work,
+		    &writer->wr_mutex, &until) != 0)
+			break;
+	}
+	batch = writer->wr_first;
+	if (batch != NULL) {
+		writer->wr_first = batch->ba_next;
+		if (writer->wr_first == NULL)
+			writer->wr_last = NULL;
+	}
+	more = batch != NULL || !writer->wr_closing;
+	pthread_mutex_unlock(&writer->wr_mutex);
+	*batchp = batch;
+	return (more);
+}
+
+static void
+writer_write(struct prof_writer *writer, struct prof_batch *batch)
+{
+	struct prof_err error;
+	size_t nrows;
+
+	if (atomic_load_explicit(&writer->wr_failed, memory_order_acquire))
+		return;
+	if (prof_output_batch(writer->wr_output, batch, &error) == -1) {
+		writer_failed(writer, &error);
+		return;
+	}
+	if (!batch->ba_accounting)
+		return;
+	nrows = writer_copy_rows(writer);
+	if (prof_output_rows(writer->wr_output, writer->wr_copy, nrows,
+	    &error) == -1)
+		writer_failed(writer, &error);
+}
+
+/* The batch counts as waiting until it is written: that bounds memory. */
+static void
+writer_return(struct prof_writer *writer, struct prof_batch *batch)
+{
+	size_t bytes = batch->ba_bytes;
+
+	prof_batch_reset(batch);
+	pthread_mutex_lock(&writer->wr_mutex);
+	writer->wr_queued -= bytes;
+	if (writer->wr_nspare < MAX_SPARE) {
+		batch->ba_next = writer->wr_spare;
+		writer->wr_spare = batch;
+		writer->wr_nspare++;
+		batch = NULL;
+	}
+	pthread_cond_signal(&writer->wr_room);
+	pthread_mutex_unlock(&writer->wr_mutex);
+	prof_batch_free(batch);
+}
+
+/* Partner of the acquiring loads of wr_failed: the text is there first. */
+static void
+writer_failed(struct prof_writer *writer, const struct prof_err *error)
+{
+	pthread_mutex_lock(&writer->wr_mutex);
+	if (!atomic_load_explicit(&writer->wr_failed, memory_order_relaxed)) {
+		writer->wr_thread_error = *error;
+		atomic_store_explicit(&writer->wr_failed, true,
+		    memory_order_release);
+	}
+	pthread_mutex_unlock(&writer->wr_mutex);
+}
+
+/* The accounting as it is now, so that no caller waits for the disk. */
+static size_t
+writer_copy_rows(struct prof_writer *writer)
+{
+	struct prof_row *copy;
+	size_t nrows = 0;
+
+	pthread_mutex_lock(&writer->wr_mutex);
+	if (writer->wr_nrows > writer->wr_cap_copy) {
+		copy = reallocarray(writer->wr_copy, writer->wr_cap_rows,
+		    sizeof(*copy));
+		if (copy == NULL)
+			goto out;
+		writer->wr_copy = copy;
+		writer->wr_cap_copy = writer->wr_cap_rows;
+	}
+	nrows = writer->wr_nrows;
+	if (nrows > 0)
+		memcpy(writer->wr_copy, writer->wr_rows,
+		    nrows * sizeof(*writer->wr_copy));
+out:
+	pthread_mutex_unlock(&writer->wr_mutex);
+	return (nrows);
+}
