@@ -68,7 +68,13 @@ FNR == 701 { say("file longer than 700 lines") }
 # shellcheck disable=SC2086 # a list of names
 [ -n "$c_files" ] && awk '
 FNR == 1 { split("", legend) }
-match($0, /^ \* \[[A-Za-z]\] /) { legend[substr($0, 5, 1)] = 1 }
+/^ \* / {
+	# "[x] what it means" or "x: what it means, y: ..."
+	words = split($0, word, " ")
+	for (i = 2; i <= words; i++)
+		if (word[i] ~ /^(\[[A-Za-z]\]|[A-Za-z]:)$/)
+			legend[substr(word[i], 1 + (word[i] ~ /^\[/), 1)] = 1
+}
 match($0, /;[ \t]*\/\* \[[A-Za-z]\] /) {
 	letter = substr($0, RSTART + RLENGTH - 3, 1)
 	if (!(letter in legend))
