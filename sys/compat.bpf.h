@@ -68,24 +68,32 @@
 #define DTP_READ(to, from)						\
 	bpf_probe_read_kernel((to), sizeof(*(to)), (from))
 
-/* What a system call was given, and by whom. */
+/*
+ * The current task, which may be read directly: the verifier knows what it
+ * points to, and a load that faults gives 0.
+ */
+DTP_INLINE const struct task_struct *
+dtp_current(void)
+{
+	return ((const struct task_struct *)bpf_get_current_task_btf());
+}
+
+/* What a system call was given. */
 struct dtp_call {
-	__u64	ca_number;
 	__u64	ca_arg[6];
 	__u64	ca_ip;
 };
 
 #if defined(__TARGET_ARCH_x86)
 DTP_INLINE int
-dtp_call_read(struct dtp_call *call, const void *ctx_regs)
+dtp_call_read(struct dtp_call *call, const void *from)
 {
-	const struct pt_regs___x86 *at = ctx_regs;
+	const struct pt_regs___x86 *at = from;
 	struct dtp_call_regs regs;
 
 	/* This order is the ABI of ptrace(2), so one read is enough. */
 	if (bpf_probe_read_kernel(&regs, sizeof(regs), &at->r10) != 0)
 		return (-1);
-	call->ca_number = regs.orig_ax;
 	call->ca_arg[0] = regs.di;
 	call->ca_arg[1] = regs.si;
 	call->ca_arg[2] = regs.dx;
@@ -96,40 +104,47 @@ dtp_call_read(struct dtp_call *call, const void *ctx_regs)
 	return (0);
 }
 
+DTP_INLINE int
+dtp_call_number(__u64 *number, const void *from)
+{
+	const struct pt_regs___x86 *at = from;
+
+	return (DTP_READ(number, &at->orig_ax));
+}
+
 /* A 32-bit call, whose numbers mean something else: TS_COMPAT. */
 DTP_INLINE int
 dtp_call_is_compat(void)
 {
-	const struct task_struct *task = (void *)bpf_get_current_task();
-	__u32 status = 0;
-
-	DTP_READ(&status, &task->thread_info.status);
-	return ((status & 0x2) != 0);
+	return ((dtp_current()->thread_info.status & 0x2) != 0);
 }
 #elif defined(__TARGET_ARCH_arm64)
 DTP_INLINE int
-dtp_call_read(struct dtp_call *call, const void *ctx_regs)
+dtp_call_read(struct dtp_call *call, const void *from)
 {
-	const struct pt_regs___aarch64 *at = ctx_regs;
-	__s32 number = -1;
+	const struct pt_regs___arm64 *at = from;
 
-	if (DTP_READ(&call->ca_arg, &at->regs) != 0 ||
-	    DTP_READ(&call->ca_ip, &at->pc) != 0 ||
-	    DTP_READ(&number, &at->syscallno) != 0)
+	if (DTP_READ(&call->ca_arg, &at->regs) != 0)
 		return (-1);
-	call->ca_number = (__u64)(__s64)number;
-	return (0);
+	return (DTP_READ(&call->ca_ip, &at->pc));
+}
+
+DTP_INLINE int
+dtp_call_number(__u64 *number, const void *from)
+{
+	const struct pt_regs___arm64 *at = from;
+	__s32 syscallno = -1;
+	int rv = DTP_READ(&syscallno, &at->syscallno);
+
+	*number = (__u64)(__s64)syscallno;
+	return (rv);
 }
 
 /* A 32-bit call, whose numbers mean something else: TIF_32BIT. */
 DTP_INLINE int
 dtp_call_is_compat(void)
 {
-	const struct task_struct *task = (void *)bpf_get_current_task();
-	__u64 flags = 0;
-
-	DTP_READ(&flags, &task->thread_info.flags);
-	return ((flags >> 22 & 1) != 0);
+	return ((dtp_current()->thread_info.flags >> 22 & 1) != 0);
 }
 #endif
 

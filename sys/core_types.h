@@ -38,6 +38,7 @@ struct linux_binprm {
 /* The interrupted registers; x86-64 as in ptrace(2). */
 struct pt_regs___x86 {
 	unsigned long	r10;
+	unsigned long	orig_ax;
 } DTP_CORE;
 
 /* Not ___arm64: bpf_tracing.h has one of that name. */

@@ -27,7 +27,7 @@ struct dtp_firing {
 	__u32			 fg_self;	/* the recorder's thread group */
 	__u32			 fg_pid;
 	__u32			 fg_tid;
-	__u64			 fg_arg[DTP_MAX_ARGS];
+	__u64			*fg_arg;	/* only those asked for are set */
 };
 
 /*
@@ -117,18 +117,23 @@ dtp_gather(const struct dtp_firing *firing, struct dtp_facts *facts)
 	if (asked & 1U << DTP_F_COMM)
 		bpf_get_current_comm(facts->fa_comm, sizeof(facts->fa_comm));
 	for (int i = 0; i < DTP_MAX_ARGS; i++)
-		facts->fa_field[DTP_F_ARG0 + i] = firing->fg_arg[i];
+		if (asked >> (DTP_F_ARG0 + i) & 1)
+			facts->fa_field[DTP_F_ARG0 + i] = firing->fg_arg[i];
+}
+
+DTP_INLINE int
+dtp_expression_holds(struct dtp_firing *firing)
+{
+	struct dtp_facts facts = { 0 };
+
+	dtp_gather(firing, &facts);
+	return (dtp_filter_holds(&cfg.dc_filter, &facts));
 }
 
 DTP_INLINE int
 dtp_passes(struct dtp_firing *firing)
 {
-	struct dtp_facts facts = { 0 };
-
-	if (cfg.dc_filter.fi_ntests == 0)
-		return (1);
-	dtp_gather(firing, &facts);
-	if (!dtp_filter_holds(&cfg.dc_filter, &facts))
+	if (cfg.dc_filter.fi_ntests != 0 && !dtp_expression_holds(firing))
 		return (dtp_count(&firing->fg_counts->cn_filtered));
 	return (1);
 }

@@ -98,8 +98,10 @@ dtp_load_args(struct dtp_firing *firing)
 DTP_INLINE int
 dtp_tracepoint(void *ctx)
 {
+	__u64 args[DTP_MAX_ARGS];
 	struct dtp_firing firing = {
 		.fg_ctx = ctx,
+		.fg_arg = args,
 		.fg_weight = 1,
 		.fg_kernel = 1,
 	};

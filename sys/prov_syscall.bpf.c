@@ -15,52 +15,70 @@ dtp_number_wanted(__u64 number)
 	    (cfg.dc_sysmask[number / 64] >> (number & 63) & 1) != 0);
 }
 
-/* Common to both: the number is known before anything is read. */
+/* Arguments and pc take a read of their own: only if they are asked for. */
 DTP_INLINE int
-dtp_store_call(struct dtp_firing *firing)
+dtp_needs_registers(void)
 {
-	if (dtp_call_is_compat())
-		return (dtp_count(&firing->fg_counts->cn_filtered));
-	if (!dtp_passes(firing))
-		return (0);
-	return (dtp_store(firing, 1));
+	__u32 fields = cfg.dc_filter.fi_fields >> (DTP_F_ARG0 + 1);
+
+	return ((cfg.dc_parts & (DTP_P_ARGS | DTP_P_IP)) != 0 || fields != 0);
 }
 
 DTP_INLINE int
 dtp_entry(struct bpf_raw_tracepoint_args *ctx)
 {
-	struct dtp_firing firing = { .fg_ctx = ctx, .fg_weight = 1 };
-	struct dtp_call call = { 0 };
+	__u64 args[DTP_MAX_ARGS];
+	struct dtp_firing firing = {
+		.fg_ctx = ctx,
+		.fg_arg = args,
+		.fg_weight = 1,
+	};
+	struct dtp_call call;
 
 	if (!dtp_begin(&firing, 1U << DTP_RECORDING) || !dtp_wanted(&firing))
 		return (0);
-	if (!dtp_number_wanted(ctx->args[1]))
+	args[0] = ctx->args[1];
+	if (!dtp_number_wanted(args[0]) || dtp_call_is_compat())
 		return (dtp_count(&firing.fg_counts->cn_filtered));
-	if (dtp_call_read(&call, (void *)(unsigned long)ctx->args[0]) != 0)
-		return (dtp_count(&firing.fg_counts->cn_error));
-	firing.fg_ip = call.ca_ip;
-	firing.fg_arg[0] = ctx->args[1];
-	for (int i = 0; i < 6; i++)
-		firing.fg_arg[i + 1] = call.ca_arg[i];
-	return (dtp_store_call(&firing));
+	if (dtp_needs_registers()) {
+		if (dtp_call_read(&call, (void *)(long)ctx->args[0]) != 0)
+			return (dtp_count(&firing.fg_counts->cn_error));
+		firing.fg_ip = call.ca_ip;
+		for (int i = 0; i < 6; i++)
+			args[i + 1] = call.ca_arg[i];
+	}
+	if (!dtp_passes(&firing))
+		return (0);
+	return (dtp_store(&firing, 1));
 }
 
 DTP_INLINE int
 dtp_return(struct bpf_raw_tracepoint_args *ctx)
 {
-	struct dtp_firing firing = { .fg_ctx = ctx, .fg_weight = 1 };
-	struct dtp_call call = { 0 };
+	__u64 args[DTP_MAX_ARGS];
+	struct dtp_firing firing = {
+		.fg_ctx = ctx,
+		.fg_arg = args,
+		.fg_weight = 1,
+	};
+	const void *regs = (void *)(long)ctx->args[0];
+	struct dtp_call call;
 
 	if (!dtp_begin(&firing, 1U << DTP_RECORDING) || !dtp_wanted(&firing))
 		return (0);
-	if (dtp_call_read(&call, (void *)(unsigned long)ctx->args[0]) != 0)
+	if (dtp_call_number(&args[0], regs) != 0)
 		return (dtp_count(&firing.fg_counts->cn_error));
-	if (!dtp_number_wanted(call.ca_number))
+	if (!dtp_number_wanted(args[0]) || dtp_call_is_compat())
 		return (dtp_count(&firing.fg_counts->cn_filtered));
-	firing.fg_ip = call.ca_ip;
-	firing.fg_arg[0] = call.ca_number;
-	firing.fg_arg[1] = ctx->args[1];
-	return (dtp_store_call(&firing));
+	args[1] = ctx->args[1];
+	if (cfg.dc_parts & DTP_P_IP) {
+		if (dtp_call_read(&call, regs) != 0)
+			return (dtp_count(&firing.fg_counts->cn_error));
+		firing.fg_ip = call.ca_ip;
+	}
+	if (!dtp_passes(&firing))
+		return (0);
+	return (dtp_store(&firing, 1));
 }
 
 SEC("raw_tp/sys_enter")
