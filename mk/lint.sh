@@ -30,6 +30,10 @@ need()		# command
 c_files=$(files '*.c' '*.h')
 sh_files=$(files '*.sh' .ci/run tests/guest/init)
 man_pages=$(files 'cmd/dtprof/*.[1-8]' 'doc/*.[1-8]')
+if [ -z "$c_files" ]; then
+	echo 'lint: no sources found: needs git and a work tree' >&2
+	exit 1
+fi
 
 # Width, with tabs of 8, and blanks at the end of lines.
 # shellcheck disable=SC2046 # a list of names
@@ -42,7 +46,7 @@ done >>"$breaches"
 
 # Length of functions and files, and marks that must not stay.
 # shellcheck disable=SC2086 # a list of names
-[ -n "$c_files" ] && awk '
+awk '
 function say(what) { print FILENAME ":" FNR ": " what }
 FNR == 1 { lines = 0; excuse = -9; start = 0; licence = 0 }
 FNR <= 2 && /SPDX-License-Identifier: ISC/ { licence = 1 }
@@ -66,7 +70,7 @@ FNR == 701 { say("file longer than 700 lines") }
 
 # The letter of a shared member must be in the legend above it.
 # shellcheck disable=SC2086 # a list of names
-[ -n "$c_files" ] && awk '
+awk '
 FNR == 1 { split("", legend) }
 /^ \* / {
 	# "[x] what it means" or "x: what it means, y: ..."
