@@ -222,36 +222,61 @@ struct prof_rings;
 struct prof_rings_options {
 	const int	*ro_cpus;
 	size_t		 ro_ncpus;
-	const int	*ro_pids;	/* NULL: all processes */
+	/*
+	 * NULL: all processes.  With ro_inherit a pid stands for all its
+	 * threads and descendants; without, for that one thread.
+	 */
+	const int	*ro_pids;
 	size_t		 ro_npids;
 	bool		 ro_inherit;
 	bool		 ro_enable_on_exec;
-	bool		 ro_samples;	/* the events sample into the rings */
+	/*
+	 * The events sample into the rings, and fork, exec, comm and exit come
+	 * from here as well (exec path "", exit code -1: not known).  Events
+	 * that are not PROF_KIND_PERF are passed over.
+	 */
+	bool		 ro_samples;
 	bool		 ro_callchain;
 	struct prof_event *const *ro_events;
 	size_t		 ro_nevents;
-	size_t		 ro_ring_bytes;
+	size_t		 ro_ring_bytes;	/* per CPU; 0: default */
 };
+/* The side band runs at once. */
 struct prof_rings *prof_rings_open(const struct prof_rings_options *options,
 	    struct prof_err *error);
+/* Switch the sampling events; of a command, exec switches them on. */
 int	prof_rings_enable(struct prof_rings *rings);
 int	prof_rings_disable(struct prof_rings *rings);
-/* Hand over what is there, in order of time, up to until_ns. */
+/*
+ * Hand over what is there, in order of time, up to until_ns; what the kernel
+ * publishes late comes with the next call.  Returns what fn returned, or 0.
+ */
 int	prof_rings_drain(struct prof_rings *rings, uint64_t until_ns,
 	    prof_record_fn *fn, void *arg);
 /* Descriptors to poll. */
 size_t	prof_rings_fds(const struct prof_rings *rings, const int **fds);
-/* PATH_PERF: count, enabled, running, lost of an event, summed over CPUs. */
+/* By ev_id, summed over CPUs; see perfring_account.c for what it can know. */
 int	prof_rings_accounting(struct prof_rings *rings, size_t event,
 	    struct prof_accounting *accounting);
 uint64_t prof_rings_lost(const struct prof_rings *rings);
 const char *prof_rings_note(const struct prof_rings *rings, size_t n);
 void	prof_rings_close(struct prof_rings *rings);
+
+/* ----------------------------------------------- kernel/permission.c */
+
+/* Raises the soft limit of open files when it is reached; sets errno. */
 int	prof_perf_open(struct perf_event_attr *attr, int pid, int cpu,
 	    int group, unsigned long flags);
-/* Turn errno of a failed perf_event_open into sentence and cure; -1. */
+/*
+ * Turn errno of a failed perf_event_open into sentence and cure; -1.  event
+ * NULL: the side band.
+ */
 int	prof_perf_explain(struct prof_err *error,
 	    const struct prof_event *event, int error_number, int pid, int cpu);
+/* The same for bpf(2). */
+int	prof_bpf_explain(struct prof_err *error, int error_number);
+/* Tries with the smallest map and program; why says what is in the way. */
+bool	prof_bpf_allowed(struct prof_err *why);
 
 /* ----------------------------------------------------- kernel/mark.c */
 

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Private to perfring*.c: the layout of the rings, and what the four files
+ * offer each other.
+ */
+#ifndef PERFRING_H
+#define PERFRING_H
+
+#include "prof_impl.h"
+
+/* Of a descriptor: it brings the side band, not samples. */
+#define RING_SIDE_BAND	UINT32_MAX
+
+/*
+ * One CPU's ring, mapped once; every event on that CPU writes into it.
+ *
+ *	+---------+------------------------------------------+
+ *	| control |  ... read | unread .......... | free ...  |
+ *	+---------+-----------^-------------------^-----------+
+ *	                      tail (ours)         head (kernel's)
+ *
+ * Positions only grow; a byte's place is position & (bytes - 1).  Records
+ * are multiples of 8 bytes, so a header never wraps, but a record may: then
+ * it is put together in rs_scratch.  A record above the time limit of a drain
+ * stays where it is; one behind it that was handed over already has its type
+ * overwritten with RING_TAKEN, since the pages are ours to write.
+ */
+struct ring {
+	int		 rg_cpu;
+	int		 rg_fd;		/* of the event that is mapped */
+	struct perf_event_mmap_page *rg_control;
+	uint8_t		*rg_data;
+	size_t		 rg_bytes;	/* of data: a power of two */
+	size_t		 rg_mapped;
+};
+
+#define RING_TAKEN	0xfffffffeU	/* no PERF_RECORD_* */
+
+/* One descriptor; the id is what records carry. */
+struct ring_fd {
+	int		 rf_fd;
+	uint32_t	 rf_event;	/* of rs_event, or RING_SIDE_BAND */
+	uint64_t	 rf_id;
+};
+
+/* One task whose events we opened; -1 stands for all. */
+struct ring_task {
+	int		 rt_tid;
+	uint64_t	 rt_done_ns;	/* who it starts from now on inherits */
+};
+
+/* One sampling event and what the drain has seen of it. */
+struct ring_event {
+	struct prof_event *re_event;
+	struct prof_ring_layout {
+		uint32_t ly_event;	/* pr_event */
+		bool	 ly_has_period;	/* by frequency: it is in the sample */
+		bool	 ly_has_chain;
+		uint64_t ly_period;	/* else this */
+		uint32_t ly_max_stack;
+	}		 re_layout;
+	size_t		 re_nfds;
+	uint64_t	 re_stored;
+	uint64_t	 re_weight;
+	uint64_t	 re_max_period;
+	uint64_t	 re_hw_lost;	/* LOST_SAMPLES: the PMU's own loss */
+	uint64_t	 re_ring_lost;	/* by LOST, where fds do not tell */
+	uint64_t	 re_stack[PROF_STACK_NSTATUS];
+};
+
+/* One unread record, for the merge. */
+struct ring_at {
+	uint64_t	 ra_time_ns;
+	uint64_t	 ra_position;
+	uint32_t	 ra_ring;
+	uint32_t	 ra_size;
+};
+
+struct prof_rings {
+	struct ring	*rs_ring;
+	size_t		 rs_nrings;
+	struct ring_fd	*rs_fd;
+	size_t		 rs_nfds;
+	size_t		 rs_fds_cap;
+	int		*rs_poll;
+	struct ring_event *rs_event;
+	size_t		 rs_nevents;
+	struct ring_task *rs_task;
+	size_t		 rs_ntasks;
+	size_t		 rs_tasks_cap;
+	bool		 rs_samples;
+	bool		 rs_inherit;
+	bool		 rs_enable_on_exec;
+	bool		 rs_has_lost;	/* PERF_FORMAT_LOST */
+	bool		 rs_has_build_id;
+	bool		 rs_callchain;
+	bool		 rs_all;	/* every process, not tasks */
+	uint64_t	 rs_forks;	/* tasks that inherited */
+	uint64_t	 rs_lost;	/* sum of LOST */
+	uint64_t	 rs_damaged;	/* records that could not be read */
+	struct prof_build_ids *rs_ids;
+	struct ring_at	*rs_at;		/* grows to the fullest backlog */
+	size_t		 rs_at_cap;
+	uint64_t	*rs_scratch;	/* 64 KiB: the largest record */
+	char		*rs_note[8];
+	size_t		 rs_nnotes;
+};
+
+/* ------------------------------------------------- perfring_parse.c */
+
+/* What the trailer and header say of any record. */
+struct ring_head {
+	uint32_t	rh_type;	/* PERF_RECORD_* */
+	uint32_t	rh_size;
+	uint64_t	rh_id;		/* of the event that wrote it */
+	uint64_t	rh_time_ns;
+	uint64_t	rh_subject;	/* THROTTLE, LOST: the event meant */
+};
+
+/* false: not a record of ours.  bytes are 8-byte aligned. */
+bool	prof_ring_head(const void *bytes, size_t len, struct ring_head *head);
+/*
+ * One record; pointers in it go into bytes.  1: a record, 0: nothing of
+ * interest, -1: damaged.  layout is that of the event of a SAMPLE, else
+ * NULL.
+ */
+int	prof_ring_parse(const void *bytes, size_t len,
+	    const struct prof_ring_layout *layout,
+	    struct prof_record *record);
+
+/* Every event asks for these, so that all other records end alike. */
+#define RING_TRAILER	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | \
+			    PERF_SAMPLE_TIME | PERF_SAMPLE_CPU)
+
+/* --------------------------------------------------- perfring.c */
+
+/* After open: which descriptor an id means; NULL: none of ours. */
+const struct ring_fd *prof_ring_fd_of(const struct prof_rings *rings,
+	    uint64_t id);
+void	prof_rings_say(struct prof_rings *rings, const char *fmt, ...)
+	    PROF_PRINTF(2, 3);
+
+/* ----------------------------------------------- perfring_map.c */
+
+/* Map the ring of an event; shrinks it when locked memory is short. */
+int	prof_ring_map(struct ring *ring, size_t bytes,
+	    struct prof_err *error);
+void	prof_ring_unmap(struct ring *ring);
+/* The record at a position, in one piece; borrowed until the next call. */
+const void *prof_ring_at(const struct prof_rings *rings,
+	    const struct ring *ring, uint64_t position, size_t left);
+uint64_t prof_ring_head_of(const struct ring *ring);
+uint64_t prof_ring_tail_of(const struct ring *ring);
+/* Hand the space below a position back to the kernel. */
+void	prof_ring_release(const struct ring *ring, uint64_t position);
+void	prof_ring_take(const struct ring *ring, uint64_t position);
+
+/* -------------------------------------------- perfring_tasks.c */
+
+/* Open the events of every task asked for, and of all their threads. */
+int	prof_rings_add_tasks(struct prof_rings *rings,
+	    const struct prof_rings_options *options,
+	    struct prof_err *error);
+
+/* ----------------------------------------------- perfring_open.c */
+
+/* The ring of one CPU.  1: open, 0: the CPU is offline, -1: failed. */
+int	prof_ring_open(struct prof_rings *rings, struct ring *ring, int cpu,
+	    size_t bytes, struct prof_err *error);
+/* Open the events of one task on all CPUs. */
+int	prof_rings_open_task(struct prof_rings *rings, uint32_t task,
+	    bool side_band, struct prof_err *error);
+
+#endif /* PERFRING_H */

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * What the samples of the perf path add up to.
+ *
+ * Without BPF nothing can count firings at their source, so here
+ *
+ *	fired = stored + full + error
+ *
+ * holds by construction: stored is what the drain took, full what the kernel
+ * says each event lost to a full ring (PERF_FORMAT_LOST), error what the PMU
+ * lost in its own buffers.  The independent witness is the event's own count,
+ * read from its descriptor: unaccounted = count - weight of all that fired.
+ * It is exact where every occurrence fires (period 1: bound 0), and within a
+ * period for each kernel event elsewhere.  Refusals by nesting or by filter
+ * do not exist here.
+ *
+ * What is not known is not claimed: by frequency the period of a lost sample
+ * is not known, so it widens the bound; the clocks count kernel time too,
+ * though they fire in user space alone, so their count accounts for nothing
+ * and pa_has_count stays 0.
+ *
+ * Called by the session for the recording's accounting; while recording, what
+ * is still in the rings has not fired yet.
+ */
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "perfring.h"
+
+/* As read_format in perfring_open.c asks for it. */
+struct reading {
+	uint64_t	rd_count;
+	uint64_t	rd_enabled_ns;
+	uint64_t	rd_running_ns;
+	uint64_t	rd_id;
+	uint64_t	rd_lost;	/* where PERF_FORMAT_LOST is known */
+};
+
+static bool	reading_get(const struct prof_rings *, int,
+		    struct reading *);
+static bool	is_clock(const struct prof_event *);
+static void	settle(const struct prof_rings *, const struct ring_event *,
+		    struct prof_accounting *);
+
+static bool
+reading_get(const struct prof_rings *rings, int fd, struct reading *reading)
+{
+	size_t size = sizeof(*reading) - (rings->rs_has_lost ? 0 : 8);
+	ssize_t got;
+
+	memset(reading, 0, sizeof(*reading));
+	do
+		got = read(fd, reading, size);
+	while (got == -1 && errno == EINTR);
+	return (got == (ssize_t)size);
+}
+
+static bool
+is_clock(const struct prof_event *event)
+{
+	return (event->ev_attr.type == PERF_TYPE_SOFTWARE &&
+	    (event->ev_attr.config == PERF_COUNT_SW_CPU_CLOCK ||
+	    event->ev_attr.config == PERF_COUNT_SW_TASK_CLOCK));
+}
+
+/* From the sums over descriptors to weight, difference and bound. */
+static void
+settle(const struct prof_rings *rings, const struct ring_event *event,
+    struct prof_accounting *sum)
+{
+	uint64_t period = event->re_layout.ly_period;
+
+	sum->pa_stored = sum->pa_read = event->re_stored;
+	sum->pa_error = event->re_hw_lost;
+	if (!rings->rs_has_lost)
+		sum->pa_full = event->re_ring_lost;
+	sum->pa_lost_ring = sum->pa_full;
+	sum->pa_fired = sum->pa_stored + sum->pa_full + sum->pa_error;
+	memcpy(sum->pa_ustack, event->re_stack, sizeof(sum->pa_ustack));
+	/* Each task that inherited has an own event on each CPU. */
+	sum->pa_instances = event->re_nfds;
+	if (rings->rs_inherit && !rings->rs_all)
+		sum->pa_instances += rings->rs_forks *
+		    (event->re_event->ev_cpu == -1 ? rings->rs_nrings : 1);
+	sum->pa_weight = event->re_weight;
+	if (event->re_layout.ly_has_period) {
+		sum->pa_bound = (sum->pa_instances + sum->pa_full +
+		    sum->pa_error) * event->re_max_period;
+	} else {
+		sum->pa_weight += (sum->pa_full + sum->pa_error) * period;
+		sum->pa_bound = sum->pa_instances * (period - 1);
+	}
+	sum->pa_has_count = !is_clock(event->re_event);
+	if (sum->pa_has_count)
+		sum->pa_unaccounted = (int64_t)(sum->pa_count -
+		    sum->pa_weight);
+}
+
+int
+prof_rings_accounting(struct prof_rings *rings, size_t event,
+    struct prof_accounting *accounting)
+{
+	struct reading reading;
+	size_t n, e;
+
+	memset(accounting, 0, sizeof(*accounting));
+	for (e = 0; e < rings->rs_nevents; e++)
+		if (rings->rs_event[e].re_layout.ly_event == event)
+			break;
+	if (e == rings->rs_nevents)
+		return (-1);
+	for (n = 0; n < rings->rs_nfds; n++) {
+		if (rings->rs_fd[n].rf_event != e)
+			continue;
+		if (!reading_get(rings, rings->rs_fd[n].rf_fd, &reading))
+			return (-1);
+		accounting->pa_count += reading.rd_count;
+		accounting->pa_enabled_ns += reading.rd_enabled_ns;
+		accounting->pa_running_ns += reading.rd_running_ns;
+		accounting->pa_full += reading.rd_lost;
+	}
+	settle(rings, &rings->rs_event[e], accounting);
+	return (0);
+}

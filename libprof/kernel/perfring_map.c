@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * The memory of one perf ring: mapping it, smaller when locked memory is
+ * short, and moving along its records.
+ *
+ * Called by perfring_open.c and perfring_drain.c.  Knows nothing about what
+ * is in a record.
+ */
+#include <sys/mman.h>
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "perfring.h"
+
+int
+prof_ring_map(struct ring *ring, size_t bytes, struct prof_err *error)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	void *map;
+
+	if (bytes < page)
+		bytes = page;
+	for (;;) {
+		map = mmap(NULL, page + bytes, PROT_READ | PROT_WRITE,
+		    MAP_SHARED, ring->rg_fd, 0);
+		if (map != MAP_FAILED)
+			break;
+		if ((errno != EPERM && errno != ENOMEM) || bytes <= page) {
+			prof_fail(error, PROF_E_PERMISSION,
+			    "no memory may be locked for the ring of CPU %d: "
+			    "%s", ring->rg_cpu, errno == EPERM ?
+			    "the limit of locked memory is used up" :
+			    strerror(errno));
+			return (prof_cure(error, "raise "
+			    "kernel.perf_event_mlock_kb (now %ld) or "
+			    "ulimit -l, or end other recordings",
+			    prof_proc_number(
+			    "/proc/sys/kernel/perf_event_mlock_kb", -1)));
+		}
+		bytes /= 2;
+	}
+	ring->rg_control = map;
+	ring->rg_data = (uint8_t *)map + page;
+	ring->rg_bytes = bytes;
+	ring->rg_mapped = page + bytes;
+	return (0);
+}
+
+void
+prof_ring_unmap(struct ring *ring)
+{
+	if (ring->rg_control != NULL)
+		munmap(ring->rg_control, ring->rg_mapped);
+	ring->rg_control = NULL;
+}
+
+/* Partner: smp_wmb before the kernel's store of data_head. */
+uint64_t
+prof_ring_head_of(const struct ring *ring)
+{
+	return (__atomic_load_n(&ring->rg_control->data_head,
+	    __ATOMIC_ACQUIRE));
+}
+
+uint64_t
+prof_ring_tail_of(const struct ring *ring)
+{
+	return (ring->rg_control->data_tail);
+}
+
+/* Partner: the kernel's load of data_tail before it writes a record. */
+void
+prof_ring_release(const struct ring *ring, uint64_t position)
+{
+	__atomic_store_n(&ring->rg_control->data_tail, position,
+	    __ATOMIC_RELEASE);
+}
+
+void
+prof_ring_take(const struct ring *ring, uint64_t position)
+{
+	struct perf_event_header *header = (void *)(ring->rg_data +
+	    (position & (ring->rg_bytes - 1)));
+
+	header->type = RING_TAKEN;
+}
+
+/*
+ * Positions are multiples of 8 and so is the ring, so a header is always in
+ * one piece.  A size that cannot be is left to prof_ring_head to refuse.
+ */
+const void *
+prof_ring_at(const struct prof_rings *rings, const struct ring *ring,
+    uint64_t position, size_t left)
+{
+	size_t offset = position & (ring->rg_bytes - 1), before;
+	const struct perf_event_header *header;
+
+	header = (const void *)(ring->rg_data + offset);
+	before = ring->rg_bytes - offset;
+	if (header->size <= before || header->size > left ||
+	    header->size > ring->rg_bytes)
+		return (header);
+	memcpy(rings->rs_scratch, ring->rg_data + offset, before);
+	memcpy((uint8_t *)rings->rs_scratch + before, ring->rg_data,
+	    header->size - before);
+	return (rings->rs_scratch);
+}
