@@ -84,7 +84,11 @@ struct prof_options {
 	const char	*po_cgroup;
 	const int	*po_cpus;	/* NULL: all that are online */
 	size_t		 po_ncpus;
-	char *const	*po_argv;	/* PROF_TARGET_COMMAND; NULL-ended */
+	/*
+	 * The command, NULL-ended, or NULL.  With another target than
+	 * PROF_TARGET_COMMAND the recording just lasts as long as it does.
+	 */
+	char *const	*po_argv;
 	const char	*po_filter;	/* expression, or NULL */
 	const char	*po_comm;	/* or NULL */
 	uint64_t	 po_frequency_hz;  /* both 0: 999 Hz, or period 1 */
@@ -104,6 +108,7 @@ struct prof_status {
 	uint64_t	 ps_lost;	/* full + nested + error */
 	uint64_t	 ps_file_bytes;
 	int		 ps_targets_left; /* -1: not known */
+	int		 ps_command_pid;  /* 0: there is no command */
 	int		 ps_command_done; /* the command has ended */
 	int		 ps_command_status; /* as wait(2) reports it */
 };

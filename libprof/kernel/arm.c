@@ -139,7 +139,7 @@ prof_session_arm(struct prof_session *session)
 	    compile_filters(session) == -1 || choose_cpus(session) == -1 ||
 	    choose_buffer(session) == -1 || choose_path(session) == -1)
 		goto fail;
-	if (po->po_target == PROF_TARGET_COMMAND && prof_command_spawn(
+	if (po->po_argv != NULL && prof_command_spawn(
 	    &session->se_command, po->po_argv, &session->se_error) == -1)
 		goto fail;
 	if (open_output(session) == -1 || (session->se_use_bpf ?

@@ -206,7 +206,7 @@ prof_session_start(struct prof_session *session)
 	session->se_state = PROF_RECORDING;
 	session->se_start_ns = session->se_flushed_ns =
 	    session->se_checked_ns = prof_now_ns();
-	if (po->po_target == PROF_TARGET_COMMAND && prof_command_release(
+	if (po->po_argv != NULL && prof_command_release(
 	    &session->se_command, po->po_argv[0], &session->se_error) == -1) {
 		prof_session_undo(session);
 		session->se_state = PROF_STOPPED;
@@ -374,6 +374,7 @@ prof_session_status(struct prof_session *session, struct prof_status *status)
 		    prof_writer_bytes(session->se_writer);
 	}
 	status->ps_targets_left = prof_targets_left(session);
+	status->ps_command_pid = session->se_command.cm_pid;
 	status->ps_command_done = session->se_command.cm_done;
 	status->ps_command_status = session->se_command.cm_status;
 	return (0);
