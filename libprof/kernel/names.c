@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * From the text of one -e to events: asks each provider in turn, and when
+ * none knows the name, says which one is nearest.  Holds what providers need
+ * of the machine (tracefs, BTF), opened when first asked for.  Called by the
+ * session and the catalog; attaching is not its business.
+ */
+#include <sys/stat.h>
+
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "names.h"
+
+#define TRACEFS_FILE_MAX	(4u << 20)
+
+static int	names_ask(struct prof_names *names,
+		    const struct prof_spec *spec, const char *text,
+		    const struct prof_event_defaults *defaults,
+		    struct prof_events *events, struct prof_err *error);
+static int	names_unknown(struct prof_names *names,
+		    const struct prof_spec *spec, const char *text,
+		    struct prof_err *error);
+
+/*
+ * In the order in which they are asked: those whose names cannot be mistaken
+ * first, counters last since libpfm4 has to be asked for them.
+ */
+const struct prof_provider *const prof_providers[] = {
+	&prof_provider_profile,
+	&prof_provider_interval,
+	&prof_provider_syscall,
+	&prof_provider_static,
+	&prof_provider_proc,
+	&prof_provider_pmc,
+	NULL
+};
+
+struct prof_names *
+prof_names_open(struct prof_err *error)
+{
+	struct prof_names *names;
+
+	if ((names = calloc(1, sizeof(*names))) == NULL) {
+		prof_fail_nomem(error);
+		return (NULL);
+	}
+	names->nm_tracefs = -1;
+	return (names);
+}
+
+struct prof_names *
+prof_names_open_offline(const char *tracepoints, struct prof_err *error)
+{
+	struct prof_names *names;
+	char *copy;
+
+	if ((names = prof_names_open(error)) == NULL)
+		return (NULL);
+	names->nm_offline = true;
+	names->nm_tracefs_tried = names->nm_btf_tried = true;
+	names->nm_pfm_tried = names->nm_tps_tried = true;
+	copy = strdup(tracepoints);
+	if (copy == NULL || prof_tracepoints_parse(names, copy) == -1) {
+		prof_names_close(names);
+		prof_fail_nomem(error);
+		names = NULL;
+	}
+	free(copy);
+	return (names);
+}
+
+void
+prof_names_close(struct prof_names *names)
+{
+	if (names == NULL)
+		return;
+	prof_tracepoints_free(names);
+	btf__free(names->nm_btf);
+	if (names->nm_tracefs != -1)
+		close(names->nm_tracefs);
+	free(names);
+}
+
+int
+prof_names_tracefs(struct prof_names *names)
+{
+	if (!names->nm_tracefs_tried) {
+		names->nm_tracefs_tried = true;
+		names->nm_tracefs = prof_tracefs_open(&names->nm_tracefs_error);
+	}
+	return (names->nm_tracefs);
+}
+
+struct btf *
+prof_names_btf(struct prof_names *names)
+{
+	if (!names->nm_btf_tried) {
+		names->nm_btf_tried = true;
+		/* libbpf would print that it found none. */
+		libbpf_print_fn_t print = libbpf_set_print(NULL);
+
+		names->nm_btf = btf__load_vmlinux_btf();
+		libbpf_set_print(print);
+		if (libbpf_get_error(names->nm_btf) != 0)
+			names->nm_btf = NULL;
+	}
+	return (names->nm_btf);
+}
+
+char *
+prof_names_tracefs_read(struct prof_names *names, const char *path)
+{
+	int dir = prof_names_tracefs(names), fd;
+	size_t used = 0, cap = 16384;
+	char *text = NULL, *bigger;
+	ssize_t got = -1;
+
+	if (dir == -1 || (fd = openat(dir, path, O_RDONLY | O_CLOEXEC)) == -1)
+		return (NULL);
+	for (;;) {
+		if ((bigger = realloc(text, cap)) == NULL)
+			break;
+		text = bigger;
+		got = read(fd, text + used, cap - used - 1);
+		if (got <= 0)
+			break;
+		used += (size_t)got;
+		if (used + 1 == cap && (cap *= 2) > TRACEFS_FILE_MAX) {
+			got = -1;
+			break;
+		}
+	}
+	close(fd);
+	if (got != 0) {
+		free(text);
+		return (NULL);
+	}
+	text[used] = '\0';
+	return (text);
+}
+
+/* All that text means is added, or nothing. */
+int
+prof_names_resolve(struct prof_names *names, const char *text,
+    const struct prof_event_defaults *defaults, struct prof_events *events,
+    struct prof_err *error)
+{
+	struct prof_spec spec;
+	size_t had = events->el_n;
+	int rv;
+
+	if (prof_spec_parse(&spec, text, error) == -1)
+		return (-1);
+	rv = names_ask(names, &spec, text, defaults, events, error);
+	if (rv == 0)
+		rv = names_unknown(names, &spec, text, error);
+	if (rv == 1)
+		return (0);
+	while (events->el_n > had)
+		prof_event_free(events->el_event[--events->el_n]);
+	return (-1);
+}
+
+/*
+ * A plain name belongs to the first provider that knows it; a probe whose
+ * provider part is empty or a glob, to all of them.
+ */
+static int
+names_ask(struct prof_names *names, const struct prof_spec *spec,
+    const char *text, const struct prof_event_defaults *defaults,
+    struct prof_events *events, struct prof_err *error)
+{
+	int found = 0, rv;
+
+	for (size_t n = 0; prof_providers[n] != NULL; n++) {
+		const struct prof_provider *provider = prof_providers[n];
+
+		if (!prof_spec_is_for(spec, provider->pv_name))
+			continue;
+		rv = provider->pv_resolve(names, text, defaults, events,
+		    error);
+		if (rv == -1)
+			return (-1);
+		found |= rv;
+		if (rv == 1 && !spec->sp_is_probe)
+			break;
+	}
+	return (found);
+}
+
+static int
+names_unknown(struct prof_names *names, const struct prof_spec *spec,
+    const char *text, struct prof_err *error)
+{
+	char *nearest = prof_names_nearest(names, text);
+	const char *last;
+
+	if (nearest != NULL) {
+		prof_fail(error, PROF_E_EVENT_UNKNOWN,
+		    "no event \"%s\"; the nearest is \"%s\"", text, nearest);
+		prof_cure(error, "use -e %s, or see dtprof list '%s'",
+		    nearest, nearest);
+		free(nearest);
+		return (-1);
+	}
+	prof_fail(error, PROF_E_EVENT_UNKNOWN, "no event \"%s\"", text);
+	last = strrchr(spec->sp_name, ':');
+	last = last == NULL ? spec->sp_name : last + 1;
+	if (last[0] == '\0' || prof_glob_is(last))
+		return (-1);
+	return (prof_cure(error, "see dtprof list '*%.16s*'", last));
+}

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * What the files that turn names into events share: the parsed form of one
+ * -e (spec.c), the state behind struct prof_names (names.c), the list of
+ * tracepoints (tracepoints.c), types (btf.c), and the table of providers.
+ * Nobody outside libprof/kernel's name files includes this.
+ */
+#ifndef PROF_NAMES_H
+#define PROF_NAMES_H
+
+#include "prof_impl.h"
+
+#define PROF_SPEC_MAX		512	/* bytes of one -e, NUL included */
+#define PROF_SPEC_TERMS		16
+#define PROF_GLOB_EVENTS	256	/* events that one -e may become */
+#define PROF_TIMER_FLOOR_NS	10000	/* the kernel's hrtimer floor */
+
+struct btf;
+
+/* ------------------------------------------------------------- spec.c */
+
+/* "key=value", or a bare word (st_value NULL), between slashes. */
+struct prof_term {
+	const char	*st_key;
+	const char	*st_value;
+};
+
+/*
+ * One -e, taken apart.  The pointers point into sp_text.
+ *
+ *	cycles:u                  sp_name "cycles", sp_mods "u"
+ *	sched:sched_switch        sp_name "sched:sched_switch"
+ *	cpu/event=0x3c,umask=1/u  sp_name "cpu", two terms, sp_mods "u"
+ *	pmc:::cycles-1000003      sp_is_probe, sp_provider "pmc", sp_name ...
+ */
+struct prof_spec {
+	char		 sp_text[PROF_SPEC_MAX];
+	bool		 sp_is_probe;	/* provider:module:function:name */
+	const char	*sp_provider;
+	const char	*sp_module;
+	const char	*sp_function;
+	const char	*sp_name;	/* the fourth part, or everything */
+	const char	*sp_mods;	/* u k h p after the last colon or / */
+	bool		 sp_slashed;	/* had / / */
+	struct prof_term sp_term[PROF_SPEC_TERMS]; /* but period and freq */
+	size_t		 sp_nterms;
+	uint64_t	 sp_period;	/* 0: not said */
+	uint64_t	 sp_frequency;
+};
+
+int	prof_spec_parse(struct prof_spec *spec, const char *text,
+	    struct prof_err *error);
+/* Does the provider part name this provider (or any)? */
+bool	prof_spec_is_for(const struct prof_spec *spec, const char *provider);
+/* A part of a probe: empty matches all, globs are tried. */
+bool	prof_part_match(const char *part, const char *text);
+/* "997hz", "10ms": as nanoseconds; 0 when it is neither. */
+bool	prof_parse_interval(const char *text, uint64_t *ns, uint64_t *hz);
+bool	prof_parse_u64(const char *text, uint64_t *value);
+/* Settings that this kind of event does not have are refused here. */
+int	prof_spec_no_terms(const struct prof_spec *spec, const char *what,
+	    struct prof_err *error);
+int	prof_spec_no_rate(const struct prof_spec *spec, const char *what,
+	    struct prof_err *error);
+
+/* ------------------------------------------------------------ names.c */
+
+/* One tracepoint of the kernel. */
+struct prof_tracepoint {
+	char	*tp_group;	/* "sched"; "": not known */
+	char	*tp_name;
+	uint32_t tp_types;	/* BTF id of btf_trace_NAME, 0: none */
+	uint32_t tp_names;	/* BTF id of __traceiter_NAME, 0: none */
+};
+
+struct prof_names {
+	bool		 nm_offline;	/* nothing is asked of the kernel */
+	const char	*nm_wanted;	/* glob of the listing, NULL: all */
+	/* tracefs */
+	bool		 nm_tracefs_tried;
+	int		 nm_tracefs;	/* -1: none */
+	struct prof_err	 nm_tracefs_error;
+	/* types */
+	bool		 nm_btf_tried;
+	struct btf	*nm_btf;	/* NULL: none */
+	/* tracepoints, sorted by name */
+	bool		 nm_tps_tried;
+	struct prof_tracepoint *nm_tps;
+	size_t		 nm_ntps, nm_captps;
+	/* libpfm4 */
+	bool		 nm_pfm_tried;
+	bool		 nm_pfm_ready;
+};
+
+/*
+ * A handle that asks nothing of this machine: tracepoints come from a text
+ * of "group:name" lines.  For tests and fuzzers.
+ */
+struct prof_names *prof_names_open_offline(const char *tracepoints,
+	    struct prof_err *error);
+/* Descriptor of tracefs, borrowed; -1: none. */
+int	prof_names_tracefs(struct prof_names *names);
+struct btf *prof_names_btf(struct prof_names *names);	/* borrowed */
+/* A file below tracefs, as a string; owned by caller; NULL: cannot. */
+char	*prof_names_tracefs_read(struct prof_names *names, const char *path);
+
+extern const struct prof_provider *const prof_providers[];	/* NULL-ended */
+extern const struct prof_provider prof_provider_pmc, prof_provider_profile,
+    prof_provider_interval, prof_provider_static, prof_provider_syscall,
+    prof_provider_proc;
+
+/* ------------------------------------------------------ tracepoints.c */
+
+/* The sorted list; 0 tracepoints when the kernel shows none. */
+const struct prof_tracepoint *prof_tracepoints(struct prof_names *names,
+	    size_t *n);
+const struct prof_tracepoint *prof_tracepoint_find(struct prof_names *names,
+	    const char *name);		/* NULL: none */
+void	prof_tracepoints_free(struct prof_names *names);
+int	prof_tracepoints_parse(struct prof_names *names, char *text);
+
+/* ---------------------------------------------------------- suggest.c */
+
+/* The nearest name of all that exist, or NULL; owned by caller. */
+char	*prof_names_nearest(struct prof_names *names, const char *wanted);
+
+/* -------------------------------------------------------------- btf.c */
+
+/*
+ * The arguments of a tracepoint, from its prototype.  Index 0 is the first
+ * after the kernel's own "void *__data".
+ */
+struct prof_proto;
+struct prof_proto *prof_proto_open(struct prof_names *names,
+	    const char *tracepoint);	/* NULL: no types for it */
+void	prof_proto_close(struct prof_proto *proto);
+size_t	prof_proto_nargs(const struct prof_proto *proto);
+const char *prof_proto_arg_name(const struct prof_proto *proto, size_t n);
+/*
+ * Compile a path ("prev", "next->pid", "skb.dev.name") to a load.  On
+ * failure *why says it in a few words.
+ */
+int	prof_proto_path(const struct prof_proto *proto, const char *path,
+	    struct prof_arg *arg, char *why, size_t whysize);
+void	prof_arg_fini(struct prof_arg *arg);
+
+/* ----------------------------------------------- prov_static_fields.c */
+
+/* How a field of a tracefs format is found from the prototype. */
+struct prof_field {
+	const char	*fd_event;
+	const char	*fd_field;
+	const char	*fd_path;	/* NULL: cannot be expressed ... */
+	const char	*fd_why;	/* ... because of this */
+};
+
+/* The n-th field of an event in the table; NULL: no more. */
+const struct prof_field *prof_field_at(const char *event, size_t n);
+const struct prof_field *prof_field_find(const char *event,
+	    const char *field);
+
+/* ------------------------------------------------ prov_static_args.c */
+
+/* Fills up to DTP_MAX_ARGS arguments; how many. */
+uint32_t prof_static_args(const struct prof_proto *proto, const char *event,
+	    struct prof_arg *args);
+int	prof_static_list(struct prof_names *names, prof_list_fn *fn,
+	    void *arg, const char **why);
+
+/* ------------------------------------------------- prov_pmc_*.c, rate.c */
+
+/* A counter's code, before rate and modes. */
+struct prof_counter {
+	uint32_t	 pc_type;
+	uint64_t	 pc_config, pc_config1, pc_config2;
+	char		 pc_name[PROF_SPEC_MAX];  /* canonical */
+	/* From libpfm4 */
+	bool		 pc_exclude_user, pc_exclude_kernel, pc_exclude_hv;
+	uint8_t		 pc_precise;
+};
+
+/* 1: found, 0: not a name of ours, -1: ours but wrong. */
+int	prof_counter_pfm(struct prof_names *names, const char *name,
+	    struct prof_counter *counter, struct prof_err *error);
+int	prof_counter_software(const char *name, struct prof_counter *counter);
+int	prof_counter_perf(const char *name, struct prof_counter *counter);
+int	prof_counter_sysfs(struct prof_names *names,
+	    const struct prof_spec *spec, struct prof_counter *counter,
+	    struct prof_err *error);
+/* The n-th of perf's names, into the caller's buffer; false: no more. */
+bool	prof_counter_name_at(size_t n, char *buffer, size_t size);
+bool	prof_pfm_ready(struct prof_names *names);
+/* Calls fn for the events of this machine's PMU; nonzero ends it. */
+int	prof_pfm_list(struct prof_names *names,
+	    int (*fn)(void *arg, const char *name, const char *desc),
+	    void *arg);
+/* Calls fn for each sysfs event, "PMU/event/". */
+int	prof_sysfs_list(int (*fn)(void *arg, const char *name), void *arg);
+
+int	prof_pmc_list(struct prof_names *names, prof_list_fn *fn, void *arg,
+	    const char **why);
+
+/* What an event's rate means, and which it has when nobody says. */
+enum prof_pace {
+	PROF_PACE_CLOCK,	/* counts nanoseconds: 999 Hz */
+	PROF_PACE_OFTEN,	/* hardware: 999 Hz, adjusted by the kernel */
+	PROF_PACE_RARE		/* software: every one */
+};
+/* Check a rate or period against the kernel's limits and put it into attr. */
+int	prof_rate_set(struct prof_event *event, uint64_t period, uint64_t hz,
+	    bool is_clock, struct prof_err *error);
+int	prof_rate_choose(struct prof_event *event,
+	    const struct prof_spec *spec,
+	    const struct prof_event_defaults *defaults, enum prof_pace pace,
+	    struct prof_err *error);
+/* Exclusions and precision from "ukhp" and from the defaults. */
+int	prof_mods_set(struct prof_event *event, const struct prof_spec *spec,
+	    const struct prof_event_defaults *defaults,
+	    struct prof_err *error);
+uint64_t prof_max_sample_rate(void);
+
+/* ----------------------------------------------------- prov_profile.c */
+
+int	prof_timer_resolve(const struct prof_provider *provider,
+	    const char *text, const struct prof_event_defaults *defaults,
+	    struct prof_events *events, struct prof_err *error);
+
+/* ----------------------------------------------------- prov_syscall.c */
+
+const char *prof_syscall_name(unsigned nr);	/* static; NULL: none */
+/* tracefs calls a few differently: fstat is "newfstat". */
+const char *prof_syscall_to_tracefs(const char *name);
+
+/* ------------------------------------------------ prov_syscall_args.c */
+
+/* All slots of an event; name NULL: several syscalls.  0: no memory. */
+uint32_t prof_syscall_args(struct prof_names *names, const char *name,
+	    int is_return, struct prof_arg *args);
+int	prof_syscall_list(struct prof_names *names, prof_list_fn *fn,
+	    void *arg, const char **why);
+
+/* --------------------------------------------------------- catalog.c */
+
+/* Is it worth telling the listing about this probe? */
+bool	prof_listing_wants(const struct prof_names *names, const char *probe,
+	    const char *alias);
+
+#endif /* PROF_NAMES_H */

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * The list of counters for the catalog: perf's names, the PMU's by libpfm4,
+ * those of sysfs.  One event of each class is opened once, on our own
+ * process, to say why a class cannot be had here.  Called through the table
+ * of providers (prov_pmc.c).
+ */
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "names.h"
+
+struct pmc_listing {
+	struct prof_names	*pl_names;
+	prof_list_fn		*pl_fn;
+	void			*pl_arg;
+	const char		*pl_no_hardware;	/* NULL: there is */
+	const char		*pl_no_cache;
+	const char		*pl_no_software;
+};
+
+static const char *pmc_why_not(uint32_t type, uint64_t config);
+static int	pmc_tell(struct pmc_listing *listing, const char *name,
+		    const char *alias, const char *desc, const char *why);
+static int	pmc_list_perf(struct pmc_listing *listing);
+static int	pmc_list_pfm(void *arg, const char *name, const char *desc);
+static int	pmc_list_sysfs(void *arg, const char *name);
+
+#define NO_PMU		"no PMU driver: this kernel offers software events only"
+
+int
+prof_pmc_list(struct prof_names *names, prof_list_fn *fn, void *arg,
+    const char **why)
+{
+	struct pmc_listing listing = { names, fn, arg, NULL, NULL, NULL };
+	int rv;
+
+	if (!names->nm_offline) {
+		listing.pl_no_hardware = pmc_why_not(PERF_TYPE_HARDWARE,
+		    PERF_COUNT_HW_CPU_CYCLES);
+		listing.pl_no_cache = pmc_why_not(PERF_TYPE_HW_CACHE,
+		    PERF_COUNT_HW_CACHE_L1D);
+		listing.pl_no_software = pmc_why_not(PERF_TYPE_SOFTWARE,
+		    PERF_COUNT_SW_CPU_CLOCK);
+	}
+	*why = listing.pl_no_hardware;
+	if ((rv = pmc_list_perf(&listing)) != 0)
+		return (rv);
+	rv = prof_pfm_list(names, pmc_list_pfm, &listing);
+	if (rv == 0 && !names->nm_offline)
+		rv = prof_sysfs_list(pmc_list_sysfs, &listing);
+	return (rv);
+}
+
+static const char *
+pmc_why_not(uint32_t type, uint64_t config)
+{
+	struct perf_event_attr attr;
+	int fd;
+
+	memset(&attr, 0, sizeof(attr));
+	attr.size = sizeof(attr);
+	attr.type = type;
+	attr.config = config;
+	attr.disabled = 1;
+	attr.exclude_kernel = attr.exclude_hv = 1;
+	fd = prof_perf_open(&attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	if (fd != -1) {
+		close(fd);
+		return (NULL);
+	}
+	switch (errno) {
+	case ENOENT:
+	case EOPNOTSUPP:
+	case ENODEV:
+		return (NO_PMU);
+	case EACCES:
+	case EPERM:
+		return ("not permitted: see kernel.perf_event_paranoid");
+	case ENOSYS:
+		return ("this kernel has no perf_event_open");
+	default:
+		return ("the kernel refuses it");
+	}
+}
+
+static int
+pmc_tell(struct pmc_listing *listing, const char *name, const char *alias,
+    const char *desc, const char *why)
+{
+	struct prof_probe probe = { .pp_alias = alias, .pp_desc = desc,
+	    .pp_why_not = why };
+	char text[PROF_SPEC_MAX + 16];
+
+	snprintf(text, sizeof(text), "pmc:::%s", name);
+	if (!prof_listing_wants(listing->pl_names, text, alias))
+		return (0);
+	probe.pp_probe = text;
+	return (listing->pl_fn(listing->pl_arg, &probe));
+}
+
+static int
+pmc_list_perf(struct pmc_listing *listing)
+{
+	struct prof_counter counter;
+	const char *why, *desc;
+	char name[64], of[PROF_SPEC_MAX + 16];
+	int rv = 0;
+
+	for (size_t n = 0; rv == 0 &&
+	    prof_counter_name_at(n, name, sizeof(name)); n++) {
+		memset(&counter, 0, sizeof(counter));
+		if (prof_counter_software(name, &counter) == 0)
+			prof_counter_perf(name, &counter);
+		switch (counter.pc_type) {
+		case PERF_TYPE_SOFTWARE:
+			why = listing->pl_no_software;
+			desc = "software event";
+			break;
+		case PERF_TYPE_HARDWARE:
+			why = listing->pl_no_hardware;
+			desc = "hardware event";
+			break;
+		default:
+			why = listing->pl_no_cache;
+			desc = "cache event";
+			break;
+		}
+		if (strcmp(counter.pc_name, name) != 0) {
+			snprintf(of, sizeof(of), "the same as %s",
+			    counter.pc_name);
+			desc = of;
+		}
+		rv = pmc_tell(listing, name, name, desc, why);
+	}
+	if (rv == 0)
+		rv = pmc_tell(listing, "rNNN", "rNNN",
+		    "raw event: NNN is the PMU's code in hexadecimal",
+		    listing->pl_no_hardware);
+	return (rv);
+}
+
+static int
+pmc_list_pfm(void *arg, const char *name, const char *desc)
+{
+	struct pmc_listing *listing = arg;
+
+	return (pmc_tell(listing, name, strstr(name, "::") + 2,
+	    desc == NULL ? "" : desc, listing->pl_no_hardware));
+}
+
+static int
+pmc_list_sysfs(void *arg, const char *name)
+{
+	return (pmc_tell(arg, name, name, "event of a PMU in sysfs", NULL));
+}

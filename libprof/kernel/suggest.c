@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * "Did you mean": the name nearest to one that nobody knows, over all that
+ * the providers have.  Called by names.c when resolving failed, so it may
+ * take some milliseconds.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "names.h"
+
+struct suggestion {
+	const char	*su_wanted;
+	const char	*su_tail;	/* of wanted, behind the last colon */
+	unsigned	 su_distance;
+	char		*su_best;	/* owned */
+};
+
+static void	suggest_try(struct suggestion *suggestion, const char *name,
+		    const char *key);
+static void	suggest_counters(struct prof_names *names,
+		    struct suggestion *suggestion);
+static void	suggest_tracepoints(struct prof_names *names,
+		    struct suggestion *suggestion);
+static void	suggest_syscalls(struct suggestion *suggestion);
+static int	suggest_pfm(void *arg, const char *name, const char *desc);
+static int	suggest_sysfs(void *arg, const char *name);
+
+char *
+prof_names_nearest(struct prof_names *names, const char *wanted)
+{
+	struct suggestion suggestion = { .su_wanted = wanted };
+	const char *colon = strrchr(wanted, ':');
+	size_t length = strlen(wanted);
+
+	/* A third of it may be wrong, and something must be right. */
+	suggestion.su_distance = (unsigned)(length / 3) + 1;
+	if (suggestion.su_distance > length)
+		suggestion.su_distance = (unsigned)length;
+	suggestion.su_tail = colon == NULL ? wanted : colon + 1;
+	suggest_counters(names, &suggestion);
+	suggest_tracepoints(names, &suggestion);
+	suggest_syscalls(&suggestion);
+	return (suggestion.su_best);
+}
+
+/* key is what the user might have meant to type, name how to write it. */
+static void
+suggest_try(struct suggestion *suggestion, const char *name, const char *key)
+{
+	unsigned distance = prof_name_distance(suggestion->su_wanted, key);
+	char *copy;
+
+	if (distance >= suggestion->su_distance ||
+	    (copy = strdup(name)) == NULL)
+		return;
+	free(suggestion->su_best);
+	suggestion->su_best = copy;
+	suggestion->su_distance = distance;
+}
+
+static void
+suggest_counters(struct prof_names *names, struct suggestion *suggestion)
+{
+	char name[64], probe[80];
+
+	for (size_t n = 0; prof_counter_name_at(n, name, sizeof(name)); n++) {
+		snprintf(probe, sizeof(probe), "pmc:::%s", name);
+		suggest_try(suggestion, name, name);
+		suggest_try(suggestion, probe, probe);
+	}
+	suggest_try(suggestion, "profile:::997hz", "profile:::997hz");
+	suggest_try(suggestion, "interval:::1s", "interval:::1s");
+	if (names->nm_offline)
+		return;
+	prof_pfm_list(names, suggest_pfm, suggestion);
+	prof_sysfs_list(suggest_sysfs, suggestion);
+}
+
+static int
+suggest_pfm(void *arg, const char *name, const char *desc)
+{
+	(void)desc;
+	suggest_try(arg, name, name);
+	suggest_try(arg, strstr(name, "::") + 2, strstr(name, "::") + 2);
+	return (0);
+}
+
+static int
+suggest_sysfs(void *arg, const char *name)
+{
+	suggest_try(arg, name, name);
+	return (0);
+}
+
+static void
+suggest_tracepoints(struct prof_names *names, struct suggestion *suggestion)
+{
+	const struct prof_tracepoint *tps;
+	char name[512];
+	size_t ntps;
+
+	tps = prof_tracepoints(names, &ntps);
+	for (size_t n = 0; n < ntps; n++) {
+		snprintf(name, sizeof(name), "static:%s::%s",
+		    tps[n].tp_group, tps[n].tp_name);
+		suggest_try(suggestion, name, name);
+		if (tps[n].tp_group[0] != '\0')
+			snprintf(name, sizeof(name), "%s:%s",
+			    tps[n].tp_group, tps[n].tp_name);
+		suggest_try(suggestion, name, name);
+		suggest_try(suggestion, name, tps[n].tp_name);
+	}
+}
+
+static void
+suggest_syscalls(struct suggestion *suggestion)
+{
+	static const char *const forms[] = {
+		"syscall::%s:entry", "syscall::%s:return",
+		"syscalls:sys_enter_%s", "syscalls:sys_exit_%s"
+	};
+	const char *syscall;
+	char name[160];
+
+	for (unsigned nr = 0; nr < DTP_MAX_SYSCALL; nr++) {
+		if ((syscall = prof_syscall_name(nr)) == NULL)
+			continue;
+		snprintf(name, sizeof(name), forms[0], syscall);
+		suggest_try(suggestion, name, syscall);
+		suggest_try(suggestion, name, name);
+		snprintf(name, sizeof(name), forms[1], syscall);
+		suggest_try(suggestion, name, name);
+		snprintf(name, sizeof(name), forms[2],
+		    prof_syscall_to_tracefs(syscall));
+		suggest_try(suggestion, name, name);
+		snprintf(name, sizeof(name), forms[3],
+		    prof_syscall_to_tracefs(syscall));
+		suggest_try(suggestion, name, name);
+	}
+}
