@@ -114,9 +114,9 @@ dtp_call_number(__u64 *number, const void *from)
 
 /* A 32-bit call, whose numbers mean something else: TS_COMPAT. */
 DTP_INLINE int
-dtp_call_is_compat(void)
+dtp_call_is_compat(const struct task_struct *task)
 {
-	return ((dtp_current()->thread_info.status & 0x2) != 0);
+	return ((task->thread_info.status & 0x2) != 0);
 }
 #elif defined(__TARGET_ARCH_arm64)
 DTP_INLINE int
@@ -142,9 +142,9 @@ dtp_call_number(__u64 *number, const void *from)
 
 /* A 32-bit call, whose numbers mean something else: TIF_32BIT. */
 DTP_INLINE int
-dtp_call_is_compat(void)
+dtp_call_is_compat(const struct task_struct *task)
 {
-	return ((dtp_current()->thread_info.flags >> 22 & 1) != 0);
+	return ((task->thread_info.flags >> 22 & 1) != 0);
 }
 #endif
 

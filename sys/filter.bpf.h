@@ -18,6 +18,7 @@
 /* What is known about one firing. */
 struct dtp_firing {
 	void			*fg_ctx;
+	const struct task_struct *fg_task;	/* set by dtp_wanted */
 	struct dtp_stream	*fg_stream;
 	struct dtp_counts	*fg_counts;
 	__u64			 fg_weight;
@@ -82,13 +83,14 @@ dtp_is_target(struct dtp_firing *firing)
 DTP_INLINE int
 dtp_wanted(struct dtp_firing *firing)
 {
-	__u64 id;
+	const struct task_struct *task;
 
 	if (DTP_LOAD(&firing->fg_stream->ss_enabled) != DTP_CPU_SAMPLES)
 		return (dtp_count(&firing->fg_counts->cn_filtered));
-	id = bpf_get_current_pid_tgid();
-	firing->fg_pid = id >> 32;
-	firing->fg_tid = (__u32)id;
+	task = dtp_current();
+	firing->fg_task = task;
+	firing->fg_pid = task->tgid;
+	firing->fg_tid = task->pid;
 	if (firing->fg_self != 0 && firing->fg_pid == firing->fg_self) {
 		dtp_count(&firing->fg_counts->cn_self);
 		return (dtp_count(&firing->fg_counts->cn_filtered));

@@ -38,7 +38,7 @@ dtp_entry(struct bpf_raw_tracepoint_args *ctx)
 	if (!dtp_begin(&firing, 1U << DTP_RECORDING) || !dtp_wanted(&firing))
 		return (0);
 	args[0] = ctx->args[1];
-	if (!dtp_number_wanted(args[0]) || dtp_call_is_compat())
+	if (!dtp_number_wanted(args[0]) || dtp_call_is_compat(firing.fg_task))
 		return (dtp_count(&firing.fg_counts->cn_filtered));
 	if (dtp_needs_registers()) {
 		if (dtp_call_read(&call, (void *)(long)ctx->args[0]) != 0)
@@ -68,7 +68,7 @@ dtp_return(struct bpf_raw_tracepoint_args *ctx)
 		return (0);
 	if (dtp_call_number(&args[0], regs) != 0)
 		return (dtp_count(&firing.fg_counts->cn_error));
-	if (!dtp_number_wanted(args[0]) || dtp_call_is_compat())
+	if (!dtp_number_wanted(args[0]) || dtp_call_is_compat(firing.fg_task))
 		return (dtp_count(&firing.fg_counts->cn_filtered));
 	args[1] = ctx->args[1];
 	if (cfg.dc_parts & DTP_P_IP) {
