@@ -18,7 +18,7 @@ BPF_FLAGS := -target bpf -mcpu=v3 -O2 -g -std=gnu11 \
     -Wall -Wextra -Wno-unused-parameter -Wno-missing-declarations \
     $(and $(filter 1,$(DEBUG)),-Werror)
 
-$(O)/sys/%.bpf.raw.o: sys/%.bpf.c $(O)/flags
+$(O)/sys/%.bpf.raw.o: sys/%.bpf.c $(O)/flags | $(O)/probed
 	@mkdir -p $(@D)
 	$(call say,BPF,$<)
 	$(Q)$(CLANG) $(BPF_FLAGS) $(BPF_CFLAGS) -MMD -MP -MF $(@:.o=.d) \

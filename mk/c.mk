@@ -16,7 +16,7 @@ COMPILE = $(CC) $(OUR_CPPFLAGS) $(CPPFLAGS) $(OUR_CFLAGS) $(CFLAGS) -MMD -MP
 LINK = $(CC) $(OUR_CFLAGS) $(CFLAGS) $(OUR_LDFLAGS) $(LDFLAGS)
 
 # The skeletons are included by name; -MMD knows which, once compiled.
-$(O)/obj/%.o: %.c $(O)/flags | $(SKELS)
+$(O)/obj/%.o: %.c $(O)/flags | $(O)/probed $(SKELS)
 	@mkdir -p $(@D)
 	$(call say,CC,$<)
 	$(Q)$(COMPILE) -c $< -o $@

@@ -84,3 +84,9 @@ $(shell mkdir -p $(O); \
     if cmp -s $(O)/flags.new $(O)/flags; then rm -f $(O)/flags.new; \
     else mv $(O)/flags.new $(O)/flags; fi)
 endif
+
+# Once for each set of flags: is there what the build needs?
+$(O)/probed: mk/config.sh $(O)/flags
+	@CLANG=$(CLANG) BPFTOOL=$(BPFTOOL) sh mk/config.sh $(CC) \
+	    $(OUR_CPPFLAGS) $(CPPFLAGS)
+	@touch $@

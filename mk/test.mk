@@ -55,7 +55,7 @@ FUZZ_FLAGS := -O1 -g -fsanitize=address,undefined \
 FUZZ_COMPILE = $(CLANG) $(OUR_CPPFLAGS) $(CPPFLAGS) $(FUZZ_FLAGS) -MMD -MP \
     -fsanitize=fuzzer-no-link
 
-$(O)/fuzz/obj/%.o: %.c $(O)/flags | $(SKELS)
+$(O)/fuzz/obj/%.o: %.c $(O)/flags | $(O)/probed $(SKELS)
 	@mkdir -p $(@D)
 	$(call say,FUZZCC,$<)
 	$(Q)$(FUZZ_COMPILE) -c $< -o $@
