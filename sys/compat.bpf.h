@@ -69,6 +69,13 @@
 	bpf_probe_read_kernel((to), sizeof(*(to)), (from))
 
 /*
+ * A raw tracepoint's stack begins with the program and bpf_trace_runN.  After
+ * these come __bpf_trace_NAME and, when somebody else listens too,
+ * __traceiter_NAME: those only a symbol can tell, so they are left.
+ */
+#define DTP_RAW_TP_SKIP	2
+
+/*
  * The current task, which may be read directly: the verifier knows what it
  * points to, and a load that faults gives 0.
  */

@@ -24,6 +24,7 @@ struct dtp_firing {
 	__u64			 fg_weight;
 	__u64			 fg_ip;
 	__u32			 fg_kernel;	/* it interrupted the kernel */
+	__u32			 fg_skip;	/* innermost frames: our own */
 	__u32			 fg_cpu;
 	__u32			 fg_self;	/* the recorder's thread group */
 	__u32			 fg_pid;

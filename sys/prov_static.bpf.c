@@ -103,6 +103,7 @@ dtp_tracepoint(void *ctx)
 		.fg_ctx = ctx,
 		.fg_arg = args,
 		.fg_weight = 1,
+		.fg_skip = DTP_RAW_TP_SKIP,
 		.fg_kernel = 1,
 	};
 

@@ -32,6 +32,7 @@ dtp_entry(struct bpf_raw_tracepoint_args *ctx)
 		.fg_ctx = ctx,
 		.fg_arg = args,
 		.fg_weight = 1,
+		.fg_skip = DTP_RAW_TP_SKIP,
 	};
 	struct dtp_call call;
 
@@ -60,6 +61,7 @@ dtp_return(struct bpf_raw_tracepoint_args *ctx)
 		.fg_ctx = ctx,
 		.fg_arg = args,
 		.fg_weight = 1,
+		.fg_skip = DTP_RAW_TP_SKIP,
 	};
 	const void *regs = (void *)(long)ctx->args[0];
 	struct dtp_call call;

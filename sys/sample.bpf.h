@@ -55,8 +55,11 @@ dtp_walk_one(struct dtp_walk *walk, void *ctx, int which, __u64 flags)
 }
 
 DTP_INLINE void
-dtp_walk_begin(struct dtp_walk *walk, struct dtp_writer *writer, void *ctx)
+dtp_walk_begin(struct dtp_walk *walk, struct dtp_writer *writer,
+    struct dtp_firing *firing)
 {
+	void *ctx = firing->fg_ctx;
+
 	if ((cfg.dc_parts & DTP_P_STACKS) == 0)
 		return;
 	walk->wk_scratch = dtp_scratch_claim(writer, &walk->wk_slot);
@@ -68,7 +71,7 @@ dtp_walk_begin(struct dtp_walk *walk, struct dtp_writer *writer, void *ctx)
 		return;
 	}
 	if (cfg.dc_parts & DTP_P_KSTACK)
-		dtp_walk_one(walk, ctx, 0, 0);
+		dtp_walk_one(walk, ctx, 0, firing->fg_skip);
 	if (cfg.dc_parts & DTP_P_USTACK)
 		dtp_walk_one(walk, ctx, 1, BPF_F_USER_STACK);
 }
@@ -225,7 +228,7 @@ dtp_store(struct dtp_firing *firing, int may_ring)
 	__u8 *to;
 
 	dtp_enter(&writer);
-	dtp_walk_begin(&walk, &writer, firing->fg_ctx);
+	dtp_walk_begin(&walk, &writer, firing);
 	size = dtp_fixed_size() + (walk.wk_bytes[0] & DTP_FRAMES_MASK) +
 	    (walk.wk_bytes[1] & DTP_FRAMES_MASK);
 	to = dtp_reserve(&writer, size);
