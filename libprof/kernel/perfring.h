@@ -22,8 +22,8 @@
  * Positions only grow; a byte's place is position & (bytes - 1).  Records
  * are multiples of 8 bytes, so a header never wraps, but a record may: then
  * it is put together in rs_scratch.  A record above the time limit of a drain
- * stays where it is; one behind it that was handed over already has its type
- * overwritten with RING_TAKEN, since the pages are ours to write.
+ * stays where it is and in rs_at; the tail waits for it, and those behind it
+ * that were handed over are not looked at again, as seen says.
  */
 struct ring {
 	int		 rg_cpu;
@@ -32,9 +32,9 @@ struct ring {
 	uint8_t		*rg_data;
 	size_t		 rg_bytes;	/* of data: a power of two */
 	size_t		 rg_mapped;
+	uint64_t	 rg_seen;	/* all below are in rs_at, or gone */
+	uint64_t	 rg_tail;	/* as the kernel was told */
 };
-
-#define RING_TAKEN	0xfffffffeU	/* no PERF_RECORD_* */
 
 /* One descriptor; the id is what records carry. */
 struct ring_fd {
@@ -100,6 +100,7 @@ struct prof_rings {
 	uint64_t	 rs_damaged;	/* records that could not be read */
 	struct prof_build_ids *rs_ids;
 	struct ring_at	*rs_at;		/* grows to the fullest backlog */
+	size_t		 rs_nat;	/* left from the last drain */
 	size_t		 rs_at_cap;
 	uint64_t	*rs_scratch;	/* 64 KiB: the largest record */
 	char		*rs_note[8];
@@ -150,10 +151,8 @@ void	prof_ring_unmap(struct ring *ring);
 const void *prof_ring_at(const struct prof_rings *rings,
 	    const struct ring *ring, uint64_t position, size_t left);
 uint64_t prof_ring_head_of(const struct ring *ring);
-uint64_t prof_ring_tail_of(const struct ring *ring);
 /* Hand the space below a position back to the kernel. */
 void	prof_ring_release(const struct ring *ring, uint64_t position);
-void	prof_ring_take(const struct ring *ring, uint64_t position);
 
 /* -------------------------------------------- perfring_tasks.c */
 

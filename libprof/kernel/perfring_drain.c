@@ -18,8 +18,7 @@
 
 #include "perfring.h"
 
-static int	collect(struct prof_rings *);
-static int	collect_ring(struct prof_rings *, uint32_t, size_t *);
+static int	collect_ring(struct prof_rings *, uint32_t);
 static int	compare_at(const void *, const void *);
 static int	deliver(struct prof_rings *, const void *, size_t,
 		    prof_record_fn *, void *);
@@ -28,7 +27,7 @@ static void	note_record(struct prof_rings *, const struct ring_head *,
 		    struct prof_record *);
 static void	note_sample(struct ring_event *, const struct prof_record *);
 static void	exec_path(struct prof_record *, char *, size_t);
-static void	release_taken(const struct prof_rings *);
+static void	release(struct prof_rings *, size_t);
 
 static int
 compare_at(const void *left, const void *right)
@@ -43,55 +42,39 @@ compare_at(const void *left, const void *right)
 	    a->ra_position > b->ra_position);
 }
 
+/* What has come since the last look; -1: no memory. */
 static int
-collect_ring(struct prof_rings *rings, uint32_t n, size_t *found)
+collect_ring(struct prof_rings *rings, uint32_t n)
 {
-	const struct ring *ring = &rings->rs_ring[n];
-	uint64_t head = prof_ring_head_of(ring);
-	uint64_t at = prof_ring_tail_of(ring);
+	struct ring *ring = &rings->rs_ring[n];
+	uint64_t head = prof_ring_head_of(ring), at;
 	struct ring_at *grown;
 	struct ring_head parts;
 	size_t cap;
 
-	for (; at < head; at += parts.rh_size) {
+	for (at = ring->rg_seen; at < head; at += parts.rh_size) {
 		if (!prof_ring_head(prof_ring_at(rings, ring, at,
 		    head - at), head - at, &parts)) {
 			/* Where the next one begins is unknown. */
 			rings->rs_damaged++;
-			prof_ring_release(ring, head);
-			return (0);
+			at = head;
+			break;
 		}
-		if (parts.rh_type == RING_TAKEN)
-			continue;
-		if (*found == rings->rs_at_cap) {
+		if (rings->rs_nat == rings->rs_at_cap) {
 			cap = rings->rs_at_cap * 2;
 			grown = reallocarray(rings->rs_at, cap,
 			    sizeof(*grown));
 			if (grown == NULL)
-				return (-1);
+				break;
 			rings->rs_at = grown;
 			rings->rs_at_cap = cap;
 		}
-		rings->rs_at[*found].ra_time_ns = parts.rh_time_ns;
-		rings->rs_at[*found].ra_position = at;
-		rings->rs_at[*found].ra_ring = n;
-		rings->rs_at[*found].ra_size = parts.rh_size;
-		(*found)++;
+		rings->rs_at[rings->rs_nat++] = (struct ring_at){
+		    .ra_time_ns = parts.rh_time_ns, .ra_position = at,
+		    .ra_ring = n, .ra_size = parts.rh_size };
 	}
-	return (0);
-}
-
-/* All unread records into rs_at, sorted: how many, or -1. */
-static int
-collect(struct prof_rings *rings)
-{
-	size_t found = 0, n;
-
-	for (n = 0; n < rings->rs_nrings; n++)
-		if (collect_ring(rings, (uint32_t)n, &found) == -1)
-			return (-1);
-	qsort(rings->rs_at, found, sizeof(*rings->rs_at), compare_at);
-	return ((int)found);
+	ring->rg_seen = at;
+	return (at < head ? -1 : 0);
 }
 
 static struct ring_event *
@@ -206,52 +189,51 @@ deliver(struct prof_rings *rings, const void *bytes, size_t len,
 	return (fn(arg, &record));
 }
 
-/* Only what lies below the first record that stays can be given back. */
+/* The first n are done; only what lies below all others can be given back. */
 static void
-release_taken(const struct prof_rings *rings)
+release(struct prof_rings *rings, size_t n)
 {
-	struct ring_head parts;
-	size_t n;
+	struct ring *ring;
+	size_t i;
 
-	for (n = 0; n < rings->rs_nrings; n++) {
-		const struct ring *ring = &rings->rs_ring[n];
-		uint64_t head = prof_ring_head_of(ring);
-		uint64_t tail = prof_ring_tail_of(ring), at = tail;
-
-		while (at < head && prof_ring_head(prof_ring_at(rings, ring,
-		    at, head - at), head - at, &parts) &&
-		    parts.rh_type == RING_TAKEN)
-			at += parts.rh_size;
-		if (at != tail)
-			prof_ring_release(ring, at);
+	rings->rs_nat -= n;
+	memmove(rings->rs_at, rings->rs_at + n,
+	    rings->rs_nat * sizeof(*rings->rs_at));
+	for (i = 0; i < rings->rs_nrings; i++)
+		rings->rs_ring[i].rg_tail = rings->rs_ring[i].rg_seen;
+	for (i = 0; i < rings->rs_nat; i++) {
+		ring = &rings->rs_ring[rings->rs_at[i].ra_ring];
+		if (rings->rs_at[i].ra_position < ring->rg_tail)
+			ring->rg_tail = rings->rs_at[i].ra_position;
 	}
+	for (i = 0; i < rings->rs_nrings; i++)
+		prof_ring_release(&rings->rs_ring[i],
+		    rings->rs_ring[i].rg_tail);
 }
 
 int
 prof_rings_drain(struct prof_rings *rings, uint64_t until_ns,
     prof_record_fn *fn, void *arg)
 {
-	int found, n, rv = 0;
+	int rv = 0;
+	uint32_t r;
+	size_t n;
 
-	found = collect(rings);
-	if (found == -1)
-		return (-1);
-	for (n = 0; n < found && rv == 0; n++) {
+	/* Short of memory: what was found goes first, the rest comes later. */
+	for (r = 0; r < rings->rs_nrings; r++)
+		if (collect_ring(rings, r) == -1)
+			break;
+	qsort(rings->rs_at, rings->rs_nat, sizeof(*rings->rs_at),
+	    compare_at);
+	for (n = 0; n < rings->rs_nat && rv == 0; n++) {
 		const struct ring_at *at = &rings->rs_at[n];
-		const struct ring *ring = &rings->rs_ring[at->ra_ring];
 
 		if (at->ra_time_ns > until_ns)
 			break;
-		rv = deliver(rings, prof_ring_at(rings, ring,
-		    at->ra_position, at->ra_size), at->ra_size, fn, arg);
-		prof_ring_take(ring, at->ra_position);
+		rv = deliver(rings, prof_ring_at(rings,
+		    &rings->rs_ring[at->ra_ring], at->ra_position,
+		    at->ra_size), at->ra_size, fn, arg);
 	}
-	release_taken(rings);
+	release(rings, n);
 	return (rv);
-}
-
-uint64_t
-prof_rings_lost(const struct prof_rings *rings)
-{
-	return (rings->rs_lost);
 }

@@ -64,27 +64,12 @@ prof_ring_head_of(const struct ring *ring)
 	    __ATOMIC_ACQUIRE));
 }
 
-uint64_t
-prof_ring_tail_of(const struct ring *ring)
-{
-	return (ring->rg_control->data_tail);
-}
-
 /* Partner: the kernel's load of data_tail before it writes a record. */
 void
 prof_ring_release(const struct ring *ring, uint64_t position)
 {
 	__atomic_store_n(&ring->rg_control->data_tail, position,
 	    __ATOMIC_RELEASE);
-}
-
-void
-prof_ring_take(const struct ring *ring, uint64_t position)
-{
-	struct perf_event_header *header = (void *)(ring->rg_data +
-	    (position & (ring->rg_bytes - 1)));
-
-	header->type = RING_TAKEN;
 }
 
 /*

@@ -87,8 +87,6 @@ prof_ring_head(const void *bytes, size_t len, struct ring_head *head)
 	if (head->rh_size < sizeof(struct perf_event_header) ||
 	    head->rh_size % 8 != 0 || head->rh_size > len)
 		return (false);
-	if (head->rh_type == RING_TAKEN)
-		return (true);
 	if (head->rh_type == PERF_RECORD_SAMPLE) {
 		if (head->rh_size < SAMPLE_SIZE)
 			return (false);
@@ -311,8 +309,6 @@ prof_ring_parse(const void *bytes, size_t len,
 	record->pr_comm = "";
 	if (!prof_ring_head(bytes, len, &head))
 		return (-1);
-	if (head.rh_type == RING_TAKEN)
-		return (0);
 	record->pr_time_ns = head.rh_time_ns;
 	if (head.rh_type == PERF_RECORD_SAMPLE)
 		return (layout == NULL ? -1 :

@@ -48,7 +48,7 @@ task_find(const struct prof_rings *rings, int tid)
 	return (NULL);
 }
 
-/* The unread record of a task's start; nothing is taken from the rings. */
+/* The record of a task's start; nothing has been taken from the rings yet. */
 static bool
 birth_find(const struct prof_rings *rings, int tid,
     struct prof_record *record)
@@ -62,8 +62,7 @@ birth_find(const struct prof_rings *rings, int tid,
 		const struct ring *ring = &rings->rs_ring[n];
 
 		end = prof_ring_head_of(ring);
-		for (at = prof_ring_tail_of(ring); at < end;
-		    at += head.rh_size) {
+		for (at = 0; at < end; at += head.rh_size) {
 			bytes = prof_ring_at(rings, ring, at, end - at);
 			if (!prof_ring_head(bytes, end - at, &head))
 				break;
