@@ -383,7 +383,8 @@ prof_session_undo(struct prof_session *session)
 	free(session->se_missed);
 	session->se_counts = NULL;
 	session->se_missed = NULL;
-	prof_writer_discard(session->se_writer);
+	if (session->se_writer != NULL)
+		prof_writer_discard(session->se_writer);
 	session->se_writer = NULL;
 	prof_command_fini(&session->se_command);
 	prof_pidset_fini(&session->se_pids);
