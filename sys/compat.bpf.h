@@ -129,7 +129,7 @@ dtp_call_is_compat(const struct task_struct *task)
 DTP_INLINE int
 dtp_call_read(struct dtp_call *call, const void *from)
 {
-	const struct pt_regs___arm64 *at = from;
+	const struct pt_regs___aarch64 *at = from;
 
 	if (DTP_READ(&call->ca_arg, &at->regs) != 0)
 		return (-1);
@@ -139,7 +139,7 @@ dtp_call_read(struct dtp_call *call, const void *from)
 DTP_INLINE int
 dtp_call_number(__u64 *number, const void *from)
 {
-	const struct pt_regs___arm64 *at = from;
+	const struct pt_regs___aarch64 *at = from;
 	__s32 syscallno = -1;
 	int rv = DTP_READ(&syscallno, &at->syscallno);
 
