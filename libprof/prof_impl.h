@@ -258,7 +258,7 @@ size_t	prof_rings_fds(const struct prof_rings *rings, const int **fds);
 /* By ev_id, summed over CPUs; see perfring_account.c for what it can know. */
 int	prof_rings_accounting(struct prof_rings *rings, size_t event,
 	    struct prof_accounting *accounting);
-/* Records of the side band that found a ring full. */
+/* Records that found a ring full: side band, and samples where they are. */
 uint64_t prof_rings_lost(const struct prof_rings *rings);
 const char *prof_rings_note(const struct prof_rings *rings, size_t n);
 void	prof_rings_close(struct prof_rings *rings);

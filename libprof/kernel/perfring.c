@@ -118,32 +118,23 @@ static int
 open_rings(struct prof_rings *rings, const struct prof_rings_options *options,
     struct prof_err *error)
 {
-	size_t bytes = ring_bytes(options->ro_ring_bytes), least = bytes, n;
 	struct ring *ring;
+	size_t n;
 	int rv;
 
 	for (n = 0; n < options->ro_ncpus; n++) {
 		ring = &rings->rs_ring[rings->rs_nrings];
-		rv = prof_ring_open(rings, ring, options->ro_cpus[n], bytes,
-		    error);
+		rv = prof_ring_open(rings, ring, options->ro_cpus[n], error);
 		if (rv == -1)
 			return (-1);
-		if (rv == 0)
-			continue;
-		rings->rs_poll[rings->rs_nrings++] = ring->rg_fd;
-		if (ring->rg_bytes < least)
-			least = ring->rg_bytes;
+		if (rv == 1)
+			rings->rs_poll[rings->rs_nrings++] = ring->rg_fd;
 	}
 	if (rings->rs_nrings == 0)
 		return (prof_fail(error, PROF_E_TARGET,
 		    "none of the CPUs asked for is online"));
-	if (least < bytes)
-		prof_rings_say(rings, "locked memory is short: perf rings "
-		    "shrunk from %zu to %zu KiB; raise "
-		    "kernel.perf_event_mlock_kb (now %ld)", bytes / 1024,
-		    least / 1024, prof_proc_number(
-		    "/proc/sys/kernel/perf_event_mlock_kb", -1));
-	return (0);
+	return (prof_ring_map_all(rings, ring_bytes(options->ro_ring_bytes),
+	    error));
 }
 
 static int

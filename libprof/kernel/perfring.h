@@ -143,8 +143,8 @@ void	prof_rings_say(struct prof_rings *rings, const char *fmt, ...)
 
 /* ----------------------------------------------- perfring_map.c */
 
-/* Map the ring of an event; shrinks it when locked memory is short. */
-int	prof_ring_map(struct ring *ring, size_t bytes,
+/* Map the rings of all CPUs; smaller ones when locked memory is short. */
+int	prof_ring_map_all(struct prof_rings *rings, size_t bytes,
 	    struct prof_err *error);
 void	prof_ring_unmap(struct ring *ring);
 /* The record at a position, in one piece; borrowed until the next call. */
@@ -163,9 +163,9 @@ int	prof_rings_add_tasks(struct prof_rings *rings,
 
 /* ----------------------------------------------- perfring_open.c */
 
-/* The ring of one CPU.  1: open, 0: the CPU is offline, -1: failed. */
+/* The event behind a CPU's ring.  1: open, 0: CPU offline, -1: failed. */
 int	prof_ring_open(struct prof_rings *rings, struct ring *ring, int cpu,
-	    size_t bytes, struct prof_err *error);
+	    struct prof_err *error);
 /* Open the events of one task on all CPUs. */
 int	prof_rings_open_task(struct prof_rings *rings, uint32_t task,
 	    bool side_band, struct prof_err *error);

@@ -125,9 +125,8 @@ prof_rings_accounting(struct prof_rings *rings, size_t event,
 }
 
 /*
- * Of the side band alone: lost samples are their event's.  The kernel reports
- * a loss in the ring only with the next record that fits, which may never
- * come; its own count has no such gap.
+ * The kernel reports a loss in the ring only with the next record that fits,
+ * which may never come; its own count has no such gap.
  */
 uint64_t
 prof_rings_lost(const struct prof_rings *rings)
@@ -139,8 +138,7 @@ prof_rings_lost(const struct prof_rings *rings)
 	if (!rings->rs_has_lost)
 		return (rings->rs_lost);
 	for (n = 0; n < rings->rs_nfds; n++)
-		if (rings->rs_fd[n].rf_event == RING_SIDE_BAND &&
-		    reading_get(rings, rings->rs_fd[n].rf_fd, &reading))
+		if (reading_get(rings, rings->rs_fd[n].rf_fd, &reading))
 			lost += reading.rd_lost;
 	return (lost);
 }

@@ -14,37 +14,61 @@
 
 #include "perfring.h"
 
-int
-prof_ring_map(struct ring *ring, size_t bytes, struct prof_err *error)
+static bool	map_one(struct ring *, size_t);
+
+static bool
+map_one(struct ring *ring, size_t bytes)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	void *map;
 
-	if (bytes < page)
-		bytes = page;
-	for (;;) {
-		map = mmap(NULL, page + bytes, PROT_READ | PROT_WRITE,
-		    MAP_SHARED, ring->rg_fd, 0);
-		if (map != MAP_FAILED)
-			break;
-		if ((errno != EPERM && errno != ENOMEM) || bytes <= page) {
-			prof_fail(error, PROF_E_PERMISSION,
-			    "no memory may be locked for the ring of CPU %d: "
-			    "%s", ring->rg_cpu, errno == EPERM ?
-			    "the limit of locked memory is used up" :
-			    strerror(errno));
-			return (prof_cure(error, "raise "
-			    "kernel.perf_event_mlock_kb (now %ld) or "
-			    "ulimit -l, or end other recordings",
-			    prof_proc_number(
-			    "/proc/sys/kernel/perf_event_mlock_kb", -1)));
-		}
-		bytes /= 2;
-	}
+	map = mmap(NULL, page + bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
+	    ring->rg_fd, 0);
+	if (map == MAP_FAILED)
+		return (false);
 	ring->rg_control = map;
 	ring->rg_data = (uint8_t *)map + page;
 	ring->rg_bytes = bytes;
 	ring->rg_mapped = page + bytes;
+	return (true);
+}
+
+/*
+ * All of one size: were each as large as it could be, the first would leave
+ * nothing for the last.
+ */
+int
+prof_ring_map_all(struct prof_rings *rings, size_t bytes,
+    struct prof_err *error)
+{
+	long limit = prof_proc_number(
+	    "/proc/sys/kernel/perf_event_mlock_kb", -1);
+	size_t page = (size_t)sysconf(_SC_PAGESIZE), wanted = bytes, n = 0;
+
+	while (n < rings->rs_nrings) {
+		if (map_one(&rings->rs_ring[n], bytes)) {
+			n++;
+			continue;
+		}
+		if ((errno != EPERM && errno != ENOMEM) || bytes <= page) {
+			prof_fail(error, PROF_E_PERMISSION,
+			    "no memory may be locked for the ring of CPU %d: "
+			    "%s", rings->rs_ring[n].rg_cpu, errno == EPERM ?
+			    "the limit of locked memory is used up" :
+			    strerror(errno));
+			return (prof_cure(error, "raise "
+			    "kernel.perf_event_mlock_kb (now %ld) or "
+			    "ulimit -l, or end other recordings", limit));
+		}
+		while (n > 0)
+			prof_ring_unmap(&rings->rs_ring[--n]);
+		bytes /= 2;
+	}
+	if (bytes < wanted)
+		prof_rings_say(rings, "locked memory is short: perf rings "
+		    "shrunk from %zu to %zu KiB; raise "
+		    "kernel.perf_event_mlock_kb (now %ld) or ulimit -l",
+		    wanted / 1024, bytes / 1024, limit);
 	return (0);
 }
 

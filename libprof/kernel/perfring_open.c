@@ -151,7 +151,7 @@ add_fd(struct prof_rings *rings, int fd, uint32_t event,
  */
 int
 prof_ring_open(struct prof_rings *rings, struct ring *ring, int cpu,
-    size_t bytes, struct prof_err *error)
+    struct prof_err *error)
 {
 	struct perf_event_attr attr;
 	int pid = rings->rs_all ? -1 : 0;
@@ -173,10 +173,8 @@ prof_ring_open(struct prof_rings *rings, struct ring *ring, int cpu,
 		    "recorded there", cpu);
 		return (0);
 	}
-	if (add_fd(rings, ring->rg_fd, RING_SIDE_BAND, error) == -1 ||
-	    prof_ring_map(ring, bytes, error) == -1)
-		return (-1);
-	return (1);
+	return (add_fd(rings, ring->rg_fd, RING_SIDE_BAND, error) == -1 ?
+	    -1 : 1);
 }
 
 static int

@@ -37,6 +37,7 @@ static bool	refuses_everything(void);
 static const char *name_of(const struct prof_event *);
 static int	explain_access(struct prof_err *, const struct prof_event *,
 		    int, int);
+static int	explain_target(struct prof_err *, const char *, int, bool);
 static int	explain_missing(struct prof_err *, const struct prof_event *,
 		    int, int);
 static int	explain_invalid(struct prof_err *,
@@ -187,8 +188,6 @@ explain_access(struct prof_err *error, const struct prof_event *event,
 	long paranoid = prof_proc_number(PARANOID, 2);
 	const char *name = name_of(event);
 	bool capable = has_cap(CAP_PERFMON_BIT);
-	char path[64];
-	struct stat st;
 
 	if (is_seccomp() && (error_number == EPERM || refuses_everything()))
 		return (explain_seccomp(error, "perf_event_open"));
@@ -217,26 +216,41 @@ explain_access(struct prof_err *error, const struct prof_event *event,
 		    "kernel.perf_event_paranoid=1, or run as root or with "
 		    "CAP_PERFMON", name));
 	}
-	snprintf(path, sizeof(path), "/proc/%d", pid);
-	if (pid > 0 && stat(path, &st) == 0 && st.st_uid != geteuid()) {
-		prof_fail(error, PROF_E_PERMISSION, "%s: process %d belongs "
-		    "to another user (uid %u) or may not be traced", name,
-		    pid, (unsigned)st.st_uid);
-		return (prof_cure(error, "run as that user, or as root"));
-	}
+	return (explain_target(error, name, pid, capable));
+}
+
+/* No knob of perf is in the way: the task itself, or a security module. */
+static int
+explain_target(struct prof_err *error, const char *name, int pid,
+    bool capable)
+{
+	char path[64];
+	struct stat st;
+
 	if (is_locked_down()) {
 		prof_fail(error, PROF_E_PERMISSION, "%s: the kernel is "
 		    "locked down (confidentiality)", name);
 		return (prof_cure(error, "boot without "
 		    "lockdown=confidentiality"));
 	}
-	prof_fail(error, PROF_E_PERMISSION, "%s: the kernel does not permit "
-	    "it (kernel.perf_event_paranoid is %ld%s)", name, paranoid,
-	    capable ? ", CAP_PERFMON is there: a security module refuses" :
-	    "");
-	return (prof_cure(error, capable ? "see the audit log of SELinux or "
-	    "AppArmor" : "sysctl kernel.perf_event_paranoid=-1, or run as "
-	    "root or with CAP_PERFMON"));
+	snprintf(path, sizeof(path), "/proc/%d", pid);
+	if (pid > 0 && stat(path, &st) == 0 && st.st_uid != geteuid()) {
+		prof_fail(error, PROF_E_PERMISSION, "%s: process %d belongs "
+		    "to another user (uid %u), or is protected", name, pid,
+		    (unsigned)st.st_uid);
+		return (prof_cure(error, "run as that user, or as root"));
+	}
+	if (pid > 0 && !capable) {
+		prof_fail(error, PROF_E_PERMISSION, "%s: process %d is "
+		    "protected: it has changed its user, or its file may not "
+		    "be read", name, pid);
+		return (prof_cure(error, "run as root or with CAP_PERFMON "
+		    "and CAP_SYS_PTRACE"));
+	}
+	prof_fail(error, PROF_E_PERMISSION, "%s: a security module of the "
+	    "kernel refuses it (kernel.perf_event_paranoid is %ld)", name,
+	    prof_proc_number(PARANOID, 2));
+	return (prof_cure(error, "see the audit log of SELinux or AppArmor"));
 }
 
 /* ENOENT, ENODEV, EOPNOTSUPP, ENXIO: there is no such thing to count. */
