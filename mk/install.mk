@@ -44,5 +44,6 @@ uninstall:
 #> dist: the archive of the last commit, build/dtprof-VERSION.tar.gz
 dist:
 	@mkdir -p $(O)
-	git archive --format=tar --prefix=dtprof-$(VERSION)/ HEAD | \
-	    gzip -9n >$(O)/dtprof-$(VERSION).tar.gz
+	git archive --format=tar --prefix=dtprof-$(VERSION)/ \
+	    -o $(O)/dtprof-$(VERSION).tar HEAD
+	gzip -9nf $(O)/dtprof-$(VERSION).tar
