@@ -21,6 +21,7 @@
 #include <bpf/bpf_tracing.h>
 
 #define DTP_CORE	__attribute__((preserve_access_index))
+#define DTP_RODATA	const volatile
 
 /*
  * All that is shared goes through these.  An atomic whose result is used
@@ -42,6 +43,8 @@
 	asm volatile("%0 = *(u64 *)(%1 + %2)"				\
 	    : "=r"(value) : "r"(ctx), "i"((n) * 8))
 
+#endif /* !DTP_HOST */
+
 /*
  * Registers of the interrupted code: always whole words, because a narrowed
  * load of a context's register is refused.
@@ -57,8 +60,6 @@
 #else
 #error "this architecture is not known here"
 #endif
-
-#endif /* !DTP_HOST */
 
 #include "core_types.h"
 
@@ -85,15 +86,13 @@ dtp_current(void)
 	return ((const struct task_struct *)bpf_get_current_task_btf());
 }
 
-/* What a system call was given. */
-struct dtp_call {
-	__u64	ca_arg[6];
-	__u64	ca_ip;
-};
-
+/*
+ * dtp_call_read: the six arguments of a system call and the caller's pc;
+ * arg may be NULL.  It writes where they are wanted: the stack is short.
+ */
 #if defined(__TARGET_ARCH_x86)
 DTP_INLINE int
-dtp_call_read(struct dtp_call *call, const void *from)
+dtp_call_read(__u64 *arg, __u64 *ip, const void *from)
 {
 	const struct pt_regs___x86 *at = from;
 	struct dtp_call_regs regs;
@@ -101,13 +100,15 @@ dtp_call_read(struct dtp_call *call, const void *from)
 	/* This order is the ABI of ptrace(2), so one read is enough. */
 	if (bpf_probe_read_kernel(&regs, sizeof(regs), &at->r10) != 0)
 		return (-1);
-	call->ca_arg[0] = regs.di;
-	call->ca_arg[1] = regs.si;
-	call->ca_arg[2] = regs.dx;
-	call->ca_arg[3] = regs.r10;
-	call->ca_arg[4] = regs.r8;
-	call->ca_arg[5] = regs.r9;
-	call->ca_ip = regs.ip;
+	*ip = regs.ip;
+	if (arg == NULL)
+		return (0);
+	arg[0] = regs.di;
+	arg[1] = regs.si;
+	arg[2] = regs.dx;
+	arg[3] = regs.r10;
+	arg[4] = regs.r8;
+	arg[5] = regs.r9;
 	return (0);
 }
 
@@ -127,13 +128,14 @@ dtp_call_is_compat(const struct task_struct *task)
 }
 #elif defined(__TARGET_ARCH_arm64)
 DTP_INLINE int
-dtp_call_read(struct dtp_call *call, const void *from)
+dtp_call_read(__u64 *arg, __u64 *ip, const void *from)
 {
 	const struct pt_regs___aarch64 *at = from;
 
-	if (DTP_READ(&call->ca_arg, &at->regs) != 0)
+	if (arg != NULL &&
+	    bpf_probe_read_kernel(arg, 6 * sizeof(*arg), &at->regs) != 0)
 		return (-1);
-	return (DTP_READ(&call->ca_ip, &at->pc));
+	return (DTP_READ(ip, &at->pc));
 }
 
 DTP_INLINE int

@@ -34,20 +34,15 @@ dtp_entry(struct bpf_raw_tracepoint_args *ctx)
 		.fg_weight = 1,
 		.fg_skip = DTP_RAW_TP_SKIP,
 	};
-	struct dtp_call call;
 
 	if (!dtp_begin(&firing, 1U << DTP_RECORDING) || !dtp_wanted(&firing))
 		return (0);
 	args[0] = ctx->args[1];
 	if (!dtp_number_wanted(args[0]) || dtp_call_is_compat(firing.fg_task))
 		return (dtp_count(&firing.fg_counts->cn_filtered));
-	if (dtp_needs_registers()) {
-		if (dtp_call_read(&call, (void *)(long)ctx->args[0]) != 0)
-			return (dtp_count(&firing.fg_counts->cn_error));
-		firing.fg_ip = call.ca_ip;
-		for (int i = 0; i < 6; i++)
-			args[i + 1] = call.ca_arg[i];
-	}
+	if (dtp_needs_registers() && dtp_call_read(&args[1], &firing.fg_ip,
+	    (void *)(long)ctx->args[0]) != 0)
+		return (dtp_count(&firing.fg_counts->cn_error));
 	if (!dtp_passes(&firing))
 		return (0);
 	return (dtp_store(&firing, 1));
@@ -64,7 +59,6 @@ dtp_return(struct bpf_raw_tracepoint_args *ctx)
 		.fg_skip = DTP_RAW_TP_SKIP,
 	};
 	const void *regs = (void *)(long)ctx->args[0];
-	struct dtp_call call;
 
 	if (!dtp_begin(&firing, 1U << DTP_RECORDING) || !dtp_wanted(&firing))
 		return (0);
@@ -73,11 +67,9 @@ dtp_return(struct bpf_raw_tracepoint_args *ctx)
 	if (!dtp_number_wanted(args[0]) || dtp_call_is_compat(firing.fg_task))
 		return (dtp_count(&firing.fg_counts->cn_filtered));
 	args[1] = ctx->args[1];
-	if (cfg.dc_parts & DTP_P_IP) {
-		if (dtp_call_read(&call, regs) != 0)
-			return (dtp_count(&firing.fg_counts->cn_error));
-		firing.fg_ip = call.ca_ip;
-	}
+	if ((cfg.dc_parts & DTP_P_IP) &&
+	    dtp_call_read(NULL, &firing.fg_ip, regs) != 0)
+		return (dtp_count(&firing.fg_counts->cn_error));
 	if (!dtp_passes(&firing))
 		return (0);
 	return (dtp_store(&firing, 1));
