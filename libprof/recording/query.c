@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * What a reader answers, once a recording is open: its descriptions, its
+ * accounting, and its records in order of time.  The number of samples in the
+ * file comes from the chunks that are there, never from what was claimed.
+ */
+#include <stdlib.h>
+
+#include "reader.h"
+
+const struct prof_err *
+prof_reader_error(const struct prof_reader *reader)
+{
+	return (&reader->rd_error);
+}
+
+size_t
+prof_reader_nevents(const struct prof_reader *reader)
+{
+	return (reader->rd_nevents);
+}
+
+const struct prof_event_info *
+prof_reader_event(const struct prof_reader *reader, size_t n)
+{
+	return (n < reader->rd_nevents ? reader->rd_events[n] : NULL);
+}
+
+const char *
+prof_reader_info(const struct prof_reader *reader, const char *key)
+{
+	const struct prof_pair *pairs = reader->rd_pairs.ar_items;
+	size_t n = reader->rd_pairs.ar_count;
+
+	while (n-- > 0)
+		if (strcmp(pairs[n].pa_key, key) == 0)
+			return (pairs[n].pa_value);
+	return (NULL);
+}
+
+int
+prof_reader_info_at(const struct prof_reader *reader, size_t n,
+    const char **key, const char **value)
+{
+	const struct prof_pair *pairs = reader->rd_pairs.ar_items;
+
+	if (n >= reader->rd_pairs.ar_count)
+		return (0);
+	*key = pairs[n].pa_key;
+	*value = pairs[n].pa_value;
+	return (1);
+}
+
+const char *
+prof_reader_cut(const struct prof_reader *reader)
+{
+	return (reader->rd_cut);
+}
+
+uint64_t
+prof_reader_nsamples(const struct prof_reader *reader)
+{
+	return (reader->rd_nsamples);
+}
+
+int
+prof_reader_cpu(const struct prof_reader *reader, size_t n)
+{
+	const int *cpus = reader->rd_cpus.ar_items;
+
+	return (n < reader->rd_cpus.ar_count ? cpus[n] : -1);
+}
+
+/* ----------------------------------------------------- accounting */
+
+static void
+accounting_add(struct prof_accounting *sum, const struct prof_accounting *row)
+{
+	size_t i;
+
+#define ADD(member)	sum->member += row->member
+	ADD(pa_fired); ADD(pa_stored); ADD(pa_full); ADD(pa_nested);
+	ADD(pa_filtered); ADD(pa_error); ADD(pa_nested_stored); ADD(pa_self);
+	ADD(pa_outside); ADD(pa_late); ADD(pa_arg_fault); ADD(pa_weight);
+	ADD(pa_outside_weight); ADD(pa_read); ADD(pa_missed); ADD(pa_count);
+	ADD(pa_enabled_ns); ADD(pa_running_ns); ADD(pa_bound);
+	ADD(pa_instances); ADD(pa_lost_ring);
+#undef ADD
+	/* Modulo 2^64: a file may hold any number. */
+	sum->pa_unaccounted = (int64_t)((uint64_t)sum->pa_unaccounted +
+	    (uint64_t)row->pa_unaccounted);
+	for (i = 0; i < PROF_STACK_NSTATUS; i++) {
+		sum->pa_kstack[i] += row->pa_kstack[i];
+		sum->pa_ustack[i] += row->pa_ustack[i];
+	}
+	sum->pa_has_count |= row->pa_has_count;
+}
+
+/* Samples of an event in the file, on one CPU or (-1) on all. */
+static uint64_t
+samples_of(const struct prof_reader *reader, size_t event, int cpu)
+{
+	const struct prof_tally *tallies = reader->rd_tallies.ar_items;
+	uint64_t sum = 0;
+	size_t i;
+
+	for (i = 0; i < reader->rd_tallies.ar_count; i++)
+		if (tallies[i].ty_event == event &&
+		    (cpu == -1 || tallies[i].ty_cpu == (uint32_t)cpu))
+			sum += tallies[i].ty_count;
+	return (sum);
+}
+
+int
+prof_reader_accounting(const struct prof_reader *reader, size_t event,
+    int cpu, struct prof_accounting *accounting)
+{
+	const struct prof_row *rows = reader->rd_rows.ar_items;
+	bool found = false;
+	size_t i;
+
+	memset(accounting, 0, sizeof(*accounting));
+	for (i = 0; i < reader->rd_rows.ar_count; i++) {
+		if (rows[i].rw_event != event ||
+		    (cpu != -1 && rows[i].rw_cpu != (uint32_t)cpu + 1))
+			continue;
+		accounting_add(accounting, &rows[i].rw_accounting);
+		found = true;
+	}
+	if (!found)
+		return (-1);
+	accounting->pa_written = samples_of(reader, event, cpu);
+	return (0);
+}
+
+/* -------------------------------------------------- records in order */
+
+static void
+record_of_life(const struct prof_reader *reader, const struct prof_life *life,
+    struct prof_record *record)
+{
+	const char *strings = reader->rd_strings.ar_items;
+	const uint64_t *fields = life->li_fields;
+
+	memset(record, 0, sizeof(*record));
+	record->pr_type = (enum prof_record_type)life->li_type;
+	record->pr_time_ns = life->li_time_ns;
+	record->pr_event = (uint32_t)fields[PROF_LF_EVENT];
+	record->pr_cpu = (uint32_t)fields[PROF_LF_CPU];
+	record->pr_pid = (uint32_t)fields[PROF_LF_PID];
+	record->pr_tid = (uint32_t)fields[PROF_LF_TID];
+	record->pr_weight = fields[PROF_LF_WEIGHT];
+	record->pr_comm = strings + life->li_comm;
+	record->pr_path = strings + life->li_path;
+	record->pr_ppid = (uint32_t)fields[PROF_LF_PPID];
+	record->pr_ptid = (uint32_t)fields[PROF_LF_PTID];
+	record->pr_code = (int)prof_unzigzag(fields[PROF_LF_CODE]);
+	record->pr_group_dead = fields[PROF_LF_GROUP_DEAD] != 0;
+	record->pr_addr = fields[PROF_LF_ADDR];
+	record->pr_len = fields[PROF_LF_LEN];
+	record->pr_offset = fields[PROF_LF_OFFSET];
+	record->pr_prot = (uint32_t)fields[PROF_LF_PROT];
+	record->pr_dev = fields[PROF_LF_DEV];
+	record->pr_ino = fields[PROF_LF_INO];
+	record->pr_build_id_len = (uint32_t)fields[PROF_LF_BUILD_ID];
+	memcpy(record->pr_build_id, life->li_build_id,
+	    sizeof(record->pr_build_id));
+}
+
+/* Lives come before samples of the same time: a mapping before its use. */
+int
+prof_reader_next(struct prof_reader *reader, struct prof_record *record)
+{
+	const struct prof_life *lives = reader->rd_lives.ar_items;
+	const struct prof_life *life = NULL;
+	int rv;
+
+	if (!reader->rd_pending) {
+		rv = prof_decode_next(reader);
+		if (rv == -1)
+			return (-1);
+		reader->rd_pending = rv == 1;
+	}
+	if (reader->rd_life_at < reader->rd_lives.ar_count)
+		life = &lives[reader->rd_life_at];
+	if (life != NULL && (!reader->rd_pending ||
+	    life->li_time_ns <= reader->rd_sample.pr_time_ns)) {
+		record_of_life(reader, life, record);
+		reader->rd_life_at++;
+		return (1);
+	}
+	if (!reader->rd_pending)
+		return (0);
+	*record = reader->rd_sample;
+	reader->rd_pending = false;
+	return (1);
+}
+
+int
+prof_reader_rewind(struct prof_reader *reader)
+{
+	reader->rd_life_at = 0;
+	reader->rd_pending = false;
+	prof_decode_rewind(reader);
+	return (0);
+}

@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * The reader of recordings: opening, what a recording says about itself,
+ * accounting, and the merge of samples with the lives of processes.  Nothing
+ * of the file is believed: what is decoded is bounded by the bytes that are
+ * there (format.c), and what is kept by a budget.
+ *
+ * Finding chunks is scan.c, decoding those that are kept is keep.c, samples
+ * are decode.c.
+ */
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "reader.h"
+
+#define BUDGET_FIRST	(64u << 20)
+#define BUDGET_PER_BYTE	128
+
+static struct prof_reader *reader_new(void);
+static int	reader_load(struct prof_reader *, const char *,
+		    struct prof_err *);
+static int	reader_copy(struct prof_reader *, int);
+static int	reader_begin(struct prof_reader *, const char *,
+		    struct prof_err *);
+static int	reader_header(struct prof_reader *, const char *);
+static int	reader_foreign(struct prof_reader *, const char *);
+
+/* ----------------------------------------------------- kept memory */
+
+void *
+prof_array_extend(struct prof_reader *reader, struct prof_array *array,
+    size_t size, size_t count)
+{
+	size_t cap = array->ar_cap, bytes;
+	void *items;
+
+	if (count <= array->ar_cap - array->ar_count)
+		goto out;
+	if (cap == 0)
+		cap = 16;
+	while (cap - array->ar_count < count)
+		cap *= 2;
+	bytes = (cap - array->ar_cap) * size;
+	if (bytes > reader->rd_budget) {
+		prof_fail(&reader->rd_error, PROF_E_DAMAGED,
+		    "it claims to hold more than a recording of its size can");
+		return (NULL);
+	}
+	items = reallocarray(array->ar_items, cap, size);
+	if (items == NULL) {
+		prof_fail_nomem(&reader->rd_error);
+		return (NULL);
+	}
+	reader->rd_budget -= bytes;
+	array->ar_items = items;
+	array->ar_cap = cap;
+out:
+	items = (char *)array->ar_items + array->ar_count * size;
+	array->ar_count += count;
+	return (items);
+}
+
+void *
+prof_array_add(struct prof_reader *reader, struct prof_array *array,
+    size_t size)
+{
+	void *item = prof_array_extend(reader, array, size, 1);
+
+	if (item != NULL)
+		memset(item, 0, size);
+	return (item);
+}
+
+const char *
+prof_reader_text(struct prof_reader *reader, const char *text)
+{
+	char **slot, *copy;
+
+	slot = prof_array_add(reader, &reader->rd_texts, sizeof(*slot));
+	if (slot == NULL)
+		return (NULL);
+	copy = strdup(text);
+	if (copy == NULL || strlen(copy) + 1 > reader->rd_budget) {
+		free(copy);
+		reader->rd_texts.ar_count--;
+		prof_fail_nomem(&reader->rd_error);
+		return (NULL);
+	}
+	reader->rd_budget -= strlen(copy) + 1;
+	*slot = copy;
+	return (copy);
+}
+
+/* -------------------------------------------------- open and close */
+
+static struct prof_reader *
+reader_new(void)
+{
+	struct prof_reader *reader;
+
+	reader = calloc(1, sizeof(*reader));
+	if (reader == NULL)
+		return (NULL);
+	reader->rd_zstd = ZSTD_createDCtx();
+	if (reader->rd_zstd == NULL) {
+		free(reader);
+		return (NULL);
+	}
+	return (reader);
+}
+
+struct prof_reader *
+prof_reader_open(const char *path, struct prof_err *error)
+{
+	struct prof_reader *reader = reader_new();
+
+	if (reader == NULL) {
+		prof_fail_nomem(error);
+		return (NULL);
+	}
+	if (reader_load(reader, path, error) == -1 ||
+	    reader_begin(reader, path, error) == -1) {
+		prof_reader_close(reader);
+		return (NULL);
+	}
+	return (reader);
+}
+
+struct prof_reader *
+prof_reader_open_memory(const void *bytes, size_t length,
+    struct prof_err *error)
+{
+	struct prof_reader *reader = reader_new();
+
+	if (reader == NULL) {
+		prof_fail_nomem(error);
+		return (NULL);
+	}
+	reader->rd_bytes = bytes;
+	reader->rd_length = length;
+	if (reader_begin(reader, "recording", error) == -1) {
+		prof_reader_close(reader);
+		return (NULL);
+	}
+	return (reader);
+}
+
+static int
+reader_explain(struct prof_err *error, const char *path, int error_number)
+{
+	if (error_number == EACCES || error_number == EPERM) {
+		prof_fail(error, PROF_E_PERMISSION, "%s: may not be read",
+		    path);
+		return (prof_cure(error, "read it as the user who owns it"));
+	}
+	if (error_number == EISDIR)
+		return (prof_fail(error, PROF_E_FORMAT, "%s: is a directory",
+		    path));
+	if (error_number == ENOENT || error_number == ENOTDIR) {
+		prof_fail(error, PROF_E_IO, "%s: there is no such file",
+		    path);
+		return (prof_cure(error, "make one with dtprof record"));
+	}
+	return (prof_fail(error, PROF_E_IO, "%s: %s", path,
+	    strerror(error_number)));
+}
+
+static int
+reader_load(struct prof_reader *reader, const char *path,
+    struct prof_err *error)
+{
+	struct stat st;
+	int fd, error_number = 0;
+
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd == -1 || fstat(fd, &st) == -1)
+		error_number = errno;
+	else if (S_ISDIR(st.st_mode))
+		error_number = EISDIR;
+	else if (S_ISREG(st.st_mode) && st.st_size > 0)
+		reader->rd_map = mmap(NULL, (size_t)st.st_size, PROT_READ,
+		    MAP_PRIVATE, fd, 0);
+	if (reader->rd_map == MAP_FAILED)
+		reader->rd_map = NULL;
+	if (reader->rd_map != NULL) {
+		reader->rd_bytes = reader->rd_map;
+		reader->rd_length = (size_t)st.st_size;
+	} else if (error_number == 0) {
+		error_number = reader_copy(reader, fd);
+	}
+	if (fd != -1)
+		(void)close(fd);
+	if (error_number != 0)
+		return (reader_explain(error, path, error_number));
+	return (0);
+}
+
+/* A pipe, or what cannot be mapped.  0, or an errno. */
+static int
+reader_copy(struct prof_reader *reader, int fd)
+{
+	struct prof_buf buf = { 0 };
+	uint8_t *at;
+	ssize_t n;
+
+	do {
+		at = prof_buf_room(&buf, 65536);
+		if (at == NULL) {
+			prof_buf_free(&buf);
+			return (ENOMEM);
+		}
+		n = read(fd, at, 65536);
+		if (n > 0)
+			buf.bf_len += (size_t)n;
+	} while (n > 0 || (n == -1 && errno == EINTR));
+	if (n == -1) {
+		prof_buf_free(&buf);
+		return (errno);
+	}
+	reader->rd_copy = buf.bf_data;
+	reader->rd_bytes = buf.bf_data;
+	reader->rd_length = buf.bf_len;
+	return (0);
+}
+
+static int
+reader_begin(struct prof_reader *reader, const char *path,
+    struct prof_err *error)
+{
+	struct prof_err why;
+
+	reader->rd_budget = BUDGET_FIRST;
+	if (reader->rd_length < SIZE_MAX / (2 * BUDGET_PER_BYTE))
+		reader->rd_budget += reader->rd_length * BUDGET_PER_BYTE;
+	else
+		reader->rd_budget = SIZE_MAX;
+	if (reader_header(reader, path) == 0) {
+		if (prof_scan(reader) == 0 && prof_keep_done(reader) == 0)
+			return (prof_reader_rewind(reader));
+		why = reader->rd_error;
+		prof_fail(&reader->rd_error, (enum prof_code)why.pe_code,
+		    "%s: %.400s", path, why.pe_text);
+	}
+	if (error != NULL)
+		*error = reader->rd_error;
+	return (-1);
+}
+
+static int
+reader_header(struct prof_reader *reader, const char *path)
+{
+	const uint8_t *at = reader->rd_bytes;
+	size_t length = reader->rd_length;
+	struct prof_err *error = &reader->rd_error;
+
+	if (length < PROF_FILE_MAGIC_LEN ||
+	    memcmp(at, PROF_FILE_MAGIC, PROF_FILE_MAGIC_LEN) != 0)
+		return (reader_foreign(reader, path));
+	if (length < PROF_FILE_HEADER)
+		return (prof_fail(error, PROF_E_DAMAGED,
+		    "%s: was cut within its header", path));
+	if (prof_get_le(at + 12, 4) != PROF_FILE_ORDER)
+		return (prof_fail(error, PROF_E_FORMAT,
+		    "%s: its byte order is unknown", path));
+	if (prof_get_le(at + 8, 2) > PROF_FILE_MAJOR) {
+		prof_fail(error, PROF_E_NEWER, "%s: has format %u.%u, and "
+		    "this dtprof reads up to %u", path,
+		    (unsigned)prof_get_le(at + 8, 2),
+		    (unsigned)prof_get_le(at + 10, 2), PROF_FILE_MAJOR);
+		return (-1);
+	}
+	if (prof_get_le(at + 16, 4) < PROF_FILE_HEADER ||
+	    prof_get_le(at + 16, 4) > length)
+		return (prof_fail(error, PROF_E_DAMAGED,
+		    "%s: its header is damaged", path));
+	return (0);
+}
+
+/* Not ours: say whose it is, where that is plain to see. */
+static int
+reader_foreign(struct prof_reader *reader, const char *path)
+{
+	static const struct {
+		const char	*ff_magic;
+		unsigned	 ff_len;
+		const char	*ff_what;
+		const char	*ff_cure;
+	} files[] = {
+		{ "PERFILE2", 8, "is a recording of perf",
+		    "read it with perf report" },
+		{ "2ELIFREP", 8, "is a recording of perf, made on a machine "
+		    "of the other byte order", "read it with perf report" },
+		{ "\x7f" "ELF", 4, "is a program or a library, not a dtprof "
+		    "recording", "record it: dtprof record -- COMMAND" },
+		{ "\x1f\x8b", 2, "is compressed by gzip", "gunzip it first" },
+		{ "\x28\xb5\x2f\xfd", 4, "is compressed by zstd",
+		    "unzstd it first" },
+		{ "\xfd" "7zXZ", 5, "is compressed by xz", "unxz it first" },
+	};
+	const uint8_t *at = reader->rd_bytes;
+	struct prof_err *error = &reader->rd_error;
+	size_t i, length = reader->rd_length;
+
+	for (i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		if (length < files[i].ff_len ||
+		    memcmp(at, files[i].ff_magic, files[i].ff_len) != 0)
+			continue;
+		prof_fail(error, PROF_E_FORMAT, "%s: %s", path,
+		    files[i].ff_what);
+		return (prof_cure(error, "%s", files[i].ff_cure));
+	}
+	if (length == 0)
+		return (prof_fail(error, PROF_E_FORMAT, "%s: is empty",
+		    path));
+	if (length < PROF_FILE_MAGIC_LEN &&
+	    memcmp(at, PROF_FILE_MAGIC, length) == 0)
+		return (prof_fail(error, PROF_E_DAMAGED,
+		    "%s: was cut within its header", path));
+	return (prof_fail(error, PROF_E_FORMAT,
+	    "%s: is not a dtprof recording", path));
+}
+
+void
+prof_reader_close(struct prof_reader *reader)
+{
+	struct prof_array *arrays[] = {
+		&reader->rd_texts, &reader->rd_pairs, &reader->rd_rows,
+		&reader->rd_tallies, &reader->rd_cpus, &reader->rd_lives,
+		&reader->rd_strings, &reader->rd_nodes, &reader->rd_leaves,
+		&reader->rd_segments, &reader->rd_samples,
+		&reader->rd_shapes, &reader->rd_tasks, &reader->rd_addrs,
+		&reader->rd_words
+	};
+	size_t i;
+
+	if (reader == NULL)
+		return;
+	for (i = 0; i < reader->rd_texts.ar_count; i++)
+		free(((char **)reader->rd_texts.ar_items)[i]);
+	for (i = 0; i < sizeof(arrays) / sizeof(arrays[0]); i++)
+		free(arrays[i]->ar_items);
+	for (i = 0; i < reader->rd_nevents; i++)
+		if (reader->rd_events[i] != &reader->rd_unknown)
+			free(reader->rd_events[i]);
+	free(reader->rd_events);
+	free(reader->rd_place);
+	free(reader->rd_frames);
+	free(reader->rd_previous);
+	free(reader->rd_twin);
+	prof_buf_free(&reader->rd_raw);
+	ZSTD_freeDCtx(reader->rd_zstd);
+	if (reader->rd_map != NULL)
+		(void)munmap(reader->rd_map, reader->rd_length);
+	free(reader->rd_copy);
+	free(reader);
+}

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * What the tests of recordings share: seeded random records that own what
+ * they point at, comparing two records, and a directory of their own.
+ */
+#ifndef RECORDING_LIB_H
+#define RECORDING_LIB_H
+
+#include <sys/stat.h>
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "prof_impl.h"
+
+#define CHECK(condition) do {						\
+	if (!(condition)) {						\
+		printf("%s:%d: not so: %s\n", __FILE__, __LINE__,	\
+		    #condition);					\
+		exit(1);						\
+	}								\
+} while (0)
+
+#define CHECK_OK(rv, error) do {					\
+	if ((rv) == -1) {						\
+		printf("%s:%d: %s\n", __FILE__, __LINE__,		\
+		    (error)->pe_text);					\
+		exit(1);						\
+	}								\
+} while (0)
+
+/* -------------------------------------------------------- randomness */
+
+static uint64_t random_state = 1;
+
+static inline uint64_t
+rnd(void)
+{
+	random_state ^= random_state << 13;
+	random_state ^= random_state >> 7;
+	random_state ^= random_state << 17;
+	return (random_state * 0x2545f4914f6cdd1dULL);
+}
+
+static inline uint32_t
+below(uint32_t n)
+{
+	return ((uint32_t)((rnd() >> 32) % n));
+}
+
+/* Of all sizes, and the borders of varints with them. */
+static inline uint64_t
+any_number(void)
+{
+	switch (below(4)) {
+	case 0:
+		return (below(3));
+	case 1:
+		return (((uint64_t)1 << below(64)) - below(2));
+	case 2:
+		return (0 - (uint64_t)below(300));
+	default:
+		return (rnd() >> below(64));
+	}
+}
+
+/* ------------------------------------------------------- made records */
+
+#define MADE_FRAMES	600
+#define MADE_TEXT	300
+#define MADE_EVENTS	5
+
+/* A record with everything that it points at. */
+struct made {
+	struct prof_record md_record;
+	uint64_t	md_kernel[MADE_FRAMES];
+	uint64_t	md_user[MADE_FRAMES];
+	char		md_strs[PROF_MAX_ARGS][MADE_TEXT];
+	char		md_comm[16];
+	char		md_path[MADE_TEXT];
+};
+
+static inline void
+made_text(char *text, uint32_t size)
+{
+	uint32_t len = below(4) == 0 ? below(size) : below(12), i;
+
+	for (i = 0; i < len && i < size - 1; i++)
+		text[i] = below(3) == 0 ? (char)(1 + below(255)) :
+		    (char)('a' + below(3));
+	text[i] = '\0';
+}
+
+/* Few callers and many paths; now and then very deep, or none. */
+static inline uint32_t
+made_frames(uint64_t *frames, uint64_t base)
+{
+	uint32_t count, i;
+
+	switch (below(20)) {
+	case 0:
+		return (0);
+	case 1:
+		count = 1;
+		break;
+	case 2:
+		count = 1 + below(MADE_FRAMES);
+		break;
+	default:
+		count = 2 + below(30);
+	}
+	for (i = 0; i < count; i++)
+		frames[i] = base + 64 * (count - i) + below(2);
+	if (below(16) == 0)
+		frames[below(count)] = any_number();
+	return (count);
+}
+
+static inline void
+made_sample(struct made *made, uint64_t time_ns)
+{
+	struct prof_record *r = &made->md_record;
+	uint32_t i;
+
+	memset(made, 0, sizeof(*made));
+	r->pr_type = PROF_R_SAMPLE;
+	r->pr_event = below(MADE_EVENTS);
+	r->pr_cpu = below(8) == 0 ? 1000 + below(2000) : below(4);
+	r->pr_pid = below(8) == 0 ? (uint32_t)rnd() : 100 + below(3);
+	r->pr_tid = r->pr_pid + below(3);
+	r->pr_time_ns = time_ns;
+	r->pr_in_kernel = (int)below(2);
+	r->pr_nested = below(9) == 0;
+	r->pr_weight = below(3) == 0 ? any_number() : 1000;
+	r->pr_nkernel = below(2) ? made_frames(made->md_kernel,
+	    0xffffffff81000000) : 0;
+	r->pr_nuser = made_frames(made->md_user, 0x555555550000);
+	if (below(50) == 0) {	/* the same list twice */
+		memcpy(made->md_kernel, made->md_user,
+		    sizeof(made->md_user));
+		r->pr_nkernel = r->pr_nuser;
+		made->md_kernel[0] ^= below(2);
+	}
+	r->pr_kernel = made->md_kernel;
+	r->pr_user = made->md_user;
+	r->pr_kstatus = (uint8_t)below(PROF_STACK_NSTATUS);
+	r->pr_ustatus = (uint8_t)below(PROF_STACK_NSTATUS);
+	r->pr_ip = below(10) == 0 ? any_number() :
+	    r->pr_nkernel > 0 ? made->md_kernel[0] :
+	    r->pr_nuser > 0 ? made->md_user[0] : 0;
+	r->pr_nargs = below(PROF_MAX_ARGS + 1);
+	for (i = 0; i < r->pr_nargs; i++) {
+		if (below(4) == 0) {
+			made_text(made->md_strs[i], MADE_TEXT);
+			r->pr_strs[i] = made->md_strs[i];
+		} else {
+			r->pr_args[i] = any_number();
+		}
+	}
+	if (below(3) == 0)
+		made_text(made->md_comm, sizeof(made->md_comm));
+	r->pr_comm = made->md_comm;
+	r->pr_path = "";
+}
+
+static inline void
+made_life(struct made *made, uint64_t time_ns)
+{
+	struct prof_record *r = &made->md_record;
+	uint32_t i;
+
+	memset(made, 0, sizeof(*made));
+	r->pr_type = (enum prof_record_type)(PROF_R_SAMPLE + 1 +
+	    below(PROF_R_KSYMBOL - PROF_R_SAMPLE));
+	r->pr_event = below(MADE_EVENTS);
+	r->pr_cpu = (uint32_t)any_number();
+	r->pr_pid = (uint32_t)any_number();
+	r->pr_tid = (uint32_t)any_number();
+	r->pr_time_ns = time_ns;
+	r->pr_weight = any_number();
+	r->pr_ppid = (uint32_t)any_number();
+	r->pr_ptid = (uint32_t)any_number();
+	r->pr_code = (int)any_number();
+	r->pr_group_dead = (int)below(2);
+	r->pr_addr = any_number();
+	r->pr_len = any_number();
+	r->pr_offset = any_number();
+	r->pr_prot = (uint32_t)any_number();
+	r->pr_dev = any_number();
+	r->pr_ino = any_number();
+	r->pr_build_id_len = below(21);
+	for (i = 0; i < r->pr_build_id_len; i++)
+		r->pr_build_id[i] = (uint8_t)rnd();
+	made_text(made->md_comm, sizeof(made->md_comm));
+	made_text(made->md_path, sizeof(made->md_path));
+	r->pr_comm = made->md_comm;
+	r->pr_path = made->md_path;
+}
+
+static inline const char *
+text_of(const char *text)
+{
+	return (text == NULL ? "" : text);
+}
+
+/* NULL: they say the same; else the member that does not. */
+static inline const char *
+difference(const struct prof_record *a, const struct prof_record *b)
+{
+	uint32_t i;
+
+#define SAME(member) if (a->member != b->member) return (#member)
+	SAME(pr_type); SAME(pr_event); SAME(pr_cpu); SAME(pr_pid);
+	SAME(pr_tid); SAME(pr_time_ns); SAME(pr_in_kernel); SAME(pr_nested);
+	SAME(pr_weight); SAME(pr_ip); SAME(pr_nargs); SAME(pr_nkernel);
+	SAME(pr_nuser); SAME(pr_kstatus); SAME(pr_ustatus); SAME(pr_ppid);
+	SAME(pr_ptid); SAME(pr_code); SAME(pr_group_dead); SAME(pr_addr);
+	SAME(pr_len); SAME(pr_offset); SAME(pr_prot); SAME(pr_dev);
+	SAME(pr_ino); SAME(pr_build_id_len);
+#undef SAME
+	for (i = 0; i < PROF_MAX_ARGS; i++) {
+		if (a->pr_args[i] != b->pr_args[i])
+			return ("pr_args");
+		if ((a->pr_strs[i] == NULL) != (b->pr_strs[i] == NULL) ||
+		    strcmp(text_of(a->pr_strs[i]), text_of(b->pr_strs[i])))
+			return ("pr_strs");
+	}
+	if (a->pr_nkernel > 0 && memcmp(a->pr_kernel, b->pr_kernel,
+	    a->pr_nkernel * sizeof(uint64_t)) != 0)
+		return ("pr_kernel");
+	if (a->pr_nuser > 0 && memcmp(a->pr_user, b->pr_user,
+	    a->pr_nuser * sizeof(uint64_t)) != 0)
+		return ("pr_user");
+	if (strcmp(text_of(a->pr_comm), text_of(b->pr_comm)) != 0)
+		return ("pr_comm");
+	if (strcmp(text_of(a->pr_path), text_of(b->pr_path)) != 0)
+		return ("pr_path");
+	if (memcmp(a->pr_build_id, b->pr_build_id, 20) != 0)
+		return ("pr_build_id");
+	return (NULL);
+}
+
+/* ------------------------------------------------------------- files */
+
+static char work_dir[256];
+
+static inline void
+work_dir_remove(void)
+{
+	char command[300];
+
+	(void)snprintf(command, sizeof(command), "rm -rf '%s'", work_dir);
+	if (system(command) != 0)
+		printf("%s stays behind\n", work_dir);
+}
+
+/* A path in a directory of the test's own, which goes when it ends. */
+static inline const char *
+work_path(const char *name)
+{
+	static char path[400];
+	const char *tmp = getenv("TMPDIR");
+
+	if (work_dir[0] == '\0') {
+		(void)snprintf(work_dir, sizeof(work_dir),
+		    "%s/recording.XXXXXX", tmp != NULL ? tmp : "/tmp");
+		CHECK(mkdtemp(work_dir) != NULL);
+		atexit(work_dir_remove);
+	}
+	(void)snprintf(path, sizeof(path), "%s/%s", work_dir, name);
+	return (path);
+}
+
+/* All of a file, owned by the caller. */
+static inline uint8_t *
+file_bytes(const char *path, size_t *length)
+{
+	FILE *file = fopen(path, "re");
+	struct stat st;
+	uint8_t *bytes;
+
+	CHECK(file != NULL && fstat(fileno(file), &st) == 0);
+	bytes = malloc((size_t)st.st_size + 1);
+	CHECK(bytes != NULL);
+	*length = fread(bytes, 1, (size_t)st.st_size, file);
+	CHECK(*length == (size_t)st.st_size);
+	(void)fclose(file);
+	return (bytes);
+}
+
+/* Tell a writer of MADE_EVENTS events, the first being proc. */
+static inline void
+made_events(struct prof_writer *writer)
+{
+	static const char *const names[MADE_EVENTS] = {
+		"proc", "cycles", "cpu-clock", "sched:sched_switch",
+		"syscall::openat:entry"
+	};
+	struct prof_event_info info;
+	uint32_t i;
+
+	for (i = 0; i < MADE_EVENTS; i++) {
+		memset(&info, 0, sizeof(info));
+		info.pi_name = names[i];
+		info.pi_probe = names[i];
+		info.pi_provider = "pmc";
+		info.pi_unit = i == 2 ? "ns" : "events";
+		info.pi_period = i == 1 ? 1000 : 0;
+		info.pi_frequency_hz = i == 2 ? 999 : 0;
+		info.pi_nargs = i;
+		info.pi_arg_names[0] = "dfd";
+		info.pi_arg_types[0] = "int";
+		info.pi_arg_is_signed[0] = 1;
+		info.pi_arg_names[1] = info.pi_arg_types[1] = "char *";
+		info.pi_arg_is_str[1] = 1;
+		info.pi_arg_names[2] = info.pi_arg_types[2] = "";
+		info.pi_arg_names[3] = info.pi_arg_types[3] = "u32";
+		info.pi_is_syscall = i == 4;
+		info.pi_parts = i * 3;
+		CHECK_OK(prof_writer_event(writer, &info),
+		    prof_writer_error(writer));
+	}
+}
+
+#endif /* RECORDING_LIB_H */
