@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * What the files of the command offer each other, grouped by file.
+ *
+ * A command is one const struct prof_cmd: its table of options drives the
+ * parser, the usage line, --help and the check of the manual.  The options
+ * land in a struct of the command's own, at the offsets that the table names.
+ */
+#ifndef CMD_H
+#define CMD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "prof.h"
+
+/* Exit statuses: DESIGN of the command contract, and dtprof(1). */
+#define EXIT_FAILED		1
+#define EXIT_USAGE		2
+#define EXIT_LOSS		124
+#define EXIT_DTPROF		125
+#define EXIT_NOT_EXECUTABLE	126
+#define EXIT_NOT_FOUND		127
+
+#define DEFAULT_RECORDING	"dtprof.dtp"
+
+/* -------------------------------------------------------------- opt.c */
+
+/* The type of an option says what stands at its offset. */
+enum opt_type {
+	OPT_END,	/* ends a table */
+	OPT_FLAG,	/* bool */
+	OPT_STRING,	/* const char * */
+	OPT_STRINGS,	/* struct opt_strings; may be repeated */
+	OPT_CHOICE,	/* int: which of the words in op_words */
+	OPT_SET,	/* unsigned: bit n for the n-th of op_words */
+	OPT_COUNT,	/* struct opt_number; a word of op_words: the largest */
+	OPT_SIZE,	/* struct opt_number, bytes: 64K, 8M */
+	OPT_TIME,	/* struct opt_number, nanoseconds: 10s, 5m, 500ms */
+	OPT_PERCENT,	/* struct opt_number, thousandths of a percent */
+	OPT_IDS		/* struct opt_ids: 1,2,5-7; may be repeated */
+};
+
+struct opt_number {
+	uint64_t	 on_value;
+	bool		 on_set;
+};
+
+/* Owned by the options; the strings are the argument vector's. */
+struct opt_strings {
+	const char	**os_text;
+	size_t		 os_n;
+};
+
+struct opt_ids {
+	int		*oi_id;
+	size_t		 oi_n;
+};
+
+struct opt_row {
+	char		 op_letter;	/* 0: none */
+	const char	*op_name;	/* long name */
+	const char	*op_arg;	/* name of its argument; NULL: none */
+	enum opt_type	 op_type;
+	uint64_t	 op_min;
+	uint64_t	 op_max;
+	const char	*op_default;	/* as one would write it; NULL: none */
+	const char	*op_help;
+	size_t		 op_at;		/* offset in the command's struct */
+	const char	*op_words;	/* CHOICE, SET, COUNT: a,b,c */
+};
+
+struct prof_cmd {
+	const char	*cm_name;
+	const char	*cm_summary;
+	const char	*cm_operands;	/* as the synopsis shows them */
+	const struct opt_row *cm_options;
+	size_t		 cm_size;	/* of the command's struct of options */
+	int		 cm_min;	/* operands */
+	int		 cm_max;	/* -1: any number */
+	bool		 cm_stop_early;	/* the first operand ends the options */
+	int		 cm_usage_status;
+	const char	*const *cm_examples; /* command, what; NULL-ended */
+	const char	*cm_notes;	/* a paragraph for --help, or NULL */
+	int		(*cm_run)(void *options, int n, char **operands);
+};
+
+struct opt_error {
+	char		 oe_text[256];
+	char		 oe_cure[256];
+};
+
+/*
+ * All or nothing: fills in options and returns the index of the first
+ * operand; or returns -1 with error set and options all zero; or -2 when
+ * --help was asked for.  "--" ends the options.  Operands after options are
+ * moved behind them unless cm_stop_early says that they begin a command.
+ */
+int	opt_parse(const struct prof_cmd *cmd, int argc, char **argv,
+	    void *options, struct opt_error *error);
+void	opt_free(const struct prof_cmd *cmd, void *options);
+/* The nearest of NULL-ended names, or NULL when none is near; borrowed. */
+const char *opt_nearest(const char *name, const char *const *names);
+
+/* -------------------------------------------------------- opt_value.c */
+
+/* 0, or -1: not written like one. */
+int	opt_number(const char *text, uint64_t *value);
+int	opt_size(const char *text, uint64_t *bytes);
+int	opt_time(const char *text, uint64_t *ns);
+int	opt_percent(const char *text, uint64_t *thousandths);
+/* Append 1,2,5-7; 0, -1: not a list, -2: out of range, -3: no memory. */
+int	opt_ids(const char *text, uint64_t min, uint64_t max,
+	    struct opt_ids *ids);
+/* The number of a word in a,b,c; -1: none of them. */
+int	opt_word(const char *text, size_t length, const char *words);
+/*
+ * Split at commas that do not stand inside braces, brackets or slashes; each
+ * part is appended, its memory owned by parts.  0, or -1: no memory.
+ */
+int	opt_split_events(const char *text, struct opt_strings *parts);
+
+/* --------------------------------------------------------- opt_help.c */
+
+struct out;
+void	opt_usage(const struct prof_cmd *cmd, struct out *out);
+void	opt_help(const struct prof_cmd *cmd, struct out *out);
+
+/* -------------------------------------------------------------- out.c */
+
+/* Buffered output to a descriptor: no format strings in the hot path. */
+struct out {
+	int		 ou_fd;
+	int		 ou_errno;	/* first failure; nothing goes on */
+	size_t		 ou_n;
+	char		 ou_buf[1 << 16];
+};
+
+void	out_init(struct out *out, int fd);
+void	out_mem(struct out *out, const char *bytes, size_t n);
+void	out_str(struct out *out, const char *text);
+void	out_char(struct out *out, char c);
+void	out_u64(struct out *out, uint64_t value);
+void	out_i64(struct out *out, int64_t value);
+void	out_hex(struct out *out, uint64_t value);
+/* With leading zeros. */
+void	out_digits(struct out *out, uint64_t value, unsigned width);
+void	out_fmt(struct out *out, const char *fmt, ...)
+	    __attribute__((format(printf, 2, 3)));
+/* Hostile text: control characters and broken UTF-8 as \x1b. */
+void	out_text(struct out *out, const char *text);
+/* A JSON string, with its quotes; broken UTF-8 as U+FFFD. */
+void	out_json(struct out *out, const char *text);
+void	out_flush(struct out *out);
+/*
+ * Flush; the exit status: 0 also when the reader has gone away, which is
+ * how head ends a pipeline, EXIT_FAILED with a message otherwise.
+ */
+int	out_end(struct out *out, const char *command);
+
+/* -------------------------------------------------------------- msg.c */
+
+/* On standard error: "dtprof: command: text", then the cure, one line each. */
+void	msg_error(const char *command, const char *text, const char *cure);
+void	msg_fail(const char *command, const char *cure, const char *fmt, ...)
+	    __attribute__((format(printf, 3, 4)));
+void	msg_prof(const char *command, const struct prof_err *error);
+void	msg_note(const char *command, const char *fmt, ...)
+	    __attribute__((format(printf, 2, 3)));
+
+/* ------------------------------------------------------------- term.c */
+
+/* The line that shows a recording's progress, on a terminal only. */
+struct term_status {
+	bool		 ts_on;
+	bool		 ts_shown;
+	uint64_t	 ts_next_ns;
+	uint64_t	 ts_last_samples;
+	uint64_t	 ts_last_ns;
+};
+
+void	term_status_init(struct term_status *status, bool wanted);
+/* At most five times a second. */
+void	term_status_show(struct term_status *status,
+	    const struct prof_status *now);
+void	term_status_erase(struct term_status *status);
+/* "1.2 MB"; buffer of at least 16 bytes. */
+void	term_bytes(char *buffer, size_t size, uint64_t bytes);
+uint64_t term_now_ns(void);
+
+/* ------------------------------------------------------------ input.c */
+
+/* The file that a reading command works on: operand, -i, or the default. */
+struct prof_reader *input_open(const char *command, const char *option,
+	    int n, char **operands, const char **path);
+/* Say on standard error that a recording was cut short, if it was. */
+void	input_say_cut(const char *command, const struct prof_reader *reader);
+
+/* ------------------------------------------------------- cmd_*.c, main */
+
+extern const struct prof_cmd cmd_record;
+extern const struct prof_cmd cmd_script;
+extern const struct prof_cmd cmd_list;
+extern const struct prof_cmd cmd_report;
+extern const struct prof_cmd cmd_mark;
+extern const struct prof_cmd cmd_help;
+
+/* All commands, NULL-ended, in the order in which help shows them. */
+extern const struct prof_cmd *const cmd_all[];
+/* NULL: there is none; then the message has been printed. */
+const struct prof_cmd *cmd_find(const char *name);
+int	cmd_run(const struct prof_cmd *cmd, int argc, char **argv);
+
+#endif /* CMD_H */

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * dtprof list: the probes of this machine with their arguments, and for each
+ * provider without probes the reason.  What is printed is what record -e
+ * takes.  Probes are data; reasons are messages, except in JSON.
+ */
+#include <unistd.h>
+
+#include "cmd.h"
+
+struct list_options {
+	bool	 lo_json;
+	bool	 lo_verbose;
+};
+
+static int	 run_list(void *options, int n, char **operands);
+static void	 show_probe(struct out *out, const struct prof_probe *probe,
+		    bool verbose);
+static void	 show_probe_json(struct out *out,
+		    const struct prof_probe *probe);
+static void	 show_json(struct out *out, const struct prof_catalog *catalog);
+
+static const struct opt_row options_of_list[] = {
+	{ 0, "json", NULL, OPT_FLAG, 0, 0, NULL,
+	    "one JSON object: probes[], missing[]",
+	    offsetof(struct list_options, lo_json), NULL },
+	{ 'v', "verbose", NULL, OPT_FLAG, 0, 0, NULL,
+	    "also perf's name for each probe, and what it means",
+	    offsetof(struct list_options, lo_verbose), NULL },
+	{ .op_type = OPT_END }
+};
+
+static const char *const examples[] = {
+	"dtprof list", "all probes of this machine",
+	"dtprof list 'sched:*'", "perf's names work too",
+	"dtprof list -v 'static:block::*'", "with what they mean",
+	NULL
+};
+
+const struct prof_cmd cmd_list = {
+	.cm_name = "list",
+	.cm_summary = "list the probes of this machine and their arguments",
+	.cm_operands = "[GLOB]",
+	.cm_options = options_of_list,
+	.cm_size = sizeof(struct list_options),
+	.cm_max = 1,
+	.cm_usage_status = EXIT_USAGE,
+	.cm_examples = examples,
+	.cm_notes = "A probe is written provider:module:function:name; GLOB "
+	    "may use * ? and [..], and also matches perf's names.",
+	.cm_run = run_list,
+};
+
+static void
+show_probe(struct out *out, const struct prof_probe *probe, bool verbose)
+{
+	out_text(out, probe->pp_probe);
+	for (uint32_t n = 0; n < probe->pp_nargs; n++) {
+		out_str(out, n == 0 ? "  (" : ", ");
+		out_text(out, probe->pp_arg_types[n]);
+		out_char(out, ' ');
+		out_text(out, probe->pp_arg_names[n]);
+	}
+	out_str(out, probe->pp_nargs > 0 ? ")" : "");
+	if (probe->pp_why_not != NULL) {
+		out_str(out, "  unavailable: ");
+		out_text(out, probe->pp_why_not);
+	}
+	out_char(out, '\n');
+	if (verbose && probe->pp_alias[0] != '\0') {
+		out_str(out, "\tperf's name: ");
+		out_text(out, probe->pp_alias);
+		out_char(out, '\n');
+	}
+	if (verbose && probe->pp_desc[0] != '\0') {
+		out_char(out, '\t');
+		out_text(out, probe->pp_desc);
+		out_char(out, '\n');
+	}
+}
+
+static void
+show_probe_json(struct out *out, const struct prof_probe *probe)
+{
+	out_str(out, "{\"probe\":");
+	out_json(out, probe->pp_probe);
+	out_str(out, ",\"alias\":");
+	out_json(out, probe->pp_alias);
+	out_str(out, ",\"description\":");
+	out_json(out, probe->pp_desc);
+	out_str(out, ",\"why_not\":");
+	if (probe->pp_why_not != NULL)
+		out_json(out, probe->pp_why_not);
+	else
+		out_str(out, "null");
+	out_str(out, ",\"args\":[");
+	for (uint32_t n = 0; n < probe->pp_nargs; n++) {
+		out_str(out, n == 0 ? "{\"name\":" : ",{\"name\":");
+		out_json(out, probe->pp_arg_names[n]);
+		out_str(out, ",\"type\":");
+		out_json(out, probe->pp_arg_types[n]);
+		out_char(out, '}');
+	}
+	out_str(out, "]}");
+}
+
+static void
+show_json(struct out *out, const struct prof_catalog *catalog)
+{
+	const char *provider, *reason;
+
+	out_str(out, "{\"schema_version\":1,\"probes\":[");
+	for (size_t n = 0; n < prof_catalog_nprobes(catalog); n++) {
+		out_str(out, n == 0 ? "\n" : ",\n");
+		show_probe_json(out, prof_catalog_probe(catalog, n));
+	}
+	out_str(out, "],\n\"missing\":[");
+	for (size_t n = 0; prof_catalog_missing(catalog, n, &provider,
+	    &reason); n++) {
+		out_str(out, n == 0 ? "\n{\"provider\":" : ",\n{\"provider\":");
+		out_json(out, provider);
+		out_str(out, ",\"reason\":");
+		out_json(out, reason);
+		out_char(out, '}');
+	}
+	out_str(out, "]}\n");
+}
+
+static int
+run_list(void *options, int n, char **operands)
+{
+	const struct list_options *lo = options;
+	const char *glob = n > 0 ? operands[0] : NULL, *provider, *reason;
+	struct prof_err error = { 0 };
+	struct prof_catalog *catalog;
+	struct out out;
+	size_t nprobes;
+	int status;
+
+	catalog = prof_catalog_new(glob, &error);
+	if (catalog == NULL) {
+		msg_prof("list", &error);
+		return (EXIT_FAILED);
+	}
+	out_init(&out, STDOUT_FILENO);
+	nprobes = prof_catalog_nprobes(catalog);
+	if (lo->lo_json)
+		show_json(&out, catalog);
+	for (size_t i = 0; !lo->lo_json && i < nprobes; i++)
+		show_probe(&out, prof_catalog_probe(catalog, i),
+		    lo->lo_verbose);
+	status = out_end(&out, "list");
+	for (size_t i = 0; !lo->lo_json && prof_catalog_missing(catalog, i,
+	    &provider, &reason); i++)
+		msg_note("list", "no %s probes: %s", provider, reason);
+	if (nprobes == 0 && status == 0) {
+		msg_fail("list", "dtprof list without a name lists all",
+		    "%s: no probe of this machine is called that",
+		    glob != NULL ? glob : "*");
+		status = EXIT_FAILED;
+	}
+	prof_catalog_free(catalog);
+	return (status);
+}

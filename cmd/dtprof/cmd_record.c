@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * dtprof record: what can be said about a recording, and whether it makes
+ * sense together.  All is checked before anything is started or written;
+ * record.c then runs the session.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd.h"
+#include "record.h"
+
+static int	 run_record(void *options, int n, char **operands);
+static int	 refuse(const char *cure, const char *why);
+static int	 check_target(const struct record_options *ro, bool command);
+static int	 check_rest(const struct record_options *ro);
+static uint64_t	 fastest_hz(void);
+static void	 fill(const struct record_options *ro, int n, char **operands,
+		    struct prof_options *po);
+static int	 split_events(const struct record_options *ro,
+		    struct opt_strings *events);
+
+#define RO(member)	offsetof(struct record_options, member)
+#define MAX_ID		4194304		/* the kernel's PID_MAX_LIMIT */
+
+/* By letter or name, as the manual has them. */
+static const struct opt_row options_of_record[] = {
+	{ 'a', "all-cpus", NULL, OPT_FLAG, 0, 0, NULL,
+	    "record every process", RO(ro_all), NULL },
+	{ 0, "buffer", "SIZE", OPT_SIZE, 65536, 1 << 30, "16M",
+	    "bytes of buffer for each CPU, rounded up to a power of two",
+	    RO(ro_buffer), NULL },
+	{ 'C', "cpu", "CPUS", OPT_IDS, 0, 65535, NULL,
+	    "only these CPUs, with -a: 0,2-3", RO(ro_cpus), NULL },
+	{ 'c', "count", "PERIOD", OPT_COUNT, 1, INT64_MAX, NULL,
+	    "a sample each PERIOD events (nanoseconds for clocks)",
+	    RO(ro_period), NULL },
+	{ 0, "call-graph", "HOW", OPT_CHOICE, 0, 0, "auto",
+	    "stacks: auto, the best there is; fp, by frame pointers; none",
+	    RO(ro_callgraph), "auto,fp,none" },
+	{ 0, "cgroup", "PATH", OPT_STRING, 0, 0, NULL,
+	    "record the processes of a cgroup and of those below it",
+	    RO(ro_cgroup), NULL },
+	{ 0, "comm", "NAME", OPT_STRING, 0, 0, NULL,
+	    "of the target only threads of this name", RO(ro_comm), NULL },
+	{ 0, "duration", "TIME", OPT_TIME, 1000000, 31536000000000000ULL, NULL,
+	    "end after 10s, 5m, 500ms", RO(ro_duration), NULL },
+	{ 'e', "event", "EVENT", OPT_STRINGS, 0, 0,
+	    "cycles, else cpu-clock",
+	    "what to sample; repeat it, or separate events by commas",
+	    RO(ro_events), NULL },
+	{ 'F', "freq", "HZ", OPT_COUNT, 1, 10000000, "999",
+	    "samples a second on each CPU; max: what the kernel allows",
+	    RO(ro_frequency), "max" },
+	{ 0, "filter", "EXPR", OPT_STRING, 0, 0, NULL,
+	    "store only what this holds for: pid==1 && cpu<4 && arg0>100",
+	    RO(ro_filter), NULL },
+	{ 'g', "stacks", NULL, OPT_FLAG, 0, 0, NULL,
+	    "record stacks, which is the default", RO(ro_stacks), NULL },
+	{ 0, "include-self", NULL, OPT_FLAG, 0, 0, NULL,
+	    "record dtprof itself too", RO(ro_include_self), NULL },
+	{ 0, "max-loss", "PCT", OPT_PERCENT, 0, 100000, NULL,
+	    "exit with status 124 when more than this was lost",
+	    RO(ro_max_loss), NULL },
+	{ 0, "no-inherit", NULL, OPT_FLAG, 0, 0, NULL,
+	    "only the tasks named, not what they start", RO(ro_no_inherit),
+	    NULL },
+	{ 'o', "output", "FILE", OPT_STRING, 0, 0, DEFAULT_RECORDING,
+	    "where to write; a file there is kept as FILE.old",
+	    RO(ro_output), NULL },
+	{ 'p', "pid", "PIDS", OPT_IDS, 1, MAX_ID, NULL,
+	    "record these processes and all that they start", RO(ro_pids),
+	    NULL },
+	{ 0, "path", "PATH", OPT_CHOICE, 0, 0, "auto",
+	    "how the kernel is asked: bpf, or perf, which needs no "
+	    "privilege and sees user space only; for tests and sandboxes",
+	    RO(ro_path), "auto,bpf,perf" },
+	{ 'q', "quiet", NULL, OPT_FLAG, 0, 0, NULL,
+	    "errors only: no notes, no progress, no summary", RO(ro_quiet),
+	    NULL },
+	{ 0, "record-comm", NULL, OPT_FLAG, 0, 0, NULL,
+	    "the thread's name in each sample, not just when it changes",
+	    RO(ro_record_comm), NULL },
+	{ 't', "tid", "TIDS", OPT_IDS, 1, MAX_ID, NULL,
+	    "record just these threads", RO(ro_tids), NULL },
+	{ 0, "user-only", NULL, OPT_FLAG, 0, 0, NULL,
+	    "leave out what runs in the kernel", RO(ro_user_only), NULL },
+	{ 'v', "verbose", NULL, OPT_FLAG, 0, 0, NULL,
+	    "say what is recorded, and how", RO(ro_verbose), NULL },
+	{ .op_type = OPT_END }
+};
+
+static const char *const examples[] = {
+	"dtprof record -- make -j2",
+	"profile a command and all that it starts",
+	"dtprof record -a --duration 10s",
+	"profile the whole machine for ten seconds",
+	"dtprof record -p 4711 -e cycles -e sched:sched_switch",
+	"a running process: where it computes and where it waits",
+	"dtprof record -a -e syscalls:sys_enter_openat --comm nginx",
+	"who opens files",
+	NULL
+};
+
+const struct prof_cmd cmd_record = {
+	.cm_name = "record",
+	.cm_summary = "record samples of counters, timers and probes",
+	.cm_operands = "[-- COMMAND [ARGUMENT ...]]",
+	.cm_options = options_of_record,
+	.cm_size = sizeof(struct record_options),
+	.cm_max = -1,
+	.cm_stop_early = true,
+	.cm_usage_status = EXIT_DTPROF,
+	.cm_examples = examples,
+	.cm_notes = "Say what to record: a COMMAND, -p, -t, --cgroup, or -a "
+	    "for all.  With one of these, a COMMAND only says how long.",
+	.cm_run = run_record,
+};
+
+static int
+refuse(const char *cure, const char *why)
+{
+	msg_error("record", why, cure);
+	return (-1);
+}
+
+static int
+check_target(const struct record_options *ro, bool command)
+{
+	const int named = ro->ro_all + (ro->ro_pids.oi_n > 0) +
+	    (ro->ro_tids.oi_n > 0) + (ro->ro_cgroup != NULL);
+
+	if (named > 1)
+		return (refuse("use one of them",
+		    "-a, -p, -t and --cgroup exclude each other"));
+	if (named == 0 && !command)
+		return (refuse("name a command (-- COMMAND), a process "
+		    "(-p PID), or everything (-a)", "nothing to record"));
+	if (ro->ro_cpus.oi_n > 0 && !ro->ro_all)
+		return (refuse("add -a, or leave -C out",
+		    "-C: processes move between CPUs, so it needs -a"));
+	if (ro->ro_no_inherit && (ro->ro_all || ro->ro_cgroup != NULL))
+		return (refuse("leave one of them out",
+		    "--no-inherit: -a and --cgroup mean all processes"));
+	return (0);
+}
+
+static int
+check_rest(const struct record_options *ro)
+{
+	if (ro->ro_frequency.on_set && ro->ro_period.on_set)
+		return (refuse("use one of them",
+		    "-F and -c both say how often"));
+	if (ro->ro_stacks && ro->ro_callgraph == RECORD_CALLGRAPH_NONE)
+		return (refuse("leave one of them out",
+		    "-g asks for stacks, --call-graph none for none"));
+	if (ro->ro_quiet && ro->ro_verbose)
+		return (refuse("leave one of them out",
+		    "-q and -v exclude each other"));
+	if (ro->ro_path == RECORD_PATH_PERF && ro->ro_cgroup != NULL)
+		return (refuse("use --path bpf, or -p",
+		    "--path perf cannot tell cgroups apart"));
+	return (0);
+}
+
+static uint64_t
+fastest_hz(void)
+{
+	unsigned long long hz = 0;
+	FILE *file;
+
+	file = fopen("/proc/sys/kernel/perf_event_max_sample_rate", "re");
+	if (file == NULL || fscanf(file, "%llu", &hz) != 1 || hz == 0)
+		hz = 100000;
+	if (file != NULL)
+		fclose(file);
+	return (hz);
+}
+
+static void
+fill(const struct record_options *ro, int n, char **operands,
+    struct prof_options *po)
+{
+	static const enum prof_callgraph callgraphs[] = {
+		PROF_CALLGRAPH_AUTO, PROF_CALLGRAPH_FP, PROF_CALLGRAPH_NONE
+	};
+	static const enum prof_path paths[] = {
+		PROF_PATH_AUTO, PROF_PATH_BPF, PROF_PATH_PERF
+	};
+
+	memset(po, 0, sizeof(*po));
+	po->po_size = sizeof(*po);
+	po->po_output = ro->ro_output;
+	po->po_target = ro->ro_all ? PROF_TARGET_ALL :
+	    ro->ro_pids.oi_n > 0 ? PROF_TARGET_PIDS :
+	    ro->ro_tids.oi_n > 0 ? PROF_TARGET_TIDS :
+	    ro->ro_cgroup != NULL ? PROF_TARGET_CGROUP : PROF_TARGET_COMMAND;
+	po->po_ids = ro->ro_pids.oi_n > 0 ? ro->ro_pids.oi_id :
+	    ro->ro_tids.oi_id;
+	po->po_nids = ro->ro_pids.oi_n + ro->ro_tids.oi_n;
+	po->po_cgroup = ro->ro_cgroup;
+	po->po_cpus = ro->ro_cpus.oi_id;
+	po->po_ncpus = ro->ro_cpus.oi_n;
+	po->po_argv = n > 0 ? operands : NULL;
+	po->po_filter = ro->ro_filter;
+	po->po_comm = ro->ro_comm;
+	po->po_frequency_hz = ro->ro_frequency.on_value;
+	if (ro->ro_frequency.on_value == UINT64_MAX)
+		po->po_frequency_hz = fastest_hz();
+	po->po_period = ro->ro_period.on_value;
+	po->po_buffer_bytes = ro->ro_buffer.on_value;
+	po->po_callgraph = callgraphs[ro->ro_callgraph];
+	po->po_path = paths[ro->ro_path];
+	po->po_no_inherit = ro->ro_no_inherit;
+	po->po_include_self = ro->ro_include_self;
+	po->po_no_kernel = ro->ro_user_only;
+	po->po_record_comm = ro->ro_record_comm;
+}
+
+static int
+split_events(const struct record_options *ro, struct opt_strings *events)
+{
+	for (size_t n = 0; n < ro->ro_events.os_n; n++) {
+		if (opt_split_events(ro->ro_events.os_text[n], events) == -1)
+			return (refuse("free memory", "out of memory"));
+	}
+	for (size_t n = 0; n < events->os_n; n++) {
+		if (events->os_text[n][0] == '\0')
+			return (refuse("see dtprof list",
+			    "-e: the name of an event is empty"));
+	}
+	return (0);
+}
+
+static int
+run_record(void *options, int n, char **operands)
+{
+	const struct record_options *ro = options;
+	struct opt_strings events = { 0 };
+	struct prof_options po;
+	int status = EXIT_DTPROF;
+
+	if (check_target(ro, n > 0) == 0 && check_rest(ro) == 0 &&
+	    split_events(ro, &events) == 0) {
+		fill(ro, n, operands, &po);
+		status = record_run(ro, &po, &events);
+	}
+	for (size_t i = 0; i < events.os_n; i++)
+		free((char *)(uintptr_t)events.os_text[i]);
+	free(events.os_text);
+	return (status);
+}

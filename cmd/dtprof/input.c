@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * The recording that a reading command works on: its operand, -i FILE, or
+ * dtprof.dtp in this directory.  Called by script and report.
+ */
+#include "cmd.h"
+
+struct prof_reader *
+input_open(const char *command, const char *option, int n, char **operands,
+    const char **path)
+{
+	struct prof_err error = { 0 };
+	struct prof_reader *reader;
+
+	if (option != NULL && n > 0) {
+		msg_error(command, "a file as operand and another with -i",
+		    "name one of them");
+		return (NULL);
+	}
+	*path = option != NULL ? option : n > 0 ? operands[0] :
+	    DEFAULT_RECORDING;
+	reader = prof_reader_open(*path, &error);
+	if (reader == NULL)
+		msg_prof(command, &error);
+	return (reader);
+}
+
+void
+input_say_cut(const char *command, const struct prof_reader *reader)
+{
+	const char *cut = prof_reader_cut(reader);
+
+	if (cut != NULL)
+		msg_note(command, "the recording was cut short: %s", cut);
+}

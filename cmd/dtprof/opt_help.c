@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * What a command says about itself, from its table of options: the usage
+ * line, which equals the SYNOPSIS of the manual (a test compares them), and
+ * --help, with the examples first because they are what people look for.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "cmd.h"
+
+#define HELP_COLUMN	27
+#define HELP_WIDTH	79
+
+static void	 show_option(const struct opt_row *row, struct out *out);
+static void	 show_wrapped(struct out *out, const char *text,
+		    unsigned indent, unsigned column);
+
+/* Letters without a value in one bracket, then all others as they stand. */
+void
+opt_usage(const struct prof_cmd *cmd, struct out *out)
+{
+	const struct opt_row *row;
+	bool any = false;
+
+	out_fmt(out, "dtprof %s", cmd->cm_name);
+	for (row = cmd->cm_options; row->op_type != OPT_END; row++) {
+		if (row->op_letter == 0 || row->op_arg != NULL)
+			continue;
+		out_str(out, any ? "" : " [-");
+		out_char(out, row->op_letter);
+		any = true;
+	}
+	out_str(out, any ? "]" : "");
+	for (row = cmd->cm_options; row->op_type != OPT_END; row++) {
+		if (row->op_letter != 0 && row->op_arg != NULL)
+			out_fmt(out, " [-%c %s]", row->op_letter, row->op_arg);
+		else if (row->op_arg != NULL)
+			out_fmt(out, " [--%s %s]", row->op_name, row->op_arg);
+		else if (row->op_letter == 0)
+			out_fmt(out, " [--%s]", row->op_name);
+	}
+	if (cmd->cm_operands[0] != '\0')
+		out_fmt(out, " %s", cmd->cm_operands);
+	out_char(out, '\n');
+}
+
+/* Words from column on, lines after the first indented. */
+static void
+show_wrapped(struct out *out, const char *text, unsigned indent,
+    unsigned column)
+{
+	bool begun = false;
+
+	while (*text != '\0') {
+		size_t n = strcspn(text, " ");
+
+		if (begun && column + 1 + n > HELP_WIDTH) {
+			out_fmt(out, "\n%*s", (int)indent, "");
+			column = indent;
+		} else if (begun) {
+			out_char(out, ' ');
+			column++;
+		}
+		out_mem(out, text, n);
+		column += (unsigned)n;
+		text += n;
+		text += strspn(text, " ");
+		begun = true;
+	}
+	out_char(out, '\n');
+}
+
+static void
+show_option(const struct opt_row *row, struct out *out)
+{
+	char left[80], right[512], letter[8] = "    ";
+	int n;
+
+	if (row->op_letter != 0)
+		snprintf(letter, sizeof(letter), "-%c, ", row->op_letter);
+	n = snprintf(left, sizeof(left), "  %s--%s", letter, row->op_name);
+	if (row->op_arg != NULL && n > 0 && (size_t)n < sizeof(left))
+		n += snprintf(left + n, sizeof(left) - (size_t)n, " %s",
+		    row->op_arg);
+	out_str(out, left);
+	if (n >= HELP_COLUMN - 1)
+		out_fmt(out, "\n%*s", HELP_COLUMN, "");
+	else
+		out_fmt(out, "%*s", HELP_COLUMN - n, "");
+	snprintf(right, sizeof(right), row->op_default != NULL ?
+	    "%s (default %s)" : "%s", row->op_help, row->op_default);
+	show_wrapped(out, right, HELP_COLUMN, HELP_COLUMN);
+}
+
+void
+opt_help(const struct prof_cmd *cmd, struct out *out)
+{
+	const char *const *example;
+	const struct opt_row *row;
+
+	out_fmt(out, "dtprof %s: %s\n\nexamples:\n", cmd->cm_name,
+	    cmd->cm_summary);
+	for (example = cmd->cm_examples; *example != NULL; example += 2)
+		out_fmt(out, "  %s\n        %s\n", example[0], example[1]);
+	out_str(out, "\nusage:\n  ");
+	opt_usage(cmd, out);
+	if (cmd->cm_notes != NULL) {
+		out_char(out, '\n');
+		show_wrapped(out, cmd->cm_notes, 0, 0);
+	}
+	out_str(out, "\noptions:\n");
+	for (row = cmd->cm_options; row->op_type != OPT_END; row++)
+		show_option(row, out);
+	out_str(out, "  -h, --help               this text\n");
+}

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * One recording, from the first call of libprof to the exit status.
+ *
+ *	open, add events, arm, start -> run until something ends it -> stop
+ *
+ * What ends it: the command or the targets, --duration, a signal.  While a
+ * command runs, Ctrl-C is the command's business (the terminal sends it to
+ * both; from kill(1) it is passed on); the recording goes on until the
+ * command has ended, or until the second Ctrl-C.  After other signals and
+ * after --duration the command gets SIGTERM, since nobody else would end it.
+ *
+ * Called by cmd_record.c with options that make sense together.
+ */
+#include <sys/types.h>
+#include <sys/wait.h>
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "record.h"
+
+#define WAIT_MS		100
+#define GRACE_NS	2000000000ULL	/* for a command to heed SIGTERM */
+#define DEFAULT_EVENT	"cycles"
+#define OTHER_EVENT	"cpu-clock"
+
+/* A recording that runs. */
+struct recording {
+	const struct record_options *rc_options;
+	struct prof_session *rc_session;
+	struct term_status rc_term;
+	struct prof_status rc_status;
+	uint64_t	 rc_end_ns;	/* --duration; 0: none */
+	uint64_t	 rc_give_up_ns;	/* after SIGTERM; 0: not sent */
+	int		 rc_interrupts;
+	size_t		 rc_notes;	/* printed so far */
+	bool		 rc_failed;
+};
+
+static int	 failure_status(const struct prof_err *error);
+static struct prof_session *set_up(const struct prof_options *po,
+		    const struct opt_strings *events, struct prof_err *error);
+static struct prof_session *set_up_default(const struct prof_options *po,
+		    struct prof_err *error);
+static void	 show_notes(struct recording *rc);
+static void	 end_command(struct recording *rc);
+static bool	 heed_signals(struct recording *rc);
+static bool	 heed_time(struct recording *rc);
+static void	 run(struct recording *rc);
+static void	 show_summary(struct recording *rc);
+static int	 command_status(const struct recording *rc);
+static int	 exit_status(const struct recording *rc);
+static void	 show_plan(const struct record_options *ro,
+		    const struct prof_options *po,
+		    const struct opt_strings *events);
+
+static int
+failure_status(const struct prof_err *error)
+{
+	if (error->pe_code == PROF_E_COMMAND_NOT_FOUND)
+		return (EXIT_NOT_FOUND);
+	if (error->pe_code == PROF_E_COMMAND)
+		return (EXIT_NOT_EXECUTABLE);
+	return (EXIT_DTPROF);
+}
+
+/* A session that is armed, or NULL. */
+static struct prof_session *
+set_up(const struct prof_options *po, const struct opt_strings *events,
+    struct prof_err *error)
+{
+	struct prof_session *session = prof_session_open(po, error);
+	size_t n;
+
+	if (session == NULL)
+		return (NULL);
+	for (n = 0; n < events->os_n; n++) {
+		if (prof_session_add_event(session, events->os_text[n]) == -1)
+			break;
+	}
+	if (n == events->os_n && prof_session_arm(session) == 0)
+		return (session);
+	*error = *prof_session_error(session);
+	prof_session_close(session);
+	return (NULL);
+}
+
+/*
+ * What is best here: cycles where a PMU counts, else the CPU clock.  Whether
+ * it counts shows when the event is opened, so both are tried in turn.
+ */
+static struct prof_session *
+set_up_default(const struct prof_options *po, struct prof_err *error)
+{
+	const char *best[] = { DEFAULT_EVENT }, *other[] = { OTHER_EVENT };
+	const struct opt_strings first = { best, 1 }, second = { other, 1 };
+	struct prof_session *session = set_up(po, &first, error);
+
+	if (session == NULL && (error->pe_code == PROF_E_EVENT_UNSUPPORTED ||
+	    error->pe_code == PROF_E_EVENT_UNKNOWN))
+		session = set_up(po, &second, error);
+	return (session);
+}
+
+static void
+show_notes(struct recording *rc)
+{
+	const char *note;
+
+	while ((note = prof_session_note(rc->rc_session, rc->rc_notes)) !=
+	    NULL) {
+		rc->rc_notes++;
+		if (rc->rc_options->ro_quiet)
+			continue;
+		term_status_erase(&rc->rc_term);
+		msg_note("record", "%s", note);
+	}
+}
+
+/* Once; it may take its time to end, but not forever. */
+static void
+end_command(struct recording *rc)
+{
+	if (rc->rc_give_up_ns != 0)
+		return;
+	rc->rc_give_up_ns = term_now_ns() + GRACE_NS;
+	if (rc->rc_status.ps_command_pid != 0 &&
+	    !rc->rc_status.ps_command_done)
+		kill(rc->rc_status.ps_command_pid, SIGTERM);
+}
+
+/* True: the recording ends now. */
+static bool
+heed_signals(struct recording *rc)
+{
+	const pid_t command = rc->rc_status.ps_command_pid;
+	bool by_process;
+	int number;
+
+	while ((number = record_signals_take(&by_process)) != 0) {
+		if (command == 0)
+			return (true);
+		if (number != SIGINT) {
+			end_command(rc);
+			continue;
+		}
+		if (++rc->rc_interrupts > 1)
+			return (true);
+		if (by_process && !rc->rc_status.ps_command_done)
+			kill(command, SIGINT);
+	}
+	return (false);
+}
+
+static bool
+heed_time(struct recording *rc)
+{
+	const uint64_t now_ns = term_now_ns();
+
+	if (rc->rc_give_up_ns != 0)
+		return (now_ns >= rc->rc_give_up_ns);
+	if (rc->rc_end_ns == 0 || now_ns < rc->rc_end_ns)
+		return (false);
+	if (rc->rc_status.ps_command_pid == 0)
+		return (true);
+	end_command(rc);
+	return (false);
+}
+
+static void
+run(struct recording *rc)
+{
+	uint64_t now_ns, wait_ms;
+	int go_on;
+
+	/* A signal interrupts the wait; one that just missed it waits. */
+	do {
+		wait_ms = WAIT_MS;
+		now_ns = term_now_ns();
+		if (rc->rc_end_ns > now_ns &&
+		    rc->rc_end_ns - now_ns < WAIT_MS * 1000000ULL)
+			wait_ms = (rc->rc_end_ns - now_ns) / 1000000 + 1;
+		go_on = prof_session_run(rc->rc_session, (int)wait_ms);
+		prof_session_status(rc->rc_session, &rc->rc_status);
+		show_notes(rc);
+		term_status_show(&rc->rc_term, &rc->rc_status);
+	} while (go_on == 1 && !heed_signals(rc) && !heed_time(rc));
+	term_status_erase(&rc->rc_term);
+	if (go_on == -1) {
+		msg_prof("record", prof_session_error(rc->rc_session));
+		rc->rc_failed = true;
+	}
+}
+
+static void
+show_summary(struct recording *rc)
+{
+	const struct prof_status *ps = &rc->rc_status;
+	const double all = (double)(ps->ps_samples + ps->ps_lost);
+	char bytes[32];
+
+	if (rc->rc_options->ro_quiet)
+		return;
+	term_bytes(bytes, sizeof(bytes), ps->ps_file_bytes);
+	fprintf(stderr, "dtprof: record: %llu samples, %llu lost",
+	    (unsigned long long)ps->ps_samples,
+	    (unsigned long long)ps->ps_lost);
+	if (ps->ps_lost != 0)
+		fprintf(stderr, " (%.2g %%)", 100 * (double)ps->ps_lost / all);
+	fprintf(stderr, ", %.1f s, %s in %s\n", ps->ps_elapsed_s, bytes,
+	    prof_session_output(rc->rc_session));
+	if (ps->ps_lost != 0)
+		fprintf(stderr, "dtprof: hint: dtprof report --stats says "
+		    "why; a larger --buffer or a lower rate helps\n");
+}
+
+/* The command's own; as if interrupted when we did not wait for its end. */
+static int
+command_status(const struct recording *rc)
+{
+	const int status = rc->rc_status.ps_command_status;
+
+	if (rc->rc_status.ps_command_pid == 0)
+		return (0);
+	if (rc->rc_status.ps_command_done)
+		return (WIFEXITED(status) ? WEXITSTATUS(status) :
+		    128 + WTERMSIG(status));
+	msg_note("record", "the command is still running, as process %d",
+	    rc->rc_status.ps_command_pid);
+	return (rc->rc_interrupts > 1 ? 128 + SIGINT : 128 + SIGTERM);
+}
+
+static int
+exit_status(const struct recording *rc)
+{
+	const struct prof_status *ps = &rc->rc_status;
+	const struct opt_number *most = &rc->rc_options->ro_max_loss;
+	int status;
+
+	if (rc->rc_failed)
+		return (EXIT_DTPROF);
+	status = command_status(rc);
+	if (status == 0 && most->on_set && (double)ps->ps_lost * 100000 >
+	    (double)most->on_value * (double)(ps->ps_samples + ps->ps_lost)) {
+		msg_fail("record", "record less, or with a larger --buffer",
+		    "%llu of %llu samples lost: more than --max-loss allows",
+		    (unsigned long long)ps->ps_lost,
+		    (unsigned long long)(ps->ps_samples + ps->ps_lost));
+		return (EXIT_LOSS);
+	}
+	return (status);
+}
+
+static void
+show_plan(const struct record_options *ro, const struct prof_options *po,
+    const struct opt_strings *events)
+{
+	for (size_t n = 0; n < events->os_n; n++)
+		msg_note("record", "event %s", events->os_text[n]);
+	if (events->os_n == 0)
+		msg_note("record", "event %s, else %s", DEFAULT_EVENT,
+		    OTHER_EVENT);
+	if (po->po_frequency_hz != 0)
+		msg_note("record", "%llu samples a second on each CPU",
+		    (unsigned long long)po->po_frequency_hz);
+	msg_note("record", "writing %s", ro->ro_output);
+}
+
+int
+record_run(const struct record_options *ro, const struct prof_options *po,
+    const struct opt_strings *events)
+{
+	struct recording rc = { .rc_options = ro };
+	struct prof_err error = { 0 };
+	int status = EXIT_DTPROF;
+
+	if (ro->ro_verbose)
+		show_plan(ro, po, events);
+	if (record_signals_open() == -1) {
+		msg_fail("record", "close some files", "no pipe: %s",
+		    strerror(errno));
+		return (EXIT_DTPROF);
+	}
+	rc.rc_session = events->os_n > 0 ? set_up(po, events, &error) :
+	    set_up_default(po, &error);
+	if (rc.rc_session == NULL) {
+		msg_prof("record", &error);
+		status = failure_status(&error);
+		goto out;
+	}
+	show_notes(&rc);
+	if (prof_session_start(rc.rc_session) == -1) {
+		msg_prof("record", prof_session_error(rc.rc_session));
+		status = failure_status(prof_session_error(rc.rc_session));
+		goto out;
+	}
+	prof_session_status(rc.rc_session, &rc.rc_status);
+	if (ro->ro_duration.on_set)
+		rc.rc_end_ns = term_now_ns() + ro->ro_duration.on_value;
+	term_status_init(&rc.rc_term, !ro->ro_quiet);
+	run(&rc);
+	if (prof_session_stop(rc.rc_session) == -1 && !rc.rc_failed) {
+		msg_prof("record", prof_session_error(rc.rc_session));
+		rc.rc_failed = true;
+	}
+	prof_session_status(rc.rc_session, &rc.rc_status);
+	show_notes(&rc);
+	show_summary(&rc);
+	status = exit_status(&rc);
+out:
+	prof_session_close(rc.rc_session);
+	record_signals_close();
+	return (status);
+}

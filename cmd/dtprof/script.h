@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: ISC */
+/* What the files of dtprof script share: cmd_script.c, script_*.c. */
+#ifndef SCRIPT_H
+#define SCRIPT_H
+
+#include "cmd.h"
+
+/* ------------------------------------------------------ script_comm.c */
+
+/*
+ * What each thread is called, as the records tell in order of time.  A name
+ * outlives its thread: the last sample of a thread comes after its exit.
+ */
+struct script_comms {
+	struct script_comm *sc_slot;	/* 2^n, open addressing */
+	size_t		 sc_size;
+	size_t		 sc_used;
+};
+
+/* 0, or -1: no memory. */
+int	script_comms_take(struct script_comms *comms,
+	    const struct prof_record *record);
+/* "" when the name is not known; borrowed until the next take. */
+const char *script_comms_get(const struct script_comms *comms, uint32_t tid);
+void	script_comms_free(struct script_comms *comms);
+
+/* ------------------------------------------- script_text.c, _json.c */
+
+/* The last part of a record's type name in both forms: "sample", "fork". */
+const char *script_type_name(enum prof_record_type type);
+const char *script_stack_status(unsigned status);
+
+/* One line each; info is the sample's event. */
+void	script_text(struct out *out, const struct prof_record *record,
+	    const struct prof_event_info *info, const char *comm);
+void	script_json(struct out *out, const struct prof_record *record,
+	    const struct prof_event_info *info, const char *comm);
+
+#endif /* SCRIPT_H */

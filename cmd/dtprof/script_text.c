@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * A record as one line for people:
+ *
+ *	comm pid/tid [cpu] seconds: event: weight unit  name=value ...  frames
+ *
+ * Frames are addresses, innermost first, "k" before those of the kernel and
+ * "u" before those of user space; "+deep" and the like when the walk did not
+ * end by itself.  Text that a traced program chose is escaped.
+ */
+#include "script.h"
+
+static void	 show_frames(struct out *out, const char *mark,
+		    const uint64_t *frames, uint32_t n, unsigned status);
+static void	 show_args(struct out *out, const struct prof_record *record,
+		    const struct prof_event_info *info);
+static void	 show_sample(struct out *out,
+		    const struct prof_record *record,
+		    const struct prof_event_info *info);
+static void	 show_other(struct out *out,
+		    const struct prof_record *record);
+
+const char *
+script_type_name(enum prof_record_type type)
+{
+	static const char *const names[] = {
+		[PROF_R_SAMPLE] = "sample", [PROF_R_FORK] = "fork",
+		[PROF_R_EXEC] = "exec", [PROF_R_EXIT] = "exit",
+		[PROF_R_COMM] = "comm", [PROF_R_TASK] = "task",
+		[PROF_R_MMAP] = "mmap", [PROF_R_MARK] = "mark",
+		[PROF_R_START] = "start", [PROF_R_STOP] = "stop",
+		[PROF_R_THROTTLE] = "throttle",
+		[PROF_R_UNTHROTTLE] = "unthrottle",
+		[PROF_R_LOST] = "lost", [PROF_R_KSYMBOL] = "ksymbol",
+	};
+
+	if ((unsigned)type >= sizeof(names) / sizeof(names[0]) ||
+	    names[type] == NULL)
+		return ("unknown");
+	return (names[type]);
+}
+
+const char *
+script_stack_status(unsigned status)
+{
+	static const char *const names[PROF_STACK_NSTATUS] = {
+		"none", "ok", "deep", "fault", "busy"
+	};
+
+	return (status < PROF_STACK_NSTATUS ? names[status] : "unknown");
+}
+
+static void
+show_frames(struct out *out, const char *mark, const uint64_t *frames,
+    uint32_t n, unsigned status)
+{
+	if (n == 0 && status <= PROF_STACK_OK)
+		return;
+	out_str(out, mark);
+	for (uint32_t i = 0; i < n; i++) {
+		out_char(out, ' ');
+		out_hex(out, frames[i]);
+	}
+	if (status > PROF_STACK_OK) {
+		out_str(out, " +");
+		out_str(out, script_stack_status(status));
+	}
+}
+
+static void
+show_args(struct out *out, const struct prof_record *record,
+    const struct prof_event_info *info)
+{
+	for (uint32_t n = 0; n < record->pr_nargs && n < PROF_MAX_ARGS; n++) {
+		out_char(out, ' ');
+		if (n < info->pi_nargs)
+			out_text(out, info->pi_arg_names[n]);
+		else
+			out_fmt(out, "arg%u", n);
+		out_char(out, '=');
+		if (record->pr_strs[n] != NULL) {
+			out_char(out, '"');
+			out_text(out, record->pr_strs[n]);
+			out_char(out, '"');
+		} else if (n < info->pi_nargs && info->pi_arg_is_signed[n]) {
+			out_i64(out, (int64_t)record->pr_args[n]);
+		} else if (record->pr_args[n] >> 47 != 0) {
+			/* Nobody counts that far: an address, or flags. */
+			out_str(out, "0x");
+			out_hex(out, record->pr_args[n]);
+		} else {
+			out_u64(out, record->pr_args[n]);
+		}
+	}
+}
+
+static void
+show_sample(struct out *out, const struct prof_record *record,
+    const struct prof_event_info *info)
+{
+	out_text(out, info->pi_name);
+	out_str(out, ": ");
+	out_u64(out, record->pr_weight);
+	out_char(out, ' ');
+	out_text(out, info->pi_unit);
+	if (record->pr_nested)
+		out_str(out, " nested");
+	if (record->pr_nargs > 0)
+		show_args(out, record, info);
+	show_frames(out, "  k", record->pr_kernel, record->pr_nkernel,
+	    record->pr_kstatus);
+	show_frames(out, "  u", record->pr_user, record->pr_nuser,
+	    record->pr_ustatus);
+	if (record->pr_nkernel == 0 && record->pr_nuser == 0 &&
+	    record->pr_ip != 0) {
+		out_str(out, record->pr_in_kernel ? "  k " : "  u ");
+		out_hex(out, record->pr_ip);
+	}
+}
+
+static void
+show_other(struct out *out, const struct prof_record *record)
+{
+	out_str(out, script_type_name(record->pr_type));
+	switch (record->pr_type) {
+	case PROF_R_FORK:
+		out_fmt(out, ": parent %u/%u", record->pr_ppid,
+		    record->pr_ptid);
+		break;
+	case PROF_R_EXEC:
+	case PROF_R_MARK:
+		out_str(out, ": ");
+		out_text(out, record->pr_path);
+		break;
+	case PROF_R_EXIT:
+		out_fmt(out, ": status 0x%x%s", (unsigned)record->pr_code,
+		    record->pr_group_dead ? ", last of its process" : "");
+		break;
+	case PROF_R_MMAP:
+	case PROF_R_KSYMBOL:
+		out_str(out, ": ");
+		out_hex(out, record->pr_addr);
+		out_char(out, '+');
+		out_hex(out, record->pr_len);
+		out_fmt(out, " @%llx ", (unsigned long long)record->pr_offset);
+		out_text(out, record->pr_path);
+		break;
+	case PROF_R_LOST:
+		out_fmt(out, ": %llu records",
+		    (unsigned long long)record->pr_weight);
+		break;
+	default:
+		break;
+	}
+}
+
+void
+script_text(struct out *out, const struct prof_record *record,
+    const struct prof_event_info *info, const char *comm)
+{
+	if (comm[0] != '\0') {
+		out_text(out, comm);
+	} else {
+		out_char(out, ':');
+		out_u64(out, record->pr_tid);
+	}
+	out_char(out, ' ');
+	/* The kernel's own mappings are nobody's. */
+	if (record->pr_pid == UINT32_MAX)
+		out_str(out, "-");
+	else
+		out_u64(out, record->pr_pid);
+	out_char(out, '/');
+	out_u64(out, record->pr_tid);
+	out_str(out, " [");
+	out_digits(out, record->pr_cpu, 3);
+	out_str(out, "] ");
+	out_u64(out, record->pr_time_ns / 1000000000);
+	out_char(out, '.');
+	out_digits(out, record->pr_time_ns % 1000000000, 9);
+	out_str(out, ": ");
+	if (record->pr_type == PROF_R_SAMPLE && info != NULL)
+		show_sample(out, record, info);
+	else
+		show_other(out, record);
+	out_char(out, '\n');
+}

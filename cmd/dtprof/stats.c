@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * The figures behind report --stats: one pass over all records, beside the
+ * accounting that the recorder wrote, and whether both agree.  Prints
+ * nothing but why it failed; stats_text.c and stats_json.c show it.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "stats.h"
+
+/* An event that is throttled on a CPU now. */
+struct stats_throttle {
+	uint32_t	 th_event;
+	uint32_t	 th_cpu;
+	uint64_t	 th_since_ns;	/* 0: it is not */
+};
+
+static int	 throttle(struct stats *stats,
+		    const struct prof_record *record);
+static int	 take(struct stats *stats, const struct prof_record *record);
+
+static int
+throttle(struct stats *stats, const struct prof_record *record)
+{
+	struct stats_throttle *th, *grown;
+	size_t n;
+
+	for (n = 0; n < stats->st_nthrottle; n++) {
+		th = &stats->st_throttle[n];
+		if (th->th_event == record->pr_event &&
+		    th->th_cpu == record->pr_cpu)
+			break;
+	}
+	if (n == stats->st_nthrottle) {
+		grown = reallocarray(stats->st_throttle, n + 1,
+		    sizeof(*grown));
+		if (grown == NULL)
+			return (-1);
+		stats->st_throttle = grown;
+		stats->st_nthrottle++;
+		memset(&grown[n], 0, sizeof(*grown));
+		grown[n].th_event = record->pr_event;
+		grown[n].th_cpu = record->pr_cpu;
+	}
+	th = &stats->st_throttle[n];
+	if (record->pr_type == PROF_R_THROTTLE) {
+		stats->st_throttles++;
+		th->th_since_ns = record->pr_time_ns;
+	} else if (th->th_since_ns != 0) {
+		stats->st_throttled_ns += record->pr_time_ns -
+		    th->th_since_ns;
+		th->th_since_ns = 0;
+	}
+	return (0);
+}
+
+static int
+take(struct stats *stats, const struct prof_record *record)
+{
+	switch (record->pr_type) {
+	case PROF_R_SAMPLE:
+		if (record->pr_event < stats->st_nevents)
+			stats->st_seen[record->pr_event]++;
+		break;
+	case PROF_R_MARK:
+		stats->st_marks++;
+		break;
+	case PROF_R_START:
+		stats->st_start_ns = record->pr_time_ns;
+		break;
+	case PROF_R_MMAP:
+	case PROF_R_KSYMBOL:
+		stats->st_maps++;
+		break;
+	case PROF_R_LOST:
+		stats->st_side_lost += record->pr_weight;
+		break;
+	case PROF_R_THROTTLE:
+	case PROF_R_UNTHROTTLE:
+		return (throttle(stats, record));
+	case PROF_R_STOP:
+		break;
+	default:
+		stats->st_lives++;
+		break;
+	}
+	/* Tasks and maps from before the start bear no time of theirs. */
+	if (stats->st_start_ns != 0 && record->pr_time_ns > stats->st_end_ns)
+		stats->st_end_ns = record->pr_time_ns;
+	return (0);
+}
+
+int
+stats_collect(struct stats *stats)
+{
+	struct prof_record record;
+	int rv;
+
+	stats->st_nevents = prof_reader_nevents(stats->st_reader);
+	stats->st_seen = calloc(stats->st_nevents + 1,
+	    sizeof(*stats->st_seen));
+	if (stats->st_seen == NULL) {
+		msg_error("report", "out of memory", "free memory");
+		return (-1);
+	}
+	while ((rv = prof_reader_next(stats->st_reader, &record)) == 1) {
+		if (take(stats, &record) == 0)
+			continue;
+		msg_error("report", "out of memory", "free memory");
+		return (-1);
+	}
+	if (rv == -1)
+		msg_prof("report", prof_reader_error(stats->st_reader));
+	for (size_t n = 0; n < stats->st_nthrottle; n++) {
+		if (stats->st_throttle[n].th_since_ns != 0)
+			stats->st_throttled_ns += stats->st_end_ns -
+			    stats->st_throttle[n].th_since_ns;
+	}
+	return (rv);
+}
+
+void
+stats_free(struct stats *stats)
+{
+	free(stats->st_seen);
+	free(stats->st_throttle);
+}
+
+const char *
+stats_imbalance(const struct stats *stats, size_t event,
+    const struct prof_accounting *pa, char *buffer, size_t size)
+{
+	const uint64_t sum = pa->pa_stored + pa->pa_full + pa->pa_nested +
+	    pa->pa_filtered + pa->pa_error;
+	const uint64_t seen = stats->st_seen[event];
+
+	if (pa->pa_fired != sum)
+		snprintf(buffer, size, "fired %" PRIu64 ", but stored + full "
+		    "+ nested + filtered + error is %" PRIu64, pa->pa_fired,
+		    sum);
+	else if (pa->pa_read != pa->pa_stored)
+		snprintf(buffer, size, "stored %" PRIu64 ", but %" PRIu64
+		    " read from the stream", pa->pa_stored, pa->pa_read);
+	else if (pa->pa_written != pa->pa_read)
+		snprintf(buffer, size, "read %" PRIu64 ", but %" PRIu64
+		    " written", pa->pa_read, pa->pa_written);
+	else if (seen != pa->pa_written)
+		snprintf(buffer, size, "written %" PRIu64 ", but %" PRIu64
+		    " in the file", pa->pa_written, seen);
+	else if (pa->pa_has_count && (uint64_t)llabs(pa->pa_unaccounted) >
+	    pa->pa_bound)
+		snprintf(buffer, size, "%" PRId64 " unaccounted, and only %"
+		    PRIu64 " can be open intervals", pa->pa_unaccounted,
+		    pa->pa_bound);
+	else
+		return (NULL);
+	return (buffer);
+}
+
+double
+stats_complete_stacks(const struct stats *stats)
+{
+	struct prof_accounting pa;
+	uint64_t whole = 0, all = 0;
+
+	for (size_t e = 1; e < stats->st_nevents; e++) {
+		if (prof_reader_accounting(stats->st_reader, e, -1, &pa) == -1)
+			continue;
+		whole += pa.pa_kstack[PROF_STACK_OK] +
+		    pa.pa_ustack[PROF_STACK_OK];
+		for (int s = PROF_STACK_OK; s < PROF_STACK_NSTATUS; s++)
+			all += pa.pa_kstack[s] + pa.pa_ustack[s];
+	}
+	return (all == 0 ? -1 : (double)whole / (double)all);
+}
+
+/* Of the time that all instances of all events could have counted. */
+double
+stats_throttled(const struct stats *stats)
+{
+	struct prof_accounting pa;
+	uint64_t instances = 0;
+	double all;
+
+	for (size_t e = 1; e < stats->st_nevents; e++) {
+		if (prof_reader_accounting(stats->st_reader, e, -1, &pa) == 0)
+			instances += pa.pa_instances;
+	}
+	all = (double)instances *
+	    (double)(stats->st_end_ns - stats->st_start_ns);
+	if (all <= 0)
+		return (-1);
+	all = (double)stats->st_throttled_ns / all;
+	return (all > 1 ? 1 : all);
+}
+
+double
+stats_multiplexed(const struct stats *stats)
+{
+	struct prof_accounting pa;
+	double running = 0, enabled = 0;
+
+	for (size_t e = 1; e < stats->st_nevents; e++) {
+		if (prof_reader_accounting(stats->st_reader, e, -1, &pa) ==
+		    -1 || !pa.pa_has_count)
+			continue;
+		running += (double)pa.pa_running_ns;
+		enabled += (double)pa.pa_enabled_ns;
+	}
+	if (enabled <= 0)
+		return (-1);
+	return (running > enabled ? 0 : 1 - running / enabled);
+}

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * report --json: the names of its members are a contract (dtprof(1)); they
+ * are added, never renamed.  A share that is not known is null.
+ */
+#include <inttypes.h>
+
+#include "stats.h"
+
+#define SCHEMA_VERSION	1
+
+static void	 key_str(struct out *out, const char *name, const char *text);
+static void	 show_recording(const struct stats *stats, struct out *out);
+static void	 show_event(const struct stats *stats, struct out *out,
+		    size_t event);
+static void	 show_counts(struct out *out,
+		    const struct prof_accounting *pa);
+static void	 show_stacks(struct out *out, const char *name,
+		    const uint64_t *counts);
+static void	 show_accounting(const struct stats *stats, struct out *out,
+		    size_t event);
+static void	 show_share(struct out *out, const char *name, double share);
+
+/* NULL is null. */
+static void
+key_str(struct out *out, const char *name, const char *text)
+{
+	out_fmt(out, "\"%s\":", name);
+	if (text != NULL)
+		out_json(out, text);
+	else
+		out_str(out, "null");
+}
+
+static void
+show_recording(const struct stats *stats, struct out *out)
+{
+	const char *name, *value;
+
+	out_str(out, "\"recording\":{");
+	key_str(out, "file", stats->st_path);
+	out_char(out, ',');
+	key_str(out, "cut", prof_reader_cut(stats->st_reader));
+	out_char(out, ',');
+	key_str(out, "path", prof_reader_info(stats->st_reader, "path"));
+	out_fmt(out, ",\"samples\":%" PRIu64 ",\"lives\":%" PRIu64
+	    ",\"mappings\":%" PRIu64 ",\"marks\":%" PRIu64
+	    ",\"side_band_lost\":%" PRIu64 ",\"duration_ns\":%" PRIu64,
+	    prof_reader_nsamples(stats->st_reader), stats->st_lives,
+	    stats->st_maps, stats->st_marks, stats->st_side_lost,
+	    stats->st_end_ns > stats->st_start_ns ?
+	    stats->st_end_ns - stats->st_start_ns : 0);
+	out_str(out, ",\"info\":{");
+	for (size_t n = 0; prof_reader_info_at(stats->st_reader, n, &name,
+	    &value); n++) {
+		if (n > 0)
+			out_char(out, ',');
+		out_json(out, name);
+		out_char(out, ':');
+		out_json(out, value);
+	}
+	out_str(out, "}}");
+}
+
+static void
+show_event(const struct stats *stats, struct out *out, size_t event)
+{
+	const struct prof_event_info *info =
+	    prof_reader_event(stats->st_reader, event);
+
+	out_str(out, event == 0 ? "\n{" : ",\n{");
+	key_str(out, "name", info->pi_name);
+	out_char(out, ',');
+	key_str(out, "probe", info->pi_probe);
+	out_char(out, ',');
+	key_str(out, "provider", info->pi_provider);
+	out_char(out, ',');
+	key_str(out, "unit", info->pi_unit);
+	out_fmt(out, ",\"period\":%" PRIu64 ",\"frequency_hz\":%" PRIu64
+	    ",\"args\":[", info->pi_period, info->pi_frequency_hz);
+	for (uint32_t n = 0; n < info->pi_nargs; n++) {
+		out_str(out, n == 0 ? "{" : ",{");
+		key_str(out, "name", info->pi_arg_names[n]);
+		out_char(out, ',');
+		key_str(out, "type", info->pi_arg_types[n]);
+		out_char(out, '}');
+	}
+	out_str(out, "]}");
+}
+
+static void
+show_counts(struct out *out, const struct prof_accounting *pa)
+{
+	const struct {
+		const char	*co_name;
+		uint64_t	 co_value;
+	} counts[] = {
+		{ "fired", pa->pa_fired }, { "stored", pa->pa_stored },
+		{ "full", pa->pa_full }, { "nested", pa->pa_nested },
+		{ "filtered", pa->pa_filtered }, { "error", pa->pa_error },
+		{ "nested_stored", pa->pa_nested_stored },
+		{ "self", pa->pa_self }, { "outside", pa->pa_outside },
+		{ "late", pa->pa_late }, { "missed", pa->pa_missed },
+		{ "arg_fault", pa->pa_arg_fault },
+		{ "lost_ring", pa->pa_lost_ring },
+		{ "weight", pa->pa_weight },
+		{ "outside_weight", pa->pa_outside_weight },
+		{ "read", pa->pa_read }, { "written", pa->pa_written },
+		{ "instances", pa->pa_instances },
+	};
+
+	for (size_t n = 0; n < sizeof(counts) / sizeof(counts[0]); n++)
+		out_fmt(out, ",\"%s\":%" PRIu64, counts[n].co_name,
+		    counts[n].co_value);
+	if (!pa->pa_has_count) {
+		out_str(out, ",\"count\":null,\"unaccounted\":null,"
+		    "\"unaccounted_bound\":null,\"enabled_ns\":null,"
+		    "\"running_ns\":null");
+		return;
+	}
+	out_fmt(out, ",\"count\":%" PRIu64 ",\"unaccounted\":%" PRId64
+	    ",\"unaccounted_bound\":%" PRIu64 ",\"enabled_ns\":%" PRIu64
+	    ",\"running_ns\":%" PRIu64, pa->pa_count, pa->pa_unaccounted,
+	    pa->pa_bound, pa->pa_enabled_ns, pa->pa_running_ns);
+}
+
+static void
+show_stacks(struct out *out, const char *name, const uint64_t *counts)
+{
+	static const char *const statuses[PROF_STACK_NSTATUS] = {
+		"none", "ok", "deep", "fault", "busy"
+	};
+
+	out_fmt(out, ",\"%s\":{", name);
+	for (int s = 0; s < PROF_STACK_NSTATUS; s++)
+		out_fmt(out, "%s\"%s\":%" PRIu64, s == 0 ? "" : ",",
+		    statuses[s], counts[s]);
+	out_char(out, '}');
+}
+
+/* An event whose accounting is missing, in a cut recording, is left out. */
+static void
+show_accounting(const struct stats *stats, struct out *out, size_t event)
+{
+	struct prof_accounting pa;
+	char buffer[256];
+	const char *wrong;
+
+	if (prof_reader_accounting(stats->st_reader, event, -1, &pa) == -1)
+		return;
+	out_str(out, event == 0 ? "\n{" : ",\n{");
+	key_str(out, "event", prof_reader_event(stats->st_reader,
+	    event)->pi_name);
+	show_counts(out, &pa);
+	out_fmt(out, ",\"in_file\":%" PRIu64, stats->st_seen[event]);
+	show_stacks(out, "kernel_stacks", pa.pa_kstack);
+	show_stacks(out, "user_stacks", pa.pa_ustack);
+	wrong = event == 0 ? NULL : stats_imbalance(stats, event, &pa, buffer,
+	    sizeof(buffer));
+	out_fmt(out, ",\"balances\":%s,", wrong == NULL ? "true" : "false");
+	key_str(out, "imbalance", wrong);
+	out_char(out, '}');
+}
+
+static void
+show_share(struct out *out, const char *name, double share)
+{
+	if (share < 0)
+		out_fmt(out, "\"%s\":null", name);
+	else
+		out_fmt(out, "\"%s\":%.6f", name, share);
+}
+
+void
+stats_json(const struct stats *stats, struct out *out)
+{
+	out_fmt(out, "{\"schema_version\":%d,\n", SCHEMA_VERSION);
+	show_recording(stats, out);
+	out_str(out, ",\n\"events\":[");
+	for (size_t e = 0; e < stats->st_nevents; e++)
+		show_event(stats, out, e);
+	out_str(out, "],\n\"accounting\":[");
+	for (size_t e = 0; e < stats->st_nevents; e++)
+		show_accounting(stats, out, e);
+	out_str(out, "],\n\"quality\":{");
+	show_share(out, "complete_stacks", stats_complete_stacks(stats));
+	out_char(out, ',');
+	/* Nothing is resolved here, so nothing is unresolved. */
+	show_share(out, "unresolved", -1);
+	out_char(out, ',');
+	show_share(out, "throttled", stats_throttled(stats));
+	out_char(out, ',');
+	show_share(out, "multiplexed", stats_multiplexed(stats));
+	out_str(out, "}}\n");
+}

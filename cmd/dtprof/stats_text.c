@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * report --stats for people: what is wrong first, then what was recorded,
+ * then for each event where its firings went, and whether it balances.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "stats.h"
+
+static void	 show_head(const struct stats *stats, struct out *out);
+static void	 show_events(const struct stats *stats, struct out *out);
+static void	 show_row(struct out *out, const char *name,
+		    const struct prof_accounting *pa);
+static void	 show_table(const struct stats *stats, struct out *out,
+		    int cpu);
+static void	 show_beside(const struct stats *stats, struct out *out);
+static void	 show_stacks(const struct stats *stats, struct out *out);
+static void	 show_stack_row(struct out *out, const char *name,
+		    const char *kind, const uint64_t *counts);
+static void	 show_balance(const struct stats *stats, struct out *out);
+
+#define NAME_WIDTH	28
+
+static void
+show_info(const struct stats *stats, struct out *out, const char *label,
+    const char *info_key)
+{
+	const char *value = prof_reader_info(stats->st_reader, info_key);
+
+	if (value == NULL || *value == '\0')
+		return;
+	out_fmt(out, "%-12s ", label);
+	out_text(out, value);
+	out_char(out, '\n');
+}
+
+static void
+show_head(const struct stats *stats, struct out *out)
+{
+	const char *cut = prof_reader_cut(stats->st_reader);
+	const char *path = prof_reader_info(stats->st_reader, "path");
+
+	if (cut != NULL) {
+		out_str(out, "CUT SHORT    ");
+		out_text(out, cut);
+		out_str(out, "; what follows is what was written until "
+		    "then\n");
+	}
+	out_str(out, "recording    ");
+	out_text(out, stats->st_path);
+	out_char(out, '\n');
+	show_info(stats, out, "command", "command");
+	show_info(stats, out, "target", "target");
+	show_info(stats, out, "filter", "filter");
+	show_info(stats, out, "kernel", "machine.kernel");
+	show_info(stats, out, "cpus", "machine.cpus");
+	if (path != NULL)
+		out_fmt(out, "made by      %s\n",
+		    strcmp(path, "bpf") == 0 ? "BPF programs (path bpf)" :
+		    strcmp(path, "perf") == 0 ? "perf rings, user space of "
+		    "own processes only (path perf)" : "an unknown path");
+	if (stats->st_end_ns > stats->st_start_ns)
+		out_fmt(out, "duration     %.3f s\n",
+		    (double)(stats->st_end_ns - stats->st_start_ns) / 1e9);
+	out_fmt(out, "records      %" PRIu64 " samples, %" PRIu64
+	    " of lives, %" PRIu64 " mappings, %" PRIu64 " marks\n",
+	    prof_reader_nsamples(stats->st_reader), stats->st_lives,
+	    stats->st_maps, stats->st_marks);
+	if (stats->st_side_lost > 0)
+		out_fmt(out, "LOST         %" PRIu64 " records of mappings "
+		    "and throttling\n", stats->st_side_lost);
+	if (stats->st_throttles > 0)
+		out_fmt(out, "THROTTLED    %" PRIu64 " times by the kernel, "
+		    "%.1f ms in all\n", stats->st_throttles,
+		    (double)stats->st_throttled_ns / 1e6);
+}
+
+static void
+show_name(struct out *out, const char *name)
+{
+	const size_t length = strlen(name);
+
+	out_text(out, name);
+	for (size_t n = length; n < NAME_WIDTH; n++)
+		out_char(out, ' ');
+}
+
+static void
+show_events(const struct stats *stats, struct out *out)
+{
+	out_str(out, "\nevents\n");
+	for (size_t e = 1; e < stats->st_nevents; e++) {
+		const struct prof_event_info *info =
+		    prof_reader_event(stats->st_reader, e);
+
+		out_str(out, "  ");
+		show_name(out, info->pi_name);
+		out_char(out, ' ');
+		out_text(out, info->pi_probe);
+		if (info->pi_period != 0)
+			out_fmt(out, "  every %" PRIu64 " ", info->pi_period);
+		else if (info->pi_frequency_hz != 0)
+			out_fmt(out, "  at %" PRIu64 " Hz, in ",
+			    info->pi_frequency_hz);
+		else
+			out_str(out, "  every firing, in ");
+		out_text(out, info->pi_unit);
+		out_char(out, '\n');
+	}
+}
+
+static void
+show_row(struct out *out, const char *name, const struct prof_accounting *pa)
+{
+	out_str(out, "  ");
+	show_name(out, name);
+	out_fmt(out, " %11" PRIu64 " %11" PRIu64 " %9" PRIu64 " %9" PRIu64
+	    " %11" PRIu64 " %7" PRIu64 "\n", pa->pa_fired, pa->pa_stored,
+	    pa->pa_full, pa->pa_nested, pa->pa_filtered, pa->pa_error);
+}
+
+/* cpu -1: summed over CPUs.  Event 0, lives, has an accounting like all. */
+static void
+show_table(const struct stats *stats, struct out *out, int cpu)
+{
+	struct prof_accounting pa;
+
+	if (cpu == -1)
+		out_str(out, "\naccounting: fired = stored + full + nested + "
+		    "filtered + error\n");
+	else
+		out_fmt(out, "\ncpu %d\n", cpu);
+	out_fmt(out, "  %-*s %11s %11s %9s %9s %11s %7s\n", NAME_WIDTH,
+	    "event", "fired", "stored", "full", "nested", "filtered",
+	    "error");
+	for (size_t e = 0; e < stats->st_nevents; e++) {
+		if (prof_reader_accounting(stats->st_reader, e, cpu, &pa) == 0)
+			show_row(out, prof_reader_event(stats->st_reader,
+			    e)->pi_name, &pa);
+	}
+}
+
+static void
+show_beside(const struct stats *stats, struct out *out)
+{
+	struct prof_accounting pa;
+
+	out_fmt(out, "\nbeside it\n  %-*s %9s %9s %9s %7s %7s %9s %14s  %s\n",
+	    NAME_WIDTH, "event", "nest_stor", "self", "outside", "late",
+	    "missed", "lost_ring", "count", "unaccounted (may be)");
+	for (size_t e = 0; e < stats->st_nevents; e++) {
+		if (prof_reader_accounting(stats->st_reader, e, -1, &pa) == -1)
+			continue;
+		out_str(out, "  ");
+		show_name(out, prof_reader_event(stats->st_reader,
+		    e)->pi_name);
+		out_fmt(out, " %9" PRIu64 " %9" PRIu64 " %9" PRIu64
+		    " %7" PRIu64 " %7" PRIu64 " %9" PRIu64,
+		    pa.pa_nested_stored, pa.pa_self, pa.pa_outside,
+		    pa.pa_late, pa.pa_missed, pa.pa_lost_ring);
+		if (pa.pa_has_count)
+			out_fmt(out, " %14" PRIu64 "  %" PRId64 " (%" PRIu64
+			    ")\n", pa.pa_count, pa.pa_unaccounted,
+			    pa.pa_bound);
+		else
+			out_fmt(out, " %14s  -\n", "-");
+		if (pa.pa_arg_fault > 0)
+			out_fmt(out, "    %" PRIu64 " arguments could not be "
+			    "read and are 0\n", pa.pa_arg_fault);
+	}
+}
+
+static void
+show_stack_row(struct out *out, const char *name, const char *kind,
+    const uint64_t *counts)
+{
+	uint64_t all = 0;
+
+	for (int s = 0; s < PROF_STACK_NSTATUS; s++)
+		all += counts[s];
+	if (all == 0 || all == counts[PROF_STACK_NONE])
+		return;
+	out_str(out, "  ");
+	show_name(out, name);
+	out_fmt(out, " %-7s", kind);
+	for (int s = 0; s < PROF_STACK_NSTATUS; s++)
+		out_fmt(out, " %11" PRIu64, counts[s]);
+	out_char(out, '\n');
+}
+
+static void
+show_stacks(const struct stats *stats, struct out *out)
+{
+	struct prof_accounting pa;
+	const double whole = stats_complete_stacks(stats);
+	const char *name;
+
+	if (whole < 0)
+		return;
+	out_fmt(out, "\nstacks: %.2f %% walked to their end\n  %-*s %-7s %11s "
+	    "%11s %11s %11s %11s\n", 100 * whole, NAME_WIDTH, "event", "of",
+	    "none", "ok", "deep", "fault", "busy");
+	for (size_t e = 1; e < stats->st_nevents; e++) {
+		if (prof_reader_accounting(stats->st_reader, e, -1, &pa) == -1)
+			continue;
+		name = prof_reader_event(stats->st_reader, e)->pi_name;
+		show_stack_row(out, name, "kernel", pa.pa_kstack);
+		show_stack_row(out, name, "user", pa.pa_ustack);
+	}
+}
+
+static void
+show_balance(const struct stats *stats, struct out *out)
+{
+	struct prof_accounting pa;
+	char buffer[256];
+	const char *wrong;
+	bool balances = true;
+	size_t known = 0;
+
+	out_char(out, '\n');
+	for (size_t e = 1; e < stats->st_nevents; e++) {
+		if (prof_reader_accounting(stats->st_reader, e, -1, &pa) == -1)
+			continue;
+		known++;
+		wrong = stats_imbalance(stats, e, &pa, buffer, sizeof(buffer));
+		if (wrong == NULL)
+			continue;
+		balances = false;
+		out_str(out, prof_reader_cut(stats->st_reader) != NULL ?
+		    "accounting is that of the last whole chunk: " :
+		    "accounting DOES NOT BALANCE: ");
+		out_text(out, prof_reader_event(stats->st_reader,
+		    e)->pi_name);
+		out_fmt(out, ": %s\n", wrong);
+	}
+	if (known == 0)
+		out_str(out, "there is NO ACCOUNTING in what is left of this "
+		    "recording\n");
+	else if (balances)
+		out_str(out, "accounting balances\n");
+}
+
+void
+stats_text(const struct stats *stats, struct out *out, bool per_cpu)
+{
+	int cpu;
+
+	show_head(stats, out);
+	show_events(stats, out);
+	show_table(stats, out, -1);
+	for (size_t n = 0; per_cpu && (cpu = prof_reader_cpu(
+	    stats->st_reader, n)) != -1; n++)
+		show_table(stats, out, cpu);
+	show_beside(stats, out);
+	show_stacks(stats, out);
+	show_balance(stats, out);
+}
