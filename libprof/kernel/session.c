@@ -267,6 +267,22 @@ prof_session_take(void *arg, const struct prof_record *record)
 	return (0);
 }
 
+/*
+ * A ring that tells of mappings tells of forks and exits too, asked or not;
+ * with BPF those came through the streams already, and better.
+ */
+static int
+take_side_band(void *arg, const struct prof_record *record)
+{
+	const struct prof_session *session = arg;
+
+	if (session->se_use_bpf && (record->pr_type == PROF_R_FORK ||
+	    record->pr_type == PROF_R_EXEC || record->pr_type == PROF_R_EXIT ||
+	    record->pr_type == PROF_R_COMM))
+		return (0);
+	return (prof_session_take(arg, record));
+}
+
 /* Wait less the faster the rings fill, up to a tenth of a second. */
 static void
 adapt(struct prof_session *session)
@@ -299,8 +315,8 @@ take_all(struct prof_session *session)
 	if (session->se_marks != NULL && prof_marks_take(session->se_marks,
 	    prof_session_take, session) != 0)
 		return (-1);
-	return (prof_rings_drain(session->se_rings, until_ns,
-	    prof_session_take, session) != 0 ? -1 : 0);
+	return (prof_rings_drain(session->se_rings, until_ns, take_side_band,
+	    session) != 0 ? -1 : 0);
 }
 
 int
