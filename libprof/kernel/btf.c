@@ -415,7 +415,9 @@ walk_index(struct walk *walk, const char **path)
 		walk->wk_is_place = true;
 		walk->wk_type = type->type;
 	} else if (type != NULL && btf_is_array(type) && walk->wk_is_place) {
-		if (index >= btf_array(type)->nelems)
+		/* The last member of a structure may have any length. */
+		if (btf_array(type)->nelems > 1 &&
+		    index >= btf_array(type)->nelems)
 			return (walk_fail(walk, "the array has %u elements",
 			    btf_array(type)->nelems));
 		walk->wk_type = btf_array(type)->type;

@@ -26,6 +26,7 @@ static int	names_ask(struct prof_names *names,
 static int	names_unknown(struct prof_names *names,
 		    const struct prof_spec *spec, const char *text,
 		    struct prof_err *error);
+static size_t	names_colons(const char *text);
 
 /*
  * In the order in which they are asked: those whose names cannot be mistaken
@@ -194,6 +195,16 @@ names_ask(struct prof_names *names, const struct prof_spec *spec,
 	return (found);
 }
 
+static size_t
+names_colons(const char *text)
+{
+	size_t n = 0;
+
+	for (; *text != '\0'; text++)
+		n += *text == ':';
+	return (n);
+}
+
 static int
 names_unknown(struct prof_names *names, const struct prof_spec *spec,
     const char *text, struct prof_err *error)
@@ -210,6 +221,10 @@ names_unknown(struct prof_names *names, const struct prof_spec *spec,
 		return (-1);
 	}
 	prof_fail(error, PROF_E_EVENT_UNKNOWN, "no event \"%s\"", text);
+	/* Four parts, and the first is no provider of ours. */
+	if (!spec->sp_is_probe && names_colons(text) >= 3)
+		return (prof_cure(error, "providers are pmc, profile, "
+		    "interval, static and syscall; see dtprof list"));
 	last = strrchr(spec->sp_name, ':');
 	last = last == NULL ? spec->sp_name : last + 1;
 	if (last[0] == '\0' || prof_glob_is(last))

@@ -148,22 +148,24 @@ void	prof_arg_fini(struct prof_arg *arg);
 
 /* How a field of a tracefs format is found from the prototype. */
 struct prof_field {
-	const char	*fd_event;
 	const char	*fd_field;
 	const char	*fd_path;	/* NULL: cannot be expressed ... */
-	const char	*fd_why;	/* ... because of this */
+	const char	*fd_why;	/* ... because; with path: not a field */
 };
 
 /* The n-th field of an event in the table; NULL: no more. */
 const struct prof_field *prof_field_at(const char *event, size_t n);
-const struct prof_field *prof_field_find(const char *event,
-	    const char *field);
+const char *prof_field_event(size_t n);	/* the n-th event; NULL: no more */
 
 /* ------------------------------------------------ prov_static_args.c */
 
-/* Fills up to DTP_MAX_ARGS arguments; how many. */
-uint32_t prof_static_args(const struct prof_proto *proto, const char *event,
-	    struct prof_arg *args);
+/*
+ * Fills up to DTP_MAX_ARGS arguments; how many.  missing (or NULL) gets the
+ * sentence about the fields that cannot be had.
+ */
+uint32_t prof_static_args(struct prof_names *names,
+	    const struct prof_tracepoint *tp, struct prof_arg *args,
+	    char *missing, size_t size);
 int	prof_static_list(struct prof_names *names, prof_list_fn *fn,
 	    void *arg, const char **why);
 

@@ -54,7 +54,7 @@ interval_list(struct prof_names *names, prof_list_fn *fn, void *arg,
 		.pp_desc = "a tick on one CPU; any time or rate from 10us up",
 	};
 
-	(void)names;
 	(void)why;
-	return (fn(arg, &probe));
+	return (prof_listing_wants(names, probe.pp_probe, "") ?
+	    fn(arg, &probe) : 0);
 }

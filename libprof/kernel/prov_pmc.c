@@ -113,6 +113,13 @@ pmc_find(struct prof_names *names, struct prof_spec *spec,
 		if (rv == 1)
 			spec->sp_mods = "";
 	}
+	if (rv == 0 && spec->sp_nterms != 0) {
+		prof_fail(error, PROF_E_EVENT_UNKNOWN,
+		    "this machine has neither a PMU nor an event \"%s\"",
+		    spec->sp_name);
+		return (prof_cure(error, "see dtprof list 'pmc:::*/' for the "
+		    "PMUs of this machine"));
+	}
 	if (rv == 1 &&
 	    prof_spec_no_terms(spec, counter->pc_name, error) == -1)
 		return (-1);

@@ -18,6 +18,7 @@ struct pmc_listing {
 	const char		*pl_no_hardware;	/* NULL: there is */
 	const char		*pl_no_cache;
 	const char		*pl_no_software;
+	bool			 pl_told_missing; /* one without a counter */
 };
 
 static const char *pmc_why_not(uint32_t type, uint64_t config);
@@ -33,7 +34,8 @@ int
 prof_pmc_list(struct prof_names *names, prof_list_fn *fn, void *arg,
     const char **why)
 {
-	struct pmc_listing listing = { names, fn, arg, NULL, NULL, NULL };
+	struct pmc_listing listing = { .pl_names = names, .pl_fn = fn,
+	    .pl_arg = arg };
 	int rv;
 
 	if (!names->nm_offline) {
@@ -44,12 +46,13 @@ prof_pmc_list(struct prof_names *names, prof_list_fn *fn, void *arg,
 		listing.pl_no_software = pmc_why_not(PERF_TYPE_SOFTWARE,
 		    PERF_COUNT_SW_CPU_CLOCK);
 	}
-	*why = listing.pl_no_hardware;
 	if ((rv = pmc_list_perf(&listing)) != 0)
 		return (rv);
 	rv = prof_pfm_list(names, pmc_list_pfm, &listing);
 	if (rv == 0 && !names->nm_offline)
 		rv = prof_sysfs_list(pmc_list_sysfs, &listing);
+	if (listing.pl_told_missing)
+		*why = listing.pl_no_hardware;
 	return (rv);
 }
 
@@ -96,6 +99,7 @@ pmc_tell(struct pmc_listing *listing, const char *name, const char *alias,
 	snprintf(text, sizeof(text), "pmc:::%s", name);
 	if (!prof_listing_wants(listing->pl_names, text, alias))
 		return (0);
+	listing->pl_told_missing |= why != NULL;
 	probe.pp_probe = text;
 	return (listing->pl_fn(listing->pl_arg, &probe));
 }

@@ -97,7 +97,7 @@ profile_list(struct prof_names *names, prof_list_fn *fn, void *arg,
 		    "(10ms, 250us) from 10us up",
 	};
 
-	(void)names;
 	(void)why;
-	return (fn(arg, &probe));
+	return (prof_listing_wants(names, probe.pp_probe, "") ?
+	    fn(arg, &probe) : 0);
 }

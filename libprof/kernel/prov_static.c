@@ -31,6 +31,9 @@ static int	static_add(struct prof_names *names,
 static int	static_named_args(struct prof_event *event,
 		    const struct prof_proto *proto,
 		    const struct prof_spec *spec, struct prof_err *error);
+static int	static_named_arg(struct prof_event *event,
+		    const struct prof_proto *proto, const char *word,
+		    struct prof_err *error);
 
 const struct prof_provider prof_provider_static = {
 	.pv_name = "static",
@@ -121,13 +124,13 @@ static_add(struct prof_names *names, const struct prof_spec *spec,
 		prof_event_free(event);
 		return (prof_fail_nomem(error));
 	}
-	proto = prof_proto_open(names, tp->tp_name);
-	if (spec->sp_nterms != 0)
+	if (spec->sp_nterms != 0) {
+		proto = prof_proto_open(names, tp->tp_name);
 		rv = static_named_args(event, proto, spec, error);
-	else if (proto != NULL)
-		event->ev_nargs = prof_static_args(proto, tp->tp_name,
-		    event->ev_args);
-	prof_proto_close(proto);
+		prof_proto_close(proto);
+	} else
+		event->ev_nargs = prof_static_args(names, tp, event->ev_args,
+		    NULL, 0);
 	if (rv == -1) {
 		prof_event_free(event);
 		return (-1);
@@ -142,21 +145,18 @@ static int
 static_named_args(struct prof_event *event, const struct prof_proto *proto,
     const struct prof_spec *spec, struct prof_err *error)
 {
-	const struct prof_field *field;
-	char why[WHY_MAX];
-
 	if (proto == NULL)
 		return (prof_fail(error, PROF_E_EVENT_UNSUPPORTED,
 		    "%s: this kernel tells nothing about the types of its "
 		    "arguments", event->ev_probe));
-	if (spec->sp_nterms > DTP_MAX_ARGS)
-		return (prof_fail(error, PROF_E_LIMIT,
+	if (spec->sp_nterms > DTP_MAX_ARGS) {
+		prof_fail(error, PROF_E_LIMIT,
 		    "%s: %zu arguments, at most %d", event->ev_probe,
-		    spec->sp_nterms, DTP_MAX_ARGS));
+		    spec->sp_nterms, DTP_MAX_ARGS);
+		return (prof_cure(error, "name fewer"));
+	}
 	for (size_t n = 0; n < spec->sp_nterms; n++) {
 		const struct prof_term *term = &spec->sp_term[n];
-		struct prof_arg *arg = &event->ev_args[event->ev_nargs];
-		const char *path = term->st_key;
 
 		if (term->st_value != NULL) {
 			prof_fail(error, PROF_E_EVENT_SYNTAX,
@@ -166,25 +166,45 @@ static_named_args(struct prof_event *event, const struct prof_proto *proto,
 			    "arguments: sched:sched_switch/prev.pid,next.pid/"
 			    ));
 		}
-		field = prof_field_find(event->ev_tracepoint, path);
-		if (field != NULL && field->fd_path != NULL)
-			path = field->fd_path;
-		if (prof_proto_path(proto, path, arg, why,
-		    sizeof(why)) == -1) {
-			prof_fail(error, PROF_E_EVENT_UNKNOWN,
-			    "%s: no argument \"%s\": %s", event->ev_probe,
-			    term->st_key, field != NULL &&
-			    field->fd_path == NULL ? field->fd_why : why);
-			return (prof_cure(error, "see dtprof list '%s'",
-			    event->ev_probe));
-		}
-		event->ev_nargs++;
-		if (path != term->st_key) {
-			free(arg->ag_name);
-			arg->ag_name = strdup(term->st_key);
-		}
-		if (arg->ag_name == NULL)
-			return (prof_fail_nomem(error));
+		if (static_named_arg(event, proto, term->st_key,
+		    error) == -1)
+			return (-1);
 	}
+	return (0);
+}
+
+/* A field of the format by the table, else a path. */
+static int
+static_named_arg(struct prof_event *event, const struct prof_proto *proto,
+    const char *word, struct prof_err *error)
+{
+	struct prof_arg *arg = &event->ev_args[event->ev_nargs];
+	const struct prof_field *field;
+	const char *reason = NULL;
+	char why[WHY_MAX];
+	int rv = -1;
+
+	for (size_t n = 0; rv == -1 &&
+	    (field = prof_field_at(event->ev_tracepoint, n)) != NULL; n++) {
+		if (strcmp(field->fd_field, word) != 0)
+			continue;
+		if (field->fd_path == NULL)
+			reason = field->fd_why;
+		else
+			rv = prof_proto_path(proto, field->fd_path, arg, why,
+			    sizeof(why));
+	}
+	if (rv == -1 &&
+	    prof_proto_path(proto, word, arg, why, sizeof(why)) == -1) {
+		prof_fail(error, PROF_E_EVENT_UNKNOWN,
+		    "%s: no argument \"%s\": %s", event->ev_probe, word,
+		    reason != NULL ? reason : why);
+		return (prof_cure(error, "see dtprof list '%s'",
+		    event->ev_probe));
+	}
+	event->ev_nargs++;
+	free(arg->ag_name);
+	if ((arg->ag_name = strdup(word)) == NULL)
+		return (prof_fail_nomem(error));
 	return (0);
 }

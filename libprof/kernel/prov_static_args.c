@@ -10,25 +10,41 @@
 #include "names.h"
 
 static uint32_t	args_of_table(const struct prof_proto *proto,
-		    const char *event, struct prof_arg *args);
+		    const char *event, const char *format,
+		    struct prof_arg *args);
 static uint32_t	args_of_proto(const struct prof_proto *proto,
 		    struct prof_arg *args);
-static void	missing_fields(const char *event, char *desc, size_t size);
+static bool	format_has(const char *format, const char *field);
+static void	missing_fields(const char *event, const char *format,
+		    char *text, size_t size);
 
-/* Fills up to DTP_MAX_ARGS arguments; how many. */
 uint32_t
-prof_static_args(const struct prof_proto *proto, const char *event,
-    struct prof_arg *args)
+prof_static_args(struct prof_names *names, const struct prof_tracepoint *tp,
+    struct prof_arg *args, char *missing, size_t size)
 {
-	uint32_t nargs = args_of_table(proto, event, args);
+	struct prof_proto *proto = prof_proto_open(names, tp->tp_name);
+	char path[512], *format = NULL;
+	uint32_t nargs = 0;
 
-	return (nargs != 0 ? nargs : args_of_proto(proto, args));
+	if (prof_field_at(tp->tp_name, 0) != NULL) {
+		snprintf(path, sizeof(path), "events/%s/%s/format",
+		    tp->tp_group, tp->tp_name);
+		format = prof_names_tracefs_read(names, path);
+	}
+	if (proto != NULL)
+		nargs = args_of_table(proto, tp->tp_name, format, args);
+	if (proto != NULL && nargs == 0)
+		nargs = args_of_proto(proto, args);
+	if (missing != NULL)
+		missing_fields(tp->tp_name, format, missing, size);
+	free(format);
+	prof_proto_close(proto);
+	return (nargs);
 }
 
-/* A field whose path this kernel does not have is left out. */
 static uint32_t
 args_of_table(const struct prof_proto *proto, const char *event,
-    struct prof_arg *args)
+    const char *format, struct prof_arg *args)
 {
 	const struct prof_field *field;
 	char why[160], *name;
@@ -36,8 +52,14 @@ args_of_table(const struct prof_proto *proto, const char *event,
 
 	for (size_t n = 0; nargs < DTP_MAX_ARGS &&
 	    (field = prof_field_at(event, n)) != NULL; n++) {
-		if (field->fd_path == NULL || prof_proto_path(proto,
-		    field->fd_path, &args[nargs], why, sizeof(why)) == -1)
+		if (field->fd_path == NULL || (field->fd_why == NULL &&
+		    !format_has(format, field->fd_field)))
+			continue;
+		if (nargs != 0 && strcmp(args[nargs - 1].ag_name,
+		    field->fd_field) == 0)
+			continue;
+		if (prof_proto_path(proto, field->fd_path, &args[nargs], why,
+		    sizeof(why)) == -1)
 			continue;
 		if ((name = strdup(field->fd_field)) == NULL) {
 			prof_arg_fini(&args[nargs]);
@@ -47,6 +69,24 @@ args_of_table(const struct prof_proto *proto, const char *event,
 		args[nargs++].ag_name = name;
 	}
 	return (nargs);
+}
+
+/* Without a format every field is believed to be there. */
+static bool
+format_has(const char *format, const char *field)
+{
+	size_t length = strlen(field);
+	const char *at = format;
+
+	if (format == NULL)
+		return (true);
+	while ((at = strstr(at, field)) != NULL) {
+		if (at != format && at[-1] == ' ' &&
+		    (at[length] == ';' || at[length] == '['))
+			return (true);
+		at += length;
+	}
+	return (false);
 }
 
 /* Structures passed by value and floats are left out. */
@@ -73,16 +113,17 @@ args_of_proto(const struct prof_proto *proto, struct prof_arg *args)
 
 /* For the description: what the format has and we cannot give. */
 static void
-missing_fields(const char *event, char *desc, size_t size)
+missing_fields(const char *event, const char *format, char *text, size_t size)
 {
 	const struct prof_field *field;
 	size_t used = 0;
 
-	desc[0] = '\0';
+	text[0] = '\0';
 	for (size_t n = 0; (field = prof_field_at(event, n)) != NULL; n++) {
-		if (field->fd_path != NULL || used >= size)
+		if (field->fd_path != NULL || used >= size ||
+		    !format_has(format, field->fd_field))
 			continue;
-		used += (size_t)snprintf(desc + used, size - used,
+		used += (size_t)snprintf(text + used, size - used,
 		    "%s%s (%s)", used == 0 ? "not available: " : ", ",
 		    field->fd_field, field->fd_why);
 	}
@@ -94,7 +135,6 @@ prof_static_list(struct prof_names *names, prof_list_fn *fn, void *arg,
 {
 	struct prof_arg args[DTP_MAX_ARGS];
 	const struct prof_tracepoint *tps;
-	struct prof_proto *proto;
 	char probe[512], alias[512], desc[512];
 	size_t ntps;
 	int rv = 0;
@@ -109,17 +149,15 @@ prof_static_list(struct prof_names *names, prof_list_fn *fn, void *arg,
 
 		snprintf(probe, sizeof(probe), "static:%s::%s",
 		    tps[n].tp_group, tps[n].tp_name);
-		snprintf(alias, sizeof(alias), "%s%s%s", tps[n].tp_group,
-		    tps[n].tp_group[0] == '\0' ? "" : ":",
-		    tps[n].tp_group[0] == '\0' ? "" : tps[n].tp_name);
+		alias[0] = '\0';
+		if (tps[n].tp_group[0] != '\0')
+			snprintf(alias, sizeof(alias), "%s:%s",
+			    tps[n].tp_group, tps[n].tp_name);
 		if (!prof_listing_wants(names, probe, alias))
 			continue;
-		missing_fields(tps[n].tp_name, desc, sizeof(desc));
 		memset(args, 0, sizeof(args));
-		proto = prof_proto_open(names, tps[n].tp_name);
-		if (proto != NULL)
-			about.pp_nargs = prof_static_args(proto,
-			    tps[n].tp_name, args);
+		about.pp_nargs = prof_static_args(names, &tps[n], args, desc,
+		    sizeof(desc));
 		for (uint32_t a = 0; a < about.pp_nargs; a++) {
 			about.pp_arg_names[a] = args[a].ag_name;
 			about.pp_arg_types[a] = args[a].ag_type;
@@ -127,7 +165,6 @@ prof_static_list(struct prof_names *names, prof_list_fn *fn, void *arg,
 		rv = fn(arg, &about);
 		for (uint32_t a = 0; a < about.pp_nargs; a++)
 			prof_arg_fini(&args[a]);
-		prof_proto_close(proto);
 	}
 	return (rv);
 }

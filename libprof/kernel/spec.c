@@ -304,8 +304,10 @@ prof_spec_no_terms(const struct prof_spec *spec, const char *what,
 {
 	if (spec->sp_nterms == 0)
 		return (0);
-	return (prof_fail(error, PROF_E_EVENT_SYNTAX,
-	    "%s has no setting \"%s\"", what, spec->sp_term[0].st_key));
+	prof_fail(error, PROF_E_EVENT_SYNTAX, "%s has no setting \"%s\"",
+	    what, spec->sp_term[0].st_key);
+	return (prof_cure(error, "counters and timers have period=N and "
+	    "freq=N, the PMUs of dtprof list 'pmc:::*/' their own terms"));
 }
 
 /* What fires by itself has neither period nor modes. */
