@@ -150,8 +150,9 @@ run_list(void *options, int n, char **operands)
 		show_probe(&out, prof_catalog_probe(catalog, i),
 		    lo->lo_verbose);
 	status = out_end(&out, "list");
-	for (size_t i = 0; !lo->lo_json && prof_catalog_missing(catalog, i,
-	    &provider, &reason); i++)
+	/* To a narrow question the missing providers are no answer. */
+	for (size_t i = 0; !lo->lo_json && (glob == NULL || nprobes == 0) &&
+	    prof_catalog_missing(catalog, i, &provider, &reason); i++)
 		msg_note("list", "no %s probes: %s", provider, reason);
 	if (nprobes == 0 && status == 0) {
 		msg_fail("list", "dtprof list without a name lists all",

@@ -50,7 +50,7 @@ static const struct opt_row options_of_record[] = {
 	    "cycles, else cpu-clock",
 	    "what to sample; repeat it, or separate events by commas",
 	    RO(ro_events), NULL },
-	{ 'F', "freq", "HZ", OPT_COUNT, 1, 10000000, "999",
+	{ 'F', "freq", "HZ", OPT_COUNT, 1, INT64_MAX, "999",
 	    "samples a second on each CPU; max: what the kernel allows",
 	    RO(ro_frequency), "max" },
 	{ 0, "filter", "EXPR", OPT_STRING, 0, 0, NULL,

@@ -171,11 +171,12 @@ static int
 refuse_value(struct parse *parse, const struct opt_row *row, const char *text,
     const char *why)
 {
-	char low[32], high[32], cure[256];
+	char low[32], high[32], upto[40], cure[256];
 	int n = 0;
 
 	show_limit(row, row->op_min, low, sizeof(low));
 	show_limit(row, row->op_max, high, sizeof(high));
+	snprintf(upto, sizeof(upto), "to %s", high);
 	switch (row->op_type) {
 	case OPT_CHOICE:
 	case OPT_SET:
@@ -189,8 +190,10 @@ refuse_value(struct parse *parse, const struct opt_row *row, const char *text,
 		    low, high);
 		break;
 	default:
-		n = snprintf(cure, sizeof(cure), "use %s to %s%s%s%s", low,
-		    high, row->op_words != NULL ? " or " : "",
+		/* Who may take any number is limited by the kernel, later. */
+		n = snprintf(cure, sizeof(cure), "use %s %s%s%s%s", low,
+		    row->op_max == INT64_MAX ? "or more" : upto,
+		    row->op_words != NULL ? " or " : "",
 		    row->op_words != NULL ? row->op_words : "",
 		    row->op_type == OPT_SIZE ? ", for example 64K or 8M" :
 		    row->op_type == OPT_TIME ? ", for example 10s or 500ms" :

@@ -12,6 +12,7 @@
  *
  * Called by cmd_record.c with options that make sense together.
  */
+#include <sys/stat.h>
 #include <sys/types.h>
 #include <sys/wait.h>
 
@@ -200,11 +201,15 @@ show_summary(struct recording *rc)
 {
 	const struct prof_status *ps = &rc->rc_status;
 	const double all = (double)(ps->ps_samples + ps->ps_lost);
+	struct stat st;
 	char bytes[32];
 
 	if (rc->rc_options->ro_quiet)
 		return;
-	term_bytes(bytes, sizeof(bytes), ps->ps_file_bytes);
+	/* Now that all of it has been written. */
+	if (stat(prof_session_output(rc->rc_session), &st) == -1)
+		st.st_size = (off_t)ps->ps_file_bytes;
+	term_bytes(bytes, sizeof(bytes), (uint64_t)st.st_size);
 	fprintf(stderr, "dtprof: record: %llu samples, %llu lost",
 	    (unsigned long long)ps->ps_samples,
 	    (unsigned long long)ps->ps_lost);

@@ -137,10 +137,13 @@ stats_imbalance(const struct stats *stats, size_t event,
 	    pa->pa_filtered + pa->pa_error;
 	const uint64_t seen = stats->st_seen[event];
 
+	buffer[0] = '\0';
 	if (pa->pa_fired != sum)
 		snprintf(buffer, size, "fired %" PRIu64 ", but stored + full "
 		    "+ nested + filtered + error is %" PRIu64, pa->pa_fired,
 		    sum);
+	else if (event == 0)
+		return (NULL);	/* lives: what is in the file is no sample */
 	else if (pa->pa_read != pa->pa_stored)
 		snprintf(buffer, size, "stored %" PRIu64 ", but %" PRIu64
 		    " read from the stream", pa->pa_stored, pa->pa_read);
@@ -150,14 +153,28 @@ stats_imbalance(const struct stats *stats, size_t event,
 	else if (seen != pa->pa_written)
 		snprintf(buffer, size, "written %" PRIu64 ", but %" PRIu64
 		    " in the file", pa->pa_written, seen);
-	else if (pa->pa_has_count && (uint64_t)llabs(pa->pa_unaccounted) >
-	    pa->pa_bound)
-		snprintf(buffer, size, "%" PRId64 " unaccounted, and only %"
-		    PRIu64 " can be open intervals", pa->pa_unaccounted,
-		    pa->pa_bound);
-	else
-		return (NULL);
-	return (buffer);
+	return (buffer[0] == '\0' ? NULL : buffer);
+}
+
+/*
+ * A clock's count goes on through the periods that its timer was late for;
+ * those were counted as late.  A bound of 0 is unknown when the event is one
+ * by frequency, whose periods vary.
+ */
+uint64_t
+stats_hidden(const struct stats *stats, size_t event,
+    const struct prof_accounting *pa)
+{
+	const struct prof_event_info *info =
+	    prof_reader_event(stats->st_reader, event);
+	double rest = (double)pa->pa_unaccounted -
+	    (double)pa->pa_late * (double)info->pi_period;
+
+	if (!pa->pa_has_count || info->pi_period == 0)
+		return (0);
+	if (rest < 0)
+		rest = -rest;
+	return (rest > (double)pa->pa_bound ? (uint64_t)rest : 0);
 }
 
 double

@@ -31,10 +31,18 @@ void	stats_free(struct stats *stats);
 
 /*
  * Does an event's accounting balance?  NULL, or what does not, in a sentence
- * that is borrowed from buffer.
+ * that is borrowed from buffer.  What the kernel never showed to us is no
+ * imbalance; stats_hidden tells.
  */
 const char *stats_imbalance(const struct stats *stats, size_t event,
 	    const struct prof_accounting *pa, char *buffer, size_t size);
+
+/*
+ * Of unaccounted, what neither open intervals nor late timers explain: what
+ * the kernel skipped.  In the event's unit.
+ */
+uint64_t stats_hidden(const struct stats *stats, size_t event,
+	    const struct prof_accounting *pa);
 
 /* Shares from 0 to 1; below 0: not known. */
 double	stats_complete_stacks(const struct stats *stats);

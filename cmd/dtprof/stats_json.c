@@ -155,8 +155,8 @@ show_accounting(const struct stats *stats, struct out *out, size_t event)
 	out_fmt(out, ",\"in_file\":%" PRIu64, stats->st_seen[event]);
 	show_stacks(out, "kernel_stacks", pa.pa_kstack);
 	show_stacks(out, "user_stacks", pa.pa_ustack);
-	wrong = event == 0 ? NULL : stats_imbalance(stats, event, &pa, buffer,
-	    sizeof(buffer));
+	out_fmt(out, ",\"hidden\":%" PRIu64, stats_hidden(stats, event, &pa));
+	wrong = stats_imbalance(stats, event, &pa, buffer, sizeof(buffer));
 	out_fmt(out, ",\"balances\":%s,", wrong == NULL ? "true" : "false");
 	key_str(out, "imbalance", wrong);
 	out_char(out, '}');

@@ -9,7 +9,10 @@
 
 #include "stats.h"
 
+static void	 show_info(const struct stats *stats, struct out *out,
+		    const char *label, const char *info_key);
 static void	 show_head(const struct stats *stats, struct out *out);
+static void	 show_name(struct out *out, const char *name);
 static void	 show_events(const struct stats *stats, struct out *out);
 static void	 show_row(struct out *out, const char *name,
 		    const struct prof_accounting *pa);
@@ -19,6 +22,8 @@ static void	 show_beside(const struct stats *stats, struct out *out);
 static void	 show_stacks(const struct stats *stats, struct out *out);
 static void	 show_stack_row(struct out *out, const char *name,
 		    const char *kind, const uint64_t *counts);
+static void	 show_hidden(const struct stats *stats, struct out *out,
+		    size_t event, const struct prof_accounting *pa);
 static void	 show_balance(const struct stats *stats, struct out *out);
 
 #define NAME_WIDTH	28
@@ -211,6 +216,24 @@ show_stacks(const struct stats *stats, struct out *out)
 	}
 }
 
+/* Beside the identity, which only covers what the kernel let us see. */
+static void
+show_hidden(const struct stats *stats, struct out *out, size_t event,
+    const struct prof_accounting *pa)
+{
+	const struct prof_event_info *info =
+	    prof_reader_event(stats->st_reader, event);
+	const uint64_t hidden = stats_hidden(stats, event, pa);
+
+	if (hidden == 0)
+		return;
+	out_str(out, "UNACCOUNTED: ");
+	out_text(out, info->pi_name);
+	out_fmt(out, ": %" PRIu64 " %s passed unseen: the kernel skipped "
+	    "the program, which other BPF programs can cause\n", hidden,
+	    info->pi_unit);
+}
+
 static void
 show_balance(const struct stats *stats, struct out *out)
 {
@@ -221,7 +244,7 @@ show_balance(const struct stats *stats, struct out *out)
 	size_t known = 0;
 
 	out_char(out, '\n');
-	for (size_t e = 1; e < stats->st_nevents; e++) {
+	for (size_t e = 0; e < stats->st_nevents; e++) {
 		if (prof_reader_accounting(stats->st_reader, e, -1, &pa) == -1)
 			continue;
 		known++;
@@ -241,6 +264,10 @@ show_balance(const struct stats *stats, struct out *out)
 		    "recording\n");
 	else if (balances)
 		out_str(out, "accounting balances\n");
+	for (size_t e = 0; e < stats->st_nevents; e++) {
+		if (prof_reader_accounting(stats->st_reader, e, -1, &pa) == 0)
+			show_hidden(stats, out, e, &pa);
+	}
 }
 
 void
