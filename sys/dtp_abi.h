@@ -177,7 +177,8 @@ enum dtp_state {
 struct dtp_control {
 	__u32	co_state;	/* [u] enum dtp_state */
 	__u32	co_self;	/* [u] thread group left out, 0: none */
-	__u64	co_pad[7];
+	__u64	co_start_ns;	/* [u] when RECORDING began */
+	__u64	co_pad[6];
 };
 
 /*
@@ -205,6 +206,8 @@ struct dtp_counts {
 	__u64	cn_late;	/* whole periods that a late timer skipped */
 	__u64	cn_last_ns;	/* when the last firing was due, for late */
 	__u64	cn_arg_fault;	/* an argument could not be read: it is 0 */
+	__u64	cn_weight_max;	/* largest weight; a hint, not exact */
+	__u64	cn_pad;
 	__u64	cn_kstack[DTP_S_NSTATUS];
 	__u64	cn_ustack[DTP_S_NSTATUS];
 };
@@ -333,7 +336,7 @@ _Static_assert(sizeof(struct dtp_comm) == 16, "struct dtp_comm");
 _Static_assert(sizeof(struct dtp_stream) == 256, "struct dtp_stream");
 DTP_AT(dtp_stream, ss_tail, 128);
 _Static_assert(sizeof(struct dtp_control) == 64, "struct dtp_control");
-_Static_assert(sizeof(struct dtp_counts) == 192, "struct dtp_counts");
+_Static_assert(sizeof(struct dtp_counts) == 208, "struct dtp_counts");
 _Static_assert(sizeof(struct dtp_arg) == 24, "struct dtp_arg");
 _Static_assert(sizeof(struct dtp_test) == 24, "struct dtp_test");
 _Static_assert(sizeof(struct dtp_filter) == 392, "struct dtp_filter");

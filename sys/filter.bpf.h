@@ -27,6 +27,7 @@ struct dtp_firing {
 	__u32			 fg_skip;	/* innermost frames: our own */
 	__u32			 fg_cpu;
 	__u32			 fg_self;	/* the recorder's thread group */
+	__u64			 fg_start_ns;	/* of the recording */
 	__u32			 fg_pid;
 	__u32			 fg_tid;
 	__u64			*fg_arg;	/* only those asked for are set */
@@ -54,6 +55,9 @@ dtp_begin(struct dtp_firing *firing, __u32 states)
 	}
 	DTP_ADD(&firing->fg_counts->cn_fired, 1);
 	DTP_ADD(&firing->fg_counts->cn_weight, firing->fg_weight);
+	if (firing->fg_weight > firing->fg_counts->cn_weight_max)
+		firing->fg_counts->cn_weight_max = firing->fg_weight;
+	firing->fg_start_ns = session->co_start_ns;
 	firing->fg_self = session->co_self;
 	firing->fg_stream = bpf_map_lookup_elem(&streams, &firing->fg_cpu);
 	if (firing->fg_stream == NULL)

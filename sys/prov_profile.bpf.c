@@ -13,13 +13,16 @@
  * program writes it, and it does not nest with itself on a CPU.
  */
 DTP_INLINE void
-dtp_count_late(struct dtp_counts *counted, __u64 now_ns)
+dtp_count_late(struct dtp_firing *firing, __u64 now_ns)
 {
+	struct dtp_counts *counted = firing->fg_counts;
 	__u64 periods, due_ns = counted->cn_last_ns;
 
 	if (cfg.dc_period_ns == 0)
 		return;
-	periods = due_ns == 0 ? 0 : (now_ns - due_ns) / cfg.dc_period_ns;
+	if (due_ns == 0)
+		due_ns = firing->fg_start_ns;
+	periods = (now_ns - due_ns) / cfg.dc_period_ns;
 	if (periods == 0) {
 		counted->cn_last_ns = now_ns;
 		return;
@@ -41,7 +44,7 @@ dtp_timer(struct bpf_perf_event_data *ctx)
 
 	if (!dtp_begin(&firing, 1U << DTP_RECORDING))
 		return (0);
-	dtp_count_late(firing.fg_counts, bpf_ktime_get_ns());
+	dtp_count_late(&firing, bpf_ktime_get_ns());
 	if (!dtp_wanted(&firing) || !dtp_passes(&firing))
 		return (0);
 	return (dtp_store(&firing, 0));

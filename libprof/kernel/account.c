@@ -35,9 +35,41 @@ from_counts(struct prof_accounting *pa, const volatile struct dtp_counts *cn)
 	}
 }
 
+/* A timer that was silent at the end owes the periods since it was due. */
+static uint64_t
+last_late(const struct prof_session *session, const struct prof_event *event,
+    uint64_t due_ns)
+{
+	if (due_ns == 0)
+		due_ns = session->se_start_ns;
+	if (!event->ev_is_timer || event->ev_attr.freq ||
+	    session->se_stop_ns < due_ns)
+		return (0);
+	return ((session->se_stop_ns - due_ns) /
+	    event->ev_attr.sample_period);
+}
+
+/*
+ * What may honestly be missing: an instance holds back what has not yet
+ * become a period, and a clock's first period may begin anywhere.  What a
+ * late timer left out is counted apart, and missing from the weights, too.
+ */
+static uint64_t
+bound_of(const struct prof_event *event, const struct prof_accounting *pa,
+    uint64_t weight_max)
+{
+	if (event->ev_attr.freq)
+		return (2 * pa->pa_instances * weight_max);
+	if (event->ev_is_timer)
+		return ((2 * pa->pa_instances + pa->pa_late) *
+		    event->ev_attr.sample_period);
+	return (pa->pa_instances * event->ev_attr.sample_period);
+}
+
+/* The difference can only be told where count and weights stand together. */
 static void
 from_count(struct prof_accounting *pa, const struct prof_event *event,
-    const struct prof_count *count)
+    const struct prof_count *count, uint64_t weight, uint64_t weight_max)
 {
 	if (count->ct_instances == 0)
 		return;
@@ -46,73 +78,77 @@ from_count(struct prof_accounting *pa, const struct prof_event *event,
 	pa->pa_enabled_ns = count->ct_enabled_ns;
 	pa->pa_running_ns = count->ct_running_ns;
 	pa->pa_instances = count->ct_instances;
-	if (!event->ev_attr.freq)
-		pa->pa_bound = count->ct_instances *
-		    event->ev_attr.sample_period;
+	pa->pa_bound = bound_of(event, pa, weight_max);
+	pa->pa_unaccounted = (int64_t)(count->ct_value - weight);
 }
 
-/* The difference can only be told where count and weights stand together. */
+/* One event on one CPU. */
 static void
-settle(struct prof_accounting *row, const struct prof_accounting *weights)
+cpu_row(struct prof_session *session, uint32_t cpu, uint32_t e,
+    struct prof_accounting *pa)
 {
-	if (row->pa_has_count)
-		row->pa_unaccounted = (int64_t)(row->pa_count -
-		    weights->pa_weight - weights->pa_outside_weight);
+	const struct prof_event *event = session->se_events.el_event[e];
+	const struct dtp_counts *cn = prof_bpf_counts(&session->se_bpf, cpu,
+	    e);
+	const struct prof_count *count = &session->se_counts[(size_t)cpu *
+	    session->se_bpf.bp_nevents + e];
+
+	memset(pa, 0, sizeof(*pa));
+	from_counts(pa, cn);
+	pa->pa_read = prof_drain_read(session->se_drain, cpu, e);
+	if (count->ct_instances != 0)
+		pa->pa_late += last_late(session, event, cn->cn_last_ns);
+	from_count(pa, event, count, pa->pa_weight + pa->pa_outside_weight,
+	    cn->cn_weight_max);
+}
+
+/* What no CPU has alone: misses of a program, counters on a task. */
+static void
+task_row(struct prof_session *session, uint32_t e,
+    struct prof_accounting *pa)
+{
+	const struct prof_bpf *bpf = &session->se_bpf;
+	uint64_t weight = 0, weight_max = 0;
+	uint32_t cpu;
+
+	memset(pa, 0, sizeof(*pa));
+	pa->pa_missed = session->se_missed[e];
+	pa->pa_written = prof_writer_written(session->se_writer, e);
+	for (cpu = 0; cpu < bpf->bp_ncpus; cpu++) {
+		const struct dtp_counts *cn = prof_bpf_counts(bpf, cpu, e);
+
+		weight += cn->cn_weight + cn->cn_outside_weight;
+		if (cn->cn_weight_max > weight_max)
+			weight_max = cn->cn_weight_max;
+	}
+	from_count(pa, session->se_events.el_event[e], &session->se_counts[
+	    (size_t)bpf->bp_ncpus * bpf->bp_nevents + e], weight,
+	    weight_max);
 }
 
 static int
 write_bpf(struct prof_session *session)
 {
-	const struct prof_bpf *bpf = &session->se_bpf;
-	uint32_t cpu, e, nevents = bpf->bp_nevents;
-	struct prof_accounting *rows, *task;
-	int rv = -1;
+	const uint32_t nevents = session->se_bpf.bp_nevents;
+	struct prof_accounting *rows = calloc(nevents, sizeof(*rows));
+	int rv = 0;
+	uint32_t e;
 	size_t n;
 
-	rows = calloc(nevents * 3, sizeof(*rows));
 	if (rows == NULL)
 		return (prof_fail_nomem(&session->se_error));
-	task = rows + nevents;		/* row of no CPU */
-	for (cpu = 0; cpu < bpf->bp_ncpus; cpu++) {
-		bool recorded = false;
-
-		for (n = 0; n < session->se_nonline; n++)
-			if ((uint32_t)session->se_online[n] == cpu)
-				recorded = true;
-		memset(rows, 0, nevents * sizeof(*rows));
-		for (e = 0; e < nevents; e++) {
-			const struct prof_event *event =
-			    session->se_events.el_event[e];
-
-			from_counts(&rows[e], prof_bpf_counts(bpf, cpu, e));
-			rows[e].pa_read = prof_drain_read(session->se_drain,
-			    cpu, e);
-			from_count(&rows[e], event, &session->se_counts[
-			    (size_t)cpu * nevents + e]);
-			settle(&rows[e], &rows[e]);
-			task[nevents + e].pa_weight += rows[e].pa_weight;
-			task[nevents + e].pa_outside_weight +=
-			    rows[e].pa_outside_weight;
-			recorded = recorded || rows[e].pa_outside ||
-			    rows[e].pa_fired;
-		}
-		if (recorded && prof_writer_accounting(session->se_writer,
-		    (int)cpu, rows, nevents) == -1)
-			goto out;
+	for (n = 0; n < session->se_nonline && rv == 0; n++) {
+		for (e = 0; e < nevents; e++)
+			cpu_row(session, (uint32_t)session->se_online[n], e,
+			    &rows[e]);
+		rv = prof_writer_accounting(session->se_writer,
+		    session->se_online[n], rows, nevents);
 	}
-	for (e = 0; e < nevents; e++) {
-		task[e].pa_missed = session->se_missed[e];
-		task[e].pa_written = prof_writer_written(session->se_writer,
-		    e);
-		from_count(&task[e], session->se_events.el_event[e],
-		    &session->se_counts[(size_t)bpf->bp_ncpus * nevents + e]);
-		settle(&task[e], &task[nevents + e]);
-	}
-	if (prof_writer_accounting(session->se_writer, -1, task, nevents) ==
-	    -1)
-		goto out;
-	rv = 0;
-out:
+	for (e = 0; e < nevents; e++)
+		task_row(session, e, &rows[e]);
+	if (rv == 0)
+		rv = prof_writer_accounting(session->se_writer, -1, rows,
+		    nevents);
 	free(rows);
 	return (rv);
 }

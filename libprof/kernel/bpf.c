@@ -160,6 +160,14 @@ may_ring(const struct prof_event *event)
 	return (true);
 }
 
+/* Counters sit on tasks, not on CPUs: there they are exact. */
+static bool
+counts_tasks(const struct prof_options *po)
+{
+	return (po->po_target == PROF_TARGET_TIDS ||
+	    (po->po_target == PROF_TARGET_COMMAND && po->po_no_inherit));
+}
+
 /* Which records it makes is decided here, once, for both sides. */
 static void
 configure(const struct prof_session *session, const struct prof_event *event,
@@ -194,7 +202,9 @@ configure(const struct prof_session *session, const struct prof_event *event,
 		cfg->dc_target_mode = DTP_TARGET_PID;
 		break;
 	}
-	if (event->ev_is_timer && !event->ev_attr.freq)
+	/* On a task it runs now and then: nothing can be said of late. */
+	if (event->ev_is_timer && !event->ev_attr.freq &&
+	    !counts_tasks(po))
 		cfg->dc_period_ns = event->ev_attr.sample_period;
 	cfg->dc_skip_kernel = event->ev_attr.exclude_kernel;
 	cfg->dc_is_return = event->ev_is_return;
@@ -522,6 +532,8 @@ prof_bpf_enable(struct prof_session *session)
 void
 prof_bpf_state(struct prof_bpf *bpf, enum dtp_state state)
 {
+	if (state == DTP_RECORDING)
+		bpf->bp_control->co_start_ns = prof_now_ns();
 	__atomic_store_n(&bpf->bp_control->co_state, (uint32_t)state,
 	    __ATOMIC_SEQ_CST);
 }

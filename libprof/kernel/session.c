@@ -8,6 +8,7 @@
  * and read, links gone, everyone out, drained, END.
  */
 #include <sys/epoll.h>
+#include <sys/stat.h>
 
 #include <errno.h>
 #include <stdarg.h>
@@ -413,6 +414,7 @@ int
 prof_session_stop(struct prof_session *session)
 {
 	struct prof_err error = { 0 };
+	struct stat st;
 	int rv = 0;
 
 	if (session->se_state == PROF_STOPPED)
@@ -432,12 +434,13 @@ prof_session_stop(struct prof_session *session)
 	if (write_mark(session, PROF_R_STOP, "") == -1 ||
 	    prof_account_write(session) == -1)
 		rv = -1;
-	session->se_file_bytes = prof_writer_bytes(session->se_writer);
 	if (prof_writer_close(session->se_writer, &error) == -1) {
 		session->se_error = error;
 		rv = -1;
 	}
 	session->se_writer = NULL;
+	if (stat(session->se_options.po_output, &st) == 0)
+		session->se_file_bytes = (uint64_t)st.st_size;
 	return (rv);
 }
 
