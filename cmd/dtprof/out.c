@@ -17,6 +17,7 @@
 
 static size_t	 utf8_take(const unsigned char *text, uint32_t *code);
 static bool	 is_hostile(uint32_t code);
+static size_t	 plain_run(const unsigned char *text);
 
 static const char hex_digits[] = "0123456789abcdef";
 
@@ -174,15 +175,32 @@ is_hostile(uint32_t code)
 	    (code >= 0x2066 && code <= 0x2069) || code == 0xfeff);
 }
 
+/* Bytes that both forms print as they are: nearly all of them. */
+static size_t
+plain_run(const unsigned char *text)
+{
+	size_t n = 0;
+
+	while (text[n] >= 0x20 && text[n] < 0x7f && text[n] != '\\' &&
+	    text[n] != '"')
+		n++;
+	return (n);
+}
+
 void
 out_text(struct out *out, const char *text)
 {
 	const unsigned char *p = (const unsigned char *)text;
 
-	while (*p != '\0') {
+	for (;;) {
 		uint32_t code;
-		size_t n = utf8_take(p, &code);
+		size_t n = plain_run(p);
 
+		out_mem(out, (const char *)p, n);
+		p += n;
+		if (*p == '\0')
+			return;
+		n = utf8_take(p, &code);
 		if (n != 0 && !is_hostile(code) && code != '\\') {
 			out_mem(out, (const char *)p, n);
 			p += n;
@@ -207,10 +225,15 @@ out_json(struct out *out, const char *text)
 	const unsigned char *p = (const unsigned char *)text;
 
 	out_char(out, '"');
-	while (*p != '\0') {
+	for (;;) {
 		uint32_t code;
-		size_t n = utf8_take(p, &code);
+		size_t n = plain_run(p);
 
+		out_mem(out, (const char *)p, n);
+		p += n;
+		if (*p == '\0')
+			break;
+		n = utf8_take(p, &code);
 		if (n == 0) {
 			out_str(out, "\\ufffd");
 			n = 1;

@@ -210,8 +210,9 @@ show_summary(struct recording *rc)
 	if (stat(prof_session_output(rc->rc_session), &st) == -1)
 		st.st_size = (off_t)ps->ps_file_bytes;
 	term_bytes(bytes, sizeof(bytes), (uint64_t)st.st_size);
-	fprintf(stderr, "dtprof: record: %llu samples, %llu lost",
+	fprintf(stderr, "dtprof: record: %llu sample%s, %llu lost",
 	    (unsigned long long)ps->ps_samples,
+	    ps->ps_samples == 1 ? "" : "s",
 	    (unsigned long long)ps->ps_lost);
 	if (ps->ps_lost != 0)
 		fprintf(stderr, " (%.2g %%)", 100 * (double)ps->ps_lost / all);

@@ -103,9 +103,13 @@ find_cgroup(struct prof_session *session, const char *path)
 
 	handle.fh.handle_bytes = sizeof(handle.id);
 	if (name_to_handle_at(AT_FDCWD, path, &handle.fh, &mount_id, 0) ==
-	    -1 || stat(path, &here) == -1)
-		return (prof_fail(&session->se_error, PROF_E_TARGET,
-		    "cgroup %s: %s", path, strerror(errno)));
+	    -1 || stat(path, &here) == -1) {
+		prof_fail(&session->se_error, PROF_E_TARGET, "%s: %s", path,
+		    errno == ENOENT ? "there is no such cgroup" :
+		    strerror(errno));
+		return (prof_cure(&session->se_error, "name a directory "
+		    "below the mount of cgroup2, see: mount -t cgroup2"));
+	}
 	memcpy(&session->se_cgroup_id, handle.fh.f_handle,
 	    sizeof(session->se_cgroup_id));
 	if ((size_t)snprintf(up, sizeof(up), "%s/cgroup.controllers",
