@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * ASSERTION: a mark reaches each recording of a process once, with the
+ * sender's time and text, and the sender learns how many took it; a recorder
+ * that refuses or has gone is not counted.  Easy to get wrong where two
+ * names lead to one directory, and where the answer is lost.
+ */
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include <poll.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli-check.h"
+#include "prof_impl.h"
+
+struct seen {
+	int		 se_n;
+	int		 se_refuse;
+	uint64_t	 se_time_ns;
+	char		 se_text[2048];
+};
+
+static uint64_t
+now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ((uint64_t)ts.tv_sec * 1000000000ULL + (uint64_t)ts.tv_nsec);
+}
+
+static int
+see(void *arg, const struct prof_record *record)
+{
+	struct seen *seen = arg;
+
+	CHECK(record->pr_type == PROF_R_MARK, "type %d", record->pr_type);
+	seen->se_n++;
+	seen->se_time_ns = record->pr_time_ns;
+	snprintf(seen->se_text, sizeof(seen->se_text), "%s", record->pr_path);
+	return (seen->se_refuse ? -1 : 0);
+}
+
+/* A child sends; its exit status is how many took the mark, 100: failed. */
+static int
+send_and_take(const char *text, struct prof_marks **marks,
+    struct seen *seen, int n)
+{
+	const int recorder = (int)getpid();
+	struct prof_err error;
+	int status, taken;
+	pid_t pid = fork();
+
+	CHECK(pid != -1, "fork");
+	if (pid == 0) {
+		taken = prof_mark_send(recorder, text, &error);
+		_exit(taken == -1 ? 100 : taken);
+	}
+	while (waitpid(pid, &status, WNOHANG) == 0) {
+		struct pollfd fds[2];
+
+		for (int i = 0; i < n; i++)
+			fds[i] = (struct pollfd){ prof_marks_fd(marks[i]),
+			    POLLIN, 0 };
+		poll(fds, (nfds_t)n, 10);
+		for (int i = 0; i < n; i++)
+			(void)prof_marks_take(marks[i], see, &seen[i]);
+	}
+	CHECK(WIFEXITED(status), "the sender died");
+	return (WEXITSTATUS(status));
+}
+
+static void
+sending(struct prof_marks **marks)
+{
+	struct seen seen[2] = { 0 };
+	char longest[1026];
+	uint64_t before = now_ns();
+
+	CHECK(send_and_take("phase \033[1m2", marks, seen, 2) == 2,
+	    "both take it");
+	for (int i = 0; i < 2; i++) {
+		CHECK(seen[i].se_n == 1, "recording %d: %d times", i,
+		    seen[i].se_n);
+		CHECK(strcmp(seen[i].se_text, "phase \033[1m2") == 0, "%s",
+		    seen[i].se_text);
+		CHECK(seen[i].se_time_ns >= before &&
+		    seen[i].se_time_ns <= now_ns(), "the time is another");
+	}
+	OK("two recordings took the mark, once each");
+	memset(longest, 'x', sizeof(longest));
+	longest[1024] = '\0';
+	CHECK(send_and_take(longest, marks, seen, 2) == 2, "1024 bytes");
+	CHECK(strcmp(seen[1].se_text, longest) == 0, "the longest arrives");
+	longest[1024] = 'x';
+	longest[1025] = '\0';
+	CHECK(send_and_take(longest, marks, seen, 2) == 100, "1025 bytes");
+	CHECK(send_and_take("", marks, seen, 2) == 100, "an empty mark");
+	OK("1 to 1024 bytes");
+	seen[0].se_refuse = 1;
+	CHECK(send_and_take("x", marks, seen, 2) == 1, "one refused");
+	OK("a recording that failed to write it is not counted");
+}
+
+int
+main(void)
+{
+	struct prof_marks *marks[2];
+	struct prof_err error = { 0 };
+	struct seen seen = { 0 };
+	char dir[] = "/tmp/dtprof-mark-test.XXXXXX", path[64];
+
+	CHECK(mkdtemp(dir) != NULL, "temporary directory");
+	setenv("TMPDIR", dir, 1);
+	for (int i = 0; i < 2; i++) {
+		marks[i] = prof_marks_open(&error);
+		CHECK(marks[i] != NULL, "%s", error.pe_text);
+	}
+	sending(marks);
+	prof_marks_close(marks[1]);
+	CHECK(send_and_take("y", marks, &seen, 1) == 1, "one is left");
+	prof_marks_close(marks[0]);
+	CHECK(prof_mark_send((int)getpid(), "z", &error) == -1 &&
+	    error.pe_code == PROF_E_TARGET, "%s", error.pe_text);
+	OK("after its end a recording takes no marks");
+	snprintf(path, sizeof(path), "%s/dtprof-%u", dir, geteuid());
+	/* Unless /run/user was used, nothing may be left in it. */
+	CHECK(rmdir(path) == 0 || access(path, F_OK) == -1,
+	    "a socket was left behind");
+	rmdir(dir);
+	return (0);
+}
