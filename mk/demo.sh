@@ -28,11 +28,12 @@ if "$can" bpf 2>/dev/null; then
 fi
 
 echo "dtprof record $* -o $file -- $work"
-if "$B/dtprof" record "$@" -o "$file" -- "$work"; then
+"$B/dtprof" record "$@" -o "$file" -- "$work"
+status=$?
+if [ $status -eq 0 ]; then
 	show "$file"
 	exit 0
 fi
-status=$?
 if "$can" perf 2>/dev/null || "$can" bpf 2>/dev/null; then
 	echo "demo: the recording failed though this kernel permits one" >&2
 	exit "$status"

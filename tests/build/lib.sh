@@ -5,7 +5,9 @@
 # the tests, and with switches of their own.
 
 . "${SRC:=$PWD}/tests/lib.sh"
-unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES CC SAN COV CFLAGS LDFLAGS
+unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
+# What was said to the make above is in the environment too.
+unset O V T DEBUG CC SAN COV CFLAGS CPPFLAGS LDFLAGS CROSS SYSROOT STATIC
 
 # A build directory that stays between runs, below the one being tested.
 variant()	# name argument ...
