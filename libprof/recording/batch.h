@@ -71,7 +71,6 @@ struct prof_packer {
 	struct prof_map	 pk_addrs;
 	struct prof_map	 pk_pairs;	/* event and CPU -> tally */
 	struct prof_previous *pk_previous;
-	uint64_t	*pk_periods;
 	uint32_t	 pk_nevents;
 	uint64_t	 pk_last_addr;	/* of the table of addresses */
 };

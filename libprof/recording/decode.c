@@ -100,12 +100,8 @@ decode_open(struct prof_reader *reader)
 			reader->rd_columns[id] = part;
 		}
 	}
-	for (i = 0; i < reader->rd_nevents; i++) {
-		memset(&reader->rd_previous[i], 0,
-		    sizeof(reader->rd_previous[i]));
-		reader->rd_previous[i].pv_weight =
-		    reader->rd_events[i]->pi_period;
-	}
+	memset(reader->rd_previous, 0, reader->rd_nevents *
+	    sizeof(*reader->rd_previous));
 	reader->rd_time = 0;
 	reader->rd_left = next->sc_count;
 	return (1);

@@ -29,8 +29,6 @@ prof_packer_init(struct prof_packer *packer)
 void
 prof_packer_begin(struct prof_packer *packer, struct prof_batch *batch)
 {
-	uint32_t i;
-
 	if (packer->pk_stacks.dt_count >= MAX_STACKS) {
 		packer->pk_stack_base += packer->pk_stacks.dt_count;
 		prof_dict_clear(&packer->pk_stacks);
@@ -42,11 +40,9 @@ prof_packer_begin(struct prof_packer *packer, struct prof_batch *batch)
 	prof_map_clear(&packer->pk_addrs);
 	prof_map_clear(&packer->pk_pairs);
 	packer->pk_last_addr = 0;
-	for (i = 0; i < packer->pk_nevents; i++) {
-		memset(&packer->pk_previous[i], 0,
-		    sizeof(packer->pk_previous[i]));
-		packer->pk_previous[i].pv_weight = packer->pk_periods[i];
-	}
+	if (packer->pk_nevents > 0)
+		memset(packer->pk_previous, 0, packer->pk_nevents *
+		    sizeof(*packer->pk_previous));
 	batch->ba_stack_base = packer->pk_stack_base +
 	    packer->pk_stacks.dt_count + 1;
 }
@@ -62,7 +58,6 @@ prof_packer_fini(struct prof_packer *packer)
 	prof_map_free(&packer->pk_addrs);
 	prof_map_free(&packer->pk_pairs);
 	free(packer->pk_previous);
-	free(packer->pk_periods);
 }
 
 /* Number of a string + 1, so that 0 is "none". */
@@ -157,23 +152,16 @@ prof_pack_info(struct prof_batch *batch, const char *key, const char *value)
 }
 
 static int
-packer_add_event(struct prof_packer *packer, uint64_t period)
+packer_add_event(struct prof_packer *packer)
 {
 	struct prof_previous *previous;
-	uint64_t *periods;
-	uint32_t n = packer->pk_nevents;
 
-	previous = reallocarray(packer->pk_previous, n + 1,
+	previous = reallocarray(packer->pk_previous, packer->pk_nevents + 1,
 	    sizeof(*previous));
 	if (previous == NULL)
 		return (-1);
+	memset(&previous[packer->pk_nevents], 0, sizeof(*previous));
 	packer->pk_previous = previous;
-	periods = reallocarray(packer->pk_periods, n + 1, sizeof(*periods));
-	if (periods == NULL)
-		return (-1);
-	packer->pk_periods = periods;
-	memset(&previous[n], 0, sizeof(previous[n]));
-	previous[n].pv_weight = periods[n] = period;
 	packer->pk_nevents++;
 	return (0);
 }
@@ -209,7 +197,7 @@ prof_pack_event(struct prof_packer *packer, struct prof_batch *batch,
 	prof_buf_bytes(&batch->ba_event, length, sizeof(length));
 	prof_buf_bytes(&batch->ba_event, body.bf_data, body.bf_len);
 	rv = body.bf_failed || batch->ba_event.bf_failed ? -1 :
-	    packer_add_event(packer, info->pi_period);
+	    packer_add_event(packer);
 	prof_buf_free(&body);
 	return (rv);
 }

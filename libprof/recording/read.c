@@ -347,6 +347,7 @@ prof_reader_close(struct prof_reader *reader)
 	for (i = 0; i < reader->rd_nevents; i++)
 		if (reader->rd_events[i] != &reader->rd_unknown)
 			free(reader->rd_events[i]);
+	free(reader->rd_cut);
 	free(reader->rd_events);
 	free(reader->rd_place);
 	free(reader->rd_frames);

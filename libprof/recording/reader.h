@@ -158,6 +158,14 @@ bool	prof_scan_body(struct prof_reader *reader,
 /* ------------------------------------------------------------ keep.c */
 /* Decode what is kept.  1, 0: damaged, -1: failed. */
 int	prof_keep(struct prof_reader *reader, const struct prof_chunk *chunk);
+/* There are n events at least. */
+int	prof_keep_events(struct prof_reader *reader, uint32_t n);
+
+/* ----------------------------------------------------- keep_counts.c */
+int	prof_keep_samples(struct prof_reader *reader,
+	    const struct prof_chunk *chunk);
+int	prof_keep_rows(struct prof_reader *reader, struct prof_cur *body);
+int	prof_keep_end(struct prof_reader *reader, struct prof_cur *body);
 /* Sort it, when all chunks were seen. */
 int	prof_keep_done(struct prof_reader *reader);
 

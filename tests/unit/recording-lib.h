@@ -324,4 +324,123 @@ made_events(struct prof_writer *writer)
 	}
 }
 
+/*
+ * A small recording with a bit of everything, in several batches; the same
+ * for the same seed.  samples and lives may be NULL.
+ */
+static inline void
+made_recording(const char *path, uint64_t seed, uint32_t n, bool raw)
+{
+	struct prof_accounting rows[MADE_EVENTS];
+	struct made *made = malloc(sizeof(*made));
+	struct prof_writer *writer;
+	struct prof_err error;
+	uint64_t time_ns = 1000000;
+	uint32_t i;
+
+	CHECK(made != NULL);
+	random_state = seed;
+	writer = prof_writer_open(path, &error);
+	if (writer == NULL)
+		CHECK_OK(-1, &error);
+	if (raw)
+		prof_writer_raw(writer);
+	CHECK(prof_writer_info(writer, "command", "made") == 0);
+	made_events(writer);
+	memset(rows, 0, sizeof(rows));
+	for (i = 0; i < n; i++) {
+		time_ns += below(5000);
+		if (below(6) == 0)
+			made_life(made, time_ns);
+		else
+			made_sample(made, time_ns);
+		CHECK_OK(prof_writer_add(writer, &made->md_record),
+		    prof_writer_error(writer));
+		rows[1].pa_fired++;
+		rows[1].pa_unaccounted = -(int64_t)i;
+		if (i % (n / 4 + 1) == 3) {
+			CHECK(prof_writer_accounting(writer, (int)i % 2, rows,
+			    MADE_EVENTS) == 0);
+			CHECK(prof_writer_flush(writer) == 0);
+		}
+	}
+	CHECK_OK(prof_writer_close(writer, &error), &error);
+	free(made);
+}
+
+/* All records of a reader, deep copies of what counts, as hashes. */
+struct digest_list {
+	uint64_t	*dl_hash;
+	uint64_t	*dl_bare;	/* samples without their frames */
+	size_t		 dl_count;
+};
+
+static inline uint64_t
+digest_bytes(uint64_t hash, const void *bytes, size_t len)
+{
+	const uint8_t *at = bytes;
+
+	while (len-- > 0)
+		hash = (hash ^ *at++) * 0x100000001b3ULL;
+	return (hash);
+}
+
+static inline uint64_t
+digest_record(const struct prof_record *record, bool bare)
+{
+	struct prof_record copy = *record;
+	uint64_t hash = 0xcbf29ce484222325ULL;
+	uint32_t i;
+
+	for (i = 0; i < PROF_MAX_ARGS; i++) {
+		if (copy.pr_strs[i] != NULL)
+			hash = digest_bytes(hash, copy.pr_strs[i],
+			    strlen(copy.pr_strs[i]) + 1);
+		hash = digest_bytes(hash, &copy.pr_args[i], 8);
+	}
+	hash = digest_bytes(hash, copy.pr_comm, strlen(copy.pr_comm));
+	hash = digest_bytes(hash, copy.pr_path, strlen(copy.pr_path));
+	hash = digest_bytes(hash, copy.pr_build_id, 20);
+	hash = digest_bytes(hash, &copy.pr_time_ns, 8);
+	hash = digest_bytes(hash, &copy.pr_weight, 8);
+	hash = digest_bytes(hash, &copy.pr_ip, 8);
+	hash = digest_bytes(hash, &copy.pr_type, sizeof(copy.pr_type));
+	hash = digest_bytes(hash, &copy.pr_event, 16);
+	if (bare)
+		return (hash);
+	hash = digest_bytes(hash, copy.pr_kernel, 8 * copy.pr_nkernel);
+	hash = digest_bytes(hash, copy.pr_user, 8 * copy.pr_nuser);
+	hash = digest_bytes(hash, &copy.pr_kstatus, 1);
+	return (digest_bytes(hash, &copy.pr_ustatus, 1));
+}
+
+static inline struct digest_list
+digest_all(struct prof_reader *reader)
+{
+	struct digest_list list = { NULL, NULL, 0 };
+	struct prof_record record;
+	size_t cap = 0;
+	int rv;
+
+	while ((rv = prof_reader_next(reader, &record)) == 1) {
+		if (list.dl_count == cap) {
+			cap = cap == 0 ? 1024 : 2 * cap;
+			list.dl_hash = realloc(list.dl_hash, cap * 8);
+			list.dl_bare = realloc(list.dl_bare, cap * 8);
+			CHECK(list.dl_hash != NULL && list.dl_bare != NULL);
+		}
+		list.dl_bare[list.dl_count] = digest_record(&record, true);
+		list.dl_hash[list.dl_count++] = digest_record(&record, false);
+	}
+	CHECK(rv == 0);
+	return (list);
+}
+
+static inline void
+digest_free(struct digest_list *list)
+{
+	free(list->dl_hash);
+	free(list->dl_bare);
+}
+
 #endif /* RECORDING_LIB_H */
