@@ -106,7 +106,9 @@ if need shellcheck; then
 fi
 if [ -n "$man_pages" ] && need mandoc; then
 	# shellcheck disable=SC2086 # a list of names
-	mandoc -T lint -W style $man_pages >>"$breaches"
+	# Our own pages refer to each other before they are installed.
+	mandoc -T lint -W style $man_pages |
+	    grep -v 'manual not found: Xr \(dtprof\|libprof\)' >>"$breaches"
 fi
 if need cppcheck; then
 	# shellcheck disable=SC2046 # a list of names

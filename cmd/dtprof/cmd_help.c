@@ -114,7 +114,7 @@ cmd_find(const char *name)
 int
 cmd_run(const struct prof_cmd *cmd, int argc, char **argv)
 {
-	struct opt_error error;
+	struct opt_error error = { 0 };
 	struct out out;
 	void *options;
 	int first, status;

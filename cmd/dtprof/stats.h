@@ -16,7 +16,7 @@ struct stats {
 	uint64_t	 st_maps;
 	uint64_t	 st_side_lost;	/* of the side band */
 	uint64_t	 st_throttles;
-	uint64_t	 st_throttled_ns;	/* summed over events and CPUs */
+	uint64_t	 st_throttled_ns; /* summed over events and CPUs */
 	uint64_t	 st_start_ns;
 	uint64_t	 st_end_ns;
 	struct stats_throttle *st_throttle;

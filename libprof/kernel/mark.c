@@ -316,7 +316,8 @@ accept_client(struct prof_marks *marks)
 static int
 take_client(struct prof_marks *marks, size_t n, prof_record_fn *fn, void *arg)
 {
-	struct mark_message message = { 0 }, answer = { .mm_magic = MARK_MAGIC };
+	struct mark_message answer = { .mm_magic = MARK_MAGIC };
+	struct mark_message message = { 0 };
 	struct prof_record record = { .pr_type = PROF_R_MARK, .pr_comm = "" };
 	struct ucred peer = { 0 };
 	socklen_t length = sizeof(peer);
