@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: ISC
+# shellcheck shell=sh
+#
+# What the tests of recordings share, beyond tests/lib.sh:
+#	. "${SRC:=$PWD}/tests/kern/lib-kern.sh"
+# The Python of a test has recording.py at hand.
+
+. "${SRC:=$PWD}/tests/lib.sh"
+work=$B/tests/work
+PYTHONPATH=$SRC/tests/kern
+PYTHONDONTWRITEBYTECODE=1
+export PYTHONPATH PYTHONDONTWRITEBYTECODE work
+recorder=
+
+need_recording()
+{
+	need_root
+	need_cmd python3
+	need_bpf
+}
+
+# dtprof record, quietly, with this status in the end; messages in $tmp/err
+record()	# status argument ...
+{
+	record_want=$1
+	shift
+	"$DTPROF" record -q "$@" >"$tmp/out" 2>"$tmp/err" </dev/null
+	record_got=$?
+	[ "$record_got" -eq "$record_want" ] && return 0
+	sed 's/^/err: /' "$tmp/err" | tail -n 20
+	fail "record: status $record_got, not $record_want: $*"
+}
+
+# The same in the background: returns when it records; its pid in $recorder.
+# Descriptor 9 is the test's own, to hold up workloads.
+record_begin()	# argument ...
+{
+	"$DTPROF" record -q "$@" >"$tmp/out" 2>"$tmp/err" </dev/null \
+	    9>&- &
+	recorder=$!
+	kill_at_end "$recorder"
+	await_recording "$recorder"
+}
+
+# It records when it takes a mark.
+await_recording()	# pid
+{
+	await_tries=500
+	until "$DTPROF" mark -p "$1" ready >/dev/null 2>&1; do
+		await_tries=$((await_tries - 1))
+		if ! kill -0 "$1" 2>/dev/null; then
+			sed 's/^/err: /' "$tmp/err"
+			fail "the recorder ended before it recorded"
+		fi
+		[ "$await_tries" -gt 0 ] || fail "no recording within 500 looks"
+		nap
+	done
+}
+
+# Interrupt the recorder and wait for its end, with this status.
+record_end()	# status
+{
+	kill -INT "$recorder" || fail "the recorder has gone already"
+	record_wait "$1"
+}
+
+record_wait()	# status
+{
+	wait "$recorder"
+	record_got=$?
+	[ "$record_got" -eq "$1" ] && return 0
+	sed 's/^/err: /' "$tmp/err" | tail -n 20
+	fail "record: status $record_got, not $1"
+}
+
+# Between two looks of a bounded wait; nothing is right because of it.
+nap()
+{
+	sleep 0.02
+}
+
+# Wait, in a bounded number of looks, until a command says yes.
+await()		# what command ...
+{
+	await_what=$1
+	await_tries=${AWAIT_TRIES:-500}
+	shift
+	until "$@" >/dev/null 2>&1; do
+		await_tries=$((await_tries - 1))
+		[ "$await_tries" -gt 0 ] || fail "never: $await_what"
+		nap
+	done
+}
+
+# Python on standard input; what it asserts is the test's.
+py()		# argument ...
+{
+	python3 - "$@" || fail "see above"
+}
+
+# Every event of a recording balances, to the unit, and the file is whole.
+balance()	# file
+{
+	py "$1" <<'END'
+import sys
+import recording
+recording.balance(sys.argv[1])
+END
+}
+
+# A process in the state stopped, the two last fields of what it has open.
+stopped()	# pid
+{
+	grep -q '^State:[[:space:]]*T' "/proc/$1/status"
+}
+
+# Nothing of ours is left in the kernel that no process holds.
+no_orphans()
+{
+	"$work/orphans" 500 || fail "left behind in the kernel, see above"
+}
