@@ -30,7 +30,7 @@ struct dtp_scratch {
  * The verifier takes what it reads here as constants: it removes the code
  * that the event does not need, and knows how large the ring is.
  */
-const volatile struct dtp_config cfg = {
+DTP_RODATA struct dtp_config cfg = {
 	.dc_nevents = 1,
 	.dc_ncpus = 1,
 	.dc_ring_mask = DTP_MIN_RING - 1,

@@ -304,7 +304,7 @@ on_exec(struct bpf_raw_tracepoint_args *ctx)
 
 SEC("raw_tp/sched_process_exit")
 int
-on_exit(struct bpf_raw_tracepoint_args *ctx)
+on_task_exit(struct bpf_raw_tracepoint_args *ctx)
 {
 	return (dtp_exit(ctx));
 }

@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * The helpers of host_shim.h on the state of machine.h.  Knows no program:
+ * it is linked to each test, whose file includes the BPF sources and so
+ * defines the maps and the configuration.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "machine.h"
+
+struct machine machine;
+_Thread_local struct machine_task *machine_me;
+
+static void
+before(void)
+{
+	if (machine.ma_yield != NULL)
+		machine.ma_yield();
+}
+
+/* What a program does next depends on nothing but what it has seen. */
+static __u64
+seen(__u64 value)
+{
+	machine_me->mt_seen = (machine_me->mt_seen ^ value) *
+	    0x9e3779b97f4a7c15ULL;
+	machine_me->mt_seen ^= machine_me->mt_seen >> 29;
+	return (value);
+}
+
+static bool
+is_state(const volatile void *p)
+{
+	for (__u32 i = 0; i < machine.ma_ncpus; i++)
+		if (p == &machine.ma_streams[i].ss_state)
+			return (true);
+	return (false);
+}
+
+static bool
+is_head(const volatile void *p)
+{
+	for (__u32 i = 0; i < machine.ma_ncpus; i++)
+		if (p == &machine.ma_streams[i].ss_head)
+			return (true);
+	return (false);
+}
+
+__u64
+host_load(const volatile void *p, size_t size)
+{
+	before();
+	if (size == sizeof(__u32))
+		return (seen(__atomic_load_n((const volatile __u32 *)p,
+		    __ATOMIC_ACQUIRE)));
+	return (seen(__atomic_load_n((const volatile __u64 *)p,
+	    __ATOMIC_ACQUIRE)));
+}
+
+__u64
+host_fetch_add(__u64 *p, __u64 n)
+{
+	__u64 was;
+
+	before();
+	if (machine.ma_mutant == MUTANT_LOST_UPDATE && is_state(p)) {
+		was = seen(*p);
+		before();
+		*p = was + n;
+		return (was);
+	}
+	was = seen(__atomic_fetch_add(p, n, __ATOMIC_SEQ_CST));
+	if (n != -1ULL || !is_state(p))
+		return (was);
+	if (machine.ma_mutant == MUTANT_EARLY_LEAVE)
+		return ((was & ~DTP_WRITERS_MASK) | 1);
+	if (machine.ma_mutant == MUTANT_LATE_POSITION &&
+	    (was & DTP_WRITERS_MASK) == 1) {
+		before();
+		return ((seen(*p) & ~DTP_WRITERS_MASK) | 1);
+	}
+	return (was);
+}
+
+__u64
+host_fetch_or(__u64 *p, __u64 bits)
+{
+	before();
+	if (machine.ma_mutant == MUTANT_SHARED_SCRATCH)
+		return (0);
+	return (seen(__atomic_fetch_or(p, bits, __ATOMIC_SEQ_CST)));
+}
+
+void
+host_clear(__u64 *p, __u64 bits)
+{
+	before();
+	__atomic_fetch_and(p, ~bits, __ATOMIC_RELEASE);
+}
+
+__u64
+host_cas(__u64 *p, __u64 old, __u64 new)
+{
+	before();
+	if (machine.ma_mutant == MUTANT_PLAIN_HEAD && is_head(p)) {
+		*p = new;
+		return (old);
+	}
+	if (machine.ma_cas_to_lose > 0 && is_state(p)) {
+		/* As if a second writer had come, or gone. */
+		machine.ma_cas_to_lose--;
+		*p ^= 2;
+		return (*p);
+	}
+	__atomic_compare_exchange_n(p, &old, new, false, __ATOMIC_SEQ_CST,
+	    __ATOMIC_SEQ_CST);
+	return (seen(old));
+}
+
+static void *
+element(void *values, size_t size, __u32 n, __u32 at)
+{
+	return (at < n ? (__u8 *)values + size * at : NULL);
+}
+
+void *
+bpf_map_lookup_elem(void *map, const void *key)
+{
+	__u32 at, n = machine.ma_ncpus;
+
+	memcpy(&at, key, sizeof(at));
+	if (map == &streams)
+		return (element(machine.ma_streams,
+		    sizeof(*machine.ma_streams), n, at));
+	if (map == &rings)
+		return (at < n ? machine_ring(at) : NULL);
+	if (map == &counts)
+		return (element(machine.ma_counts, sizeof(*machine.ma_counts),
+		    n * MACHINE_EVENTS, at));
+	if (map == &control)
+		return (element(&machine.ma_control,
+		    sizeof(machine.ma_control), 1, at));
+	if (map == &scratch)
+		return (element(machine.ma_scratch,
+		    sizeof(*machine.ma_scratch), n * DTP_SCRATCH_SLOTS, at));
+	for (int i = 0; i < MACHINE_TARGETS; i++)
+		if (machine.ma_targets[i].ta_used &&
+		    machine.ma_targets[i].ta_key == at)
+			return (&machine.ma_targets[i].ta_value);
+	return (NULL);
+}
+
+long
+bpf_map_update_elem(void *map, const void *key, const void *value,
+    __u64 flags)
+{
+	__u32 *at = bpf_map_lookup_elem(map, key);
+
+	if (flags != BPF_ANY || machine.ma_targets_full)
+		return (-E2BIG);
+	for (int i = 0; at == NULL && i < MACHINE_TARGETS; i++) {
+		if (machine.ma_targets[i].ta_used)
+			continue;
+		machine.ma_targets[i].ta_used = true;
+		memcpy(&machine.ma_targets[i].ta_key, key, sizeof(__u32));
+		at = &machine.ma_targets[i].ta_value;
+	}
+	if (at == NULL)
+		return (-E2BIG);
+	memcpy(at, value, sizeof(*at));
+	return (0);
+}
+
+long
+bpf_map_delete_elem(void *map, const void *key)
+{
+	__u32 at;
+
+	memcpy(&at, key, sizeof(at));
+	for (int i = 0; map == &targets && i < MACHINE_TARGETS; i++) {
+		if (!machine.ma_targets[i].ta_used ||
+		    machine.ma_targets[i].ta_key != at)
+			continue;
+		machine.ma_targets[i].ta_used = false;
+		return (0);
+	}
+	return (-ENOENT);
+}
+
+__u64
+bpf_ktime_get_ns(void)
+{
+	struct timespec now;
+
+	before();
+	if (machine.ma_clock_ns != 0)
+		return (seen(++machine.ma_clock_ns));
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (now.tv_sec * 1000000000ULL + now.tv_nsec);
+}
+
+__u32
+bpf_get_smp_processor_id(void)
+{
+	return (machine_me->mt_cpu);
+}
+
+void *
+bpf_get_current_task_btf(void)
+{
+	return (&machine_me->mt_task);
+}
+
+long
+bpf_get_current_comm(void *to, __u32 size)
+{
+	before();
+	memcpy(to, machine_me->mt_task.comm, size);
+	return (0);
+}
+
+__u64
+bpf_get_current_uid_gid(void)
+{
+	return (machine_me->mt_uid_gid);
+}
+
+__u64
+bpf_get_current_ancestor_cgroup_id(int level)
+{
+	return (level == 1 ? machine_me->mt_cgroup : 0);
+}
+
+long
+bpf_get_stack(void *ctx, void *to, __u32 size, __u64 flags)
+{
+	int user = (flags & BPF_F_USER_STACK) != 0;
+	long frames = machine_me->mt_stack[user];
+
+	if (ctx == NULL || size != sizeof(machine_me->mt_frames[user]))
+		abort();
+	before();
+	if (frames <= 0)
+		return (frames);
+	memcpy(to, machine_me->mt_frames[user], frames * sizeof(__u64));
+	return (frames * sizeof(__u64));
+}
+
+/* Addresses below one page are nobody's. */
+static bool
+faults(const void *from)
+{
+	return ((unsigned long)from < 4096);
+}
+
+long
+bpf_probe_read_kernel(void *to, __u32 size, const void *from)
+{
+	before();
+	if (faults(from)) {
+		memset(to, 0, size);
+		return (-EFAULT);
+	}
+	memcpy(to, from, size);
+	return (0);
+}
+
+long
+bpf_probe_read_kernel_str(void *to, __u32 size, const void *from)
+{
+	size_t length;
+
+	if (faults(from)) {
+		memset(to, 0, size);
+		return (-EFAULT);
+	}
+	length = strnlen(from, size - 1);
+	memcpy(to, from, length);
+	((char *)to)[length] = '\0';
+	return (length + 1);
+}
+
+long
+bpf_probe_read_user_str(void *to, __u32 size, const void *from)
+{
+	return (bpf_probe_read_kernel_str(to, size, from));
+}
+
+long
+bpf_ringbuf_output(void *map, void *data, __u64 size, __u64 flags)
+{
+	if (map != &bell || data == NULL || size == 0 ||
+	    flags != BPF_RB_FORCE_WAKEUP)
+		abort();
+	machine.ma_bells++;
+	return (0);
+}
+
+static void *
+zeroed(size_t n, size_t size)
+{
+	void *p = calloc(n, size);
+
+	if (p == NULL) {
+		perror("calloc");
+		exit(1);
+	}
+	return (p);
+}
+
+void
+machine_init(__u32 ncpus, size_t ring_bytes)
+{
+	memset(&machine, 0, sizeof(machine));
+	machine.ma_ncpus = ncpus;
+	machine.ma_ring_bytes = ring_bytes;
+	machine.ma_streams = zeroed(ncpus, sizeof(*machine.ma_streams));
+	machine.ma_rings = zeroed(ncpus, ring_bytes + DTP_MAX_RECORD);
+	machine.ma_counts = zeroed(ncpus * MACHINE_EVENTS,
+	    sizeof(*machine.ma_counts));
+	machine.ma_scratch = zeroed(ncpus * DTP_SCRATCH_SLOTS,
+	    sizeof(*machine.ma_scratch));
+	machine.ma_control.co_state = DTP_RECORDING;
+	for (__u32 i = 0; i < ncpus; i++) {
+		machine.ma_streams[i].ss_enabled = DTP_CPU_SAMPLES;
+		machine.ma_streams[i].ss_ring = i;
+	}
+	memset((void *)&cfg, 0, sizeof(cfg));
+	cfg.dc_event = 1;
+	cfg.dc_nevents = MACHINE_EVENTS;
+	cfg.dc_ncpus = ncpus;
+	cfg.dc_ring_mask = ring_bytes - 1;
+}
+
+void
+machine_fini(void)
+{
+	free(machine.ma_streams);
+	free(machine.ma_rings);
+	free(machine.ma_counts);
+	free(machine.ma_scratch);
+	memset(&machine, 0, sizeof(machine));
+}
+
+__u8 *
+machine_ring(__u32 cpu)
+{
+	return (machine.ma_rings +
+	    cpu * (machine.ma_ring_bytes + DTP_MAX_RECORD));
+}
+
+struct dtp_counts *
+machine_counts(__u32 cpu)
+{
+	return (&machine.ma_counts[cpu * MACHINE_EVENTS + cfg.dc_event]);
+}
+
+long
+machine_identity(__u32 cpu)
+{
+	const struct dtp_counts *c = machine_counts(cpu);
+
+	return (c->cn_fired - c->cn_stored - c->cn_full - c->cn_nested -
+	    c->cn_filtered - c->cn_error);
+}
