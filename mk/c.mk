@@ -52,8 +52,8 @@ $(O)/tests/work/%: tests/work/%.c $(O)/flags
 	@mkdir -p $(@D)
 	$(call say,CC,$<)
 	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE= -O1 -g -fno-omit-frame-pointer \
-	    -fno-inline -pthread $(WARN) $(STATIC_LDFLAGS) -MMD -MP \
-	    -MF $@.d -o $@ $< -lm
+	    -fno-inline -pthread $(WARN) -Wno-unknown-attributes \
+	    $(STATIC_LDFLAGS) -MMD -MP -MF $@.d -o $@ $< -lm
 
 .SECONDARY: $(UNIT_SRCS:%.c=$(O)/obj/%.o)
 
