@@ -3,8 +3,8 @@
  * Matching of names: globs as in a probe's parts and `dtprof list`, and the
  * distance between two names, for "did you mean".  Called by the providers,
  * the catalog and names.c.  The work is bounded whatever the pattern: no
- * recursion, at most length(pattern) * length(text) steps, and a pattern
- * with more than GLOB_STARS stars matches nothing.
+ * recursion, each byte of the text meets each element of the pattern at most
+ * once, and a pattern with more than GLOB_STARS stars matches nothing.
  */
 #include <ctype.h>
 #include <string.h>

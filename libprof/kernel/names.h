@@ -196,6 +196,9 @@ bool	prof_pfm_ready(struct prof_names *names);
 int	prof_pfm_list(struct prof_names *names,
 	    int (*fn)(void *arg, const char *name, const char *desc),
 	    void *arg);
+/* Put a value where a format file says; -1: it does not fit. */
+int	prof_sysfs_spread(const char *format, uint64_t value,
+	    struct prof_counter *counter);
 /* Calls fn for each sysfs event, "PMU/event/". */
 int	prof_sysfs_list(int (*fn)(void *arg, const char *name), void *arg);
 

@@ -23,8 +23,6 @@ static int	sysfs_term(const char *pmu, const char *key,
 		    bool may_be_event, struct prof_err *error);
 static int	sysfs_alias(const char *pmu, const char *name,
 		    struct prof_counter *counter, struct prof_err *error);
-static int	sysfs_spread(const char *format, uint64_t value,
-		    struct prof_counter *counter);
 static bool	sysfs_name_ok(const char *name);
 
 int
@@ -116,7 +114,7 @@ sysfs_term(const char *pmu, const char *key, const char *value,
 		counter->pc_config2 = number;
 	else if (sysfs_name_ok(key) && sysfs_read(pmu, "format", key, format,
 	    sizeof(format)) > 0) {
-		if (sysfs_spread(format, number, counter) == -1) {
+		if (prof_sysfs_spread(format, number, counter) == -1) {
 			prof_fail(error, PROF_E_LIMIT,
 			    "%s/%s=%s/: the value does not fit into %s", pmu,
 			    key, value == NULL ? "1" : value, format);
@@ -162,8 +160,9 @@ sysfs_alias(const char *pmu, const char *name, struct prof_counter *counter,
  * "config:0-7,32-35": the low 8 bits of the value go to bits 0 to 7, the
  * next 4 to bits 32 to 35.  -1 when bits are left over.
  */
-static int
-sysfs_spread(const char *format, uint64_t value, struct prof_counter *counter)
+int
+prof_sysfs_spread(const char *format, uint64_t value,
+    struct prof_counter *counter)
 {
 	uint64_t *config;
 	const char *at = strchr(format, ':');

@@ -76,7 +76,8 @@ rate_clock(struct prof_event *event, uint64_t period, struct prof_err *error)
 		    " ns is %s the kernel's timers can do", event->ev_name,
 		    period, period > INT64_MAX ? "more than" :
 		    "shorter than the 10000 ns that");
-		return (prof_cure(error, "use 10us (100000 Hz) or longer"));
+		return (prof_cure(error, period > INT64_MAX ?
+		    "use a year or less" : "use 10us (100000 Hz) or longer"));
 	}
 	event->ev_attr.sample_period = period;
 	return (0);

@@ -11,7 +11,7 @@
 
 struct suggestion {
 	const char	*su_wanted;
-	const char	*su_tail;	/* of wanted, behind the last colon */
+	size_t		 su_length;
 	unsigned	 su_distance;
 	char		*su_best;	/* owned */
 };
@@ -29,15 +29,14 @@ static int	suggest_sysfs(void *arg, const char *name);
 char *
 prof_names_nearest(struct prof_names *names, const char *wanted)
 {
-	struct suggestion suggestion = { .su_wanted = wanted };
-	const char *colon = strrchr(wanted, ':');
 	size_t length = strlen(wanted);
+	struct suggestion suggestion = { .su_wanted = wanted,
+	    .su_length = length };
 
 	/* A third of it may be wrong, and something must be right. */
 	suggestion.su_distance = (unsigned)(length / 3) + 1;
 	if (suggestion.su_distance > length)
 		suggestion.su_distance = (unsigned)length;
-	suggestion.su_tail = colon == NULL ? wanted : colon + 1;
 	suggest_counters(names, &suggestion);
 	suggest_tracepoints(names, &suggestion);
 	suggest_syscalls(&suggestion);
@@ -48,9 +47,15 @@ prof_names_nearest(struct prof_names *names, const char *wanted)
 static void
 suggest_try(struct suggestion *suggestion, const char *name, const char *key)
 {
-	unsigned distance = prof_name_distance(suggestion->su_wanted, key);
+	size_t length = strlen(key);
+	unsigned distance;
 	char *copy;
 
+	/* Lengths that differ by more cannot be nearer. */
+	if (length >= suggestion->su_length + suggestion->su_distance ||
+	    suggestion->su_length >= length + suggestion->su_distance)
+		return;
+	distance = prof_name_distance(suggestion->su_wanted, key);
 	if (distance >= suggestion->su_distance ||
 	    (copy = strdup(name)) == NULL)
 		return;

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Fuzzes the filter: any text is compiled for no event, for an event with
+ * arguments and for one of a recording.  What is taken must have jumps that
+ * only lead forward, and is run on facts made of the same bytes; what is
+ * refused must say why and have a cure.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "dtp_filter.h"
+#include "prof_impl.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static char next_pid[] = "next->pid", filename[] = "filename", nr[] = "nr";
+
+static void
+run(const struct dtp_filter *filter, const uint8_t *data, size_t size)
+{
+	struct dtp_facts facts;
+
+	for (unsigned n = 0; n < filter->fi_ntests; n++) {
+		const struct dtp_test *test = &filter->fi_test[n];
+
+		if ((test->ft_yes <= n || test->ft_no <= n) ||
+		    (test->ft_yes < DTP_REJECT &&
+		    test->ft_yes >= filter->fi_ntests) ||
+		    (test->ft_no < DTP_REJECT &&
+		    test->ft_no >= filter->fi_ntests) ||
+		    (filter->fi_fields >> test->ft_field & 1) == 0)
+			abort();
+	}
+	memset(&facts, 0, sizeof(facts));
+	memcpy(&facts, data, size < sizeof(facts) ? size : sizeof(facts));
+	(void)dtp_filter_holds(filter, &facts);
+}
+
+static void
+compile(const char *text, const struct prof_event *event,
+    const uint8_t *data, size_t size)
+{
+	struct dtp_filter filter;
+	struct prof_err error;
+
+	memset(&error, 0, sizeof(error));
+	if (prof_filter_compile(text, event, &filter, &error) == 0)
+		run(&filter, data, size);
+	else if (error.pe_code != PROF_E_FILTER || error.pe_text[0] == '\0' ||
+	    error.pe_cure[0] == '\0')
+		abort();
+}
+
+static void
+recorded(const char *text)
+{
+	static const struct prof_event_info info = {
+		.pi_name = "syscall::read:return", .pi_nargs = 2,
+		.pi_is_syscall = 1, .pi_arg_names = { "nr", "ret" },
+		.pi_arg_is_signed = { 1, 1 },
+	};
+	struct prof_record record = { .pr_type = PROF_R_SAMPLE,
+	    .pr_nargs = 2, .pr_args = { 1, (uint64_t)-1 } };
+	struct prof_filter *filter;
+	struct prof_err error;
+
+	if ((filter = prof_filter_new(text, &info, &error)) != NULL)
+		(void)prof_filter_matches(filter, &record, "comm");
+	prof_filter_free(filter);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct prof_event event;
+	char name[] = "event", *text = malloc(size + 1);
+
+	if (text == NULL)
+		return (0);
+	memcpy(text, data, size);
+	text[size] = '\0';
+	memset(&event, 0, sizeof(event));
+	event.ev_name = name;
+	event.ev_nargs = 3;
+	event.ev_args[0].ag_name = nr;
+	event.ev_args[1].ag_name = next_pid;
+	event.ev_args[1].ag_load.ar_signed = 1;
+	event.ev_args[2].ag_name = filename;
+	event.ev_args[2].ag_load.ar_kind = DTP_A_USTR;
+	compile(text, NULL, data, size);
+	compile(text, &event, data, size);
+	recorded(text);
+	free(text);
+	return (0);
+}
