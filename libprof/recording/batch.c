@@ -29,11 +29,12 @@ batch_buffers(struct prof_batch *batch, struct prof_buf *buffers[])
 	buffers[n++] = &batch->ba_stacks;
 	buffers[n++] = &batch->ba_frames;
 	buffers[n++] = &batch->ba_tallies;
+	buffers[n++] = &batch->ba_rows;
 	for (i = 0; i < PROF_SS_END; i++)
 		buffers[n++] = &batch->ba_columns[i];
 	return (n);
 }
-#define BATCH_BUFFERS	(7 + PROF_SS_END)
+#define BATCH_BUFFERS	(8 + PROF_SS_END)
 
 void
 prof_batch_reset(struct prof_batch *batch)
@@ -47,7 +48,6 @@ prof_batch_reset(struct prof_batch *batch)
 	batch->ba_bytes = 0;
 	batch->ba_nlives = 0;
 	batch->ba_nsamples = 0;
-	batch->ba_accounting = false;
 }
 
 void
@@ -92,7 +92,7 @@ prof_batch_size(const struct prof_batch *batch)
 bool
 prof_batch_empty(const struct prof_batch *batch)
 {
-	return (prof_batch_size(batch) == 0 && !batch->ba_accounting);
+	return (prof_batch_size(batch) == 0 && batch->ba_rows.bf_len == 0);
 }
 
 /* ------------------------------------------------- bodies of chunks */

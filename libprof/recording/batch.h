@@ -51,7 +51,7 @@ struct prof_batch {
 	uint64_t	 ba_first_ns;	/* smallest time of a sample */
 	uint64_t	 ba_last_ns;	/* largest */
 	uint64_t	 ba_time;	/* of the last sample */
-	bool		 ba_accounting;	/* write the accounting, too */
+	struct prof_buf	 ba_rows;	/* of struct prof_row */
 };
 
 /* What an event's samples are coded against, anew in each batch. */
@@ -115,10 +115,6 @@ struct prof_output *prof_output_open(const char *path,
 	    struct prof_err *error);
 int	prof_output_batch(struct prof_output *output,
 	    struct prof_batch *batch, struct prof_err *error);
-/* Rows as a chunk, or as several. */
-int	prof_output_rows(struct prof_output *output,
-	    const struct prof_row *rows, size_t nrows,
-	    struct prof_err *error);
 int	prof_output_sync(struct prof_output *output, struct prof_err *error);
 /* The last rows, INDEX and END, also after a failure. */
 int	prof_output_end(struct prof_output *output,

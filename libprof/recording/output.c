@@ -67,6 +67,8 @@ static void	output_done(struct prof_output *, enum prof_chunk_type,
 static int	output_count(struct prof_output *, const struct prof_buf *,
 		    bool);
 static void	output_take_back(struct prof_output *);
+static int	output_rows(struct prof_output *, const struct prof_row *,
+		    size_t, bool);
 static int	output_final(struct prof_output *, const struct prof_row *,
 		    size_t);
 static int	output_fail(struct prof_output *, int, struct prof_err *);
@@ -182,6 +184,10 @@ prof_output_batch(struct prof_output *output, struct prof_batch *batch,
 		if (output_put(output, PROF_C_SAMPLE, batch, false) == -1)
 			return (output_fail(output, errno, error));
 	}
+	/* None when nothing was accounted since the last ones. */
+	if (output_rows(output, (const void *)batch->ba_rows.bf_data,
+	    batch->ba_rows.bf_len / sizeof(struct prof_row), false) == -1)
+		return (output_fail(output, errno, error));
 	return (0);
 }
 
@@ -202,15 +208,6 @@ output_rows(struct prof_output *output, const struct prof_row *rows,
 	}
 	if (total > output->ou_rows_len)
 		output->ou_rows_len = total;
-	return (0);
-}
-
-int
-prof_output_rows(struct prof_output *output, const struct prof_row *rows,
-    size_t nrows, struct prof_err *error)
-{
-	if (output_rows(output, rows, nrows, false) == -1)
-		return (output_fail(output, errno, error));
 	return (0);
 }
 

@@ -45,11 +45,10 @@ struct prof_writer {
 	unsigned	 wr_nspare;	/* [m] */
 	size_t		 wr_queued;	/* [m] bytes waiting */
 	bool		 wr_closing;	/* [m] */
-	struct prof_row	*wr_rows;	/* [m] the accounting */
-	size_t		 wr_nrows;	/* [m] */
-	size_t		 wr_cap_rows;	/* [m] */
-	struct prof_row	*wr_copy;	/* [t] the rows, while written */
-	size_t		 wr_cap_copy;	/* [t] */
+	struct prof_row	*wr_rows;	/* [c] the accounting; [t] at the end */
+	size_t		 wr_nrows;	/* [c] */
+	size_t		 wr_cap_rows;	/* [c] */
+	bool		 wr_has_news;	/* [c] rows that were not sent yet */
 	struct prof_err	 wr_thread_error; /* [a] */
 	atomic_bool	 wr_failed;	/* wr_thread_error is set */
 };
@@ -63,7 +62,6 @@ static bool	writer_take(struct prof_writer *, bool, struct prof_batch **);
 static void	writer_write(struct prof_writer *, struct prof_batch *);
 static void	writer_return(struct prof_writer *, struct prof_batch *);
 static void	writer_failed(struct prof_writer *, const struct prof_err *);
-static size_t	writer_copy_rows(struct prof_writer *);
 static void	writer_free(struct prof_writer *);
 
 struct prof_writer *
@@ -136,7 +134,6 @@ writer_free(struct prof_writer *writer)
 	pthread_cond_destroy(&writer->wr_work);
 	pthread_cond_destroy(&writer->wr_room);
 	free(writer->wr_rows);
-	free(writer->wr_copy);
 	free(writer);
 }
 
@@ -223,39 +220,35 @@ int
 prof_writer_accounting(struct prof_writer *writer, int cpu,
     const struct prof_accounting *accounting, size_t nevents)
 {
-	struct prof_row *rows;
+	struct prof_row *row;
 	size_t i, at, cap;
-	int rv = -1;
 
 	if (writer_check(writer) == -1)
 		return (-1);
-	pthread_mutex_lock(&writer->wr_mutex);
 	for (at = 0; at < writer->wr_nrows; at += writer->wr_rows[at].rw_next)
 		if (writer->wr_rows[at].rw_cpu == (uint32_t)(cpu + 1) &&
 		    writer->wr_rows[at].rw_next == nevents)
 			break;
 	if (at + nevents > writer->wr_cap_rows) {
 		cap = 2 * (at + nevents);
-		rows = reallocarray(writer->wr_rows, cap, sizeof(*rows));
-		if (rows == NULL)
-			goto out;
-		writer->wr_rows = rows;
+		row = reallocarray(writer->wr_rows, cap, sizeof(*row));
+		if (row == NULL)
+			return (writer_nomem(writer));
+		writer->wr_rows = row;
 		writer->wr_cap_rows = cap;
 	}
 	if (at == writer->wr_nrows)
 		writer->wr_nrows += nevents;
 	for (i = 0; i < nevents; i++) {
-		memset(&writer->wr_rows[at + i], 0, sizeof(*rows));
-		writer->wr_rows[at + i].rw_cpu = (uint32_t)(cpu + 1);
-		writer->wr_rows[at + i].rw_event = (uint32_t)i;
-		writer->wr_rows[at + i].rw_next = (uint32_t)nevents;
-		writer->wr_rows[at + i].rw_accounting = accounting[i];
+		row = &writer->wr_rows[at + i];
+		memset(row, 0, sizeof(*row));
+		row->rw_cpu = (uint32_t)(cpu + 1);
+		row->rw_event = (uint32_t)i;
+		row->rw_next = (uint32_t)nevents;
+		row->rw_accounting = accounting[i];
 	}
-	writer->wr_batch->ba_accounting = true;
-	rv = 0;
-out:
-	pthread_mutex_unlock(&writer->wr_mutex);
-	return (rv == 0 ? 0 : writer_nomem(writer));
+	writer->wr_has_news = true;
+	return (0);
 }
 
 uint64_t
@@ -286,13 +279,18 @@ prof_writer_raw(struct prof_writer *writer)
 
 /* Hand the batch to the thread and begin another one. */
 static int
-writer_send(struct prof_writer *writer, bool even_if_small)
+writer_send(struct prof_writer *writer, bool flush)
 {
 	struct prof_batch *batch = writer->wr_batch, *next;
 
+	if (flush && writer->wr_has_news) {
+		prof_buf_bytes(&batch->ba_rows, writer->wr_rows,
+		    writer->wr_nrows * sizeof(*writer->wr_rows));
+		writer->wr_has_news = false;
+	}
 	if (prof_batch_failed(batch))
 		return (writer_nomem(writer));
-	if (prof_batch_empty(batch) && even_if_small)
+	if (prof_batch_empty(batch))
 		return (0);
 	batch->ba_bytes = prof_batch_size(batch);
 	pthread_mutex_lock(&writer->wr_mutex);
@@ -378,7 +376,6 @@ writer_main(void *arg)
 	struct prof_err error;
 	int64_t synced = seconds_now();
 	bool dirty = false;
-	size_t nrows;
 
 	while (writer_take(writer, dirty, &batch)) {
 		if (batch != NULL) {
@@ -393,9 +390,9 @@ writer_main(void *arg)
 		synced = seconds_now();
 		dirty = false;
 	}
-	nrows = writer_copy_rows(writer);
-	if (prof_output_end(writer->wr_output, writer->wr_copy, nrows,
-	    &error) == -1)
+	/* The caller waits for this thread, so the rows are ours. */
+	if (prof_output_end(writer->wr_output, writer->wr_rows,
+	    writer->wr_nrows, &error) == -1)
 		writer_failed(writer, &error);
 	return (NULL);
 }
@@ -439,19 +436,10 @@ static void
 writer_write(struct prof_writer *writer, struct prof_batch *batch)
 {
 	struct prof_err error;
-	size_t nrows;
 
 	if (atomic_load_explicit(&writer->wr_failed, memory_order_acquire))
 		return;
-	if (prof_output_batch(writer->wr_output, batch, &error) == -1) {
-		writer_failed(writer, &error);
-		return;
-	}
-	if (!batch->ba_accounting)
-		return;
-	nrows = writer_copy_rows(writer);
-	if (prof_output_rows(writer->wr_output, writer->wr_copy, nrows,
-	    &error) == -1)
+	if (prof_output_batch(writer->wr_output, batch, &error) == -1)
 		writer_failed(writer, &error);
 }
 
@@ -486,29 +474,4 @@ writer_failed(struct prof_writer *writer, const struct prof_err *error)
 		    memory_order_release);
 	}
 	pthread_mutex_unlock(&writer->wr_mutex);
-}
-
-/* The accounting as it is now, so that no caller waits for the disk. */
-static size_t
-writer_copy_rows(struct prof_writer *writer)
-{
-	struct prof_row *copy;
-	size_t nrows = 0;
-
-	pthread_mutex_lock(&writer->wr_mutex);
-	if (writer->wr_nrows > writer->wr_cap_copy) {
-		copy = reallocarray(writer->wr_copy, writer->wr_cap_rows,
-		    sizeof(*copy));
-		if (copy == NULL)
-			goto out;
-		writer->wr_copy = copy;
-		writer->wr_cap_copy = writer->wr_cap_rows;
-	}
-	nrows = writer->wr_nrows;
-	if (nrows > 0)
-		memcpy(writer->wr_copy, writer->wr_rows,
-		    nrows * sizeof(*writer->wr_copy));
-out:
-	pthread_mutex_unlock(&writer->wr_mutex);
-	return (nrows);
 }
