@@ -20,6 +20,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "record.h"
 
@@ -202,6 +203,7 @@ show_summary(struct recording *rc)
 	const struct prof_status *ps = &rc->rc_status;
 	const double all = (double)(ps->ps_samples + ps->ps_lost);
 	struct stat st;
+	struct out out;
 	char bytes[32];
 
 	if (rc->rc_options->ro_quiet)
@@ -210,17 +212,20 @@ show_summary(struct recording *rc)
 	if (stat(prof_session_output(rc->rc_session), &st) == -1)
 		st.st_size = (off_t)ps->ps_file_bytes;
 	term_bytes(bytes, sizeof(bytes), (uint64_t)st.st_size);
-	fprintf(stderr, "dtprof: record: %llu sample%s, %llu lost",
+	out_init(&out, STDERR_FILENO);
+	out_fmt(&out, "dtprof: record: %llu sample%s, %llu lost",
 	    (unsigned long long)ps->ps_samples,
 	    ps->ps_samples == 1 ? "" : "s",
 	    (unsigned long long)ps->ps_lost);
 	if (ps->ps_lost != 0)
-		fprintf(stderr, " (%.2g %%)", 100 * (double)ps->ps_lost / all);
-	fprintf(stderr, ", %.1f s, %s in %s\n", ps->ps_elapsed_s, bytes,
-	    prof_session_output(rc->rc_session));
+		out_fmt(&out, " (%.2g %%)", 100 * (double)ps->ps_lost / all);
+	out_fmt(&out, ", %.1f s, %s in ", ps->ps_elapsed_s, bytes);
+	out_text(&out, prof_session_output(rc->rc_session));
+	out_char(&out, '\n');
 	if (ps->ps_lost != 0)
-		fprintf(stderr, "dtprof: hint: dtprof report --stats says "
-		    "why; a larger --buffer or a lower rate helps\n");
+		out_str(&out, "dtprof: hint: dtprof report --stats says why; "
+		    "a larger --buffer or a lower rate helps\n");
+	out_flush(&out);
 }
 
 /* The command's own; as if interrupted when we did not wait for its end. */

@@ -1,0 +1,80 @@
+#!/bin/sh
+# ASSERTION: whatever is wrong with what one asks for, record answers with
+# one line of what and why, one line of cure and status 125, leaves no file
+# behind, and never ends with what the kernel or its verifier said.  Easy to
+# get wrong where a failure comes late, with the file already there.
+. "${SRC:=$PWD}/tests/lib.sh"
+need_perf
+tmpdir
+mkdir empty
+cd empty || fail "no directory"
+
+# status, pattern of what, pattern of cure, command
+refused()
+{
+	want=$1 what=$2 cure=$3
+	shift 3
+	expect "$want" "$DTPROF" "$@"
+	[ "$(wc -l <"$tmp/err")" -eq 2 ] ||
+	    fail "not two lines for $*: $(cat "$tmp/err")"
+	sed -n 1p "$tmp/err" | grep -Eq "^dtprof: $1: .*$what" ||
+	    fail "what for $*: $(cat "$tmp/err")"
+	sed -n 2p "$tmp/err" | grep -Eq "^dtprof: hint: .*$cure" ||
+	    fail "cure for $*: $(cat "$tmp/err")"
+	grep -Eq 'errno|E[A-Z]{4,}|libbpf|verifier|-[0-9]+$|R[0-9]+ (type|!)' \
+	    "$tmp/err" && fail "raw words for $*: $(cat "$tmp/err")"
+	[ ! -s "$tmp/out" ] || fail "something on standard output for $*"
+	[ -z "$(ls -A)" ] || fail "left behind by $*: $(ls -A)"
+	ok "$*"
+}
+
+r='record -q'
+# shellcheck disable=SC2086 # words
+{
+refused 125 'cpu-clok.*cpu-clock' 'dtprof list' $r -e cpu-clok -- true
+refused 125 'no event "nonsense_event_x"' 'list' $r -e nonsense_event_x -- true
+refused 125 'freq 0: out of range' 'default 999' $r -F 0 -- true
+refused 125 'Hz.*kernel.perf_event_max_sample_rate' 'sysctl' \
+    $r -e cpu-clock -F 900000000 -- true
+refused 125 'period of 1 ns' '10us' $r -e cpu-clock -c 1 -- true
+refused 125 'count 0: out of range' '1 or more' $r -c 0 -- true
+refused 125 '999999999: out of range' 'each from 1 to' $r -p 999999999
+refused 125 'no process 4194304' 'ps' $r -e cpu-clock -p 4194304
+refused 125 'no thread 4194304' 'ps' $r -e cpu-clock -t 4194304
+refused 125 'filter column 4' '==' $r -e cpu-clock --filter pid=1 -- true
+refused 125 'filter column 1' 'pid' $r -e cpu-clock --filter no==1 -- true
+refused 125 'cgroup' 'cgroup2' $r -e cpu-clock --cgroup /nonexistent
+refused 125 'cpu 65535 is not online' 'online' $r -e cpu-clock -a -C 65535
+refused 125 'no such directory' 'directory' \
+    $r -e cpu-clock -o /nonexistent/x.dtp -- true
+refused 125 'no space left' 'space' $r -e cpu-clock -o /dev/full -- true
+refused 125 'nothing to record' '-a' $r
+refused 125 'exclude each other' 'one of them' $r -a -p 1
+refused 125 '-C' '-a' $r -C 0 -- true
+refused 125 'how often' 'one of them' $r -F 99 -c 99 -- true
+refused 125 '-g asks' 'leave' $r -g --call-graph none -- true
+refused 125 'not known here' 'auto,fp,none' $r --call-graph magic -- true
+refused 125 'buffer 1K: out of range' '64K to 1024M|64K to 1G' \
+    $r --buffer 1K -- true
+refused 125 'named twice' 'once' $r -e cpu-clock,cpu-clock -- true
+refused 125 'is empty' 'list' $r -e cpu-clock,, -- true
+refused 125 'its value is missing' '-o FILE' record -o
+refused 125 'duratoin: no such option' 'did you mean --duration' \
+    $r --duratoin 1s
+refused 127 'nosuchcommand: command not found' 'PATH' \
+    $r -e cpu-clock -- nosuchcommand
+refused 126 'passwd: cannot be run' 'path' $r -e cpu-clock -- /etc/passwd
+refused 1 'no such file' 'record' script nosuch.dtp
+refused 1 'not a dtprof recording' 'name' report /etc/passwd
+refused 2 'b: one operand too many' 'help' report a b
+refused 2 'limit 0: out of range' '1 or more' script --limit 0
+refused 2 'show all,none: not known' 'samples,marks' script --show all,none
+refused 1 'no probe' 'list' list 'nonsense:*'
+refused 2 'TEXT is missing' 'help' mark
+refused 1 '4194304 is not a recorder' 'record' mark -p 4194304 x
+}
+expect 2 "$DTPROF" recrod
+expect_err 'did you mean record'
+expect 2 "$DTPROF"
+expect_err 'no command given'
+ok "a command that is misspelt or missing"

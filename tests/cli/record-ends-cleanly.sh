@@ -1,0 +1,102 @@
+#!/bin/sh
+# ASSERTION: Ctrl-C, kill, a hang-up, --duration, the end of the command and
+# the end of the target all end a recording with a whole file, and a second
+# Ctrl-C does not spoil it.  Easy to get wrong where the signal arrives while
+# the file is being written, or where the command ignores it.
+. "${SRC:=$PWD}/tests/lib.sh"
+need_perf
+need_root
+tmpdir
+
+# Started is when the file is there and the recorder takes marks.
+await()
+{
+	tries=0
+	until "$DTPROF" mark -p "$1" begun >/dev/null 2>&1; do
+		tries=$((tries + 1))
+		kill -0 "$1" 2>/dev/null || fail "the recorder is gone: $(cat log)"
+		[ "$tries" -lt 2000 ] || fail "it never began"
+	done
+}
+
+whole()		# what
+{
+	expect 0 "$DTPROF" report --json x.dtp
+	[ "$(json out 'j["recording"]["cut"]')" = None ] ||
+	    fail "$1: the file is cut"
+	expect 0 "$DTPROF" script --show all x.dtp
+	tail -n 1 out | grep -q ': stop$' || fail "$1: the last is no stop"
+	ok "$1"
+}
+
+begin()		# options
+{
+	rm -f x.dtp x.dtp.old
+	"$DTPROF" record -q -e cpu-clock -o x.dtp "$@" >log 2>&1 &
+	recorder=$!
+	kill_at_end $recorder
+}
+
+end()		# status what
+{
+	wait $recorder
+	got=$?
+	[ $got -eq "$1" ] || fail "$2: status $got, not $1: $(cat log)"
+	whole "$2"
+}
+
+for signal in INT TERM HUP; do
+	begin -a
+	await $recorder
+	kill -$signal $recorder
+	end 0 "SIG$signal without a command"
+done
+begin -- sleep 1000
+await $recorder
+kill -TERM $recorder
+end 143 "SIGTERM with a command"
+begin -- sleep 1000
+await $recorder
+kill -INT $recorder
+end 130 "SIGINT with a command"
+
+# A command that heeds neither: the first Ctrl-C is its business.
+cat >deaf.sh <<'END'
+trap '' INT TERM
+echo $$ >deaf.pid
+while :; do :; done
+END
+begin -- sh deaf.sh
+await $recorder
+until [ -s deaf.pid ]; do :; done
+kill_at_end "$(cat deaf.pid)"
+kill -INT $recorder
+"$DTPROF" mark -p $recorder 'still recording' >/dev/null ||
+    fail "the first Ctrl-C ended it"
+kill -INT $recorder
+end 130 "a second Ctrl-C with a command that is deaf"
+kill -9 "$(cat deaf.pid)"
+rm deaf.pid
+begin -- sh deaf.sh
+await $recorder
+until [ -s deaf.pid ]; do :; done
+kill_at_end "$(cat deaf.pid)"
+kill -TERM $recorder
+end 143 "SIGTERM with a command that is deaf"
+kill -9 "$(cat deaf.pid)"
+
+begin -a --duration 100ms
+end 0 "--duration"
+begin --duration 100ms -- sleep 1000
+end 143 "--duration with a command"
+begin -- true
+end 0 "the end of the command"
+sleep 1000 &
+target=$!
+kill_at_end $target
+begin -p $target
+await $recorder
+kill $target
+end 0 "the end of the target"
+begin -a -- true
+end 0 "the end of a command beside -a"

@@ -1,0 +1,52 @@
+#!/bin/sh
+# ASSERTION: report --json has the members that the contract names, its
+# accounting balances to the unit, and text and JSON show the same figures.
+# Easy to get wrong when a figure is not known: null, not 0.
+. "${SRC:=$PWD}/tests/lib.sh"
+need_perf
+need_cmd python3
+tmpdir
+expect 0 "$DTPROF" record -q -e cpu-clock -c 100000 -e page-faults -o x.dtp \
+    -- sh -c 'i=0; while [ $i -lt 20000 ]; do i=$((i + 1)); done'
+expect 0 "$DTPROF" report --stats x.dtp
+cp out text
+expect_out 'accounting balances'
+expect 0 "$DTPROF" report --stats --json -i x.dtp
+python3 - <<'END' || fail "the contract is not kept"
+import json
+j = json.load(open('out'))
+assert j['schema_version'] == 1
+assert j['recording']['file'] == 'x.dtp' and j['recording']['cut'] is None
+names = [e['name'] for e in j['events']]
+assert names[1:] == ['cpu-clock', 'page-faults'], names
+for e in j['events']:
+    for key in ('name', 'probe', 'provider', 'unit', 'period',
+        'frequency_hz', 'args'):
+        assert key in e, key
+text = open('text').read()
+assert len(j['accounting']) == 3
+for a in j['accounting']:
+    for key in ('event', 'fired', 'stored', 'full', 'nested', 'filtered',
+        'error', 'unaccounted', 'nested_stored', 'self', 'outside', 'late',
+        'missed', 'count'):
+        assert key in a, key
+    assert a['fired'] == sum(a[k] for k in ('stored', 'full', 'nested',
+        'filtered', 'error')), a
+    assert a['balances'] is True and a['imbalance'] is None, a
+    row = [l.split() for l in text.splitlines() if l.split()[:1] ==
+        [a['event']] and len(l.split()) == 7]
+    assert row and [int(x) for x in row[0][1:]] == [a[k] for k in ('fired',
+        'stored', 'full', 'nested', 'filtered', 'error')], (row, a)
+clock = j['accounting'][1]
+assert clock['stored'] > 10 and clock['written'] == clock['stored']
+assert clock['in_file'] == clock['stored']
+q = j['quality']
+assert set(q) == {'complete_stacks', 'unresolved', 'throttled', 'multiplexed'}
+for share in q.values():
+    assert share is None or 0 <= share <= 1, q
+assert q['complete_stacks'] is not None
+END
+ok "members, sums and text agree"
+expect 0 "$DTPROF" report -v x.dtp
+expect_out '^cpu 0'
+ok "-v shows each CPU"
