@@ -29,6 +29,7 @@
  * DTP_CLEAR have no result and order nothing.
  */
 #define DTP_LOAD(p)		(*(volatile __typeof__(*(p)) *)(p))
+#define DTP_STORE(p, v)		(*(volatile __typeof__(*(p)) *)(p) = (v))
 #define DTP_ADD(p, v)		((void)__sync_fetch_and_add((p), (v)))
 #define DTP_CLEAR(p, bits)	((void)__sync_fetch_and_and((p), ~(bits)))
 #define DTP_FETCH_ADD(p, v)	__sync_fetch_and_add((p), (v))

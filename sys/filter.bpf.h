@@ -55,8 +55,9 @@ dtp_begin(struct dtp_firing *firing, __u32 states)
 	}
 	DTP_ADD(&firing->fg_counts->cn_fired, 1);
 	DTP_ADD(&firing->fg_counts->cn_weight, firing->fg_weight);
-	if (firing->fg_weight > firing->fg_counts->cn_weight_max)
-		firing->fg_counts->cn_weight_max = firing->fg_weight;
+	if (firing->fg_weight > DTP_LOAD(&firing->fg_counts->cn_weight_max))
+		DTP_STORE(&firing->fg_counts->cn_weight_max,
+		    firing->fg_weight);
 	firing->fg_start_ns = session->co_start_ns;
 	firing->fg_self = session->co_self;
 	firing->fg_stream = bpf_map_lookup_elem(&streams, &firing->fg_cpu);

@@ -43,6 +43,7 @@ void	host_clear(__u64 *, __u64);
 __u64	host_cas(__u64 *, __u64, __u64);
 
 #define DTP_LOAD(p)		((__typeof__(*(p)))host_load((p), sizeof(*(p))))
+#define DTP_STORE(p, v)		__atomic_store_n((p), (v), __ATOMIC_RELAXED)
 #define DTP_ADD(p, v)		((void)__atomic_fetch_add((p), (v), \
 				    __ATOMIC_RELAXED))
 #define DTP_FETCH_ADD(p, v)	host_fetch_add((p), (v))

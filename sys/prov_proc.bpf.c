@@ -154,7 +154,7 @@ dtp_activate(const struct dtp_life *life, __u32 old_tid)
 	how = dtp_target_of(&before);
 	if (how == NULL)
 		return (1);
-	*(volatile __u32 *)how = value;
+	DTP_STORE(how, value);
 	if (cfg.dc_target_mode != DTP_TARGET_TID || old_tid == life->li_tid)
 		return (0);
 	if (bpf_map_update_elem(&targets, &life->li_tid, &value, BPF_ANY) != 0)

@@ -10,6 +10,11 @@
 
 #include "machine.h"
 
+/* The ordering that the atomics promise; a control weakens it. */
+#ifndef HOST_ORDER
+#define HOST_ORDER	__ATOMIC_SEQ_CST
+#endif
+
 struct machine machine;
 _Thread_local struct machine_task *machine_me;
 
@@ -71,7 +76,7 @@ host_fetch_add(__u64 *p, __u64 n)
 		*p = was + n;
 		return (was);
 	}
-	was = seen(__atomic_fetch_add(p, n, __ATOMIC_SEQ_CST));
+	was = seen(__atomic_fetch_add(p, n, HOST_ORDER));
 	if (n != -1ULL || !is_state(p))
 		return (was);
 	if (machine.ma_mutant == MUTANT_EARLY_LEAVE)
@@ -114,8 +119,8 @@ host_cas(__u64 *p, __u64 old, __u64 new)
 		*p ^= 2;
 		return (*p);
 	}
-	__atomic_compare_exchange_n(p, &old, new, false, __ATOMIC_SEQ_CST,
-	    __ATOMIC_SEQ_CST);
+	__atomic_compare_exchange_n(p, &old, new, false, HOST_ORDER,
+	    HOST_ORDER);
 	return (seen(old));
 }
 

@@ -25,8 +25,7 @@ enum machine_mutant {
 	MUTANT_LATE_POSITION,	/* counted out first, position read after */
 	MUTANT_LOST_UPDATE,	/* writers is loaded, then stored */
 	MUTANT_EARLY_LEAVE,	/* head is raised while others are inside */
-	MUTANT_SHARED_SCRATCH,	/* a slot is handed out twice */
-	MUTANT_COUNT
+	MUTANT_SHARED_SCRATCH	/* a slot is handed out twice */
 };
 
 /* Who runs: a task on a CPU. */
