@@ -202,6 +202,12 @@ configure(const struct prof_session *session, const struct prof_event *event,
 		cfg->dc_target_mode = DTP_TARGET_PID;
 		break;
 	}
+	/*
+	 * A counter of one task fires for nobody else, and before its exec
+	 * and after its exit have been seen, too.
+	 */
+	if (event->ev_kind == PROF_KIND_PERF && counts_tasks(po))
+		cfg->dc_target_mode = DTP_TARGET_ALL;
 	/* On a task it runs now and then: nothing can be said of late. */
 	if (event->ev_is_timer && !event->ev_attr.freq &&
 	    !counts_tasks(po))
