@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: ISC
+# shellcheck shell=sh
 #
 # Shell functions of the guest's tests: boot the arm64 guest with a script
 # and bring back the files that it left.  Sourced by tests/guest/*.sh; the
@@ -63,7 +64,7 @@ guest_unpack()
 guest_boot()
 {
 	guest_pack
-	timeout --foreground 170 qemu-system-aarch64 -M virt -cpu cortex-a53 \
+	timeout --foreground ${GUEST_LIMIT:-170} qemu-system-aarch64 -M virt -cpu cortex-a53 \
 	    -icount shift=1 -smp 1 -m 512 -nographic -no-reboot -nic none \
 	    -kernel "$GUEST/vmlinuz" -initrd initrd \
 	    -append 'console=ttyAMA0 rdinit=/init quiet panic=-1' \
@@ -74,4 +75,43 @@ guest_boot()
 		fail "the guest did not end well (qemu: $ended)"
 	fi
 	guest_unpack
+}
+
+# Look at JSON with the Python on stdin: j is the value (of lines, the list
+# of them), argv what follows, need(condition, text) says ok or fails.
+verify()	# file [argument ...]
+{
+	cat >verify.py
+	python3 - "$@" <<-'END'
+	import json, sys
+	def need(condition, text):
+	    print(("ok: " if condition else "FAIL: ") + text)
+	    if not condition:
+	        sys.exit(1)
+	text = open(sys.argv[1]).read()
+	try:
+	    j = json.loads(text)
+	except ValueError:
+	    j = [json.loads(line) for line in text.splitlines()]
+	exec(open("verify.py").read(),
+	    dict(j=j, argv=sys.argv[2:], need=need))
+	END
+	[ $? -eq 0 ] || fail "$1 is not as it must be"
+}
+
+# The accounting of a recording, which must balance, in the file stats.
+accounting()	# recording
+{
+	"$DTPROF" report --stats --json "$1" >stats ||
+	    fail "$1 cannot be read"
+	verify stats "${1##*/}" <<-'END'
+	need(j["recording"]["cut"] is None, argv[0] + " is whole")
+	for a in j["accounting"]:
+	    need(a["fired"] == a["stored"] + a["full"] + a["nested"] +
+	        a["filtered"] + a["error"] and a["balances"] and
+	        a["read"] == a["stored"], argv[0] +
+	        " {event}: fired {fired} = stored {stored} + full {full} + "
+	        "nested {nested} + filtered {filtered} + error {error}"
+	        .format(**a))
+	END
 }
