@@ -38,7 +38,7 @@ python3 - out <<'END' || fail "$(cat -v out)"
 import re, sys
 text = open(sys.argv[1], 'rb').read().decode()
 text = text.split('\n', 1)[1]          # the echo of our newline
-shown = re.findall(r'\r\x1b\[K([^\r]*)\r', text)
+shown = re.findall(r'\r\x1b\[K([^\r]*)\r(?!\n)', text)
 lines = [s for s in shown if s]
 assert lines, 'no status line'
 assert len(lines) <= 5, '%d updates in 0.9 s' % len(lines)
@@ -54,7 +54,7 @@ expect 0 python3 term.py 20 $record
 python3 - out <<'END' || fail "$(cat -v out)"
 import re, sys
 text = open(sys.argv[1], 'rb').read().decode()
-lines = [s for s in re.findall(r'\r\x1b\[K([^\r]*)\r', text) if s]
+lines = [s for s in re.findall(r'\r\x1b\[K([^\r]*)\r(?!\n)', text) if s]
 assert lines and max(map(len, lines)) < 20, lines
 END
 ok "a narrow terminal gets a short line"
