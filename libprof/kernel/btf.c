@@ -248,6 +248,17 @@ type_plain(const struct btf *btf, __u32 id, bool *is_user)
 	return (0);
 }
 
+/* A name too long for its place is cut: nothing is decided by it. */
+static void __attribute__((format(printf, 3, 4)))
+type_put(char *out, size_t size, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(out, size, fmt, ap);
+	va_end(ap);
+}
+
 /* As C writes it, near enough to be read: "const struct task_struct *". */
 static void
 type_print(const struct btf *btf, __u32 id, char *out, size_t size)
@@ -257,14 +268,14 @@ type_print(const struct btf *btf, __u32 id, char *out, size_t size)
 	char inner[128];
 
 	if (id == 0 || type == NULL) {
-		snprintf(out, size, "void");
+		type_put(out, size, "void");
 		return;
 	}
 	name = btf__name_by_offset(btf, type->name_off);
 	switch (btf_kind(type)) {
 	case BTF_KIND_PTR:
 		type_print(btf, type->type, inner, sizeof(inner));
-		snprintf(out, size, "%s%s*", inner,
+		type_put(out, size, "%s%s*", inner,
 		    inner[strlen(inner) - 1] == '*' ? "" : " ");
 		return;
 	case BTF_KIND_CONST:
@@ -272,16 +283,16 @@ type_print(const struct btf *btf, __u32 id, char *out, size_t size)
 	case BTF_KIND_RESTRICT:
 	case BTF_KIND_TYPE_TAG:
 		type_print(btf, type->type, inner, sizeof(inner));
-		snprintf(out, size, "%s%s",
+		type_put(out, size, "%s%s",
 		    btf_is_const(type) ? "const " : "", inner);
 		return;
 	case BTF_KIND_ARRAY:
 		type_print(btf, btf_array(type)->type, inner, sizeof(inner));
-		snprintf(out, size, "%s[%u]", inner,
+		type_put(out, size, "%s[%u]", inner,
 		    btf_array(type)->nelems);
 		return;
 	case BTF_KIND_FUNC_PROTO:
-		snprintf(out, size, "function");
+		type_put(out, size, "function");
 		return;
 	case BTF_KIND_STRUCT:
 	case BTF_KIND_UNION:
@@ -293,7 +304,7 @@ type_print(const struct btf *btf, __u32 id, char *out, size_t size)
 		kind = "enum ";
 		break;
 	}
-	snprintf(out, size, "%s%s", kind,
+	type_put(out, size, "%s%s", kind,
 	    name == NULL || name[0] == '\0' ? "(anonymous)" : name);
 }
 
