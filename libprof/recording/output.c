@@ -8,10 +8,12 @@
  *	| header | chunk | chunk | ... | chunk |  room for the end  |
  *	0                                   ou_pos             ou_room
  *
- * The room is asked for with fallocate, beyond the end of the file; where the
- * file system has no such call the last chunk is given up for it instead.
+ * The room is asked for with fallocate, beyond the end of the file.  Where the
+ * file system has no such call the free space is looked at instead, and when
+ * others took that the last chunk is given up.
  */
 #include <sys/resource.h>
+#include <sys/statvfs.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -61,6 +63,7 @@ static int	output_put(struct prof_output *, enum prof_chunk_type,
 		    const struct prof_batch *, bool);
 static int	output_store(struct prof_output *);
 static int	output_room(struct prof_output *, size_t, bool);
+static int	output_free(const struct prof_output *, uint64_t);
 static int	output_append(struct prof_output *, const void *, size_t);
 static void	output_done(struct prof_output *, enum prof_chunk_type,
 		    const struct prof_batch *, size_t);
@@ -70,7 +73,7 @@ static void	output_take_back(struct prof_output *);
 static int	output_rows(struct prof_output *, const struct prof_row *,
 		    size_t, bool);
 static int	output_final(struct prof_output *, const struct prof_row *,
-		    size_t);
+		    size_t, bool);
 static int	output_fail(struct prof_output *, int, struct prof_err *);
 
 struct prof_output *
@@ -228,32 +231,37 @@ prof_output_end(struct prof_output *output, const struct prof_row *rows,
 {
 	unsigned tries;
 
-	for (tries = 0; tries < 3; tries++) {
-		if (output_final(output, tries < 2 ? rows : NULL,
-		    tries < 2 ? nrows : 0) == 0)
+	/* All; all, for the last chunk; no INDEX; nothing but END. */
+	for (tries = 0; tries < 4; tries++) {
+		if (output_final(output, rows, tries < 3 ? nrows : 0,
+		    tries < 2) == 0)
 			return (tries == 0 ? 0 : -1);
 		output_fail(output, errno, error);
-		output_take_back(output);
+		if (tries == 0)
+			output_take_back(output);
 	}
 	return (-1);
 }
 
 static int
 output_final(struct prof_output *output, const struct prof_row *rows,
-    size_t nrows)
+    size_t nrows, bool with_index)
 {
 	struct prof_buf *body = &output->ou_body.bd_buf;
-	uint64_t start = output->ou_pos, index;
+	uint64_t start = output->ou_pos, index = 0;
+	uint32_t nchunks = output->ou_nchunks;
 	uint8_t end[PROF_END_LEN] = { 0 };
 	int error_number;
 
 	if (output_rows(output, rows, nrows, true) == -1)
 		goto failed;
-	index = output->ou_pos;
-	prof_buf_bytes(body, output->ou_index.bf_data,
-	    output->ou_index.bf_len);
-	if (output_put(output, PROF_C_INDEX, NULL, true) == -1)
-		goto failed;
+	if (with_index) {
+		index = output->ou_pos;
+		prof_buf_bytes(body, output->ou_index.bf_data,
+		    output->ou_index.bf_len);
+		if (output_put(output, PROF_C_INDEX, NULL, true) == -1)
+			goto failed;
+	}
 	prof_put_le(end, output->ou_reason, 4);
 	prof_put_le(end + 4, output->ou_nchunks, 4);
 	prof_put_le(end + 8, output->ou_nsamples, 8);
@@ -265,8 +273,10 @@ output_final(struct prof_output *output, const struct prof_row *rows,
 failed:
 	error_number = errno;
 	if (output->ou_place.pl_regular &&
-	    ftruncate(output->ou_place.pl_fd, (off_t)start) == 0)
+	    ftruncate(output->ou_place.pl_fd, (off_t)start) == 0) {
 		output->ou_pos = start;
+		output->ou_nchunks = nchunks;
+	}
 	errno = error_number;
 	return (-1);
 }
@@ -381,7 +391,11 @@ output_room(struct prof_output *output, size_t len, bool last)
 	errno = EFBIG;
 	if (want > output->ou_limit)
 		return (-1);
-	if (!output->ou_can_reserve || want <= output->ou_room || last)
+	if (!output->ou_place.pl_regular || last)
+		return (0);
+	if (!output->ou_can_reserve)
+		return (output_free(output, want - output->ou_pos));
+	if (want <= output->ou_room)
 		return (0);
 	if (fallocate(fd, FALLOC_FL_KEEP_SIZE, (off_t)output->ou_room,
 	    (off_t)(want + ROOM_AHEAD - output->ou_room)) == 0) {
@@ -396,7 +410,20 @@ output_room(struct prof_output *output, size_t len, bool last)
 	if (errno == ENOSPC || errno == EDQUOT)
 		return (-1);
 	output->ou_can_reserve = false;
-	return (0);
+	return (output_free(output, want - output->ou_pos));
+}
+
+/* Is there room?  Others may take it, so this only helps. */
+static int
+output_free(const struct prof_output *output, uint64_t need)
+{
+	struct statvfs fs;
+
+	if (fstatvfs(output->ou_place.pl_fd, &fs) == -1 ||
+	    fs.f_frsize == 0 || need / fs.f_frsize < fs.f_bavail)
+		return (0);
+	errno = ENOSPC;
+	return (-1);
 }
 
 /* All of it, or none of it and errno. */

@@ -216,6 +216,7 @@ prof_writer_flush(struct prof_writer *writer)
 	return (writer_send(writer, true));
 }
 
+/* Also after a failure: the last accounting says what was lost. */
 int
 prof_writer_accounting(struct prof_writer *writer, int cpu,
     const struct prof_accounting *accounting, size_t nevents)
@@ -223,8 +224,6 @@ prof_writer_accounting(struct prof_writer *writer, int cpu,
 	struct prof_row *row;
 	size_t i, at, cap;
 
-	if (writer_check(writer) == -1)
-		return (-1);
 	for (at = 0; at < writer->wr_nrows; at += writer->wr_rows[at].rw_next)
 		if (writer->wr_rows[at].rw_cpu == (uint32_t)(cpu + 1) &&
 		    writer->wr_rows[at].rw_next == nevents)
@@ -248,7 +247,7 @@ prof_writer_accounting(struct prof_writer *writer, int cpu,
 		row->rw_accounting = accounting[i];
 	}
 	writer->wr_has_news = true;
-	return (0);
+	return (writer_check(writer));
 }
 
 uint64_t
