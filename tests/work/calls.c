@@ -2,12 +2,13 @@
 /*
  * Makes a known number of system calls, each with its own number in it.
  *
- *	calls [-c cpu] [-t threads] [-w] N
+ *	calls [-c cpu] [-t threads] [-u us] [-w] N
  *
  * Every thread calls close(0x40000000 + i) for i = 0, 1, .. N - 1; there is
  * no such descriptor, so each returns -EBADF and does nothing else.  N of 0
- * goes on until SIGTERM.  -c pins everything to a CPU; -w waits first until
- * standard input ends, so that a test can look at the process before.
+ * goes on until SIGTERM.  -c pins everything to a CPU; -u pauses after each
+ * call; -w waits first until standard input ends, so that a test can look at
+ * the process before.
  *
  * Prints one line of JSON: who it was and how many calls it made.
  */
@@ -19,11 +20,13 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 #define FIRST	0x40000000UL
 
 static unsigned long wanted;
+static long pause_us;
 static volatile sig_atomic_t ended;
 
 static void
@@ -36,11 +39,15 @@ on_term(int sig)
 static void *
 call(void *made)
 {
+	const struct timespec pause = { 0, pause_us * 1000 };
 	unsigned long i;
 
-	for (i = 0; wanted != 0 ? i < wanted : !ended; i++)
+	for (i = 0; wanted != 0 ? i < wanted : !ended; i++) {
 		if (syscall(SYS_close, FIRST + i) != -1 || errno != EBADF)
 			abort();
+		if (pause_us != 0)
+			nanosleep(&pause, NULL);
+	}
 	*(unsigned long *)made = i;
 	return (NULL);
 }
@@ -74,11 +81,13 @@ main(int argc, char **argv)
 	pthread_t thread[64];
 	int i, option, nthreads = 1, waits = 0;
 
-	while ((option = getopt(argc, argv, "c:t:w")) != -1)
+	while ((option = getopt(argc, argv, "c:t:u:w")) != -1)
 		if (option == 'c')
 			pin(atoi(optarg));
 		else if (option == 't')
 			nthreads = atoi(optarg);
+		else if (option == 'u')
+			pause_us = atol(optarg);
 		else if (option == 'w')
 			waits = 1;
 		else
