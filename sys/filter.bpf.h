@@ -17,20 +17,20 @@
 
 /* What is known about one firing. */
 struct dtp_firing {
-	void			*fg_ctx;
+	void	*fg_ctx;
 	const struct task_struct *fg_task;	/* set by dtp_wanted */
-	struct dtp_stream	*fg_stream;
-	struct dtp_counts	*fg_counts;
-	__u64			 fg_weight;
-	__u64			 fg_ip;
-	__u32			 fg_kernel;	/* it interrupted the kernel */
-	__u32			 fg_skip;	/* innermost frames: our own */
-	__u32			 fg_cpu;
-	__u32			 fg_self;	/* the recorder's thread group */
-	__u64			 fg_start_ns;	/* of the recording */
-	__u32			 fg_pid;
-	__u32			 fg_tid;
-	__u64			*fg_arg;	/* only those asked for are set */
+	struct dtp_stream *fg_stream;
+	struct dtp_counts *fg_counts;
+	__u64	 fg_weight;
+	__u64	 fg_ip;
+	__u64	 fg_start_ns;	/* of the recording */
+	__u64	*fg_arg;	/* only those asked for are set */
+	__u32	 fg_kernel;	/* it interrupted the kernel */
+	__u32	 fg_skip;	/* innermost frames: our own */
+	__u32	 fg_cpu;
+	__u32	 fg_self;	/* the recorder's thread group */
+	__u32	 fg_pid;
+	__u32	 fg_tid;
 };
 
 /*
