@@ -18,9 +18,8 @@ done <codes
 ok "$(wc -l <codes) codes"
 
 # What one accounting shows; a list of numbers is one name.
-sed -n 's/.*{ "\([a-z_]*\)", pa->.*/\1/p;
-    s/.*, { "\([a-z_]*\)", pa->.*/\1/p' \
-    "$SRC/cmd/dtprof/stats_json.c" >counters
+grep -o '{ "[a-z_]*", pa->' "$SRC/cmd/dtprof/stats_json.c" |
+    cut -d '"' -f 2 >counters
 grep -o '[\\]"[a-z_]*[\\]":%' "$SRC/cmd/dtprof/stats_json.c" | tr -d '\\":%' |
     grep -v 'schema_version\|samples\|lives\|mapping\|marks\|side_band' |
     grep -v 'duration_ns\|period\|frequency\|balances\|_ns' >>counters

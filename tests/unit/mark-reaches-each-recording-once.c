@@ -105,6 +105,24 @@ sending(struct prof_marks **marks)
 	OK("a recording that failed to write it is not counted");
 }
 
+/* With TMPDIR=/tmp, two of the places to look in are one. */
+static void
+two_names(const char *tmpdir)
+{
+	struct prof_err error = { 0 };
+	struct seen seen = { 0 };
+	struct prof_marks *marks;
+
+	setenv("TMPDIR", "/tmp", 1);
+	marks = prof_marks_open(&error);
+	CHECK(marks != NULL, "%s", error.pe_text);
+	CHECK(send_and_take("x", &marks, &seen, 1) == 1 && seen.se_n == 1,
+	    "taken %d times", seen.se_n);
+	prof_marks_close(marks);
+	setenv("TMPDIR", tmpdir, 1);
+	OK("two names of one directory: sent once");
+}
+
 int
 main(void)
 {
@@ -123,6 +141,7 @@ main(void)
 	prof_marks_close(marks[1]);
 	CHECK(send_and_take("y", marks, &seen, 1) == 1, "one is left");
 	prof_marks_close(marks[0]);
+	two_names(dir);
 	CHECK(prof_mark_send((int)getpid(), "z", &error) == -1 &&
 	    error.pe_code == PROF_E_TARGET, "%s", error.pe_text);
 	OK("after its end a recording takes no marks");

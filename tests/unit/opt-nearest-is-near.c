@@ -32,6 +32,8 @@ main(void)
 	suggests("lits", "list");
 	suggests("marc", "mark");
 	suggests("x", NULL);
+	suggests("stat", NULL);
+	suggests("start", NULL);
 	suggests("flamegraph", NULL);
 	suggests("", NULL);
 	OK("near names are suggested, foreign ones are not");

@@ -94,6 +94,8 @@ main(void)
 	gives(out_text, "\xc2\x9b" "31m", "\\xc2\\x9b31m");
 	gives(out_text, "\xe2\x80\xae" "dlrow", "\\xe2\\x80\\xaedlrow");
 	gives(out_text, "\xc0\xaf", "\\xc0\\xaf");
+	gives(out_text, "\xe0\x80\xaf", "\\xe0\\x80\\xaf");
+	gives(out_text, "\xf0\x80\x80\xaf", "\\xf0\\x80\\x80\\xaf");
 	gives(out_text, "\xed\xa0\x80", "\\xed\\xa0\\x80");
 	gives(out_text, "\xf4\x90\x80\x80", "\\xf4\\x90\\x80\\x80");
 	gives(out_text, "cut \xe2\x82", "cut \\xe2\\x82");
