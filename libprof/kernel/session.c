@@ -205,8 +205,9 @@ prof_session_start(struct prof_session *session)
 	if (session->se_use_bpf)
 		prof_bpf_state(&session->se_bpf, DTP_RECORDING);
 	session->se_state = PROF_RECORDING;
-	session->se_start_ns = session->se_flushed_ns =
-	    session->se_checked_ns = prof_now_ns();
+	session->se_start_ns = session->se_checked_ns = prof_now_ns();
+	/* The first round writes an accounting: a kill may come early. */
+	session->se_flushed_ns = 0;
 	if (po->po_argv != NULL && prof_command_release(
 	    &session->se_command, po->po_argv[0], &session->se_error) == -1) {
 		prof_session_undo(session);
