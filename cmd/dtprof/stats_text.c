@@ -18,6 +18,8 @@ static void	 show_row(struct out *out, const char *name,
 		    const struct prof_accounting *pa);
 static void	 show_table(const struct stats *stats, struct out *out,
 		    int cpu);
+static void	 show_beside_of(struct out *out, const char *name,
+		    const struct prof_accounting *pa);
 static void	 show_beside(const struct stats *stats, struct out *out);
 static void	 show_stacks(const struct stats *stats, struct out *out);
 static void	 show_stack_row(struct out *out, const char *name,
@@ -26,7 +28,7 @@ static void	 show_hidden(const struct stats *stats, struct out *out,
 		    size_t event, const struct prof_accounting *pa);
 static void	 show_balance(const struct stats *stats, struct out *out);
 
-#define NAME_WIDTH	28
+#define NAME_WIDTH	20
 
 static void
 show_info(const struct stats *stats, struct out *out, const char *label,
@@ -82,14 +84,17 @@ show_head(const struct stats *stats, struct out *out)
 		    (double)stats->st_throttled_ns / 1e6);
 }
 
+/* A name that is too long has a line of its own. */
 static void
 show_name(struct out *out, const char *name)
 {
 	const size_t length = strlen(name);
 
 	out_text(out, name);
-	for (size_t n = length; n < NAME_WIDTH; n++)
-		out_char(out, ' ');
+	if (length > NAME_WIDTH)
+		out_fmt(out, "\n  %*s", NAME_WIDTH, "");
+	else
+		out_fmt(out, "%*s", (int)(NAME_WIDTH - length), "");
 }
 
 static void
@@ -101,8 +106,8 @@ show_events(const struct stats *stats, struct out *out)
 		    prof_reader_event(stats->st_reader, e);
 
 		out_str(out, "  ");
-		show_name(out, info->pi_name);
-		out_char(out, ' ');
+		out_text(out, info->pi_name);
+		out_str(out, "  ");
 		out_text(out, info->pi_probe);
 		if (info->pi_period != 0)
 			out_fmt(out, "  every %" PRIu64 " ", info->pi_period);
@@ -121,8 +126,8 @@ show_row(struct out *out, const char *name, const struct prof_accounting *pa)
 {
 	out_str(out, "  ");
 	show_name(out, name);
-	out_fmt(out, " %11" PRIu64 " %11" PRIu64 " %9" PRIu64 " %9" PRIu64
-	    " %11" PRIu64 " %7" PRIu64 "\n", pa->pa_fired, pa->pa_stored,
+	out_fmt(out, " %10" PRIu64 " %10" PRIu64 " %8" PRIu64 " %7" PRIu64
+	    " %10" PRIu64 " %6" PRIu64 "\n", pa->pa_fired, pa->pa_stored,
 	    pa->pa_full, pa->pa_nested, pa->pa_filtered, pa->pa_error);
 }
 
@@ -137,7 +142,7 @@ show_table(const struct stats *stats, struct out *out, int cpu)
 		    "filtered + error\n");
 	else
 		out_fmt(out, "\ncpu %d\n", cpu);
-	out_fmt(out, "  %-*s %11s %11s %9s %9s %11s %7s\n", NAME_WIDTH,
+	out_fmt(out, "  %-*s %10s %10s %8s %7s %10s %6s\n", NAME_WIDTH,
 	    "event", "fired", "stored", "full", "nested", "filtered",
 	    "error");
 	for (size_t e = 0; e < stats->st_nevents; e++) {
@@ -148,32 +153,49 @@ show_table(const struct stats *stats, struct out *out, int cpu)
 }
 
 static void
+show_beside_of(struct out *out, const char *name,
+    const struct prof_accounting *pa)
+{
+	const struct {
+		const char	*co_name;
+		uint64_t	 co_value;
+	} counts[] = {
+		{ "nested_stored", pa->pa_nested_stored },
+		{ "self", pa->pa_self }, { "outside", pa->pa_outside },
+		{ "late", pa->pa_late }, { "missed", pa->pa_missed },
+		{ "arg_fault", pa->pa_arg_fault },
+		{ "lost_ring", pa->pa_lost_ring },
+	};
+	bool any = pa->pa_has_count;
+
+	for (size_t n = 0; n < sizeof(counts) / sizeof(counts[0]); n++)
+		any = any || counts[n].co_value != 0;
+	if (!any)
+		return;
+	out_str(out, "  ");
+	show_name(out, name);
+	for (size_t n = 0; n < sizeof(counts) / sizeof(counts[0]); n++) {
+		if (counts[n].co_value != 0)
+			out_fmt(out, " %s %" PRIu64, counts[n].co_name,
+			    counts[n].co_value);
+	}
+	if (pa->pa_has_count)
+		out_fmt(out, "\n  %*s count %" PRIu64 " unaccounted %" PRId64
+		    " (may be up to %" PRIu64 ")", NAME_WIDTH, "",
+		    pa->pa_count, pa->pa_unaccounted, pa->pa_bound);
+	out_char(out, '\n');
+}
+
+static void
 show_beside(const struct stats *stats, struct out *out)
 {
 	struct prof_accounting pa;
 
-	out_fmt(out, "\nbeside it\n  %-*s %9s %9s %9s %7s %7s %9s %14s  %s\n",
-	    NAME_WIDTH, "event", "nest_stor", "self", "outside", "late",
-	    "missed", "lost_ring", "count", "unaccounted (may be)");
+	out_str(out, "\nbeside it: what is not named is 0\n");
 	for (size_t e = 0; e < stats->st_nevents; e++) {
-		if (prof_reader_accounting(stats->st_reader, e, -1, &pa) == -1)
-			continue;
-		out_str(out, "  ");
-		show_name(out, prof_reader_event(stats->st_reader,
-		    e)->pi_name);
-		out_fmt(out, " %9" PRIu64 " %9" PRIu64 " %9" PRIu64
-		    " %7" PRIu64 " %7" PRIu64 " %9" PRIu64,
-		    pa.pa_nested_stored, pa.pa_self, pa.pa_outside,
-		    pa.pa_late, pa.pa_missed, pa.pa_lost_ring);
-		if (pa.pa_has_count)
-			out_fmt(out, " %14" PRIu64 "  %" PRId64 " (%" PRIu64
-			    ")\n", pa.pa_count, pa.pa_unaccounted,
-			    pa.pa_bound);
-		else
-			out_fmt(out, " %14s  -\n", "-");
-		if (pa.pa_arg_fault > 0)
-			out_fmt(out, "    %" PRIu64 " arguments could not be "
-			    "read and are 0\n", pa.pa_arg_fault);
+		if (prof_reader_accounting(stats->st_reader, e, -1, &pa) == 0)
+			show_beside_of(out, prof_reader_event(
+			    stats->st_reader, e)->pi_name, &pa);
 	}
 }
 
@@ -189,9 +211,9 @@ show_stack_row(struct out *out, const char *name, const char *kind,
 		return;
 	out_str(out, "  ");
 	show_name(out, name);
-	out_fmt(out, " %-7s", kind);
+	out_fmt(out, " %-6s", kind);
 	for (int s = 0; s < PROF_STACK_NSTATUS; s++)
-		out_fmt(out, " %11" PRIu64, counts[s]);
+		out_fmt(out, " %9" PRIu64, counts[s]);
 	out_char(out, '\n');
 }
 
@@ -204,8 +226,8 @@ show_stacks(const struct stats *stats, struct out *out)
 
 	if (whole < 0)
 		return;
-	out_fmt(out, "\nstacks: %.2f %% walked to their end\n  %-*s %-7s %11s "
-	    "%11s %11s %11s %11s\n", 100 * whole, NAME_WIDTH, "event", "of",
+	out_fmt(out, "\nstacks: %.2f %% walked to their end\n  %-*s %-6s %9s "
+	    "%9s %9s %9s %9s\n", 100 * whole, NAME_WIDTH, "event", "of",
 	    "none", "ok", "deep", "fault", "busy");
 	for (size_t e = 1; e < stats->st_nevents; e++) {
 		if (prof_reader_accounting(stats->st_reader, e, -1, &pa) == -1)
