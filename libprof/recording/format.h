@@ -186,7 +186,8 @@ struct prof_cur prof_cur_take(struct prof_cur *cur, uint64_t len);
 static inline struct prof_cur
 prof_cur_of(const void *bytes, size_t len)
 {
-	struct prof_cur cur = { bytes, (const uint8_t *)bytes + len, false };
+	const uint8_t *at = bytes != NULL ? bytes : (const uint8_t *)"";
+	struct prof_cur cur = { at, at + len, false };
 
 	return (cur);
 }
