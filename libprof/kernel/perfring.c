@@ -9,7 +9,8 @@
  *
  *	perfring_open.c    events	perfring_drain.c    rings -> records
  *	perfring_tasks.c   threads	perfring_parse.c    bytes -> record
- *	perfring_map.c     memory	perfring_account.c  what it adds up to
+ *	perfring_owner.c   doubles	perfring_account.c  what it adds up to
+ *	perfring_map.c     memory
  *
  * Called by the session.  The identifiers of events are sorted once, at the
  * end of open; from then on nothing here changes but the drain's counters.
@@ -20,6 +21,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "perfring.h"
@@ -153,6 +155,8 @@ finish_open(struct prof_rings *rings, struct prof_err *error)
 		    "none of the events can be recorded without BPF"));
 	qsort(rings->rs_fd, rings->rs_nfds, sizeof(*rings->rs_fd),
 	    compare_id);
+	if (rings->rs_doubles && prof_ring_owners_init(rings) == -1)
+		return (prof_fail_nomem(error));
 	return (0);
 }
 
@@ -198,13 +202,27 @@ switch_samples(struct prof_rings *rings, unsigned long request)
 	return (rv);
 }
 
+/*
+ * A task that is just being started copies its parent's state before it is
+ * among those that are switched with the parent, and would stay off for ever.
+ * So running processes are switched on again when such a start must be over:
+ * without it, a thread was missing now and then under a storm of them.
+ */
 int
 prof_rings_enable(struct prof_rings *rings)
 {
+	const struct timespec pause = { .tv_nsec = 2000000 };
+	int pass, rv;
+
 	/* Of a command, exec does it, so that the first instruction counts. */
 	if (rings->rs_enable_on_exec)
 		return (0);
-	return (switch_samples(rings, PERF_EVENT_IOC_ENABLE));
+	rv = switch_samples(rings, PERF_EVENT_IOC_ENABLE);
+	for (pass = 0; pass < 2 && rings->rs_doubles; pass++) {
+		nanosleep(&pause, NULL);
+		(void)switch_samples(rings, PERF_EVENT_IOC_ENABLE);
+	}
+	return (rv);
 }
 
 int
@@ -261,6 +279,7 @@ prof_rings_close(struct prof_rings *rings)
 	free(rings->rs_poll);
 	free(rings->rs_event);
 	free(rings->rs_task);
+	free(rings->rs_owner);
 	free(rings->rs_at);
 	free(rings->rs_scratch);
 	prof_build_ids_free(rings->rs_ids);

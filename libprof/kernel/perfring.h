@@ -34,19 +34,43 @@ struct ring {
 	size_t		 rg_mapped;
 	uint64_t	 rg_seen;	/* all below are in rs_at, or gone */
 	uint64_t	 rg_tail;	/* as the kernel was told */
+	/* The last sample, to know its double; only where there can be one. */
+	struct ring_sample {
+		uint64_t	la_time_ns;
+		uint32_t	la_tid;
+		uint32_t	la_event;
+		bool		la_is_double;
+	}		 rg_last;
 };
 
 /* One descriptor; the id is what records carry. */
 struct ring_fd {
 	int		 rf_fd;
 	uint32_t	 rf_event;	/* of rs_event, or RING_SIDE_BAND */
+	uint32_t	 rf_task;	/* of rs_task, or RING_NO_TASK */
 	uint64_t	 rf_id;
 };
 
-/* One task whose events we opened; -1 stands for all. */
+#define RING_NO_TASK	UINT32_MAX
+
+/* No fork takes longer between handing on its events and reporting it. */
+#define RING_SURE_NS	100000000
+
+/*
+ * One task that we know; tid -1 stands for all.  Its owner is the task whose
+ * descriptors count for it: itself, or who it has inherited from.
+ */
 struct ring_task {
 	int		 rt_tid;
+	uint32_t	 rt_owner;	/* of rs_task */
 	uint64_t	 rt_done_ns;	/* who it starts from now on inherits */
+};
+
+/* The same by tid, for the drain; only where something can come twice. */
+struct ring_owner {
+	int		 ow_tid;	/* 0: free */
+	uint32_t	 ow_owner;
+	uint64_t	 ow_since_ns;
 };
 
 /* One sampling event and what the drain has seen of it. */
@@ -63,6 +87,8 @@ struct ring_event {
 	uint64_t	 re_stored;
 	uint64_t	 re_weight;
 	uint64_t	 re_max_period;
+	uint64_t	 re_twice;	/* dropped: another one has it */
+	uint64_t	 re_twice_weight;
 	uint64_t	 re_hw_lost;	/* LOST_SAMPLES: the PMU's own loss */
 	uint64_t	 re_ring_lost;	/* by LOST, where fds do not tell */
 	uint64_t	 re_stack[PROF_STACK_NSTATUS];
@@ -95,6 +121,10 @@ struct prof_rings {
 	bool		 rs_has_build_id;
 	bool		 rs_callchain;
 	bool		 rs_all;	/* every process, not tasks */
+	bool		 rs_doubles;	/* a task may fire two of our events */
+	struct ring_owner *rs_owner;	/* open addressing */
+	size_t		 rs_nowners;
+	size_t		 rs_owners_cap;	/* a power of two, or 0 */
 	uint64_t	 rs_forks;	/* tasks that inherited */
 	uint64_t	 rs_lost;	/* sum of LOST */
 	uint64_t	 rs_damaged;	/* records that could not be read */
@@ -115,6 +145,7 @@ struct ring_head {
 	uint32_t	rh_size;
 	uint64_t	rh_id;		/* of the event that wrote it */
 	uint64_t	rh_time_ns;
+	uint32_t	rh_tid;
 	uint64_t	rh_subject;	/* THROTTLE, LOST: the event meant */
 };
 
@@ -160,6 +191,17 @@ void	prof_ring_release(const struct ring *ring, uint64_t position);
 int	prof_rings_add_tasks(struct prof_rings *rings,
 	    const struct prof_rings_options *options,
 	    struct prof_err *error);
+
+/* -------------------------------------------- perfring_owner.c */
+
+/* After all tasks are known. */
+int	prof_ring_owners_init(struct prof_rings *rings);
+/* A task was started: its owner is its parent's. */
+void	prof_ring_owner_fork(struct prof_rings *rings,
+	    const struct prof_record *record);
+/* Does another event of ours bring the same?  In order of time. */
+bool	prof_ring_is_double(const struct prof_rings *rings,
+	    struct ring *ring, const struct ring_head *head);
 
 /* ----------------------------------------------- perfring_open.c */
 

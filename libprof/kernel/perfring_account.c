@@ -4,15 +4,16 @@
  *
  * Without BPF nothing can count firings at their source, so here
  *
- *	fired = stored + full + error
+ *	fired = stored + full + filtered + error
  *
- * holds by construction: stored is what the drain took, full what the kernel
- * says each event lost to a full ring (PERF_FORMAT_LOST), error what the PMU
- * lost in its own buffers.  The independent witness is the event's own count,
+ * holds by construction: stored is what the drain handed over, full what the
+ * kernel says each event lost to a full ring (PERF_FORMAT_LOST), filtered what
+ * a second event of ours brought once more (perfring_owner.c), error what the
+ * PMU lost in its own buffers.  The independent witness is the event's own count,
  * read from its descriptor: unaccounted = count - weight of all that fired.
  * It is exact where every occurrence fires (period 1: bound 0), and within a
- * period for each kernel event elsewhere.  Refusals by nesting or by filter
- * do not exist here.
+ * period for each kernel event elsewhere.  Refusals by nesting do not
+ * exist here.
  *
  * What is not known is not claimed: by frequency the period of a lost sample
  * is not known, so it widens the bound; the clocks count kernel time too,
@@ -71,19 +72,22 @@ settle(const struct prof_rings *rings, const struct ring_event *event,
 {
 	uint64_t period = event->re_layout.ly_period;
 
-	sum->pa_stored = sum->pa_read = event->re_stored;
+	sum->pa_stored = event->re_stored;
+	sum->pa_read = event->re_stored + event->re_twice;
 	sum->pa_error = event->re_hw_lost;
+	sum->pa_filtered = event->re_twice;
 	if (!rings->rs_has_lost)
 		sum->pa_full = event->re_ring_lost;
 	sum->pa_lost_ring = sum->pa_full;
-	sum->pa_fired = sum->pa_stored + sum->pa_full + sum->pa_error;
+	sum->pa_fired = sum->pa_stored + sum->pa_full +
+	    sum->pa_filtered + sum->pa_error;
 	memcpy(sum->pa_ustack, event->re_stack, sizeof(sum->pa_ustack));
 	/* Each task that inherited has an own event on each CPU. */
 	sum->pa_instances = event->re_nfds;
 	if (rings->rs_inherit && !rings->rs_all)
 		sum->pa_instances += rings->rs_forks *
 		    (event->re_event->ev_cpu == -1 ? rings->rs_nrings : 1);
-	sum->pa_weight = event->re_weight;
+	sum->pa_weight = event->re_weight + event->re_twice_weight;
 	if (event->re_layout.ly_has_period) {
 		sum->pa_bound = (sum->pa_instances + sum->pa_full +
 		    sum->pa_error) * event->re_max_period;

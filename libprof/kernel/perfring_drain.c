@@ -20,7 +20,7 @@
 
 static int	collect_ring(struct prof_rings *, uint32_t);
 static int	compare_at(const void *, const void *);
-static int	deliver(struct prof_rings *, const void *, size_t,
+static int	deliver(struct prof_rings *, const struct ring_at *,
 		    prof_record_fn *, void *);
 static struct ring_event *event_of(struct prof_rings *, uint64_t);
 static void	note_record(struct prof_rings *, const struct ring_head *,
@@ -150,6 +150,8 @@ note_record(struct prof_rings *rings, const struct ring_head *head,
 		break;
 	case PERF_RECORD_FORK:
 		rings->rs_forks++;
+		if (rings->rs_doubles)
+			prof_ring_owner_fork(rings, record);
 		break;
 	case PERF_RECORD_MMAP2:
 		if (record->pr_build_id_len == 0)
@@ -159,17 +161,20 @@ note_record(struct prof_rings *rings, const struct ring_head *head,
 }
 
 static int
-deliver(struct prof_rings *rings, const void *bytes, size_t len,
+deliver(struct prof_rings *rings, const struct ring_at *at,
     prof_record_fn *fn, void *arg)
 {
+	struct ring *ring = &rings->rs_ring[at->ra_ring];
+	const void *bytes = prof_ring_at(rings, ring, at->ra_position,
+	    at->ra_size);
 	const struct prof_ring_layout *layout = NULL;
 	struct prof_record record;
-	struct ring_event *event;
+	struct ring_event *event = NULL;
 	struct ring_head head;
 	char path[PATH_MAX];
 	int rv;
 
-	if (!prof_ring_head(bytes, len, &head)) {
+	if (!prof_ring_head(bytes, at->ra_size, &head)) {
 		rings->rs_damaged++;
 		return (0);
 	}
@@ -178,11 +183,19 @@ deliver(struct prof_rings *rings, const void *bytes, size_t len,
 		if (event != NULL)
 			layout = &event->re_layout;
 	}
-	rv = prof_ring_parse(bytes, len, layout, &record);
+	rv = prof_ring_parse(bytes, at->ra_size, layout, &record);
 	if (rv == -1)
 		rings->rs_damaged++;
 	if (rv != 1)
 		return (0);
+	if (rings->rs_doubles && prof_ring_is_double(rings, ring,
+	    &head)) {
+		if (head.rh_type == PERF_RECORD_SAMPLE) {
+			event->re_twice++;
+			event->re_twice_weight += record.pr_weight;
+		}
+		return (0);
+	}
 	if (record.pr_type == PROF_R_EXEC)
 		exec_path(&record, path, sizeof(path));
 	note_record(rings, &head, &record);
@@ -230,9 +243,7 @@ prof_rings_drain(struct prof_rings *rings, uint64_t until_ns,
 
 		if (at->ra_time_ns > until_ns)
 			break;
-		rv = deliver(rings, prof_ring_at(rings,
-		    &rings->rs_ring[at->ra_ring], at->ra_position,
-		    at->ra_size), at->ra_size, fn, arg);
+		rv = deliver(rings, at, fn, arg);
 	}
 	release(rings, n);
 	return (rv);

@@ -25,7 +25,7 @@ static void	attr_samples(const struct prof_rings *,
 		    const struct ring_event *, struct perf_event_attr *);
 static int	open_older(struct prof_rings *, struct perf_event_attr *, int,
 		    int);
-static int	add_fd(struct prof_rings *, int, uint32_t,
+static int	add_fd(struct prof_rings *, int, uint32_t, uint32_t,
 		    struct prof_err *);
 static int	open_sharing(struct prof_rings *, struct perf_event_attr *,
 		    uint32_t, uint32_t, const struct ring *,
@@ -116,7 +116,7 @@ open_older(struct prof_rings *rings, struct perf_event_attr *attr, int pid,
 
 /* Takes the descriptor over, also when it fails. */
 static int
-add_fd(struct prof_rings *rings, int fd, uint32_t event,
+add_fd(struct prof_rings *rings, int fd, uint32_t event, uint32_t task,
     struct prof_err *error)
 {
 	struct ring_fd *grown;
@@ -140,7 +140,7 @@ add_fd(struct prof_rings *rings, int fd, uint32_t event,
 		rings->rs_fds_cap = cap;
 	}
 	rings->rs_fd[rings->rs_nfds++] = (struct ring_fd){ .rf_fd = fd,
-	    .rf_event = event, .rf_id = id };
+	    .rf_event = event, .rf_task = task, .rf_id = id };
 	return (0);
 }
 
@@ -173,8 +173,8 @@ prof_ring_open(struct prof_rings *rings, struct ring *ring, int cpu,
 		    "recorded there", cpu);
 		return (0);
 	}
-	return (add_fd(rings, ring->rg_fd, RING_SIDE_BAND, error) == -1 ?
-	    -1 : 1);
+	return (add_fd(rings, ring->rg_fd, RING_SIDE_BAND, RING_NO_TASK,
+	    error) == -1 ? -1 : 1);
 }
 
 static int
@@ -197,7 +197,7 @@ open_sharing(struct prof_rings *rings, struct perf_event_attr *attr,
 	}
 	if (event != RING_SIDE_BAND)
 		rings->rs_event[event].re_nfds++;
-	return (add_fd(rings, fd, event, error));
+	return (add_fd(rings, fd, event, task, error));
 }
 
 int

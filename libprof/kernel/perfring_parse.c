@@ -84,6 +84,7 @@ prof_ring_head(const void *bytes, size_t len, struct ring_head *head)
 	head->rh_type = get32(bytes, 0);
 	head->rh_size = get16(bytes, 6);
 	head->rh_id = head->rh_time_ns = head->rh_subject = 0;
+	head->rh_tid = 0;
 	if (head->rh_size < sizeof(struct perf_event_header) ||
 	    head->rh_size % 8 != 0 || head->rh_size > len)
 		return (false);
@@ -91,6 +92,7 @@ prof_ring_head(const void *bytes, size_t len, struct ring_head *head)
 		if (head->rh_size < SAMPLE_SIZE)
 			return (false);
 		head->rh_id = get64(bytes, 8);
+		head->rh_tid = get32(bytes, 28);
 		head->rh_time_ns = get64(bytes, 32);
 		return (true);
 	}
@@ -98,6 +100,7 @@ prof_ring_head(const void *bytes, size_t len, struct ring_head *head)
 		return (false);
 	head->rh_id = get64(bytes, head->rh_size - 8);
 	head->rh_time_ns = get64(bytes, head->rh_size - 24);
+	head->rh_tid = get32(bytes, head->rh_size - 28);
 	if ((head->rh_type == PERF_RECORD_THROTTLE ||
 	    head->rh_type == PERF_RECORD_UNTHROTTLE) && head->rh_size >= 64)
 		head->rh_subject = get64(bytes, 16);

@@ -4,10 +4,12 @@
  * and of a running process all its threads and descendants.
  *
  * An event is inherited by what its task starts afterwards, so the listing
- * in /proc is read again until it brings nothing new.  A task in it that was
- * started meanwhile by one that already had our events has inherited them;
- * opening them again would count it twice.  The side band tells: it is opened
- * first, and it reports the start of every such task.
+ * in /proc is read again until it brings nothing to open.  A task in it that
+ * was started meanwhile by one that already had our events has inherited
+ * them.  The side band, opened first, reports such a start.  But one that was
+ * started while its parent was being attached to has some and not others, and
+ * nothing tells which: it gets all of its own, and the drain drops what comes
+ * from the inherited ones (perfring_owner.c).
  *
  * Called by perfring.c.  Nothing is sampling yet while this runs.
  */
@@ -23,7 +25,8 @@ static struct ring_task *task_find(const struct prof_rings *, int);
 static bool	birth_find(const struct prof_rings *, int,
 		    struct prof_record *);
 static int	task_append(struct prof_rings *, int);
-static bool	task_inherited(struct prof_rings *, int, uint64_t *);
+static const struct ring_task *task_inherited(struct prof_rings *, int,
+		    uint64_t *);
 static int	add_task(struct prof_rings *, int, bool, struct prof_err *);
 static int	add_threads(struct prof_rings *, int, struct prof_err *);
 static int	add_family(struct prof_rings *, int, int, struct prof_err *);
@@ -75,22 +78,25 @@ birth_find(const struct prof_rings *rings, int tid,
 	return (false);
 }
 
-/* Has it our events from its parent?  Since when, then, in *since_ns. */
-static bool
+/*
+ * Has it all of our events from its parent?  Only sure when it was started
+ * well after they had all been opened: the record of a start is written a
+ * while after the events were inherited.
+ */
+static const struct ring_task *
 task_inherited(struct prof_rings *rings, int tid, uint64_t *since_ns)
 {
 	const struct ring_task *parent;
 	struct prof_record birth;
 
 	if (!rings->rs_inherit || !birth_find(rings, tid, &birth))
-		return (false);
+		return (NULL);
 	parent = task_find(rings, (int)birth.pr_ptid);
-	if (parent != NULL && birth.pr_time_ns <= parent->rt_done_ns)
-		prof_rings_say(rings, "task %d began while its parent was "
-		    "being attached to: some of its events may be missing",
-		    tid);
 	*since_ns = birth.pr_time_ns;
-	return (true);
+	if (parent != NULL && parent->rt_done_ns < birth.pr_time_ns &&
+	    birth.pr_time_ns - parent->rt_done_ns > RING_SURE_NS)
+		return (parent);
+	return (NULL);
 }
 
 static int
@@ -108,31 +114,39 @@ task_append(struct prof_rings *rings, int tid)
 		rings->rs_task = grown;
 		rings->rs_tasks_cap = cap;
 	}
-	rings->rs_task[rings->rs_ntasks].rt_tid = tid;
-	rings->rs_task[rings->rs_ntasks++].rt_done_ns = UINT64_MAX;
+	rings->rs_task[rings->rs_ntasks] = (struct ring_task){
+	    .rt_tid = tid, .rt_owner = (uint32_t)rings->rs_ntasks,
+	    .rt_done_ns = UINT64_MAX };
+	rings->rs_ntasks++;
 	return (0);
 }
 
 /*
- * 1: new, 0: already there or not to be had, -1: failed.  A task found by
+ * 1: opened, 0: there was nothing to open, -1: failed.  A task found by
  * listing may have ended or become another user's; one asked for may not.
  */
 static int
 add_task(struct prof_rings *rings, int tid, bool asked_for,
     struct prof_err *error)
 {
-	uint64_t since_ns;
-	uint32_t task;
+	const struct ring_task *from = NULL;
+	uint32_t task = (uint32_t)rings->rs_ntasks, owner = task;
+	uint64_t since_ns = 0;
 
 	if (task_find(rings, tid) != NULL)
 		return (0);
+	if (!asked_for && (from = task_inherited(rings, tid, &since_ns)) !=
+	    NULL)
+		owner = from->rt_owner;
 	if (task_append(rings, tid) == -1)
 		return (prof_fail_nomem(error));
-	task = (uint32_t)rings->rs_ntasks - 1;
-	if (!asked_for && task_inherited(rings, tid, &since_ns)) {
-		rings->rs_task[task].rt_done_ns = since_ns;
-		return (1);
-	}
+	rings->rs_task[task].rt_owner = owner;
+	rings->rs_task[task].rt_done_ns = since_ns;
+	if (from != NULL)
+		return (0);
+	/* Its start may not even be reported yet. */
+	if (!asked_for)
+		rings->rs_doubles = true;
 	if (prof_rings_open_task(rings, task, !rings->rs_all, error) == -1) {
 		if (asked_for || (error->pe_code != PROF_E_TARGET &&
 		    error->pe_code != PROF_E_PERMISSION))
@@ -146,7 +160,7 @@ add_task(struct prof_rings *rings, int tid, bool asked_for,
 	return (1);
 }
 
-/* How many threads of a process were new, or -1. */
+/* How many threads of a process were opened, or -1. */
 static int
 add_threads(struct prof_rings *rings, int pid, struct prof_err *error)
 {
@@ -175,8 +189,8 @@ add_threads(struct prof_rings *rings, int pid, struct prof_err *error)
 }
 
 /*
- * A process, its threads, and the same for all below it.  How many were new,
- * or -1.  The depth is bounded, as a tree read while it moves might not be.
+ * A process, its threads, and the same for all below it.  How many were
+ * opened, or -1.  The depth is bounded, as a tree read while it moves might not be.
  */
 static int
 add_family(struct prof_rings *rings, int pid, int depth,

@@ -63,25 +63,42 @@ page_faults(uint64_t period)
 }
 
 /*
- * So many page faults in user mode, each on a page of its own.  What else
- * faults here (code, the stack) is the same for any number, 0 included.
+ * So many page faults in user mode, each on a page of its own, with the pc in
+ * a section of its own.  Other faults of a child (of code, or of what it
+ * shares with its parent) come and go with the state of the machine.
  */
+__attribute__((noinline, section("touching"), no_sanitize("address"),
+    no_sanitize("undefined"), unused)) static void
+touch(volatile char *memory, size_t npages, size_t page)
+{
+	for (size_t n = 0; n < npages; n++)
+		memory[n * page] = 1;
+}
+
+extern const char __start_touching[], __stop_touching[];
+
+static inline bool
+is_touching(uint64_t pc)
+{
+	return (pc >= (uintptr_t)__start_touching &&
+	    pc < (uintptr_t)__stop_touching);
+}
+
 static inline void
 fault_pages(size_t npages)
 {
-	size_t page = (size_t)sysconf(_SC_PAGESIZE), n;
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	size_t len = (npages + 1) * page;
-	volatile char *memory;
+	void *memory;
 
 	memory = mmap(NULL, len, PROT_READ | PROT_WRITE,
 	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (memory == MAP_FAILED)
 		_exit(99);
 	/* One page at a time, whatever the machine's huge pages do. */
-	(void)madvise((void *)(uintptr_t)memory, len, MADV_NOHUGEPAGE);
-	for (n = 0; n < npages; n++)
-		memory[n * page] = 1;
-	munmap((void *)(uintptr_t)memory, len);
+	(void)madvise(memory, len, MADV_NOHUGEPAGE);
+	touch(memory, npages, page);
+	munmap(memory, len);
 }
 
 /* A child that runs body once told through go. */
@@ -90,26 +107,32 @@ struct child {
 	int	ch_go;
 };
 
+/* It has run body(0) already when this returns: its code is in memory. */
 static inline struct child
 child_new(void (*body)(size_t), size_t arg)
 {
+	int go[2], ready[2];
 	struct child child;
-	int ends[2];
-	char byte;
+	char byte = 0;
 
 	fflush(stdout);
-	CHECK(pipe(ends) == 0, "%s", strerror(errno));
+	CHECK(pipe(go) == 0 && pipe(ready) == 0, "%s", strerror(errno));
 	child.ch_pid = fork();
 	CHECK(child.ch_pid != -1, "%s", strerror(errno));
 	if (child.ch_pid == 0) {
-		close(ends[1]);
-		if (read(ends[0], &byte, 1) != 1)
+		close(go[1]);
+		body(0);
+		if (write(ready[1], &byte, 1) != 1 ||
+		    read(go[0], &byte, 1) != 1)
 			_exit(98);
 		body(arg);
 		_exit(0);
 	}
-	close(ends[0]);
-	child.ch_go = ends[1];
+	close(go[0]);
+	close(ready[1]);
+	CHECK(read(ready[0], &byte, 1) == 1, "the child has ended");
+	close(ready[0]);
+	child.ch_go = go[1];
 	return (child);
 }
 
