@@ -143,10 +143,11 @@ DTP_INLINE int
 dtp_call_number(__u64 *number, const void *from)
 {
 	const struct pt_regs___aarch64 *at = from;
-	__s32 syscallno = -1;
+	/* Unsigned: its bounds in 32 bits must hold in 64 for the verifier. */
+	__u32 syscallno = ~0U;
 	int rv = DTP_READ(&syscallno, &at->syscallno);
 
-	*number = (__u64)(__s64)syscallno;
+	*number = syscallno;
 	return (rv);
 }
 
