@@ -28,7 +28,7 @@ need()		# command
 }
 
 c_files=$(files '*.c' '*.h')
-sh_files=$(files '*.sh' .ci/run tests/guest/init)
+sh_files=$(files '*.sh' .ci/run)
 man_pages=$(files 'cmd/dtprof/*.[1-8]' 'doc/*.[1-8]')
 if [ -z "$c_files" ]; then
 	echo 'lint: no sources found: needs git and a work tree' >&2
@@ -107,7 +107,7 @@ fi
 if [ -n "$man_pages" ] && need mandoc; then
 	# shellcheck disable=SC2086 # a list of names
 	# Which other pages are installed says nothing about ours.
-	mandoc -T lint -W style $man_pages |
+	mandoc -T lint -W style $man_pages 2>&1 |
 	    grep -v -e 'manual not found: Xr' -e 'outdated mandoc.db' \
 	    >>"$breaches"
 fi

@@ -74,7 +74,7 @@ enum dtp_uw_fp {
 
 enum dtp_uw_ra {
 	DTP_UW_RA_CFA = 0,
-	DTP_UW_RA_REG = 1,		/* number in ue_ra_off; innermost only */
+	DTP_UW_RA_REG = 1,		/* ue_ra_off: its number; innermost */
 };
 
 _Static_assert(sizeof(struct dtp_uw_entry) == 24, "struct dtp_uw_entry");

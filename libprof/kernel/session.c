@@ -3,9 +3,9 @@
  * A recording session: the public calls and the order in which things
  * happen.  Everything that does the work lies in the files beside it.
  *
- * The order is the point.  Arm: see arm.c.  Start: counters on, then the one word that makes programs
- * store samples, then the command is let go.  Stop: that word, counters off
- * and read, links gone, everyone out, drained, END.
+ * The order is the point.  Arm: see arm.c.  Start: counters on, then the one
+ * word that makes programs store samples, then the command is let go.  Stop:
+ * that word, counters off and read, links gone, everyone out, drained, END.
  */
 #include <sys/epoll.h>
 #include <sys/stat.h>

@@ -45,7 +45,7 @@ struct prof_instance {
 	int		*in_links;
 	size_t		 in_nlinks;
 	int		*in_perf;	/* perf descriptors ... */
-	int		*in_perf_cpu;	/* ... and the CPU of each, -1: a task */
+	int		*in_perf_cpu;	/* ... and its CPU, -1: a task */
 	size_t		 in_nperf;
 };
 

@@ -122,7 +122,7 @@ struct prof_reader {
 	bool		 rd_tail_torn;
 	bool		 rd_ended;	/* there is an END */
 	uint32_t	 rd_end_reason;
-	size_t		 rd_resync;	/* bytes that resynchronising may hash */
+	size_t		 rd_resync;	/* bytes that resync may hash */
 	/* the chunk of samples being read */
 	size_t		 rd_sample_at;	/* next of rd_samples */
 	struct prof_cur	 rd_columns[PROF_SS_END];

@@ -21,7 +21,7 @@ END
 expect 0 "$DTPROF" record -q -e cpu-clock -c 100000 -o x.dtp -- sh run.sh
 [ "$(grep -c '^1 recording took the mark' out)" -eq 3 ] ||
     fail "not taken: $(cat out)"
-grep -v recording out >times
+grep -v recording out >"times"
 expect 0 "$DTPROF" script --json x.dtp
 [ "$(json_lines out 'sum(r["type"] == "mark" for r in j)')" -eq 3 ] ||
     fail "not three marks"

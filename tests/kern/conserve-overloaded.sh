@@ -19,7 +19,7 @@ record_begin -o a.dtp -a --buffer 64K --call-graph none \
 "$work/calls" -t 2 0 >calls.json &
 storm=$!
 kill_at_end "$storm"
-for i in $(seq "$STOPS"); do
+for _ in $(seq "$STOPS"); do
 	kill -STOP "$recorder"
 	await "the recorder stops" stopped "$recorder"
 	"$work/calls" "$STORM" >/dev/null || fail calls
