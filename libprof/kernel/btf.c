@@ -15,8 +15,7 @@
 
 #include "names.h"
 
-#define TYPE_CHAIN	32	/* typedefs and qualifiers in a row */
-#define ANON_DEPTH	8	/* anonymous structures in each other */
+#define TYPE_CHAIN	8	/* typedef, pointer, function, prototype */
 #define IDENT_MAX	64
 
 struct prof_proto {
@@ -42,10 +41,6 @@ struct walk {
 };
 
 static const struct btf_type *proto_of(const struct btf *btf, __u32 id);
-static __u32	type_plain(const struct btf *btf, __u32 id, bool *is_user);
-static void	type_print(const struct btf *btf, __u32 id, char *out,
-		    size_t size);
-static bool	type_is_char(const struct btf *btf, __u32 id);
 static int	walk_fail(struct walk *walk, const char *fmt, ...)
 		    PROF_PRINTF(2, 3);
 static int	walk_load(struct walk *walk);
@@ -177,7 +172,7 @@ prof_proto_path(const struct prof_proto *proto, const char *path,
 		if (walk_member(&walk, ident) == -1)
 			return (-1);
 	}
-	type_print(proto->pt_btf, walk.wk_type, type, sizeof(type));
+	prof_type_print(proto->pt_btf, walk.wk_type, type, sizeof(type));
 	if (walk_end(&walk) == -1)
 		return (-1);
 	arg->ag_name = strdup(path);
@@ -219,105 +214,6 @@ walk_fail(struct walk *walk, const char *fmt, ...)
 	return (-1);
 }
 
-/* Through typedefs and qualifiers; 0 when there is nothing behind them. */
-static __u32
-type_plain(const struct btf *btf, __u32 id, bool *is_user)
-{
-	const struct btf_type *type;
-
-	for (int n = 0; n < TYPE_CHAIN; n++) {
-		type = btf__type_by_id(btf, id);
-		if (type == NULL)
-			return (0);
-		switch (btf_kind(type)) {
-		case BTF_KIND_TYPE_TAG:
-			if (is_user != NULL && strcmp(btf__name_by_offset(btf,
-			    type->name_off), "user") == 0)
-				*is_user = true;
-			/* FALLTHROUGH */
-		case BTF_KIND_TYPEDEF:
-		case BTF_KIND_CONST:
-		case BTF_KIND_VOLATILE:
-		case BTF_KIND_RESTRICT:
-			id = type->type;
-			break;
-		default:
-			return (id);
-		}
-	}
-	return (0);
-}
-
-/* A name too long for its place is cut: nothing is decided by it. */
-static void __attribute__((format(printf, 3, 4)))
-type_put(char *out, size_t size, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(out, size, fmt, ap);
-	va_end(ap);
-}
-
-/* As C writes it, near enough to be read: "const struct task_struct *". */
-static void
-type_print(const struct btf *btf, __u32 id, char *out, size_t size)
-{
-	const struct btf_type *type = btf__type_by_id(btf, id);
-	const char *name, *kind = "";
-	char inner[128];
-
-	if (id == 0 || type == NULL) {
-		type_put(out, size, "void");
-		return;
-	}
-	name = btf__name_by_offset(btf, type->name_off);
-	switch (btf_kind(type)) {
-	case BTF_KIND_PTR:
-		type_print(btf, type->type, inner, sizeof(inner));
-		type_put(out, size, "%s%s*", inner,
-		    inner[strlen(inner) - 1] == '*' ? "" : " ");
-		return;
-	case BTF_KIND_CONST:
-	case BTF_KIND_VOLATILE:
-	case BTF_KIND_RESTRICT:
-	case BTF_KIND_TYPE_TAG:
-		type_print(btf, type->type, inner, sizeof(inner));
-		type_put(out, size, "%s%s",
-		    btf_is_const(type) ? "const " : "", inner);
-		return;
-	case BTF_KIND_ARRAY:
-		type_print(btf, btf_array(type)->type, inner, sizeof(inner));
-		type_put(out, size, "%s[%u]", inner,
-		    btf_array(type)->nelems);
-		return;
-	case BTF_KIND_FUNC_PROTO:
-		type_put(out, size, "function");
-		return;
-	case BTF_KIND_STRUCT:
-	case BTF_KIND_UNION:
-	case BTF_KIND_FWD:
-		kind = btf_is_union(type) ? "union " : "struct ";
-		break;
-	case BTF_KIND_ENUM:
-	case BTF_KIND_ENUM64:
-		kind = "enum ";
-		break;
-	}
-	type_put(out, size, "%s%s", kind,
-	    name == NULL || name[0] == '\0' ? "(anonymous)" : name);
-}
-
-static bool
-type_is_char(const struct btf *btf, __u32 id)
-{
-	const struct btf_type *type;
-
-	type = btf__type_by_id(btf, type_plain(btf, id, NULL));
-	return (type != NULL && btf_is_int(type) && type->size == 1 &&
-	    strcmp(btf__name_by_offset(btf, type->name_off), "char") == 0);
-}
-
 /* Take the pointer at the place into the hand. */
 static int
 walk_load(struct walk *walk)
@@ -335,11 +231,15 @@ walk_load(struct walk *walk)
 	return (0);
 }
 
-/* A member, also one inside of anonymous structures; its bit offset. */
+/*
+ * A member, also one inside of anonymous structures.  Adds its offset to
+ * bits; a bit-field has a width.
+ */
 static const struct btf_member *
-member_find(const struct btf *btf, const struct btf_type *type,
-    const char *name, int depth, uint32_t *bits, uint32_t *width)
+member_find(const struct walk *walk, const struct btf_type *type,
+    const char *name, uint32_t *bits, uint32_t *width)
 {
+	const struct btf *btf = walk->wk_btf;
 	const struct btf_member *member = btf_members(type), *inner;
 	const struct btf_type *plain;
 	uint32_t at;
@@ -354,13 +254,14 @@ member_find(const struct btf *btf, const struct btf_type *type,
 			*width = btf_member_bitfield_size(type, n);
 			return (member);
 		}
-		if ((known != NULL && known[0] != '\0') || depth == 0)
+		if (known != NULL && known[0] != '\0')
 			continue;
 		plain = btf__type_by_id(btf,
-		    type_plain(btf, member->type, NULL));
+		    prof_type_plain(btf, member->type, NULL));
 		if (plain == NULL || !btf_is_composite(plain))
 			continue;
-		inner = member_find(btf, plain, name, depth - 1, &at, width);
+		/* The kernel's types are well-founded, so this ends. */
+		inner = member_find(walk, plain, name, &at, width);
 		if (inner != NULL) {
 			*bits = at;
 			return (inner);
@@ -378,23 +279,22 @@ walk_member(struct walk *walk, const char *name)
 	uint32_t bits = 0;
 	char print[128];
 
-	type = btf__type_by_id(btf, type_plain(btf, walk->wk_type, NULL));
+	type = btf__type_by_id(btf, prof_type_plain(btf, walk->wk_type, NULL));
 	if (type != NULL && btf_is_ptr(type)) {
 		if (walk->wk_is_place && walk_load(walk) == -1)
 			return (-1);
 		walk->wk_type = type->type;
 		walk->wk_is_place = true;
 		type = btf__type_by_id(btf,
-		    type_plain(btf, walk->wk_type, NULL));
+		    prof_type_plain(btf, walk->wk_type, NULL));
 	}
-	type_print(btf, walk->wk_type, print, sizeof(print));
+	prof_type_print(btf, walk->wk_type, print, sizeof(print));
 	if (type == NULL || !btf_is_composite(type) || walk->wk_bit_size != 0)
 		return (walk_fail(walk, "%s has no members such as \"%s\"",
 		    print, name));
 	if (!walk->wk_is_place)
 		return (walk_fail(walk, "%s is passed by value", print));
-	member = member_find(btf, type, name, ANON_DEPTH, &bits,
-	    &walk->wk_bit_size);
+	member = member_find(walk, type, name, &bits, &walk->wk_bit_size);
 	if (member == NULL)
 		return (walk_fail(walk, "%s has no member \"%s\"", print,
 		    name));
@@ -419,7 +319,7 @@ walk_index(struct walk *walk, const char **path)
 		return (walk_fail(walk, "[] needs a number"));
 	*path = end + 1;
 	type = btf__type_by_id(walk->wk_btf,
-	    type_plain(walk->wk_btf, walk->wk_type, NULL));
+	    prof_type_plain(walk->wk_btf, walk->wk_type, NULL));
 	if (type != NULL && btf_is_ptr(type)) {
 		if (walk->wk_is_place && walk_load(walk) == -1)
 			return (-1);
@@ -450,14 +350,14 @@ walk_end(struct walk *walk)
 	bool is_user = false;
 	char print[128];
 
-	type = btf__type_by_id(btf, type_plain(btf, walk->wk_type, NULL));
+	type = btf__type_by_id(btf, prof_type_plain(btf, walk->wk_type, NULL));
 	if (type != NULL && btf_is_ptr(type)) {
-		__u32 target = type_plain(btf, type->type, &is_user);
+		__u32 target = prof_type_plain(btf, type->type, &is_user);
 
 		return (walk_end_pointer(walk, target, is_user));
 	}
 	if (type != NULL && btf_is_array(type) && walk->wk_is_place &&
-	    type_is_char(btf, btf_array(type)->type)) {
+	    prof_type_is_char(btf, btf_array(type)->type)) {
 		walk->wk_load->ar_kind = DTP_A_CHARS;
 		return (walk_load(walk));
 	}
@@ -465,7 +365,7 @@ walk_end(struct walk *walk)
 	    (type->size == 1 || type->size == 2 || type->size == 4 ||
 	    type->size == 8))
 		return (walk_end_integer(walk, type));
-	type_print(btf, walk->wk_type, print, sizeof(print));
+	prof_type_print(btf, walk->wk_type, print, sizeof(print));
 	return (walk_fail(walk, "%s is neither a number nor a text", print));
 }
 
@@ -475,7 +375,7 @@ walk_end_pointer(struct walk *walk, __u32 target, bool is_user)
 	struct dtp_arg *load = walk->wk_load;
 
 	load->ar_kind = DTP_A_INT;
-	if (type_is_char(walk->wk_btf, target))
+	if (prof_type_is_char(walk->wk_btf, target))
 		load->ar_kind = is_user ? DTP_A_USTR : DTP_A_STR;
 	load->ar_size = 8;
 	return (walk->wk_is_place ? walk_load(walk) : 0);

@@ -144,18 +144,27 @@ int	prof_proto_path(const struct prof_proto *proto, const char *path,
 	    struct prof_arg *arg, char *why, size_t whysize);
 void	prof_arg_fini(struct prof_arg *arg);
 
-/* ----------------------------------------------- prov_static_fields.c */
+/* --------------------------------------------------------- btf_type.c */
+
+/* Through typedefs and qualifiers; 0 when there is nothing behind them. */
+uint32_t prof_type_plain(const struct btf *btf, uint32_t id, bool *is_user);
+bool	prof_type_is_char(const struct btf *btf, uint32_t id);
+/* As C writes it, near enough: "const struct task_struct *". */
+void	prof_type_print(const struct btf *btf, uint32_t id, char *out,
+	    size_t size);
+
+/* ---------------------------------------------- prov_static_fields.c */
 
 /* How a field of a tracefs format is found from the prototype. */
 struct prof_field {
 	const char	*fd_field;
 	const char	*fd_path;	/* NULL: cannot be expressed ... */
-	const char	*fd_why;	/* ... because; with path: not a field */
+	const char	*fd_why;	/* ... because; with path: no field */
 };
 
 /* The n-th field of an event in the table; NULL: no more. */
 const struct prof_field *prof_field_at(const char *event, size_t n);
-const char *prof_field_event(size_t n);	/* the n-th event; NULL: no more */
+const char *prof_field_event(size_t n);	/* the n-th; NULL: no more */
 
 /* ------------------------------------------------ prov_static_args.c */
 

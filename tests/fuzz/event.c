@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Fuzzes the names of events: any text is taken apart, offered to every
- * provider, and matched as a glob.  The names handle asks nothing of the
- * machine.  What is taken must make whole events; what is refused must say
- * why and have a cure.  Suggestions are slow, so few inputs get as far.
+ * ASSERTION: whatever the text, each provider either makes whole events of
+ * it, or leaves it, or refuses it with a sentence and a cure.
+ *
+ * The names handle asks nothing of the machine.  Suggestions are slow, so few
+ * inputs get as far as those.
  */
 #include <stdlib.h>
 #include <string.h>

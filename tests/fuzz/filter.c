@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Fuzzes the filter: any text is compiled for no event, for an event with
- * arguments and for one of a recording.  What is taken must have jumps that
- * only lead forward, and is run on facts made of the same bytes; what is
- * refused must say why and have a cure.
+ * ASSERTION: whatever the text, the filter is either compiled to jumps that
+ * only lead forward, or refused with a sentence and a cure.
+ *
+ * It is compiled for no event, for one with arguments, and for one of a
+ * recording, and what is taken is run on facts made of the same bytes.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -48,8 +48,10 @@ static const struct {
 	{ "cycles/period=5", PROF_E_EVENT_SYNTAX, "one /", "cycles/period" },
 	{ "cycles/period=x/", PROF_E_EVENT_SYNTAX, "not a number",
 	    "cycles/period=1000003/" },
-	{ "cycles/period=5/z", PROF_E_EVENT_SYNTAX, "\"z\" behind", "u (user)" },
-	{ "cycles/period=5,freq=5/", PROF_E_EVENT_SYNTAX, "given twice", "" },
+	{ "cycles/period=5/z", PROF_E_EVENT_SYNTAX, "\"z\" behind",
+	    "u (user)" },
+	{ "cycles/period=5,freq=5/", PROF_E_EVENT_SYNTAX, "given twice",
+	    "" },
 	{ "cycles@", PROF_E_EVENT_SYNTAX, "not a number", "" },
 	{ "cycles/color=1/", PROF_E_EVENT_UNKNOWN, "", "" },
 	{ "page-faults/color=1/", PROF_E_EVENT_SYNTAX,
@@ -133,6 +135,27 @@ check_globs(void)
 	prof_names_close(names);
 }
 
+/* Of the scheduler's tracepoints the first has a task, some have none. */
+static void
+check_half_way(void)
+{
+	struct prof_names *names = open_names();
+	struct prof_events events = { 0 };
+	struct prof_err error;
+
+	if (prof_names_tracefs(names) != -1 &&
+	    prof_names_btf(names) != NULL) {
+		CHECK(prof_names_resolve(names, "sched:sched_kthread_stop/pid/",
+		    NULL, &events, &error) == 0 && events.el_n == 1, "%s",
+		    error.pe_text);
+		CHECK(prof_names_resolve(names, "sched:sched_kth*/pid/", NULL,
+		    &events, &error) == -1, "not all have a pid");
+		CHECK(events.el_n == 1, "%zu events are left", events.el_n);
+	}
+	prof_events_free(&events);
+	prof_names_close(names);
+}
+
 int
 main(void)
 {
@@ -144,5 +167,6 @@ main(void)
 	check_cases(names);
 	prof_names_close(names);
 	check_globs();
+	check_half_way();
 	return (0);
 }

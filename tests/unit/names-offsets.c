@@ -73,7 +73,7 @@ check_plain(struct prof_names *names)
 static void
 check_nested(struct prof_names *names)
 {
-	long se, vruntime, mm, start_code;
+	long se, vruntime, mm, inner;
 	struct dtp_arg load;
 
 	load_of(names, "sched_switch", "prev.se.vruntime", &load);
@@ -87,10 +87,16 @@ check_nested(struct prof_names *names)
 	mm = bpftool_bits("task_struct", "mm");
 	CHECK(load.ar_nderef == 2 && load.ar_off[0] == (uint32_t)mm / 8 &&
 	    load.ar_size == 8 && !load.ar_signed, "prev->mm");
-	start_code = bpftool_bits("mm_struct", "start_code");
-	if (start_code != -1)
-		CHECK(load.ar_off[1] == (uint32_t)start_code / 8, "mm: %u",
+	inner = bpftool_bits("mm_struct", "start_code");
+	if (inner != -1)
+		CHECK(load.ar_off[1] == (uint32_t)inner / 8, "mm: %u",
 		    load.ar_off[1]);
+	/* In sk_buff, dev is in a union that follows prev in a structure. */
+	load_of(names, "net_dev_queue", "skb->prev", &load);
+	inner = load.ar_off[0];
+	load_of(names, "net_dev_queue", "skb->dev", &load);
+	CHECK(load.ar_off[0] == (uint32_t)inner + 8, "skb->dev: %u",
+	    load.ar_off[0]);
 	load_of(names, "sched_switch", "prev.comm[3]", &load);
 	CHECK(load.ar_kind == DTP_A_INT && load.ar_size == 1 &&
 	    load.ar_off[0] == (uint32_t)bpftool_bits("task_struct",

@@ -58,6 +58,8 @@ static const struct {
 	{ "r1a8", "pmc:::r1a8", "events", 4, 0x1a8, true, 999, "", false },
 	{ "profile:::997hz", "profile:::997hz", "ns", 1, 0, false, 1003009,
 	    "", true },
+	{ "profile:::7hz", "profile:::7hz", "ns", 1, 0, false, 142857143,
+	    "", true },
 	{ "profile:::10ms", "profile:::10ms", "ns", 1, 0, false, 10000000,
 	    "", true },
 	{ "profile:::250us:u", "profile:::250us", "ns", 1, 0, false, 250000,
