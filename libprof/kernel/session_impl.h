@@ -178,7 +178,7 @@ struct prof_session {
 	struct prof_marks *se_marks;
 	struct prof_command se_command;
 	struct prof_pidset se_pids;
-	struct prof_count *se_counts;	/* [(ncpus + 1) * nevents], last: task */
+	struct prof_count *se_counts;	/* (ncpus + 1) * nevents; task */
 	uint64_t	*se_missed;	/* [nevents] */
 	int		 se_epoll;
 	int		*se_target_fds;	/* pidfds of -p targets */
