@@ -184,7 +184,7 @@ int	prof_static_list(struct prof_names *names, prof_list_fn *fn,
 struct prof_counter {
 	uint32_t	 pc_type;
 	uint64_t	 pc_config, pc_config1, pc_config2;
-	char		 pc_name[PROF_SPEC_MAX];  /* canonical */
+	char		 pc_name[PROF_SPEC_MAX + 8]; /* canonical */
 	/* From libpfm4 */
 	bool		 pc_exclude_user, pc_exclude_kernel, pc_exclude_hv;
 	uint8_t		 pc_precise;

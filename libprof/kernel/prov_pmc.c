@@ -34,7 +34,7 @@ pmc_resolve(struct prof_names *names, const char *text,
 	struct prof_counter counter;
 	struct prof_spec spec;
 	struct prof_event *event;
-	char probe[PROF_SPEC_MAX + 16];
+	char probe[PROF_SPEC_MAX + 32];
 	bool is_clock;
 	int rv;
 

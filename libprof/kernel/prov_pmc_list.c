@@ -109,7 +109,7 @@ pmc_list_perf(struct pmc_listing *listing)
 {
 	struct prof_counter counter;
 	const char *why, *desc;
-	char name[64], of[PROF_SPEC_MAX + 16];
+	char name[64], of[PROF_SPEC_MAX + 32];
 	int rv = 0;
 
 	for (size_t n = 0; rv == 0 &&

@@ -23,32 +23,31 @@ static int	sysfs_term(const char *pmu, const char *key,
 		    bool may_be_event, struct prof_err *error);
 static int	sysfs_alias(const char *pmu, const char *name,
 		    struct prof_counter *counter, struct prof_err *error);
+static bool	sysfs_pmu(const char *name, char *pmu, size_t size,
+		    uint32_t *type);
 static bool	sysfs_name_ok(const char *name);
 
 int
 prof_counter_sysfs(struct prof_names *names, const struct prof_spec *spec,
     struct prof_counter *counter, struct prof_err *error)
 {
-	char text[64];
+	char pmu[160];
 	int length;
 
 	if (names->nm_offline || !spec->sp_slashed ||
-	    !sysfs_name_ok(spec->sp_name) || sysfs_read(spec->sp_name, NULL,
-	    "type", text, sizeof(text)) == -1)
+	    !sysfs_pmu(spec->sp_name, pmu, sizeof(pmu), &counter->pc_type))
 		return (0);
-	counter->pc_type = (uint32_t)strtoul(text, NULL, 10);
 	if (spec->sp_nterms == 0) {
 		prof_fail(error, PROF_E_EVENT_SYNTAX,
-		    "%s// names a PMU and no event of it", spec->sp_name);
-		return (prof_cure(error, "see dtprof list '*%s/*'",
-		    spec->sp_name));
+		    "%s// names a PMU and no event of it", pmu);
+		return (prof_cure(error, "see dtprof list '*%s/*'", pmu));
 	}
 	length = snprintf(counter->pc_name, sizeof(counter->pc_name), "%s/",
-	    spec->sp_name);
+	    pmu);
 	for (size_t n = 0; n < spec->sp_nterms; n++) {
 		const struct prof_term *term = &spec->sp_term[n];
 
-		if (sysfs_term(spec->sp_name, term->st_key, term->st_value,
+		if (sysfs_term(pmu, term->st_key, term->st_value,
 		    counter, true, error) == -1)
 			return (-1);
 		length += snprintf(counter->pc_name + length,
@@ -60,6 +59,33 @@ prof_counter_sysfs(struct prof_names *names, const struct prof_spec *spec,
 	snprintf(counter->pc_name + length,
 	    sizeof(counter->pc_name) - (size_t)length, "/");
 	return (1);
+}
+
+/*
+ * The PMU's directory.  Kernels differ in whether the only one of a kind has
+ * a number (armv8_pmuv3, armv8_pmuv3_0), so the other form is tried too.
+ */
+static bool
+sysfs_pmu(const char *name, char *pmu, size_t size, uint32_t *type)
+{
+	size_t length = strlen(name);
+	char text[64];
+
+	if (!sysfs_name_ok(name))
+		return (false);
+	for (int form = 0; form < 3; form++) {
+		if (form == 2 && (length < 3 ||
+		    strcmp(name + length - 2, "_0") != 0))
+			break;
+		snprintf(pmu, size, "%.*s%s",
+		    (int)(form == 2 ? length - 2 : length), name,
+		    form == 1 ? "_0" : "");
+		if (sysfs_read(pmu, NULL, "type", text, sizeof(text)) > 0) {
+			*type = (uint32_t)strtoul(text, NULL, 10);
+			return (true);
+		}
+	}
+	return (false);
 }
 
 /* A component of a path, and not one that leads elsewhere. */

@@ -41,7 +41,7 @@ int
 main(void)
 {
 	struct prof_names *names = open_names();
-	char name[600] = "";
+	char name[600] = "", other[700];
 
 	for (size_t n = 0; n < sizeof(cases) / sizeof(cases[0]); n++) {
 		struct prof_counter counter;
@@ -66,6 +66,11 @@ main(void)
 		CHECK(events.el_event[0]->ev_attr.type >= PERF_TYPE_MAX ||
 		    events.el_event[0]->ev_attr.type == PERF_TYPE_RAW,
 		    "%s: type %u", name, events.el_event[0]->ev_attr.type);
+		prof_events_free(&events);
+		/* With the number that other kernels give it. */
+		snprintf(other, sizeof(other), "%.*s_0%s",
+		    (int)strcspn(name, "/"), name, strchr(name, '/'));
+		resolve_one(names, other, NULL, &events);
 		prof_events_free(&events);
 	}
 	prof_names_close(names);
