@@ -77,8 +77,8 @@ prof_ring_owners_init(struct prof_rings *rings)
 
 /*
  * The start of a task that was attached to later is about as old as what we
- * know of it; a much newer one means that its tid is used again.  Without memory the
- * child has no owner, and all its records count.
+ * know of it; a much newer one means that its tid is used again.  Without
+ * memory the child has no owner, and all its records count.
  */
 void
 prof_ring_owner_fork(struct prof_rings *rings,

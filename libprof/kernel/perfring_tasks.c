@@ -190,7 +190,8 @@ add_threads(struct prof_rings *rings, int pid, struct prof_err *error)
 
 /*
  * A process, its threads, and the same for all below it.  How many were
- * opened, or -1.  The depth is bounded, as a tree read while it moves might not be.
+ * opened, or -1.  The depth is bounded, as a tree read while it moves might
+ * not be.
  */
 static int
 add_family(struct prof_rings *rings, int pid, int depth,

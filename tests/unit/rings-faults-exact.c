@@ -60,8 +60,8 @@ run(size_t npages, uint64_t period, size_t ring_bytes,
 	CHECK(prof_rings_drain(rings, UINT64_MAX, count, seen) == 0,
 	    "drain");
 	CHECK(prof_rings_accounting(rings, 1, &sum) == 0, "accounting");
-	CHECK(sum.pa_stored == seen->se_samples, "%llu handed over, %llu stored",
-	    (unsigned long long)seen->se_samples,
+	CHECK(sum.pa_stored == seen->se_samples, "%llu handed over, %llu "
+	    "stored", (unsigned long long)seen->se_samples,
 	    (unsigned long long)sum.pa_stored);
 	CHECK(sum.pa_fired == sum.pa_stored + sum.pa_full + sum.pa_nested +
 	    sum.pa_filtered + sum.pa_error, "the identity");
