@@ -136,5 +136,5 @@ main(void)
 	check_glob("no-such-thing-*", "", 0);
 	check_missing();
 	prof_names_close(names);
-	return (0);
+	return (passed());
 }

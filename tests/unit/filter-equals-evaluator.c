@@ -223,5 +223,5 @@ main(void)
 	}
 	CHECK(yes > ROUNDS && no > ROUNDS, "one-sided: %llu yes, %llu no",
 	    (unsigned long long)yes, (unsigned long long)no);
-	return (0);
+	return (passed());
 }

@@ -122,5 +122,5 @@ main(void)
 	check_many();
 	CHECK(prof_filter_compile(NULL, NULL, &filter, &error) == 0 &&
 	    filter.fi_ntests == 0, "no filter");
-	return (0);
+	return (passed());
 }

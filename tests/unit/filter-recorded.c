@@ -107,5 +107,5 @@ main(void)
 	record.pr_type = PROF_R_FORK;
 	CHECK(matches("ret==0", &read_return, &record, ""), "a fork");
 	check_refusals();
-	return (0);
+	return (passed());
 }

@@ -37,5 +37,5 @@ main(void)
 
 	CHECK(prof_glob_match("*a*a*a*a*a*a*a*a", "aaaaaaaa"), "8 stars");
 	CHECK(!prof_glob_match("*a*a*a*a*a*a*a*a*", "aaaaaaaa"), "9 stars");
-	return (0);
+	return (passed());
 }

@@ -57,5 +57,5 @@ main(void)
 	longer[sizeof(longer) - 1] = '\0';
 	CHECK(prof_name_distance(longer, longer) == 0, "long");
 	CHECK(prof_name_distance(longer, "") > 30, "long and empty");
-	return (0);
+	return (passed());
 }

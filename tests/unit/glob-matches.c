@@ -101,5 +101,5 @@ main(void)
 	CHECK(prof_glob_is("open*") && prof_glob_is("?") &&
 	    prof_glob_is("[ab]"), "globs");
 	random_patterns();
-	return (0);
+	return (passed());
 }

@@ -168,5 +168,5 @@ main(void)
 	prof_names_close(names);
 	check_globs();
 	check_half_way();
-	return (0);
+	return (passed());
 }

@@ -90,5 +90,5 @@ main(void)
 	refused("interval:::18446744073709551615s", NULL, "impossible",
 	    "9223372036854775807");
 	prof_names_close(names);
-	return (0);
+	return (passed());
 }

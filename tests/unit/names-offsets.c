@@ -169,5 +169,5 @@ main(void)
 	check_nested(names);
 	check_bits(names);
 	prof_names_close(names);
-	return (0);
+	return (passed());
 }

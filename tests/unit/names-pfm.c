@@ -84,5 +84,5 @@ main(void)
 #else
 	(void)with_skylake;
 #endif
-	return (0);
+	return (passed());
 }

@@ -201,5 +201,5 @@ main(void)
 	check_counters(names);
 	check_defaults(names);
 	prof_names_close(names);
-	return (0);
+	return (passed());
 }

@@ -139,5 +139,5 @@ main(void)
 	check_globs(names);
 	check_types(names);
 	prof_names_close(names);
-	return (0);
+	return (passed());
 }

@@ -74,5 +74,5 @@ main(void)
 		prof_events_free(&events);
 	}
 	prof_names_close(names);
-	return (0);
+	return (passed());
 }

@@ -86,5 +86,5 @@ main(void)
 		    setuid(65534) == 0, "become an ordinary user");
 	}
 	as_nobody();
-	return (0);
+	return (passed());
 }

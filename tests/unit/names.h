@@ -14,6 +14,8 @@
 
 #include "kernel/names.h"
 
+static unsigned long checks_held;
+
 #define CHECK(cond, ...) do {						\
 	if (!(cond)) {							\
 		printf("FAIL: %s:%d: %s: ", __FILE__, __LINE__, #cond);	\
@@ -21,7 +23,16 @@
 		printf("\n");						\
 		exit(1);						\
 	}								\
+	checks_held++;							\
 } while (0)
+
+/* The last line of main: a test that checked nothing has not passed. */
+static inline int
+passed(void)
+{
+	printf("%lu conditions held\n", checks_held);
+	return (checks_held == 0);
+}
 
 static inline void
 skip(const char *why)
