@@ -137,18 +137,20 @@ write_bpf(struct prof_session *session)
 
 	if (rows == NULL)
 		return (prof_fail_nomem(&session->se_error));
-	for (n = 0; n < session->se_nonline && rv == 0; n++) {
+	/* A writer that failed still takes the last accounting: all of it. */
+	for (n = 0; n < session->se_nonline; n++) {
 		for (e = 0; e < nevents; e++)
 			cpu_row(session, (uint32_t)session->se_online[n], e,
 			    &rows[e]);
-		rv = prof_writer_accounting(session->se_writer,
-		    session->se_online[n], rows, nevents);
+		if (prof_writer_accounting(session->se_writer,
+		    session->se_online[n], rows, nevents) == -1)
+			rv = -1;
 	}
 	for (e = 0; e < nevents; e++)
 		task_row(session, e, &rows[e]);
-	if (rv == 0)
-		rv = prof_writer_accounting(session->se_writer, -1, rows,
-		    nevents);
+	if (prof_writer_accounting(session->se_writer, -1, rows, nevents) ==
+	    -1)
+		rv = -1;
 	free(rows);
 	return (rv);
 }

@@ -228,23 +228,34 @@ next_lane(struct prof_drain *drain, uint64_t *until_ns)
 	return (best_ns <= *until_ns ? best : NULL);
 }
 
+static void
+compact(struct lane *lane)
+{
+	move_tail(lane);
+	memmove(lane->la_pending, lane->la_pending + lane->la_first,
+	    (lane->la_n - lane->la_first) * sizeof(*lane->la_pending));
+	lane->la_n -= lane->la_first;
+	lane->la_first = 0;
+}
+
+/* A record that is refused has been taken all the same: none comes twice. */
 static long
 merge(struct prof_drain *drain)
 {
 	long taken = 0, tailed = 0;
 	struct lane *lane;
+	int rv = 0;
 	size_t n;
 
-	for (;;) {
+	while (rv == 0) {
 		uint64_t until_ns = drain->dn_until_ns;
 		struct waiting *waiting;
 
 		if ((lane = next_lane(drain, &until_ns)) == NULL)
 			break;
-		while ((waiting = oldest(lane)) != NULL &&
+		while (rv == 0 && (waiting = oldest(lane)) != NULL &&
 		    waiting->wa_time_ns <= until_ns) {
-			if (hand_over(drain, lane, waiting) == -1)
-				return (-1);
+			rv = hand_over(drain, lane, waiting);
 			lane->la_first++;
 			taken++;
 			if (++tailed >= TAIL_EVERY) {
@@ -253,15 +264,9 @@ merge(struct prof_drain *drain)
 			}
 		}
 	}
-	for (n = 0; n < drain->dn_nlanes; n++) {
-		lane = &drain->dn_lanes[n];
-		move_tail(lane);
-		memmove(lane->la_pending, lane->la_pending + lane->la_first,
-		    (lane->la_n - lane->la_first) * sizeof(*lane->la_pending));
-		lane->la_n -= lane->la_first;
-		lane->la_first = 0;
-	}
-	return (taken);
+	for (n = 0; n < drain->dn_nlanes; n++)
+		compact(&drain->dn_lanes[n]);
+	return (rv == -1 ? -1 : taken);
 }
 
 long
