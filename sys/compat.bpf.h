@@ -71,11 +71,16 @@
 	bpf_probe_read_kernel((to), sizeof(*(to)), (from))
 
 /*
- * A raw tracepoint's stack begins with the program and bpf_trace_runN.  After
- * these come __bpf_trace_NAME and, when somebody else listens too,
+ * A raw tracepoint's stack begins with the program (on arm64 twice: as pc,
+ * and as the return address of the helper's frame) and bpf_trace_runN.  After
+ * these may come __bpf_trace_NAME and, when somebody else listens too,
  * __traceiter_NAME: those only a symbol can tell, so they are left.
  */
+#if defined(__TARGET_ARCH_arm64)
+#define DTP_RAW_TP_SKIP	3
+#else
 #define DTP_RAW_TP_SKIP	2
+#endif
 
 /*
  * The current task, which may be read directly: the verifier knows what it
