@@ -14,7 +14,8 @@ await()
 	tries=0
 	until "$DTPROF" mark -p "$1" begun >/dev/null 2>&1; do
 		tries=$((tries + 1))
-		kill -0 "$1" 2>/dev/null || fail "the recorder is gone: $(cat log)"
+		kill -0 "$1" 2>/dev/null ||
+		    fail "the recorder is gone: $(cat log)"
 		[ "$tries" -lt 2000 ] || fail "it never began"
 	done
 }
