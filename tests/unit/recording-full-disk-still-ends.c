@@ -23,9 +23,17 @@
 
 #define MANY	3000000
 
+/* What is done to whom. */
+struct how {
+	const char	*ho_why;	/* the reader says it */
+	uint32_t	 ho_flush_every;
+	rlim_t		 ho_limit;	/* set when the file is open */
+	bool		 ho_keeps_all;	/* no chunk is given up for the end */
+};
+
 /* Noise does not compress. */
 static uint64_t
-fill(const char *path, uint32_t flush_every, uint64_t *given)
+fill(const char *path, const struct how *how, uint64_t *given)
 {
 	struct prof_record sample = { .pr_type = PROF_R_SAMPLE,
 	    .pr_event = 1, .pr_nargs = 2 };
@@ -37,6 +45,11 @@ fill(const char *path, uint32_t flush_every, uint64_t *given)
 	writer = prof_writer_open(path, &error);
 	if (writer == NULL)
 		CHECK_OK(-1, &error);
+	if (how->ho_limit != 0) {
+		struct rlimit limit = { how->ho_limit, how->ho_limit };
+
+		CHECK(setrlimit(RLIMIT_FSIZE, &limit) == 0);
+	}
 	made_events(writer);
 	memset(rows, 0, sizeof(rows));
 	for (i = 1; i <= MANY; i++) {
@@ -50,7 +63,7 @@ fill(const char *path, uint32_t flush_every, uint64_t *given)
 			    MADE_EVENTS);
 		if (prof_writer_add(writer, &sample) == -1)
 			break;
-		if (i % flush_every == 0)
+		if (i % how->ho_flush_every == 0)
 			(void)prof_writer_flush(writer);
 	}
 	CHECK(i < MANY);
@@ -66,9 +79,9 @@ fill(const char *path, uint32_t flush_every, uint64_t *given)
 }
 
 static void
-check_file(const char *path, uint32_t flush_every, const char *why)
+check_file(const char *path, const struct how *how)
 {
-	uint64_t given, written = fill(path, flush_every, &given);
+	uint64_t given, written = fill(path, how, &given);
 	struct prof_accounting row;
 	struct prof_reader *reader;
 	struct prof_record record;
@@ -80,14 +93,15 @@ check_file(const char *path, uint32_t flush_every, const char *why)
 		CHECK_OK(-1, &error);
 	CHECK(prof_reader_cut(reader) != NULL);
 	printf("%s\n", prof_reader_cut(reader));
-	CHECK(strstr(prof_reader_cut(reader), why) != NULL);
+	CHECK(strstr(prof_reader_cut(reader), how->ho_why) != NULL);
 	CHECK(strstr(prof_reader_cut(reader), "damaged") == NULL);
 	while (prof_reader_next(reader, &record) == 1) {
 		n++;
 		CHECK(record.pr_time_ns == n * 1000);
 	}
 	CHECK(n == prof_reader_nsamples(reader));
-	CHECK(n > 10000 && n <= written);
+	CHECK(n > 10000);
+	CHECK(how->ho_keeps_all ? n == written : n <= written);
 	CHECK(prof_reader_accounting(reader, 1, -1, &row) == 0);
 	CHECK(row.pa_written == n && row.pa_read == given);
 	prof_reader_close(reader);
@@ -130,16 +144,28 @@ in_child(void (*run)(const char *), const char *path)
 static void
 with_limit(const char *path)
 {
+	static const struct how how = { "largest size", 20000, 0, true };
 	struct rlimit limit = { 3000000, 3000000 };
 
 	CHECK(setrlimit(RLIMIT_FSIZE, &limit) == 0);
-	check_file(path, 20000, "largest size");
+	check_file(path, &how);
+}
+
+/* The limit comes as a surprise, and with it SIGXFSZ. */
+static void
+with_sudden_limit(const char *path)
+{
+	static const struct how how = { "largest size", 300, 3000000, false };
+
+	check_file(path, &how);
 }
 
 static void
 on_disk(const char *path)
 {
-	check_file(path, 20000, "disk was full");
+	static const struct how how = { "disk was full", 20000, 0, true };
+
+	check_file(path, &how);
 }
 
 static void
@@ -153,9 +179,11 @@ without_fallocate(const char *path)
 static void
 without_warning(const char *path)
 {
+	static const struct how how = { "disk was full", 300, 0, false };
+
 	forbid(SYS_fallocate);
 	forbid(SYS_fstatfs);
-	check_file(path, 300, "disk was full");
+	check_file(path, &how);
 }
 
 /* A mount that only this process sees, and that goes with it. */
@@ -176,6 +204,7 @@ main(void)
 
 	(void)setvbuf(stdout, NULL, _IOLBF, 0);
 	CHECK(in_child(with_limit, work_path("limit.dtp")) == 0);
+	CHECK(in_child(with_sudden_limit, work_path("limit.dtp")) == 0);
 	CHECK(mkdir(work_path("disk"), 0700) == 0);
 	if (small_disk(work_dir) == -1) {
 		printf("SKIP: no mount of its own: %s\n", strerror(errno));

@@ -19,9 +19,12 @@ record(const char *path, int report)
 {
 	struct prof_record sample = { .pr_type = PROF_R_SAMPLE,
 	    .pr_event = 1, .pr_nargs = 1 };
+	struct prof_accounting rows[MADE_EVENTS];
 	struct prof_writer *writer;
 	struct prof_err error;
 	uint64_t i, frames[3], done;
+
+	memset(rows, 0, sizeof(rows));
 
 	writer = prof_writer_open(path, &error);
 	if (writer == NULL)
@@ -40,6 +43,9 @@ record(const char *path, int report)
 			_exit(1);
 		if (i % 5000 != 0)
 			continue;
+		rows[1].pa_read = i + 1;
+		if (prof_writer_accounting(writer, 0, rows, MADE_EVENTS) == -1)
+			_exit(1);
 		if (prof_writer_flush(writer) == -1)
 			_exit(1);
 		done = prof_writer_written(writer, 1);
@@ -52,6 +58,7 @@ static uint64_t
 check_file(const char *path, uint64_t least)
 {
 	struct prof_reader *reader;
+	struct prof_accounting row;
 	struct prof_record sample;
 	struct prof_err error;
 	uint64_t n = 0;
@@ -68,6 +75,12 @@ check_file(const char *path, uint64_t least)
 		n++;
 	}
 	CHECK(n >= least && n == prof_reader_nsamples(reader));
+	/* The accounting of each flush follows its samples. */
+	if (n > 5001) {
+		CHECK(prof_reader_accounting(reader, 1, 0, &row) == 0);
+		CHECK(row.pa_read % 5000 == 1 && row.pa_written == n);
+		CHECK(row.pa_read + 2 * 5000 > n);
+	}
 	prof_reader_close(reader);
 	return (n);
 }
