@@ -71,7 +71,8 @@ guest_boot()
 	    </dev/null >console 2>&1
 	ended=$?
 	if ! grep -q '^GUEST-EXIT rc=0' console; then
-		grep -av '^[A-Za-z0-9+/=]\{60,\}' console | tail -n 40
+		tr -d '\r' <console | awk '/^GUEST-FILE/ { quiet = 1 }
+		    !quiet { print } /^GUEST-END/ { quiet = 0 }' | tail -n 40
 		fail "the guest did not end well (qemu: $ended)"
 	fi
 	guest_unpack

@@ -1,0 +1,54 @@
+#!/bin/sh
+# ASSERTION: counter, tracepoint and syscalls together lose nothing unnamed.
+# SPDX-License-Identifier: ISC
+# TIMEOUT: 200
+#
+# On a machine of another architecture, whose BPF atomics are other
+# instructions, interrupts of the counter nest into the programs of the
+# probes.  The workload's system calls are known to the unit.
+
+. "${SRC:=$PWD}/tests/guest/lib.sh"
+
+passes=3000
+guest_boot <<END
+dtprof record -q -e cycles -c 50000 -e sched:sched_switch \\
+    -e syscall::write:entry -e syscall::write:return -e syscall::read:entry \\
+    -o three.dtp -- guest_pingpong $passes || exit
+# The smallest buffer, and nobody to empty it.
+dtprof record -q -a --buffer 64K -e cycles -c 50000 -e sched:sched_switch \\
+    -e syscall:::entry -e syscall:::return -o full.dtp -- \\
+    guest_pingpong -f $passes
+END
+accounting results/three.dtp
+verify stats $passes <<'END'
+of = {a["event"]: a for a in j["accounting"]}
+writes = 2 * int(argv[0])
+for name, calls in ("syscall::write:entry", writes), \
+    ("syscall::write:return", writes), ("syscall::read:entry", writes - 1):
+	a = of[name]
+	named = a["full"] + a["nested"] + a["error"] + a["missed"]
+	need(a["stored"] + named == calls, "%s: %d stored + %d named of %d" %
+	    (name, a["stored"], named, calls))
+switch = of["sched:sched_switch"]["stored"]
+need(switch >= writes - 10, "%d switches" % switch)
+need(of["cycles"]["stored"] > 1000, "%d cycles" % of["cycles"]["stored"])
+END
+"$DTPROF" script --json results/three.dtp >script || fail "no script"
+verify script <<'END'
+samples = [r for r in j if r["type"] == "sample"]
+times = [r["time_ns"] for r in samples]
+need(len(times) > 20000, "%d samples" % len(times))
+need(times == sorted(times), "they stand in order of time")
+need(len({(r["event"], r["pid"]) for r in samples
+    if r["event"].startswith("syscall")}) == 6,
+    "both processes made all three calls")
+need(all(r["kernel"] for r in samples if r["event"] == "sched:sched_switch"),
+    "each switch has a kernel stack")
+END
+accounting results/full.dtp
+verify stats $passes <<'END'
+full = sum(a["full"] for a in j["accounting"])
+need(full > 1000, "%d refused by a full buffer, and counted" % full)
+need(all(a["stored"] == a["in_file"] for a in j["accounting"][1:]),
+    "what was stored is in the file")
+END

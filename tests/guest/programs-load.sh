@@ -1,0 +1,38 @@
+#!/bin/sh
+# ASSERTION: every provider's programs load and fire on the guest's kernel.
+# SPDX-License-Identifier: ISC
+# TIMEOUT: 200
+#
+# Linux 6.1 is the oldest that is promised, and its verifier follows less than
+# that of newer ones; GUEST_KERNEL=6.12 tries a newer one.  All parts that a
+# program can have are asked for: filter, arguments, strings, both stacks.
+
+. "${SRC:=$PWD}/tests/guest/lib.sh"
+
+guest_boot <<'END'
+uname -r >release
+while read -r name options; do
+	dtprof record -q -a --record-comm $options -o $name.dtp -- \
+	    guest_pingpong 200 || {
+		echo "cannot record $name: $options"
+		exit 1
+	}
+done <<'EVENTS'
+counter -e cycles -c 100000 --filter pid>0&&comm!="x"&&cpu<4
+software -e page-faults -c 1 -e context-switches -c 1
+timers -e cpu-clock -c 1000000 -e profile:::1000hz -e interval:::10ms
+switches -e sched:sched_switch --filter prev_pid>0||next_pid>0
+tracepoints -e sched:sched_process_exec -e sched:sched_process_fork
+entry -e syscall:::entry --filter nr>0&&uid==0
+return -e syscall:::return --filter nr>=0&&ret!=-1
+EVENTS
+END
+echo "kernel $(cat results/release)"
+for name in counter software timers switches tracepoints entry return; do
+	accounting results/$name.dtp
+	verify stats $name <<-'END'
+	need(j["recording"]["path"] == "bpf", argv[0] + " by BPF")
+	for a in j["accounting"]:
+	    need(a["fired"] > 0, "%(event)s fired %(fired)d" % a)
+	END
+done
