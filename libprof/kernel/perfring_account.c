@@ -10,10 +10,10 @@
  * kernel says each event lost to a full ring (PERF_FORMAT_LOST), filtered what
  * a second event of ours brought once more (perfring_owner.c), error what the
  * PMU lost in its own buffers.  The independent witness is the event's own
- * count, read from its descriptor: unaccounted = count - weight of all that fired.
- * It is exact where every occurrence fires (period 1: bound 0), and within a
- * period for each kernel event elsewhere.  Refusals by nesting do not
- * exist here.
+ * count, read from its descriptor: unaccounted = count - weight of all that
+ * fired.  It is exact where every occurrence fires (period 1: bound 0), and
+ * within a period for each kernel event elsewhere.  Refusals by nesting do
+ * not exist here.
  *
  * What is not known is not claimed: by frequency the period of a lost sample
  * is not known, so it widens the bound; the clocks count kernel time too,
