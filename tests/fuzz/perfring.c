@@ -1,6 +1,6 @@
-/* SPDX-License-Identifier: ISC */
 /*
- * Fuzzer: the bytes of perf rings, record by record and through a drain.
+ * ASSERTION: Whatever bytes stand in perf rings, nothing is read outside of
+ * them, no record points outside of itself, and the drain takes them all.
  *
  * Input: one byte of flags (1: period in samples, 2: call chains, 4: two
  * rings, 8: owners are checked), one byte that says where in the ring the
@@ -8,6 +8,7 @@
  * went in; the sanitizers watch.  The path of a mapping is cut, so that no
  * file is looked for.
  */
+/* SPDX-License-Identifier: ISC */
 #include <stdlib.h>
 #include <string.h>
 

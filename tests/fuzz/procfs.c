@@ -1,11 +1,11 @@
-/* SPDX-License-Identifier: ISC */
 /*
- * Fuzzer: text and files that other processes choose: lines of maps (a file's
- * name is in them), lists of CPUs, notes and ELF files.
+ * ASSERTION: Text and files that other processes choose (lines of maps, lists
+ * of CPUs, notes, ELF files) are read within their bounds, whatever they are.
  *
  * Input: one byte that says which (0 maps, 1 CPUs, 2 notes, 3 ELF), and the
  * text or bytes.
  */
+/* SPDX-License-Identifier: ISC */
 #include <stdlib.h>
 #include <string.h>
 
