@@ -17,6 +17,7 @@ await()
 		kill -0 "$1" 2>/dev/null ||
 		    fail "the recorder is gone: $(cat log)"
 		[ "$tries" -lt 2000 ] || fail "it never began"
+		sleep 0.03	# leave the processor to the recorder
 	done
 }
 
