@@ -65,8 +65,10 @@ static int	output_store(struct prof_output *);
 static int	output_room(struct prof_output *, size_t, bool);
 static int	output_free(const struct prof_output *, uint64_t);
 static int	output_append(struct prof_output *, const void *, size_t);
-static void	output_done(struct prof_output *, enum prof_chunk_type,
+static void	output_index(struct prof_output *, enum prof_chunk_type,
 		    const struct prof_batch *, size_t);
+static void	output_done(struct prof_output *, const struct prof_batch *,
+		    size_t);
 static int	output_count(struct prof_output *, const struct prof_buf *,
 		    bool);
 static void	output_take_back(struct prof_output *);
@@ -249,6 +251,8 @@ output_final(struct prof_output *output, const struct prof_row *rows,
 {
 	struct prof_buf *body = &output->ou_body.bd_buf;
 	uint64_t start = output->ou_pos, index = 0;
+	size_t index_len = output->ou_index.bf_len;
+	size_t last_index = output->ou_last_index;
 	uint32_t nchunks = output->ou_nchunks;
 	uint8_t end[PROF_END_LEN] = { 0 };
 	int error_number;
@@ -276,6 +280,8 @@ failed:
 	    ftruncate(output->ou_place.pl_fd, (off_t)start) == 0) {
 		output->ou_pos = start;
 		output->ou_nchunks = nchunks;
+		output->ou_index.bf_len = index_len;
+		output->ou_last_index = last_index;
 	}
 	errno = error_number;
 	return (-1);
@@ -330,7 +336,9 @@ output_put(struct prof_output *output, enum prof_chunk_type type,
 	if (output_room(output, out->bf_len, last) == -1 ||
 	    output_append(output, out->bf_data, out->bf_len) == -1)
 		goto out;
-	output_done(output, type, batch, out->bf_len);
+	output_index(output, type, batch, out->bf_len);
+	if (!last)
+		output_done(output, batch, out->bf_len);
 	rv = 0;
 out:
 	body->bd_head.bf_len = body->bd_buf.bf_len = 0;
@@ -456,27 +464,32 @@ output_append(struct prof_output *output, const void *bytes, size_t len)
 	return (0);
 }
 
-/* A chunk is in the file: count it. */
 static void
-output_done(struct prof_output *output, enum prof_chunk_type type,
+output_index(struct prof_output *output, enum prof_chunk_type type,
     const struct prof_batch *batch, size_t len)
 {
 	struct prof_buf *index = &output->ou_index;
 
 	output->ou_nchunks++;
-	if (type == PROF_C_INDEX || type == PROF_C_END)
-		return;
-	output->ou_last_pos = output->ou_pos - len;
 	output->ou_last_index = index->bf_len;
+	if (type == PROF_C_INDEX || type == PROF_C_END ||
+	    index->bf_len >= MAX_INDEX)
+		return;
+	prof_buf_varint(index, type);
+	prof_buf_varint(index, output->ou_pos - len);
+	prof_buf_varint(index, len);
+	prof_buf_varint(index, batch ? batch->ba_nsamples : 0);
+	prof_buf_varint(index, batch ? batch->ba_first_ns : 0);
+	prof_buf_varint(index, batch ? batch->ba_last_ns : 0);
+}
+
+/* A chunk is in the file: count it, and remember how to take it back. */
+static void
+output_done(struct prof_output *output, const struct prof_batch *batch,
+    size_t len)
+{
+	output->ou_last_pos = output->ou_pos - len;
 	output->ou_last_tallies.bf_len = 0;
-	if (index->bf_len < MAX_INDEX) {
-		prof_buf_varint(index, type);
-		prof_buf_varint(index, output->ou_last_pos);
-		prof_buf_varint(index, len);
-		prof_buf_varint(index, batch ? batch->ba_nsamples : 0);
-		prof_buf_varint(index, batch ? batch->ba_first_ns : 0);
-		prof_buf_varint(index, batch ? batch->ba_last_ns : 0);
-	}
 	if (batch == NULL)
 		return;
 	prof_buf_bytes(&output->ou_last_tallies, batch->ba_tallies.bf_data,
