@@ -81,9 +81,11 @@ wanted()
 	return 1
 }
 
-report()	# verdict name remark
+report()	# verdict name remark seconds
 {
-	printf '%-5s %s%s\n' "$1" "$2" "${3:+: $3}"
+	long=
+	[ "${4:-0}" -ge 5 ] && long=" ($4 s)"
+	printf '%-5s %s%s%s\n' "$1" "$2" "${3:+: $3}" "$long"
 }
 
 # Run one test; sets verdict and remark, output in $log.
@@ -95,6 +97,7 @@ run_one()
 	limit=${limit:-$TEST_TIMEOUT}
 	verdict=fail
 	remark=
+	seconds=0
 	if ! head -n 6 "$test" | grep -q ASSERTION:; then
 		remark='it has no line "ASSERTION:" at its top'
 		return
@@ -104,8 +107,10 @@ run_one()
 	*)	set -- sh "$test"
 		head -n 1 "$test" | grep -q bash && set -- bash "$test" ;;
 	esac
+	begun=$(date +%s)
 	timeout -k 10 "$limit" "$@" >"$log" 2>&1 </dev/null
 	status=$?
+	seconds=$(($(date +%s) - begun))
 	case $status in
 	0)	verdict=pass
 		if [ ! -s "$log" ]; then
@@ -139,7 +144,7 @@ for t in $tests; do
 	log=$B/tests/log/$(echo "${t#tests/}" | tr / -).log
 	: >"$log"
 	run_one "$t"
-	report "$verdict" "$t" "$remark"
+	report "$verdict" "$t" "$remark" "$seconds"
 	case $verdict in
 	pass)	passed=$((passed + 1)) ;;
 	skip)	skipped=$((skipped + 1)) ;;
