@@ -30,7 +30,7 @@ is()		# pattern
 {
 	grep -Eq "^$1" ../out || fail "not said: $1"
 }
-is 'pass +tests/x/good.sh$'
+is 'pass +tests/x/good.sh'
 is 'fail +tests/x/silent.sh: it printed nothing'
 is 'skip +tests/x/skipped.sh: no reason to stay'
 is 'fail +tests/x/unreasoned.sh: skipped without'
