@@ -20,7 +20,7 @@ while read -r name options; do
 done <<'EVENTS'
 counter -e cycles -c 100000 --filter pid>0&&comm!="x"&&cpu<4
 software -e page-faults -c 1 -e context-switches -c 1
-timers -e cpu-clock -c 1000000 -e profile:::1000hz -e interval:::10ms
+timers -e cpu-clock -c 1000000 -e profile:::1000hz -e interval:::1ms
 switches -e sched:sched_switch --filter prev_pid>0||next_pid>0
 tracepoints -e sched:sched_process_exec -e sched:sched_process_fork
 entry -e syscall:::entry --filter nr>0&&uid==0

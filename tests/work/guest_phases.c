@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #define PHASE(name)							\
-	__attribute__((noinline, noclone, aligned(64))) void		\
+	__attribute__((noinline, aligned(64))) void			\
 	name(uint64_t turns)						\
 	{								\
 		while (turns-- > 0)					\
