@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: ISC
+# ASSERTION: A timer that comes late fires once and counts the periods that it
+# left out: on each CPU samples + late is elapsed time / period, within 2.
+#
+# Easy to get wrong: the delay of each firing must not add up, and the silence
+# before the first firing and after the last counts, too.
+
+. "${SRC:=$PWD}/tests/kern/lib-kern.sh"
+need_recording
+tmpdir
+
+for load in idle busy; do
+	if [ $load = busy ]; then
+		"$work/spin" -t 3 0 >/dev/null &
+		kill_at_end $!
+	fi
+	for us in 1000 50; do
+		record 0 -o a.dtp -a -C 0 --call-graph none -e cpu-clock \
+		    -c ${us}000 --duration 500ms
+		py $load <<'END'
+import sys
+import recording as rec
+
+row = rec.balance("a.dtp", ["cpu-clock"])["cpu-clock"]
+period = rec.report("a.dtp")["events"][1]["period"]
+due = row["count"] / period
+told = row["fired"] + row["outside"] + row["late"]
+rec.check(abs(due - told) <= 2, "%s: %.2f periods of %d ns, but %d fired + "
+          "%d outside + %d late" % (sys.argv[1], due, period, row["fired"],
+                                    row["outside"], row["late"]))
+rec.check(abs(row["unaccounted"]) <= row["unaccounted_bound"], "unaccounted "
+          "%d is beyond %d" % (row["unaccounted"], row["unaccounted_bound"]))
+rec.ok("%s: %.2f periods of %d ns: %d fired + %d outside + %d late" %
+       (sys.argv[1], due, period, row["fired"], row["outside"], row["late"]))
+END
+	done
+done
