@@ -26,7 +26,7 @@ check: tests-built
 check-unit: $(UNIT_BINS)
 	@$(TEST_ENV) sh tests/run.sh -u $(T)
 
-#> accept: the claims at their full size (hours)
+#> accept: the claims at their full size (about three hours)
 accept: tests-built
 	@$(TEST_ENV) ACCEPT=1 sh tests/run.sh -d tests/accept $(T)
 
