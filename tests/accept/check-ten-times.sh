@@ -22,7 +22,7 @@ while True:
 
 hogs=
 for run in 1 2 3 4 5 6 7 8 9 10; do
-	[ "$run" -eq 9 ] && hog 0.4 && hog 0.8
+	[ "$run" -eq 9 ] && hog 0.35 && hog 0.35
 	begun=$(date +%s)
 	sh "$SRC/tests/run.sh" >"out.$run" 2>&1 || {
 		grep -E -A 40 '^fail' "out.$run"
