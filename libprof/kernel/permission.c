@@ -160,7 +160,7 @@ is_locked_down(void)
 static const char *
 name_of(const struct prof_event *event)
 {
-	return (event == NULL ? "the record of mappings" : event->ev_name);
+	return (event == NULL ? "perf events" : event->ev_name);
 }
 
 /* ----------------------------------------------------- perf_event_open */

@@ -105,6 +105,23 @@ no_program(void)
 	close(fd);
 }
 
+/* Other notes come before it, and what is cut or too long is none. */
+static void
+bare_notes(void)
+{
+	uint32_t notes[16] = { 4, 5, 1, 0x554e47, 1, 2, 4, 20, 3, 0x554e47,
+	    0x04030201, 5, 6, 7, 8 };
+	uint8_t id[20];
+
+	CHECK(prof_build_id_of_notes(notes, 60, 4, id) == 20 && id[0] == 1 &&
+	    id[3] == 4 && id[4] == 5 && id[19] == 0, "behind another note");
+	CHECK(prof_build_id_of_notes(notes, 56, 4, id) == 0, "a cut note");
+	notes[7] = 21;
+	CHECK(prof_build_id_of_notes(notes, 64, 4, id) == 0, "21 bytes");
+	notes[7] = 0xfffffffc;
+	CHECK(prof_build_id_of_notes(notes, 64, 4, id) == 0, "4 GiB");
+}
+
 int
 main(void)
 {
@@ -128,6 +145,7 @@ main(void)
 	}
 	CHECK(same >= 2, "only %d files with a build-id", same);
 	no_program();
+	bare_notes();
 	printf("ok: %d files, %d build-ids as readelf has them\n",
 	    files->fi_n, same);
 	free(files);

@@ -24,6 +24,7 @@ main(void)
 	struct prof_accounting sum;
 	struct prof_rings *rings;
 	struct child child;
+	struct prof_err error;
 	const char *note;
 
 	become_ordinary();
@@ -38,8 +39,13 @@ main(void)
 	options.ro_samples = true;
 	options.ro_events = events;
 	options.ro_nevents = 1;
+	options.ro_ring_bytes = 4096;
+	prof_rings_close(rings_open(&options));
+	/* Some is to be had, so from here on there is no reason to skip. */
 	options.ro_ring_bytes = (size_t)1 << 28;
-	rings = rings_open(&options);
+	memset(&error, 0, sizeof(error));
+	rings = prof_rings_open(&options, &error);
+	CHECK(rings != NULL, "%s; %s", error.pe_text, error.pe_cure);
 	note = prof_rings_note(rings, 0);
 	CHECK(note != NULL && strstr(note, "perf_event_mlock_kb") != NULL &&
 	    strstr(note, "shrunk") != NULL, "note: %s", note ? note : "none");
