@@ -64,8 +64,8 @@ guest_unpack()
 guest_boot()
 {
 	guest_pack
-	timeout --foreground ${GUEST_LIMIT:-170} qemu-system-aarch64 -M virt -cpu cortex-a53 \
-	    -icount shift=1 -smp 1 -m 512 -nographic -no-reboot -nic none \
+	timeout --foreground "${GUEST_LIMIT:-170}" qemu-system-aarch64 \
+	    -M virt -cpu cortex-a53 -icount shift=1 -smp 1 -m 512 -nographic -no-reboot -nic none \
 	    -kernel "$GUEST/vmlinuz" -initrd initrd \
 	    -append 'console=ttyAMA0 rdinit=/init quiet panic=-1' \
 	    </dev/null >console 2>&1
@@ -83,7 +83,7 @@ guest_boot()
 verify()	# file [argument ...]
 {
 	cat >verify.py
-	python3 - "$@" <<-'END'
+	python3 - "$@" <<-'END' || fail "$1 is not as it must be"
 	import json, sys
 	def need(condition, text):
 	    print(("ok: " if condition else "FAIL: ") + text)
@@ -97,7 +97,6 @@ verify()	# file [argument ...]
 	exec(open("verify.py").read(),
 	    dict(j=j, argv=sys.argv[2:], need=need))
 	END
-	[ $? -eq 0 ] || fail "$1 is not as it must be"
 }
 
 # The accounting of a recording, which must balance, in the file stats.
