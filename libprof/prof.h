@@ -160,7 +160,7 @@ enum prof_record_type {
 	PROF_R_STOP,
 	PROF_R_THROTTLE,	/* the kernel stopped an event for a while */
 	PROF_R_UNTHROTTLE,
-	PROF_R_LOST,		/* pr_weight records of the side band lost */
+	PROF_R_LOST,		/* pr_weight were lost, see pr_addr */
 	PROF_R_KSYMBOL
 };
 
@@ -203,6 +203,10 @@ struct prof_record {
 	int		 pr_group_dead;
 	/* EXEC: path.  MMAP: path.  MARK: text.  KSYMBOL: name */
 	const char	*pr_path;
+	/*
+	 * LOST: firings of pr_event were refused on pr_cpu, from this time on
+	 * until pr_time_ns; 0: it is records of the side band that were lost.
+	 */
 	uint64_t	 pr_addr;
 	uint64_t	 pr_len;
 	uint64_t	 pr_offset;

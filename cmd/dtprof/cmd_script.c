@@ -205,7 +205,8 @@ show_all(struct script *script, struct out *out)
 		comm = script_comms_get(&script->sr_comms, record.pr_tid);
 		if (!passes(script, &record, comm))
 			continue;
-		info = record.pr_type == PROF_R_SAMPLE ? prof_reader_event(
+		info = record.pr_type == PROF_R_SAMPLE ||
+		    record.pr_type == PROF_R_LOST ? prof_reader_event(
 		    script->sr_reader, record.pr_event) : NULL;
 		(so->so_json ? script_json : script_text)(out, &record, info,
 		    comm);

@@ -20,7 +20,8 @@ static void	 show_sample(struct out *out,
 static void	 show_mapping(struct out *out,
 		    const struct prof_record *record);
 static void	 show_other(struct out *out,
-		    const struct prof_record *record);
+		    const struct prof_record *record,
+		    const struct prof_event_info *info);
 
 static void
 key(struct out *out, const char *name)
@@ -139,7 +140,8 @@ show_mapping(struct out *out, const struct prof_record *record)
 }
 
 static void
-show_other(struct out *out, const struct prof_record *record)
+show_other(struct out *out, const struct prof_record *record,
+    const struct prof_event_info *info)
 {
 	switch (record->pr_type) {
 	case PROF_R_FORK:
@@ -164,6 +166,10 @@ show_other(struct out *out, const struct prof_record *record)
 		break;
 	case PROF_R_LOST:
 		key_u64(out, "count", record->pr_weight);
+		if (record->pr_addr == 0)
+			break;
+		key_u64(out, "since_ns", record->pr_addr);
+		key_str(out, "event", info == NULL ? "" : info->pi_name);
 		break;
 	default:
 		break;
@@ -185,6 +191,6 @@ script_json(struct out *out, const struct prof_record *record,
 	if (record->pr_type == PROF_R_SAMPLE && info != NULL)
 		show_sample(out, record, info);
 	else
-		show_other(out, record);
+		show_other(out, record, info);
 	out_str(out, "}\n");
 }

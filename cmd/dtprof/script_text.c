@@ -119,6 +119,14 @@ show_sample(struct out *out, const struct prof_record *record,
 }
 
 static void
+show_time(struct out *out, uint64_t time_ns)
+{
+	out_u64(out, time_ns / 1000000000);
+	out_char(out, '.');
+	out_digits(out, time_ns % 1000000000, 9);
+}
+
+static void
 show_other(struct out *out, const struct prof_record *record)
 {
 	out_str(out, script_type_name(record->pr_type));
@@ -146,8 +154,12 @@ show_other(struct out *out, const struct prof_record *record)
 		out_text(out, record->pr_path);
 		break;
 	case PROF_R_LOST:
-		out_fmt(out, ": %llu records",
-		    (unsigned long long)record->pr_weight);
+		out_fmt(out, ": %llu %s",
+		    (unsigned long long)record->pr_weight,
+		    record->pr_addr == 0 ? "records of the side band" :
+		    "firings were refused since ");
+		if (record->pr_addr != 0)
+			show_time(out, record->pr_addr);
 		break;
 	default:
 		break;
@@ -175,9 +187,7 @@ script_text(struct out *out, const struct prof_record *record,
 	out_str(out, " [");
 	out_digits(out, record->pr_cpu, 3);
 	out_str(out, "] ");
-	out_u64(out, record->pr_time_ns / 1000000000);
-	out_char(out, '.');
-	out_digits(out, record->pr_time_ns % 1000000000, 9);
+	show_time(out, record->pr_time_ns);
 	out_str(out, ": ");
 	if (record->pr_type == PROF_R_SAMPLE && info != NULL)
 		show_sample(out, record, info);

@@ -76,7 +76,11 @@ take(struct stats *stats, const struct prof_record *record)
 		stats->st_maps++;
 		break;
 	case PROF_R_LOST:
-		stats->st_side_lost += record->pr_weight;
+		/* What the streams refused is in the accounting. */
+		if (record->pr_addr == 0)
+			stats->st_side_lost += record->pr_weight;
+		else
+			stats->st_gaps++;
 		break;
 	case PROF_R_THROTTLE:
 	case PROF_R_UNTHROTTLE:

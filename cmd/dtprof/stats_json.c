@@ -45,9 +45,11 @@ show_recording(const struct stats *stats, struct out *out)
 	key_str(out, "path", prof_reader_info(stats->st_reader, "path"));
 	out_fmt(out, ",\"samples\":%" PRIu64 ",\"lives\":%" PRIu64
 	    ",\"mappings\":%" PRIu64 ",\"marks\":%" PRIu64
-	    ",\"side_band_lost\":%" PRIu64 ",\"duration_ns\":%" PRIu64,
+	    ",\"side_band_lost\":%" PRIu64 ",\"gaps\":%" PRIu64
+	    ",\"duration_ns\":%" PRIu64,
 	    prof_reader_nsamples(stats->st_reader), stats->st_lives,
 	    stats->st_maps, stats->st_marks, stats->st_side_lost,
+	    stats->st_gaps,
 	    stats->st_end_ns > stats->st_start_ns ?
 	    stats->st_end_ns - stats->st_start_ns : 0);
 	out_str(out, ",\"info\":{");

@@ -78,6 +78,9 @@ show_head(const struct stats *stats, struct out *out)
 	if (stats->st_side_lost > 0)
 		out_fmt(out, "LOST         %" PRIu64 " records of mappings "
 		    "and throttling\n", stats->st_side_lost);
+	if (stats->st_gaps > 0)
+		out_fmt(out, "GAPS         %" PRIu64 " stretches in which "
+		    "firings were refused\n", stats->st_gaps);
 	if (stats->st_throttles > 0)
 		out_fmt(out, "THROTTLED    %" PRIu64 " times by the kernel, "
 		    "%.1f ms in all\n", stats->st_throttles,

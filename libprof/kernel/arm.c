@@ -202,7 +202,8 @@ arm_bpf(struct prof_session *session)
 	    sizeof(*session->se_missed));
 	if (session->se_counts == NULL || session->se_missed == NULL)
 		return (prof_fail_nomem(&session->se_error));
-	if ((session->se_drain = prof_drain_new(session)) == NULL)
+	if ((session->se_drain = prof_drain_new(session)) == NULL ||
+	    prof_gaps_init(session) == -1)
 		return (-1);
 	ro.ro_cpus = session->se_online;
 	ro.ro_ncpus = session->se_nonline;
@@ -378,6 +379,8 @@ prof_session_undo(struct prof_session *session)
 	session->se_rings = NULL;
 	prof_drain_free(session->se_drain);
 	session->se_drain = NULL;
+	free(session->se_gaps);
+	session->se_gaps = NULL;
 	prof_bpf_fini(&session->se_bpf);
 	free(session->se_counts);
 	free(session->se_missed);

@@ -308,7 +308,8 @@ take_all(struct prof_session *session)
 
 	if (session->se_use_bpf) {
 		prof_bpf_bell_clear(&session->se_bpf);
-		if (prof_drain_round(session->se_drain) == -1)
+		if (prof_drain_round(session->se_drain) == -1 ||
+		    prof_gaps_look(session) == -1)
 			return (-1);
 		adapt(session);
 		if (session->se_state != PROF_STOPPED)

@@ -127,6 +127,13 @@ int	prof_targets_check(struct prof_session *session);
 /* Write the accounting so far into the recording. */
 int	prof_account_write(struct prof_session *session);
 
+/* ------------------------------------------------------------- gaps.c */
+
+struct prof_gap;
+int	prof_gaps_init(struct prof_session *session);
+/* LOST records for what was refused since the last look; after stop, all. */
+int	prof_gaps_look(struct prof_session *session);
+
 /* -------------------------------------------------------------- arm.c */
 
 /* Give back everything that arm made; the file too, unless it was closed. */
@@ -173,6 +180,8 @@ struct prof_session {
 	size_t		 se_ncpus;
 	struct prof_bpf	 se_bpf;
 	struct prof_drain *se_drain;
+	struct prof_gap	*se_gaps;	/* [ncpus * nevents] */
+	uint64_t	 se_looked_ns;	/* for gaps, last */
 	struct prof_rings *se_rings;
 	struct prof_writer *se_writer;
 	struct prof_marks *se_marks;
