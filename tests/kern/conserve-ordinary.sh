@@ -59,7 +59,8 @@ for name, event in [("on_sys_enter", "syscall::close:entry"),
               % (event, row["missed"], program["misses"]))
     rec.ok("%s: fired %d + outside %d = %d runs by the kernel's count" %
            (event, row["fired"], row["outside"], program["runs"]))
-runs = sum(p["runs"] for n in ("on_fork", "on_exec", "on_exit", "on_rename")
+runs = sum(p["runs"] for n in ("on_fork", "on_exec", "on_task_exit",
+                              "on_rename")
            for p in ran[n])
 rec.check(rows["proc"]["fired"] + rows["proc"]["outside"] == runs,
           "proc: fired %d + outside %d, runs %d" % (

@@ -17,6 +17,12 @@ tmpdir
 : "${KILLS:=15}" "${SEED:=$(date +%s)}"
 echo "seed $SEED"
 
+# What looks for leftovers has to know what to look for.
+for name in $(sed -n 's/^\(on_[a-z_]*\)(.*/\1/p' "$SRC"/sys/prov_*.bpf.c); do
+	grep -q "\"$name\"" "$SRC/tests/work/orphans.c" ||
+	    fail "tests/work/orphans.c does not know $name"
+done
+
 # Objects of ours that a process holds, by its fdinfo; its perf events.
 holds()		# pid
 {

@@ -127,7 +127,8 @@ is_ours(int kind, const char *name)
 	};
 	static const char *const programs[] = {
 		"on_overflow", "on_timer", "on_tracepoint", "on_sys_enter",
-		"on_sys_exit", "on_fork", "on_exec", "on_exit", "on_rename"
+		"on_sys_exit", "on_fork", "on_exec", "on_task_exit",
+		"on_rename"
 	};
 	size_t i;
 
