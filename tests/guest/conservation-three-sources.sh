@@ -33,8 +33,8 @@ switch = of["sched:sched_switch"]["stored"]
 need(switch >= writes - 10, "%d switches" % switch)
 need(of["cycles"]["stored"] > 1000, "%d cycles" % of["cycles"]["stored"])
 END
-"$DTPROF" script --json results/three.dtp >script || fail "no script"
-verify script <<'END'
+"$DTPROF" script --json results/three.dtp >samples || fail "no script"
+verify samples <<'END'
 samples = [r for r in j if r["type"] == "sample"]
 times = [r["time_ns"] for r in samples]
 need(len(times) > 20000, "%d samples" % len(times))

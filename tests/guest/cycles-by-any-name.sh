@@ -26,7 +26,7 @@ n=0
 for name in $names; do
 	n=$((n + 1))
 	accounting results/$n.dtp
-	verify stats $name <<-'END'
+	verify stats "$name" <<-'END'
 	a = j["accounting"][1]
 	# Six cycles a turn, and what the kernel adds.
 	need(a["event"] == argv[0] and 1 <= a["count"] / 120e6 < 1.1,

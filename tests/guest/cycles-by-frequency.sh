@@ -16,9 +16,9 @@ done
 END
 for hz in 1000 4000; do
 	accounting results/$hz.dtp
-	"$DTPROF" script --json results/$hz.dtp >script || fail "no script"
+	"$DTPROF" script --json results/$hz.dtp >samples || fail "no script"
 	cp stats stats.$hz
-	verify script $hz stats.$hz <<-'END'
+	verify samples $hz stats.$hz <<-'END'
 	import json
 	hz = int(argv[0])
 	a = json.load(open(argv[1]))["accounting"][1]

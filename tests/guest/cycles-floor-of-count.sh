@@ -21,8 +21,8 @@ while [ $boot -le $boots ]; do
 	done
 	END
 	for period in $periods; do
-		accounting results/$period.dtp
-		verify stats $period $boot <<-'END'
+		accounting "results/$period.dtp"
+		verify stats "$period" $boot <<-'END'
 		a, period = j["accounting"][1], int(argv[0])
 		show = "boot %s period %d: %%s (count %d, stored %d)" % (
 		    argv[1], period, a["count"], a["stored"])

@@ -15,11 +15,11 @@ dtprof record -q --no-inherit --call-graph none -e cycles -c 50000 \
     -o phases.dtp -- guest_phases 10 2
 END
 accounting results/phases.dtp
-"$DTPROF" script --json results/phases.dtp >script || fail "no script"
+"$DTPROF" script --json results/phases.dtp >samples || fail "no script"
 aarch64-linux-gnu-nm -S "$ARM64/tests/work/guest_phases" >symbols ||
     fail "no symbols"
-cat symbols | awk '/ phase_/ { print $1, $2, $4 }' >phases
-verify script phases <<'END'
+awk '/ phase_/ { print $1, $2, $4 }' symbols >phases
+verify samples phases <<'END'
 where = {name: range(int(at, 16), int(at, 16) + int(size, 16))
     for at, size, name in map(str.split, open(argv[0]))}
 pcs = [int(r["ip"], 16) for r in j

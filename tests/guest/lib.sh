@@ -65,7 +65,8 @@ guest_boot()
 {
 	guest_pack
 	timeout --foreground "${GUEST_LIMIT:-170}" qemu-system-aarch64 \
-	    -M virt -cpu cortex-a53 -icount shift=1 -smp 1 -m 512 -nographic -no-reboot -nic none \
+	    -M virt -cpu cortex-a53 -icount shift=1 -smp 1 -m 512 \
+	    -nographic -no-reboot -nic none \
 	    -kernel "$GUEST/vmlinuz" -initrd initrd \
 	    -append 'console=ttyAMA0 rdinit=/init quiet panic=-1' \
 	    </dev/null >console 2>&1
