@@ -26,10 +26,10 @@ pcs = [int(r["ip"], 16) for r in j
     if r["type"] == "sample" and r["event"] == "cycles"]
 one = sum(pc in where["phase_one"] for pc in pcs)
 three = sum(pc in where["phase_three"] for pc in pcs)
-share = one / (one + three)
 need(one + three > 9000, "%d samples of %d in the two phases" %
     (one + three, len(pcs)))
 need(one + three > 0.9 * len(pcs), "few are elsewhere")
+share = one / (one + three)
 need(abs(share / 0.25 - 1) < 0.01, "phase_one has %d, %.3f %%" %
     (one, 100 * share))
 need(abs((1 - share) / 0.75 - 1) < 0.01, "phase_three has %d, %.3f %%" %
