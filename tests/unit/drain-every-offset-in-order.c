@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * ASSERTION: The drain takes every record once, from any offset of a ring,
+ * also across its end, never one that is still being written, gives back
+ * exactly the room of what it took, and merges CPUs in order of time, a few
+ * or with ids far apart.
+ *
+ * Easy to get wrong: a record that wraps, a region whose records lie in
+ * another order than their times, an outer writer that is not yet done, and
+ * a CPU that is silent while others are not.  Streams of memory of our own
+ * are written here as the BPF programs do, by random steps (the seed is
+ * printed), and a plain array says what has to come out.
+ */
+#include <sys/mman.h>
+
+#include <time.h>
+
+#include "kernel/session_impl.h"
+#include "session.h"
+
+#define NLANES		3
+#define RING		65536
+#define STEPS		200000
+#define MAX_RECORDS	1000000
+#define BODY_SAMPLE	8
+#define BODY_EXEC	((uint32_t)sizeof(struct dtp_exec))
+
+struct expected {
+	uint64_t	ex_time_ns;
+	uint64_t	ex_number;
+	uint32_t	ex_cpu;
+};
+
+static const int cpus[NLANES] = { 0, 3, 900 };
+static struct expected *expected;
+static size_t nexpected;
+static struct prof_session session;
+static bool straddled[512];
+
+static uint64_t
+position(const struct dtp_stream *stream)
+{
+	return (stream->ss_state >> DTP_WRITERS_BITS);
+}
+
+/* The next time, always a later one. */
+static uint64_t
+tick(void)
+{
+	static uint64_t last;
+	uint64_t now;
+
+	do
+		now = prof_now_ns();
+	while (now <= last);
+	last = now;
+	return (now);
+}
+
+/* One record at the end of what is reserved; false: it has no room. */
+static bool
+put(int lane, uint64_t time_ns, bool whole)
+{
+	struct dtp_stream *stream = &session.se_bpf.bp_streams[cpus[lane]];
+	uint8_t *ring = (uint8_t *)(uintptr_t)session.se_bpf.bp_rings +
+	    stream->ss_ring * session.se_bpf.bp_ring_stride;
+	bool is_exec = random() % 8 == 0;
+	uint32_t size = (uint32_t)sizeof(struct dtp_rec) +
+	    (is_exec ? BODY_EXEC : BODY_SAMPLE);
+	uint64_t at = position(stream), offset = at & (RING - 1);
+	struct dtp_rec *rec = (struct dtp_rec *)(ring + offset);
+
+	if (at - stream->ss_tail + size > RING)
+		return (false);
+	if (offset + size > RING)
+		straddled[(RING - offset) / 8] = true;
+	stream->ss_state += (uint64_t)size << DTP_WRITERS_BITS;
+	if (!whole) {
+		memset(rec, 0xff, size);
+		return (true);
+	}
+	memset(rec, 0, size);
+	rec->dr_size = size;
+	rec->dr_type = is_exec ? DTP_T_EXEC : DTP_T_SAMPLE;
+	rec->dr_event = is_exec ? 0 : 1;
+	rec->dr_cpu = (uint32_t)cpus[lane];
+	rec->dr_time_ns = time_ns;
+	rec->dr_pid = rec->dr_tid = 1;
+	if (!is_exec)
+		memcpy(rec + 1, &nexpected, sizeof(nexpected));
+	CHECK(nexpected < MAX_RECORDS);
+	expected[nexpected].ex_time_ns = time_ns;
+	expected[nexpected].ex_cpu = (uint32_t)cpus[lane];
+	expected[nexpected].ex_number = is_exec ? UINT64_MAX : nexpected;
+	nexpected++;
+	return (true);
+}
+
+/* Writers within writers: they entered in order, and end the other way. */
+static void
+region(int lane)
+{
+	struct dtp_stream *stream = &session.se_bpf.bp_streams[cpus[lane]];
+	uint64_t time_ns[4];
+	int n = (int)(random() % 4) + 1;
+
+	for (int i = 0; i < n; i++)
+		time_ns[i] = tick();
+	while (n-- > 0)
+		(void)put(lane, time_ns[n], true);
+	stream->ss_head = position(stream);
+}
+
+static void
+drain_round(void)
+{
+	CHECK(prof_drain_round(session.se_drain) >= 0);
+}
+
+/*
+ * A writer has reserved and is still copying: what lies there now is no
+ * record, and must not be looked at.  Then it is done.
+ */
+static void
+unfinished(int lane)
+{
+	struct dtp_stream *stream = &session.se_bpf.bp_streams[cpus[lane]];
+	uint64_t state = stream->ss_state, tail, time_ns = tick();
+
+	stream->ss_state++;
+	if (put(lane, time_ns, false)) {
+		drain_round();
+		drain_round();
+	}
+	tail = stream->ss_tail;
+	CHECK(tail <= stream->ss_head);
+	stream->ss_state = state;
+	(void)put(lane, time_ns, true);
+	stream->ss_head = position(stream);
+}
+
+static void
+open_session(void)
+{
+	struct prof_bpf *bpf = &session.se_bpf;
+	struct prof_event_info info = { 0 };
+	struct prof_options options = session_options();
+	struct prof_err error = { 0 };
+	struct prof_event *event;
+
+	session.se_use_bpf = true;
+	bpf->bp_ncpus = 901;
+	bpf->bp_nevents = 2;
+	bpf->bp_ring_bytes = RING;
+	bpf->bp_ring_stride = RING + DTP_MAX_RECORD;
+	bpf->bp_streams = calloc(bpf->bp_ncpus, sizeof(*bpf->bp_streams));
+	bpf->bp_rings = calloc(NLANES, bpf->bp_ring_stride);
+	CHECK(bpf->bp_streams != NULL && bpf->bp_rings != NULL);
+	for (int n = 0; n < NLANES; n++)
+		bpf->bp_streams[cpus[n]].ss_ring = (uint64_t)n;
+	session.se_online = (int *)(uintptr_t)cpus;
+	session.se_nonline = NLANES;
+	event = prof_event_new("proc", "proc:::", "events", NULL,
+	    PROF_KIND_PROC);
+	CHECK(event != NULL);
+	CHECK(prof_events_add(&session.se_events, event) == 0);
+	event = prof_event_new("e", "static:g::e", "events", NULL,
+	    PROF_KIND_TRACEPOINT);
+	CHECK(event != NULL);
+	event->ev_nargs = 1;
+	event->ev_id = 1;
+	CHECK(prof_events_add(&session.se_events, event) == 0);
+	session.se_writer = prof_writer_open(options.po_output, &error);
+	CHECK(session.se_writer != NULL);
+	info.pi_name = info.pi_probe = info.pi_provider = "e";
+	info.pi_unit = "events";
+	CHECK(prof_writer_event(session.se_writer, &info) == 0);
+	info.pi_nargs = 1;
+	info.pi_arg_names[0] = info.pi_arg_types[0] = "n";
+	info.pi_parts = DTP_P_ARGS;
+	CHECK(prof_writer_event(session.se_writer, &info) == 0);
+	session.se_drain = prof_drain_new(&session);
+	CHECK(session.se_drain != NULL);
+}
+
+static int
+by_time(const void *a, const void *b)
+{
+	const struct expected *ea = a, *eb = b;
+
+	return (ea->ex_time_ns < eb->ex_time_ns ? -1 :
+	    ea->ex_time_ns > eb->ex_time_ns);
+}
+
+static void
+compare(void)
+{
+	struct prof_err error = { 0 };
+	struct prof_reader *reader;
+	struct prof_record record;
+	size_t n = 0;
+
+	CHECK(prof_writer_close(session.se_writer, &error) == 0);
+	reader = prof_reader_open(session_file, &error);
+	CHECK(reader != NULL);
+	qsort(expected, nexpected, sizeof(*expected), by_time);
+	while (prof_reader_next(reader, &record) == 1) {
+		CHECK(n < nexpected);
+		CHECK(record.pr_time_ns == expected[n].ex_time_ns);
+		CHECK(record.pr_cpu == expected[n].ex_cpu);
+		CHECK((record.pr_type == PROF_R_EXEC) ==
+		    (expected[n].ex_number == UINT64_MAX));
+		if (record.pr_type == PROF_R_SAMPLE)
+			CHECK(record.pr_args[0] == expected[n].ex_number);
+		n++;
+	}
+	CHECK(n == nexpected);
+	prof_reader_close(reader);
+}
+
+/* The order in which the drain hands over is seen at the writer's door. */
+static void
+check_empty(void)
+{
+	uint64_t taken = 0;
+
+	while (!prof_drain_empty(session.se_drain))
+		drain_round();
+	for (int n = 0; n < NLANES; n++) {
+		struct dtp_stream *stream = &session.se_bpf.bp_streams[cpus[n]];
+
+		CHECK(stream->ss_tail == position(stream));
+		for (uint32_t e = 0; e < 2; e++)
+			taken += prof_drain_read(session.se_drain,
+			    (uint32_t)cpus[n], e);
+	}
+	CHECK(taken == nexpected);
+}
+
+int
+main(void)
+{
+	unsigned seed = (unsigned)time(NULL);
+	int wraps = 0;
+
+	printf("seed %u\n", seed);
+	srandom(seed);
+	expected = calloc(MAX_RECORDS, sizeof(*expected));
+	CHECK(expected != NULL);
+	open_session();
+	for (int step = 0; step < STEPS; step++) {
+		long what = random() % 100;
+		/* One CPU is busy, one is not, one hardly ever wakes. */
+		int lane = what < 80 ? 0 : what < 97 ? 1 : 2;
+
+		if (random() % 50 == 0)
+			unfinished(lane);
+		else
+			region(lane);
+		if (random() % 40 == 0)
+			drain_round();
+		if (random() % 2000 == 0)
+			check_empty();
+	}
+	check_empty();
+	compare();
+	for (int i = 1; i < 512; i++)
+		wraps += straddled[i];
+	CHECK(wraps >= 36);
+	printf("ok: %zu records of %d CPUs, each once and in order; the ring's "
+	    "end lay at %d places of a record\n", nexpected, NLANES, wraps);
+	prof_drain_free(session.se_drain);
+	prof_events_free(&session.se_events);
+	prof_pidset_fini(&session.se_pids);
+	free(session.se_bpf.bp_streams);
+	free((void *)(uintptr_t)session.se_bpf.bp_rings);
+	free(expected);
+	return (0);
+}
