@@ -112,7 +112,8 @@ fetch()
 	apt-get -qq -c "$state/apt.conf" update >"$state/log" 2>&1 ||
 	    skip "no arm64 packages: $(tail -n 1 "$state/log")"
 	kernel=$(kernel_name)
-	[ -n "$kernel" ] || skip "no linux-image-$series*-cloud-arm64 to be had" \
+	[ -n "$kernel" ] ||
+	    skip "no linux-image-$series*-cloud-arm64 to be had" \
 	    "$(sed -n 's/^W: /(/p' "$state/log" | head -n 1 | sed 's/$/)/')"
 	rm -f "$state/wanted"
 	for name in $kernel $libraries; do

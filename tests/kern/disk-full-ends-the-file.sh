@@ -28,7 +28,7 @@ echo $? >script.status
 cp disk/a.dtp a.dtp
 df --output=avail disk | tail -n 1 >avail
 END
-for i in $(seq "$ROUNDS"); do
+for _ in $(seq "$ROUNDS"); do
 	"$work/calls" 0 >/dev/null &
 	storm=$!
 	kill_at_end "$storm"
