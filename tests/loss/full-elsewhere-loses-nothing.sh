@@ -9,14 +9,14 @@
 need_recording
 [ -d /sys/devices/system/cpu/cpu1 ] || skip "needs two CPUs"
 tmpdir
-: "${SLOW:=500}"
+: "${SLOW:=2000}"
 
 record_begin -o a.dtp -p $$ --comm calls --buffer 64K --call-graph none \
     -e syscall::close:entry -e syscall::close:return
 "$work/calls" -c 0 0 >/dev/null &
 flood=$!
 kill_at_end "$flood"
-"$work/calls" -c 1 -u 200 "$SLOW" >slow.json || fail "calls"
+"$work/calls" -c 1 -u 100 "$SLOW" >slow.json || fail "calls"
 # Loss is not a matter of luck: the reader stands still for a moment, but
 # for less than CPU 1 takes to fill its buffer.
 kill -STOP "$recorder"
