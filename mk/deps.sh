@@ -6,6 +6,7 @@
 #	build		what make needs
 #	check		what the tests need beside that
 #	guest		what the emulated machine of make check-guest needs
+#	accept		what make accept needs beside all that
 #	browser		what tests of pages in a browser need
 #
 # What is missing is installed by apt without questions, through sudo if that
@@ -23,18 +24,21 @@ packages_of()	# set
 		;;
 	check)
 		echo g++ python3 libclang-rt-dev llvm git pkg-config
-		echo shellcheck cppcheck mandoc bash procps util-linux
+		echo shellcheck cppcheck mandoc valgrind bash procps util-linux
 		;;
 	guest)
 		echo qemu-system-arm gcc-aarch64-linux-gnu
 		echo libc6-dev-arm64-cross cpio python3
+		;;
+	accept)
+		echo debootstrap
 		;;
 	browser)
 		echo chromium nodejs fonts-dejavu-core
 		;;
 	*)
 		echo "deps.sh: no package set $1: build, check, guest," \
-		    "browser" >&2
+		    "accept, browser" >&2
 		exit 2
 		;;
 	esac

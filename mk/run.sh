@@ -14,7 +14,7 @@ case $target in
 demo)			sets=build ;;
 check | bench)		sets='build check' ;;
 check-guest)		sets='build guest' ;;
-accept)			sets='build check guest' ;;
+accept)			sets='build check guest accept' ;;
 *)	echo "usage: sh mk/run.sh demo|check" >&2
 	exit 2 ;;
 esac
