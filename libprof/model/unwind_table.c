@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Makes the compact unwind table of a module from its call frame
+ * information.  The form is described in sys/dtp_unwind.h.
+ *
+ * Called by whoever publishes tables to the kernel, and by the user-space
+ * unwinder.  A row that repeats the rule before it is dropped; a rule that
+ * neither fits in a row nor in the dictionary says USER, and libunwind does
+ * those.  Memory is linear in the section, whose size the caller limits.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "unwind_table.h"
+
+#define BUCKET_BYTES	(1ULL << DTP_UW_BUCKET_BITS)
+#define MAX_ENTRIES	4096		/* a module's dictionary */
+#define MAX_SPAN	(1ULL << 32)
+
+/* Rows while they are collected: whole addresses. */
+struct collected {
+	uint64_t	 cl_pc;
+	uint16_t	 cl_rule;
+};
+
+struct builder {
+	struct prof_unwind_table *bu_table;
+	struct collected *bu_rows;
+	size_t		 bu_n;
+	size_t		 bu_cap;
+	uint16_t	 bu_slot[2 * MAX_ENTRIES]; /* hash -> entry + 1 */
+};
+
+static uint16_t
+dictionary(struct builder *bu, const struct dtp_uw_entry *entry)
+{
+	struct prof_unwind_table *table = bu->bu_table;
+	const uint8_t *bytes = (const uint8_t *)entry;
+	uint32_t hash = 2166136261u;
+	size_t n;
+
+	for (n = 0; n < sizeof(*entry); n++)
+		hash = (hash ^ bytes[n]) * 16777619u;
+	for (n = hash % (2 * MAX_ENTRIES); bu->bu_slot[n] != 0;
+	    n = (n + 1) % (2 * MAX_ENTRIES))
+		if (memcmp(&table->ut_entries[bu->bu_slot[n] - 1], entry,
+		    sizeof(*entry)) == 0)
+			return ((uint16_t)(DTP_UW_RULES + bu->bu_slot[n] -
+			    1));
+	if (table->ut_nentries == MAX_ENTRIES)
+		return (DTP_UW_USER);
+	table->ut_entries[table->ut_nentries] = *entry;
+	bu->bu_slot[n] = (uint16_t)++table->ut_nentries;
+	return ((uint16_t)(DTP_UW_RULES + table->ut_nentries - 1));
+}
+
+/* n units of so many bytes, or -1: not a whole number, or too many. */
+static int
+units(int64_t bytes, int64_t unit)
+{
+	if (bytes < 0 || bytes % unit != 0 || bytes / unit >
+	    DTP_UW_UNITS_MASK)
+		return (-1);
+	return ((int)(bytes / unit));
+}
+
+/* In the row itself, or -1. */
+static int
+inline_rule(const struct prof_cfi_rule *rule, bool arm)
+{
+	uint8_t fp = arm ? PROF_ARM_FP : PROF_X86_RBP;
+	uint8_t sp = arm ? PROF_ARM_SP : PROF_X86_RSP;
+	int cfa, saved = 0;
+
+	if (rule->cr_cfa != PROF_CFA_REG || (rule->cr_reg != fp &&
+	    rule->cr_reg != sp))
+		return (-1);
+	cfa = units(rule->cr_cfa_off, arm ? 16 : 8);
+	if (rule->cr_fp == PROF_SAVED_CFA)
+		saved = units(-(int64_t)rule->cr_fp_off, 8);
+	else if (rule->cr_fp != PROF_SAVED_SAME)
+		return (-1);
+	if (cfa == -1 || saved == -1 || (rule->cr_fp == PROF_SAVED_CFA &&
+	    saved == 0))
+		return (-1);
+	if (!arm && (rule->cr_ra != PROF_SAVED_CFA || rule->cr_ra_off != -8))
+		return (-1);
+	if (arm && saved == 0 && rule->cr_ra != PROF_SAVED_SAME)
+		return (-1);
+	if (arm && saved != 0 && (rule->cr_ra != PROF_SAVED_CFA ||
+	    rule->cr_ra_off != rule->cr_fp_off + 8))
+		return (-1);
+	return ((rule->cr_reg == fp ? DTP_UW_BASE_FP : 0) |
+	    cfa << DTP_UW_CFA_SHIFT | saved);
+}
+
+/* As an entry of the dictionary, or -1: too rare for the kernel. */
+static int
+entry_of(const struct prof_cfi_rule *rule, bool arm,
+    struct dtp_uw_entry *entry)
+{
+	uint8_t fp = arm ? PROF_ARM_FP : PROF_X86_RBP;
+	uint8_t sp = arm ? PROF_ARM_SP : PROF_X86_RSP;
+	bool deref = rule->cr_cfa == PROF_CFA_DEREF;
+
+	memset(entry, 0, sizeof(*entry));
+	if (!deref && rule->cr_cfa != PROF_CFA_REG)
+		return (-1);
+	if (rule->cr_reg == sp)
+		entry->ue_cfa = deref ? DTP_UW_CFA_DEREF_SP : DTP_UW_CFA_SP;
+	else if (rule->cr_reg == fp)
+		entry->ue_cfa = deref ? DTP_UW_CFA_DEREF_FP : DTP_UW_CFA_FP;
+	else if (!deref && rule->cr_reg < 32)
+		entry->ue_cfa = DTP_UW_CFA_REG;
+	else
+		return (-1);
+	entry->ue_reg = rule->cr_reg;
+	entry->ue_cfa_off = rule->cr_cfa_off;
+	entry->ue_cfa_add = deref ? rule->cr_cfa_add : 0;
+	switch (rule->cr_fp) {
+	case PROF_SAVED_SAME:
+		break;
+	case PROF_SAVED_CFA:
+		entry->ue_fp = DTP_UW_FP_CFA;
+		entry->ue_fp_off = rule->cr_fp_off;
+		break;
+	case PROF_SAVED_DEREF_FP:
+		entry->ue_fp = DTP_UW_FP_DEREF;
+		entry->ue_fp_off = rule->cr_fp_off;
+		break;
+	default:
+		entry->ue_fp = DTP_UW_FP_LOST;
+		break;
+	}
+	entry->ue_ra_off = rule->cr_ra_off;
+	if (rule->cr_ra == PROF_SAVED_CFA)
+		return (0);
+	entry->ue_ra = DTP_UW_RA_REG;
+	if (rule->cr_ra == PROF_SAVED_SAME && arm)
+		entry->ue_ra_off = PROF_ARM_LR;
+	else if (rule->cr_ra != PROF_SAVED_IN_REG || rule->cr_ra_off < 0 ||
+	    rule->cr_ra_off > 31)
+		return (-1);
+	return (0);
+}
+
+static uint16_t
+rule_word(struct builder *bu, const struct prof_cfi_rule *rule)
+{
+	bool arm = bu->bu_table->ut_machine == PROF_MACHINE_AARCH64;
+	struct dtp_uw_entry entry;
+	int in_row;
+
+	switch (rule->cr_cfa) {
+	case PROF_CFA_NONE:
+		return (DTP_UW_END);
+	case PROF_CFA_STOP:
+		return (DTP_UW_STOP);
+	case PROF_CFA_SIGNAL:
+		return (DTP_UW_SIGNAL);
+	case PROF_CFA_PLT:
+		if (rule->cr_cfa_off == 11)
+			return (DTP_UW_PLT11);
+		return (rule->cr_cfa_off == 10 ? DTP_UW_PLT10 : DTP_UW_USER);
+	}
+	if ((in_row = inline_rule(rule, arm)) != -1)
+		return ((uint16_t)in_row);
+	if (entry_of(rule, arm, &entry) == -1)
+		return (DTP_UW_USER);
+	return (dictionary(bu, &entry));
+}
+
+/* A later row at the same address replaces the one before. */
+static int
+add_row(void *arg, uint64_t pc, const struct prof_cfi_rule *rule)
+{
+	struct builder *bu = arg;
+	uint16_t word = rule_word(bu, rule);
+
+	if (bu->bu_n > 0 && pc < bu->bu_rows[bu->bu_n - 1].cl_pc)
+		return (0);
+	if (bu->bu_n > 0 && pc == bu->bu_rows[bu->bu_n - 1].cl_pc)
+		bu->bu_n--;
+	if (bu->bu_n > 0 && bu->bu_rows[bu->bu_n - 1].cl_rule == word)
+		return (0);
+	if (bu->bu_n == bu->bu_cap) {
+		size_t cap = bu->bu_cap == 0 ? 4096 : bu->bu_cap * 2;
+		struct collected *grown = reallocarray(bu->bu_rows, cap,
+		    sizeof(*grown));
+
+		if (grown == NULL)
+			return (1);
+		bu->bu_rows = grown;
+		bu->bu_cap = cap;
+	}
+	bu->bu_rows[bu->bu_n].cl_pc = pc;
+	bu->bu_rows[bu->bu_n++].cl_rule = word;
+	if (word == DTP_UW_USER)
+		bu->bu_table->ut_user++;
+	return (0);
+}
+
+/*
+ * .eh_frame by its section; in a file without sections, by the header that
+ * the loader knows, up to the entry of length 0 that ends it.
+ */
+static bool
+find_frames(const struct prof_elf *elf, struct prof_cfi_input *in)
+{
+	struct prof_elf_part part, header;
+	Elf64_Phdr ph;
+	int32_t off;
+	size_t n;
+
+	if (prof_elf_section_named(elf, ".eh_frame", &part) &&
+	    part.pp_size > 4)
+		goto found;
+	if (prof_elf_section_named(elf, ".debug_frame", &part)) {
+		in->ci_debug = true;
+		goto found;
+	}
+	for (n = 0; prof_elf_segment(elf, n, &ph); n++)
+		if (ph.p_type == PT_GNU_EH_FRAME && prof_elf_at(elf,
+		    ph.p_vaddr, &header) && header.pp_size >= 8 &&
+		    header.pp_bytes[1] == 0x1b) {
+			memcpy(&off, header.pp_bytes + 4, sizeof(off));
+			if (!prof_elf_at(elf, ph.p_vaddr + 4 +
+			    (uint64_t)(int64_t)off, &part))
+				return (false);
+			in->ci_to_zero = true;
+			goto found;
+		}
+	return (false);
+found:
+	in->ci_machine = elf->el_machine == EM_X86_64 ?
+	    PROF_MACHINE_X86_64 : PROF_MACHINE_AARCH64;
+	in->ci_bytes = part.pp_bytes;
+	in->ci_size = part.pp_size;
+	in->ci_address = part.pp_address;
+	return (true);
+}
+
+/* Addresses outside of the text are nonsense and would make a huge index. */
+static size_t
+clip(struct builder *bu, uint64_t low, uint64_t high)
+{
+	size_t from, to = bu->bu_n;
+
+	for (from = 0; from < to && bu->bu_rows[from].cl_pc < low; from++)
+		continue;
+	while (to > from && bu->bu_rows[to - 1].cl_pc > high)
+		to--;
+	memmove(bu->bu_rows, bu->bu_rows + from, (to - from) *
+	    sizeof(*bu->bu_rows));
+	return (to - from);
+}
+
+static int
+finish(struct builder *bu)
+{
+	struct prof_unwind_table *table = bu->bu_table;
+	size_t n, bucket = 0;
+
+	table->ut_base = bu->bu_rows[0].cl_pc & ~0xffffULL;
+	table->ut_span = bu->bu_rows[bu->bu_n - 1].cl_pc + 1 -
+	    table->ut_base;
+	if (table->ut_span > MAX_SPAN)
+		return (-1);
+	table->ut_nindex = (table->ut_span >> DTP_UW_BUCKET_BITS) + 2;
+	table->ut_nrows = bu->bu_n + 1;
+	table->ut_index = calloc(table->ut_nindex, sizeof(uint32_t));
+	table->ut_rows = calloc(table->ut_nrows, sizeof(uint32_t));
+	if (table->ut_index == NULL || table->ut_rows == NULL)
+		return (-1);
+	table->ut_rows[0] = (uint32_t)DTP_UW_END << 16;
+	for (n = 0; n < bu->bu_n; n++) {
+		uint64_t off = bu->bu_rows[n].cl_pc - table->ut_base;
+
+		while (bucket <= off / BUCKET_BYTES)
+			table->ut_index[bucket++] = (uint32_t)n + 1;
+		table->ut_rows[n + 1] = (uint32_t)bu->bu_rows[n].cl_rule <<
+		    16 | (uint32_t)(off & 0xffff);
+	}
+	while (bucket < table->ut_nindex)
+		table->ut_index[bucket++] = (uint32_t)n + 1;
+	return (0);
+}
+
+struct prof_unwind_table *
+prof_unwind_table_new(const struct prof_elf *elf)
+{
+	struct builder *bu = calloc(1, sizeof(*bu));
+	struct prof_unwind_table *table = calloc(1, sizeof(*table));
+	struct prof_cfi_input in = { 0 };
+	struct prof_cfi_stats stats = { 0 };
+	uint64_t low = 0, high = 0;
+	int rv = -1;
+
+	errno = ENOMEM;
+	if (bu == NULL || table == NULL)
+		goto out;
+	bu->bu_table = table;
+	table->ut_entries = calloc(MAX_ENTRIES, sizeof(*table->ut_entries));
+	if (table->ut_entries == NULL)
+		goto out;
+	errno = 0;
+	if (!prof_elf_text(elf, &low, &high) || !find_frames(elf, &in))
+		goto out;
+	table->ut_machine = in.ci_machine;
+	table->ut_text = high - low;
+	if (prof_cfi_compile(&in, add_row, bu, &stats) != 0) {
+		errno = ENOMEM;
+		goto out;
+	}
+	table->ut_fdes = stats.cs_fdes;
+	table->ut_bad = stats.cs_bad;
+	if ((bu->bu_n = clip(bu, low, high)) == 0)
+		goto out;
+	errno = ENOMEM;
+	rv = finish(bu);
+out:
+	if (bu != NULL)
+		free(bu->bu_rows);
+	free(bu);
+	if (rv == 0)
+		return (table);
+	prof_unwind_table_free(table);
+	return (NULL);
+}
+
+void
+prof_unwind_table_free(struct prof_unwind_table *table)
+{
+	if (table == NULL)
+		return;
+	free(table->ut_index);
+	free(table->ut_rows);
+	free(table->ut_entries);
+	free(table);
+}
+
+uint16_t
+prof_unwind_table_find(const struct prof_unwind_table *table,
+    uint64_t address)
+{
+	uint64_t off = address - table->ut_base;
+	uint32_t low, high, key;
+
+	if (address < table->ut_base || off >= table->ut_span)
+		return (DTP_UW_END);
+	low = table->ut_index[off >> DTP_UW_BUCKET_BITS];
+	high = table->ut_index[(off >> DTP_UW_BUCKET_BITS) + 1];
+	key = (uint32_t)(off & 0xffff);
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if ((table->ut_rows[middle] & 0xffff) <= key)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return ((uint16_t)(table->ut_rows[low - 1] >> 16));
+}
