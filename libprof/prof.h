@@ -167,7 +167,9 @@ enum prof_record_type {
 /* What became of a stack; the values of enum dtp_stack_status. */
 enum prof_stack_status {
 	PROF_STACK_NONE, PROF_STACK_OK, PROF_STACK_DEEP, PROF_STACK_FAULT,
-	PROF_STACK_BUSY, PROF_STACK_NSTATUS
+	PROF_STACK_BUSY, PROF_STACK_NOPROC, PROF_STACK_NOMAP,
+	PROF_STACK_NOMOD, PROF_STACK_NOROW, PROF_STACK_BADSP,
+	PROF_STACK_NSTATUS
 };
 
 #define PROF_MAX_ARGS	8
@@ -198,6 +200,7 @@ struct prof_record {
 	/* FORK: parent; EXEC: pr_ptid is the old tid */
 	uint32_t	 pr_ppid;
 	uint32_t	 pr_ptid;
+	uint64_t	 pr_exec_id;	/* while recording only */
 	/* EXIT: wait(2) status; last thread of its process */
 	int		 pr_code;
 	int		 pr_group_dead;

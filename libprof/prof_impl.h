@@ -167,6 +167,8 @@ int	prof_procfs_children(int pid, int **pids, size_t *n, size_t *cap);
 bool	prof_procfs_exists(int id);
 /* A line of /proc/PID/maps, changed; pr_path points into it. */
 bool	prof_maps_parse(char *line, struct prof_record *record);
+/* The file behind a mapping, as its process sees it; -1: it has gone. */
+int	prof_mapped_file_open(const struct prof_record *record);
 struct prof_build_ids;
 /* Fill in the build-id of a mapping from the file that is mapped. */
 void	prof_mapping_build_id(struct prof_build_ids *ids,

@@ -64,6 +64,7 @@
 
 #include "core_types.h"
 
+#define DTP_PF_KTHREAD	0x00200000	/* task_struct.flags */
 #define DTP_INLINE	static inline __attribute__((always_inline))
 
 /* Read a member of a kernel struct; 0 bytes where it cannot be read. */

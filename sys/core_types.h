@@ -24,8 +24,10 @@ struct signal_struct {
 
 struct task_struct {
 	struct thread_info	thread_info;
+	unsigned int		flags;	/* PF_KTHREAD */
 	int			pid;	/* what user space calls a tid */
 	int			tgid;
+	__u64			self_exec_id;
 	int			exit_code;
 	char			comm[DTP_COMM_LEN];
 	struct signal_struct	*signal;

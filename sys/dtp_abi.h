@@ -21,7 +21,7 @@
 
 /* Bounds that the verifier must know.  CPUs, events and targets are data. */
 #define DTP_MAX_KFRAMES		127	/* kernel.perf_event_max_stack */
-#define DTP_MAX_UFRAMES		127
+#define DTP_MAX_UFRAMES		1023	/* times 8 is a mask */
 #define DTP_MAX_ARGS		8
 #define DTP_MAX_DEREF		4
 #define DTP_STR_LEN		64	/* slot of one string argument */
@@ -37,7 +37,7 @@
  * head and both stacks, rounded up.  The ring has this much room behind its
  * end, so that a record is always contiguous.
  */
-#define DTP_MAX_RECORD		4096
+#define DTP_MAX_RECORD		16384
 #define DTP_MIN_RING		65536
 
 /* Types of record.  Appended, never renumbered. */
@@ -98,18 +98,26 @@ enum dtp_stack_status {
 	DTP_S_DEEP	= 2,	/* cut at the largest depth */
 	DTP_S_FAULT	= 3,	/* memory that could not be read */
 	DTP_S_BUSY	= 4,	/* no scratch free: the stack was not walked */
-	DTP_S_NSTATUS	= 5
+	DTP_S_NOPROC	= 5,	/* mappings not known yet: by frame pointers */
+	DTP_S_NOMAP	= 6,	/* a pc outside of all mappings */
+	DTP_S_NOMOD	= 7,	/* the table of a module is not ready */
+	DTP_S_NOROW	= 8,	/* no usable rule at a pc */
+	DTP_S_BADSP	= 9,	/* the stack would have gone backwards */
+	DTP_S_NSTATUS	= 10
 };
+#define DTP_S_SLOTS	16	/* power of two, for the verifier */
 
 struct dtp_fork {
 	__u32	df_ppid;
 	__u32	df_ptid;
+	__u64	df_exec_id;	/* which exec of its line it runs */
 	char	df_comm[DTP_COMM_LEN];
 };
 
 struct dtp_exec {
 	__u32	de_old_tid;
 	__u32	de_path_len;	/* without the NUL; the path is cut at 255 */
+	__u64	de_exec_id;	/* the kernel's count, this exec included */
 	char	de_comm[DTP_COMM_LEN];
 	char	de_path[DTP_PATH_LEN];
 };
@@ -208,8 +216,8 @@ struct dtp_counts {
 	__u64	cn_arg_fault;	/* an argument could not be read: it is 0 */
 	__u64	cn_weight_max;	/* largest weight; a hint, not exact */
 	__u64	cn_pad;
-	__u64	cn_kstack[DTP_S_NSTATUS];
-	__u64	cn_ustack[DTP_S_NSTATUS];
+	__u64	cn_kstack[DTP_S_SLOTS];
+	__u64	cn_ustack[DTP_S_SLOTS];
 };
 
 /*
@@ -310,7 +318,7 @@ struct dtp_config {
 	__u64	dc_period_ns;	/* of a timer, for late; 0: not a timer */
 	__u32	dc_skip_kernel;	/* drop kernel-mode firings (exclude_kernel) */
 	__u32	dc_is_return;	/* syscall: the return, not the entry */
-	__u32	dc_compat_off;	/* reserved */
+	__u32	dc_by_fp;	/* user stacks by frame pointers alone */
 	__u32	dc_nargs;
 	struct dtp_arg	dc_arg[DTP_MAX_ARGS];
 	__u64	dc_sysmask[DTP_MAX_SYSCALL / 64]; /* syscall: wanted numbers */
@@ -329,14 +337,14 @@ DTP_AT(dtp_rec, dr_time_ns, 16);
 DTP_AT(dtp_rec, dr_pid, 24);
 DTP_AT(dtp_rec, dr_tid, 28);
 _Static_assert(sizeof(struct dtp_stack) == 8, "struct dtp_stack");
-_Static_assert(sizeof(struct dtp_fork) == 24, "struct dtp_fork");
-_Static_assert(sizeof(struct dtp_exec) == 280, "struct dtp_exec");
+_Static_assert(sizeof(struct dtp_fork) == 32, "struct dtp_fork");
+_Static_assert(sizeof(struct dtp_exec) == 288, "struct dtp_exec");
 _Static_assert(sizeof(struct dtp_exit) == 24, "struct dtp_exit");
 _Static_assert(sizeof(struct dtp_comm) == 16, "struct dtp_comm");
 _Static_assert(sizeof(struct dtp_stream) == 256, "struct dtp_stream");
 DTP_AT(dtp_stream, ss_tail, 128);
 _Static_assert(sizeof(struct dtp_control) == 64, "struct dtp_control");
-_Static_assert(sizeof(struct dtp_counts) == 208, "struct dtp_counts");
+_Static_assert(sizeof(struct dtp_counts) == 384, "struct dtp_counts");
 _Static_assert(sizeof(struct dtp_arg) == 24, "struct dtp_arg");
 _Static_assert(sizeof(struct dtp_test) == 24, "struct dtp_test");
 _Static_assert(sizeof(struct dtp_filter) == 392, "struct dtp_filter");

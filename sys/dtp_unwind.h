@@ -77,6 +77,86 @@ enum dtp_uw_ra {
 	DTP_UW_RA_REG = 1,		/* ue_ra_off: its number; innermost */
 };
 
+/*
+ * Where things are.  Slabs are large arrays that the library maps and fills;
+ * modules and processes are small tables, mapped too, so that nothing of
+ * this needs a call into the kernel while a recording runs.
+ *
+ *	process -> mappings (in a slab) -> module -> index, rows (in a slab)
+ *
+ * Written by the library, read by the programs, but for [k].
+ */
+#define DTP_UW_SLABS		64
+#define DTP_UW_SLAB_WORDS	(1U << 21)
+#define DTP_UW_MODULES		8192
+#define DTP_UW_PROCS		16384	/* power of two: hashed by number */
+#define DTP_UW_PROBES		16	/* places looked at for a process */
+#define DTP_UW_MAX_MAPS		4096	/* executable mappings of a process */
+#define DTP_UW_ENTRIES		32768	/* dictionary of all modules */
+#define DTP_UW_CACHE_BITS	12
+#define DTP_UW_CACHE		(1U << DTP_UW_CACHE_BITS)
+
+/*
+ * A process.  up_sequence is odd while the rest changes: whoever sees it
+ * change takes the process as unknown this once.  After an exec nothing that
+ * was mapped before may be used, before the library even hears of it: so the
+ * kernel's own count of execs stands here and must be the task's.  It is not
+ * known of a process that was there when we came (ANY); for those the exec
+ * hook says that what is published is stale.
+ */
+#define DTP_UW_ANY_EXEC		(~0ULL)
+
+struct dtp_uw_proc {
+	__u32	up_tgid;	/* 0: free */
+	__u32	up_sequence;
+	__u32	up_slab;
+	__u32	up_at;		/* word of the first mapping */
+	__u32	up_nmaps;
+	__u32	up_generation;	/* of its mappings, from 1 on */
+	__u64	up_exec_id;	/* the exec that these mappings belong to ... */
+	__u64	up_stale;	/* [k] ... or up_generation, once it execs */
+};
+
+/* An executable mapping, in a slab, in order of um_start. */
+struct dtp_uw_map {
+	__u64	um_start;
+	__u64	um_end;
+	__u64	um_bias;	/* address in memory - address in the file */
+	__u32	um_module;
+	__u32	um_pad;
+};
+
+enum dtp_uw_state {
+	DTP_UW_AWAITED	= 0,	/* the table is not ready */
+	DTP_UW_TABLE	= 1,
+	DTP_UW_NO_TABLE	= 2,	/* none can be had: frame pointers */
+};
+
+struct dtp_uw_module {
+	__u64	uo_base;
+	__u64	uo_span;
+	__u32	uo_slab;
+	__u32	uo_index;	/* word of the index ... */
+	__u32	uo_rows;	/* ... and of the first row */
+	__u16	uo_state;	/* enum dtp_uw_state */
+	__u16	uo_wanted;	/* [k] a walk failed for want of it */
+};
+
+/*
+ * Remembered rules, per CPU, a word each, so that one written by a nested
+ * program is never half ours.  pc (48 bits) and generation (12 bits) make 60
+ * bits, mixed by a multiplication that can be undone: 12 of them are the
+ * place, 48 stand in the word above the rule.  So a hit is never wrong.  The
+ * library clears the cache before a generation comes round again.
+ */
+#define DTP_UW_PC_BITS		48
+#define DTP_UW_GENERATIONS	(1U << 12)
+#define DTP_UW_KEY_MASK		((1ULL << 60) - 1)
+#define DTP_UW_MIX		0x9e3779b97f4a7c15ULL
+
 _Static_assert(sizeof(struct dtp_uw_entry) == 24, "struct dtp_uw_entry");
+_Static_assert(sizeof(struct dtp_uw_proc) == 40, "struct dtp_uw_proc");
+_Static_assert(sizeof(struct dtp_uw_map) == 32, "struct dtp_uw_map");
+_Static_assert(sizeof(struct dtp_uw_module) == 32, "struct dtp_uw_module");
 
 #endif /* DTP_UNWIND_H */

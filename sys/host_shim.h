@@ -31,6 +31,7 @@
 
 #define __uint(name, value)	int (*name)[value]
 #define __type(name, value)	__typeof__(value) *name
+#define __array(name, value)	value *(*name)[]
 
 /*
  * Each access to what writers share goes through here.  A load of a position
@@ -68,5 +69,14 @@ long	 bpf_probe_read_kernel(void *, __u32, const void *);
 long	 bpf_probe_read_kernel_str(void *, __u32, const void *);
 long	 bpf_probe_read_user_str(void *, __u32, const void *);
 long	 bpf_ringbuf_output(void *, void *, __u64, __u64);
+
+/* User stacks are the machine's to make up, unless their walk is tested. */
+#ifndef DTP_HOST_WALKS
+#define DTP_UW_ELSEWHERE
+struct dtp_unwind;
+void	dtp_uw_walk(struct dtp_unwind *, __u32 tgid);
+void	dtp_uw_inherit(__u32 parent, __u32 child);
+void	dtp_uw_exec(__u32 tgid);
+#endif
 
 #endif /* HOST_SHIM_H */

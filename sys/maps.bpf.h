@@ -20,10 +20,12 @@
 
 #include "compat.bpf.h"
 #include "dtp_abi.h"
+#include "unwind_maps.bpf.h"
 
 /* Where stacks are walked to before their size is known. */
 struct dtp_scratch {
-	__u64	sc_frame[DTP_MAX_KFRAMES + DTP_MAX_UFRAMES + 2];
+	__u64			sc_kernel[DTP_MAX_KFRAMES + 1];
+	struct dtp_unwind	sc_unwind;
 };
 
 /*

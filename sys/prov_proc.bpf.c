@@ -130,12 +130,15 @@ dtp_fork(struct bpf_raw_tracepoint_args *ctx)
 		return (dtp_count(&firing.fg_counts->cn_error));
 	if (fate > 0 || !dtp_has_ring(&firing))
 		return (dtp_count(&firing.fg_counts->cn_filtered));
+	dtp_uw_inherit(parent.li_pid, child.li_pid);
 	fork = dtp_life_begin(&writer, &firing, &child, DTP_T_FORK,
 	    sizeof(*fork));
 	if (fork != NULL) {
 		task = (void *)(unsigned long)ctx->args[1];
 		fork->df_ppid = parent.li_pid;
 		fork->df_ptid = parent.li_tid;
+		fork->df_exec_id = 0;
+		DTP_READ(&fork->df_exec_id, &task->self_exec_id);
 		DTP_READ(&fork->df_comm, &task->comm);
 	}
 	return (dtp_life_end(&writer, fork));
@@ -173,6 +176,8 @@ dtp_put_exec(struct dtp_exec *exec, struct bpf_raw_tracepoint_args *ctx)
 	long length;
 
 	exec->de_old_tid = (__u32)ctx->args[1];
+	exec->de_exec_id = 0;
+	DTP_READ(&exec->de_exec_id, &task->self_exec_id);
 	DTP_READ(&exec->de_comm, &task->comm);
 	for (int i = 0; i < DTP_PATH_LEN / 8; i++)
 		((__u64 *)exec->de_path)[i] = 0;
@@ -203,6 +208,7 @@ dtp_exec(struct bpf_raw_tracepoint_args *ctx)
 		return (dtp_count(&firing.fg_counts->cn_error));
 	if (fate > 0 || !dtp_has_ring(&firing))
 		return (dtp_count(&firing.fg_counts->cn_filtered));
+	dtp_uw_exec(life.li_pid);
 	exec = dtp_life_begin(&writer, &firing, &life, DTP_T_EXEC,
 	    sizeof(*exec));
 	if (exec != NULL)

@@ -32,21 +32,6 @@ dtp_context_word(const void *ctx, __u32 index)
 	return (word);
 }
 
-/* Cut an integer to its width, or to its bit-field, and extend its sign. */
-DTP_INLINE __u64
-dtp_cut(const volatile struct dtp_arg *arg, __u64 value)
-{
-	__u32 bits = arg->ar_bit_size ? arg->ar_bit_size : arg->ar_size * 8U;
-	__u32 shift = arg->ar_bit_size ? arg->ar_bit_off : 0;
-
-	if (bits == 0 || bits + shift > 64)
-		return (value);
-	value <<= 64 - bits - shift;
-	if (arg->ar_signed)
-		return ((__u64)((__s64)value >> (64 - bits)));
-	return (value >> (64 - bits));
-}
-
 /*
  * Follow one argument.  An integer is loaded at the end of its path, text
  * is not: what is returned is its address, and it is read in place later.

@@ -24,6 +24,18 @@ dtp_needs_registers(void)
 	return ((cfg.dc_parts & (DTP_P_ARGS | DTP_P_IP)) != 0 || fields != 0);
 }
 
+/* The kernel takes an int from the low half of its register: so do we. */
+DTP_INLINE void
+dtp_cut_args(__u64 *args)
+{
+	for (__u32 i = 0; i < DTP_MAX_ARGS; i++) {
+		if (i >= cfg.dc_nargs)
+			break;
+		if (cfg.dc_arg[i].ar_kind == DTP_A_INT)
+			args[i] = dtp_cut(&cfg.dc_arg[i], args[i]);
+	}
+}
+
 DTP_INLINE int
 dtp_entry(struct bpf_raw_tracepoint_args *ctx)
 {
@@ -43,6 +55,8 @@ dtp_entry(struct bpf_raw_tracepoint_args *ctx)
 	if (dtp_needs_registers() && dtp_call_read(&args[1], &firing.fg_ip,
 	    (void *)(long)ctx->args[0]) != 0)
 		return (dtp_count(&firing.fg_counts->cn_error));
+	if (dtp_needs_registers())
+		dtp_cut_args(args);
 	if (!dtp_passes(&firing))
 		return (0);
 	return (dtp_store(&firing, 1));

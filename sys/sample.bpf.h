@@ -12,68 +12,92 @@
 
 #include "filter.bpf.h"
 #include "stream.bpf.h"
+#include "unwind.bpf.h"
+
+/* Cut an integer to its width, or to its bit-field, and extend its sign. */
+DTP_INLINE __u64
+dtp_cut(const volatile struct dtp_arg *arg, __u64 value)
+{
+	__u32 bits = arg->ar_bit_size ? arg->ar_bit_size : arg->ar_size * 8U;
+	__u32 shift = arg->ar_bit_size ? arg->ar_bit_off : 0;
+
+	if (bits == 0 || bits + shift > 64)
+		return (value);
+	value <<= 64 - bits - shift;
+	if (arg->ar_signed)
+		return ((__u64)((__s64)value >> (64 - bits)));
+	return (value >> (64 - bits));
+}
 
 #define DTP_P_STACKS	(DTP_P_KSTACK | DTP_P_USTACK)
 
-/* A walked stack pair; the user frames follow the kernel frames. */
+/* A walked stack pair. */
 struct dtp_walk {
 	struct dtp_scratch	*wk_scratch;
 	__u32			 wk_slot;
-	__u32			 wk_bytes[2];	/* kernel, user */
-	__u32			 wk_status[2];
+	__u32			 wk_kernel;	/* bytes of frames */
+	__u32			 wk_user;
+	__u32			 wk_kstatus;
+	__u32			 wk_ustatus;
 };
 
-/* Copying is a multiple of 8 bytes and below this, says this mask. */
-#define DTP_FRAMES_MASK		1016
-_Static_assert(DTP_MAX_KFRAMES * 8 == DTP_FRAMES_MASK, "frames of the kernel");
-_Static_assert(DTP_MAX_UFRAMES * 8 == DTP_FRAMES_MASK, "frames of the user");
+/* Bounds that the verifier must see where bytes are copied. */
+#define DTP_KBYTES	(DTP_MAX_KFRAMES * 8)
+#define DTP_UBYTES	(DTP_MAX_UFRAMES * 8)
+_Static_assert(DTP_KBYTES == 0x3f8 && DTP_UBYTES == 0x1ff8, "masks, too");
 
 /*
- * One walk by the kernel's own unwinder.  It does not say why it ended, so
- * OK means that it ended below the largest depth; nothing at all means that
- * there is no such stack (a kernel thread, or interrupted user code).
+ * The kernel's own unwinder.  It does not say why it ended, so OK means that
+ * it ended below the largest depth; nothing at all means that there is no
+ * such stack: user code was interrupted.
  */
 DTP_INLINE void
-dtp_walk_one(struct dtp_walk *walk, void *ctx, int which, __u64 flags)
+dtp_walk_kernel(struct dtp_walk *walk, void *ctx, __u64 skip)
 {
-	__u32 from = which ? walk->wk_bytes[0] & DTP_FRAMES_MASK : 0;
-	long bytes;
+	long bytes = bpf_get_stack(ctx, walk->wk_scratch->sc_kernel,
+	    DTP_KBYTES, skip);
 
-	bytes = bpf_get_stack(ctx, (__u8 *)walk->wk_scratch->sc_frame + from,
-	    DTP_FRAMES_MASK, flags);
 	if (bytes < 0) {
-		walk->wk_status[which] = DTP_S_FAULT;
+		walk->wk_kstatus = DTP_S_FAULT;
 		return;
 	}
-	walk->wk_bytes[which] = bytes & DTP_FRAMES_MASK;
+	walk->wk_kernel = bytes & DTP_KBYTES;
 	if (bytes == 0)
-		walk->wk_status[which] = DTP_S_NONE;
-	else if (bytes == DTP_FRAMES_MASK)
-		walk->wk_status[which] = DTP_S_DEEP;
+		walk->wk_kstatus = DTP_S_NONE;
+	else if (bytes == DTP_KBYTES)
+		walk->wk_kstatus = DTP_S_DEEP;
 	else
-		walk->wk_status[which] = DTP_S_OK;
+		walk->wk_kstatus = DTP_S_OK;
+}
+
+DTP_INLINE void
+dtp_walk_user(struct dtp_walk *walk, struct dtp_firing *firing)
+{
+	struct dtp_unwind *uw = &walk->wk_scratch->sc_unwind;
+
+	dtp_uw_walk(uw, firing->fg_pid);
+	walk->wk_ustatus = uw->uw_status;
+	walk->wk_user = uw->uw_n * 8 & DTP_UBYTES;
 }
 
 DTP_INLINE void
 dtp_walk_begin(struct dtp_walk *walk, struct dtp_writer *writer,
     struct dtp_firing *firing)
 {
-	void *ctx = firing->fg_ctx;
-
 	if ((cfg.dc_parts & DTP_P_STACKS) == 0)
 		return;
 	walk->wk_scratch = dtp_scratch_claim(writer, &walk->wk_slot);
 	if (walk->wk_scratch == NULL) {
 		if (cfg.dc_parts & DTP_P_KSTACK)
-			walk->wk_status[0] = DTP_S_BUSY;
+			walk->wk_kstatus = DTP_S_BUSY;
 		if (cfg.dc_parts & DTP_P_USTACK)
-			walk->wk_status[1] = DTP_S_BUSY;
+			walk->wk_ustatus = DTP_S_BUSY;
 		return;
 	}
 	if (cfg.dc_parts & DTP_P_KSTACK)
-		dtp_walk_one(walk, ctx, 0, firing->fg_skip);
+		dtp_walk_kernel(walk, firing->fg_ctx, firing->fg_skip);
 	if (cfg.dc_parts & DTP_P_USTACK)
-		dtp_walk_one(walk, ctx, 1, BPF_F_USER_STACK);
+		dtp_walk_user(walk, firing);
 }
 
 DTP_INLINE void
@@ -83,28 +107,34 @@ dtp_walk_end(struct dtp_walk *walk, struct dtp_writer *writer)
 		dtp_scratch_release(writer, walk->wk_slot);
 }
 
-/* Stack head and frames; the one kernel copy is of known source and size. */
+/* Stack head and frames, kernel first. */
 DTP_INLINE void
 dtp_put_stacks(struct dtp_walk *walk, struct dtp_writer *writer, __u8 *to)
 {
 	struct dtp_stack *stack = (struct dtp_stack *)to;
 	struct dtp_counts *counted = writer->wr_counts;
-	__u32 bytes;
+	__u32 kernel = walk->wk_kernel & DTP_KBYTES;
+	__u32 user = walk->wk_user & DTP_UBYTES;
 
-	stack->ds_nkernel = walk->wk_bytes[0] / 8;
-	stack->ds_nuser = walk->wk_bytes[1] / 8;
-	stack->ds_kstatus = walk->wk_status[0];
-	stack->ds_ustatus = walk->wk_status[1];
+	stack->ds_nkernel = kernel / 8;
+	stack->ds_nuser = user / 8;
+	stack->ds_kstatus = walk->wk_kstatus;
+	stack->ds_ustatus = walk->wk_ustatus;
 	stack->ds_pad = 0;
-	bytes = (walk->wk_bytes[0] & DTP_FRAMES_MASK) +
-	    (walk->wk_bytes[1] & DTP_FRAMES_MASK);
-	if (walk->wk_scratch != NULL)
-		bpf_probe_read_kernel(to + sizeof(*stack), bytes,
-		    walk->wk_scratch->sc_frame);
-	if ((cfg.dc_parts & DTP_P_KSTACK) && walk->wk_status[0] < DTP_S_NSTATUS)
-		DTP_ADD(&counted->cn_kstack[walk->wk_status[0]], 1);
-	if ((cfg.dc_parts & DTP_P_USTACK) && walk->wk_status[1] < DTP_S_NSTATUS)
-		DTP_ADD(&counted->cn_ustack[walk->wk_status[1]], 1);
+	to += sizeof(*stack);
+	if (walk->wk_scratch != NULL) {
+		if (cfg.dc_parts & DTP_P_KSTACK)
+			bpf_probe_read_kernel(to, kernel,
+			    walk->wk_scratch->sc_kernel);
+		bpf_probe_read_kernel(to + kernel, user,
+		    walk->wk_scratch->sc_unwind.uw_frame);
+	}
+	if (cfg.dc_parts & DTP_P_KSTACK)
+		DTP_ADD(&counted->cn_kstack[walk->wk_kstatus &
+		    (DTP_S_SLOTS - 1)], 1);
+	if (cfg.dc_parts & DTP_P_USTACK)
+		DTP_ADD(&counted->cn_ustack[walk->wk_ustatus &
+		    (DTP_S_SLOTS - 1)], 1);
 }
 
 DTP_INLINE int
@@ -229,8 +259,8 @@ dtp_store(struct dtp_firing *firing, int may_ring)
 
 	dtp_enter(&writer);
 	dtp_walk_begin(&walk, &writer, firing);
-	size = dtp_fixed_size() + (walk.wk_bytes[0] & DTP_FRAMES_MASK) +
-	    (walk.wk_bytes[1] & DTP_FRAMES_MASK);
+	size = dtp_fixed_size() + (walk.wk_kernel & DTP_KBYTES) +
+	    (walk.wk_user & DTP_UBYTES);
 	to = dtp_reserve(&writer, size);
 	if (to != NULL) {
 		dtp_put_sample(&writer, firing, &walk, to, size);

@@ -44,7 +44,8 @@ const char *
 script_stack_status(unsigned status)
 {
 	static const char *const names[PROF_STACK_NSTATUS] = {
-		"none", "ok", "deep", "fault", "busy"
+		"none", "ok", "deep", "fault", "busy",
+		"noproc", "nomap", "nomod", "norow", "badsp"
 	};
 
 	return (status < PROF_STACK_NSTATUS ? names[status] : "unknown");

@@ -130,7 +130,8 @@ static void
 show_stacks(struct out *out, const char *name, const uint64_t *counts)
 {
 	static const char *const statuses[PROF_STACK_NSTATUS] = {
-		"none", "ok", "deep", "fault", "busy"
+		"none", "ok", "deep", "fault", "busy",
+		"noproc", "nomap", "nomod", "norow", "badsp"
 	};
 
 	out_fmt(out, ",\"%s\":{", name);

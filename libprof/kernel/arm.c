@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "session_impl.h"
@@ -21,12 +22,15 @@
 #define BUFFER_DEFAULT	(16ULL << 20)
 #define BUFFER_MAX	(1ULL << 30)
 #define BUFFER_SUM	(512ULL << 20)
+#define UNWIND_MAX	(256ULL << 20)
+#define PUBLISH_NS	500000000ULL
 
 static int	choose_path(struct prof_session *);
 static int	open_output(struct prof_session *);
 static int	arm_bpf(struct prof_session *);
 static int	arm_rings(struct prof_session *);
 static int	snapshot(struct prof_session *);
+static void	publish(struct prof_session *);
 static int	open_epoll(struct prof_session *);
 
 static int
@@ -146,6 +150,7 @@ prof_session_arm(struct prof_session *session)
 	    arm_bpf(session) : arm_rings(session)) == -1 ||
 	    open_epoll(session) == -1 || snapshot(session) == -1)
 		goto fail;
+	publish(session);
 	session->se_state = PROF_ARMED;
 	session->se_wait_ms = 1;
 	return (0);
@@ -188,13 +193,48 @@ needs:
 	return (-1);
 }
 
+/* Tables for user stacks, unless frame pointers were asked for. */
+static int
+open_unwind(struct prof_session *session)
+{
+	int fds[5];
+
+	if (session->se_options.po_callgraph != PROF_CALLGRAPH_AUTO)
+		return (0);
+	prof_bpf_unwind_fds(&session->se_bpf, fds);
+	session->se_unwind = prof_unwind_new(fds, session->se_bpf.bp_ncpus,
+	    UNWIND_MAX, &session->se_error);
+	return (session->se_unwind == NULL ? -1 : 0);
+}
+
+/*
+ * What is known is published before the first sample; a large system is not
+ * waited for longer than a blink, its samples say what is missing.
+ */
+static void
+publish(struct prof_session *session)
+{
+	const struct timespec pause = { 0, 1000000 };
+	uint64_t until_ns = prof_now_ns() + PUBLISH_NS;
+
+	if (session->se_unwind == NULL)
+		return;
+	do {
+		prof_unwind_publish(session->se_unwind);
+		if (prof_unwind_ready(session->se_unwind))
+			break;
+		nanosleep(&pause, NULL);
+	} while (prof_now_ns() < until_ns);
+}
+
 static int
 arm_bpf(struct prof_session *session)
 {
 	struct prof_bpf *bpf = &session->se_bpf;
 	struct prof_rings_options ro = { 0 };
 
-	if (prof_bpf_load(session) == -1 || prof_bpf_attach(session) == -1)
+	if (prof_bpf_load(session) == -1 || prof_bpf_attach(session) == -1 ||
+	    open_unwind(session) == -1)
 		return (-1);
 	session->se_counts = calloc((size_t)(bpf->bp_ncpus + 1) *
 	    bpf->bp_nevents, sizeof(*session->se_counts));
@@ -227,7 +267,8 @@ arm_rings(struct prof_session *session)
 	ro.ro_cpus = session->se_cpus;
 	ro.ro_ncpus = session->se_ncpus;
 	ro.ro_samples = true;
-	ro.ro_inherit = !po->po_no_inherit;
+	ro.ro_inherit = !po->po_no_inherit &&
+	    po->po_target != PROF_TARGET_TIDS;
 	ro.ro_callchain = po->po_callgraph != PROF_CALLGRAPH_NONE;
 	ro.ro_events = session->se_events.el_event + 1;
 	ro.ro_nevents = session->se_events.el_n - 1;
@@ -381,6 +422,8 @@ prof_session_undo(struct prof_session *session)
 	session->se_drain = NULL;
 	free(session->se_gaps);
 	session->se_gaps = NULL;
+	prof_unwind_free(session->se_unwind);
+	session->se_unwind = NULL;
 	prof_bpf_fini(&session->se_bpf);
 	free(session->se_counts);
 	free(session->se_missed);

@@ -23,6 +23,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include "dtp_unwind.h"
 #include "session_impl.h"
 
 #include "prov_pmc.skel.h"
@@ -35,10 +36,13 @@
 
 /* The maps that all instances share; order of bp_map. */
 enum { MAP_STREAMS, MAP_RINGS, MAP_COUNTS, MAP_CONTROL, MAP_SCRATCH,
-	MAP_TARGETS, MAP_BELL, MAP_N };
+	MAP_TARGETS, MAP_BELL, MAP_UW_PROCS, MAP_UW_MODULES, MAP_UW_ENTRIES,
+	MAP_UW_SLABS, MAP_UW_CACHE, MAP_UW_ALIAS, MAP_N };
 
 static const char *const map_names[MAP_N] = {
-	"streams", "rings", "counts", "control", "scratch", "targets", "bell"
+	"streams", "rings", "counts", "control", "scratch", "targets", "bell",
+	"uw_procs", "uw_modules", "uw_entries", "uw_slabs", "uw_cache",
+	"uw_alias"
 };
 
 /* Opens a skeleton: the object, and where its configuration lies. */
@@ -212,6 +216,7 @@ configure(const struct prof_session *session, const struct prof_event *event,
 	if (event->ev_is_timer && !event->ev_attr.freq &&
 	    !counts_tasks(po))
 		cfg->dc_period_ns = event->ev_attr.sample_period;
+	cfg->dc_by_fp = po->po_callgraph == PROF_CALLGRAPH_FP;
 	cfg->dc_skip_kernel = event->ev_attr.exclude_kernel;
 	cfg->dc_is_return = event->ev_is_return;
 	cfg->dc_nargs = event->ev_nargs;
@@ -268,7 +273,8 @@ share_maps(struct prof_session *session, struct bpf_object *obj, bool size)
 	const uint32_t entries[MAP_N] = {
 		bpf->bp_ncpus, (uint32_t)bpf->bp_nrings,
 		bpf->bp_ncpus * bpf->bp_nevents, 1,
-		bpf->bp_ncpus * DTP_SCRATCH_SLOTS, DTP_MAX_TARGETS, 0
+		bpf->bp_ncpus * DTP_SCRATCH_SLOTS, DTP_MAX_TARGETS, 0,
+		0, 0, 0, 0, bpf->bp_ncpus * DTP_UW_CACHE, 0
 	};
 	int n, rc = 0;
 
@@ -372,6 +378,16 @@ int
 prof_bpf_targets_fd(const struct prof_bpf *bpf)
 {
 	return (bpf->bp_map[MAP_TARGETS]);
+}
+
+/* Once all instances share them: what prof_unwind_new wants. */
+void
+prof_bpf_unwind_fds(const struct prof_bpf *bpf, int fds[5])
+{
+	int n;
+
+	for (n = 0; n < 5; n++)
+		fds[n] = bpf->bp_map[MAP_UW_PROCS + n];
 }
 
 static int
@@ -499,7 +515,7 @@ attach_perf(struct prof_session *session, struct prof_event *event)
 		return (attach_one(session, event, session->se_command.cm_pid,
 		    -1));
 	if (event->ev_cpu >= 0)
-		return (attach_one(session, event, -1, event->ev_cpu));
+		return (attach_one(session, event, -1, session->se_cpus[0]));
 	for (n = 0; n < session->se_ncpus; n++)
 		if (attach_one(session, event, -1, session->se_cpus[n]) == -1)
 			return (-1);

@@ -476,11 +476,13 @@ decode_life(struct prof_drain *drain, const struct dtp_rec *rec,
 		pr->pr_type = PROF_R_FORK;
 		pr->pr_ppid = fork->df_ppid;
 		pr->pr_ptid = fork->df_ptid;
+		pr->pr_exec_id = fork->df_exec_id;
 		name = fork->df_comm;
 	} else if (rec->dr_type == DTP_T_EXEC && left >=
 	    offsetof(struct dtp_exec, de_path)) {
 		pr->pr_type = PROF_R_EXEC;
 		pr->pr_ptid = exec->de_old_tid;
+		pr->pr_exec_id = exec->de_exec_id;
 		name = exec->de_comm;
 		left -= offsetof(struct dtp_exec, de_path);
 		if (left > sizeof(drain->dn_path) - 1)

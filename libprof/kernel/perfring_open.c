@@ -68,6 +68,8 @@ attr_side_band(const struct prof_rings *rings,
 	attr->comm = rings->rs_samples;
 	attr->comm_exec = rings->rs_samples;
 	attr->ksymbol = rings->rs_all;
+	/* A mapping is wanted at once: walks through it wait for it. */
+	attr->wakeup_events = rings->rs_samples ? 0 : 1;
 }
 
 /*

@@ -57,7 +57,6 @@ static bool	hex_parse(char **, char, uint64_t *);
 static void	path_unescape(char *);
 static void	path_undelete(char *, int, uint64_t);
 static void	map_build_id(struct walk *, struct prof_record *);
-static int	mapped_file_open(const struct prof_record *);
 static int	append_pid(int, int **, size_t *, size_t *);
 static int	children_of_task(int, const char *, int **, size_t *,
 		    size_t *, bool *);
@@ -299,8 +298,8 @@ path_undelete(char *path, int pid, uint64_t ino)
  * since), else what now has its name; the caller checks the inode.  Only
  * regular files are opened: opening a device can have effects.
  */
-static int
-mapped_file_open(const struct prof_record *record)
+int
+prof_mapped_file_open(const struct prof_record *record)
 {
 	char path[PATH_MAX + 32];
 	struct stat st;
@@ -329,7 +328,7 @@ prof_mapping_build_id(struct prof_build_ids *ids, struct prof_record *record)
 		    record->pr_addr, record->pr_len, record->pr_build_id);
 	if (record->pr_path[0] != '/' || record->pr_path[1] == '/')
 		return;
-	fd = mapped_file_open(record);
+	fd = prof_mapped_file_open(record);
 	if (fd == -1)
 		return;
 	record->pr_build_id_len = prof_build_ids_of_file(ids, fd,

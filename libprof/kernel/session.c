@@ -261,6 +261,8 @@ prof_session_take(void *arg, const struct prof_record *record)
 		return (prof_fail_nomem(&session->se_error));
 	if (!is_ours(session, record))
 		return (0);
+	if (session->se_unwind != NULL && record->pr_type != PROF_R_SAMPLE)
+		prof_unwind_observe(session->se_unwind, record);
 	if (prof_writer_add(session->se_writer, record) == -1) {
 		session->se_error = *prof_writer_error(session->se_writer);
 		/* After stop the streams are still read to their end. */
@@ -318,8 +320,12 @@ take_all(struct prof_session *session)
 	if (session->se_marks != NULL && prof_marks_take(session->se_marks,
 	    prof_session_take, session) != 0)
 		return (-1);
-	return (prof_rings_drain(session->se_rings, until_ns, take_side_band,
-	    session) != 0 ? -1 : 0);
+	if (prof_rings_drain(session->se_rings, until_ns, take_side_band,
+	    session) != 0)
+		return (-1);
+	if (session->se_unwind != NULL)
+		prof_unwind_publish(session->se_unwind);
+	return (0);
 }
 
 int

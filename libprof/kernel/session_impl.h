@@ -10,6 +10,7 @@
 #include <sys/types.h>
 
 #include "prof_impl.h"
+#include "unwind.h"
 
 /* ---------------------------------------------------------- command.c */
 
@@ -55,7 +56,7 @@ struct prof_bpf {
 	uint32_t	 bp_nevents;
 	uint64_t	 bp_ring_bytes;
 	size_t		 bp_ring_stride;
-	int		 bp_map[7];	/* shared maps, see bpf.c */
+	int		 bp_map[13];	/* shared maps, see bpf.c */
 	struct dtp_stream *bp_streams;	/* mapped: [ncpus] */
 	uint8_t		*bp_rings;	/* mapped, read-only */
 	const struct dtp_counts *bp_counts; /* mapped: [ncpus * nevents] */
@@ -80,6 +81,7 @@ int	prof_bpf_stop(struct prof_session *session);
 int	prof_bpf_bell_fd(const struct prof_bpf *bpf);
 void	prof_bpf_bell_clear(struct prof_bpf *bpf);
 int	prof_bpf_targets_fd(const struct prof_bpf *bpf);
+void	prof_bpf_unwind_fds(const struct prof_bpf *bpf, int fds[5]);
 void	prof_bpf_fini(struct prof_bpf *bpf);
 const struct dtp_counts *prof_bpf_counts(const struct prof_bpf *bpf,
 	    uint32_t cpu, uint32_t event);
@@ -182,6 +184,7 @@ struct prof_session {
 	struct prof_drain *se_drain;
 	struct prof_gap	*se_gaps;	/* [ncpus * nevents] */
 	uint64_t	 se_looked_ns;	/* for gaps, last */
+	struct prof_unwind *se_unwind;	/* NULL: frame pointers do */
 	struct prof_rings *se_rings;
 	struct prof_writer *se_writer;
 	struct prof_marks *se_marks;

@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "machine.h"
+#include "unwind.bpf.h"
 
 /* The ordering that the atomics promise; a control weakens it. */
 #ifndef HOST_ORDER
@@ -241,16 +242,44 @@ bpf_get_current_ancestor_cgroup_id(int level)
 long
 bpf_get_stack(void *ctx, void *to, __u32 size, __u64 flags)
 {
-	int user = (flags & BPF_F_USER_STACK) != 0;
-	long frames = machine_me->mt_stack[user];
+	long frames = machine_me->mt_stack[0];
 
-	if (ctx == NULL || size != sizeof(machine_me->mt_frames[user]))
+	if (ctx == NULL || size != DTP_MAX_KFRAMES * sizeof(__u64) ||
+	    (flags & BPF_F_USER_STACK))
 		abort();
 	before();
 	if (frames <= 0)
 		return (frames);
-	memcpy(to, machine_me->mt_frames[user], frames * sizeof(__u64));
+	memcpy(to, machine_me->mt_frames[0], frames * sizeof(__u64));
 	return (frames * sizeof(__u64));
+}
+
+void
+dtp_uw_walk(struct dtp_unwind *uw, __u32 tgid)
+{
+	long frames = machine_me->mt_stack[1];
+
+	before();
+	if (tgid != (__u32)machine_me->mt_task.tgid)
+		abort();
+	uw->uw_n = frames > 0 ? frames : 0;
+	uw->uw_status = frames < 0 ? DTP_S_FAULT : frames == 0 ? DTP_S_NONE :
+	    frames == DTP_MAX_UFRAMES ? DTP_S_DEEP : DTP_S_OK;
+	memcpy(uw->uw_frame, machine_me->mt_frames[1],
+	    uw->uw_n * sizeof(__u64));
+}
+
+void
+dtp_uw_inherit(__u32 parent, __u32 child)
+{
+	(void)parent;
+	(void)child;
+}
+
+void
+dtp_uw_exec(__u32 tgid)
+{
+	(void)tgid;
 }
 
 /* Addresses below one page are nobody's. */

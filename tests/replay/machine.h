@@ -35,7 +35,7 @@ struct machine_task {
 	__u64			 mt_uid_gid;
 	__u64			 mt_cgroup;
 	__u64			 mt_seen;	/* hash of what it read */
-	__u64			 mt_frames[2][DTP_MAX_KFRAMES];
+	__u64			 mt_frames[2][DTP_MAX_UFRAMES];
 	long			 mt_stack[2];	/* frames, or -errno */
 };
 

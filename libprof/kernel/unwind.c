@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Keeps the walk in the kernel supplied: follows the lives of processes and
+ * their executable mappings, and publishes for each an array of mappings
+ * that points to modules.
+ *
+ * Called by session.c with every record of a life, and once a round to
+ * publish.  Everything goes through mapped memory.  A process that is not
+ * published yet is walked by frame pointers, and its samples say so.
+ *
+ * There is no record of munmap; a mapping goes when another takes its place,
+ * at exec and at exit.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "unwind.h"
+#include "unwind_impl.h"
+
+#define BUCKETS		4096
+
+/* A mapping as it is published, and since when it is there. */
+struct mapping {
+	struct dtp_uw_map mp_map;
+	uint64_t	 mp_since_ns;
+};
+
+/* One process. */
+struct process {
+	struct process	*po_next;
+	uint32_t	 po_pid;
+	uint64_t	 po_exec_id;	/* DTP_UW_ANY_EXEC: not known */
+	uint64_t	 po_named_ns;	/* it took its last name */
+	struct mapping	*po_map;	/* in order of address */
+	uint32_t	 po_n;
+	uint32_t	 po_cap;
+	bool		 po_dirty;
+	struct process	*po_next_dirty;
+	struct dtp_uw_proc *po_slot;	/* published here */
+	struct prof_words po_words;
+};
+
+struct prof_unwind {
+	struct prof_unwind_memory uw_memory;
+	struct prof_unwind_modules *uw_modules;
+	struct process	*uw_bucket[BUCKETS];
+	struct process	*uw_dirty;
+	uint32_t	 uw_generation;
+	uint64_t	 uw_unpublished;	/* no room for them */
+};
+
+struct prof_unwind *
+prof_unwind_new(const int fds[5], size_t ncpus, uint64_t max_bytes,
+    struct prof_err *error)
+{
+	struct prof_unwind *unwind = calloc(1, sizeof(*unwind));
+
+	if (unwind == NULL) {
+		prof_fail_nomem(error);
+		return (NULL);
+	}
+	if (prof_unwind_memory_init(&unwind->uw_memory, fds, ncpus,
+	    max_bytes, error) == -1)
+		goto fail;
+	unwind->uw_modules = prof_unwind_modules_new(&unwind->uw_memory);
+	if (unwind->uw_modules == NULL) {
+		prof_fail_nomem(error);
+		goto fail;
+	}
+	return (unwind);
+fail:
+	prof_unwind_free(unwind);
+	return (NULL);
+}
+
+void
+prof_unwind_free(struct prof_unwind *unwind)
+{
+	struct process *process, *next;
+	size_t n;
+
+	if (unwind == NULL)
+		return;
+	prof_unwind_modules_free(unwind->uw_modules);
+	for (n = 0; n < BUCKETS; n++)
+		for (process = unwind->uw_bucket[n]; process != NULL;
+		    process = next) {
+			next = process->po_next;
+			free(process->po_map);
+			free(process);
+		}
+	prof_unwind_memory_fini(&unwind->uw_memory);
+	free(unwind);
+}
+
+static struct process **
+place_of(struct prof_unwind *unwind, uint32_t pid)
+{
+	struct process **at = &unwind->uw_bucket[pid % BUCKETS];
+
+	while (*at != NULL && (*at)->po_pid != pid)
+		at = &(*at)->po_next;
+	return (at);
+}
+
+static struct process *
+process_get(struct prof_unwind *unwind, uint32_t pid)
+{
+	struct process **at = place_of(unwind, pid);
+
+	if (*at == NULL && (*at = calloc(1, sizeof(**at))) != NULL) {
+		(*at)->po_pid = pid;
+		(*at)->po_exec_id = DTP_UW_ANY_EXEC;
+	}
+	return (*at);
+}
+
+static void
+mark_dirty(struct prof_unwind *unwind, struct process *process)
+{
+	if (process->po_dirty)
+		return;
+	process->po_dirty = true;
+	process->po_next_dirty = unwind->uw_dirty;
+	unwind->uw_dirty = process;
+}
+
+/* Partner: the two loads of up_sequence in unwind.bpf.h. */
+static void
+slot_write(struct dtp_uw_proc *slot, const struct process *process,
+    const struct prof_words *words, uint32_t generation)
+{
+	__atomic_store_n(&slot->up_sequence, slot->up_sequence + 1,
+	    __ATOMIC_SEQ_CST);
+	slot->up_slab = words->wd_slab;
+	slot->up_at = words->wd_at;
+	slot->up_nmaps = process->po_n;
+	slot->up_generation = generation;
+	slot->up_exec_id = process->po_exec_id;
+	__atomic_store_n(&slot->up_tgid, generation == 0 ? 0 :
+	    process->po_pid, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&slot->up_sequence, slot->up_sequence + 1,
+	    __ATOMIC_SEQ_CST);
+}
+
+static struct dtp_uw_proc *
+slot_find(struct prof_unwind *unwind, uint32_t pid)
+{
+	uint32_t n, at = pid * 2654435761U;
+
+	for (n = 0; n < DTP_UW_PROBES; n++) {
+		struct dtp_uw_proc *slot = &unwind->uw_memory.um_procs[
+		    (at + n) & (DTP_UW_PROCS - 1)];
+
+		if (slot->up_tgid == 0)
+			return (slot);
+	}
+	return (NULL);
+}
+
+/* Take back what was published. */
+static void
+withdraw(struct prof_unwind *unwind, struct process *process)
+{
+	static const struct prof_words none;
+
+	if (process->po_slot != NULL)
+		slot_write(process->po_slot, process, &none, 0);
+	prof_words_put(&unwind->uw_memory, &process->po_words);
+	process->po_slot = NULL;
+	process->po_words = none;
+}
+
+/* Into its place; there must be room. */
+static void
+insert(struct process *process, const struct mapping *mapping)
+{
+	uint32_t n;
+
+	for (n = process->po_n; n > 0 &&
+	    process->po_map[n - 1].mp_map.um_start >
+	    mapping->mp_map.um_start; n--)
+		process->po_map[n] = process->po_map[n - 1];
+	process->po_map[n] = *mapping;
+	process->po_n++;
+}
+
+/*
+ * Make room for [start, end): what lies in its way is cut or goes.  At most
+ * one mapping becomes two.
+ */
+static void
+clear_range(struct process *process, uint64_t start, uint64_t end)
+{
+	struct mapping tail = { 0 };
+	uint32_t n, kept = 0;
+
+	for (n = 0; n < process->po_n; n++) {
+		struct mapping *mapping = &process->po_map[n];
+		struct dtp_uw_map *map = &mapping->mp_map;
+
+		if (map->um_end <= start || map->um_start >= end) {
+			process->po_map[kept++] = *mapping;
+			continue;
+		}
+		if (map->um_end > end) {
+			tail = *mapping;
+			tail.mp_map.um_start = end;
+		}
+		if (map->um_start < start) {
+			process->po_map[kept] = *mapping;
+			process->po_map[kept++].mp_map.um_end = start;
+		}
+	}
+	process->po_n = kept;
+	if (tail.mp_map.um_end != 0)
+		insert(process, &tail);
+}
+
+static int
+reserve(struct process *process, uint32_t more)
+{
+	struct mapping *grown;
+	uint32_t cap = process->po_cap == 0 ? 32 : process->po_cap;
+
+	while (cap < process->po_n + more)
+		cap *= 2;
+	if (cap == process->po_cap)
+		return (0);
+	grown = reallocarray(process->po_map, cap, sizeof(*grown));
+	if (grown == NULL)
+		return (-1);
+	process->po_map = grown;
+	process->po_cap = cap;
+	return (0);
+}
+
+static void
+add_mapping(struct prof_unwind *unwind, const struct prof_record *record)
+{
+	struct process *process = process_get(unwind, record->pr_pid);
+	struct mapping mapping = { .mp_since_ns = record->pr_time_ns };
+	uint64_t bias;
+
+	if (process == NULL || process->po_n >= DTP_UW_MAX_MAPS - 2 ||
+	    reserve(process, 2) == -1)
+		return;
+	mapping.mp_map.um_start = record->pr_addr;
+	mapping.mp_map.um_end = record->pr_addr + record->pr_len;
+	mapping.mp_map.um_module = prof_unwind_modules_get(
+	    unwind->uw_modules, record, &bias);
+	mapping.mp_map.um_bias = bias;
+	clear_range(process, mapping.mp_map.um_start, mapping.mp_map.um_end);
+	insert(process, &mapping);
+	mark_dirty(unwind, process);
+}
+
+/* A child starts with what its parent has mapped. */
+static void
+copy_mappings(struct prof_unwind *unwind, const struct prof_record *fork)
+{
+	struct process *parent = *place_of(unwind, fork->pr_ppid), *child;
+
+	if (parent == NULL || fork->pr_ppid == fork->pr_pid ||
+	    (child = process_get(unwind, fork->pr_pid)) == NULL)
+		return;
+	child->po_n = 0;
+	child->po_exec_id = fork->pr_exec_id;
+	if (reserve(child, parent->po_n + 1) == -1)
+		return;
+	memcpy(child->po_map, parent->po_map, parent->po_n *
+	    sizeof(*child->po_map));
+	child->po_n = parent->po_n;
+	mark_dirty(unwind, child);
+}
+
+static void
+remove_process(struct prof_unwind *unwind, uint32_t pid)
+{
+	struct process **at = place_of(unwind, pid), *process = *at;
+
+	if (process == NULL)
+		return;
+	withdraw(unwind, process);
+	process->po_n = 0;
+	/* One that is still to be published is only emptied. */
+	if (process->po_dirty)
+		return;
+	*at = process->po_next;
+	free(process->po_map);
+	free(process);
+}
+
+/*
+ * A new program.  In the kernel an exec first changes the name, then maps,
+ * then tells of the exec; mappings come to us by another way than names and
+ * execs and may be here already: those since the name are the new ones.
+ */
+static void
+execute(struct prof_unwind *unwind, struct process *process,
+    uint64_t exec_id)
+{
+	uint32_t n, kept = 0;
+
+	for (n = 0; n < process->po_n; n++)
+		if (process->po_map[n].mp_since_ns >= process->po_named_ns)
+			process->po_map[kept++] = process->po_map[n];
+	withdraw(unwind, process);
+	process->po_n = kept;
+	process->po_exec_id = exec_id;
+	if (kept > 0)
+		mark_dirty(unwind, process);
+}
+
+void
+prof_unwind_observe(struct prof_unwind *unwind,
+    const struct prof_record *record)
+{
+	struct process *process;
+
+	switch (record->pr_type) {
+	case PROF_R_MMAP:
+		if (record->pr_pid != UINT32_MAX)
+			add_mapping(unwind, record);
+		break;
+	case PROF_R_FORK:
+		copy_mappings(unwind, record);
+		break;
+	case PROF_R_COMM:
+		if (record->pr_pid == record->pr_tid && (process =
+		    process_get(unwind, record->pr_pid)) != NULL)
+			process->po_named_ns = record->pr_time_ns;
+		break;
+	case PROF_R_EXEC:
+		if ((process = process_get(unwind, record->pr_pid)) != NULL)
+			execute(unwind, process, record->pr_exec_id);
+		break;
+	case PROF_R_EXIT:
+		if (record->pr_group_dead)
+			remove_process(unwind, record->pr_pid);
+		break;
+	default:
+		break;
+	}
+}
+
+/* Generations come round: then nothing remembered may count any more. */
+static uint32_t
+next_generation(struct prof_unwind *unwind)
+{
+	if (++unwind->uw_generation == DTP_UW_GENERATIONS) {
+		unwind->uw_generation = 1;
+		memset(unwind->uw_memory.um_cache, 0,
+		    unwind->uw_memory.um_cache_bytes);
+	}
+	return (unwind->uw_generation);
+}
+
+static void
+publish_process(struct prof_unwind *unwind, struct process *process)
+{
+	struct prof_words words;
+	struct dtp_uw_map *to;
+	uint32_t n;
+
+	if (process->po_n == 0)
+		return;
+	if (process->po_slot == NULL)
+		process->po_slot = slot_find(unwind, process->po_pid);
+	if (process->po_slot == NULL || prof_words_get(&unwind->uw_memory,
+	    process->po_n * 8, &words) == -1) {
+		unwind->uw_unpublished++;
+		return;
+	}
+	to = (struct dtp_uw_map *)prof_words_at(&unwind->uw_memory, &words);
+	for (n = 0; n < process->po_n; n++)
+		to[n] = process->po_map[n].mp_map;
+	slot_write(process->po_slot, process, &words,
+	    next_generation(unwind));
+	prof_words_put(&unwind->uw_memory, &process->po_words);
+	process->po_words = words;
+}
+
+void
+prof_unwind_publish(struct prof_unwind *unwind)
+{
+	struct process *process;
+
+	prof_unwind_modules_publish(unwind->uw_modules);
+	while ((process = unwind->uw_dirty) != NULL) {
+		unwind->uw_dirty = process->po_next_dirty;
+		process->po_dirty = false;
+		publish_process(unwind, process);
+	}
+}
+
+bool
+prof_unwind_ready(struct prof_unwind *unwind)
+{
+	return (unwind->uw_dirty == NULL &&
+	    prof_unwind_modules_idle(unwind->uw_modules));
+}
+
+uint64_t
+prof_unwind_map_calls(const struct prof_unwind *unwind)
+{
+	return (unwind->uw_memory.um_map_calls);
+}

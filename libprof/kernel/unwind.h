@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Supplies the walk over user stacks in the kernel with what it needs to
+ * know of processes and modules.
+ */
+#ifndef UNWIND_H
+#define UNWIND_H
+
+#include "prof_impl.h"
+
+struct prof_unwind;
+/* Descriptors of uw_procs, uw_modules, uw_entries, uw_slabs, uw_cache. */
+struct prof_unwind *prof_unwind_new(const int fds[5], size_t ncpus,
+	    uint64_t max_bytes, struct prof_err *error);
+void	prof_unwind_observe(struct prof_unwind *unwind,
+	    const struct prof_record *record);
+/* Once a round: tables and mappings that have come since. */
+void	prof_unwind_publish(struct prof_unwind *unwind);
+/* All that was observed can be walked. */
+bool	prof_unwind_ready(struct prof_unwind *unwind);
+/* bpf(2) map calls made so far. */
+uint64_t prof_unwind_map_calls(const struct prof_unwind *unwind);
+void	prof_unwind_free(struct prof_unwind *unwind);
+
+#endif /* UNWIND_H */

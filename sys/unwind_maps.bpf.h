@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: ISC OR (Dual BSD/GPL) */
+/*
+ * The maps of the user stack walk, and where a walk is.  The tables are
+ * written by the library, through mmap; dtp_unwind.h says what is in them.
+ *
+ * Included by maps.bpf.h; the code is in unwind.bpf.h.
+ */
+#ifndef UNWIND_MAPS_BPF_H
+#define UNWIND_MAPS_BPF_H
+
+#include "compat.bpf.h"
+#include "dtp_abi.h"
+#include "dtp_unwind.h"
+
+#define DTP_UW_WINDOW	256		/* words of stack copied at once */
+#define DTP_UW_PAGE	4096UL
+#define DTP_UW_FP_REACH	(1UL << 20)	/* a frame is not larger */
+#define DTP_UW_NOBODY	0xffffffffU
+
+#if defined(__TARGET_ARCH_x86)
+#define DTP_UW_NREGS	16
+#define DTP_UW_CFA_UNIT	8
+#define DTP_UW_REGS	struct pt_regs
+#else
+#define DTP_UW_NREGS	31
+#define DTP_UW_CFA_UNIT	16
+#define DTP_UW_REGS	struct user_pt_regs	/* how pt_regs begins */
+#endif
+
+/* Where a walk is; in scratch, because it is larger than a BPF stack. */
+struct dtp_unwind {
+	__u64	uw_pc;
+	__u64	uw_sp;
+	__u64	uw_fp;
+	__u64	uw_ra;		/* arm64: link register, innermost only */
+	__u32	uw_n;		/* frames so far */
+	__u32	uw_status;	/* enum dtp_stack_status; NONE: walking */
+	__u32	uw_is_return;	/* pc is a return address */
+	__u32	uw_by_fp;	/* pc was found by frame pointer */
+	__u32	uw_first;	/* innermost, or just behind a signal */
+	__u32	uw_nmaps;
+	__u32	uw_slab;
+	__u32	uw_at;
+	__u32	uw_pad;
+	__u64	uw_generation;
+	__u64	uw_exec_id;	/* of the task */
+	struct dtp_uw_map uw_map; /* the mapping last found */
+	__u64	uw_window;	/* address of uw_stack[0] */
+	__u64	uw_window_bytes;
+	DTP_UW_REGS uw_user;	/* as the task left user space */
+	__u64	uw_reg[32];		/* by DWARF number */
+	__u64	uw_frame[DTP_MAX_UFRAMES];
+	__u64	uw_stack[DTP_UW_WINDOW];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, DTP_UW_PROCS);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, __u32);
+	__type(value, struct dtp_uw_proc);
+} uw_procs SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, DTP_UW_MODULES);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, __u32);
+	__type(value, struct dtp_uw_module);
+} uw_modules SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, DTP_UW_ENTRIES);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, __u32);
+	__type(value, struct dtp_uw_entry);
+} uw_entries SEC(".maps");
+
+/* A slab is one element, with room for the largest unit behind its end. */
+struct dtp_uw_slab {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(key_size, sizeof(__u32));
+	__uint(value_size, DTP_UW_SLAB_WORDS * 4 + 64);
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, DTP_UW_SLABS);
+	__uint(key_size, sizeof(__u32));
+	__uint(value_size, sizeof(__u32));
+	__array(values, struct dtp_uw_slab);
+} uw_slabs SEC(".maps");
+
+/* pc -> rule, remembered per CPU: [cpu * DTP_UW_CACHE + place]. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, DTP_UW_CACHE);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, __u32);
+	__type(value, __u64);
+} uw_cache SEC(".maps");
+
+/*
+ * A child that has not executed anything yet has its parent's mappings:
+ * child -> whose mappings to use.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 8192);
+	__type(key, __u32);
+	__type(value, __u32);
+} uw_alias SEC(".maps");
+
+#endif /* UNWIND_MAPS_BPF_H */
