@@ -11,15 +11,14 @@ need_recording
 tmpdir
 
 cat >target.py <<'END'
-import ctypes, json, ssl, sqlite3, sys, zlib, bz2, lzma
+import ctypes, json, sys, zlib, bz2, lzma
 print("ready", flush=True)
 sys.stdin.read()
 import _ctypes, decimal, _decimal
 for i in range(300):
     json.dumps(list(range(1000)))
-print("done", flush=True)
+print("done", getattr(_decimal, "__file__", ""), flush=True)
 END
-sed -i 's/, ssl, sqlite3//' target.py
 mkfifo go
 python3 target.py <go >target.out &
 target=$!
@@ -60,7 +59,8 @@ for r in every:
 missing = [wanted[p] for p in wanted if p not in seen]
 rec.check(samples > 0, "no sample")
 rec.check(not missing, "not there before the first sample: %r" % missing)
-rec.check(later == 1, "what was loaded later is there %d times" % later)
+own_file = open("target.out").read().strip().endswith(".so")
+rec.check(later == own_file, "what was loaded later is there %d times" % later)
 rec.ok("%d mappings, all of them before the first of %d samples; one that "
        "came later too" % (len(wanted), samples))
 END

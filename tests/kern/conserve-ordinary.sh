@@ -23,6 +23,10 @@ rows = rec.balance("a.dtp", ["syscall::close:entry", "syscall::close:return",
                              "sched:sched_switch", "cpu-clock"])
 records = rec.in_order("a.dtp")
 rec.ok("%d records in order of time" % len(records))
+for name, row in rows.items():
+    held = sum(r["type"] == "sample" and r["event"] == name for r in records)
+    rec.check(name == "proc" or held == row["stored"], "%s: stored %d, the "
+              "script shows %d" % (name, row["stored"], held))
 first = 0x40000000
 entries, returns, last = {}, {}, {}
 for r in records:

@@ -10,11 +10,11 @@
 
 . "${SRC:=$PWD}/tests/kern/lib-kern.sh"
 need_recording
-need_cmd make "${CC:=cc}"
+need_cmd make gcc
 tmpdir
 : "${FILES:=40}"
 
-printf '#!/bin/sh\necho $$ >>log\nexec %s "$@"\n' "$CC" >logcc
+printf '#!/bin/sh\necho $$ >>log\nexec gcc "$@"\n' >logcc
 chmod 755 logcc
 i=0
 while [ $i -lt "$FILES" ]; do
