@@ -1,3 +1,4 @@
+#!/bin/sh
 # SPDX-License-Identifier: ISC
 # ASSERTION: A reader that is stopped for 5 s in the middle of a storm loses
 # what came meanwhile and says so; before and after everything is there, the

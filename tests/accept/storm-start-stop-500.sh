@@ -1,3 +1,4 @@
+#!/bin/sh
 # SPDX-License-Identifier: ISC
 # ASSERTION: 500 sessions are started and stopped under load, under the
 # address and undefined-behaviour sanitizers, without a finding.

@@ -1,3 +1,4 @@
+#!/bin/sh
 # SPDX-License-Identifier: ISC
 # ASSERTION: Attached to a running process, the recording holds every
 # executable mapping that the process has, before its first sample; and one

@@ -1,3 +1,4 @@
+#!/bin/sh
 # SPDX-License-Identifier: ISC
 # ASSERTION: What a foreign BPF program of the old kind hides from the timer
 # shows as unaccounted: at least half of the time it hid, and without it

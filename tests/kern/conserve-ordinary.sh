@@ -1,3 +1,4 @@
+#!/bin/sh
 # SPDX-License-Identifier: ISC
 # ASSERTION: In an ordinary recording every firing is accounted for, to the
 # unit: N calls are N entries and N returns, in order and none twice, and

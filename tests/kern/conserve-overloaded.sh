@@ -1,3 +1,4 @@
+#!/bin/sh
 # SPDX-License-Identifier: ISC
 # ASSERTION: Overloaded, with three kinds of sources at once on all CPUs, the
 # smallest buffers and a reader that is stopped for a while, every firing is

@@ -1,3 +1,4 @@
+#!/bin/sh
 # SPDX-License-Identifier: ISC
 # ASSERTION: page-faults at period 1, with a program that faults exactly N
 # pages between two marks: N samples between the marks, and unaccounted is 0.

@@ -1,3 +1,4 @@
+#!/bin/sh
 # SPDX-License-Identifier: ISC
 # ASSERTION: A target's children and grandchildren are recorded from their
 # first call to their last, those that existed before under -p too; with

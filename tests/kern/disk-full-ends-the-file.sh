@@ -1,3 +1,4 @@
+#!/bin/sh
 # SPDX-License-Identifier: ISC
 # ASSERTION: A file system that fills up costs what came after, not what was
 # written: the recorder says so and fails, the file reads to its last whole

@@ -1,3 +1,4 @@
+#!/bin/sh
 # SPDX-License-Identifier: ISC
 # ASSERTION: What --filter lets pass in the kernel is what script --filter
 # lets pass of a recording without a filter, call for call.

@@ -1,3 +1,4 @@
+#!/bin/sh
 # SPDX-License-Identifier: ISC
 # ASSERTION: Killed with -9 at any moment, a recorder leaves nothing in the
 # kernel: no program, map, link or perf event; and a file that reads to its

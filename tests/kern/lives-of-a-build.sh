@@ -1,3 +1,4 @@
+#!/bin/sh
 # SPDX-License-Identifier: ISC
 # ASSERTION: Recording make -j2 of a program of many files has all of its
 # descendants: every compiler that the build itself wrote down, with a parent

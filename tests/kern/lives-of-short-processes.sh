@@ -1,3 +1,4 @@
+#!/bin/sh
 # SPDX-License-Identifier: ISC
 # ASSERTION: Of many short processes under -a each has exactly one fork, one
 # exec with its path and name, and one exit with its code; and the recorder

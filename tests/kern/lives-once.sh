@@ -1,3 +1,4 @@
+#!/bin/sh
 # SPDX-License-Identifier: ISC
 # ASSERTION: Every fork, exec, exit and mapping of a target is recorded once,
 # although the hooks see the whole system, the side band too, and targets are

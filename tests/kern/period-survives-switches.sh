@@ -1,3 +1,4 @@
+#!/bin/sh
 # SPDX-License-Identifier: ISC
 # ASSERTION: What a task has counted towards a period is kept while it does
 # not run: with N events in one task there are floor(N / period) samples,

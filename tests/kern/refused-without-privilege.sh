@@ -1,3 +1,4 @@
+#!/bin/sh
 # SPDX-License-Identifier: ISC
 # ASSERTION: Without the privilege to record everything the recorder fails
 # with status 125, names the knob and a cure, and leaves nothing; reading a

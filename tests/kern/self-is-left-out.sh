@@ -1,3 +1,4 @@
+#!/bin/sh
 # SPDX-License-Identifier: ISC
 # ASSERTION: The recorder leaves itself out, and says how often it would have
 # been there; with --include-self it is there, and nothing is counted so.

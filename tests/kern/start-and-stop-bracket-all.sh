@@ -1,3 +1,4 @@
+#!/bin/sh
 # SPDX-License-Identifier: ISC
 # ASSERTION: Nothing is recorded before the start nor after the stop: one
 # start and one stop lie around every sample, while the workload calls all

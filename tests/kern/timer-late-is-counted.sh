@@ -1,3 +1,4 @@
+#!/bin/sh
 # SPDX-License-Identifier: ISC
 # ASSERTION: A timer that comes late fires once and counts the periods that it
 # left out: on each CPU samples + late is elapsed time / period, within 2.

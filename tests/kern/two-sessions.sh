@@ -1,3 +1,4 @@
+#!/bin/sh
 # SPDX-License-Identifier: ISC
 # ASSERTION: Two recordings at once see the same as each would alone: every
 # call of the workload, and one may end without the other noticing.

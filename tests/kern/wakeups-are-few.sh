@@ -1,3 +1,4 @@
+#!/bin/sh
 # SPDX-License-Identifier: ISC
 # ASSERTION: The recorder wakes far less often than events come, and with
 # nothing to do it uses next to no CPU time: less than 2 % of the time that

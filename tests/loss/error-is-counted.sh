@@ -1,3 +1,4 @@
+#!/bin/sh
 # SPDX-License-Identifier: ISC
 # ASSERTION: An argument that cannot be read is counted as such, and its
 # record is stored all the same, whole: an empty text, and right neighbours.

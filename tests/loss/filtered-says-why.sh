@@ -1,3 +1,4 @@
+#!/bin/sh
 # SPDX-License-Identifier: ISC
 # ASSERTION: Whatever is not wanted counts as filtered, each firing once: what
 # the expression refuses, other processes, other CPUs, and the recorder

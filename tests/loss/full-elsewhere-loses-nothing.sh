@@ -1,3 +1,4 @@
+#!/bin/sh
 # SPDX-License-Identifier: ISC
 # ASSERTION: A CPU that floods its buffer costs the others nothing: of slow
 # events on CPU 1 none is lost while CPU 0 loses most of its own.

@@ -1,3 +1,4 @@
+#!/bin/sh
 # SPDX-License-Identifier: ISC
 # ASSERTION: With the reader stopped, a full buffer refuses the newest and
 # counts each of them as full; what was stored before is intact, the oldest,

@@ -1,3 +1,4 @@
+#!/bin/sh
 # SPDX-License-Identifier: ISC
 # ASSERTION: When the reader stands still and the buffer is full, the hole in
 # the samples is in the recording with its beginning, end and size, per event
