@@ -6,12 +6,11 @@
 . "${SRC:=$PWD}/tests/build/lib.sh"
 need_cmd pkg-config gcc
 tmpdir
-inst="make -C $SRC O=$B DESTDIR=$tmp/root PREFIX=/usr"
+where="DESTDIR=$tmp/root PREFIX=/usr"
 
-$inst install >log 2>&1 || {
-	tail -n 20 log
-	fail "make install"
-}
+# Not in the directory being tested, whose flags are not ours.
+# shellcheck disable=SC2086 # words
+variant clang CC=clang DEBUG=1 $where install || fail "make install"
 cat >user.c <<'END'
 #include <prof.h>
 #include <stdio.h>
@@ -33,7 +32,8 @@ ok "a program against libprof $version"
 root/usr/bin/dtprof --version | grep -q "$version" || fail "dtprof --version"
 ok "the installed dtprof"
 
-$inst uninstall >log 2>&1 || fail "make uninstall"
+# shellcheck disable=SC2086 # words
+variant clang CC=clang DEBUG=1 $where uninstall || fail "make uninstall"
 left=$(find root ! -type d)
 [ -z "$left" ] || fail "left behind: $left"
 ok "nothing is left"
