@@ -46,28 +46,35 @@ import recording as rec
 rows = rec.balance("a.dtp")
 rec.check(rows["proc"]["full"] == 0, "%d lives were lost" %
           rows["proc"]["full"])
+# The kernel uses numbers again, so a pid may have had several lives.
 lives = {}
 for r in rec.in_order("a.dtp"):
-    if r["type"] in ("fork", "exec", "exit", "comm"):
-        lives.setdefault((r["pid"], r["type"]), []).append(r)
+    if r["type"] == "fork" and r["pid"] == r["tid"]:
+        lives.setdefault(r["pid"], []).append({})
+    if r["type"] in ("fork", "exec", "exit", "comm") and r["pid"] in lives:
+        lives[r["pid"]][-1].setdefault(r["type"], []).append(r)
 n = 0
 for line in list(open("warm")) + list(open("log")):
     pid, name, code = line.split()
-    pid = int(pid)
+    path = sys.argv[1] + "/" + name
+    mine = [life for life in lives.get(int(pid), [])
+            if path in [r["path"] for r in life.get("exec", [])]]
+    rec.check(mine, "%s (%s): not there" % (pid, name))
+    life = mine[0]
+    lives[int(pid)].remove(life)
     for what in ("fork", "exec", "exit"):
-        got = lives.get((pid, what), [])
-        rec.check(len(got) == 1, "%d (%s): %d times %s" %
+        got = life.get(what, [])
+        rec.check(len(got) == 1, "%s (%s): %d times %s" %
                   (pid, name, len(got), what))
-    run = lives[pid, "exec"][0]
-    rec.check(run["path"] == sys.argv[1] + "/" + name and
-              run["comm"] == name, "%s: %r" % (name, run))
-    rec.check(name in [r["comm"] for r in lives[pid, "comm"]],
+    run = life["exec"][0]
+    rec.check(run["comm"] == name, "%s: %r" % (name, run))
+    rec.check(name in [r["comm"] for r in life.get("comm", [])],
               "%s never took its name" % name)
-    end = lives[pid, "exit"][0]
+    end = life["exit"][0]
     rec.check(end["status"] == int(code) << 8 and end["group_dead"],
               "%s: %r" % (line, end))
-    rec.check(lives[pid, "fork"][0]["time_ns"] < run["time_ns"] <
-              end["time_ns"], "%d: born, run, died in another order" % pid)
+    rec.check(life["fork"][0]["time_ns"] < run["time_ns"] <
+              end["time_ns"], "%s: born, run, died in another order" % pid)
     n += 1
 rec.ok("%d processes: fork, exec, path, name, exit and code, each once" % n)
 END
