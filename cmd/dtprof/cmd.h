@@ -196,6 +196,7 @@ struct prof_reader *input_open(const char *command, const char *option,
 	    int n, char **operands, const char **path);
 /* Say on standard error that a recording was cut short, if it was. */
 void	input_say_cut(const char *command, const struct prof_reader *reader);
+const char *stack_status_name(unsigned status);
 
 /* ------------------------------------------------------- cmd_*.c, main */
 

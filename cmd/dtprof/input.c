@@ -33,3 +33,15 @@ input_say_cut(const char *command, const struct prof_reader *reader)
 	if (cut != NULL)
 		msg_note(command, "the recording was cut short: %s", cut);
 }
+
+/* How a walk of a stack ended, as every output names it. */
+const char *
+stack_status_name(unsigned status)
+{
+	static const char *const names[PROF_STACK_NSTATUS] = {
+		"none", "ok", "deep", "fault", "busy",
+		"noproc", "nomap", "nomod", "norow", "badsp"
+	};
+
+	return (status < PROF_STACK_NSTATUS ? names[status] : "unknown");
+}

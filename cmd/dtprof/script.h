@@ -28,7 +28,6 @@ void	script_comms_free(struct script_comms *comms);
 
 /* The last part of a record's type name in both forms: "sample", "fork". */
 const char *script_type_name(enum prof_record_type type);
-const char *script_stack_status(unsigned status);
 
 /* One line each; info is the sample's event. */
 void	script_text(struct out *out, const struct prof_record *record,

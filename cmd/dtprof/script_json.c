@@ -111,12 +111,12 @@ show_sample(struct out *out, const struct prof_record *record,
 		show_frames(out, "kernel", record->pr_kernel,
 		    record->pr_nkernel);
 		key_str(out, "kernel_status",
-		    script_stack_status(record->pr_kstatus));
+		    stack_status_name(record->pr_kstatus));
 	}
 	if (record->pr_nuser > 0 || record->pr_ustatus != PROF_STACK_NONE) {
 		show_frames(out, "user", record->pr_user, record->pr_nuser);
 		key_str(out, "user_status",
-		    script_stack_status(record->pr_ustatus));
+		    stack_status_name(record->pr_ustatus));
 	}
 }
 

@@ -40,17 +40,6 @@ script_type_name(enum prof_record_type type)
 	return (names[type]);
 }
 
-const char *
-script_stack_status(unsigned status)
-{
-	static const char *const names[PROF_STACK_NSTATUS] = {
-		"none", "ok", "deep", "fault", "busy",
-		"noproc", "nomap", "nomod", "norow", "badsp"
-	};
-
-	return (status < PROF_STACK_NSTATUS ? names[status] : "unknown");
-}
-
 static void
 show_frames(struct out *out, const char *mark, const uint64_t *frames,
     uint32_t n, unsigned status)
@@ -64,7 +53,7 @@ show_frames(struct out *out, const char *mark, const uint64_t *frames,
 	}
 	if (status > PROF_STACK_OK) {
 		out_str(out, " +");
-		out_str(out, script_stack_status(status));
+		out_str(out, stack_status_name(status));
 	}
 }
 

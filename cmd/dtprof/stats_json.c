@@ -129,15 +129,10 @@ show_counts(struct out *out, const struct prof_accounting *pa)
 static void
 show_stacks(struct out *out, const char *name, const uint64_t *counts)
 {
-	static const char *const statuses[PROF_STACK_NSTATUS] = {
-		"none", "ok", "deep", "fault", "busy",
-		"noproc", "nomap", "nomod", "norow", "badsp"
-	};
-
 	out_fmt(out, ",\"%s\":{", name);
 	for (int s = 0; s < PROF_STACK_NSTATUS; s++)
 		out_fmt(out, "%s\"%s\":%" PRIu64, s == 0 ? "" : ",",
-		    statuses[s], counts[s]);
+		    stack_status_name((unsigned)s), counts[s]);
 	out_char(out, '}');
 }
 

@@ -216,7 +216,9 @@ show_stack_row(struct out *out, const char *name, const char *kind,
 	show_name(out, name);
 	out_fmt(out, " %-6s", kind);
 	for (int s = 0; s < PROF_STACK_NSTATUS; s++)
-		out_fmt(out, " %9" PRIu64, counts[s]);
+		if (counts[s] != 0)
+			out_fmt(out, " %s %" PRIu64,
+			    stack_status_name((unsigned)s), counts[s]);
 	out_char(out, '\n');
 }
 
@@ -229,9 +231,8 @@ show_stacks(const struct stats *stats, struct out *out)
 
 	if (whole < 0)
 		return;
-	out_fmt(out, "\nstacks: %.2f %% walked to their end\n  %-*s %-6s %9s "
-	    "%9s %9s %9s %9s\n", 100 * whole, NAME_WIDTH, "event", "of",
-	    "none", "ok", "deep", "fault", "busy");
+	out_fmt(out, "\nstacks: %.2f %% walked to their end; how they ended, "
+	    "what is not named is 0\n", 100 * whole);
 	for (size_t e = 1; e < stats->st_nevents; e++) {
 		if (prof_reader_accounting(stats->st_reader, e, -1, &pa) == -1)
 			continue;

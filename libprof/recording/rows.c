@@ -25,12 +25,24 @@ static const size_t counters[] = {
 	COUNTER(pa_read), COUNTER(pa_missed), COUNTER(pa_count),
 	COUNTER(pa_enabled_ns), COUNTER(pa_running_ns),
 	COUNTER(pa_unaccounted), COUNTER(pa_bound), COUNTER(pa_instances),
-	COUNTER(pa_lost_ring)
+	COUNTER(pa_lost_ring),
+	STATUS(pa_ustack, 5), STATUS(pa_ustack, 6), STATUS(pa_ustack, 7),
+	STATUS(pa_ustack, 8), STATUS(pa_ustack, 9)
 };
 #define NCOUNTERS	(sizeof(counters) / sizeof(counters[0]))
-#define HAS_COUNT	((uint64_t)1 << NCOUNTERS)
+
+/* A bit among those of the counters that is none; later ones are above it. */
+#define HAS_COUNT_BIT	32
+#define HAS_COUNT	((uint64_t)1 << HAS_COUNT_BIT)
 
 _Static_assert(NCOUNTERS < 63, "the mask is one 64-bit word");
+_Static_assert(PROF_STACK_NSTATUS == 10, "every status is a counter");
+
+static uint64_t
+counter_bit(size_t n)
+{
+	return ((uint64_t)1 << (n < HAS_COUNT_BIT ? n : n + 1));
+}
 
 static uint64_t
 counter_get(const struct prof_row *row, size_t n)
@@ -62,12 +74,12 @@ prof_pack_row(struct prof_buf *buf, const struct prof_row *row)
 
 	for (i = 0; i < NCOUNTERS; i++)
 		if (counter_get(row, i) != 0)
-			mask |= (uint64_t)1 << i;
+			mask |= counter_bit(i);
 	prof_buf_varint(&body, row->rw_cpu);
 	prof_buf_varint(&body, row->rw_event);
 	prof_buf_varint(&body, mask);
 	for (i = 0; i < NCOUNTERS; i++)
-		if (mask & (uint64_t)1 << i)
+		if (mask & counter_bit(i))
 			prof_buf_varint(&body, counter_get(row, i));
 	prof_buf_varint(buf, body.bf_len);
 	prof_buf_bytes(buf, body.bf_data, body.bf_len);
@@ -85,7 +97,7 @@ prof_unpack_row(struct prof_cur *cur, struct prof_row *row)
 	row->rw_event = prof_cur_u32(&body);
 	mask = prof_cur_varint(&body);
 	for (i = 0; i < NCOUNTERS; i++)
-		if (mask & (uint64_t)1 << i)
+		if (mask & counter_bit(i))
 			counter_set(row, i, prof_cur_varint(&body));
 	row->rw_accounting.pa_has_count = (mask & HAS_COUNT) != 0;
 	return (!cur->cu_bad && !body.cu_bad);
