@@ -88,7 +88,9 @@ match($0, /;[ \t]*\/\* \[[A-Za-z]\] /) {
 # Tests say what they show.
 for file in $(files 'tests/*/*.c' 'tests/*/*.sh'); do
 	case $file in
-	tests/work/* | tests/bench/* | */lib*.sh | tests/replay/*.c) continue ;;
+	tests/work/* | tests/bench/* | */lib*.sh | tests/replay/*.c | \
+	tests/interop/*.c)
+		continue ;;
 	esac
 	head -n 6 "$file" | grep -q 'ASSERTION:' ||
 	    echo "$file:1: no line ASSERTION: at the top"

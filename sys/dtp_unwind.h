@@ -84,7 +84,8 @@ enum dtp_uw_ra {
  *
  *	process -> mappings (in a slab) -> module -> index, rows (in a slab)
  *
- * Written by the library, read by the programs, but for [k].
+ * Written by the library, read by the programs, but for
+ * [k] what programs write
  */
 #define DTP_UW_SLABS		64
 #define DTP_UW_SLAB_WORDS	(1U << 21)

@@ -41,6 +41,7 @@ void	prof_command_fini(struct prof_command *command);
 struct prof_instance {
 	void		*in_skel;
 	void		(*in_destroy)(void *skel);
+	struct bpf_object *in_obj;
 	int		 in_prog[4];
 	int		 in_nprogs;
 	int		*in_links;
@@ -73,11 +74,6 @@ struct prof_bpf {
 struct prof_session;
 
 int	prof_bpf_load(struct prof_session *session);
-int	prof_bpf_attach(struct prof_session *session);
-int	prof_bpf_enable(struct prof_session *session);
-void	prof_bpf_state(struct prof_bpf *bpf, enum dtp_state state);
-/* Disable, read the events' own counts, close, wait until all have left. */
-int	prof_bpf_stop(struct prof_session *session);
 int	prof_bpf_bell_fd(const struct prof_bpf *bpf);
 void	prof_bpf_bell_clear(struct prof_bpf *bpf);
 int	prof_bpf_targets_fd(const struct prof_bpf *bpf);
@@ -85,6 +81,15 @@ void	prof_bpf_unwind_fds(const struct prof_bpf *bpf, int fds[5]);
 void	prof_bpf_fini(struct prof_bpf *bpf);
 const struct dtp_counts *prof_bpf_counts(const struct prof_bpf *bpf,
 	    uint32_t cpu, uint32_t event);
+
+/* ----------------------------------------------------------- attach.c */
+
+int	prof_bpf_attach(struct prof_session *session);
+int	prof_bpf_enable(struct prof_session *session);
+void	prof_bpf_state(struct prof_bpf *bpf, enum dtp_state state);
+/* Disable, read the events' own counts, close, wait until all have left. */
+int	prof_bpf_stop(struct prof_session *session);
+void	prof_bpf_detach(struct prof_bpf *bpf);
 
 /* ------------------------------------------------------------ drain.c */
 

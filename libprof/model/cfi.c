@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "cfi.h"
+#include "cursor.h"
 
 #define MAX_REMEMBERED	16	/* nesting of remember_state */
 #define PADDING		16	/* between functions; needs no row */
@@ -23,13 +24,6 @@
 #define ENC_FORMAT	0x0f
 #define ENC_RELATIVE	0x70
 #define ENC_PCREL	0x10
-
-/* A cursor that reads zeros behind the end, and remembers that it did. */
-struct cursor {
-	const uint8_t	*cu_at;
-	const uint8_t	*cu_end;
-	bool		 cu_over;
-};
 
 /* A register's rule while a program runs. */
 struct where {
@@ -86,63 +80,6 @@ static int	emit(struct compiler *, const struct cie *, uint64_t pc,
 static int	execute(struct compiler *, const struct cie *,
 		    struct cursor *, struct state *, const struct fde *,
 		    uint64_t limit);
-
-static uint64_t
-fixed(struct cursor *cu, size_t bytes)
-{
-	uint64_t value = 0;
-
-	if ((size_t)(cu->cu_end - cu->cu_at) < bytes) {
-		cu->cu_over = true;
-		cu->cu_at = cu->cu_end;
-		return (0);
-	}
-	memcpy(&value, cu->cu_at, bytes);	/* both machines: little */
-	cu->cu_at += bytes;
-	return (value);
-}
-
-static uint64_t
-uleb(struct cursor *cu)
-{
-	uint64_t value = 0, byte;
-	unsigned shift = 0;
-
-	do {
-		byte = fixed(cu, 1);
-		if (shift < 64)
-			value |= (byte & 0x7f) << shift;
-		shift += 7;
-	} while (byte & 0x80);
-	return (value);
-}
-
-static int64_t
-sleb(struct cursor *cu)
-{
-	uint64_t value = 0, byte;
-	unsigned shift = 0;
-
-	do {
-		byte = fixed(cu, 1);
-		if (shift < 64)
-			value |= (byte & 0x7f) << shift;
-		shift += 7;
-	} while (byte & 0x80);
-	if (shift < 64 && (byte & 0x40))
-		value |= ~0ULL << shift;
-	return ((int64_t)value);
-}
-
-static void
-skip(struct cursor *cu, uint64_t bytes)
-{
-	if ((uint64_t)(cu->cu_end - cu->cu_at) < bytes) {
-		cu->cu_over = true;
-		cu->cu_at = cu->cu_end;
-	} else
-		cu->cu_at += bytes;
-}
 
 static uint64_t
 encoded(const struct compiler *co, struct cursor *cu, uint8_t encoding)
@@ -568,12 +505,13 @@ cfa_of_expression(const struct compiler *co, const struct state *state,
 	static const uint8_t plt_head[] = { 0x77, 8, 0x80, 0, 0x3f, 0x1a };
 	static const uint8_t plt_tail[] = { 0x2a, 0x33, 0x24, 0x22 };
 	const uint8_t *expr = state->sa_expr;
-	struct cursor cu = { expr, expr + state->sa_expr_size, false };
+	struct cursor cu = { expr, expr, false };
 	uint64_t op;
 
 	rule->cr_cfa = PROF_CFA_OTHER;
 	if (expr == NULL)
 		return;
+	cu.cu_end += state->sa_expr_size;
 	if (co->co_in->ci_machine == PROF_MACHINE_X86_64 &&
 	    state->sa_expr_size == 11 && memcmp(expr, plt_head, 6) == 0 &&
 	    memcmp(expr + 7, plt_tail, 4) == 0 && expr[6] >= 0x30 &&

@@ -19,7 +19,7 @@ enum prof_cfa {
 	PROF_CFA_NONE = 0,	/* no information: between functions */
 	PROF_CFA_REG,		/* register + offset */
 	PROF_CFA_DEREF,		/* load(register + offset) + add */
-	PROF_CFA_PLT,		/* sp + 8, and 8 more from pc & 15 >= offset on */
+	PROF_CFA_PLT,		/* sp + 8; from pc & 15 >= offset on, 16 */
 	PROF_CFA_STOP,		/* outermost frame */
 	PROF_CFA_SIGNAL,	/* the registers lie in a signal frame */
 	PROF_CFA_OTHER		/* an expression that is not one of these */

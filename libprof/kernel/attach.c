@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Links and counters of a session: made, but not started; started; stopped
+ * and read; gone.  The one place that knows the order of stopping.
+ *
+ * Called by session.c and arm.c, after bpf.c has loaded the programs.  A
+ * counter sits on a CPU or on a task; attaching starts nothing, since the
+ * state is still OFF.
+ */
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+
+#include <errno.h>
+#include <linux/membarrier.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "session_impl.h"
+
+#define DRAIN_PATIENCE_MS	1000
+
+static int	attach_raw(struct prof_session *, struct prof_event *);
+static int	attach_perf(struct prof_session *, struct prof_event *);
+
+static int
+keep_fd(int **fds, size_t *n, int fd)
+{
+	int *grown = reallocarray(*fds, *n + 1, sizeof(*grown));
+
+	if (grown == NULL)
+		return (-1);
+	*fds = grown;
+	grown[(*n)++] = fd;
+	return (0);
+}
+
+/* Links first: attaching starts nothing, since the state is still OFF. */
+int
+prof_bpf_attach(struct prof_session *session)
+{
+	size_t n;
+
+	for (n = 0; n < session->se_events.el_n; n++) {
+		struct prof_event *event = session->se_events.el_event[n];
+		int rv = event->ev_kind == PROF_KIND_PERF ?
+		    attach_perf(session, event) : attach_raw(session, event);
+
+		if (rv == -1)
+			return (-1);
+	}
+	return (0);
+}
+
+static int
+attach_raw_program(struct prof_session *session, struct prof_event *event,
+    struct prof_instance *instance, int prog, const char *tracepoint)
+{
+	int fd = bpf_raw_tracepoint_open(tracepoint, prog);
+
+	if (fd < 0 && (fd == -ENOENT || errno == ENOENT)) {
+		prof_fail(&session->se_error, PROF_E_EVENT_UNSUPPORTED,
+		    "%s: this kernel has no tracepoint %s", event->ev_name,
+		    tracepoint);
+		return (-1);
+	}
+	if (fd < 0)
+		return (prof_bpf_explain(&session->se_error, errno));
+	if (keep_fd(&instance->in_links, &instance->in_nlinks, fd) == -1) {
+		close(fd);
+		return (prof_fail_nomem(&session->se_error));
+	}
+	return (0);
+}
+
+static int
+attach_raw(struct prof_session *session, struct prof_event *event)
+{
+	struct prof_instance *instance =
+	    &session->se_bpf.bp_instance[event->ev_id];
+	const struct bpf_program *program;
+
+	if (event->ev_kind != PROF_KIND_PROC)
+		return (attach_raw_program(session, event, instance,
+		    instance->in_prog[0], event->ev_tracepoint));
+	program = NULL;
+	while ((program = bpf_object__next_program(instance->in_obj,
+	    (struct bpf_program *)program)) != NULL) {
+		const char *section = bpf_program__section_name(program);
+
+		if (attach_raw_program(session, event, instance,
+		    bpf_program__fd(program), strchr(section, '/') + 1) == -1)
+			return (-1);
+	}
+	return (0);
+}
+
+/* One counter: opened disabled, its program linked, not started. */
+static int
+attach_one(struct prof_session *session, struct prof_event *event, int pid,
+    int cpu)
+{
+	struct prof_instance *instance =
+	    &session->se_bpf.bp_instance[event->ev_id];
+	struct perf_event_attr attr = event->ev_attr;
+	size_t ncpus = instance->in_nperf;
+	int fd, link;
+
+	attr.disabled = 1;
+	attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED |
+	    PERF_FORMAT_TOTAL_TIME_RUNNING;
+	if (session->se_options.po_target == PROF_TARGET_COMMAND && pid != -1)
+		attr.enable_on_exec = 1;
+	fd = prof_perf_open(&attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	if (fd == -1)
+		return (prof_perf_explain(&session->se_error, event, errno,
+		    pid, cpu));
+	if (keep_fd(&instance->in_perf, &instance->in_nperf, fd) == -1 ||
+	    keep_fd(&instance->in_perf_cpu, &ncpus, cpu) == -1) {
+		return (prof_fail_nomem(&session->se_error));
+	}
+	link = bpf_link_create(instance->in_prog[0], fd, BPF_PERF_EVENT,
+	    NULL);
+	if (link < 0)
+		return (prof_bpf_explain(&session->se_error, errno));
+	if (keep_fd(&instance->in_links, &instance->in_nlinks, link) == -1) {
+		close(link);
+		return (prof_fail_nomem(&session->se_error));
+	}
+	return (0);
+}
+
+static int
+attach_perf(struct prof_session *session, struct prof_event *event)
+{
+	const struct prof_options *po = &session->se_options;
+	size_t n;
+
+	if (po->po_target == PROF_TARGET_TIDS) {
+		for (n = 0; n < po->po_nids; n++)
+			if (attach_one(session, event, po->po_ids[n], -1) ==
+			    -1)
+				return (-1);
+		return (0);
+	}
+	if (po->po_target == PROF_TARGET_COMMAND && po->po_no_inherit)
+		return (attach_one(session, event, session->se_command.cm_pid,
+		    -1));
+	if (event->ev_cpu >= 0)
+		return (attach_one(session, event, -1, session->se_cpus[0]));
+	for (n = 0; n < session->se_ncpus; n++)
+		if (attach_one(session, event, -1, session->se_cpus[n]) == -1)
+			return (-1);
+	return (0);
+}
+
+static int
+each_perf(struct prof_session *session, unsigned long request)
+{
+	struct prof_bpf *bpf = &session->se_bpf;
+	uint32_t e;
+	size_t n;
+
+	for (e = 0; e < bpf->bp_nevents; e++)
+		for (n = 0; n < bpf->bp_instance[e].in_nperf; n++)
+			if (ioctl(bpf->bp_instance[e].in_perf[n], request,
+			    0) == -1)
+				return (prof_fail(&session->se_error,
+				    PROF_E_KERNEL, "%s: cannot be switched",
+				    session->se_events.el_event[e]->ev_name));
+	return (0);
+}
+
+/* Counters on a task of ours start by themselves, at its exec. */
+int
+prof_bpf_enable(struct prof_session *session)
+{
+	const struct prof_options *po = &session->se_options;
+
+	if (po->po_target == PROF_TARGET_COMMAND && po->po_no_inherit)
+		return (0);
+	return (each_perf(session, PERF_EVENT_IOC_ENABLE));
+}
+
+/* Partner: the load of co_state in stream.bpf.h. */
+void
+prof_bpf_state(struct prof_bpf *bpf, enum dtp_state state)
+{
+	if (state == DTP_RECORDING)
+		bpf->bp_control->co_start_ns = prof_now_ns();
+	__atomic_store_n(&bpf->bp_control->co_state, (uint32_t)state,
+	    __ATOMIC_SEQ_CST);
+}
+
+const struct dtp_counts *
+prof_bpf_counts(const struct prof_bpf *bpf, uint32_t cpu, uint32_t event)
+{
+	return (&bpf->bp_counts[(size_t)cpu * bpf->bp_nevents + event]);
+}
+
+static void
+read_counts(struct prof_session *session)
+{
+	struct prof_bpf *bpf = &session->se_bpf;
+	struct { uint64_t value, enabled, running; } got;
+	uint32_t e;
+	size_t n;
+
+	for (e = 0; e < bpf->bp_nevents; e++)
+		for (n = 0; n < bpf->bp_instance[e].in_nperf; n++) {
+			struct prof_instance *in = &bpf->bp_instance[e];
+			uint32_t row = in->in_perf_cpu[n] == -1 ?
+			    bpf->bp_ncpus : (uint32_t)in->in_perf_cpu[n];
+			struct prof_count *count = &session->se_counts[
+			    (size_t)row * bpf->bp_nevents + e];
+
+			if (read(in->in_perf[n], &got, sizeof(got)) !=
+			    (ssize_t)sizeof(got))
+				continue;
+			count->ct_value += got.value;
+			count->ct_enabled_ns += got.enabled;
+			count->ct_running_ns += got.running;
+			count->ct_instances++;
+		}
+}
+
+static void
+read_missed(struct prof_session *session)
+{
+	struct prof_bpf *bpf = &session->se_bpf;
+	struct bpf_prog_info info;
+	uint32_t e, length;
+	int n;
+
+	for (e = 0; e < bpf->bp_nevents; e++)
+		for (n = 0; n < bpf->bp_instance[e].in_nprogs; n++) {
+			memset(&info, 0, sizeof(info));
+			length = sizeof(info);
+			if (bpf_obj_get_info_by_fd(
+			    bpf->bp_instance[e].in_prog[n], &info,
+			    &length) == 0)
+				session->se_missed[e] +=
+				    info.recursion_misses;
+		}
+}
+
+static void
+close_fds(int **fds, size_t *n)
+{
+	size_t i;
+
+	for (i = 0; i < *n; i++)
+		close((*fds)[i]);
+	free(*fds);
+	*fds = NULL;
+	*n = 0;
+}
+
+void
+prof_bpf_detach(struct prof_bpf *bpf)
+{
+	uint32_t e;
+
+	for (e = 0; bpf->bp_instance != NULL && e < bpf->bp_nevents; e++) {
+		struct prof_instance *in = &bpf->bp_instance[e];
+
+		close_fds(&in->in_links, &in->in_nlinks);
+		close_fds(&in->in_perf, &in->in_nperf);
+		free(in->in_perf_cpu);
+		in->in_perf_cpu = NULL;
+	}
+}
+
+/* All programs that have begun have also ended. */
+static bool
+all_left(const struct prof_bpf *bpf)
+{
+	uint32_t n;
+
+	for (n = 0; n < bpf->bp_ncpus; n++)
+		if (__atomic_load_n(&bpf->bp_streams[n].ss_state,
+		    __ATOMIC_ACQUIRE) & DTP_WRITERS_MASK)
+			return (false);
+	for (n = 0; n < bpf->bp_ncpus * bpf->bp_nevents; n++) {
+		const volatile struct dtp_counts *cn = &bpf->bp_counts[n];
+
+		if (cn->cn_fired != cn->cn_stored + cn->cn_full +
+		    cn->cn_nested + cn->cn_filtered + cn->cn_error)
+			return (false);
+	}
+	return (true);
+}
+
+int
+prof_bpf_stop(struct prof_session *session)
+{
+	struct prof_bpf *bpf = &session->se_bpf;
+	const struct timespec pause = { 0, 1000000 };
+	int tries, rv;
+
+	prof_bpf_state(bpf, DTP_STOPPED);
+	rv = each_perf(session, PERF_EVENT_IOC_DISABLE);
+	read_counts(session);
+	prof_bpf_detach(bpf);
+	/* An RCU grace period: whoever ran a program has come out of it. */
+	(void)syscall(__NR_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
+	read_missed(session);
+	for (tries = 0; !all_left(bpf); tries++) {
+		if (tries == DRAIN_PATIENCE_MS)
+			return (prof_fail(&session->se_error, PROF_E_KERNEL,
+			    "a program is still running after stop"));
+		nanosleep(&pause, NULL);
+	}
+	return (rv);
+}

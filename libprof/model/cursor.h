@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Reads numbers out of bytes that nobody vouches for, as DWARF writes them.
+ */
+#ifndef CURSOR_H
+#define CURSOR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+/* A cursor that reads zeros behind the end, and remembers that it did. */
+struct cursor {
+	const uint8_t	*cu_at;
+	const uint8_t	*cu_end;
+	bool		 cu_over;
+};
+
+static inline uint64_t
+fixed(struct cursor *cu, size_t bytes)
+{
+	uint64_t value = 0;
+
+	if ((size_t)(cu->cu_end - cu->cu_at) < bytes) {
+		cu->cu_over = true;
+		cu->cu_at = cu->cu_end;
+		return (0);
+	}
+	memcpy(&value, cu->cu_at, bytes);	/* both machines: little */
+	cu->cu_at += bytes;
+	return (value);
+}
+
+static inline uint64_t
+uleb(struct cursor *cu)
+{
+	uint64_t value = 0, byte;
+	unsigned shift = 0;
+
+	do {
+		byte = fixed(cu, 1);
+		if (shift < 64)
+			value |= (byte & 0x7f) << shift;
+		shift += 7;
+	} while (byte & 0x80);
+	return (value);
+}
+
+static inline int64_t
+sleb(struct cursor *cu)
+{
+	uint64_t value = 0, byte;
+	unsigned shift = 0;
+
+	do {
+		byte = fixed(cu, 1);
+		if (shift < 64)
+			value |= (byte & 0x7f) << shift;
+		shift += 7;
+	} while (byte & 0x80);
+	if (shift < 64 && (byte & 0x40))
+		value |= ~0ULL << shift;
+	return ((int64_t)value);
+}
+
+static inline void
+skip(struct cursor *cu, uint64_t bytes)
+{
+	if ((uint64_t)(cu->cu_end - cu->cu_at) < bytes) {
+		cu->cu_over = true;
+		cu->cu_at = cu->cu_end;
+	} else
+		cu->cu_at += bytes;
+}
+
+#endif /* CURSOR_H */
