@@ -52,7 +52,7 @@ last_late(const struct prof_session *session, const struct prof_event *event,
 /*
  * What may honestly be missing: an instance holds back what has not yet
  * become a period, and a clock's first period may begin anywhere.  What a
- * late timer left out is counted apart, and missing from the weights, too.
+ * late timer left out is missing from the weights, too, and counted apart.
  */
 static uint64_t
 bound_of(const struct prof_event *event, const struct prof_accounting *pa,
@@ -61,8 +61,7 @@ bound_of(const struct prof_event *event, const struct prof_accounting *pa,
 	if (event->ev_attr.freq)
 		return (2 * pa->pa_instances * weight_max);
 	if (event->ev_is_timer)
-		return ((2 * pa->pa_instances + pa->pa_late) *
-		    event->ev_attr.sample_period);
+		return (2 * pa->pa_instances * event->ev_attr.sample_period);
 	return (pa->pa_instances * event->ev_attr.sample_period);
 }
 
