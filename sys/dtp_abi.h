@@ -260,7 +260,8 @@ enum dtp_field {
 	DTP_F_GID	= 4,
 	DTP_F_COMM	= 5,	/* == and != only, against ft_value[0..1] */
 	DTP_F_KERNEL	= 6,	/* 1: the interrupted code is the kernel's */
-	DTP_F_ARG0	= 16,	/* to DTP_F_ARG0 + DTP_MAX_ARGS - 1 */
+	DTP_F_ARG0	= 7,	/* to DTP_F_ARG0 + DTP_MAX_ARGS - 1; no gap: */
+				/* one word of BPF stack each */
 };
 
 enum dtp_op {

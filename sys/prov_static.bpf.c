@@ -35,9 +35,13 @@ dtp_context_word(const void *ctx, __u32 index)
 /*
  * Follow one argument.  An integer is loaded at the end of its path, text
  * is not: what is returned is its address, and it is read in place later.
+ *
+ * What cannot be read is 0, as the helper leaves it, and so is all behind
+ * it.  That is not a branch on purpose: two ways out of each load would be
+ * 2^n ways through the program, and older verifiers walk every one.
  */
 DTP_INLINE __u64
-dtp_follow(const volatile struct dtp_arg *arg, __u64 value, int *fault)
+dtp_follow(const volatile struct dtp_arg *arg, __u64 value, __u64 *failed)
 {
 	__u32 nderef = arg->ar_nderef;
 
@@ -55,10 +59,7 @@ dtp_follow(const volatile struct dtp_arg *arg, __u64 value, int *fault)
 		if (size > sizeof(value))
 			size = sizeof(value);
 		value = 0;
-		if (bpf_probe_read_kernel(&value, size, (void *)from) != 0) {
-			*fault = 1;
-			return (0);
-		}
+		*failed |= bpf_probe_read_kernel(&value, size, (void *)from);
 	}
 	return (arg->ar_kind == DTP_A_INT ? dtp_cut(arg, value) : value);
 }
@@ -66,18 +67,20 @@ dtp_follow(const volatile struct dtp_arg *arg, __u64 value, int *fault)
 DTP_INLINE void
 dtp_load_args(struct dtp_firing *firing)
 {
-	int fault = 0;
+	__u64 faults = 0;
 
 	for (__u32 i = 0; i < DTP_MAX_ARGS; i++) {
+		__u64 failed = 0;
+
 		if (i >= cfg.dc_nargs)
 			break;
 		firing->fg_arg[i] = dtp_follow(&cfg.dc_arg[i],
 		    dtp_context_word(firing->fg_ctx, cfg.dc_arg[i].ar_index),
-		    &fault);
-		if (fault)
-			DTP_ADD(&firing->fg_counts->cn_arg_fault, 1);
-		fault = 0;
+		    &failed);
+		faults += failed >> 63;		/* errors are negative */
 	}
+	if (faults != 0)
+		DTP_ADD(&firing->fg_counts->cn_arg_fault, faults);
 }
 
 DTP_INLINE int
