@@ -10,7 +10,7 @@
 need_recording
 [ -d /sys/devices/system/cpu/cpu1 ] || skip "needs two CPUs"
 tmpdir
-: "${SLOW:=500}"
+: "${SLOW:=1000}"
 
 record_begin -o a.dtp -p $$ --comm calls --buffer 64K --call-graph none \
     -e syscall::close:entry -e syscall::close:return
