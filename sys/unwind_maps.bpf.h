@@ -15,7 +15,6 @@
 #define DTP_UW_WINDOW	256		/* words of stack copied at once */
 #define DTP_UW_PAGE	4096UL
 #define DTP_UW_FP_REACH	(1UL << 20)	/* a frame is not larger */
-#define DTP_UW_NOBODY	0xffffffffU
 
 #if defined(__TARGET_ARCH_x86)
 #define DTP_UW_NREGS	16

@@ -46,7 +46,6 @@ struct prof_unwind {
 	struct process	*uw_bucket[BUCKETS];
 	struct process	*uw_dirty;
 	uint32_t	 uw_generation;
-	uint64_t	 uw_unpublished;	/* no room for them */
 };
 
 struct prof_unwind *
@@ -368,10 +367,8 @@ publish_process(struct prof_unwind *unwind, struct process *process)
 	if (process->po_slot == NULL)
 		process->po_slot = slot_find(unwind, process->po_pid);
 	if (process->po_slot == NULL || prof_words_get(&unwind->uw_memory,
-	    process->po_n * 8, &words) == -1) {
-		unwind->uw_unpublished++;
-		return;
-	}
+	    process->po_n * 8, &words) == -1)
+		return;		/* it stays unknown, and its samples say so */
 	to = (struct dtp_uw_map *)prof_words_at(&unwind->uw_memory, &words);
 	for (n = 0; n < process->po_n; n++)
 		to[n] = process->po_map[n].mp_map;
@@ -399,10 +396,4 @@ prof_unwind_ready(struct prof_unwind *unwind)
 {
 	return (unwind->uw_dirty == NULL &&
 	    prof_unwind_modules_idle(unwind->uw_modules));
-}
-
-uint64_t
-prof_unwind_map_calls(const struct prof_unwind *unwind)
-{
-	return (unwind->uw_memory.um_map_calls);
 }

@@ -18,8 +18,6 @@ void	prof_unwind_observe(struct prof_unwind *unwind,
 void	prof_unwind_publish(struct prof_unwind *unwind);
 /* All that was observed can be walked. */
 bool	prof_unwind_ready(struct prof_unwind *unwind);
-/* bpf(2) map calls made so far. */
-uint64_t prof_unwind_map_calls(const struct prof_unwind *unwind);
 void	prof_unwind_free(struct prof_unwind *unwind);
 
 #endif /* UNWIND_H */

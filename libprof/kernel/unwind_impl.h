@@ -40,7 +40,6 @@ struct prof_unwind_memory {
 	uint64_t	*um_cache;
 	size_t		 um_cache_bytes;
 	struct rested	*um_rested[32];	/* by power of two */
-	uint64_t	 um_map_calls;	/* bpf(2) map calls made */
 };
 
 /* Descriptors in the order procs, modules, entries, slabs, cache. */

@@ -5,7 +5,7 @@
  *
  * Called by unwind.c and unwind_modules.c, from the thread of the drain
  * only.  Making a slab is the one thing here that calls bpf(2) while a
- * recording may run: once for 8 MiB of tables; it is counted.
+ * recording may run: once for 8 MiB of tables.
  */
 #include <sys/mman.h>
 
@@ -124,7 +124,6 @@ add_slab(struct prof_unwind_memory *memory)
 		close(fd);
 		return (-1);
 	}
-	memory->um_map_calls++;
 	memory->um_slab_fd[n] = fd;
 	memory->um_nslabs++;
 	return (0);

@@ -20,11 +20,9 @@
 
 #define BUCKETS		4096
 #define MAX_SEGMENTS	4
-#define MAX_FRAME_BYTES	(512U << 20)	/* of a file that is looked into */
+#define MAX_FILE_BYTES	(2ULL << 30)	/* larger ones are not looked into */
 
-enum module_state { MODULE_QUEUED, MODULE_MADE, MODULE_PUBLISHED };
-
-/* One file.  fd and table pass to the thread and back with the state. */
+/* One file.  fd and table pass to the thread and back. */
 struct module {
 	struct module	*mo_next;	/* in its bucket */
 	struct module	*mo_link;	/* in the queue, or among the made */
@@ -44,7 +42,6 @@ struct prof_unwind_modules {
 	struct module	*ms_bucket[BUCKETS];
 	uint32_t	 ms_n;		/* numbers given out; 0 is nobody */
 	pthread_t	 ms_thread;
-	bool		 ms_running;
 	/* [m] all below */
 	pthread_mutex_t	 ms_mutex;
 	pthread_cond_t	 ms_more;
@@ -210,7 +207,7 @@ look_into(struct module *module)
 			module->mo_text[module->mo_ntext++] = ph;
 	n = elf.el_size;
 	prof_elf_close(&elf);
-	return (module->mo_ntext == 0 || n > MAX_FRAME_BYTES * 4ULL ? -1 : 0);
+	return (module->mo_ntext == 0 || n > MAX_FILE_BYTES ? -1 : 0);
 }
 
 static void

@@ -31,35 +31,40 @@ fixed(struct cursor *cu, size_t bytes)
 	return (value);
 }
 
+/* Seven bits a byte; how many in all, and the last byte, say the sign. */
+static inline uint64_t
+leb(struct cursor *cu, unsigned *bits, uint64_t *last)
+{
+	uint64_t value = 0;
+
+	*bits = 0;
+	do {
+		*last = fixed(cu, 1);
+		if (*bits < 64)
+			value |= (*last & 0x7f) << *bits;
+		*bits += 7;
+	} while (*last & 0x80);
+	return (value);
+}
+
 static inline uint64_t
 uleb(struct cursor *cu)
 {
-	uint64_t value = 0, byte;
-	unsigned shift = 0;
+	uint64_t last;
+	unsigned bits;
 
-	do {
-		byte = fixed(cu, 1);
-		if (shift < 64)
-			value |= (byte & 0x7f) << shift;
-		shift += 7;
-	} while (byte & 0x80);
-	return (value);
+	return (leb(cu, &bits, &last));
 }
 
 static inline int64_t
 sleb(struct cursor *cu)
 {
-	uint64_t value = 0, byte;
-	unsigned shift = 0;
+	uint64_t last, value;
+	unsigned bits;
 
-	do {
-		byte = fixed(cu, 1);
-		if (shift < 64)
-			value |= (byte & 0x7f) << shift;
-		shift += 7;
-	} while (byte & 0x80);
-	if (shift < 64 && (byte & 0x40))
-		value |= ~0ULL << shift;
+	value = leb(cu, &bits, &last);
+	if (bits < 64 && (last & 0x40))
+		value |= ~0ULL << bits;
 	return ((int64_t)value);
 }
 
