@@ -1,7 +1,7 @@
 #!/bin/sh
 # ASSERTION: everything compiles with clang without a warning.  Easy to get
 # wrong while only gcc is used from day to day.
-# TIMEOUT: 300
+# TIMEOUT: 900
 . "${SRC:=$PWD}/tests/build/lib.sh"
 need_cmd clang
 variant clang CC=clang DEBUG=1 tests-built || fail "clang"

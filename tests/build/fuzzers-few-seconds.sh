@@ -1,7 +1,7 @@
 #!/bin/sh
 # ASSERTION: no parser of foreign bytes breaks within a few seconds of
 # fuzzing, starting from the corpus.  (make accept: ten minutes each.)
-# TIMEOUT: 400
+# TIMEOUT: 900
 . "${SRC:=$PWD}/tests/build/lib.sh"
 need_cmd clang
 variant fuzz CC=clang DEBUG=1 fuzz FUZZ_SECONDS="${FUZZ_SECONDS:-4}" ||

@@ -2,7 +2,7 @@
 # ASSERTION: everything compiles with gcc without a warning, and the programs
 # of tests/unit pass under the address and undefined-behaviour sanitizers.
 # Easy to get wrong where a test passes though memory was misused.
-# TIMEOUT: 400
+# TIMEOUT: 900
 . "${SRC:=$PWD}/tests/build/lib.sh"
 need_cmd gcc
 variant san CC=gcc DEBUG=1 SAN=address,undefined tests-built check-unit ||

@@ -2,7 +2,7 @@
 # ASSERTION: what make install puts below DESTDIR is enough to build and run a
 # program against libprof with pkg-config's flags, and make uninstall removes
 # every file of it.  Easy to get wrong: a header that prof.h includes.
-# TIMEOUT: 300
+# TIMEOUT: 900
 . "${SRC:=$PWD}/tests/build/lib.sh"
 need_cmd pkg-config gcc
 tmpdir
