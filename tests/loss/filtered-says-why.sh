@@ -16,12 +16,19 @@ record 0 -o a.dtp --call-graph none -e syscall::close:entry \
     --filter 'fd >= 0x40000000 && fd < 0x400003e8' -- \
     "$work/calls" 10000
 # By CPU: all happens on CPU 0, CPU 1 is recorded.
+mkfifo go
 if [ -d /sys/devices/system/cpu/cpu1 ]; then
-	record 0 -o b.dtp -a -C 1 --call-graph none -e syscall::close:entry \
-	    --filter 'fd >= 0x40000000' -- "$work/calls" -c 0 10000
+	"$work/calls" -w -c 0 10000 <go >/dev/null &
+	other=$!
+	kill_at_end "$other"
+	exec 9>go
+	record_begin -o b.dtp -a -C 1 --call-graph none \
+	    -e syscall::close:entry --filter "pid == $other"
+	exec 9>&-
+	wait "$other" || fail "calls"
+	record_end 0
 fi
 # By process: somebody else calls.
-mkfifo go
 "$work/calls" -w 10000 <go >/dev/null &
 other=$!
 kill_at_end "$other"
