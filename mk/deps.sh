@@ -24,7 +24,8 @@ packages_of()	# set
 		;;
 	check)
 		echo g++ python3 libclang-rt-dev llvm git pkg-config
-		echo shellcheck cppcheck mandoc valgrind bash procps util-linux
+		echo shellcheck cppcheck mandoc valgrind linux-perf bash procps
+		echo util-linux bsdextrautils
 		;;
 	guest)
 		echo qemu-system-arm gcc-aarch64-linux-gnu
