@@ -1,7 +1,7 @@
 #!/bin/sh
 # ASSERTION: counter, tracepoint and syscalls together lose nothing unnamed.
 # SPDX-License-Identifier: ISC
-# TIMEOUT: 200
+# TIMEOUT: 400
 #
 # On a machine of another architecture, whose BPF atomics are other
 # instructions, interrupts of the counter nest into the programs of the
@@ -11,13 +11,13 @@
 
 passes=3000
 guest_boot <<END
-dtprof record -q -e cycles -c 50000 -e sched:sched_switch \\
+dtprof record -q --call-graph fp -e cycles -c 50000 -e sched:sched_switch \\
     -e syscall::write:entry -e syscall::write:return -e syscall::read:entry \\
     -o three.dtp -- guest_pingpong $passes || exit
 # The smallest buffer, and nobody to empty it.
-dtprof record -q -a --buffer 64K -e cycles -c 50000 -e sched:sched_switch \\
-    -e syscall:::entry -e syscall:::return -o full.dtp -- \\
-    guest_pingpong -f $passes
+dtprof record -q -a --buffer 64K --call-graph fp -e cycles -c 50000 \\
+    -e sched:sched_switch -e syscall:::entry -e syscall:::return \\
+    -o full.dtp -- guest_pingpong -f $passes
 END
 accounting results/three.dtp
 verify stats $passes <<'END'

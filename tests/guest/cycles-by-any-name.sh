@@ -1,7 +1,7 @@
 #!/bin/sh
 # ASSERTION: the cycle counter answers to perf's, libpfm4's and sysfs' names.
 # SPDX-License-Identifier: ISC
-# TIMEOUT: 200
+# TIMEOUT: 400
 #
 # The names go three ways to the same counter: a table of libpfm4 for this
 # very processor, the kernel's own number, and the event files of the PMU.
@@ -14,7 +14,8 @@ guest_boot <<END
 n=0
 for name in $names; do
 	n=\$((n + 1))
-	dtprof record -q --no-inherit -e \$name -c 100000 -o \$n.dtp -- \\
+	dtprof record -q --no-inherit --call-graph none -e \$name \\
+	    -c 100000 -o \$n.dtp -- \\
 	    guest_burn -f 20 || exit
 done
 dtprof list 'pmc:*' >list.txt

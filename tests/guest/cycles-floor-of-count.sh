@@ -16,8 +16,8 @@ boot=1
 while [ $boot -le $boots ]; do
 	guest_boot <<-END
 	for period in $periods; do
-		dtprof record -q --no-inherit -e cycles -c \$period \\
-		    -o \$period.dtp -- guest_burn -f 50 || exit
+		dtprof record -q --no-inherit --call-graph fp -e cycles \\
+		    -c \$period -o \$period.dtp -- guest_burn -f 50 || exit
 	done
 	END
 	for period in $periods; do

@@ -1,7 +1,7 @@
 #!/bin/sh
 # ASSERTION: each phase of a program has its share of the samples, within 1 %.
 # SPDX-License-Identifier: ISC
-# TIMEOUT: 200
+# TIMEOUT: 400
 #
 # Two functions with the same loop, one turning three times as often, told
 # apart by the interrupted pc alone.  Skid, lost samples or a pc that is the

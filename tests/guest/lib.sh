@@ -64,7 +64,7 @@ guest_unpack()
 guest_boot()
 {
 	guest_pack
-	timeout --foreground "${GUEST_LIMIT:-170}" qemu-system-aarch64 \
+	timeout --foreground "${GUEST_LIMIT:-380}" qemu-system-aarch64 \
 	    -M virt -cpu cortex-a53 -icount shift=1 -smp 1 -m 512 \
 	    -nographic -no-reboot -nic none \
 	    -kernel "$GUEST/vmlinuz" -initrd initrd \

@@ -1,7 +1,7 @@
 #!/bin/sh
 # ASSERTION: every provider's programs load and fire on the guest's kernel.
 # SPDX-License-Identifier: ISC
-# TIMEOUT: 200
+# TIMEOUT: 400
 #
 # Linux 6.1 is the oldest that is promised, and its verifier follows less than
 # that of newer ones; GUEST_KERNEL=6.12 tries a newer one.  All parts that a
@@ -11,24 +11,28 @@
 
 guest_boot <<'END'
 uname -r >release
+ip link set lo up
 while read -r name options; do
-	dtprof record -q -a --record-comm $options -o $name.dtp -- \
-	    guest_pingpong 200 || {
+	dtprof record -q -a --record-comm $options -o $name.dtp -- sh -c \
+	    'ping -c 1 127.0.0.1 >/dev/null && guest_pingpong 200' || {
 		echo "cannot record $name: $options"
 		exit 1
 	}
 done <<'EVENTS'
 counter -e cycles -c 100000 --filter pid>0&&comm!="x"&&cpu<4
-software -e page-faults -c 1 -e context-switches -c 1
-timers -e cpu-clock -c 1000000 -e profile:::1000hz -e interval:::1ms
+software --call-graph fp -e page-faults -c 1 -e context-switches -c 1
+clock --call-graph fp -e cpu-clock -c 1000000
+timers --call-graph fp -e profile:::1000hz -e interval:::1ms
 switches -e sched:sched_switch --filter prev_pid>0||next_pid>0
-tracepoints -e sched:sched_process_exec -e sched:sched_process_fork
+arguments --call-graph fp -e net:netif_rx_entry
+tracepoints -e sched:sched_process_exec
 entry -e syscall:::entry --filter nr>0&&uid==0
 return -e syscall:::return --filter nr>=0&&ret!=-1
 EVENTS
 END
 echo "kernel $(cat results/release)"
-for name in counter software timers switches tracepoints entry return; do
+for name in counter software clock timers switches arguments tracepoints \
+    entry return; do
 	accounting results/$name.dtp
 	verify stats $name <<-'END'
 	need(j["recording"]["path"] == "bpf", argv[0] + " by BPF")
@@ -36,3 +40,9 @@ for name in counter software timers switches tracepoints entry return; do
 	    need(a["fired"] > 0, "%(event)s fired %(fired)d" % a)
 	END
 done
+"$DTPROF" script --json results/arguments.dtp >samples || fail "no script"
+verify samples <<'END'
+args = [r["args"] for r in j if r["type"] == "sample"]
+need(all(len(a) == 8 and a["name"] == "lo" and a["len"] > 0 for a in args),
+    "all eight arguments, as of " + str(args[0]))
+END
