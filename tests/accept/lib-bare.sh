@@ -108,7 +108,8 @@ bare_run()	# root|user|offline|offline-user command
 bare_expect()	# status pattern what
 {
 	if [ "$status" -ne "$1" ] || ! grep -Eq -e "$2" "$tmp/out"; then
-		tail -n 40 "$tmp/out"
+		grep -A 20 '^fail ' "$tmp/out" | head -n 100
+		tail -n 20 "$tmp/out"
 		fail "$3: status $status, expected $1 and \"$2\""
 	fi
 	ok "$3"
