@@ -218,6 +218,22 @@ configure(const struct prof_session *session, const struct prof_event *event,
 	cfg->dc_filter = event->ev_filter;
 }
 
+/*
+ * BPF as such is allowed, that was tried before: what is left are maps for
+ * which there is no memory, and a program that this kernel does not accept.
+ */
+static int
+explain_load(struct prof_session *session, const struct prof_event *event,
+    int error_number)
+{
+	if (error_number == ENOMEM || error_number == EPERM)
+		return (prof_bpf_explain(&session->se_error, error_number));
+	prof_fail(&session->se_error, PROF_E_KERNEL, "%s: this kernel does "
+	    "not accept the program for it", event->ev_name);
+	return (prof_cure(&session->se_error, "try --call-graph none; to "
+	    "report it, set DTPROF_DEBUG_BPF=1 and keep what is printed"));
+}
+
 static int
 load_instance(struct prof_session *session, struct prof_event *event)
 {
@@ -247,7 +263,7 @@ load_instance(struct prof_session *session, struct prof_event *event)
 			bpf_program__set_autoload(program, false);
 	}
 	if ((rc = bpf_object__load(obj)) != 0)
-		return (prof_bpf_explain(&session->se_error, -rc));
+		return (explain_load(session, event, -rc));
 	bpf_object__for_each_program(program, obj)
 		if (bpf_program__fd(program) >= 0)
 			instance->in_prog[instance->in_nprogs++] =
