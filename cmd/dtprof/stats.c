@@ -176,8 +176,7 @@ stats_hidden(const struct stats *stats, size_t event,
 
 	if (!pa->pa_has_count || info->pi_period == 0)
 		return (0);
-	if (rest < 0)
-		rest = -rest;
+	/* Below: the count stood still while the event was throttled. */
 	return (rest > (double)pa->pa_bound ? (uint64_t)rest : 0);
 }
 

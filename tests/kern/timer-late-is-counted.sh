@@ -24,16 +24,25 @@ import recording as rec
 
 row = rec.balance("a.dtp", ["cpu-clock"])["cpu-clock"]
 period = rec.report("a.dtp")["events"][1]["period"]
+elapsed = row["enabled_ns"] / period
 due = row["count"] / period
 told = row["fired"] + row["outside"] + row["late"]
-rec.check(abs(due - told) <= 2, "%s: %.2f periods of %d ns, but %d fired + "
-          "%d outside + %d late" % (sys.argv[1], due, period, row["fired"],
-                                    row["outside"], row["late"]))
-unaccounted = row["unaccounted"] - row["late"] * period
-rec.check(abs(unaccounted) <= row["unaccounted_bound"], "unaccounted %d is "
-          "beyond %d" % (unaccounted, row["unaccounted_bound"]))
-rec.ok("%s: %.2f periods of %d ns: %d fired + %d outside + %d late" %
-       (sys.argv[1], due, period, row["fired"], row["outside"], row["late"]))
+what = "%s: %.2f periods of %d ns enabled, %.2f by the count: %d fired " \
+    "+ %d outside + %d late" % (sys.argv[1], elapsed, period, due,
+                                row["fired"], row["outside"], row["late"])
+# Switching on and off stands some microseconds outside of start and stop.
+rec.check(abs(elapsed - told) <= 2 + 5e5 / period, what)
+if due >= told - 2:
+    unaccounted = row["unaccounted"] - row["late"] * period
+    rec.check(due <= told + 2, what)
+    rec.check(abs(unaccounted) <= row["unaccounted_bound"], "unaccounted %d "
+              "is beyond %d" % (unaccounted, row["unaccounted_bound"]))
+else:
+    # An idle CPU has no tick to lift the kernel's throttle of the event:
+    # its count stands still, and what passes meanwhile is late.
+    what += " (throttled)"
+rec.check(row["hidden"] == 0, "hidden %d" % row["hidden"])
+rec.ok(what)
 END
 	done
 done
