@@ -25,7 +25,7 @@ guest-programs: $(O)/dtprof \
 
 #> check-guest: boot the arm64 guest, record cycles there, check them here
 check-guest: $(O)/dtprof
-	+@mkdir -p $(O)/guest; \
+	@mkdir -p $(O)/guest; \
 	why=$$(sh mk/guest-fetch.sh $(GUEST_DIR) $(GUEST_KERNEL)); \
 	case $$? in \
 	0)	$(GUEST_MAKE) || exit 1 ;; \
@@ -38,4 +38,4 @@ check-guest: $(O)/dtprof
 
 #> accept-guest: the same with as many boots as the promise names
 accept-guest:
-	+@ACCEPT=1 $(MAKE) check-guest
+	@ACCEPT=1 $(MAKE) check-guest
