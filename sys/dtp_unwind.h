@@ -101,9 +101,9 @@ enum dtp_uw_ra {
  * A process.  up_sequence is odd while the rest changes: whoever sees it
  * change takes the process as unknown this once.  After an exec nothing that
  * was mapped before may be used, before the library even hears of it: so the
- * kernel's own count of execs stands here and must be the task's.  It is not
- * known of a process that was there when we came (ANY); for those the exec
- * hook says that what is published is stale.
+ * kernel's own count of execs stands here and must be the task's (ANY: not
+ * known, the process was there before us), and the hooks of exec and exit say
+ * that what is published is stale.
  */
 #define DTP_UW_ANY_EXEC		(~0ULL)
 
@@ -114,8 +114,8 @@ struct dtp_uw_proc {
 	__u32	up_at;		/* word of the first mapping */
 	__u32	up_nmaps;
 	__u32	up_generation;	/* of its mappings, from 1 on */
-	__u64	up_exec_id;	/* the exec that these mappings belong to ... */
-	__u64	up_stale;	/* [k] ... or up_generation, once it execs */
+	__u64	up_exec_id;	/* the exec that these mappings belong to */
+	__u64	up_stale;	/* [k] the generation that is void */
 };
 
 /* An executable mapping, in a slab, in order of um_start. */

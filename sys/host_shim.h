@@ -76,7 +76,7 @@ long	 bpf_ringbuf_output(void *, void *, __u64, __u64);
 struct dtp_unwind;
 void	dtp_uw_walk(struct dtp_unwind *, __u32 tgid);
 void	dtp_uw_inherit(__u32 parent, __u32 child);
-void	dtp_uw_exec(__u32 tgid);
+void	dtp_uw_forget(__u32 tgid);
 #endif
 
 #endif /* HOST_SHIM_H */

@@ -208,7 +208,7 @@ dtp_exec(struct bpf_raw_tracepoint_args *ctx)
 		return (dtp_count(&firing.fg_counts->cn_error));
 	if (fate > 0 || !dtp_has_ring(&firing))
 		return (dtp_count(&firing.fg_counts->cn_filtered));
-	dtp_uw_exec(life.li_pid);
+	dtp_uw_forget(life.li_pid);
 	exec = dtp_life_begin(&writer, &firing, &life, DTP_T_EXEC,
 	    sizeof(*exec));
 	if (exec != NULL)
@@ -254,6 +254,8 @@ dtp_exit(struct bpf_raw_tracepoint_args *ctx)
 	if (!dtp_is_followed(&firing, &life))
 		return (dtp_count(&firing.fg_counts->cn_filtered));
 	is_last = dtp_is_last(task);
+	if (is_last)
+		dtp_uw_forget(life.li_pid);
 	if (!dtp_has_ring(&firing)) {
 		dtp_forget(&life, is_last);
 		return (dtp_count(&firing.fg_counts->cn_filtered));

@@ -515,9 +515,10 @@ dtp_uw_process(struct dtp_unwind *uw, __u32 tgid)
 	barrier();
 	if ((sequence & 1) || DTP_LOAD(&proc->up_sequence) != sequence)
 		return (-1);
-	if (exec_id == DTP_UW_ANY_EXEC)
-		return (stale == uw->uw_generation ? -1 : 0);
-	return (exec_id == uw->uw_exec_id ? 0 : -1);
+	if (stale == uw->uw_generation)
+		return (-1);
+	return (exec_id == DTP_UW_ANY_EXEC || exec_id == uw->uw_exec_id ?
+	    0 : -1);
 }
 
 /* Walk the user stack of the current task into uw_frame. */
@@ -565,9 +566,9 @@ dtp_uw_inherit(__u32 parent, __u32 child)
 	bpf_map_update_elem(&uw_alias, &child, &parent, BPF_ANY);
 }
 
-/* From here on the process has none of the mappings that it had. */
+/* By exec, or by its end, the process has lost the mappings that it had. */
 DTP_INLINE void
-dtp_uw_exec(__u32 tgid)
+dtp_uw_forget(__u32 tgid)
 {
 	struct dtp_uw_proc *proc = dtp_uw_find_process(tgid);
 

@@ -34,6 +34,7 @@ struct process {
 	struct mapping	*po_map;	/* in order of address */
 	uint32_t	 po_n;
 	uint32_t	 po_cap;
+	bool		 po_gone;	/* to be freed at the next publishing */
 	bool		 po_dirty;
 	struct process	*po_next_dirty;
 	struct dtp_uw_proc *po_slot;	/* published here */
@@ -241,7 +242,9 @@ add_mapping(struct prof_unwind *unwind, const struct prof_record *record)
 	struct mapping mapping = { .mp_since_ns = record->pr_time_ns };
 	uint64_t bias;
 
-	if (process == NULL || process->po_n >= DTP_UW_MAX_MAPS - 2 ||
+	/* Of a process that ended, mappings come after the news of its end. */
+	if (process == NULL || process->po_gone ||
+	    process->po_n >= DTP_UW_MAX_MAPS - 2 ||
 	    reserve(process, 2) == -1)
 		return;
 	mapping.mp_map.um_start = record->pr_addr;
@@ -263,6 +266,7 @@ copy_mappings(struct prof_unwind *unwind, const struct prof_record *fork)
 	if (parent == NULL || fork->pr_ppid == fork->pr_pid ||
 	    (child = process_get(unwind, fork->pr_pid)) == NULL)
 		return;
+	child->po_gone = false;
 	child->po_n = 0;
 	child->po_exec_id = fork->pr_exec_id;
 	if (reserve(child, parent->po_n + 1) == -1)
@@ -273,19 +277,27 @@ copy_mappings(struct prof_unwind *unwind, const struct prof_record *fork)
 	mark_dirty(unwind, child);
 }
 
+/*
+ * The end of a process.  Its mappings come by another way and may still be
+ * on it, until this round's are read: so it is freed when those are.
+ */
 static void
-remove_process(struct prof_unwind *unwind, uint32_t pid)
+end_process(struct prof_unwind *unwind, uint32_t pid)
 {
-	struct process **at = place_of(unwind, pid), *process = *at;
+	struct process *process = process_get(unwind, pid);
 
 	if (process == NULL)
 		return;
 	withdraw(unwind, process);
 	process->po_n = 0;
-	/* One that is still to be published is only emptied. */
-	if (process->po_dirty)
-		return;
-	*at = process->po_next;
+	process->po_gone = true;
+	mark_dirty(unwind, process);
+}
+
+static void
+free_process(struct prof_unwind *unwind, struct process *process)
+{
+	*place_of(unwind, process->po_pid) = process->po_next;
 	free(process->po_map);
 	free(process);
 }
@@ -305,6 +317,7 @@ execute(struct prof_unwind *unwind, struct process *process,
 		if (process->po_map[n].mp_since_ns >= process->po_named_ns)
 			process->po_map[kept++] = process->po_map[n];
 	withdraw(unwind, process);
+	process->po_gone = false;
 	process->po_n = kept;
 	process->po_exec_id = exec_id;
 	if (kept > 0)
@@ -336,7 +349,7 @@ prof_unwind_observe(struct prof_unwind *unwind,
 		break;
 	case PROF_R_EXIT:
 		if (record->pr_group_dead)
-			remove_process(unwind, record->pr_pid);
+			end_process(unwind, record->pr_pid);
 		break;
 	default:
 		break;
@@ -387,7 +400,10 @@ prof_unwind_publish(struct prof_unwind *unwind)
 	while ((process = unwind->uw_dirty) != NULL) {
 		unwind->uw_dirty = process->po_next_dirty;
 		process->po_dirty = false;
-		publish_process(unwind, process);
+		if (process->po_gone)
+			free_process(unwind, process);
+		else
+			publish_process(unwind, process);
 	}
 }
 

@@ -31,7 +31,8 @@ struct module {
 	uint64_t	 mo_ino;
 	uint32_t	 mo_id_len;
 	uint8_t		 mo_id[20];
-	int		 mo_fd;		/* -1: the vDSO, in our memory */
+	int		 mo_fd;		/* -1: the vDSO, in our memory ... */
+	size_t		 mo_vdso_bytes;	/* ... which is so long */
 	Elf64_Phdr	 mo_text[MAX_SEGMENTS];
 	unsigned	 mo_ntext;
 	struct prof_unwind_table *mo_table;
@@ -77,7 +78,7 @@ make_table(struct module *module)
 	if (module->mo_fd == -1) {
 		vdso = (const uint8_t *)getauxval(AT_SYSINFO_EHDR);
 		if (vdso != NULL && prof_elf_memory(&elf, vdso,
-		    2 * (size_t)sysconf(_SC_PAGESIZE)) == 0)
+		    module->mo_vdso_bytes) == 0)
 			module->mo_table = prof_unwind_table_new(&elf);
 		return;
 	}
@@ -198,7 +199,7 @@ look_into(struct module *module)
 	} else {
 		vdso = (const uint8_t *)getauxval(AT_SYSINFO_EHDR);
 		if (vdso == NULL || prof_elf_memory(&elf, vdso,
-		    2 * (size_t)sysconf(_SC_PAGESIZE)) == -1)
+		    module->mo_vdso_bytes) == -1)
 			return (-1);
 	}
 	for (n = 0; prof_elf_segment(&elf, n, &ph); n++)
@@ -239,6 +240,7 @@ add_module(struct prof_unwind_modules *modules,
 	module->mo_dev = mapping->pr_dev;
 	module->mo_ino = mapping->pr_ino;
 	module->mo_id_len = mapping->pr_build_id_len;
+	module->mo_vdso_bytes = mapping->pr_len;
 	memcpy(module->mo_id, mapping->pr_build_id, sizeof(module->mo_id));
 	module->mo_fd = is_vdso ? -1 : prof_mapped_file_open(mapping);
 	if (!is_vdso && module->mo_fd == -1) {

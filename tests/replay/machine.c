@@ -277,7 +277,7 @@ dtp_uw_inherit(__u32 parent, __u32 child)
 }
 
 void
-dtp_uw_exec(__u32 tgid)
+dtp_uw_forget(__u32 tgid)
 {
 	(void)tgid;
 }
