@@ -42,7 +42,8 @@ enum prof_kind {
 	PROF_KIND_PROC,		/* lives of processes; always event 0 */
 	PROF_KIND_PERF,		/* perf_event_open, with or without BPF */
 	PROF_KIND_TRACEPOINT,	/* raw tracepoint */
-	PROF_KIND_SYSCALL	/* raw tracepoint sys_enter or sys_exit */
+	PROF_KIND_SYSCALL,	/* raw tracepoint sys_enter or sys_exit */
+	PROF_KIND_COUNTER	/* counts; samples of others bring its value */
 };
 
 /* One argument that the event records. */
@@ -159,6 +160,8 @@ int	prof_procfs_snapshot_pid(int pid, uint64_t time_ns,
 	    prof_record_fn *fn, void *arg);	/* 0 also when it has gone */
 int	prof_procfs_snapshot_all(uint64_t time_ns, prof_record_fn *fn,
 	    void *arg);
+/* Are the addresses of the kernel's functions shown to us? */
+bool	prof_kernel_names_shown(struct prof_err *why);
 /* Kernel text and modules as PROF_R_MMAP of pid 0xffffffff. */
 int	prof_procfs_snapshot_kernel(uint64_t time_ns, prof_record_fn *fn,
 	    void *arg);
@@ -221,6 +224,7 @@ uint32_t prof_build_ids_of_file(struct prof_build_ids *ids, int fd,
  * be used.  One ring per CPU, shared by all events on it.
  */
 struct prof_rings;
+#define PROF_RING_BYTES	524288	/* of a CPU, when nothing else is asked for */
 struct prof_rings_options {
 	const int	*ro_cpus;
 	size_t		 ro_ncpus;
@@ -239,6 +243,12 @@ struct prof_rings_options {
 	 */
 	bool		 ro_samples;
 	bool		 ro_callchain;
+	/*
+	 * Instead of the callchain: a copy of so many bytes of stack in each
+	 * sample, walked here.  Records must be shown to the snapshots first.
+	 */
+	uint32_t	 ro_stack_bytes;
+	struct prof_snapshots *ro_snapshots;
 	struct prof_event *const *ro_events;
 	size_t		 ro_nevents;
 	size_t		 ro_ring_bytes;	/* per CPU; 0: default */
@@ -265,21 +275,54 @@ uint64_t prof_rings_lost(const struct prof_rings *rings);
 const char *prof_rings_note(const struct prof_rings *rings, size_t n);
 void	prof_rings_close(struct prof_rings *rings);
 
+/* ---------------------------------------------------- kernel/facts.c */
+
+bool	prof_in_user_namespace(void);
+bool	prof_in_pid_namespace(void);
+/* CAP_*, effective and of the machine's own user namespace. */
+bool	prof_is_capable(int capability);
+/* A seccomp filter keeps SYS_bpf or SYS_perf_event_open from the kernel. */
+bool	prof_is_filtered(long call);
+/* /proc and /sys are there, and of our PID namespace. */
+bool	prof_proc_usable(struct prof_err *why);
+bool	prof_is_locked_down(void);	/* as far as confidentiality */
+
 /* ----------------------------------------------- kernel/permission.c */
 
 /* Raises the soft limit of open files when it is reached; sets errno. */
 int	prof_perf_open(struct perf_event_attr *attr, int pid, int cpu,
 	    int group, unsigned long flags);
+/* It happens in the kernel, and user space alone is asked for. */
+bool	prof_perf_always_zero(const struct perf_event_attr *attr);
 /*
  * Turn errno of a failed perf_event_open into sentence and cure; -1.  event
  * NULL: the side band.
  */
 int	prof_perf_explain(struct prof_err *error,
 	    const struct prof_event *event, int error_number, int pid, int cpu);
-/* The same for bpf(2). */
+/* Sentences and cures of single causes; -1. */
+int	prof_seccomp_explain(struct prof_err *error, const char *calls);
+int	prof_lockdown_explain(struct prof_err *error, const char *what);
+int	prof_user_namespace_explain(struct prof_err *error);
+int	prof_pid_namespace_explain(struct prof_err *error);
+int	prof_open_files_explain(struct prof_err *error, const char *what);
+int	prof_locked_memory_cure(struct prof_err *error);
+
+/* --------------------------------------------------------- kernel/fit.c */
+
+/* Would n events, tried on ourselves as a group, count at the same time? */
+bool	prof_perf_group_fits(const struct perf_event_attr *attrs, size_t n);
+
+/* ------------------------------------------- kernel/permission_bpf.c */
+
+/* As prof_perf_explain, of bpf(2). */
 int	prof_bpf_explain(struct prof_err *error, int error_number);
 /* Tries with the smallest map and program; why says what is in the way. */
 bool	prof_bpf_allowed(struct prof_err *why);
+/* The kernel's types, without which no program of ours can be loaded. */
+bool	prof_btf_there(struct prof_err *why);
+/* All of that, and it would record what it should. */
+bool	prof_bpf_usable(struct prof_err *why);
 
 /* ----------------------------------------------------- kernel/mark.c */
 
@@ -305,7 +348,7 @@ void	prof_marks_close(struct prof_marks *marks);
 struct prof_writer;
 struct prof_writer *prof_writer_open(const char *path,
 	    struct prof_err *error);
-/* Before the first record. */
+/* Mostly before the first record; the last value of a key counts. */
 int	prof_writer_info(struct prof_writer *writer, const char *key,
 	    const char *value);
 int	prof_writer_event(struct prof_writer *writer,
@@ -315,16 +358,89 @@ int	prof_writer_add(struct prof_writer *writer,
 /* The accounting so far, of all events on one CPU (cpu -1: of no CPU). */
 int	prof_writer_accounting(struct prof_writer *writer, int cpu,
 	    const struct prof_accounting *accounting, size_t nevents);
+/* The functions of a module, see recording/table.h; at the end. */
+int	prof_writer_symbols(struct prof_writer *writer, const void *body,
+	    size_t len);
+/*
+ * The numbers of the stacks of the last sample, 0: none.  The innermost
+ * frame is not part of a stack.
+ */
+void	prof_writer_stacks(const struct prof_writer *writer,
+	    uint32_t *kernel, uint32_t *user);
 /* Write out what is buffered (each second, and before a long pause). */
 int	prof_writer_flush(struct prof_writer *writer);
 uint64_t prof_writer_bytes(const struct prof_writer *writer);
 uint64_t prof_writer_written(const struct prof_writer *writer, size_t event);
 const struct prof_err *prof_writer_error(const struct prof_writer *writer);
-/* Symbols, index and END; 0 when the file is whole.  Frees the writer. */
+/* Index and END; 0 when the file is whole.  Frees the writer. */
 int	prof_writer_close(struct prof_writer *writer, struct prof_err *error);
 /* Give up: close, and remove the file. */
 void	prof_writer_discard(struct prof_writer *writer);
 /* Store chunks as they are, for tests; right after open. */
 void	prof_writer_raw(struct prof_writer *writer);
+
+/* ------------------------------------------------- recording/query.c */
+
+/* Everything but samples, by time: n below prof_reader_nlives. */
+size_t	prof_reader_nlives(const struct prof_reader *reader);
+void	prof_reader_life(const struct prof_reader *reader, size_t n,
+	    struct prof_record *record);
+/* Body n of those that prof_writer_symbols was given; NULL: no more. */
+const void *prof_reader_symbols(const struct prof_reader *reader, size_t n,
+	    size_t *len);
+
+/* --------------------------------------------------- model/symbols.c */
+
+/*
+ * A place in the code, whoever has it mapped and wherever: in the same spot
+ * there is the same function, the same line.  No padding: it is a key.
+ */
+struct prof_spot {
+	uint64_t	so_at;		/* in the file, or the pc */
+	uint32_t	so_owner;	/* image, or life */
+	uint32_t	so_flags;	/* PROF_PC_*, and what so_owner is */
+};
+
+void	prof_symbols_spot(const struct prof_symbols *symbols, uint32_t space,
+	    uint64_t pc, unsigned flags, struct prof_spot *spot);
+
+/* ------------------------------------- recording/decode.c, expand.c */
+
+/*
+ * The chunks of samples, each on its own: what analysis reads, from several
+ * threads.  A stack is a number here, the same for the same callers.
+ */
+struct prof_stack {
+	uint64_t	sk_leaf;	/* the innermost pc */
+	uint32_t	sk_number;	/* its callers; 0: there are none */
+	bool		sk_there;
+};
+
+struct prof_sample {
+	struct prof_record sm_record;	/* all of it but the frames */
+	struct prof_stack sm_kernel;
+	struct prof_stack sm_user;
+};
+
+/* One a thread; reader and error must outlive it.  Owned by caller. */
+struct prof_decoder;
+struct prof_decoder *prof_decoder_new(const struct prof_reader *reader,
+	    struct prof_err *error);
+void	prof_decoder_free(struct prof_decoder *decoder);
+size_t	prof_decoder_nchunks(const struct prof_reader *reader);
+/* Begin chunk n.  0 (without samples when it is damaged), or -1. */
+int	prof_decoder_open(struct prof_decoder *decoder, size_t n);
+/* Borrowed until the next call; NULL: no more in this chunk. */
+const struct prof_sample *prof_decoder_next(struct prof_decoder *decoder);
+
+/*
+ * Stacks are paths in a tree: the node of a stack's innermost frame (which
+ * calls the leaf), or 0 when its chunk was lost.
+ */
+uint32_t prof_stack_node(const struct prof_reader *reader, uint32_t number);
+/* The node that called this one, 0: none; and this one's pc. */
+uint32_t prof_stack_caller(const struct prof_reader *reader, uint32_t node,
+	    uint64_t *pc);
+size_t	prof_stack_nnodes(const struct prof_reader *reader);
 
 #endif /* PROF_IMPL_H */

@@ -9,6 +9,8 @@ CMD_SRCS := $(wildcard cmd/dtprof/*.c)
 CMD_OBJS := $(CMD_SRCS:%.c=$(O)/obj/%.o)
 UNIT_SRCS := $(wildcard tests/unit/*.c)
 UNIT_BINS := $(UNIT_SRCS:tests/unit/%.c=$(O)/tests/unit/%)
+PAGE_SRCS := $(wildcard tests/browser/*.c)
+PAGE_BINS := $(PAGE_SRCS:tests/browser/%.c=$(O)/tests/browser/%)
 WORK_SRCS := $(wildcard tests/work/*.c)
 WORK_BINS := $(WORK_SRCS:tests/work/%.c=$(O)/tests/work/%)
 
@@ -46,6 +48,11 @@ $(O)/tests/unit/%: $(O)/obj/tests/unit/%.o $(O)/libprof.a
 	$(Q)$(LINK) $(STATIC_LDFLAGS) -o $@ $< $(O)/libprof.a $(OUR_LIBS) \
 	    $(LIBS)
 
+$(O)/tests/browser/%: $(O)/obj/tests/browser/%.o $(O)/libprof.a
+	@mkdir -p $(@D)
+	$(call say,LD,$@)
+	$(Q)$(LINK) -o $@ $< $(O)/libprof.a $(OUR_LIBS) $(LIBS)
+
 # Workloads are plain programs with known answers: no sanitizer, no library,
 # and always optimised in the same way.
 $(O)/tests/work/%: tests/work/%.c $(O)/flags
@@ -55,7 +62,8 @@ $(O)/tests/work/%: tests/work/%.c $(O)/flags
 	    -fno-inline -pthread $(WARN) -Wno-unknown-attributes \
 	    $(STATIC_LDFLAGS) -MMD -MP -MF $@.d -o $@ $< -lm
 
-.SECONDARY: $(UNIT_SRCS:%.c=$(O)/obj/%.o)
+.SECONDARY: $(UNIT_SRCS:%.c=$(O)/obj/%.o) $(PAGE_SRCS:%.c=$(O)/obj/%.o)
 
 -include $(LIB_OBJS:.o=.d) $(CMD_OBJS:.o=.d) \
-    $(UNIT_SRCS:%.c=$(O)/obj/%.d) $(WORK_BINS:=.d)
+    $(UNIT_SRCS:%.c=$(O)/obj/%.d) $(WORK_BINS:=.d) \
+    $(PAGE_SRCS:%.c=$(O)/obj/%.d)

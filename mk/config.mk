@@ -55,7 +55,8 @@ OUR_CPPFLAGS := -D_GNU_SOURCE= -Isys -Ilibprof -I$(O)/sys -I$(O) \
 OUR_CFLAGS := -std=gnu11 -fPIC -fvisibility=hidden -fno-omit-frame-pointer \
     -pthread $(WARN)
 OUR_LDFLAGS := -pthread -Wl,--as-needed
-OUR_LIBS := -lbpf -lelf -lz -lpfm -lzstd -lxxhash
+OUR_LIBS := -lunwind-$(ARCH) -lunwind -lbpf -ldw -lelf -lz -llzma \
+    -liberty -lpfm -lzstd -lxxhash -lm
 
 ifneq ($(SAN),)
 OUR_CFLAGS += -fsanitize=$(SAN) -fno-sanitize-recover=all
@@ -73,6 +74,7 @@ OUR_LDFLAGS += -L$(SYSROOT)/usr/lib/$(MULTIARCH) \
 endif
 ifeq ($(STATIC),1)
 STATIC_LDFLAGS := -static
+OUR_LIBS += -lbz2
 endif
 
 # Objects depend on this file, which changes when the flags do.

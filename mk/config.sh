@@ -32,6 +32,10 @@ header zlib.h zlib1g-dev "$@"
 header perfmon/pfmlib.h libpfm4-dev "$@"
 header zstd.h libzstd-dev "$@"
 header xxhash.h libxxhash-dev "$@"
+header elfutils/libdw.h libdw-dev "$@"
+header lzma.h liblzma-dev "$@"
+header libiberty/demangle.h libiberty-dev "$@"
+header libunwind.h libunwind-dev "$@"
 header linux/bpf.h linux-libc-dev "$@"
 
 [ -z "$missing" ] && exit 0

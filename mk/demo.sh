@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: ISC
 #
 # demo.sh builddir: record a workload whose answer is known, and show what
-# was recorded: the accounting, and the first records.  Called by make demo.
+# was recorded: the accounting, the first records, the functions that took
+# most, a flame graph.  Called by make demo.
 #
 # Where the kernel refuses BPF, dtprof records another way by itself and says
 # so.  Where it refuses perf_event_open too, nothing can be recorded; then
@@ -19,6 +20,20 @@ show()		# recording
 	"$B/dtprof" report --stats "$1" || exit 1
 	printf '\nThe first records (dtprof script):\n'
 	"$B/dtprof" script "$1" | head -n 12
+	printf '\nWhere the time went (dtprof report --sort total):\n'
+	"$B/dtprof" report --sort total --limit 10 \
+	    -e cpu-clock "$1" || exit 1
+	"$B/dtprof" flamegraph -o "$B/demo.html" "$1" || exit 1
+	cat <<-END
+
+	The flame graph (dtprof flamegraph): $B/demo.html
+	Next: open it in a browser; three functions do 70, 20 and 10 % of the
+	work.
+	Then record something of yours, and look at it:
+	  $B/dtprof record -- COMMAND
+	  $B/dtprof report
+	  $B/dtprof flamegraph --open
+	END
 }
 
 # Static probes need BPF; samples of the CPU clock do not.

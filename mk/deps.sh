@@ -20,12 +20,14 @@ packages_of()	# set
 	build)
 		echo make gcc libc6-dev linux-libc-dev clang bpftool
 		echo libbpf-dev libelf-dev zlib1g-dev libpfm4-dev libzstd-dev
-		echo libxxhash-dev
+		echo libxxhash-dev libdw-dev liblzma-dev libiberty-dev
+		echo libunwind-dev
 		;;
 	check)
 		echo g++ python3 libclang-rt-dev llvm git pkg-config
 		echo shellcheck cppcheck mandoc valgrind linux-perf bash procps
-		echo util-linux bsdextrautils
+		echo util-linux bsdextrautils libcap2-bin gdb dwz
+		echo gnuplot-nox hyperfine xz-utils zstd sqlite3
 		;;
 	guest)
 		echo qemu-system-arm gcc-aarch64-linux-gnu
@@ -33,9 +35,13 @@ packages_of()	# set
 		;;
 	accept)
 		echo debootstrap
+		echo nginx-light apache2-utils redis-server redis-tools
+		echo musl-tools nodejs golang-go
 		;;
 	browser)
 		echo chromium nodejs fonts-dejavu-core
+		# Some packages of nodejs bring it along.
+		command -v npm >/dev/null || echo npm
 		;;
 	*)
 		echo "deps.sh: no package set $1: build, check, guest," \

@@ -21,7 +21,8 @@ out=${1:?usage: guest-fetch.sh OUT [6.1|6.12]}
 series=${2:-6.1}
 cache=${GUEST_CACHE:-${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/dtprof-guest}
 libraries="busybox-static libbpf-dev libelf-dev zlib1g-dev libzstd-dev
-    libpfm4-dev libxxhash-dev"
+    libpfm4-dev libxxhash-dev libunwind-dev libdw-dev liblzma-dev
+    libbz2-dev libiberty-dev"
 keyring=/usr/share/keyrings/debian-archive-keyring.gpg
 
 skip()
@@ -137,6 +138,9 @@ fetch()
 have_all()
 {
 	[ -s "$set" ] || return 1
+	for name in $libraries; do
+		grep -q "^${name}_" "$set" || return 1
+	done
 	while read -r file; do
 		[ -s "$cache/pool/$file" ] || return 1
 	done <"$set"

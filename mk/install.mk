@@ -7,39 +7,57 @@ BINDIR ?= $(PREFIX)/bin
 LIBDIR ?= $(PREFIX)/lib
 INCLUDEDIR ?= $(PREFIX)/include
 MANDIR ?= $(PREFIX)/share/man
+DOCDIR ?= $(PREFIX)/share/doc/dtprof
+BASHDIR ?= $(PREFIX)/share/bash-completion/completions
 
 MAN_PAGES := $(wildcard cmd/dtprof/*.[1-8] doc/*.[1-8])
-man_dir = $(DESTDIR)$(MANDIR)/man$(patsubst .%,%,$(suffix $(1)))
 
-.PHONY: install uninstall dist
+# All that is installed, each as mode:file:directory.
+INSTALLED := 755:$(O)/dtprof:$(BINDIR) \
+    644:$(O)/libprof.a:$(LIBDIR) 644:$(O)/libprof.so.0:$(LIBDIR) \
+    644:libprof/prof.h:$(INCLUDEDIR)/libprof \
+    $(foreach file,$(wildcard libprof/*.def),\
+    644:$(file):$(INCLUDEDIR)/libprof) \
+    644:$(O)/install/libprof.pc:$(LIBDIR)/pkgconfig \
+    644:$(O)/install/dtprof:$(BASHDIR) \
+    $(foreach file,README.md NEWS LICENSE,644:$(file):$(DOCDIR)) \
+    $(foreach file,$(wildcard doc/examples/*.c),\
+    644:$(file):$(DOCDIR)/examples) \
+    $(foreach page,$(MAN_PAGES),\
+    644:$(page):$(MANDIR)/man$(patsubst .%,%,$(suffix $(page))))
 
-#> install: below DESTDIR and PREFIX
-install: all
-	$(INSTALL) -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(LIBDIR)/pkgconfig \
-	    $(DESTDIR)$(INCLUDEDIR)/libprof
-	$(INSTALL) -m 755 $(O)/dtprof $(DESTDIR)$(BINDIR)/
-	$(INSTALL) -m 644 $(O)/libprof.a $(O)/libprof.so.0 \
-	    $(DESTDIR)$(LIBDIR)/
-	ln -sf libprof.so.0 $(DESTDIR)$(LIBDIR)/libprof.so
-	$(INSTALL) -m 644 libprof/prof.h libprof/errors.def \
-	    $(DESTDIR)$(INCLUDEDIR)/libprof/
-	sed -e 's,@PREFIX@,$(PREFIX),' -e 's,@LIBDIR@,$(LIBDIR),' \
+part = $(word $(1),$(subst :, ,$(2)))
+there = $(DESTDIR)$(call part,3,$(1))
+
+.PHONY: install uninstall dist installed-texts
+
+# What says where things are; made anew each time, because that may change.
+# Completion asks the command itself, so that it is never older than it.
+installed-texts:
+	@mkdir -p $(O)/install
+	@sed -e 's,@PREFIX@,$(PREFIX),' -e 's,@LIBDIR@,$(LIBDIR),' \
 	    -e 's,@INCLUDEDIR@,$(INCLUDEDIR),' -e 's,@VERSION@,$(VERSION),' \
 	    -e 's,@LIBS@,$(OUR_LIBS),' mk/libprof.pc.in \
-	    >$(DESTDIR)$(LIBDIR)/pkgconfig/libprof.pc
-	@$(foreach page,$(MAN_PAGES),$(INSTALL) -d $(call man_dir,$(page)) && \
-	    $(INSTALL) -m 644 $(page) $(call man_dir,$(page))/ &&) :
+	    >$(O)/install/libprof.pc
+	@echo 'source <(dtprof completion bash)' >$(O)/install/dtprof
+
+#> install: below DESTDIR and PREFIX
+install: all installed-texts
+	@$(foreach i,$(INSTALLED),\
+	    $(INSTALL) -d $(call there,$(i)) && \
+	    $(INSTALL) -m $(call part,1,$(i)) $(call part,2,$(i)) \
+	    $(call there,$(i))/ &&) \
+	    ln -sf libprof.so.0 $(DESTDIR)$(LIBDIR)/libprof.so
+	@# Programs that are linked against the library look into a cache.
+	@[ -n '$(DESTDIR)' ] || ldconfig 2>/dev/null || :
+	@echo 'installed below $(DESTDIR)$(PREFIX)'
 
 #> uninstall: remove what install put there
 uninstall:
-	rm -f $(DESTDIR)$(BINDIR)/dtprof $(DESTDIR)$(LIBDIR)/libprof.a \
-	    $(DESTDIR)$(LIBDIR)/libprof.so.0 $(DESTDIR)$(LIBDIR)/libprof.so \
-	    $(DESTDIR)$(INCLUDEDIR)/libprof/prof.h \
-	    $(DESTDIR)$(INCLUDEDIR)/libprof/errors.def \
-	    $(DESTDIR)$(LIBDIR)/pkgconfig/libprof.pc \
-	    $(foreach page,$(MAN_PAGES),\
-	    $(call man_dir,$(page))/$(notdir $(page)))
-	-rmdir $(DESTDIR)$(INCLUDEDIR)/libprof 2>/dev/null
+	@rm -f $(DESTDIR)$(LIBDIR)/libprof.so $(foreach i,$(INSTALLED),\
+	    $(call there,$(i))/$(notdir $(call part,2,$(i))))
+	@-rmdir $(DESTDIR)$(INCLUDEDIR)/libprof $(DESTDIR)$(DOCDIR)/examples \
+	    $(DESTDIR)$(DOCDIR) 2>/dev/null
 
 #> dist: the archive of the last commit, build/dtprof-VERSION.tar.gz
 dist:

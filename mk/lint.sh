@@ -10,7 +10,8 @@
 
 cd "$(dirname "$0")/.." || exit 1
 breaches=$(mktemp) || exit 1
-trap 'rm -f "$breaches"' EXIT
+names=$(mktemp) || exit 1
+trap 'rm -f "$breaches" "$names"' EXIT
 
 files()		# pattern ...
 {
@@ -28,7 +29,7 @@ need()		# command
 }
 
 c_files=$(files '*.c' '*.h')
-sh_files=$(files '*.sh' .ci/run)
+sh_files=$(files '*.sh' '*.bash' .ci/run)
 man_pages=$(files 'cmd/dtprof/*.[1-8]' 'doc/*.[1-8]')
 if [ -z "$c_files" ]; then
 	echo 'lint: no sources found: needs git and a work tree' >&2
@@ -48,10 +49,11 @@ done >>"$breaches"
 # shellcheck disable=SC2086 # a list of names
 awk '
 function say(what) { print FILENAME ":" FNR ": " what }
-FNR == 1 { lines = 0; excuse = -9; start = 0; licence = 0 }
+FNR == 1 { lines = 0; excuse = -9; start = 0; licence = 0; long_ = 0 }
 FNR <= 14 && /SPDX-License-Identifier: ISC/ { licence = 1 }
 FNR == 15 && !licence { say("no SPDX line at the top") }
-FNR == 701 { say("file longer than 700 lines") }
+FNR <= 30 && /lint: long file, because/ { long_ = 1 }
+FNR == 701 && !long_ { say("file longer than 700 lines") }
 /lint: long, because/ { excuse = FNR }
 /^\{$/ { start = FNR }
 /^\}$/ && start {
@@ -89,18 +91,41 @@ match($0, /;[ \t]*\/\* \[[A-Za-z]\] /) {
 for file in $(files 'tests/*/*.c' 'tests/*/*.sh'); do
 	case $file in
 	tests/work/* | tests/bench/* | */lib*.sh | tests/replay/*.c | \
-	tests/interop/*.c)
+	tests/interop/*.c | tests/browser/*.c)
 		continue ;;
 	esac
 	head -n 6 "$file" | grep -q 'ASSERTION:' ||
 	    echo "$file:1: no line ASSERTION: at the top"
 done >>"$breaches"
 
+# Documents are true to the tree: what they name in backquotes like a file,
+# a directory or a test is one.
+documents=$(files '*.md')
+git ls-files -co --exclude-standard >"$names"
+# shellcheck disable=SC2086 # a list of names
+grep -no '`[A-Za-z_.][][A-Za-z0-9_.*/-]*`' $documents | tr -d '`' |
+awk -F: -v names="$names" '
+BEGIN { while ((getline line <names) > 0) all[++n] = "/" line "/" }
+# Capitals stand for any name; build/ is no part of the tree, nor is what has
+# neither a / nor an ending of ours.
+$3 ~ /[A-Z][A-Z][A-Z]+[.]|^(build|share)\// { next }
+$3 !~ /\// && $3 !~ /\.(c|h|sh|py|mk|md|js|mjs|def|map|[1-8])$/ { next }
+{
+	name = $3
+	sub(/\/$/, "", name)
+	gsub(/\./, "[.]", name)
+	gsub(/\*/, "[^/]*", name)
+	for (i = 1; i <= n; i++)
+		if (all[i] ~ "/" name "([.](sh|c))?/")
+			next
+	print $1 ":" $2 ": there is no " $3
+}' >>"$breaches"
+
 if need shellcheck; then
 	# A test may begin with its assertion; it is a script of sh then.
 	for file in $sh_files; do
 		shell="sh"
-		head -n 1 "$file" | grep -q bash && shell="bash"
+		head -n 2 "$file" | grep -q bash && shell="bash"
 		echo "$shell $file"
 	done | sort | while read -r shell file; do
 		shellcheck -s $shell -f gcc -S warning "$file"

@@ -12,9 +12,9 @@ cd "$(dirname "$0")/.." || exit 1
 target=$1
 case $target in
 demo)			sets=build ;;
-check | bench)		sets='build check' ;;
+check | bench)		sets='build check browser' ;;
 check-guest)		sets='build guest' ;;
-accept)			sets='build check guest accept' ;;
+accept)			sets='build check browser guest accept' ;;
 *)	echo "usage: sh mk/run.sh demo|check" >&2
 	exit 2 ;;
 esac

@@ -3,13 +3,13 @@
 # What tests and measures.  tests/run.sh runs tests one by one, with a time
 # limit each; this file says what must be built before.
 
-.PHONY: demo check check-unit accept bench fuzz fuzzers lint cov deps \
-    tests-built
+.PHONY: demo check check-unit golden accept bench bench-compare fuzz fuzzers \
+    lint cov deps tests-built
 
 #= T=text           check: just the tests whose name contains it
 #= FUZZ_SECONDS=10  how long each fuzzer runs
 
-tests-built: all $(UNIT_BINS) $(WORK_BINS)
+tests-built: all $(UNIT_BINS) $(WORK_BINS) $(PAGE_BINS)
 
 TEST_ENV = B=$(abspath $(O)) DTPROF=$(abspath $(O)/dtprof) CC='$(CC)' \
     SAN='$(SAN)' MAKE='$(MAKE)'
@@ -26,6 +26,10 @@ check: tests-built
 check-unit: $(UNIT_BINS)
 	@$(TEST_ENV) sh tests/run.sh -u $(T)
 
+#> golden: write anew what tests/report/goldens.sh compares with
+golden: $(O)/dtprof
+	@$(TEST_ENV) GOLDEN=1 sh tests/run.sh report/goldens
+
 #> accept: the claims at their full size (about three hours)
 accept: tests-built
 	@$(TEST_ENV) ACCEPT=1 sh tests/run.sh -d tests/accept $(T)
@@ -33,6 +37,11 @@ accept: tests-built
 #> bench: measure, beside what else is installed
 bench: tests-built
 	@$(TEST_ENV) sh tests/bench/run.sh
+	@$(TEST_ENV) sh tests/bench/import.sh
+
+#> bench-compare: how often a false winner is called, beside hyperfine
+bench-compare: tests-built
+	@$(TEST_ENV) sh tests/bench/compare.sh
 
 #> lint: the rules of style that a program can check
 lint:
@@ -40,7 +49,7 @@ lint:
 
 #> deps: install missing packages with the system's package manager
 deps:
-	@sh mk/deps.sh build check
+	@sh mk/deps.sh build check browser
 
 # Fuzzers.  The library once more, seen through by the fuzzer and the
 # sanitizers; clang has both.  What a run finds stays below $(O)/fuzz; the

@@ -67,6 +67,13 @@
 #define DTP_PF_KTHREAD	0x00200000	/* task_struct.flags */
 #define DTP_INLINE	static inline __attribute__((always_inline))
 
+/*
+ * A function that the verifier looks at once, apart from whoever calls it and
+ * whatever is known there: what is behind a call is not multiplied by the
+ * ways to it.  Its pointers may be NULL as far as the verifier knows.
+ */
+#define DTP_APART	__attribute__((noinline))
+
 /* Read a member of a kernel struct; 0 bytes where it cannot be read. */
 #define DTP_READ(to, from)						\
 	bpf_probe_read_kernel((to), sizeof(*(to)), (from))
@@ -94,37 +101,35 @@ dtp_current(void)
 }
 
 /*
- * dtp_call_read: the six arguments of a system call and the caller's pc;
- * arg may be NULL.  It writes where they are wanted: the stack is short.
+ * The registers of a system call, as the kernel hands them to its tracepoints
+ * with a type (tp_btf): like the task, they are read directly.
+ *
+ * dtp_call_read: the six arguments and the caller's pc; arg may be NULL.  It
+ * writes where they are wanted: the stack is short.
  */
 #if defined(__TARGET_ARCH_x86)
-DTP_INLINE int
+DTP_INLINE void
 dtp_call_read(__u64 *arg, __u64 *ip, const void *from)
 {
 	const struct pt_regs___x86 *at = from;
-	struct dtp_call_regs regs;
 
-	/* This order is the ABI of ptrace(2), so one read is enough. */
-	if (bpf_probe_read_kernel(&regs, sizeof(regs), &at->r10) != 0)
-		return (-1);
-	*ip = regs.ip;
+	*ip = at->ip;
 	if (arg == NULL)
-		return (0);
-	arg[0] = regs.di;
-	arg[1] = regs.si;
-	arg[2] = regs.dx;
-	arg[3] = regs.r10;
-	arg[4] = regs.r8;
-	arg[5] = regs.r9;
-	return (0);
+		return;
+	arg[0] = at->di;
+	arg[1] = at->si;
+	arg[2] = at->dx;
+	arg[3] = at->r10;
+	arg[4] = at->r8;
+	arg[5] = at->r9;
 }
 
-DTP_INLINE int
-dtp_call_number(__u64 *number, const void *from)
+DTP_INLINE __u64
+dtp_call_number(const void *from)
 {
 	const struct pt_regs___x86 *at = from;
 
-	return (DTP_READ(number, &at->orig_ax));
+	return (at->orig_ax);
 }
 
 /* A 32-bit call, whose numbers mean something else: TS_COMPAT. */
@@ -134,27 +139,25 @@ dtp_call_is_compat(const struct task_struct *task)
 	return ((task->thread_info.status & 0x2) != 0);
 }
 #elif defined(__TARGET_ARCH_arm64)
-DTP_INLINE int
+DTP_INLINE void
 dtp_call_read(__u64 *arg, __u64 *ip, const void *from)
 {
 	const struct pt_regs___aarch64 *at = from;
 
-	if (arg != NULL &&
-	    bpf_probe_read_kernel(arg, 6 * sizeof(*arg), &at->regs) != 0)
-		return (-1);
-	return (DTP_READ(ip, &at->pc));
+	*ip = at->pc;
+	if (arg == NULL)
+		return;
+	for (int i = 0; i < 6; i++)
+		arg[i] = at->regs[i];
 }
 
-DTP_INLINE int
-dtp_call_number(__u64 *number, const void *from)
+/* Unsigned: its bounds in 32 bits must hold in 64 for the verifier. */
+DTP_INLINE __u64
+dtp_call_number(const void *from)
 {
 	const struct pt_regs___aarch64 *at = from;
-	/* Unsigned: its bounds in 32 bits must hold in 64 for the verifier. */
-	__u32 syscallno = ~0U;
-	int rv = DTP_READ(&syscallno, &at->syscallno);
 
-	*number = syscallno;
-	return (rv);
+	return ((__u32)at->syscallno);
 }
 
 /* A 32-bit call, whose numbers mean something else: TIF_32BIT. */

@@ -27,6 +27,7 @@ struct task_struct {
 	unsigned int		flags;	/* PF_KTHREAD */
 	int			pid;	/* what user space calls a tid */
 	int			tgid;
+	__u64			start_time;
 	__u64			self_exec_id;
 	int			exit_code;
 	char			comm[DTP_COMM_LEN];
@@ -39,8 +40,7 @@ struct linux_binprm {
 
 /* The interrupted registers; x86-64 as in ptrace(2). */
 struct pt_regs___x86 {
-	unsigned long	r10;
-	unsigned long	orig_ax;
+	unsigned long	r10, r9, r8, dx, si, di, orig_ax, ip;
 } DTP_CORE;
 
 /* Not ___arm64: bpf_tracing.h has one of that name. */
@@ -49,10 +49,5 @@ struct pt_regs___aarch64 {
 	__u64	pc;
 	__s32	syscallno;
 } DTP_CORE;
-
-/* x86-64, from r10 on: not relocated, this is its order everywhere. */
-struct dtp_call_regs {
-	__u64	r10, r9, r8, ax, cx, dx, si, di, orig_ax, ip;
-};
 
 #endif /* CORE_TYPES_H */

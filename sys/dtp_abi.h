@@ -23,6 +23,7 @@
 #define DTP_MAX_KFRAMES		127	/* kernel.perf_event_max_stack */
 #define DTP_MAX_UFRAMES		1023	/* times 8 is a mask */
 #define DTP_MAX_ARGS		8
+#define DTP_MAX_VALUES		8
 #define DTP_MAX_DEREF		4
 #define DTP_STR_LEN		64	/* slot of one string argument */
 #define DTP_COMM_LEN		16
@@ -33,9 +34,9 @@
 #define DTP_RESERVE_TRIES	8
 
 /*
- * The largest record: header, weight, arguments (all strings), comm, stack
- * head and both stacks, rounded up.  The ring has this much room behind its
- * end, so that a record is always contiguous.
+ * The largest record: header, weight, arguments (all strings), comm, values,
+ * stack head and both stacks, rounded up.  The ring has this much room behind
+ * its end, so that a record is always contiguous.
  */
 #define DTP_MAX_RECORD		16384
 #define DTP_MIN_RING		65536
@@ -48,6 +49,8 @@ enum dtp_type {
 	DTP_T_EXEC	= 3,	/* struct dtp_exec */
 	DTP_T_EXIT	= 4,	/* struct dtp_exit */
 	DTP_T_COMM	= 5,	/* struct dtp_comm */
+	DTP_T_SNAPSHOT	= 6,	/* struct dtp_snapshot, behind its sample */
+	DTP_T_PIECE	= 7,	/* struct dtp_piece, behind that */
 };
 
 /*
@@ -81,6 +84,19 @@ struct dtp_rec {
 #define DTP_P_COMM	0x08	/* char[DTP_COMM_LEN] */
 #define DTP_P_KSTACK	0x10	/* struct dtp_stack, then both lists of pc */
 #define DTP_P_USTACK	0x20
+#define DTP_P_VALUES	0x40	/* struct dtp_values; behind DTP_P_COMM */
+#define DTP_P_COUNTER	0x80	/* no samples: its value is in others' */
+
+/*
+ * What counters have counted for a thread since its sample before: as many
+ * values as there are events with DTP_P_COUNTER, in their order.  Both times
+ * 0: not known, they will be in the next.
+ */
+struct dtp_values {
+	__u64	vl_enabled_ns;	/* time in which they were to count */
+	__u64	vl_running_ns;	/* and in which they did */
+	__u64	vl_value[DTP_MAX_VALUES];	/* the first dc_nvalues */
+};
 
 /* Before the frames: kernel frames first, innermost first, then user's. */
 struct dtp_stack {
@@ -103,7 +119,8 @@ enum dtp_stack_status {
 	DTP_S_NOMOD	= 7,	/* the table of a module is not ready */
 	DTP_S_NOROW	= 8,	/* no usable rule at a pc */
 	DTP_S_BADSP	= 9,	/* the stack would have gone backwards */
-	DTP_S_NSTATUS	= 10
+	DTP_S_SHORT	= 10,	/* the copy of the stack was too short */
+	DTP_S_NSTATUS	= 11
 };
 #define DTP_S_SLOTS	16	/* power of two, for the verifier */
 
@@ -133,6 +150,38 @@ struct dtp_comm {
 };
 
 /*
+ * A snapshot follows the sample that it belongs to, with the same CPU, event
+ * and time: first what stood in the registers, then pieces of the stack, in
+ * order, none across the end of a page.  Where the ring has no room for one,
+ * the snapshot ends.  Each is a record of its own and none is a sample.
+ */
+struct dtp_snapshot {
+	__u64	dn_reg[32];	/* by DWARF number; innermost frame */
+	__u64	dn_pc;
+	/* The frame at which the kernel's walk was at its end. */
+	__u64	dn_at_pc;
+	__u64	dn_at_sp;
+	__u64	dn_at_fp;
+	__u32	dn_sure;	/* frames before that one: they are right */
+	__u32	dn_is_return;	/* pc of the first of the others is */
+};
+
+struct dtp_piece {
+	__u64	dp_address;
+	__u32	dp_bytes;	/* 0: it could not be read */
+	__u32	dp_pad;
+};
+
+#define DTP_PIECE_BYTES	4096
+
+/* When snapshots are taken. */
+enum dtp_snap_mode {
+	DTP_SNAP_DOUBT	= 0,	/* where the walk could not go on */
+	DTP_SNAP_ALL	= 1,	/* with each sample */
+	DTP_SNAP_ONLY	= 2,	/* with each sample, which is not walked */
+};
+
+/*
  * One stream per CPU.
  *
  *	   line 0 and 1, written by BPF          line 2 and 3, written by us
@@ -157,7 +206,8 @@ struct dtp_stream {
 	__u64	ss_state;	/* [c] reserved << 16 | writers */
 	__u64	ss_head;	/* [c] everything below is complete */
 	__u64	ss_scratch;	/* [c] bit n: scratch slot n is in use */
-	__u64	ss_pad0[13];
+	__u64	ss_snap_ns;	/* [c] paid for with snapshots, up to here */
+	__u64	ss_pad0[12];
 	__u64	ss_tail;	/* [u] everything below may be overwritten */
 	__u64	ss_enabled;	/* [u] enum dtp_cpu */
 	__u64	ss_ring;	/* [u] index of this CPU's ring */
@@ -180,6 +230,7 @@ enum dtp_state {
 	DTP_ARMED	= 1,	/* lives are recorded, samples are not yet */
 	DTP_RECORDING	= 2,
 	DTP_STOPPED	= 3,
+	DTP_PAUSED	= 4,	/* lives are recorded, samples are not */
 };
 
 struct dtp_control {
@@ -218,6 +269,10 @@ struct dtp_counts {
 	__u64	cn_pad;
 	__u64	cn_kstack[DTP_S_SLOTS];
 	__u64	cn_ustack[DTP_S_SLOTS];
+	__u64	cn_snapshots;	/* begun behind their samples */
+	__u64	cn_snap_late;	/* not begun: there were too many of them */
+	__u64	cn_snap_cut;	/* not whole: the ring was too full */
+	__u64	cn_snap_pad[5];
 };
 
 /*
@@ -291,14 +346,23 @@ struct dtp_filter {
 /* Who is recorded: checked before the filter. */
 enum dtp_target_mode {
 	DTP_TARGET_ALL	= 0,
-	DTP_TARGET_PID	= 1,	/* map targets: thread groups */
-	DTP_TARGET_TID	= 2,	/* map targets: threads */
+	DTP_TARGET_PID	= 1,	/* by struct dtp_targets: thread groups */
+	DTP_TARGET_TID	= 2,	/* by struct dtp_targets: threads */
 	DTP_TARGET_CGROUP = 3,	/* below this cgroup (version 2) */
 };
 
-/* Values of the map of targets. */
+/*
+ * Who is a target, by number: a byte for each that the kernel can give away
+ * (its PID_MAX_LIMIT), since a look-up in a hash table would be half of what
+ * a record costs, and could be full.
+ */
+#define DTP_TASK_IDS	(1U << 22)
 #define DTP_TG_ACTIVE	0x1
 #define DTP_TG_WAIT	0x2	/* becomes active at exec */
+
+struct dtp_targets {
+	__u8	tg_how[DTP_TASK_IDS];	/* DTP_TG_*; 0: none */
+};
 
 /*
  * What specialises a program: one loaded instance per event, this struct in
@@ -321,6 +385,14 @@ struct dtp_config {
 	__u32	dc_is_return;	/* syscall: the return, not the entry */
 	__u32	dc_by_fp;	/* user stacks by frame pointers alone */
 	__u32	dc_nargs;
+	__u32	dc_snap_mode;	/* enum dtp_snap_mode */
+	__u32	dc_snap_bytes;	/* of stack; 0: no snapshots */
+	__u64	dc_snap_room;	/* of the ring that they may fill */
+	__u64	dc_snap_ns;	/* one in so much time, on average; 0: any */
+	__u32	dc_nvalues;	/* counters whose values samples bring */
+	__u32	dc_values;	/* the event that is the first of them */
+	__u32	dc_values_ahead; /* bit n: counts a switch after it */
+	__u32	dc_pad;
 	struct dtp_arg	dc_arg[DTP_MAX_ARGS];
 	__u64	dc_sysmask[DTP_MAX_SYSCALL / 64]; /* syscall: wanted numbers */
 	struct dtp_filter dc_filter;
@@ -338,20 +410,24 @@ DTP_AT(dtp_rec, dr_time_ns, 16);
 DTP_AT(dtp_rec, dr_pid, 24);
 DTP_AT(dtp_rec, dr_tid, 28);
 _Static_assert(sizeof(struct dtp_stack) == 8, "struct dtp_stack");
+_Static_assert(sizeof(struct dtp_values) == 80, "struct dtp_values");
 _Static_assert(sizeof(struct dtp_fork) == 32, "struct dtp_fork");
 _Static_assert(sizeof(struct dtp_exec) == 288, "struct dtp_exec");
 _Static_assert(sizeof(struct dtp_exit) == 24, "struct dtp_exit");
 _Static_assert(sizeof(struct dtp_comm) == 16, "struct dtp_comm");
+_Static_assert(sizeof(struct dtp_snapshot) == 296, "struct dtp_snapshot");
+_Static_assert(sizeof(struct dtp_piece) == 16, "struct dtp_piece");
 _Static_assert(sizeof(struct dtp_stream) == 256, "struct dtp_stream");
 DTP_AT(dtp_stream, ss_tail, 128);
 _Static_assert(sizeof(struct dtp_control) == 64, "struct dtp_control");
-_Static_assert(sizeof(struct dtp_counts) == 384, "struct dtp_counts");
+_Static_assert(sizeof(struct dtp_counts) == 448, "struct dtp_counts");
 _Static_assert(sizeof(struct dtp_arg) == 24, "struct dtp_arg");
 _Static_assert(sizeof(struct dtp_test) == 24, "struct dtp_test");
 _Static_assert(sizeof(struct dtp_filter) == 392, "struct dtp_filter");
-_Static_assert(sizeof(struct dtp_config) == 776, "struct dtp_config");
+_Static_assert(sizeof(struct dtp_config) == 816, "struct dtp_config");
 _Static_assert(DTP_MAX_RECORD >= sizeof(struct dtp_rec) + 16 +
-	DTP_MAX_ARGS * DTP_STR_LEN + DTP_COMM_LEN + sizeof(struct dtp_stack) +
+	DTP_MAX_ARGS * DTP_STR_LEN + DTP_COMM_LEN + sizeof(struct dtp_values) +
+	sizeof(struct dtp_stack) +
 	8 * (DTP_MAX_KFRAMES + DTP_MAX_UFRAMES), "DTP_MAX_RECORD");
 #endif
 

@@ -58,12 +58,21 @@ struct dtp_uw_entry {
 	__s32	ue_cfa_add;	/* DEREF */
 	__s32	ue_fp_off;
 	__s32	ue_ra_off;
-	__u32	ue_pad;
+	__s32	ue_bx_off;	/* rbx: BX_*, or saved at frame addr. + n */
 };
+
+/*
+ * The loader's stubs that find a function at its first call, on x86-64, keep
+ * their frame address in rbx.  Modules with such code have all their rules in
+ * the dictionary, where they say what becomes of rbx.
+ */
+#define DTP_UW_BX		3	/* its DWARF number */
+#define DTP_UW_BX_UNKNOWN	0
+#define DTP_UW_BX_SAME		1
 
 enum dtp_uw_cfa {
 	DTP_UW_CFA_SP = 0, DTP_UW_CFA_FP = 1,
-	DTP_UW_CFA_REG = 2,		/* any register; innermost frame only */
+	DTP_UW_CFA_REG = 2,		/* rbx; innermost frame: any */
 	DTP_UW_CFA_DEREF_SP = 3, DTP_UW_CFA_DEREF_FP = 4,
 };
 
@@ -139,9 +148,17 @@ struct dtp_uw_module {
 	__u32	uo_slab;
 	__u32	uo_index;	/* word of the index ... */
 	__u32	uo_rows;	/* ... and of the first row */
-	__u16	uo_state;	/* enum dtp_uw_state */
-	__u16	uo_wanted;	/* [k] a walk failed for want of it */
+	__u16	uo_state;	/* enum dtp_uw_state, and above it a count */
+	__u8	uo_wanted;	/* [k] a walk failed for want of it */
+	__u8	uo_used;	/* [k] a walk looked into it */
 };
+
+/*
+ * A table may go for want of memory.  The count changes then: a walk that
+ * finds it as it was after the search has not read another's words.
+ */
+#define DTP_UW_STATE_MASK	3
+#define DTP_UW_STATE_ONE	4	/* of the count */
 
 /*
  * Remembered rules, per CPU, a word each, so that one written by a nested

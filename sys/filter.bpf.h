@@ -15,6 +15,11 @@
 #include "count.bpf.h"
 #include "dtp_filter.h"
 
+/* Arguments of a probe; only those asked for are set. */
+struct dtp_args {
+	__u64	 ag_value[DTP_MAX_ARGS];
+};
+
 /* What is known about one firing. */
 struct dtp_firing {
 	void	*fg_ctx;
@@ -24,7 +29,7 @@ struct dtp_firing {
 	__u64	 fg_weight;
 	__u64	 fg_ip;
 	__u64	 fg_start_ns;	/* of the recording */
-	__u64	*fg_arg;	/* only those asked for are set */
+	struct dtp_args *fg_args;	/* NULL: it has none */
 	__u32	 fg_kernel;	/* it interrupted the kernel */
 	__u32	 fg_skip;	/* innermost frames: our own */
 	__u32	 fg_cpu;
@@ -66,19 +71,43 @@ dtp_begin(struct dtp_firing *firing, __u32 states)
 	return (1);
 }
 
+/* Where it stands how a task or thread group is a target. */
+DTP_INLINE __u8 *
+dtp_target_at(__u32 id)
+{
+	struct dtp_targets *all;
+	__u32 zero = 0;
+
+	all = bpf_map_lookup_elem(&targets, &zero);
+	return (all == NULL ? NULL : &all->tg_how[id & (DTP_TASK_IDS - 1)]);
+}
+
+DTP_INLINE __u8
+dtp_target_how(__u32 id)
+{
+	__u8 *at = dtp_target_at(id);
+
+	return (at == NULL ? 0 : DTP_LOAD(at));
+}
+
+DTP_INLINE void
+dtp_target_set(__u32 id, __u8 how)
+{
+	__u8 *at = dtp_target_at(id);
+
+	if (at != NULL)
+		DTP_STORE(at, how);
+}
+
 /* Is the current task one of those to be recorded? */
 DTP_INLINE int
 dtp_is_target(struct dtp_firing *firing)
 {
-	__u32 *how;
-
 	switch (cfg.dc_target_mode) {
 	case DTP_TARGET_PID:
-		how = bpf_map_lookup_elem(&targets, &firing->fg_pid);
-		return (how != NULL && (DTP_LOAD(how) & DTP_TG_ACTIVE) != 0);
+		return (dtp_target_how(firing->fg_pid) & DTP_TG_ACTIVE);
 	case DTP_TARGET_TID:
-		how = bpf_map_lookup_elem(&targets, &firing->fg_tid);
-		return (how != NULL && (DTP_LOAD(how) & DTP_TG_ACTIVE) != 0);
+		return (dtp_target_how(firing->fg_tid) & DTP_TG_ACTIVE);
 	case DTP_TARGET_CGROUP:
 		return (bpf_get_current_ancestor_cgroup_id(
 		    cfg.dc_cgroup_level) == cfg.dc_cgroup_id);
@@ -106,42 +135,49 @@ dtp_wanted(struct dtp_firing *firing)
 	return (1);
 }
 
-/* Find out no more than the expression asks for. */
+/* Where a filter looks, all arguments have to be something. */
 DTP_INLINE void
-dtp_gather(const struct dtp_firing *firing, struct dtp_facts *facts)
+dtp_args_begin(struct dtp_args *args)
 {
-	__u32 asked = cfg.dc_filter.fi_fields;
-	__u64 id;
-
-	facts->fa_field[DTP_F_PID] = firing->fg_pid;
-	facts->fa_field[DTP_F_TID] = firing->fg_tid;
-	facts->fa_field[DTP_F_CPU] = firing->fg_cpu;
-	facts->fa_field[DTP_F_KERNEL] = firing->fg_kernel;
-	if (asked & (1U << DTP_F_UID | 1U << DTP_F_GID)) {
-		id = bpf_get_current_uid_gid();
-		facts->fa_field[DTP_F_UID] = (__u32)id;
-		facts->fa_field[DTP_F_GID] = id >> 32;
-	}
-	if (asked & 1U << DTP_F_COMM)
-		bpf_get_current_comm(facts->fa_comm, sizeof(facts->fa_comm));
-	for (int i = 0; i < DTP_MAX_ARGS; i++)
-		if (asked >> (DTP_F_ARG0 + i) & 1)
-			facts->fa_field[DTP_F_ARG0 + i] = firing->fg_arg[i];
+	if (cfg.dc_filter.fi_ntests != 0)
+		*args = (struct dtp_args){ 0 };
 }
 
-DTP_INLINE int
-dtp_expression_holds(struct dtp_firing *firing)
+/*
+ * Does the expression hold?  Finds out no more than it asks for.  Apart also
+ * because the stack is short, and facts are of no use behind it.
+ */
+DTP_APART int
+dtp_expression_holds(__u32 pid, __u32 tid, __u32 cpu, __u32 kernel,
+    const struct dtp_args *args)
 {
+	__u32 asked = cfg.dc_filter.fi_fields;
 	struct dtp_facts facts = { 0 };
+	__u64 id;
 
-	dtp_gather(firing, &facts);
+	facts.fa_field[DTP_F_PID] = pid;
+	facts.fa_field[DTP_F_TID] = tid;
+	facts.fa_field[DTP_F_CPU] = cpu;
+	facts.fa_field[DTP_F_KERNEL] = kernel;
+	if (asked & (1U << DTP_F_UID | 1U << DTP_F_GID)) {
+		id = bpf_get_current_uid_gid();
+		facts.fa_field[DTP_F_UID] = (__u32)id;
+		facts.fa_field[DTP_F_GID] = id >> 32;
+	}
+	if (asked & 1U << DTP_F_COMM)
+		bpf_get_current_comm(facts.fa_comm, sizeof(facts.fa_comm));
+	for (int i = 0; args != NULL && i < DTP_MAX_ARGS; i++)
+		if (asked >> (DTP_F_ARG0 + i) & 1)
+			facts.fa_field[DTP_F_ARG0 + i] = args->ag_value[i];
 	return (dtp_filter_holds(&cfg.dc_filter, &facts));
 }
 
 DTP_INLINE int
 dtp_passes(struct dtp_firing *firing)
 {
-	if (cfg.dc_filter.fi_ntests != 0 && !dtp_expression_holds(firing))
+	if (cfg.dc_filter.fi_ntests != 0 && !dtp_expression_holds(
+	    firing->fg_pid, firing->fg_tid, firing->fg_cpu,
+	    firing->fg_kernel, firing->fg_args))
 		return (dtp_count(&firing->fg_counts->cn_filtered));
 	return (1);
 }

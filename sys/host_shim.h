@@ -52,6 +52,8 @@ __u64	host_cas(__u64 *, __u64, __u64);
 #define DTP_CLEAR(p, bits)	host_clear((p), (bits))
 #define DTP_CAS(p, old, new)	host_cas((p), (old), (new))
 
+#define barrier_var(var)	((void)(var))
+
 #define DTP_CTX_WORD(value, ctx, n) \
 	((value) = ((const struct bpf_raw_tracepoint_args *)(ctx))->args[n])
 
@@ -67,14 +69,18 @@ __u64	 bpf_get_current_ancestor_cgroup_id(int);
 long	 bpf_get_stack(void *, void *, __u32, __u64);
 long	 bpf_probe_read_kernel(void *, __u32, const void *);
 long	 bpf_probe_read_kernel_str(void *, __u32, const void *);
+long	 bpf_probe_read_user(void *, __u32, const void *);
 long	 bpf_probe_read_user_str(void *, __u32, const void *);
+long	 bpf_loop(__u32, void *, void *, __u64);
+long	 bpf_perf_event_read_value(void *, __u64,
+	    struct bpf_perf_event_value *, __u32);
 long	 bpf_ringbuf_output(void *, void *, __u64, __u64);
 
 /* User stacks are the machine's to make up, unless their walk is tested. */
 #ifndef DTP_HOST_WALKS
 #define DTP_UW_ELSEWHERE
 struct dtp_unwind;
-void	dtp_uw_walk(struct dtp_unwind *, __u32 tgid);
+int	dtp_uw_walk(struct dtp_unwind *, __u32 tgid);
 void	dtp_uw_inherit(__u32 parent, __u32 child);
 void	dtp_uw_forget(__u32 tgid);
 #endif

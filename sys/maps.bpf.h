@@ -11,7 +11,6 @@
  *	rings    max_entries = recorded CPUs, value_size = ring + DTP_MAX_RECORD
  *	counts   max_entries = ncpus * nevents
  *	scratch  max_entries = ncpus * DTP_SCRATCH_SLOTS
- *	targets  max_entries = as many processes as are to be followed
  *
  * Included by the providers through stream.bpf.h; session.c fills in cfg.
  */
@@ -24,8 +23,18 @@
 
 /* Where stacks are walked to before their size is known. */
 struct dtp_scratch {
+	__u64			sc_slot;	/* which of a CPU's this is */
 	__u64			sc_kernel[DTP_MAX_KFRAMES + 1];
 	struct dtp_unwind	sc_unwind;
+	struct dtp_snapping {
+		__u64	sn_time_ns;	/* of the sample */
+		__u32	sn_pid;
+		__u32	sn_tid;
+		__u32	sn_cpu;
+		__u32	sn_sure;
+		__u64	sn_at;		/* address of the next piece */
+		__u64	sn_end;
+	}			sc_snap;
 };
 
 /*
@@ -77,12 +86,12 @@ struct {
 	__type(value, struct dtp_scratch);
 } scratch SEC(".maps");
 
-/* Thread group or thread -> DTP_TG_*; preallocated: NMI looks up, too. */
 struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 16384);
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__uint(map_flags, BPF_F_MMAPABLE);
 	__type(key, __u32);
-	__type(value, __u32);
+	__type(value, struct dtp_targets);
 } targets SEC(".maps");
 
 /* Carries no data: a record here wakes the drain, which empties it. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC OR (Dual BSD/GPL) */
 /*
  * Lives: fork, exec, exit and change of name, always event 0.  Keeps the
- * map of targets: children of targets are added before they can run, who
+ * targets: children of targets are added before they can run, who
  * waits for exec becomes active in it, whole processes go when they end.
  *
  * Recorded for targets, from arming on, on all CPUs: also on those that take
@@ -28,14 +28,12 @@ dtp_life_read(struct dtp_life *life, __u64 word)
 	return (DTP_READ(&life->li_tid, &task->pid));
 }
 
-/* A target's entry: also that of one that still waits for exec. */
-DTP_INLINE __u32 *
+/* How it is a target, also one that still waits for exec; 0: it is none. */
+DTP_INLINE __u8
 dtp_target_of(const struct dtp_life *life)
 {
-	__u32 key = cfg.dc_target_mode == DTP_TARGET_TID ? life->li_tid :
-	    life->li_pid;
-
-	return (bpf_map_lookup_elem(&targets, &key));
+	return (dtp_target_how(cfg.dc_target_mode == DTP_TARGET_TID ?
+	    life->li_tid : life->li_pid));
 }
 
 DTP_INLINE int
@@ -43,7 +41,7 @@ dtp_is_followed(struct dtp_firing *firing, const struct dtp_life *life)
 {
 	if (cfg.dc_target_mode == DTP_TARGET_PID ||
 	    cfg.dc_target_mode == DTP_TARGET_TID)
-		return (dtp_target_of(life) != NULL);
+		return (dtp_target_of(life) != 0);
 	return (dtp_is_target(firing));
 }
 
@@ -89,23 +87,22 @@ dtp_has_ring(struct dtp_firing *firing)
 	return (DTP_LOAD(&firing->fg_stream->ss_enabled) != DTP_CPU_OFF);
 }
 
-/* Make the child a target like its parent; 1: it is none, -1: no room. */
+/* Make the child a target like its parent; 0: it is none. */
 DTP_INLINE int
 dtp_inherit(const struct dtp_life *parent, const struct dtp_life *child)
 {
-	__u32 *how, value;
+	__u8 how;
 
 	if (cfg.dc_target_mode == DTP_TARGET_TID)
-		return (dtp_target_of(child) == NULL);
+		return (dtp_target_of(child) != 0);
 	if (cfg.dc_target_mode != DTP_TARGET_PID ||
 	    child->li_pid == parent->li_pid)
-		return (0);
-	how = dtp_target_of(parent);
-	if (how == NULL || !cfg.dc_inherit)
 		return (1);
-	value = DTP_LOAD(how);
-	return (bpf_map_update_elem(&targets, &child->li_pid, &value,
-	    BPF_ANY) == 0 ? 0 : -1);
+	how = dtp_target_of(parent);
+	if (how == 0 || !cfg.dc_inherit)
+		return (0);
+	dtp_target_set(child->li_pid, how);
+	return (1);
 }
 
 DTP_INLINE int
@@ -116,7 +113,6 @@ dtp_fork(struct bpf_raw_tracepoint_args *ctx)
 	struct dtp_writer writer = { 0 };
 	struct dtp_fork *fork;
 	const struct task_struct *task;
-	int fate;
 
 	if (!dtp_begin(&firing, DTP_LIFE_STATES))
 		return (0);
@@ -125,10 +121,7 @@ dtp_fork(struct bpf_raw_tracepoint_args *ctx)
 		return (dtp_count(&firing.fg_counts->cn_error));
 	if (!dtp_is_followed(&firing, &parent))
 		return (dtp_count(&firing.fg_counts->cn_filtered));
-	fate = dtp_inherit(&parent, &child);
-	if (fate < 0)
-		return (dtp_count(&firing.fg_counts->cn_error));
-	if (fate > 0 || !dtp_has_ring(&firing))
+	if (!dtp_inherit(&parent, &child) || !dtp_has_ring(&firing))
 		return (dtp_count(&firing.fg_counts->cn_filtered));
 	dtp_uw_inherit(parent.li_pid, child.li_pid);
 	fork = dtp_life_begin(&writer, &firing, &child, DTP_T_FORK,
@@ -152,18 +145,20 @@ DTP_INLINE int
 dtp_activate(const struct dtp_life *life, __u32 old_tid)
 {
 	struct dtp_life before = { life->li_pid, old_tid };
-	__u32 *how, value = DTP_TG_ACTIVE;
+	__u8 how = dtp_target_of(&before);
 
-	how = dtp_target_of(&before);
-	if (how == NULL)
-		return (1);
-	DTP_STORE(how, value);
-	if (cfg.dc_target_mode != DTP_TARGET_TID || old_tid == life->li_tid)
+	if (how == 0)
 		return (0);
-	if (bpf_map_update_elem(&targets, &life->li_tid, &value, BPF_ANY) != 0)
-		return (-1);
-	bpf_map_delete_elem(&targets, &old_tid);
-	return (0);
+	if ((how & DTP_TG_ACTIVE) == 0)
+		dtp_values_begin(bpf_get_smp_processor_id(), life->li_tid);
+	if (cfg.dc_target_mode == DTP_TARGET_PID) {
+		dtp_target_set(life->li_pid, DTP_TG_ACTIVE);
+		return (1);
+	}
+	if (old_tid != life->li_tid)
+		dtp_target_set(old_tid, 0);
+	dtp_target_set(life->li_tid, DTP_TG_ACTIVE);
+	return (1);
 }
 
 DTP_INLINE void
@@ -193,7 +188,7 @@ dtp_exec(struct bpf_raw_tracepoint_args *ctx)
 	struct dtp_writer writer = { 0 };
 	struct dtp_life life;
 	struct dtp_exec *exec;
-	int fate = 0;
+	int wanted;
 
 	if (!dtp_begin(&firing, DTP_LIFE_STATES))
 		return (0);
@@ -201,12 +196,10 @@ dtp_exec(struct bpf_raw_tracepoint_args *ctx)
 		return (dtp_count(&firing.fg_counts->cn_error));
 	if (cfg.dc_target_mode == DTP_TARGET_PID ||
 	    cfg.dc_target_mode == DTP_TARGET_TID)
-		fate = dtp_activate(&life, (__u32)ctx->args[1]);
-	else if (!dtp_is_followed(&firing, &life))
-		fate = 1;
-	if (fate < 0)
-		return (dtp_count(&firing.fg_counts->cn_error));
-	if (fate > 0 || !dtp_has_ring(&firing))
+		wanted = dtp_activate(&life, (__u32)ctx->args[1]);
+	else
+		wanted = dtp_is_followed(&firing, &life);
+	if (!wanted || !dtp_has_ring(&firing))
 		return (dtp_count(&firing.fg_counts->cn_filtered));
 	dtp_uw_forget(life.li_pid);
 	exec = dtp_life_begin(&writer, &firing, &life, DTP_T_EXEC,
@@ -232,9 +225,9 @@ DTP_INLINE void
 dtp_forget(const struct dtp_life *life, __u32 is_last)
 {
 	if (cfg.dc_target_mode == DTP_TARGET_TID)
-		bpf_map_delete_elem(&targets, &life->li_tid);
+		dtp_target_set(life->li_tid, 0);
 	else if (cfg.dc_target_mode == DTP_TARGET_PID && is_last)
-		bpf_map_delete_elem(&targets, &life->li_pid);
+		dtp_target_set(life->li_pid, 0);
 }
 
 DTP_INLINE int

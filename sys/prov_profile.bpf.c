@@ -10,26 +10,30 @@
  * cn_last_ns is when the last firing was due, as far as can be told: whole
  * periods are added to it, so that a firing's own delay does not build up,
  * and one that comes early shows that the estimate was late.  Only this
- * program writes it, and it does not nest with itself on a CPU.
+ * program writes it, and it does not nest with itself on a CPU.  Where the
+ * rate was lowered a firing stands for several periods (kernel/overhead.c);
+ * late stays in those of the beginning.
  */
 DTP_INLINE void
 dtp_count_late(struct dtp_firing *firing, __u64 now_ns)
 {
 	struct dtp_counts *counted = firing->fg_counts;
-	__u64 periods, due_ns = counted->cn_last_ns;
+	__u64 periods, stands_for = 1, due_ns = counted->cn_last_ns;
 
 	if (cfg.dc_period_ns == 0)
 		return;
 	if (due_ns == 0)
 		due_ns = firing->fg_start_ns;
+	if (firing->fg_weight != cfg.dc_period_ns)
+		stands_for = firing->fg_weight / cfg.dc_period_ns;
 	periods = (now_ns - due_ns) / cfg.dc_period_ns;
-	if (periods == 0) {
+	if (periods < stands_for) {
 		counted->cn_last_ns = now_ns;
 		return;
 	}
 	counted->cn_last_ns = due_ns + periods * cfg.dc_period_ns;
-	if (periods > 1)
-		DTP_ADD(&counted->cn_late, periods - 1);
+	if (periods > stands_for)
+		DTP_ADD(&counted->cn_late, periods - stands_for);
 }
 
 DTP_INLINE int

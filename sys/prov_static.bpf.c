@@ -74,7 +74,7 @@ dtp_load_args(struct dtp_firing *firing)
 
 		if (i >= cfg.dc_nargs)
 			break;
-		firing->fg_arg[i] = dtp_follow(&cfg.dc_arg[i],
+		firing->fg_args->ag_value[i] = dtp_follow(&cfg.dc_arg[i],
 		    dtp_context_word(firing->fg_ctx, cfg.dc_arg[i].ar_index),
 		    &failed);
 		faults += failed >> 63;		/* errors are negative */
@@ -86,10 +86,10 @@ dtp_load_args(struct dtp_firing *firing)
 DTP_INLINE int
 dtp_tracepoint(void *ctx)
 {
-	__u64 args[DTP_MAX_ARGS];
+	struct dtp_args args;
 	struct dtp_firing firing = {
 		.fg_ctx = ctx,
-		.fg_arg = args,
+		.fg_args = &args,
 		.fg_weight = 1,
 		.fg_skip = DTP_RAW_TP_SKIP,
 		.fg_kernel = 1,
@@ -97,6 +97,7 @@ dtp_tracepoint(void *ctx)
 
 	if (!dtp_begin(&firing, 1U << DTP_RECORDING) || !dtp_wanted(&firing))
 		return (0);
+	dtp_args_begin(&args);
 	dtp_load_args(&firing);
 	if (!dtp_passes(&firing))
 		return (0);

@@ -15,7 +15,7 @@ dtp_number_wanted(__u64 number)
 	    (cfg.dc_sysmask[number / 64] >> (number & 63) & 1) != 0);
 }
 
-/* Arguments and pc take a read of their own: only if they are asked for. */
+/* Arguments and pc: only if they are asked for. */
 DTP_INLINE int
 dtp_needs_registers(void)
 {
@@ -39,24 +39,26 @@ dtp_cut_args(__u64 *args)
 DTP_INLINE int
 dtp_entry(struct bpf_raw_tracepoint_args *ctx)
 {
-	__u64 args[DTP_MAX_ARGS];
+	struct dtp_args args;
 	struct dtp_firing firing = {
 		.fg_ctx = ctx,
-		.fg_arg = args,
+		.fg_args = &args,
 		.fg_weight = 1,
 		.fg_skip = DTP_RAW_TP_SKIP,
 	};
 
 	if (!dtp_begin(&firing, 1U << DTP_RECORDING) || !dtp_wanted(&firing))
 		return (0);
-	args[0] = ctx->args[1];
-	if (!dtp_number_wanted(args[0]) || dtp_call_is_compat(firing.fg_task))
+	dtp_args_begin(&args);
+	args.ag_value[0] = ctx->args[1];
+	if (!dtp_number_wanted(args.ag_value[0]) ||
+	    dtp_call_is_compat(firing.fg_task))
 		return (dtp_count(&firing.fg_counts->cn_filtered));
-	if (dtp_needs_registers() && dtp_call_read(&args[1], &firing.fg_ip,
-	    (void *)(long)ctx->args[0]) != 0)
-		return (dtp_count(&firing.fg_counts->cn_error));
-	if (dtp_needs_registers())
-		dtp_cut_args(args);
+	if (dtp_needs_registers()) {
+		dtp_call_read(&args.ag_value[1], &firing.fg_ip,
+		    (void *)(long)ctx->args[0]);
+		dtp_cut_args(args.ag_value);
+	}
 	if (!dtp_passes(&firing))
 		return (0);
 	return (dtp_store(&firing, 1));
@@ -65,10 +67,10 @@ dtp_entry(struct bpf_raw_tracepoint_args *ctx)
 DTP_INLINE int
 dtp_return(struct bpf_raw_tracepoint_args *ctx)
 {
-	__u64 args[DTP_MAX_ARGS];
+	struct dtp_args args;
 	struct dtp_firing firing = {
 		.fg_ctx = ctx,
-		.fg_arg = args,
+		.fg_args = &args,
 		.fg_weight = 1,
 		.fg_skip = DTP_RAW_TP_SKIP,
 	};
@@ -76,27 +78,27 @@ dtp_return(struct bpf_raw_tracepoint_args *ctx)
 
 	if (!dtp_begin(&firing, 1U << DTP_RECORDING) || !dtp_wanted(&firing))
 		return (0);
-	if (dtp_call_number(&args[0], regs) != 0)
-		return (dtp_count(&firing.fg_counts->cn_error));
-	if (!dtp_number_wanted(args[0]) || dtp_call_is_compat(firing.fg_task))
+	dtp_args_begin(&args);
+	args.ag_value[0] = dtp_call_number(regs);
+	if (!dtp_number_wanted(args.ag_value[0]) ||
+	    dtp_call_is_compat(firing.fg_task))
 		return (dtp_count(&firing.fg_counts->cn_filtered));
-	args[1] = ctx->args[1];
-	if ((cfg.dc_parts & DTP_P_IP) &&
-	    dtp_call_read(NULL, &firing.fg_ip, regs) != 0)
-		return (dtp_count(&firing.fg_counts->cn_error));
+	args.ag_value[1] = ctx->args[1];
+	if (cfg.dc_parts & DTP_P_IP)
+		dtp_call_read(NULL, &firing.fg_ip, regs);
 	if (!dtp_passes(&firing))
 		return (0);
 	return (dtp_store(&firing, 1));
 }
 
-SEC("raw_tp/sys_enter")
+SEC("tp_btf/sys_enter")
 int
 on_sys_enter(struct bpf_raw_tracepoint_args *ctx)
 {
 	return (dtp_entry(ctx));
 }
 
-SEC("raw_tp/sys_exit")
+SEC("tp_btf/sys_exit")
 int
 on_sys_exit(struct bpf_raw_tracepoint_args *ctx)
 {

@@ -11,8 +11,10 @@
 #define SAMPLE_BPF_H
 
 #include "filter.bpf.h"
+#include "snapshot.bpf.h"
 #include "stream.bpf.h"
 #include "unwind.bpf.h"
+#include "values.bpf.h"
 
 /* Cut an integer to its width, or to its bit-field, and extend its sign. */
 DTP_INLINE __u64
@@ -34,7 +36,6 @@ dtp_cut(const volatile struct dtp_arg *arg, __u64 value)
 /* A walked stack pair. */
 struct dtp_walk {
 	struct dtp_scratch	*wk_scratch;
-	__u32			 wk_slot;
 	__u32			 wk_kernel;	/* bytes of frames */
 	__u32			 wk_user;
 	__u32			 wk_kstatus;
@@ -86,7 +87,7 @@ dtp_walk_begin(struct dtp_walk *walk, struct dtp_writer *writer,
 {
 	if ((cfg.dc_parts & DTP_P_STACKS) == 0)
 		return;
-	walk->wk_scratch = dtp_scratch_claim(writer, &walk->wk_slot);
+	walk->wk_scratch = dtp_scratch_claim(writer);
 	if (walk->wk_scratch == NULL) {
 		if (cfg.dc_parts & DTP_P_KSTACK)
 			walk->wk_kstatus = DTP_S_BUSY;
@@ -104,7 +105,7 @@ DTP_INLINE void
 dtp_walk_end(struct dtp_walk *walk, struct dtp_writer *writer)
 {
 	if (walk->wk_scratch != NULL)
-		dtp_scratch_release(writer, walk->wk_slot);
+		dtp_scratch_release(writer, walk->wk_scratch);
 }
 
 /* Stack head and frames, kernel first. */
@@ -170,10 +171,10 @@ dtp_put_args(struct dtp_writer *writer, struct dtp_firing *firing, __u8 *to)
 			break;
 		if (dtp_arg_is_string(i)) {
 			dtp_put_string(writer, to + at, cfg.dc_arg[i].ar_kind,
-			    firing->fg_arg[i]);
+			    firing->fg_args->ag_value[i]);
 			at += DTP_STR_LEN;
 		} else {
-			*(__u64 *)(to + at) = firing->fg_arg[i];
+			*(__u64 *)(to + at) = firing->fg_args->ag_value[i];
 			at += sizeof(__u64);
 		}
 	}
@@ -196,6 +197,9 @@ dtp_fixed_size(void)
 			    sizeof(__u64);
 	if (cfg.dc_parts & DTP_P_COMM)
 		size += DTP_COMM_LEN;
+	if (cfg.dc_parts & DTP_P_VALUES)
+		size += offsetof(struct dtp_values, vl_value) +
+		    cfg.dc_nvalues * sizeof(__u64);
 	if (cfg.dc_parts & DTP_P_STACKS)
 		size += sizeof(struct dtp_stack);
 	return (size);
@@ -240,6 +244,11 @@ dtp_put_sample(struct dtp_writer *writer, struct dtp_firing *firing,
 		bpf_get_current_comm(to + at, DTP_COMM_LEN);
 		at += DTP_COMM_LEN;
 	}
+	if (cfg.dc_parts & DTP_P_VALUES) {
+		dtp_values_put(firing, (struct dtp_values *)(to + at));
+		at += offsetof(struct dtp_values, vl_value) +
+		    cfg.dc_nvalues * sizeof(__u64);
+	}
 	if (cfg.dc_parts & DTP_P_STACKS)
 		dtp_put_stacks(walk, writer, to + at);
 }
@@ -265,6 +274,8 @@ dtp_store(struct dtp_firing *firing, int may_ring)
 	if (to != NULL) {
 		dtp_put_sample(&writer, firing, &walk, to, size);
 		dtp_stored(&writer);
+		if ((cfg.dc_parts & DTP_P_USTACK) && walk.wk_scratch != NULL)
+			dtp_snap(walk.wk_scratch, &writer, firing);
 	}
 	dtp_walk_end(&walk, &writer);
 	dtp_leave(&writer);

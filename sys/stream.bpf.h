@@ -29,14 +29,19 @@
 
 #include "count.bpf.h"
 
-/* One writer on its way through. */
+/*
+ * One writer on its way through.  What is kept are numbers rather than the
+ * decisions made of them: a decision early on would be two ways through all
+ * that follows, for the verifier.
+ */
 struct dtp_writer {
 	struct dtp_stream *wr_stream;
 	struct dtp_counts *wr_counts;
 	__u64	wr_time_ns;
 	__u32	wr_cpu;
-	__u32	wr_nested;	/* entered while another was active */
-	__u32	wr_bell;	/* this record takes the fill past the mark */
+	__u32	wr_nested;	/* others that were active when it entered */
+	__u64	wr_fill;	/* bytes in use before this record ... */
+	__u64	wr_filled;	/* ... and with it */
 };
 
 /* Partner: dtp_leave.  The time is taken after, for the order of regions. */
@@ -46,13 +51,15 @@ dtp_enter(struct dtp_writer *writer)
 	__u64 state;
 
 	state = DTP_FETCH_ADD(&writer->wr_stream->ss_state, 1);
-	writer->wr_nested = (state & DTP_WRITERS_MASK) != 0;
+	writer->wr_nested = state & DTP_WRITERS_MASK;
 	writer->wr_time_ns = bpf_ktime_get_ns();
 }
 
 /*
- * Reserve size bytes, a multiple of 8 and at most DTP_MAX_RECORD.  NULL, and
- * counted, when they cannot be had; the caller leaves all the same.
+ * Reserve size bytes, a multiple of 8 and at most DTP_MAX_RECORD, so that no
+ * more than most bytes of the ring are in use.  NULL when they cannot be had:
+ * counted, unless it is a piece of a snapshot, which may be missing.  The
+ * caller leaves all the same.
  *
  * While we are entered head stays at or below what we read as reserved, and
  * tail never passes head, so the subtraction cannot wrap.  The reader's
@@ -60,7 +67,8 @@ dtp_enter(struct dtp_writer *writer)
  * compare-and-swap keeps our copying behind the load.
  */
 DTP_INLINE __u8 *
-dtp_reserve(struct dtp_writer *writer, __u32 size)
+dtp_reserve_below(struct dtp_writer *writer, __u32 size, __u64 most,
+    int is_piece)
 {
 	struct dtp_stream *stream = writer->wr_stream;
 	__u64 state, seen, at, fill;
@@ -70,28 +78,38 @@ dtp_reserve(struct dtp_writer *writer, __u32 size)
 	ring = (__u32)DTP_LOAD(&stream->ss_ring);
 	bytes = bpf_map_lookup_elem(&rings, &ring);
 	if (bytes == NULL) {
-		dtp_count(&writer->wr_counts->cn_error);
+		if (!is_piece)
+			dtp_count(&writer->wr_counts->cn_error);
 		return (NULL);
 	}
 	state = DTP_LOAD(&stream->ss_state);
 	for (int i = 0; i < DTP_RESERVE_TRIES; i++) {
 		at = state >> DTP_WRITERS_BITS;
 		fill = at - DTP_LOAD(&stream->ss_tail);
-		if (fill + size > (__u64)cfg.dc_ring_mask + 1) {
-			dtp_count(&writer->wr_counts->cn_full);
+		if (fill + size > most) {
+			if (!is_piece)
+				dtp_count(&writer->wr_counts->cn_full);
 			return (NULL);
 		}
 		seen = DTP_CAS(&stream->ss_state, state,
 		    state + ((__u64)size << DTP_WRITERS_BITS));
 		if (seen == state) {
-			writer->wr_bell = fill < cfg.dc_bell_bytes &&
-			    fill + size >= cfg.dc_bell_bytes;
+			writer->wr_fill = fill;
+			writer->wr_filled = fill + size;
 			return (bytes + (at & cfg.dc_ring_mask));
 		}
 		state = seen;
 	}
-	dtp_count(&writer->wr_counts->cn_nested);
+	if (!is_piece)
+		dtp_count(&writer->wr_counts->cn_nested);
 	return (NULL);
+}
+
+DTP_INLINE __u8 *
+dtp_reserve(struct dtp_writer *writer, __u32 size)
+{
+	return (dtp_reserve_below(writer, size,
+	    (__u64)cfg.dc_ring_mask + 1, 0));
 }
 
 /*
@@ -129,39 +147,45 @@ dtp_stored(struct dtp_writer *writer)
 		DTP_ADD(&writer->wr_counts->cn_nested_stored, 1);
 }
 
-/* A slot to walk stacks into, or NULL: all are in use further out. */
+/* Scratch to walk stacks into, or NULL: all are in use further out. */
 DTP_INLINE struct dtp_scratch *
-dtp_scratch_claim(struct dtp_writer *writer, __u32 *slot)
+dtp_scratch_claim(struct dtp_writer *writer)
 {
+	struct dtp_scratch *claimed;
 	__u32 at;
 
 	for (__u32 i = 0; i < DTP_SCRATCH_SLOTS; i++) {
 		if (DTP_FETCH_OR(&writer->wr_stream->ss_scratch, 1ULL << i) &
 		    1ULL << i)
 			continue;
-		*slot = i;
 		at = writer->wr_cpu * DTP_SCRATCH_SLOTS + i;
-		return (bpf_map_lookup_elem(&scratch, &at));
+		claimed = bpf_map_lookup_elem(&scratch, &at);
+		if (claimed != NULL)
+			claimed->sc_slot = i;
+		return (claimed);
 	}
 	return (NULL);
 }
 
 DTP_INLINE void
-dtp_scratch_release(struct dtp_writer *writer, __u32 slot)
+dtp_scratch_release(struct dtp_writer *writer,
+    const struct dtp_scratch *claimed)
 {
-	DTP_CLEAR(&writer->wr_stream->ss_scratch, 1ULL << slot);
+	DTP_CLEAR(&writer->wr_stream->ss_scratch, 1ULL << claimed->sc_slot);
 }
 
 /*
- * Wake the drain.  Not for programs that may run in an NMI, nor below the
- * tracepoints of locks: this one takes a lock.
+ * Wake the drain when this record takes what is in use past the mark.  Not
+ * for programs that may run in an NMI, nor below the tracepoints of locks:
+ * this one takes a lock.
  */
 DTP_INLINE void
 dtp_bell(struct dtp_writer *writer)
 {
 	__u64 nothing = 0;
 
-	if (writer->wr_bell)
+	if (writer->wr_fill < cfg.dc_bell_bytes &&
+	    writer->wr_filled >= cfg.dc_bell_bytes)
 		bpf_ringbuf_output(&bell, &nothing, sizeof(nothing),
 		    BPF_RB_FORCE_WAKEUP);
 }

@@ -6,17 +6,16 @@
  *
  * Called by sample.bpf.h, in any context, with scratch of its own.  Memory
  * of the process is only read, and only what is resident: a page that is not
- * there ends the walk with FAULT.  A few kilobytes of the stack are copied
- * at a time, never across the end of a page (a read that faults costs a
- * microsecond), and walked inside the copy.
+ * there ends the walk with FAULT.
  *
- * The verifier sees loops as bpf_loop callbacks and searches without
- * branches, so it need not follow every path.
+ * The verifier sees loops as bpf_loop callbacks, searches without branches,
+ * and what is rare or long as functions of their own (DTP_APART), so it need
+ * not follow every path.
  */
 #ifndef UNWIND_BPF_H
 #define UNWIND_BPF_H
 
-#include "maps.bpf.h"
+#include "unwind_step.bpf.h"
 
 #ifndef DTP_UW_ELSEWHERE
 
@@ -27,207 +26,6 @@ dtp_uw_slab_of(__u32 slab)
 	__u32 zero = 0;
 
 	return (inner == NULL ? NULL : bpf_map_lookup_elem(inner, &zero));
-}
-
-/*
- * A word of the stack, from the copy; what is not in it is copied first, as
- * much as there is room for and the page holds.
- */
-DTP_INLINE int
-dtp_uw_load(struct dtp_unwind *uw, __u64 at, __u64 *word)
-{
-	__u64 off = at - uw->uw_window, bytes;
-
-	if (at & 7)
-		return (bpf_probe_read_user(word, 8, (void *)at) != 0);
-	if (off + 8 > uw->uw_window_bytes || off >= uw->uw_window_bytes) {
-		bytes = DTP_UW_PAGE - (at & (DTP_UW_PAGE - 1));
-		if (bytes > DTP_UW_WINDOW * 8)
-			bytes = DTP_UW_WINDOW * 8;
-		uw->uw_window_bytes = 0;
-		if (bpf_probe_read_user(uw->uw_stack, bytes & 0xfff,
-		    (void *)at) != 0)
-			return (-1);
-		uw->uw_window = at;
-		uw->uw_window_bytes = bytes;
-		off = 0;
-	}
-	*word = uw->uw_stack[(off >> 3) & (DTP_UW_WINDOW - 1)];
-	return (0);
-}
-
-/* End of a walk, in a form that callbacks can return. */
-DTP_INLINE long
-dtp_uw_end(struct dtp_unwind *uw, __u32 status)
-{
-	uw->uw_status = status;
-	return (1);
-}
-
-/*
- * Arrived at a caller.  A pc of 0 is where the first function of a thread
- * returns to.
- */
-DTP_INLINE long
-dtp_uw_arrive(struct dtp_unwind *uw, __u64 pc, __u64 sp, __u64 fp)
-{
-#if defined(__TARGET_ARCH_arm64)
-	pc &= (1ULL << 48) - 1;		/* signed pointers */
-#endif
-	if (pc == 0)
-		return (dtp_uw_end(uw, DTP_S_OK));
-	uw->uw_pc = pc;
-	uw->uw_sp = sp;
-	uw->uw_fp = fp;
-	uw->uw_is_return = 1;
-	uw->uw_first = 0;
-	return (0);
-}
-
-/* One step by frame pointer; what it finds must prove to be code. */
-DTP_INLINE long
-dtp_uw_fp_step(struct dtp_unwind *uw, __u32 otherwise)
-{
-	__u64 fp = uw->uw_fp, next, pc;
-
-	if (fp == 0 && cfg.dc_by_fp)
-		return (dtp_uw_end(uw, DTP_S_OK));
-	if ((fp & 7) || fp < uw->uw_sp || fp - uw->uw_sp > DTP_UW_FP_REACH)
-		return (dtp_uw_end(uw, otherwise));
-	if (dtp_uw_load(uw, fp, &next) != 0 ||
-	    dtp_uw_load(uw, fp + 8, &pc) != 0)
-		return (dtp_uw_end(uw, DTP_S_FAULT));
-	uw->uw_by_fp = 1;
-	return (dtp_uw_arrive(uw, pc, fp + 16, next));
-}
-
-/* Registers out of the frame that the kernel made for a signal handler. */
-DTP_INLINE long
-dtp_uw_signal_step(struct dtp_unwind *uw)
-{
-	__u64 pc, sp, fp;
-
-#if defined(__TARGET_ARCH_x86)
-	if (dtp_uw_load(uw, uw->uw_sp + 40 + 10 * 8, &fp) != 0 ||
-	    dtp_uw_load(uw, uw->uw_sp + 40 + 15 * 8, &sp) != 0 ||
-	    dtp_uw_load(uw, uw->uw_sp + 40 + 16 * 8, &pc) != 0)
-		return (dtp_uw_end(uw, DTP_S_FAULT));
-#else
-	if (dtp_uw_load(uw, uw->uw_sp + 312 + 29 * 8, &fp) != 0 ||
-	    dtp_uw_load(uw, uw->uw_sp + 312 + 30 * 8, &uw->uw_ra) != 0 ||
-	    dtp_uw_load(uw, uw->uw_sp + 312 + 31 * 8, &sp) != 0 ||
-	    dtp_uw_load(uw, uw->uw_sp + 312 + 32 * 8, &pc) != 0)
-		return (dtp_uw_end(uw, DTP_S_FAULT));
-	uw->uw_first = 2;	/* the link register counts, no other does */
-#endif
-	if (pc == 0)
-		return (dtp_uw_end(uw, DTP_S_BADSP));
-	uw->uw_pc = pc;
-	uw->uw_sp = sp;
-	uw->uw_fp = fp;
-	uw->uw_is_return = 0;
-	return (0);
-}
-
-/* The frame address must move outwards, or the walk would not end. */
-DTP_INLINE int
-dtp_uw_bad_cfa(const struct dtp_unwind *uw, __u64 cfa)
-{
-	return (uw->uw_is_return ? cfa <= uw->uw_sp : cfa < uw->uw_sp);
-}
-
-/* A rule that stands in its row. */
-DTP_INLINE long
-dtp_uw_inline_step(struct dtp_unwind *uw, __u32 rule)
-{
-	__u64 saved = rule & DTP_UW_UNITS_MASK;
-	__u64 cfa, fp = uw->uw_fp, pc;
-
-	cfa = (rule & DTP_UW_BASE_FP ? uw->uw_fp : uw->uw_sp) +
-	    (rule >> DTP_UW_CFA_SHIFT & DTP_UW_UNITS_MASK) * DTP_UW_CFA_UNIT;
-	if (dtp_uw_bad_cfa(uw, cfa))
-		return (dtp_uw_end(uw, DTP_S_BADSP));
-	if (saved != 0 && dtp_uw_load(uw, cfa - 8 * saved, &fp) != 0)
-		return (dtp_uw_end(uw, DTP_S_FAULT));
-#if defined(__TARGET_ARCH_x86)
-	if (dtp_uw_load(uw, cfa - 8, &pc) != 0)
-		return (dtp_uw_end(uw, DTP_S_FAULT));
-#else
-	if (saved == 0) {
-		if (uw->uw_first == 0)
-			return (dtp_uw_end(uw, DTP_S_NOROW));
-		pc = uw->uw_ra;
-	} else if (dtp_uw_load(uw, cfa - 8 * saved + 8, &pc) != 0)
-		return (dtp_uw_end(uw, DTP_S_FAULT));
-#endif
-	return (dtp_uw_arrive(uw, pc, cfa, fp));
-}
-
-/* The frame address of a rule from the dictionary. */
-DTP_INLINE int
-dtp_uw_entry_cfa(struct dtp_unwind *uw, const struct dtp_uw_entry *entry,
-    __u64 *cfa)
-{
-	__u64 base, off = (__u64)(__s64)entry->ue_cfa_off;
-
-	switch (entry->ue_cfa) {
-	case DTP_UW_CFA_SP:
-		*cfa = uw->uw_sp + off;
-		return (0);
-	case DTP_UW_CFA_FP:
-		*cfa = uw->uw_fp + off;
-		return (0);
-	case DTP_UW_CFA_REG:
-		if (uw->uw_first != 1 || entry->ue_reg >= DTP_UW_NREGS)
-			return (DTP_S_NOROW);
-		*cfa = uw->uw_reg[entry->ue_reg & 31] + off;
-		return (0);
-	}
-	base = entry->ue_cfa == DTP_UW_CFA_DEREF_SP ? uw->uw_sp : uw->uw_fp;
-	if (dtp_uw_load(uw, base + off, cfa) != 0)
-		return (DTP_S_FAULT);
-	*cfa += (__u64)(__s64)entry->ue_cfa_add;
-	return (0);
-}
-
-DTP_INLINE long
-dtp_uw_entry_step(struct dtp_unwind *uw, __u32 rule)
-{
-	__u32 at = rule - DTP_UW_RULES;
-	const struct dtp_uw_entry *entry = bpf_map_lookup_elem(&uw_entries,
-	    &at);
-	__u64 cfa = 0, fp = uw->uw_fp, pc = 0, off;
-	int status;
-
-	if (entry == NULL)
-		return (dtp_uw_end(uw, DTP_S_NOROW));
-	status = dtp_uw_entry_cfa(uw, entry, &cfa);
-	if (status != 0)
-		return (dtp_uw_end(uw, status));
-	off = (__u64)(__s64)entry->ue_fp_off;
-	if (entry->ue_fp == DTP_UW_FP_CFA)
-		status = dtp_uw_load(uw, cfa + off, &fp);
-	else if (entry->ue_fp == DTP_UW_FP_DEREF)
-		status = dtp_uw_load(uw, uw->uw_fp + off, &fp);
-	else if (entry->ue_fp == DTP_UW_FP_LOST)
-		fp = 0;
-	if (status != 0)
-		return (dtp_uw_end(uw, DTP_S_FAULT));
-	off = (__u64)(__s64)entry->ue_ra_off;
-	if (entry->ue_ra == DTP_UW_RA_REG) {
-		if (uw->uw_first == 0 || off >= DTP_UW_NREGS ||
-		    (uw->uw_first == 2 && off != 30))
-			return (dtp_uw_end(uw, DTP_S_NOROW));
-		pc = uw->uw_ra;
-		if (uw->uw_first == 1)
-			pc = uw->uw_reg[off & 31];
-	} else {
-		if (dtp_uw_bad_cfa(uw, cfa))
-			return (dtp_uw_end(uw, DTP_S_BADSP));
-		if (dtp_uw_load(uw, cfa + off, &pc) != 0)
-			return (dtp_uw_end(uw, DTP_S_FAULT));
-	}
-	return (dtp_uw_arrive(uw, pc, cfa, fp));
 }
 
 /*
@@ -318,74 +116,80 @@ dtp_uw_remembered(const struct dtp_unwind *uw, __u64 pc, __u64 *tag)
 	return (bpf_map_lookup_elem(&uw_cache, &at));
 }
 
-/* The rule for the frame that the walk is at, remembered or searched. */
-DTP_INLINE int
-dtp_uw_rule_of(struct dtp_unwind *uw, __u32 *rule)
+/*
+ * The rule for a pc out of the tables, or minus the status that says why
+ * there is none.
+ */
+DTP_APART int
+dtp_uw_search(struct dtp_unwind *uw, __u64 pc)
 {
-	__u64 pc = uw->uw_pc - (uw->uw_is_return ? 1 : 0);
-	__u64 tag, word, *remembered = dtp_uw_remembered(uw, pc, &tag);
 	struct dtp_uw_module *module;
+	__u32 rule = DTP_UW_END, number;
+	__u16 state;
 
-	if (remembered == NULL)
-		return (DTP_S_NOMAP);
-	word = *(volatile __u64 *)remembered;
-	/* A rule of 0 would leave the frame where it is: the place is free. */
-	if (((word ^ tag) & ~0xffffULL) == 0 && (word & 0xffff) != 0) {
-		*rule = word & 0xffff;
-		return (0);
-	}
-	if ((pc < uw->uw_map.um_start || pc >= uw->uw_map.um_end) &&
-	    dtp_uw_find_map(uw, pc) != 0)
-		return (DTP_S_NOMAP);
-	module = bpf_map_lookup_elem(&uw_modules, &uw->uw_map.um_module);
+	if (uw == NULL || ((pc < uw->uw_map.um_start ||
+	    pc >= uw->uw_map.um_end) && dtp_uw_find_map(uw, pc) != 0))
+		return (-DTP_S_NOMAP);
+	/* Linux 6.1 takes keys from few kinds of memory. */
+	number = uw->uw_map.um_module;
+	module = bpf_map_lookup_elem(&uw_modules, &number);
 	if (module == NULL)
-		return (DTP_S_NOMOD);
-	/* Partner: the releasing store of uo_state in unwind_modules.c. */
-	switch (DTP_LOAD(&module->uo_state)) {
+		return (-DTP_S_NOMOD);
+	/* Partner: the releasing stores of uo_state in unwind_modules.c. */
+	state = DTP_LOAD(&module->uo_state);
+	switch (state & DTP_UW_STATE_MASK) {
 	case DTP_UW_TABLE:
-		*rule = dtp_uw_find_rule(module, pc - uw->uw_map.um_bias);
+		if (!module->uo_used)
+			module->uo_used = 1;
+		rule = dtp_uw_find_rule(module, pc - uw->uw_map.um_bias);
+		barrier();
+		if (DTP_LOAD(&module->uo_state) != state)
+			return (-DTP_S_NOMOD);
 		break;
 	case DTP_UW_NO_TABLE:
-		*rule = DTP_UW_END;
 		break;
 	default:
 		module->uo_wanted = 1;
-		return (DTP_S_NOMOD);
+		return (-DTP_S_NOMOD);
 	}
-	*(volatile __u64 *)remembered = tag | (*rule & 0xffff);
-	return (0);
+	return (rule & 0xffff);
 }
 
-DTP_INLINE long
-dtp_uw_plt_step(struct dtp_unwind *uw, __u64 from)
+/* The rule for the frame that the walk is at, remembered or searched. */
+DTP_INLINE int
+dtp_uw_rule_of(struct dtp_unwind *uw)
 {
-	__u64 cfa = uw->uw_sp + 8 + ((uw->uw_pc & 15) >= from ? 8 : 0), pc;
+	__u64 pc = uw->uw_pc - (uw->uw_is_return ? 1 : 0);
+	__u64 tag, word, *remembered = dtp_uw_remembered(uw, pc, &tag);
+	int rule;
 
-	if (dtp_uw_load(uw, cfa - 8, &pc) != 0)
-		return (dtp_uw_end(uw, DTP_S_FAULT));
-	return (dtp_uw_arrive(uw, pc, cfa, uw->uw_fp));
+	if (remembered == NULL)
+		return (-DTP_S_NOMAP);
+	word = *(volatile __u64 *)remembered;
+	/* A rule of 0 would leave the frame where it is: the place is free. */
+	if (((word ^ tag) & ~0xffffULL) == 0 && (word & 0xffff) != 0)
+		return (word & 0xffff);
+	rule = dtp_uw_search(uw, pc);
+	if (rule >= 0)
+		*(volatile __u64 *)remembered = tag | (rule & 0xffff);
+	return (rule);
 }
 
-DTP_INLINE long
-dtp_uw_step(struct dtp_unwind *uw, __u32 rule)
+/*
+ * The walk does not know how to leave the n-th frame, where it is.  What it
+ * finds by frame pointers from here on is a guess.
+ */
+DTP_INLINE void
+dtp_uw_doubt(struct dtp_unwind *uw, __u32 status, __u32 n)
 {
-	if (rule < DTP_UW_END)
-		return (dtp_uw_inline_step(uw, rule));
-	if (rule >= DTP_UW_RULES)
-		return (dtp_uw_entry_step(uw, rule));
-	switch (rule) {
-	case DTP_UW_STOP:
-		return (dtp_uw_end(uw, DTP_S_OK));
-	case DTP_UW_SIGNAL:
-		return (dtp_uw_signal_step(uw));
-	case DTP_UW_PLT11:
-		return (dtp_uw_plt_step(uw, 11));
-	case DTP_UW_PLT10:
-		return (dtp_uw_plt_step(uw, 10));
-	case DTP_UW_END:
-		return (dtp_uw_fp_step(uw, DTP_S_NOROW));
-	}
-	return (dtp_uw_end(uw, DTP_S_NOROW));
+	if (uw->uw_doubt != 0)
+		return;
+	uw->uw_doubt = status;
+	uw->uw_sure = n;
+	uw->uw_at_return = uw->uw_is_return;
+	uw->uw_at_pc = uw->uw_pc;
+	uw->uw_at_sp = uw->uw_sp;
+	uw->uw_at_fp = uw->uw_fp;
 }
 
 /* One frame of a walk by tables; 1: the walk has ended. */
@@ -393,8 +197,9 @@ static long
 dtp_uw_frame(__u32 index, struct dtp_unwind **context)
 {
 	struct dtp_unwind *uw = *context;
-	__u32 rule = DTP_UW_END, n = uw->uw_n, by_fp = uw->uw_by_fp;
-	int status;
+	__u32 n = uw->uw_n, by_fp = uw->uw_by_fp;
+	long ended;
+	int rule;
 
 	(void)index;
 	if (n >= DTP_MAX_UFRAMES)
@@ -402,15 +207,22 @@ dtp_uw_frame(__u32 index, struct dtp_unwind **context)
 	uw->uw_frame[n] = uw->uw_pc;
 	uw->uw_n = n + 1;
 	uw->uw_by_fp = 0;
-	status = dtp_uw_rule_of(uw, &rule);
-	if (status == 0)
-		return (dtp_uw_step(uw, rule));
+	rule = dtp_uw_rule_of(uw);
+	if (rule >= 0) {
+		ended = dtp_uw_step(uw, rule);
+		/* It has a rule, which is not one for the kernel. */
+		if (ended && uw->uw_status == DTP_S_NOROW &&
+		    rule != DTP_UW_END)
+			dtp_uw_doubt(uw, DTP_S_NOROW, n);
+		return (ended != 0);
+	}
 	if (by_fp) {
 		/* A guess that led out of all code: take it back. */
 		uw->uw_n = n;
-		return (dtp_uw_end(uw, status));
+		return (dtp_uw_end(uw, -rule));
 	}
-	return (dtp_uw_fp_step(uw, status));
+	dtp_uw_doubt(uw, -rule, n);
+	return (dtp_uw_guess(uw, -rule) != 0);
 }
 
 /* One frame of a walk by frame pointers alone. */
@@ -428,28 +240,44 @@ dtp_uw_fp_frame(__u32 index, struct dtp_unwind **context)
 	return (dtp_uw_fp_step(uw, DTP_S_BADSP));
 }
 
-/* The registers with which the task left user space.  0: it has some. */
+/*
+ * The registers with which the task left user space.  0: it has some.
+ *
+ * A walk by frame pointers reads the few that it needs where they are; rules
+ * and snapshots want a copy of all.
+ */
 DTP_INLINE int
 dtp_uw_registers(struct dtp_unwind *uw)
 {
-	struct task_struct *task = (void *)bpf_get_current_task_btf();
-	DTP_UW_REGS *regs = &uw->uw_user;
-	__u32 flags = 0;
-
-	DTP_READ(&flags, &task->flags);
-	DTP_READ(&uw->uw_exec_id, &task->self_exec_id);
-	if (flags & DTP_PF_KTHREAD)
-		return (-1);
-	if (bpf_probe_read_kernel(regs, sizeof(*regs),
-	    (void *)bpf_task_pt_regs((void *)task)) != 0)
-		return (-1);
+	const struct task_struct *task = dtp_current();
+	const DTP_UW_REGS *regs;
 #if defined(__TARGET_ARCH_x86)
-	if ((regs->cs & 3) != 3 || regs->cs == 0x23)
+	__u16 cs;
+#endif
+
+	if (task->flags & DTP_PF_KTHREAD)
+		return (-1);
+	uw->uw_exec_id = task->self_exec_id;
+	regs = (const void *)bpf_task_pt_regs((void *)task);
+	if (!cfg.dc_by_fp) {
+		if (bpf_probe_read_kernel(&uw->uw_user, sizeof(*regs),
+		    regs) != 0)
+			return (-1);
+		regs = &uw->uw_user;
+	}
+#if defined(__TARGET_ARCH_x86)
+	/* cs is the low half of its word: what is above may be flags. */
+	cs = *(const __u16 *)&regs->cs;
+	if ((cs & 3) != 3 || cs == 0x23)
 		return (-1);
 	uw->uw_pc = regs->rip;
 	uw->uw_sp = regs->rsp;
 	uw->uw_fp = regs->rbp;
+	if (cfg.dc_by_fp)
+		return (0);
 	uw->uw_is_return = (__s64)regs->orig_rax >= 0;
+	uw->uw_bx = regs->rbx;
+	uw->uw_has_bx = 1;
 	uw->uw_reg[0] = regs->rax;
 	uw->uw_reg[1] = regs->rdx;
 	uw->uw_reg[2] = regs->rcx;
@@ -472,6 +300,8 @@ dtp_uw_registers(struct dtp_unwind *uw)
 	uw->uw_pc = regs->pc;
 	uw->uw_sp = regs->sp;
 	uw->uw_fp = regs->regs[29];
+	if (cfg.dc_by_fp)
+		return (0);
 	uw->uw_ra = regs->regs[30];
 	for (int i = 0; i < DTP_UW_NREGS; i++)
 		uw->uw_reg[i] = regs->regs[i];
@@ -522,34 +352,48 @@ dtp_uw_process(struct dtp_unwind *uw, __u32 tgid)
 }
 
 /* Walk the user stack of the current task into uw_frame. */
-DTP_INLINE void
+DTP_APART int
 dtp_uw_walk(struct dtp_unwind *uw, __u32 tgid)
 {
 	struct dtp_unwind *context = uw;
 	__u32 *whose;
 
+	if (uw == NULL)
+		return (0);
 	uw->uw_n = 0;
 	uw->uw_status = DTP_S_NONE;
-	uw->uw_is_return = uw->uw_by_fp = 0;
+	uw->uw_is_return = uw->uw_by_fp = uw->uw_has_bx = 0;
 	uw->uw_first = 1;
+	uw->uw_doubt = uw->uw_sure = 0;
 	uw->uw_map.um_start = uw->uw_map.um_end = 0;
 	uw->uw_window = uw->uw_window_bytes = 0;
 	if (dtp_uw_registers(uw) != 0)
-		return;
+		return (0);
 	if (cfg.dc_by_fp) {
 		bpf_loop(DTP_MAX_UFRAMES + 1, dtp_uw_fp_frame, &context, 0);
-		return;
+		return (0);
+	}
+	if (cfg.dc_snap_mode == DTP_SNAP_ONLY) {
+		uw->uw_frame[0] = uw->uw_pc;
+		uw->uw_n = 1;
+		uw->uw_status = DTP_S_BUSY;
+		return (0);
 	}
 	if (dtp_uw_process(uw, tgid) != 0) {
 		whose = bpf_map_lookup_elem(&uw_alias, &tgid);
 		if (whose == NULL || dtp_uw_process(uw, *whose) != 0) {
+			dtp_uw_doubt(uw, DTP_S_NOPROC, 0);
 			bpf_loop(DTP_MAX_UFRAMES + 1, dtp_uw_fp_frame,
 			    &context, 0);
 			uw->uw_status = DTP_S_NOPROC;
-			return;
+			return (0);
 		}
 	}
 	bpf_loop(DTP_MAX_UFRAMES + 1, dtp_uw_frame, &context, 0);
+	/* Guesses may end well and have left frames out. */
+	if (uw->uw_status == DTP_S_OK && uw->uw_doubt != 0)
+		uw->uw_status = uw->uw_doubt;
+	return (0);
 }
 
 /* A child is walked with its parent's mappings until it has its own. */

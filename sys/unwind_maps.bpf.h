@@ -3,7 +3,8 @@
  * The maps of the user stack walk, and where a walk is.  The tables are
  * written by the library, through mmap; dtp_unwind.h says what is in them.
  *
- * Included by maps.bpf.h; the code is in unwind.bpf.h.
+ * Included by maps.bpf.h; the code is in unwind.bpf.h and
+ * unwind_step.bpf.h.
  */
 #ifndef UNWIND_MAPS_BPF_H
 #define UNWIND_MAPS_BPF_H
@@ -40,12 +41,21 @@ struct dtp_unwind {
 	__u32	uw_nmaps;
 	__u32	uw_slab;
 	__u32	uw_at;
-	__u32	uw_pad;
+	__u32	uw_has_bx;	/* uw_bx is what it was in this frame */
+	__u64	uw_bx;
 	__u64	uw_generation;
 	__u64	uw_exec_id;	/* of the task */
 	struct dtp_uw_map uw_map; /* the mapping last found */
+	__u32	uw_doubt;	/* enum dtp_stack_status: from here on ... */
+	__u32	uw_sure;	/* ... it is guessed; frames before */
+	__u32	uw_at_return;	/* the frame there: uw_is_return ... */
+	__u32	uw_pad2;
+	__u64	uw_at_pc;
+	__u64	uw_at_sp;
+	__u64	uw_at_fp;
 	__u64	uw_window;	/* address of uw_stack[0] */
 	__u64	uw_window_bytes;
+	__u64	uw_word;	/* the word that made it be copied */
 	DTP_UW_REGS uw_user;	/* as the task left user space */
 	__u64	uw_reg[32];		/* by DWARF number */
 	__u64	uw_frame[DTP_MAX_UFRAMES];

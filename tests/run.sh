@@ -19,7 +19,7 @@
 # The environment: SRC the sources, B the build directory, DTPROF the command.
 
 SRC=$(cd "$(dirname "$0")/.." && pwd) || exit 1
-: "${B:=$SRC/build}" "${DTPROF:=$B/dtprof}" "${TEST_TIMEOUT:=120}"
+: "${B:=$SRC/build}" "${DTPROF:=$B/dtprof}" "${TEST_TIMEOUT:=300}"
 LC_ALL=C TZ=UTC
 export SRC B DTPROF LC_ALL TZ
 cd "$SRC" || exit 1
@@ -88,6 +88,12 @@ report()	# verdict name remark seconds
 	printf '%-5s %s%s%s\n' "$1" "$2" "${3:+: $3}" "$long"
 }
 
+# The end of what a test printed.
+log_end()	# lines
+{
+	tail -n "$1" "$log" | sed 's/^/	| /'
+}
+
 # Run one test; sets verdict and remark, output in $log.
 run_one()
 {
@@ -138,6 +144,7 @@ if [ -n "$print_only" ]; then
 fi
 
 mkdir -p "$B/tests/log" || exit 1
+failures=
 passed=0 failed=0 skipped=0
 for t in $tests; do
 	wanted "$t" "$@" || continue
@@ -149,7 +156,9 @@ for t in $tests; do
 	pass)	passed=$((passed + 1)) ;;
 	skip)	skipped=$((skipped + 1)) ;;
 	fail)	failed=$((failed + 1))
-		tail -n "${TEST_LINES:-60}" "$log" | sed 's/^/	| /' ;;
+		log_end "${TEST_LINES:-60}"
+		failures="$failures$(report fail "$t" "$remark"; log_end 15)
+" ;;
 	esac
 done
 
@@ -169,5 +178,7 @@ if [ $((passed + failed + skipped)) -eq 0 ]; then
 	report fail tests 'no test has this name'
 	failed=1
 fi
+# There are hundreds of lines above, and some see just the end of a log.
+[ -z "$failures" ] || printf 'What failed, once more:\n%s' "$failures"
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ]

@@ -68,7 +68,7 @@ struct opt_row {
 	const char	*op_default;	/* as one would write it; NULL: none */
 	const char	*op_help;
 	size_t		 op_at;		/* offset in the command's struct */
-	const char	*op_words;	/* CHOICE, SET, COUNT: a,b,c */
+	const char	*op_words;	/* CHOICE, SET, COUNT, STRING: a,b,c */
 };
 
 struct prof_cmd {
@@ -80,9 +80,12 @@ struct prof_cmd {
 	int		 cm_min;	/* operands */
 	int		 cm_max;	/* -1: any number */
 	bool		 cm_stop_early;	/* the first operand ends the options */
+	bool		 cm_sides;	/* a "--" between operands is one */
 	int		 cm_usage_status;
 	const char	*const *cm_examples; /* command, what; NULL-ended */
 	const char	*cm_notes;	/* a paragraph for --help, or NULL */
+	/* Options of other tools, and what to do here; NULL-ended, or NULL */
+	const char	*const *cm_foreign;
 	int		(*cm_run)(void *options, int n, char **operands);
 };
 
@@ -126,6 +129,12 @@ int	opt_split_events(const char *text, struct opt_strings *parts);
 struct out;
 void	opt_usage(const struct prof_cmd *cmd, struct out *out);
 void	opt_help(const struct prof_cmd *cmd, struct out *out);
+/*
+ * Words within 79 columns, from column on, lines after the first indented,
+ * and the end of a line.
+ */
+void	out_wrapped(struct out *out, const char *text, unsigned indent,
+	    unsigned column);
 
 /* -------------------------------------------------------------- out.c */
 
@@ -150,8 +159,15 @@ void	out_fmt(struct out *out, const char *fmt, ...)
 	    __attribute__((format(printf, 2, 3)));
 /* Hostile text: control characters and broken UTF-8 as \x1b. */
 void	out_text(struct out *out, const char *text);
+/* The same in a page: what is markup there as entities. */
+void	out_html(struct out *out, const char *text);
 /* A JSON string, with its quotes; broken UTF-8 as U+FFFD. */
 void	out_json(struct out *out, const char *text);
+/*
+ * A field of CSV, quoted and harmless; what a table program would take for a
+ * formula has an apostrophe in front.
+ */
+void	out_csv(struct out *out, const char *text);
 void	out_flush(struct out *out);
 /*
  * Flush; the exit status: 0 also when the reader has gone away, which is
@@ -184,10 +200,20 @@ void	term_status_init(struct term_status *status, bool wanted);
 /* At most five times a second. */
 void	term_status_show(struct term_status *status,
 	    const struct prof_status *now);
+/* The same for a line of words. */
+void	term_status_line(struct term_status *status, const char *text);
 void	term_status_erase(struct term_status *status);
 /* "1.2 MB"; buffer of at least 16 bytes. */
 void	term_bytes(char *buffer, size_t size, uint64_t bytes);
 uint64_t term_now_ns(void);
+
+/* ---------------------------------------------------------- signals.c */
+
+/* Keep SIGINT, SIGTERM and SIGHUP for signals_take; 0, or -1. */
+int	signals_open(void);
+/* The next that came in, and whether a process sent it; 0: none. */
+int	signals_take(bool *by_process);
+void	signals_close(void);
 
 /* ------------------------------------------------------------ input.c */
 
@@ -198,13 +224,38 @@ struct prof_reader *input_open(const char *command, const char *option,
 void	input_say_cut(const char *command, const struct prof_reader *reader);
 const char *stack_status_name(unsigned status);
 
+/* ------------------------------------------------------------- file.c */
+
+/* A new directory in TMPDIR, which the caller removes; "" and -1: said why. */
+#define FILE_SCRATCH	448
+int	file_scratch(const char *command, char path[FILE_SCRATCH]);
+/* All of a file or the old one; 0, or -1 with a message printed. */
+int	file_replace(const char *command, const char *path,
+	    const char *bytes, size_t length);
+/* The same with what is put out, in memory first. */
+int	file_replace_by(const char *command, const char *path,
+	    void (*put)(const void *arg, struct out *out), const void *arg);
+/* A program as posix_spawnp would find it; false: there is none. */
+bool	file_find_program(const char *name, char *path, size_t size);
+/* A number that sudo left in the environment; 0: none. */
+unsigned file_sudo_id(const char *name);
+
 /* ------------------------------------------------------- cmd_*.c, main */
 
 extern const struct prof_cmd cmd_record;
+extern const struct prof_cmd cmd_stat;
+extern const struct prof_cmd cmd_bench;
+extern const struct prof_cmd cmd_compare;
 extern const struct prof_cmd cmd_script;
+extern const struct prof_cmd cmd_export;
+extern const struct prof_cmd cmd_import;
 extern const struct prof_cmd cmd_list;
 extern const struct prof_cmd cmd_report;
+extern const struct prof_cmd cmd_flamegraph;
+extern const struct prof_cmd cmd_annotate;
+extern const struct prof_cmd cmd_doctor;
 extern const struct prof_cmd cmd_mark;
+extern const struct prof_cmd cmd_completion;
 extern const struct prof_cmd cmd_help;
 
 /* All commands, NULL-ended, in the order in which help shows them. */

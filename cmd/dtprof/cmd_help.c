@@ -46,7 +46,9 @@ static const struct prof_cmd cmd_version = {
 };
 
 const struct prof_cmd *const cmd_all[] = {
-	&cmd_record, &cmd_report, &cmd_script, &cmd_list, &cmd_mark,
+	&cmd_record, &cmd_report, &cmd_flamegraph, &cmd_annotate,
+	&cmd_script, &cmd_stat, &cmd_bench, &cmd_compare, &cmd_export,
+	&cmd_import, &cmd_list, &cmd_doctor, &cmd_mark, &cmd_completion,
 	&cmd_help, &cmd_version, NULL
 };
 
@@ -81,8 +83,10 @@ run_help(void *options, int n, char **operands)
 	out_str(&out, "dtprof: record performance counters, timers and "
 	    "probes in one stream\n\nstart with:\n"
 	    "  dtprof record -- COMMAND      profile a command\n"
-	    "  dtprof report --stats         what was recorded, and what was "
-	    "lost\n\ncommands:\n");
+	    "  dtprof report                 which functions took how much\n"
+	    "  dtprof flamegraph --open      the same as a picture\n"
+	    "  dtprof bench 'OLD' 'NEW'      which of two commands is faster\n"
+	    "\ncommands:\n");
 	for (cmd = cmd_all; *cmd != NULL; cmd++)
 		out_fmt(&out, "  %-10s %s\n", (*cmd)->cm_name,
 		    (*cmd)->cm_summary);

@@ -2,16 +2,12 @@
 /*
  * dtprof list: the probes of this machine with their arguments, and for each
  * provider without probes the reason.  What is printed is what record -e
- * takes.  Probes are data; reasons are messages, except in JSON.
+ * takes.  Probes are data; reasons are messages, except in JSON.  Counters
+ * by what they mean are list_counters.c's.
  */
 #include <unistd.h>
 
-#include "cmd.h"
-
-struct list_options {
-	bool	 lo_json;
-	bool	 lo_verbose;
-};
+#include "list.h"
 
 static int	 run_list(void *options, int n, char **operands);
 static void	 show_probe(struct out *out, const struct prof_probe *probe,
@@ -21,9 +17,15 @@ static void	 show_probe_json(struct out *out,
 static void	 show_json(struct out *out, const struct prof_catalog *catalog);
 
 static const struct opt_row options_of_list[] = {
+	{ 0, "counters", NULL, OPT_FLAG, 0, 0, NULL,
+	    "counters whose names or descriptions have all the WORDS",
+	    offsetof(struct list_options, lo_counters), NULL },
 	{ 0, "json", NULL, OPT_FLAG, 0, 0, NULL,
-	    "one JSON object: probes[], missing[]",
+	    "one JSON object: probes[], missing[]; or counters[]",
 	    offsetof(struct list_options, lo_json), NULL },
+	{ 0, "pmu", "NAME", OPT_STRING, 0, 0, NULL,
+	    "counters of this PMU, be it of another machine: skx, '*zen*'",
+	    offsetof(struct list_options, lo_pmu), NULL },
 	{ 'v', "verbose", NULL, OPT_FLAG, 0, 0, NULL,
 	    "also perf's name for each probe, and what it means",
 	    offsetof(struct list_options, lo_verbose), NULL },
@@ -34,16 +36,17 @@ static const char *const examples[] = {
 	"dtprof list", "all probes of this machine",
 	"dtprof list 'sched:*'", "perf's names work too",
 	"dtprof list -v 'static:block::*'", "with what they mean",
+	"dtprof list --counters l2 miss", "counters found by what they mean",
 	NULL
 };
 
 const struct prof_cmd cmd_list = {
 	.cm_name = "list",
 	.cm_summary = "list the probes of this machine and their arguments",
-	.cm_operands = "[GLOB]",
+	.cm_operands = "[GLOB | WORDS ...]",
 	.cm_options = options_of_list,
 	.cm_size = sizeof(struct list_options),
-	.cm_max = 1,
+	.cm_max = -1,
 	.cm_usage_status = EXIT_USAGE,
 	.cm_examples = examples,
 	.cm_notes = "A probe is written provider:module:function:name; GLOB "
@@ -137,6 +140,13 @@ run_list(void *options, int n, char **operands)
 	size_t nprobes;
 	int status;
 
+	if (lo->lo_counters || lo->lo_pmu != NULL)
+		return (list_counters(lo, n, operands));
+	if (n > 1) {
+		msg_fail("list", "quote the pattern, or add --counters",
+		    "%s: one pattern is enough", operands[1]);
+		return (EXIT_USAGE);
+	}
 	catalog = prof_catalog_new(glob, &error);
 	if (catalog == NULL) {
 		msg_prof("list", &error);

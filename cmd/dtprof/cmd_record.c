@@ -18,29 +18,31 @@ static int	 check_rest(const struct record_options *ro);
 static uint64_t	 fastest_hz(void);
 static void	 fill(const struct record_options *ro, int n, char **operands,
 		    struct prof_options *po);
-static int	 split_events(const struct record_options *ro,
-		    struct opt_strings *events);
+static int	 split_events(const struct opt_strings *from,
+		    struct opt_strings *events, const char *if_empty);
+static void	 free_events(struct opt_strings *events);
 
 #define RO(member)	offsetof(struct record_options, member)
 #define MAX_ID		4194304		/* the kernel's PID_MAX_LIMIT */
+#define MAX_STACK	64512		/* the largest record has 64 KiB */
 
 /* By letter or name, as the manual has them. */
 static const struct opt_row options_of_record[] = {
 	{ 'a', "all-cpus", NULL, OPT_FLAG, 0, 0, NULL,
 	    "record every process", RO(ro_all), NULL },
 	{ 0, "buffer", "SIZE", OPT_SIZE, 65536, 1 << 30, "16M",
-	    "bytes of buffer for each CPU, rounded up to a power of two",
+	    "bytes of buffer for each CPU",
 	    RO(ro_buffer), NULL },
 	{ 'C', "cpu", "CPUS", OPT_IDS, 0, 65535, NULL,
 	    "only these CPUs, with -a: 0,2-3", RO(ro_cpus), NULL },
 	{ 'c', "count", "PERIOD", OPT_COUNT, 1, INT64_MAX, NULL,
 	    "a sample each PERIOD events (nanoseconds for clocks)",
 	    RO(ro_period), NULL },
-	{ 0, "call-graph", "HOW", OPT_CHOICE, 0, 0, "auto",
-	    "stacks: auto, the best there is; fp, by frame pointers; none",
-	    RO(ro_callgraph), "auto,fp,none" },
+	{ 0, "call-graph", "HOW", OPT_STRING, 0, 0, "auto",
+	    "stacks: auto, fp, dwarf[,SIZE], none",
+	    RO(ro_callgraph), "auto,fp,dwarf,none" },
 	{ 0, "cgroup", "PATH", OPT_STRING, 0, 0, NULL,
-	    "record the processes of a cgroup and of those below it",
+	    "record the processes in a cgroup",
 	    RO(ro_cgroup), NULL },
 	{ 0, "comm", "NAME", OPT_STRING, 0, 0, NULL,
 	    "of the target only threads of this name", RO(ro_comm), NULL },
@@ -48,13 +50,13 @@ static const struct opt_row options_of_record[] = {
 	    "end after 10s, 5m, 500ms", RO(ro_duration), NULL },
 	{ 'e', "event", "EVENT", OPT_STRINGS, 0, 0,
 	    "cycles, else cpu-clock",
-	    "what to sample; repeat it, or separate events by commas",
+	    "what to sample; A,B or repeat",
 	    RO(ro_events), NULL },
 	{ 'F', "freq", "HZ", OPT_COUNT, 1, INT64_MAX, "999",
-	    "samples a second on each CPU; max: what the kernel allows",
+	    "samples a second on each CPU, or max",
 	    RO(ro_frequency), "max" },
 	{ 0, "filter", "EXPR", OPT_STRING, 0, 0, NULL,
-	    "store only what this holds for: pid==1 && cpu<4 && arg0>100",
+	    "only if this holds: pid==1 && cpu<4 && arg0>100",
 	    RO(ro_filter), NULL },
 	{ 'g', "stacks", NULL, OPT_FLAG, 0, 0, NULL,
 	    "record stacks, which is the default", RO(ro_stacks), NULL },
@@ -63,31 +65,42 @@ static const struct opt_row options_of_record[] = {
 	{ 0, "max-loss", "PCT", OPT_PERCENT, 0, 100000, NULL,
 	    "exit with status 124 when more than this was lost",
 	    RO(ro_max_loss), NULL },
+	{ 0, "max-overhead", "PCT", OPT_PERCENT, 1, 100000, NULL,
+	    "lower the rate where recording costs more than this of all "
+	    "CPUs, and say what it cost", RO(ro_overhead), NULL },
 	{ 0, "no-inherit", NULL, OPT_FLAG, 0, 0, NULL,
 	    "only the tasks named, not what they start", RO(ro_no_inherit),
 	    NULL },
 	{ 'o', "output", "FILE", OPT_STRING, 0, 0, DEFAULT_RECORDING,
-	    "where to write; a file there is kept as FILE.old",
+	    "where to write",
 	    RO(ro_output), NULL },
 	{ 'p', "pid", "PIDS", OPT_IDS, 1, MAX_ID, NULL,
 	    "record these processes and all that they start", RO(ro_pids),
 	    NULL },
 	{ 0, "path", "PATH", OPT_CHOICE, 0, 0, "auto",
-	    "how the kernel is asked: bpf, or perf, which needs no "
-	    "privilege and sees user space only; for tests and sandboxes",
+	    "bpf, or perf_event alone: perf",
 	    RO(ro_path), "auto,bpf,perf" },
 	{ 'q', "quiet", NULL, OPT_FLAG, 0, 0, NULL,
 	    "errors only: no notes, no progress, no summary", RO(ro_quiet),
 	    NULL },
 	{ 0, "record-comm", NULL, OPT_FLAG, 0, 0, NULL,
-	    "the thread's name in each sample, not just when it changes",
+	    "the thread's name in each sample",
 	    RO(ro_record_comm), NULL },
 	{ 't', "tid", "TIDS", OPT_IDS, 1, MAX_ID, NULL,
 	    "record just these threads", RO(ro_tids), NULL },
+	{ 0, "unwind-mem", "SIZE", OPT_SIZE, 8 << 20, 512 << 20, "256M",
+	    "limit of tables for stacks",
+	    RO(ro_unwind), NULL },
 	{ 0, "user-only", NULL, OPT_FLAG, 0, 0, NULL,
 	    "leave out what runs in the kernel", RO(ro_user_only), NULL },
 	{ 'v', "verbose", NULL, OPT_FLAG, 0, 0, NULL,
 	    "say what is recorded, and how", RO(ro_verbose), NULL },
+	{ 0, "verify", NULL, OPT_FLAG, 0, 0, NULL,
+	    "walk each stack by libunwind too and compare: slow",
+	    RO(ro_verify), NULL },
+	{ 0, "with", "COUNTER", OPT_STRINGS, 0, 0, NULL,
+	    "in each sample, what this has counted for the thread since its "
+	    "last one; as -e: repeat it, or use commas", RO(ro_with), NULL },
 	{ .op_type = OPT_END }
 };
 
@@ -146,18 +159,63 @@ check_target(const struct record_options *ro, bool command)
 	return (0);
 }
 
+/* The words of --call-graph; a size may follow dwarf. */
+static int
+parse_callgraph(const char *text, struct prof_options *po)
+{
+	static const char *const words[] = { "none", "fp", "auto", "dwarf" };
+	static const enum prof_callgraph callgraphs[] = {
+		PROF_CALLGRAPH_NONE, PROF_CALLGRAPH_FP, PROF_CALLGRAPH_AUTO,
+		PROF_CALLGRAPH_DWARF
+	};
+	const size_t nwords = sizeof(words) / sizeof(words[0]);
+	size_t n, length = strcspn(text, ",");
+
+	for (n = 0; n < nwords; n++)
+		if (strlen(words[n]) == length &&
+		    strncmp(words[n], text, length) == 0)
+			break;
+	if (n == nwords || (text[length] == ',' &&
+	    callgraphs[n] != PROF_CALLGRAPH_DWARF)) {
+		msg_fail("record", "use one of auto,fp,dwarf,none, or "
+		    "dwarf,SIZE", "--call-graph %s: not known here", text);
+		return (-1);
+	}
+	po->po_callgraph = callgraphs[n];
+	if (text[length] == '\0')
+		return (0);
+	if (opt_size(text + length + 1, &po->po_stack_bytes) == -1 ||
+	    po->po_stack_bytes < 1024 || po->po_stack_bytes > MAX_STACK) {
+		msg_fail("record", "use a size from 1K to 63K",
+		    "--call-graph %s: no such size of a copy", text);
+		return (-1);
+	}
+	po->po_stack_bytes &= ~7ULL;
+	return (0);
+}
+
 static int
 check_rest(const struct record_options *ro)
 {
 	if (ro->ro_frequency.on_set && ro->ro_period.on_set)
 		return (refuse("use one of them",
 		    "-F and -c both say how often"));
-	if (ro->ro_stacks && ro->ro_callgraph == RECORD_CALLGRAPH_NONE)
+	if (ro->ro_overhead.on_set && (ro->ro_tids.oi_n > 0 ||
+	    ro->ro_no_inherit))
+		return (refuse("leave one of them out",
+		    "--max-overhead: -t and --no-inherit count exactly"));
+	if (ro->ro_stacks && strcmp(ro->ro_callgraph, "none") == 0)
 		return (refuse("leave one of them out",
 		    "-g asks for stacks, --call-graph none for none"));
 	if (ro->ro_quiet && ro->ro_verbose)
 		return (refuse("leave one of them out",
 		    "-q and -v exclude each other"));
+	if (ro->ro_verify && strcmp(ro->ro_callgraph, "auto") != 0)
+		return (refuse("leave one of them out",
+		    "--verify compares the walks of --call-graph auto"));
+	if (ro->ro_verify && ro->ro_path == RECORD_PATH_PERF)
+		return (refuse("use --path bpf",
+		    "--verify: without BPF there is one walk only"));
 	if (ro->ro_path == RECORD_PATH_PERF && ro->ro_cgroup != NULL)
 		return (refuse("use --path bpf, or -p",
 		    "--path perf cannot tell cgroups apart"));
@@ -182,14 +240,10 @@ static void
 fill(const struct record_options *ro, int n, char **operands,
     struct prof_options *po)
 {
-	static const enum prof_callgraph callgraphs[] = {
-		PROF_CALLGRAPH_AUTO, PROF_CALLGRAPH_FP, PROF_CALLGRAPH_NONE
-	};
 	static const enum prof_path paths[] = {
 		PROF_PATH_AUTO, PROF_PATH_BPF, PROF_PATH_PERF
 	};
 
-	memset(po, 0, sizeof(*po));
 	po->po_size = sizeof(*po);
 	po->po_output = ro->ro_output;
 	po->po_target = ro->ro_all ? PROF_TARGET_ALL :
@@ -210,44 +264,60 @@ fill(const struct record_options *ro, int n, char **operands,
 		po->po_frequency_hz = fastest_hz();
 	po->po_period = ro->ro_period.on_value;
 	po->po_buffer_bytes = ro->ro_buffer.on_value;
-	po->po_callgraph = callgraphs[ro->ro_callgraph];
 	po->po_path = paths[ro->ro_path];
 	po->po_no_inherit = ro->ro_no_inherit;
 	po->po_include_self = ro->ro_include_self;
 	po->po_no_kernel = ro->ro_user_only;
+	po->po_unwind_bytes = ro->ro_unwind.on_value;
+	po->po_max_overhead = ro->ro_overhead.on_value;
 	po->po_record_comm = ro->ro_record_comm;
+	po->po_verify = ro->ro_verify;
+	/* Walks cannot be compared where only one is made. */
+	if (ro->ro_verify)
+		po->po_path = PROF_PATH_BPF;
 }
 
 static int
-split_events(const struct record_options *ro, struct opt_strings *events)
+split_events(const struct opt_strings *from, struct opt_strings *events,
+    const char *if_empty)
 {
-	for (size_t n = 0; n < ro->ro_events.os_n; n++) {
-		if (opt_split_events(ro->ro_events.os_text[n], events) == -1)
+	for (size_t n = 0; n < from->os_n; n++) {
+		if (opt_split_events(from->os_text[n], events) == -1)
 			return (refuse("free memory", "out of memory"));
 	}
 	for (size_t n = 0; n < events->os_n; n++) {
 		if (events->os_text[n][0] == '\0')
-			return (refuse("see dtprof list",
-			    "-e: the name of an event is empty"));
+			return (refuse("see dtprof list", if_empty));
 	}
 	return (0);
+}
+
+static void
+free_events(struct opt_strings *events)
+{
+	for (size_t i = 0; i < events->os_n; i++)
+		free((char *)(uintptr_t)events->os_text[i]);
+	free(events->os_text);
 }
 
 static int
 run_record(void *options, int n, char **operands)
 {
 	const struct record_options *ro = options;
-	struct opt_strings events = { 0 };
-	struct prof_options po;
+	struct record_events events = { 0 };
+	struct prof_options po = { 0 };
 	int status = EXIT_DTPROF;
 
 	if (check_target(ro, n > 0) == 0 && check_rest(ro) == 0 &&
-	    split_events(ro, &events) == 0) {
+	    parse_callgraph(ro->ro_callgraph, &po) == 0 &&
+	    split_events(&ro->ro_events, &events.re_events,
+	    "-e: the name of an event is empty") == 0 &&
+	    split_events(&ro->ro_with, &events.re_with,
+	    "--with: the name of a counter is empty") == 0) {
 		fill(ro, n, operands, &po);
 		status = record_run(ro, &po, &events);
 	}
-	for (size_t i = 0; i < events.os_n; i++)
-		free((char *)(uintptr_t)events.os_text[i]);
-	free(events.os_text);
+	free_events(&events.re_events);
+	free_events(&events.re_with);
 	return (status);
 }

@@ -1,14 +1,31 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * dtprof report: what a recording holds and what it lost.  So far these are
- * the figures of --stats, which is therefore what it prints without it too.
+ * dtprof report: from a recording to a table: functions, or what else --by
+ * names, with their weights in each event.  --stats is the other report: what
+ * was fired, stored and lost.
  */
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
-#include "stats.h"
+#include "report.h"
+#include "terminal.h"
 
 struct report_options {
+	struct opt_strings rp_events;
+	struct choose_time rp_time;
+	struct opt_number rp_limit;
 	const char	*rp_input;
+	const char	*rp_filter;
+	const char	*rp_callers;
+	const char	*rp_callees;
+	const char	*rp_output;
+	unsigned	 rp_by;
+	unsigned	 rp_plot;
+	int		 rp_sort;
+	bool		 rp_children;
+	bool		 rp_csv;
+	bool		 rp_inline;
 	bool		 rp_json;
 	bool		 rp_stats;
 	bool		 rp_verbose;
@@ -17,61 +34,318 @@ struct report_options {
 static int	 run_report(void *options, int n, char **operands);
 
 static const struct opt_row options_of_report[] = {
+	{ 0, "between", "MARK,MARK", OPT_STRING, 0, 0, NULL,
+	    "only from one mark to another",
+	    offsetof(struct report_options, rp_time.ct_between), NULL },
+	{ 0, "by", "WHAT", OPT_SET, 0, 0, "function",
+	    "rows for each of these: " BY_WORDS,
+	    offsetof(struct report_options, rp_by), BY_WORDS },
+	{ 0, "callees", "FUNCTION", OPT_STRING, 0, 0, NULL,
+	    "what this function calls, and its own share",
+	    offsetof(struct report_options, rp_callees), NULL },
+	{ 0, "callers", "FUNCTION", OPT_STRING, 0, 0, NULL,
+	    "who calls this function",
+	    offsetof(struct report_options, rp_callers), NULL },
+	{ 0, "children", NULL, OPT_FLAG, 0, 0, NULL,
+	    "the same as --sort total",
+	    offsetof(struct report_options, rp_children), NULL },
+	{ 0, "csv", NULL, OPT_FLAG, 0, 0, NULL, "the table as CSV",
+	    offsetof(struct report_options, rp_csv), NULL },
+	{ 'e', "event", "EVENT", OPT_STRINGS, 0, 0, NULL,
+	    "only this event (name, probe or glob); repeatable",
+	    offsetof(struct report_options, rp_events), NULL },
+	{ 0, "filter", "EXPR", OPT_STRING, 0, 0, NULL,
+	    "only samples that this holds for: pid==1",
+	    offsetof(struct report_options, rp_filter), NULL },
+	{ 0, "from", "TIME", OPT_TIME, 0, INT64_MAX, NULL,
+	    "only from this time after the start on",
+	    offsetof(struct report_options, rp_time.ct_from), NULL },
 	{ 'i', "input", "FILE", OPT_STRING, 0, 0, NULL,
 	    "the recording, when it is no operand",
 	    offsetof(struct report_options, rp_input), NULL },
-	{ 0, "json", NULL, OPT_FLAG, 0, 0, NULL, "the same as JSON",
+	{ 0, "inline", NULL, OPT_FLAG, 0, 0, NULL,
+	    "inlined functions as functions",
+	    offsetof(struct report_options, rp_inline), NULL },
+	{ 0, "json", NULL, OPT_FLAG, 0, 0, NULL, "all of it as JSON",
 	    offsetof(struct report_options, rp_json), NULL },
+	{ 0, "limit", "N", OPT_COUNT, 1, INT64_MAX, NULL,
+	    "no more than N rows",
+	    offsetof(struct report_options, rp_limit), NULL },
+	{ 'o', "output", "FILE", OPT_STRING, 0, 0, "plot.svg",
+	    "of --plot: .svg, .png; .tsv: numbers",
+	    offsetof(struct report_options, rp_output), NULL },
+	{ 0, "plot", "WHAT", OPT_SET, 0, 0, NULL,
+	    "by gnuplot: " PLOT_WORDS,
+	    offsetof(struct report_options, rp_plot), PLOT_WORDS },
+	{ 0, "sort", "HOW", OPT_CHOICE, 0, 0, "self",
+	    "self, or total: with all it calls",
+	    offsetof(struct report_options, rp_sort), "self,total" },
 	{ 0, "stats", NULL, OPT_FLAG, 0, 0, NULL,
-	    "where the firings of each event went; this is what report "
-	    "prints anyway",
+	    "where the firings of each event went",
 	    offsetof(struct report_options, rp_stats), NULL },
+	{ 0, "to", "TIME", OPT_TIME, 0, INT64_MAX, NULL,
+	    "only to before this time after the start",
+	    offsetof(struct report_options, rp_time.ct_to), NULL },
 	{ 'v', "verbose", NULL, OPT_FLAG, 0, 0, NULL,
-	    "also for each CPU",
+	    "--stats for each CPU, too",
 	    offsetof(struct report_options, rp_verbose), NULL },
 	{ .op_type = OPT_END }
 };
 
 static const char *const examples[] = {
-	"dtprof report --stats", "was anything lost in dtprof.dtp, and why",
-	"dtprof report --stats --json x.dtp | jq .accounting",
-	"the same for programs",
+	"dtprof report", "which functions of dtprof.dtp took how much",
+	"dtprof report --sort total --limit 20 x.dtp",
+	"with what they call, the first 20",
+	"dtprof report --callers memcpy", "who calls memcpy, and how much",
+	"dtprof report --by comm,function", "the functions of each program",
+	"dtprof report --plot timeline --by cpu -o cpus.svg",
+	"which CPU was busy when",
+	"dtprof report --stats", "was anything lost, and why",
+	NULL
+};
+
+/* Options of perf report that are called otherwise here. */
+static const char *const foreign[] = {
+	"sort", "rows are chosen by --by (comm, module, function, ...), and "
+	    "ordered by --sort self or total",
+	"no-children", "that is the default here; --children is the other",
+	"stdio", "leave it out: output is always text, in a pager on a "
+	    "terminal",
+	"call-graph", "see --callers and --callees, or dtprof flamegraph",
+	"percent-limit", "use --limit N",
+	"comms", "use --filter 'comm==\"NAME\"'",
+	"pid", "use --filter pid==N",
+	"tid", "use --filter tid==N",
+	"dsos", "use --by module",
+	"symbols", "use --callers or --callees FUNCTION",
+	"g", "see --callers and --callees, or dtprof flamegraph",
+	"n", "leave it out: samples are shown anyway",
+	"s", "rows are chosen by --by, and ordered by --sort",
 	NULL
 };
 
 const struct prof_cmd cmd_report = {
 	.cm_name = "report",
-	.cm_summary = "show what a recording holds, and what it lost",
+	.cm_summary = "show which functions took how much, or what was lost",
 	.cm_operands = "[FILE]",
 	.cm_options = options_of_report,
 	.cm_size = sizeof(struct report_options),
 	.cm_max = 1,
 	.cm_usage_status = EXIT_USAGE,
 	.cm_examples = examples,
+	.cm_foreign = foreign,
 	.cm_run = run_report,
 };
+
+/* ------------------------------------------------------------- --stats */
+
+static int
+run_stats(struct report *report, const struct report_options *rp)
+{
+	struct stats stats = { .st_reader = report->re_reader,
+	    .st_path = report->re_path };
+	struct stats_names names = { 0 };
+	struct out out;
+	int status = EXIT_FAILED;
+
+	if (stats_collect(&stats) == 0 &&
+	    stats_names_collect(&names, report->re_reader) == 0) {
+		out_init(&out, STDOUT_FILENO);
+		if (rp->rp_json)
+			stats_json(&stats, &names, &out);
+		else
+			stats_text(&stats, &names, &out, rp->rp_verbose);
+		status = out_end(&out, "report");
+	}
+	stats_names_free(&names);
+	stats_free(&stats);
+	return (status);
+}
+
+/* ----------------------------------------------------------- the table */
+
+static unsigned
+roots_of(unsigned by, unsigned plot)
+{
+	/* A timeline has lanes of one kind. */
+	if (plot == PLOT_TIMELINE)
+		return (by & BY_CPU ? PROF_ROOT_CPU : by & BY_PID ?
+		    PROF_ROOT_PID : by & BY_COMM ? PROF_ROOT_COMM :
+		    PROF_ROOT_TID);
+	if (plot != 0)
+		return (0);
+	return ((by & BY_COMM ? PROF_ROOT_COMM : 0) |
+	    (by & BY_PID ? PROF_ROOT_PID : 0) |
+	    (by & BY_TID ? PROF_ROOT_TID : 0) |
+	    (by & BY_CPU ? PROF_ROOT_CPU : 0));
+}
+
+static int
+make_profile(struct report *report, const struct report_options *rp)
+{
+	struct prof_symbols_options names = { .so_size = sizeof(names) };
+	struct prof_profile_options options = {
+		.pl_size = sizeof(options),
+		.pl_filter = rp->rp_filter,
+		.pl_roots = roots_of(rp->rp_by, rp->rp_plot),
+		.pl_inlines = rp->rp_inline,
+		.pl_lines = (rp->rp_by & BY_LINE) != 0,
+		.pl_cell_ns = rp->rp_plot != 0 ? PLOT_CELL_NS : 0,
+	};
+	struct prof_err error = { 0 };
+	struct choose_range range;
+
+	report->re_wanted = choose_events("report", report->re_reader,
+	    &rp->rp_events);
+	if (report->re_wanted == NULL || choose_range("report",
+	    report->re_reader, &rp->rp_time, &range) == -1)
+		return (-1);
+	options.pl_from_ns = range.cr_from_ns;
+	options.pl_to_ns = range.cr_to_ns;
+	report->re_symbols = prof_symbols_open(report->re_reader, &names,
+	    &error);
+	if (report->re_symbols != NULL)
+		report->re_profile = prof_profile_new(report->re_reader,
+		    report->re_symbols, &options, &error);
+	if (report->re_profile != NULL)
+		return (0);
+	msg_prof("report", &error);
+	return (-1);
+}
+
+static int
+make_table(struct report *report, const struct report_options *rp)
+{
+	int rv;
+
+	if (report_columns(report) == -1)
+		return (-1);
+	if (report->re_table.ta_ncolumns == 0) {
+		report->re_table.ta_by = rp->rp_by;
+		return (0);
+	}
+	if (rp->rp_callers != NULL || rp->rp_callees != NULL)
+		rv = report_calls(report, rp->rp_callers != NULL ?
+		    rp->rp_callers : rp->rp_callees, rp->rp_callees != NULL);
+	else
+		rv = report_table(report, rp->rp_by);
+	if (rv == 0)
+		report_sort(&report->re_table, rp->rp_children ? SORT_TOTAL :
+		    (enum report_sort)rp->rp_sort, rp->rp_limit.on_set ?
+		    rp->rp_limit.on_value : UINT64_MAX);
+	return (rv);
+}
+
+static int
+show_json(const struct report *report)
+{
+	struct stats stats = { .st_reader = report->re_reader,
+	    .st_path = report->re_path };
+	struct out out;
+	int status = EXIT_FAILED;
+
+	(void)prof_reader_rewind(report->re_reader);
+	if (stats_collect(&stats) == 0) {
+		out_init(&out, STDOUT_FILENO);
+		report_json(report, &stats, &out);
+		status = out_end(&out, "report");
+	}
+	stats_free(&stats);
+	return (status);
+}
+
+static int
+show_table(const struct report *report, const struct report_options *rp)
+{
+	struct terminal terminal = { .te_fd = STDOUT_FILENO };
+	struct out out;
+	int status;
+
+	if (!rp->rp_csv)
+		terminal_begin(&terminal);
+	out_init(&out, terminal.te_fd);
+	if (rp->rp_csv)
+		report_csv(report, &out);
+	else
+		report_text(report, &out, &terminal);
+	status = out_end(&out, "report");
+	terminal_end(&terminal);
+	return (status);
+}
+
+static int
+run_table(struct report *report, const struct report_options *rp)
+{
+	const char *note;
+
+	if (make_profile(report, rp) == -1 || make_table(report, rp) == -1)
+		return (EXIT_FAILED);
+	input_say_cut("report", report->re_reader);
+	for (size_t n = 0; (note = prof_symbols_note(report->re_symbols,
+	    n)) != NULL; n++)
+		msg_note("report", "%s", note);
+	return (rp->rp_json ? show_json(report) : show_table(report, rp));
+}
+
+static int
+run_plot(struct report *report, const struct report_options *rp)
+{
+	if (make_profile(report, rp) == -1 || report_columns(report) == -1)
+		return (EXIT_FAILED);
+	input_say_cut("report", report->re_reader);
+	return (report_plot(report, rp->rp_plot, rp->rp_output) == -1 ?
+	    EXIT_FAILED : 0);
+}
+
+/* What cannot be asked for together; -1 with a message printed. */
+static int
+check_options(const struct report_options *rp)
+{
+	if (rp->rp_json && rp->rp_csv)
+		msg_error("report", "--json beside --csv", "choose one");
+	else if (rp->rp_callers != NULL && rp->rp_callees != NULL)
+		msg_error("report", "--callers beside --callees",
+		    "choose one");
+	else if ((rp->rp_callers != NULL || rp->rp_callees != NULL) &&
+	    rp->rp_by != BY_FUNCTION)
+		msg_error("report", "--callers and --callees are functions",
+		    "leave out --by");
+	else if (rp->rp_by & BY_FUNCTION && rp->rp_by & BY_LINE)
+		msg_error("report", "--by function beside line",
+		    "a line names its function, too: use --by line");
+	else if (rp->rp_plot != 0 && (rp->rp_json || rp->rp_csv ||
+	    rp->rp_stats))
+		msg_error("report", "--plot beside another kind of output",
+		    "its numbers are there with -o X.tsv");
+	else if ((rp->rp_plot & (rp->rp_plot - 1)) != 0)
+		msg_error("report", "--plot draws one picture",
+		    "choose one of " PLOT_WORDS);
+	else
+		return (0);
+	return (-1);
+}
 
 static int
 run_report(void *options, int n, char **operands)
 {
 	const struct report_options *rp = options;
-	struct stats stats = { 0 };
-	struct out out;
-	int status = EXIT_FAILED;
+	struct report report = { 0 };
+	int status;
 
-	stats.st_reader = input_open("report", rp->rp_input, n, operands,
-	    &stats.st_path);
-	if (stats.st_reader == NULL)
+	if (check_options(rp) == -1)
+		return (EXIT_USAGE);
+	report.re_reader = input_open("report", rp->rp_input, n, operands,
+	    &report.re_path);
+	if (report.re_reader == NULL)
 		return (EXIT_FAILED);
-	if (stats_collect(&stats) == 0) {
-		out_init(&out, STDOUT_FILENO);
-		if (rp->rp_json)
-			stats_json(&stats, &out);
-		else
-			stats_text(&stats, &out, rp->rp_verbose);
-		status = out_end(&out, "report");
-	}
-	stats_free(&stats);
-	prof_reader_close(stats.st_reader);
+	status = rp->rp_stats || rp->rp_verbose ? run_stats(&report, rp) :
+	    rp->rp_plot != 0 ? run_plot(&report, rp) :
+	    run_table(&report, rp);
+	report_table_free(&report.re_table);
+	prof_profile_free(report.re_profile);
+	if (report.re_symbols != NULL)
+		prof_symbols_close(report.re_symbols);
+	free(report.re_wanted);
+	prof_reader_close(report.re_reader);
 	return (status);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * dtprof script: the records of a recording in order of time, one a line,
- * as text or as JSON.  Which records: --show, --event, --filter, --limit.
+ * dtprof script: the records of a recording in order of time, with names for
+ * stacks, as text or as JSON.  Which records: --show, --event, --filter,
+ * --limit.
  */
 #include <fnmatch.h>
 #include <stdlib.h>
@@ -24,6 +25,8 @@ struct script_options {
 	const char		*so_input;
 	unsigned		 so_show;
 	bool			 so_json;
+	bool			 so_lines;
+	bool			 so_no_symbols;
 };
 
 /* One run: what is shown of which event. */
@@ -34,6 +37,7 @@ struct script {
 	bool			*sr_wanted;	/* per event */
 	struct prof_filter	**sr_filters;	/* NULL: nothing passes */
 	struct script_comms	 sr_comms;
+	struct script_names	 sr_names;
 	uint64_t		 sr_shown;
 };
 
@@ -62,6 +66,12 @@ static const struct opt_row options_of_script[] = {
 	{ 0, "limit", "N", OPT_COUNT, 1, INT64_MAX, NULL,
 	    "stop after N records",
 	    offsetof(struct script_options, so_limit), NULL },
+	{ 0, "lines", NULL, OPT_FLAG, 0, 0, NULL,
+	    "also where in the source, for programs with debug information",
+	    offsetof(struct script_options, so_lines), NULL },
+	{ 0, "no-symbols", NULL, OPT_FLAG, 0, 0, NULL,
+	    "addresses alone, and a line for each record",
+	    offsetof(struct script_options, so_no_symbols), NULL },
 	{ 0, "show", "WHAT", OPT_SET, 0, 0, "samples,marks",
 	    "which records: samples, marks, lives, maps, all",
 	    offsetof(struct script_options, so_show),
@@ -72,6 +82,7 @@ static const struct opt_row options_of_script[] = {
 static const char *const examples[] = {
 	"dtprof script | head", "the first records of dtprof.dtp",
 	"dtprof script --json x.dtp | jq .comm", "for programs",
+	"dtprof script --no-symbols", "a line each, with addresses",
 	"dtprof script --filter 'cpu==1 && comm==\"make\"'",
 	"some of them",
 	"dtprof script --show lives", "who was started and when it ended",
@@ -80,7 +91,7 @@ static const char *const examples[] = {
 
 const struct prof_cmd cmd_script = {
 	.cm_name = "script",
-	.cm_summary = "print the records of a recording, one a line",
+	.cm_summary = "print the records of a recording, with stacks",
 	.cm_operands = "[FILE]",
 	.cm_options = options_of_script,
 	.cm_size = sizeof(struct script_options),
@@ -187,6 +198,35 @@ passes(const struct script *script, const struct prof_record *record,
 }
 
 static int
+open_names(struct script *script)
+{
+	struct prof_err error = { 0 };
+
+	script->sr_names.sn_reader = script->sr_reader;
+	if (script->sr_options->so_no_symbols)
+		return (0);
+	script->sr_names.sn_lines = script->sr_options->so_lines;
+	script->sr_names.sn_symbols = prof_symbols_open(script->sr_reader,
+	    NULL, &error);
+	if (script->sr_names.sn_symbols != NULL)
+		return (0);
+	msg_prof("script", &error);
+	return (-1);
+}
+
+/* What has no names, and the cure; on standard error. */
+static void
+say_notes(struct script *script)
+{
+	struct prof_symbols *symbols = script->sr_names.sn_symbols;
+	const char *note;
+
+	for (size_t n = 0; symbols != NULL &&
+	    (note = prof_symbols_note(symbols, n)) != NULL; n++)
+		msg_note("script", "%s", note);
+}
+
+static int
 show_all(struct script *script, struct out *out)
 {
 	const struct script_options *so = script->sr_options;
@@ -209,7 +249,7 @@ show_all(struct script *script, struct out *out)
 		    record.pr_type == PROF_R_LOST ? prof_reader_event(
 		    script->sr_reader, record.pr_event) : NULL;
 		(so->so_json ? script_json : script_text)(out, &record, info,
-		    comm);
+		    comm, &script->sr_names);
 		if (++script->sr_shown == so->so_limit.on_value ||
 		    out->ou_errno != 0)
 			return (0);
@@ -240,13 +280,15 @@ run_script(void *options, int n, char **operands)
 		msg_error("script", "out of memory", "free memory");
 		goto out;
 	}
-	if (choose_events(&script) == -1 || compile_filters(&script) == -1)
+	if (choose_events(&script) == -1 || compile_filters(&script) == -1 ||
+	    open_names(&script) == -1)
 		goto out;
 	input_say_cut("script", script.sr_reader);
 	out_init(&out, STDOUT_FILENO);
 	status = show_all(&script, &out) == -1 ? EXIT_FAILED : 0;
 	if (out_end(&out, "script") != 0)
 		status = EXIT_FAILED;
+	say_notes(&script);
 out:
 	for (size_t e = 0; script.sr_filters != NULL && e < script.sr_nevents;
 	    e++)
@@ -254,6 +296,7 @@ out:
 	free(script.sr_filters);
 	free(script.sr_wanted);
 	script_comms_free(&script.sr_comms);
+	prof_symbols_close(script.sr_names.sn_symbols);
 	prof_reader_close(script.sr_reader);
 	return (status);
 }

@@ -40,7 +40,7 @@ stack_status_name(unsigned status)
 {
 	static const char *const names[PROF_STACK_NSTATUS] = {
 		"none", "ok", "deep", "fault", "busy",
-		"noproc", "nomap", "nomod", "norow", "badsp"
+		"noproc", "nomap", "nomod", "norow", "badsp", "short"
 	};
 
 	return (status < PROF_STACK_NSTATUS ? names[status] : "unknown");

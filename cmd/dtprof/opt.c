@@ -167,13 +167,29 @@ show_limit(const struct opt_row *row, uint64_t value, char *buffer,
 	}
 }
 
+/* What an option of another tool is called here, or NULL. */
+static const char *
+foreign_cure(const struct parse *parse, const char *name)
+{
+	const char *const *pair = parse->pa_cmd->cm_foreign;
+
+	for (; pair != NULL && *pair != NULL; pair += 2)
+		if (strcmp(pair[0], name) == 0)
+			return (pair[1]);
+	return (NULL);
+}
+
 static int
 refuse_value(struct parse *parse, const struct opt_row *row, const char *text,
     const char *why)
 {
 	char low[32], high[32], upto[40], cure[256];
+	const char *foreign = foreign_cure(parse, row->op_name);
 	int n = 0;
 
+	if (foreign != NULL)
+		return (refuse(parse, foreign, "--%s %s: %s", row->op_name,
+		    text, why));
 	show_limit(row, row->op_min, low, sizeof(low));
 	show_limit(row, row->op_max, high, sizeof(high));
 	snprintf(upto, sizeof(upto), "to %s", high);
@@ -350,7 +366,7 @@ static int
 unknown_option(struct parse *parse, const char *name)
 {
 	const struct opt_row *row;
-	const char *names[64], *nearest = NULL;
+	const char *names[64], *nearest = NULL, *foreign;
 	char cure[256];
 	size_t n = 0;
 
@@ -358,6 +374,9 @@ unknown_option(struct parse *parse, const char *name)
 	    n < sizeof(names) / sizeof(names[0]) - 1; row++)
 		names[n++] = row->op_name;
 	names[n] = NULL;
+	foreign = foreign_cure(parse, name + 1 + (name[1] == '-'));
+	if (foreign != NULL)
+		return (refuse(parse, foreign, "%s: no such option", name));
 	if (strncmp(name, "--", 2) == 0)
 		nearest = opt_nearest(name + 2, names);
 	if (nearest != NULL)
@@ -447,11 +466,13 @@ take_words(struct parse *parse)
 	while (parse->pa_at < parse->pa_argc) {
 		char *word = parse->pa_argv[parse->pa_at];
 
-		if (strcmp(word, "--") == 0) {
+		if (strcmp(word, "--") == 0 && !(noperands > 0 &&
+		    parse->pa_cmd->cm_sides)) {
 			parse->pa_at++;
 			break;
 		}
-		if (word[0] != '-' || word[1] == '\0') {
+		if (word[0] != '-' || word[1] == '\0' ||
+		    strcmp(word, "--") == 0) {
 			if (parse->pa_cmd->cm_stop_early)
 				break;
 			/* The front of the vector is used up: keep it there. */

@@ -11,10 +11,10 @@
 
 #define HELP_COLUMN	27
 #define HELP_WIDTH	79
+#define EXAMPLE_COLUMN	36
 
+static void	 show_example(const char *const *example, struct out *out);
 static void	 show_option(const struct opt_row *row, struct out *out);
-static void	 show_wrapped(struct out *out, const char *text,
-		    unsigned indent, unsigned column);
 
 /* Letters without a value in one bracket, then all others as they stand. */
 void
@@ -45,11 +45,11 @@ opt_usage(const struct prof_cmd *cmd, struct out *out)
 	out_char(out, '\n');
 }
 
-/* Words from column on, lines after the first indented. */
-static void
-show_wrapped(struct out *out, const char *text, unsigned indent,
+void
+out_wrapped(struct out *out, const char *text, unsigned indent,
     unsigned column)
 {
+	char word[512];
 	bool begun = false;
 
 	while (*text != '\0') {
@@ -62,13 +62,29 @@ show_wrapped(struct out *out, const char *text, unsigned indent,
 			out_char(out, ' ');
 			column++;
 		}
-		out_mem(out, text, n);
+		snprintf(word, sizeof(word), "%.*s", (int)n, text);
+		out_text(out, word);
 		column += (unsigned)n;
 		text += n;
 		text += strspn(text, " ");
 		begun = true;
 	}
 	out_char(out, '\n');
+}
+
+/* The command, and what it does: beside it where that fits, else below. */
+static void
+show_example(const char *const *example, struct out *out)
+{
+	size_t used = 2 + strlen(example[0]), column = used + 2;
+
+	if (column < EXAMPLE_COLUMN)
+		column = EXAMPLE_COLUMN;
+	out_fmt(out, "  %s", example[0]);
+	if (column + strlen(example[1]) > HELP_WIDTH)
+		out_fmt(out, "\n        %s\n", example[1]);
+	else
+		out_fmt(out, "%*s%s\n", (int)(column - used), "", example[1]);
 }
 
 static void
@@ -90,7 +106,7 @@ show_option(const struct opt_row *row, struct out *out)
 		out_fmt(out, "%*s", HELP_COLUMN - n, "");
 	snprintf(right, sizeof(right), row->op_default != NULL ?
 	    "%s (default %s)" : "%s", row->op_help, row->op_default);
-	show_wrapped(out, right, HELP_COLUMN, HELP_COLUMN);
+	out_wrapped(out, right, HELP_COLUMN, HELP_COLUMN);
 }
 
 void
@@ -102,12 +118,12 @@ opt_help(const struct prof_cmd *cmd, struct out *out)
 	out_fmt(out, "dtprof %s: %s\n\nexamples:\n", cmd->cm_name,
 	    cmd->cm_summary);
 	for (example = cmd->cm_examples; *example != NULL; example += 2)
-		out_fmt(out, "  %s\n        %s\n", example[0], example[1]);
+		show_example(example, out);
 	out_str(out, "\nusage:\n  ");
 	opt_usage(cmd, out);
 	if (cmd->cm_notes != NULL) {
 		out_char(out, '\n');
-		show_wrapped(out, cmd->cm_notes, 0, 0);
+		out_wrapped(out, cmd->cm_notes, 0, 0);
 	}
 	out_str(out, "\noptions:\n");
 	for (row = cmd->cm_options; row->op_type != OPT_END; row++)

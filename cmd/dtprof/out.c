@@ -15,8 +15,6 @@
 
 #include "cmd.h"
 
-static size_t	 utf8_take(const unsigned char *text, uint32_t *code);
-static bool	 is_hostile(uint32_t code);
 static size_t	 plain_run(const unsigned char *text);
 
 static const char hex_digits[] = "0123456789abcdef";
@@ -27,6 +25,40 @@ out_init(struct out *out, int fd)
 	out->ou_fd = fd;
 	out->ou_errno = 0;
 	out->ou_n = 0;
+}
+
+void
+out_csv(struct out *out, const char *text)
+{
+	char piece[2] = { 0 };
+	size_t run;
+
+	out_char(out, '"');
+	if (text[0] != '\0' && strchr("=+-@", text[0]) != NULL)
+		out_char(out, '\'');
+	/* out_text escapes all but quotes; it takes whole characters. */
+	while (*text != '\0') {
+		char part[256];
+
+		run = strcspn(text, "\"");
+		if (run == 0) {
+			piece[0] = *text++;
+			out_str(out, "\"");
+			out_str(out, piece);
+			continue;
+		}
+		if (run >= sizeof(part)) {
+			run = sizeof(part) - 1;
+			while (run > 1 && ((unsigned char)text[run] & 0xc0) ==
+			    0x80)
+				run--;
+		}
+		memcpy(part, text, run);
+		part[run] = '\0';
+		out_text(out, part);
+		text += run;
+	}
+	out_char(out, '"');
 }
 
 void
@@ -135,46 +167,6 @@ out_fmt(struct out *out, const char *fmt, ...)
 		    sizeof(text) - 1);
 }
 
-/* Bytes of one well-formed character, 0: it is not well formed. */
-static size_t
-utf8_take(const unsigned char *text, uint32_t *code)
-{
-	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
-	size_t n;
-
-	*code = text[0];
-	if (*code < 0x80)
-		return (1);
-	if (*code >= 0xc2 && *code < 0xe0)
-		n = 2;
-	else if (*code >= 0xe0 && *code < 0xf0)
-		n = 3;
-	else if (*code >= 0xf0 && *code < 0xf5)
-		n = 4;
-	else
-		return (0);
-	*code &= 0x7fU >> n;
-	for (size_t i = 1; i < n; i++) {
-		if ((text[i] & 0xc0) != 0x80)
-			return (0);
-		*code = *code << 6 | (text[i] & 0x3f);
-	}
-	if (*code < least[n] || *code > 0x10ffff ||
-	    (*code >= 0xd800 && *code < 0xe000))
-		return (0);
-	return (n);
-}
-
-/* Moves the cursor, changes the terminal, or reorders what one reads. */
-static bool
-is_hostile(uint32_t code)
-{
-	return (code < 0x20 || (code >= 0x7f && code < 0xa0) ||
-	    (code >= 0x200e && code <= 0x200f) ||
-	    (code >= 0x2028 && code <= 0x202e) ||
-	    (code >= 0x2066 && code <= 0x2069) || code == 0xfeff);
-}
-
 /* Bytes that both forms print as they are: nearly all of them. */
 static size_t
 plain_run(const unsigned char *text)
@@ -194,14 +186,15 @@ out_text(struct out *out, const char *text)
 
 	for (;;) {
 		uint32_t code;
+		int is_plain;
 		size_t n = plain_run(p);
 
 		out_mem(out, (const char *)p, n);
 		p += n;
 		if (*p == '\0')
 			return;
-		n = utf8_take(p, &code);
-		if (n != 0 && !is_hostile(code) && code != '\\') {
+		n = prof_text_take((const char *)p, &code, &is_plain);
+		if (is_plain && code != '\\') {
 			out_mem(out, (const char *)p, n);
 			p += n;
 			continue;
@@ -220,6 +213,31 @@ out_text(struct out *out, const char *text)
 }
 
 void
+out_html(struct out *out, const char *text)
+{
+	uint32_t code;
+	int is_plain;
+	size_t n;
+
+	for (; *text != '\0'; text += n) {
+		n = prof_text_take(text, &code, &is_plain);
+		if (n == 0) {
+			out_fmt(out, "\\x%02x", (unsigned char)*text);
+			n = 1;
+		} else if (code == '\t') {
+			out_char(out, '\t');
+		} else if (!is_plain) {
+			out_fmt(out, "\\u%04x", (unsigned)code);
+		} else if (code == '<' || code == '>' || code == '&' ||
+		    code == '"' || code == '\'') {
+			out_fmt(out, "&#%u;", (unsigned)code);
+		} else {
+			out_mem(out, text, n);
+		}
+	}
+}
+
+void
 out_json(struct out *out, const char *text)
 {
 	const unsigned char *p = (const unsigned char *)text;
@@ -227,17 +245,18 @@ out_json(struct out *out, const char *text)
 	out_char(out, '"');
 	for (;;) {
 		uint32_t code;
+		int is_plain;
 		size_t n = plain_run(p);
 
 		out_mem(out, (const char *)p, n);
 		p += n;
 		if (*p == '\0')
 			break;
-		n = utf8_take(p, &code);
+		n = prof_text_take((const char *)p, &code, &is_plain);
 		if (n == 0) {
 			out_str(out, "\\ufffd");
 			n = 1;
-		} else if (is_hostile(code)) {
+		} else if (!is_plain) {
 			out_str(out, "\\u");
 			for (int shift = 12; shift >= 0; shift -= 4)
 				out_char(out, hex_digits[code >> shift & 0xf]);

@@ -44,20 +44,21 @@ struct recording {
 
 static int	 failure_status(const struct prof_err *error);
 static struct prof_session *set_up(const struct prof_options *po,
-		    const struct opt_strings *events, struct prof_err *error);
+		    const struct record_events *events, struct prof_err *error);
 static struct prof_session *set_up_default(const struct prof_options *po,
-		    struct prof_err *error);
+		    const struct opt_strings *with, struct prof_err *error);
 static void	 show_notes(struct recording *rc);
 static void	 end_command(struct recording *rc);
 static bool	 heed_signals(struct recording *rc);
 static bool	 heed_time(struct recording *rc);
 static void	 run(struct recording *rc);
 static void	 show_summary(struct recording *rc);
+static void	 show_cost(const struct recording *rc);
 static int	 command_status(const struct recording *rc);
 static int	 exit_status(const struct recording *rc);
 static void	 show_plan(const struct record_options *ro,
 		    const struct prof_options *po,
-		    const struct opt_strings *events);
+		    const struct record_events *events);
 
 static int
 failure_status(const struct prof_err *error)
@@ -71,19 +72,26 @@ failure_status(const struct prof_err *error)
 
 /* A session that is armed, or NULL. */
 static struct prof_session *
-set_up(const struct prof_options *po, const struct opt_strings *events,
+set_up(const struct prof_options *po, const struct record_events *events,
     struct prof_err *error)
 {
+	const struct opt_strings *sampled = &events->re_events;
+	const struct opt_strings *with = &events->re_with;
 	struct prof_session *session = prof_session_open(po, error);
-	size_t n;
+	size_t n, m;
 
 	if (session == NULL)
 		return (NULL);
-	for (n = 0; n < events->os_n; n++) {
-		if (prof_session_add_event(session, events->os_text[n]) == -1)
+	for (n = 0; n < sampled->os_n; n++) {
+		if (prof_session_add_event(session, sampled->os_text[n]) == -1)
 			break;
 	}
-	if (n == events->os_n && prof_session_arm(session) == 0)
+	for (m = 0; n == sampled->os_n && m < with->os_n; m++) {
+		if (prof_session_add_counter(session, with->os_text[m]) == -1)
+			break;
+	}
+	if (n == sampled->os_n && m == with->os_n &&
+	    prof_session_arm(session) == 0)
 		return (session);
 	*error = *prof_session_error(session);
 	prof_session_close(session);
@@ -91,20 +99,29 @@ set_up(const struct prof_options *po, const struct opt_strings *events,
 }
 
 /*
- * What is best here: cycles where a PMU counts, else the CPU clock.  Whether
- * it counts shows when the event is opened, so both are tried in turn.
+ * What is best here: cycles where a PMU counts, else the CPU clock, and a
+ * note that says why.  Whether it counts shows when the event is opened, so
+ * both are tried in turn.
  */
 static struct prof_session *
-set_up_default(const struct prof_options *po, struct prof_err *error)
+set_up_default(const struct prof_options *po,
+    const struct opt_strings *with, struct prof_err *error)
 {
 	const char *best[] = { DEFAULT_EVENT }, *other[] = { OTHER_EVENT };
-	const struct opt_strings first = { best, 1 }, second = { other, 1 };
+	const struct record_events first = { { best, 1 }, *with };
+	const struct record_events second = { { other, 1 }, *with };
 	struct prof_session *session = set_up(po, &first, error);
+	struct prof_options noted = *po;
+	char note[sizeof(error->pe_text) + 64];
 
-	if (session == NULL && (error->pe_code == PROF_E_EVENT_UNSUPPORTED ||
-	    error->pe_code == PROF_E_EVENT_UNKNOWN))
-		session = set_up(po, &second, error);
-	return (session);
+	if (session != NULL || (error->pe_code != PROF_E_EVENT_UNSUPPORTED &&
+	    error->pe_code != PROF_E_EVENT_UNKNOWN))
+		return (session);
+	snprintf(note, sizeof(note), "recording %s: %s", OTHER_EVENT,
+	    error->pe_text);
+	noted.po_note = note;
+	noted.po_less = OTHER_EVENT " for want of " DEFAULT_EVENT;
+	return (set_up(&noted, &second, error));
 }
 
 static void
@@ -142,7 +159,7 @@ heed_signals(struct recording *rc)
 	bool by_process;
 	int number;
 
-	while ((number = record_signals_take(&by_process)) != 0) {
+	while ((number = signals_take(&by_process)) != 0) {
 		if (command == 0)
 			return (true);
 		if (number != SIGINT) {
@@ -228,6 +245,33 @@ show_summary(struct recording *rc)
 	out_flush(&out);
 }
 
+/* What --max-overhead measured; interrupts themselves come on top. */
+static void
+show_cost(const struct recording *rc)
+{
+	const struct prof_status *ps = &rc->rc_status;
+	const double all = ps->ps_elapsed_s * ps->ps_cpus / 100;
+	struct out out;
+
+	if (rc->rc_options->ro_quiet || !rc->rc_options->ro_overhead.on_set ||
+	    all <= 0)
+		return;
+	out_init(&out, STDERR_FILENO);
+	out_fmt(&out, "dtprof: record: it cost %.2f %% of %d CPU%s: recorder "
+	    "%.2f %%, programs ", (ps->ps_recorder_s + (ps->ps_programs_s > 0 ?
+	    ps->ps_programs_s : 0)) / all, ps->ps_cpus,
+	    ps->ps_cpus == 1 ? "" : "s", ps->ps_recorder_s / all);
+	if (ps->ps_programs_s < 0)
+		out_str(&out, "not known");
+	else
+		out_fmt(&out, "%.2f %%", ps->ps_programs_s / all);
+	if (ps->ps_slower > 1)
+		out_fmt(&out, "; rate lowered to 1/%llu",
+		    (unsigned long long)ps->ps_slower);
+	out_char(&out, '\n');
+	out_flush(&out);
+}
+
 /* The command's own; as if interrupted when we did not wait for its end. */
 static int
 command_status(const struct recording *rc)
@@ -267,11 +311,13 @@ exit_status(const struct recording *rc)
 
 static void
 show_plan(const struct record_options *ro, const struct prof_options *po,
-    const struct opt_strings *events)
+    const struct record_events *events)
 {
-	for (size_t n = 0; n < events->os_n; n++)
-		msg_note("record", "event %s", events->os_text[n]);
-	if (events->os_n == 0)
+	for (size_t n = 0; n < events->re_events.os_n; n++)
+		msg_note("record", "event %s", events->re_events.os_text[n]);
+	for (size_t n = 0; n < events->re_with.os_n; n++)
+		msg_note("record", "with %s", events->re_with.os_text[n]);
+	if (events->re_events.os_n == 0)
 		msg_note("record", "event %s, else %s", DEFAULT_EVENT,
 		    OTHER_EVENT);
 	if (po->po_frequency_hz != 0)
@@ -282,7 +328,7 @@ show_plan(const struct record_options *ro, const struct prof_options *po,
 
 int
 record_run(const struct record_options *ro, const struct prof_options *po,
-    const struct opt_strings *events)
+    const struct record_events *events)
 {
 	struct recording rc = { .rc_options = ro };
 	struct prof_err error = { 0 };
@@ -290,13 +336,14 @@ record_run(const struct record_options *ro, const struct prof_options *po,
 
 	if (ro->ro_verbose)
 		show_plan(ro, po, events);
-	if (record_signals_open() == -1) {
+	if (signals_open() == -1) {
 		msg_fail("record", "close some files", "no pipe: %s",
 		    strerror(errno));
 		return (EXIT_DTPROF);
 	}
-	rc.rc_session = events->os_n > 0 ? set_up(po, events, &error) :
-	    set_up_default(po, &error);
+	rc.rc_session = events->re_events.os_n > 0 ?
+	    set_up(po, events, &error) :
+	    set_up_default(po, &events->re_with, &error);
 	if (rc.rc_session == NULL) {
 		msg_prof("record", &error);
 		status = failure_status(&error);
@@ -320,9 +367,12 @@ record_run(const struct record_options *ro, const struct prof_options *po,
 	prof_session_status(rc.rc_session, &rc.rc_status);
 	show_notes(&rc);
 	show_summary(&rc);
+	show_cost(&rc);
+	if (po->po_verify)
+		record_show_verified(rc.rc_session);
 	status = exit_status(&rc);
 out:
 	prof_session_close(rc.rc_session);
-	record_signals_close();
+	signals_close();
 	return (status);
 }

@@ -5,17 +5,19 @@
 
 #include "cmd.h"
 
-/* Which of the words of --call-graph and --path. */
-#define RECORD_CALLGRAPH_NONE	2
+/* Which of the words of --path. */
 #define RECORD_PATH_PERF	2
 
 struct record_options {
 	struct opt_strings ro_events;
+	struct opt_strings ro_with;
 	struct opt_number ro_frequency;
 	struct opt_number ro_period;
 	struct opt_number ro_buffer;
+	struct opt_number ro_unwind;
 	struct opt_number ro_duration;
 	struct opt_number ro_max_loss;
+	struct opt_number ro_overhead;
 	struct opt_ids	 ro_pids;
 	struct opt_ids	 ro_tids;
 	struct opt_ids	 ro_cpus;
@@ -23,7 +25,7 @@ struct record_options {
 	const char	*ro_comm;
 	const char	*ro_filter;
 	const char	*ro_output;
-	int		 ro_callgraph;
+	const char	*ro_callgraph;
 	int		 ro_path;
 	bool		 ro_all;
 	bool		 ro_stacks;
@@ -31,22 +33,26 @@ struct record_options {
 	bool		 ro_include_self;
 	bool		 ro_user_only;
 	bool		 ro_record_comm;
+	bool		 ro_verify;
 	bool		 ro_quiet;
 	bool		 ro_verbose;
 };
 
+/* What to sample, and the counters whose values samples bring. */
+struct record_events {
+	struct opt_strings re_events;	/* none: the default one */
+	struct opt_strings re_with;
+};
+
 /* ----------------------------------------------------------- record.c */
 
-/* Record; the exit status.  No events: the default one. */
+/* Record; the exit status. */
 int	record_run(const struct record_options *ro,
-	    const struct prof_options *po, const struct opt_strings *events);
+	    const struct prof_options *po, const struct record_events *events);
 
-/* --------------------------------------------------- record_signals.c */
+/* ---------------------------------------------------- record_verify.c */
 
-/* Keep SIGINT, SIGTERM and SIGHUP for record_signals_take; 0, or -1. */
-int	record_signals_open(void);
-/* The next that came in, and whether a process sent it; 0: none. */
-int	record_signals_take(bool *by_process);
-void	record_signals_close(void);
+/* The table of --verify. */
+void	record_show_verified(struct prof_session *session);
 
 #endif /* RECORD_H */

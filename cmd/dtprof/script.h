@@ -24,15 +24,39 @@ int	script_comms_take(struct script_comms *comms,
 const char *script_comms_get(const struct script_comms *comms, uint32_t tid);
 void	script_comms_free(struct script_comms *comms);
 
+/* ----------------------------------------------------- script_frame.c */
+
+/* A frame with its names. */
+struct script_frame {
+	uint64_t	 sf_pc;
+	const struct prof_function *sf_function;
+	uint64_t	 sf_offset;	/* of the pc in the function */
+	struct prof_line sf_line;	/* ln_file NULL: not asked, not known */
+};
+
+/* Where names come from; sn_symbols NULL: frames get none. */
+struct script_names {
+	const struct prof_reader *sn_reader;	/* of counters */
+	struct prof_symbols *sn_symbols;
+	bool		 sn_lines;
+};
+
+/* Frame n of a sample's kernel or user stack, which has that many. */
+void	script_frame(const struct script_names *names,
+	    const struct prof_record *record, bool is_kernel, uint32_t n,
+	    struct script_frame *frame);
+
 /* ------------------------------------------- script_text.c, _json.c */
 
 /* The last part of a record's type name in both forms: "sample", "fork". */
 const char *script_type_name(enum prof_record_type type);
 
-/* One line each; info is the sample's event. */
+/* info is the sample's event. */
 void	script_text(struct out *out, const struct prof_record *record,
-	    const struct prof_event_info *info, const char *comm);
+	    const struct prof_event_info *info, const char *comm,
+	    const struct script_names *names);
 void	script_json(struct out *out, const struct prof_record *record,
-	    const struct prof_event_info *info, const char *comm);
+	    const struct prof_event_info *info, const char *comm,
+	    const struct script_names *names);
 
 #endif /* SCRIPT_H */

@@ -3,6 +3,7 @@
  * The names of threads at a point in time, from the lives in a recording.
  * Called by cmd_script.c for each record, in order of time.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,10 +55,18 @@ grow(struct script_comms *comms)
 int
 script_comms_take(struct script_comms *comms, const struct prof_record *record)
 {
+	const char *comm = record->pr_comm;
+	char parent[sizeof(((struct script_comm *)NULL)->cs_comm)];
 	struct script_comm *slot;
 	size_t length;
 
-	if (record->pr_comm == NULL || record->pr_comm[0] == '\0')
+	/* perf's forks have none, so it is the parent's, as the kernel does. */
+	if (record->pr_type == PROF_R_FORK && comm[0] == '\0') {
+		snprintf(parent, sizeof(parent), "%s",
+		    script_comms_get(comms, record->pr_ptid));
+		comm = parent;
+	}
+	if (comm[0] == '\0')
 		return (0);
 	switch (record->pr_type) {
 	case PROF_R_SAMPLE:
@@ -76,9 +85,9 @@ script_comms_take(struct script_comms *comms, const struct prof_record *record)
 		comms->sc_used++;
 	slot->cs_used = true;
 	slot->cs_tid = record->pr_tid;
-	length = strnlen(record->pr_comm, sizeof(slot->cs_comm) - 1);
+	length = strnlen(comm, sizeof(slot->cs_comm) - 1);
 	memset(slot->cs_comm, 0, sizeof(slot->cs_comm));
-	memcpy(slot->cs_comm, record->pr_comm, length);
+	memcpy(slot->cs_comm, comm, length);
 	return (0);
 }
 

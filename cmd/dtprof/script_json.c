@@ -12,11 +12,15 @@ static void	 key_str(struct out *out, const char *name, const char *text);
 static void	 key_hex(struct out *out, const char *name, uint64_t value);
 static void	 show_frames(struct out *out, const char *name,
 		    const uint64_t *frames, uint32_t n);
+static void	 show_names(struct out *out, const char *name,
+		    const struct prof_record *record,
+		    const struct script_names *names, bool is_kernel);
 static void	 show_args(struct out *out, const struct prof_record *record,
 		    const struct prof_event_info *info);
 static void	 show_sample(struct out *out,
 		    const struct prof_record *record,
-		    const struct prof_event_info *info);
+		    const struct prof_event_info *info,
+		    const struct script_names *names);
 static void	 show_mapping(struct out *out,
 		    const struct prof_record *record);
 static void	 show_other(struct out *out,
@@ -68,6 +72,45 @@ show_frames(struct out *out, const char *name, const uint64_t *frames,
 	out_char(out, ']');
 }
 
+/* The same frames with names; unnamed ones say why. */
+static void
+show_names(struct out *out, const char *name,
+    const struct prof_record *record, const struct script_names *names,
+    bool is_kernel)
+{
+	static const char *const why[PROF_UNNAMED_N] = {
+		"", "noproc", "nomap", "anon", "nofile", "nosym", "hidden"
+	};
+	uint32_t n, count = is_kernel ? record->pr_nkernel : record->pr_nuser;
+	const struct prof_function *fu;
+	struct script_frame frame;
+
+	if (names->sn_symbols == NULL || count == 0)
+		return;
+	key(out, name);
+	for (n = 0; n < count; n++) {
+		script_frame(names, record, is_kernel, n, &frame);
+		fu = frame.sf_function;
+		out_str(out, n == 0 ? "[{" : ",{");
+		out_str(out, "\"function\":");
+		if (fu->fu_unnamed == PROF_NAMED) {
+			out_json(out, fu->fu_name);
+			key_str(out, "raw", fu->fu_raw);
+			key_u64(out, "offset", frame.sf_offset);
+		} else {
+			out_str(out, "null");
+			key_str(out, "unnamed", why[fu->fu_unnamed]);
+		}
+		key_str(out, "module", fu->fu_module);
+		if (frame.sf_line.ln_file != NULL) {
+			key_str(out, "file", frame.sf_line.ln_file);
+			key_u64(out, "line", frame.sf_line.ln_number);
+		}
+		out_char(out, '}');
+	}
+	out_char(out, ']');
+}
+
 static void
 show_args(struct out *out, const struct prof_record *record,
     const struct prof_event_info *info)
@@ -93,8 +136,33 @@ show_args(struct out *out, const struct prof_record *record,
 }
 
 static void
+show_values(struct out *out, const struct prof_record *record,
+    const struct prof_event_info *info, const struct script_names *names)
+{
+	double running = 1;
+
+	key(out, "with");
+	out_char(out, '{');
+	for (uint32_t n = 0; n < record->pr_nvalues &&
+	    n < info->pi_ncounters; n++) {
+		if (n > 0)
+			out_char(out, ',');
+		out_json(out, prof_reader_event(names->sn_reader,
+		    info->pi_counter[n])->pi_name);
+		out_char(out, ':');
+		out_u64(out, record->pr_values[n]);
+	}
+	out_char(out, '}');
+	if (record->pr_values_running_ns < record->pr_values_ns)
+		running = (double)record->pr_values_running_ns /
+		    (double)record->pr_values_ns;
+	key(out, "with_running");
+	out_fmt(out, "%.6g", running);
+}
+
+static void
 show_sample(struct out *out, const struct prof_record *record,
-    const struct prof_event_info *info)
+    const struct prof_event_info *info, const struct script_names *names)
 {
 	key_str(out, "event", info->pi_name);
 	key_u64(out, "weight", record->pr_weight);
@@ -107,16 +175,20 @@ show_sample(struct out *out, const struct prof_record *record,
 		key_hex(out, "ip", record->pr_ip);
 	if (record->pr_nargs > 0)
 		show_args(out, record, info);
+	if (record->pr_nvalues > 0)
+		show_values(out, record, info, names);
 	if (record->pr_nkernel > 0 || record->pr_kstatus != PROF_STACK_NONE) {
 		show_frames(out, "kernel", record->pr_kernel,
 		    record->pr_nkernel);
 		key_str(out, "kernel_status",
 		    stack_status_name(record->pr_kstatus));
+		show_names(out, "kernel_frames", record, names, true);
 	}
 	if (record->pr_nuser > 0 || record->pr_ustatus != PROF_STACK_NONE) {
 		show_frames(out, "user", record->pr_user, record->pr_nuser);
 		key_str(out, "user_status",
 		    stack_status_name(record->pr_ustatus));
+		show_names(out, "user_frames", record, names, false);
 	}
 }
 
@@ -178,7 +250,8 @@ show_other(struct out *out, const struct prof_record *record,
 
 void
 script_json(struct out *out, const struct prof_record *record,
-    const struct prof_event_info *info, const char *comm)
+    const struct prof_event_info *info, const char *comm,
+    const struct script_names *names)
 {
 	out_str(out, "{\"type\":\"");
 	out_str(out, script_type_name(record->pr_type));
@@ -189,7 +262,7 @@ script_json(struct out *out, const struct prof_record *record,
 	key_u64(out, "tid", record->pr_tid);
 	key_str(out, "comm", comm);
 	if (record->pr_type == PROF_R_SAMPLE && info != NULL)
-		show_sample(out, record, info);
+		show_sample(out, record, info, names);
 	else
 		show_other(out, record, info);
 	out_str(out, "}\n");

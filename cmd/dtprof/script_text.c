@@ -1,22 +1,29 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * A record as one line for people:
+ * A record as one line for people, and its frames with names, one a line,
+ * innermost first, those of the kernel before those of user space:
  *
- *	comm pid/tid [cpu] seconds: event: weight unit  name=value ...  frames
+ *	comm pid/tid [cpu] seconds: event: weight unit  name=value ...
+ *		address function+0xoffset (module) file:line
  *
- * Frames are addresses, innermost first, "k" before those of the kernel and
- * "u" before those of user space; "+deep" and the like when the walk did not
- * end by itself.  Text that a traced program chose is escaped.
+ * Without symbols, frames are addresses on the line itself, "k" before those
+ * of the kernel and "u" before those of user space.  "+deep" and the like
+ * when the walk did not end by itself.  Text that a traced program chose,
+ * names of functions among it, is escaped.
  */
 #include "script.h"
 
 static void	 show_frames(struct out *out, const char *mark,
 		    const uint64_t *frames, uint32_t n, unsigned status);
+static void	 show_names(struct out *out,
+		    const struct prof_record *record,
+		    const struct script_names *names, bool is_kernel);
 static void	 show_args(struct out *out, const struct prof_record *record,
 		    const struct prof_event_info *info);
 static void	 show_sample(struct out *out,
 		    const struct prof_record *record,
-		    const struct prof_event_info *info);
+		    const struct prof_event_info *info,
+		    const struct script_names *names);
 static void	 show_other(struct out *out,
 		    const struct prof_record *record);
 
@@ -58,6 +65,39 @@ show_frames(struct out *out, const char *mark, const uint64_t *frames,
 }
 
 static void
+show_names(struct out *out, const struct prof_record *record,
+    const struct script_names *names, bool is_kernel)
+{
+	uint32_t n, count = is_kernel ? record->pr_nkernel : record->pr_nuser;
+	unsigned status = is_kernel ? record->pr_kstatus : record->pr_ustatus;
+	struct script_frame frame;
+
+	for (n = 0; n < count; n++) {
+		script_frame(names, record, is_kernel, n, &frame);
+		out_str(out, "\n\t");
+		out_hex(out, frame.sf_pc);
+		out_char(out, ' ');
+		out_text(out, frame.sf_function->fu_name);
+		if (frame.sf_function->fu_unnamed == PROF_NAMED) {
+			out_str(out, "+0x");
+			out_hex(out, frame.sf_offset);
+		}
+		out_str(out, " (");
+		out_text(out, frame.sf_function->fu_module);
+		out_char(out, ')');
+		if (frame.sf_line.ln_file != NULL) {
+			out_char(out, ' ');
+			out_text(out, frame.sf_line.ln_file);
+			out_fmt(out, ":%u", frame.sf_line.ln_number);
+		}
+	}
+	if (status > PROF_STACK_OK) {
+		out_str(out, is_kernel ? "\n\t+kernel " : "\n\t+user ");
+		out_str(out, stack_status_name(status));
+	}
+}
+
+static void
 show_args(struct out *out, const struct prof_record *record,
     const struct prof_event_info *info)
 {
@@ -84,9 +124,28 @@ show_args(struct out *out, const struct prof_record *record,
 	}
 }
 
+/* What counters had; of part of the time, where it was not their turn. */
+static void
+show_values(struct out *out, const struct prof_record *record,
+    const struct prof_event_info *info, const struct script_names *names)
+{
+	for (uint32_t n = 0; n < record->pr_nvalues &&
+	    n < info->pi_ncounters; n++) {
+		out_char(out, ' ');
+		out_text(out, prof_reader_event(names->sn_reader,
+		    info->pi_counter[n])->pi_name);
+		out_char(out, '=');
+		out_u64(out, record->pr_values[n]);
+	}
+	if (record->pr_values_running_ns < record->pr_values_ns)
+		out_fmt(out, " (counted %.1f %% of the time)",
+		    100 * (double)record->pr_values_running_ns /
+		    (double)record->pr_values_ns);
+}
+
 static void
 show_sample(struct out *out, const struct prof_record *record,
-    const struct prof_event_info *info)
+    const struct prof_event_info *info, const struct script_names *names)
 {
 	out_text(out, info->pi_name);
 	out_str(out, ": ");
@@ -97,6 +156,13 @@ show_sample(struct out *out, const struct prof_record *record,
 		out_str(out, " nested");
 	if (record->pr_nargs > 0)
 		show_args(out, record, info);
+	if (record->pr_nvalues > 0)
+		show_values(out, record, info, names);
+	if (names->sn_symbols != NULL) {
+		show_names(out, record, names, true);
+		show_names(out, record, names, false);
+		return;
+	}
 	show_frames(out, "  k", record->pr_kernel, record->pr_nkernel,
 	    record->pr_kstatus);
 	show_frames(out, "  u", record->pr_user, record->pr_nuser,
@@ -158,7 +224,8 @@ show_other(struct out *out, const struct prof_record *record)
 
 void
 script_text(struct out *out, const struct prof_record *record,
-    const struct prof_event_info *info, const char *comm)
+    const struct prof_event_info *info, const char *comm,
+    const struct script_names *names)
 {
 	if (comm[0] != '\0') {
 		out_text(out, comm);
@@ -180,7 +247,7 @@ script_text(struct out *out, const struct prof_record *record,
 	show_time(out, record->pr_time_ns);
 	out_str(out, ": ");
 	if (record->pr_type == PROF_R_SAMPLE && info != NULL)
-		show_sample(out, record, info);
+		show_sample(out, record, info, names);
 	else
 		show_other(out, record);
 	out_char(out, '\n');

@@ -11,59 +11,26 @@
 
 #include "stats.h"
 
-/* An event that is throttled on a CPU now. */
-struct stats_throttle {
-	uint32_t	 th_event;
-	uint32_t	 th_cpu;
-	uint64_t	 th_since_ns;	/* 0: it is not */
-};
-
-static int	 throttle(struct stats *stats,
-		    const struct prof_record *record);
-static int	 take(struct stats *stats, const struct prof_record *record);
-
-static int
-throttle(struct stats *stats, const struct prof_record *record)
+/* A sample, and the values of counters that it brings. */
+static void
+see(struct stats *stats, const struct prof_record *record)
 {
-	struct stats_throttle *th, *grown;
-	size_t n;
+	const struct prof_event_info *info =
+	    prof_reader_event(stats->st_reader, record->pr_event);
 
-	for (n = 0; n < stats->st_nthrottle; n++) {
-		th = &stats->st_throttle[n];
-		if (th->th_event == record->pr_event &&
-		    th->th_cpu == record->pr_cpu)
-			break;
-	}
-	if (n == stats->st_nthrottle) {
-		grown = reallocarray(stats->st_throttle, n + 1,
-		    sizeof(*grown));
-		if (grown == NULL)
-			return (-1);
-		stats->st_throttle = grown;
-		stats->st_nthrottle++;
-		memset(&grown[n], 0, sizeof(*grown));
-		grown[n].th_event = record->pr_event;
-		grown[n].th_cpu = record->pr_cpu;
-	}
-	th = &stats->st_throttle[n];
-	if (record->pr_type == PROF_R_THROTTLE) {
-		stats->st_throttles++;
-		th->th_since_ns = record->pr_time_ns;
-	} else if (th->th_since_ns != 0) {
-		stats->st_throttled_ns += record->pr_time_ns -
-		    th->th_since_ns;
-		th->th_since_ns = 0;
-	}
-	return (0);
+	stats->st_seen[record->pr_event]++;
+	for (uint32_t n = 0; n < record->pr_nvalues &&
+	    n < info->pi_ncounters; n++)
+		stats->st_seen[info->pi_counter[n]]++;
 }
 
-static int
+static void
 take(struct stats *stats, const struct prof_record *record)
 {
 	switch (record->pr_type) {
 	case PROF_R_SAMPLE:
 		if (record->pr_event < stats->st_nevents)
-			stats->st_seen[record->pr_event]++;
+			see(stats, record);
 		break;
 	case PROF_R_MARK:
 		stats->st_marks++;
@@ -84,7 +51,6 @@ take(struct stats *stats, const struct prof_record *record)
 		break;
 	case PROF_R_THROTTLE:
 	case PROF_R_UNTHROTTLE:
-		return (throttle(stats, record));
 	case PROF_R_STOP:
 		break;
 	default:
@@ -94,7 +60,25 @@ take(struct stats *stats, const struct prof_record *record)
 	/* Tasks and maps from before the start bear no time of theirs. */
 	if (stats->st_start_ns != 0 && record->pr_time_ns > stats->st_end_ns)
 		stats->st_end_ns = record->pr_time_ns;
-	return (0);
+}
+
+/* Sums over all events. */
+static int
+throttled(struct stats *stats)
+{
+	struct prof_throttled *by_event = calloc(stats->st_nevents + 1,
+	    sizeof(*by_event));
+	int rv = -1;
+
+	if (by_event != NULL)
+		rv = prof_reader_throttled(stats->st_reader, by_event,
+		    &stats->st_span_ns);
+	for (size_t e = 0; rv == 0 && e < stats->st_nevents; e++) {
+		stats->st_throttles += by_event[e].to_times;
+		stats->st_throttled_ns += by_event[e].to_ns;
+	}
+	free(by_event);
+	return (rv);
 }
 
 int
@@ -106,23 +90,14 @@ stats_collect(struct stats *stats)
 	stats->st_nevents = prof_reader_nevents(stats->st_reader);
 	stats->st_seen = calloc(stats->st_nevents + 1,
 	    sizeof(*stats->st_seen));
-	if (stats->st_seen == NULL) {
+	if (stats->st_seen == NULL || throttled(stats) == -1) {
 		msg_error("report", "out of memory", "free memory");
 		return (-1);
 	}
-	while ((rv = prof_reader_next(stats->st_reader, &record)) == 1) {
-		if (take(stats, &record) == 0)
-			continue;
-		msg_error("report", "out of memory", "free memory");
-		return (-1);
-	}
+	while ((rv = prof_reader_next(stats->st_reader, &record)) == 1)
+		take(stats, &record);
 	if (rv == -1)
 		msg_prof("report", prof_reader_error(stats->st_reader));
-	for (size_t n = 0; n < stats->st_nthrottle; n++) {
-		if (stats->st_throttle[n].th_since_ns != 0)
-			stats->st_throttled_ns += stats->st_end_ns -
-			    stats->st_throttle[n].th_since_ns;
-	}
 	return (rv);
 }
 
@@ -130,7 +105,6 @@ void
 stats_free(struct stats *stats)
 {
 	free(stats->st_seen);
-	free(stats->st_throttle);
 }
 
 const char *
@@ -151,33 +125,18 @@ stats_imbalance(const struct stats *stats, size_t event,
 	else if (pa->pa_read != pa->pa_stored)
 		snprintf(buffer, size, "stored %" PRIu64 ", but %" PRIu64
 		    " read from the stream", pa->pa_stored, pa->pa_read);
-	else if (pa->pa_written != pa->pa_read)
+	else if (prof_reader_event(stats->st_reader, event)->pi_is_counter) {
+		/* Those that came nested are in a later sample. */
+		if (seen != pa->pa_stored - pa->pa_nested_stored)
+			snprintf(buffer, size, "stored %" PRIu64 ", but %"
+			    PRIu64 " in the file", pa->pa_stored, seen);
+	} else if (pa->pa_written != pa->pa_read)
 		snprintf(buffer, size, "read %" PRIu64 ", but %" PRIu64
 		    " written", pa->pa_read, pa->pa_written);
 	else if (seen != pa->pa_written)
 		snprintf(buffer, size, "written %" PRIu64 ", but %" PRIu64
 		    " in the file", pa->pa_written, seen);
 	return (buffer[0] == '\0' ? NULL : buffer);
-}
-
-/*
- * A clock's count goes on through the periods that its timer was late for;
- * those were counted as late.  A bound of 0 is unknown when the event is one
- * by frequency, whose periods vary.
- */
-uint64_t
-stats_hidden(const struct stats *stats, size_t event,
-    const struct prof_accounting *pa)
-{
-	const struct prof_event_info *info =
-	    prof_reader_event(stats->st_reader, event);
-	double rest = (double)pa->pa_unaccounted -
-	    (double)pa->pa_late * (double)info->pi_period;
-
-	if (!pa->pa_has_count || info->pi_period == 0)
-		return (0);
-	/* Below: the count stood still while the event was throttled. */
-	return (rest > (double)pa->pa_bound ? (uint64_t)rest : 0);
 }
 
 double
@@ -209,8 +168,7 @@ stats_throttled(const struct stats *stats)
 		if (prof_reader_accounting(stats->st_reader, e, -1, &pa) == 0)
 			instances += pa.pa_instances;
 	}
-	all = (double)instances *
-	    (double)(stats->st_end_ns - stats->st_start_ns);
+	all = (double)instances * (double)stats->st_span_ns;
 	if (all <= 0)
 		return (-1);
 	all = (double)stats->st_throttled_ns / all;

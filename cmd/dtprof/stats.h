@@ -20,8 +20,7 @@ struct stats {
 	uint64_t	 st_throttled_ns; /* summed over events and CPUs */
 	uint64_t	 st_start_ns;
 	uint64_t	 st_end_ns;
-	struct stats_throttle *st_throttle;
-	size_t		 st_nthrottle;
+	uint64_t	 st_span_ns;	/* that events could be throttled in */
 };
 
 /* -------------------------------------------------------------- stats.c */
@@ -33,26 +32,59 @@ void	stats_free(struct stats *stats);
 /*
  * Does an event's accounting balance?  NULL, or what does not, in a sentence
  * that is borrowed from buffer.  What the kernel never showed to us is no
- * imbalance; stats_hidden tells.
+ * imbalance; prof_accounting_hidden tells.
  */
 const char *stats_imbalance(const struct stats *stats, size_t event,
 	    const struct prof_accounting *pa, char *buffer, size_t size);
-
-/*
- * Of unaccounted, what neither open intervals nor late timers explain: what
- * the kernel skipped.  In the event's unit.
- */
-uint64_t stats_hidden(const struct stats *stats, size_t event,
-	    const struct prof_accounting *pa);
 
 /* Shares from 0 to 1; below 0: not known. */
 double	stats_complete_stacks(const struct stats *stats);
 double	stats_throttled(const struct stats *stats);
 double	stats_multiplexed(const struct stats *stats);
 
+/* ------------------------------------------------------- stats_names.c */
+
+/* Samples of one reason in one module. */
+struct stats_row {
+	unsigned	 ro_why;	/* enum prof_unnamed, or of a stack */
+	const char	*ro_module;	/* "": none */
+	uint64_t	 ro_samples;
+};
+
+struct stats_rows {
+	struct stats_row *sr_row;	/* the worst first */
+	size_t		 sr_n;
+	uint64_t	 sr_sum;	/* of all, with the others */
+	uint64_t	 sr_others;	/* of modules too many to tell apart */
+};
+
+struct stats_names {
+	struct prof_symbols *sn_symbols;
+	uint64_t	 sn_samples;
+	uint64_t	 sn_resolved;	/* innermost frame has a name */
+	uint64_t	 sn_without;	/* no pc was recorded */
+	struct stats_rows sn_unresolved;
+	uint64_t	 sn_stacks;	/* of user space, asked for */
+	struct stats_rows sn_truncated;
+};
+
+/* Read everything again; 0, or -1 with a message printed. */
+int	stats_names_collect(struct stats_names *names,
+	    struct prof_reader *reader);
+void	stats_names_free(struct stats_names *names);
+void	stats_names_text(const struct stats_names *names, struct out *out);
+/* A member "names" behind others. */
+void	stats_names_json(const struct stats_names *names, struct out *out);
+
 /* --------------------------------------------- stats_text.c, _json.c */
 
-void	stats_text(const struct stats *stats, struct out *out, bool per_cpu);
-void	stats_json(const struct stats *stats, struct out *out);
+void	stats_text(const struct stats *stats,
+	    const struct stats_names *names, struct out *out, bool per_cpu);
+void	stats_json(const struct stats *stats,
+	    const struct stats_names *names, struct out *out);
+/* Its parts, for report_json.c: up to accounting, and quality. */
+void	stats_json_begin(const struct stats *stats, struct out *out);
+void	stats_json_quality(const struct stats *stats, struct out *out,
+	    double unresolved);
 
 #endif /* STATS_H */

@@ -14,7 +14,7 @@ static void	 show_recording(const struct stats *stats, struct out *out);
 static void	 show_event(const struct stats *stats, struct out *out,
 		    size_t event);
 static void	 show_counts(struct out *out,
-		    const struct prof_accounting *pa);
+		    const struct prof_accounting *pa, bool is_counter);
 static void	 show_stacks(struct out *out, const char *name,
 		    const uint64_t *counts);
 static void	 show_accounting(const struct stats *stats, struct out *out,
@@ -79,7 +79,9 @@ show_event(const struct stats *stats, struct out *out, size_t event)
 	out_char(out, ',');
 	key_str(out, "unit", info->pi_unit);
 	out_fmt(out, ",\"period\":%" PRIu64 ",\"frequency_hz\":%" PRIu64
-	    ",\"args\":[", info->pi_period, info->pi_frequency_hz);
+	    ",\"is_counter\":", info->pi_period, info->pi_frequency_hz);
+	out_str(out, info->pi_is_counter ? "true,\"args\":[" :
+	    "false,\"args\":[");
 	for (uint32_t n = 0; n < info->pi_nargs; n++) {
 		out_str(out, n == 0 ? "{" : ",{");
 		key_str(out, "name", info->pi_arg_names[n]);
@@ -91,7 +93,8 @@ show_event(const struct stats *stats, struct out *out, size_t event)
 }
 
 static void
-show_counts(struct out *out, const struct prof_accounting *pa)
+show_counts(struct out *out, const struct prof_accounting *pa,
+    bool is_counter)
 {
 	const struct {
 		const char	*co_name;
@@ -120,10 +123,17 @@ show_counts(struct out *out, const struct prof_accounting *pa)
 		    "\"running_ns\":null");
 		return;
 	}
-	out_fmt(out, ",\"count\":%" PRIu64 ",\"unaccounted\":%" PRId64
-	    ",\"unaccounted_bound\":%" PRIu64 ",\"enabled_ns\":%" PRIu64
-	    ",\"running_ns\":%" PRIu64, pa->pa_count, pa->pa_unaccounted,
-	    pa->pa_bound, pa->pa_enabled_ns, pa->pa_running_ns);
+	out_fmt(out, ",\"count\":%" PRIu64, pa->pa_count);
+	/* What a counter counted for others is not missing. */
+	if (is_counter)
+		out_str(out, ",\"unaccounted\":null,"
+		    "\"unaccounted_bound\":null");
+	else
+		out_fmt(out, ",\"unaccounted\":%" PRId64
+		    ",\"unaccounted_bound\":%" PRIu64, pa->pa_unaccounted,
+		    pa->pa_bound);
+	out_fmt(out, ",\"enabled_ns\":%" PRIu64 ",\"running_ns\":%" PRIu64,
+	    pa->pa_enabled_ns, pa->pa_running_ns);
 }
 
 static void
@@ -142,18 +152,20 @@ show_accounting(const struct stats *stats, struct out *out, size_t event)
 {
 	struct prof_accounting pa;
 	char buffer[256];
+	const struct prof_event_info *info =
+	    prof_reader_event(stats->st_reader, event);
 	const char *wrong;
 
 	if (prof_reader_accounting(stats->st_reader, event, -1, &pa) == -1)
 		return;
 	out_str(out, event == 0 ? "\n{" : ",\n{");
-	key_str(out, "event", prof_reader_event(stats->st_reader,
-	    event)->pi_name);
-	show_counts(out, &pa);
+	key_str(out, "event", info->pi_name);
+	show_counts(out, &pa, info->pi_is_counter);
 	out_fmt(out, ",\"in_file\":%" PRIu64, stats->st_seen[event]);
 	show_stacks(out, "kernel_stacks", pa.pa_kstack);
 	show_stacks(out, "user_stacks", pa.pa_ustack);
-	out_fmt(out, ",\"hidden\":%" PRIu64, stats_hidden(stats, event, &pa));
+	out_fmt(out, ",\"hidden\":%" PRIu64, prof_accounting_hidden(info,
+	    &pa));
 	wrong = stats_imbalance(stats, event, &pa, buffer, sizeof(buffer));
 	out_fmt(out, ",\"balances\":%s,", wrong == NULL ? "true" : "false");
 	key_str(out, "imbalance", wrong);
@@ -170,7 +182,7 @@ show_share(struct out *out, const char *name, double share)
 }
 
 void
-stats_json(const struct stats *stats, struct out *out)
+stats_json_begin(const struct stats *stats, struct out *out)
 {
 	out_fmt(out, "{\"schema_version\":%d,\n", SCHEMA_VERSION);
 	show_recording(stats, out);
@@ -180,14 +192,33 @@ stats_json(const struct stats *stats, struct out *out)
 	out_str(out, "],\n\"accounting\":[");
 	for (size_t e = 0; e < stats->st_nevents; e++)
 		show_accounting(stats, out, e);
-	out_str(out, "],\n\"quality\":{");
+	out_char(out, ']');
+}
+
+void
+stats_json_quality(const struct stats *stats, struct out *out,
+    double unresolved)
+{
+	out_str(out, ",\n\"quality\":{");
 	show_share(out, "complete_stacks", stats_complete_stacks(stats));
 	out_char(out, ',');
-	/* Nothing is resolved here, so nothing is unresolved. */
-	show_share(out, "unresolved", -1);
+	show_share(out, "unresolved", unresolved);
 	out_char(out, ',');
 	show_share(out, "throttled", stats_throttled(stats));
 	out_char(out, ',');
 	show_share(out, "multiplexed", stats_multiplexed(stats));
-	out_str(out, "}}\n");
+	out_char(out, '}');
+}
+
+void
+stats_json(const struct stats *stats, const struct stats_names *names,
+    struct out *out)
+{
+	const uint64_t named = names->sn_samples - names->sn_without;
+
+	stats_json_begin(stats, out);
+	stats_json_quality(stats, out, named == 0 ? -1 :
+	    (double)names->sn_unresolved.sr_sum / (double)named);
+	stats_names_json(names, out);
+	out_str(out, "}\n");
 }

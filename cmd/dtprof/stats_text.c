@@ -18,17 +18,20 @@ static void	 show_row(struct out *out, const char *name,
 		    const struct prof_accounting *pa);
 static void	 show_table(const struct stats *stats, struct out *out,
 		    int cpu);
-static void	 show_beside_of(struct out *out, const char *name,
+static void	 show_beside_of(struct out *out,
+		    const struct prof_event_info *info,
 		    const struct prof_accounting *pa);
 static void	 show_beside(const struct stats *stats, struct out *out);
 static void	 show_stacks(const struct stats *stats, struct out *out);
 static void	 show_stack_row(struct out *out, const char *name,
 		    const char *kind, const uint64_t *counts);
+static void	 show_unwind(const struct stats *stats, struct out *out);
 static void	 show_hidden(const struct stats *stats, struct out *out,
 		    size_t event, const struct prof_accounting *pa);
 static void	 show_balance(const struct stats *stats, struct out *out);
 
 #define NAME_WIDTH	20
+#define MAX_NOTES	32
 
 static void
 show_info(const struct stats *stats, struct out *out, const char *label,
@@ -41,6 +44,18 @@ show_info(const struct stats *stats, struct out *out, const char *label,
 	out_fmt(out, "%-12s ", label);
 	out_text(out, value);
 	out_char(out, '\n');
+}
+
+/* What the recorder said about how it was made. */
+static void
+show_notes(const struct stats *stats, struct out *out)
+{
+	char key[32];
+
+	for (size_t n = 0; n < MAX_NOTES; n++) {
+		snprintf(key, sizeof(key), "note.%zu", n);
+		show_info(stats, out, "note", key);
+	}
 }
 
 static void
@@ -68,6 +83,7 @@ show_head(const struct stats *stats, struct out *out)
 		    strcmp(path, "bpf") == 0 ? "BPF programs (path bpf)" :
 		    strcmp(path, "perf") == 0 ? "perf rings, user space of "
 		    "own processes only (path perf)" : "an unknown path");
+	show_notes(stats, out);
 	if (stats->st_end_ns > stats->st_start_ns)
 		out_fmt(out, "duration     %.3f s\n",
 		    (double)(stats->st_end_ns - stats->st_start_ns) / 1e9);
@@ -118,7 +134,9 @@ show_events(const struct stats *stats, struct out *out)
 			out_fmt(out, "  at %" PRIu64 " Hz, in ",
 			    info->pi_frequency_hz);
 		else
-			out_str(out, "  every firing, in ");
+			out_str(out, info->pi_is_counter ?
+			    "  counted, with each sample, in " :
+			    "  every firing, in ");
 		out_text(out, info->pi_unit);
 		out_char(out, '\n');
 	}
@@ -156,7 +174,7 @@ show_table(const struct stats *stats, struct out *out, int cpu)
 }
 
 static void
-show_beside_of(struct out *out, const char *name,
+show_beside_of(struct out *out, const struct prof_event_info *info,
     const struct prof_accounting *pa)
 {
 	const struct {
@@ -176,13 +194,17 @@ show_beside_of(struct out *out, const char *name,
 	if (!any)
 		return;
 	out_str(out, "  ");
-	show_name(out, name);
+	show_name(out, info->pi_name);
 	for (size_t n = 0; n < sizeof(counts) / sizeof(counts[0]); n++) {
 		if (counts[n].co_value != 0)
 			out_fmt(out, " %s %" PRIu64, counts[n].co_name,
 			    counts[n].co_value);
 	}
-	if (pa->pa_has_count)
+	if (pa->pa_has_count && info->pi_is_counter)
+		out_fmt(out, "\n  %*s count %" PRIu64 ", whoever ran; with "
+		    "samples came %" PRIu64, NAME_WIDTH, "", pa->pa_count,
+		    pa->pa_weight);
+	else if (pa->pa_has_count)
 		out_fmt(out, "\n  %*s count %" PRIu64 " unaccounted %" PRId64
 		    " (may be up to %" PRIu64 ")", NAME_WIDTH, "",
 		    pa->pa_count, pa->pa_unaccounted, pa->pa_bound);
@@ -198,7 +220,7 @@ show_beside(const struct stats *stats, struct out *out)
 	for (size_t e = 0; e < stats->st_nevents; e++) {
 		if (prof_reader_accounting(stats->st_reader, e, -1, &pa) == 0)
 			show_beside_of(out, prof_reader_event(
-			    stats->st_reader, e)->pi_name, &pa);
+			    stats->st_reader, e), &pa);
 	}
 }
 
@@ -249,7 +271,7 @@ show_hidden(const struct stats *stats, struct out *out, size_t event,
 {
 	const struct prof_event_info *info =
 	    prof_reader_event(stats->st_reader, event);
-	const uint64_t hidden = stats_hidden(stats, event, pa);
+	const uint64_t hidden = prof_accounting_hidden(info, pa);
 
 	if (hidden == 0)
 		return;
@@ -258,6 +280,67 @@ show_hidden(const struct stats *stats, struct out *out, size_t event,
 	out_fmt(out, ": %" PRIu64 " %s passed unseen: the kernel skipped "
 	    "the program, which other BPF programs can cause\n", hidden,
 	    info->pi_unit);
+}
+
+/* Figures that the recorder has left, on a line; none where it has not. */
+static void
+show_figures(const struct stats *stats, struct out *out, const char *title,
+    const char *const keys[][2], size_t nkeys)
+{
+	const char *value;
+
+	if (prof_reader_info(stats->st_reader, keys[0][0]) == NULL)
+		return;
+	out_char(out, '\n');
+	out_str(out, title);
+	for (size_t n = 0; n < nkeys; n++) {
+		value = prof_reader_info(stats->st_reader, keys[n][0]);
+		out_str(out, n == 0 ? ": " : ", ");
+		out_str(out, keys[n][1]);
+		out_char(out, ' ');
+		out_text(out, value == NULL ? "?" : value);
+	}
+	out_char(out, '\n');
+}
+
+/* What it took to walk stacks: by tables, and from copies of them. */
+static void
+show_unwind(const struct stats *stats, struct out *out)
+{
+	static const char *const tables[][2] = {
+		{ "unwind.modules", "files" }, { "unwind.tables", "tables" },
+		{ "unwind.bytes", "bytes" }, { "unwind.evicted", "evicted" },
+		{ "unwind.calls", "bpf(2) calls while recording" }
+	};
+	static const char *const copies[][2] = {
+		{ "snapshots.taken", "taken" },
+		{ "snapshots.refused", "refused" },
+		{ "snapshots.cut", "cut" },
+		{ "snapshots.whole", "whole stacks from them" }
+	};
+	static const char *const kept[][2] = {
+		{ "names.places", "places met" },
+		{ "names.modules", "modules" },
+		{ "names.functions", "functions" },
+		{ "names.late", "modules too late" },
+		{ "names.dropped", "places too many" }
+	};
+	static const char *const verified[][2] = {
+		{ "verify.same", "identical" }, { "verify.short", "short" },
+		{ "verify.doubt", "left to libunwind" },
+		{ "verify.earlier", "libunwind ended earlier" },
+		{ "verify.further", "the kernel ended earlier" },
+		{ "verify.differ", "different" }
+	};
+
+	show_figures(stats, out, "unwind tables", tables,
+	    sizeof(tables) / sizeof(tables[0]));
+	show_figures(stats, out, "copies of stacks", copies,
+	    sizeof(copies) / sizeof(copies[0]));
+	show_figures(stats, out, "names in the recording", kept,
+	    sizeof(kept) / sizeof(kept[0]));
+	show_figures(stats, out, "walked both ways", verified,
+	    sizeof(verified) / sizeof(verified[0]));
 }
 
 static void
@@ -296,18 +379,31 @@ show_balance(const struct stats *stats, struct out *out)
 	}
 }
 
-void
-stats_text(const struct stats *stats, struct out *out, bool per_cpu)
+/* Perf rings are accounted for as a whole. */
+static void
+show_cpus(const struct stats *stats, struct out *out)
 {
 	int cpu;
 
+	if (prof_reader_cpu(stats->st_reader, 0) == -1)
+		out_str(out, "\nby cpu: not known, recorded without BPF\n");
+	for (size_t n = 0; (cpu = prof_reader_cpu(stats->st_reader, n)) != -1;
+	    n++)
+		show_table(stats, out, cpu);
+}
+
+void
+stats_text(const struct stats *stats, const struct stats_names *names,
+    struct out *out, bool per_cpu)
+{
 	show_head(stats, out);
 	show_events(stats, out);
 	show_table(stats, out, -1);
-	for (size_t n = 0; per_cpu && (cpu = prof_reader_cpu(
-	    stats->st_reader, n)) != -1; n++)
-		show_table(stats, out, cpu);
+	if (per_cpu)
+		show_cpus(stats, out);
 	show_beside(stats, out);
 	show_stacks(stats, out);
+	stats_names_text(names, out);
+	show_unwind(stats, out);
 	show_balance(stats, out);
 }

@@ -61,11 +61,28 @@ term_status_init(struct term_status *status, bool wanted)
  * the same terminal then stands on the line instead of behind it.
  */
 void
-term_status_show(struct term_status *status, const struct prof_status *now)
+term_status_line(struct term_status *status, const char *text)
 {
 	struct winsize size = { .ws_col = 80 };
+	char line[320];
+	int length = (int)strlen(text);
+
+	if (!status->ts_on)
+		return;
+	ioctl(STDERR_FILENO, TIOCGWINSZ, &size);
+	/* A line that wraps cannot be erased. */
+	if (size.ws_col > 1 && length >= size.ws_col)
+		length = size.ws_col - 1;
+	snprintf(line, sizeof(line), ERASE "%.*s\r", length, text);
+	write_all(line);
+	status->ts_shown = true;
+}
+
+void
+term_status_show(struct term_status *status, const struct prof_status *now)
+{
 	const uint64_t now_ns = term_now_ns();
-	char bytes[32], text[256], line[320];
+	char bytes[32], text[256];
 	double rate;
 
 	if (!status->ts_on || now_ns < status->ts_next_ns)
@@ -80,13 +97,7 @@ term_status_show(struct term_status *status, const struct prof_status *now)
 	    "%.1f s  %llu samples  %.0f/s  %llu lost  %s", now->ps_elapsed_s,
 	    (unsigned long long)now->ps_samples, rate,
 	    (unsigned long long)now->ps_lost, bytes);
-	ioctl(STDERR_FILENO, TIOCGWINSZ, &size);
-	/* A line that wraps cannot be erased. */
-	if (size.ws_col > 1 && strlen(text) >= size.ws_col)
-		text[size.ws_col - 1] = '\0';
-	snprintf(line, sizeof(line), ERASE "%s\r", text);
-	write_all(line);
-	status->ts_shown = true;
+	term_status_line(status, text);
 }
 
 void

@@ -35,18 +35,32 @@ from_counts(struct prof_accounting *pa, const volatile struct dtp_counts *cn)
 	}
 }
 
-/* A timer that was silent at the end owes the periods since it was due. */
+static uint64_t
+slower(const struct prof_session *session, const struct prof_event *event)
+{
+	const uint64_t times =
+	    session->se_bpf.bp_instance[event->ev_id].in_slower;
+
+	return (times > 1 ? times : 1);
+}
+
+/*
+ * A timer that was silent at the end owes the periods since it was due; a
+ * firing stands for several where the rate was lowered.
+ */
 static uint64_t
 last_late(const struct prof_session *session, const struct prof_event *event,
     uint64_t due_ns)
 {
+	const uint64_t times = slower(session, event);
+
 	if (due_ns == 0)
 		due_ns = session->se_start_ns;
 	if (!event->ev_is_timer || event->ev_attr.freq ||
 	    session->se_stop_ns < due_ns)
 		return (0);
 	return ((session->se_stop_ns - due_ns) /
-	    event->ev_attr.sample_period);
+	    (event->ev_attr.sample_period * times) * times);
 }
 
 /*
@@ -56,19 +70,21 @@ last_late(const struct prof_session *session, const struct prof_event *event,
  */
 static uint64_t
 bound_of(const struct prof_event *event, const struct prof_accounting *pa,
-    uint64_t weight_max)
+    uint64_t weight_max, uint64_t times)
 {
 	if (event->ev_attr.freq)
 		return (2 * pa->pa_instances * weight_max);
 	if (event->ev_is_timer)
-		return (2 * pa->pa_instances * event->ev_attr.sample_period);
-	return (pa->pa_instances * event->ev_attr.sample_period);
+		return (2 * pa->pa_instances * times *
+		    event->ev_attr.sample_period);
+	return (pa->pa_instances * times * event->ev_attr.sample_period);
 }
 
 /* The difference can only be told where count and weights stand together. */
 static void
-from_count(struct prof_accounting *pa, const struct prof_event *event,
-    const struct prof_count *count, uint64_t weight, uint64_t weight_max)
+from_count(const struct prof_session *session, struct prof_accounting *pa,
+    const struct prof_event *event, const struct prof_count *count,
+    uint64_t weight, uint64_t weight_max)
 {
 	if (count->ct_instances == 0)
 		return;
@@ -77,8 +93,32 @@ from_count(struct prof_accounting *pa, const struct prof_event *event,
 	pa->pa_enabled_ns = count->ct_enabled_ns;
 	pa->pa_running_ns = count->ct_running_ns;
 	pa->pa_instances = count->ct_instances;
-	pa->pa_bound = bound_of(event, pa, weight_max);
+	pa->pa_bound = bound_of(event, pa, weight_max,
+	    slower(session, event));
 	pa->pa_unaccounted = (int64_t)(count->ct_value - weight);
+}
+
+/*
+ * A counter: how many samples were to bring its value, which the first
+ * counts for all.  What is not in a sample belongs to nobody here, or is yet
+ * to come, so of count and weight no difference is made.
+ */
+static void
+counter_row(struct prof_session *session, uint32_t cpu, uint32_t e,
+    struct prof_accounting *pa)
+{
+	const uint32_t first = session->se_bpf.bp_nevents -
+	    (uint32_t)session->se_nvalues;
+	const struct prof_count *count = &session->se_counts[(size_t)cpu *
+	    session->se_bpf.bp_nevents + e];
+
+	from_counts(pa, prof_bpf_counts(&session->se_bpf, cpu, first));
+	pa->pa_has_count = count->ct_instances != 0;
+	pa->pa_count = count->ct_value;
+	pa->pa_enabled_ns = count->ct_enabled_ns;
+	pa->pa_running_ns = count->ct_running_ns;
+	pa->pa_instances = count->ct_instances;
+	pa->pa_read = prof_drain_read(session->se_drain, cpu, e);
 }
 
 /* One event on one CPU. */
@@ -91,14 +131,22 @@ cpu_row(struct prof_session *session, uint32_t cpu, uint32_t e,
 	    e);
 	const struct prof_count *count = &session->se_counts[(size_t)cpu *
 	    session->se_bpf.bp_nevents + e];
+	unsigned n;
 
 	memset(pa, 0, sizeof(*pa));
+	if (event->ev_kind == PROF_KIND_COUNTER) {
+		counter_row(session, cpu, e, pa);
+		return;
+	}
 	from_counts(pa, cn);
+	for (n = 0; n < DTP_S_NSTATUS; n++)
+		pa->pa_ustack[n] += (uint64_t)prof_drain_finished(
+		    session->se_drain, cpu, e, n);
 	pa->pa_read = prof_drain_read(session->se_drain, cpu, e);
 	if (count->ct_instances != 0)
 		pa->pa_late += last_late(session, event, cn->cn_last_ns);
-	from_count(pa, event, count, pa->pa_weight + pa->pa_outside_weight,
-	    cn->cn_weight_max);
+	from_count(session, pa, event, count,
+	    pa->pa_weight + pa->pa_outside_weight, cn->cn_weight_max);
 }
 
 /* What no CPU has alone: misses of a program, counters on a task. */
@@ -113,6 +161,11 @@ task_row(struct prof_session *session, uint32_t e,
 	memset(pa, 0, sizeof(*pa));
 	pa->pa_missed = session->se_missed[e];
 	pa->pa_written = prof_writer_written(session->se_writer, e);
+	if (session->se_events.el_event[e]->ev_kind == PROF_KIND_COUNTER) {
+		pa->pa_weight = prof_drain_sum(session->se_drain, e -
+		    (bpf->bp_nevents - (uint32_t)session->se_nvalues));
+		return;
+	}
 	for (cpu = 0; cpu < bpf->bp_ncpus; cpu++) {
 		const struct dtp_counts *cn = prof_bpf_counts(bpf, cpu, e);
 
@@ -120,9 +173,9 @@ task_row(struct prof_session *session, uint32_t e,
 		if (cn->cn_weight_max > weight_max)
 			weight_max = cn->cn_weight_max;
 	}
-	from_count(pa, session->se_events.el_event[e], &session->se_counts[
-	    (size_t)bpf->bp_ncpus * bpf->bp_nevents + e], weight,
-	    weight_max);
+	from_count(session, pa, session->se_events.el_event[e],
+	    &session->se_counts[(size_t)bpf->bp_ncpus * bpf->bp_nevents + e],
+	    weight, weight_max);
 }
 
 static int

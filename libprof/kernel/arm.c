@@ -135,13 +135,16 @@ prof_session_arm(struct prof_session *session)
 	if (session->se_state != PROF_INIT)
 		return (prof_fail(&session->se_error, PROF_E_BUSY,
 		    "armed already"));
-	if (session->se_events.el_n < 2)
+	if (session->se_events.el_n - session->se_nvalues < 2)
 		return (prof_fail(&session->se_error, PROF_E_EMPTY,
 		    "no event to record"));
 	raise_limits();
+	if (!prof_proc_usable(&session->se_error))
+		goto fail;
 	if (prof_targets_check(session) == -1 ||
 	    compile_filters(session) == -1 || choose_cpus(session) == -1 ||
-	    choose_buffer(session) == -1 || choose_path(session) == -1)
+	    choose_buffer(session) == -1 || choose_path(session) == -1 ||
+	    prof_values_check(session) == -1)
 		goto fail;
 	if (po->po_argv != NULL && prof_command_spawn(
 	    &session->se_command, po->po_argv, &session->se_error) == -1)
@@ -159,6 +162,23 @@ fail:
 	return (-1);
 }
 
+/* The kernel's part is recorded all the same: names are not addresses. */
+static int
+note_hidden_names(struct prof_session *session)
+{
+	struct prof_err why = { 0 };
+	size_t n;
+
+	for (n = 1; n < session->se_events.el_n; n++)
+		if (prof_event_parts(session, session->se_events.el_event[n]) &
+		    DTP_P_KSTACK)
+			break;
+	if (n == session->se_events.el_n || prof_kernel_names_shown(&why))
+		return (0);
+	return (prof_session_add_note(session, "the recording gets no names "
+	    "of the kernel's functions: %s; %s", why.pe_text, why.pe_cure));
+}
+
 static int
 choose_path(struct prof_session *session)
 {
@@ -167,9 +187,9 @@ choose_path(struct prof_session *session)
 	size_t n;
 
 	if (po->po_path != PROF_PATH_PERF) {
-		session->se_use_bpf = prof_bpf_allowed(&why);
+		session->se_use_bpf = prof_bpf_usable(&why);
 		if (session->se_use_bpf)
-			return (0);
+			return (note_hidden_names(session));
 		if (po->po_path == PROF_PATH_BPF) {
 			session->se_error = why;
 			return (-1);
@@ -180,7 +200,7 @@ choose_path(struct prof_session *session)
 		    PROF_KIND_PERF)
 			goto needs;
 	if (po->po_target == PROF_TARGET_CGROUP || po->po_comm != NULL ||
-	    po->po_filter != NULL)
+	    po->po_filter != NULL || session->se_nvalues > 0)
 		goto needs;
 	return (prof_session_add_note(session, "recording without BPF, own "
 	    "processes and user space only%s%s%s%s", why.pe_code ? ": " : "",
@@ -188,7 +208,8 @@ choose_path(struct prof_session *session)
 needs:
 	if (why.pe_code == PROF_OK)
 		return (prof_fail(&session->se_error, PROF_E_PERMISSION,
-		    "tracepoints, filters and cgroups need BPF"));
+		    "tracepoints, filters, cgroups and values of counters "
+		    "need BPF"));
 	session->se_error = why;
 	return (-1);
 }
@@ -197,13 +218,14 @@ needs:
 static int
 open_unwind(struct prof_session *session)
 {
+	uint64_t max_bytes = session->se_options.po_unwind_bytes;
 	int fds[5];
 
 	if (session->se_options.po_callgraph != PROF_CALLGRAPH_AUTO)
 		return (0);
 	prof_bpf_unwind_fds(&session->se_bpf, fds);
 	session->se_unwind = prof_unwind_new(fds, session->se_bpf.bp_ncpus,
-	    UNWIND_MAX, &session->se_error);
+	    max_bytes != 0 ? max_bytes : UNWIND_MAX, &session->se_error);
 	return (session->se_unwind == NULL ? -1 : 0);
 }
 
@@ -227,14 +249,27 @@ publish(struct prof_session *session)
 	} while (prof_now_ns() < until_ns);
 }
 
+/* Stacks are walked in user space where the kernel's walk does not do. */
+static int
+open_snapshots(struct prof_session *session)
+{
+	if (session->se_options.po_callgraph != PROF_CALLGRAPH_AUTO &&
+	    session->se_options.po_callgraph != PROF_CALLGRAPH_DWARF)
+		return (0);
+	session->se_snapshots = prof_snapshots_new(
+	    session->se_options.po_verify != 0);
+	return (session->se_snapshots == NULL ?
+	    prof_fail_nomem(&session->se_error) : 0);
+}
+
 static int
 arm_bpf(struct prof_session *session)
 {
 	struct prof_bpf *bpf = &session->se_bpf;
 	struct prof_rings_options ro = { 0 };
 
-	if (prof_bpf_load(session) == -1 || prof_bpf_attach(session) == -1 ||
-	    open_unwind(session) == -1)
+	if (open_snapshots(session) == -1 || prof_bpf_load(session) == -1 ||
+	    prof_bpf_attach(session) == -1 || open_unwind(session) == -1)
 		return (-1);
 	session->se_counts = calloc((size_t)(bpf->bp_ncpus + 1) *
 	    bpf->bp_nevents, sizeof(*session->se_counts));
@@ -269,7 +304,13 @@ arm_rings(struct prof_session *session)
 	ro.ro_samples = true;
 	ro.ro_inherit = !po->po_no_inherit &&
 	    po->po_target != PROF_TARGET_TIDS;
-	ro.ro_callchain = po->po_callgraph != PROF_CALLGRAPH_NONE;
+	ro.ro_callchain = po->po_callgraph == PROF_CALLGRAPH_FP;
+	if (open_snapshots(session) == -1)
+		return (-1);
+	ro.ro_snapshots = session->se_snapshots;
+	if (session->se_snapshots != NULL)
+		ro.ro_stack_bytes = (uint32_t)prof_stack_bytes(po,
+		    false);
 	ro.ro_events = session->se_events.el_event + 1;
 	ro.ro_nevents = session->se_events.el_n - 1;
 	if (po->po_target == PROF_TARGET_COMMAND) {
@@ -376,6 +417,11 @@ event_info(struct prof_session *session, const struct prof_event *event)
 	}
 	info.pi_is_syscall = event->ev_kind == PROF_KIND_SYSCALL;
 	info.pi_parts = prof_event_parts(session, event);
+	if (info.pi_parts & DTP_P_VALUES)
+		info.pi_ncounters = (uint32_t)session->se_nvalues;
+	for (n = 0; n < info.pi_ncounters; n++)
+		info.pi_counter[n] = (uint32_t)(session->se_events.el_n -
+		    session->se_nvalues + n);
 	return (prof_writer_event(session->se_writer, &info));
 }
 
@@ -388,6 +434,10 @@ open_output(struct prof_session *session)
 	    &session->se_error);
 	if (session->se_writer == NULL)
 		return (-1);
+	session->se_hits = prof_hits_new(session->se_use_bpf ?
+	    PROF_LIVES_ALL : PROF_LIVES_PERF);
+	if (session->se_hits == NULL)
+		return (prof_fail_nomem(&session->se_error));
 	if (prof_describe(session) == -1)
 		goto fail;
 	for (n = 0; n < session->se_events.el_n; n++)
@@ -422,8 +472,12 @@ prof_session_undo(struct prof_session *session)
 	session->se_drain = NULL;
 	free(session->se_gaps);
 	session->se_gaps = NULL;
+	prof_snapshots_free(session->se_snapshots);
+	session->se_snapshots = NULL;
 	prof_unwind_free(session->se_unwind);
 	session->se_unwind = NULL;
+	prof_hits_free(session->se_hits);
+	session->se_hits = NULL;
 	prof_bpf_fini(&session->se_bpf);
 	free(session->se_counts);
 	free(session->se_missed);

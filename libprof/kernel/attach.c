@@ -53,14 +53,16 @@ prof_bpf_attach(struct prof_session *session)
 		if (rv == -1)
 			return (-1);
 	}
-	return (0);
+	return (prof_values_attach(session));
 }
 
 static int
 attach_raw_program(struct prof_session *session, struct prof_event *event,
     struct prof_instance *instance, int prog, const char *tracepoint)
 {
-	int fd = bpf_raw_tracepoint_open(tracepoint, prog);
+	/* Those of system calls know theirs, for the types' sake (tp_btf). */
+	int fd = bpf_raw_tracepoint_open(event->ev_kind == PROF_KIND_SYSCALL ?
+	    NULL : tracepoint, prog);
 
 	if (fd < 0 && (fd == -ENOENT || errno == ENOENT)) {
 		prof_fail(&session->se_error, PROF_E_EVENT_UNSUPPORTED,
@@ -84,7 +86,11 @@ attach_raw(struct prof_session *session, struct prof_event *event)
 	    &session->se_bpf.bp_instance[event->ev_id];
 	const struct bpf_program *program;
 
-	if (event->ev_kind != PROF_KIND_PROC)
+	if (event->ev_kind == PROF_KIND_COUNTER &&
+	    !prof_values_is_first(session, event))
+		return (0);
+	if (event->ev_kind != PROF_KIND_PROC &&
+	    event->ev_kind != PROF_KIND_COUNTER)
 		return (attach_raw_program(session, event, instance,
 		    instance->in_prog[0], event->ev_tracepoint));
 	program = NULL;
@@ -99,6 +105,22 @@ attach_raw(struct prof_session *session, struct prof_event *event)
 	return (0);
 }
 
+int
+prof_bpf_keep_perf(struct prof_session *session,
+    const struct prof_event *event, int fd, int cpu)
+{
+	struct prof_instance *instance =
+	    &session->se_bpf.bp_instance[event->ev_id];
+	size_t ncpus = instance->in_nperf;
+
+	if (keep_fd(&instance->in_perf_cpu, &ncpus, cpu) == -1 ||
+	    keep_fd(&instance->in_perf, &instance->in_nperf, fd) == -1) {
+		close(fd);
+		return (prof_fail_nomem(&session->se_error));
+	}
+	return (0);
+}
+
 /* One counter: opened disabled, its program linked, not started. */
 static int
 attach_one(struct prof_session *session, struct prof_event *event, int pid,
@@ -107,9 +129,12 @@ attach_one(struct prof_session *session, struct prof_event *event, int pid,
 	struct prof_instance *instance =
 	    &session->se_bpf.bp_instance[event->ev_id];
 	struct perf_event_attr attr = event->ev_attr;
-	size_t ncpus = instance->in_nperf;
 	int fd, link;
 
+	if (attr.freq && instance->in_slower > 1)
+		attr.sample_freq /= instance->in_slower;
+	else if (instance->in_slower > 1)
+		attr.sample_period *= instance->in_slower;
 	attr.disabled = 1;
 	attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED |
 	    PERF_FORMAT_TOTAL_TIME_RUNNING;
@@ -119,10 +144,8 @@ attach_one(struct prof_session *session, struct prof_event *event, int pid,
 	if (fd == -1)
 		return (prof_perf_explain(&session->se_error, event, errno,
 		    pid, cpu));
-	if (keep_fd(&instance->in_perf, &instance->in_nperf, fd) == -1 ||
-	    keep_fd(&instance->in_perf_cpu, &ncpus, cpu) == -1) {
-		return (prof_fail_nomem(&session->se_error));
-	}
+	if (prof_bpf_keep_perf(session, event, fd, cpu) == -1)
+		return (-1);
 	link = bpf_link_create(instance->in_prog[0], fd, BPF_PERF_EVENT,
 	    NULL);
 	if (link < 0)
@@ -158,20 +181,64 @@ attach_perf(struct prof_session *session, struct prof_event *event)
 	return (0);
 }
 
+/* Those that follow the leader of their group are switched with it. */
+static bool
+is_switched(const struct prof_session *session, uint32_t e)
+{
+	const struct prof_event *event = session->se_events.el_event[e];
+
+	return (event->ev_kind != PROF_KIND_COUNTER ||
+	    prof_values_is_first(session, event));
+}
+
+/* counters: those alone whose values samples bring. */
 static int
-each_perf(struct prof_session *session, unsigned long request)
+each_perf(struct prof_session *session, unsigned long request, bool counters)
 {
 	struct prof_bpf *bpf = &session->se_bpf;
 	uint32_t e;
 	size_t n;
 
-	for (e = 0; e < bpf->bp_nevents; e++)
+	for (e = 0; e < bpf->bp_nevents; e++) {
+		if (!is_switched(session, e) || (counters &&
+		    session->se_events.el_event[e]->ev_kind !=
+		    PROF_KIND_COUNTER))
+			continue;
 		for (n = 0; n < bpf->bp_instance[e].in_nperf; n++)
 			if (ioctl(bpf->bp_instance[e].in_perf[n], request,
 			    0) == -1)
 				return (prof_fail(&session->se_error,
 				    PROF_E_KERNEL, "%s: cannot be switched",
 				    session->se_events.el_event[e]->ev_name));
+	}
+	return (0);
+}
+
+/*
+ * Other counters take over, with another period: that of a clock which runs
+ * cannot be changed without the kernel naming the old one in each sample.
+ * The old ones stay as they are until all counts are read.
+ */
+int
+prof_bpf_slow_down(struct prof_session *session, uint32_t e, uint64_t slower)
+{
+	struct prof_instance *in = &session->se_bpf.bp_instance[e];
+	const size_t before = in->in_nperf;
+	const uint64_t was = in->in_slower;
+	size_t n;
+
+	in->in_slower = slower;
+	if (attach_perf(session, session->se_events.el_event[e]) == -1) {
+		in->in_slower = was;
+		return (-1);
+	}
+	for (n = 0; n < before; n++)
+		(void)ioctl(in->in_perf[n], PERF_EVENT_IOC_DISABLE, 0);
+	for (; n < in->in_nperf; n++)
+		if (ioctl(in->in_perf[n], PERF_EVENT_IOC_ENABLE, 0) == -1)
+			return (prof_fail(&session->se_error, PROF_E_KERNEL,
+			    "%s: cannot be switched",
+			    session->se_events.el_event[e]->ev_name));
 	return (0);
 }
 
@@ -181,9 +248,8 @@ prof_bpf_enable(struct prof_session *session)
 {
 	const struct prof_options *po = &session->se_options;
 
-	if (po->po_target == PROF_TARGET_COMMAND && po->po_no_inherit)
-		return (0);
-	return (each_perf(session, PERF_EVENT_IOC_ENABLE));
+	return (each_perf(session, PERF_EVENT_IOC_ENABLE,
+	    po->po_target == PROF_TARGET_COMMAND && po->po_no_inherit));
 }
 
 /* Partner: the load of co_state in stream.bpf.h. */
@@ -303,7 +369,7 @@ prof_bpf_stop(struct prof_session *session)
 	int tries, rv;
 
 	prof_bpf_state(bpf, DTP_STOPPED);
-	rv = each_perf(session, PERF_EVENT_IOC_DISABLE);
+	rv = each_perf(session, PERF_EVENT_IOC_DISABLE, false);
 	read_counts(session);
 	prof_bpf_detach(bpf);
 	/* An RCU grace period: whoever ran a program has come out of it. */

@@ -27,16 +27,20 @@
 #include "prov_profile.skel.h"
 #include "prov_static.skel.h"
 #include "prov_syscall.skel.h"
+#include "values.skel.h"
+
+#define SNAPSHOTS_HZ	200	/* that a CPU takes to help walks */
 
 /* The maps that all instances share; order of bp_map. */
 enum { MAP_STREAMS, MAP_RINGS, MAP_COUNTS, MAP_CONTROL, MAP_SCRATCH,
 	MAP_TARGETS, MAP_BELL, MAP_UW_PROCS, MAP_UW_MODULES, MAP_UW_ENTRIES,
-	MAP_UW_SLABS, MAP_UW_CACHE, MAP_UW_ALIAS, MAP_N };
+	MAP_UW_SLABS, MAP_UW_CACHE, MAP_UW_ALIAS, MAP_VALUES_FDS,
+	MAP_VALUES_CPUS, MAP_VALUES_TASKS, MAP_N };
 
 static const char *const map_names[MAP_N] = {
 	"streams", "rings", "counts", "control", "scratch", "targets", "bell",
 	"uw_procs", "uw_modules", "uw_entries", "uw_slabs", "uw_cache",
-	"uw_alias"
+	"uw_alias", "values_fds", "values_cpus", "values_tasks"
 };
 
 /* Opens a skeleton: the object, and where its configuration lies. */
@@ -73,6 +77,7 @@ SKELETON(prov_proc);
 SKELETON(prov_profile);
 SKELETON(prov_static);
 SKELETON(prov_syscall);
+SKELETON(values);
 
 static int	load_instance(struct prof_session *, struct prof_event *);
 static int	share_maps(struct prof_session *, struct bpf_object *, bool);
@@ -88,6 +93,8 @@ skeleton_of(const struct prof_event *event)
 		return (&skeleton_prov_static);
 	case PROF_KIND_SYSCALL:
 		return (&skeleton_prov_syscall);
+	case PROF_KIND_COUNTER:
+		return (&skeleton_values);
 	case PROF_KIND_PERF:
 		break;
 	}
@@ -164,6 +171,28 @@ counts_tasks(const struct prof_options *po)
 	    (po->po_target == PROF_TARGET_COMMAND && po->po_no_inherit));
 }
 
+/*
+ * Snapshots where walks need help are kept from flooding anybody; those that
+ * were asked for take what there is room for.
+ */
+static void
+configure_snapshots(const struct prof_session *session,
+    struct dtp_config *cfg)
+{
+	const struct prof_options *po = &session->se_options;
+	const uint64_t ring = session->se_bpf.bp_ring_bytes;
+	bool each = po->po_verify || po->po_callgraph == PROF_CALLGRAPH_DWARF;
+
+	if (session->se_snapshots == NULL ||
+	    (cfg->dc_parts & DTP_P_USTACK) == 0)
+		return;
+	cfg->dc_snap_mode = po->po_verify ? DTP_SNAP_ALL : each ?
+	    DTP_SNAP_ONLY : DTP_SNAP_DOUBT;
+	cfg->dc_snap_bytes = (uint32_t)prof_stack_bytes(po, true);
+	cfg->dc_snap_room = each ? ring / 4 * 3 : ring / 4;
+	cfg->dc_snap_ns = each ? 0 : 1000000000 / SNAPSHOTS_HZ;
+}
+
 /* Which records it makes is decided here, once, for both sides. */
 static void
 configure(const struct prof_session *session, const struct prof_event *event,
@@ -182,6 +211,10 @@ configure(const struct prof_session *session, const struct prof_event *event,
 	cfg->dc_bell_bytes = may_ring(event) ?
 	    (uint32_t)(bpf->bp_ring_bytes / 4) : 0;
 	cfg->dc_inherit = !po->po_no_inherit;
+	cfg->dc_nvalues = (uint32_t)session->se_nvalues;
+	cfg->dc_values = (uint32_t)(session->se_events.el_n -
+	    session->se_nvalues);
+	cfg->dc_values_ahead = prof_values_ahead(session);
 	switch (po->po_target) {
 	case PROF_TARGET_ALL:
 		cfg->dc_target_mode = DTP_TARGET_ALL;
@@ -209,6 +242,7 @@ configure(const struct prof_session *session, const struct prof_event *event,
 	    !counts_tasks(po))
 		cfg->dc_period_ns = event->ev_attr.sample_period;
 	cfg->dc_by_fp = po->po_callgraph == PROF_CALLGRAPH_FP;
+	configure_snapshots(session, cfg);
 	cfg->dc_skip_kernel = event->ev_attr.exclude_kernel;
 	cfg->dc_is_return = event->ev_is_return;
 	cfg->dc_nargs = event->ev_nargs;
@@ -226,8 +260,16 @@ static int
 explain_load(struct prof_session *session, const struct prof_event *event,
     int error_number)
 {
-	if (error_number == ENOMEM || error_number == EPERM)
+	if (error_number == ENOMEM || error_number == EPERM ||
+	    error_number == EMFILE)
 		return (prof_bpf_explain(&session->se_error, error_number));
+	/* The verifier gives up when a signal waits. */
+	if (error_number == EAGAIN || error_number == EINTR) {
+		prof_fail(&session->se_error, PROF_E_BUSY, "%s: interrupted "
+		    "by a signal while its program was loaded",
+		    event->ev_name);
+		return (prof_cure(&session->se_error, "start it again"));
+	}
 	prof_fail(&session->se_error, PROF_E_KERNEL, "%s: this kernel does "
 	    "not accept the program for it", event->ev_name);
 	return (prof_cure(&session->se_error, "try --call-graph none; to "
@@ -245,6 +287,11 @@ load_instance(struct prof_session *session, struct prof_event *event)
 	struct dtp_config *cfg;
 	bool first = event->ev_id == 0;
 	int rc;
+
+	/* One program moves the values of all counters. */
+	if (event->ev_kind == PROF_KIND_COUNTER &&
+	    !prof_values_is_first(session, event))
+		return (0);
 
 	instance->in_skel = skeleton->sk_open(&obj, &cfg);
 	if (instance->in_skel == NULL)
@@ -279,11 +326,14 @@ static int
 share_maps(struct prof_session *session, struct bpf_object *obj, bool size)
 {
 	struct prof_bpf *bpf = &session->se_bpf;
+	const uint32_t nvalues = (uint32_t)session->se_nvalues;
 	const uint32_t entries[MAP_N] = {
 		bpf->bp_ncpus, (uint32_t)bpf->bp_nrings,
 		bpf->bp_ncpus * bpf->bp_nevents, 1,
-		bpf->bp_ncpus * DTP_SCRATCH_SLOTS, DTP_MAX_TARGETS, 0,
-		0, 0, 0, 0, bpf->bp_ncpus * DTP_UW_CACHE, 0
+		bpf->bp_ncpus * DTP_SCRATCH_SLOTS, 1, 0,
+		0, 0, 0, 0, bpf->bp_ncpus * DTP_UW_CACHE, 0,
+		bpf->bp_ncpus * nvalues, bpf->bp_ncpus,
+		nvalues == 0 ? 0 : DTP_VALUES_TASKS
 	};
 	int n, rc = 0;
 
@@ -347,10 +397,13 @@ map_memory(struct prof_session *session)
 	    sizeof(*bpf->bp_counts)), PROT_READ);
 	bpf->bp_control = map_one(bpf, MAP_CONTROL,
 	    whole_pages(sizeof(*bpf->bp_control)), rw);
+	bpf->bp_targets = map_one(bpf, MAP_TARGETS,
+	    whole_pages(sizeof(*bpf->bp_targets)), rw);
 	bpf->bp_rings = map_one(bpf, MAP_RINGS,
 	    whole_pages(bpf->bp_rings_bytes), PROT_READ);
 	if (bpf->bp_streams == MAP_FAILED || bpf->bp_rings == MAP_FAILED ||
-	    bpf->bp_counts == MAP_FAILED || bpf->bp_control == MAP_FAILED)
+	    bpf->bp_counts == MAP_FAILED || bpf->bp_control == MAP_FAILED ||
+	    bpf->bp_targets == MAP_FAILED)
 		return (prof_fail(&session->se_error, PROF_E_NOMEM,
 		    "cannot map the streams (%zu bytes)",
 		    bpf->bp_rings_bytes));
@@ -384,9 +437,9 @@ prof_bpf_bell_clear(struct prof_bpf *bpf)
 }
 
 int
-prof_bpf_targets_fd(const struct prof_bpf *bpf)
+prof_bpf_values_fd(const struct prof_bpf *bpf)
 {
-	return (bpf->bp_map[MAP_TARGETS]);
+	return (bpf->bp_map[MAP_VALUES_FDS]);
 }
 
 /* Once all instances share them: what prof_unwind_new wants. */
@@ -418,6 +471,7 @@ prof_bpf_fini(struct prof_bpf *bpf)
 	unmap(bpf->bp_counts, (size_t)bpf->bp_ncpus * bpf->bp_nevents *
 	    sizeof(*bpf->bp_counts));
 	unmap(bpf->bp_control, sizeof(*bpf->bp_control));
+	unmap(bpf->bp_targets, sizeof(*bpf->bp_targets));
 	/* The first instance owns the maps' descriptors: last out. */
 	for (e = bpf->bp_nevents; bpf->bp_instance != NULL && e-- > 0; )
 		if (bpf->bp_instance[e].in_skel != NULL)

@@ -338,3 +338,18 @@ prof_build_ids_of_file(struct prof_build_ids *ids, int fd, uint64_t ino,
 	prof_build_ids_add(ids, &key, out, len);
 	return (len);
 }
+
+void
+prof_build_id(const char *path, char *text, size_t size)
+{
+	uint8_t id[20];
+	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	const uint32_t n = fd == -1 ? 0 : prof_build_id_of_file(fd, id);
+
+	if (fd != -1)
+		close(fd);
+	if (size > 0)
+		text[0] = '\0';
+	for (uint32_t i = 0; i < n && 2 * i + 2 < size; i++)
+		snprintf(text + 2 * i, 3, "%02x", id[i]);
+}

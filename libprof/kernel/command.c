@@ -106,8 +106,11 @@ prof_command_spawn(struct prof_command *command, char *const *argv,
 	command->cm_pidfd = (int)syscall(SYS_pidfd_open, command->cm_pid, 0);
 	return (0);
 fail:
-	prof_fail(error, PROF_E_COMMAND, "cannot start a process: %s",
-	    strerror(errno));
+	if (errno == EMFILE)
+		prof_open_files_explain(error, argv[0]);
+	else
+		prof_fail(error, PROF_E_COMMAND, "cannot start a process: "
+		    "%s", strerror(errno));
 	command->cm_pid = 0;
 	if (go[0] != -1) {
 		close(go[0]);

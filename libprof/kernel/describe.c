@@ -15,6 +15,8 @@
 
 #include "session_impl.h"
 
+#define PROF_VERIFY_TEXT	4160	/* a path, and numbers */
+
 static char *
 copy_string(const char *text, bool *failed)
 {
@@ -75,6 +77,8 @@ prof_options_copy(struct prof_options *to, const struct prof_options *from,
 	to->po_cgroup = copy_string(to->po_cgroup, &failed);
 	to->po_filter = copy_string(to->po_filter, &failed);
 	to->po_comm = copy_string(to->po_comm, &failed);
+	to->po_note = copy_string(to->po_note, &failed);
+	to->po_less = copy_string(to->po_less, &failed);
 	to->po_argv = copy_argv(to->po_argv, &failed);
 	if (failed)
 		return (prof_fail_nomem(error));
@@ -98,6 +102,8 @@ prof_options_free(struct prof_options *po)
 	free((void *)po->po_cgroup);
 	free((void *)po->po_filter);
 	free((void *)po->po_comm);
+	free((void *)po->po_note);
+	free((void *)po->po_less);
 }
 
 static int
@@ -136,6 +142,19 @@ say_cpu_model(struct prof_session *session)
 	return (rv);
 }
 
+/* Addresses of the kernel and numbers of devices hold for one boot. */
+static int
+say_boot(struct prof_session *session)
+{
+	char boot[64];
+
+	if (prof_proc_read("/proc/sys/kernel/random/boot_id", boot,
+	    sizeof(boot)) <= 0)
+		return (0);
+	boot[strcspn(boot, "\n")] = '\0';
+	return (say(session, "machine.boot", boot));
+}
+
 /* The command line, quoted so that it can be pasted into a shell. */
 static int
 say_command(struct prof_session *session)
@@ -172,21 +191,38 @@ say_command(struct prof_session *session)
 	return (rv);
 }
 
+static int
+say_notes(struct prof_session *session)
+{
+	char key[32];
+
+	for (; session->se_nstamped < session->se_nnotes;
+	    session->se_nstamped++) {
+		snprintf(key, sizeof(key), "note.%zu", session->se_nstamped);
+		if (say(session, key,
+		    session->se_notes[session->se_nstamped]) == -1)
+			return (-1);
+	}
+	return (0);
+}
+
 int
 prof_describe(struct prof_session *session)
 {
 	static const char *const targets[] = {
 		"all", "pids", "tids", "cgroup", "command"
 	};
+	static const char *const callgraphs[] = {
+		"none", "fp", "auto", "dwarf"
+	};
 	const struct prof_options *po = &session->se_options;
 	struct utsname un;
 	struct timespec ts;
-	char key[32];
-	size_t n;
 
 	uname(&un);
 	clock_gettime(CLOCK_REALTIME, &ts);
 	if (say(session, "dtprof.version", prof_version()) == -1 ||
+	    say_boot(session) == -1 ||
 	    say(session, "machine.kernel", un.release) == -1 ||
 	    say(session, "machine.arch", un.machine) == -1 ||
 	    say_number(session, "machine.cpus", session->se_ncpus) == -1 ||
@@ -196,8 +232,7 @@ prof_describe(struct prof_session *session)
 	    say_number(session, "time.monotonic_ns", prof_now_ns()) == -1 ||
 	    say(session, "path", session->se_use_bpf ? "bpf" : "perf") ==
 	    -1 || say(session, "target", targets[po->po_target]) == -1 ||
-	    say(session, "callgraph", po->po_callgraph ==
-	    PROF_CALLGRAPH_NONE ? "none" : "fp") == -1)
+	    say(session, "callgraph", callgraphs[po->po_callgraph]) == -1)
 		return (-1);
 	if (session->se_use_bpf && say_number(session, "buffer_bytes",
 	    session->se_bpf.bp_ring_bytes) == -1)
@@ -207,10 +242,134 @@ prof_describe(struct prof_session *session)
 		return (-1);
 	if (po->po_comm != NULL && say(session, "comm", po->po_comm) == -1)
 		return (-1);
-	for (n = 0; n < session->se_nnotes; n++) {
-		snprintf(key, sizeof(key), "note.%zu", n);
-		if (say(session, key, session->se_notes[n]) == -1)
+	if (po->po_less != NULL && say(session, "less.event",
+	    po->po_less) == -1)
+		return (-1);
+	if (!session->se_use_bpf && say(session, "less.path",
+	    "user space of own processes only") == -1)
+		return (-1);
+	return (say_notes(session));
+}
+
+int
+prof_describe_overhead(struct prof_session *session)
+{
+	const struct prof_overhead *ov = &session->se_overhead;
+	char text[64];
+
+	if (session->se_options.po_max_overhead != 0 &&
+	    (say_number(session, "overhead.recorder_ns",
+	    ov->ov_recorder_ns) == -1 || (ov->ov_was_measured &&
+	    say_number(session, "overhead.programs_ns",
+	    ov->ov_programs_ns) == -1)))
+		return (-1);
+	if (ov->ov_slower > 1) {
+		snprintf(text, sizeof(text), "rate lowered to 1/%llu",
+		    (unsigned long long)ov->ov_slower);
+		if (say(session, "less.rate", text) == -1)
+			return (-1);
+	}
+	return (say_notes(session));
+}
+
+/* The comparison: how many of each kind, and where they went apart. */
+static int
+say_verified(struct prof_session *session)
+{
+	static const char *const kinds[] = {
+		"same", "short", "doubt", "earlier", "further", "differ"
+	};
+	uint64_t sum[sizeof(kinds) / sizeof(kinds[0])] = { 0 };
+	struct prof_verify_row row;
+	char key[32], text[PROF_VERIFY_TEXT];
+	size_t n, place = 0;
+
+	for (n = 0; prof_session_verified(session, n, &row) == 1; n++) {
+		sum[row.vr_kind] += row.vr_samples;
+		if (row.vr_kind < PROF_VERIFY_EARLIER)
+			continue;
+		snprintf(key, sizeof(key), "verify.place.%zu", place++);
+		snprintf(text, sizeof(text), "%llu %s %u %llx %s",
+		    (unsigned long long)row.vr_samples, kinds[row.vr_kind],
+		    row.vr_status, (unsigned long long)row.vr_address,
+		    row.vr_module);
+		if (say(session, key, text) == -1)
+			return (-1);
+	}
+	for (n = 0; n < sizeof(kinds) / sizeof(kinds[0]); n++) {
+		snprintf(key, sizeof(key), "verify.%s", kinds[n]);
+		if (say_number(session, key, sum[n]) == -1)
 			return (-1);
 	}
 	return (0);
+}
+
+int
+prof_describe_snapshots(struct prof_session *session)
+{
+	const struct prof_bpf *bpf = &session->se_bpf;
+	uint64_t taken = 0, late = 0, cut = 0, walked, whole;
+	size_t n;
+
+	if (session->se_snapshots == NULL)
+		return (0);
+	prof_snapshots_count(session->se_snapshots, &walked, &whole);
+	for (n = 0; session->se_use_bpf &&
+	    n < (size_t)bpf->bp_ncpus * bpf->bp_nevents; n++) {
+		taken += bpf->bp_counts[n].cn_snapshots;
+		late += bpf->bp_counts[n].cn_snap_late;
+		cut += bpf->bp_counts[n].cn_snap_cut;
+	}
+	if (!session->se_use_bpf)
+		taken = walked;
+	if (say_number(session, "snapshots.taken", taken) == -1 ||
+	    say_number(session, "snapshots.refused", late) == -1 ||
+	    say_number(session, "snapshots.cut", cut) == -1 ||
+	    say_number(session, "snapshots.walked", walked) == -1 ||
+	    say_number(session, "snapshots.whole", whole) == -1)
+		return (-1);
+	return (session->se_options.po_verify ? say_verified(session) : 0);
+}
+
+int
+prof_describe_unwind(struct prof_session *session)
+{
+	struct prof_unwind_stats stats;
+
+	if (session->se_unwind == NULL)
+		return (0);
+	prof_unwind_stats(session->se_unwind, &stats);
+	if (say_number(session, "unwind.modules", stats.us_modules) == -1 ||
+	    say_number(session, "unwind.tables", stats.us_tables) == -1 ||
+	    say_number(session, "unwind.bytes", stats.us_bytes) == -1 ||
+	    say_number(session, "unwind.evicted", stats.us_evicted) == -1)
+		return (-1);
+	return (say_number(session, "unwind.calls", stats.us_calls));
+}
+
+static int
+put_names(void *arg, const void *body, size_t len)
+{
+	struct prof_session *session = arg;
+
+	if (prof_writer_symbols(session->se_writer, body, len) == 0)
+		return (0);
+	session->se_error = *prof_writer_error(session->se_writer);
+	return (-1);
+}
+
+int
+prof_describe_names(struct prof_session *session)
+{
+	struct prof_hits_stats stats;
+
+	if (prof_hits_tables(session->se_hits, put_names, session,
+	    &stats) == -1)
+		return (-1);
+	if (say_number(session, "names.places", stats.hs_places) == -1 ||
+	    say_number(session, "names.modules", stats.hs_modules) == -1 ||
+	    say_number(session, "names.functions", stats.hs_functions) == -1 ||
+	    say_number(session, "names.late", stats.hs_late) == -1)
+		return (-1);
+	return (say_number(session, "names.dropped", stats.hs_dropped));
 }

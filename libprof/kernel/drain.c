@@ -48,6 +48,7 @@ struct lane {
 	uint64_t	 la_newest_ns;	/* of all that was scanned */
 	uint64_t	 la_safe_ns;	/* nothing older can still come */
 	uint64_t	*la_read;	/* records taken, per event */
+	int64_t		*la_finished;	/* [event * DTP_S_NSTATUS + status] */
 };
 
 struct prof_drain {
@@ -59,10 +60,12 @@ struct prof_drain {
 	uint64_t	 dn_until_ns;
 	unsigned	 dn_fill;
 	uint32_t	*dn_parts;	/* DTP_P_* of each event */
+	uint64_t	 dn_sums[DTP_MAX_VALUES];	/* of values read */
 	struct prof_record dn_record;
 	char		 dn_strings[DTP_MAX_ARGS][DTP_STR_LEN + 1];
 	char		 dn_comm[DTP_COMM_LEN + 1];
 	char		 dn_path[DTP_PATH_LEN];
+	struct prof_collect dn_collect;
 };
 
 static int	scan_lane(struct prof_drain *, struct lane *);
@@ -88,7 +91,9 @@ lane_init(struct prof_drain *drain, struct lane *lane, uint32_t cpu)
 		return (-1);
 	}
 	lane->la_read = calloc(bpf->bp_nevents, sizeof(*lane->la_read));
-	return (lane->la_read == NULL ? -1 : 0);
+	lane->la_finished = calloc((size_t)bpf->bp_nevents * DTP_S_NSTATUS,
+	    sizeof(*lane->la_finished));
+	return (lane->la_read == NULL || lane->la_finished == NULL ? -1 : 0);
 }
 
 struct prof_drain *
@@ -135,6 +140,7 @@ prof_drain_free(struct prof_drain *drain)
 			munmap(drain->dn_lanes[n].la_pending,
 			    drain->dn_pending_bytes);
 		free(drain->dn_lanes[n].la_read);
+		free(drain->dn_lanes[n].la_finished);
 	}
 	free(drain->dn_lanes);
 	free(drain->dn_parts);
@@ -161,6 +167,25 @@ prof_drain_read(const struct prof_drain *drain, uint32_t cpu, uint32_t event)
 	for (n = 0; n < drain->dn_nlanes; n++)
 		if (drain->dn_lanes[n].la_cpu == cpu)
 			return (drain->dn_lanes[n].la_read[event]);
+	return (0);
+}
+
+uint64_t
+prof_drain_sum(const struct prof_drain *drain, uint32_t value)
+{
+	return (drain->dn_sums[value]);
+}
+
+int64_t
+prof_drain_finished(const struct prof_drain *drain, uint32_t cpu,
+    uint32_t event, unsigned status)
+{
+	size_t n;
+
+	for (n = 0; n < drain->dn_nlanes; n++)
+		if (drain->dn_lanes[n].la_cpu == cpu)
+			return (drain->dn_lanes[n].la_finished[
+			    event * DTP_S_NSTATUS + status]);
 	return (0);
 }
 
@@ -342,18 +367,95 @@ scan_lane(struct prof_drain *drain, struct lane *lane)
 	return (0);
 }
 
+static const struct dtp_rec *
+record_of(const struct prof_drain *drain, const struct lane *lane,
+    const struct waiting *waiting)
+{
+	return ((const struct dtp_rec *)(lane->la_ring +
+	    (waiting->wa_position & drain->dn_ring_mask)));
+}
+
+static bool
+is_of_snapshot(const struct dtp_rec *rec)
+{
+	return (rec->dr_type == DTP_T_SNAPSHOT ||
+	    rec->dr_type == DTP_T_PIECE);
+}
+
+/* The lane's n-th record belongs to a sample of that time. */
+static bool
+is_together(const struct lane *lane, size_t n, uint64_t time_ns)
+{
+	return (n < lane->la_n &&
+	    lane->la_pending[n].wa_time_ns == time_ns);
+}
+
+/*
+ * The sample that was just decoded is the lane's first.  When a snapshot
+ * follows it, the stack is finished with what was mapped at that time.
+ */
+static int
+finish_stack(struct prof_drain *drain, struct lane *lane,
+    const struct dtp_rec *rec)
+{
+	struct prof_session *session = drain->dn_session;
+	int64_t *finished = &lane->la_finished[rec->dr_event *
+	    DTP_S_NSTATUS];
+	struct prof_collect *collect = &drain->dn_collect;
+	const struct dtp_rec *next;
+	size_t n = lane->la_first + 1;
+
+	if (!is_together(lane, n, rec->dr_time_ns))
+		return (0);
+	prof_collect_begin(collect);
+	for (; is_together(lane, n, rec->dr_time_ns); n++) {
+		next = record_of(drain, lane, &lane->la_pending[n]);
+		if (next->dr_event == rec->dr_event && is_of_snapshot(next))
+			prof_collect_add(collect, next);
+	}
+	if (!collect->co_has_head)
+		return (0);
+	if (prof_session_catch_up(session, rec->dr_time_ns) != 0)
+		return (-1);
+	finished[drain->dn_record.pr_ustatus]--;
+	prof_snapshots_finish(session->se_snapshots, &drain->dn_record,
+	    collect->co_kept, &collect->co_snapshot);
+	finished[drain->dn_record.pr_ustatus]++;
+	return (0);
+}
+
+/* A sample, and the values that it brings. */
+static void
+count_read(const struct prof_drain *drain, struct lane *lane,
+    const struct dtp_rec *rec)
+{
+	const struct prof_session *session = drain->dn_session;
+	size_t n = session->se_events.el_n - session->se_nvalues;
+
+	lane->la_read[rec->dr_event]++;
+	if (rec->dr_type == DTP_T_SAMPLE &&
+	    (drain->dn_parts[rec->dr_event] & DTP_P_VALUES))
+		while (n < session->se_events.el_n)
+			lane->la_read[n++]++;
+}
+
 static int
 hand_over(struct prof_drain *drain, struct lane *lane,
     const struct waiting *waiting)
 {
-	const struct dtp_rec *rec = (const struct dtp_rec *)(lane->la_ring +
-	    (waiting->wa_position & drain->dn_ring_mask));
+	const struct dtp_rec *rec = record_of(drain, lane, waiting);
 
-	lane->la_read[rec->dr_event]++;
+	if (is_of_snapshot(rec))
+		return (0);
+	count_read(drain, lane, rec);
 	if (decode(drain, rec) == -1)
 		return (prof_fail(&drain->dn_session->se_error,
 		    PROF_E_DAMAGED, "a record of event %u is too short",
 		    rec->dr_event));
+	if (rec->dr_type == DTP_T_SAMPLE &&
+	    drain->dn_session->se_snapshots != NULL &&
+	    finish_stack(drain, lane, rec) == -1)
+		return (-1);
 	return (prof_session_take(drain->dn_session, &drain->dn_record));
 }
 
@@ -400,6 +502,30 @@ decode_args(struct prof_drain *drain, const struct prof_event *event,
 	return (0);
 }
 
+/* Values that are not known yet come with a later sample. */
+static int
+decode_values(struct prof_drain *drain, struct cursor *cursor)
+{
+	const struct prof_session *session = drain->dn_session;
+	const uint32_t n = (uint32_t)session->se_nvalues;
+	struct prof_record *pr = &drain->dn_record;
+	const struct dtp_values *values = take(cursor,
+	    offsetof(struct dtp_values, vl_value) + n * sizeof(uint64_t));
+
+	if (values == NULL)
+		return (-1);
+	if (values->vl_enabled_ns == 0 && values->vl_running_ns == 0)
+		return (0);
+	pr->pr_nvalues = n;
+	pr->pr_values_ns = values->vl_enabled_ns;
+	pr->pr_values_running_ns = values->vl_running_ns;
+	for (uint32_t i = 0; i < n; i++) {
+		pr->pr_values[i] = values->vl_value[i];
+		drain->dn_sums[i] += values->vl_value[i];
+	}
+	return (0);
+}
+
 static int
 decode_stack(struct prof_record *pr, struct cursor *cursor)
 {
@@ -431,7 +557,7 @@ decode_sample(struct prof_drain *drain, const struct dtp_rec *rec,
 	pr->pr_type = PROF_R_SAMPLE;
 	pr->pr_weight = 1;
 	pr->pr_ip = 0;
-	pr->pr_nargs = pr->pr_nkernel = pr->pr_nuser = 0;
+	pr->pr_nargs = pr->pr_nkernel = pr->pr_nuser = pr->pr_nvalues = 0;
 	pr->pr_kstatus = pr->pr_ustatus = PROF_STACK_NONE;
 	pr->pr_comm = "";
 	if (parts & DTP_P_WEIGHT) {
@@ -454,6 +580,8 @@ decode_sample(struct prof_drain *drain, const struct dtp_rec *rec,
 		memcpy(drain->dn_comm, at, DTP_COMM_LEN);
 		pr->pr_comm = drain->dn_comm;
 	}
+	if ((parts & DTP_P_VALUES) && decode_values(drain, cursor) == -1)
+		return (-1);
 	if (parts & (DTP_P_KSTACK | DTP_P_USTACK))
 		return (decode_stack(pr, cursor));
 	return (0);

@@ -28,17 +28,10 @@ static int	names_unknown(struct prof_names *names,
 		    struct prof_err *error);
 static size_t	names_colons(const char *text);
 
-/*
- * In the order in which they are asked: those whose names cannot be mistaken
- * first, counters last since libpfm4 has to be asked for them.
- */
 const struct prof_provider *const prof_providers[] = {
-	&prof_provider_profile,
-	&prof_provider_interval,
-	&prof_provider_syscall,
-	&prof_provider_static,
-	&prof_provider_proc,
-	&prof_provider_pmc,
+#define PROF_PROVIDER(name) &prof_provider_##name,
+#include "providers.def"
+#undef PROF_PROVIDER
 	NULL
 };
 

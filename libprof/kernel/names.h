@@ -105,9 +105,10 @@ struct btf *prof_names_btf(struct prof_names *names);	/* borrowed */
 char	*prof_names_tracefs_read(struct prof_names *names, const char *path);
 
 extern const struct prof_provider *const prof_providers[];	/* NULL-ended */
-extern const struct prof_provider prof_provider_pmc, prof_provider_profile,
-    prof_provider_interval, prof_provider_static, prof_provider_syscall,
-    prof_provider_proc;
+#define PROF_PROVIDER(name) extern const struct prof_provider \
+    prof_provider_##name;
+#include "providers.def"
+#undef PROF_PROVIDER
 
 /* ------------------------------------------------------ tracepoints.c */
 
@@ -205,6 +206,27 @@ bool	prof_pfm_ready(struct prof_names *names);
 int	prof_pfm_list(struct prof_names *names,
 	    int (*fn)(void *arg, const char *name, const char *desc),
 	    void *arg);
+
+/* An event with one of its unit masks, as libpfm4 knows it. */
+struct prof_pfm_pmu {
+	const char	*pu_name;
+	const char	*pu_desc;
+	bool		 pu_is_present;
+	bool		 pu_is_core;
+};
+struct prof_pfm_event {
+	const struct prof_pfm_pmu *pe_pmu;
+	const char	*pe_name;	/* "skx::L2_RQSTS:MISS" */
+	const char	*pe_desc;
+	bool		 pe_is_precise;
+};
+typedef int prof_pfm_fn(void *arg, const struct prof_pfm_event *event);
+/* Of the PMUs present (glob NULL), or of all that the glob matches. */
+int	prof_pfm_each(struct prof_names *names, const char *glob,
+	    prof_pfm_fn *fn, void *arg);
+const char *prof_pfm_pmu_at(struct prof_names *names, size_t n);
+/* What one of perf's names means; borrowed, or made in the buffer. */
+const char *prof_counter_desc(const char *name, char *buffer, size_t size);
 /* Put a value where a format file says; -1: it does not fit. */
 int	prof_sysfs_spread(const char *format, uint64_t value,
 	    struct prof_counter *counter);
@@ -213,6 +235,20 @@ int	prof_sysfs_list(int (*fn)(void *arg, const char *name), void *arg);
 
 int	prof_pmc_list(struct prof_names *names, prof_list_fn *fn, void *arg,
 	    const char **why);
+
+/* Why an event cannot be counted on ourselves; NULL: it can.  Static. */
+const char *prof_pmc_why_not(uint32_t type, uint64_t config);
+
+/* --------------------------------------------------- counter_match.c */
+
+/* A question taken apart: its words, in their other forms too. */
+struct prof_question;
+struct prof_question *prof_question_new(const char *words);
+/* How well name and description answer it; 0: they do not. */
+unsigned prof_question_score(const struct prof_question *question,
+	    const char *name, const char *desc, size_t may_miss);
+size_t	prof_question_nwords(const struct prof_question *question);
+void	prof_question_free(struct prof_question *question);
 
 /* What an event's rate means, and which it has when nobody says. */
 enum prof_pace {

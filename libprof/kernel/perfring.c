@@ -26,7 +26,6 @@
 
 #include "perfring.h"
 
-#define DEFAULT_RING	524288
 #define FIRST_BACKLOG	4096
 #define RECORD_MAX	65536	/* header.size has 16 bits */
 
@@ -46,7 +45,7 @@ ring_bytes(size_t wanted)
 	size_t bytes = (size_t)sysconf(_SC_PAGESIZE);
 
 	if (wanted == 0)
-		wanted = DEFAULT_RING;
+		wanted = PROF_RING_BYTES;
 	while (bytes < wanted && bytes <= SIZE_MAX / 4)
 		bytes *= 2;
 	return (bytes);
@@ -64,6 +63,8 @@ rings_new(const struct prof_rings_options *options)
 	rings->rs_inherit = options->ro_inherit;
 	rings->rs_enable_on_exec = options->ro_enable_on_exec;
 	rings->rs_callchain = options->ro_callchain;
+	rings->rs_stack_bytes = options->ro_stack_bytes;
+	rings->rs_snapshots = options->ro_snapshots;
 	rings->rs_has_lost = rings->rs_has_build_id = true;
 	rings->rs_ring = calloc(options->ro_ncpus, sizeof(*rings->rs_ring));
 	rings->rs_poll = calloc(options->ro_ncpus, sizeof(*rings->rs_poll));
@@ -103,6 +104,7 @@ add_events(struct prof_rings *rings,
 		added->re_layout.ly_event = event->ev_id;
 		added->re_layout.ly_has_period = event->ev_attr.freq;
 		added->re_layout.ly_has_chain = options->ro_callchain;
+		added->re_layout.ly_stack_bytes = options->ro_stack_bytes;
 		added->re_layout.ly_max_stack = (uint32_t)max_stack;
 		if (!event->ev_attr.freq)
 			added->re_layout.ly_period =

@@ -7,6 +7,7 @@
 #define PERFRING_H
 
 #include "prof_impl.h"
+#include "unwind/snapshot.h"
 
 /* Of a descriptor: it brings the side band, not samples. */
 #define RING_SIDE_BAND	UINT32_MAX
@@ -80,6 +81,7 @@ struct ring_event {
 		uint32_t ly_event;	/* pr_event */
 		bool	 ly_has_period;	/* by frequency: it is in the sample */
 		bool	 ly_has_chain;
+		uint32_t ly_stack_bytes; /* copied at most; 0: no copy */
 		uint64_t ly_period;	/* else this */
 		uint32_t ly_max_stack;
 	}		 re_layout;
@@ -120,6 +122,7 @@ struct prof_rings {
 	bool		 rs_has_lost;	/* PERF_FORMAT_LOST */
 	bool		 rs_has_build_id;
 	bool		 rs_callchain;
+	uint32_t	 rs_stack_bytes; /* of stack in each sample, or 0 */
 	bool		 rs_all;	/* every process, not tasks */
 	bool		 rs_doubles;	/* a task may fire two of our events */
 	struct ring_owner *rs_owner;	/* open addressing */
@@ -133,6 +136,7 @@ struct prof_rings {
 	size_t		 rs_nat;	/* left from the last drain */
 	size_t		 rs_at_cap;
 	uint64_t	*rs_scratch;	/* 64 KiB: the largest record */
+	struct prof_snapshots *rs_snapshots; /* borrowed; NULL: no copies */
 	char		*rs_note[8];
 	size_t		 rs_nnotes;
 };
@@ -159,6 +163,15 @@ bool	prof_ring_head(const void *bytes, size_t len, struct ring_head *head);
 int	prof_ring_parse(const void *bytes, size_t len,
 	    const struct prof_ring_layout *layout,
 	    struct prof_record *record);
+/*
+ * The registers and the copy of the stack in a SAMPLE that was parsed; false:
+ * it has none.
+ */
+bool	prof_ring_snapshot(const void *bytes, size_t len,
+	    const struct prof_ring_layout *layout,
+	    struct prof_snapshot *snapshot);
+/* The registers to ask for, PERF_REG_*. */
+uint64_t prof_ring_registers(void);
 
 /* Every event asks for these, so that all other records end alike. */
 #define RING_TRAILER	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | \

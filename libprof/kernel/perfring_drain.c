@@ -160,6 +160,23 @@ note_record(struct prof_rings *rings, const struct ring_head *head,
 	}
 }
 
+/* The stack out of its copy; without one the pc is all that is known. */
+static void
+finish_stack(struct prof_rings *rings, const void *bytes, size_t size,
+    const struct prof_ring_layout *layout, struct prof_record *record)
+{
+	struct prof_snapshot snapshot;
+
+	record->pr_user = &record->pr_ip;
+	record->pr_nuser = 1;
+	record->pr_ustatus = PROF_STACK_NOPROC;
+	if (!prof_ring_snapshot(bytes, size, layout, &snapshot))
+		record->pr_ustatus = PROF_STACK_FAULT;
+	else
+		prof_snapshots_finish(rings->rs_snapshots, record, 0,
+		    &snapshot);
+}
+
 static int
 deliver(struct prof_rings *rings, const struct ring_at *at,
     prof_record_fn *fn, void *arg)
@@ -198,6 +215,8 @@ deliver(struct prof_rings *rings, const struct ring_at *at,
 	}
 	if (record.pr_type == PROF_R_EXEC)
 		exec_path(&record, path, sizeof(path));
+	if (layout != NULL && layout->ly_stack_bytes != 0)
+		finish_stack(rings, bytes, head.rh_size, layout, &record);
 	note_record(rings, &head, &record);
 	return (fn(arg, &record));
 }

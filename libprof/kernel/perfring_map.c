@@ -41,9 +41,8 @@ int
 prof_ring_map_all(struct prof_rings *rings, size_t bytes,
     struct prof_err *error)
 {
-	long limit = prof_proc_number(
-	    "/proc/sys/kernel/perf_event_mlock_kb", -1);
 	size_t page = (size_t)sysconf(_SC_PAGESIZE), wanted = bytes, n = 0;
+	struct prof_err cure;
 
 	while (n < rings->rs_nrings) {
 		if (map_one(&rings->rs_ring[n], bytes)) {
@@ -56,19 +55,18 @@ prof_ring_map_all(struct prof_rings *rings, size_t bytes,
 			    "%s", rings->rs_ring[n].rg_cpu, errno == EPERM ?
 			    "the limit of locked memory is used up" :
 			    strerror(errno));
-			return (prof_cure(error, "raise "
-			    "kernel.perf_event_mlock_kb (now %ld) or "
-			    "ulimit -l, or end other recordings", limit));
+			return (prof_locked_memory_cure(error));
 		}
 		while (n > 0)
 			prof_ring_unmap(&rings->rs_ring[--n]);
 		bytes /= 2;
 	}
-	if (bytes < wanted)
+	if (bytes < wanted) {
+		prof_locked_memory_cure(&cure);
 		prof_rings_say(rings, "locked memory is short: perf rings "
-		    "shrunk from %zu to %zu KiB; raise "
-		    "kernel.perf_event_mlock_kb (now %ld) or ulimit -l",
-		    wanted / 1024, bytes / 1024, limit);
+		    "shrunk from %zu to %zu KiB; %s", wanted / 1024,
+		    bytes / 1024, cure.pe_cure);
+	}
 	return (0);
 }
 

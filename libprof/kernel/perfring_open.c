@@ -68,8 +68,13 @@ attr_side_band(const struct prof_rings *rings,
 	attr->comm = rings->rs_samples;
 	attr->comm_exec = rings->rs_samples;
 	attr->ksymbol = rings->rs_all;
-	/* A mapping is wanted at once: walks through it wait for it. */
-	attr->wakeup_events = rings->rs_samples ? 0 : 1;
+	/*
+	 * A mapping is wanted at once: walks through it wait for it, and its
+	 * file may soon be gone.  By bytes, since wakeup_events counts
+	 * samples alone.
+	 */
+	attr->watermark = !rings->rs_samples;
+	attr->wakeup_watermark = rings->rs_samples ? 0 : 1;
 }
 
 /*
@@ -87,6 +92,12 @@ attr_samples(const struct prof_rings *rings, const struct ring_event *event,
 		attr->sample_type |= PERF_SAMPLE_PERIOD;
 	if (rings->rs_callchain)
 		attr->sample_type |= PERF_SAMPLE_CALLCHAIN;
+	if (rings->rs_stack_bytes != 0) {
+		attr->sample_type |= PERF_SAMPLE_REGS_USER |
+		    PERF_SAMPLE_STACK_USER;
+		attr->sample_regs_user = prof_ring_registers();
+		attr->sample_stack_user = rings->rs_stack_bytes;
+	}
 	attr->disabled = 1;
 	attr->enable_on_exec = rings->rs_enable_on_exec;
 	attr->exclude_kernel = 1;

@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * May we, and if not, why: perf_event_open and bpf, and what their refusals
- * mean.  An error number alone says little: EACCES can be a knob, another
- * user's process or a kernel that refuses everything, EPERM a sandbox.  So
- * the knob's present value, the sandbox and the target are looked at before
- * a sentence is made.
+ * May we, and if not, why: perf_event_open, and what its refusals mean.  An
+ * error number alone says little: EACCES can be a knob, another user's
+ * process or a kernel that refuses everything, EPERM a sandbox.  So the
+ * knob's present value, the sandbox and the target are looked at before a
+ * sentence is made.
  *
- * Called wherever an event or a program is opened, and by the session to
- * choose its path.  Asks the kernel only for the smallest things, and leaves
- * nothing behind.
+ * Called wherever an event is opened, and by doctor.c.  Asks the kernel only
+ * for the smallest things, and leaves nothing behind.
  */
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
-#include <linux/bpf.h>
+#include <linux/capability.h>
 
 #include <errno.h>
 #include <stdlib.h>
@@ -24,19 +23,15 @@
 #include "prof_impl.h"
 
 #define PARANOID	"/proc/sys/kernel/perf_event_paranoid"
+#define NOT_KNOWN	(-100L)	/* no value of a knob */
 #define MAX_RATE	"/proc/sys/kernel/perf_event_max_sample_rate"
-#define CAP_PERFMON_BIT	38
-#define CAP_BPF_BIT	39
-#define CAP_ADMIN_BIT	21
 
 static bool	files_raise(void);
-static uint64_t	status_number(const char *, int);
-static bool	is_seccomp(void);
-static bool	has_cap(int);
 static bool	refuses_everything(void);
+static const char *who_may(void);
 static const char *name_of(const struct prof_event *);
 static int	explain_access(struct prof_err *, const struct prof_event *,
-		    int, int);
+		    int);
 static int	explain_target(struct prof_err *, const char *, int, bool);
 static int	explain_missing(struct prof_err *, const struct prof_event *,
 		    int, int);
@@ -44,11 +39,6 @@ static int	explain_invalid(struct prof_err *,
 		    const struct prof_event *);
 static int	explain_files(struct prof_err *, const struct prof_event *,
 		    int);
-static int	explain_seccomp(struct prof_err *, const char *);
-static bool	is_locked_down(void);
-static long	bpf_call(int, union bpf_attr *, size_t);
-static int	tiny_map(void);
-static int	tiny_program(void);
 
 /*
  * The soft limit of open files is raised to the hard one only when it is
@@ -88,43 +78,17 @@ prof_perf_open(struct perf_event_attr *attr, int pid, int cpu, int group,
 	}
 }
 
+/* It happens in the kernel, so user space alone never sees one. */
+bool
+prof_perf_always_zero(const struct perf_event_attr *attr)
+{
+	return (attr->type == PERF_TYPE_SOFTWARE && attr->exclude_kernel &&
+	    (attr->config == PERF_COUNT_SW_CONTEXT_SWITCHES ||
+	    attr->config == PERF_COUNT_SW_CPU_MIGRATIONS ||
+	    attr->config == PERF_COUNT_SW_CGROUP_SWITCHES));
+}
+
 /* -------------------------------------------------------------- facts */
-
-/* The line of /proc/self/status that begins with a key, as a number. */
-static uint64_t
-status_number(const char *key, int base)
-{
-	char line[256];
-	uint64_t number = 0;
-	size_t len = strlen(key);
-	FILE *status;
-
-	status = fopen("/proc/self/status", "re");
-	if (status == NULL)
-		return (0);
-	while (fgets(line, sizeof(line), status) != NULL) {
-		if (strncmp(line, key, len) != 0)
-			continue;
-		number = strtoull(line + len, NULL, base);
-		break;
-	}
-	fclose(status);
-	return (number);
-}
-
-static bool
-is_seccomp(void)
-{
-	return (status_number("Seccomp:", 10) == 2);
-}
-
-static bool
-has_cap(int bit)
-{
-	uint64_t caps = status_number("CapEff:", 16);
-
-	return ((caps >> bit & 1) != 0 || (caps >> CAP_ADMIN_BIT & 1) != 0);
-}
 
 /* Some distributions refuse even the least that mainline always allows. */
 static bool
@@ -147,14 +111,14 @@ refuses_everything(void)
 	return (false);
 }
 
-static bool
-is_locked_down(void)
+/* Root of a user namespace, or without capabilities, is an ordinary user. */
+static const char *
+who_may(void)
 {
-	char text[128];
-
-	/* "none [integrity] confidentiality": the one in force in brackets. */
-	return (prof_proc_read("/sys/kernel/security/lockdown", text,
-	    sizeof(text)) > 0 && strstr(text, "[confidentiality]") != NULL);
+	return (prof_in_user_namespace() ? "run outside of this user "
+	    "namespace (a rootless container), as root or with CAP_PERFMON" :
+	    geteuid() == 0 ? "give it CAP_PERFMON (docker: --cap-add "
+	    "PERFMON)" : "run as root or with CAP_PERFMON");
 }
 
 static const char *
@@ -165,15 +129,44 @@ name_of(const struct prof_event *event)
 
 /* ----------------------------------------------------- perf_event_open */
 
-static int
-explain_seccomp(struct prof_err *error, const char *call)
+int
+prof_seccomp_explain(struct prof_err *error, const char *calls)
 {
-	prof_fail(error, PROF_E_SECCOMP,
-	    "%s is forbidden by the seccomp filter of this container or "
-	    "sandbox", call);
+	prof_fail(error, PROF_E_SECCOMP, "the seccomp filter of this "
+	    "container or sandbox forbids %s", calls);
 	return (prof_cure(error, "allow %s in its seccomp profile (docker: "
-	    "--security-opt seccomp=FILE, or --cap-add PERFMON), or record "
-	    "outside of it", call));
+	    "--cap-add PERFMON --cap-add BPF, or --security-opt "
+	    "seccomp=FILE), or record outside of it", calls));
+}
+
+int
+prof_lockdown_explain(struct prof_err *error, const char *what)
+{
+	prof_fail(error, PROF_E_PERMISSION, "%s: the kernel is locked down "
+	    "(confidentiality)", what);
+	return (prof_cure(error, "boot without lockdown=confidentiality"));
+}
+
+int
+prof_open_files_explain(struct prof_err *error, const char *what)
+{
+	struct rlimit limit;
+
+	memset(&limit, 0, sizeof(limit));
+	getrlimit(RLIMIT_NOFILE, &limit);
+	prof_fail(error, PROF_E_LIMIT, "%s: the limit of %llu open files is "
+	    "reached; each event takes one for each CPU and thread", what,
+	    (unsigned long long)limit.rlim_max);
+	return (prof_cure(error, "raise ulimit -Hn, or record fewer events "
+	    "or CPUs (-C)"));
+}
+
+int
+prof_locked_memory_cure(struct prof_err *error)
+{
+	return (prof_cure(error, "raise kernel.perf_event_mlock_kb (now %ld) "
+	    "or ulimit -l, or end other recordings",
+	    prof_proc_number("/proc/sys/kernel/perf_event_mlock_kb", -1)));
 }
 
 /*
@@ -183,29 +176,34 @@ explain_seccomp(struct prof_err *error, const char *call)
  */
 static int
 explain_access(struct prof_err *error, const struct prof_event *event,
-    int error_number, int pid)
+    int pid)
 {
-	long paranoid = prof_proc_number(PARANOID, 2);
+	long paranoid = prof_proc_number(PARANOID, NOT_KNOWN);
 	const char *name = name_of(event);
-	bool capable = has_cap(CAP_PERFMON_BIT);
+	bool capable = prof_is_capable(CAP_PERFMON);
 
-	if (is_seccomp() && (error_number == EPERM || refuses_everything()))
-		return (explain_seccomp(error, "perf_event_open"));
+	if (prof_is_filtered(SYS_perf_event_open))
+		return (prof_seccomp_explain(error, "perf_event_open"));
+	if (!capable && paranoid == NOT_KNOWN) {
+		prof_fail(error, PROF_E_PERMISSION, "%s: refused, and why "
+		    "cannot be told: " PARANOID " cannot be read", name);
+		return (prof_cure(error, "mount -t proc proc /proc, or %s",
+		    who_may()));
+	}
 	if (!capable && paranoid > 2 && refuses_everything()) {
 		prof_fail(error, PROF_E_PERMISSION, "%s: "
 		    "kernel.perf_event_paranoid is %ld, and this kernel then "
 		    "refuses every event to ordinary users", name, paranoid);
 		return (prof_cure(error, "sysctl "
-		    "kernel.perf_event_paranoid=2, or run as root or with "
-		    "CAP_PERFMON"));
+		    "kernel.perf_event_paranoid=2, or %s", who_may()));
 	}
 	if (!capable && pid == -1 && paranoid > 0) {
 		prof_fail(error, PROF_E_PERMISSION, "%s: all processes of "
 		    "the machine may not be watched at "
 		    "kernel.perf_event_paranoid %ld", name, paranoid);
 		return (prof_cure(error, "sysctl "
-		    "kernel.perf_event_paranoid=0, or run as root or with "
-		    "CAP_PERFMON, or record one command or -p PID"));
+		    "kernel.perf_event_paranoid=0, or %s, or record one "
+		    "command or -p PID", who_may()));
 	}
 	if (!capable && event != NULL && !event->ev_attr.exclude_kernel &&
 	    paranoid > 1) {
@@ -213,8 +211,7 @@ explain_access(struct prof_err *error, const struct prof_event *event,
 		    "code may not be sampled at kernel.perf_event_paranoid "
 		    "%ld", name, paranoid);
 		return (prof_cure(error, "use %s:u, or sysctl "
-		    "kernel.perf_event_paranoid=1, or run as root or with "
-		    "CAP_PERFMON", name));
+		    "kernel.perf_event_paranoid=1, or %s", name, who_may()));
 	}
 	return (explain_target(error, name, pid, capable));
 }
@@ -227,12 +224,8 @@ explain_target(struct prof_err *error, const char *name, int pid,
 	char path[64];
 	struct stat st;
 
-	if (is_locked_down()) {
-		prof_fail(error, PROF_E_PERMISSION, "%s: the kernel is "
-		    "locked down (confidentiality)", name);
-		return (prof_cure(error, "boot without "
-		    "lockdown=confidentiality"));
-	}
+	if (prof_is_locked_down())
+		return (prof_lockdown_explain(error, name));
 	snprintf(path, sizeof(path), "/proc/%d", pid);
 	if (pid > 0 && stat(path, &st) == 0 && st.st_uid != geteuid()) {
 		prof_fail(error, PROF_E_PERMISSION, "%s: process %d belongs "
@@ -284,7 +277,7 @@ explain_missing(struct prof_err *error, const struct prof_event *event,
 		    "has no hardware counter for it (a virtual machine often "
 		    "has none)", name);
 		return (prof_cure(error, "use -e cpu-clock, which every "
-		    "machine has"));
+		    "machine has, or give the virtual machine a PMU"));
 	}
 	prof_fail(error, PROF_E_EVENT_UNSUPPORTED, "%s: this kernel does not "
 	    "have the event", name);
@@ -314,21 +307,12 @@ static int
 explain_files(struct prof_err *error, const struct prof_event *event,
     int error_number)
 {
-	struct rlimit limit;
-
-	if (error_number == ENFILE) {
-		prof_fail(error, PROF_E_LIMIT, "%s: the whole machine has no "
-		    "open file left", name_of(event));
-		return (prof_cure(error, "raise fs.file-max (now %ld)",
-		    prof_proc_number("/proc/sys/fs/file-max", -1)));
-	}
-	memset(&limit, 0, sizeof(limit));
-	getrlimit(RLIMIT_NOFILE, &limit);
-	prof_fail(error, PROF_E_LIMIT, "%s: the limit of %llu open files is "
-	    "reached; each event takes one for each CPU and thread",
-	    name_of(event), (unsigned long long)limit.rlim_cur);
-	return (prof_cure(error, "raise ulimit -Hn, or record fewer events "
-	    "or CPUs (-C)"));
+	if (error_number != ENFILE)
+		return (prof_open_files_explain(error, name_of(event)));
+	prof_fail(error, PROF_E_LIMIT, "%s: the whole machine has no open "
+	    "file left", name_of(event));
+	return (prof_cure(error, "raise fs.file-max (now %ld)",
+	    prof_proc_number("/proc/sys/fs/file-max", -1)));
 }
 
 int
@@ -338,10 +322,10 @@ prof_perf_explain(struct prof_err *error, const struct prof_event *event,
 	switch (error_number) {
 	case EACCES:
 	case EPERM:
-		return (explain_access(error, event, error_number, pid));
+		return (explain_access(error, event, pid));
 	case ENOSYS:
-		if (is_seccomp())
-			return (explain_seccomp(error, "perf_event_open"));
+		if (prof_is_filtered(SYS_perf_event_open))
+			return (prof_seccomp_explain(error, "perf_event_open"));
 		prof_fail(error, PROF_E_KERNEL,
 		    "this kernel is built without perf events");
 		return (prof_cure(error,
@@ -378,111 +362,4 @@ prof_perf_explain(struct prof_err *error, const struct prof_event *event,
 	}
 	return (prof_fail(error, PROF_E_KERNEL, "%s: the kernel refused it: "
 	    "%s", name_of(event), strerror(error_number)));
-}
-
-/* ---------------------------------------------------------------- bpf */
-
-int
-prof_bpf_explain(struct prof_err *error, int error_number)
-{
-	long unprivileged = prof_proc_number(
-	    "/proc/sys/kernel/unprivileged_bpf_disabled", -1);
-
-	if ((error_number == EPERM || error_number == EACCES ||
-	    error_number == ENOSYS) && is_seccomp())
-		return (explain_seccomp(error, "bpf"));
-	if (error_number == ENOSYS) {
-		prof_fail(error, PROF_E_KERNEL,
-		    "this kernel is built without BPF");
-		return (prof_cure(error,
-		    "use a kernel with CONFIG_BPF_SYSCALL"));
-	}
-	if (error_number == ENOMEM || error_number == EAGAIN) {
-		prof_fail(error, PROF_E_NOMEM, "the kernel has no memory left "
-		    "for BPF, or the limit of locked memory is reached");
-		return (prof_cure(error, "raise ulimit -l, or record fewer "
-		    "events or with a smaller --buffer"));
-	}
-	if (error_number != EPERM && error_number != EACCES)
-		return (prof_fail(error, PROF_E_KERNEL,
-		    "the kernel refused the BPF program: %s",
-		    strerror(error_number)));
-	if (is_locked_down()) {
-		prof_fail(error, PROF_E_PERMISSION, "BPF may not read the "
-		    "kernel's memory: the kernel is locked down "
-		    "(confidentiality)");
-		return (prof_cure(error, "boot without "
-		    "lockdown=confidentiality"));
-	}
-	if (has_cap(CAP_BPF_BIT) && has_cap(CAP_PERFMON_BIT)) {
-		prof_fail(error, PROF_E_PERMISSION, "BPF is refused although "
-		    "CAP_BPF and CAP_PERFMON are there: a security module or "
-		    "the user namespace refuses");
-		return (prof_cure(error, "record outside of the container, "
-		    "or see the audit log"));
-	}
-	prof_fail(error, PROF_E_PERMISSION, "BPF needs CAP_BPF and "
-	    "CAP_PERFMON (kernel.unprivileged_bpf_disabled is %ld)",
-	    unprivileged);
-	return (prof_cure(error, "run as root, or setcap "
-	    "cap_bpf,cap_perfmon+ep on dtprof"));
-}
-
-static long
-bpf_call(int command, union bpf_attr *attr, size_t size)
-{
-	return (syscall(SYS_bpf, command, attr, size));
-}
-
-/* Memory that we may map: the kind of map that the streams are. */
-static int
-tiny_map(void)
-{
-	union bpf_attr attr;
-
-	memset(&attr, 0, sizeof(attr));
-	attr.map_type = BPF_MAP_TYPE_ARRAY;
-	attr.key_size = 4;
-	attr.value_size = 8;
-	attr.max_entries = 1;
-	attr.map_flags = BPF_F_MMAPABLE;
-	return ((int)bpf_call(BPF_MAP_CREATE, &attr, sizeof(attr)));
-}
-
-/* "return 0" for a perf event: the kind of program that samples. */
-static int
-tiny_program(void)
-{
-	const struct bpf_insn insns[] = {
-		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
-		{ .code = BPF_JMP | BPF_EXIT },
-	};
-	union bpf_attr attr;
-
-	memset(&attr, 0, sizeof(attr));
-	attr.prog_type = BPF_PROG_TYPE_PERF_EVENT;
-	attr.insns = (uint64_t)(uintptr_t)insns;
-	attr.insn_cnt = sizeof(insns) / sizeof(insns[0]);
-	attr.license = (uint64_t)(uintptr_t)"Dual BSD/GPL";
-	return ((int)bpf_call(BPF_PROG_LOAD, &attr, sizeof(attr)));
-}
-
-bool
-prof_bpf_allowed(struct prof_err *why)
-{
-	int fd;
-
-	fd = tiny_map();
-	if (fd == -1) {
-		prof_bpf_explain(why, errno);
-		return (false);
-	}
-	close(fd);
-	fd = tiny_program();
-	if (fd == -1) {
-		prof_bpf_explain(why, errno);
-		return (false);
-	}
-	close(fd);
-	return (true);
 }

@@ -98,8 +98,9 @@ prof_cpus_online(int **cpus, size_t *n, struct prof_err *error)
 	char text[4096];
 
 	if (prof_proc_read(CPU_DIR "online", text, sizeof(text)) <= 0)
-		return (prof_fail(error, PROF_E_KERNEL,
-		    "the list of CPUs, %sonline, cannot be read", CPU_DIR));
+		return (prof_proc_usable(error) ? prof_fail(error,
+		    PROF_E_KERNEL, "the list of CPUs, %sonline, cannot be "
+		    "read", CPU_DIR) : -1);
 	if (prof_cpu_list_parse(text, cpus, n) == -1)
 		return (errno == ENOMEM ? prof_fail_nomem(error) :
 		    prof_fail(error, PROF_E_KERNEL,

@@ -55,6 +55,47 @@ text_range(uint64_t *start, uint64_t *end)
 	return (*start != 0 && *end > *start);
 }
 
+/*
+ * The kernel shows them where kernel.kptr_restrict is 0 and who asks may
+ * sample the kernel, or where it is at most 1 and CAP_SYSLOG is there.
+ */
+static void
+explain_hidden(struct prof_err *why)
+{
+	const long restricted = prof_proc_number(
+	    "/proc/sys/kernel/kptr_restrict", -1);
+
+	prof_fail(why, PROF_E_PERMISSION, "the kernel hides the addresses of "
+	    "its functions (kernel.kptr_restrict is %ld)", restricted);
+	if (restricted >= 2)
+		prof_cure(why, "sysctl kernel.kptr_restrict=1 for root, 0 "
+		    "for all");
+	else if (restricted == 1)
+		prof_cure(why, "sysctl kernel.kptr_restrict=0, or run as "
+		    "root or with CAP_SYSLOG");
+	else
+		prof_cure(why, "sysctl kernel.perf_event_paranoid=1, or run "
+		    "as root or with CAP_SYSLOG");
+}
+
+bool
+prof_kernel_names_shown(struct prof_err *why)
+{
+	uint64_t start, end;
+	char first[64];
+
+	if (text_range(&start, &end))
+		return (true);
+	if (prof_proc_read("/proc/kallsyms", first, sizeof(first)) <= 0) {
+		prof_fail(why, PROF_E_KERNEL, "/proc/kallsyms, the list of "
+		    "the kernel's functions, is not there, or empty");
+		prof_cure(why, "use a kernel with CONFIG_KALLSYMS, and a "
+		    "/proc that does not mask it");
+	} else
+		explain_hidden(why);
+	return (false);
+}
+
 static void
 notes_build_id(const char *path, struct prof_record *record)
 {

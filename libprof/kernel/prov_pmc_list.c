@@ -21,7 +21,6 @@ struct pmc_listing {
 	bool			 pl_told_missing; /* one without a counter */
 };
 
-static const char *pmc_why_not(uint32_t type, uint64_t config);
 static int	pmc_tell(struct pmc_listing *listing, const char *name,
 		    const char *alias, const char *desc, const char *why);
 static int	pmc_list_perf(struct pmc_listing *listing);
@@ -39,11 +38,11 @@ prof_pmc_list(struct prof_names *names, prof_list_fn *fn, void *arg,
 	int rv;
 
 	if (!names->nm_offline) {
-		listing.pl_no_hardware = pmc_why_not(PERF_TYPE_HARDWARE,
+		listing.pl_no_hardware = prof_pmc_why_not(PERF_TYPE_HARDWARE,
 		    PERF_COUNT_HW_CPU_CYCLES);
-		listing.pl_no_cache = pmc_why_not(PERF_TYPE_HW_CACHE,
+		listing.pl_no_cache = prof_pmc_why_not(PERF_TYPE_HW_CACHE,
 		    PERF_COUNT_HW_CACHE_L1D);
-		listing.pl_no_software = pmc_why_not(PERF_TYPE_SOFTWARE,
+		listing.pl_no_software = prof_pmc_why_not(PERF_TYPE_SOFTWARE,
 		    PERF_COUNT_SW_CPU_CLOCK);
 	}
 	if ((rv = pmc_list_perf(&listing)) != 0)
@@ -56,8 +55,8 @@ prof_pmc_list(struct prof_names *names, prof_list_fn *fn, void *arg,
 	return (rv);
 }
 
-static const char *
-pmc_why_not(uint32_t type, uint64_t config)
+const char *
+prof_pmc_why_not(uint32_t type, uint64_t config)
 {
 	struct perf_event_attr attr;
 	int fd;
@@ -68,6 +67,8 @@ pmc_why_not(uint32_t type, uint64_t config)
 	attr.config = config;
 	attr.disabled = 1;
 	attr.exclude_kernel = attr.exclude_hv = 1;
+	if (prof_perf_always_zero(&attr))
+		attr.exclude_kernel = attr.exclude_hv = 0;
 	fd = prof_perf_open(&attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 	if (fd != -1) {
 		close(fd);
@@ -109,7 +110,7 @@ pmc_list_perf(struct pmc_listing *listing)
 {
 	struct prof_counter counter;
 	const char *why, *desc;
-	char name[64], of[PROF_SPEC_MAX + 32];
+	char name[64], of[PROF_SPEC_MAX + 160], text[128];
 	int rv = 0;
 
 	for (size_t n = 0; rv == 0 &&
@@ -120,20 +121,18 @@ pmc_list_perf(struct pmc_listing *listing)
 		switch (counter.pc_type) {
 		case PERF_TYPE_SOFTWARE:
 			why = listing->pl_no_software;
-			desc = "software event";
 			break;
 		case PERF_TYPE_HARDWARE:
 			why = listing->pl_no_hardware;
-			desc = "hardware event";
 			break;
 		default:
 			why = listing->pl_no_cache;
-			desc = "cache event";
 			break;
 		}
+		desc = prof_counter_desc(name, text, sizeof(text));
 		if (strcmp(counter.pc_name, name) != 0) {
-			snprintf(of, sizeof(of), "the same as %s",
-			    counter.pc_name);
+			snprintf(of, sizeof(of), "the same as %s: %s",
+			    counter.pc_name, desc);
 			desc = of;
 		}
 		rv = pmc_tell(listing, name, name, desc, why);

@@ -190,3 +190,79 @@ prof_counter_name_at(size_t n, char *buffer, size_t size)
 		}
 	return (false);
 }
+
+/* ----------------------------------------------------------- meanings */
+
+static const struct {
+	const char	*me_name;
+	const char	*me_desc;
+} meanings[] = {
+	{ "cpu-clock", "time on each CPU, also while it is idle" },
+	{ "task-clock", "CPU time that the task has used" },
+	{ "page-faults", "page faults: memory touched that was not mapped "
+	    "yet, or had to be read from disk" },
+	{ "minor-faults", "page faults served without reading from disk" },
+	{ "major-faults", "page faults that had to read from disk" },
+	{ "context-switches", "context switches: the CPU went from this task "
+	    "to another" },
+	{ "cpu-migrations", "moves of the task from one CPU to another" },
+	{ "alignment-faults", "unaligned memory accesses that the kernel had "
+	    "to handle" },
+	{ "emulation-faults", "instructions that the kernel had to emulate" },
+	{ "cgroup-switches", "switches of the CPU to a task of another "
+	    "cgroup" },
+	{ "dummy", "counts nothing; carries side-band records" },
+	{ "cycles", "CPU clock cycles, not while halted" },
+	{ "instructions", "instructions retired, that is, executed for "
+	    "good" },
+	{ "cache-references", "memory accesses that reached the last-level "
+	    "cache" },
+	{ "cache-misses", "memory accesses that missed the last-level cache "
+	    "and went to memory" },
+	{ "branches", "branch instructions retired" },
+	{ "branch-misses", "branch mispredictions: branches that were "
+	    "predicted wrongly" },
+	{ "bus-cycles", "clock cycles of the bus" },
+	{ "ref-cycles", "cycles at the reference frequency, whatever the "
+	    "CPU's frequency is" },
+	{ "stalled-cycles-frontend", "cycles in which no instruction came: "
+	    "stalls on fetch and decode" },
+	{ "stalled-cycles-backend", "cycles in which no instruction could "
+	    "go on: stalls on memory or execution units" },
+};
+
+static const char *const cache_meanings[] = {
+	"level-1 (L1) data cache", "level-1 (L1) instruction cache",
+	"last-level cache (LLC, mostly L3)",
+	"data TLB, of addresses translated",
+	"instruction TLB, of addresses translated",
+	"branch predictor", "memory of the own NUMA node"
+};
+
+/* Borrowed; one of the caches' is made into the caller's buffer. */
+const char *
+prof_counter_desc(const char *name, char *buffer, size_t size)
+{
+	struct prof_counter counter = { 0 };
+
+	if (prof_counter_software(name, &counter) == 0 &&
+	    prof_counter_perf(name, &counter) == 0)
+		return ("");
+	for (size_t n = 0; n < COUNT(meanings); n++)
+		if (strcmp(meanings[n].me_name, counter.pc_name) == 0)
+			return (meanings[n].me_desc);
+	for (size_t c = 0; c < COUNT(caches); c++)
+		for (size_t o = 0; o < COUNT(operations); o++)
+			if (counter.pc_type == PERF_TYPE_HW_CACHE &&
+			    counter.pc_config == (caches[c].ca_id |
+			    operations[o].co_op << 8 |
+			    operations[o].co_result << 16)) {
+				snprintf(buffer, size, "%s: %s%s",
+				    cache_meanings[c], operations[o &
+				    ~(size_t)1].co_name,
+				    operations[o].co_result ?
+				    " that missed" : "");
+				return (buffer);
+			}
+	return ("");
+}

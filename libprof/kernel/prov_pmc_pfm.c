@@ -139,3 +139,109 @@ prof_pfm_list(struct prof_names *names,
 	}
 	return (0);
 }
+
+/* ------------------------------------------------------- with unit masks */
+
+static int
+pfm_tell(const struct prof_pfm_pmu *pmu, const pfm_event_info_t *event,
+    const pfm_event_attr_info_t *mask, prof_pfm_fn *fn, void *arg)
+{
+	struct prof_pfm_event told = { .pe_pmu = pmu,
+	    .pe_is_precise = mask != NULL ? mask->is_precise :
+	    event->is_precise };
+	char name[256], desc[1024];
+	const char *of = event->desc == NULL ? "" : event->desc;
+
+	snprintf(name, sizeof(name), "%s::%s%s%s", pmu->pu_name, event->name,
+	    mask == NULL ? "" : ":", mask == NULL ? "" : mask->name);
+	snprintf(desc, sizeof(desc), "%s%s%s", of, mask == NULL ||
+	    mask->desc == NULL ? "" : ": ", mask == NULL ||
+	    mask->desc == NULL ? "" : mask->desc);
+	told.pe_name = name;
+	told.pe_desc = desc;
+	return (fn(arg, &told));
+}
+
+/* Each unit mask of an event; or the event, when it has none. */
+static int
+pfm_masks(const struct prof_pfm_pmu *pmu, int at,
+    const pfm_event_info_t *event, prof_pfm_fn *fn, void *arg)
+{
+	pfm_event_attr_info_t mask;
+	bool any = false;
+	int rv = 0;
+
+	for (int n = 0; rv == 0 && n < event->nattrs; n++) {
+		memset(&mask, 0, sizeof(mask));
+		mask.size = sizeof(mask);
+		if (pfm_get_event_attr_info(at, n, PFM_OS_PERF_EVENT_EXT,
+		    &mask) != PFM_SUCCESS || mask.type != PFM_ATTR_UMASK)
+			continue;
+		any = true;
+		rv = pfm_tell(pmu, event, &mask, fn, arg);
+	}
+	return (rv != 0 || any ? rv : pfm_tell(pmu, event, NULL, fn, arg));
+}
+
+static int
+pfm_events(const pfm_pmu_info_t *info, prof_pfm_fn *fn, void *arg)
+{
+	const struct prof_pfm_pmu pmu = { .pu_name = info->name,
+	    .pu_desc = info->desc, .pu_is_present = info->is_present,
+	    .pu_is_core = info->type == PFM_PMU_TYPE_CORE };
+	pfm_event_info_t event;
+	int rv = 0;
+
+	for (int at = info->first_event; rv == 0 && at != -1;
+	    at = pfm_get_event_next(at)) {
+		memset(&event, 0, sizeof(event));
+		event.size = sizeof(event);
+		if (pfm_get_event_info(at, PFM_OS_PERF_EVENT_EXT, &event) ==
+		    PFM_SUCCESS)
+			rv = pfm_masks(&pmu, at, &event, fn, arg);
+	}
+	return (rv);
+}
+
+/*
+ * The kernel's own generic events, which libpfm4 has as PMUs too, are left
+ * out unless they are asked for: perf's names say the same.
+ */
+int
+prof_pfm_each(struct prof_names *names, const char *glob, prof_pfm_fn *fn,
+    void *arg)
+{
+	pfm_pmu_info_t info;
+	pfm_pmu_t id;
+	int rv = 0;
+
+	(void)prof_pfm_ready(names);
+	pfm_for_all_pmus(id) {
+		memset(&info, 0, sizeof(info));
+		info.size = sizeof(info);
+		if (rv != 0 || pfm_get_pmu_info(id, &info) != PFM_SUCCESS)
+			continue;
+		if (glob == NULL ? info.is_present &&
+		    info.type != PFM_PMU_TYPE_OS_GENERIC :
+		    prof_glob_match(glob, info.name))
+			rv = pfm_events(&info, fn, arg);
+	}
+	return (rv);
+}
+
+/* The name of the n-th PMU that libpfm4 knows; NULL: no more. */
+const char *
+prof_pfm_pmu_at(struct prof_names *names, size_t n)
+{
+	pfm_pmu_info_t info;
+	pfm_pmu_t id;
+
+	(void)prof_pfm_ready(names);
+	pfm_for_all_pmus(id) {
+		memset(&info, 0, sizeof(info));
+		info.size = sizeof(info);
+		if (pfm_get_pmu_info(id, &info) == PFM_SUCCESS && n-- == 0)
+			return (info.name);
+	}
+	return (NULL);
+}

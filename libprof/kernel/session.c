@@ -21,6 +21,7 @@
 
 #define SECOND_NS	1000000000ULL
 #define WAIT_MAX_MS	100
+#define PAUSE_MS	2	/* between rounds that mappings ask for */
 
 uint64_t
 prof_now_ns(void)
@@ -54,6 +55,9 @@ prof_session_open(const struct prof_options *options, struct prof_err *error)
 		prof_fail_nomem(&session->se_error);
 		goto fail;
 	}
+	if (session->se_options.po_note != NULL && prof_session_add_note(
+	    session, "%s", session->se_options.po_note) == -1)
+		goto fail;
 	return (session);
 fail:
 	*error = session->se_error;
@@ -65,51 +69,6 @@ const struct prof_err *
 prof_session_error(const struct prof_session *session)
 {
 	return (&session->se_error);
-}
-
-static bool
-already_there(const struct prof_session *session, size_t from)
-{
-	size_t a, b;
-
-	for (a = from; a < session->se_events.el_n; a++)
-		for (b = 1; b < a; b++)
-			if (strcmp(session->se_events.el_event[a]->ev_name,
-			    session->se_events.el_event[b]->ev_name) == 0)
-				return (true);
-	return (false);
-}
-
-int
-prof_session_add_event(struct prof_session *session, const char *spec)
-{
-	const struct prof_options *po = &session->se_options;
-	const struct prof_event_defaults defaults = {
-		.ed_frequency_hz = po->po_frequency_hz,
-		.ed_period = po->po_period,
-		.ed_user_only = po->po_no_kernel,
-	};
-	size_t n, before = session->se_events.el_n;
-
-	if (session->se_state != PROF_INIT)
-		return (prof_fail(&session->se_error, PROF_E_BUSY,
-		    "%s: events are added before arming", spec));
-	if (prof_names_resolve(session->se_names, spec, &defaults,
-	    &session->se_events, &session->se_error) == -1)
-		return (-1);
-	if (already_there(session, before)) {
-		while (session->se_events.el_n > before)
-			prof_event_free(session->se_events.el_event[
-			    --session->se_events.el_n]);
-		return (prof_fail(&session->se_error, PROF_E_EXISTS,
-		    "%s: named twice", spec));
-	}
-	if (session->se_events.el_n > UINT16_MAX)
-		return (prof_fail(&session->se_error, PROF_E_LIMIT,
-		    "more than %d events", UINT16_MAX));
-	for (n = before; n < session->se_events.el_n; n++)
-		session->se_events.el_event[n]->ev_id = (uint32_t)n;
-	return (0);
 }
 
 int
@@ -141,35 +100,20 @@ prof_session_note(const struct prof_session *session, size_t n)
 	return (n < session->se_nnotes ? session->se_notes[n] : NULL);
 }
 
+int
+prof_session_verified(struct prof_session *session, size_t n,
+    struct prof_verify_row *row)
+{
+	struct prof_verify *verify = session->se_snapshots == NULL ? NULL :
+	    prof_snapshots_verify(session->se_snapshots);
+
+	return (verify != NULL && prof_verify_row(verify, n, row) ? 1 : 0);
+}
+
 const char *
 prof_session_output(const struct prof_session *session)
 {
 	return (session->se_options.po_output);
-}
-
-/* What a sample of this event holds, in the words of the ABI. */
-uint32_t
-prof_event_parts(const struct prof_session *session,
-    const struct prof_event *event)
-{
-	const struct prof_options *po = &session->se_options;
-	uint32_t parts = 0;
-
-	if (event->ev_kind == PROF_KIND_PROC)
-		return (0);
-	if (event->ev_kind == PROF_KIND_PERF)
-		parts |= DTP_P_WEIGHT;
-	if (event->ev_nargs > 0)
-		parts |= DTP_P_ARGS;
-	if (po->po_record_comm)
-		parts |= DTP_P_COMM;
-	if (po->po_callgraph == PROF_CALLGRAPH_NONE)
-		return (event->ev_kind == PROF_KIND_PERF ?
-		    parts | DTP_P_IP : parts);
-	parts |= DTP_P_USTACK;
-	if (!event->ev_attr.exclude_kernel && !po->po_no_kernel)
-		parts |= DTP_P_KSTACK;
-	return (parts);
 }
 
 static int
@@ -197,7 +141,8 @@ prof_session_start(struct prof_session *session)
 	if (session->se_state != PROF_ARMED)
 		return (prof_fail(&session->se_error, PROF_E_EMPTY,
 		    "nothing is armed"));
-	if (write_mark(session, PROF_R_START, "") == -1)
+	if (write_mark(session, PROF_R_START, "") == -1 ||
+	    prof_overhead_begin(session) == -1)
 		return (-1);
 	if ((session->se_use_bpf ? prof_bpf_enable(session) :
 	    prof_rings_enable(session->se_rings)) == -1)
@@ -205,6 +150,8 @@ prof_session_start(struct prof_session *session)
 	if (session->se_use_bpf)
 		prof_bpf_state(&session->se_bpf, DTP_RECORDING);
 	session->se_state = PROF_RECORDING;
+	if (session->se_unwind != NULL)
+		prof_unwind_begin(session->se_unwind);
 	session->se_start_ns = session->se_checked_ns = prof_now_ns();
 	/* The first round writes an accounting: a kill may come early. */
 	session->se_flushed_ns = 0;
@@ -249,6 +196,19 @@ is_ours(struct prof_session *session, const struct prof_record *record)
 	return (prof_pidset_has(&session->se_pids, record->pr_pid));
 }
 
+static int
+take_hits(struct prof_session *session, const struct prof_record *record)
+{
+	uint32_t kernel, user;
+
+	if (record->pr_type != PROF_R_SAMPLE)
+		return (prof_hits_life(session->se_hits, record) == -1 ?
+		    prof_fail_nomem(&session->se_error) : 0);
+	prof_writer_stacks(session->se_writer, &kernel, &user);
+	prof_hits_sample(session->se_hits, record, kernel, user);
+	return (0);
+}
+
 int
 prof_session_take(void *arg, const struct prof_record *record)
 {
@@ -263,12 +223,15 @@ prof_session_take(void *arg, const struct prof_record *record)
 		return (0);
 	if (session->se_unwind != NULL && record->pr_type != PROF_R_SAMPLE)
 		prof_unwind_observe(session->se_unwind, record);
+	if (session->se_snapshots != NULL &&
+	    prof_snapshots_observe(session->se_snapshots, record) == -1)
+		return (prof_fail_nomem(&session->se_error));
 	if (prof_writer_add(session->se_writer, record) == -1) {
 		session->se_error = *prof_writer_error(session->se_writer);
 		/* After stop the streams are still read to their end. */
 		return (session->se_state == PROF_STOPPED ? 0 : -1);
 	}
-	return (0);
+	return (take_hits(session, record));
 }
 
 /*
@@ -285,6 +248,13 @@ take_side_band(void *arg, const struct prof_record *record)
 	    record->pr_type == PROF_R_COMM))
 		return (0);
 	return (prof_session_take(arg, record));
+}
+
+int
+prof_session_catch_up(struct prof_session *session, uint64_t until_ns)
+{
+	return (prof_rings_drain(session->se_rings, until_ns,
+	    take_side_band, session));
 }
 
 /* Wait less the faster the rings fill, up to a tenth of a second. */
@@ -320,18 +290,35 @@ take_all(struct prof_session *session)
 	if (session->se_marks != NULL && prof_marks_take(session->se_marks,
 	    prof_session_take, session) != 0)
 		return (-1);
-	if (prof_rings_drain(session->se_rings, until_ns, take_side_band,
-	    session) != 0)
+	if (prof_session_catch_up(session, until_ns) != 0)
 		return (-1);
+	if (prof_hits_round(session->se_hits) == -1)
+		return (prof_fail_nomem(&session->se_error));
 	if (session->se_unwind != NULL)
 		prof_unwind_publish(session->se_unwind);
 	return (0);
 }
 
+/*
+ * Until there is something to do.  Each mapping wakes us, and a program that
+ * starts has dozens: those that follow each other closely are one round.
+ */
+static void
+wait_for_work(struct prof_session *session, int timeout_ms)
+{
+	const struct timespec pause = { 0, PAUSE_MS * 1000000L };
+	struct epoll_event events[16];
+
+	if (epoll_wait(session->se_epoll, events, 16, timeout_ms) > 0 &&
+	    session->se_wait_ms > PAUSE_MS &&
+	    prof_now_ns() - session->se_round_ns < PAUSE_MS * 1000000UL)
+		(void)nanosleep(&pause, NULL);
+	session->se_round_ns = prof_now_ns();
+}
+
 int
 prof_session_run(struct prof_session *session, int timeout_ms)
 {
-	struct epoll_event events[16];
 	uint64_t now_ns;
 
 	if (session->se_state != PROF_RECORDING)
@@ -339,8 +326,8 @@ prof_session_run(struct prof_session *session, int timeout_ms)
 		    "not recording"));
 	if (timeout_ms < 0 || timeout_ms > session->se_wait_ms)
 		timeout_ms = session->se_wait_ms;
-	(void)epoll_wait(session->se_epoll, events, 16, timeout_ms);
-	if (take_all(session) == -1)
+	wait_for_work(session, timeout_ms);
+	if (take_all(session) == -1 || prof_overhead_look(session) == -1)
 		return (-1);
 	now_ns = prof_now_ns();
 	if (now_ns - session->se_flushed_ns >= SECOND_NS) {
@@ -398,6 +385,12 @@ prof_session_status(struct prof_session *session, struct prof_status *status)
 		status->ps_file_bytes =
 		    prof_writer_bytes(session->se_writer);
 	}
+	status->ps_recorder_s = (double)session->se_overhead.ov_recorder_ns /
+	    1e9;
+	status->ps_programs_s = session->se_overhead.ov_was_measured ?
+	    (double)session->se_overhead.ov_programs_ns / 1e9 : -1;
+	status->ps_cpus = (int)session->se_nonline;
+	status->ps_slower = session->se_overhead.ov_slower;
 	status->ps_targets_left = prof_targets_left(session);
 	status->ps_command_pid = session->se_command.cm_pid;
 	status->ps_command_done = session->se_command.cm_done;
@@ -439,8 +432,15 @@ prof_session_stop(struct prof_session *session)
 		rv = -1;
 	(void)prof_command_poll(&session->se_command);
 	session->se_lost = lost(session);
+	prof_overhead_end(session);
 	if (write_mark(session, PROF_R_STOP, "") == -1 ||
-	    prof_account_write(session) == -1)
+	    prof_describe_snapshots(session) == -1 ||
+	    prof_describe_unwind(session) == -1 ||
+	    prof_describe_names(session) == -1 ||
+	    prof_describe_overhead(session) == -1)
+		rv = -1;
+	/* Room was kept for it, also where the disk is full. */
+	if (prof_account_write(session) == -1)
 		rv = -1;
 	if (prof_writer_close(session->se_writer, &error) == -1) {
 		session->se_error = error;

@@ -9,8 +9,10 @@
 
 #include <sys/types.h>
 
+#include "model/hits.h"
 #include "prof_impl.h"
 #include "unwind.h"
+#include "unwind/snapshot.h"
 
 /* ---------------------------------------------------------- command.c */
 
@@ -49,6 +51,7 @@ struct prof_instance {
 	int		*in_perf;	/* perf descriptors ... */
 	int		*in_perf_cpu;	/* ... and its CPU, -1: a task */
 	size_t		 in_nperf;
+	uint64_t	 in_slower;	/* times the period, 0 as 1 */
 };
 
 /* The kernel component of one session: shared maps and all instances. */
@@ -57,35 +60,73 @@ struct prof_bpf {
 	uint32_t	 bp_nevents;
 	uint64_t	 bp_ring_bytes;
 	size_t		 bp_ring_stride;
-	int		 bp_map[13];	/* shared maps, see bpf.c */
+	int		 bp_map[16];	/* shared maps, see bpf.c */
 	struct dtp_stream *bp_streams;	/* mapped: [ncpus] */
 	uint8_t		*bp_rings;	/* mapped, read-only */
 	const struct dtp_counts *bp_counts; /* mapped: [ncpus * nevents] */
 	struct dtp_control *bp_control;	/* mapped */
+	struct dtp_targets *bp_targets;	/* mapped */
 	size_t		 bp_rings_bytes;
 	size_t		 bp_nrings;
 	struct prof_instance *bp_instance; /* [nevents] */
 	void		*bp_bell;	/* struct ring_buffer of libbpf */
 };
 
-/* Thread groups that can be followed at once. */
-#define DTP_MAX_TARGETS	65536
+/*
+ * Bytes of stack in a snapshot.  With each sample: as perf's users expect;
+ * where a walk needs help, which is seldom, and where walks are compared,
+ * enough for deep stacks.
+ */
+static inline uint64_t
+prof_stack_bytes(const struct prof_options *po, bool use_bpf)
+{
+	if (po->po_stack_bytes != 0)
+		return (po->po_stack_bytes);
+	if (po->po_verify)
+		return (64512);
+	return (use_bpf && po->po_callgraph == PROF_CALLGRAPH_AUTO ? 32768 :
+	    16384);
+}
 
 struct prof_session;
 
 int	prof_bpf_load(struct prof_session *session);
 int	prof_bpf_bell_fd(const struct prof_bpf *bpf);
 void	prof_bpf_bell_clear(struct prof_bpf *bpf);
-int	prof_bpf_targets_fd(const struct prof_bpf *bpf);
+int	prof_bpf_values_fd(const struct prof_bpf *bpf);
 void	prof_bpf_unwind_fds(const struct prof_bpf *bpf, int fds[5]);
 void	prof_bpf_fini(struct prof_bpf *bpf);
 const struct dtp_counts *prof_bpf_counts(const struct prof_bpf *bpf,
 	    uint32_t cpu, uint32_t event);
 
+/* Threads whose counts can wait for a sample at once. */
+#define DTP_VALUES_TASKS	65536
+
+/* ----------------------------------------------------------- values.c */
+
+/* From an event as it is sampled to one that is counted, or say why not. */
+int	prof_values_make(struct prof_event *event, struct prof_err *error);
+/* Can all counters count at the same time?  Before anything is started. */
+int	prof_values_check(struct prof_session *session);
+/* The first of the counters: of their groups it is the leader. */
+bool	prof_values_is_first(const struct prof_session *session,
+	    const struct prof_event *event);
+/* Bit n: the kernel counts a switch in it after its tracepoint. */
+uint32_t prof_values_ahead(const struct prof_session *session);
+/* Groups on all CPUs, disabled, and known to the programs. */
+int	prof_values_attach(struct prof_session *session);
+
 /* ----------------------------------------------------------- attach.c */
+
+/* Keep a counter's descriptor (closed on failure) until it is detached. */
+int	prof_bpf_keep_perf(struct prof_session *session,
+	    const struct prof_event *event, int fd, int cpu);
 
 int	prof_bpf_attach(struct prof_session *session);
 int	prof_bpf_enable(struct prof_session *session);
+/* From now on an event's period is so many times what it was at first. */
+int	prof_bpf_slow_down(struct prof_session *session, uint32_t event,
+	    uint64_t slower);
 void	prof_bpf_state(struct prof_bpf *bpf, enum dtp_state state);
 /* Disable, read the events' own counts, close, wait until all have left. */
 int	prof_bpf_stop(struct prof_session *session);
@@ -107,6 +148,11 @@ unsigned prof_drain_fill(const struct prof_drain *drain);
 /* Records taken of an event on a CPU. */
 uint64_t prof_drain_read(const struct prof_drain *drain, uint32_t cpu,
 	    uint32_t event);
+/* How many user stacks ended otherwise after all; their sum is 0. */
+/* Of all values of a counter that samples brought. */
+uint64_t prof_drain_sum(const struct prof_drain *drain, uint32_t value);
+int64_t	prof_drain_finished(const struct prof_drain *drain, uint32_t cpu,
+	    uint32_t event, unsigned status);
 /* After stop: nothing reserved is left. */
 bool	prof_drain_empty(const struct prof_drain *drain);
 void	prof_drain_free(struct prof_drain *drain);
@@ -123,7 +169,7 @@ struct prof_pidset {
 bool	prof_pidset_has(const struct prof_pidset *set, uint32_t pid);
 int	prof_pidset_add(struct prof_pidset *set, uint32_t pid);
 void	prof_pidset_fini(struct prof_pidset *set);
-/* Seed the map of targets, with all descendants when followed. */
+/* Enter the targets, with all descendants when followed. */
 int	prof_targets_seed(struct prof_session *session);
 /* How many of the targets named are still there; -1: not known. */
 int	prof_targets_left(struct prof_session *session);
@@ -141,6 +187,28 @@ int	prof_gaps_init(struct prof_session *session);
 /* LOST records for what was refused since the last look; after stop, all. */
 int	prof_gaps_look(struct prof_session *session);
 
+/* --------------------------------------------------------- overhead.c */
+
+/* What recording has cost since it began, and by how much it was slowed. */
+struct prof_overhead {
+	int		 ov_stats_fd;	/* keeps statistics on */
+	bool		 ov_was_measured; /* the programs, too */
+	bool		 ov_at_limit;	/* nothing can be slowed further */
+	unsigned	 ov_above;	/* looks in a row that found too much */
+	uint64_t	 ov_slower;	/* times the first period, or 0 */
+	uint64_t	 ov_looked_ns;
+	uint64_t	 ov_recorder_from_ns;
+	uint64_t	 ov_programs_from_ns;
+	uint64_t	 ov_recorder_ns;
+	uint64_t	 ov_programs_ns;
+};
+
+int	prof_overhead_begin(struct prof_session *session);
+/* From time to time, while recording. */
+int	prof_overhead_look(struct prof_session *session);
+/* After the programs have ended. */
+void	prof_overhead_end(struct prof_session *session);
+
 /* -------------------------------------------------------------- arm.c */
 
 /* Give back everything that arm made; the file too, unless it was closed. */
@@ -153,6 +221,14 @@ int	prof_options_copy(struct prof_options *to,
 void	prof_options_free(struct prof_options *po);
 /* The INFO of the recording. */
 int	prof_describe(struct prof_session *session);
+/* After stop: what it took to walk stacks by tables. */
+int	prof_describe_unwind(struct prof_session *session);
+/* At the end: names of what was hit. */
+int	prof_describe_names(struct prof_session *session);
+/* At the end: what it cost, and the notes that came meanwhile. */
+int	prof_describe_overhead(struct prof_session *session);
+/* At the end: what became of snapshots. */
+int	prof_describe_snapshots(struct prof_session *session);
 
 /* ---------------------------------------------------------- session.c */
 
@@ -180,7 +256,8 @@ struct prof_session {
 	struct prof_options se_options;	/* deep copy */
 	bool		 se_use_bpf;
 	struct prof_names *se_names;
-	struct prof_events se_events;	/* [0] is proc */
+	struct prof_events se_events;	/* [0]: proc; counters last */
+	size_t		 se_nvalues;	/* counters among them */
 	int		*se_online;	/* CPUs that are online: lives */
 	size_t		 se_nonline;
 	int		*se_cpus;	/* those of them that take samples */
@@ -190,6 +267,9 @@ struct prof_session {
 	struct prof_gap	*se_gaps;	/* [ncpus * nevents] */
 	uint64_t	 se_looked_ns;	/* for gaps, last */
 	struct prof_unwind *se_unwind;	/* NULL: frame pointers do */
+	struct prof_snapshots *se_snapshots; /* NULL: none are taken */
+	struct prof_hits *se_hits;	/* what names will be needed */
+	struct prof_overhead se_overhead;
 	struct prof_rings *se_rings;
 	struct prof_writer *se_writer;
 	struct prof_marks *se_marks;
@@ -206,15 +286,20 @@ struct prof_session {
 	uint64_t	 se_stop_ns;
 	uint64_t	 se_flushed_ns;	/* last accounting written */
 	uint64_t	 se_checked_ns;	/* targets last looked at */
+	uint64_t	 se_round_ns;	/* the last round began */
 	uint64_t	 se_samples;
 	uint64_t	 se_lost;	/* known after stop */
 	uint64_t	 se_file_bytes;	/* known after stop */
 	int		 se_wait_ms;	/* until the next round, adapted */
 	char		**se_notes;
 	size_t		 se_nnotes;
+	size_t		 se_nstamped;	/* of them in the recording */
 };
 
 uint64_t prof_now_ns(void);
+/* Everything that the side band tells of, up to this time. */
+int	prof_session_catch_up(struct prof_session *session,
+	    uint64_t until_ns);
 /* For the user, and into the recording. */
 int	prof_session_add_note(struct prof_session *session, const char *fmt,
 	    ...) PROF_PRINTF(2, 3);

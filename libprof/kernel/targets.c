@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Who is recorded: checks the targets that the user named, seeds the map
- * that the programs look in, and knows when the last of them has gone.
+ * Who is recorded: checks the targets that the user named, enters them where
+ * the programs look, and knows when the last of them has gone.
  *
  * Called by session.c while arming, after the fork hook is in place: then
  * scanning for descendants until nothing new turns up misses nobody, since
@@ -15,8 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <bpf/bpf.h>
 
 #include "session_impl.h"
 
@@ -163,19 +161,18 @@ prof_targets_check(struct prof_session *session)
 }
 
 static int
-seed_one(struct prof_session *session, uint32_t id, uint32_t value)
+seed_one(struct prof_session *session, uint32_t id, uint8_t value)
 {
-	int rc;
+	uint8_t *at, none = 0;
 
 	if (prof_pidset_add(&session->se_pids, id) == -1)
 		return (prof_fail_nomem(&session->se_error));
 	if (!session->se_use_bpf)
 		return (0);
-	rc = bpf_map_update_elem(prof_bpf_targets_fd(&session->se_bpf), &id,
-	    &value, BPF_NOEXIST);
-	if (rc != 0 && rc != -EEXIST && errno != EEXIST)
-		return (prof_fail(&session->se_error, PROF_E_LIMIT,
-		    "more than %d processes to follow", DTP_MAX_TARGETS));
+	/* What the hook has entered meanwhile stands. */
+	at = &session->se_bpf.bp_targets->tg_how[id & (DTP_TASK_IDS - 1)];
+	__atomic_compare_exchange_n(at, &none, value, false,
+	    __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 	return (0);
 }
 

@@ -34,9 +34,12 @@ prof_tracefs_open(struct prof_err *error)
 	if ((fd = tracefs_detached()) != -1)
 		return (fd);
 	saved = errno;
-	prof_fail(error, saved == EPERM || saved == EACCES ?
-	    PROF_E_PERMISSION : PROF_E_KERNEL,
-	    "tracefs cannot be read: %s", strerror(saved));
+	if (saved == EPERM || saved == EACCES)
+		prof_fail(error, PROF_E_PERMISSION, "tracefs, the list of "
+		    "tracepoints, may be read by root alone");
+	else
+		prof_fail(error, PROF_E_KERNEL, "tracefs cannot be read: %s",
+		    strerror(saved));
 	return (prof_cure(error,
 	    "run as root, or: mount -t tracefs tracefs /sys/kernel/tracing"));
 }

@@ -235,13 +235,28 @@ reserve(struct process *process, uint32_t more)
 	return (0);
 }
 
+/*
+ * The page of old system calls lies in the kernel's half: no code runs there,
+ * and the search in the kernel takes addresses as signed.
+ */
+static bool
+is_walkable(const struct prof_record *mapping)
+{
+	const uint64_t last = mapping->pr_addr + mapping->pr_len;
+
+	return (last > mapping->pr_addr && last >> DTP_UW_PC_BITS == 0);
+}
+
 static void
 add_mapping(struct prof_unwind *unwind, const struct prof_record *record)
 {
-	struct process *process = process_get(unwind, record->pr_pid);
 	struct mapping mapping = { .mp_since_ns = record->pr_time_ns };
+	struct process *process;
 	uint64_t bias;
 
+	if (!is_walkable(record))
+		return;
+	process = process_get(unwind, record->pr_pid);
 	/* Of a process that ended, mappings come after the news of its end. */
 	if (process == NULL || process->po_gone ||
 	    process->po_n >= DTP_UW_MAX_MAPS - 2 ||
@@ -412,4 +427,20 @@ prof_unwind_ready(struct prof_unwind *unwind)
 {
 	return (unwind->uw_dirty == NULL &&
 	    prof_unwind_modules_idle(unwind->uw_modules));
+}
+
+void
+prof_unwind_begin(struct prof_unwind *unwind)
+{
+	unwind->uw_memory.um_calls = 0;
+}
+
+void
+prof_unwind_stats(struct prof_unwind *unwind,
+    struct prof_unwind_stats *stats)
+{
+	memset(stats, 0, sizeof(*stats));
+	prof_unwind_modules_stats(unwind->uw_modules, stats);
+	stats->us_bytes = unwind->uw_memory.um_used * sizeof(uint32_t);
+	stats->us_calls = unwind->uw_memory.um_calls;
 }

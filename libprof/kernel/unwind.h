@@ -9,6 +9,15 @@
 #include "prof_impl.h"
 
 struct prof_unwind;
+
+/* What it took to supply the walk. */
+struct prof_unwind_stats {
+	uint64_t	us_modules;	/* files that were mapped */
+	uint64_t	us_tables;	/* that have a table now ... */
+	uint64_t	us_bytes;	/* ... of so much, mappings included */
+	uint64_t	us_evicted;	/* tables that had to go */
+	uint64_t	us_calls;	/* of bpf(2) since recording began */
+};
 /* Descriptors of uw_procs, uw_modules, uw_entries, uw_slabs, uw_cache. */
 struct prof_unwind *prof_unwind_new(const int fds[5], size_t ncpus,
 	    uint64_t max_bytes, struct prof_err *error);
@@ -18,6 +27,10 @@ void	prof_unwind_observe(struct prof_unwind *unwind,
 void	prof_unwind_publish(struct prof_unwind *unwind);
 /* All that was observed can be walked. */
 bool	prof_unwind_ready(struct prof_unwind *unwind);
+/* Recording begins: from now on calls count. */
+void	prof_unwind_begin(struct prof_unwind *unwind);
+void	prof_unwind_stats(struct prof_unwind *unwind,
+	    struct prof_unwind_stats *stats);
 void	prof_unwind_free(struct prof_unwind *unwind);
 
 #endif /* UNWIND_H */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * What the files that feed the walk in the kernel share: unwind.c (processes
- * and their mappings), unwind_modules.c (tables, a thread that makes them),
- * unwind_memory.c (slabs and where things lie in them).
+ * and their mappings), unwind_modules.c (files, threads that make tables),
+ * unwind_tables.c (tables for the programs), unwind_memory.c (slabs and where
+ * things lie in them).
  */
 #ifndef UNWIND_IMPL_H
 #define UNWIND_IMPL_H
@@ -11,6 +12,7 @@
 
 #include "dtp_unwind.h"
 #include "prof_impl.h"
+#include "unwind.h"
 #include "model/unwind_table.h"
 
 /* ---------------------------------------------------- unwind_memory.c */
@@ -22,24 +24,26 @@ struct prof_words {
 	uint32_t	wd_n;
 };
 
-/*
- * The tables that programs read, mapped.  Words that are given back rest for
- * a second, since a walk may still be reading them.
- */
+/* The tables that programs read, mapped, and who has which words of slabs. */
 struct prof_unwind_memory {
 	int		 um_slabs_fd;	/* array of maps */
 	int		 um_slab_fd[DTP_UW_SLABS];
 	uint32_t	*um_slab[DTP_UW_SLABS];
-	uint32_t	 um_used[DTP_UW_SLABS];	/* words */
 	uint32_t	 um_nslabs;
 	uint32_t	 um_max_slabs;
 	struct dtp_uw_proc *um_procs;
 	struct dtp_uw_module *um_modules;
 	struct dtp_uw_entry *um_entries;
 	uint32_t	 um_nentries;
+	uint16_t	 um_entry_slot[2 * DTP_UW_ENTRIES]; /* entry + 1 */
 	uint64_t	*um_cache;
 	size_t		 um_cache_bytes;
-	struct rested	*um_rested[32];	/* by power of two */
+	struct extent	*um_free;	/* by slab and place */
+	struct extent	*um_resting;	/* just given back, oldest first */
+	struct extent	**um_resting_last;
+	uint64_t	 um_nresting;	/* words */
+	uint64_t	 um_used;	/* words */
+	uint64_t	 um_calls;	/* of bpf(2) */
 };
 
 /* Descriptors in the order procs, modules, entries, slabs, cache. */
@@ -47,17 +51,70 @@ int	prof_unwind_memory_init(struct prof_unwind_memory *memory,
 	    const int fds[5], size_t ncpus, uint64_t max_bytes,
 	    struct prof_err *error);
 void	prof_unwind_memory_fini(struct prof_unwind_memory *memory);
-/* -1: the limit is reached. */
+/* -1: the limit is reached, or what is free lies in pieces. */
 int	prof_words_get(struct prof_unwind_memory *memory, uint32_t n,
 	    struct prof_words *words);
 void	prof_words_put(struct prof_unwind_memory *memory,
 	    const struct prof_words *words);
 uint32_t *prof_words_at(const struct prof_unwind_memory *memory,
 	    const struct prof_words *words);
+/* The rule that names this entry of everybody's dictionary; USER: full. */
+uint16_t prof_entry_shared(struct prof_unwind_memory *memory,
+	    const struct dtp_uw_entry *entry);
 
 /* --------------------------------------------------- unwind_modules.c */
 
-struct prof_unwind_modules;
+#define PROF_MODULE_BUCKETS	4096
+#define PROF_MODULE_SEGMENTS	4
+#define PROF_MODULE_MAKERS	8
+
+/* One file.  fd and table pass to the thread and back. */
+struct prof_module {
+	struct prof_module *mo_next;	/* in its bucket */
+	struct prof_module *mo_link;	/* in the queue, or among the made */
+	uint32_t	 mo_number;
+	uint64_t	 mo_dev;
+	uint64_t	 mo_ino;
+	uint32_t	 mo_id_len;
+	uint8_t		 mo_id[20];
+	char		*mo_path;	/* NULL: the vDSO, in our memory ... */
+	size_t		 mo_vdso_bytes;	/* ... which is so long */
+	uint32_t	 mo_pid;	/* who showed it, where: */
+	uint64_t	 mo_addr;
+	uint64_t	 mo_len;
+	int		 mo_fd;		/* -1: to be opened again */
+	Elf64_Phdr	 mo_text[PROF_MODULE_SEGMENTS];
+	unsigned	 mo_ntext;
+	struct prof_unwind_table *mo_table;
+	struct prof_words mo_words;	/* published there */
+	uint64_t	 mo_needed_ns;
+	bool		 mo_is_evicted;
+};
+
+struct prof_unwind_modules {
+	struct prof_unwind_memory *ms_memory;
+	struct prof_module *ms_bucket[PROF_MODULE_BUCKETS];
+	struct prof_module *ms_module[DTP_UW_MODULES]; /* by number */
+	uint32_t	 ms_n;		/* numbers given out; 0 is nobody */
+	struct prof_module *ms_ready;	/* made; wait for room, in order */
+	uint64_t	 ms_looked_ns;
+	uint64_t	 ms_short_ns;	/* memory is short since; 0: no */
+	uint64_t	 ms_ntables;
+	uint64_t	 ms_nevicted;
+	unsigned	 ms_max_threads;
+	/* [m] all below: shared with the makers */
+	pthread_mutex_t	 ms_mutex;
+	pthread_cond_t	 ms_more;
+	struct prof_module *ms_queue;
+	unsigned	 ms_nqueued;
+	struct prof_module *ms_made;
+	unsigned	 ms_pending;	/* queued, being made, or made */
+	pthread_t	 ms_thread[PROF_MODULE_MAKERS];
+	unsigned	 ms_nthreads;
+	unsigned	 ms_nidle;
+	bool		 ms_quit;
+};
+
 struct prof_unwind_modules *prof_unwind_modules_new(
 	    struct prof_unwind_memory *memory);
 void	prof_unwind_modules_free(struct prof_unwind_modules *modules);
@@ -67,9 +124,17 @@ void	prof_unwind_modules_free(struct prof_unwind_modules *modules);
  */
 uint32_t prof_unwind_modules_get(struct prof_unwind_modules *modules,
 	    const struct prof_record *mapping, uint64_t *bias);
-/* Hand tables that are ready to the programs. */
-void	prof_unwind_modules_publish(struct prof_unwind_modules *modules);
+/* Queue it for a thread that makes its table. */
+void	prof_module_make(struct prof_unwind_modules *modules,
+	    struct prof_module *module);
 /* Nothing is queued, nothing waits to be published. */
 bool	prof_unwind_modules_idle(struct prof_unwind_modules *modules);
+
+/* ---------------------------------------------------- unwind_tables.c */
+
+/* Hand tables that are ready to the programs. */
+void	prof_unwind_modules_publish(struct prof_unwind_modules *modules);
+void	prof_unwind_modules_stats(struct prof_unwind_modules *modules,
+	    struct prof_unwind_stats *stats);
 
 #endif /* UNWIND_IMPL_H */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Modules: the files that processes map, and the unwind table of each.  A
- * thread makes the tables, in the order in which they are wanted: a walk
+ * Modules: the files that processes map, and the unwind table of each.
+ * Threads make the tables, in the order in which they are wanted: a walk
  * that fails for want of one says so in the module's entry.
  *
- * Called by unwind.c from the thread of the drain, which alone writes what
- * the programs read; the thread only turns files into tables.
+ * Called by unwind.c from the thread of the drain; the threads only turn files
+ * into tables.  unwind_tables.c hands those to the programs.
  */
 #include <sys/auxv.h>
 #include <sys/stat.h>
@@ -18,45 +18,11 @@
 
 #include "unwind_impl.h"
 
-#define BUCKETS		4096
-#define MAX_SEGMENTS	4
-#define MAX_FILE_BYTES	(2ULL << 30)	/* larger ones are not looked into */
-
-/* One file.  fd and table pass to the thread and back. */
-struct module {
-	struct module	*mo_next;	/* in its bucket */
-	struct module	*mo_link;	/* in the queue, or among the made */
-	uint32_t	 mo_number;
-	uint64_t	 mo_dev;
-	uint64_t	 mo_ino;
-	uint32_t	 mo_id_len;
-	uint8_t		 mo_id[20];
-	int		 mo_fd;		/* -1: the vDSO, in our memory ... */
-	size_t		 mo_vdso_bytes;	/* ... which is so long */
-	Elf64_Phdr	 mo_text[MAX_SEGMENTS];
-	unsigned	 mo_ntext;
-	struct prof_unwind_table *mo_table;
-};
-
-struct prof_unwind_modules {
-	struct prof_unwind_memory *ms_memory;
-	struct module	*ms_bucket[BUCKETS];
-	uint32_t	 ms_n;		/* numbers given out; 0 is nobody */
-	pthread_t	 ms_thread;
-	/* [m] all below */
-	pthread_mutex_t	 ms_mutex;
-	pthread_cond_t	 ms_more;
-	struct module	*ms_queue;
-	struct module	*ms_made;
-	unsigned	 ms_pending;	/* queued, being made, or made */
-	bool		 ms_quit;
-};
-
 /* Take the one that walks ask for, else the one that waits longest. */
-static struct module *
+static struct prof_module *
 next_wanted(struct prof_unwind_modules *modules)
 {
-	struct module **at, **first = &modules->ms_queue, *module;
+	struct prof_module **at, **first = &modules->ms_queue, *module;
 
 	for (at = first; *at != NULL; at = &(*at)->mo_link)
 		if (modules->ms_memory->um_modules[(*at)->mo_number].uo_wanted)
@@ -64,24 +30,58 @@ next_wanted(struct prof_unwind_modules *modules)
 	if (*at == NULL)
 		at = first;
 	module = *at;
-	if (module != NULL)
+	if (module != NULL) {
 		*at = module->mo_link;
+		modules->ms_nqueued--;
+	}
 	return (module);
 }
 
+/* Names are given to other files; a wrong table is worse than none. */
+static bool
+is_file(const struct prof_module *module, int fd)
+{
+	uint8_t id[20];
+	struct stat st;
+
+	if (module->mo_id_len != 0)
+		return (prof_build_id_of_file(fd, id) == module->mo_id_len &&
+		    memcmp(id, module->mo_id, module->mo_id_len) == 0);
+	return (fstat(fd, &st) == 0 && st.st_ino == module->mo_ino);
+}
+
+/* The module's file, as long as somebody shows it; -1: nobody does. */
+static int
+open_file(const struct prof_module *module)
+{
+	struct prof_record where = { .pr_pid = module->mo_pid,
+	    .pr_addr = module->mo_addr, .pr_len = module->mo_len,
+	    .pr_path = module->mo_path };
+	int fd = prof_mapped_file_open(&where);
+
+	if (fd == -1 || is_file(module, fd))
+		return (fd);
+	close(fd);
+	return (-1);
+}
+
 static void
-make_table(struct module *module)
+make_table(struct prof_module *module)
 {
 	struct prof_elf elf;
 	const uint8_t *vdso;
 
-	if (module->mo_fd == -1) {
+	if (module->mo_path == NULL) {
 		vdso = (const uint8_t *)getauxval(AT_SYSINFO_EHDR);
 		if (vdso != NULL && prof_elf_memory(&elf, vdso,
 		    module->mo_vdso_bytes) == 0)
 			module->mo_table = prof_unwind_table_new(&elf);
 		return;
 	}
+	if (module->mo_fd == -1)
+		module->mo_fd = open_file(module);
+	if (module->mo_fd == -1)
+		return;
 	if (prof_elf_open(&elf, module->mo_fd) == 0) {
 		module->mo_table = prof_unwind_table_new(&elf);
 		prof_elf_close(&elf);
@@ -94,14 +94,16 @@ static void *
 maker(void *arg)
 {
 	struct prof_unwind_modules *modules = arg;
-	struct module *module;
+	struct prof_module *module;
 
 	pthread_mutex_lock(&modules->ms_mutex);
 	while (!modules->ms_quit) {
 		module = next_wanted(modules);
 		if (module == NULL) {
+			modules->ms_nidle++;
 			pthread_cond_wait(&modules->ms_more,
 			    &modules->ms_mutex);
+			modules->ms_nidle--;
 			continue;
 		}
 		pthread_mutex_unlock(&modules->ms_mutex);
@@ -126,33 +128,34 @@ prof_unwind_modules_new(struct prof_unwind_memory *memory)
 	memory->um_modules[0].uo_state = DTP_UW_NO_TABLE;
 	pthread_mutex_init(&modules->ms_mutex, NULL);
 	pthread_cond_init(&modules->ms_more, NULL);
-	if (pthread_create(&modules->ms_thread, NULL, maker, modules) != 0) {
-		free(modules);
-		return (NULL);
-	}
+	modules->ms_max_threads = (unsigned)sysconf(_SC_NPROCESSORS_ONLN);
+	if (modules->ms_max_threads > PROF_MODULE_MAKERS)
+		modules->ms_max_threads = PROF_MODULE_MAKERS;
 	return (modules);
 }
 
 void
 prof_unwind_modules_free(struct prof_unwind_modules *modules)
 {
-	struct module *module, *next;
+	struct prof_module *module, *next;
 	size_t n;
 
 	if (modules == NULL)
 		return;
 	pthread_mutex_lock(&modules->ms_mutex);
 	modules->ms_quit = true;
-	pthread_cond_signal(&modules->ms_more);
+	pthread_cond_broadcast(&modules->ms_more);
 	pthread_mutex_unlock(&modules->ms_mutex);
-	pthread_join(modules->ms_thread, NULL);
-	for (n = 0; n < BUCKETS; n++)
+	for (n = 0; n < modules->ms_nthreads; n++)
+		pthread_join(modules->ms_thread[n], NULL);
+	for (n = 0; n < PROF_MODULE_BUCKETS; n++)
 		for (module = modules->ms_bucket[n]; module != NULL;
 		    module = next) {
 			next = module->mo_next;
 			if (module->mo_fd != -1)
 				close(module->mo_fd);
 			prof_unwind_table_free(module->mo_table);
+			free(module->mo_path);
 			free(module);
 		}
 	pthread_mutex_destroy(&modules->ms_mutex);
@@ -160,7 +163,7 @@ prof_unwind_modules_free(struct prof_unwind_modules *modules)
 	free(modules);
 }
 
-static struct module **
+static struct prof_module **
 bucket_of(struct prof_unwind_modules *modules,
     const struct prof_record *mapping)
 {
@@ -168,12 +171,12 @@ bucket_of(struct prof_unwind_modules *modules,
 
 	if (mapping->pr_build_id_len >= 8)
 		memcpy(&hash, mapping->pr_build_id, sizeof(hash));
-	return (&modules->ms_bucket[hash % BUCKETS]);
+	return (&modules->ms_bucket[hash % PROF_MODULE_BUCKETS]);
 }
 
 /* By build-id where there is one: the same file, wherever it lies. */
 static bool
-is_module(const struct module *module, const struct prof_record *mapping)
+is_module(const struct prof_module *module, const struct prof_record *mapping)
 {
 	if (module->mo_id_len != mapping->pr_build_id_len)
 		return (false);
@@ -186,14 +189,14 @@ is_module(const struct module *module, const struct prof_record *mapping)
 
 /* Which addresses the executable segments are meant for. */
 static int
-look_into(struct module *module)
+look_into(struct prof_module *module)
 {
 	struct prof_elf elf;
 	const uint8_t *vdso;
 	Elf64_Phdr ph;
 	size_t n;
 
-	if (module->mo_fd != -1) {
+	if (module->mo_path != NULL) {
 		if (prof_elf_open(&elf, module->mo_fd) == -1)
 			return (-1);
 	} else {
@@ -204,17 +207,17 @@ look_into(struct module *module)
 	}
 	for (n = 0; prof_elf_segment(&elf, n, &ph); n++)
 		if (ph.p_type == PT_LOAD && (ph.p_flags & PF_X) &&
-		    module->mo_ntext < MAX_SEGMENTS)
+		    module->mo_ntext < PROF_MODULE_SEGMENTS)
 			module->mo_text[module->mo_ntext++] = ph;
-	n = elf.el_size;
 	prof_elf_close(&elf);
-	return (module->mo_ntext == 0 || n > MAX_FILE_BYTES ? -1 : 0);
+	return (module->mo_ntext == 0 ? -1 : 0);
 }
 
-static void
-enqueue(struct prof_unwind_modules *modules, struct module *module)
+void
+prof_module_make(struct prof_unwind_modules *modules,
+    struct prof_module *module)
 {
-	struct module **last;
+	struct prof_module **last;
 
 	pthread_mutex_lock(&modules->ms_mutex);
 	for (last = &modules->ms_queue; *last != NULL;
@@ -223,15 +226,20 @@ enqueue(struct prof_unwind_modules *modules, struct module *module)
 	module->mo_link = NULL;
 	*last = module;
 	modules->ms_pending++;
+	if (++modules->ms_nqueued > modules->ms_nidle &&
+	    modules->ms_nthreads < modules->ms_max_threads &&
+	    pthread_create(&modules->ms_thread[modules->ms_nthreads], NULL,
+	    maker, modules) == 0)
+		modules->ms_nthreads++;
 	pthread_cond_signal(&modules->ms_more);
 	pthread_mutex_unlock(&modules->ms_mutex);
 }
 
-static struct module *
+static struct prof_module *
 add_module(struct prof_unwind_modules *modules,
     const struct prof_record *mapping)
 {
-	struct module *module, **bucket = bucket_of(modules, mapping);
+	struct prof_module *module, **bucket = bucket_of(modules, mapping);
 	bool is_vdso = strcmp(mapping->pr_path, "[vdso]") == 0;
 
 	if (modules->ms_n == DTP_UW_MODULES ||
@@ -241,18 +249,24 @@ add_module(struct prof_unwind_modules *modules,
 	module->mo_ino = mapping->pr_ino;
 	module->mo_id_len = mapping->pr_build_id_len;
 	module->mo_vdso_bytes = mapping->pr_len;
+	module->mo_pid = mapping->pr_pid;
+	module->mo_addr = mapping->pr_addr;
+	module->mo_len = mapping->pr_len;
 	memcpy(module->mo_id, mapping->pr_build_id, sizeof(module->mo_id));
-	module->mo_fd = is_vdso ? -1 : prof_mapped_file_open(mapping);
-	if (!is_vdso && module->mo_fd == -1) {
+	module->mo_fd = -1;
+	if (!is_vdso && ((module->mo_path = strdup(mapping->pr_path)) ==
+	    NULL || (module->mo_fd = open_file(module)) == -1)) {
 		/* Gone before we looked: another process may still show it. */
+		free(module->mo_path);
 		free(module);
 		return (NULL);
 	}
+	modules->ms_module[modules->ms_n] = module;
 	module->mo_number = modules->ms_n++;
 	module->mo_next = *bucket;
 	*bucket = module;
 	if (look_into(module) == 0) {
-		enqueue(modules, module);
+		prof_module_make(modules, module);
 		return (module);
 	}
 	if (module->mo_fd != -1)
@@ -264,7 +278,7 @@ add_module(struct prof_unwind_modules *modules,
 }
 
 static uint64_t
-bias_of(const struct module *module, const struct prof_record *mapping)
+bias_of(const struct prof_module *module, const struct prof_record *mapping)
 {
 	uint64_t off = mapping->pr_offset;
 	unsigned n;
@@ -286,7 +300,7 @@ uint32_t
 prof_unwind_modules_get(struct prof_unwind_modules *modules,
     const struct prof_record *mapping, uint64_t *bias)
 {
-	struct module *module;
+	struct prof_module *module;
 
 	*bias = mapping->pr_addr - mapping->pr_offset;
 	if (mapping->pr_path[0] != '/' &&
@@ -300,94 +314,6 @@ prof_unwind_modules_get(struct prof_unwind_modules *modules,
 		return (0);
 	*bias = bias_of(module, mapping);
 	return (module->mo_number);
-}
-
-/* A module's own dictionary becomes part of everybody's. */
-static uint16_t
-shared_rule(struct prof_unwind_memory *memory, uint16_t *shared,
-    const struct prof_unwind_table *table, uint16_t rule)
-{
-	const struct dtp_uw_entry *entry;
-	uint32_t n;
-
-	if (rule < DTP_UW_RULES)
-		return (rule);
-	if (shared[rule - DTP_UW_RULES] != 0)
-		return (shared[rule - DTP_UW_RULES]);
-	entry = &table->ut_entries[rule - DTP_UW_RULES];
-	for (n = 0; n < memory->um_nentries; n++)
-		if (memcmp(&memory->um_entries[n], entry, sizeof(*entry)) ==
-		    0)
-			break;
-	if (n == DTP_UW_ENTRIES - (DTP_UW_RULES - DTP_UW_END))
-		return (DTP_UW_USER);
-	if (n == memory->um_nentries)
-		memory->um_entries[memory->um_nentries++] = *entry;
-	shared[rule - DTP_UW_RULES] = (uint16_t)(DTP_UW_RULES + n);
-	return (shared[rule - DTP_UW_RULES]);
-}
-
-static int
-publish_one(struct prof_unwind_memory *memory, const struct module *module)
-{
-	const struct prof_unwind_table *table = module->mo_table;
-	struct dtp_uw_module *entry = &memory->um_modules[module->mo_number];
-	struct prof_words words;
-	uint16_t *shared;
-	uint32_t *to;
-	size_t n;
-
-	if (table == NULL || table->ut_nindex + table->ut_nrows >
-	    DTP_UW_SLAB_WORDS)
-		return (-1);
-	shared = calloc(table->ut_nentries + 1, sizeof(*shared));
-	if (shared == NULL || prof_words_get(memory, (uint32_t)(
-	    table->ut_nindex + table->ut_nrows), &words) == -1) {
-		free(shared);
-		return (-1);
-	}
-	to = prof_words_at(memory, &words);
-	memcpy(to, table->ut_index, table->ut_nindex * sizeof(*to));
-	to += table->ut_nindex;
-	for (n = 0; n < table->ut_nrows; n++)
-		to[n] = (uint32_t)shared_rule(memory, shared, table,
-		    (uint16_t)(table->ut_rows[n] >> 16)) << 16 |
-		    (table->ut_rows[n] & 0xffff);
-	free(shared);
-	entry->uo_base = table->ut_base;
-	entry->uo_span = table->ut_span;
-	entry->uo_slab = words.wd_slab;
-	entry->uo_index = words.wd_at;
-	entry->uo_rows = words.wd_at + (uint32_t)table->ut_nindex;
-	return (0);
-}
-
-void
-prof_unwind_modules_publish(struct prof_unwind_modules *modules)
-{
-	struct prof_unwind_memory *memory = modules->ms_memory;
-	struct module *made, *module;
-	unsigned n = 0;
-
-	pthread_mutex_lock(&modules->ms_mutex);
-	made = modules->ms_made;
-	modules->ms_made = NULL;
-	pthread_mutex_unlock(&modules->ms_mutex);
-	for (module = made; module != NULL; module = module->mo_link, n++) {
-		uint32_t state = publish_one(memory, module) == 0 ?
-		    DTP_UW_TABLE : DTP_UW_NO_TABLE;
-
-		prof_unwind_table_free(module->mo_table);
-		module->mo_table = NULL;
-		/* Partner: the load of uo_state in unwind.bpf.h. */
-		__atomic_store_n(&memory->um_modules[
-		    module->mo_number].uo_state, state, __ATOMIC_RELEASE);
-	}
-	if (n == 0)
-		return;
-	pthread_mutex_lock(&modules->ms_mutex);
-	modules->ms_pending -= n;
-	pthread_mutex_unlock(&modules->ms_mutex);
 }
 
 bool

@@ -39,15 +39,18 @@ struct prof_cfi_rule {
 	uint8_t	cr_reg;		/* DWARF number of the base register */
 	uint8_t	cr_fp;		/* enum prof_saved */
 	uint8_t	cr_ra;		/* enum prof_saved */
+	uint8_t	cr_bx;		/* enum prof_saved; of rbx, x86-64 only */
 	int32_t	cr_cfa_off;
 	int32_t	cr_cfa_add;
 	int32_t	cr_fp_off;
 	int32_t	cr_ra_off;
+	int32_t	cr_bx_off;
 };
 
 enum prof_machine { PROF_MACHINE_X86_64, PROF_MACHINE_AARCH64 };
 
 /* Registers of a machine by their DWARF numbers. */
+#define PROF_X86_RBX	3
 #define PROF_X86_RBP	6
 #define PROF_X86_RSP	7
 #define PROF_X86_RA	16
@@ -55,13 +58,16 @@ enum prof_machine { PROF_MACHINE_X86_64, PROF_MACHINE_AARCH64 };
 #define PROF_ARM_LR	30
 #define PROF_ARM_SP	31
 
-/* One section.  The bytes are the caller's. */
+/*
+ * .eh_frame, and behind it .debug_frame, which counts where the former knows
+ * nothing; one of them may be empty.  The bytes are the caller's.
+ */
 struct prof_cfi_input {
 	enum prof_machine ci_machine;
-	bool		 ci_debug;	/* .debug_frame, not .eh_frame */
-	bool		 ci_to_zero;	/* ends at an entry of length 0 */
+	bool		 ci_to_zero;	/* .eh_frame ends at length 0 */
 	const uint8_t	*ci_bytes;
 	size_t		 ci_size;
+	size_t		 ci_debug;	/* where .debug_frame begins */
 	uint64_t	 ci_address;	/* of the first byte, unrelocated */
 };
 
@@ -80,5 +86,24 @@ typedef int prof_cfi_fn(void *arg, uint64_t pc,
 /* 0: done, -1: no memory, else what fn returned. */
 int	prof_cfi_compile(const struct prof_cfi_input *input, prof_cfi_fn *fn,
 	    void *arg, struct prof_cfi_stats *stats);
+
+/* What stands there for a function, not run; programs by their offsets. */
+struct prof_cfi_entry {
+	uint64_t	en_start;
+	uint64_t	en_end;
+	uint64_t	en_code_align;
+	int64_t		en_data_align;
+	uint32_t	en_initial;	/* of the CIE */
+	uint32_t	en_initial_end;
+	uint32_t	en_program;
+	uint32_t	en_program_end;
+	bool		en_signal;
+};
+
+typedef int prof_cfi_entry_fn(void *arg, const struct prof_cfi_entry *entry);
+
+/* Functions in order of their start; returns as prof_cfi_compile does. */
+int	prof_cfi_entries(const struct prof_cfi_input *input,
+	    prof_cfi_entry_fn *fn, void *arg);
 
 #endif /* CFI_H */

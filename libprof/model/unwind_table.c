@@ -6,17 +6,23 @@
  * Called by whoever publishes tables to the kernel, and by the user-space
  * unwinder.  A row that repeats the rule before it is dropped; a rule that
  * neither fits in a row nor in the dictionary says USER, and libunwind does
- * those.  Memory is linear in the section, whose size the caller limits.
+ * those.  Memory is linear in the section, of which so much is read.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "outermost.h"
 #include "unwind_table.h"
 
 #define BUCKET_BYTES	(1ULL << DTP_UW_BUCKET_BITS)
 #define MAX_ENTRIES	4096		/* a module's dictionary */
 #define MAX_SPAN	(1ULL << 32)
+#define MAX_BX_TEXT	(4U << 20)	/* larger modules do not follow rbx */
+#define MAX_OUTERMOST	16
+#define BARE_FDE	4096	/* bytes of text for each FDE: few have one */
+#define BEGIN_AGAIN	2
+#define MAX_FRAMES	(64U << 20)	/* more of a section is not read */
 
 /* Rows while they are collected: whole addresses. */
 struct collected {
@@ -29,6 +35,7 @@ struct builder {
 	struct collected *bu_rows;
 	size_t		 bu_n;
 	size_t		 bu_cap;
+	bool		 bu_bx;		/* say what becomes of rbx */
 	uint16_t	 bu_slot[2 * MAX_ENTRIES]; /* hash -> entry + 1 */
 };
 
@@ -145,6 +152,18 @@ entry_of(const struct prof_cfi_rule *rule, bool arm,
 	return (0);
 }
 
+/* What becomes of rbx, in the dictionary's words. */
+static int32_t
+rbx_of(const struct prof_cfi_rule *rule)
+{
+	if (rule->cr_bx == PROF_SAVED_SAME)
+		return (DTP_UW_BX_SAME);
+	if (rule->cr_bx == PROF_SAVED_CFA && rule->cr_bx_off % 8 == 0 &&
+	    rule->cr_bx_off != 0)
+		return (rule->cr_bx_off);
+	return (DTP_UW_BX_UNKNOWN);
+}
+
 static uint16_t
 rule_word(struct builder *bu, const struct prof_cfi_rule *rule)
 {
@@ -164,10 +183,12 @@ rule_word(struct builder *bu, const struct prof_cfi_rule *rule)
 			return (DTP_UW_PLT11);
 		return (rule->cr_cfa_off == 10 ? DTP_UW_PLT10 : DTP_UW_USER);
 	}
-	if ((in_row = inline_rule(rule, arm)) != -1)
+	if (!bu->bu_bx && (in_row = inline_rule(rule, arm)) != -1)
 		return ((uint16_t)in_row);
 	if (entry_of(rule, arm, &entry) == -1)
 		return (DTP_UW_USER);
+	if (bu->bu_bx)
+		entry.ue_bx_off = rbx_of(rule);
 	return (dictionary(bu, &entry));
 }
 
@@ -178,6 +199,10 @@ add_row(void *arg, uint64_t pc, const struct prof_cfi_rule *rule)
 	struct builder *bu = arg;
 	uint16_t word = rule_word(bu, rule);
 
+	if (rule->cr_cfa == PROF_CFA_REG && rule->cr_reg == DTP_UW_BX &&
+	    !bu->bu_bx && bu->bu_table->ut_machine == PROF_MACHINE_X86_64 &&
+	    bu->bu_table->ut_text <= MAX_BX_TEXT)
+		return (BEGIN_AGAIN);
 	if (bu->bu_n > 0 && pc < bu->bu_rows[bu->bu_n - 1].cl_pc)
 		return (0);
 	if (bu->bu_n > 0 && pc == bu->bu_rows[bu->bu_n - 1].cl_pc)
@@ -201,43 +226,79 @@ add_row(void *arg, uint64_t pc, const struct prof_cfi_rule *rule)
 	return (0);
 }
 
+/* Where the header that the loader knows says that .eh_frame begins. */
+static bool
+frames_of_header(struct prof_elf *elf, uint64_t address,
+    struct prof_elf_part *frames)
+{
+	struct prof_elf_part header;
+	int32_t off;
+
+	if (!prof_elf_at(elf, address, &header) || header.pp_size < 8)
+		return (false);
+	header.pp_size = 8;
+	if (!prof_elf_load(elf, &header) || header.pp_bytes[1] != 0x1b)
+		return (false);
+	memcpy(&off, header.pp_bytes + 4, sizeof(off));
+	return (prof_elf_at(elf, address + 4 + (uint64_t)(int64_t)off,
+	    frames));
+}
+
 /*
- * .eh_frame by its section; in a file without sections, by the header that
- * the loader knows, up to the entry of length 0 that ends it.
+ * .eh_frame by its section; in a file without sections, by that header, up to
+ * the entry of length 0 that ends it.
  */
 static bool
-find_frames(const struct prof_elf *elf, struct prof_cfi_input *in)
+find_frames(struct prof_elf *elf, struct prof_elf_part *part, bool *to_zero)
 {
-	struct prof_elf_part part, header;
 	Elf64_Phdr ph;
-	int32_t off;
 	size_t n;
 
-	if (prof_elf_section_named(elf, ".eh_frame", &part) &&
-	    part.pp_size > 4)
-		goto found;
-	if (prof_elf_section_named(elf, ".debug_frame", &part)) {
-		in->ci_debug = true;
-		goto found;
-	}
+	*to_zero = false;
+	if (prof_elf_section_named(elf, ".eh_frame", part) &&
+	    part->pp_size > 4)
+		return (true);
 	for (n = 0; prof_elf_segment(elf, n, &ph); n++)
-		if (ph.p_type == PT_GNU_EH_FRAME && prof_elf_at(elf,
-		    ph.p_vaddr, &header) && header.pp_size >= 8 &&
-		    header.pp_bytes[1] == 0x1b) {
-			memcpy(&off, header.pp_bytes + 4, sizeof(off));
-			if (!prof_elf_at(elf, ph.p_vaddr + 4 +
-			    (uint64_t)(int64_t)off, &part))
-				return (false);
-			in->ci_to_zero = true;
-			goto found;
+		if (ph.p_type == PT_GNU_EH_FRAME &&
+		    frames_of_header(elf, ph.p_vaddr, part)) {
+			*to_zero = true;
+			return (true);
 		}
 	return (false);
-found:
+}
+
+/* Room in memory, and no more of a section than we want to read. */
+static bool
+load_frames(struct prof_elf *elf, struct prof_elf_part *part)
+{
+	if (part->pp_size > MAX_FRAMES)
+		part->pp_size = MAX_FRAMES;
+	return (prof_elf_load(elf, part));
+}
+
+bool
+prof_unwind_frames(struct prof_elf *elf, struct prof_cfi_input *in)
+{
+	struct prof_elf_part frames, debug;
+	const bool has_debug = prof_elf_section_named(elf, ".debug_frame",
+	    &debug) && load_frames(elf, &debug);
+
 	in->ci_machine = elf->el_machine == EM_X86_64 ?
 	    PROF_MACHINE_X86_64 : PROF_MACHINE_AARCH64;
-	in->ci_bytes = part.pp_bytes;
-	in->ci_size = part.pp_size;
-	in->ci_address = part.pp_address;
+	if (find_frames(elf, &frames, &in->ci_to_zero) &&
+	    load_frames(elf, &frames)) {
+		in->ci_address = frames.pp_address;
+		in->ci_debug = frames.pp_size;
+		if (has_debug && !prof_elf_append(elf, &frames, &debug))
+			return (false);
+	} else {
+		if (!has_debug)
+			return (false);
+		frames = debug;
+		in->ci_debug = 0;
+	}
+	in->ci_bytes = frames.pp_bytes;
+	in->ci_size = frames.pp_size;
 	return (true);
 }
 
@@ -251,9 +312,69 @@ clip(struct builder *bu, uint64_t low, uint64_t high)
 		continue;
 	while (to > from && bu->bu_rows[to - 1].cl_pc > high)
 		to--;
-	memmove(bu->bu_rows, bu->bu_rows + from, (to - from) *
-	    sizeof(*bu->bu_rows));
+	if (from != 0 && from < to)
+		memmove(bu->bu_rows, bu->bu_rows + from, (to - from) *
+		    sizeof(*bu->bu_rows));
 	return (to - from);
+}
+
+/* The first row behind an address. */
+static size_t
+row_behind(const struct builder *bu, uint64_t pc)
+{
+	size_t low = 0, high = bu->bu_n, middle;
+
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		if (bu->bu_rows[middle].cl_pc <= pc)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return (low);
+}
+
+/*
+ * A rule for a few bytes of code that have none, or for which the file's own
+ * does not hold.
+ */
+static int
+overlay(struct builder *bu, const struct prof_outermost *over)
+{
+	size_t from = row_behind(bu, over->ou_from - 1);
+	size_t to = row_behind(bu, over->ou_to);
+	uint16_t before, behind;
+	struct collected *grown;
+
+	before = from == 0 ? DTP_UW_END : bu->bu_rows[from - 1].cl_rule;
+	behind = to == 0 ? DTP_UW_END : bu->bu_rows[to - 1].cl_rule;
+	if (!over->ou_always && (from != to || before != DTP_UW_END))
+		return (0);
+	grown = reallocarray(bu->bu_rows, bu->bu_n + 2, sizeof(*grown));
+	if (grown == NULL)
+		return (-1);
+	bu->bu_rows = grown;
+	memmove(&grown[from + 2], &grown[to], (bu->bu_n - to) *
+	    sizeof(*grown));
+	grown[from] = (struct collected){ over->ou_from, over->ou_rule };
+	grown[from + 1] = (struct collected){ over->ou_to, behind };
+	bu->bu_n += 2 + from - to;
+	return (0);
+}
+
+static int
+overlay_all(struct builder *bu, struct prof_elf *elf)
+{
+	struct prof_outermost over[MAX_OUTERMOST];
+	const struct prof_unwind_table *table = bu->bu_table;
+	bool is_bare = table->ut_text / BARE_FDE > table->ut_fdes;
+	size_t n, count = prof_outermost_find(elf, is_bare, over,
+	    MAX_OUTERMOST);
+
+	for (n = 0; n < count; n++)
+		if (overlay(bu, &over[n]) == -1)
+			return (-1);
+	return (0);
 }
 
 static int
@@ -287,13 +408,31 @@ finish(struct builder *bu)
 	return (0);
 }
 
+/* Rows of all functions; once more where it turns out that rbx counts. */
+static int
+collect(struct builder *bu, const struct prof_cfi_input *in)
+{
+	struct prof_unwind_table *table = bu->bu_table;
+	struct prof_cfi_stats stats;
+	int rv = prof_cfi_compile(in, add_row, bu, &stats);
+
+	if (rv == BEGIN_AGAIN) {
+		bu->bu_bx = true;
+		bu->bu_n = table->ut_nentries = table->ut_user = 0;
+		memset(bu->bu_slot, 0, sizeof(bu->bu_slot));
+		rv = prof_cfi_compile(in, add_row, bu, &stats);
+	}
+	table->ut_fdes = stats.cs_fdes;
+	table->ut_bad = stats.cs_bad;
+	return (rv == 0 ? 0 : -1);
+}
+
 struct prof_unwind_table *
-prof_unwind_table_new(const struct prof_elf *elf)
+prof_unwind_table_new(struct prof_elf *elf)
 {
 	struct builder *bu = calloc(1, sizeof(*bu));
 	struct prof_unwind_table *table = calloc(1, sizeof(*table));
 	struct prof_cfi_input in = { 0 };
-	struct prof_cfi_stats stats = { 0 };
 	uint64_t low = 0, high = 0;
 	int rv = -1;
 
@@ -305,17 +444,19 @@ prof_unwind_table_new(const struct prof_elf *elf)
 	if (table->ut_entries == NULL)
 		goto out;
 	errno = 0;
-	if (!prof_elf_text(elf, &low, &high) || !find_frames(elf, &in))
+	if (!prof_elf_text(elf, &low, &high))
 		goto out;
-	table->ut_machine = in.ci_machine;
+	table->ut_machine = elf->el_machine == EM_X86_64 ?
+	    PROF_MACHINE_X86_64 : PROF_MACHINE_AARCH64;
 	table->ut_text = high - low;
-	if (prof_cfi_compile(&in, add_row, bu, &stats) != 0) {
-		errno = ENOMEM;
+	errno = ENOMEM;
+	if (prof_unwind_frames(elf, &in) && collect(bu, &in) == -1)
 		goto out;
-	}
-	table->ut_fdes = stats.cs_fdes;
-	table->ut_bad = stats.cs_bad;
-	if ((bu->bu_n = clip(bu, low, high)) == 0)
+	bu->bu_n = clip(bu, low, high);
+	if (overlay_all(bu, elf) == -1)
+		goto out;
+	errno = 0;
+	if (bu->bu_n == 0)
 		goto out;
 	errno = ENOMEM;
 	rv = finish(bu);

@@ -26,11 +26,13 @@ struct prof_unwind_table {
 	size_t		 ut_user;	/* rows that only libunwind follows */
 };
 
+/* The section that says how to unwind; its bytes are the file's. */
+bool	prof_unwind_frames(struct prof_elf *elf, struct prof_cfi_input *in);
 /*
  * From the file's .eh_frame, or .debug_frame where there is none; NULL: no
  * memory, or no unwind information (errno 0).  Owned by caller.
  */
-struct prof_unwind_table *prof_unwind_table_new(const struct prof_elf *elf);
+struct prof_unwind_table *prof_unwind_table_new(struct prof_elf *elf);
 void	prof_unwind_table_free(struct prof_unwind_table *table);
 /*
  * The rule in force at an address: DTP_UW_END outside.  The user-space form

@@ -30,11 +30,12 @@ batch_buffers(struct prof_batch *batch, struct prof_buf *buffers[])
 	buffers[n++] = &batch->ba_frames;
 	buffers[n++] = &batch->ba_tallies;
 	buffers[n++] = &batch->ba_rows;
+	buffers[n++] = &batch->ba_symbols;
 	for (i = 0; i < PROF_SS_END; i++)
 		buffers[n++] = &batch->ba_columns[i];
 	return (n);
 }
-#define BATCH_BUFFERS	(8 + PROF_SS_END)
+#define BATCH_BUFFERS	(9 + PROF_SS_END)
 
 void
 prof_batch_reset(struct prof_batch *batch)
@@ -83,7 +84,7 @@ prof_batch_size(const struct prof_batch *batch)
 
 	bytes = batch->ba_info.bf_len + batch->ba_event.bf_len +
 	    batch->ba_life_strings.bf_len + batch->ba_lives.bf_len +
-	    batch->ba_frames.bf_len;
+	    batch->ba_frames.bf_len + batch->ba_symbols.bf_len;
 	for (i = 0; i < PROF_SS_END; i++)
 		bytes += batch->ba_columns[i].bf_len;
 	return (bytes);

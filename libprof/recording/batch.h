@@ -52,6 +52,7 @@ struct prof_batch {
 	uint64_t	 ba_last_ns;	/* largest */
 	uint64_t	 ba_time;	/* of the last sample */
 	struct prof_buf	 ba_rows;	/* of struct prof_row */
+	struct prof_buf	 ba_symbols;	/* as ba_event */
 };
 
 /* What an event's samples are coded against, anew in each batch. */
@@ -73,6 +74,8 @@ struct prof_packer {
 	struct prof_previous *pk_previous;
 	uint32_t	 pk_nevents;
 	uint64_t	 pk_last_addr;	/* of the table of addresses */
+	uint32_t	 pk_kstack;	/* of the last sample, 0: none */
+	uint32_t	 pk_ustack;
 };
 
 /* One row of the accounting. */
@@ -101,6 +104,9 @@ void	prof_pack_info(struct prof_batch *batch, const char *key,
 	    const char *value);
 int	prof_pack_event(struct prof_packer *packer, struct prof_batch *batch,
 	    const struct prof_event_info *info);
+/* The body of a SYMBOL chunk, see table.h. */
+void	prof_pack_symbols(struct prof_batch *batch, const void *body,
+	    size_t len);
 void	prof_pack_row(struct prof_buf *buf, const struct prof_row *row);
 bool	prof_unpack_row(struct prof_cur *cur, struct prof_row *row);
 int	prof_packer_init(struct prof_packer *packer);

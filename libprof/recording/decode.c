@@ -1,118 +1,169 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Samples, one after the other.  A SAMPLE chunk is decompressed, its tables
- * are read into arrays, and each sample then takes the next value of each
- * column that its shape names.  Nothing is carried from chunk to chunk but
- * the stacks.
+ * Samples out of SAMPLE chunks.  A chunk is decompressed, its tables are read
+ * into arrays, and each sample then takes the next value of each column that
+ * its shape names.  Nothing is carried from chunk to chunk, and a decoder
+ * only reads what its reader keeps, so several may work at once on different
+ * chunks.
  *
- * A stack is walked from its node to the outermost caller the first time a
- * sample uses it, into an array with a free place in front:
- *
- *	rd_frames: ... | leaf | frame | frame | ... | leaf | frame | ...
- *	                 ^ written by each sample that uses the stack
- *
- * so most samples copy no frames at all.  The arrays are forgotten together
- * when they exceed MAX_FRAMES; the tree stays.
+ * Stacks stay numbers here: expand.c makes frames of them for
+ * prof_reader_next, analysis/ looks at each just once.
  */
 #include <stdlib.h>
 
 #include "reader.h"
 
-#define MAX_FRAMES	(8u << 20)	/* 64 MiB */
+static int	decode_table(struct prof_decoder *, unsigned, struct prof_cur);
+static bool	decode_sample(struct prof_decoder *);
+static bool	decode_args(struct prof_decoder *, const struct prof_shape *);
+static bool	decode_values(struct prof_decoder *,
+		    const struct prof_shape *);
+static bool	decode_stacks(struct prof_decoder *,
+		    const struct prof_shape *);
 
-static int	decode_open(struct prof_reader *);
-static int	decode_table(struct prof_reader *, unsigned, struct prof_cur);
-static bool	decode_sample(struct prof_reader *);
-static bool	decode_args(struct prof_reader *, const struct prof_shape *);
-static bool	decode_stacks(struct prof_reader *, const struct prof_shape *);
-
-/* Kernel or user frames of a sample; fr_list[0] is the innermost pc. */
-struct frames {
-	uint64_t	*fr_list;	/* NULL: its chunk was lost */
-	uint32_t	 fr_count;
-	uint32_t	 fr_number;	/* of the stack, 0: the pc alone */
-	uint64_t	 fr_leaf;
-};
-
-void
-prof_decode_rewind(struct prof_reader *reader)
+struct prof_decoder *
+prof_decoder_new(const struct prof_reader *reader, struct prof_err *error)
 {
-	reader->rd_sample_at = 0;
-	reader->rd_left = 0;
+	struct prof_decoder *decoder;
+
+	decoder = calloc(1, sizeof(*decoder));
+	if (decoder == NULL) {
+		prof_fail_nomem(error);
+		return (NULL);
+	}
+	decoder->de_reader = reader;
+	decoder->de_error = error;
+	decoder->de_budget = reader->rd_budget;
+	decoder->de_inflate.if_zstd = ZSTD_createDCtx();
+	decoder->de_previous = calloc(reader->rd_nevents + 1,
+	    sizeof(*decoder->de_previous));
+	decoder->de_sample.sm_record.pr_type = PROF_R_SAMPLE;
+	decoder->de_sample.sm_record.pr_path = "";
+	if (decoder->de_inflate.if_zstd == NULL ||
+	    decoder->de_previous == NULL) {
+		prof_fail_nomem(error);
+		prof_decoder_free(decoder);
+		return (NULL);
+	}
+	return (decoder);
 }
 
-int
-prof_decode_next(struct prof_reader *reader)
+void
+prof_decoder_free(struct prof_decoder *decoder)
 {
-	int rv;
+	if (decoder == NULL)
+		return;
+	free(decoder->de_shapes.ar_items);
+	free(decoder->de_tasks.ar_items);
+	free(decoder->de_addrs.ar_items);
+	free(decoder->de_words.ar_items);
+	free(decoder->de_previous);
+	prof_inflate_free(&decoder->de_inflate);
+	free(decoder);
+}
 
-	for (;;) {
-		while (reader->rd_left == 0) {
-			rv = decode_open(reader);
-			if (rv != 1)
-				return (rv);
-		}
-		reader->rd_left--;
-		if (!decode_sample(reader)) {
-			/* Its checksum was right, so it was made like this. */
-			reader->rd_left = 0;
-			continue;
-		}
-		if (reader->rd_error.pe_code != PROF_OK)
-			return (-1);
-		return (1);
+size_t
+prof_decoder_nchunks(const struct prof_reader *reader)
+{
+	return (reader->rd_samples.ar_count);
+}
+
+const struct prof_sample *
+prof_decoder_next(struct prof_decoder *decoder)
+{
+	if (decoder->de_left == 0)
+		return (NULL);
+	decoder->de_left--;
+	if (!decode_sample(decoder)) {
+		/* Its checksum was right, so it was made like this. */
+		decoder->de_left = 0;
+		return (NULL);
 	}
+	return (&decoder->de_sample);
+}
+
+void
+prof_decoder_skip(struct prof_decoder *decoder)
+{
+	decoder->de_left = 0;
 }
 
 /* ----------------------------------------------------------- chunks */
 
-/* Begin the next chunk.  1, 0: there is none, -1: failed. */
-static int
-decode_open(struct prof_reader *reader)
+int
+prof_decoder_open(struct prof_decoder *decoder, size_t n)
 {
-	const struct prof_sample_chunk *samples = reader->rd_samples.ar_items;
-	const struct prof_sample_chunk *next;
+	const struct prof_reader *reader = decoder->de_reader;
+	const struct prof_sample_chunk *at =
+	    (struct prof_sample_chunk *)reader->rd_samples.ar_items + n;
 	struct prof_chunk chunk;
 	struct prof_cur body, part;
 	uint64_t id;
 	size_t i;
 
-	if (reader->rd_sample_at >= reader->rd_samples.ar_count)
+	decoder->de_left = 0;
+	if (!prof_chunk_parse(reader->rd_bytes + at->sc_offset,
+	    reader->rd_length - at->sc_offset, &chunk) ||
+	    !prof_inflate_body(&decoder->de_inflate, &chunk, &body))
 		return (0);
-	next = &samples[reader->rd_sample_at++];
-	if (!prof_chunk_parse(reader->rd_bytes + next->sc_offset,
-	    reader->rd_length - next->sc_offset, &chunk) ||
-	    !prof_scan_body(reader, &chunk, &body))
-		return (1);
-	reader->rd_shapes.ar_count = reader->rd_tasks.ar_count = 0;
-	reader->rd_addrs.ar_count = reader->rd_words.ar_count = 0;
+	decoder->de_shapes.ar_count = decoder->de_tasks.ar_count = 0;
+	decoder->de_addrs.ar_count = decoder->de_words.ar_count = 0;
 	for (i = 0; i < PROF_SS_END; i++)
-		reader->rd_columns[i] = prof_cur_of(NULL, 0);
+		decoder->de_columns[i] = prof_cur_of(NULL, 0);
 	while (prof_cur_left(&body) > 0) {
 		id = prof_cur_varint(&body);
 		part = prof_cur_take(&body, prof_cur_varint(&body));
 		if (part.cu_bad)
-			return (1);
+			return (0);
 		if (id < PROF_SS_SHAPE) {
-			if (decode_table(reader, (unsigned)id, part) == -1)
+			if (decode_table(decoder, (unsigned)id, part) == -1)
 				return (-1);
 		} else if (id < PROF_SS_END) {
-			reader->rd_columns[id] = part;
+			decoder->de_columns[id] = part;
 		}
 	}
-	memset(reader->rd_previous, 0, reader->rd_nevents *
-	    sizeof(*reader->rd_previous));
-	reader->rd_time = 0;
-	reader->rd_left = next->sc_count;
-	return (1);
+	memset(decoder->de_previous, 0, reader->rd_nevents *
+	    sizeof(*decoder->de_previous));
+	decoder->de_time = 0;
+	decoder->de_left = at->sc_count;
+	return (0);
+}
+
+/* Room for one more entry, zeroed; NULL: the error says why. */
+static void *
+table_add(struct prof_decoder *decoder, struct prof_array *table, size_t size)
+{
+	size_t cap = table->ar_cap == 0 ? 64 : 2 * table->ar_cap, bytes;
+	void *items;
+
+	if (table->ar_count == table->ar_cap) {
+		bytes = (cap - table->ar_cap) * size;
+		if (bytes > decoder->de_budget) {
+			prof_fail(decoder->de_error, PROF_E_DAMAGED, "it "
+			    "claims to hold more than a recording of its "
+			    "size can");
+			return (NULL);
+		}
+		items = reallocarray(table->ar_items, cap, size);
+		if (items == NULL) {
+			prof_fail_nomem(decoder->de_error);
+			return (NULL);
+		}
+		decoder->de_budget -= bytes;
+		table->ar_items = items;
+		table->ar_cap = cap;
+	}
+	items = (char *)table->ar_items + table->ar_count++ * size;
+	memset(items, 0, size);
+	return (items);
 }
 
 static int
-table_shapes(struct prof_reader *reader, struct prof_cur *cur)
+table_shapes(struct prof_decoder *decoder, struct prof_cur *cur)
 {
 	struct prof_shape *shape;
 
-	shape = prof_array_add(reader, &reader->rd_shapes, sizeof(*shape));
+	shape = table_add(decoder, &decoder->de_shapes, sizeof(*shape));
 	if (shape == NULL)
 		return (-1);
 	shape->sh_bits = (uint8_t)prof_cur_varint(cur);
@@ -121,8 +172,11 @@ table_shapes(struct prof_reader *reader, struct prof_cur *cur)
 	shape->sh_ustatus = (uint8_t)prof_cur_varint(cur);
 	shape->sh_nargs = (uint8_t)prof_cur_varint(cur);
 	shape->sh_strings = prof_cur_u32(cur);
+	if (shape->sh_bits & PROF_SH_VALUES)
+		shape->sh_nvalues = (uint8_t)prof_cur_varint(cur);
 	if (shape->sh_nargs > PROF_MAX_ARGS ||
-	    shape->sh_event >= reader->rd_nevents)
+	    shape->sh_nvalues > PROF_MAX_VALUES ||
+	    shape->sh_event >= decoder->de_reader->rd_nevents)
 		cur->cu_bad = true;
 	if (shape->sh_kstatus >= PROF_STACK_NSTATUS)
 		shape->sh_kstatus = PROF_STACK_FAULT;
@@ -132,11 +186,11 @@ table_shapes(struct prof_reader *reader, struct prof_cur *cur)
 }
 
 static int
-table_tasks(struct prof_reader *reader, struct prof_cur *cur)
+table_tasks(struct prof_decoder *decoder, struct prof_cur *cur)
 {
 	struct prof_task *task;
 
-	task = prof_array_add(reader, &reader->rd_tasks, sizeof(*task));
+	task = table_add(decoder, &decoder->de_tasks, sizeof(*task));
 	if (task == NULL)
 		return (-1);
 	task->tk_pid = prof_cur_u32(cur);
@@ -146,14 +200,14 @@ table_tasks(struct prof_reader *reader, struct prof_cur *cur)
 }
 
 static int
-table_addrs(struct prof_reader *reader, struct prof_cur *cur)
+table_addrs(struct prof_decoder *decoder, struct prof_cur *cur)
 {
 	uint64_t last = 0, *addr;
 
-	if (reader->rd_addrs.ar_count > 0)
-		last = ((uint64_t *)reader->rd_addrs.ar_items)
-		    [reader->rd_addrs.ar_count - 1];
-	addr = prof_array_add(reader, &reader->rd_addrs, sizeof(*addr));
+	if (decoder->de_addrs.ar_count > 0)
+		last = ((uint64_t *)decoder->de_addrs.ar_items)
+		    [decoder->de_addrs.ar_count - 1];
+	addr = table_add(decoder, &decoder->de_addrs, sizeof(*addr));
 	if (addr == NULL)
 		return (-1);
 	*addr = last + prof_unzigzag(prof_cur_varint(cur));
@@ -161,11 +215,11 @@ table_addrs(struct prof_reader *reader, struct prof_cur *cur)
 }
 
 static int
-table_words(struct prof_reader *reader, struct prof_cur *cur)
+table_words(struct prof_decoder *decoder, struct prof_cur *cur)
 {
 	const char **word;
 
-	word = prof_array_add(reader, &reader->rd_words, sizeof(*word));
+	word = table_add(decoder, &decoder->de_words, sizeof(*word));
 	if (word == NULL)
 		return (-1);
 	*word = prof_cur_string(cur);
@@ -174,9 +228,9 @@ table_words(struct prof_reader *reader, struct prof_cur *cur)
 
 /* A table is cut where it cannot be read; -1: no memory. */
 static int
-decode_table(struct prof_reader *reader, unsigned id, struct prof_cur part)
+decode_table(struct prof_decoder *decoder, unsigned id, struct prof_cur part)
 {
-	static int (*const entries[PROF_SS_SHAPE])(struct prof_reader *,
+	static int (*const entries[PROF_SS_SHAPE])(struct prof_decoder *,
 	    struct prof_cur *) = {
 		[PROF_SS_SHAPES] = table_shapes,
 		[PROF_SS_TASKS] = table_tasks,
@@ -184,16 +238,16 @@ decode_table(struct prof_reader *reader, unsigned id, struct prof_cur part)
 		[PROF_SS_STRINGS] = table_words
 	};
 	struct prof_array *arrays[PROF_SS_SHAPE] = {
-		[PROF_SS_SHAPES] = &reader->rd_shapes,
-		[PROF_SS_TASKS] = &reader->rd_tasks,
-		[PROF_SS_ADDRS] = &reader->rd_addrs,
-		[PROF_SS_STRINGS] = &reader->rd_words
+		[PROF_SS_SHAPES] = &decoder->de_shapes,
+		[PROF_SS_TASKS] = &decoder->de_tasks,
+		[PROF_SS_ADDRS] = &decoder->de_addrs,
+		[PROF_SS_STRINGS] = &decoder->de_words
 	};
 
 	if (entries[id] == NULL)
 		return (0);
 	while (prof_cur_left(&part) > 0) {
-		if (entries[id](reader, &part) == -1)
+		if (entries[id](decoder, &part) == -1)
 			return (-1);
 		if (part.cu_bad)
 			arrays[id]->ar_count--;
@@ -205,10 +259,10 @@ decode_table(struct prof_reader *reader, unsigned id, struct prof_cur part)
 
 /* Item n of a table, n being the next of a column; NULL: damaged. */
 static inline const void *
-column_item(struct prof_reader *reader, unsigned column,
+column_item(struct prof_decoder *decoder, unsigned column,
     const struct prof_array *table, size_t size)
 {
-	struct prof_cur *cur = &reader->rd_columns[column];
+	struct prof_cur *cur = &decoder->de_columns[column];
 	uint64_t n = prof_cur_varint(cur);
 
 	if (cur->cu_bad || n >= table->ar_count)
@@ -217,78 +271,83 @@ column_item(struct prof_reader *reader, unsigned column,
 }
 
 static const char *
-column_word(struct prof_reader *reader, unsigned column)
+column_word(struct prof_decoder *decoder, unsigned column)
 {
-	const char *const *word = column_item(reader, column,
-	    &reader->rd_words, sizeof(*word));
+	const char *const *word = column_item(decoder, column,
+	    &decoder->de_words, sizeof(*word));
 
 	return (word == NULL ? NULL : *word);
 }
 
 static bool
-decode_sample(struct prof_reader *reader)
+decode_sample(struct prof_decoder *decoder)
 {
-	struct prof_record *record = &reader->rd_sample;
-	struct prof_cur *columns = reader->rd_columns;
+	struct prof_record *record = &decoder->de_sample.sm_record;
+	struct prof_cur *columns = decoder->de_columns;
 	const struct prof_shape *shape;
 	const struct prof_task *task;
 	struct prof_previous *previous;
 	uint64_t cpu;
 
-	shape = column_item(reader, PROF_SS_SHAPE, &reader->rd_shapes,
+	shape = column_item(decoder, PROF_SS_SHAPE, &decoder->de_shapes,
 	    sizeof(*shape));
-	task = column_item(reader, PROF_SS_TASK, &reader->rd_tasks,
+	task = column_item(decoder, PROF_SS_TASK, &decoder->de_tasks,
 	    sizeof(*task));
 	cpu = prof_cur_varint(&columns[PROF_SS_CPU]);
-	reader->rd_time += prof_unzigzag(
+	decoder->de_time += prof_unzigzag(
 	    prof_cur_varint(&columns[PROF_SS_TIME]));
 	if (shape == NULL || task == NULL || cpu > UINT32_MAX ||
 	    columns[PROF_SS_CPU].cu_bad || columns[PROF_SS_TIME].cu_bad)
 		return (false);
-	memset(record, 0, sizeof(*record));
-	record->pr_type = PROF_R_SAMPLE;
 	record->pr_event = shape->sh_event;
 	record->pr_cpu = (uint32_t)cpu;
 	record->pr_pid = task->tk_pid;
 	record->pr_tid = task->tk_tid;
-	record->pr_time_ns = reader->rd_time;
+	record->pr_time_ns = decoder->de_time;
 	record->pr_in_kernel = (shape->sh_bits & PROF_SH_KERNEL) != 0;
 	record->pr_nested = (shape->sh_bits & PROF_SH_NESTED) != 0;
 	record->pr_kstatus = shape->sh_kstatus;
 	record->pr_ustatus = shape->sh_ustatus;
-	record->pr_path = "";
 	record->pr_comm = "";
-	previous = &reader->rd_previous[shape->sh_event];
+	previous = &decoder->de_previous[shape->sh_event];
 	if (shape->sh_bits & PROF_SH_WEIGHT)
 		previous->pv_weight += prof_unzigzag(
 		    prof_cur_varint(&columns[PROF_SS_WEIGHT]));
 	record->pr_weight = previous->pv_weight;
 	if (shape->sh_bits & PROF_SH_COMM)
-		record->pr_comm = column_word(reader, PROF_SS_COMM);
+		record->pr_comm = column_word(decoder, PROF_SS_COMM);
 	if (record->pr_comm == NULL || columns[PROF_SS_WEIGHT].cu_bad)
 		return (false);
-	return (decode_args(reader, shape) && decode_stacks(reader, shape));
+	return (decode_args(decoder, shape) &&
+	    decode_values(decoder, shape) && decode_stacks(decoder, shape));
 }
 
 static bool
-decode_args(struct prof_reader *reader, const struct prof_shape *shape)
+decode_args(struct prof_decoder *decoder, const struct prof_shape *shape)
 {
-	struct prof_record *record = &reader->rd_sample;
+	struct prof_record *record = &decoder->de_sample.sm_record;
 	struct prof_previous *previous =
-	    &reader->rd_previous[shape->sh_event];
+	    &decoder->de_previous[shape->sh_event];
 	struct prof_cur *cur;
 	unsigned i;
 
+	/* The record is that of the sample before. */
+	for (i = shape->sh_nargs; i < record->pr_nargs; i++) {
+		record->pr_args[i] = 0;
+		record->pr_strs[i] = NULL;
+	}
 	record->pr_nargs = shape->sh_nargs;
 	for (i = 0; i < shape->sh_nargs; i++) {
+		record->pr_args[i] = 0;
 		if (shape->sh_strings & 1u << i) {
-			record->pr_strs[i] = column_word(reader,
+			record->pr_strs[i] = column_word(decoder,
 			    PROF_SS_ARG0 + i);
 			if (record->pr_strs[i] == NULL)
 				return (false);
 			continue;
 		}
-		cur = &reader->rd_columns[PROF_SS_ARG0 + i];
+		record->pr_strs[i] = NULL;
+		cur = &decoder->de_columns[PROF_SS_ARG0 + i];
 		previous->pv_args[i] += prof_unzigzag(prof_cur_varint(cur));
 		record->pr_args[i] = previous->pv_args[i];
 		if (cur->cu_bad)
@@ -297,170 +356,77 @@ decode_args(struct prof_reader *reader, const struct prof_shape *shape)
 	return (true);
 }
 
-/* ------------------------------------------------------------ stacks */
-
-/* The node of a stack's innermost frame; NULL: its chunk was lost. */
-static uint32_t *
-stack_find(struct prof_reader *reader, uint32_t number)
-{
-	const struct prof_segment *segments = reader->rd_segments.ar_items;
-	size_t low = 0, high = reader->rd_segments.ar_count, middle;
-	const struct prof_segment *segment;
-
-	if (high == 0)
-		return (NULL);
-	segment = &segments[reader->rd_segment_at];
-	if (number < segment->sg_first ||
-	    number - segment->sg_first >= segment->sg_count) {
-		while (high - low > 1) {
-			middle = low + (high - low) / 2;
-			if (segments[middle].sg_first <= number)
-				low = middle;
-			else
-				high = middle;
-		}
-		segment = &segments[low];
-		reader->rd_segment_at = low;
-	}
-	if (number < segment->sg_first ||
-	    number - segment->sg_first >= segment->sg_count)
-		return (NULL);
-	return ((uint32_t *)reader->rd_leaves.ar_items + segment->sg_leaf +
-	    (number - segment->sg_first));
-}
-
-/* Room for two of the deepest stacks, so that both of a sample stay. */
-static int
-frames_room(struct prof_reader *reader)
-{
-	size_t need = reader->rd_nframes + 2 * (PROF_MAX_FRAMES + 1), cap;
-	uint64_t *frames;
-
-	if (need <= reader->rd_cap_frames)
-		return (0);
-	if (reader->rd_cap_frames >= MAX_FRAMES) {
-		memset(reader->rd_place, 0, (reader->rd_leaves.ar_count + 1) *
-		    sizeof(*reader->rd_place));
-		reader->rd_nframes = 1;
-		return (0);
-	}
-	cap = reader->rd_cap_frames == 0 ? 65536 : 2 * reader->rd_cap_frames;
-	frames = reallocarray(reader->rd_frames, cap, sizeof(*frames));
-	if (frames == NULL)
-		return (prof_fail_nomem(&reader->rd_error));
-	reader->rd_frames = frames;
-	reader->rd_cap_frames = cap;
-	if (reader->rd_nframes == 0)
-		reader->rd_nframes = 1;	/* place 0 says "not walked yet" */
-	return (0);
-}
-
-/* The place in front of a stack's frames, and their number. */
-static uint64_t *
-stack_walk(struct prof_reader *reader, uint32_t number, uint32_t *countp)
-{
-	const struct prof_node *nodes = reader->rd_nodes.ar_items, *node;
-	uint32_t *leaf = stack_find(reader, number), *place, at;
-	uint64_t *frames;
-
-	if (leaf == NULL || *leaf == 0)
-		return (NULL);
-	*countp = nodes[*leaf - 1].nd_depth;
-	place = &reader->rd_place[leaf -
-	    (uint32_t *)reader->rd_leaves.ar_items];
-	if (*place != 0)
-		return (reader->rd_frames + *place);
-	*place = (uint32_t)reader->rd_nframes;
-	frames = reader->rd_frames + reader->rd_nframes;
-	reader->rd_nframes += *countp + 1;
-	*frames = 0;
-	for (at = *leaf; at != 0; at = node->nd_caller) {
-		node = &nodes[at - 1];
-		frames[1 + *countp - node->nd_depth] = node->nd_pc;
-	}
-	return (frames);
-}
-
-/*
- * The frames of one list: the innermost pc of one column before the stack of
- * another.  Without its stack's chunk only the pc is left.
- */
 static bool
-stack_get(struct prof_reader *reader, unsigned leaf_column,
-    unsigned stack_column, struct frames *frames)
+decode_values(struct prof_decoder *decoder, const struct prof_shape *shape)
 {
-	struct prof_cur *cur = &reader->rd_columns[stack_column];
-	const uint64_t *leaf = column_item(reader, leaf_column,
-	    &reader->rd_addrs, sizeof(*leaf));
+	struct prof_record *record = &decoder->de_sample.sm_record;
+	struct prof_cur *columns = decoder->de_columns;
+	uint64_t idle;
+	unsigned i;
 
-	frames->fr_number = prof_cur_u32(cur);
+	record->pr_nvalues = shape->sh_nvalues;
+	record->pr_values_ns = record->pr_values_running_ns = 0;
+	if (shape->sh_nvalues == 0)
+		return (true);
+	idle = prof_cur_varint(&columns[PROF_SS_IDLE]);
+	if (idle != 0) {
+		record->pr_values_ns =
+		    prof_cur_varint(&columns[PROF_SS_WHOLE]);
+		record->pr_values_running_ns = record->pr_values_ns - idle;
+	}
+	for (i = 0; i < shape->sh_nvalues; i++) {
+		record->pr_values[i] =
+		    prof_cur_varint(&columns[PROF_SS_VALUE0 + i]);
+		if (columns[PROF_SS_VALUE0 + i].cu_bad)
+			return (false);
+	}
+	return (idle <= record->pr_values_ns &&
+	    !columns[PROF_SS_IDLE].cu_bad && !columns[PROF_SS_WHOLE].cu_bad);
+}
+
+/* The innermost pc of one column and the number of another. */
+static bool
+decode_stack(struct prof_decoder *decoder, unsigned leaf_column,
+    unsigned stack_column, struct prof_stack *stack)
+{
+	struct prof_cur *cur = &decoder->de_columns[stack_column];
+	const uint64_t *leaf = column_item(decoder, leaf_column,
+	    &decoder->de_addrs, sizeof(*leaf));
+
+	stack->sk_number = prof_cur_u32(cur);
 	if (leaf == NULL || cur->cu_bad)
 		return (false);
-	frames->fr_leaf = *leaf;
-	frames->fr_count = 0;
-	frames->fr_list = frames->fr_number == 0 ?
-	    &reader->rd_alone[stack_column == PROF_SS_USTACK] :
-	    stack_walk(reader, frames->fr_number, &frames->fr_count);
-	if (frames->fr_list != NULL) {
-		frames->fr_list[0] = *leaf;
-		frames->fr_count++;
-	}
+	stack->sk_leaf = *leaf;
+	stack->sk_there = true;
 	return (true);
 }
 
-/* Kernel and user frames that are one stack need two places for the leaf. */
-static int
-stack_twin(struct prof_reader *reader, const struct frames *kernel,
-    struct frames *user)
-{
-	if (reader->rd_twin == NULL)
-		reader->rd_twin = calloc(PROF_MAX_FRAMES + 1,
-		    sizeof(*reader->rd_twin));
-	if (reader->rd_twin == NULL)
-		return (prof_fail_nomem(&reader->rd_error));
-	memcpy(reader->rd_twin, user->fr_list,
-	    user->fr_count * sizeof(*reader->rd_twin));
-	kernel->fr_list[0] = kernel->fr_leaf;
-	user->fr_list = reader->rd_twin;
-	return (0);
-}
-
 static bool
-decode_stacks(struct prof_reader *reader, const struct prof_shape *shape)
+decode_stacks(struct prof_decoder *decoder, const struct prof_shape *shape)
 {
-	struct prof_record *record = &reader->rd_sample;
-	struct frames kernel = { 0 }, user = { 0 };
+	struct prof_sample *sample = &decoder->de_sample;
+	struct prof_record *record = &sample->sm_record;
 	const uint64_t *ip;
 
-	if (frames_room(reader) == -1)
-		return (true);	/* rd_error says it */
+	memset(&sample->sm_kernel, 0, sizeof(sample->sm_kernel));
+	memset(&sample->sm_user, 0, sizeof(sample->sm_user));
+	record->pr_ip = 0;
 	if (shape->sh_bits & PROF_SH_USTACK) {
-		if (!stack_get(reader, PROF_SS_ULEAF, PROF_SS_USTACK, &user))
+		if (!decode_stack(decoder, PROF_SS_ULEAF, PROF_SS_USTACK,
+		    &sample->sm_user))
 			return (false);
-		record->pr_ip = user.fr_leaf;
-		if (user.fr_list == NULL)
-			record->pr_ustatus = PROF_STACK_FAULT;
+		record->pr_ip = sample->sm_user.sk_leaf;
 	}
 	if (shape->sh_bits & PROF_SH_KSTACK) {
-		if (!stack_get(reader, PROF_SS_KLEAF, PROF_SS_KSTACK,
-		    &kernel))
+		if (!decode_stack(decoder, PROF_SS_KLEAF, PROF_SS_KSTACK,
+		    &sample->sm_kernel))
 			return (false);
-		record->pr_ip = kernel.fr_leaf;
-		if (kernel.fr_list == NULL)
-			record->pr_kstatus = PROF_STACK_FAULT;
+		record->pr_ip = sample->sm_kernel.sk_leaf;
 	}
-	if (kernel.fr_list != NULL && kernel.fr_list == user.fr_list) {
-		user.fr_list[0] = user.fr_leaf;
-		if (stack_twin(reader, &kernel, &user) == -1)
-			return (true);
-	}
-	record->pr_kernel = kernel.fr_list;
-	record->pr_nkernel = kernel.fr_count;
-	record->pr_user = user.fr_list;
-	record->pr_nuser = user.fr_count;
 	if ((shape->sh_bits & PROF_SH_IP) == 0)
 		return (true);
-	ip = column_item(reader, PROF_SS_IP, &reader->rd_addrs, sizeof(*ip));
+	ip = column_item(decoder, PROF_SS_IP, &decoder->de_addrs,
+	    sizeof(*ip));
 	if (ip == NULL)
 		return (false);
 	record->pr_ip = *ip;

@@ -39,7 +39,8 @@ enum prof_chunk_type {
 	PROF_C_SAMPLE,
 	PROF_C_ACCOUNTING,
 	PROF_C_INDEX,
-	PROF_C_END
+	PROF_C_END,
+	PROF_C_SYMBOL
 };
 
 enum prof_codec {
@@ -70,7 +71,10 @@ enum prof_sample_section {
 	PROF_SS_IP,
 	PROF_SS_COMM,
 	PROF_SS_ARG0,		/* one for each argument's place */
-	PROF_SS_END = PROF_SS_ARG0 + 8
+	PROF_SS_IDLE = PROF_SS_ARG0 + 8,	/* time, of counters */
+	PROF_SS_WHOLE,
+	PROF_SS_VALUE0,		/* one for each counter's place */
+	PROF_SS_END = PROF_SS_VALUE0 + 8
 };
 
 /* Bits of a sample's shape; event and more follow them in the table. */
@@ -81,6 +85,7 @@ enum prof_sample_section {
 #define PROF_SH_IP	0x10	/* pc is not the innermost frame */
 #define PROF_SH_COMM	0x20
 #define PROF_SH_WEIGHT	0x40	/* weight is not the one before */
+#define PROF_SH_VALUES	0x80	/* has values of counters */
 
 /* Fields of a record of a LIFE chunk, in this order.  Appended. */
 enum prof_life_field {

@@ -2,11 +2,12 @@
 /*
  * Two tables that number what they are shown, in order of first appearance:
  * prof_map by a 64-bit key, prof_dict by a 128-bit hash of bytes.  The writer
- * keeps one for each thing that a sample names by number.  Both are open
+ * keeps one for each thing that a sample names by number, analysis one for
+ * each thing that it wants to look at just once.  Both are open
  * addressing with linear probing, at most half full; forgetting all is one
  * increment, because a slot counts only in its generation.
  *
- * Included by recording/ alone.
+ * Included by recording/ and analysis/.
  */
 #ifndef PROF_INTERN_H
 #define PROF_INTERN_H

@@ -8,14 +8,17 @@
 #include <stdlib.h>
 
 #include "reader.h"
+#include "table.h"
 
 #define MAX_PAIRS	4096
+#define TABLE_PER_BYTE	16	/* memory that names take in the end */
 
 static int	keep_info(struct prof_reader *, struct prof_cur *);
 static int	keep_event(struct prof_reader *, struct prof_cur *);
 static int	keep_lives(struct prof_reader *, struct prof_cur *);
 static int	keep_stacks(struct prof_reader *, const struct prof_chunk *,
 		    struct prof_cur *);
+static int	keep_symbols(struct prof_reader *, struct prof_cur *);
 
 int
 prof_keep(struct prof_reader *reader, const struct prof_chunk *chunk)
@@ -24,9 +27,9 @@ prof_keep(struct prof_reader *reader, const struct prof_chunk *chunk)
 
 	if (chunk->ck_type == PROF_C_SAMPLE)
 		return (prof_keep_samples(reader, chunk));
-	if (chunk->ck_type > PROF_C_END || chunk->ck_type == PROF_C_INDEX)
+	if (chunk->ck_type > PROF_C_SYMBOL || chunk->ck_type == PROF_C_INDEX)
 		return (1);
-	if (!prof_scan_body(reader, chunk, &body))
+	if (!prof_inflate_body(&reader->rd_inflate, chunk, &body))
 		return (0);
 	switch (chunk->ck_type) {
 	case PROF_C_INFO:
@@ -41,6 +44,8 @@ prof_keep(struct prof_reader *reader, const struct prof_chunk *chunk)
 		return (prof_keep_rows(reader, &body));
 	case PROF_C_END:
 		return (prof_keep_end(reader, &body));
+	case PROF_C_SYMBOL:
+		return (keep_symbols(reader, &body));
 	default:
 		return (1);
 	}
@@ -98,6 +103,30 @@ event_text(struct prof_reader *reader, struct prof_cur *body,
 	return (*textp == NULL ? -1 : 1);
 }
 
+/* Those of a recording that was made without any say nothing about it. */
+static int
+event_counters(struct prof_reader *reader, struct prof_cur *body,
+    struct prof_event_info *info)
+{
+	uint32_t i, n, last = 0;
+
+	if (prof_cur_left(body) == 0)
+		return (1);
+	n = prof_cur_u32(body);
+	if (n > PROF_MAX_VALUES)
+		return (0);
+	for (i = 0; i < n; i++) {
+		info->pi_counter[i] = prof_cur_u32(body);
+		if (info->pi_counter[i] >= PROF_MAX_EVENTS)
+			return (0);
+		if (info->pi_counter[i] > last)
+			last = info->pi_counter[i];
+	}
+	info->pi_ncounters = n;
+	return (body->cu_bad ? 0 : prof_keep_events(reader, last + 1) == -1 ?
+	    -1 : 1);
+}
+
 static int
 event_decode(struct prof_reader *reader, struct prof_cur *body,
     struct prof_event_info *info)
@@ -128,7 +157,8 @@ event_decode(struct prof_reader *reader, struct prof_cur *body,
 		info->pi_arg_is_str[i] = (flags & 1) != 0;
 		info->pi_arg_is_signed[i] = (flags & 2) != 0;
 	}
-	return (body->cu_bad ? 0 : 1);
+	info->pi_is_counter = (info->pi_parts & DTP_P_COUNTER) != 0;
+	return (body->cu_bad ? 0 : event_counters(reader, body, info));
 }
 
 static int
@@ -356,5 +386,43 @@ keep_stacks(struct prof_reader *reader, const struct prof_chunk *chunk,
 			return (rv);
 		leaves[number] = path[depth - 1];
 	}
+	return (1);
+}
+
+/* ----------------------------------------------------------- symbols */
+
+/*
+ * Kept as it is, for whoever asks for names; most do not.  What is not whole
+ * is not kept at all: half a table could give a name to another's code.
+ */
+static int
+keep_symbols(struct prof_reader *reader, struct prof_cur *body)
+{
+	const size_t len = prof_cur_left(body);
+	const uint8_t *bytes = body->cu_at;
+	struct prof_table_function function;
+	struct prof_kept *kept;
+	struct prof_table table;
+	int rv = prof_table_unpack(body, &table);
+
+	if (rv != 1)
+		return (rv == 0);
+	while ((rv = prof_table_unpack_function(body, &table,
+	    &function)) == 1)
+		;
+	if (rv == -1)
+		return (0);
+	if (len > reader->rd_budget / TABLE_PER_BYTE)
+		return (prof_fail(&reader->rd_error, PROF_E_DAMAGED,
+		    "it claims to hold more than a recording of its size can"));
+	kept = prof_array_add(reader, &reader->rd_symbols, sizeof(*kept));
+	if (kept == NULL)
+		return (-1);
+	kept->kp_bytes = malloc(len);
+	if (kept->kp_bytes == NULL)
+		return (prof_fail_nomem(&reader->rd_error));
+	reader->rd_budget -= len * TABLE_PER_BYTE;
+	memcpy(kept->kp_bytes, bytes, len);
+	kept->kp_len = len;
 	return (1);
 }

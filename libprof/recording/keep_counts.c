@@ -203,7 +203,6 @@ int
 prof_keep_done(struct prof_reader *reader)
 {
 	size_t nleaves = reader->rd_leaves.ar_count;
-	size_t nevents = reader->rd_nevents;
 
 	array_sort(&reader->rd_lives, sizeof(struct prof_life), life_compare);
 	array_sort(&reader->rd_segments, sizeof(struct prof_segment),
@@ -214,9 +213,7 @@ prof_keep_done(struct prof_reader *reader)
 	rows_last(&reader->rd_rows);
 	tallies_sum(&reader->rd_tallies);
 	reader->rd_place = calloc(nleaves + 1, sizeof(*reader->rd_place));
-	reader->rd_previous = calloc(nevents + 1,
-	    sizeof(*reader->rd_previous));
-	if (reader->rd_place == NULL || reader->rd_previous == NULL)
+	if (reader->rd_place == NULL)
 		return (prof_fail_nomem(&reader->rd_error));
 	return (keep_cpus(reader));
 }

@@ -142,28 +142,35 @@ output_fail(struct prof_output *output, int error_number,
 
 /* ------------------------------------------------- batches and rows */
 
+/* Bodies one after another, each with its length: a chunk of each. */
+static int
+output_bodies(struct prof_output *output, const struct prof_buf *bodies,
+    enum prof_chunk_type type)
+{
+	struct prof_cur cur = prof_cur_of(bodies->bf_data, bodies->bf_len);
+	uint32_t len;
+
+	while (prof_cur_left(&cur) >= 4) {
+		len = (uint32_t)prof_get_le(cur.cu_at, 4);
+		cur.cu_at += 4;
+		prof_buf_bytes(&output->ou_body.bd_buf, cur.cu_at, len);
+		cur.cu_at += len;
+		if (output_put(output, type, NULL, false) == -1)
+			return (-1);
+	}
+	return (0);
+}
+
 static int
 output_descriptions(struct prof_output *output, const struct prof_batch *batch)
 {
-	struct prof_cur cur = prof_cur_of(batch->ba_event.bf_data,
-	    batch->ba_event.bf_len);
-	uint32_t len;
-
 	if (batch->ba_info.bf_len > 0) {
 		prof_buf_bytes(&output->ou_body.bd_buf,
 		    batch->ba_info.bf_data, batch->ba_info.bf_len);
 		if (output_put(output, PROF_C_INFO, NULL, false) == -1)
 			return (-1);
 	}
-	while (prof_cur_left(&cur) >= 4) {
-		len = (uint32_t)prof_get_le(cur.cu_at, 4);
-		cur.cu_at += 4;
-		prof_buf_bytes(&output->ou_body.bd_buf, cur.cu_at, len);
-		cur.cu_at += len;
-		if (output_put(output, PROF_C_EVENT, NULL, false) == -1)
-			return (-1);
-	}
-	return (0);
+	return (output_bodies(output, &batch->ba_event, PROF_C_EVENT));
 }
 
 int
@@ -189,6 +196,8 @@ prof_output_batch(struct prof_output *output, struct prof_batch *batch,
 		if (output_put(output, PROF_C_SAMPLE, batch, false) == -1)
 			return (output_fail(output, errno, error));
 	}
+	if (output_bodies(output, &batch->ba_symbols, PROF_C_SYMBOL) == -1)
+		return (output_fail(output, errno, error));
 	/* None when nothing was accounted since the last ones. */
 	if (output_rows(output, (const void *)batch->ba_rows.bf_data,
 	    batch->ba_rows.bf_len / sizeof(struct prof_row), false) == -1)

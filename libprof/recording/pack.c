@@ -151,6 +151,16 @@ prof_pack_info(struct prof_batch *batch, const char *key, const char *value)
 	prof_buf_string(&batch->ba_info, value);
 }
 
+void
+prof_pack_symbols(struct prof_batch *batch, const void *body, size_t len)
+{
+	uint8_t length[4];
+
+	prof_put_le(length, len, sizeof(length));
+	prof_buf_bytes(&batch->ba_symbols, length, sizeof(length));
+	prof_buf_bytes(&batch->ba_symbols, body, len);
+}
+
 static int
 packer_add_event(struct prof_packer *packer)
 {
@@ -172,7 +182,7 @@ prof_pack_event(struct prof_packer *packer, struct prof_batch *batch,
 {
 	struct prof_buf body = { 0 };
 	uint8_t length[4];
-	uint32_t i, nargs;
+	uint32_t i, nargs, ncounters;
 	int rv;
 
 	nargs = info->pi_nargs < PROF_MAX_ARGS ? info->pi_nargs :
@@ -193,6 +203,11 @@ prof_pack_event(struct prof_packer *packer, struct prof_batch *batch,
 		prof_buf_varint(&body, (info->pi_arg_is_str[i] != 0) |
 		    (info->pi_arg_is_signed[i] != 0) << 1);
 	}
+	ncounters = info->pi_ncounters < PROF_MAX_VALUES ?
+	    info->pi_ncounters : PROF_MAX_VALUES;
+	prof_buf_varint(&body, ncounters);
+	for (i = 0; i < ncounters; i++)
+		prof_buf_varint(&body, info->pi_counter[i]);
 	prof_put_le(length, body.bf_len, sizeof(length));
 	prof_buf_bytes(&batch->ba_event, length, sizeof(length));
 	prof_buf_bytes(&batch->ba_event, body.bf_data, body.bf_len);

@@ -13,7 +13,7 @@
 
 static uint32_t	pack_stack(struct prof_packer *, struct prof_batch *,
 		    const uint64_t *, uint32_t);
-static int	pack_frames(struct prof_packer *, struct prof_batch *,
+static uint32_t	pack_frames(struct prof_packer *, struct prof_batch *,
 		    const uint64_t *, uint32_t, unsigned, unsigned);
 static int	pack_addr(struct prof_packer *, struct prof_batch *,
 		    unsigned, uint64_t);
@@ -21,6 +21,7 @@ static int	pack_string(struct prof_packer *, struct prof_batch *,
 		    unsigned, const char *);
 static int	pack_args(struct prof_packer *, struct prof_batch *,
 		    const struct prof_record *, struct prof_previous *);
+static void	pack_values(struct prof_batch *, const struct prof_record *);
 static int	pack_shape(struct prof_packer *, struct prof_batch *,
 		    const struct prof_record *, unsigned);
 static int	pack_task(struct prof_packer *, struct prof_batch *,
@@ -67,6 +68,8 @@ shape_bits(const struct prof_record *record,
 		bits |= PROF_SH_COMM;
 	if (record->pr_weight != previous->pv_weight)
 		bits |= PROF_SH_WEIGHT;
+	if (record->pr_nvalues > 0)
+		bits |= PROF_SH_VALUES;
 	return (bits);
 }
 
@@ -79,13 +82,17 @@ prof_pack_sample(struct prof_packer *packer, struct prof_batch *batch,
 	struct prof_buf *columns = batch->ba_columns;
 	unsigned bits = shape_bits(record, previous);
 
-	if (bits & PROF_SH_KSTACK && pack_frames(packer, batch,
-	    record->pr_kernel, record->pr_nkernel, PROF_SS_KLEAF,
-	    PROF_SS_KSTACK) == -1)
-		return (-1);
-	if (bits & PROF_SH_USTACK && pack_frames(packer, batch,
-	    record->pr_user, record->pr_nuser, PROF_SS_ULEAF,
-	    PROF_SS_USTACK) == -1)
+	packer->pk_kstack = packer->pk_ustack = 0;
+	if (bits & PROF_SH_KSTACK)
+		packer->pk_kstack = pack_frames(packer, batch,
+		    record->pr_kernel, record->pr_nkernel, PROF_SS_KLEAF,
+		    PROF_SS_KSTACK);
+	if (bits & PROF_SH_USTACK)
+		packer->pk_ustack = pack_frames(packer, batch,
+		    record->pr_user, record->pr_nuser, PROF_SS_ULEAF,
+		    PROF_SS_USTACK);
+	if (packer->pk_kstack == PROF_INTERN_FAILED ||
+	    packer->pk_ustack == PROF_INTERN_FAILED)
 		return (-1);
 	if (bits & PROF_SH_IP &&
 	    pack_addr(packer, batch, PROF_SS_IP, record->pr_ip) == -1)
@@ -98,6 +105,8 @@ prof_pack_sample(struct prof_packer *packer, struct prof_batch *batch,
 		    prof_zigzag(record->pr_weight - previous->pv_weight));
 		previous->pv_weight = record->pr_weight;
 	}
+	if (bits & PROF_SH_VALUES)
+		pack_values(batch, record);
 	if (pack_args(packer, batch, record, previous) == -1 ||
 	    pack_shape(packer, batch, record, bits) == -1 ||
 	    pack_task(packer, batch, record) == -1 ||
@@ -107,6 +116,29 @@ prof_pack_sample(struct prof_packer *packer, struct prof_batch *batch,
 	pack_time(batch, record->pr_time_ns);
 	batch->ba_nsamples++;
 	return (0);
+}
+
+static inline uint32_t
+count_values(const struct prof_record *record)
+{
+	return (record->pr_nvalues < PROF_MAX_VALUES ? record->pr_nvalues :
+	    PROF_MAX_VALUES);
+}
+
+/* How long the time was is only of interest where part of it is missing. */
+static void
+pack_values(struct prof_batch *batch, const struct prof_record *record)
+{
+	uint32_t n = count_values(record), i;
+	uint64_t idle = record->pr_values_ns - record->pr_values_running_ns;
+
+	prof_buf_varint(&batch->ba_columns[PROF_SS_IDLE], idle);
+	if (idle != 0)
+		prof_buf_varint(&batch->ba_columns[PROF_SS_WHOLE],
+		    record->pr_values_ns);
+	for (i = 0; i < n; i++)
+		prof_buf_varint(&batch->ba_columns[PROF_SS_VALUE0 + i],
+		    record->pr_values[i]);
 }
 
 static void
@@ -146,8 +178,10 @@ pack_shape(struct prof_packer *packer, struct prof_batch *batch,
 		ustatus = PROF_STACK_DEEP;
 	for (i = 0; i < nargs; i++)
 		strings |= (unsigned)(record->pr_strs[i] != NULL) << i;
+	/* 4 bits of nargs leave room for those of nvalues. */
 	key = bits | kstatus << 8 | ustatus << 16 | (uint64_t)strings << 24 |
-	    (uint64_t)nargs << 32 | (uint64_t)record->pr_event << 40;
+	    (uint64_t)nargs << 32 | (uint64_t)count_values(record) << 36 |
+	    (uint64_t)record->pr_event << 40;
 	number = prof_map_get(&packer->pk_shapes, key, &is_new);
 	if (number == PROF_INTERN_FAILED)
 		return (-1);
@@ -158,6 +192,8 @@ pack_shape(struct prof_packer *packer, struct prof_batch *batch,
 		prof_buf_varint(table, ustatus);
 		prof_buf_varint(table, nargs);
 		prof_buf_varint(table, strings);
+		if (bits & PROF_SH_VALUES)
+			prof_buf_varint(table, count_values(record));
 	}
 	prof_buf_varint(&batch->ba_columns[PROF_SS_SHAPE], number);
 	return (0);
@@ -210,7 +246,7 @@ pack_tally(struct prof_packer *packer, struct prof_batch *batch,
 }
 
 /* Innermost pc to one column, the rest as a stack's number to another. */
-static int
+static uint32_t
 pack_frames(struct prof_packer *packer, struct prof_batch *batch,
     const uint64_t *frames, uint32_t count, unsigned leaf_column,
     unsigned stack_column)
@@ -220,12 +256,11 @@ pack_frames(struct prof_packer *packer, struct prof_batch *batch,
 	if (count > PROF_MAX_FRAMES)
 		count = PROF_MAX_FRAMES;
 	if (pack_addr(packer, batch, leaf_column, frames[0]) == -1)
-		return (-1);
+		return (PROF_INTERN_FAILED);
 	id = pack_stack(packer, batch, frames + 1, count - 1);
-	if (id == PROF_INTERN_FAILED)
-		return (-1);
-	prof_buf_varint(&batch->ba_columns[stack_column], id);
-	return (0);
+	if (id != PROF_INTERN_FAILED)
+		prof_buf_varint(&batch->ba_columns[stack_column], id);
+	return (id);
 }
 
 static uint32_t

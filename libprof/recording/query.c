@@ -167,6 +167,31 @@ record_of_life(const struct prof_reader *reader, const struct prof_life *life,
 	    sizeof(record->pr_build_id));
 }
 
+size_t
+prof_reader_nlives(const struct prof_reader *reader)
+{
+	return (reader->rd_lives.ar_count);
+}
+
+void
+prof_reader_life(const struct prof_reader *reader, size_t n,
+    struct prof_record *record)
+{
+	record_of_life(reader, (struct prof_life *)reader->rd_lives.ar_items +
+	    n, record);
+}
+
+const void *
+prof_reader_symbols(const struct prof_reader *reader, size_t n, size_t *len)
+{
+	const struct prof_kept *kept = reader->rd_symbols.ar_items;
+
+	if (n >= reader->rd_symbols.ar_count)
+		return (NULL);
+	*len = kept[n].kp_len;
+	return (kept[n].kp_bytes);
+}
+
 /* Lives come before samples of the same time: a mapping before its use. */
 int
 prof_reader_next(struct prof_reader *reader, struct prof_record *record)
@@ -176,7 +201,7 @@ prof_reader_next(struct prof_reader *reader, struct prof_record *record)
 	int rv;
 
 	if (!reader->rd_pending) {
-		rv = prof_decode_next(reader);
+		rv = prof_expand_next(reader);
 		if (rv == -1)
 			return (-1);
 		reader->rd_pending = rv == 1;
@@ -201,6 +226,6 @@ prof_reader_rewind(struct prof_reader *reader)
 {
 	reader->rd_life_at = 0;
 	reader->rd_pending = false;
-	prof_decode_rewind(reader);
+	prof_expand_rewind(reader);
 	return (0);
 }

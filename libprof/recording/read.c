@@ -106,8 +106,8 @@ reader_new(void)
 	reader = calloc(1, sizeof(*reader));
 	if (reader == NULL)
 		return (NULL);
-	reader->rd_zstd = ZSTD_createDCtx();
-	if (reader->rd_zstd == NULL) {
+	reader->rd_inflate.if_zstd = ZSTD_createDCtx();
+	if (reader->rd_inflate.if_zstd == NULL) {
 		free(reader);
 		return (NULL);
 	}
@@ -333,8 +333,7 @@ prof_reader_close(struct prof_reader *reader)
 		&reader->rd_tallies, &reader->rd_cpus, &reader->rd_lives,
 		&reader->rd_strings, &reader->rd_nodes, &reader->rd_leaves,
 		&reader->rd_segments, &reader->rd_samples,
-		&reader->rd_shapes, &reader->rd_tasks, &reader->rd_addrs,
-		&reader->rd_words
+		&reader->rd_symbols
 	};
 	size_t i;
 
@@ -342,6 +341,9 @@ prof_reader_close(struct prof_reader *reader)
 		return;
 	for (i = 0; i < reader->rd_texts.ar_count; i++)
 		free(((char **)reader->rd_texts.ar_items)[i]);
+	for (i = 0; i < reader->rd_symbols.ar_count; i++)
+		free(((struct prof_kept *)
+		    reader->rd_symbols.ar_items)[i].kp_bytes);
 	for (i = 0; i < sizeof(arrays) / sizeof(arrays[0]); i++)
 		free(arrays[i]->ar_items);
 	for (i = 0; i < reader->rd_nevents; i++)
@@ -351,10 +353,9 @@ prof_reader_close(struct prof_reader *reader)
 	free(reader->rd_events);
 	free(reader->rd_place);
 	free(reader->rd_frames);
-	free(reader->rd_previous);
 	free(reader->rd_twin);
-	prof_buf_free(&reader->rd_raw);
-	ZSTD_freeDCtx(reader->rd_zstd);
+	prof_decoder_free(reader->rd_decoder);
+	prof_inflate_free(&reader->rd_inflate);
 	if (reader->rd_map != NULL)
 		(void)munmap(reader->rd_map, reader->rd_length);
 	free(reader->rd_copy);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * The reader's insides, shared by read.c (open, describe, close), scan.c
- * (find the chunks, decode what is kept) and decode.c (samples, in order).
+ * (find the chunks, decode what is kept), decode.c (samples of a chunk) and
+ * expand.c (samples in order, with their frames).
  *
  * Kept in memory: descriptions, accounting, the lives of processes, the tree
  * of stacks, where the SAMPLE chunks are, and one SAMPLE chunk decoded.  What
@@ -70,6 +71,7 @@ struct prof_shape {
 	uint8_t		sh_kstatus;
 	uint8_t		sh_ustatus;
 	uint8_t		sh_nargs;
+	uint8_t		sh_nvalues;
 	uint32_t	sh_event;
 	uint32_t	sh_strings;
 };
@@ -77,6 +79,35 @@ struct prof_shape {
 struct prof_task {
 	uint32_t	tk_pid;
 	uint32_t	tk_tid;
+};
+
+/* The body of a SYMBOL chunk: owned. */
+struct prof_kept {
+	uint8_t		*kp_bytes;
+	size_t		 kp_len;
+};
+
+/* What decompresses, and the chunk that it has decompressed. */
+struct prof_inflate {
+	ZSTD_DCtx	*if_zstd;
+	struct prof_buf	 if_raw;
+};
+
+/* One chunk of samples being decoded. */
+struct prof_decoder {
+	const struct prof_reader *de_reader;
+	struct prof_err	*de_error;
+	struct prof_inflate de_inflate;
+	size_t		 de_budget;	/* bytes that tables may grow by */
+	struct prof_cur	 de_columns[PROF_SS_END];
+	uint64_t	 de_left;	/* samples left in it */
+	uint64_t	 de_time;
+	struct prof_array de_shapes;	/* struct prof_shape */
+	struct prof_array de_tasks;	/* struct prof_task */
+	struct prof_array de_addrs;	/* uint64_t */
+	struct prof_array de_words;	/* const char * */
+	struct prof_previous *de_previous;	/* per event */
+	struct prof_sample de_sample;
 };
 
 struct prof_reader {
@@ -87,8 +118,7 @@ struct prof_reader {
 	void		*rd_copy;	/* read, or NULL */
 	size_t		 rd_budget;	/* bytes that may still be kept */
 	char		*rd_cut;
-	ZSTD_DCtx	*rd_zstd;
-	struct prof_buf	 rd_raw;	/* the chunk being decoded */
+	struct prof_inflate rd_inflate;
 	/* descriptions */
 	struct prof_array rd_texts;	/* char *: owned */
 	struct prof_array rd_pairs;	/* struct prof_pair */
@@ -103,6 +133,7 @@ struct prof_reader {
 	struct prof_array rd_lives;	/* struct prof_life, by time */
 	struct prof_array rd_strings;	/* char */
 	size_t		 rd_life_at;
+	struct prof_array rd_symbols;	/* struct prof_kept */
 	/* stacks */
 	struct prof_array rd_nodes;	/* struct prof_node */
 	struct prof_array rd_leaves;	/* uint32_t: a node */
@@ -123,16 +154,9 @@ struct prof_reader {
 	bool		 rd_ended;	/* there is an END */
 	uint32_t	 rd_end_reason;
 	size_t		 rd_resync;	/* bytes that resync may hash */
-	/* the chunk of samples being read */
+	/* the samples in order */
+	struct prof_decoder *rd_decoder;
 	size_t		 rd_sample_at;	/* next of rd_samples */
-	struct prof_cur	 rd_columns[PROF_SS_END];
-	uint64_t	 rd_left;	/* samples left in it */
-	uint64_t	 rd_time;
-	struct prof_array rd_shapes;	/* struct prof_shape */
-	struct prof_array rd_tasks;	/* struct prof_task */
-	struct prof_array rd_addrs;	/* uint64_t */
-	struct prof_array rd_words;	/* const char * */
-	struct prof_previous *rd_previous;	/* per event */
 	bool		 rd_pending;	/* rd_sample is the next sample */
 	struct prof_record rd_sample;
 	uint64_t	 rd_alone[2];	/* stacks of one frame */
@@ -152,8 +176,9 @@ const char *prof_reader_text(struct prof_reader *reader, const char *text);
 /* ------------------------------------------------------------ scan.c */
 int	prof_scan(struct prof_reader *reader);
 /* The body, decompressed when it must be.  False: damaged. */
-bool	prof_scan_body(struct prof_reader *reader,
+bool	prof_inflate_body(struct prof_inflate *inflate,
 	    const struct prof_chunk *chunk, struct prof_cur *body);
+void	prof_inflate_free(struct prof_inflate *inflate);
 
 /* ------------------------------------------------------------ keep.c */
 /* Decode what is kept.  1, 0: damaged, -1: failed. */
@@ -170,8 +195,12 @@ int	prof_keep_end(struct prof_reader *reader, struct prof_cur *body);
 int	prof_keep_done(struct prof_reader *reader);
 
 /* ------------------------------------------------------------ decode.c */
+/* Give up what is left of the chunk. */
+void	prof_decoder_skip(struct prof_decoder *decoder);
+
+/* ------------------------------------------------------------ expand.c */
 /* Make rd_sample the next sample.  1, 0: no more, -1: failed. */
-int	prof_decode_next(struct prof_reader *reader);
-void	prof_decode_rewind(struct prof_reader *reader);
+int	prof_expand_next(struct prof_reader *reader);
+void	prof_expand_rewind(struct prof_reader *reader);
 
 #endif /* PROF_READER_H */

@@ -27,7 +27,7 @@ static const size_t counters[] = {
 	COUNTER(pa_unaccounted), COUNTER(pa_bound), COUNTER(pa_instances),
 	COUNTER(pa_lost_ring),
 	STATUS(pa_ustack, 5), STATUS(pa_ustack, 6), STATUS(pa_ustack, 7),
-	STATUS(pa_ustack, 8), STATUS(pa_ustack, 9)
+	STATUS(pa_ustack, 8), STATUS(pa_ustack, 9), STATUS(pa_ustack, 10)
 };
 #define NCOUNTERS	(sizeof(counters) / sizeof(counters[0]))
 
@@ -36,7 +36,7 @@ static const size_t counters[] = {
 #define HAS_COUNT	((uint64_t)1 << HAS_COUNT_BIT)
 
 _Static_assert(NCOUNTERS < 63, "the mask is one 64-bit word");
-_Static_assert(PROF_STACK_NSTATUS == 10, "every status is a counter");
+_Static_assert(PROF_STACK_NSTATUS == 11, "every status is a counter");
 
 static uint64_t
 counter_bit(size_t n)

@@ -154,12 +154,12 @@ scan_describe(struct prof_reader *reader, size_t end)
 }
 
 bool
-prof_scan_body(struct prof_reader *reader, const struct prof_chunk *chunk,
+prof_inflate_body(struct prof_inflate *inflate, const struct prof_chunk *chunk,
     struct prof_cur *body)
 {
 	const uint8_t *stored = chunk->ck_payload + chunk->ck_head;
 	size_t len = chunk->ck_stored - chunk->ck_head, got;
-	struct prof_buf *raw = &reader->rd_raw;
+	struct prof_buf *raw = &inflate->if_raw;
 
 	if (chunk->ck_codec == PROF_CODEC_NONE) {
 		*body = prof_cur_of(stored, len);
@@ -170,8 +170,15 @@ prof_scan_body(struct prof_reader *reader, const struct prof_chunk *chunk,
 	raw->bf_len = 0;
 	if (prof_buf_room(raw, chunk->ck_raw + 1) == NULL)
 		return (false);
-	got = ZSTD_decompressDCtx(reader->rd_zstd, raw->bf_data, chunk->ck_raw,
-	    stored, len);
+	got = ZSTD_decompressDCtx(inflate->if_zstd, raw->bf_data,
+	    chunk->ck_raw, stored, len);
 	*body = prof_cur_of(raw->bf_data, chunk->ck_raw);
 	return (!ZSTD_isError(got) && got == chunk->ck_raw);
+}
+
+void
+prof_inflate_free(struct prof_inflate *inflate)
+{
+	prof_buf_free(&inflate->if_raw);
+	ZSTD_freeDCtx(inflate->if_zstd);
 }

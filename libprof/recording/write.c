@@ -209,6 +209,27 @@ prof_writer_add(struct prof_writer *writer, const struct prof_record *record)
 }
 
 int
+prof_writer_symbols(struct prof_writer *writer, const void *body, size_t len)
+{
+	if (writer_check(writer) == -1)
+		return (-1);
+	if (len > PROF_MAX_RAW)
+		return (0);	/* no chunk holds so much */
+	prof_pack_symbols(writer->wr_batch, body, len);
+	if (prof_batch_size(writer->wr_batch) < BATCH_BYTES)
+		return (0);
+	return (writer_send(writer, false));
+}
+
+void
+prof_writer_stacks(const struct prof_writer *writer, uint32_t *kernel,
+    uint32_t *user)
+{
+	*kernel = writer->wr_packer.pk_kstack;
+	*user = writer->wr_packer.pk_ustack;
+}
+
+int
 prof_writer_flush(struct prof_writer *writer)
 {
 	if (writer_check(writer) == -1)

@@ -1,5 +1,5 @@
 #!/bin/sh
-# ASSERTION: sys/dtp_abi.h says the same to every compiler that reads it: the
+# ASSERTION: sys/dtp_*.h say the same to every compiler that reads them: the
 # kernel's side (clang for BPF, either byte order) and the user's (gcc,
 # clang).  Easy to get wrong with a member that is padded on one side only.
 . "${SRC:=$PWD}/tests/lib.sh"
@@ -9,6 +9,7 @@ tmpdir
 cat >abi.c <<'END'
 #include "dtp_abi.h"
 #include "dtp_filter.h"
+#include "dtp_split.h"
 int abi_is_compiled = sizeof(struct dtp_config);
 END
 flags="-Wall -Wextra -Wno-unused-parameter -Werror -I$SRC/sys -c abi.c"
@@ -25,7 +26,7 @@ done
 sed 's/sizeof(struct dtp_rec) == 32/sizeof(struct dtp_rec) == 33/' \
     "$SRC/sys/dtp_abi.h" >dtp_abi.h
 cmp -s dtp_abi.h "$SRC/sys/dtp_abi.h" && fail "nothing was changed"
-cp "$SRC/sys/dtp_filter.h" .
+cp "$SRC/sys/dtp_filter.h" "$SRC/sys/dtp_split.h" .
 gcc -std=gnu11 -I. -c abi.c -o abi.o 2>err && fail "a wrong size compiles"
 grep -q 'struct dtp_rec' err || fail "the message does not name the struct"
 ok "a wrong size is refused, by name"

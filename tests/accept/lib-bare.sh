@@ -43,6 +43,9 @@ bare_make_base()
 		cp "$file" "$bare_base/etc/apt/apt.conf.d/90$(basename "$file")"
 	done
 	cp /etc/resolv.conf /etc/hosts "$bare_base/etc/"
+	# npm comes to its own by TLS: whom this machine trusts, it trusts too.
+	cp /etc/ssl/certs/ca-certificates.crt "$bare_base/etc/trusted.crt" \
+	    2>/dev/null
 	chroot "$bare_base" useradd -m user
 	rm -rf "$bare_base"/var/cache/apt/archives/*.deb
 	touch "$bare_base/.made"
@@ -90,6 +93,8 @@ bare_run()	# root|user|offline|offline-user command
 {
 	bare_who=$1
 	bare_env='env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/tmp TERM=dumb'
+	[ -s "$bare/etc/trusted.crt" ] &&
+	    bare_env="$bare_env NODE_EXTRA_CA_CERTS=/etc/trusted.crt"
 	bare_as=
 	bare_net=
 	case $bare_who in

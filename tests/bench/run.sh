@@ -12,6 +12,8 @@
 #	sustained	flat out: rate, losses, CPU time of the recorder
 #	reader		samples decoded and printed a second
 #	synthetic	the file's code alone, without a kernel
+#	stat		counting: start-up, and what it adds to a command
+#	page		the flame graph page, in a browser
 #
 # BENCH_ROUNDS (5), BENCH_EVENTS (300000) and BENCH_SECONDS (5, of a
 # sustained run) say how much; BENCH_PERF=0 leaves perf out.  The workload
@@ -351,13 +353,26 @@ reader_show()
 echo "$(uname -sr), $(nproc) CPUs, $(sed -n \
     's/^model name[^:]*: //p;T;q' /proc/cpuinfo), $("$DTPROF" --version)" \
     "${has_perf:+, $(perf --version)}"
-[ $# -gt 0 ] || set -- kernel slowdown timer sustained reader synthetic
+[ $# -gt 0 ] ||
+    set -- kernel slowdown timer sustained reader synthetic symbols stat \
+    page
 for part; do
 	case $part in
 	kernel | slowdown | timer | sustained | reader) ;;
+	page)	section page
+		$faster sh "$here/page.sh" || [ $? -eq 77 ] || fail page
+		continue ;;
 	synthetic)
 		section synthetic
 		sh "$here/recording.sh" || fail recording
+		continue ;;
+	symbols)
+		section symbols
+		sh "$here/symbols.sh" || fail symbols
+		sh "$here/names.sh" || fail names
+		continue ;;
+	stat)	section stat
+		$faster sh "$here/stat.sh" || fail stat
 		continue ;;
 	*)	fail "no section $part" ;;
 	esac

@@ -53,7 +53,10 @@ refused 125 'exclude each other' 'one of them' $r -a -p 1
 refused 125 '-C' '-a' $r -C 0 -- true
 refused 125 'how often' 'one of them' $r -F 99 -c 99 -- true
 refused 125 '-g asks' 'leave' $r -g --call-graph none -- true
-refused 125 'not known here' 'auto,fp,none' $r --call-graph magic -- true
+refused 125 'not known here' 'auto,fp,dwarf,none' \
+    $r --call-graph magic -- true
+refused 125 'no such size' '1K to 63K' $r --call-graph dwarf,1G -- true
+refused 125 '--verify' 'leave' $r --verify --call-graph fp -- true
 refused 125 'buffer 1K: out of range' '64K to 1024M|64K to 1G' \
     $r --buffer 1K -- true
 refused 125 'named twice' 'once' $r -e cpu-clock,cpu-clock -- true

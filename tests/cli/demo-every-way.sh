@@ -18,6 +18,9 @@ shows()
 	expect_out 'cpu-clock' "the event"
 	lines=$(sed -n '/^The first records/,$p' "$tmp/out" | wc -l)
 	[ "$lines" -gt 5 ] || fail "no records are shown"
+	expect_out '^Next: ' "what to do next"
+	grep -q 'id="data"' "$tmp/b/demo.html" || fail "no flame graph"
+	rm "$tmp/b/demo.html"
 }
 
 "$B/tests/work/can" perf || skip "perf_event_open is refused here"

@@ -1,7 +1,8 @@
 #!/bin/sh
 # ASSERTION: the SYNOPSIS of dtprof(1) is, word by word, the usage that each
 # command prints, every option of --help is described in the command's own
-# section, and both stand in alphabetical order.  Easy to get wrong with
+# section, both stand in alphabetical order, and --help begins with examples
+# and is no longer than two looks at a terminal.  Easy to get wrong with
 # every option that is added.
 . "${SRC:=$PWD}/tests/lib.sh"
 need_cmd mandoc
@@ -23,6 +24,15 @@ for c in $commands; do
 done | sort >usage
 diff manual usage || fail "the synopsis is not the usage"
 ok "$(wc -l <usage) synopses"
+
+for c in $commands; do
+	"$DTPROF" "$c" --help >help
+	[ "$(sed -n 3p help)" = examples: ] ||
+	    fail "$c --help does not begin with examples"
+	[ "$(wc -l <help)" -le 48 ] && ! sed '/^usage:/,/^$/d' help |
+	    grep -n '.\{80\}' || fail "$c --help is too long or too wide"
+done
+ok "--help is short and begins with examples"
 
 n=0
 for c in $commands; do

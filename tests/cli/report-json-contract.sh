@@ -47,6 +47,45 @@ for share in q.values():
 assert q['complete_stacks'] is not None
 END
 ok "members, sums and text agree"
+"$DTPROF" script --json --show samples x.dtp >samples || fail "script"
+cp "$tmp/out" stats.json
+python3 - <<'END' || fail "the names do not add up"
+import collections
+import json
+j = json.load(open('stats.json'))
+n = j['names']
+assert n['samples'] == sum(a['in_file'] for a in j['accounting'])
+assert n['samples'] == n['resolved'] + n['without_pc'] + n['unresolved'] > 10
+seen, short, named, stacks = (collections.Counter(), collections.Counter(),
+    0, 0)
+for line in open('samples'):
+    r = json.loads(line)
+    user, kernel = r.get('user_frames') or [], r.get('kernel_frames') or []
+    inner = (kernel or user or [None])[0]
+    if inner is not None and inner['function'] is not None:
+        named += 1
+    elif inner is not None:
+        seen[inner['unnamed'], inner['module']] += 1
+    status = r.get('user_status')
+    if status not in (None, 'none', 'ok'):
+        short[status, user[-1]['module'] if user else ''] += 1
+def rows(name):
+    return {(x['reason'], x['module']): x['samples'] for x in n[name]}
+assert n['resolved'] == named, (n, named)
+assert rows('unresolved_by') == dict(seen), (rows('unresolved_by'), seen)
+for name in ('unresolved', 'truncated'):
+    counts = [x['samples'] for x in n[name + '_by']]
+    assert counts == sorted(counts, reverse=True), counts
+    assert sum(counts) + n[name + '_others'] == n[name], n
+accounted = sum(sum(c for s, c in a['user_stacks'].items()
+    if s not in ('none', 'ok')) for a in j['accounting'][1:])
+assert n['truncated'] == accounted, (n['truncated'], accounted)
+assert rows('truncated_by') == dict(short), (n, short)
+line = 'names: of %d samples %d resolved, %d without a pc, %d unresolved' % (
+    n['samples'], n['resolved'], n['without_pc'], n['unresolved'])
+assert line in open('text').read().splitlines(), line
+END
+ok "names and truncated stacks by reason and module, as script has them"
 expect 0 "$DTPROF" report -v x.dtp
-expect_out '^cpu 0'
-ok "-v shows each CPU"
+expect_out '^cpu [0-9]|^by cpu: not known, recorded without BPF'
+ok "-v shows each CPU, or that they are not told apart"

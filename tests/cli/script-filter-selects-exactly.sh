@@ -49,9 +49,10 @@ expect 0 "$DTPROF" script --json --show lives all.dtp
 ok "--show lives"
 expect 0 "$DTPROF" record -q -o some.dtp -e syscalls:sys_enter_read \
     -e syscalls:sys_enter_write --filter 'comm=="dd" && count==3' -- sh run.sh
-expect 0 "$DTPROF" script --show samples some.dtp
+expect 0 "$DTPROF" script --no-symbols --show samples some.dtp
 kernel=$(wc -l <out)
-expect 0 "$DTPROF" script --show samples --filter 'comm=="dd" && count==3' \
+expect 0 "$DTPROF" script --no-symbols --show samples \
+    --filter 'comm=="dd" && count==3' \
     all.dtp
 [ "$kernel" -eq 100 ] && [ "$(wc -l <out)" -eq 100 ] ||
     fail "100 calls: the kernel took $kernel, script $(wc -l <out)"

@@ -39,12 +39,22 @@ touch(void *arg, const struct prof_record *record)
 	return (0);
 }
 
+static void
+touch_stack(uint64_t *sum, const struct prof_snapshot *snapshot)
+{
+	size_t n;
+
+	for (n = 0; n < snapshot->sn_bytes; n++)
+		*sum += snapshot->sn_stack[n];
+}
+
 /* Each record alone, in memory that ends where it ends. */
 static void
 parse_each(const uint8_t *bytes, size_t len,
     const struct prof_ring_layout *layout)
 {
 	struct prof_record record;
+	struct prof_snapshot snapshot;
 	struct ring_head head;
 	uint64_t sum = 0;
 	uint8_t *copy;
@@ -56,6 +66,9 @@ parse_each(const uint8_t *bytes, size_t len,
 		memcpy(copy, bytes, head.rh_size);
 		if (prof_ring_parse(copy, head.rh_size, layout, &record) == 1)
 			touch(&sum, &record);
+		if (head.rh_type == PERF_RECORD_SAMPLE &&
+		    prof_ring_snapshot(copy, head.rh_size, layout, &snapshot))
+			touch_stack(&sum, &snapshot);
 		free(copy);
 		bytes += head.rh_size;
 		len -= head.rh_size;

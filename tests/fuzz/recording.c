@@ -6,7 +6,8 @@
  * A checksum stops random changes at the door.  So the mutator repairs what
  * it has changed: each chunk gets the length that reaches to the next one and
  * the checksum that is right for it, and what is fuzzed is what lies behind.
- * One input in eight is left broken, for the door itself.
+ * One input in eight is left broken, for the door itself.  Names come from the
+ * recording alone.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,7 @@
 #include "recording/format.h"
 
 #define MAX_RECORDS	200000
+#define MAX_NAMED	2000
 
 int	LLVMFuzzerTestOneInput(const uint8_t *, size_t);
 size_t	LLVMFuzzerMutate(uint8_t *, size_t, size_t);
@@ -117,6 +119,44 @@ touch_descriptions(const struct prof_reader *reader)
 	return (sum);
 }
 
+/* What the recording itself names, of its first samples. */
+static uint64_t
+touch_names(struct prof_reader *reader)
+{
+	const struct prof_symbols_options so = { .so_size = sizeof(so),
+	    .so_only_recorded = 1 };
+	const struct prof_function *fu;
+	struct prof_symbols *symbols;
+	struct prof_record record;
+	struct prof_err error;
+	uint64_t sum = 0;
+	uint32_t space, i;
+	unsigned n;
+
+	symbols = prof_symbols_open(reader, &so, &error);
+	if (symbols == NULL)
+		return (0);
+	(void)prof_reader_rewind(reader);
+	for (n = 0; n < MAX_NAMED && prof_reader_next(reader, &record) == 1;
+	    n++) {
+		space = prof_symbols_space(symbols, record.pr_pid,
+		    record.pr_time_ns);
+		for (i = 0; i < record.pr_nuser && i < 64; i++)
+			(void)prof_symbols_find(symbols, space,
+			    record.pr_user[i], i > 0 ? PROF_PC_RETURN : 0);
+		for (i = 0; i < record.pr_nkernel && i < 64; i++)
+			(void)prof_symbols_find(symbols, 0,
+			    record.pr_kernel[i], PROF_PC_KERNEL);
+	}
+	for (i = 0; i < prof_symbols_nfunctions(symbols); i++) {
+		fu = prof_symbols_function(symbols, i);
+		sum += strlen(fu->fu_name) + strlen(fu->fu_raw) +
+		    strlen(fu->fu_module);
+	}
+	prof_symbols_close(symbols);
+	return (sum);
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -143,6 +183,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		again++;
 	if (again != n || (n > 0 && record.pr_time_ns != last))
 		abort();
+	sum += touch_names(reader);
 	/* Each byte was looked at; a sum of this value stands for none. */
 	if (sum == 0x5eed5eed5eed5eed)
 		abort();

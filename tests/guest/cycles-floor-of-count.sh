@@ -5,13 +5,15 @@
 #
 # One task, not inherited.  Its first samples fall between exec and the moment
 # when that is seen, its last after its exit: both are easily lost to a gate
-# that looks for targets.  ACCEPT=1: five boots, else two.
+# that looks for targets.  ACCEPT=1: ten boots, else two.  Should the very
+# last overflow come within the last cycles, when the scheduler takes the task
+# off the CPU for good, the kernel's driver drops it: that much is allowed.
 
 . "${SRC:=$PWD}/tests/guest/lib.sh"
 
 periods='1000000 200000 100000 50000'
 boots=2
-[ -z "${ACCEPT:-}" ] || boots=5
+[ -z "${ACCEPT:-}" ] || boots=10
 boot=1
 while [ $boot -le $boots ]; do
 	guest_boot <<-END
@@ -27,12 +29,14 @@ while [ $boot -le $boots ]; do
 		show = "boot %s period %d: %%s (count %d, stored %d)" % (
 		    argv[1], period, a["count"], a["stored"])
 		need(a["count"] > 290000000, show % "the counter counts")
-		need(a["stored"] == a["count"] // period,
+		last = 1000
+		need(a["stored"] in (a["count"] // period,
+		    (a["count"] - last) // period),
 		    show % "stored is floor(count / period)")
 		need(a["in_file"] == a["fired"] == a["stored"],
 		    show % "nothing else happened to a firing")
 		need(a["unaccounted"] == a["count"] - a["fired"] * period and
-		    a["unaccounted"] < a["unaccounted_bound"],
+		    a["unaccounted"] < a["unaccounted_bound"] + last,
 		    show % "unaccounted is the remainder, within its bound")
 		END
 	done

@@ -5,7 +5,8 @@
 It shares nothing with libprof: what both say about a file shows that the
 manual page describes it.  Only the standard library is used; compressed
 bodies go through the zstd command.  Called by
-tests/unit/recording-independent-reader-agrees.c, which prints the same lines.
+tests/unit/recording-independent-reader-agrees.c, which prints the same lines,
+and by tests/report, which sum up samples on their own.
 
 usage: read_dtp.py FILE
 """
@@ -14,7 +15,8 @@ import subprocess
 import sys
 
 M64 = (1 << 64) - 1
-INFO, EVENT, LIFE, STACK, SAMPLE, ACCOUNTING, INDEX, END = range(1, 9)
+(INFO, EVENT, LIFE, STACK, SAMPLE, ACCOUNTING, INDEX, END,
+ SYMBOL) = range(1, 10)
 P1, P2, P3, P4, P5 = (
     0x9E3779B185EBCA87, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9,
     0x85EBCA77C2B2AE63, 0x27D4EB2F165667C5)
@@ -104,7 +106,7 @@ class Recording:
     def __init__(self, data):
         self.stacks, self.samples, self.lives = {}, [], []
         self.events, self.info, self.rows = {}, {}, {}
-        self.end, self.tallied = None, 0
+        self.end, self.tallied, self.tables_of = None, 0, []
         assert data[:8] == bytes.fromhex("894454500d0a1a0a")
         major, _, order, length = struct.unpack_from("<HHII", data, 8)
         assert major == 1 and order == 0x01020304
@@ -127,7 +129,7 @@ class Recording:
         decode = {INFO: self.on_info, EVENT: self.on_event,
                   LIFE: self.on_life, STACK: self.on_stack,
                   SAMPLE: self.on_sample, ACCOUNTING: self.on_accounting,
-                  END: self.on_end}.get(kind)
+                  END: self.on_end, SYMBOL: self.on_symbol}.get(kind)
         if decode is not None:
             decode(Cursor(payload[:head]), body)
         return at + 32 + stored
@@ -183,7 +185,7 @@ class Recording:
     def on_sample(self, head, body):
         part = sections(body)
         tables, columns = self.tables(part), {}
-        for number in range(5, 24):
+        for number in range(5, 34):
             columns[number] = Cursor(part.get(number, b""))
         count, smallest = head.varint(), head.varint()
         largest = smallest + head.varint()
@@ -203,7 +205,8 @@ class Recording:
         shapes, tasks, addresses, words = [], [], [], []
         cur = Cursor(part[1])
         while cur.more():
-            shapes.append([cur.varint() for _ in range(6)])
+            shape = [cur.varint() for _ in range(6)]
+            shapes.append(shape + [cur.varint() if shape[0] & 0x80 else 0])
         cur = Cursor(part[2])
         while cur.more():
             pid = cur.varint()
@@ -219,8 +222,8 @@ class Recording:
 
     def sample(self, tables, columns, time, weights, args):
         shapes, tasks, addresses, words = tables
-        bits, event, kstatus, ustatus, nargs, strings = shapes[
-            columns[5].varint()]
+        (bits, event, kstatus, ustatus, nargs, strings,
+         nvalues) = shapes[columns[5].varint()]
         cpu = columns[6].varint()
         pid, tid = tasks[columns[8].varint()]
         if bits & 0x40:
@@ -244,9 +247,13 @@ class Recording:
                 args[key] = (args.get(key, 0) +
                              columns[16 + n].zigzag()) & M64
                 total += args[key]
+        idle = columns[24].varint() if nvalues else 0
+        if idle:
+            assert columns[25].varint() >= idle
+        values = sum(columns[26 + n].varint() for n in range(nvalues))
         return (event, time, cpu, pid, tid, weights.get(event, 0), ip, total,
                 sum(frames), len(frames), sum(text),
-                bits & 3, kstatus, ustatus)
+                bits & 3, kstatus, ustatus, values, idle)
 
     def on_accounting(self, _, body):
         cur = Cursor(body)
@@ -256,6 +263,24 @@ class Recording:
             self.rows[event, cpu] = [
                 (row.zigzag() if bit == 28 else row.varint())
                 if mask >> bit & 1 else 0 for bit in range(32)]
+
+    def on_symbol(self, _, body):
+        """(kind, reason, whose, segments, [(address, size, name, module)])"""
+        cur = Cursor(body)
+        kind, why, whose, segments = cur.varint(), cur.varint(), None, []
+        if kind == 1:
+            whose = [cur.string(), cur.varint(), cur.varint(),
+                     cur.take(cur.varint())]
+            segments = [[cur.varint() for _ in range(3)]
+                        for _ in range(cur.varint())]
+        elif kind == 3:
+            whose = [cur.varint(), cur.varint()]
+        functions, address = [], 0
+        while cur.more():
+            address = (address + cur.zigzag()) & M64
+            functions.append((address, cur.varint(), cur.string(),
+                              cur.string() if kind == 2 else b""))
+        self.tables_of.append((kind, why, whose, segments, functions))
 
     def on_end(self, _, body):
         reason, _, count, _ = struct.unpack_from("<IIQQ", body)
@@ -270,7 +295,7 @@ def main():
     for event in range(len(recording.events)):
         mine = [s for s in recording.samples if s[0] == event]
         print("event", event, recording.events[event][0].decode(), len(mine),
-              *[sum(s[n] for s in mine) & M64 for n in range(1, 14)])
+              *[sum(s[n] for s in mine) & M64 for n in range(1, 16)])
         rows = [row for (e, _), row in recording.rows.items() if e == event]
         print("accounting", event, sum(row[0] for row in rows) & M64,
               sum(row[28] for row in rows) & M64)
@@ -285,4 +310,5 @@ def main():
                   for life in mine) & M64)
 
 
-main()
+if __name__ == "__main__":
+    main()

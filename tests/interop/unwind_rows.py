@@ -7,11 +7,14 @@ A few rows of hand-written code keep a register in another one; readelf's
 columns shift there, and what it prints below "ra" is not the return address.
 """
 
+import bisect
 import re
 import subprocess
 import sys
 
 FDE = re.compile(r" FDE .* pc=([0-9a-f]+)\.\.([0-9a-f]+)")
+REGISTER = re.compile(r"r[0-9]$")
+NAMES = ("rax", "rdx", "rcx", "rbx", "rsi", "rdi", "rbp", "rsp", "r8", "r9")
 ROW = re.compile(r"^[0-9a-f]{16} ")
 
 
@@ -20,8 +23,25 @@ def rows(path):
     text = subprocess.run(["readelf", "--debug-dump=frames-interp", path],
                           stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                           check=False).stdout.decode(errors="replace")
-    # .debug_frame, where a file has both, is not what the table is made of.
-    text = text.split("Contents of the .debug_frame")[0]
+    # .debug_frame counts for functions that .eh_frame does not know.
+    text, _, debug = text.partition("Contents of the .debug_frame")
+    known = functions(text)
+    starts = [start for start, _ in known]
+    yield from rows_of(text)
+    for row in rows_of(debug):
+        at = bisect.bisect_right(starts, row[0]) - 1
+        if at < 0 or row[0] >= known[at][1]:
+            yield row
+
+
+def functions(text):
+    """From where to where there is an FDE."""
+    return sorted((int(fde.group(1), 16), int(fde.group(2), 16))
+                  for fde in FDE.finditer(text))
+
+
+def rows_of(text):
+    """The same, of one section's text."""
     end, head, row = 0, [], None
     for line in text.split("\n"):
         fde = FDE.search(line)
@@ -50,6 +70,8 @@ def agrees(got, cfa, fp, ra):
         return ra == "u"
     if got == "end":
         return False
+    if ra and REGISTER.match(ra):       # by number, which the tool names
+        ra = NAMES[int(ra[1:])]
     word = got.split()
     return (word[0] == cfa and word[2] == ra and
             (word[1] == "lost" or word[1] == ("u" if fp == "s" else fp)))

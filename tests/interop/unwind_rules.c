@@ -83,8 +83,8 @@ main(int argc, char *argv[])
 	int fd;
 
 	if (argc != 2 || (fd = open(argv[1], O_RDONLY)) == -1 ||
-	    prof_elf_open(&elf, fd) == -1)
-		return (2);
+	    prof_elf_open(&elf, fd) == -1 || elf.el_machine != EM_X86_64)
+		return (2);	/* its words are those of x86-64 */
 	if ((table = prof_unwind_table_new(&elf)) == NULL)
 		return (3);
 	while (fgets(line, sizeof(line), stdin) != NULL)

@@ -19,7 +19,7 @@ tmpdir
 echo "seed $SEED"
 
 # What looks for leftovers has to know what to look for.
-for name in $(sed -n 's/^\(on_[a-z_]*\)(.*/\1/p' "$SRC"/sys/prov_*.bpf.c); do
+for name in $(sed -n 's/^\(on_[a-z_]*\)(.*/\1/p' "$SRC"/sys/*.bpf.c); do
 	grep -q "\"$name\"" "$SRC/tests/work/orphans.c" ||
 	    fail "tests/work/orphans.c does not know $name"
 done

@@ -78,11 +78,14 @@ def balance_row(name, row):
 
 def balance(path, events=None):
     """All events of a whole recording; returns its accounting."""
-    rows = accounting(path)
+    whole = report(path)
+    rows = {row["event"]: row for row in whole["accounting"]}
+    counters = [e["name"] for e in whole["events"] if e["is_counter"]]
     for name, row in rows.items():
         balance_row(name, row)
         if name != "proc":
-            check(row["in_file"] == row["stored"],
+            later = row["nested_stored"] if name in counters else 0
+            check(row["in_file"] == row["stored"] - later,
                   "%s: stored %d, in the file %d" %
                   (name, row["stored"], row["in_file"]))
     for name in events or []:

@@ -42,8 +42,11 @@ def calls(path, pid):
 both, one = (json.load(open(f))["pid"] for f in ("both.json", "one.json"))
 for path in "a.dtp", "b.dtp":
     rows = rec.balance(path, ["syscall::close:entry", "page-faults"])
-    rec.check(rows["page-faults"]["unaccounted"] == 0, "%r" %
-              rows["page-faults"])
+    # While the other arms, bpf(2) hides a fault of its own from this one:
+    # which is what unaccounted is for.
+    faults = rows["page-faults"]
+    rec.check(0 <= faults["unaccounted"] <= faults["count"] // 100,
+              "%r" % faults)
     got = calls(path, both)
     rec.check(len(got) == 2 and all(g == list(range(5000))
                                     for g in got.values()),

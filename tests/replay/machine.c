@@ -151,47 +151,29 @@ bpf_map_lookup_elem(void *map, const void *key)
 	if (map == &scratch)
 		return (element(machine.ma_scratch,
 		    sizeof(*machine.ma_scratch), n * DTP_SCRATCH_SLOTS, at));
-	for (int i = 0; i < MACHINE_TARGETS; i++)
-		if (machine.ma_targets[i].ta_used &&
-		    machine.ma_targets[i].ta_key == at)
-			return (&machine.ma_targets[i].ta_value);
+	if (map == &targets)
+		return (element(&machine.ma_targets,
+		    sizeof(machine.ma_targets), 1, at));
 	return (NULL);
 }
 
+/* No other map is written to by what is tested here. */
 long
 bpf_map_update_elem(void *map, const void *key, const void *value,
     __u64 flags)
 {
-	__u32 *at = bpf_map_lookup_elem(map, key);
-
-	if (flags != BPF_ANY || machine.ma_targets_full)
-		return (-E2BIG);
-	for (int i = 0; at == NULL && i < MACHINE_TARGETS; i++) {
-		if (machine.ma_targets[i].ta_used)
-			continue;
-		machine.ma_targets[i].ta_used = true;
-		memcpy(&machine.ma_targets[i].ta_key, key, sizeof(__u32));
-		at = &machine.ma_targets[i].ta_value;
-	}
-	if (at == NULL)
-		return (-E2BIG);
-	memcpy(at, value, sizeof(*at));
-	return (0);
+	(void)map;
+	(void)key;
+	(void)value;
+	(void)flags;
+	return (-E2BIG);
 }
 
 long
 bpf_map_delete_elem(void *map, const void *key)
 {
-	__u32 at;
-
-	memcpy(&at, key, sizeof(at));
-	for (int i = 0; map == &targets && i < MACHINE_TARGETS; i++) {
-		if (!machine.ma_targets[i].ta_used ||
-		    machine.ma_targets[i].ta_key != at)
-			continue;
-		machine.ma_targets[i].ta_used = false;
-		return (0);
-	}
+	(void)map;
+	(void)key;
 	return (-ENOENT);
 }
 
@@ -254,7 +236,7 @@ bpf_get_stack(void *ctx, void *to, __u32 size, __u64 flags)
 	return (frames * sizeof(__u64));
 }
 
-void
+int
 dtp_uw_walk(struct dtp_unwind *uw, __u32 tgid)
 {
 	long frames = machine_me->mt_stack[1];
@@ -267,6 +249,7 @@ dtp_uw_walk(struct dtp_unwind *uw, __u32 tgid)
 	    frames == DTP_MAX_UFRAMES ? DTP_S_DEEP : DTP_S_OK;
 	memcpy(uw->uw_frame, machine_me->mt_frames[1],
 	    uw->uw_n * sizeof(__u64));
+	return (0);
 }
 
 void
@@ -287,6 +270,25 @@ static bool
 faults(const void *from)
 {
 	return ((unsigned long)from < 4096);
+}
+
+long
+bpf_loop(__u32 n, void *callback, void *context, __u64 flags)
+{
+	long (*body)(__u32, void *) = (long (*)(__u32, void *))callback;
+	__u32 i;
+
+	(void)flags;
+	for (i = 0; i < n; i++)
+		if (body(i, context) != 0)
+			return (i + 1);
+	return (n);
+}
+
+long
+bpf_probe_read_user(void *to, __u32 size, const void *from)
+{
+	return (bpf_probe_read_kernel(to, size, from));
 }
 
 long
@@ -320,6 +322,17 @@ long
 bpf_probe_read_user_str(void *to, __u32 size, const void *from)
 {
 	return (bpf_probe_read_kernel_str(to, size, from));
+}
+
+/* There are no counters. */
+long
+bpf_perf_event_read_value(void *map, __u64 flags,
+    struct bpf_perf_event_value *value, __u32 size)
+{
+	(void)map;
+	(void)flags;
+	memset(value, 0, size);
+	return (-ENOENT);
 }
 
 long

@@ -16,7 +16,6 @@
 #include <stdbool.h>
 
 #define MACHINE_EVENTS	2
-#define MACHINE_TARGETS	4
 
 /* Known ways to get the stream wrong, each of which must be found out. */
 enum machine_mutant {
@@ -41,7 +40,6 @@ struct machine_task {
 
 struct machine {
 	__u64			 ma_clock_ns;	/* 0: the real clock */
-	bool			 ma_targets_full;
 	unsigned		 ma_bells;
 	unsigned		 ma_cas_to_lose;	/* of ss_state */
 	enum machine_mutant	 ma_mutant;
@@ -53,11 +51,7 @@ struct machine {
 	struct dtp_control	 ma_control;
 	__u32			 ma_ncpus;
 	size_t			 ma_ring_bytes;
-	struct {
-		bool	ta_used;
-		__u32	ta_key;
-		__u32	ta_value;
-	}			 ma_targets[MACHINE_TARGETS];
+	struct dtp_targets	 ma_targets;
 };
 
 extern struct machine machine;

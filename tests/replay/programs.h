@@ -124,17 +124,15 @@ fire_counter(bool kernel)
 }
 
 static inline void
-set_target(__u32 key, __u32 value)
+set_target(__u32 id, __u8 how)
 {
-	bpf_map_update_elem(&targets, &key, &value, BPF_ANY);
+	machine.ma_targets.tg_how[id] = how;
 }
 
-static inline __u32
-get_target(__u32 key)
+static inline __u8
+get_target(__u32 id)
 {
-	__u32 *value = bpf_map_lookup_elem(&targets, &key);
-
-	return (value != NULL ? *value : 0);
+	return (machine.ma_targets.tg_how[id]);
 }
 
 #endif /* PROGRAMS_H */

@@ -165,11 +165,8 @@ text_that_cannot_be_read(void)
 }
 
 #ifdef __x86_64__
-/* r10 to ip, as in struct pt_regs; r10 is at its offset in our own type. */
-static struct {
-	struct dtp_call_regs regs;
-} call = { { .di = 1, .si = 2, .dx = 3, .r10 = 4, .r8 = 5, .r9 = 6,
-	.orig_ax = 39, .ip = 0x7000 } };
+static struct pt_regs___x86 call = { .di = 1, .si = 2, .dx = 3, .r10 = 4,
+	.r8 = 5, .r9 = 6, .orig_ax = 39, .ip = 0x7000 };
 
 static void
 call_prepare(void)
@@ -388,6 +385,29 @@ late_timers(void)
 	CHECK_IS(machine_identity(0), 0);
 }
 
+/* The same for a timer of which each firing stands for four periods. */
+static void
+late_timers_slowed(void)
+{
+	static const unsigned times[] = { 1000, 2000, 6000, 9990, 14010,
+		18000, 27000, 31000 };
+	struct bpf_perf_event_data data;
+
+	begin(__func__);
+	memset(&data, 0, sizeof(data));
+	cfg.dc_period_ns = 1000;
+	for (unsigned i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
+		data.sample_period = i < 2 ? 1000 : 4000;
+		machine.ma_clock_ns = times[i] - 1;
+		on_timer(&data);
+	}
+	CHECK_IS(machine_counts(0)->cn_fired, 8);
+	/* Two of one period, six of four, and five that 27000 came late. */
+	CHECK_IS(machine_counts(0)->cn_late, 5);
+	CHECK_IS(machine_counts(0)->cn_weight, 2 * 1000 + 6 * 4000);
+	CHECK_IS(machine_identity(0), 0);
+}
+
 static void
 bell_at_the_mark(void)
 {
@@ -417,6 +437,7 @@ main(void)
 	lives_of_targets();
 	lives_of_threads_and_of_nobody();
 	late_timers();
+	late_timers_slowed();
 	bell_at_the_mark();
 	return (end());
 }

@@ -198,6 +198,8 @@ open_session(void)
 	CHECK(prof_events_add(&session.se_events, event) == 0);
 	session.se_writer = prof_writer_open(options.po_output, &error);
 	CHECK(session.se_writer != NULL);
+	session.se_hits = prof_hits_new(PROF_LIVES_ALL);
+	CHECK(session.se_hits != NULL);
 	info.pi_name = info.pi_probe = info.pi_provider = "e";
 	info.pi_unit = "events";
 	CHECK(prof_writer_event(session.se_writer, &info) == 0);
@@ -295,6 +297,7 @@ main(void)
 	printf("ok: %zu records of %d CPUs, each once and in order; the ring's "
 	    "end lay at %d places of a record\n", nexpected, NLANES, wraps);
 	prof_drain_free(session.se_drain);
+	prof_hits_free(session.se_hits);
 	prof_events_free(&session.se_events);
 	prof_pidset_fini(&session.se_pids);
 	free(session.se_bpf.bp_streams);

@@ -8,7 +8,7 @@
 
 struct event_sum {
 	uint64_t	es_count;
-	uint64_t	es_sums[13];
+	uint64_t	es_sums[15];
 };
 
 struct life_sum {
@@ -55,6 +55,9 @@ add_sample(struct event_sum *sum, const struct prof_record *r)
 	sums[10] += (r->pr_in_kernel != 0) | (r->pr_nested != 0) << 1;
 	sums[11] += r->pr_kstatus;
 	sums[12] += r->pr_ustatus;
+	for (i = 0; i < r->pr_nvalues; i++)
+		sums[13] += r->pr_values[i];
+	sums[14] += r->pr_values_ns - r->pr_values_running_ns;
 }
 
 static void
@@ -97,7 +100,7 @@ print_sums(FILE *out, struct prof_reader *reader)
 		(void)fprintf(out, "event %zu %s %" PRIu64, e,
 		    prof_reader_event(reader, e)->pi_name,
 		    events[e].es_count);
-		for (i = 0; i < 13; i++)
+		for (i = 0; i < 15; i++)
 			(void)fprintf(out, " %" PRIu64, events[e].es_sums[i]);
 		CHECK(prof_reader_accounting(reader, e, -1, &row) == 0);
 		(void)fprintf(out, "\naccounting %zu %" PRIu64 " %" PRIu64

@@ -159,6 +159,13 @@ made_sample(struct made *made, uint64_t time_ns)
 			r->pr_args[i] = any_number();
 		}
 	}
+	r->pr_nvalues = below(2) ? below(PROF_MAX_VALUES + 1) : 0;
+	for (i = 0; i < r->pr_nvalues; i++)
+		r->pr_values[i] = any_number();
+	if (r->pr_nvalues > 0 && below(3) == 0) {
+		r->pr_values_running_ns = any_number() >> 1;
+		r->pr_values_ns = r->pr_values_running_ns + 1 + below(1000);
+	}
 	if (below(3) == 0)
 		made_text(made->md_comm, sizeof(made->md_comm));
 	r->pr_comm = made->md_comm;
@@ -218,8 +225,12 @@ difference(const struct prof_record *a, const struct prof_record *b)
 	SAME(pr_nuser); SAME(pr_kstatus); SAME(pr_ustatus); SAME(pr_ppid);
 	SAME(pr_ptid); SAME(pr_code); SAME(pr_group_dead); SAME(pr_addr);
 	SAME(pr_len); SAME(pr_offset); SAME(pr_prot); SAME(pr_dev);
-	SAME(pr_ino); SAME(pr_build_id_len);
+	SAME(pr_ino); SAME(pr_build_id_len); SAME(pr_nvalues);
+	SAME(pr_values_ns); SAME(pr_values_running_ns);
 #undef SAME
+	for (i = 0; i < a->pr_nvalues; i++)
+		if (a->pr_values[i] != b->pr_values[i])
+			return ("pr_values");
 	for (i = 0; i < PROF_MAX_ARGS; i++) {
 		if (a->pr_args[i] != b->pr_args[i])
 			return ("pr_args");

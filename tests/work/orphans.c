@@ -128,7 +128,7 @@ is_ours(int kind, const char *name)
 	static const char *const programs[] = {
 		"on_overflow", "on_timer", "on_tracepoint", "on_sys_enter",
 		"on_sys_exit", "on_fork", "on_exec", "on_task_exit",
-		"on_rename"
+		"on_rename", "on_switch", "on_free"
 	};
 	size_t i;
 
@@ -139,7 +139,8 @@ is_ours(int kind, const char *name)
 	for (i = 0; kind == MAP && i < sizeof(maps) / sizeof(maps[0]); i++)
 		if (strcmp(name, maps[i]) == 0)
 			return (1);
-	return (kind == MAP && strncmp(name, "prov_", 5) == 0);
+	return (kind == MAP && (strncmp(name, "prov_", 5) == 0 ||
+	    strncmp(name, "split_", 6) == 0));
 }
 
 /* Name of a program or map; of a link, the number of its program. */

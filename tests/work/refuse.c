@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * refuse NAME[,NAME] command [argument ...]: run a command for which the
- * kernel refuses system calls (bpf, perf_event_open) with EPERM, as the
- * profile of a container does.  Exit status: the command's; 125 when this
- * could not be set up.
+ * refuse NAME[,NAME] command [argument ...]: run a command for which a
+ * filter refuses system calls (bpf, perf_event_open) with EPERM, as the
+ * profile of a container does; with nosys, as if the kernel did not have
+ * them; none: a filter that refuses nothing that anybody calls.  Exit
+ * status: the command's; 125 when this could not be set up.
  */
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -18,13 +19,13 @@
 
 /* Refuse one system call; filters add up. */
 static int
-refuse(unsigned number)
+refuse(unsigned number, unsigned error_number)
 {
 	struct sock_filter code[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
 		    offsetof(struct seccomp_data, nr)),
 		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error_number),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 	};
 	struct sock_fprog program = { 4, code };
@@ -35,14 +36,21 @@ refuse(unsigned number)
 int
 main(int argc, char **argv)
 {
+	unsigned error_number;
+
 	if (argc < 3) {
-		fprintf(stderr, "usage: refuse bpf,perf command ...\n");
+		fprintf(stderr, "usage: refuse bpf,perf,nosys,none command "
+		    "...\n");
 		return (125);
 	}
+	error_number = strstr(argv[1], "nosys") != NULL ? ENOSYS : EPERM;
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == -1 ||
-	    (strstr(argv[1], "bpf") != NULL && refuse(SYS_bpf) == -1) ||
+	    (strstr(argv[1], "bpf") != NULL &&
+	    refuse(SYS_bpf, error_number) == -1) ||
 	    (strstr(argv[1], "perf") != NULL &&
-	    refuse(SYS_perf_event_open) == -1)) {
+	    refuse(SYS_perf_event_open, error_number) == -1) ||
+	    (strstr(argv[1], "none") != NULL &&
+	    refuse(SYS_acct, error_number) == -1)) {
 		perror("refuse");
 		return (125);
 	}

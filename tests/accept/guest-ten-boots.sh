@@ -1,5 +1,5 @@
 #!/bin/sh
-# ASSERTION: what check-guest shows holds in five boots of the guest.
+# ASSERTION: what check-guest shows holds in ten boots of the guest.
 # TIMEOUT: 7200
 . "${SRC:=$PWD}/tests/build/lib.sh"
 tmpdir

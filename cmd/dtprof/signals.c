@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The signals that end a recording, as bytes in a pipe, so that the loop of
- * record.c meets them where it waits anyway and no system call of libprof
- * sees more of them than an EINTR.
+ * The signals that end a recording or a count, as bytes in a pipe, so that
+ * the loops of record.c and stat.c meet them where they wait anyway and no
+ * system call of libprof sees more of them than an EINTR.
  *
  * Handlers, not a blocked mask: a command that is started inherits a mask
  * through exec, but no handlers.
@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <unistd.h>
 
-#include "record.h"
+#include "cmd.h"
 
 static void	 on_signal(int number, siginfo_t *info, void *context);
 
@@ -43,7 +43,7 @@ on_signal(int number, siginfo_t *info, void *context)
  * kill -INT is how scripts end a recording.  SIGHUP not: that is nohup.
  */
 int
-record_signals_open(void)
+signals_open(void)
 {
 	struct sigaction action = {
 		.sa_sigaction = on_signal,
@@ -63,7 +63,7 @@ record_signals_open(void)
 }
 
 int
-record_signals_take(bool *by_process)
+signals_take(bool *by_process)
 {
 	unsigned char byte;
 
@@ -74,7 +74,7 @@ record_signals_take(bool *by_process)
 }
 
 void
-record_signals_close(void)
+signals_close(void)
 {
 	if (pipe_fds[0] == -1)
 		return;

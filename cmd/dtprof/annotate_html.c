@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * An annotated function as a page in one file: no script at all, a style that
+ * stands in the page, and a policy that allows nothing else.  All names and
+ * all source are hostile text: what is markup is written as entities, what
+ * would act on the reader's screen is written in hexadecimal.
+ *
+ * Called by cmd_annotate.c.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "annotate.h"
+#include "annotate_page.h"
+
+static void
+put_sums(const struct annotate *an, const struct an_row *row,
+    struct out *out)
+{
+	const struct an_sum *sum;
+
+	for (size_t c = 0; c < an->an_ncolumns; c++) {
+		sum = annotate_sum_of(an, row, c);
+		if (sum == NULL)
+			out_str(out, "<td><td><td>");
+		else
+			out_fmt(out, "<td>%.2f<td>%" PRIu64 "<td>%" PRIu64,
+			    100 * annotate_part(sum,
+			    an->an_column[c].ac_sum.as_weight),
+			    sum->as_weight, sum->as_samples);
+	}
+}
+
+static void
+put_pairs(const struct annotate *an, const struct an_row *row,
+    struct out *out)
+{
+	double base, new;
+
+	for (size_t c = 0; c < an->an_ncolumns; c += 2) {
+		if (row->ar_first == AN_NONE) {
+			out_str(out, "<td><td><td>");
+			continue;
+		}
+		base = 100 * annotate_share(an, row, c);
+		new = 100 * annotate_share(an, row, c + 1);
+		out_fmt(out, "<td>%.2f<td>%.2f<td>%+.2f", base, new,
+		    new - base);
+	}
+}
+
+static void
+put_row(const struct annotate *an, const struct an_row *row, struct out *out)
+{
+	static const char *const classes[] = {
+		[AN_FILE] = "file", [AN_SOURCE] = "source", [AN_GAP] = "gap",
+		[AN_LINE] = "line", [AN_CODE] = "code", [AN_NOTE] = "note"
+	};
+
+	out_fmt(out, "<tr class=\"%s%s\">", classes[row->ar_kind],
+	    row->ar_is_hot ? " hot" : "");
+	(an->an_base != NULL ? put_pairs : put_sums)(an, row, out);
+	out_str(out, "<td>");
+	if (row->ar_kind == AN_SOURCE && row->ar_number > 0)
+		out_u64(out, row->ar_number);
+	else if (row->ar_kind == AN_CODE)
+		out_fmt(out, "%" PRIx64, row->ar_number);
+	out_str(out, "<td class=\"text\">");
+	out_html(out, row->ar_kind == AN_GAP ? "..." :
+	    row->ar_text != NULL ? row->ar_text : "");
+	if (row->ar_chain[0] != '\0') {
+		out_str(out, "<span> &larr; ");
+		out_html(out, row->ar_chain);
+		out_str(out, "</span>");
+	}
+	out_str(out, "\n");
+}
+
+static void
+put_head(const struct annotate *an, struct out *out)
+{
+	const struct an_column *column;
+	struct prof_quality quality;
+
+	out_str(out, "<h1>");
+	out_html(out, an->an_function->fu_name);
+	out_str(out, "</h1>\n<p>");
+	out_html(out, an->an_function->fu_module);
+	out_str(out, "</p>\n");
+	for (size_t c = 0; c < an->an_ncolumns; c++) {
+		column = &an->an_column[c];
+		prof_profile_quality(annotate_side(an, c)->an_profile,
+		    column->ac_event, &quality);
+		out_fmt(out, "<p%s>%s", quality.pq_is_bad ?
+		    " class=\"bad\"" : "", annotate_side_name(an, c));
+		out_html(out, column->ac_info->pi_name);
+		out_fmt(out, ": %.2f&nbsp;%% of all: weight %" PRIu64 ", %"
+		    PRIu64 " samples. ", 100 * annotate_part(&column->ac_sum,
+		    column->ac_all), column->ac_sum.as_weight,
+		    column->ac_sum.as_samples);
+		out_html(out, quality.pq_text);
+		out_str(out, "</p>\n");
+	}
+}
+
+void
+annotate_html(const struct annotate *an, struct out *out)
+{
+	const size_t step = an->an_base != NULL ? 2 : 1;
+
+	out_mem(out, (const char *)annotate_page_head,
+	    sizeof(annotate_page_head));
+	put_head(an, out);
+	if (an->an_base != NULL)
+		out_fmt(out, "<p class=\"bad\">%s</p>\n",
+		    annotate_no_claim);
+	out_str(out, "<table>\n<tr>");
+	for (size_t c = 0; c < an->an_ncolumns; c += step) {
+		out_str(out, "<th colspan=\"3\">");
+		out_html(out, an->an_column[c].ac_info->pi_name);
+	}
+	out_str(out, "<th><th>\n<tr>");
+	for (size_t c = 0; c < an->an_ncolumns; c += step)
+		out_str(out, an->an_base != NULL ? "<th>base&nbsp;%<th>"
+		    "new&nbsp;%<th>points" : "<th>share&nbsp;%<th>weight"
+		    "<th>samples");
+	out_str(out, "<th><th>\n");
+	for (size_t i = 0; i < an->an_nrows; i++)
+		put_row(an, &an->an_row[i], out);
+	out_str(out, "</table>\n");
+	out_mem(out, (const char *)annotate_page_tail,
+	    sizeof(annotate_page_tail));
+}

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Which part of a recording is asked for: events by name or glob, a range of
+ * time by seconds or by marks.  Shared by the commands that show profiles;
+ * each refusal says what there is instead.
+ */
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "choose.h"
+
+#define MAX_SHOWN	8	/* marks that a message names */
+
+static int	 range_of_marks(const char *command,
+		    struct prof_reader *reader, const char *between,
+		    struct choose_range *range);
+
+bool *
+choose_events(const char *command, const struct prof_reader *reader,
+    const struct opt_strings *names)
+{
+	const size_t nevents = prof_reader_nevents(reader);
+	const struct prof_event_info *info;
+	bool *wanted, found;
+
+	wanted = calloc(nevents + 1, sizeof(*wanted));
+	if (wanted == NULL) {
+		msg_error(command, "out of memory", "free memory");
+		return (NULL);
+	}
+	/* Event 0 is the lives of processes. */
+	for (size_t e = 1; names->os_n == 0 && e < nevents; e++)
+		wanted[e] = true;
+	for (size_t n = 0; n < names->os_n; n++) {
+		found = false;
+		for (size_t e = 1; e < nevents; e++) {
+			info = prof_reader_event(reader, e);
+			if (fnmatch(names->os_text[n], info->pi_name, 0) != 0 &&
+			    fnmatch(names->os_text[n], info->pi_probe, 0) != 0)
+				continue;
+			wanted[e] = found = true;
+		}
+		if (!found) {
+			msg_fail(command, "dtprof report --by event lists "
+			    "its events", "--event %s: not in this recording",
+			    names->os_text[n]);
+			free(wanted);
+			return (NULL);
+		}
+	}
+	return (wanted);
+}
+
+/* ------------------------------------------------------------- time */
+
+bool
+choose_has_time(const struct choose_time *time)
+{
+	return (time->ct_between != NULL || time->ct_from.on_set ||
+	    time->ct_to.on_set);
+}
+
+/* When it began: START, or the first sample where that is missing. */
+static int
+find_start(const char *command, struct prof_reader *reader,
+    uint64_t *start_ns)
+{
+	struct prof_record record;
+	int rv;
+
+	*start_ns = 0;
+	while ((rv = prof_reader_next(reader, &record)) == 1) {
+		if (record.pr_type == PROF_R_SAMPLE ||
+		    record.pr_type == PROF_R_START) {
+			*start_ns = record.pr_time_ns;
+			break;
+		}
+	}
+	if (rv == -1)
+		msg_prof(command, prof_reader_error(reader));
+	(void)prof_reader_rewind(reader);
+	return (rv == -1 ? -1 : 0);
+}
+
+int
+choose_range(const char *command, struct prof_reader *reader,
+    const struct choose_time *time, struct choose_range *range)
+{
+	uint64_t start_ns;
+
+	memset(range, 0, sizeof(*range));
+	if (time->ct_between != NULL &&
+	    (time->ct_from.on_set || time->ct_to.on_set)) {
+		msg_error(command, "--between beside --from or --to",
+		    "give marks or seconds");
+		return (-1);
+	}
+	if (time->ct_between != NULL)
+		return (range_of_marks(command, reader, time->ct_between,
+		    range));
+	if (!time->ct_from.on_set && !time->ct_to.on_set)
+		return (0);
+	if (time->ct_to.on_set && time->ct_to.on_value <=
+	    time->ct_from.on_value) {
+		msg_error(command, "--to lies before --from",
+		    "both count seconds from the start");
+		return (-1);
+	}
+	if (find_start(command, reader, &start_ns) == -1)
+		return (-1);
+	if (__builtin_add_overflow(start_ns, time->ct_from.on_value,
+	    &range->cr_from_ns))
+		range->cr_from_ns = UINT64_MAX;
+	if (time->ct_to.on_set && __builtin_add_overflow(start_ns,
+	    time->ct_to.on_value, &range->cr_to_ns))
+		range->cr_to_ns = UINT64_MAX;
+	return (0);
+}
+
+/* ------------------------------------------------------------ marks */
+
+struct marks {
+	char		**ma_text;
+	uint64_t	*ma_time_ns;
+	size_t		 ma_n;
+};
+
+static int
+marks_add(struct marks *marks, const struct prof_record *record)
+{
+	char **texts;
+	uint64_t *times;
+
+	texts = reallocarray(marks->ma_text, marks->ma_n + 1, sizeof(*texts));
+	if (texts == NULL)
+		return (-1);
+	marks->ma_text = texts;
+	times = reallocarray(marks->ma_time_ns, marks->ma_n + 1,
+	    sizeof(*times));
+	if (times == NULL)
+		return (-1);
+	marks->ma_time_ns = times;
+	texts[marks->ma_n] = strdup(record->pr_path);
+	if (texts[marks->ma_n] == NULL)
+		return (-1);
+	times[marks->ma_n++] = record->pr_time_ns;
+	return (0);
+}
+
+static int
+marks_collect(const char *command, struct prof_reader *reader,
+    struct marks *marks)
+{
+	struct prof_record record;
+	int rv;
+
+	while ((rv = prof_reader_next(reader, &record)) == 1) {
+		if (record.pr_type != PROF_R_MARK)
+			continue;
+		if (marks_add(marks, &record) == -1) {
+			msg_error(command, "out of memory", "free memory");
+			return (-1);
+		}
+	}
+	if (rv == -1)
+		msg_prof(command, prof_reader_error(reader));
+	(void)prof_reader_rewind(reader);
+	return (rv);
+}
+
+static void
+marks_free(struct marks *marks)
+{
+	while (marks->ma_n > 0)
+		free(marks->ma_text[--marks->ma_n]);
+	free(marks->ma_text);
+	free(marks->ma_time_ns);
+}
+
+/* The first mark with this text, from a place on; ma_n: there is none. */
+static size_t
+marks_find(const struct marks *marks, const char *text, size_t length,
+    size_t from)
+{
+	for (; from < marks->ma_n; from++)
+		if (strncmp(marks->ma_text[from], text, length) == 0 &&
+		    marks->ma_text[from][length] == '\0')
+			break;
+	return (from);
+}
+
+/* The texts may hold commas: whichever comma gives two marks. */
+static bool
+marks_split(const struct marks *marks, const char *between,
+    struct choose_range *range)
+{
+	const char *comma;
+	size_t a, b;
+
+	for (comma = strchr(between, ','); comma != NULL;
+	    comma = strchr(comma + 1, ',')) {
+		a = marks_find(marks, between, (size_t)(comma - between), 0);
+		if (a == marks->ma_n)
+			continue;
+		b = marks_find(marks, comma + 1, strlen(comma + 1), a + 1);
+		if (b == marks->ma_n)
+			continue;
+		range->cr_from_ns = marks->ma_time_ns[a];
+		range->cr_to_ns = marks->ma_time_ns[b];
+		return (true);
+	}
+	return (false);
+}
+
+static int
+range_of_marks(const char *command, struct prof_reader *reader,
+    const char *between, struct choose_range *range)
+{
+	struct marks marks = { 0 };
+	char cure[256] = "its marks:";
+	size_t length = strlen(cure);
+	int rv = -1, n;
+
+	if (marks_collect(command, reader, &marks) == -1)
+		goto out;
+	if (marks_split(&marks, between, range)) {
+		rv = 0;
+		goto out;
+	}
+	for (size_t i = 0; i < marks.ma_n && i < MAX_SHOWN; i++) {
+		n = snprintf(cure + length, sizeof(cure) - length, " \"%.40s\"",
+		    marks.ma_text[i]);
+		length += n > 0 ? (size_t)n : 0;
+		if (length >= sizeof(cure))
+			break;
+	}
+	msg_fail(command, marks.ma_n > 0 ? cure :
+	    "there are no marks in it: make some with dtprof mark",
+	    "--between %s: no such two marks, one after the other", between);
+out:
+	marks_free(&marks);
+	return (rv);
+}

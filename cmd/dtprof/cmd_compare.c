@@ -1,0 +1,502 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * dtprof compare: which runs are to be compared with which, whether they may
+ * be, and the exit status that the verdicts amount to.
+ *
+ *	DIR			the first command of a bench with the others
+ *	BASE .. -- NEW ..	series of the same name; or the only ones
+ *
+ * The statistics are libprof's; files are read by compare_input.c.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "compare.h"
+
+#define DEFAULT_LIMIT		10
+#define EXIT_WORSE		3
+#define EXIT_INCONCLUSIVE	4
+
+static int	 run_compare(void *options, int n, char **operands);
+
+#define CO(member)	offsetof(struct compare_options, member)
+
+/* By letter or name, as the manual has them. */
+static const struct opt_row options_of_compare[] = {
+	{ 0, "anyway", NULL, OPT_FLAG, 0, 0, NULL,
+	    "compare also what was measured on machines that are not alike",
+	    CO(co_anyway), NULL },
+	{ 0, "by", "WHAT", OPT_CHOICE, 0, 0, "function",
+	    "costs of each of these, in recordings: " COMPARE_BY,
+	    CO(co_by), COMPARE_BY },
+	{ 'e', "event", "EVENT", OPT_STRINGS, 0, 0, NULL,
+	    "costs by this event, where recordings have several",
+	    CO(co_events), NULL },
+	{ 0, "fail-on", "slower[:PCT]", OPT_STRING, 0, 0, NULL,
+	    "exit with status 3 when new is slower, and surely by more than "
+	    "PCT percent", CO(co_fail_on), NULL },
+	{ 0, "json", NULL, OPT_FLAG, 0, 0, NULL,
+	    "everything as one JSON object", CO(co_json), NULL },
+	{ 0, "limit", "N", OPT_COUNT, 0, UINT32_MAX, "10",
+	    "show so many functions, beside those that changed",
+	    CO(co_limit), NULL },
+	{ 0, "markdown", NULL, OPT_FLAG, 0, 0, NULL,
+	    "tables for a review", CO(co_markdown), NULL },
+	{ 'o', "output", "FILE", OPT_STRING, 0, 0, NULL,
+	    "also write a page, with the same tables and pictures of them",
+	    CO(co_output), NULL },
+	{ 0, "plot", "FILE", OPT_STRING, 0, 0, NULL,
+	    "also draw it, by gnuplot: X.svg or X.png", CO(co_plot), NULL },
+	{ 0, "rename", "OLD=NEW", OPT_STRINGS, 0, 0, NULL,
+	    "the base's function OLD is called NEW now; repeat it",
+	    CO(co_renames), NULL },
+	{ 0, "seed", "N", OPT_COUNT, 0, UINT64_MAX, "1",
+	    "draw from this number what is drawn by chance", CO(co_seed),
+	    NULL },
+	{ 0, "strict", NULL, OPT_FLAG, 0, 0, NULL,
+	    "exit with status 4 when a verdict is inconclusive",
+	    CO(co_strict), NULL },
+	{ 0, "threshold", "PCT", OPT_PERCENT, 1, 100000, "1",
+	    "changes up to PCT percent count as the same", CO(co_threshold),
+	    NULL },
+	{ .op_type = OPT_END }
+};
+
+static const char *const examples[] = {
+	"dtprof compare dtprof.bench",
+	"the first command of a bench with the others",
+	"dtprof compare old.bench -- new.bench --fail-on slower:2",
+	"for automatic tests: status 3 when surely more than 2 % slower",
+	"dtprof compare old*.dtp -- new*.dtp",
+	"recordings, one a run: which functions cost more",
+	"dtprof compare dtprof.bench -o x.html",
+	"a page to keep or to send, with pictures",
+	NULL
+};
+
+const struct prof_cmd cmd_compare = {
+	.cm_name = "compare",
+	.cm_summary = "say what changed between runs, and how surely",
+	.cm_operands = "BASE [...] [-- NEW ...]",
+	.cm_options = options_of_compare,
+	.cm_size = sizeof(struct compare_options),
+	.cm_min = 1,
+	.cm_max = -1,
+	.cm_sides = true,
+	.cm_usage_status = EXIT_USAGE,
+	.cm_examples = examples,
+	.cm_notes = "Reads directories of dtprof bench, recordings, folded "
+	    "files, profiles of pprof, perf.data, and JSON of dtprof stat "
+	    "and of hyperfine.  One file alone: the first command in it is "
+	    "the base.",
+	.cm_run = run_compare,
+};
+
+const struct prof_change *
+compare_headline(const struct pair *pair)
+{
+	const struct prof_change *cg =
+	    prof_comparison_metric(pair->pr_comparison, 0);
+
+	return (cg != NULL ? cg : prof_comparison_total(pair->pr_comparison));
+}
+
+const char *const compare_by_words[] = { "function", "module", "line" };
+
+static int
+refuse(const char *cure, const char *why)
+{
+	msg_error("compare", why, cure);
+	return (-1);
+}
+
+static int
+fail(const struct prof_comparison *cp)
+{
+	msg_prof("compare", prof_comparison_error(cp));
+	return (-1);
+}
+
+/* ------------------------------------------------------------ which ones */
+
+static int
+add_pair(struct compare *cm, const struct series *base,
+    const struct series *new)
+{
+	struct pair *grown = reallocarray(cm->cm_pair, cm->cm_npairs + 1,
+	    sizeof(*grown));
+
+	if (grown == NULL)
+		return (refuse("free memory", "out of memory"));
+	cm->cm_pair = grown;
+	grown[cm->cm_npairs++] = (struct pair){ { base, new }, NULL };
+	return (0);
+}
+
+/* Within one file: the first against each of the others. */
+static int
+pair_within(struct compare *cm)
+{
+	const struct side *side = &cm->cm_side[0];
+
+	if (side->sd_n < 2)
+		return (refuse("write compare BASE -- NEW",
+		    "there is only one side: nothing to compare with"));
+	for (size_t i = 1; i < side->sd_n; i++)
+		if (add_pair(cm, &side->sd_series[0], &side->sd_series[i]) ==
+		    -1)
+			return (-1);
+	return (0);
+}
+
+/* By name; what stands alone on each side is meant for the other. */
+static int
+pair_sides(struct compare *cm)
+{
+	const struct side *base = &cm->cm_side[0], *new = &cm->cm_side[1];
+
+	if (base->sd_n == 1 && new->sd_n == 1)
+		return (add_pair(cm, &base->sd_series[0],
+		    &new->sd_series[0]));
+	for (size_t i = 0; i < base->sd_n; i++) {
+		const char *name = base->sd_series[i].se_name;
+		size_t j;
+
+		for (j = 0; j < new->sd_n; j++)
+			if (strcmp(name, new->sd_series[j].se_name) == 0)
+				break;
+		if (j == new->sd_n)
+			msg_note("compare", "%s: only on the base's side; "
+			    "left out", name);
+		else if (add_pair(cm, &base->sd_series[i],
+		    &new->sd_series[j]) == -1)
+			return (-1);
+	}
+	return (cm->cm_npairs > 0 ? 0 : refuse("name commands alike on both "
+	    "sides (bench -n)", "no name is on both sides"));
+}
+
+/* Where the first line begins in which two texts differ. */
+static size_t
+first_unlike(const char *a, const char *b)
+{
+	size_t line = 0;
+
+	for (size_t i = 0; a[i] != '\0' && a[i] == b[i]; i++)
+		if (a[i] == '\n')
+			line = i + 1;
+	return (line);
+}
+
+/* Of hyperfine's results nobody knows the machine. */
+static int
+check_machines(const struct compare *cm)
+{
+	for (size_t i = 0; i < cm->cm_npairs; i++) {
+		const char *a = cm->cm_pair[i].pr_series[0]->se_machine;
+		const char *b = cm->cm_pair[i].pr_series[1]->se_machine;
+		const size_t line = first_unlike(a, b);
+
+		if (a[0] == '\0' || b[0] == '\0' || strcmp(a, b) == 0)
+			continue;
+		if (cm->cm_options->co_anyway) {
+			msg_note("compare", "the machines are not alike");
+			continue;
+		}
+		msg_fail("compare", "measure both sides on one machine, or "
+		    "add --anyway", "the machines are not alike: \"%.*s\" "
+		    "and \"%.*s\"", (int)strcspn(a + line, "\n"), a + line,
+		    (int)strcspn(b + line, "\n"), b + line);
+		return (-1);
+	}
+	return (0);
+}
+
+/* ------------------------------------------------------------- comparing */
+
+static int
+give_values(struct prof_comparison *cp, const struct series *se,
+    const long *run)
+{
+	for (size_t m = 0; m < se->se_nmetrics; m++)
+		for (size_t r = 0; r < se->se_nruns; r++)
+			if (isfinite(se->se_run[r].sr_value[m]) &&
+			    prof_comparison_value(cp, run[r],
+			    se->se_metric[m].sm_name,
+			    se->se_metric[m].sm_unit,
+			    se->se_run[r].sr_value[m]) == -1)
+				return (fail(cp));
+	return (0);
+}
+
+static int
+give_renames(const struct compare *cm, struct prof_comparison *cp)
+{
+	const struct opt_strings *renames = &cm->cm_options->co_renames;
+
+	for (size_t i = 0; i < renames->os_n; i++) {
+		char *old = strdup(renames->os_text[i]), *equals;
+		int rv = -1;
+
+		if (old != NULL && (equals = strchr(old, '=')) != NULL) {
+			*equals = '\0';
+			rv = prof_comparison_rename(cp, old, equals + 1);
+		}
+		free(old);
+		if (rv == -1)
+			return (refuse("write --rename OLD=NEW",
+			    "--rename: no = in it"));
+	}
+	return (0);
+}
+
+/* What is new first: by it are the base's lines called. */
+static int
+give_costs(const struct compare *cm, const struct pair *pair,
+    long *const run[2])
+{
+	struct costs costs = { .ct_options = cm->cm_options,
+	    .ct_comparison = pair->pr_comparison };
+	int rv = 0;
+
+	for (int s = 1; s >= 0; s--) {
+		const struct series *se = pair->pr_series[s];
+
+		for (size_t r = 0; r < se->se_nruns && rv == 0; r++)
+			if (se->se_run[r].sr_profile != NULL)
+				rv = compare_costs(&costs, s, run[s][r],
+				    se->se_run[r].sr_profile);
+	}
+	compare_lines_free(&costs);
+	return (rv);
+}
+
+/* Runs of both sides; blocks count only where one bench made both. */
+static int
+give_runs(const struct compare *cm, const struct pair *pair,
+    bool is_interleaved)
+{
+	struct prof_comparison *cp = pair->pr_comparison;
+	long *run[2] = { NULL, NULL };
+	int rv = -1;
+
+	for (int s = 0; s < 2; s++) {
+		const struct series *se = pair->pr_series[s];
+
+		run[s] = calloc(se->se_nruns + 1, sizeof(*run[s]));
+		for (size_t r = 0; run[s] != NULL && r < se->se_nruns; r++)
+			run[s][r] = prof_comparison_run(cp, s,
+			    is_interleaved ? se->se_run[r].sr_block : 0);
+	}
+	if (run[0] == NULL || run[1] == NULL) {
+		refuse("free memory", "out of memory");
+		goto out;
+	}
+	for (int s = 0; s < 2; s++)
+		if (give_values(cp, pair->pr_series[s], run[s]) == -1)
+			goto out;
+	rv = give_costs(cm, pair, run);
+out:
+	free(run[0]);
+	free(run[1]);
+	return (rv);
+}
+
+static int
+compare_pair(const struct compare *cm, struct pair *pair,
+    bool is_interleaved)
+{
+	const struct prof_comparison_options options = {
+		.cp_size = sizeof(options),
+		.cp_threshold = cm->cm_threshold,
+		.cp_seed = cm->cm_options->co_seed.on_set ?
+		    cm->cm_options->co_seed.on_value : 1,
+		.cp_family = cm->cm_npairs,
+	};
+	struct prof_err error = { 0 };
+	struct prof_comparison *cp = prof_comparison_new(&options, &error);
+
+	if (cp == NULL) {
+		msg_prof("compare", &error);
+		return (-1);
+	}
+	pair->pr_comparison = cp;
+	if (give_renames(cm, cp) == -1 ||
+	    give_runs(cm, pair, is_interleaved) == -1)
+		return (-1);
+	if (prof_comparison_finish(cp) == -1)
+		return (fail(cp));
+	if (compare_headline(pair) == NULL)
+		return (refuse("check what was measured",
+		    "there are no runs to compare"));
+	return (0);
+}
+
+static int
+compare_all(struct compare *cm, bool is_interleaved)
+{
+	struct prof_comparison **all = calloc(cm->cm_npairs + 1,
+	    sizeof(struct prof_comparison *));
+	int rv = all == NULL ? refuse("free memory", "out of memory") : 0;
+
+	for (size_t i = 0; i < cm->cm_npairs && rv == 0; i++) {
+		rv = compare_pair(cm, &cm->cm_pair[i], is_interleaved);
+		all[i] = cm->cm_pair[i].pr_comparison;
+	}
+	if (rv == 0 && prof_comparison_geomean(all, cm->cm_npairs,
+	    &cm->cm_geomean, cm->cm_geomean_ci) == -1)
+		rv = refuse("free memory", "out of memory");
+	free(all);
+	return (rv);
+}
+
+/* --------------------------------------------------------------- verdict */
+
+/* "slower" or "slower:2"; the share, or -1. */
+static double
+fail_limit(const char *text)
+{
+	uint64_t thousandths = 0;
+
+	if (strncmp(text, "slower", 6) != 0 ||
+	    (text[6] != '\0' && (text[6] != ':' ||
+	    opt_percent(text + 7, &thousandths) == -1)))
+		return (-1);
+	return ((double)thousandths / 100000);
+}
+
+static int
+verdict_status(const struct compare *cm)
+{
+	const char *fail_on = cm->cm_options->co_fail_on;
+	int status = 0;
+
+	for (size_t i = 0; i < cm->cm_npairs; i++) {
+		const struct prof_change *cg =
+		    compare_headline(&cm->cm_pair[i]);
+
+		if (fail_on != NULL && cg->cg_verdict == PROF_VERDICT_MORE &&
+		    !(cg->cg_ci95[0] <= fail_limit(fail_on)))
+			return (EXIT_WORSE);
+		if (cm->cm_options->co_strict &&
+		    cg->cg_verdict <= PROF_VERDICT_OPEN)
+			status = EXIT_INCONCLUSIVE;
+	}
+	return (status);
+}
+
+static int
+show(const struct compare *cm)
+{
+	struct out out;
+	int status;
+
+	if (cm->cm_options->co_plot != NULL &&
+	    compare_plot(&cm->cm_pair[0], cm->cm_options->co_plot) == -1)
+		return (EXIT_FAILED);
+	if (cm->cm_options->co_output != NULL &&
+	    compare_html(cm, cm->cm_options->co_output) == -1)
+		return (EXIT_FAILED);
+	out_init(&out, STDOUT_FILENO);
+	if (cm->cm_options->co_json)
+		compare_json(cm, &out);
+	else
+		compare_text(cm, cm->cm_options->co_markdown ?
+		    COMPARE_MARKDOWN : COMPARE_TEXT, &out);
+	status = out_end(&out, "compare");
+	return (status != 0 ? status : verdict_status(cm));
+}
+
+static void
+free_all(struct compare *cm)
+{
+	for (size_t i = 0; i < cm->cm_npairs; i++)
+		prof_comparison_free(cm->cm_pair[i].pr_comparison);
+	free(cm->cm_pair);
+	compare_side_free(&cm->cm_side[0]);
+	compare_side_free(&cm->cm_side[1]);
+}
+
+/* Base is what stands before "--", or all when there is none. */
+static int
+read_sides(struct compare *cm, int n, char **operands, bool *has_two)
+{
+	int side = 0;
+
+	*has_two = false;
+	for (int i = 0; i < n; i++) {
+		if (strcmp(operands[i], "--") == 0) {
+			if (side == 1 || i == n - 1)
+				return (refuse("write BASE -- NEW",
+				    "what is new stands behind one --"));
+			side = 1;
+			*has_two = true;
+		} else if (compare_read(&cm->cm_side[side], operands[i]) ==
+		    -1)
+			return (-1);
+	}
+	return (0);
+}
+
+/* What has been read: pairs, verdicts, and the exit status. */
+static int
+compare_sides(struct compare *cm, bool has_two, bool is_one_bench)
+{
+	if ((has_two ? pair_sides(cm) : pair_within(cm)) == -1 ||
+	    check_machines(cm) == -1 || compare_all(cm, is_one_bench) == -1)
+		return (EXIT_FAILED);
+	return (show(cm));
+}
+
+static int
+run_compare(void *options, int n, char **operands)
+{
+	struct compare_options *co = options;
+	struct compare compare = { .cm_options = co };
+	bool has_two;
+	int status = EXIT_FAILED;
+
+	if (co->co_fail_on != NULL && fail_limit(co->co_fail_on) < 0) {
+		refuse("write --fail-on slower or --fail-on slower:2",
+		    "--fail-on: neither slower nor slower:PCT");
+		return (EXIT_USAGE);
+	}
+	if (co->co_json && co->co_markdown) {
+		refuse("use one of them",
+		    "--json and --markdown exclude each other");
+		return (EXIT_USAGE);
+	}
+	if (!co->co_limit.on_set)
+		co->co_limit.on_value = DEFAULT_LIMIT;
+	compare.cm_threshold = co->co_threshold.on_set ?
+	    (double)co->co_threshold.on_value / 100000 : 0.01;
+	if (read_sides(&compare, n, operands, &has_two) == 0)
+		status = compare_sides(&compare, has_two, n == 1);
+	free_all(&compare);
+	return (status);
+}
+
+/* A bench of one command has nothing to be compared with yet. */
+int
+compare_directory(const char *path)
+{
+	struct compare_options options = {
+		.co_limit = { DEFAULT_LIMIT, true }
+	};
+	struct compare compare = {
+		.cm_options = &options, .cm_threshold = 0.01
+	};
+	int status = 0;
+
+	if (compare_read(&compare.cm_side[0], path) == -1)
+		status = EXIT_FAILED;
+	else if (compare.cm_side[0].sd_n > 1)
+		status = compare_sides(&compare, false, true);
+	else
+		msg_note("bench", "compare %s with another: dtprof compare "
+		    "OTHER -- %s", path, path);
+	free_all(&compare);
+	return (status);
+}

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * dtprof export: a recording as other tools read profiles.  Reads the
+ * options, has libprof make the profile and the bytes, and writes them.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "choose.h"
+
+/* In the order of the words of --weight. */
+enum { WEIGHT_AUTO, WEIGHT_SAMPLES, WEIGHT_WEIGHT };
+#define WEIGHTS		"auto,samples,weight"
+
+struct export_options {
+	struct opt_strings	 eo_events;
+	struct choose_time	 eo_time;
+	const char		*eo_filter;
+	const char		*eo_input;
+	const char		*eo_output;
+	int			 eo_format;
+	int			 eo_weight;
+	bool			 eo_inlines;
+	bool			 eo_lines;
+};
+
+/* One run. */
+struct export_run {
+	const struct export_options *er_options;
+	struct prof_reader	*er_reader;
+	struct prof_symbols	*er_symbols;
+	struct prof_profile	*er_profile;
+	size_t			*er_events;
+	size_t			 er_nevents;
+};
+
+static int	 run_export(void *options, int n, char **operands);
+
+/* ",folded,pprof", in the order of enum prof_export. */
+static const char formats[] =
+#define PROF_FORMAT(NAME, name) "," #name
+#include "formats.def"
+#undef PROF_FORMAT
+    ;
+
+static const struct opt_row options_of_export[] = {
+	{ 0, "between", "MARK,MARK", OPT_STRING, 0, 0, NULL,
+	    "only what lies between two marks",
+	    offsetof(struct export_options, eo_time.ct_between), NULL },
+	{ 'e', "event", "EVENT", OPT_STRINGS, 0, 0, NULL,
+	    "only this event (name, probe or glob); repeatable",
+	    offsetof(struct export_options, eo_events), NULL },
+	{ 0, "filter", "EXPR", OPT_STRING, 0, 0, NULL,
+	    "only samples that this holds for: pid==1 && comm==\"x\"",
+	    offsetof(struct export_options, eo_filter), NULL },
+	{ 0, "format", "FORMAT", OPT_CHOICE, 0, 0, "folded",
+	    formats + 1, offsetof(struct export_options, eo_format),
+	    formats + 1 },
+	{ 0, "from", "TIME", OPT_TIME, 0, UINT64_MAX, NULL,
+	    "from this time after the start on",
+	    offsetof(struct export_options, eo_time.ct_from), NULL },
+	{ 'i', "input", "FILE", OPT_STRING, 0, 0, NULL,
+	    "the recording, when it is no operand",
+	    offsetof(struct export_options, eo_input), NULL },
+	{ 0, "inline", NULL, OPT_FLAG, 0, 0, NULL,
+	    "functions that were inlined as frames of their own",
+	    offsetof(struct export_options, eo_inlines), NULL },
+	{ 0, "lines", NULL, OPT_FLAG, 0, 0, NULL,
+	    "lines of source as frames, of inlined functions too",
+	    offsetof(struct export_options, eo_lines), NULL },
+	{ 'o', "output", "FILE", OPT_STRING, 0, 0, "-",
+	    "write there; -: to standard output",
+	    offsetof(struct export_options, eo_output), NULL },
+	{ 0, "to", "TIME", OPT_TIME, 0, UINT64_MAX, NULL,
+	    "to before this time after the start",
+	    offsetof(struct export_options, eo_time.ct_to), NULL },
+	{ 0, "weight", "WHAT", OPT_CHOICE, 0, 0, "auto",
+	    "samples, or the weight that they stand for; auto: samples in "
+	    "folded, weight in speedscope; pprof has both",
+	    offsetof(struct export_options, eo_weight), WEIGHTS },
+	{ .op_type = OPT_END }
+};
+
+static const char *const examples[] = {
+	"dtprof export x.dtp >x.folded", "a line for each different stack",
+	"dtprof export --format pprof -o x.pb.gz x.dtp",
+	"for go tool pprof, and what else reads its files",
+	"dtprof export --format speedscope --lines -o x.json",
+	"dtprof.dtp for www.speedscope.app",
+	NULL
+};
+
+const struct prof_cmd cmd_export = {
+	.cm_name = "export",
+	.cm_summary = "write a recording as other tools read it",
+	.cm_operands = "[FILE]",
+	.cm_options = options_of_export,
+	.cm_size = sizeof(struct export_options),
+	.cm_max = 1,
+	.cm_usage_status = EXIT_USAGE,
+	.cm_examples = examples,
+	.cm_notes = "Folded stacks hold one event: the first that has "
+	    "samples, or --event.  The others hold all of them.",
+	.cm_run = run_export,
+};
+
+/* Those that are asked for and have samples, in the order of the recording. */
+static int
+choose(struct export_run *run)
+{
+	const size_t nevents = prof_reader_nevents(run->er_reader);
+	bool *wanted;
+
+	wanted = choose_events("export", run->er_reader,
+	    &run->er_options->eo_events);
+	if (wanted == NULL)
+		return (-1);
+	run->er_events = calloc(nevents + 1, sizeof(*run->er_events));
+	for (size_t e = 1; run->er_events != NULL && e < nevents; e++)
+		if (wanted[e] && prof_profile_count(run->er_profile, e) > 0)
+			run->er_events[run->er_nevents++] = e;
+	free(wanted);
+	if (run->er_events == NULL)
+		msg_error("export", "out of memory", "free memory");
+	else if (run->er_nevents == 0)
+		msg_error("export", "no sample of this event, in this time, "
+		    "for this filter", "dtprof report --stats shows what was "
+		    "recorded");
+	return (run->er_nevents == 0 ? -1 : 0);
+}
+
+static int
+make_profile(struct export_run *run)
+{
+	const struct export_options *eo = run->er_options;
+	struct prof_symbols_options names = { .so_size = sizeof(names) };
+	struct prof_profile_options options = {
+		.pl_size = sizeof(options),
+		.pl_filter = eo->eo_filter,
+		.pl_roots = PROF_ROOT_COMM,
+		.pl_inlines = eo->eo_inlines,
+		.pl_lines = eo->eo_lines,
+	};
+	struct prof_err error = { 0 };
+	struct choose_range range;
+
+	if (choose_range("export", run->er_reader, &eo->eo_time, &range) == -1)
+		return (-1);
+	options.pl_from_ns = range.cr_from_ns;
+	options.pl_to_ns = range.cr_to_ns;
+	run->er_symbols = prof_symbols_open(run->er_reader, &names, &error);
+	if (run->er_symbols != NULL)
+		run->er_profile = prof_profile_new(run->er_reader,
+		    run->er_symbols, &options, &error);
+	if (run->er_profile != NULL)
+		return (choose(run));
+	msg_prof("export", &error);
+	return (-1);
+}
+
+/* A pipe that is closed early is not an error. */
+static int
+write_out(const struct export_options *eo, const char *bytes, size_t length)
+{
+	struct out out;
+
+	if (strcmp(eo->eo_output, "-") != 0)
+		return (file_replace("export", eo->eo_output, bytes, length));
+	out_init(&out, STDOUT_FILENO);
+	out_mem(&out, bytes, length);
+	return (out_end(&out, "export") == 0 ? 0 : -1);
+}
+
+static int
+write_profile(const struct export_run *run)
+{
+	const struct export_options *eo = run->er_options;
+	const struct prof_flame_options options = {
+		.fl_size = sizeof(options),
+		.fl_events = run->er_events,
+		.fl_nevents = run->er_nevents,
+		.fl_samples = eo->eo_weight == WEIGHT_SAMPLES ||
+		    (eo->eo_weight == WEIGHT_AUTO &&
+		    eo->eo_format == PROF_EXPORT_FOLDED),
+	};
+	struct prof_err error = { 0 };
+	size_t length;
+	char *bytes;
+	int rv;
+
+	bytes = prof_export(run->er_profile, (enum prof_export)eo->eo_format,
+	    &options, &length, &error);
+	if (bytes == NULL) {
+		msg_prof("export", &error);
+		return (-1);
+	}
+	rv = write_out(eo, bytes, length);
+	free(bytes);
+	return (rv);
+}
+
+static void
+say_notes(const struct export_run *run)
+{
+	const struct prof_event_info *info =
+	    prof_reader_event(run->er_reader, run->er_events[0]);
+	const char *note;
+
+	if (run->er_options->eo_format == PROF_EXPORT_FOLDED &&
+	    run->er_nevents > 1)
+		msg_note("export", "%s alone is in it; the others by --event",
+		    info->pi_name);
+	for (size_t n = 0; (note = prof_symbols_note(run->er_symbols, n)) !=
+	    NULL; n++)
+		msg_note("export", "%s", note);
+}
+
+static int
+run_export(void *options, int n, char **operands)
+{
+	struct export_run run = { .er_options = options };
+	const char *path;
+	int status = EXIT_FAILED;
+
+	if (run.er_options->eo_format == PROF_EXPORT_PPROF &&
+	    strcmp(run.er_options->eo_output, "-") == 0 &&
+	    isatty(STDOUT_FILENO)) {
+		msg_error("export", "a terminal cannot show a pprof file",
+		    "name a file with -o");
+		return (EXIT_USAGE);
+	}
+	run.er_reader = input_open("export", run.er_options->eo_input, n,
+	    operands, &path);
+	if (run.er_reader == NULL)
+		return (EXIT_FAILED);
+	input_say_cut("export", run.er_reader);
+	if (make_profile(&run) == 0 && write_profile(&run) == 0) {
+		say_notes(&run);
+		status = 0;
+	}
+	free(run.er_events);
+	prof_profile_free(run.er_profile);
+	prof_symbols_close(run.er_symbols);
+	prof_reader_close(run.er_reader);
+	return (status);
+}

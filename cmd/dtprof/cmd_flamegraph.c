@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * dtprof flamegraph: a recording as a picture, a page that opens anywhere or
+ * a drawing.  Reads the options, has libprof make the profile and the bytes,
+ * and writes them in place of the old file at once, or not at all.
+ */
+#include <sys/wait.h>
+
+#include <grp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "flame.h"
+
+/* One run. */
+struct flame_run {
+	const struct flame_options *fr_options;
+	struct prof_reader	*fr_reader;
+	struct prof_symbols	*fr_symbols;
+	struct prof_profile	*fr_profile;
+	size_t			 fr_events[FLAME_MAX_EVENTS];
+	size_t			 fr_nevents;
+};
+
+static int	 run_flamegraph(void *options, int n, char **operands);
+
+static const struct opt_row options_of_flamegraph[] = {
+	{ 0, "base", "BASE", OPT_STRINGS, 0, 0, NULL,
+	    "show what differs from BASE: a recording, or DIR[:NAME] of "
+	    "bench --record; repeat it for more runs",
+	    offsetof(struct flame_options, fo_bases), NULL },
+	{ 0, "base-between", "MARK,MARK", OPT_STRING, 0, 0, NULL,
+	    "the same between two marks of the base",
+	    offsetof(struct flame_options, fo_base_time.ct_between), NULL },
+	{ 0, "base-from", "TIME", OPT_TIME, 0, UINT64_MAX, NULL,
+	    "of the base from this time on",
+	    offsetof(struct flame_options, fo_base_time.ct_from), NULL },
+	{ 0, "base-to", "TIME", OPT_TIME, 0, UINT64_MAX, NULL,
+	    "of the base to before this time",
+	    offsetof(struct flame_options, fo_base_time.ct_to), NULL },
+	{ 0, "between", "MARK,MARK", OPT_STRING, 0, 0, NULL,
+	    "only what lies between two marks",
+	    offsetof(struct flame_options, fo_time.ct_between), NULL },
+	{ 'e', "event", "EVENT", OPT_STRINGS, 0, 0, NULL,
+	    "only this event (name, probe or glob); repeatable, the first "
+	    "is shown first",
+	    offsetof(struct flame_options, fo_events), NULL },
+	{ 0, "filter", "EXPR", OPT_STRING, 0, 0, NULL,
+	    "only samples that this holds for: pid==1 && comm==\"x\"",
+	    offsetof(struct flame_options, fo_filter), NULL },
+	{ 0, "from", "TIME", OPT_TIME, 0, UINT64_MAX, NULL,
+	    "from this time after the start on",
+	    offsetof(struct flame_options, fo_time.ct_from), NULL },
+	{ 'i', "input", "FILE", OPT_STRING, 0, 0, NULL,
+	    "the recording, when it is no operand",
+	    offsetof(struct flame_options, fo_input), NULL },
+	{ 0, "inline", NULL, OPT_FLAG, 0, 0, NULL,
+	    "functions that were inlined as frames of their own",
+	    offsetof(struct flame_options, fo_inlines), NULL },
+	{ 'o', "output", "FILE", OPT_STRING, 0, 0, "flame.html",
+	    "a page (.html) or a drawing (.svg)",
+	    offsetof(struct flame_options, fo_output), NULL },
+	{ 0, "open", NULL, OPT_FLAG, 0, 0, NULL,
+	    "show it, by xdg-open",
+	    offsetof(struct flame_options, fo_open), NULL },
+	{ 0, "ratio", "E1/E2", OPT_STRING, 0, 0, NULL,
+	    "as wide as the first event, coloured by how many of it there "
+	    "are for one of the second",
+	    offsetof(struct flame_options, fo_ratio), NULL },
+	{ 0, "rename", "OLD=NEW", OPT_STRINGS, 0, 0, NULL,
+	    "the base's function or thread OLD is called NEW now; repeat it",
+	    offsetof(struct flame_options, fo_renames), NULL },
+	{ 0, "reverse", NULL, OPT_FLAG, 0, 0, NULL,
+	    "what is hot at the root, its callers above it",
+	    offsetof(struct flame_options, fo_reverse), NULL },
+	{ 0, "title", "TEXT", OPT_STRING, 0, 0, NULL,
+	    "instead of the command that was recorded",
+	    offsetof(struct flame_options, fo_title), NULL },
+	{ 0, "to", "TIME", OPT_TIME, 0, UINT64_MAX, NULL,
+	    "to before this time after the start",
+	    offsetof(struct flame_options, fo_time.ct_to), NULL },
+	{ .op_type = OPT_END }
+};
+
+static const char *const examples[] = {
+	"dtprof flamegraph --open", "dtprof.dtp as a page, in the browser",
+	"dtprof flamegraph -o x.svg x.dtp", "a drawing for a mail",
+	"dtprof flamegraph --ratio cycles/instructions",
+	"where instructions take long",
+	"dtprof flamegraph --base old.dtp new.dtp",
+	"what new.dtp takes more of, and less",
+	NULL
+};
+
+const struct prof_cmd cmd_flamegraph = {
+	.cm_name = "flamegraph",
+	.cm_summary = "draw a recording as a flame graph",
+	.cm_operands = "[FILE ...]",
+	.cm_options = options_of_flamegraph,
+	.cm_size = sizeof(struct flame_options),
+	.cm_max = -1,
+	.cm_usage_status = EXIT_USAGE,
+	.cm_examples = examples,
+	.cm_notes = "The page needs no network and no other file; ? in it "
+	    "lists its keys.  How far it can be believed is said in it.  "
+	    "Against a base, colours tell more from less where five runs a "
+	    "side and more show that it is not chance; without --base, "
+	    "--base-between and the like compare a recording with another "
+	    "time of itself.",
+	.cm_run = run_flamegraph,
+};
+
+/* ------------------------------------------------------------ events */
+
+static size_t
+event_named(const struct prof_reader *reader, const char *name, size_t length)
+{
+	const struct prof_event_info *info;
+
+	for (size_t e = 1; e < prof_reader_nevents(reader); e++) {
+		info = prof_reader_event(reader, e);
+		if ((strlen(info->pi_name) == length &&
+		    memcmp(info->pi_name, name, length) == 0) ||
+		    (strlen(info->pi_probe) == length &&
+		    memcmp(info->pi_probe, name, length) == 0))
+			return (e);
+	}
+	return (0);
+}
+
+/* Names may hold slashes: whichever slash stands between two events. */
+static int
+choose_ratio(struct flame_run *run)
+{
+	const char *text = run->fr_options->fo_ratio, *slash;
+	size_t a, b;
+
+	for (slash = strchr(text, '/'); slash != NULL;
+	    slash = strchr(slash + 1, '/')) {
+		a = event_named(run->fr_reader, text, (size_t)(slash - text));
+		b = event_named(run->fr_reader, slash + 1, strlen(slash + 1));
+		if (a == 0 || b == 0)
+			continue;
+		run->fr_events[0] = a;
+		run->fr_events[1] = b;
+		run->fr_nevents = 2;
+		return (0);
+	}
+	msg_fail("flamegraph", "dtprof report --by event lists its events",
+	    "--ratio %s: not two events of this recording", text);
+	return (-1);
+}
+
+/* Those that are asked for; else all that have samples, and the ratio's. */
+static int
+choose(struct flame_run *run)
+{
+	bool *wanted;
+
+	if (run->fr_options->fo_ratio != NULL && choose_ratio(run) == -1)
+		return (-1);
+	if (run->fr_options->fo_ratio == NULL &&
+	    run->fr_options->fo_events.os_n == 0)
+		return (0);
+	wanted = choose_events("flamegraph", run->fr_reader,
+	    &run->fr_options->fo_events);
+	if (wanted == NULL)
+		return (-1);
+	for (size_t e = 1; e < prof_reader_nevents(run->fr_reader) &&
+	    run->fr_nevents < FLAME_MAX_EVENTS; e++) {
+		if (wanted[e] && (run->fr_options->fo_ratio == NULL ||
+		    (e != run->fr_events[0] && e != run->fr_events[1])))
+			run->fr_events[run->fr_nevents++] = e;
+	}
+	free(wanted);
+	return (0);
+}
+
+/* ------------------------------------------------------------ profile */
+
+int
+flame_profile(const struct flame_options *fo, const struct choose_time *time,
+    struct prof_reader *reader, struct prof_symbols **symbols,
+    struct prof_profile **profile)
+{
+	struct prof_symbols_options names = { .so_size = sizeof(names) };
+	struct prof_profile_options options = {
+		.pl_size = sizeof(options),
+		.pl_filter = fo->fo_filter,
+		.pl_roots = PROF_ROOT_COMM,
+		.pl_reverse = fo->fo_reverse,
+		.pl_inlines = fo->fo_inlines,
+		.pl_cell_ns = FLAME_CELL_NS,
+	};
+	struct prof_err error = { 0 };
+	struct choose_range range;
+
+	if (choose_range("flamegraph", reader, time, &range) == -1)
+		return (-1);
+	options.pl_from_ns = range.cr_from_ns;
+	options.pl_to_ns = range.cr_to_ns;
+	*symbols = prof_symbols_open(reader, &names, &error);
+	if (*symbols != NULL)
+		*profile = prof_profile_new(reader, *symbols, &options,
+		    &error);
+	if (*profile != NULL)
+		return (0);
+	msg_prof("flamegraph", &error);
+	return (-1);
+}
+
+/* ------------------------------------------------------------- output */
+
+static bool
+ends_with(const char *text, const char *end)
+{
+	const size_t n = strlen(text), m = strlen(end);
+
+	return (n >= m && strcmp(text + n - m, end) == 0);
+}
+
+bool
+flame_is_drawing(const struct flame_options *fo)
+{
+	return (ends_with(fo->fo_output, ".svg"));
+}
+
+static int
+write_picture(const struct flame_run *run)
+{
+	const struct flame_options *fo = run->fr_options;
+	const struct prof_flame_options options = {
+		.fl_size = sizeof(options),
+		.fl_title = fo->fo_title,
+		.fl_events = run->fr_events,
+		.fl_nevents = run->fr_nevents,
+		.fl_ratio = fo->fo_ratio != NULL,
+		.fl_reverse = fo->fo_reverse,
+		.fl_cell_ns = FLAME_CELL_NS,
+	};
+	struct prof_err error = { 0 };
+	size_t length = 0;
+	char *bytes;
+	int rv;
+
+	bytes = (flame_is_drawing(fo) ? prof_flame_svg :
+	    prof_flame_html)(run->fr_profile, &options, &length, &error);
+	if (bytes == NULL) {
+		msg_prof("flamegraph", &error);
+		return (-1);
+	}
+	rv = file_replace("flamegraph", fo->fo_output, bytes, length);
+	free(bytes);
+	return (rv);
+}
+
+/* ------------------------------------------------------------- showing */
+
+/* As who called sudo: a browser is nothing to run as root. */
+static void
+become_caller(void)
+{
+	const unsigned uid = file_sudo_id("SUDO_UID"),
+	    gid = file_sudo_id("SUDO_GID");
+
+	if (geteuid() != 0 || uid == 0)
+		return;
+	if (setgroups(0, NULL) == -1 || setresgid(gid, gid, gid) == -1 ||
+	    setresuid(uid, uid, uid) == -1)
+		_exit(127);
+}
+
+static int
+show(const char *path)
+{
+	int status = -1;
+	char *whole;
+	pid_t pid;
+
+	pid = fork();
+	if (pid == 0) {
+		become_caller();
+		/* A whole path: no name is taken for an option or a URL. */
+		whole = realpath(path, NULL);
+		if (whole != NULL)
+			execlp("xdg-open", "xdg-open", whole, (char *)NULL);
+		_exit(127);
+	}
+	if (pid != -1)
+		(void)waitpid(pid, &status, 0);
+	if (pid == -1 || !WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+		msg_fail("flamegraph", "open it in a browser yourself",
+		    "xdg-open could not show %s", path);
+		return (-1);
+	}
+	return (0);
+}
+
+static void
+say_notes(const struct flame_run *run)
+{
+	const char *note;
+
+	for (size_t n = 0; (note = prof_symbols_note(run->fr_symbols, n)) !=
+	    NULL; n++)
+		msg_note("flamegraph", "%s", note);
+}
+
+static int
+draw_one(const struct flame_options *fo, int n, char **operands)
+{
+	struct flame_run run = { .fr_options = fo };
+	const char *path;
+	int rv = -1;
+
+	run.fr_reader = input_open("flamegraph", fo->fo_input, n, operands,
+	    &path);
+	if (run.fr_reader == NULL)
+		return (-1);
+	input_say_cut("flamegraph", run.fr_reader);
+	if (choose(&run) == 0 && flame_profile(fo, &fo->fo_time,
+	    run.fr_reader, &run.fr_symbols, &run.fr_profile) == 0 &&
+	    write_picture(&run) == 0) {
+		say_notes(&run);
+		rv = 0;
+	}
+	prof_profile_free(run.fr_profile);
+	prof_symbols_close(run.fr_symbols);
+	prof_reader_close(run.fr_reader);
+	return (rv);
+}
+
+static bool
+has_base(const struct flame_options *fo)
+{
+	return (fo->fo_bases.os_n > 0 || choose_has_time(&fo->fo_base_time));
+}
+
+static int
+run_flamegraph(void *options, int n, char **operands)
+{
+	const struct flame_options *fo = options;
+	const char *wrong = has_base(fo) ? (fo->fo_ratio != NULL ?
+	    "--ratio beside a base" : NULL) : n > 1 ?
+	    "several files without --base" : fo->fo_renames.os_n > 0 ?
+	    "--rename without --base" : NULL;
+
+	if (wrong != NULL) {
+		msg_error("flamegraph", wrong, "see dtprof flamegraph "
+		    "--help");
+		return (EXIT_USAGE);
+	}
+	if ((has_base(fo) ? flame_difference : draw_one)(fo, n, operands) ==
+	    -1)
+		return (EXIT_FAILED);
+	return (fo->fo_open && show(fo->fo_output) == -1 ? EXIT_FAILED : 0);
+}

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * dtprof stat: what can be said about a count, and whether it makes sense
+ * together.  All is checked before anything is started; count.c then counts.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "count.h"
+
+static int	 run_stat(void *options, int n, char **operands);
+static int	 refuse(const char *cure, const char *why);
+static int	 check_target(const struct count_options *co, bool command);
+static int	 check_rest(const struct count_options *co, bool command);
+static void	 fill(const struct count_options *co, int n, char **operands,
+		    struct prof_counting_options *what);
+static int	 split_events(const struct count_options *co,
+		    struct opt_strings *events);
+
+#define CO(member)	offsetof(struct count_options, member)
+#define MAX_ID		4194304		/* the kernel's PID_MAX_LIMIT */
+#define MAX_RUNS	100000
+#define MAX_MS		86400000	/* a day */
+
+/* By letter or name, as the manual has them. */
+static const struct opt_row options_of_stat[] = {
+	{ 'a', "all-cpus", NULL, OPT_FLAG, 0, 0, NULL,
+	    "count every process", CO(co_all), NULL },
+	{ 'C', "cpu", "CPUS", OPT_IDS, 0, 65535, NULL,
+	    "only these CPUs, with -a: 0,2-3", CO(co_cpus), NULL },
+	{ 0, "cgroup", "PATH", OPT_STRING, 0, 0, NULL,
+	    "count the processes in a cgroup",
+	    CO(co_cgroup), NULL },
+	{ 0, "csv", NULL, OPT_FLAG, 0, 0, NULL,
+	    "a line for each value of each run",
+	    CO(co_csv), NULL },
+	{ 0, "duration", "TIME", OPT_TIME, 1000000, 31536000000000000ULL, NULL,
+	    "end after 10s, 5m, 500ms", CO(co_duration), NULL },
+	{ 'e', "event", "EVENT", OPT_STRINGS, 0, 0, NULL,
+	    "what to count; A,B or repeat; {A,B}: together",
+	    CO(co_events), NULL },
+	{ 'I', "interval", "MS", OPT_COUNT, 1, MAX_MS, NULL,
+	    "also what each MS milliseconds added", CO(co_interval_ms),
+	    NULL },
+	{ 0, "json", NULL, OPT_FLAG, 0, 0, NULL,
+	    "one JSON object: runs[], events[], metrics[]", CO(co_json),
+	    NULL },
+	{ 0, "no-inherit", NULL, OPT_FLAG, 0, 0, NULL,
+	    "only the tasks named, not what they start", CO(co_no_inherit),
+	    NULL },
+	{ 'o', "output", "FILE", OPT_STRING, 0, 0, NULL,
+	    "where to write what was counted", CO(co_output), NULL },
+	{ 'p', "pid", "PIDS", OPT_IDS, 1, MAX_ID, NULL,
+	    "count these processes and all that they start", CO(co_pids),
+	    NULL },
+	{ 0, "per-process", NULL, OPT_FLAG, 0, 0, NULL,
+	    "also the counts of each process", CO(co_per_process), NULL },
+	{ 0, "per-thread", NULL, OPT_FLAG, 0, 0, NULL,
+	    "also the counts of each thread", CO(co_per_thread), NULL },
+	{ 'q', "quiet", NULL, OPT_FLAG, 0, 0, NULL,
+	    "no notes", CO(co_quiet), NULL },
+	{ 'r', "repeat", "N", OPT_COUNT, 1, MAX_RUNS, "1",
+	    "N runs; mean with its 95 % interval",
+	    CO(co_runs), NULL },
+	{ 't', "tid", "TIDS", OPT_IDS, 1, MAX_ID, NULL,
+	    "count just these threads", CO(co_tids), NULL },
+	{ 0, "user-only", NULL, OPT_FLAG, 0, 0, NULL,
+	    "leave out what runs in the kernel", CO(co_user_only), NULL },
+	{ 'w', "warmup", "N", OPT_COUNT, 0, MAX_RUNS, "0",
+	    "N runs before, and forget them",
+	    CO(co_warmups), NULL },
+	{ .op_type = OPT_END }
+};
+
+static const char *const examples[] = {
+	"dtprof stat -- make -j2",
+	"what a command took: time, and what was counted meanwhile",
+	"dtprof stat -r 10 -w 1 -- ./program",
+	"ten runs after a first one: means with their intervals",
+	"dtprof stat -e '{cycles,instructions},page-faults' -p 4711",
+	"a running process, until it ends or Ctrl-C",
+	"dtprof stat -a -I 1000 --csv -o counts.csv --duration 60s",
+	"the whole machine, second by second, for a minute",
+	NULL
+};
+
+const struct prof_cmd cmd_stat = {
+	.cm_name = "stat",
+	.cm_summary = "count events of a command, a process or everything",
+	.cm_operands = "[-- COMMAND [ARGUMENT ...]]",
+	.cm_options = options_of_stat,
+	.cm_size = sizeof(struct count_options),
+	.cm_max = -1,
+	.cm_stop_early = true,
+	.cm_usage_status = EXIT_DTPROF,
+	.cm_examples = examples,
+	.cm_notes = "Say what to count: a COMMAND, -p, -t, --cgroup, or -a "
+	    "for all.  With one of these, a COMMAND only says how long.  "
+	    "Beside a COMMAND the table goes to standard error, as that of "
+	    "time(1) does; with --json and --csv standard output is theirs, "
+	    "and what the COMMAND writes goes to standard error.",
+	.cm_run = run_stat,
+};
+
+static int
+refuse(const char *cure, const char *why)
+{
+	msg_error("stat", why, cure);
+	return (-1);
+}
+
+static int
+check_target(const struct count_options *co, bool command)
+{
+	const int named = co->co_all + (co->co_pids.oi_n > 0) +
+	    (co->co_tids.oi_n > 0) + (co->co_cgroup != NULL);
+
+	if (named > 1)
+		return (refuse("use one of them",
+		    "-a, -p, -t and --cgroup exclude each other"));
+	if (named == 0 && !command)
+		return (refuse("name a command (-- COMMAND), a process "
+		    "(-p PID), or everything (-a)", "nothing to count"));
+	if (co->co_cpus.oi_n > 0 && !co->co_all)
+		return (refuse("add -a, or leave -C out",
+		    "-C: processes move between CPUs, so it needs -a"));
+	if (co->co_no_inherit && (co->co_all || co->co_cgroup != NULL))
+		return (refuse("leave one of them out",
+		    "--no-inherit: -a and --cgroup mean all processes"));
+	return (0);
+}
+
+static int
+check_rest(const struct count_options *co, bool command)
+{
+	const bool repeats = co->co_runs.on_value > 1 ||
+	    co->co_warmups.on_value > 0;
+	const bool splits = co->co_per_process || co->co_per_thread;
+
+	if (co->co_json && co->co_csv)
+		return (refuse("use one of them",
+		    "--json and --csv exclude each other"));
+	if (co->co_per_process && co->co_per_thread)
+		return (refuse("use one of them",
+		    "--per-process and --per-thread exclude each other"));
+	if (repeats && !command)
+		return (refuse("add -- COMMAND",
+		    "-r and -w: there is no command to run again"));
+	if (splits && co->co_tids.oi_n > 0)
+		return (refuse("use -p", "-t: threads are kept apart of whole "
+		    "processes"));
+	if (splits && co->co_interval_ms.on_set)
+		return (refuse("leave one of them out", "-I: what processes "
+		    "and threads had is read at the end"));
+	if (repeats && (co->co_interval_ms.on_set || splits))
+		return (refuse("leave one of them out", "-r and -w: "
+		    "intervals, processes and threads are those of one run"));
+	return (0);
+}
+
+static void
+fill(const struct count_options *co, int n, char **operands,
+    struct prof_counting_options *what)
+{
+	memset(what, 0, sizeof(*what));
+	what->co_size = sizeof(*what);
+	what->co_target = co->co_all ? PROF_TARGET_ALL :
+	    co->co_pids.oi_n > 0 ? PROF_TARGET_PIDS :
+	    co->co_tids.oi_n > 0 ? PROF_TARGET_TIDS :
+	    co->co_cgroup != NULL ? PROF_TARGET_CGROUP : PROF_TARGET_COMMAND;
+	what->co_ids = co->co_pids.oi_n > 0 ? co->co_pids.oi_id :
+	    co->co_tids.oi_id;
+	what->co_nids = co->co_pids.oi_n + co->co_tids.oi_n;
+	what->co_cgroup = co->co_cgroup;
+	what->co_cpus = co->co_cpus.oi_id;
+	what->co_ncpus = co->co_cpus.oi_n;
+	what->co_argv = n > 0 ? operands : NULL;
+	what->co_no_inherit = co->co_no_inherit;
+	what->co_no_kernel = co->co_user_only;
+	what->co_split = co->co_per_process ? PROF_SPLIT_PROCESS :
+	    co->co_per_thread ? PROF_SPLIT_THREAD : PROF_SPLIT_NONE;
+}
+
+static int
+split_events(const struct count_options *co, struct opt_strings *events)
+{
+	for (size_t n = 0; n < co->co_events.os_n; n++) {
+		if (opt_split_events(co->co_events.os_text[n], events) == -1)
+			return (refuse("free memory", "out of memory"));
+	}
+	for (size_t n = 0; n < events->os_n; n++) {
+		if (events->os_text[n][0] == '\0')
+			return (refuse("see dtprof list --counters",
+			    "-e: the name of an event is empty"));
+	}
+	return (0);
+}
+
+static int
+run_stat(void *options, int n, char **operands)
+{
+	const struct count_options *co = options;
+	struct prof_counting_options what;
+	struct opt_strings events = { 0 };
+	int status = EXIT_DTPROF;
+
+	if (check_target(co, n > 0) == 0 && check_rest(co, n > 0) == 0 &&
+	    split_events(co, &events) == 0) {
+		fill(co, n, operands, &what);
+		status = count_run(co, &what, &events);
+	}
+	for (size_t i = 0; i < events.os_n; i++)
+		free((char *)(uintptr_t)events.os_text[i]);
+	free(events.os_text);
+	return (status);
+}

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * One run of dtprof stat:
+ *
+ *	arm, start -> wait until something ends it -> stop, keep the values
+ *
+ * What ends it: the command or the targets, --duration, a signal.  While a
+ * command runs, Ctrl-C is the command's business, as in record.c.  Called by
+ * count.c for each run, warm-ups included, whose values are not kept.
+ */
+#include <sys/wait.h>
+
+#include <fcntl.h>
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "count.h"
+
+#define WAIT_MS		100
+#define GRACE_NS	2000000000ULL	/* for a command to heed SIGTERM */
+#define MAX_INTERVALS	10000000
+
+/* A run that is on. */
+struct run {
+	struct count	*rn_count;
+	struct prof_counting_status rn_status;
+	uint64_t	 rn_begun_ns;
+	uint64_t	 rn_end_ns;	/* --duration; 0: none */
+	uint64_t	 rn_next_ns;	/* end of the interval; 0: none */
+	uint64_t	 rn_give_up_ns;	/* after SIGTERM; 0: not sent */
+	int		 rn_interrupts;
+};
+
+static int	 failure_status(const struct prof_err *error);
+static bool	 heed_signals(struct run *run);
+static bool	 heed_time(struct run *run);
+static int	 look(struct run *run, bool is_last);
+static int	 keep(struct run *run);
+
+static int
+failure_status(const struct prof_err *error)
+{
+	if (error->pe_code == PROF_E_COMMAND_NOT_FOUND)
+		return (EXIT_NOT_FOUND);
+	if (error->pe_code == PROF_E_COMMAND)
+		return (EXIT_NOT_EXECUTABLE);
+	return (EXIT_DTPROF);
+}
+
+/* True: it ends now.  As in record.c. */
+static bool
+heed_signals(struct run *run)
+{
+	const pid_t command = run->rn_status.ks_command_pid;
+	bool by_process;
+	int number;
+
+	while ((number = signals_take(&by_process)) != 0) {
+		run->rn_count->co_interrupted = true;
+		if (command == 0)
+			return (true);
+		if (number == SIGINT && ++run->rn_interrupts > 1)
+			return (true);
+		if (number == SIGINT && !by_process)
+			continue;
+		if (number != SIGINT)
+			run->rn_give_up_ns = term_now_ns() + GRACE_NS;
+		if (!run->rn_status.ks_command_done)
+			kill(command, number == SIGINT ? SIGINT : SIGTERM);
+	}
+	return (false);
+}
+
+static bool
+heed_time(struct run *run)
+{
+	const uint64_t now_ns = term_now_ns();
+
+	if (run->rn_give_up_ns != 0)
+		return (now_ns >= run->rn_give_up_ns);
+	if (run->rn_end_ns == 0 || now_ns < run->rn_end_ns)
+		return (false);
+	if (run->rn_status.ks_command_pid == 0)
+		return (true);
+	run->rn_give_up_ns = now_ns + GRACE_NS;
+	kill(run->rn_status.ks_command_pid, SIGTERM);
+	return (false);
+}
+
+/* What the interval that ends now has added. */
+static int
+look(struct run *run, bool is_last)
+{
+	const struct count_options *co = run->rn_count->co_options;
+	struct count *count = run->rn_count;
+	struct count_interval *grown, *interval;
+	struct prof_counted now;
+
+	if (!is_last && prof_counting_read(count->co_counting) == -1)
+		return (-1);
+	grown = reallocarray(count->co_interval, count->co_nintervals + 1,
+	    sizeof(*grown));
+	if (grown == NULL || count->co_nintervals == MAX_INTERVALS)
+		return (-1);
+	count->co_interval = grown;
+	interval = &grown[count->co_nintervals];
+	interval->ci_added = calloc(count->co_nevents + 1,
+	    sizeof(*interval->ci_added));
+	if (interval->ci_added == NULL)
+		return (-1);
+	count->co_nintervals++;
+	interval->ci_from_s = count->co_last_s;
+	interval->ci_until_s = (double)(term_now_ns() - run->rn_begun_ns) /
+	    1e9;
+	count->co_last_s = interval->ci_until_s;
+	for (size_t e = 0; e < count->co_nevents; e++) {
+		struct prof_counted *last = &count->co_last[e];
+		struct prof_counted *added = &interval->ci_added[e];
+
+		prof_counting_value(count->co_counting, e, &now);
+		added->cd_count = now.cd_count - last->cd_count;
+		added->cd_estimate = now.cd_estimate - last->cd_estimate;
+		added->cd_enabled_ns = now.cd_enabled_ns -
+		    last->cd_enabled_ns;
+		added->cd_running_ns = now.cd_running_ns -
+		    last->cd_running_ns;
+		added->cd_is_known = added->cd_running_ns > 0 ||
+		    added->cd_enabled_ns == 0 || added->cd_estimate > 0;
+		*last = now;
+	}
+	if (co->co_csv)
+		count_csv_interval(count, interval);
+	else if (!co->co_json)
+		count_text_interval(count, interval);
+	out_flush(&count->co_out);
+	return (0);
+}
+
+/* Milliseconds to the next thing to do, rounded up. */
+static int
+wait_ms(const struct run *run)
+{
+	const uint64_t now_ns = term_now_ns();
+	const uint64_t ends[2] = { run->rn_end_ns, run->rn_next_ns };
+	uint64_t ms = WAIT_MS;
+
+	for (int i = 0; i < 2; i++) {
+		if (ends[i] == 0)
+			continue;
+		if (ends[i] <= now_ns)
+			return (0);
+		if ((ends[i] - now_ns) / 1000000 + 1 < ms)
+			ms = (ends[i] - now_ns) / 1000000 + 1;
+	}
+	return ((int)ms);
+}
+
+static int
+wait_for_end(struct run *run)
+{
+	struct prof_counting *counting = run->rn_count->co_counting;
+	const uint64_t step_ns =
+	    run->rn_count->co_options->co_interval_ms.on_value * 1000000;
+	int go_on;
+
+	do {
+		go_on = prof_counting_wait(counting, wait_ms(run));
+		prof_counting_status(counting, &run->rn_status);
+		if (go_on == -1)
+			return (-1);
+		if (go_on == 0 || run->rn_next_ns == 0 ||
+		    term_now_ns() < run->rn_next_ns)
+			continue;
+		if (look(run, false) == -1)
+			return (-1);
+		/* Late by more than one: those are one long interval. */
+		while (run->rn_next_ns <= term_now_ns())
+			run->rn_next_ns += step_ns;
+	} while (go_on == 1 && !heed_signals(run) && !heed_time(run));
+	/* A signal that ended the command may have been ours too. */
+	(void)heed_signals(run);
+	return (0);
+}
+
+/* The values of a run that has ended. */
+static int
+keep(struct run *run)
+{
+	struct count *count = run->rn_count;
+	const struct prof_counting_status *status = &run->rn_status;
+	const size_t n = count->co_nruns, nevents = count->co_nevents;
+	struct prof_counted *counted;
+	double *times;
+	int *statuses;
+
+	counted = reallocarray(count->co_counted, (n + 1) * nevents + 1,
+	    sizeof(*counted));
+	if (counted != NULL)
+		count->co_counted = counted;
+	times = reallocarray(count->co_times, (n + 1) * COUNT_NTIMES,
+	    sizeof(*times));
+	if (times != NULL)
+		count->co_times = times;
+	statuses = reallocarray(count->co_statuses, n + 1,
+	    sizeof(*statuses));
+	if (statuses != NULL)
+		count->co_statuses = statuses;
+	if (counted == NULL || times == NULL || statuses == NULL)
+		return (-1);
+	for (size_t e = 0; e < nevents; e++)
+		prof_counting_value(count->co_counting, e,
+		    &counted[n * nevents + e]);
+	times += n * COUNT_NTIMES;
+	times[COUNT_WALL] = (double)status->ks_wall_ns / 1e9;
+	times[COUNT_USER] = status->ks_command_done ?
+	    (double)status->ks_user_ns / 1e9 : NAN;
+	times[COUNT_SYSTEM] = status->ks_command_done ?
+	    (double)status->ks_system_ns / 1e9 : NAN;
+	statuses[n] = !status->ks_command_done ? -1 :
+	    WIFEXITED(status->ks_command_status) ?
+	    WEXITSTATUS(status->ks_command_status) :
+	    128 + WTERMSIG(status->ks_command_status);
+	count->co_nruns++;
+	return (0);
+}
+
+/*
+ * Start the command.  Where data of ours goes to standard output, what the
+ * command writes there goes to standard error.
+ */
+static int
+arm(struct count *count)
+{
+	const struct count_options *co = count->co_options;
+	int saved = -1, rv;
+
+	if ((co->co_json || co->co_csv) && co->co_output == NULL &&
+	    (saved = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)) != -1)
+		dup2(STDERR_FILENO, STDOUT_FILENO);
+	rv = prof_counting_arm(count->co_counting);
+	if (saved != -1) {
+		dup2(saved, STDOUT_FILENO);
+		close(saved);
+	}
+	return (rv);
+}
+
+int
+count_one_run(struct count *count, bool is_warmup)
+{
+	const struct count_options *co = count->co_options;
+	struct prof_counting *counting = count->co_counting;
+	struct run run = { .rn_count = count };
+
+	if (arm(count) == -1 || prof_counting_start(counting) == -1) {
+		msg_prof("stat", prof_counting_error(counting));
+		return (failure_status(prof_counting_error(counting)));
+	}
+	run.rn_begun_ns = term_now_ns();
+	if (co->co_duration.on_set)
+		run.rn_end_ns = run.rn_begun_ns + co->co_duration.on_value;
+	if (co->co_interval_ms.on_set)
+		run.rn_next_ns = run.rn_begun_ns +
+		    co->co_interval_ms.on_value * 1000000;
+	prof_counting_status(counting, &run.rn_status);
+	if (wait_for_end(&run) == -1) {
+		msg_error("stat", "the count could not be followed to its "
+		    "end", "free memory, or take a longer -I");
+		return (EXIT_DTPROF);
+	}
+	if (prof_counting_stop(counting) == -1) {
+		msg_prof("stat", prof_counting_error(counting));
+		return (EXIT_DTPROF);
+	}
+	prof_counting_status(counting, &run.rn_status);
+	/* Half a run among whole ones would spoil the mean. */
+	if (is_warmup || (count->co_interrupted && count->co_nruns > 0))
+		return (0);
+	if ((run.rn_next_ns != 0 && look(&run, true) == -1) ||
+	    keep(&run) == -1) {
+		msg_error("stat", "out of memory", "free memory");
+		return (EXIT_DTPROF);
+	}
+	return (0);
+}

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Which recordings are the base, and which are new: files, or what a
+ * directory of dtprof bench --record holds of one of its commands (DIR:NAME;
+ * without a name the first is the base, and the second is what is new).
+ *
+ * Called by flame_difference.c.
+ */
+#include <sys/stat.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compare.h"
+#include "flame.h"
+
+static const char cure[] =
+    "give recordings, or directories of dtprof bench --record";
+
+static int
+refuse(const char *path, const char *why)
+{
+	msg_fail("flamegraph", cure, "%s: %s", path, why);
+	return (-1);
+}
+
+static bool
+is_directory(const char *path)
+{
+	struct stat st;
+
+	return (stat(path, &st) == 0 && S_ISDIR(st.st_mode));
+}
+
+/* DIR, or DIR:NAME; how long DIR is, and *name NULL without one; 0: none. */
+static size_t
+bench_of(const char *path, const char **name)
+{
+	const size_t length = strlen(path);
+	char *directory;
+
+	*name = NULL;
+	if (is_directory(path))
+		return (length);
+	for (size_t n = 1; n < length; n++) {
+		if (path[n] != ':' || (directory = strndup(path, n)) == NULL)
+			continue;
+		*name = is_directory(directory) ? path + n + 1 : NULL;
+		free(directory);
+		if (*name != NULL)
+			return (n);
+	}
+	return (0);
+}
+
+static int
+add(struct flame_side *side, const char *path, uint32_t block)
+{
+	char **paths = reallocarray(side->fs_path, side->fs_n + 1,
+	    sizeof(*paths));
+	uint32_t *blocks = NULL;
+
+	if (paths != NULL) {
+		side->fs_path = paths;
+		blocks = reallocarray(side->fs_block, side->fs_n + 1,
+		    sizeof(*blocks));
+	}
+	if (blocks == NULL)
+		return (refuse(path, "out of memory"));
+	side->fs_block = blocks;
+	blocks[side->fs_n] = block;
+	paths[side->fs_n] = strdup(path);
+	return (paths[side->fs_n++] == NULL ?
+	    refuse(path, "out of memory") : 0);
+}
+
+/* ---------------------------------------------------------------- bench */
+
+/* By its own name, or as bench and compare call the first two. */
+static const struct series *
+find_series(const struct side *runs, const char *name, size_t otherwise)
+{
+	for (size_t i = 0; name != NULL && i < runs->sd_n; i++)
+		if (strcmp(runs->sd_series[i].se_name, name) == 0)
+			return (&runs->sd_series[i]);
+	if (name != NULL && strcmp(name, "base") == 0)
+		otherwise = 0;
+	else if (name != NULL && strcmp(name, "new") == 0)
+		otherwise = 1;
+	else if (name != NULL)
+		return (NULL);
+	return (otherwise < runs->sd_n ? &runs->sd_series[otherwise] : NULL);
+}
+
+static int
+add_series(struct flame_side *side, const char *path,
+    const struct series *series, bool is_interleaved)
+{
+	const size_t before = side->fs_n;
+
+	if (series == NULL)
+		return (refuse(path, "no such command in this bench"));
+	if (side->fs_name[0] == '\0')
+		snprintf(side->fs_name, sizeof(side->fs_name), "%.*s",
+		    (int)sizeof(side->fs_name) - 1, series->se_name);
+	for (size_t r = 0; r < series->se_nruns; r++)
+		if (series->se_run[r].sr_profile != NULL && add(side,
+		    series->se_run[r].sr_profile, is_interleaved ?
+		    series->se_run[r].sr_block : 0) == -1)
+			return (-1);
+	return (side->fs_n > before ? 0 : refuse(path,
+	    "no profiles in it: bench ran without --record"));
+}
+
+static int
+add_bench(struct flame_side *side, const char *path, size_t length,
+    const char *name, size_t otherwise, bool is_interleaved)
+{
+	struct side runs = { .sd_command = "flamegraph", .sd_cure = cure };
+	char *directory = strndup(path, length);
+	int rv = directory == NULL ? refuse(path, "out of memory") :
+	    compare_read_bench(&runs, directory);
+
+	if (rv == 0)
+		rv = add_series(side, path, find_series(&runs, name,
+		    otherwise), is_interleaved);
+	compare_side_free(&runs);
+	free(directory);
+	return (rv);
+}
+
+/* ---------------------------------------------------------------- sides */
+
+/* Are both sides commands of one and the same bench, and nothing else? */
+static bool
+is_one_bench(char *const *base, size_t nbase, char *const *new, size_t nnew)
+{
+	const char *name;
+	size_t a, b;
+
+	if (nbase != 1 || nnew != 1)
+		return (false);
+	a = bench_of(base[0], &name);
+	b = bench_of(new[0], &name);
+	return (a > 0 && a == b && strncmp(base[0], new[0], a) == 0);
+}
+
+static int
+add_all(struct flame_side *side, char *const *paths, size_t n,
+    size_t otherwise, bool is_interleaved)
+{
+	const char *name, *slash;
+	size_t length;
+
+	for (size_t i = 0; i < n; i++) {
+		length = bench_of(paths[i], &name);
+		if (length > 0) {
+			if (add_bench(side, paths[i], length, name, otherwise,
+			    is_interleaved) == -1)
+				return (-1);
+			continue;
+		}
+		slash = strrchr(paths[i], '/');
+		if (side->fs_name[0] == '\0')
+			snprintf(side->fs_name, sizeof(side->fs_name),
+			    "%.150s%s", slash != NULL ? slash + 1 : paths[i],
+			    n > 1 ? " and others" : "");
+		if (add(side, paths[i], 0) == -1)
+			return (-1);
+	}
+	return (0);
+}
+
+/*
+ * Without a base the recording is compared with another time of itself;
+ * without operands a bench is compared with itself, or the base with
+ * dtprof.dtp.
+ */
+int
+flame_sides(const struct flame_options *fo, int n, char **operands,
+    struct flame_side sides[2])
+{
+	char *input[1] = { (char *)(uintptr_t)fo->fo_input };
+	char *usual[1] = { (char *)(uintptr_t)DEFAULT_RECORDING };
+	/* Nobody writes to them. */
+	char *const *bases = (char *const *)fo->fo_bases.os_text;
+	char *const *news = operands;
+	size_t nbases = fo->fo_bases.os_n, nnews = (size_t)n;
+	const char *name;
+	bool is_one;
+
+	if (fo->fo_input != NULL && n > 0) {
+		msg_error("flamegraph", "a file as operand and another with "
+		    "-i", "name one of them");
+		return (-1);
+	}
+	if (nnews == 0) {
+		news = fo->fo_input != NULL ? input : nbases == 1 &&
+		    bench_of(bases[0], &name) > 0 ? bases : usual;
+		nnews = 1;
+	}
+	if (nbases == 0) {
+		bases = news;
+		nbases = nnews;
+	}
+	is_one = is_one_bench(bases, nbases, news, nnews);
+	return (add_all(&sides[0], bases, nbases, 0, is_one) == -1 ||
+	    add_all(&sides[1], news, nnews, is_one, is_one) == -1 ? -1 : 0);
+}
+
+void
+flame_sides_free(struct flame_side sides[2])
+{
+	for (int s = 0; s < 2; s++) {
+		for (size_t i = 0; i < sides[s].fs_n; i++)
+			free(sides[s].fs_path[i]);
+		free(sides[s].fs_path);
+		free(sides[s].fs_block);
+	}
+}

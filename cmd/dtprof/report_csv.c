@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * report --csv: a line for each row and event, as RFC 4180 has it, with a
+ * line of names first.
+ */
+#include <inttypes.h>
+
+#include "report.h"
+
+static void
+field(struct out *out, const char *text)
+{
+	out_csv(out, text != NULL ? text : "");
+	out_char(out, ',');
+}
+
+static void
+show_part(struct out *out, const struct report_column *column,
+    uint64_t weight, uint64_t samples)
+{
+	const struct report_share share = report_share(column, weight);
+
+	out_fmt(out, "%" PRIu64 ",%.6f,%.6f,%.6f,%" PRIu64, weight,
+	    share.sh_value, share.sh_low, share.sh_high, samples);
+}
+
+void
+report_csv(const struct report *report, struct out *out)
+{
+	const struct report_table *table = &report->re_table;
+	const struct report_column *column;
+	const struct report_row *row;
+	const struct report_sum *sum;
+
+	out_str(out, "event,unit,comm,pid,tid,cpu,name,module,self,self_share,"
+	    "self_low,self_high,self_samples,total,total_share,total_low,"
+	    "total_high,total_samples\r\n");
+	for (size_t n = 0; n < table->ta_nrows; n++) {
+		row = &table->ta_row[n];
+		for (size_t c = 0; c < table->ta_per_row; c++) {
+			column = report_column(table, row, c);
+			sum = &table->ta_sum[row->rw_first + c];
+			field(out, column->co_info->pi_name);
+			field(out, column->co_info->pi_unit);
+			field(out, row->rw_comm);
+			field(out, row->rw_pid);
+			field(out, row->rw_tid);
+			field(out, row->rw_cpu);
+			field(out, row->rw_name);
+			field(out, row->rw_module);
+			show_part(out, column, sum->su_self,
+			    sum->su_self_samples);
+			out_char(out, ',');
+			show_part(out, column, sum->su_total,
+			    sum->su_total_samples);
+			out_str(out, "\r\n");
+		}
+	}
+}

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * A profile's insides, from samples to a tree, one step a file:
+ *
+ *	history.c	lives -> when mappings and names of threads changed
+ *	select.c	which samples
+ *	gather.c	chunks of samples, on all CPUs -> struct prof_fold:
+ *			each different sample once; nothing has names yet
+ *	label.c		a pc in a space -> its functions, each just once
+ *	tree.c		folds -> nodes, each different stack walked once
+ *	order.c		nodes and cells in the order that does not depend on
+ *			how many threads there were
+ *	throttling.c	what the kernel kept from us
+ *	quality.c	how far it can be believed
+ *	profile.c	the public calls
+ *
+ * Memory is bounded by what is different, not by how often it was seen.
+ *
+ * Included by analysis/ alone.
+ */
+#ifndef PROF_ANALYSIS_H
+#define PROF_ANALYSIS_H
+
+#include <string.h>
+
+#include "prof_impl.h"
+#include "recording/intern.h"
+
+#define PROF_COMM_LEN	16
+
+/* ---------------------------------------------------------- history.c */
+
+/* What is true of a thread, from mo_from_ns to before mo_to_ns. */
+struct prof_moment {
+	uint64_t	 mo_from_ns;
+	uint64_t	 mo_to_ns;
+	uint64_t	 mo_maps_ns;	/* since then nothing was mapped */
+	const char	*mo_comm;	/* "": not known */
+};
+
+struct prof_history;
+struct prof_history *prof_history_new(const struct prof_reader *reader,
+	    struct prof_err *error);	/* owned by caller */
+void	prof_history_at(const struct prof_history *history, uint32_t pid,
+	    uint32_t tid, uint64_t time_ns, struct prof_moment *moment);
+/* The last name of a thread, for people; "": none. */
+const char *prof_history_last_comm(const struct prof_history *history,
+	    uint32_t tid);
+void	prof_history_free(struct prof_history *history);
+
+/* ----------------------------------------------------------- select.c */
+
+struct prof_select {
+	const struct prof_profile_options *se_options;
+	struct prof_filter **se_filter;	/* by event; NULL: there is none */
+	size_t		 se_nevents;
+};
+
+/* Fini also after a failure. */
+int	prof_select_init(struct prof_select *select,
+	    const struct prof_reader *reader,
+	    const struct prof_profile_options *options,
+	    struct prof_err *error);
+void	prof_select_fini(struct prof_select *select);
+bool	prof_select_time(const struct prof_select *select, uint64_t time_ns);
+/* comm: what its thread was called then, unless it says so itself. */
+bool	prof_select_wants(const struct prof_select *select,
+	    const struct prof_record *record, const char *comm);
+
+/* ----------------------------------------------------------- gather.c */
+
+/*
+ * Who was sampled, as far as it matters: the same mappings, and the same of
+ * what the roots ask for (the rest is 0).  No padding: it is a key.
+ */
+struct prof_who {
+	uint32_t	wh_space;	/* prof_symbols_space */
+	uint32_t	wh_pid;
+	uint32_t	wh_tid;
+	uint32_t	wh_cpu;
+	uint32_t	wh_roots;	/* PROF_ROOT_* that are set here */
+	char		wh_comm[PROF_COMM_LEN];
+};
+
+#define PROF_FOLD_KERNEL	0x01	/* has kernel frames */
+#define PROF_FOLD_USER		0x02
+#define PROF_FOLD_KERNEL_CUT	0x04	/* and they end too early */
+#define PROF_FOLD_USER_CUT	0x08
+#define PROF_FOLD_KERNEL_PC	0x10	/* no frames: the pc, in fo_kleaf */
+#define PROF_FOLD_USER_PC	0x20	/* the same, in fo_uleaf */
+
+/*
+ * Samples that are one to us; what another thread met too is there twice.
+ * The key comes first, without padding.
+ */
+struct prof_fold {
+	uint64_t	fo_kleaf;
+	uint64_t	fo_uleaf;
+	uint32_t	fo_kstack;
+	uint32_t	fo_ustack;
+	uint32_t	fo_who;
+	uint32_t	fo_cell;
+	uint32_t	fo_event;
+	uint32_t	fo_bits;
+	uint64_t	fo_weight;
+	uint64_t	fo_samples;
+};
+#define PROF_FOLD_KEY	offsetof(struct prof_fold, fo_weight)
+
+/* Of an event: how its user stacks ended, and how its weights vary. */
+struct prof_ends {
+	uint64_t	en_stacks;
+	uint64_t	en_whole;
+	unsigned __int128 en_squares;	/* of weights; modulo 2^128 */
+};
+
+struct prof_gathered {
+	struct prof_fold *ga_fold;
+	size_t		 ga_nfolds;
+	struct prof_who	*ga_who;
+	size_t		 ga_nwho;
+	struct prof_ends *ga_ends;	/* by event */
+	uint64_t	 ga_first_ns;	/* 0 and 0: there is no sample */
+	uint64_t	 ga_last_ns;
+};
+
+int	prof_gather(struct prof_gathered *gathered,
+	    const struct prof_reader *reader, struct prof_symbols *symbols,
+	    const struct prof_history *history,
+	    const struct prof_profile_options *options,
+	    struct prof_err *error);
+void	prof_gathered_free(struct prof_gathered *gathered);
+
+/* ------------------------------------------------------------ label.c */
+
+/* Growing arrays: room for one more, or NULL. */
+void	*prof_grow(void **items, size_t *count, size_t *cap, size_t size);
+
+struct prof_labels {
+	struct prof_symbols *lb_symbols;
+	const struct prof_profile_options *lb_options;
+	struct prof_label *lb_label;
+	size_t		 lb_nlabels;
+	size_t		 lb_cap;
+	struct prof_dict lb_by_text;	/* kind, name, module, address */
+	struct prof_map	 lb_by_function;
+	uint32_t	*lb_of_function;
+	size_t		 lb_nfunctions;
+	size_t		 lb_cap_functions;
+	struct prof_dict lb_by_spot;
+	struct prof_frame *lb_frame;	/* of each spot */
+	size_t		 lb_nframes;
+	size_t		 lb_cap_frames;
+	uint32_t	*lb_chain;	/* labels of frames that are inlined */
+	size_t		 lb_nchain;
+	size_t		 lb_cap_chain;
+	char		**lb_text;	/* owned */
+	size_t		 lb_ntexts;
+	size_t		 lb_cap_texts;
+};
+
+/* The labels of a frame, the outermost first. */
+struct prof_frame {
+	uint32_t	fr_first;	/* in lb_chain */
+	uint32_t	fr_count;
+};
+
+int	prof_labels_init(struct prof_labels *labels,
+	    struct prof_symbols *symbols,
+	    const struct prof_profile_options *options);
+/* UINT32_MAX: no memory. */
+uint32_t prof_labels_add(struct prof_labels *labels,
+	    enum prof_label_kind kind, const char *name,
+	    const struct prof_function *function);
+/* A copy that lives as long as the labels; NULL: no memory. */
+const char *prof_labels_text(struct prof_labels *labels, const char *text);
+/* NULL: no memory.  Borrowed until the next call. */
+const struct prof_frame *prof_labels_frame(struct prof_labels *labels,
+	    uint32_t space, uint64_t pc, unsigned flags);
+/* No frame will be asked for any more; the labels stay. */
+void	prof_labels_forget(struct prof_labels *labels);
+void	prof_labels_fini(struct prof_labels *labels);
+
+/* ------------------------------------------------------------- tree.c */
+
+struct prof_tree {
+	struct prof_tree_node *tr_node;
+	size_t		 tr_nnodes;
+	size_t		 tr_cap;
+	struct prof_cell *tr_cell;
+	size_t		 tr_ncells;
+	size_t		 tr_cap_cells;
+};
+
+/*
+ * The node below a node that has this label, made when there is none; the map
+ * knows them (parent, label -> node - 1).  UINT32_MAX: no memory.
+ */
+uint32_t prof_tree_child(struct prof_tree *tree, struct prof_map *children,
+	    uint32_t parent, uint32_t label);
+int	prof_tree_build(struct prof_tree *tree, struct prof_labels *labels,
+	    const struct prof_reader *reader,
+	    const struct prof_history *history,
+	    const struct prof_gathered *gathered);
+
+/* ------------------------------------------------------------ order.c */
+
+/* Renumber nodes and labels, sum up cells; 0, or -1: no memory. */
+int	prof_order(struct prof_tree *tree, struct prof_labels *labels);
+
+/* ---------------------------------------------------------- profile.c */
+
+/* By node, made when first asked for. */
+struct prof_dense {
+	uint64_t	*dn_self;
+	uint64_t	*dn_samples;
+};
+
+struct prof_profile {
+	const struct prof_reader *pf_reader;
+	size_t		 pf_nevents;
+	struct prof_labels pf_labels;
+	struct prof_tree pf_tree;
+	struct prof_dense *pf_dense;	/* by event */
+	struct prof_quality *pf_quality; /* by event */
+	uint64_t	 pf_from_ns;
+	uint64_t	 pf_to_ns;
+};
+
+/* ---------------------------------------------------------- quality.c */
+
+/* Fill in pf_quality; 0, or -1: no memory. */
+int	prof_quality_fill(struct prof_profile *profile,
+	    const struct prof_ends *ends, bool is_reversed);
+
+#endif /* PROF_ANALYSIS_H */

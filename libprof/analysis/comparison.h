@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * What the files of a comparison share.
+ *
+ *	comparison.c		runs, values and costs come in, answers go out
+ *	comparison_names.c	which function of one build is which of another
+ *	comparison_verdict.c	changes, intervals, tests, verdicts
+ *	comparison_notes.c	what makes one doubt the runs
+ */
+#ifndef PROF_COMPARISON_H
+#define PROF_COMPARISON_H
+
+#include <stdbool.h>
+
+#include "prof_impl.h"
+#include "recording/intern.h"
+#include "statistics.h"
+
+/*
+ * Everything that is called changed without being so: 5 in 100, shared out.
+ */
+#define ALPHA_HEADLINE	0.01	/* the first metric, or the total */
+#define ALPHA_METRICS	0.01
+#define ALPHA_FUNCTIONS	0.03
+#define TESTED_SHARE	0.001	/* functions below are listed, not tested */
+#define LEAST_CHANGE	0.001	/* of the total, for a function's verdict */
+
+struct run {
+	int		 rn_side;
+	uint32_t	 rn_block;
+	bool		 rn_has_costs;
+};
+
+struct metric {
+	char		*mt_name;
+	char		*mt_unit;
+	double		*mt_value;	/* by run; NaN: it has none */
+	struct prof_change mt_change;
+};
+
+struct function {
+	char		*fn_name;
+	char		*fn_module;
+	bool		 fn_is_tested;
+	enum prof_presence fn_presence[2];
+	struct prof_change fn_change;
+};
+
+/* One entry of the matrix of functions and runs, as it came. */
+struct cost {
+	uint32_t	 cs_function;
+	uint32_t	 cs_run;
+	double		 cs_cost;
+};
+
+struct rename {
+	char		*re_old;
+	char		*re_new;
+};
+
+struct prof_comparison {
+	struct prof_err	 cp_error;
+	struct prof_comparison_options cp_options;
+	struct run	*cp_run;
+	size_t		 cp_nruns;
+	size_t		 cp_cap_runs;
+	struct metric	*cp_metric;
+	size_t		 cp_nmetrics;
+	size_t		 cp_cap_metrics;
+	struct function	*cp_function;
+	size_t		 cp_nfunctions;
+	size_t		 cp_cap_functions;
+	size_t		 cp_ntested;
+	struct prof_dict cp_by_name;
+	struct cost	*cp_cost;
+	size_t		 cp_ncosts;
+	size_t		 cp_cap_costs;
+	struct rename	*cp_rename;
+	size_t		 cp_nrenames;
+	size_t		 cp_cap_renames;
+	struct metric	 cp_total;	/* over all functions */
+	uint32_t	*cp_sorted;	/* functions, as they are shown */
+	double		*cp_replicates;	/* of the first metric; or NULL */
+	char		**cp_note;
+	size_t		 cp_nnotes;
+	size_t		 cp_cap_notes;
+};
+
+/* Room for one more in an array of the comparison; NULL: no memory. */
+void	*prof_comparison_grow(void *items, size_t *count, size_t *cap,
+	    size_t size);
+
+/* -------------------------------------------------- comparison_names.c */
+
+/* The key of a function: name and, of a library, which one.  Owned. */
+char	*prof_function_key(const char *name, const char *module);
+
+/* ------------------------------------------------ comparison_verdict.c */
+
+/*
+ * Runs in order of blocks with a value each, as the statistics want them.
+ * dw_at[i]: which of the comparison's runs stands at place i.
+ */
+struct drawing {
+	struct prof_design dw_design;
+	uint8_t		*dw_side;
+	uint32_t	*dw_block;
+	uint32_t	*dw_at;
+	size_t		 dw_nside[2];
+};
+/* Of the runs that have a value.  -1: no memory. */
+int	prof_drawing_init(struct drawing *drawing,
+	    const struct prof_comparison *comparison, const double *values);
+void	prof_drawing_fini(struct drawing *drawing);
+
+/* What it takes to be called changed, or the same. */
+struct rule {
+	double		 ru_alpha;	/* for p_holm */
+	double		 ru_same;	/* all of the interval within */
+	double		 ru_beyond;	/* all of the interval beyond */
+	double		 ru_least;	/* the estimate itself */
+	size_t		 ru_family;	/* tests that were corrected for */
+};
+void	prof_change_init(struct prof_change *change);
+/* Verdict, and the runs it would take, from interval and corrected p. */
+void	prof_change_decide(struct prof_change *change,
+	    const struct rule *rule);
+int	prof_comparison_judge_metrics(struct prof_comparison *comparison);
+
+/* ---------------------------------------------- comparison_functions.c */
+
+int	prof_comparison_judge_functions(struct prof_comparison *comparison);
+
+/* -------------------------------------------------- comparison_notes.c */
+
+int	prof_comparison_doubt(struct prof_comparison *comparison);
+
+#endif /* PROF_COMPARISON_H */

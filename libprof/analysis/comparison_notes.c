@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * What makes one doubt runs, in sentences: times that drift, lie in two
+ * heaps or far apart, a slow first run, runs far off the others, too few
+ * runs, runs that were not interleaved, functions that may have got another
+ * name.  Nothing is ever left out because of it.
+ *
+ * Called by comparison.c at the end.
+ */
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "comparison.h"
+
+#define DRIFT_P		0.01
+#define NOISY		0.05	/* of the median, by MAD */
+#define FAR_OFF		3.5	/* MADs, each taken as 0.6745 sigma */
+#define MANY_FAR_OFF	0.1	/* of the runs */
+#define MAD_SIGMA	1.4826
+#define FIRST_SLOW	0.05	/* of the median: less does not matter */
+#define ALIKE		0.25	/* cost of a function under another name */
+
+static int	add(struct prof_comparison *cp, const char *fmt, ...)
+		    PROF_PRINTF(2, 3);
+
+static const char *const side_name[2] = { "base", "new" };
+
+static int
+add(struct prof_comparison *cp, const char *fmt, ...)
+{
+	char **note = prof_comparison_grow(&cp->cp_note, &cp->cp_nnotes,
+	    &cp->cp_cap_notes, sizeof(*note));
+	va_list ap;
+	int n;
+
+	if (note == NULL)
+		return (-1);
+	va_start(ap, fmt);
+	n = vasprintf(note, fmt, ap);
+	va_end(ap);
+	if (n != -1)
+		return (0);
+	*note = NULL;
+	cp->cp_nnotes--;
+	return (-1);
+}
+
+static int
+doubt_values(struct prof_comparison *cp, const char *name, int side,
+    const double *values, size_t n)
+{
+	const char *of = side_name[side];
+	double median, mad, rho, p;
+	size_t off = 0;
+
+	if (prof_median_mad(values, n, &median, &mad) == -1 ||
+	    prof_drift(values, n, &rho, &p) == -1)
+		return (-1);
+	mad *= MAD_SIGMA;
+	for (size_t i = 0; i < n; i++)
+		off += fabs(values[i] - median) > FAR_OFF * mad;
+	if (p < DRIFT_P && add(cp, "%s, %s: it %s during the runs "
+	    "(Spearman's rho %.2f)", of, name, rho > 0 ? "rises" : "falls",
+	    rho) == -1)
+		return (-1);
+	if (prof_modes(values, n) > 1 && add(cp, "%s, %s: the runs lie in "
+	    "heaps of their own; look at them (--plot)", of, name) == -1)
+		return (-1);
+	if (n >= 3 && values[0] - median > FAR_OFF * mad &&
+	    values[0] > median * (1 + FIRST_SLOW) && add(cp, "%s, %s: the "
+	    "first run was slow; more warm-up (-w) may help", of, name) == -1)
+		return (-1);
+	if (mad > NOISY * median && add(cp, "%s, %s: noisy, the runs differ "
+	    "by %.1f %%", of, name, 100 * mad / median) == -1)
+		return (-1);
+	if (mad > 0 && n >= 5 && (double)off > MANY_FAR_OFF * (double)n)
+		return (add(cp, "%s, %s: %zu of %zu runs are far off the "
+		    "others", of, name, off, n));
+	return (0);
+}
+
+/* In the order in which they were run. */
+static int
+doubt_metric(struct prof_comparison *cp, const struct metric *metric)
+{
+	double *values = calloc(cp->cp_nruns + 1, sizeof(*values));
+	int rv = values == NULL ? -1 : 0;
+
+	for (int side = 0; side < 2 && rv == 0; side++) {
+		size_t n = 0, without = 0;
+
+		for (size_t i = 0; i < cp->cp_nruns; i++) {
+			if (cp->cp_run[i].rn_side != side)
+				continue;
+			if (isfinite(metric->mt_value[i]))
+				values[n++] = metric->mt_value[i];
+			else
+				without++;
+		}
+		rv = doubt_values(cp, metric->mt_name, side, values, n);
+		if (rv == 0 && without > 0)
+			rv = add(cp, "%s, %s: %zu runs have no number for "
+			    "it", side_name[side], metric->mt_name, without);
+	}
+	free(values);
+	return (rv);
+}
+
+static int
+doubt_order(struct prof_comparison *cp)
+{
+	size_t n[2] = { 0, 0 };
+	bool in_blocks = false;
+
+	for (size_t i = 0; i < cp->cp_nruns; i++) {
+		n[cp->cp_run[i].rn_side]++;
+		in_blocks = in_blocks || cp->cp_run[i].rn_block !=
+		    cp->cp_run[0].rn_block;
+	}
+	if ((n[0] < PROF_MIN_RUNS || n[1] < PROF_MIN_RUNS) && add(cp,
+	    "%zu and %zu runs are too few for a verdict: it takes %d a side",
+	    n[0], n[1], PROF_MIN_RUNS) == -1)
+		return (-1);
+	if (!in_blocks && n[0] > 2 && n[1] > 2)
+		return (add(cp, "the runs were not interleaved: what changed "
+		    "on the machine in between counts as a difference "
+		    "(dtprof bench interleaves)"));
+	return (0);
+}
+
+/* Gone here, new there, at the same cost: it may be a matter of names. */
+static int
+doubt_names(struct prof_comparison *cp)
+{
+	for (size_t a = 0; a < cp->cp_nfunctions; a++) {
+		const struct prof_change *gone = &cp->cp_function[a].fn_change;
+
+		if (gone->cg_verdict != PROF_VERDICT_LESS ||
+		    gone->cg_presence[1] != PROF_PRESENCE_NONE)
+			continue;
+		for (size_t b = 0; b < cp->cp_nfunctions; b++) {
+			const struct prof_change *come =
+			    &cp->cp_function[b].fn_change;
+
+			if (come->cg_verdict != PROF_VERDICT_MORE ||
+			    come->cg_presence[0] != PROF_PRESENCE_NONE ||
+			    fabs(come->cg_mean[1] - gone->cg_mean[0]) >
+			    ALIKE * gone->cg_mean[0])
+				continue;
+			if (add(cp, "%s is gone, and %s is new at the same "
+			    "cost: if it is the same, add --rename %s=%s",
+			    gone->cg_name, come->cg_name, gone->cg_name,
+			    come->cg_name) == -1)
+				return (-1);
+		}
+	}
+	return (0);
+}
+
+int
+prof_comparison_doubt(struct prof_comparison *cp)
+{
+	if (doubt_order(cp) == -1)
+		return (-1);
+	if (cp->cp_nmetrics > 0 && doubt_metric(cp, &cp->cp_metric[0]) == -1)
+		return (-1);
+	if (cp->cp_nmetrics == 0 && cp->cp_ncosts > 0 &&
+	    doubt_metric(cp, &cp->cp_total) == -1)
+		return (-1);
+	return (doubt_names(cp));
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * What the files of a difference share.
+ *
+ *	difference.c		runs come in, and become one tree
+ *	difference_tests.c	which frames differ by more than chance
+ *	difference_text.c	what is said of both sides
+ *
+ * Read by the writers of the pictures (output/flame_difference.c,
+ * output/svg_difference.c).
+ */
+#ifndef PROF_DIFFERENCE_H
+#define PROF_DIFFERENCE_H
+
+#include "analysis.h"
+
+/* What a frame's two sides are compared by. */
+enum prof_measure {
+	PROF_BY_COST,		/* weight of a run */
+	PROF_BY_SHARE,		/* share of its run's weight */
+	PROF_NMEASURES
+};
+
+enum prof_part { PROF_TOTAL, PROF_SELF, PROF_NPARTS };
+
+#define PROF_DIFFERENCE_Q	0.025	/* by each measure: 5 in 100 by both */
+#define PROF_LEAST_POINTS	0.001	/* of everything; less is no colour */
+#define PROF_NFACTS		6
+#define PROF_SENTENCE		sizeof(((struct prof_quality *)0)->pq_text)
+
+struct prof_difference_run {
+	int		 dr_side;	/* 0: base, 1: new */
+	uint32_t	 dr_block;
+	double		 dr_weight;
+	uint64_t	 dr_samples;
+	double		 dr_effective;	/* see pq_effective */
+	bool		 dr_is_bad;
+	char		 dr_quality[PROF_SENTENCE];
+};
+
+/*
+ * The union of the trees of all runs is a profile like others, whose cells
+ * of time are the runs until they have been tested, and whose events are the
+ * sides.
+ */
+struct prof_difference {
+	struct prof_err	 df_error;
+	struct prof_difference_options df_options;
+	struct prof_profile df_profile;
+	struct prof_function **df_function;	/* owned */
+	size_t		 df_nfunctions;
+	size_t		 df_cap_functions;
+	struct prof_dict df_by_key;	/* kind and name -> label */
+	struct prof_map	 df_child;	/* parent, label -> node - 1 */
+	struct { char *rn_old, *rn_new; } *df_rename;
+	size_t		 df_nrenames;
+	size_t		 df_cap_renames;
+	struct prof_difference_run *df_run;
+	size_t		 df_nruns;
+	size_t		 df_cap_runs;
+	size_t		 df_nside[2];
+	struct prof_event_info df_info;	/* strings owned */
+	uint64_t	 df_rate_hz[2];
+	uint64_t	 df_period[2];
+	char		*df_fact[2][PROF_NFACTS];	/* NULL: not known */
+	/* made by finish; by node, and q also by label */
+	bool		 df_claims;	/* there are runs enough for verdicts */
+	size_t		 df_ntested;
+	double		 df_least;	/* share below which none was */
+	double		 df_floor;	/* the smallest p that runs allow */
+	double		 df_sum[2];	/* of a run, mean */
+	double		*df_mean[2][PROF_NPARTS];	/* side; of a run */
+	double		*df_q[PROF_NMEASURES][PROF_NPARTS]; /* NaN: untested */
+	double		*df_label_q[PROF_NMEASURES][PROF_NPARTS];
+	struct prof_comparison *df_comparison;	/* of the whole */
+	char		 df_headline[PROF_SENTENCE];
+	char		**df_note;
+	size_t		 df_nnotes;
+	size_t		 df_cap_notes;
+};
+
+/* Names of the facts, as of prof_reader_info, and as people read them. */
+extern const char *const prof_facts[PROF_NFACTS][2];
+
+/* Fills in what is tested; 0, or -1: no memory. */
+int	prof_difference_test(struct prof_difference *difference);
+/* "1.20 s" or "12.0 events": a weight in a unit. */
+void	prof_difference_amount(char *text, size_t size, double value,
+	    const char *unit);
+/* Headline and notes; 0, or -1: no memory. */
+int	prof_difference_say(struct prof_difference *difference);
+
+#endif /* PROF_DIFFERENCE_H */

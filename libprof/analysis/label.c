@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Names of nodes.  A spot in the code is looked up the first time it is seen,
+ * and is then a run of labels: its function, or with inlined functions the
+ * function and what was inlined there, the outermost first.  A label is told
+ * from others by what one reads of it, so that neither the order in which
+ * things were looked up nor the numbers of the model show in a profile.
+ *
+ * Called by tree.c.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "analysis.h"
+
+#define MAX_INLINED	64	/* functions in one place */
+
+/* What makes a label what it is; the texts follow. */
+struct label_key {
+	uint64_t	lk_address;
+	uint32_t	lk_kind;
+	uint32_t	lk_flags;
+};
+
+/* What prof_symbols_find takes. */
+struct pc {
+	uint64_t	pk_pc;
+	uint32_t	pk_space;
+	unsigned	pk_flags;
+};
+
+void *
+prof_grow(void **items, size_t *count, size_t *cap, size_t size)
+{
+	size_t n = *cap == 0 ? 64 : *cap + *cap / 2;
+	void *grown;
+
+	if (*count == *cap) {
+		grown = reallocarray(*items, n, size);
+		if (grown == NULL)
+			return (NULL);
+		*items = grown;
+		*cap = n;
+	}
+	return ((char *)*items + (*count)++ * size);
+}
+
+int
+prof_labels_init(struct prof_labels *labels, struct prof_symbols *symbols,
+    const struct prof_profile_options *options)
+{
+	labels->lb_symbols = symbols;
+	labels->lb_options = options;
+	/* Number 0 is the root's. */
+	return (prof_labels_add(labels, PROF_LABEL_ALL, "all", NULL) ==
+	    PROF_INTERN_FAILED ? -1 : 0);
+}
+
+void
+prof_labels_forget(struct prof_labels *labels)
+{
+	free(labels->lb_frame);
+	free(labels->lb_chain);
+	free(labels->lb_of_function);
+	labels->lb_frame = NULL;
+	labels->lb_chain = labels->lb_of_function = NULL;
+	prof_dict_free(&labels->lb_by_text);
+	prof_dict_free(&labels->lb_by_spot);
+	prof_map_free(&labels->lb_by_function);
+}
+
+void
+prof_labels_fini(struct prof_labels *labels)
+{
+	size_t i;
+
+	prof_labels_forget(labels);
+	for (i = 0; i < labels->lb_ntexts; i++)
+		free(labels->lb_text[i]);
+	free(labels->lb_text);
+	free(labels->lb_label);
+}
+
+const char *
+prof_labels_text(struct prof_labels *labels, const char *text)
+{
+	char **slot;
+
+	slot = prof_grow((void **)&labels->lb_text, &labels->lb_ntexts,
+	    &labels->lb_cap_texts, sizeof(*slot));
+	if (slot == NULL)
+		return (NULL);
+	*slot = strdup(text);
+	return (*slot);
+}
+
+/* The number of a text, so that keys are of one size. */
+static uint32_t
+label_number(struct prof_labels *labels, enum prof_label_kind kind,
+    const char *name, const struct prof_function *function, bool *is_new)
+{
+	const char *module = function != NULL ? function->fu_module : "";
+	size_t nname = strlen(name) + 1, nmodule = strlen(module) + 1;
+	struct label_key key = { .lk_kind = kind };
+	uint32_t number;
+	char *bytes;
+
+	if (function != NULL) {
+		key.lk_address = function->fu_address;
+		key.lk_flags = (function->fu_is_inlined ? 1u : 0) |
+		    (uint32_t)function->fu_unnamed << 1;
+	}
+	bytes = malloc(sizeof(key) + nname + nmodule);
+	if (bytes == NULL)
+		return (PROF_INTERN_FAILED);
+	memcpy(bytes, &key, sizeof(key));
+	memcpy(bytes + sizeof(key), name, nname);
+	memcpy(bytes + sizeof(key) + nname, module, nmodule);
+	number = prof_dict_find(&labels->lb_by_text, bytes,
+	    sizeof(key) + nname + nmodule, is_new);
+	free(bytes);
+	return (number);
+}
+
+uint32_t
+prof_labels_add(struct prof_labels *labels, enum prof_label_kind kind,
+    const char *name, const struct prof_function *function)
+{
+	struct prof_label *label;
+	bool is_new;
+	uint32_t n;
+
+	n = label_number(labels, kind, name, function, &is_new);
+	if (n == PROF_INTERN_FAILED || !is_new)
+		return (n);
+	/* A function's name lives as long as the symbols do. */
+	if (function == NULL || name != function->fu_name)
+		name = prof_labels_text(labels, name);
+	label = name == NULL ? NULL : prof_grow((void **)&labels->lb_label,
+	    &labels->lb_nlabels, &labels->lb_cap, sizeof(*label));
+	if (label == NULL)
+		return (PROF_INTERN_FAILED);
+	memset(label, 0, sizeof(*label));
+	label->lb_kind = kind;
+	label->lb_name = name;
+	label->lb_module = function != NULL ? function->fu_module : "";
+	label->lb_function = function;
+	return (n);
+}
+
+/* ------------------------------------------------------------ frames */
+
+static uint32_t
+label_of_function(struct prof_labels *labels, uint32_t function)
+{
+	const struct prof_function *fu =
+	    prof_symbols_function(labels->lb_symbols, function);
+	uint32_t n, *label;
+	bool is_new;
+
+	n = prof_map_get(&labels->lb_by_function, function, &is_new);
+	if (n == PROF_INTERN_FAILED)
+		return (n);
+	if (is_new) {
+		label = prof_grow((void **)&labels->lb_of_function,
+		    &labels->lb_nfunctions, &labels->lb_cap_functions,
+		    sizeof(*label));
+		if (label == NULL)
+			return (PROF_INTERN_FAILED);
+		*label = prof_labels_add(labels, PROF_LABEL_FUNCTION,
+		    fu->fu_name, fu);
+	}
+	return (labels->lb_of_function[n]);
+}
+
+static int
+chain_add(struct prof_labels *labels, struct prof_frame *frame,
+    uint32_t label)
+{
+	uint32_t *slot;
+
+	if (label == PROF_INTERN_FAILED)
+		return (-1);
+	slot = prof_grow((void **)&labels->lb_chain, &labels->lb_nchain,
+	    &labels->lb_cap_chain, sizeof(*slot));
+	if (slot == NULL)
+		return (-1);
+	*slot = label;
+	frame->fr_count++;
+	return (0);
+}
+
+/*
+ * "file:number", of the function that the symbol table names; is_inlined: it
+ * is a line of what was inlined there.
+ */
+static uint32_t
+label_of_line(struct prof_labels *labels, uint32_t function,
+    const struct prof_line *line, bool is_inlined)
+{
+	uint32_t label;
+	char *name;
+
+	if (line->ln_file == NULL)
+		return (label_of_function(labels, function));
+	if (asprintf(&name, "%s:%u", line->ln_file, line->ln_number) == -1)
+		return (PROF_INTERN_FAILED);
+	label = prof_labels_add(labels, PROF_LABEL_LINE, name,
+	    prof_symbols_function(labels->lb_symbols, function));
+	free(name);
+	if (is_inlined && label != PROF_INTERN_FAILED)
+		labels->lb_label[label].lb_inner = prof_symbols_function(
+		    labels->lb_symbols, prof_symbols_inlined(
+		    labels->lb_symbols, function, line->ln_function));
+	return (label);
+}
+
+/* "function+0x12"; an address without a file behind it is the pc. */
+static uint32_t
+label_of_place(struct prof_labels *labels, uint32_t function,
+    const struct pc *key)
+{
+	const struct prof_function *fu =
+	    prof_symbols_function(labels->lb_symbols, function);
+	const size_t before = labels->lb_nlabels;
+	uint64_t address = key->pk_pc -
+	    ((key->pk_flags & PROF_PC_RETURN) != 0 && key->pk_pc > 0);
+	struct prof_label *label;
+	const char *module;
+	uint32_t n;
+	char *name;
+
+	(void)prof_symbols_place(labels->lb_symbols, key->pk_space,
+	    key->pk_pc, key->pk_flags, &module, &address);
+	if (asprintf(&name, "%s+0x%llx", fu->fu_name,
+	    (unsigned long long)(address - fu->fu_address)) == -1)
+		return (PROF_INTERN_FAILED);
+	n = prof_labels_add(labels, PROF_LABEL_PLACE, name, fu);
+	free(name);
+	if (labels->lb_nlabels == before)
+		return (n);
+	label = &labels->lb_label[n];
+	label->lb_address = address;
+	label->lb_pc = key->pk_pc;
+	label->lb_space = key->pk_space;
+	label->lb_flags = key->pk_flags;
+	return (n);
+}
+
+/* The function or its line, then what was inlined into it there. */
+static int
+frame_resolve(struct prof_labels *labels, const struct pc *key,
+    struct prof_frame *frame)
+{
+	const struct prof_profile_options *options = labels->lb_options;
+	struct prof_symbols *symbols = labels->lb_symbols;
+	struct prof_line lines[MAX_INLINED];
+	uint32_t function, label;
+	size_t n = 0, i;
+
+	function = prof_symbols_find(symbols, key->pk_space, key->pk_pc,
+	    key->pk_flags);
+	if (options->pl_places)
+		return (chain_add(labels, frame, label_of_place(labels,
+		    function, key)));
+	if (options->pl_inlines || options->pl_lines)
+		n = prof_symbols_lines(symbols, key->pk_space, key->pk_pc,
+		    key->pk_flags, lines, MAX_INLINED);
+	if (n == 0)
+		return (chain_add(labels, frame,
+		    label_of_function(labels, function)));
+	for (i = n; i-- > 0; ) {
+		if (options->pl_lines)
+			label = label_of_line(labels, function, &lines[i],
+			    i < n - 1);
+		else if (i == n - 1)	/* the function itself */
+			label = label_of_function(labels, function);
+		else
+			label = label_of_function(labels,
+			    prof_symbols_inlined(symbols, function,
+			    lines[i].ln_function));
+		if (chain_add(labels, frame, label) == -1)
+			return (-1);
+	}
+	return (0);
+}
+
+const struct prof_frame *
+prof_labels_frame(struct prof_labels *labels, uint32_t space, uint64_t pc,
+    unsigned flags)
+{
+	const struct pc key = { pc, space, flags };
+	struct prof_frame frame = { (uint32_t)labels->lb_nchain, 0 }, *slot;
+	struct prof_spot spot = { pc, space, flags };
+	bool is_new;
+	uint32_t n;
+
+	/* The name of a place without a file is its pc. */
+	if (!labels->lb_options->pl_places)
+		prof_symbols_spot(labels->lb_symbols, space, pc, flags,
+		    &spot);
+	n = prof_dict_find(&labels->lb_by_spot, &spot, sizeof(spot), &is_new);
+	if (n == PROF_INTERN_FAILED)
+		return (NULL);
+	if (!is_new)
+		return (&labels->lb_frame[n]);
+	if (frame_resolve(labels, &key, &frame) == -1)
+		return (NULL);
+	slot = prof_grow((void **)&labels->lb_frame, &labels->lb_nframes,
+	    &labels->lb_cap_frames, sizeof(*slot));
+	if (slot == NULL)
+		return (NULL);
+	*slot = frame;
+	return (slot);
+}

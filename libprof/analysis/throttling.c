@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * What the kernel kept from us, by what a recording says: how long it stopped
+ * events because they came too fast, and which part of an event's own count
+ * no firing stands for.  Called by quality.c for every report, and by those
+ * who show the figures themselves.
+ */
+#include <stdlib.h>
+
+#include "analysis.h"
+
+/* An event that stands still on a CPU, or did. */
+struct still {
+	uint32_t	 st_event;
+	uint64_t	 st_since_ns;	/* 0: it runs */
+};
+
+struct throttling {
+	struct prof_throttled *th_event;
+	size_t		 th_nevents;
+	uint64_t	 th_start_ns;	/* of the recording */
+	uint64_t	 th_end_ns;
+	struct prof_map	 th_by_cpu;	/* event and CPU -> number */
+	struct still	*th_still;
+	size_t		 th_n;
+	size_t		 th_cap;
+};
+
+static int
+throttling_add(struct throttling *throttling,
+    const struct prof_record *record)
+{
+	uint64_t key = (uint64_t)record->pr_event << 32 | record->pr_cpu;
+	struct still *still;
+	bool is_new;
+	uint32_t n;
+
+	if (record->pr_event >= throttling->th_nevents)
+		return (0);
+	n = prof_map_get(&throttling->th_by_cpu, key, &is_new);
+	if (n == PROF_INTERN_FAILED)
+		return (-1);
+	if (is_new) {
+		still = prof_grow((void **)&throttling->th_still,
+		    &throttling->th_n, &throttling->th_cap, sizeof(*still));
+		if (still == NULL)
+			return (-1);
+		still->st_event = record->pr_event;
+		still->st_since_ns = 0;
+	}
+	still = &throttling->th_still[n];
+	if (still->st_since_ns != 0)
+		throttling->th_event[still->st_event].to_ns +=
+		    record->pr_time_ns - still->st_since_ns;
+	still->st_since_ns = 0;
+	if (record->pr_type == PROF_R_THROTTLE) {
+		throttling->th_event[still->st_event].to_times++;
+		still->st_since_ns = record->pr_time_ns;
+	}
+	return (0);
+}
+
+static int
+throttling_collect(struct throttling *throttling,
+    const struct prof_reader *reader)
+{
+	size_t n = prof_reader_nlives(reader), i;
+	struct prof_record record;
+	struct still *still;
+
+	for (i = 0; i < n; i++) {
+		prof_reader_life(reader, i, &record);
+		if (record.pr_type == PROF_R_START)
+			throttling->th_start_ns = record.pr_time_ns;
+		/* Lives are in order of time, so the last is the end. */
+		throttling->th_end_ns = record.pr_time_ns;
+		if ((record.pr_type == PROF_R_THROTTLE ||
+		    record.pr_type == PROF_R_UNTHROTTLE) &&
+		    throttling_add(throttling, &record) == -1)
+			return (-1);
+	}
+	for (i = 0; i < throttling->th_n; i++) {
+		still = &throttling->th_still[i];
+		if (still->st_since_ns != 0)
+			throttling->th_event[still->st_event].to_ns +=
+			    throttling->th_end_ns - still->st_since_ns;
+	}
+	return (0);
+}
+
+int
+prof_reader_throttled(const struct prof_reader *reader,
+    struct prof_throttled *by_event, uint64_t *span_ns)
+{
+	struct throttling throttling = {
+		.th_event = by_event,
+		.th_nevents = prof_reader_nevents(reader),
+	};
+	int rv;
+
+	memset(by_event, 0, throttling.th_nevents * sizeof(*by_event));
+	rv = throttling_collect(&throttling, reader);
+	*span_ns = throttling.th_end_ns - throttling.th_start_ns;
+	free(throttling.th_still);
+	prof_map_free(&throttling.th_by_cpu);
+	return (rv);
+}
+
+uint64_t
+prof_accounting_hidden(const struct prof_event_info *info,
+    const struct prof_accounting *pa)
+{
+	double rest = (double)pa->pa_unaccounted -
+	    (double)pa->pa_late * (double)info->pi_period;
+
+	/* Below: the count stood still while the event was throttled. */
+	return (!pa->pa_has_count || info->pi_period == 0 ||
+	    rest <= (double)pa->pa_bound ? 0 : (uint64_t)rest);
+}

@@ -1,0 +1,443 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Folds to a tree of functions.  A stack is a path in the reader's tree of
+ * pcs; the node of ours that stands for a node of the reader's, in a space
+ * and below a base, is found once:
+ *
+ *	reader's tree (pcs)		base: root, comm, pid, ... or CUT
+ *	main+4 <- f+9 <- g+2		base -> main -> f -> g
+ *	       <- f+c			            (the same f)
+ *
+ * so a fold costs a look-up or two, however deep its stack is.  Folds are
+ * taken space by space: no place is met again once its space is done, so the
+ * table of places stays small, and in the processor's caches.  Reversed, the
+ * innermost function comes first and nothing can be shared; then each fold is
+ * walked.
+ *
+ * Called by profile.c; numbers of nodes are not final, order.c orders them.
+ */
+#include <stdlib.h>
+
+#include "analysis.h"
+
+#define NONE	UINT32_MAX	/* no memory */
+
+/* Which node of ours a node of the reader's is, in the space at hand. */
+struct place_key {
+	uint32_t	pk_base;
+	uint32_t	pk_node;
+	uint32_t	pk_flags;
+};
+
+struct builder {
+	struct prof_tree *bu_tree;
+	struct prof_labels *bu_labels;
+	const struct prof_reader *bu_reader;
+	const struct prof_history *bu_history;
+	struct prof_map	 bu_child;	/* parent, label -> node - 1 */
+	struct prof_dict bu_by_place;
+	uint32_t	*bu_place;	/* node; NONE: not walked yet */
+	size_t		 bu_nplaces;
+	size_t		 bu_cap_places;
+	uint32_t	*bu_path;	/* of places, the innermost first */
+	size_t		 bu_npath;
+	size_t		 bu_cap_path;
+	uint32_t	*bu_last;	/* cell of a node; NONE */
+	size_t		 bu_nlast;
+	size_t		 bu_cap_last;
+};
+
+/* A stack in the reader's tree, as a fold has it. */
+struct walk {
+	uint32_t	wa_space;
+	unsigned	wa_flags;	/* PROF_PC_KERNEL or 0 */
+	bool		wa_there;
+	bool		wa_cut;
+	uint64_t	wa_leaf;
+	uint32_t	wa_node;	/* of its callers, 0: none */
+};
+
+uint32_t
+prof_tree_child(struct prof_tree *tree, struct prof_map *children,
+    uint32_t parent, uint32_t label)
+{
+	struct prof_tree_node *node;
+	bool is_new;
+	uint32_t n;
+
+	if (parent == NONE || label == PROF_INTERN_FAILED)
+		return (NONE);
+	n = prof_map_get(children, (uint64_t)parent << 32 | label, &is_new);
+	if (n == PROF_INTERN_FAILED)
+		return (NONE);
+	if (!is_new)
+		return (n + 1);
+	node = prof_grow((void **)&tree->tr_node, &tree->tr_nnodes,
+	    &tree->tr_cap, sizeof(*node));
+	if (node == NULL)
+		return (NONE);
+	node->pt_parent = parent;
+	node->pt_label = label;
+	return (n + 1);
+}
+
+static uint32_t
+child_of(struct builder *builder, uint32_t parent, uint32_t label)
+{
+	return (prof_tree_child(builder->bu_tree, &builder->bu_child, parent,
+	    label));
+}
+
+static uint32_t
+named_child(struct builder *builder, uint32_t parent,
+    enum prof_label_kind kind, const char *name)
+{
+	return (child_of(builder, parent, prof_labels_add(
+	    builder->bu_labels, kind, name, NULL)));
+}
+
+static uint32_t
+cut_child(struct builder *builder, uint32_t parent)
+{
+	return (named_child(builder, parent, PROF_LABEL_CUT,
+	    "[callers not known]"));
+}
+
+/* ------------------------------------------------------------ roots */
+
+static uint32_t
+root_of(struct builder *builder, const struct prof_who *who)
+{
+	char text[PROF_COMM_LEN + 32];
+	uint32_t node = 0;
+
+	if (who->wh_roots & PROF_ROOT_COMM)
+		node = named_child(builder, node, PROF_LABEL_COMM,
+		    who->wh_comm[0] != '\0' ? who->wh_comm : "[no name]");
+	if (who->wh_roots & PROF_ROOT_PID) {
+		(void)snprintf(text, sizeof(text), "%u %.15s", who->wh_pid,
+		    prof_history_last_comm(builder->bu_history, who->wh_pid));
+		node = named_child(builder, node, PROF_LABEL_PID, text);
+	}
+	if (who->wh_roots & PROF_ROOT_TID) {
+		(void)snprintf(text, sizeof(text), "%u %.15s", who->wh_tid,
+		    prof_history_last_comm(builder->bu_history, who->wh_tid));
+		node = named_child(builder, node, PROF_LABEL_TID, text);
+	}
+	if (who->wh_roots & PROF_ROOT_CPU) {
+		(void)snprintf(text, sizeof(text), "cpu %u", who->wh_cpu);
+		node = named_child(builder, node, PROF_LABEL_CPU, text);
+	}
+	return (node);
+}
+
+/* ---------------------------------------------- outermost at the root */
+
+/* All labels of a pc, one below the other. */
+static uint32_t
+frame_child(struct builder *builder, uint32_t parent, uint32_t space,
+    uint64_t pc, unsigned flags)
+{
+	const struct prof_frame *frame;
+	uint32_t i;
+
+	frame = prof_labels_frame(builder->bu_labels, space, pc, flags);
+	if (frame == NULL)
+		return (NONE);
+	for (i = 0; i < frame->fr_count; i++)
+		parent = child_of(builder, parent,
+		    builder->bu_labels->lb_chain[frame->fr_first + i]);
+	return (parent);
+}
+
+/* Its number among the places; a new one is NONE. */
+static uint32_t
+place_of(struct builder *builder, const struct place_key *key)
+{
+	uint32_t n, *place;
+	bool is_new;
+
+	n = prof_dict_find(&builder->bu_by_place, key, sizeof(*key), &is_new);
+	if (n == PROF_INTERN_FAILED || !is_new)
+		return (n);
+	place = prof_grow((void **)&builder->bu_place, &builder->bu_nplaces,
+	    &builder->bu_cap_places, sizeof(*place));
+	if (place == NULL)
+		return (PROF_INTERN_FAILED);
+	*place = NONE;
+	return (n);
+}
+
+/* What was walked before is found; the rest is walked from there inwards. */
+static uint32_t
+callers_of(struct builder *builder, uint32_t base, const struct walk *walk)
+{
+	struct place_key key = { base, walk->wa_node, walk->wa_flags };
+	uint32_t place, node = base, *path;
+	uint64_t pc;
+
+	builder->bu_npath = 0;
+	while (key.pk_node != 0) {
+		place = place_of(builder, &key);
+		if (place == PROF_INTERN_FAILED)
+			return (NONE);
+		if (builder->bu_place[place] != NONE) {
+			node = builder->bu_place[place];
+			break;
+		}
+		path = prof_grow((void **)&builder->bu_path,
+		    &builder->bu_npath, &builder->bu_cap_path,
+		    2 * sizeof(*path));
+		if (path == NULL)
+			return (NONE);
+		path[0] = place;
+		path[1] = key.pk_node;
+		key.pk_node = prof_stack_caller(builder->bu_reader,
+		    key.pk_node, &pc);
+	}
+	while (builder->bu_npath > 0 && node != NONE) {
+		path = builder->bu_path + 2 * --builder->bu_npath;
+		(void)prof_stack_caller(builder->bu_reader, path[1], &pc);
+		node = frame_child(builder, node, walk->wa_space, pc,
+		    walk->wa_flags | PROF_PC_RETURN);
+		builder->bu_place[path[0]] = node;
+	}
+	return (node);
+}
+
+static uint32_t
+walk_inwards(struct builder *builder, uint32_t node, const struct walk *walk)
+{
+	if (node == NONE || (!walk->wa_there && !walk->wa_cut))
+		return (node);
+	if (walk->wa_cut)
+		node = cut_child(builder, node);
+	if (!walk->wa_there)
+		return (node);
+	node = callers_of(builder, node, walk);
+	return (frame_child(builder, node, walk->wa_space, walk->wa_leaf,
+	    walk->wa_flags));
+}
+
+/* ---------------------------------------------- innermost at the root */
+
+static uint32_t
+frame_child_reversed(struct builder *builder, uint32_t parent,
+    uint32_t space, uint64_t pc, unsigned flags)
+{
+	const struct prof_frame *frame;
+	uint32_t i;
+
+	frame = prof_labels_frame(builder->bu_labels, space, pc, flags);
+	if (frame == NULL)
+		return (NONE);
+	for (i = frame->fr_count; i-- > 0; )
+		parent = child_of(builder, parent,
+		    builder->bu_labels->lb_chain[frame->fr_first + i]);
+	return (parent);
+}
+
+static uint32_t
+walk_outwards(struct builder *builder, uint32_t node,
+    const struct walk *walk)
+{
+	uint32_t at = walk->wa_node;
+	uint64_t pc;
+
+	if (walk->wa_there)
+		node = frame_child_reversed(builder, node, walk->wa_space,
+		    walk->wa_leaf, walk->wa_flags);
+	while (walk->wa_there && at != 0 && node != NONE) {
+		at = prof_stack_caller(builder->bu_reader, at, &pc);
+		node = frame_child_reversed(builder, node, walk->wa_space, pc,
+		    walk->wa_flags | PROF_PC_RETURN);
+	}
+	return (walk->wa_cut ? cut_child(builder, node) : node);
+}
+
+/* ------------------------------------------------------------ folds */
+
+static void
+walks_of(struct builder *builder, const struct prof_fold *fold,
+    uint32_t space, struct walk *kernel, struct walk *user)
+{
+	uint32_t bits = fold->fo_bits;
+
+	*kernel = (struct walk){
+		.wa_space = space,
+		.wa_flags = PROF_PC_KERNEL,
+		.wa_there = bits & (PROF_FOLD_KERNEL | PROF_FOLD_KERNEL_PC),
+		.wa_cut = bits & PROF_FOLD_KERNEL_CUT,
+		.wa_leaf = fold->fo_kleaf,
+	};
+	*user = (struct walk){
+		.wa_space = space,
+		.wa_there = bits & (PROF_FOLD_USER | PROF_FOLD_USER_PC),
+		.wa_cut = bits & PROF_FOLD_USER_CUT,
+		.wa_leaf = fold->fo_uleaf,
+	};
+	if (fold->fo_kstack != 0)
+		kernel->wa_node = prof_stack_node(builder->bu_reader,
+		    fold->fo_kstack);
+	if (fold->fo_ustack != 0)
+		user->wa_node = prof_stack_node(builder->bu_reader,
+		    fold->fo_ustack);
+	/* A damaged chunk took the callers away. */
+	kernel->wa_cut |= fold->fo_kstack != 0 && kernel->wa_node == 0;
+	user->wa_cut |= fold->fo_ustack != 0 && user->wa_node == 0;
+}
+
+static uint32_t
+node_of(struct builder *builder, const struct prof_fold *fold, uint32_t base,
+    uint32_t space)
+{
+	struct walk kernel, user;
+	uint32_t node;
+
+	walks_of(builder, fold, space, &kernel, &user);
+	if (builder->bu_labels->lb_options->pl_reverse) {
+		node = walk_outwards(builder, base, &kernel);
+		node = walk_outwards(builder, node, &user);
+	} else {
+		node = walk_inwards(builder, base, &user);
+		node = walk_inwards(builder, node, &kernel);
+	}
+	if (node == base)	/* not even a pc */
+		node = named_child(builder, base, PROF_LABEL_CUT,
+		    "[no stack recorded]");
+	return (node);
+}
+
+/* The same node again, at the same time: that is one cell. */
+static int
+cell_add(struct builder *builder, const struct prof_fold *fold, uint32_t node)
+{
+	struct prof_tree *tree = builder->bu_tree;
+	struct prof_cell *cell;
+	uint32_t *last;
+
+	while (builder->bu_nlast <= node) {
+		last = prof_grow((void **)&builder->bu_last,
+		    &builder->bu_nlast, &builder->bu_cap_last, sizeof(*last));
+		if (last == NULL)
+			return (-1);
+		*last = NONE;
+	}
+	last = &builder->bu_last[node];
+	if (*last != NONE && tree->tr_cell[*last].pc_cell == fold->fo_cell &&
+	    tree->tr_cell[*last].pc_event == fold->fo_event) {
+		tree->tr_cell[*last].pc_samples += fold->fo_samples;
+		tree->tr_cell[*last].pc_weight += fold->fo_weight;
+		return (0);
+	}
+	*last = (uint32_t)tree->tr_ncells;
+	cell = prof_grow((void **)&tree->tr_cell, &tree->tr_ncells,
+	    &tree->tr_cap_cells, sizeof(*cell));
+	if (cell == NULL)
+		return (-1);
+	cell->pc_cell = fold->fo_cell;
+	cell->pc_node = node;
+	cell->pc_event = fold->fo_event;
+	cell->pc_samples = fold->fo_samples;
+	cell->pc_weight = fold->fo_weight;
+	return (0);
+}
+
+/* The order in which folds are taken: by space; NULL: no memory. */
+static uint32_t *
+by_space(const struct prof_gathered *gathered)
+{
+	const struct prof_fold *fold = gathered->ga_fold;
+	const struct prof_who *who = gathered->ga_who;
+	uint32_t *order = NULL, *from, nspaces = 0;
+	size_t i;
+
+	for (i = 0; i < gathered->ga_nwho; i++)
+		if (who[i].wh_space >= nspaces)
+			nspaces = who[i].wh_space + 1;
+	from = calloc((size_t)nspaces + 1, sizeof(*from));
+	if (from != NULL)
+		order = calloc(gathered->ga_nfolds + 1, sizeof(*order));
+	for (i = 0; order != NULL && i < gathered->ga_nfolds; i++)
+		from[who[fold[i].fo_who].wh_space + 1]++;
+	for (i = 0; order != NULL && i < nspaces; i++)
+		from[i + 1] += from[i];
+	for (i = 0; order != NULL && i < gathered->ga_nfolds; i++)
+		order[from[who[fold[i].fo_who].wh_space]++] = (uint32_t)i;
+	free(from);
+	return (order);
+}
+
+static int
+build(struct builder *builder, const struct prof_gathered *gathered,
+    const uint32_t *order, const uint32_t *bases)
+{
+	uint32_t node, space = 0, of;
+	const struct prof_fold *fold;
+	size_t i;
+
+	for (i = 0; i < gathered->ga_nfolds; i++) {
+		fold = &gathered->ga_fold[order[i]];
+		of = gathered->ga_who[fold->fo_who].wh_space;
+		if (of != space) {
+			prof_dict_clear(&builder->bu_by_place);
+			builder->bu_nplaces = 0;
+		}
+		space = of;
+		node = node_of(builder, fold, bases[fold->fo_who], space);
+		if (node == NONE || cell_add(builder, fold, node) == -1)
+			return (-1);
+	}
+	return (0);
+}
+
+/* The root, and the nodes below it of everybody who was sampled. */
+static int
+build_bases(struct builder *builder, const struct prof_gathered *gathered,
+    uint32_t *bases)
+{
+	struct prof_tree *tree = builder->bu_tree;
+	struct prof_tree_node *root;
+	size_t i;
+
+	root = prof_grow((void **)&tree->tr_node, &tree->tr_nnodes,
+	    &tree->tr_cap, sizeof(*root));
+	if (root == NULL)
+		return (-1);
+	memset(root, 0, sizeof(*root));
+	for (i = 0; i < gathered->ga_nwho; i++) {
+		bases[i] = root_of(builder, &gathered->ga_who[i]);
+		if (bases[i] == NONE)
+			return (-1);
+	}
+	return (0);
+}
+
+int
+prof_tree_build(struct prof_tree *tree, struct prof_labels *labels,
+    const struct prof_reader *reader, const struct prof_history *history,
+    const struct prof_gathered *gathered)
+{
+	struct builder builder = {
+		.bu_tree = tree,
+		.bu_labels = labels,
+		.bu_reader = reader,
+		.bu_history = history,
+	};
+	uint32_t *bases, *order;
+	int rv = -1;
+
+	bases = calloc(gathered->ga_nwho + 1, sizeof(*bases));
+	order = by_space(gathered);
+	if (bases != NULL && order != NULL &&
+	    build_bases(&builder, gathered, bases) == 0)
+		rv = build(&builder, gathered, order, bases);
+	free(bases);
+	free(order);
+	free(builder.bu_last);
+	free(builder.bu_place);
+	free(builder.bu_path);
+	prof_map_free(&builder.bu_child);
+	prof_dict_free(&builder.bu_by_place);
+	return (rv);
+}

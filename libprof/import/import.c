@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Other tools' files made into recordings: the public calls, and what the
+ * readers of the formats have in common.  A file is read whole, or mapped;
+ * what comes out goes through the same writer as a session's records, so
+ * everything that reads recordings reads these.
+ */
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "import.h"
+
+#define MAX_NOTES	64
+
+/* -------------------------------------------------- what readers call */
+
+int
+prof_import_say(struct prof_import *import, const char *fmt, ...)
+{
+	va_list ap;
+	int n;
+
+	if (import->im_nnotes == MAX_NOTES)
+		return (0);
+	if (import->im_notes == NULL)
+		import->im_notes = calloc(MAX_NOTES,
+		    sizeof(*import->im_notes));
+	if (import->im_notes == NULL)
+		return (prof_fail_nomem(&import->im_error));
+	va_start(ap, fmt);
+	n = vasprintf(&import->im_notes[import->im_nnotes], fmt, ap);
+	va_end(ap);
+	if (n == -1)
+		return (prof_fail_nomem(&import->im_error));
+	import->im_nnotes++;
+	return (0);
+}
+
+int
+prof_import_info(struct prof_import *import, const char *key,
+    const char *value)
+{
+	return (import->im_sink.sk_info(import->im_sink.sk_arg, key,
+	    value));
+}
+
+int
+prof_import_event(struct prof_import *import,
+    const struct prof_event_info *info)
+{
+	return (import->im_sink.sk_event(import->im_sink.sk_arg, info));
+}
+
+int
+prof_import_add(struct prof_import *import, const struct prof_record *record)
+{
+	import->im_samples += record->pr_type == PROF_R_SAMPLE;
+	return (import->im_sink.sk_add(import->im_sink.sk_arg, record));
+}
+
+int
+prof_import_repeat(struct prof_import *import, struct prof_record *record,
+    uint64_t n, struct prof_accounting *sum, uint64_t *time_ns)
+{
+	sum->pa_fired += n;
+	sum->pa_weight += n * record->pr_weight;
+	sum->pa_ustack[record->pr_ustatus] += n;
+	for (; n > 0; n--) {
+		record->pr_time_ns = ++*time_ns;
+		if (prof_import_add(import, record) == -1)
+			return (-1);
+	}
+	return (0);
+}
+
+int
+prof_import_symbols(struct prof_import *import, const void *body,
+    size_t len)
+{
+	return (import->im_sink.sk_symbols(import->im_sink.sk_arg, body,
+	    len));
+}
+
+int
+prof_import_accounting(struct prof_import *import,
+    const struct prof_accounting *accounting, size_t n)
+{
+	char key[32];
+	size_t i;
+
+	for (i = 0; i < import->im_nnotes; i++) {
+		(void)snprintf(key, sizeof(key), "note.%zu", i);
+		if (prof_import_info(import, key, import->im_notes[i]) == -1)
+			return (-1);
+	}
+	return (import->im_sink.sk_accounting(import->im_sink.sk_arg,
+	    accounting, n));
+}
+
+/* -------------------------------------------------------- the writer */
+
+static int
+write_info(void *arg, const char *key, const char *value)
+{
+	return (prof_writer_info(arg, key, value));
+}
+
+static int
+write_event(void *arg, const struct prof_event_info *info)
+{
+	return (prof_writer_event(arg, info));
+}
+
+static int
+write_record(void *arg, const struct prof_record *record)
+{
+	return (prof_writer_add(arg, record));
+}
+
+static int
+write_symbols(void *arg, const void *body, size_t len)
+{
+	return (prof_writer_symbols(arg, body, len));
+}
+
+static int
+write_accounting(void *arg, const struct prof_accounting *accounting,
+    size_t n)
+{
+	return (prof_writer_accounting(arg, -1, accounting, n));
+}
+
+/* ----------------------------------------------------------- reading */
+
+/* A pipe, or what cannot be mapped. */
+static int
+read_all(struct prof_import *import, int fd, const char *path)
+{
+	struct prof_buf buf = { 0 };
+	uint8_t *at;
+	ssize_t n;
+
+	do {
+		at = prof_buf_room(&buf, 1 << 20);
+		if (at == NULL) {
+			prof_buf_free(&buf);
+			return (prof_fail_nomem(&import->im_error));
+		}
+		n = read(fd, at, 1 << 20);
+		if (n > 0)
+			buf.bf_len += (size_t)n;
+	} while (n > 0 || (n == -1 && errno == EINTR));
+	import->im_copy = buf.bf_data;
+	import->im_bytes = buf.bf_data;
+	import->im_length = buf.bf_len;
+	return (n == -1 ? prof_fail(&import->im_error, PROF_E_IO, "%s: %s",
+	    path, strerror(errno)) : 0);
+}
+
+static int
+load(struct prof_import *import, const char *path)
+{
+	const bool is_stdin = strcmp(path, "-") == 0;
+	struct stat st;
+	int fd, rv = 0;
+
+	fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+	if (fd == -1 || fstat(fd, &st) == -1)
+		return (prof_fail(&import->im_error, PROF_E_IO, "%s: %s",
+		    path, strerror(errno)));
+	if (S_ISDIR(st.st_mode)) {
+		prof_fail(&import->im_error, PROF_E_FORMAT,
+		    "%s: is a directory", path);
+		rv = prof_cure(&import->im_error, "a recording by perf record "
+		    "--threads is one: record it without --threads");
+	} else if (S_ISREG(st.st_mode) && st.st_size > 0 && !is_stdin) {
+		import->im_map = mmap(NULL, (size_t)st.st_size, PROT_READ,
+		    MAP_PRIVATE, fd, 0);
+		if (import->im_map == MAP_FAILED)
+			import->im_map = NULL;
+		import->im_bytes = import->im_map;
+		import->im_length = (size_t)st.st_size;
+	}
+	if (rv == 0 && import->im_map == NULL)
+		rv = read_all(import, fd, path);
+	if (!is_stdin)
+		(void)close(fd);
+	return (rv);
+}
+
+static void
+unload(struct prof_import *import)
+{
+	if (import->im_map != NULL)
+		(void)munmap(import->im_map, import->im_length);
+	free(import->im_copy);
+	import->im_map = import->im_copy = NULL;
+	import->im_bytes = NULL;
+}
+
+/* ------------------------------------------------------- public calls */
+
+/* The writer's own failure says more than that adding failed. */
+static int
+convert(struct prof_import *import, const struct prof_import_options *options)
+{
+	struct prof_writer *writer;
+	int rv;
+
+	writer = prof_writer_open(options->im_output, &import->im_error);
+	if (writer == NULL)
+		return (-1);
+	import->im_sink = (struct prof_sink){ write_info, write_event,
+	    write_record, write_symbols, write_accounting, writer };
+	if (prof_import_is_perf(import->im_bytes, import->im_length))
+		rv = prof_import_perf(import);
+	else if (prof_import_is_pprof(import->im_bytes, import->im_length))
+		rv = prof_import_pprof(import);
+	else
+		rv = prof_import_folded(import);
+	if (rv == 0)
+		return (prof_writer_close(writer, &import->im_error));
+	if (import->im_error.pe_code == PROF_OK)
+		import->im_error = *prof_writer_error(writer);
+	prof_writer_discard(writer);
+	return (-1);
+}
+
+struct prof_import *
+prof_import_new(const struct prof_import_options *given,
+    struct prof_err *error)
+{
+	struct prof_import *import = calloc(1, sizeof(*import));
+	struct prof_import_options options = { 0 };
+	int rv;
+
+	if (import == NULL) {
+		prof_fail_nomem(error);
+		return (NULL);
+	}
+	memcpy(&options, given, given->im_size < sizeof(options) ?
+	    given->im_size : sizeof(options));
+	rv = load(import, options.im_input);
+	if (rv == 0)
+		rv = convert(import, &options);
+	unload(import);
+	if (rv == 0)
+		return (import);
+	if (error != NULL)
+		*error = import->im_error;
+	prof_import_free(import);
+	return (NULL);
+}
+
+uint64_t
+prof_import_samples(const struct prof_import *import)
+{
+	return (import->im_samples);
+}
+
+const char *
+prof_import_note(const struct prof_import *import, size_t n)
+{
+	return (n < import->im_nnotes ? import->im_notes[n] : NULL);
+}
+
+void
+prof_import_free(struct prof_import *import)
+{
+	if (import == NULL)
+		return;
+	while (import->im_nnotes > 0)
+		free(import->im_notes[--import->im_nnotes]);
+	free(import->im_notes);
+	free(import);
+}

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Whom a counting session counts: CPUs, or threads.  A running process is
+ * all its threads, its descendants and theirs, and whoever they start later
+ * inherits the counters.  A thread that is started while its parent's
+ * counters are being opened may have inherited some and not others, and
+ * nothing tells which; so counters.c opens all of them disabled, looks again
+ * here, and begins anew when somebody has come.
+ *
+ * Called while arming.  Reads /proc; opens nothing but a cgroup's directory.
+ */
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "counters_impl.h"
+
+static int	find_cpus(struct prof_counting *, int);
+static int	find_threads(struct prof_counting *, struct prof_pidset *);
+static int	watch(struct prof_counting *);
+
+static int
+target_append(struct prof_counting *counting, int pid, int cpu)
+{
+	struct counting_target *grown;
+
+	grown = reallocarray(counting->kg_target, counting->kg_ntargets + 1,
+	    sizeof(*grown));
+	if (grown == NULL)
+		return (prof_fail_nomem(&counting->kg_error));
+	counting->kg_target = grown;
+	grown[counting->kg_ntargets++] = (struct counting_target){ pid, cpu };
+	return (0);
+}
+
+/* Each CPU asked for, else each that is online. */
+static int
+find_cpus(struct prof_counting *counting, int pid)
+{
+	const struct prof_options *po = &counting->kg_options;
+	const int *cpu = po->po_cpus;
+	size_t ncpus = po->po_ncpus;
+	int *online = NULL, rv = 0;
+
+	if (ncpus == 0) {
+		if (prof_cpus_online(&online, &ncpus,
+		    &counting->kg_error) == -1)
+			return (-1);
+		cpu = online;
+	}
+	for (size_t n = 0; rv == 0 && n < ncpus; n++)
+		rv = target_append(counting, pid, cpu[n]);
+	free(online);
+	return (rv);
+}
+
+static int
+open_cgroup(struct prof_counting *counting)
+{
+	const char *path = counting->kg_options.po_cgroup;
+	struct prof_err *error = &counting->kg_error;
+	struct stat st;
+
+	counting->kg_cgroup = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (counting->kg_cgroup != -1 &&
+	    fstatat(counting->kg_cgroup, "cgroup.procs", &st, 0) == 0)
+		return (find_cpus(counting, counting->kg_cgroup));
+	prof_fail(error, PROF_E_TARGET, "%s: %s", path, counting->kg_cgroup !=
+	    -1 ? "it is not a cgroup" : errno == ENOENT ?
+	    "there is no such cgroup" : strerror(errno));
+	return (prof_cure(error, "name a directory below the mount of "
+	    "cgroup2, see: mount -t cgroup2"));
+}
+
+/* The threads of a process. */
+static int
+add_threads(struct prof_counting *counting, int pid, struct prof_pidset *set)
+{
+	struct dirent *entry;
+	char path[64];
+	int rv = 0, tid;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	if ((dir = opendir(path)) == NULL)
+		return (0);
+	while (rv == 0 && (entry = readdir(dir)) != NULL)
+		if ((tid = prof_proc_pid(entry->d_name)) != -1 &&
+		    (rv = prof_pidset_add(set, (uint32_t)tid)) == -1)
+			prof_fail_nomem(&counting->kg_error);
+	closedir(dir);
+	return (rv);
+}
+
+/* All that is to be counted now: processes, threads, descendants. */
+static int
+find_threads(struct prof_counting *counting, struct prof_pidset *set)
+{
+	const struct prof_options *po = &counting->kg_options;
+	int *pid = NULL, rv = -1;
+	size_t n, npids = 0, cap = 0;
+
+	for (n = 0; n < po->po_nids; n++)
+		if (prof_pidset_add(set, (uint32_t)po->po_ids[n]) == -1)
+			goto nomem;
+	if (po->po_target == PROF_TARGET_TIDS || po->po_no_inherit)
+		return (0);
+	for (n = 0; n < po->po_nids; n++)
+		if (add_threads(counting, po->po_ids[n], set) == -1 ||
+		    prof_procfs_children(po->po_ids[n], &pid, &npids, &cap) ==
+		    -1)
+			goto nomem;
+	/* The array grows while its members' children are added. */
+	for (n = 0; n < npids; n++)
+		if (add_threads(counting, pid[n], set) == -1 ||
+		    prof_procfs_children(pid[n], &pid, &npids, &cap) == -1)
+			goto nomem;
+	rv = 0;
+nomem:
+	if (rv == -1)
+		prof_fail_nomem(&counting->kg_error);
+	free(pid);
+	return (rv);
+}
+
+bool
+prof_counting_missed_any(struct prof_counting *counting)
+{
+	struct prof_pidset now = { 0 }, then = { 0 };
+	bool missed = false;
+
+	for (size_t n = 0; n < counting->kg_ntargets; n++)
+		if (prof_pidset_add(&then,
+		    (uint32_t)counting->kg_target[n].kt_pid) == -1)
+			goto out;
+	if (find_threads(counting, &now) == -1)
+		goto out;
+	for (size_t n = 0; n < now.pt_cap && !missed; n++)
+		missed = now.pt_slot[n] != 0 &&
+		    !prof_pidset_has(&then, now.pt_slot[n]);
+out:
+	prof_pidset_fini(&now);
+	prof_pidset_fini(&then);
+	return (missed);
+}
+
+/* A descriptor per process tells us when it ends. */
+static int
+watch(struct prof_counting *counting)
+{
+	const struct prof_options *po = &counting->kg_options;
+
+	if (counting->kg_pidfd != NULL)
+		return (0);
+	counting->kg_pidfd = calloc(po->po_nids + 1,
+	    sizeof(*counting->kg_pidfd));
+	if (counting->kg_pidfd == NULL)
+		return (prof_fail_nomem(&counting->kg_error));
+	for (size_t n = 0; n < po->po_nids; n++) {
+		if (!prof_procfs_exists(po->po_ids[n])) {
+			prof_fail(&counting->kg_error, PROF_E_TARGET,
+			    "no %s %d", po->po_target == PROF_TARGET_PIDS ?
+			    "process" : "thread", po->po_ids[n]);
+			return (prof_cure(&counting->kg_error, "see who runs "
+			    "with: ps -e%s", po->po_target ==
+			    PROF_TARGET_PIDS ? "" : "L"));
+		}
+		/* Not of a thread: -1, and it is looked for in /proc. */
+		counting->kg_pidfd[counting->kg_npidfds++] =
+		    (int)syscall(SYS_pidfd_open, po->po_ids[n], 0);
+	}
+	return (0);
+}
+
+static bool
+is_named(const struct prof_options *po, uint32_t tid)
+{
+	for (size_t n = 0; n < po->po_nids; n++)
+		if ((uint32_t)po->po_ids[n] == tid)
+			return (true);
+	return (false);
+}
+
+static bool
+is_target(const struct prof_counting *counting, int pid)
+{
+	for (size_t t = 0; t < counting->kg_ntargets; t++)
+		if (counting->kg_target[t].kt_pid == pid)
+			return (true);
+	return (false);
+}
+
+int
+prof_counting_find_targets(struct prof_counting *counting)
+{
+	const struct prof_options *po = &counting->kg_options;
+	struct prof_pidset set = { 0 };
+	int rv = 0;
+
+	counting->kg_ntargets = 0;
+	if (po->po_target == PROF_TARGET_PIDS &&
+	    watch(counting) == -1)
+		return (-1);
+	if (prof_counting_splits_family(counting))
+		return (find_cpus(counting, -1));
+	switch (po->po_target) {
+	case PROF_TARGET_ALL:
+		return (find_cpus(counting, -1));
+	case PROF_TARGET_CGROUP:
+		return (counting->kg_cgroup != -1 ?
+		    find_cpus(counting, counting->kg_cgroup) :
+		    open_cgroup(counting));
+	case PROF_TARGET_COMMAND:
+		return (target_append(counting, counting->kg_command.cm_pid,
+		    -1));
+	default:
+		break;
+	}
+	if (watch(counting) == -1 || find_threads(counting, &set) == -1)
+		rv = -1;
+	/* Those named first: what is said about a failure is about them. */
+	for (size_t n = 0; rv == 0 && n < po->po_nids; n++)
+		if (!is_target(counting, po->po_ids[n]))
+			rv = target_append(counting, po->po_ids[n], -1);
+	for (size_t n = 0; rv == 0 && n < set.pt_cap; n++)
+		if (set.pt_slot[n] != 0 && !is_named(po, set.pt_slot[n]))
+			rv = target_append(counting, (int)set.pt_slot[n], -1);
+	prof_pidset_fini(&set);
+	return (rv);
+}

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * What recording costs, and the rate lowered where that is more than was
+ * allowed (--max-overhead).  The cost is the run time of our programs, by
+ * the kernel's own statistics, and the CPU time of this process; what an
+ * interrupt takes before a program begins is known to nobody.
+ *
+ * Called by session.c: begun before the start, looked at twice a second, and
+ * read a last time after the stop.  A period only ever grows, by whole
+ * multiples: each sample says what it stands for, so weights stay right, and
+ * a mark in the recording says from when on.  Counters on single threads,
+ * which promise exact counts, and perf rings are measured but left alone.
+ */
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+
+#include "session_impl.h"
+
+#define LOOK_NS		500000000ULL
+#define PATIENCE	2	/* looks: a new program costs once */
+#define MOST_AT_ONCE	8	/* times slower in one step */
+#define LOWEST_HZ	10
+#define NS_PER_S	1000000000ULL
+#define WHOLE		100000.0	/* thousandths of a percent */
+
+static uint64_t
+recorder_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
+	return ((uint64_t)ts.tv_sec * NS_PER_S + (uint64_t)ts.tv_nsec);
+}
+
+static uint64_t
+programs_ns(const struct prof_session *session)
+{
+	const struct prof_bpf *bpf = &session->se_bpf;
+	struct bpf_prog_info info;
+	uint64_t sum = 0;
+	uint32_t e, length;
+	int n;
+
+	for (e = 0; bpf->bp_instance != NULL && e < bpf->bp_nevents; e++)
+		for (n = 0; n < bpf->bp_instance[e].in_nprogs; n++) {
+			memset(&info, 0, sizeof(info));
+			length = sizeof(info);
+			if (bpf_obj_get_info_by_fd(
+			    bpf->bp_instance[e].in_prog[n], &info,
+			    &length) == 0)
+				sum += info.run_time_ns;
+		}
+	return (sum);
+}
+
+static void
+measure(struct prof_session *session)
+{
+	struct prof_overhead *ov = &session->se_overhead;
+
+	ov->ov_recorder_ns = recorder_ns() - ov->ov_recorder_from_ns;
+	if (ov->ov_stats_fd >= 0)
+		ov->ov_programs_ns = programs_ns(session) -
+		    ov->ov_programs_from_ns;
+}
+
+int
+prof_overhead_begin(struct prof_session *session)
+{
+	struct prof_overhead *ov = &session->se_overhead;
+
+	ov->ov_slower = 1;
+	ov->ov_stats_fd = -1;
+	if (session->se_options.po_max_overhead == 0)
+		return (0);
+	ov->ov_recorder_from_ns = recorder_ns();
+	ov->ov_looked_ns = prof_now_ns();
+	if (!session->se_use_bpf)
+		return (prof_session_add_note(session, "without BPF the "
+		    "rate is not adapted to --max-overhead"));
+	ov->ov_stats_fd = bpf_enable_stats(BPF_STATS_RUN_TIME);
+	if (ov->ov_stats_fd < 0)
+		return (prof_session_add_note(session, "the run time of BPF "
+		    "programs is shown to CAP_SYS_ADMIN alone: "
+		    "--max-overhead knows the recorder's own part only"));
+	ov->ov_programs_from_ns = programs_ns(session);
+	return (0);
+}
+
+/* Neither a rate of nothing, nor a number that does not fit. */
+static uint64_t
+slowest(const struct prof_event *event)
+{
+	const struct perf_event_attr *attr = &event->ev_attr;
+
+	if (attr->freq)
+		return (attr->sample_freq / LOWEST_HZ);
+	if (event->ev_is_timer)
+		return (NS_PER_S / LOWEST_HZ / attr->sample_period);
+	return (INT64_MAX / MOST_AT_ONCE / attr->sample_period);
+}
+
+/* The events that can be had less often; how many of them were slowed. */
+static int
+slow_down(struct prof_session *session, uint64_t slower)
+{
+	const struct prof_bpf *bpf = &session->se_bpf;
+	uint64_t reached = 0;
+	int done = 0;
+	uint32_t e;
+
+	for (e = 1; e < bpf->bp_nevents; e++) {
+		const struct prof_event *event =
+		    session->se_events.el_event[e];
+		const struct prof_instance *in = &bpf->bp_instance[e];
+		const uint64_t most = event->ev_kind == PROF_KIND_PERF ?
+		    slowest(event) : 0;
+		const uint64_t wanted = slower < most ? slower : most;
+
+		if (in->in_nperf == 0 || in->in_perf_cpu[0] == -1 ||
+		    wanted <= (in->in_slower > 1 ? in->in_slower : 1))
+			continue;
+		if (prof_bpf_slow_down(session, e, wanted) == -1)
+			return (-1);
+		reached = wanted > reached ? wanted : reached;
+		done++;
+	}
+	if (done > 0)
+		session->se_overhead.ov_slower = reached;
+	return (done);
+}
+
+static int
+tell(struct prof_session *session, double share, int done)
+{
+	struct prof_overhead *ov = &session->se_overhead;
+	const double most = (double)session->se_options.po_max_overhead;
+	char text[128];
+
+	if (done == 0) {
+		ov->ov_at_limit = true;
+		return (prof_session_add_note(session, "the cost was %.2f %% "
+		    "of all CPUs, more than the %.3g %% allowed, and no rate "
+		    "can be lowered further", 100 * share,
+		    100 * most / WHOLE));
+	}
+	snprintf(text, sizeof(text), "rate lowered to 1/%llu: the cost was "
+	    "%.2f %% of all CPUs, more than the %.3g %% allowed",
+	    (unsigned long long)ov->ov_slower, 100 * share,
+	    100 * most / WHOLE);
+	if (prof_session_mark(session, text) == -1)
+		return (-1);
+	return (prof_session_add_note(session, "%s", text));
+}
+
+int
+prof_overhead_look(struct prof_session *session)
+{
+	struct prof_overhead *ov = &session->se_overhead;
+	const double most = (double)session->se_options.po_max_overhead /
+	    WHOLE;
+	const uint64_t now_ns = prof_now_ns();
+	const uint64_t elapsed_ns = now_ns - ov->ov_looked_ns;
+	uint64_t cost_ns = ov->ov_recorder_ns + ov->ov_programs_ns;
+	double share, times;
+	int done;
+
+	if (most == 0 || !session->se_use_bpf || ov->ov_at_limit ||
+	    elapsed_ns < LOOK_NS)
+		return (0);
+	ov->ov_looked_ns = now_ns;
+	measure(session);
+	cost_ns = ov->ov_recorder_ns + ov->ov_programs_ns - cost_ns;
+	share = (double)cost_ns / (double)elapsed_ns /
+	    (double)session->se_nonline;
+	ov->ov_above = share <= most ? 0 : ov->ov_above + 1;
+	if (ov->ov_above < PATIENCE)
+		return (0);
+	ov->ov_above = 0;
+	times = share / most < MOST_AT_ONCE ? share / most : MOST_AT_ONCE;
+	done = slow_down(session,
+	    (uint64_t)((double)ov->ov_slower * times) + 1);
+	return (done == -1 ? -1 : tell(session, share, done));
+}
+
+void
+prof_overhead_end(struct prof_session *session)
+{
+	struct prof_overhead *ov = &session->se_overhead;
+
+	if (session->se_options.po_max_overhead == 0)
+		return;
+	measure(session);
+	if (ov->ov_stats_fd >= 0)
+		close(ov->ov_stats_fd);
+	ov->ov_was_measured = ov->ov_stats_fd >= 0;
+	ov->ov_stats_fd = -1;
+}

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Reads the entries of .eh_frame or .debug_frame: what is common to many
+ * functions (CIE), and for each function where it lies and where its program
+ * is (FDE).  Called by cfi.c; the programs are run by cfi_run.c.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cfi_impl.h"
+
+/* Encodings of pointers, DW_EH_PE_*. */
+#define ENC_OMIT	0xff
+#define ENC_FORMAT	0x0f
+#define ENC_RELATIVE	0x70
+#define ENC_PCREL	0x10
+
+uint64_t
+prof_cfi_pointer(const struct compiler *co, struct cursor *cu, uint8_t encoding)
+{
+	uint64_t value, here = co->co_in->ci_address +
+	    (uint64_t)(cu->cu_at - co->co_in->ci_bytes);
+
+	switch (encoding & ENC_FORMAT) {
+	case 0x0: case 0x4: case 0xc:
+		value = fixed(cu, 8);
+		break;
+	case 0x1:
+		value = uleb(cu);
+		break;
+	case 0x2:
+		value = fixed(cu, 2);
+		break;
+	case 0x3:
+		value = fixed(cu, 4);
+		break;
+	case 0x9:
+		value = (uint64_t)sleb(cu);
+		break;
+	case 0xa:
+		value = (uint64_t)(int16_t)fixed(cu, 2);
+		break;
+	case 0xb:
+		value = (uint64_t)(int32_t)fixed(cu, 4);
+		break;
+	default:
+		cu->cu_over = true;
+		return (0);
+	}
+	if ((encoding & ENC_RELATIVE) == ENC_PCREL)
+		value += here;
+	else if ((encoding & ENC_RELATIVE) != 0)
+		cu->cu_over = true;
+	return (value);
+}
+
+/* The letters of an augmentation that starts with z, and their data. */
+static void
+augmentation(struct compiler *co, struct cie *cie, struct cursor *cu,
+    const uint8_t *letters)
+{
+	struct cursor data = *cu;
+	uint64_t length = uleb(&data);
+	struct cursor end = data;
+
+	skip(&end, length);
+	for (letters++; *letters != '\0'; letters++)
+		if (*letters == 'R')
+			cie->ce_encoding = (uint8_t)fixed(&data, 1);
+		else if (*letters == 'L')
+			fixed(&data, 1);
+		else if (*letters == 'P')
+			prof_cfi_pointer(co, &data, fixed(&data, 1) &
+			    ENC_FORMAT);
+		else if (*letters == 'S')
+			cie->ce_signal = true;
+	cie->ce_augmented = true;
+	end.cu_over |= data.cu_over;
+	*cu = end;
+}
+
+static int
+read_cie(struct compiler *co, struct cie *cie, struct cursor *cu, size_t at)
+{
+	const uint8_t *letters;
+	uint64_t version;
+
+	memset(cie, 0, sizeof(*cie));
+	cie->ce_at = at;
+	version = fixed(cu, 1);
+	letters = cu->cu_at;
+	while (fixed(cu, 1) != 0)
+		continue;
+	if (cu->cu_over || (version != 1 && version != 3 && version != 4) ||
+	    (letters[0] != '\0' && letters[0] != 'z'))
+		return (-1);
+	if (version == 4 && (fixed(cu, 1) != 8 || fixed(cu, 1) != 0))
+		return (-1);
+	cie->ce_code_align = uleb(cu);
+	cie->ce_data_align = sleb(cu);
+	if ((version == 1 ? fixed(cu, 1) : uleb(cu)) != (uint64_t)co->co_ra)
+		return (-1);
+	if (letters[0] == 'z')
+		augmentation(co, cie, cu, letters);
+	cie->ce_program = (uint32_t)(cu->cu_at - co->co_in->ci_bytes);
+	cie->ce_program_end = (uint32_t)(cu->cu_end - co->co_in->ci_bytes);
+	cie->ce_initial.sa_reg = -1;
+	if (co->co_in->ci_machine == PROF_MACHINE_AARCH64)
+		cie->ce_initial.sa_reg = co->co_sp;
+	return (cu->cu_over ? -1 : prof_cfi_run(co, cie, cu, &cie->ce_initial,
+	    NULL, 0));
+}
+
+static const struct cie *
+find_cie(const struct compiler *co, size_t at)
+{
+	size_t low = 0, high = co->co_ncies;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (co->co_cies[middle].ce_at < at)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return (low < co->co_ncies && co->co_cies[low].ce_at == at ?
+	    &co->co_cies[low] : NULL);
+}
+
+static int
+read_fde(struct compiler *co, struct fde *fde, struct cursor *cu,
+    size_t cie_at)
+{
+	const struct cie *cie = find_cie(co, cie_at);
+	uint64_t length;
+
+	if (cie == NULL)
+		return (-1);
+	fde->fd_cie = (uint32_t)(cie - co->co_cies);
+	fde->fd_start = prof_cfi_pointer(co, cu, cie->ce_encoding);
+	length = prof_cfi_pointer(co, cu, cie->ce_encoding & ENC_FORMAT);
+	if (cie->ce_augmented)
+		skip(cu, uleb(cu));
+	fde->fd_end = fde->fd_start + length;
+	fde->fd_program = (uint32_t)(cu->cu_at - co->co_in->ci_bytes);
+	fde->fd_program_end = (uint32_t)(cu->cu_end - co->co_in->ci_bytes);
+	/* A function of a section that the linker dropped starts at 0. */
+	return (cu->cu_over || length == 0 || fde->fd_start == 0 ||
+	    fde->fd_end < fde->fd_start ? -1 : 0);
+}
+
+static void *
+room(void *array, size_t n, size_t size)
+{
+	/* Grows in powers of two: full exactly when n is one. */
+	if (n >= 64 && (n & (n - 1)) != 0)
+		return (array);
+	if (n != 0 && n < 64)
+		return (array);
+	return (reallocarray(array, n == 0 ? 64 : n * 2, size));
+}
+
+/* One entry: a CIE, an FDE, or neither. */
+static int
+read_entry(struct compiler *co, struct cursor *cu, size_t at, size_t id_at)
+{
+	const bool debug = at >= co->co_in->ci_debug;
+	uint64_t id = fixed(cu, 4);
+	void *grown;
+
+	if (debug ? id == 0xffffffff : id == 0) {
+		grown = room(co->co_cies, co->co_ncies, sizeof(*co->co_cies));
+		if (grown == NULL)
+			return (-1);
+		co->co_cies = grown;
+		if (read_cie(co, &co->co_cies[co->co_ncies], cu, at) == 0)
+			co->co_ncies++;
+		return (0);
+	}
+	grown = room(co->co_fdes, co->co_nfdes, sizeof(*co->co_fdes));
+	if (grown == NULL)
+		return (-1);
+	co->co_fdes = grown;
+	if ((!debug && id > id_at) || read_fde(co,
+	    &co->co_fdes[co->co_nfdes], cu, debug ? co->co_in->ci_debug + id :
+	    id_at - id) == -1)
+		co->co_stats->cs_bad++;
+	else
+		co->co_nfdes++;
+	return (0);
+}
+
+/* One section, of these bytes. */
+static int
+read_section(struct compiler *co, size_t from, size_t to, bool to_zero)
+{
+	const uint8_t *bytes = co->co_in->ci_bytes;
+	struct cursor all = { bytes + from, bytes + to, false };
+
+	while (all.cu_end - all.cu_at >= 8) {
+		size_t at = (size_t)(all.cu_at - bytes);
+		uint64_t length = fixed(&all, 4);
+		struct cursor entry = all;
+
+		if (length == 0 && to_zero)
+			break;
+		if (length == 0)
+			continue;	/* crti and crtn leave these behind */
+		if (length > (uint64_t)(all.cu_end - all.cu_at))
+			break;		/* 64-bit DWARF, or nonsense */
+		entry.cu_end = all.cu_at + length;
+		if (read_entry(co, &entry, at, at + 4) == -1)
+			return (-1);
+		all.cu_at = entry.cu_end;
+	}
+	return (0);
+}
+
+int
+prof_cfi_read(struct compiler *co)
+{
+	const struct prof_cfi_input *in = co->co_in;
+
+	if (read_section(co, 0, in->ci_debug, in->ci_to_zero) == -1)
+		return (-1);
+	return (read_section(co, in->ci_debug, in->ci_size, false));
+}

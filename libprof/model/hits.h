@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * While recording: which places in which files samples met, so that at the
+ * end the recording can hold the names of these and needs no file later.
+ *
+ * Samples come before the mappings of the same time, so both wait until a
+ * round of the drain is over.  Costs a look at a small table for a sample
+ * like those before it.  One thread at a time.
+ */
+#ifndef HITS_H
+#define HITS_H
+
+#include "lives.h"
+
+struct prof_hits;
+
+/* What was put into the recording at the end. */
+struct prof_hits_stats {
+	uint64_t	hs_places;	/* distinct, of files and the kernel */
+	uint64_t	hs_modules;	/* tables */
+	uint64_t	hs_functions;
+	uint64_t	hs_late;	/* modules there was no time for */
+	uint64_t	hs_dropped;	/* hits there was no room for */
+};
+
+/* Takes one table, see recording/table.h.  Nonzero ends it. */
+typedef int	prof_hits_put_fn(void *arg, const void *body, size_t len);
+
+/* mode: enum prof_lives_mode.  Owned by caller; NULL: no memory. */
+struct prof_hits *prof_hits_new(unsigned mode);
+void	prof_hits_free(struct prof_hits *hits);
+/*
+ * The stacks' numbers are those of the frames without the innermost; same
+ * number, same frames; 0: there are none.
+ */
+void	prof_hits_sample(struct prof_hits *hits,
+	    const struct prof_record *sample, uint32_t kernel, uint32_t user);
+/* Anything else.  -1: no memory. */
+int	prof_hits_life(struct prof_hits *hits,
+	    const struct prof_record *record);
+/* What came so far is complete up to its time.  -1: no memory. */
+int	prof_hits_round(struct prof_hits *hits);
+/*
+ * At the end: work out names, in several threads, for a limited time.  What
+ * put returned, or -1.
+ */
+int	prof_hits_tables(struct prof_hits *hits, prof_hits_put_fn *put,
+	    void *arg, struct prof_hits_stats *stats);
+
+#endif /* HITS_H */

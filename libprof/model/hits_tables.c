@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Names for the places that were met, at the end of a recording: one table a
+ * module, see recording/table.h.  The kernel's list has a thread of its own;
+ * of files those with the most places go first, in several threads.  When the
+ * time is up the rest stays without, which a reader makes good as far as the
+ * files are still there.
+ */
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "hits_impl.h"
+#include "module.h"
+#include "recording/table.h"
+
+#define MAX_THREADS	4
+#define MAX_BODY	(8u << 20)	/* of one table */
+/*
+ * What a thread may take: of its CPU, so that names do not depend on what else
+ * runs; and in all, for a file that is slow to come.
+ */
+#define CPU_NS		120000000u
+#define WALL_NS		1000000000u
+
+/* A module and its places, which lie together when sorted. */
+struct job {
+	uint64_t	*jo_place;
+	size_t		 jo_n;
+	struct prof_buf	 jo_body;
+	struct prof_table jo_table;
+	uint32_t	 jo_functions;
+	bool		 jo_done;
+};
+
+struct crew {
+	struct prof_hits *cr_hits;
+	struct job	*cr_job;
+	size_t		 cr_n;
+	struct job	 cr_kernel;
+	uint64_t	 cr_until_ns;
+	atomic_size_t	 cr_next;
+};
+
+static uint64_t
+clock_ns(clockid_t clock)
+{
+	struct timespec ts = { 0, 0 };
+
+	clock_gettime(clock, &ts);
+	return ((uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec);
+}
+
+/* ---------------------------------------------------- one module */
+
+/* Each function once; places come by address, so it is the last or new. */
+static void
+pack_symbol(struct job *job, const struct prof_symbol *symbol)
+{
+	const struct prof_table_function function = {
+		.tf_address = symbol->sy_address,
+		.tf_size = symbol->sy_size,
+		.tf_name = symbol->sy_name,
+		.tf_module = symbol->sy_module == NULL ? "" :
+		    symbol->sy_module,
+	};
+
+	if ((job->jo_functions > 0 &&
+	    job->jo_table.tb_last == symbol->sy_address) ||
+	    job->jo_body.bf_len > MAX_BODY)
+		return;
+	prof_table_pack_function(&job->jo_body, &job->jo_table, &function);
+	job->jo_functions++;
+}
+
+static void
+pack_file(struct prof_hits *hits, struct job *job)
+{
+	const uint32_t image = (uint32_t)(job->jo_place[0] >>
+	    HITS_OFFSET_BITS);
+	const struct prof_module_files files = { .mf_same_boot = true,
+	    .mf_realtime_ns = hits->ht_realtime_ns };
+	struct prof_module module = {
+		.mo_image = &hits->ht_images.is_image[image],
+		.mo_held = hits->ht_held[image],
+	};
+	struct prof_table *table = &job->jo_table;
+	struct prof_symbol symbol;
+	uint64_t offset, address;
+	unsigned i;
+	size_t n;
+
+	table->tb_kind = PROF_TABLE_FILE;
+	table->tb_path = module.mo_image->im_path;
+	table->tb_dev = module.mo_image->im_dev;
+	table->tb_ino = module.mo_image->im_ino;
+	table->tb_id_len = module.mo_image->im_id_len;
+	memcpy(table->tb_id, module.mo_image->im_id, sizeof(table->tb_id));
+	/* Looking for one address is looking at the file. */
+	(void)prof_module_find(&module, &files, 0, &symbol);
+	table->tb_why = (unsigned)module.mo_why;
+	table->tb_nsegments = module.mo_nsegments;
+	for (i = 0; i < module.mo_nsegments; i++) {
+		table->tb_segment[i][0] = module.mo_segment[i].so_offset;
+		table->tb_segment[i][1] = module.mo_segment[i].so_size;
+		table->tb_segment[i][2] = module.mo_segment[i].so_address;
+	}
+	prof_table_pack(&job->jo_body, table);
+	for (n = 0; n < job->jo_n; n++) {
+		offset = job->jo_place[n] & ((1ULL << HITS_OFFSET_BITS) - 1);
+		if (prof_module_address(&module, &files, offset, &address) &&
+		    prof_module_find(&module, &files, address, &symbol))
+			pack_symbol(job, &symbol);
+	}
+	prof_module_fini(&module);
+}
+
+static void
+pack_jit(struct prof_hits *hits, struct job *job)
+{
+	const struct hits_jit *jit = &hits->ht_jit[(job->jo_place[0] &
+	    ~HITS_JIT) >> HITS_ADDRESS_BITS];
+	struct prof_symtab *symtab = NULL;
+	struct prof_symbol symbol;
+	int fd = prof_hits_jit_map(jit);
+	size_t n;
+
+	if (fd != -1) {
+		symtab = prof_symtab_of_perf_map(fd);
+		close(fd);
+	}
+	if (symtab == NULL)
+		return;
+	job->jo_table.tb_kind = PROF_TABLE_JIT;
+	job->jo_table.tb_why = PROF_UNNAMED_ANON;
+	job->jo_table.tb_pid = jit->hj_pid;
+	job->jo_table.tb_time_ns = jit->hj_time_ns;
+	prof_table_pack(&job->jo_body, &job->jo_table);
+	for (n = 0; n < job->jo_n; n++)
+		if (prof_symtab_find(symtab, job->jo_place[n] &
+		    ((1ULL << HITS_ADDRESS_BITS) - 1), &symbol))
+			pack_symbol(job, &symbol);
+	prof_symtab_free(symtab);
+}
+
+static void
+pack_kernel(struct job *job)
+{
+	struct prof_symtab *symtab = NULL;
+	struct prof_symbol symbol;
+	bool hidden = false;
+	size_t n;
+	int fd = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
+
+	if (fd != -1) {
+		symtab = prof_symtab_of_kallsyms(fd, &hidden);
+		close(fd);
+	}
+	job->jo_table.tb_kind = PROF_TABLE_KERNEL;
+	job->jo_table.tb_why = hidden ? PROF_UNNAMED_HIDDEN :
+	    PROF_UNNAMED_NOSYM;
+	prof_table_pack(&job->jo_body, &job->jo_table);
+	for (n = 0; symtab != NULL && n < job->jo_n; n++) {
+		if (!prof_symtab_find(symtab, job->jo_place[n], &symbol))
+			continue;
+		if (symbol.sy_module == NULL)
+			symbol.sy_module = "[kernel]";
+		pack_symbol(job, &symbol);
+	}
+	prof_symtab_free(symtab);
+}
+
+/* ------------------------------------------------------ the crew */
+
+static void *
+work(void *arg)
+{
+	const uint64_t until_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) + CPU_NS;
+	struct crew *crew = arg;
+	struct job *job;
+	size_t n;
+
+	while ((n = atomic_fetch_add(&crew->cr_next, 1)) < crew->cr_n &&
+	    clock_ns(CLOCK_THREAD_CPUTIME_ID) < until_ns &&
+	    clock_ns(CLOCK_MONOTONIC) < crew->cr_until_ns) {
+		job = &crew->cr_job[n];
+		if ((job->jo_place[0] & HITS_JIT) != 0)
+			pack_jit(crew->cr_hits, job);
+		else
+			pack_file(crew->cr_hits, job);
+		job->jo_done = true;
+	}
+	return (NULL);
+}
+
+static void *
+work_kernel(void *arg)
+{
+	pack_kernel(arg);
+	return (NULL);
+}
+
+static int
+key_compare(const void *a, const void *b)
+{
+	const uint64_t *ka = a, *kb = b;
+
+	return (*ka < *kb ? -1 : *ka > *kb);
+}
+
+static int
+job_compare(const void *a, const void *b)
+{
+	const struct job *ja = a, *jb = b;
+
+	return (ja->jo_n > jb->jo_n ? -1 : ja->jo_n < jb->jo_n);
+}
+
+/* What of two places is the same when they are of one module. */
+static uint64_t
+owner_of(uint64_t place)
+{
+	return (place >> ((place & HITS_JIT) != 0 ? HITS_ADDRESS_BITS :
+	    HITS_OFFSET_BITS));
+}
+
+/* Runs of one owner; false: no memory. */
+static bool
+make_jobs(struct crew *crew)
+{
+	struct prof_hits *hits = crew->cr_hits;
+	struct hits_set *places = &hits->ht_places;
+	uint64_t *at = places->hs_key, *end, *from;
+	size_t owners = 0;
+
+	if (places->hs_n > 0)
+		qsort(at, places->hs_n, sizeof(*at), key_compare);
+	for (end = at + places->hs_n, from = at; from < end; from++)
+		owners += from == at || owner_of(from[-1]) != owner_of(*from);
+	crew->cr_job = calloc(owners + 1, sizeof(*crew->cr_job));
+	if (crew->cr_job == NULL)
+		return (false);
+	for (from = at; from < end; from++) {
+		if (from == at || owner_of(from[-1]) != owner_of(*from))
+			crew->cr_job[crew->cr_n++].jo_place = from;
+		crew->cr_job[crew->cr_n - 1].jo_n++;
+	}
+	qsort(crew->cr_job, crew->cr_n, sizeof(*crew->cr_job), job_compare);
+	return (true);
+}
+
+static void
+run(struct crew *crew)
+{
+	const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	struct hits_set *places = &crew->cr_hits->ht_kernel;
+	pthread_t thread[MAX_THREADS], kernel;
+	bool beside = false;
+	unsigned n = 0;
+
+	if (places->hs_n > 0) {
+		qsort(places->hs_key, places->hs_n, sizeof(*places->hs_key),
+		    key_compare);
+		crew->cr_kernel.jo_place = places->hs_key;
+		crew->cr_kernel.jo_n = places->hs_n;
+		beside = pthread_create(&kernel, NULL, work_kernel,
+		    &crew->cr_kernel) == 0;
+	}
+	while (n + 1 < MAX_THREADS && n + 1 < crew->cr_n && (long)n + 1 <
+	    cpus && pthread_create(&thread[n], NULL, work, crew) == 0)
+		n++;
+	(void)work(crew);
+	while (n > 0)
+		(void)pthread_join(thread[--n], NULL);
+	if (beside)
+		(void)pthread_join(kernel, NULL);
+}
+
+/* Hand over what a job has made, and forget it. */
+static int
+put_job(struct job *job, struct prof_hits_stats *stats,
+    prof_hits_put_fn *put, void *arg)
+{
+	int rv = 0;
+
+	stats->hs_functions += job->jo_functions;
+	if (put != NULL && job->jo_body.bf_len > 0 &&
+	    !job->jo_body.bf_failed) {
+		stats->hs_modules++;
+		rv = put(arg, job->jo_body.bf_data, job->jo_body.bf_len);
+	}
+	prof_buf_free(&job->jo_body);
+	return (rv);
+}
+
+int
+prof_hits_tables(struct prof_hits *hits, prof_hits_put_fn *put, void *arg,
+    struct prof_hits_stats *stats)
+{
+	struct crew crew = { .cr_hits = hits,
+	    .cr_until_ns = clock_ns(CLOCK_MONOTONIC) + WALL_NS };
+	int rv;
+	size_t n;
+
+	memset(stats, 0, sizeof(*stats));
+	stats->hs_places = hits->ht_places.hs_n + hits->ht_kernel.hs_n;
+	stats->hs_dropped = hits->ht_dropped;
+	if (!make_jobs(&crew))
+		return (-1);
+	run(&crew);
+	rv = put_job(&crew.cr_kernel, stats, put, arg);
+	for (n = 0; n < crew.cr_n; n++) {
+		stats->hs_late += !crew.cr_job[n].jo_done;
+		rv |= put_job(&crew.cr_job[n], stats, rv == 0 ? put : NULL,
+		    arg);
+	}
+	free(crew.cr_job);
+	return (rv);
+}

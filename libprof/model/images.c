@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * See images.h.  What decides whether a file may give names to a recording
+ * stands here, once: prof_image_matches.
+ */
+#include <sys/auxv.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+#include <elf.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "images.h"
+#include "prof_impl.h"
+
+#define DELETED		" (deleted)"
+#define MAX_VDSO	65536
+
+int
+prof_images_init(struct prof_images *images)
+{
+	memset(images, 0, sizeof(*images));
+	images->is_cap = 64;
+	images->is_image = calloc(images->is_cap, sizeof(*images->is_image));
+	if (images->is_image == NULL ||
+	    (images->is_image[0].im_path = strdup("")) == NULL) {
+		free(images->is_image);
+		return (-1);
+	}
+	images->is_n = 1;
+	return (0);
+}
+
+void
+prof_images_fini(struct prof_images *images)
+{
+	while (images->is_n > 0)
+		free(images->is_image[--images->is_n].im_path);
+	free(images->is_image);
+	prof_dict_free(&images->is_dict);
+}
+
+bool
+prof_image_is_vdso(const struct prof_image *image)
+{
+	return (strcmp(image->im_path, "[vdso]") == 0);
+}
+
+/* Memory of a process's own: "//anon", "[heap]", "/dev/zero", ... */
+static bool
+is_anon(const struct prof_record *mapping)
+{
+	static const char *const prefixes[] = {
+		"//anon", "/dev/zero", "/anon_hugepage", "/SYSV", "/memfd:"
+	};
+	const char *path = mapping->pr_path;
+	size_t n;
+
+	if (path[0] != '/')
+		return (strcmp(path, "[vdso]") != 0);
+	if (mapping->pr_build_id_len != 0)
+		return (false);
+	for (n = 0; n < sizeof(prefixes) / sizeof(prefixes[0]); n++)
+		if (strncmp(path, prefixes[n], strlen(prefixes[n])) == 0)
+			return (true);
+	return (false);
+}
+
+/* What tells images apart, as bytes; its length. */
+static size_t
+key_of(const struct prof_record *mapping, size_t path_len, uint8_t *key)
+{
+	size_t n = mapping->pr_build_id_len;
+
+	key[0] = (uint8_t)n;
+	if (n != 0) {
+		memcpy(key + 1, mapping->pr_build_id, n);
+		n++;
+	} else {
+		memcpy(key + 1, &mapping->pr_dev, 8);
+		memcpy(key + 9, &mapping->pr_ino, 8);
+		n = 17;
+	}
+	memcpy(key + n, mapping->pr_path, path_len);
+	return (n + path_len);
+}
+
+static bool
+image_add(struct prof_images *images, const struct prof_record *mapping,
+    size_t path_len)
+{
+	struct prof_image *image;
+
+	if (images->is_n == images->is_cap) {
+		image = reallocarray(images->is_image, images->is_cap * 2,
+		    sizeof(*image));
+		if (image == NULL)
+			return (false);
+		images->is_image = image;
+		images->is_cap *= 2;
+	}
+	image = &images->is_image[images->is_n];
+	memset(image, 0, sizeof(*image));
+	image->im_path = strndup(mapping->pr_path, path_len);
+	if (image->im_path == NULL)
+		return (false);
+	image->im_dev = mapping->pr_dev;
+	image->im_ino = mapping->pr_ino;
+	image->im_first_ns = mapping->pr_time_ns;
+	image->im_id_len = mapping->pr_build_id_len;
+	memcpy(image->im_id, mapping->pr_build_id, sizeof(image->im_id));
+	images->is_n++;
+	return (true);
+}
+
+uint32_t
+prof_images_get(struct prof_images *images, const struct prof_record *mapping)
+{
+	uint8_t key[PATH_MAX + 64];
+	size_t len, mark = sizeof(DELETED) - 1;
+	uint32_t number;
+	bool is_new;
+
+	if (is_anon(mapping) ||
+	    mapping->pr_build_id_len > sizeof(mapping->pr_build_id))
+		return (PROF_IMAGE_ANON);
+	len = strnlen(mapping->pr_path, PATH_MAX);
+	if (len > mark && memcmp(mapping->pr_path + len - mark, DELETED,
+	    mark) == 0)
+		len -= mark;
+	number = prof_dict_find(&images->is_dict, key,
+	    key_of(mapping, len, key), &is_new);
+	if (number == PROF_INTERN_FAILED ||
+	    (is_new && !image_add(images, mapping, len)))
+		return (UINT32_MAX);
+	return (number + 1);	/* 0 is PROF_IMAGE_ANON */
+}
+
+bool
+prof_image_matches(const struct prof_image *image, int fd,
+    uint64_t changed_ns)
+{
+	uint8_t id[20];
+	struct stat st;
+
+	if (image->im_id_len != 0)
+		return (prof_build_id_of_file(fd, id) == image->im_id_len &&
+		    memcmp(id, image->im_id, image->im_id_len) == 0);
+	return (image->im_ino != 0 && fstat(fd, &st) == 0 &&
+	    st.st_ino == image->im_ino &&
+	    ((uint64_t)major(st.st_dev) << 32 | minor(st.st_dev)) ==
+	    image->im_dev &&
+	    (uint64_t)st.st_ctim.tv_sec * 1000000000 +
+	    (uint64_t)st.st_ctim.tv_nsec < changed_ns);
+}
+
+int
+prof_image_open(const char *path)
+{
+	struct stat st;
+
+	if (path[0] != '/' || stat(path, &st) == -1 || !S_ISREG(st.st_mode))
+		return (-1);
+	return (open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
+}
+
+/* Its headers tell how long it is: sections stand last. */
+size_t
+prof_image_own_vdso(const struct prof_image *image, const void **elf)
+{
+	const Elf64_Ehdr *ehdr = (const void *)getauxval(AT_SYSINFO_EHDR);
+	uint8_t id[20];
+	size_t size;
+
+	if (ehdr == NULL || image->im_id_len == 0 ||
+	    prof_build_id_of_memory(ehdr, 4096, id) != image->im_id_len ||
+	    memcmp(id, image->im_id, image->im_id_len) != 0)
+		return (0);
+	size = ehdr->e_shoff + (size_t)ehdr->e_shnum * ehdr->e_shentsize;
+	*elf = ehdr;
+	return (size > MAX_VDSO ? 0 : size);
+}

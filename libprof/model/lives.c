@@ -1,0 +1,649 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * See lives.h.  A process has a list of epochs; an epoch begins where what it
+ * had mapped before is no longer true:
+ *
+ *	process --> epoch (time, space) --> space --> version: mappings, sorted
+ *	             | fork: the child's first is its parent's, shared
+ *	             | exec: what was mapped since the exec's new name
+ *	             | a mapping in the place of another: a changed copy
+ *
+ * A mapping where nothing was before begins no epoch: nothing can have been
+ * executed there earlier, so it may as well have been there.  So 10,000
+ * short processes cost one version each, or none when they do not exec.
+ *
+ * There is no record of munmap; a mapping goes when another takes its place.
+ * The number of mappings is limited, so that a forged recording, in which
+ * everybody forks and maps, costs its processes their names and nothing else.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "lives.h"
+
+#define MAX_MAPPINGS	(4u << 20)	/* in all versions together */
+#define MAX_OF_VERSION	32768u
+#define NEVER		UINT64_MAX
+
+struct version {
+	struct prof_mapping *ve_map;	/* by address; they do not overlap */
+	uint32_t	 ve_n;
+	uint32_t	 ve_cap;
+	uint32_t	 ve_users;	/* more than one: never changed again */
+	bool		 ve_has_anon;
+};
+
+struct space {
+	struct version	*sp_version;
+	uint32_t	 sp_life;
+};
+
+struct epoch {
+	uint64_t	 ep_time_ns;
+	struct version	*ep_version;
+	uint32_t	 ep_space;	/* PROF_LIVES_NOW: none */
+	uint32_t	 ep_life;
+};
+
+struct process {
+	struct process	*po_next;
+	uint32_t	 po_pid;
+	bool		 po_dead;
+	uint64_t	 po_named_ns;	/* its name; NEVER: none since exec */
+	uint64_t	 po_since_ns;	/* of this life */
+	struct epoch	*po_epoch;
+	uint32_t	 po_n;
+	uint32_t	 po_cap;
+};
+
+struct prof_lives {
+	unsigned	 lv_mode;
+	struct process	**lv_bucket;
+	size_t		 lv_nbuckets;	/* a power of two */
+	size_t		 lv_nprocesses;
+	struct space	*lv_space;
+	uint32_t	 lv_nspaces;
+	uint32_t	 lv_cap;
+	uint32_t	 lv_nlives;
+	size_t		 lv_nmappings;
+};
+
+struct prof_lives *
+prof_lives_new(unsigned mode)
+{
+	struct prof_lives *lives = calloc(1, sizeof(*lives));
+
+	if (lives == NULL)
+		return (NULL);
+	lives->lv_mode = mode;
+	lives->lv_nbuckets = 1024;
+	lives->lv_nspaces = 1;		/* 0 is PROF_SPACE_NONE */
+	lives->lv_bucket = calloc(lives->lv_nbuckets,
+	    sizeof(*lives->lv_bucket));
+	lives->lv_cap = 64;
+	lives->lv_space = calloc(lives->lv_cap, sizeof(*lives->lv_space));
+	if (lives->lv_bucket == NULL || lives->lv_space == NULL) {
+		prof_lives_free(lives);
+		return (NULL);
+	}
+	return (lives);
+}
+
+/* ------------------------------------------------------- versions */
+
+static void
+version_release(struct prof_lives *lives, struct version *version)
+{
+	if (version == NULL || --version->ve_users > 0)
+		return;
+	lives->lv_nmappings -= version->ve_cap;
+	free(version->ve_map);
+	free(version);
+}
+
+/* Room for more mappings; false: no memory, or the limit is reached. */
+static bool
+version_reserve(struct prof_lives *lives, struct version *version,
+    uint32_t more)
+{
+	uint32_t cap = version->ve_cap == 0 ? 8 : version->ve_cap;
+	struct prof_mapping *grown;
+
+	while (cap < version->ve_n + more)
+		cap *= 2;
+	if (cap == version->ve_cap)
+		return (true);
+	if (version->ve_n >= MAX_OF_VERSION ||
+	    lives->lv_nmappings + (cap - version->ve_cap) > MAX_MAPPINGS)
+		return (false);
+	grown = reallocarray(version->ve_map, cap, sizeof(*grown));
+	if (grown == NULL)
+		return (false);
+	lives->lv_nmappings += cap - version->ve_cap;
+	version->ve_map = grown;
+	version->ve_cap = cap;
+	return (true);
+}
+
+/*
+ * A copy of the mappings since a time; NULL: no memory.  Over the limit it
+ * is empty.
+ */
+static struct version *
+version_copy(struct prof_lives *lives, const struct version *from,
+    uint64_t since_ns)
+{
+	struct version *version = calloc(1, sizeof(*version));
+	uint32_t n;
+
+	if (version == NULL)
+		return (NULL);
+	version->ve_users = 1;
+	if (from == NULL || from->ve_n == 0 ||
+	    !version_reserve(lives, version, from->ve_n + 2))
+		return (version);
+	for (n = 0; n < from->ve_n; n++)
+		if (from->ve_map[n].mp_since_ns >= since_ns)
+			version->ve_map[version->ve_n++] = from->ve_map[n];
+	version->ve_has_anon = from->ve_has_anon;
+	return (version);
+}
+
+/* The first mapping that ends behind an address. */
+static uint32_t
+version_search(const struct version *version, uint64_t address)
+{
+	uint32_t low = 0, high = version->ve_n, middle;
+
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		if (version->ve_map[middle].mp_end <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return (low);
+}
+
+static bool
+is_same(const struct prof_mapping *a, const struct prof_mapping *b)
+{
+	return (a->mp_image == b->mp_image &&
+	    (a->mp_image == PROF_IMAGE_ANON ||
+	    a->mp_offset - a->mp_start == b->mp_offset - b->mp_start));
+}
+
+/* Is there nothing to be learnt from it? */
+static bool
+is_covered(const struct version *version, const struct prof_mapping *mapping)
+{
+	const struct prof_mapping *there;
+	uint32_t n = version_search(version, mapping->mp_start);
+
+	if (n == version->ve_n || mapping->mp_image != PROF_IMAGE_ANON)
+		return (false);
+	there = &version->ve_map[n];
+	return (there->mp_image == PROF_IMAGE_ANON &&
+	    there->mp_start <= mapping->mp_start &&
+	    there->mp_end >= mapping->mp_end);
+}
+
+/* Would it take the place of something else? */
+static bool
+conflicts(const struct version *version, const struct prof_mapping *mapping)
+{
+	uint32_t n;
+
+	for (n = version_search(version, mapping->mp_start);
+	    n < version->ve_n &&
+	    version->ve_map[n].mp_start < mapping->mp_end; n++)
+		if (!is_same(&version->ve_map[n], mapping))
+			return (true);
+	return (false);
+}
+
+/* What begins at "from", as part of a mapping. */
+static struct prof_mapping
+cut_front(struct prof_mapping mapping, uint64_t from)
+{
+	mapping.mp_offset += from - mapping.mp_start;
+	mapping.mp_start = from;
+	return (mapping);
+}
+
+/*
+ * Insert; what lies in its way is cut or goes.  At most one mapping becomes
+ * two, so there is room for two more.
+ */
+static bool
+version_insert(struct prof_lives *lives, struct version *version,
+    const struct prof_mapping *mapping)
+{
+	struct prof_mapping pieces[3];
+	uint32_t first, last, n = 0;
+
+	if (!version_reserve(lives, version, 2))
+		return (false);
+	first = last = version_search(version, mapping->mp_start);
+	while (last < version->ve_n &&
+	    version->ve_map[last].mp_start < mapping->mp_end)
+		last++;
+	if (first < last &&
+	    version->ve_map[first].mp_start < mapping->mp_start) {
+		pieces[n] = version->ve_map[first];
+		pieces[n++].mp_end = mapping->mp_start;
+	}
+	pieces[n++] = *mapping;
+	if (first < last && version->ve_map[last - 1].mp_end >
+	    mapping->mp_end)
+		pieces[n++] = cut_front(version->ve_map[last - 1],
+		    mapping->mp_end);
+	if (mapping->mp_image == PROF_IMAGE_ANON)
+		version->ve_has_anon = true;
+	memmove(version->ve_map + first + n, version->ve_map + last,
+	    (version->ve_n - last) * sizeof(*version->ve_map));
+	memcpy(version->ve_map + first, pieces, n * sizeof(*pieces));
+	version->ve_n += n - (last - first);
+	return (true);
+}
+
+/* ------------------------------------------------------ processes */
+
+static struct process **
+bucket_of(const struct prof_lives *lives, uint32_t pid)
+{
+	return (&lives->lv_bucket[(pid * 2654435769u >> 8) &
+	    (lives->lv_nbuckets - 1)]);
+}
+
+static struct process *
+process_find(const struct prof_lives *lives, uint32_t pid)
+{
+	struct process *process = *bucket_of(lives, pid);
+
+	while (process != NULL && process->po_pid != pid)
+		process = process->po_next;
+	return (process);
+}
+
+/* Twice as many buckets; without memory the lists just become longer. */
+static void
+buckets_grow(struct prof_lives *lives)
+{
+	struct process **old = lives->lv_bucket, **at, *process, *next;
+	size_t n, before = lives->lv_nbuckets;
+
+	lives->lv_bucket = calloc(before * 2, sizeof(*lives->lv_bucket));
+	if (lives->lv_bucket == NULL) {
+		lives->lv_bucket = old;
+		return;
+	}
+	lives->lv_nbuckets = before * 2;
+	for (n = 0; n < before; n++)
+		for (process = old[n]; process != NULL; process = next) {
+			next = process->po_next;
+			at = bucket_of(lives, process->po_pid);
+			process->po_next = *at;
+			*at = process;
+		}
+	free(old);
+}
+
+static struct process *
+process_get(struct prof_lives *lives, uint32_t pid)
+{
+	struct process *process = process_find(lives, pid), **at;
+
+	if (process != NULL)
+		return (process);
+	if (lives->lv_nprocesses >= 2 * lives->lv_nbuckets)
+		buckets_grow(lives);
+	process = calloc(1, sizeof(*process));
+	if (process == NULL)
+		return (NULL);
+	at = bucket_of(lives, pid);
+	process->po_pid = pid;
+	process->po_named_ns = NEVER;
+	process->po_next = *at;
+	*at = process;
+	lives->lv_nprocesses++;
+	return (process);
+}
+
+static void
+process_free(struct prof_lives *lives, struct process *process)
+{
+	while (process->po_n > 0)
+		version_release(lives,
+		    process->po_epoch[--process->po_n].ep_version);
+	free(process->po_epoch);
+	free(process);
+}
+
+static void
+process_remove(struct prof_lives *lives, uint32_t pid)
+{
+	struct process **at = bucket_of(lives, pid), *process;
+
+	while (*at != NULL && (*at)->po_pid != pid)
+		at = &(*at)->po_next;
+	if ((process = *at) == NULL)
+		return;
+	*at = process->po_next;
+	lives->lv_nprocesses--;
+	process_free(lives, process);
+}
+
+void
+prof_lives_free(struct prof_lives *lives)
+{
+	struct process *process, *next;
+	size_t n;
+
+	if (lives == NULL)
+		return;
+	for (n = 0; lives->lv_bucket != NULL && n < lives->lv_nbuckets; n++)
+		for (process = lives->lv_bucket[n]; process != NULL;
+		    process = next) {
+			next = process->po_next;
+			process_free(lives, process);
+		}
+	free(lives->lv_bucket);
+	free(lives->lv_space);
+	free(lives);
+}
+
+/* --------------------------------------------------------- epochs */
+
+static struct epoch *
+last_epoch(const struct process *process)
+{
+	return (process->po_n == 0 ? NULL :
+	    &process->po_epoch[process->po_n - 1]);
+}
+
+/* The number of a space with these mappings; PROF_SPACE_NONE: no memory. */
+static uint32_t
+space_new(struct prof_lives *lives, struct version *version, uint32_t life)
+{
+	struct space *grown;
+	uint32_t cap = lives->lv_cap;
+
+	if (lives->lv_nspaces == cap) {
+		if (cap > UINT32_MAX / 2)
+			return (PROF_SPACE_NONE);
+		grown = reallocarray(lives->lv_space, (size_t)cap * 2,
+		    sizeof(*grown));
+		if (grown == NULL)
+			return (PROF_SPACE_NONE);
+		lives->lv_space = grown;
+		lives->lv_cap = cap * 2;
+	}
+	lives->lv_space[lives->lv_nspaces].sp_version = version;
+	lives->lv_space[lives->lv_nspaces].sp_life = life;
+	return (lives->lv_nspaces++);
+}
+
+/*
+ * From a time on a process has these mappings, whose use passes to it.
+ * space: of whom it has them, or PROF_SPACE_NONE for one of its own.
+ */
+static int
+epoch_add(struct prof_lives *lives, struct process *process,
+    uint64_t time_ns, struct version *version, uint32_t space, uint32_t life)
+{
+	struct epoch *epoch, *grown;
+	uint32_t cap;
+
+	if (version == NULL)
+		return (-1);
+	if ((lives->lv_mode & PROF_LIVES_NOW) != 0) {
+		while (process->po_n > 0)
+			version_release(lives,
+			    process->po_epoch[--process->po_n].ep_version);
+	} else if (space == PROF_SPACE_NONE) {
+		space = space_new(lives, version, life);
+	}
+	if (process->po_n == process->po_cap) {
+		cap = process->po_cap == 0 ? 2 : process->po_cap * 2;
+		grown = reallocarray(process->po_epoch, cap, sizeof(*grown));
+		if (grown == NULL) {
+			version_release(lives, version);
+			return (-1);
+		}
+		process->po_epoch = grown;
+		process->po_cap = cap;
+	}
+	epoch = &process->po_epoch[process->po_n++];
+	epoch->ep_time_ns = time_ns;
+	epoch->ep_version = version;
+	epoch->ep_space = space;
+	epoch->ep_life = life;
+	return (0);
+}
+
+/* A life begins, with nothing mapped. */
+static int
+begin_empty(struct prof_lives *lives, struct process *process,
+    uint64_t time_ns)
+{
+	process->po_dead = false;
+	process->po_since_ns = time_ns;
+	process->po_named_ns = NEVER;
+	return (epoch_add(lives, process, time_ns,
+	    version_copy(lives, NULL, 0), PROF_SPACE_NONE,
+	    ++lives->lv_nlives));
+}
+
+static int
+take_fork(struct prof_lives *lives, const struct prof_record *fork)
+{
+	struct process *child, *parent;
+	struct epoch *from;
+
+	if (fork->pr_ppid == fork->pr_pid)
+		return (0);	/* a thread */
+	child = process_get(lives, fork->pr_pid);
+	if (child == NULL)
+		return (-1);
+	parent = process_find(lives, fork->pr_ppid);
+	from = parent == NULL ? NULL : last_epoch(parent);
+	if (from == NULL)
+		return (begin_empty(lives, child, fork->pr_time_ns));
+	child->po_dead = false;
+	child->po_since_ns = fork->pr_time_ns;
+	child->po_named_ns = NEVER;
+	from->ep_version->ve_users++;
+	/* Code that was made in memory may differ from now on. */
+	return (epoch_add(lives, child, fork->pr_time_ns, from->ep_version,
+	    from->ep_version->ve_has_anon ? PROF_SPACE_NONE : from->ep_space,
+	    ++lives->lv_nlives));
+}
+
+/*
+ * A new program.  In the kernel an exec first changes the name, then maps,
+ * then tells of the exec: what was mapped since the name is the new program's,
+ * and what the process did until now it did with what was mapped before.
+ */
+static int
+take_exec(struct prof_lives *lives, const struct prof_record *exec)
+{
+	struct process *process = process_get(lives, exec->pr_pid);
+	struct epoch *last;
+	struct version *version;
+
+	if (process == NULL)
+		return (-1);
+	last = last_epoch(process);
+	version = version_copy(lives, last == NULL ? NULL : last->ep_version,
+	    process->po_named_ns);
+	while ((lives->lv_mode & PROF_LIVES_NOW) == 0 && process->po_n > 1 &&
+	    last_epoch(process)->ep_time_ns > process->po_named_ns)
+		version_release(lives,
+		    process->po_epoch[--process->po_n].ep_version);
+	process->po_dead = false;
+	process->po_since_ns = exec->pr_time_ns;
+	process->po_named_ns = NEVER;
+	return (epoch_add(lives, process, exec->pr_time_ns, version,
+	    PROF_SPACE_NONE, ++lives->lv_nlives));
+}
+
+static int
+take_mapping(struct prof_lives *lives, const struct prof_record *record,
+    uint32_t image)
+{
+	struct process *process = process_get(lives, record->pr_pid);
+	struct prof_mapping mapping = {
+		.mp_start = record->pr_addr,
+		.mp_end = record->pr_addr + record->pr_len,
+		.mp_offset = record->pr_offset,
+		.mp_since_ns = record->pr_time_ns,
+		.mp_image = image,
+	};
+	struct version *version;
+	struct epoch *last;
+
+	if (process == NULL)
+		return (-1);
+	if (mapping.mp_end <= mapping.mp_start)
+		return (0);
+	if ((process->po_n == 0 || process->po_dead) &&
+	    begin_empty(lives, process, record->pr_time_ns) == -1)
+		return (-1);
+	last = last_epoch(process);
+	version = last->ep_version;
+	if (is_covered(version, &mapping))
+		return (0);
+	if (version->ve_users > 1 || (conflicts(version, &mapping) &&
+	    (lives->lv_mode & PROF_LIVES_NOW) == 0 &&
+	    last->ep_time_ns != record->pr_time_ns)) {
+		version = version_copy(lives, version, 0);
+		if (epoch_add(lives, process, record->pr_time_ns, version,
+		    PROF_SPACE_NONE, last->ep_life) == -1)
+			return (-1);
+	}
+	/* Over the limit nothing has a name: what is there may be covered. */
+	if (!version_insert(lives, version, &mapping))
+		version->ve_n = 0;
+	return (0);
+}
+
+int
+prof_lives_take(struct prof_lives *lives, const struct prof_record *record,
+    uint32_t image)
+{
+	struct process *process;
+
+	switch (record->pr_type) {
+	case PROF_R_FORK:
+		return (take_fork(lives, record));
+	case PROF_R_EXEC:
+		return (take_exec(lives, record));
+	case PROF_R_MMAP:
+		return (record->pr_pid == UINT32_MAX ? 0 :
+		    take_mapping(lives, record, image));
+	case PROF_R_TASK:
+		if (record->pr_pid == record->pr_tid &&
+		    process_find(lives, record->pr_pid) == NULL &&
+		    (process = process_get(lives, record->pr_pid)) != NULL)
+			return (begin_empty(lives, process,
+			    record->pr_time_ns));
+		return (0);
+	case PROF_R_COMM:
+		process = process_find(lives, record->pr_pid);
+		if (process != NULL && record->pr_pid == record->pr_tid &&
+		    (lives->lv_mode & PROF_LIVES_PERF) == 0)
+			process->po_named_ns = record->pr_time_ns;
+		return (0);
+	case PROF_R_EXIT:
+		if (!record->pr_group_dead)
+			return (0);
+		if ((lives->lv_mode & PROF_LIVES_NOW) != 0)
+			process_remove(lives, record->pr_pid);
+		else if ((lives->lv_mode & PROF_LIVES_PERF) == 0 && (process =
+		    process_find(lives, record->pr_pid)) != NULL)
+			process->po_dead = true;
+		return (0);
+	default:
+		return (0);
+	}
+}
+
+/* ------------------------------------------------------ questions */
+
+static const struct epoch *
+epoch_at(const struct prof_lives *lives, uint32_t pid, uint64_t time_ns)
+{
+	const struct process *process = process_find(lives, pid);
+	uint32_t low = 0, high, middle;
+
+	if (process == NULL)
+		return (NULL);
+	high = process->po_n;
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		if (process->po_epoch[middle].ep_time_ns <= time_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return (low == 0 ? NULL : &process->po_epoch[low - 1]);
+}
+
+uint32_t
+prof_lives_space(const struct prof_lives *lives, uint32_t pid,
+    uint64_t time_ns)
+{
+	const struct epoch *epoch = epoch_at(lives, pid, time_ns);
+
+	return (epoch == NULL ? PROF_SPACE_NONE : epoch->ep_space);
+}
+
+uint32_t
+prof_lives_life_at(const struct prof_lives *lives, uint32_t pid,
+    uint64_t time_ns)
+{
+	const struct epoch *epoch = epoch_at(lives, pid, time_ns);
+
+	return (epoch == NULL ? 0 : epoch->ep_life);
+}
+
+uint32_t
+prof_lives_life(const struct prof_lives *lives, uint32_t space)
+{
+	return (space < lives->lv_nspaces ?
+	    lives->lv_space[space].sp_life : 0);
+}
+
+static const struct prof_mapping *
+mapping_at(const struct version *version, uint64_t pc)
+{
+	uint32_t n;
+
+	if (version == NULL)
+		return (NULL);
+	n = version_search(version, pc);
+	if (n == version->ve_n || version->ve_map[n].mp_start > pc)
+		return (NULL);
+	return (&version->ve_map[n]);
+}
+
+const struct prof_mapping *
+prof_lives_mapping(const struct prof_lives *lives, uint32_t space,
+    uint64_t pc)
+{
+	return (space >= lives->lv_nspaces ? NULL :
+	    mapping_at(lives->lv_space[space].sp_version, pc));
+}
+
+const struct prof_mapping *
+prof_lives_now(const struct prof_lives *lives, uint32_t pid, uint64_t pc,
+    uint64_t *life_since_ns)
+{
+	const struct process *process = process_find(lives, pid);
+
+	if (process == NULL || process->po_n == 0)
+		return (NULL);
+	*life_since_ns = process->po_since_ns;
+	return (mapping_at(last_epoch(process)->ep_version, pc));
+}

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * See module.h.  A file is opened by the path that was mapped, and counts
+ * only when it is what was mapped (prof_image_matches): a wrong name is worse
+ * than none.  Where it is gone or replaced, the separate debug file of the
+ * same build-id still names its functions.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "module.h"
+#include "prof_impl.h"
+
+#define PAGE		65535u	/* the largest page that machines have - 1 */
+#define DEBUG_DIR	"/usr/lib/debug"
+
+unsigned
+prof_segments_of(struct prof_elf *elf,
+    struct prof_segment_of segments[PROF_MODULE_SEGMENTS])
+{
+	Elf64_Phdr ph;
+	unsigned n = 0;
+	size_t i;
+
+	for (i = 0; n < PROF_MODULE_SEGMENTS && prof_elf_segment(elf, i, &ph);
+	    i++) {
+		if (ph.p_type != PT_LOAD || (ph.p_flags & PF_X) == 0)
+			continue;
+		segments[n].so_offset = ph.p_offset;
+		segments[n].so_size = ph.p_filesz;
+		segments[n++].so_address = ph.p_vaddr;
+	}
+	return (n);
+}
+
+/*
+ * A mapping begins and ends with a page, so there is more in it than the
+ * segment; what is in the segment proper goes first.
+ */
+bool
+prof_segments_address(const struct prof_segment_of *segments, unsigned n,
+    uint64_t offset, uint64_t *address)
+{
+	const struct prof_segment_of *so;
+	unsigned i, slack;
+
+	for (slack = 0; slack <= PAGE; slack += PAGE)
+		for (i = 0; i < n; i++) {
+			so = &segments[i];
+			if (offset + slack < so->so_offset ||
+			    offset >= so->so_offset + so->so_size + slack)
+				continue;
+			*address = offset - so->so_offset + so->so_address;
+			return (true);
+		}
+	return (false);
+}
+
+/* The file itself; -1: it is gone, or another one is there. */
+static int
+open_file(const struct prof_module *module,
+    const struct prof_module_files *files)
+{
+	const struct prof_image *image = module->mo_image;
+	int fd = prof_image_open(image->im_path);
+
+	if (fd != -1 && !prof_image_matches(image, fd, files->mf_same_boot ?
+	    image->im_first_ns + files->mf_realtime_ns : 0)) {
+		close(fd);
+		fd = -1;
+	}
+	return (fd);
+}
+
+/* Of a file that is gone, by build-id in one of a:b; -1: none. */
+static int
+open_debug(const struct prof_image *image, const char *dirs)
+{
+	char path[512], id[2 * sizeof(image->im_id) + 1];
+	uint32_t n;
+	size_t len;
+	int fd;
+
+	if (image->im_id_len < 2)
+		return (-1);
+	for (n = 0; n < image->im_id_len; n++)
+		snprintf(id + 2 * n, 3, "%02x", image->im_id[n]);
+	for (; *dirs != '\0'; dirs += len + (dirs[len] == ':')) {
+		len = strcspn(dirs, ":");
+		snprintf(path, sizeof(path), "%.*s/.build-id/%.2s/%s.debug",
+		    (int)len, dirs, id, id + 2);
+		fd = prof_image_open(path);
+		if (fd != -1 && prof_image_matches(image, fd, 0))
+			return (fd);
+		if (fd != -1)
+			close(fd);
+	}
+	return (-1);
+}
+
+static int
+open_any(const struct prof_module *module,
+    const struct prof_module_files *files)
+{
+	int fd;
+
+	if (module->mo_held != 0)
+		return (fcntl(module->mo_held - 1, F_DUPFD_CLOEXEC, 0));
+	fd = open_file(module, files);
+	return (fd != -1 ? fd : open_debug(module->mo_image,
+	    files->mf_debug_dirs != NULL ? files->mf_debug_dirs : DEBUG_DIR));
+}
+
+static bool
+has_symtab(struct prof_elf *elf)
+{
+	struct prof_elf_part part;
+
+	return (prof_elf_section_named(elf, ".symtab", &part) ||
+	    prof_elf_section_named(elf, ".gnu_debugdata", &part));
+}
+
+static void
+ask_vdso(struct prof_module *module)
+{
+	const void *bytes;
+	size_t size = prof_image_own_vdso(module->mo_image, &bytes);
+	struct prof_elf elf;
+
+	if (size == 0 || prof_elf_memory(&elf, bytes, size) == -1)
+		return;
+	if (module->mo_nsegments == 0)
+		module->mo_nsegments = prof_segments_of(&elf,
+		    module->mo_segment);
+	prof_elf_close(&elf);
+	module->mo_file = prof_symtab_of_memory(bytes, size);
+	module->mo_why = PROF_UNNAMED_NOSYM;
+}
+
+/* Look at the file, once. */
+static void
+ask(struct prof_module *module, const struct prof_module_files *files)
+{
+	struct prof_elf elf;
+	int fd;
+
+	if (module->mo_asked)
+		return;
+	module->mo_asked = true;
+	if (module->mo_why == PROF_NAMED)
+		module->mo_why = PROF_UNNAMED_NOFILE;
+	if (files->mf_none)
+		return;
+	if (prof_image_is_vdso(module->mo_image)) {
+		ask_vdso(module);
+		return;
+	}
+	fd = open_any(module, files);
+	if (fd == -1)
+		return;
+	if (prof_elf_open(&elf, fd) == 0) {
+		if (module->mo_nsegments == 0)
+			module->mo_nsegments = prof_segments_of(&elf,
+			    module->mo_segment);
+		module->mo_stripped = !has_symtab(&elf);
+		prof_elf_close(&elf);
+	}
+	module->mo_file = prof_symtab_of_elf(fd, files->mf_debug_dirs);
+	module->mo_why = PROF_UNNAMED_NOSYM;
+	close(fd);
+}
+
+bool
+prof_module_address(struct prof_module *module,
+    const struct prof_module_files *files, uint64_t offset, uint64_t *address)
+{
+	if (module->mo_nsegments == 0)
+		ask(module, files);
+	return (prof_segments_address(module->mo_segment,
+	    module->mo_nsegments, offset, address));
+}
+
+bool
+prof_module_find(struct prof_module *module,
+    const struct prof_module_files *files, uint64_t address,
+    struct prof_symbol *symbol)
+{
+	if (module->mo_recorded != NULL &&
+	    prof_symtab_find(module->mo_recorded, address, symbol))
+		return (true);
+	ask(module, files);
+	return (module->mo_file != NULL &&
+	    prof_symtab_find(module->mo_file, address, symbol));
+}
+
+bool
+prof_module_is_there(const struct prof_module *module,
+    const struct prof_module_files *files)
+{
+	int fd = files->mf_none || prof_image_is_vdso(module->mo_image) ? -1 :
+	    open_file(module, files);
+
+	if (fd == -1)
+		return (false);
+	close(fd);
+	return (true);
+}
+
+struct prof_lines *
+prof_module_lines(struct prof_module *module,
+    const struct prof_module_files *files)
+{
+	int fd;
+
+	if (module->mo_asked_lines || files->mf_none)
+		return (module->mo_lines);
+	module->mo_asked_lines = true;
+	fd = open_any(module, files);
+	if (fd == -1)
+		return (NULL);
+	module->mo_lines = prof_lines_open(fd, files->mf_debug_dirs);
+	close(fd);
+	return (module->mo_lines);
+}
+
+void
+prof_module_fini(struct prof_module *module)
+{
+	prof_symtab_free(module->mo_recorded);
+	prof_symtab_free(module->mo_file);
+	if (module->mo_lines != NULL)
+		prof_lines_close(module->mo_lines);
+}

@@ -1,0 +1,503 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * From a place in the code to the function that it is in:
+ *
+ *	(pid, time) -> space                                   lives.c
+ *	(space, pc) -> mapping -> image, offset: a spot        lives.c, images.c
+ *	(image, offset) -> address -> symbol                   module.c
+ *	(image, symbol) -> function, numbered once             here
+ *
+ * Each spot is looked at once and remembered, whoever has it mapped and where.
+ * Called by readers of recordings; one thread at a time.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "demangle.h"
+#include "symbols.h"
+
+#define NO_MODULE	UINT32_MAX
+#define JIT_OWNER	(1ULL << 32)
+/* In so_flags, beside PROF_PC_*: what so_owner is, if not an image. */
+#define SPOT_ANON	0x100u	/* a life */
+#define SPOT_NOWHERE	0x200u	/* whether the process is known */
+
+/* What is known of a place. */
+struct place {
+	uint32_t	 pl_module;	/* NO_MODULE: none */
+	uint64_t	 pl_owner;	/* tells apart equal addresses */
+	bool		 pl_in_file;	/* pl_address is the file's */
+	uint64_t	 pl_address;
+	enum prof_unnamed pl_why;
+	struct prof_symbol pl_symbol;	/* when pl_why is PROF_NAMED */
+	const char	*pl_path;
+};
+
+/* -------------------------------------------------------- answers */
+
+/* Where the number of a key is kept; NULL: no memory. */
+static uint32_t *
+answer(struct answers *answers, const void *key, size_t len, bool *is_new)
+{
+	uint32_t n = prof_dict_find(&answers->an_dict, key, len, is_new);
+	uint32_t cap, *grown;
+
+	if (n == PROF_INTERN_FAILED)
+		return (NULL);
+	if (n >= answers->an_cap) {
+		cap = n < 512 ? 1024 : n * 2;
+		grown = reallocarray(answers->an_number, cap, sizeof(*grown));
+		if (grown == NULL)
+			return (NULL);
+		answers->an_number = grown;
+		answers->an_cap = cap;
+	}
+	return (&answers->an_number[n]);
+}
+
+static void
+answers_free(struct answers *answers)
+{
+	prof_dict_free(&answers->an_dict);
+	free(answers->an_number);
+}
+
+/* ------------------------------------------------------ functions */
+
+static struct function *
+function_at(const struct prof_symbols *symbols, uint32_t n)
+{
+	return (&symbols->sy_block[n / FUNCTIONS_BLOCK][n %
+	    FUNCTIONS_BLOCK]);
+}
+
+/* A new one, zeroed; NULL: no memory. */
+static struct function *
+function_new(struct prof_symbols *symbols)
+{
+	struct function **grown;
+
+	if (symbols->sy_nfunctions ==
+	    symbols->sy_nblocks * FUNCTIONS_BLOCK) {
+		grown = reallocarray(symbols->sy_block,
+		    symbols->sy_nblocks + 1, sizeof(*grown));
+		if (grown == NULL)
+			return (NULL);
+		symbols->sy_block = grown;
+		grown[symbols->sy_nblocks] = calloc(FUNCTIONS_BLOCK,
+		    sizeof(**grown));
+		if (grown[symbols->sy_nblocks] == NULL)
+			return (NULL);
+		symbols->sy_nblocks++;
+	}
+	return (function_at(symbols, symbols->sy_nfunctions++));
+}
+
+static const char *
+base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return (slash == NULL || slash[1] == '\0' ? path : slash + 1);
+}
+
+/* What a module does not name is one function, called as the module is. */
+static uint32_t
+function_unnamed(struct prof_symbols *symbols, const struct place *place,
+    bool is_kernel)
+{
+	static const char *const names[PROF_UNNAMED_N] = {
+		[PROF_UNNAMED_NOPROC] = "[unknown process]",
+		[PROF_UNNAMED_NOMAP] = "[not mapped]",
+		[PROF_UNNAMED_ANON] = "[anonymous memory]",
+		[PROF_UNNAMED_NOSYM] = "[kernel]",
+		[PROF_UNNAMED_HIDDEN] = "[kernel]",
+	};
+	bool is_module = place->pl_module != NO_MODULE;
+	uint32_t *number = is_module ?
+	    &symbols->sy_module[place->pl_module].mo_unnamed :
+	    &symbols->sy_nowhere[place->pl_why];
+	struct function *function;
+	struct prof_function *fu;
+
+	if (*number != 0)
+		return (*number - 1);
+	if ((function = function_new(symbols)) == NULL)
+		return (0);
+	fu = &function->fn_public;
+	fu->fu_raw = "";
+	fu->fu_module = place->pl_path;
+	fu->fu_unnamed = place->pl_why;
+	fu->fu_is_kernel = is_kernel;
+	fu->fu_name = names[place->pl_why];
+	if (is_module && asprintf(&function->fn_name, "[%s]",
+	    base_name(place->pl_path)) != -1)
+		fu->fu_name = function->fn_name;
+	*number = symbols->sy_nfunctions;
+	return (*number - 1);
+}
+
+static int
+function_first(struct prof_symbols *symbols, struct prof_err *error)
+{
+	struct function *function = function_new(symbols);
+
+	if (function == NULL)
+		return (prof_fail_nomem(error));
+	function->fn_public.fu_name = "[out of memory]";
+	function->fn_public.fu_raw = function->fn_public.fu_module = "";
+	function->fn_public.fu_unnamed = PROF_UNNAMED_NOSYM;
+	return (0);
+}
+
+static void
+function_name(struct function *function, const struct place *place,
+    bool is_kernel, bool is_given)
+{
+	struct prof_function *fu = &function->fn_public;
+	const char *module = place->pl_symbol.sy_module;
+
+	function->fn_raw = strdup(place->pl_symbol.sy_name);
+	function->fn_name = is_kernel || is_given ? NULL :
+	    prof_demangle(place->pl_symbol.sy_name);
+	fu->fu_raw = function->fn_raw == NULL ? "" : function->fn_raw;
+	fu->fu_name = function->fn_name == NULL ? fu->fu_raw :
+	    function->fn_name;
+	fu->fu_module = place->pl_path;
+	if (!is_kernel || module == NULL)
+		return;
+	/* kallsyms writes "ext4", announcements and tables "[ext4]". */
+	if (asprintf(&function->fn_module, module[0] == '[' ? "%s" : "[%s]",
+	    module) == -1)
+		function->fn_module = NULL;
+	else
+		fu->fu_module = function->fn_module;
+}
+
+/* The number of the function that a place is in. */
+static uint32_t
+function_of(struct prof_symbols *symbols, const struct place *place,
+    bool is_kernel)
+{
+	const struct {
+		uint64_t	ky_address;
+		uint64_t	ky_owner;
+	} key = { place->pl_symbol.sy_address, place->pl_owner };
+	struct function *function;
+	uint32_t *known;
+	bool is_new;
+
+	if (place->pl_why != PROF_NAMED)
+		return (function_unnamed(symbols, place, is_kernel));
+	known = answer(&symbols->sy_known, &key, sizeof(key), &is_new);
+	if (known == NULL)
+		return (0);
+	if (!is_new)
+		return (*known);
+	*known = 0;
+	function = function_new(symbols);
+	if (function == NULL)
+		return (0);
+	function_name(function, place, is_kernel, symbols->sy_is_given);
+	function->fn_public.fu_address = place->pl_symbol.sy_address;
+	function->fn_public.fu_size = place->pl_symbol.sy_size;
+	function->fn_public.fu_is_kernel = is_kernel;
+	return (*known = symbols->sy_nfunctions - 1);
+}
+
+/* --------------------------------------------------------- places */
+
+static void
+find_kernel(struct prof_symbols *symbols, uint64_t pc, struct place *place)
+{
+	bool hidden;
+
+	place->pl_address = pc;
+	place->pl_path = prof_kernel_map_module(symbols->sy_kernel, pc);
+	if (place->pl_path == NULL)
+		place->pl_path = "[kernel]";
+	place->pl_why = prof_kernel_map_find(symbols->sy_kernel, pc,
+	    &place->pl_symbol, &hidden) ? PROF_NAMED : hidden ?
+	    PROF_UNNAMED_HIDDEN : PROF_UNNAMED_NOSYM;
+}
+
+/* Memory without a file: what its process's JIT has said. */
+static void
+find_anon(struct prof_symbols *symbols, uint32_t space, uint64_t pc,
+    struct place *place)
+{
+	uint32_t life = prof_lives_life(symbols->sy_lives, space);
+	size_t low = 0, high = symbols->sy_njit, middle;
+
+	place->pl_address = pc;
+	place->pl_path = "[anon]";
+	place->pl_why = PROF_UNNAMED_ANON;
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		if (symbols->sy_jit[middle].ji_life < life)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == symbols->sy_njit ||
+	    symbols->sy_jit[low].ji_life != life || !prof_symtab_find(
+	    symbols->sy_jit[low].ji_table, pc, &place->pl_symbol))
+		return;
+	place->pl_why = PROF_NAMED;
+	place->pl_path = symbols->sy_is_given ? "[folded]" : "[jit]";
+	place->pl_owner = JIT_OWNER + life;
+}
+
+static void
+find_user(struct prof_symbols *symbols, uint32_t space, uint64_t pc,
+    struct place *place)
+{
+	const struct prof_mapping *mapping;
+	struct prof_module *module;
+
+	place->pl_path = "";
+	place->pl_why = PROF_UNNAMED_NOPROC;
+	if (space == PROF_SPACE_NONE)
+		return;
+	mapping = prof_lives_mapping(symbols->sy_lives, space, pc);
+	place->pl_why = PROF_UNNAMED_NOMAP;
+	if (mapping == NULL)
+		return;
+	if (mapping->mp_image == PROF_IMAGE_ANON) {
+		find_anon(symbols, space, pc, place);
+		return;
+	}
+	module = &symbols->sy_module[mapping->mp_image];
+	place->pl_module = place->pl_owner = mapping->mp_image;
+	place->pl_path = module->mo_image->im_path;
+	place->pl_in_file = prof_module_address(module, &symbols->sy_files,
+	    mapping->mp_offset + (pc - mapping->mp_start),
+	    &place->pl_address);
+	place->pl_why = PROF_NAMED;
+	if (!place->pl_in_file || !prof_module_find(module,
+	    &symbols->sy_files, place->pl_address, &place->pl_symbol))
+		place->pl_why = module->mo_why;
+}
+
+/* A call lies before the address that it returns to. */
+static uint64_t
+pc_inside(uint64_t pc, unsigned flags)
+{
+	return (pc - ((flags & PROF_PC_RETURN) != 0 && pc > 0));
+}
+
+static struct place
+place_of(struct prof_symbols *symbols, uint32_t space, uint64_t pc,
+    unsigned flags)
+{
+	struct place place = { .pl_module = NO_MODULE,
+	    .pl_owner = NO_MODULE };
+
+	pc = pc_inside(pc, flags);
+	if ((flags & PROF_PC_KERNEL) != 0)
+		find_kernel(symbols, pc, &place);
+	else
+		find_user(symbols, space, pc, &place);
+	return (place);
+}
+
+/* ------------------------------------------------- what is public */
+
+struct prof_symbols *
+prof_symbols_open(struct prof_reader *reader,
+    const struct prof_symbols_options *options, struct prof_err *error)
+{
+	struct prof_symbols *symbols = calloc(1, sizeof(*symbols));
+	struct prof_symbols_options so = { .so_size = sizeof(so) };
+
+	if (options != NULL)
+		memcpy(&so, options, options->so_size < sizeof(so) ?
+		    options->so_size : sizeof(so));
+	if (symbols == NULL ||
+	    prof_images_init(&symbols->sy_images) == -1) {
+		free(symbols);
+		prof_fail_nomem(error);
+		return (NULL);
+	}
+	symbols->sy_reader = reader;
+	symbols->sy_files.mf_none = so.so_only_recorded != 0;
+	if (so.so_debug_dirs != NULL &&
+	    (symbols->sy_debug_dirs = strdup(so.so_debug_dirs)) == NULL) {
+		prof_symbols_close(symbols);
+		prof_fail_nomem(error);
+		return (NULL);
+	}
+	symbols->sy_files.mf_debug_dirs = symbols->sy_debug_dirs;
+	/* Function 0 stands for those that no memory was left for. */
+	if (prof_symbols_load(symbols, error) == -1 ||
+	    function_first(symbols, error) == -1) {
+		prof_symbols_close(symbols);
+		return (NULL);
+	}
+	return (symbols);
+}
+
+uint32_t
+prof_symbols_space(struct prof_symbols *symbols, uint32_t pid,
+    uint64_t time_ns)
+{
+	return (prof_lives_space(symbols->sy_lives, pid, time_ns));
+}
+
+void
+prof_symbols_spot(const struct prof_symbols *symbols, uint32_t space,
+    uint64_t pc, unsigned flags, struct prof_spot *spot)
+{
+	const struct prof_mapping *mapping;
+
+	*spot = (struct prof_spot){ .so_at = pc, .so_flags = flags };
+	if ((flags & PROF_PC_KERNEL) != 0)
+		return;
+	spot->so_flags |= SPOT_NOWHERE;
+	if (space == PROF_SPACE_NONE)
+		return;
+	spot->so_owner = 1;
+	mapping = prof_lives_mapping(symbols->sy_lives, space,
+	    pc_inside(pc, flags));
+	if (mapping == NULL)
+		return;
+	if (mapping->mp_image == PROF_IMAGE_ANON) {
+		spot->so_owner = prof_lives_life(symbols->sy_lives, space);
+		spot->so_flags = flags | SPOT_ANON;
+		return;
+	}
+	spot->so_at = mapping->mp_offset + (pc - mapping->mp_start);
+	spot->so_owner = mapping->mp_image;
+	spot->so_flags = flags;
+}
+
+uint32_t
+prof_symbols_find(struct prof_symbols *symbols, uint32_t space, uint64_t pc,
+    unsigned flags)
+{
+	struct prof_spot spot;
+	struct place place;
+	uint32_t *number;
+	bool is_new;
+
+	prof_symbols_spot(symbols, space, pc, flags, &spot);
+	number = answer(&symbols->sy_asked, &spot, sizeof(spot), &is_new);
+	if (number == NULL)
+		return (0);
+	if (!is_new)
+		return (*number);
+	place = place_of(symbols, space, pc, flags);
+	return (*number = function_of(symbols, &place,
+	    (flags & PROF_PC_KERNEL) != 0));
+}
+
+size_t
+prof_symbols_nfunctions(const struct prof_symbols *symbols)
+{
+	return (symbols->sy_nfunctions);
+}
+
+const struct prof_function *
+prof_symbols_function(const struct prof_symbols *symbols, uint32_t n)
+{
+	return (n >= symbols->sy_nfunctions ? NULL :
+	    &function_at(symbols, n)->fn_public);
+}
+
+int
+prof_symbols_place(struct prof_symbols *symbols, uint32_t space, uint64_t pc,
+    unsigned flags, const char **module, uint64_t *address)
+{
+	struct place place = place_of(symbols, space, pc, flags);
+
+	if (!place.pl_in_file)
+		return (-1);
+	*module = place.pl_path;
+	*address = place.pl_address;
+	return (0);
+}
+
+const char *
+prof_symbols_file(struct prof_symbols *symbols, uint32_t space, uint64_t pc,
+    unsigned flags)
+{
+	struct place place = place_of(symbols, space, pc, flags);
+
+	return (place.pl_in_file && prof_module_is_there(
+	    &symbols->sy_module[place.pl_module], &symbols->sy_files) ?
+	    place.pl_path : NULL);
+}
+
+size_t
+prof_symbols_lines(struct prof_symbols *symbols, uint32_t space, uint64_t pc,
+    unsigned flags, struct prof_line *lines, size_t max)
+{
+	struct place place = place_of(symbols, space, pc, flags);
+	struct prof_lines *table;
+
+	if (!place.pl_in_file)
+		return (0);
+	table = prof_module_lines(&symbols->sy_module[place.pl_module],
+	    &symbols->sy_files);
+	return (table == NULL ? 0 :
+	    prof_lines_find(table, place.pl_address, lines, max));
+}
+
+uint32_t
+prof_symbols_inlined(struct prof_symbols *symbols, uint32_t in,
+    const char *name)
+{
+	struct function *function, *of;
+	size_t len = strlen(name);
+	const char *module;
+	uint32_t *number;
+	uint8_t *key;
+	bool is_new;
+
+	if (in >= symbols->sy_nfunctions ||
+	    (key = malloc(sizeof(module) + len + 1)) == NULL)
+		return (0);
+	/* The module's name is one string for all of its functions. */
+	module = function_at(symbols, in)->fn_public.fu_module;
+	memcpy(key, &module, sizeof(module));
+	memcpy(key + sizeof(module), name, len);
+	number = answer(&symbols->sy_inlined, key, sizeof(module) + len,
+	    &is_new);
+	free(key);
+	if (number == NULL || !is_new)
+		return (number == NULL ? 0 : *number);
+	*number = 0;
+	if ((function = function_new(symbols)) == NULL ||
+	    (function->fn_name = strdup(name)) == NULL)
+		return (0);
+	of = function_at(symbols, in);
+	function->fn_public.fu_name = function->fn_name;
+	function->fn_public.fu_raw = "";
+	function->fn_public.fu_module = of->fn_public.fu_module;
+	function->fn_public.fu_is_kernel = of->fn_public.fu_is_kernel;
+	function->fn_public.fu_is_inlined = 1;
+	return (*number = symbols->sy_nfunctions - 1);
+}
+
+void
+prof_symbols_close(struct prof_symbols *symbols)
+{
+	uint32_t n;
+
+	if (symbols == NULL)
+		return;
+	for (n = 0; n < symbols->sy_nfunctions; n++) {
+		free(function_at(symbols, n)->fn_name);
+		free(function_at(symbols, n)->fn_raw);
+		free(function_at(symbols, n)->fn_module);
+	}
+	for (n = 0; n < symbols->sy_nblocks; n++)
+		free(symbols->sy_block[n]);
+	free(symbols->sy_block);
+	answers_free(&symbols->sy_known);
+	answers_free(&symbols->sy_inlined);
+	answers_free(&symbols->sy_asked);
+	prof_symbols_unload(symbols);
+	free(symbols->sy_debug_dirs);
+	free(symbols);
+}

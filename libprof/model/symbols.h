@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * What the files behind prof_symbols_* share: symbols.c (from a place in the
+ * code to a function), symbols_load.c (lives, images and tables out of a
+ * recording), kernel_map.c (the kernel's addresses), symbols_note.c.
+ */
+#ifndef SYMBOLS_H
+#define SYMBOLS_H
+
+#include "kernel_map.h"
+#include "module.h"
+#include "prof_impl.h"
+
+#define FUNCTIONS_BLOCK	1024
+
+/* A function, and the memory of its names. */
+struct function {
+	struct prof_function fn_public;
+	char		*fn_name;	/* NULL: fu_name is not ours */
+	char		*fn_raw;
+	char		*fn_module;	/* NULL: fu_module is not ours */
+};
+
+/* Numbers by key. */
+struct answers {
+	struct prof_dict an_dict;
+	uint32_t	*an_number;
+	uint32_t	 an_cap;
+};
+
+/* Names made of memory, by life: what the JIT of a process said. */
+struct jit {
+	uint32_t	 ji_life;
+	struct prof_symtab *ji_table;
+};
+
+struct prof_symbols {
+	struct prof_reader *sy_reader;
+	struct prof_lives *sy_lives;
+	struct prof_images sy_images;
+	struct prof_module *sy_module;	/* by number of image */
+	uint32_t	 sy_nmodules;
+	struct jit	*sy_jit;	/* by life */
+	size_t		 sy_njit;
+	bool		 sy_is_given;	/* names are what a file said */
+	struct prof_kernel_map *sy_kernel;
+	struct prof_module_files sy_files;
+	char		*sy_debug_dirs;
+	struct function	**sy_block;
+	uint32_t	 sy_nfunctions;
+	uint32_t	 sy_nblocks;
+	struct answers	 sy_known;	/* (owner, address) -> function */
+	struct answers	 sy_inlined;	/* (function, name) -> function */
+	struct answers	 sy_asked;	/* spot -> function */
+	uint32_t	 sy_nowhere[PROF_UNNAMED_N]; /* function + 1 */
+	char		**sy_notes;
+	size_t		 sy_nnotes;
+	bool		 sy_noted;
+};
+
+/* ------------------------------------------------------ symbols_load.c */
+int	prof_symbols_load(struct prof_symbols *symbols,
+	    struct prof_err *error);
+void	prof_symbols_unload(struct prof_symbols *symbols);
+
+/* ------------------------------------------------------ symbols_note.c */
+void	prof_symbols_forget_notes(struct prof_symbols *symbols);
+
+#endif /* SYMBOLS_H */

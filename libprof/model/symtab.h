@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Names for addresses: the functions of one module in sorted arrays.
+ *
+ * A table is filled once, from a file, from text or by hand, sorted once, and
+ * then only asked; asking allocates nothing and may be done by many threads.
+ * Addresses are as the module's file counts them (kallsyms and perf maps: as
+ * the process does).  Names are raw: see demangle.h for people's.
+ *
+ * Called by whoever turns recordings into names, and at the end of a
+ * recording.  Which file belongs to a process is not decided here.
+ */
+#ifndef SYMTAB_H
+#define SYMTAB_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct prof_symtab;
+
+/* Borrowed from the table. */
+struct prof_symbol {
+	uint64_t	 sy_address;
+	uint64_t	 sy_size;	/* where it ends is known, always */
+	const char	*sy_name;	/* never NULL */
+	const char	*sy_module;	/* kallsyms: "ext4", "bpf"; else NULL */
+};
+
+/*
+ * All of these: owned by caller; NULL with errno, 0 when there is no symbol.
+ *
+ * Of an ELF file: .symtab, .dynsym, .gnu_debugdata, a separate debug file (see
+ * debug_file.h) and the PLT.  The file may change meanwhile; that costs names.
+ */
+struct prof_symtab *prof_symtab_of_elf(int fd, const char *debug_dirs);
+/* Of an ELF image in memory, such as the vDSO; read only during the call. */
+struct prof_symtab *prof_symtab_of_memory(const void *elf, size_t size);
+/* hidden: there are symbols, but kptr_restrict hides where. */
+struct prof_symtab *prof_symtab_of_kallsyms(int fd, bool *hidden);
+/* perf-PID.map: of two functions at one place the later line wins. */
+struct prof_symtab *prof_symtab_of_perf_map(int fd);
+
+/* By hand, from a recording.  false: no memory, or too much for a table. */
+struct prof_symtab *prof_symtab_new(void);
+bool	prof_symtab_add(struct prof_symtab *table, uint64_t address,
+	    uint64_t size, const char *name);
+/* After the last one, before the first question. */
+bool	prof_symtab_sort(struct prof_symtab *table);
+
+bool	prof_symtab_find(const struct prof_symtab *table, uint64_t address,
+	    struct prof_symbol *symbol);
+size_t	prof_symtab_count(const struct prof_symtab *table);
+/* The n-th by address; n < count. */
+void	prof_symtab_at(const struct prof_symtab *table, size_t n,
+	    struct prof_symbol *symbol);
+void	prof_symtab_free(struct prof_symtab *table);
+
+/*
+ * Where the file means that what lies at an offset of it shall be: the address
+ * by the program headers.  An offset of the page in which an executable
+ * segment begins counts as part of it, since pages are what is mapped; so the
+ * offset of a mapping gives the address of its start.
+ */
+bool	prof_symtab_file_to_address(int fd, uint64_t offset,
+	    uint64_t *address);
+
+#endif /* SYMTAB_H */

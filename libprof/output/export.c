@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * The public call that writes a profile for another tool, and what its
+ * writers share: which figures, and what a label means to them.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "export.h"
+
+char *
+prof_export(const struct prof_profile *profile, enum prof_export format,
+    const struct prof_flame_options *options, size_t *length,
+    struct prof_err *error)
+{
+	static prof_flame_fn *const writers[] = {
+#define PROF_FORMAT(NAME, name) [PROF_EXPORT_##NAME] = prof_write_##name,
+#include "formats.def"
+#undef PROF_FORMAT
+	};
+
+	if ((size_t)format >= sizeof(writers) / sizeof(writers[0])) {
+		prof_fail(error, PROF_E_USAGE, "no format %d", (int)format);
+		return (NULL);
+	}
+	return (prof_flame_make(profile, options, writers[format], length,
+	    error));
+}
+
+const uint64_t *
+prof_export_values(const struct prof_flame *flame, size_t n)
+{
+	return ((flame->fm_options.fl_samples ? prof_profile_samples :
+	    prof_profile_self)(flame->fm_profile,
+	    flame->fm_event[n].fe_event));
+}
+
+const char *
+prof_export_unit(const struct prof_event_info *info)
+{
+	if (strcmp(info->pi_unit, "ns") == 0)
+		return ("nanoseconds");
+	return (strcmp(info->pi_unit, "bytes") == 0 ? "bytes" : "");
+}
+
+const struct prof_function *
+prof_export_function(const struct prof_label *label)
+{
+	return (label->lb_inner != NULL ? label->lb_inner :
+	    label->lb_function);
+}
+
+size_t
+prof_export_source(const struct prof_label *label, unsigned *line)
+{
+	const char *colon;
+
+	*line = 0;
+	if (label->lb_kind != PROF_LABEL_LINE)
+		return (0);
+	colon = strrchr(label->lb_name, ':');
+	if (colon == NULL)
+		return (0);
+	*line = (unsigned)strtoul(colon + 1, NULL, 10);
+	return ((size_t)(colon - label->lb_name));
+}
+
+bool
+prof_export_is_inlined(const struct prof_label *label)
+{
+	const struct prof_function *function = prof_export_function(label);
+
+	return (function != NULL && function->fu_is_inlined);
+}

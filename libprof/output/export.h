@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Profiles in the notations of other tools.  Each writer gets what the flame
+ * graphs get (struct prof_flame) and writes the whole of its file.
+ *
+ * Included by output/ alone.
+ */
+#ifndef PROF_EXPORT_H
+#define PROF_EXPORT_H
+
+#include "flame.h"
+
+/* ----------------------------------------------------------- export.c */
+
+/* By node, of the n-th event that is shown: weight, or samples if asked. */
+const uint64_t *prof_export_values(const struct prof_flame *flame, size_t n);
+/* "nanoseconds", "bytes", or "" for what is just counted. */
+const char *prof_export_unit(const struct prof_event_info *info);
+/*
+ * The function of a label, also one that was inlined; its source, where the
+ * label is a line of it: the length of the file's name, else 0.
+ */
+const struct prof_function *prof_export_function(
+	    const struct prof_label *label);
+size_t	prof_export_source(const struct prof_label *label, unsigned *line);
+/* Does it stand for what was inlined into the frame above it? */
+bool	prof_export_is_inlined(const struct prof_label *label);
+
+/* --------------------------------- folded.c, pprof.c, speedscope.c */
+
+#define PROF_FORMAT(NAME, name) prof_flame_fn prof_write_##name;
+#include "formats.def"
+#undef PROF_FORMAT
+
+#endif /* PROF_EXPORT_H */

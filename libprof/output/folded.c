@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Folded stacks: a line for each different stack, "root;...;leaf COUNT", as
+ * flame graph scripts have read them for years.  The name of the thread comes
+ * first.  One event; the first of those that are asked for.
+ *
+ * Called by export.c.  Lines stand in the order of the tree, so the same
+ * recording gives the same bytes.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "export.h"
+
+static void
+put_line(const struct prof_flame *flame, uint32_t node, uint64_t value,
+    uint32_t *path, struct prof_buf *out)
+{
+	const struct prof_tree_node *nodes = flame->fm_node;
+	size_t depth = 0;
+
+	for (; node != 0; node = nodes[node].pt_parent)
+		path[depth++] = nodes[node].pt_label;
+	while (depth > 0) {
+		prof_put_frame(out, prof_profile_label(flame->fm_profile,
+		    path[--depth])->lb_name);
+		prof_put_str(out, depth > 0 ? ";" : "");
+	}
+	prof_put_fmt(out, " %" PRIu64 "\n", value);
+}
+
+int
+prof_write_folded(const struct prof_flame *flame, struct prof_buf *out)
+{
+	const uint64_t *values;
+	uint32_t *path;
+	uint32_t n;
+
+	if (flame->fm_nevents == 0)
+		return (0);
+	values = prof_export_values(flame, 0);
+	path = calloc(flame->fm_nnodes + 1, sizeof(*path));
+	for (n = 1; values != NULL && path != NULL && n < flame->fm_nnodes;
+	    n++)
+		if (values[n] > 0)
+			put_line(flame, n, values[n], path, out);
+	free(path);
+	return (values == NULL || path == NULL || out->bf_failed ? -1 : 0);
+}

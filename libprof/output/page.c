@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * The flame graph as a page: reports/flame.html with its script and style,
+ * put together at build, and in its middle the data.  What stands in the
+ * data, and in which order, is the contract of reports/README.md; a reader in
+ * Python beside it holds both to it (tests/browser/page_data.py).
+ *
+ * The head is JSON.  Tree and samples are columns of small numbers, deflated
+ * and in base64: half a million frames in under 3 MB.  Weights are those of
+ * the cells of time alone; the page adds up the ones that are in the range.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/difference.h"
+#include "flame.h"
+#include "flame_page.h"
+
+#define PAGE_FORMAT	1
+#define MAX_CELLS	400000		/* more: each longer in time */
+#define MAX_COLUMNS	(1u << 30)	/* bytes */
+
+/* Bits of a label's kind; the low ones are enum prof_label_kind. */
+#define KIND_KERNEL	0x08u
+#define KIND_INLINED	0x10u
+#define KIND_UNNAMED	0x20u
+
+/* Cells as they are written. */
+struct cells {
+	struct prof_cell *ce_cell;	/* owned */
+	size_t		 ce_n;
+	uint64_t	 ce_each_ns;	/* 0: there is just one */
+};
+
+/* ------------------------------------------------------------- names */
+
+/* The number of each label's module, the modules, and the kinds. */
+static int
+put_modules(const struct prof_profile *profile, struct prof_buf *out)
+{
+	size_t nlabels = prof_profile_nlabels(profile), i;
+	struct prof_buf names = { 0 }, kinds = { 0 }, numbers = { 0 };
+	const struct prof_label *label;
+	struct prof_dict dict = { 0 };
+	uint32_t n = 0, count = 0, kind;
+	bool is_new;
+
+	for (i = 0; i < nlabels && n != PROF_INTERN_FAILED; i++) {
+		label = prof_profile_label(profile, (uint32_t)i);
+		kind = label->lb_kind;
+		if (label->lb_function != NULL) {
+			kind |= label->lb_function->fu_is_kernel ?
+			    KIND_KERNEL : 0;
+			kind |= label->lb_function->fu_is_inlined ?
+			    KIND_INLINED : 0;
+			kind |= label->lb_function->fu_unnamed != PROF_NAMED ?
+			    KIND_UNNAMED : 0;
+		}
+		prof_buf_varint(&kinds, kind);
+		n = prof_dict_find(&dict, label->lb_module,
+		    strlen(label->lb_module), &is_new);
+		prof_buf_varint(&numbers, n);
+		if (is_new) {
+			count++;
+			prof_put_visible(&names, label->lb_module, 0);
+			prof_put_str(&names, "\n");
+		}
+	}
+	prof_buf_varint(out, count);
+	prof_buf_bytes(out, names.bf_data, names.bf_len);
+	prof_buf_varint(out, nlabels);
+	prof_buf_bytes(out, kinds.bf_data, kinds.bf_len);
+	prof_buf_bytes(out, numbers.bf_data, numbers.bf_len);
+	out->bf_failed |= names.bf_failed | kinds.bf_failed |
+	    numbers.bf_failed;
+	prof_buf_free(&names);
+	prof_buf_free(&kinds);
+	prof_buf_free(&numbers);
+	prof_dict_free(&dict);
+	return (n == PROF_INTERN_FAILED ? -1 : 0);
+}
+
+/*
+ * Names are in order, so most begin as the one before: how many bytes are the
+ * same, then the rest and a newline.
+ */
+static void
+put_names(const struct prof_profile *profile, struct prof_buf *out)
+{
+	struct prof_buf name[2] = { 0 }, same = { 0 }, rest = { 0 };
+	size_t nlabels = prof_profile_nlabels(profile), i, n;
+
+	for (i = 0; i < nlabels; i++) {
+		struct prof_buf *now = &name[i & 1], *last = &name[~i & 1];
+
+		now->bf_len = 0;
+		prof_put_visible(now, prof_profile_label(profile,
+		    (uint32_t)i)->lb_name, 0);
+		for (n = 0; n < now->bf_len && n < last->bf_len; n++)
+			if (now->bf_data[n] != last->bf_data[n])
+				break;
+		prof_buf_varint(&same, n);
+		prof_buf_bytes(&rest, now->bf_data + n, now->bf_len - n);
+		prof_put_str(&rest, "\n");
+	}
+	prof_buf_bytes(out, same.bf_data, same.bf_len);
+	prof_buf_bytes(out, rest.bf_data, rest.bf_len);
+	out->bf_failed |= name[0].bf_failed | name[1].bf_failed |
+	    same.bf_failed | rest.bf_failed;
+	prof_buf_free(&name[0]);
+	prof_buf_free(&name[1]);
+	prof_buf_free(&same);
+	prof_buf_free(&rest);
+}
+
+/* -------------------------------------------------------------- tree */
+
+/*
+ * A node is the child of the one before, or of one that lies so many levels
+ * above: 0 for a chain, 1 for a sibling of the one before.
+ */
+static int
+put_tree(const struct prof_flame *flame, struct prof_buf *out)
+{
+	const struct prof_tree_node *node = flame->fm_node;
+	uint32_t *depth = calloc(flame->fm_nnodes + 1, sizeof(*depth));
+	size_t n = flame->fm_nnodes, i;
+
+	if (depth == NULL)
+		return (-1);
+	prof_buf_varint(out, n);
+	for (i = 1; i < n; i++) {
+		depth[i] = depth[node[i].pt_parent] + 1;
+		prof_buf_varint(out, depth[i - 1] + 1 - depth[i]);
+	}
+	for (i = 1; i < n; i++)
+		prof_buf_varint(out, node[i].pt_label);
+	free(depth);
+	return (0);
+}
+
+/* ------------------------------------------------------------- cells */
+
+static int
+cell_compare(const void *a, const void *b)
+{
+	const struct prof_cell *ca = a, *cb = b;
+
+	if (ca->pc_cell != cb->pc_cell)
+		return (ca->pc_cell < cb->pc_cell ? -1 : 1);
+	if (ca->pc_node != cb->pc_node)
+		return (ca->pc_node < cb->pc_node ? -1 : 1);
+	return ((ca->pc_event > cb->pc_event) -
+	    (ca->pc_event < cb->pc_event));
+}
+
+/* Twice as long in time: sort again, and add up what is the same now. */
+static void
+cells_coarser(struct cells *cells)
+{
+	struct prof_cell *cell = cells->ce_cell;
+	size_t i, n = 0;
+
+	for (i = 0; i < cells->ce_n; i++)
+		cell[i].pc_cell /= 2;
+	qsort(cell, cells->ce_n, sizeof(*cell), cell_compare);
+	for (i = 0; i < cells->ce_n; i++) {
+		if (n > 0 && cell_compare(&cell[n - 1], &cell[i]) == 0) {
+			cell[n - 1].pc_samples += cell[i].pc_samples;
+			cell[n - 1].pc_weight += cell[i].pc_weight;
+		} else {
+			cell[n++] = cell[i];
+		}
+	}
+	cells->ce_n = n;
+	cells->ce_each_ns *= 2;
+}
+
+/* Those of the events that are shown, which are numbered anew. */
+static int
+cells_init(struct cells *cells, const struct prof_flame *flame)
+{
+	const struct prof_cell *all;
+	size_t n, i, event;
+
+	all = prof_profile_cells(flame->fm_profile, &n);
+	cells->ce_n = 0;
+	cells->ce_each_ns = flame->fm_options.fl_cell_ns;
+	cells->ce_cell = calloc(n + 1, sizeof(*all));
+	if (cells->ce_cell == NULL)
+		return (-1);
+	for (i = 0; i < n; i++) {
+		event = prof_flame_find(flame, all[i].pc_event);
+		if (event == flame->fm_nevents)
+			continue;
+		cells->ce_cell[cells->ce_n] = all[i];
+		cells->ce_cell[cells->ce_n++].pc_event = (uint32_t)event;
+	}
+	qsort(cells->ce_cell, cells->ce_n, sizeof(*cells->ce_cell),
+	    cell_compare);
+	while (cells->ce_each_ns > 0 && cells->ce_n > MAX_CELLS &&
+	    cells->ce_cell[cells->ce_n - 1].pc_cell > 0)
+		cells_coarser(cells);
+	return (0);
+}
+
+/* Most samples weigh what the last one of their event did: then 0. */
+static int
+put_weights(const struct prof_flame *flame, const struct cells *cells,
+    struct prof_buf *out)
+{
+	uint64_t *last = calloc(flame->fm_nevents + 1, sizeof(*last));
+	const struct prof_cell *cell;
+	size_t i;
+
+	if (last == NULL)
+		return (-1);
+	for (i = 0; i < cells->ce_n; i++) {
+		cell = &cells->ce_cell[i];
+		if (cell->pc_weight == cell->pc_samples *
+		    last[cell->pc_event]) {
+			prof_buf_varint(out, 0);
+			continue;
+		}
+		prof_buf_varint(out, cell->pc_weight + 1);
+		if (cell->pc_samples > 0 &&
+		    cell->pc_weight % cell->pc_samples == 0)
+			last[cell->pc_event] = cell->pc_weight /
+			    cell->pc_samples;
+	}
+	free(last);
+	return (0);
+}
+
+static int
+put_cells(const struct prof_flame *flame, const struct cells *cells,
+    struct prof_buf *out)
+{
+	const struct prof_cell *cell = cells->ce_cell;
+	struct prof_cell last = { 0 };
+	size_t i;
+
+	prof_buf_varint(out, cells->ce_n);
+	for (i = 0; i < cells->ce_n; i++)
+		prof_buf_varint(out, cell[i].pc_cell -
+		    (i == 0 ? 0 : cell[i - 1].pc_cell));
+	for (i = 0; i < cells->ce_n; i++) {
+		if (cell[i].pc_cell != last.pc_cell)
+			last.pc_node = 0;
+		prof_buf_varint(out, cell[i].pc_node - last.pc_node);
+		last = cell[i];
+	}
+	for (i = 0; i < cells->ce_n; i++)
+		prof_buf_varint(out, cell[i].pc_event);
+	for (i = 0; i < cells->ce_n; i++)
+		prof_buf_varint(out, cell[i].pc_samples);
+	return (put_weights(flame, cells, out));
+}
+
+/* -------------------------------------------------------------- head */
+
+static void
+put_event(const struct prof_flame_event *fe, struct prof_buf *out)
+{
+	const struct prof_quality *quality = &fe->fe_quality;
+
+	prof_put_str(out, "\n {\"name\":");
+	prof_put_json(out, fe->fe_info->pi_name);
+	prof_put_str(out, ",\"unit\":");
+	prof_put_json(out, fe->fe_info->pi_unit);
+	prof_put_fmt(out, ",\"period\":%" PRIu64 ",\"frequency\":%" PRIu64,
+	    fe->fe_info->pi_period, fe->fe_info->pi_frequency_hz);
+	prof_put_fmt(out, ",\"weight\":%" PRIu64 ",\"samples\":%" PRIu64,
+	    quality->pq_weight, quality->pq_samples);
+	/* In whole samples: no point, whose sign depends on the locale. */
+	prof_put_fmt(out, ",\"effective\":%" PRIu64 ",\"bad\":%s",
+	    (uint64_t)quality->pq_effective,
+	    quality->pq_is_bad ? "true" : "false");
+	prof_put_str(out, ",\"quality\":");
+	prof_put_json(out, quality->pq_text);
+	prof_put_str(out, "}");
+}
+
+/* When the profile's first sample was, from the start of the recording. */
+static uint64_t
+begin_of(const struct prof_flame *flame)
+{
+	uint64_t from_ns, to_ns;
+	struct prof_record record;
+	size_t n, i;
+
+	if (flame->fm_reader == NULL)
+		return (0);
+	n = prof_reader_nlives(flame->fm_reader);
+	prof_profile_span(flame->fm_profile, &from_ns, &to_ns);
+	for (i = 0; i < n; i++) {
+		prof_reader_life(flame->fm_reader, i, &record);
+		if (record.pr_type == PROF_R_START)
+			return (record.pr_time_ns < from_ns ?
+			    from_ns - record.pr_time_ns : 0);
+	}
+	return (0);
+}
+
+static const char *
+fact_of(const struct prof_flame *flame, int side, int fact)
+{
+	if (flame->fm_difference != NULL)
+		return (flame->fm_difference->df_fact[side][fact]);
+	return (side == 0 ? NULL : prof_reader_info(flame->fm_reader,
+	    prof_facts[fact][0]));
+}
+
+/* What is alike on both sides of a difference is said once. */
+static void
+put_facts(const struct prof_flame *flame, struct prof_buf *out)
+{
+	const char *separator = "", *base, *value;
+
+	prof_put_str(out, "\"facts\":[");
+	for (int i = 0; i < PROF_NFACTS; i++) {
+		base = fact_of(flame, 0, i);
+		for (int side = 0; side < 2; side++) {
+			value = fact_of(flame, side, i);
+			if (value == NULL || (side == 1 && base != NULL &&
+			    strcmp(base, value) == 0))
+				continue;
+			prof_put_fmt(out, "%s[\"%s%s\",", separator,
+			    side == 0 && fact_of(flame, 1, i) != NULL &&
+			    strcmp(fact_of(flame, 1, i), value) != 0 ?
+			    "base: " : "", prof_facts[i][1]);
+			prof_put_json(out, value);
+			prof_put_str(out, "]");
+			separator = ",";
+		}
+	}
+	prof_put_str(out, "]");
+}
+
+static void
+put_head(const struct prof_flame *flame, const struct cells *cells,
+    struct prof_buf *out)
+{
+	uint64_t from_ns, to_ns;
+	size_t i;
+
+	prof_profile_span(flame->fm_profile, &from_ns, &to_ns);
+	prof_put_fmt(out, "{\"format\":%d,\"title\":", PAGE_FORMAT);
+	prof_put_json(out, flame->fm_title);
+	prof_put_fmt(out, ",\"reverse\":%s,\"ratio\":%s,",
+	    flame->fm_options.fl_reverse ? "true" : "false",
+	    flame->fm_options.fl_ratio ? "true" : "false");
+	prof_put_fmt(out, "\"begin_ns\":%" PRIu64 ",\"span_ns\":%" PRIu64
+	    ",\"cell_ns\":%" PRIu64 ",\n", begin_of(flame), to_ns - from_ns,
+	    cells->ce_each_ns);
+	put_facts(flame, out);
+	prof_put_str(out, ",\n\"events\":[");
+	for (i = 0; i < flame->fm_nevents; i++) {
+		prof_put_str(out, i == 0 ? "" : ",");
+		put_event(&flame->fm_event[i], out);
+	}
+	prof_put_str(out, "],\n");
+	if (flame->fm_difference != NULL)
+		prof_flame_put_difference(flame, out);
+}
+
+int
+prof_flame_page(const struct prof_flame *flame, struct prof_buf *out)
+{
+	struct prof_buf columns = { 0 };
+	struct cells cells;
+	int rv = -1;
+
+	if (cells_init(&cells, flame) == -1)
+		return (-1);
+	prof_buf_bytes(out, flame_page_head, sizeof(flame_page_head));
+	put_head(flame, &cells, out);
+	prof_put_str(out, "\"columns\":\"");
+	if (put_modules(flame->fm_profile, &columns) == -1)
+		goto out;
+	put_names(flame->fm_profile, &columns);
+	if (put_tree(flame, &columns) == -1 ||
+	    put_cells(flame, &cells, &columns) == -1)
+		goto out;
+	if (flame->fm_difference != NULL)
+		prof_flame_put_chances(flame, &columns);
+	if (columns.bf_len > MAX_COLUMNS ||
+	    prof_put_packed(out, &columns) == -1)
+		goto out;
+	prof_put_str(out, "\"}");
+	prof_buf_bytes(out, flame_page_tail, sizeof(flame_page_tail));
+	rv = out->bf_failed ? -1 : 0;
+out:
+	prof_buf_free(&columns);
+	free(cells.ce_cell);
+	return (rv);
+}
+
+char *
+prof_flame_html(const struct prof_profile *profile,
+    const struct prof_flame_options *options, size_t *length,
+    struct prof_err *error)
+{
+	return (prof_flame_make(profile, options, prof_flame_page, length,
+	    error));
+}

@@ -1,0 +1,518 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * The profile of pprof: perftools.profiles.Profile, a protocol buffer, in
+ * gzip.  What its encoding needs stands here: a message is a sequence of
+ * (number of a field, value); strings are numbered, and all numbers but
+ * those of strings begin at 1.
+ *
+ * A location is a function of the symbol table with what was inlined into it,
+ * the innermost first.  Names of threads are labels of samples.  Called by
+ * export.c.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <zlib.h>
+
+#include "analysis/analysis.h"
+#include "export.h"
+#include "model/symbols.h"
+
+/* Fields of the messages, as the format numbers them. */
+enum {
+	PROFILE_SAMPLE_TYPE = 1, PROFILE_SAMPLE, PROFILE_MAPPING,
+	PROFILE_LOCATION, PROFILE_FUNCTION, PROFILE_STRING,
+	PROFILE_TIME_NANOS = 9, PROFILE_DURATION_NANOS, PROFILE_PERIOD_TYPE,
+	PROFILE_PERIOD, PROFILE_COMMENT, PROFILE_DEFAULT_TYPE
+};
+enum { TYPE_TYPE = 1, TYPE_UNIT };
+enum { SAMPLE_LOCATION = 1, SAMPLE_VALUE, SAMPLE_LABEL };
+enum { LABEL_KEY = 1, LABEL_STR };
+enum { MAPPING_ID = 1, MAPPING_LIMIT = 3, MAPPING_FILE = 5, MAPPING_BUILD_ID,
+    MAPPING_HAS_FUNCTIONS, MAPPING_HAS_FILES, MAPPING_HAS_LINES,
+    MAPPING_HAS_INLINES };
+enum { LOCATION_ID = 1, LOCATION_MAPPING, LOCATION_ADDRESS, LOCATION_LINE };
+enum { LINE_FUNCTION = 1, LINE_LINE };
+enum { FUNCTION_ID = 1, FUNCTION_NAME, FUNCTION_SYSTEM_NAME, FUNCTION_FILE };
+
+/* A location as it grows inwards: its function, then what is inlined. */
+struct chain {
+	uint32_t	ch_outer;	/* chain + 1; 0: the function itself */
+	uint32_t	ch_label;
+	bool		ch_is_used;
+};
+
+/* One file being written. */
+struct pprof {
+	const struct prof_flame *pp_flame;
+	struct prof_buf	 pp_out;
+	struct prof_dict pp_strings;
+	struct prof_map	 pp_functions;	/* by struct or label */
+	struct prof_map	 pp_mappings;	/* by module */
+	struct prof_map	 pp_chains;
+	struct chain	*pp_chain;
+	size_t		 pp_nchains;
+	size_t		 pp_cap_chains;
+	uint32_t	*pp_of_node;	/* its chain; the root's is none */
+	const uint64_t	**pp_samples;	/* by event */
+	const uint64_t	**pp_weights;
+	bool		 pp_has_lines;
+	bool		 pp_failed;
+};
+
+/* ---------------------------------------------------------- encoding */
+
+static void
+put_number(struct prof_buf *buf, unsigned field, uint64_t value)
+{
+	if (value == 0)
+		return;
+	prof_buf_varint(buf, field << 3);
+	prof_buf_varint(buf, value);
+}
+
+/* A message in a message; what it was built in is empty then. */
+static void
+put_message(struct prof_buf *buf, unsigned field, struct prof_buf *message)
+{
+	prof_buf_varint(buf, field << 3 | 2);
+	prof_buf_varint(buf, message->bf_len);
+	prof_buf_bytes(buf, message->bf_data, message->bf_len);
+	buf->bf_failed |= message->bf_failed;
+	prof_buf_free(message);
+	memset(message, 0, sizeof(*message));
+}
+
+/* The number of a string; a new one is written at once. */
+static uint64_t
+string(struct pprof *pprof, const char *text)
+{
+	struct prof_buf visible = { 0 };
+	bool is_new;
+	uint32_t n;
+
+	n = prof_dict_find(&pprof->pp_strings, text, strlen(text), &is_new);
+	if (n == PROF_INTERN_FAILED) {
+		pprof->pp_failed = true;
+		return (0);
+	}
+	if (is_new) {
+		prof_put_visible(&visible, text, 0);
+		put_message(&pprof->pp_out, PROFILE_STRING, &visible);
+	}
+	return (n);
+}
+
+static void
+put_type(struct pprof *pprof, unsigned field, const char *type,
+    const char *unit)
+{
+	struct prof_buf message = { 0 };
+
+	put_number(&message, TYPE_TYPE, string(pprof, type));
+	put_number(&message, TYPE_UNIT, string(pprof, unit));
+	put_message(&pprof->pp_out, field, &message);
+}
+
+/* The number of a key, from 1. */
+static uint64_t
+number(struct pprof *pprof, struct prof_map *map, uint64_t key, bool *is_new)
+{
+	uint32_t n = prof_map_get(map, key, is_new);
+
+	if (n == PROF_INTERN_FAILED) {
+		pprof->pp_failed = true;
+		*is_new = false;
+		return (0);
+	}
+	return (n + 1ULL);
+}
+
+/* ---------------------------------------------------------- mappings */
+
+/* Modules are named by the strings of their images. */
+static const struct prof_image *
+image_of(const struct pprof *pprof, const char *module)
+{
+	const struct prof_symbols *symbols =
+	    pprof->pp_flame->fm_profile->pf_labels.lb_symbols;
+	uint32_t n;
+
+	for (n = 0; n < symbols->sy_images.is_n; n++)
+		if (symbols->sy_images.is_image[n].im_path == module)
+			return (&symbols->sy_images.is_image[n]);
+	return (NULL);
+}
+
+static uint64_t
+put_mapping(struct pprof *pprof, const char *module)
+{
+	const struct prof_image *image;
+	struct prof_buf message = { 0 };
+	char id[2 * sizeof(image->im_id) + 1] = "";
+	bool is_new;
+	uint64_t n;
+	uint32_t i;
+
+	if (module[0] == '\0')
+		return (0);
+	n = number(pprof, &pprof->pp_mappings, (uintptr_t)module, &is_new);
+	if (!is_new)
+		return (n);
+	image = image_of(pprof, module);
+	for (i = 0; image != NULL && i < image->im_id_len; i++)
+		(void)snprintf(id + 2 * i, 3, "%02x", image->im_id[i]);
+	put_number(&message, MAPPING_ID, n);
+	put_number(&message, MAPPING_LIMIT, UINT64_MAX);
+	put_number(&message, MAPPING_FILE, string(pprof, module));
+	put_number(&message, MAPPING_BUILD_ID, string(pprof, id));
+	put_number(&message, MAPPING_HAS_FUNCTIONS, 1);
+	put_number(&message, MAPPING_HAS_FILES, pprof->pp_has_lines);
+	put_number(&message, MAPPING_HAS_LINES, pprof->pp_has_lines);
+	put_number(&message, MAPPING_HAS_INLINES, pprof->pp_has_lines);
+	put_message(&pprof->pp_out, PROFILE_MAPPING, &message);
+	return (n);
+}
+
+/* The program is the first one: it is where main is. */
+static void
+put_main(struct pprof *pprof)
+{
+	const struct prof_profile *profile = pprof->pp_flame->fm_profile;
+	const struct prof_function *function;
+	size_t n;
+
+	for (n = 0; n < prof_profile_nlabels(profile); n++) {
+		function = prof_profile_label(profile,
+		    (uint32_t)n)->lb_function;
+		if (function == NULL || strcmp(function->fu_name, "main") != 0)
+			continue;
+		(void)put_mapping(pprof, function->fu_module);
+		return;
+	}
+}
+
+/* --------------------------------------------------------- locations */
+
+static uint64_t
+put_function(struct pprof *pprof, uint32_t n)
+{
+	const struct prof_label *label = prof_profile_label(
+	    pprof->pp_flame->fm_profile, n);
+	const struct prof_function *function = prof_export_function(label);
+	struct prof_buf message = { 0 };
+	const char *name = function == NULL ? label->lb_name :
+	    function->fu_name;
+	const char *raw = function == NULL ||
+	    function->fu_raw[0] == '\0' ? name : function->fu_raw;
+	unsigned line;
+	size_t length = prof_export_source(label, &line);
+	char *file = strndup(label->lb_name, length);
+	bool is_new;
+	uint64_t id;
+
+	/* No struct lies at an odd address. */
+	id = number(pprof, &pprof->pp_functions, function != NULL ?
+	    (uintptr_t)function : 2ULL * n + 1, &is_new);
+	if (is_new) {
+		put_number(&message, FUNCTION_ID, id);
+		put_number(&message, FUNCTION_NAME, string(pprof, name));
+		put_number(&message, FUNCTION_SYSTEM_NAME,
+		    string(pprof, raw));
+		put_number(&message, FUNCTION_FILE,
+		    string(pprof, file == NULL ? "" : file));
+		put_message(&pprof->pp_out, PROFILE_FUNCTION, &message);
+	}
+	free(file);
+	return (id);
+}
+
+static void
+put_line(struct pprof *pprof, struct prof_buf *location, uint32_t label)
+{
+	struct prof_buf message = { 0 };
+	unsigned line;
+
+	(void)prof_export_source(prof_profile_label(
+	    pprof->pp_flame->fm_profile, label), &line);
+	put_number(&message, LINE_FUNCTION, put_function(pprof, label));
+	put_number(&message, LINE_LINE, line);
+	put_message(location, LOCATION_LINE, &message);
+}
+
+static void
+put_location(struct pprof *pprof, uint32_t n)
+{
+	struct prof_buf message = { 0 }, lines = { 0 };
+	const struct prof_label *label;
+	uint32_t at = n;
+
+	for (;;) {
+		put_line(pprof, &lines, pprof->pp_chain[at].ch_label);
+		if (pprof->pp_chain[at].ch_outer == 0)
+			break;
+		at = pprof->pp_chain[at].ch_outer - 1;
+	}
+	label = prof_profile_label(pprof->pp_flame->fm_profile,
+	    pprof->pp_chain[at].ch_label);
+	put_number(&message, LOCATION_ID, n + 1ULL);
+	put_number(&message, LOCATION_MAPPING,
+	    put_mapping(pprof, label->lb_module));
+	if (label->lb_function != NULL)
+		put_number(&message, LOCATION_ADDRESS,
+		    label->lb_function->fu_address);
+	prof_buf_bytes(&message, lines.bf_data, lines.bf_len);
+	message.bf_failed |= lines.bf_failed;
+	prof_buf_free(&lines);
+	put_message(&pprof->pp_out, PROFILE_LOCATION, &message);
+}
+
+/* The chain of each node, so that a node says its location at once. */
+static int
+find_chains(struct pprof *pprof)
+{
+	const struct prof_flame *flame = pprof->pp_flame;
+	const struct prof_label *label;
+	struct chain *chain;
+	uint32_t n, outer;
+	bool is_new;
+	uint64_t id;
+
+	for (n = 1; n < flame->fm_nnodes; n++) {
+		label = prof_profile_label(flame->fm_profile,
+		    flame->fm_node[n].pt_label);
+		pprof->pp_has_lines |= label->lb_kind == PROF_LABEL_LINE;
+		outer = flame->fm_node[n].pt_parent;
+		outer = !prof_export_is_inlined(label) || outer == 0 ? 0 :
+		    pprof->pp_of_node[outer] + 1;
+		id = number(pprof, &pprof->pp_chains, (uint64_t)outer << 32 |
+		    flame->fm_node[n].pt_label, &is_new);
+		if (pprof->pp_failed)
+			return (-1);
+		pprof->pp_of_node[n] = (uint32_t)id - 1;
+		if (!is_new)
+			continue;
+		chain = prof_grow((void **)&pprof->pp_chain,
+		    &pprof->pp_nchains, &pprof->pp_cap_chains,
+		    sizeof(*chain));
+		if (chain == NULL)
+			return (-1);
+		chain->ch_outer = outer;
+		chain->ch_label = flame->fm_node[n].pt_label;
+		chain->ch_is_used = false;
+	}
+	return (0);
+}
+
+/* ----------------------------------------------------------- samples */
+
+static void
+put_comm(struct pprof *pprof, struct prof_buf *sample,
+    const struct prof_label *label)
+{
+	struct prof_buf message = { 0 };
+
+	put_number(&message, LABEL_KEY, string(pprof, "comm"));
+	put_number(&message, LABEL_STR, string(pprof, label->lb_name));
+	put_message(sample, SAMPLE_LABEL, &message);
+}
+
+/* From the leaf outwards; what is inlined belongs to the frame above it. */
+static void
+put_stack(struct pprof *pprof, struct prof_buf *sample, uint32_t node)
+{
+	const struct prof_flame *flame = pprof->pp_flame;
+	const struct prof_label *label, *comm = NULL;
+	struct prof_buf packed = { 0 };
+	struct chain *chain;
+
+	for (; node != 0; node = flame->fm_node[node].pt_parent) {
+		label = prof_profile_label(flame->fm_profile,
+		    flame->fm_node[node].pt_label);
+		if (label->lb_kind == PROF_LABEL_COMM) {
+			comm = label;
+			continue;
+		}
+		chain = &pprof->pp_chain[pprof->pp_of_node[node]];
+		chain->ch_is_used = true;
+		prof_buf_varint(&packed, pprof->pp_of_node[node] + 1ULL);
+		for (; chain->ch_outer != 0;
+		    chain = &pprof->pp_chain[chain->ch_outer - 1])
+			node = flame->fm_node[node].pt_parent;
+	}
+	put_message(sample, SAMPLE_LOCATION, &packed);
+	if (comm != NULL)
+		put_comm(pprof, sample, comm);
+}
+
+static void
+put_sample(struct pprof *pprof, uint32_t node)
+{
+	struct prof_buf message = { 0 }, packed = { 0 };
+	uint64_t any = 0;
+	size_t e;
+
+	for (e = 0; e < pprof->pp_flame->fm_nevents; e++) {
+		any |= pprof->pp_samples[e][node];
+		prof_buf_varint(&packed, pprof->pp_samples[e][node]);
+		prof_buf_varint(&packed, pprof->pp_weights[e][node]);
+	}
+	if (any == 0) {
+		prof_buf_free(&packed);
+		return;
+	}
+	put_stack(pprof, &message, node);
+	put_message(&message, SAMPLE_VALUE, &packed);
+	put_message(&pprof->pp_out, PROFILE_SAMPLE, &message);
+}
+
+/* ------------------------------------------------------------ header */
+
+/* Two values an event: how many samples, and what they weigh. */
+static void
+put_types(struct pprof *pprof)
+{
+	const struct prof_flame *flame = pprof->pp_flame;
+	const struct prof_event_info *info;
+	char name[256];
+	size_t e;
+
+	for (e = 0; e < flame->fm_nevents; e++) {
+		info = flame->fm_event[e].fe_info;
+		(void)snprintf(name, sizeof(name), e == 0 ? "samples" :
+		    "samples of %s", info->pi_name);
+		put_type(pprof, PROFILE_SAMPLE_TYPE, name, "count");
+		put_type(pprof, PROFILE_SAMPLE_TYPE, info->pi_name,
+		    prof_export_unit(info)[0] == '\0' ? "count" :
+		    prof_export_unit(info));
+	}
+}
+
+static uint64_t
+info_number(const struct prof_flame *flame, const char *key)
+{
+	const char *text = prof_reader_info(flame->fm_reader, key);
+
+	return (text == NULL ? 0 : strtoull(text, NULL, 10));
+}
+
+static void
+put_about(struct pprof *pprof)
+{
+	const struct prof_flame *flame = pprof->pp_flame;
+	const struct prof_event_info *info;
+	struct prof_buf *out = &pprof->pp_out;
+	uint64_t from_ns, to_ns, period;
+	size_t e;
+
+	prof_profile_span(flame->fm_profile, &from_ns, &to_ns);
+	if (info_number(flame, "time.realtime_ns") != 0)
+		put_number(out, PROFILE_TIME_NANOS, from_ns +
+		    info_number(flame, "time.realtime_ns") -
+		    info_number(flame, "time.monotonic_ns"));
+	put_number(out, PROFILE_DURATION_NANOS, to_ns - from_ns);
+	for (e = 0; e < flame->fm_nevents; e++)
+		put_number(out, PROFILE_COMMENT, string(pprof,
+		    flame->fm_event[e].fe_quality.pq_text));
+	if (flame->fm_nevents == 0)
+		return;
+	info = flame->fm_event[0].fe_info;
+	put_number(out, PROFILE_DEFAULT_TYPE, string(pprof, info->pi_name));
+	period = info->pi_period;
+	if (period == 0 && info->pi_frequency_hz != 0 &&
+	    strcmp(info->pi_unit, "ns") == 0)
+		period = 1000000000 / info->pi_frequency_hz;
+	if (period == 0)
+		return;
+	put_type(pprof, PROFILE_PERIOD_TYPE, info->pi_name,
+	    prof_export_unit(info)[0] == '\0' ? "count" :
+	    prof_export_unit(info));
+	put_number(out, PROFILE_PERIOD, period);
+}
+
+/* -------------------------------------------------------------- file */
+
+static int
+put_profile(struct pprof *pprof)
+{
+	uint32_t n;
+
+	(void)string(pprof, "");	/* number 0 must be it */
+	put_types(pprof);
+	put_about(pprof);
+	put_main(pprof);
+	for (n = 1; n < pprof->pp_flame->fm_nnodes; n++)
+		put_sample(pprof, n);
+	for (n = 0; n < pprof->pp_nchains; n++)
+		if (pprof->pp_chain[n].ch_is_used)
+			put_location(pprof, n);
+	return (pprof->pp_failed || pprof->pp_out.bf_failed ? -1 : 0);
+}
+
+static int
+compress_into(struct prof_buf *out, const struct prof_buf *bytes)
+{
+	z_stream z = { 0 };
+	int status = Z_ERRNO;
+
+	/* 16 more: in gzip, whose header says neither when nor where. */
+	if (deflateInit2(&z, 6, Z_DEFLATED, 15 + 16, 9,
+	    Z_DEFAULT_STRATEGY) != Z_OK)
+		return (-1);
+	z.avail_out = (uInt)deflateBound(&z, bytes->bf_len);
+	z.next_out = prof_buf_room(out, z.avail_out);
+	z.next_in = bytes->bf_data;
+	z.avail_in = (uInt)bytes->bf_len;
+	if (z.next_out != NULL && bytes->bf_len < UINT32_MAX / 2)
+		status = deflate(&z, Z_FINISH);
+	out->bf_len = z.total_out;
+	deflateEnd(&z);
+	return (status == Z_STREAM_END ? 0 : -1);
+}
+
+static int
+find_values(struct pprof *pprof)
+{
+	const struct prof_flame *flame = pprof->pp_flame;
+	size_t e, event;
+
+	pprof->pp_samples = calloc(flame->fm_nevents + 1,
+	    sizeof(*pprof->pp_samples));
+	pprof->pp_weights = calloc(flame->fm_nevents + 1,
+	    sizeof(*pprof->pp_weights));
+	if (pprof->pp_samples == NULL || pprof->pp_weights == NULL)
+		return (-1);
+	for (e = 0; e < flame->fm_nevents; e++) {
+		event = flame->fm_event[e].fe_event;
+		pprof->pp_samples[e] = prof_profile_samples(
+		    flame->fm_profile, event);
+		pprof->pp_weights[e] = prof_profile_self(flame->fm_profile,
+		    event);
+		if (pprof->pp_samples[e] == NULL ||
+		    pprof->pp_weights[e] == NULL)
+			return (-1);
+	}
+	return (0);
+}
+
+int
+prof_write_pprof(const struct prof_flame *flame, struct prof_buf *out)
+{
+	struct pprof pprof = { .pp_flame = flame };
+	int rv = -1;
+
+	pprof.pp_of_node = calloc(flame->fm_nnodes + 1,
+	    sizeof(*pprof.pp_of_node));
+	if (pprof.pp_of_node != NULL && find_values(&pprof) == 0 &&
+	    find_chains(&pprof) == 0 && put_profile(&pprof) == 0)
+		rv = compress_into(out, &pprof.pp_out);
+	free(pprof.pp_of_node);
+	free(pprof.pp_chain);
+	free(pprof.pp_samples);
+	free(pprof.pp_weights);
+	prof_buf_free(&pprof.pp_out);
+	prof_dict_free(&pprof.pp_strings);
+	prof_map_free(&pprof.pp_functions);
+	prof_map_free(&pprof.pp_mappings);
+	prof_map_free(&pprof.pp_chains);
+	return (rv);
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * What the drawing of a flame graph (svg.c) shares with that of a difference
+ * (svg_difference.c), which has widths, colours and words of its own.
+ *
+ * Included by these two alone.
+ */
+#ifndef PROF_SVG_H
+#define PROF_SVG_H
+
+#include "flame.h"
+
+#define MAX_NAME	300	/* bytes of a name in a tooltip */
+
+/* By node: what it and those above it weigh; and where it begins. */
+struct drawing {
+	const struct prof_flame *dr_flame;
+	uint64_t	*dr_total;
+	uint64_t	*dr_samples;
+	uint64_t	*dr_other;	/* of the event that is divided by */
+	uint64_t	*dr_left;
+	uint64_t	*dr_used;	/* by children so far */
+	uint64_t	*dr_small;	/* by children not drawn */
+	uint32_t	*dr_depth;
+	double		*dr_change;	/* as colours show it; NULL: none */
+	double		 dr_most;	/* the largest change */
+	uint32_t	 dr_rows;
+	struct prof_buf	*dr_out;
+};
+
+/* Own widths, and changes as a share of everything; 0: grey. */
+void	prof_svg_take_change(struct drawing *drawing);
+bool	prof_svg_is_one_sided(const struct drawing *drawing, size_t node);
+void	prof_svg_put_change_colour(const struct drawing *drawing,
+	    size_t node);
+/* For the tooltip. */
+void	prof_svg_put_change(const struct drawing *drawing, size_t node);
+/* What colours mean, as the line below the title. */
+void	prof_svg_put_scale(const struct drawing *drawing);
+void	prof_svg_put_stripes(struct prof_buf *out);
+
+#endif /* PROF_SVG_H */

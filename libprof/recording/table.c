@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * See table.h; dtprof-format(5) has the layout.  The writer's side is called
+ * at the end of a recording (model/hits_tables.c), the reader's when chunks
+ * are looked at (keep.c) and when names are asked for (model/symbols_load.c).
+ * Nothing is copied here.
+ */
+#include "prof.h"
+#include "table.h"
+
+static void
+pack_file(struct prof_buf *buf, const struct prof_table *table)
+{
+	unsigned n;
+
+	prof_buf_string(buf, table->tb_path);
+	prof_buf_varint(buf, table->tb_dev);
+	prof_buf_varint(buf, table->tb_ino);
+	prof_buf_varint(buf, table->tb_id_len);
+	prof_buf_bytes(buf, table->tb_id, table->tb_id_len);
+	prof_buf_varint(buf, table->tb_nsegments);
+	for (n = 0; n < table->tb_nsegments; n++) {
+		prof_buf_varint(buf, table->tb_segment[n][0]);
+		prof_buf_varint(buf, table->tb_segment[n][1]);
+		prof_buf_varint(buf, table->tb_segment[n][2]);
+	}
+}
+
+void
+prof_table_pack(struct prof_buf *buf, const struct prof_table *table)
+{
+	prof_buf_varint(buf, (uint64_t)table->tb_kind);
+	prof_buf_varint(buf, table->tb_why);
+	if (table->tb_kind == PROF_TABLE_FILE)
+		pack_file(buf, table);
+	if (table->tb_kind != PROF_TABLE_JIT)
+		return;
+	prof_buf_varint(buf, table->tb_pid);
+	prof_buf_varint(buf, table->tb_time_ns);
+}
+
+void
+prof_table_pack_function(struct prof_buf *buf, struct prof_table *table,
+    const struct prof_table_function *function)
+{
+	prof_buf_varint(buf,
+	    prof_zigzag(function->tf_address - table->tb_last));
+	table->tb_last = function->tf_address;
+	prof_buf_varint(buf, function->tf_size);
+	prof_buf_string(buf, function->tf_name);
+	if (table->tb_kind == PROF_TABLE_KERNEL)
+		prof_buf_string(buf, function->tf_module);
+}
+
+static void
+unpack_file(struct prof_cur *cur, struct prof_table *table)
+{
+	struct prof_cur id;
+	uint64_t segments;
+	unsigned n, i;
+
+	table->tb_path = prof_cur_string(cur);
+	table->tb_dev = prof_cur_varint(cur);
+	table->tb_ino = prof_cur_varint(cur);
+	id = prof_cur_take(cur, prof_cur_varint(cur));
+	if (prof_cur_left(&id) > sizeof(table->tb_id)) {
+		cur->cu_bad = true;
+		return;
+	}
+	table->tb_id_len = (uint32_t)prof_cur_left(&id);
+	memcpy(table->tb_id, id.cu_at, table->tb_id_len);
+	segments = prof_cur_varint(cur);
+	if (segments > PROF_TABLE_SEGMENTS) {
+		cur->cu_bad = true;
+		return;
+	}
+	table->tb_nsegments = (unsigned)segments;
+	for (n = 0; n < table->tb_nsegments; n++)
+		for (i = 0; i < 3; i++)
+			table->tb_segment[n][i] = prof_cur_varint(cur);
+}
+
+int
+prof_table_unpack(struct prof_cur *cur, struct prof_table *table)
+{
+	uint64_t kind = prof_cur_varint(cur), why = prof_cur_varint(cur);
+
+	memset(table, 0, sizeof(*table));
+	table->tb_path = "";
+	if (cur->cu_bad)
+		return (-1);
+	if (kind == 0 || kind > PROF_TABLE_JIT)
+		return (0);
+	table->tb_kind = (enum prof_table_kind)kind;
+	/* A later version may know more reasons. */
+	table->tb_why = why < PROF_UNNAMED_N ? (unsigned)why :
+	    PROF_UNNAMED_NOSYM;
+	if (table->tb_kind == PROF_TABLE_FILE) {
+		unpack_file(cur, table);
+	} else if (table->tb_kind == PROF_TABLE_JIT) {
+		table->tb_pid = prof_cur_u32(cur);
+		table->tb_time_ns = prof_cur_varint(cur);
+	}
+	return (cur->cu_bad ? -1 : 1);
+}
+
+int
+prof_table_unpack_function(struct prof_cur *cur, struct prof_table *table,
+    struct prof_table_function *function)
+{
+	if (prof_cur_left(cur) == 0)
+		return (0);
+	table->tb_last += prof_unzigzag(prof_cur_varint(cur));
+	function->tf_address = table->tb_last;
+	function->tf_size = prof_cur_varint(cur);
+	function->tf_name = prof_cur_string(cur);
+	function->tf_module = table->tb_kind != PROF_TABLE_KERNEL ? "" :
+	    prof_cur_string(cur);
+	return (cur->cu_bad ? -1 : 1);
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * A SYMBOL chunk, both ways: the functions of one module that samples met,
+ * or why it names none.  So a recording keeps its names when the files are
+ * gone, and on another machine.
+ *
+ * Included by recording/ and model/.
+ */
+#ifndef PROF_TABLE_H
+#define PROF_TABLE_H
+
+#include "format.h"
+
+#define PROF_TABLE_SEGMENTS	8
+
+/* Appended, never renumbered. */
+enum prof_table_kind {
+	PROF_TABLE_FILE = 1,	/* addresses as the file counts them */
+	PROF_TABLE_KERNEL,	/* functions have the name of a module, too */
+	PROF_TABLE_JIT		/* of what a process had made in memory */
+};
+
+struct prof_table {
+	enum prof_table_kind tb_kind;
+	unsigned	 tb_why;	/* enum prof_unnamed, of the others */
+	/* FILE: as the mapping told */
+	const char	*tb_path;
+	uint64_t	 tb_dev;
+	uint64_t	 tb_ino;
+	uint32_t	 tb_id_len;
+	uint8_t		 tb_id[20];
+	/* JIT: whose, and a time at which it was so */
+	uint32_t	 tb_pid;
+	uint64_t	 tb_time_ns;
+	/* FILE: executable segments: offset, size, address */
+	unsigned	 tb_nsegments;
+	uint64_t	 tb_segment[PROF_TABLE_SEGMENTS][3];
+	uint64_t	 tb_last;	/* address of the last function */
+};
+
+struct prof_table_function {
+	uint64_t	 tf_address;
+	uint64_t	 tf_size;
+	const char	*tf_name;	/* raw */
+	const char	*tf_module;	/* KERNEL; else "" */
+};
+
+/* The beginning, then one function after another. */
+void	prof_table_pack(struct prof_buf *buf, const struct prof_table *table);
+void	prof_table_pack_function(struct prof_buf *buf,
+	    struct prof_table *table,
+	    const struct prof_table_function *function);
+/* 1, 0: of a kind that is not known, -1: damaged.  Strings are borrowed. */
+int	prof_table_unpack(struct prof_cur *cur, struct prof_table *table);
+/* 1, 0: there is none left, -1: damaged. */
+int	prof_table_unpack_function(struct prof_cur *cur,
+	    struct prof_table *table, struct prof_table_function *function);
+
+#endif /* PROF_TABLE_H */

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Starts the page when its data is unpacked, and says so by data-ready on the
+ * document, which tests wait for.
+ */
+"use strict";
+
+readData(JSON.parse($("data").textContent)).then(data => {
+	window.flame = data.difference ? new DifferentialGraph(data) :
+	    new FlameGraph(data);
+	document.documentElement.dataset.ready = "yes";
+}).catch(error => {
+	$("quality").textContent = "This page's data cannot be read: " +
+	    error.message;
+	$("quality").classList.add("bad");
+	document.documentElement.dataset.ready = "no";
+});

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: ISC OR (Dual BSD/GPL) */
+/*
+ * At each switch of a CPU: what its counters have added goes to the thread
+ * that leaves, where that is a target; it is in that thread's next sample.
+ * Nothing is read when neither who leaves nor who comes is one.
+ *
+ * Loaded once, for the first of the counters, where samples are to bring
+ * values (values.bpf.h).
+ */
+#include "values.bpf.h"
+
+DTP_INLINE int
+dtp_is_counted(__u32 pid, __u32 tid)
+{
+	if (cfg.dc_target_mode != DTP_TARGET_PID &&
+	    cfg.dc_target_mode != DTP_TARGET_TID)
+		return (1);
+	return ((dtp_target_how(cfg.dc_target_mode == DTP_TARGET_TID ? tid :
+	    pid) & DTP_TG_ACTIVE) != 0);
+}
+
+/* A thread's own, made when there is none; NULL: there is no room. */
+DTP_INLINE struct dtp_values_task *
+dtp_values_of(__u32 key, __u64 born_ns)
+{
+	struct dtp_values_task fresh = { .vt_born_ns = born_ns };
+	struct dtp_values_task *task;
+
+	task = bpf_map_lookup_elem(&values_tasks, &key);
+	if (task != NULL && task->vt_born_ns == born_ns)
+		return (task);
+	bpf_map_update_elem(&values_tasks, &key, &fresh, BPF_ANY);
+	return (bpf_map_lookup_elem(&values_tasks, &key));
+}
+
+/* One thread, as a switch tells of it. */
+struct dtp_switching {
+	__u32	sw_pid;
+	__u32	sw_tid;
+	__u32	sw_key;
+	__u32	sw_is_counted;
+	__u64	sw_born_ns;
+};
+
+DTP_INLINE void
+dtp_switching_read(struct dtp_switching *who, __u32 cpu, __u64 word)
+{
+	const struct task_struct *task = (void *)(unsigned long)word;
+
+	DTP_READ(&who->sw_pid, &task->tgid);
+	DTP_READ(&who->sw_tid, &task->pid);
+	DTP_READ(&who->sw_born_ns, &task->start_time);
+	who->sw_key = dtp_values_key(who->sw_tid, cpu);
+	who->sw_is_counted = dtp_is_counted(who->sw_pid, who->sw_tid);
+}
+
+/* Nobody is inside: switches do not nest, and samples do not switch. */
+DTP_INLINE void
+dtp_values_switch(const struct dtp_switching *prev,
+    const struct dtp_switching *next, __u32 cpu, __u32 ahead)
+{
+	struct dtp_values_cpu *values = dtp_values_claim(cpu);
+	struct dtp_counts *counted = dtp_counts_of(cpu);
+	struct dtp_values_task *leaves = NULL;
+
+	if (values == NULL)
+		return;
+	if (prev->sw_is_counted &&
+	    dtp_values_is_told(values, prev->sw_key, counted)) {
+		leaves = dtp_values_of(prev->sw_key, prev->sw_born_ns);
+		if (leaves == NULL && counted != NULL) {
+			DTP_ADD(&counted->cn_fired, 1);
+			dtp_count(&counted->cn_full);
+		}
+	}
+	if (prev->sw_is_counted || next->sw_is_counted)
+		dtp_values_move(&values->vc_upto,
+		    leaves != NULL ? &leaves->vt_moved : NULL, cpu, ahead);
+	values->vc_runs = next->sw_key;
+	dtp_values_release(values);
+}
+
+/* Do counters count?  In a pause they stand still, but do not begin anew. */
+DTP_INLINE __u32
+dtp_session_state(void)
+{
+	struct dtp_control *session;
+	__u32 zero = 0;
+
+	session = bpf_map_lookup_elem(&control, &zero);
+	return (session == NULL ? DTP_OFF : DTP_LOAD(&session->co_state));
+}
+
+DTP_INLINE int
+dtp_switch(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct dtp_switching prev = { 0 }, next = { 0 };
+	__u32 cpu = bpf_get_smp_processor_id();
+	__u32 state = dtp_session_state();
+
+	if (state != DTP_RECORDING && state != DTP_PAUSED)
+		return (0);
+	dtp_switching_read(&prev, cpu, ctx->args[1]);
+	dtp_switching_read(&next, cpu, ctx->args[2]);
+	dtp_values_switch(&prev, &next, cpu, state == DTP_RECORDING ?
+	    cfg.dc_values_ahead : 0);
+	return (0);
+}
+
+SEC("raw_tp/sched_switch")
+int
+on_switch(struct bpf_raw_tracepoint_args *ctx)
+{
+	return (dtp_switch(ctx));
+}
+
+/* After a thread has left its CPU for good. */
+SEC("raw_tp/sched_process_free")
+int
+on_free(struct bpf_raw_tracepoint_args *ctx)
+{
+	const struct task_struct *task = (void *)(unsigned long)ctx->args[0];
+	struct dtp_values_task *values;
+	__u64 born_ns = 0;
+	__u32 tid = 0;
+
+	DTP_READ(&tid, &task->pid);
+	DTP_READ(&born_ns, &task->start_time);
+	values = bpf_map_lookup_elem(&values_tasks, &tid);
+	if (values != NULL && values->vt_born_ns == born_ns)
+		bpf_map_delete_elem(&values_tasks, &tid);
+	return (0);
+}

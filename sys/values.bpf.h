@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: ISC OR (Dual BSD/GPL) */
+/*
+ * Counters whose values samples bring: what was counted for a thread since
+ * its sample before.  The counters are a CPU's and run on; what they have
+ * added is moved to whom it was counted for, at each switch (values.bpf.c)
+ * and at each sample, here.
+ *
+ *	counter of a CPU   ...--|------ moved ------|---- not yet ----> now
+ *	                                            ^ values_cpus: up to here
+ *	values_tasks: of a thread, moved at switches, and not in a sample yet
+ *
+ * So nothing is counted twice, and what a thread had, on whatever CPUs, is
+ * in its next sample.  Who interrupts while values are moved leaves its own
+ * to the next sample.  Kernels have been seen to switch without telling; what
+ * was counted since the switch before is then nobody's, and an error.
+ *
+ * Called by sample.bpf.h, values.bpf.c, and by prov_proc.bpf.c in an exec.
+ */
+#ifndef VALUES_BPF_H
+#define VALUES_BPF_H
+
+#include "filter.bpf.h"
+
+struct dtp_values_cpu {
+	__u64			vc_busy;	/* values are being moved */
+	__u32			vc_runs;	/* whose turn; 0: not told */
+	__u32			vc_pad;
+	struct dtp_values	vc_upto;
+};
+
+/* A number alone is used again; with the time of its birth it is not. */
+struct dtp_values_task {
+	__u64			vt_born_ns;
+	struct dtp_values	vt_moved;
+};
+
+/* Descriptors: value * ncpus + cpu. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u32);
+} values_fds SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct dtp_values_cpu);
+} values_cpus SEC(".maps");
+
+/* By thread; preallocated: NMI looks up, too. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct dtp_values_task);
+} values_tasks SEC(".maps");
+
+/* Idle threads all have the number 0: one for each CPU. */
+DTP_INLINE __u32
+dtp_values_key(__u32 tid, __u32 cpu)
+{
+	return (tid != 0 ? tid : 1U << 31 | cpu);
+}
+
+/*
+ * What was counted since then goes to a place, and then is now.  ahead: bits
+ * of values that the kernel will count one more of before anybody else runs.
+ */
+DTP_INLINE void
+dtp_values_move(struct dtp_values *upto, struct dtp_values *to, __u32 cpu,
+    __u32 ahead)
+{
+	struct bpf_perf_event_value now;
+
+	for (__u32 i = 0; i < DTP_MAX_VALUES && i < cfg.dc_nvalues; i++) {
+		if (bpf_perf_event_read_value(&values_fds,
+		    i * cfg.dc_ncpus + cpu, &now, sizeof(now)) != 0)
+			continue;
+		now.counter += ahead >> i & 1;
+		/* Not yet what a switch has already reckoned with. */
+		if ((__s64)(now.counter - upto->vl_value[i]) > 0) {
+			if (to != NULL)
+				to->vl_value[i] += now.counter -
+				    upto->vl_value[i];
+			upto->vl_value[i] = now.counter;
+		}
+		/* They are one group: one time for all. */
+		if (i != 0)
+			continue;
+		if (to != NULL) {
+			to->vl_enabled_ns += now.enabled -
+			    upto->vl_enabled_ns;
+			to->vl_running_ns += now.running -
+			    upto->vl_running_ns;
+		}
+		upto->vl_enabled_ns = now.enabled;
+		upto->vl_running_ns = now.running;
+	}
+}
+
+/* Of a CPU, for who may move values there; NULL: somebody is at it. */
+DTP_INLINE struct dtp_values_cpu *
+dtp_values_claim(__u32 cpu)
+{
+	struct dtp_values_cpu *values;
+
+	values = bpf_map_lookup_elem(&values_cpus, &cpu);
+	if (values == NULL || DTP_CAS(&values->vc_busy, 0ULL, 1ULL) != 0)
+		return (NULL);
+	return (values);
+}
+
+/* Partner: dtp_values_claim. */
+DTP_INLINE void
+dtp_values_release(struct dtp_values_cpu *values)
+{
+	DTP_CAS(&values->vc_busy, 1ULL, 0ULL);
+}
+
+/* Does the thread run that was switched to?  From here on it does. */
+DTP_INLINE int
+dtp_values_is_told(struct dtp_values_cpu *values, __u32 key,
+    struct dtp_counts *counted)
+{
+	__u32 runs = values->vc_runs;
+
+	values->vc_runs = key;
+	if (runs == key || runs == 0)
+		return (1);
+	if (counted != NULL) {
+		DTP_ADD(&counted->cn_fired, 1);
+		DTP_ADD(&counted->cn_error, 1);
+	}
+	return (0);
+}
+
+/* What was counted here so far is nobody's: the command begins. */
+DTP_INLINE void
+dtp_values_begin(__u32 cpu, __u32 tid)
+{
+	struct dtp_values_cpu *values;
+
+	if (cfg.dc_nvalues == 0)
+		return;
+	values = dtp_values_claim(cpu);
+	if (values == NULL)
+		return;
+	dtp_values_move(&values->vc_upto, NULL, cpu, 0);
+	dtp_values_release(values);
+	bpf_map_delete_elem(&values_tasks, &tid);
+}
+
+/* Into a sample; its bytes are all written. */
+DTP_INLINE void
+dtp_values_put(struct dtp_firing *firing, struct dtp_values *to)
+{
+	__u32 key = dtp_values_key(firing->fg_tid, firing->fg_cpu);
+	struct dtp_values_task *task;
+	struct dtp_values_cpu *values;
+	__u32 at = firing->fg_cpu * cfg.dc_nevents + cfg.dc_values;
+	struct dtp_counts *counted = bpf_map_lookup_elem(&counts, &at);
+
+	to->vl_enabled_ns = 0;
+	to->vl_running_ns = 0;
+	for (__u32 i = 0; i < DTP_MAX_VALUES && i < cfg.dc_nvalues; i++)
+		to->vl_value[i] = 0;
+	if (counted == NULL)
+		return;
+	DTP_ADD(&counted->cn_fired, 1);
+	DTP_ADD(&counted->cn_stored, 1);
+	values = dtp_values_claim(firing->fg_cpu);
+	if (values == NULL) {
+		DTP_ADD(&counted->cn_nested_stored, 1);
+		return;
+	}
+	dtp_values_move(&values->vc_upto, dtp_values_is_told(values, key,
+	    counted) ? to : NULL, firing->fg_cpu, 0);
+	task = bpf_map_lookup_elem(&values_tasks, &key);
+	if (task != NULL && task->vt_born_ns == firing->fg_task->start_time) {
+		to->vl_enabled_ns += task->vt_moved.vl_enabled_ns;
+		to->vl_running_ns += task->vt_moved.vl_running_ns;
+		task->vt_moved.vl_enabled_ns = 0;
+		task->vt_moved.vl_running_ns = 0;
+		for (__u32 i = 0; i < DTP_MAX_VALUES && i < cfg.dc_nvalues;
+		    i++) {
+			to->vl_value[i] += task->vt_moved.vl_value[i];
+			task->vt_moved.vl_value[i] = 0;
+		}
+	}
+	dtp_values_release(values);
+	if (to->vl_enabled_ns == 0 && to->vl_running_ns == 0)
+		DTP_ADD(&counted->cn_nested_stored, 1);
+}
+
+#endif /* VALUES_BPF_H */

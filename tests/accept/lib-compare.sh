@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: ISC
+# shellcheck shell=sh
+#
+# What the full-size tests of compare share: pools of real runs.
+
+: "${CC:=cc}" "${POOL_RUNS:=40}" "${POOL_ROUNDS:=15000}"
+
+build_pool_reader()
+{
+	# shellcheck disable=SC2086 # CC may hold options
+	$CC -std=gnu11 -D_GNU_SOURCE -O2 -I"$SRC/libprof" -o compare_pool \
+	    "$SRC/tests/bench/compare_pool.c" "$B/libprof.a" \
+	    -Wl,--as-needed -lbpf -ldw -lelf -lz -llzma -liberty -lpfm \
+	    -lzstd -lxxhash "-lunwind-$(uname -m)" -lunwind -lm \
+	    -pthread 2>cc.log || { cat cc.log; fail "the reader"; }
+}
+
+# Runs of the base, and of what was planted, interleaved.
+make_pool()	# directory function permille ...
+{
+	pool=$1
+	shift
+	"$DTPROF" bench --record -w 1 -r "$POOL_RUNS" -n base -n new \
+	    -o "$pool" "$B/tests/work/forty $POOL_ROUNDS" \
+	    "$B/tests/work/forty $POOL_ROUNDS $*" >"$pool.out" 2>&1 ||
+	    { tail -n 3 "$pool.out"; fail "bench"; }
+}
+
+# trials called named others samples failed
+resample()	# directory trials function [drift sequential]
+{
+	./compare_pool "$@" >drawn || { cat drawn; fail "resampling"; }
+	read -r trials called named others samples failed <drawn
+	echo "$*: of $trials, $called with anything called changed, the" \
+	    "planted named in $named, another in $others;" \
+	    "$samples samples or more a run; --fail-on slower:2 fails in" \
+	    "$failed"
+}

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Makes two recordings of the same samples: one that holds names, and one
+ * that does not, as an imported one.  Says what keeping names costs.
+ *
+ *	names samples addresses leaves with.dtp without.dtp file ...
+ *
+ * Addresses lie in functions of the files, as many in each; 22 frames, 4096
+ * lists of callers with so many innermost places ("leaves") each.
+ * "Added" is what the thread of the drain does, its CPU time.
+ */
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "model/elf_view.h"
+#include "model/hits.h"
+#include "model/symtab.h"
+#include "prof_impl.h"
+
+#define FRAMES	22
+#define PATHS	4096
+#define PID	1000
+#define FIRST	0x7f0000000000u
+#define APART	(1ULL << 32)
+#define PAGE	4095ULL
+#define BEGIN	5000000000000ULL
+
+static uint64_t frames[PATHS][FRAMES], *address;
+static size_t naddresses;
+static uint64_t leaves;
+static uint64_t random_state;
+
+static uint64_t
+rnd(void)
+{
+	random_state ^= random_state << 13;
+	random_state ^= random_state >> 7;
+	random_state ^= random_state << 17;
+	return (random_state * 0x2545f4914f6cdd1dULL);
+}
+
+static double
+cpu_s(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return ((double)now.tv_sec + (double)now.tv_nsec / 1e9);
+}
+
+static void
+fail(const char *what)
+{
+	(void)fprintf(stderr, "names: %s\n", what);
+	exit(1);
+}
+
+/* As many of its functions as are wanted, spread over all of them. */
+static void
+take_addresses(const char *path, uint64_t base, size_t want)
+{
+	int fd = open(path, O_RDONLY);
+	struct prof_symtab *table = fd == -1 ? NULL : prof_symtab_of_elf(fd,
+	    NULL);
+	struct prof_symbol symbol;
+	size_t n, count;
+
+	if (table == NULL)
+		fail(path);
+	count = prof_symtab_count(table);
+	for (n = 0; n < want; n++) {
+		prof_symtab_at(table, n * count / want % count, &symbol);
+		address[naddresses++] = base + symbol.sy_address +
+		    (symbol.sy_size > 1 ? 1 + rnd() % (symbol.sy_size - 1) :
+		    0);
+	}
+	prof_symtab_free(table);
+	close(fd);
+}
+
+static void
+add_life(struct prof_writer *writer, struct prof_hits *hits,
+    const struct prof_record *record)
+{
+	if (prof_writer_add(writer, record) == -1 || (hits != NULL &&
+	    prof_hits_life(hits, record) == -1))
+		fail("cannot write");
+}
+
+static void
+map(struct prof_writer *writer, struct prof_hits *hits, const char *path,
+    uint64_t base)
+{
+	struct prof_record record = { .pr_type = PROF_R_MMAP,
+	    .pr_time_ns = BEGIN, .pr_pid = PID, .pr_tid = PID,
+	    .pr_path = path, .pr_comm = "", .pr_prot = 5 };
+	int fd = open(path, O_RDONLY);
+	struct prof_elf elf;
+	Elf64_Phdr ph;
+	size_t n;
+
+	if (fd == -1 || prof_elf_open(&elf, fd) == -1)
+		fail(path);
+	record.pr_build_id_len = prof_build_id_of_file(fd,
+	    record.pr_build_id);
+	for (n = 0; prof_elf_segment(&elf, n, &ph); n++) {
+		if (ph.p_type != PT_LOAD || (ph.p_flags & PF_X) == 0)
+			continue;
+		record.pr_addr = base + (ph.p_vaddr & ~PAGE);
+		record.pr_offset = ph.p_offset & ~PAGE;
+		record.pr_len = (ph.p_filesz + (ph.p_vaddr & PAGE) + PAGE) &
+		    ~PAGE;
+		add_life(writer, hits, &record);
+	}
+	prof_elf_close(&elf);
+	close(fd);
+}
+
+static int
+put(void *writer, const void *body, size_t len)
+{
+	return (prof_writer_symbols(writer, body, len));
+}
+
+static void
+add_samples(struct prof_writer *writer, struct prof_hits *hits, uint64_t n)
+{
+	uint64_t stack[FRAMES];
+	struct prof_record record = { .pr_type = PROF_R_SAMPLE,
+	    .pr_pid = PID, .pr_tid = PID, .pr_nuser = FRAMES,
+	    .pr_user = stack, .pr_ustatus = PROF_STACK_OK, .pr_comm = "",
+	    .pr_weight = 1, .pr_time_ns = BEGIN };
+	uint32_t kernel, user;
+	uint64_t i, path;
+
+	for (i = 0; i < n; i++) {
+		path = rnd() % PATHS;
+		memcpy(stack, frames[path], sizeof(stack));
+		record.pr_ip = stack[0] = address[(path * leaves + rnd() %
+		    leaves) % naddresses];
+		record.pr_time_ns += 1000 + rnd() % 1000;
+		if (prof_writer_add(writer, &record) == -1)
+			fail("cannot write");
+		if (hits == NULL)
+			continue;
+		prof_writer_stacks(writer, &kernel, &user);
+		prof_hits_sample(hits, &record, kernel, user);
+		if (i % 4096 == 4095 && prof_hits_round(hits) == -1)
+			fail("no memory");
+	}
+}
+
+/* What adding a sample took, ns. */
+static double
+make(const char *path, char **files, bool keep, uint64_t n)
+{
+	struct prof_event_info info = { .pi_name = "e", .pi_probe = "e",
+	    .pi_provider = "pmc", .pi_unit = "events", .pi_period = 1 };
+	struct prof_hits *hits = keep ? prof_hits_new(PROF_LIVES_PERF) : NULL;
+	struct prof_hits_stats stats;
+	struct prof_err error;
+	struct prof_writer *writer = prof_writer_open(path, &error);
+	double start, took;
+	size_t i;
+
+	if (writer == NULL || prof_writer_event(writer, &info) == -1)
+		fail(path);
+	for (i = 0; files[i] != NULL; i++)
+		map(writer, hits, files[i], FIRST + i * APART);
+	random_state = 7;
+	start = cpu_s();
+	add_samples(writer, hits, n);
+	took = (cpu_s() - start) / (double)n * 1e9;
+	if (hits != NULL && (prof_hits_round(hits) == -1 ||
+	    prof_hits_tables(hits, put, writer, &stats) == -1))
+		fail("no names");
+	if (hits != NULL)
+		printf("%" PRIu64 " samples, %" PRIu64 " places, %" PRIu64
+		    " functions\n", n, stats.hs_places, stats.hs_functions);
+	prof_hits_free(hits);
+	if (prof_writer_close(writer, &error) == -1)
+		fail(path);
+	return (took);
+}
+
+int
+main(int argc, char *argv[])
+{
+	double with, without;
+	uint64_t samples, want;
+	size_t i, nfiles = argc < 7 ? 0 : (size_t)argc - 6;
+
+	if (nfiles == 0)
+		fail("samples addresses leaves with.dtp without.dtp file ...");
+	samples = strtoull(argv[1], NULL, 10);
+	want = strtoull(argv[2], NULL, 10);
+	leaves = strtoull(argv[3], NULL, 10);
+	address = calloc(want + 1, sizeof(*address));
+	if (address == NULL || leaves == 0 || want < nfiles)
+		fail("no addresses");
+	random_state = 42;
+	for (i = 0; i < nfiles; i++)
+		take_addresses(argv[6 + i], FIRST + i * APART, want / nfiles);
+	for (i = 0; i < PATHS * FRAMES; i++)
+		frames[i / FRAMES][i % FRAMES] = address[i % naddresses];
+	with = make(argv[4], argv + 6, true, samples);
+	without = make(argv[5], argv + 6, false, samples);
+	printf("a sample added: %.0f ns, %.0f of them for names\n", with,
+	    with - without);
+	return (0);
+}

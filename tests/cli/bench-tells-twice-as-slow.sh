@@ -1,0 +1,44 @@
+#!/bin/sh
+# ASSERTION: of two commands, of which one uses twice the CPU time, bench says
+# so; every block has two runs of each in an order that the seed decides, and
+# what it kept of a run is what the kernel says.  Easy to get wrong: an order
+# that is the same in every block, times of all children instead of this one.
+. "${SRC:=$PWD}/tests/lib.sh"
+tmpdir
+spin=$B/tests/work/spin
+expect 0 "$DTPROF" bench --seed 7 -w 0 -r 10 -n base -n new -n base2 \
+    "$spin 20" "$spin 40" "'$spin' \"20\""
+expect_out '^new is slower: wall time|^new: inconclusive' 'a verdict'
+expect_err 'seed 7' 'the seed is printed'
+expect 0 "$DTPROF" compare --json dtprof.bench
+cp out compare.json
+user='[m for m in j["comparisons"][%d]["metrics"] if m["name"] == "user"][0]'
+[ "$(json compare.json "$(printf "$user" 0)['verdict']")" = slower ] ||
+    fail "twice the time is not slower"
+json compare.json "$(printf "$user" 0)['change']" >change
+awk '{ exit !($1 > 0.8 && $1 < 1.2) }' change || fail "by $(cat change)"
+[ "$(json compare.json "$(printf "$user" 1)['verdict']")" != slower ] ||
+    fail "the same is called slower"
+ok "twice is twice: +$(cat change); the same is not called slower"
+
+json_lines dtprof.bench/runs.jsonl '" ".join(sorted("%d%d" % (r["block"],
+    r["command"]) for r in j))' | tr ' ' '\n' | uniq -c | awk '
+    $1 != 2 { print; bad = 1 } END { exit bad || NR != 15 }' ||
+    fail "not two of each in each block"
+orders=$(json_lines dtprof.bench/runs.jsonl 'len(set(tuple(r["command"]
+    for r in j if r["block"] == b) for b in range(5)))')
+[ "$orders" -ge 3 ] || fail "$orders orders in 5 blocks"
+json_lines dtprof.bench/runs.jsonl '[r["command"] for r in j]' >order1
+expect 0 "$DTPROF" bench --seed 7 -w 0 -r 10 -o again true /bin/true \
+    "sh -c :"
+json_lines again/runs.jsonl '[r["command"] for r in j]' >order2
+cmp order1 order2 || fail "the same seed made another order"
+ok "blocks of two each, $orders orders in 5, the same by seed"
+
+# Of the child alone, as time(1) of bash and the program itself have it.
+json_lines dtprof.bench/runs.jsonl 'all(0.9 < (r["user"] + r["system"]) /
+    (0.040 if r["command"] == 1 else 0.020) < 1.5 and
+    r["wall"] > 0.9 * (r["user"] + r["system"]) and
+    r["status"] == 0 and r["minor_faults"] > 10 for r in j)' >sane
+[ "$(cat sane)" = True ] || { cat dtprof.bench/runs.jsonl; fail "times"; }
+ok "times of each child"

@@ -1,0 +1,154 @@
+#!/bin/sh
+# ASSERTION: compare reads what it says it reads; verdicts, exit statuses and
+# the JSON are those of the contract; few runs, equal runs, no numbers and
+# unlike machines are said to be so, and nothing is claimed of them.
+. "${SRC:=$PWD}/tests/lib.sh"
+tmpdir
+# Results as hyperfine writes them, of made-up runs around a mean.
+cat >make.py <<'END'
+import json, random, sys
+random.seed(int(sys.argv[1]))
+print(json.dumps({"results": [{"command": c.split("=")[0], "times":
+    [float(c.split("=")[1]) * random.gauss(1, 0.002) for _ in
+    range(int(sys.argv[2]))]} for c in sys.argv[3:]]}))
+END
+make()	# seed runs name=mean ...
+{
+	python3 make.py "$@"
+}
+verdict()	# file
+{
+	json "$1" '" ".join(c["verdict"] for c in j["comparisons"])'
+}
+compare()	# status verdict arguments
+{
+	want_status=$1 want=$2
+	shift 2
+	expect "$want_status" "$DTPROF" compare --json "$@"
+	[ "$(verdict out)" = "$want" ] ||
+	    fail "$*: $(verdict out), not $want"
+}
+make 1 10 a=1 >a
+make 2 10 a=1.05 >b
+make 3 4 a=1.05 >few
+make 4 6 a=1.012 >open
+make 5 10 a=1 x=2 y=3 >many1
+make 6 10 a=1.1 x=2 z=3 >many2
+compare 0 slower a -- b
+compare 0 faster b -- a
+compare 0 same a -- a
+compare 0 same --threshold 20 a -- b
+compare 0 too_few_runs a -- few
+compare 0 inconclusive a -- open
+json out 'j["comparisons"][0]["metrics"][0]["runs_needed"] > 6' |
+    grep -q True || fail "inconclusive, but no number of runs"
+compare 0 'slower slower' many1
+compare 0 'slower same' many1 -- many2
+json out '(round(j["geomean"]["change"], 2) == 0.05 and
+    j["geomean"]["ci95"][0] < j["geomean"]["change"] <
+    j["geomean"]["ci95"][1])' | grep -q True || fail "geometric mean"
+expect_err 'y: only on the base' 'what is on one side only'
+ok "verdicts, from hyperfine's form of results"
+
+compare 3 slower --fail-on slower a -- b
+compare 3 slower --fail-on slower:2 a -- b
+compare 0 slower --fail-on slower:8 a -- b
+compare 0 faster --fail-on slower b -- a
+compare 4 inconclusive --strict a -- open
+compare 4 too_few_runs --strict a -- few
+compare 0 same --strict a -- a
+expect 1 "$DTPROF" compare nosuch -- a
+expect 1 "$DTPROF" compare a
+expect 2 "$DTPROF" compare
+expect 2 "$DTPROF" compare --fail-on fast a -- b
+expect 2 "$DTPROF" compare --nosuch a -- b
+echo '{"a":1}' >other
+expect 1 "$DTPROF" compare other -- a
+printf '{"results": [' >broken
+expect 1 "$DTPROF" compare broken -- a
+ok "exit statuses 0, 1, 2, 3, 4"
+
+# Each name and type of the contract.
+expect 0 "$DTPROF" compare --json a -- b
+cat >schema.py <<'END'
+import json, sys
+j = json.load(open(sys.argv[1]))
+def has(o, spec):
+    for names, kind in spec.items():
+        for name in names.split():
+            assert isinstance(o[name], kind), (name, o.get(name))
+number = (int, float)
+assert j["schema_version"] == 1
+has(j, {"version": str, "threshold": number, "comparisons": list})
+for c in j["comparisons"]:
+    has(c, {"base new verdict": str, "metrics functions notes": list,
+        "functions_tested": int})
+    for m in c["metrics"] + ([c["total"]] if c["total"] else []):
+        has(m, {"name verdict unit effect": str, "runs median mean ci95": list,
+            "exact": bool, "change p p_holm p_mann_whitney p_welch "
+            "cliffs_delta smallest_change": number})
+        assert m["runs_needed"] is None or m["runs_needed"] > 0
+    for f in c["functions"]:
+        has(f, {"name verdict module": str, "share ci95 presence mean": list,
+            "change p p_holm q p_share": number})
+END
+python3 schema.py out || fail "the schema"
+json out '[m["name"] for m in j["comparisons"][0]["metrics"]]' | grep -q wall ||
+    fail "no wall"
+cp out first
+expect 0 "$DTPROF" compare --json a -- b
+cmp out first || fail "not the same again"
+expect 0 "$DTPROF" compare --markdown a -- b
+grep -c '^|' out | grep -qx 3 || fail "Markdown"
+ok "the JSON, the same each time; Markdown"
+
+# What is no number claims nothing; huge and equal values are no trouble.
+echo '{"results":[{"command":"a","times":[1,null,"x",1e999,1,1,1,1]}]}' >odd
+compare 0 same odd -- odd
+expect_out 'no number' 'a note'
+echo '{"results":[{"command":"a","times":[2e300,2e300,2e300,2e300,2e300,2e300]
+}]}' >huge
+compare 0 slower odd -- huge
+echo '{"results":[{"command":"a","times":[0,0,0,0,0,0,0,0]}]}' >zero
+compare 0 same zero -- zero
+compare 0 slower zero -- huge
+echo '{"results":[{"command":"a","times":[]}]}' >none
+expect 0 "$DTPROF" compare --json none -- a
+for n in 1 2 3; do
+	make 7 $n a=1 >n$n
+	compare 0 too_few_runs n$n -- n$n
+done
+ok "no numbers, huge, zero, none, 1, 2 and 3 runs"
+
+# The same machine but for its CPU.
+expect 0 "$DTPROF" bench -w 0 -r 5 -n t -o d1 true
+cp -r d1 d2
+sed -i 's/"cpus": [0-9]*/"cpus": 4096/' d2/bench.json
+expect 1 "$DTPROF" compare d1 -- d2
+expect_err 'not alike: "cpus: ' 'which trait'
+expect 0 "$DTPROF" compare --anyway d1 -- d2
+expect 0 "$DTPROF" compare d1 -- d1
+ok "machines that are not alike"
+
+expect 0 "$DTPROF" stat --json -r 6 -- true
+cp out stat.json
+expect 0 "$DTPROF" compare --json stat.json -- stat.json
+# An ordinary user gets task-clock:u.
+json out '{"wall", "user", "task-clock"} <= {m["name"].removesuffix(":u")
+    for m in j["comparisons"][0]["metrics"]}' | grep -q True ||
+    fail "of stat: $(cat out)"
+ok "results of stat"
+if command -v hyperfine >/dev/null; then
+	hyperfine -N -w 1 -r 8 --export-json hf.json true 'sleep 0.001' \
+	    >/dev/null 2>&1 || fail "hyperfine"
+	expect 0 "$DTPROF" compare --json hf.json
+	python3 - out hf.json <<'END' || fail "not hyperfine's medians"
+import json, math, sys
+ours = json.load(open(sys.argv[1]))["comparisons"][0]["metrics"][0]
+theirs = json.load(open(sys.argv[2]))["results"]
+for i in 0, 1:
+    assert math.isclose(ours["median"][i], theirs[i]["median"], rel_tol=1e-9)
+    assert math.isclose(ours["mean"][i], theirs[i]["mean"], rel_tol=1e-9)
+END
+	ok "medians and means are those of hyperfine itself"
+fi

@@ -1,0 +1,66 @@
+#!/bin/sh
+# ASSERTION: of profiles given run by run, compare names the function that
+# was made slower and no other, matches names across builds, and says what is
+# gone, added or renamed.  The weights are made up, so the answer is known.
+# Easy to get wrong: shares that fall because another function grew.
+. "${SRC:=$PWD}/tests/lib.sh"
+tmpdir
+# 30 functions, 3000 samples a run, counts as chance deals them.
+cat >make.py <<'END'
+import random, sys
+random.seed(3)
+weights = {"f%d" % i: 0.9 ** i for i in range(30)}
+whole = sum(weights.values())
+def write(side, n, weights, suffix):
+    with open("%s%d" % (side, n), "w") as f:
+        for name, w in weights.items():
+            c = sum(random.random() < w / whole for _ in range(3000))
+            f.write("main;%s%s %d\n" % (name, suffix, c))
+slow = dict(weights)
+slow["f12"] += 0.1 * whole
+moved = dict(weights)
+moved["other"] = moved.pop("f5")
+for n in range(10):
+    write("a", n, weights, "")
+    write("b", n, slow, ".constprop.0" if n else ".isra.3.part.1")
+    write("c", n, moved, "")
+END
+python3 make.py
+named()
+{
+	json out '" ".join(f["name"] + "=" + f["verdict"] for f in
+	    j["comparisons"][0]["functions"] if f["verdict"] in
+	    ("more", "less", "slower", "faster"))'
+}
+expect 0 "$DTPROF" compare --json a? -- b?
+[ "$(named)" = f12=more ] || fail "named: $(named)"
+[ "$(json out 'j["comparisons"][0]["verdict"]')" = more ] || fail "the total"
+[ "$(json out 'len(j["comparisons"][0]["functions"])')" -eq 30 ] ||
+    fail "names differ by what compilers add"
+json out '[f["part"] for f in j["comparisons"][0]["functions"]][0]' >part
+awk '{ exit !($1 > 0.7 && $1 < 1.4) }' part || fail "part $(cat part)"
+expect 0 "$DTPROF" compare a? -- b?
+expect_out '^total cost \+[0-9.]+ % .*: more; of it f12 [0-9]+ %$' 'explained'
+ok "the slow one and no other, across builds: $(grep '^total' out)"
+
+expect 0 "$DTPROF" compare a? -- c?
+expect_out ' gone +f5$' 'gone'
+expect_out ' added +other$' 'added'
+expect_out 'rename f5=other' 'a hint'
+expect 0 "$DTPROF" compare --json --rename f5=other a? -- c?
+[ -z "$(named)" ] || fail "renamed, and yet named: $(named)"
+ok "gone, added, renamed"
+
+expect 0 "$DTPROF" compare --json a? -- a?
+[ -z "$(named)" ] || fail "equals: $(named)"
+expect 0 "$DTPROF" compare --json a0 a1 -- b0 b1
+[ -z "$(named)" ] || fail "two runs a side: $(named)"
+expect_out 'too few' 'too few runs'
+echo 'no number here' >bad
+expect 1 "$DTPROF" compare a0 bad -- b0 b1
+expect_err 'line 1 is not a folded stack'
+printf 'main;\033[31mred\n' >red
+sed -i 's/$/ 100/' red
+expect 0 "$DTPROF" compare red -- red
+grep -q "$(printf '\033')" out && fail "a name colours the terminal"
+ok "equals, few runs, bad and hostile files"

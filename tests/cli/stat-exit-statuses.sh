@@ -1,0 +1,140 @@
+#!/bin/sh
+# ASSERTION: stat ends with the command's status, by Ctrl-C with what was
+# counted, and refuses what it cannot count with one line and a cure.  Easy
+# to get wrong: a status that is the last run's, an empty table after Ctrl-C.
+# SPDX-License-Identifier: ISC
+. "${SRC:=$PWD}/tests/lib.sh"
+need_perf
+need_cmd python3
+tmpdir
+
+stat="$DTPROF stat -q -e page-faults:u"
+# shellcheck disable=SC2086 # words
+{
+expect 0 $stat -- true
+expect 3 $stat -- sh -c 'exit 3'
+expect 137 $stat -- sh -c 'kill -9 $$'
+expect 127 $stat -- ./no-such-command
+expect 126 $stat -- /etc/passwd
+expect 125 $stat
+expect 125 $stat -p 1 -a
+expect 125 $stat -r 3 -a --duration 1s
+expect 125 $stat --json --csv -- true
+expect 125 $stat -o /nonexistent/x -- true
+expect 125 $stat -p 4194303
+}
+ok "statuses"
+
+# The first that is not 0, of several runs; each is run.
+cat >counts.sh <<'END'
+echo >>ran-again
+exit $(($(wc -l <ran-again) % 3))
+END
+# shellcheck disable=SC2086
+expect 1 $stat -r 5 -- sh counts.sh
+[ "$(wc -l <ran-again)" -eq 5 ] || fail "not 5 runs"
+ok "of several runs the first that failed"
+
+# It waits until it has counted something, so that Ctrl-C comes meanwhile.
+interrupted()	# signal status argument ...
+{
+	signal=$1 want=$2
+	shift 2
+	"$DTPROF" stat -q --csv -I 10 -o table.csv -e page-faults:u "$@" \
+	    >out 2>err &
+	pid=$!
+	kill_at_end $pid
+	until grep -q interval table.csv 2>/dev/null; do
+		kill -0 $pid 2>/dev/null ||
+		    fail "it does not count: $(cat err)"
+		sleep 0.02
+	done
+	kill -"$signal" $pid
+	wait $pid
+	got=$?
+	[ $got -eq "$want" ] || fail "$*: status $got after $signal, not $want"
+	grep -q '^event,' table.csv || fail "no total after $signal"
+	rm table.csv
+}
+interrupted INT 0 -p $$
+interrupted TERM 0 -p $$
+interrupted INT 130 -- sleep 100
+interrupted TERM 143 -- sleep 100
+ok "signals end it, with the table"
+
+# A target that ends; and a time that passes.
+sleep 0.1 &
+# shellcheck disable=SC2086
+expect 0 $stat -p $!
+# shellcheck disable=SC2086
+expect 0 $stat -p $$ --duration 50ms
+ok "so do the target's end and --duration"
+
+if [ "$(id -u)" -eq 0 ]; then
+	chmod 777 .
+	# shellcheck disable=SC2086
+	expect 0 env SUDO_UID=65534 SUDO_GID=65534 $stat -o owned -- \
+	    sh -c 'id -u >who'
+	[ "$(stat -c %u owned) $(cat who)" = '65534 65534' ] ||
+	    fail "$(ls -l owned), ran as $(cat who)"
+	ok "under sudo the command and the file are the caller's"
+fi
+
+refused()	# pattern argument ...
+{
+	pattern=$1
+	shift
+	expect 125 "$DTPROF" stat -q "$@" -- touch ran
+	expect_err "$pattern" "$*"
+	[ "$(wc -l <err)" -eq 2 ] || fail "$*: $(cat err)"
+	grep -q '^dtprof: hint: ' err || fail "$*: no cure"
+	[ ! -e ran ] || fail "$*: the command ran"
+}
+refused 'the nearest is "page-faults"' -e page-fauls
+refused 'always 0' -e context-switches:u
+refused 'fires, and counts nothing' -e profile:::99hz
+refused 'there is no period' -e page-faults@100
+refused 'a group is written' -e '{page-faults,task-clock'
+refused 'no event "nosuchthing(:u)?"|nearest' -e '{page-faults,nosuchthing}'
+"$B/tests/work/can" pmu >/dev/null 2>&1 || {
+	refused 'no hardware counter' -e cycles
+	refused 'no hardware counter' -e '{cycles,instructions}'
+	refused 'no hardware counter' -e page-faults -e LLC-load-misses
+	refused 'no hardware counter' -e r1c0
+}
+ok "refusals: one line, one cure, nothing run"
+
+# Nobody counted 0 of what is not there.
+expect 0 "$DTPROF" stat --json -- true
+"$B/tests/work/can" pmu >/dev/null 2>&1 || {
+	case $(json out '",".join(e["name"] for e in j["events"])') in
+	task-clock,context-switches,cpu-migrations,page-faults)
+		left_out= ;;
+	task-clock:u,page-faults:u)	# what an ordinary user may
+		left_out='context-switches, cpu-migrations, ' ;;
+	*)	fail "$(cat out)" ;;
+	esac
+	expect_err "not counted here: ${left_out}cycles, instructions, branches"
+}
+ok "the default leaves out what this machine or user lacks, and says so"
+
+# What an ordinary user may not count of the kernel is counted of user space,
+# and called so; what has no other side is refused.  As root: as nobody.
+as_ordinary()	# command ...
+{
+	if [ "$(id -u)" -eq 0 ]; then as_user "$@"; else "$@"; fi
+}
+if [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -eq 2 ] &&
+    as_ordinary test -x "$DTPROF" &&
+    as_ordinary "$B/tests/work/can" perf >/dev/null 2>&1
+then
+	expect 0 as_ordinary "$DTPROF" stat --csv -e page-faults \
+	    -e '{task-clock,page-faults}' -- true
+	[ "$(cut -d , -f 1,4 out | grep ^event)" = 'event,"page-faults:u"
+event,"task-clock:u"
+event,"page-faults:u"' ] || fail "other names: $(cat out)"
+	expect_err 'page-faults:u: in user space alone' 'nothing is said of it'
+	expect 125 as_ordinary "$DTPROF" stat -e context-switches -- true
+	expect_err 'it happens in the kernel' 'another reason'
+	ok "an ordinary user counts in user space alone, and is told"
+fi

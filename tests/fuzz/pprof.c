@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * ASSERTION: whatever the bytes of a profile of pprof, every frame of every
+ * sample lies in a memory that was announced, every table can be read, and
+ * the samples of all events are those of the accounting.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "import/import.h"
+#include "recording/table.h"
+
+int	LLVMFuzzerTestOneInput(const uint8_t *, size_t);
+
+#define MAX_MEMORIES	4096
+#define MAX_EVENTS	64
+#define ENOUGH		10000
+#define KERNEL		0xffffffff80000000ULL
+
+struct seen {
+	struct {
+		uint64_t	from, to;
+	} sn_memory[MAX_MEMORIES];
+	size_t		 sn_nmemories;
+	size_t		 sn_nevents;
+	uint64_t	 sn_all;
+	uint64_t	 sn_samples[MAX_EVENTS];
+	uint64_t	 sn_weight[MAX_EVENTS];
+};
+
+static int
+take_info(void *arg, const char *key, const char *value)
+{
+	(void)arg;
+	return (key[0] == '\0' || value == NULL ? -1 : 0);
+}
+
+static int
+take_event(void *arg, const struct prof_event_info *info)
+{
+	struct seen *seen = arg;
+
+	if (info->pi_name[0] == '\0' || seen->sn_nevents == MAX_EVENTS)
+		abort();
+	seen->sn_nevents++;
+	return (0);
+}
+
+static void
+look_up(const struct seen *seen, uint64_t pc)
+{
+	for (size_t m = 0; m < seen->sn_nmemories; m++)
+		if (pc >= seen->sn_memory[m].from &&
+		    pc < seen->sn_memory[m].to)
+			return;
+	abort();
+}
+
+static int
+take_record(void *arg, const struct prof_record *record)
+{
+	struct seen *seen = arg;
+
+	if (record->pr_type == PROF_R_MMAP) {
+		if (seen->sn_nmemories == MAX_MEMORIES ||
+		    record->pr_path[0] != '/')
+			abort();
+		seen->sn_memory[seen->sn_nmemories].from = record->pr_addr;
+		seen->sn_memory[seen->sn_nmemories++].to = record->pr_addr +
+		    record->pr_len;
+	}
+	if (record->pr_type != PROF_R_SAMPLE)
+		return (0);
+	/* A count is as many samples; that takes time and finds nothing. */
+	if (seen->sn_all++ == ENOUGH)
+		return (-1);
+	if (record->pr_weight == 0 || record->pr_event == 0 ||
+	    record->pr_event >= seen->sn_nevents)
+		abort();
+	for (uint32_t n = 0; n < record->pr_nuser; n++)
+		if (record->pr_user[n] < KERNEL)
+			look_up(seen, record->pr_user[n]);
+	for (uint32_t n = 0; n < record->pr_nkernel; n++)
+		if (record->pr_kernel[n] < KERNEL)
+			abort();
+	seen->sn_samples[record->pr_event]++;
+	seen->sn_weight[record->pr_event] += record->pr_weight;
+	return (0);
+}
+
+static int
+take_symbols(void *arg, const void *body, size_t len)
+{
+	struct prof_cur cur = prof_cur_of(body, len);
+	struct prof_table_function function;
+	struct prof_table table;
+
+	(void)arg;
+	if (prof_table_unpack(&cur, &table) != 1)
+		abort();
+	while (prof_table_unpack_function(&cur, &table, &function) == 1)
+		if (function.tf_name[0] == '\0' || function.tf_size == 0)
+			abort();
+	return (0);
+}
+
+static int
+take_accounting(void *arg, const struct prof_accounting *sums, size_t n)
+{
+	const struct seen *seen = arg;
+
+	if (n != seen->sn_nevents)
+		abort();
+	for (size_t e = 1; e < n; e++)
+		if (sums[e].pa_stored != seen->sn_samples[e] ||
+		    sums[e].pa_weight != seen->sn_weight[e])
+			abort();
+	return (0);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static struct seen seen;
+	struct prof_import import = {
+		.im_bytes = data,
+		.im_length = size,
+		.im_sink = { take_info, take_event, take_record,
+		    take_symbols, take_accounting, &seen },
+	};
+
+	memset(&seen, 0, sizeof(seen));
+	if (prof_import_pprof(&import) == -1 &&
+	    import.im_error.pe_text[0] == '\0' && seen.sn_all <= ENOUGH)
+		abort();
+	while (import.im_nnotes > 0)
+		free(import.im_notes[--import.im_nnotes]);
+	free(import.im_notes);
+	return (0);
+}

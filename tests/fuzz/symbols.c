@@ -1,0 +1,113 @@
+/*
+ * ASSERTION: ELF files, DWARF and mangled names that other people made are
+ * read within bounds of memory and time, and what a table says of an address
+ * is what its symbols say.
+ *
+ * Input: one byte that says which (0 symbols, 1 lines, 2 a name), and the
+ * bytes.
+ */
+/* SPDX-License-Identifier: ISC */
+#include <sys/mman.h>
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "model/demangle.h"
+#include "model/lines.h"
+#include "model/symtab.h"
+
+int	LLVMFuzzerTestOneInput(const uint8_t *, size_t);
+
+static int
+file_of(const uint8_t *bytes, size_t length)
+{
+	int fd = memfd_create("fuzz", MFD_CLOEXEC);
+
+	if (fd == -1 || write(fd, bytes, length) != (ssize_t)length)
+		abort();
+	return (fd);
+}
+
+/* Each symbol is of some size, in order, and something is found there. */
+static void
+look_at(const struct prof_symtab *table)
+{
+	struct prof_symbol symbol, found;
+	uint64_t last = 0;
+	size_t n;
+
+	for (n = 0; n < prof_symtab_count(table); n++) {
+		prof_symtab_at(table, n, &symbol);
+		if (symbol.sy_size == 0 || symbol.sy_address < last ||
+		    symbol.sy_name[0] == '\0')
+			abort();
+		last = symbol.sy_address;
+		if (!prof_symtab_find(table, last, &found) ||
+		    last - found.sy_address >= found.sy_size)
+			abort();
+	}
+}
+
+static void
+symbols(int fd)
+{
+	struct prof_symtab *table = prof_symtab_of_elf(fd, "/nonexistent");
+	uint64_t address;
+
+	if (table != NULL)
+		look_at(table);
+	prof_symtab_free(table);
+	prof_symtab_file_to_address(fd, 4096, &address);
+}
+
+static void
+lines(int fd)
+{
+	struct prof_lines *table = prof_lines_open(fd, "/nonexistent");
+	struct prof_line out[16];
+	uint64_t address;
+
+	if (table == NULL)
+		return;
+	for (address = 0x1000; address < 0x1400; address += 3)
+		if (prof_lines_find(table, address, out, 16) > 16)
+			abort();
+	prof_lines_close(table);
+}
+
+static void
+name(const uint8_t *bytes, size_t length)
+{
+	char *raw = strndup((const char *)bytes, length);
+	char *shown = prof_demangle(raw), *folded;
+
+	if (shown != NULL && strlen(shown) > 1u << 20)
+		abort();
+	folded = prof_name_fold(shown == NULL ? raw : shown);
+	if (folded == NULL)
+		abort();
+	free(folded);
+	free(shown);
+	free(raw);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *input, size_t length)
+{
+	int fd;
+
+	if (length < 1)
+		return (0);
+	if (input[0] % 3 == 2) {
+		name(input + 1, length - 1);
+		return (0);
+	}
+	fd = file_of(input + 1, length - 1);
+	if (input[0] % 3 == 0)
+		symbols(fd);
+	else
+		lines(fd);
+	close(fd);
+	return (0);
+}

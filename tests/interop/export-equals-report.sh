@@ -1,0 +1,157 @@
+#!/bin/sh
+# SPDX-License-Identifier: ISC
+# ASSERTION: folded stacks, pprof and speedscope files, read here by their
+# formats' own descriptions, have the same self and total figures as the
+# report, for each event, to the unit; and so has what folded stacks and pprof
+# files become when they are imported again.
+# Easy to get wrong: recursion, equal names in different modules, stacks that
+# stand leaf first in one format and root first in another.
+. "${SRC:=$PWD}/tests/interop/lib-export.sh"
+need_perf
+"$DTPROF" export x.dtp >x.folded 2>/dev/null || fail folded
+"$DTPROF" export --weight weight -e page-faults x.dtp >faults.folded \
+    2>/dev/null || fail folded
+"$DTPROF" export --format pprof -o x.pb.gz x.dtp 2>/dev/null || fail pprof
+"$DTPROF" export --format pprof x.dtp 2>/dev/null | cmp - x.pb.gz ||
+    fail "pprof: other bytes"
+"$DTPROF" export --format speedscope -o x.json x.dtp 2>/dev/null ||
+    fail speedscope
+cat >check.py <<'END'
+import gzip, json, sys
+from lib import compare
+dtprof = sys.argv[1]
+EVENTS = ["cpu-clock", "page-faults"]
+
+def folded(path):
+    for line in open(path):
+        stack, count = line.rstrip("\n").rsplit(" ", 1)
+        yield stack.split(";")[1:], int(count)      # without the thread
+compare(dtprof, "cpu-clock", list(folded("x.folded")), 1, "folded")
+compare(dtprof, "page-faults", list(folded("faults.folded")), 0, "folded")
+
+def fields(data):
+    """A message: (number of the field, integer or bytes)."""
+    at = 0
+    def varint():
+        nonlocal at
+        value = shift = 0
+        while True:
+            byte = data[at]
+            at += 1
+            value |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                return value
+    while at < len(data):
+        key = varint()
+        if key & 7 == 2:
+            size = varint()
+            yield key >> 3, data[at:at + size]
+            at += size
+        else:
+            assert key & 7 == 0, key
+            yield key >> 3, varint()
+
+def packed(data):
+    return [v for _, v in fields(b"".join(
+        bytes([8]) + bytes(chunk) for chunk in split_varints(data)))]
+def split_varints(data):
+    chunk = []
+    for byte in data:
+        chunk.append(byte)
+        if byte < 128:
+            yield chunk
+            chunk = []
+
+strings, functions, locations, types, samples = [], {}, {}, [], []
+mappings = {}
+for field, value in fields(gzip.open("x.pb.gz").read()):
+    if field == 6:
+        strings.append(value.decode())
+    elif field == 1:
+        types.append(dict(fields(value)))
+    elif field == 5:
+        message = dict(fields(value))
+        functions[message[1]] = message[2]
+    elif field == 3:
+        message = dict(fields(value))
+        mappings[message[1]] = message
+    elif field == 4:
+        lines = [dict(fields(v)) for f, v in fields(value) if f == 4]
+        message = dict((f, v) for f, v in fields(value) if f != 4)
+        assert message.get(2, 1) in mappings, "no such mapping"
+        locations[message[1]] = [line[1] for line in lines]
+    elif field == 2:
+        message = {}
+        for f, v in fields(value):
+            message.setdefault(f, []).append(v)
+        samples.append((packed(message[1][0]), packed(message[2][0]),
+                        dict(fields(message[3][0]))))
+assert strings[0] == "", "string 0"
+assert len(types) == 4 and all(len(s[1]) == 4 for s in samples), types
+names = [strings[t[1]] for t in types]
+assert names == ["samples", "cpu-clock", "samples of page-faults",
+                 "page-faults"], names
+assert strings[types[1][2]] == "nanoseconds"
+assert {strings[s[2][2]] for s in samples if s[2]} <= {"demo", "dtprof"}
+ids = [strings[m[6]] for m in mappings.values() if 6 in m]
+assert ids and all(len(i) == 40 for i in ids), ids
+for n, event in enumerate(EVENTS):
+    for column, kind in ((1, 0), (0, 1)):
+        stacks = [([strings[functions[f]] for location in reversed(locs)
+                    for f in reversed(locations[location])],
+                   values[2 * n + kind]) for locs, values, _ in samples]
+        compare(dtprof, event, [s for s in stacks if s[1]], column, "pprof")
+
+scope = json.load(open("x.json"))
+frames = [f["name"] for f in scope["shared"]["frames"]]
+for profile, event in zip(scope["profiles"], EVENTS):
+    assert profile["name"] == event
+    assert len(profile["samples"]) == len(profile["weights"])
+    assert sum(profile["weights"]) == profile["endValue"]
+    compare(dtprof, event, [([frames[i] for i in s[1:]], w) for s, w in
+            zip(profile["samples"], profile["weights"])], 0, "speedscope")
+END
+python3 check.py "$DTPROF" >said 2>&1 || {
+	cat said
+	fail "figures differ"
+}
+ok "$(cat said)"
+"$DTPROF" import -q -o again.dtp x.folded || fail import
+"$DTPROF" export again.dtp >again.folded || fail "export again"
+cmp x.folded again.folded || fail "folded stacks differ after a round trip"
+printf 'main;a b;_Zc 3\nx 5000000\n' >odd
+"$DTPROF" import -o odd.dtp odd 2>odd.err || fail "import odd"
+"$DTPROF" export --weight weight odd.dtp | sort | cmp - odd ||
+    fail "odd stacks differ"
+ok "folded, recording, folded: $(wc -l <x.folded) lines stay as they are"
+"$DTPROF" import -q -o pprof.dtp x.pb.gz || fail "import pprof"
+stacks()	# sums by stack, in order, without the name of a thread
+{
+	sed 's/^[^;]*;//' | awk '{ n = $NF; sub(/ [0-9]+$/, ""); sum[$0] += n }
+	END { for (s in sum) print s, sum[s] }' | sort
+}
+for event in cpu-clock page-faults; do
+	for file in x pprof; do
+		"$DTPROF" export --weight weight -e "$event" "$file.dtp" \
+		    2>/dev/null >"$file.weights" || fail "export $file"
+	done
+	stacks <x.weights >wanted
+	stacks <pprof.weights | cmp - wanted ||
+	    fail "$event: stacks differ after a round trip by pprof"
+	[ -s wanted ] || fail "$event: no stacks"
+done
+for file in x pprof; do
+	"$DTPROF" report --json --by module -e cpu-clock "$file.dtp" \
+	    >by.json || fail "modules of $file"
+	json by.json '"\n".join("%s %d" % (r["module"].lstrip("/"),
+	    r["self"]) for r in j["rows"])' | grep ' [1-9]' >"$file.modules"
+done
+cmp x.modules pprof.modules ||
+    fail "modules: $(cat x.modules) and $(cat pprof.modules)"
+grep -q '/demo ' x.modules || fail "modules: $(cat x.modules)"
+head -c 900 x.pb.gz >cut.gz
+expect 1 "$DTPROF" import -o no.dtp cut.gz
+ok "recording, pprof, recording: $(wc -l <wanted) stacks, names of modules"
+expect 2 script -qec "$DTPROF export --format pprof x.dtp" /dev/null
+ok "a terminal gets no pprof file"

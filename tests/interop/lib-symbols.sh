@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: ISC
+# shellcheck shell=sh disable=SC2034 # variables of the tests
+#
+# What the tests of symbols share: the tool that says what libprof knows of a
+# module, compiled from symbols.c into $tool.  Enters a directory of its own.
+
+. "${SRC:=$PWD}/tests/lib.sh"
+tmpdir
+tool=$tmp/symbols
+# shellcheck disable=SC2086 # CC may hold options
+${CC:-cc} -std=gnu11 -D_GNU_SOURCE -O2 -I"$SRC/libprof" -o "$tool" \
+    "$SRC/tests/interop/symbols.c" "$B/libprof.a" -ldw -lelf -lz -llzma \
+    -liberty ${SAN:+-fsanitize=$SAN} || fail "the tool does not compile"

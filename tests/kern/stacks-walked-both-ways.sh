@@ -1,0 +1,45 @@
+#!/bin/sh
+# SPDX-License-Identifier: ISC
+# ASSERTION: record --verify walks the stack of each sample in the kernel and
+# by libunwind, and finds the same frames in 99.9 of 100, none of them
+# different; the table that it prints stands in the recording, and adds up.
+#
+# Easy to get wrong: comparing what one walk found with itself; leaving out
+# what differs.
+
+. "${SRC:=$PWD}/tests/kern/lib-stacks.sh"
+need_recording
+tmpdir
+build_stacks
+
+for what in alloca realign callback longjmp signal threads vdso; do
+	begin $what ./stacks $what
+done
+begin throws ./throws
+begin python3 /usr/bin/python3 -c '
+def fall(n):
+    return sum(range(9)) + (fall(n - 1) if n else 0)
+while True:
+    fall(9)'
+"$DTPROF" record --verify -o a.dtp --duration 1500ms -e cpu-clock \
+    -c 500000 -p "$(pids_begun)" 2>table || fail "$(cat table)"
+end_all
+cat table
+grep -q 'stacks walked both ways' table || fail "there is no table"
+py <<'END'
+import re
+import recording as rec
+
+info = rec.report("a.dtp")["recording"]["info"]
+got = {k[7:]: int(v) for k, v in info.items()
+       if re.fullmatch("verify[.][a-z]+", k)}
+text = open("table").read()
+whole = int(re.search(r"(\d+) stacks walked both", text).group(1))
+rec.check(sum(got.values()) == whole, "the table does not add up")
+rec.check(whole >= 200, "only %d stacks" % whole)
+decided = got["same"] + got["earlier"] + got["further"] + got["differ"]
+rec.check(got["differ"] == 0, "different: %r" % info)
+rec.check(got["same"] >= 0.999 * decided, "only %r" % got)
+rec.ok("%d of %d stacks are identical, none differs" %
+       (got["same"], decided))
+END

@@ -1,0 +1,50 @@
+#!/bin/sh
+# SPDX-License-Identifier: ISC
+# ASSERTION: With little memory for tables, those of programs that ended make
+# room for others: the stacks of a known program stay whole, frame by frame,
+# before, during and after; the limit is kept, and bpf(2) is called no more
+# than slabs are made.
+#
+# Easy to get wrong: a walk that reads a table in the place of another one.
+
+. "${SRC:=$PWD}/tests/kern/lib-kern.sh"
+need_recording
+need_cmd "${CC:-cc}" clang gdb perl nm readelf
+tmpdir
+
+"${CC:-cc}" -O2 -fomit-frame-pointer -pthread -D_GNU_SOURCE= -o stacks \
+    "$SRC/tests/work/stacks/stacks.c" || fail "the program does not compile"
+./stacks callback 9>&- &
+known=$!
+kill_at_end $known
+record_begin -o a.dtp --unwind-mem 8M -e cpu-clock -c 1000000 -a
+# Compilers' tables take nearly all; others follow, and the same once more.
+printf '#include <map>\nstd::map<int, int> a;\n' >a.cc
+for _ in 1 2; do
+	clang++ -O2 -c -o a.o a.cc || fail "clang"
+	for file in /usr/bin/clang-tidy /usr/bin/clangd /usr/bin/gdb; do
+		[ -x $file ] && $file --version >/dev/null
+	done
+	node=$(command -v node) && $node -e 'for (let i = 0; i < 2e8;) i++'
+	perl -e 'for my $i (1 .. 2e7) { $x += $i }'
+done
+record_end 0
+kill -9 $known
+echo "stacks                samples complete  other ends"
+echo "$known callback" | python3 "$SRC/tests/kern/stacks.py" \
+    a.dtp 9900 || fail "see above"
+expect 0 "$DTPROF" report --stats a.dtp
+expect_out 'unwind tables: files [0-9]+, tables [0-9]+, bytes [0-9]+,'
+grep '^unwind tables' "$tmp/out"
+py "$tmp/out" <<'PY'
+import re
+import sys
+import recording as rec
+
+line = re.search("unwind tables: .*", open(sys.argv[1]).read()).group(0)
+n = [int(x) for x in re.findall(r" (\d+)", line.replace("bpf(2)", "bpf"))]
+rec.check(n[2] <= 8 << 20, "more memory than allowed: " + line)
+rec.check(n[3] > 0, "nothing had to go: " + line)
+rec.check(n[4] <= 2, "more calls than for slabs: " + line)
+PY
+ok "tables made room for others"

@@ -1,0 +1,117 @@
+#!/bin/sh
+# SPDX-License-Identifier: ISC
+# ASSERTION: what --with brings in samples is what the thread had since its
+# sample before: page faults to the unit, sample by sample, and switches, of
+# threads that go from CPU to CPU beside a process that faults all the time;
+# by function the report shows the sums, as many pages as each touches.
+#
+# Easy to get wrong: counts of a CPU given to who runs next, or given twice
+# when an interrupt takes a sample too; what came before the exec; the switch
+# itself, which the kernel counts after its tracepoint.
+
+. "${SRC:=$PWD}/tests/kern/lib-kern.sh"
+need_recording
+tmpdir
+rounds=150
+
+for how in command -p -a; do
+	set -- -o v.dtp -e syscalls:sys_enter_pwrite64 \
+	    -e cpu-clock:u/freq=4000/ \
+	    --with page-faults,context-switches,task-clock
+	case $how in
+	-p)	mkfifo go
+		"$work/values" -p $rounds 3 >ready <go &
+		worker=$!
+		kill_at_end "$worker"
+		exec 9>go
+		await "it is ready" grep -q ready ready
+		record_begin "$@" -p "$worker"
+		echo go >&9
+		exec 9>&-
+		wait "$worker" || fail "values"
+		record_wait 0 ;;
+	-a)	record 0 "$@" -a -- "$work/values" $rounds 3 ;;
+	*)	record 0 "$@" -- "$work/values" $rounds 3 ;;
+	esac
+	py "$how" $rounds <<'END'
+import collections
+import sys
+import recording as rec
+
+how, rounds = sys.argv[1], int(sys.argv[2])
+marks = 2 * (rounds + (0 if how == "-p" else 2))
+had = collections.defaultdict(collections.Counter)  # thread -> event -> sum
+off = collections.defaultdict(list)     # thread -> event -> less the truth
+truth, clock, others, bare = {}, [0, 0], 0, 0
+for s in rec.samples("v.dtp"):
+    if s["comm"] != "values":
+        continue
+    tid = s["tid"]
+    bare += "with" not in s
+    had[tid].update(s.get("with", {}))
+    if s["event"] != "syscalls:sys_enter_pwrite64":
+        others += 1
+        continue
+    last = truth.get(tid, [0, 0, 0])
+    truth[tid] = [s["args"][a] for a in ("count", "pos", "buf")]
+    if last[2] != 0:
+        clock[0] += s["with"]["task-clock"]
+        clock[1] += truth[tid][2] - last[2]
+    off[tid].append((had[tid]["page-faults"] - truth[tid][0],
+                     had[tid]["context-switches"] - truth[tid][1]))
+seen = {tid: len(offs) for tid, offs in off.items()}
+rec.check(sorted(seen.values()) == 3 * [marks], "marks: %r" % seen)
+rows = rec.balance("v.dtp", ["page-faults", "context-switches"])
+# Stretches after a switch that the kernel did not tell of: nobody's.
+lost = rows["page-faults"]["error"]
+for offs in off.values():
+    # Attached in its midst: what came before is not known to us.
+    begin = offs[0][0] if how == "-p" else 0
+    faults = [f - begin for f, _ in offs]
+    steps = sum(a != b for a, b in zip([0] + faults, faults))
+    lost -= steps
+    rec.check(faults == sorted(faults, reverse=True) and lost >= 0,
+              "page faults, %d times less: %r" % (lost + steps, faults))
+    # Some may come between the look of the program and its call.
+    begin = collections.Counter(s for _, s in offs).most_common(1)[0][0]
+    switches = [s - begin for _, s in offs]
+    rec.check(steps > 0 or min(switches) == 0 and
+              sum(map(bool, switches)) < len(offs) / 2,
+              "switches: %r" % switches)
+    rec.check(how == "-p" or steps > 0 or begin == 0, "by %d" % begin)
+rec.ok("%s: page faults of %d samples, with %d between them, are those that "
+       "the kernel counted for the threads, and so are switches; %d came "
+       "without values, %d stretches are nobody's" %
+       (how, 3 * marks, others, bare, rows["page-faults"]["error"]))
+rec.check(abs(clock[0] / clock[1] - 1) < 0.1, "task-clock: %r" % clock)
+rec.ok("task-clock: %.2f ms, as its threads saw it %.2f" %
+       (clock[0] / 1e6, clock[1] / 1e6))
+rec.check(rows["page-faults"]["count"] >= rows["page-faults"]["weight"] > 0,
+          "%r" % rows["page-faults"])
+END
+done
+
+# By function, with the one event that ends each.
+record 0 -o f.dtp -e syscalls:sys_enter_pwrite64 --with page-faults -- \
+    "$work/values" $rounds 3
+"$DTPROF" report --json f.dtp >f.json || fail "report"
+py f.json $rounds <<'END'
+import json
+import sys
+import recording as rec
+
+calls = 3 * (int(sys.argv[2]) + 2)
+got = {f["name"]: f for f in json.load(open(sys.argv[1]))["functions"]
+       if f["event"] == "page-faults"}
+beta, alpha = got["beta"], got["alpha"]
+# A switch that the kernel did not tell of takes a call's pages at most.
+lost = 11 * rec.balance("f.dtp", ["page-faults"])["page-faults"]["error"]
+rec.check(0 <= 11 * calls - beta["total"] <= lost, "beta: %r" % beta)
+rec.check(beta["total_ratio"] == beta["total"] / calls and
+          beta["ratio_to"] == "syscalls:sys_enter_pwrite64",
+          "ratio: %r" % beta)
+# What begins a thread comes before its first call.
+rec.check(-lost <= alpha["total"] - 3 * calls < 20, "alpha: %r" % alpha)
+rec.ok("by function: beta %d pages in %d calls, alpha %d" %
+       (beta["total"], calls, alpha["total"]))
+END

@@ -1,0 +1,87 @@
+#!/bin/sh
+# ASSERTION: report is coloured and paged on a terminal alone, without colour
+# where NO_COLOR or a dumb terminal asks for that, no wider than it with its
+# numbers whole, and a pager that ends early harms nothing; hostile names
+# reach neither the terminal nor CSV as they are.  Easy to get wrong: the
+# width of a name is that of its escaped form.
+. "${SRC:=$PWD}/tests/lib.sh"
+need_cmd python3
+tmpdir
+cp "$SRC"/tests/report/*.dtp . || fail "no recordings"
+cat >check.py <<'PY'
+import csv, fcntl, io, os, pty, re, struct, subprocess, sys, termios
+dtprof = sys.argv[1]
+
+def on_terminal(columns, *options, recording="known.dtp", **env):
+    pid, fd = pty.fork()
+    if pid == 0:
+        os.read(0, 1)
+        os.environ.update(TERM="xterm", PAGER="cat")
+        os.environ.pop("NO_COLOR", None)
+        os.environ.update(env)
+        os.execv(dtprof, [dtprof, "report", *options, recording])
+    attr = termios.tcgetattr(fd)
+    attr[3] &= ~termios.ECHO
+    termios.tcsetattr(fd, termios.TCSANOW, attr)
+    fcntl.ioctl(fd, termios.TIOCSWINSZ,
+                struct.pack("HHHH", 24, columns, 0, 0))
+    os.write(fd, b"\n")
+    out = b""
+    while True:
+        try:
+            data = os.read(fd, 4096)
+        except OSError:
+            break
+        if not data:
+            break
+        out += data
+    status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    assert status == 0, (status, out)
+    return out.decode().replace("\r\n", "\n")
+
+colour = re.compile(r"\x1b\[[0-9;]*m")
+assert colour.search(on_terminal(100))
+for env in {"NO_COLOR": "1"}, {"TERM": "dumb"}:
+    assert "\x1b" not in on_terminal(100, **env), env
+print("ok: colour on a terminal, none with NO_COLOR")
+for recording in "known.dtp", "hostile.dtp":
+    for columns in 60, 80, 100, 132:
+        for by in "function", "comm,function":
+            text = colour.sub("", on_terminal(columns, "--by", by,
+                              "--event", "cpu-clock", recording=recording))
+            assert "\x1b" not in text and "\u202e" not in text
+            rows = [line for line in text.split("\n")
+                    if re.match(r" *[\d.]+ .*%?", line) and "%" not in line]
+            assert len(rows) > 4, text
+            wide = [r for r in rows if len(r) > columns]
+            assert not wide, (recording, columns, by, wide)
+            for row in rows:
+                assert re.match(r" *\d+\.\d\d ", row), row
+print("ok: rows are no wider than the terminal, and numbers whole")
+text = on_terminal(100, PAGER="sed s/^/paged:/")
+assert all(l.startswith("paged:") for l in text.split("\n") if l), text
+assert on_terminal(100, PAGER="head -n 1").count("\n") == 1
+on_terminal(100, PAGER="true")
+piped = subprocess.run([dtprof, "report", "known.dtp"], check=True,
+    env={**os.environ, "PAGER": "sed s/^/paged:/", "TERM": "xterm"},
+    stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
+assert b"paged:" not in piped and b"\x1b" not in piped and piped
+print("ok: a pager on a terminal alone, and it may end early")
+
+def run(*options):
+    return subprocess.run([dtprof, "report", *options], check=True,
+        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout.decode()
+
+rows = list(csv.DictReader(io.StringIO(run("--csv", "--by", "comm,function",
+    "hostile.dtp"), newline=""), strict=True))
+assert len(rows) > 10
+assert all(None not in r and None not in r.values() for r in rows)
+assert all(re.fullmatch(r"\d+", r["self"]) for r in rows)
+names = {r["comm"] for r in rows} | {r["module"] for r in rows}
+assert not any(c < " " or c in "\x7f\u202e" for n in names for c in n)
+assert any('"' in n for n in names)
+assert any(n.startswith("'=") for n in names), names
+assert not any(n[:1] in "=+-@" for n in names if n)
+print("ok: hostile names are fields of CSV, and obeyed nowhere")
+PY
+python3 check.py "$DTPROF" || fail "see above"

@@ -1,0 +1,297 @@
+/*
+ * ASSERTION: on 1000 random small samples, ties and constants among them,
+ * every test gives what scipy gives or what counting all cases gives; what is
+ * drawn comes again with its seed; few, equal, huge values and NaN get
+ * answers that claim nothing.
+ *
+ * Easy to get wrong: ties, the half step of the normal distribution, equal
+ * differences that rounding tells apart, squares that overflow.
+ */
+/* SPDX-License-Identifier: ISC */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "prof.h"
+#include "analysis/statistics.h"
+
+#define MOST	128
+
+static int line_number;
+
+static void
+same(const char *what, double got, double want, double digits)
+{
+	if ((isnan(got) && isnan(want)) ||
+	    fabs(got - want) <= digits * fmax(fabs(got), fabs(want)) + 1e-14)
+		return;
+	printf("FAIL: line %d: %s is %.17g, not %.17g\n", line_number, what,
+	    got, want);
+	exit(1);
+}
+
+static void
+truth(int holds, const char *what)
+{
+	if (holds)
+		return;
+	printf("FAIL: line %d: %s\n", line_number, what);
+	exit(1);
+}
+
+static size_t
+numbers(char *line, double *values, size_t max)
+{
+	size_t n = 0;
+
+	for (char *word = strtok(line, " \n"); word != NULL && n < max;
+	    word = strtok(NULL, " \n"))
+		values[n++] = strtod(word, NULL);
+	return (n);
+}
+
+static void
+check_many(const double *v, size_t n)
+{
+	double adjusted[MOST];
+
+	prof_holm(v, n, adjusted);
+	for (size_t i = 0; i < n; i++)
+		same("Holm", adjusted[i], v[n + i], 1e-14);
+	prof_benjamini_hochberg(v, n, adjusted);
+	for (size_t i = 0; i < n; i++)
+		same("Benjamini-Hochberg", adjusted[i], v[2 * n + i], 1e-14);
+}
+
+/* Sides and blocks: half of each block of four is new. */
+static void
+check_permutations(const double *x, size_t n, const double *y, size_t m,
+    double all, double within)
+{
+	uint8_t side[MOST] = { 0 };
+	uint32_t block[MOST] = { 0 };
+	double values[MOST], p;
+	const struct prof_design design = { n + m, side, block };
+
+	memcpy(values, x, n * sizeof(*x));
+	memcpy(values + n, y, m * sizeof(*y));
+	memset(side + n, 1, m);
+	if (all != 0) {
+		truth(prof_permute(&design, values, 1, 1, &p) == 1, "exact");
+		same("permutations", p, all, 1e-9);
+		truth(p >= prof_permute_floor(&design) - 1e-12 ||
+		    n != m, "no p is below the floor");
+	}
+	if (within == 0)
+		return;
+	for (size_t i = 0; i < n; i++) {
+		const size_t at = i / 2 * 4 + i % 2;
+
+		values[at] = x[i];
+		values[at + 2] = y[i];
+		side[at] = 0;
+		side[at + 2] = 1;
+		block[at] = block[at + 2] = (uint32_t)(i / 2);
+	}
+	truth(prof_permute(&design, values, 1, 1, &p) == 1, "exact");
+	same("permutations within blocks", p, within, 1e-9);
+}
+
+static void
+check_sample(const double *v, size_t n, size_t m)
+{
+	const double *x = v, *y = v + n, *want = v + n + m;
+	double sorted[MOST], median, mad, t, df, p, rho;
+	struct prof_rank_test rank;
+
+	memcpy(sorted, x, n * sizeof(*x));
+	prof_sort(sorted, n);
+	same("10 %", prof_quantile(sorted, n, 0.1), want[0], 1e-12);
+	same("90 %", prof_quantile(sorted, n, 0.9), want[2], 1e-12);
+	prof_median_mad(x, n, &median, &mad);
+	same("median", median, want[1], 1e-12);
+	same("MAD", mad, want[3], 1e-12);
+	prof_rank_test(x, n, y, m, &rank);
+	same("U", rank.rt_u, want[4], 0);
+	same("p of U", rank.rt_p, want[5], 1e-10);
+	same("exactly", rank.rt_is_exact, want[6], 0);
+	same("delta", rank.rt_delta, want[7], 1e-12);
+	p = prof_welch(x, n, y, m, &t, &df);
+	same("t", t, want[8], 1e-9);
+	same("df", df, want[9], 1e-9);
+	same("p of t", p, want[10], 1e-8);
+	prof_drift(x, n, &rho, &p);
+	same("rho", rho, want[11], 1e-12);
+	same("p of rho", p, want[12], 1e-8);
+	check_permutations(x, n, y, m, want[13], want[14]);
+}
+
+/* Drawn: near the exact answer, and the same again. */
+static void
+check_draws(void)
+{
+	double values[2 * MOST], p[4], again[4], floor_, a[PROF_RESAMPLES];
+	double b[PROF_RESAMPLES], interval[2], x[12], y[12], t, df;
+	uint8_t side[MOST];
+	uint32_t block[MOST];
+	const struct prof_design design = { 24, side, block };
+	struct prof_random random;
+
+	prof_random_seed(&random, 7);
+	for (size_t i = 0; i < 24; i++) {
+		side[i] = i % 2;
+		block[i] = 0;
+		values[i] = (double)prof_random_below(&random, 1000);
+		values[24 + i] = values[i] + (side[i] ? 500 : 0);
+		(side[i] ? y : x)[i / 2] = values[i];
+	}
+	truth(prof_permute(&design, values, 2, 3, p) == 0, "drawn");
+	prof_permute(&design, values, 2, 3, again);
+	truth(memcmp(p, again, 2 * sizeof(*p)) == 0, "the same again");
+	prof_permute(&design, values, 2, 4, again);
+	truth(p[0] != again[0], "another seed draws others");
+	/* Of 12 and 12 values the t distribution says nearly the same. */
+	truth(fabs(p[0] - prof_welch(x, 12, y, 12, &t, &df)) < 0.02,
+	    "near Welch's p");
+	floor_ = prof_permute_floor(&design);
+	same("floor", floor_, 1e-5, 1e-12);
+	truth(p[1] < 0.01 && p[1] >= floor_, "a planted difference is seen");
+	prof_bootstrap(&design, values, PROF_BOOTSTRAP_MEDIANS, 5, a);
+	prof_bootstrap(&design, values, PROF_BOOTSTRAP_MEDIANS, 5, b);
+	truth(memcmp(a, b, sizeof(a)) == 0, "the same resamples");
+	prof_bootstrap_interval(a, 12, interval);
+	truth(interval[0] < 1 && interval[1] > 1, "no difference shows");
+	printf("ok: draws\n");
+}
+
+/*
+ * The interval must hold the truth in about 95 of 100 cases also for few
+ * runs: plain percentiles of 10 runs hold it in 90.
+ */
+static void
+check_coverage(void)
+{
+	static double replicates[PROF_RESAMPLES];
+	double values[20], interval[2];
+	uint8_t side[20];
+	uint32_t block[20];
+	const struct prof_design design = { 20, side, block };
+	struct prof_random random;
+	int held = 0;
+
+	prof_random_seed(&random, 11);
+	for (int trial = 0; trial < 400; trial++) {
+		for (size_t i = 0; i < 20; i++) {
+			side[i] = i / 10;
+			block[i] = 0;
+			values[i] = 0;
+			/* Nearly normal. */
+			for (int k = 0; k < 12; k++)
+				values[i] += (double)prof_random_below(
+				    &random, 1000) / 1000;
+		}
+		prof_bootstrap(&design, values, PROF_BOOTSTRAP_MEANS,
+		    (uint64_t)trial, replicates);
+		prof_bootstrap_interval(replicates, 10, interval);
+		held += interval[0] <= 0 && interval[1] >= 0;
+	}
+	printf("intervals of 10 + 10 runs hold the truth in %d of 400\n",
+	    held);
+	truth(held >= 376 && held <= 396, "about 95 of 100");
+}
+
+static void
+check_odd(void)
+{
+	const double none[1] = { 0 }, nan_[3] = { 1, NAN, 2 };
+	const double same_[4] = { 3, 3, 3, 3 };
+	const double huge[4] = { 1e308, -1e308, 1e308, 1.5e308 };
+	const double rest[4] = { 1, INFINITY, -INFINITY, 2 };
+	uint8_t side[4] = { 0, 0, 1, 1 };
+	uint32_t block[4] = { 0 };
+	const struct prof_design design = { 4, side, block };
+	double a, b, p;
+	struct prof_rank_test rank;
+
+	truth(isnan(prof_quantile(none, 0, 0.5)), "nothing has no median");
+	truth(isnan(prof_welch(none, 1, none, 1, &a, &b)), "one run a side");
+	truth(isnan(prof_welch(nan_, 3, same_, 4, &a, &b)), "NaN");
+	truth(isnan(prof_welch(same_, 4, same_, 4, &a, &b)), "no spread");
+	p = prof_welch(huge, 4, same_, 4, &a, &b);
+	truth(p > 0 && p < 1, "huge values");
+	prof_rank_test(nan_, 3, same_, 4, &rank);
+	truth(isnan(rank.rt_p), "NaN has no rank");
+	prof_rank_test(none, 0, same_, 4, &rank);
+	truth(isnan(rank.rt_p), "nobody has no rank");
+	prof_rank_test(same_, 4, same_, 4, &rank);
+	truth(rank.rt_p == 1 && rank.rt_delta == 0, "all equal");
+	prof_rank_test(rest, 4, same_, 4, &rank);
+	truth(rank.rt_delta == 0.5, "infinities have ranks");
+	truth(prof_permute(&design, huge, 1, 1, &p) == 1 && p > 0 && p <= 1,
+	    "huge permutations");
+	truth(prof_permute(&design, rest, 1, 1, &p) == 1 && isnan(p),
+	    "infinities have no mean");
+	prof_drift(same_, 4, &a, &b);
+	truth(isnan(a) && isnan(b), "what is constant has no order");
+	truth(prof_modes(same_, 4) == 1, "one heap");
+	printf("ok: odd values\n");
+}
+
+static void
+check_modes(void)
+{
+	struct prof_random random;
+	double one[30], two[30];
+	int wrong = 0, found = 0;
+
+	prof_random_seed(&random, 3);
+	for (int trial = 0; trial < 200; trial++) {
+		for (int i = 0; i < 30; i++) {
+			one[i] = 0;
+			for (int k = 0; k < 12; k++)
+				one[i] += (double)prof_random_below(&random,
+				    1000) / 1000;
+			two[i] = one[i] + (i % 2 ? 6 : 0);
+		}
+		wrong += prof_modes(one, 30) != 1;
+		found += prof_modes(two, 30) == 2;
+	}
+	printf("two heaps: seen in %d of 200, %d false\n", found, wrong);
+	truth(found >= 190 && wrong <= 4, "heaps");
+}
+
+int
+main(void)
+{
+	static char line[65536];
+	static double v[4 * MOST];
+	int samples = 0, many = 0;
+	FILE *file = fopen("tests/unit/statistics_samples.txt", "re");
+
+	truth(file != NULL, "statistics_samples.txt is there");
+	while (fgets(line, sizeof(line), file) != NULL) {
+		const size_t got = numbers(line, v, 4 * MOST);
+
+		line_number++;
+		if (v[0] < 0) {
+			const size_t n = (size_t)-v[0];
+
+			truth(got == 1 + 3 * n, "three of each");
+			check_many(v + 1, n);
+			many++;
+			continue;
+		}
+		truth(got == 2 + (size_t)v[0] + (size_t)v[1] + 15, "all of it");
+		check_sample(v + 2, (size_t)v[0], (size_t)v[1]);
+		samples++;
+	}
+	fclose(file);
+	truth(samples == 1000 && many == 40, "all lines");
+	printf("ok: %d samples, %d sets of p\n", samples, many);
+	check_draws();
+	check_coverage();
+	check_odd();
+	check_modes();
+	return (0);
+}
