@@ -161,6 +161,8 @@ void	out_fmt(struct out *out, const char *fmt, ...)
 void	out_text(struct out *out, const char *text);
 /* The same in a page: what is markup there as entities. */
 void	out_html(struct out *out, const char *text);
+/* And in Markdown: after a backslash. */
+void	out_markdown(struct out *out, const char *text);
 /* A JSON string, with its quotes; broken UTF-8 as U+FFFD. */
 void	out_json(struct out *out, const char *text);
 /*

@@ -31,6 +31,8 @@ put(const struct table *tb, const char *text)
 {
 	if (is(tb, COMPARE_HTML))
 		out_html(tb->tb_out, text);
+	else if (is(tb, COMPARE_MARKDOWN))
+		out_markdown(tb->tb_out, text);
 	else
 		out_text(tb->tb_out, text);
 }

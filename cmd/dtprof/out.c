@@ -212,8 +212,10 @@ out_text(struct out *out, const char *text)
 	}
 }
 
-void
-out_html(struct out *out, const char *text)
+/* What is special there as an entity, or after a backslash. */
+static void
+put_marked(struct out *out, const char *text, const char *special,
+    bool is_entity)
 {
 	uint32_t code;
 	int is_plain;
@@ -228,13 +230,25 @@ out_html(struct out *out, const char *text)
 			out_char(out, '\t');
 		} else if (!is_plain) {
 			out_fmt(out, "\\u%04x", (unsigned)code);
-		} else if (code == '<' || code == '>' || code == '&' ||
-		    code == '"' || code == '\'') {
-			out_fmt(out, "&#%u;", (unsigned)code);
+		} else if (code < 0x80 && strchr(special, (int)code) != NULL) {
+			out_fmt(out, is_entity ? "&#%u;" : "\\%c",
+			    (unsigned)code);
 		} else {
 			out_mem(out, text, n);
 		}
 	}
+}
+
+void
+out_html(struct out *out, const char *text)
+{
+	put_marked(out, text, "<>&\"'", true);
+}
+
+void
+out_markdown(struct out *out, const char *text)
+{
+	put_marked(out, text, "<>&|*_~[]`\\", false);
 }
 
 void

@@ -64,3 +64,12 @@ sed -i 's/$/ 100/' red
 expect 0 "$DTPROF" compare red -- red
 grep -q "$(printf '\033')" out && fail "a name colours the terminal"
 ok "equals, few runs, bad and hostile files"
+
+# In Markdown a name ends no cell, and is no markup.
+printf '%s 100\n' 'main;a|b<i>_c_*d*`e`[f]\&g' >marked
+expect 0 "$DTPROF" compare --markdown marked -- marked
+grep -Fq ' a\|b\<i\>\_c\_\*d\*\`e\`\[f\]\\\&g |' out ||
+    fail "a name that is markup: $(cat out)"
+sed 's/\\.//g' out | awk -F'|' '/^\|/ && NF != 10 { exit 1 }' ||
+    fail "columns: $(cat out)"
+ok "names that are markup stay names in Markdown"

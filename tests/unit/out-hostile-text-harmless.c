@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * ASSERTION: no text that others chose reaches a terminal or JSON unescaped:
- * control characters, C1 in UTF-8, bidirectional overrides, broken UTF-8.
+ * ASSERTION: no text that others chose reaches a terminal, JSON, a page or
+ * Markdown unescaped: control characters, C1 in UTF-8, bidirectional
+ * overrides, broken UTF-8, what is markup there.
  * Easy to get wrong for overlong forms and for what is cut at a buffer's end.
  */
 #include <fcntl.h>
@@ -102,6 +103,11 @@ main(void)
 	gives(out_json, "q\"b\\n\n\x1b", "\"q\\\"b\\\\n\\u000a\\u001b\"");
 	gives(out_json, "\xc3\xa9 \xff \xe2\x80\xae",
 	    "\"\xc3\xa9 \\ufffd \\u202e\"");
+	gives(out_html, "<b a=\"'\">&amp;\t|_\x1b\xff",
+	    "&#60;b a=&#34;&#39;&#34;&#62;&#38;amp;\t|_\\u001b\\xff");
+	gives(out_markdown, "a|b_c*d <i>&#124;[x](y)`~\\|\x1b\xff \xc3\xa9",
+	    "a\\|b\\_c\\*d \\<i\\>\\&#124;\\[x\\](y)\\`\\~\\\\\\|"
+	    "\\u001b\\xff \xc3\xa9");
 	OK("hostile text is shown, not obeyed");
 	every_byte();
 	numbers();
