@@ -181,7 +181,7 @@ find_roots(const struct report *report, uint32_t *root_of,
 	return (n);
 }
 
-/* The busiest have lanes of their own, in order of name. */
+/* The busiest have lanes of their own, the busiest of them first. */
 static int
 lanes_init(struct lanes *lanes, const struct report *report)
 {
