@@ -30,7 +30,7 @@ check-unit: $(UNIT_BINS)
 golden: $(O)/dtprof
 	@$(TEST_ENV) GOLDEN=1 sh tests/run.sh report/goldens
 
-#> accept: the claims at their full size (about three hours)
+#> accept: the claims at their full size (several hours)
 accept: tests-built
 	@$(TEST_ENV) ACCEPT=1 sh tests/run.sh -d tests/accept $(T)
 
