@@ -6,7 +6,7 @@
 # in which one weight is other by one does not pass.
 # Easy to get wrong: -top leaves out what is small, and rounds.
 . "${SRC:=$PWD}/tests/interop/lib-export.sh"
-need_cmd go python3
+need_cmd go
 HOME=$tmp PPROF_TMPDIR=$tmp
 export HOME PPROF_TMPDIR
 "$DTPROF" export --format pprof -o x.pb.gz x.dtp 2>/dev/null || fail pprof

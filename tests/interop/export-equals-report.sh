@@ -7,7 +7,6 @@
 # Easy to get wrong: recursion, equal names in different modules, stacks that
 # stand leaf first in one format and root first in another.
 . "${SRC:=$PWD}/tests/interop/lib-export.sh"
-need_perf
 "$DTPROF" export x.dtp >x.folded 2>/dev/null || fail folded
 "$DTPROF" export --weight weight -e page-faults x.dtp >faults.folded \
     2>/dev/null || fail folded

@@ -5,6 +5,8 @@
 # what the report says of it: $tmp/figures, a line "event function self
 # total samples" for each, names of different modules added up.
 . "${SRC:=$PWD}/tests/lib.sh"
+need_perf
+need_cmd python3
 tmpdir
 "$DTPROF" record -q -e cpu-clock -e page-faults -o x.dtp -- \
     "$B/tests/work/demo" 0.4 >/dev/null || fail "record"
