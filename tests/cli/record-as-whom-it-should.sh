@@ -33,13 +33,15 @@ path_of()	# recording
 	    json /dev/stdin 'j["recording"]["path"]'
 }
 
-kernel_names()	# recording: does it hold some, for who may see no others?
+# Does a recording hold names of the kernel, for who may see no others?  In
+# $named, True or False; in $() a failure would end just what is in there.
+kernel_names()	# recording
 {
 	# shellcheck disable=SC2086
 	$user "$tmp/dtprof" report --json "$1" 2>/dev/null >r.json ||
 	    fail "report"
-	json r.json 'any(f["module"] == "[kernel]" and
-    f["name"] != "[kernel]" for f in j["functions"])'
+	named=$(json r.json 'any(f["module"] == "[kernel]" and
+    f["name"] != "[kernel]" for f in j["functions"])') || fail "$named"
 }
 
 own='id -u; id -G; grep -E "^Cap(Inh|Prm|Eff|Amb)" /proc/self/status |
@@ -73,11 +75,13 @@ with cap_bpf,cap_perfmon
 	done
 	ok "neither does alone"
 
-	if [ "$(kernel_names user/c)" = False ]; then
+	kernel_names user/c
+	if [ "$named" = False ]; then
 		with cap_bpf,cap_perfmon,cap_syslog
 		expect 0 $user ./dtprof record -q -a -o user/c -e cpu-clock \
 		    -- dd if=/dev/zero of=/dev/null bs=64k count=20000
-		[ "$(kernel_names user/c)" = True ] || fail "cap_syslog: none"
+		kernel_names user/c
+		[ "$named" = True ] || fail "cap_syslog: none"
 		ok "cap_syslog: names of the kernel"
 	fi
 	./spin 60000 >/dev/null &
