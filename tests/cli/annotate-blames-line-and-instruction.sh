@@ -58,13 +58,13 @@ for event in want:
         if m:
             asm[int(m[4], 16)] = [int(m[2]), int(m[3])]
             if m[1] == "*":
-                hot.append(("asm", int(m[4], 16), m[5]))
+                hot.append(("asm", int(m[3]), int(m[4], 16)))
             continue
         m = re.match(row + r"(\d+)  (.*)", l)
         if m:
             lines[int(m[4]), "  <- slow, inlined at " in l] += int(m[3])
             if m[1] == "*":
-                hot.append(("line", int(m[4]), l))
+                hot.append(("line", int(m[3]), int(m[4])))
     assert asm == want[event], (asm, want[event])
     told = json.loads(run(dtprof, "annotate", "--json", function, "x.dtp"))
     rows = [(r, e) for r in told["rows"] for e in r["events"]
@@ -99,13 +99,15 @@ for event in want:
         continue
     planted = [n for n, l in enumerate(open("hot.c"), 1)
                if "the hot line" in l]
-    assert [h[1] for h in hot if h[0] == "line"] == planted, hot
+    # What stands next to it may be marked as well, by samples that came late.
+    hottest = {h[0]: h[2] for h in sorted(hot)}
+    assert [hottest["line"]] == planted, hot
     # The division, or what waits for it: nothing precise is used here.
     divisions = [code.index(int(m, 16)) for m in re.findall(
         r"(?m)^ +([0-9a-f]+):\t.*\bu?div", run("objdump", "-d",
         "--disassemble=" + function, "hot"))]
     near = {code[d + k] for d in divisions for k in (0, 1)}
-    assert divisions and all(h[1] in near for h in hot if h[0] == "asm"), hot
+    assert divisions and hottest["asm"] in near, hot
     assert sum(s[0] for s in asm.values()) > 100 * 500000
 print(checked)
 END
