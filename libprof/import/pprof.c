@@ -4,7 +4,8 @@
  * files to look addresses up in.  So each file that was mapped becomes a
  * memory of its own in which each function gets a place of 16 bytes, and the
  * recording has a table of what is where, as of any file.  Functions that
- * were inlined are frames like others.
+ * were inlined are frames like others.  The places are where no file has code,
+ * so that nothing of the real one, should it be here, is taken for theirs.
  *
  * A sample has several values.  One that counts how often ("count") and
  * stands before another of something else is how many samples that other one
@@ -20,6 +21,7 @@
 
 #define MEMORY		0x100000000000ULL	/* of the first file */
 #define MEMORY_SIZE	0x100000000ULL		/* of each */
+#define NOWHERE		0x7f0000000000ULL	/* in every file */
 #define KERNEL		0xffffffff80000000ULL
 #define PLACE		16
 #define MAX_MODULES	4096
@@ -29,6 +31,7 @@
 #define PID		1
 #define TABLE_BYTES	(256u << 10)
 #define KERNEL_MODULE	0		/* the first of all modules */
+#define NO_COUNT	PPROF_TYPES	/* a value that no sample has */
 
 struct module {
 	char		*mo_path;
@@ -42,8 +45,9 @@ struct module {
 /* Which of a sample's values an event is made of. */
 struct event {
 	unsigned	 et_value;
-	unsigned	 et_count;	/* how many samples; et_value: none */
+	unsigned	 et_count;	/* how many samples; NO_COUNT */
 	uint64_t	 et_samples;	/* that there would be */
+	uint64_t	 et_weight;	/* of all of them */
 	bool		 et_by_weight;	/* too many: one a stack */
 	char		*et_name;
 	char		*et_unit;
@@ -65,6 +69,7 @@ struct conversion {
 	struct prof_accounting cv_sum[PPROF_TYPES + 1];
 	uint64_t	 cv_time_ns;
 	uint64_t	 cv_deep;
+	uint64_t	 cv_negative;
 	uint64_t	 cv_kernel[MAX_FRAMES];
 	uint64_t	 cv_user[MAX_FRAMES];
 };
@@ -128,10 +133,11 @@ begin_table(struct module *module, bool is_kernel)
 
 	*table = (struct prof_table){
 		.tb_kind = is_kernel ? PROF_TABLE_KERNEL : PROF_TABLE_FILE,
+		.tb_why = PROF_UNNAMED_NOSYM,
 		.tb_path = is_kernel ? "" : module->mo_path,
 		.tb_id_len = module->mo_id_len,
 		.tb_nsegments = 1,
-		.tb_segment = { { 0, MEMORY_SIZE, 0 } },
+		.tb_segment = { { 0, MEMORY_SIZE, NOWHERE } },
 	};
 	memcpy(table->tb_id, module->mo_id, module->mo_id_len);
 	prof_table_pack(&module->mo_body, table);
@@ -185,7 +191,7 @@ say_table(struct conversion *cv, struct module *module)
 	return (rv);
 }
 
-/* A new name's place in its module. */
+/* A new name's place in its module; without one it is as stripped code is. */
 static int
 add_place(struct conversion *cv, uint32_t number, struct pprof_text text)
 {
@@ -194,10 +200,9 @@ add_place(struct conversion *cv, uint32_t number, struct pprof_text text)
 	const bool is_kernel = number == KERNEL_MODULE;
 	char *name = copy(text);
 	const struct prof_table_function function = {
-		.tf_address = at + (is_kernel ? KERNEL : 0),
+		.tf_address = at + (is_kernel ? KERNEL : NOWHERE),
 		.tf_size = PLACE,
-		.tf_name = name == NULL || name[0] == '\0' ? "[no name]" :
-		    name,
+		.tf_name = name,
 		.tf_module = is_kernel ? "[kernel]" : "",
 	};
 	uint64_t *place = prof_grow((void **)&cv->cv_place, &cv->cv_nplaces,
@@ -209,8 +214,9 @@ add_place(struct conversion *cv, uint32_t number, struct pprof_text text)
 	}
 	*place = at + PLACE / 2 + (is_kernel ? KERNEL :
 	    MEMORY + number * MEMORY_SIZE);
-	prof_table_pack_function(&module->mo_body, &module->mo_table,
-	    &function);
+	if (name[0] != '\0')
+		prof_table_pack_function(&module->mo_body, &module->mo_table,
+		    &function);
 	free(name);
 	if (module->mo_body.bf_len < TABLE_BYTES)
 		return (0);
@@ -364,11 +370,20 @@ count_sample(struct conversion *cv, const struct pprof_sample *sample)
 {
 	struct prof_record record = { 0 };
 
-	for (unsigned e = 0; e < cv->cv_nevents; e++)
-		if (__builtin_add_overflow(cv->cv_event[e].et_samples,
-		    samples_of(&cv->cv_event[e], sample),
-		    &cv->cv_event[e].et_samples))
-			cv->cv_event[e].et_samples = UINT64_MAX;
+	for (unsigned e = 0; e < cv->cv_nevents; e++) {
+		struct event *event = &cv->cv_event[e];
+		const int64_t value = event->et_value < sample->ps_nvalues ?
+		    sample->ps_value[event->et_value] : 0;
+
+		cv->cv_negative += value < 0;
+		/* No more samples than weight. */
+		event->et_samples += samples_of(event, sample);
+		if (value > 0 && __builtin_add_overflow(event->et_weight,
+		    (uint64_t)value, &event->et_weight))
+			return (prof_fail(&cv->cv_import->im_error,
+			    PROF_E_FORMAT, "its values add up to more than "
+			    "64 bits hold"));
+	}
 	return (make_stack(cv, sample, &record));
 }
 
@@ -421,8 +436,8 @@ make_events(struct conversion *cv)
 		const struct pprof_type *type = &cv->cv_file.pf_type[value];
 
 		event->et_value = value;
-		event->et_count = is_count(cv, value) && value == t ?
-		    value : t;
+		event->et_count = value != t || is_count(cv, t) ? t :
+		    NO_COUNT;
 		event->et_name = copy(prof_pprof_string(&cv->cv_file,
 		    type->py_type));
 		event->et_unit = copy(prof_pprof_string(&cv->cv_file,
@@ -510,6 +525,10 @@ finish(struct conversion *cv)
 	if (cv->cv_deep > 0 && prof_import_say(cv->cv_import, "%llu stacks "
 	    "are deeper than %d and lost their outermost frames",
 	    (unsigned long long)cv->cv_deep, MAX_FRAMES) == -1)
+		return (-1);
+	if (cv->cv_negative > 0 && prof_import_say(cv->cv_import, "%llu "
+	    "values are below zero, as in a difference of two profiles, and "
+	    "were left out", (unsigned long long)cv->cv_negative) == -1)
 		return (-1);
 	for (size_t m = 0; m < cv->cv_nmodules; m++)
 		if (say_table(cv, &cv->cv_module[m]) == -1)

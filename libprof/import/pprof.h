@@ -33,7 +33,6 @@ struct pprof_function {
 
 struct pprof_location {
 	uint64_t	 pl_mapping;	/* its id */
-	uint64_t	 pl_address;
 	struct pprof_text pl_message;	/* lines are in it */
 };
 

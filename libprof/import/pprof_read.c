@@ -24,7 +24,7 @@ enum { PROFILE_TYPE = 1, PROFILE_SAMPLE, PROFILE_MAPPING, PROFILE_LOCATION,
 enum { TYPE_TYPE = 1, TYPE_UNIT };
 enum { SAMPLE_LOCATION = 1, SAMPLE_VALUE };
 enum { MAPPING_ID = 1, MAPPING_FILE = 5, MAPPING_BUILD_ID };
-enum { LOCATION_ID = 1, LOCATION_MAPPING, LOCATION_ADDRESS, LOCATION_LINE };
+enum { LOCATION_ID = 1, LOCATION_MAPPING, LOCATION_LINE = 4 };
 enum { LINE_FUNCTION = 1 };
 enum { FUNCTION_ID = 1, FUNCTION_NAME };
 enum { WIRE_NUMBER = 0, WIRE_64 = 1, WIRE_BYTES = 2, WIRE_32 = 5 };
@@ -191,17 +191,16 @@ take_function(struct pprof_file *file, struct pprof_text message)
 static int
 take_location(struct pprof_file *file, struct pprof_text message)
 {
-	uint64_t value[LOCATION_ADDRESS + 1];
+	uint64_t value[LOCATION_MAPPING + 1];
 	struct pprof_location *location;
 
-	if (take_numbers(message, value, LOCATION_ADDRESS + 1) == -1)
+	if (take_numbers(message, value, LOCATION_MAPPING + 1) == -1)
 		return (-1);
 	location = add_part_of(&file->pf_locations, value[LOCATION_ID],
 	    sizeof(*location));
 	if (location == NULL)
 		return (-1);
 	location->pl_mapping = value[LOCATION_MAPPING];
-	location->pl_address = value[LOCATION_ADDRESS];
 	location->pl_message = message;
 	return (0);
 }

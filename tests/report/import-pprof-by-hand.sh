@@ -1,0 +1,103 @@
+#!/bin/sh
+# SPDX-License-Identifier: ISC
+# ASSERTION: of a profile of pprof an import claims no more than the profile
+# does: a value without a count of samples is one sample a stack, code without
+# a name is counted as such and gets none of the real file's lines, values
+# below zero are said, and sums that no number holds are refused.
+# Easy to get wrong: taking bytes for samples makes intervals a hundred times
+# too narrow; places of functions may lie where the real file has code.
+. "${SRC:=$PWD}/tests/lib.sh"
+need_cmd python3
+tmpdir
+cat >write.py <<'END'
+import sys
+
+def varint(n):
+    n &= 2**64 - 1
+    out = b""
+    while n > 127:
+        out += bytes([n & 127 | 128])
+        n >>= 7
+    return out + bytes([n])
+
+def number(field, n):
+    return varint(field << 3) + varint(n)
+
+def message(field, body):
+    return varint(field << 3 | 2) + varint(len(body)) + body
+
+# Function n is at location n; those of even number have no line.
+def profile(types, samples, functions=2, file="/bin/x", build_id=""):
+    strings = ["", file, build_id]
+    def text(t):
+        if t not in strings:
+            strings.append(t)
+        return strings.index(t)
+    out = b"".join(message(1, number(1, text(t)) + number(2, text(u)))
+                   for t, u in types)
+    for locations, values in samples:
+        out += message(2, b"".join(number(1, l) for l in locations) +
+                       b"".join(number(2, v) for v in values))
+    out += message(3, number(1, 1) + number(5, 1) + number(6, 2))
+    for n in range(1, functions + 1):
+        line = message(4, number(1, n)) if n % 2 else b""
+        out += message(4, number(1, n) + number(2, 1) +
+                       number(3, 4096 * n) + line)
+        out += message(5, number(1, n) + number(2, text("f%d" % n)))
+    return out + b"".join(message(6, t.encode()) for t in strings)
+
+def write(name, *args, **more):
+    with open(name + ".pb", "wb") as f:
+        f.write(profile(*args, **more))
+
+write("bytes", [("space", "bytes")], [([1], [300000]), ([2], [100000])])
+write("count", [("calls", "count")], [([1], [30]), ([2], [10])])
+write("both", [("samples", "count"), ("cpu", "nanoseconds")],
+      [([1], [30, 3000]), ([2], [10, 1001]), ([1], [-1, -100])])
+write("huge", [("calls", "count")], [([1], [2**63 - 1])] * 3)
+# So many that their places reach into the code of a real file.
+write("real", [("calls", "count")], [([2 * n + 1], [1]) for n in range(2000)],
+      functions=4000, file=sys.argv[1], build_id=sys.argv[2])
+END
+cat >real.c <<'END'
+int main(void) { return (0); }
+END
+{
+	sed 's/main/f/; s/0/1/' real.c
+	seq 2000 | sed 's/.*/int real&(int a) { return (a * &); }/'
+	cat real.c
+} >whole.c
+${CC:-cc} -g -O1 -Wl,--build-id -o real whole.c || fail cc
+id=$(readelf -n real | sed -n 's/.*Build ID: //p')
+python3 write.py "$PWD/real" "$id" || fail "cannot write"
+
+rows()		# of an import: name, weight and samples of each function
+{
+	expect 0 "$DTPROF" import -q -o "$1.dtp" "$1.pb"
+	expect 0 "$DTPROF" report --json "$1.dtp"
+	json out '" ".join("%s=%d/%d" % (f["name"], f["self"], f["samples"])
+	    for f in j["functions"])'
+}
+is()		# what, wanted
+{
+	[ "$1" = "$2" ] || fail "$1, not $2"
+}
+is "$(rows bytes)" "f1=300000/1 [x]=100000/1"
+is "$(rows count)" "f1=30/30 [x]=10/10"
+is "$(rows both)" "f1=3000/30 [x]=1001/10"
+expect 0 "$DTPROF" report both.dtp
+grep -q '25.0 % without a name' out err || fail "a function without a name"
+ok "samples are those that the profile counts, and names those it has"
+
+expect 0 "$DTPROF" import -o both.dtp both.pb
+expect_err '1 values are below zero' 'a difference'
+expect 1 "$DTPROF" import -o huge.dtp huge.pb
+expect_err 'more than 64 bits' 'values too large'
+[ ! -e huge.dtp ] || fail "a recording of too much"
+ok "what is left out is said, what no number holds refused"
+
+rows real >names
+grep -q 'f1=1/1 ' names || fail "$(head -c 200 names)"
+expect 0 "$DTPROF" report --by line --limit 5000 real.dtp
+! grep -q 'whole\.c' out || fail "lines of the file: $(grep whole out | head)"
+ok "nothing of the real file is taken for the profile's"
