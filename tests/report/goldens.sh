@@ -1,11 +1,26 @@
 #!/bin/sh
 # ASSERTION: report (text, JSON, CSV), script and the flame graph as a drawing
 # print of two recordings exactly what was looked at once and kept beside
-# them, in any locale, width and time zone; one of the recordings has hostile
-# names.  Easy to get wrong: a clock, a file of the machine or an order that
-# chance made.  make golden writes the kept files anew; read the difference.
+# them, also with the commas of another locale, other widths and time zones;
+# one of the recordings has hostile names.  Easy to get wrong: a clock, a file
+# of the machine or an order that chance made.  make golden writes the kept
+# files anew; read the difference.
 . "${SRC:=$PWD}/tests/lib.sh"
+need_cmd localedef
 tmpdir
+# A locale in which a fraction has a comma, of nothing that may be missing: a
+# machine often has none but C, and a locale that is not there changes nothing.
+awk 'BEGIN {
+	print "<code_set_name> ASCII\n<escape_char> /\nCHARMAP"
+	for (c = 0; c < 128; c++)
+		printf "<U%04X> /x%02x x\n", c, c
+	print "END CHARMAP"
+}' >ascii
+printf '%s\n' LC_NUMERIC 'decimal_point ","' 'thousands_sep "."' \
+    'grouping 3;3' 'END LC_NUMERIC' >comma
+localedef -c -f ./ascii -i ./comma ./commas >locale.out 2>&1
+[ "$(LOCPATH=$tmp LC_ALL=commas env printf %.1f 2)" = 2,0 ] ||
+    fail "no such locale: $(cat locale.out)"
 cp "$SRC"/tests/report/*.dtp . || fail "no recordings"
 
 # A drawing is one by the name of its file.
@@ -25,7 +40,8 @@ compare()	# kept file, argument of dtprof ...
 	shift
 	print "$@" >one 2>/dev/null || fail "$*"
 	(
-		export LC_ALL=de_DE.UTF-8 TZ=Asia/Tokyo COLUMNS=40 TERM=xterm
+		export LOCPATH="$tmp" LC_ALL=commas TZ=Asia/Tokyo COLUMNS=40
+		export TERM=xterm
 		print "$@" >two 2>/dev/null
 	) || fail "$*, elsewhere"
 	[ -s one ] || fail "$*: nothing"
