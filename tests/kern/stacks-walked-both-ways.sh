@@ -43,3 +43,31 @@ rec.check(got["same"] >= 0.999 * decided, "only %r" % got)
 rec.ok("%d of %d stacks are identical, none differs" %
        (got["same"], decided))
 END
+
+# A handler begins where the task leaves the kernel while the number of the
+# system call that sent the signal is still there: no call lies before it.
+: >titles
+begin signal ./stacks signal
+begin signal ./stacks signal
+"$DTPROF" record --verify -o b.dtp --duration 2 -e cpu-clock -c 50000 \
+    -p "$(pids_begun)" 2>table || fail "$(cat table)"
+end_all
+py <<'END'
+import subprocess
+import recording as rec
+
+starts = [int(line.split()[0], 16) for line in subprocess.check_output(
+    ["nm", "stacks"], text=True).splitlines()
+    if line.split()[-1] in ("on_second", "on_alarm")]
+table = open("table").read()
+rec.check("  identical" in table, table)
+for at in starts:
+    rec.check("stacks+0x%x," % at not in table, table)
+# The programs are loaded where a page begins.
+begun = sum(int(sample["user"][0], 16) & 0xfff in
+            [at & 0xfff for at in starts]
+            for sample in rec.samples("b.dtp") if sample["user"])
+rec.check(begun > 0, "no sample at the beginning of a handler")
+rec.ok("%d stacks begin where a handler does, none of them in two ways"
+       % begun)
+END
