@@ -33,6 +33,11 @@ perf_attr_add(struct perf_data *data, struct cursor attr, struct cursor ids)
 	memcpy(&slot->pa_attr, attr.cu_at, size < sizeof(slot->pa_attr) ?
 	    size : sizeof(slot->pa_attr));
 	while (ids.cu_end - ids.cu_at >= 8) {
+		/* Each takes 8 bytes, unless events claim the same ones. */
+		if (data->pd_nids >= data->pd_import->im_length / 8)
+			return (prof_fail(&data->pd_import->im_error,
+			    PROF_E_DAMAGED, "perf.data: it claims more ids "
+			    "of events than it has room for"));
 		id = prof_grow((void **)&data->pd_id, &data->pd_nids,
 		    &data->pd_cap_ids, sizeof(*id));
 		if (id == NULL)

@@ -16,6 +16,7 @@
 #define BRANCH_HW_INDEX	(1u << 17)
 #define BRANCH_COUNTERS	(1u << 19)
 #define FORMAT_LOST	(1u << 4)
+#define MISC_BPF_FILTER	(1u << 15)
 
 /* What a sample brings to be walked. */
 struct copied {
@@ -83,7 +84,10 @@ take_chain(struct perf_data *data, struct cursor *cu,
 	record->pr_user = data->pd_uframe;
 }
 
-/* Frame pointers do not say where a stack ends: OK is perf's own word. */
+/*
+ * Frame pointers do not say where a stack ends: OK is perf's own word.  The
+ * most frames that there may be are those of both stacks together.
+ */
 static void
 rate_chain(const struct perf_attr *attr, struct prof_record *record)
 {
@@ -94,8 +98,8 @@ rate_chain(const struct perf_attr *attr, struct prof_record *record)
 		record->pr_kstatus = record->pr_nkernel >= most ?
 		    PROF_STACK_DEEP : PROF_STACK_OK;
 	if (record->pr_nuser > 0)
-		record->pr_ustatus = record->pr_nuser >= most ?
-		    PROF_STACK_DEEP : PROF_STACK_OK;
+		record->pr_ustatus = record->pr_nkernel + record->pr_nuser >=
+		    most ? PROF_STACK_DEEP : PROF_STACK_OK;
 }
 
 static void
@@ -381,21 +385,34 @@ take_ksymbol(struct cursor *cu, struct prof_record *record)
 	return (cu->cu_over ? -1 : 1);
 }
 
-/* The ring's event is said, not which one lost; perf cannot know either. */
+/*
+ * A ring says when it had room again and what it lost until then, of whichever
+ * event.  From 6.1 on perf asks at its end what each event lost, the same
+ * once more, and writes that down without a time; so one of both counts.
+ */
 static int
 take_lost(struct perf_data *data, struct perf_attr *attr,
-    const struct perf_record *from, struct cursor *cu,
+    const struct perf_record *from, bool is_made_up, struct cursor *cu,
     struct prof_record *record)
 {
 	if (from->pc_type == PERF_RECORD_LOST)
 		skip(cu, 8);
 	record->pr_type = PROF_R_LOST;
+	record->pr_event = (uint32_t)(attr - data->pd_attr) + 1;
+	record->pr_addr = data->pd_first_ns != 0 ? data->pd_first_ns : 1;
 	record->pr_weight = fixed(cu, 8);
 	if (cu->cu_over)
 		return (-1);
+	if (from->pc_type == PERF_RECORD_LOST) {
+		attr->pa_ring_lost += record->pr_weight;
+		return (1);
+	}
+	/* What perf's own filter left out was not wanted. */
+	if ((from->pc_misc & MISC_BPF_FILTER) != 0)
+		return (0);
 	attr->pa_sum.pa_full += record->pr_weight;
-	data->pd_lost += record->pr_weight;
-	return (1);
+	data->pd_counts_lost = data->pd_counts_lost || is_made_up;
+	return (is_made_up ? 0 : 1);
 }
 
 int
@@ -423,7 +440,7 @@ perf_record_take(struct perf_data *data, struct perf_attr *attr,
 		return (take_ksymbol(&cu, record));
 	case PERF_RECORD_LOST:
 	case PERF_RECORD_LOST_SAMPLES:
-		return (take_lost(data, attr, from, &cu, record));
+		return (take_lost(data, attr, from, is_made_up, &cu, record));
 	case PERF_RECORD_THROTTLE:
 	case PERF_RECORD_UNTHROTTLE:
 		record->pr_type = from->pc_type == PERF_RECORD_THROTTLE ?

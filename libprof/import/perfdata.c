@@ -393,15 +393,18 @@ record_of(const struct perf_data *data, uint64_t at,
 
 /* ------------------------------------------------------------- records */
 
-static void
-count_sample(struct perf_attr *attr, const struct prof_record *record)
+static int
+count_sample(struct perf_data *data, struct perf_attr *attr,
+    const struct prof_record *record)
 {
 	struct prof_accounting *sum = &attr->pa_sum;
 
 	sum->pa_stored++;
-	sum->pa_weight += record->pr_weight;
 	sum->pa_kstack[record->pr_kstatus]++;
 	sum->pa_ustack[record->pr_ustatus]++;
+	return (__builtin_add_overflow(sum->pa_weight, record->pr_weight,
+	    &sum->pa_weight) ? damaged(data, "weights of its samples add up "
+	    "to more than 64 bits hold") : 0);
 }
 
 static int
@@ -424,7 +427,8 @@ take_record(struct perf_data *data, const struct perf_place *place)
 	if (record.pr_type == PROF_R_SAMPLE) {
 		if (data->pd_snapshots != NULL)
 			perf_record_unwind(data, attr, &from, &record);
-		count_sample(attr, &record);
+		if (count_sample(data, attr, &record) == -1)
+			return (-1);
 	} else if (data->pd_snapshots != NULL && prof_snapshots_observe(
 	    data->pd_snapshots, &record) == -1)
 		return (prof_fail_nomem(&data->pd_import->im_error));
@@ -519,10 +523,18 @@ static int
 say_losses(struct perf_data *data)
 {
 	struct prof_import *import = data->pd_import;
+	uint64_t lost = 0;
 
-	if (data->pd_lost > 0 && prof_import_say(import, "perf lost %llu "
-	    "records%s", (unsigned long long)data->pd_lost,
-	    data->pd_nattrs > 1 ? ", and does not say of which event: they "
+	for (size_t n = 0; n < data->pd_nattrs; n++) {
+		struct perf_attr *attr = &data->pd_attr[n];
+
+		if (!data->pd_counts_lost)
+			attr->pa_sum.pa_full += attr->pa_ring_lost;
+		lost += attr->pa_sum.pa_full;
+	}
+	if (lost > 0 && prof_import_say(import, "perf lost %llu records%s",
+	    (unsigned long long)lost, data->pd_nattrs > 1 &&
+	    !data->pd_counts_lost ? ", and does not say of which event: they "
 	    "stand at the one whose ring it was" : "; they may be mappings "
 	    "as well as samples") == -1)
 		return (-1);

@@ -26,6 +26,7 @@ struct perf_attr {
 	struct perf_event_attr pa_attr;
 	char		*pa_name;
 	struct prof_accounting pa_sum;
+	uint64_t	 pa_ring_lost;	/* records, where it owns the ring */
 };
 
 /* Which event an id in a record means. */
@@ -71,7 +72,7 @@ struct perf_data {
 	uint64_t	 pd_last_ns;
 	uint64_t	 pd_kernel;	/* where its text begins; 0: hidden */
 	uint8_t		 pd_kernel_id[20]; /* 0: not known */
-	uint64_t	 pd_lost;	/* of no event in particular */
+	bool		 pd_counts_lost; /* perf counted by event at its end */
 	uint64_t	 pd_malformed;
 	uint64_t	 pd_unknown;	/* samples of no event */
 	uint64_t	 pd_unwound;

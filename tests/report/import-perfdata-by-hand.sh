@@ -1,0 +1,104 @@
+#!/bin/sh
+# SPDX-License-Identifier: ISC
+# ASSERTION: of perf.data an import says what was lost once, by event where
+# perf knows, which stacks were cut where the limit of kernel and user frames
+# together was met, and refuses weights and ids that cannot be.
+# Easy to get wrong: what a ring says it lost, perf counts once more at its
+# end; a stack that is cut within its user part has fewer user frames than
+# the limit.
+. "${SRC:=$PWD}/tests/lib.sh"
+need_cmd python3
+tmpdir
+cat >write.py <<'END'
+import struct
+
+IP, TID, TIME, CHAIN, ID, PERIOD = 1, 2, 4, 32, 64, 256
+KERNEL, USER = 2**64 - 128, 2**64 - 512
+SAMPLE_ID_ALL = 1 << 18
+LOST, LOST_SAMPLES, SAMPLE = 2, 13, 9
+ENTRY = 144
+
+def attr(config):
+    return struct.pack("<IIQQQQQ", 1, 128, config, 1, IP | TID | TIME | ID |
+                       PERIOD | CHAIN, 0, SAMPLE_ID_ALL) + \
+        bytes(60) + struct.pack("<H", 4) + bytes(18)
+
+def record(kind, body, misc=0):
+    return struct.pack("<IHH", kind, misc, 8 + len(body)) + body
+
+def trailer(time, id):
+    return struct.pack("<IIQQ", 1, 1, time, id)
+
+def sample(time, id, kernel=0, user=1, period=1):
+    chain = []
+    if kernel:
+        chain += [KERNEL] + [2**64 - 2**31 + n for n in range(kernel)]
+    if user:
+        chain += [USER] + [4096 + n for n in range(user)]
+    return record(SAMPLE, struct.pack("<QIIQQQQ", 4096, 1, 1, time, id,
+                                      period, len(chain)) +
+                  b"".join(struct.pack("<Q", pc) for pc in chain), 2)
+
+def lost(kind, n, time, id, misc=0):
+    first = b"" if kind == LOST_SAMPLES else struct.pack("<Q", id)
+    return record(kind, first + struct.pack("<Q", n) + trailer(time, id),
+                  misc)
+
+# Events 1 and 2 have those ids; whole: each claims all of the file as ids.
+def write(name, *records, events=2, whole=False):
+    at = 104
+    ids = at + ENTRY * events
+    begin = ids + 8 * events
+    size = sum(map(len, records))
+    with open(name + ".data", "wb") as f:
+        f.write(b"PERFILE2" + struct.pack("<QQQQQQ", 104, ENTRY, at,
+                ENTRY * events, begin, size) + bytes(48))
+        for n in range(events):
+            f.write(attr(n) + struct.pack("<QQ", *(
+                (0, begin + size) if whole else (ids + 8 * n, 8))))
+        f.write(struct.pack("<%dQ" % events, *range(1, events + 1)))
+        f.write(b"".join(records))
+
+work = [sample(10 + n, 1 + n % 2) for n in range(10)]
+ring = work + [lost(LOST, 20, 25, 1), sample(30, 1), lost(LOST, 3, 40, 1)]
+write("killed", *ring)
+write("whole", *ring, lost(LOST_SAMPLES, 12, 0, 1),
+      lost(LOST_SAMPLES, 13, 0, 2), lost(LOST_SAMPLES, 100, 0, 1, 1 << 15))
+write("stacks", sample(1, 1, 1, 2), sample(2, 1, 2, 2), sample(3, 1, 0, 4),
+      sample(4, 1, 4, 0), sample(5, 1, 0, 3))
+write("heavy", sample(1, 1, 0, 1, 2**63), sample(2, 1, 0, 1, 2**63))
+write("ids", *work, events=3000, whole=True)
+END
+python3 write.py || fail "cannot write"
+
+stats()		# name, expression over the accounting of both events
+{
+	expect 0 "$DTPROF" import -o "$1.dtp" "$1.data"
+	"$DTPROF" report --json "$1.dtp" >"$1.json" 2>/dev/null ||
+	    fail "report $1"
+	json "$1.json" "' '.join(str(($2)) for a in j['accounting'][1:])"
+}
+is()		# what, wanted
+{
+	[ "$1" = "$2" ] || fail "$1, not $2"
+}
+is "$(stats whole "a['fired'], a['full']")" "(18, 12) (18, 13)"
+expect_err 'perf lost 25 records'
+is "$(stats killed "a['fired'], a['full']")" "(29, 23) (5, 0)"
+expect_err 'perf lost 23 records, and does not say of which event'
+is "$(json killed.json '(j["recording"]["side_band_lost"],
+    j["recording"]["gaps"])')" "(0, 2)"
+ok "what was lost is lost once, by event where perf knows"
+
+is "$(stats stacks "[a[s + '_stacks'][w] for s in ('kernel', 'user')
+    for w in ('ok', 'deep')]")" "[2, 1, 2, 2] [0, 0, 0, 0]"
+ok "a stack is cut where both parts together are"
+
+for name in heavy ids; do
+	expect 1 "$DTPROF" import -o "$name.dtp" "$name.data"
+	[ ! -e "$name.dtp" ] || fail "a recording of $name"
+	cat err
+done >said
+grep -q 'more than 64 bits' said || fail "heavy: $(cat said)"
+grep -q 'more ids of events' said || fail "ids: $(cat said)"
+ok "weights that no number holds and ids that lie on others are refused"
