@@ -67,12 +67,11 @@ dtp_snap_put_head(struct dtp_snapshot *to, struct dtp_scratch *from)
 {
 	struct dtp_unwind *uw = &from->sc_unwind;
 
-	to->dn_is_return = 0;
 #if defined(__TARGET_ARCH_x86)
 	to->dn_pc = uw->uw_user.rip;
-	if ((__s64)uw->uw_user.orig_rax >= 0)
-		to->dn_is_return = 1;
+	to->dn_is_return = dtp_uw_in_syscall(&uw->uw_user);
 #else
+	to->dn_is_return = 0;
 	uw->uw_reg[31] = uw->uw_user.sp;
 	to->dn_pc = uw->uw_user.pc;
 #endif

@@ -275,7 +275,7 @@ dtp_uw_registers(struct dtp_unwind *uw)
 	uw->uw_fp = regs->rbp;
 	if (cfg.dc_by_fp)
 		return (0);
-	uw->uw_is_return = (__s64)regs->orig_rax >= 0;
+	uw->uw_is_return = dtp_uw_in_syscall(&uw->uw_user);
 	uw->uw_bx = regs->rbx;
 	uw->uw_has_bx = 1;
 	uw->uw_reg[0] = regs->rax;

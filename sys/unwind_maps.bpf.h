@@ -62,6 +62,19 @@ struct dtp_unwind {
 	__u64	uw_stack[DTP_UW_WINDOW];
 };
 
+#if defined(__TARGET_ARCH_x86)
+/*
+ * Behind the instruction of a system call, as behind a call?  That puts the pc
+ * into rcx, too.  The number alone does not tell: it is still there when the
+ * task goes on elsewhere, in a signal's handler or another program.
+ */
+DTP_INLINE __u32
+dtp_uw_in_syscall(const DTP_UW_REGS *regs)
+{
+	return ((__s64)regs->orig_rax >= 0 && regs->rcx == regs->rip);
+}
+#endif
+
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, DTP_UW_PROCS);
