@@ -230,7 +230,6 @@ enum dtp_state {
 	DTP_ARMED	= 1,	/* lives are recorded, samples are not yet */
 	DTP_RECORDING	= 2,
 	DTP_STOPPED	= 3,
-	DTP_PAUSED	= 4,	/* lives are recorded, samples are not */
 };
 
 struct dtp_control {

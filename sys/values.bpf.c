@@ -57,7 +57,7 @@ dtp_switching_read(struct dtp_switching *who, __u32 cpu, __u64 word)
 /* Nobody is inside: switches do not nest, and samples do not switch. */
 DTP_INLINE void
 dtp_values_switch(const struct dtp_switching *prev,
-    const struct dtp_switching *next, __u32 cpu, __u32 ahead)
+    const struct dtp_switching *next, __u32 cpu)
 {
 	struct dtp_values_cpu *values = dtp_values_claim(cpu);
 	struct dtp_counts *counted = dtp_counts_of(cpu);
@@ -75,20 +75,21 @@ dtp_values_switch(const struct dtp_switching *prev,
 	}
 	if (prev->sw_is_counted || next->sw_is_counted)
 		dtp_values_move(&values->vc_upto,
-		    leaves != NULL ? &leaves->vt_moved : NULL, cpu, ahead);
+		    leaves != NULL ? &leaves->vt_moved : NULL, cpu,
+		    cfg.dc_values_ahead);
 	values->vc_runs = next->sw_key;
 	dtp_values_release(values);
 }
 
-/* Do counters count?  In a pause they stand still, but do not begin anew. */
-DTP_INLINE __u32
-dtp_session_state(void)
+DTP_INLINE int
+dtp_is_recording(void)
 {
 	struct dtp_control *session;
 	__u32 zero = 0;
 
 	session = bpf_map_lookup_elem(&control, &zero);
-	return (session == NULL ? DTP_OFF : DTP_LOAD(&session->co_state));
+	return (session != NULL &&
+	    DTP_LOAD(&session->co_state) == DTP_RECORDING);
 }
 
 DTP_INLINE int
@@ -96,14 +97,12 @@ dtp_switch(struct bpf_raw_tracepoint_args *ctx)
 {
 	struct dtp_switching prev = { 0 }, next = { 0 };
 	__u32 cpu = bpf_get_smp_processor_id();
-	__u32 state = dtp_session_state();
 
-	if (state != DTP_RECORDING && state != DTP_PAUSED)
+	if (!dtp_is_recording())
 		return (0);
 	dtp_switching_read(&prev, cpu, ctx->args[1]);
 	dtp_switching_read(&next, cpu, ctx->args[2]);
-	dtp_values_switch(&prev, &next, cpu, state == DTP_RECORDING ?
-	    cfg.dc_values_ahead : 0);
+	dtp_values_switch(&prev, &next, cpu);
 	return (0);
 }
 
