@@ -29,7 +29,9 @@ dtp_values_of(__u32 key, __u64 born_ns)
 	task = bpf_map_lookup_elem(&values_tasks, &key);
 	if (task != NULL && task->vt_born_ns == born_ns)
 		return (task);
-	bpf_map_update_elem(&values_tasks, &key, &fresh, BPF_ANY);
+	/* Else that of another thread, gone, would be found again. */
+	if (bpf_map_update_elem(&values_tasks, &key, &fresh, BPF_ANY) != 0)
+		return (NULL);
 	return (bpf_map_lookup_elem(&values_tasks, &key));
 }
 
