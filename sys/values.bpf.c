@@ -62,7 +62,7 @@ dtp_values_switch(const struct dtp_switching *prev,
     const struct dtp_switching *next, __u32 cpu)
 {
 	struct dtp_values_cpu *values = dtp_values_claim(cpu);
-	struct dtp_counts *counted = dtp_counts_of(cpu);
+	struct dtp_counts *counted = dtp_values_counts(cpu);
 	struct dtp_values_task *leaves = NULL;
 
 	if (values == NULL)
@@ -100,7 +100,7 @@ dtp_switch(struct bpf_raw_tracepoint_args *ctx)
 	struct dtp_switching prev = { 0 }, next = { 0 };
 	__u32 cpu = bpf_get_smp_processor_id();
 
-	if (!dtp_is_recording())
+	if (!dtp_is_recording() || !dtp_values_are_on(cpu))
 		return (0);
 	dtp_switching_read(&prev, cpu, ctx->args[1]);
 	dtp_switching_read(&next, cpu, ctx->args[2]);

@@ -64,20 +64,51 @@ dtp_values_key(__u32 tid, __u32 cpu)
 	return (tid != 0 ? tid : 1U << 31 | cpu);
 }
 
+/* The counters are where samples are taken. */
+DTP_INLINE int
+dtp_values_are_on(__u32 cpu)
+{
+	struct dtp_stream *stream = bpf_map_lookup_elem(&streams, &cpu);
+
+	return (stream != NULL &&
+	    DTP_LOAD(&stream->ss_enabled) == DTP_CPU_SAMPLES);
+}
+
+/* The first of the counters counts for all what becomes of values. */
+DTP_INLINE struct dtp_counts *
+dtp_values_counts(__u32 cpu)
+{
+	__u32 at = cpu * cfg.dc_nevents + cfg.dc_values;
+
+	return (bpf_map_lookup_elem(&counts, &at));
+}
+
+/* A stretch that is nobody's, or was not read. */
+DTP_INLINE void
+dtp_values_failed(struct dtp_counts *counted)
+{
+	if (counted == NULL)
+		return;
+	DTP_ADD(&counted->cn_fired, 1);
+	DTP_ADD(&counted->cn_error, 1);
+}
+
 /*
  * What was counted since then goes to a place, and then is now.  ahead: bits
  * of values that the kernel will count one more of before anybody else runs.
+ * What cannot be read, and what comes after it, stays for the next time.
  */
 DTP_INLINE void
 dtp_values_move(struct dtp_values *upto, struct dtp_values *to, __u32 cpu,
     __u32 ahead)
 {
 	struct bpf_perf_event_value now;
+	__u32 i;
 
-	for (__u32 i = 0; i < DTP_MAX_VALUES && i < cfg.dc_nvalues; i++) {
+	for (i = 0; i < DTP_MAX_VALUES && i < cfg.dc_nvalues; i++) {
 		if (bpf_perf_event_read_value(&values_fds,
 		    i * cfg.dc_ncpus + cpu, &now, sizeof(now)) != 0)
-			continue;
+			break;
 		now.counter += ahead >> i & 1;
 		/* Not yet what a switch has already reckoned with. */
 		if ((__s64)(now.counter - upto->vl_value[i]) > 0) {
@@ -98,6 +129,8 @@ dtp_values_move(struct dtp_values *upto, struct dtp_values *to, __u32 cpu,
 		upto->vl_enabled_ns = now.enabled;
 		upto->vl_running_ns = now.running;
 	}
+	if (i < cfg.dc_nvalues)
+		dtp_values_failed(dtp_values_counts(cpu));
 }
 
 /* Of a CPU, for who may move values there; NULL: somebody is at it. */
@@ -129,10 +162,7 @@ dtp_values_is_told(struct dtp_values_cpu *values, __u32 key,
 	values->vc_runs = key;
 	if (runs == key || runs == 0)
 		return (1);
-	if (counted != NULL) {
-		DTP_ADD(&counted->cn_fired, 1);
-		DTP_ADD(&counted->cn_error, 1);
-	}
+	dtp_values_failed(counted);
 	return (0);
 }
 
@@ -142,7 +172,7 @@ dtp_values_begin(__u32 cpu, __u32 tid)
 {
 	struct dtp_values_cpu *values;
 
-	if (cfg.dc_nvalues == 0)
+	if (cfg.dc_nvalues == 0 || !dtp_values_are_on(cpu))
 		return;
 	values = dtp_values_claim(cpu);
 	if (values == NULL)
@@ -159,8 +189,7 @@ dtp_values_put(struct dtp_firing *firing, struct dtp_values *to)
 	__u32 key = dtp_values_key(firing->fg_tid, firing->fg_cpu);
 	struct dtp_values_task *task;
 	struct dtp_values_cpu *values;
-	__u32 at = firing->fg_cpu * cfg.dc_nevents + cfg.dc_values;
-	struct dtp_counts *counted = bpf_map_lookup_elem(&counts, &at);
+	struct dtp_counts *counted = dtp_values_counts(firing->fg_cpu);
 
 	to->vl_enabled_ns = 0;
 	to->vl_running_ns = 0;
