@@ -79,6 +79,7 @@ dtp_values_switch(const struct dtp_switching *prev,
 		dtp_values_move(&values->vc_upto,
 		    leaves != NULL ? &leaves->vt_moved : NULL, cpu,
 		    cfg.dc_values_ahead);
+	values->vc_left = prev->sw_key;
 	values->vc_runs = next->sw_key;
 	dtp_values_release(values);
 }

@@ -24,7 +24,7 @@
 struct dtp_values_cpu {
 	__u64			vc_busy;	/* values are being moved */
 	__u32			vc_runs;	/* whose turn; 0: not told */
-	__u32			vc_pad;
+	__u32			vc_left;	/* whose it was, 0: gone */
 	struct dtp_values	vc_upto;
 };
 
@@ -204,8 +204,15 @@ dtp_values_put(struct dtp_firing *firing, struct dtp_values *to)
 		DTP_ADD(&counted->cn_nested_stored, 1);
 		return;
 	}
-	dtp_values_move(&values->vc_upto, dtp_values_is_told(values, key,
-	    counted) ? to : NULL, firing->fg_cpu, 0);
+	/*
+	 * Between the hook of a switch and the switch itself, where the kernel
+	 * counts it: all was moved already.
+	 */
+	if (values->vc_left != key) {
+		values->vc_left = 0;
+		dtp_values_move(&values->vc_upto, dtp_values_is_told(values,
+		    key, counted) ? to : NULL, firing->fg_cpu, 0);
+	}
 	task = bpf_map_lookup_elem(&values_tasks, &key);
 	if (task != NULL && task->vt_born_ns == firing->fg_task->start_time) {
 		to->vl_enabled_ns += task->vt_moved.vl_enabled_ns;

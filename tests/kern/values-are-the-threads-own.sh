@@ -7,7 +7,7 @@
 #
 # Easy to get wrong: counts of a CPU given to who runs next, or given twice
 # when an interrupt takes a sample too; what came before the exec; the switch
-# itself, which the kernel counts after its tracepoint.
+# itself, which the kernel counts after its tracepoint, and samples of it.
 
 . "${SRC:=$PWD}/tests/kern/lib-kern.sh"
 need_recording
@@ -16,7 +16,7 @@ rounds=150
 
 for how in command -p -a; do
 	set -- -o v.dtp -e syscalls:sys_enter_pwrite64 \
-	    -e cpu-clock:u/freq=4000/ \
+	    -e cpu-clock:u/freq=4000/ -e context-switches/period=1/ \
 	    --with page-faults,context-switches,task-clock
 	case $how in
 	-p)	mkfifo go
@@ -52,10 +52,11 @@ for s in rec.samples("v.dtp"):
     if s["event"] != "syscalls:sys_enter_pwrite64":
         others += 1
         continue
-    last = truth.get(tid, [0, 0, 0])
+    last = truth.get(tid)
     truth[tid] = [s["args"][a] for a in ("count", "pos", "buf")]
-    if last[2] != 0:
-        clock[0] += s["with"]["task-clock"]
+    truth[tid].append(had[tid]["task-clock"])
+    if last is not None:
+        clock[0] += truth[tid][3] - last[3]
         clock[1] += truth[tid][2] - last[2]
     off[tid].append((had[tid]["page-faults"] - truth[tid][0],
                      had[tid]["context-switches"] - truth[tid][1]))
