@@ -245,7 +245,8 @@ dtp_put_sample(struct dtp_writer *writer, struct dtp_firing *firing,
 		at += DTP_COMM_LEN;
 	}
 	if (cfg.dc_parts & DTP_P_VALUES) {
-		dtp_values_put(firing, (struct dtp_values *)(to + at));
+		dtp_values_put((struct dtp_values *)(to + at), firing->fg_tid,
+		    firing->fg_task->start_time, firing->fg_cpu);
 		at += offsetof(struct dtp_values, vl_value) +
 		    cfg.dc_nvalues * sizeof(__u64);
 	}

@@ -182,28 +182,28 @@ dtp_values_begin(__u32 cpu, __u32 tid)
 	bpf_map_delete_elem(&values_tasks, &tid);
 }
 
-/* Into a sample; its bytes are all written. */
-DTP_INLINE void
-dtp_values_put(struct dtp_firing *firing, struct dtp_values *to)
+/* Into a sample of this thread; its bytes are all written. */
+DTP_APART int
+dtp_values_put(struct dtp_values *to, __u32 tid, __u64 born_ns, __u32 cpu)
 {
-	__u32 key = dtp_values_key(firing->fg_tid, firing->fg_cpu);
+	__u32 key = dtp_values_key(tid, cpu);
 	struct dtp_values_task *task;
 	struct dtp_values_cpu *values;
-	struct dtp_counts *counted = dtp_values_counts(firing->fg_cpu);
+	struct dtp_counts *counted = dtp_values_counts(cpu);
 
+	if (to == NULL)
+		return (0);
 	to->vl_enabled_ns = 0;
 	to->vl_running_ns = 0;
 	for (__u32 i = 0; i < DTP_MAX_VALUES && i < cfg.dc_nvalues; i++)
 		to->vl_value[i] = 0;
 	if (counted == NULL)
-		return;
+		return (0);
 	DTP_ADD(&counted->cn_fired, 1);
 	DTP_ADD(&counted->cn_stored, 1);
-	values = dtp_values_claim(firing->fg_cpu);
-	if (values == NULL) {
-		DTP_ADD(&counted->cn_nested_stored, 1);
-		return;
-	}
+	values = dtp_values_claim(cpu);
+	if (values == NULL)
+		return (dtp_count(&counted->cn_nested_stored));
 	/*
 	 * Between the hook of a switch and the switch itself, where the kernel
 	 * counts it: all was moved already.
@@ -211,10 +211,10 @@ dtp_values_put(struct dtp_firing *firing, struct dtp_values *to)
 	if (values->vc_left != key) {
 		values->vc_left = 0;
 		dtp_values_move(&values->vc_upto, dtp_values_is_told(values,
-		    key, counted) ? to : NULL, firing->fg_cpu, 0);
+		    key, counted) ? to : NULL, cpu, 0);
 	}
 	task = bpf_map_lookup_elem(&values_tasks, &key);
-	if (task != NULL && task->vt_born_ns == firing->fg_task->start_time) {
+	if (task != NULL && task->vt_born_ns == born_ns) {
 		to->vl_enabled_ns += task->vt_moved.vl_enabled_ns;
 		to->vl_running_ns += task->vt_moved.vl_running_ns;
 		task->vt_moved.vl_enabled_ns = 0;
@@ -227,7 +227,8 @@ dtp_values_put(struct dtp_firing *firing, struct dtp_values *to)
 	}
 	dtp_values_release(values);
 	if (to->vl_enabled_ns == 0 && to->vl_running_ns == 0)
-		DTP_ADD(&counted->cn_nested_stored, 1);
+		dtp_count(&counted->cn_nested_stored);
+	return (0);
 }
 
 #endif /* VALUES_BPF_H */
