@@ -62,6 +62,7 @@ long	 bpf_map_update_elem(void *, const void *, const void *, __u64);
 long	 bpf_map_delete_elem(void *, const void *);
 __u64	 bpf_ktime_get_ns(void);
 __u32	 bpf_get_smp_processor_id(void);
+__u64	 bpf_get_current_task(void);
 void	*bpf_get_current_task_btf(void);
 long	 bpf_get_current_comm(void *, __u32);
 __u64	 bpf_get_current_uid_gid(void);

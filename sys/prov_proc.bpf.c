@@ -150,7 +150,7 @@ dtp_activate(const struct dtp_life *life, __u32 old_tid)
 	if (how == 0)
 		return (0);
 	if ((how & DTP_TG_ACTIVE) == 0)
-		dtp_values_begin(bpf_get_smp_processor_id(), life->li_tid);
+		dtp_values_begin(bpf_get_smp_processor_id());
 	if (cfg.dc_target_mode == DTP_TARGET_PID) {
 		dtp_target_set(life->li_pid, DTP_TG_ACTIVE);
 		return (1);

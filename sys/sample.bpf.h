@@ -245,8 +245,7 @@ dtp_put_sample(struct dtp_writer *writer, struct dtp_firing *firing,
 		at += DTP_COMM_LEN;
 	}
 	if (cfg.dc_parts & DTP_P_VALUES) {
-		dtp_values_put((struct dtp_values *)(to + at), firing->fg_tid,
-		    firing->fg_task->start_time, firing->fg_cpu);
+		dtp_values_put((struct dtp_values *)(to + at), firing->fg_cpu);
 		at += offsetof(struct dtp_values, vl_value) +
 		    cfg.dc_nvalues * sizeof(__u64);
 	}

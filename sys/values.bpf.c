@@ -20,39 +20,35 @@ dtp_is_counted(__u32 pid, __u32 tid)
 }
 
 /* A thread's own, made when there is none; NULL: there is no room. */
-DTP_INLINE struct dtp_values_task *
-dtp_values_of(__u32 key, __u64 born_ns)
+DTP_INLINE struct dtp_values *
+dtp_values_of(__u64 task)
 {
-	struct dtp_values_task fresh = { .vt_born_ns = born_ns };
-	struct dtp_values_task *task;
+	struct dtp_values fresh = { 0 };
+	struct dtp_values *moved;
 
-	task = bpf_map_lookup_elem(&values_tasks, &key);
-	if (task != NULL && task->vt_born_ns == born_ns)
-		return (task);
-	/* Else that of another thread, gone, would be found again. */
-	if (bpf_map_update_elem(&values_tasks, &key, &fresh, BPF_ANY) != 0)
-		return (NULL);
-	return (bpf_map_lookup_elem(&values_tasks, &key));
+	moved = bpf_map_lookup_elem(&values_tasks, &task);
+	if (moved != NULL ||
+	    bpf_map_update_elem(&values_tasks, &task, &fresh, BPF_ANY) != 0)
+		return (moved);
+	return (bpf_map_lookup_elem(&values_tasks, &task));
 }
 
 /* One thread, as a switch tells of it. */
 struct dtp_switching {
+	__u64	sw_task;
 	__u32	sw_pid;
 	__u32	sw_tid;
-	__u32	sw_key;
 	__u32	sw_is_counted;
-	__u64	sw_born_ns;
 };
 
 DTP_INLINE void
-dtp_switching_read(struct dtp_switching *who, __u32 cpu, __u64 word)
+dtp_switching_read(struct dtp_switching *who, __u64 word)
 {
 	const struct task_struct *task = (void *)(unsigned long)word;
 
+	who->sw_task = word;
 	DTP_READ(&who->sw_pid, &task->tgid);
 	DTP_READ(&who->sw_tid, &task->pid);
-	DTP_READ(&who->sw_born_ns, &task->start_time);
-	who->sw_key = dtp_values_key(who->sw_tid, cpu);
 	who->sw_is_counted = dtp_is_counted(who->sw_pid, who->sw_tid);
 }
 
@@ -63,24 +59,23 @@ dtp_values_switch(const struct dtp_switching *prev,
 {
 	struct dtp_values_cpu *values = dtp_values_claim(cpu);
 	struct dtp_counts *counted = dtp_values_counts(cpu);
-	struct dtp_values_task *leaves = NULL;
+	struct dtp_values *leaves = NULL;
 
 	if (values == NULL)
 		return;
 	if (prev->sw_is_counted &&
-	    dtp_values_is_told(values, prev->sw_key, counted)) {
-		leaves = dtp_values_of(prev->sw_key, prev->sw_born_ns);
+	    dtp_values_is_told(values, prev->sw_task, counted)) {
+		leaves = dtp_values_of(prev->sw_task);
 		if (leaves == NULL && counted != NULL) {
 			DTP_ADD(&counted->cn_fired, 1);
 			dtp_count(&counted->cn_full);
 		}
 	}
 	if (prev->sw_is_counted || next->sw_is_counted)
-		dtp_values_move(&values->vc_upto,
-		    leaves != NULL ? &leaves->vt_moved : NULL, cpu,
+		dtp_values_move(&values->vc_upto, leaves, cpu,
 		    cfg.dc_values_ahead);
-	values->vc_left = prev->sw_key;
-	values->vc_runs = next->sw_key;
+	values->vc_left = prev->sw_task;
+	values->vc_runs = next->sw_task;
 	dtp_values_release(values);
 }
 
@@ -103,8 +98,8 @@ dtp_switch(struct bpf_raw_tracepoint_args *ctx)
 
 	if (!dtp_is_recording() || !dtp_values_are_on(cpu))
 		return (0);
-	dtp_switching_read(&prev, cpu, ctx->args[1]);
-	dtp_switching_read(&next, cpu, ctx->args[2]);
+	dtp_switching_read(&prev, ctx->args[1]);
+	dtp_switching_read(&next, ctx->args[2]);
 	dtp_values_switch(&prev, &next, cpu);
 	return (0);
 }
@@ -116,20 +111,13 @@ on_switch(struct bpf_raw_tracepoint_args *ctx)
 	return (dtp_switch(ctx));
 }
 
-/* After a thread has left its CPU for good. */
+/* After a thread has left its CPU for good, before another lies there. */
 SEC("raw_tp/sched_process_free")
 int
 on_free(struct bpf_raw_tracepoint_args *ctx)
 {
-	const struct task_struct *task = (void *)(unsigned long)ctx->args[0];
-	struct dtp_values_task *values;
-	__u64 born_ns = 0;
-	__u32 tid = 0;
+	__u64 task = ctx->args[0];
 
-	DTP_READ(&tid, &task->pid);
-	DTP_READ(&born_ns, &task->start_time);
-	values = bpf_map_lookup_elem(&values_tasks, &tid);
-	if (values != NULL && values->vt_born_ns == born_ns)
-		bpf_map_delete_elem(&values_tasks, &tid);
+	bpf_map_delete_elem(&values_tasks, &task);
 	return (0);
 }

@@ -23,15 +23,9 @@
 
 struct dtp_values_cpu {
 	__u64			vc_busy;	/* values are being moved */
-	__u32			vc_runs;	/* whose turn; 0: not told */
-	__u32			vc_left;	/* whose it was, 0: gone */
+	__u64			vc_runs;	/* whose turn; 0: not told */
+	__u64			vc_left;	/* whose it was; 0: gone */
 	struct dtp_values	vc_upto;
-};
-
-/* A number alone is used again; with the time of its birth it is not. */
-struct dtp_values_task {
-	__u64			vt_born_ns;
-	struct dtp_values	vt_moved;
 };
 
 /* Descriptors: value * ncpus + cpu. */
@@ -49,20 +43,17 @@ struct {
 	__type(value, struct dtp_values_cpu);
 } values_cpus SEC(".maps");
 
-/* By thread; preallocated: NMI looks up, too. */
+/*
+ * By address of the thread's task_struct: a thread that execs takes over the
+ * number and even the birth of the first of its group, but stays where it is.
+ * Preallocated: NMI looks up, too.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct dtp_values_task);
+	__type(key, __u64);
+	__type(value, struct dtp_values);
 } values_tasks SEC(".maps");
-
-/* Idle threads all have the number 0: one for each CPU. */
-DTP_INLINE __u32
-dtp_values_key(__u32 tid, __u32 cpu)
-{
-	return (tid != 0 ? tid : 1U << 31 | cpu);
-}
 
 /* The counters are where samples are taken. */
 DTP_INLINE int
@@ -154,13 +145,13 @@ dtp_values_release(struct dtp_values_cpu *values)
 
 /* Does the thread run that was switched to?  From here on it does. */
 DTP_INLINE int
-dtp_values_is_told(struct dtp_values_cpu *values, __u32 key,
+dtp_values_is_told(struct dtp_values_cpu *values, __u64 task,
     struct dtp_counts *counted)
 {
-	__u32 runs = values->vc_runs;
+	__u64 runs = values->vc_runs;
 
-	values->vc_runs = key;
-	if (runs == key || runs == 0)
+	values->vc_runs = task;
+	if (runs == task || runs == 0)
 		return (1);
 	dtp_values_failed(counted);
 	return (0);
@@ -168,7 +159,7 @@ dtp_values_is_told(struct dtp_values_cpu *values, __u32 key,
 
 /* What was counted here so far is nobody's: the command begins. */
 DTP_INLINE void
-dtp_values_begin(__u32 cpu, __u32 tid)
+dtp_values_begin(__u32 cpu)
 {
 	struct dtp_values_cpu *values;
 
@@ -179,16 +170,15 @@ dtp_values_begin(__u32 cpu, __u32 tid)
 		return;
 	dtp_values_move(&values->vc_upto, NULL, cpu, 0);
 	dtp_values_release(values);
-	bpf_map_delete_elem(&values_tasks, &tid);
 }
 
-/* Into a sample of this thread; its bytes are all written. */
+/* Into a sample of the current thread; its bytes are all written. */
 DTP_APART int
-dtp_values_put(struct dtp_values *to, __u32 tid, __u64 born_ns, __u32 cpu)
+dtp_values_put(struct dtp_values *to, __u32 cpu)
 {
-	__u32 key = dtp_values_key(tid, cpu);
-	struct dtp_values_task *task;
+	__u64 task = bpf_get_current_task();
 	struct dtp_values_cpu *values;
+	struct dtp_values *moved;
 	struct dtp_counts *counted = dtp_values_counts(cpu);
 
 	if (to == NULL)
@@ -208,21 +198,21 @@ dtp_values_put(struct dtp_values *to, __u32 tid, __u64 born_ns, __u32 cpu)
 	 * Between the hook of a switch and the switch itself, where the kernel
 	 * counts it: all was moved already.
 	 */
-	if (values->vc_left != key) {
+	if (values->vc_left != task) {
 		values->vc_left = 0;
 		dtp_values_move(&values->vc_upto, dtp_values_is_told(values,
-		    key, counted) ? to : NULL, cpu, 0);
+		    task, counted) ? to : NULL, cpu, 0);
 	}
-	task = bpf_map_lookup_elem(&values_tasks, &key);
-	if (task != NULL && task->vt_born_ns == born_ns) {
-		to->vl_enabled_ns += task->vt_moved.vl_enabled_ns;
-		to->vl_running_ns += task->vt_moved.vl_running_ns;
-		task->vt_moved.vl_enabled_ns = 0;
-		task->vt_moved.vl_running_ns = 0;
+	moved = bpf_map_lookup_elem(&values_tasks, &task);
+	if (moved != NULL) {
+		to->vl_enabled_ns += moved->vl_enabled_ns;
+		to->vl_running_ns += moved->vl_running_ns;
+		moved->vl_enabled_ns = 0;
+		moved->vl_running_ns = 0;
 		for (__u32 i = 0; i < DTP_MAX_VALUES && i < cfg.dc_nvalues;
 		    i++) {
-			to->vl_value[i] += task->vt_moved.vl_value[i];
-			task->vt_moved.vl_value[i] = 0;
+			to->vl_value[i] += moved->vl_value[i];
+			moved->vl_value[i] = 0;
 		}
 	}
 	dtp_values_release(values);

@@ -195,6 +195,12 @@ bpf_get_smp_processor_id(void)
 	return (machine_me->mt_cpu);
 }
 
+__u64
+bpf_get_current_task(void)
+{
+	return ((__u64)(unsigned long)&machine_me->mt_task);
+}
+
 void *
 bpf_get_current_task_btf(void)
 {
