@@ -49,11 +49,11 @@ dtp_entry(struct bpf_raw_tracepoint_args *ctx)
 
 	if (!dtp_begin(&firing, 1U << DTP_RECORDING) || !dtp_wanted(&firing))
 		return (0);
-	dtp_args_begin(&args);
-	args.ag_value[0] = ctx->args[1];
-	if (!dtp_number_wanted(args.ag_value[0]) ||
+	if (!dtp_number_wanted(ctx->args[1]) ||
 	    dtp_call_is_compat(firing.fg_task))
 		return (dtp_count(&firing.fg_counts->cn_filtered));
+	dtp_args_begin(&args);
+	args.ag_value[0] = ctx->args[1];
 	if (dtp_needs_registers()) {
 		dtp_call_read(&args.ag_value[1], &firing.fg_ip,
 		    (void *)(long)ctx->args[0]);
@@ -75,14 +75,16 @@ dtp_return(struct bpf_raw_tracepoint_args *ctx)
 		.fg_skip = DTP_RAW_TP_SKIP,
 	};
 	const void *regs = (void *)(long)ctx->args[0];
+	__u64 number;
 
 	if (!dtp_begin(&firing, 1U << DTP_RECORDING) || !dtp_wanted(&firing))
 		return (0);
-	dtp_args_begin(&args);
-	args.ag_value[0] = dtp_call_number(regs);
-	if (!dtp_number_wanted(args.ag_value[0]) ||
+	number = dtp_call_number(regs);
+	if (!dtp_number_wanted(number) ||
 	    dtp_call_is_compat(firing.fg_task))
 		return (dtp_count(&firing.fg_counts->cn_filtered));
+	dtp_args_begin(&args);
+	args.ag_value[0] = number;
 	args.ag_value[1] = ctx->args[1];
 	if (cfg.dc_parts & DTP_P_IP)
 		dtp_call_read(NULL, &firing.fg_ip, regs);
