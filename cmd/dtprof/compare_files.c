@@ -77,6 +77,7 @@ add_bench_run(struct side *side, const char *path, const struct json *about,
 	const char *name = command >= 0 && command < 1000 ?
 	    text_of(about, (size_t)command, "name") : NULL;
 	const char *profile = json_text(json, "profile");
+	const double block = json_number(json, "block", 0);
 	struct series *series;
 	struct series_run *run;
 
@@ -86,10 +87,12 @@ add_bench_run(struct side *side, const char *path, const struct json *about,
 	run = series == NULL ? NULL : compare_add_run(series);
 	if (run == NULL)
 		return (fail(side, path, "out of memory"));
-	for (int m = 0; m < BENCH_NMETRICS; m++)
+	/* The series may have metrics of another file before these. */
+	for (size_t m = 0; m < series->se_nmetrics; m++)
 		run->sr_value[m] = json_number(json,
-		    bench_metrics[m].mn_name, NAN);
-	run->sr_block = (uint32_t)json_number(json, "block", 0);
+		    series->se_metric[m].sm_name, NAN);
+	run->sr_block = block >= 0 && block < UINT32_MAX ?
+	    (uint32_t)block : 0;
 	/* A name, never a path out of the directory. */
 	if (profile != NULL && strchr(profile, '/') == NULL &&
 	    asprintf(&run->sr_profile, "%s/%s", path, profile) == -1)
@@ -190,7 +193,6 @@ compare_read_bench(struct side *side, const char *path)
 
 /* ---------------------------------------------------------------- JSON */
 
-
 /* Values of runs from the first-th on; runs that lack are made. */
 static int
 add_values(struct series *series, size_t first, const char *name,
@@ -247,9 +249,9 @@ joined(const struct json *words)
 	if (words != NULL)
 		for (const struct json *one = words->js_first; one != NULL;
 		    one = one->js_next)
-			fprintf(stream, "%s%s", length > 0 ||
-			    one != words->js_first ? " " : "",
-			    one->js_text != NULL ? one->js_text : "");
+			fprintf(stream, "%s%s", one != words->js_first ?
+			    " " : "", one->js_text != NULL ? one->js_text :
+			    "");
 	return (fclose(stream) == 0 ? text : NULL);
 }
 
@@ -264,15 +266,15 @@ read_stat(struct side *side, const char *path, const struct json *json)
 	char *name = joined(json_get(json, "command"));
 	struct series *series = name == NULL ? NULL :
 	    compare_series(side, name);
+	int metric[3] = { 0 }, rv = 0;
 	size_t first;
-	int rv = 0;
 
 	free(name);
 	if (series == NULL)
 		return (fail(side, path, "out of memory"));
 	first = series->se_nruns;
 	for (int t = 0; t < 3 && rv != -1; t++)
-		rv = compare_add_metric(series, times[t], "s");
+		rv = metric[t] = compare_add_metric(series, times[t], "s");
 	for (const struct json *one = runs->js_first; one != NULL &&
 	    rv != -1; one = one->js_next) {
 		struct series_run *run = compare_add_run(series);
@@ -280,7 +282,8 @@ read_stat(struct side *side, const char *path, const struct json *json)
 		if (run == NULL)
 			return (fail(side, path, "out of memory"));
 		for (int t = 0; t < 3; t++)
-			run->sr_value[t] = json_number(one, keys[t], NAN);
+			run->sr_value[metric[t]] = json_number(one, keys[t],
+			    NAN);
 	}
 	for (const struct json *one = events->js_first; one != NULL &&
 	    rv != -1; one = one->js_next)
