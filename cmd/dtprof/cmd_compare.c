@@ -269,7 +269,7 @@ give_costs(const struct compare *cm, const struct pair *pair,
 				rv = compare_costs(&costs, s, run[s][r],
 				    se->se_run[r].sr_profile);
 	}
-	compare_lines_free(&costs);
+	compare_costs_free(&costs);
 	return (rv);
 }
 

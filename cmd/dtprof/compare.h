@@ -118,6 +118,7 @@ int	compare_read_json(struct side *side, const char *path, char *text,
 struct costs {
 	const struct compare_options *ct_options;
 	struct prof_comparison *ct_comparison;
+	char		*ct_event;	/* of all runs: "cpu-clock in ns" */
 	void		*ct_beginnings;	/* compare_lines.c */
 };
 
@@ -127,6 +128,7 @@ bool	compare_is_recording(const char *path);
 /* What a run cost, to run number of the comparison; the new side first. */
 int	compare_costs(struct costs *costs, int side, long run,
 	    const char *path);
+void	compare_costs_free(struct costs *costs);
 
 /* ---------------------------------------------------- compare_lines.c */
 

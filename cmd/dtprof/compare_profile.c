@@ -98,23 +98,46 @@ compare_machine_of(struct series *series, const char *path)
 
 /* ------------------------------------------------------------ recording */
 
-/* The first of the events asked for that has any weight. */
-static const uint64_t *
-self_of(const struct prof_profile *profile, const struct prof_reader *reader,
-    const char *path, const struct opt_strings *events)
+/* Is it what the runs before are of?  The first one decides. */
+static bool
+is_event(struct costs *ct, const char *name, const char *unit)
 {
-	bool *wanted = choose_events("compare", reader, events);
+	char *event;
+	bool is_it;
+
+	if (asprintf(&event, "%s in %s", name, unit) == -1)
+		return (false);
+	if (ct->ct_event == NULL)
+		ct->ct_event = strdup(event);
+	is_it = ct->ct_event != NULL && strcmp(ct->ct_event, event) == 0;
+	free(event);
+	return (is_it);
+}
+
+/* The first of the events asked for that has any weight, in all runs. */
+static const uint64_t *
+self_of(struct costs *ct, const struct prof_profile *profile,
+    const struct prof_reader *reader, const char *path)
+{
+	bool *wanted = choose_events("compare", reader,
+	    &ct->ct_options->co_events);
+	const struct prof_event_info *info;
 	const uint64_t *self = NULL;
 
 	if (wanted == NULL)
 		return (NULL);
 	for (size_t e = 0; e < prof_reader_nevents(reader) && self == NULL;
-	    e++)
-		if (wanted[e] && prof_profile_weight(profile, e) > 0)
+	    e++) {
+		info = prof_reader_event(reader, e);
+		if (wanted[e] && prof_profile_weight(profile, e) > 0 &&
+		    is_event(ct, info->pi_name, info->pi_unit))
 			self = prof_profile_self(profile, e);
+	}
 	if (self == NULL)
-		msg_fail("compare", "record longer, or leave it out",
-		    "%s: no samples in it", path);
+		msg_fail("compare", "record longer, leave it out, or choose "
+		    "an event by -e", "%s: no samples in it%s%s", path,
+		    ct->ct_event != NULL ? " of " : "",
+		    ct->ct_event != NULL ? ct->ct_event : "");
 	free(wanted);
 	return (self);
 }
@@ -208,7 +231,7 @@ costs_of_recording(struct costs *ct, int side, long run, const char *path)
 		goto out;
 	}
 	input_say_cut("compare", reader);
-	self = self_of(profile, reader, path, &ct->ct_options->co_events);
+	self = self_of(ct, profile, reader, path);
 	if (self != NULL && add_costs(&source, profile, self) == 0)
 		rv = 0;
 	else if (self != NULL)
@@ -313,8 +336,21 @@ compare_costs(struct costs *ct, int side, long run, const char *path)
 {
 	const struct kind *kind = kind_of(path);
 
+	if (kind == NULL && !is_event(ct, "stacks", "whatever is folded")) {
+		msg_fail("compare", "compare files of one kind", "%s: folded "
+		    "stacks, beside %s", path, ct->ct_event);
+		return (-1);
+	}
 	if (kind == NULL)
 		return (costs_of_folded(ct->ct_comparison, run, path));
 	return (kind->kd_is_ours ? costs_of_recording(ct, side, run, path) :
 	    costs_of_import(ct, side, run, path));
+}
+
+void
+compare_costs_free(struct costs *ct)
+{
+	compare_lines_free(ct);
+	free(ct->ct_event);
+	ct->ct_event = NULL;
 }
