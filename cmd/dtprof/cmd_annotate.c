@@ -431,7 +431,7 @@ run_annotate(void *options, int n, char **operands)
 	struct annotate an = { .an_total = ao->ao_total };
 	struct annotate base = { .an_total = ao->ao_total };
 	int status = EXIT_FAILED;
-	const char *path, *note;
+	const char *path;
 
 	if (ao->ao_csv + ao->ao_html + ao->ao_json > 1) {
 		msg_error("annotate", "more than one of --csv, --html, --json",
@@ -447,9 +447,7 @@ run_annotate(void *options, int n, char **operands)
 	    (!has_base(ao) || add_base(&an, &base, ao, path) == 0) &&
 	    make_rows(&an, ao) == 0) {
 		input_say_cut("annotate", an.an_reader);
-		for (size_t i = 0; (note = prof_symbols_note(an.an_symbols,
-		    i)) != NULL; i++)
-			msg_note("annotate", "%s", note);
+		input_say_names("annotate", an.an_symbols);
 		status = !ao->ao_html ? show(&an, ao) :
 		    file_replace_by("annotate", ao->ao_output, put_page,
 		    &an) == 0 ? 0 : EXIT_FAILED;

@@ -206,15 +206,12 @@ say_notes(const struct export_run *run)
 {
 	const struct prof_event_info *info =
 	    prof_reader_event(run->er_reader, run->er_events[0]);
-	const char *note;
 
 	if (run->er_options->eo_format == PROF_EXPORT_FOLDED &&
 	    run->er_nevents > 1)
 		msg_note("export", "%s alone is in it; the others by --event",
 		    info->pi_name);
-	for (size_t n = 0; (note = prof_symbols_note(run->er_symbols, n)) !=
-	    NULL; n++)
-		msg_note("export", "%s", note);
+	input_say_names("export", run->er_symbols);
 }
 
 static int

@@ -298,16 +298,6 @@ show(const char *path)
 	return (0);
 }
 
-static void
-say_notes(const struct flame_run *run)
-{
-	const char *note;
-
-	for (size_t n = 0; (note = prof_symbols_note(run->fr_symbols, n)) !=
-	    NULL; n++)
-		msg_note("flamegraph", "%s", note);
-}
-
 static int
 draw_one(const struct flame_options *fo, int n, char **operands)
 {
@@ -323,7 +313,7 @@ draw_one(const struct flame_options *fo, int n, char **operands)
 	if (choose(&run) == 0 && flame_profile(fo, &fo->fo_time,
 	    run.fr_reader, &run.fr_symbols, &run.fr_profile) == 0 &&
 	    write_picture(&run) == 0) {
-		say_notes(&run);
+		input_say_names("flamegraph", run.fr_symbols);
 		rv = 0;
 	}
 	prof_profile_free(run.fr_profile);

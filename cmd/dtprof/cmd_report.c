@@ -276,14 +276,10 @@ show_table(const struct report *report, const struct report_options *rp)
 static int
 run_table(struct report *report, const struct report_options *rp)
 {
-	const char *note;
-
 	if (make_profile(report, rp) == -1 || make_table(report, rp) == -1)
 		return (EXIT_FAILED);
 	input_say_cut("report", report->re_reader);
-	for (size_t n = 0; (note = prof_symbols_note(report->re_symbols,
-	    n)) != NULL; n++)
-		msg_note("report", "%s", note);
+	input_say_names("report", report->re_symbols);
 	return (rp->rp_json ? show_json(report) : show_table(report, rp));
 }
 

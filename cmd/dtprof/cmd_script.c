@@ -214,18 +214,6 @@ open_names(struct script *script)
 	return (-1);
 }
 
-/* What has no names, and the cure; on standard error. */
-static void
-say_notes(struct script *script)
-{
-	struct prof_symbols *symbols = script->sr_names.sn_symbols;
-	const char *note;
-
-	for (size_t n = 0; symbols != NULL &&
-	    (note = prof_symbols_note(symbols, n)) != NULL; n++)
-		msg_note("script", "%s", note);
-}
-
 static int
 show_all(struct script *script, struct out *out)
 {
@@ -288,7 +276,7 @@ run_script(void *options, int n, char **operands)
 	status = show_all(&script, &out) == -1 ? EXIT_FAILED : 0;
 	if (out_end(&out, "script") != 0)
 		status = EXIT_FAILED;
-	say_notes(&script);
+	input_say_names("script", script.sr_names.sn_symbols);
 out:
 	for (size_t e = 0; script.sr_filters != NULL && e < script.sr_nevents;
 	    e++)

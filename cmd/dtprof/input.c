@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * The recording that a reading command works on: its operand, -i FILE, or
- * dtprof.dtp in this directory.  Called by script and report.
+ * dtprof.dtp in this directory; and what is to be said of it on standard error.
+ * Called by the commands that read recordings.
  */
 #include "cmd.h"
 
@@ -32,6 +33,16 @@ input_say_cut(const char *command, const struct prof_reader *reader)
 
 	if (cut != NULL)
 		msg_note(command, "the recording was cut short: %s", cut);
+}
+
+void
+input_say_names(const char *command, struct prof_symbols *symbols)
+{
+	const char *note;
+
+	for (size_t n = 0; symbols != NULL &&
+	    (note = prof_symbols_note(symbols, n)) != NULL; n++)
+		msg_note(command, "%s", note);
 }
 
 /* How a walk of a stack ended, as every output names it. */
