@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * Which part of a recording is asked for: events by name or glob, a range of
- * time by seconds or by marks.  Shared by the commands that show profiles;
- * each refusal says what there is instead.
+ * time by seconds or by marks; and the profile of it, with its names.  Shared
+ * by the commands that show profiles; each refusal says what there is instead.
  */
 #include <fnmatch.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 
 static int	 range_of_marks(const char *command,
 		    struct prof_reader *reader, const char *between,
-		    struct choose_range *range);
+		    struct prof_profile_options *options);
 
 bool *
 choose_events(const char *command, const struct prof_reader *reader,
@@ -86,11 +86,10 @@ find_start(const char *command, struct prof_reader *reader,
 
 int
 choose_range(const char *command, struct prof_reader *reader,
-    const struct choose_time *time, struct choose_range *range)
+    const struct choose_time *time, struct prof_profile_options *options)
 {
 	uint64_t start_ns;
 
-	memset(range, 0, sizeof(*range));
 	if (time->ct_between != NULL &&
 	    (time->ct_from.on_set || time->ct_to.on_set)) {
 		msg_error(command, "--between beside --from or --to",
@@ -99,7 +98,7 @@ choose_range(const char *command, struct prof_reader *reader,
 	}
 	if (time->ct_between != NULL)
 		return (range_of_marks(command, reader, time->ct_between,
-		    range));
+		    options));
 	if (!time->ct_from.on_set && !time->ct_to.on_set)
 		return (0);
 	if (time->ct_to.on_set && time->ct_to.on_value <=
@@ -111,12 +110,27 @@ choose_range(const char *command, struct prof_reader *reader,
 	if (find_start(command, reader, &start_ns) == -1)
 		return (-1);
 	if (__builtin_add_overflow(start_ns, time->ct_from.on_value,
-	    &range->cr_from_ns))
-		range->cr_from_ns = UINT64_MAX;
+	    &options->pl_from_ns))
+		options->pl_from_ns = UINT64_MAX;
 	if (time->ct_to.on_set && __builtin_add_overflow(start_ns,
-	    time->ct_to.on_value, &range->cr_to_ns))
-		range->cr_to_ns = UINT64_MAX;
+	    time->ct_to.on_value, &options->pl_to_ns))
+		options->pl_to_ns = UINT64_MAX;
 	return (0);
+}
+
+struct prof_profile *
+choose_profile(const char *command, struct prof_reader *reader,
+    const struct prof_profile_options *options, struct prof_symbols **symbols)
+{
+	struct prof_err error = { 0 };
+	struct prof_profile *profile = NULL;
+
+	*symbols = prof_symbols_open(reader, NULL, &error);
+	if (*symbols != NULL)
+		profile = prof_profile_new(reader, *symbols, options, &error);
+	if (profile == NULL)
+		msg_prof(command, &error);
+	return (profile);
 }
 
 /* ------------------------------------------------------------ marks */
@@ -194,7 +208,7 @@ marks_find(const struct marks *marks, const char *text, size_t length,
 /* The texts may hold commas: whichever comma gives two marks. */
 static bool
 marks_split(const struct marks *marks, const char *between,
-    struct choose_range *range)
+    struct prof_profile_options *options)
 {
 	const char *comma;
 	size_t a, b;
@@ -207,8 +221,8 @@ marks_split(const struct marks *marks, const char *between,
 		b = marks_find(marks, comma + 1, strlen(comma + 1), a + 1);
 		if (b == marks->ma_n)
 			continue;
-		range->cr_from_ns = marks->ma_time_ns[a];
-		range->cr_to_ns = marks->ma_time_ns[b];
+		options->pl_from_ns = marks->ma_time_ns[a];
+		options->pl_to_ns = marks->ma_time_ns[b];
 		return (true);
 	}
 	return (false);
@@ -216,7 +230,7 @@ marks_split(const struct marks *marks, const char *between,
 
 static int
 range_of_marks(const char *command, struct prof_reader *reader,
-    const char *between, struct choose_range *range)
+    const char *between, struct prof_profile_options *options)
 {
 	struct marks marks = { 0 };
 	char cure[256] = "its marks:";
@@ -225,7 +239,7 @@ range_of_marks(const char *command, struct prof_reader *reader,
 
 	if (marks_collect(command, reader, &marks) == -1)
 		goto out;
-	if (marks_split(&marks, between, range)) {
+	if (marks_split(&marks, between, options)) {
 		rv = 0;
 		goto out;
 	}

@@ -15,20 +15,23 @@ struct choose_time {
 /* Is any of them given? */
 bool	 choose_has_time(const struct choose_time *time);
 
-/* As pl_from_ns and pl_to_ns of struct prof_profile_options. */
-struct choose_range {
-	uint64_t	cr_from_ns;
-	uint64_t	cr_to_ns;
-};
-
 /*
  * Which events the names (or globs) mean, by event; none: all but the lives
  * of processes.  Owned by caller; NULL: a message was printed.
  */
 bool	*choose_events(const char *command, const struct prof_reader *reader,
 	    const struct opt_strings *names);
-/* 0, or -1 with a message printed.  The reader stands at its begin then. */
+/*
+ * The times of the options, 0 or -1 with a message printed.  The reader stands
+ * at its begin then.
+ */
 int	 choose_range(const char *command, struct prof_reader *reader,
-	    const struct choose_time *time, struct choose_range *range);
+	    const struct choose_time *time,
+	    struct prof_profile_options *options);
+/* Both owned by caller, symbols also then; NULL: a message was printed. */
+struct prof_profile *choose_profile(const char *command,
+	    struct prof_reader *reader,
+	    const struct prof_profile_options *options,
+	    struct prof_symbols **symbols);
 
 #endif /* CHOOSE_H */

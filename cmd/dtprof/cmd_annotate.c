@@ -277,30 +277,20 @@ static int
 make_profile(struct annotate *an, const struct annotate_options *ao,
     const struct choose_time *time)
 {
-	struct prof_symbols_options names = { .so_size = sizeof(names) };
 	struct prof_profile_options options = {
 		.pl_size = sizeof(options),
 		.pl_filter = ao->ao_filter,
 		.pl_places = 1,
 	};
-	struct prof_err error = { 0 };
-	struct choose_range range;
 
 	an->an_wanted = choose_events("annotate", an->an_reader,
 	    &ao->ao_events);
 	if (an->an_wanted == NULL || choose_range("annotate", an->an_reader,
-	    time, &range) == -1)
+	    time, &options) == -1)
 		return (-1);
-	options.pl_from_ns = range.cr_from_ns;
-	options.pl_to_ns = range.cr_to_ns;
-	an->an_symbols = prof_symbols_open(an->an_reader, &names, &error);
-	if (an->an_symbols != NULL)
-		an->an_profile = prof_profile_new(an->an_reader,
-		    an->an_symbols, &options, &error);
-	if (an->an_profile != NULL)
-		return (0);
-	msg_prof("annotate", &error);
-	return (-1);
+	an->an_profile = choose_profile("annotate", an->an_reader, &options,
+	    &an->an_symbols);
+	return (an->an_profile == NULL ? -1 : 0);
 }
 
 /* Both, unless one is asked for. */

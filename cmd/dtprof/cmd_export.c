@@ -135,7 +135,6 @@ static int
 make_profile(struct export_run *run)
 {
 	const struct export_options *eo = run->er_options;
-	struct prof_symbols_options names = { .so_size = sizeof(names) };
 	struct prof_profile_options options = {
 		.pl_size = sizeof(options),
 		.pl_filter = eo->eo_filter,
@@ -143,21 +142,13 @@ make_profile(struct export_run *run)
 		.pl_inlines = eo->eo_inlines,
 		.pl_lines = eo->eo_lines,
 	};
-	struct prof_err error = { 0 };
-	struct choose_range range;
 
-	if (choose_range("export", run->er_reader, &eo->eo_time, &range) == -1)
+	if (choose_range("export", run->er_reader, &eo->eo_time, &options) ==
+	    -1)
 		return (-1);
-	options.pl_from_ns = range.cr_from_ns;
-	options.pl_to_ns = range.cr_to_ns;
-	run->er_symbols = prof_symbols_open(run->er_reader, &names, &error);
-	if (run->er_symbols != NULL)
-		run->er_profile = prof_profile_new(run->er_reader,
-		    run->er_symbols, &options, &error);
-	if (run->er_profile != NULL)
-		return (choose(run));
-	msg_prof("export", &error);
-	return (-1);
+	run->er_profile = choose_profile("export", run->er_reader, &options,
+	    &run->er_symbols);
+	return (run->er_profile == NULL ? -1 : choose(run));
 }
 
 /* A pipe that is closed early is not an error. */

@@ -185,7 +185,6 @@ flame_profile(const struct flame_options *fo, const struct choose_time *time,
     struct prof_reader *reader, struct prof_symbols **symbols,
     struct prof_profile **profile)
 {
-	struct prof_symbols_options names = { .so_size = sizeof(names) };
 	struct prof_profile_options options = {
 		.pl_size = sizeof(options),
 		.pl_filter = fo->fo_filter,
@@ -194,21 +193,11 @@ flame_profile(const struct flame_options *fo, const struct choose_time *time,
 		.pl_inlines = fo->fo_inlines,
 		.pl_cell_ns = FLAME_CELL_NS,
 	};
-	struct prof_err error = { 0 };
-	struct choose_range range;
 
-	if (choose_range("flamegraph", reader, time, &range) == -1)
+	if (choose_range("flamegraph", reader, time, &options) == -1)
 		return (-1);
-	options.pl_from_ns = range.cr_from_ns;
-	options.pl_to_ns = range.cr_to_ns;
-	*symbols = prof_symbols_open(reader, &names, &error);
-	if (*symbols != NULL)
-		*profile = prof_profile_new(reader, *symbols, &options,
-		    &error);
-	if (*profile != NULL)
-		return (0);
-	msg_prof("flamegraph", &error);
-	return (-1);
+	*profile = choose_profile("flamegraph", reader, &options, symbols);
+	return (*profile == NULL ? -1 : 0);
 }
 
 /* ------------------------------------------------------------- output */

@@ -183,7 +183,6 @@ roots_of(unsigned by, unsigned plot)
 static int
 make_profile(struct report *report, const struct report_options *rp)
 {
-	struct prof_symbols_options names = { .so_size = sizeof(names) };
 	struct prof_profile_options options = {
 		.pl_size = sizeof(options),
 		.pl_filter = rp->rp_filter,
@@ -192,25 +191,15 @@ make_profile(struct report *report, const struct report_options *rp)
 		.pl_lines = (rp->rp_by & BY_LINE) != 0,
 		.pl_cell_ns = rp->rp_plot != 0 ? PLOT_CELL_NS : 0,
 	};
-	struct prof_err error = { 0 };
-	struct choose_range range;
 
 	report->re_wanted = choose_events("report", report->re_reader,
 	    &rp->rp_events);
 	if (report->re_wanted == NULL || choose_range("report",
-	    report->re_reader, &rp->rp_time, &range) == -1)
+	    report->re_reader, &rp->rp_time, &options) == -1)
 		return (-1);
-	options.pl_from_ns = range.cr_from_ns;
-	options.pl_to_ns = range.cr_to_ns;
-	report->re_symbols = prof_symbols_open(report->re_reader, &names,
-	    &error);
-	if (report->re_symbols != NULL)
-		report->re_profile = prof_profile_new(report->re_reader,
-		    report->re_symbols, &options, &error);
-	if (report->re_profile != NULL)
-		return (0);
-	msg_prof("report", &error);
-	return (-1);
+	report->re_profile = choose_profile("report", report->re_reader,
+	    &options, &report->re_symbols);
+	return (report->re_profile == NULL ? -1 : 0);
 }
 
 static int
