@@ -140,8 +140,9 @@ pack_jit(struct prof_hits *hits, struct job *job)
 	job->jo_table.tb_pid = jit->hj_pid;
 	job->jo_table.tb_time_ns = jit->hj_time_ns;
 	prof_table_pack(&job->jo_body, &job->jo_table);
+	/* Which line came later is not kept, so none may lie on another. */
 	for (n = 0; n < job->jo_n; n++)
-		if (prof_symtab_find(symtab, job->jo_place[n] &
+		if (prof_symtab_find_piece(symtab, job->jo_place[n] &
 		    ((1ULL << HITS_ADDRESS_BITS) - 1), &symbol))
 			pack_symbol(job, &symbol);
 	prof_symtab_free(symtab);

@@ -389,26 +389,48 @@ prof_symtab_done(struct prof_symtab *table, bool ok)
 
 /* ---------------------------------------------------------- questions */
 
-bool
-prof_symtab_find(const struct prof_symtab *table, uint64_t address,
-    struct prof_symbol *symbol)
+/* The last piece that begins at or before an address; false: nobody's. */
+static bool
+find_piece(const struct prof_symtab *table, uint64_t address, size_t *piece)
 {
 	const uint64_t *start = table->st_starts;
 	size_t n = table->st_npieces, half;
-	uint32_t owner;
 
 	if (n == 0 || address < start[0])
 		return (false);
-	/* The last piece that begins at or before the address. */
 	while (n > 1) {
 		half = n / 2;
 		start = start[half] <= address ? start + half : start;
 		n -= half;
 	}
-	owner = table->st_owners[start - table->st_starts];
-	if (owner == NOBODY)
+	*piece = (size_t)(start - table->st_starts);
+	return (table->st_owners[*piece] != NOBODY);
+}
+
+bool
+prof_symtab_find(const struct prof_symtab *table, uint64_t address,
+    struct prof_symbol *symbol)
+{
+	size_t piece;
+
+	if (!find_piece(table, address, &piece))
 		return (false);
-	prof_symtab_at(table, owner, symbol);
+	prof_symtab_at(table, table->st_owners[piece], symbol);
+	return (true);
+}
+
+bool
+prof_symtab_find_piece(const struct prof_symtab *table, uint64_t address,
+    struct prof_symbol *symbol)
+{
+	size_t piece;
+
+	if (!find_piece(table, address, &piece))
+		return (false);
+	prof_symtab_at(table, table->st_owners[piece], symbol);
+	symbol->sy_address = table->st_starts[piece];
+	symbol->sy_size = (piece + 1 < table->st_npieces ?
+	    table->st_starts[piece + 1] : UINT64_MAX) - symbol->sy_address;
 	return (true);
 }
 

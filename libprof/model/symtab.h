@@ -50,6 +50,9 @@ bool	prof_symtab_sort(struct prof_symtab *table);
 
 bool	prof_symtab_find(const struct prof_symtab *table, uint64_t address,
 	    struct prof_symbol *symbol);
+/* The same, but where it begins and ends is where others leave it alone. */
+bool	prof_symtab_find_piece(const struct prof_symtab *table,
+	    uint64_t address, struct prof_symbol *symbol);
 size_t	prof_symtab_count(const struct prof_symtab *table);
 /* The n-th by address; n < count. */
 void	prof_symtab_at(const struct prof_symtab *table, size_t n,
