@@ -27,7 +27,7 @@ switches -e sched:sched_switch --filter prev_pid>0||next_pid>0
 arguments --call-graph fp -e net:netif_rx_entry
 tracepoints -e sched:sched_process_exec
 entry -e syscall:::entry --filter nr>0&&uid==0
-values -e cpu-clock -c 1000000 --with page-faults,context-switches,cpu-clock
+values -e cpu-clock -c 1000000 --with page-faults,context-switches,task-clock
 return -e syscall:::return --filter nr>=0&&ret!=-1
 EVENTS
 END
