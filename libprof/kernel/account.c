@@ -35,15 +35,6 @@ from_counts(struct prof_accounting *pa, const volatile struct dtp_counts *cn)
 	}
 }
 
-static uint64_t
-slower(const struct prof_session *session, const struct prof_event *event)
-{
-	const uint64_t times =
-	    session->se_bpf.bp_instance[event->ev_id].in_slower;
-
-	return (times > 1 ? times : 1);
-}
-
 /*
  * A timer that was silent at the end owes the periods since it was due; a
  * firing stands for several where the rate was lowered.
@@ -52,8 +43,9 @@ static uint64_t
 last_late(const struct prof_session *session, const struct prof_event *event,
     uint64_t due_ns)
 {
-	const uint64_t times = slower(session, event);
+	uint64_t times = session->se_bpf.bp_instance[event->ev_id].in_slower;
 
+	times = times > 1 ? times : 1;
 	if (due_ns == 0)
 		due_ns = session->se_start_ns;
 	if (!event->ev_is_timer || event->ev_attr.freq ||
@@ -65,19 +57,19 @@ last_late(const struct prof_session *session, const struct prof_event *event,
 
 /*
  * What may honestly be missing: an instance holds back what has not yet
- * become a period, and a clock's first period may begin anywhere.  What a
- * late timer left out is missing from the weights, too, and counted apart.
+ * become a period, its own where the rate was lowered meanwhile, and a clock's
+ * first period may begin anywhere.  What a late timer left out is missing from
+ * the weights, too, and counted apart.
  */
 static uint64_t
-bound_of(const struct prof_event *event, const struct prof_accounting *pa,
-    uint64_t weight_max, uint64_t times)
+bound_of(const struct prof_event *event, const struct prof_count *count,
+    uint64_t weight_max)
 {
 	if (event->ev_attr.freq)
-		return (2 * pa->pa_instances * weight_max);
+		return (2 * count->ct_instances * weight_max);
 	if (event->ev_is_timer)
-		return (2 * pa->pa_instances * times *
-		    event->ev_attr.sample_period);
-	return (pa->pa_instances * times * event->ev_attr.sample_period);
+		return (2 * count->ct_periods * event->ev_attr.sample_period);
+	return (count->ct_periods * event->ev_attr.sample_period);
 }
 
 /* The difference can only be told where count and weights stand together. */
@@ -86,15 +78,15 @@ from_count(const struct prof_session *session, struct prof_accounting *pa,
     const struct prof_event *event, const struct prof_count *count,
     uint64_t weight, uint64_t weight_max)
 {
-	if (count->ct_instances == 0)
+	/* Until the stop only those are read that others took over from. */
+	if (count->ct_instances == 0 || session->se_state != PROF_STOPPED)
 		return;
 	pa->pa_has_count = 1;
 	pa->pa_count = count->ct_value;
 	pa->pa_enabled_ns = count->ct_enabled_ns;
 	pa->pa_running_ns = count->ct_running_ns;
 	pa->pa_instances = count->ct_instances;
-	pa->pa_bound = bound_of(event, pa, weight_max,
-	    slower(session, event));
+	pa->pa_bound = bound_of(event, count, weight_max);
 	pa->pa_unaccounted = (int64_t)(count->ct_value - weight);
 }
 

@@ -214,34 +214,6 @@ each_perf(struct prof_session *session, unsigned long request, bool counters)
 	return (0);
 }
 
-/*
- * Other counters take over, with another period: that of a clock which runs
- * cannot be changed without the kernel naming the old one in each sample.
- * The old ones stay as they are until all counts are read.
- */
-int
-prof_bpf_slow_down(struct prof_session *session, uint32_t e, uint64_t slower)
-{
-	struct prof_instance *in = &session->se_bpf.bp_instance[e];
-	const size_t before = in->in_nperf;
-	const uint64_t was = in->in_slower;
-	size_t n;
-
-	in->in_slower = slower;
-	if (attach_perf(session, session->se_events.el_event[e]) == -1) {
-		in->in_slower = was;
-		return (-1);
-	}
-	for (n = 0; n < before; n++)
-		(void)ioctl(in->in_perf[n], PERF_EVENT_IOC_DISABLE, 0);
-	for (; n < in->in_nperf; n++)
-		if (ioctl(in->in_perf[n], PERF_EVENT_IOC_ENABLE, 0) == -1)
-			return (prof_fail(&session->se_error, PROF_E_KERNEL,
-			    "%s: cannot be switched",
-			    session->se_events.el_event[e]->ev_name));
-	return (0);
-}
-
 /* Counters on a task of ours start by themselves, at its exec. */
 int
 prof_bpf_enable(struct prof_session *session)
@@ -268,30 +240,94 @@ prof_bpf_counts(const struct prof_bpf *bpf, uint32_t cpu, uint32_t event)
 	return (&bpf->bp_counts[(size_t)cpu * bpf->bp_nevents + event]);
 }
 
+/* What the first counters of an event have counted. */
 static void
-read_counts(struct prof_session *session)
+read_counts(struct prof_session *session, uint32_t e, size_t upto)
 {
-	struct prof_bpf *bpf = &session->se_bpf;
+	const struct prof_bpf *bpf = &session->se_bpf;
+	const struct prof_instance *in = &bpf->bp_instance[e];
 	struct { uint64_t value, enabled, running; } got;
-	uint32_t e;
 	size_t n;
 
-	for (e = 0; e < bpf->bp_nevents; e++)
-		for (n = 0; n < bpf->bp_instance[e].in_nperf; n++) {
-			struct prof_instance *in = &bpf->bp_instance[e];
-			uint32_t row = in->in_perf_cpu[n] == -1 ?
-			    bpf->bp_ncpus : (uint32_t)in->in_perf_cpu[n];
-			struct prof_count *count = &session->se_counts[
-			    (size_t)row * bpf->bp_nevents + e];
+	for (n = 0; n < upto; n++) {
+		uint32_t row = in->in_perf_cpu[n] == -1 ? bpf->bp_ncpus :
+		    (uint32_t)in->in_perf_cpu[n];
+		struct prof_count *count = &session->se_counts[
+		    (size_t)row * bpf->bp_nevents + e];
 
-			if (read(in->in_perf[n], &got, sizeof(got)) !=
-			    (ssize_t)sizeof(got))
-				continue;
-			count->ct_value += got.value;
-			count->ct_enabled_ns += got.enabled;
-			count->ct_running_ns += got.running;
-			count->ct_instances++;
-		}
+		if (read(in->in_perf[n], &got, sizeof(got)) !=
+		    (ssize_t)sizeof(got))
+			continue;
+		count->ct_value += got.value;
+		count->ct_enabled_ns += got.enabled;
+		count->ct_running_ns += got.running;
+		count->ct_instances++;
+		count->ct_periods += in->in_slower > 1 ? in->in_slower : 1;
+	}
+}
+
+/* Each counter has its link, at the same place; all from there on move up. */
+static void
+close_some(struct prof_instance *in, size_t from, size_t upto)
+{
+	const size_t gone = upto - from;
+	size_t n;
+
+	for (n = from; n < upto; n++)
+		close(in->in_perf[n]);
+	for (n = from; n < upto && n < in->in_nlinks; n++)
+		close(in->in_links[n]);
+	for (n = upto; n < in->in_nperf; n++) {
+		in->in_perf[n - gone] = in->in_perf[n];
+		in->in_perf_cpu[n - gone] = in->in_perf_cpu[n];
+		in->in_links[n - gone] = in->in_links[n];
+	}
+	in->in_nperf -= gone;
+	in->in_nlinks = in->in_nperf;
+}
+
+static int
+switch_some(const struct prof_instance *in, size_t from, size_t upto,
+    unsigned long request)
+{
+	for (; from < upto; from++)
+		if (ioctl(in->in_perf[from], request, 0) == -1)
+			return (-1);
+	return (0);
+}
+
+/*
+ * Other counters take over, with another period: that of a clock which runs
+ * cannot be changed without the kernel naming the old one in each sample.
+ * The old ones are read and go; when the others cannot be had they stay.
+ */
+int
+prof_bpf_slow_down(struct prof_session *session, uint32_t e, uint64_t slower)
+{
+	struct prof_instance *in = &session->se_bpf.bp_instance[e];
+	const size_t before = in->in_nperf;
+	const uint64_t was = in->in_slower;
+
+	in->in_slower = slower;
+	if (attach_perf(session, session->se_events.el_event[e]) == -1)
+		goto undo;
+	(void)switch_some(in, 0, before, PERF_EVENT_IOC_DISABLE);
+	if (switch_some(in, before, in->in_nperf, PERF_EVENT_IOC_ENABLE) ==
+	    -1) {
+		prof_fail(&session->se_error, PROF_E_KERNEL, "%s: cannot be "
+		    "switched", session->se_events.el_event[e]->ev_name);
+		(void)switch_some(in, 0, before, PERF_EVENT_IOC_ENABLE);
+		goto undo;
+	}
+	in->in_slower = was;
+	read_counts(session, e, before);
+	close_some(in, 0, before);
+	in->in_slower = slower;
+	return (0);
+undo:
+	in->in_slower = was;
+	close_some(in, before, in->in_nperf);
+	return (-1);
 }
 
 static void
@@ -367,10 +403,12 @@ prof_bpf_stop(struct prof_session *session)
 	struct prof_bpf *bpf = &session->se_bpf;
 	const struct timespec pause = { 0, 1000000 };
 	int tries, rv;
+	uint32_t e;
 
 	prof_bpf_state(bpf, DTP_STOPPED);
 	rv = each_perf(session, PERF_EVENT_IOC_DISABLE, false);
-	read_counts(session);
+	for (e = 0; e < bpf->bp_nevents; e++)
+		read_counts(session, e, bpf->bp_instance[e].in_nperf);
 	prof_bpf_detach(bpf);
 	/* An RCU grace period: whoever ran a program has come out of it. */
 	(void)syscall(__NR_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);

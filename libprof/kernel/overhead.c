@@ -103,6 +103,15 @@ slowest(const struct prof_event *event)
 	return (INT64_MAX / MOST_AT_ONCE / attr->sample_period);
 }
 
+/* All goes on as before: that is no reason to end a recording. */
+static int
+give_up(struct prof_session *session)
+{
+	session->se_overhead.ov_at_limit = true;
+	return (prof_session_add_note(session, "the rate cannot be lowered "
+	    "further: %s", session->se_error.pe_text));
+}
+
 /* The events that can be had less often; how many of them were slowed. */
 static int
 slow_down(struct prof_session *session, uint64_t slower)
@@ -123,8 +132,11 @@ slow_down(struct prof_session *session, uint64_t slower)
 		if (in->in_nperf == 0 || in->in_perf_cpu[0] == -1 ||
 		    wanted <= (in->in_slower > 1 ? in->in_slower : 1))
 			continue;
-		if (prof_bpf_slow_down(session, e, wanted) == -1)
-			return (-1);
+		if (prof_bpf_slow_down(session, e, wanted) == -1) {
+			if (give_up(session) == -1)
+				return (-1);
+			break;
+		}
 		reached = wanted > reached ? wanted : reached;
 		done++;
 	}
@@ -140,6 +152,8 @@ tell(struct prof_session *session, double share, int done)
 	const double most = (double)session->se_options.po_max_overhead;
 	char text[128];
 
+	if (done == 0 && ov->ov_at_limit)
+		return (0);
 	if (done == 0) {
 		ov->ov_at_limit = true;
 		return (prof_session_add_note(session, "the cost was %.2f %% "

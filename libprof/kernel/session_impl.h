@@ -124,7 +124,7 @@ int	prof_bpf_keep_perf(struct prof_session *session,
 
 int	prof_bpf_attach(struct prof_session *session);
 int	prof_bpf_enable(struct prof_session *session);
-/* From now on an event's period is so many times what it was at first. */
+/* From now on an event's period is so many times the first, or as before. */
 int	prof_bpf_slow_down(struct prof_session *session, uint32_t event,
 	    uint64_t slower);
 void	prof_bpf_state(struct prof_bpf *bpf, enum dtp_state state);
@@ -242,12 +242,13 @@ enum prof_state {
 	PROF_INIT, PROF_ARMED, PROF_RECORDING, PROF_STOPPED
 };
 
-/* The kernel's own count of an event on a CPU, read once, at stop. */
+/* The kernel's own count of an event on a CPU: of instances that ended. */
 struct prof_count {
 	uint64_t	ct_value;
 	uint64_t	ct_enabled_ns;
 	uint64_t	ct_running_ns;
 	uint32_t	ct_instances;
+	uint64_t	ct_periods;	/* of the first; of all instances */
 };
 
 struct prof_session {

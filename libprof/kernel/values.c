@@ -45,6 +45,15 @@ prof_values_make(struct prof_event *event, struct prof_err *error)
 		return (prof_cure(error, "see dtprof list 'pmc:::*'; other "
 		    "events can be sampled beside it, with -e"));
 	}
+	/* Counted after the tracepoint, in who goes, and not at each switch. */
+	if (event->ev_attr.type == PERF_TYPE_SOFTWARE &&
+	    event->ev_attr.config == PERF_COUNT_SW_CGROUP_SWITCHES) {
+		prof_fail(error, PROF_E_EVENT_UNSUPPORTED, "%s: the kernel "
+		    "counts it between two threads, for neither of them",
+		    event->ev_name);
+		return (prof_cure(error, "sample it with -e, or count it "
+		    "with dtprof stat"));
+	}
 	event->ev_kind = PROF_KIND_COUNTER;
 	event->ev_attr.freq = 0;
 	event->ev_attr.sample_period = 0;

@@ -13,6 +13,7 @@
 . "${SRC:=$PWD}/tests/kern/lib-kern.sh"
 need_recording
 need_cmd python3
+need_cmd prlimit
 tmpdir
 
 expect 0 "$DTPROF" record -o a.dtp -a --include-self -e cpu-clock -c 200000 \
@@ -60,8 +61,26 @@ print("ok: %d changes, to 1/%d: %.3f s of %.3f s, %.3f s by the count" % (
 assert abs(there - known) <= bound, (there, known, bound)
 assert abs(a["count"] - known) <= bound, (a, known, bound)
 assert bound < there / 4, "the bound says too little"
+assert a["unaccounted_bound"] == bound, (a, bound)
 END
 python3 judge.py || fail "weights and time differ"
+
+# Not one descriptor more: it goes on as it is.
+"$DTPROF" record -o c.dtp -a --include-self -e cpu-clock -c 200000 \
+    --max-overhead 0.001 --duration 4s >out 2>err &
+recorder=$!
+kill_at_end "$recorder"
+await_recording "$recorder"
+prlimit --pid "$recorder" --nofile=3:3 || fail "prlimit"
+record_wait 0
+expect_err 'the rate cannot be lowered further: ' 'nothing is said of failing'
+py <<'END'
+import recording as rec
+rec.balance("c.dtp", ["cpu-clock"])
+weights = {s["weight"] for s in rec.samples("c.dtp", "cpu-clock")}
+rec.check(weights == {200000}, "%r" % weights)
+END
+ok "where the rate cannot be lowered the recording goes on"
 
 expect 0 "$DTPROF" record -o b.dtp -e cpu-clock --max-overhead 100 -- \
     "$work/spin" 100
