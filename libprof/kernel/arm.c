@@ -478,6 +478,7 @@ prof_session_undo(struct prof_session *session)
 	session->se_unwind = NULL;
 	prof_hits_free(session->se_hits);
 	session->se_hits = NULL;
+	prof_overhead_fini(&session->se_overhead);
 	prof_bpf_fini(&session->se_bpf);
 	free(session->se_counts);
 	free(session->se_missed);

@@ -73,7 +73,7 @@ prof_overhead_begin(struct prof_session *session)
 	struct prof_overhead *ov = &session->se_overhead;
 
 	ov->ov_slower = 1;
-	ov->ov_stats_fd = -1;
+	prof_overhead_fini(ov);		/* of a start that failed */
 	if (session->se_options.po_max_overhead == 0)
 		return (0);
 	ov->ov_recorder_from_ns = recorder_ns();
@@ -208,8 +208,14 @@ prof_overhead_end(struct prof_session *session)
 	if (session->se_options.po_max_overhead == 0)
 		return;
 	measure(session);
+	ov->ov_was_measured = ov->ov_stats_fd >= 0;
+	prof_overhead_fini(ov);
+}
+
+void
+prof_overhead_fini(struct prof_overhead *ov)
+{
 	if (ov->ov_stats_fd >= 0)
 		close(ov->ov_stats_fd);
-	ov->ov_was_measured = ov->ov_stats_fd >= 0;
 	ov->ov_stats_fd = -1;
 }

@@ -43,6 +43,7 @@ prof_session_open(const struct prof_options *options, struct prof_err *error)
 		return (NULL);
 	}
 	session->se_epoll = -1;
+	session->se_overhead.ov_stats_fd = -1;
 	prof_command_init(&session->se_command);
 	if (prof_options_copy(&session->se_options, options,
 	    &session->se_error) == -1 ||

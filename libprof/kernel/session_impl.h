@@ -191,7 +191,7 @@ int	prof_gaps_look(struct prof_session *session);
 
 /* What recording has cost since it began, and by how much it was slowed. */
 struct prof_overhead {
-	int		 ov_stats_fd;	/* keeps statistics on */
+	int		 ov_stats_fd;	/* keeps statistics on; or -1 */
 	bool		 ov_was_measured; /* the programs, too */
 	bool		 ov_at_limit;	/* nothing can be slowed further */
 	unsigned	 ov_above;	/* looks in a row that found too much */
@@ -208,6 +208,7 @@ int	prof_overhead_begin(struct prof_session *session);
 int	prof_overhead_look(struct prof_session *session);
 /* After the programs have ended. */
 void	prof_overhead_end(struct prof_session *session);
+void	prof_overhead_fini(struct prof_overhead *overhead);
 
 /* -------------------------------------------------------------- arm.c */
 
