@@ -224,7 +224,7 @@ prof_bpf_enable(struct prof_session *session)
 	    po->po_target == PROF_TARGET_COMMAND && po->po_no_inherit));
 }
 
-/* Partner: the load of co_state in stream.bpf.h. */
+/* Partners: the loads of co_state in filter.bpf.h and values.bpf.c. */
 void
 prof_bpf_state(struct prof_bpf *bpf, enum dtp_state state)
 {

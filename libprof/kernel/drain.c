@@ -337,7 +337,7 @@ scan_lane(struct prof_drain *drain, struct lane *lane)
 {
 	uint64_t state, end, used;
 
-	/* Partners: leave and raise_head in stream.bpf.h. */
+	/* Partner: dtp_leave in stream.bpf.h. */
 	state = __atomic_load_n(&lane->la_stream->ss_state, __ATOMIC_ACQUIRE);
 	end = state >> DTP_WRITERS_BITS;
 	if (state & DTP_WRITERS_MASK)

@@ -148,9 +148,9 @@ unsigned prof_drain_fill(const struct prof_drain *drain);
 /* Records taken of an event on a CPU. */
 uint64_t prof_drain_read(const struct prof_drain *drain, uint32_t cpu,
 	    uint32_t event);
-/* How many user stacks ended otherwise after all; their sum is 0. */
 /* Of all values of a counter that samples brought. */
 uint64_t prof_drain_sum(const struct prof_drain *drain, uint32_t value);
+/* How many user stacks ended otherwise after all; their sum is 0. */
 int64_t	prof_drain_finished(const struct prof_drain *drain, uint32_t cpu,
 	    uint32_t event, unsigned status);
 /* After stop: nothing reserved is left. */
