@@ -130,8 +130,11 @@ static void
 pack_values(struct prof_batch *batch, const struct prof_record *record)
 {
 	uint32_t n = count_values(record), i;
-	uint64_t idle = record->pr_values_ns - record->pr_values_running_ns;
+	uint64_t idle = 0;
 
+	/* Less than no time is nothing, not a number that has wrapped. */
+	if (record->pr_values_running_ns < record->pr_values_ns)
+		idle = record->pr_values_ns - record->pr_values_running_ns;
 	prof_buf_varint(&batch->ba_columns[PROF_SS_IDLE], idle);
 	if (idle != 0)
 		prof_buf_varint(&batch->ba_columns[PROF_SS_WHOLE],
