@@ -34,6 +34,7 @@ struct job {
 	struct prof_buf	 jo_body;
 	struct prof_table jo_table;
 	uint32_t	 jo_functions;
+	uint32_t	 jo_dropped;	/* places whose table was full */
 	bool		 jo_done;
 };
 
@@ -69,10 +70,13 @@ pack_symbol(struct job *job, const struct prof_symbol *symbol)
 		    symbol->sy_module,
 	};
 
-	if ((job->jo_functions > 0 &&
-	    job->jo_table.tb_last == symbol->sy_address) ||
-	    job->jo_body.bf_len > MAX_BODY)
+	if (job->jo_functions > 0 &&
+	    job->jo_table.tb_last == symbol->sy_address)
 		return;
+	if (job->jo_body.bf_len > MAX_BODY) {
+		job->jo_dropped++;
+		return;
+	}
 	prof_table_pack_function(&job->jo_body, &job->jo_table, &function);
 	job->jo_functions++;
 }
@@ -289,6 +293,7 @@ put_job(struct job *job, struct prof_hits_stats *stats,
 	int rv = 0;
 
 	stats->hs_functions += job->jo_functions;
+	stats->hs_dropped += job->jo_dropped;
 	if (put != NULL && job->jo_body.bf_len > 0 &&
 	    !job->jo_body.bf_failed) {
 		stats->hs_modules++;
