@@ -476,7 +476,7 @@ prof_difference_test(struct prof_difference *df)
 	    test_rows(&ro, &design, q) == -1)
 		rv = -1;
 	df->df_ntested = ro.ro_n;
-	df->df_floor = prof_permute_floor(&design);
+	df->df_floor = rv == 0 ? prof_permute_floor(&design) : NAN;
 	for (int m = 0; m < PROF_NMEASURES && rv == 0; m++)
 		for (int part = 0; part < PROF_NPARTS && rv == 0; part++)
 			rv = give(&df->df_q[m][part], ro.ro_node[part],

@@ -115,6 +115,20 @@ arrangements(const struct blocks *blocks, double limit)
 	return (all);
 }
 
+/* Are the sides just as far apart when each takes the other's runs? */
+static bool
+is_even(const struct blocks *blocks)
+{
+	for (size_t b = 0; b < blocks->bl_n; b++) {
+		const struct block *block = &blocks->bl_block[b];
+
+		if (block->be_new != 0 && block->be_new != block->be_n &&
+		    block->be_n != 2 * block->be_new)
+			return (false);
+	}
+	return (true);
+}
+
 double
 prof_permute_floor(const struct prof_design *design)
 {
@@ -124,7 +138,8 @@ prof_permute_floor(const struct prof_design *design)
 	if (blocks_of(design, &blocks) == -1)
 		return (NAN);
 	all = round(arrangements(&blocks, PROF_EXACT_ARRANGEMENTS));
-	floor_ = all <= PROF_EXACT_ARRANGEMENTS ? fmin(1, 2 / all) :
+	floor_ = all <= PROF_EXACT_ARRANGEMENTS ?
+	    fmin(1, (is_even(&blocks) ? 2 : 1) / all) :
 	    1.0 / (PROF_DRAWS + 1);
 	free(blocks.bl_block);
 	return (floor_);
