@@ -174,7 +174,9 @@ take_names(struct folded *folded, const struct line *line)
 
 	if (__builtin_add_overflow(folded->fo_count, line->ln_count,
 	    &folded->fo_count))
-		folded->fo_count = UINT64_MAX;
+		return (prof_fail(&folded->fo_import->im_error,
+		    PROF_E_FORMAT, "its counts add up to more than 64 bits "
+		    "hold"));
 	while (next_frame(line, &at, &name, &length)) {
 		n = prof_dict_find(&folded->fo_names, name, length, &is_new);
 		if (n == PROF_INTERN_FAILED)
