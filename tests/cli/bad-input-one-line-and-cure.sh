@@ -59,6 +59,8 @@ refused 125 'no such size' '1K to 63K' $r --call-graph dwarf,1G -- true
 refused 125 '--verify' 'leave' $r --verify --call-graph fp -- true
 refused 125 'buffer 1K: out of range' '64K to 1024M|64K to 1G' \
     $r --buffer 1K -- true
+refused 125 'cgroup-switches.*between two' 'stat' \
+    $r -e cpu-clock --with cgroup-switches -- true
 refused 125 'named twice' 'once' $r -e cpu-clock,cpu-clock -- true
 refused 125 'is empty' 'list' $r -e cpu-clock,, -- true
 refused 125 'its value is missing' '-o FILE' record -o
