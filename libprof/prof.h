@@ -119,7 +119,8 @@ struct prof_options {
 };
 
 struct prof_status {
-	double		 ps_elapsed_s;
+	double		 ps_elapsed_s;	/* without pauses */
+	int		 ps_is_paused;
 	uint64_t	 ps_samples;	/* read from the streams */
 	uint64_t	 ps_lost;	/* full + nested + error */
 	uint64_t	 ps_file_bytes;
@@ -160,6 +161,12 @@ int prof_session_status(struct prof_session *session,
     struct prof_status *status);
 /* A remark in the recording, now. */
 int prof_session_mark(struct prof_session *session, const char *text);
+/*
+ * No samples until resume; processes and mappings are still recorded.  A
+ * firing under way in pause may yet be stored.  The text says why, or is "".
+ */
+int prof_session_pause(struct prof_session *session, const char *text);
+int prof_session_resume(struct prof_session *session, const char *text);
 int prof_session_stop(struct prof_session *session);
 /* Frees it; stops first when needed. */
 void prof_session_close(struct prof_session *session);
@@ -190,9 +197,32 @@ struct prof_verify_row {
 int prof_session_verified(struct prof_session *session, size_t n,
     struct prof_verify_row *row);
 
-/* Send a remark to the running recordings of this user; how many took it. */
-int prof_mark_send(int recorder_pid, const char *text,
-    struct prof_err *error);
+/* What stands in a recording. */
+enum prof_record_type {
+	PROF_R_SAMPLE = 1,
+	PROF_R_FORK,
+	PROF_R_EXEC,
+	PROF_R_EXIT,
+	PROF_R_COMM,
+	PROF_R_TASK,		/* existed when the recording began */
+	PROF_R_MMAP,
+	PROF_R_MARK,
+	PROF_R_START,
+	PROF_R_STOP,
+	PROF_R_THROTTLE,	/* the kernel stopped an event for a while */
+	PROF_R_UNTHROTTLE,
+	PROF_R_LOST,		/* pr_weight were lost, see pr_addr */
+	PROF_R_KSYMBOL,
+	PROF_R_PAUSE,		/* no samples from here */
+	PROF_R_RESUME		/* they go on */
+};
+
+/*
+ * Send a remark to the running recordings of this user; how many took it.
+ * What: PROF_R_MARK, or PROF_R_PAUSE and PROF_R_RESUME, whose text may be "".
+ */
+int prof_mark_send(int recorder_pid, enum prof_record_type what,
+    const char *text, struct prof_err *error);
 
 /* ------------------------------------------------------------- doctor */
 
@@ -214,23 +244,6 @@ struct prof_check {
 int prof_check_run(size_t n, struct prof_check *check);
 
 /* ------------------------------------------------------------- reader */
-
-enum prof_record_type {
-	PROF_R_SAMPLE = 1,
-	PROF_R_FORK,
-	PROF_R_EXEC,
-	PROF_R_EXIT,
-	PROF_R_COMM,
-	PROF_R_TASK,		/* existed when the recording began */
-	PROF_R_MMAP,
-	PROF_R_MARK,
-	PROF_R_START,
-	PROF_R_STOP,
-	PROF_R_THROTTLE,	/* the kernel stopped an event for a while */
-	PROF_R_UNTHROTTLE,
-	PROF_R_LOST,		/* pr_weight were lost, see pr_addr */
-	PROF_R_KSYMBOL
-};
 
 /* What became of a stack; the values of enum dtp_stack_status. */
 enum prof_stack_status {
@@ -382,6 +395,14 @@ struct prof_throttled {
 	uint64_t	 to_ns;		/* summed over CPUs */
 };
 
+/* How long was recorded, pauses not counted, and these. */
+struct prof_ran {
+	uint64_t	 rn_ns;
+	uint64_t	 rn_pauses;
+	uint64_t	 rn_paused_ns;
+};
+
+void prof_reader_ran(const struct prof_reader *reader, struct prof_ran *ran);
 /* For each of prof_reader_nevents, and how long was recorded; -1: no memory. */
 int prof_reader_throttled(const struct prof_reader *reader,
     struct prof_throttled *by_event, uint64_t *span_ns);

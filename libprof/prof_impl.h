@@ -333,7 +333,10 @@ bool	prof_bpf_usable(struct prof_err *why);
 struct prof_marks;
 struct prof_marks *prof_marks_open(struct prof_err *error);
 int	prof_marks_fd(const struct prof_marks *marks);
-/* One PROF_R_MARK each; answered once fn returned 0; else what fn returned. */
+/*
+ * One PROF_R_MARK, _PAUSE or _RESUME each; answered once fn returned 0; else
+ * what fn returned.
+ */
 int	prof_marks_take(struct prof_marks *marks, prof_record_fn *fn,
 	    void *arg);
 void	prof_marks_close(struct prof_marks *marks);

@@ -230,12 +230,13 @@ enum dtp_state {
 	DTP_ARMED	= 1,	/* lives are recorded, samples are not yet */
 	DTP_RECORDING	= 2,
 	DTP_STOPPED	= 3,
+	DTP_PAUSED	= 4,	/* lives are recorded, samples are not */
 };
 
 struct dtp_control {
 	__u32	co_state;	/* [u] enum dtp_state */
 	__u32	co_self;	/* [u] thread group left out, 0: none */
-	__u64	co_start_ns;	/* [u] when RECORDING began */
+	__u64	co_start_ns;	/* [u] when RECORDING began, and pauses on */
 	__u64	co_pad[6];
 };
 
@@ -262,7 +263,7 @@ struct dtp_counts {
 	__u64	cn_outside;
 	__u64	cn_outside_weight;
 	__u64	cn_late;	/* whole periods that a late timer skipped */
-	__u64	cn_last_ns;	/* when the last firing was due, for late */
+	__u64	cn_last_ns;	/* since co_start_ns: last firing was due */
 	__u64	cn_arg_fault;	/* an argument could not be read: it is 0 */
 	__u64	cn_weight_max;	/* largest weight; a hint, not exact */
 	__u64	cn_pad;

@@ -28,7 +28,7 @@ struct dtp_firing {
 	struct dtp_counts *fg_counts;
 	__u64	 fg_weight;
 	__u64	 fg_ip;
-	__u64	 fg_start_ns;	/* of the recording */
+	__u64	 fg_start_ns;	/* of the recording, and pauses on */
 	struct dtp_args *fg_args;	/* NULL: it has none */
 	__u32	 fg_kernel;	/* it interrupted the kernel */
 	__u32	 fg_skip;	/* innermost frames: our own */

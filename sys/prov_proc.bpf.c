@@ -10,7 +10,8 @@
  */
 #include "sample.bpf.h"
 
-#define DTP_LIFE_STATES	(1U << DTP_ARMED | 1U << DTP_RECORDING)
+#define DTP_LIFE_STATES	(1U << DTP_ARMED | 1U << DTP_RECORDING | \
+			1U << DTP_PAUSED)
 
 /* The task that a life is about. */
 struct dtp_life {

@@ -7,23 +7,23 @@
 #include "sample.bpf.h"
 
 /*
- * cn_last_ns is when the last firing was due, as far as can be told: whole
- * periods are added to it, so that a firing's own delay does not build up,
- * and one that comes early shows that the estimate was late.  Only this
- * program writes it, and it does not nest with itself on a CPU.  Where the
- * rate was lowered a firing stands for several periods (kernel/overhead.c);
- * late stays in those of the beginning.
+ * cn_last_ns is when the last firing was due, as far as can be told, by a
+ * clock that stands still in pauses, as the timer does.  Whole periods are
+ * added to it, so that a firing's own delay does not build up, and one that
+ * comes early shows that the estimate was late.  Only this program writes it,
+ * and it does not nest with itself on a CPU.  Where the rate was lowered a
+ * firing stands for several periods (kernel/overhead.c); late stays in those
+ * of the beginning.
  */
 DTP_INLINE void
-dtp_count_late(struct dtp_firing *firing, __u64 now_ns)
+dtp_count_late(struct dtp_firing *firing)
 {
+	__u64 now_ns = bpf_ktime_get_ns() - firing->fg_start_ns;
 	struct dtp_counts *counted = firing->fg_counts;
 	__u64 periods, stands_for = 1, due_ns = counted->cn_last_ns;
 
 	if (cfg.dc_period_ns == 0)
 		return;
-	if (due_ns == 0)
-		due_ns = firing->fg_start_ns;
 	if (firing->fg_weight != cfg.dc_period_ns)
 		stands_for = firing->fg_weight / cfg.dc_period_ns;
 	periods = (now_ns - due_ns) / cfg.dc_period_ns;
@@ -48,7 +48,7 @@ dtp_timer(struct bpf_perf_event_data *ctx)
 
 	if (!dtp_begin(&firing, 1U << DTP_RECORDING))
 		return (0);
-	dtp_count_late(&firing, bpf_ktime_get_ns());
+	dtp_count_late(&firing);
 	if (!dtp_wanted(&firing) || !dtp_passes(&firing))
 		return (0);
 	return (dtp_store(&firing, 0));

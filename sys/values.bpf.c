@@ -55,7 +55,7 @@ dtp_switching_read(struct dtp_switching *who, __u64 word)
 /* Nobody is inside: switches do not nest, and samples do not switch. */
 DTP_INLINE void
 dtp_values_switch(const struct dtp_switching *prev,
-    const struct dtp_switching *next, __u32 cpu)
+    const struct dtp_switching *next, __u32 cpu, __u32 ahead)
 {
 	struct dtp_values_cpu *values = dtp_values_claim(cpu);
 	struct dtp_counts *counted = dtp_values_counts(cpu);
@@ -72,22 +72,21 @@ dtp_values_switch(const struct dtp_switching *prev,
 		}
 	}
 	if (prev->sw_is_counted || next->sw_is_counted)
-		dtp_values_move(&values->vc_upto, leaves, cpu,
-		    cfg.dc_values_ahead);
+		dtp_values_move(&values->vc_upto, leaves, cpu, ahead);
 	values->vc_left = prev->sw_task;
 	values->vc_runs = next->sw_task;
 	dtp_values_release(values);
 }
 
-DTP_INLINE int
-dtp_is_recording(void)
+/* Do counters count?  In a pause they stand still, but do not begin anew. */
+DTP_INLINE __u32
+dtp_session_state(void)
 {
 	struct dtp_control *session;
 	__u32 zero = 0;
 
 	session = bpf_map_lookup_elem(&control, &zero);
-	return (session != NULL &&
-	    DTP_LOAD(&session->co_state) == DTP_RECORDING);
+	return (session == NULL ? DTP_OFF : DTP_LOAD(&session->co_state));
 }
 
 DTP_INLINE int
@@ -95,12 +94,15 @@ dtp_switch(struct bpf_raw_tracepoint_args *ctx)
 {
 	struct dtp_switching prev = { 0 }, next = { 0 };
 	__u32 cpu = bpf_get_smp_processor_id();
+	__u32 state = dtp_session_state();
 
-	if (!dtp_is_recording() || !dtp_values_are_on(cpu))
+	if ((state != DTP_RECORDING && state != DTP_PAUSED) ||
+	    !dtp_values_are_on(cpu))
 		return (0);
 	dtp_switching_read(&prev, ctx->args[1]);
 	dtp_switching_read(&next, ctx->args[2]);
-	dtp_values_switch(&prev, &next, cpu);
+	dtp_values_switch(&prev, &next, cpu, state == DTP_RECORDING ?
+	    cfg.dc_values_ahead : 0);
 	return (0);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * dtprof mark: put a remark into the recordings that are running, so that
- * the phases of a benchmark can be told apart afterwards.
+ * the phases of a benchmark can be told apart afterwards; or let them pause.
  */
 #include <unistd.h>
 
@@ -9,6 +9,8 @@
 
 struct mark_options {
 	struct opt_number	 mo_pid;
+	bool			 mo_pause;
+	bool			 mo_resume;
 };
 
 static int	 run_mark(void *options, int n, char **operands);
@@ -17,22 +19,30 @@ static const struct opt_row options_of_mark[] = {
 	{ 'p', "pid", "RECORDER_PID", OPT_COUNT, 1, 4194304, NULL,
 	    "only the recording made by this dtprof process",
 	    offsetof(struct mark_options, mo_pid), NULL },
+	{ 0, "pause", NULL, OPT_FLAG, 0, 0, NULL,
+	    "record no samples until --resume",
+	    offsetof(struct mark_options, mo_pause), NULL },
+	{ 0, "resume", NULL, OPT_FLAG, 0, 0, NULL,
+	    "record samples again",
+	    offsetof(struct mark_options, mo_resume), NULL },
 	{ .op_type = OPT_END }
 };
 
 static const char *const examples[] = {
 	"dtprof mark 'warm-up done'", "tell all recordings of this user",
 	"dtprof mark -p 4711 begin", "tell the one that dtprof 4711 makes",
+	"dtprof mark --pause", "no samples of what comes now",
+	"dtprof mark --resume 'set-up done'", "samples again, and why",
 	NULL
 };
 
 const struct prof_cmd cmd_mark = {
 	.cm_name = "mark",
-	.cm_summary = "put a remark into running recordings",
-	.cm_operands = "TEXT",
+	.cm_summary = "put a remark into running recordings, or pause them",
+	.cm_operands = "[TEXT]",
 	.cm_options = options_of_mark,
 	.cm_size = sizeof(struct mark_options),
-	.cm_min = 1,
+	.cm_min = 0,
 	.cm_max = 1,
 	.cm_usage_status = EXIT_USAGE,
 	.cm_examples = examples,
@@ -43,18 +53,28 @@ static int
 run_mark(void *options, int n, char **operands)
 {
 	const struct mark_options *mo = options;
+	const enum prof_record_type what = mo->mo_pause ? PROF_R_PAUSE :
+	    mo->mo_resume ? PROF_R_RESUME : PROF_R_MARK;
 	struct prof_err error = { 0 };
 	struct out out;
 	int taken;
 
-	(void)n;
-	taken = prof_mark_send((int)mo->mo_pid.on_value, operands[0], &error);
+	if ((mo->mo_pause && mo->mo_resume) ||
+	    (n == 0 && what == PROF_R_MARK)) {
+		msg_error("mark", n == 0 && what == PROF_R_MARK ?
+		    "a mark without a text" : "--pause beside --resume",
+		    "give a text, --pause or --resume");
+		return (EXIT_USAGE);
+	}
+	taken = prof_mark_send((int)mo->mo_pid.on_value, what,
+	    n == 0 ? "" : operands[0], &error);
 	if (taken == -1) {
 		msg_prof("mark", &error);
 		return (EXIT_FAILED);
 	}
 	out_init(&out, STDOUT_FILENO);
-	out_fmt(&out, "%d recording%s took the mark\n", taken,
-	    taken == 1 ? "" : "s");
+	out_fmt(&out, "%d recording%s %s\n", taken, taken == 1 ? "" : "s",
+	    mo->mo_pause ? "paused" : mo->mo_resume ? "resumed" :
+	    "took the mark");
 	return (out_end(&out, "mark"));
 }

@@ -234,6 +234,8 @@ show_other(struct out *out, const struct prof_record *record,
 		show_mapping(out, record);
 		break;
 	case PROF_R_MARK:
+	case PROF_R_PAUSE:
+	case PROF_R_RESUME:
 		key_str(out, "text", record->pr_path);
 		break;
 	case PROF_R_LOST:

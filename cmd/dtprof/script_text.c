@@ -39,6 +39,7 @@ script_type_name(enum prof_record_type type)
 		[PROF_R_THROTTLE] = "throttle",
 		[PROF_R_UNTHROTTLE] = "unthrottle",
 		[PROF_R_LOST] = "lost", [PROF_R_KSYMBOL] = "ksymbol",
+		[PROF_R_PAUSE] = "pause", [PROF_R_RESUME] = "resume",
 	};
 
 	if ((unsigned)type >= sizeof(names) / sizeof(names[0]) ||
@@ -191,6 +192,11 @@ show_other(struct out *out, const struct prof_record *record)
 		out_fmt(out, ": parent %u/%u", record->pr_ppid,
 		    record->pr_ptid);
 		break;
+	case PROF_R_PAUSE:
+	case PROF_R_RESUME:
+		if (record->pr_path[0] == '\0')
+			break;
+		/* FALLTHROUGH */
 	case PROF_R_EXEC:
 	case PROF_R_MARK:
 		out_str(out, ": ");

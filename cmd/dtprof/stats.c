@@ -52,6 +52,8 @@ take(struct stats *stats, const struct prof_record *record)
 	case PROF_R_THROTTLE:
 	case PROF_R_UNTHROTTLE:
 	case PROF_R_STOP:
+	case PROF_R_PAUSE:
+	case PROF_R_RESUME:
 		break;
 	default:
 		stats->st_lives++;
@@ -87,6 +89,7 @@ stats_collect(struct stats *stats)
 	struct prof_record record;
 	int rv;
 
+	prof_reader_ran(stats->st_reader, &stats->st_ran);
 	stats->st_nevents = prof_reader_nevents(stats->st_reader);
 	stats->st_seen = calloc(stats->st_nevents + 1,
 	    sizeof(*stats->st_seen));

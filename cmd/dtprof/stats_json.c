@@ -46,12 +46,14 @@ show_recording(const struct stats *stats, struct out *out)
 	out_fmt(out, ",\"samples\":%" PRIu64 ",\"lives\":%" PRIu64
 	    ",\"mappings\":%" PRIu64 ",\"marks\":%" PRIu64
 	    ",\"side_band_lost\":%" PRIu64 ",\"gaps\":%" PRIu64
-	    ",\"duration_ns\":%" PRIu64,
+	    ",\"duration_ns\":%" PRIu64 ",\"pauses\":%" PRIu64
+	    ",\"paused_ns\":%" PRIu64,
 	    prof_reader_nsamples(stats->st_reader), stats->st_lives,
 	    stats->st_maps, stats->st_marks, stats->st_side_lost,
 	    stats->st_gaps,
 	    stats->st_end_ns > stats->st_start_ns ?
-	    stats->st_end_ns - stats->st_start_ns : 0);
+	    stats->st_end_ns - stats->st_start_ns : 0,
+	    stats->st_ran.rn_pauses, stats->st_ran.rn_paused_ns);
 	out_str(out, ",\"info\":{");
 	for (size_t n = 0; prof_reader_info_at(stats->st_reader, n, &name,
 	    &value); n++) {

@@ -87,6 +87,11 @@ show_head(const struct stats *stats, struct out *out)
 	if (stats->st_end_ns > stats->st_start_ns)
 		out_fmt(out, "duration     %.3f s\n",
 		    (double)(stats->st_end_ns - stats->st_start_ns) / 1e9);
+	if (stats->st_ran.rn_pauses > 0)
+		out_fmt(out, "paused       %" PRIu64 " time%s, %.3f s of "
+		    "it\n", stats->st_ran.rn_pauses,
+		    stats->st_ran.rn_pauses == 1 ? "" : "s",
+		    (double)stats->st_ran.rn_paused_ns / 1e9);
 	out_fmt(out, "records      %" PRIu64 " samples, %" PRIu64
 	    " of lives, %" PRIu64 " mappings, %" PRIu64 " marks\n",
 	    prof_reader_nsamples(stats->st_reader), stats->st_lives,

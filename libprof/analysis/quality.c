@@ -151,6 +151,7 @@ describe(struct prof_quality *quality, const struct prof_reader *reader,
 {
 	struct sentence sentence = { quality->pq_text,
 	    sizeof(quality->pq_text), 0 };
+	struct prof_ran ran;
 
 	if (quality->pq_samples < FEW_SAMPLES)
 		say(&sentence, "only ");
@@ -173,6 +174,10 @@ describe(struct prof_quality *quality, const struct prof_reader *reader,
 	if (quality->pq_multiplexed > 0)
 		say_share(&sentence, quality->pq_multiplexed,
 		    "of the time not counted, as counters took turns");
+	prof_reader_ran(reader, &ran);
+	if (ran.rn_pauses > 0)
+		say(&sentence, ", paused for %.3g s",
+		    (double)ran.rn_paused_ns / 1e9);
 	say_less(&sentence, reader);
 	if (is_cut)
 		say(&sentence, ", and the recording was cut short");

@@ -9,22 +9,69 @@
 
 #include "analysis.h"
 
+/* The time that recording takes: it stands still in a pause. */
+struct clock {
+	uint64_t	 ck_start_ns;	/* of the recording */
+	uint64_t	 ck_pause_ns;	/* since when it stands; 0: it runs */
+	uint64_t	 ck_paused_ns;	/* in earlier pauses */
+	uint64_t	 ck_pauses;
+};
+
 /* An event that stands still on a CPU, or did. */
 struct still {
 	uint32_t	 st_event;
-	uint64_t	 st_since_ns;	/* 0: it runs */
+	uint64_t	 st_since_ns;	/* 0: it runs; of struct clock */
 };
 
 struct throttling {
 	struct prof_throttled *th_event;
 	size_t		 th_nevents;
-	uint64_t	 th_start_ns;	/* of the recording */
-	uint64_t	 th_end_ns;
+	struct clock	 th_clock;
+	uint64_t	 th_now_ns;	/* by th_clock, of the last life */
 	struct prof_map	 th_by_cpu;	/* event and CPU -> number */
 	struct still	*th_still;
 	size_t		 th_n;
 	size_t		 th_cap;
 };
+
+static uint64_t
+clock_tick(struct clock *clock, const struct prof_record *record)
+{
+	uint64_t now_ns = record->pr_time_ns;
+
+	if (record->pr_type == PROF_R_START)
+		clock->ck_start_ns = now_ns;
+	else if (record->pr_type == PROF_R_PAUSE && clock->ck_pause_ns == 0) {
+		clock->ck_pause_ns = now_ns;
+		clock->ck_pauses++;
+	} else if (record->pr_type == PROF_R_RESUME &&
+	    clock->ck_pause_ns != 0) {
+		clock->ck_paused_ns += now_ns - clock->ck_pause_ns;
+		clock->ck_pause_ns = 0;
+	}
+	if (clock->ck_pause_ns != 0)
+		now_ns = clock->ck_pause_ns;
+	return (now_ns - clock->ck_paused_ns);
+}
+
+void
+prof_reader_ran(const struct prof_reader *reader, struct prof_ran *ran)
+{
+	size_t n = prof_reader_nlives(reader), i;
+	struct prof_record record = { 0 };
+	struct clock clock = { 0 };
+	uint64_t now_ns = 0;
+
+	/* Lives are in order of time, so the last is the end. */
+	for (i = 0; i < n; i++) {
+		prof_reader_life(reader, i, &record);
+		now_ns = clock_tick(&clock, &record);
+	}
+	ran->rn_ns = now_ns - clock.ck_start_ns;
+	ran->rn_pauses = clock.ck_pauses;
+	ran->rn_paused_ns = clock.ck_paused_ns + (clock.ck_pause_ns == 0 ? 0 :
+	    record.pr_time_ns - clock.ck_pause_ns);
+}
 
 static int
 throttling_add(struct throttling *throttling,
@@ -51,11 +98,11 @@ throttling_add(struct throttling *throttling,
 	still = &throttling->th_still[n];
 	if (still->st_since_ns != 0)
 		throttling->th_event[still->st_event].to_ns +=
-		    record->pr_time_ns - still->st_since_ns;
+		    throttling->th_now_ns - still->st_since_ns;
 	still->st_since_ns = 0;
 	if (record->pr_type == PROF_R_THROTTLE) {
 		throttling->th_event[still->st_event].to_times++;
-		still->st_since_ns = record->pr_time_ns;
+		still->st_since_ns = throttling->th_now_ns;
 	}
 	return (0);
 }
@@ -70,10 +117,8 @@ throttling_collect(struct throttling *throttling,
 
 	for (i = 0; i < n; i++) {
 		prof_reader_life(reader, i, &record);
-		if (record.pr_type == PROF_R_START)
-			throttling->th_start_ns = record.pr_time_ns;
-		/* Lives are in order of time, so the last is the end. */
-		throttling->th_end_ns = record.pr_time_ns;
+		throttling->th_now_ns = clock_tick(&throttling->th_clock,
+		    &record);
 		if ((record.pr_type == PROF_R_THROTTLE ||
 		    record.pr_type == PROF_R_UNTHROTTLE) &&
 		    throttling_add(throttling, &record) == -1)
@@ -83,7 +128,7 @@ throttling_collect(struct throttling *throttling,
 		still = &throttling->th_still[i];
 		if (still->st_since_ns != 0)
 			throttling->th_event[still->st_event].to_ns +=
-			    throttling->th_end_ns - still->st_since_ns;
+			    throttling->th_now_ns - still->st_since_ns;
 	}
 	return (0);
 }
@@ -100,7 +145,7 @@ prof_reader_throttled(const struct prof_reader *reader,
 
 	memset(by_event, 0, throttling.th_nevents * sizeof(*by_event));
 	rv = throttling_collect(&throttling, reader);
-	*span_ns = throttling.th_end_ns - throttling.th_start_ns;
+	*span_ns = throttling.th_now_ns - throttling.th_clock.ck_start_ns;
 	free(throttling.th_still);
 	prof_map_free(&throttling.th_by_cpu);
 	return (rv);

@@ -43,15 +43,14 @@ static uint64_t
 last_late(const struct prof_session *session, const struct prof_event *event,
     uint64_t due_ns)
 {
+	const uint64_t ran_ns = prof_session_ran_ns(session);
 	uint64_t times = session->se_bpf.bp_instance[event->ev_id].in_slower;
 
 	times = times > 1 ? times : 1;
-	if (due_ns == 0)
-		due_ns = session->se_start_ns;
 	if (!event->ev_is_timer || event->ev_attr.freq ||
-	    session->se_stop_ns < due_ns)
+	    session->se_stop_ns == 0 || ran_ns < due_ns)
 		return (0);
-	return ((session->se_stop_ns - due_ns) /
+	return ((ran_ns - due_ns) /
 	    (event->ev_attr.sample_period * times) * times);
 }
 

@@ -228,10 +228,26 @@ prof_bpf_enable(struct prof_session *session)
 void
 prof_bpf_state(struct prof_bpf *bpf, enum dtp_state state)
 {
-	if (state == DTP_RECORDING)
-		bpf->bp_control->co_start_ns = prof_now_ns();
 	__atomic_store_n(&bpf->bp_control->co_state, (uint32_t)state,
 	    __ATOMIC_SEQ_CST);
+}
+
+/* The clock of timers goes on where it stood. */
+void
+prof_bpf_record(struct prof_session *session)
+{
+	session->se_bpf.bp_control->co_start_ns = prof_now_ns() -
+	    prof_session_ran_ns(session);
+	prof_bpf_state(&session->se_bpf, DTP_RECORDING);
+}
+
+int
+prof_bpf_pause(struct prof_session *session)
+{
+	int rv = each_perf(session, PERF_EVENT_IOC_DISABLE, false);
+
+	prof_bpf_state(&session->se_bpf, DTP_PAUSED);
+	return (rv);
 }
 
 const struct dtp_counts *

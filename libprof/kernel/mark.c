@@ -26,7 +26,7 @@
 
 #include "prof_impl.h"
 
-#define MARK_MAGIC	0x4b52414dU	/* "MARK" */
+#define MARK_MAGIC	0x324b524dU	/* "MRK2" */
 #define MARK_TEXT_MAX	1024
 #define MARK_CLIENTS	8	/* connected and not yet heard out */
 #define MARK_SLOTS	64	/* recordings of one process */
@@ -36,6 +36,7 @@
 /* What the sender says, and with mm_length 0 what it is answered. */
 struct mark_message {
 	uint32_t	 mm_magic;
+	uint32_t	 mm_type;	/* MARK, PAUSE or RESUME */
 	uint32_t	 mm_length;	/* of the text, which follows */
 	uint64_t	 mm_time_ns;
 	char		 mm_text[MARK_TEXT_MAX + 1];
@@ -69,6 +70,7 @@ static void	 address_at(struct sockaddr_un *address, int dir,
 static int	 bind_at(struct prof_marks *marks);
 static int	 listen_at(struct prof_marks *marks, struct prof_err *error);
 static int	 watch(struct prof_marks *marks, int fd);
+static bool	 may_be_sent(uint32_t type, size_t length);
 static void	 drop_client(struct prof_marks *marks, size_t n);
 static void	 accept_client(struct prof_marks *marks);
 static int	 take_client(struct prof_marks *marks, size_t n,
@@ -312,13 +314,21 @@ accept_client(struct prof_marks *marks)
 		drop_client(marks, n);
 }
 
+/* A mark that says nothing is none; a pause need not say why. */
+static bool
+may_be_sent(uint32_t type, size_t length)
+{
+	return (length <= MARK_TEXT_MAX && (type == PROF_R_PAUSE ||
+	    type == PROF_R_RESUME || (type == PROF_R_MARK && length > 0)));
+}
+
 /* One message, one answer, and that was it.  What fn returned. */
 static int
 take_client(struct prof_marks *marks, size_t n, prof_record_fn *fn, void *arg)
 {
 	struct mark_message answer = { .mm_magic = MARK_MAGIC };
 	struct mark_message message = { 0 };
-	struct prof_record record = { .pr_type = PROF_R_MARK, .pr_comm = "" };
+	struct prof_record record = { .pr_comm = "" };
 	struct ucred peer = { 0 };
 	socklen_t length = sizeof(peer);
 	const int fd = marks->mk_client[n];
@@ -329,11 +339,12 @@ take_client(struct prof_marks *marks, size_t n, prof_record_fn *fn, void *arg)
 	got = recv(fd, &message, sizeof(message), MSG_DONTWAIT);
 	if (got == -1 && (errno == EAGAIN || errno == EINTR))
 		return (0);
-	if (got > (ssize_t)MARK_HEAD && message.mm_magic == MARK_MAGIC &&
+	if (got >= (ssize_t)MARK_HEAD && message.mm_magic == MARK_MAGIC &&
 	    message.mm_length == (size_t)got - MARK_HEAD &&
-	    message.mm_length <= MARK_TEXT_MAX) {
+	    may_be_sent(message.mm_type, message.mm_length)) {
 		message.mm_text[message.mm_length] = '\0';
 		getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length);
+		record.pr_type = message.mm_type;
 		record.pr_time_ns = message.mm_time_ns < now ?
 		    message.mm_time_ns : now;
 		record.pr_pid = record.pr_tid = (uint32_t)peer.pid;
@@ -443,8 +454,8 @@ static int
 mark_failed(const struct mark_sending *sending, struct prof_err *error)
 {
 	if (sending->sd_refused != 0) {
-		prof_fail(error, PROF_E_BUSY, "the recording did not take "
-		    "the mark within %d s", MARK_WAIT_S);
+		prof_fail(error, PROF_E_BUSY, "the recording did not answer "
+		    "within %d s", MARK_WAIT_S);
 		return (prof_cure(error, "see whether the recorder is "
 		    "stopped or ending"));
 	}
@@ -472,17 +483,19 @@ owner_of(int pid)
 }
 
 int
-prof_mark_send(int recorder_pid, const char *text, struct prof_err *error)
+prof_mark_send(int recorder_pid, enum prof_record_type what, const char *text,
+    struct prof_err *error)
 {
 	struct mark_sending sending = { .sd_pid = recorder_pid };
 	struct stat seen[3], st;
 	unsigned nseen = 0, i;
 	int dir;
 
-	if (*text == '\0' || strlen(text) > MARK_TEXT_MAX)
+	if (!may_be_sent(what, strlen(text)))
 		return (prof_fail(error, PROF_E_LIMIT, "a mark has 1 to %d "
 		    "bytes, this one %zu", MARK_TEXT_MAX, strlen(text)));
 	sending.sd_message.mm_magic = MARK_MAGIC;
+	sending.sd_message.mm_type = what;
 	sending.sd_message.mm_time_ns = now_ns();
 	sending.sd_message.mm_length = (uint32_t)strlen(text);
 	memcpy(sending.sd_message.mm_text, text, strlen(text));

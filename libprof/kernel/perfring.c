@@ -217,8 +217,10 @@ prof_rings_enable(struct prof_rings *rings)
 	int pass, rv;
 
 	/* Of a command, exec does it, so that the first instruction counts. */
-	if (rings->rs_enable_on_exec)
+	if (rings->rs_enable_on_exec) {
+		rings->rs_enable_on_exec = false;
 		return (0);
+	}
 	rv = switch_samples(rings, PERF_EVENT_IOC_ENABLE);
 	for (pass = 0; pass < 2 && rings->rs_doubles; pass++) {
 		nanosleep(&pause, NULL);

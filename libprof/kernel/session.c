@@ -6,6 +6,8 @@
  * The order is the point.  Arm: see arm.c.  Start: counters on, then the one
  * word that makes programs store samples, then the command is let go.  Stop:
  * that word, counters off and read, links gone, everyone out, drained, END.
+ * Pause: counters off, then that word; resume: the word, then counters, so
+ * that no timer fires unseen and seems to be late afterwards.
  */
 #include <sys/epoll.h>
 #include <sys/stat.h>
@@ -131,12 +133,32 @@ write_mark(struct prof_session *session, enum prof_record_type type,
 	return (prof_session_take(session, &record));
 }
 
+/* A pause is part of a recording. */
+static bool
+is_recording(const struct prof_session *session)
+{
+	return (session->se_state == PROF_RECORDING ||
+	    session->se_state == PROF_PAUSED);
+}
+
+uint64_t
+prof_session_ran_ns(const struct prof_session *session)
+{
+	uint64_t until_ns;
+
+	if (session->se_start_ns == 0)
+		return (0);
+	until_ns = session->se_pause_ns != 0 ? session->se_pause_ns :
+	    session->se_stop_ns != 0 ? session->se_stop_ns : prof_now_ns();
+	return (until_ns - session->se_start_ns - session->se_paused_ns);
+}
+
 int
 prof_session_start(struct prof_session *session)
 {
 	const struct prof_options *po = &session->se_options;
 
-	if (session->se_state == PROF_RECORDING)
+	if (is_recording(session))
 		return (prof_fail(&session->se_error, PROF_E_BUSY,
 		    "recording already"));
 	if (session->se_state != PROF_ARMED)
@@ -145,15 +167,16 @@ prof_session_start(struct prof_session *session)
 	if (write_mark(session, PROF_R_START, "") == -1 ||
 	    prof_overhead_begin(session) == -1)
 		return (-1);
+	session->se_start_ns = prof_now_ns();
 	if ((session->se_use_bpf ? prof_bpf_enable(session) :
 	    prof_rings_enable(session->se_rings)) == -1)
 		return (-1);
 	if (session->se_use_bpf)
-		prof_bpf_state(&session->se_bpf, DTP_RECORDING);
+		prof_bpf_record(session);
 	session->se_state = PROF_RECORDING;
 	if (session->se_unwind != NULL)
 		prof_unwind_begin(session->se_unwind);
-	session->se_start_ns = session->se_checked_ns = prof_now_ns();
+	session->se_checked_ns = prof_now_ns();
 	/* The first round writes an accounting: a kill may come early. */
 	session->se_flushed_ns = 0;
 	if (po->po_argv != NULL && prof_command_release(
@@ -174,10 +197,57 @@ prof_session_fd(const struct prof_session *session)
 int
 prof_session_mark(struct prof_session *session, const char *text)
 {
-	if (session->se_state != PROF_RECORDING)
+	if (!is_recording(session))
 		return (prof_fail(&session->se_error, PROF_E_BUSY,
 		    "a mark needs a running recording"));
 	return (write_mark(session, PROF_R_MARK, text));
+}
+
+int
+prof_session_pause(struct prof_session *session, const char *text)
+{
+	int rv;
+
+	if (!is_recording(session))
+		return (prof_fail(&session->se_error, PROF_E_BUSY,
+		    "a pause needs a running recording"));
+	if (session->se_state == PROF_PAUSED)
+		return (0);
+	session->se_pause_ns = prof_now_ns();
+	rv = session->se_use_bpf ? prof_bpf_pause(session) :
+	    prof_rings_disable(session->se_rings);
+	session->se_state = PROF_PAUSED;
+	return (rv == -1 ? -1 : write_mark(session, PROF_R_PAUSE, text));
+}
+
+int
+prof_session_resume(struct prof_session *session, const char *text)
+{
+	if (!is_recording(session))
+		return (prof_fail(&session->se_error, PROF_E_BUSY,
+		    "nothing is paused"));
+	if (session->se_state == PROF_RECORDING)
+		return (0);
+	if (write_mark(session, PROF_R_RESUME, text) == -1)
+		return (-1);
+	session->se_paused_ns += prof_now_ns() - session->se_pause_ns;
+	session->se_pause_ns = 0;
+	session->se_state = PROF_RECORDING;
+	if (!session->se_use_bpf)
+		return (prof_rings_enable(session->se_rings));
+	prof_bpf_record(session);
+	return (prof_bpf_enable(session));
+}
+
+/* What others sent: a remark, or what is to be done. */
+static int
+take_mark(void *arg, const struct prof_record *record)
+{
+	if (record->pr_type == PROF_R_PAUSE)
+		return (prof_session_pause(arg, record->pr_path));
+	if (record->pr_type == PROF_R_RESUME)
+		return (prof_session_resume(arg, record->pr_path));
+	return (prof_session_take(arg, record));
 }
 
 /*
@@ -289,7 +359,7 @@ take_all(struct prof_session *session)
 			until_ns = prof_drain_until(session->se_drain);
 	}
 	if (session->se_marks != NULL && prof_marks_take(session->se_marks,
-	    prof_session_take, session) != 0)
+	    take_mark, session) != 0)
 		return (-1);
 	if (prof_session_catch_up(session, until_ns) != 0)
 		return (-1);
@@ -322,7 +392,7 @@ prof_session_run(struct prof_session *session, int timeout_ms)
 {
 	uint64_t now_ns;
 
-	if (session->se_state != PROF_RECORDING)
+	if (!is_recording(session))
 		return (prof_fail(&session->se_error, PROF_E_BUSY,
 		    "not recording"));
 	if (timeout_ms < 0 || timeout_ms > session->se_wait_ms)
@@ -370,18 +440,13 @@ lost(const struct prof_session *session)
 int
 prof_session_status(struct prof_session *session, struct prof_status *status)
 {
-	uint64_t until_ns = session->se_stop_ns;
-
 	memset(status, 0, sizeof(*status));
-	if (session->se_state == PROF_RECORDING)
-		until_ns = prof_now_ns();
-	if (session->se_start_ns != 0)
-		status->ps_elapsed_s =
-		    (double)(until_ns - session->se_start_ns) / 1e9;
+	status->ps_elapsed_s = (double)prof_session_ran_ns(session) / 1e9;
+	status->ps_is_paused = session->se_state == PROF_PAUSED;
 	status->ps_samples = session->se_samples;
 	status->ps_lost = session->se_lost;
 	status->ps_file_bytes = session->se_file_bytes;
-	if (session->se_state == PROF_RECORDING) {
+	if (is_recording(session)) {
 		status->ps_lost = lost(session);
 		status->ps_file_bytes =
 		    prof_writer_bytes(session->se_writer);
@@ -421,7 +486,7 @@ prof_session_stop(struct prof_session *session)
 
 	if (session->se_state == PROF_STOPPED)
 		return (0);
-	if (session->se_state != PROF_RECORDING)
+	if (!is_recording(session))
 		return (prof_fail(&session->se_error, PROF_E_EMPTY,
 		    "nothing was started"));
 	session->se_state = PROF_STOPPED;
@@ -460,7 +525,7 @@ prof_session_close(struct prof_session *session)
 
 	if (session == NULL)
 		return;
-	if (session->se_state == PROF_RECORDING)
+	if (is_recording(session))
 		(void)prof_session_stop(session);
 	prof_session_undo(session);
 	prof_events_free(&session->se_events);

@@ -128,6 +128,8 @@ int	prof_bpf_enable(struct prof_session *session);
 int	prof_bpf_slow_down(struct prof_session *session, uint32_t event,
 	    uint64_t slower);
 void	prof_bpf_state(struct prof_bpf *bpf, enum dtp_state state);
+void	prof_bpf_record(struct prof_session *session);
+int	prof_bpf_pause(struct prof_session *session);
 /* Disable, read the events' own counts, close, wait until all have left. */
 int	prof_bpf_stop(struct prof_session *session);
 void	prof_bpf_detach(struct prof_bpf *bpf);
@@ -236,11 +238,14 @@ int	prof_describe_snapshots(struct prof_session *session);
 /*
  *	open        arm         start            stop          close
  *	----> INIT ----> ARMED ------> RECORDING -----> STOPPED ----->
+ *				 pause ^ v resume  stop ^
+ *					PAUSED ---------'
  *
- * One way only; an error in arm goes back to INIT with everything undone.
+ * One way only, but for pauses; an error in arm goes back to INIT with
+ * everything undone.
  */
 enum prof_state {
-	PROF_INIT, PROF_ARMED, PROF_RECORDING, PROF_STOPPED
+	PROF_INIT, PROF_ARMED, PROF_RECORDING, PROF_PAUSED, PROF_STOPPED
 };
 
 /* The kernel's own count of an event on a CPU: of instances that ended. */
@@ -286,6 +291,8 @@ struct prof_session {
 	uint32_t	 se_cgroup_level;
 	uint64_t	 se_start_ns;
 	uint64_t	 se_stop_ns;
+	uint64_t	 se_pause_ns;	/* since when; 0: it records */
+	uint64_t	 se_paused_ns;	/* in earlier pauses */
 	uint64_t	 se_flushed_ns;	/* last accounting written */
 	uint64_t	 se_checked_ns;	/* targets last looked at */
 	uint64_t	 se_round_ns;	/* the last round began */
@@ -299,6 +306,8 @@ struct prof_session {
 };
 
 uint64_t prof_now_ns(void);
+/* How long it recorded, without pauses. */
+uint64_t prof_session_ran_ns(const struct prof_session *session);
 /* Everything that the side band tells of, up to this time. */
 int	prof_session_catch_up(struct prof_session *session,
 	    uint64_t until_ns);

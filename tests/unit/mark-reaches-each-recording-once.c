@@ -56,7 +56,7 @@ send_and_take(const char *text, struct prof_marks **marks,
 
 	CHECK(pid != -1, "fork");
 	if (pid == 0) {
-		taken = prof_mark_send(recorder, text, &error);
+		taken = prof_mark_send(recorder, PROF_R_MARK, text, &error);
 		_exit(taken == -1 ? 100 : taken);
 	}
 	while (waitpid(pid, &status, WNOHANG) == 0) {
@@ -142,7 +142,7 @@ main(void)
 	CHECK(send_and_take("y", marks, &seen, 1) == 1, "one is left");
 	prof_marks_close(marks[0]);
 	two_names(dir);
-	CHECK(prof_mark_send((int)getpid(), "z", &error) == -1 &&
+	CHECK(prof_mark_send((int)getpid(), PROF_R_MARK, "z", &error) == -1 &&
 	    error.pe_code == PROF_E_TARGET, "%s", error.pe_text);
 	OK("after its end a recording takes no marks");
 	snprintf(path, sizeof(path), "%s/dtprof-%u", dir, geteuid());

@@ -1,0 +1,67 @@
+#!/bin/sh
+# SPDX-License-Identifier: ISC
+# ASSERTION: between mark --pause and mark --resume no sample is recorded, of
+# what runs on and of what is begun meanwhile; lives and marks are; reports
+# and --stats say for how long.  By BPF and by perf rings.  Easy to get wrong:
+# what starts in the pause starts counting, and a timer seems to be late.
+. "${SRC:=$PWD}/tests/lib.sh"
+need_perf
+need_cmd python3 perl
+tmpdir
+TMPDIR=$tmp
+export TMPDIR
+cat >run.sh <<'END'
+burn='$t = 0; $t += $_ for 1 .. 3e6'
+perl -e "$burn"
+"$DTPROF" mark -p $PPID --pause 'no set-up' || exit 9
+perl -e "\$0 = 'inpause'; $burn; system('perl', '-e', '\$0 = q(inpause);$burn')"
+"$DTPROF" mark -p $PPID 'meanwhile' || exit 9
+"$DTPROF" mark -p $PPID --resume || exit 9
+perl -e "\$0 = 'after'; $burn"
+END
+cat >check.py <<'END'
+import json
+records = [json.loads(line) for line in open("out")]
+at = {r["type"]: r for r in records}
+begun, ended = at["pause"]["time_ns"], at["resume"]["time_ns"]
+assert at["pause"]["text"] == "no set-up" and at["resume"]["text"] == ""
+assert begun < at["mark"]["time_ns"] < ended
+samples = [r for r in records if r["type"] == "sample"]
+during = [r for r in samples if begun < r["time_ns"] < ended]
+assert not during, during[:3]
+assert not [r for r in samples if r["comm"] == "inpause"]
+before = [r for r in samples if r["time_ns"] < begun]
+after = [r for r in samples if r["comm"] == "after"]
+assert len(before) > 20 and len(after) > 20, (len(before), len(after))
+assert sum(r["type"] == "fork" and begun < r["time_ns"] < ended
+           for r in records) >= 2
+print("%d samples before, %d after, none of %.3f s between" %
+      (len(before), len(after), (ended - begun) / 1e9))
+END
+paths='perf'
+"$B/tests/work/can" bpf >/dev/null 2>&1 && paths='bpf perf'
+for path in $paths; do
+	expect 0 "$DTPROF" record --path "$path" -q -e cpu-clock -c 1000000 \
+	    -o x.dtp -- sh run.sh
+	grep -q '^1 recording paused' out && grep -q '^1 recording resumed' \
+	    out || fail "not taken: $(cat out)"
+	expect 0 "$DTPROF" script --json --show all x.dtp
+	python3 check.py >said || fail "$path: $(cat said)"
+	ok "$path: $(cat said)"
+	expect 0 "$DTPROF" report --stats x.dtp
+	grep -q '^paused  *1 time, ' out || fail "$(cat out)"
+	expect 0 "$DTPROF" report --json x.dtp
+	python3 - <<'END' || fail "$path: the timers seem to be late"
+import json
+report = json.load(open("out"))
+late = sum(row["late"] for row in report["accounting"]) * 1000000
+assert late < report["recording"]["paused_ns"] / 2, late
+END
+	expect 0 "$DTPROF" report x.dtp
+	grep -q ', paused for ' out || fail "$(cat out)"
+done
+expect 2 "$DTPROF" mark --pause --resume
+expect_err 'beside'
+expect 2 "$DTPROF" mark
+expect_err 'without a text'
+ok "reports say so; what contradicts itself is refused"
