@@ -160,10 +160,12 @@ headline(const struct table *tb, const struct pair *pair, double threshold)
 		break;
 	case PROF_VERDICT_OPEN:
 		percent(least, sizeof(least), cg->cg_smallest);
-		out_fmt(out, ": inconclusive, %s %s (%s); these runs can show "
-		    "%s, about %zu runs a side would tell",
-		    compare_title(cg->cg_name), change, ci, least + 1,
-		    cg->cg_runs_needed);
+		out_fmt(out, ": inconclusive, %s %s (%s)",
+		    compare_title(cg->cg_name), change, ci);
+		if (cg->cg_runs_needed > 0)
+			out_fmt(out, "; these runs can show %s, about %zu "
+			    "runs a side would tell", least + 1,
+			    cg->cg_runs_needed);
 		break;
 	case PROF_VERDICT_FEW:
 		out_fmt(out, ": too few runs for a verdict, %s %s; it takes "

@@ -237,8 +237,10 @@ interval_of(struct prof_comparison *cp, struct prof_change *cg,
 
 	if (least < PROF_MIN_RUNS)
 		return (0);
+	/* No ratio to nothing; but where nobody has any, that is sure. */
 	if (cg->cg_median[0] == 0) {
-		cg->cg_ci95[0] = cg->cg_ci95[1] = cg->cg_change;
+		if (cg->cg_mean[0] == 0 && cg->cg_mean[1] == 0)
+			cg->cg_ci95[0] = cg->cg_ci95[1] = 0;
 		return (0);
 	}
 	replicates = reallocarray(NULL, PROF_RESAMPLES, sizeof(*replicates));

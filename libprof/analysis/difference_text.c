@@ -121,8 +121,9 @@ say_verdict(const struct prof_change *cg, char *text, size_t size)
 		snprintf(text, size, "in all the same%s", range);
 		break;
 	case PROF_VERDICT_OPEN:
-		snprintf(text, size, "in all not decided%s, about %zu runs "
-		    "a side would tell", range, cg->cg_runs_needed);
+		snprintf(text, size, cg->cg_runs_needed == 0 ?
+		    "in all not decided%s" : "in all not decided%s, about "
+		    "%zu runs a side would tell", range, cg->cg_runs_needed);
 		break;
 	default:
 		snprintf(text, size, "no claim: %s a side, and chance from "

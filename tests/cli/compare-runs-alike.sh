@@ -3,7 +3,7 @@
 # ASSERTION: compare sets beside each other only what is of one kind: runs of
 # another event, and folded stacks beside recordings, are refused; results of
 # stat, hyperfine and bench of one command add up to runs whose metrics are
-# found by their names.
+# found by their names; and where half of the runs have none, nothing is sure.
 # Easy to get wrong: a run without samples of the first event still has some
 # of another, in another unit; metrics stand in each file in an order of its
 # own.
@@ -51,3 +51,21 @@ got=$(medians fine.json stat.json x.bench)
 [ "$got" = "$(echo "$wanted" | sed 's,wall=1.5/2,wall=2/3,')" ] ||
     fail "hyperfine, stat, bench: $got"
 ok "metrics of several files are found by name"
+
+runs()		# wall times
+{
+	printf '%s\n' "$@" | sed 's/.*/{"wall_s":&}/' | paste -sd, |
+	    sed 's/.*/{"command":["z"],"runs":[&],"events":[]}/'
+}
+runs 0 0 0 0 0 0 0 >zero.json
+runs 0 0 0 0 0 1 1 >seldom.json
+runs 0 0 0 1 1 1 1 >often.json
+for side in seldom often; do
+	expect 0 "$DTPROF" compare zero.json -- "$side.json"
+	expect_out 'z: inconclusive, wall time [+0.% -]*\(-\)$' 'no interval'
+	expect 0 "$DTPROF" compare "$side.json" -- zero.json
+	expect_out 'z: inconclusive, wall time [+0.1% -]*\(-\)$' 'no interval'
+done
+expect 0 "$DTPROF" compare zero.json -- zero.json
+expect_out 'z is the same within 1 %' 'nothing on both sides'
+ok "what half of the runs have none of is not called the same"
