@@ -20,12 +20,19 @@ _dtprof_events()	# dtprof
 }
 
 # Those of the lines read that begin like the word, all of them behind what
-# stands in front of it.  Names are never expanded: others chose them.
+# stands in front of it.  Others chose these names, and bash is never to expand
+# them: they are quoted, or in quotes that do not hold them not offered.
 _dtprof_offer()		# word front
 {
 	local line
+	local -A acts=([\']="'" [\"]='"$`\!')
 
 	while IFS= read -r line; do
+		if [[ $quote ]]; then
+			[[ $line == *["${acts[$quote]}"]* ]] && continue
+		elif [[ $line ]]; then
+			printf -v line %q "$line"
+		fi
 		[[ $line == "$1"* ]] && COMPREPLY+=("$2$line")
 	done
 }
@@ -87,7 +94,7 @@ _dtprof()
 	word=${all[-1]}
 	COMPREPLY=()
 	_dtprof_place "${all[@]}"
-	[[ $word == [\"\']* ]] && quote=1 word=${word:1}
+	[[ $word == [\"\']* ]] && quote=${word:0:1} word=${word:1}
 	if [[ $word == --*=* ]]; then
 		local takes=
 		_dtprof_option "${all[1]}" "${word%%=*}"

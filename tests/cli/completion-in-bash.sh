@@ -19,6 +19,8 @@ completion*)	exec "$DTPROF" "$@" ;;
 	echo 'static:sched::sched_switch'
 	printf '\tperf'"'"'s name: sched:sched_switch\n\tswitch of tasks\n'
 	echo 'static:sched::$(touch${IFS}planted)'
+	echo 'static:evil::$(touch${IFS}planted)`touch${IFS}planted`'
+	echo "static:odd::'\$(touch\${IFS}planted)'"
 	echo 'pmc:::cycles  unavailable: no counter'
 	printf '\tperf'"'"'s name: cycles\n'
 	echo 'pmc:::cpu-clock'
@@ -76,6 +78,11 @@ dtprof report -i oth^ --js^ => <report><-i><other.txt><--json>
 dtprof help compl^ => <help><completion>
 dtprof export --format pp^ => <export><--format><pprof>
 dtprof list 'static:sched::$^ => <list><static:sched::$(touch${IFS}planted)>
+dtprof list static:ev^ => <list><static:evil::$(touch${IFS}planted)`touch${IFS}planted`>
+dtprof list static:evil::\$^ => <list><static:evil::$(touch${IFS}planted)`touch${IFS}planted`>
+dtprof list "static:ev^" => <list><static:ev>
+dtprof list 'static:odd^' => <list><static:odd>
+dtprof list "static:sched::sched^ => <list><static:sched::sched_switch>
 END
 python3 type.py <lines || fail "completion differs"
 [ ! -e planted ] || fail "a name from the kernel was executed"
