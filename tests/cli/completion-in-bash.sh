@@ -18,8 +18,8 @@ completion*)	exec "$DTPROF" "$@" ;;
 'list -v')
 	echo 'static:sched::sched_switch'
 	printf '\tperf'"'"'s name: sched:sched_switch\n\tswitch of tasks\n'
-	echo 'static:sched::$(touch${IFS}planted)'
-	echo 'static:evil::$(touch${IFS}planted)`touch${IFS}planted`'
+	echo 'static:sched::$(>planted)'
+	echo 'static:evil::$(>planted)`>planted`'
 	echo "static:odd::'\$(touch\${IFS}planted)'"
 	echo 'pmc:::cycles  unavailable: no counter'
 	printf '\tperf'"'"'s name: cycles\n'
@@ -77,9 +77,9 @@ dtprof report a^ => <report><a file.dtp>
 dtprof report -i oth^ --js^ => <report><-i><other.txt><--json>
 dtprof help compl^ => <help><completion>
 dtprof export --format pp^ => <export><--format><pprof>
-dtprof list 'static:sched::$^ => <list><static:sched::$(touch${IFS}planted)>
-dtprof list static:ev^ => <list><static:evil::$(touch${IFS}planted)`touch${IFS}planted`>
-dtprof list static:evil::\$^ => <list><static:evil::$(touch${IFS}planted)`touch${IFS}planted`>
+dtprof list 'static:sched::$^ => <list><static:sched::$(>planted)>
+dtprof list static:ev^ => <list><static:evil::$(>planted)`>planted`>
+dtprof list static:evil::\$^ => <list><static:evil::$(>planted)`>planted`>
 dtprof list "static:ev^" => <list><static:ev>
 dtprof list 'static:odd^' => <list><static:odd>
 dtprof list "static:sched::sched^ => <list><static:sched::sched_switch>

@@ -7,8 +7,8 @@
 # of it each.
 . "${SRC:=$PWD}/tests/lib.sh"
 tmpdir
-printf '# made by hand\nmain;a b 3\r\nmain;;c 2\n\nmain;a b 1\nmain\nx -1\n' \
-    >odd
+printf '# made by hand\nmain;a b 3\r\nmain;;c 2\n\nmain;a b 1\n' >odd
+printf 'main\nx -1\n' >>odd
 expect 0 "$DTPROF" import -o odd.dtp odd
 expect_err '2 lines are no stacks with a count'
 expect 0 "$DTPROF" export odd.dtp
