@@ -83,21 +83,24 @@ attr_by_id(struct perf_data *data, uint64_t id)
 	return (&data->pd_attr[data->pd_last_attr]);
 }
 
+void
+perf_attr_call(struct perf_attr *attr, const char *name)
+{
+	free(attr->pa_name);
+	attr->pa_name = strndup(name, MAX_NAME);
+}
+
 /* Ids are not sorted yet when names come; there are few. */
 void
 perf_attr_name(struct perf_data *data, uint64_t id, const char *name)
 {
-	struct perf_attr *attr;
 	size_t n;
 
 	for (n = 0; n < data->pd_nids; n++)
 		if (data->pd_id[n].pi_id == id)
 			break;
-	if (n == data->pd_nids)
-		return;
-	attr = &data->pd_attr[data->pd_id[n].pi_attr];
-	free(attr->pa_name);
-	attr->pa_name = strndup(name, MAX_NAME);
+	if (n < data->pd_nids)
+		perf_attr_call(&data->pd_attr[data->pd_id[n].pi_attr], name);
 }
 
 /* ------------------------------------------------------ where things are */

@@ -94,20 +94,23 @@ take_command(struct perf_data *data, struct cursor *body)
 	return (rv);
 }
 
+/* In the order of the events; one that is alone may have no id to find it. */
 static void
 take_events(struct perf_data *data, struct cursor *body)
 {
-	uint64_t n = fixed(body, 4), size = fixed(body, 4), ids;
+	uint64_t n = fixed(body, 4), size = fixed(body, 4), ids, i;
 	const char *name;
 
-	while (n-- > 0 && !body->cu_over) {
+	for (i = 0; i < n && !body->cu_over; i++) {
 		skip(body, size);
 		ids = fixed(body, 4);
 		name = take_string(body);
 		if (name == NULL)
 			return;
-		if (ids > 0 && !body->cu_over)
+		if (ids > 0)
 			perf_attr_name(data, fixed(body, 8), name);
+		else if (i < data->pd_nattrs)
+			perf_attr_call(&data->pd_attr[i], name);
 		skip(body, ids > 0 ? (ids - 1) * 8 : 0);
 	}
 }

@@ -127,6 +127,8 @@ perf_text(struct cursor *cu)
 
 int	perf_attr_add(struct perf_data *data, struct cursor attr,
 	    struct cursor ids);
+void	perf_attr_call(struct perf_attr *attr, const char *name);
+/* The event that has the id, if there is one. */
 void	perf_attr_name(struct perf_data *data, uint64_t id, const char *name);
 void	perf_attr_sort(struct perf_data *data);
 /* NULL: it belongs to none. */

@@ -3,6 +3,7 @@
 # ASSERTION: of perf.data an import says what was lost once, by event where
 # perf knows, which stacks were cut where the limit of kernel and user frames
 # together was met, and refuses weights and ids that cannot be.
+# An event that is alone has its name without an id.
 # Easy to get wrong: what a ring says it lost, perf counts once more at its
 # end; a stack that is cut within its user part has fewer user frames than
 # the limit.
@@ -45,19 +46,25 @@ def lost(kind, n, time, id, misc=0):
                   misc)
 
 # Events 1 and 2 have those ids; whole: each claims all of the file as ids.
-def write(name, *records, events=2, whole=False):
+def write(name, *records, events=2, whole=False, called=None):
     at = 104
     ids = at + ENTRY * events
     begin = ids + 8 * events
     size = sum(map(len, records))
     with open(name + ".data", "wb") as f:
         f.write(b"PERFILE2" + struct.pack("<QQQQQQ", 104, ENTRY, at,
-                ENTRY * events, begin, size) + bytes(48))
+                ENTRY * events, begin, size) + bytes(16) +
+                struct.pack("<Q", 1 << 12 if called else 0) + bytes(24))
         for n in range(events):
             f.write(attr(n) + struct.pack("<QQ", *(
-                (0, begin + size) if whole else (ids + 8 * n, 8))))
+                (0, begin + size) if whole else
+                (ids + 8 * n, 0 if called else 8))))
         f.write(struct.pack("<%dQ" % events, *range(1, events + 1)))
         f.write(b"".join(records))
+        if called:
+            body = struct.pack("<II", 1, 128) + attr(0) + struct.pack(
+                "<II", 0, 64) + called.encode().ljust(64, b"\0")
+            f.write(struct.pack("<QQ", begin + size + 16, len(body)) + body)
 
 work = [sample(10 + n, 1 + n % 2) for n in range(10)]
 ring = work + [lost(LOST, 20, 25, 1), sample(30, 1), lost(LOST, 3, 40, 1)]
@@ -67,6 +74,7 @@ write("whole", *ring, lost(LOST_SAMPLES, 12, 0, 1),
 write("stacks", sample(1, 1, 1, 2), sample(2, 1, 2, 2), sample(3, 1, 0, 4),
       sample(4, 1, 4, 0), sample(5, 1, 0, 3))
 write("heavy", sample(1, 1, 0, 1, 2**63), sample(2, 1, 0, 1, 2**63))
+write("alone", sample(1, 0), events=1, called="my:event")
 write("ids", *work, events=3000, whole=True)
 END
 python3 write.py || fail "cannot write"
@@ -93,6 +101,9 @@ ok "what was lost is lost once, by event where perf knows"
 is "$(stats stacks "[a[s + '_stacks'][w] for s in ('kernel', 'user')
     for w in ('ok', 'deep')]")" "[2, 1, 2, 2] [0, 0, 0, 0]"
 ok "a stack is cut where both parts together are"
+
+is "$(stats alone "a['event'], a['stored']")" "('my:event', 1)"
+ok "an event that is alone has its name"
 
 for name in heavy ids; do
 	expect 1 "$DTPROF" import -o "$name.dtp" "$name.data"
