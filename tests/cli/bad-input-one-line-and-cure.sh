@@ -75,7 +75,7 @@ refused 2 'b: one operand too many' 'help' report a b
 refused 2 'limit 0: out of range' '1 or more' script --limit 0
 refused 2 'show all,none: not known' 'samples,marks' script --show all,none
 refused 1 'no probe' 'list' list 'nonsense:*'
-refused 2 'TEXT is missing' 'help' mark
+refused 2 'a mark without a text' 'give a text' mark
 refused 1 '4194304 is not a recorder' 'record' mark -p 4194304 x
 }
 expect 2 "$DTPROF" recrod
