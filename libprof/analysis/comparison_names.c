@@ -93,13 +93,13 @@ prof_function_base_name(const char *name, char *base, size_t size)
 }
 
 /*
- * "libc.so.6" and "libc-2.36.so" are libc; [kernel] and [vdso] are what they
- * are; any program is the program.
+ * "libc.so.6" and "libc-2.36.so" are libc, but libQt5Core is not libQt5Gui;
+ * [kernel] and [vdso] are what they are; any program is the program.
  */
 static size_t
 library_name(const char *module, const char **begin)
 {
-	const char *slash = strrchr(module, '/'), *dot;
+	const char *slash = strrchr(module, '/'), *dot, *end;
 
 	*begin = slash != NULL && module[0] != '[' ? slash + 1 : module;
 	if (module[0] == '[')
@@ -107,7 +107,12 @@ library_name(const char *module, const char **begin)
 	dot = strstr(*begin, ".so");
 	if (dot == NULL || (dot[3] != '\0' && dot[3] != '.'))
 		return (0);
-	return (strcspn(*begin, "-.0123456789"));
+	for (end = dot; end > *begin && (isdigit((unsigned char)end[-1]) ||
+	    end[-1] == '.'); end--)
+		continue;
+	if (end > *begin && end < dot && end[-1] == '-')
+		end--;
+	return ((size_t)(end - *begin));
 }
 
 void
