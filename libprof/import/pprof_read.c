@@ -155,6 +155,39 @@ take_numbers(struct pprof_text message, uint64_t *values, unsigned max)
 	return (more);
 }
 
+static bool
+is_message(struct pprof_text text)
+{
+	uint64_t none[1];
+
+	return (take_numbers(text, none, 1) == 0);
+}
+
+static bool
+is_numbers(struct pprof_text text)
+{
+	struct cursor cu = { text.pt_at, text.pt_at + text.pt_length, false };
+
+	while (cu.cu_at < cu.cu_end)
+		(void)uleb(&cu);
+	return (!cu.cu_over);
+}
+
+/* What is looked at later, when nothing can be refused any more. */
+static bool
+is_whole(struct pprof_text message, unsigned first, unsigned last,
+    bool (*is_good)(struct pprof_text))
+{
+	struct field field;
+	int more;
+
+	while ((more = next_field(&message, &field)) == 1)
+		if (field.fd_is_bytes && field.fd_number >= first &&
+		    field.fd_number <= last && !is_good(field.fd_bytes))
+			return (false);
+	return (more == 0);
+}
+
 static int
 take_mapping(struct pprof_file *file, struct pprof_text message)
 {
@@ -194,7 +227,8 @@ take_location(struct pprof_file *file, struct pprof_text message)
 	uint64_t value[LOCATION_MAPPING + 1];
 	struct pprof_location *location;
 
-	if (take_numbers(message, value, LOCATION_MAPPING + 1) == -1)
+	if (take_numbers(message, value, LOCATION_MAPPING + 1) == -1 ||
+	    !is_whole(message, LOCATION_LINE, LOCATION_LINE, is_message))
 		return (-1);
 	location = add_part_of(&file->pf_locations, value[LOCATION_ID],
 	    sizeof(*location));
@@ -237,6 +271,9 @@ take_part(struct pprof_file *file, const struct field *field)
 	switch (field->fd_number) {
 	case PROFILE_TYPE:
 		return (take_type(file, field->fd_bytes));
+	case PROFILE_SAMPLE:
+		return (is_whole(field->fd_bytes, SAMPLE_LOCATION,
+		    SAMPLE_VALUE, is_numbers) ? 0 : -1);
 	case PROFILE_MAPPING:
 		return (take_mapping(file, field->fd_bytes));
 	case PROFILE_LOCATION:

@@ -3,7 +3,8 @@
 # ASSERTION: of a profile of pprof an import claims no more than the profile
 # does: a value without a count of samples is one sample a stack, code without
 # a name is counted as such and gets none of the real file's lines, values
-# below zero are said, and sums that no number holds are refused.
+# below zero are said, and sums that no number holds and samples that are cut
+# are refused.
 # Easy to get wrong: taking bytes for samples makes intervals a hundred times
 # too narrow; places of functions may lie where the real file has code.
 . "${SRC:=$PWD}/tests/lib.sh"
@@ -55,6 +56,12 @@ write("count", [("calls", "count")], [([1], [30]), ([2], [10])])
 write("both", [("samples", "count"), ("cpu", "nanoseconds")],
       [([1], [30, 3000]), ([2], [10, 1001]), ([1], [-1, -100])])
 write("huge", [("calls", "count")], [([1], [2**63 - 1])] * 3)
+whole = profile([("calls", "count")], [([1], [30])])
+for name, field, body in (("location", 2, b"\x0a\x01\x80\x10\x01"),
+                          ("number", 2, b"\x08\x01\x10"),
+                          ("line", 4, b"\x08\x01\x22\x02\x08\x80")):
+    with open("cut-" + name + ".pb", "wb") as f:
+        f.write(whole + message(field, body))
 # So many that their places reach into the code of a real file.
 write("real", [("calls", "count")], [([2 * n + 1], [1]) for n in range(2000)],
       functions=4000, file=sys.argv[1], build_id=sys.argv[2])
@@ -94,7 +101,11 @@ expect_err '1 values are below zero' 'a difference'
 expect 1 "$DTPROF" import -o huge.dtp huge.pb
 expect_err 'more than 64 bits' 'values too large'
 [ ! -e huge.dtp ] || fail "a recording of too much"
-ok "what is left out is said, what no number holds refused"
+for cut in location number line; do
+	expect 1 "$DTPROF" import -o cut.dtp "cut-$cut.pb"
+	expect_err 'damaged' "a cut $cut"
+done
+ok "what is left out is said, what no number holds or is cut refused"
 
 rows real >names
 grep -q 'f1=1/1 ' names || fail "$(head -c 200 names)"
