@@ -153,11 +153,15 @@ async function readData(head) {
 	data.kinds = columns.numbers(new Uint8Array(n));
 	data.moduleOf = columns.numbers(new Uint32Array(n));
 	data.names = readNames(columns, columns.numbers(new Uint32Array(n)));
+	data.places = Array.from(data.kinds, kind => (kind & 7) === KIND_LINE ?
+	    columns.text.decode(columns.line()) : "");
 	readTree(columns, data);
 	readCells(columns, data);
 	if (data.difference)
 		readChances(columns, data);
-	data.ids = data.names.map((name, i) =>
+	data.hashes = data.names.map((name, i) =>
 	    hashText(name + "\n" + modules[data.moduleOf[i]]));
+	data.ids = data.hashes.map((hash, i) => data.places[i] ?
+	    hashText(hash + data.places[i]) : hash);
 	return data;
 }

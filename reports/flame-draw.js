@@ -119,7 +119,7 @@ class Graph {
 	/* Hue, fullness and lightness of a label. */
 	colourOf(label) {
 		const {data} = this, kind = data.kinds[label];
-		const hash = data.ids[label];
+		const hash = data.hashes[label];
 		const isFunction = (kind & 7) === KIND_FUNCTION ||
 		    (kind & 7) === KIND_LINE;
 		let hue = 22 + hash % 30, full = 88;

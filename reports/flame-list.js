@@ -80,9 +80,11 @@ class FunctionList {
 			tr.insertCell().textContent = value;
 		const button = document.createElement("button");
 		const name = this.names[row.label];
-		button.textContent = name.length > 200 ?
-		    name.slice(0, 200) + "\u2026" : name;
-		button.title = page.moduleOf(row.label);
+		const at = page.data.places[row.label];
+		button.textContent = (name.length > 200 ?
+		    name.slice(0, 200) + "\u2026" : name) +
+		    at.replace(/^.*\/|^(?=.)/, " ");
+		button.title = at + (at && "\n") + page.moduleOf(row.label);
 		button.addEventListener("click", () =>
 		    page.around(row.label));
 		tr.insertCell().append(button);

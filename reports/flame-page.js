@@ -141,10 +141,13 @@ class Page {
 			const lower = of.toLowerCase();
 			test = name => name.toLowerCase().includes(lower);
 		}
-		const what = !scoped ? data.names : scoped[1] === "kind" ?
-		    [...data.kinds].map(kindName) : null;
-		if (what)
-			return Uint8Array.from(what, name => test(name) ? 1 : 0);
+		if (!scoped)
+			return Uint8Array.from(data.names, (name, i) =>
+			    test(name) || data.places[i] &&
+			    test(data.places[i]) ? 1 : 0);
+		if (scoped[1] === "kind")
+			return Uint8Array.from(data.kinds, kind =>
+			    test(kindName(kind)) ? 1 : 0);
 		const modules = data.modules.map(test);
 		return Uint8Array.from(data.moduleOf, m => modules[m] ? 1 : 0);
 	}

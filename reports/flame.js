@@ -267,8 +267,8 @@ class FlameGraph extends Page {
 		const {data, main} = this, {tree, node: shown} = place.panel;
 		const i = place.node, label = tree.label[i], out = [];
 		const up = tree.parent[i];
-		out.push(this.moduleOf(label) + (data.kinds[label] &
-		    KIND_INLINED ? " (inlined)" : ""));
+		out.push(data.places[label], this.moduleOf(label) +
+		    (data.kinds[label] & KIND_INLINED ? " (inlined)" : ""));
 		out.push(`${this.amount(tree.total[i])}, ` +
 		    `${number(tree.totalSamples[i])} samples`);
 		out.push(`${this.share(tree.total[i])} of all (95 %: ` +

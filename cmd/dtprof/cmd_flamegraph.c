@@ -59,6 +59,9 @@ static const struct opt_row options_of_flamegraph[] = {
 	{ 0, "inline", NULL, OPT_FLAG, 0, 0, NULL,
 	    "functions that were inlined as frames of their own",
 	    offsetof(struct flame_options, fo_inlines), NULL },
+	{ 0, "lines", NULL, OPT_FLAG, 0, 0, NULL,
+	    "a frame for each line of source, inlined functions too",
+	    offsetof(struct flame_options, fo_lines), NULL },
 	{ 'o', "output", "FILE", OPT_STRING, 0, 0, "flame.html",
 	    "a page (.html) or a drawing (.svg)",
 	    offsetof(struct flame_options, fo_output), NULL },
@@ -191,6 +194,7 @@ flame_profile(const struct flame_options *fo, const struct choose_time *time,
 		.pl_roots = PROF_ROOT_COMM,
 		.pl_reverse = fo->fo_reverse,
 		.pl_inlines = fo->fo_inlines,
+		.pl_lines = fo->fo_lines,
 		.pl_cell_ns = FLAME_CELL_NS,
 	};
 
@@ -322,7 +326,8 @@ run_flamegraph(void *options, int n, char **operands)
 {
 	const struct flame_options *fo = options;
 	const char *wrong = has_base(fo) ? (fo->fo_ratio != NULL ?
-	    "--ratio beside a base" : NULL) : n > 1 ?
+	    "--ratio beside a base" : fo->fo_lines ?
+	    "--lines beside a base" : NULL) : n > 1 ?
 	    "several files without --base" : fo->fo_renames.os_n > 0 ?
 	    "--rename without --base" : NULL;
 

@@ -14,6 +14,16 @@
 
 #define NONE	UINT32_MAX
 
+/* What is read first: of a line its function, then where it is. */
+static const char *
+name_of(const struct prof_label *label)
+{
+	if (label->lb_kind != PROF_LABEL_LINE)
+		return (label->lb_name);
+	return (label->lb_inner != NULL ? label->lb_inner->fu_name :
+	    label->lb_function->fu_name);
+}
+
 static int
 label_compare(const void *a, const void *b, void *arg)
 {
@@ -27,7 +37,9 @@ label_compare(const void *a, const void *b, void *arg)
 	/* The root's label stays number 0. */
 	if ((la->lb_kind == PROF_LABEL_ALL) != (lb->lb_kind == PROF_LABEL_ALL))
 		return (la->lb_kind == PROF_LABEL_ALL ? -1 : 1);
-	order = strcmp(la->lb_name, lb->lb_name);
+	order = strcmp(name_of(la), name_of(lb));
+	if (order == 0)
+		order = strcmp(la->lb_name, lb->lb_name);
 	if (order == 0)
 		order = strcmp(la->lb_module, lb->lb_module);
 	if (order != 0)

@@ -50,6 +50,14 @@ prof_export_function(const struct prof_label *label)
 	    label->lb_function);
 }
 
+const char *
+prof_export_name(const struct prof_label *label)
+{
+	const struct prof_function *function = prof_export_function(label);
+
+	return (function != NULL ? function->fu_name : label->lb_name);
+}
+
 size_t
 prof_export_source(const struct prof_label *label, unsigned *line)
 {

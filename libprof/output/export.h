@@ -17,11 +17,13 @@ const uint64_t *prof_export_values(const struct prof_flame *flame, size_t n);
 /* "nanoseconds", "bytes", or "" for what is just counted. */
 const char *prof_export_unit(const struct prof_event_info *info);
 /*
- * The function of a label, also one that was inlined; its source, where the
- * label is a line of it: the length of the file's name, else 0.
+ * The function of a label, also one that was inlined, and its name (or what
+ * else the label is); its source, where the label is a line of it: the length
+ * of the file's name, else 0.
  */
 const struct prof_function *prof_export_function(
 	    const struct prof_label *label);
+const char *prof_export_name(const struct prof_label *label);
 size_t	prof_export_source(const struct prof_label *label, unsigned *line);
 /* Does it stand for what was inlined into the frame above it? */
 bool	prof_export_is_inlined(const struct prof_label *label);

@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "analysis/difference.h"
-#include "flame.h"
+#include "export.h"
 #include "flame_page.h"
 
 #define PAGE_FORMAT	1
@@ -41,6 +41,7 @@ put_modules(const struct prof_profile *profile, struct prof_buf *out)
 {
 	size_t nlabels = prof_profile_nlabels(profile), i;
 	struct prof_buf names = { 0 }, kinds = { 0 }, numbers = { 0 };
+	const struct prof_function *function;
 	const struct prof_label *label;
 	struct prof_dict dict = { 0 };
 	uint32_t n = 0, count = 0, kind;
@@ -48,13 +49,12 @@ put_modules(const struct prof_profile *profile, struct prof_buf *out)
 
 	for (i = 0; i < nlabels && n != PROF_INTERN_FAILED; i++) {
 		label = prof_profile_label(profile, (uint32_t)i);
+		function = prof_export_function(label);
 		kind = label->lb_kind;
-		if (label->lb_function != NULL) {
-			kind |= label->lb_function->fu_is_kernel ?
-			    KIND_KERNEL : 0;
-			kind |= label->lb_function->fu_is_inlined ?
-			    KIND_INLINED : 0;
-			kind |= label->lb_function->fu_unnamed != PROF_NAMED ?
+		if (function != NULL) {
+			kind |= function->fu_is_kernel ? KIND_KERNEL : 0;
+			kind |= function->fu_is_inlined ? KIND_INLINED : 0;
+			kind |= function->fu_unnamed != PROF_NAMED ?
 			    KIND_UNNAMED : 0;
 		}
 		prof_buf_varint(&kinds, kind);
@@ -83,35 +83,43 @@ put_modules(const struct prof_profile *profile, struct prof_buf *out)
 
 /*
  * Names are in order, so most begin as the one before: how many bytes are the
- * same, then the rest and a newline.
+ * same, then the rest and a newline.  At the end where each line is.
  */
 static void
 put_names(const struct prof_profile *profile, struct prof_buf *out)
 {
 	struct prof_buf name[2] = { 0 }, same = { 0 }, rest = { 0 };
 	size_t nlabels = prof_profile_nlabels(profile), i, n;
+	struct prof_buf places = { 0 };
+	const struct prof_label *label;
 
 	for (i = 0; i < nlabels; i++) {
 		struct prof_buf *now = &name[i & 1], *last = &name[~i & 1];
 
 		now->bf_len = 0;
-		prof_put_visible(now, prof_profile_label(profile,
-		    (uint32_t)i)->lb_name, 0);
+		label = prof_profile_label(profile, (uint32_t)i);
+		prof_put_visible(now, prof_export_name(label), 0);
 		for (n = 0; n < now->bf_len && n < last->bf_len; n++)
 			if (now->bf_data[n] != last->bf_data[n])
 				break;
 		prof_buf_varint(&same, n);
 		prof_buf_bytes(&rest, now->bf_data + n, now->bf_len - n);
 		prof_put_str(&rest, "\n");
+		if (label->lb_kind != PROF_LABEL_LINE)
+			continue;
+		prof_put_visible(&places, label->lb_name, 0);
+		prof_put_str(&places, "\n");
 	}
 	prof_buf_bytes(out, same.bf_data, same.bf_len);
 	prof_buf_bytes(out, rest.bf_data, rest.bf_len);
+	prof_buf_bytes(out, places.bf_data, places.bf_len);
 	out->bf_failed |= name[0].bf_failed | name[1].bf_failed |
-	    same.bf_failed | rest.bf_failed;
+	    same.bf_failed | rest.bf_failed | places.bf_failed;
 	prof_buf_free(&name[0]);
 	prof_buf_free(&name[1]);
 	prof_buf_free(&same);
 	prof_buf_free(&rest);
+	prof_buf_free(&places);
 }
 
 /* -------------------------------------------------------------- tree */

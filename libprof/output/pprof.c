@@ -200,8 +200,7 @@ put_function(struct pprof *pprof, uint32_t n)
 	    pprof->pp_flame->fm_profile, n);
 	const struct prof_function *function = prof_export_function(label);
 	struct prof_buf message = { 0 };
-	const char *name = function == NULL ? label->lb_name :
-	    function->fu_name;
+	const char *name = prof_export_name(label);
 	const char *raw = function == NULL ||
 	    function->fu_raw[0] == '\0' ? name : function->fu_raw;
 	unsigned line;

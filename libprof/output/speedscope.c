@@ -22,15 +22,13 @@ struct scope {
 static void
 put_frame(struct scope *scope, const struct prof_label *label, bool is_first)
 {
-	const struct prof_function *function = prof_export_function(label);
 	struct prof_buf *out = scope->sc_out;
 	unsigned line;
 	size_t n = prof_export_source(label, &line);
 	char *file;
 
 	prof_put_str(out, is_first ? "\n{\"name\":" : ",\n{\"name\":");
-	prof_put_json(out, function == NULL ? label->lb_name :
-	    function->fu_name);
+	prof_put_json(out, prof_export_name(label));
 	if (n > 0) {
 		file = strndup(label->lb_name, n);
 		prof_put_str(out, ",\"file\":");

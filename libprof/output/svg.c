@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "export.h"
 #include "svg.h"
 
 #define WIDTH		1200	/* of the drawing */
@@ -98,8 +99,8 @@ static void
 put_colour(const struct drawing *drawing, size_t node,
     const struct prof_label *label)
 {
-	const struct prof_function *fu = label->lb_function;
-	uint32_t hash = prof_flame_hash(label->lb_name);
+	const struct prof_function *fu = prof_export_function(label);
+	uint32_t hash = prof_flame_hash(prof_export_name(label));
 	int hue = 20 + (int)(hash % 35), fullness = 85;
 
 	if (drawing->dr_flame->fm_options.fl_ratio) {
@@ -178,7 +179,11 @@ put_tooltip(const struct drawing *drawing, size_t node,
 	struct prof_buf *out = drawing->dr_out;
 
 	prof_put_str(out, "<title>");
-	prof_put_xml(out, label->lb_name, MAX_NAME);
+	prof_put_xml(out, prof_export_name(label), MAX_NAME);
+	if (label->lb_kind == PROF_LABEL_LINE) {
+		prof_put_str(out, "\n");
+		prof_put_xml(out, label->lb_name, MAX_NAME);
+	}
 	if (*label->lb_module != '\0') {
 		prof_put_str(out, "\n");
 		prof_put_xml(out, label->lb_module, MAX_NAME);
@@ -227,7 +232,7 @@ put_box(const struct drawing *drawing, size_t node)
 		    drawing->dr_total[node], drawing->dr_depth[node]);
 		prof_put_str(drawing->dr_out, " fill=\"url(#only)\"/>");
 	}
-	put_caption(drawing, node, label->lb_name);
+	put_caption(drawing, node, prof_export_name(label));
 	prof_put_str(drawing->dr_out, "</g>\n");
 }
 

@@ -14,6 +14,7 @@ need_browser
 make_page known known.html
 make_page empty empty.html
 make_page 20000 many.html
+make_page lines lines.html
 RATIO=1 make_page known ratio.html
 in_browser flame-page.mjs "$tmp/known.html" "$tmp/ratio.html" \
-    "$tmp/empty.html" "$tmp/many.html"
+    "$tmp/empty.html" "$tmp/many.html" "$tmp/lines.html"

@@ -9,7 +9,7 @@ import {assert, browse, check, click, crumbs, open, place, plain, reset, text,
     tip} from "./lib.mjs";
 
 const WORKER = ["worker", "_start", "main"];
-const [known, ratio, empty, many] = process.argv.slice(2);
+const [known, ratio, empty, many, lines] = process.argv.slice(2);
 
 async function search(page, what) {
 	await page.focus("#graph");
@@ -186,6 +186,53 @@ async function searching(page) {
 			    await plain(page, "#live"))[1]);
 		}
 		assert.deepEqual(samples, ["300", "100", "300", "100"]);
+	});
+}
+
+/* A page whose frames are lines of source. */
+async function places(page, browser) {
+	await check(page, "a tooltip has the file and the line", async () => {
+		assert.match(await tip(page, [...WORKER, "seventy"]),
+		    /^seventy\n\/src\/known.c:7\n\/usr\/bin\/known\n/);
+		assert.match(await tip(page, [...WORKER, "twenty", "tiny"]),
+		    /^tiny\n\/src\/known.h:3\n.*\(inlined\)/);
+		assert.match(await tip(page, WORKER),
+		    /^main\n\/usr\/bin\/known\n/);
+	});
+	await check(page, "a line can be searched for", async () => {
+		assert.match(await search(page, "known.c:21"),
+		    /^10.00 % in 1 /);
+		assert.match(await search(page, "/KNOWN.c:2/"),
+		    /^20.00 % in 2 /);
+		assert.match(await search(page, "twenty"), /^20.00 % in 2 /);
+	});
+	await check(page, "lines are functions in colour, themselves in links",
+	    async () => {
+		await search(page, "known.c:21");
+		await page.focus("#graph");
+		await page.keyboard.press("n");
+		assert.match(await plain(page, "#live"),
+		    /^twenty, \/src\/known.c:21, /);
+		await page.keyboard.press("Enter");
+		const hash = await page.evaluate("location.hash");
+		const linked = await open(browser, lines, {hash});
+		const [at, ...colours] = await linked.evaluate(() => {
+			const {graph, data} = window.flame;
+			const [{tree, node}] = graph.panels;
+			return [data.places[tree.label[node]], ...["20", "21"]
+			    .map(line => graph.colourOf(data.places.indexOf(
+				"/src/known.c:" + line)))];
+		});
+		assert.equal(at, "/src/known.c:21");
+		assert.equal(colours[0], colours[1]);
+		await linked.context().close();
+		await reset(page);
+	});
+	await check(page, "the table has lines", async () => {
+		await page.click("#table");
+		await page.click("#rows button:text-is('tiny known.h:3')");
+		assert.match(await tip(page, ["twenty"], 0),
+		    /^twenty\n\/src\/known.c:20\n/);
 	});
 }
 
@@ -552,6 +599,7 @@ await browse(async browser => {
 	await check(two, "--ratio opens as a ratio", () => checkRatio(two));
 	await large(await open(browser, many, {deviceScaleFactor: 2,
 		viewport: {width: 1200, height: 500}}));
+	await places(await open(browser, lines), browser);
 	const none = await open(browser, empty);
 	await check(none, "no samples: it says so", async () => {
 		assert.match(await text(none, "#quality"), /no samples/);

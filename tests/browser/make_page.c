@@ -2,12 +2,13 @@
 /*
  * Flame graphs of profiles whose answer is known, as the library draws them:
  *
- *	make_page known|hostile|empty|N out.html|out.svg
+ *	make_page known|lines|hostile|empty|N out.html|out.svg
  *
  * known: shares, recursion, two threads, two events, and when all of it was;
- * the tables below say it.  hostile: names that try to be markup, script or
- * commands.  N: so many frames, to measure with.  Used by the tests of this
- * directory and by tests/bench/page.sh.
+ * the tables below say it.  lines: the same by lines of source, where twenty
+ * has two of them.  hostile: names that try to be markup, script or commands.
+ * N: so many frames, to measure with.  Used by the tests of this directory and
+ * by tests/bench/page.sh.
  */
 #include "../unit/recording-lib.h"
 #include "analysis/analysis.h"
@@ -43,6 +44,17 @@ static const struct row known[] = {
 	{ .rw_count = 0 }
 };
 
+/* The same by lines, where they are known: function@file:line. */
+static const struct row lines[] = {
+	{ { START, "seventy@/src/known.c:7" }, 1, 0, 350, 2, MS },
+	{ { START, "twenty@/src/known.c:20", "tiny@/src/known.h:3" },
+	    1, 350, 50, 2, MS },
+	{ { START, "twenty@/src/known.c:21", "shared", "sys_read" },
+	    1, 400, 50, 2, MS },
+	{ { "helper", "_start", "ten@/src/known.c:30" }, 1, 450, 50, 2, MS },
+	{ .rw_count = 0 }
+};
+
 static const struct { const char *name; int kind; } known_kinds[] = {
 	{ "worker", F_THREAD }, { "helper", F_THREAD }, { "tiny", F_INLINED },
 	{ "sys_read", F_KERNEL }, { "all", F_ALL }, { NULL, 0 }
@@ -70,6 +82,7 @@ label_of(const char *name, const char *module, int kind)
 {
 	struct prof_labels *labels = &profile.pf_labels;
 	struct prof_function *fu = &functions[nfunctions++];
+	const char *place = strchr(name, '@');
 	struct prof_label *label;
 
 	label = prof_grow((void **)&labels->lb_label, &labels->lb_nlabels,
@@ -79,6 +92,13 @@ label_of(const char *name, const char *module, int kind)
 	label->lb_kind = kind == F_ALL ? PROF_LABEL_ALL :
 	    kind == F_THREAD ? PROF_LABEL_COMM : PROF_LABEL_FUNCTION;
 	label->lb_name = name;
+	fu->fu_name = fu->fu_raw = name;
+	if (place != NULL) {
+		label->lb_kind = PROF_LABEL_LINE;
+		label->lb_name = place + 1;
+		fu->fu_name = strndup(name, (size_t)(place - name));
+		CHECK(fu->fu_name != NULL);
+	}
 	label->lb_module = kind == F_KERNEL ? "[kernel]" :
 	    kind >= F_THREAD ? "" : module;
 	if (kind < F_THREAD)
@@ -93,14 +113,15 @@ static uint32_t
 label_named(const char *name)
 {
 	const struct prof_labels *labels = &profile.pf_labels;
+	size_t length = strcspn(name, "@"), n;
 	int kind = F_USER, i;
-	size_t n;
 
 	for (n = 0; n < labels->lb_nlabels; n++)
-		if (strcmp(labels->lb_label[n].lb_name, name) == 0)
+		if (strcmp(functions[n].fu_raw, name) == 0)
 			return ((uint32_t)n);
 	for (i = 0; known_kinds[i].name != NULL; i++)
-		if (strcmp(known_kinds[i].name, name) == 0)
+		if (strlen(known_kinds[i].name) == length &&
+		    memcmp(known_kinds[i].name, name, length) == 0)
 			kind = known_kinds[i].kind;
 	return (label_of(name, "/usr/bin/known", kind));
 }
@@ -141,12 +162,11 @@ add(uint32_t node, uint32_t event, uint32_t cell, uint32_t samples,
 }
 
 static void
-make_known(void)
+make_known(const struct row *row)
 {
-	const struct row *row;
 	uint32_t node, i;
 
-	for (row = known; row->rw_count > 0; row++) {
+	for (; row->rw_count > 0; row++) {
 		node = 0;
 		for (i = 0; row->rw_path[i] != NULL; i++)
 			node = child(node, label_named(row->rw_path[i]), true);
@@ -288,7 +308,9 @@ main(int argc, char **argv)
 	child(0, 0, false);
 	describe(strcmp(argv[1], "hostile") == 0);
 	if (strcmp(argv[1], "known") == 0)
-		make_known();
+		make_known(known);
+	else if (strcmp(argv[1], "lines") == 0)
+		make_known(lines);
 	else if (strcmp(argv[1], "hostile") == 0)
 		make_hostile();
 	else if (strcmp(argv[1], "empty") != 0)

@@ -50,6 +50,7 @@ def read(path):
     for same in cols.numbers(nlabels):
         last = last[:same] + cols.line()
         names.append(last.decode())
+    places = [cols.line().decode() if kind & 7 == 7 else '' for kind in kinds]
     n = cols.number()
     rises, labels = cols.numbers(n - 1), [0] + cols.numbers(n - 1)
     stacks, path_now = [()], [0]
@@ -76,6 +77,7 @@ def read(path):
                              for x in cols.numbers(count)] for _ in range(4)]
                            for count in (n, nlabels)]
     assert cols.at == len(cols.data), 'something is left over'
+    head['places'] = places     # by label: the line that it is, or ''
     return head, names, [modules[m] for m in module_of], kinds, stacks, cells
 
 
