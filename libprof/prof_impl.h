@@ -289,8 +289,11 @@ bool	prof_is_locked_down(void);	/* as far as confidentiality */
 
 /* ----------------------------------------------- kernel/permission.c */
 
-/* Raises the soft limit of open files when it is reached; sets errno. */
-int	prof_perf_open(struct perf_event_attr *attr, int pid, int cpu,
+/*
+ * Raises the soft limit of open files when it is reached; sets errno.  On a
+ * CPU a general event is that of its kind (pmu_kinds.c).
+ */
+int	prof_perf_open(const struct perf_event_attr *attr, int pid, int cpu,
 	    int group, unsigned long flags);
 /* It happens in the kernel, and user space alone is asked for. */
 bool	prof_perf_always_zero(const struct perf_event_attr *attr);

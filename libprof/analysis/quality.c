@@ -144,10 +144,23 @@ say_less(struct sentence *sentence, const struct prof_reader *reader)
 			say(sentence, ", %s", less);
 }
 
+/* Where a line or an instruction is blamed, it matters. */
+static bool
+has_skid(const struct prof_profile *profile, size_t event)
+{
+	const struct prof_profile_options *options =
+	    profile->pf_labels.lb_options;
+	char key[32];
+
+	snprintf(key, sizeof(key), "skid.%zu", event);
+	return ((options->pl_places || options->pl_lines) &&
+	    prof_reader_info(profile->pf_reader, key) != NULL);
+}
+
 /* What is always said, and what only when there is something to say. */
 static void
 describe(struct prof_quality *quality, const struct prof_reader *reader,
-    bool has_stacks, bool is_cut)
+    bool has_stacks, bool is_late, bool is_cut)
 {
 	struct sentence sentence = { quality->pq_text,
 	    sizeof(quality->pq_text), 0 };
@@ -174,6 +187,8 @@ describe(struct prof_quality *quality, const struct prof_reader *reader,
 	if (quality->pq_multiplexed > 0)
 		say_share(&sentence, quality->pq_multiplexed,
 		    "of the time not counted, as counters took turns");
+	if (is_late)
+		say(&sentence, ", blamed some instructions too late (skid)");
 	prof_reader_ran(reader, &ran);
 	if (ran.rn_pauses > 0)
 		say(&sentence, ", paused for %.3g s",
@@ -223,7 +238,8 @@ fill_event(struct prof_profile *profile, size_t event,
 	    (double)quality->pq_weight);
 	quality->pq_effective = effective(quality, ends);
 	quality->pq_is_bad = is_cut || is_bad(quality);
-	describe(quality, profile->pf_reader, ends->en_stacks > 0, is_cut);
+	describe(quality, profile->pf_reader, ends->en_stacks > 0,
+	    has_skid(profile, event), is_cut);
 }
 
 int

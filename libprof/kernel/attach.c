@@ -20,6 +20,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include "pmu_kinds.h"
 #include "session_impl.h"
 
 #define DRAIN_PATIENCE_MS	1000
@@ -157,12 +158,32 @@ attach_one(struct prof_session *session, struct prof_event *event, int pid,
 	return (0);
 }
 
+/* A task moves to where its counter does not count. */
+static int
+say_partial(struct prof_session *session, const struct prof_event *event)
+{
+	const struct prof_options *po = &session->se_options;
+	char text[256];
+
+	if (po->po_target != PROF_TARGET_TIDS &&
+	    (po->po_target != PROF_TARGET_COMMAND || !po->po_no_inherit))
+		return (0);
+	if (!prof_pmu_partial(prof_pmu_kinds(), &event->ev_attr, text,
+	    sizeof(text)))
+		return (0);
+	return (prof_session_add_note(session, "%s %s; what the task did on "
+	    "others is missing; recording a process or everything has all",
+	    event->ev_name, text));
+}
+
 static int
 attach_perf(struct prof_session *session, struct prof_event *event)
 {
 	const struct prof_options *po = &session->se_options;
 	size_t n;
 
+	if (say_partial(session, event) == -1)
+		return (-1);
 	if (po->po_target == PROF_TARGET_TIDS) {
 		for (n = 0; n < po->po_nids; n++)
 			if (attach_one(session, event, po->po_ids[n], -1) ==
@@ -176,7 +197,9 @@ attach_perf(struct prof_session *session, struct prof_event *event)
 	if (event->ev_cpu >= 0)
 		return (attach_one(session, event, -1, session->se_cpus[0]));
 	for (n = 0; n < session->se_ncpus; n++)
-		if (attach_one(session, event, -1, session->se_cpus[n]) == -1)
+		if (prof_pmu_counts_on(prof_pmu_kinds(), &event->ev_attr,
+		    session->se_cpus[n]) && attach_one(session, event, -1,
+		    session->se_cpus[n]) == -1)
 			return (-1);
 	return (0);
 }

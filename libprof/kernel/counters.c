@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "counters_impl.h"
+#include "pmu_kinds.h"
 
 #define ATTACH_TRIES	20	/* while a target keeps starting threads */
 #define LOOK_MS		50	/* for threads, which have no pidfd */
@@ -235,21 +236,30 @@ prof_counting_start(struct prof_counting *counting)
 	    &counting->kg_error));
 }
 
+/* What makes a count too small, once for each event. */
 static void
-note_filtered(struct prof_counting *counting)
+note_missing(struct prof_counting *counting)
 {
+	const bool is_cpus = counting->kg_target[0].kt_cpu != -1;
 	struct counting_event *event;
+	char text[256];
 
 	for (size_t e = 0; e < counting->kg_nevents; e++) {
 		event = &counting->kg_event[e];
-		if (event->ke_is_noted ||
-		    !prof_counting_is_filtered(counting, e))
+		if (event->ke_is_noted)
 			continue;
 		event->ke_is_noted = true;
-		(void)prof_counting_say(counting, "%s: a BPF program of "
-		    "another tracer sits on the same tracepoint; what it "
-		    "keeps back is not counted, so the count may be too "
-		    "small", event->ke_info.ce_name);
+		if (prof_counting_is_filtered(counting, e))
+			(void)prof_counting_say(counting, "%s: a BPF program "
+			    "of another tracer sits on the same tracepoint; "
+			    "what it keeps back is not counted, so the count "
+			    "may be too small", event->ke_info.ce_name);
+		else if (!is_cpus && prof_pmu_partial(prof_pmu_kinds(),
+		    &event->ke_attr, text, sizeof(text)))
+			(void)prof_counting_say(counting, "%s %s; count with "
+			    "-a for all", event->ke_info.ce_name, text);
+		else
+			event->ke_is_noted = false;
 	}
 }
 
@@ -261,7 +271,7 @@ prof_counting_stop(struct prof_counting *counting)
 	if (counting->kg_state != COUNTING_ON)
 		return (misuse(counting, "stopping"));
 	prof_counting_switch(counting, false);
-	note_filtered(counting);
+	note_missing(counting);
 	if (!counting->kg_command.cm_done)
 		counting->kg_wall_ns += prof_now_ns() - counting->kg_since_ns;
 	counting->kg_state = COUNTING_STOPPED;

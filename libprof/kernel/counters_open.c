@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "counters_impl.h"
+#include "pmu_kinds.h"
 
 static int	open_one(struct prof_counting *, size_t, size_t);
 static int	explain(struct prof_counting *, size_t, size_t, int);
@@ -44,6 +45,9 @@ leader_of(const struct prof_counting *counting, size_t event)
 static bool
 is_meant(const struct counting_event *event, int cpu)
 {
+	if (cpu != -1 && !prof_pmu_counts_on(prof_pmu_kinds(),
+	    &event->ke_attr, cpu))
+		return (false);
 	if (event->ke_cpus == NULL)
 		return (true);
 	for (size_t n = 0; n < event->ke_ncpus; n++)

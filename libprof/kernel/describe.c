@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "pmu_kinds.h"
 #include "session_impl.h"
 
 #define PROF_VERIFY_TEXT	4160	/* a path, and numbers */
@@ -206,6 +207,27 @@ say_notes(struct prof_session *session)
 	return (0);
 }
 
+/* Which counters tell an address that lies behind the one they mean. */
+static int
+say_skids(struct prof_session *session)
+{
+	char key[32];
+	size_t n;
+
+	for (n = 1; n < session->se_events.el_n; n++) {
+		const struct prof_event *event =
+		    session->se_events.el_event[n];
+
+		if (event->ev_kind != PROF_KIND_PERF ||
+		    !prof_pmu_skids(prof_pmu_kinds(), &event->ev_attr))
+			continue;
+		snprintf(key, sizeof(key), "skid.%zu", n);
+		if (say(session, key, "yes") == -1)
+			return (-1);
+	}
+	return (0);
+}
+
 int
 prof_describe(struct prof_session *session)
 {
@@ -241,6 +263,8 @@ prof_describe(struct prof_session *session)
 	    po->po_filter) == -1)
 		return (-1);
 	if (po->po_comm != NULL && say(session, "comm", po->po_comm) == -1)
+		return (-1);
+	if (say_skids(session) == -1)
 		return (-1);
 	if (po->po_less != NULL && say(session, "less.event",
 	    po->po_less) == -1)

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "perfring.h"
+#include "pmu_kinds.h"
 
 static void	attr_common(const struct prof_rings *,
 		    struct perf_event_attr *);
@@ -197,6 +198,8 @@ open_sharing(struct prof_rings *rings, struct perf_event_attr *attr,
 {
 	int fd, tid = rings->rs_task[task].rt_tid;
 
+	if (!prof_pmu_counts_on(prof_pmu_kinds(), attr, ring->rg_cpu))
+		return (0);
 	fd = open_older(rings, attr, tid, ring->rg_cpu);
 	if (fd == -1)
 		return (prof_perf_explain(error, event == RING_SIDE_BAND ?

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "names.h"
+#include "pmu_kinds.h"
 
 static int	pmc_find(struct prof_names *names, struct prof_spec *spec,
 		    struct prof_counter *counter, struct prof_err *error);
@@ -101,6 +102,9 @@ pmc_find(struct prof_names *names, struct prof_spec *spec,
 		if ((rv = prof_counter_sysfs(names, spec, counter, error)) != 0)
 			return (rv);
 	rv = prof_counter_software(spec->sp_name, counter);
+	/* To libpfm4 a general name is one of the kinds of CPUs. */
+	if (rv == 0 && prof_pmu_kinds()->ks_n > 1)
+		rv = prof_counter_perf(spec->sp_name, counter);
 	if (rv == 0)
 		rv = prof_counter_pfm(names, spec->sp_name, counter, error);
 	if (rv == 0)
