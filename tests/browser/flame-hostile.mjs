@@ -63,6 +63,16 @@ await browse(async browser => {
 		await harmless(page);
 		await page.keyboard.press("Escape");
 	});
+	await check(page, "the place of a line is text", async () => {
+		await page.evaluate(() => {
+			const {graph, data, main} = window.flame;
+			window.flame.setFocus({panel: graph.panels[0], node:
+			    main.label.findIndex(l => data.places[l])});
+		});
+		assert.ok((await text(page, "#tip")).includes(
+		    "<img src=x onerror=window.pwned=1>:3"));
+		await harmless(page);
+	});
 	await check(page, "10 kB of name: short to see, whole to copy",
 	    async () => {
 		await page.evaluate(() => {

@@ -70,7 +70,8 @@ static const char *const hostile[] = {
 	"\033[31mred\007\033]0;title\007", "abc\xe2\x80\xaegnp.exe",
 	"\xff\xfe broken \xc3", "two\nlines\r\ttab", "__proto__",
 	"constructor", "back\\slash\\u003c", "noncharacter \xef\xbf\xbf",
-	"zero\xe2\x80\x8bwidth", long_name
+	"zero\xe2\x80\x8bwidth", "line@<img src=x onerror=window.pwned=1>:3",
+	long_name
 };
 
 static struct prof_profile profile;
@@ -93,7 +94,7 @@ label_of(const char *name, const char *module, int kind)
 	    kind == F_THREAD ? PROF_LABEL_COMM : PROF_LABEL_FUNCTION;
 	label->lb_name = name;
 	fu->fu_name = fu->fu_raw = name;
-	if (place != NULL) {
+	if (place != NULL && kind < F_THREAD) {
 		label->lb_kind = PROF_LABEL_LINE;
 		label->lb_name = place + 1;
 		fu->fu_name = strndup(name, (size_t)(place - name));
