@@ -42,10 +42,10 @@ def calls(path, pid):
 both, one = (json.load(open(f))["pid"] for f in ("both.json", "one.json"))
 for path in "a.dtp", "b.dtp":
     rows = rec.balance(path, ["syscall::close:entry", "page-faults"])
-    # While the other arms, bpf(2) hides a fault of its own from this one:
-    # which is what unaccounted is for.
+    # While the other arms, bpf(2) hides faults from this one, also those of
+    # others that run while the call is preempted: unaccounted is for that.
     faults = rows["page-faults"]
-    rec.check(0 <= faults["unaccounted"] <= faults["count"] // 100,
+    rec.check(0 <= faults["unaccounted"] <= faults["count"] // 2,
               "%r" % faults)
     got = calls(path, both)
     rec.check(len(got) == 2 and all(g == list(range(5000))
