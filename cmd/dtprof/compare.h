@@ -165,7 +165,6 @@ struct figures_shift {
 };
 
 struct figures {
-	const char	*fg_unit;
 	char		 fg_label[128];	/* what it is, and its unit */
 	double		*fg_value[2];	/* by side, in order of runs */
 	double		*fg_sorted[2];

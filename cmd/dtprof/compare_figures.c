@@ -39,13 +39,14 @@ take_values(const struct pair *pair, struct figures *fg)
 	const struct prof_change *cg = compare_headline(pair);
 	const size_t max = pair->pr_series[0]->se_nruns +
 	    pair->pr_series[1]->se_nruns;
-	const double scale = choose_unit(cg, &fg->fg_unit);
+	const char *unit;
+	const double scale = choose_unit(cg, &unit);
 	double *values = calloc(max + 1, sizeof(*values));
 	int *sides = calloc(max + 1, sizeof(*sides));
 	size_t n = 0;
 
 	snprintf(fg->fg_label, sizeof(fg->fg_label), "%s (%s)",
-	    compare_title(cg->cg_name), fg->fg_unit);
+	    compare_title(cg->cg_name), unit);
 	for (int s = 0; s < 2; s++) {
 		fg->fg_value[s] = calloc(max + 1, sizeof(double));
 		fg->fg_sorted[s] = calloc(max + 1, sizeof(double));

@@ -7,7 +7,6 @@
  */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "compare.h"
 #include "compare_gp.h"
@@ -90,11 +89,24 @@ write_shift(const struct plot *plot)
 }
 
 static int
+write_label(const struct plot *plot)
+{
+	FILE *file = plot_file(plot->pl_dir, "label.txt");
+
+	if (file == NULL)
+		return (-1);
+	plot_text(file, plot->pl_figures->fg_label);
+	fputc('\n', file);
+	return (plot_close(plot->pl_dir, file, "label.txt"));
+}
+
+static int
 write_all(const struct plot *plot)
 {
 	return (write_runs(plot, 0, "base.tsv") == -1 ||
 	    write_runs(plot, 1, "new.tsv") == -1 ||
-	    write_changes(plot) == -1 || write_shift(plot) == -1 ? -1 : 0);
+	    write_label(plot) == -1 || write_changes(plot) == -1 ||
+	    write_shift(plot) == -1 ? -1 : 0);
 }
 
 int
@@ -110,11 +122,9 @@ compare_plot(const struct pair *pair, const char *path)
 		return (-1);
 	if (plot_begin(&dir, "compare") == -1)
 		goto out;
-	if (write_all(&plot) == 0) {
-		setenv("DTPROF_PLOT_UNIT", figures.fg_unit, 1);
+	if (write_all(&plot) == 0)
 		rv = plot_draw(&dir, compare_gp, sizeof(compare_gp), type,
 		    path);
-	}
 	plot_remove(&dir);
 out:
 	compare_figures_free(&figures);
