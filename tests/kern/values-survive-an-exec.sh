@@ -76,9 +76,10 @@ pairs = [(got, upto - since) for (_, since, _), (_, upto, got) in
          zip(marks[1::2], marks[2::2])]
 # A short sleep on a busy machine can be over before the switch.
 rec.check(sum(had for _, had in pairs) >= execs, "it slept: %r" % pairs)
-# Some may come between the look of the program and its call, or be lost.
+# Some may come between the look of the program and its call.  Where a sample
+# is preempted, switches of its CPU are nobody's, and counted.
 bad = [p for p in pairs if p[0] != p[1]]
-rec.check(len(bad) <= execs // 10 + lost and lost <= execs // 4,
+rec.check(len(bad) <= execs // 10 + lost and lost <= execs,
           "switches, %d stretches lost: %r" % (lost, pairs))
 rec.ok("%d execs of second threads: of their switches %d are in the samples "
        "after the exec, %d were; %d stretches are nobody's" %
