@@ -100,6 +100,13 @@ prof_change_init(struct prof_change *cg)
 
 /* ----------------------------------------------------------- verdict */
 
+/* Of unequal sides: so many runs a side would say as much. */
+static double
+runs_a_side(const struct prof_change *cg)
+{
+	return (2 / (1 / (double)cg->cg_n[0] + 1 / (double)cg->cg_n[1]));
+}
+
 /*
  * The interval narrows with the root of the number of runs; it must shrink
  * until it no longer touches the border nearest to the estimate.  Where the
@@ -116,7 +123,7 @@ runs_for_interval(const struct prof_change *cg, const struct rule *rule)
 	if (size < rule->ru_same)
 		room = fmax(room, rule->ru_same - size);
 	room = fmax(room, rule->ru_same / 4);
-	return ((double)cg->cg_n[0] * (half / room) * (half / room));
+	return (runs_a_side(cg) * (half / room) * (half / room));
 }
 
 /* And p with it: the corrected limit, in units of the normal distribution. */
@@ -130,7 +137,7 @@ runs_for_p(const struct prof_change *cg, const struct rule *rule)
 		return (0);
 	seen = prof_t_quantile(1 - cg->cg_p / 2, NORMAL_DF);
 	needed = prof_t_quantile(1 - limit / 2, NORMAL_DF);
-	return ((double)cg->cg_n[0] * (needed / seen) * (needed / seen));
+	return (runs_a_side(cg) * (needed / seen) * (needed / seen));
 }
 
 static enum prof_verdict
@@ -174,8 +181,7 @@ prof_change_decide(struct prof_change *cg, const struct rule *rule)
 	runs = fmax(runs_for_interval(cg, rule), runs_for_p(cg, rule));
 	if (!(runs < FOREVER))
 		runs = FOREVER;
-	cg->cg_runs_needed = (size_t)ceil(fmax(runs,
-	    (double)cg->cg_n[0] + 1));
+	cg->cg_runs_needed = (size_t)ceil(fmax(runs, runs_a_side(cg) + 1));
 }
 
 /* ----------------------------------------------------------- metrics */
