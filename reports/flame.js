@@ -37,7 +37,10 @@ class FlameGraph extends Page {
 		const {data} = this;
 		document.title = data.title + " - dtprof";
 		$("title").textContent = $("title").title = data.title;
-		for (const [name, value] of data.facts) {
+		const rates = data.events.filter(e => e.period || e.frequency)
+		    .map(e => [e.name, e.period ? `every ` +
+		    `${number(e.period)} ${e.unit}` : `at ${e.frequency} Hz`]);
+		for (const [name, value] of data.facts.concat(rates)) {
 			const dt = document.createElement("dt");
 			const dd = document.createElement("dd");
 			dt.textContent = name;

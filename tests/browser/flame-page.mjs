@@ -39,6 +39,12 @@ async function showing(page) {
 		assert.match(await plain(page, "#status"),
 		    /^1.00 s in 1 000 samples; 16 frames/);
 	});
+	await check(page, "what was recorded, and how often", async () => {
+		await page.click("summary");
+		assert.match(await text(page, "#facts"), new RegExp("command" +
+		    "known --answerkernel6.1.0.*cpu-clockat 999 Hz"));
+		await page.click("summary");
+	});
 	await check(page, "a tooltip has weight, samples, shares", async () => {
 		const said = await tip(page, [...WORKER, "seventy"]);
 		for (const line of ["seventy", "/usr/bin/known",
@@ -86,8 +92,18 @@ async function showing(page) {
 }
 
 async function zooming(page) {
-	await check(page, "a click enlarges, ancestors stay", async () => {
+	/* How much of a pixel of main is colour. */
+	const strength = () => page.evaluate(() => {
+		const {graph, data} = window.flame, [panel] = graph.panels;
+		const box = graph.boxOf(panel, panel.tree.label.findIndex(l =>
+		    data.names[l] === "main"));
+		return graph.c.getImageData((box.x + 3) * graph.ratio,
+		    (box.y + 3) * graph.ratio, 1, 1).data[3];
+	});
+	await check(page, "a click enlarges, ancestors stay, faded", async () => {
+		const full = await strength();
 		await click(page, [...WORKER, "twenty"]);
+		assert.ok(await strength() < 0.6 * full);
 		assert.equal(await crumbs(page),
 		    "all > worker > _start > main > twenty");
 		assert.match(await tip(page, [...WORKER, "twenty", "tiny"]),
@@ -98,6 +114,15 @@ async function zooming(page) {
 	const link = await page.evaluate("location.href");
 	await check(page, "a click on an ancestor goes out again", async () => {
 		await click(page, WORKER);
+		assert.equal(await crumbs(page), "all > worker > _start > main");
+	});
+	await check(page, "the path goes out again as well", async () => {
+		await page.click("#crumbs button >> nth=1");
+		assert.equal(await crumbs(page), "all > worker");
+		await page.click("#crumbs button >> nth=0");
+		assert.equal(await crumbs(page), "");
+		await page.goBack();
+		await page.goBack();
 		assert.equal(await crumbs(page), "all > worker > _start > main");
 	});
 	await check(page, "Back and Forward", async () => {
@@ -176,12 +201,18 @@ async function searching(page) {
 		assert.equal(await page.getAttribute("#search",
 		    "aria-invalid"), "false");
 	});
-	await check(page, "n and N go through the matches", async () => {
-		await search(page, "shared");
+	await check(page, "n and N, or buttons, go through the matches",
+	    async () => {
+		await page.focus("#graph");
+		await page.keyboard.press("Control+f");
+		await page.keyboard.type("shared");
 		await page.focus("#graph");
 		const samples = [];
-		for (const key of ["n", "n", "n", "N"]) {
-			await page.keyboard.press(key);
+		for (const key of ["n", "next", "n", "previous"]) {
+			if (key === "n")
+				await page.keyboard.press(key);
+			else
+				await page.click("#" + key);
 			samples.push(/(\d+) samples/.exec(
 			    await plain(page, "#live"))[1]);
 		}
@@ -311,8 +342,9 @@ async function views(page) {
 	});
 	await check(page, "around recursion each sample counts once",
 	    async () => {
-		await click(page, ["helper", "_start", "ten", "again", "again"],
-		    {shift: true});
+		await tip(page, ["helper", "_start", "ten", "again", "again"]);
+		await page.focus("#graph");
+		await page.keyboard.press("v");
 		assert.match(await tip(page, [], 1), /100 samples/);
 		assert.match(await tip(page, ["ten"], 0), /100 samples/);
 		await reset(page);
@@ -366,6 +398,39 @@ async function large(page) {
 		});
 		assert.equal(is.wide, 2);
 		assert.ok(is.tall <= is.inner && is.tall < is.whole, is);
+	});
+	await check(page, "scrolling draws what comes into sight", async () => {
+		const picture = () => page.evaluate(() => document
+		    .getElementById("canvas").toDataURL());
+		const before = await picture();
+		await page.focus("#graph");
+		await page.evaluate("graph.scrollTop -= 300");
+		await page.waitForFunction(() => window.flame.graph.below >=
+		    300);
+		assert.notEqual(await picture(), before);
+		await page.mouse.move(600, 401);
+		const [said, there] = await page.evaluate(() => {
+			const {graph, data} = window.flame, {scroller} = graph;
+			const box = scroller.getBoundingClientRect();
+			const {panel, node} = graph.find(600 - box.left,
+			    401 - box.top);
+			return [document.querySelector("#tip b").textContent,
+				data.names[panel.tree.label[node]]];
+		});
+		assert.equal(said, there);
+	});
+	await check(page, "of a long table the rows in sight exist", async () => {
+		await page.click("#table");
+		const all = Number(/^\d+/.exec(await text(page, "caption")));
+		const rows = () => page.$$eval("#rows tr:not([aria-hidden])",
+		    trs => trs.map(tr => tr.ariaRowIndex - 1));
+		assert.ok(all > 1000 && (await rows()).length < 100);
+		assert.equal((await rows())[0], 1);
+		await page.evaluate("functions.scrollTop = 1e9");
+		await page.waitForFunction(n => document.querySelector(
+		    `#rows tr[aria-rowindex='${n + 1}']`), all);
+		assert.ok((await rows()).length < 100);
+		await page.click("#table");
 	});
 	await check(page, "how many frames are too narrow is said", async () => {
 		assert.match(await plain(page, "#status"),
@@ -471,7 +536,10 @@ async function looks(page, browser) {
 		await page.focus("#graph");
 		await page.keyboard.press("l");
 		assert.equal(await back(page), "rgb(20, 23, 28)");
-		await page.keyboard.press("l");
+		await page.reload();
+		await page.waitForSelector("html[data-ready]");
+		assert.equal(await back(page), "rgb(20, 23, 28)");
+		await page.click("#theme");
 	});
 	await check(page, "a narrow window needs no scrolling aside",
 	    async () => {

@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: ISC
+# ASSERTION: The address of a page holds all of its view: whatever is chosen,
+# searched, filtered, folded, enlarged or turned round by clicks and keys is
+# there, to the last box and its colour, in a new window with that address.
+# Easy to get wrong: a part of the state that nobody put into the address.
+# TIMEOUT: 120
+. "${SRC:=$PWD}/tests/lib.sh"
+. "$SRC/tests/browser/lib-browser.sh"
+tmpdir
+need_browser
+make_page known known.html
+in_browser flame-links.mjs "$tmp/known.html"
