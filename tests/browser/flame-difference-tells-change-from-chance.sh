@@ -14,7 +14,7 @@
 tmpdir
 need_browser
 set --
-for fixture in parents vanished noise one rates planted; do
+for fixture in parents vanished noise one rates planted totals; do
 	"$B/tests/browser/make_difference" "$fixture" "$fixture.html" ||
 		fail "make_difference $fixture"
 	set -- "$@" "$tmp/$fixture.html"

@@ -6,7 +6,8 @@
  */
 import {assert, browse, check, open, place, plain, text, tip} from "./lib.mjs";
 
-const [parents, vanished, noise, one, rates, planted] = process.argv.slice(2);
+const [parents, vanished, noise, one, rates, planted, totals] =
+    process.argv.slice(2);
 
 /* "red", "blue", "grey", ...: what is seen near the end of a frame. */
 async function colour(page, path) {
@@ -179,6 +180,13 @@ async function realChange(page) {
 		assert.ok(!await page.$("#quality.bad")));
 }
 
+async function otherTotals(page) {
+	await check(page, "all that costs more is red by cost", () =>
+		colours(page, [["hot", "red"], ["hot inner", "red"],
+			["warm", "red"]]));
+	await quiet(page, "another total is no change of shares");
+}
+
 await browse(async browser => {
 	await callers(await open(browser, parents));
 	await goneAndNew(await open(browser, vanished));
@@ -186,4 +194,5 @@ await browse(async browser => {
 	await quiet(await open(browser, one), "nor has what sampling explains");
 	await otherRates(await open(browser, rates));
 	await realChange(await open(browser, planted));
+	await otherTotals(await open(browser, totals));
 });

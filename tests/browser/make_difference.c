@@ -58,6 +58,10 @@ static const struct fixture fixtures[] = {
 	    { { "parse", "number" }, { 1000, 2000 } },
 	    { { "parse", "string" }, { 1000, 1000 } },
 	    { { "sort" }, { 2000, 2000 } } } },
+	/* The same program with half as much again to do. */
+	{ "totals", 10, 2, { MS, MS }, { 1000, 1000 }, {
+	    { { "hot", "inner" }, { 2000, 3000 } },
+	    { { "warm" }, { 1000, 1500 } } } },
 	{ .fx_name = NULL }
 };
 
