@@ -68,31 +68,96 @@ printf '{"results": [' >broken
 expect 1 "$DTPROF" compare broken -- a
 ok "exit statuses 0, 1, 2, 3, 4"
 
-# Each name and type of the contract.
-expect 0 "$DTPROF" compare --json a -- b
+# Whichever comes first: one that is worse, or one that is open.
+make 8 6 a=1.01 b=1.05 >open2
+make 9 10 a=1 b=1 >both
+compare 3 'inconclusive slower' --strict --fail-on slower both -- open2
+compare 4 'inconclusive slower' --strict --fail-on slower:8 both -- open2
+for run in 1 2 3 4 5 6 7 8; do
+	for cost in 90 110; do
+		printf 'main;a %d\nmain;b 50\n' $((cost + run % 3)) >$cost-$run
+	done
+done
+compare 3 more --fail-on slower:5 90-? -- 110-?
+compare 0 less --fail-on slower 110-? -- 90-?
+compare 4 too_few_runs --strict 90-1 -- 110-1
+ok "exit statuses of several commands, and of costs"
+
+# Each name, type and value of the contract, and nothing else: what is added
+# to it is added here and in the manual, what changes is another version.
 cat >schema.py <<'END'
 import json, sys
 j = json.load(open(sys.argv[1]))
-def has(o, spec):
-    for names, kind in spec.items():
-        for name in names.split():
-            assert isinstance(o[name], kind), (name, o.get(name))
-number = (int, float)
+number, known = (int, float, type(None)), (int, float)
+text, two = str, [(int, float, type(None))] * 2
+words = {"faster", "slower", "less", "more", "same", "inconclusive",
+    "too_few_runs"}
+def is_of(o, spec, at):
+    if isinstance(spec, dict):
+        assert isinstance(o, dict) and set(o) == set(spec), (at, set(o) ^
+            set(spec))
+        for name in spec:
+            is_of(o[name], spec[name], at + "." + name)
+    elif isinstance(spec, list):
+        assert isinstance(o, list) and len(o) == len(spec), (at, o)
+        for one, of in zip(o, spec):
+            is_of(one, of, at + "[]")
+    elif isinstance(spec, set):
+        assert o in spec, (at, o)
+    else:
+        assert isinstance(o, spec) and not (spec in (number, known) and
+            isinstance(o, bool)), (at, o)
+change = {"name": text, "verdict": words, "runs": [int, int], "median": two,
+    "mean": two, "change": number, "ci95": two, "p": number,
+    "p_holm": number, "smallest_change": number, "exact": bool,
+    "runs_needed": (int, type(None))}
+metric = change | {"p_mann_whitney": number, "p_welch": number,
+    "cliffs_delta": number, "effect": {"unknown", "negligible", "small",
+    "medium", "large"}, "unit": text}
+presence = {"none", "inlined", "whole"}
+function = change | {"share": two, "p_share": number, "q": number,
+    "part": number, "presence": [presence, presence], "module": text}
+name = (str, type(None))
+pair = {"base": text, "new": text, "build_ids": [name, name],
+    "verdict": words, "metrics": list, "total": object, "by": {"function",
+    "module", "line"}, "functions_tested": int, "functions": list,
+    "notes": list}
+is_of(j, {"schema_version": int, "version": text, "threshold": known,
+    "comparisons": list, "geomean": object}, "")
 assert j["schema_version"] == 1
-has(j, {"version": str, "threshold": number, "comparisons": list})
+assert j["comparisons"]
 for c in j["comparisons"]:
-    has(c, {"base new verdict": str, "metrics functions notes": list,
-        "functions_tested": int})
-    for m in c["metrics"] + ([c["total"]] if c["total"] else []):
-        has(m, {"name verdict unit effect": str, "runs median mean ci95": list,
-            "exact": bool, "change p p_holm p_mann_whitney p_welch "
-            "cliffs_delta smallest_change": number})
-        assert m["runs_needed"] is None or m["runs_needed"] > 0
+    is_of(c, pair, "comparison")
+    for m in c["metrics"] + [c["total"]] * (c["total"] is not None):
+        is_of(m, metric, "metric")
+    assert c["metrics"] or c["functions"]
+    assert (c["total"] is None) == (not c["functions"])
     for f in c["functions"]:
-        has(f, {"name verdict module": str, "share ci95 presence mean": list,
-            "change p p_holm q p_share": number})
+        is_of(f, function, "function")
+    is_of(c["notes"], [text] * len(c["notes"]), "notes")
+assert (j["geomean"] is None) == (len(j["comparisons"]) == 1)
+if j["geomean"]:
+    is_of(j["geomean"], {"change": known, "ci95": [known, known]}, "geomean")
 END
-python3 schema.py out || fail "the schema"
+schema()	# arguments of compare
+{
+	"$DTPROF" compare --json "$@" >out 2>err
+	python3 schema.py out || fail "the schema: $*"
+}
+schema 90-? -- 110-?
+schema 90-1 -- 110-1
+schema --by module 90-? -- 110-?
+schema both -- open2
+schema a -- few
+# The manual names what there is.
+for name in schema_version comparisons base new build_ids verdict metrics \
+    total by functions functions_tested notes geomean p_mann_whitney p_welch \
+    cliffs_delta; do
+	sed -n '/^.Ss dtprof compare/,/^.Ss dtprof export/p' \
+	    "$SRC/cmd/dtprof/dtprof.1" | grep -Eq "^\.Cm (.* )?$name( |\$)" ||
+	    fail "$name is not in the manual"
+done
+schema a -- b
 json out '[m["name"] for m in j["comparisons"][0]["metrics"]]' | grep -q wall ||
     fail "no wall"
 cp out first
@@ -119,6 +184,21 @@ for n in 1 2 3; do
 	compare 0 too_few_runs n$n -- n$n
 done
 ok "no numbers, huge, zero, none, 1, 2 and 3 runs"
+
+# Of another version of bench nothing is known, and no verdict is made up.
+mkdir v1 v2
+echo '{"schema_version":1,"commands":[{"name":"a"},{"name":"b"}]}' \
+    >v1/bench.json
+sed 's/:1,/:2,/' v1/bench.json >v2/bench.json
+for run in 0 1 2 3 4 5 6 7 8 9; do
+	printf '{"command":%d,"block":%d,"wall":1.%d}\n' $((run % 2)) \
+	    $((run / 4)) "$run"
+done | tee v1/runs.jsonl >v2/runs.jsonl
+compare 0 inconclusive v1
+expect 1 "$DTPROF" compare v2
+expect_err 'another version of bench' 'a newer bench'
+schema v1
+ok "benches of another version are refused"
 
 # The same machine but for its CPU.
 expect 0 "$DTPROF" bench -w 0 -r 5 -n t -o d1 true
