@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: ISC
 """The data of a flame graph page, read by reports/README.md alone.
 
-    page_data.py FILE        the page as folded stacks: one line for each
-                             event, stack and cell, "event cell a;b;c n w"
+    page_data.py FILE        the head, the labels, and the page as folded
+                             stacks: one line for each event, stack and
+                             cell, "event cell a;b;c n w"
 """
 import base64
 import json
@@ -82,7 +83,11 @@ def read(path):
 
 
 def main():
-    head, names, _, _, stacks, cells = read(sys.argv[1])
+    head, names, modules, kinds, stacks, cells = read(sys.argv[1])
+    print(json.dumps({key: value for key, value in head.items() if key not in
+                      ('columns', 'places')}, indent=1))
+    for label in zip(kinds, names, modules, head['places']):
+        print(' '.join(map(str, label)).rstrip())
     for time, node, event, samples, weight in cells:
         print(head['events'][event]['name'], time,
               ';'.join(names[label] for label in stacks[node]),
