@@ -16,7 +16,6 @@
 #include "statistics.h"
 
 #define EXACT_RANKS	50	/* values a side */
-#define GRID		256	/* points at which density is looked at */
 
 /* A value that remembers where it stood. */
 struct placed {
@@ -308,59 +307,49 @@ prof_welch(const double *x, size_t n, const double *y, size_t m, double *t,
 
 /* ------------------------------------------------------------- modes */
 
-/* Density at GRID points, by a kernel as wide as Silverman's rule says. */
-static void
-density_of(const double *sorted, size_t n, double width, double *density)
-{
-	const double low = sorted[0] - 2 * width;
-	const double step = (sorted[n - 1] + 2 * width - low) / (GRID - 1);
-
-	for (size_t g = 0; g < GRID; g++) {
-		density[g] = 0;
-		for (size_t i = 0; i < n; i++) {
-			const double z = (low + step * (double)g -
-			    sorted[i]) / width;
-
-			density[g] += exp(-z * z / 2);
-		}
-	}
-}
-
 /*
- * A heap counts when it is a fifth as high as the highest and the valley
- * before it goes down to half of the lower one: noise makes ripples, not
- * valleys.
+ * Two heaps are the cut of the sorted values, with a fifth of them at least
+ * on either side, whose means lie furthest apart in units of how values
+ * scatter around them.  Of one heap chance makes such a cut too, the further
+ * apart the fewer values there are: beyond the limit lies one in a hundred of
+ * normal and of even distributions, and of skew ones few more.
  */
-static int
-count_heaps(const double *density)
+static bool
+has_two_heaps(const double *sorted, size_t n)
 {
-	double highest = 0, peak = 0, valley = 0;
-	int heaps = 0;
+	const double range = sorted[n - 1] - sorted[0];
+	const double limit = 3.8 + 36 / (double)n;
+	const size_t least = (n + 4) / 5;
+	double sum = 0, squares = 0, whole = 0, all_squares = 0;
+	bool found = false;
 
-	for (size_t g = 0; g < GRID; g++)
-		highest = fmax(highest, density[g]);
-	for (size_t g = 0; g < GRID; g++) {
-		const double here = density[g];
+	for (size_t i = 0; i < n; i++) {
+		const double x = (sorted[i] - sorted[0]) / range;
 
-		if (here < highest / 5) {
-			valley = fmin(valley, here);
-			continue;
-		}
-		if (heaps == 0 || valley < fmin(peak, here) / 2) {
-			heaps++;
-			peak = valley = here;
-		}
-		if (here > peak)
-			peak = valley = here;
-		valley = fmin(valley, here);
+		whole += x;
+		all_squares += x * x;
 	}
-	return (heaps);
+	for (size_t i = 0; i + least < n; i++) {
+		const double x = (sorted[i] - sorted[0]) / range;
+		const double k = (double)i + 1, rest = (double)n - k;
+		double apart, scatter;
+
+		sum += x;
+		squares += x * x;
+		apart = (whole - sum) / rest - sum / k;
+		scatter = fmax(0, squares - sum * sum / k) + fmax(0,
+		    all_squares - squares - (whole - sum) * (whole - sum) /
+		    rest);
+		found = found || (i + 1 >= least && apart * apart *
+		    (double)(n - 2) > limit * limit * scatter);
+	}
+	return (found);
 }
 
 int
 prof_modes(const double *values, size_t n)
 {
-	double density[GRID], *sorted, spread, width;
+	double *sorted;
 	int heaps = 1;
 
 	if (n < 8 || has_nan(values, n) ||
@@ -368,15 +357,8 @@ prof_modes(const double *values, size_t n)
 		return (1);
 	memcpy(sorted, values, n * sizeof(*sorted));
 	prof_sort(sorted, n);
-	/* The narrower half: two heaps far apart have a wide whole. */
-	spread = fmin(prof_quantile(sorted, n, 0.5) - sorted[0],
-	    sorted[n - 1] - prof_quantile(sorted, n, 0.5)) / 2;
-	width = fmax(0.9 * spread * pow((double)n, -0.2),
-	    (sorted[n - 1] - sorted[0]) / 16);
-	if (isfinite(width) && width > 0) {
-		density_of(sorted, n, width, density);
-		heaps = count_heaps(density);
-	}
+	if (isfinite(sorted[n - 1] - sorted[0]) && sorted[n - 1] > sorted[0])
+		heaps += has_two_heaps(sorted, n);
 	free(sorted);
 	return (heaps);
 }

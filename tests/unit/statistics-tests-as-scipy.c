@@ -9,6 +9,7 @@
  */
 /* SPDX-License-Identifier: ISC */
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -258,27 +259,49 @@ check_odd(void)
 	printf("ok: odd values\n");
 }
 
+/* In how many of 400 samples; every other value is that much larger. */
+static int
+count_heaps(struct prof_random *random, size_t n, double apart, bool skew)
+{
+	double values[MOST];
+	int found = 0;
+
+	for (int trial = 0; trial < 400; trial++) {
+		for (size_t i = 0; i < n; i++) {
+			values[i] = i % 2 ? apart : 0;
+			for (int k = 0; k < 12 && !skew; k++)
+				values[i] += (double)prof_random_below(random,
+				    1000) / 1000;
+			if (skew)
+				values[i] -= log(1 - (double)prof_random_below(
+				    random, 1000) / 1000);
+		}
+		found += prof_modes(values, n) == 2;
+	}
+	return (found);
+}
+
+/* Few runs may look like heaps by chance, and must not be called so. */
 static void
 check_modes(void)
 {
+	static const size_t sizes[] = { 8, 10, 15, 30, 100 };
 	struct prof_random random;
-	double one[30], two[30];
-	int wrong = 0, found = 0;
 
 	prof_random_seed(&random, 3);
-	for (int trial = 0; trial < 200; trial++) {
-		for (int i = 0; i < 30; i++) {
-			one[i] = 0;
-			for (int k = 0; k < 12; k++)
-				one[i] += (double)prof_random_below(&random,
-				    1000) / 1000;
-			two[i] = one[i] + (i % 2 ? 6 : 0);
-		}
-		wrong += prof_modes(one, 30) != 1;
-		found += prof_modes(two, 30) == 2;
+	for (size_t s = 0; s < sizeof(sizes) / sizeof(*sizes); s++) {
+		const size_t n = sizes[s];
+		const int one = count_heaps(&random, n, 0, false);
+		const int skew = count_heaps(&random, n, 0, true);
+		const int two = count_heaps(&random, n, 12, false);
+		const int near = count_heaps(&random, n, 6, false);
+
+		printf("heaps among %zu: one looks like two in %d of 400, a "
+		    "skew one in %d; two far apart are seen in %d, nearer "
+		    "ones in %d\n", n, one, skew, two, near);
+		truth(one <= 10 && skew <= 20, "one heap");
+		truth(two >= 360 && (n < 30 || near >= 340), "two heaps");
 	}
-	printf("two heaps: seen in %d of 200, %d false\n", found, wrong);
-	truth(found >= 190 && wrong <= 4, "heaps");
 }
 
 int
