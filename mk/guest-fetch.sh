@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
 #
-# Fetches what the arm64 guest is made of and unpacks it: a kernel that boots
-# without modules, a static busybox, and the headers and static libraries that
-# the arm64 build of dtprof links with.  Called by mk/guest.mk; knows nothing
-# of dtprof itself.
+# Fetches what a guest is made of and unpacks it: a kernel that boots without
+# modules, a static busybox, and the headers and static libraries that the
+# guest's build of dtprof links with.  Called by mk/guest.mk; knows nothing of
+# dtprof itself.
 #
-#	guest-fetch.sh OUT [6.1|6.12]
+#	guest-fetch.sh OUT arm64|amd64 6.1|6.12
 #
 # Leaves OUT/vmlinuz, OUT/busybox and OUT/sysroot.  Packages come with apt from
 # the distribution that this machine is configured for, through a package
@@ -17,8 +17,13 @@
 
 set -eu
 
-out=${1:?usage: guest-fetch.sh OUT [6.1|6.12]}
-series=${2:-6.1}
+out=${1:?usage: guest-fetch.sh OUT arm64|amd64 6.1|6.12}
+arch=$2
+series=$3
+case $arch in
+arm64)	machine=aarch64 ;;
+*)	machine=x86_64 ;;
+esac
 cache=${GUEST_CACHE:-${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/dtprof-guest}
 libraries="busybox-static libbpf-dev libelf-dev zlib1g-dev libzstd-dev
     libpfm4-dev libxxhash-dev libunwind-dev libdw-dev liblzma-dev
@@ -31,25 +36,25 @@ skip()
 	exit 77
 }
 
-for tool in qemu-system-aarch64 aarch64-linux-gnu-gcc cpio; do
+for tool in qemu-system-$machine $machine-linux-gnu-gcc cpio; do
 	command -v $tool >/dev/null 2>&1 ||
-	    skip "no arm64 guest: $tool is not installed"
+	    skip "no $arch guest: $tool is not installed"
 done
 for tool in apt-get apt-cache dpkg-deb tar; do
 	command -v $tool >/dev/null 2>&1 ||
-	    skip "no arm64 packages: this system has no $tool"
+	    skip "no $arch packages: this system has no $tool"
 done
 
 codename=$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release 2>/dev/null)
-[ -n "$codename" ] || skip "no arm64 packages: /etc/os-release has no codename"
-set=$cache/$codename-$series.list
-state=$cache/apt-$codename-$series
+[ -n "$codename" ] || skip "no $arch packages: /etc/os-release has no codename"
+set=$cache/$codename-$arch-$series.list
+state=$cache/apt-$codename-$arch-$series
 
-# The distribution's own archives as apt would use them, for arm64, and its
-# backports beside the main one.
+# The distribution's own archives as apt would use them, for that machine, and
+# its backports beside the main one.
 write_sources()
 {
-	options=arch=arm64
+	options=arch=$arch
 	[ ! -e $keyring ] || options="$options signed-by=$keyring"
 	apt-get indextargets --format '$(REPO_URI) $(RELEASE) $(COMPONENT)' \
 	    'Created-By: Packages' |
@@ -61,7 +66,7 @@ write_sources()
 			    $2, $3)
 	}' >"$state/sources.list"
 	[ -s "$state/sources.list" ] ||
-	    skip "no arm64 packages: apt has no source for $codename"
+	    skip "no $arch packages: apt has no source for $codename"
 }
 
 # A package state of our own.  Hooks of the host's configuration are dropped:
@@ -76,8 +81,8 @@ write_config()
 	#clear APT::Update::Post-Invoke-Success;
 	#clear APT::Architectures;
 	#clear APT::Default-Release;
-	APT::Architecture "arm64";
-	APT::Architectures { "arm64"; };
+	APT::Architecture "$arch";
+	APT::Architectures { "$arch"; };
 	APT::Get::List-Cleanup "false";
 	Acquire::Languages "none";
 	Dir::State "$state";
@@ -98,7 +103,7 @@ write_config()
 kernel_name()
 {
 	apt-cache -c "$state/apt.conf" search --names-only \
-	    '^linux-image-[0-9.].*-cloud-arm64$' |
+	    "^linux-image-[0-9.].*-cloud-$arch\$" |
 	awk -v prefix="linux-image-$series" '
 	    index($1, prefix) == 1 &&
 	    substr($1, length(prefix) + 1, 1) ~ /[.-]/ { print $1 }' |
@@ -111,24 +116,24 @@ fetch()
 	write_sources
 	# A network that fails is only a warning for apt.
 	apt-get -qq -c "$state/apt.conf" update >"$state/log" 2>&1 ||
-	    skip "no arm64 packages: $(tail -n 1 "$state/log")"
+	    skip "no $arch packages: $(tail -n 1 "$state/log")"
 	kernel=$(kernel_name)
 	[ -n "$kernel" ] ||
-	    skip "no linux-image-$series*-cloud-arm64 to be had" \
+	    skip "no linux-image-$series*-cloud-$arch to be had" \
 	    "$(sed -n 's/^W: /(/p' "$state/log" | head -n 1 | sed 's/$/)/')"
 	rm -f "$state/wanted"
 	for name in $kernel $libraries; do
 		version=$(apt-cache -c "$state/apt.conf" policy "$name" |
 		    sed -n 's/^ *Candidate: //p')
 		case $version in
-		''|'(none)') skip "no arm64 packages: $name is unknown" ;;
+		''|'(none)') skip "no $arch packages: $name is unknown" ;;
 		esac
-		file=$(echo "${name}_${version}_arm64.deb" | sed 's/:/%3a/')
+		file=$(echo "${name}_${version}_$arch.deb" | sed 's/:/%3a/')
 		echo "$file" >>"$state/wanted"
 		[ ! -e "$cache/pool/$file" ] || continue
 		(cd "$state/download" && apt-get -qq -c "$state/apt.conf" \
 		    download "$name=$version") >"$state/log" 2>&1 ||
-		    skip "no arm64 packages: $(tail -n 1 "$state/log")"
+		    skip "no $arch packages: $(tail -n 1 "$state/log")"
 		mv "$state/download/$file" "$cache/pool/$file" 2>/dev/null ||
 		    mv "$state/download/${name}_"*.deb "$cache/pool/$file"
 	done
@@ -167,7 +172,7 @@ unpack()
 		esac
 	done <"$set"
 	[ -s "$out.new/vmlinuz" ] && [ -s "$out.new/busybox" ] ||
-	    skip "no arm64 packages: kernel or busybox not where expected"
+	    skip "no $arch packages: kernel or busybox not where expected"
 	cp "$set" "$out.new/packages"
 	rm -rf "$out"
 	mkdir -p "$(dirname "$out")"

@@ -11,16 +11,16 @@
 
 passes=3000
 guest_boot <<END
-dtprof record -q --call-graph fp -e cycles -c 50000 -e sched:sched_switch \\
+dtprof record -q --call-graph fp -e $counter -e sched:sched_switch \\
     -e syscall::write:entry -e syscall::write:return -e syscall::read:entry \\
     -o three.dtp -- guest_pingpong $passes || exit
 # The smallest buffer, and nobody to empty it.
-dtprof record -q -a --buffer 64K --call-graph fp -e cycles -c 50000 \\
+dtprof record -q -a --buffer 64K --call-graph fp -e $counter \\
     -e sched:sched_switch -e syscall:::entry -e syscall:::return \\
     -o full.dtp -- guest_pingpong -f $passes
 END
 accounting results/three.dtp
-verify stats $passes <<'END'
+verify stats $passes "${counter%% *}" <<'END'
 of = {a["event"]: a for a in j["accounting"]}
 writes = 2 * int(argv[0])
 for name, calls in ("syscall::write:entry", writes), \
@@ -31,7 +31,8 @@ for name, calls in ("syscall::write:entry", writes), \
 	    (name, a["stored"], named, calls))
 switch = of["sched:sched_switch"]["stored"]
 need(switch >= writes - 10, "%d switches" % switch)
-need(of["cycles"]["stored"] > 1000, "%d cycles" % of["cycles"]["stored"])
+sampled = of[argv[1]]["stored"]
+need(sampled > 1000, "%d of %s" % (sampled, argv[1]))
 END
 "$DTPROF" script --json results/three.dtp >samples || fail "no script"
 verify samples <<'END'

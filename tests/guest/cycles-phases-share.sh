@@ -19,7 +19,7 @@ accounting results/phases.dtp
 "$DTPROF" report --by line results/phases.dtp >lines 2>/dev/null
 grep -q 'cycles: .*(skid)' lines || fail "no word of skid: $(head lines)"
 "$DTPROF" script --json results/phases.dtp >samples || fail "no script"
-aarch64-linux-gnu-nm -S "$ARM64/tests/work/guest_phases" >symbols ||
+aarch64-linux-gnu-nm -S "$GUEST_BUILD/tests/work/guest_phases" >symbols ||
     fail "no symbols"
 awk '/ phase_/ { print $1, $2, $4 }' symbols >phases
 verify samples phases <<'END'

@@ -1,5 +1,6 @@
 #!/bin/sh
-# ASSERTION: every provider's programs load and fire on the guest's kernel.
+# ASSERTION: every provider's programs load and fire on the guest's kernel, and
+# its verifier goes through at most 20,000 instructions of each.
 # SPDX-License-Identifier: ISC
 # TIMEOUT: 400
 #
@@ -9,17 +10,19 @@
 
 . "${SRC:=$PWD}/tests/guest/lib.sh"
 
-guest_boot <<'END'
+sed "s/COUNTER/$counter/" >script <<'END'
 uname -r >release
 ip link set lo up
 while read -r name options; do
-	dtprof record -q -a --record-comm $options -o $name.dtp -- sh -c \
-	    'ping -c 1 127.0.0.1 >/dev/null && guest_pingpong 200' || {
+	runs $name.runs /bin/dtprof record -q -a --record-comm $options \
+	    -o $name.dtp -- sh -c \
+	    'ping -c 1 127.0.0.1 >/dev/null && guest_pingpong 200' \
+	    </dev/null || {
 		echo "cannot record $name: $options"
 		exit 1
 	}
 done <<'EVENTS'
-counter -e cycles -c 100000 --filter pid>0&&comm!="x"&&cpu<4
+counter -e COUNTER --filter pid>0&&comm!="x"&&cpu<4
 software --call-graph fp -e page-faults -c 1 -e context-switches -c 1
 clock --call-graph fp -e cpu-clock -c 1000000
 timers --call-graph fp -e profile:::1000hz -e interval:::1ms
@@ -31,10 +34,16 @@ values -e cpu-clock -c 1000000 --with page-faults,context-switches,task-clock
 return -e syscall:::return --filter nr>=0&&ret!=-1
 EVENTS
 END
+guest_boot <script
 echo "kernel $(cat results/release)"
 for name in counter software clock timers switches arguments tracepoints \
     entry values return; do
 	accounting results/$name.dtp
+	verify results/$name.runs <<-'END'
+	most = max(j, key=lambda program: program["verified"])
+	need(0 < most["verified"] <= 20000, "%(name)s: %(verified)d verified" %
+	    most)
+	END
 	verify stats $name <<-'END'
 	need(j["recording"]["path"] == "bpf", argv[0] + " by BPF")
 	for a in j["accounting"]:

@@ -1,11 +1,11 @@
 #!/bin/sh
-# ASSERTION: on arm64 at least 99.5 % of the stacks of programs without frame
-# pointers are whole, and frame by frame what the program did.
+# ASSERTION: in the guest at least 99.5 % of the stacks of programs without
+# frame pointers are whole, and frame by frame what the program did.
 # SPDX-License-Identifier: ISC
 # TIMEOUT: 600
 #
-# Easy to get wrong: the return address is in a register for a while, and
-# signal frames look different.
+# Easy to get wrong: on arm64 the return address is in a register for a while,
+# and signal frames look different.
 
 . "${SRC:=$PWD}/tests/guest/lib.sh"
 
@@ -13,7 +13,7 @@ guest_boot <<'END'
 for what in alloca realign deep callback longjmp signal altstack threads \
     fork coroutine; do
 	guest_stacks $what &
-	echo "$! arm64-$what" >titles.$what
+	echo "$! guest-$what" >titles.$what
 	dtprof record -q --user-only -e cpu-clock -c 500000 \
 	    --duration 400ms -p $! -o $what.dtp || exit
 	kill $!

@@ -1,0 +1,35 @@
+#!/bin/sh
+# SPDX-License-Identifier: ISC
+# ASSERTION: with all that a program can have - filter, arguments, strings,
+# both stacks by tables, values of eight counters - the kernel's verifier goes
+# through at most 20,000 instructions of it.  Easy to get wrong: a branch more
+# in what is inlined everywhere, and recording takes seconds to begin.
+. "${SRC:=$PWD}/tests/kern/lib-kern.sh"
+need_recording
+tmpdir
+eight=page-faults,context-switches,task-clock,cpu-clock,minor-faults
+eight=$eight,major-faults,cpu-migrations,alignment-faults
+n=0
+while read -r options; do
+	n=$((n + 1))
+	# shellcheck disable=SC2086 # a list of words
+	"$work/runs" runs.json "$DTPROF" record -q -a --record-comm -g \
+	    --with $eight $options --filter 'pid>0&&comm!="x"&&cpu<4096' \
+	    -o x.dtp -- true </dev/null 2>err || fail "$options: $(cat err)"
+	python3 - "$options" <<'END' || fail "$options: $(cat runs.json)"
+import json
+import sys
+programs = json.load(open("runs.json"))
+most = max(programs, key=lambda p: p["verified"])
+print("ok: %s: at most %d, of %s" % (sys.argv[1], most["verified"],
+                                     most["name"]))
+sys.exit(not 5000 < most["verified"] <= 20000)
+END
+done <<'END'
+-e cpu-clock -e page-faults
+-e sched:sched_switch
+-e sched:sched_process_exec
+-e syscall:::entry
+-e syscall:::return
+END
+[ "$n" -eq 5 ] || fail "$n of five"
