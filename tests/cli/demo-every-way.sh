@@ -1,9 +1,9 @@
 #!/bin/sh
 # ASSERTION: make demo shows an accounting and records whatever the kernel
-# permits: with BPF, without BPF through the fallback, and without
-# perf_event_open from the recording that comes with the sources, which it
-# then says in so many words.  Easy to get wrong where a real failure is
-# taken for a refusal.
+# permits, and ends with the table of functions, a flame graph and what to do
+# next: with BPF, without BPF through the fallback, and without perf_event_open
+# from the recording that comes with the sources, which it then says in so many
+# words.  Easy to get wrong where a real failure is taken for a refusal.
 . "${SRC:=$PWD}/tests/lib.sh"
 tmpdir
 mkdir -p b/tests/work
@@ -18,7 +18,14 @@ shows()
 	expect_out 'cpu-clock' "the event"
 	lines=$(sed -n '/^The first records/,$p' "$tmp/out" | wc -l)
 	[ "$lines" -gt 5 ] || fail "no records are shown"
-	expect_out '^Next: ' "what to do next"
+	# The end of it: table, flame graph, what next, in this order.
+	grep -o -e '^Where the time went' -e '^ self% .* total% ' \
+	    -e '^The flame graph .*/demo.html$' -e '^Next: ' \
+	    -e 'dtprof flamegraph --open$' "$tmp/out" | cut -c 1-10 |
+	    tr '\n' ',' >"$tmp/end"
+	[ "$(cat "$tmp/end")" = \
+	    'Where the , self%    ,The flame ,Next: ,dtprof fla,' ] ||
+	    fail "it ends otherwise: $(cat "$tmp/end")"
 	grep -q 'id="data"' "$tmp/b/demo.html" || fail "no flame graph"
 	rm "$tmp/b/demo.html"
 }
