@@ -1,9 +1,20 @@
 # SPDX-License-Identifier: ISC
 # shellcheck shell=sh
 #
-# What the full-size tests of compare share: pools of real runs.
+# What the full-size tests of compare share: pools of real runs.  Smaller, to
+# see that all of it works: POOL_RUNS of each command (10 or more), of
+# POOL_ROUNDS rounds and MIN_SAMPLES samples or more, TRIALS comparisons.
 
-: "${CC:=cc}" "${POOL_RUNS:=40}" "${POOL_ROUNDS:=15000}"
+: "${CC:=cc}" "${POOL_RUNS:=40}" "${POOL_ROUNDS:=15000}" "${MIN_SAMPLES:=3000}"
+
+# So many of the trials may err at a rate of per in a thousand: 31 of 400 at
+# 50, 5 of 400 at 5.
+at_most()	# trials per
+{
+	awk -v n="$1" -v per="$2" 'BEGIN {
+		mean = n * per / 1000
+		print int(mean + 2.5 * sqrt(mean)) }'
+}
 
 build_pool_reader()
 {

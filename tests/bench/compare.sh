@@ -2,17 +2,18 @@
 # SPDX-License-Identifier: ISC
 # How often a winner is called among two equal commands while the machine
 # gets slower, in the order of hyperfine (all of one, then all of the other)
-# and in bench's.  compare.sh [trials]
+# and in bench's.  TRIALS=5 takes a twentieth of the time, and ROUNDS=10 (of
+# the loop; 100 are a hundred million) a tenth of each run.
 . "${SRC:=$PWD}/tests/lib.sh"
 need_cmd hyperfine python3
 tmpdir
-trials=${1:-100}
+trials=${TRIALS:-100} rounds=${ROUNDS:-100}
 # A loop whose length grows from run to run: 10 % over a session of 20 runs.
-cat >work.sh <<'END'
+cat >work.sh <<END
 #!/bin/sh
-n=$(cat n)
-echo $((n + 1)) >n
-exec "$1" $((100000 + 500 * n))
+n=\$(cat n)
+echo \$((n + 1)) >n
+exec "\$1" \$(($rounds * (1000 + 5 * n)))
 END
 chmod +x work.sh
 cat >loop.c <<'END'
