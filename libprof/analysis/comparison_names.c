@@ -15,22 +15,32 @@
 
 #include "comparison.h"
 
-/* What compilers and linkers add behind a dot, maybe with a number. */
-static const char *const additions[] = {
-	"isra", "cold", "constprop", "part", "lto_priv", "llvm", "localalias",
-	"clone", "ipa", "hot", "unlikely", "startup", "exit", "resolver", NULL
+/*
+ * What compilers and linkers add behind a dot; most of it has a number, and
+ * is else part of a name: Go calls functions main.part and main.clone.
+ */
+static const struct addition {
+	const char	*ad_word;
+	bool		 ad_has_number;
+} additions[] = {
+	{ "isra", true }, { "cold", false }, { "constprop", true },
+	{ "part", true }, { "lto_priv", true }, { "llvm", true },
+	{ "localalias", false }, { "clone", true }, { "ipa", true },
+	{ "resolver", false }
 };
 
-/* Is the text from a dot on one of the additions, with or without numbers? */
+/* Is the text from a dot on one of the additions? */
 static bool
 is_addition(const char *text, size_t length)
 {
-	for (const char *const *word = additions; *word != NULL; word++) {
-		size_t n = strlen(*word);
+	for (size_t i = 0; i < sizeof(additions) / sizeof(*additions); i++) {
+		const struct addition *ad = &additions[i];
+		size_t n = strlen(ad->ad_word) + 1;
 
-		if (length < n + 1 || strncmp(text + 1, *word, n) != 0)
+		if (length < n || strncmp(text + 1, ad->ad_word, n - 1) != 0 ||
+		    (length == n && ad->ad_has_number))
 			continue;
-		for (n++; n < length; n++)
+		for (; n < length; n++)
 			if (!isdigit((unsigned char)text[n]) && text[n] != '.')
 				break;
 		if (n == length)
@@ -63,18 +73,19 @@ static size_t
 shorten(const char *name, size_t length)
 {
 	const size_t less = without_remark(name, length);
+	size_t first = length;
 
 	if (less < length)
 		return (less);
-	/* Some additions have a dot inside, before their number. */
+	/* Some have a dot inside, before their number: the longest of all. */
 	for (size_t at = length; at-- > 1;) {
 		if (name[at] == '.' && is_addition(name + at, length - at))
-			return (at);
+			first = at;
 		if (!isalnum((unsigned char)name[at]) && name[at] != '.' &&
 		    name[at] != '_')
 			break;
 	}
-	return (length);
+	return (first);
 }
 
 void
