@@ -59,7 +59,7 @@ for line in text.split("\n"):
     assert abs(z - 4) < 0.01 or (m[1] == "*") == (z >= 4), (line, z)
     sums = [a + b for a, b in zip(sums, shares)]
     checked += 1
-assert checked > 3 and min(sums) > 20, (checked, sums)
+assert checked > 1 and min(sums) > 20, (checked, sums)
 print("ok: %d instructions, %.1f and %.1f %% as script has them" % (checked,
       *sums))
 END
