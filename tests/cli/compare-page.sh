@@ -149,3 +149,24 @@ cmp r.html again.html || fail "not the same again"
 mkdir closed
 expect 1 "$DTPROF" compare -o closed r.json
 ok "the same page again; a directory is refused"
+
+# A full disk is an error, and the page that was there stays.
+for how in --json --markdown --limit=3; do
+	"$DTPROF" compare "$how" r.json >/dev/full 2>err
+	[ $? -eq 1 ] || fail "$how on a full disk"
+	expect_err 'standard output: No space left' "$how"
+done
+[ "$(id -u)" -eq 0 ] && unshare -m true 2>/dev/null ||
+    { ok "full; no small disk can be mounted here"; exit 0; }
+cat >full.sh <<'END2'
+mkdir small && mount -t tmpfs -o size=64k none small || exit 77
+"$1" compare -o small/x.html r.json >o || exit 1
+head -c 60000 /dev/zero >small/rest 2>/dev/null
+"$1" compare -o small/x.html a? -- b? >o 2>e && { echo "went well"; exit 1; }
+grep -q 'small/x.html: No space left' e || { cat e; exit 1; }
+cmp small/x.html r.html || exit 1
+[ "$(ls small)" = "rest
+x.html" ] || { ls small; exit 1; }
+END2
+unshare -m sh full.sh "$DTPROF" || fail "a full disk"
+ok "a full disk is an error, and the page that was there stays"
