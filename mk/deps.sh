@@ -34,7 +34,7 @@ packages_of()	# set
 		echo libc6-dev-arm64-cross cpio python3
 		;;
 	accept)
-		echo debootstrap qemu-system-x86
+		echo debootstrap qemu-system-x86 clang-16
 		echo nginx-light apache2-utils redis-server redis-tools
 		echo musl-tools nodejs golang-go
 		;;
