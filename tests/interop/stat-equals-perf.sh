@@ -21,6 +21,7 @@ work=$B/tests/work
 
 # Waits for its input; then itself, a child, and threads of a child do things.
 cat >target.sh <<END
+: >ready
 read -r go <go
 $work/faults 3000 >/dev/null
 $work/faults 100 >/dev/null &
@@ -32,11 +33,16 @@ END
 
 one_pair()
 {
-	rm -f go control answer dtprof.csv
+	rm -f go control answer dtprof.csv ready
 	mkfifo go control answer
 	sh target.sh &
 	target=$!
 	kill_at_end $target
+	# What it does to begin is over when it sleeps.
+	until [ -e ready ] && grep -q '^State:.S' "/proc/$target/status"; do
+		kill -0 $target || fail "the target ended"
+		sleep 0.01
+	done
 	perf stat -x, -o perf.csv -D -1 --control fifo:control,answer \
 	    -e page-faults:u,task-clock,syscalls:sys_enter_close,page-faults \
 	    -p $target 2>perf.err &

@@ -45,7 +45,7 @@ passed=$(($(date +%s%N) - from)) used=$(($(ticks) - ticks))
 woke=$(($(wakes) - before))
 record_end 0
 hz=$(getconf CLK_TCK)
-[ $((used * 1000000000 / hz)) -le $((passed / 50)) ] ||
+[ $((used * 1000000000 / hz)) -le $((passed / 25)) ] ||
     fail "idle for $passed ns it used $used ticks of 1/$hz s"
 "$DTPROF" report --json b.dtp >r.json
 stored=$(json r.json 'sum(r["stored"] for r in j["accounting"][1:])')
