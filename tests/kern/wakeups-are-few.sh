@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
 # ASSERTION: The recorder wakes far less often than events come, and with
-# nothing to do it uses next to no CPU time: less than 2 % of the time that
+# nothing to do it uses next to no CPU time: less than 4 % of the time that
 # passes, with counters armed that never fire and never wake it.
 #
 # Easy to get wrong: a doorbell that rings for each record.
