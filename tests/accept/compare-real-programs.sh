@@ -3,13 +3,14 @@
 # with -O2, and with a loop planted in one function, compare names the planted
 # function first and says of each function that changed what perf's own
 # figures say: the same direction, and the same size within what runs differ.
-# TIMEOUT: 7200
+# TIMEOUT: 10800
 . "${SRC:=$PWD}/tests/lib.sh"
 . "$SRC/tests/accept/lib-compare.sh"
 need_perf
 need_cmd perf apt-get dpkg-source tclsh xz
 tmpdir
-: "${RUNS:=10}"
+# SIZE of the input: 6 are runs of MIN_SAMPLES samples and more.
+: "${RUNS:=10}" "${SIZE:=6}" "${MIN_SAMPLES:=3000}"
 
 # A list of sources beside the machine's own lists of packages.
 fetch()
@@ -152,6 +153,11 @@ check()		# name command-line planted
 	    -o "$1.bench" "exec ./$1.o2 $2" "exec ./$1.planted $2" \
 	    "exec ./$1.o1 $2" >bench.log 2>&1 || fail "$(tail -n 2 bench.log)"
 	"$DTPROF" compare --json "$1.bench" >"$1.json" || fail "compare"
+	"$DTPROF" report --json "$1.bench/b00000-a-1.dtp" >report ||
+	    fail "report"
+	samples=$(json report 'sum(f["samples"] for f in j["functions"])')
+	[ "$samples" -ge "$MIN_SAMPLES" ] ||
+	    fail "$1: $samples samples in a run are too few"
 	python3 agree.py "$1" planted "$RUNS" "$3" || fail "$1, planted"
 	python3 agree.py "$1" o1 "$RUNS" || fail "$1, -O1"
 	ok "$1: planted and -O1, as perf says"
@@ -161,12 +167,15 @@ fetch
 build zlib zlib/trees.c '^local void compress_block\(s, ltree' 800000
 build xz xz-utils/src/liblzma/lzma/lzma_encoder.c '^lzma_lzma_encode\(' 300000
 build sqlite3 sqlite3/sqlite3.c '^SQLITE_PRIVATE int sqlite3BtreeInsert\($' 60
-cat sqlite3/sqlite3.c sqlite3/shell.c >text
+cat sqlite3/sqlite3.c sqlite3/shell.c >source
+for _ in $(seq "$SIZE"); do
+	cat source
+done >text
 cat text text text >text3
-cat >load.sql <<'END2'
+cat >load.sql <<END2
 create table t(a integer primary key, b text, c real);
 with recursive n(i) as (select 1 union all select i + 1 from n
-    where i < 300000)
+    where i < 300000 * $SIZE)
 insert into t select i, hex(i * 7919 % 100003), i * 0.5 from n;
 create index tb on t(b);
 select count(*), sum(c) from t where b > '33';
