@@ -14,7 +14,8 @@ export HOME PPROF_TMPDIR
 pprof()		# argument ... file
 {
 	go tool pprof -symbolize=none -nodecount=1000000 -nodefraction=0 \
-	    -edgefraction=0 "$@" 2>pprof.err || fail "$(cat pprof.err)"
+	    -edgefraction=0 "$@" 2>pprof.err ||
+	    fail "$(cat pprof.err)" >&2
 }
 read_all()	# file
 {
