@@ -31,13 +31,18 @@ fetch()
 	done
 }
 
-# Behind the line of the definition, at its first brace: a loop of n rounds.
+# Behind the line of the definition, at its first brace, "{" or "){": a loop
+# of n rounds.
 plant()		# file pattern n
 {
 	awk -v pattern="$2" -v n="$3" '
 	$0 ~ pattern { here = 1 }
-	here && /^{/ { print "{ for (volatile int p_ = 0; p_ < " n \
-	    "; p_++) continue;"; here = 0; planted++; next }
+	here && /^[)]?[{]/ {
+		sub(/[{]/, "{ for (volatile int p_ = 0; p_ < " n \
+		    "; p_++) continue;")
+		here = 0
+		planted++
+	}
 	{ print }
 	END { exit(planted != 1) }' "$1" >planted.c || fail "planting in $1"
 	cp "$1" "$1.orig"
