@@ -12,6 +12,7 @@
 #	sustained	flat out: rate, losses, CPU time of the recorder
 #	reader		samples decoded and printed a second
 #	synthetic	the file's code alone, without a kernel
+#	values		record --with: of a sample, and of a switch of the CPU
 #	stat		counting: start-up, and what it adds to a command
 #	page		the flame graph page, in a browser
 #
@@ -127,6 +128,40 @@ kernel_show()
 	show kernel.tables "22 user frames, by unwind tables" ns
 	show kernel.both "22 user frames by pointer, and the kernel's" ns
 	show kernel.user.share "share of runs that were stored, user frames" ""
+}
+
+# What values of counters add to a sample, and what each switch costs: that of
+# the recorded thread, which moves its values, and anybody else's.
+values_round()
+{
+	call=syscall::getppid:entry
+	run="$tmp/paths -r $tmp/w -c $cpu -n $events flat"
+	# shellcheck disable=SC2086 # lists
+	for with in "" page-faults \
+	    page-faults,context-switches,minor-faults,major-faults; do
+		n=$(echo "$with" | tr , '\n' | grep -c .)
+		dtprof_record -p on_sys_enter -- -e $call --call-graph none \
+		    ${with:+--with $with} -- $run
+		keep "values.sample.$n" "$(calc "$u_ns / $u_runs")"
+		[ "$n" -gt 0 ] || continue
+		keep "values.added.$n" "$(calc "$(last values.sample.$n) - \
+		    $(last values.sample.0)")"
+		dtprof_record -p on_switch -- -e $call --call-graph none \
+		    --with $with -- sh -c "$B/tests/work/guest_pingpong 20000
+		    exec $tmp/paths -r $tmp/w -c $cpu -n 1000 flat"
+		keep "values.switch.$n" "$(calc "$u_ns / $u_runs")"
+		keep "values.switches.$n" "$u_runs"
+	done
+}
+
+values_show()
+{
+	show values.sample.0 "a sample without values" ns
+	show values.added.1 "one counter adds" ns
+	show values.added.4 "four counters add" ns
+	show values.switch.1 "a switch, with one counter" ns
+	show values.switch.4 "a switch, with four" ns
+	show values.switches.4 "switches seen" ""
 }
 
 # One tool on the workload whose time alone is in $base_cpu.
@@ -354,11 +389,11 @@ echo "$(uname -sr), $(nproc) CPUs, $(sed -n \
     's/^model name[^:]*: //p;T;q' /proc/cpuinfo), $("$DTPROF" --version)" \
     "${has_perf:+, $(perf --version)}"
 [ $# -gt 0 ] ||
-    set -- kernel slowdown timer sustained reader synthetic symbols stat \
-    page
+    set -- kernel values slowdown timer sustained reader synthetic symbols \
+    stat page
 for part; do
 	case $part in
-	kernel | slowdown | timer | sustained | reader) ;;
+	kernel | values | slowdown | timer | sustained | reader) ;;
 	page)	section page
 		$faster sh "$here/page.sh" || [ $? -eq 77 ] || fail page
 		continue ;;

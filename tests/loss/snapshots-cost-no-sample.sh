@@ -14,15 +14,22 @@ tmpdir
 kill_at_end $!
 deep=$!
 "$work/deep" 30 &
-kill_at_end $!
+other=$!
+kill_at_end $other
 # 64 KiB of ring: four copies, and thousands of samples.
 record_begin -o a.dtp --buffer 64K --call-graph dwarf,16K -e cpu-clock \
-    -c 500000 -p "$deep,$!"
+    -c 500000 -p "$deep,$other"
 kill -STOP "$recorder"
 await "it stopped" stopped "$recorder"
-before=$(cut -d' ' -f14 "/proc/$deep/stat")
-# While nobody empties the rings, some 80 samples come for each CPU.
-until [ $(($(cut -d' ' -f14 "/proc/$deep/stat") - before)) -ge 4 ]; do nap
+# While nobody empties the rings, some 80 samples come for each CPU: beside
+# other work one of the two may run and the other wait.
+ticks()
+{
+	cut -d' ' -f14 "/proc/$deep/stat" "/proc/$other/stat" | paste -sd' '
+}
+from=$(ticks)
+until ticks | awk -v from="$from" '{ split(from, was)
+    exit !($1 - was[1] >= 4 || $2 - was[2] >= 4) }'; do nap
 done
 kill -CONT "$recorder"
 nap
