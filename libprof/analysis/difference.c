@@ -19,6 +19,7 @@
 
 const char *const prof_facts[PROF_NFACTS][2] = {
 	{ "command", "command" },
+	{ "machine.host", "host" },
 	{ "machine.kernel", "kernel" },
 	{ "machine.arch", "machine" },
 	{ "machine.cpu_model", "processor" },

@@ -25,7 +25,7 @@ enum prof_part { PROF_TOTAL, PROF_SELF, PROF_NPARTS };
 
 #define PROF_DIFFERENCE_Q	0.025	/* by each measure: 5 in 100 by both */
 #define PROF_LEAST_POINTS	0.001	/* of everything; less is no colour */
-#define PROF_NFACTS		6
+#define PROF_NFACTS		7
 #define PROF_SENTENCE		sizeof(((struct prof_quality *)0)->pq_text)
 
 struct prof_difference_run {

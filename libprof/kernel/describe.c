@@ -245,6 +245,7 @@ prof_describe(struct prof_session *session)
 	clock_gettime(CLOCK_REALTIME, &ts);
 	if (say(session, "dtprof.version", prof_version()) == -1 ||
 	    say_boot(session) == -1 ||
+	    say(session, "machine.host", un.nodename) == -1 ||
 	    say(session, "machine.kernel", un.release) == -1 ||
 	    say(session, "machine.arch", un.machine) == -1 ||
 	    say_number(session, "machine.cpus", session->se_ncpus) == -1 ||

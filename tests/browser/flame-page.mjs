@@ -42,7 +42,7 @@ async function showing(page) {
 	await check(page, "what was recorded, and how often", async () => {
 		await page.click("summary");
 		assert.match(await text(page, "#facts"), new RegExp("command" +
-		    "known --answerkernel6.1.0.*cpu-clockat 999 Hz"));
+		    "known --answerhostknown-hostkernel6.1.0.*cpu-clockat 999 Hz"));
 		await page.click("summary");
 	});
 	await check(page, "a tooltip has weight, samples, shares", async () => {

@@ -249,6 +249,8 @@ describe(bool is_hostile)
 	CHECK(writer != NULL);
 	CHECK(prof_writer_info(writer, "command", is_hostile ? hostile[0] :
 	    "known --answer") == 0);
+	CHECK(prof_writer_info(writer, "machine.host", is_hostile ?
+	    hostile[2] : "known-host") == 0);
 	CHECK(prof_writer_info(writer, "machine.kernel", is_hostile ?
 	    hostile[1] : "6.1.0") == 0);
 	for (i = 0; i < MAX_EVENTS; i++) {
