@@ -7,8 +7,8 @@
 . "${SRC:=$PWD}/tests/kern/lib-kern.sh"
 need_recording
 tmpdir
-eight=page-faults,context-switches,task-clock,cpu-clock,minor-faults
-eight=$eight,major-faults,cpu-migrations,alignment-faults
+eight=context-switches,task-clock,minor-faults,major-faults
+eight=$eight,cpu-migrations,alignment-faults,emulation-faults,dummy
 n=0
 while read -r options; do
 	n=$((n + 1))
