@@ -103,9 +103,9 @@ expect 1 "$DTPROF" bench -o p --prepare 'exit 5' true /bin/true
 expect 0 "$DTPROF" bench -S -w 0 -r 2 -o s 'true | true' 'x=1; true $x'
 ok "missing, not executable, failing once; -i, -S, --prepare"
 
-expect 0 "$DTPROF" bench -w 0 -r 100 -o many true /bin/true
-whole many 100
-ok "200 runs"
+expect 0 "$DTPROF" bench -w 0 -r 500 -o many true /bin/true
+whole many 500
+ok "1000 runs"
 
 [ "$(id -u)" -eq 0 ] && unshare -m true 2>/dev/null ||
     { ok "no small disk can be mounted here"; exit 0; }
