@@ -45,6 +45,7 @@ rm -f "$tmp"/b/demo.dtp*
 expect 0 "$refuse" bpf,perf sh mk/demo.sh "$tmp/b"
 shows
 expect_out 'SHOWN INSTEAD: doc/demo.dtp' "what is shown"
+expect_out 'seventy' "names in what is shown"
 [ -e "$tmp/b/demo.dtp" ] && fail "a partial file was left"
 ok "without perf_event_open"
 
