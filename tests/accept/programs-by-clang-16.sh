@@ -15,8 +15,8 @@ try()		# target [NAME=value ...]
 	! grep -q '^skip' out || skip "$(grep '^skip' out | head -n 1)"
 	grep -q '^pass' out || fail "$*: nothing ran"
 }
-try all check T="kern/programs-are-short kern/stacks-are-whole
-    kern/conserve-ordinary kern/values-are"
+here='kern/programs-are-short kern/stacks-are-whole kern/conserve-ordinary'
+try all check T="$here kern/values-are"
 for arch in amd64 arm64; do
 	try check-guest GUEST_ARCH=$arch T="programs-load stacks-are-whole"
 done
