@@ -95,7 +95,7 @@ exec(open("events.py").read())
 need(all(e["estimated"] and 30 < e["running_pct"] < 99 for e in of("r8")),
     "took turns: %s %%" % [e["running_pct"] for e in of("r8")])
 right = 300e6
-need(all(abs(e["values"][0] / right - 1) < 0.02 for e in of("r8")),
+need(all(abs(e["values"][0] / right - 1) < 0.01 for e in of("r8")),
     "estimates: %s" % [e["values"][0] for e in of("r8")])
 spread = [e["values"][0] for e in of("r8")]
 need(max(spread) / min(spread) - 1 < 0.01, "that agree within 1 %")
