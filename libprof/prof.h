@@ -214,7 +214,8 @@ enum prof_record_type {
 	PROF_R_LOST,		/* pr_weight were lost, see pr_addr */
 	PROF_R_KSYMBOL,
 	PROF_R_PAUSE,		/* no samples from here */
-	PROF_R_RESUME		/* they go on */
+	PROF_R_RESUME,		/* they go on */
+	PROF_R_TURNS		/* since pr_addr, pr_weight ns not counted */
 };
 
 /*

@@ -234,7 +234,8 @@ show_all(struct script *script, struct out *out)
 		if (!passes(script, &record, comm))
 			continue;
 		info = record.pr_type == PROF_R_SAMPLE ||
-		    record.pr_type == PROF_R_LOST ? prof_reader_event(
+		    record.pr_type == PROF_R_LOST ||
+		    record.pr_type == PROF_R_TURNS ? prof_reader_event(
 		    script->sr_reader, record.pr_event) : NULL;
 		(so->so_json ? script_json : script_text)(out, &record, info,
 		    comm, &script->sr_names);

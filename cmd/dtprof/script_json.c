@@ -238,6 +238,11 @@ show_other(struct out *out, const struct prof_record *record,
 	case PROF_R_RESUME:
 		key_str(out, "text", record->pr_path);
 		break;
+	case PROF_R_TURNS:
+		key_u64(out, "missing_ns", record->pr_weight);
+		key_u64(out, "since_ns", record->pr_addr);
+		key_str(out, "event", info == NULL ? "" : info->pi_name);
+		break;
 	case PROF_R_LOST:
 		key_u64(out, "count", record->pr_weight);
 		if (record->pr_addr == 0)

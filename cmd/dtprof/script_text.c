@@ -40,6 +40,7 @@ script_type_name(enum prof_record_type type)
 		[PROF_R_UNTHROTTLE] = "unthrottle",
 		[PROF_R_LOST] = "lost", [PROF_R_KSYMBOL] = "ksymbol",
 		[PROF_R_PAUSE] = "pause", [PROF_R_RESUME] = "resume",
+		[PROF_R_TURNS] = "turns",
 	};
 
 	if ((unsigned)type >= sizeof(names) / sizeof(names[0]) ||
@@ -214,6 +215,11 @@ show_other(struct out *out, const struct prof_record *record)
 		out_hex(out, record->pr_len);
 		out_fmt(out, " @%llx ", (unsigned long long)record->pr_offset);
 		out_text(out, record->pr_path);
+		break;
+	case PROF_R_TURNS:
+		out_fmt(out, ": no counter for %llu ns since ",
+		    (unsigned long long)record->pr_weight);
+		show_time(out, record->pr_addr);
 		break;
 	case PROF_R_LOST:
 		out_fmt(out, ": %llu %s",

@@ -52,6 +52,7 @@ take(struct stats *stats, const struct prof_record *record)
 	case PROF_R_THROTTLE:
 	case PROF_R_UNTHROTTLE:
 	case PROF_R_STOP:
+	case PROF_R_TURNS:
 	case PROF_R_PAUSE:
 	case PROF_R_RESUME:
 		break;

@@ -275,7 +275,10 @@ arm_bpf(struct prof_session *session)
 	    bpf->bp_nevents, sizeof(*session->se_counts));
 	session->se_missed = calloc(bpf->bp_nevents,
 	    sizeof(*session->se_missed));
-	if (session->se_counts == NULL || session->se_missed == NULL)
+	session->se_turned = calloc((size_t)(bpf->bp_ncpus + 1) *
+	    bpf->bp_nevents, sizeof(*session->se_turned));
+	if (session->se_counts == NULL || session->se_missed == NULL ||
+	    session->se_turned == NULL)
 		return (prof_fail_nomem(&session->se_error));
 	if ((session->se_drain = prof_drain_new(session)) == NULL ||
 	    prof_gaps_init(session) == -1)
@@ -482,6 +485,8 @@ prof_session_undo(struct prof_session *session)
 	prof_bpf_fini(&session->se_bpf);
 	free(session->se_counts);
 	free(session->se_missed);
+	free(session->se_turned);
+	session->se_turned = NULL;
 	session->se_counts = NULL;
 	session->se_missed = NULL;
 	if (session->se_writer != NULL)

@@ -305,6 +305,59 @@ read_counts(struct prof_session *session, uint32_t e, size_t upto)
 	}
 }
 
+/* Without a counter, of all the time that it was to count. */
+static uint64_t
+turned(const struct prof_session *session, uint32_t e, uint32_t row)
+{
+	const struct prof_bpf *bpf = &session->se_bpf;
+	const struct prof_instance *in = &bpf->bp_instance[e];
+	const struct prof_count *before = &session->se_counts[
+	    (size_t)row * bpf->bp_nevents + e];
+	struct { uint64_t value, enabled, running; } got;
+	uint64_t ns = before->ct_enabled_ns - before->ct_running_ns;
+	size_t n;
+
+	for (n = 0; n < in->in_nperf; n++)
+		if ((in->in_perf_cpu[n] == -1 ? bpf->bp_ncpus :
+		    (uint32_t)in->in_perf_cpu[n]) == row &&
+		    read(in->in_perf[n], &got, sizeof(got)) ==
+		    (ssize_t)sizeof(got))
+			ns += got.enabled - got.running;
+	return (ns);
+}
+
+/* What the kernel counts itself always counts. */
+int
+prof_bpf_turns(struct prof_session *session)
+{
+	const struct prof_bpf *bpf = &session->se_bpf;
+	struct prof_record record = { .pr_type = PROF_R_TURNS,
+	    .pr_time_ns = prof_now_ns(), .pr_addr = session->se_turns_ns,
+	    .pr_comm = "", .pr_path = "" };
+	uint64_t *told, ns;
+	uint32_t e, row;
+
+	for (e = 1; e < bpf->bp_nevents; e++) {
+		if (bpf->bp_instance[e].in_nperf == 0 || session->
+		    se_events.el_event[e]->ev_attr.type == PERF_TYPE_SOFTWARE)
+			continue;
+		for (row = 0; row <= bpf->bp_ncpus; row++) {
+			told = &session->se_turned[(size_t)row *
+			    bpf->bp_nevents + e];
+			if ((ns = turned(session, e, row)) <= *told)
+				continue;
+			record.pr_event = e;
+			record.pr_cpu = row < bpf->bp_ncpus ? row : 0;
+			record.pr_weight = ns - *told;
+			*told = ns;
+			if (prof_session_take(session, &record) == -1)
+				return (-1);
+		}
+	}
+	session->se_turns_ns = record.pr_time_ns;
+	return (0);
+}
+
 /* Each counter has its link, at the same place; all from there on move up. */
 static void
 close_some(struct prof_instance *in, size_t from, size_t upto)
@@ -446,6 +499,8 @@ prof_bpf_stop(struct prof_session *session)
 
 	prof_bpf_state(bpf, DTP_STOPPED);
 	rv = each_perf(session, PERF_EVENT_IOC_DISABLE, false);
+	if (prof_bpf_turns(session) == -1)
+		rv = -1;
 	for (e = 0; e < bpf->bp_nevents; e++)
 		read_counts(session, e, bpf->bp_instance[e].in_nperf);
 	prof_bpf_detach(bpf);

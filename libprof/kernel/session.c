@@ -167,7 +167,7 @@ prof_session_start(struct prof_session *session)
 	if (write_mark(session, PROF_R_START, "") == -1 ||
 	    prof_overhead_begin(session) == -1)
 		return (-1);
-	session->se_start_ns = prof_now_ns();
+	session->se_start_ns = session->se_turns_ns = prof_now_ns();
 	if ((session->se_use_bpf ? prof_bpf_enable(session) :
 	    prof_rings_enable(session->se_rings)) == -1)
 		return (-1);
@@ -404,6 +404,8 @@ prof_session_run(struct prof_session *session, int timeout_ms)
 	now_ns = prof_now_ns();
 	if (now_ns - session->se_flushed_ns >= SECOND_NS) {
 		session->se_flushed_ns = now_ns;
+		if (session->se_use_bpf && prof_bpf_turns(session) == -1)
+			return (-1);
 		if (prof_account_write(session) == -1 ||
 		    prof_writer_flush(session->se_writer) == -1) {
 			session->se_error =

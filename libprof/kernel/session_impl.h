@@ -130,6 +130,8 @@ int	prof_bpf_slow_down(struct prof_session *session, uint32_t event,
 void	prof_bpf_state(struct prof_bpf *bpf, enum dtp_state state);
 void	prof_bpf_record(struct prof_session *session);
 int	prof_bpf_pause(struct prof_session *session);
+/* Record which events had no counter of the PMU, since the look before. */
+int	prof_bpf_turns(struct prof_session *session);
 /* Disable, read the events' own counts, close, wait until all have left. */
 int	prof_bpf_stop(struct prof_session *session);
 void	prof_bpf_detach(struct prof_bpf *bpf);
@@ -284,6 +286,8 @@ struct prof_session {
 	struct prof_pidset se_pids;
 	struct prof_count *se_counts;	/* (ncpus + 1) * nevents; task */
 	uint64_t	*se_missed;	/* [nevents] */
+	uint64_t	*se_turned;	/* as se_counts: ns told of in TURNS */
+	uint64_t	 se_turns_ns;	/* when they were last looked at */
 	int		 se_epoll;
 	int		*se_target_fds;	/* pidfds of -p targets */
 	size_t		 se_ntarget_fds;

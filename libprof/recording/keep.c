@@ -258,7 +258,7 @@ life_decode(struct prof_reader *reader, struct prof_cur record,
 	*last += prof_unzigzag(prof_cur_varint(&record));
 	if (record.cu_bad)
 		return (0);
-	if (type <= PROF_R_SAMPLE || type > PROF_R_RESUME)
+	if (type <= PROF_R_SAMPLE || type > PROF_R_TURNS)
 		return (1);
 	life = prof_array_add(reader, &reader->rd_lives, sizeof(*life));
 	if (life == NULL)
