@@ -7,7 +7,10 @@
 # when that is seen, its last after its exit: both are easily lost to a gate
 # that looks for targets.  ACCEPT=1: ten boots, else two.  Should the very
 # last overflow come within the last cycles, when the scheduler takes the task
-# off the CPU for good, the kernel's driver drops it: that much is allowed.
+# off the CPU for good, the kernel's driver drops it: that much is allowed.  So
+# it does where it is switched just then before it is the first in line, about
+# once in sixty runs: each is made twice, one of the two has to be exact, and
+# of the other unaccounted has to show the one that is missing.
 
 . "${SRC:=$PWD}/tests/guest/lib.sh"
 
@@ -18,26 +21,40 @@ boot=1
 while [ $boot -le $boots ]; do
 	guest_boot <<-END
 	for period in $periods; do
-		dtprof record -q --no-inherit --call-graph fp -e cycles \\
-		    -c \$period -o \$period.dtp -- guest_burn -f 50 || exit
+		for take in a b; do
+			dtprof record -q --no-inherit --call-graph fp \\
+			    -e cycles -c \$period -o \$period.\$take.dtp \\
+			    -- guest_burn -f 50 || exit
+		done
 	done
 	END
 	for period in $periods; do
-		accounting "results/$period.dtp"
-		verify stats "$period" $boot <<-'END'
-		a, period = j["accounting"][1], int(argv[0])
-		show = "boot %s period %d: %%s (count %d, stored %d)" % (
-		    argv[1], period, a["count"], a["stored"])
-		need(a["count"] > 290000000, show % "the counter counts")
-		last = 1000
-		need(a["stored"] in (a["count"] // period,
-		    (a["count"] - last) // period),
-		    show % "stored is floor(count / period)")
-		need(a["in_file"] == a["fired"] == a["stored"],
-		    show % "nothing else happened to a firing")
-		need(a["unaccounted"] == a["count"] - a["fired"] * period and
-		    a["unaccounted"] < a["unaccounted_bound"] + last,
-		    show % "unaccounted is the remainder, within its bound")
+		accounting "results/$period.a.dtp"
+		mv stats other
+		accounting "results/$period.b.dtp"
+		verify stats "$period" $boot other <<-'END'
+		import json
+		other = json.load(open(argv[2]))
+		both = [x["accounting"][1] for x in (j, other)]
+		period, last, exact = int(argv[0]), 1000, 0
+		for a in both:
+		    show = "boot %s period %d: %%s (count %d, stored %d)" % (
+		        argv[1], period, a["count"], a["stored"])
+		    need(a["count"] > 290000000, show % "the counter counts")
+		    right = [a["count"] // period,
+		        (a["count"] - last) // period]
+		    exact += a["stored"] in right
+		    need(a["stored"] in right or a["stored"] == right[0] - 1,
+		        show % "stored is floor(count / period), or one less")
+		    need(a["in_file"] == a["fired"] == a["stored"],
+		        show % "nothing else happened to a firing")
+		    need(a["unaccounted"] == a["count"] - a["fired"] * period,
+		        show % "unaccounted is the remainder")
+		    need(a["stored"] not in right or a["unaccounted"] <
+		        a["unaccounted_bound"] + last,
+		        show % "within its bound")
+		need(exact > 0, "boot %s period %d: %d of 2 are exact" %
+		    (argv[1], period, exact))
 		END
 	done
 	boot=$((boot + 1))
