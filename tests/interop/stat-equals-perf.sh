@@ -1,7 +1,7 @@
 #!/bin/sh
 # ASSERTION: dtprof stat and perf stat, attached to the same process at once,
-# count the same: page faults and system calls to the unit, its children's
-# included, and the CPU time within 1 %.
+# count the same: page faults, system calls and switches to the unit, its
+# children's included, and the CPU time within 1 %.
 # SPDX-License-Identifier: ISC
 #
 # So do they of a command that each starts, from its exec on.
@@ -44,12 +44,12 @@ one_pair()
 		sleep 0.01
 	done
 	perf stat -x, -o perf.csv -D -1 --control fifo:control,answer \
-	    -e page-faults:u,task-clock,syscalls:sys_enter_close,page-faults \
+	    -e page-faults:u,task-clock,syscalls:sys_enter_close,page-faults,cs \
 	    -p $target 2>perf.err &
 	perf=$!
 	kill_at_end $perf
 	"$DTPROF" stat -q --csv -o dtprof.csv -I 100 \
-	    -e page-faults:u,task-clock,syscall::close:entry,page-faults \
+	    -e page-faults:u,task-clock,syscall::close:entry,page-faults,cs \
 	    -p $target 2>dtprof.err &
 	dtprof=$!
 	kill_at_end $dtprof
@@ -84,9 +84,9 @@ while [ $pair -le "${PAIRS:-3}" ]; do
 	ours = [float(r['value']) for r in csv.DictReader(open('dtprof.csv'))
 	    if r['kind'] == 'event']
 	print('perf', theirs, 'dtprof', ours)
-	assert len(ours) == len(theirs) == 4
+	assert len(ours) == len(theirs) == 5
 	assert ours[0] == theirs[0] > 3100 and ours[2] == theirs[2] > 10
-	assert ours[3] == theirs[3] >= ours[0]
+	assert ours[3] == theirs[3] >= ours[0] and ours[4] == theirs[4] > 0
 	# perf writes milliseconds.
 	assert abs(ours[1] / 1e6 / theirs[1] - 1) < 0.01
 	END
