@@ -14,7 +14,8 @@ cat >run.sh <<'END'
 burn='$t = 0; $t += $_ for 1 .. 3e6'
 perl -e "$burn"
 "$DTPROF" mark -p $PPID --pause 'no set-up' || exit 9
-perl -e "\$0 = 'inpause'; $burn; system('perl', '-e', '\$0 = q(inpause);$burn')"
+perl -e "\$0 = 'inpause'; for (1 .. 12) { $burn }
+    system('perl', '-e', '\$0 = q(inpause);$burn')"
 "$DTPROF" mark -p $PPID 'meanwhile' || exit 9
 "$DTPROF" mark -p $PPID --resume || exit 9
 perl -e "\$0 = 'after'; $burn"
@@ -55,7 +56,9 @@ for path in $paths; do
 import json
 report = json.load(open("out"))
 late = sum(row["late"] for row in report["accounting"]) * 1000000
-assert late < report["recording"]["paused_ns"] / 2, late
+# Longer than all that is recorded, and counted on each CPU if it were.
+paused = report["recording"]["paused_ns"]
+assert late < paused * 3 / 4, (late, paused)
 END
 	expect 0 "$DTPROF" report x.dtp
 	grep -q ', paused for ' out || fail "$(cat out)"
