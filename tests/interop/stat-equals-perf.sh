@@ -44,7 +44,8 @@ one_pair()
 		sleep 0.01
 	done
 	perf stat -x, -o perf.csv -D -1 --control fifo:control,answer \
-	    -e page-faults:u,task-clock,syscalls:sys_enter_close,page-faults,cs \
+	    -e page-faults:u,task-clock,syscalls:sys_enter_close \
+	    -e page-faults,cs \
 	    -p $target 2>perf.err &
 	perf=$!
 	kill_at_end $perf
@@ -100,7 +101,8 @@ least()		# what was least so far, where the count stands, command ...
 	so_far=$1 field=$2
 	shift 2
 	for _ in 1 2 3 4 5; do
-		env -i PATH="$PATH" setarch -R "$@" -- "$work/faults" 50 >/dev/null 2>&1 ||
+		env -i PATH="$PATH" setarch -R "$@" -- \
+		    "$work/faults" 50 >/dev/null 2>&1 ||
 		    fail "$1: status $?"
 		awk -F , -v at="$field" '/page-faults/ { print $at }' one.csv
 	done | sort -n | head -n 1 | awk -v so_far="$so_far" '
