@@ -36,6 +36,7 @@ int	prof_fail_nomem(struct prof_err *error);
 
 /* State that names need: BTF, tracefs, libpfm4, tables; opened on demand. */
 struct prof_names;
+struct prof_pmu_kinds;
 
 /* How an event is attached. */
 enum prof_kind {
@@ -249,6 +250,7 @@ struct prof_rings_options {
 	 */
 	uint32_t	 ro_stack_bytes;
 	struct prof_snapshots *ro_snapshots;
+	const struct prof_pmu_kinds *ro_kinds;	/* of CPUs; for samples */
 	struct prof_event *const *ro_events;
 	size_t		 ro_nevents;
 	size_t		 ro_ring_bytes;	/* per CPU; 0: default */
@@ -289,10 +291,7 @@ bool	prof_is_locked_down(void);	/* as far as confidentiality */
 
 /* ----------------------------------------------- kernel/permission.c */
 
-/*
- * Raises the soft limit of open files when it is reached; sets errno.  On a
- * CPU a general event is that of its kind (pmu_kinds.c).
- */
+/* Raises the soft limit of open files when it is reached; sets errno. */
 int	prof_perf_open(const struct perf_event_attr *attr, int pid, int cpu,
 	    int group, unsigned long flags);
 /* It happens in the kernel, and user space alone is asked for. */

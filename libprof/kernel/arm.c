@@ -17,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "pmu_kinds.h"
 #include "session_impl.h"
 
 #define BUFFER_DEFAULT	(16ULL << 20)
@@ -275,10 +276,7 @@ arm_bpf(struct prof_session *session)
 	    bpf->bp_nevents, sizeof(*session->se_counts));
 	session->se_missed = calloc(bpf->bp_nevents,
 	    sizeof(*session->se_missed));
-	session->se_turned = calloc((size_t)(bpf->bp_ncpus + 1) *
-	    bpf->bp_nevents, sizeof(*session->se_turned));
-	if (session->se_counts == NULL || session->se_missed == NULL ||
-	    session->se_turned == NULL)
+	if (session->se_counts == NULL || session->se_missed == NULL)
 		return (prof_fail_nomem(&session->se_error));
 	if ((session->se_drain = prof_drain_new(session)) == NULL ||
 	    prof_gaps_init(session) == -1)
@@ -305,6 +303,7 @@ arm_rings(struct prof_session *session)
 	ro.ro_cpus = session->se_cpus;
 	ro.ro_ncpus = session->se_ncpus;
 	ro.ro_samples = true;
+	ro.ro_kinds = prof_names_kinds(session->se_names);
 	ro.ro_inherit = !po->po_no_inherit &&
 	    po->po_target != PROF_TARGET_TIDS;
 	ro.ro_callchain = po->po_callgraph == PROF_CALLGRAPH_FP;
@@ -485,8 +484,6 @@ prof_session_undo(struct prof_session *session)
 	prof_bpf_fini(&session->se_bpf);
 	free(session->se_counts);
 	free(session->se_missed);
-	free(session->se_turned);
-	session->se_turned = NULL;
 	session->se_counts = NULL;
 	session->se_missed = NULL;
 	if (session->se_writer != NULL)

@@ -136,6 +136,7 @@ attach_one(struct prof_session *session, struct prof_event *event, int pid,
 		attr.sample_freq /= instance->in_slower;
 	else if (instance->in_slower > 1)
 		attr.sample_period *= instance->in_slower;
+	prof_pmu_choose(prof_names_kinds(session->se_names), &attr, cpu);
 	attr.disabled = 1;
 	attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED |
 	    PERF_FORMAT_TOTAL_TIME_RUNNING;
@@ -168,8 +169,8 @@ say_partial(struct prof_session *session, const struct prof_event *event)
 	if (po->po_target != PROF_TARGET_TIDS &&
 	    (po->po_target != PROF_TARGET_COMMAND || !po->po_no_inherit))
 		return (0);
-	if (!prof_pmu_partial(prof_pmu_kinds(), &event->ev_attr, text,
-	    sizeof(text)))
+	if (!prof_pmu_partial(prof_names_kinds(session->se_names),
+	    &event->ev_attr, text, sizeof(text)))
 		return (0);
 	return (prof_session_add_note(session, "%s %s; what the task did on "
 	    "others is missing; recording a process or everything has all",
@@ -180,6 +181,8 @@ static int
 attach_perf(struct prof_session *session, struct prof_event *event)
 {
 	const struct prof_options *po = &session->se_options;
+	const struct prof_pmu_kinds *kinds =
+	    prof_names_kinds(session->se_names);
 	size_t n;
 
 	if (say_partial(session, event) == -1)
@@ -197,7 +200,7 @@ attach_perf(struct prof_session *session, struct prof_event *event)
 	if (event->ev_cpu >= 0)
 		return (attach_one(session, event, -1, session->se_cpus[0]));
 	for (n = 0; n < session->se_ncpus; n++)
-		if (prof_pmu_counts_on(prof_pmu_kinds(), &event->ev_attr,
+		if (prof_pmu_counts_on(kinds, &event->ev_attr,
 		    session->se_cpus[n]) && attach_one(session, event, -1,
 		    session->se_cpus[n]) == -1)
 			return (-1);
@@ -279,24 +282,47 @@ prof_bpf_counts(const struct prof_bpf *bpf, uint32_t cpu, uint32_t event)
 	return (&bpf->bp_counts[(size_t)cpu * bpf->bp_nevents + event]);
 }
 
+/* What a counter says of itself. */
+struct reading {
+	uint64_t	 value, enabled, running;
+};
+
+static bool
+read_one(const struct prof_instance *in, size_t n, struct reading *got)
+{
+	return (read(in->in_perf[n], got, sizeof(*got)) ==
+	    (ssize_t)sizeof(*got));
+}
+
+/* Its CPU; behind all of them, when it sits on a task. */
+static uint32_t
+row_of(const struct prof_bpf *bpf, const struct prof_instance *in, size_t n)
+{
+	return (in->in_perf_cpu[n] == -1 ? bpf->bp_ncpus :
+	    (uint32_t)in->in_perf_cpu[n]);
+}
+
+static struct prof_count *
+count_of(const struct prof_session *session, uint32_t e, uint32_t row)
+{
+	return (&session->se_counts[(size_t)row *
+	    session->se_bpf.bp_nevents + e]);
+}
+
 /* What the first counters of an event have counted. */
 static void
 read_counts(struct prof_session *session, uint32_t e, size_t upto)
 {
 	const struct prof_bpf *bpf = &session->se_bpf;
 	const struct prof_instance *in = &bpf->bp_instance[e];
-	struct { uint64_t value, enabled, running; } got;
+	struct prof_count *count;
+	struct reading got;
 	size_t n;
 
 	for (n = 0; n < upto; n++) {
-		uint32_t row = in->in_perf_cpu[n] == -1 ? bpf->bp_ncpus :
-		    (uint32_t)in->in_perf_cpu[n];
-		struct prof_count *count = &session->se_counts[
-		    (size_t)row * bpf->bp_nevents + e];
-
-		if (read(in->in_perf[n], &got, sizeof(got)) !=
-		    (ssize_t)sizeof(got))
+		if (!read_one(in, n, &got))
 			continue;
+		count = count_of(session, e, row_of(bpf, in, n));
 		count->ct_value += got.value;
 		count->ct_enabled_ns += got.enabled;
 		count->ct_running_ns += got.running;
@@ -311,17 +337,13 @@ turned(const struct prof_session *session, uint32_t e, uint32_t row)
 {
 	const struct prof_bpf *bpf = &session->se_bpf;
 	const struct prof_instance *in = &bpf->bp_instance[e];
-	const struct prof_count *before = &session->se_counts[
-	    (size_t)row * bpf->bp_nevents + e];
-	struct { uint64_t value, enabled, running; } got;
+	const struct prof_count *before = count_of(session, e, row);
+	struct reading got;
 	uint64_t ns = before->ct_enabled_ns - before->ct_running_ns;
 	size_t n;
 
 	for (n = 0; n < in->in_nperf; n++)
-		if ((in->in_perf_cpu[n] == -1 ? bpf->bp_ncpus :
-		    (uint32_t)in->in_perf_cpu[n]) == row &&
-		    read(in->in_perf[n], &got, sizeof(got)) ==
-		    (ssize_t)sizeof(got))
+		if (row_of(bpf, in, n) == row && read_one(in, n, &got))
 			ns += got.enabled - got.running;
 	return (ns);
 }
@@ -342,8 +364,7 @@ prof_bpf_turns(struct prof_session *session)
 		    se_events.el_event[e]->ev_attr.type == PERF_TYPE_SOFTWARE)
 			continue;
 		for (row = 0; row <= bpf->bp_ncpus; row++) {
-			told = &session->se_turned[(size_t)row *
-			    bpf->bp_nevents + e];
+			told = &count_of(session, e, row)->ct_told_ns;
 			if ((ns = turned(session, e, row)) <= *told)
 				continue;
 			record.pr_event = e;

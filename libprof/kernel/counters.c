@@ -254,8 +254,8 @@ note_missing(struct prof_counting *counting)
 			    "of another tracer sits on the same tracepoint; "
 			    "what it keeps back is not counted, so the count "
 			    "may be too small", event->ke_info.ce_name);
-		else if (!is_cpus && prof_pmu_partial(prof_pmu_kinds(),
-		    &event->ke_attr, text, sizeof(text)))
+		else if (!is_cpus && prof_pmu_partial(prof_names_kinds(
+		    counting->kg_names), &event->ke_attr, text, sizeof(text)))
 			(void)prof_counting_say(counting, "%s %s; count with "
 			    "-a for all", event->ke_info.ce_name, text);
 		else

@@ -43,10 +43,10 @@ leader_of(const struct prof_counting *counting, size_t event)
 }
 
 static bool
-is_meant(const struct counting_event *event, int cpu)
+is_meant(const struct prof_pmu_kinds *kinds,
+    const struct counting_event *event, int cpu)
 {
-	if (cpu != -1 && !prof_pmu_counts_on(prof_pmu_kinds(),
-	    &event->ke_attr, cpu))
+	if (cpu != -1 && !prof_pmu_counts_on(kinds, &event->ke_attr, cpu))
 		return (false);
 	if (event->ke_cpus == NULL)
 		return (true);
@@ -79,13 +79,16 @@ open_one(struct prof_counting *counting, size_t target, size_t event)
 	const struct counting_target *kt = &counting->kg_target[target];
 	const struct counting_event *ke = &counting->kg_event[event];
 	struct counting_fd *kf = prof_counting_fd(counting, target, event);
+	const struct prof_pmu_kinds *kinds =
+	    prof_names_kinds(counting->kg_names);
 	const size_t leader = leader_of(counting, event);
 	struct perf_event_attr attr;
 	int group = -1;
 
-	if (!is_meant(ke, kt->kt_cpu))
+	if (!is_meant(kinds, ke, kt->kt_cpu))
 		return (0);
 	fill_attr(counting, event, &attr);
+	prof_pmu_choose(kinds, &attr, kt->kt_cpu);
 	if (leader != event) {
 		group = prof_counting_fd(counting, target, leader)->kf_fd;
 		if (group == -1)

@@ -211,6 +211,8 @@ say_notes(struct prof_session *session)
 static int
 say_skids(struct prof_session *session)
 {
+	const struct prof_pmu_kinds *kinds =
+	    prof_names_kinds(session->se_names);
 	char key[32];
 	size_t n;
 
@@ -219,7 +221,7 @@ say_skids(struct prof_session *session)
 		    session->se_events.el_event[n];
 
 		if (event->ev_kind != PROF_KIND_PERF ||
-		    !prof_pmu_skids(prof_pmu_kinds(), &event->ev_attr))
+		    !prof_pmu_skids(kinds, &event->ev_attr))
 			continue;
 		snprintf(key, sizeof(key), "skid.%zu", n);
 		if (say(session, key, "yes") == -1)

@@ -59,6 +59,7 @@ prof_names_open_offline(const char *tracepoints, struct prof_err *error)
 	names->nm_offline = true;
 	names->nm_tracefs_tried = names->nm_btf_tried = true;
 	names->nm_pfm_tried = names->nm_tps_tried = true;
+	names->nm_kinds_tried = true;
 	copy = strdup(tracepoints);
 	if (copy == NULL || prof_tracepoints_parse(names, copy) == -1) {
 		prof_names_close(names);
@@ -76,6 +77,7 @@ prof_names_close(struct prof_names *names)
 		return;
 	prof_tracepoints_free(names);
 	btf__free(names->nm_btf);
+	prof_pmu_kinds_free(&names->nm_kinds);
 	if (names->nm_tracefs != -1)
 		close(names->nm_tracefs);
 	free(names);
@@ -89,6 +91,17 @@ prof_names_tracefs(struct prof_names *names)
 		names->nm_tracefs = prof_tracefs_open(&names->nm_tracefs_error);
 	}
 	return (names->nm_tracefs);
+}
+
+const struct prof_pmu_kinds *
+prof_names_kinds(struct prof_names *names)
+{
+	if (!names->nm_kinds_tried) {
+		names->nm_kinds_tried = true;
+		prof_pmu_kinds_read(&names->nm_kinds,
+		    "/sys/bus/event_source/devices");
+	}
+	return (&names->nm_kinds);
 }
 
 struct btf *

@@ -8,6 +8,7 @@
 #ifndef PROF_NAMES_H
 #define PROF_NAMES_H
 
+#include "pmu_kinds.h"
 #include "prof_impl.h"
 
 #define PROF_SPEC_MAX		512	/* bytes of one -e, NUL included */
@@ -87,6 +88,9 @@ struct prof_names {
 	bool		 nm_tps_tried;
 	struct prof_tracepoint *nm_tps;
 	size_t		 nm_ntps, nm_captps;
+	/* kinds of CPUs */
+	bool		 nm_kinds_tried;
+	struct prof_pmu_kinds nm_kinds;
 	/* libpfm4 */
 	bool		 nm_pfm_tried;
 	bool		 nm_pfm_ready;

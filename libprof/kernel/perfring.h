@@ -137,6 +137,7 @@ struct prof_rings {
 	size_t		 rs_at_cap;
 	uint64_t	*rs_scratch;	/* 64 KiB: the largest record */
 	struct prof_snapshots *rs_snapshots; /* borrowed; NULL: no copies */
+	const struct prof_pmu_kinds *rs_kinds;	/* borrowed; for samples */
 	char		*rs_note[8];
 	size_t		 rs_nnotes;
 };

@@ -198,8 +198,6 @@ open_sharing(struct prof_rings *rings, struct perf_event_attr *attr,
 {
 	int fd, tid = rings->rs_task[task].rt_tid;
 
-	if (!prof_pmu_counts_on(prof_pmu_kinds(), attr, ring->rg_cpu))
-		return (0);
 	fd = open_older(rings, attr, tid, ring->rg_cpu);
 	if (fd == -1)
 		return (prof_perf_explain(error, event == RING_SIDE_BAND ?
@@ -216,6 +214,15 @@ open_sharing(struct prof_rings *rings, struct perf_event_attr *attr,
 	return (add_fd(rings, fd, event, task, error));
 }
 
+static bool
+is_meant(const struct prof_rings *rings, const struct prof_event *event,
+    const struct ring *ring)
+{
+	return ((event->ev_cpu == -1 || event->ev_cpu == ring->rg_cpu) &&
+	    prof_pmu_counts_on(rings->rs_kinds, &event->ev_attr,
+	    ring->rg_cpu));
+}
+
 int
 prof_rings_open_task(struct prof_rings *rings, uint32_t task, bool side_band,
     struct prof_err *error)
@@ -230,13 +237,15 @@ prof_rings_open_task(struct prof_rings *rings, uint32_t task, bool side_band,
 		    &rings->rs_ring[r], error) == -1)
 			return (-1);
 	for (e = 0; e < rings->rs_nevents; e++) {
-		attr_samples(rings, &rings->rs_event[e], &attr);
 		for (r = 0; r < rings->rs_nrings; r++) {
 			const struct ring *ring = &rings->rs_ring[r];
-			int cpu = rings->rs_event[e].re_event->ev_cpu;
 
-			if ((cpu == -1 || cpu == ring->rg_cpu) &&
-			    open_sharing(rings, &attr, e, task, ring,
+			if (!is_meant(rings, rings->rs_event[e].re_event,
+			    ring))
+				continue;
+			attr_samples(rings, &rings->rs_event[e], &attr);
+			prof_pmu_choose(rings->rs_kinds, &attr, ring->rg_cpu);
+			if (open_sharing(rings, &attr, e, task, ring,
 			    error) == -1)
 				return (-1);
 		}

@@ -20,7 +20,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "pmu_kinds.h"
 #include "prof_impl.h"
 
 #define PARANOID	"/proc/sys/kernel/perf_event_paranoid"
@@ -61,12 +60,10 @@ int
 prof_perf_open(const struct perf_event_attr *attr, int pid, int cpu, int group,
     unsigned long flags)
 {
-	struct perf_event_attr own = *attr;
 	long fd;
 
-	prof_pmu_choose(prof_pmu_kinds(), &own, cpu);
 	for (;;) {
-		fd = syscall(SYS_perf_event_open, &own, pid, cpu, group,
+		fd = syscall(SYS_perf_event_open, attr, pid, cpu, group,
 		    flags);
 		if (fd != -1)
 			return ((int)fd);

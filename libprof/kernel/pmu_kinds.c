@@ -7,12 +7,12 @@
  *
  * On a CPU, the general name is made to mean that CPU's own counter; arm64's
  * kernel does so by itself.  On a task, which moves, it cannot be: the notes
- * say so.  Called wherever counters are opened; sysfs is read once.
+ * say so.  Called wherever counters are opened, with the kinds that names.c
+ * has read.
  */
 #include <linux/perf_event.h>
 
 #include <dirent.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -73,23 +73,6 @@ prof_pmu_kinds_free(struct prof_pmu_kinds *kinds)
 	for (size_t n = 0; n < kinds->ks_n; n++)
 		free(kinds->ks_kind[n].pk_cpus);
 	kinds->ks_n = 0;
-}
-
-static struct prof_pmu_kinds machine;
-
-static void
-read_machine(void)
-{
-	prof_pmu_kinds_read(&machine, "/sys/bus/event_source/devices");
-}
-
-const struct prof_pmu_kinds *
-prof_pmu_kinds(void)
-{
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-	pthread_once(&once, read_machine);
-	return (&machine);
 }
 
 static bool

@@ -13,6 +13,7 @@
 #define PROF_PMU_KINDS	8
 
 struct perf_event_attr;
+struct prof_names;
 
 struct prof_pmu_kind {
 	char		 pk_name[68];
@@ -28,8 +29,8 @@ struct prof_pmu_kinds {
 	size_t		 ks_n;
 };
 
-/* Of this machine. */
-const struct prof_pmu_kinds *prof_pmu_kinds(void);
+/* Of this machine, read when first asked for; borrowed (names.c). */
+const struct prof_pmu_kinds *prof_names_kinds(struct prof_names *names);
 /* As a directory of PMUs says. */
 void	prof_pmu_kinds_read(struct prof_pmu_kinds *kinds, const char *pmus);
 void	prof_pmu_kinds_free(struct prof_pmu_kinds *kinds);

@@ -103,7 +103,7 @@ pmc_find(struct prof_names *names, struct prof_spec *spec,
 			return (rv);
 	rv = prof_counter_software(spec->sp_name, counter);
 	/* To libpfm4 a general name is one of the kinds of CPUs. */
-	if (rv == 0 && prof_pmu_kinds()->ks_n > 1)
+	if (rv == 0 && prof_names_kinds(names)->ks_n > 1)
 		rv = prof_counter_perf(spec->sp_name, counter);
 	if (rv == 0)
 		rv = prof_counter_pfm(names, spec->sp_name, counter, error);

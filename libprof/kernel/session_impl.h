@@ -257,6 +257,7 @@ struct prof_count {
 	uint64_t	ct_running_ns;
 	uint32_t	ct_instances;
 	uint64_t	ct_periods;	/* of the first; of all instances */
+	uint64_t	ct_told_ns;	/* not counted, as TURNS say so far */
 };
 
 struct prof_session {
@@ -286,7 +287,6 @@ struct prof_session {
 	struct prof_pidset se_pids;
 	struct prof_count *se_counts;	/* (ncpus + 1) * nevents; task */
 	uint64_t	*se_missed;	/* [nevents] */
-	uint64_t	*se_turned;	/* as se_counts: ns told of in TURNS */
 	uint64_t	 se_turns_ns;	/* when they were last looked at */
 	int		 se_epoll;
 	int		*se_target_fds;	/* pidfds of -p targets */

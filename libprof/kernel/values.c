@@ -170,6 +170,8 @@ attach_cpu(struct prof_session *session, int cpu)
 		uint32_t at = (uint32_t)n * session->se_bpf.bp_ncpus +
 		    (uint32_t)cpu;
 
+		prof_pmu_choose(prof_names_kinds(session->se_names), &attr,
+		    cpu);
 		attr.disabled = leader == -1;
 		attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED |
 		    PERF_FORMAT_TOTAL_TIME_RUNNING;

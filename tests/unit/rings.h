@@ -16,6 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "kernel/pmu_kinds.h"
 #include "prof_impl.h"
 
 #define CHECK(cond, ...) do {						\
@@ -172,6 +173,7 @@ rings_open(const struct prof_rings_options *options)
 static inline void
 rings_online(struct prof_rings_options *options)
 {
+	static const struct prof_pmu_kinds alike = { .ks_n = 0 };
 	struct prof_err error;
 	int *cpus;
 
@@ -179,6 +181,7 @@ rings_online(struct prof_rings_options *options)
 	CHECK(prof_cpus_online(&cpus, &options->ro_ncpus, &error) == 0, "%s",
 	    error.pe_text);
 	options->ro_cpus = cpus;
+	options->ro_kinds = &alike;
 }
 
 #endif /* TESTS_RINGS_H */
