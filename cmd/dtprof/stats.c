@@ -75,7 +75,7 @@ throttled(struct stats *stats)
 
 	if (by_event != NULL)
 		rv = prof_reader_throttled(stats->st_reader, by_event,
-		    &stats->st_span_ns);
+		    &stats->st_ran);
 	for (size_t e = 0; rv == 0 && e < stats->st_nevents; e++) {
 		stats->st_throttles += by_event[e].to_times;
 		stats->st_throttled_ns += by_event[e].to_ns;
@@ -90,7 +90,6 @@ stats_collect(struct stats *stats)
 	struct prof_record record;
 	int rv;
 
-	prof_reader_ran(stats->st_reader, &stats->st_ran);
 	stats->st_nevents = prof_reader_nevents(stats->st_reader);
 	stats->st_seen = calloc(stats->st_nevents + 1,
 	    sizeof(*stats->st_seen));
@@ -172,7 +171,7 @@ stats_throttled(const struct stats *stats)
 		if (prof_reader_accounting(stats->st_reader, e, -1, &pa) == 0)
 			instances += pa.pa_instances;
 	}
-	all = (double)instances * (double)stats->st_span_ns;
+	all = (double)instances * (double)stats->st_ran.rn_ns;
 	if (all <= 0)
 		return (-1);
 	all = (double)stats->st_throttled_ns / all;

@@ -21,7 +21,6 @@ struct stats {
 	uint64_t	 st_start_ns;
 	uint64_t	 st_end_ns;
 	struct prof_ran	 st_ran;
-	uint64_t	 st_span_ns;	/* that events could be throttled in */
 };
 
 /* -------------------------------------------------------------- stats.c */

@@ -159,12 +159,13 @@ has_skid(const struct prof_profile *profile, size_t event)
 
 /* What is always said, and what only when there is something to say. */
 static void
-describe(struct prof_quality *quality, const struct prof_reader *reader,
-    bool has_stacks, bool is_late, bool is_cut)
+describe(struct prof_profile *profile, size_t event, bool has_stacks,
+    const struct prof_ran *ran)
 {
+	const struct prof_reader *reader = profile->pf_reader;
+	struct prof_quality *quality = &profile->pf_quality[event];
 	struct sentence sentence = { quality->pq_text,
 	    sizeof(quality->pq_text), 0 };
-	struct prof_ran ran;
 
 	if (quality->pq_samples < FEW_SAMPLES)
 		say(&sentence, "only ");
@@ -187,14 +188,13 @@ describe(struct prof_quality *quality, const struct prof_reader *reader,
 	if (quality->pq_multiplexed > 0)
 		say_share(&sentence, quality->pq_multiplexed,
 		    "of the time not counted, as counters took turns");
-	if (is_late)
+	if (has_skid(profile, event))
 		say(&sentence, ", blamed some instructions too late (skid)");
-	prof_reader_ran(reader, &ran);
-	if (ran.rn_pauses > 0)
+	if (ran->rn_pauses > 0)
 		say(&sentence, ", paused for %.3g s",
-		    (double)ran.rn_paused_ns / 1e9);
+		    (double)ran->rn_paused_ns / 1e9);
 	say_less(&sentence, reader);
-	if (is_cut)
+	if (prof_reader_cut(reader) != NULL)
 		say(&sentence, ", and the recording was cut short");
 }
 
@@ -227,19 +227,19 @@ effective(const struct prof_quality *quality, const struct prof_ends *ends)
 
 static void
 fill_event(struct prof_profile *profile, size_t event,
-    const struct prof_ends *ends, uint64_t unnamed)
+    const struct prof_ends *ends, uint64_t unnamed,
+    const struct prof_ran *ran)
 {
 	struct prof_quality *quality = &profile->pf_quality[event];
-	bool is_cut = prof_reader_cut(profile->pf_reader) != NULL;
 
 	quality->pq_complete = ends->en_stacks == 0 ? 1 :
 	    share((double)ends->en_whole, (double)ends->en_stacks);
 	quality->pq_unresolved = share((double)unnamed,
 	    (double)quality->pq_weight);
 	quality->pq_effective = effective(quality, ends);
-	quality->pq_is_bad = is_cut || is_bad(quality);
-	describe(quality, profile->pf_reader, ends->en_stacks > 0,
-	    has_skid(profile, event), is_cut);
+	quality->pq_is_bad = is_bad(quality) ||
+	    prof_reader_cut(profile->pf_reader) != NULL;
+	describe(profile, event, ends->en_stacks > 0, ran);
 }
 
 int
@@ -249,16 +249,16 @@ prof_quality_fill(struct prof_profile *profile, const struct prof_ends *ends,
 	size_t n = profile->pf_nevents, e;
 	uint64_t *unnamed = calloc(n + 1, sizeof(*unnamed));
 	struct prof_throttled *throttled = calloc(n + 1, sizeof(*throttled));
-	uint64_t span_ns;
+	struct prof_ran ran;
 	int rv = -1;
 
 	if (unnamed != NULL && throttled != NULL && prof_reader_throttled(
-	    profile->pf_reader, throttled, &span_ns) == 0) {
+	    profile->pf_reader, throttled, &ran) == 0) {
 		count_cells(profile, is_reversed, unnamed);
 		for (e = 0; e < n; e++) {
 			fill_from_accounting(profile, e, throttled[e].to_ns,
-			    span_ns);
-			fill_event(profile, e, &ends[e], unnamed[e]);
+			    ran.rn_ns);
+			fill_event(profile, e, &ends[e], unnamed[e], &ran);
 		}
 		rv = 0;
 	}

@@ -28,6 +28,7 @@ struct throttling {
 	size_t		 th_nevents;
 	struct clock	 th_clock;
 	uint64_t	 th_now_ns;	/* by th_clock, of the last life */
+	uint64_t	 th_end_ns;	/* by the recording's */
 	struct prof_map	 th_by_cpu;	/* event and CPU -> number */
 	struct still	*th_still;
 	size_t		 th_n;
@@ -52,25 +53,6 @@ clock_tick(struct clock *clock, const struct prof_record *record)
 	if (clock->ck_pause_ns != 0)
 		now_ns = clock->ck_pause_ns;
 	return (now_ns - clock->ck_paused_ns);
-}
-
-void
-prof_reader_ran(const struct prof_reader *reader, struct prof_ran *ran)
-{
-	size_t n = prof_reader_nlives(reader), i;
-	struct prof_record record = { 0 };
-	struct clock clock = { 0 };
-	uint64_t now_ns = 0;
-
-	/* Lives are in order of time, so the last is the end. */
-	for (i = 0; i < n; i++) {
-		prof_reader_life(reader, i, &record);
-		now_ns = clock_tick(&clock, &record);
-	}
-	ran->rn_ns = now_ns - clock.ck_start_ns;
-	ran->rn_pauses = clock.ck_pauses;
-	ran->rn_paused_ns = clock.ck_paused_ns + (clock.ck_pause_ns == 0 ? 0 :
-	    record.pr_time_ns - clock.ck_pause_ns);
 }
 
 static int
@@ -119,6 +101,7 @@ throttling_collect(struct throttling *throttling,
 		prof_reader_life(reader, i, &record);
 		throttling->th_now_ns = clock_tick(&throttling->th_clock,
 		    &record);
+		throttling->th_end_ns = record.pr_time_ns;
 		if ((record.pr_type == PROF_R_THROTTLE ||
 		    record.pr_type == PROF_R_UNTHROTTLE) &&
 		    throttling_add(throttling, &record) == -1)
@@ -135,17 +118,21 @@ throttling_collect(struct throttling *throttling,
 
 int
 prof_reader_throttled(const struct prof_reader *reader,
-    struct prof_throttled *by_event, uint64_t *span_ns)
+    struct prof_throttled *by_event, struct prof_ran *ran)
 {
 	struct throttling throttling = {
 		.th_event = by_event,
 		.th_nevents = prof_reader_nevents(reader),
 	};
+	const struct clock *clock = &throttling.th_clock;
 	int rv;
 
 	memset(by_event, 0, throttling.th_nevents * sizeof(*by_event));
 	rv = throttling_collect(&throttling, reader);
-	*span_ns = throttling.th_now_ns - throttling.th_clock.ck_start_ns;
+	ran->rn_ns = throttling.th_now_ns - clock->ck_start_ns;
+	ran->rn_pauses = clock->ck_pauses;
+	ran->rn_paused_ns = clock->ck_paused_ns + (clock->ck_pause_ns == 0 ?
+	    0 : throttling.th_end_ns - clock->ck_pause_ns);
 	free(throttling.th_still);
 	prof_map_free(&throttling.th_by_cpu);
 	return (rv);

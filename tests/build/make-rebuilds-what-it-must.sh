@@ -8,7 +8,7 @@ tmpdir
 # A small tree: the build's rules, and sources that are quick to compile.
 mkdir -p libprof cmd/dtprof
 cp -r "$SRC/GNUmakefile" "$SRC/mk" .
-cp "$SRC"/libprof/prof.h "$SRC"/libprof/errors.def libprof/
+cp "$SRC"/libprof/prof*.h "$SRC"/libprof/errors.def libprof/
 echo '{ global: value; local: *; };' >libprof/prof.map
 cat >libprof/value.c <<'END'
 #include "value.h"
@@ -46,7 +46,7 @@ build && fail "an error passes"
 build && fail "the error passes the second time"
 ok "an error"
 mkdir elsewhere
-cp "$SRC/libprof/prof.h" libprof/
+cp "$SRC"/libprof/prof*.h libprof/
 sed '$d' libprof/value.c >v && mv v libprof/value.c
 build O=elsewhere/o && elsewhere/o/dtprof
 [ $? -eq 4 ] || fail "O=dir"

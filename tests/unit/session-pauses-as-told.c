@@ -86,11 +86,13 @@ read_back(const struct model *model)
 	struct prof_reader *reader = prof_reader_open(session_file, &error);
 	uint64_t calls = 0, pauses = 0, others = 0;
 	struct prof_record record;
+	struct prof_throttled by_event[8];
 	struct prof_ran ran;
 	bool paused = false;
 	int rv;
 
 	CHECK(reader != NULL);
+	CHECK(prof_reader_nevents(reader) <= 8);
 	while ((rv = prof_reader_next(reader, &record)) == 1) {
 		if (record.pr_type == PROF_R_PAUSE ||
 		    record.pr_type == PROF_R_RESUME) {
@@ -108,7 +110,7 @@ read_back(const struct model *model)
 			others++;
 	}
 	CHECK(rv == 0);
-	prof_reader_ran(reader, &ran);
+	CHECK(prof_reader_throttled(reader, by_event, &ran) == 0);
 	CHECK(ran.rn_pauses == pauses && pauses == model->mo_pauses);
 	CHECK(ran.rn_paused_ns > 0 && ran.rn_ns > 0);
 	CHECK(calls == model->mo_calls && calls > 0);

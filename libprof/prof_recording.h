@@ -1,0 +1,639 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * What is asked of recordings: what is in them, names for it, profiles,
+ * pictures, and what changed between two of them.  A part of prof.h, which
+ * includes it.
+ */
+#ifndef PROF_H
+#error "include prof.h"
+#endif
+
+/* ------------------------------------------------------------- reader */
+
+/* What became of a stack; the values of enum dtp_stack_status. */
+enum prof_stack_status {
+	PROF_STACK_NONE, PROF_STACK_OK, PROF_STACK_DEEP, PROF_STACK_FAULT,
+	PROF_STACK_BUSY, PROF_STACK_NOPROC, PROF_STACK_NOMAP,
+	PROF_STACK_NOMOD, PROF_STACK_NOROW, PROF_STACK_BADSP,
+	PROF_STACK_SHORT, PROF_STACK_NSTATUS
+};
+
+#define PROF_MAX_ARGS	8
+#define PROF_MAX_VALUES	8
+
+/* One record.  Pointers are borrowed until the next prof_reader_next. */
+struct prof_record {
+	enum prof_record_type pr_type;
+	uint32_t	 pr_event;	/* index of struct prof_event_info */
+	uint32_t	 pr_cpu;
+	uint32_t	 pr_pid;
+	uint32_t	 pr_tid;
+	uint64_t	 pr_time_ns;	/* CLOCK_MONOTONIC */
+	/* SAMPLE */
+	int		 pr_in_kernel;
+	int		 pr_nested;
+	uint64_t	 pr_weight;
+	uint64_t	 pr_ip;		/* innermost pc, 0: none recorded */
+	uint32_t	 pr_nargs;
+	uint64_t	 pr_args[PROF_MAX_ARGS];
+	const char	*pr_strs[PROF_MAX_ARGS]; /* NULL: a number */
+	uint32_t	 pr_nkernel;
+	uint32_t	 pr_nuser;
+	const uint64_t	*pr_kernel;	/* innermost first */
+	const uint64_t	*pr_user;
+	uint8_t		 pr_kstatus;	/* enum prof_stack_status */
+	uint8_t		 pr_ustatus;
+	const char	*pr_comm;	/* "": not recorded here */
+	/*
+	 * What counters (pi_counter) had counted for the thread since its
+	 * sample before.  0: none, or known with a later sample
+	 * only.  Where running is less than the whole time, values are of that
+	 * part alone.
+	 */
+	uint32_t	 pr_nvalues;
+	uint64_t	 pr_values[PROF_MAX_VALUES];
+	uint64_t	 pr_values_ns;
+	uint64_t	 pr_values_running_ns;
+	/* FORK: parent; EXEC: pr_ptid is the old tid */
+	uint32_t	 pr_ppid;
+	uint32_t	 pr_ptid;
+	uint64_t	 pr_exec_id;	/* while recording only */
+	/* EXIT: wait(2) status; last thread of its process */
+	int		 pr_code;
+	int		 pr_group_dead;
+	/* EXEC: path.  MMAP: path.  MARK: text.  KSYMBOL: name */
+	const char	*pr_path;
+	/*
+	 * LOST: firings of pr_event were refused on pr_cpu, from this time on
+	 * until pr_time_ns; 0: it is records of the side band that were lost.
+	 */
+	uint64_t	 pr_addr;
+	uint64_t	 pr_len;
+	uint64_t	 pr_offset;
+	uint32_t	 pr_prot;
+	uint64_t	 pr_dev;
+	uint64_t	 pr_ino;
+	uint32_t	 pr_build_id_len;
+	uint8_t		 pr_build_id[20];
+};
+
+/* One event of a recording.  Index 0 is proc: the lives of processes. */
+struct prof_event_info {
+	const char	*pi_name;	/* as the user wrote it */
+	const char	*pi_probe;	/* provider:module:function:name */
+	const char	*pi_provider;
+	const char	*pi_unit;	/* of the weight: "ns", "events", ... */
+	uint64_t	 pi_period;	/* 0: by frequency */
+	uint64_t	 pi_frequency_hz;
+	uint32_t	 pi_nargs;
+	const char	*pi_arg_names[PROF_MAX_ARGS];
+	const char	*pi_arg_types[PROF_MAX_ARGS];
+	int		 pi_arg_is_str[PROF_MAX_ARGS];
+	int		 pi_arg_is_signed[PROF_MAX_ARGS];
+	int		 pi_is_syscall;	/* arg 0 is its number */
+	uint32_t	 pi_parts;	/* DTP_P_* */
+	int		 pi_is_counter;	/* samples of others bring its value */
+	uint32_t	 pi_ncounters;	/* values that its samples bring ... */
+	uint32_t	 pi_counter[PROF_MAX_VALUES]; /* ... of these events */
+};
+
+/*
+ * The accounting of an event, summed over CPUs, or of one CPU.
+ * fired = stored + full + nested + filtered + error, exactly.
+ */
+struct prof_accounting {
+	uint64_t	 pa_fired, pa_stored, pa_full, pa_nested;
+	uint64_t	 pa_filtered, pa_error;
+	uint64_t	 pa_nested_stored, pa_self, pa_outside, pa_late;
+	uint64_t	 pa_arg_fault;
+	uint64_t	 pa_weight, pa_outside_weight;
+	uint64_t	 pa_kstack[PROF_STACK_NSTATUS];
+	uint64_t	 pa_ustack[PROF_STACK_NSTATUS];
+	uint64_t	 pa_read;	/* records taken from the stream */
+	uint64_t	 pa_written;	/* samples in the file */
+	uint64_t	 pa_missed;	/* the kernel skipped the program */
+	int		 pa_has_count;	/* the next four are known */
+	uint64_t	 pa_count;	/* the event's own count */
+	uint64_t	 pa_enabled_ns;
+	uint64_t	 pa_running_ns;
+	int64_t		 pa_unaccounted; /* count - weights that fired */
+	uint64_t	 pa_bound;	/* |unaccounted| may reach it */
+	uint64_t	 pa_instances;	/* kernel events behind it */
+	uint64_t	 pa_lost_ring;	/* perf path: refused by a full ring */
+};
+
+struct prof_reader;
+
+struct prof_reader *prof_reader_open(const char *path,
+    struct prof_err *error);
+/* The bytes stay the caller's and must outlive the reader. */
+struct prof_reader *prof_reader_open_memory(const void *bytes, size_t length,
+    struct prof_err *error);
+const struct prof_err *prof_reader_error(const struct prof_reader *reader);
+/* Everything in order of time.  1: a record, 0: the end, -1: failed. */
+int prof_reader_next(struct prof_reader *reader, struct prof_record *record);
+/* Begin again. */
+int prof_reader_rewind(struct prof_reader *reader);
+size_t prof_reader_nevents(const struct prof_reader *reader);
+const struct prof_event_info *prof_reader_event(
+    const struct prof_reader *reader, size_t n);
+/* "machine.kernel", "command", ... ; NULL: not there. */
+const char *prof_reader_info(const struct prof_reader *reader,
+    const char *key);
+/* The n-th key and value; 0: no more. */
+int prof_reader_info_at(const struct prof_reader *reader, size_t n,
+    const char **key, const char **value);
+/* cpu -1: all.  0, or -1 when the recording has none. */
+int prof_reader_accounting(const struct prof_reader *reader, size_t event,
+    int cpu, struct prof_accounting *accounting);
+/*
+ * Of an event's own count, what neither open intervals nor late timers
+ * explain: what the kernel skipped, in the event's unit.  0 where periods
+ * vary (by frequency), since the bound is not known then.
+ */
+uint64_t prof_accounting_hidden(const struct prof_event_info *info,
+    const struct prof_accounting *accounting);
+
+/* How the kernel stopped an event that came too fast. */
+struct prof_throttled {
+	uint64_t	 to_times;
+	uint64_t	 to_ns;		/* summed over CPUs */
+};
+
+/* How long was recorded, pauses not counted, and these. */
+struct prof_ran {
+	uint64_t	 rn_ns;
+	uint64_t	 rn_pauses;
+	uint64_t	 rn_paused_ns;
+};
+
+/* For each of prof_reader_nevents, and of all; -1: no memory. */
+int prof_reader_throttled(const struct prof_reader *reader,
+    struct prof_throttled *by_event, struct prof_ran *ran);
+/* CPUs with an accounting: the n-th id, or -1. */
+int prof_reader_cpu(const struct prof_reader *reader, size_t n);
+/* Ended without END: why and where; NULL: the recording is whole. */
+const char *prof_reader_cut(const struct prof_reader *reader);
+/* Samples that chunks in this file hold (those of damaged chunks not). */
+uint64_t prof_reader_nsamples(const struct prof_reader *reader);
+void prof_reader_close(struct prof_reader *reader);
+
+/* ------------------------------------------------------------ filters */
+
+struct prof_filter;
+
+/* Compile for an event of a recording; error points at the column. */
+struct prof_filter *prof_filter_new(const char *expression,
+    const struct prof_event_info *event, struct prof_err *error);
+/* comm: the thread's name at that time, or "" */
+int prof_filter_matches(const struct prof_filter *filter,
+    const struct prof_record *record, const char *comm);
+void prof_filter_free(struct prof_filter *filter);
+
+/* ------------------------------------------------------------ symbols */
+
+/* Why a place in the code has no name. */
+enum prof_unnamed {
+	PROF_NAMED,
+	PROF_UNNAMED_NOPROC,	/* nothing is known about the process */
+	PROF_UNNAMED_NOMAP,	/* outside of all mappings */
+	PROF_UNNAMED_ANON,	/* no file behind it, and no map of a JIT */
+	PROF_UNNAMED_NOFILE,	/* the file is gone, or it is another build */
+	PROF_UNNAMED_NOSYM,	/* the file names no function there */
+	PROF_UNNAMED_HIDDEN,	/* the kernel hid its addresses */
+	PROF_UNNAMED_N
+};
+
+/*
+ * A function.  Same number, same function of the same module; everything
+ * that a module does not name is one function of its own.  Borrowed until
+ * prof_symbols_close.
+ */
+struct prof_function {
+	const char	*fu_name;	/* for people; never NULL */
+	const char	*fu_raw;	/* as in the symbol table, or "" */
+	const char	*fu_module;	/* path, or "[kernel]", "[vdso]", ... */
+	uint64_t	 fu_address;	/* in the module, as its file counts */
+	uint64_t	 fu_size;
+	enum prof_unnamed fu_unnamed;
+	int		 fu_is_kernel;
+	int		 fu_is_inlined;	/* stands for an inlined copy */
+};
+
+/* A place in the code, as one line of source sees it. */
+struct prof_line {
+	const char	*ln_function;	/* for people */
+	const char	*ln_file;	/* NULL: not known */
+	unsigned	 ln_number;
+};
+
+struct prof_symbols_options {
+	size_t		 so_size;	/* as po_size */
+	const char	*so_debug_dirs;	/* a:b; NULL: where they usually are */
+	int		 so_only_recorded; /* look at no other file */
+};
+
+#define PROF_PC_RETURN	1u	/* a return address: the call lies before */
+#define PROF_PC_KERNEL	2u
+
+struct prof_symbols;
+
+/* The reader must outlive it; records may be read meanwhile. */
+struct prof_symbols *prof_symbols_open(struct prof_reader *reader,
+    const struct prof_symbols_options *options, struct prof_err *error);
+/*
+ * What a process had mapped at a time.  Same number, same mappings; so what
+ * was said of a pc in it stays true.
+ */
+uint32_t prof_symbols_space(struct prof_symbols *symbols, uint32_t pid,
+    uint64_t time_ns);
+/* The number of the function there; never fails (see fu_unnamed). */
+uint32_t prof_symbols_find(struct prof_symbols *symbols, uint32_t space,
+    uint64_t pc, unsigned flags);
+size_t prof_symbols_nfunctions(const struct prof_symbols *symbols);
+const struct prof_function *prof_symbols_function(
+    const struct prof_symbols *symbols, uint32_t n);
+/* The same place as its file counts: 0, or -1 when no file is behind it. */
+int prof_symbols_place(struct prof_symbols *symbols, uint32_t space,
+    uint64_t pc, unsigned flags, const char **module, uint64_t *address);
+/* The very file that was mapped there; NULL: gone, another build, none. */
+const char *prof_symbols_file(struct prof_symbols *symbols, uint32_t space,
+    uint64_t pc, unsigned flags);
+/*
+ * Lines, the innermost inlined function first, the function of the symbol
+ * table last: how many, 0 when the file has none.  Borrowed as functions are.
+ */
+size_t prof_symbols_lines(struct prof_symbols *symbols, uint32_t space,
+    uint64_t pc, unsigned flags, struct prof_line *lines, size_t max);
+/* A function's number that stands for an inlined function of a module. */
+uint32_t prof_symbols_inlined(struct prof_symbols *symbols, uint32_t in,
+    const char *name);
+/* Notes for the user (what has no names, why, the cure); NULL: no more. */
+const char *prof_symbols_note(struct prof_symbols *symbols, size_t n);
+void prof_symbols_close(struct prof_symbols *symbols);
+
+/* ------------------------------------------------------------ profile */
+
+/* What stands above the outermost function of a stack; may be combined. */
+#define PROF_ROOT_COMM	1u
+#define PROF_ROOT_PID	2u
+#define PROF_ROOT_TID	4u
+#define PROF_ROOT_CPU	8u
+
+struct prof_profile_options {
+	size_t		 pl_size;	/* as po_size */
+	uint64_t	 pl_from_ns;	/* CLOCK_MONOTONIC, from here */
+	uint64_t	 pl_to_ns;	/* to before here; 0: to the end */
+	const char	*pl_filter;	/* as of prof_filter_new, or NULL */
+	unsigned	 pl_roots;	/* PROF_ROOT_* */
+	int		 pl_reverse;	/* the innermost function at the root */
+	int		 pl_inlines;	/* inlined functions as frames */
+	int		 pl_lines;	/* lines as frames, inlined too */
+	uint64_t	 pl_cell_ns;	/* keep what was when; or 0 */
+	/* Called now and then with the share done; nonzero gives up. */
+	int		 (*pl_progress)(void *arg, double done);
+	void		*pl_arg;
+	int		 pl_places;	/* places in functions as frames */
+};
+
+/*
+ * A node of the tree: a function called from the node pt_parent.  Node 0 is
+ * the root; parents stand before their children, siblings in order of name.
+ */
+struct prof_tree_node {
+	uint32_t	pt_parent;
+	uint32_t	pt_label;	/* prof_profile_label */
+};
+
+/* What a node's name means. */
+enum prof_label_kind {
+	PROF_LABEL_ALL,		/* the root */
+	PROF_LABEL_FUNCTION,
+	PROF_LABEL_COMM, PROF_LABEL_PID, PROF_LABEL_TID, PROF_LABEL_CPU,
+	PROF_LABEL_CUT,		/* callers beyond here are not known */
+	PROF_LABEL_LINE,	/* file:line, lb_function is around it */
+	PROF_LABEL_PLACE	/* function+0x12, lb_function is around it */
+};
+
+struct prof_label {
+	enum prof_label_kind lb_kind;
+	/* LINE: the function whose line it is; NULL: lb_function */
+	const struct prof_function *lb_inner;
+	const char	*lb_name;	/* never NULL */
+	const char	*lb_module;	/* "" where there is none */
+	const struct prof_function *lb_function; /* NULL: not a function */
+	/* Of a place: as fu_address, and what prof_symbols_lines takes. */
+	uint64_t	 lb_address;
+	uint64_t	 lb_pc;
+	uint32_t	 lb_space;
+	unsigned	 lb_flags;
+};
+
+/*
+ * Samples of a node in a cell of time, see pl_cell_ns (0: one cell is all);
+ * by time, then node, then event.
+ */
+struct prof_cell {
+	uint32_t	pc_cell;	/* from the first sample on */
+	uint32_t	pc_node;
+	uint32_t	pc_event;
+	uint64_t	pc_samples;
+	uint64_t	pc_weight;
+};
+
+/* How far an event's samples can be believed: shares from 0 to 1. */
+struct prof_quality {
+	uint64_t	pq_samples;
+	uint64_t	pq_weight;
+	/*
+	 * As many samples of one weight would tell as much: what an interval
+	 * of a share of the weight is made of.  No more than pq_samples.
+	 */
+	double		pq_effective;
+	double		pq_complete;	/* of user stacks: to the entry */
+	double		pq_unresolved;	/* of weight: innermost without name */
+	double		pq_lost;	/* of fired: full, nested, error */
+	double		pq_hidden;	/* of the count: unaccounted */
+	double		pq_throttled;	/* of the time */
+	double		pq_multiplexed;	/* of the time: not running */
+	int		pq_is_bad;	/* believe with care */
+	char		pq_text[512];	/* the same as one sentence */
+};
+
+struct prof_profile;
+
+struct prof_profile *prof_profile_new(struct prof_reader *reader,
+    struct prof_symbols *symbols, const struct prof_profile_options *options,
+    struct prof_err *error);
+size_t prof_profile_nnodes(const struct prof_profile *profile);
+const struct prof_tree_node *prof_profile_nodes(
+    const struct prof_profile *profile);
+size_t prof_profile_nlabels(const struct prof_profile *profile);
+const struct prof_label *prof_profile_label(
+    const struct prof_profile *profile, uint32_t n);
+/* By node: weight and samples that ended there; NULL: event has none. */
+const uint64_t *prof_profile_self(const struct prof_profile *profile,
+    size_t event);
+const uint64_t *prof_profile_samples(const struct prof_profile *profile,
+    size_t event);
+/* Sums over the tree. */
+uint64_t prof_profile_weight(const struct prof_profile *profile,
+    size_t event);
+uint64_t prof_profile_count(const struct prof_profile *profile,
+    size_t event);
+/* First sample, and the one past the last. */
+void prof_profile_span(const struct prof_profile *profile,
+    uint64_t *from_ns, uint64_t *to_ns);
+const struct prof_cell *prof_profile_cells(
+    const struct prof_profile *profile, size_t *n);
+void prof_profile_quality(const struct prof_profile *profile, size_t event,
+    struct prof_quality *quality);
+void prof_profile_free(struct prof_profile *profile);
+
+/* ----------------------------------------------------------- pictures */
+
+/* What a flame graph shows of a profile. */
+struct prof_flame_options {
+	size_t		 fl_size;	/* as po_size */
+	const char	*fl_title;	/* NULL: the recorded command */
+	const size_t	*fl_events;	/* in this order; the first is shown */
+	size_t		 fl_nevents;	/* 0: all that have samples */
+	int		 fl_ratio;	/* colour by first over second */
+	int		 fl_reverse;	/* it was made with pl_reverse */
+	uint64_t	 fl_cell_ns;	/* pl_cell_ns of the profile */
+	int		 fl_samples;	/* export: count samples, not weight */
+};
+
+/*
+ * A page that needs nothing else, and a drawing: bytes, owned by the caller
+ * (free), the same for the same recording.  NULL: error says why.
+ */
+char *prof_flame_html(const struct prof_profile *profile,
+    const struct prof_flame_options *options, size_t *length,
+    struct prof_err *error);
+char *prof_flame_svg(const struct prof_profile *profile,
+    const struct prof_flame_options *options, size_t *length,
+    struct prof_err *error);
+
+/* --------------------------------------------------------- difference */
+
+/*
+ * What was and what is, side 0 and side 1, as one tree of all frames of
+ * both, from profiles of one run each.  With PROF_MIN_RUNS a side it says
+ * which frames differ by more than chance; with fewer it claims nothing.
+ */
+struct prof_difference_options {
+	size_t		 dp_size;	/* as po_size */
+	uint64_t	 dp_seed;	/* of the permutations */
+};
+
+struct prof_difference;
+
+struct prof_difference *prof_difference_new(
+    const struct prof_difference_options *options, struct prof_err *error);
+const struct prof_err *prof_difference_error(
+    const struct prof_difference *difference);
+/* The base's function or thread of this name is that one of the new side. */
+int prof_difference_rename(struct prof_difference *difference,
+    const char *old_name, const char *new_name);
+/*
+ * A run: the profile's samples of an event, which has the same name and unit
+ * in all of them.  Things are called as in the run that has them first.  The
+ * profile may be freed then.
+ */
+int prof_difference_add(struct prof_difference *difference, int side,
+    uint32_t block, const struct prof_profile *profile, size_t event);
+/* All is worked out here.  0, or -1. */
+int prof_difference_finish(struct prof_difference *difference);
+/* How the sides differ on the whole, as a sentence. */
+const char *prof_difference_headline(
+    const struct prof_difference *difference);
+/* What makes one doubt it, one a call; NULL: no more. */
+const char *prof_difference_note(const struct prof_difference *difference,
+    size_t n);
+/* As prof_flame_html and prof_flame_svg; title and reversal of options. */
+char *prof_difference_html(const struct prof_difference *difference,
+    const struct prof_flame_options *options, size_t *length,
+    struct prof_err *error);
+char *prof_difference_svg(const struct prof_difference *difference,
+    const struct prof_flame_options *options, size_t *length,
+    struct prof_err *error);
+void prof_difference_free(struct prof_difference *difference);
+
+/* ------------------------------------------------- other tools' files */
+
+enum prof_export {
+#define PROF_FORMAT(NAME, name) PROF_EXPORT_##NAME,
+#include "formats.def"
+#undef PROF_FORMAT
+	PROF_EXPORT_NFORMATS
+};
+
+/* Bytes, as of prof_flame_html; of options what is said there of export. */
+char *prof_export(const struct prof_profile *profile,
+    enum prof_export format, const struct prof_flame_options *options,
+    size_t *length, struct prof_err *error);
+
+/* What to make a recording of, and where. */
+struct prof_import_options {
+	size_t		 im_size;	/* as po_size */
+	const char	*im_input;	/* a file, or "-" */
+	const char	*im_output;
+};
+
+struct prof_import;
+
+/*
+ * A recording made of another tool's file: perf.data, or folded stacks.  All
+ * of it is done here; NULL: error says why, and there is no recording.
+ */
+struct prof_import *prof_import_new(
+    const struct prof_import_options *options, struct prof_err *error);
+uint64_t prof_import_samples(const struct prof_import *import);
+/* What was not in the file, or could not be taken over; NULL: no more. */
+const char *prof_import_note(const struct prof_import *import, size_t n);
+void prof_import_free(struct prof_import *import);
+
+/* --------------------------------------------------------------- text */
+
+/*
+ * The first character of a text that others chose: how many bytes, or 0 when
+ * it is not well-formed UTF-8 (or not there).  is_plain: it may be shown as
+ * it is; else it is malformed, or would act on what shows it.
+ */
+size_t prof_text_take(const char *text, uint32_t *code, int *is_plain);
+
+/* --------------------------------------------------------- statistics */
+
+/* What is known of a quantity after some measurements of it. */
+struct prof_summary {
+	size_t		 sm_n;
+	double		 sm_mean;
+	double		 sm_stddev;	/* of the sample; n < 2: 0 */
+	double		 sm_median;
+	int		 sm_has_ci;	/* n >= 2 */
+	double		 sm_ci95[2];	/* where the mean lies, at 95 % */
+};
+
+/* 0, or -1 without memory. */
+int prof_summarize(const double *values, size_t n,
+    struct prof_summary *summary);
+
+/* --------------------------------------------------------- comparison */
+
+/*
+ * Runs of what was and of what is, side 0 and side 1, and what can be said
+ * of the difference.  The run is the unit; runs of a block were made next to
+ * each other in an order drawn by chance, so what drifts meets both sides.
+ *
+ * What a comparison calls changed is wrong in at most 5 of 100 comparisons
+ * of equals, over everything that it looks at: of these the first metric may
+ * spend 1, other metrics 1, functions 3 (Holm's correction within each).
+ */
+#define PROF_MIN_RUNS	5	/* a side; fewer allow no verdict */
+
+enum prof_verdict {
+	PROF_VERDICT_FEW,	/* too few runs */
+	PROF_VERDICT_OPEN,	/* inconclusive: see cg_runs_needed */
+	PROF_VERDICT_SAME,	/* no change beyond the threshold */
+	PROF_VERDICT_LESS,
+	PROF_VERDICT_MORE
+};
+
+/* What a side has of a function. */
+enum prof_presence {
+	PROF_PRESENCE_NONE,
+	PROF_PRESENCE_INLINED,	/* only inlined into others */
+	PROF_PRESENCE_WHOLE
+};
+
+/*
+ * A metric, with the change as a share of the base's median; or a function's
+ * own cost, with the change as a share of the base's total cost.  NaN where
+ * there is nothing to say.  Borrowed until prof_comparison_free.
+ */
+struct prof_change {
+	const char	*cg_name;
+	const char	*cg_module;	/* "": a metric */
+	const char	*cg_unit;
+	size_t		 cg_n[2];	/* runs */
+	double		 cg_median[2];
+	double		 cg_mean[2];
+	double		 cg_change;	/* 0.03: 3 % more */
+	double		 cg_ci95[2];	/* where the change lies, at 95 % */
+	double		 cg_p;		/* permutations */
+	double		 cg_p_holm;	/* corrected: what verdicts go by */
+	double		 cg_q;		/* Benjamini-Hochberg: functions */
+	double		 cg_p_rank;	/* Mann-Whitney */
+	double		 cg_p_welch;
+	double		 cg_delta;	/* Cliff's, from -1 to 1 */
+	int		 cg_is_exact;	/* all permutations were looked at */
+	enum prof_verdict cg_verdict;
+	size_t		 cg_runs_needed; /* a side, about; 0: these do */
+	double		 cg_smallest;	/* change that these runs can show */
+	/* functions */
+	double		 cg_share[2];	/* of its side's runs, mean */
+	double		 cg_p_share;
+	double		 cg_part;	/* of the change of the total */
+	enum prof_presence cg_presence[2];
+};
+
+struct prof_comparison_options {
+	size_t		 cp_size;	/* as po_size */
+	double		 cp_threshold;	/* 0: 0.01 */
+	uint64_t	 cp_seed;
+	size_t		 cp_family;	/* comparisons made at once; 0: 1 */
+	/* Called now and then with the share done; nonzero gives up. */
+	int		 (*cp_progress)(void *arg, double done);
+	void		*cp_arg;
+};
+
+struct prof_comparison;
+
+struct prof_comparison *prof_comparison_new(
+    const struct prof_comparison_options *options, struct prof_err *error);
+const struct prof_err *prof_comparison_error(
+    const struct prof_comparison *comparison);
+/* A run, in the order of time within its side; its number, or -1. */
+long prof_comparison_run(struct prof_comparison *comparison, int side,
+    uint32_t block);
+/* What a run had of a metric; the first metric named decides. */
+int prof_comparison_value(struct prof_comparison *comparison, long run,
+    const char *metric, const char *unit, double value);
+/* What a function cost in a run; adds up.  Of side 0 it may be renamed. */
+int prof_comparison_cost(struct prof_comparison *comparison, long run,
+    const char *function, const char *module, int is_inlined, double cost);
+/* Side 0's functions of this name are those of that name on side 1. */
+int prof_comparison_rename(struct prof_comparison *comparison,
+    const char *old_name, const char *new_name);
+/* All that can be said is worked out here.  0, or -1. */
+int prof_comparison_finish(struct prof_comparison *comparison);
+size_t prof_comparison_nmetrics(const struct prof_comparison *comparison);
+const struct prof_change *prof_comparison_metric(
+    const struct prof_comparison *comparison, size_t n);
+/* The sum over all functions; NULL: no run has functions. */
+const struct prof_change *prof_comparison_total(
+    const struct prof_comparison *comparison);
+/* By how much they changed; those of 0.1 % and more were tested. */
+size_t prof_comparison_nfunctions(const struct prof_comparison *comparison);
+size_t prof_comparison_ntested(const struct prof_comparison *comparison);
+const struct prof_change *prof_comparison_function(
+    const struct prof_comparison *comparison, size_t n);
+/* The values of a metric (or of the total: NULL) by run; how many runs. */
+size_t prof_comparison_values(const struct prof_comparison *comparison,
+    const char *metric, double *values, int *sides, size_t max);
+/* What makes one doubt the runs, one a call; NULL: no more. */
+const char *prof_comparison_note(const struct prof_comparison *comparison,
+    size_t n);
+void prof_comparison_free(struct prof_comparison *comparison);
+/* Geometric mean of the changes of the first metric, and its interval. */
+int prof_comparison_geomean(struct prof_comparison *const *comparisons,
+    size_t n, double *change, double ci95[2]);
+/* Numbers 0 to n - 1 in an order that the seed decides. */
+void prof_shuffle(uint64_t seed, uint32_t *order, size_t n);
+/* The build-id of a file in hexadecimal; "": it has none. */
+void prof_build_id(const char *path, char *text, size_t size);
+/* A name without what compilers add: .isra, .constprop, .part, .cold ... */
+void prof_function_base_name(const char *name, char *base, size_t size);
+/* "libc.so" of all libcs; of a program the last part of its path. */
+void prof_module_base_name(const char *module, char *name, size_t size);
