@@ -12,6 +12,35 @@ struct choose_time {
 	const char	*ct_between;
 };
 
+/*
+ * Rows of those commands' tables.  at: offset of the option, for times that
+ * of their struct choose_time.
+ */
+#define CHOOSE_BETWEEN(at) { 0, "between", "MARK,MARK", OPT_STRING, 0, 0, \
+	    NULL, "only what lies between two marks", \
+	    (at) + offsetof(struct choose_time, ct_between), NULL }
+#define CHOOSE_FROM(at) { 0, "from", "TIME", OPT_TIME, 0, INT64_MAX, NULL, \
+	    "only from this time after the start on", \
+	    (at) + offsetof(struct choose_time, ct_from), NULL }
+#define CHOOSE_TO(at) { 0, "to", "TIME", OPT_TIME, 0, INT64_MAX, NULL, \
+	    "only to before this time after the start", \
+	    (at) + offsetof(struct choose_time, ct_to), NULL }
+#define CHOOSE_BASE_BETWEEN(at) { 0, "base-between", "MARK,MARK", \
+	    OPT_STRING, 0, 0, NULL, "the same between two marks of the base", \
+	    (at) + offsetof(struct choose_time, ct_between), NULL }
+#define CHOOSE_BASE_FROM(at) { 0, "base-from", "TIME", OPT_TIME, 0, \
+	    INT64_MAX, NULL, "of the base from this time on", \
+	    (at) + offsetof(struct choose_time, ct_from), NULL }
+#define CHOOSE_BASE_TO(at) { 0, "base-to", "TIME", OPT_TIME, 0, INT64_MAX, \
+	    NULL, "of the base to before this time", \
+	    (at) + offsetof(struct choose_time, ct_to), NULL }
+#define CHOOSE_EVENT(at) { 'e', "event", "EVENT", OPT_STRINGS, 0, 0, NULL, \
+	    "only this event (name, probe or glob); repeatable", (at), NULL }
+#define CHOOSE_FILTER(at) { 0, "filter", "EXPR", OPT_STRING, 0, 0, NULL, \
+	    "only samples that this holds for: pid==1", (at), NULL }
+#define CHOOSE_INPUT(at) { 'i', "input", "FILE", OPT_STRING, 0, 0, NULL, \
+	    "the recording, when it is no operand", (at), NULL }
+
 /* Is any of them given? */
 bool	 choose_has_time(const struct choose_time *time);
 

@@ -163,7 +163,7 @@ void	out_text(struct out *out, const char *text);
 void	out_html(struct out *out, const char *text);
 /* And in Markdown: after a backslash. */
 void	out_markdown(struct out *out, const char *text);
-/* A JSON string, with its quotes; broken UTF-8 as U+FFFD. */
+/* A JSON string, with its quotes; broken UTF-8 as U+FFFD.  NULL: null. */
 void	out_json(struct out *out, const char *text);
 /*
  * A field of CSV, quoted and harmless; what a table program would take for a

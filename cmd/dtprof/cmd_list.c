@@ -92,10 +92,7 @@ show_probe_json(struct out *out, const struct prof_probe *probe)
 	out_str(out, ",\"description\":");
 	out_json(out, probe->pp_desc);
 	out_str(out, ",\"why_not\":");
-	if (probe->pp_why_not != NULL)
-		out_json(out, probe->pp_why_not);
-	else
-		out_str(out, "null");
+	out_json(out, probe->pp_why_not);
 	out_str(out, ",\"args\":[");
 	for (uint32_t n = 0; n < probe->pp_nargs; n++) {
 		out_str(out, n == 0 ? "{\"name\":" : ",{\"name\":");

@@ -137,10 +137,8 @@ one_pair(struct out *out, const struct pair *pair, unsigned by)
 	out_str(out, ",\"build_ids\":[");
 	for (int s = 0; s < 2; s++) {
 		out_str(out, s > 0 ? "," : "");
-		if (pair->pr_series[s]->se_build_id[0] != '\0')
-			out_json(out, pair->pr_series[s]->se_build_id);
-		else
-			out_str(out, "null");
+		out_json(out, pair->pr_series[s]->se_build_id[0] == '\0' ?
+		    NULL : pair->pr_series[s]->se_build_id);
 	}
 	out_fmt(out, "],\"verdict\":\"%s\",\n\"metrics\":[",
 	    verdict(compare_headline(pair)));

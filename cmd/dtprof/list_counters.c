@@ -54,10 +54,7 @@ show_json(struct out *out, const struct prof_counter_info *info)
 	out_json(out, info->pt_code);
 	out_fmt(out, ",\"can_sample\":%s,\"precise\":%d,\"why_not\":",
 	    info->pt_can_sample ? "true" : "false", info->pt_precise);
-	if (info->pt_why_not != NULL)
-		out_json(out, info->pt_why_not);
-	else
-		out_str(out, "null");
+	out_json(out, info->pt_why_not);
 	out_char(out, '}');
 }
 

@@ -256,6 +256,10 @@ out_json(struct out *out, const char *text)
 {
 	const unsigned char *p = (const unsigned char *)text;
 
+	if (text == NULL) {
+		out_str(out, "null");
+		return;
+	}
 	out_char(out, '"');
 	for (;;) {
 		uint32_t code;

@@ -21,15 +21,11 @@ static void	 show_accounting(const struct stats *stats, struct out *out,
 		    size_t event);
 static void	 show_share(struct out *out, const char *name, double share);
 
-/* NULL is null. */
 static void
 key_str(struct out *out, const char *name, const char *text)
 {
 	out_fmt(out, "\"%s\":", name);
-	if (text != NULL)
-		out_json(out, text);
-	else
-		out_str(out, "null");
+	out_json(out, text);
 }
 
 static void
