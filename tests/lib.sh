@@ -62,6 +62,25 @@ kill_at_end()	# pid
 	test_pids="$test_pids $1"
 }
 
+# Between two looks of a bounded wait; nothing is right because of it.
+nap()
+{
+	sleep 0.02
+}
+
+# Wait, in a bounded number of looks, until a command says yes.
+await()		# what command ...
+{
+	await_what=$1
+	await_tries=${AWAIT_TRIES:-5000}
+	shift
+	until "$@" >/dev/null 2>&1; do
+		await_tries=$((await_tries - 1))
+		[ "$await_tries" -gt 0 ] || fail "never: $await_what"
+		nap
+	done
+}
+
 need_cmd()	# command ...
 {
 	for test_cmd; do

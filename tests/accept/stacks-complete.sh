@@ -68,16 +68,6 @@ computes()	# pid
 	[ $((${12} + ${13} + ${14} + ${15})) -gt 20 ]
 }
 
-cat >load.py <<'PY'
-import hashlib, json, re, zlib
-while True:
-    text = json.dumps([{"a": i, "b": str(i)} for i in range(2000)])
-    json.loads(text)
-    re.findall(r"(\d+)", text)
-    sorted(text.split(","), key=lambda x: x[::-1])
-    zlib.compress(text.encode())
-    hashlib.sha256(text.encode()).digest()
-PY
 cat >load.pl <<'PL'
 while (1) {
 	my %seen;
@@ -159,21 +149,7 @@ func main() {
 	}
 }
 GO
-{
-	echo '#include <algorithm>'
-	echo '#include <map>'
-	echo '#include <regex>'
-	echo '#include <string>'
-	n=0
-	while [ $n -lt 60 ]; do
-		echo "int f$n(std::map<std::string, std::vector<int>> &m) {
-		std::regex r(\"a+(b|c)*$n\"); std::smatch w;
-		std::string s = \"$n\"; std::regex_search(s, w, r);
-		std::sort(m[s].begin(), m[s].end(), [](int a, int b) {
-		return a * $n % 7 < b * $n % 11; }); return m.size(); }"
-		n=$((n + 1))
-	done
-} >load.cc
+sh "$SRC/tests/work/load_cxx.sh" 60 >load.cc
 
 # Programs of our own first, longer than in check.
 if [ -z "$ONLY" ]; then
@@ -181,7 +157,7 @@ if [ -z "$ONLY" ]; then
 fi
 echo "program               samples complete  other ends"
 if wanted python3; then
-	work_on /usr/bin/python3 load.py
+	work_on /usr/bin/python3 "$SRC/tests/work/load.py"
 	measure python3 9950
 fi
 if wanted perl; then

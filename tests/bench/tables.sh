@@ -71,26 +71,26 @@ END
 /usr/bin/python3 load.py &
 worker=$!
 kill_at_end $worker
-until [ "$(files_of $worker | wc -l)" -ge 20 ]; do sleep 0.1; done
+has_twenty()
+{
+	[ "$(files_of $worker | wc -l)" -ge 20 ]
+}
+await "python3 has its modules" has_twenty
 echo "a process of $(files_of $worker | wc -l) files:"
 # shellcheck disable=SC2046 # a list of names
 $faster ./tables -q -r "$rounds" -j 2 $(files_of $worker)
 ready python3 $worker
 kill $worker
-{
-	echo '#include <regex>'
-	n=0
-	while [ $n -lt 2000 ]; do
-		echo "int f$n(std::string s) { std::smatch w;
-		return std::regex_search(s, w, std::regex(\"a+(b|c)*$n\")); }"
-		n=$((n + 1))
-	done
-} >load.cc
+sh "$SRC/tests/work/load_cxx.sh" 400 >load.cc
 clang=$(clang++ -### -O2 -c load.cc -o load.o 2>&1 | tail -n 1)
 eval "exec 8>/dev/null; $clang >&8 2>&8 &"
 worker=$!
 kill_at_end $worker
-until files_of $worker | grep -q libLLVM; do sleep 0.1; done
+is_compiling()
+{
+	files_of $worker | grep -q libLLVM
+}
+await "the compiler has begun" is_compiling
 echo "a compiler:"
 # shellcheck disable=SC2046 # a list of names
 $faster ./tables -q -r "$rounds" -j 2 $(files_of $worker)

@@ -17,17 +17,17 @@ whole()	# directory runs
 	    for r in j) for c in (0, 1))' >got
 	[ "$(cat got)" = "[$2, $2]" ] || fail "$1: runs $(cat got)"
 }
+made_five()
+{
+	[ "$(lines d)" -ge 5 ]
+}
 # Begun, and ended by a signal when it has made at least 5 runs.
 begin_and()	# signal
 {
 	"$DTPROF" bench -w 0 -r 30 -o d 'sleep 0.01' 'sleep 0.011' >o 2>e &
 	pid=$!
 	kill_at_end $pid
-	i=0
-	while [ "$(lines d)" -lt 5 ] && [ $i -lt 500 ]; do
-		sleep 0.02
-		i=$((i + 1))
-	done
+	await "five runs were made" made_five
 	kill "-$1" $pid
 	wait $pid
 	status=$?

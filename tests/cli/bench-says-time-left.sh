@@ -6,27 +6,7 @@
 . "${SRC:=$PWD}/tests/lib.sh"
 need_cmd python3
 tmpdir
-cat >term.py <<'END2'
-import fcntl, os, pty, struct, sys, termios
-pid, fd = pty.fork()
-if pid == 0:
-    # The size is set before the command asks for it.
-    os.read(0, 1)
-    os.execvp(sys.argv[1], sys.argv[1:])
-fcntl.ioctl(fd, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 100, 0, 0))
-os.write(fd, b"\n")
-out = b""
-while True:
-    try:
-        data = os.read(fd, 4096)
-    except OSError:
-        break
-    if not data:
-        break
-    out += data
-sys.stdout.buffer.write(out)
-sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
-END2
+term="$SRC/tests/cli/term.py"
 cat >lines.py <<'END2'
 import re, sys
 text = open("out", "rb").read().decode()
@@ -40,10 +20,11 @@ assert at[0][3] == "?" and any(left != "?" for *_, left in at), at
 assert not re.search(r"left", text[text.rindex("base  "):]), text
 print(len(at))
 END2
-expect 0 python3 term.py "$DTPROF" bench -w 1 -r 5 -o d 'sleep 0.1' 'sleep 0.2'
+expect 0 python3 "$term" 100 "$DTPROF" bench -w 1 -r 5 -o d 'sleep 0.1' \
+    'sleep 0.2'
 n=$(python3 lines.py 12) || fail "what the terminal saw"
 # And only what is missing, when it goes on.
-expect 0 python3 term.py "$DTPROF" bench -w 0 -r 9 -o d
+expect 0 python3 "$term" 100 "$DTPROF" bench -w 0 -r 9 -o d
 m=$(python3 lines.py 8) || fail "what the terminal saw of the rest"
 ok "$n and $m lines with the time left"
 expect 0 "$DTPROF" bench -w 0 -r 5 -o f 'sleep 0.1' 'sleep 0.2'

@@ -9,7 +9,7 @@ need_root
 tmpdir
 
 # Started is when the file is there and the recorder takes marks.
-await()
+is_begun()
 {
 	tries=0
 	until "$DTPROF" mark -p "$1" begun >/dev/null 2>&1; do
@@ -49,16 +49,16 @@ end()		# status what
 
 for signal in INT TERM HUP; do
 	begin -a
-	await $recorder
+	is_begun $recorder
 	kill -$signal $recorder
 	end 0 "SIG$signal without a command"
 done
 begin -- sleep 1000
-await $recorder
+is_begun $recorder
 kill -TERM $recorder
 end 143 "SIGTERM with a command"
 begin -- sleep 1000
-await $recorder
+is_begun $recorder
 kill -INT $recorder
 end 130 "SIGINT with a command"
 
@@ -69,8 +69,8 @@ echo $$ >deaf.pid
 while :; do :; done
 END
 begin -- sh deaf.sh
-await $recorder
-until [ -s deaf.pid ]; do :; done
+is_begun $recorder
+await "the command ignores signals" [ -s deaf.pid ]
 kill_at_end "$(cat deaf.pid)"
 kill -INT $recorder
 "$DTPROF" mark -p $recorder 'still recording' >/dev/null ||
@@ -80,8 +80,8 @@ end 130 "a second Ctrl-C with a command that is deaf"
 kill -9 "$(cat deaf.pid)"
 rm deaf.pid
 begin -- sh deaf.sh
-await $recorder
-until [ -s deaf.pid ]; do :; done
+is_begun $recorder
+await "the command ignores signals" [ -s deaf.pid ]
 kill_at_end "$(cat deaf.pid)"
 kill -TERM $recorder
 end 143 "SIGTERM with a command that is deaf"
@@ -97,7 +97,7 @@ sleep 1000 &
 target=$!
 kill_at_end $target
 begin -p $target
-await $recorder
+is_begun $recorder
 kill $target
 end 0 "the end of the target"
 begin -a -- true

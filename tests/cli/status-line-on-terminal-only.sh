@@ -8,32 +8,11 @@ need_perf
 need_root
 need_cmd python3
 tmpdir
-cat >term.py <<'END'
-import fcntl, os, pty, struct, sys, termios, time
-columns = int(sys.argv[1])
-pid, fd = pty.fork()
-if pid == 0:
-    # The size is set before the command asks for it.
-    os.read(0, 1)
-    os.execvp(sys.argv[2], sys.argv[2:])
-fcntl.ioctl(fd, termios.TIOCSWINSZ, struct.pack('HHHH', 24, columns, 0, 0))
-os.write(fd, b'\n')
-out = b''
-while True:
-    try:
-        data = os.read(fd, 4096)
-    except OSError:
-        break
-    if not data:
-        break
-    out += data
-sys.stdout.buffer.write(out)
-sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
-END
+term="$SRC/tests/cli/term.py"
 record="$DTPROF record -a -e cpu-clock -o x.dtp --duration 900ms"
 # shellcheck disable=SC2086 # words
 {
-expect 0 python3 term.py 100 $record
+expect 0 python3 "$term" 100 $record
 python3 - out <<'END' || fail "$(cat -v out)"
 import re, sys
 text = open(sys.argv[1], 'rb').read().decode()
@@ -51,7 +30,7 @@ assert 'dtprof: record: ' in text[last:], 'the summary is not behind it'
 assert 'dtprof: record: ' not in text[:last], 'printed into the line'
 END
 ok "at most five times a second, erased at the end"
-expect 0 python3 term.py 20 $record
+expect 0 python3 "$term" 20 $record
 python3 - out <<'END' || fail "$(cat -v out)"
 import re, sys
 text = open(sys.argv[1], 'rb').read().decode()
@@ -63,7 +42,7 @@ expect 0 $record
 grep -q "$(printf '\033')" err && fail "escapes in a file: $(cat -v err)"
 [ "$(wc -l <err)" -eq 1 ] || fail "more than the summary: $(cat err)"
 ok "a file sees the summary alone"
-expect 0 python3 term.py 100 $record -q
+expect 0 python3 "$term" 100 $record -q
 [ "$(tr -d '\r\n' <out | wc -c)" -eq 0 ] || fail "-q: $(cat -v out)"
 ok "-q prints nothing"
 }

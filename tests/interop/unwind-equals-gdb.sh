@@ -81,30 +81,8 @@ computes()	# pid
 	[ $((${12} + ${13})) -gt 20 ]
 }
 
-cat >load.py <<'PY'
-import json, re, zlib
-while True:
-    text = json.dumps([{"a": i, "b": str(i)} for i in range(2000)])
-    json.loads(text)
-    re.findall(r"(\d+)", text)
-    sorted(text.split(","), key=lambda x: x[::-1])
-    zlib.compress(text.encode())
-PY
-{
-	echo '#include <algorithm>'
-	echo '#include <map>'
-	echo '#include <regex>'
-	n=0
-	while [ $n -lt 400 ]; do
-		echo "int f$n(std::map<std::string, std::vector<int>> &m) {
-		std::regex r(\"a+(b|c)*$n\"); std::smatch w;
-		std::string s = \"$n\"; std::regex_search(s, w, r);
-		std::sort(m[s].begin(), m[s].end(), [](int a, int b) {
-		return a * $n % 7 < b * $n % 11; }); return m.size(); }"
-		n=$((n + 1))
-	done
-} >load.cc
-look python3 /usr/bin/python3 load.py
+sh "$SRC/tests/work/load_cxx.sh" 400 >load.cc
+look python3 /usr/bin/python3 "$SRC/tests/work/load.py"
 # The compiler itself, not the driver that starts it.
 clang=$(clang++ -### -O2 -c load.cc -o load.o 2>&1 | tail -n 1)
 eval "look clang $clang"

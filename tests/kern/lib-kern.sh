@@ -71,25 +71,6 @@ record_wait()	# status
 	fail "record: status $record_got, not $1"
 }
 
-# Between two looks of a bounded wait; nothing is right because of it.
-nap()
-{
-	sleep 0.02
-}
-
-# Wait, in a bounded number of looks, until a command says yes.
-await()		# what command ...
-{
-	await_what=$1
-	await_tries=${AWAIT_TRIES:-5000}
-	shift
-	until "$@" >/dev/null 2>&1; do
-		await_tries=$((await_tries - 1))
-		[ "$await_tries" -gt 0 ] || fail "never: $await_what"
-		nap
-	done
-}
-
 # Python on standard input; what it asserts is the test's.
 py()		# argument ...
 {

@@ -17,7 +17,7 @@ depth=40
 "$work/deep" $depth &
 deep=$!
 kill_at_end $deep
-until [ "$(readlink "/proc/$deep/exe")" = "$work/deep" ]; do nap; done
+await "the program has begun" [ "/proc/$deep/exe" -ef "$work/deep" ]
 
 whole()	# least share of samples that are whole
 {
