@@ -240,14 +240,18 @@ each_perf(struct prof_session *session, unsigned long request, bool counters)
 	return (0);
 }
 
-/* Counters on a task of ours start by themselves, at its exec. */
+/*
+ * Counters on a task of ours start by themselves, at its exec; after a pause
+ * they are switched on as all others are.
+ */
 int
 prof_bpf_enable(struct prof_session *session)
 {
 	const struct prof_options *po = &session->se_options;
 
 	return (each_perf(session, PERF_EVENT_IOC_ENABLE,
-	    po->po_target == PROF_TARGET_COMMAND && po->po_no_inherit));
+	    po->po_target == PROF_TARGET_COMMAND && po->po_no_inherit &&
+	    session->se_state == PROF_ARMED));
 }
 
 /* Partners: the loads of co_state in filter.bpf.h and values.bpf.c. */

@@ -3,7 +3,8 @@
 # ASSERTION: between mark --pause and mark --resume no sample is recorded, of
 # what runs on and of what is begun meanwhile; lives and marks are; reports
 # and --stats say for how long.  By BPF and by perf rings.  Easy to get wrong:
-# what starts in the pause starts counting, and a timer seems to be late.
+# what starts in the pause starts counting, a timer seems to be late, and the
+# counters of --no-inherit, which an exec switches on, stay off.
 . "${SRC:=$PWD}/tests/lib.sh"
 need_perf
 need_cmd python3 perl
@@ -39,6 +40,27 @@ assert sum(r["type"] == "fork" and begun < r["time_ns"] < ended
 print("%d samples before, %d after, none of %.3f s between" %
       (len(before), len(after), (ended - begun) / 1e9))
 END
+# One task alone, whose counters its exec has switched on.
+cat >alone.pl <<'END'
+sub burn { my $t = 0; $t += $_ for 1 .. 3e6 }
+my @mark = ($ENV{DTPROF}, "mark", "-p", getppid);
+burn();
+system(@mark, "--pause") == 0 or exit 9;
+burn();
+system(@mark, "--resume") == 0 or exit 9;
+burn();
+END
+cat >alone.py <<'END'
+import json
+records = [json.loads(line) for line in open("out")]
+at = {r["type"]: r["time_ns"] for r in records}
+times = [r["time_ns"] for r in records if r["type"] == "sample"]
+before = sum(t < at["pause"] for t in times)
+after = sum(t > at["resume"] for t in times)
+assert before + after == len(times), (before, after, len(times))
+assert before > 20 and after > 20, (before, after)
+print("%d samples of one task before, %d after" % (before, after))
+END
 paths='perf'
 "$B/tests/work/can" bpf >/dev/null 2>&1 && paths='bpf perf'
 for path in $paths; do
@@ -62,6 +84,11 @@ assert late < paused * 3 / 4, (late, paused)
 END
 	expect 0 "$DTPROF" report x.dtp
 	grep -q ', paused for ' out || fail "$(cat out)"
+	expect 0 "$DTPROF" record --path "$path" -q --no-inherit -e cpu-clock \
+	    -c 1000000 -o y.dtp -- perl alone.pl
+	expect 0 "$DTPROF" script --json --show all y.dtp
+	python3 alone.py >said || fail "$path, alone: $(cat said)"
+	ok "$path: $(cat said)"
 done
 expect 2 "$DTPROF" mark --pause --resume
 expect_err 'beside'
