@@ -26,7 +26,8 @@ dtp_count_late(struct dtp_firing *firing)
 		return;
 	if (firing->fg_weight != cfg.dc_period_ns)
 		stands_for = firing->fg_weight / cfg.dc_period_ns;
-	periods = (now_ns - due_ns) / cfg.dc_period_ns;
+	/* It may have fired on while a pause, which had begun, came to it. */
+	periods = now_ns < due_ns ? 0 : (now_ns - due_ns) / cfg.dc_period_ns;
 	if (periods < stands_for) {
 		counted->cn_last_ns = now_ns;
 		return;
