@@ -38,6 +38,8 @@ static int
 compile_filters(struct prof_session *session)
 {
 	const struct prof_options *po = &session->se_options;
+	/* Counters fire for nobody, and have no arguments. */
+	const size_t nsampled = session->se_events.el_n - session->se_nvalues;
 	char *text = NULL;
 	int rv = 0;
 	size_t n;
@@ -53,7 +55,7 @@ compile_filters(struct prof_session *session)
 		text = NULL;
 	if (text == NULL)
 		return (prof_fail_nomem(&session->se_error));
-	for (n = 1; n < session->se_events.el_n && rv == 0; n++)
+	for (n = 1; n < nsampled && rv == 0; n++)
 		rv = prof_filter_compile(text,
 		    session->se_events.el_event[n],
 		    &session->se_events.el_event[n]->ev_filter,
