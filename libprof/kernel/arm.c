@@ -353,9 +353,9 @@ snapshot(struct prof_session *session)
 }
 
 static int
-watch_fd(struct prof_session *session, int fd)
+watch_fd(struct prof_session *session, int fd, uint32_t how)
 {
-	struct epoll_event event = { .events = EPOLLIN, .data.fd = fd };
+	struct epoll_event event = { .events = EPOLLIN | how, .data.fd = fd };
 
 	if (fd >= 0 && epoll_ctl(session->se_epoll, EPOLL_CTL_ADD, fd,
 	    &event) == -1)
@@ -375,24 +375,26 @@ open_epoll(struct prof_session *session)
 		return (prof_fail(&session->se_error, PROF_E_IO,
 		    "cannot wait for events: %s", strerror(errno)));
 	if (session->se_use_bpf && watch_fd(session,
-	    prof_bpf_bell_fd(&session->se_bpf)) == -1)
+	    prof_bpf_bell_fd(&session->se_bpf), 0) == -1)
 		return (-1);
 	nfds = prof_rings_fds(session->se_rings, &fds);
 	for (n = 0; n < nfds; n++)
-		if (watch_fd(session, fds[n]) == -1)
+		if (watch_fd(session, fds[n], 0) == -1)
 			return (-1);
+	/* One that has ended says so once; others may run on for long. */
 	for (n = 0; n < session->se_ntarget_fds; n++)
-		if (watch_fd(session, session->se_target_fds[n]) == -1)
+		if (watch_fd(session, session->se_target_fds[n], EPOLLET) ==
+		    -1)
 			return (-1);
+	if (watch_fd(session, session->se_command.cm_pidfd, 0) == -1)
+		return (-1);
 	session->se_marks = prof_marks_open(&session->se_error);
 	if (session->se_marks == NULL) {
 		/* Marks are a convenience; the recording is not. */
 		return (prof_session_add_note(session, "no marks: %s",
 		    session->se_error.pe_text));
 	}
-	if (watch_fd(session, prof_marks_fd(session->se_marks)) == -1)
-		return (-1);
-	return (watch_fd(session, session->se_command.cm_pidfd));
+	return (watch_fd(session, prof_marks_fd(session->se_marks), 0));
 }
 
 static int
