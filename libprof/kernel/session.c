@@ -239,10 +239,18 @@ prof_session_resume(struct prof_session *session, const char *text)
 	return (prof_bpf_enable(session));
 }
 
-/* What others sent: a remark, or what is to be done. */
+/*
+ * What others sent: a remark, or what is to be done.  After stop there is
+ * nothing to pause: 1, and whoever asked is not answered.
+ */
 static int
 take_mark(void *arg, const struct prof_record *record)
 {
+	const struct prof_session *session = arg;
+
+	if (session->se_state == PROF_STOPPED &&
+	    record->pr_type != PROF_R_MARK)
+		return (1);
 	if (record->pr_type == PROF_R_PAUSE)
 		return (prof_session_pause(arg, record->pr_path));
 	if (record->pr_type == PROF_R_RESUME)
@@ -359,7 +367,7 @@ take_all(struct prof_session *session)
 			until_ns = prof_drain_until(session->se_drain);
 	}
 	if (session->se_marks != NULL && prof_marks_take(session->se_marks,
-	    take_mark, session) != 0)
+	    take_mark, session) == -1)
 		return (-1);
 	if (prof_session_catch_up(session, until_ns) != 0)
 		return (-1);
