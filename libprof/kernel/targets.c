@@ -160,19 +160,25 @@ prof_targets_check(struct prof_session *session)
 	return (0);
 }
 
-static int
-seed_one(struct prof_session *session, uint32_t id, uint8_t value)
+/* Where the programs look.  What the hook has entered meanwhile stands. */
+static void
+enter(struct prof_session *session, uint32_t id, uint8_t value)
 {
 	uint8_t *at, none = 0;
 
-	if (prof_pidset_add(&session->se_pids, id) == -1)
-		return (prof_fail_nomem(&session->se_error));
 	if (!session->se_use_bpf)
-		return (0);
-	/* What the hook has entered meanwhile stands. */
+		return;
 	at = &session->se_bpf.bp_targets->tg_how[id & (DTP_TASK_IDS - 1)];
 	__atomic_compare_exchange_n(at, &none, value, false,
 	    __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
+
+static int
+seed_one(struct prof_session *session, uint32_t pid, uint8_t value)
+{
+	if (prof_pidset_add(&session->se_pids, pid) == -1)
+		return (prof_fail_nomem(&session->se_error));
+	enter(session, pid, value);
 	return (0);
 }
 
@@ -217,6 +223,7 @@ out:
 	return (rv);
 }
 
+/* Mappings and names are those of the process. */
 static int
 seed_threads(struct prof_session *session)
 {
@@ -224,11 +231,10 @@ seed_threads(struct prof_session *session)
 	size_t n;
 
 	for (n = 0; n < po->po_nids; n++) {
-		if (seed_one(session, (uint32_t)po->po_ids[n],
-		    DTP_TG_ACTIVE) == -1 ||
-		    prof_pidset_add(&session->se_pids,
+		if (prof_pidset_add(&session->se_pids,
 		    group_of(po->po_ids[n])) == -1)
-			return (-1);
+			return (prof_fail_nomem(&session->se_error));
+		enter(session, (uint32_t)po->po_ids[n], DTP_TG_ACTIVE);
 	}
 	return (0);
 }
