@@ -87,6 +87,14 @@ group_of(int tid)
 	return (tgid);
 }
 
+static int
+refuse_cgroup(struct prof_session *session, const char *path, const char *why)
+{
+	prof_fail(&session->se_error, PROF_E_TARGET, "%s: %s", path, why);
+	return (prof_cure(&session->se_error, "name a directory below the "
+	    "mount of cgroup2, see: mount -t cgroup2"));
+}
+
 /*
  * Which number identifies a cgroup to the kernel, and how deep it lies below
  * the root of the hierarchy, which is where numbers of level 0 are.
@@ -99,24 +107,19 @@ find_cgroup(struct prof_session *session, const char *path)
 	char up[4096];
 	int mount_id, level = 0;
 
+	if (stat(path, &here) == -1)
+		return (refuse_cgroup(session, path, errno == ENOENT ?
+		    "there is no such cgroup" : strerror(errno)));
+	if ((size_t)snprintf(up, sizeof(up), "%s/cgroup.controllers",
+	    path) >= sizeof(up) || access(up, F_OK) == -1)
+		return (refuse_cgroup(session, path,
+		    "it is not a cgroup of version 2"));
+	/* Other file systems have larger numbers: only now. */
 	handle.fh.handle_bytes = sizeof(handle.id);
-	if (name_to_handle_at(AT_FDCWD, path, &handle.fh, &mount_id, 0) ==
-	    -1 || stat(path, &here) == -1) {
-		prof_fail(&session->se_error, PROF_E_TARGET, "%s: %s", path,
-		    errno == ENOENT ? "there is no such cgroup" :
-		    strerror(errno));
-		return (prof_cure(&session->se_error, "name a directory "
-		    "below the mount of cgroup2, see: mount -t cgroup2"));
-	}
+	if (name_to_handle_at(AT_FDCWD, path, &handle.fh, &mount_id, 0) == -1)
+		return (refuse_cgroup(session, path, strerror(errno)));
 	memcpy(&session->se_cgroup_id, handle.fh.f_handle,
 	    sizeof(session->se_cgroup_id));
-	if ((size_t)snprintf(up, sizeof(up), "%s/cgroup.controllers",
-	    path) >= sizeof(up) || access(up, F_OK) == -1) {
-		prof_fail(&session->se_error, PROF_E_TARGET,
-		    "%s is not a cgroup of version 2", path);
-		return (prof_cure(&session->se_error, "name a directory "
-		    "below the mount of cgroup2, see: mount -t cgroup2"));
-	}
 	/* The root of the mount has no cgroup.type. */
 	snprintf(up, sizeof(up), "%s", path);
 	while (level < CGROUP2_MAGIC_DEPTH) {
