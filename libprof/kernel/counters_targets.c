@@ -187,15 +187,6 @@ is_named(const struct prof_options *po, uint32_t tid)
 	return (false);
 }
 
-static bool
-is_target(const struct prof_counting *counting, int pid)
-{
-	for (size_t t = 0; t < counting->kg_ntargets; t++)
-		if (counting->kg_target[t].kt_pid == pid)
-			return (true);
-	return (false);
-}
-
 int
 prof_counting_find_targets(struct prof_counting *counting)
 {
@@ -226,8 +217,7 @@ prof_counting_find_targets(struct prof_counting *counting)
 		rv = -1;
 	/* Those named first: what is said about a failure is about them. */
 	for (size_t n = 0; rv == 0 && n < po->po_nids; n++)
-		if (!is_target(counting, po->po_ids[n]))
-			rv = target_append(counting, po->po_ids[n], -1);
+		rv = target_append(counting, po->po_ids[n], -1);
 	for (size_t n = 0; rv == 0 && n < set.pt_cap; n++)
 		if (set.pt_slot[n] != 0 && !is_named(po, set.pt_slot[n]))
 			rv = target_append(counting, (int)set.pt_slot[n], -1);

@@ -28,17 +28,27 @@ copy_string(const char *text, bool *failed)
 	return (copy);
 }
 
+/* Each once: a CPU or thread named twice is not to be counted twice. */
 static int *
-copy_ints(const int *from, size_t n, bool *failed)
+copy_ids(const int *from, size_t *n, bool *failed)
 {
+	const size_t given = *n;
+	size_t i, k;
 	int *copy;
 
+	*n = 0;
 	if (from == NULL)
 		return (NULL);
-	if ((copy = calloc(n + 1, sizeof(*copy))) == NULL)
+	if ((copy = calloc(given + 1, sizeof(*copy))) == NULL) {
 		*failed = true;
-	else
-		memcpy(copy, from, n * sizeof(*copy));
+		return (NULL);
+	}
+	for (i = 0; i < given; i++) {
+		for (k = 0; k < *n && copy[k] != from[i]; k++)
+			continue;
+		if (k == *n)
+			copy[(*n)++] = from[i];
+	}
 	return (copy);
 }
 
@@ -73,8 +83,8 @@ prof_options_copy(struct prof_options *to, const struct prof_options *from,
 	memcpy(to, from, size);
 	to->po_output = copy_string(to->po_output != NULL ? to->po_output :
 	    "dtprof.dtp", &failed);
-	to->po_ids = copy_ints(to->po_ids, to->po_nids, &failed);
-	to->po_cpus = copy_ints(to->po_cpus, to->po_ncpus, &failed);
+	to->po_ids = copy_ids(to->po_ids, &to->po_nids, &failed);
+	to->po_cpus = copy_ids(to->po_cpus, &to->po_ncpus, &failed);
 	to->po_cgroup = copy_string(to->po_cgroup, &failed);
 	to->po_filter = copy_string(to->po_filter, &failed);
 	to->po_comm = copy_string(to->po_comm, &failed);
