@@ -41,6 +41,7 @@ struct walk {
 /* The members of /proc/PID/stat that matter. */
 struct stat_line {
 	char		sl_comm[64];
+	char		sl_state;
 	uint32_t	sl_ppid;
 	long		sl_nthreads;
 };
@@ -102,16 +103,6 @@ prof_proc_pid(const char *name)
 	return ((int)pid);
 }
 
-bool
-prof_procfs_exists(int id)
-{
-	char path[64];
-
-	/* Also finds a thread by its own id, which the listing hides. */
-	snprintf(path, sizeof(path), "/proc/%d", id);
-	return (id > 0 && access(path, F_OK) == 0);
-}
-
 /* ------------------------------------------------------------ threads */
 
 /*
@@ -137,9 +128,28 @@ stat_read(int pid, struct stat_line *line)
 	memcpy(line->sl_comm, open + 1, len);
 	line->sl_comm[len] = '\0';
 	/* After the name: state, ppid, 15 numbers, number of threads. */
-	return (sscanf(close + 1, " %*c %u %*d %*d %*d %*d %*u %*u %*u %*u "
-	    "%*u %*u %*u %*d %*d %*d %*d %ld", &line->sl_ppid,
-	    &line->sl_nthreads) == 2);
+	return (sscanf(close + 1, " %c %u %*d %*d %*d %*d %*u %*u %*u %*u "
+	    "%*u %*u %*u %*d %*d %*d %*d %ld", &line->sl_state,
+	    &line->sl_ppid, &line->sl_nthreads) == 3);
+}
+
+/*
+ * Also finds a thread by its own id, which the listing hides.  Who has ended
+ * stays a zombie until its parent looks; so does a first thread that ends
+ * before the others, and then the process goes on.  What is hidden from us
+ * is taken to run.
+ */
+bool
+prof_procfs_exists(int id)
+{
+	struct stat_line line;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d", id);
+	if (id <= 0 || access(path, F_OK) == -1)
+		return (false);
+	return (!stat_read(id, &line) || line.sl_nthreads > 1 ||
+	    (line.sl_state != 'Z' && line.sl_state != 'X'));
 }
 
 static int

@@ -1,7 +1,8 @@
 /*
  * ASSERTION: The children of a process are found, whichever of its threads
- * started them; a process that has gone is none; a list of CPUs with holes is
- * read as it is, and anything else is refused.
+ * started them; a process that has gone is none, also when nobody has waited
+ * for it yet; a list of CPUs with holes is read as it is, and anything else is
+ * refused.
  */
 /* SPDX-License-Identifier: ISC */
 #include <pthread.h>
@@ -67,6 +68,9 @@ children(void)
 	CHECK(prof_procfs_exists(mine), "a child is not there");
 	kill(mine, SIGKILL);
 	kill(*(int *)other, SIGKILL);
+	CHECK(waitid(P_PID, (id_t)mine, NULL, WEXITED | WNOWAIT) == 0,
+	    "%s", strerror(errno));
+	CHECK(!prof_procfs_exists(mine), "a zombie is there");
 	waitpid(mine, NULL, 0);
 	waitpid(*(int *)other, NULL, 0);
 	CHECK(!prof_procfs_exists(mine), "a child that ended is there");
