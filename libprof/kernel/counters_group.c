@@ -65,11 +65,22 @@ prof_counting_refuse_group(struct prof_counting *counting, int group,
 {
 	struct counting_event *hardware[GROUP_MAX];
 	const size_t n = hardware_of(counting, group, hardware);
+	size_t first = 0;
 
+	while (counting->kg_event[first].ke_info.ce_group != group)
+		first++;
+	/* Of PMUs that serve all processes; it is not tried how many fit. */
+	if (n == 0) {
+		prof_fail(&counting->kg_error, PROF_E_COUNTERS,
+		    "the group of %s cannot count together",
+		    counting->kg_event[first].ke_info.ce_name);
+		return (prof_cure(&counting->kg_error, "make groups of events "
+		    "of one PMU, or leave out the braces"));
+	}
 	prof_fail(&counting->kg_error, PROF_E_COUNTERS,
 	    "the group of %s cannot count together: of its %zu events on "
 	    "the PMU %zu fit at the same time",
-	    hardware[0]->ke_info.ce_name, n, fit);
+	    counting->kg_event[first].ke_info.ce_name, n, fit);
 	if (fit == 0)
 		return (prof_cure(&counting->kg_error, "end other profilers%s",
 		    prof_watchdog_cure()));
