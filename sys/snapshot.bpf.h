@@ -171,8 +171,9 @@ dtp_snap(struct dtp_scratch *scratch, struct dtp_writer *writer,
 	}
 	snap->sn_end = snap->sn_at + cfg.dc_snap_bytes;
 	dtp_count(&writer->wr_counts->cn_snapshots);
-	bpf_loop(2 + cfg.dc_snap_bytes / DTP_PIECE_BYTES, dtp_snap_put,
-	    &context, 0);
+	/* The head, and one piece more than whole ones: both ends are cut. */
+	bpf_loop(2 + (cfg.dc_snap_bytes + DTP_PIECE_BYTES - 1) /
+	    DTP_PIECE_BYTES, dtp_snap_put, &context, 0);
 }
 
 #endif /* SNAPSHOT_BPF_H */
