@@ -62,13 +62,20 @@ write_table(struct prof_unwind_memory *memory, const struct prof_module *module)
 	return (0);
 }
 
+/* Its words are somebody else's soon. */
+static void
+give_back(struct prof_unwind_modules *modules, struct prof_module *module)
+{
+	prof_words_put(modules->ms_memory, &module->mo_words);
+	memset(&module->mo_words, 0, sizeof(module->mo_words));
+}
+
 static void
 evict(struct prof_unwind_modules *modules, struct prof_module *module)
 {
 	set_state(modules, module, DTP_UW_AWAITED);
 	modules->ms_memory->um_modules[module->mo_number].uo_wanted = 0;
-	prof_words_put(modules->ms_memory, &module->mo_words);
-	memset(&module->mo_words, 0, sizeof(module->mo_words));
+	give_back(modules, module);
 	module->mo_is_evicted = true;
 	modules->ms_ntables--;
 	modules->ms_nevicted++;
@@ -144,7 +151,7 @@ publish_one(struct prof_unwind_modules *modules, struct prof_module *module)
 			state = DTP_UW_TABLE;
 			modules->ms_ntables++;
 		} else
-			prof_words_put(memory, &module->mo_words);
+			give_back(modules, module);
 	}
 	prof_unwind_table_free(module->mo_table);
 	module->mo_table = NULL;
