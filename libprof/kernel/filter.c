@@ -110,9 +110,9 @@ filter_emit(const struct filter_tree *tree, unsigned at,
 }
 
 /*
- * An event's own argument names come first.  argN counts as DTrace does:
- * of a syscall it is the N-th argument (or what it returned), not the
- * number, which is "nr".
+ * What every firing has comes first: an argument called pid is argN, too.
+ * argN counts as DTrace does: of a syscall it is the N-th argument (or what
+ * it returned), not the number, which is "nr".
  */
 int
 prof_filter_field(const struct filter_scope *scope, const char *name,
