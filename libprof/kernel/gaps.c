@@ -79,12 +79,14 @@ look_at(struct prof_session *session, uint32_t cpu, uint32_t event,
 int
 prof_gaps_look(struct prof_session *session)
 {
+	/* What is counted in samples is never refused. */
+	const size_t nevents = session->se_events.el_n - session->se_nvalues;
 	uint64_t now_ns = prof_now_ns();
 	uint32_t event;
 	size_t n;
 
 	for (n = 0; n < session->se_nonline; n++)
-		for (event = 0; event < session->se_bpf.bp_nevents; event++)
+		for (event = 0; event < nevents; event++)
 			if (look_at(session, (uint32_t)session->se_online[n],
 			    event, now_ns) == -1)
 				return (-1);

@@ -431,6 +431,7 @@ prof_session_run(struct prof_session *session, int timeout_ms)
 	return (1);
 }
 
+/* What counters miss are no samples: those have all come. */
 static uint64_t
 lost(const struct prof_session *session)
 {
@@ -443,7 +444,9 @@ lost(const struct prof_session *session)
 	for (n = 0; n < (size_t)bpf->bp_ncpus * bpf->bp_nevents; n++) {
 		const volatile struct dtp_counts *cn = &bpf->bp_counts[n];
 
-		sum += cn->cn_full + cn->cn_nested + cn->cn_error;
+		if (n % bpf->bp_nevents < bpf->bp_nevents -
+		    session->se_nvalues)
+			sum += cn->cn_full + cn->cn_nested + cn->cn_error;
 	}
 	return (sum);
 }
