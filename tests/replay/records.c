@@ -408,6 +408,61 @@ late_timers_slowed(void)
 	CHECK_IS(machine_identity(0), 0);
 }
 
+/* A firing while a pause came, which the clock of the timer has no time for. */
+static void
+late_timers_and_pauses(void)
+{
+	struct bpf_perf_event_data data;
+
+	begin(__func__);
+	memset(&data, 0, sizeof(data));
+	data.sample_period = cfg.dc_period_ns = 1000;
+	for (unsigned at = 1000; at <= 5000; at += 1000) {
+		machine.ma_clock_ns = at - 1;
+		on_timer(&data);
+	}
+	/* From 3500 to 9500, as the session says. */
+	machine.ma_control.co_start_ns = 6000;
+	machine.ma_clock_ns = 9999;
+	on_timer(&data);
+	machine.ma_clock_ns = 12999;
+	on_timer(&data);
+	CHECK_IS(machine_counts(0)->cn_fired, 7);
+	CHECK_IS(machine_counts(0)->cn_late, 2);
+}
+
+/* Of a stack as much as is asked for, wherever it begins in its page. */
+static void
+copies_of_stacks(void)
+{
+	static __u8 stack[5 * 4096] __attribute__((aligned(4096)));
+	struct dtp_unwind *uw;
+	const struct dtp_rec *record;
+	__u32 copied, offset, n;
+
+	for (offset = 0; offset < 4096; offset += 8) {
+		begin(__func__);
+		cfg.dc_parts = DTP_P_USTACK;
+		cfg.dc_snap_mode = DTP_SNAP_ONLY;
+		cfg.dc_snap_bytes = 6144;
+		cfg.dc_snap_room = RING;
+		me.mt_stack[1] = 1;
+		uw = &machine.ma_scratch[0].sc_unwind;
+#ifdef __x86_64__
+		uw->uw_user.rsp = (unsigned long)stack + offset;
+#else
+		uw->uw_user.sp = (unsigned long)stack + offset;
+#endif
+		fire_tracepoint();
+		copied = 0;
+		for (n = 2; (record = record_at(0, n)) != NULL; n++)
+			copied += ((const struct dtp_piece *)(record +
+			    1))->dp_bytes;
+		CHECK_IS(copied, 6144);
+		CHECK_IS(machine_counts(0)->cn_snap_cut, 0);
+	}
+}
+
 static void
 bell_at_the_mark(void)
 {
@@ -438,6 +493,8 @@ main(void)
 	lives_of_threads_and_of_nobody();
 	late_timers();
 	late_timers_slowed();
+	late_timers_and_pauses();
+	copies_of_stacks();
 	bell_at_the_mark();
 	return (end());
 }
