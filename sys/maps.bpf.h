@@ -34,6 +34,7 @@ struct dtp_scratch {
 		__u32	sn_sure;
 		__u64	sn_at;		/* address of the next piece */
 		__u64	sn_end;
+		__u64	sn_taken;	/* bytes of the ring, so far */
 	}			sc_snap;
 };
 

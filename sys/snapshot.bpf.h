@@ -111,6 +111,7 @@ dtp_snap_put(__u32 index, struct dtp_scratch **context)
 		dtp_count(&writer.wr_counts->cn_snap_cut);
 		return (1);
 	}
+	snap->sn_taken += size;
 	record->dr_size = size;
 	record->dr_type = index == 0 ? DTP_T_SNAPSHOT : DTP_T_PIECE;
 	record->dr_event = cfg.dc_event;
@@ -170,10 +171,13 @@ dtp_snap(struct dtp_scratch *scratch, struct dtp_writer *writer,
 		snap->sn_sure = uw->uw_sure;
 	}
 	snap->sn_end = snap->sn_at + cfg.dc_snap_bytes;
+	snap->sn_taken = 0;
 	dtp_count(&writer->wr_counts->cn_snapshots);
 	/* The head, and one piece more than whole ones: both ends are cut. */
 	bpf_loop(2 + (cfg.dc_snap_bytes + DTP_PIECE_BYTES - 1) /
 	    DTP_PIECE_BYTES, dtp_snap_put, &context, 0);
+	/* For the bell: it is the copies that fill a ring. */
+	writer->wr_filled += snap->sn_taken;
 }
 
 #endif /* SNAPSHOT_BPF_H */

@@ -41,7 +41,7 @@ struct dtp_writer {
 	__u32	wr_cpu;
 	__u32	wr_nested;	/* others that were active when it entered */
 	__u64	wr_fill;	/* bytes in use before this record ... */
-	__u64	wr_filled;	/* ... and with it */
+	__u64	wr_filled;	/* ... and with it, and what is behind it */
 };
 
 /* Partner: dtp_leave.  The time is taken after, for the order of regions. */

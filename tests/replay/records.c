@@ -446,6 +446,7 @@ copies_of_stacks(void)
 		cfg.dc_snap_mode = DTP_SNAP_ONLY;
 		cfg.dc_snap_bytes = 6144;
 		cfg.dc_snap_room = RING;
+		cfg.dc_bell_bytes = 6144;	/* more than the sample */
 		me.mt_stack[1] = 1;
 		uw = &machine.ma_scratch[0].sc_unwind;
 #ifdef __x86_64__
@@ -460,6 +461,7 @@ copies_of_stacks(void)
 			    1))->dp_bytes;
 		CHECK_IS(copied, 6144);
 		CHECK_IS(machine_counts(0)->cn_snap_cut, 0);
+		CHECK_IS(machine.ma_bells, 1);
 	}
 }
 
