@@ -207,33 +207,39 @@ switch_samples(struct prof_rings *rings, unsigned long request)
 
 /*
  * A task that is just being started copies its parent's state before it is
- * among those that are switched with the parent, and would stay off for ever.
- * So running processes are switched on again when such a start must be over:
- * without it, a thread was missing now and then under a storm of them.
+ * among those that are switched with the parent, and would stay as it is for
+ * ever.  So running processes are switched again when such a start must be
+ * over: without it, a thread was missing now and then under a storm of them.
  */
-int
-prof_rings_enable(struct prof_rings *rings)
+static int
+switch_all(struct prof_rings *rings, unsigned long request)
 {
 	const struct timespec pause = { .tv_nsec = 2000000 };
-	int pass, rv;
+	int pass, rv = switch_samples(rings, request);
 
-	/* Of a command, exec does it, so that the first instruction counts. */
-	if (rings->rs_enable_on_exec) {
-		rings->rs_enable_on_exec = false;
-		return (0);
-	}
-	rv = switch_samples(rings, PERF_EVENT_IOC_ENABLE);
-	for (pass = 0; pass < 2 && rings->rs_doubles; pass++) {
+	for (pass = 0; pass < 2 && rings->rs_inherit && !rings->rs_all;
+	    pass++) {
 		nanosleep(&pause, NULL);
-		(void)switch_samples(rings, PERF_EVENT_IOC_ENABLE);
+		(void)switch_samples(rings, request);
 	}
 	return (rv);
 }
 
 int
+prof_rings_enable(struct prof_rings *rings)
+{
+	/* Of a command, exec does it, so that the first instruction counts. */
+	if (rings->rs_enable_on_exec) {
+		rings->rs_enable_on_exec = false;
+		return (0);
+	}
+	return (switch_all(rings, PERF_EVENT_IOC_ENABLE));
+}
+
+int
 prof_rings_disable(struct prof_rings *rings)
 {
-	return (switch_samples(rings, PERF_EVENT_IOC_DISABLE));
+	return (switch_all(rings, PERF_EVENT_IOC_DISABLE));
 }
 
 size_t
