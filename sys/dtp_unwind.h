@@ -165,7 +165,8 @@ struct dtp_uw_module {
  * program is never half ours.  pc (48 bits) and generation (12 bits) make 60
  * bits, mixed by a multiplication that can be undone: 12 of them are the
  * place, 48 stand in the word above the rule.  So a hit is never wrong.  The
- * library clears the cache before a generation comes round again.
+ * library clears the cache before a generation comes round again, and gives
+ * it to nobody while a process still has it.
  */
 #define DTP_UW_PC_BITS		48
 #define DTP_UW_GENERATIONS	(1U << 12)

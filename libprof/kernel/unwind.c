@@ -39,6 +39,7 @@ struct process {
 	struct process	*po_next_dirty;
 	struct dtp_uw_proc *po_slot;	/* published here */
 	struct prof_words po_words;
+	uint32_t	 po_generation;	/* as what; 0: never */
 };
 
 struct prof_unwind {
@@ -47,6 +48,7 @@ struct prof_unwind {
 	struct process	*uw_bucket[BUCKETS];
 	struct process	*uw_dirty;
 	uint32_t	 uw_generation;
+	bool		 uw_taken[DTP_UW_GENERATIONS];	/* in this round */
 };
 
 struct prof_unwind *
@@ -371,15 +373,42 @@ prof_unwind_observe(struct prof_unwind *unwind,
 	}
 }
 
-/* Generations come round: then nothing remembered may count any more. */
+/*
+ * Generations come round: then nothing remembered may count any more, and
+ * those that processes still have are theirs: two that share one would take
+ * each other's rules for their own.
+ */
+static void
+come_round(struct prof_unwind *unwind)
+{
+	const struct process *process;
+	size_t n, left = DTP_UW_GENERATIONS - 1;
+
+	unwind->uw_generation = 1;
+	memset(unwind->uw_taken, 0, sizeof(unwind->uw_taken));
+	for (n = 0; n < BUCKETS; n++)
+		for (process = unwind->uw_bucket[n]; process != NULL;
+		    process = process->po_next)
+			if (process->po_words.wd_n != 0 &&
+			    !unwind->uw_taken[process->po_generation]) {
+				unwind->uw_taken[process->po_generation] =
+				    true;
+				left--;
+			}
+	/* More processes than generations: some do share. */
+	if (left == 0)
+		memset(unwind->uw_taken, 0, sizeof(unwind->uw_taken));
+	memset(unwind->uw_memory.um_cache, 0,
+	    unwind->uw_memory.um_cache_bytes);
+}
+
 static uint32_t
 next_generation(struct prof_unwind *unwind)
 {
-	if (++unwind->uw_generation == DTP_UW_GENERATIONS) {
-		unwind->uw_generation = 1;
-		memset(unwind->uw_memory.um_cache, 0,
-		    unwind->uw_memory.um_cache_bytes);
-	}
+	do
+		if (++unwind->uw_generation == DTP_UW_GENERATIONS)
+			come_round(unwind);
+	while (unwind->uw_taken[unwind->uw_generation]);
 	return (unwind->uw_generation);
 }
 
@@ -400,8 +429,9 @@ publish_process(struct prof_unwind *unwind, struct process *process)
 	to = (struct dtp_uw_map *)prof_words_at(&unwind->uw_memory, &words);
 	for (n = 0; n < process->po_n; n++)
 		to[n] = process->po_map[n].mp_map;
+	process->po_generation = next_generation(unwind);
 	slot_write(process->po_slot, process, &words,
-	    next_generation(unwind));
+	    process->po_generation);
 	prof_words_put(&unwind->uw_memory, &process->po_words);
 	process->po_words = words;
 }
