@@ -415,23 +415,25 @@ next_generation(struct prof_unwind *unwind)
 static void
 publish_process(struct prof_unwind *unwind, struct process *process)
 {
+	struct dtp_uw_proc *slot = process->po_slot;
 	struct prof_words words;
 	struct dtp_uw_map *to;
 	uint32_t n;
 
 	if (process->po_n == 0)
 		return;
-	if (process->po_slot == NULL)
-		process->po_slot = slot_find(unwind, process->po_pid);
-	if (process->po_slot == NULL || prof_words_get(&unwind->uw_memory,
+	if (slot == NULL)
+		slot = slot_find(unwind, process->po_pid);
+	if (slot == NULL || prof_words_get(&unwind->uw_memory,
 	    process->po_n * 8, &words) == -1)
 		return;		/* it stays unknown, and its samples say so */
+	/* From here on it is taken. */
+	process->po_slot = slot;
 	to = (struct dtp_uw_map *)prof_words_at(&unwind->uw_memory, &words);
 	for (n = 0; n < process->po_n; n++)
 		to[n] = process->po_map[n].mp_map;
 	process->po_generation = next_generation(unwind);
-	slot_write(process->po_slot, process, &words,
-	    process->po_generation);
+	slot_write(slot, process, &words, process->po_generation);
 	prof_words_put(&unwind->uw_memory, &process->po_words);
 	process->po_words = words;
 }
