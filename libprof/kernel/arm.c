@@ -355,7 +355,8 @@ snapshot(struct prof_session *session)
 static int
 watch_fd(struct prof_session *session, int fd, uint32_t how)
 {
-	struct epoll_event event = { .events = EPOLLIN | how, .data.fd = fd };
+	struct epoll_event event = { .events = EPOLLIN | how,
+	    .data.u32 = how };
 
 	if (fd >= 0 && epoll_ctl(session->se_epoll, EPOLL_CTL_ADD, fd,
 	    &event) == -1)
@@ -381,7 +382,7 @@ open_epoll(struct prof_session *session)
 	for (n = 0; n < nfds; n++)
 		if (watch_fd(session, fds[n], 0) == -1)
 			return (-1);
-	/* One that has ended says so once; others may run on for long. */
+	/* One that has ended says so once (EPOLLET); others may run on. */
 	for (n = 0; n < session->se_ntarget_fds; n++)
 		if (watch_fd(session, session->se_target_fds[n], EPOLLET) ==
 		    -1)

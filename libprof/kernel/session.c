@@ -387,9 +387,13 @@ wait_for_work(struct prof_session *session, int timeout_ms)
 {
 	const struct timespec pause = { 0, PAUSE_MS * 1000000L };
 	struct epoll_event events[16];
+	int n = epoll_wait(session->se_epoll, events, 16, timeout_ms), i;
 
-	if (epoll_wait(session->se_epoll, events, 16, timeout_ms) > 0 &&
-	    session->se_wait_ms > PAUSE_MS &&
+	/* A target has ended: see at once who is left. */
+	for (i = 0; i < n; i++)
+		if (events[i].data.u32 == EPOLLET)
+			session->se_checked_ns = 0;
+	if (n > 0 && session->se_wait_ms > PAUSE_MS &&
 	    prof_now_ns() - session->se_round_ns < PAUSE_MS * 1000000UL)
 		(void)nanosleep(&pause, NULL);
 	session->se_round_ns = prof_now_ns();
