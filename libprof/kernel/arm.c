@@ -317,6 +317,7 @@ arm_rings(struct prof_session *session)
 		    false);
 	ro.ro_events = session->se_events.el_event + 1;
 	ro.ro_nevents = session->se_events.el_n - 1;
+	ro.ro_ring_bytes = po->po_buffer_bytes;
 	if (po->po_target == PROF_TARGET_COMMAND) {
 		ro.ro_pids = &child;
 		ro.ro_npids = 1;
