@@ -427,7 +427,9 @@ publish_process(struct prof_unwind *unwind, struct process *process)
 	if (slot == NULL || prof_words_get(&unwind->uw_memory,
 	    process->po_n * 8, &words) == -1)
 		return;		/* it stays unknown, and its samples say so */
-	/* From here on it is taken. */
+	/* Taken from here on; what was void there was somebody else's. */
+	if (process->po_slot == NULL)
+		slot->up_stale = 0;
 	process->po_slot = slot;
 	to = (struct dtp_uw_map *)prof_words_at(&unwind->uw_memory, &words);
 	for (n = 0; n < process->po_n; n++)

@@ -152,6 +152,7 @@ main(void)
 	const int fds[5] = { -1, -1, -1, -1, -1 };
 	uint32_t generation, n, published = 0;
 	struct prof_unwind *unwind;
+	struct dtp_uw_proc *slot;
 	struct prof_err error;
 
 	CHECK((unwind = prof_unwind_new(fds, 1, 0, &error)) != NULL);
@@ -164,7 +165,10 @@ main(void)
 		/* What is remembered now is gone when it comes round. */
 		unwind->uw_memory.um_cache[0] = n + 1;
 		generation = begin(unwind, LIVING + 1 + n);
+		slot = (*place_of(unwind, LIVING + 1 + n))->po_slot;
 		CHECK(generation != 0 && !living[generation]);
+		CHECK(slot->up_stale == 0);
+		slot->up_stale = generation;	/* as its exit does */
 		CHECK(generation > LIVING + 1 || n == 0 ||
 		    unwind->uw_memory.um_cache[0] == 0);
 		end(unwind, LIVING + 1 + n);
