@@ -17,7 +17,7 @@ commands=$("$DTPROF" help | sed -n '/^commands:/,/^$/s/^  \([a-z]*\) .*/\1/p')
 # What is not installed everywhere, and what must not open anything.
 mkdir bin work
 cp "$DTPROF" bin/dtprof
-for c in xdg-open:true jq:cat zstd:gzip; do
+for c in xdg-open:true jq:cat zstd:gzip 'sudo:"$@"'; do
 	printf '#!/bin/sh\nexec %s\n' "${c#*:}" >"bin/${c%:*}"
 done
 chmod +x bin/*
@@ -148,7 +148,7 @@ sort -u shown | shorter | sed "s/mark -p 4711/mark -p $recorder/" |
 run_shown()	# line
 {
 	case $1 in
-	*'-p 4711'* | 'dtprof record -a --comm'*)
+	*'-p 4711'* | 'dtprof record -a '*--comm*)
 		trap '' INT
 		eval "exec ${1//4711/$target}" &
 		trap 'exit 130' INT
