@@ -150,29 +150,31 @@ headline(const struct table *tb, const struct pair *pair, double threshold)
 	switch (cg->cg_verdict) {
 	case PROF_VERDICT_LESS:
 	case PROF_VERDICT_MORE:
-		out_fmt(out, " is %s: %s %s (%s)", is_time(cg) ?
-		    compare_word(cg) : "different",
-		    compare_title(cg->cg_name), change, ci);
+		out_fmt(out, " is %s: ", is_time(cg) ? compare_word(cg) :
+		    "different");
 		break;
 	case PROF_VERDICT_SAME:
-		out_fmt(out, " is the same within %.3g %%: %s %s (%s)",
-		    100 * threshold, compare_title(cg->cg_name), change, ci);
+		out_fmt(out, " is the same within %.3g %%: ",
+		    100 * threshold);
 		break;
 	case PROF_VERDICT_OPEN:
-		percent(least, sizeof(least), cg->cg_smallest);
-		out_fmt(out, ": inconclusive, %s %s (%s)",
-		    compare_title(cg->cg_name), change, ci);
-		if (cg->cg_runs_needed > 0)
-			out_fmt(out, "; these runs can show %s, about %zu "
-			    "runs a side would tell", least + 1,
-			    cg->cg_runs_needed);
+		out_str(out, ": inconclusive, ");
 		break;
 	case PROF_VERDICT_FEW:
-		out_fmt(out, ": too few runs for a verdict, %s %s; it takes "
-		    "%d a side, better 15", compare_title(cg->cg_name),
-		    change, PROF_MIN_RUNS);
+		out_str(out, ": too few runs for a verdict, ");
 		break;
 	}
+	put(tb, compare_title(cg->cg_name));
+	out_fmt(out, " %s", change);
+	if (cg->cg_verdict == PROF_VERDICT_FEW)
+		out_fmt(out, "; it takes %d a side, better 15",
+		    PROF_MIN_RUNS);
+	else
+		out_fmt(out, " (%s)", ci);
+	if (cg->cg_verdict == PROF_VERDICT_OPEN && cg->cg_runs_needed > 0)
+		out_fmt(out, "; these runs can show %s, about %zu runs a "
+		    "side would tell", percent(least, sizeof(least),
+		    cg->cg_smallest) + 1, cg->cg_runs_needed);
 	out_char(out, '\n');
 }
 

@@ -282,9 +282,10 @@ show_hidden(const struct stats *stats, struct out *out, size_t event,
 		return;
 	out_str(out, "UNACCOUNTED: ");
 	out_text(out, info->pi_name);
-	out_fmt(out, ": %" PRIu64 " %s passed unseen: the kernel skipped "
-	    "the program, which other BPF programs can cause\n", hidden,
-	    info->pi_unit);
+	out_fmt(out, ": %" PRIu64 " ", hidden);
+	out_text(out, info->pi_unit);
+	out_str(out, " passed unseen: the kernel skipped the program, which "
+	    "other BPF programs can cause\n");
 }
 
 /* Figures that the recorder has left, on a line; none where it has not. */

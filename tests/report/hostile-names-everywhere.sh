@@ -166,6 +166,15 @@ is_json(run("compare", "--json", "x.dtp", "--", "again.dtp"))
 run("compare", "x.dtp", "--", "again.dtp")
 is_page(0)(run("compare", "-o", "c.html", "x.dtp", "--", "again.dtp",
                output="c.html"))
+for name, first in ("old.json", 10), ("new.json", 20):
+    with open(name, "w") as file:
+        json.dump({"command": [evil], "runs": [], "events": [{"name": evil,
+            "unit": evil, "values": list(range(first, first + 8))}]}, file)
+for words, check in [((), anything), (("--markdown",), anything),
+                     (("--json",), is_json)]:
+    check(run("compare", *words, "old.json", "--", "new.json"))
+is_page(0)(run("compare", "-o", "m.html", "old.json", "--", "new.json",
+               output="m.html"))
 is_page(2)(run("flamegraph", "--base", "x.dtp", "-o", "d.html", "again.dtp",
                output="d.html"))
 assert not os.path.exists("pwned")
