@@ -286,8 +286,11 @@ check_options(const struct report_options *rp)
 	else if (rp->rp_by & BY_FUNCTION && rp->rp_by & BY_LINE)
 		msg_error("report", "--by function beside line",
 		    "a line names its function, too: use --by line");
+	else if (rp->rp_csv && (rp->rp_stats || rp->rp_verbose))
+		msg_error("report", "--stats beside --csv",
+		    "it has --json for programs");
 	else if (rp->rp_plot != 0 && (rp->rp_json || rp->rp_csv ||
-	    rp->rp_stats))
+	    rp->rp_stats || rp->rp_verbose))
 		msg_error("report", "--plot beside another kind of output",
 		    "its numbers are there with -o X.tsv");
 	else if ((rp->rp_plot & (rp->rp_plot - 1)) != 0)

@@ -159,7 +159,7 @@ show_limit(const struct opt_row *row, uint64_t value, char *buffer,
 			snprintf(buffer, size, "%lluus", v / 1000);
 		break;
 	case OPT_PERCENT:
-		snprintf(buffer, size, "%llu", v / 1000);
+		snprintf(buffer, size, "%g", (double)v / 1000);
 		break;
 	default:
 		snprintf(buffer, size, "%llu", v);

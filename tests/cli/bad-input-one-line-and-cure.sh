@@ -38,6 +38,8 @@ refused 125 'Hz.*kernel.perf_event_max_sample_rate' 'sysctl' \
     $r -e cpu-clock -F 900000000 -- true
 refused 125 'period of 1 ns' '10us' $r -e cpu-clock -c 1 -- true
 refused 125 'count 0: out of range' '1 or more' $r -c 0 -- true
+refused 125 'max-overhead 0: out of range' '0.001 to 100' \
+    $r --max-overhead 0 -- true
 refused 125 '999999999: out of range' 'each from 1 to' $r -p 999999999
 refused 125 'no process 4194304' 'ps' $r -e cpu-clock -p 4194304
 refused 125 'no thread 4194304' 'ps' $r -e cpu-clock -t 4194304
@@ -72,6 +74,8 @@ refused 126 'passwd: cannot be run' 'path' $r -e cpu-clock -- /etc/passwd
 refused 1 'no such file' 'record' script nosuch.dtp
 refused 1 'not a dtprof recording' 'name' report /etc/passwd
 refused 2 'b: one operand too many' 'help' report a b
+refused 2 '--stats beside --csv' '--json' report -v --csv
+refused 2 '--plot beside another' 'tsv' report -v --plot heatmap
 refused 2 'limit 0: out of range' '1 or more' script --limit 0
 refused 2 'show all,none: not known' 'samples,marks' script --show all,none
 refused 1 'no probe' 'list' list 'nonsense:*'
