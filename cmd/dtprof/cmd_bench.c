@@ -162,7 +162,7 @@ set_rest(struct bench *bench)
 static int
 take_directory(struct bench *bench, bool has_commands)
 {
-	const uint64_t seed = bench->be_seed;
+	const struct bench asked = *bench;
 	const int there = bench_load(bench);
 
 	if (there == -1)
@@ -178,7 +178,9 @@ take_directory(struct bench *bench, bool has_commands)
 			return (EXIT_FAILED);
 		bench->be_has_files = false;
 		bench->be_nresults = 0;
-		bench->be_seed = seed;
+		bench->be_seed = asked.be_seed;
+		bench->be_runs = asked.be_runs;
+		bench->be_warmups = asked.be_warmups;
 	}
 	return (bench_make_directory(bench) == -1 ? EXIT_FAILED : 0);
 }
