@@ -36,8 +36,8 @@ static void
 show_time(char *text, size_t size, double s)
 {
 	if (s >= 3600)
-		snprintf(text, size, "%.0f h %.0f min", s / 3600 - 0.5,
-		    (s / 60) - 60 * (double)(int)(s / 3600));
+		snprintf(text, size, "%d h %d min", (int)s / 3600,
+		    (int)s / 60 % 60);
 	else if (s >= 60)
 		snprintf(text, size, "%d min %d s", (int)s / 60, (int)s % 60);
 	else
@@ -136,20 +136,26 @@ run_one(struct going *going, unsigned number, const char *profile,
 	char shell[] = "/bin/sh", flag[] = "-c", *path = NULL;
 	char *const through_shell[] = { shell, flag, bc->bc_text, NULL };
 	enum bench_end end;
+	bool is_failed;
 
 	if (prepare(going) == -1)
 		return (-1);
 	if (profile != NULL && asprintf(&path, "%s/%s", bench->be_directory,
 	    profile) == -1)
 		return (give_up(going, EXIT_FAILED));
+	/* One that a kill left there would be kept, and nobody asks for it. */
+	if (path != NULL)
+		(void)unlink(path);
 	end = bench_run(bench, bench->be_shell ? through_shell : bc->bc_argv,
 	    path, bc, result);
-	if (end != BENCH_DONE && path != NULL)
+	is_failed = end == BENCH_DONE && result->br_status != 0 &&
+	    !bench->be_options->be_ignore;
+	if (path != NULL && (end != BENCH_DONE || is_failed))
 		(void)unlink(path);
 	free(path);
 	if (ended(going, end, bc->bc_text) == -1)
 		return (-1);
-	if (result->br_status != 0 && !bench->be_options->be_ignore)
+	if (is_failed)
 		return (say_failed(going, bc->bc_text, result->br_status));
 	result->br_command = number;
 	going->go_done++;

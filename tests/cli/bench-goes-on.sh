@@ -60,6 +60,9 @@ expect 0 "$DTPROF" bench -w 0 -r 2 -o d true /bin/true
 expect_err 'kept in d.old' 'another bench makes room'
 whole d 2
 whole d.old 31
+expect 0 "$DTPROF" bench -o d true /bin/true
+expect_err 'kept in d.old' 'one that is through makes room'
+whole d 15
 ok "more runs; another bench keeps the old one"
 
 cp "$B/tests/work/spin" prog
@@ -102,6 +105,18 @@ whole g 4
 expect 1 "$DTPROF" bench -o p --prepare 'exit 5' true /bin/true
 expect 0 "$DTPROF" bench -S -w 0 -r 2 -o s 'true | true' 'x=1; true $x'
 ok "missing, not executable, failing once; -i, -S, --prepare"
+
+if "$B/tests/work/can" perf >/dev/null 2>&1; then
+	rm -f count
+	cp "$B/tests/work/spin" .
+	expect 1 "$DTPROF" bench --record -S -w 0 -r 4 -o r \
+	    './once && ./spin 50' './spin 50'
+	expect 0 "$DTPROF" bench -o r
+	whole r 4
+	# The description, the runs, and a profile of each of these.
+	[ "$(ls r | wc -l)" -eq 10 ] || fail "in it there are: $(ls r)"
+	ok "a run that failed leaves no profile"
+fi
 
 expect 0 "$DTPROF" bench -w 0 -r 500 -o many true /bin/true
 whole many 500
