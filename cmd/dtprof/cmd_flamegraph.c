@@ -35,10 +35,7 @@ static const struct opt_row options_of_flamegraph[] = {
 	CHOOSE_BASE_FROM(offsetof(struct flame_options, fo_base_time)),
 	CHOOSE_BASE_TO(offsetof(struct flame_options, fo_base_time)),
 	CHOOSE_BETWEEN(offsetof(struct flame_options, fo_time)),
-	{ 'e', "event", "EVENT", OPT_STRINGS, 0, 0, NULL,
-	    "only this event (name, probe or glob); repeatable, the first "
-	    "is shown first",
-	    offsetof(struct flame_options, fo_events), NULL },
+	CHOOSE_EVENT(offsetof(struct flame_options, fo_events)),
 	CHOOSE_FILTER(offsetof(struct flame_options, fo_filter)),
 	CHOOSE_FROM(offsetof(struct flame_options, fo_time)),
 	CHOOSE_INPUT(offsetof(struct flame_options, fo_input)),
