@@ -243,6 +243,10 @@ int	file_replace_by(const char *command, const char *path,
 bool	file_find_program(const char *name, char *path, size_t size);
 /* A number that sudo left in the environment; 0: none. */
 unsigned file_sudo_id(const char *name);
+/* Under sudo what we have just made belongs to who called it. */
+void	file_give(int fd);
+/* Open, made and given where it is not there; -1: errno says why. */
+int	file_create(const char *path, int flags);
 
 /* ------------------------------------------------------- cmd_*.c, main */
 

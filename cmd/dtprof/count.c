@@ -278,18 +278,6 @@ count_fini(struct count *count)
 
 /* ------------------------------------------------------------- all of it */
 
-/* Under sudo the file is the caller's, as a recording is. */
-static void
-give_to_caller(int fd)
-{
-	const char *user = getenv("SUDO_UID"), *group = getenv("SUDO_GID");
-	uint64_t uid, gid;
-
-	if (geteuid() == 0 && user != NULL && group != NULL &&
-	    opt_number(user, &uid) == 0 && opt_number(group, &gid) == 0)
-		(void)!fchown(fd, (uid_t)uid, (gid_t)gid);
-}
-
 /* Before anything is counted: a name that cannot be written is no surprise. */
 static bool
 open_output(struct count *count)
@@ -298,14 +286,12 @@ open_output(struct count *count)
 	int fd = STDOUT_FILENO;
 
 	if (co->co_output != NULL) {
-		fd = open(co->co_output, O_WRONLY | O_CREAT | O_TRUNC |
-		    O_CLOEXEC, 0666);
+		fd = file_create(co->co_output, O_WRONLY | O_TRUNC);
 		if (fd == -1) {
 			msg_fail("stat", "name a file that can be written",
 			    "%s: %s", co->co_output, strerror(errno));
 			return (false);
 		}
-		give_to_caller(fd);
 	} else if (!co->co_json && !co->co_csv &&
 	    count->co_what->co_argv != NULL)
 		fd = STDERR_FILENO;

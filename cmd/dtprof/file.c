@@ -43,15 +43,26 @@ file_sudo_id(const char *name)
 	    id < UINT32_MAX ? (unsigned)id : 0);
 }
 
-/* Under sudo the file belongs to who called it; else it stays ours. */
-static void
-give(int fd)
+void
+file_give(int fd)
 {
 	const unsigned uid = file_sudo_id("SUDO_UID"),
 	    gid = file_sudo_id("SUDO_GID");
 
 	if (geteuid() == 0 && uid != 0 && fchown(fd, uid, gid) == -1)
 		return;
+}
+
+int
+file_create(const char *path, int flags)
+{
+	int fd = open(path, flags | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+
+	if (fd != -1)
+		file_give(fd);
+	else if (errno == EEXIST)
+		fd = open(path, flags | O_CREAT | O_CLOEXEC, 0666);
+	return (fd);
 }
 
 /* What other people may read is for the umask to say. */
@@ -123,7 +134,7 @@ file_replace(const char *command, const char *path, const char *bytes,
 	fd = mkstemp(beside);
 	if (fd == -1)
 		goto out;
-	give(fd);
+	file_give(fd);
 	if (write_all(fd, bytes, length) == 0 &&
 	    fchmod(fd, usual_mode()) == 0 && rename(beside, path) == 0) {
 		rv = 0;
