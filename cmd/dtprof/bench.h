@@ -107,8 +107,11 @@ enum bench_end {
 	BENCH_NOT_EXECUTABLE,
 	BENCH_FAILED		/* a message has been printed */
 };
-/* Under sudo, be who called it; for good. */
-int	bench_become_caller(void);
+/*
+ * Under sudo, be who called it: for good, or by the real ids alone, so that
+ * we can record and what we run is the caller's.
+ */
+int	bench_become_caller(bool for_good);
 /*
  * profile: where to record to, or NULL.  counted: the command whose counters
  * are to be read, or NULL.

@@ -325,6 +325,8 @@ describe(const struct bench *bench)
 	if (path == NULL)
 		return (fail(bench->be_directory, "out of memory"));
 	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	if (fd != -1)
+		file_give(fd);
 	out_init(&out, fd);
 	out_fmt(&out, "{\n \"schema_version\": %d,\n \"made_by\": \"dtprof "
 	    "%s\",\n \"seed\": \"%llu\",\n \"runs\": %llu,\n"
@@ -419,7 +421,7 @@ bench_append(struct bench *bench, const struct bench_result *result)
 	line = line_of(result, &length);
 	if (path == NULL || line == NULL)
 		goto out;
-	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+	fd = file_create(path, O_RDWR | O_NOFOLLOW);
 	why = fd == -1 ? errno : append(fd, line, length);
 	if (fd != -1)
 		close(fd);
@@ -487,8 +489,16 @@ bench_keep_old(const struct bench *bench)
 int
 bench_make_directory(const struct bench *bench)
 {
-	if (mkdir(bench->be_directory, 0777) == -1 && errno != EEXIST)
-		return (fail(bench->be_directory, strerror(errno)));
+	int fd;
+
+	if (mkdir(bench->be_directory, 0777) == -1)
+		return (errno == EEXIST ? 0 : fail(bench->be_directory,
+		    strerror(errno)));
+	fd = open(bench->be_directory, O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd != -1) {
+		file_give(fd);
+		(void)close(fd);
+	}
 	return (0);
 }
 

@@ -32,7 +32,7 @@
 #define LIGHT_HZ	999
 
 int
-bench_become_caller(void)
+bench_become_caller(bool for_good)
 {
 	const char *uid_text = getenv("SUDO_UID");
 	const char *gid_text = getenv("SUDO_GID");
@@ -45,8 +45,10 @@ bench_become_caller(void)
 		return (0);
 	user = getpwuid((uid_t)uid);
 	if ((user != NULL ? initgroups(user->pw_name, (gid_t)gid) :
-	    setgroups(0, NULL)) == 0 && setgid((gid_t)gid) == 0 &&
-	    setuid((uid_t)uid) == 0)
+	    setgroups(0, NULL)) == 0 && (for_good ?
+	    setgid((gid_t)gid) == 0 && setuid((uid_t)uid) == 0 :
+	    setresgid((gid_t)gid, (gid_t)-1, (gid_t)-1) == 0 &&
+	    setresuid((uid_t)uid, (uid_t)-1, (uid_t)-1) == 0))
 		return (0);
 	msg_fail("bench", "run it without sudo", "cannot become the user "
 	    "who called sudo: %s", strerror(errno));
@@ -196,14 +198,19 @@ run_plain(const struct bench *bench, char *const *argv,
     struct bench_result *br)
 {
 	struct rusage usage;
+	posix_spawnattr_t as_caller;
 	uint64_t begin_ns, end_ns;
 	int saved[3], status, why;
 	pid_t pid;
 
+	/* Where we had to stay root, it gets our real ids. */
+	posix_spawnattr_init(&as_caller);
+	posix_spawnattr_setflags(&as_caller, POSIX_SPAWN_RESETIDS);
 	bench_lend(bench, saved);
 	begin_ns = term_now_ns();
-	why = posix_spawnp(&pid, argv[0], NULL, NULL, argv, environ);
+	why = posix_spawnp(&pid, argv[0], NULL, &as_caller, argv, environ);
 	bench_take_back(saved);
+	posix_spawnattr_destroy(&as_caller);
 	if (why == ENOENT)
 		return (BENCH_NOT_FOUND);
 	if (why == EACCES || why == ENOEXEC || why == EISDIR)

@@ -165,7 +165,8 @@ take_directory(struct bench *bench, bool has_commands)
 	const struct bench asked = *bench;
 	const int there = bench_load(bench);
 
-	if (there == -1)
+	/* One that goes on is recorded, or is not, as it began. */
+	if (there == -1 || bench_become_caller(!bench->be_record) == -1)
 		return (EXIT_FAILED);
 	if (bench->be_ncommands == 0) {
 		refuse("name the commands, or with -o the directory of a "
@@ -192,9 +193,6 @@ run_bench(void *options, int n, char **operands)
 	int status = EXIT_USAGE;
 
 	if (set_rest(&bench) == -1 || set_commands(&bench, n, operands) == -1)
-		goto out;
-	status = EXIT_FAILED;
-	if (!bench.be_record && bench_become_caller() == -1)
 		goto out;
 	status = take_directory(&bench, n > 0);
 	if (status == 0)

@@ -4,7 +4,7 @@
 # tracepoints through BPF; cap_syslog adds names of the kernel, cap_sys_ptrace
 # what other users' processes have mapped.  What is recorded has none of these
 # capabilities; under sudo it is the caller's process, with the caller's
-# groups.  Recordings belong to who asked.
+# groups; so is all that bench --record runs.  Recordings belong to who asked.
 #
 # Easy to get wrong: a command that is started with the recorder's privileges
 # behaves otherwise than it does alone, and leaves files that its owner cannot
@@ -105,4 +105,18 @@ with cap_bpf,cap_perfmon
 		    fail "under sudo: $(ls -l $file)"
 	done
 	ok "under sudo all is the caller's"
+
+	# Warm-ups and --prepare are not recorded.
+	set -- env SUDO_UID=65534 SUDO_GID=65534 "$DTPROF" bench -o user/bench
+	me='id -u >>user/who'
+	expect 0 "$@" --record -S -w 1 -r 2 --prepare "$me" \
+	    "$me; ./spin 50" "$me; ./spin 51"
+	[ "$(sort user/who | uniq -c | tr -s ' ')" = ' 12 65534' ] ||
+	    fail "bench ran as: $(cat user/who)"
+	expect 0 "$@" -w 0 -r 3
+	[ "$(path_of user/bench/b00001-a-1.dtp)" = bpf ] ||
+	    fail "what goes on is recorded otherwise"
+	[ "$(find user/bench -uid 65534 | wc -l)" -eq 9 ] ||
+	    fail "under sudo: $(ls -la user/bench)"
+	ok "so is what bench --record runs and makes"
 }
