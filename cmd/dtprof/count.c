@@ -249,7 +249,7 @@ exit_status(const struct count *count)
 		return (0);
 	msg_note("stat", "the command is still running, as process %d",
 	    status.ks_command_pid);
-	return (128 + SIGINT);
+	return (128 + count->co_last_signal);
 }
 
 static void

@@ -78,6 +78,7 @@ struct count {
 	size_t		 co_fitting;	/* events on the PMU that fit */
 	size_t		 co_nhardware;	/* of these */
 	bool		 co_interrupted;
+	int		 co_last_signal; /* to a command that goes on */
 	struct out	 co_out;	/* where it is shown */
 };
 

@@ -143,7 +143,8 @@ static int
 wait_ms(const struct run *run)
 {
 	const uint64_t now_ns = term_now_ns();
-	const uint64_t ends[2] = { run->rn_end_ns, run->rn_next_ns };
+	const uint64_t ends[2] = { run->rn_give_up_ns != 0 ?
+	    run->rn_give_up_ns : run->rn_end_ns, run->rn_next_ns };
 	uint64_t ms = WAIT_MS;
 
 	for (int i = 0; i < 2; i++) {
@@ -275,6 +276,7 @@ count_one_run(struct count *count, bool is_warmup)
 		return (EXIT_DTPROF);
 	}
 	prof_counting_status(counting, &run.rn_status);
+	count->co_last_signal = run.rn_interrupts > 1 ? SIGINT : SIGTERM;
 	/* Half a run among whole ones would spoil the mean. */
 	if (is_warmup || (count->co_interrupted && count->co_nruns > 0))
 		return (0);

@@ -70,6 +70,20 @@ expect 0 $stat -p $!
 expect 0 $stat -p $$ --duration 50ms
 ok "so do the target's end and --duration"
 
+# shellcheck disable=SC2016 # its own $$
+"$DTPROF" stat -e page-faults:u -- \
+    sh -c 'trap "" TERM; echo $$ >pid; exec sleep 100' 2>err &
+pid=$!
+kill_at_end $pid
+await "the command runs" test -s pid
+kill_at_end "$(cat pid)"
+kill $pid
+wait $pid
+got=$?
+[ $got -eq 143 ] && grep -q 'still running' err ||
+    fail "a command that goes on: status $got, $(cat err)"
+ok "a command that does not heed SIGTERM is left alone, and stat ends"
+
 if [ "$(id -u)" -eq 0 ]; then
 	chmod 777 .
 	# shellcheck disable=SC2086
