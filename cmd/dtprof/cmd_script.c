@@ -4,11 +4,11 @@
  * stacks, as text or as JSON.  Which records: --show, --event, --filter,
  * --limit.
  */
-#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "choose.h"
 #include "script.h"
 
 /* The words of --show, in this order. */
@@ -42,7 +42,6 @@ struct script {
 };
 
 static int	 run_script(void *options, int n, char **operands);
-static int	 choose_events(struct script *script);
 static int	 compile_filters(struct script *script);
 static bool	 is_shown(const struct script *script,
 		    const struct prof_record *record);
@@ -51,15 +50,9 @@ static bool	 passes(const struct script *script,
 static int	 show_all(struct script *script, struct out *out);
 
 static const struct opt_row options_of_script[] = {
-	{ 'e', "event", "EVENT", OPT_STRINGS, 0, 0, NULL,
-	    "only samples of this event (name, probe or glob); repeatable",
-	    offsetof(struct script_options, so_events), NULL },
-	{ 0, "filter", "EXPR", OPT_STRING, 0, 0, NULL,
-	    "only samples that this holds for: pid==1 && comm==\"x\"",
-	    offsetof(struct script_options, so_filter), NULL },
-	{ 'i', "input", "FILE", OPT_STRING, 0, 0, NULL,
-	    "the recording, when it is no operand",
-	    offsetof(struct script_options, so_input), NULL },
+	CHOOSE_EVENT(offsetof(struct script_options, so_events)),
+	CHOOSE_FILTER(offsetof(struct script_options, so_filter)),
+	CHOOSE_INPUT(offsetof(struct script_options, so_input)),
 	{ 0, "json", NULL, OPT_FLAG, 0, 0, NULL,
 	    "one JSON object a line",
 	    offsetof(struct script_options, so_json), NULL },
@@ -100,35 +93,6 @@ const struct prof_cmd cmd_script = {
 	.cm_examples = examples,
 	.cm_run = run_script,
 };
-
-static int
-choose_events(struct script *script)
-{
-	const struct opt_strings *names = &script->sr_options->so_events;
-	bool found;
-
-	for (size_t e = 0; names->os_n == 0 && e < script->sr_nevents; e++)
-		script->sr_wanted[e] = true;
-	for (size_t n = 0; n < names->os_n; n++) {
-		found = false;
-		for (size_t e = 0; e < script->sr_nevents; e++) {
-			const struct prof_event_info *info =
-			    prof_reader_event(script->sr_reader, e);
-
-			if (fnmatch(names->os_text[n], info->pi_name, 0) != 0 &&
-			    fnmatch(names->os_text[n], info->pi_probe, 0) != 0)
-				continue;
-			script->sr_wanted[e] = found = true;
-		}
-		if (!found) {
-			msg_fail("script", "dtprof report --stats lists its "
-			    "events", "--event %s: not in this recording",
-			    names->os_text[n]);
-			return (-1);
-		}
-	}
-	return (0);
-}
 
 /*
  * For each event on its own, since argument names differ.  An event without
@@ -261,15 +225,15 @@ run_script(void *options, int n, char **operands)
 	if (script.sr_reader == NULL)
 		return (EXIT_FAILED);
 	script.sr_nevents = prof_reader_nevents(script.sr_reader);
-	script.sr_wanted = calloc(script.sr_nevents + 1,
-	    sizeof(*script.sr_wanted));
 	script.sr_filters = calloc(script.sr_nevents + 1,
 	    sizeof(*script.sr_filters));
-	if (script.sr_wanted == NULL || script.sr_filters == NULL) {
+	if (script.sr_filters == NULL) {
 		msg_error("script", "out of memory", "free memory");
 		goto out;
 	}
-	if (choose_events(&script) == -1 || compile_filters(&script) == -1 ||
+	script.sr_wanted = choose_events("script", script.sr_reader,
+	    &script.sr_options->so_events);
+	if (script.sr_wanted == NULL || compile_filters(&script) == -1 ||
 	    open_names(&script) == -1)
 		goto out;
 	input_say_cut("script", script.sr_reader);

@@ -8,11 +8,8 @@
  */
 #include <inttypes.h>
 #include <math.h>
-#include <string.h>
 
 #include "count.h"
-
-static void	 put_field(struct out *out, const char *text);
 
 void
 count_csv_head(struct count *count)
@@ -22,44 +19,15 @@ count_csv_head(struct count *count)
 	out_flush(&count->co_out);
 }
 
-/*
- * Text that others chose, in quotes.  What a spreadsheet would take for a
- * formula begins with an apostrophe.
- */
-static void
-put_field(struct out *out, const char *text)
-{
-	char piece[256];
-	size_t n;
-
-	out_char(out, '"');
-	if (text[0] != '\0' && strchr("=+-@", text[0]) != NULL)
-		out_char(out, '\'');
-	while (*text != '\0') {
-		n = strcspn(text, "\"");
-		if (n >= sizeof(piece))
-			n = sizeof(piece) - 1;
-		memcpy(piece, text, n);
-		piece[n] = '\0';
-		out_text(out, piece);
-		text += n;
-		if (*text == '"') {
-			out_str(out, "\"\"");
-			text++;
-		}
-	}
-	out_char(out, '"');
-}
-
 /* kind to value: what all lines have. */
 static void
 put_first(struct out *out, const char *kind, double time_s, size_t run,
     const char *name, const char *unit, double value)
 {
 	out_fmt(out, "%s,%.9f,%zu,", kind, time_s, run);
-	put_field(out, name);
+	out_csv(out, name);
 	out_char(out, ',');
-	put_field(out, unit);
+	out_csv(out, unit);
 	if (isnan(value))
 		out_char(out, ',');
 	else if (value == floor(value) && fabs(value) < 1e15)
@@ -129,7 +97,7 @@ count_csv(struct count *count)
 			if (task->ck_tid != 0)
 				out_u64(out, task->ck_tid);
 			out_char(out, ',');
-			put_field(out, task->ck_comm);
+			out_csv(out, task->ck_comm);
 			out_char(out, '\n');
 		}
 	}

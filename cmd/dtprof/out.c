@@ -30,7 +30,6 @@ out_init(struct out *out, int fd)
 void
 out_csv(struct out *out, const char *text)
 {
-	char piece[2] = { 0 };
 	size_t run;
 
 	out_char(out, '"');
@@ -42,9 +41,8 @@ out_csv(struct out *out, const char *text)
 
 		run = strcspn(text, "\"");
 		if (run == 0) {
-			piece[0] = *text++;
-			out_str(out, "\"");
-			out_str(out, piece);
+			out_str(out, "\"\"");
+			text++;
 			continue;
 		}
 		if (run >= sizeof(part)) {
