@@ -44,8 +44,12 @@ for option in ("backtrace past-main on", "backtrace past-entry on",
 for stop in range(stops):
     time.sleep(random.random() / 50)
     os.kill(pid, signal.SIGSTOP)
-    while open("/proc/%d/stat" % pid).read().split(") ")[1][0] not in "Tt":
-        pass
+    for look in range(5000):
+        if open("/proc/%d/stat" % pid).read().split(") ")[1][0] in "Tt":
+            break
+        time.sleep(0.001)
+    else:
+        raise SystemExit("it does not stop")
     out = subprocess.run(["./walk", str(pid)], stdout=subprocess.PIPE,
                          check=True).stdout.decode().split()
     status, ours = int(out[0]), [int(x, 16) for x in out[1:]]

@@ -27,10 +27,13 @@ ticks()
 {
 	cut -d' ' -f14 "/proc/$deep/stat" "/proc/$other/stat" | paste -sd' '
 }
+enough()
+{
+	ticks | awk -v from="$from" '{ split(from, was)
+	    exit !($1 - was[1] >= 4 || $2 - was[2] >= 4) }'
+}
 from=$(ticks)
-until ticks | awk -v from="$from" '{ split(from, was)
-    exit !($1 - was[1] >= 4 || $2 - was[2] >= 4) }'; do nap
-done
+await "one of them ran" enough
 kill -CONT "$recorder"
 nap
 record_end 0
