@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * The flame graph as a drawing without a script, for mail and for pages that
- * show pictures: at most 2 MB, names and figures as tooltips, the line about
- * quality below the title.  What is narrower than a thousandth of the whole
- * is drawn together, as one box beside its siblings, so that the widths above
- * a frame still add up.
+ * show pictures: names and figures as tooltips, the line about quality below
+ * the title.  What is narrower than a thousandth of the whole is drawn
+ * together, as one box beside its siblings, so that the widths above a frame
+ * still add up.
  */
 #include <inttypes.h>
 #include <math.h>

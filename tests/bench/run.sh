@@ -12,6 +12,7 @@
 #	sustained	flat out: rate, losses, CPU time of the recorder
 #	reader		samples decoded and printed a second
 #	synthetic	the file's code alone, without a kernel
+#	symbols		functions and lines, and a report with much to name
 #	values		record --with: of a sample, and of a switch of the CPU
 #	stat		counting: start-up, and what it adds to a command
 #	page		the flame graph page, in a browser
