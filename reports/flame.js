@@ -368,9 +368,10 @@ class FlameGraph extends Page {
 						places.push({panel, node});
 		if (!places.length)
 			return;
-		const now = graph.focus ? places.findIndex(p =>
+		const focus = graph.focus ? places.findIndex(p =>
 		    p.panel === graph.focus.panel &&
-		    p.node === graph.focus.node) : by > 0 ? -1 : 0;
+		    p.node === graph.focus.node) : -1;
+		const now = focus < 0 && by < 0 ? 0 : focus;
 		this.setFocus(places[(now + by + places.length) %
 		    places.length]);
 	}
