@@ -178,16 +178,25 @@ pair_sides(struct compare *cm)
 	    "sides (bench -n)", "no name is on both sides"));
 }
 
-/* Where the first line begins in which two texts differ. */
-static size_t
-first_unlike(const char *a, const char *b)
+/*
+ * The first line of a that b has with another value, "cpus: 2\n", and that of
+ * b; NULL: none.  What just one of them knows is not unlike.
+ */
+static const char *
+first_unlike(const char *a, const char *b, const char **other)
 {
-	size_t line = 0;
+	size_t trait, length;
 
-	for (size_t i = 0; a[i] != '\0' && a[i] == b[i]; i++)
-		if (a[i] == '\n')
-			line = i + 1;
-	return (line);
+	for (; *a != '\0'; a += length) {
+		trait = strcspn(a, ":") + 1;
+		length = strcspn(a, "\n") + 1;
+		for (*other = b; **other != '\0' &&
+		    strncmp(a, *other, trait) != 0; )
+			*other += strcspn(*other, "\n") + 1;
+		if (**other != '\0' && strncmp(a, *other, length) != 0)
+			return (a);
+	}
+	return (NULL);
 }
 
 /* Of hyperfine's results nobody knows the machine. */
@@ -195,11 +204,11 @@ static int
 check_machines(const struct compare *cm)
 {
 	for (size_t i = 0; i < cm->cm_npairs; i++) {
-		const char *a = cm->cm_pair[i].pr_series[0]->se_machine;
-		const char *b = cm->cm_pair[i].pr_series[1]->se_machine;
-		const size_t line = first_unlike(a, b);
+		const char *b, *a = first_unlike(
+		    cm->cm_pair[i].pr_series[0]->se_machine,
+		    cm->cm_pair[i].pr_series[1]->se_machine, &b);
 
-		if (a[0] == '\0' || b[0] == '\0' || strcmp(a, b) == 0)
+		if (a == NULL)
 			continue;
 		if (cm->cm_options->co_anyway) {
 			msg_note("compare", "the machines are not alike");
@@ -207,8 +216,8 @@ check_machines(const struct compare *cm)
 		}
 		msg_fail("compare", "measure both sides on one machine, or "
 		    "add --anyway", "the machines are not alike: \"%.*s\" "
-		    "and \"%.*s\"", (int)strcspn(a + line, "\n"), a + line,
-		    (int)strcspn(b + line, "\n"), b + line);
+		    "and \"%.*s\"", (int)strcspn(a, "\n"), a,
+		    (int)strcspn(b, "\n"), b);
 		return (-1);
 	}
 	return (0);
