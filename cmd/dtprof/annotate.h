@@ -34,6 +34,7 @@ struct an_column {
 /* An address in the function that was sampled. */
 struct an_place {
 	const struct prof_label *ap_label;
+	struct prof_symbols *ap_symbols; /* its side's, which know the label */
 	const char	*ap_file;	/* "": not known */
 	unsigned	 ap_number;
 	char		*ap_chain;	/* where it was inlined, or "" */
@@ -122,7 +123,7 @@ void	annotate_mark_changes(struct annotate *an, size_t from);
 /* ----------------------------------------------------- annotate_asm.c */
 
 /* Line of a place: file ("": not known), number, chain (owned by caller). */
-int	annotate_line(const struct annotate *an,
+int	annotate_line(struct prof_symbols *symbols,
 	    const struct prof_label *label, int64_t offset, const char **file,
 	    unsigned *number, char **chain);
 /* Rows of instructions, or a note why there are none; -1: no memory. */

@@ -27,14 +27,14 @@
 #define SLACK		16	/* bytes of the last instruction */
 
 int
-annotate_line(const struct annotate *an, const struct prof_label *label,
+annotate_line(struct prof_symbols *symbols, const struct prof_label *label,
     int64_t offset, const char **file, unsigned *number, char **chain)
 {
 	struct prof_line line[MAX_INLINED];
 	size_t n, length;
 	FILE *stream;
 
-	n = prof_symbols_lines(an->an_symbols, label->lb_space,
+	n = prof_symbols_lines(symbols, label->lb_space,
 	    label->lb_pc + (uint64_t)offset, label->lb_flags, line,
 	    MAX_INLINED);
 	*file = n > 0 && line[0].ln_file != NULL ? line[0].ln_file : "";
@@ -177,8 +177,8 @@ find_file(const struct annotate *an, const char **path)
 	    fu->fu_unnamed == PROF_UNNAMED_NOMAP)
 		return ("no instructions and no lines: it is not known what "
 		    "was mapped there");
-	*path = prof_symbols_file(an->an_symbols, label->lb_space,
-	    label->lb_pc, label->lb_flags);
+	*path = prof_symbols_file(an->an_place[0].ap_symbols,
+	    label->lb_space, label->lb_pc, label->lb_flags);
 	return (*path != NULL ? NULL : "no instructions: the file that was "
 	    "mapped is gone, or another build is in its place");
 }
@@ -249,6 +249,7 @@ count_code(struct annotate *an, size_t from)
 static int
 add_lines(struct annotate *an, size_t from)
 {
+	struct prof_symbols *symbols = an->an_place[0].ap_symbols;
 	const struct prof_label *label = an->an_place[0].ap_label;
 	struct an_row *code = an->an_row, *row;
 	size_t n = an->an_nrows;
@@ -262,7 +263,7 @@ add_lines(struct annotate *an, size_t from)
 	for (size_t i = 0; i < n; i++) {
 		if (i >= from) {
 			/* The flags of a return would look one before. */
-			if (annotate_line(an, label, (int64_t)(
+			if (annotate_line(symbols, label, (int64_t)(
 			    code[i].ar_number - label->lb_address), &file,
 			    &number, &chain) == -1 || asprintf(&text,
 			    "%s:%u%s%s%s", file, number, chain[0] == '\0' ?

@@ -185,8 +185,9 @@ place_new(struct annotate *an, const struct prof_label *label)
 	if (place == NULL || first == AN_NONE)
 		return (-1);
 	place += an->an_nplaces++;
-	*place = (struct an_place){ .ap_label = label, .ap_first = first };
-	return (annotate_line(an, label, 0, &place->ap_file,
+	*place = (struct an_place){ .ap_label = label,
+	    .ap_symbols = an->an_symbols, .ap_first = first };
+	return (annotate_line(an->an_symbols, label, 0, &place->ap_file,
 	    &place->ap_number, &place->ap_chain));
 }
 
