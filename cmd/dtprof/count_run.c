@@ -277,6 +277,11 @@ count_one_run(struct count *count, bool is_warmup)
 	}
 	prof_counting_status(counting, &run.rn_status);
 	count->co_last_signal = run.rn_interrupts > 1 ? SIGINT : SIGTERM;
+	if (is_warmup && count->co_interrupted) {
+		msg_error("stat", "interrupted before anything was counted",
+		    "-w counts nothing: leave it out, or wait");
+		return (128 + (run.rn_interrupts > 0 ? SIGINT : SIGTERM));
+	}
 	/* Half a run among whole ones would spoil the mean. */
 	if (is_warmup || (count->co_interrupted && count->co_nruns > 0))
 		return (0);

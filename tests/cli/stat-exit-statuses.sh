@@ -70,6 +70,18 @@ expect 0 $stat -p $!
 expect 0 $stat -p $$ --duration 50ms
 ok "so do the target's end and --duration"
 
+"$DTPROF" stat -e page-faults:u -w 9 -- sh -c 'echo >warm; exec sleep 100' \
+    >out 2>err &
+pid=$!
+kill_at_end $pid
+await "a warm-up runs" test -s warm
+kill -INT $pid
+wait $pid
+got=$?
+[ $got -eq 130 ] && grep -q 'before anything was counted' err ||
+    fail "Ctrl-C in a warm-up: status $got, $(cat out err)"
+ok "Ctrl-C in a warm-up ends it"
+
 # shellcheck disable=SC2016 # its own $$
 "$DTPROF" stat -e page-faults:u -- \
     sh -c 'trap "" TERM; echo $$ >pid; exec sleep 100' 2>err &
