@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -49,6 +50,8 @@ begin_pager(struct terminal *terminal)
 	(void)close(fds[0]);
 	if (terminal->te_pager > 0) {
 		terminal->te_fd = fds[1];
+		/* Ctrl-C is the pager's, which has the terminal. */
+		(void)signal(SIGINT, SIG_IGN);
 	} else {
 		(void)close(fds[1]);
 		terminal->te_pager = 0;

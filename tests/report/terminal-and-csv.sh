@@ -62,11 +62,13 @@ text = on_terminal(100, PAGER="sed s/^/paged:/")
 assert all(l.startswith("paged:") for l in text.split("\n") if l), text
 assert on_terminal(100, PAGER="head -n 1").count("\n") == 1
 on_terminal(100, PAGER="true")
+assert on_terminal(100, PAGER="kill -INT $PPID; cat") == on_terminal(100,
+    PAGER="cat -")
 piped = subprocess.run([dtprof, "report", "known.dtp"], check=True,
     env={**os.environ, "PAGER": "sed s/^/paged:/", "TERM": "xterm"},
     stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
 assert b"paged:" not in piped and b"\x1b" not in piped and piped
-print("ok: a pager on a terminal alone, and it may end early")
+print("ok: a pager on a terminal alone; it may end early, and has Ctrl-C")
 
 def run(*options):
     return subprocess.run([dtprof, "report", *options], check=True,
