@@ -192,16 +192,17 @@ parse_list(struct parse *parse, enum json_type type, char close)
 		if (type == JSON_OBJECT && (!take(parse, '"') ||
 		    (name = parse_text(parse)) == NULL ||
 		    !take(parse, ':')))
-			break;
+			goto fail;
 		*next = parse_value(parse);
 		if (*next == NULL)
-			break;
+			goto fail;
 		(*next)->js_name = name;
 		name = NULL;
 		next = &(*next)->js_next;
 	} while (take(parse, ','));
-	if (name == NULL && parse->pa_why == NULL && take(parse, close))
+	if (take(parse, close))
 		return (list);
+fail:
 	free(name);
 	json_free(list);
 	return (refuse(parse, "a broken list"));
