@@ -53,10 +53,12 @@ first_event(const struct difference_run *di,
 		if (wanted[e] && prof_profile_count(profile, e) > 0)
 			break;
 	free(wanted);
-	if (e == n)
-		msg_error("flamegraph", "no samples on the new side",
-		    "dtprof report --by event lists the events");
-	return (e == n ? 0 : e);
+	/* What was cut very short has no event at all. */
+	if (e < n)
+		return (e);
+	msg_error("flamegraph", "no samples on the new side",
+	    "dtprof report --by event lists the events");
+	return (0);
 }
 
 static size_t
