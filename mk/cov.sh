@@ -41,6 +41,7 @@ END {
 	close("sort -k4")
 	for (key in ran)
 		if (!ran[key])
-			print key ":" text[key] | "sort -t: -k1,1 -k2n >" untested
+			print key ":" text[key] |
+			    ("sort -t: -k1,1 -k2n >" untested)
 	printf "%7.2f%% of %5d  in all\n", 100 * done / all, all
 }'
