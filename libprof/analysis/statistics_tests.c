@@ -242,7 +242,9 @@ prof_drift(const double *values, size_t n, double *rho, double *p)
 	*rho = fmax(-1, fmin(1, both / sqrt(time * own)));
 	t = fabs(*rho) * sqrt((double)(n - 2) /
 	    ((1 + *rho) * (1 - *rho)));
-	*p = fabs(*rho) >= 1 ? 0 : 2 * prof_t_cdf(-t, (double)(n - 2));
+	/* In order, or the other way round: three are in a third of cases. */
+	*p = fabs(*rho) >= 1 ? 2 / tgamma((double)n + 1) :
+	    2 * prof_t_cdf(-t, (double)(n - 2));
 	return (0);
 }
 
