@@ -107,8 +107,12 @@ arrangements(const struct blocks *blocks, double limit)
 
 	for (size_t b = 0; b < blocks->bl_n && all <= limit; b++) {
 		const struct block *block = &blocks->bl_block[b];
+		const size_t base = block->be_n - block->be_new;
+		const size_t few = base < block->be_new ? base :
+		    block->be_new;
 
-		for (size_t i = 0; i < block->be_new && all <= limit; i++)
+		/* Of the smaller side: on the way to the larger are more. */
+		for (size_t i = 0; i < few && all <= limit; i++)
 			all = all * (double)(block->be_n - i) /
 			    (double)(i + 1);
 	}

@@ -128,19 +128,22 @@ check_sample(const double *v, size_t n, size_t m)
 	check_permutations(x, n, y, m, want[13], want[14]);
 }
 
-/* Sides as far apart as can be have the smallest p, also when uneven. */
+/* Sides as far apart as can be have the smallest p, whichever has more. */
 static void
 check_floor(void)
 {
-	uint8_t side[11];
-	uint32_t block[11] = { 0 };
-	double values[11], p;
+	static const size_t bases[][2] = { { 10, 5 }, { 11, 5 }, { 17, 5 },
+	    { 17, 12 } };
+	uint8_t side[17];
+	uint32_t block[17] = { 0 };
+	double values[17], p;
 
-	for (size_t n = 10; n <= 11; n++) {
+	for (size_t k = 0; k < sizeof(bases) / sizeof(*bases); k++) {
+		const size_t n = bases[k][0];
 		const struct prof_design design = { n, side, block };
 
 		for (size_t i = 0; i < n; i++) {
-			side[i] = i >= 5;
+			side[i] = i >= bases[k][1];
 			values[i] = (double)(i * i + side[i] * 1000);
 		}
 		truth(prof_permute(&design, values, 1, 1, &p) == 1, "exact");
