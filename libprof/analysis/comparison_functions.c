@@ -52,6 +52,9 @@ matrix_init(struct matrix *mx, const struct prof_comparison *cp)
 		const struct cost *cs = &cp->cp_cost[i];
 		const size_t at = mx->mx_place[cs->cs_run];
 
+		/* A sum beyond all numbers: the run has no column. */
+		if (!isfinite(cp->cp_total.mt_value[cs->cs_run]))
+			continue;
 		mx->mx_cost[cs->cs_function * mx->mx_n + at] += cs->cs_cost;
 		mx->mx_total[at] += cs->cs_cost;
 	}
