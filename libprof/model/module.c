@@ -178,8 +178,12 @@ prof_module_address(struct prof_module *module,
 {
 	if (module->mo_nsegments == 0)
 		ask(module, files);
-	return (prof_segments_address(module->mo_segment,
-	    module->mo_nsegments, offset, address));
+	if (prof_segments_address(module->mo_segment, module->mo_nsegments,
+	    offset, address))
+		return (true);
+	/* The recorder may not have asked why there is no name. */
+	ask(module, files);
+	return (false);
 }
 
 bool
