@@ -15,6 +15,9 @@
 
 #include "comparison.h"
 
+/* More than any name has; each is looked for in all of the name. */
+#define MAX_ADDITIONS	16
+
 /*
  * What compilers and linkers add behind a dot; most of it has a number, and
  * is else part of a name: Go calls functions main.part and main.clone.
@@ -93,7 +96,8 @@ prof_function_base_name(const char *name, char *base, size_t size)
 {
 	size_t length = strlen(name), less;
 
-	while ((less = shorten(name, length)) < length)
+	for (int n = 0; n < MAX_ADDITIONS &&
+	    (less = shorten(name, length)) < length; n++)
 		length = less;
 	if (size == 0)
 		return;

@@ -4,7 +4,8 @@
  * templates; functions whose names are no such additions stay apart.
  *
  * Easy to get wrong: dots belong to names in Go; a dot within an addition;
- * what stands within the brackets of a template.
+ * what stands within the brackets of a template; a name that is made to take
+ * long.
  */
 /* SPDX-License-Identifier: ISC */
 #include <string.h>
@@ -27,6 +28,24 @@ static void
 stays(const char *name)
 {
 	is_base(name, name);
+}
+
+/* A million additions take no longer than a few. */
+static void
+endless(void)
+{
+	const size_t n = (2u << 20) + 1;
+	char *name = malloc(n + 1), base[4];
+
+	CHECK(name != NULL, "no memory");
+	name[0] = 'f';
+	for (size_t i = 1; i < n; i++)
+		name[i] = i % 2 ? '.' : '1';
+	name[n] = '\0';
+	prof_function_base_name(name, base, sizeof(base));
+	CHECK(strcmp(base, "f.1") == 0, "cut: %s", base);
+	free(name);
+	OK("a name of additions alone");
 }
 
 int
@@ -68,5 +87,6 @@ main(void)
 	prof_function_base_name("function.cold", base, sizeof(base));
 	CHECK(strcmp(base, "fun") == 0, "cut: %s", base);
 	OK("a name that is cut");
+	endless();
 	return (0);
 }
