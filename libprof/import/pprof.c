@@ -272,12 +272,17 @@ add_frame(struct conversion *cv, struct prof_record *record,
 	return (0);
 }
 
-/* The frames of a sample, the innermost first; -1 with an error. */
+/*
+ * The frames of a sample, the innermost first; -1 with an error.  Locations
+ * and their lines take a byte or two each, so behind the last frame that is
+ * kept nothing is looked at.
+ */
 static int
 make_stack(struct conversion *cv, const struct pprof_sample *sample,
     struct prof_record *record)
 {
-	for (size_t i = 0; i < sample->ps_nlocations; i++) {
+	for (size_t i = 0; i < sample->ps_nlocations &&
+	    record->pr_ustatus != PROF_STACK_DEEP; i++) {
 		const struct pprof_location *location = prof_pprof_location(
 		    &cv->cv_file, sample->ps_location[i]);
 		struct pprof_text rest;
@@ -293,6 +298,7 @@ make_stack(struct conversion *cv, const struct pprof_sample *sample,
 			    PROF_E_FORMAT, "it has more than %d files",
 			    MAX_MODULES));
 		for (rest = location->pl_message;
+		    record->pr_ustatus != PROF_STACK_DEEP &&
 		    prof_pprof_line(&rest, &function) == 1; lines++)
 			if (add_frame(cv, record, module, function) == -1)
 				return (-1);

@@ -4,7 +4,7 @@
 # does: a value without a count of samples is one sample a stack, code without
 # a name is counted as such and gets none of the real file's lines, values
 # below zero are said, and sums that no number holds and samples that are cut
-# are refused.
+# are refused.  Frames beyond the deepest stack cost no time.
 # Easy to get wrong: taking bytes for samples makes intervals a hundred times
 # too narrow; places of functions may lie where the real file has code.
 . "${SRC:=$PWD}/tests/lib.sh"
@@ -62,6 +62,11 @@ for name, field, body in (("location", 2, b"\x0a\x01\x80\x10\x01"),
                           ("line", 4, b"\x08\x01\x22\x02\x08\x80")):
     with open("cut-" + name + ".pb", "wb") as f:
         f.write(whole + message(field, body))
+# One location of many lines, many times.
+with open("deep.pb", "wb") as f:
+    line = message(4, number(1, 1))
+    f.write(whole + message(4, number(1, 9) + line * 100000) +
+            message(2, message(1, b"\x09" * 100000) + number(2, 1)))
 # So many that their places reach into the code of a real file.
 write("real", [("calls", "count")], [([2 * n + 1], [1]) for n in range(2000)],
       functions=4000, file=sys.argv[1], build_id=sys.argv[2])
@@ -105,6 +110,8 @@ for cut in location number line; do
 	expect 1 "$DTPROF" import -o cut.dtp "cut-$cut.pb"
 	expect_err 'damaged' "a cut $cut"
 done
+expect 0 "$DTPROF" import -o deep.dtp deep.pb
+expect_err '1 stacks are deeper' 'a stack of 10^10 frames'
 ok "what is left out is said, what no number holds or is cut refused"
 
 rows real >names
