@@ -368,7 +368,8 @@ prof_flame_drawing(const struct prof_flame *flame, struct prof_buf *out)
 	if (drawing.dr_total != NULL && drawing.dr_samples != NULL &&
 	    drawing.dr_other != NULL && drawing.dr_left != NULL &&
 	    drawing.dr_used != NULL && drawing.dr_small != NULL &&
-	    drawing.dr_depth != NULL) {
+	    drawing.dr_depth != NULL && (flame->fm_difference == NULL ||
+	    drawing.dr_change != NULL)) {
 		take_weights(&drawing);
 		put_svg(&drawing);
 		rv = out->bf_failed ? -1 : 0;
