@@ -39,8 +39,7 @@ innermost_label(const struct prof_profile *profile, uint32_t node)
 	const struct prof_label *innermost = &labels[nodes[node].pt_label];
 
 	for (; node != 0; node = nodes[node].pt_parent)
-		if (labels[nodes[node].pt_label].lb_kind ==
-		    PROF_LABEL_FUNCTION)
+		if (labels[nodes[node].pt_label].lb_function != NULL)
 			innermost = &labels[nodes[node].pt_label];
 	return (innermost);
 }
