@@ -32,6 +32,8 @@ perf_attr_add(struct perf_data *data, struct cursor attr, struct cursor ids)
 	memset(slot, 0, sizeof(*slot));
 	memcpy(&slot->pa_attr, attr.cu_at, size < sizeof(slot->pa_attr) ?
 	    size : sizeof(slot->pa_attr));
+	/* Each id is one counter, of a CPU or a thread. */
+	slot->pa_sum.pa_instances = (uint64_t)(ids.cu_end - ids.cu_at) / 8;
 	while (ids.cu_end - ids.cu_at >= 8) {
 		/* Each takes 8 bytes, unless events claim the same ones. */
 		if (data->pd_nids >= data->pd_import->im_length / 8)
@@ -192,6 +194,16 @@ perf_attr_time(const struct perf_attr *attr, const struct perf_record *record)
 		return (0);
 	return (number_before_end(record, 8 * (1 + count(attr,
 	    PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU |
+	    PERF_SAMPLE_IDENTIFIER))));
+}
+
+uint32_t
+perf_attr_cpu(const struct perf_attr *attr, const struct perf_record *record)
+{
+	if (!attr->pa_attr.sample_id_all ||
+	    !(attr->pa_attr.sample_type & PERF_SAMPLE_CPU))
+		return (0);
+	return ((uint32_t)number_before_end(record, 8 * (1 + count(attr,
 	    PERF_SAMPLE_IDENTIFIER))));
 }
 

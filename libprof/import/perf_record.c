@@ -446,6 +446,7 @@ perf_record_take(struct perf_data *data, struct perf_attr *attr,
 		record->pr_type = from->pc_type == PERF_RECORD_THROTTLE ?
 		    PROF_R_THROTTLE : PROF_R_UNTHROTTLE;
 		record->pr_event = (uint32_t)(attr - data->pd_attr) + 1;
+		record->pr_cpu = perf_attr_cpu(attr, from);
 		return (1);
 	}
 	return (0);

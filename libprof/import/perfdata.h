@@ -137,6 +137,9 @@ struct perf_attr *perf_attr_of(struct perf_data *data,
 /* Of a sample, or of what stands at the end of others; 0: it has none. */
 uint64_t perf_attr_time(const struct perf_attr *attr,
 	    const struct perf_record *record);
+/* Of what stands at the end of records that are no samples; 0: none. */
+uint32_t perf_attr_cpu(const struct perf_attr *attr,
+	    const struct perf_record *record);
 /* Bytes at the end of records that are no samples. */
 size_t	perf_attr_trailer(const struct perf_attr *attr);
 int	perf_attr_describe(struct perf_data *data);

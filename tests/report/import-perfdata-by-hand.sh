@@ -3,7 +3,8 @@
 # ASSERTION: of perf.data an import says what was lost once, by event where
 # perf knows, which stacks were cut where the limit of kernel and user frames
 # together was met, and refuses weights and ids that cannot be.
-# An event that is alone has its name without an id.
+# An event that is alone has its name without an id, and counters that were
+# throttled one beside the other count each.
 # Easy to get wrong: what a ring says it lost, perf counts once more at its
 # end; a stack that is cut within its user part has fewer user frames than
 # the limit.
@@ -66,6 +67,28 @@ def write(name, *records, events=2, whole=False, called=None):
                 "<II", 0, 64) + called.encode().ljust(64, b"\0")
             f.write(struct.pack("<QQ", begin + size + 16, len(body)) + body)
 
+# Two CPUs stand still for 2 of 10 us each, one of them with the other.
+CPU, THROTTLE, UNTHROTTLE = 128, 5, 6
+
+def write_throttled(name):
+    def at(time, cpu):
+        return struct.pack("<IIQII", 1, 1, time, cpu, 0)
+    records = b"".join(
+        record(kind, struct.pack("<QQQ", time, 1 + cpu, 1 + cpu) +
+               at(time, cpu)) if kind != SAMPLE else
+        record(kind, struct.pack("<Q", 4096) + at(time, cpu) +
+               struct.pack("<Q", 1), 2)
+        for kind, time, cpu in ((SAMPLE, 1000, 0), (THROTTLE, 2000, 0),
+                                (THROTTLE, 3000, 1), (UNTHROTTLE, 4000, 0),
+                                (UNTHROTTLE, 5000, 1), (SAMPLE, 11000, 1)))
+    with open(name + ".data", "wb") as f:
+        f.write(b"PERFILE2" + struct.pack("<QQQQQQ", 104, ENTRY, 104, ENTRY,
+                104 + ENTRY + 16, len(records)) + bytes(48) +
+                struct.pack("<IIQQQQQ", 1, 128, 0, 1, IP | TID | TIME | CPU |
+                            PERIOD, 0, SAMPLE_ID_ALL) + bytes(80) +
+                struct.pack("<QQQQ", 104 + ENTRY, 16, 1, 2) + records)
+
+write_throttled("throttled")
 work = [sample(10 + n, 1 + n % 2) for n in range(10)]
 ring = work + [lost(LOST, 20, 25, 1), sample(30, 1), lost(LOST, 3, 40, 1)]
 write("killed", *ring)
@@ -102,6 +125,10 @@ is "$(stats stacks "[a[s + '_stacks'][w] for s in ('kernel', 'user')
     for w in ('ok', 'deep')]")" "[2, 1, 2, 2] [0, 0, 0, 0]"
 ok "a stack is cut where both parts together are"
 
+is "$(stats throttled "a['stored']")" 2
+is "$(json throttled.json '[q["throttled"] for q in
+    j["quality_by_event"]]')" "[0.2]"
+ok "what stood still counts for each of the counters"
 is "$(stats alone "a['event'], a['stored']")" "('my:event', 1)"
 ok "an event that is alone has its name"
 
