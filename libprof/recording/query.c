@@ -96,17 +96,42 @@ accounting_add(struct prof_accounting *sum, const struct prof_accounting *row)
 	sum->pa_has_count |= row->pa_has_count;
 }
 
+/*
+ * The first item of an event, if there is one; items are in order of events,
+ * whose number stands at an offset.  With a thousand events on a hundred CPUs
+ * nobody can look at all items for each event.
+ */
+static size_t
+first_of(const struct prof_array *items, size_t size, size_t offset,
+    size_t event)
+{
+	size_t low = 0, high = items->ar_count, middle;
+	uint32_t number;
+
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		memcpy(&number, (const char *)items->ar_items +
+		    middle * size + offset, sizeof(number));
+		if (number < event)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return (low);
+}
+
 /* Samples of an event in the file, on one CPU or (-1) on all. */
 static uint64_t
 samples_of(const struct prof_reader *reader, size_t event, int cpu)
 {
 	const struct prof_tally *tallies = reader->rd_tallies.ar_items;
 	uint64_t sum = 0;
-	size_t i;
+	size_t i = first_of(&reader->rd_tallies, sizeof(*tallies),
+	    offsetof(struct prof_tally, ty_event), event);
 
-	for (i = 0; i < reader->rd_tallies.ar_count; i++)
-		if (tallies[i].ty_event == event &&
-		    (cpu == -1 || tallies[i].ty_cpu == (uint32_t)cpu))
+	for (; i < reader->rd_tallies.ar_count &&
+	    tallies[i].ty_event == event; i++)
+		if (cpu == -1 || tallies[i].ty_cpu == (uint32_t)cpu)
 			sum += tallies[i].ty_count;
 	return (sum);
 }
@@ -117,12 +142,13 @@ prof_reader_accounting(const struct prof_reader *reader, size_t event,
 {
 	const struct prof_row *rows = reader->rd_rows.ar_items;
 	bool found = false;
-	size_t i;
+	size_t i = first_of(&reader->rd_rows, sizeof(*rows),
+	    offsetof(struct prof_row, rw_event), event);
 
 	memset(accounting, 0, sizeof(*accounting));
-	for (i = 0; i < reader->rd_rows.ar_count; i++) {
-		if (rows[i].rw_event != event ||
-		    (cpu != -1 && rows[i].rw_cpu != (uint32_t)cpu + 1))
+	for (; i < reader->rd_rows.ar_count && rows[i].rw_event == event;
+	    i++) {
+		if (cpu != -1 && rows[i].rw_cpu != (uint32_t)cpu + 1)
 			continue;
 		accounting_add(accounting, &rows[i].rw_accounting);
 		found = true;
