@@ -58,15 +58,6 @@ id_compare(const void *a, const void *b)
 	return (ia->pi_id < ib->pi_id ? -1 : ia->pi_id > ib->pi_id);
 }
 
-void
-perf_attr_sort(struct perf_data *data)
-{
-	if (data->pd_nids > 1)
-		qsort(data->pd_id, data->pd_nids, sizeof(*data->pd_id),
-		    id_compare);
-	data->pd_last_id = 0;
-}
-
 static struct perf_attr *
 attr_by_id(struct perf_data *data, uint64_t id)
 {
@@ -92,17 +83,32 @@ perf_attr_call(struct perf_attr *attr, const char *name)
 	attr->pa_name = strndup(name, MAX_NAME);
 }
 
-/* Ids are not sorted yet when names come; there are few. */
-void
+int
 perf_attr_name(struct perf_data *data, uint64_t id, const char *name)
 {
-	size_t n;
+	struct perf_name *slot = prof_grow((void **)&data->pd_name,
+	    &data->pd_nnames, &data->pd_cap_names, sizeof(*slot));
 
-	for (n = 0; n < data->pd_nids; n++)
-		if (data->pd_id[n].pi_id == id)
-			break;
-	if (n < data->pd_nids)
-		perf_attr_call(&data->pd_attr[data->pd_id[n].pi_attr], name);
+	if (slot == NULL)
+		return (prof_fail_nomem(&data->pd_import->im_error));
+	*slot = (struct perf_name){ id, name };
+	return (0);
+}
+
+void
+perf_attr_sort(struct perf_data *data)
+{
+	struct perf_attr *attr;
+
+	if (data->pd_nids > 1)
+		qsort(data->pd_id, data->pd_nids, sizeof(*data->pd_id),
+		    id_compare);
+	data->pd_last_id = 0;
+	for (size_t n = 0; n < data->pd_nnames; n++) {
+		attr = attr_by_id(data, data->pd_name[n].pn_id);
+		if (attr != NULL)
+			perf_attr_call(attr, data->pd_name[n].pn_name);
+	}
 }
 
 /* ------------------------------------------------------ where things are */

@@ -95,7 +95,7 @@ take_command(struct perf_data *data, struct cursor *body)
 }
 
 /* In the order of the events; one that is alone may have no id to find it. */
-static void
+static int
 take_events(struct perf_data *data, struct cursor *body)
 {
 	uint64_t n = fixed(body, 4), size = fixed(body, 4), ids, i;
@@ -106,13 +106,15 @@ take_events(struct perf_data *data, struct cursor *body)
 		ids = fixed(body, 4);
 		name = take_string(body);
 		if (name == NULL)
-			return;
-		if (ids > 0)
-			perf_attr_name(data, fixed(body, 8), name);
-		else if (i < data->pd_nattrs)
+			break;
+		if (ids > 0 && perf_attr_name(data, fixed(body, 8), name) ==
+		    -1)
+			return (-1);
+		if (ids == 0 && i < data->pd_nattrs)
 			perf_attr_call(&data->pd_attr[i], name);
 		skip(body, ids > 0 ? (ids - 1) * 8 : 0);
 	}
+	return (0);
 }
 
 /* ---------------------------------------------------------- build-ids */
@@ -209,8 +211,7 @@ perf_feature(struct perf_data *data, uint64_t feature, struct cursor body)
 	case FEATURE_CMDLINE:
 		return (take_command(data, &body));
 	case FEATURE_EVENT_DESC:
-		take_events(data, &body);
-		return (0);
+		return (take_events(data, &body));
 	}
 	return (0);
 }

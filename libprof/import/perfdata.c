@@ -128,8 +128,8 @@ take_header(struct perf_data *data, const struct perf_record *record,
 		if (fixed(&cu, 8) == 2) {
 			feature = fixed(&cu, 8);
 			if (!cu.cu_over && perf_text(&cu) != NULL)
-				perf_attr_name(data, feature, (const char *)
-				    record->pc_bytes + 24);
+				return (perf_attr_name(data, feature,
+				    (const char *)record->pc_bytes + 24));
 		}
 		return (0);
 	case PERF_BUILD_ID:
@@ -586,6 +586,7 @@ data_free(struct perf_data *data)
 		free(data->pd_attr[n].pa_name);
 	free(data->pd_attr);
 	free(data->pd_id);
+	free(data->pd_name);
 	free(data->pd_build_id);
 	free(data->pd_place);
 	prof_buf_free(&data->pd_inflated);

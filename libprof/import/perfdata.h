@@ -35,6 +35,12 @@ struct perf_id {
 	uint32_t	 pi_attr;
 };
 
+/* What the event of an id is called. */
+struct perf_name {
+	uint64_t	 pn_id;
+	const char	*pn_name;	/* borrowed */
+};
+
 /* The build-id of a file, by name. */
 struct perf_build_id {
 	const char	*pb_path;	/* borrowed */
@@ -59,6 +65,9 @@ struct perf_data {
 	struct perf_id	*pd_id;		/* sorted once complete */
 	size_t		 pd_nids;
 	size_t		 pd_cap_ids;
+	struct perf_name *pd_name;	/* in the order in which they came */
+	size_t		 pd_nnames;
+	size_t		 pd_cap_names;
 	uint64_t	 pd_last_id;	/* and the attr that it means */
 	uint32_t	 pd_last_attr;
 	struct perf_build_id *pd_build_id;
@@ -128,8 +137,9 @@ perf_text(struct cursor *cu)
 int	perf_attr_add(struct perf_data *data, struct cursor attr,
 	    struct cursor ids);
 void	perf_attr_call(struct perf_attr *attr, const char *name);
-/* The event that has the id, if there is one. */
-void	perf_attr_name(struct perf_data *data, uint64_t id, const char *name);
+/* The event that has the id, if there is one, once they are sorted. */
+int	perf_attr_name(struct perf_data *data, uint64_t id, const char *name);
+/* Ids, when all are there; events then have their names. */
 void	perf_attr_sort(struct perf_data *data);
 /* NULL: it belongs to none. */
 struct perf_attr *perf_attr_of(struct perf_data *data,
