@@ -47,7 +47,7 @@ struct pprof {
 	struct prof_buf	 pp_out;
 	struct prof_dict pp_strings;
 	struct prof_map	 pp_functions;	/* by struct or label */
-	struct prof_map	 pp_mappings;	/* by module */
+	struct prof_map	 pp_mappings;	/* by module, or its name */
 	struct prof_map	 pp_chains;
 	struct chain	*pp_chain;
 	size_t		 pp_nchains;
@@ -155,7 +155,9 @@ put_mapping(struct pprof *pprof, const char *module)
 
 	if (module[0] == '\0')
 		return (0);
-	n = number(pprof, &pprof->pp_mappings, (uintptr_t)module, &is_new);
+	/* A file is its string; what is none, "[kernel]", may have several. */
+	n = number(pprof, &pprof->pp_mappings, module[0] == '[' ?
+	    string(pprof, module) : (uintptr_t)module, &is_new);
 	if (!is_new)
 		return (n);
 	image = image_of(pprof, module);

@@ -4,7 +4,8 @@
 # does: a value without a count of samples is one sample a stack, code without
 # a name is counted as such and gets none of the real file's lines, values
 # below zero are said, and sums that no number holds and samples that are cut
-# are refused.  Frames beyond the deepest stack cost no time.
+# are refused.  Frames beyond the deepest stack cost no time.  The kernel is
+# one mapping when it is exported again.
 # Easy to get wrong: taking bytes for samples makes intervals a hundred times
 # too narrow; places of functions may lie where the real file has code.
 . "${SRC:=$PWD}/tests/lib.sh"
@@ -67,6 +68,8 @@ with open("deep.pb", "wb") as f:
     line = message(4, number(1, 1))
     f.write(whole + message(4, number(1, 9) + line * 100000) +
             message(2, message(1, b"\x09" * 100000) + number(2, 1)))
+write("kernel", [("calls", "count")], [([1], [1]), ([3], [1]), ([5], [1])],
+      functions=5, file="[kernel.kallsyms]")
 # So many that their places reach into the code of a real file.
 write("real", [("calls", "count")], [([2 * n + 1], [1]) for n in range(2000)],
       functions=4000, file=sys.argv[1], build_id=sys.argv[2])
@@ -119,3 +122,29 @@ grep -q 'f1=1/1 ' names || fail "$(head -c 200 names)"
 expect 0 "$DTPROF" report --by line --limit 5000 real.dtp
 ! grep -q 'whole\.c' out || fail "lines of the file: $(grep whole out | head)"
 ok "nothing of the real file is taken for the profile's"
+
+cat >mappings.py <<'END'
+import gzip, sys
+
+data, at, found = gzip.open(sys.argv[1]).read(), 0, 0
+
+def varint():
+    global at
+    value = shift = 0
+    while True:
+        byte = data[at]
+        at, value, shift = at + 1, value | (byte & 127) << shift, shift + 7
+        if byte < 128:
+            return value
+
+while at < len(data):
+    key = varint()
+    found += key == 3 << 3 | 2
+    value = varint()
+    at += value if key & 7 == 2 else 0
+print(found)
+END
+expect 0 "$DTPROF" import -q -o kernel.dtp kernel.pb
+expect 0 "$DTPROF" export --format pprof -o again.pb.gz kernel.dtp
+is "$(python3 mappings.py again.pb.gz)" 1
+ok "the kernel is one mapping"
