@@ -66,17 +66,21 @@ load_lives(struct prof_symbols *symbols)
 static int
 load_modules(struct prof_symbols *symbols)
 {
-	uint32_t n;
-
 	symbols->sy_nmodules = symbols->sy_images.is_n;
 	symbols->sy_module = calloc(symbols->sy_nmodules,
 	    sizeof(*symbols->sy_module));
-	if (symbols->sy_module == NULL)
-		return (-1);
+	return (symbols->sy_module == NULL ? -1 : 0);
+}
+
+/* When no image comes any more: tables may be of files nobody mapped. */
+static void
+name_modules(struct prof_symbols *symbols)
+{
+	uint32_t n;
+
 	for (n = 0; n < symbols->sy_nmodules; n++)
 		symbols->sy_module[n].mo_image =
 		    &symbols->sy_images.is_image[n];
-	return (0);
 }
 
 /* ---------------------------------------- what the recording names */
@@ -251,6 +255,7 @@ prof_symbols_load(struct prof_symbols *symbols, struct prof_err *error)
 	    prof_kernel_map_done(symbols->sy_kernel,
 	    files->mf_same_boot && !files->mf_none) == -1)
 		return (prof_fail_nomem(error));
+	name_modules(symbols);
 	return (0);
 }
 
