@@ -227,6 +227,9 @@ perf_record_unwind(struct perf_data *data, const struct perf_attr *attr,
 	snapshot.sn_stack = copied.cp_stack;
 	snapshot.sn_bytes = copied.cp_used;
 	snapshot.sn_cut = copied.cp_used == copied.cp_size;
+	/* Unless it is walked: of this process nothing may be known. */
+	if (record->pr_ustatus == PROF_STACK_NONE)
+		record->pr_ustatus = PROF_STACK_NOPROC;
 	prof_snapshots_finish(data->pd_snapshots, record, 0, &snapshot);
 	data->pd_unwound++;
 }

@@ -4,7 +4,8 @@
 # perf knows, which stacks were cut where the limit of kernel and user frames
 # together was met, and refuses weights and ids that cannot be.
 # An event that is alone has its name without an id, and counters that were
-# throttled one beside the other count each.
+# throttled one beside the other count each.  A stack that was copied and
+# cannot be walked counts as one that is not whole.
 # Easy to get wrong: what a ring says it lost, perf counts once more at its
 # end; a stack that is cut within its user part has fewer user frames than
 # the limit.
@@ -12,7 +13,7 @@
 need_cmd python3
 tmpdir
 cat >write.py <<'END'
-import struct
+import platform, struct
 
 IP, TID, TIME, CHAIN, ID, PERIOD = 1, 2, 4, 32, 64, 256
 KERNEL, USER = 2**64 - 128, 2**64 - 512
@@ -67,6 +68,22 @@ def write(name, *records, events=2, whole=False, called=None):
                 "<II", 0, 64) + called.encode().ljust(64, b"\0")
             f.write(struct.pack("<QQ", begin + size + 16, len(body)) + body)
 
+# A copied stack of a process of which nothing is said.
+def write_copied(name):
+    regs = ((1 << 33) - 1 if platform.machine() == "aarch64" else
+            0xff01ff)
+    registers = bin(regs).count("1")
+    sample = record(SAMPLE, struct.pack("<QIIQQQ%dQQQQ" % registers, 4096, 1,
+                    1, 5, 1, 2, *[4096] * registers, 8, 0, 8), 2)
+    with open(name + ".data", "wb") as f:
+        f.write(b"PERFILE2" + struct.pack("<QQQQQQ", 104, ENTRY, 104, ENTRY,
+                104 + ENTRY, len(sample)) + bytes(48) +
+                struct.pack("<IIQQQQQ", 1, 128, 0, 1, IP | TID | TIME |
+                            PERIOD | 1 << 12 | 1 << 13, 0, SAMPLE_ID_ALL) +
+                bytes(32) + struct.pack("<QII", regs, 8, 0) + bytes(32) +
+                bytes(16) + sample)
+
+write_copied("copied")
 # Two CPUs stand still for 2 of 10 us each, one of them with the other.
 CPU, THROTTLE, UNTHROTTLE = 128, 5, 6
 
@@ -129,6 +146,8 @@ is "$(stats throttled "a['stored']")" 2
 is "$(json throttled.json '[q["throttled"] for q in
     j["quality_by_event"]]')" "[0.2]"
 ok "what stood still counts for each of the counters"
+is "$(stats copied "a['user_stacks']['noproc'], a['stored']")" "(1, 1)"
+ok "a stack that nobody could walk is not none at all"
 is "$(stats alone "a['event'], a['stored']")" "('my:event', 1)"
 ok "an event that is alone has its name"
 
