@@ -113,9 +113,10 @@ prof_kernel_map_take(struct prof_kernel_map *map,
 {
 	const char *name = record->pr_path;
 
+	/* Of what goes the length is not said: what lay there is known. */
 	if (record->pr_type == PROF_R_KSYMBOL)
 		return (ranges_add(&map->km_loaded, record->pr_addr,
-		    record->pr_len, name));
+		    record->pr_len == 0 ? 1 : record->pr_len, name));
 	if (strncmp(name, "[kernel", 7) == 0)
 		name = KERNEL;
 	return (ranges_add(&map->km_text, record->pr_addr, record->pr_len,
@@ -249,7 +250,9 @@ prof_kernel_map_find(struct prof_kernel_map *map, uint64_t pc,
 	    !prof_symtab_find(map->km_live, pc, symbol))
 		return (false);
 	*hidden = false;
-	return (true);
+	/* BPF programs come and go: now another one may lie there. */
+	return (symbol->sy_module == NULL ||
+	    strcmp(symbol->sy_module, "bpf") != 0);
 }
 
 const char *
