@@ -13,7 +13,8 @@
 
 #include "snapshot.h"
 
-#define MAX_ROWS	256	/* what comes later has no place */
+#define MAX_ROWS	256	/* what comes later goes with its kind */
+#define KINDS		(PROF_VERIFY_DIFFER + 1)
 
 /* A row, and its place while the object may still go. */
 struct row {
@@ -22,7 +23,7 @@ struct row {
 };
 
 struct prof_verify {
-	struct row	 ve_row[MAX_ROWS];
+	struct row	 ve_row[MAX_ROWS + KINDS];
 	size_t		 ve_n;
 };
 
@@ -83,8 +84,11 @@ count(struct prof_verify *verify, const struct row *found)
 		    at->ro_object == found->ro_object)
 			break;
 	}
-	if (n == MAX_ROWS)
-		n = MAX_ROWS - 1;
+	/* A kind that has no row yet gets one also then. */
+	if (n >= MAX_ROWS && n == verify->ve_n)
+		for (n = 0; n < verify->ve_n; n++)
+			if (verify->ve_row[n].ro_row.vr_kind == row->vr_kind)
+				break;
 	if (n == verify->ve_n) {
 		verify->ve_row[n] = *found;
 		verify->ve_n++;
