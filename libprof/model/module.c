@@ -16,6 +16,11 @@
 #define PAGE		65535u	/* the largest page that machines have - 1 */
 #define DEBUG_DIR	"/usr/lib/debug"
 
+/*
+ * Of a debug file too, which has the segments of the file that it is of, but
+ * not what is in them.  Where objcopy made it, sizes are 0 and offsets are
+ * anything: by these a place would be in another function.
+ */
 unsigned
 prof_segments_of(struct prof_elf *elf,
     struct prof_segment_of segments[PROF_MODULE_SEGMENTS])
@@ -27,6 +32,10 @@ prof_segments_of(struct prof_elf *elf,
 	for (i = 0; n < PROF_MODULE_SEGMENTS && prof_elf_segment(elf, i, &ph);
 	    i++) {
 		if (ph.p_type != PT_LOAD || (ph.p_flags & PF_X) == 0)
+			continue;
+		/* As it stands there: it need not lie in this file. */
+		memcpy(&ph, &elf->el_ph[i], sizeof(ph));
+		if (ph.p_filesz == 0)
 			continue;
 		segments[n].so_offset = ph.p_offset;
 		segments[n].so_size = ph.p_filesz;
