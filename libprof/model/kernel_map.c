@@ -152,10 +152,12 @@ range_compare(const void *a, const void *b)
 
 /*
  * In order, without overlap.  Of one name it is the same code, announced
- * twice; of two names neither counts where they overlap.
+ * twice; of two names neither counts where they overlap.  Of modules only
+ * the beginning is sure (from 6.4 on their size is that of text and data,
+ * which lie elsewhere): one ends where the next begins.
  */
 static void
-ranges_sort(struct ranges *ranges)
+ranges_sort(struct ranges *ranges, bool ends_unsure)
 {
 	struct range *range = ranges->rs_range, *last;
 	size_t n, kept = 0;
@@ -165,6 +167,9 @@ ranges_sort(struct ranges *ranges)
 	qsort(range, ranges->rs_n, sizeof(*range), range_compare);
 	for (n = 1; n < ranges->rs_n; n++) {
 		last = &range[kept];
+		if (ends_unsure && range[n].ra_start > last->ra_start &&
+		    range[n].ra_start < last->ra_end)
+			last->ra_end = range[n].ra_start;
 		if (range[n].ra_start >= last->ra_end) {
 			range[++kept] = range[n];
 			continue;
@@ -199,9 +204,9 @@ int
 prof_kernel_map_done(struct prof_kernel_map *map, bool live)
 {
 	map->km_use_live = live;
-	ranges_sort(&map->km_text);
-	ranges_sort(&map->km_loaded);
-	ranges_sort(&map->km_modules);
+	ranges_sort(&map->km_text, true);
+	ranges_sort(&map->km_loaded, false);
+	ranges_sort(&map->km_modules, false);
 	return (prof_symtab_sort(map->km_recorded) ? 0 : -1);
 }
 
@@ -263,5 +268,5 @@ prof_kernel_map_module(const struct prof_kernel_map *map, uint64_t pc)
 	if (range != NULL)
 		return (BPF);
 	range = ranges_find(&map->km_text, pc);
-	return (range == NULL ? NULL : range->ra_name);
+	return (range == NULL || range->ra_twice ? NULL : range->ra_name);
 }
