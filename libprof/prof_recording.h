@@ -261,7 +261,8 @@ const char *prof_symbols_file(struct prof_symbols *symbols, uint32_t space,
     uint64_t pc, unsigned flags);
 /*
  * Lines, the innermost inlined function first, the function of the symbol
- * table last: how many, 0 when the file has none.  Borrowed as functions are.
+ * table last: how many, 0 when the file has none.  Each has a function.
+ * Borrowed as functions are.
  */
 size_t prof_symbols_lines(struct prof_symbols *symbols, uint32_t space,
     uint64_t pc, unsigned flags, struct prof_line *lines, size_t max);

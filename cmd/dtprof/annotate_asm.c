@@ -45,8 +45,7 @@ annotate_line(struct prof_symbols *symbols, const struct prof_label *label,
 		return (-1);
 	for (size_t i = 0; i + 1 < n; i++)
 		fprintf(stream, "%s%s, inlined at %s:%u", i == 0 ? "" :
-		    " of ", line[i].ln_function != NULL ?
-		    line[i].ln_function : "?", line[i + 1].ln_file != NULL ?
+		    " of ", line[i].ln_function, line[i + 1].ln_file != NULL ?
 		    line[i + 1].ln_file : "?", line[i + 1].ln_number);
 	return (fclose(stream) == 0 ? 0 : -1);
 }

@@ -434,13 +434,21 @@ prof_symbols_lines(struct prof_symbols *symbols, uint32_t space, uint64_t pc,
 {
 	struct place place = place_of(symbols, space, pc, flags);
 	struct prof_lines *table;
+	size_t n, i;
 
 	if (!place.pl_in_file)
 		return (0);
 	table = prof_module_lines(&symbols->sy_module[place.pl_module],
 	    &symbols->sy_files);
-	return (table == NULL ? 0 :
-	    prof_lines_find(table, place.pl_address, lines, max));
+	n = table == NULL ? 0 : prof_lines_find(table, place.pl_address,
+	    lines, max);
+	/* Assembler has lines, and its names in the symbol table alone. */
+	for (i = 0; i < n; i++)
+		if (lines[i].ln_function == NULL)
+			lines[i].ln_function = i < n - 1 ? "[no name]" :
+			    prof_symbols_function(symbols, function_of(
+			    symbols, &place, false))->fu_name;
+	return (n);
 }
 
 uint32_t
