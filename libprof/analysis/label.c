@@ -18,6 +18,7 @@
 /* What makes a label what it is; the texts follow. */
 struct label_key {
 	uint64_t	lk_address;
+	uint64_t	lk_inner;	/* what was inlined; 0: nothing */
 	uint32_t	lk_kind;
 	uint32_t	lk_flags;
 };
@@ -97,11 +98,13 @@ prof_labels_text(struct prof_labels *labels, const char *text)
 /* The number of a text, so that keys are of one size. */
 static uint32_t
 label_number(struct prof_labels *labels, enum prof_label_kind kind,
-    const char *name, const struct prof_function *function, bool *is_new)
+    const char *name, const struct prof_function *function,
+    const struct prof_function *inner, bool *is_new)
 {
 	const char *module = function != NULL ? function->fu_module : "";
 	size_t nname = strlen(name) + 1, nmodule = strlen(module) + 1;
-	struct label_key key = { .lk_kind = kind };
+	struct label_key key = { .lk_kind = kind,
+	    .lk_inner = (uintptr_t)inner };
 	uint32_t number;
 	char *bytes;
 
@@ -122,15 +125,16 @@ label_number(struct prof_labels *labels, enum prof_label_kind kind,
 	return (number);
 }
 
-uint32_t
-prof_labels_add(struct prof_labels *labels, enum prof_label_kind kind,
-    const char *name, const struct prof_function *function)
+static uint32_t
+label_add(struct prof_labels *labels, enum prof_label_kind kind,
+    const char *name, const struct prof_function *function,
+    const struct prof_function *inner)
 {
 	struct prof_label *label;
 	bool is_new;
 	uint32_t n;
 
-	n = label_number(labels, kind, name, function, &is_new);
+	n = label_number(labels, kind, name, function, inner, &is_new);
 	if (n == PROF_INTERN_FAILED || !is_new)
 		return (n);
 	/* A function's name lives as long as the symbols do. */
@@ -145,7 +149,15 @@ prof_labels_add(struct prof_labels *labels, enum prof_label_kind kind,
 	label->lb_name = name;
 	label->lb_module = function != NULL ? function->fu_module : "";
 	label->lb_function = function;
+	label->lb_inner = inner;
 	return (n);
+}
+
+uint32_t
+prof_labels_add(struct prof_labels *labels, enum prof_label_kind kind,
+    const char *name, const struct prof_function *function)
+{
+	return (label_add(labels, kind, name, function, NULL));
 }
 
 /* ------------------------------------------------------------ frames */
@@ -192,26 +204,28 @@ chain_add(struct prof_labels *labels, struct prof_frame *frame,
 
 /*
  * "file:number", of the function that the symbol table names; is_inlined: it
- * is a line of what was inlined there.
+ * is a line of what was inlined there.  A macro may make several functions in
+ * one line.
  */
 static uint32_t
 label_of_line(struct prof_labels *labels, uint32_t function,
     const struct prof_line *line, bool is_inlined)
 {
+	struct prof_symbols *symbols = labels->lb_symbols;
+	const struct prof_function *inner = NULL;
 	uint32_t label;
 	char *name;
 
 	if (line->ln_file == NULL)
 		return (label_of_function(labels, function));
+	if (is_inlined)
+		inner = prof_symbols_function(symbols, prof_symbols_inlined(
+		    symbols, function, line->ln_function));
 	if (asprintf(&name, "%s:%u", line->ln_file, line->ln_number) == -1)
 		return (PROF_INTERN_FAILED);
-	label = prof_labels_add(labels, PROF_LABEL_LINE, name,
-	    prof_symbols_function(labels->lb_symbols, function));
+	label = label_add(labels, PROF_LABEL_LINE, name,
+	    prof_symbols_function(symbols, function), inner);
 	free(name);
-	if (is_inlined && label != PROF_INTERN_FAILED)
-		labels->lb_label[label].lb_inner = prof_symbols_function(
-		    labels->lb_symbols, prof_symbols_inlined(
-		    labels->lb_symbols, function, line->ln_function));
 	return (label);
 }
 
