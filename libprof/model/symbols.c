@@ -10,6 +10,7 @@
  * Each spot is looked at once and remembered, whoever has it mapped and where.
  * Called by readers of recordings; one thread at a time.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -101,6 +102,31 @@ base_name(const char *path)
 	return (slash == NULL || slash[1] == '\0' ? path : slash + 1);
 }
 
+/*
+ * Where the number is kept, from 1, of what has no name there; NULL: no
+ * memory.  Modules of the kernel are none of ours, and go by their names.
+ */
+static uint32_t *
+unnamed_at(struct prof_symbols *symbols, const struct place *place,
+    bool is_kernel)
+{
+	char key[160];
+	bool is_new;
+	uint32_t *number;
+	int n;
+
+	if (place->pl_module != NO_MODULE)
+		return (&symbols->sy_module[place->pl_module].mo_unnamed);
+	if (!is_kernel)
+		return (&symbols->sy_nowhere[place->pl_why]);
+	n = snprintf(key, sizeof(key), "%d %.128s", (int)place->pl_why,
+	    place->pl_path);
+	number = answer(&symbols->sy_unnamed, key, (size_t)n, &is_new);
+	if (number != NULL && is_new)
+		*number = 0;
+	return (number);
+}
+
 /* What a module does not name is one function, called as the module is. */
 static uint32_t
 function_unnamed(struct prof_symbols *symbols, const struct place *place,
@@ -113,13 +139,12 @@ function_unnamed(struct prof_symbols *symbols, const struct place *place,
 		[PROF_UNNAMED_NOSYM] = "[kernel]",
 		[PROF_UNNAMED_HIDDEN] = "[kernel]",
 	};
-	bool is_module = place->pl_module != NO_MODULE;
-	uint32_t *number = is_module ?
-	    &symbols->sy_module[place->pl_module].mo_unnamed :
-	    &symbols->sy_nowhere[place->pl_why];
+	uint32_t *number = unnamed_at(symbols, place, is_kernel);
 	struct function *function;
 	struct prof_function *fu;
 
+	if (number == NULL)
+		return (0);
 	if (*number != 0)
 		return (*number - 1);
 	if ((function = function_new(symbols)) == NULL)
@@ -130,8 +155,8 @@ function_unnamed(struct prof_symbols *symbols, const struct place *place,
 	fu->fu_unnamed = place->pl_why;
 	fu->fu_is_kernel = is_kernel;
 	fu->fu_name = names[place->pl_why];
-	if (is_module && asprintf(&function->fn_name, "[%s]",
-	    base_name(place->pl_path)) != -1)
+	if (place->pl_module != NO_MODULE && asprintf(&function->fn_name,
+	    "[%s]", base_name(place->pl_path)) != -1)
 		fu->fu_name = function->fn_name;
 	*number = symbols->sy_nfunctions;
 	return (*number - 1);
@@ -505,6 +530,7 @@ prof_symbols_close(struct prof_symbols *symbols)
 	answers_free(&symbols->sy_known);
 	answers_free(&symbols->sy_inlined);
 	answers_free(&symbols->sy_asked);
+	answers_free(&symbols->sy_unnamed);
 	prof_symbols_unload(symbols);
 	free(symbols->sy_debug_dirs);
 	free(symbols);

@@ -52,6 +52,7 @@ struct prof_symbols {
 	struct answers	 sy_known;	/* (owner, address) -> function */
 	struct answers	 sy_inlined;	/* (function, name) -> function */
 	struct answers	 sy_asked;	/* spot -> function */
+	struct answers	 sy_unnamed;	/* kernel module -> function + 1 */
 	uint32_t	 sy_nowhere[PROF_UNNAMED_N]; /* function + 1 */
 	char		**sy_notes;
 	size_t		 sy_nnotes;
