@@ -109,7 +109,6 @@ void	prof_pack_symbols(struct prof_batch *batch, const void *body,
 	    size_t len);
 void	prof_pack_row(struct prof_buf *buf, const struct prof_row *row);
 bool	prof_unpack_row(struct prof_cur *cur, struct prof_row *row);
-int	prof_packer_init(struct prof_packer *packer);
 /* A new batch begins. */
 void	prof_packer_begin(struct prof_packer *packer,
 	    struct prof_batch *batch);

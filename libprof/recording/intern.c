@@ -2,11 +2,13 @@
 /*
  * The tables of intern.h.  They grow by doubling, so that no sample pays for
  * more than its share, and never shrink.  The dictionary trusts its 128-bit
- * hash: it does not keep the bytes.  The seed is the writer's own, so that
- * nobody can prepare two stacks that fall together; the numbers given out do
- * not depend on it.
+ * hash: it does not keep the bytes.  Each table has a seed of its own, so that
+ * nobody can prepare two stacks that fall together, or a million keys that
+ * stand in one place; the numbers given out do not depend on it.
  */
 #define XXH_INLINE_ALL
+#include <sys/random.h>
+
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
@@ -16,11 +18,22 @@
 #define FIRST_SLOTS	256
 
 static uint64_t
-mix(uint64_t key)
+mix(const struct prof_map *map, uint64_t key)
 {
+	key ^= map->mp_seed;
 	key ^= key >> 32;
 	key *= 0x9e3779b97f4a7c15ULL;
 	return (key ^ (key >> 29));
+}
+
+/* Without one the tables work all the same. */
+static uint64_t
+new_seed(void)
+{
+	uint64_t seed = 0;
+
+	return (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) ==
+	    (ssize_t)sizeof(seed) ? seed : 0);
 }
 
 static int
@@ -35,10 +48,12 @@ map_grow(struct prof_map *map)
 		free(new);
 		return (-1);
 	}
+	if (old == NULL)
+		map->mp_seed = new_seed();
 	for (i = 0; old != NULL && i <= map->mp_mask; i++) {
 		if (old[i].ms_generation != map->mp_generation)
 			continue;
-		at = (uint32_t)mix(old[i].ms_key) & (slots - 1);
+		at = (uint32_t)mix(map, old[i].ms_key) & (slots - 1);
 		while (new[at].ms_generation != 0)
 			at = (at + 1) & (slots - 1);
 		new[at] = old[i];
@@ -61,7 +76,7 @@ prof_map_find(struct prof_map *map, uint64_t key, bool *is_new)
 	if ((map->mp_slots == NULL || map->mp_count > map->mp_mask / 2) &&
 	    map_grow(map) == -1)
 		return (PROF_INTERN_FAILED);
-	at = (uint32_t)mix(key) & map->mp_mask;
+	at = (uint32_t)mix(map, key) & map->mp_mask;
 	for (;;) {
 		slot = &map->mp_slots[at];
 		if (slot->ms_generation != map->mp_generation)
@@ -110,6 +125,8 @@ dict_grow(struct prof_dict *dict)
 		free(new);
 		return (-1);
 	}
+	if (old == NULL)
+		dict->dt_seed = new_seed();
 	for (i = 0; old != NULL && i <= dict->dt_mask; i++) {
 		if (old[i].ds_generation != dict->dt_generation)
 			continue;

@@ -29,6 +29,7 @@ struct prof_map {
 	uint32_t	 mp_generation;
 	uint32_t	 mp_last_value;	/* of the last key asked for */
 	uint64_t	 mp_last_key;
+	uint64_t	 mp_seed;
 	bool		 mp_last_valid;
 };
 

@@ -1,30 +1,15 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * Everything of a batch but samples: lives of processes, descriptions,
- * accounting, and the packer's own start and end.  Called by write.c; the
- * rows of the accounting go both ways, for read.c.
+ * accounting, and the beginning of a batch.  Called by write.c; the rows of
+ * the accounting go both ways, for read.c.
  */
 #include <stdlib.h>
-#include <sys/random.h>
 
 #include "batch.h"
 
 /* A dictionary of stacks this large begins anew; the numbers go on. */
 #define MAX_STACKS	(4u << 20)
-
-int
-prof_packer_init(struct prof_packer *packer)
-{
-	uint64_t seed = 0;
-
-	/* Without a seed the tables work all the same. */
-	if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) == -1)
-		seed = 0;
-	packer->pk_stacks.dt_seed = seed;
-	packer->pk_strings.dt_seed = seed;
-	packer->pk_life_strings.dt_seed = seed;
-	return (0);
-}
 
 void
 prof_packer_begin(struct prof_packer *packer, struct prof_batch *batch)

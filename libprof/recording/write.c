@@ -81,7 +81,6 @@ prof_writer_open(const char *path, struct prof_err *error)
 	pthread_cond_init(&writer->wr_work, &monotonic);
 	pthread_cond_init(&writer->wr_room, NULL);
 	pthread_condattr_destroy(&monotonic);
-	prof_packer_init(&writer->wr_packer);
 	writer->wr_batch = prof_batch_new();
 	if (writer->wr_batch == NULL) {
 		prof_fail_nomem(error);

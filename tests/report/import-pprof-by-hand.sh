@@ -4,8 +4,8 @@
 # does: a value without a count of samples is one sample a stack, code without
 # a name is counted as such and gets none of the real file's lines, values
 # below zero are said, and sums that no number holds and samples that are cut
-# are refused.  Frames beyond the deepest stack cost no time.  The kernel is
-# one mapping when it is exported again.
+# are refused.  Frames beyond the deepest stack cost no time, nor do ids that
+# were chosen to.  The kernel is one mapping when it is exported again.
 # Easy to get wrong: taking bytes for samples makes intervals a hundred times
 # too narrow; places of functions may lie where the real file has code.
 . "${SRC:=$PWD}/tests/lib.sh"
@@ -68,6 +68,14 @@ with open("deep.pb", "wb") as f:
     line = message(4, number(1, 1))
     f.write(whole + message(4, number(1, 9) + line * 100000) +
             message(2, message(1, b"\x09" * 100000) + number(2, 1)))
+# Ids that a table without a seed of its own would keep in one place.
+def id_at(place):
+    key = place ^ place >> 29 ^ place >> 58
+    key = key * pow(0x9e3779b97f4a7c15, -1, 2**64) % 2**64
+    return key ^ key >> 32
+with open("ids.pb", "wb") as f:
+    f.write(whole + b"".join(message(5, number(1, id_at(n << 23)))
+                             for n in range(1, 500000)))
 write("kernel", [("calls", "count")], [([1], [1]), ([3], [1]), ([5], [1])],
       functions=5, file="[kernel.kallsyms]")
 # So many that their places reach into the code of a real file.
@@ -116,6 +124,8 @@ done
 expect 0 "$DTPROF" import -o deep.dtp deep.pb
 expect_err '1 stacks are deeper' 'a stack of 10^10 frames'
 ok "what is left out is said, what no number holds or is cut refused"
+expect 0 timeout 60 "$DTPROF" import -o ids.dtp ids.pb
+ok "ids that were chosen to take long do not"
 
 rows real >names
 grep -q 'f1=1/1 ' names || fail "$(head -c 200 names)"
