@@ -83,7 +83,7 @@ add_part(struct pprof_table *table, size_t size)
 	    &table->pb_n, &table->pb_cap, size));
 }
 
-/* Where the id's part stands; a second one of an id is as if it were not. */
+/* Where the id's part stands; of several of one id the last counts. */
 static void *
 add_part_of(struct pprof_table *table, uint64_t id, size_t size)
 {

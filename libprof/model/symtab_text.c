@@ -44,7 +44,7 @@ each_line(int fd, line_fn *fn, void *arg)
 	char *buffer = malloc(BUFFER), *at, *end;
 	size_t have = 0, total = 0;
 	ssize_t got = 0;
-	bool ok = buffer != NULL;
+	bool ok = buffer != NULL, is_rest = false;
 
 	while (ok && total < MAX_TEXT) {
 		got = read(fd, buffer + have, BUFFER - have);
@@ -55,12 +55,16 @@ each_line(int fd, line_fn *fn, void *arg)
 		total += (size_t)got;
 		have += (size_t)got;
 		for (at = buffer; ok && (end = memchr(at, '\n', have -
-		    (size_t)(at - buffer))) != NULL; at = end + 1)
-			ok = fn(arg, (struct line){ at, end });
+		    (size_t)(at - buffer))) != NULL; at = end + 1) {
+			ok = is_rest || fn(arg, (struct line){ at, end });
+			is_rest = false;
+		}
 		have -= (size_t)(at - buffer);
 		memmove(buffer, at, have);
-		if (have == BUFFER)
+		if (have == BUFFER) {
 			have = 0;	/* no line; its rest is none either */
+			is_rest = true;
+		}
 	}
 	free(buffer);
 	return (ok && got != -1);

@@ -139,6 +139,9 @@ map(void)
 	CHECK(text != NULL, "malloc");
 	strcpy(text, whole);
 	memset(text + strlen(text), 'x', length);
+	/* Where what is left of the line begins, after two buffers of it. */
+	memcpy(text + strlen(whole) - strlen("9600 10 ") + (512 << 10),
+	    "c000 10 ", 8);
 	strcpy(text + sizeof(whole) - 1 + length,
 	    "\na000 10 after it\nb000 10 half");
 	fd = file_of(text);
@@ -153,6 +156,7 @@ map(void)
 	is_at(table, 0x9600, NULL, NULL);
 	is_at(table, 0xa000, "after it", NULL);
 	is_at(table, 0xb000, NULL, NULL);
+	is_at(table, 0xc000, NULL, NULL);
 	CHECK(prof_symtab_count(table) == 4, "%zu lines",
 	    prof_symtab_count(table));
 	prof_symtab_free(table);
