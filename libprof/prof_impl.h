@@ -231,11 +231,13 @@ struct prof_rings_options {
 	size_t		 ro_ncpus;
 	/*
 	 * NULL: all processes.  With ro_inherit a pid stands for all its
-	 * threads and descendants; without, for that one thread.
+	 * threads and descendants; without, for that one thread, or with
+	 * ro_threads for those that the process has.
 	 */
 	const int	*ro_pids;
 	size_t		 ro_npids;
 	bool		 ro_inherit;
+	bool		 ro_threads;
 	bool		 ro_enable_on_exec;
 	/*
 	 * The events sample into the rings, and fork, exec, comm and exit come

@@ -34,33 +34,41 @@ static int	snapshot(struct prof_session *);
 static void	publish(struct prof_session *);
 static int	open_epoll(struct prof_session *);
 
+/* The user's own by itself first, so that the columns are his. */
+static int
+compile_filter(struct prof_session *session, struct prof_event *event,
+    const char *with_comm)
+{
+	const char *texts[] = { session->se_options.po_filter, with_comm };
+
+	for (size_t n = 0; n < 2; n++)
+		if (texts[n] != NULL && prof_filter_compile(texts[n], event,
+		    &event->ev_filter, &session->se_error) == -1)
+			return (-1);
+	return (0);
+}
+
 static int
 compile_filters(struct prof_session *session)
 {
 	const struct prof_options *po = &session->se_options;
 	/* Counters fire for nobody, and have no arguments. */
 	const size_t nsampled = session->se_events.el_n - session->se_nvalues;
-	char *text = NULL;
+	char quote, *with_comm = NULL;
 	int rv = 0;
 	size_t n;
 
-	if (po->po_filter == NULL && po->po_comm == NULL)
-		return (0);
-	/* The user's own comes first, so that columns stay his. */
-	if (po->po_comm == NULL)
-		text = strdup(po->po_filter);
-	else if (asprintf(&text, po->po_filter != NULL ?
-	    "(%2$s) && comm == \"%1$s\"" : "comm == \"%1$s\"", po->po_comm,
-	    po->po_filter) == -1)
-		text = NULL;
-	if (text == NULL)
-		return (prof_fail_nomem(&session->se_error));
+	if (po->po_comm != NULL) {
+		quote = strchr(po->po_comm, '"') == NULL ? '"' : '\'';
+		if (asprintf(&with_comm, po->po_filter != NULL ?
+		    "(%3$s) && comm == %1$c%2$s%1$c" : "comm == %1$c%2$s%1$c",
+		    quote, po->po_comm, po->po_filter) == -1)
+			return (prof_fail_nomem(&session->se_error));
+	}
 	for (n = 1; n < nsampled && rv == 0; n++)
-		rv = prof_filter_compile(text,
-		    session->se_events.el_event[n],
-		    &session->se_events.el_event[n]->ev_filter,
-		    &session->se_error);
-	free(text);
+		rv = compile_filter(session, session->se_events.el_event[n],
+		    with_comm);
+	free(with_comm);
 	return (rv);
 }
 
@@ -323,6 +331,7 @@ arm_rings(struct prof_session *session)
 		ro.ro_npids = 1;
 		ro.ro_enable_on_exec = true;
 	} else if (po->po_target != PROF_TARGET_ALL) {
+		ro.ro_threads = po->po_target == PROF_TARGET_PIDS;
 		ro.ro_pids = po->po_ids;
 		ro.ro_npids = po->po_nids;
 	}

@@ -109,12 +109,12 @@ find_threads(struct prof_counting *counting, struct prof_pidset *set)
 	for (n = 0; n < po->po_nids; n++)
 		if (prof_pidset_add(set, (uint32_t)po->po_ids[n]) == -1)
 			goto nomem;
-	if (po->po_target == PROF_TARGET_TIDS || po->po_no_inherit)
+	if (po->po_target == PROF_TARGET_TIDS)
 		return (0);
 	for (n = 0; n < po->po_nids; n++)
 		if (add_threads(counting, po->po_ids[n], set) == -1 ||
-		    prof_procfs_children(po->po_ids[n], &pid, &npids, &cap) ==
-		    -1)
+		    (!po->po_no_inherit && prof_procfs_children(
+		    po->po_ids[n], &pid, &npids, &cap) == -1))
 			goto nomem;
 	/* The array grows while its members' children are added. */
 	for (n = 0; n < npids; n++)

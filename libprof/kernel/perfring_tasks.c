@@ -160,6 +160,9 @@ add_task(struct prof_rings *rings, int tid, bool asked_for,
 	return (1);
 }
 
+/* Of a tree of processes. */
+#define DEPTH_MAX	256
+
 /* How many threads of a process were opened, or -1. */
 static int
 add_threads(struct prof_rings *rings, int pid, struct prof_err *error)
@@ -232,8 +235,9 @@ prof_rings_add_tasks(struct prof_rings *rings,
 		if (add_task(rings, options->ro_pids[n], true, error) == -1)
 			return (-1);
 		do
-			added = !rings->rs_inherit ? 0 : add_family(rings,
-			    options->ro_pids[n], 256, error);
+			added = !rings->rs_inherit && !options->ro_threads ?
+			    0 : add_family(rings, options->ro_pids[n],
+			    rings->rs_inherit ? DEPTH_MAX : 0, error);
 		while (added > 0);
 		if (added == -1)
 			return (-1);

@@ -45,6 +45,8 @@ refused 125 'no process 4194304' 'ps' $r -e cpu-clock -p 4194304
 refused 125 'no thread 4194304' 'ps' $r -e cpu-clock -t 4194304
 refused 125 'filter column 4' '==' $r -e cpu-clock --filter pid=1 -- true
 refused 125 'filter column 1' 'pid' $r -e cpu-clock --filter no==1 -- true
+refused 125 'filter column 1' 'pid' $r -e cpu-clock --comm x --filter no==1 \
+    -- true
 refused 125 'cgroup' 'cgroup2' $r -e cpu-clock --cgroup /nonexistent
 refused 125 'cpu 65535 is not online' 'online' $r -e cpu-clock -a -C 65535
 refused 125 'no such directory' 'directory' \
