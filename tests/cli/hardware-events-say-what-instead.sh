@@ -24,7 +24,9 @@ while read -r event; do
 		    >out 2>&1 && fail "$command -e $event succeeded"
 		[ ! -e ran ] && [ ! -e left ] || fail "$event: ran, or left"
 		[ "$(wc -l <out)" -eq 2 ] || fail "$event: $(cat out)"
-		why="^dtprof: ${command%% *}: $event: .*no hardware counter"
+		# An ordinary user's events are those of user space, and say so.
+		why="^dtprof: ${command%% *}: $event\\(:u\\)\\{0,1\\}:"
+		why="$why .*no hardware counter"
 		grep -q "$why" out &&
 		    grep -q '^dtprof: hint: use -e cpu-clock' out ||
 		    fail "$event: $(cat out)"
