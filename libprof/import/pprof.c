@@ -193,17 +193,20 @@ say_table(struct conversion *cv, struct module *module)
 
 /* A new name's place in its module; without one it is as stripped code is. */
 static int
-add_place(struct conversion *cv, uint32_t number, struct pprof_text text)
+add_place(struct conversion *cv, uint32_t number, bool in_kernel,
+    struct pprof_text text)
 {
-	struct module *module = &cv->cv_module[number];
+	const char *path = cv->cv_module[number].mo_path;
+	struct module *module = &cv->cv_module[in_kernel ? KERNEL_MODULE :
+	    number];
 	const uint64_t at = (uint64_t)module->mo_names++ * PLACE;
-	const bool is_kernel = number == KERNEL_MODULE;
 	char *name = copy(text);
 	const struct prof_table_function function = {
-		.tf_address = at + (is_kernel ? KERNEL : NOWHERE),
+		.tf_address = at + (in_kernel ? KERNEL : NOWHERE),
 		.tf_size = PLACE,
 		.tf_name = name,
-		.tf_module = is_kernel ? "[kernel]" : "",
+		.tf_module = !in_kernel ? "" : number == KERNEL_MODULE ?
+		    "[kernel]" : path + 1,
 	};
 	uint64_t *place = prof_grow((void **)&cv->cv_place, &cv->cv_nplaces,
 	    &cv->cv_cap_places, sizeof(*place));
@@ -212,7 +215,7 @@ add_place(struct conversion *cv, uint32_t number, struct pprof_text text)
 		free(name);
 		return (no_memory(cv));
 	}
-	*place = at + PLACE / 2 + (is_kernel ? KERNEL :
+	*place = at + PLACE / 2 + (in_kernel ? KERNEL :
 	    MEMORY + number * MEMORY_SIZE);
 	if (name[0] != '\0')
 		prof_table_pack_function(&module->mo_body, &module->mo_table,
@@ -221,12 +224,13 @@ add_place(struct conversion *cv, uint32_t number, struct pprof_text text)
 	if (module->mo_body.bf_len < TABLE_BYTES)
 		return (0);
 	return (say_table(cv, module) == -1 ||
-	    begin_table(module, is_kernel) == -1 ? -1 : 0);
+	    begin_table(module, in_kernel) == -1 ? -1 : 0);
 }
 
 /* Where a function of a module lies; 0: too many, or no memory. */
 static uint64_t
-place_of(struct conversion *cv, uint32_t module, uint64_t function_id)
+place_of(struct conversion *cv, uint32_t module, bool in_kernel,
+    uint64_t function_id)
 {
 	const struct pprof_function *function = prof_pprof_function(
 	    &cv->cv_file, function_id);
@@ -237,13 +241,15 @@ place_of(struct conversion *cv, uint32_t module, uint64_t function_id)
 	bool is_new = false;
 
 	prof_buf_bytes(&key, &module, sizeof(module));
+	prof_buf_bytes(&key, &in_kernel, sizeof(in_kernel));
 	prof_buf_bytes(&key, text.pt_at, text.pt_length);
 	if (!key.bf_failed)
 		n = prof_dict_find(&cv->cv_names, key.bf_data, key.bf_len,
 		    &is_new);
 	prof_buf_free(&key);
 	if (n == PROF_INTERN_FAILED || n >= MAX_NAMES ||
-	    (is_new && add_place(cv, module, text) == -1))
+	    (is_new && add_place(cv, module, in_kernel, text) ==
+	    -1))
 		return (0);
 	return (cv->cv_place[n]);
 }
@@ -252,9 +258,9 @@ place_of(struct conversion *cv, uint32_t module, uint64_t function_id)
 
 static int
 add_frame(struct conversion *cv, struct prof_record *record,
-    uint32_t module, uint64_t function)
+    uint32_t module, bool in_kernel, uint64_t function)
 {
-	const uint64_t place = place_of(cv, module, function);
+	const uint64_t place = place_of(cv, module, in_kernel, function);
 
 	if (place == 0)
 		return (cv->cv_import->im_error.pe_code != PROF_OK ? -1 :
@@ -264,12 +270,32 @@ add_frame(struct conversion *cv, struct prof_record *record,
 		record->pr_ustatus = PROF_STACK_DEEP;
 		return (0);
 	}
-	/* What the kernel did is the innermost part. */
-	if (module == KERNEL_MODULE && record->pr_nuser == 0)
+	if (in_kernel)
 		cv->cv_kernel[record->pr_nkernel++] = place;
 	else
 		cv->cv_user[record->pr_nuser++] = place;
 	return (0);
+}
+
+/*
+ * How many locations, the innermost, are what the kernel did: its modules and
+ * BPF programs have mappings of their own, and are called from it.
+ */
+static size_t
+in_kernel_of(struct conversion *cv, const struct pprof_sample *sample)
+{
+	size_t n = sample->ps_nlocations < MAX_FRAMES ?
+	    sample->ps_nlocations : MAX_FRAMES;
+	const struct pprof_location *location;
+
+	for (; n > 0; n--) {
+		location = prof_pprof_location(&cv->cv_file,
+		    sample->ps_location[n - 1]);
+		if (location != NULL &&
+		    module_of(cv, location->pl_mapping) == KERNEL_MODULE)
+			break;
+	}
+	return (n);
 }
 
 /*
@@ -281,6 +307,8 @@ static int
 make_stack(struct conversion *cv, const struct pprof_sample *sample,
     struct prof_record *record)
 {
+	const size_t nkernel = in_kernel_of(cv, sample);
+
 	for (size_t i = 0; i < sample->ps_nlocations &&
 	    record->pr_ustatus != PROF_STACK_DEEP; i++) {
 		const struct pprof_location *location = prof_pprof_location(
@@ -300,9 +328,11 @@ make_stack(struct conversion *cv, const struct pprof_sample *sample,
 		for (rest = location->pl_message;
 		    record->pr_ustatus != PROF_STACK_DEEP &&
 		    prof_pprof_line(&rest, &function) == 1; lines++)
-			if (add_frame(cv, record, module, function) == -1)
+			if (add_frame(cv, record, module, i < nkernel,
+			    function) == -1)
 				return (-1);
-		if (lines == 0 && add_frame(cv, record, module, 0) == -1)
+		if (lines == 0 && add_frame(cv, record, module, i < nkernel,
+		    0) == -1)
 			return (-1);
 	}
 	cv->cv_deep += record->pr_ustatus == PROF_STACK_DEEP;

@@ -118,28 +118,41 @@ python3 check.py "$DTPROF" >said 2>&1 || {
 ok "$(cat said)"
 "$DTPROF" import -q -o again.dtp x.folded || fail import
 "$DTPROF" export again.dtp >again.folded || fail "export again"
-cmp x.folded again.folded || fail "folded stacks differ after a round trip"
+stacks()	# sums by stack, in order, without the name of a thread
+{
+	sed 's/^[^;]*;//' | awk '{ n = $NF; sub(/ [0-9]+$/, ""); sum[$0] += n }
+	END { for (s in sum) print s, sum[s] }' | sort
+}
+# Functions of one name in two files are one in folded stacks.
+for file in x again; do
+	stacks <$file.folded >$file.sums
+done
+cmp x.sums again.sums || fail "folded stacks differ after a round trip"
 printf 'main;a b;_Zc 3\nx 5000000\n' >odd
 "$DTPROF" import -o odd.dtp odd 2>odd.err || fail "import odd"
 "$DTPROF" export --weight weight odd.dtp | sort | cmp - odd ||
     fail "odd stacks differ"
 ok "folded, recording, folded: $(wc -l <x.folded) lines stay as they are"
 "$DTPROF" import -q -o pprof.dtp x.pb.gz || fail "import pprof"
-stacks()	# sums by stack, in order, without the name of a thread
+returns()	# event recording, as imported
 {
-	sed 's/^[^;]*;//' | awk '{ n = $NF; sub(/ [0-9]+$/, ""); sum[$0] += n }
-	END { for (s in sum) print s, sum[s] }' | sort
-}
-for event in cpu-clock page-faults; do
-	for file in x pprof; do
-		"$DTPROF" export --weight weight -e "$event" "$file.dtp" \
-		    2>/dev/null >"$file.weights" || fail "export $file"
+	for file in "$2" "$3"; do
+		"$DTPROF" export --weight weight -e "$1" "$file" \
+		    2>/dev/null | stacks >"$(basename "$file").stacks"
 	done
-	stacks <x.weights >wanted
-	stacks <pprof.weights | cmp - wanted ||
-	    fail "$event: stacks differ after a round trip by pprof"
-	[ -s wanted ] || fail "$event: no stacks"
-done
+	diff "$(basename "$2").stacks" "$3.stacks" ||
+	    fail "$1 of $2: stacks differ after a round trip by pprof"
+	[ -s "$3.stacks" ] || fail "$1: no stacks"
+}
+returns page-faults x.dtp pprof.dtp
+returns cpu-clock x.dtp pprof.dtp
+# There a BPF program, which the kernel called, has called the kernel.
+"$DTPROF" export --format pprof -o demo.pb.gz "$SRC/doc/demo.dtp" \
+    2>/dev/null || fail "export the demo"
+"$DTPROF" import -q -o demo2.dtp demo.pb.gz || fail "import the demo"
+returns cpu-clock "$SRC/doc/demo.dtp" demo2.dtp
+grep -q ';bpf_trace_run2;bpf_prog_[^;]*;bpf_get_stack' demo2.dtp.stacks ||
+    fail "no BPF program amid the kernel: $(cat demo2.dtp.stacks)"
 for file in x pprof; do
 	"$DTPROF" report --json --by module -e cpu-clock "$file.dtp" \
 	    >by.json || fail "modules of $file"
@@ -151,6 +164,6 @@ cmp x.modules pprof.modules ||
 grep -q '/demo ' x.modules || fail "modules: $(cat x.modules)"
 head -c 900 x.pb.gz >cut.gz
 expect 1 "$DTPROF" import -o no.dtp cut.gz
-ok "recording, pprof, recording: $(wc -l <wanted) stacks, names of modules"
+ok "recording, pprof, recording: $(wc -l <x.dtp.stacks) stacks, modules"
 expect 2 script -qec "$DTPROF export --format pprof x.dtp" /dev/null
 ok "a terminal gets no pprof file"
