@@ -12,6 +12,9 @@
 export SRC B DTPROF
 tmp=
 test_pids=
+# Nothing is left in the sources.
+PYTHONDONTWRITEBYTECODE=1
+export PYTHONDONTWRITEBYTECODE
 
 # Undo what the test has begun; end with the status the test had.
 test_end()

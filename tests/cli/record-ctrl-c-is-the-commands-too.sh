@@ -17,28 +17,8 @@ while [ $n -eq 0 ]; do :; done
 i=0; while [ $i -lt 50000 ]; do i=$((i + 1)); done
 exit $((40 + n))
 END
-cat >term.py <<'END'
-import os, pty, sys
-pid, fd = pty.fork()
-if pid == 0:
-    os.execvp(sys.argv[1], sys.argv[1:])
-out, sent = b'', False
-while True:
-    try:
-        data = os.read(fd, 4096)
-    except OSError:
-        break
-    if not data:
-        break
-    out += data
-    if b'ready' in out and not sent:
-        os.write(fd, b'\x03')
-        sent = True
-sys.stdout.buffer.write(out)
-sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
-END
-expect 41 python3 term.py "$DTPROF" record -q -e cpu-clock -o x.dtp -- \
-    sh command.sh
+expect 41 env CTRL_C_AT=ready python3 "$SRC/tests/cli/term.py" 80 \
+    "$DTPROF" record -q -e cpu-clock -o x.dtp -- sh command.sh
 expect_out 'interrupt 1'
 ok "one signal, and the command's own status"
 expect 0 "$DTPROF" script --json x.dtp

@@ -8,8 +8,7 @@
 . "${SRC:=$PWD}/tests/lib.sh"
 work=$B/tests/work
 PYTHONPATH=$SRC/tests/kern
-PYTHONDONTWRITEBYTECODE=1
-export PYTHONPATH PYTHONDONTWRITEBYTECODE work
+export PYTHONPATH work
 recorder=
 
 need_recording()

@@ -12,40 +12,20 @@ tmpdir
     fail "compiling"
 # perf.data with three samples at each instruction of work, but the first.
 cat >write.py <<'END'
-import os, re, struct, subprocess, sys
+import os, re, sys
+sys.path.append(os.environ["SRC"] + "/tests/report")
+from perfdata import Program, said
 
-def run(*words):
-    return subprocess.run(words, stdout=subprocess.PIPE, check=True).stdout
-
-def record(kind, body, misc=2):
-    body += bytes(-len(body) % 8)
-    return struct.pack("<IHH", kind, misc, 8 + len(body)) + body
-
-def text(s):
-    return s + b"\0" * (8 - len(s) % 8)
-
-name, at, skip = sys.argv[1], int(sys.argv[2], 16), int(sys.argv[3])
-path = os.path.realpath("hot").encode()
-code = [int(m, 16) for m in re.findall(rb"(?m)^ +([0-9a-f]+):\t", run(
-    "objdump", "-d", "--disassemble=work", path))][skip:]
+name, base, skip = sys.argv[1], int(sys.argv[2], 16), int(sys.argv[3])
+program = Program("hot", base)
+code = [int(m, 16) - program.symbols["work"] for m in re.findall(
+    r"(?m)^ +([0-9a-f]+):\t", "\n".join(said(
+    "objdump", "-d", "--disassemble=work", program.path)))][skip:]
 assert len(code) > 10, code
-build_id = bytes.fromhex(re.search(rb"Build ID: (\w+)", run(
-    "readelf", "-n", path)).group(1).decode())
-when = struct.pack("<IIQQ", 1, 1, 5, 1)
-out = record(3, struct.pack("<II", 1, 1) + text(b"hot") + when)
-out += record(10, struct.pack("<IIQQQBBH20sII", 1, 1, at, 0x100000, 0,
-    len(build_id), 0, 0, build_id, 5, 2) + text(path) + when, 2 | 1 << 14)
-for n, pc in enumerate(3 * code):
-    pc += at - 0x400000
-    out += record(9, struct.pack("<QIIQQQQ2Q", pc, 1, 1, 10 + n, 1, 1, 2,
-        2**64 - 512, pc))
-attr = struct.pack("<IIQQQQQ", 1, 128, 0, 1, 1 | 2 | 4 | 32 | 64 | 256, 0,
-    1 << 18) + bytes(60) + struct.pack("<H", 4) + bytes(18)
-with open(name + ".data", "wb") as f:
-    f.write(b"PERFILE2" + struct.pack("<QQQQQQ", 104, 144, 104, 144, 256,
-        len(out)) + bytes(48) + attr + struct.pack("<QQQ", 248, 8, 1) + out)
+program.write(name + ".data", [[("work", at)] for at in 3 * code])
 END
-for side in 'new 400000 4' 'here 400000 0' 'elsewhere 500000 0'; do
+for side in 'new 400000 4' 'here 400000 0' \
+    'elsewhere 500000 0'; do
 	# shellcheck disable=SC2086 # a name and two numbers
 	python3 write.py $side || fail "writing"
 	expect 0 "$DTPROF" import -q -o "${side%% *}.dtp" "${side%% *}.data"

@@ -28,14 +28,15 @@ def record(kind, body, misc):
 
 
 class Program:
-    def __init__(self, path):
+    def __init__(self, path, base=BASE):
+        self.base = base
         self.path = os.path.realpath(path)
         self.symbols = {line.split()[2]: int(line.split()[0], 16)
                         for line in said("nm", self.path)
                         if line.split()[-2] in "Tt"}
         load = next(line.split() for line in said("readelf", "-lW", self.path)
                     if "LOAD" in line and "R E" in line)
-        self.bias = BASE + int(load[1], 16) - int(load[2], 16)
+        self.bias = base + int(load[1], 16) - int(load[2], 16)
         self.build_id = bytes.fromhex(next(
             line.split()[-1] for line in said("readelf", "-n", self.path)
             if "Build ID" in line))
@@ -54,7 +55,7 @@ class Program:
     def mapping(self):
         name = self.path.encode() + bytes(8 - len(self.path) % 8)
         return record(MMAP2, struct.pack(
-            "<IIQQQB3x20sII", 1, 1, BASE, 1 << 20, 0, len(self.build_id),
+            "<IIQQQB3x20sII", 1, 1, self.base, 1 << 20, 0, len(self.build_id),
             self.build_id, 5, 2) + name + struct.pack("<IIQ", 1, 1, 1),
             2 | BY_BUILD_ID)
 

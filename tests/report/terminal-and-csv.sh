@@ -9,33 +9,17 @@ need_cmd python3
 tmpdir
 cp "$SRC"/tests/report/*.dtp . || fail "no recordings"
 cat >check.py <<'PY'
-import csv, fcntl, io, os, pty, re, struct, subprocess, sys, termios
+import csv, io, os, re, subprocess, sys
 dtprof = sys.argv[1]
+sys.path.append(os.environ["SRC"] + "/tests/cli")
+import term
 
 def on_terminal(columns, *options, recording="known.dtp", **env):
-    pid, fd = pty.fork()
-    if pid == 0:
-        os.read(0, 1)
-        os.environ.update(TERM="xterm", PAGER="cat")
-        os.environ.pop("NO_COLOR", None)
-        os.environ.update(env)
-        os.execv(dtprof, [dtprof, "report", *options, recording])
-    attr = termios.tcgetattr(fd)
-    attr[3] &= ~termios.ECHO
-    termios.tcsetattr(fd, termios.TCSANOW, attr)
-    fcntl.ioctl(fd, termios.TIOCSWINSZ,
-                struct.pack("HHHH", 24, columns, 0, 0))
-    os.write(fd, b"\n")
-    out = b""
-    while True:
-        try:
-            data = os.read(fd, 4096)
-        except OSError:
-            break
-        if not data:
-            break
-        out += data
-    status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    env = {"TERM": "xterm", "PAGER": "cat", **env}
+    status, out = term.run(
+        ["env", *([] if "NO_COLOR" in env else ["-u", "NO_COLOR"]),
+         *("%s=%s" % pair for pair in env.items()),
+         dtprof, "report", *options, recording], columns, echo=False)
     assert status == 0, (status, out)
     return out.decode().replace("\r\n", "\n")
 
