@@ -62,6 +62,34 @@ choose_has_time(const struct choose_time *time)
 	    time->ct_to.on_set);
 }
 
+int
+choose_check(const char *command, const struct choose_time *time)
+{
+	if (time->ct_between != NULL &&
+	    (time->ct_from.on_set || time->ct_to.on_set))
+		msg_error(command, "--between beside --from or --to",
+		    "give marks or seconds");
+	else if (time->ct_to.on_set && time->ct_to.on_value <=
+	    time->ct_from.on_value)
+		msg_error(command, "--to lies before --from",
+		    "both count seconds from the start");
+	else
+		return (0);
+	return (-1);
+}
+
+int
+choose_check_renames(const char *command, const struct opt_strings *renames)
+{
+	for (size_t i = 0; i < renames->os_n; i++)
+		if (strchr(renames->os_text[i], '=') == NULL) {
+			msg_fail(command, "write --rename OLD=NEW",
+			    "--rename %s: no = in it", renames->os_text[i]);
+			return (-1);
+		}
+	return (0);
+}
+
 /* When it began: START, or the first sample where that is missing. */
 static int
 find_start(const char *command, struct prof_reader *reader,
@@ -90,23 +118,11 @@ choose_range(const char *command, struct prof_reader *reader,
 {
 	uint64_t start_ns;
 
-	if (time->ct_between != NULL &&
-	    (time->ct_from.on_set || time->ct_to.on_set)) {
-		msg_error(command, "--between beside --from or --to",
-		    "give marks or seconds");
-		return (-1);
-	}
 	if (time->ct_between != NULL)
 		return (range_of_marks(command, reader, time->ct_between,
 		    options));
 	if (!time->ct_from.on_set && !time->ct_to.on_set)
 		return (0);
-	if (time->ct_to.on_set && time->ct_to.on_value <=
-	    time->ct_from.on_value) {
-		msg_error(command, "--to lies before --from",
-		    "both count seconds from the start");
-		return (-1);
-	}
 	if (find_start(command, reader, &start_ns) == -1)
 		return (-1);
 	if (__builtin_add_overflow(start_ns, time->ct_from.on_value,

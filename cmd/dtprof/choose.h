@@ -44,6 +44,12 @@ struct choose_time {
 /* Is any of them given? */
 bool	 choose_has_time(const struct choose_time *time);
 
+/* May they stand together?  0, or -1 with a message printed. */
+int	 choose_check(const char *command, const struct choose_time *time);
+/* Is there a = in each --rename?  0, or -1 with a message printed. */
+int	 choose_check_renames(const char *command,
+	    const struct opt_strings *renames);
+
 /*
  * Which events the names (or globs) mean, by event; none: all but the lives
  * of processes.  Owned by caller; NULL: a message was printed.

@@ -86,6 +86,12 @@ struct prof_cmd {
 	const char	*cm_notes;	/* a paragraph for --help, or NULL */
 	/* Options of other tools, and what to do here; NULL-ended, or NULL */
 	const char	*const *cm_foreign;
+	/*
+	 * What may not stand together, before anything is opened; or NULL.
+	 * 0, or -1 with a message printed: wrong use.
+	 */
+	int		(*cm_check)(const void *options, int n,
+			    char *const *operands);
 	int		(*cm_run)(void *options, int n, char **operands);
 };
 
@@ -219,6 +225,8 @@ void	signals_close(void);
 
 /* ------------------------------------------------------------ input.c */
 
+/* An operand, or -i FILE; 0, or -1 with a message printed: there are both. */
+int	input_check(const char *command, const char *option, int n);
 /* The file that a reading command works on: operand, -i, or the default. */
 struct prof_reader *input_open(const char *command, const char *option,
 	    int n, char **operands, const char **path);

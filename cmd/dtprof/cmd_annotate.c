@@ -31,6 +31,8 @@ struct annotate_options {
 	bool			 ao_total;
 };
 
+static int	 check_annotate(const void *options, int n,
+		    char *const *operands);
 static int	 run_annotate(void *options, int n, char **operands);
 
 static const struct opt_row options_of_annotate[] = {
@@ -95,6 +97,7 @@ const struct prof_cmd cmd_annotate = {
 	    "of one name MODULE:NAME or NAME@0xADDRESS is one.  Lines need "
 	    "debug information, instructions need objdump (binutils) and the "
 	    "very file that ran.",
+	.cm_check = check_annotate,
 	.cm_run = run_annotate,
 };
 
@@ -397,6 +400,22 @@ side_free(struct annotate *an)
 }
 
 static int
+check_annotate(const void *options, int n, char *const *operands)
+{
+	const struct annotate_options *ao = options;
+
+	(void)operands;
+	if (ao->ao_csv + ao->ao_html + ao->ao_json > 1) {
+		msg_error("annotate", "more than one of --csv, --html, --json",
+		    "choose one");
+		return (-1);
+	}
+	return (choose_check("annotate", &ao->ao_time) == -1 ||
+	    choose_check("annotate", &ao->ao_base_time) == -1 ? -1 :
+	    input_check("annotate", ao->ao_input, n - 1));
+}
+
+static int
 run_annotate(void *options, int n, char **operands)
 {
 	const struct annotate_options *ao = options;
@@ -405,11 +424,6 @@ run_annotate(void *options, int n, char **operands)
 	int status = EXIT_FAILED;
 	const char *path;
 
-	if (ao->ao_csv + ao->ao_html + ao->ao_json > 1) {
-		msg_error("annotate", "more than one of --csv, --html, --json",
-		    "choose one");
-		return (EXIT_USAGE);
-	}
 	an.an_reader = input_open("annotate", ao->ao_input, n - 1,
 	    operands + 1, &path);
 	if (an.an_reader == NULL)

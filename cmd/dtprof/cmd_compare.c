@@ -13,12 +13,16 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "choose.h"
 #include "compare.h"
+#include "plot.h"
 
 #define DEFAULT_LIMIT		10
 #define EXIT_WORSE		3
 #define EXIT_INCONCLUSIVE	4
 
+static int	 check_compare(const void *options, int n,
+		    char *const *operands);
 static int	 run_compare(void *options, int n, char **operands);
 
 #define CO(member)	offsetof(struct compare_options, member)
@@ -91,6 +95,7 @@ const struct prof_cmd cmd_compare = {
 	    "files, profiles of pprof, perf.data, and JSON of dtprof stat "
 	    "and of hyperfine.  One file alone: the first command in it is "
 	    "the base.",
+	.cm_check = check_compare,
 	.cm_run = run_compare,
 };
 
@@ -246,17 +251,15 @@ give_renames(const struct compare *cm, struct prof_comparison *cp)
 	const struct opt_strings *renames = &cm->cm_options->co_renames;
 
 	for (size_t i = 0; i < renames->os_n; i++) {
-		char *old = strdup(renames->os_text[i]), *equals;
-		int rv = -1;
+		const char *equals = strchr(renames->os_text[i], '=');
+		char *old = strndup(renames->os_text[i],
+		    (size_t)(equals - renames->os_text[i]));
+		const int rv = old == NULL ? -1 :
+		    prof_comparison_rename(cp, old, equals + 1);
 
-		if (old != NULL && (equals = strchr(old, '=')) != NULL) {
-			*equals = '\0';
-			rv = prof_comparison_rename(cp, old, equals + 1);
-		}
 		free(old);
 		if (rv == -1)
-			return (refuse("write --rename OLD=NEW",
-			    "--rename: no = in it"));
+			return (refuse("free memory", "out of memory"));
 	}
 	return (0);
 }
@@ -432,17 +435,11 @@ free_all(struct compare *cm)
 static int
 read_sides(struct compare *cm, int n, char **operands, bool *has_two)
 {
-	int side = 0;
-
 	*has_two = false;
 	for (int i = 0; i < n; i++) {
-		if (strcmp(operands[i], "--") == 0) {
-			if (side == 1 || i == n - 1)
-				return (refuse("write BASE -- NEW",
-				    "what is new stands behind one --"));
-			side = 1;
+		if (strcmp(operands[i], "--") == 0)
 			*has_two = true;
-		} else if (compare_read(&cm->cm_side[side], operands[i]) ==
+		else if (compare_read(&cm->cm_side[*has_two], operands[i]) ==
 		    -1)
 			return (-1);
 	}
@@ -460,6 +457,29 @@ compare_sides(struct compare *cm, bool has_two, bool is_one_bench)
 }
 
 static int
+check_compare(const void *options, int n, char *const *operands)
+{
+	const struct compare_options *co = options;
+	int dashes = 0;
+
+	for (int i = 0; i < n; i++)
+		dashes += strcmp(operands[i], "--") == 0;
+	if (dashes > 1 || (dashes == 1 && strcmp(operands[n - 1], "--") == 0))
+		return (refuse("write BASE -- NEW",
+		    "what is new stands behind one --"));
+	if (co->co_fail_on != NULL && fail_limit(co->co_fail_on) < 0)
+		return (refuse("write --fail-on slower or --fail-on slower:2",
+		    "--fail-on: neither slower nor slower:PCT"));
+	if (co->co_json && co->co_markdown)
+		return (refuse("use one of them",
+		    "--json and --markdown exclude each other"));
+	if (co->co_plot != NULL && plot_check("compare", co->co_plot, false) ==
+	    -1)
+		return (-1);
+	return (choose_check_renames("compare", &co->co_renames));
+}
+
+static int
 run_compare(void *options, int n, char **operands)
 {
 	struct compare_options *co = options;
@@ -467,16 +487,6 @@ run_compare(void *options, int n, char **operands)
 	bool has_two;
 	int status = EXIT_FAILED;
 
-	if (co->co_fail_on != NULL && fail_limit(co->co_fail_on) < 0) {
-		refuse("write --fail-on slower or --fail-on slower:2",
-		    "--fail-on: neither slower nor slower:PCT");
-		return (EXIT_USAGE);
-	}
-	if (co->co_json && co->co_markdown) {
-		refuse("use one of them",
-		    "--json and --markdown exclude each other");
-		return (EXIT_USAGE);
-	}
 	if (!co->co_limit.on_set)
 		co->co_limit.on_value = DEFAULT_LIMIT;
 	compare.cm_threshold = co->co_threshold.on_set ?

@@ -11,6 +11,8 @@
 #include "cmd.h"
 #include "completion_bash.h"
 
+static int	 check_completion(const void *options, int n,
+		    char *const *operands);
 static int	 run_completion(void *options, int n, char **operands);
 
 static const struct opt_row options_of_completion[] = {
@@ -31,6 +33,7 @@ const struct prof_cmd cmd_completion = {
 	.cm_max = 1,
 	.cm_usage_status = EXIT_USAGE,
 	.cm_examples = examples,
+	.cm_check = check_completion,
 	.cm_run = run_completion,
 };
 
@@ -107,6 +110,18 @@ show_options(struct out *out, const struct prof_cmd *cmd)
 }
 
 static int
+check_completion(const void *options, int n, char *const *operands)
+{
+	(void)options;
+	(void)n;
+	if (strcmp(operands[0], "bash") == 0)
+		return (0);
+	msg_fail("completion", "use bash", "%s: no such shell here",
+	    operands[0]);
+	return (-1);
+}
+
+static int
 run_completion(void *options, int n, char **operands)
 {
 	const struct prof_cmd *const *cmd;
@@ -114,11 +129,7 @@ run_completion(void *options, int n, char **operands)
 
 	(void)options;
 	(void)n;
-	if (strcmp(operands[0], "bash") != 0) {
-		msg_fail("completion", "use bash", "%s: no such shell here",
-		    operands[0]);
-		return (EXIT_USAGE);
-	}
+	(void)operands;
 	out_init(&out, STDOUT_FILENO);
 	out_str(&out, "_dtprof_commands='");
 	for (cmd = cmd_all; *cmd != NULL; cmd++)

@@ -36,6 +36,8 @@ struct export_run {
 	size_t			 er_nevents;
 };
 
+static int	 check_export(const void *options, int n,
+		    char *const *operands);
 static int	 run_export(void *options, int n, char **operands);
 
 /* ",folded,pprof", in the order of enum prof_export. */
@@ -91,6 +93,7 @@ const struct prof_cmd cmd_export = {
 	.cm_examples = examples,
 	.cm_notes = "Folded stacks hold one event: the first that has "
 	    "samples, or --event.  The others hold all of them.",
+	.cm_check = check_export,
 	.cm_run = run_export,
 };
 
@@ -194,19 +197,28 @@ say_notes(const struct export_run *run)
 }
 
 static int
+check_export(const void *options, int n, char *const *operands)
+{
+	const struct export_options *eo = options;
+
+	(void)operands;
+	if (eo->eo_format == PROF_EXPORT_PPROF &&
+	    strcmp(eo->eo_output, "-") == 0 && isatty(STDOUT_FILENO)) {
+		msg_error("export", "a terminal cannot show a pprof file",
+		    "name a file with -o");
+		return (-1);
+	}
+	return (choose_check("export", &eo->eo_time) == -1 ? -1 :
+	    input_check("export", eo->eo_input, n));
+}
+
+static int
 run_export(void *options, int n, char **operands)
 {
 	struct export_run run = { .er_options = options };
 	const char *path;
 	int status = EXIT_FAILED;
 
-	if (run.er_options->eo_format == PROF_EXPORT_PPROF &&
-	    strcmp(run.er_options->eo_output, "-") == 0 &&
-	    isatty(STDOUT_FILENO)) {
-		msg_error("export", "a terminal cannot show a pprof file",
-		    "name a file with -o");
-		return (EXIT_USAGE);
-	}
 	run.er_reader = input_open("export", run.er_options->eo_input, n,
 	    operands, &path);
 	if (run.er_reader == NULL)

@@ -24,6 +24,8 @@ struct flame_run {
 	size_t			 fr_nevents;
 };
 
+static int	 check_flamegraph(const void *options, int n,
+		    char *const *operands);
 static int	 run_flamegraph(void *options, int n, char **operands);
 
 static const struct opt_row options_of_flamegraph[] = {
@@ -93,6 +95,7 @@ const struct prof_cmd cmd_flamegraph = {
 	    "side and more show that it is not chance; without --base, "
 	    "--base-between and the like compare a recording with another "
 	    "time of itself.",
+	.cm_check = check_flamegraph,
 	.cm_run = run_flamegraph,
 };
 
@@ -303,7 +306,7 @@ has_base(const struct flame_options *fo)
 }
 
 static int
-run_flamegraph(void *options, int n, char **operands)
+check_flamegraph(const void *options, int n, char *const *operands)
 {
 	const struct flame_options *fo = options;
 	const char *wrong = has_base(fo) ? (fo->fo_ratio != NULL ?
@@ -312,11 +315,23 @@ run_flamegraph(void *options, int n, char **operands)
 	    "several files without --base" : fo->fo_renames.os_n > 0 ?
 	    "--rename without --base" : NULL;
 
+	(void)operands;
 	if (wrong != NULL) {
 		msg_error("flamegraph", wrong, "see dtprof flamegraph "
 		    "--help");
-		return (EXIT_USAGE);
+		return (-1);
 	}
+	return (choose_check("flamegraph", &fo->fo_time) == -1 ||
+	    choose_check("flamegraph", &fo->fo_base_time) == -1 ||
+	    choose_check_renames("flamegraph", &fo->fo_renames) == -1 ? -1 :
+	    input_check("flamegraph", fo->fo_input, n));
+}
+
+static int
+run_flamegraph(void *options, int n, char **operands)
+{
+	const struct flame_options *fo = options;
+
 	if ((has_base(fo) ? flame_difference : draw_one)(fo, n, operands) ==
 	    -1)
 		return (EXIT_FAILED);

@@ -138,7 +138,11 @@ cmd_run(const struct prof_cmd *cmd, int argc, char **argv)
 		msg_error(cmd->cm_name, error.oe_text, error.oe_cure);
 		status = cmd->cm_usage_status;
 	} else {
-		status = cmd->cm_run(options, argc - first, argv + first);
+		argc -= first;
+		argv += first;
+		status = cmd->cm_check != NULL &&
+		    cmd->cm_check(options, argc, argv) == -1 ?
+		    cmd->cm_usage_status : cmd->cm_run(options, argc, argv);
 		opt_free(cmd, options);
 	}
 	free(options);

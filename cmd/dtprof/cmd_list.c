@@ -9,6 +9,8 @@
 
 #include "list.h"
 
+static int	 check_list(const void *options, int n,
+		    char *const *operands);
 static int	 run_list(void *options, int n, char **operands);
 static void	 show_probe(struct out *out, const struct prof_probe *probe,
 		    bool verbose);
@@ -51,6 +53,7 @@ const struct prof_cmd cmd_list = {
 	.cm_examples = examples,
 	.cm_notes = "A probe is written provider:module:function:name; GLOB "
 	    "may use * ? and [..], and also matches perf's names.",
+	.cm_check = check_list,
 	.cm_run = run_list,
 };
 
@@ -127,6 +130,18 @@ show_json(struct out *out, const struct prof_catalog *catalog)
 }
 
 static int
+check_list(const void *options, int n, char *const *operands)
+{
+	const struct list_options *lo = options;
+
+	if (n < 2 || lo->lo_counters || lo->lo_pmu != NULL)
+		return (0);
+	msg_fail("list", "quote the pattern, or add --counters",
+	    "%s: one pattern is enough", operands[1]);
+	return (-1);
+}
+
+static int
 run_list(void *options, int n, char **operands)
 {
 	const struct list_options *lo = options;
@@ -139,11 +154,6 @@ run_list(void *options, int n, char **operands)
 
 	if (lo->lo_counters || lo->lo_pmu != NULL)
 		return (list_counters(lo, n, operands));
-	if (n > 1) {
-		msg_fail("list", "quote the pattern, or add --counters",
-		    "%s: one pattern is enough", operands[1]);
-		return (EXIT_USAGE);
-	}
 	catalog = prof_catalog_new(glob, &error);
 	if (catalog == NULL) {
 		msg_prof("list", &error);

@@ -13,6 +13,8 @@ struct mark_options {
 	bool			 mo_resume;
 };
 
+static int	 check_mark(const void *options, int n,
+		    char *const *operands);
 static int	 run_mark(void *options, int n, char **operands);
 
 static const struct opt_row options_of_mark[] = {
@@ -46,8 +48,23 @@ const struct prof_cmd cmd_mark = {
 	.cm_max = 1,
 	.cm_usage_status = EXIT_USAGE,
 	.cm_examples = examples,
+	.cm_check = check_mark,
 	.cm_run = run_mark,
 };
+
+static int
+check_mark(const void *options, int n, char *const *operands)
+{
+	const struct mark_options *mo = options;
+	const bool has_no_text = n == 0 && !mo->mo_pause && !mo->mo_resume;
+
+	(void)operands;
+	if (!has_no_text && !(mo->mo_pause && mo->mo_resume))
+		return (0);
+	msg_error("mark", has_no_text ? "a mark without a text" :
+	    "--pause beside --resume", "give a text, --pause or --resume");
+	return (-1);
+}
 
 static int
 run_mark(void *options, int n, char **operands)
@@ -59,13 +76,6 @@ run_mark(void *options, int n, char **operands)
 	struct out out;
 	int taken;
 
-	if ((mo->mo_pause && mo->mo_resume) ||
-	    (n == 0 && what == PROF_R_MARK)) {
-		msg_error("mark", n == 0 && what == PROF_R_MARK ?
-		    "a mark without a text" : "--pause beside --resume",
-		    "give a text, --pause or --resume");
-		return (EXIT_USAGE);
-	}
 	taken = prof_mark_send((int)mo->mo_pid.on_value, what,
 	    n == 0 ? "" : operands[0], &error);
 	if (taken == -1) {

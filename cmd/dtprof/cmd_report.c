@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "plot.h"
 #include "report.h"
 #include "terminal.h"
 
@@ -31,6 +32,8 @@ struct report_options {
 	bool		 rp_verbose;
 };
 
+static int	 check_report(const void *options, int n,
+		    char *const *operands);
 static int	 run_report(void *options, int n, char **operands);
 
 static const struct opt_row options_of_report[] = {
@@ -122,6 +125,7 @@ const struct prof_cmd cmd_report = {
 	.cm_usage_status = EXIT_USAGE,
 	.cm_examples = examples,
 	.cm_foreign = foreign,
+	.cm_check = check_report,
 	.cm_run = run_report,
 };
 
@@ -270,10 +274,12 @@ run_plot(struct report *report, const struct report_options *rp)
 	    EXIT_FAILED : 0);
 }
 
-/* What cannot be asked for together; -1 with a message printed. */
 static int
-check_options(const struct report_options *rp)
+check_report(const void *options, int n, char *const *operands)
 {
+	const struct report_options *rp = options;
+
+	(void)operands;
 	if (rp->rp_json && rp->rp_csv)
 		msg_error("report", "--json beside --csv", "choose one");
 	else if (rp->rp_callers != NULL && rp->rp_callees != NULL)
@@ -297,7 +303,10 @@ check_options(const struct report_options *rp)
 		msg_error("report", "--plot draws one picture",
 		    "choose one of " PLOT_WORDS);
 	else
-		return (0);
+		return ((rp->rp_plot != 0 &&
+		    plot_check("report", rp->rp_output, true) == -1) ||
+		    choose_check("report", &rp->rp_time) == -1 ? -1 :
+		    input_check("report", rp->rp_input, n));
 	return (-1);
 }
 
@@ -308,8 +317,6 @@ run_report(void *options, int n, char **operands)
 	struct report report = { 0 };
 	int status;
 
-	if (check_options(rp) == -1)
-		return (EXIT_USAGE);
 	report.re_reader = input_open("report", rp->rp_input, n, operands,
 	    &report.re_path);
 	if (report.re_reader == NULL)

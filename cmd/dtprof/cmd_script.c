@@ -41,6 +41,8 @@ struct script {
 	uint64_t		 sr_shown;
 };
 
+static int	 check_script(const void *options, int n,
+		    char *const *operands);
 static int	 run_script(void *options, int n, char **operands);
 static int	 compile_filters(struct script *script);
 static bool	 is_shown(const struct script *script,
@@ -91,6 +93,7 @@ const struct prof_cmd cmd_script = {
 	.cm_max = 1,
 	.cm_usage_status = EXIT_USAGE,
 	.cm_examples = examples,
+	.cm_check = check_script,
 	.cm_run = run_script,
 };
 
@@ -210,6 +213,15 @@ show_all(struct script *script, struct out *out)
 	if (rv == -1)
 		msg_prof("script", prof_reader_error(script->sr_reader));
 	return (rv);
+}
+
+static int
+check_script(const void *options, int n, char *const *operands)
+{
+	const struct script_options *so = options;
+
+	(void)operands;
+	return (input_check("script", so->so_input, n));
 }
 
 static int

@@ -112,13 +112,13 @@ write_all(const struct plot *plot)
 int
 compare_plot(const struct pair *pair, const char *path)
 {
-	const char *type = plot_type("compare", path, false);
+	const char *type = plot_type(path);
 	struct figures figures;
 	struct plot_dir dir;
 	const struct plot plot = { pair, &dir, &figures };
 	int rv = -1;
 
-	if (type == NULL || compare_figures(pair, &figures) == -1)
+	if (compare_figures(pair, &figures) == -1)
 		return (-1);
 	if (plot_begin(&dir, "compare") == -1)
 		goto out;

@@ -118,17 +118,15 @@ give_renames(const struct difference_run *di)
 
 	for (size_t i = 0; i < renames->os_n; i++) {
 		const char *equals = strchr(renames->os_text[i], '=');
-		char *old = equals == NULL ? NULL : strndup(
-		    renames->os_text[i], (size_t)(equals -
-		    renames->os_text[i]));
+		char *old = strndup(renames->os_text[i],
+		    (size_t)(equals - renames->os_text[i]));
 		int rv = old == NULL ? -1 : prof_difference_rename(
 		    di->di_difference, old, equals + 1);
 
 		free(old);
 		if (rv == 0)
 			continue;
-		msg_fail("flamegraph", "write --rename OLD=NEW",
-		    "--rename %s: no = in it", renames->os_text[i]);
+		msg_error("flamegraph", "out of memory", "free memory");
 		return (-1);
 	}
 	return (0);

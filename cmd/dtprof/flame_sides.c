@@ -190,11 +190,6 @@ flame_sides(const struct flame_options *fo, int n, char **operands,
 	const char *name;
 	bool is_one;
 
-	if (fo->fo_input != NULL && n > 0) {
-		msg_error("flamegraph", "a file as operand and another with "
-		    "-i", "name one of them");
-		return (-1);
-	}
 	if (nnews == 0) {
 		news = fo->fo_input != NULL ? input : nbases == 1 &&
 		    bench_of(bases[0], &name) > 0 ? bases : usual;

@@ -6,6 +6,16 @@
  */
 #include "cmd.h"
 
+int
+input_check(const char *command, const char *option, int n)
+{
+	if (option == NULL || n == 0)
+		return (0);
+	msg_error(command, "a file as operand and another with -i",
+	    "name one of them");
+	return (-1);
+}
+
 struct prof_reader *
 input_open(const char *command, const char *option, int n, char **operands,
     const char **path)
@@ -13,11 +23,6 @@ input_open(const char *command, const char *option, int n, char **operands,
 	struct prof_err error = { 0 };
 	struct prof_reader *reader;
 
-	if (option != NULL && n > 0) {
-		msg_error(command, "a file as operand and another with -i",
-		    "name one of them");
-		return (NULL);
-	}
 	*path = option != NULL ? option : n > 0 ? operands[0] :
 	    DEFAULT_RECORDING;
 	reader = prof_reader_open(*path, &error);

@@ -30,17 +30,24 @@ fail(const char *command, const char *what, const char *why, const char *cure)
 }
 
 const char *
-plot_type(const char *command, const char *path, bool is_data)
+plot_type(const char *path)
 {
 	const char *dot = strrchr(path, '.');
-	const char *type = dot == NULL ? "" : dot + 1;
+
+	return (dot == NULL ? "" : dot + 1);
+}
+
+int
+plot_check(const char *command, const char *path, bool is_data)
+{
+	const char *type = plot_type(path);
 
 	if (strcmp(type, "svg") == 0 || strcmp(type, "png") == 0 ||
 	    (is_data && strcmp(type, "tsv") == 0))
-		return (type);
-	fail(command, path, is_data ? "it ends in none of .svg, .png, .tsv" :
-	    "it ends neither in .svg nor in .png", "name it X.svg or X.png");
-	return (NULL);
+		return (0);
+	return (fail(command, path, is_data ?
+	    "it ends in none of .svg, .png, .tsv" :
+	    "it ends neither in .svg nor in .png", "name it X.svg or X.png"));
 }
 
 int

@@ -19,8 +19,10 @@ struct plot_dir {
 	size_t		 pd_n;
 };
 
-/* svg, png or (with is_data) tsv; NULL with a message printed. */
-const char *plot_type(const char *command, const char *path, bool is_data);
+/* Ends it in .svg, .png or (with is_data) .tsv?  0, or -1 and a message. */
+int	 plot_check(const char *command, const char *path, bool is_data);
+/* What it ends in, without the dot. */
+const char *plot_type(const char *path);
 /* 0, or -1 with a message printed.  Remove also after a failure. */
 int	 plot_begin(struct plot_dir *dir, const char *command);
 void	 plot_remove(struct plot_dir *dir);

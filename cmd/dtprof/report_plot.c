@@ -335,13 +335,11 @@ report_plot(const struct report *report, unsigned plot, const char *path)
 		{ PLOT_RATES, write_rates, "rates.tsv", rates_gp,
 		    sizeof(rates_gp) }
 	};
-	const char *type = plot_type("report", path, true);
+	const char *type = plot_type(path);
 	struct plot_dir dir;
 	size_t k = 0;
 	int rv = -1;
 
-	if (type == NULL)
-		return (-1);
 	if (report->re_table.ta_ncolumns == 0) {
 		msg_error("report", "--plot: no sample to show",
 		    "ask for less, or look at report --stats");

@@ -1,8 +1,9 @@
 #!/bin/sh
-# ASSERTION: whatever is wrong with what one asks for, record answers with
-# one line of what and why, one line of cure and status 125, leaves no file
-# behind, and never ends with what the kernel or its verifier said.  Easy to
-# get wrong where a failure comes late, with the file already there.
+# ASSERTION: whatever is wrong with what one asks for, dtprof answers with
+# one line of what and why, one line of cure and status 125 (record) or 2,
+# before it opens anything, leaves no file behind, and never ends with what
+# the kernel or its verifier said.  Easy to get wrong where a failure comes
+# late, with the file already there.
 . "${SRC:=$PWD}/tests/lib.sh"
 need_perf
 tmpdir
@@ -78,6 +79,25 @@ refused 1 'not a dtprof recording' 'name' report /etc/passwd
 refused 2 'b: one operand too many' 'help' report a b
 refused 2 '--stats beside --csv' '--json' report -v --csv
 refused 2 '--plot beside another' 'tsv' report -v --plot heatmap
+refused 2 'neither in .svg nor in .png|none of .svg' 'X.svg' \
+    report --plot heatmap -o x.gif a
+refused 2 'neither in .svg nor in .png' 'X.svg' compare --plot x.gif a -- b
+refused 2 'what is new stands behind' 'BASE -- NEW' compare a -- b -- c
+refused 2 '--rename x: no = in it' 'OLD=NEW' compare --rename x a -- b
+refused 2 '--rename x: no = in it' 'OLD=NEW' \
+    flamegraph --rename x --base a b
+for command in report script export flamegraph; do
+	refused 2 'another with -i' 'one of them' "$command" -i a b
+done
+refused 2 'another with -i' 'one of them' annotate -i a main b
+for command in report export flamegraph; do
+	refused 2 'between beside --from' 'marks or seconds' \
+	    "$command" --between m,n --from 1s a
+	refused 2 'to lies before' 'from the start' \
+	    "$command" --from 2s --to 1s a
+done
+refused 2 'to lies before' 'from the start' \
+    flamegraph --base-from 2s --base-to 1s a
 refused 2 'limit 0: out of range' '1 or more' script --limit 0
 refused 2 'show all,none: not known' 'samples,marks' script --show all,none
 refused 1 'no probe' 'list' list 'nonsense:*'

@@ -257,7 +257,7 @@ expect 0 "$DTPROF" compare --plot p.png r.json
 cp p.svg first.svg
 expect 0 "$DTPROF" compare --plot p.svg r.json
 cmp p.svg first.svg || fail "not the same again"
-expect 1 "$DTPROF" compare --plot p.gif r.json
+expect 2 "$DTPROF" compare --plot p.gif r.json
 mkdir empty
 expect 1 env PATH="$tmp/empty" "$DTPROF" compare --plot q.svg r.json
 expect_err 'not installed' 'without gnuplot'

@@ -135,5 +135,5 @@ for what in heatmap timeline rates; do
 done
 [ ! -e q.svg ] || fail "a picture without gnuplot"
 expect 2 "$DTPROF" report --plot heatmap,rates x.dtp
-expect 1 "$DTPROF" report --plot heatmap -o x.gif x.dtp
+expect 2 "$DTPROF" report --plot heatmap -o x.gif x.dtp
 ok "PNG, the same each time, a word without gnuplot, the samples of templates"

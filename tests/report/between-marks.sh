@@ -128,6 +128,4 @@ for wrong in end,begin begin,none begin ","; do
 		expect_err 'its marks: "a,b" "begin"' "$command $wrong"
 	done
 done
-expect 1 "$DTPROF" report --between begin,end --from 1s x.dtp
-expect_err '--between beside --from'
 ok "what is no two marks is refused, with the marks that there are"
