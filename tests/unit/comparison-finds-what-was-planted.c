@@ -113,7 +113,7 @@ simulate_run(struct prof_comparison *cp, const struct world *world, long run,
 	const double speed = (1 + world->wo_drift * (double)run /
 	    (2 * RUNS - 1)) * exp(world->wo_noise * normal());
 	double wall = 0;
-	char name[16];
+	char name[32];
 
 	for (int f = 0; f < FUNCTIONS; f++) {
 		const double cost = weight_of(f) +
