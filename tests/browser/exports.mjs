@@ -179,4 +179,3 @@ await browse(async browser => {
 	await readScope(browser, port, "other.json",
 	    "speedscope-off-by-one");
 });
-server.close();

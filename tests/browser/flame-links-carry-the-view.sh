@@ -3,7 +3,6 @@
 # searched, filtered, folded, enlarged or turned round by clicks and keys is
 # there, to the last box and its colour, in a new window with that address.
 # Easy to get wrong: a part of the state that nobody put into the address.
-# TIMEOUT: 120
 . "${SRC:=$PWD}/tests/lib.sh"
 . "$SRC/tests/browser/lib-browser.sh"
 tmpdir

@@ -5,7 +5,6 @@
 #
 # Easy to get wrong: a share that counts a stack twice where matches nest, a
 # state that the link does not carry, a canvas that nobody can read aloud.
-# TIMEOUT: 120
 
 . "${SRC:=$PWD}/tests/lib.sh"
 . "$SRC/tests/browser/lib-browser.sh"

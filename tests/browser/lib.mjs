@@ -22,9 +22,14 @@ export async function browse(run) {
 	} catch (error) {
 		console.log("FAIL: " + error.stack);
 		process.exitCode = 1;
-	} finally {
-		await browser.close();
 	}
+	/*
+	 * On a machine short of memory Chromium was seen to hang while it
+	 * closes.  At our end playwright kills it.
+	 */
+	await Promise.race([browser.close(),
+	    new Promise(late => setTimeout(late, 10000))]);
+	process.exit();
 }
 
 /* A page that is ready; page.wrong lists what it must not have done. */

@@ -15,10 +15,11 @@ build()		# program iterations [function]
 	    "$SRC/tests/work/hot.c" >hot.c
 	"$CC" -w -O2 -g -no-pie -o "$1" hot.c || fail "compiling"
 }
+# In turns, so that what slows the machine for a while slows both.
 run()		# recording program: half of its time in another one
 {
 	expect 0 "$DTPROF" record -q -e cpu-clock -c 500000 -o "$1" -- sh -c \
-	    "./$2 2000000; ./beside 2000000"
+	    "for n in 1 2 3 4; do ./$2 500000; ./beside 500000; done"
 }
 build beside 16 beside
 build hot 16

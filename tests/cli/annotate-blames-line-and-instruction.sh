@@ -126,7 +126,8 @@ expect 0 "$DTPROF" report --json -e cpu-clock x.dtp
 whole=$(json out '[r["total_samples"] for r in j["functions"]
     if r["name"] == "main"][0]')
 [ "$(total main --total)" = "$whole" ] || fail "--total of main"
-expect_out "^\* 100.00 .*work\(n\)" "all of main's total is at the call"
+# What binds strtoull and printf at their first use may have samples, too.
+expect_out "^\*  *(9.|100)\... .*work\(n\)" "nearly all of main is at the call"
 ok "a name without what the compiler added; --total at the call: $whole"
 
 expect 0 "$DTPROF" annotate --html -o x.html work x.dtp

@@ -21,10 +21,11 @@ made_five()
 {
 	[ "$(lines d)" -ge 5 ]
 }
-# Begun, and ended by a signal when it has made at least 5 runs.
+# Begun, and ended by a signal when it has made at least 5 runs; so many are to
+# come then that a look that is late by seconds still comes before the last.
 begin_and()	# signal
 {
-	"$DTPROF" bench -w 0 -r 30 -o d 'sleep 0.01' 'sleep 0.011' >o 2>e &
+	"$DTPROF" bench -w 0 -r 60 -o d 'sleep 0.01' 'sleep 0.011' >o 2>e &
 	pid=$!
 	kill_at_end $pid
 	await "five runs were made" made_five
@@ -32,34 +33,34 @@ begin_and()	# signal
 	wait $pid
 	status=$?
 	n=$(lines d)
-	[ "$n" -ge 5 ] && [ "$n" -lt 60 ] || fail "$n runs before the signal"
+	[ "$n" -ge 5 ] && [ "$n" -lt 120 ] || fail "$n runs before the signal"
 	head -n "$n" d/runs.jsonl >before
 }
 begin_and INT
 [ $status -eq 1 ] || fail "status $status after Ctrl-C"
-grep -q "interrupted: $n of 60 runs are in d" e || { cat e; fail "no word"; }
+grep -q "interrupted: $n of 120 runs are in d" e || { cat e; fail "no word"; }
 expect 0 "$DTPROF" compare d
 expect_out 'base .*sleep 0.01' 'the runs so far'
 expect 0 "$DTPROF" bench -o d
-whole d 30
+whole d 60
 head -n "$n" d/runs.jsonl | cmp - before || fail "what was there has changed"
-ok "Ctrl-C after $n of 60 runs, then the rest"
+ok "Ctrl-C after $n of 120 runs, then the rest"
 
 rm -rf d
 begin_and KILL
 printf '{"command":1,"blo' >>d/runs.jsonl
-expect 0 "$DTPROF" bench -w 0 -r 30 -o d 'sleep 0.01' 'sleep 0.011'
+expect 0 "$DTPROF" bench -w 0 -r 60 -o d 'sleep 0.01' 'sleep 0.011'
 expect_err 'cut short' 'half a line'
-whole d 30
+whole d 60
 head -n "$n" d/runs.jsonl | cmp - before || fail "what was there has changed"
 ok "kill -9 after $n runs and half a line"
 
-expect 0 "$DTPROF" bench -o d -r 31
-whole d 31
+expect 0 "$DTPROF" bench -o d -r 61
+whole d 61
 expect 0 "$DTPROF" bench -w 0 -r 2 -o d true /bin/true
 expect_err 'kept in d.old' 'another bench makes room'
 whole d 2
-whole d.old 31
+whole d.old 61
 expect 0 "$DTPROF" bench -o d true /bin/true
 expect_err 'kept in d.old' 'one that is through makes room'
 whole d 15

@@ -7,7 +7,7 @@
 tmpdir
 spin=$B/tests/work/spin
 expect 0 "$DTPROF" bench --seed 7 -w 0 -r 10 -n base -n new -n base2 \
-    "$spin 20" "$spin 40" "'$spin' \"20\""
+    "$spin 60" "$spin 120" "'$spin' \"60\""
 expect_out '^new is slower: wall time|^new: inconclusive' 'a verdict'
 expect_err 'seed 7' 'the seed is printed'
 expect 0 "$DTPROF" compare --json dtprof.bench
@@ -17,8 +17,10 @@ user='[m for m in j["comparisons"][%d]["metrics"] if m["name"] == "user"][0]'
     fail "twice the time is not slower"
 json compare.json "$(printf "$user" 0)['change']" >change
 awk '{ exit !($1 > 0.8 && $1 < 1.2) }' change || fail "by $(cat change)"
-[ "$(json compare.json "$(printf "$user" 1)['verdict']")" != slower ] ||
-    fail "the same is called slower"
+# Chance may call it so, once in a thousand, but not by much.
+same=$(printf "$user" 1)
+[ "$(json compare.json "(${same}['verdict'] != 'slower' or
+    ${same}['change'] < 0.1)")" = True ] || fail "the same is called slower"
 ok "twice is twice: +$(cat change); the same is not called slower"
 
 json_lines dtprof.bench/runs.jsonl '" ".join(sorted("%d%d" % (r["block"],
@@ -37,7 +39,7 @@ ok "blocks of two each, $orders orders in 5, the same by seed"
 
 # Of the child alone, as time(1) of bash and the program itself have it.
 json_lines dtprof.bench/runs.jsonl 'all(0.9 < (r["user"] + r["system"]) /
-    (0.040 if r["command"] == 1 else 0.020) < 1.5 and
+    (0.120 if r["command"] == 1 else 0.060) < 1.5 and
     r["wall"] > 0.9 * (r["user"] + r["system"]) and
     r["status"] == 0 and r["minor_faults"] > 10 for r in j)' >sane
 [ "$(cat sane)" = True ] || { cat dtprof.bench/runs.jsonl; fail "times"; }

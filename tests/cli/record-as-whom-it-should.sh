@@ -86,6 +86,7 @@ with cap_bpf,cap_perfmon
 	fi
 	./spin 60000 >/dev/null &
 	kill_at_end $!
+	await "spin runs" grep -qx spin "/proc/$!/comm"
 	with cap_bpf,cap_perfmon,cap_sys_ptrace
 	expect 0 $user ./dtprof record -q -o user/e -e cpu-clock -c 100000 \
 	    -p $! --duration 500ms

@@ -14,7 +14,7 @@ echo ready
 # The signal interrupts neither the recorder nor, for long, this loop.
 while [ $n -eq 0 ]; do :; done
 "$DTPROF" mark -p $PPID 'after the interrupt' || exit 9
-i=0; while [ $i -lt 50000 ]; do i=$((i + 1)); done
+i=0; while [ $i -lt 200000 ]; do i=$((i + 1)); done
 exit $((40 + n))
 END
 expect 41 env CTRL_C_AT=ready python3 "$SRC/tests/cli/term.py" 80 \

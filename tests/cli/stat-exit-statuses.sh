@@ -35,11 +35,9 @@ expect 1 $stat -r 5 -- sh counts.sh
 [ "$(wc -l <ran-again)" -eq 5 ] || fail "not 5 runs"
 ok "of several runs the first that failed"
 
-# It waits until it has counted something, so that Ctrl-C comes meanwhile.
-interrupted()	# signal status argument ...
+# Begins, and waits until something was counted: what comes, comes meanwhile.
+count()		# argument ...
 {
-	signal=$1 want=$2
-	shift 2
 	"$DTPROF" stat -q --csv -I 10 -o table.csv -e page-faults:u "$@" \
 	    >out 2>err &
 	pid=$!
@@ -49,6 +47,13 @@ interrupted()	# signal status argument ...
 		    fail "it does not count: $(cat err)"
 		sleep 0.02
 	done
+}
+
+interrupted()	# signal status argument ...
+{
+	signal=$1 want=$2
+	shift 2
+	count "$@"
 	kill -"$signal" $pid
 	wait $pid
 	got=$?
@@ -63,9 +68,15 @@ interrupted TERM 143 -- sleep 100
 ok "signals end it, with the table"
 
 # A target that ends; and a time that passes.
-sleep 0.1 &
-# shellcheck disable=SC2086
-expect 0 $stat -p $!
+sleep 100 &
+target=$!
+kill_at_end $target
+count -p $target
+kill $target
+wait $pid
+got=$?
+[ $got -eq 0 ] || fail "the target has ended: status $got, $(cat err)"
+rm table.csv
 # shellcheck disable=SC2086
 expect 0 $stat -p $$ --duration 50ms
 ok "so do the target's end and --duration"

@@ -13,7 +13,7 @@ tmpdir
 cat >work.sh <<'END'
 echo run >>runs
 echo "noise on standard output"
-exec "$B/tests/work/faults" "$(wc -l <runs)00"
+exec "$B/tests/work/faults" $(($(wc -l <runs) * 500))
 END
 expect 0 "$DTPROF" stat --json -r 10 -w 2 -e page-faults:u,task-clock:u -- \
     sh work.sh
@@ -45,9 +45,10 @@ for e in j['events']:
     assert e['running_pct'] == 100 and e['estimated'] is False
     assert e['values'] == e['counts'] and e['group'] is None, e
     assert e['enabled_ns'] == e['running_ns'] and min(e['enabled_ns']) > 0
-# Each run faulted 100 pages more than the one before: none is left out.
+# Each run faulted 500 pages more than the one before: none is left out.
+# What sh, wc and ld.so fault depends on addresses and on what is cached.
 f = j['events'][0]['values']
-assert all(80 < b - a < 120 for a, b in zip(f, f[1:])), f
+assert all(300 < b - a < 700 for a, b in zip(f, f[1:])), f
 END
 ok "JSON: the members, and their figures"
 

@@ -77,6 +77,11 @@ for stop in range(stops):
 print("RESULT %d %d %d seed %d" % (same, short, differ, seed))
 END
 
+no_shell()	# pid: the child has become what it was started for
+{
+	! cmp "/proc/$1/exe" /proc/$$/exe
+}
+
 stops()		# title how-often command ...
 {
 	title=$1 STOPS=$2
@@ -84,6 +89,7 @@ stops()		# title how-often command ...
 	"$@" >/dev/null 2>&1 &
 	PID=$!
 	kill_at_end $PID
+	await "$title begins" no_shell $PID
 	sleep 0.2
 	export PID STOPS
 	gdb -nx -batch -x stops.py >gdb.out 2>&1

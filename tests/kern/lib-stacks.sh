@@ -19,14 +19,41 @@ build_stacks()
 	    fail "throws does not compile"
 }
 
-# Run it in the background; its pid and title are kept for judge.
+# Run it in the background; its pid and title are kept for judge.  It is nice,
+# so that the recorder keeps up: see compute.
 begin()		# title command ...
 {
 	title=$1
 	shift
-	nice -n 19 "$@" 9>&- &
+	nice -n "${NICE:-19}" "$@" 9>&- &
 	kill_at_end $!
 	echo "$! $title" >>titles
+}
+
+# What a process and its children computed so far, in hundredths of a second.
+ran()		# pid
+{
+	read -r stat <"/proc/$1/stat" || return 1
+	# shellcheck disable=SC2086 # a list of numbers
+	set -- ${stat##*) }
+	echo $((${12} + ${13} + ${14} + ${15}))
+}
+
+has_run()	# pid hundredths
+{
+	[ "$(ran "$1")" -ge "$2" ]
+}
+
+# Until each of them has computed so much more.  A number of seconds says
+# nothing: beside busy programs that are not nice they get a hundredth of it.
+compute()	# hundredths
+{
+	while read -r pid _; do
+		echo "$pid $(ran "$pid")"
+	done <titles >begun
+	while read -r pid ticks; do
+		await "$pid computes" has_run "$pid" $((ticks + $1))
+	done <begun
 }
 
 pids_begun()

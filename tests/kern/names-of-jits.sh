@@ -53,7 +53,13 @@ for who in own box stranger link old fifo late; do cp jit jit-$who; done
 cp "$DTPROF" ours
 mkfifo ready hold
 cat >seen.sh <<'END'
-for n in 1 2 3; do ./ours mark -p "$1" seen || exit 1; done
+for n in 1 2 3; do
+	tries=100	# a busy recorder may answer too late
+	until ./ours mark -p "$1" seen; do
+		tries=$((tries - 1))
+		[ $tries -gt 0 ] || exit 1
+	done
+done
 END
 # In a /tmp of its own.  Processes without a map of their own find one of each
 # kind that is to be refused; it would name everything.

@@ -100,7 +100,13 @@ mount -t tmpfs none box && cp "$1" box/prog &&
     box/prog log box "sh seen.sh $2"
 END
 cat >seen.sh <<'END'
-for n in 1 2 3; do "$DTPROF" mark -p "$1" seen || exit 1; done
+for n in 1 2 3; do
+	tries=100	# a busy recorder may answer too late
+	until "$DTPROF" mark -p "$1" seen; do
+		tries=$((tries - 1))
+		[ $tries -gt 0 ] || exit 1
+	done
+done
 END
 cat >work.sh <<'END'
 recorder=$PPID

@@ -77,8 +77,13 @@ expect_err 'the rate cannot be lowered further: ' 'nothing is said of failing'
 py <<'END'
 import recording as rec
 rec.balance("c.dtp", ["cpu-clock"])
-weights = {s["weight"] for s in rec.samples("c.dtp", "cpu-clock")}
-rec.check(weights == {200000}, "%r" % weights)
+# On a busy machine the limit may have come after a change or two.
+slower = 1
+for r in rec.records("c.dtp"):
+    if r["type"] == "mark" and r["text"].startswith("rate lowered to 1/"):
+        slower = int(r["text"].split("/")[1].split(":")[0])
+    elif r["type"] == "sample":
+        rec.check(r["weight"] == slower * 200000, "1/%d: %r" % (slower, r))
 END
 ok "where the rate cannot be lowered the recording goes on"
 

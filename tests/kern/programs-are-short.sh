@@ -12,10 +12,12 @@ eight=$eight,cpu-migrations,alignment-faults,emulation-faults,dummy
 n=0
 while read -r options; do
 	n=$((n + 1))
+	# So long that runs comes to see the programs on a busy machine, too.
 	# shellcheck disable=SC2086 # a list of words
 	"$work/runs" runs.json "$DTPROF" record -q -a --record-comm -g \
 	    --with $eight $options --filter 'pid>0&&comm!="x"&&cpu<4096' \
-	    -o x.dtp -- true </dev/null 2>err || fail "$options: $(cat err)"
+	    -o x.dtp -- sleep 0.3 </dev/null 2>err ||
+	    fail "$options: $(cat err)"
 	python3 - "$options" <<'END' || fail "$options: $(cat runs.json)"
 import json
 import sys

@@ -15,16 +15,22 @@ for what in alloca realign callback longjmp signal threads vdso; do
 	begin $what ./stacks $what
 done
 begin throws ./throws
-record 0 -o a.dtp --duration 1500ms --call-graph dwarf -e cpu-clock \
-    -c 200000 -p "$(pids_begun)"
+compute 5		# they have begun
+record_begin -o a.dtp --call-graph dwarf -e cpu-clock -c 200000 \
+    -p "$(pids_begun)"
+compute 30
+record_end 0
 end_all
 judge a.dtp 9950
 ok "copied stacks are whole"
 
 rm titles
 begin deep ./stacks deep
-record 0 -o b.dtp --duration 500ms --call-graph dwarf,8K -e cpu-clock \
-    -c 1000000 --user-only -p "$(pids_begun)"
+compute 5
+record_begin -o b.dtp --call-graph dwarf,8K -e cpu-clock -c 1000000 \
+    --user-only -p "$(pids_begun)"
+compute 30
+record_end 0
 end_all
 py <<'END'
 import collections

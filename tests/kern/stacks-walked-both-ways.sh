@@ -12,6 +12,22 @@ need_recording
 tmpdir
 build_stacks
 
+# Record what was begun until each has computed so much; the table is kept.
+verify()	# hundredths argument ...
+{
+	hundredths=$1
+	shift
+	compute 5		# they have begun
+	"$DTPROF" record --verify -e cpu-clock -p "$(pids_begun)" "$@" \
+	    2>err 9>&- &
+	recorder=$!
+	kill_at_end "$recorder"
+	await_recording "$recorder"
+	compute "$hundredths"
+	record_end 0
+	cp err table
+}
+
 for what in alloca realign callback longjmp signal threads vdso; do
 	begin $what ./stacks $what
 done
@@ -21,8 +37,7 @@ def fall(n):
     return sum(range(9)) + (fall(n - 1) if n else 0)
 while True:
     fall(9)'
-"$DTPROF" record --verify -o a.dtp --duration 1500ms -e cpu-clock \
-    -c 500000 -p "$(pids_begun)" 2>table || fail "$(cat table)"
+verify 30 -o a.dtp -c 500000
 end_all
 cat table
 grep -q 'stacks walked both ways' table || fail "there is no table"
@@ -47,10 +62,11 @@ END
 # A handler begins where the task leaves the kernel while the number of the
 # system call that sent the signal is still there: no call lies before it.
 : >titles
+# shellcheck disable=SC2034 # of begin
+NICE=10
 begin signal ./stacks signal
 begin signal ./stacks signal
-"$DTPROF" record --verify -o b.dtp --duration 2 -e cpu-clock -c 50000 \
-    -p "$(pids_begun)" 2>table || fail "$(cat table)"
+verify 150 -o b.dtp -c 50000
 end_all
 py <<'END'
 import subprocess

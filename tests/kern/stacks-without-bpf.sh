@@ -42,8 +42,16 @@ own sqlite3 sqlite3 :memory: 'with recursive c(x) as (select 1 union all
 for pid in $test_pids; do
 	await "$pid runs as nobody" grep -q '^Uid:.65534' "/proc/$pid/status"
 done
-as_user "$DTPROF" record -q -o theirs/a.dtp --duration 2500ms \
-    -e cpu-clock -c 200000 -p "$(pids_begun)" || fail "record"
+compute 5		# they have begun
+# Not by as_user: the pid has to be that of the recorder.
+setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all \
+    env HOME=/nonexistent "$DTPROF" record -q -o theirs/a.dtp \
+    -e cpu-clock -c 200000 -p "$(pids_begun)" 2>err 9>&- &
+recorder=$!
+kill_at_end "$recorder"
+await_recording "$recorder"
+compute 30
+record_end 0
 end_all
 [ "$("$DTPROF" report --json theirs/a.dtp |
     json /dev/stdin 'j["recording"]["path"]')" = perf ] ||

@@ -67,7 +67,7 @@ fi
 
 # Intervals, with children and an end that comes in the middle of one.
 stat_json interval.json -I 20 -e task-clock,page-faults,context-switches -- \
-    sh -c 'for i in 1 2 3 4 5; do ls -R /usr/include; sleep 0.013; done'
+    sh -c 'for i in 1 2 3 4 5; do ls -R /usr/include; sleep 0.053; done'
 python3 - <<'END' || fail "intervals"
 import json
 j = json.load(open('interval.json'))

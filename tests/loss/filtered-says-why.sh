@@ -22,6 +22,9 @@ if [ -d /sys/devices/system/cpu/cpu1 ]; then
 	other=$!
 	kill_at_end "$other"
 	exec 9>go
+	# Until then its loader may close files on CPU 1.
+	await "it is on CPU 0" grep -q "^Cpus_allowed_list:.0\$" \
+	    "/proc/$other/status"
 	record_begin -o b.dtp -a -C 1 --call-graph none \
 	    -e syscall::close:entry --filter "pid == $other"
 	exec 9>&-

@@ -14,7 +14,7 @@ tmpdir
 record_begin -o a.dtp -p $$ --buffer 64K --call-graph none \
     -e syscall::close:entry --filter 'fd >= 0x40000000'
 "$work/calls" -c 0 500 >before.json || fail "calls"
-"$DTPROF" mark -p "$recorder" begin >/dev/null || fail "mark"
+await "it takes a mark" "$DTPROF" mark -p "$recorder" begin
 kill -STOP "$recorder"
 await "the recorder stops" stopped "$recorder"
 "$work/calls" -c 0 5000 >hole.json || fail "calls"

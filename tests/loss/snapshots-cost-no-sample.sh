@@ -18,11 +18,12 @@ other=$!
 kill_at_end $other
 # 64 KiB of ring: four copies, and thousands of samples.
 record_begin -o a.dtp --buffer 64K --call-graph dwarf,16K -e cpu-clock \
-    -c 500000 -p "$deep,$other"
+    -c 2000000 -p "$deep,$other"
 kill -STOP "$recorder"
 await "it stopped" stopped "$recorder"
 # While nobody empties the rings, some 80 samples come for each CPU: beside
-# other work one of the two may run and the other wait.
+# other work one of the two may run and the other wait.  There is room for many
+# more, should our own look be late.
 ticks()
 {
 	cut -d' ' -f14 "/proc/$deep/stat" "/proc/$other/stat" | paste -sd' '
@@ -30,7 +31,7 @@ ticks()
 enough()
 {
 	ticks | awk -v from="$from" '{ split(from, was)
-	    exit !($1 - was[1] >= 4 || $2 - was[2] >= 4) }'
+	    exit !($1 - was[1] >= 16 || $2 - was[2] >= 16) }'
 }
 from=$(ticks)
 await "one of them ran" enough

@@ -62,6 +62,12 @@ assert used["seventy"] > used["twenty"] > used["ten"] > 0, used
 agrees(rows[CLOCK, "again"], used["ten"] / all_used, "recursion", "self")
 print("ok: 70, 20 and 10 %% of %d samples" %
       sum(r["samples"] for r in table["functions"] if r["event"] == CLOCK))
+# On a busy machine a program is new for longer than copies may be taken; so
+# many more may stand below nobody known.
+refused = int(table["recording"]["info"]["snapshots.refused"])
+
+def cut_of(event, part):
+    return rows.get((event, "[callers not known]"), {part: 0})[part]
 
 again = [s for s in lines("script.json") if s.get("event") == CLOCK and
          any(f["function"] == "again" for f in s.get("user_frames", []))]
@@ -69,7 +75,8 @@ deepest = max(sum(f["function"] == "again" for f in s["user_frames"])
               for s in again)
 assert deepest == 6, deepest
 assert rows[CLOCK, "again"]["total_samples"] == len(again)
-assert rows[CLOCK, "again"]["total"] <= rows[CLOCK, "ten"]["total"]
+assert rows[CLOCK, "again"]["total"] <= \
+    rows[CLOCK, "ten"]["total"] + cut_of(CLOCK, "total")
 print("ok: again() stands in a stack six times, and counts once")
 
 of_thread = {(r["event"], r["tid"]): r for r in load("threads.json")["rows"]}
@@ -86,10 +93,12 @@ for pid in {t["pid"] for t in truth}:
         got = by_pid[PROBE, pid, name]["total_samples"]
         cut = by_pid.get((PROBE, pid, "[callers not known]"),
                          {"total_samples": 0})["total_samples"]
-        assert cut <= mine * 3 / 50, (pid, cut)
+        assert cut <= mine * 3 / 50 + refused, (pid, cut, refused)
         assert got <= times * mine <= got + cut, (pid, name, got, cut, mine)
     assert (PROBE, pid, "ten") not in by_pid
-assert rows[PROBE, "ask"]["total_samples"] == sum(t["asked"] for t in truth)
+asked = sum(t["asked"] for t in truth)
+assert asked - cut_of(PROBE, "total_samples") <= \
+    rows[PROBE, "ask"]["total_samples"] <= asked
 print("ok: %d firings below the right functions, threads and processes" %
       sum(t["asked"] for t in truth))
 

@@ -7,6 +7,7 @@
 /* SPDX-License-Identifier: ISC */
 #include <sys/stat.h>
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>
 
@@ -151,6 +152,23 @@ named(void *arg)
 	return (NULL);
 }
 
+/* Joined is who no longer uses its memory; the kernel may still list it. */
+static void
+await_alone(void)
+{
+	int looks, n = 0;
+	DIR *tasks;
+
+	for (looks = 0; looks < 60000 && n != 3; looks++) {
+		usleep(1000);
+		tasks = opendir("/proc/self/task");
+		CHECK(tasks != NULL, "%s", strerror(errno));
+		for (n = 0; readdir(tasks) != NULL; n++)
+			continue;	/* . and .., too */
+		closedir(tasks);
+	}
+}
+
 static void
 threads(void)
 {
@@ -171,6 +189,7 @@ threads(void)
 	CHECK(find.fi_ntasks == 6 && find.fi_nnamed == 5, "%d threads, %d "
 	    "with the name", find.fi_ntasks, find.fi_nnamed);
 	/* Alone, the name comes from a line in which it ends with ')'. */
+	await_alone();
 	pthread_setname_np(pthread_self(), THREAD_NAME);
 	find = find_at(NULL);
 	CHECK(find.fi_ntasks == 1 && find.fi_nnamed == 1, "%d threads when "
