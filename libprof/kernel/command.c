@@ -63,16 +63,29 @@ become_caller(void)
 	return (0);
 }
 
+/* Before exec does: a signal for the child is not the recorder's. */
+static void
+forget_handlers(void)
+{
+	struct sigaction now;
+	sigset_t none;
+
+	for (int n = 1; n < NSIG; n++)
+		if (sigaction(n, NULL, &now) == 0 &&
+		    now.sa_handler != SIG_IGN && now.sa_handler != SIG_DFL)
+			signal(n, SIG_DFL);
+	signal(SIGPIPE, SIG_DFL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
 static void __attribute__((noreturn))
 child(char *const *argv, int go, int failed)
 {
-	sigset_t none;
 	char byte;
 	int why;
 
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-	signal(SIGPIPE, SIG_DFL);
+	forget_handlers();
 	/* Nothing to read: the recorder has gone, so do not run. */
 	if (read(go, &byte, 1) != 1)
 		_exit(125);
@@ -89,10 +102,17 @@ prof_command_spawn(struct prof_command *command, char *const *argv,
     struct prof_err *error)
 {
 	int go[2] = { -1, -1 }, failed[2] = { -1, -1 };
+	sigset_t all, before;
 
+	sigfillset(&all);
 	if (pipe2(go, O_CLOEXEC) == -1 || pipe2(failed, O_CLOEXEC) == -1)
 		goto fail;
-	if ((command->cm_pid = fork()) == -1)
+	/* What comes at this moment waits until whoever it is for knows. */
+	pthread_sigmask(SIG_BLOCK, &all, &before);
+	command->cm_pid = fork();
+	if (command->cm_pid != 0)
+		pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (command->cm_pid == -1)
 		goto fail;
 	if (command->cm_pid == 0) {
 		close(go[1]);
