@@ -5,7 +5,7 @@
 # see that all of it works: POOL_RUNS of each command (10 or more), of
 # POOL_ROUNDS rounds and MIN_SAMPLES samples or more, TRIALS comparisons.
 
-: "${CC:=cc}" "${POOL_RUNS:=40}" "${POOL_ROUNDS:=15000}" "${MIN_SAMPLES:=3000}"
+: "${CC:=cc}" "${POOL_RUNS:=40}" "${POOL_ROUNDS:=17000}" "${MIN_SAMPLES:=3000}"
 
 # So many of the trials may err at a rate of per in a thousand: 31 of 400 at
 # 50, 5 of 400 at 5.
