@@ -147,7 +147,7 @@ for f in sorted(changed, key=lambda f: -abs(f["change"]))[:5]:
 first = pair["functions"][0]["name"] if pair["functions"] else ""
 if len(sys.argv) > 4 and (first != sys.argv[4] or
                           not any(f["name"] == first for f in changed)):
-    print(f"  first is {first}, not {sys.argv[4]}")
+    print(f"  first is {first}, where {sys.argv[4]} must be called changed")
     bad += 1
 if kind != "planted" and not changed:
     # Optimising may change next to nothing; then perf must see no more.
