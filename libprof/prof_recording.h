@@ -295,6 +295,7 @@ struct prof_profile_options {
 	int		 (*pl_progress)(void *arg, double done);
 	void		*pl_arg;
 	int		 pl_places;	/* places in functions as frames */
+	size_t		 pl_max_cells;	/* more: longer ones; or 0 */
 };
 
 /*
@@ -332,7 +333,8 @@ struct prof_label {
 
 /*
  * Samples of a node in a cell of time, see pl_cell_ns (0: one cell is all);
- * by time, then node, then event.
+ * by time, then node, then event.  A cell may be 2, 4, 8, ... times as long,
+ * see pl_max_cells; prof_profile_cell_ns says how long.
  */
 struct prof_cell {
 	uint32_t	pc_cell;	/* from the first sample on */
@@ -387,6 +389,7 @@ void prof_profile_span(const struct prof_profile *profile,
     uint64_t *from_ns, uint64_t *to_ns);
 const struct prof_cell *prof_profile_cells(
     const struct prof_profile *profile, size_t *n);
+uint64_t prof_profile_cell_ns(const struct prof_profile *profile);
 void prof_profile_quality(const struct prof_profile *profile, size_t event,
     struct prof_quality *quality);
 void prof_profile_free(struct prof_profile *profile);
@@ -401,7 +404,6 @@ struct prof_flame_options {
 	size_t		 fl_nevents;	/* 0: all that have samples */
 	int		 fl_ratio;	/* colour by first over second */
 	int		 fl_reverse;	/* it was made with pl_reverse */
-	uint64_t	 fl_cell_ns;	/* pl_cell_ns of the profile */
 	int		 fl_samples;	/* export: count samples, not weight */
 };
 

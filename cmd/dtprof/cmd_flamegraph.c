@@ -167,6 +167,19 @@ choose(struct flame_run *run)
 
 /* ------------------------------------------------------------ profile */
 
+static bool
+has_base(const struct flame_options *fo)
+{
+	return (fo->fo_bases.os_n > 0 || choose_has_time(&fo->fo_base_time));
+}
+
+/* What was when: a page shows it, unless it is a difference. */
+static bool
+shows_time(const struct flame_options *fo)
+{
+	return (!flame_is_drawing(fo) && !has_base(fo));
+}
+
 int
 flame_profile(const struct flame_options *fo, const struct choose_time *time,
     struct prof_reader *reader, struct prof_symbols **symbols,
@@ -179,7 +192,8 @@ flame_profile(const struct flame_options *fo, const struct choose_time *time,
 		.pl_reverse = fo->fo_reverse,
 		.pl_inlines = fo->fo_inlines,
 		.pl_lines = fo->fo_lines,
-		.pl_cell_ns = FLAME_CELL_NS,
+		.pl_cell_ns = shows_time(fo) ? FLAME_CELL_NS : 0,
+		.pl_max_cells = FLAME_MAX_CELLS,
 	};
 
 	if (choose_range("flamegraph", reader, time, &options) == -1)
@@ -215,7 +229,6 @@ write_picture(const struct flame_run *run)
 		.fl_nevents = run->fr_nevents,
 		.fl_ratio = fo->fo_ratio != NULL,
 		.fl_reverse = fo->fo_reverse,
-		.fl_cell_ns = FLAME_CELL_NS,
 	};
 	struct prof_err error = { 0 };
 	size_t length = 0;
@@ -297,12 +310,6 @@ draw_one(const struct flame_options *fo, int n, char **operands)
 	prof_symbols_close(run.fr_symbols);
 	prof_reader_close(run.fr_reader);
 	return (rv);
-}
-
-static bool
-has_base(const struct flame_options *fo)
-{
-	return (fo->fo_bases.os_n > 0 || choose_has_time(&fo->fo_base_time));
 }
 
 static int

@@ -12,6 +12,7 @@
 #include "choose.h"
 
 #define FLAME_CELL_NS	20000000ULL	/* fifty parts of a second */
+#define FLAME_MAX_CELLS	400000		/* more: each longer in time */
 #define FLAME_MAX_EVENTS 64
 
 struct flame_options {

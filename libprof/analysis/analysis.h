@@ -8,6 +8,8 @@
  *			each different sample once; nothing has names yet
  *	label.c		a pc in a space -> its functions, each just once
  *	tree.c		folds -> nodes, each different stack walked once
+ *	cells.c		nodes -> cells of time, by another pass of gather.c
+ *			where it is asked what was when
  *	order.c		nodes and cells in the order that does not depend on
  *			how many threads there were
  *	throttling.c	what the kernel kept from us
@@ -99,9 +101,8 @@ struct prof_fold {
 	uint32_t	fo_kstack;
 	uint32_t	fo_ustack;
 	uint32_t	fo_who;
-	uint32_t	fo_cell;
 	uint32_t	fo_event;
-	uint32_t	fo_bits;
+	uint64_t	fo_bits;
 	uint64_t	fo_weight;
 	uint64_t	fo_samples;
 };
@@ -124,12 +125,40 @@ struct prof_gathered {
 	uint64_t	 ga_last_ns;
 };
 
-int	prof_gather(struct prof_gathered *gathered,
-	    const struct prof_reader *reader, struct prof_symbols *symbols,
-	    const struct prof_history *history,
+/* A number of cells that stays bounded. */
+struct prof_cells {
+	struct prof_cell *ce_cell;
+	size_t		 ce_n;
+	size_t		 ce_cap;
+	uint32_t	*ce_last;	/* cell of a node; UINT32_MAX */
+	size_t		 ce_nnodes;
+	size_t		 ce_max;	/* 0: any number */
+	unsigned	 ce_halved;	/* so often each became twice as long */
+};
+
+struct prof_gather;
+struct prof_gather *prof_gather_new(const struct prof_reader *reader,
+	    struct prof_symbols *symbols, const struct prof_history *history,
 	    const struct prof_profile_options *options,
-	    struct prof_err *error);
-void	prof_gathered_free(struct prof_gathered *gathered);
+	    struct prof_err *error);	/* owned by caller */
+const struct prof_gathered *prof_gather_folds(const struct prof_gather *gather);
+/* All samples again: each is of its fold's node, and of a cell of time. */
+int	prof_gather_cells(struct prof_gather *gather, const uint32_t *nodes,
+	    size_t nnodes, struct prof_cells *cells, struct prof_err *error);
+void	prof_gather_free(struct prof_gather *gather);
+
+/* ------------------------------------------------------------ cells.c */
+
+/* 0, or -1: no memory, of all of these; fini also after a failure. */
+int	prof_cells_init(struct prof_cells *cells, size_t nnodes, size_t max);
+/* pc_cell: as long as it was in the beginning. */
+int	prof_cells_add(struct prof_cells *cells,
+	    const struct prof_cell *cell);
+/* Take over what another one has, and no more than are wanted. */
+int	prof_cells_join(struct prof_cells *to, struct prof_cells *from);
+void	prof_cells_fini(struct prof_cells *cells);
+/* By time, node, event; what is the same is added up. */
+int	prof_cells_sum(struct prof_cell **cells, size_t *count);
 
 /* ------------------------------------------------------------ label.c */
 
@@ -198,10 +227,11 @@ struct prof_tree {
  */
 uint32_t prof_tree_child(struct prof_tree *tree, struct prof_map *children,
 	    uint32_t parent, uint32_t label);
+/* The node of each fold. */
 int	prof_tree_build(struct prof_tree *tree, struct prof_labels *labels,
 	    const struct prof_reader *reader,
 	    const struct prof_history *history,
-	    const struct prof_gathered *gathered);
+	    const struct prof_gathered *gathered, uint32_t *nodes);
 
 /* ------------------------------------------------------------ order.c */
 
@@ -223,6 +253,7 @@ struct prof_profile {
 	struct prof_tree pf_tree;
 	struct prof_dense *pf_dense;	/* by event */
 	struct prof_quality *pf_quality; /* by event */
+	uint64_t	 pf_cell_ns;
 	uint64_t	 pf_from_ns;
 	uint64_t	 pf_to_ns;
 };

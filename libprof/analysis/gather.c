@@ -8,6 +8,10 @@
  * A stack is its number and its innermost pc; no name is looked up and no
  * frame is looked at, so a sample costs two look-ups in a table, whatever its
  * depth.  Called by profile.c; tree.c goes on from here.
+ *
+ * When each fold has its node there may be a second pass over all samples, to
+ * know what was when: a node is few folds, and a cell of time few samples, so
+ * this takes much less memory than telling folds apart by time.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -30,21 +34,24 @@ struct cached {
 };
 
 /* What all threads share. */
-struct gather {
+struct prof_gather {
 	const struct prof_reader *gt_reader;
 	struct prof_symbols *gt_symbols;
 	const struct prof_history *gt_history;
 	const struct prof_profile_options *gt_options;
 	struct prof_select gt_select;
-	uint64_t	 gt_cell_from_ns;
+	const uint32_t	*gt_nodes;	/* of folds; NULL: the first pass */
 	size_t		 gt_nchunks;
 	size_t		 gt_nevents;
 	atomic_size_t	 gt_next;	/* chunk that nobody has */
 	atomic_bool	 gt_stop;
+	uint8_t		*gt_taken;	/* who has the chunk's folds */
+	struct worker	*gt_worker;
+	size_t		 gt_nworkers;
 };
 
 struct worker {
-	struct gather	*wk_gather;
+	struct prof_gather *wk_gather;
 	pthread_t	 wk_thread;
 	bool		 wk_started;
 	struct prof_err	 wk_error;
@@ -55,6 +62,9 @@ struct worker {
 	struct prof_gathered wk_got;
 	size_t		 wk_cap_who;
 	size_t		 wk_cap_folds;
+	size_t		 wk_first;	/* its folds' place among all */
+	size_t		 wk_nchunk;	/* the second pass is here */
+	struct prof_cells wk_cells;
 };
 
 /* ----------------------------------------------------- who was it */
@@ -170,21 +180,29 @@ fold_key(struct prof_fold *fold, const struct prof_sample *sample)
 	}
 }
 
-static uint32_t
-cell_of(const struct gather *gather, uint64_t time_ns)
+/* Cells count from the first sample that is wanted. */
+static int
+cell_add(struct worker *worker, const struct prof_fold *fold, uint32_t n,
+    uint64_t time_ns)
 {
-	uint64_t cell;
-
-	if (gather->gt_options->pl_cell_ns == 0 ||
-	    time_ns < gather->gt_cell_from_ns)
-		return (0);
-	cell = (time_ns - gather->gt_cell_from_ns) /
+	const struct prof_gather *gather = worker->wk_gather;
+	uint64_t at = (time_ns - gather->gt_worker[0].wk_got.ga_first_ns) /
 	    gather->gt_options->pl_cell_ns;
-	return (cell < UINT32_MAX ? (uint32_t)cell : UINT32_MAX);
+	struct prof_cell cell = {
+		.pc_cell = at < INT32_MAX ? (uint32_t)at : INT32_MAX,
+		.pc_node = gather->gt_nodes[worker->wk_first + n],
+		.pc_event = fold->fo_event,
+		.pc_samples = fold->fo_samples,
+		.pc_weight = fold->fo_weight,
+	};
+
+	return (prof_cells_add(&worker->wk_cells, &cell) == -1 ?
+	    prof_fail_nomem(&worker->wk_error) : 0);
 }
 
 static int
-fold_add(struct worker *worker, const struct prof_fold *fold)
+fold_add(struct worker *worker, const struct prof_fold *fold,
+    uint64_t time_ns)
 {
 	struct prof_fold *sum;
 	bool is_new;
@@ -193,6 +211,12 @@ fold_add(struct worker *worker, const struct prof_fold *fold)
 	n = prof_dict_find(&worker->wk_by_fold, fold, PROF_FOLD_KEY, &is_new);
 	if (n == PROF_INTERN_FAILED)
 		return (prof_fail_nomem(&worker->wk_error));
+	if (worker->wk_gather->gt_nodes != NULL) {
+		if (is_new)
+			return (prof_fail(&worker->wk_error, PROF_E_DAMAGED,
+			    "the recording changes while it is read"));
+		return (cell_add(worker, fold, n, time_ns));
+	}
 	if (!is_new) {
 		sum = &worker->wk_got.ga_fold[n];
 		sum->fo_weight += fold->fo_weight;
@@ -243,10 +267,11 @@ fold_values(struct worker *worker, const struct prof_record *record,
 	    n < info->pi_ncounters; n++) {
 		weight = record->pr_values[n];
 		ends = &worker->wk_got.ga_ends[info->pi_counter[n]];
-		ends->en_squares += (unsigned __int128)weight * weight;
+		if (worker->wk_gather->gt_nodes == NULL)
+			ends->en_squares += (unsigned __int128)weight * weight;
 		fold.fo_event = info->pi_counter[n];
 		fold.fo_weight = weight;
-		if (fold_add(worker, &fold) == -1)
+		if (fold_add(worker, &fold, record->pr_time_ns) == -1)
 			return (-1);
 	}
 	return (0);
@@ -255,7 +280,7 @@ fold_values(struct worker *worker, const struct prof_record *record,
 static int
 fold_sample(struct worker *worker, const struct prof_sample *sample)
 {
-	const struct gather *gather = worker->wk_gather;
+	const struct prof_gather *gather = worker->wk_gather;
 	const struct prof_record *record = &sample->sm_record;
 	const struct cached *cached;
 	struct prof_fold fold;
@@ -280,11 +305,11 @@ fold_sample(struct worker *worker, const struct prof_sample *sample)
 			return (prof_fail_nomem(&worker->wk_error));
 		fold.fo_who = (uint32_t)who;
 	}
-	fold.fo_cell = cell_of(gather, record->pr_time_ns);
 	fold.fo_weight = record->pr_weight;
 	fold.fo_samples = 1;
-	tally(worker, record);
-	if (fold_add(worker, &fold) == -1)
+	if (gather->gt_nodes == NULL)
+		tally(worker, record);
+	if (fold_add(worker, &fold, record->pr_time_ns) == -1)
 		return (-1);
 	return (record->pr_nvalues > 0 ? fold_values(worker, record, &fold) :
 	    0);
@@ -293,7 +318,7 @@ fold_sample(struct worker *worker, const struct prof_sample *sample)
 /* ------------------------------------------------------- threads */
 
 static int
-worker_init(struct worker *worker, struct gather *gather)
+worker_init(struct worker *worker, struct prof_gather *gather)
 {
 	worker->wk_gather = gather;
 	worker->wk_got.ga_first_ns = UINT64_MAX;
@@ -312,7 +337,10 @@ worker_fini(struct worker *worker)
 	prof_decoder_free(worker->wk_decoder);
 	prof_dict_free(&worker->wk_by_who);
 	prof_dict_free(&worker->wk_by_fold);
-	prof_gathered_free(&worker->wk_got);
+	prof_cells_fini(&worker->wk_cells);
+	free(worker->wk_got.ga_fold);
+	free(worker->wk_got.ga_who);
+	free(worker->wk_got.ga_ends);
 }
 
 static int
@@ -328,22 +356,53 @@ work_chunk(struct worker *worker, size_t n)
 	return (0);
 }
 
-/* Until there is no chunk left; the caller's own thread says how far it is. */
-static void
-work(struct worker *worker, bool is_caller)
+/* Any chunk that nobody has; in the second pass whose folds it knows. */
+static size_t
+next_chunk(struct worker *worker)
 {
-	struct gather *gather = worker->wk_gather;
+	struct prof_gather *gather = worker->wk_gather;
+	const uint8_t self = (uint8_t)(worker - gather->gt_worker);
+	size_t n;
+
+	if (gather->gt_nodes == NULL) {
+		n = atomic_fetch_add(&gather->gt_next, 1);
+		if (n < gather->gt_nchunks)
+			gather->gt_taken[n] = self;
+		return (n);
+	}
+	while (worker->wk_nchunk < gather->gt_nchunks &&
+	    gather->gt_taken[worker->wk_nchunk] != self)
+		worker->wk_nchunk++;
+	return (worker->wk_nchunk++);
+}
+
+/* How far it is, of one pass or two; nonzero: give up. */
+static int
+tell(const struct prof_gather *gather, size_t n)
+{
 	const struct prof_profile_options *options = gather->gt_options;
+	double done = (double)n / (double)gather->gt_nchunks;
+
+	if (options->pl_progress == NULL)
+		return (0);
+	if (options->pl_cell_ns != 0)
+		done = (done + (gather->gt_nodes != NULL)) / 2;
+	return (options->pl_progress(options->pl_arg, done));
+}
+
+/* Until there is no chunk left. */
+static void
+work(struct worker *worker)
+{
+	struct prof_gather *gather = worker->wk_gather;
 	size_t n;
 
 	while (!atomic_load(&gather->gt_stop) &&
-	    (n = atomic_fetch_add(&gather->gt_next, 1)) <
-	    gather->gt_nchunks) {
+	    (n = next_chunk(worker)) < gather->gt_nchunks) {
 		if (work_chunk(worker, n) == -1)
 			atomic_store(&gather->gt_stop, true);
-		if (is_caller && options->pl_progress != NULL &&
-		    options->pl_progress(options->pl_arg,
-		    (double)n / (double)gather->gt_nchunks) != 0) {
+		/* The caller's own thread. */
+		if (worker == gather->gt_worker && tell(gather, n) != 0) {
 			prof_fail(&worker->wk_error, PROF_E_BUSY, "given up");
 			atomic_store(&gather->gt_stop, true);
 		}
@@ -353,7 +412,7 @@ work(struct worker *worker, bool is_caller)
 static void *
 work_thread(void *arg)
 {
-	work(arg, false);
+	work(arg);
 	return (NULL);
 }
 
@@ -371,6 +430,7 @@ merge(struct worker *to, struct worker *from)
 	if (fold == NULL)
 		return (prof_fail_nomem(&to->wk_error));
 	got->ga_fold = fold;
+	from->wk_first = got->ga_nfolds;
 	for (i = 0; i < add->ga_nfolds; i++) {
 		who = who_add(to, &add->ga_who[add->ga_fold[i].fo_who]);
 		if (who == -1)
@@ -391,27 +451,29 @@ merge(struct worker *to, struct worker *from)
 	return (0);
 }
 
-/* Run them all; the first one's tables have everything then. */
+/* Run them all; what one cannot start, or cannot do, the others do. */
 static int
-work_all(struct worker *workers, size_t n)
+work_all(struct prof_gather *gather, struct prof_err *error)
 {
-	struct prof_err *error = &workers[0].wk_error;
+	struct worker *worker = gather->gt_worker;
 	size_t i;
 
-	for (i = 1; i < n; i++)
-		workers[i].wk_started = pthread_create(&workers[i].wk_thread,
-		    NULL, work_thread, &workers[i]) == 0;
-	work(&workers[0], true);
-	for (i = 1; i < n; i++)
-		if (workers[i].wk_started)
-			(void)pthread_join(workers[i].wk_thread, NULL);
-	for (i = 1; i < n && error->pe_code == PROF_OK; i++) {
-		if (workers[i].wk_error.pe_code != PROF_OK)
-			*error = workers[i].wk_error;
-		else
-			(void)merge(&workers[0], &workers[i]);
+	for (i = 1; i < gather->gt_nworkers; i++)
+		worker[i].wk_started = pthread_create(&worker[i].wk_thread,
+		    NULL, work_thread, &worker[i]) == 0;
+	work(worker);
+	for (i = 1; i < gather->gt_nworkers; i++)
+		if (worker[i].wk_started)
+			(void)pthread_join(worker[i].wk_thread, NULL);
+		else if (gather->gt_nodes != NULL)
+			work(&worker[i]);
+	for (i = 0; i < gather->gt_nworkers; i++) {
+		if (worker[i].wk_error.pe_code == PROF_OK)
+			continue;
+		*error = worker[i].wk_error;
+		return (-1);
 	}
-	return (error->pe_code == PROF_OK ? 0 : -1);
+	return (0);
 }
 
 static size_t
@@ -425,101 +487,101 @@ count_cpus(void)
 	return (n < 1 ? 1 : n > MAX_THREADS ? MAX_THREADS : (size_t)n);
 }
 
-/* ------------------------------------------------------- cells */
-
-/* Cells count from the first sample that is wanted; samples are in order. */
-static int
-find_first(struct worker *worker)
-{
-	struct gather *gather = worker->wk_gather;
-	const struct prof_sample *sample;
-	const struct prof_record *record;
-	const struct cached *cached;
-	size_t n;
-
-	for (n = 0; n < gather->gt_nchunks; n++) {
-		if (prof_decoder_open(worker->wk_decoder, n) == -1)
-			return (-1);
-		while ((sample = prof_decoder_next(worker->wk_decoder)) !=
-		    NULL) {
-			record = &sample->sm_record;
-			if (!prof_select_time(&gather->gt_select,
-			    record->pr_time_ns))
-				continue;
-			cached = who_find(worker, record);
-			if (cached == NULL)
-				return (prof_fail_nomem(&worker->wk_error));
-			if (!prof_select_wants(&gather->gt_select, record,
-			    cached->ca_moment.mo_comm))
-				continue;
-			gather->gt_cell_from_ns = record->pr_time_ns;
-			return (0);
-		}
-	}
-	return (0);
-}
-
 /* ------------------------------------------------------- the whole */
 
+/* The first one's tables have everything then. */
 static int
-gather_run(struct gather *gather, struct prof_gathered *gathered,
-    struct prof_err *error)
+gather_folds(struct prof_gather *gather, struct prof_err *error)
 {
-	size_t n = count_cpus(), i;
-	struct worker *workers;
-	int rv = 0;
+	struct worker *worker = gather->gt_worker;
+	size_t i;
 
-	if (n > gather->gt_nchunks)
-		n = gather->gt_nchunks == 0 ? 1 : gather->gt_nchunks;
-	workers = calloc(n, sizeof(*workers));
-	if (workers == NULL)
-		return (prof_fail_nomem(error));
-	for (i = 0; i < n && rv == 0; i++) {
-		rv = worker_init(&workers[i], gather);
-		if (rv == -1)
-			*error = workers[i].wk_error;
-	}
-	if (rv == 0 && ((gather->gt_options->pl_cell_ns != 0 &&
-	    find_first(&workers[0]) == -1) || work_all(workers, n) == -1)) {
-		*error = workers[0].wk_error;
-		rv = -1;
-	}
-	if (rv == 0) {
-		*gathered = workers[0].wk_got;
-		memset(&workers[0].wk_got, 0, sizeof(workers[0].wk_got));
-	}
-	for (i = 0; i < n; i++)
-		worker_fini(&workers[i]);
-	free(workers);
-	return (rv);
+	for (i = 0; i < gather->gt_nworkers; i++)
+		if (worker_init(&worker[i], gather) == -1)
+			goto failed;
+	if (work_all(gather, error) == -1)
+		return (-1);
+	for (i = 1; i < gather->gt_nworkers; i++)
+		if (merge(worker, &worker[i]) == -1) {
+			i = 0;
+			goto failed;
+		}
+	return (0);
+failed:
+	*error = worker[i].wk_error;
+	return (-1);
 }
 
-int
-prof_gather(struct prof_gathered *gathered, const struct prof_reader *reader,
+struct prof_gather *
+prof_gather_new(const struct prof_reader *reader,
     struct prof_symbols *symbols, const struct prof_history *history,
     const struct prof_profile_options *options, struct prof_err *error)
 {
-	struct gather gather = {
-		.gt_reader = reader,
-		.gt_symbols = symbols,
-		.gt_history = history,
-		.gt_options = options,
-		.gt_nchunks = prof_decoder_nchunks(reader),
-		.gt_nevents = prof_reader_nevents(reader),
-	};
-	int rv;
+	struct prof_gather *gather = calloc(1, sizeof(*gather));
 
-	rv = prof_select_init(&gather.gt_select, reader, options, error);
-	if (rv == 0)
-		rv = gather_run(&gather, gathered, error);
-	prof_select_fini(&gather.gt_select);
-	return (rv);
+	if (gather == NULL) {
+		prof_fail_nomem(error);
+		return (NULL);
+	}
+	gather->gt_reader = reader;
+	gather->gt_symbols = symbols;
+	gather->gt_history = history;
+	gather->gt_options = options;
+	gather->gt_nchunks = prof_decoder_nchunks(reader);
+	gather->gt_nevents = prof_reader_nevents(reader);
+	gather->gt_nworkers = count_cpus();
+	if (gather->gt_nworkers > gather->gt_nchunks)
+		gather->gt_nworkers = gather->gt_nchunks == 0 ? 1 :
+		    gather->gt_nchunks;
+	gather->gt_worker = calloc(gather->gt_nworkers,
+	    sizeof(*gather->gt_worker));
+	gather->gt_taken = calloc(gather->gt_nchunks + 1, 1);
+	if (gather->gt_worker == NULL || gather->gt_taken == NULL)
+		prof_fail_nomem(error);
+	else if (prof_select_init(&gather->gt_select, reader, options,
+	    error) == 0 && gather_folds(gather, error) == 0)
+		return (gather);
+	prof_gather_free(gather);
+	return (NULL);
+}
+
+const struct prof_gathered *
+prof_gather_folds(const struct prof_gather *gather)
+{
+	return (&gather->gt_worker[0].wk_got);
+}
+
+int
+prof_gather_cells(struct prof_gather *gather, const uint32_t *nodes,
+    size_t nnodes, struct prof_cells *cells, struct prof_err *error)
+{
+	struct worker *worker = gather->gt_worker;
+	size_t i;
+
+	gather->gt_nodes = nodes;
+	for (i = 0; i < gather->gt_nworkers; i++)
+		if (prof_cells_init(&worker[i].wk_cells, nnodes,
+		    cells->ce_max) == -1)
+			return (prof_fail_nomem(error));
+	if (work_all(gather, error) == -1)
+		return (-1);
+	for (i = 0; i < gather->gt_nworkers; i++)
+		if (prof_cells_join(cells, &worker[i].wk_cells) == -1)
+			return (prof_fail_nomem(error));
+	return (0);
 }
 
 void
-prof_gathered_free(struct prof_gathered *gathered)
+prof_gather_free(struct prof_gather *gather)
 {
-	free(gathered->ga_fold);
-	free(gathered->ga_who);
-	free(gathered->ga_ends);
+	size_t i;
+
+	if (gather == NULL)
+		return;
+	for (i = 0; gather->gt_worker != NULL && i < gather->gt_nworkers; i++)
+		worker_fini(&gather->gt_worker[i]);
+	prof_select_fini(&gather->gt_select);
+	free(gather->gt_worker);
+	free(gather->gt_taken);
+	free(gather);
 }

@@ -178,69 +178,12 @@ out:
 
 /* ------------------------------------------------------------ cells */
 
-static inline uint8_t
-cell_byte(const struct prof_cell *cell, unsigned n)
-{
-	uint32_t value = n < 4 ? cell->pc_event : n < 8 ? cell->pc_node :
-	    cell->pc_cell;
-
-	return ((uint8_t)(value >> n % 4 * 8));
-}
-
-/* By cell, node and event, from the last byte to the first. */
-static int
-sort_cells(struct prof_tree *tree)
-{
-	size_t n = tree->tr_ncells, count[257], i;
-	struct prof_cell *from = tree->tr_cell, *to, *swap;
-	unsigned byte;
-
-	to = calloc(n + 1, sizeof(*to));
-	if (to == NULL)
-		return (-1);
-	for (byte = 0; byte < 12; byte++) {
-		memset(count, 0, sizeof(count));
-		for (i = 0; i < n; i++)
-			count[cell_byte(&from[i], byte) + 1]++;
-		if (n == 0 || count[cell_byte(&from[0], byte) + 1] == n)
-			continue;
-		for (i = 1; i < 257; i++)
-			count[i] += count[i - 1];
-		for (i = 0; i < n; i++)
-			to[count[cell_byte(&from[i], byte)]++] = from[i];
-		swap = from;
-		from = to;
-		to = swap;
-	}
-	free(to);
-	tree->tr_cell = from;
-	return (0);
-}
-
 static int
 order_cells(struct prof_tree *tree, const uint32_t *moved)
 {
-	struct prof_cell *cell = tree->tr_cell, *last;
-	size_t n = 0, i;
-
-	for (i = 0; i < tree->tr_ncells; i++)
-		cell[i].pc_node = moved[cell[i].pc_node];
-	if (sort_cells(tree) == -1)
-		return (-1);
-	cell = tree->tr_cell;
-	for (i = 0; i < tree->tr_ncells; i++) {
-		last = &cell[n - 1];
-		if (n > 0 && last->pc_cell == cell[i].pc_cell &&
-		    last->pc_node == cell[i].pc_node &&
-		    last->pc_event == cell[i].pc_event) {
-			last->pc_samples += cell[i].pc_samples;
-			last->pc_weight += cell[i].pc_weight;
-		} else {
-			cell[n++] = cell[i];
-		}
-	}
-	tree->tr_ncells = n;
-	return (0);
+	for (size_t i = 0; i < tree->tr_ncells; i++)
+		tree->tr_cell[i].pc_node = moved[tree->tr_cell[i].pc_node];
+	return (prof_cells_sum(&tree->tr_cell, &tree->tr_ncells));
 }
 
 int

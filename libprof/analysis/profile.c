@@ -47,21 +47,65 @@ prof_profile_new(struct prof_reader *reader, struct prof_symbols *symbols,
 	return (NULL);
 }
 
-/* From folds to a tree in order; -1: no memory. */
+/* The cells of nodes: of a fold when it is all one, else of each sample. */
+static int
+profile_cells(struct prof_profile *profile, struct prof_gather *gather,
+    const uint32_t *nodes, const struct prof_profile_options *options,
+    struct prof_err *error)
+{
+	const struct prof_gathered *gathered = prof_gather_folds(gather);
+	struct prof_tree *tree = &profile->pf_tree;
+	struct prof_cells cells = { 0 };
+	const struct prof_fold *fold;
+	int rv = 0;
+
+	if (prof_cells_init(&cells, tree->tr_nnodes,
+	    options->pl_max_cells) == -1)
+		rv = prof_fail_nomem(error);
+	else if (options->pl_cell_ns != 0)
+		rv = prof_gather_cells(gather, nodes, tree->tr_nnodes, &cells,
+		    error);
+	for (size_t i = 0; rv == 0 && options->pl_cell_ns == 0 &&
+	    i < gathered->ga_nfolds; i++) {
+		fold = &gathered->ga_fold[i];
+		if (prof_cells_add(&cells, &(struct prof_cell){
+		    .pc_node = nodes[i], .pc_event = fold->fo_event,
+		    .pc_samples = fold->fo_samples,
+		    .pc_weight = fold->fo_weight }) == -1)
+			rv = prof_fail_nomem(error);
+	}
+	tree->tr_cell = cells.ce_cell;
+	tree->tr_ncells = cells.ce_n;
+	profile->pf_cell_ns = options->pl_cell_ns << cells.ce_halved;
+	cells.ce_cell = NULL;
+	prof_cells_fini(&cells);
+	return (rv);
+}
+
+/* From folds to a tree in order. */
 static int
 profile_resolve(struct prof_profile *profile, struct prof_symbols *symbols,
-    const struct prof_history *history, const struct prof_gathered *gathered,
-    const struct prof_profile_options *options)
+    const struct prof_history *history, struct prof_gather *gather,
+    const struct prof_profile_options *options, struct prof_err *error)
 {
+	const struct prof_gathered *gathered = prof_gather_folds(gather);
 	struct prof_labels *labels = &profile->pf_labels;
+	struct prof_tree *tree = &profile->pf_tree;
+	uint32_t *nodes = calloc(gathered->ga_nfolds + 1, sizeof(*nodes));
+	int rv;
 
-	if (prof_labels_init(labels, symbols, options) == -1 ||
-	    prof_tree_build(&profile->pf_tree, labels, profile->pf_reader,
-	    history, gathered) == -1 ||
-	    prof_order(&profile->pf_tree, labels) == -1)
-		return (-1);
-	return (prof_quality_fill(profile, gathered->ga_ends,
-	    options->pl_reverse != 0));
+	if (nodes == NULL || prof_labels_init(labels, symbols, options) ==
+	    -1 || prof_tree_build(tree, labels, profile->pf_reader, history,
+	    gathered, nodes) == -1)
+		rv = prof_fail_nomem(error);
+	else
+		rv = profile_cells(profile, gather, nodes, options, error);
+	free(nodes);
+	if (rv == 0 && (prof_order(tree, labels) == -1 ||
+	    prof_quality_fill(profile, gathered->ga_ends,
+	    options->pl_reverse != 0) == -1))
+		rv = prof_fail_nomem(error);
+	return (rv);
 }
 
 static int
@@ -69,7 +113,8 @@ profile_fill(struct prof_profile *profile, struct prof_reader *reader,
     struct prof_symbols *symbols, struct prof_profile_options *options,
     struct prof_err *error)
 {
-	struct prof_gathered gathered = { 0 };
+	const struct prof_gathered *gathered;
+	struct prof_gather *gather = NULL;
 	struct prof_history *history;
 	const char *path;
 	int rv = -1;
@@ -87,19 +132,20 @@ profile_fill(struct prof_profile *profile, struct prof_reader *reader,
 	if (profile->pf_dense == NULL || profile->pf_quality == NULL)
 		return (prof_fail_nomem(error));
 	history = prof_history_new(reader, error);
-	if (history == NULL || prof_gather(&gathered, reader, symbols,
-	    history, options, error) == -1)
-		goto out;
-	if (gathered.ga_nfolds > 0) {
-		profile->pf_from_ns = gathered.ga_first_ns;
-		profile->pf_to_ns = gathered.ga_last_ns + 1;
+	if (history != NULL)
+		gather = prof_gather_new(reader, symbols, history, options,
+		    error);
+	if (gather != NULL) {
+		gathered = prof_gather_folds(gather);
+		if (gathered->ga_nfolds > 0) {
+			profile->pf_from_ns = gathered->ga_first_ns;
+			profile->pf_to_ns = gathered->ga_last_ns + 1;
+		}
+		rv = profile_resolve(profile, symbols, history, gather,
+		    options, error);
+		prof_labels_forget(&profile->pf_labels);
 	}
-	rv = profile_resolve(profile, symbols, history, &gathered, options);
-	prof_labels_forget(&profile->pf_labels);
-	if (rv == -1)
-		prof_fail_nomem(error);
-out:
-	prof_gathered_free(&gathered);
+	prof_gather_free(gather);
 	prof_history_free(history);
 	return (rv);
 }
@@ -156,6 +202,12 @@ prof_profile_cells(const struct prof_profile *profile, size_t *n)
 {
 	*n = profile->pf_tree.tr_ncells;
 	return (profile->pf_tree.tr_cell);
+}
+
+uint64_t
+prof_profile_cell_ns(const struct prof_profile *profile)
+{
+	return (profile->pf_cell_ns);
 }
 
 void

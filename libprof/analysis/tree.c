@@ -42,9 +42,6 @@ struct builder {
 	uint32_t	*bu_path;	/* of places, the innermost first */
 	size_t		 bu_npath;
 	size_t		 bu_cap_path;
-	uint32_t	*bu_last;	/* cell of a node; NONE */
-	size_t		 bu_nlast;
-	size_t		 bu_cap_last;
 };
 
 /* A stack in the reader's tree, as a fold has it. */
@@ -261,7 +258,7 @@ static void
 walks_of(struct builder *builder, const struct prof_fold *fold,
     uint32_t space, struct walk *kernel, struct walk *user)
 {
-	uint32_t bits = fold->fo_bits;
+	uint64_t bits = fold->fo_bits;
 
 	*kernel = (struct walk){
 		.wa_space = space,
@@ -308,41 +305,6 @@ node_of(struct builder *builder, const struct prof_fold *fold, uint32_t base,
 	return (node);
 }
 
-/* The same node again, at the same time: that is one cell. */
-static int
-cell_add(struct builder *builder, const struct prof_fold *fold, uint32_t node)
-{
-	struct prof_tree *tree = builder->bu_tree;
-	struct prof_cell *cell;
-	uint32_t *last;
-
-	while (builder->bu_nlast <= node) {
-		last = prof_grow((void **)&builder->bu_last,
-		    &builder->bu_nlast, &builder->bu_cap_last, sizeof(*last));
-		if (last == NULL)
-			return (-1);
-		*last = NONE;
-	}
-	last = &builder->bu_last[node];
-	if (*last != NONE && tree->tr_cell[*last].pc_cell == fold->fo_cell &&
-	    tree->tr_cell[*last].pc_event == fold->fo_event) {
-		tree->tr_cell[*last].pc_samples += fold->fo_samples;
-		tree->tr_cell[*last].pc_weight += fold->fo_weight;
-		return (0);
-	}
-	*last = (uint32_t)tree->tr_ncells;
-	cell = prof_grow((void **)&tree->tr_cell, &tree->tr_ncells,
-	    &tree->tr_cap_cells, sizeof(*cell));
-	if (cell == NULL)
-		return (-1);
-	cell->pc_cell = fold->fo_cell;
-	cell->pc_node = node;
-	cell->pc_event = fold->fo_event;
-	cell->pc_samples = fold->fo_samples;
-	cell->pc_weight = fold->fo_weight;
-	return (0);
-}
-
 /* The order in which folds are taken: by space; NULL: no memory. */
 static uint32_t *
 by_space(const struct prof_gathered *gathered)
@@ -370,9 +332,9 @@ by_space(const struct prof_gathered *gathered)
 
 static int
 build(struct builder *builder, const struct prof_gathered *gathered,
-    const uint32_t *order, const uint32_t *bases)
+    const uint32_t *order, const uint32_t *bases, uint32_t *nodes)
 {
-	uint32_t node, space = 0, of;
+	uint32_t space = 0, of;
 	const struct prof_fold *fold;
 	size_t i;
 
@@ -384,8 +346,9 @@ build(struct builder *builder, const struct prof_gathered *gathered,
 			builder->bu_nplaces = 0;
 		}
 		space = of;
-		node = node_of(builder, fold, bases[fold->fo_who], space);
-		if (node == NONE || cell_add(builder, fold, node) == -1)
+		nodes[order[i]] = node_of(builder, fold,
+		    bases[fold->fo_who], space);
+		if (nodes[order[i]] == NONE)
 			return (-1);
 	}
 	return (0);
@@ -416,7 +379,7 @@ build_bases(struct builder *builder, const struct prof_gathered *gathered,
 int
 prof_tree_build(struct prof_tree *tree, struct prof_labels *labels,
     const struct prof_reader *reader, const struct prof_history *history,
-    const struct prof_gathered *gathered)
+    const struct prof_gathered *gathered, uint32_t *nodes)
 {
 	struct builder builder = {
 		.bu_tree = tree,
@@ -431,10 +394,9 @@ prof_tree_build(struct prof_tree *tree, struct prof_labels *labels,
 	order = by_space(gathered);
 	if (bases != NULL && order != NULL &&
 	    build_bases(&builder, gathered, bases) == 0)
-		rv = build(&builder, gathered, order, bases);
+		rv = build(&builder, gathered, order, bases, nodes);
 	free(bases);
 	free(order);
-	free(builder.bu_last);
 	free(builder.bu_place);
 	free(builder.bu_path);
 	prof_map_free(&builder.bu_child);

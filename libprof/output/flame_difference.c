@@ -109,7 +109,6 @@ write_difference(const struct prof_difference *df,
 		memcpy(&flame.fm_options, given, given->fl_size <
 		    sizeof(*given) ? given->fl_size : sizeof(*given));
 	flame.fm_options.fl_ratio = 0;
-	flame.fm_options.fl_cell_ns = 0;
 	flame.fm_title = flame.fm_options.fl_title != NULL ?
 	    flame.fm_options.fl_title : df->df_fact[1][0] != NULL ?
 	    df->df_fact[1][0] : "differential flame graph";

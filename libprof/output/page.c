@@ -18,7 +18,6 @@
 #include "flame_page.h"
 
 #define PAGE_FORMAT	1
-#define MAX_CELLS	400000		/* more: each longer in time */
 #define MAX_COLUMNS	(1u << 30)	/* bytes */
 
 /* Bits of a label's kind; the low ones are enum prof_label_kind. */
@@ -30,7 +29,6 @@
 struct cells {
 	struct prof_cell *ce_cell;	/* owned */
 	size_t		 ce_n;
-	uint64_t	 ce_each_ns;	/* 0: there is just one */
 };
 
 /* ------------------------------------------------------------- names */
@@ -163,28 +161,6 @@ cell_compare(const void *a, const void *b)
 	    (ca->pc_event < cb->pc_event));
 }
 
-/* Twice as long in time: sort again, and add up what is the same now. */
-static void
-cells_coarser(struct cells *cells)
-{
-	struct prof_cell *cell = cells->ce_cell;
-	size_t i, n = 0;
-
-	for (i = 0; i < cells->ce_n; i++)
-		cell[i].pc_cell /= 2;
-	qsort(cell, cells->ce_n, sizeof(*cell), cell_compare);
-	for (i = 0; i < cells->ce_n; i++) {
-		if (n > 0 && cell_compare(&cell[n - 1], &cell[i]) == 0) {
-			cell[n - 1].pc_samples += cell[i].pc_samples;
-			cell[n - 1].pc_weight += cell[i].pc_weight;
-		} else {
-			cell[n++] = cell[i];
-		}
-	}
-	cells->ce_n = n;
-	cells->ce_each_ns *= 2;
-}
-
 /* Those of the events that are shown, which are numbered anew. */
 static int
 cells_init(struct cells *cells, const struct prof_flame *flame)
@@ -194,7 +170,6 @@ cells_init(struct cells *cells, const struct prof_flame *flame)
 
 	all = prof_profile_cells(flame->fm_profile, &n);
 	cells->ce_n = 0;
-	cells->ce_each_ns = flame->fm_options.fl_cell_ns;
 	cells->ce_cell = calloc(n + 1, sizeof(*all));
 	if (cells->ce_cell == NULL)
 		return (-1);
@@ -207,9 +182,6 @@ cells_init(struct cells *cells, const struct prof_flame *flame)
 	}
 	qsort(cells->ce_cell, cells->ce_n, sizeof(*cells->ce_cell),
 	    cell_compare);
-	while (cells->ce_each_ns > 0 && cells->ce_n > MAX_CELLS &&
-	    cells->ce_cell[cells->ce_n - 1].pc_cell > 0)
-		cells_coarser(cells);
 	return (0);
 }
 
@@ -347,8 +319,7 @@ put_facts(const struct prof_flame *flame, struct prof_buf *out)
 }
 
 static void
-put_head(const struct prof_flame *flame, const struct cells *cells,
-    struct prof_buf *out)
+put_head(const struct prof_flame *flame, struct prof_buf *out)
 {
 	uint64_t from_ns, to_ns;
 	size_t i;
@@ -361,7 +332,7 @@ put_head(const struct prof_flame *flame, const struct cells *cells,
 	    flame->fm_options.fl_ratio ? "true" : "false");
 	prof_put_fmt(out, "\"begin_ns\":%" PRIu64 ",\"span_ns\":%" PRIu64
 	    ",\"cell_ns\":%" PRIu64 ",\n", begin_of(flame), to_ns - from_ns,
-	    cells->ce_each_ns);
+	    prof_profile_cell_ns(flame->fm_profile));
 	put_facts(flame, out);
 	prof_put_str(out, ",\n\"events\":[");
 	for (i = 0; i < flame->fm_nevents; i++) {
@@ -383,7 +354,7 @@ prof_flame_page(const struct prof_flame *flame, struct prof_buf *out)
 	if (cells_init(&cells, flame) == -1)
 		return (-1);
 	prof_buf_bytes(out, flame_page_head, sizeof(flame_page_head));
-	put_head(flame, &cells, out);
+	put_head(flame, out);
 	prof_put_str(out, "\"columns\":\"");
 	if (put_modules(flame->fm_profile, &columns) == -1)
 		goto out;

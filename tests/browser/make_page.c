@@ -281,6 +281,7 @@ finish(void)
 		    profile.pf_quality[event].pq_samples);
 		profile.pf_quality[event].pq_is_bad = event == 2;
 	}
+	profile.pf_cell_ns = 20 * MS;
 	profile.pf_from_ns = 1000 * MS;
 	profile.pf_to_ns = 11000 * MS;
 }
@@ -290,8 +291,7 @@ main(int argc, char **argv)
 {
 	const char *ratio = getenv("RATIO");
 	struct prof_flame_options options = {
-		.fl_size = sizeof(options), .fl_cell_ns = 20 * MS,
-		.fl_ratio = ratio != NULL,
+		.fl_size = sizeof(options), .fl_ratio = ratio != NULL,
 	};
 	struct prof_err error = { 0 };
 	size_t length, n;

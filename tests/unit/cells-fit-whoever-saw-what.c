@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * ASSERTION: cells of time are added up as a plain count says, are as short
+ * as the number that is wanted allows and no shorter, and are the same however
+ * the samples were shared out among threads.
+ *
+ * Easy to get wrong: a part that becomes coarser than the whole has to, cells
+ * that were halved before others came, the same cell twice at an edge.
+ */
+#include <stdlib.h>
+
+#include "analysis/analysis.h"
+#include "cli-check.h"
+
+#define NODES	20
+#define EVENTS	3
+#define TIMES	1024
+#define PARTS	5
+
+struct sample {
+	struct prof_cell sa_cell;
+	unsigned	 sa_part;
+};
+
+static uint64_t count[TIMES][NODES][EVENTS], weigh[TIMES][NODES][EVENTS];
+
+/* What there is when each cell is so long: also how many cells. */
+static size_t
+plain(const struct sample *samples, size_t n, unsigned halved)
+{
+	size_t cells = 0, i;
+
+	memset(count, 0, sizeof(count));
+	memset(weigh, 0, sizeof(weigh));
+	for (i = 0; i < n; i++) {
+		const struct prof_cell *cell = &samples[i].sa_cell;
+		uint64_t *at = &count[cell->pc_cell >> halved][cell->pc_node]
+		    [cell->pc_event];
+
+		cells += *at == 0;
+		*at += cell->pc_samples;
+		weigh[cell->pc_cell >> halved][cell->pc_node]
+		    [cell->pc_event] += cell->pc_weight;
+	}
+	return (cells);
+}
+
+static bool
+is_one_cell(const struct sample *samples, size_t n, unsigned halved)
+{
+	for (size_t i = 0; i < n; i++)
+		if (samples[i].sa_cell.pc_cell >> halved > 0)
+			return (false);
+	return (true);
+}
+
+static size_t
+make(struct sample *samples, size_t max)
+{
+	size_t n = (size_t)random() % max, i;
+	/* As in recordings: often the same one again. */
+	unsigned nodes = 1 + (unsigned)random() % NODES;
+	unsigned times = 1 + (unsigned)random() % TIMES;
+
+	for (i = 0; i < n; i++)
+		samples[i] = (struct sample){ .sa_cell = {
+		    .pc_cell = (uint32_t)(i * times / n),
+		    .pc_node = (uint32_t)random() % nodes,
+		    .pc_event = (uint32_t)random() % EVENTS,
+		    .pc_samples = 1 + (uint64_t)random() % 2,
+		    .pc_weight = (uint64_t)random() },
+		    .sa_part = (unsigned)random() % PARTS };
+	return (n);
+}
+
+static void
+check_once(const struct sample *samples, size_t n, size_t max,
+    unsigned *total_halved)
+{
+	struct prof_cells whole = { 0 }, part[PARTS] = { 0 };
+	unsigned halved = 0, p;
+	size_t i;
+
+	CHECK(prof_cells_init(&whole, NODES, max) == 0, "init");
+	for (p = 0; p < PARTS; p++)
+		CHECK(prof_cells_init(&part[p], NODES, max) == 0, "init");
+	for (i = 0; i < n; i++)
+		CHECK(prof_cells_add(&part[samples[i].sa_part],
+		    &samples[i].sa_cell) == 0, "add");
+	for (p = 0; p < PARTS; p++) {
+		CHECK(prof_cells_join(&whole, &part[p]) == 0, "join");
+		prof_cells_fini(&part[p]);
+	}
+	while (max != 0 && plain(samples, n, halved) > max &&
+	    !is_one_cell(samples, n, halved))
+		halved++;
+	CHECK(whole.ce_halved == halved, "%u times, not %u", whole.ce_halved,
+	    halved);
+	CHECK(whole.ce_n == plain(samples, n, halved), "%zu cells",
+	    whole.ce_n);
+	for (i = 0; i < whole.ce_n; i++) {
+		const struct prof_cell *cell = &whole.ce_cell[i];
+
+		CHECK(cell->pc_samples == count[cell->pc_cell]
+		    [cell->pc_node][cell->pc_event], "samples of %zu", i);
+		CHECK(cell->pc_weight == weigh[cell->pc_cell]
+		    [cell->pc_node][cell->pc_event], "weight of %zu", i);
+	}
+	prof_cells_fini(&whole);
+	*total_halved += halved;
+}
+
+int
+main(void)
+{
+	static struct sample samples[20000];
+	unsigned round, halved = 0;
+	size_t n;
+
+	srandom(42);
+	for (round = 0; round < 300; round++) {
+		n = make(samples, sizeof(samples) / sizeof(samples[0]));
+		check_once(samples, n, round % 4 == 0 ? 0 : 1 +
+		    (size_t)random() % (1u << random() % 14), &halved);
+	}
+	CHECK(halved > 300, "%u", halved);
+	OK("300 sets of samples in %d parts, halved %u times", PARTS, halved);
+	return (0);
+}
