@@ -345,11 +345,20 @@ function_row(const struct table *tb, const struct prof_change *cg,
 }
 
 /* "The total changed by +3.1 % (...), of it parse_number 92 %." */
+/* Few runs have few orders: what chance can just not be ruled out for. */
+static bool
+is_nearly_changed(const struct prof_change *cg)
+{
+	return (cg->cg_verdict == PROF_VERDICT_OPEN && cg->cg_q <= 0.1 &&
+	    cg->cg_runs_needed > 0 && cg->cg_runs_needed <= 1000);
+}
+
 static void
 explain(const struct table *tb, const struct pair *pair, const char *what)
 {
 	struct prof_comparison *cp = pair->pr_comparison;
 	const struct prof_change *total = prof_comparison_total(cp), *cg;
+	const struct prof_change *nearly = NULL;
 	char change[32], ci[64];
 	int named = 0;
 
@@ -359,6 +368,8 @@ explain(const struct table *tb, const struct pair *pair, const char *what)
 	    total->cg_ci95), compare_word(total));
 	for (size_t i = 0; i < prof_comparison_nfunctions(cp); i++) {
 		cg = prof_comparison_function(cp, i);
+		if (nearly == NULL && is_nearly_changed(cg))
+			nearly = cg;
 		if (!is_changed(cg) || named == 3)
 			continue;
 		out_str(tb->tb_out, named++ == 0 ? "; of it " : ", ");
@@ -371,6 +382,11 @@ explain(const struct table *tb, const struct pair *pair, const char *what)
 	}
 	if (named == 0)
 		out_fmt(tb->tb_out, "; no %s is known to have changed", what);
+	if (named == 0 && nearly != NULL) {
+		out_fmt(tb->tb_out, ", about %zu runs a side would tell of ",
+		    nearly->cg_runs_needed);
+		put(tb, nearly->cg_name);
+	}
 	out_char(tb->tb_out, '\n');
 }
 

@@ -43,6 +43,14 @@ expect 0 "$DTPROF" compare a? -- b?
 expect_out '^total cost \+[0-9.]+ % .*: more; of it f12 [0-9]+ %$' 'explained'
 ok "the slow one and no other, across builds: $(grep '^total' out)"
 
+# Six and six have 924 orders: too few for one of thirty functions to be sure.
+expect 0 "$DTPROF" compare a[0-5] -- b[0-5]
+expect_out '; no function .* changed, about 7 runs a side would tell of f12$' \
+    'how many runs would do'
+expect 0 "$DTPROF" compare --json a[0-6] -- b[0-6]
+[ "$(named)" = f12=more ] || fail "7 runs a side do not do: $(named)"
+ok "runs that would do, and do"
+
 expect 0 "$DTPROF" compare a? -- c?
 expect_out ' gone +f5$' 'gone'
 expect_out ' added +other$' 'added'
