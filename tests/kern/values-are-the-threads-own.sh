@@ -86,11 +86,14 @@ rec.ok("%s: page faults of %d samples, with %d between them, are those that "
        "the kernel counted for the threads, and so are switches; %d came "
        "without values, %d stretches are nobody's" %
        (how, 3 * marks, others, bare, rows["page-faults"]["error"]))
-rec.check(abs(clock[0] / clock[1] - 1) < 0.1, "task-clock: %r" % clock)
+# Stretches that are nobody's may be longer than others.
+row = rows["page-faults"]
+gone = 4 * row["error"] / row["fired"]
+rec.check(-0.1 - gone < clock[0] / clock[1] - 1 < 0.1,
+          "task-clock: %r" % clock)
 rec.ok("task-clock: %.2f ms, as its threads saw it %.2f" %
        (clock[0] / 1e6, clock[1] / 1e6))
-rec.check(rows["page-faults"]["count"] >= rows["page-faults"]["weight"] > 0,
-          "%r" % rows["page-faults"])
+rec.check(row["count"] >= row["weight"] > 0, "%r" % row)
 END
 done
 
