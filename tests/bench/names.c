@@ -3,10 +3,13 @@
  * Makes two recordings of the same samples: one that holds names, and one
  * that does not, as an imported one.  Says what keeping names costs.
  *
- *	names samples addresses leaves with.dtp without.dtp file ...
+ *	names [-1] [-c CPUs] [-p processes] [-t threads] samples addresses
+ *	    leaves with.dtp without.dtp file ...
  *
  * Addresses lie in functions of the files, as many in each; 22 frames, 4096
- * lists of callers with so many innermost places ("leaves") each.
+ * lists of callers with so many innermost places ("leaves") each.  Each
+ * process has the files elsewhere in its memory, and so many threads; -1 makes
+ * the first recording alone.
  * "Added" is what the thread of the drain does, its CPU time.
  */
 #include <fcntl.h>
@@ -28,10 +31,11 @@
 #define APART	(1ULL << 32)
 #define PAGE	4095ULL
 #define BEGIN	5000000000000ULL
+#define SHIFT	(16 * (PAGE + 1))	/* from process to process */
 
 static uint64_t frames[PATHS][FRAMES], *address;
 static size_t naddresses;
-static uint64_t leaves;
+static uint64_t leaves, processes = 1, threads = 1, cpus = 1;
 static uint64_t random_state;
 
 static uint64_t
@@ -91,13 +95,21 @@ add_life(struct prof_writer *writer, struct prof_hits *hits,
 		fail("cannot write");
 }
 
+static uint32_t
+pid_of(uint64_t process)
+{
+	return ((uint32_t)(PID + process * threads));
+}
+
+/* Into every process. */
 static void
 map(struct prof_writer *writer, struct prof_hits *hits, const char *path,
     uint64_t base)
 {
 	struct prof_record record = { .pr_type = PROF_R_MMAP,
-	    .pr_time_ns = BEGIN, .pr_pid = PID, .pr_tid = PID,
-	    .pr_path = path, .pr_comm = "", .pr_prot = 5 };
+	    .pr_time_ns = BEGIN, .pr_path = path, .pr_comm = "",
+	    .pr_prot = 5 };
+	uint64_t process;
 	int fd = open(path, O_RDONLY);
 	struct prof_elf elf;
 	Elf64_Phdr ph;
@@ -110,11 +122,15 @@ map(struct prof_writer *writer, struct prof_hits *hits, const char *path,
 	for (n = 0; prof_elf_segment(&elf, n, &ph); n++) {
 		if (ph.p_type != PT_LOAD || (ph.p_flags & PF_X) == 0)
 			continue;
-		record.pr_addr = base + (ph.p_vaddr & ~PAGE);
 		record.pr_offset = ph.p_offset & ~PAGE;
 		record.pr_len = (ph.p_filesz + (ph.p_vaddr & PAGE) + PAGE) &
 		    ~PAGE;
-		add_life(writer, hits, &record);
+		for (process = 0; process < processes; process++) {
+			record.pr_pid = record.pr_tid = pid_of(process);
+			record.pr_addr = base + process * SHIFT +
+			    (ph.p_vaddr & ~PAGE);
+			add_life(writer, hits, &record);
+		}
 	}
 	prof_elf_close(&elf);
 	close(fd);
@@ -126,23 +142,39 @@ put(void *writer, const void *body, size_t len)
 	return (prof_writer_symbols(writer, body, len));
 }
 
+/* Of any process, thread and CPU.  Of many processes each does few things. */
+static void
+any_sample(struct prof_record *record, uint64_t *stack)
+{
+	uint64_t each = PATHS / processes < 64 ? 64 : PATHS / processes;
+	uint64_t process = rnd() % processes;
+	uint64_t path = (process * each + rnd() % each) % PATHS;
+	size_t n;
+
+	stack[0] = address[(path * leaves + rnd() % leaves) % naddresses];
+	memcpy(stack + 1, frames[path] + 1, (FRAMES - 1) * sizeof(*stack));
+	for (n = 0; n < FRAMES; n++)
+		stack[n] += process * SHIFT;
+	record->pr_ip = stack[0];
+	record->pr_pid = pid_of(process);
+	record->pr_tid = record->pr_pid + (uint32_t)(rnd() % threads);
+	record->pr_cpu = (uint32_t)(rnd() % cpus);
+	record->pr_time_ns += 1000 + rnd() % 1000;
+}
+
 static void
 add_samples(struct prof_writer *writer, struct prof_hits *hits, uint64_t n)
 {
 	uint64_t stack[FRAMES];
-	struct prof_record record = { .pr_type = PROF_R_SAMPLE,
-	    .pr_pid = PID, .pr_tid = PID, .pr_nuser = FRAMES,
-	    .pr_user = stack, .pr_ustatus = PROF_STACK_OK, .pr_comm = "",
-	    .pr_weight = 1, .pr_time_ns = BEGIN };
+	struct prof_record record = { .pr_type = PROF_R_SAMPLE, .pr_event = 1,
+	    .pr_nuser = FRAMES, .pr_user = stack,
+	    .pr_ustatus = PROF_STACK_OK, .pr_comm = "", .pr_weight = 1,
+	    .pr_time_ns = BEGIN };
 	uint32_t kernel, user;
-	uint64_t i, path;
+	uint64_t i;
 
 	for (i = 0; i < n; i++) {
-		path = rnd() % PATHS;
-		memcpy(stack, frames[path], sizeof(stack));
-		record.pr_ip = stack[0] = address[(path * leaves + rnd() %
-		    leaves) % naddresses];
-		record.pr_time_ns += 1000 + rnd() % 1000;
+		any_sample(&record, stack);
 		if (prof_writer_add(writer, &record) == -1)
 			fail("cannot write");
 		if (hits == NULL)
@@ -158,6 +190,8 @@ add_samples(struct prof_writer *writer, struct prof_hits *hits, uint64_t n)
 static double
 make(const char *path, char **files, bool keep, uint64_t n)
 {
+	struct prof_event_info lives = { .pi_name = "", .pi_probe = "",
+	    .pi_provider = "proc", .pi_unit = "" };
 	struct prof_event_info info = { .pi_name = "e", .pi_probe = "e",
 	    .pi_provider = "pmc", .pi_unit = "events", .pi_period = 1 };
 	struct prof_hits *hits = keep ? prof_hits_new(PROF_LIVES_PERF) : NULL;
@@ -167,7 +201,8 @@ make(const char *path, char **files, bool keep, uint64_t n)
 	double start, took;
 	size_t i;
 
-	if (writer == NULL || prof_writer_event(writer, &info) == -1)
+	if (writer == NULL || prof_writer_event(writer, &lives) == -1 ||
+	    prof_writer_event(writer, &info) == -1)
 		fail(path);
 	for (i = 0; files[i] != NULL; i++)
 		map(writer, hits, files[i], FIRST + i * APART);
@@ -187,15 +222,41 @@ make(const char *path, char **files, bool keep, uint64_t n)
 	return (took);
 }
 
+/* Returns the first argument that is no option. */
+static int
+options(int argc, char *argv[], bool *one)
+{
+	uint64_t *number;
+	int option;
+
+	while ((option = getopt(argc, argv, "+1c:p:t:")) != -1) {
+		if (option == '1') {
+			*one = true;
+			continue;
+		}
+		number = option == 'c' ? &cpus : option == 'p' ? &processes :
+		    option == 't' ? &threads : NULL;
+		if (number == NULL || (*number = strtoull(optarg, NULL, 10)) ==
+		    0)
+			fail("-1, -c CPUs, -p processes, -t threads");
+	}
+	return (optind);
+}
+
 int
 main(int argc, char *argv[])
 {
-	double with, without;
+	bool one = false;
+	double with;
 	uint64_t samples, want;
-	size_t i, nfiles = argc < 7 ? 0 : (size_t)argc - 6;
+	size_t i, nfiles;
 
-	if (nfiles == 0)
+	argv += options(argc, argv, &one) - 1;
+	for (nfiles = 0; argv[nfiles + 1] != NULL; nfiles++)
+		continue;
+	if (nfiles < 6)
 		fail("samples addresses leaves with.dtp without.dtp file ...");
+	nfiles -= 5;
 	samples = strtoull(argv[1], NULL, 10);
 	want = strtoull(argv[2], NULL, 10);
 	leaves = strtoull(argv[3], NULL, 10);
@@ -208,8 +269,10 @@ main(int argc, char *argv[])
 	for (i = 0; i < PATHS * FRAMES; i++)
 		frames[i / FRAMES][i % FRAMES] = address[i % naddresses];
 	with = make(argv[4], argv + 6, true, samples);
-	without = make(argv[5], argv + 6, false, samples);
-	printf("a sample added: %.0f ns, %.0f of them for names\n", with,
-	    with - without);
+	printf("a sample added: %.0f ns", with);
+	if (!one)
+		printf(", %.0f of them for names", with - make(argv[5],
+		    argv + 6, false, samples));
+	printf("\n");
 	return (0);
 }

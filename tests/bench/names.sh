@@ -23,15 +23,18 @@ files=$(ldd "$clang" | awk '/libLLVM|libclang-cpp|libstdc|libc\.so/ {
 "$tmp/names" "${1:-1000000}" "${2:-20000}" "${3:-5}" "$tmp/with.dtp" \
     "$tmp/without.dtp" $files || exit 1
 uptime
-python3 - "$DTPROF" "$tmp" "${BENCH_ROUNDS:-5}" $files <<'END'
+python3 - "$DTPROF" "$tmp" "${BENCH_ROUNDS:-5}" \
+    "${1:-1000000}" $files <<'END'
+import json
 import os
 import resource
 import subprocess
 import sys
 import time
 
-dtprof, tmp, rounds, files = sys.argv[1], sys.argv[2], int(sys.argv[3]), \
-    sys.argv[4:]
+dtprof, tmp = sys.argv[1:3]
+rounds, samples = map(int, sys.argv[3:5])
+files = sys.argv[5:]
 
 
 def forget(path):
@@ -62,6 +65,14 @@ def run(*words):
                     before.ru_stime)
 
 
+def check(path):
+    listed = json.loads(subprocess.run([dtprof, "report", "--json", path],
+                        check=True, stdout=subprocess.PIPE,
+                        stderr=subprocess.DEVNULL).stdout)
+    if sum(f["samples"] for f in listed["functions"]) != samples:
+        sys.exit("%s: a report of other than %d samples" % (path, samples))
+
+
 def show(what, values):
     print("%-36s" % what, "; ".join(
         "%s %.2f / %.2f / %.2f s" % (name, v[0], v[len(v) // 2], v[-1])
@@ -69,6 +80,8 @@ def show(what, values):
                         ("CPU", sorted(v[1] for v in values)))))
 
 
+for kind in ("with", "without"):
+    check("%s/%s.dtp" % (tmp, kind))
 rows = {}
 for n in range(rounds):
     for kind in ("with", "without"):
