@@ -3,8 +3,8 @@
 # What tests and measures.  tests/run.sh runs tests one by one, with a time
 # limit each; this file says what must be built before.
 
-.PHONY: demo check check-unit golden accept bench bench-compare fuzz fuzzers \
-    lint cov deps tests-built
+.PHONY: demo check check-unit golden accept bench bench-scale bench-compare \
+    fuzz fuzzers lint cov deps tests-built
 
 #= T=text           check: just the tests whose name contains it
 #= FUZZ_SECONDS=10  how long each fuzzer runs
@@ -38,6 +38,10 @@ accept: tests-built
 bench: tests-built
 	@$(TEST_ENV) sh tests/bench/run.sh
 	@$(TEST_ENV) sh tests/bench/import.sh
+
+#> bench-scale: how cost grows with size (an hour; AXES="samples cpus ...")
+bench-scale: tests-built
+	@$(TEST_ENV) sh tests/bench/scale.sh $(AXES)
 
 #> bench-compare: how often a false winner is called, beside hyperfine
 bench-compare: tests-built

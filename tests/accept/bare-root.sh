@@ -28,3 +28,9 @@ grep '^skip' "$tmp/out"
 
 bare_run offline 'sh mk/run.sh check T=tests/abi'
 bare_expect 0 '^[0-9]+ passed, 0 failed, 0 skipped$' "check without a network"
+
+# What the README goes on with: five tasks, by what the two commands installed.
+bare_run root 'SRC=/src B=/src/build DTPROF=/src/build/dtprof \
+    bash tests/accept/documented-commands-run.sh'
+bare_expect 0 '^ok: README: [0-9]+ commands, and they show what they say$' \
+    "the five tasks of the README"
