@@ -7,6 +7,7 @@
 #	run.sh [section ...]
 #
 #	kernel		time of the programs in the kernel, for a record
+#	walk		the walk by unwind tables in a compiler, for a frame
 #	slowdown	CPU time added to the workload, bytes, start, stop
 #	timer		the same for a timer of 49999 Hz
 #	sustained	flat out: rate, losses, CPU time of the recorder
@@ -129,6 +130,36 @@ kernel_show()
 	show kernel.tables "22 user frames, by unwind tables" ns
 	show kernel.both "22 user frames by pointer, and the kernel's" ns
 	show kernel.user.share "share of runs that were stored, user frames" ""
+}
+
+# Of a program with deep stacks and much code: clang, some ten seconds of it.
+walk_round()
+{
+	awk 'BEGIN { for (i = 0; i < 400; i++)
+		printf "int f%d(int *p, int k) { int r = 0; for (int i = 0; " \
+		    "i < k; i++) { r += p[i] * k; switch (r & 7) { case 1: " \
+		    "r ^= p[1]; break; case 2: r += p[2]; break; default: " \
+		    "r <<= 1; } } return (r); }\n", i }' >"$tmp/walk.c"
+	for how in none auto; do
+		dtprof_record -p on_timer -- -e cpu-clock -F 4999 --user-only \
+		    --call-graph $how -- sh -c "clang -O2 -c $tmp/walk.c \
+		    -o $tmp/walk.o && $tmp/paths -r $tmp/w -n 1000 flat"
+		keep "walk.$how" "$(calc "$u_ns / $u_runs")"
+	done
+	"$tmp/decode" "$tmp/x.dtp" >"$tmp/d" || fail "decode"
+	read -r d_samples d_frames d_rest <"$tmp/d"
+	: "$d_rest"
+	keep walk.frames "$(calc "$d_frames / $d_samples")"
+	keep walk.frame "$(calc "($(last walk.auto) - $(last walk.none)) / \
+	    $(last walk.frames)")"
+}
+
+walk_show()
+{
+	show walk.none "clang, a sample without stack" ns
+	show walk.auto "clang, a sample with its user frames" ns
+	show walk.frames "frames" ""
+	show walk.frame "a frame" ns
 }
 
 # What values of counters add to a sample, and what each switch costs: that of
@@ -390,11 +421,11 @@ echo "$(uname -sr), $(nproc) CPUs, $(sed -n \
     's/^model name[^:]*: //p;T;q' /proc/cpuinfo), $("$DTPROF" --version)" \
     "${has_perf:+, $(perf --version)}"
 [ $# -gt 0 ] ||
-    set -- kernel values slowdown timer sustained reader synthetic symbols \
-    stat page
+    set -- kernel walk values slowdown timer sustained reader synthetic \
+    symbols stat page
 for part; do
 	case $part in
-	kernel | values | slowdown | timer | sustained | reader) ;;
+	kernel | walk | values | slowdown | timer | sustained | reader) ;;
 	page)	section page
 		$faster sh "$here/page.sh" || [ $? -eq 77 ] || fail page
 		continue ;;

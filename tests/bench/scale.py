@@ -80,9 +80,10 @@ int u0_f{n}(struct u0_s{n} *s, int k)
 def debug(*files):
     """Megabytes of debug information in these files."""
     total = 0
-    for line in subprocess.run(["readelf", "-SW", *(f for f in files if
-                               os.path.exists(f))], text=True, check=False,
-                               stdout=subprocess.PIPE).stdout.splitlines():
+    files = [f for f in files if os.path.exists(f)]
+    for line in subprocess.run(["readelf", "-SW", *files], text=True,
+                               check=False, stdout=subprocess.PIPE,
+                               stderr=subprocess.DEVNULL).stdout.splitlines():
         words = line.partition("]")[2].split()
         if words and words[0].startswith(".debug_"):
             total += int(words[4], 16)
@@ -119,10 +120,10 @@ def show(path):
                   f"{slope(cpu[-2:]):.2f}, of memory "
                   f"{slope([(r[0], r[2]) for r in rows]):.2f}")
             if len(rows) > 1:
-                print(f'"{axis}: {step}"', file=plot)
+                print("\n\n" if plot.tell() else "", f'"{axis}: {step}"\n',
+                      sep="", end="", file=plot)
                 for size, seconds, *_ in rows:
                     print(size / rows[-1][0], seconds, sep="\t", file=plot)
-                print("\n", file=plot)
 
 
 {"run": run, "follow": follow, "unit": unit, "debug": debug,
