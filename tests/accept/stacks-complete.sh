@@ -153,7 +153,7 @@ sh "$SRC/tests/work/load_cxx.sh" 60 >load.cc
 
 # Programs of our own first, longer than in check.
 if [ -z "$ONLY" ]; then
-	RUN=30 sh "$SRC/tests/kern/stacks-of-every-kind.sh" || exit 1
+	RUN=50 sh "$SRC/tests/kern/stacks-of-every-kind.sh" || exit 1
 fi
 echo "program               samples complete  other ends"
 if wanted python3; then
