@@ -153,6 +153,9 @@ int prof_reader_accounting(const struct prof_reader *reader, size_t event,
  */
 uint64_t prof_accounting_hidden(const struct prof_event_info *info,
     const struct prof_accounting *accounting);
+/* How long its instances could have counted, together. */
+double prof_accounting_open_ns(const struct prof_accounting *accounting,
+    uint64_t ran_ns);
 
 /* How the kernel stopped an event that came too fast. */
 struct prof_throttled {

@@ -164,14 +164,13 @@ double
 stats_throttled(const struct stats *stats)
 {
 	struct prof_accounting pa;
-	uint64_t instances = 0;
-	double all;
+	double all = 0;
 
 	for (size_t e = 1; e < stats->st_nevents; e++) {
 		if (prof_reader_accounting(stats->st_reader, e, -1, &pa) == 0)
-			instances += pa.pa_instances;
+			all += prof_accounting_open_ns(&pa,
+			    stats->st_ran.rn_ns);
 	}
-	all = (double)instances * (double)stats->st_ran.rn_ns;
 	if (all <= 0)
 		return (-1);
 	all = (double)stats->st_throttled_ns / all;

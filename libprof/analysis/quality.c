@@ -88,7 +88,7 @@ fill_from_accounting(struct prof_profile *profile, size_t event,
 	quality->pq_hidden = share((double)prof_accounting_hidden(info,
 	    &pa), (double)pa.pa_count);
 	quality->pq_throttled = share((double)throttled_ns,
-	    (double)pa.pa_instances * (double)span_ns);
+	    prof_accounting_open_ns(&pa, span_ns));
 	if (pa.pa_has_count)
 		quality->pq_multiplexed = share((double)pa.pa_enabled_ns -
 		    (double)pa.pa_running_ns, (double)pa.pa_enabled_ns);
