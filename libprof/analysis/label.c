@@ -33,7 +33,7 @@ struct pc {
 void *
 prof_grow(void **items, size_t *count, size_t *cap, size_t size)
 {
-	size_t n = *cap == 0 ? 64 : *cap + *cap / 2;
+	size_t n = *cap < 64 ? 64 : *cap + *cap / 2;
 	void *grown;
 
 	if (*count == *cap) {
