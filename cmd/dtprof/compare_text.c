@@ -344,7 +344,6 @@ function_row(const struct table *tb, const struct prof_change *cg,
 	cell(tb, widths[7], cg->cg_name, true);
 }
 
-/* "The total changed by +3.1 % (...), of it parse_number 92 %." */
 /* Few runs have few orders: what chance can just not be ruled out for. */
 static bool
 is_nearly_changed(const struct prof_change *cg)
@@ -353,6 +352,7 @@ is_nearly_changed(const struct prof_change *cg)
 	    cg->cg_runs_needed > 0 && cg->cg_runs_needed <= 1000);
 }
 
+/* "The total changed by +3.1 % (...), of it parse_number 92 %." */
 static void
 explain(const struct table *tb, const struct pair *pair, const char *what)
 {

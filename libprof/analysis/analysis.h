@@ -69,6 +69,31 @@ bool	prof_select_time(const struct prof_select *select, uint64_t time_ns);
 bool	prof_select_wants(const struct prof_select *select,
 	    const struct prof_record *record, const char *comm);
 
+/* ------------------------------------------------------------ cells.c */
+
+/* A number of cells that stays bounded. */
+struct prof_cells {
+	struct prof_cell *ce_cell;
+	size_t		 ce_n;
+	size_t		 ce_cap;
+	uint32_t	*ce_last;	/* cell of a node; UINT32_MAX */
+	size_t		 ce_nnodes;
+	size_t		 ce_max;	/* 0: any number */
+	size_t		 ce_fit_at;	/* so many are added up at once */
+	unsigned	 ce_halved;	/* so often each became twice as long */
+};
+
+/* 0, or -1: no memory, of all of these; fini also after a failure. */
+int	prof_cells_init(struct prof_cells *cells, size_t nnodes, size_t max);
+/* pc_cell: as long as it was in the beginning. */
+int	prof_cells_add(struct prof_cells *cells,
+	    const struct prof_cell *cell);
+/* Take over what another one has, and no more than are wanted. */
+int	prof_cells_join(struct prof_cells *to, struct prof_cells *from);
+void	prof_cells_fini(struct prof_cells *cells);
+/* By time, node, event; what is the same is added up. */
+int	prof_cells_sum(struct prof_cell **cells, size_t *count);
+
 /* ----------------------------------------------------------- gather.c */
 
 /*
@@ -125,17 +150,6 @@ struct prof_gathered {
 	uint64_t	 ga_last_ns;
 };
 
-/* A number of cells that stays bounded. */
-struct prof_cells {
-	struct prof_cell *ce_cell;
-	size_t		 ce_n;
-	size_t		 ce_cap;
-	uint32_t	*ce_last;	/* cell of a node; UINT32_MAX */
-	size_t		 ce_nnodes;
-	size_t		 ce_max;	/* 0: any number */
-	unsigned	 ce_halved;	/* so often each became twice as long */
-};
-
 struct prof_gather;
 struct prof_gather *prof_gather_new(const struct prof_reader *reader,
 	    struct prof_symbols *symbols, const struct prof_history *history,
@@ -146,19 +160,6 @@ const struct prof_gathered *prof_gather_folds(const struct prof_gather *gather);
 int	prof_gather_cells(struct prof_gather *gather, const uint32_t *nodes,
 	    size_t nnodes, struct prof_cells *cells, struct prof_err *error);
 void	prof_gather_free(struct prof_gather *gather);
-
-/* ------------------------------------------------------------ cells.c */
-
-/* 0, or -1: no memory, of all of these; fini also after a failure. */
-int	prof_cells_init(struct prof_cells *cells, size_t nnodes, size_t max);
-/* pc_cell: as long as it was in the beginning. */
-int	prof_cells_add(struct prof_cells *cells,
-	    const struct prof_cell *cell);
-/* Take over what another one has, and no more than are wanted. */
-int	prof_cells_join(struct prof_cells *to, struct prof_cells *from);
-void	prof_cells_fini(struct prof_cells *cells);
-/* By time, node, event; what is the same is added up. */
-int	prof_cells_sum(struct prof_cell **cells, size_t *count);
 
 /* ------------------------------------------------------------ label.c */
 

@@ -23,6 +23,7 @@ prof_cells_init(struct prof_cells *cells, size_t nnodes, size_t max)
 {
 	cells->ce_nnodes = nnodes;
 	cells->ce_max = max;
+	cells->ce_fit_at = max != 0 ? 2 * max : SIZE_MAX;
 	cells->ce_last = malloc((nnodes + 1) * sizeof(*cells->ce_last));
 	if (cells->ce_last == NULL)
 		return (-1);
@@ -169,9 +170,12 @@ prof_cells_add(struct prof_cells *cells, const struct prof_cell *given)
 		}
 	}
 	/* Half of them may be the same ones again. */
-	if (cells->ce_max != 0 && cells->ce_n >= 2 * cells->ce_max) {
+	if (cells->ce_n >= cells->ce_fit_at) {
 		if (cells_fit(cells) == -1)
 			return (-1);
+		/* One length of time may have more than are wanted. */
+		if (cells->ce_n > cells->ce_max)
+			cells->ce_fit_at = 2 * cells->ce_n;
 		cell.pc_cell = given->pc_cell >> cells->ce_halved;
 	}
 	cells->ce_last[cell.pc_node] = (uint32_t)cells->ce_n;

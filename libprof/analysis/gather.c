@@ -451,7 +451,10 @@ merge(struct worker *to, struct worker *from)
 	return (0);
 }
 
-/* Run them all; what one cannot start, or cannot do, the others do. */
+/*
+ * Run them all.  Of one that cannot be started the others do the work; in
+ * the second pass the caller does what only that one knows.
+ */
 static int
 work_all(struct prof_gather *gather, struct prof_err *error)
 {

@@ -183,6 +183,8 @@ order_cells(struct prof_tree *tree, const uint32_t *moved)
 {
 	for (size_t i = 0; i < tree->tr_ncells; i++)
 		tree->tr_cell[i].pc_node = moved[tree->tr_cell[i].pc_node];
+	/* The array that comes back has room for what went in. */
+	tree->tr_cap_cells = tree->tr_ncells;
 	return (prof_cells_sum(&tree->tr_cell, &tree->tr_ncells));
 }
 

@@ -76,6 +76,7 @@ profile_cells(struct prof_profile *profile, struct prof_gather *gather,
 	}
 	tree->tr_cell = cells.ce_cell;
 	tree->tr_ncells = cells.ce_n;
+	tree->tr_cap_cells = cells.ce_cap;
 	profile->pf_cell_ns = options->pl_cell_ns << cells.ce_halved;
 	cells.ce_cell = NULL;
 	prof_cells_fini(&cells);

@@ -148,19 +148,6 @@ put_tree(const struct prof_flame *flame, struct prof_buf *out)
 
 /* ------------------------------------------------------------- cells */
 
-static int
-cell_compare(const void *a, const void *b)
-{
-	const struct prof_cell *ca = a, *cb = b;
-
-	if (ca->pc_cell != cb->pc_cell)
-		return (ca->pc_cell < cb->pc_cell ? -1 : 1);
-	if (ca->pc_node != cb->pc_node)
-		return (ca->pc_node < cb->pc_node ? -1 : 1);
-	return ((ca->pc_event > cb->pc_event) -
-	    (ca->pc_event < cb->pc_event));
-}
-
 /* Those of the events that are shown, which are numbered anew. */
 static int
 cells_init(struct cells *cells, const struct prof_flame *flame)
@@ -180,9 +167,7 @@ cells_init(struct cells *cells, const struct prof_flame *flame)
 		cells->ce_cell[cells->ce_n] = all[i];
 		cells->ce_cell[cells->ce_n++].pc_event = (uint32_t)event;
 	}
-	qsort(cells->ce_cell, cells->ce_n, sizeof(*cells->ce_cell),
-	    cell_compare);
-	return (0);
+	return (prof_cells_sum(&cells->ce_cell, &cells->ce_n));
 }
 
 /* Most samples weigh what the last one of their event did: then 0. */
@@ -352,7 +337,7 @@ prof_flame_page(const struct prof_flame *flame, struct prof_buf *out)
 	int rv = -1;
 
 	if (cells_init(&cells, flame) == -1)
-		return (-1);
+		goto out;
 	prof_buf_bytes(out, flame_page_head, sizeof(flame_page_head));
 	put_head(flame, out);
 	prof_put_str(out, "\"columns\":\"");

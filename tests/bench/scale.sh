@@ -21,9 +21,9 @@
 . "${SRC:=$PWD}/tests/lib.sh"
 rounds=${BENCH_ROUNDS:-3} scale=${BENCH_SCALE:-1} minutes=${BENCH_MINUTES:-30}
 : "${CC:=cc}"
-need_cmd python3 gnuplot objcopy clang
+need_cmd python3 gnuplot readelf clang
 tmpdir
-here=$SRC/tests/bench
+here=$SRC/tests/bench spin=$B/tests/work/spin
 # shellcheck disable=SC2086 # CC may hold options
 $CC -std=gnu11 -D_GNU_SOURCE -O2 -I"$SRC/libprof" -I"$SRC/sys" -o names \
     "$here/names.c" "$B/libprof.a" -ldw -lelf -lz -llzma -liberty -lzstd -lm \
@@ -136,32 +136,28 @@ record()	# axis size options ...
 	step "$axis" "$n" table "$DTPROF" report x.dtp
 }
 
-sleepers=
-at_end()
-{
-	[ -z "$sleepers" ] || kill -9 -- "-$sleepers"
-}
-
+# Processes that read until nobody holds the other end, and then end.
 alive()
 {
+	mkfifo held
+	exec 9<>held
+	read_held='read -r _ <held 9>&-'
+	i=0
 	for n in $(sizes 625 1250 2500 5000); do
-		setsid sh -c 'i=0
-		while [ $i -lt '"$n"' ]; do
-			sleep 1000 & i=$((i + 1))
+		while [ $i -lt "$n" ]; do
+			eval "$read_held" &
+			i=$((i + 1))
 		done
-		echo ready; wait' >ready &
-		sleepers=$!
-		await "processes" grep -q ready ready
 		record alive "$n" -a
-		kill -9 -- "-$sleepers"
-		sleepers=
 	done
+	exec 9>&-
+	wait
 }
 
 running()
 {
 	for n in $(sizes 125 250 500 1000); do
-		"$B/tests/work/spin" -t "$n" 0 >spin.log &
+		"$spin" -t "$n" 0 >spin.out &
 		kill_at_end $!
 		record running "$n" -p $!
 		kill -9 $!
@@ -170,7 +166,7 @@ running()
 
 minutes()
 {
-	"$B/tests/work/spin" -t "$(nproc)" 0 >spin.log &
+	"$spin" -t "$(nproc)" 0 >spin.out &
 	kill_at_end $!
 	python3 "$here/scale.py" follow "$minutes" x.dtp "$DTPROF" record \
 	    -q -a -F 999 -o x.dtp --duration "${minutes}m" >>figures ||

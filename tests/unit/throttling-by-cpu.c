@@ -2,7 +2,9 @@
 /*
  * ASSERTION: how long an event stood still is told by event and CPU: what
  * goes on elsewhere, or is another event, ends nothing; a second stop counts,
- * one that never ends lasts to the end, and a pause is nobody's time.
+ * one that never ends lasts to the end, and a pause is nobody's time.  It is
+ * a share of the time for which counters were open, however often they were
+ * opened.
  *
  * Easy to get wrong: one flag for all CPUs, which another CPU clears.
  */
@@ -28,6 +30,13 @@ static const struct {
 	{ 1600, PROF_R_STOP, 0, 0 },
 };
 
+/* Opened four times on two CPUs; another that says no times, on both. */
+static const struct prof_accounting accounting[MADE_EVENTS] = {
+	[1] = { .pa_instances = 8, .pa_has_count = 1, .pa_enabled_ns = 200,
+	    .pa_running_ns = 200 },
+	[2] = { .pa_instances = 2 },
+};
+
 static void
 write_file(const char *path)
 {
@@ -38,6 +47,8 @@ write_file(const char *path)
 	writer = prof_writer_open(path, &error);
 	CHECK(writer != NULL);
 	made_events(writer);
+	CHECK(prof_writer_accounting(writer, 0, accounting,
+	    MADE_EVENTS) == 0);
 	for (n = 0; n < sizeof(steps) / sizeof(steps[0]); n++) {
 		const struct prof_record record = { .pr_type = steps[n].type,
 		    .pr_time_ns = steps[n].at, .pr_event = steps[n].event,
@@ -55,6 +66,7 @@ main(void)
 	const char *path = work_path("throttled.dtp");
 	struct prof_reader *reader;
 	struct prof_err error;
+	struct prof_accounting pa;
 	struct prof_ran ran;
 
 	write_file(path);
@@ -66,8 +78,12 @@ main(void)
 	CHECK(by_event[3].to_times == 0 && by_event[3].to_ns == 0);
 	CHECK(ran.rn_ns == 100 && ran.rn_pauses == 1 &&
 	    ran.rn_paused_ns == 500);
+	CHECK(prof_reader_accounting(reader, 1, -1, &pa) == 0);
+	CHECK(prof_accounting_open_ns(&pa, ran.rn_ns) == 200);
+	CHECK(prof_reader_accounting(reader, 2, -1, &pa) == 0);
+	CHECK(prof_accounting_open_ns(&pa, ran.rn_ns) == 200);
 	prof_reader_close(reader);
 	printf("ok: 3 stops of 70 ns on two CPUs, 1 of 20, in 100 ns beside a "
-	    "pause of 500\n");
+	    "pause of 500; counters were open for 200\n");
 	return (0);
 }
