@@ -299,6 +299,7 @@ struct prof_profile_options {
 	void		*pl_arg;
 	int		 pl_places;	/* places in functions as frames */
 	size_t		 pl_max_cells;	/* more: longer ones; or 0 */
+	int		 pl_leaves;	/* innermost frames alone */
 };
 
 /*

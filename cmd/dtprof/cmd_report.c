@@ -182,6 +182,8 @@ make_profile(struct report *report, const struct report_options *rp)
 		.pl_inlines = rp->rp_inline,
 		.pl_lines = (rp->rp_by & BY_LINE) != 0,
 		.pl_cell_ns = rp->rp_plot != 0 ? PLOT_CELL_NS : 0,
+		/* Rows that are no code, and plots, need no callers. */
+		.pl_leaves = rp->rp_plot != 0 || (rp->rp_by & BY_CODE) == 0,
 	};
 
 	report->re_wanted = choose_events("report", report->re_reader,

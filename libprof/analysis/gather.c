@@ -180,6 +180,23 @@ fold_key(struct prof_fold *fold, const struct prof_sample *sample)
 	}
 }
 
+/* Without the callers of the innermost frame, known or not. */
+static void
+fold_leaf(struct prof_fold *fold)
+{
+	const uint64_t kernel = PROF_FOLD_KERNEL | PROF_FOLD_KERNEL_PC;
+	const uint64_t user = PROF_FOLD_USER | PROF_FOLD_USER_PC;
+
+	if (fold->fo_bits & (kernel | PROF_FOLD_KERNEL_CUT)) {
+		fold->fo_bits &= ~(user | PROF_FOLD_USER_CUT);
+		fold->fo_uleaf = 0;
+	}
+	if (fold->fo_bits & (kernel | user))
+		fold->fo_bits &= ~(uint64_t)(PROF_FOLD_KERNEL_CUT |
+		    PROF_FOLD_USER_CUT);
+	fold->fo_kstack = fold->fo_ustack = 0;
+}
+
 /* Cells count from the first sample that is wanted. */
 static int
 cell_add(struct worker *worker, const struct prof_fold *fold, uint32_t n,
@@ -295,6 +312,8 @@ fold_sample(struct worker *worker, const struct prof_sample *sample)
 	    cached->ca_moment.mo_comm))
 		return (0);
 	fold_key(&fold, sample);
+	if (gather->gt_options->pl_leaves)
+		fold_leaf(&fold);
 	fold.fo_who = cached->ca_who;
 	if (gather->gt_options->pl_roots & PROF_ROOT_COMM &&
 	    record->pr_comm[0] != '\0') {

@@ -123,8 +123,10 @@ profile_fill(struct prof_profile *profile, struct prof_reader *reader,
 	profile->pf_reader = reader;
 	path = prof_reader_info(reader, "path");
 	/* Folded stacks have what names their threads, if any, as a frame. */
-	if (path != NULL && strcmp(path, "folded") == 0)
+	if (path != NULL && strcmp(path, "folded") == 0) {
 		options->pl_roots = 0;
+		options->pl_leaves = 0;
+	}
 	profile->pf_nevents = prof_reader_nevents(reader);
 	profile->pf_dense = calloc(profile->pf_nevents + 1,
 	    sizeof(*profile->pf_dense));

@@ -141,11 +141,10 @@ alive()
 {
 	mkfifo held
 	exec 9<>held
-	read_held='read -r _ <held 9>&-'
 	i=0
 	for n in $(sizes 625 1250 2500 5000); do
 		while [ $i -lt "$n" ]; do
-			eval "$read_held" &
+			(exec 9>&-; read -r _ <held) &
 			i=$((i + 1))
 		done
 		record alive "$n" -a
@@ -154,10 +153,11 @@ alive()
 	wait
 }
 
+# In a session of their own, that dtprof need not wait for all of them.
 running()
 {
 	for n in $(sizes 125 250 500 1000); do
-		"$spin" -t "$n" 0 >spin.out &
+		setsid "$spin" -t "$n" 0 >spin.out &
 		kill_at_end $!
 		record running "$n" -p $!
 		kill -9 $!

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: ISC
 # ASSERTION: of folded stacks an import has each line with a count, whatever
 # ends it, says how many it leaves out, and refuses counts whose sum no number
-# holds.
+# holds.  What named threads is a frame, and the lanes of a timeline are these.
 # Easy to get wrong: a sum that goes round past 2^64 makes two functions all
 # of it each.
 . "${SRC:=$PWD}/tests/lib.sh"
@@ -25,3 +25,10 @@ expect 0 "$DTPROF" import -o large.dtp large
 expect 0 "$DTPROF" export --weight weight large.dtp
 sort out | cmp - large || fail "large: $(cat out)"
 ok "counts up to what a number holds"
+
+printf 'one;a;b 3\none;c 2\ntwo;b 4\n' >lanes
+expect 0 "$DTPROF" import -o lanes.dtp lanes
+expect 0 "$DTPROF" report --plot timeline -o lanes.tsv lanes.dtp
+tail -n +2 lanes.tsv | cut -f 4,5 | sort >got
+printf '4\ttwo\n5\tone\n' | cmp - got || fail "lanes: $(cat lanes.tsv)"
+ok "lanes of a timeline are the outermost frames"

@@ -46,11 +46,15 @@ def rows(j, member):
     return {(r["event"], r[member]): [r["total"], r["samples"]]
             for r in j["rows"]}
 
+# Rows of who are made without callers, those of code with them.
+quality = report()["quality_by_event"]
 checked = 0
 for member, column in (("pid", 3), ("tid", 4), ("cpu", 2)):
     want = sums(rec.samples, lambda s: s[column])
-    got = rows(report("--by", member), member)
+    j = report("--by", member)
+    got = rows(j, member)
     assert got == want, (member, got, want)
+    assert j["quality_by_event"] == quality, (member, quality)
     checked += len(want)
 times = sorted(s[1] for s in rec.samples)
 low, high = times[len(times) // 4], times[len(times) // 2]

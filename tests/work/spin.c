@@ -15,6 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#define MAX_THREADS 1024
+
 static long wanted_ms;
 static volatile unsigned long sink;
 
@@ -46,7 +48,7 @@ int
 main(int argc, char **argv)
 {
 	int option, nthreads = 1;
-	pthread_t thread[64];
+	pthread_t thread[MAX_THREADS];
 	cpu_set_t set;
 
 	CPU_ZERO(&set);
@@ -57,7 +59,7 @@ main(int argc, char **argv)
 			nthreads = atoi(optarg);
 		else
 			return (2);
-	if (optind + 1 != argc || nthreads < 1 || nthreads > 64)
+	if (optind + 1 != argc || nthreads < 1 || nthreads > MAX_THREADS)
 		return (2);
 	if (CPU_COUNT(&set) > 0 &&
 	    sched_setaffinity(0, sizeof(set), &set) == -1)
