@@ -73,7 +73,7 @@ static const struct opt_row options_of_annotate[] = {
 };
 
 static const char *const examples[] = {
-	"dtprof annotate memcpy", "its lines and instructions, in dtprof.dtp",
+	"dtprof annotate parse", "its lines and instructions, in dtprof.dtp",
 	"dtprof annotate --source --total main x.dtp",
 	"which lines of main take long, with what they call",
 	"dtprof annotate --html -o f.html f", "a page to keep or to send",

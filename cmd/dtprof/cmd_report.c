@@ -87,7 +87,7 @@ static const char *const examples[] = {
 	"dtprof report", "which functions of dtprof.dtp took how much",
 	"dtprof report --sort total --limit 20 x.dtp",
 	"with what they call, the first 20",
-	"dtprof report --callers memcpy", "who calls memcpy, and how much",
+	"dtprof report --callers parse", "who calls parse, and how much",
 	"dtprof report --by comm,function", "the functions of each program",
 	"dtprof report --plot timeline --by cpu -o cpus.svg",
 	"which CPU was busy when",
