@@ -12,7 +12,7 @@
 tests-built: all $(UNIT_BINS) $(WORK_BINS) $(PAGE_BINS)
 
 TEST_ENV = B=$(abspath $(O)) DTPROF=$(abspath $(O)/dtprof) CC='$(CC)' \
-    SAN='$(SAN)' MAKE='$(MAKE)'
+    SAN='$(SAN)' COV='$(COV)' MAKE='$(MAKE)'
 
 #> demo: record a bundled workload and show what was recorded
 demo: $(O)/dtprof $(O)/tests/work/demo $(O)/tests/work/can

@@ -20,7 +20,7 @@ libs=$(sed -n '/^OUR_LIBS :=/,/[^\\]$/p' "$SRC/mk/config.mk" |
 # shellcheck disable=SC2086 # a list of libraries
 "${CC:-cc}" -std=gnu11 -D_GNU_SOURCE= -O1 -I"$SRC/libprof" -I"$SRC/sys" \
     -o walk "$SRC/tests/interop/snapshot_walk.c" "$B/libprof.a" $libs \
-    -pthread || fail "the tool does not compile"
+    -pthread ${COV:+--coverage} || fail "the tool does not compile"
 
 cat >stops.py <<'END'
 import os
