@@ -217,6 +217,11 @@ void	prof_build_ids_add(struct prof_build_ids *ids,
 uint32_t prof_build_ids_of_file(struct prof_build_ids *ids, int fd,
 	    uint64_t ino, uint8_t out[20]);
 
+/* -------------------------------------------------- kernel/session.c */
+
+/* CLOCK_MONOTONIC, as all records have it. */
+uint64_t prof_now_ns(void);
+
 /* ------------------------------------------------- kernel/perfring.c */
 
 /*

@@ -457,7 +457,7 @@ hand_over(struct prof_drain *drain, struct lane *lane,
 	    finish_stack(drain, lane, rec) == -1)
 		return (-1);
 	/* A child has what its parent had mapped, which must be known. */
-	if ((rec->dr_type == DTP_T_FORK || rec->dr_type == DTP_T_EXEC) &&
+	if (rec->dr_type == DTP_T_FORK &&
 	    prof_session_catch_up(drain->dn_session, rec->dr_time_ns) != 0)
 		return (-1);
 	return (prof_session_take(drain->dn_session, &drain->dn_record));

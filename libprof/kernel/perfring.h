@@ -133,7 +133,9 @@ struct prof_rings {
 	uint64_t	 rs_damaged;	/* records that could not be read */
 	struct prof_build_ids *rs_ids;
 	struct ring_at	*rs_at;		/* grows to the fullest backlog */
-	size_t		 rs_nat;	/* left from the last drain */
+	size_t		 rs_first;	/* of rs_at; those before are done */
+	size_t		 rs_nat;
+	uint64_t	 rs_known_ns;	/* all that is older is in rs_at */
 	size_t		 rs_at_cap;
 	uint64_t	*rs_scratch;	/* 64 KiB: the largest record */
 	struct prof_snapshots *rs_snapshots; /* borrowed; NULL: no copies */

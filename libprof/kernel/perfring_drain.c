@@ -3,7 +3,7 @@
  * Empties the perf rings: all CPUs' records in order of time.
  *
  * A ring is nearly sorted, but not quite: a record takes its time before its
- * place, so what an interrupt wrote in between stands before it.  So each
+ * place, so what an interrupt wrote in between stands before it.  So a
  * drain looks at all unread records, sorts them, hands over those up to the
  * limit and leaves the others where they are (perfring.h says how).
  *
@@ -27,7 +27,7 @@ static void	note_record(struct prof_rings *, const struct ring_head *,
 		    struct prof_record *);
 static void	note_sample(struct ring_event *, const struct prof_record *);
 static void	exec_path(struct prof_record *, char *, size_t);
-static void	release(struct prof_rings *, size_t);
+static void	release(struct prof_rings *);
 
 static int
 compare_at(const void *left, const void *right)
@@ -221,16 +221,17 @@ deliver(struct prof_rings *rings, const struct ring_at *at,
 	return (fn(arg, &record));
 }
 
-/* The first n are done; only what lies below all others can be given back. */
+/* What is done; only what lies below all others can be given back. */
 static void
-release(struct prof_rings *rings, size_t n)
+release(struct prof_rings *rings)
 {
 	struct ring *ring;
 	size_t i;
 
-	rings->rs_nat -= n;
-	memmove(rings->rs_at, rings->rs_at + n,
+	rings->rs_nat -= rings->rs_first;
+	memmove(rings->rs_at, rings->rs_at + rings->rs_first,
 	    rings->rs_nat * sizeof(*rings->rs_at));
+	rings->rs_first = 0;
 	for (i = 0; i < rings->rs_nrings; i++)
 		rings->rs_ring[i].rg_tail = rings->rs_ring[i].rg_seen;
 	for (i = 0; i < rings->rs_nat; i++) {
@@ -243,27 +244,45 @@ release(struct prof_rings *rings, size_t n)
 		    rings->rs_ring[i].rg_tail);
 }
 
+/* Short of memory: what was found goes first, the rest comes later. */
+static void
+collect(struct prof_rings *rings)
+{
+	const uint64_t now_ns = prof_now_ns();
+	uint32_t r;
+
+	for (r = 0; r < rings->rs_nrings; r++)
+		if (collect_ring(rings, r) == -1)
+			break;
+	if (r == rings->rs_nrings)
+		rings->rs_known_ns = now_ns;
+	qsort(rings->rs_at + rings->rs_first,
+	    rings->rs_nat - rings->rs_first, sizeof(*rings->rs_at),
+	    compare_at);
+}
+
+/*
+ * In a round this is called for one time after another: it looks into the
+ * rings when something older than that time may be there that it does not
+ * know, and gives room back when half of what it knows is done.
+ */
 int
 prof_rings_drain(struct prof_rings *rings, uint64_t until_ns,
     prof_record_fn *fn, void *arg)
 {
+	const struct ring_at *at;
 	int rv = 0;
-	uint32_t r;
-	size_t n;
 
-	/* Short of memory: what was found goes first, the rest comes later. */
-	for (r = 0; r < rings->rs_nrings; r++)
-		if (collect_ring(rings, r) == -1)
-			break;
-	qsort(rings->rs_at, rings->rs_nat, sizeof(*rings->rs_at),
-	    compare_at);
-	for (n = 0; n < rings->rs_nat && rv == 0; n++) {
-		const struct ring_at *at = &rings->rs_at[n];
-
+	if (until_ns > rings->rs_known_ns)
+		collect(rings);
+	while (rings->rs_first < rings->rs_nat && rv == 0) {
+		at = &rings->rs_at[rings->rs_first];
 		if (at->ra_time_ns > until_ns)
 			break;
 		rv = deliver(rings, at, fn, arg);
+		rings->rs_first++;
 	}
-	release(rings, n);
+	if (rings->rs_first >= rings->rs_nat - rings->rs_first)
+		release(rings);
 	return (rv);
 }

@@ -309,7 +309,6 @@ struct prof_session {
 	size_t		 se_nstamped;	/* of them in the recording */
 };
 
-uint64_t prof_now_ns(void);
 /* How long it recorded, without pauses. */
 uint64_t prof_session_ran_ns(const struct prof_session *session);
 /* Everything that the side band tells of, up to this time. */

@@ -26,8 +26,6 @@
 #define MAX_SHARED	(DTP_UW_ENTRIES - (DTP_UW_RULES - DTP_UW_END))
 #define GRAIN		16	/* words: rows and mappings stay aligned */
 
-uint64_t prof_now_ns(void);
-
 /* Words that nobody has, or had until a moment ago. */
 struct extent {
 	struct extent	*ex_next;

@@ -15,8 +15,6 @@
 #define LOOK_NS		250000000ULL
 #define IDLE_NS		1000000000ULL	/* a table needed since stays */
 
-uint64_t prof_now_ns(void);
-
 /* Partner: the loads of uo_state in unwind.bpf.h. */
 static void
 set_state(struct prof_unwind_modules *modules, const struct prof_module *module,

@@ -33,8 +33,6 @@ struct prof_objects {
 	uint64_t	 is_clock;	/* counts uses */
 };
 
-uint64_t prof_now_ns(void);
-
 struct prof_objects *
 prof_objects_new(void)
 {

@@ -23,7 +23,7 @@ rounds=${BENCH_ROUNDS:-3} scale=${BENCH_SCALE:-1} minutes=${BENCH_MINUTES:-30}
 : "${CC:=cc}"
 need_cmd python3 gnuplot readelf clang
 tmpdir
-here=$SRC/tests/bench spin=$B/tests/work/spin
+here=$SRC/tests/bench work=$B/tests/work
 # shellcheck disable=SC2086 # CC may hold options
 $CC -std=gnu11 -D_GNU_SOURCE -O2 -I"$SRC/libprof" -I"$SRC/sys" -o names \
     "$here/names.c" "$B/libprof.a" -ldw -lelf -lz -llzma -liberty -lzstd -lm \
@@ -157,7 +157,7 @@ alive()
 running()
 {
 	for n in $(sizes 125 250 500 1000); do
-		setsid "$spin" -t "$n" 0 >spin.out &
+		setsid "$work/spin" -t "$n" 0 >spin.out &
 		kill_at_end $!
 		record running "$n" -p $!
 		kill -9 $!
@@ -166,7 +166,7 @@ running()
 
 minutes()
 {
-	"$spin" -t "$(nproc)" 0 >spin.out &
+	"$work/spin" -t "$(nproc)" 0 >spin.out &
 	kill_at_end $!
 	python3 "$here/scale.py" follow "$minutes" x.dtp "$DTPROF" record \
 	    -q -a -F 999 -o x.dtp --duration "${minutes}m" >>figures ||

@@ -15,7 +15,6 @@
 
 #include <time.h>
 
-#include "kernel/perfring.h"
 #include "kernel/session_impl.h"
 #include "session.h"
 
@@ -36,8 +35,6 @@ static const int cpus[NLANES] = { 0, 3, 900 };
 static struct expected *expected;
 static size_t nexpected;
 static struct prof_session session;
-static struct ring_at no_mapping[1];
-static struct prof_rings rings = { .rs_at = no_mapping };
 static bool straddled[512];
 
 static uint64_t
@@ -178,7 +175,6 @@ open_session(void)
 	struct prof_event *event;
 
 	session.se_use_bpf = true;
-	session.se_rings = &rings;
 	bpf->bp_ncpus = 901;
 	bpf->bp_nevents = 2;
 	bpf->bp_ring_bytes = RING;

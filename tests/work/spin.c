@@ -15,8 +15,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#define MAX_THREADS 1024
-
 static long wanted_ms;
 static volatile unsigned long sink;
 
@@ -48,7 +46,7 @@ int
 main(int argc, char **argv)
 {
 	int option, nthreads = 1;
-	pthread_t thread[MAX_THREADS];
+	pthread_t *thread;
 	cpu_set_t set;
 
 	CPU_ZERO(&set);
@@ -59,12 +57,15 @@ main(int argc, char **argv)
 			nthreads = atoi(optarg);
 		else
 			return (2);
-	if (optind + 1 != argc || nthreads < 1 || nthreads > MAX_THREADS)
+	if (optind + 1 != argc || nthreads < 1)
 		return (2);
 	if (CPU_COUNT(&set) > 0 &&
 	    sched_setaffinity(0, sizeof(set), &set) == -1)
 		return (1);
 	wanted_ms = atol(argv[optind]);
+	thread = calloc((size_t)nthreads, sizeof(*thread));
+	if (thread == NULL)
+		return (1);
 	for (int i = 1; i < nthreads; i++)
 		if (pthread_create(&thread[i], NULL, turn, NULL) != 0)
 			return (1);
