@@ -24,9 +24,14 @@
 
 static char session_file[64];
 
+/* And the one before it, which a recording keeps. */
 static inline void
 session_forget_file(void)
 {
+	char previous[sizeof(session_file) + 4];
+
+	snprintf(previous, sizeof(previous), "%s.old", session_file);
+	unlink(previous);
 	unlink(session_file);
 }
 

@@ -8,7 +8,8 @@
  * touches 3 pages for the first time and sleeps, then beta(), which touches
  * 11.  Each ends with pwrite(-1, nanoseconds, faults, switches), which does
  * nothing: these are what the kernel has counted for the thread so far
- * (getrusage, CLOCK_THREAD_CPUTIME_ID).  Huge pages are declined.
+ * (getrusage, CLOCK_THREAD_CPUTIME_ID).  Before it each computes a while, so
+ * that taking a sample is short beside it.  Huge pages are declined.
  *
  * -p prints "ready", and waits for a line of input before the first round.
  * Besides the threads a process of its own touches pages as fast as it can,
@@ -31,6 +32,7 @@
 
 #define ALPHA	3
 #define BETA	11
+#define STEPS	100000
 #define WARM	2	/* rounds before those that are asked for */
 
 void	alpha(volatile char *);
@@ -44,7 +46,10 @@ mark(void)
 {
 	struct timespec ts;
 	struct rusage ru;
+	volatile long step;
 
+	for (step = 0; step < STEPS; step++)
+		;
 	if (getrusage(RUSAGE_THREAD, &ru) == -1 ||
 	    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts) == -1)
 		abort();
