@@ -67,7 +67,9 @@ static int	 open_candidate(unsigned n, uid_t uid, bool create);
 static int	 connect_at(int dir, const char *name);
 static void	 address_at(struct sockaddr_un *address, int dir,
 		    const char *name);
-static int	 bind_at(struct prof_marks *marks);
+static int	 listen_apart(struct prof_marks *marks, char *name,
+		    size_t size);
+static int	 take_name(const struct prof_marks *marks, const char *apart);
 static int	 listen_at(struct prof_marks *marks, struct prof_err *error);
 static int	 watch(struct prof_marks *marks, int fd);
 static bool	 may_be_sent(uint32_t type, size_t length);
@@ -180,46 +182,62 @@ connect_at(int dir, const char *name)
 
 /* ------------------------------------------------------- the receiver */
 
-/* A name in use: of a dead process with our pid, or our other session's. */
+/* Under a name of its own, which senders do not look for. */
 static int
-bind_at(struct prof_marks *marks)
+listen_apart(struct prof_marks *marks, char *name, size_t size)
 {
 	struct sockaddr_un address;
-	int fd;
 
-	address_at(&address, marks->mk_dir, marks->mk_name);
+	snprintf(name, size, "%d.%p.new", (int)getpid(), (void *)marks);
+	(void)unlinkat(marks->mk_dir, name, 0);	/* of a dead process */
+	address_at(&address, marks->mk_dir, name);
 	if (bind(marks->mk_listen, (struct sockaddr *)&address,
-	    sizeof(address)) == 0)
-		return (0);
-	if (errno != EADDRINUSE)
+	    sizeof(address)) == -1)
 		return (-1);
-	fd = connect_at(marks->mk_dir, marks->mk_name);
-	if (fd != -1) {
-		close(fd);
-		errno = EADDRINUSE;
-		return (-1);
-	}
-	return (bind(marks->mk_listen, (struct sockaddr *)&address,
-	    sizeof(address)));
+	return (listen(marks->mk_listen, MARK_CLIENTS));
 }
 
+/* A name in use: of a dead process with our pid, or our other session's. */
+static int
+take_name(const struct prof_marks *marks, const char *apart)
+{
+	const int dir = marks->mk_dir;
+	int fd;
+
+	if (linkat(dir, apart, dir, marks->mk_name, 0) == 0)
+		return (0);
+	if (errno != EEXIST)
+		return (-1);
+	fd = connect_at(dir, marks->mk_name);
+	if (fd != -1) {
+		close(fd);
+		errno = EEXIST;
+		return (-1);
+	}
+	return (linkat(dir, apart, dir, marks->mk_name, 0));
+}
+
+/* What senders find listens already, or they would take it for dead. */
 static int
 listen_at(struct prof_marks *marks, struct prof_err *error)
 {
-	for (unsigned n = 0; n < MARK_SLOTS; n++) {
+	char apart[sizeof(marks->mk_name)];
+	int rv = listen_apart(marks, apart, sizeof(apart));
+	int why = errno;
+
+	for (unsigned n = 0; rv == 0 && n < MARK_SLOTS; n++) {
 		snprintf(marks->mk_name, sizeof(marks->mk_name),
 		    "%d.%u" MARK_SUFFIX, (int)getpid(), n);
-		if (bind_at(marks) == 0) {
-			if (listen(marks->mk_listen, MARK_CLIENTS) == 0)
-				return (0);
+		if (take_name(marks, apart) == 0)
 			break;
-		}
+		why = errno;
 		marks->mk_name[0] = '\0';
-		if (errno != EADDRINUSE)
+		if (why != EEXIST)
 			break;
 	}
-	return (prof_fail(error, PROF_E_IO, "socket for marks: %s",
-	    strerror(errno)));
+	(void)unlinkat(marks->mk_dir, apart, 0);
+	return (marks->mk_name[0] != '\0' ? 0 : prof_fail(error, PROF_E_IO,
+	    "socket for marks: %s", strerror(why)));
 }
 
 static int

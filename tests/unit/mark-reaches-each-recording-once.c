@@ -3,18 +3,23 @@
  * ASSERTION: a mark reaches each recording of a process once, with the
  * sender's time and text, and the sender learns how many took it; a recorder
  * that refuses or has gone is not counted.  Easy to get wrong where two
- * names lead to one directory, and where the answer is lost.
+ * names lead to one directory, where the answer is lost, and where a recorder
+ * that is about to listen is taken for one that died.
  */
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
 #include <poll.h>
+#include <signal.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "cli-check.h"
 #include "prof_impl.h"
+
+#define BEGINNINGS	2000
 
 struct seen {
 	int		 se_n;
@@ -123,6 +128,33 @@ two_names(const char *tmpdir)
 	OK("two names of one directory: sent once");
 }
 
+/* Others send without pause while recorders begin. */
+static void
+beginning(void)
+{
+	struct prof_err error = { 0 };
+	struct prof_marks *marks;
+	struct seen seen = { 0 };
+	pid_t pid = fork();
+
+	CHECK(pid != -1, "fork");
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		for (;;)
+			(void)prof_mark_send(0, PROF_R_MARK, "all", &error);
+	}
+	for (int i = 0; i < BEGINNINGS; i++) {
+		marks = prof_marks_open(&error);
+		CHECK(marks != NULL, "%s", error.pe_text);
+		CHECK(send_and_take("x", &marks, &seen, 1) == 1,
+		    "recorder %d is not found", i);
+		prof_marks_close(marks);
+	}
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	OK("%d recorders are found from the beginning", BEGINNINGS);
+}
+
 int
 main(void)
 {
@@ -142,6 +174,7 @@ main(void)
 	CHECK(send_and_take("y", marks, &seen, 1) == 1, "one is left");
 	prof_marks_close(marks[0]);
 	two_names(dir);
+	beginning();
 	CHECK(prof_mark_send((int)getpid(), PROF_R_MARK, "z", &error) == -1 &&
 	    error.pe_code == PROF_E_TARGET, "%s", error.pe_text);
 	OK("after its end a recording takes no marks");
