@@ -9,13 +9,15 @@
 #ifndef CMD_H
 #define CMD_H
 
+#include <sys/types.h>
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "prof.h"
 
-/* Exit statuses: DESIGN of the command contract, and dtprof(1). */
+/* Exit statuses (dtprof(1)). */
 #define EXIT_FAILED		1
 #define EXIT_USAGE		2
 #define EXIT_LOSS		124
@@ -222,6 +224,23 @@ int	signals_open(void);
 /* The next that came in, and whether a process sent it; 0: none. */
 int	signals_take(bool *by_process);
 void	signals_close(void);
+
+/* ----------------------------------------------------------- ending.c */
+
+struct ending {
+	uint64_t	 en_end_ns;	/* --duration; 0: none */
+	uint64_t	 en_give_up_ns;	/* after SIGTERM; 0: not sent */
+	int		 en_interrupts;
+	bool		 en_signalled;
+};
+
+/* Does it end now?  command: ours that runs; 0: there is none. */
+bool	ending_by_signal(struct ending *ending, pid_t command, bool is_done);
+bool	ending_by_time(struct ending *ending, pid_t command, bool is_done);
+/* Milliseconds to wait at most: to its end, or what is due; 0: nothing is. */
+int	ending_wait_ms(const struct ending *ending, uint64_t due_ns);
+/* The exit status of what could not begin. */
+int	ending_status(const struct prof_err *error);
 
 /* ------------------------------------------------------------ input.c */
 

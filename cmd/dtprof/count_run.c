@@ -4,9 +4,8 @@
  *
  *	arm, start -> wait until something ends it -> stop, keep the values
  *
- * What ends it: the command or the targets, --duration, a signal.  While a
- * command runs, Ctrl-C is the command's business, as in record.c.  Called by
- * count.c for each run, warm-ups included, whose values are not kept.
+ * What ends it: the command or the targets, --duration, a signal (ending.c).
+ * Called by count.c for each run, warm-ups included, whose values are not kept.
  */
 #include <sys/wait.h>
 
@@ -18,8 +17,6 @@
 
 #include "count.h"
 
-#define WAIT_MS		100
-#define GRACE_NS	2000000000ULL	/* for a command to heed SIGTERM */
 #define MAX_INTERVALS	10000000
 
 /* A run that is on. */
@@ -27,66 +24,33 @@ struct run {
 	struct count	*rn_count;
 	struct prof_counting_status rn_status;
 	uint64_t	 rn_begun_ns;
-	uint64_t	 rn_end_ns;	/* --duration; 0: none */
 	uint64_t	 rn_next_ns;	/* end of the interval; 0: none */
-	uint64_t	 rn_give_up_ns;	/* after SIGTERM; 0: not sent */
-	int		 rn_interrupts;
+	struct ending	 rn_ending;
 };
 
-static int	 failure_status(const struct prof_err *error);
 static bool	 heed_signals(struct run *run);
 static bool	 heed_time(struct run *run);
 static int	 look(struct run *run, bool is_last);
 static int	 keep(struct run *run);
 
-static int
-failure_status(const struct prof_err *error)
-{
-	if (error->pe_code == PROF_E_COMMAND_NOT_FOUND)
-		return (EXIT_NOT_FOUND);
-	if (error->pe_code == PROF_E_COMMAND)
-		return (EXIT_NOT_EXECUTABLE);
-	return (EXIT_DTPROF);
-}
-
-/* True: it ends now.  As in record.c. */
 static bool
 heed_signals(struct run *run)
 {
-	const pid_t command = run->rn_status.ks_command_pid;
-	bool by_process;
-	int number;
+	const struct prof_counting_status *ks = &run->rn_status;
+	const bool now = ending_by_signal(&run->rn_ending,
+	    ks->ks_command_pid, ks->ks_command_done);
 
-	while ((number = signals_take(&by_process)) != 0) {
-		run->rn_count->co_interrupted = true;
-		if (command == 0)
-			return (true);
-		if (number == SIGINT && ++run->rn_interrupts > 1)
-			return (true);
-		if (number == SIGINT && !by_process)
-			continue;
-		if (number != SIGINT)
-			run->rn_give_up_ns = term_now_ns() + GRACE_NS;
-		if (!run->rn_status.ks_command_done)
-			kill(command, number == SIGINT ? SIGINT : SIGTERM);
-	}
-	return (false);
+	run->rn_count->co_interrupted |= run->rn_ending.en_signalled;
+	return (now);
 }
 
 static bool
 heed_time(struct run *run)
 {
-	const uint64_t now_ns = term_now_ns();
+	const struct prof_counting_status *ks = &run->rn_status;
 
-	if (run->rn_give_up_ns != 0)
-		return (now_ns >= run->rn_give_up_ns);
-	if (run->rn_end_ns == 0 || now_ns < run->rn_end_ns)
-		return (false);
-	if (run->rn_status.ks_command_pid == 0)
-		return (true);
-	run->rn_give_up_ns = now_ns + GRACE_NS;
-	kill(run->rn_status.ks_command_pid, SIGTERM);
-	return (false);
+	return (ending_by_time(&run->rn_ending, ks->ks_command_pid,
+	    ks->ks_command_done));
 }
 
 /* What the interval that ends now has added. */
@@ -138,26 +102,6 @@ look(struct run *run, bool is_last)
 	return (0);
 }
 
-/* Milliseconds to the next thing to do, rounded up. */
-static int
-wait_ms(const struct run *run)
-{
-	const uint64_t now_ns = term_now_ns();
-	const uint64_t ends[2] = { run->rn_give_up_ns != 0 ?
-	    run->rn_give_up_ns : run->rn_end_ns, run->rn_next_ns };
-	uint64_t ms = WAIT_MS;
-
-	for (int i = 0; i < 2; i++) {
-		if (ends[i] == 0)
-			continue;
-		if (ends[i] <= now_ns)
-			return (0);
-		if ((ends[i] - now_ns) / 1000000 + 1 < ms)
-			ms = (ends[i] - now_ns) / 1000000 + 1;
-	}
-	return ((int)ms);
-}
-
 static int
 wait_for_end(struct run *run)
 {
@@ -167,7 +111,8 @@ wait_for_end(struct run *run)
 	int go_on;
 
 	do {
-		go_on = prof_counting_wait(counting, wait_ms(run));
+		go_on = prof_counting_wait(counting,
+		    ending_wait_ms(&run->rn_ending, run->rn_next_ns));
 		prof_counting_status(counting, &run->rn_status);
 		if (go_on == -1)
 			return (-1);
@@ -257,11 +202,12 @@ count_one_run(struct count *count, bool is_warmup)
 
 	if (arm(count) == -1 || prof_counting_start(counting) == -1) {
 		msg_prof("stat", prof_counting_error(counting));
-		return (failure_status(prof_counting_error(counting)));
+		return (ending_status(prof_counting_error(counting)));
 	}
 	run.rn_begun_ns = term_now_ns();
 	if (co->co_duration.on_set)
-		run.rn_end_ns = run.rn_begun_ns + co->co_duration.on_value;
+		run.rn_ending.en_end_ns = run.rn_begun_ns +
+		    co->co_duration.on_value;
 	if (co->co_interval_ms.on_set)
 		run.rn_next_ns = run.rn_begun_ns +
 		    co->co_interval_ms.on_value * 1000000;
@@ -276,11 +222,13 @@ count_one_run(struct count *count, bool is_warmup)
 		return (EXIT_DTPROF);
 	}
 	prof_counting_status(counting, &run.rn_status);
-	count->co_last_signal = run.rn_interrupts > 1 ? SIGINT : SIGTERM;
+	count->co_last_signal = run.rn_ending.en_interrupts > 1 ? SIGINT :
+	    SIGTERM;
 	if (is_warmup && count->co_interrupted) {
 		msg_error("stat", "interrupted before anything was counted",
 		    "-w counts nothing: leave it out, or wait");
-		return (128 + (run.rn_interrupts > 0 ? SIGINT : SIGTERM));
+		return (128 + (run.rn_ending.en_interrupts > 0 ?
+		    SIGINT : SIGTERM));
 	}
 	/* Half a run among whole ones would spoil the mean. */
 	if (is_warmup || (count->co_interrupted && count->co_nruns > 0))

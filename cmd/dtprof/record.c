@@ -24,8 +24,6 @@
 
 #include "record.h"
 
-#define WAIT_MS		100
-#define GRACE_NS	2000000000ULL	/* for a command to heed SIGTERM */
 #define DEFAULT_EVENT	"cycles"
 #define OTHER_EVENT	"cpu-clock"
 
@@ -35,22 +33,17 @@ struct recording {
 	struct prof_session *rc_session;
 	struct term_status rc_term;
 	struct prof_status rc_status;
-	uint64_t	 rc_end_ns;	/* --duration; 0: none */
-	uint64_t	 rc_give_up_ns;	/* after SIGTERM; 0: not sent */
-	int		 rc_interrupts;
+	struct ending	 rc_ending;
 	size_t		 rc_notes;	/* printed so far */
 	bool		 rc_failed;
 };
 
-static int	 failure_status(const struct prof_err *error);
 static struct prof_session *set_up(const struct prof_options *po,
 		    const struct record_events *events, struct prof_err *error);
 static struct prof_session *set_up_default(const struct prof_options *po,
 		    const struct opt_strings *with, struct prof_err *error);
 static void	 show_notes(struct recording *rc);
-static void	 end_command(struct recording *rc);
-static bool	 heed_signals(struct recording *rc);
-static bool	 heed_time(struct recording *rc);
+static bool	 is_at_end(struct recording *rc);
 static void	 run(struct recording *rc);
 static void	 show_summary(struct recording *rc);
 static void	 show_cost(const struct recording *rc);
@@ -59,16 +52,6 @@ static int	 exit_status(const struct recording *rc);
 static void	 show_plan(const struct record_options *ro,
 		    const struct prof_options *po,
 		    const struct record_events *events);
-
-static int
-failure_status(const struct prof_err *error)
-{
-	if (error->pe_code == PROF_E_COMMAND_NOT_FOUND)
-		return (EXIT_NOT_FOUND);
-	if (error->pe_code == PROF_E_COMMAND)
-		return (EXIT_NOT_EXECUTABLE);
-	return (EXIT_DTPROF);
-}
 
 /* A session that is armed, or NULL. */
 static struct prof_session *
@@ -139,74 +122,29 @@ show_notes(struct recording *rc)
 	}
 }
 
-/* Once; it may take its time to end, but not forever. */
-static void
-end_command(struct recording *rc)
-{
-	if (rc->rc_give_up_ns != 0)
-		return;
-	rc->rc_give_up_ns = term_now_ns() + GRACE_NS;
-	if (rc->rc_status.ps_command_pid != 0 &&
-	    !rc->rc_status.ps_command_done)
-		kill(rc->rc_status.ps_command_pid, SIGTERM);
-}
-
-/* True: the recording ends now. */
 static bool
-heed_signals(struct recording *rc)
+is_at_end(struct recording *rc)
 {
 	const pid_t command = rc->rc_status.ps_command_pid;
-	bool by_process;
-	int number;
+	const bool is_done = rc->rc_status.ps_command_done;
 
-	while ((number = signals_take(&by_process)) != 0) {
-		if (command == 0)
-			return (true);
-		if (number != SIGINT) {
-			end_command(rc);
-			continue;
-		}
-		if (++rc->rc_interrupts > 1)
-			return (true);
-		if (by_process && !rc->rc_status.ps_command_done)
-			kill(command, SIGINT);
-	}
-	return (false);
-}
-
-static bool
-heed_time(struct recording *rc)
-{
-	const uint64_t now_ns = term_now_ns();
-
-	if (rc->rc_give_up_ns != 0)
-		return (now_ns >= rc->rc_give_up_ns);
-	if (rc->rc_end_ns == 0 || now_ns < rc->rc_end_ns)
-		return (false);
-	if (rc->rc_status.ps_command_pid == 0)
-		return (true);
-	end_command(rc);
-	return (false);
+	return (ending_by_signal(&rc->rc_ending, command, is_done) ||
+	    ending_by_time(&rc->rc_ending, command, is_done));
 }
 
 static void
 run(struct recording *rc)
 {
-	uint64_t now_ns, wait_ms;
 	int go_on;
 
 	/* A signal interrupts the wait; one that just missed it waits. */
 	do {
-		wait_ms = WAIT_MS;
-		now_ns = term_now_ns();
-		if (rc->rc_end_ns > now_ns &&
-		    rc->rc_end_ns - now_ns < WAIT_MS * 1000000ULL)
-			wait_ms = (rc->rc_end_ns - now_ns) / 1000000 + 1;
-		go_on = prof_session_run(rc->rc_session, (int)wait_ms);
+		go_on = prof_session_run(rc->rc_session,
+		    ending_wait_ms(&rc->rc_ending, 0));
 		prof_session_status(rc->rc_session, &rc->rc_status);
 		show_notes(rc);
 		term_status_show(&rc->rc_term, &rc->rc_status);
-	} while (go_on == 1 && !heed_signals(rc) && !heed_time(rc));
+	} while (go_on == 1 && !is_at_end(rc));
 	term_status_erase(&rc->rc_term);
 	if (go_on == -1) {
 		msg_prof("record", prof_session_error(rc->rc_session));
@@ -285,7 +223,7 @@ command_status(const struct recording *rc)
 		    128 + WTERMSIG(status));
 	msg_note("record", "the command is still running, as process %d",
 	    rc->rc_status.ps_command_pid);
-	return (rc->rc_interrupts > 1 ? 128 + SIGINT : 128 + SIGTERM);
+	return (rc->rc_ending.en_interrupts > 1 ? 128 + SIGINT : 128 + SIGTERM);
 }
 
 static int
@@ -346,18 +284,19 @@ record_run(const struct record_options *ro, const struct prof_options *po,
 	    set_up_default(po, &events->re_with, &error);
 	if (rc.rc_session == NULL) {
 		msg_prof("record", &error);
-		status = failure_status(&error);
+		status = ending_status(&error);
 		goto out;
 	}
 	show_notes(&rc);
 	if (prof_session_start(rc.rc_session) == -1) {
 		msg_prof("record", prof_session_error(rc.rc_session));
-		status = failure_status(prof_session_error(rc.rc_session));
+		status = ending_status(prof_session_error(rc.rc_session));
 		goto out;
 	}
 	prof_session_status(rc.rc_session, &rc.rc_status);
 	if (ro->ro_duration.on_set)
-		rc.rc_end_ns = term_now_ns() + ro->ro_duration.on_value;
+		rc.rc_ending.en_end_ns = term_now_ns() +
+		    ro->ro_duration.on_value;
 	term_status_init(&rc.rc_term, !ro->ro_quiet);
 	run(&rc);
 	if (prof_session_stop(rc.rc_session) == -1 && !rc.rc_failed) {
