@@ -9,6 +9,8 @@
 #
 # BENCH_ROUNDS (5).  Minimum / median / maximum; reports run with a raised
 # priority in a scheduling group of their own, as others may use the machine.
+# BENCH_PICTURE=FILE: no rounds, but a flame graph of where a report with names
+# spends its time.
 . "${SRC:=$PWD}/tests/lib.sh"
 : "${CC:=cc}"
 tmp=$(mktemp -d) || exit 1
@@ -22,6 +24,14 @@ files=$(ldd "$clang" | awk '/libLLVM|libclang-cpp|libstdc|libc\.so/ {
 # shellcheck disable=SC2086 # a list
 "$tmp/names" "${1:-1000000}" "${2:-20000}" "${3:-5}" "$tmp/with.dtp" \
     "$tmp/without.dtp" $files || exit 1
+if [ -n "$BENCH_PICTURE" ]; then
+	(cd "$tmp" && "$DTPROF" record -e cpu-clock -F 4999 --user-only \
+	    -o report.dtp -- "$DTPROF" report with.dtp >out) &&
+	    "$DTPROF" flamegraph -o "$BENCH_PICTURE" "$tmp/report.dtp"
+	status=$?
+	rm -rf "$tmp"
+	exit $status
+fi
 uptime
 python3 - "$DTPROF" "$tmp" "${BENCH_ROUNDS:-5}" \
     "${1:-1000000}" $files <<'END'
