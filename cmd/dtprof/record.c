@@ -4,12 +4,7 @@
  *
  *	open, add events, arm, start -> run until something ends it -> stop
  *
- * What ends it: the command or the targets, --duration, a signal.  While a
- * command runs, Ctrl-C is the command's business (the terminal sends it to
- * both; from kill(1) it is passed on); the recording goes on until the
- * command has ended, or until the second Ctrl-C.  After other signals and
- * after --duration the command gets SIGTERM, since nobody else would end it.
- *
+ * What ends it: the command or the targets, --duration, a signal (ending.c).
  * Called by cmd_record.c with options that make sense together.
  */
 #include <sys/stat.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * The signals that end a recording or a count, as bytes in a pipe, so that
- * the loops of record.c and stat.c meet them where they wait anyway and no
- * system call of libprof sees more of them than an EINTR.
+ * those who run it (ending.c, bench_run.c) meet them where they wait anyway and
+ * no system call of libprof sees more of them than an EINTR.
  *
  * Handlers, not a blocked mask: a command that is started inherits a mask
  * through exec, but no handlers.

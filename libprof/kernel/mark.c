@@ -21,7 +21,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "prof_impl.h"
@@ -60,7 +59,6 @@ struct mark_sending {
 	int		 sd_refused;	/* there, but did not take it */
 };
 
-static uint64_t	 now_ns(void);
 static bool	 directory_is_private(int fd, uid_t uid);
 static int	 open_directory(const char *path, uid_t uid, bool create);
 static int	 open_candidate(unsigned n, uid_t uid, bool create);
@@ -83,15 +81,6 @@ static void	 send_in(struct mark_sending *sending, int dir);
 static int	 mark_failed(const struct mark_sending *sending,
 		    struct prof_err *error);
 static uid_t	 owner_of(int pid);
-
-static uint64_t
-now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ((uint64_t)ts.tv_sec * 1000000000ULL + (uint64_t)ts.tv_nsec);
-}
 
 /* ------------------------------------------------------ the directory */
 
@@ -350,7 +339,7 @@ take_client(struct prof_marks *marks, size_t n, prof_record_fn *fn, void *arg)
 	struct ucred peer = { 0 };
 	socklen_t length = sizeof(peer);
 	const int fd = marks->mk_client[n];
-	const uint64_t now = now_ns();
+	const uint64_t now = prof_now_ns();
 	ssize_t got;
 	int rv = 0;
 
@@ -514,7 +503,7 @@ prof_mark_send(int recorder_pid, enum prof_record_type what, const char *text,
 		    "bytes, this one %zu", MARK_TEXT_MAX, strlen(text)));
 	sending.sd_message.mm_magic = MARK_MAGIC;
 	sending.sd_message.mm_type = what;
-	sending.sd_message.mm_time_ns = now_ns();
+	sending.sd_message.mm_time_ns = prof_now_ns();
 	sending.sd_message.mm_length = (uint32_t)strlen(text);
 	memcpy(sending.sd_message.mm_text, text, strlen(text));
 	for (unsigned n = 0; n < 3; n++) {

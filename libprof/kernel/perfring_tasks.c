@@ -16,11 +16,9 @@
 #include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "perfring.h"
 
-static uint64_t	now_ns(void);
 static struct ring_task *task_find(const struct prof_rings *, int);
 static bool	birth_find(const struct prof_rings *, int,
 		    struct prof_record *);
@@ -30,15 +28,6 @@ static const struct ring_task *task_inherited(struct prof_rings *, int,
 static int	add_task(struct prof_rings *, int, bool, struct prof_err *);
 static int	add_threads(struct prof_rings *, int, struct prof_err *);
 static int	add_family(struct prof_rings *, int, int, struct prof_err *);
-
-static uint64_t
-now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return ((uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec);
-}
 
 static struct ring_task *
 task_find(const struct prof_rings *rings, int tid)
@@ -156,7 +145,7 @@ add_task(struct prof_rings *rings, int tid, bool asked_for,
 			    error->pe_text);
 		memset(error, 0, sizeof(*error));
 	}
-	rings->rs_task[task].rt_done_ns = now_ns();
+	rings->rs_task[task].rt_done_ns = prof_now_ns();
 	return (1);
 }
 
