@@ -206,10 +206,6 @@ int	prof_counter_sysfs(struct prof_names *names,
 /* The n-th of perf's names, into the caller's buffer; false: no more. */
 bool	prof_counter_name_at(size_t n, char *buffer, size_t size);
 bool	prof_pfm_ready(struct prof_names *names);
-/* Calls fn for the events of this machine's PMU; nonzero ends it. */
-int	prof_pfm_list(struct prof_names *names,
-	    int (*fn)(void *arg, const char *name, const char *desc),
-	    void *arg);
 
 /* An event with one of its unit masks, as libpfm4 knows it. */
 struct prof_pfm_pmu {
@@ -225,7 +221,8 @@ struct prof_pfm_event {
 	bool		 pe_is_precise;
 };
 typedef int prof_pfm_fn(void *arg, const struct prof_pfm_event *event);
-/* Of the PMUs present (glob NULL), or of all that the glob matches. */
+/* Of the PMUs present (glob NULL), or of all that the glob matches; nonzero
+   ends it. */
 int	prof_pfm_each(struct prof_names *names, const char *glob,
 	    prof_pfm_fn *fn, void *arg);
 const char *prof_pfm_pmu_at(struct prof_names *names, size_t n);

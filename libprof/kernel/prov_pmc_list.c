@@ -24,7 +24,7 @@ struct pmc_listing {
 static int	pmc_tell(struct pmc_listing *listing, const char *name,
 		    const char *alias, const char *desc, const char *why);
 static int	pmc_list_perf(struct pmc_listing *listing);
-static int	pmc_list_pfm(void *arg, const char *name, const char *desc);
+static int	pmc_list_pfm(void *arg, const struct prof_pfm_event *event);
 static int	pmc_list_sysfs(void *arg, const char *name);
 
 #define NO_PMU		"no PMU driver: this kernel offers software events only"
@@ -47,7 +47,7 @@ prof_pmc_list(struct prof_names *names, prof_list_fn *fn, void *arg,
 	}
 	if ((rv = pmc_list_perf(&listing)) != 0)
 		return (rv);
-	rv = prof_pfm_list(names, pmc_list_pfm, &listing);
+	rv = prof_pfm_each(names, NULL, pmc_list_pfm, &listing);
 	if (rv == 0 && !names->nm_offline)
 		rv = prof_sysfs_list(pmc_list_sysfs, &listing);
 	if (listing.pl_told_missing)
@@ -144,13 +144,17 @@ pmc_list_perf(struct pmc_listing *listing)
 	return (rv);
 }
 
+/* What cannot take samples is sysfs's to list. */
 static int
-pmc_list_pfm(void *arg, const char *name, const char *desc)
+pmc_list_pfm(void *arg, const struct prof_pfm_event *event)
 {
 	struct pmc_listing *listing = arg;
 
-	return (pmc_tell(listing, name, strstr(name, "::") + 2,
-	    desc == NULL ? "" : desc, listing->pl_no_hardware));
+	if (!event->pe_pmu->pu_is_core)
+		return (0);
+	return (pmc_tell(listing, event->pe_name,
+	    strstr(event->pe_name, "::") + 2, event->pe_desc,
+	    listing->pl_no_hardware));
 }
 
 static int

@@ -18,7 +18,6 @@
 
 #include "names.h"
 
-static bool	pfm_is_vendor(const pfm_pmu_info_t *pmu);
 static int	pfm_failed(int result, const char *name,
 		    struct prof_err *error);
 
@@ -99,48 +98,7 @@ pfm_failed(int result, const char *name, struct prof_err *error)
 	}
 }
 
-static bool
-pfm_is_vendor(const pfm_pmu_info_t *pmu)
-{
-	return (pmu->is_present && pmu->type == PFM_PMU_TYPE_CORE);
-}
-
-/* Names of the core PMU's events: "arm_n1::CPU_CYCLES". */
-int
-prof_pfm_list(struct prof_names *names,
-    int (*fn)(void *arg, const char *name, const char *desc), void *arg)
-{
-	pfm_event_info_t event;
-	pfm_pmu_info_t pmu;
-	pfm_pmu_t id;
-	char name[256];
-	int rv;
-
-	if (!prof_pfm_ready(names))
-		return (0);
-	pfm_for_all_pmus(id) {
-		memset(&pmu, 0, sizeof(pmu));
-		pmu.size = sizeof(pmu);
-		if (pfm_get_pmu_info(id, &pmu) != PFM_SUCCESS ||
-		    !pfm_is_vendor(&pmu))
-			continue;
-		for (int at = pmu.first_event; at != -1;
-		    at = pfm_get_event_next(at)) {
-			memset(&event, 0, sizeof(event));
-			event.size = sizeof(event);
-			if (pfm_get_event_info(at, PFM_OS_NONE, &event) !=
-			    PFM_SUCCESS)
-				continue;
-			snprintf(name, sizeof(name), "%s::%s", pmu.name,
-			    event.name);
-			if ((rv = fn(arg, name, event.desc)) != 0)
-				return (rv);
-		}
-	}
-	return (0);
-}
-
-/* ------------------------------------------------------- with unit masks */
+/* ---------------------------------------------------------------- listing */
 
 static int
 pfm_tell(const struct prof_pfm_pmu *pmu, const pfm_event_info_t *event,
@@ -215,7 +173,8 @@ prof_pfm_each(struct prof_names *names, const char *glob, prof_pfm_fn *fn,
 	pfm_pmu_t id;
 	int rv = 0;
 
-	(void)prof_pfm_ready(names);
+	if (!prof_pfm_ready(names) && glob == NULL)
+		return (0);
 	pfm_for_all_pmus(id) {
 		memset(&info, 0, sizeof(info));
 		info.size = sizeof(info);

@@ -23,7 +23,7 @@ static void	suggest_counters(struct prof_names *names,
 static void	suggest_tracepoints(struct prof_names *names,
 		    struct suggestion *suggestion);
 static void	suggest_syscalls(struct suggestion *suggestion);
-static int	suggest_pfm(void *arg, const char *name, const char *desc);
+static int	suggest_pfm(void *arg, const struct prof_pfm_event *event);
 static int	suggest_sysfs(void *arg, const char *name);
 
 char *
@@ -78,16 +78,24 @@ suggest_counters(struct prof_names *names, struct suggestion *suggestion)
 	suggest_try(suggestion, "interval:::1s", "interval:::1s");
 	if (names->nm_offline)
 		return;
-	prof_pfm_list(names, suggest_pfm, suggestion);
+	prof_pfm_each(names, NULL, suggest_pfm, suggestion);
 	prof_sysfs_list(suggest_sysfs, suggestion);
 }
 
+/* With and without PMU; and without the unit mask, whose lack is explained. */
 static int
-suggest_pfm(void *arg, const char *name, const char *desc)
+suggest_pfm(void *arg, const struct prof_pfm_event *event)
 {
-	(void)desc;
+	const char *name = strstr(event->pe_name, "::") + 2;
+	char *bare;
+
+	if (!event->pe_pmu->pu_is_core)
+		return (0);
+	suggest_try(arg, event->pe_name, event->pe_name);
 	suggest_try(arg, name, name);
-	suggest_try(arg, strstr(name, "::") + 2, strstr(name, "::") + 2);
+	if ((bare = strndup(name, strcspn(name, ":"))) != NULL)
+		suggest_try(arg, bare, bare);
+	free(bare);
 	return (0);
 }
 
