@@ -8,6 +8,8 @@
  * the loops of a round seventy() turns 70 %, twenty() 20 %, and again(),
  * which calls itself five times below ten(), the rest.  In each round
  * seventy() asks the kernel for its process group twice, twenty() once.
+ * Rounds are half to one and a half times as long as the average: equal ones
+ * can be in step with a sampling clock, which then sees what it happens to.
  *
  * At its end each thread prints a line of JSON: who it was, how many rounds
  * and questions it made, and the CPU time that it used in each function by
@@ -25,13 +27,14 @@
 #include <time.h>
 #include <unistd.h>
 
-#define TENTH	60000		/* turns of one tenth of a round */
+#define TENTH	60000		/* turns of one tenth of a round, on average */
 #define DEPTH	5		/* how often again() calls itself */
 #define FRAME	__attribute__((noinline, noclone)) static
 #define HERE()	__asm__ volatile("" ::: "memory")
 
 static const char *name = "known";
 static unsigned long rounds;
+static __thread unsigned long tenth;
 
 static inline __attribute__((always_inline)) void
 turn(uint64_t turns)
@@ -56,7 +59,7 @@ ask(unsigned times)
 FRAME void
 seventy(void)
 {
-	turn(7 * TENTH);
+	turn(7 * tenth);
 	ask(2);
 	HERE();
 }
@@ -64,7 +67,7 @@ seventy(void)
 FRAME void
 twenty(void)
 {
-	turn(2 * TENTH);
+	turn(2 * tenth);
 	ask(1);
 	HERE();
 }
@@ -72,7 +75,7 @@ twenty(void)
 FRAME void
 again(unsigned deeper)
 {
-	turn(TENTH / (DEPTH + 1));
+	turn(tenth / (DEPTH + 1));
 	if (deeper > 0)
 		again(deeper - 1);
 	HERE();
@@ -104,12 +107,15 @@ work(void *k)
 
 	snprintf(comm, sizeof(comm), "%.12s-%u", name, *(const unsigned *)k);
 	(void)prctl(PR_SET_NAME, comm);
-	for (unsigned long round = 0; round < mine; round++)
+	for (unsigned long round = 0; round < mine; round++) {
+		/* Golden sections spread evenly, however many there are. */
+		tenth = TENTH / 2 + (round * 40503 % 65536) * TENTH / 65536;
 		for (unsigned n = 0; n < 3; n++, before = after) {
 			part[n]();
 			after = used_ns();
 			ns[n] += after - before;
 		}
+	}
 	printf("{\"k\": %u, \"pid\": %d, \"tid\": %ld, \"rounds\": %lu, "
 	    "\"asked\": %lu, \"seventy\": %lu, \"twenty\": %lu, "
 	    "\"ten\": %lu}\n", *(const unsigned *)k, getpid(),
