@@ -279,8 +279,9 @@ arm_bpf(struct prof_session *session)
 	struct prof_bpf *bpf = &session->se_bpf;
 	struct prof_rings_options ro = { 0 };
 
-	if (open_snapshots(session) == -1 || prof_bpf_load(session) == -1 ||
-	    prof_bpf_attach(session) == -1 || open_unwind(session) == -1)
+	if (prof_bpf_try(session) == -1 || open_snapshots(session) == -1 ||
+	    prof_bpf_load(session) == -1 || prof_bpf_attach(session) == -1 ||
+	    open_unwind(session) == -1)
 		return (-1);
 	session->se_counts = calloc((size_t)(bpf->bp_ncpus + 1) *
 	    bpf->bp_nevents, sizeof(*session->se_counts));

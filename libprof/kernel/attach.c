@@ -3,9 +3,9 @@
  * Links and counters of a session: made, but not started; started; stopped
  * and read; gone.  The one place that knows the order of stopping.
  *
- * Called by session.c and arm.c, after bpf.c has loaded the programs.  A
- * counter sits on a CPU or on a task; attaching starts nothing, since the
- * state is still OFF.
+ * Called by session.c and arm.c, prof_bpf_try before bpf.c has loaded the
+ * programs, all else after.  A counter sits on a CPU or on a task; attaching
+ * starts nothing, since the state is still OFF.
  */
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
@@ -26,7 +26,7 @@
 #define DRAIN_PATIENCE_MS	1000
 
 static int	attach_raw(struct prof_session *, struct prof_event *);
-static int	attach_perf(struct prof_session *, struct prof_event *);
+static int	attach_perf(struct prof_session *, const struct prof_event *);
 
 static int
 keep_fd(int **fds, size_t *n, int fd)
@@ -122,20 +122,18 @@ prof_bpf_keep_perf(struct prof_session *session,
 	return (0);
 }
 
-/* One counter: opened disabled, its program linked, not started. */
+/* Opened disabled; -1: explained. */
 static int
-attach_one(struct prof_session *session, struct prof_event *event, int pid,
-    int cpu)
+open_one(struct prof_session *session, const struct prof_event *event,
+    uint64_t slower, int pid, int cpu)
 {
-	struct prof_instance *instance =
-	    &session->se_bpf.bp_instance[event->ev_id];
 	struct perf_event_attr attr = event->ev_attr;
-	int fd, link;
+	int fd;
 
-	if (attr.freq && instance->in_slower > 1)
-		attr.sample_freq /= instance->in_slower;
-	else if (instance->in_slower > 1)
-		attr.sample_period *= instance->in_slower;
+	if (attr.freq && slower > 1)
+		attr.sample_freq /= slower;
+	else if (slower > 1)
+		attr.sample_period *= slower;
 	prof_pmu_choose(prof_names_kinds(session->se_names), &attr, cpu);
 	attr.disabled = 1;
 	attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED |
@@ -146,7 +144,21 @@ attach_one(struct prof_session *session, struct prof_event *event, int pid,
 	if (fd == -1)
 		return (prof_perf_explain(&session->se_error, event, errno,
 		    pid, cpu));
-	if (prof_bpf_keep_perf(session, event, fd, cpu) == -1)
+	return (fd);
+}
+
+/* One counter: its program linked, not started. */
+static int
+attach_one(struct prof_session *session, const struct prof_event *event,
+    int pid, int cpu)
+{
+	struct prof_instance *instance =
+	    &session->se_bpf.bp_instance[event->ev_id];
+	const int fd = open_one(session, event, instance->in_slower, pid,
+	    cpu);
+	int link;
+
+	if (fd == -1 || prof_bpf_keep_perf(session, event, fd, cpu) == -1)
 		return (-1);
 	link = bpf_link_create(instance->in_prog[0], fd, BPF_PERF_EVENT,
 	    NULL);
@@ -177,33 +189,72 @@ say_partial(struct prof_session *session, const struct prof_event *event)
 	    event->ev_name, text));
 }
 
+/* Calls fn for each task or CPU that gets a counter; nonzero ends it. */
 static int
-attach_perf(struct prof_session *session, struct prof_event *event)
+each_place(struct prof_session *session, const struct prof_event *event,
+    int (*fn)(struct prof_session *, const struct prof_event *, int pid,
+    int cpu))
 {
 	const struct prof_options *po = &session->se_options;
 	const struct prof_pmu_kinds *kinds =
 	    prof_names_kinds(session->se_names);
+	int rv = 0;
 	size_t n;
 
-	if (say_partial(session, event) == -1)
-		return (-1);
 	if (po->po_target == PROF_TARGET_TIDS) {
-		for (n = 0; n < po->po_nids; n++)
-			if (attach_one(session, event, po->po_ids[n], -1) ==
-			    -1)
-				return (-1);
-		return (0);
+		for (n = 0; rv == 0 && n < po->po_nids; n++)
+			rv = fn(session, event, po->po_ids[n], -1);
+		return (rv);
 	}
 	if (po->po_target == PROF_TARGET_COMMAND && po->po_no_inherit)
-		return (attach_one(session, event, session->se_command.cm_pid,
-		    -1));
+		return (fn(session, event, session->se_command.cm_pid, -1));
 	if (event->ev_cpu >= 0)
-		return (attach_one(session, event, -1, session->se_cpus[0]));
-	for (n = 0; n < session->se_ncpus; n++)
+		return (fn(session, event, -1, session->se_cpus[0]));
+	for (n = 0; rv == 0 && n < session->se_ncpus; n++)
 		if (prof_pmu_counts_on(kinds, &event->ev_attr,
-		    session->se_cpus[n]) && attach_one(session, event, -1,
-		    session->se_cpus[n]) == -1)
+		    session->se_cpus[n]))
+			rv = fn(session, event, -1, session->se_cpus[n]);
+	return (rv);
+}
+
+static int
+attach_perf(struct prof_session *session, const struct prof_event *event)
+{
+	if (say_partial(session, event) == -1)
+		return (-1);
+	return (each_place(session, event, attach_one));
+}
+
+static int
+try_one(struct prof_session *session, const struct prof_event *event,
+    int pid, int cpu)
+{
+	const int fd = open_one(session, event, 1, pid, cpu);
+
+	if (fd == -1)
+		return (-1);
+	close(fd);
+	return (1);
+}
+
+/*
+ * Whether there are such counters at all.  Asked before programs are loaded,
+ * which takes a tenth of a second, and is often in vain: where cycles are
+ * tried first, virtual machines have none.
+ */
+int
+prof_bpf_try(struct prof_session *session)
+{
+	size_t n;
+
+	for (n = 0; n < session->se_events.el_n; n++) {
+		const struct prof_event *event =
+		    session->se_events.el_event[n];
+
+		if (event->ev_kind == PROF_KIND_PERF &&
+		    each_place(session, event, try_one) == -1)
 			return (-1);
+	}
 	return (0);
 }
 

@@ -122,6 +122,8 @@ int	prof_values_attach(struct prof_session *session);
 int	prof_bpf_keep_perf(struct prof_session *session,
 	    const struct prof_event *event, int fd, int cpu);
 
+/* Before programs are loaded: -1 where an event has no counter here. */
+int	prof_bpf_try(struct prof_session *session);
 int	prof_bpf_attach(struct prof_session *session);
 int	prof_bpf_enable(struct prof_session *session);
 /* From now on an event's period is so many times the first, or as before. */
