@@ -221,8 +221,7 @@ struct prof_pfm_event {
 	bool		 pe_is_precise;
 };
 typedef int prof_pfm_fn(void *arg, const struct prof_pfm_event *event);
-/* Of the PMUs present (glob NULL), or of all that the glob matches; nonzero
-   ends it. */
+/* Of the PMUs present (glob NULL), or of all that match; nonzero ends it. */
 int	prof_pfm_each(struct prof_names *names, const char *glob,
 	    prof_pfm_fn *fn, void *arg);
 const char *prof_pfm_pmu_at(struct prof_names *names, size_t n);

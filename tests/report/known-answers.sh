@@ -58,11 +58,11 @@ def agrees(row, share, what, part="total"):
 # recorded calls among it, which self has not.
 clock = [s for s in lines("script.json") if s.get("event") == CLOCK]
 below = sum(rows[CLOCK, f]["total_samples"] for f in used) / len(clock)
-assert .9 < below <= 1, below
+assert .8 < below <= 1, below
 frames = [[f["function"] for f in s.get("kernel_frames", []) +
            s.get("user_frames", [])] for s in clock]
 called = sum("seventy" in f[1:] for f in frames) / len(clock)
-assert called < .1, called
+assert called < .2, called
 for name in used:
     agrees(rows[CLOCK, name], used[name] / all_used * below, name)
 agrees(rows[CLOCK, "seventy"], used["seventy"] / all_used * below - called,
