@@ -144,11 +144,32 @@ number_at(const struct perf_record *record, size_t at)
 	return (value);
 }
 
-static uint64_t
-number_before_end(const struct perf_record *record, size_t before)
+/*
+ * Where the trailer ends: where the record does, but of a symbol behind its
+ * name; what is there besides is no part of it (trailer_at in perfring_parse.c
+ * has the reason).
+ */
+static size_t
+end_of(const struct perf_attr *attr, const struct perf_record *record)
 {
-	return (before == 0 || before > record->pc_size - HEAD ? 0 :
-	    number_at(record, record->pc_size - before));
+	const size_t size = record->pc_size, name = HEAD + 16;
+	size_t end;
+
+	if (record->pc_type != PERF_RECORD_KSYMBOL || size <= name)
+		return (size);
+	end = name + (strnlen((const char *)record->pc_bytes + name,
+	    size - name) + 8) / 8 * 8 + perf_attr_trailer(attr);
+	return (end < size ? end : size);
+}
+
+static uint64_t
+number_before_end(const struct perf_attr *attr,
+    const struct perf_record *record, size_t before)
+{
+	const size_t end = end_of(attr, record);
+
+	return (before == 0 || before > end - HEAD ? 0 :
+	    number_at(record, end - before));
 }
 
 static uint64_t
@@ -161,12 +182,12 @@ id_of(const struct perf_attr *attr, const struct perf_record *record)
 		return (0);
 	if (type & PERF_SAMPLE_IDENTIFIER)
 		return (is_sample ? number_at(record, HEAD) :
-		    number_before_end(record, 8));
+		    number_before_end(attr, record, 8));
 	if (!(type & PERF_SAMPLE_ID))
 		return (0);
 	return (is_sample ? number_at(record, HEAD + 8 * count(attr,
 	    PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
-	    PERF_SAMPLE_ADDR)) : number_before_end(record, 8 * (1 +
+	    PERF_SAMPLE_ADDR)) : number_before_end(attr, record, 8 * (1 +
 	    count(attr, PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU))));
 }
 
@@ -198,7 +219,7 @@ perf_attr_time(const struct perf_attr *attr, const struct perf_record *record)
 		    PERF_SAMPLE_TID)));
 	if (!attr->pa_attr.sample_id_all)
 		return (0);
-	return (number_before_end(record, 8 * (1 + count(attr,
+	return (number_before_end(attr, record, 8 * (1 + count(attr,
 	    PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU |
 	    PERF_SAMPLE_IDENTIFIER))));
 }
@@ -209,7 +230,7 @@ perf_attr_cpu(const struct perf_attr *attr, const struct perf_record *record)
 	if (!attr->pa_attr.sample_id_all ||
 	    !(attr->pa_attr.sample_type & PERF_SAMPLE_CPU))
 		return (0);
-	return ((uint32_t)number_before_end(record, 8 * (1 + count(attr,
+	return ((uint32_t)number_before_end(attr, record, 8 * (1 + count(attr,
 	    PERF_SAMPLE_IDENTIFIER))));
 }
 

@@ -150,6 +150,7 @@ struct prof_rings {
 struct ring_head {
 	uint32_t	rh_type;	/* PERF_RECORD_* */
 	uint32_t	rh_size;
+	uint32_t	rh_end;		/* of what is before the trailer */
 	uint64_t	rh_id;		/* of the event that wrote it */
 	uint64_t	rh_time_ns;
 	uint32_t	rh_tid;

@@ -7,6 +7,8 @@
  *
  *	| pid, tid | time | cpu, 0 | id |
  *
+ * (a symbol of the kernel has it behind its name)
+ *
  * and a sample begins with
  *
  *	| header | id | ip | pid, tid | time | cpu, 0 | period? | chain? |
@@ -76,6 +78,29 @@ get_text(const void *bytes, size_t at, size_t end)
 	return (text);
 }
 
+/*
+ * Where the trailer begins; 0: nowhere.  A symbol's stands right behind its
+ * name: the kernel (seen up to 6.18) makes such a record larger for each
+ * further event that wants it, another recorder's too, and what is then
+ * behind the trailer is whatever was in the ring.
+ */
+static uint32_t
+trailer_at(const void *bytes, uint32_t type, uint32_t size)
+{
+	const char *name;
+	size_t at;
+
+	if (size < sizeof(struct perf_event_header) + TRAILER_SIZE)
+		return (0);
+	if (type != PERF_RECORD_KSYMBOL)
+		return (size - TRAILER_SIZE);
+	name = get_text(bytes, 24, size - TRAILER_SIZE);
+	if (name == NULL)
+		return (0);
+	at = 24 + (strlen(name) + 8) / 8 * 8;
+	return (at + TRAILER_SIZE <= size ? (uint32_t)at : 0);
+}
+
 bool
 prof_ring_head(const void *bytes, size_t len, struct ring_head *head)
 {
@@ -84,7 +109,7 @@ prof_ring_head(const void *bytes, size_t len, struct ring_head *head)
 	head->rh_type = get32(bytes, 0);
 	head->rh_size = get16(bytes, 6);
 	head->rh_id = head->rh_time_ns = head->rh_subject = 0;
-	head->rh_tid = 0;
+	head->rh_tid = head->rh_end = 0;
 	if (head->rh_size < sizeof(struct perf_event_header) ||
 	    head->rh_size % 8 != 0 || head->rh_size > len)
 		return (false);
@@ -96,11 +121,12 @@ prof_ring_head(const void *bytes, size_t len, struct ring_head *head)
 		head->rh_time_ns = get64(bytes, 32);
 		return (true);
 	}
-	if (head->rh_size < sizeof(struct perf_event_header) + TRAILER_SIZE)
+	head->rh_end = trailer_at(bytes, head->rh_type, head->rh_size);
+	if (head->rh_end == 0)
 		return (false);
-	head->rh_id = get64(bytes, head->rh_size - 8);
-	head->rh_time_ns = get64(bytes, head->rh_size - 24);
-	head->rh_tid = get32(bytes, head->rh_size - 28);
+	head->rh_tid = get32(bytes, head->rh_end + 4);
+	head->rh_time_ns = get64(bytes, head->rh_end + 8);
+	head->rh_id = get64(bytes, head->rh_end + 24);
 	if ((head->rh_type == PERF_RECORD_THROTTLE ||
 	    head->rh_type == PERF_RECORD_UNTHROTTLE) && head->rh_size >= 64)
 		head->rh_subject = get64(bytes, 16);
@@ -306,7 +332,7 @@ prof_ring_parse(const void *bytes, size_t len,
     const struct prof_ring_layout *layout, struct prof_record *record)
 {
 	struct ring_head head;
-	size_t end;
+	uint32_t end;
 
 	memset(record, 0, sizeof(*record));
 	record->pr_comm = "";
@@ -316,7 +342,7 @@ prof_ring_parse(const void *bytes, size_t len,
 	if (head.rh_type == PERF_RECORD_SAMPLE)
 		return (layout == NULL ? -1 :
 		    parse_sample(bytes, head.rh_size, layout, record));
-	end = head.rh_size - TRAILER_SIZE;
+	end = head.rh_end;
 	record->pr_pid = get32(bytes, end);
 	record->pr_tid = get32(bytes, end + 4);
 	record->pr_cpu = get32(bytes, end + 16);
