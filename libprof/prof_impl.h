@@ -163,6 +163,13 @@ int	prof_procfs_snapshot_all(uint64_t time_ns, prof_record_fn *fn,
 	    void *arg);
 /* Are the addresses of the kernel's functions shown to us? */
 bool	prof_kernel_names_shown(struct prof_err *why);
+/*
+ * The bytes of a PERF_RECORD_KSYMBOL up to its trailer, or more than it has.
+ * The trailer is right behind the name: the kernel (seen up to 6.18) makes such
+ * a record larger for each further event that wants it, another recorder's
+ * too, and what is then behind the trailer is whatever was in the ring.
+ */
+size_t	prof_ksymbol_body(const void *bytes, size_t size);
 /* Kernel text and modules as PROF_R_MMAP of pid 0xffffffff. */
 int	prof_procfs_snapshot_kernel(uint64_t time_ns, prof_record_fn *fn,
 	    void *arg);

@@ -144,22 +144,17 @@ number_at(const struct perf_record *record, size_t at)
 	return (value);
 }
 
-/*
- * Where the trailer ends: where the record does, but of a symbol behind its
- * name; what is there besides is no part of it (trailer_at in perfring_parse.c
- * has the reason).
- */
+/* Where the trailer ends: where the record does, but of a symbol. */
 static size_t
 end_of(const struct perf_attr *attr, const struct perf_record *record)
 {
-	const size_t size = record->pc_size, name = HEAD + 16;
 	size_t end;
 
-	if (record->pc_type != PERF_RECORD_KSYMBOL || size <= name)
-		return (size);
-	end = name + (strnlen((const char *)record->pc_bytes + name,
-	    size - name) + 8) / 8 * 8 + perf_attr_trailer(attr);
-	return (end < size ? end : size);
+	if (record->pc_type != PERF_RECORD_KSYMBOL)
+		return (record->pc_size);
+	end = prof_ksymbol_body(record->pc_bytes, record->pc_size) +
+	    perf_attr_trailer(attr);
+	return (end < record->pc_size ? end : record->pc_size);
 }
 
 static uint64_t

@@ -78,26 +78,25 @@ get_text(const void *bytes, size_t at, size_t end)
 	return (text);
 }
 
-/*
- * Where the trailer begins; 0: nowhere.  A symbol's stands right behind its
- * name: the kernel (seen up to 6.18) makes such a record larger for each
- * further event that wants it, another recorder's too, and what is then
- * behind the trailer is whatever was in the ring.
- */
+size_t
+prof_ksymbol_body(const void *bytes, size_t size)
+{
+	const size_t name = 24;
+
+	return (size <= name ? size : name + (strnlen((const char *)bytes +
+	    name, size - name) + 8) / 8 * 8);
+}
+
+/* Where the trailer begins; 0: nowhere. */
 static uint32_t
 trailer_at(const void *bytes, uint32_t type, uint32_t size)
 {
-	const char *name;
-	size_t at;
+	size_t at = size - TRAILER_SIZE;
 
 	if (size < sizeof(struct perf_event_header) + TRAILER_SIZE)
 		return (0);
-	if (type != PERF_RECORD_KSYMBOL)
-		return (size - TRAILER_SIZE);
-	name = get_text(bytes, 24, size - TRAILER_SIZE);
-	if (name == NULL)
-		return (0);
-	at = 24 + (strlen(name) + 8) / 8 * 8;
+	if (type == PERF_RECORD_KSYMBOL)
+		at = prof_ksymbol_body(bytes, size);
 	return (at + TRAILER_SIZE <= size ? (uint32_t)at : 0);
 }
 

@@ -59,8 +59,9 @@ class Program:
             self.build_id, 5, 2) + name + struct.pack("<IIQ", 1, 1, 1),
             2 | BY_BUILD_ID)
 
-    def write(self, path, stacks):
-        records = self.mapping() + b"".join(
+    # others: what record() made, before the samples.
+    def write(self, path, stacks, others=b""):
+        records = self.mapping() + others + b"".join(
             self.sample(2 + n, stack) for n, stack in enumerate(stacks))
         attr = struct.pack("<IIQQQQQ", 1, 128, 0, 1, IP | TID | TIME |
                            PERIOD | CHAIN, 0, SAMPLE_ID_ALL) + bytes(80)
