@@ -286,8 +286,10 @@ size_t	prof_rings_fds(const struct prof_rings *rings, const int **fds);
 /* By ev_id, summed over CPUs; see perfring_account.c for what it can know. */
 int	prof_rings_accounting(struct prof_rings *rings, size_t event,
 	    struct prof_accounting *accounting);
-/* Records that found a ring full: side band, and samples where they are. */
+/* Samples that found a ring full. */
 uint64_t prof_rings_lost(const struct prof_rings *rings);
+/* At the end: records of the side band of which no record told. */
+uint64_t prof_rings_side_unsaid(const struct prof_rings *rings);
 const char *prof_rings_note(const struct prof_rings *rings, size_t n);
 void	prof_rings_close(struct prof_rings *rings);
 

@@ -35,6 +35,7 @@ struct ring {
 	size_t		 rg_mapped;
 	uint64_t	 rg_seen;	/* all below are in rs_at, or gone */
 	uint64_t	 rg_tail;	/* as the kernel was told */
+	uint64_t	 rg_before_ns;	/* of the last that was delivered */
 	/* The last sample, to know its double; only where there can be one. */
 	struct ring_sample {
 		uint64_t	la_time_ns;

@@ -41,6 +41,7 @@ struct reading {
 static bool	reading_get(const struct prof_rings *, int,
 		    struct reading *);
 static bool	is_clock(const struct prof_event *);
+static uint64_t	lost_of(const struct prof_rings *, bool);
 static void	settle(const struct prof_rings *, const struct ring_event *,
 		    struct prof_accounting *);
 
@@ -129,20 +130,42 @@ prof_rings_accounting(struct prof_rings *rings, size_t event,
 }
 
 /*
- * The kernel reports a loss in the ring only with the next record that fits,
- * which may never come; its own count has no such gap.
+ * Records that found their ring full, of samples or of the side band.  The
+ * kernel reports them in the ring only with the next record that fits, which
+ * may never come; its own counts have no such gap.
  */
+static uint64_t
+lost_of(const struct prof_rings *rings, bool is_side_band)
+{
+	struct reading reading;
+	uint64_t samples = 0, lost = 0;
+	size_t n;
+
+	if (!rings->rs_has_lost) {
+		for (n = 0; n < rings->rs_nevents; n++)
+			samples += rings->rs_event[n].re_ring_lost;
+		return (is_side_band ? rings->rs_lost - samples : samples);
+	}
+	for (n = 0; n < rings->rs_nfds; n++)
+		if ((rings->rs_fd[n].rf_event == RING_SIDE_BAND) ==
+		    is_side_band &&
+		    reading_get(rings, rings->rs_fd[n].rf_fd, &reading))
+			lost += reading.rd_lost;
+	return (lost);
+}
+
 uint64_t
 prof_rings_lost(const struct prof_rings *rings)
 {
-	struct reading reading;
-	uint64_t lost = 0;
-	size_t n;
+	return (lost_of(rings, false));
+}
 
-	if (!rings->rs_has_lost)
-		return (rings->rs_lost);
-	for (n = 0; n < rings->rs_nfds; n++)
-		if (reading_get(rings, rings->rs_fd[n].rf_fd, &reading))
-			lost += reading.rd_lost;
-	return (lost);
+/* Where there are no samples, LOST records have told of theirs as such. */
+uint64_t
+prof_rings_side_unsaid(const struct prof_rings *rings)
+{
+	const uint64_t lost = lost_of(rings, true);
+	const uint64_t said = rings->rs_samples ? 0 : rings->rs_lost;
+
+	return (lost > said ? lost - said : 0);
 }

@@ -23,8 +23,10 @@ static int	compare_at(const void *, const void *);
 static int	deliver(struct prof_rings *, const struct ring_at *,
 		    prof_record_fn *, void *);
 static struct ring_event *event_of(struct prof_rings *, uint64_t);
-static void	note_record(struct prof_rings *, const struct ring_head *,
-		    struct prof_record *);
+static void	note_lost(struct prof_rings *, const struct ring *,
+		    const struct ring_head *, struct prof_record *);
+static void	note_record(struct prof_rings *, const struct ring *,
+		    const struct ring_head *, struct prof_record *);
 static void	note_sample(struct ring_event *, const struct prof_record *);
 static void	exec_path(struct prof_record *, char *, size_t);
 static void	release(struct prof_rings *);
@@ -119,9 +121,35 @@ exec_path(struct prof_record *record, char *path, size_t size)
 		record->pr_path = path;
 }
 
+/*
+ * A LOST comes with the first record that fits again, and tells how many did
+ * not, of whichever event.  In a ring that samples share they are a gap in
+ * these, since what was written before; prof_rings_side_lost knows what of it
+ * was side band.
+ */
 static void
-note_record(struct prof_rings *rings, const struct ring_head *head,
-    struct prof_record *record)
+note_lost(struct prof_rings *rings, const struct ring *ring,
+    const struct ring_head *head, struct prof_record *record)
+{
+	const bool is_of_ring = head->rh_type == PERF_RECORD_LOST;
+	struct ring_event *event = event_of(rings, is_of_ring ?
+	    head->rh_subject : head->rh_id);
+
+	if (is_of_ring)
+		rings->rs_lost += record->pr_weight;
+	if (event != NULL) {
+		*(is_of_ring ? &event->re_ring_lost : &event->re_hw_lost) +=
+		    record->pr_weight;
+		record->pr_event = event->re_layout.ly_event;
+	}
+	if (rings->rs_samples)
+		record->pr_addr = ring->rg_before_ns != 0 ?
+		    ring->rg_before_ns : record->pr_time_ns;
+}
+
+static void
+note_record(struct prof_rings *rings, const struct ring *ring,
+    const struct ring_head *head, struct prof_record *record)
 {
 	struct ring_event *event;
 
@@ -130,17 +158,8 @@ note_record(struct prof_rings *rings, const struct ring_head *head,
 		note_sample(event_of(rings, head->rh_id), record);
 		break;
 	case PERF_RECORD_LOST:
-		rings->rs_lost += record->pr_weight;
-		event = event_of(rings, head->rh_subject);
-		if (event != NULL)
-			event->re_ring_lost += record->pr_weight;
-		break;
 	case PERF_RECORD_LOST_SAMPLES:
-		event = event_of(rings, head->rh_id);
-		if (event != NULL) {
-			event->re_hw_lost += record->pr_weight;
-			record->pr_event = event->re_layout.ly_event;
-		}
+		note_lost(rings, ring, head, record);
 		break;
 	case PERF_RECORD_THROTTLE:
 	case PERF_RECORD_UNTHROTTLE:
@@ -217,7 +236,8 @@ deliver(struct prof_rings *rings, const struct ring_at *at,
 		exec_path(&record, path, sizeof(path));
 	if (layout != NULL && layout->ly_stack_bytes != 0)
 		finish_stack(rings, bytes, head.rh_size, layout, &record);
-	note_record(rings, &head, &record);
+	note_record(rings, ring, &head, &record);
+	ring->rg_before_ns = record.pr_time_ns;
 	return (fn(arg, &record));
 }
 

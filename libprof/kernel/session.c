@@ -133,6 +133,20 @@ write_mark(struct prof_session *session, enum prof_record_type type,
 	return (prof_session_take(session, &record));
 }
 
+/* At the end, after the last drain. */
+static int
+write_side_lost(struct prof_session *session)
+{
+	struct prof_record record = { 0 };
+
+	record.pr_type = PROF_R_LOST;
+	record.pr_time_ns = prof_now_ns();
+	record.pr_weight = prof_rings_side_unsaid(session->se_rings);
+	record.pr_comm = "";
+	return (record.pr_weight == 0 ? 0 :
+	    prof_session_take(session, &record));
+}
+
 /* A pause is part of a recording. */
 static bool
 is_recording(const struct prof_session *session)
@@ -517,7 +531,8 @@ prof_session_stop(struct prof_session *session)
 	(void)prof_command_poll(&session->se_command);
 	session->se_lost = lost(session);
 	prof_overhead_end(session);
-	if (write_mark(session, PROF_R_STOP, "") == -1 ||
+	if (write_side_lost(session) == -1 ||
+	    write_mark(session, PROF_R_STOP, "") == -1 ||
 	    prof_describe_snapshots(session) == -1 ||
 	    prof_describe_unwind(session) == -1 ||
 	    prof_describe_names(session) == -1 ||
