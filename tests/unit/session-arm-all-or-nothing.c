@@ -8,7 +8,8 @@
  * CPUs already have their counter and its link.  So the system call itself is
  * replaced here and fails at its first, second, third, ... use, one after
  * the other, until arming gets through.  Whether it then works is tried after
- * every fourth failure, with ACCEPT after each.
+ * every fourth failure, with ACCEPT after each.  Where LOOPS asks for less,
+ * as under the sanitizers, only every third use fails.
  */
 #include <sys/syscall.h>
 
@@ -115,14 +116,14 @@ arm_once(long number, long at)
 static long
 fail_each(long number, const char *name)
 {
-	long at, refused;
+	const long step = getenv("LOOPS") != NULL ? 3 : 1;
+	long at;
 
-	for (at = 1; arm_once(number, at) == 0; at++)
+	for (at = 1; arm_once(number, at) == 0; at += step)
 		CHECK(at < 500);
-	refused = at - 1;
-	printf("ok: %s failed at each of its %ld uses; nothing stayed\n",
-	    name, refused);
-	return (refused);
+	printf("ok: %s failed at one in %ld of its uses, below %ld; nothing "
+	    "stayed\n", name, step, at);
+	return (at - 1);
 }
 
 int
