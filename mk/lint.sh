@@ -37,13 +37,18 @@ if [ -z "$c_files" ]; then
 fi
 
 # Width, with tabs of 8, and blanks at the end of lines.
-# shellcheck disable=SC2046 # a list of names
-for file in $c_files $sh_files $(files '*.mk' GNUmakefile '*.def' '*.map')
-do
-	expand "$file" | awk -v file="$file" '
-	length($0) > 80 { print file ":" NR ": wider than 80 columns" }
-	/[ \t]$/ { print file ":" NR ": blank at the end of the line" }'
-done >>"$breaches"
+# shellcheck disable=SC2046,SC2086 # lists of names
+awk '
+function width(line,	n, w, parts, i) {
+	n = split(line, parts, "\t")
+	for (i = 1; i < n; i++)
+		w += length(parts[i]) + 8 - (w + length(parts[i])) % 8
+	return (w + length(parts[n]))
+}
+width($0) > 80 { print FILENAME ":" FNR ": wider than 80 columns" }
+/[ \t]$/ { print FILENAME ":" FNR ": blank at the end of the line" }' \
+    $c_files $sh_files $(files '*.mk' GNUmakefile '*.def' '*.map') \
+    >>"$breaches"
 
 # Length of functions and files, and marks that must not stay.
 # shellcheck disable=SC2086 # a list of names
@@ -127,8 +132,10 @@ if need shellcheck; then
 		shell="sh"
 		head -n 2 "$file" | grep -q bash && shell="bash"
 		echo "$shell $file"
-	done | sort | while read -r shell file; do
-		shellcheck -s $shell -f gcc -S warning "$file"
+	done | sort >"$names"
+	for shell in sh bash; do
+		sed -n "s/^$shell //p" "$names" | xargs -r -n 40 \
+		    -P "$(nproc)" shellcheck -s $shell -f gcc -S warning
 	done >>"$breaches"
 fi
 if [ -n "$man_pages" ] && need mandoc; then
@@ -140,7 +147,7 @@ if [ -n "$man_pages" ] && need mandoc; then
 fi
 if need cppcheck; then
 	# shellcheck disable=SC2046 # a list of names
-	cppcheck -q --std=c11 --error-exitcode=0 -Isys -Ilibprof \
+	cppcheck -q -j "$(nproc)" --std=c11 --error-exitcode=0 -Isys -Ilibprof \
 	    --enable=warning,performance,portability --inline-suppr \
 	    --suppress=missingInclude --suppress=unknownMacro \
 	    -D__x86_64__ --template='{file}:{line}: {id}: {message}' \

@@ -4,7 +4,8 @@
 # TIMEOUT: 900
 . "${SRC:=$PWD}/tests/build/lib.sh"
 need_cmd clang
-variant clang CC=clang DEBUG=1 CFLAGS="-O1 -g" tests-built || fail "clang"
+# shellcheck disable=SC2086 # arguments
+variant clang $CLANG_BUILD tests-built || fail "clang"
 file=$variant_dir/dtprof
 "$file" --version >/dev/null || fail "what clang built does not run"
 ok "clang, -Werror"

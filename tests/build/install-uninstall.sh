@@ -14,7 +14,7 @@ where="DESTDIR=$tmp/root PREFIX=/usr"
 
 # Not in the directory being tested, whose flags are not ours.
 # shellcheck disable=SC2086 # words
-variant clang CC=clang DEBUG=1 $where install || fail "make install"
+variant clang $CLANG_BUILD $where install || fail "make install"
 
 # The rest, where the sources and what was built of them are hidden.
 cat >user.sh <<'END'
@@ -107,7 +107,7 @@ unshare -m $as_root sh -c '
     sh "$tmp" || fail "the installed tree"
 
 # shellcheck disable=SC2086 # words
-variant clang CC=clang DEBUG=1 $where uninstall || fail "make uninstall"
+variant clang $CLANG_BUILD $where uninstall || fail "make uninstall"
 [ -d root/usr ] || fail "no directory left to look into"
 left=$(find root ! -type d)
 [ -z "$left" ] || fail "left behind: $left"

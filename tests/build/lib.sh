@@ -9,6 +9,10 @@ unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
 # What was said to the make above is in the environment too.
 unset O V T DEBUG CC SAN COV CFLAGS CPPFLAGS LDFLAGS CROSS SYSROOT STATIC
 
+# The same by every test, so that one build does for all.
+CLANG_BUILD='CC=clang DEBUG=1 CFLAGS=-O1'
+export CLANG_BUILD
+
 # A build directory that stays between runs, below the one being tested.
 variant()	# name argument ...
 {

@@ -15,7 +15,7 @@ tmpdir
 : "${STORM:=5000}" "${STOPS:=2}"
 
 record_begin -o a.dtp -a --buffer 64K --call-graph none \
-    -e profile:::10us -e sched:sched_switch -e syscall::close:entry \
+    -e profile:::50us -e sched:sched_switch -e syscall::close:entry \
     -e syscall::close:return
 "$work/calls" -t 2 0 >calls.json &
 storm=$!
@@ -33,7 +33,7 @@ wait "$storm"
 py <<'END'
 import recording as rec
 
-names = ["profile:::10us", "sched:sched_switch", "syscall::close:entry",
+names = ["profile:::50us", "sched:sched_switch", "syscall::close:entry",
          "syscall::close:return"]
 rows = rec.balance("a.dtp", names)
 rec.check(rec.report("a.dtp")["recording"]["cut"] is None, "it was cut")

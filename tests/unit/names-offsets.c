@@ -8,6 +8,28 @@
  */
 #include "names.h"
 
+/* What bpftool prints of all types, from the beginning. */
+static FILE *
+bpftool_dump(void)
+{
+	static FILE *dump;
+	char block[65536];
+	size_t n;
+	FILE *out;
+
+	if (dump == NULL) {
+		dump = tmpfile();
+		out = popen("bpftool btf dump file /sys/kernel/btf/vmlinux",
+		    "r");
+		CHECK(dump != NULL && out != NULL, "popen");
+		while ((n = fread(block, 1, sizeof(block), out)) > 0)
+			CHECK(fwrite(block, 1, n, dump) == n, "fwrite");
+		pclose(out);
+	}
+	rewind(dump);
+	return (dump);
+}
+
 /* bits_offset of a member, as bpftool prints it; -1: not found. */
 static long
 bpftool_bits(const char *structure, const char *member)
@@ -15,22 +37,19 @@ bpftool_bits(const char *structure, const char *member)
 	char line[512], wanted[128], *at;
 	bool inside = false;
 	long bits = -1;
-	FILE *out;
+	FILE *out = bpftool_dump();
 
 	snprintf(wanted, sizeof(wanted), "STRUCT '%s' ", structure);
-	out = popen("bpftool btf dump file /sys/kernel/btf/vmlinux", "r");
-	CHECK(out != NULL, "popen");
-	while (fgets(line, sizeof(line), out) != NULL) {
+	while (bits == -1 && fgets(line, sizeof(line), out) != NULL) {
 		if (line[0] == '[')
 			inside = strstr(line, wanted) != NULL;
-		if (!inside || line[0] != '\t' || bits != -1)
+		if (!inside || line[0] != '\t')
 			continue;
 		at = strchr(line, '\'') + 1;
 		if (strncmp(at, member, strlen(member)) == 0 &&
 		    at[strlen(member)] == '\'')
 			bits = atol(strstr(at, "bits_offset=") + 12);
 	}
-	pclose(out);
 	return (bits);
 }
 

@@ -5,7 +5,9 @@
  * what the whole one yields: every chunk's samples or none of them.
  *
  * Easy to get wrong: a length in the half of a header that is left, a stack
- * whose chunk is there without the samples, END taken for granted.
+ * whose chunk is there without the samples, END taken for granted.  Where
+ * LOOPS asks for less, as under the sanitizers, only every third length is
+ * tried, and the whole.
  */
 #include "recording-lib.h"
 
@@ -52,6 +54,7 @@ main(void)
 	struct prof_reader *reader;
 	struct digest_list whole;
 	struct prof_err error;
+	const size_t step = getenv("LOOPS") != NULL ? 3 : 1;
 	size_t length, cut, most = 0;
 	uint8_t *bytes;
 
@@ -62,10 +65,11 @@ main(void)
 	whole = digest_all(reader);
 	CHECK(whole.dl_count == 120);
 	prof_reader_close(reader);
-	for (cut = 0; cut <= length; cut++)
+	/* Ends at the whole length. */
+	for (cut = length % step; cut <= length; cut += step)
 		try_length(bytes, cut, length, &whole, &most);
 	CHECK(most == whole.dl_count);
-	printf("cut at each of %zu bytes\n", length);
+	printf("cut at one in %zu of %zu bytes\n", step, length);
 	digest_free(&whole);
 	free(bytes);
 	return (0);
