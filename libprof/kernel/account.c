@@ -37,20 +37,20 @@ from_counts(struct prof_accounting *pa, const volatile struct dtp_counts *cn)
 
 /*
  * A timer that was silent at the end owes the periods since it was due; a
- * firing stands for several where the rate was lowered.
+ * firing stands for several where the rate was lowered.  Its end is when it
+ * was switched off, which can be periods after the session's.
  */
 static uint64_t
 last_late(const struct prof_session *session, const struct prof_event *event,
-    uint64_t due_ns)
+    const struct prof_count *count, uint64_t due_ns)
 {
-	const uint64_t ran_ns = prof_session_ran_ns(session);
 	uint64_t times = session->se_bpf.bp_instance[event->ev_id].in_slower;
 
 	times = times > 1 ? times : 1;
 	if (!event->ev_is_timer || event->ev_attr.freq ||
-	    session->se_stop_ns == 0 || ran_ns < due_ns)
+	    session->se_stop_ns == 0 || count->ct_enabled_ns < due_ns)
 		return (0);
-	return ((ran_ns - due_ns) /
+	return ((count->ct_enabled_ns - due_ns) /
 	    (event->ev_attr.sample_period * times) * times);
 }
 
@@ -135,7 +135,8 @@ cpu_row(struct prof_session *session, uint32_t cpu, uint32_t e,
 		    session->se_drain, cpu, e, n);
 	pa->pa_read = prof_drain_read(session->se_drain, cpu, e);
 	if (count->ct_instances != 0)
-		pa->pa_late += last_late(session, event, cn->cn_last_ns);
+		pa->pa_late += last_late(session, event, count,
+		    cn->cn_last_ns);
 	from_count(session, pa, event, count,
 	    pa->pa_weight + pa->pa_outside_weight, cn->cn_weight_max);
 }

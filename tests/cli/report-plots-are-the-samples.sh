@@ -17,8 +17,10 @@ def spin():
 for n in range(3):
     threading.Thread(target=spin).start()
 END
+# The interpreter itself: what starts it on some machines are many processes.
+python=$(python3 -c "import sys; print(sys.executable)")
 expect 0 "$DTPROF" record -q -e cpu-clock -e task-clock -c 500000 -o x.dtp \
-    -- python3 work.py
+    -- "$python" work.py
 expect 0 "$DTPROF" script --json --no-symbols x.dtp
 mv out script.json
 cat >check.py <<'END'

@@ -20,7 +20,7 @@ mkdir disk
 # A mount of our own: in a name space, so that nobody sees it.
 cat >fill.sh <<'END'
 mount -t tmpfs -o size="$1" dtprof-test disk || exit 77
-"$DTPROF" record -q -a -o disk/a.dtp --buffer 1M -F max -e cpu-clock \
+"$DTPROF" record -q -a -o disk/a.dtp --buffer 1M -F 20000 -e cpu-clock \
     -e sched:sched_switch -e syscall::close:entry --duration 60s \
     >out 2>err
 echo $? >status
