@@ -10,7 +10,7 @@ import fs from "node:fs";
 import http from "node:http";
 import path from "node:path";
 import zlib from "node:zlib";
-import {assert, browse} from "./lib.mjs";
+import {assert, browse, PATIENCE} from "./lib.mjs";
 
 const dir = process.argv[2];
 const modules = process.env.B + "/browser/node_modules";
@@ -148,6 +148,7 @@ async function checkTable(page, file, profile) {
 
 async function readScope(browser, port, file, reader) {
 	const context = await browser.newContext({acceptDownloads: true});
+	context.setDefaultTimeout(PATIENCE);
 	const page = await context.newPage(), wrong = [];
 
 	page.on("pageerror", error => wrong.push(error.stack));

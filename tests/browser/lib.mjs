@@ -7,6 +7,9 @@
 import {createRequire} from "node:module";
 import assert from "node:assert/strict";
 
+/* In ms.  A busy machine is slow: a test's own limit comes soon after. */
+export const PATIENCE = 200000;
+
 const {chromium} = createRequire(process.env.B + "/browser/")(
     "playwright-core");
 
@@ -14,7 +17,7 @@ export {assert};
 
 export async function browse(run) {
 	const browser = await chromium.launch({
-		executablePath: "/usr/bin/chromium",
+		executablePath: "/usr/bin/chromium", timeout: PATIENCE,
 		args: ["--no-sandbox", "--disable-gpu"],
 	});
 	try {
@@ -39,6 +42,7 @@ export async function open(browser, file, options = {}) {
 		viewport: {width: 1200, height: 900}, colorScheme: "light",
 		permissions: ["clipboard-read", "clipboard-write"], ...rest,
 	});
+	context.setDefaultTimeout(PATIENCE);
 	const page = await context.newPage(), wrong = page.wrong = [];
 	page.on("pageerror", error => wrong.push("threw " + error.stack));
 	page.on("dialog", dialog => {
@@ -60,7 +64,7 @@ export async function open(browser, file, options = {}) {
 	});
 	page.began = performance.now();
 	await page.goto("file://" + file + hash);
-	await page.waitForSelector("html[data-ready]", {timeout: 30000});
+	await page.waitForSelector("html[data-ready]");
 	await clean(page);
 	assert.equal(await page.evaluate("document.documentElement." +
 	    "dataset.ready"), "yes", await text(page, "#quality"));

@@ -247,7 +247,8 @@ int
 main(int argc, char **argv)
 {
 	/* More: cli/compare-simulated-trials; 400: accept. */
-	const int trials = argc > 1 ? atoi(argv[1]) : 10;
+	const int trials = argc > 1 ? atoi(argv[1]) :
+	    getenv("LOOPS") != NULL ? 5 : 10;
 	const uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 0) : 20261121;
 
 	printf("seed %llu\n", (unsigned long long)seed);
