@@ -18,6 +18,7 @@
 #include <linux/bpf_perf_event.h>
 
 #include <bpf/bpf_helpers.h>
+#include <bpf/bpf_core_read.h>
 #include <bpf/bpf_tracing.h>
 
 #define DTP_CORE	__attribute__((preserve_access_index))

@@ -22,8 +22,13 @@ struct signal_struct {
 	} live;				/* threads that have not exited */
 } DTP_CORE;
 
+struct sched_info {
+	unsigned long	pcount;		/* turns on CPUs */
+} DTP_CORE;
+
 struct task_struct {
 	struct thread_info	thread_info;
+	struct sched_info	sched_info;
 	unsigned int		flags;	/* PF_KTHREAD */
 	int			pid;	/* what user space calls a tid */
 	int			tgid;

@@ -28,6 +28,7 @@
 #define SEC(name)		__attribute__((weak))
 #define DTP_RODATA		__attribute__((weak)) volatile
 #define DTP_CORE
+#define bpf_core_field_exists(field)	1
 
 #define __uint(name, value)	int (*name)[value]
 #define __type(name, value)	__typeof__(value) *name

@@ -63,8 +63,9 @@ dtp_values_switch(const struct dtp_switching *prev,
 
 	if (values == NULL)
 		return;
-	if (prev->sw_is_counted &&
-	    dtp_values_is_told(values, prev->sw_task, counted)) {
+	if ((prev->sw_is_counted || values->vc_is_counted) &&
+	    dtp_values_is_told(values, prev->sw_task, counted) &&
+	    prev->sw_is_counted) {
 		leaves = dtp_values_of(prev->sw_task);
 		if (leaves == NULL && counted != NULL) {
 			DTP_ADD(&counted->cn_fired, 1);
@@ -74,7 +75,10 @@ dtp_values_switch(const struct dtp_switching *prev,
 	if (prev->sw_is_counted || next->sw_is_counted)
 		dtp_values_move(&values->vc_upto, leaves, cpu, ahead);
 	values->vc_left = prev->sw_task;
+	values->vc_left_turn = prev->sw_is_counted ?
+	    dtp_values_turn(prev->sw_task) : 0;
 	values->vc_runs = next->sw_task;
+	values->vc_is_counted = next->sw_is_counted;
 	dtp_values_release(values);
 }
 

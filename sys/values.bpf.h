@@ -24,7 +24,9 @@
 struct dtp_values_cpu {
 	__u64			vc_busy;	/* values are being moved */
 	__u64			vc_runs;	/* whose turn; 0: not told */
+	__u64			vc_is_counted;	/* that is a target's */
 	__u64			vc_left;	/* whose it was; 0: gone */
+	__u64			vc_left_turn;	/* which of its turns */
 	struct dtp_values	vc_upto;
 };
 
@@ -151,6 +153,7 @@ dtp_values_is_told(struct dtp_values_cpu *values, __u64 task,
 	__u64 runs = values->vc_runs;
 
 	values->vc_runs = task;
+	values->vc_is_counted = 1;
 	if (runs == task || runs == 0)
 		return (1);
 	dtp_values_failed(counted);
@@ -170,6 +173,29 @@ dtp_values_begin(__u32 cpu)
 		return;
 	dtp_values_move(&values->vc_upto, NULL, cpu, 0);
 	dtp_values_release(values);
+}
+
+/* Which of its turns on a CPU a thread has; 0: this kernel does not count. */
+DTP_INLINE __u64
+dtp_values_turn(__u64 word)
+{
+	const struct task_struct *task = (void *)(unsigned long)word;
+	unsigned long turn = 0;
+
+	if (bpf_core_field_exists(task->sched_info.pcount))
+		DTP_READ(&turn, &task->sched_info.pcount);
+	return (turn);
+}
+
+/*
+ * Between the hook of a switch and the switch itself, where the kernel counts
+ * it?  Who is there again untold, and on another turn, is not.
+ */
+DTP_INLINE int
+dtp_values_is_leaving(const struct dtp_values_cpu *values, __u64 task)
+{
+	return (values->vc_left == task &&
+	    values->vc_left_turn == dtp_values_turn(task));
 }
 
 /* Into a sample of the current thread; its bytes are all written. */
@@ -194,11 +220,8 @@ dtp_values_put(struct dtp_values *to, __u32 cpu)
 	values = dtp_values_claim(cpu);
 	if (values == NULL)
 		return (dtp_count(&counted->cn_nested_stored));
-	/*
-	 * Between the hook of a switch and the switch itself, where the kernel
-	 * counts it: all was moved already.
-	 */
-	if (values->vc_left != task) {
+	/* Of who is leaving all was moved already. */
+	if (!dtp_values_is_leaving(values, task)) {
 		values->vc_left = 0;
 		dtp_values_move(&values->vc_upto, dtp_values_is_told(values,
 		    task, counted) ? to : NULL, cpu, 0);

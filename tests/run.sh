@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
 #
-# Runs tests one by one and says of each: pass, fail or skip, and why.
+# Runs tests and says of each: pass, fail or skip, and why.  They run one by
+# one, but beside them those that only compute, one by one, too.
 #
 #	run.sh [-u] [-d directory] [-p] [pattern ...]
 #
@@ -18,6 +19,7 @@
 #
 # The environment: SRC the sources, B the build directory, DTPROF the command.
 
+# shellcheck disable=SC2046,SC2086 # lists of names
 SRC=$(cd "$(dirname "$0")/.." && pwd) || exit 1
 : "${B:=$SRC/build}" "${DTPROF:=$B/dtprof}" "${TEST_TIMEOUT:=300}"
 LC_ALL=C TZ=UTC
@@ -25,6 +27,9 @@ export SRC B DTPROF LC_ALL TZ
 cd "$SRC" || exit 1
 # Not tests: what tests use, and what has a target of its own.
 others='work fuzz bench accept guest'
+# These only compute, beside the others; these look at all of the machine, last.
+compute='^tests/(browser|build|replay)/'
+machine='^tests/(kern|loss)/'
 
 unit_only='' only_dir='' print_only=''
 while getopts ud:p option; do
@@ -50,6 +55,18 @@ unit_tests()
 	done
 }
 
+# The directories of tests.
+layers()
+{
+	for dir in tests/*/; do
+		dir=${dir%/}
+		case " $others " in
+		*" ${dir##*/} "*) ;;
+		*)	echo "$dir" ;;
+		esac
+	done
+}
+
 all_tests()
 {
 	if [ -n "$only_dir" ]; then
@@ -58,11 +75,7 @@ all_tests()
 	fi
 	unit_tests
 	[ -n "$unit_only" ] && return
-	for dir in tests/*/; do
-		dir=${dir%/}
-		case " $others " in
-		*" ${dir##*/} "*) continue ;;
-		esac
+	for dir in $(layers); do
 		scripts_of "$dir"
 	done
 }
@@ -135,50 +148,72 @@ run_one()
 	esac
 }
 
-tests=$(all_tests)
-if [ -n "$print_only" ]; then
-	for t in $tests; do
-		wanted "$t" "$@" && echo "$t"
+# Run tests in turn; their verdicts, and what failed once more, into files.
+run_in_turn()	# name-of-files test ...
+{
+	to=$tally/$1
+	shift
+	for t; do
+		# Interrupted: what runs beside does not go on for long.
+		kill -0 $$ 2>/dev/null || exit 1
+		log=$B/tests/log/$(echo "${t#tests/}" | tr / -).log
+		: >"$log"
+		run_one "$t"
+		said=$(report "$verdict" "$t" "$remark" "$seconds"
+		    [ "$verdict" != fail ] || log_end "${TEST_LINES:-60}")
+		printf '%s\n' "$said"
+		echo "$verdict" >>"$to.verdicts"
+		[ "$verdict" != fail ] ||
+			{ report fail "$t" "$remark"; log_end 15; } \
+			    >>"$to.failures"
 	done
+}
+
+# Of the tests those that grep chooses.
+chosen()	# argument of grep ...
+{
+	printf '%s\n' $tests | grep "$@"
+}
+
+count()		# verdict
+{
+	cat "$tally"/*.verdicts 2>/dev/null | grep -cx "$1"
+}
+
+not_right()	# what why
+{
+	report fail "$1" "$2"
+	failed=$((failed + 1))
+}
+
+tests=$(for t in $(all_tests); do wanted "$t" "$@" && echo "$t"; done)
+if [ -n "$print_only" ]; then
+	printf '%s\n' $tests
 	exit 0
 fi
 
-mkdir -p "$B/tests/log" || exit 1
-failures=
-passed=0 failed=0 skipped=0
-for t in $tests; do
-	wanted "$t" "$@" || continue
-	log=$B/tests/log/$(echo "${t#tests/}" | tr / -).log
-	: >"$log"
-	run_one "$t"
-	report "$verdict" "$t" "$remark" "$seconds"
-	case $verdict in
-	pass)	passed=$((passed + 1)) ;;
-	skip)	skipped=$((skipped + 1)) ;;
-	fail)	failed=$((failed + 1))
-		log_end "${TEST_LINES:-60}"
-		failures="$failures$(report fail "$t" "$remark"; log_end 15)
-" ;;
-	esac
-done
+tally=$B/tests/tally.$$
+mkdir -p "$B/tests/log" "$tally" || exit 1
+trap 'rm -rf "$tally"' EXIT
+run_in_turn beside $(chosen -E "$compute") &
+run_in_turn alone $(chosen -Ev "$compute|$machine") $(chosen -E "$machine")
+wait
+passed=$(count pass) failed=$(count fail) skipped=$(count skip)
 
 # A layer that lost its tests is a failure too.
 if [ -z "$unit_only$only_dir" ] && [ $# -eq 0 ]; then
-	for dir in tests/*/; do
-		dir=${dir%/}
-		case " $others " in
-		*" ${dir##*/} "*) continue ;;
-		esac
-		echo "$tests" | grep -q "^$dir/" && continue
-		report fail "$dir" 'there is no test in it'
-		failed=$((failed + 1))
+	for dir in $(layers); do
+		chosen -q "^$dir/" || not_right "$dir" 'there is no test in it'
 	done
 fi
-if [ $((passed + failed + skipped)) -eq 0 ]; then
-	report fail tests 'no test has this name'
-	failed=1
-fi
+set -- $tests
+[ $# -gt 0 ] || not_right tests 'no test has this name'
+[ "$(cat "$tally"/*.verdicts 2>/dev/null | wc -l)" -eq $# ] ||
+    not_right tests "not all of the $# were run"
 # There are hundreds of lines above, and some see just the end of a log.
-[ -z "$failures" ] || printf 'What failed, once more:\n%s' "$failures"
+if [ -n "$(cat "$tally"/*.failures 2>/dev/null)" ]; then
+	echo 'What failed, once more:'
+	cat "$tally"/*.failures
+fi
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ]

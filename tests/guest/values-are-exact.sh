@@ -7,8 +7,9 @@
 #
 # Easy to get wrong: what the sampling itself takes, and what is counted while
 # others run.  Of user space alone, because each sample costs the kernel about
-# as many instructions as the program runs between two; and of one task, as a
-# period that several share belongs to the one in which it ends.
+# as many instructions as the program runs between two.  To be exact it is of
+# one task, as a period that several share belongs to the one in which it ends;
+# of the CPU's own counter each sample of the program is, between two of it.
 
 . "${SRC:=$PWD}/tests/guest/lib.sh"
 need_cmd aarch64-linux-gnu-nm
@@ -16,13 +17,18 @@ need_cmd aarch64-linux-gnu-nm
 guest_boot <<'END'
 dtprof record -q --no-inherit -e cycles:u -c 1000000 --with instructions:u \
     -o values.dtp -- guest_phases 10 2
+dtprof record -q -e cycles:u -c 1000000 --with instructions:u \
+    -o shared.dtp -- guest_phases 2 2
 END
 accounting results/values.dtp
+accounting results/shared.dtp
 "$DTPROF" script --json --show samples results/values.dtp >samples ||
     fail "no script"
 aarch64-linux-gnu-nm -S "$GUEST_BUILD/tests/work/guest_phases" >symbols ||
     fail "no symbols"
 awk '/ phase_/ { print $1, $2, $4 }' symbols >phases
+"$DTPROF" script --json --show samples results/shared.dtp >shared ||
+    fail "no script"
 verify samples phases <<'END'
 where = {name: range(int(at, 16), int(at, 16) + int(size, 16))
     for at, size, name in map(str.split, open(argv[0]))}
@@ -40,6 +46,15 @@ for name, code in where.items():
     need(len(own) > 50 and abs(ratio / 0.5 - 1) < 0.001,
         "%s: %.4f instructions a cycle in %d samples" %
         (name, ratio, len(own)))
+END
+verify shared <<'END'
+import statistics
+got = [r["with"]["instructions:u"] / r["weight"] for r in j
+    if r["type"] == "sample" and r.get("with")]
+middle = statistics.median(got)
+need(len(got) > 50 and abs(middle / 0.5 - 1) < 0.001,
+    "by the CPU's counter %.4f in the middle of %d samples" %
+    (middle, len(got)))
 END
 "$DTPROF" report --json results/values.dtp >report 2>/dev/null ||
     fail "no report"

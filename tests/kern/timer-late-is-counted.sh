@@ -30,7 +30,7 @@ told = row["fired"] + row["outside"] + row["late"]
 what = "%s: %.2f periods of %d ns enabled, %.2f by the count: %d fired " \
     "+ %d outside + %d late" % (sys.argv[1], elapsed, period, due,
                                 row["fired"], row["outside"], row["late"])
-# Switching on and off stands some microseconds outside of start and stop.
+# An event is on for some microseconds longer than its timer runs.
 rec.check(abs(elapsed - told) <= 2 + 5e5 / period, what)
 if due >= told - 2:
     unaccounted = row["unaccounted"] - row["late"] * period
