@@ -62,7 +62,7 @@ FUZZ_SECONDS ?= 10
 FUZZ_SRCS := $(wildcard tests/fuzz/*.c)
 FUZZ_BINS := $(FUZZ_SRCS:tests/fuzz/%.c=$(O)/fuzz/%)
 FUZZ_LIB_OBJS := $(LIB_SRCS:%.c=$(O)/fuzz/obj/%.o)
-FUZZ_FLAGS := -O1 -g -fsanitize=address,undefined \
+FUZZ_FLAGS := -O1 -gline-tables-only -fsanitize=address,undefined \
     -fno-sanitize-recover=all $(filter-out -fsanitize% -fno-sanitize% \
     --coverage -O0,$(OUR_CFLAGS))
 FUZZ_COMPILE = $(CLANG) $(OUR_CPPFLAGS) $(CPPFLAGS) $(FUZZ_FLAGS) -MMD -MP \

@@ -27,7 +27,8 @@ export SRC B DTPROF LC_ALL TZ
 cd "$SRC" || exit 1
 # Not tests: what tests use, and what has a target of its own.
 others='work fuzz bench accept guest'
-# These only compute, beside the others; these look at all of the machine, last.
+# These only compute, beside the others; these look at all of the machine, so
+# they are last and nothing is beside them.
 compute='^tests/(browser|build|replay)/'
 machine='^tests/(kern|loss)/'
 
@@ -196,8 +197,9 @@ tally=$B/tests/tally.$$
 mkdir -p "$B/tests/log" "$tally" || exit 1
 trap 'rm -rf "$tally"' EXIT
 run_in_turn beside $(chosen -E "$compute") &
-run_in_turn alone $(chosen -Ev "$compute|$machine") $(chosen -E "$machine")
+run_in_turn alone $(chosen -Ev "$compute|$machine")
 wait
+run_in_turn machine $(chosen -E "$machine")
 passed=$(count pass) failed=$(count fail) skipped=$(count skip)
 
 # A layer that lost its tests is a failure too.

@@ -10,7 +10,7 @@ LOOPS=6
 # What was freed is kept for a while, but need not be 256 MB of it.
 ASAN_OPTIONS=quarantine_size_mb=16
 export LOOPS ASAN_OPTIONS
-variant san CC=gcc DEBUG=1 CFLAGS="-O1 -g" SAN=address,undefined \
+variant san CC=gcc DEBUG=1 CFLAGS="-O1 -g1" SAN=address,undefined \
     tests-built check-unit ||
     fail "gcc with sanitizers"
 tail -n 1 "$variant_dir/make.log"

@@ -10,7 +10,7 @@ unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
 unset O V T DEBUG CC SAN COV CFLAGS CPPFLAGS LDFLAGS CROSS SYSROOT STATIC
 
 # The same by every test, so that one build does for all.
-CLANG_BUILD='CC=clang DEBUG=1 CFLAGS=-O1'
+CLANG_BUILD='CC=clang DEBUG=1 CFLAGS=-O0'
 export CLANG_BUILD
 
 # A build directory that stays between runs, below the one being tested.

@@ -106,3 +106,28 @@ def in_order(path):
         check(record["time_ns"] >= last, "time goes back: %r" % record)
         last = record["time_ns"]
     return every
+
+
+def lowered(path, period):
+    """Each sample weighs what the marks say; what the marks lowered to.
+
+    Other timers take over at once, and then the mark is made: those between
+    have its weight, and none the old one any more.
+    """
+    said, weighs, marks, weights, after = 1, 1, [], 0, 0
+    for r in records(path, "all", "--no-symbols"):
+        if r["type"] == "sample":
+            weights += r["weight"]
+            after += said > 1
+            if r["weight"] != weighs * period:
+                check(weighs == said and r["weight"] > weighs * period,
+                      "1/%d: %r" % (said, r))
+                weighs = r["weight"] / period
+        elif r["type"] == "mark" and r["text"].startswith("rate lowered to "):
+            before, said = said, int(r["text"].split("/")[1].split(":")[0])
+            check(said > before and weighs in (before, said),
+                  "1/%d, then 1/%d: %r" % (before, weighs, r))
+            weighs = said
+            marks.append(said)
+    check(weighs == said, "1/%d, and no mark says so" % weighs)
+    return marks, weights, after
