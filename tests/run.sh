@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: ISC
 #
 # Runs tests and says of each: pass, fail or skip, and why.  They run one by
-# one, but beside them those that only compute, one by one, too.
+# one, but beside them, one by one, those that build, draw and compute.
 #
 #	run.sh [-u] [-d directory] [-p] [pattern ...]
 #
@@ -27,10 +27,11 @@ export SRC B DTPROF LC_ALL TZ
 cd "$SRC" || exit 1
 # Not tests: what tests use, and what has a target of its own.
 others='work fuzz bench accept guest'
-# These only compute, beside the others; these look at all of the machine, so
-# they are last and nothing is beside them.
-compute='^tests/(browser|build|replay)/'
+# These build and draw, beside the others.  These look at all of the machine:
+# they come last, and beside them is only what computes.
+build='^tests/(browser|build)/'
 machine='^tests/(kern|loss)/'
+compute='^tests/replay/'
 
 unit_only='' only_dir='' print_only=''
 while getopts ud:p option; do
@@ -196,10 +197,12 @@ fi
 tally=$B/tests/tally.$$
 mkdir -p "$B/tests/log" "$tally" || exit 1
 trap 'rm -rf "$tally"' EXIT
-run_in_turn beside $(chosen -E "$compute") &
-run_in_turn alone $(chosen -Ev "$compute|$machine")
+run_in_turn build $(chosen -E "$build") &
+run_in_turn alone $(chosen -Ev "$build|$machine|$compute")
 wait
+run_in_turn compute $(chosen -E "$compute") &
 run_in_turn machine $(chosen -E "$machine")
+wait
 passed=$(count pass) failed=$(count fail) skipped=$(count skip)
 
 # A layer that lost its tests is a failure too.

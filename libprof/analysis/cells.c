@@ -89,8 +89,8 @@ prof_cells_sum(struct prof_cell **cells, size_t *count)
 		return (-1);
 	cell = *cells;
 	for (i = 0; i < *count; i++) {
-		last = &cell[n - 1];
-		if (n > 0 && last->pc_cell == cell[i].pc_cell &&
+		last = n > 0 ? &cell[n - 1] : NULL;
+		if (last != NULL && last->pc_cell == cell[i].pc_cell &&
 		    last->pc_node == cell[i].pc_node &&
 		    last->pc_event == cell[i].pc_event) {
 			last->pc_samples += cell[i].pc_samples;

@@ -37,37 +37,41 @@ from_counts(struct prof_accounting *pa, const volatile struct dtp_counts *cn)
 
 /*
  * A timer that was silent at the end owes the periods since it was due; a
- * firing stands for several where the rate was lowered.  Its end is when it
- * was switched off, which can be periods after the session's.
+ * firing stands for several where the rate was lowered.  It is on for longer
+ * than the session, at each start and end: those firings are counted outside.
  */
 static uint64_t
 last_late(const struct prof_session *session, const struct prof_event *event,
-    const struct prof_count *count, uint64_t due_ns)
+    const struct prof_count *count, const struct dtp_counts *cn)
 {
 	uint64_t times = session->se_bpf.bp_instance[event->ev_id].in_slower;
+	const uint64_t known_ns = cn->cn_last_ns + cn->cn_outside_weight;
 
 	times = times > 1 ? times : 1;
 	if (!event->ev_is_timer || event->ev_attr.freq ||
-	    session->se_stop_ns == 0 || count->ct_enabled_ns < due_ns)
+	    session->se_stop_ns == 0 || count->ct_enabled_ns < known_ns)
 		return (0);
-	return ((count->ct_enabled_ns - due_ns) /
+	return ((count->ct_enabled_ns - known_ns) /
 	    (event->ev_attr.sample_period * times) * times);
 }
 
 /*
  * What may honestly be missing: an instance holds back what has not yet
  * become a period, its own where the rate was lowered meanwhile, and a clock's
- * first period may begin anywhere.  What a late timer left out is missing from
- * the weights, too, and counted apart.
+ * first period may begin anywhere, anew after each pause.  What a late timer
+ * left out is missing from the weights, too, and counted apart.
  */
 static uint64_t
-bound_of(const struct prof_event *event, const struct prof_count *count,
-    uint64_t weight_max)
+bound_of(const struct prof_session *session, const struct prof_event *event,
+    const struct prof_count *count, uint64_t weight_max)
 {
+	const uint64_t begun = event->ev_is_timer ? session->se_begun : 1;
+
 	if (event->ev_attr.freq)
-		return (2 * count->ct_instances * weight_max);
+		return (2 * begun * count->ct_instances * weight_max);
 	if (event->ev_is_timer)
-		return (2 * count->ct_periods * event->ev_attr.sample_period);
+		return (2 * begun * count->ct_periods *
+		    event->ev_attr.sample_period);
 	return (count->ct_periods * event->ev_attr.sample_period);
 }
 
@@ -85,7 +89,7 @@ from_count(const struct prof_session *session, struct prof_accounting *pa,
 	pa->pa_enabled_ns = count->ct_enabled_ns;
 	pa->pa_running_ns = count->ct_running_ns;
 	pa->pa_instances = count->ct_instances;
-	pa->pa_bound = bound_of(event, count, weight_max);
+	pa->pa_bound = bound_of(session, event, count, weight_max);
 	pa->pa_unaccounted = (int64_t)(count->ct_value - weight);
 }
 
@@ -135,8 +139,7 @@ cpu_row(struct prof_session *session, uint32_t cpu, uint32_t e,
 		    session->se_drain, cpu, e, n);
 	pa->pa_read = prof_drain_read(session->se_drain, cpu, e);
 	if (count->ct_instances != 0)
-		pa->pa_late += last_late(session, event, count,
-		    cn->cn_last_ns);
+		pa->pa_late += last_late(session, event, count, cn);
 	from_count(session, pa, event, count,
 	    pa->pa_weight + pa->pa_outside_weight, cn->cn_weight_max);
 }

@@ -325,10 +325,8 @@ prof_bpf_record(struct prof_session *session)
 int
 prof_bpf_pause(struct prof_session *session)
 {
-	int rv = each_perf(session, PERF_EVENT_IOC_DISABLE, false);
-
 	prof_bpf_state(&session->se_bpf, DTP_PAUSED);
-	return (rv);
+	return (each_perf(session, PERF_EVENT_IOC_DISABLE, false));
 }
 
 const struct dtp_counts *

@@ -167,6 +167,32 @@ prof_session_ran_ns(const struct prof_session *session)
 	return (until_ns - session->se_start_ns - session->se_paused_ns);
 }
 
+/*
+ * Timers first, then the clock and the programs: what fires between is counted
+ * outside (account.c); one that is switched on too late would seem silent.
+ */
+static int
+go_on(struct prof_session *session)
+{
+	uint64_t now_ns;
+
+	if (session->se_use_bpf && prof_bpf_enable(session) == -1)
+		return (-1);
+	now_ns = prof_now_ns();
+	if (session->se_start_ns == 0)
+		session->se_start_ns = now_ns;
+	else
+		session->se_paused_ns += now_ns - session->se_pause_ns;
+	session->se_pause_ns = 0;
+	session->se_begun++;
+	if (session->se_use_bpf)
+		prof_bpf_record(session);
+	else if (prof_rings_enable(session->se_rings) == -1)
+		return (-1);
+	session->se_state = PROF_RECORDING;
+	return (0);
+}
+
 int
 prof_session_start(struct prof_session *session)
 {
@@ -181,13 +207,9 @@ prof_session_start(struct prof_session *session)
 	if (write_mark(session, PROF_R_START, "") == -1 ||
 	    prof_overhead_begin(session) == -1)
 		return (-1);
-	session->se_start_ns = session->se_turns_ns = prof_now_ns();
-	if ((session->se_use_bpf ? prof_bpf_enable(session) :
-	    prof_rings_enable(session->se_rings)) == -1)
+	session->se_turns_ns = prof_now_ns();
+	if (go_on(session) == -1)
 		return (-1);
-	if (session->se_use_bpf)
-		prof_bpf_record(session);
-	session->se_state = PROF_RECORDING;
 	if (session->se_unwind != NULL)
 		prof_unwind_begin(session->se_unwind);
 	session->se_checked_ns = prof_now_ns();
@@ -244,13 +266,7 @@ prof_session_resume(struct prof_session *session, const char *text)
 		return (0);
 	if (write_mark(session, PROF_R_RESUME, text) == -1)
 		return (-1);
-	session->se_paused_ns += prof_now_ns() - session->se_pause_ns;
-	session->se_pause_ns = 0;
-	session->se_state = PROF_RECORDING;
-	if (!session->se_use_bpf)
-		return (prof_rings_enable(session->se_rings));
-	prof_bpf_record(session);
-	return (prof_bpf_enable(session));
+	return (go_on(session));
 }
 
 /*

@@ -296,6 +296,7 @@ struct prof_session {
 	uint64_t	 se_cgroup_id;
 	uint32_t	 se_cgroup_level;
 	uint64_t	 se_start_ns;
+	uint64_t	 se_begun;	/* at the start, after each pause */
 	uint64_t	 se_stop_ns;
 	uint64_t	 se_pause_ns;	/* since when; 0: it records */
 	uint64_t	 se_paused_ns;	/* in earlier pauses */

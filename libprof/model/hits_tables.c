@@ -239,12 +239,14 @@ make_jobs(struct crew *crew)
 {
 	struct prof_hits *hits = crew->cr_hits;
 	struct hits_set *places = &hits->ht_places;
-	uint64_t *at = places->hs_key, *end, *from;
+	uint64_t *at = places->hs_key, *end = at, *from;
 	size_t owners = 0;
 
-	if (places->hs_n > 0)
+	if (places->hs_n > 0) {
 		qsort(at, places->hs_n, sizeof(*at), key_compare);
-	for (end = at + places->hs_n, from = at; from < end; from++)
+		end += places->hs_n;
+	}
+	for (from = at; from < end; from++)
 		owners += from == at || owner_of(from[-1]) != owner_of(*from);
 	crew->cr_job = calloc(owners + 1, sizeof(*crew->cr_job));
 	if (crew->cr_job == NULL)
