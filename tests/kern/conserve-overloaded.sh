@@ -42,7 +42,7 @@ nested = sum(rows[n]["nested_stored"] for n in names)
 rec.check(full > 0, "nothing was refused: this was no overload")
 rec.check(nested > 0, "no nested writer was stored")
 last = {}
-n = back = 0
+n = 0
 for r in rec.in_order("a.dtp"):
     if r["type"] != "sample" or r["event"] != "syscall::close:entry":
         continue

@@ -1,10 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
 # ASSERTION: A timer that comes late fires once and counts the periods that it
-# left out: on each CPU samples + late is elapsed time / period, within 2.
+# left out: on each CPU samples + late is elapsed time / period, within 2,
+# in a recording that pauses, too.
 #
 # Easy to get wrong: the delay of each firing must not add up, and the silence
-# before the first firing and after the last counts, too.
+# before the first firing and after the last counts, too; but not once more
+# what fired before the start, in a pause or after the stop.
 
 . "${SRC:=$PWD}/tests/kern/lib-kern.sh"
 need_recording
@@ -21,12 +23,12 @@ for load in idle paused busy busy-paused; do
 		kill_at_end $!
 	fi
 	case $load in
-	*paused)	set -- sh -c "$pauses" ;;
-	*)		set -- sleep 0.5 ;;
+	*paused)	set -- -- sh -c "$pauses" ;;
+	*)		set -- --duration 500ms ;;
 	esac
 	for us in 1000 50; do
 		record 0 -o a.dtp -a -C 0 --call-graph none -e cpu-clock \
-		    -c ${us}000 -- "$@"
+		    -c ${us}000 "$@"
 		py $load <<'END'
 import sys
 import recording as rec
