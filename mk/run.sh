@@ -10,10 +10,11 @@
 
 cd "$(dirname "$0")/.." || exit 1
 target=$1
+built=tests-built
 case $target in
-demo)			sets=build ;;
+demo)			sets=build built=all ;;
 check | bench)		sets='build check browser' ;;
-check-guest)		sets='build guest' ;;
+check-guest)		sets='build guest' built=all ;;
 accept)			sets='build check browser guest accept' ;;
 *)	echo "usage: sh mk/run.sh demo|check" >&2
 	exit 2 ;;
@@ -22,6 +23,7 @@ shift
 
 # shellcheck disable=SC2086 # a list of words
 sh mk/deps.sh $sets || exit
+# What is measured and tested is run one by one, so it is built before.
 jobs=$(nproc 2>/dev/null || echo 1)
-make -j"$jobs" all || exit
+make -j"$jobs" "$built" || exit
 exec make "$target" "$@"

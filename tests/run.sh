@@ -28,7 +28,8 @@ cd "$SRC" || exit 1
 # Not tests: what tests use, and what has a target of its own.
 others='work fuzz bench accept guest'
 # These build and draw, beside the others.  These look at all of the machine:
-# they come last, and beside them is only what computes.
+# they come last, when nothing more is built, and beside them is only what
+# computes.
 build='^tests/(browser|build)/'
 machine='^tests/(kern|loss)/'
 compute='^tests/replay/'
@@ -198,9 +199,10 @@ tally=$B/tests/tally.$$
 mkdir -p "$B/tests/log" "$tally" || exit 1
 trap 'rm -rf "$tally"' EXIT
 run_in_turn build $(chosen -E "$build") &
+builds=$!
 run_in_turn alone $(chosen -Ev "$build|$machine|$compute")
-wait
 run_in_turn compute $(chosen -E "$compute") &
+wait "$builds"
 run_in_turn machine $(chosen -E "$machine")
 wait
 passed=$(count pass) failed=$(count fail) skipped=$(count skip)
