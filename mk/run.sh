@@ -6,16 +6,17 @@
 # then lets make do the rest.  Exit status: make's; 125 when packages are
 # missing that cannot be installed from here, with the line to run.
 #
-# Also: check-guest, accept, bench - the targets of make of these names.
+# Also: check-sanitized, check-guest, accept, bench - make's targets.
 
 cd "$(dirname "$0")/.." || exit 1
 target=$1
-built=tests-built
+built=all
 case $target in
-demo)			sets=build built=all ;;
-check | bench)		sets='build check browser' ;;
-check-guest)		sets='build guest' built=all ;;
-accept)			sets='build check browser guest accept' ;;
+demo | check-sanitized)	sets=build ;;
+check | bench)		sets='build check browser' built=tests-built ;;
+check-guest)		sets='build guest' ;;
+accept)			sets='build check browser guest accept'
+			built=tests-built ;;
 *)	echo "usage: sh mk/run.sh demo|check" >&2
 	exit 2 ;;
 esac

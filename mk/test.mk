@@ -3,8 +3,8 @@
 # What tests and measures.  tests/run.sh runs tests one by one, with a time
 # limit each; this file says what must be built before.
 
-.PHONY: demo check check-unit golden accept bench bench-scale bench-compare \
-    fuzz fuzzers lint cov deps tests-built
+.PHONY: demo check check-unit check-sanitized golden accept bench bench-scale \
+    bench-compare fuzz fuzzers lint cov deps tests-built
 
 #= T=text           check: just the tests whose name contains it
 #= FUZZ_SECONDS=10  how long each fuzzer runs
@@ -25,6 +25,10 @@ check: tests-built
 #> check-unit: just the programs of tests/unit
 check-unit: $(UNIT_BINS)
 	@$(TEST_ENV) sh tests/run.sh -u $(T)
+
+#> check-sanitized: those once more, under the sanitizers of gcc
+check-sanitized:
+	@$(TEST_ENV) sh tests/run.sh -d tests/sanitized $(T)
 
 #> golden: write anew what tests/report/goldens.sh compares with
 golden: $(O)/dtprof

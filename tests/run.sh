@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: ISC
 #
 # Runs tests and says of each: pass, fail or skip, and why.  They run one by
-# one, but beside them, one by one, those that build, draw and compute.
+# one, in two rows side by side.
 #
 #	run.sh [-u] [-d directory] [-p] [pattern ...]
 #
@@ -26,11 +26,11 @@ LC_ALL=C TZ=UTC
 export SRC B DTPROF LC_ALL TZ
 cd "$SRC" || exit 1
 # Not tests: what tests use, and what has a target of its own.
-others='work fuzz bench accept guest'
-# These build and draw, beside the others.  These look at all of the machine:
+others='work fuzz bench accept guest sanitized'
+# These are one row, beside the others.  These look at all of the machine:
 # they come last, when nothing more is built, and beside them is only what
 # computes.
-build='^tests/(browser|build)/'
+beside='^tests/(browser|build|interop|report)/'
 machine='^tests/(kern|loss)/'
 compute='^tests/replay/'
 
@@ -198,11 +198,11 @@ fi
 tally=$B/tests/tally.$$
 mkdir -p "$B/tests/log" "$tally" || exit 1
 trap 'rm -rf "$tally"' EXIT
-run_in_turn build $(chosen -E "$build") &
-builds=$!
-run_in_turn alone $(chosen -Ev "$build|$machine|$compute")
+run_in_turn beside $(chosen -E "$beside") &
+row=$!
+run_in_turn first $(chosen -Ev "$beside|$machine|$compute")
 run_in_turn compute $(chosen -E "$compute") &
-wait "$builds"
+wait "$row"
 run_in_turn machine $(chosen -E "$machine")
 wait
 passed=$(count pass) failed=$(count fail) skipped=$(count skip)

@@ -10,8 +10,8 @@ for target in $targets; do
 	    fail "make $target"
 done
 ok "$(echo "$targets" | wc -l) targets"
-for target in all demo check check-guest accept lint fuzz install uninstall \
-    dist clean help; do
+for target in all demo check check-sanitized check-guest accept lint fuzz \
+    install uninstall dist clean help; do
 	echo "$targets" | grep -qx "$target" || fail "$target is not listed"
 done
 ok "the promised ones are among them"
