@@ -25,8 +25,8 @@ packages_of()	# set
 		;;
 	check)
 		echo g++ python3 libclang-rt-dev llvm git pkg-config
-		echo shellcheck cppcheck mandoc valgrind linux-perf bash procps
-		echo util-linux bsdextrautils libcap2-bin gdb dwz
+		echo shellcheck cppcheck clang-tidy mandoc valgrind linux-perf
+		echo bash procps util-linux bsdextrautils libcap2-bin gdb dwz
 		echo gnuplot-nox hyperfine xz-utils zstd sqlite3
 		;;
 	guest)

@@ -52,8 +52,8 @@ bench-compare: tests-built
 	@$(TEST_ENV) sh tests/bench/compare.sh
 
 #> lint: the rules of style that a program can check
-lint:
-	@sh mk/lint.sh
+lint: $(O)/dtprof
+	@B=$(O) sh mk/lint.sh
 
 #> deps: install missing packages with the system's package manager
 deps:

@@ -454,21 +454,19 @@ file_show(struct annotate *an, struct an_place **place, size_t n)
 int
 annotate_source(struct annotate *an)
 {
-	struct an_place **sorted = calloc(an->an_nplaces + 1,
-	    sizeof(*sorted));
-	size_t from = an->an_nrows, end;
+	size_t n = an->an_nplaces, from = an->an_nrows, end;
+	struct an_place **sorted = calloc(n + 1, sizeof(*sorted));
 	int rv = 0;
 
 	if (sorted == NULL)
 		return (-1);
-	for (size_t i = 0; i < an->an_nplaces; i++)
+	for (size_t i = 0; i < n; i++)
 		sorted[i] = &an->an_place[i];
-	if (an->an_nplaces > 1)
-		qsort(sorted, an->an_nplaces, sizeof(*sorted),
-		    compare_lines);
-	for (size_t i = 0; i < an->an_nplaces && rv == 0; i = end) {
-		for (end = i + 1; end < an->an_nplaces && strcmp(
-		    sorted[i]->ap_file, sorted[end]->ap_file) == 0; end++)
+	if (n > 1)
+		qsort(sorted, n, sizeof(*sorted), compare_lines);
+	for (size_t i = 0; i < n && rv == 0; i = end) {
+		for (end = i + 1; end < n && strcmp(sorted[i]->ap_file,
+		    sorted[end]->ap_file) == 0; end++)
 			continue;
 		rv = file_show(an, sorted + i, end - i);
 	}

@@ -110,6 +110,7 @@ set_commands(struct bench *bench, int n, char **operands)
 	bench->be_command = calloc((size_t)n + 1, sizeof(*bench->be_command));
 	if (bench->be_command == NULL)
 		return (refuse("free memory", "", "out of memory"));
+	bench->be_ncommands = 0;
 	for (int i = 0; i < n; i++) {
 		struct bench_command *bc =
 		    &bench->be_command[bench->be_ncommands++];

@@ -97,11 +97,11 @@ static const char *const examples[] = {
 
 /* Options of perf report that are called otherwise here. */
 static const char *const foreign[] = {
-	"sort", "rows are chosen by --by (comm, module, function, ...), and "
-	    "ordered by --sort self or total",
+	"sort", ("rows are chosen by --by (comm, module, function, ...), and "
+	    "ordered by --sort self or total"),
 	"no-children", "that is the default here; --children is the other",
-	"stdio", "leave it out: output is always text, in a pager on a "
-	    "terminal",
+	"stdio", ("leave it out: output is always text, in a pager on a "
+	    "terminal"),
 	"call-graph", "see --callers and --callees, or dtprof flamegraph",
 	"percent-limit", "use --limit N",
 	"comms", "use --filter 'comm==\"NAME\"'",

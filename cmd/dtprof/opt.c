@@ -312,14 +312,20 @@ set_strings(struct parse *parse, const struct opt_row *row, const char *text)
 	return (0);
 }
 
+/* What takes no value. */
+static void
+set_flag(struct parse *parse, const struct opt_row *row)
+{
+	*(bool *)(void *)(parse->pa_options + row->op_at) = true;
+}
+
 static int
 set_value(struct parse *parse, const struct opt_row *row, const char *text)
 {
 	switch (row->op_type) {
 	case OPT_END:
 	case OPT_FLAG:
-		*(bool *)(void *)(parse->pa_options + row->op_at) = true;
-		return (0);
+		break;
 	case OPT_STRING:
 		if (text[0] == '\0')
 			return (refuse(parse, "give it a value, or leave it "
@@ -410,8 +416,10 @@ take_long(struct parse *parse)
 	if (row->op_arg == NULL && equals != NULL)
 		return (refuse(parse, "leave out what follows =",
 		    "--%s: takes no value", row->op_name));
-	if (row->op_arg == NULL)
-		return (set_value(parse, row, NULL));
+	if (row->op_arg == NULL) {
+		set_flag(parse, row);
+		return (0);
+	}
 	if (equals != NULL)
 		return (set_value(parse, row, equals + 1));
 	if (parse->pa_at >= parse->pa_argc) {
@@ -440,8 +448,7 @@ take_letters(struct parse *parse)
 			return (unknown_option(parse, shown));
 		}
 		if (row->op_arg == NULL) {
-			if (set_value(parse, row, NULL) == -1)
-				return (-1);
+			set_flag(parse, row);
 			continue;
 		}
 		if (p[1] != '\0')

@@ -71,6 +71,7 @@ report_columns(struct report *report)
 	table->ta_column = calloc(nevents + 1, sizeof(*table->ta_column));
 	if (table->ta_column == NULL)
 		return (no_memory());
+	table->ta_ncolumns = 0;
 	for (size_t e = 1; e < nevents; e++) {
 		prof_profile_quality(report->re_profile, e, &quality);
 		if (!report->re_wanted[e] || quality.pq_samples == 0)

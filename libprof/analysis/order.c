@@ -146,11 +146,11 @@ order_nodes(struct prof_tree *tree, size_t nlabels, uint32_t *moved)
 {
 	size_t n = tree->tr_nnodes, i;
 	struct links links = {
-		calloc(n, sizeof(uint32_t)),
-		calloc(n, sizeof(uint32_t)),
-		calloc(nlabels, sizeof(uint32_t)),
+		calloc(n + 1, sizeof(uint32_t)),
+		calloc(n + 1, sizeof(uint32_t)),
+		calloc(nlabels + 1, sizeof(uint32_t)),
 	};
-	struct prof_tree_node *nodes = calloc(n, sizeof(*nodes));
+	struct prof_tree_node *nodes = calloc(n + 1, sizeof(*nodes));
 	int rv = -1;
 
 	if (links.li_first == NULL || links.li_next == NULL ||

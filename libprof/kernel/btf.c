@@ -144,7 +144,7 @@ int
 prof_proto_path(const struct prof_proto *proto, const char *path,
     struct prof_arg *arg, char *why, size_t whysize)
 {
-	char ident[IDENT_MAX], type[128];
+	char ident[IDENT_MAX] = "", type[128];
 	struct walk walk = { .wk_btf = proto->pt_btf,
 	    .wk_load = &arg->ag_load, .wk_why = why, .wk_whysize = whysize };
 	const char *at;

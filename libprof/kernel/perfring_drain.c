@@ -226,7 +226,7 @@ deliver(struct prof_rings *rings, const struct ring_at *at,
 		return (0);
 	if (rings->rs_doubles && prof_ring_is_double(rings, ring,
 	    &head)) {
-		if (head.rh_type == PERF_RECORD_SAMPLE) {
+		if (event != NULL) {
 			event->re_twice++;
 			event->re_twice_weight += record.pr_weight;
 		}

@@ -63,7 +63,7 @@ append_range(int first, int last, int **cpus, size_t *n, size_t *cap)
 int
 prof_cpu_list_parse(const char *text, int **cpus, size_t *n)
 {
-	int first, last, before = -1;
+	int first = 0, last, before = -1;
 	size_t cap = 0;
 
 	*cpus = NULL;

@@ -94,7 +94,8 @@ read_cie(struct compiler *co, struct cie *cie, struct cursor *cu, size_t at)
 	if (cu->cu_over || (version != 1 && version != 3 && version != 4) ||
 	    (letters[0] != '\0' && letters[0] != 'z'))
 		return (-1);
-	if (version == 4 && (fixed(cu, 1) != 8 || fixed(cu, 1) != 0))
+	/* Addresses of 8 bytes, segments of none: a byte each. */
+	if (version == 4 && fixed(cu, 2) != 8)
 		return (-1);
 	cie->ce_code_align = uleb(cu);
 	cie->ce_data_align = sleb(cu);

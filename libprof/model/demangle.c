@@ -95,12 +95,12 @@ prof_demangle(const char *raw)
 
 	if (raw[0] != '_' || strnlen(raw, MAX_RAW + 1) > MAX_RAW)
 		return (NULL);
+	if (raw[1] == 'D')
+		return (demangle_d(raw));
 	if (raw[1] == 'R' || raw[1] == 'Z')
 		text = run(rust_demangle_callback, raw, true);
 	if (text == NULL && raw[1] == 'Z')
 		text = run(cplus_demangle_v3_callback, raw, false);
-	if (raw[1] == 'D')
-		text = demangle_d(raw);
 	return (text);
 }
 

@@ -95,7 +95,7 @@ read_headers(struct prof_elf *elf, const Elf64_Ehdr *eh)
 		    (uint64_t)eh->e_shnum * sizeof(Elf64_Shdr));
 	if (elf->el_sh != NULL)
 		elf->el_nsh = eh->e_shnum;
-	if (eh->e_shstrndx >= elf->el_nsh)
+	if (elf->el_sh == NULL || eh->e_shstrndx >= elf->el_nsh)
 		return;
 	memcpy(&names, &elf->el_sh[eh->e_shstrndx], sizeof(names));
 	elf->el_names = (const char *)bytes_of(elf, names.sh_offset,

@@ -180,7 +180,7 @@ is_covered(const struct version *version, const struct prof_mapping *mapping)
 	const struct prof_mapping *there;
 	uint32_t n = version_search(version, mapping->mp_start);
 
-	if (n == version->ve_n || mapping->mp_image != PROF_IMAGE_ANON)
+	if (n >= version->ve_n || mapping->mp_image != PROF_IMAGE_ANON)
 		return (false);
 	there = &version->ve_map[n];
 	return (there->mp_image == PROF_IMAGE_ANON &&
