@@ -62,14 +62,21 @@ def debug_file():
     return [name] if name and os.path.exists(name) else []
 
 
-def names_at():
-    """Address -> names, by readelf."""
-    names = {}
+def symbols_at():
+    """Address -> names and their sizes, by readelf."""
+    symbols = {}
     for line in run('readelf', '-sW', path, *debug_file()).splitlines():
         f = line.split()
         if len(f) == 8 and f[0][:-1].isdigit() and f[6] != 'UND':
-            names.setdefault(int(f[1], 16), set()).add(f[7].split('@')[0])
-    return names
+            symbols.setdefault(int(f[1], 16), {})[f[7].split('@')[0]] = \
+                int(f[2], 0)
+    return symbols
+
+
+def ended(symbols, name, offset):
+    """gdb lets a name without a size go on behind the end of a function that
+    begins at the same place and has one: what lies there is padding."""
+    return symbols.get(name) == 0 and 0 < max(symbols.values()) <= offset
 
 
 wanted = sorted(set(addresses()))
@@ -79,10 +86,13 @@ theirs = list(by_gdb(wanted))
 if len(ours) != len(wanted) or len(theirs) != len(wanted):
     sys.exit('%s: %d addresses, %d and %d answers'
              % (path, len(wanted), len(ours), len(theirs)))
-names = names_at()
+symbols = symbols_at()
 same = unknown = 0
 for address, our, their in zip(wanted, ours, theirs):
     begin, _, name = our.partition(' ')
+    at = symbols.get(address - their[1], {}) if their else {}
+    if our == '-' and their and ended(at, *their):
+        their = None
     if their is None or our == '-':
         unknown += 1
         if (their is None) != (our == '-'):
@@ -90,7 +100,7 @@ for address, our, their in zip(wanted, ours, theirs):
         continue
     if int(begin, 16) != address - their[1]:
         print('DIFFERS %x: %s, gdb %s+%d' % (address, our, *their))
-    elif name != their[0] and name not in names.get(int(begin, 16), ()):
+    elif name not in (their[0], *at):
         print('NAME %x: %s, gdb %s' % (address, our, their[0]))
     else:
         same += 1
