@@ -52,6 +52,6 @@ check-kernels:
 		    GUEST_KERNEL=$${guest#*/} T="$(ANY_KERNEL)" || exit 1; \
 	done
 
-#> accept-guest: the same with as many boots as the promise names
+#> accept-guest: check-guest with as many boots as the promise names
 accept-guest:
 	@ACCEPT=1 $(MAKE) check-guest

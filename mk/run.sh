@@ -24,7 +24,7 @@ shift
 
 # shellcheck disable=SC2086 # a list of words
 sh mk/deps.sh $sets || exit
-# What is measured and tested is run one by one, so it is built before.
+# make runs tests and benches with one job: what they need is built before.
 jobs=$(nproc 2>/dev/null || echo 1)
 make -j"$jobs" "$built" || exit
 exec make "$target" "$@"

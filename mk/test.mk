@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: ISC
 #
-# What tests and measures.  tests/run.sh runs tests one by one, with a time
-# limit each; this file says what must be built before.
+# What tests and measures.  tests/run.sh runs tests in two rows, each with a
+# time limit; this file says what must be built before.
 
 .PHONY: demo check check-unit check-sanitized golden accept bench bench-scale \
     bench-compare fuzz fuzzers lint cov deps tests-built
@@ -26,7 +26,7 @@ check: tests-built
 check-unit: $(UNIT_BINS)
 	@$(TEST_ENV) sh tests/run.sh -u $(T)
 
-#> check-sanitized: those once more, under the sanitizers of gcc
+#> check-sanitized: build all, run tests/unit, under the sanitizers of gcc
 check-sanitized:
 	@$(TEST_ENV) sh tests/run.sh -d tests/sanitized $(T)
 
@@ -51,7 +51,7 @@ bench-scale: tests-built
 bench-compare: tests-built
 	@$(TEST_ENV) sh tests/bench/compare.sh
 
-#> lint: the rules of style that a program can check
+#> lint: the rules of style that a program can check (minutes)
 lint: $(O)/dtprof
 	@B=$(O) sh mk/lint.sh
 
