@@ -31,6 +31,8 @@ struct annotate_options {
 	bool			 ao_total;
 };
 
+#define PAGE_FILE	"annotate.html"
+
 static int	 check_annotate(const void *options, int n,
 		    char *const *operands);
 static int	 run_annotate(void *options, int n, char **operands);
@@ -59,8 +61,8 @@ static const struct opt_row options_of_annotate[] = {
 	{ 0, "json", NULL, OPT_FLAG, 0, 0, NULL,
 	    "all rows, as one JSON object",
 	    offsetof(struct annotate_options, ao_json), NULL },
-	{ 'o', "output", "FILE", OPT_STRING, 0, 0, "annotate.html",
-	    "where --html writes the page",
+	{ 'o', "output", "FILE", OPT_STRING, 0, 0, NULL,
+	    "where --html writes (default " PAGE_FILE ")",
 	    offsetof(struct annotate_options, ao_output), NULL },
 	{ 0, "source", NULL, OPT_FLAG, 0, 0, NULL,
 	    "only the lines of source",
@@ -301,7 +303,6 @@ show(const struct annotate *an, const struct annotate_options *ao)
 {
 	struct terminal terminal;
 	struct out out;
-	int status;
 
 	if (ao->ao_json || ao->ao_csv) {
 		out_init(&out, STDOUT_FILENO);
@@ -311,15 +312,21 @@ show(const struct annotate *an, const struct annotate_options *ao)
 	terminal_begin(&terminal);
 	out_init(&out, terminal.te_fd);
 	annotate_text(an, &out, &terminal);
-	status = out_end(&out, "annotate");
-	terminal_end(&terminal);
-	return (status);
+	return (terminal_end(&terminal, "annotate",
+	    out_end(&out, "annotate")));
 }
 
 static void
 put_page(const void *arg, struct out *out)
 {
 	annotate_html(arg, out);
+}
+
+static int
+show_page(const struct annotate *an, const struct annotate_options *ao)
+{
+	return (file_replace_by("annotate", ao->ao_output != NULL ?
+	    ao->ao_output : PAGE_FILE, put_page, an) == 0 ? 0 : EXIT_FAILED);
 }
 
 static int
@@ -410,6 +417,11 @@ check_annotate(const void *options, int n, char *const *operands)
 		    "choose one");
 		return (-1);
 	}
+	if (ao->ao_output != NULL && !ao->ao_html) {
+		msg_error("annotate", "-o without --html",
+		    "all else goes to standard output: > FILE");
+		return (-1);
+	}
 	return (choose_check("annotate", &ao->ao_time) == -1 ||
 	    choose_check("annotate", &ao->ao_base_time) == -1 ? -1 :
 	    input_check("annotate", ao->ao_input, n - 1));
@@ -434,9 +446,7 @@ run_annotate(void *options, int n, char **operands)
 	    make_rows(&an, ao) == 0) {
 		input_say_cut("annotate", an.an_reader);
 		input_say_names("annotate", an.an_symbols);
-		status = !ao->ao_html ? show(&an, ao) :
-		    file_replace_by("annotate", ao->ao_output, put_page,
-		    &an) == 0 ? 0 : EXIT_FAILED;
+		status = ao->ao_html ? show_page(&an, ao) : show(&an, ao);
 	}
 	side_free(&an);
 	side_free(&base);

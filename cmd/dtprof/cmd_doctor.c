@@ -230,8 +230,7 @@ run_doctor(void *options, int n, char **operands)
 		show_json(doctor, &plan, &out);
 	else
 		show_text(&terminal, doctor, &plan, &out);
-	status = out_end(&out, "doctor");
-	terminal_end(&terminal);
+	status = terminal_end(&terminal, "doctor", out_end(&out, "doctor"));
 	free(doctor);
 	return (status == 0 && !plan.pl_possible ? EXIT_FAILED : status);
 }

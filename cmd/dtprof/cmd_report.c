@@ -32,6 +32,8 @@ struct report_options {
 	bool		 rp_verbose;
 };
 
+#define PLOT_FILE	"plot.svg"
+
 static int	 check_report(const void *options, int n,
 		    char *const *operands);
 static int	 run_report(void *options, int n, char **operands);
@@ -64,8 +66,8 @@ static const struct opt_row options_of_report[] = {
 	{ 0, "limit", "N", OPT_COUNT, 1, INT64_MAX, NULL,
 	    "no more than N rows",
 	    offsetof(struct report_options, rp_limit), NULL },
-	{ 'o', "output", "FILE", OPT_STRING, 0, 0, "plot.svg",
-	    "of --plot: .svg, .png; .tsv: numbers",
+	{ 'o', "output", "FILE", OPT_STRING, 0, 0, NULL,
+	    "of --plot: .svg, .png; .tsv: numbers (default " PLOT_FILE ")",
 	    offsetof(struct report_options, rp_output), NULL },
 	{ 0, "plot", "WHAT", OPT_SET, 0, 0, NULL,
 	    "by gnuplot: " PLOT_WORDS,
@@ -242,7 +244,6 @@ show_table(const struct report *report, const struct report_options *rp)
 {
 	struct terminal terminal = { .te_fd = STDOUT_FILENO };
 	struct out out;
-	int status;
 
 	if (!rp->rp_csv)
 		terminal_begin(&terminal);
@@ -251,9 +252,7 @@ show_table(const struct report *report, const struct report_options *rp)
 		report_csv(report, &out);
 	else
 		report_text(report, &out, &terminal);
-	status = out_end(&out, "report");
-	terminal_end(&terminal);
-	return (status);
+	return (terminal_end(&terminal, "report", out_end(&out, "report")));
 }
 
 static int
@@ -266,14 +265,44 @@ run_table(struct report *report, const struct report_options *rp)
 	return (rp->rp_json ? show_json(report) : show_table(report, rp));
 }
 
+static const char *
+output_of(const struct report_options *rp)
+{
+	return (rp->rp_output != NULL ? rp->rp_output : PLOT_FILE);
+}
+
 static int
 run_plot(struct report *report, const struct report_options *rp)
 {
 	if (make_profile(report, rp) == -1 || report_columns(report) == -1)
 		return (EXIT_FAILED);
 	input_say_cut("report", report->re_reader);
-	return (report_plot(report, rp->rp_plot, rp->rp_output) == -1 ?
+	return (report_plot(report, rp->rp_plot, output_of(rp)) == -1 ?
 	    EXIT_FAILED : 0);
+}
+
+/* The accounting is of all that was recorded, a plot is of all functions. */
+static int
+check_choice(const struct report_options *rp)
+{
+	const bool is_stats = rp->rp_stats || rp->rp_verbose;
+	const bool is_part = rp->rp_callers != NULL ||
+	    rp->rp_callees != NULL || rp->rp_limit.on_set;
+
+	if (is_stats && (is_part || rp->rp_events.os_n > 0 ||
+	    rp->rp_filter != NULL || choose_has_time(&rp->rp_time)))
+		msg_error("report", "--stats beside a choice of samples",
+		    "it is of the whole recording: leave the others out");
+	else if (rp->rp_plot != 0 && is_part)
+		msg_error("report",
+		    "--plot beside --callers, --callees or --limit",
+		    "choose samples by --filter and --event");
+	else if (rp->rp_plot == 0 && rp->rp_output != NULL)
+		msg_error("report", "-o without --plot",
+		    "all else goes to standard output: > FILE");
+	else
+		return (0);
+	return (-1);
 }
 
 static int
@@ -305,8 +334,8 @@ check_report(const void *options, int n, char *const *operands)
 		msg_error("report", "--plot draws one picture",
 		    "choose one of " PLOT_WORDS);
 	else
-		return ((rp->rp_plot != 0 &&
-		    plot_check("report", rp->rp_output, true) == -1) ||
+		return (check_choice(rp) == -1 || (rp->rp_plot != 0 &&
+		    plot_check("report", output_of(rp), true) == -1) ||
 		    choose_check("report", &rp->rp_time) == -1 ? -1 :
 		    input_check("report", rp->rp_input, n));
 	return (-1);

@@ -24,6 +24,18 @@ show_part(struct out *out, const struct report_column *column,
 	    share.sh_value, share.sh_low, share.sh_high, samples);
 }
 
+/* Of callers, callees, threads and the like there is no self. */
+static void
+show_self(struct out *out, const struct report_table *table,
+    const struct report_column *column, const struct report_sum *sum)
+{
+	if (table->ta_is_flow)
+		out_str(out, ",,,,");
+	else
+		show_part(out, column, sum->su_self, sum->su_self_samples);
+	out_char(out, ',');
+}
+
 void
 report_csv(const struct report *report, struct out *out)
 {
@@ -48,9 +60,7 @@ report_csv(const struct report *report, struct out *out)
 			field(out, row->rw_cpu);
 			field(out, row->rw_name);
 			field(out, row->rw_module);
-			show_part(out, column, sum->su_self,
-			    sum->su_self_samples);
-			out_char(out, ',');
+			show_self(out, table, column, sum);
 			show_part(out, column, sum->su_total,
 			    sum->su_total_samples);
 			out_str(out, "\r\n");

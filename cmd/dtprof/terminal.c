@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,15 +27,25 @@ is_set(const char *variable)
 	return (value != NULL && value[0] != '\0');
 }
 
-/* $PAGER, or less, which ends by itself when it all fits. */
+/* $PAGER, or less where it is, which ends by itself when it all fits. */
+static const char *
+pager_of(void)
+{
+	const char *pager = getenv("PAGER");
+	char path[PATH_MAX];
+
+	if (pager != NULL)
+		return (pager);
+	return (file_find_program("less", path, sizeof(path)) ?
+	    "less -RFX" : "");
+}
+
 static void
 begin_pager(struct terminal *terminal)
 {
-	const char *pager = getenv("PAGER");
+	const char *pager = pager_of();
 	int fds[2];
 
-	if (pager == NULL)
-		pager = "less -RFX";
 	if (pager[0] == '\0' || strcmp(pager, "cat") == 0 ||
 	    pipe(fds) == -1)
 		return;
@@ -75,18 +86,25 @@ terminal_begin(struct terminal *terminal)
 	begin_pager(terminal);
 }
 
-void
-terminal_end(struct terminal *terminal)
+int
+terminal_end(struct terminal *terminal, const char *command, int status)
 {
-	int status;
+	int ended = 0;
 
 	if (terminal->te_pager == 0)
-		return;
+		return (status);
 	(void)close(terminal->te_fd);
-	while (waitpid(terminal->te_pager, &status, 0) == -1 &&
+	while (waitpid(terminal->te_pager, &ended, 0) == -1 &&
 	    errno == EINTR)
 		continue;
 	terminal->te_pager = 0;
+	/* What a shell says of a command that it cannot run. */
+	if (!WIFEXITED(ended) || (WEXITSTATUS(ended) != 126 &&
+	    WEXITSTATUS(ended) != 127))
+		return (status);
+	msg_error(command, "the pager cannot be run, so nothing was shown",
+	    "set PAGER to one that is there, or to cat");
+	return (EXIT_FAILED);
 }
 
 void

@@ -21,8 +21,12 @@ enum terminal_colour {
 
 /* Look at standard output; on a terminal, begin the pager. */
 void	terminal_begin(struct terminal *terminal);
-/* When all was written: wait until the pager has been left. */
-void	terminal_end(struct terminal *terminal);
+/*
+ * When all was written: wait until the pager has been left.  The status, or
+ * EXIT_FAILED where the pager could not be run.
+ */
+int	terminal_end(struct terminal *terminal, const char *command,
+	    int status);
 /* Nothing where there are no colours. */
 void	terminal_colour(const struct terminal *terminal, struct out *out,
 	    enum terminal_colour colour);

@@ -79,6 +79,24 @@ refused 1 'not a dtprof recording' 'name' report /etc/passwd
 refused 2 'b: one operand too many' 'help' report a b
 refused 2 '--stats beside --csv' '--json' report -v --csv
 refused 2 '--plot beside another' 'tsv' report -v --plot heatmap
+for choice in '-e cycles' '--filter pid==1' '--between m,n' '--from 1s' \
+    '--callers f' '--limit 5'; do
+	# shellcheck disable=SC2086 # an option and its value
+	refused 2 'stats beside a choice' 'whole recording' \
+	    report --stats $choice
+done
+for choice in --callers --callees; do
+	refused 2 'plot beside --callers' 'filter' \
+	    report --plot rates $choice f
+done
+refused 2 'plot beside --callers' 'filter' report --plot rates --limit 5
+for kind in --json --csv --stats --children; do
+	refused 2 'o without --plot' '> FILE' report $kind -o x.out
+done
+for kind in --json --source; do
+	refused 2 'o without --html' '> FILE' annotate $kind -o x.out f
+done
+[ ! -e x.out ] || fail "a refused command leaves a file"
 refused 2 'neither in .svg nor in .png|none of .svg' 'X.svg' \
     report --plot heatmap -o x.gif a
 refused 2 'neither in .svg nor in .png' 'X.svg' compare --plot x.gif a -- b

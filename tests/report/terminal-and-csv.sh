@@ -14,13 +14,15 @@ dtprof = sys.argv[1]
 sys.path.append(os.environ["SRC"] + "/tests/cli")
 import term
 
-def on_terminal(columns, *options, recording="known.dtp", **env):
-    env = {"TERM": "xterm", "PAGER": "cat", **env}
+def on_terminal(columns, *options, recording="known.dtp", ends=0, **env):
+    env = {"TERM": "xterm", "PAGER": "cat", "NO_COLOR": None, **env}
+    unset = [word for name in env if env[name] is None
+             for word in ("-u", name)]
     status, out = term.run(
-        ["env", *([] if "NO_COLOR" in env else ["-u", "NO_COLOR"]),
-         *("%s=%s" % pair for pair in env.items()),
+        ["env", *unset, *("%s=%s" % pair for pair in env.items()
+                          if pair[1] is not None),
          dtprof, "report", *options, recording], columns, echo=False)
-    assert status == 0, (status, out)
+    assert status == ends, (status, out)
     return out.decode().replace("\r\n", "\n")
 
 colour = re.compile(r"\x1b\[[0-9;]*m")
@@ -52,6 +54,14 @@ piped = subprocess.run([dtprof, "report", "known.dtp"], check=True,
     env={**os.environ, "PAGER": "sed s/^/paged:/", "TERM": "xterm"},
     stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
 assert b"paged:" not in piped and b"\x1b" not in piped and piped
+assert "cannot be run" in on_terminal(100, PAGER="no-such-pager", ends=1)
+os.mkdir("bin")
+assert on_terminal(100, PAGER=None, PATH="bin") == on_terminal(100)
+with open("bin/less", "w") as less:
+    less.write("#!/bin/sh\nexec /usr/bin/sed s/^/less:/\n")
+os.chmod("bin/less", 0o755)
+assert "less:" in on_terminal(100, PAGER=None, PATH="bin")
+print("ok: without less no pager, and one that cannot be run is told of")
 print("ok: a pager on a terminal alone; it may end early, and has Ctrl-C")
 
 def run(*options):
@@ -63,6 +73,11 @@ rows = list(csv.DictReader(io.StringIO(run("--csv", "--by", "comm,function",
 assert len(rows) > 10
 assert all(None not in r and None not in r.values() for r in rows)
 assert all(re.fullmatch(r"\d+", r["self"]) for r in rows)
+calls = list(csv.DictReader(io.StringIO(run("--csv", "--callees", "main",
+    "known.dtp"), newline=""), strict=True))
+assert calls and all(r["self"] == r["self_share"] == r["self_high"] ==
+    r["self_samples"] == "" and r["total"] for r in calls), calls
+print("ok: callees have no self")
 names = {r["comm"] for r in rows} | {r["module"] for r in rows}
 assert not any(c < " " or c in "\x7f\u202e" for n in names for c in n)
 assert any('"' in n for n in names)
