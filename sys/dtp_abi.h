@@ -266,7 +266,7 @@ struct dtp_counts {
 	__u64	cn_last_ns;	/* since co_start_ns: last firing was due */
 	__u64	cn_arg_fault;	/* an argument could not be read: it is 0 */
 	__u64	cn_weight_max;	/* largest weight; a hint, not exact */
-	__u64	cn_pad;
+	__u64	cn_stands_for;	/* periods, in which the last one fired */
 	__u64	cn_kstack[DTP_S_SLOTS];
 	__u64	cn_ustack[DTP_S_SLOTS];
 	__u64	cn_snapshots;	/* begun behind their samples */

@@ -48,12 +48,13 @@ struct dtp_split_config {
 	__u32	sg_late;	/* bit e: counted after the switch */
 	__u32	sg_all;		/* everybody is counted */
 	__u32	sg_threads;	/* by thread, not by process */
+	__u32	sg_inherit;	/* who is born of the counted is counted */
 };
 
 _Static_assert(sizeof(struct dtp_split_key) == 16, "dtp_split_key");
 _Static_assert(sizeof(struct dtp_split_task) == 152, "dtp_split_task");
 _Static_assert(sizeof(struct dtp_split_member) == 16, "dtp_split_member");
 _Static_assert(sizeof(struct dtp_split_cpu) == 168, "dtp_split_cpu");
-_Static_assert(sizeof(struct dtp_split_config) == 20, "dtp_split_config");
+_Static_assert(sizeof(struct dtp_split_config) == 24, "dtp_split_config");
 
 #endif /* DTP_SPLIT_H */

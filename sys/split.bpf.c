@@ -210,7 +210,7 @@ on_fork(struct bpf_raw_tracepoint_args *ctx)
 	struct dtp_split_member *member, value = { 0 };
 	__u64 parent_ns, child_ns;
 
-	if (cfg.sg_all)
+	if (cfg.sg_all || !cfg.sg_inherit)
 		return (0);
 	split_key(split_word(ctx, 0), &parent, &parent_ns);
 	split_key(split_word(ctx, 1), &child, &child_ns);

@@ -199,7 +199,7 @@ show_cost(const struct recording *rc)
 	else
 		out_fmt(&out, "%.2f %%", ps->ps_programs_s / all);
 	if (ps->ps_slower > 1)
-		out_fmt(&out, "; rate lowered to 1/%llu",
+		out_fmt(&out, "; lowest rate 1/%llu",
 		    (unsigned long long)ps->ps_slower);
 	out_char(&out, '\n');
 	out_flush(&out);

@@ -216,6 +216,12 @@ write_rings(struct prof_session *session)
 		rv = prof_rings_accounting(session->se_rings, e, &rows[e]);
 		rows[e].pa_written = prof_writer_written(session->se_writer,
 		    e);
+		/* Until the stop what fired since the drain is in neither. */
+		if (session->se_state != PROF_STOPPED) {
+			rows[e].pa_has_count = 0;
+			rows[e].pa_unaccounted = 0;
+			rows[e].pa_bound = 0;
+		}
 	}
 	if (rv == 0)
 		rv = prof_writer_accounting(session->se_writer, -1, rows,

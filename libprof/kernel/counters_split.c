@@ -87,6 +87,7 @@ load(struct prof_counting *counting, struct counting_split *split)
 	skel->rodata->cfg.sg_all = !prof_counting_splits_family(counting);
 	skel->rodata->cfg.sg_threads =
 	    counting->kg_split_by == PROF_SPLIT_THREAD;
+	skel->rodata->cfg.sg_inherit = !counting->kg_options.po_no_inherit;
 	if (bpf_map__set_max_entries(skel->maps.split_counters,
 	    ncpus * (uint32_t)counting->kg_nevents) != 0 ||
 	    split_bpf__load(skel) != 0)
@@ -130,9 +131,9 @@ add_member(struct prof_counting *counting, struct counting_split *split,
 }
 
 /*
- * The command, which waits for its exec; or the processes named, and all
- * that descend from them: until a look brings nobody new, since who is born
- * meanwhile is entered by the program.
+ * The command, which waits for its exec; or the processes named, and, unless
+ * they are meant alone, all that descend from them: until a look brings nobody
+ * new, since who is born meanwhile is entered by the program.
  */
 static int
 fill_members(struct prof_counting *counting, struct counting_split *split)

@@ -301,8 +301,7 @@ prof_describe_overhead(struct prof_session *session)
 	    ov->ov_programs_ns) == -1)))
 		return (-1);
 	if (ov->ov_slower > 1) {
-		snprintf(text, sizeof(text), "rate lowered to 1/%llu",
-		    (unsigned long long)ov->ov_slower);
+		prof_overhead_text(ov, text, sizeof(text));
 		if (say(session, "less.rate", text) == -1)
 			return (-1);
 	}

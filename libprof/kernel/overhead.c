@@ -118,7 +118,7 @@ slow_down(struct prof_session *session, uint64_t slower)
 {
 	const struct prof_bpf *bpf = &session->se_bpf;
 	uint64_t reached = 0;
-	int done = 0;
+	int done = 0, left = 0;
 	uint32_t e;
 
 	for (e = 1; e < bpf->bp_nevents; e++) {
@@ -129,6 +129,7 @@ slow_down(struct prof_session *session, uint64_t slower)
 		    slowest(event) : 0;
 		const uint64_t wanted = slower < most ? slower : most;
 
+		left += wanted < slower;
 		if (in->in_nperf == 0 || in->in_perf_cpu[0] == -1 ||
 		    wanted <= (in->in_slower > 1 ? in->in_slower : 1))
 			continue;
@@ -140,9 +141,21 @@ slow_down(struct prof_session *session, uint64_t slower)
 		reached = wanted > reached ? wanted : reached;
 		done++;
 	}
-	if (done > 0)
+	if (done > 0) {
 		session->se_overhead.ov_slower = reached;
+		session->se_overhead.ov_is_uneven = left > 0 &&
+		    bpf->bp_nevents - session->se_nvalues > 2;
+	}
 	return (done);
+}
+
+/* One number for all, unless some could not be had less often. */
+void
+prof_overhead_text(const struct prof_overhead *ov, char *text, size_t size)
+{
+	snprintf(text, size, ov->ov_is_uneven ?
+	    "rates lowered, the most to 1/%llu" : "rate lowered to 1/%llu",
+	    (unsigned long long)ov->ov_slower);
 }
 
 static int
@@ -150,7 +163,7 @@ tell(struct prof_session *session, double share, int done)
 {
 	struct prof_overhead *ov = &session->se_overhead;
 	const double most = (double)session->se_options.po_max_overhead;
-	char text[128];
+	char rate[64], text[160];
 
 	if (done == 0 && ov->ov_at_limit)
 		return (0);
@@ -161,9 +174,9 @@ tell(struct prof_session *session, double share, int done)
 		    "can be lowered further", 100 * share,
 		    100 * most / WHOLE));
 	}
-	snprintf(text, sizeof(text), "rate lowered to 1/%llu: the cost was "
-	    "%.2f %% of all CPUs, more than the %.3g %% allowed",
-	    (unsigned long long)ov->ov_slower, 100 * share,
+	prof_overhead_text(ov, rate, sizeof(rate));
+	snprintf(text, sizeof(text), "%s: the cost was %.2f %% of all CPUs, "
+	    "more than the %.3g %% allowed", rate, 100 * share,
 	    100 * most / WHOLE);
 	if (prof_session_mark(session, text) == -1)
 		return (-1);

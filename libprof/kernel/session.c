@@ -23,6 +23,7 @@
 
 #define SECOND_NS	1000000000ULL
 #define WAIT_MAX_MS	100
+#define YOUNG_NS	1000000UL
 #define PAUSE_MS	2	/* between rounds that mappings ask for */
 
 uint64_t
@@ -382,10 +383,15 @@ adapt(struct prof_session *session)
 		session->se_wait_ms = WAIT_MAX_MS;
 }
 
+/*
+ * Of perf's rings one is read after the other: what is so young may have come
+ * to one of them when that had been read, and waits for the next round.
+ */
 static int
 take_all(struct prof_session *session)
 {
-	uint64_t until_ns = UINT64_MAX;
+	uint64_t until_ns = session->se_state == PROF_STOPPED ? UINT64_MAX :
+	    prof_now_ns() - YOUNG_NS;
 
 	if (session->se_use_bpf) {
 		prof_bpf_bell_clear(&session->se_bpf);
@@ -465,7 +471,7 @@ prof_session_run(struct prof_session *session, int timeout_ms)
 	return (1);
 }
 
-/* What counters miss are no samples: those have all come. */
+/* What lives (event 0) and counters miss are no samples. */
 static uint64_t
 lost(const struct prof_session *session)
 {
@@ -478,8 +484,8 @@ lost(const struct prof_session *session)
 	for (n = 0; n < (size_t)bpf->bp_ncpus * bpf->bp_nevents; n++) {
 		const volatile struct dtp_counts *cn = &bpf->bp_counts[n];
 
-		if (n % bpf->bp_nevents < bpf->bp_nevents -
-		    session->se_nvalues)
+		if (n % bpf->bp_nevents != 0 && n % bpf->bp_nevents <
+		    bpf->bp_nevents - session->se_nvalues)
 			sum += cn->cn_full + cn->cn_nested + cn->cn_error;
 	}
 	return (sum);

@@ -200,6 +200,7 @@ struct prof_overhead {
 	int		 ov_stats_fd;	/* keeps statistics on; or -1 */
 	bool		 ov_was_measured; /* the programs, too */
 	bool		 ov_at_limit;	/* nothing can be slowed further */
+	bool		 ov_is_uneven;	/* not all events are as slow */
 	unsigned	 ov_above;	/* looks in a row that found too much */
 	uint64_t	 ov_slower;	/* times the first period, or 0 */
 	uint64_t	 ov_looked_ns;
@@ -210,6 +211,9 @@ struct prof_overhead {
 };
 
 int	prof_overhead_begin(struct prof_session *session);
+/* In words, how far the rate was lowered. */
+void	prof_overhead_text(const struct prof_overhead *overhead, char *text,
+	    size_t size);
 /* From time to time, while recording. */
 int	prof_overhead_look(struct prof_session *session);
 /* After the programs have ended. */

@@ -55,6 +55,16 @@ rec.check(a["unaccounted_bound"] == bound, "%r" % a)
 rec.ok("%d changes, to 1/%d: %s" % (len(marks), marks[-1], said))
 END
 
+# An event that is rare already is lowered by less, and no more is said.
+expect 0 "$DTPROF" record -o d.dtp -a --include-self -e cpu-clock -c 200000 \
+    -e profile:::20hz --max-overhead 0.001 --duration 3s
+expect_err 'rates lowered, the most to 1/' 'nothing is said of the rates'
+"$DTPROF" report --stats --json d.dtp >d.json || fail "stats"
+case $(json d.json 'j["recording"]["info"]["less.rate"]') in
+"rates lowered, the most to 1/"*) ;;
+*)	fail "the recording says another thing" ;;
+esac
+
 # Not one descriptor more: it goes on as it is.
 "$DTPROF" record -o c.dtp -a --include-self -e cpu-clock -c 200000 \
     --max-overhead 0.001 --duration 4s >out 2>err &

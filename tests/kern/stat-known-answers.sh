@@ -99,6 +99,19 @@ assert len({t['pid'] for t in j['tasks']}) == len(j['tasks']) >= 3
 END
 ok "the counts of processes are those of the command"
 
+# And with --no-inherit those of the one that is named alone.
+stat_json alone.json --per-process --no-inherit -e page-faults -- \
+    sh -c "$work/faults 4000; $work/faults 1000; :"
+python3 - <<'END' || fail "a process without what it starts"
+import json
+j = json.load(open('alone.json'))
+print(j['tasks'])
+assert [t['comm'] for t in j['tasks']] == ['sh'], j['tasks']
+assert j['tasks'][0]['counts'][0] == j['events'][0]['values'][0], j['events']
+assert 0 < j['tasks'][0]['counts'][0] < 4000, j['tasks']
+END
+ok "--no-inherit leaves out the children of the process"
+
 # The whole machine: what the CPUs counted is what somebody had, or nobody.
 stat_json all.json -a --per-process -e cpu-clock,context-switches,page-faults \
     -- sh -c 'n=0; while [ $n -lt 100 ]; do n=$((n + 1)); true & done; wait

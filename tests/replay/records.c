@@ -405,6 +405,17 @@ late_timers_slowed(void)
 	/* Two of one period, six of four, and five that 27000 came late. */
 	CHECK_IS(machine_counts(0)->cn_late, 5);
 	CHECK_IS(machine_counts(0)->cn_weight, 2 * 1000 + 6 * 4000);
+	/* Once more: what the timer before had begun was nobody's delay. */
+	data.sample_period = 16000;
+	for (unsigned at = 34900 + 16000; at < 100000; at += 16000) {
+		machine.ma_clock_ns = at - 1;
+		on_timer(&data);
+	}
+	CHECK_IS(machine_counts(0)->cn_fired, 12);
+	CHECK_IS(machine_counts(0)->cn_late, 5);
+	machine.ma_clock_ns = 98900 + 40000 - 1;
+	on_timer(&data);
+	CHECK_IS(machine_counts(0)->cn_late, 5 + 24);
 	CHECK_IS(machine_identity(0), 0);
 }
 
