@@ -133,7 +133,7 @@ struct prof_status {
 	double		 ps_recorder_s;
 	double		 ps_programs_s;	/* below 0: not known */
 	int		 ps_cpus;
-	uint64_t	 ps_slower;	/* the rate was lowered, at most to 1/n */
+	uint64_t	 ps_slower;	/* the lowest rate is 1/n of the first */
 };
 
 struct prof_session;

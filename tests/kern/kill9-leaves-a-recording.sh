@@ -90,3 +90,24 @@ done <moments
 [ "$held" -gt 0 ] || fail "nothing was ever held"
 ok "$killed kills: $files files read and say that they were cut; $held" \
     "objects and perf events were held at those moments, none was left"
+
+# Without BPF, too; and what was not yet read then is not said to be hidden.
+sh -c "while :; do $work/faults 2000; done" >/dev/null &
+kill_at_end $!
+rm -f a.dtp
+"$DTPROF" record -q --path perf -o a.dtp -e page-faults -p $! >out 2>err &
+recorder=$!
+kill_at_end "$recorder"
+accounted()
+{
+	"$DTPROF" report --stats --json a.dtp >stats.out 2>/dev/null &&
+	    [ "$(json stats.out 'sum(a["read"] for a in j["accounting"])' \
+	    )" -gt 4000 ]
+}
+await "an accounting is in the file" accounted
+kill -9 "$recorder" || fail "it ended by itself: $(cat err)"
+wait "$recorder" 2>/dev/null
+expect 0 "$DTPROF" report --stats a.dtp
+expect_out '^CUT SHORT'
+grep UNACCOUNTED out && fail "nothing hides from perf's rings"
+ok "without BPF the file says that it was cut, and of nothing hidden"
