@@ -70,8 +70,9 @@ compare_machine_of(struct series *series, const char *path)
 	char *text, key[64];
 	size_t length;
 	FILE *stream;
+	int rv;
 
-	if (series->se_machine[0] != '\0' || !compare_is_recording(path))
+	if (!compare_is_recording(path))
 		return (0);
 	reader = prof_reader_open(path, &error);
 	if (reader == NULL) {
@@ -91,9 +92,11 @@ compare_machine_of(struct series *series, const char *path)
 		msg_error("compare", "out of memory", "free memory");
 		return (-1);
 	}
-	free(series->se_machine);
-	series->se_machine = text;
-	return (0);
+	rv = compare_add_machine(series, text);
+	free(text);
+	if (rv == -1)
+		msg_error("compare", "out of memory", "free memory");
+	return (rv);
 }
 
 /* ------------------------------------------------------------ recording */
