@@ -124,6 +124,9 @@ ok "samples are those that the profile counts, and names those it has"
 
 expect 0 "$DTPROF" import -o both.dtp both.pb
 expect_err '1 values are below zero' 'a difference'
+expect 0 "$DTPROF" compare both.pb -- both.pb
+expect_err '^dtprof: compare: note: both.pb: 1 values are below zero' \
+    'compared without a word'
 expect 1 "$DTPROF" import -o huge.dtp huge.pb
 expect_err 'more than 64 bits' 'values too large'
 [ ! -e huge.dtp ] || fail "a recording of too much"
