@@ -610,6 +610,9 @@ int prof_comparison_value(struct prof_comparison *comparison, long run,
 /* What a function cost in a run; adds up.  Of side 0 it may be renamed. */
 int prof_comparison_cost(struct prof_comparison *comparison, long run,
     const char *function, const char *module, int is_inlined, double cost);
+/* A run's profile is to be read with care: a note of it, with why. */
+int prof_comparison_care(struct prof_comparison *comparison, long run,
+    const char *why);
 /* Side 0's functions of this name are those of that name on side 1. */
 int prof_comparison_rename(struct prof_comparison *comparison,
     const char *old_name, const char *new_name);

@@ -183,47 +183,41 @@ pair_sides(struct compare *cm)
 	    "sides (bench -n)", "no name is on both sides"));
 }
 
-/*
- * The first line of a that b has with another value, "cpus: 2\n", and that of
- * b; NULL: none.  What just one of them knows is not unlike.
- */
-static const char *
-first_unlike(const char *a, const char *b, const char **other)
+/* A note, or a refusal: -1. */
+static int
+say_unlike(const struct compare *cm, const char *what)
 {
-	size_t trait, length;
-
-	for (; *a != '\0'; a += length) {
-		trait = strcspn(a, ":") + 1;
-		length = strcspn(a, "\n") + 1;
-		for (*other = b; **other != '\0' &&
-		    strncmp(a, *other, trait) != 0; )
-			*other += strcspn(*other, "\n") + 1;
-		if (**other != '\0' && strncmp(a, *other, length) != 0)
-			return (a);
+	if (cm->cm_options->co_anyway) {
+		msg_note("compare", "the machines are not alike");
+		return (0);
 	}
-	return (NULL);
+	msg_fail("compare", "measure both sides on one machine, or add "
+	    "--anyway", "the machines are not alike: %s", what);
+	return (-1);
 }
 
-/* Of hyperfine's results nobody knows the machine. */
+/*
+ * The runs of either side, then one side and the other.  Of hyperfine's
+ * results nobody knows the machine.
+ */
 static int
 check_machines(const struct compare *cm)
 {
 	for (size_t i = 0; i < cm->cm_npairs; i++) {
-		const char *b, *a = first_unlike(
-		    cm->cm_pair[i].pr_series[0]->se_machine,
-		    cm->cm_pair[i].pr_series[1]->se_machine, &b);
+		const struct series *const *se = cm->cm_pair[i].pr_series;
+		const char *within = se[0]->se_unlike != NULL ?
+		    se[0]->se_unlike : se[1]->se_unlike;
+		char *between = NULL;
+		int rv = 0;
 
-		if (a == NULL)
-			continue;
-		if (cm->cm_options->co_anyway) {
-			msg_note("compare", "the machines are not alike");
-			continue;
-		}
-		msg_fail("compare", "measure both sides on one machine, or "
-		    "add --anyway", "the machines are not alike: \"%.*s\" "
-		    "and \"%.*s\"", (int)strcspn(a, "\n"), a,
-		    (int)strcspn(b, "\n"), b);
-		return (-1);
+		if (within == NULL && compare_unlike(se[0]->se_machine,
+		    se[1]->se_machine, "", &between) == -1)
+			return (refuse("free memory", "out of memory"));
+		if (within != NULL || between != NULL)
+			rv = say_unlike(cm, within != NULL ? within : between);
+		free(between);
+		if (rv == -1)
+			return (-1);
 	}
 	return (0);
 }

@@ -56,6 +56,7 @@ struct series_run {
 struct series {
 	char		*se_name;
 	char		*se_machine;	/* trait by line; "": not known */
+	char		*se_unlike;	/* in what its runs' differ; NULL */
 	char		 se_build_id[41]; /* of the program; "": not known */
 	struct series_metric *se_metric;
 	size_t		 se_nmetrics;
@@ -103,6 +104,14 @@ struct series_run *compare_add_run(struct series *series);
 /* The number of a metric of a series without runs; -1: no memory. */
 int	compare_add_metric(struct series *series, const char *name,
 	    const char *unit);
+/* What a file says of the machine; -1: no memory. */
+int	compare_add_machine(struct series *series, const char *machine);
+/*
+ * The first trait in which two machines differ, for a message, and where;
+ * NULL: none, as what just one of them knows is not unlike.  -1: no memory.
+ */
+int	compare_unlike(const char *a, const char *b, const char *where,
+	    char **what);
 void	compare_side_free(struct side *side);
 
 /* --------------------------------------------------- compare_files.c */

@@ -39,6 +39,7 @@ machine_of(struct series *series, const struct json *environment)
 	char *text;
 	size_t length;
 	FILE *stream = open_memstream(&text, &length);
+	int rv;
 
 	if (stream == NULL)
 		return (-1);
@@ -51,9 +52,9 @@ machine_of(struct series *series, const struct json *environment)
 		    "cpus", 0));
 	if (fclose(stream) != 0)
 		return (-1);
-	free(series->se_machine);
-	series->se_machine = text;
-	return (0);
+	rv = compare_add_machine(series, text);
+	free(text);
+	return (rv);
 }
 
 /* What is said of the i-th command, or NULL. */

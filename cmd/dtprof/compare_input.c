@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -95,6 +96,65 @@ compare_add_run(struct series *series)
 	return (grown);
 }
 
+/* ------------------------------------------------------------ machines */
+
+/* The line of a machine, "cpus: 2\n", of the trait that a line has; NULL. */
+static const char *
+same_trait(const char *machine, const char *line)
+{
+	const size_t trait = strcspn(line, ":") + 1;
+
+	while (*machine != '\0' && strncmp(line, machine, trait) != 0)
+		machine += strcspn(machine, "\n") + 1;
+	return (*machine != '\0' ? machine : NULL);
+}
+
+int
+compare_unlike(const char *a, const char *b, const char *where, char **what)
+{
+	const char *other;
+	size_t length;
+
+	for (*what = NULL; *a != '\0'; a += length) {
+		length = strcspn(a, "\n") + 1;
+		other = same_trait(b, a);
+		if (other != NULL && strncmp(a, other, length) != 0)
+			return (asprintf(what, "\"%.*s\" and \"%.*s\"%s",
+			    (int)length - 1, a, (int)strcspn(other, "\n"),
+			    other, where) == -1 ? -1 : 0);
+	}
+	return (0);
+}
+
+int
+compare_add_machine(struct series *series, const char *machine)
+{
+	const char *known = series->se_machine;
+	size_t length;
+	char *text;
+	FILE *stream;
+
+	if (series->se_unlike == NULL && compare_unlike(known, machine,
+	    ", of runs of one side", &series->se_unlike) == -1)
+		return (-1);
+	stream = open_memstream(&text, &length);
+	if (stream == NULL)
+		return (-1);
+	fputs(known, stream);
+	for (; *machine != '\0'; machine += length) {
+		length = strcspn(machine, "\n") + 1;
+		if (same_trait(known, machine) == NULL)
+			fwrite(machine, 1, length, stream);
+	}
+	if (fclose(stream) != 0)
+		return (-1);
+	free(series->se_machine);
+	series->se_machine = text;
+	return (0);
+}
+
+/* --------------------------------------------------------------- files */
+
 /* All files of a side that are just one run are runs of the same. */
 static int
 read_profile(struct side *side, const char *path)
@@ -149,6 +209,7 @@ compare_side_free(struct side *side)
 		}
 		free(se->se_name);
 		free(se->se_machine);
+		free(se->se_unlike);
 		free(se->se_metric);
 		free(se->se_run);
 	}

@@ -70,8 +70,9 @@ compare_machine_of(struct series *series, const char *path)
 	char *text, key[64];
 	size_t length;
 	FILE *stream;
+	int rv;
 
-	if (series->se_machine[0] != '\0' || !compare_is_recording(path))
+	if (!compare_is_recording(path))
 		return (0);
 	reader = prof_reader_open(path, &error);
 	if (reader == NULL) {
@@ -91,9 +92,11 @@ compare_machine_of(struct series *series, const char *path)
 		msg_error("compare", "out of memory", "free memory");
 		return (-1);
 	}
-	free(series->se_machine);
-	series->se_machine = text;
-	return (0);
+	rv = compare_add_machine(series, text);
+	free(text);
+	if (rv == -1)
+		msg_error("compare", "out of memory", "free memory");
+	return (rv);
 }
 
 /* ------------------------------------------------------------ recording */
@@ -114,32 +117,32 @@ is_event(struct costs *ct, const char *name, const char *unit)
 	return (is_it);
 }
 
-/* The first of the events asked for that has any weight, in all runs. */
-static const uint64_t *
-self_of(struct costs *ct, const struct prof_profile *profile,
+/* The first of the events asked for that has any weight, in all runs; or -1. */
+static long
+event_of(struct costs *ct, const struct prof_profile *profile,
     const struct prof_reader *reader, const char *path)
 {
 	bool *wanted = choose_events("compare", reader,
 	    &ct->ct_options->co_events);
 	const struct prof_event_info *info;
-	const uint64_t *self = NULL;
+	long event = -1;
 
 	if (wanted == NULL)
-		return (NULL);
-	for (size_t e = 0; e < prof_reader_nevents(reader) && self == NULL;
+		return (-1);
+	for (size_t e = 0; e < prof_reader_nevents(reader) && event == -1;
 	    e++) {
 		info = prof_reader_event(reader, e);
 		if (wanted[e] && prof_profile_weight(profile, e) > 0 &&
 		    is_event(ct, info->pi_name, info->pi_unit))
-			self = prof_profile_self(profile, e);
+			event = (long)e;
 	}
-	if (self == NULL)
+	if (event == -1)
 		msg_fail("compare", "record longer, leave it out, or choose "
 		    "an event by -e", "%s: no samples in it%s%s", path,
 		    ct->ct_event != NULL ? " of " : "",
 		    ct->ct_event != NULL ? ct->ct_event : "");
 	free(wanted);
-	return (self);
+	return (event);
 }
 
 /* Where a profile comes from, and where its costs go. */
@@ -178,16 +181,23 @@ add_cost(const struct source *source, const struct prof_label *label,
 	    module, is_inlined, cost));
 }
 
+/* And how far they can be believed. */
 static int
 add_costs(const struct source *source, const struct prof_profile *profile,
-    const uint64_t *self)
+    size_t event)
 {
+	const uint64_t *self = prof_profile_self(profile, event);
 	const size_t nnodes = prof_profile_nnodes(profile);
 	const size_t nlabels = prof_profile_nlabels(profile);
 	const struct prof_tree_node *nodes = prof_profile_nodes(profile);
 	uint64_t *sum = calloc(nlabels + 1, sizeof(*sum));
+	struct prof_quality quality;
 	int rv = sum == NULL ? -1 : 0;
 
+	prof_profile_quality(profile, event, &quality);
+	if (rv == 0 && quality.pq_is_bad)
+		rv = prof_comparison_care(source->sr_costs->ct_comparison,
+		    source->sr_run, quality.pq_text);
 	for (size_t n = 0; n < nnodes && rv == 0; n++)
 		sum[nodes[n].pt_label] += self[n];
 	for (uint32_t l = 0; l < nlabels && rv == 0; l++)
@@ -205,9 +215,13 @@ fail_reading(const char *path, const struct prof_err *error)
 	return (-1);
 }
 
-/* Inlined functions too: one build inlines what another calls. */
+/*
+ * Inlined functions too: one build inlines what another calls.  The name is
+ * what the user calls the file.
+ */
 static int
-costs_of_recording(struct costs *ct, int side, long run, const char *path)
+costs_of_recording(struct costs *ct, int side, long run, const char *path,
+    const char *name)
 {
 	const struct prof_profile_options options = {
 		.pl_size = sizeof(options),
@@ -218,7 +232,7 @@ costs_of_recording(struct costs *ct, int side, long run, const char *path)
 	struct prof_err error = { 0 };
 	struct prof_profile *profile = NULL;
 	struct prof_reader *reader = prof_reader_open(path, &error);
-	const uint64_t *self;
+	long event;
 	int rv = -1;
 
 	if (reader != NULL)
@@ -227,15 +241,15 @@ costs_of_recording(struct costs *ct, int side, long run, const char *path)
 		profile = prof_profile_new(reader, source.sr_symbols,
 		    &options, &error);
 	if (profile == NULL) {
-		fail_reading(path, &error);
+		fail_reading(name, &error);
 		goto out;
 	}
 	input_say_cut("compare", reader);
-	self = self_of(ct, profile, reader, path);
-	if (self != NULL && add_costs(&source, profile, self) == 0)
+	event = event_of(ct, profile, reader, name);
+	if (event != -1 && add_costs(&source, profile, (size_t)event) == 0)
 		rv = 0;
-	else if (self != NULL)
-		fail_reading(path, prof_comparison_error(ct->ct_comparison));
+	else if (event != -1)
+		fail_reading(name, prof_comparison_error(ct->ct_comparison));
 out:
 	prof_profile_free(profile);
 	prof_symbols_close(source.sr_symbols);
@@ -256,6 +270,7 @@ costs_of_import(struct costs *ct, int side, long run, const char *path)
 	};
 	struct prof_err error = { 0 };
 	struct prof_import *import;
+	const char *note;
 	int rv = -1;
 
 	if (file_scratch("compare", directory) == -1)
@@ -264,8 +279,11 @@ costs_of_import(struct costs *ct, int side, long run, const char *path)
 	import = prof_import_new(&options, &error);
 	if (import == NULL)
 		fail_reading(path, &error);
-	else
-		rv = costs_of_recording(ct, side, run, output);
+	for (size_t i = 0; import != NULL &&
+	    (note = prof_import_note(import, i)) != NULL; i++)
+		msg_note("compare", "%s: %s", path, note);
+	if (import != NULL)
+		rv = costs_of_recording(ct, side, run, output, path);
 	prof_import_free(import);
 	(void)unlink(output);
 	(void)rmdir(directory);
@@ -343,8 +361,8 @@ compare_costs(struct costs *ct, int side, long run, const char *path)
 	}
 	if (kind == NULL)
 		return (costs_of_folded(ct->ct_comparison, run, path));
-	return (kind->kd_is_ours ? costs_of_recording(ct, side, run, path) :
-	    costs_of_import(ct, side, run, path));
+	return (kind->kd_is_ours ? costs_of_recording(ct, side, run, path,
+	    path) : costs_of_import(ct, side, run, path));
 }
 
 void

@@ -31,6 +31,8 @@ key_str(struct out *out, const char *name, const char *text)
 static void
 show_recording(const struct stats *stats, struct out *out)
 {
+	const bool is_import = prof_reader_info(stats->st_reader,
+	    "import") != NULL;
 	const char *name, *value;
 
 	out_str(out, "\"recording\":{");
@@ -38,7 +40,9 @@ show_recording(const struct stats *stats, struct out *out)
 	out_char(out, ',');
 	key_str(out, "cut", prof_reader_cut(stats->st_reader));
 	out_char(out, ',');
-	key_str(out, "path", prof_reader_info(stats->st_reader, "path"));
+	/* What was imported was made in none of our ways. */
+	key_str(out, "path", is_import ? NULL :
+	    prof_reader_info(stats->st_reader, "path"));
 	out_fmt(out, ",\"samples\":%" PRIu64 ",\"lives\":%" PRIu64
 	    ",\"mappings\":%" PRIu64 ",\"marks\":%" PRIu64
 	    ",\"side_band_lost\":%" PRIu64 ",\"gaps\":%" PRIu64

@@ -58,11 +58,34 @@ show_notes(const struct stats *stats, struct out *out)
 	}
 }
 
+/* Of what was imported the path only says how it is to be read. */
+static void
+show_origin(const struct stats *stats, struct out *out)
+{
+	const char *import = prof_reader_info(stats->st_reader, "import");
+	const char *version = prof_reader_info(stats->st_reader,
+	    "import.version");
+	const char *path = prof_reader_info(stats->st_reader, "path");
+
+	if (import != NULL) {
+		out_str(out, "origin       imported from ");
+		out_text(out, import);
+		if (version != NULL && *version != '\0') {
+			out_str(out, " of version ");
+			out_text(out, version);
+		}
+		out_char(out, '\n');
+	} else if (path != NULL)
+		out_fmt(out, "made by      %s\n",
+		    strcmp(path, "bpf") == 0 ? "BPF programs (path bpf)" :
+		    strcmp(path, "perf") == 0 ? "perf rings, user space of "
+		    "own processes only (path perf)" : "an unknown path");
+}
+
 static void
 show_head(const struct stats *stats, struct out *out)
 {
 	const char *cut = prof_reader_cut(stats->st_reader);
-	const char *path = prof_reader_info(stats->st_reader, "path");
 
 	if (cut != NULL) {
 		out_str(out, "CUT SHORT    ");
@@ -78,11 +101,7 @@ show_head(const struct stats *stats, struct out *out)
 	show_info(stats, out, "filter", "filter");
 	show_info(stats, out, "kernel", "machine.kernel");
 	show_info(stats, out, "cpus", "machine.cpus");
-	if (path != NULL)
-		out_fmt(out, "made by      %s\n",
-		    strcmp(path, "bpf") == 0 ? "BPF programs (path bpf)" :
-		    strcmp(path, "perf") == 0 ? "perf rings, user space of "
-		    "own processes only (path perf)" : "an unknown path");
+	show_origin(stats, out);
 	show_notes(stats, out);
 	if (stats->st_end_ns > stats->st_start_ns)
 		out_fmt(out, "duration     %.3f s\n",
@@ -385,14 +404,16 @@ show_balance(const struct stats *stats, struct out *out)
 	}
 }
 
-/* Perf rings are accounted for as a whole. */
+/* Perf rings are accounted for as a whole, as is what was imported. */
 static void
 show_cpus(const struct stats *stats, struct out *out)
 {
+	const char *import = prof_reader_info(stats->st_reader, "import");
 	int cpu;
 
 	if (prof_reader_cpu(stats->st_reader, 0) == -1)
-		out_str(out, "\nby cpu: not known, recorded without BPF\n");
+		out_fmt(out, "\nby cpu: not known, %s\n", import != NULL ?
+		    "imported" : "recorded without BPF");
 	for (size_t n = 0; (cpu = prof_reader_cpu(stats->st_reader, n)) != -1;
 	    n++)
 		show_table(stats, out, cpu);

@@ -72,9 +72,26 @@ prof_comparison_run(struct prof_comparison *cp, int side, uint32_t block)
 	    &cp->cp_cap_runs, sizeof(*run));
 	if (run == NULL)
 		return (prof_fail_nomem(&cp->cp_error));
+	memset(run, 0, sizeof(*run));
 	run->rn_side = side;
 	run->rn_block = block;
 	return ((long)cp->cp_nruns - 1);
+}
+
+int
+prof_comparison_care(struct prof_comparison *cp, long run, const char *why)
+{
+	char *copy;
+
+	if (run < 0 || (size_t)run >= cp->cp_nruns)
+		return (prof_fail(&cp->cp_error, PROF_E_USAGE,
+		    "there is no run %ld", run));
+	copy = strdup(why);
+	if (copy == NULL)
+		return (prof_fail_nomem(&cp->cp_error));
+	free(cp->cp_run[run].rn_care);
+	cp->cp_run[run].rn_care = copy;
+	return (0);
 }
 
 /* ----------------------------------------------------------- metrics */
@@ -323,6 +340,8 @@ prof_comparison_free(struct prof_comparison *cp)
 {
 	if (cp == NULL)
 		return;
+	for (size_t i = 0; i < cp->cp_nruns; i++)
+		free(cp->cp_run[i].rn_care);
 	for (size_t i = 0; i < cp->cp_nmetrics; i++)
 		metric_fini(&cp->cp_metric[i]);
 	metric_fini(&cp->cp_total);

@@ -29,6 +29,7 @@ struct run {
 	int		 rn_side;
 	uint32_t	 rn_block;
 	bool		 rn_has_costs;
+	char		*rn_care;	/* why its profile is doubtful; NULL */
 };
 
 struct metric {
@@ -82,6 +83,7 @@ struct prof_comparison {
 	uint32_t	*cp_sorted;	/* functions, as they are shown */
 	double		*cp_replicates;	/* of the first metric; or NULL */
 	char		**cp_note;
+	size_t		 cp_ncare;	/* the first ones: of doubtful runs */
 	size_t		 cp_nnotes;
 	size_t		 cp_cap_notes;
 };

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What makes one doubt runs, in sentences: times that drift, lie in two
- * heaps or far apart, a slow first run, runs far off the others, too few
- * runs, runs that were not interleaved, functions that may have got another
- * name.  Nothing is ever left out because of it.
+ * What makes one doubt runs, in sentences: profiles to be read with care,
+ * times that drift, lie in two heaps or far apart, a slow first run, runs far
+ * off the others, too few runs, runs that were not interleaved, functions that
+ * may have got another name.  Nothing is ever left out because of it.
  *
  * Called by comparison.c at the end.
  */
@@ -159,10 +159,36 @@ doubt_names(struct prof_comparison *cp)
 	return (0);
 }
 
+/* Of each side the first run that is to be read with care. */
+static int
+doubt_profiles(struct prof_comparison *cp)
+{
+	for (int s = 0; s < 2; s++) {
+		const struct run *first = NULL;
+		size_t bad = 0, n = 0;
+
+		for (size_t r = cp->cp_nruns; r-- > 0;) {
+			const struct run *run = &cp->cp_run[r];
+
+			n += run->rn_side == s;
+			if (run->rn_side != s || run->rn_care == NULL)
+				continue;
+			first = run;
+			bad++;
+		}
+		if (bad > 0 && add(cp, "%s: %zu of %zu run%s to be read with "
+		    "care: %s", side_name[s], bad, n, n == 1 ? "" : "s",
+		    first->rn_care) == -1)
+			return (-1);
+	}
+	cp->cp_ncare = cp->cp_nnotes;
+	return (0);
+}
+
 int
 prof_comparison_doubt(struct prof_comparison *cp)
 {
-	if (doubt_order(cp) == -1)
+	if (doubt_profiles(cp) == -1 || doubt_order(cp) == -1)
 		return (-1);
 	if (cp->cp_nmetrics > 0 && doubt_metric(cp, &cp->cp_metric[0]) == -1)
 		return (-1);

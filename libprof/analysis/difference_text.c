@@ -73,6 +73,10 @@ compare_totals(struct prof_difference *df)
 		    df->df_run[r].dr_block) == -1)
 			return (-1);
 	for (size_t r = 0; r < df->df_nruns; r++)
+		if (df->df_run[r].dr_is_bad && prof_comparison_care(cp,
+		    (long)r, df->df_run[r].dr_quality) == -1)
+			return (-1);
+	for (size_t r = 0; r < df->df_nruns; r++)
 		if (prof_comparison_value(cp, (long)r,
 		    df->df_info.pi_name, df->df_info.pi_unit,
 		    df->df_run[r].dr_weight) == -1)
@@ -164,29 +168,6 @@ note_rates(struct prof_difference *df)
 	    "which weights allow for and numbers of samples do not"));
 }
 
-/* Of each side the first run that is to be read with care. */
-static int
-note_quality(struct prof_difference *df)
-{
-	for (int s = 0; s < 2; s++) {
-		const struct prof_difference_run *first = NULL;
-		size_t bad = 0;
-
-		for (size_t r = df->df_nruns; r-- > 0;)
-			if (df->df_run[r].dr_side == s &&
-			    df->df_run[r].dr_is_bad) {
-				first = &df->df_run[r];
-				bad++;
-			}
-		if (bad > 0 && add_note(df, "%s: %zu of %zu run%s to be read "
-		    "with care: %s", s == 0 ? "base" : "new", bad,
-		    df->df_nside[s], df->df_nside[s] == 1 ? "" : "s",
-		    first->dr_quality) == -1)
-			return (-1);
-	}
-	return (0);
-}
-
 /* Runs may be enough for the total, and too few for any of many frames. */
 static int
 note_power(struct prof_difference *df)
@@ -213,10 +194,11 @@ prof_difference_say(struct prof_difference *df)
 	snprintf(df->df_headline + length, size - length, "; ");
 	length = strlen(df->df_headline);
 	say_sides(df, df->df_headline + length, size - length);
-	for (size_t i = 0; df->df_claims && (note = prof_comparison_note(
-	    df->df_comparison, i)) != NULL; i++)
+	/* Where nothing is claimed, what the runs take says nothing. */
+	for (size_t i = 0; (df->df_claims || i < df->df_comparison->cp_ncare) &&
+	    (note = prof_comparison_note(df->df_comparison, i)) != NULL; i++)
 		if (add_note(df, "%s", note) == -1)
 			return (-1);
 	return (note_machines(df) == -1 || note_rates(df) == -1 ||
-	    note_quality(df) == -1 || note_power(df) == -1 ? -1 : 0);
+	    note_power(df) == -1 ? -1 : 0);
 }

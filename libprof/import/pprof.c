@@ -144,37 +144,69 @@ begin_table(struct module *module, bool is_kernel)
 	return (module->mo_body.bf_failed ? -1 : 0);
 }
 
-/* The kernel, or any file; the number of its module. */
+static struct pprof_text
+file_of(const struct conversion *cv, const struct pprof_mapping *mapping)
+{
+	return (prof_pprof_string(&cv->cv_file,
+	    mapping == NULL ? UINT64_MAX : mapping->pm_file));
+}
+
+static bool
+is_kernel(struct pprof_text file)
+{
+	return (file.pt_length >= 7 && memcmp(file.pt_at, "[kernel", 7) == 0);
+}
+
+/* The next one, of a path that is new; -1 with an error. */
+static int
+add_module(struct conversion *cv, const struct pprof_mapping *mapping)
+{
+	char *path = path_of(file_of(cv, mapping));
+	struct module *module;
+
+	module = path == NULL ? NULL : prof_grow((void **)&cv->cv_module,
+	    &cv->cv_nmodules, &cv->cv_cap_modules, sizeof(*module));
+	if (module == NULL) {
+		free(path);
+		return (no_memory(cv));
+	}
+	memset(module, 0, sizeof(*module));
+	module->mo_path = path;
+	if (mapping != NULL)
+		take_id(module, prof_pprof_string(&cv->cv_file,
+		    mapping->pm_build_id));
+	return (begin_table(module, false) == -1 ? no_memory(cv) : 0);
+}
+
+/*
+ * The kernel, or any file; the number of its module, or PROF_INTERN_FAILED
+ * with an error.  A path keeps its number also where no module came of it.
+ */
 static uint32_t
 module_of(struct conversion *cv, uint64_t mapping_id)
 {
 	const struct pprof_mapping *mapping = prof_pprof_mapping(&cv->cv_file,
 	    mapping_id);
-	const struct pprof_text file = prof_pprof_string(&cv->cv_file,
-	    mapping == NULL ? UINT64_MAX : mapping->pm_file);
-	struct module *module;
+	const struct pprof_text file = file_of(cv, mapping);
 	bool is_new;
 	uint32_t n;
 
-	if (file.pt_length >= 7 && memcmp(file.pt_at, "[kernel", 7) == 0)
+	if (is_kernel(file))
 		return (KERNEL_MODULE);
 	n = prof_dict_find(&cv->cv_paths, file.pt_at, file.pt_length,
 	    &is_new);
-	if (n == PROF_INTERN_FAILED || !is_new)
+	if (n == PROF_INTERN_FAILED) {
+		no_memory(cv);
 		return (n);
-	if (cv->cv_nmodules == MAX_MODULES)
+	}
+	if (n >= MAX_MODULES) {
+		prof_fail(&cv->cv_import->im_error, PROF_E_FORMAT,
+		    "it has more than %d files", MAX_MODULES);
 		return (PROF_INTERN_FAILED);
-	module = prof_grow((void **)&cv->cv_module, &cv->cv_nmodules,
-	    &cv->cv_cap_modules, sizeof(*module));
-	if (module == NULL)
+	}
+	if (is_new && add_module(cv, mapping) == -1)
 		return (PROF_INTERN_FAILED);
-	memset(module, 0, sizeof(*module));
-	if ((module->mo_path = path_of(file)) == NULL)
-		return (PROF_INTERN_FAILED);
-	if (mapping != NULL)
-		take_id(module, prof_pprof_string(&cv->cv_file,
-		    mapping->pm_build_id));
-	return (begin_table(module, false) == -1 ? PROF_INTERN_FAILED : n);
+	return (n < cv->cv_nmodules ? n : PROF_INTERN_FAILED);
 }
 
 /* -------------------------------------------------------------- names */
@@ -291,8 +323,8 @@ in_kernel_of(struct conversion *cv, const struct pprof_sample *sample)
 	for (; n > 0; n--) {
 		location = prof_pprof_location(&cv->cv_file,
 		    sample->ps_location[n - 1]);
-		if (location != NULL &&
-		    module_of(cv, location->pl_mapping) == KERNEL_MODULE)
+		if (location != NULL && is_kernel(file_of(cv,
+		    prof_pprof_mapping(&cv->cv_file, location->pl_mapping))))
 			break;
 	}
 	return (n);
@@ -316,22 +348,22 @@ make_stack(struct conversion *cv, const struct pprof_sample *sample,
 		struct pprof_text rest;
 		uint64_t function;
 		uint32_t module;
+		bool in_kernel;
 		int lines = 0;
 
 		if (location == NULL)
 			continue;
 		module = module_of(cv, location->pl_mapping);
 		if (module == PROF_INTERN_FAILED)
-			return (prof_fail(&cv->cv_import->im_error,
-			    PROF_E_FORMAT, "it has more than %d files",
-			    MAX_MODULES));
+			return (-1);
+		in_kernel = i < nkernel || module == KERNEL_MODULE;
 		for (rest = location->pl_message;
 		    record->pr_ustatus != PROF_STACK_DEEP &&
 		    prof_pprof_line(&rest, &function) == 1; lines++)
-			if (add_frame(cv, record, module, i < nkernel,
+			if (add_frame(cv, record, module, in_kernel,
 			    function) == -1)
 				return (-1);
-		if (lines == 0 && add_frame(cv, record, module, i < nkernel,
+		if (lines == 0 && add_frame(cv, record, module, in_kernel,
 		    0) == -1)
 			return (-1);
 	}

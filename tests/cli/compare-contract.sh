@@ -213,6 +213,68 @@ mv d1/other d1/bench.json
 expect 0 "$DTPROF" compare d1 -- d2
 ok "machines that are not alike"
 
+# Of one side, whichever of its files it is; traits that a file does not know
+# are those of the others.
+cp -r d1 d3
+sed -i 's/"cpus": [0-9]*/"cpus": 4096/' d3/bench.json
+for files in 'd1 d3 -- d1' 'd3 d1 -- d1' 'd1 -- d1 d3' 'd1 -- d3 d1'; do
+	# shellcheck disable=SC2086 # a list of files
+	expect 1 "$DTPROF" compare $files
+	expect_err 'not alike: "cpus: .*of one side' "$files"
+	# shellcheck disable=SC2086 # a list of files
+	expect 0 "$DTPROF" compare --anyway $files
+	expect_err 'note: the machines are not alike' "$files anyway"
+done
+sed 's/"governor": "x"/"governor": "y"/' d2/bench.json >d3/bench.json
+expect 1 "$DTPROF" compare d1 d2 -- d1 d3
+expect_err 'not alike: "governor: x" and "governor: y"$' 'the second of each'
+expect 0 "$DTPROF" compare d1 d2 -- d2 d1
+! grep -q 'not alike' err || fail "alike"
+
+${CC:-cc} -O0 -Wl,--build-id -xc -o busy - <<'END' || fail "cc"
+void work(void) { }
+int main(void) { work(); return (0); }
+END
+python3 - <<'END' || fail "cannot write perf.data"
+import os, struct, sys
+sys.path.insert(0, os.environ["SRC"] + "/tests/report")
+from perfdata import Program
+def text(words):
+    return struct.pack("<I", 64) + words.encode().ljust(64, b"\0")
+program = Program("busy")
+stacks = [[("work", 0)]] * 9 + [[("main", 0)]]
+# Kernel, number of CPUs and their model; of the last nothing is known.
+for name, kernel, cpus, model in (("p1", "6.1", 2, "x"),
+                                  ("p2", "6.2", 2, "x"),
+                                  ("p3", "6.1", 4, "x"),
+                                  ("p4", "6.1", 2, "y")):
+    program.write(name, stacks, features={
+        4: text(kernel), 7: struct.pack("<II", cpus, cpus), 8: text(model)})
+program.write("p5", stacks)
+END
+for n in 1 2 3 4 5; do
+	expect 0 "$DTPROF" import -q -o p$n.dtp p$n
+done
+while read -r n what; do
+	for files in "p1 p$n -- p1 p1" "p$n p1 -- p1 p1" "p1 p1 -- p1 p$n" \
+	    "p5 p1 p$n -- p5 p5"; do
+		files=$(echo "$files" | sed 's/p[0-9]/&.dtp/g')
+		# shellcheck disable=SC2086 # a list of files
+		expect 1 "$DTPROF" compare $files
+		expect_err "not alike: \"$what: .*of one side" "$files"
+		# shellcheck disable=SC2086 # a list of files
+		expect 0 "$DTPROF" compare --anyway $files
+		expect_err 'note: the machines are not alike' "$files anyway"
+	done
+done <<'END'
+2 kernel
+3 cpus
+4 cpu_model
+END
+expect 0 "$DTPROF" compare p1.dtp p5.dtp -- p5.dtp p1.dtp
+! grep -q 'not alike' err || fail "alike: $(cat err)"
+ok "machines of one side that are not alike"
+
 expect 0 "$DTPROF" stat --json -r 6 -- true
 cp out stat.json
 expect 0 "$DTPROF" compare --json stat.json -- stat.json

@@ -5,7 +5,8 @@
 # together was met, and refuses weights and ids that cannot be.
 # An event that is alone has its name without an id, and counters that were
 # throttled one beside the other count each.  A stack that was copied and
-# cannot be walked counts as one that is not whole.
+# cannot be walked counts as one that is not whole.  It says that it was
+# imported, and from what.
 # Easy to get wrong: what a ring says it lost, perf counts once more at its
 # end; a stack that is cut within its user part has fewer user frames than
 # the limit.
@@ -159,3 +160,19 @@ done >said
 grep -q 'more than 64 bits' said || fail "heavy: $(cat said)"
 grep -q 'more ids of events' said || fail "ids: $(cat said)"
 ok "weights that no number holds and ids that lie on others are refused"
+
+printf 'main;a 1\n' >folded.data
+printf '\012\004\010\001\020\002\022\005\012\001\001\022\000' >pprof.data
+printf '\062\000\062\001c\062\005count' >>pprof.data
+for name in perf.data folded pprof; do
+	file=${name%.data}
+	[ "$file" != perf ] || cp alone.data perf.data
+	expect 0 "$DTPROF" import -q -o "$file.dtp" "$file.data"
+	expect 0 "$DTPROF" report --stats -v "$file.dtp"
+	expect_out "^origin +imported from $name\$" 'where it is from'
+	! grep -E 'made by|BPF|path' out || fail "$name: not made by us"
+	expect 0 "$DTPROF" report --stats --json "$file.dtp"
+	is "$(json out '(j["recording"]["path"],
+	    j["recording"]["info"]["import"])')" "(None, '$name')"
+done
+ok "what was imported is not said to be recorded"

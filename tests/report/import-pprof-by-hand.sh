@@ -3,9 +3,10 @@
 # ASSERTION: of a profile of pprof an import claims no more than the profile
 # does: a value without a count of samples is one sample a stack, code without
 # a name is counted as such and gets none of the real file's lines, values
-# below zero are said, and sums that no number holds and samples that are cut
-# are refused.  Frames beyond the deepest stack cost no time, nor do ids that
-# were chosen to.  The kernel is one mapping when it is exported again.
+# below zero are said, and sums that no number holds, samples that are cut and
+# more files than there may be are refused.  Frames beyond the deepest stack
+# cost no time, nor do ids that were chosen to.  The kernel is one mapping when
+# it is exported again.
 # Easy to get wrong: taking bytes for samples makes intervals a hundred times
 # too narrow; places of functions may lie where the real file has code.
 . "${SRC:=$PWD}/tests/lib.sh"
@@ -28,8 +29,10 @@ def number(field, n):
 def message(field, body):
     return varint(field << 3 | 2) + varint(len(body)) + body
 
-# Function n is at location n; those of even number have no line.
-def profile(types, samples, functions=2, file="/bin/x", build_id=""):
+# Function n is at location n; those of even number have no line.  With files,
+# each is in a mapping of its own.
+def profile(types, samples, functions=2, file="/bin/x", build_id="",
+            files=False):
     strings = ["", file, build_id]
     def text(t):
         if t not in strings:
@@ -43,7 +46,11 @@ def profile(types, samples, functions=2, file="/bin/x", build_id=""):
     out += message(3, number(1, 1) + number(5, 1) + number(6, 2))
     for n in range(1, functions + 1):
         line = message(4, number(1, n)) if n % 2 else b""
-        out += message(4, number(1, n) + number(2, 1) +
+        mapping = n + 1 if files else 1
+        if files:
+            out += message(3, number(1, mapping) +
+                           number(5, text("%s%d" % (file, n))))
+        out += message(4, number(1, n) + number(2, mapping) +
                        number(3, 4096 * n) + line)
         out += message(5, number(1, n) + number(2, text("f%d" % n)))
     return out + b"".join(message(6, t.encode()) for t in strings)
@@ -78,6 +85,9 @@ with open("ids.pb", "wb") as f:
                              for n in range(1, 500000)))
 write("kernel", [("calls", "count")], [([1], [1]), ([3], [1]), ([5], [1])],
       functions=5, file="[kernel.kallsyms]")
+for name, n in ("most", 4095), ("more", 5000):
+    write(name, [("calls", "count")], [([n + 1], [1]) for n in range(n)],
+          functions=n, files=True)
 # So many that their places reach into the code of a real file.
 write("real", [("calls", "count")], [([2 * n + 1], [1]) for n in range(2000)],
       functions=4000, file=sys.argv[1], build_id=sys.argv[2])
@@ -114,6 +124,9 @@ ok "samples are those that the profile counts, and names those it has"
 
 expect 0 "$DTPROF" import -o both.dtp both.pb
 expect_err '1 values are below zero' 'a difference'
+expect 0 "$DTPROF" compare both.pb -- both.pb
+expect_err '^dtprof: compare: note: both.pb: 1 values are below zero' \
+    'compared without a word'
 expect 1 "$DTPROF" import -o huge.dtp huge.pb
 expect_err 'more than 64 bits' 'values too large'
 [ ! -e huge.dtp ] || fail "a recording of too much"
@@ -126,6 +139,14 @@ expect_err '1 stacks are deeper' 'a stack of 10^10 frames'
 ok "what is left out is said, what no number holds or is cut refused"
 expect 0 timeout 60 "$DTPROF" import -o ids.dtp ids.pb
 ok "ids that were chosen to take long do not"
+
+# The kernel is one of them, whether it is in the profile or not.
+expect 0 "$DTPROF" import -q -o most.dtp most.pb
+expect 1 "$DTPROF" import -o more.dtp more.pb
+expect_err 'more than 4096 files' 'more files than there may be'
+set -- more.dtp*
+[ ! -e "$1" ] || fail "more files than there may be left $1"
+ok "4096 files are taken, more refused"
 
 rows real >names
 grep -q 'f1=1/1 ' names || fail "$(head -c 200 names)"

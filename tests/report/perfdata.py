@@ -59,13 +59,22 @@ class Program:
             self.build_id, 5, 2) + name + struct.pack("<IIQ", 1, 1, 1),
             2 | BY_BUILD_ID)
 
-    # others: what record() made, before the samples.
-    def write(self, path, stacks, others=b""):
+    # others: what record() made, before the samples.  features: what stands
+    # behind them, by number.
+    def write(self, path, stacks, others=b"", features={}):
         records = self.mapping() + others + b"".join(
             self.sample(2 + n, stack) for n, stack in enumerate(stacks))
         attr = struct.pack("<IIQQQQQ", 1, 128, 0, 1, IP | TID | TIME |
                            PERIOD | CHAIN, 0, SAMPLE_ID_ALL) + bytes(80)
+        bits = sum(1 << number for number in features)
+        at = 104 + 144 + len(records) + 16 * len(features)
+        table = bodies = b""
+        for number in sorted(features):
+            table += struct.pack("<QQ", at + len(bodies),
+                                 len(features[number]))
+            bodies += features[number]
         with open(path, "wb") as file:
             file.write(b"PERFILE2" + struct.pack(
                 "<QQQQQQ", 104, 144, 104, 144, 104 + 144, len(records)) +
-                bytes(48) + attr + bytes(16) + records)
+                bytes(16) + bits.to_bytes(32, "little") + attr + bytes(16) +
+                records + table + bodies)

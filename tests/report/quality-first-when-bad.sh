@@ -3,7 +3,8 @@
 # ASSERTION: what says how far a recording can be believed stands below the
 # table where all is well and above it, as CARE, where it is not: a cut
 # recording without names; drawing, page and annotate say the same sentence,
-# in colour where it is bad.
+# in colour where it is bad; compare and a difference say it of the side that
+# has such a run.
 # Easy to get wrong: a warning below a long table, where nobody looks.
 . "${SRC:=$PWD}/tests/lib.sh"
 need_cmd python3
@@ -49,3 +50,22 @@ for name, is_bad in ("good", False), ("bad", True):
 END
 python3 check.py "$SRC" || fail "pictures say otherwise"
 ok "drawing, page and annotate say the same"
+
+# The event that both sides have the most of, in its own words.
+sed -n 's/^CARE: cpu-clock: //p' bad.says >sentence
+says()		# file what side runs: which says it of that side alone
+{
+	sed 's/^.*note: //' "$1" | grep 'to be read with care: ' >cares ||
+	    fail "$2 does not say it: $(cat "$1")"
+	echo "$3: 1 of $4 to be read with care: $(cat sentence)" |
+	    cmp - cares || fail "$2 says: $(cat cares)"
+}
+expect 0 "$DTPROF" compare good.dtp bad.dtp -- good.dtp
+says out compare base '2 runs'
+expect 0 "$DTPROF" compare good.dtp -- bad.dtp
+says out compare new '1 run'
+expect 0 "$DTPROF" compare good.dtp -- good.dtp
+! grep -q 'with care' out || fail "care of what is good: $(cat out)"
+expect 0 "$DTPROF" flamegraph --base good.dtp -o x.svg bad.dtp
+says err flamegraph new '1 run'
+ok "compare and a difference say which side has such runs"
