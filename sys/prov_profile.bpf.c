@@ -13,7 +13,7 @@
  * comes early shows that the estimate was late.  Only this program writes it,
  * and it does not nest with itself on a CPU.  Where the rate was lowered a
  * firing stands for several periods (kernel/overhead.c); late stays in those
- * of the beginning, and what the timer before had begun belongs to neither.
+ * of the beginning, less the one that the timer before had begun.
  */
 DTP_INLINE void
 dtp_count_late(struct dtp_firing *firing)
@@ -21,6 +21,7 @@ dtp_count_late(struct dtp_firing *firing)
 	__u64 now_ns = bpf_ktime_get_ns() - firing->fg_start_ns;
 	struct dtp_counts *counted = firing->fg_counts;
 	__u64 periods, stands_for = 1, due_ns = counted->cn_last_ns;
+	__u64 was = counted->cn_stands_for, in_time;
 
 	if (cfg.dc_period_ns == 0)
 		return;
@@ -28,16 +29,15 @@ dtp_count_late(struct dtp_firing *firing)
 		stands_for = firing->fg_weight / cfg.dc_period_ns;
 	/* It may have fired on while a pause, which had begun, came to it. */
 	periods = now_ns < due_ns ? 0 : (now_ns - due_ns) / cfg.dc_period_ns;
-	if (periods < stands_for || (counted->cn_stands_for != 0 &&
-	    counted->cn_stands_for != stands_for)) {
-		counted->cn_stands_for = stands_for;
+	counted->cn_stands_for = stands_for;
+	in_time = was == stands_for ? stands_for : stands_for + was;
+	if (periods < stands_for) {
 		counted->cn_last_ns = now_ns;
 		return;
 	}
-	counted->cn_stands_for = stands_for;
 	counted->cn_last_ns = due_ns + periods * cfg.dc_period_ns;
-	if (periods > stands_for)
-		DTP_ADD(&counted->cn_late, periods - stands_for);
+	if (periods > in_time)
+		DTP_ADD(&counted->cn_late, periods - in_time);
 }
 
 DTP_INLINE int
