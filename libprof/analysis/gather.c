@@ -248,18 +248,24 @@ fold_add(struct worker *worker, const struct prof_fold *fold,
 	return (0);
 }
 
+/* A counter's values hang on the stacks of the samples that bring them. */
 static void
-tally(struct worker *worker, const struct prof_record *record)
+end_add(struct prof_ends *ends, const struct prof_record *record,
+    uint64_t weight)
 {
-	struct prof_gathered *got = &worker->wk_got;
-	struct prof_ends *ends = &got->ga_ends[record->pr_event];
-
 	if (record->pr_ustatus != PROF_STACK_NONE)
 		ends->en_stacks++;
 	if (record->pr_ustatus == PROF_STACK_OK)
 		ends->en_whole++;
-	ends->en_squares += (unsigned __int128)record->pr_weight *
-	    record->pr_weight;
+	ends->en_squares += (unsigned __int128)weight * weight;
+}
+
+static void
+tally(struct worker *worker, const struct prof_record *record)
+{
+	struct prof_gathered *got = &worker->wk_got;
+
+	end_add(&got->ga_ends[record->pr_event], record, record->pr_weight);
 	if (record->pr_time_ns < got->ga_first_ns)
 		got->ga_first_ns = record->pr_time_ns;
 	if (record->pr_time_ns > got->ga_last_ns)
@@ -285,7 +291,7 @@ fold_values(struct worker *worker, const struct prof_record *record,
 		weight = record->pr_values[n];
 		ends = &worker->wk_got.ga_ends[info->pi_counter[n]];
 		if (worker->wk_gather->gt_nodes == NULL)
-			ends->en_squares += (unsigned __int128)weight * weight;
+			end_add(ends, record, weight);
 		fold.fo_event = info->pi_counter[n];
 		fold.fo_weight = weight;
 		if (fold_add(worker, &fold, record->pr_time_ns) == -1)

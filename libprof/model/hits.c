@@ -280,7 +280,7 @@ static void
 hold(struct prof_hits *hits, uint32_t number,
     const struct prof_record *mapping)
 {
-	const struct prof_image *image = &hits->ht_images.is_image[number];
+	struct prof_image *image = &hits->ht_images.is_image[number];
 	int fd = prof_mapped_file_open(mapping);
 
 	/* In the container's eyes, or in ours. */
@@ -288,6 +288,8 @@ hold(struct prof_hits *hits, uint32_t number,
 		fd = prof_image_open(image->im_path);
 	if (fd == -1)
 		return;
+	/* Before it is looked at: what is written later shows. */
+	image->im_written_ns = prof_image_written_ns(fd);
 	if (!prof_image_matches(image, fd, image->im_first_ns +
 	    hits->ht_realtime_ns)) {
 		close(fd);

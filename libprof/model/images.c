@@ -158,6 +158,16 @@ prof_image_matches(const struct prof_image *image, int fd,
 	    (uint64_t)st.st_ctim.tv_nsec < changed_ns);
 }
 
+uint64_t
+prof_image_written_ns(int fd)
+{
+	struct stat st;
+
+	return (fstat(fd, &st) == -1 ? UINT64_MAX :
+	    (uint64_t)st.st_mtim.tv_sec * 1000000000 +
+	    (uint64_t)st.st_mtim.tv_nsec);
+}
+
 int
 prof_image_open(const char *path)
 {

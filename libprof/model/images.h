@@ -18,6 +18,7 @@ struct prof_image {
 	uint64_t	 im_dev;	/* with im_ino, 0: not known */
 	uint64_t	 im_ino;
 	uint64_t	 im_first_ns;	/* first mapped */
+	uint64_t	 im_written_ns;	/* its mtime, once it is held */
 	uint32_t	 im_id_len;
 	uint8_t		 im_id[20];
 };
@@ -43,6 +44,8 @@ bool	prof_image_is_vdso(const struct prof_image *image);
  */
 bool	prof_image_matches(const struct prof_image *image, int fd,
 	    uint64_t changed_ns);
+/* When this open file was last written; UINT64_MAX: not known. */
+uint64_t prof_image_written_ns(int fd);
 /* A regular file by its path; opening it has no effects.  -1: none. */
 int	prof_image_open(const char *path);
 /* The vDSO of this process, if it is that one; its length, or 0. */

@@ -67,16 +67,33 @@ prof_segments_address(const struct prof_segment_of *segments, unsigned n,
 	return (false);
 }
 
+/*
+ * Is this open file, or debug file, that of the image?  One that is held was,
+ * but another may have been written into it.  That its ctime is new says
+ * nothing: unlinking makes it so.
+ */
+static bool
+is_it(const struct prof_module *module,
+    const struct prof_module_files *files, int fd)
+{
+	const struct prof_image *image = module->mo_image;
+
+	if (module->mo_held != 0 && image->im_id_len == 0)
+		return (prof_image_written_ns(fd) == image->im_written_ns);
+	return (prof_image_matches(image, fd, files->mf_same_boot ?
+	    image->im_first_ns + files->mf_realtime_ns : 0));
+}
+
 /* The file itself; -1: it is gone, or another one is there. */
 static int
 open_file(const struct prof_module *module,
     const struct prof_module_files *files)
 {
-	const struct prof_image *image = module->mo_image;
-	int fd = prof_image_open(image->im_path);
+	int fd = module->mo_held != 0 ?
+	    fcntl(module->mo_held - 1, F_DUPFD_CLOEXEC, 0) :
+	    prof_image_open(module->mo_image->im_path);
 
-	if (fd != -1 && !prof_image_matches(image, fd, files->mf_same_boot ?
-	    image->im_first_ns + files->mf_realtime_ns : 0)) {
+	if (fd != -1 && !is_it(module, files, fd)) {
 		close(fd);
 		fd = -1;
 	}
@@ -113,11 +130,8 @@ static int
 open_any(const struct prof_module *module,
     const struct prof_module_files *files)
 {
-	int fd;
+	int fd = open_file(module, files);
 
-	if (module->mo_held != 0)
-		return (fcntl(module->mo_held - 1, F_DUPFD_CLOEXEC, 0));
-	fd = open_file(module, files);
 	return (fd != -1 ? fd : open_debug(module->mo_image,
 	    files->mf_debug_dirs != NULL ? files->mf_debug_dirs : DEBUG_DIR));
 }
@@ -148,11 +162,36 @@ ask_vdso(struct prof_module *module)
 	module->mo_why = PROF_UNNAMED_NOSYM;
 }
 
+/* It may be written to while it is read; then nothing of it is believed. */
+static void
+read_file(struct prof_module *module, const struct prof_module_files *files,
+    int fd)
+{
+	const unsigned nsegments = module->mo_nsegments;
+	struct prof_elf elf;
+
+	if (prof_elf_open(&elf, fd) == 0) {
+		if (nsegments == 0)
+			module->mo_nsegments = prof_segments_of(&elf,
+			    module->mo_segment);
+		module->mo_stripped = !has_symtab(&elf);
+		prof_elf_close(&elf);
+	}
+	module->mo_file = prof_symtab_of_elf(fd, files->mf_debug_dirs);
+	if (is_it(module, files, fd)) {
+		module->mo_why = PROF_UNNAMED_NOSYM;
+		return;
+	}
+	prof_symtab_free(module->mo_file);
+	module->mo_file = NULL;
+	module->mo_nsegments = nsegments;
+	module->mo_stripped = false;
+}
+
 /* Look at the file, once. */
 static void
 ask(struct prof_module *module, const struct prof_module_files *files)
 {
-	struct prof_elf elf;
 	int fd;
 
 	if (module->mo_asked)
@@ -169,15 +208,7 @@ ask(struct prof_module *module, const struct prof_module_files *files)
 	fd = open_any(module, files);
 	if (fd == -1)
 		return;
-	if (prof_elf_open(&elf, fd) == 0) {
-		if (module->mo_nsegments == 0)
-			module->mo_nsegments = prof_segments_of(&elf,
-			    module->mo_segment);
-		module->mo_stripped = !has_symtab(&elf);
-		prof_elf_close(&elf);
-	}
-	module->mo_file = prof_symtab_of_elf(fd, files->mf_debug_dirs);
-	module->mo_why = PROF_UNNAMED_NOSYM;
+	read_file(module, files, fd);
 	close(fd);
 }
 

@@ -1,8 +1,9 @@
 #!/bin/sh
 # ASSERTION: a function's name comes from the binary that ran, never from
 # another one at the same address or at the same path.  Easy to get wrong:
-# exec puts other functions where the last program's were, and a path may
-# lead to another file by the time it is read.  Names are checked against nm.
+# exec puts other functions where the last program's were, a path may lead to
+# another file by the time it is read, and into a file that the recorder holds
+# open another may be copied.  Names are checked against nm.
 . "${SRC:=$PWD}/tests/kern/lib-kern.sh"
 need_recording
 need_cmd nm
@@ -110,3 +111,59 @@ check(gone > 50 and named > 50, "few samples: %d, %d" % (gone, named))
 ok("replaced: %d samples of the old build, none named by the new" % gone)
 END
 python3 check.py
+
+# Another build is copied into the file while it is recorded, so that it is the
+# same inode with other functions.  What is but unlinked keeps its names.
+cat >inplace.py <<'END'
+import collections
+import sys
+from recording import check, ok, samples
+
+how = sys.argv[1]
+seen, own = collections.Counter(), collections.Counter()
+for s in samples("i.dtp"):
+    if s["comm"] not in ("v1", "v2", "gone") or not s.get("user_frames"):
+        continue
+    frame = s["user_frames"][0]
+    if not frame["module"].endswith(("/prog", "/gone")):
+        continue
+    who = "beta" if s["comm"] == "v2" else "alpha"
+    name = frame["function"] or ""
+    other = "alpha" if who == "beta" else "beta"
+    check(not name.startswith(other), "%s: %s, which is %s, is called %s" %
+          (how, s["comm"], who, name))
+    seen[s["comm"]] += 1
+    own[s["comm"]] += name.startswith(who)
+check(len(seen) == 3 and min(seen.values()) > 10, "few samples: %s" % seen)
+check(own["gone"] > 10, "%s: unlinked: %s of %s named" % (how, own, seen))
+# By device and inode the two builds are one file, and which is not known.
+check(own["v2"] > 10 or "none" in how, "%s: %s of %s named" %
+      (how, own, seen))
+ok("%s, written in place: of %s samples named %s, none by the other build" %
+   (how, dict(seen), dict(own)))
+END
+for id in --build-id --build-id=none; do
+	for who in alpha beta; do
+		cc -O1 -no-pie -fno-pie -Wl,$id -DWHO=$who -o $who spin.c ||
+		    fail "cc"
+	done
+	rm -f prog gone v1 v2
+	cp alpha prog
+	cp alpha gone
+	ln -s prog v1
+	ln -s prog v2
+	inode=$(stat -c %i prog)
+	nap		# what is older than its first mapping can be believed
+	record_begin -a -o i.dtp -F 4999 --call-graph fp
+	./v1 || fail "v1"
+	./gone || fail "gone"
+	# Three marks later what was mapped before has been looked at.
+	for n in 1 2 3; do await_recording "$recorder"; done
+	rm gone
+	cp beta prog
+	[ "$(stat -c %i prog)" = "$inode" ] || fail "it is another inode"
+	./v2 || fail "v2"
+	for n in 1 2 3; do await_recording "$recorder"; done
+	record_end 0
+	python3 inplace.py "$id" || fail "$id"
+done
