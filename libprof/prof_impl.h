@@ -395,8 +395,10 @@ uint64_t prof_writer_written(const struct prof_writer *writer, size_t event);
 const struct prof_err *prof_writer_error(const struct prof_writer *writer);
 /* Index and END; 0 when the file is whole.  Frees the writer. */
 int	prof_writer_close(struct prof_writer *writer, struct prof_err *error);
-/* Give up: close, and remove the file. */
+/* Give up: close, remove the file, and put the previous ones back. */
 void	prof_writer_discard(struct prof_writer *writer);
+/* It will not be discarded: what that would put back may go, before a kill. */
+void	prof_writer_keep(struct prof_writer *writer);
 /* Store chunks as they are, for tests; right after open. */
 void	prof_writer_raw(struct prof_writer *writer);
 

@@ -244,6 +244,8 @@ exit_status(const struct count *count)
 	for (size_t r = 0; r < count->co_nruns; r++)
 		if (count->co_statuses[r] > 0)
 			return (count->co_statuses[r]);
+	if (count->co_dropped_status > 0)
+		return (count->co_dropped_status);
 	prof_counting_status(count->co_counting, &status);
 	if (status.ks_command_pid == 0 || status.ks_command_done)
 		return (0);

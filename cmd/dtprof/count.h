@@ -67,6 +67,7 @@ struct count {
 	struct prof_counted *co_counted; /* [runs * nevents] */
 	double		*co_times;	/* [runs * COUNT_NTIMES], seconds */
 	int		*co_statuses;	/* [runs], of the command */
+	int		 co_dropped_status; /* of the run that is not kept */
 	struct count_series *co_event;	/* [nevents] */
 	struct count_series co_time[COUNT_NTIMES];
 	struct count_metric co_metric[COUNT_METRICS];

@@ -31,6 +31,7 @@ struct run {
 static bool	 heed_signals(struct run *run);
 static bool	 heed_time(struct run *run);
 static int	 look(struct run *run, bool is_last);
+static int	 command_status(const struct prof_counting_status *status);
 static int	 keep(struct run *run);
 
 static bool
@@ -130,6 +131,17 @@ wait_for_end(struct run *run)
 	return (0);
 }
 
+/* As a shell has it; -1: there is no command, or it goes on. */
+static int
+command_status(const struct prof_counting_status *status)
+{
+	if (!status->ks_command_done)
+		return (-1);
+	return (WIFEXITED(status->ks_command_status) ?
+	    WEXITSTATUS(status->ks_command_status) :
+	    128 + WTERMSIG(status->ks_command_status));
+}
+
 /* The values of a run that has ended. */
 static int
 keep(struct run *run)
@@ -164,10 +176,7 @@ keep(struct run *run)
 	    (double)status->ks_user_ns / 1e9 : NAN;
 	times[COUNT_SYSTEM] = status->ks_command_done ?
 	    (double)status->ks_system_ns / 1e9 : NAN;
-	statuses[n] = !status->ks_command_done ? -1 :
-	    WIFEXITED(status->ks_command_status) ?
-	    WEXITSTATUS(status->ks_command_status) :
-	    128 + WTERMSIG(status->ks_command_status);
+	statuses[n] = command_status(status);
 	count->co_nruns++;
 	return (0);
 }
@@ -230,9 +239,13 @@ count_one_run(struct count *count, bool is_warmup)
 		return (128 + (run.rn_ending.en_interrupts > 0 ?
 		    SIGINT : SIGTERM));
 	}
-	/* Half a run among whole ones would spoil the mean. */
-	if (is_warmup || (count->co_interrupted && count->co_nruns > 0))
+	if (is_warmup)
 		return (0);
+	/* Half a run among whole ones would spoil the mean. */
+	if (count->co_interrupted && count->co_nruns > 0) {
+		count->co_dropped_status = command_status(&run.rn_status);
+		return (0);
+	}
 	if ((run.rn_next_ns != 0 && look(&run, true) == -1) ||
 	    keep(&run) == -1) {
 		msg_error("stat", "out of memory", "free memory");

@@ -222,6 +222,7 @@ prof_session_start(struct prof_session *session)
 		session->se_state = PROF_STOPPED;
 		return (-1);
 	}
+	prof_writer_keep(session->se_writer);
 	return (0);
 }
 

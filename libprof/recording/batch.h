@@ -129,6 +129,7 @@ uint64_t prof_output_bytes(const struct prof_output *output);
 uint64_t prof_output_written(struct prof_output *output, size_t event);
 void	prof_output_close(struct prof_output *output);
 void	prof_output_remove(struct prof_output *output);
+void	prof_output_keep(struct prof_output *output);
 void	prof_output_raw(struct prof_output *output);	/* no compression */
 
 #endif /* PROF_BATCH_H */

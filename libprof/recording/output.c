@@ -570,6 +570,12 @@ prof_output_remove(struct prof_output *output)
 	prof_place_undo(&output->ou_place);
 }
 
+void
+prof_output_keep(struct prof_output *output)
+{
+	prof_place_keep(&output->ou_place);
+}
+
 /* Frees it; what was asked for beyond the end goes back. */
 void
 prof_output_close(struct prof_output *output)

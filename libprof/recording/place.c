@@ -2,8 +2,14 @@
 /*
  * Where a recording goes.  A file that is in the way is kept as NAME.old; the
  * new one is made with O_EXCL, so nobody's link or device is ever written
- * through, and a recording that comes to nothing puts the previous one back.
- * Called by output.c.
+ * through, and a recording that comes to nothing puts the previous ones back:
+ *
+ *	open	NAME.old -> NAME.older.XXXXXX, NAME -> NAME.old, NAME is made
+ *	undo	NAME is removed, NAME.old -> NAME, NAME.older.XXXXXX -> NAME.old
+ *	keep	NAME.older.XXXXXX is removed
+ *
+ * kill -9 before the end leaves it as NAME.older.XXXXXX, so called that one
+ * sees which it is.  Called by output.c.
  */
 #include <sys/stat.h>
 
@@ -18,6 +24,8 @@
 #include "prof_impl.h"
 
 static int	place_create(struct prof_place *, bool, struct prof_err *);
+static int	place_set_aside(struct prof_place *);
+static void	place_put_back(struct prof_place *);
 static int	place_device(struct prof_place *, struct prof_err *);
 static void	place_give(int);
 
@@ -50,6 +58,8 @@ prof_place_fail(struct prof_err *error, const char *path, int error_number)
 	case EISDIR:
 		prof_fail(error, PROF_E_IO, "%s: is a directory", path);
 		return (prof_cure(error, "name a file in it"));
+	case ENOMEM:
+		return (prof_fail_nomem(error));
 	default:
 		return (prof_fail(error, PROF_E_IO, "%s: %s", path,
 		    strerror(error_number)));
@@ -95,22 +105,66 @@ place_create(struct prof_place *place, bool exists, struct prof_err *error)
 {
 	int error_number;
 
-	if (exists && rename(place->pl_path, place->pl_old) == -1)
-		return (prof_place_fail(error, errno == EISDIR ?
-		    place->pl_old : place->pl_path, errno));
+	if (exists && (place_set_aside(place) == -1 ||
+	    rename(place->pl_path, place->pl_old) == -1))
+		goto failed;
 	place->pl_moved = exists;
 	place->pl_fd = open(place->pl_path,
 	    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (place->pl_fd == -1) {
-		error_number = errno;
-		if (exists)
-			(void)rename(place->pl_old, place->pl_path);
-		place->pl_moved = false;
-		return (prof_place_fail(error, place->pl_path, error_number));
-	}
+	if (place->pl_fd == -1)
+		goto failed;
 	place->pl_regular = true;
 	place_give(place->pl_fd);
 	return (0);
+failed:
+	error_number = errno;
+	place_put_back(place);
+	return (prof_place_fail(error, error_number == EISDIR ?
+	    place->pl_old : place->pl_path, error_number));
+}
+
+/* The name is made first: then it is nobody else's. */
+static int
+place_set_aside(struct prof_place *place)
+{
+	struct stat st;
+	char *aside;
+	int fd, error_number;
+
+	if (lstat(place->pl_old, &st) == -1)
+		return (errno == ENOENT ? 0 : -1);
+	if (S_ISDIR(st.st_mode)) {
+		errno = EISDIR;
+		return (-1);
+	}
+	if (asprintf(&aside, "%s.older.XXXXXX", place->pl_path) == -1)
+		return (-1);
+	fd = mkstemp(aside);
+	if (fd != -1) {
+		(void)close(fd);
+		if (rename(place->pl_old, aside) == 0) {
+			place->pl_aside = aside;
+			return (0);
+		}
+		error_number = errno;
+		(void)unlink(aside);
+		errno = error_number;
+	}
+	free(aside);
+	return (-1);
+}
+
+/* The older one stays aside where its name is still taken. */
+static void
+place_put_back(struct prof_place *place)
+{
+	if ((!place->pl_moved ||
+	    rename(place->pl_old, place->pl_path) == 0) &&
+	    place->pl_aside != NULL)
+		(void)rename(place->pl_aside, place->pl_old);
+	place->pl_moved = false;
+	free(place->pl_aside);
+	place->pl_aside = NULL;
 }
 
 /* /dev/null takes a recording; /dev/full says at the header that it cannot. */
@@ -169,12 +223,22 @@ prof_place_undo(struct prof_place *place)
 	/* Only what we made: the name may be somebody else's by now. */
 	if (fstat(place->pl_fd, &ours) == -1 ||
 	    lstat(place->pl_path, &there) == -1 ||
-	    ours.st_dev != there.st_dev || ours.st_ino != there.st_ino)
+	    ours.st_dev != there.st_dev || ours.st_ino != there.st_ino) {
+		free(place->pl_aside);
+		place->pl_aside = NULL;
 		return;
+	}
 	(void)unlink(place->pl_path);
-	if (place->pl_moved)
-		(void)rename(place->pl_old, place->pl_path);
-	place->pl_moved = false;
+	place_put_back(place);
+}
+
+void
+prof_place_keep(struct prof_place *place)
+{
+	if (place->pl_aside != NULL)
+		(void)unlink(place->pl_aside);
+	free(place->pl_aside);
+	place->pl_aside = NULL;
 }
 
 void
@@ -183,6 +247,7 @@ prof_place_close(struct prof_place *place)
 	if (place->pl_fd != -1)
 		(void)close(place->pl_fd);
 	place->pl_fd = -1;
+	prof_place_keep(place);
 	free(place->pl_path);
 	free(place->pl_old);
 	place->pl_path = place->pl_old = NULL;

@@ -16,12 +16,15 @@ struct prof_place {
 	bool	 pl_moved;	/* the previous file is pl_old now */
 	char	*pl_path;
 	char	*pl_old;
+	char	*pl_aside;	/* where the previous pl_old is; NULL: none */
 };
 
 int	prof_place_open(struct prof_place *place, const char *path,
 	    struct prof_err *error);
-/* Remove the new file and put the previous one back. */
+/* Remove the new file and put the previous ones back. */
 void	prof_place_undo(struct prof_place *place);
+/* The new file stays, nothing is undone any more; so says close, too. */
+void	prof_place_keep(struct prof_place *place);
 void	prof_place_close(struct prof_place *place);
 /* What errno means for a file that we write; returns -1. */
 int	prof_place_fail(struct prof_err *error, const char *path,

@@ -376,6 +376,12 @@ prof_writer_discard(struct prof_writer *writer)
 	writer_free(writer);
 }
 
+void
+prof_writer_keep(struct prof_writer *writer)
+{
+	prof_output_keep(writer->wr_output);
+}
+
 /* ---------------------------------------------------------- the thread */
 
 static int64_t

@@ -1,9 +1,9 @@
 #!/bin/sh
 # ASSERTION: whatever is wrong with what one asks for, dtprof answers with
 # one line of what and why, one line of cure and status 125 (record) or 2,
-# before it opens anything, leaves no file behind, and never ends with what
-# the kernel or its verifier said.  Easy to get wrong where a failure comes
-# late, with the file already there.
+# before it opens anything, leaves no file behind and takes none, and never
+# ends with what the kernel or its verifier said.  Easy to get wrong where a
+# failure comes late, with the file already there.
 . "${SRC:=$PWD}/tests/lib.sh"
 need_perf
 tmpdir
@@ -127,3 +127,26 @@ expect_err 'did you mean record'
 expect 2 "$DTPROF"
 expect_err 'no command given'
 ok "a command that is misspelt or missing"
+
+# The recording that is there, and the one before, outlive what fails.
+cd "$tmp" || fail "no way back"
+mkdir two
+for n in 1 2; do
+	echo "main $n" >folded
+	expect 0 "$DTPROF" import -q -o two/x.dtp folded
+done
+echo 'buy bread' >notes
+before=$(cksum two/*)
+spares()	# status argument ...
+{
+	want=$1
+	shift
+	expect "$want" "$DTPROF" "$@"
+	[ "$(cksum two/*)" = "$before" ] || fail "$*: was $before;
+is $(cksum two/*)"
+}
+spares 1 import -o two/x.dtp notes
+spares 127 record -q -e cpu-clock -o two/x.dtp -- ./typo
+spares 126 record -q -e cpu-clock -o two/x.dtp -- /etc/passwd
+spares 125 record -q -e cpu-clok -o two/x.dtp -- true
+ok "both recordings that were there are there after what failed"

@@ -62,6 +62,19 @@ is_begun $recorder
 kill -INT $recorder
 end 130 "SIGINT with a command"
 
+# The one before the one before is kept until nothing can fail any more, and
+# not until the end, which kill -9 leaves no time for.
+for n in 1 2; do
+	expect 0 "$DTPROF" record -q -e cpu-clock -o y.dtp -- true
+done
+"$DTPROF" record -q -e cpu-clock -o y.dtp -a >log 2>&1 &
+recorder=$!
+kill_at_end $recorder
+is_begun $recorder
+kill -9 $recorder
+[ "$(echo y.dtp*)" = 'y.dtp y.dtp.old' ] || fail "left: $(echo y.dtp*)"
+ok "a recorder that is killed leaves two recordings, not three"
+
 # A command that heeds neither: the first Ctrl-C is its business.
 cat >deaf.sh <<'END'
 trap '' INT TERM

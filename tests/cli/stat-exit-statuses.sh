@@ -93,6 +93,35 @@ got=$?
     fail "Ctrl-C in a warm-up: status $got, $(cat out err)"
 ok "Ctrl-C in a warm-up ends it"
 
+# What a run that is not kept ended with is not lost with its counts; nor does
+# it come before a whole run's.
+cat >third.sh <<'END'
+echo >>third-runs
+[ "$(wc -l <third-runs)" -eq 3 ] || exit "$1"
+echo >third
+exec sleep 100
+END
+third()		# signal status status-of-the-first-two
+{
+	rm -f third third-runs
+	"$DTPROF" stat --json -o third.json -e page-faults:u -r 10 -- \
+	    sh third.sh "$3" >out 2>err &
+	pid=$!
+	kill_at_end $pid
+	await "the third run" test -s third
+	kill -"$1" $pid
+	wait $pid
+	got=$?
+	[ $got -eq "$2" ] ||
+	    fail "SIG$1 in the third run: status $got, $(cat out err)"
+	[ "$(json third.json 'len(j["runs"])')" -eq 2 ] ||
+	    fail "not two runs are kept: $(cat third.json)"
+}
+third INT 130 0
+third TERM 143 0
+third INT 7 7
+ok "Ctrl-C in a later run: two are shown, and the status is not 0"
+
 # shellcheck disable=SC2016 # its own $$
 "$DTPROF" stat -e page-faults:u -- \
     sh -c 'trap "" TERM; echo $$ >pid; exec sleep 100' 2>err &

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * ASSERTION: the previous recording becomes NAME.old only when the new one
- * could be opened, comes back when the new one is discarded, nothing is
- * written through links, pipes or into directories, a failure leaves no file,
- * and the file is the caller's own, mode 0600.
+ * could be opened, comes back when the new one is discarded, and so does the
+ * one that was NAME.old before; nothing is written through links, pipes or
+ * into directories, a failure leaves no file, and the file is the caller's
+ * own, mode 0600.
  */
 #include <sys/file.h>
 
@@ -112,6 +113,78 @@ keep_and_discard(const char *path, const char *old)
 	CHECK(access(path, F_OK) == -1 && access(old, F_OK) == -1);
 }
 
+/* Files in the test's directory. */
+static int
+nfiles(void)
+{
+	DIR *dir = opendir(work_dir);
+	struct dirent *entry;
+	int n = 0;
+
+	CHECK(dir != NULL);
+	while ((entry = readdir(dir)) != NULL)
+		n += entry->d_name[0] != '.';
+	(void)closedir(dir);
+	return (n);
+}
+
+/* Two are there.  The older goes when the third stays, not before. */
+static void
+older_comes_back(const char *path, const char *old)
+{
+	struct prof_writer *writer;
+	struct prof_err error;
+	char target[16];
+
+	put_file(old, "first");
+	put_file(path, "second");
+	writer = prof_writer_open(path, &error);
+	CHECK(writer != NULL);
+	CHECK(holds(old, "second") && nfiles() == 3);
+	prof_writer_discard(writer);
+	CHECK(holds(path, "second") && holds(old, "first") && nfiles() == 2);
+
+	writer = prof_writer_open(path, &error);
+	CHECK(writer != NULL);
+	prof_writer_keep(writer);
+	CHECK(holds(old, "second") && nfiles() == 2);
+	made_events(writer);
+	CHECK_OK(prof_writer_close(writer, &error), &error);
+	CHECK(holds(old, "second") && nfiles() == 2);
+
+	/* A link is put back as the link that it was. */
+	CHECK(unlink(old) == 0 && symlink("nowhere", old) == 0);
+	put_file(path, "fourth");
+	writer = prof_writer_open(path, &error);
+	CHECK(writer != NULL);
+	CHECK(holds(old, "fourth"));
+	prof_writer_discard(writer);
+	CHECK(holds(path, "fourth") && readlink(old, target, sizeof(target)) == 7);
+	writer = prof_writer_open(path, &error);
+	CHECK(writer != NULL);
+	CHECK_OK(prof_writer_close(writer, &error), &error);
+	CHECK(holds(old, "fourth") && nfiles() == 2);
+	CHECK(unlink(path) == 0 && unlink(old) == 0);
+	printf("both previous ones come back\n");
+}
+
+/* Nor do they where nothing may be made, or the name is no file's. */
+static void
+older_stays(const char *path, const char *old)
+{
+	put_file(old, "first");
+	put_file(path, "second");
+	if (geteuid() != 0) {
+		CHECK(chmod(work_dir, 0500) == 0);
+		refused(path, PROF_E_PERMISSION, "may not be written");
+		CHECK(chmod(work_dir, 0700) == 0);
+	}
+	CHECK(unlink(path) == 0 && symlink("x.dtp.old", path) == 0);
+	refused(path, PROF_E_IO, "symbolic link");
+	CHECK(holds(old, "first") && nfiles() == 2);
+	CHECK(unlink(path) == 0 && unlink(old) == 0);
+}
+
 /* What somebody else put there meanwhile is not removed. */
 static void
 discard_spares_others(const char *path)
@@ -162,6 +235,8 @@ main(void)
 	(void)snprintf(path, sizeof(path), "%s", work_path("x.dtp"));
 	(void)snprintf(old, sizeof(old), "%s", work_path("x.dtp.old"));
 	keep_and_discard(path, old);
+	older_comes_back(path, old);
+	older_stays(path, old);
 	discard_spares_others(path);
 	give_to_caller(path);
 
