@@ -336,16 +336,19 @@ row_behind(const struct builder *bu, uint64_t pc)
 
 /*
  * A rule for a few bytes of code that have none, or for which the file's own
- * does not hold.
+ * does not hold.  At either end of all addresses it would be about others.
  */
 static int
 overlay(struct builder *bu, const struct prof_outermost *over)
 {
-	size_t from = row_behind(bu, over->ou_from - 1);
-	size_t to = row_behind(bu, over->ou_to);
 	uint16_t before, behind;
 	struct collected *grown;
+	size_t from, to;
 
+	if (over->ou_from == 0 || over->ou_to <= over->ou_from)
+		return (0);
+	from = row_behind(bu, over->ou_from - 1);
+	to = row_behind(bu, over->ou_to);
 	before = from == 0 ? DTP_UW_END : bu->bu_rows[from - 1].cl_rule;
 	behind = to == 0 ? DTP_UW_END : bu->bu_rows[to - 1].cl_rule;
 	if (!over->ou_always && (from != to || before != DTP_UW_END))
