@@ -258,11 +258,11 @@ find_frames(struct prof_elf *elf, struct prof_elf_part *part, bool *to_zero)
 	if (prof_elf_section_named(elf, ".eh_frame", part) &&
 	    part->pp_size > 4)
 		return (true);
+	/* There is one; of many, each would be looked for among as many. */
 	for (n = 0; prof_elf_segment(elf, n, &ph); n++)
-		if (ph.p_type == PT_GNU_EH_FRAME &&
-		    frames_of_header(elf, ph.p_vaddr, part)) {
+		if (ph.p_type == PT_GNU_EH_FRAME) {
 			*to_zero = true;
-			return (true);
+			return (frames_of_header(elf, ph.p_vaddr, part));
 		}
 	return (false);
 }

@@ -38,7 +38,8 @@ forge_frames(uint8_t *at, const uint8_t *program, size_t size)
 	memcpy(at, &length, 4);
 	memcpy(at + 4, &back, 4);
 	memcpy(at + 8, range, 16);
-	memcpy(at + 24, program, size);
+	if (size > 0)
+		memcpy(at + 24, program, size);
 }
 
 static inline void
