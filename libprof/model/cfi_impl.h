@@ -76,7 +76,8 @@ int	prof_cfi_read(struct compiler *co);
 /*
  * Run a program: of a CIE (fde NULL), to know the initial state, or of an
  * FDE, handing over a row before each step of pc and at the end.  -1: it is
- * nonsense, else what the receiver of rows returned.
+ * nonsense, and its last row says OTHER; else what the receiver of rows
+ * returned.
  */
 int	prof_cfi_run(struct compiler *co, const struct cie *cie,
 	    struct cursor *cu, struct state *state, const struct fde *fde,

@@ -207,18 +207,23 @@ execute_one(struct compiler *co, const struct cie *cie, uint8_t op,
 
 /*
  * Run a program: of a CIE (fde NULL), to know the initial state, or of an
- * FDE, handing over a row before each step of pc and at the end.
+ * FDE, handing over a row before each step of pc and at the end.  One that
+ * cannot be run further ends in a row that says so: what was in force up to
+ * there must not stay it.
  */
 int
 prof_cfi_run(struct compiler *co, const struct cie *cie, struct cursor *cu,
     struct state *state, const struct fde *fde, uint64_t limit)
 {
+	static const struct prof_cfi_rule unknown = { .cr_cfa =
+	    PROF_CFA_OTHER };
 	struct state remembered[MAX_REMEMBERED];
 	uint64_t pc = fde == NULL ? 0 : fde->fd_start, before;
+	bool known = true;
 	unsigned depth = 0;
 	int rv;
 
-	while (cu->cu_at < cu->cu_end && !cu->cu_over) {
+	while (known && cu->cu_at < cu->cu_end && !cu->cu_over) {
 		uint8_t op = (uint8_t)fixed(cu, 1);
 
 		before = pc;
@@ -228,20 +233,20 @@ prof_cfi_run(struct compiler *co, const struct cie *cie, struct cursor *cu,
 			rv = emit(co, cie, before, limit, state);
 			if (rv != 0)
 				return (rv);
-		} else if (op == 0x0a) {
-			if (depth == MAX_REMEMBERED)
-				return (-1);
+		} else if (op == 0x0a && depth < MAX_REMEMBERED)
 			remembered[depth++] = *state;
-		} else if (op == 0x0b) {
-			if (depth == 0)
-				return (-1);
+		else if (op == 0x0b && depth > 0)
 			*state = remembered[--depth];
-		} else if (execute_one(co, cie, op, cu, state) == -1)
-			return (-1);
+		else
+			known = execute_one(co, cie, op, cu, state) == 0;
 	}
-	if (cu->cu_over)
-		return (-1);
-	return (fde == NULL ? 0 : emit(co, cie, pc, limit, state));
+	known = known && !cu->cu_over;
+	if (fde == NULL)
+		return (known ? 0 : -1);
+	if (known)
+		return (emit(co, cie, pc, limit, state));
+	rv = pc < limit ? co->co_fn(co->co_arg, pc, &unknown) : 0;
+	return (rv == 0 ? -1 : rv);
 }
 
 /* An expression of the cfa: the stub's of the PLT, or load(reg + n) + m. */

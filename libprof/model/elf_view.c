@@ -68,6 +68,7 @@ room_for(struct prof_elf *elf, size_t size)
 static const uint8_t *
 bytes_of(struct prof_elf *elf, uint64_t offset, uint64_t size)
 {
+	struct prof_elf_loaded *loaded;
 	uint8_t *bytes;
 
 	if (size == 0 || size > MAX_PART || !inside(elf, offset, size))
@@ -75,8 +76,13 @@ bytes_of(struct prof_elf *elf, uint64_t offset, uint64_t size)
 	if (elf->el_bytes != NULL)
 		return (elf->el_bytes + offset);
 	bytes = room_for(elf, size);
-	return (bytes != NULL && read_at(elf->el_fd, bytes, size, offset) ?
-	    bytes : NULL);
+	if (bytes == NULL || read_at(elf->el_fd, bytes, size, offset))
+		return (bytes);
+	/* A file that was cut has no more than one part that was in vain. */
+	loaded = elf->el_loaded;
+	elf->el_loaded = loaded->ld_next;
+	free(loaded);
+	return (NULL);
 }
 
 /* What the header points to. */

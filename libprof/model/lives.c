@@ -127,20 +127,22 @@ version_reserve(struct prof_lives *lives, struct version *version,
 
 /*
  * A copy of the mappings since a time; NULL: no memory.  Over the limit it
- * is empty.
+ * is empty.  Of a parent's many an exec keeps few, so there is room for these
+ * alone: what is reserved counts as long as the version lives.
  */
 static struct version *
 version_copy(struct prof_lives *lives, const struct version *from,
     uint64_t since_ns)
 {
 	struct version *version = calloc(1, sizeof(*version));
-	uint32_t n;
+	uint32_t n, kept = 0;
 
 	if (version == NULL)
 		return (NULL);
 	version->ve_users = 1;
-	if (from == NULL || from->ve_n == 0 ||
-	    !version_reserve(lives, version, from->ve_n + 2))
+	for (n = 0; from != NULL && n < from->ve_n; n++)
+		kept += from->ve_map[n].mp_since_ns >= since_ns;
+	if (kept == 0 || !version_reserve(lives, version, kept + 2))
 		return (version);
 	for (n = 0; n < from->ve_n; n++)
 		if (from->ve_map[n].mp_since_ns >= since_ns)

@@ -170,13 +170,32 @@ find_code(const struct prof_elf_part *text, const struct code *code,
 	return (true);
 }
 
+/*
+ * The bytes of a segment of code; what is read is taken from "left".  Segments
+ * may lie over each other, so all of them may be far more than the text is.
+ */
+static bool
+read_code(struct prof_elf *elf, const Elf64_Phdr *ph, uint64_t *left,
+    struct prof_elf_part *text)
+{
+	if (ph->p_type != PT_LOAD || !(ph->p_flags & PF_X) ||
+	    ph->p_filesz > *left)
+		return (false);
+	*left -= ph->p_filesz;
+	memset(text, 0, sizeof(*text));
+	text->pp_offset = ph->p_offset;
+	text->pp_size = ph->p_filesz;
+	text->pp_address = ph->p_vaddr;
+	return (prof_elf_load(elf, text));
+}
+
 size_t
 prof_outermost_find(struct prof_elf *elf, bool is_bare,
     struct prof_outermost *found, size_t max)
 {
 	struct prof_outermost is;
 	struct prof_elf_part text;
-	uint64_t low, high;
+	uint64_t low, high, left = MAX_TEXT;
 	size_t n, at, count = 0;
 	Elf64_Phdr ph;
 
@@ -185,9 +204,7 @@ prof_outermost_find(struct prof_elf *elf, bool is_bare,
 		return (0);
 	is_bare = is_bare && elf->el_machine == EM_X86_64;
 	for (n = 0; prof_elf_segment(elf, n, &ph); n++) {
-		if (ph.p_type != PT_LOAD || !(ph.p_flags & PF_X) ||
-		    !prof_elf_at(elf, ph.p_vaddr, &text) ||
-		    !prof_elf_load(elf, &text))
+		if (!read_code(elf, &ph, &left, &text))
 			continue;
 		for (at = 0; at < sizeof(codes) / sizeof(codes[0]); at++)
 			if (codes[at].cd_machine == elf->el_machine &&

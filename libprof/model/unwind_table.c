@@ -258,11 +258,11 @@ find_frames(struct prof_elf *elf, struct prof_elf_part *part, bool *to_zero)
 	if (prof_elf_section_named(elf, ".eh_frame", part) &&
 	    part->pp_size > 4)
 		return (true);
+	/* There is one; of many, each would be looked for among as many. */
 	for (n = 0; prof_elf_segment(elf, n, &ph); n++)
-		if (ph.p_type == PT_GNU_EH_FRAME &&
-		    frames_of_header(elf, ph.p_vaddr, part)) {
+		if (ph.p_type == PT_GNU_EH_FRAME) {
 			*to_zero = true;
-			return (true);
+			return (frames_of_header(elf, ph.p_vaddr, part));
 		}
 	return (false);
 }
@@ -336,16 +336,19 @@ row_behind(const struct builder *bu, uint64_t pc)
 
 /*
  * A rule for a few bytes of code that have none, or for which the file's own
- * does not hold.
+ * does not hold.  At either end of all addresses it would be about others.
  */
 static int
 overlay(struct builder *bu, const struct prof_outermost *over)
 {
-	size_t from = row_behind(bu, over->ou_from - 1);
-	size_t to = row_behind(bu, over->ou_to);
 	uint16_t before, behind;
 	struct collected *grown;
+	size_t from, to;
 
+	if (over->ou_from == 0 || over->ou_to <= over->ou_from)
+		return (0);
+	from = row_behind(bu, over->ou_from - 1);
+	to = row_behind(bu, over->ou_to);
 	before = from == 0 ? DTP_UW_END : bu->bu_rows[from - 1].cl_rule;
 	behind = to == 0 ? DTP_UW_END : bu->bu_rows[to - 1].cl_rule;
 	if (!over->ou_always && (from != to || before != DTP_UW_END))
