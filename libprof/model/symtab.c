@@ -22,6 +22,7 @@
 #define MAX_SYMBOLS	(16u << 20)
 #define MAX_NAMES	(256u << 20)
 #define MAX_NAME	(1u << 20)
+#define MAX_LOOKED	(4ull * MAX_NAMES)	/* bytes, for ends of names */
 
 #define NOBODY		UINT32_MAX
 
@@ -44,6 +45,7 @@ struct prof_symtab {
 	char		*st_names;
 	size_t		 st_names_n;
 	size_t		 st_names_space;
+	uint64_t	 st_looked;
 	uint32_t	 st_last_module;
 	bool		 st_later_wins;
 	uint64_t	*st_starts;	/* of pieces ... */
@@ -127,6 +129,19 @@ put_module(struct prof_symtab *table, const struct symtab_item *item)
 		append(table, "", 1);
 	}
 	return (table->st_last_module);
+}
+
+/* Many symbols may begin in one text without an end. */
+size_t
+prof_symtab_length(struct prof_symtab *table, const char *name, size_t most)
+{
+	size_t length;
+
+	if (table->st_looked > MAX_LOOKED)
+		return (0);
+	length = strnlen(name, most < MAX_NAME ? most : MAX_NAME + 1);
+	table->st_looked += length;
+	return (length);
 }
 
 bool

@@ -85,8 +85,9 @@ binding_of(const Elf64_Sym *symbol)
 
 /* false: it names no place in the code. */
 static bool
-item_of(const struct prof_elf *elf, const Elf64_Sym *symbol,
-    const struct prof_elf_part *names, struct symtab_item *item)
+item_of(struct prof_symtab *table, const struct prof_elf *elf,
+    const Elf64_Sym *symbol, const struct prof_elf_part *names,
+    struct symtab_item *item)
 {
 	unsigned type = ELF64_ST_TYPE(symbol->st_info);
 	const char *name, *version;
@@ -98,7 +99,8 @@ item_of(const struct prof_elf *elf, const Elf64_Sym *symbol,
 		return (false);
 	name = (const char *)names->pp_bytes + symbol->st_name;
 	item->it_name = name;
-	item->it_length = strnlen(name, names->pp_size - symbol->st_name);
+	item->it_length = prof_symtab_length(table, name,
+	    names->pp_size - symbol->st_name);
 	/* memcpy@@GLIBC_2.14 */
 	version = memchr(name, '@', item->it_length);
 	if (version != NULL)
@@ -128,7 +130,7 @@ add_symbols(struct prof_symtab *table, const struct prof_elf *elf,
 	for (n = 0; n < symbols->pp_size / sizeof(symbol); n++) {
 		memcpy(&symbol, symbols->pp_bytes + n * sizeof(symbol),
 		    sizeof(symbol));
-		if (item_of(elf, &symbol, names, &item) &&
+		if (item_of(table, elf, &symbol, names, &item) &&
 		    !prof_symtab_put(table, &item))
 			return (false);
 	}

@@ -31,6 +31,9 @@ struct symtab_item {
 	enum symtab_binding it_binding;
 };
 
+/* How long a name is that a file gives; 0 when too much was looked at. */
+size_t	prof_symtab_length(struct prof_symtab *table, const char *name,
+	    size_t most);
 /*
  * false: no memory.  What is senseless or too much is left out; that costs
  * names, not an error.

@@ -117,8 +117,8 @@ read_slots(struct slots *slots, struct prof_elf *elf)
 
 /* What the file calls the function of a slot; in text if it has no name. */
 static bool
-name_of(const struct slots *slots, const struct slot *slot, char text[32],
-    struct symtab_item *item)
+name_of(struct prof_symtab *table, const struct slots *slots,
+    const struct slot *slot, char text[32], struct symtab_item *item)
 {
 	const struct prof_elf_part *names = &slots->ss_names;
 	Elf64_Sym symbol;
@@ -136,7 +136,7 @@ name_of(const struct slots *slots, const struct slot *slot, char text[32],
 	if (symbol.st_name >= names->pp_size)
 		return (false);
 	item->it_name = (const char *)names->pp_bytes + symbol.st_name;
-	item->it_length = strnlen(item->it_name,
+	item->it_length = prof_symtab_length(table, item->it_name,
 	    names->pp_size - symbol.st_name);
 	return (true);
 }
@@ -154,7 +154,7 @@ put_stub(struct prof_symtab *table, const struct slots *slots,
 
 	slot = bsearch(&key, slots->ss_slot, slots->ss_n, sizeof(key),
 	    compare);
-	if (slot == NULL || !name_of(slots, slot, text, &item))
+	if (slot == NULL || !name_of(table, slots, slot, text, &item))
 		return (true);
 	return (prof_symtab_put(table, &item));
 }
