@@ -453,6 +453,12 @@ size_t	prof_decoder_nchunks(const struct prof_reader *reader);
 int	prof_decoder_open(struct prof_decoder *decoder, size_t n);
 /* Borrowed until the next call; NULL: no more in this chunk. */
 const struct prof_sample *prof_decoder_next(struct prof_decoder *decoder);
+/*
+ * Count those of n chunks from first that did not decode; prof_reader_cut
+ * says so from then on.  When no thread decodes them any more.
+ */
+int	prof_decoder_damage(struct prof_reader *reader, size_t first,
+	    size_t n);
 
 /*
  * Stacks are paths in a tree: the node of a stack's innermost frame (which
