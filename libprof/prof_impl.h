@@ -285,7 +285,7 @@ int	prof_rings_drain(struct prof_rings *rings, uint64_t until_ns,
 size_t	prof_rings_fds(const struct prof_rings *rings, const int **fds);
 /* By ev_id, summed over CPUs; see perfring_account.c for what it can know. */
 int	prof_rings_accounting(struct prof_rings *rings, size_t event,
-	    struct prof_accounting *accounting);
+	    struct prof_accounting *accounting, struct prof_err *error);
 /* Samples that found a ring full. */
 uint64_t prof_rings_lost(const struct prof_rings *rings);
 /* At the end: records of the side band of which no record told. */
