@@ -285,7 +285,7 @@ int	prof_rings_drain(struct prof_rings *rings, uint64_t until_ns,
 size_t	prof_rings_fds(const struct prof_rings *rings, const int **fds);
 /* By ev_id, summed over CPUs; see perfring_account.c for what it can know. */
 int	prof_rings_accounting(struct prof_rings *rings, size_t event,
-	    struct prof_accounting *accounting);
+	    struct prof_accounting *accounting, struct prof_err *error);
 /* Samples that found a ring full. */
 uint64_t prof_rings_lost(const struct prof_rings *rings);
 /* At the end: records of the side band of which no record told. */
@@ -455,6 +455,12 @@ size_t	prof_decoder_nchunks(const struct prof_reader *reader);
 int	prof_decoder_open(struct prof_decoder *decoder, size_t n);
 /* Borrowed until the next call; NULL: no more in this chunk. */
 const struct prof_sample *prof_decoder_next(struct prof_decoder *decoder);
+/*
+ * Count those of n chunks from first that did not decode; prof_reader_cut
+ * says so from then on.  When no thread decodes them any more.
+ */
+int	prof_decoder_damage(struct prof_reader *reader, size_t first,
+	    size_t n);
 
 /*
  * Stacks are paths in a tree: the node of a stack's innermost frame (which

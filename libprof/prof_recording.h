@@ -175,7 +175,10 @@ int prof_reader_throttled(const struct prof_reader *reader,
     struct prof_throttled *by_event, struct prof_ran *ran);
 /* CPUs with an accounting: the n-th id, or -1. */
 int prof_reader_cpu(const struct prof_reader *reader, size_t n);
-/* Ended without END: why and where; NULL: the recording is whole. */
+/*
+ * Ended without END: why and where; NULL: the recording is whole.  Whether
+ * samples are damaged may show when they are read: borrowed until then.
+ */
 const char *prof_reader_cut(const struct prof_reader *reader);
 /* Samples that chunks in this file hold (those of damaged chunks not). */
 uint64_t prof_reader_nsamples(const struct prof_reader *reader);

@@ -45,8 +45,12 @@ $(O)/dtprof: $(CMD_OBJS) $(O)/libprof.a
 $(O)/tests/unit/%: $(O)/obj/tests/unit/%.o $(O)/libprof.a
 	@mkdir -p $(@D)
 	$(call say,LD,$@)
-	$(Q)$(LINK) $(STATIC_LDFLAGS) -o $@ $< $(O)/libprof.a $(OUR_LIBS) \
-	    $(LIBS)
+	$(Q)$(LINK) $(STATIC_LDFLAGS) $(TEST_LDFLAGS) -o $@ $< \
+	    $(O)/libprof.a $(OUR_LIBS) $(LIBS)
+
+# It says itself when there is no memory.
+$(O)/tests/unit/recording-out-of-memory-is-told: \
+    TEST_LDFLAGS = -Wl,--wrap=realloc
 
 $(O)/tests/browser/%: $(O)/obj/tests/browser/%.o $(O)/libprof.a
 	@mkdir -p $(@D)

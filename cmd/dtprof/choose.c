@@ -144,6 +144,8 @@ choose_profile(const char *command, struct prof_reader *reader,
 	*symbols = prof_symbols_open(reader, NULL, &error);
 	if (*symbols != NULL)
 		profile = prof_profile_new(reader, *symbols, options, &error);
+	/* That a chunk is damaged may show when it is decoded. */
+	input_say_cut(command, reader);
 	if (profile == NULL)
 		msg_prof(command, &error);
 	return (profile);

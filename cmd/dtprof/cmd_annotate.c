@@ -370,7 +370,6 @@ add_base(struct annotate *an, struct annotate *base,
 		msg_prof("annotate", &error);
 		return (-1);
 	}
-	input_say_cut("annotate", base->an_reader);
 	if (make_profile(base, ao, choose_has_time(&ao->ao_base_time) ?
 	    &ao->ao_base_time : &ao->ao_time) == -1 ||
 	    find_in_base(base, an->an_function) == -1 || sum_up(base) == -1)
@@ -444,7 +443,6 @@ run_annotate(void *options, int n, char **operands)
 	    find_function(&an, operands[0]) == 0 && sum_up(&an) == 0 &&
 	    (!has_base(ao) || add_base(&an, &base, ao, path) == 0) &&
 	    make_rows(&an, ao) == 0) {
-		input_say_cut("annotate", an.an_reader);
 		input_say_names("annotate", an.an_symbols);
 		status = ao->ao_html ? show_page(&an, ao) : show(&an, ao);
 	}

@@ -223,7 +223,6 @@ run_export(void *options, int n, char **operands)
 	    operands, &path);
 	if (run.er_reader == NULL)
 		return (EXIT_FAILED);
-	input_say_cut("export", run.er_reader);
 	if (make_profile(&run) == 0 && write_profile(&run) == 0) {
 		say_notes(&run);
 		status = 0;

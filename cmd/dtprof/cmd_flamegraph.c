@@ -299,9 +299,10 @@ draw_one(const struct flame_options *fo, int n, char **operands)
 	    &path);
 	if (run.fr_reader == NULL)
 		return (-1);
-	input_say_cut("flamegraph", run.fr_reader);
-	if (choose(&run) == 0 && flame_profile(fo, &fo->fo_time,
-	    run.fr_reader, &run.fr_symbols, &run.fr_profile) == 0 &&
+	if (choose(&run) == -1) {
+		input_say_cut("flamegraph", run.fr_reader);
+	} else if (flame_profile(fo, &fo->fo_time, run.fr_reader,
+	    &run.fr_symbols, &run.fr_profile) == 0 &&
 	    write_picture(&run) == 0) {
 		input_say_names("flamegraph", run.fr_symbols);
 		rv = 0;

@@ -260,7 +260,6 @@ run_table(struct report *report, const struct report_options *rp)
 {
 	if (make_profile(report, rp) == -1 || make_table(report, rp) == -1)
 		return (EXIT_FAILED);
-	input_say_cut("report", report->re_reader);
 	input_say_names("report", report->re_symbols);
 	return (rp->rp_json ? show_json(report) : show_table(report, rp));
 }
@@ -276,7 +275,6 @@ run_plot(struct report *report, const struct report_options *rp)
 {
 	if (make_profile(report, rp) == -1 || report_columns(report) == -1)
 		return (EXIT_FAILED);
-	input_say_cut("report", report->re_reader);
 	return (report_plot(report, rp->rp_plot, output_of(rp)) == -1 ?
 	    EXIT_FAILED : 0);
 }

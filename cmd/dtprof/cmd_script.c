@@ -248,11 +248,12 @@ run_script(void *options, int n, char **operands)
 	if (script.sr_wanted == NULL || compile_filters(&script) == -1 ||
 	    open_names(&script) == -1)
 		goto out;
-	input_say_cut("script", script.sr_reader);
 	out_init(&out, STDOUT_FILENO);
 	status = show_all(&script, &out) == -1 ? EXIT_FAILED : 0;
 	if (out_end(&out, "script") != 0)
 		status = EXIT_FAILED;
+	/* That a chunk is damaged may show when it is decoded. */
+	input_say_cut("script", script.sr_reader);
 	input_say_names("script", script.sr_names.sn_symbols);
 out:
 	for (size_t e = 0; script.sr_filters != NULL && e < script.sr_nevents;

@@ -98,7 +98,6 @@ add_run(struct difference_run *di, int side, size_t run)
 
 	if (reader == NULL)
 		return (fail(path, &error));
-	input_say_cut("flamegraph", reader);
 	if (flame_profile(fo, side == 0 ? base_time(fo) : &fo->fo_time,
 	    reader, &symbols, &profile) == 0 &&
 	    (event = event_of(di, path, reader, profile)) > 0)

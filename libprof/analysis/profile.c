@@ -138,7 +138,11 @@ profile_fill(struct prof_profile *profile, struct prof_reader *reader,
 	if (history != NULL)
 		gather = prof_gather_new(reader, symbols, history, options,
 		    error);
-	if (gather != NULL) {
+	/* The quality says what was left out. */
+	if (gather != NULL && prof_decoder_damage(reader, 0,
+	    prof_decoder_nchunks(reader)) == -1) {
+		*error = *prof_reader_error(reader);
+	} else if (gather != NULL) {
 		gathered = prof_gather_folds(gather);
 		if (gathered->ga_nfolds > 0) {
 			profile->pf_from_ns = gathered->ga_first_ns;

@@ -213,7 +213,8 @@ write_rings(struct prof_session *session)
 	if (rows == NULL)
 		return (prof_fail_nomem(&session->se_error));
 	for (e = 1; e < nevents && rv == 0; e++) {
-		rv = prof_rings_accounting(session->se_rings, e, &rows[e]);
+		rv = prof_rings_accounting(session->se_rings, e, &rows[e],
+		    &session->se_error);
 		rows[e].pa_written = prof_writer_written(session->se_writer,
 		    e);
 		/* Until the stop what fired since the drain is in neither. */

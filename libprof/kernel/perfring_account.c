@@ -104,7 +104,7 @@ settle(const struct prof_rings *rings, const struct ring_event *event,
 
 int
 prof_rings_accounting(struct prof_rings *rings, size_t event,
-    struct prof_accounting *accounting)
+    struct prof_accounting *accounting, struct prof_err *error)
 {
 	struct reading reading;
 	size_t n, e;
@@ -114,12 +114,15 @@ prof_rings_accounting(struct prof_rings *rings, size_t event,
 		if (rings->rs_event[e].re_layout.ly_event == event)
 			break;
 	if (e == rings->rs_nevents)
-		return (-1);
+		return (prof_fail(error, PROF_E_USAGE, "event %zu: no perf "
+		    "ring is of it", event));
 	for (n = 0; n < rings->rs_nfds; n++) {
 		if (rings->rs_fd[n].rf_event != e)
 			continue;
 		if (!reading_get(rings, rings->rs_fd[n].rf_fd, &reading))
-			return (-1);
+			return (prof_fail(error, PROF_E_IO, "%s: its count "
+			    "could not be read",
+			    rings->rs_event[e].re_event->ev_name));
 		accounting->pa_count += reading.rd_count;
 		accounting->pa_enabled_ns += reading.rd_enabled_ns;
 		accounting->pa_running_ns += reading.rd_running_ns;

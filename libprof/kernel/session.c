@@ -439,6 +439,7 @@ wait_for_work(struct prof_session *session, int timeout_ms)
 int
 prof_session_run(struct prof_session *session, int timeout_ms)
 {
+	const struct prof_err *error;
 	uint64_t now_ns;
 
 	if (!is_recording(session))
@@ -457,8 +458,10 @@ prof_session_run(struct prof_session *session, int timeout_ms)
 			return (-1);
 		if (prof_account_write(session) == -1 ||
 		    prof_writer_flush(session->se_writer) == -1) {
-			session->se_error =
-			    *prof_writer_error(session->se_writer);
+			/* The accounting has also failures of its own. */
+			error = prof_writer_error(session->se_writer);
+			if (error->pe_code != PROF_OK)
+				session->se_error = *error;
 			return (-1);
 		}
 	}

@@ -122,6 +122,8 @@ int	prof_output_batch(struct prof_output *output,
 	    struct prof_batch *batch, struct prof_err *error);
 int	prof_output_sync(struct prof_output *output, struct prof_err *error);
 /* The last rows, INDEX and END, also after a failure. */
+/* What was to come did not: END says so. */
+void	prof_output_broken(struct prof_output *output);
 int	prof_output_end(struct prof_output *output,
 	    const struct prof_row *rows, size_t nrows,
 	    struct prof_err *error);

@@ -4,7 +4,7 @@
  * into arrays, and each sample then takes the next value of each column that
  * its shape names.  Nothing is carried from chunk to chunk, and a decoder
  * only reads what its reader keeps, so several may work at once on different
- * chunks.
+ * chunks; of its own chunk it notes there that it does not decode.
  *
  * Stacks stay numbers here: expand.c makes frames of them for
  * prof_reader_next, analysis/ looks at each just once.
@@ -68,6 +68,15 @@ prof_decoder_nchunks(const struct prof_reader *reader)
 	return (reader->rd_samples.ar_count);
 }
 
+/* Its checksum was right, so it was made like this: no more samples. */
+static int
+chunk_damaged(struct prof_decoder *decoder)
+{
+	decoder->de_left = 0;
+	decoder->de_chunk->sc_damaged = true;
+	return (0);
+}
+
 const struct prof_sample *
 prof_decoder_next(struct prof_decoder *decoder)
 {
@@ -75,8 +84,7 @@ prof_decoder_next(struct prof_decoder *decoder)
 		return (NULL);
 	decoder->de_left--;
 	if (!decode_sample(decoder)) {
-		/* Its checksum was right, so it was made like this. */
-		decoder->de_left = 0;
+		chunk_damaged(decoder);
 		return (NULL);
 	}
 	return (&decoder->de_sample);
@@ -94,18 +102,23 @@ int
 prof_decoder_open(struct prof_decoder *decoder, size_t n)
 {
 	const struct prof_reader *reader = decoder->de_reader;
-	const struct prof_sample_chunk *at =
+	struct prof_sample_chunk *at =
 	    (struct prof_sample_chunk *)reader->rd_samples.ar_items + n;
 	struct prof_chunk chunk;
 	struct prof_cur body, part;
 	uint64_t id;
 	size_t i;
+	int rv = 0;
 
 	decoder->de_left = 0;
-	if (!prof_chunk_parse(reader->rd_bytes + at->sc_offset,
-	    reader->rd_length - at->sc_offset, &chunk) ||
-	    !prof_inflate_body(&decoder->de_inflate, &chunk, &body))
-		return (0);
+	decoder->de_chunk = at;
+	if (prof_chunk_parse(reader->rd_bytes + at->sc_offset,
+	    reader->rd_length - at->sc_offset, &chunk))
+		rv = prof_inflate_body(&decoder->de_inflate, &chunk, &body);
+	if (rv == -1)
+		return (prof_fail_nomem(decoder->de_error));
+	if (rv == 0)
+		return (chunk_damaged(decoder));
 	decoder->de_shapes.ar_count = decoder->de_tasks.ar_count = 0;
 	decoder->de_addrs.ar_count = decoder->de_words.ar_count = 0;
 	for (i = 0; i < PROF_SS_END; i++)
@@ -114,7 +127,7 @@ prof_decoder_open(struct prof_decoder *decoder, size_t n)
 		id = prof_cur_varint(&body);
 		part = prof_cur_take(&body, prof_cur_varint(&body));
 		if (part.cu_bad)
-			return (0);
+			return (chunk_damaged(decoder));
 		if (id < PROF_SS_SHAPE) {
 			if (decode_table(decoder, (unsigned)id, part) == -1)
 				return (-1);

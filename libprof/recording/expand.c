@@ -45,6 +45,9 @@ prof_expand_next(struct prof_reader *reader)
 			return (-1);
 	}
 	while ((sample = prof_decoder_next(reader->rd_decoder)) == NULL) {
+		if (reader->rd_sample_at > 0 && prof_decoder_damage(reader,
+		    reader->rd_sample_at - 1, 1) == -1)
+			return (-1);
 		if (reader->rd_sample_at >= reader->rd_samples.ar_count)
 			return (0);
 		if (prof_decoder_open(reader->rd_decoder,

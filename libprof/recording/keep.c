@@ -24,13 +24,15 @@ int
 prof_keep(struct prof_reader *reader, const struct prof_chunk *chunk)
 {
 	struct prof_cur body;
+	int rv;
 
 	if (chunk->ck_type == PROF_C_SAMPLE)
 		return (prof_keep_samples(reader, chunk));
 	if (chunk->ck_type > PROF_C_SYMBOL || chunk->ck_type == PROF_C_INDEX)
 		return (1);
-	if (!prof_inflate_body(&reader->rd_inflate, chunk, &body))
-		return (0);
+	rv = prof_inflate_body(&reader->rd_inflate, chunk, &body);
+	if (rv != 1)
+		return (rv == 0 ? 0 : prof_fail_nomem(&reader->rd_error));
 	switch (chunk->ck_type) {
 	case PROF_C_INFO:
 		return (keep_info(reader, &body));

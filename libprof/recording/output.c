@@ -236,6 +236,13 @@ prof_output_sync(struct prof_output *output, struct prof_err *error)
 
 /* ---------------------------------------------------------- the end */
 
+void
+prof_output_broken(struct prof_output *output)
+{
+	if (output->ou_reason == PROF_END_WHOLE)
+		output->ou_reason = PROF_END_IO;
+}
+
 int
 prof_output_end(struct prof_output *output, const struct prof_row *rows,
     size_t nrows, struct prof_err *error)
@@ -352,6 +359,9 @@ output_put(struct prof_output *output, enum prof_chunk_type type,
 out:
 	body->bd_head.bf_len = body->bd_buf.bf_len = 0;
 	body->bd_ncuts = 0;
+	/* For the next there may be memory; END comes yet. */
+	body->bd_head.bf_failed = body->bd_buf.bf_failed = false;
+	out->bf_failed = false;
 	return (rv);
 }
 

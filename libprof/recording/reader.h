@@ -63,6 +63,8 @@ struct prof_sample_chunk {
 	size_t		sc_offset;
 	uint64_t	sc_count;
 	uint32_t	sc_number;
+	bool		sc_damaged;	/* its decoder says it */
+	bool		sc_counted;	/* in rd_missing */
 };
 
 /* Where the samples have come to; decode.c. */
@@ -100,6 +102,7 @@ struct prof_decoder {
 	struct prof_inflate de_inflate;
 	size_t		 de_budget;	/* bytes that tables may grow by */
 	struct prof_cur	 de_columns[PROF_SS_END];
+	struct prof_sample_chunk *de_chunk;
 	uint64_t	 de_left;	/* samples left in it */
 	uint64_t	 de_time;
 	struct prof_array de_shapes;	/* struct prof_shape */
@@ -150,6 +153,7 @@ struct prof_reader {
 	uint32_t	 rd_next_sequence;
 	uint32_t	 rd_missing;	/* chunks that are damaged or gone */
 	size_t		 rd_first_damage;
+	size_t		 rd_end;	/* of what was read */
 	bool		 rd_tail_torn;
 	bool		 rd_ended;	/* there is an END */
 	uint32_t	 rd_end_reason;
@@ -175,8 +179,8 @@ const char *prof_reader_text(struct prof_reader *reader, const char *text);
 
 /* ------------------------------------------------------------ scan.c */
 int	prof_scan(struct prof_reader *reader);
-/* The body, decompressed when it must be.  False: damaged. */
-bool	prof_inflate_body(struct prof_inflate *inflate,
+/* The body, decompressed when it must be.  1, 0: damaged, -1: no memory. */
+int	prof_inflate_body(struct prof_inflate *inflate,
 	    const struct prof_chunk *chunk, struct prof_cur *body);
 void	prof_inflate_free(struct prof_inflate *inflate);
 

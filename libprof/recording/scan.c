@@ -13,7 +13,7 @@
 #define RESYNC_FIRST	(64u << 20)
 #define RESYNC_PER_BYTE	4
 
-static void	scan_describe(struct prof_reader *, size_t);
+static int	scan_describe(struct prof_reader *);
 
 /* The whole chunk at an offset, checked. */
 static bool
@@ -57,7 +57,7 @@ scan_resync(struct prof_reader *reader, size_t from)
 static void
 scan_damage(struct prof_reader *reader, size_t at)
 {
-	if (reader->rd_missing++ == 0)
+	if (reader->rd_missing++ == 0 || at < reader->rd_first_damage)
 		reader->rd_first_damage = at;
 }
 
@@ -112,13 +112,28 @@ prof_scan(struct prof_reader *reader)
 			scan_damage(reader, at);
 		at += PROF_CHUNK_HEADER + chunk.ck_stored;
 	}
-	scan_describe(reader, at);
-	return (0);
+	reader->rd_end = at;
+	return (scan_describe(reader));
+}
+
+int
+prof_decoder_damage(struct prof_reader *reader, size_t first, size_t n)
+{
+	struct prof_sample_chunk *chunk = reader->rd_samples.ar_items;
+	uint32_t before = reader->rd_missing;
+
+	for (; n > 0; n--, first++) {
+		if (!chunk[first].sc_damaged || chunk[first].sc_counted)
+			continue;
+		chunk[first].sc_counted = true;
+		scan_damage(reader, chunk[first].sc_offset);
+	}
+	return (reader->rd_missing == before ? 0 : scan_describe(reader));
 }
 
 /* Nothing to say about a whole recording. */
-static void
-scan_describe(struct prof_reader *reader, size_t end)
+static int
+scan_describe(struct prof_reader *reader)
 {
 	static const char *const reasons[] = {
 		[PROF_END_DISK_FULL] = "the disk was full",
@@ -127,7 +142,7 @@ scan_describe(struct prof_reader *reader, size_t end)
 		[PROF_END_IO] = "writing failed"
 	};
 	uint32_t reason = reader->rd_end_reason;
-	char damage[96] = "", *text = NULL;
+	char damage[96] = "", *text;
 
 	if (reader->rd_missing > 0)
 		(void)snprintf(damage, sizeof(damage),
@@ -135,25 +150,29 @@ scan_describe(struct prof_reader *reader, size_t end)
 		    reader->rd_missing, reader->rd_first_damage);
 	if (!reader->rd_ended) {
 		if (asprintf(&text, "cut after %zu bytes: no END (recorder "
-		    "killed, or power lost)%s%s", end,
+		    "killed, or power lost)%s%s", reader->rd_end,
 		    damage[0] != '\0' ? "; " : "", damage) == -1)
 			text = NULL;
 	} else if (reason != PROF_END_WHOLE) {
 		if (reason >= sizeof(reasons) / sizeof(reasons[0]))
 			reason = PROF_END_IO;
-		if (asprintf(&text, "cut after %zu bytes: %s%s%s", end,
-		    reasons[reason], damage[0] != '\0' ? "; " : "",
-		    damage) == -1)
+		if (asprintf(&text, "cut after %zu bytes: %s%s%s",
+		    reader->rd_end, reasons[reason],
+		    damage[0] != '\0' ? "; " : "", damage) == -1)
 			text = NULL;
 	} else if (damage[0] != '\0') {
 		text = strdup(damage);
 	} else {
-		return;
+		return (0);
 	}
+	if (text == NULL)
+		return (prof_fail_nomem(&reader->rd_error));
+	free(reader->rd_cut);
 	reader->rd_cut = text;
+	return (0);
 }
 
-bool
+int
 prof_inflate_body(struct prof_inflate *inflate, const struct prof_chunk *chunk,
     struct prof_cur *body)
 {
@@ -163,17 +182,19 @@ prof_inflate_body(struct prof_inflate *inflate, const struct prof_chunk *chunk,
 
 	if (chunk->ck_codec == PROF_CODEC_NONE) {
 		*body = prof_cur_of(stored, len);
-		return (len == chunk->ck_raw);
+		return (len == chunk->ck_raw ? 1 : 0);
 	}
 	if (chunk->ck_codec != PROF_CODEC_ZSTD)
-		return (false);
+		return (0);
 	raw->bf_len = 0;
-	if (prof_buf_room(raw, chunk->ck_raw + 1) == NULL)
-		return (false);
+	if (prof_buf_room(raw, chunk->ck_raw + 1) == NULL) {
+		raw->bf_failed = false;	/* a smaller chunk may fit */
+		return (-1);
+	}
 	got = ZSTD_decompressDCtx(inflate->if_zstd, raw->bf_data,
 	    chunk->ck_raw, stored, len);
 	*body = prof_cur_of(raw->bf_data, chunk->ck_raw);
-	return (!ZSTD_isError(got) && got == chunk->ck_raw);
+	return (!ZSTD_isError(got) && got == chunk->ck_raw ? 1 : 0);
 }
 
 void

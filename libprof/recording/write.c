@@ -34,7 +34,7 @@ struct prof_writer {
 	struct prof_output *wr_output;	/* [t] */
 	struct prof_packer wr_packer;	/* [c] */
 	struct prof_batch *wr_batch;	/* [c] being filled */
-	struct prof_err	 wr_error;	/* [c] */
+	struct prof_err	 wr_error;	/* [c]; [t] at the end */
 	pthread_t	 wr_thread;	/* [I] */
 	pthread_mutex_t	 wr_mutex;
 	pthread_cond_t	 wr_work;	/* a batch waits, or wr_closing */
@@ -415,7 +415,9 @@ writer_main(void *arg)
 		synced = seconds_now();
 		dirty = false;
 	}
-	/* The caller waits for this thread, so the rows are ours. */
+	/* The caller waits for this thread, so rows and error are ours. */
+	if (writer->wr_error.pe_code != PROF_OK)
+		prof_output_broken(writer->wr_output);
 	if (prof_output_end(writer->wr_output, writer->wr_rows,
 	    writer->wr_nrows, &error) == -1)
 		writer_failed(writer, &error);

@@ -110,6 +110,7 @@ attach_once(void)
 	struct prof_rings_options options;
 	struct prof_accounting sum;
 	struct prof_rings *rings;
+	struct prof_err error = { 0 };
 	uint64_t touching = 0;
 	int pid, status, before;
 
@@ -141,7 +142,8 @@ attach_once(void)
 	    status);
 	CHECK(prof_rings_disable(rings) == 0, "%s", strerror(errno));
 	prof_rings_drain(rings, UINT64_MAX, count, &touching);
-	CHECK(prof_rings_accounting(rings, 1, &sum) == 0, "accounting");
+	CHECK(prof_rings_accounting(rings, 1, &sum, &error) == 0, "%s",
+	    error.pe_text);
 	CHECK(prof_rings_note(rings, 0) == NULL, "note: %s",
 	    prof_rings_note(rings, 0));
 	CHECK(sum.pa_full == 0 && sum.pa_unaccounted == 0,

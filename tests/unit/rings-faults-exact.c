@@ -1,12 +1,13 @@
 /*
  * ASSERTION: Without BPF, as an ordinary user, a loop that faults exactly N
  * pages gives N samples; stored and lost together are the kernel's own count
- * to the unit, and nothing is unaccounted.
+ * to the unit, and nothing is unaccounted.  What cannot be read has a reason.
  *
  * Easy to get wrong: a full ring loses samples without a record of it, and
  * PERF_SAMPLE_PERIOD makes software events fire at any period.
  */
 /* SPDX-License-Identifier: ISC */
+#include "kernel/perfring.h"
 #include "rings.h"
 
 struct seen {
@@ -31,6 +32,26 @@ count(void *arg, const struct prof_record *record)
 	return (0);
 }
 
+/* A count that cannot be read, and an event of nobody: there is a reason. */
+static void
+check_unread(struct prof_rings *rings)
+{
+	struct prof_accounting sum;
+	struct prof_err unread = { 0 }, nobody = { 0 };
+	size_t n = 0;
+	int fd;
+
+	while (rings->rs_fd[n].rf_event != 0)
+		n++;
+	fd = rings->rs_fd[n].rf_fd;
+	rings->rs_fd[n].rf_fd = -1;
+	CHECK(prof_rings_accounting(rings, 1, &sum, &unread) == -1 &&
+	    unread.pe_code == PROF_E_IO, "%s", unread.pe_text);
+	rings->rs_fd[n].rf_fd = fd;
+	CHECK(prof_rings_accounting(rings, 99, &sum, &nobody) == -1 &&
+	    nobody.pe_code == PROF_E_USAGE, "%s", nobody.pe_text);
+}
+
 static struct prof_accounting
 run(size_t npages, uint64_t period, size_t ring_bytes,
     struct seen *seen)
@@ -39,6 +60,7 @@ run(size_t npages, uint64_t period, size_t ring_bytes,
 	struct prof_rings_options options;
 	struct prof_accounting sum;
 	struct prof_rings *rings;
+	struct prof_err error = { 0 };
 	struct child child;
 
 	memset(seen, 0, sizeof(*seen));
@@ -59,7 +81,8 @@ run(size_t npages, uint64_t period, size_t ring_bytes,
 	CHECK(prof_rings_disable(rings) == 0, "%s", strerror(errno));
 	CHECK(prof_rings_drain(rings, UINT64_MAX, count, seen) == 0,
 	    "drain");
-	CHECK(prof_rings_accounting(rings, 1, &sum) == 0, "accounting");
+	CHECK(prof_rings_accounting(rings, 1, &sum, &error) == 0, "%s",
+	    error.pe_text);
 	CHECK(sum.pa_stored == seen->se_samples, "%llu handed over, %llu "
 	    "stored", (unsigned long long)seen->se_samples,
 	    (unsigned long long)sum.pa_stored);
@@ -73,6 +96,7 @@ run(size_t npages, uint64_t period, size_t ring_bytes,
 	    (unsigned long long)sum.pa_full,
 	    (unsigned long long)sum.pa_count, (long long)sum.pa_unaccounted,
 	    (unsigned long long)sum.pa_bound);
+	check_unread(rings);
 	prof_rings_close(rings);
 	free((int *)(uintptr_t)options.ro_cpus);
 	return (sum);

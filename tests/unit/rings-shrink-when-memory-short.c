@@ -55,7 +55,8 @@ main(void)
 	child_end(&child);
 	CHECK(prof_rings_disable(rings) == 0, "%s", strerror(errno));
 	prof_rings_drain(rings, UINT64_MAX, ignore, NULL);
-	CHECK(prof_rings_accounting(rings, 1, &sum) == 0, "accounting");
+	CHECK(prof_rings_accounting(rings, 1, &sum, &error) == 0, "%s",
+	    error.pe_text);
 	CHECK(sum.pa_fired >= 3000 && sum.pa_unaccounted == 0 &&
 	    sum.pa_fired == sum.pa_count, "fired %llu, count %llu",
 	    (unsigned long long)sum.pa_fired,
