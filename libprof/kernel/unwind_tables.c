@@ -14,6 +14,7 @@
 
 #define LOOK_NS		250000000ULL
 #define IDLE_NS		1000000000ULL	/* a table needed since stays */
+#define AGAIN_NS	1000000000ULL	/* until one that failed is retried */
 
 /* Partner: the loads of uo_state in unwind.bpf.h. */
 static void
@@ -68,13 +69,20 @@ give_back(struct prof_unwind_modules *modules, struct prof_module *module)
 	memset(&module->mo_words, 0, sizeof(module->mo_words));
 }
 
+/* It is made again when a walk says that it is wanted. */
 static void
-evict(struct prof_unwind_modules *modules, struct prof_module *module)
+await(struct prof_unwind_modules *modules, struct prof_module *module)
 {
 	set_state(modules, module, DTP_UW_AWAITED);
 	modules->ms_memory->um_modules[module->mo_number].uo_wanted = 0;
-	give_back(modules, module);
 	module->mo_is_evicted = true;
+}
+
+static void
+evict(struct prof_unwind_modules *modules, struct prof_module *module)
+{
+	await(modules, module);
+	give_back(modules, module);
 	modules->ms_ntables--;
 	modules->ms_nevicted++;
 }
@@ -137,6 +145,12 @@ publish_one(struct prof_unwind_modules *modules, struct prof_module *module)
 	size_t words = table == NULL ? 0 : table->ut_nindex +
 	    table->ut_nrows;
 
+	if (module->mo_made == PROF_MADE_NOTHING) {
+		/* Somebody may show the file later. */
+		module->mo_again_ns = prof_now_ns() + AGAIN_NS;
+		await(modules, module);
+		return (true);
+	}
 	if (words != 0 && words <= DTP_UW_SLAB_WORDS &&
 	    words <= words_of_tables(memory)) {
 		if (memory->um_used + memory->um_nresting + words >
@@ -189,7 +203,8 @@ look(struct prof_unwind_modules *modules)
 			entry->uo_used = 0;
 			module->mo_needed_ns = now_ns;
 		}
-		if (!module->mo_is_evicted || !entry->uo_wanted)
+		if (!module->mo_is_evicted || !entry->uo_wanted ||
+		    now_ns < module->mo_again_ns)
 			continue;
 		module->mo_is_evicted = false;
 		prof_module_make(modules, module);
