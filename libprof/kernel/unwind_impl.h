@@ -67,6 +67,9 @@ uint16_t prof_entry_shared(struct prof_unwind_memory *memory,
 #define PROF_MODULE_BUCKETS	4096
 #define PROF_MODULE_SEGMENTS	4
 #define PROF_MODULE_MAKERS	8
+#define PROF_MODULE_TRIES	8	/* for want of memory */
+/* Of files that cannot be told apart or looked into: its table never comes. */
+#define PROF_MODULE_LOST	(DTP_UW_MODULES - 1)
 
 /* A process that shows the file, and where. */
 struct prof_shown {
@@ -79,6 +82,7 @@ struct prof_shown {
 enum prof_made {
 	PROF_MADE,		/* it, or certainty that there is none */
 	PROF_MADE_NOTHING,	/* nobody shows the file now */
+	PROF_MADE_TOO_LITTLE,	/* no memory */
 };
 
 /*
@@ -106,6 +110,7 @@ struct prof_module {
 	uint64_t	 mo_needed_ns;
 	bool		 mo_is_evicted;	/* to be made again when wanted ... */
 	uint64_t	 mo_again_ns;	/* ... not before */
+	unsigned	 mo_failed;	/* so often for want of memory */
 };
 
 struct prof_unwind_modules {
@@ -137,7 +142,8 @@ struct prof_unwind_modules *prof_unwind_modules_new(
 void	prof_unwind_modules_free(struct prof_unwind_modules *modules);
 /*
  * The module of a mapping, made and queued when it is new; 0: one without a
- * table.  The bias takes an address in memory to one in the file.
+ * table, LOST: whether it has one cannot be known.  The bias takes an address
+ * in memory to one in the file.
  */
 uint32_t prof_unwind_modules_get(struct prof_unwind_modules *modules,
 	    const struct prof_record *mapping, uint64_t *bias);

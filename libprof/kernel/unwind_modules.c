@@ -88,6 +88,14 @@ open_file(const struct prof_module *module, const struct prof_shown *last)
 }
 
 static void
+table_from(struct prof_module *module, struct prof_elf *elf)
+{
+	module->mo_table = prof_unwind_table_new(elf);
+	if (module->mo_table == NULL && errno != 0)
+		module->mo_made = PROF_MADE_TOO_LITTLE;
+}
+
+static void
 make_table(struct prof_module *module, const struct prof_shown *last)
 {
 	struct prof_elf elf;
@@ -98,7 +106,7 @@ make_table(struct prof_module *module, const struct prof_shown *last)
 		vdso = (const uint8_t *)getauxval(AT_SYSINFO_EHDR);
 		if (vdso != NULL && prof_elf_memory(&elf, vdso,
 		    module->mo_vdso_bytes) == 0)
-			module->mo_table = prof_unwind_table_new(&elf);
+			table_from(module, &elf);
 		return;
 	}
 	if (module->mo_fd == -1)
@@ -108,9 +116,11 @@ make_table(struct prof_module *module, const struct prof_shown *last)
 		return;
 	}
 	if (prof_elf_open(&elf, module->mo_fd) == 0) {
-		module->mo_table = prof_unwind_table_new(&elf);
+		table_from(module, &elf);
 		prof_elf_close(&elf);
-	}
+	} else
+		/* It was opened before. */
+		module->mo_made = PROF_MADE_TOO_LITTLE;
 	close(module->mo_fd);
 	module->mo_fd = -1;
 }
@@ -276,7 +286,7 @@ add_module(struct prof_unwind_modules *modules,
 	struct prof_module *module, **bucket = bucket_of(modules, mapping);
 	bool is_vdso = strcmp(mapping->pr_path, "[vdso]") == 0;
 
-	if (modules->ms_n == DTP_UW_MODULES ||
+	if (modules->ms_n == PROF_MODULE_LOST ||
 	    (module = calloc(1, sizeof(*module))) == NULL)
 		return (NULL);
 	module->mo_dev = mapping->pr_dev;
@@ -329,6 +339,23 @@ bias_of(const struct prof_module *module, const struct prof_record *mapping)
 	return (mapping->pr_addr - off);
 }
 
+/* Memory of the process's own, or a device: there are no rules to be had. */
+static bool
+is_no_file(const struct prof_record *mapping)
+{
+	char path[64];
+	struct stat st;
+
+	if (mapping->pr_path[1] == '/')
+		return (true);
+	snprintf(path, sizeof(path), "/proc/%u/map_files/%llx-%llx",
+	    mapping->pr_pid, (unsigned long long)mapping->pr_addr,
+	    (unsigned long long)(mapping->pr_addr + mapping->pr_len));
+	if (stat(path, &st) == -1 && stat(mapping->pr_path, &st) == -1)
+		return (false);
+	return (!S_ISREG(st.st_mode));
+}
+
 uint32_t
 prof_unwind_modules_get(struct prof_unwind_modules *modules,
     const struct prof_record *mapping, uint64_t *bias)
@@ -349,7 +376,7 @@ prof_unwind_modules_get(struct prof_unwind_modules *modules,
 		module->mo_last = shown_by(mapping);
 		pthread_mutex_unlock(&modules->ms_mutex);
 	} else if ((module = add_module(modules, mapping)) == NULL)
-		return (0);
+		return (is_no_file(mapping) ? 0 : PROF_MODULE_LOST);
 	*bias = bias_of(module, mapping);
 	return (module->mo_number);
 }

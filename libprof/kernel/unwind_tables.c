@@ -135,23 +135,38 @@ is_short(const struct prof_unwind_memory *memory)
 	return (memory->um_used > words_of_tables(memory) / 4 * 3);
 }
 
-/* false: there is no room for it now. */
+/* To be tried again: for want of memory not for ever, each time is work. */
+static void
+put_off(struct prof_unwind_modules *modules, struct prof_module *module)
+{
+	module->mo_again_ns = prof_now_ns() + AGAIN_NS;
+	await(modules, module);
+	if (module->mo_made == PROF_MADE_NOTHING)
+		return;
+	if (++module->mo_failed == PROF_MODULE_TRIES)
+		module->mo_is_evicted = false;
+}
+
+/*
+ * false: there is no room for it now.  A table that will never have room stays
+ * awaited: libunwind has what the kernel cannot have.
+ */
 static bool
 publish_one(struct prof_unwind_modules *modules, struct prof_module *module)
 {
 	struct prof_unwind_memory *memory = modules->ms_memory;
 	const struct prof_unwind_table *table = module->mo_table;
-	enum dtp_uw_state state = DTP_UW_NO_TABLE;
+	enum dtp_uw_state state = DTP_UW_AWAITED;
 	size_t words = table == NULL ? 0 : table->ut_nindex +
 	    table->ut_nrows;
 
-	if (module->mo_made == PROF_MADE_NOTHING) {
-		/* Somebody may show the file later. */
-		module->mo_again_ns = prof_now_ns() + AGAIN_NS;
-		await(modules, module);
+	if (module->mo_made != PROF_MADE) {
+		put_off(modules, module);
 		return (true);
 	}
-	if (words != 0 && words <= DTP_UW_SLAB_WORDS &&
+	if (table == NULL)
+		state = DTP_UW_NO_TABLE;
+	else if (words <= DTP_UW_SLAB_WORDS &&
 	    words <= words_of_tables(memory)) {
 		if (memory->um_used + memory->um_nresting + words >
 		    words_of_tables(memory) || prof_words_get(memory,
@@ -161,14 +176,20 @@ publish_one(struct prof_unwind_modules *modules, struct prof_module *module)
 		}
 		if (write_table(memory, module) == 0) {
 			state = DTP_UW_TABLE;
+			module->mo_failed = 0;
 			modules->ms_ntables++;
-		} else
+		} else {
 			give_back(modules, module);
+			module->mo_made = PROF_MADE_TOO_LITTLE;
+		}
 	}
 	prof_unwind_table_free(module->mo_table);
 	module->mo_table = NULL;
 	module->mo_needed_ns = prof_now_ns();
-	set_state(modules, module, state);
+	if (module->mo_made == PROF_MADE)
+		set_state(modules, module, state);
+	else
+		put_off(modules, module);
 	return (true);
 }
 

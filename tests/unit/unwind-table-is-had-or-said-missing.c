@@ -3,7 +3,8 @@
  * ASSERTION: A table that had to go is made again when it is wanted, also
  * when whoever showed its file first has ended: through another process, or
  * by name and build-id.  What cannot be had now is tried again, not all the
- * time.
+ * time; what is too large, one file too many, or gone before it was opened is
+ * awaited for good, unlike files that have none.
  *
  * Easy to get wrong: a table that could not be had is not a file without one.
  * The walk takes the latter's code for code without rules, follows frame
@@ -13,6 +14,12 @@
 #include <sys/wait.h>
 
 #include <signal.h>
+
+#include "model/unwind_table.h"
+
+static struct prof_unwind_table *table_or_not(struct prof_elf *);
+
+#define prof_unwind_table_new(elf)	table_or_not(elf)
 
 #include "../../libprof/kernel/unwind_memory.c"
 #include "../../libprof/kernel/unwind_modules.c"
@@ -24,6 +31,18 @@
 static uint32_t words_of_all[DTP_UW_SLAB_WORDS];
 static struct prof_unwind_memory memory;
 static struct prof_unwind_modules *modules;
+static bool no_memory;
+static int asked;
+
+#undef prof_unwind_table_new
+
+static struct prof_unwind_table *
+table_or_not(struct prof_elf *elf)
+{
+	asked++;
+	errno = ENOMEM;
+	return (no_memory ? NULL : prof_unwind_table_new(elf));
+}
 
 static void
 copy_of_us(const char *to)
@@ -227,6 +246,81 @@ through_the_first(char *path)
 	OK("made again through the first when the last has ended");
 }
 
+static void
+too_large(char *path)
+{
+	struct prof_record mapping = mapping_of(path, getpid(), true);
+	uint32_t number;
+
+	begin();
+	memory.um_max_slabs = 0;
+	number = get(&mapping);
+	settle();
+	CHECK(state_of(number) == DTP_UW_AWAITED, "%d", state_of(number));
+	modules->ms_module[number]->mo_again_ns = 0;
+	asked = 0;
+	CHECK(wanted(number) == DTP_UW_AWAITED && asked == 0, "tried again");
+	OK("a table that never has room is awaited, and not made again");
+}
+
+static void
+without_memory(char *path)
+{
+	struct prof_record mapping = mapping_of(path, getpid(), true);
+	uint32_t number, n;
+
+	begin();
+	no_memory = true;
+	asked = 0;
+	number = get(&mapping);
+	settle();
+	CHECK(state_of(number) == DTP_UW_AWAITED, "%d", state_of(number));
+	CHECK(wanted(number) == DTP_UW_AWAITED && asked == 1, "at once");
+	for (n = 0; n < 100; n++) {
+		modules->ms_module[number]->mo_again_ns = 0;
+		CHECK(wanted(number) == DTP_UW_AWAITED, "not awaited");
+	}
+	CHECK(asked > 1 && asked <= 8, "%d times", asked);
+	begin();
+	number = get(&mapping);
+	settle();
+	no_memory = false;
+	modules->ms_module[number]->mo_again_ns = 0;
+	CHECK(wanted(number) == DTP_UW_TABLE, "%d", state_of(number));
+	OK("without memory it is awaited, and tried some times");
+}
+
+static void
+which_are_lost(char *path)
+{
+	char gone[] = "/nowhere/gone", anon[] = "//anon", null[] = "/dev/null";
+	char text[] = "/proc/self/cmdline";
+	struct prof_record mapping = mapping_of(path, getpid(), true);
+	uint32_t number;
+
+	begin();
+	mapping.pr_path = gone;
+	number = get(&mapping);
+	CHECK(number != 0 && state_of(number) == DTP_UW_AWAITED,
+	    "gone: %u", number);
+	mapping.pr_build_id_len = 0;
+	mapping.pr_path = anon;
+	CHECK(get(&mapping) == 0, "its own memory");
+	mapping.pr_path = null;
+	CHECK(get(&mapping) == 0, "a device");
+	mapping = mapping_of(text, getpid(), false);
+	number = get(&mapping);
+	CHECK(number != 0 && state_of(number) == DTP_UW_NO_TABLE,
+	    "no program: %u", number);
+	mapping = mapping_of(path, getpid(), true);
+	modules->ms_n = DTP_UW_MODULES - 1;
+	number = get(&mapping);
+	modules->ms_n = 1;
+	CHECK(number != 0 && state_of(number) == DTP_UW_AWAITED,
+	    "one too many: %u", number);
+	OK("files too many, and gone before they were opened, are awaited");
+}
+
 int
 main(void)
 {
@@ -238,6 +332,9 @@ main(void)
 	by_name(path);
 	through_another(path);
 	through_the_first(path);
+	too_large(path);
+	without_memory(path);
+	which_are_lost(path);
 	end();
 	unlink(path);
 	rmdir(name);
