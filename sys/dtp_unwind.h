@@ -137,9 +137,9 @@ struct dtp_uw_map {
 };
 
 enum dtp_uw_state {
-	DTP_UW_AWAITED	= 0,	/* the table is not ready */
+	DTP_UW_AWAITED	= 0,	/* not ready, or could not be had */
 	DTP_UW_TABLE	= 1,
-	DTP_UW_NO_TABLE	= 2,	/* none can be had: frame pointers */
+	DTP_UW_NO_TABLE	= 2,	/* it has none: frame pointers */
 };
 
 struct dtp_uw_module {

@@ -189,7 +189,7 @@ insert(struct process *process, const struct mapping *mapping)
 
 /*
  * Make room for [start, end): what lies in its way is cut or goes.  At most
- * one mapping becomes two.
+ * one mapping becomes two, or loses its end where there is no room for that.
  */
 static void
 clear_range(struct process *process, uint64_t start, uint64_t end)
@@ -215,7 +215,8 @@ clear_range(struct process *process, uint64_t start, uint64_t end)
 		}
 	}
 	process->po_n = kept;
-	if (tail.mp_map.um_end != 0)
+	if (tail.mp_map.um_end != 0 && kept < process->po_cap &&
+	    kept < DTP_UW_MAX_MAPS)
 		insert(process, &tail);
 }
 
@@ -255,22 +256,26 @@ add_mapping(struct prof_unwind *unwind, const struct prof_record *record)
 	struct mapping mapping = { .mp_since_ns = record->pr_time_ns };
 	struct process *process;
 	uint64_t bias;
+	bool room;
 
 	if (!is_walkable(record))
 		return;
 	process = process_get(unwind, record->pr_pid);
 	/* Of a process that ended, mappings come after the news of its end. */
-	if (process == NULL || process->po_gone ||
-	    process->po_n >= DTP_UW_MAX_MAPS - 2 ||
-	    reserve(process, 2) == -1)
+	if (process == NULL || process->po_gone)
 		return;
+	room = process->po_n < DTP_UW_MAX_MAPS - 2 &&
+	    reserve(process, 2) == 0;
 	mapping.mp_map.um_start = record->pr_addr;
 	mapping.mp_map.um_end = record->pr_addr + record->pr_len;
-	mapping.mp_map.um_module = prof_unwind_modules_get(
-	    unwind->uw_modules, record, &bias);
-	mapping.mp_map.um_bias = bias;
+	/* What it replaced is gone, also where there is no room for it. */
 	clear_range(process, mapping.mp_map.um_start, mapping.mp_map.um_end);
-	insert(process, &mapping);
+	if (room) {
+		mapping.mp_map.um_module = prof_unwind_modules_get(
+		    unwind->uw_modules, record, &bias);
+		mapping.mp_map.um_bias = bias;
+		insert(process, &mapping);
+	}
 	mark_dirty(unwind, process);
 }
 
@@ -412,7 +417,8 @@ next_generation(struct prof_unwind *unwind)
 	return (unwind->uw_generation);
 }
 
-static void
+/* -1: there is no room now. */
+static int
 publish_process(struct prof_unwind *unwind, struct process *process)
 {
 	struct dtp_uw_proc *slot = process->po_slot;
@@ -420,13 +426,20 @@ publish_process(struct prof_unwind *unwind, struct process *process)
 	struct dtp_uw_map *to;
 	uint32_t n;
 
-	if (process->po_n == 0)
-		return;
+	if (process->po_n == 0) {
+		withdraw(unwind, process);
+		return (0);
+	}
 	if (slot == NULL)
 		slot = slot_find(unwind, process->po_pid);
-	if (slot == NULL || prof_words_get(&unwind->uw_memory,
-	    process->po_n * 8, &words) == -1)
-		return;		/* it stays unknown, and its samples say so */
+	if (slot == NULL)
+		return (0);	/* it stays unknown, and its samples say so */
+	if (prof_words_get(&unwind->uw_memory, process->po_n * 8,
+	    &words) == -1) {
+		/* Unknown is better than what was replaced. */
+		withdraw(unwind, process);
+		return (-1);
+	}
 	/* Taken from here on; what was void there was somebody else's. */
 	if (process->po_slot == NULL)
 		slot->up_stale = 0;
@@ -438,12 +451,13 @@ publish_process(struct prof_unwind *unwind, struct process *process)
 	slot_write(slot, process, &words, process->po_generation);
 	prof_words_put(&unwind->uw_memory, &process->po_words);
 	process->po_words = words;
+	return (0);
 }
 
 void
 prof_unwind_publish(struct prof_unwind *unwind)
 {
-	struct process *process;
+	struct process *process, *waiting = NULL;
 
 	prof_unwind_modules_publish(unwind->uw_modules);
 	while ((process = unwind->uw_dirty) != NULL) {
@@ -451,9 +465,13 @@ prof_unwind_publish(struct prof_unwind *unwind)
 		process->po_dirty = false;
 		if (process->po_gone)
 			free_process(unwind, process);
-		else
-			publish_process(unwind, process);
+		else if (publish_process(unwind, process) == -1) {
+			process->po_dirty = true;
+			process->po_next_dirty = waiting;
+			waiting = process;
+		}
 	}
+	unwind->uw_dirty = waiting;
 }
 
 bool

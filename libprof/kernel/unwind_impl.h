@@ -67,8 +67,28 @@ uint16_t prof_entry_shared(struct prof_unwind_memory *memory,
 #define PROF_MODULE_BUCKETS	4096
 #define PROF_MODULE_SEGMENTS	4
 #define PROF_MODULE_MAKERS	8
+#define PROF_MODULE_TRIES	8	/* for want of memory */
+/* Of files that cannot be told apart or looked into: its table never comes. */
+#define PROF_MODULE_LOST	(DTP_UW_MODULES - 1)
 
-/* One file.  fd and table pass to the thread and back. */
+/* A process that shows the file, and where. */
+struct prof_shown {
+	uint32_t	sh_pid;
+	uint64_t	sh_addr;
+	uint64_t	sh_len;
+};
+
+/* What came of making a table. */
+enum prof_made {
+	PROF_MADE,		/* it, or certainty that there is none */
+	PROF_MADE_NOTHING,	/* nobody shows the file now */
+	PROF_MADE_TOO_LITTLE,	/* no memory */
+};
+
+/*
+ * One file.  fd, table and made pass to the thread and back.
+ * [m] under ms_mutex
+ */
 struct prof_module {
 	struct prof_module *mo_next;	/* in its bucket */
 	struct prof_module *mo_link;	/* in the queue, or among the made */
@@ -79,16 +99,18 @@ struct prof_module {
 	uint8_t		 mo_id[20];
 	char		*mo_path;	/* NULL: the vDSO, in our memory ... */
 	size_t		 mo_vdso_bytes;	/* ... which is so long */
-	uint32_t	 mo_pid;	/* who showed it, where: */
-	uint64_t	 mo_addr;
-	uint64_t	 mo_len;
+	struct prof_shown mo_first;	/* by whom it came to be known */
+	struct prof_shown mo_last;	/* [m] by whom it was mapped last */
 	int		 mo_fd;		/* -1: to be opened again */
 	Elf64_Phdr	 mo_text[PROF_MODULE_SEGMENTS];
 	unsigned	 mo_ntext;
 	struct prof_unwind_table *mo_table;
+	enum prof_made	 mo_made;
 	struct prof_words mo_words;	/* published there */
 	uint64_t	 mo_needed_ns;
-	bool		 mo_is_evicted;
+	bool		 mo_is_evicted;	/* to be made again when wanted ... */
+	uint64_t	 mo_again_ns;	/* ... not before */
+	unsigned	 mo_failed;	/* so often for want of memory */
 };
 
 struct prof_unwind_modules {
@@ -120,7 +142,8 @@ struct prof_unwind_modules *prof_unwind_modules_new(
 void	prof_unwind_modules_free(struct prof_unwind_modules *modules);
 /*
  * The module of a mapping, made and queued when it is new; 0: one without a
- * table.  The bias takes an address in memory to one in the file.
+ * table, LOST: whether it has one cannot be known.  The bias takes an address
+ * in memory to one in the file.
  */
 uint32_t prof_unwind_modules_get(struct prof_unwind_modules *modules,
 	    const struct prof_record *mapping, uint64_t *bias);

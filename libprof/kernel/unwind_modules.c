@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "unwind_impl.h"
+#include "model/images.h"
 
 /* Take the one that walks ask for, else the one that waits longest. */
 static struct prof_module *
@@ -50,42 +51,76 @@ is_file(const struct prof_module *module, int fd)
 	return (fstat(fd, &st) == 0 && st.st_ino == module->mo_ino);
 }
 
-/* The module's file, as long as somebody shows it; -1: nobody does. */
+/* The descriptor, if it is that of the module's file; else -1. */
 static int
-open_file(const struct prof_module *module)
+checked(const struct prof_module *module, int fd)
 {
-	struct prof_record where = { .pr_pid = module->mo_pid,
-	    .pr_addr = module->mo_addr, .pr_len = module->mo_len,
-	    .pr_path = module->mo_path };
-	int fd = prof_mapped_file_open(&where);
-
 	if (fd == -1 || is_file(module, fd))
 		return (fd);
 	close(fd);
 	return (-1);
 }
 
+static int
+open_shown(const struct prof_module *module, const struct prof_shown *shown)
+{
+	const struct prof_record where = { .pr_pid = shown->sh_pid,
+	    .pr_addr = shown->sh_addr, .pr_len = shown->sh_len,
+	    .pr_path = module->mo_path };
+
+	return (checked(module, prof_mapped_file_open(&where)));
+}
+
+/*
+ * The module's file, through those that show it, else by its name, where its
+ * build-id decides: who mapped it last may have ended first.
+ */
+static int
+open_file(const struct prof_module *module, const struct prof_shown *last)
+{
+	int fd = open_shown(module, last);
+
+	if (fd == -1 && module->mo_first.sh_pid != last->sh_pid)
+		fd = open_shown(module, &module->mo_first);
+	if (fd == -1 && module->mo_id_len != 0)
+		fd = checked(module, prof_image_open(module->mo_path));
+	return (fd);
+}
+
 static void
-make_table(struct prof_module *module)
+table_from(struct prof_module *module, struct prof_elf *elf)
+{
+	module->mo_table = prof_unwind_table_new(elf);
+	if (module->mo_table == NULL && errno != 0)
+		module->mo_made = PROF_MADE_TOO_LITTLE;
+}
+
+static void
+make_table(struct prof_module *module, const struct prof_shown *last)
 {
 	struct prof_elf elf;
 	const uint8_t *vdso;
 
+	module->mo_made = PROF_MADE;
 	if (module->mo_path == NULL) {
 		vdso = (const uint8_t *)getauxval(AT_SYSINFO_EHDR);
 		if (vdso != NULL && prof_elf_memory(&elf, vdso,
 		    module->mo_vdso_bytes) == 0)
-			module->mo_table = prof_unwind_table_new(&elf);
+			table_from(module, &elf);
 		return;
 	}
 	if (module->mo_fd == -1)
-		module->mo_fd = open_file(module);
-	if (module->mo_fd == -1)
+		module->mo_fd = open_file(module, last);
+	if (module->mo_fd == -1) {
+		module->mo_made = PROF_MADE_NOTHING;
 		return;
+	}
 	if (prof_elf_open(&elf, module->mo_fd) == 0) {
-		module->mo_table = prof_unwind_table_new(&elf);
+		table_from(module, &elf);
 		prof_elf_close(&elf);
-	}
+	} else
+		/* It was opened before. */
+		module->mo_made = PROF_MADE_TOO_LITTLE;
 	close(module->mo_fd);
 	module->mo_fd = -1;
 }
@@ -95,6 +130,7 @@ maker(void *arg)
 {
 	struct prof_unwind_modules *modules = arg;
 	struct prof_module *module;
+	struct prof_shown last;
 
 	pthread_mutex_lock(&modules->ms_mutex);
 	while (!modules->ms_quit) {
@@ -106,8 +142,9 @@ maker(void *arg)
 			modules->ms_nidle--;
 			continue;
 		}
+		last = module->mo_last;
 		pthread_mutex_unlock(&modules->ms_mutex);
-		make_table(module);
+		make_table(module, &last);
 		pthread_mutex_lock(&modules->ms_mutex);
 		module->mo_link = modules->ms_made;
 		modules->ms_made = module;
@@ -235,6 +272,13 @@ prof_module_make(struct prof_unwind_modules *modules,
 	pthread_mutex_unlock(&modules->ms_mutex);
 }
 
+static struct prof_shown
+shown_by(const struct prof_record *mapping)
+{
+	return ((struct prof_shown){ mapping->pr_pid, mapping->pr_addr,
+	    mapping->pr_len });
+}
+
 static struct prof_module *
 add_module(struct prof_unwind_modules *modules,
     const struct prof_record *mapping)
@@ -242,20 +286,19 @@ add_module(struct prof_unwind_modules *modules,
 	struct prof_module *module, **bucket = bucket_of(modules, mapping);
 	bool is_vdso = strcmp(mapping->pr_path, "[vdso]") == 0;
 
-	if (modules->ms_n == DTP_UW_MODULES ||
+	if (modules->ms_n == PROF_MODULE_LOST ||
 	    (module = calloc(1, sizeof(*module))) == NULL)
 		return (NULL);
 	module->mo_dev = mapping->pr_dev;
 	module->mo_ino = mapping->pr_ino;
 	module->mo_id_len = mapping->pr_build_id_len;
 	module->mo_vdso_bytes = mapping->pr_len;
-	module->mo_pid = mapping->pr_pid;
-	module->mo_addr = mapping->pr_addr;
-	module->mo_len = mapping->pr_len;
+	module->mo_first = module->mo_last = shown_by(mapping);
 	memcpy(module->mo_id, mapping->pr_build_id, sizeof(module->mo_id));
 	module->mo_fd = -1;
 	if (!is_vdso && ((module->mo_path = strdup(mapping->pr_path)) ==
-	    NULL || (module->mo_fd = open_file(module)) == -1)) {
+	    NULL || (module->mo_fd = open_file(module, &module->mo_last)) ==
+	    -1)) {
 		/* Gone before we looked: another process may still show it. */
 		free(module->mo_path);
 		free(module);
@@ -296,6 +339,23 @@ bias_of(const struct prof_module *module, const struct prof_record *mapping)
 	return (mapping->pr_addr - off);
 }
 
+/* Memory of the process's own, or a device: there are no rules to be had. */
+static bool
+is_no_file(const struct prof_record *mapping)
+{
+	char path[64];
+	struct stat st;
+
+	if (mapping->pr_path[1] == '/')
+		return (true);
+	snprintf(path, sizeof(path), "/proc/%u/map_files/%llx-%llx",
+	    mapping->pr_pid, (unsigned long long)mapping->pr_addr,
+	    (unsigned long long)(mapping->pr_addr + mapping->pr_len));
+	if (stat(path, &st) == -1 && stat(mapping->pr_path, &st) == -1)
+		return (false);
+	return (!S_ISREG(st.st_mode));
+}
+
 uint32_t
 prof_unwind_modules_get(struct prof_unwind_modules *modules,
     const struct prof_record *mapping, uint64_t *bias)
@@ -310,8 +370,13 @@ prof_unwind_modules_get(struct prof_unwind_modules *modules,
 	    module = module->mo_next)
 		if (is_module(module, mapping))
 			break;
-	if (module == NULL && (module = add_module(modules, mapping)) == NULL)
-		return (0);
+	if (module != NULL) {
+		/* Its table may have to be made again. */
+		pthread_mutex_lock(&modules->ms_mutex);
+		module->mo_last = shown_by(mapping);
+		pthread_mutex_unlock(&modules->ms_mutex);
+	} else if ((module = add_module(modules, mapping)) == NULL)
+		return (is_no_file(mapping) ? 0 : PROF_MODULE_LOST);
 	*bias = bias_of(module, mapping);
 	return (module->mo_number);
 }

@@ -14,6 +14,7 @@
 
 #define LOOK_NS		250000000ULL
 #define IDLE_NS		1000000000ULL	/* a table needed since stays */
+#define AGAIN_NS	1000000000ULL	/* until one that failed is retried */
 
 /* Partner: the loads of uo_state in unwind.bpf.h. */
 static void
@@ -68,13 +69,20 @@ give_back(struct prof_unwind_modules *modules, struct prof_module *module)
 	memset(&module->mo_words, 0, sizeof(module->mo_words));
 }
 
+/* It is made again when a walk says that it is wanted. */
 static void
-evict(struct prof_unwind_modules *modules, struct prof_module *module)
+await(struct prof_unwind_modules *modules, struct prof_module *module)
 {
 	set_state(modules, module, DTP_UW_AWAITED);
 	modules->ms_memory->um_modules[module->mo_number].uo_wanted = 0;
-	give_back(modules, module);
 	module->mo_is_evicted = true;
+}
+
+static void
+evict(struct prof_unwind_modules *modules, struct prof_module *module)
+{
+	await(modules, module);
+	give_back(modules, module);
 	modules->ms_ntables--;
 	modules->ms_nevicted++;
 }
@@ -127,17 +135,38 @@ is_short(const struct prof_unwind_memory *memory)
 	return (memory->um_used > words_of_tables(memory) / 4 * 3);
 }
 
-/* false: there is no room for it now. */
+/* To be tried again: for want of memory not for ever, each time is work. */
+static void
+put_off(struct prof_unwind_modules *modules, struct prof_module *module)
+{
+	module->mo_again_ns = prof_now_ns() + AGAIN_NS;
+	await(modules, module);
+	if (module->mo_made == PROF_MADE_NOTHING)
+		return;
+	if (++module->mo_failed == PROF_MODULE_TRIES)
+		module->mo_is_evicted = false;
+}
+
+/*
+ * false: there is no room for it now.  A table that will never have room stays
+ * awaited: libunwind has what the kernel cannot have.
+ */
 static bool
 publish_one(struct prof_unwind_modules *modules, struct prof_module *module)
 {
 	struct prof_unwind_memory *memory = modules->ms_memory;
 	const struct prof_unwind_table *table = module->mo_table;
-	enum dtp_uw_state state = DTP_UW_NO_TABLE;
+	enum dtp_uw_state state = DTP_UW_AWAITED;
 	size_t words = table == NULL ? 0 : table->ut_nindex +
 	    table->ut_nrows;
 
-	if (words != 0 && words <= DTP_UW_SLAB_WORDS &&
+	if (module->mo_made != PROF_MADE) {
+		put_off(modules, module);
+		return (true);
+	}
+	if (table == NULL)
+		state = DTP_UW_NO_TABLE;
+	else if (words <= DTP_UW_SLAB_WORDS &&
 	    words <= words_of_tables(memory)) {
 		if (memory->um_used + memory->um_nresting + words >
 		    words_of_tables(memory) || prof_words_get(memory,
@@ -147,14 +176,20 @@ publish_one(struct prof_unwind_modules *modules, struct prof_module *module)
 		}
 		if (write_table(memory, module) == 0) {
 			state = DTP_UW_TABLE;
+			module->mo_failed = 0;
 			modules->ms_ntables++;
-		} else
+		} else {
 			give_back(modules, module);
+			module->mo_made = PROF_MADE_TOO_LITTLE;
+		}
 	}
 	prof_unwind_table_free(module->mo_table);
 	module->mo_table = NULL;
 	module->mo_needed_ns = prof_now_ns();
-	set_state(modules, module, state);
+	if (module->mo_made == PROF_MADE)
+		set_state(modules, module, state);
+	else
+		put_off(modules, module);
 	return (true);
 }
 
@@ -189,7 +224,8 @@ look(struct prof_unwind_modules *modules)
 			entry->uo_used = 0;
 			module->mo_needed_ns = now_ns;
 		}
-		if (!module->mo_is_evicted || !entry->uo_wanted)
+		if (!module->mo_is_evicted || !entry->uo_wanted ||
+		    now_ns < module->mo_again_ns)
 			continue;
 		module->mo_is_evicted = false;
 		prof_module_make(modules, module);

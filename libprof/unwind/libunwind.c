@@ -487,8 +487,9 @@ step_by_fp(struct prof_unwinder *un)
 	if (access_mem(NULL, fp, &next, 0, un) != 0 ||
 	    access_mem(NULL, fp + 8, &pc, 0, un) != 0)
 		return (failure(un));
+	/* As in the kernel: a guess is not where frames end. */
 	if (pc == 0)
-		return (PROF_STACK_OK);
+		return (PROF_STACK_NOROW);
 	un->un_reg[PROF_REG_PC] = pc;
 	un->un_reg[PROF_REG_SP] = fp + 16;
 	un->un_reg[PROF_REG_FP] = next;

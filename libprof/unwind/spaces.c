@@ -158,6 +158,14 @@ clear_range(struct prof_space *space, uint64_t start, uint64_t end)
 		insert(space, &tail);
 }
 
+/* Nothing is better than what is wrong. */
+static void
+forget_space(struct process *process)
+{
+	space_put(process->po_space);
+	process->po_space = NULL;
+}
+
 static int
 add_mapping(struct prof_spaces *spaces, const struct prof_record *record)
 {
@@ -169,13 +177,17 @@ add_mapping(struct prof_spaces *spaces, const struct prof_record *record)
 		.mp_since_ns = record->pr_time_ns,
 	};
 	struct prof_space *space;
+	bool is_full;
 
 	if (process == NULL || mapping.mp_end <= mapping.mp_start)
 		return (0);
 	space = space_change(spaces, process, 2);
-	if (space == NULL)
-		return (process->po_space != NULL &&
-		    process->po_space->ss_n + 2 > MAX_MAPS ? 0 : -1);
+	if (space == NULL) {
+		is_full = process->po_space != NULL &&
+		    process->po_space->ss_n + 2 > MAX_MAPS;
+		forget_space(process);
+		return (is_full ? 0 : -1);
+	}
 	mapping.mp_object = prof_objects_get(spaces->sp_objects, record);
 	clear_range(space, mapping.mp_start, mapping.mp_end);
 	insert(space, &mapping);
@@ -222,9 +234,7 @@ execute(struct prof_spaces *spaces, const struct prof_record *exec)
 		return (0);
 	space = space_change(spaces, process, 0);
 	if (space == NULL) {
-		/* Nothing is better than what is wrong. */
-		space_put(process->po_space);
-		process->po_space = NULL;
+		forget_space(process);
 		return (-1);
 	}
 	for (n = 0; n < space->ss_n; n++)

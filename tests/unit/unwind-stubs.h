@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * What unit tests of the processes in libprof/kernel/unwind.c share: the file
+ * itself, with memory and modules that need nothing of the kernel.
+ */
+#ifndef UNWIND_STUBS_H
+#define UNWIND_STUBS_H
+
+#include <stdio.h>
+
+#include "../../libprof/kernel/unwind.c"
+
+#define CHECK(cond) do {						\
+	if (!(cond)) {							\
+		printf("FAIL: line %d: %s\n", __LINE__, #cond);		\
+		exit(1);						\
+	}								\
+} while (0)
+
+static uint32_t words_of_all[DTP_UW_MAX_MAPS * 8];
+static bool no_words;		/* memory is at its end */
+
+int
+prof_unwind_memory_init(struct prof_unwind_memory *memory, const int fds[5],
+    size_t ncpus, uint64_t max_bytes, struct prof_err *error)
+{
+	(void)fds;
+	(void)max_bytes;
+	(void)error;
+	memory->um_cache_bytes = ncpus * DTP_UW_CACHE * sizeof(uint64_t);
+	memory->um_cache = calloc(1, memory->um_cache_bytes);
+	memory->um_procs = calloc(DTP_UW_PROCS, sizeof(*memory->um_procs));
+	return (memory->um_cache == NULL || memory->um_procs == NULL ? -1 :
+	    0);
+}
+
+void
+prof_unwind_memory_fini(struct prof_unwind_memory *memory)
+{
+	free(memory->um_cache);
+	free(memory->um_procs);
+}
+
+int
+prof_words_get(struct prof_unwind_memory *memory, uint32_t n,
+    struct prof_words *words)
+{
+	(void)memory;
+	*words = (struct prof_words){ .wd_n = n };
+	return (no_words ? -1 : 0);
+}
+
+void
+prof_words_put(struct prof_unwind_memory *memory,
+    const struct prof_words *words)
+{
+	(void)memory;
+	(void)words;
+}
+
+uint32_t *
+prof_words_at(const struct prof_unwind_memory *memory,
+    const struct prof_words *words)
+{
+	(void)memory;
+	(void)words;
+	return (words_of_all);
+}
+
+struct prof_unwind_modules *
+prof_unwind_modules_new(struct prof_unwind_memory *memory)
+{
+	(void)memory;
+	return (calloc(1, sizeof(struct prof_unwind_modules)));
+}
+
+void
+prof_unwind_modules_free(struct prof_unwind_modules *modules)
+{
+	free(modules);
+}
+
+uint32_t
+prof_unwind_modules_get(struct prof_unwind_modules *modules,
+    const struct prof_record *mapping, uint64_t *bias)
+{
+	(void)modules;
+	(void)mapping;
+	*bias = 0;
+	return (0);
+}
+
+bool
+prof_unwind_modules_idle(struct prof_unwind_modules *modules)
+{
+	(void)modules;
+	return (true);
+}
+
+void
+prof_unwind_modules_publish(struct prof_unwind_modules *modules)
+{
+	(void)modules;
+}
+
+void
+prof_unwind_modules_stats(struct prof_unwind_modules *modules,
+    struct prof_unwind_stats *stats)
+{
+	(void)modules;
+	(void)stats;
+}
+
+#endif /* UNWIND_STUBS_H */
