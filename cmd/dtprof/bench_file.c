@@ -421,7 +421,7 @@ bench_append(struct bench *bench, const struct bench_result *result)
 	line = line_of(result, &length);
 	if (path == NULL || line == NULL)
 		goto out;
-	fd = file_create(path, O_RDWR | O_NOFOLLOW);
+	fd = file_create(path, O_RDWR | O_NOFOLLOW, NULL);
 	why = fd == -1 ? errno : append(fd, line, length);
 	if (fd != -1)
 		close(fd);

@@ -149,6 +149,7 @@ void	out_wrapped(struct out *out, const char *text, unsigned indent,
 /* Buffered output to a descriptor: no format strings in the hot path. */
 struct out {
 	int		 ou_fd;
+	const char	*ou_name;	/* in messages */
 	int		 ou_errno;	/* first failure; nothing goes on */
 	size_t		 ou_n;
 	char		 ou_buf[1 << 16];
@@ -272,8 +273,11 @@ bool	file_find_program(const char *name, char *path, size_t size);
 unsigned file_sudo_id(const char *name);
 /* Under sudo what we have just made belongs to who called it. */
 void	file_give(int fd);
-/* Open, made and given where it is not there; -1: errno says why. */
-int	file_create(const char *path, int flags);
+/*
+ * Open, made and given where it is not there, as made says where it is not
+ * NULL; -1: errno says why.
+ */
+int	file_create(const char *path, int flags, bool *made);
 
 /* ------------------------------------------------------- cmd_*.c, main */
 

@@ -6,6 +6,8 @@
  *
  * Called by cmd_stat.c with options that make sense together.
  */
+#include <sys/stat.h>
+
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -273,6 +275,8 @@ count_fini(struct count *count)
 	free(count->co_times);
 	free(count->co_statuses);
 	prof_counting_close(count->co_counting);
+	if (count->co_made && !count->co_has_begun)
+		(void)unlink(count->co_options->co_output);
 	if (count->co_out.ou_fd > STDERR_FILENO)
 		close(count->co_out.ou_fd);
 	free(count);
@@ -280,7 +284,10 @@ count_fini(struct count *count)
 
 /* ------------------------------------------------------------- all of it */
 
-/* Before anything is counted: a name that cannot be written is no surprise. */
+/*
+ * Before anything is counted: a name that cannot be written is no surprise.
+ * What is there stays until something is: the command may be misspelt.
+ */
 static bool
 open_output(struct count *count)
 {
@@ -288,7 +295,7 @@ open_output(struct count *count)
 	int fd = STDOUT_FILENO;
 
 	if (co->co_output != NULL) {
-		fd = file_create(co->co_output, O_WRONLY | O_TRUNC);
+		fd = file_create(co->co_output, O_WRONLY, &count->co_made);
 		if (fd == -1) {
 			msg_fail("stat", "name a file that can be written",
 			    "%s: %s", co->co_output, strerror(errno));
@@ -298,7 +305,27 @@ open_output(struct count *count)
 	    count->co_what->co_argv != NULL)
 		fd = STDERR_FILENO;
 	out_init(&count->co_out, fd);
+	if (co->co_output != NULL)
+		count->co_out.ou_name = co->co_output;
 	return (true);
+}
+
+void
+count_output_begin(struct count *count)
+{
+	const struct count_options *co = count->co_options;
+	struct stat st;
+
+	if (count->co_has_begun)
+		return;
+	count->co_has_begun = true;
+	/* Pipes and devices have nothing to be emptied of. */
+	if (co->co_output != NULL &&
+	    fstat(count->co_out.ou_fd, &st) == 0 && S_ISREG(st.st_mode) &&
+	    ftruncate(count->co_out.ou_fd, 0) == -1)
+		count->co_out.ou_errno = errno;
+	if (co->co_csv)
+		count_csv_head(count);
 }
 
 static int
@@ -314,8 +341,6 @@ all_runs(struct count *count)
 		msg_error("stat", "out of memory", "free memory");
 		return (EXIT_DTPROF);
 	}
-	if (co->co_csv)
-		count_csv_head(count);
 	for (uint64_t n = 0; n < co->co_warmups.on_value && status == 0 &&
 	    !count->co_interrupted; n++)
 		status = count_one_run(count, true);

@@ -80,6 +80,8 @@ struct count {
 	size_t		 co_nhardware;	/* of these */
 	bool		 co_interrupted;
 	int		 co_last_signal; /* to a command that goes on */
+	bool		 co_made;	/* the file of co_out is new */
+	bool		 co_has_begun;	/* co_out is written to */
 	struct out	 co_out;	/* where it is shown */
 };
 
@@ -89,6 +91,8 @@ struct count {
 int	count_run(const struct count_options *co,
 	    const struct prof_counting_options *what,
 	    const struct opt_strings *events);
+/* A run that counts is on: what the output held before may go. */
+void	count_output_begin(struct count *count);
 /* Of all runs, thousandths of a percent; -1: it was never to count. */
 int	count_share(const struct count *count, size_t event);
 /* Of one value. */
@@ -108,7 +112,7 @@ int	count_metrics(struct count *count);
 
 /* ------------------------------- count_text.c, count_json.c, count_csv.c */
 
-/* The head is shown before, an interval while, the rest after counting. */
+/* The head and intervals are shown while counting, the rest after it. */
 void	count_text_interval(struct count *count,
 	    const struct count_interval *interval);
 void	count_text(struct count *count);

@@ -214,6 +214,8 @@ count_one_run(struct count *count, bool is_warmup)
 		return (ending_status(prof_counting_error(counting)));
 	}
 	run.rn_begun_ns = term_now_ns();
+	if (!is_warmup)
+		count_output_begin(count);
 	if (co->co_duration.on_set)
 		run.rn_ending.en_end_ns = run.rn_begun_ns +
 		    co->co_duration.on_value;

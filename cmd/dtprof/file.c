@@ -54,10 +54,12 @@ file_give(int fd)
 }
 
 int
-file_create(const char *path, int flags)
+file_create(const char *path, int flags, bool *made)
 {
 	int fd = open(path, flags | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 
+	if (made != NULL)
+		*made = fd != -1;
 	if (fd != -1)
 		file_give(fd);
 	else if (errno == EEXIST)

@@ -23,6 +23,7 @@ void
 out_init(struct out *out, int fd)
 {
 	out->ou_fd = fd;
+	out->ou_name = "standard output";
 	out->ou_errno = 0;
 	out->ou_n = 0;
 }
@@ -293,6 +294,6 @@ out_end(struct out *out, const char *command)
 	if (out->ou_errno == 0 || out->ou_errno == EPIPE)
 		return (0);
 	msg_fail(command, "check the disk, or where the output goes",
-	    "standard output: %s", strerror(out->ou_errno));
+	    "%s: %s", out->ou_name, strerror(out->ou_errno));
 	return (EXIT_FAILED);
 }

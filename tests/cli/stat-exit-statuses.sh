@@ -1,7 +1,8 @@
 #!/bin/sh
 # ASSERTION: stat ends with the command's status, by Ctrl-C with what was
-# counted, and refuses what it cannot count with one line and a cure.  Easy
-# to get wrong: a status that is the last run's, an empty table after Ctrl-C.
+# counted, and refuses what it cannot count with one line and a cure; what the
+# file of -o held is there until something counts.  Easy to get wrong: a
+# status that is the last run's, an empty table after Ctrl-C.
 # SPDX-License-Identifier: ISC
 . "${SRC:=$PWD}/tests/lib.sh"
 need_perf
@@ -92,6 +93,51 @@ got=$?
 [ $got -eq 130 ] && grep -q 'before anything was counted' err ||
     fail "Ctrl-C in a warm-up: status $got, $(cat out err)"
 ok "Ctrl-C in a warm-up ends it"
+
+# What was counted before is not lost to a misspelt command, nor is there a
+# file of nothing.
+spares()	# status argument ...
+{
+	want=$1
+	shift
+	echo 'what was counted before' >before
+	for file in before none; do
+		expect "$want" "$DTPROF" stat -q -o $file "$@"
+	done
+	[ "$(cat before)" = 'what was counted before' ] ||
+	    fail "$*: the file is now: $(cat before)"
+	[ ! -e none ] || fail "$*: a file of nothing"
+}
+for form in '-e page-faults:u' --csv --json '--csv -I 10'; do
+	# shellcheck disable=SC2086 # words
+	{
+	spares 127 $form -- ./typo
+	spares 126 $form -- /etc/passwd
+	}
+done
+spares 127 --csv -w 1 -- ./typo
+spares 125 --csv -p 4194303
+# shellcheck disable=SC2016 # its parent's
+spares 130 --csv -w 1 -- sh -c 'kill -INT $PPID; exec sleep 100'
+ok "a run that never was spares what the file held"
+
+# What is longer than the new is gone all the same; devices are written to.
+for form in "" --csv --json; do
+	yes 'an older line' | head -n 1000 >before
+	# shellcheck disable=SC2086 # words
+	{
+	expect 0 "$DTPROF" stat -q $form -e page-faults:u -o before -- true
+	! grep -q older before || fail "$form: the old is behind the new"
+	grep -q page-faults before || fail "$form: nothing was written"
+	"$DTPROF" stat -q $form -e page-faults:u -o /dev/stdout -- true |
+	    grep -q page-faults || fail "$form: nothing in the pipe"
+	expect 0 "$DTPROF" stat -q $form -e page-faults:u -o /dev/null -- true
+	expect 125 "$DTPROF" stat -q $form -e page-faults:u -o /dev/full -- \
+	    true
+	expect_err '^dtprof: stat: /dev/full: No space left' "$form"
+	}
+done
+ok "the file is all new; and a write that fails names it"
 
 # What a run that is not kept ended with is not lost with its counts; nor does
 # it come before a whole run's.
