@@ -133,7 +133,7 @@ struct prof_status {
 	double		 ps_recorder_s;
 	double		 ps_programs_s;	/* below 0: not known */
 	int		 ps_cpus;
-	uint64_t	 ps_slower;	/* the lowest rate is 1/n of the first */
+	uint64_t	 ps_slower;	/* lowest rate: 1/n of the first */
 };
 
 struct prof_session;
