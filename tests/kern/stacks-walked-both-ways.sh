@@ -61,14 +61,16 @@ END
 
 # A handler begins where the task leaves the kernel while the number of the
 # system call that sent the signal is still there: no call lies before it.
+# A sample there is seldom, so it is looked for up to five times.
 : >titles
 # shellcheck disable=SC2034 # of begin
 NICE=10
 begin signal ./stacks signal
 begin signal ./stacks signal
-verify 150 -o b.dtp -c 50000
-end_all
-py <<'END'
+for try in 1 2 3 4 5; do
+	verify 150 -o b.dtp -c 50000
+	py "$try" <<'END'
+import sys
 import subprocess
 import recording as rec
 
@@ -83,7 +85,13 @@ for at in starts:
 begun = sum(int(sample["user"][0], 16) & 0xfff in
             [at & 0xfff for at in starts]
             for sample in rec.samples("b.dtp") if sample["user"])
-rec.check(begun > 0, "no sample at the beginning of a handler")
+rec.check(begun > 0 or int(sys.argv[1]) < 5,
+          "no sample at the beginning of a handler")
 rec.ok("%d stacks begin where a handler does, none of them in two ways"
        % begun)
+if begun > 0:
+    open("begun", "w").close()
 END
+	[ -e begun ] && break
+done
+end_all
