@@ -95,3 +95,4 @@ END
 	[ -e begun ] && break
 done
 end_all
+[ -e begun ]
