@@ -10,7 +10,13 @@
 need_recording
 tmpdir
 
-for how in "--no-inherit" "-a" "-p"; do
+# Of the whole machine a fault may fall into a bpf(2) call of anybody's that
+# lost its CPU there: the kernel skips our program then, and unaccounted is
+# right to say so.  It is seldom, and not so three times in a row.
+for how in "--no-inherit" "-a 1" "-a 2" "-a 3" "-p"; do
+	case $how in
+	-a*)	[ ! -e exact ] || continue ;;
+	esac
 	set -- -o a.dtp -e page-faults -c 1 --call-graph none \
 	    -e syscall::close:entry
 	case $how in
@@ -24,7 +30,7 @@ for how in "--no-inherit" "-a" "-p"; do
 		exec 9>&-
 		wait "$faulter" || fail "faults"
 		record_wait 0 ;;
-	*)	record 0 "$@" $how -- "$work/faults" 5000
+	*)	record 0 "$@" "${how%% *}" -- "$work/faults" 5000
 		cp out faults.json ;;
 	esac
 	py "$how" <<'END'
@@ -37,10 +43,15 @@ rec.check(truth["counted"] == truth["pages"], "the workload: %r" % truth)
 rows = rec.balance("a.dtp", ["page-faults"])
 row = rows["page-faults"]
 rec.check(row["full"] == row["nested"] == row["error"] == 0, "%r" % row)
-rec.check(row["unaccounted"] == 0, "unaccounted %r" % row["unaccounted"])
-rec.check(row["count"] == row["fired"] + row["outside"],
-          "the kernel counted %d, fired %d + outside %d" %
-          (row["count"], row["fired"], row["outside"]))
+rec.check(row["count"] == row["fired"] + row["outside"] + row["unaccounted"],
+          "the kernel counted %d, fired %d + outside %d, unaccounted %d" %
+          (row["count"], row["fired"], row["outside"], row["unaccounted"]))
+if sys.argv[1] in ("-a 1", "-a 2") and 0 < row["unaccounted"] <= 4:
+    rec.ok("%s: %d unaccounted" % (sys.argv[1], row["unaccounted"]))
+    sys.exit()
+rec.check(row["unaccounted"] == 0, "%r" % row)
+if sys.argv[1].startswith("-a"):
+    open("exact", "w").close()
 inside, n = False, 0
 for r in rec.in_order("a.dtp"):
     if r["type"] != "sample" or r["pid"] != truth["pid"]:
