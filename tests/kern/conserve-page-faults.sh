@@ -10,17 +10,18 @@
 need_recording
 tmpdir
 
-# Of the whole machine a fault may fall into a bpf(2) call of anybody's that
-# lost its CPU there: the kernel skips our program then, and unaccounted is
-# right to say so.  It is seldom, and not so three times in a row.
-for how in "--no-inherit" "-a 1" "-a 2" "-a 3" "-p"; do
-	case $how in
-	-a*)	[ ! -e exact ] || continue ;;
-	esac
+# Where events are the CPUs', once in some 30 recordings beside other work two
+# faults were counted of which our program was not called, and unaccounted said
+# so.  Why is not known (a bpf(2) call of
+# anybody's hides what fires on its CPU).  It must not be so three times.
+for how in "--no-inherit" "-a 1" "-a 2" "-a 3" "-p 1" "-p 2" "-p 3"; do
+	way=${how%% *}
+	[ ! -e "exact$way" ] || continue
 	set -- -o a.dtp -e page-faults -c 1 --call-graph none \
 	    -e syscall::close:entry
-	case $how in
-	-p)	mkfifo go
+	case $way in
+	-p)	rm -f go faults.json
+		mkfifo go
 		"$work/faults" -w 5000 >faults.json <go &
 		faulter=$!
 		kill_at_end "$faulter"
@@ -30,7 +31,7 @@ for how in "--no-inherit" "-a 1" "-a 2" "-a 3" "-p"; do
 		exec 9>&-
 		wait "$faulter" || fail "faults"
 		record_wait 0 ;;
-	*)	record 0 "$@" "${how%% *}" -- "$work/faults" 5000
+	*)	record 0 "$@" "$way" -- "$work/faults" 5000
 		cp out faults.json ;;
 	esac
 	py "$how" <<'END'
@@ -46,12 +47,11 @@ rec.check(row["full"] == row["nested"] == row["error"] == 0, "%r" % row)
 rec.check(row["count"] == row["fired"] + row["outside"] + row["unaccounted"],
           "the kernel counted %d, fired %d + outside %d, unaccounted %d" %
           (row["count"], row["fired"], row["outside"], row["unaccounted"]))
-if sys.argv[1] in ("-a 1", "-a 2") and 0 < row["unaccounted"] <= 4:
+if sys.argv[1][3:] in ("1", "2") and 0 < row["unaccounted"] <= 2:
     rec.ok("%s: %d unaccounted" % (sys.argv[1], row["unaccounted"]))
     sys.exit()
 rec.check(row["unaccounted"] == 0, "%r" % row)
-if sys.argv[1].startswith("-a"):
-    open("exact", "w").close()
+open("exact" + sys.argv[1].split()[0], "w").close()
 inside, n = False, 0
 for r in rec.in_order("a.dtp"):
     if r["type"] != "sample" or r["pid"] != truth["pid"]:
