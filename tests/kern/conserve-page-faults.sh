@@ -12,8 +12,8 @@ tmpdir
 
 # Where events are the CPUs', once in some 30 recordings beside other work two
 # faults were counted of which our program was not called, and unaccounted said
-# so.  Why is not known (a bpf(2) call of
-# anybody's hides what fires on its CPU).  It must not be so three times.
+# so.  Why is not known (a bpf(2) call of anybody's hides what fires on its
+# CPU).  It must not be so three times.
 for how in "--no-inherit" "-a 1" "-a 2" "-a 3" "-p 1" "-p 2" "-p 3"; do
 	way=${how%% *}
 	[ ! -e "exact$way" ] || continue
