@@ -156,8 +156,8 @@ grep -q ';bpf_trace_run2;bpf_prog_[^;]*;bpf_get_stack' demo2.dtp.stacks ||
 for file in x pprof; do
 	"$DTPROF" report --json --by module -e cpu-clock "$file.dtp" \
 	    >by.json || fail "modules of $file"
-	json by.json '"\n".join("%s %d" % (r["module"].lstrip("/"),
-	    r["self"]) for r in j["rows"])' | grep ' [1-9]' >"$file.modules"
+	json by.json '"\n".join("%s %d" % (r["module"], r["self"])
+	    for r in j["rows"])' | grep ' [1-9]' >"$file.modules"
 done
 cmp x.modules pprof.modules ||
     fail "modules: $(cat x.modules) and $(cat pprof.modules)"
