@@ -18,8 +18,8 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
-#include <ucontext.h>
 
+#include "coroutine.h"
 #include "machine.h"
 #include "sample.bpf.h"
 
@@ -34,7 +34,7 @@
 enum { READER = MAX_WRITERS, ACTORS };
 
 struct actor {
-	ucontext_t	ac_context;
+	struct coroutine ac_coroutine;
 	void		*ac_stack;
 	bool		ac_started;
 	bool		ac_done;
@@ -49,7 +49,6 @@ struct choice {
 };
 
 static struct actor actors[ACTORS];
-static ucontext_t explorer;
 static struct actor *running;
 static int nwriters, npolls, parts;
 static size_t ring;
@@ -79,7 +78,7 @@ static void
 give_way(void)
 {
 	running->ac_steps++;
-	swapcontext(&running->ac_context, &explorer);
+	co_give_way(&running->ac_coroutine);
 }
 
 static __u32
@@ -226,7 +225,7 @@ act(int which)
 	else
 		write_one(which);
 	actors[which].ac_done = true;
-	swapcontext(&actors[which].ac_context, &explorer);
+	co_give_way(&actors[which].ac_coroutine);
 }
 
 static void
@@ -234,7 +233,7 @@ resume(int which)
 {
 	running = &actors[which];
 	machine_me = &running->ac_task;
-	swapcontext(&explorer, &running->ac_context);
+	co_resume(&running->ac_coroutine);
 }
 
 /* One access by one actor; who has not begun first comes to its first. */
@@ -245,11 +244,8 @@ step(int which)
 
 	if (!actor->ac_started) {
 		actor->ac_started = true;
-		getcontext(&actor->ac_context);
-		actor->ac_context.uc_stack.ss_sp = actor->ac_stack;
-		actor->ac_context.uc_stack.ss_size = STACK_BYTES;
-		actor->ac_context.uc_link = NULL;
-		makecontext(&actor->ac_context, (void (*)(void))act, 1, which);
+		co_begin(&actor->ac_coroutine, actor->ac_stack, STACK_BYTES,
+		    act, which);
 		resume(which);
 	}
 	steps++;
@@ -263,6 +259,8 @@ reset(void)
 	memset(machine.ma_counts, 0,
 	    MACHINE_EVENTS * sizeof(*machine.ma_counts));
 	memset(machine.ma_rings, 0, ring + DTP_MAX_RECORD);
+	for (int i = 0; i < nwriters; i++)
+		memset(&machine.ma_scratch[i], 0, FRAMES * sizeof(__u64));
 	machine.ma_streams->ss_enabled = DTP_CPU_SAMPLES;
 	machine.ma_clock_ns = 1;
 	last_head = newest_ns = records_read = 0;
@@ -379,12 +377,14 @@ seen_add(__u64 key)
 	return (true);
 }
 
-/* One execution: the path as far as it goes, then what comes first. */
+/*
+ * One execution: the path as far as it goes, then what comes first, up to the
+ * end or to where the future is known.
+ */
 static void
 execute(void)
 {
 	int at = 0, option[ACTORS], n, pick;
-	bool known = false;
 
 	reset();
 	executions++;
@@ -393,15 +393,13 @@ execute(void)
 		if (n > 1 && at < path_n) {
 			pick = path[at].ch_at;
 			at++;
-		} else if (n > 1 && !known) {
-			known = !seen_add(state_key());
-			if (!known) {
-				memcpy(path[at].ch_option, option,
-				    sizeof(option));
-				path[at].ch_n = n;
-				path[at].ch_at = 0;
-				path_n = ++at;
-			}
+		} else if (n > 1) {
+			if (!seen_add(state_key()))
+				return;
+			memcpy(path[at].ch_option, option, sizeof(option));
+			path[at].ch_n = n;
+			path[at].ch_at = 0;
+			path_n = ++at;
 		}
 		step(option[pick]);
 		check_state();
