@@ -89,15 +89,6 @@ copy(struct pprof_text text)
 	return (strndup((const char *)text.pt_at, n));
 }
 
-static bool
-begins(struct pprof_text text, const char *with)
-{
-	const size_t length = strlen(with);
-
-	return (text.pt_length >= length &&
-	    memcmp(text.pt_at, with, length) == 0);
-}
-
 /* ------------------------------------------------------------ modules */
 
 /* The build-id as the format has it: digits, or what else makes a file one. */
@@ -120,19 +111,16 @@ take_id(struct module *module, struct pprof_text text)
 	module->mo_id_len = (uint32_t)n;
 }
 
-/*
- * Everything that is mapped has a path, and a path begins with a slash, but
- * for what is no file and has names.
- */
+/* A path begins with a slash; what is no file, and has names, is [vdso]. */
 static char *
 path_of(struct pprof_text file)
 {
 	char *path = NULL;
-	bool is_whole;
+	const bool is_whole = prof_pprof_begins(file, "/") ||
+	    (file.pt_length == 6 && prof_pprof_begins(file, "[vdso]"));
 
 	if (file.pt_length == 0)
 		return (strdup("/unknown"));
-	is_whole = begins(file, "/") || begins(file, "[vdso]");
 	if (asprintf(&path, "%s%.*s", is_whole ? "" : "/",
 	    (int)(file.pt_length < 4000 ? file.pt_length : 4000),
 	    (const char *)file.pt_at) == -1)
@@ -168,7 +156,7 @@ file_of(const struct conversion *cv, const struct pprof_mapping *mapping)
 static bool
 is_kernel(struct pprof_text file)
 {
-	return (begins(file, "[kernel"));
+	return (prof_pprof_begins(file, "[kernel"));
 }
 
 /* The next one, of a path that is new; -1 with an error. */
@@ -505,7 +493,7 @@ is_number_of(const struct conversion *cv, unsigned type)
 	    cv->cv_file.pf_type[type].py_type);
 
 	return (type + 1 < cv->cv_file.pf_ntypes && is_count(cv, type) &&
-	    (!is_count(cv, type + 1) || begins(name, "samples")));
+	    (!is_count(cv, type + 1) || prof_pprof_begins(name, "samples")));
 }
 
 static int

@@ -76,6 +76,7 @@ void	prof_pprof_fini(struct pprof_file *file);
 /* "" where there is none. */
 struct pprof_text prof_pprof_string(const struct pprof_file *file,
 	    uint64_t number);
+bool	prof_pprof_begins(struct pprof_text text, const char *with);
 /* NULL: nothing has this id. */
 const struct pprof_mapping *prof_pprof_mapping(struct pprof_file *file,
 	    uint64_t id);

@@ -9,6 +9,7 @@
  * Called by pprof.c and by the fuzzer.
  */
 #include <stdlib.h>
+#include <string.h>
 #include <zlib.h>
 
 #include "analysis/analysis.h"
@@ -137,6 +138,15 @@ prof_pprof_string(const struct pprof_file *file, uint64_t number)
 
 	return (number < file->pf_strings.pb_n ? text[number] :
 	    (struct pprof_text){ (const uint8_t *)"", 0 });
+}
+
+bool
+prof_pprof_begins(struct pprof_text text, const char *with)
+{
+	const size_t length = strlen(with);
+
+	return (text.pt_length >= length &&
+	    memcmp(text.pt_at, with, length) == 0);
 }
 
 /* -------------------------------------------------------------- parts */

@@ -63,7 +63,8 @@ take_record(void *arg, const struct prof_record *record)
 
 	if (record->pr_type == PROF_R_MMAP) {
 		if (seen->sn_nmemories == MAX_MEMORIES ||
-		    record->pr_path[0] != '/')
+		    (record->pr_path[0] != '/' &&
+		    strcmp(record->pr_path, "[vdso]") != 0))
 			abort();
 		seen->sn_memory[seen->sn_nmemories].from = record->pr_addr;
 		seen->sn_memory[seen->sn_nmemories++].to = record->pr_addr +
