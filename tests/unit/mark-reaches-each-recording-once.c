@@ -19,7 +19,7 @@
 #include "cli-check.h"
 #include "prof_impl.h"
 
-#define BEGINNINGS	2000	/* a quarter where LOOPS asks for less */
+#define BEGINNINGS	600	/* a quarter where LOOPS asks for less */
 
 struct seen {
 	int		 se_n;
@@ -135,7 +135,8 @@ beginning(void)
 	struct prof_err error = { 0 };
 	struct prof_marks *marks;
 	struct seen seen = { 0 };
-	const int n = BEGINNINGS / (getenv("LOOPS") != NULL ? 4 : 1);
+	const int n = BEGINNINGS * (getenv("ACCEPT") != NULL ? 4 : 1) /
+	    (getenv("LOOPS") != NULL ? 4 : 1);
 	pid_t pid = fork();
 
 	CHECK(pid != -1, "fork");

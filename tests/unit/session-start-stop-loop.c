@@ -74,7 +74,7 @@ int
 main(void)
 {
 	const char *loops = getenv("LOOPS");
-	int before = 0, n = loops != NULL ? atoi(loops) : 30;
+	int before = 0, n = loops != NULL ? atoi(loops) : 15;
 	uint64_t fired = 0;
 	pthread_t thread[2];
 
