@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
 # ASSERTION: page-faults at period 1, with a program that faults exactly N
-# pages between two marks: N samples between the marks, and unaccounted is 0.
+# pages between two marks: N samples between the marks, and unaccounted is 0,
+# but for what the kernel samples for nobody.
 #
 # Easy to get wrong: an overflow that comes while the counter is being set
 # up or torn down; the count is the kernel's own, read when it is disabled.
@@ -10,13 +11,18 @@
 need_recording
 tmpdir
 
-# Where events are the CPUs', once in some 30 recordings beside other work two
-# faults were counted of which our program was not called, and unaccounted said
-# so.  Why is not known (a bpf(2) call of anybody's hides what fires on its
-# CPU).  It must not be so three times.
-for how in "--no-inherit" "-a 1" "-a 2" "-a 3" "-p 1" "-p 2" "-p 3"; do
-	way=${how%% *}
-	[ ! -e "exact$way" ] || continue
+# Where events are the CPUs', there may be faults that the kernel counts and of
+# which it samples none, whoever asks: some keep a process to themselves (here
+# one whose faults were counted two to five at a time, in one of a hundred
+# recordings).  How many there are at most is known without dtprof.
+for way in --no-inherit -a -p; do
+	rm -f until unsampled
+	mkfifo until
+	"$work/unsampled" <until >unsampled &
+	looker=$!
+	kill_at_end "$looker"
+	exec 8>until
+	await "it looks" test -s unsampled
 	set -- -o a.dtp -e page-faults -c 1 --call-graph none \
 	    -e syscall::close:entry
 	case $way in
@@ -34,7 +40,9 @@ for how in "--no-inherit" "-a 1" "-a 2" "-a 3" "-p 1" "-p 2" "-p 3"; do
 	*)	record 0 "$@" "$way" -- "$work/faults" 5000
 		cp out faults.json ;;
 	esac
-	py "$how" <<'END'
+	exec 8>&-
+	wait "$looker" || fail "unsampled"
+	py "$way" "$(sed 1d unsampled)" <<'END'
 import json
 import sys
 import recording as rec
@@ -47,11 +55,9 @@ rec.check(row["full"] == row["nested"] == row["error"] == 0, "%r" % row)
 rec.check(row["count"] == row["fired"] + row["outside"] + row["unaccounted"],
           "the kernel counted %d, fired %d + outside %d, unaccounted %d" %
           (row["count"], row["fired"], row["outside"], row["unaccounted"]))
-if sys.argv[1][3:] in ("1", "2") and 0 < row["unaccounted"] <= 2:
-    rec.ok("%s: %d unaccounted" % (sys.argv[1], row["unaccounted"]))
-    sys.exit()
-rec.check(row["unaccounted"] == 0, "%r" % row)
-open("exact" + sys.argv[1].split()[0], "w").close()
+unsampled = int(sys.argv[2]) if sys.argv[1] != "--no-inherit" else 0
+rec.check(0 <= row["unaccounted"] <= unsampled, "%d unsampled, %r" %
+          (unsampled, row))
 inside, n = False, 0
 for r in rec.in_order("a.dtp"):
     if r["type"] != "sample" or r["pid"] != truth["pid"]:
@@ -63,7 +69,8 @@ for r in rec.in_order("a.dtp"):
     elif r["args"]["fd"] == 0x50000001:
         inside = False
 rec.check(n == truth["pages"], "%d pages, %d samples" % (truth["pages"], n))
-rec.ok("%s: %d pages, %d samples between the marks; of %d counted none "
-       "unaccounted" % (sys.argv[1], truth["pages"], n, row["count"]))
+rec.ok("%s: %d pages, %d samples between the marks; of %d counted %d "
+       "unaccounted, %d unsampled" % (sys.argv[1], truth["pages"], n,
+        row["count"], row["unaccounted"], unsampled))
 END
 done
