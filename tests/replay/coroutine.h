@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <ucontext.h>
 
-#ifdef __SANITIZE_ADDRESS__
+#ifdef SANITIZED
 #define CO_BY_JUMP	0
 #else
 #define CO_BY_JUMP	1

@@ -25,7 +25,8 @@ build()
 
 build_sanitized()
 {
-	build "$1" -fsanitize=address,undefined -fno-sanitize-recover=all
+	build "$1" -DSANITIZED -fsanitize=address,undefined \
+	    -fno-sanitize-recover=all
 }
 
 # holds arguments...: all invariants hold in every interleaving
