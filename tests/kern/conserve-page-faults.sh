@@ -13,8 +13,8 @@ tmpdir
 
 # Where events are the CPUs', there may be faults that the kernel counts and of
 # which it samples none, whoever asks: some keep a process to themselves (here
-# one whose faults were counted two to five at a time, in one of a hundred
-# recordings).  How many there are at most is known without dtprof.
+# two or three faults, in one of some 200 recordings).  How many there are at
+# most is known without dtprof.
 for way in --no-inherit -a -p; do
 	rm -f until unsampled
 	mkfifo until
