@@ -26,7 +26,7 @@ LC_ALL=C TZ=UTC
 export SRC B DTPROF LC_ALL TZ
 cd "$SRC" || exit 1
 # Managers of versions put a script in the place of python3, which looks for it
-# each time: half a second, for each of a thousand calls.
+# at each call, for half a second on a slow machine.
 if python=$(python3 -c 'import os, sys
 print(os.path.realpath(sys.executable))' 2>/dev/null) &&
     mkdir -p "$B/tests/bin" && ln -sf "$python" "$B/tests/bin/python3"; then

@@ -11,10 +11,9 @@
 need_recording
 tmpdir
 
-# Where events are the CPUs', there may be faults that the kernel counts and of
-# which it samples none, whoever asks: some keep a process to themselves (here
-# two or three faults, in one of some 200 recordings).  How many there are at
-# most is known without dtprof.
+# Where events are the CPUs', there may be faults that the kernel counts and
+# samples for nobody (two or three, in one of some 200 recordings, on a virtual
+# machine).  How many there are at most is known without dtprof.
 for way in --no-inherit -a -p; do
 	rm -f until unsampled
 	mkfifo until

@@ -5,9 +5,7 @@
  *
  *	unsampled
  *
- * Says "ready" when it looks, and the number when standard input ends.  Some
- * kernels keep processes out of all samples; whoever records everything finds
- * their faults in the count alone.
+ * Says "ready" when it looks, and the number when standard input ends.
  */
 #include <linux/perf_event.h>
 #include <sys/ioctl.h>
