@@ -16,6 +16,7 @@
 #include <stdlib.h>
 
 #include "analysis/analysis.h"
+#include "model/images.h"
 #include "pprof.h"
 #include "recording/table.h"
 
@@ -111,20 +112,20 @@ take_id(struct module *module, struct pprof_text text)
 	module->mo_id_len = (uint32_t)n;
 }
 
-/* A path begins with a slash; what is no file, and has names, is [vdso]. */
+/* A path begins with a slash, but for what is no file and has names. */
 static char *
 path_of(struct pprof_text file)
 {
-	char *path = NULL;
-	const bool is_whole = prof_pprof_begins(file, "/") ||
-	    (file.pt_length == 6 && prof_pprof_begins(file, "[vdso]"));
+	const int length = (int)(file.pt_length < 4000 ? file.pt_length :
+	    4000);
+	char *path;
 
-	if (file.pt_length == 0)
+	if (length == 0)
 		return (strdup("/unknown"));
-	if (asprintf(&path, "%s%.*s", is_whole ? "" : "/",
-	    (int)(file.pt_length < 4000 ? file.pt_length : 4000),
-	    (const char *)file.pt_at) == -1)
+	if (asprintf(&path, "/%.*s", length, (const char *)file.pt_at) == -1)
 		return (NULL);
+	if (path[1] == '/' || prof_path_has_names(path + 1))
+		memmove(path, path + 1, strlen(path));
 	return (path);
 }
 
@@ -240,7 +241,7 @@ add_place(struct conversion *cv, uint32_t number, bool in_kernel,
 		.tf_size = PLACE,
 		.tf_name = name,
 		.tf_module = !in_kernel ? "" : number == KERNEL_MODULE ?
-		    "[kernel]" : path + 1,
+		    "[kernel]" : path + (path[0] == '/'),
 	};
 	uint64_t *place = prof_grow((void **)&cv->cv_place, &cv->cv_nplaces,
 	    &cv->cv_cap_places, sizeof(*place));

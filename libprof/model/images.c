@@ -50,6 +50,19 @@ prof_image_is_vdso(const struct prof_image *image)
 	return (strcmp(image->im_path, "[vdso]") == 0);
 }
 
+bool
+prof_path_has_names(const char *path)
+{
+	/* The last two are symbols.c's: imports bring them back. */
+	static const char *const names[] = { "[vdso]", "[anon]", "[jit]" };
+	size_t n;
+
+	for (n = 0; n < sizeof(names) / sizeof(names[0]); n++)
+		if (strcmp(path, names[n]) == 0)
+			return (true);
+	return (false);
+}
+
 /* Memory of a process's own: "//anon", "[heap]", "/dev/zero", ... */
 static bool
 is_anon(const struct prof_record *mapping)
@@ -61,7 +74,7 @@ is_anon(const struct prof_record *mapping)
 	size_t n;
 
 	if (path[0] != '/')
-		return (strcmp(path, "[vdso]") != 0);
+		return (!prof_path_has_names(path));
 	if (mapping->pr_build_id_len != 0)
 		return (false);
 	for (n = 0; n < sizeof(prefixes) / sizeof(prefixes[0]); n++)

@@ -36,6 +36,8 @@ void	prof_images_fini(struct prof_images *images);
 /* The image of an MMAP; UINT32_MAX: no memory. */
 uint32_t prof_images_get(struct prof_images *images,
 	    const struct prof_record *mapping);
+/* No file, but has symbols: "[vdso]", and what we name so ourselves. */
+bool	prof_path_has_names(const char *path);
 /* "[vdso]", which is no file but has symbols. */
 bool	prof_image_is_vdso(const struct prof_image *image);
 /*

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "import/import.h"
+#include "model/images.h"
 #include "recording/table.h"
 
 int	LLVMFuzzerTestOneInput(const uint8_t *, size_t);
@@ -64,7 +65,7 @@ take_record(void *arg, const struct prof_record *record)
 	if (record->pr_type == PROF_R_MMAP) {
 		if (seen->sn_nmemories == MAX_MEMORIES ||
 		    (record->pr_path[0] != '/' &&
-		    strcmp(record->pr_path, "[vdso]") != 0))
+		    !prof_path_has_names(record->pr_path)))
 			abort();
 		seen->sn_memory[seen->sn_nmemories].from = record->pr_addr;
 		seen->sn_memory[seen->sn_nmemories++].to = record->pr_addr +

@@ -83,6 +83,9 @@ def id_at(place):
 with open("ids.pb", "wb") as f:
     f.write(whole + b"".join(message(5, number(1, id_at(n << 23)))
                              for n in range(1, 500000)))
+for name, file in ("vdso", "[vdso]"), ("jit", "[jit]"), ("anon", "[anon]"), (
+        "whole", "/lib/y"), ("bare", "y"), ("heap", "[heap]"):
+    write(name, [("calls", "count")], [([1], [30]), ([2], [10])], file=file)
 write("kernel", [("calls", "count")], [([1], [1]), ([3], [1]), ([5], [1])],
       functions=5, file="[kernel.kallsyms]")
 for name, n in ("most", 4095), ("more", 5000):
@@ -121,6 +124,18 @@ is "$(rows both)" "f1=3000/30 [x]=1001/10"
 expect 0 "$DTPROF" report both.dtp
 grep -q '25.0 % without a name' out err || fail "a function without a name"
 ok "samples are those that the profile counts, and names those it has"
+while read -r name module; do
+	is "$(rows "$name" | cut -d ' ' -f 1)" f1=30/30
+	is "$(json out 'j["functions"][0]["module"]')" "$module"
+done <<'END'
+vdso [vdso]
+jit [jit]
+anon [anon]
+whole /lib/y
+bare /y
+heap /[heap]
+END
+ok "what is no file and has names is called what it was, and keeps them"
 
 expect 0 "$DTPROF" import -o both.dtp both.pb
 expect_err '1 values are below zero' 'a difference'
