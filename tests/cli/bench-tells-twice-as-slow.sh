@@ -16,7 +16,9 @@ user='[m for m in j["comparisons"][%d]["metrics"] if m["name"] == "user"][0]'
 [ "$(json compare.json "$(printf "$user" 0)['verdict']")" = slower ] ||
     fail "twice the time is not slower"
 json compare.json "$(printf "$user" 0)['change']" >change
-awk '{ exit !($1 > 0.8 && $1 < 1.2) }' change || fail "by $(cat change)"
+# The kernel divides a run's time between user and system by its ticks: 15 of
+# them in 60 ms at 250 Hz.  What the whole time says is looked at below.
+awk '{ exit !($1 > 0.5 && $1 < 1.5) }' change || fail "by $(cat change)"
 # Chance may call it so, once in a thousand, but not by much.
 same=$(printf "$user" 1)
 [ "$(json compare.json "(${same}['verdict'] != 'slower' or
@@ -37,10 +39,14 @@ json_lines again/runs.jsonl '[r["command"] for r in j]' >order2
 cmp order1 order2 || fail "the same seed made another order"
 ok "blocks of two each, $orders orders in 5, the same by seed"
 
-# Of the child alone, as time(1) of bash and the program itself have it.
-json_lines dtprof.bench/runs.jsonl 'all(0.9 < (r["user"] + r["system"]) /
-    (0.120 if r["command"] == 1 else 0.060) < 1.5 and
+# Of the child alone, as time(1) of bash and the program itself have it.  To
+# start one costs some time, too, and more on some machines and in some runs.
+json_lines dtprof.bench/runs.jsonl '(all((r["user"] + r["system"]) /
+    (0.120 if r["command"] == 1 else 0.060) > 0.9 and
     r["wall"] > 0.9 * (r["user"] + r["system"]) and
-    r["status"] == 0 and r["minor_faults"] > 10 for r in j)' >sane
+    r["status"] == 0 and r["minor_faults"] > 10 for r in j) and
+    all(sorted((r["user"] + r["system"]) / ms for r in j
+        if r["command"] == c)[5] < 0.0015 for c, ms in
+        enumerate((60, 120, 60))))' >sane
 [ "$(cat sane)" = True ] || { cat dtprof.bench/runs.jsonl; fail "times"; }
 ok "times of each child"
