@@ -40,7 +40,7 @@ others='work fuzz bench accept guest sanitized'
 # computes.
 beside='^tests/(browser|build|interop|report)/'
 machine='^tests/(kern|loss)/'
-compute='^tests/replay/'
+compute='^tests/(replay/|cli/compare-(doubts|equals|simulated))'
 
 unit_only='' only_dir='' print_only=''
 while getopts ud:p option; do

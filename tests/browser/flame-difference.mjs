@@ -4,7 +4,8 @@
  * from the canvas, figures from what the page says; the expected ones follow
  * from the tables of make_difference.c.
  */
-import {assert, browse, check, open, place, plain, text, tip} from "./lib.mjs";
+import {assert, browse, check, load, open, place, plain, text, tip}
+    from "./lib.mjs";
 
 const [parents, vanished, noise, one, rates, planted, totals] =
     process.argv.slice(2);
@@ -188,11 +189,12 @@ async function otherTotals(page) {
 }
 
 await browse(async browser => {
-	await callers(await open(browser, parents));
-	await goneAndNew(await open(browser, vanished));
-	await quiet(await open(browser, noise), "noise has no colour");
-	await quiet(await open(browser, one), "nor has what sampling explains");
-	await otherRates(await open(browser, rates));
-	await realChange(await open(browser, planted));
-	await otherTotals(await open(browser, totals));
+	const page = await open(browser, parents);
+	await callers(page);
+	await goneAndNew(await load(page, vanished));
+	await quiet(await load(page, noise), "noise has no colour");
+	await quiet(await load(page, one), "nor has what sampling explains");
+	await otherRates(await load(page, rates));
+	await realChange(await load(page, planted));
+	await otherTotals(await load(page, totals));
 });

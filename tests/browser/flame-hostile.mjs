@@ -3,7 +3,7 @@
  * Names that try to be markup, script and commands, through every part of
  * the page that shows or takes a name.
  */
-import {assert, browse, check, open, place, plain, text} from "./lib.mjs";
+import {assert, browse, check, load, open, place, plain, text} from "./lib.mjs";
 
 const [file, svg] = process.argv.slice(2);
 const NAMES = ["</script><script>window.pwned=1</script>",
@@ -101,18 +101,18 @@ await browse(async browser => {
 		});
 		assert.deepEqual(result, [0, 0]);
 	});
+	const linked = await open(browser, file);
 	for (const name of NAMES.slice(0, 2)) {
 		const hash = "#q=" + encodeURIComponent(name) + "&k=" +
 		    encodeURIComponent(name) + "&z=" + encodeURIComponent(name);
-		const linked = await open(browser, file, {hash});
+		await load(linked, file, hash);
 		await check(linked, "a link with " + name, async () => {
 			await harmless(linked);
 			assert.equal(await linked.inputValue("#search"), name);
 		});
-		await linked.context().close();
 	}
 	/* That nothing ran is worth something only if it would be seen. */
-	const probe = await open(browser, file);
+	const probe = await load(linked, file);
 	await probe.evaluate(() => {
 		const script = document.createElement("script");
 		script.textContent = "window.pwned = 1";
@@ -124,7 +124,6 @@ await browse(async browser => {
 	await probe.waitForFunction(() => window.violations.length >= 2);
 	assert.equal(await probe.evaluate("window.pwned"), undefined);
 	console.log("ok: the policy stops a script and an image, visibly");
-	await probe.context().close();
 
 	const drawing = await browser.newPage();
 	await drawing.goto("file://" + svg);

@@ -3,7 +3,7 @@
  * Views made by clicks and keys, and what a link to each shows in another
  * window: all that can be seen of them.  flame-links.mjs KNOWN
  */
-import {assert, browse, check, click, open, plain, reset, text}
+import {assert, browse, check, click, load, open, plain, reset, text}
     from "./lib.mjs";
 
 const WORKER = ["worker", "_start", "main"];
@@ -98,16 +98,16 @@ const views = {
 
 await browse(async browser => {
 	const page = await open(browser, known), all = new Set();
+	const link = await open(browser, known);
 	const start = await seen(page);
 	for (const [what, make] of Object.entries(views))
 		await check(page, "a link to: " + what, async () => {
 			await make(page);
 			const here = await seen(page);
 			assert.notDeepEqual(here, start);
-			const link = await open(browser, known, {hash: new URL(
-			    await page.evaluate("location.href")).hash});
+			await load(link, known, new URL(await page.evaluate(
+			    "location.href")).hash);
 			assert.deepEqual(await seen(link), here);
-			await link.context().close();
 			all.add(JSON.stringify(here));
 			/* The table, the times and the event stay. */
 			await page.goto("file://" + known + "#");

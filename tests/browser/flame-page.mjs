@@ -5,8 +5,8 @@
  * shared), 20 % twenty (10 in an inlined tiny, 10 in shared and the kernel),
  * 10 % in ten, which calls again, which calls itself twice.
  */
-import {assert, browse, check, click, crumbs, open, place, plain, reset, text,
-    tip} from "./lib.mjs";
+import {assert, browse, check, click, crumbs, load, open, place, plain, reset,
+    text, tip} from "./lib.mjs";
 
 const WORKER = ["worker", "_start", "main"];
 const [known, ratio, empty, many, lines] = process.argv.slice(2);
@@ -658,21 +658,21 @@ await browse(async browser => {
 		assert.match(await plain(deep, "#matched"), /^50.00 %/);
 		assert.match(await plain(deep, "#status"), /in 200 samples/);
 	});
-	const odd = await open(browser, known, {hash:
-	    "#z=1.2.3~&e=9/9&t=9-1&q=%2F(%2F&v=none&f=x&k=%2F(%2F"});
+	const odd = await load(deep, known,
+	    "#z=1.2.3~&e=9/9&t=9-1&q=%2F(%2F&v=none&f=x&k=%2F(%2F");
 	await check(odd, "a link that is none does no harm", async () => {
 		assert.match(await plain(odd, "#status"), /in 1 000 samples/);
 	});
-	const two = await open(browser, ratio);
+	const two = await load(odd, ratio);
 	await check(two, "--ratio opens as a ratio", () => checkRatio(two));
 	await large(await open(browser, many, {deviceScaleFactor: 2,
 		viewport: {width: 1200, height: 500}}));
 	await places(await open(browser, lines), browser);
-	const none = await open(browser, empty);
+	const none = await load(two, empty);
 	await check(none, "no samples: it says so", async () => {
 		assert.match(await text(none, "#quality"), /no samples/);
 	});
-	const sample = await open(browser, process.env.SRC +
+	const sample = await load(none, process.env.SRC +
 	    "/reports/flame.html");
 	await check(sample, "the template opens by itself", async () => {
 		assert.match(await plain(sample, "#status"), /samples/);

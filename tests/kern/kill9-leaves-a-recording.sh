@@ -15,7 +15,7 @@
 . "${SRC:=$PWD}/tests/kern/lib-kern.sh"
 need_recording
 tmpdir
-: "${KILLS:=15}" "${SEED:=$(date +%s)}"
+: "${KILLS:=10}" "${SEED:=$(date +%s)}"
 echo "seed $SEED"
 
 # What looks for leftovers has to know what to look for.

@@ -6,7 +6,7 @@
  *
  * Easy to get wrong: the rings may only go when the last program has come
  * out of them.  Threads that call and fault at full speed are in a program
- * nearly always.  The number of turns is 30, or what LOOPS says; under the
+ * nearly always.  The number of turns is 12, or what LOOPS says; under the
  * address sanitizer memory of ours that is used too late shows as well.
  */
 #include <sys/syscall.h>
@@ -74,7 +74,7 @@ int
 main(void)
 {
 	const char *loops = getenv("LOOPS");
-	int before = 0, n = loops != NULL ? atoi(loops) : 15;
+	int before = 0, n = loops != NULL ? atoi(loops) : 12;
 	uint64_t fired = 0;
 	pthread_t thread[2];
 
