@@ -24,6 +24,7 @@
 
 const struct bench_metric_name bench_metrics[BENCH_NMETRICS] = {
 	[BENCH_WALL] = { "wall", "wall time", "s" },
+	[BENCH_CPU] = { "cpu", "CPU time", "s" },
 	[BENCH_USER] = { "user", "user time", "s" },
 	[BENCH_SYSTEM] = { "system", "system time", "s" },
 	[BENCH_MAX_RSS] = { "max_rss", "memory", "bytes" },

@@ -172,6 +172,8 @@ fill(struct bench_result *br, const struct rusage *usage)
 
 	value[BENCH_USER] = seconds(usage->ru_utime);
 	value[BENCH_SYSTEM] = seconds(usage->ru_stime);
+	/* Exact, where many kernels share it out by what their ticks meet. */
+	value[BENCH_CPU] = value[BENCH_USER] + value[BENCH_SYSTEM];
 	value[BENCH_MAX_RSS] = (double)usage->ru_maxrss * 1024;
 	value[BENCH_MINOR_FAULTS] = (double)usage->ru_minflt;
 	value[BENCH_MAJOR_FAULTS] = (double)usage->ru_majflt;
