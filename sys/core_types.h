@@ -4,7 +4,8 @@
  * offsets of the running kernel, so order and gaps here mean nothing; a
  * name's part from ___ on is not looked at.
  *
- * Included by compat.bpf.h.
+ * Included by compat.bpf.h.  libprof/kernel/btf_core.c names those that lie in
+ * no other one.
  */
 #ifndef CORE_TYPES_H
 #define CORE_TYPES_H

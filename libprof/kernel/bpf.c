@@ -20,6 +20,7 @@
 #include <bpf/libbpf.h>
 
 #include "dtp_unwind.h"
+#include "names.h"
 #include "session_impl.h"
 
 #include "prov_pmc.skel.h"
@@ -45,15 +46,17 @@ static const char *const map_names[MAP_N] = {
 
 /* Opens a skeleton: the object, and where its configuration lies. */
 struct skeleton {
-	void	*(*sk_open)(struct bpf_object **obj, struct dtp_config **cfg);
+	void	*(*sk_open)(const struct bpf_object_open_opts *opts,
+		    struct bpf_object **obj, struct dtp_config **cfg);
 	void	 (*sk_destroy)(void *skel);
 };
 
 #define SKELETON(name)							\
 	static void *							\
-	open_##name(struct bpf_object **obj, struct dtp_config **cfg)	\
+	open_##name(const struct bpf_object_open_opts *opts,		\
+	    struct bpf_object **obj, struct dtp_config **cfg)		\
 	{								\
-		struct name##_bpf *skel = name##_bpf__open();		\
+		struct name##_bpf *skel = name##_bpf__open_opts(opts);	\
 									\
 		if (skel == NULL)					\
 			return (NULL);					\
@@ -79,7 +82,8 @@ SKELETON(prov_static);
 SKELETON(prov_syscall);
 SKELETON(values);
 
-static int	load_instance(struct prof_session *, struct prof_event *);
+static int	load_instance(struct prof_session *, struct prof_event *,
+		    const char *types);
 static int	share_maps(struct prof_session *, struct bpf_object *, bool);
 static int	map_memory(struct prof_session *);
 
@@ -118,7 +122,9 @@ int
 prof_bpf_load(struct prof_session *session)
 {
 	struct prof_bpf *bpf = &session->se_bpf;
+	struct prof_btf_core core;
 	size_t n;
+	int rv = 0;
 
 	libbpf_set_print(quiet);
 	bpf->bp_nevents = (uint32_t)session->se_events.el_n;
@@ -130,14 +136,15 @@ prof_bpf_load(struct prof_session *session)
 	bpf->bp_instance = calloc(bpf->bp_nevents, sizeof(*bpf->bp_instance));
 	if (bpf->bp_instance == NULL)
 		return (prof_fail_nomem(&session->se_error));
-	for (n = 0; n < session->se_events.el_n; n++) {
-		if (load_instance(session, session->se_events.el_event[n]) ==
-		    -1)
-			return (-1);
-		if (n == 0 && map_memory(session) == -1)
-			return (-1);
+	prof_btf_core_open(&core, prof_names_btf(session->se_names));
+	for (n = 0; n < session->se_events.el_n && rv == 0; n++) {
+		rv = load_instance(session, session->se_events.el_event[n],
+		    core.bc_path);
+		if (n == 0 && rv == 0)
+			rv = map_memory(session);
 	}
-	return (0);
+	prof_btf_core_close(&core);
+	return (rv);
 }
 
 /*
@@ -277,8 +284,10 @@ explain_load(struct prof_session *session, const struct prof_event *event,
 }
 
 static int
-load_instance(struct prof_session *session, struct prof_event *event)
+load_instance(struct prof_session *session, struct prof_event *event,
+    const char *types)
 {
+	LIBBPF_OPTS(bpf_object_open_opts, opts, .btf_custom_path = types);
 	const struct skeleton *skeleton = skeleton_of(event);
 	struct prof_instance *instance =
 	    &session->se_bpf.bp_instance[event->ev_id];
@@ -293,7 +302,7 @@ load_instance(struct prof_session *session, struct prof_event *event)
 	    !prof_values_is_first(session, event))
 		return (0);
 
-	instance->in_skel = skeleton->sk_open(&obj, &cfg);
+	instance->in_skel = skeleton->sk_open(&opts, &obj, &cfg);
 	if (instance->in_skel == NULL)
 		return (prof_bpf_explain(&session->se_error, errno));
 	instance->in_destroy = skeleton->sk_destroy;

@@ -158,6 +158,19 @@ bool	prof_type_is_char(const struct btf *btf, uint32_t id);
 void	prof_type_print(const struct btf *btf, uint32_t id, char *out,
 	    size_t size);
 
+/* --------------------------------------------------------- btf_core.c */
+
+/* A file with the few types of the kernel that programs are loaded by. */
+struct prof_btf_core {
+	int		 bc_fd;
+	const char	*bc_path;	/* NULL: let libbpf read all types */
+	char		 bc_name[32];
+};
+
+void	prof_btf_core_open(struct prof_btf_core *core,
+	    const struct btf *kernel);
+void	prof_btf_core_close(struct prof_btf_core *core);
+
 /* ---------------------------------------------- prov_static_fields.c */
 
 /* How a field of a tracefs format is found from the prototype. */
