@@ -82,9 +82,10 @@ FLAGS_NOW := $(CC) $(OUR_CPPFLAGS) $(CPPFLAGS) $(OUR_CFLAGS) $(CFLAGS) \
     $(OUR_LDFLAGS) $(LDFLAGS) $(STATIC_LDFLAGS)
 ifeq ($(filter clean help,$(MAKECMDGOALS)),)
 $(shell mkdir -p $(O); \
-    printf '%s\n' '$(subst ','\'',$(FLAGS_NOW))' >$(O)/flags.new; \
-    if cmp -s $(O)/flags.new $(O)/flags; then rm -f $(O)/flags.new; \
-    else mv $(O)/flags.new $(O)/flags; fi)
+    new=$(O)/flags.$$$$; \
+    printf '%s\n' '$(subst ','\'',$(FLAGS_NOW))' >$$new; \
+    if cmp -s $$new $(O)/flags; then rm -f $$new; \
+    else mv $$new $(O)/flags; fi)
 endif
 
 # Once for each set of flags: is there what the build needs?

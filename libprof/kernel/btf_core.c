@@ -3,9 +3,10 @@
  * The types of the kernel, cut down to what the loading of a program asks of
  * them: the structs of sys/core_types.h, and what lies in them by value.
  *
- * libbpf reads all types of the kernel for each object that it loads, 5 MB
- * and 130,000 types, which was most of the time to begin a recording.  A file
- * with some hundred types gives the same offsets.
+ * libbpf reads all types of the kernel, 5 MB, for each object that it loads,
+ * which was most of the time to begin a recording of many events.  A small
+ * file gives the same offsets.  For what is attached by its type (tp_btf: the
+ * system calls) libbpf reads all of them still.
  *
  * Called by bpf.c.
  */

@@ -139,7 +139,7 @@ main(void)
 	libbpf_set_print(NULL);
 	if ((kernel = btf__load_vmlinux_btf()) == NULL) {
 		printf("SKIP: the kernel shows no types\n");
-		return (77);
+		exit(77);
 	}
 	prof_btf_core_open(&core, kernel);
 	prof_btf_core_open(&none, empty);
@@ -152,7 +152,7 @@ main(void)
 
 		if (all == NULL && (why == EPERM || why == ENOSYS)) {
 			printf("SKIP: BPF is refused here\n");
-			return (77);
+			exit(77);
 		}
 		few = load(n, core.bc_path, &why);
 		if (all == NULL || few == NULL) {
