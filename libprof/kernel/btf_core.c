@@ -14,7 +14,6 @@
 
 #include <bpf/btf.h>
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,12 +74,6 @@ make(struct cut *cut, const struct btf_type *type)
 	const char *name = btf__name_by_offset(cut->ct_from, type->name_off);
 
 	switch (btf_kind(type)) {
-	case BTF_KIND_TYPEDEF:
-	case BTF_KIND_CONST:
-	case BTF_KIND_VOLATILE:
-	case BTF_KIND_RESTRICT:
-	case BTF_KIND_TYPE_TAG:
-		return (copy(cut, type->type));
 	case BTF_KIND_INT:
 		return (btf__add_int(cut->ct_to, name, type->size,
 		    btf_int_encoding(type)));
@@ -105,12 +98,10 @@ make(struct cut *cut, const struct btf_type *type)
 static int
 copy(struct cut *cut, __u32 id)
 {
-	const struct btf_type *type = btf__type_by_id(cut->ct_from, id);
-
-	if (id == 0 || type == NULL)
-		return (0);
-	if (cut->ct_made[id] == 0)
-		cut->ct_made[id] = make(cut, type);
+	id = prof_type_plain(cut->ct_from, id, NULL);
+	if (id != 0 && cut->ct_made[id] == 0)
+		cut->ct_made[id] = make(cut, btf__type_by_id(cut->ct_from,
+		    id));
 	return (cut->ct_made[id] < 0 ? -1 : cut->ct_made[id]);
 }
 
@@ -170,9 +161,11 @@ prof_btf_core_open(struct prof_btf_core *core, const struct btf *kernel)
 		core->bc_fd = write_types(cut.ct_to);
 	btf__free(cut.ct_to);
 	free(cut.ct_made);
+	if (core->bc_fd == -1)
+		return;
 	snprintf(core->bc_name, sizeof(core->bc_name), "/proc/self/fd/%d",
 	    core->bc_fd);
-	if (core->bc_fd != -1 && access(core->bc_name, R_OK) == 0)
+	if (access(core->bc_name, R_OK) == 0)
 		core->bc_path = core->bc_name;
 }
 
@@ -181,6 +174,4 @@ prof_btf_core_close(struct prof_btf_core *core)
 {
 	if (core->bc_fd != -1)
 		close(core->bc_fd);
-	core->bc_fd = -1;
-	core->bc_path = NULL;
 }
