@@ -12,24 +12,39 @@ need_recording
 need_cmd "${CC:-cc}" clang gdb perl nm readelf
 tmpdir
 
-"${CC:-cc}" -O2 -fomit-frame-pointer -pthread -D_GNU_SOURCE= -o stacks \
-    "$SRC/tests/work/stacks/stacks.c" || fail "the program does not compile"
+# Two programs: of one build-id they would share a table.
+for level in 1 2; do
+	"${CC:-cc}" -O$level -fomit-frame-pointer -pthread -D_GNU_SOURCE= \
+	    -o stacks$level "$SRC/tests/work/stacks/stacks.c" ||
+	    fail "the program does not compile"
+done
 # Nothing else is recorded: what others run wants tables, too.  Compilers'
 # take nearly all; others follow, and the same once more.  A table that was
 # needed within the last second stays, so what follows goes on for longer, by
-# the clock: work of a known size is done too soon on a fast machine.
+# the clock: work of a known size is done too soon on a fast machine.  One that
+# is stopped meanwhile finds its table's place taken, and waits for another one.
 printf '#include <map>\nstd::map<int, int> a;\n' >a.cc
 cat >work.sh <<'SH'
-./stacks callback &
+./stacks2 callback &
 echo $! >known
+./stacks1 alloca &
+echo $! >stopped.pid
+spin() {	# seconds
+	perl -e '$end = time + shift;
+	    while (time < $end) { $x++ for 1 .. 1e5 }' "$1"
+}
+spin 1
+kill -STOP "$(cat stopped.pid)"
 for _ in 1 2; do
 	clang++ -O2 -c -o a.o a.cc || exit
 	for file in /usr/bin/clang-tidy /usr/bin/clangd /usr/bin/gdb; do
 		[ -x $file ] && $file --version >/dev/null
 	done
-	perl -e '$end = time + 4; while (time < $end) { $x++ for 1 .. 1e5 }'
+	spin 4
 done
-kill -9 "$(cat known)"
+kill -CONT "$(cat stopped.pid)"
+spin 3
+kill -9 "$(cat known)" "$(cat stopped.pid)"
 SH
 record 0 -o a.dtp --unwind-mem 8M -e cpu-clock -c 1000000 -- sh work.sh
 # On a busy machine the known program may have no turn for a second, and its
@@ -37,6 +52,11 @@ record 0 -o a.dtp --unwind-mem 8M -e cpu-clock -c 1000000 -- sh work.sh
 echo "stacks                samples complete  other ends"
 echo "$(cat known) callback" | python3 "$SRC/tests/kern/stacks.py" \
     a.dtp 9500 || fail "see above"
+# While it waits its stacks end early; what is whole is true.
+echo "$(cat stopped.pid) alloca" | python3 "$SRC/tests/kern/stacks.py" \
+    a.dtp 100 >out || fail "$(cat out)"
+cat out
+grep -E 'elsewhere|wrong' out && fail "a table was read in another's place"
 expect 0 "$DTPROF" report --stats a.dtp
 expect_out 'unwind tables: files [0-9]+, tables [0-9]+, bytes [0-9]+,'
 grep '^unwind tables' "$tmp/out"
