@@ -334,6 +334,14 @@ row_behind(const struct builder *bu, uint64_t pc)
 	return (low);
 }
 
+/* The rule in force before the n-th row: none before the first. */
+static uint16_t
+rule_before(const struct builder *bu, size_t n)
+{
+	return (n == 0 || n > bu->bu_n ? DTP_UW_END :
+	    bu->bu_rows[n - 1].cl_rule);
+}
+
 /*
  * A rule for a few bytes of code that have none, or for which the file's own
  * does not hold.  At either end of all addresses it would be about others.
@@ -349,8 +357,8 @@ overlay(struct builder *bu, const struct prof_outermost *over)
 		return (0);
 	from = row_behind(bu, over->ou_from - 1);
 	to = row_behind(bu, over->ou_to);
-	before = from == 0 ? DTP_UW_END : bu->bu_rows[from - 1].cl_rule;
-	behind = to == 0 ? DTP_UW_END : bu->bu_rows[to - 1].cl_rule;
+	before = rule_before(bu, from);
+	behind = rule_before(bu, to);
 	if (!over->ou_always && (from != to || before != DTP_UW_END))
 		return (0);
 	grown = reallocarray(bu->bu_rows, bu->bu_n + 2, sizeof(*grown));
