@@ -334,7 +334,10 @@ row_behind(const struct builder *bu, uint64_t pc)
 	return (low);
 }
 
-/* The rule in force before the n-th row: none before the first. */
+/*
+ * The rule in force before the n-th row: none before the first.  No n is
+ * beyond the last; asked, as clang's analyzer else believes in a row of none.
+ */
 static uint16_t
 rule_before(const struct builder *bu, size_t n)
 {
