@@ -3,7 +3,8 @@
  * table neither a byte outside its memory nor more memory than an honest one.
  *
  * Easy to get wrong: code that is known by its bytes may lie at address 0, so
- * that what is a byte before it lies behind everything.
+ * that what is a byte before it lies behind everything; or amid a function,
+ * whose rule goes on behind it.
  */
 /* SPDX-License-Identifier: ISC */
 #include <sys/resource.h>
@@ -15,23 +16,52 @@
 #include "forged.h"
 #include "model/outermost.h"
 
-/* Where contexts return to, at one of the first addresses of all. */
-static void
-check_edge(size_t at)
+#define LAST_RULE	(3 << DTP_UW_CFA_SHIFT)	/* from the 8th byte on */
+#define CONTEXT		25		/* bytes where contexts return to */
+
+/* A function, and somewhere the code to which contexts return. */
+static struct prof_unwind_table *
+with_context_at(size_t at)
 {
 	static const uint8_t code[] = { 0x48, 0x89, 0xdc, 0x48, 0x8b, 0x3c,
 	    0x24, 0x48, 0x85, 0xff, 0x74 };
 	static const uint8_t program[] = { 0x44, 0x0e, 16, 0x44, 0x0e, 24 };
 	struct prof_unwind_table *table;
 	struct forged forged;
-	uint16_t rule;
 
 	forge(&forged, program, sizeof(program));
 	memcpy(forged.fo_text + at, code, sizeof(code));
 	table = forged_table(&forged);
 	CHECK(table != NULL, "no table");
-	rule = prof_unwind_table_find(table, FORGED_PC + 8);
-	CHECK(rule == 3 << DTP_UW_CFA_SHIFT, "rule %x", rule);
+	return (table);
+}
+
+/* Its rule holds for it, and the byte before, by which callers are found. */
+static void
+check_within(void)
+{
+	const size_t at = FORGED_PC + 48;
+	struct prof_unwind_table *table = with_context_at(at);
+	size_t pc;
+
+	for (pc = FORGED_PC + 8; pc < FORGED_PC + FORGED_LENGTH; pc++) {
+		uint16_t rule = prof_unwind_table_find(table, pc);
+
+		CHECK(rule == (pc + 1 < at || pc >= at + CONTEXT ? LAST_RULE :
+		    DTP_UW_STOP), "rule %x at %zu", rule, pc);
+	}
+	prof_unwind_table_free(table);
+	OK("code within a function: its own rule before and behind");
+}
+
+/* At one of the first addresses of all. */
+static void
+check_edge(size_t at)
+{
+	struct prof_unwind_table *table = with_context_at(at);
+	uint16_t rule = prof_unwind_table_find(table, FORGED_PC + 8);
+
+	CHECK(rule == LAST_RULE, "rule %x", rule);
 	rule = prof_unwind_table_find(table, at + 4);
 	CHECK(rule == (at < 2 ? DTP_UW_END : DTP_UW_STOP), "rule %x", rule);
 	CHECK(prof_unwind_table_find(table, FORGED_PC + FORGED_LENGTH) ==
@@ -89,6 +119,7 @@ check_memory(void)
 int
 main(void)
 {
+	check_within();
 	check_edge(0);
 	check_edge(1);
 	check_edge(2);
