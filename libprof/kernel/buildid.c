@@ -343,7 +343,8 @@ void
 prof_build_id(const char *path, char *text, size_t size)
 {
 	uint8_t id[20];
-	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY |
+	    O_NONBLOCK);
 	const uint32_t n = fd == -1 ? 0 : prof_build_id_of_file(fd, id);
 
 	if (fd != -1)

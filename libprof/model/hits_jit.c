@@ -187,7 +187,7 @@ open_map(const struct hits_jit *jit)
 		return (-1);
 	}
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", at);
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	close(at);
 	return (fd);
 }
