@@ -288,8 +288,14 @@ int	prof_rings_accounting(struct prof_rings *rings, size_t event,
 	    struct prof_accounting *accounting, struct prof_err *error);
 /* Samples that found a ring full. */
 uint64_t prof_rings_lost(const struct prof_rings *rings);
-/* At the end: records of the side band of which no record told. */
-uint64_t prof_rings_side_unsaid(const struct prof_rings *rings);
+/*
+ * Records of the side band: those that were handed over, and those that found
+ * a ring full (until the last look, as far as LOST records told).
+ */
+uint64_t prof_rings_side_read(const struct prof_rings *rings);
+uint64_t prof_rings_side_lost(const struct prof_rings *rings, bool is_last);
+/* Of those lost, LOST records have told so far. */
+uint64_t prof_rings_side_said(const struct prof_rings *rings);
 const char *prof_rings_note(const struct prof_rings *rings, size_t n);
 void	prof_rings_close(struct prof_rings *rings);
 

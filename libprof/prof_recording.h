@@ -120,6 +120,8 @@ struct prof_accounting {
 	uint64_t	 pa_bound;	/* |unaccounted| may reach it */
 	uint64_t	 pa_instances;	/* kernel events behind it */
 	uint64_t	 pa_lost_ring;	/* perf path: refused by a full ring */
+	/* Of event 0: records of the side band that came, and were dropped. */
+	uint64_t	 pa_side_read, pa_side_lost;
 };
 
 struct prof_reader;
@@ -146,6 +148,11 @@ int prof_reader_info_at(const struct prof_reader *reader, size_t n,
 /* cpu -1: all.  0, or -1 when the recording has none. */
 int prof_reader_accounting(const struct prof_reader *reader, size_t event,
     int cpu, struct prof_accounting *accounting);
+/*
+ * Mapping and process events that were lost: addresses of processes that they
+ * belonged to may have no names or wrong ones.
+ */
+uint64_t prof_reader_side_lost(const struct prof_reader *reader);
 /*
  * Of an event's own count, what neither open intervals nor late timers
  * explain: what the kernel skipped, in the event's unit.  0 where periods

@@ -43,10 +43,8 @@ take(struct stats *stats, const struct prof_record *record)
 		stats->st_maps++;
 		break;
 	case PROF_R_LOST:
-		/* What the streams refused is in the accounting. */
-		if (record->pr_addr == 0)
-			stats->st_side_lost += record->pr_weight;
-		else
+		/* What was lost of the side band is in the accounting. */
+		if (record->pr_addr != 0)
 			stats->st_gaps++;
 		break;
 	case PROF_R_THROTTLE:
@@ -91,6 +89,7 @@ stats_collect(struct stats *stats)
 	int rv;
 
 	stats->st_nevents = prof_reader_nevents(stats->st_reader);
+	stats->st_side_lost = prof_reader_side_lost(stats->st_reader);
 	stats->st_seen = calloc(stats->st_nevents + 1,
 	    sizeof(*stats->st_seen));
 	if (stats->st_seen == NULL || throttled(stats) == -1) {

@@ -116,8 +116,8 @@ show_head(const struct stats *stats, struct out *out)
 	    prof_reader_nsamples(stats->st_reader), stats->st_lives,
 	    stats->st_maps, stats->st_marks);
 	if (stats->st_side_lost > 0)
-		out_fmt(out, "LOST         %" PRIu64 " records of mappings "
-		    "and throttling\n", stats->st_side_lost);
+		out_fmt(out, "LOST         %" PRIu64 " mapping and process "
+		    "events\n", stats->st_side_lost);
 	if (stats->st_gaps > 0)
 		out_fmt(out, "GAPS         %" PRIu64 " stretches in which "
 		    "firings were refused\n", stats->st_gaps);

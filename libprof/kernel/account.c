@@ -144,6 +144,16 @@ cpu_row(struct prof_session *session, uint32_t cpu, uint32_t e,
 	    pa->pa_weight + pa->pa_outside_weight, cn->cn_weight_max);
 }
 
+/* What perf rings brought beside samples. */
+static void
+side_row(const struct prof_session *session, struct prof_accounting *pa)
+{
+	pa->pa_side_read = prof_rings_side_read(session->se_rings);
+	pa->pa_side_lost = session->se_state == PROF_STOPPED ?
+	    session->se_side_lost :
+	    prof_rings_side_lost(session->se_rings, false);
+}
+
 /* What no CPU has alone: misses of a program, counters on a task. */
 static void
 task_row(struct prof_session *session, uint32_t e,
@@ -154,6 +164,8 @@ task_row(struct prof_session *session, uint32_t e,
 	uint32_t cpu;
 
 	memset(pa, 0, sizeof(*pa));
+	if (e == 0)
+		side_row(session, pa);
 	pa->pa_missed = session->se_missed[e];
 	pa->pa_written = prof_writer_written(session->se_writer, e);
 	if (session->se_events.el_event[e]->ev_kind == PROF_KIND_COUNTER) {
@@ -212,6 +224,7 @@ write_rings(struct prof_session *session)
 	rows = calloc(nevents, sizeof(*rows));
 	if (rows == NULL)
 		return (prof_fail_nomem(&session->se_error));
+	side_row(session, &rows[0]);
 	for (e = 1; e < nevents && rv == 0; e++) {
 		rv = prof_rings_accounting(session->se_rings, e, &rows[e],
 		    &session->se_error);

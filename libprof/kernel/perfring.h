@@ -130,6 +130,7 @@ struct prof_rings {
 	size_t		 rs_nowners;
 	size_t		 rs_owners_cap;	/* a power of two, or 0 */
 	uint64_t	 rs_forks;	/* tasks that inherited */
+	uint64_t	 rs_side_read;	/* that are neither sample nor LOST */
 	uint64_t	 rs_lost;	/* sum of LOST */
 	uint64_t	 rs_damaged;	/* records that could not be read */
 	struct prof_build_ids *rs_ids;

@@ -163,12 +163,25 @@ prof_rings_lost(const struct prof_rings *rings)
 	return (lost_of(rings, false));
 }
 
-/* Where there are no samples, LOST records have told of theirs as such. */
 uint64_t
-prof_rings_side_unsaid(const struct prof_rings *rings)
+prof_rings_side_read(const struct prof_rings *rings)
 {
-	const uint64_t lost = lost_of(rings, true);
-	const uint64_t said = rings->rs_samples ? 0 : rings->rs_lost;
+	return (rings->rs_side_read);
+}
 
-	return (lost > said ? lost - said : 0);
+/*
+ * By descriptor, as only the kernel's own counts are complete, or by what LOST
+ * records have told so far, which costs no system call.
+ */
+uint64_t
+prof_rings_side_lost(const struct prof_rings *rings, bool is_last)
+{
+	return (is_last ? lost_of(rings, true) : prof_rings_side_said(rings));
+}
+
+/* Where samples share the ring, LOST records have told of theirs as such. */
+uint64_t
+prof_rings_side_said(const struct prof_rings *rings)
+{
+	return (rings->rs_samples ? 0 : rings->rs_lost);
 }

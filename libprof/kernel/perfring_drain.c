@@ -153,6 +153,9 @@ note_record(struct prof_rings *rings, const struct ring *ring,
 {
 	struct ring_event *event;
 
+	if (head->rh_type != PERF_RECORD_SAMPLE &&
+	    record->pr_type != PROF_R_LOST)
+		rings->rs_side_read++;
 	switch (head->rh_type) {
 	case PERF_RECORD_SAMPLE:
 		note_sample(event_of(rings, head->rh_id), record);

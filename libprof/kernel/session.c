@@ -134,17 +134,19 @@ write_mark(struct prof_session *session, enum prof_record_type type,
 	return (prof_session_take(session, &record));
 }
 
-/* At the end, after the last drain. */
+/* At the end, after the last drain: of what no LOST record told. */
 static int
 write_side_lost(struct prof_session *session)
 {
 	struct prof_record record = { 0 };
+	uint64_t said;
 
 	record.pr_type = PROF_R_LOST;
 	record.pr_time_ns = prof_now_ns();
-	record.pr_weight = prof_rings_side_unsaid(session->se_rings);
 	record.pr_comm = "";
-	return (record.pr_weight == 0 ? 0 :
+	said = prof_rings_side_said(session->se_rings);
+	record.pr_weight = session->se_side_lost - said;
+	return (session->se_side_lost <= said ? 0 :
 	    prof_session_take(session, &record));
 }
 
@@ -495,10 +497,31 @@ lost(const struct prof_session *session)
 	return (sum);
 }
 
+/* Mapping and process events, by whichever way they were to come. */
+static uint64_t
+side_lost(const struct prof_session *session)
+{
+	const struct prof_bpf *bpf = &session->se_bpf;
+	uint64_t sum = session->se_state == PROF_STOPPED ?
+	    session->se_side_lost :
+	    prof_rings_side_lost(session->se_rings, false);
+	size_t n;
+
+	for (n = 0; session->se_use_bpf && n < bpf->bp_ncpus; n++) {
+		const volatile struct dtp_counts *cn =
+		    &bpf->bp_counts[n * bpf->bp_nevents];
+
+		sum += cn->cn_full + cn->cn_nested + cn->cn_error;
+	}
+	return (sum);
+}
+
 int
 prof_session_status(struct prof_session *session, struct prof_status *status)
 {
 	memset(status, 0, sizeof(*status));
+	if (session->se_rings != NULL)
+		status->ps_side_lost = side_lost(session);
 	status->ps_elapsed_s = (double)prof_session_ran_ns(session) / 1e9;
 	status->ps_is_paused = session->se_state == PROF_PAUSED;
 	status->ps_samples = session->se_samples;
@@ -556,6 +579,7 @@ prof_session_stop(struct prof_session *session)
 		rv = -1;
 	(void)prof_command_poll(&session->se_command);
 	session->se_lost = lost(session);
+	session->se_side_lost = prof_rings_side_lost(session->se_rings, true);
 	prof_overhead_end(session);
 	if (write_side_lost(session) == -1 ||
 	    write_mark(session, PROF_R_STOP, "") == -1 ||

@@ -309,6 +309,7 @@ struct prof_session {
 	uint64_t	 se_round_ns;	/* the last round began */
 	uint64_t	 se_samples;
 	uint64_t	 se_lost;	/* known after stop */
+	uint64_t	 se_side_lost;	/* known after stop */
 	uint64_t	 se_file_bytes;	/* known after stop */
 	int		 se_wait_ms;	/* until the next round, adapted */
 	char		**se_notes;

@@ -291,6 +291,8 @@ life_decode(struct prof_reader *reader, struct prof_cur record,
 		return (0);
 	}
 	memcpy(life->li_build_id, id.cu_at, prof_cur_left(&id));
+	if (type == PROF_R_LOST && life->li_fields[PROF_LF_ADDR] == 0)
+		reader->rd_side_said += life->li_fields[PROF_LF_WEIGHT];
 	return (1);
 }
 

@@ -85,6 +85,7 @@ accounting_add(struct prof_accounting *sum, const struct prof_accounting *row)
 	ADD(pa_outside_weight); ADD(pa_read); ADD(pa_missed); ADD(pa_count);
 	ADD(pa_enabled_ns); ADD(pa_running_ns); ADD(pa_bound);
 	ADD(pa_instances); ADD(pa_lost_ring);
+	ADD(pa_side_read); ADD(pa_side_lost);
 #undef ADD
 	/* Modulo 2^64: a file may hold any number. */
 	sum->pa_unaccounted = (int64_t)((uint64_t)sum->pa_unaccounted +
@@ -157,6 +158,18 @@ prof_reader_accounting(const struct prof_reader *reader, size_t event,
 		return (-1);
 	accounting->pa_written = samples_of(reader, event, cpu);
 	return (0);
+}
+
+/* Older recordings, and those that were cut, have the LOST records alone. */
+uint64_t
+prof_reader_side_lost(const struct prof_reader *reader)
+{
+	struct prof_accounting pa;
+
+	(void)prof_reader_accounting(reader, 0, -1, &pa);
+	if (pa.pa_side_lost < reader->rd_side_said)
+		pa.pa_side_lost = reader->rd_side_said;
+	return (pa.pa_side_lost + pa.pa_full + pa.pa_nested + pa.pa_error);
 }
 
 /* -------------------------------------------------- records in order */

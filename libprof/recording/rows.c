@@ -27,7 +27,8 @@ static const size_t counters[] = {
 	COUNTER(pa_unaccounted), COUNTER(pa_bound), COUNTER(pa_instances),
 	COUNTER(pa_lost_ring),
 	STATUS(pa_ustack, 5), STATUS(pa_ustack, 6), STATUS(pa_ustack, 7),
-	STATUS(pa_ustack, 8), STATUS(pa_ustack, 9), STATUS(pa_ustack, 10)
+	STATUS(pa_ustack, 8), STATUS(pa_ustack, 9), STATUS(pa_ustack, 10),
+	COUNTER(pa_side_read), COUNTER(pa_side_lost)
 };
 #define NCOUNTERS	(sizeof(counters) / sizeof(counters[0]))
 

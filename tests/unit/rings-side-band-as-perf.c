@@ -95,7 +95,7 @@ by_us(struct maps *maps)
 	CHECK(prof_rings_disable(rings) == 0, "%s", strerror(errno));
 	prof_rings_drain(rings, UINT64_MAX, keep, maps);
 	CHECK(prof_rings_lost(rings) == 0 &&
-	    prof_rings_side_unsaid(rings) == 0, "lost");
+	    prof_rings_side_lost(rings, true) == 0, "lost");
 	prof_rings_close(rings);
 	free((int *)(uintptr_t)options.ro_cpus);
 	CHECK(maps->mp_nexec == 1 && maps->mp_nexit == 1 &&
