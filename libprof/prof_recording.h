@@ -307,7 +307,7 @@ struct prof_profile_options {
 	/* Called now and then with the share done; nonzero gives up. */
 	int		 (*pl_progress)(void *arg, double done);
 	void		*pl_arg;
-	int		 pl_places;	/* places in functions as frames */
+	int		 pl_places;	/* tell places in functions apart */
 	size_t		 pl_max_cells;	/* more: longer ones; or 0 */
 	int		 pl_leaves;	/* innermost frames alone */
 };
@@ -338,7 +338,7 @@ struct prof_label {
 	const char	*lb_name;	/* never NULL */
 	const char	*lb_module;	/* "" where there is none */
 	const struct prof_function *lb_function; /* NULL: not a function */
-	/* Of a place: as fu_address, and what prof_symbols_lines takes. */
+	/* Of a place (pl_places): as fu_address, and prof_symbols_lines. */
 	uint64_t	 lb_address;
 	uint64_t	 lb_pc;
 	uint32_t	 lb_space;

@@ -132,6 +132,7 @@ make_profile(struct export_run *run)
 		.pl_roots = PROF_ROOT_COMM,
 		.pl_inlines = eo->eo_inlines,
 		.pl_lines = eo->eo_lines,
+		.pl_places = eo->eo_format == PROF_EXPORT_PPROF,
 	};
 
 	if (choose_range("export", run->er_reader, &eo->eo_time, &options) ==

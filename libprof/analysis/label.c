@@ -19,15 +19,17 @@
 struct label_key {
 	uint64_t	lk_address;
 	uint64_t	lk_inner;	/* what was inlined; 0: nothing */
+	uint64_t	lk_place;	/* address, where places are told apart */
 	uint32_t	lk_kind;
 	uint32_t	lk_flags;
 };
 
-/* What prof_symbols_find takes. */
+/* What prof_symbols_find takes, and the address there as its file counts. */
 struct pc {
 	uint64_t	pk_pc;
 	uint32_t	pk_space;
 	unsigned	pk_flags;
+	uint64_t	pk_address;
 };
 
 void *
@@ -99,12 +101,13 @@ prof_labels_text(struct prof_labels *labels, const char *text)
 static uint32_t
 label_number(struct prof_labels *labels, enum prof_label_kind kind,
     const char *name, const struct prof_function *function,
-    const struct prof_function *inner, bool *is_new)
+    const struct prof_function *inner, const struct pc *pc, bool *is_new)
 {
 	const char *module = function != NULL ? function->fu_module : "";
 	size_t nname = strlen(name) + 1, nmodule = strlen(module) + 1;
 	struct label_key key = { .lk_kind = kind,
-	    .lk_inner = (uintptr_t)inner };
+	    .lk_inner = (uintptr_t)inner,
+	    .lk_place = pc != NULL ? pc->pk_address : 0 };
 	uint32_t number;
 	char *bytes;
 
@@ -125,16 +128,17 @@ label_number(struct prof_labels *labels, enum prof_label_kind kind,
 	return (number);
 }
 
+/* pc: where it is, if places are told apart; or NULL. */
 static uint32_t
 label_add(struct prof_labels *labels, enum prof_label_kind kind,
     const char *name, const struct prof_function *function,
-    const struct prof_function *inner)
+    const struct prof_function *inner, const struct pc *pc)
 {
 	struct prof_label *label;
 	bool is_new;
 	uint32_t n;
 
-	n = label_number(labels, kind, name, function, inner, &is_new);
+	n = label_number(labels, kind, name, function, inner, pc, &is_new);
 	if (n == PROF_INTERN_FAILED || !is_new)
 		return (n);
 	/* A function's name lives as long as the symbols do. */
@@ -150,6 +154,12 @@ label_add(struct prof_labels *labels, enum prof_label_kind kind,
 	label->lb_module = function != NULL ? function->fu_module : "";
 	label->lb_function = function;
 	label->lb_inner = inner;
+	if (pc != NULL) {
+		label->lb_address = pc->pk_address;
+		label->lb_pc = pc->pk_pc;
+		label->lb_space = pc->pk_space;
+		label->lb_flags = pc->pk_flags;
+	}
 	return (n);
 }
 
@@ -157,19 +167,23 @@ uint32_t
 prof_labels_add(struct prof_labels *labels, enum prof_label_kind kind,
     const char *name, const struct prof_function *function)
 {
-	return (label_add(labels, kind, name, function, NULL));
+	return (label_add(labels, kind, name, function, NULL, NULL));
 }
 
 /* ------------------------------------------------------------ frames */
 
 static uint32_t
-label_of_function(struct prof_labels *labels, uint32_t function)
+label_of_function(struct prof_labels *labels, uint32_t function,
+    const struct pc *pc)
 {
 	const struct prof_function *fu =
 	    prof_symbols_function(labels->lb_symbols, function);
 	uint32_t n, *label;
 	bool is_new;
 
+	if (pc != NULL)
+		return (label_add(labels, PROF_LABEL_FUNCTION, fu->fu_name,
+		    fu, NULL, pc));
 	n = prof_map_get(&labels->lb_by_function, function, &is_new);
 	if (n == PROF_INTERN_FAILED)
 		return (n);
@@ -209,7 +223,7 @@ chain_add(struct prof_labels *labels, struct prof_frame *frame,
  */
 static uint32_t
 label_of_line(struct prof_labels *labels, uint32_t function,
-    const struct prof_line *line, bool is_inlined)
+    const struct prof_line *line, bool is_inlined, const struct pc *pc)
 {
 	struct prof_symbols *symbols = labels->lb_symbols;
 	const struct prof_function *inner = NULL;
@@ -217,14 +231,14 @@ label_of_line(struct prof_labels *labels, uint32_t function,
 	char *name;
 
 	if (line->ln_file == NULL)
-		return (label_of_function(labels, function));
+		return (label_of_function(labels, function, pc));
 	if (is_inlined)
 		inner = prof_symbols_function(symbols, prof_symbols_inlined(
 		    symbols, function, line->ln_function));
 	if (asprintf(&name, "%s:%u", line->ln_file, line->ln_number) == -1)
 		return (PROF_INTERN_FAILED);
 	label = label_add(labels, PROF_LABEL_LINE, name,
-	    prof_symbols_function(symbols, function), inner);
+	    prof_symbols_function(symbols, function), inner, pc);
 	free(name);
 	return (label);
 }
@@ -232,78 +246,83 @@ label_of_line(struct prof_labels *labels, uint32_t function,
 /* "function+0x12"; an address without a file behind it is the pc. */
 static uint32_t
 label_of_place(struct prof_labels *labels, uint32_t function,
-    const struct pc *key)
+    const struct pc *pc)
 {
 	const struct prof_function *fu =
 	    prof_symbols_function(labels->lb_symbols, function);
-	const size_t before = labels->lb_nlabels;
-	uint64_t address = key->pk_pc -
-	    ((key->pk_flags & PROF_PC_RETURN) != 0 && key->pk_pc > 0);
-	struct prof_label *label;
-	const char *module;
 	uint32_t n;
 	char *name;
 
-	(void)prof_symbols_place(labels->lb_symbols, key->pk_space,
-	    key->pk_pc, key->pk_flags, &module, &address);
 	if (asprintf(&name, "%s+0x%llx", fu->fu_name,
-	    (unsigned long long)(address - fu->fu_address)) == -1)
+	    (unsigned long long)(pc->pk_address - fu->fu_address)) == -1)
 		return (PROF_INTERN_FAILED);
-	n = prof_labels_add(labels, PROF_LABEL_PLACE, name, fu);
+	n = label_add(labels, PROF_LABEL_PLACE, name, fu, NULL, pc);
 	free(name);
-	if (labels->lb_nlabels == before)
-		return (n);
-	label = &labels->lb_label[n];
-	label->lb_address = address;
-	label->lb_pc = key->pk_pc;
-	label->lb_space = key->pk_space;
-	label->lb_flags = key->pk_flags;
 	return (n);
 }
 
-/* The function or its line, then what was inlined into it there. */
+/*
+ * The labels of a place's lines, as prof_symbols_lines has them; pc: as of
+ * label_add.
+ */
 static int
-frame_resolve(struct prof_labels *labels, const struct pc *key,
+lines_resolve(struct prof_labels *labels, uint32_t function,
+    const struct prof_line *lines, size_t n, const struct pc *pc,
     struct prof_frame *frame)
 {
-	const struct prof_profile_options *options = labels->lb_options;
-	struct prof_symbols *symbols = labels->lb_symbols;
-	struct prof_line lines[MAX_INLINED];
-	uint32_t function, label;
-	size_t n = 0, i;
+	uint32_t label;
 
-	function = prof_symbols_find(symbols, key->pk_space, key->pk_pc,
-	    key->pk_flags);
-	if (options->pl_places)
-		return (chain_add(labels, frame, label_of_place(labels,
-		    function, key)));
-	if (options->pl_inlines || options->pl_lines)
-		n = prof_symbols_lines(symbols, key->pk_space, key->pk_pc,
-		    key->pk_flags, lines, MAX_INLINED);
-	if (n == 0)
-		return (chain_add(labels, frame,
-		    label_of_function(labels, function)));
-	for (i = n; i-- > 0; ) {
-		if (options->pl_lines)
+	for (size_t i = n; i-- > 0; ) {
+		if (labels->lb_options->pl_lines)
 			label = label_of_line(labels, function, &lines[i],
-			    i < n - 1);
+			    i < n - 1, pc);
 		else if (i == n - 1)	/* the function itself */
-			label = label_of_function(labels, function);
+			label = label_of_function(labels, function, pc);
 		else
 			label = label_of_function(labels,
-			    prof_symbols_inlined(symbols, function,
-			    lines[i].ln_function));
+			    prof_symbols_inlined(labels->lb_symbols,
+			    function, lines[i].ln_function), pc);
 		if (chain_add(labels, frame, label) == -1)
 			return (-1);
 	}
 	return (0);
 }
 
+/* The function or its line, then what was inlined into it there. */
+static int
+frame_resolve(struct prof_labels *labels, struct pc *key,
+    struct prof_frame *frame)
+{
+	const struct prof_profile_options *options = labels->lb_options;
+	struct prof_symbols *symbols = labels->lb_symbols;
+	struct prof_line lines[MAX_INLINED];
+	const char *module;
+	uint32_t function;
+	size_t n = 0;
+
+	function = prof_symbols_find(symbols, key->pk_space, key->pk_pc,
+	    key->pk_flags);
+	if (options->pl_inlines || options->pl_lines)
+		n = prof_symbols_lines(symbols, key->pk_space, key->pk_pc,
+		    key->pk_flags, lines, MAX_INLINED);
+	if (!options->pl_places)
+		return (n > 0 ? lines_resolve(labels, function, lines, n,
+		    NULL, frame) : chain_add(labels, frame,
+		    label_of_function(labels, function, NULL)));
+	key->pk_address = key->pk_pc -
+	    ((key->pk_flags & PROF_PC_RETURN) != 0 && key->pk_pc > 0);
+	(void)prof_symbols_place(symbols, key->pk_space, key->pk_pc,
+	    key->pk_flags, &module, &key->pk_address);
+	return (n > 0 ? lines_resolve(labels, function, lines, n, key,
+	    frame) : chain_add(labels, frame,
+	    label_of_place(labels, function, key)));
+}
+
 const struct prof_frame *
 prof_labels_frame(struct prof_labels *labels, uint32_t space, uint64_t pc,
     unsigned flags)
 {
-	const struct pc key = { pc, space, flags };
+	struct pc key = { pc, space, flags, 0 };
 	struct prof_frame frame = { (uint32_t)labels->lb_nchain, 0 }, *slot;
 	struct prof_spot spot = { pc, space, flags };
 	bool is_new;

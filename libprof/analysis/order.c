@@ -52,7 +52,10 @@ label_compare(const void *a, const void *b, void *arg)
 		return (fa->fu_address < fb->fu_address ? -1 : 1);
 	if (fa->fu_is_inlined != fb->fu_is_inlined)
 		return (fa->fu_is_inlined - fb->fu_is_inlined);
-	return ((int)fa->fu_unnamed - (int)fb->fu_unnamed);
+	if (fa->fu_unnamed != fb->fu_unnamed)
+		return ((int)fa->fu_unnamed - (int)fb->fu_unnamed);
+	return (la->lb_address < lb->lb_address ? -1 :
+	    la->lb_address > lb->lb_address);
 }
 
 /* Labels in order; rank[old] is the new number. */

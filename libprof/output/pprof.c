@@ -2,11 +2,12 @@
 /*
  * The profile of pprof: perftools.profiles.Profile, a protocol buffer, in
  * gzip.  What its encoding needs stands here: a message is a sequence of
- * (number of a field, value); strings are numbered, and all numbers but
- * those of strings begin at 1.
+ * (number of a field, value); strings are numbered from 0 on, and mappings,
+ * functions and locations from 1 on, each by its place in its table, which
+ * strict receivers demand.
  *
- * A location is a function of the symbol table with what was inlined into it,
- * the innermost first.  Names of threads are labels of samples.  Called by
+ * A location is a place in a function of the symbol table with what was
+ * inlined into it there, the innermost first.  Names of threads are labels of samples.  Called by
  * export.c.
  */
 #include <inttypes.h>
@@ -14,8 +15,8 @@
 #include <zlib.h>
 
 #include "analysis/analysis.h"
+#include "code_map.h"
 #include "export.h"
-#include "model/symbols.h"
 
 /* Fields of the messages, as the format numbers them. */
 enum {
@@ -27,8 +28,8 @@ enum {
 enum { TYPE_TYPE = 1, TYPE_UNIT };
 enum { SAMPLE_LOCATION = 1, SAMPLE_VALUE, SAMPLE_LABEL };
 enum { LABEL_KEY = 1, LABEL_STR };
-enum { MAPPING_ID = 1, MAPPING_LIMIT = 3, MAPPING_FILE = 5, MAPPING_BUILD_ID,
-    MAPPING_HAS_FUNCTIONS, MAPPING_HAS_FILES, MAPPING_HAS_LINES,
+enum { MAPPING_ID = 1, MAPPING_START, MAPPING_LIMIT, MAPPING_OFFSET,
+    MAPPING_FILE, MAPPING_BUILD_ID, MAPPING_HAS_FUNCTIONS, MAPPING_HAS_FILES, MAPPING_HAS_LINES,
     MAPPING_HAS_INLINES };
 enum { LOCATION_ID = 1, LOCATION_MAPPING, LOCATION_ADDRESS, LOCATION_LINE };
 enum { LINE_FUNCTION = 1, LINE_LINE };
@@ -38,7 +39,7 @@ enum { FUNCTION_ID = 1, FUNCTION_NAME, FUNCTION_SYSTEM_NAME, FUNCTION_FILE };
 struct chain {
 	uint32_t	ch_outer;	/* chain + 1; 0: the function itself */
 	uint32_t	ch_label;
-	bool		ch_is_used;
+	uint32_t	ch_number;	/* as a location; 0: it is none */
 };
 
 /* One file being written. */
@@ -47,11 +48,15 @@ struct pprof {
 	struct prof_buf	 pp_out;
 	struct prof_dict pp_strings;
 	struct prof_map	 pp_functions;	/* by struct or label */
-	struct prof_map	 pp_mappings;	/* by module, or its name */
+	struct prof_code_map *pp_code;
 	struct prof_map	 pp_chains;
 	struct chain	*pp_chain;
 	size_t		 pp_nchains;
 	size_t		 pp_cap_chains;
+	struct prof_buf	 pp_locations;	/* behind all mappings */
+	uint32_t	*pp_location;	/* chains, by number - 1 */
+	size_t		 pp_nlocations;
+	size_t		 pp_cap_locations;
 	uint32_t	*pp_of_node;	/* its chain; the root's is none */
 	const uint64_t	**pp_samples;	/* by event */
 	const uint64_t	**pp_weights;
@@ -129,66 +134,55 @@ number(struct pprof *pprof, struct prof_map *map, uint64_t key, bool *is_new)
 
 /* ---------------------------------------------------------- mappings */
 
-/* Modules are named by the strings of their images. */
-static const struct prof_image *
-image_of(const struct pprof *pprof, const char *module)
+/* The number of the mapping of a label, and the address there. */
+static uint64_t
+mapping_of(struct pprof *pprof, const struct prof_label *label,
+    uint64_t *address)
 {
-	const struct prof_symbols *symbols =
-	    pprof->pp_flame->fm_profile->pf_labels.lb_symbols;
-	uint32_t n;
+	const uint32_t n = prof_code_map_find(pprof->pp_code, label, address);
 
-	for (n = 0; n < symbols->sy_images.is_n; n++)
-		if (symbols->sy_images.is_image[n].im_path == module)
-			return (&symbols->sy_images.is_image[n]);
-	return (NULL);
+	pprof->pp_failed |= n == UINT32_MAX;
+	return (n);
 }
 
-static uint64_t
-put_mapping(struct pprof *pprof, const char *module)
+static void
+put_mapping(struct pprof *pprof, const struct prof_code_mapping *mapping,
+    uint32_t n)
 {
-	const struct prof_image *image;
+	const struct prof_image *image = mapping->cm_image;
 	struct prof_buf message = { 0 };
 	char id[2 * sizeof(image->im_id) + 1] = "";
-	bool is_new;
-	uint64_t n;
-	uint32_t i;
 
-	if (module[0] == '\0')
-		return (0);
-	/* A file is its string; what is none, "[kernel]", may have several. */
-	n = number(pprof, &pprof->pp_mappings, module[0] == '[' ?
-	    string(pprof, module) : (uintptr_t)module, &is_new);
-	if (!is_new)
-		return (n);
-	image = image_of(pprof, module);
-	for (i = 0; image != NULL && i < image->im_id_len; i++)
+	for (uint32_t i = 0; image != NULL && i < image->im_id_len; i++)
 		(void)snprintf(id + 2 * i, 3, "%02x", image->im_id[i]);
 	put_number(&message, MAPPING_ID, n);
-	put_number(&message, MAPPING_LIMIT, UINT64_MAX);
-	put_number(&message, MAPPING_FILE, string(pprof, module));
+	put_number(&message, MAPPING_START, mapping->cm_start);
+	put_number(&message, MAPPING_LIMIT, mapping->cm_limit);
+	put_number(&message, MAPPING_OFFSET, mapping->cm_offset);
+	put_number(&message, MAPPING_FILE, string(pprof, mapping->cm_path));
 	put_number(&message, MAPPING_BUILD_ID, string(pprof, id));
 	put_number(&message, MAPPING_HAS_FUNCTIONS, 1);
 	put_number(&message, MAPPING_HAS_FILES, pprof->pp_has_lines);
 	put_number(&message, MAPPING_HAS_LINES, pprof->pp_has_lines);
 	put_number(&message, MAPPING_HAS_INLINES, pprof->pp_has_lines);
 	put_message(&pprof->pp_out, PROFILE_MAPPING, &message);
-	return (n);
 }
 
 /* The program is the first one: it is where main is. */
 static void
-put_main(struct pprof *pprof)
+find_main(struct pprof *pprof)
 {
 	const struct prof_profile *profile = pprof->pp_flame->fm_profile;
-	const struct prof_function *function;
+	const struct prof_label *label;
+	uint64_t address;
 	size_t n;
 
 	for (n = 0; n < prof_profile_nlabels(profile); n++) {
-		function = prof_profile_label(profile,
-		    (uint32_t)n)->lb_function;
-		if (function == NULL || strcmp(function->fu_name, "main") != 0)
+		label = prof_profile_label(profile, (uint32_t)n);
+		if (label->lb_function == NULL ||
+		    strcmp(label->lb_function->fu_name, "main") != 0)
 			continue;
-		(void)put_mapping(pprof, function->fu_module);
+		(void)mapping_of(pprof, label, &address);
 		return;
 	}
 }
@@ -241,11 +235,12 @@ put_line(struct pprof *pprof, struct prof_buf *location, uint32_t label)
 }
 
 static void
-put_location(struct pprof *pprof, uint32_t n)
+put_location(struct pprof *pprof, uint32_t chain, uint64_t number)
 {
 	struct prof_buf message = { 0 }, lines = { 0 };
 	const struct prof_label *label;
-	uint32_t at = n;
+	uint64_t address;
+	uint32_t at = chain;
 
 	for (;;) {
 		put_line(pprof, &lines, pprof->pp_chain[at].ch_label);
@@ -255,16 +250,34 @@ put_location(struct pprof *pprof, uint32_t n)
 	}
 	label = prof_profile_label(pprof->pp_flame->fm_profile,
 	    pprof->pp_chain[at].ch_label);
-	put_number(&message, LOCATION_ID, n + 1ULL);
+	put_number(&message, LOCATION_ID, number);
 	put_number(&message, LOCATION_MAPPING,
-	    put_mapping(pprof, label->lb_module));
-	if (label->lb_function != NULL)
-		put_number(&message, LOCATION_ADDRESS,
-		    label->lb_function->fu_address);
+	    mapping_of(pprof, label, &address));
+	put_number(&message, LOCATION_ADDRESS, address);
 	prof_buf_bytes(&message, lines.bf_data, lines.bf_len);
 	message.bf_failed |= lines.bf_failed;
 	prof_buf_free(&lines);
-	put_message(&pprof->pp_out, PROFILE_LOCATION, &message);
+	put_message(&pprof->pp_locations, PROFILE_LOCATION, &message);
+}
+
+/* The number of a chain as a location: its place in the table, from 1. */
+static uint32_t
+location_of(struct pprof *pprof, uint32_t chain)
+{
+	struct chain *ch = &pprof->pp_chain[chain];
+	uint32_t *location;
+
+	if (ch->ch_number != 0)
+		return (ch->ch_number);
+	location = prof_grow((void **)&pprof->pp_location,
+	    &pprof->pp_nlocations, &pprof->pp_cap_locations,
+	    sizeof(*location));
+	if (location == NULL) {
+		pprof->pp_failed = true;
+		return (0);
+	}
+	*location = chain;
+	return (ch->ch_number = (uint32_t)pprof->pp_nlocations);
 }
 
 /* The chain of each node, so that a node says its location at once. */
@@ -299,7 +312,7 @@ find_chains(struct pprof *pprof)
 			return (-1);
 		chain->ch_outer = outer;
 		chain->ch_label = flame->fm_node[n].pt_label;
-		chain->ch_is_used = false;
+		chain->ch_number = 0;
 	}
 	return (0);
 }
@@ -334,8 +347,8 @@ put_stack(struct pprof *pprof, struct prof_buf *sample, uint32_t node)
 			continue;
 		}
 		chain = &pprof->pp_chain[pprof->pp_of_node[node]];
-		chain->ch_is_used = true;
-		prof_buf_varint(&packed, pprof->pp_of_node[node] + 1ULL);
+		prof_buf_varint(&packed, location_of(pprof,
+		    pprof->pp_of_node[node]));
 		for (; chain->ch_outer != 0;
 		    chain = &pprof->pp_chain[chain->ch_outer - 1])
 			node = flame->fm_node[node].pt_parent;
@@ -435,17 +448,23 @@ put_about(struct pprof *pprof)
 static int
 put_profile(struct pprof *pprof)
 {
+	const struct prof_code_mapping *mapping;
 	uint32_t n;
 
 	(void)string(pprof, "");	/* number 0 must be it */
 	put_types(pprof);
 	put_about(pprof);
-	put_main(pprof);
+	find_main(pprof);
 	for (n = 1; n < pprof->pp_flame->fm_nnodes; n++)
 		put_sample(pprof, n);
-	for (n = 0; n < pprof->pp_nchains; n++)
-		if (pprof->pp_chain[n].ch_is_used)
-			put_location(pprof, n);
+	for (n = 0; n < pprof->pp_nlocations; n++)
+		put_location(pprof, pprof->pp_location[n], n + 1ULL);
+	for (n = 1; (mapping = prof_code_map_at(pprof->pp_code, n)) != NULL;
+	    n++)
+		put_mapping(pprof, mapping, n);
+	prof_buf_bytes(&pprof->pp_out, pprof->pp_locations.bf_data,
+	    pprof->pp_locations.bf_len);
+	pprof->pp_failed |= pprof->pp_locations.bf_failed;
 	return (pprof->pp_failed || pprof->pp_out.bf_failed ? -1 : 0);
 }
 
@@ -503,7 +522,8 @@ prof_write_pprof(const struct prof_flame *flame, struct prof_buf *out)
 
 	pprof.pp_of_node = calloc(flame->fm_nnodes + 1,
 	    sizeof(*pprof.pp_of_node));
-	if (pprof.pp_of_node != NULL && find_values(&pprof) == 0 &&
+	pprof.pp_code = prof_code_map_new(flame);
+	if (pprof.pp_of_node != NULL && pprof.pp_code != NULL && find_values(&pprof) == 0 &&
 	    find_chains(&pprof) == 0 && put_profile(&pprof) == 0)
 		rv = compress_into(out, &pprof.pp_out);
 	free(pprof.pp_of_node);
@@ -513,7 +533,9 @@ prof_write_pprof(const struct prof_flame *flame, struct prof_buf *out)
 	prof_buf_free(&pprof.pp_out);
 	prof_dict_free(&pprof.pp_strings);
 	prof_map_free(&pprof.pp_functions);
-	prof_map_free(&pprof.pp_mappings);
+	prof_code_map_free(pprof.pp_code);
+	free(pprof.pp_location);
+	prof_buf_free(&pprof.pp_locations);
 	prof_map_free(&pprof.pp_chains);
 	return (rv);
 }
