@@ -149,6 +149,13 @@ expect_err()	# pattern what
 	fail "no \"$1\" in the messages${2:+: $2}"
 }
 
+# What strict receivers demand of a profile of pprof.
+strict_pprof()	# file ...
+{
+	python3 "$SRC/tests/interop/pprof_rules.py" "$@" >"$tmp/rules.out" ||
+	    fail "$(cat "$tmp/rules.out")"
+}
+
 # The value of a Python expression over a JSON file, called j in it.
 json()		# file expression
 {

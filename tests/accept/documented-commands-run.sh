@@ -117,6 +117,7 @@ expect 0 dtprof bench -r 2 -o dtprof.bench ./old ./new
 expect 0 perf record -q --buildid-mmap -e cpu-clock -o perf.data ./program
 expect 0 dtprof export -o x.folded x.dtp
 expect 0 dtprof export --format pprof -o cpu.pb.gz x.dtp
+strict_pprof cpu.pb.gz
 cp -r . ../fresh
 
 sleep 1000 &

@@ -10,6 +10,7 @@ need_cmd go
 HOME=$tmp PPROF_TMPDIR=$tmp
 export HOME PPROF_TMPDIR
 "$DTPROF" export --format pprof -o x.pb.gz x.dtp 2>/dev/null || fail pprof
+strict_pprof x.pb.gz
 
 pprof()		# argument ... file
 {

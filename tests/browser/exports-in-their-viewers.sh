@@ -9,6 +9,7 @@
 . "$SRC/tests/browser/lib-browser.sh"
 need_browser
 "$DTPROF" export --format pprof -o x.pb.gz x.dtp 2>/dev/null || fail pprof
+strict_pprof x.pb.gz
 "$DTPROF" export --format speedscope -o x.json x.dtp 2>/dev/null ||
     fail speedscope
 in_browser exports.mjs "$tmp"

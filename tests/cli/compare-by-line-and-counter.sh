@@ -73,6 +73,7 @@ for side in old new; do
 		    -o "$side$run.pb.gz" \
 		    "$side$run.dtp" 2>/dev/null || fail export
 	done
+	strict_pprof "$side"?.pb.gz
 done
 compare
 json out '[(f["name"], f["mean"], f["p"]) for f in

@@ -11,6 +11,7 @@
 "$DTPROF" export --weight weight -e page-faults x.dtp >faults.folded \
     2>/dev/null || fail folded
 "$DTPROF" export --format pprof -o x.pb.gz x.dtp 2>/dev/null || fail pprof
+strict_pprof x.pb.gz
 "$DTPROF" export --format pprof x.dtp 2>/dev/null | cmp - x.pb.gz ||
     fail "pprof: other bytes"
 "$DTPROF" export --format speedscope -o x.json x.dtp 2>/dev/null ||
@@ -149,6 +150,7 @@ returns cpu-clock x.dtp pprof.dtp
 # There a BPF program, which the kernel called, has called the kernel.
 "$DTPROF" export --format pprof -o demo.pb.gz "$SRC/doc/demo.dtp" \
     2>/dev/null || fail "export the demo"
+strict_pprof demo.pb.gz
 "$DTPROF" import -q -o demo2.dtp demo.pb.gz || fail "import the demo"
 returns cpu-clock "$SRC/doc/demo.dtp" demo2.dtp
 grep -q ';bpf_trace_run2;bpf_prog_[^;]*;bpf_get_stack' demo2.dtp.stacks ||

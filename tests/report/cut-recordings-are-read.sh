@@ -10,7 +10,9 @@ need_cmd python3
 tmpdir
 cp "$SRC/tests/report/known.dtp" . || fail "no recording"
 cat >check.py <<'END'
-import struct, subprocess, sys
+import gzip, struct, subprocess, sys
+sys.path.insert(0, sys.argv[2])
+from pprof_rules import Profile
 dtprof = sys.argv[1]
 whole = open("known.dtp", "rb").read()
 cuts, at = [], struct.unpack_from("<I", whole, 16)[0]
@@ -44,9 +46,13 @@ for cut in cuts:
         else:
             assert b"cut short" in done.stdout.lower() + done.stderr or \
                 b'"cut":"' in done.stdout, (cut, words, done)
+            if "pprof" in words:
+                with open("x.pb.gz", "rb") as file:
+                    rules = Profile(gzip.decompress(file.read())).bad
+                assert not rules, (cut, rules)
             shown += 1
 assert shown > len(cuts), shown
 print("%d cuts, shown %d times" % (len(cuts), shown))
 END
-python3 check.py "$DTPROF" >said 2>&1 || fail "$(tail -n 3 said)"
+python3 check.py "$DTPROF" "$SRC/tests/interop" >said 2>&1 || fail "$(tail -n 3 said)"
 ok "$(cat said)"

@@ -192,5 +192,6 @@ print(found)
 END
 expect 0 "$DTPROF" import -q -o kernel.dtp kernel.pb
 expect 0 "$DTPROF" export --format pprof -o again.pb.gz kernel.dtp
+strict_pprof again.pb.gz
 is "$(python3 mappings.py again.pb.gz)" 1
 ok "the kernel is one mapping"
