@@ -124,7 +124,8 @@ struct prof_status {
 	int		 ps_is_paused;
 	uint64_t	 ps_samples;	/* read from the streams */
 	uint64_t	 ps_lost;	/* full + nested + error */
-	uint64_t	 ps_side_lost;	/* mapping and process events */
+	uint64_t	 ps_side_stored; /* mapping and process events */
+	uint64_t	 ps_side_lost;
 	uint64_t	 ps_file_bytes;
 	int		 ps_targets_left; /* -1: not known */
 	int		 ps_command_pid;  /* 0: there is no command */

@@ -153,6 +153,15 @@ int prof_reader_accounting(const struct prof_reader *reader, size_t event,
  * belonged to may have no names or wrong ones.
  */
 uint64_t prof_reader_side_lost(const struct prof_reader *reader);
+/* Those that were not. */
+uint64_t prof_reader_side_stored(const struct prof_reader *reader);
+/* Of samples that were wanted, those not stored: full, nested, error. */
+uint64_t prof_accounting_lost(const struct prof_accounting *accounting);
+/*
+ * The one definition of a lost share: lost / (stored + lost).  What a filter
+ * refused was not wanted, so it is in neither.
+ */
+double prof_lost_share(uint64_t stored, uint64_t lost);
 /*
  * Of an event's own count, what neither open intervals nor late timers
  * explain: what the kernel skipped, in the event's unit.  0 where periods
@@ -369,7 +378,8 @@ struct prof_quality {
 	double		pq_effective;
 	double		pq_complete;	/* of user stacks: to the entry */
 	double		pq_unresolved;	/* of weight: innermost without name */
-	double		pq_lost;	/* of fired: full, nested, error */
+	double		pq_lost;	/* of samples: prof_lost_share */
+	double		pq_side_lost;	/* of mapping and process events */
 	double		pq_hidden;	/* of the count: unaccounted */
 	double		pq_throttled;	/* of the time */
 	double		pq_multiplexed;	/* of the time: not running */

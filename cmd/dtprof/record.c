@@ -147,11 +147,19 @@ run(struct recording *rc)
 	}
 }
 
+/* ", 3 LOST (0.2%)" */
+static void
+show_lost(struct out *out, const char *what, uint64_t stored, uint64_t lost)
+{
+	out_fmt(out, ", %llu %slost", (unsigned long long)lost, what);
+	if (lost != 0)
+		out_fmt(out, " (%.2g%%)", 100 * prof_lost_share(stored, lost));
+}
+
 static void
 show_summary(struct recording *rc)
 {
 	const struct prof_status *ps = &rc->rc_status;
-	const double all = (double)(ps->ps_samples + ps->ps_lost);
 	struct stat st;
 	struct out out;
 	char bytes[32];
@@ -163,18 +171,23 @@ show_summary(struct recording *rc)
 		st.st_size = (off_t)ps->ps_file_bytes;
 	term_bytes(bytes, sizeof(bytes), (uint64_t)st.st_size);
 	out_init(&out, STDERR_FILENO);
-	out_fmt(&out, "dtprof: record: %llu sample%s, %llu lost",
+	out_fmt(&out, "dtprof: record: %llu sample%s",
 	    (unsigned long long)ps->ps_samples,
-	    ps->ps_samples == 1 ? "" : "s",
-	    (unsigned long long)ps->ps_lost);
-	if (ps->ps_lost != 0)
-		out_fmt(&out, " (%.2g %%)", 100 * (double)ps->ps_lost / all);
+	    ps->ps_samples == 1 ? "" : "s");
+	show_lost(&out, "", ps->ps_samples, ps->ps_lost);
+	if (ps->ps_side_lost != 0)
+		show_lost(&out, "mapping and process events ",
+		    ps->ps_side_stored, ps->ps_side_lost);
 	out_fmt(&out, ", %.1f s, %s in ", ps->ps_elapsed_s, bytes);
 	out_text(&out, prof_session_output(rc->rc_session));
 	out_char(&out, '\n');
 	if (ps->ps_lost != 0)
 		out_str(&out, "dtprof: hint: dtprof report --stats says why; "
 		    "a larger --buffer or a lower rate helps\n");
+	else if (ps->ps_side_lost != 0)
+		out_str(&out, "dtprof: hint: addresses may be unresolved or "
+		    "stacks truncated; record again, with -p or a command "
+		    "rather than -a\n");
 	out_flush(&out);
 }
 
@@ -221,24 +234,34 @@ command_status(const struct recording *rc)
 	return (rc->rc_ending.en_interrupts > 1 ? 128 + SIGINT : 128 + SIGTERM);
 }
 
+/* More than --max-loss allows, which is in thousandths of a percent? */
+static bool
+is_too_much(const struct recording *rc, const char *what, const char *cure,
+    uint64_t stored, uint64_t lost)
+{
+	const struct opt_number *most = &rc->rc_options->ro_max_loss;
+
+	if (!most->on_set || prof_lost_share(stored, lost) * 100000 <=
+	    (double)most->on_value)
+		return (false);
+	msg_fail("record", cure, "%llu of %llu %s lost: more than --max-loss "
+	    "allows", (unsigned long long)lost,
+	    (unsigned long long)(stored + lost), what);
+	return (true);
+}
+
 static int
 exit_status(const struct recording *rc)
 {
 	const struct prof_status *ps = &rc->rc_status;
-	const struct opt_number *most = &rc->rc_options->ro_max_loss;
-	int status;
+	const int status = rc->rc_failed ? EXIT_DTPROF : command_status(rc);
 
-	if (rc->rc_failed)
-		return (EXIT_DTPROF);
-	status = command_status(rc);
-	if (status == 0 && most->on_set && (double)ps->ps_lost * 100000 >
-	    (double)most->on_value * (double)(ps->ps_samples + ps->ps_lost)) {
-		msg_fail("record", "record less, or with a larger --buffer",
-		    "%llu of %llu samples lost: more than --max-loss allows",
-		    (unsigned long long)ps->ps_lost,
-		    (unsigned long long)(ps->ps_samples + ps->ps_lost));
+	if (status == 0 && (is_too_much(rc, "samples", "record less, or with "
+	    "a larger --buffer", ps->ps_samples, ps->ps_lost) ||
+	    is_too_much(rc, "mapping and process events", "record again, "
+	    "with -p or a command rather than -a", ps->ps_side_stored,
+	    ps->ps_side_lost)))
 		return (EXIT_LOSS);
-	}
 	return (status);
 }
 

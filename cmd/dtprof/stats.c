@@ -82,6 +82,23 @@ throttled(struct stats *stats)
 	return (rv);
 }
 
+/* A counter's values are lost with the samples that bring them. */
+static void
+count_lost(struct stats *stats)
+{
+	struct prof_accounting pa;
+
+	for (size_t e = 1; e < stats->st_nevents; e++) {
+		if (prof_reader_event(stats->st_reader, e)->pi_is_counter ||
+		    prof_reader_accounting(stats->st_reader, e, -1, &pa) == -1)
+			continue;
+		stats->st_stored += pa.pa_stored;
+		stats->st_lost += prof_accounting_lost(&pa);
+	}
+	stats->st_side_stored = prof_reader_side_stored(stats->st_reader);
+	stats->st_side_lost = prof_reader_side_lost(stats->st_reader);
+}
+
 int
 stats_collect(struct stats *stats)
 {
@@ -89,7 +106,7 @@ stats_collect(struct stats *stats)
 	int rv;
 
 	stats->st_nevents = prof_reader_nevents(stats->st_reader);
-	stats->st_side_lost = prof_reader_side_lost(stats->st_reader);
+	count_lost(stats);
 	stats->st_seen = calloc(stats->st_nevents + 1,
 	    sizeof(*stats->st_seen));
 	if (stats->st_seen == NULL || throttled(stats) == -1) {

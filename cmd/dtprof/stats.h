@@ -14,7 +14,10 @@ struct stats {
 	uint64_t	 st_marks;
 	uint64_t	 st_lives;
 	uint64_t	 st_maps;
-	uint64_t	 st_side_lost;	/* mapping and process events */
+	uint64_t	 st_stored;	/* samples, of all events */
+	uint64_t	 st_lost;
+	uint64_t	 st_side_stored; /* mapping and process events */
+	uint64_t	 st_side_lost;
 	uint64_t	 st_gaps;	/* stretches with refusals */
 	uint64_t	 st_throttles;
 	uint64_t	 st_throttled_ns; /* summed over events and CPUs */

@@ -206,6 +206,12 @@ stats_json_quality(const struct stats *stats, struct out *out,
 	out_char(out, ',');
 	show_share(out, "unresolved", unresolved);
 	out_char(out, ',');
+	show_share(out, "lost", prof_lost_share(stats->st_stored,
+	    stats->st_lost));
+	out_char(out, ',');
+	show_share(out, "side_lost", prof_lost_share(stats->st_side_stored,
+	    stats->st_side_lost));
+	out_char(out, ',');
 	show_share(out, "throttled", stats_throttled(stats));
 	out_char(out, ',');
 	show_share(out, "multiplexed", stats_multiplexed(stats));

@@ -83,6 +83,15 @@ show_origin(const struct stats *stats, struct out *out)
 }
 
 static void
+show_lost(struct out *out, const char *what, uint64_t stored, uint64_t lost)
+{
+	if (lost > 0)
+		out_fmt(out, "LOST         %" PRIu64 " of %" PRIu64 " %s "
+		    "(%.2g%%)\n", lost, stored + lost, what,
+		    100 * prof_lost_share(stored, lost));
+}
+
+static void
 show_head(const struct stats *stats, struct out *out)
 {
 	const char *cut = prof_reader_cut(stats->st_reader);
@@ -115,9 +124,9 @@ show_head(const struct stats *stats, struct out *out)
 	    " of lives, %" PRIu64 " mappings, %" PRIu64 " marks\n",
 	    prof_reader_nsamples(stats->st_reader), stats->st_lives,
 	    stats->st_maps, stats->st_marks);
-	if (stats->st_side_lost > 0)
-		out_fmt(out, "LOST         %" PRIu64 " mapping and process "
-		    "events\n", stats->st_side_lost);
+	show_lost(out, "samples", stats->st_stored, stats->st_lost);
+	show_lost(out, "mapping and process events", stats->st_side_stored,
+	    stats->st_side_lost);
 	if (stats->st_gaps > 0)
 		out_fmt(out, "GAPS         %" PRIu64 " stretches in which "
 		    "firings were refused\n", stats->st_gaps);

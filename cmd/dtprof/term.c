@@ -94,9 +94,10 @@ term_status_show(struct term_status *status, const struct prof_status *now)
 	status->ts_next_ns = now_ns + INTERVAL_NS;
 	term_bytes(bytes, sizeof(bytes), now->ps_file_bytes);
 	snprintf(text, sizeof(text),
-	    "%.1f s  %llu samples  %.0f/s  %llu lost  %s%s",
+	    "%.1f s  %llu samples  %.0f/s  %llu lost  %s%s%s",
 	    now->ps_elapsed_s, (unsigned long long)now->ps_samples, rate,
 	    (unsigned long long)now->ps_lost, bytes,
+	    now->ps_side_lost > 0 ? "  mappings lost" : "",
 	    now->ps_is_paused ? "  paused" : "");
 	term_status_line(status, text);
 }

@@ -81,10 +81,13 @@ fill_from_accounting(struct prof_profile *profile, size_t event,
 	    prof_reader_event(profile->pf_reader, event);
 	struct prof_accounting pa;
 
+	quality->pq_side_lost = prof_lost_share(
+	    prof_reader_side_stored(profile->pf_reader),
+	    prof_reader_side_lost(profile->pf_reader));
 	if (prof_reader_accounting(profile->pf_reader, event, -1, &pa) == -1)
 		return;
-	quality->pq_lost = share((double)pa.pa_full + (double)pa.pa_nested +
-	    (double)pa.pa_error, (double)pa.pa_fired);
+	quality->pq_lost = prof_lost_share(pa.pa_stored,
+	    prof_accounting_lost(&pa));
 	quality->pq_hidden = share((double)prof_accounting_hidden(info,
 	    &pa), (double)pa.pa_count);
 	quality->pq_throttled = share((double)throttled_ns,
@@ -178,6 +181,9 @@ describe(struct prof_profile *profile, size_t event, bool has_stacks,
 		say_share(&sentence, quality->pq_lost, "lost");
 	else
 		say(&sentence, ", none lost");
+	if (quality->pq_side_lost > 0)
+		say(&sentence, ", %" PRIu64 " mapping and process events lost",
+		    prof_reader_side_lost(reader));
 	if (quality->pq_hidden > 0)
 		say_share(&sentence, quality->pq_hidden,
 		    "hidden by the kernel");
@@ -204,6 +210,7 @@ is_bad(const struct prof_quality *quality)
 	    quality->pq_complete < MIN_COMPLETE ||
 	    quality->pq_unresolved > MAX_UNRESOLVED ||
 	    quality->pq_lost > MAX_LOST ||
+	    quality->pq_side_lost > 0 ||
 	    quality->pq_hidden > MAX_HIDDEN ||
 	    quality->pq_throttled > MAX_THROTTLED ||
 	    quality->pq_multiplexed > MAX_MULTIPLEXED);

@@ -3,8 +3,8 @@
  * The accounting of a session: from the mapped counters, the drain, the
  * events' own counts and the kernel's misses to one row per CPU and event.
  *
- * Called by session.c each second and at the end.  Sums nothing over CPUs;
- * the reader does.
+ * Called by session.c each second and at the end.  What is written is not
+ * summed over CPUs; the reader does that.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -249,4 +249,43 @@ prof_account_write(struct prof_session *session)
 {
 	return (session->se_use_bpf ? write_bpf(session) :
 	    write_rings(session));
+}
+
+/* ------------------------------------------------------------ summary */
+
+/* Event 0 is no sample, and what counters miss is in no sample either. */
+uint64_t
+prof_account_lost(const struct prof_session *session)
+{
+	const struct prof_bpf *bpf = &session->se_bpf;
+	struct prof_accounting pa;
+	uint64_t sum = 0;
+	uint32_t cpu, e;
+
+	if (!session->se_use_bpf)
+		return (prof_rings_lost(session->se_rings));
+	for (cpu = 0; cpu < bpf->bp_ncpus; cpu++)
+		for (e = 1; e < bpf->bp_nevents - session->se_nvalues; e++) {
+			from_counts(&pa, prof_bpf_counts(bpf, cpu, e));
+			sum += prof_accounting_lost(&pa);
+		}
+	return (sum);
+}
+
+void
+prof_account_side(const struct prof_session *session, uint64_t *stored,
+    uint64_t *lost)
+{
+	const struct prof_bpf *bpf = &session->se_bpf;
+	struct prof_accounting pa = { 0 };
+	uint32_t cpu;
+
+	side_row(session, &pa);
+	*stored = pa.pa_side_read;
+	*lost = pa.pa_side_lost;
+	for (cpu = 0; session->se_use_bpf && cpu < bpf->bp_ncpus; cpu++) {
+		from_counts(&pa, prof_bpf_counts(bpf, cpu, 0));
+		*stored += pa.pa_stored;
+		*lost += prof_accounting_lost(&pa);
+	}
 }

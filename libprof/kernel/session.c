@@ -477,58 +477,20 @@ prof_session_run(struct prof_session *session, int timeout_ms)
 	return (1);
 }
 
-/* What lives (event 0) and counters miss are no samples. */
-static uint64_t
-lost(const struct prof_session *session)
-{
-	const struct prof_bpf *bpf = &session->se_bpf;
-	uint64_t sum = 0;
-	size_t n;
-
-	if (!session->se_use_bpf)
-		return (prof_rings_lost(session->se_rings));
-	for (n = 0; n < (size_t)bpf->bp_ncpus * bpf->bp_nevents; n++) {
-		const volatile struct dtp_counts *cn = &bpf->bp_counts[n];
-
-		if (n % bpf->bp_nevents != 0 && n % bpf->bp_nevents <
-		    bpf->bp_nevents - session->se_nvalues)
-			sum += cn->cn_full + cn->cn_nested + cn->cn_error;
-	}
-	return (sum);
-}
-
-/* Mapping and process events, by whichever way they were to come. */
-static uint64_t
-side_lost(const struct prof_session *session)
-{
-	const struct prof_bpf *bpf = &session->se_bpf;
-	uint64_t sum = session->se_state == PROF_STOPPED ?
-	    session->se_side_lost :
-	    prof_rings_side_lost(session->se_rings, false);
-	size_t n;
-
-	for (n = 0; session->se_use_bpf && n < bpf->bp_ncpus; n++) {
-		const volatile struct dtp_counts *cn =
-		    &bpf->bp_counts[n * bpf->bp_nevents];
-
-		sum += cn->cn_full + cn->cn_nested + cn->cn_error;
-	}
-	return (sum);
-}
-
 int
 prof_session_status(struct prof_session *session, struct prof_status *status)
 {
 	memset(status, 0, sizeof(*status));
 	if (session->se_rings != NULL)
-		status->ps_side_lost = side_lost(session);
+		prof_account_side(session, &status->ps_side_stored,
+		    &status->ps_side_lost);
 	status->ps_elapsed_s = (double)prof_session_ran_ns(session) / 1e9;
 	status->ps_is_paused = session->se_state == PROF_PAUSED;
 	status->ps_samples = session->se_samples;
 	status->ps_lost = session->se_lost;
 	status->ps_file_bytes = session->se_file_bytes;
 	if (is_recording(session)) {
-		status->ps_lost = lost(session);
+		status->ps_lost = prof_account_lost(session);
 		status->ps_file_bytes =
 		    prof_writer_bytes(session->se_writer);
 	}
@@ -578,7 +540,7 @@ prof_session_stop(struct prof_session *session)
 	if (drain_rest(session) == -1)
 		rv = -1;
 	(void)prof_command_poll(&session->se_command);
-	session->se_lost = lost(session);
+	session->se_lost = prof_account_lost(session);
 	session->se_side_lost = prof_rings_side_lost(session->se_rings, true);
 	prof_overhead_end(session);
 	if (write_side_lost(session) == -1 ||

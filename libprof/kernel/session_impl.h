@@ -185,6 +185,11 @@ int	prof_targets_check(struct prof_session *session);
 
 /* Write the accounting so far into the recording. */
 int	prof_account_write(struct prof_session *session);
+/* Samples that were lost so far. */
+uint64_t prof_account_lost(const struct prof_session *session);
+/* Mapping and process events, by whichever way they were to come. */
+void	prof_account_side(const struct prof_session *session,
+	    uint64_t *stored, uint64_t *lost);
 
 /* ------------------------------------------------------------- gaps.c */
 

@@ -160,6 +160,28 @@ prof_reader_accounting(const struct prof_reader *reader, size_t event,
 	return (0);
 }
 
+uint64_t
+prof_accounting_lost(const struct prof_accounting *pa)
+{
+	return (pa->pa_full + pa->pa_nested + pa->pa_error);
+}
+
+double
+prof_lost_share(uint64_t stored, uint64_t lost)
+{
+	return (lost == 0 ? 0 :
+	    (double)lost / ((double)stored + (double)lost));
+}
+
+uint64_t
+prof_reader_side_stored(const struct prof_reader *reader)
+{
+	struct prof_accounting pa;
+
+	(void)prof_reader_accounting(reader, 0, -1, &pa);
+	return (pa.pa_side_read + pa.pa_stored);
+}
+
 /* Older recordings, and those that were cut, have the LOST records alone. */
 uint64_t
 prof_reader_side_lost(const struct prof_reader *reader)
@@ -169,7 +191,7 @@ prof_reader_side_lost(const struct prof_reader *reader)
 	(void)prof_reader_accounting(reader, 0, -1, &pa);
 	if (pa.pa_side_lost < reader->rd_side_said)
 		pa.pa_side_lost = reader->rd_side_said;
-	return (pa.pa_side_lost + pa.pa_full + pa.pa_nested + pa.pa_error);
+	return (pa.pa_side_lost + prof_accounting_lost(&pa));
 }
 
 /* -------------------------------------------------- records in order */

@@ -41,7 +41,8 @@ clock = j['accounting'][1]
 assert clock['stored'] > 10 and clock['written'] == clock['stored']
 assert clock['in_file'] == clock['stored']
 q = j['quality']
-assert set(q) == {'complete_stacks', 'unresolved', 'throttled', 'multiplexed'}
+assert set(q) == {'complete_stacks', 'unresolved', 'lost', 'side_lost',
+    'throttled', 'multiplexed'}
 for share in q.values():
     assert share is None or 0 <= share <= 1, q
 assert q['complete_stacks'] is not None
