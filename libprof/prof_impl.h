@@ -244,12 +244,18 @@ struct prof_rings_options {
 	/*
 	 * NULL: all processes.  With ro_inherit a pid stands for all its
 	 * threads and descendants; without, for that one thread, or with
-	 * ro_threads for those that the process has.
+	 * ro_threads for those that the process has.  Both: for its threads,
+	 * and what they start from now on.
 	 */
 	const int	*ro_pids;
 	size_t		 ro_npids;
 	bool		 ro_inherit;
 	bool		 ro_threads;
+	bool		 ro_has_cgroup;	/* instead of pids; side band alone */
+	int		 ro_cgroup;	/* directory's descriptor */
+	size_t		 ro_max_fds;	/* 0: any number; more: PROF_E_LIMIT */
+	/* What has come is looked at now and then: no record wakes anybody. */
+	bool		 ro_quiet;
 	bool		 ro_enable_on_exec;
 	/*
 	 * The events sample into the rings, and fork, exec, comm and exit come

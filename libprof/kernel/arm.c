@@ -277,7 +277,6 @@ static int
 arm_bpf(struct prof_session *session)
 {
 	struct prof_bpf *bpf = &session->se_bpf;
-	struct prof_rings_options ro = { 0 };
 
 	if (prof_bpf_try(session) == -1 || open_snapshots(session) == -1 ||
 	    prof_bpf_load(session) == -1 || prof_bpf_attach(session) == -1 ||
@@ -292,10 +291,7 @@ arm_bpf(struct prof_session *session)
 	if ((session->se_drain = prof_drain_new(session)) == NULL ||
 	    prof_gaps_init(session) == -1)
 		return (-1);
-	ro.ro_cpus = session->se_online;
-	ro.ro_ncpus = session->se_nonline;
-	session->se_rings = prof_rings_open(&ro, &session->se_error);
-	if (session->se_rings == NULL)
+	if (prof_side_band_open(session) == -1)
 		return (-1);
 	/* From here on forks of targets are entered by the hook. */
 	prof_bpf_state(bpf, DTP_ARMED);
@@ -332,7 +328,8 @@ arm_rings(struct prof_session *session)
 		ro.ro_npids = 1;
 		ro.ro_enable_on_exec = true;
 	} else if (po->po_target != PROF_TARGET_ALL) {
-		ro.ro_threads = po->po_target == PROF_TARGET_PIDS;
+		ro.ro_threads = po->po_target == PROF_TARGET_PIDS &&
+		    !ro.ro_inherit;
 		ro.ro_pids = po->po_ids;
 		ro.ro_npids = po->po_nids;
 	}

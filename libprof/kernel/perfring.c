@@ -28,6 +28,7 @@
 
 #define FIRST_BACKLOG	4096
 #define RECORD_MAX	65536	/* header.size has 16 bits */
+#define CODE_BYTES	65536	/* of a ring for the kernel's code */
 
 static struct prof_rings *rings_new(const struct prof_rings_options *);
 static void	add_events(struct prof_rings *,
@@ -58,7 +59,10 @@ rings_new(const struct prof_rings_options *options)
 
 	if (rings == NULL)
 		return (NULL);
-	rings->rs_all = options->ro_pids == NULL;
+	rings->rs_all = options->ro_pids == NULL && !options->ro_has_cgroup;
+	rings->rs_has_cgroup = options->ro_has_cgroup;
+	rings->rs_quiet = options->ro_quiet;
+	rings->rs_max_fds = options->ro_max_fds;
 	rings->rs_samples = options->ro_samples;
 	rings->rs_inherit = options->ro_inherit;
 	rings->rs_enable_on_exec = options->ro_enable_on_exec;
@@ -67,8 +71,10 @@ rings_new(const struct prof_rings_options *options)
 	rings->rs_snapshots = options->ro_snapshots;
 	rings->rs_kinds = options->ro_kinds;
 	rings->rs_has_lost = rings->rs_has_build_id = true;
-	rings->rs_ring = calloc(options->ro_ncpus, sizeof(*rings->rs_ring));
-	rings->rs_poll = calloc(options->ro_ncpus, sizeof(*rings->rs_poll));
+	rings->rs_ring = calloc(2 * options->ro_ncpus,
+	    sizeof(*rings->rs_ring));
+	rings->rs_poll = calloc(2 * options->ro_ncpus,
+	    sizeof(*rings->rs_poll));
 	rings->rs_event = calloc(options->ro_nevents + 1,
 	    sizeof(*rings->rs_event));
 	rings->rs_at = calloc(FIRST_BACKLOG, sizeof(*rings->rs_at));
@@ -119,8 +125,10 @@ add_events(struct prof_rings *rings,
 	}
 }
 
+/* A ring for each CPU that is there. */
 static int
-open_rings(struct prof_rings *rings, const struct prof_rings_options *options,
+add_rings(struct prof_rings *rings, const struct prof_rings_options *options,
+    int (*open)(struct prof_rings *, struct ring *, int, struct prof_err *),
     struct prof_err *error)
 {
 	struct ring *ring;
@@ -129,17 +137,33 @@ open_rings(struct prof_rings *rings, const struct prof_rings_options *options,
 
 	for (n = 0; n < options->ro_ncpus; n++) {
 		ring = &rings->rs_ring[rings->rs_nrings];
-		rv = prof_ring_open(rings, ring, options->ro_cpus[n], error);
+		rv = open(rings, ring, options->ro_cpus[n], error);
 		if (rv == -1)
 			return (-1);
 		if (rv == 1)
 			rings->rs_poll[rings->rs_nrings++] = ring->rg_fd;
 	}
+	return (0);
+}
+
+static int
+open_rings(struct prof_rings *rings, const struct prof_rings_options *options,
+    struct prof_err *error)
+{
+	if (add_rings(rings, options, prof_ring_open, error) == -1)
+		return (-1);
+	rings->rs_nshared = rings->rs_nrings;
 	if (rings->rs_nrings == 0)
 		return (prof_fail(error, PROF_E_TARGET,
 		    "none of the CPUs asked for is online"));
-	return (prof_ring_map_all(rings, ring_bytes(options->ro_ring_bytes),
-	    error));
+	if (prof_ring_map_all(rings, 0, ring_bytes(options->ro_ring_bytes),
+	    error) == -1)
+		return (-1);
+	if (rings->rs_all || rings->rs_samples)
+		return (0);
+	return (add_rings(rings, options, prof_ring_open_code, error) == -1 ?
+	    -1 : prof_ring_map_all(rings, rings->rs_nshared,
+	    ring_bytes(CODE_BYTES), error));
 }
 
 static int

@@ -108,6 +108,7 @@ struct ring_at {
 struct prof_rings {
 	struct ring	*rs_ring;
 	size_t		 rs_nrings;
+	size_t		 rs_nshared;	/* the first: a CPU's, of all events */
 	struct ring_fd	*rs_fd;
 	size_t		 rs_nfds;
 	size_t		 rs_fds_cap;
@@ -125,6 +126,9 @@ struct prof_rings {
 	bool		 rs_callchain;
 	uint32_t	 rs_stack_bytes; /* of stack in each sample, or 0 */
 	bool		 rs_all;	/* every process, not tasks */
+	bool		 rs_has_cgroup;	/* the one task is a cgroup */
+	bool		 rs_quiet;	/* records do not wake us */
+	size_t		 rs_max_fds;	/* 0: any number */
 	bool		 rs_doubles;	/* a task may fire two of our events */
 	struct ring_owner *rs_owner;	/* open addressing */
 	size_t		 rs_nowners;
@@ -193,8 +197,8 @@ void	prof_rings_say(struct prof_rings *rings, const char *fmt, ...)
 
 /* ----------------------------------------------- perfring_map.c */
 
-/* Map the rings of all CPUs; smaller ones when locked memory is short. */
-int	prof_ring_map_all(struct prof_rings *rings, size_t bytes,
+/* Map rings from the first on; smaller ones when locked memory is short. */
+int	prof_ring_map_all(struct prof_rings *rings, size_t first, size_t bytes,
 	    struct prof_err *error);
 void	prof_ring_unmap(struct ring *ring);
 /* The record at a position, in one piece; borrowed until the next call. */
@@ -227,6 +231,8 @@ bool	prof_ring_is_double(const struct prof_rings *rings,
 /* The event behind a CPU's ring.  1: open, 0: CPU offline, -1: failed. */
 int	prof_ring_open(struct prof_rings *rings, struct ring *ring, int cpu,
 	    struct prof_err *error);
+int	prof_ring_open_code(struct prof_rings *rings, struct ring *ring,
+	    int cpu, struct prof_err *error);
 /* Open the events of one task on all CPUs. */
 int	prof_rings_open_task(struct prof_rings *rings, uint32_t task,
 	    bool side_band, struct prof_err *error);

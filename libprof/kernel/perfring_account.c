@@ -87,7 +87,7 @@ settle(const struct prof_rings *rings, const struct ring_event *event,
 	sum->pa_instances = event->re_nfds;
 	if (rings->rs_inherit && !rings->rs_all)
 		sum->pa_instances += rings->rs_forks *
-		    (event->re_event->ev_cpu == -1 ? rings->rs_nrings : 1);
+		    (event->re_event->ev_cpu == -1 ? rings->rs_nshared : 1);
 	sum->pa_weight = event->re_weight + event->re_twice_weight;
 	if (event->re_layout.ly_has_period) {
 		sum->pa_bound = (sum->pa_instances + sum->pa_full +

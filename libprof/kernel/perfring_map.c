@@ -38,10 +38,10 @@ map_one(struct ring *ring, size_t bytes)
  * nothing for the last.
  */
 int
-prof_ring_map_all(struct prof_rings *rings, size_t bytes,
+prof_ring_map_all(struct prof_rings *rings, size_t first, size_t bytes,
     struct prof_err *error)
 {
-	size_t page = (size_t)sysconf(_SC_PAGESIZE), wanted = bytes, n = 0;
+	size_t page = (size_t)sysconf(_SC_PAGESIZE), wanted = bytes, n = first;
 	struct prof_err cure;
 
 	while (n < rings->rs_nrings) {
@@ -57,7 +57,7 @@ prof_ring_map_all(struct prof_rings *rings, size_t bytes,
 			    strerror(errno));
 			return (prof_locked_memory_cure(error));
 		}
-		while (n > 0)
+		while (n > first)
 			prof_ring_unmap(&rings->rs_ring[--n]);
 		bytes /= 2;
 	}

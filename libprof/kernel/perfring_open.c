@@ -25,7 +25,7 @@ static void	attr_side_band(const struct prof_rings *,
 static void	attr_samples(const struct prof_rings *,
 		    const struct ring_event *, struct perf_event_attr *);
 static int	open_older(struct prof_rings *, struct perf_event_attr *, int,
-		    int);
+		    int, unsigned long);
 static int	add_fd(struct prof_rings *, int, uint32_t, uint32_t,
 		    struct prof_err *);
 static int	open_sharing(struct prof_rings *, struct perf_event_attr *,
@@ -44,7 +44,8 @@ attr_common(const struct prof_rings *rings, struct perf_event_attr *attr)
 	attr->sample_id_all = 1;
 	attr->use_clockid = 1;
 	attr->clockid = CLOCK_MONOTONIC;
-	attr->inherit = rings->rs_inherit && !rings->rs_all;
+	attr->inherit = rings->rs_inherit && !rings->rs_all &&
+	    !rings->rs_has_cgroup;
 }
 
 /*
@@ -72,10 +73,10 @@ attr_side_band(const struct prof_rings *rings,
 	/*
 	 * A mapping is wanted at once: walks through it wait for it, and its
 	 * file may soon be gone.  By bytes, since wakeup_events counts
-	 * samples alone.
+	 * samples alone.  Else the kernel wakes us when a ring is half full.
 	 */
-	attr->watermark = !rings->rs_samples;
-	attr->wakeup_watermark = rings->rs_samples ? 0 : 1;
+	attr->watermark = !rings->rs_samples && !rings->rs_quiet;
+	attr->wakeup_watermark = attr->watermark ? 1 : 0;
 }
 
 /*
@@ -109,21 +110,21 @@ attr_samples(const struct prof_rings *rings, const struct ring_event *event,
 /* EINVAL can mean that the kernel is older than what we would like. */
 static int
 open_older(struct prof_rings *rings, struct perf_event_attr *attr, int pid,
-    int cpu)
+    int cpu, unsigned long flags)
 {
 	int fd;
 
-	fd = prof_perf_open(attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	fd = prof_perf_open(attr, pid, cpu, -1, flags);
 	if (fd == -1 && errno == EINVAL && rings->rs_nfds == 0 &&
 	    rings->rs_has_lost) {
 		rings->rs_has_lost = false;
 		attr->read_format &= ~(uint64_t)PERF_FORMAT_LOST;
-		fd = prof_perf_open(attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+		fd = prof_perf_open(attr, pid, cpu, -1, flags);
 	}
 	if (fd == -1 && errno == EINVAL && attr->build_id) {
 		rings->rs_has_build_id = false;
 		attr->build_id = 0;
-		fd = prof_perf_open(attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+		fd = prof_perf_open(attr, pid, cpu, -1, flags);
 	}
 	return (fd);
 }
@@ -158,27 +159,13 @@ add_fd(struct prof_rings *rings, int fd, uint32_t event, uint32_t task,
 	return (0);
 }
 
-/*
- * The event that owns a CPU's ring.  For all processes it is the side band
- * itself; for tasks it is an idle one of our own, so that the ring outlives
- * each of them.  1: there is one, 0: that CPU has gone.
- */
-int
-prof_ring_open(struct prof_rings *rings, struct ring *ring, int cpu,
-    struct prof_err *error)
+/* 1: there is one, 0: that CPU has gone. */
+static int
+open_owner(struct prof_rings *rings, struct ring *ring, int cpu, int pid,
+    struct perf_event_attr *attr, struct prof_err *error)
 {
-	struct perf_event_attr attr;
-	int pid = rings->rs_all ? -1 : 0;
-
-	attr_side_band(rings, &attr);
-	if (!rings->rs_all) {
-		attr.mmap = attr.mmap2 = attr.build_id = 0;
-		attr.task = attr.comm = attr.comm_exec = 0;
-		attr.inherit = 0;
-		attr.disabled = 1;
-	}
 	ring->rg_cpu = cpu;
-	ring->rg_fd = open_older(rings, &attr, pid, cpu);
+	ring->rg_fd = open_older(rings, attr, pid, cpu, PERF_FLAG_FD_CLOEXEC);
 	if (ring->rg_fd == -1) {
 		if (errno != ENODEV)
 			return (prof_perf_explain(error, NULL, errno, pid,
@@ -191,6 +178,52 @@ prof_ring_open(struct prof_rings *rings, struct ring *ring, int cpu,
 	    error) == -1 ? -1 : 1);
 }
 
+static void
+attr_silence(struct perf_event_attr *attr)
+{
+	attr->mmap = attr->mmap2 = attr->build_id = attr->ksymbol = 0;
+	attr->task = attr->comm = attr->comm_exec = 0;
+	attr->inherit = 0;
+}
+
+/*
+ * The event that owns a CPU's ring.  For all processes it is the side band
+ * itself; for tasks it is an idle one of our own, so that the ring outlives
+ * each of them.
+ */
+int
+prof_ring_open(struct prof_rings *rings, struct ring *ring, int cpu,
+    struct prof_err *error)
+{
+	struct perf_event_attr attr;
+
+	attr_side_band(rings, &attr);
+	if (!rings->rs_all) {
+		attr_silence(&attr);
+		attr.disabled = 1;
+	}
+	return (open_owner(rings, ring, cpu, rings->rs_all ? -1 : 0, &attr,
+	    error));
+}
+
+/*
+ * A ring for code that the kernel makes, which belongs to no task.  Nobody
+ * waits for it, so nobody is woken.
+ */
+int
+prof_ring_open_code(struct prof_rings *rings, struct ring *ring, int cpu,
+    struct prof_err *error)
+{
+	struct perf_event_attr attr;
+
+	attr_side_band(rings, &attr);
+	attr_silence(&attr);
+	attr.ksymbol = 1;
+	attr.watermark = 0;
+	attr.wakeup_watermark = 0;
+	return (open_owner(rings, ring, cpu, -1, &attr, error));
+}
+
 static int
 open_sharing(struct prof_rings *rings, struct perf_event_attr *attr,
     uint32_t event, uint32_t task, const struct ring *ring,
@@ -198,7 +231,12 @@ open_sharing(struct prof_rings *rings, struct perf_event_attr *attr,
 {
 	int fd, tid = rings->rs_task[task].rt_tid;
 
-	fd = open_older(rings, attr, tid, ring->rg_cpu);
+	if (rings->rs_max_fds != 0 && rings->rs_nfds >= rings->rs_max_fds)
+		return (prof_fail(error, PROF_E_LIMIT,
+		    "more than %zu perf events", rings->rs_max_fds));
+	fd = open_older(rings, attr, tid, ring->rg_cpu,
+	    PERF_FLAG_FD_CLOEXEC | (rings->rs_has_cgroup ?
+	    PERF_FLAG_PID_CGROUP : 0));
 	if (fd == -1)
 		return (prof_perf_explain(error, event == RING_SIDE_BAND ?
 		    NULL : rings->rs_event[event].re_event, errno, tid,
@@ -232,12 +270,12 @@ prof_rings_open_task(struct prof_rings *rings, uint32_t task, bool side_band,
 
 	/* First of all, so that it sees who is started from here on. */
 	attr_side_band(rings, &attr);
-	for (r = 0; side_band && r < rings->rs_nrings; r++)
+	for (r = 0; side_band && r < rings->rs_nshared; r++)
 		if (open_sharing(rings, &attr, RING_SIDE_BAND, task,
 		    &rings->rs_ring[r], error) == -1)
 			return (-1);
 	for (e = 0; e < rings->rs_nevents; e++) {
-		for (r = 0; r < rings->rs_nrings; r++) {
+		for (r = 0; r < rings->rs_nshared; r++) {
 			const struct ring *ring = &rings->rs_ring[r];
 
 			if (!is_meant(rings, rings->rs_event[e].re_event,

@@ -215,18 +215,21 @@ int
 prof_rings_add_tasks(struct prof_rings *rings,
     const struct prof_rings_options *options, struct prof_err *error)
 {
+	const int depth = rings->rs_inherit && !options->ro_threads ?
+	    DEPTH_MAX : 0;
 	size_t n;
 	int added;
 
-	if (rings->rs_all)
-		return (add_task(rings, -1, true, error) == -1 ? -1 : 0);
+	if (rings->rs_all || rings->rs_has_cgroup)
+		return (add_task(rings, rings->rs_all ? -1 :
+		    options->ro_cgroup, true, error) == -1 ? -1 : 0);
 	for (n = 0; n < options->ro_npids; n++) {
 		if (add_task(rings, options->ro_pids[n], true, error) == -1)
 			return (-1);
 		do
 			added = !rings->rs_inherit && !options->ro_threads ?
 			    0 : add_family(rings, options->ro_pids[n],
-			    rings->rs_inherit ? DEPTH_MAX : 0, error);
+			    depth, error);
 		while (added > 0);
 		if (added == -1)
 			return (-1);

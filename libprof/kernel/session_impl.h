@@ -175,11 +175,18 @@ struct prof_pidset {
 bool	prof_pidset_has(const struct prof_pidset *set, uint32_t pid);
 int	prof_pidset_add(struct prof_pidset *set, uint32_t pid);
 void	prof_pidset_fini(struct prof_pidset *set);
+/* The thread group of a thread, from /proc; 0: it has gone. */
+uint32_t prof_group_of(int tid);
 /* Enter the targets, with all descendants when followed. */
 int	prof_targets_seed(struct prof_session *session);
 /* How many of the targets named are still there; -1: not known. */
 int	prof_targets_left(struct prof_session *session);
 int	prof_targets_check(struct prof_session *session);
+
+/* -------------------------------------------------------- side_band.c */
+
+/* The perf rings of a session with BPF. */
+int	prof_side_band_open(struct prof_session *session);
 
 /* ---------------------------------------------------------- account.c */
 
@@ -315,6 +322,7 @@ struct prof_session {
 	uint64_t	 se_samples;
 	uint64_t	 se_lost;	/* known after stop */
 	uint64_t	 se_side_lost;	/* known after stop */
+	bool		 se_side_is_wide; /* it hears more than the targets */
 	uint64_t	 se_file_bytes;	/* known after stop */
 	int		 se_wait_ms;	/* until the next round, adapted */
 	char		**se_notes;

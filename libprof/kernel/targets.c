@@ -69,9 +69,8 @@ prof_pidset_fini(struct prof_pidset *set)
 	memset(set, 0, sizeof(*set));
 }
 
-/* The thread group of a thread, from /proc; 0: it has gone. */
-static uint32_t
-group_of(int tid)
+uint32_t
+prof_group_of(int tid)
 {
 	char path[64], line[128];
 	unsigned tgid = 0;
@@ -235,7 +234,7 @@ seed_threads(struct prof_session *session)
 
 	for (n = 0; n < po->po_nids; n++) {
 		if (prof_pidset_add(&session->se_pids,
-		    group_of(po->po_ids[n])) == -1)
+		    prof_group_of(po->po_ids[n])) == -1)
 			return (prof_fail_nomem(&session->se_error));
 		enter(session, (uint32_t)po->po_ids[n], DTP_TG_ACTIVE);
 	}
