@@ -102,6 +102,16 @@ choose_cpus(struct prof_session *session)
 	return (0);
 }
 
+/* An interval ticks on one of the CPUs that are recorded. */
+static void
+choose_ticking(const struct prof_session *session)
+{
+	for (size_t n = 1; n < session->se_events.el_n; n++)
+		if (session->se_events.el_event[n]->ev_cpu >= 0)
+			session->se_events.el_event[n]->ev_cpu =
+			    session->se_cpus[0];
+}
+
 static int
 choose_buffer(struct prof_session *session)
 {
@@ -157,6 +167,7 @@ prof_session_arm(struct prof_session *session)
 	    choose_buffer(session) == -1 || choose_path(session) == -1 ||
 	    prof_values_check(session) == -1)
 		goto fail;
+	choose_ticking(session);
 	if (po->po_argv != NULL && prof_command_spawn(
 	    &session->se_command, po->po_argv, &session->se_error) == -1)
 		goto fail;

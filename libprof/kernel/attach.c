@@ -209,7 +209,7 @@ each_place(struct prof_session *session, const struct prof_event *event,
 	if (po->po_target == PROF_TARGET_COMMAND && po->po_no_inherit)
 		return (fn(session, event, session->se_command.cm_pid, -1));
 	if (event->ev_cpu >= 0)
-		return (fn(session, event, -1, session->se_cpus[0]));
+		return (fn(session, event, -1, event->ev_cpu));
 	for (n = 0; rv == 0 && n < session->se_ncpus; n++)
 		if (prof_pmu_counts_on(kinds, &event->ev_attr,
 		    session->se_cpus[n]))
