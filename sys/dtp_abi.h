@@ -359,6 +359,7 @@ enum dtp_target_mode {
 #define DTP_TASK_IDS	(1U << 22)
 #define DTP_TG_ACTIVE	0x1
 #define DTP_TG_WAIT	0x2	/* becomes active at exec */
+#define DTP_TG_ENDED	0x4	/* has exited: until its number is reused */
 
 struct dtp_targets {
 	__u8	tg_how[DTP_TASK_IDS];	/* DTP_TG_*; 0: none */
@@ -392,7 +393,7 @@ struct dtp_config {
 	__u32	dc_nvalues;	/* counters whose values samples bring */
 	__u32	dc_values;	/* the event that is the first of them */
 	__u32	dc_values_ahead; /* bit n: counts a switch after it */
-	__u32	dc_pad;
+	__u32	dc_is_about;	/* its first argument is the task recorded */
 	struct dtp_arg	dc_arg[DTP_MAX_ARGS];
 	__u64	dc_sysmask[DTP_MAX_SYSCALL / 64]; /* syscall: wanted numbers */
 	struct dtp_filter dc_filter;

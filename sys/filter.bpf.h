@@ -23,7 +23,7 @@ struct dtp_args {
 /* What is known about one firing. */
 struct dtp_firing {
 	void	*fg_ctx;
-	const struct task_struct *fg_task;	/* set by dtp_wanted */
+	const struct task_struct *fg_task;	/* set by dtp_whose */
 	struct dtp_stream *fg_stream;
 	struct dtp_counts *fg_counts;
 	__u64	 fg_weight;
@@ -115,17 +115,30 @@ dtp_is_target(struct dtp_firing *firing)
 	return (1);
 }
 
-DTP_INLINE int
-dtp_wanted(struct dtp_firing *firing)
+/* Whose firing it is: the current task's, or of the one that it is about. */
+DTP_INLINE void
+dtp_whose(struct dtp_firing *firing)
 {
-	const struct task_struct *task;
+	const struct task_struct *task = dtp_current();
+	__u64 word;
 
-	if (DTP_LOAD(&firing->fg_stream->ss_enabled) != DTP_CPU_SAMPLES)
-		return (dtp_count(&firing->fg_counts->cn_filtered));
-	task = dtp_current();
 	firing->fg_task = task;
 	firing->fg_pid = task->tgid;
 	firing->fg_tid = task->pid;
+	if (!cfg.dc_is_about)
+		return;
+	DTP_CTX_WORD(word, firing->fg_ctx, 0);
+	task = (void *)(unsigned long)word;
+	DTP_READ(&firing->fg_pid, &task->tgid);
+	DTP_READ(&firing->fg_tid, &task->pid);
+}
+
+DTP_INLINE int
+dtp_wanted(struct dtp_firing *firing)
+{
+	if (DTP_LOAD(&firing->fg_stream->ss_enabled) != DTP_CPU_SAMPLES)
+		return (dtp_count(&firing->fg_counts->cn_filtered));
+	dtp_whose(firing);
 	if (firing->fg_self != 0 && firing->fg_pid == firing->fg_self) {
 		dtp_count(&firing->fg_counts->cn_self);
 		return (dtp_count(&firing->fg_counts->cn_filtered));

@@ -88,12 +88,26 @@ dtp_has_ring(struct dtp_firing *firing)
 	return (DTP_LOAD(&firing->fg_stream->ss_enabled) != DTP_CPU_OFF);
 }
 
+/* Like its parent it is none, though one that ended had the same number. */
+DTP_INLINE void
+dtp_number_reused(const struct dtp_life *child)
+{
+	__u32 id = cfg.dc_target_mode == DTP_TARGET_TID ? child->li_tid :
+	    child->li_pid;
+
+	if (dtp_target_how(id) & DTP_TG_ENDED)
+		dtp_target_set(id, 0);
+}
+
 /* Make the child a target like its parent; 0: it is none. */
 DTP_INLINE int
 dtp_inherit(const struct dtp_life *parent, const struct dtp_life *child)
 {
 	__u8 how;
 
+	if (child->li_pid != parent->li_pid ||
+	    cfg.dc_target_mode == DTP_TARGET_TID)
+		dtp_number_reused(child);
 	if (cfg.dc_target_mode == DTP_TARGET_TID)
 		return (dtp_target_of(child) != 0);
 	if (cfg.dc_target_mode != DTP_TARGET_PID ||
@@ -120,8 +134,10 @@ dtp_fork(struct bpf_raw_tracepoint_args *ctx)
 	if (dtp_life_read(&parent, ctx->args[0]) != 0 ||
 	    dtp_life_read(&child, ctx->args[1]) != 0)
 		return (dtp_count(&firing.fg_counts->cn_error));
-	if (!dtp_is_followed(&firing, &parent))
+	if (!dtp_is_followed(&firing, &parent)) {
+		dtp_number_reused(&child);
 		return (dtp_count(&firing.fg_counts->cn_filtered));
+	}
 	if (!dtp_inherit(&parent, &child) || !dtp_has_ring(&firing))
 		return (dtp_count(&firing.fg_counts->cn_filtered));
 	dtp_uw_inherit(parent.li_pid, child.li_pid);
@@ -222,13 +238,19 @@ dtp_is_last(const struct task_struct *task)
 	return (alive == 0);
 }
 
+/*
+ * It stays a target: what it does on its way out is its own, and programs of
+ * events on this very tracepoint run after this one.
+ */
 DTP_INLINE void
-dtp_forget(const struct dtp_life *life, __u32 is_last)
+dtp_end(const struct dtp_life *life, __u32 is_last)
 {
 	if (cfg.dc_target_mode == DTP_TARGET_TID)
-		dtp_target_set(life->li_tid, 0);
+		dtp_target_set(life->li_tid, dtp_target_of(life) |
+		    DTP_TG_ENDED);
 	else if (cfg.dc_target_mode == DTP_TARGET_PID && is_last)
-		dtp_target_set(life->li_pid, 0);
+		dtp_target_set(life->li_pid, dtp_target_of(life) |
+		    DTP_TG_ENDED);
 }
 
 DTP_INLINE int
@@ -251,7 +273,7 @@ dtp_exit(struct bpf_raw_tracepoint_args *ctx)
 	if (is_last)
 		dtp_uw_forget(life.li_pid);
 	if (!dtp_has_ring(&firing)) {
-		dtp_forget(&life, is_last);
+		dtp_end(&life, is_last);
 		return (dtp_count(&firing.fg_counts->cn_filtered));
 	}
 	exit = dtp_life_begin(&writer, &firing, &life, DTP_T_EXIT,
@@ -261,7 +283,7 @@ dtp_exit(struct bpf_raw_tracepoint_args *ctx)
 		DTP_READ(&exit->dx_code, &task->exit_code);
 		DTP_READ(&exit->dx_comm, &task->comm);
 	}
-	dtp_forget(&life, is_last);
+	dtp_end(&life, is_last);
 	return (dtp_life_end(&writer, exit));
 }
 

@@ -25,7 +25,10 @@
 
 #define DRAIN_PATIENCE_MS	1000
 
+#define EXIT	"sched_process_exit"
+
 static int	attach_raw(struct prof_session *, struct prof_event *);
+static int	attach_lives(struct prof_session *, struct prof_event *, bool);
 static int	attach_perf(struct prof_session *, const struct prof_event *);
 
 static int
@@ -40,7 +43,11 @@ keep_fd(int **fds, size_t *n, int fd)
 	return (0);
 }
 
-/* Links first: attaching starts nothing, since the state is still OFF. */
+/*
+ * Attaching starts nothing, since the state is still OFF.  Programs on one
+ * tracepoint run in this order: the hook of exits, by which a process loses
+ * its mappings, comes after the events there.
+ */
 int
 prof_bpf_attach(struct prof_session *session)
 {
@@ -54,6 +61,8 @@ prof_bpf_attach(struct prof_session *session)
 		if (rv == -1)
 			return (-1);
 	}
+	if (attach_lives(session, session->se_events.el_event[0], true) == -1)
+		return (-1);
 	return (prof_values_attach(session));
 }
 
@@ -80,12 +89,33 @@ attach_raw_program(struct prof_session *session, struct prof_event *event,
 	return (0);
 }
 
+/* The programs of an object, by their sections; the hook of exits apart. */
+static int
+attach_lives(struct prof_session *session, struct prof_event *event,
+    bool is_exit)
+{
+	struct prof_instance *instance =
+	    &session->se_bpf.bp_instance[event->ev_id];
+	const struct bpf_program *program = NULL;
+
+	while ((program = bpf_object__next_program(instance->in_obj,
+	    (struct bpf_program *)program)) != NULL) {
+		const char *tracepoint = strchr(
+		    bpf_program__section_name(program), '/') + 1;
+
+		if ((strcmp(tracepoint, EXIT) == 0) == is_exit &&
+		    attach_raw_program(session, event, instance,
+		    bpf_program__fd(program), tracepoint) == -1)
+			return (-1);
+	}
+	return (0);
+}
+
 static int
 attach_raw(struct prof_session *session, struct prof_event *event)
 {
 	struct prof_instance *instance =
 	    &session->se_bpf.bp_instance[event->ev_id];
-	const struct bpf_program *program;
 
 	if (event->ev_kind == PROF_KIND_COUNTER &&
 	    !prof_values_is_first(session, event))
@@ -94,16 +124,7 @@ attach_raw(struct prof_session *session, struct prof_event *event)
 	    event->ev_kind != PROF_KIND_COUNTER)
 		return (attach_raw_program(session, event, instance,
 		    instance->in_prog[0], event->ev_tracepoint));
-	program = NULL;
-	while ((program = bpf_object__next_program(instance->in_obj,
-	    (struct bpf_program *)program)) != NULL) {
-		const char *section = bpf_program__section_name(program);
-
-		if (attach_raw_program(session, event, instance,
-		    bpf_program__fd(program), strchr(section, '/') + 1) == -1)
-			return (-1);
-	}
-	return (0);
+	return (attach_lives(session, event, false));
 }
 
 int

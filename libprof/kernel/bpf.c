@@ -248,6 +248,7 @@ configure(const struct prof_session *session, const struct prof_event *event,
 	if (event->ev_is_timer && !event->ev_attr.freq &&
 	    !counts_tasks(po))
 		cfg->dc_period_ns = event->ev_attr.sample_period;
+	cfg->dc_is_about = prof_event_is_about(session, event);
 	cfg->dc_by_fp = po->po_callgraph == PROF_CALLGRAPH_FP;
 	configure_snapshots(session, cfg);
 	cfg->dc_skip_kernel = event->ev_attr.exclude_kernel;

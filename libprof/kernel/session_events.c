@@ -110,6 +110,22 @@ prof_session_add_counter(struct prof_session *session, const char *spec)
 	return (0);
 }
 
+/*
+ * The end of a task is told when it has left its CPU for good, in the context
+ * of whoever runs there: it is recorded for the task that it is about.
+ */
+bool
+prof_event_is_about(const struct prof_session *session,
+    const struct prof_event *event)
+{
+	const enum prof_target target = session->se_options.po_target;
+
+	return (target != PROF_TARGET_ALL && target != PROF_TARGET_CGROUP &&
+	    session->se_nvalues == 0 &&
+	    event->ev_kind == PROF_KIND_TRACEPOINT &&
+	    strcmp(event->ev_tracepoint, "sched_process_free") == 0);
+}
+
 /* What a sample of this event holds, in the words of the ABI. */
 uint32_t
 prof_event_parts(const struct prof_session *session,
@@ -133,7 +149,9 @@ prof_event_parts(const struct prof_session *session,
 	if (po->po_callgraph == PROF_CALLGRAPH_NONE)
 		return (event->ev_kind == PROF_KIND_PERF ?
 		    parts | DTP_P_IP : parts);
-	parts |= DTP_P_USTACK;
+	/* The stack in user space is another task's. */
+	if (!prof_event_is_about(session, event))
+		parts |= DTP_P_USTACK;
 	if (!event->ev_attr.exclude_kernel && !po->po_no_kernel)
 		parts |= DTP_P_KSTACK;
 	return (parts);

@@ -340,6 +340,9 @@ int	prof_session_add_note(struct prof_session *session, const char *fmt,
 	    ...) PROF_PRINTF(2, 3);
 /* Sink of every record of a session; counts samples, learns of forks. */
 int	prof_session_take(void *session, const struct prof_record *record);
+/* Is it recorded for its first argument's task, not for the current one? */
+bool	prof_event_is_about(const struct prof_session *session,
+	    const struct prof_event *event);
 uint32_t prof_event_parts(const struct prof_session *session,
 	    const struct prof_event *event);
 

@@ -278,6 +278,9 @@ lives_fire(void)
 	    (unsigned long)&binary } };
 	union words name = { .word = { (unsigned long)&child,
 	    (unsigned long)"renamed" } };
+	struct task_struct other = { .tgid = 300, .pid = 300 };
+	union words stranger = { .word = { (unsigned long)&other,
+	    (unsigned long)&child } };
 
 	on_fork(&fork.ctx);
 	CHECK_IS(get_target(200), DTP_TG_WAIT);
@@ -289,12 +292,15 @@ lives_fire(void)
 	CHECK_IS(get_target(200), DTP_TG_ACTIVE);
 	group.live.counter = 0;
 	on_task_exit(&task.ctx);
+	/* What it does on its way out is still its own. */
+	CHECK_IS(get_target(200), DTP_TG_ACTIVE | DTP_TG_ENDED);
+	/* Its number is given away again, by one that is no target. */
+	on_fork(&stranger.ctx);
 	CHECK_IS(get_target(200), 0);
-	/* It is nobody's any more. */
 	on_task_exit(&task.ctx);
 	on_rename(&name.ctx);
 	on_exec(&task.ctx);
-	CHECK_IS(machine_counts(0)->cn_filtered, 3);
+	CHECK_IS(machine_counts(0)->cn_filtered, 4);
 	CHECK_IS(machine_counts(0)->cn_stored, 5);
 	CHECK_IS(machine_identity(0), 0);
 }
