@@ -359,6 +359,11 @@ show_unwind(const struct stats *stats, struct out *out)
 		{ "names.late", "modules too late" },
 		{ "names.dropped", "places too many" }
 	};
+	static const char *const files[][2] = {
+		{ "files.processes", "processes" },
+		{ "files.lost", "files given up" },
+		{ "files.readers", "which have" }
+	};
 	static const char *const verified[][2] = {
 		{ "verify.same", "identical" }, { "verify.short", "short" },
 		{ "verify.doubt", "left to libunwind" },
@@ -373,6 +378,8 @@ show_unwind(const struct stats *stats, struct out *out)
 	    sizeof(copies) / sizeof(copies[0]));
 	show_figures(stats, out, "names in the recording", kept,
 	    sizeof(kept) / sizeof(kept[0]));
+	show_figures(stats, out, "files read apart", files,
+	    sizeof(files) / sizeof(files[0]));
 	show_figures(stats, out, "walked both ways", verified,
 	    sizeof(verified) / sizeof(verified[0]));
 }

@@ -168,6 +168,10 @@ prof_session_arm(struct prof_session *session)
 	    prof_values_check(session) == -1)
 		goto fail;
 	choose_ticking(session);
+	/* As early as can be: its children have what we have now. */
+	session->se_broker = prof_broker_new(&session->se_error);
+	if (session->se_broker == NULL)
+		goto fail;
 	if (po->po_argv != NULL && prof_command_spawn(
 	    &session->se_command, po->po_argv, &session->se_error) == -1)
 		goto fail;
@@ -247,7 +251,8 @@ open_unwind(struct prof_session *session)
 		return (0);
 	prof_bpf_unwind_fds(&session->se_bpf, fds);
 	session->se_unwind = prof_unwind_new(fds, session->se_bpf.bp_ncpus,
-	    max_bytes != 0 ? max_bytes : UNWIND_MAX, &session->se_error);
+	    max_bytes != 0 ? max_bytes : UNWIND_MAX, session->se_broker,
+	    &session->se_error);
 	return (session->se_unwind == NULL ? -1 : 0);
 }
 
@@ -504,6 +509,8 @@ prof_session_undo(struct prof_session *session)
 	session->se_unwind = NULL;
 	prof_hits_free(session->se_hits);
 	session->se_hits = NULL;
+	prof_broker_free(session->se_broker);
+	session->se_broker = NULL;
 	prof_overhead_fini(&session->se_overhead);
 	prof_bpf_fini(&session->se_bpf);
 	free(session->se_counts);

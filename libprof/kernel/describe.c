@@ -383,6 +383,32 @@ prof_describe_unwind(struct prof_session *session)
 	return (say_number(session, "unwind.calls", stats.us_calls));
 }
 
+/*
+ * Who read the files, in how many processes, and which file cost one.  The
+ * sentences are for people; files.lost is what can be counted on.
+ */
+int
+prof_describe_files(struct prof_session *session)
+{
+	struct prof_broker_stats stats;
+	const char *lost;
+	char how[80];
+	size_t n;
+
+	prof_broker_stats(session->se_broker, &stats);
+	for (n = 0; (lost = prof_broker_lost(session->se_broker, n)) != NULL;
+	    n++)
+		if (prof_session_add_note(session, "a file could not be read, "
+		    "so its functions have no names or its stacks no table: "
+		    "%s", lost) == -1)
+			return (-1);
+	prof_broker_how(&stats, how, sizeof(how));
+	if (say(session, "files.readers", how) == -1 ||
+	    say_number(session, "files.processes", stats.bs_started) == -1)
+		return (-1);
+	return (say_number(session, "files.lost", stats.bs_lost));
+}
+
 static int
 put_names(void *arg, const void *body, size_t len)
 {

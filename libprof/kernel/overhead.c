@@ -2,7 +2,8 @@
 /*
  * What recording costs, and the rate lowered where that is more than was
  * allowed (--max-overhead).  The cost is the run time of our programs, by
- * the kernel's own statistics, and the CPU time of this process; what an
+ * the kernel's own statistics, and the CPU time of this process and of its
+ * own children; what an
  * interrupt takes before a program begins is known to nobody.
  *
  * Called by session.c: begun before the start, looked at twice a second, and
@@ -26,13 +27,17 @@
 #define NS_PER_S	1000000000ULL
 #define WHOLE		100000.0	/* thousandths of a percent */
 
+/* Our own, and that of the processes that read files for us. */
 static uint64_t
-recorder_ns(void)
+recorder_ns(const struct prof_session *session)
 {
+	struct prof_broker_stats stats;
 	struct timespec ts;
 
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
-	return ((uint64_t)ts.tv_sec * NS_PER_S + (uint64_t)ts.tv_nsec);
+	prof_broker_stats(session->se_broker, &stats);
+	return ((uint64_t)ts.tv_sec * NS_PER_S + (uint64_t)ts.tv_nsec +
+	    stats.bs_cpu_ns);
 }
 
 static uint64_t
@@ -61,7 +66,7 @@ measure(struct prof_session *session)
 {
 	struct prof_overhead *ov = &session->se_overhead;
 
-	ov->ov_recorder_ns = recorder_ns() - ov->ov_recorder_from_ns;
+	ov->ov_recorder_ns = recorder_ns(session) - ov->ov_recorder_from_ns;
 	if (ov->ov_stats_fd >= 0)
 		ov->ov_programs_ns = programs_ns(session) -
 		    ov->ov_programs_from_ns;
@@ -76,7 +81,7 @@ prof_overhead_begin(struct prof_session *session)
 	prof_overhead_fini(ov);		/* of a start that failed */
 	if (session->se_options.po_max_overhead == 0)
 		return (0);
-	ov->ov_recorder_from_ns = recorder_ns();
+	ov->ov_recorder_from_ns = recorder_ns(session);
 	ov->ov_looked_ns = prof_now_ns();
 	if (!session->se_use_bpf)
 		return (prof_session_add_note(session, "without BPF the "

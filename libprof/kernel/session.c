@@ -548,6 +548,7 @@ prof_session_stop(struct prof_session *session)
 	    prof_describe_snapshots(session) == -1 ||
 	    prof_describe_unwind(session) == -1 ||
 	    prof_describe_names(session) == -1 ||
+	    prof_describe_files(session) == -1 ||
 	    prof_describe_overhead(session) == -1)
 		rv = -1;
 	/* Room was kept for it, also where the disk is full. */

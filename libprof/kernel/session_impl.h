@@ -9,6 +9,7 @@
 
 #include <sys/types.h>
 
+#include "broker/broker.h"
 #include "model/hits.h"
 #include "prof_impl.h"
 #include "unwind.h"
@@ -248,6 +249,7 @@ int	prof_describe(struct prof_session *session);
 int	prof_describe_unwind(struct prof_session *session);
 /* At the end: names of what was hit. */
 int	prof_describe_names(struct prof_session *session);
+int	prof_describe_files(struct prof_session *session);
 /* At the end: what it cost, and the notes that came meanwhile. */
 int	prof_describe_overhead(struct prof_session *session);
 /* At the end: what became of snapshots. */
@@ -297,6 +299,7 @@ struct prof_session {
 	struct prof_unwind *se_unwind;	/* NULL: frame pointers do */
 	struct prof_snapshots *se_snapshots; /* NULL: none are taken */
 	struct prof_hits *se_hits;	/* what names will be needed */
+	struct prof_broker *se_broker;	/* who reads files for us */
 	struct prof_overhead se_overhead;
 	struct prof_rings *se_rings;
 	struct prof_writer *se_writer;

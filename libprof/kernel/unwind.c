@@ -53,7 +53,7 @@ struct prof_unwind {
 
 struct prof_unwind *
 prof_unwind_new(const int fds[5], size_t ncpus, uint64_t max_bytes,
-    struct prof_err *error)
+    struct prof_broker *broker, struct prof_err *error)
 {
 	struct prof_unwind *unwind = calloc(1, sizeof(*unwind));
 
@@ -64,7 +64,8 @@ prof_unwind_new(const int fds[5], size_t ncpus, uint64_t max_bytes,
 	if (prof_unwind_memory_init(&unwind->uw_memory, fds, ncpus,
 	    max_bytes, error) == -1)
 		goto fail;
-	unwind->uw_modules = prof_unwind_modules_new(&unwind->uw_memory);
+	unwind->uw_modules = prof_unwind_modules_new(&unwind->uw_memory,
+	    broker);
 	if (unwind->uw_modules == NULL) {
 		prof_fail_nomem(error);
 		goto fail;

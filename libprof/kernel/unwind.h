@@ -8,6 +8,7 @@
 
 #include "prof_impl.h"
 
+struct prof_broker;
 struct prof_unwind;
 
 /* What it took to supply the walk. */
@@ -20,7 +21,8 @@ struct prof_unwind_stats {
 };
 /* Descriptors of uw_procs, uw_modules, uw_entries, uw_slabs, uw_cache. */
 struct prof_unwind *prof_unwind_new(const int fds[5], size_t ncpus,
-	    uint64_t max_bytes, struct prof_err *error);
+	    uint64_t max_bytes, struct prof_broker *broker,
+	    struct prof_err *error);
 void	prof_unwind_observe(struct prof_unwind *unwind,
 	    const struct prof_record *record);
 /* Once a round: tables and mappings that have come since. */

@@ -83,6 +83,7 @@ enum prof_made {
 	PROF_MADE,		/* it, or certainty that there is none */
 	PROF_MADE_NOTHING,	/* nobody shows the file now */
 	PROF_MADE_TOO_LITTLE,	/* no memory */
+	PROF_MADE_NEVER,	/* too large, or the file cost a parser */
 };
 
 /*
@@ -115,6 +116,7 @@ struct prof_module {
 
 struct prof_unwind_modules {
 	struct prof_unwind_memory *ms_memory;
+	struct prof_broker *ms_broker;
 	struct prof_module *ms_bucket[PROF_MODULE_BUCKETS];
 	struct prof_module *ms_module[DTP_UW_MODULES]; /* by number */
 	uint32_t	 ms_n;		/* numbers given out; 0 is nobody */
@@ -138,7 +140,7 @@ struct prof_unwind_modules {
 };
 
 struct prof_unwind_modules *prof_unwind_modules_new(
-	    struct prof_unwind_memory *memory);
+	    struct prof_unwind_memory *memory, struct prof_broker *broker);
 void	prof_unwind_modules_free(struct prof_unwind_modules *modules);
 /*
  * The module of a mapping, made and queued when it is new; 0: one without a

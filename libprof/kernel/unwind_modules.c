@@ -4,8 +4,9 @@
  * Threads make the tables, in the order in which they are wanted: a walk
  * that fails for want of one says so in the module's entry.
  *
- * Called by unwind.c from the thread of the drain; the threads only turn files
- * into tables.  unwind_tables.c hands those to the programs.
+ * Called by unwind.c from the thread of the drain; the threads only open files
+ * and have tables made of them (broker/tables.c).  unwind_tables.c hands those
+ * to the programs.
  */
 #include <sys/auxv.h>
 #include <sys/stat.h>
@@ -17,6 +18,7 @@
 #include <unistd.h>
 
 #include "unwind_impl.h"
+#include "broker/tables.h"
 #include "model/images.h"
 
 /* Take the one that walks ask for, else the one that waits longest. */
@@ -87,26 +89,37 @@ open_file(const struct prof_module *module, const struct prof_shown *last)
 	return (fd);
 }
 
+/* The kernel's own, so we read it ourselves. */
 static void
-table_from(struct prof_module *module, struct prof_elf *elf)
+make_table_of_vdso(struct prof_module *module)
 {
-	module->mo_table = prof_unwind_table_new(elf);
+	const uint8_t *vdso = (const uint8_t *)getauxval(AT_SYSINFO_EHDR);
+	struct prof_elf elf;
+
+	if (vdso == NULL || prof_elf_memory(&elf, vdso,
+	    module->mo_vdso_bytes) == -1)
+		return;
+	module->mo_table = prof_unwind_table_new(&elf);
 	if (module->mo_table == NULL && errno != 0)
 		module->mo_made = PROF_MADE_TOO_LITTLE;
+	prof_elf_close(&elf);
 }
 
 static void
-make_table(struct prof_module *module, const struct prof_shown *last)
+make_table(struct prof_broker *broker, struct prof_module *module,
+    const struct prof_shown *last)
 {
-	struct prof_elf elf;
-	const uint8_t *vdso;
+	static const enum prof_made made[] = {
+		[PROF_TABLED] = PROF_MADE,
+		[PROF_TABLED_NONE] = PROF_MADE,
+		[PROF_TABLED_LARGE] = PROF_MADE_NEVER,
+		[PROF_TABLED_LOST] = PROF_MADE_NEVER,
+		[PROF_TABLED_LATER] = PROF_MADE_TOO_LITTLE,
+	};
 
 	module->mo_made = PROF_MADE;
 	if (module->mo_path == NULL) {
-		vdso = (const uint8_t *)getauxval(AT_SYSINFO_EHDR);
-		if (vdso != NULL && prof_elf_memory(&elf, vdso,
-		    module->mo_vdso_bytes) == 0)
-			table_from(module, &elf);
+		make_table_of_vdso(module);
 		return;
 	}
 	if (module->mo_fd == -1)
@@ -115,12 +128,8 @@ make_table(struct prof_module *module, const struct prof_shown *last)
 		module->mo_made = PROF_MADE_NOTHING;
 		return;
 	}
-	if (prof_elf_open(&elf, module->mo_fd) == 0) {
-		table_from(module, &elf);
-		prof_elf_close(&elf);
-	} else
-		/* It was opened before. */
-		module->mo_made = PROF_MADE_TOO_LITTLE;
+	module->mo_made = made[prof_table_ask(broker, module->mo_fd,
+	    module->mo_path, &module->mo_table)];
 	close(module->mo_fd);
 	module->mo_fd = -1;
 }
@@ -144,7 +153,7 @@ maker(void *arg)
 		}
 		last = module->mo_last;
 		pthread_mutex_unlock(&modules->ms_mutex);
-		make_table(module, &last);
+		make_table(modules->ms_broker, module, &last);
 		pthread_mutex_lock(&modules->ms_mutex);
 		module->mo_link = modules->ms_made;
 		modules->ms_made = module;
@@ -154,13 +163,15 @@ maker(void *arg)
 }
 
 struct prof_unwind_modules *
-prof_unwind_modules_new(struct prof_unwind_memory *memory)
+prof_unwind_modules_new(struct prof_unwind_memory *memory,
+    struct prof_broker *broker)
 {
 	struct prof_unwind_modules *modules = calloc(1, sizeof(*modules));
 
 	if (modules == NULL)
 		return (NULL);
 	modules->ms_memory = memory;
+	modules->ms_broker = broker;
 	modules->ms_n = 1;
 	memory->um_modules[0].uo_state = DTP_UW_NO_TABLE;
 	pthread_mutex_init(&modules->ms_mutex, NULL);

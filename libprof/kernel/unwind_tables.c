@@ -160,13 +160,14 @@ publish_one(struct prof_unwind_modules *modules, struct prof_module *module)
 	size_t words = table == NULL ? 0 : table->ut_nindex +
 	    table->ut_nrows;
 
-	if (module->mo_made != PROF_MADE) {
+	if (module->mo_made == PROF_MADE_NOTHING ||
+	    module->mo_made == PROF_MADE_TOO_LITTLE) {
 		put_off(modules, module);
 		return (true);
 	}
-	if (table == NULL)
+	if (table == NULL && module->mo_made == PROF_MADE)
 		state = DTP_UW_NO_TABLE;
-	else if (words <= DTP_UW_SLAB_WORDS &&
+	else if (table != NULL && words <= DTP_UW_SLAB_WORDS &&
 	    words <= words_of_tables(memory)) {
 		if (memory->um_used + memory->um_nresting + words >
 		    words_of_tables(memory) || prof_words_get(memory,
@@ -186,7 +187,7 @@ publish_one(struct prof_unwind_modules *modules, struct prof_module *module)
 	prof_unwind_table_free(module->mo_table);
 	module->mo_table = NULL;
 	module->mo_needed_ns = prof_now_ns();
-	if (module->mo_made == PROF_MADE)
+	if (module->mo_made != PROF_MADE_TOO_LITTLE)
 		set_state(modules, module, state);
 	else
 		put_off(modules, module);

@@ -55,7 +55,7 @@ main(void)
 	struct dtp_uw_proc *slot;
 	struct prof_err error;
 
-	CHECK((unwind = prof_unwind_new(fds, 1, 0, &error)) != NULL);
+	CHECK((unwind = prof_unwind_new(fds, 1, 0, NULL, &error)) != NULL);
 	for (n = 1; n <= LIVING; n++) {
 		generation = begin(unwind, n);
 		CHECK(generation != 0 && !living[generation]);

@@ -68,9 +68,11 @@ prof_words_at(const struct prof_unwind_memory *memory,
 }
 
 struct prof_unwind_modules *
-prof_unwind_modules_new(struct prof_unwind_memory *memory)
+prof_unwind_modules_new(struct prof_unwind_memory *memory,
+    struct prof_broker *broker)
 {
 	(void)memory;
+	(void)broker;
 	return (calloc(1, sizeof(struct prof_unwind_modules)));
 }
 

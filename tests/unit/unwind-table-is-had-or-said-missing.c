@@ -15,11 +15,13 @@
 
 #include <signal.h>
 
-#include "model/unwind_table.h"
+#include "broker/tables.h"
 
-static struct prof_unwind_table *table_or_not(struct prof_elf *);
+static enum prof_tabled table_or_not(int, struct prof_unwind_table **);
 
-#define prof_unwind_table_new(elf)	table_or_not(elf)
+/* What a parser would answer, without one. */
+#define prof_table_ask(broker, fd, name, table)		\
+	((void)(broker), table_or_not(fd, table))
 
 #include "../../libprof/kernel/unwind_memory.c"
 #include "../../libprof/kernel/unwind_modules.c"
@@ -34,14 +36,20 @@ static struct prof_unwind_modules *modules;
 static bool no_memory;
 static int asked;
 
-#undef prof_unwind_table_new
+#undef prof_table_ask
 
-static struct prof_unwind_table *
-table_or_not(struct prof_elf *elf)
+static enum prof_tabled
+table_or_not(int fd, struct prof_unwind_table **table)
 {
+	struct prof_elf elf;
+
 	asked++;
-	errno = ENOMEM;
-	return (no_memory ? NULL : prof_unwind_table_new(elf));
+	if (no_memory)
+		return (PROF_TABLED_LATER);
+	CHECK(prof_elf_open(&elf, fd) == 0, "no ELF file");
+	*table = prof_unwind_table_new(&elf);
+	prof_elf_close(&elf);
+	return (*table == NULL ? PROF_TABLED_NONE : PROF_TABLED);
 }
 
 static void
@@ -162,7 +170,7 @@ begin(void)
 	memory.um_entries = calloc(DTP_UW_ENTRIES,
 	    sizeof(*memory.um_entries));
 	memory.um_cache = calloc(1, memory.um_cache_bytes);
-	modules = prof_unwind_modules_new(&memory);
+	modules = prof_unwind_modules_new(&memory, NULL);
 	CHECK(memory.um_modules != NULL && memory.um_entries != NULL &&
 	    memory.um_cache != NULL && modules != NULL && extent != NULL,
 	    "no memory");

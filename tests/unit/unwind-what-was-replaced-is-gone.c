@@ -84,10 +84,10 @@ main(void)
 	struct prof_unwind *unwind;
 	struct prof_err error;
 
-	CHECK((unwind = prof_unwind_new(fds, 1, 0, &error)) != NULL);
+	CHECK((unwind = prof_unwind_new(fds, 1, 0, NULL, &error)) != NULL);
 	too_little(unwind);
 	prof_unwind_free(unwind);
-	CHECK((unwind = prof_unwind_new(fds, 1, 0, &error)) != NULL);
+	CHECK((unwind = prof_unwind_new(fds, 1, 0, NULL, &error)) != NULL);
 	too_many(unwind);
 	prof_unwind_free(unwind);
 	return (0);

@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: ISC */
+/* See broker.h.  Called by tables.c and its like, from any thread. */
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "broker.h"
+#include "confine.h"
+#include "keeper.h"
+#include "wire.h"
+
+#define MAX_PARSERS	16
+#define MAX_NAMED	16	/* files */
+#define MAX_LOST	1024	/* files that are known */
+#define WALL_S		60	/* for one request, however busy we are */
+#define CPU_S		20
+#define TRIES		3	/* where a parser ended without a reason */
+#define NS_PER_S	1000000000ULL
+
+struct parser {
+	pid_t		 ps_pid;	/* 0: none */
+	int		 ps_sock;
+	bool		 ps_busy;
+};
+
+/*
+ * [m] under bk_mutex, but for a parser, which is its user's while it is busy
+ * [I] immutable after new
+ */
+struct prof_broker {
+	pthread_mutex_t	 bk_mutex;
+	pthread_cond_t	 bk_idle;
+	pid_t		 bk_keeper;	/* [I] */
+	int		 bk_sock;	/* [m] the keeper's */
+	struct parser	 bk_parser[MAX_PARSERS]; /* [m] */
+	uint64_t	 bk_ended_ns;	/* [m] CPU time of those that ended */
+	struct prof_broker_stats bk_stats; /* [m] */
+	struct prof_file_key bk_lost[MAX_LOST]; /* [m] a ring */
+	char		*bk_named[MAX_NAMED]; /* [m] */
+};
+
+struct prof_broker *
+prof_broker_new(struct prof_err *error)
+{
+	struct prof_broker *broker = calloc(1, sizeof(*broker));
+
+	if (broker == NULL) {
+		prof_fail_nomem(error);
+		return (NULL);
+	}
+	broker->bk_keeper = prof_keeper_start(&broker->bk_sock);
+	if (broker->bk_keeper == -1) {
+		prof_fail(error, PROF_E_LIMIT, "cannot start the process "
+		    "that reads programs: %s", strerror(errno));
+		free(broker);
+		return (NULL);
+	}
+	pthread_mutex_init(&broker->bk_mutex, NULL);
+	pthread_cond_init(&broker->bk_idle, NULL);
+	return (broker);
+}
+
+void
+prof_broker_free(struct prof_broker *broker)
+{
+	struct parser *parser;
+	size_t n;
+
+	if (broker == NULL)
+		return;
+	for (n = 0; n < MAX_PARSERS; n++) {
+		parser = &broker->bk_parser[n];
+		if (parser->ps_pid != 0)
+			(void)close(parser->ps_sock);
+	}
+	/* A child that our caller forked may have it open, too. */
+	(void)shutdown(broker->bk_sock, SHUT_RDWR);
+	(void)close(broker->bk_sock);
+	while (waitpid(broker->bk_keeper, NULL, 0) == -1 && errno == EINTR)
+		continue;
+	for (n = 0; n < MAX_NAMED; n++)
+		free(broker->bk_named[n]);
+	pthread_mutex_destroy(&broker->bk_mutex);
+	pthread_cond_destroy(&broker->bk_idle);
+	free(broker);
+}
+
+/* ------------------------------------------------------------ parsers */
+
+/* Ask the keeper; false: it is gone. */
+static bool
+keeper_asked(struct prof_broker *broker, enum prof_keeper_what what,
+    pid_t pid, int fd, struct prof_keeper_answer *answer)
+{
+	const struct prof_keeper_ask ask = { (uint32_t)what, pid };
+
+	if (!prof_wire_send(broker->bk_sock, &ask, sizeof(ask), fd, NULL) ||
+	    !prof_wire_recv(broker->bk_sock, answer, sizeof(*answer), NULL,
+	    NULL))
+		return (false);
+	broker->bk_stats.bs_lacks |= answer->kr_lacks;
+	return (true);
+}
+
+static bool
+parser_start(struct prof_broker *broker, struct parser *parser)
+{
+	struct prof_keeper_answer answer;
+	int pair[2];
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) == -1)
+		return (false);
+	if (!keeper_asked(broker, PROF_KEEPER_FORK, 0, pair[1], &answer))
+		answer.kr_pid = -1;
+	(void)close(pair[1]);
+	if (answer.kr_pid <= 0) {
+		(void)close(pair[0]);
+		return (false);
+	}
+	parser->ps_pid = answer.kr_pid;
+	parser->ps_sock = pair[0];
+	broker->bk_stats.bs_started++;
+	return (true);
+}
+
+/* One that waits, else a new one; NULL: there can be none. */
+static struct parser *
+parser_get(struct prof_broker *broker)
+{
+	struct parser *parser, *found = NULL;
+	size_t n;
+
+	pthread_mutex_lock(&broker->bk_mutex);
+	for (;;) {
+		for (n = 0; n < MAX_PARSERS; n++) {
+			parser = &broker->bk_parser[n];
+			if (!parser->ps_busy && (found == NULL ||
+			    (parser->ps_pid != 0 && found->ps_pid == 0)))
+				found = parser;
+		}
+		if (found != NULL)
+			break;
+		pthread_cond_wait(&broker->bk_idle, &broker->bk_mutex);
+	}
+	if (found->ps_pid == 0 && !parser_start(broker, found))
+		found = NULL;
+	if (found != NULL)
+		found->ps_busy = true;
+	pthread_mutex_unlock(&broker->bk_mutex);
+	return (found);
+}
+
+static void
+parser_put(struct prof_broker *broker, struct parser *parser)
+{
+	pthread_mutex_lock(&broker->bk_mutex);
+	parser->ps_busy = false;
+	pthread_cond_signal(&broker->bk_idle);
+	pthread_mutex_unlock(&broker->bk_mutex);
+}
+
+/* It has ended, or has to.  What wait says; -1: not known. */
+static int
+parser_end(struct prof_broker *broker, struct parser *parser)
+{
+	struct prof_keeper_answer answer;
+	int status = -1;
+
+	pthread_mutex_lock(&broker->bk_mutex);
+	(void)close(parser->ps_sock);
+	if (keeper_asked(broker, PROF_KEEPER_END, parser->ps_pid, -1,
+	    &answer) && answer.kr_pid == parser->ps_pid) {
+		status = answer.kr_status;
+		broker->bk_ended_ns += answer.kr_cpu_ns;
+	}
+	parser->ps_pid = 0;
+	parser->ps_busy = false;
+	pthread_cond_signal(&broker->bk_idle);
+	pthread_mutex_unlock(&broker->bk_mutex);
+	return (status);
+}
+
+/* ------------------------------------------------------- whom to blame */
+
+static bool
+key_of(int fd, struct prof_file_key *key)
+{
+	struct stat st;
+
+	memset(key, 0, sizeof(*key));
+	if (fd == -1 || fstat(fd, &st) == -1)
+		return (false);
+	key->fk_dev = st.st_dev;
+	key->fk_ino = st.st_ino;
+	key->fk_mtime_ns = (uint64_t)st.st_mtim.tv_sec * NS_PER_S +
+	    (uint64_t)st.st_mtim.tv_nsec;
+	return (true);
+}
+
+static bool
+is_lost(struct prof_broker *broker, int fd)
+{
+	struct prof_file_key key;
+	bool found = false;
+	size_t n;
+
+	/* Most recordings lose none, and look at none. */
+	pthread_mutex_lock(&broker->bk_mutex);
+	if (broker->bk_stats.bs_lost > 0 && key_of(fd, &key))
+		for (n = 0; n < MAX_LOST && !found; n++)
+			found = memcmp(&broker->bk_lost[n], &key,
+			    sizeof(key)) == 0;
+	pthread_mutex_unlock(&broker->bk_mutex);
+	return (found);
+}
+
+static char *
+sentence(const char *name, int status, int error_number)
+{
+	char *text;
+	int n;
+
+	if (error_number == ETIME)
+		n = asprintf(&text, "%s: it takes too long", name);
+	else if (error_number == EMSGSIZE)
+		n = asprintf(&text, "%s: what was read of it makes no sense",
+		    name);
+	else if (WIFSIGNALED(status))
+		n = asprintf(&text, "%s: ended by signal %d", name,
+		    WTERMSIG(status));
+	else
+		n = asprintf(&text, "%s: ended with status %d", name,
+		    WEXITSTATUS(status));
+	return (n == -1 ? NULL : text);
+}
+
+static void
+blame(struct prof_broker *broker, const struct prof_call *call, int status,
+    int error_number)
+{
+	struct prof_file_key key;
+	uint64_t n;
+
+	pthread_mutex_lock(&broker->bk_mutex);
+	n = broker->bk_stats.bs_lost++;
+	if (key_of(call->ca_fd, &key))
+		broker->bk_lost[n % MAX_LOST] = key;
+	if (n < MAX_NAMED)
+		broker->bk_named[n] = sentence(call->ca_name == NULL ? "?" :
+		    call->ca_name, status, error_number);
+	pthread_mutex_unlock(&broker->bk_mutex);
+}
+
+const char *
+prof_broker_lost(const struct prof_broker *broker, size_t n)
+{
+	return (n < MAX_NAMED ? broker->bk_named[n] : NULL);
+}
+
+/* --------------------------------------------------------- requests */
+
+/* Ask, and wait for the answer.  false: errno says why there is none. */
+static bool
+converse(const struct parser *parser, struct prof_call *call)
+{
+	const struct prof_wire ask = { (uint32_t)call->ca_what, 0,
+	    call->ca_size };
+	const struct prof_wire_limit limit = {
+		.wl_until_ns = prof_now_ns() + WALL_S * NS_PER_S,
+		.wl_pid = parser->ps_pid,
+		.wl_cpu_until_ns = prof_wire_cpu_ns(parser->ps_pid) +
+		    (call->ca_cpu_s == 0 ? CPU_S : call->ca_cpu_s) *
+		    NS_PER_S,
+	};
+	struct prof_wire head;
+
+	if (!prof_wire_send(parser->ps_sock, &ask, sizeof(ask), call->ca_fd,
+	    &limit) || !prof_wire_send(parser->ps_sock, call->ca_bytes,
+	    call->ca_size, -1, &limit) || !prof_wire_recv(parser->ps_sock,
+	    &head, sizeof(head), NULL, &limit))
+		return (false);
+	if (head.wi_kind != PROF_WIRE_DONE ||
+	    head.wi_bytes > call->ca_most) {
+		errno = EMSGSIZE;
+		return (false);
+	}
+	if (head.wi_bytes == 0)
+		return (true);
+	call->ca_answer = malloc(head.wi_bytes);
+	if (call->ca_answer == NULL)
+		return (false);
+	call->ca_answered = head.wi_bytes;
+	return (prof_wire_recv(parser->ps_sock, call->ca_answer,
+	    head.wi_bytes, NULL, &limit));
+}
+
+enum prof_called
+prof_broker_call(struct prof_broker *broker, struct prof_call *call)
+{
+	int error_number, status, tries;
+	struct parser *parser;
+
+	call->ca_answer = NULL;
+	call->ca_answered = 0;
+	if (is_lost(broker, call->ca_fd))
+		return (PROF_CALLED_LOST);
+	for (tries = 0; tries < TRIES; tries++) {
+		if ((parser = parser_get(broker)) == NULL)
+			break;
+		if (converse(parser, call)) {
+			parser_put(broker, parser);
+			return (PROF_CALLED);
+		}
+		error_number = errno;
+		status = parser_end(broker, parser);
+		free(call->ca_answer);
+		call->ca_answer = NULL;
+		call->ca_answered = 0;
+		/* An old one makes room; one without memory says so. */
+		if (error_number == ENOMEM || (WIFEXITED(status) &&
+		    WEXITSTATUS(status) == PROF_PARSER_LOST))
+			break;
+		if (status != 0) {
+			blame(broker, call, status, error_number);
+			return (PROF_CALLED_LOST);
+		}
+	}
+	return (PROF_CALLED_NOBODY);
+}
+
+void
+prof_broker_disbelieve(struct prof_broker *broker,
+    const struct prof_call *call)
+{
+	blame(broker, call, 0, EMSGSIZE);
+}
+
+void
+prof_broker_how(const struct prof_broker_stats *stats, char *text,
+    size_t size)
+{
+	const unsigned lacks = stats->bs_lacks;
+
+	snprintf(text, size, "%s, %s, %s", lacks & PROF_LACKS_CAPS ?
+	    "capabilities kept" : "no capabilities", lacks &
+	    PROF_LACKS_SECCOMP ? "system calls not filtered" :
+	    "system calls filtered", geteuid() != 0 ||
+	    lacks & PROF_LACKS_USER ? "our user" : "user nobody");
+}
+
+void
+prof_broker_stats(struct prof_broker *broker,
+    struct prof_broker_stats *stats)
+{
+	size_t n;
+
+	pthread_mutex_lock(&broker->bk_mutex);
+	*stats = broker->bk_stats;
+	stats->bs_cpu_ns = broker->bk_ended_ns +
+	    prof_wire_cpu_ns(broker->bk_keeper);
+	for (n = 0; n < MAX_PARSERS; n++)
+		if (broker->bk_parser[n].ps_pid != 0)
+			stats->bs_cpu_ns += prof_wire_cpu_ns(
+			    broker->bk_parser[n].ps_pid);
+	pthread_mutex_unlock(&broker->bk_mutex);
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * The recorder's side of its children that read other people's files:
+ *
+ *	recorder --+-- keeper (fork only, no rights)
+ *	           |      +-- parser --- one file at a time, passed as a
+ *	           +-- socket --'  `-- parser        descriptor
+ *
+ *	confine.c	what keeper and parsers give up
+ *	keeper.c	forks parsers, ends them, says what they died of
+ *	parser.c	a parser's life; parse_*.c does the work in there
+ *	wire.c		messages, with deadlines
+ *	broker.c	a parser for whoever asks, and whom to blame
+ *	tables.c	one file for each request: asks, and checks what comes
+ *
+ * The recorder opens a file, a parser reads it.  One that crashes, or takes
+ * longer than is sensible, is ended; the file that it had is named, counted
+ * and not tried again.  Any thread may ask; each has a parser of its own
+ * while it does.  Knows nothing of what is asked for.
+ */
+#ifndef PROF_BROKER_H
+#define PROF_BROKER_H
+
+#include "parser.h"
+#include "prof_impl.h"
+#include "recording/format.h"
+
+struct prof_broker;
+
+/* Forks: before there are threads and secrets.  Owned by caller. */
+struct prof_broker *prof_broker_new(struct prof_err *error);
+void	prof_broker_free(struct prof_broker *broker);
+
+/* One request.  What is not set is 0, but the descriptor -1. */
+struct prof_call {
+	enum prof_parse	 ca_what;
+	int		 ca_fd;		/* the caller's; -1: none */
+	const char	*ca_name;	/* of the file, for people */
+	const void	*ca_bytes;
+	size_t		 ca_size;
+	size_t		 ca_most;	/* bytes that an answer may have */
+	unsigned	 ca_cpu_s;	/* that it may take; 0: as is usual */
+	void		*ca_answer;	/* to be freed by the caller; or NULL */
+	size_t		 ca_answered;	/* bytes of it */
+};
+
+enum prof_called {
+	PROF_CALLED,		/* there is an answer, maybe an empty one */
+	PROF_CALLED_LOST,	/* the file cost a parser, now or before */
+	PROF_CALLED_NOBODY	/* no parser, or no memory: later, maybe */
+};
+
+enum prof_called prof_broker_call(struct prof_broker *broker,
+	    struct prof_call *call);
+
+/* The answer makes no sense: as if the file had cost a parser. */
+void	prof_broker_disbelieve(struct prof_broker *broker,
+	    const struct prof_call *call);
+
+/* What became of it, for people and for the accounting. */
+struct prof_broker_stats {
+	unsigned	bs_lacks;	/* PROF_LACKS_*, of all of them */
+	uint64_t	bs_started;	/* parsers */
+	uint64_t	bs_lost;	/* files that cost one */
+	uint64_t	bs_cpu_ns;	/* of the children, so far */
+};
+
+void	prof_broker_stats(struct prof_broker *broker,
+	    struct prof_broker_stats *stats);
+/* How they are kept in, in words. */
+void	prof_broker_how(const struct prof_broker_stats *stats, char *text,
+	    size_t size);
+/* "FILE: ended by signal 11" of the n-th file lost; NULL: no more are named. */
+const char *prof_broker_lost(const struct prof_broker *broker, size_t n);
+
+#endif /* PROF_BROKER_H */

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: ISC */
+/* See keeper.h.  Started by broker.c; a parser's life is parser.c. */
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "confine.h"
+#include "keeper.h"
+#include "parser.h"
+#include "wire.h"
+
+#define CONTROL		3	/* the one descriptor that stays */
+#define MOST_FILES	65536
+
+/* Of whoever called us nothing stays open, not even its terminal. */
+static bool
+let_go(int sock)
+{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC), fd;
+
+	for (fd = 0; fd <= 2; fd++)
+		if (null == -1 ? close(fd) == -1 && errno != EBADF :
+		    dup2(null, fd) == -1)
+			return (false);
+	if (sock != CONTROL && dup2(sock, CONTROL) == -1)
+		return (false);
+	if (syscall(SYS_close_range, CONTROL + 1, ~0U, 0) == 0)
+		return (true);
+	for (fd = CONTROL + 1; fd < MOST_FILES; fd++)
+		(void)close(fd);
+	return (true);
+}
+
+/* No handler of the caller's runs here; its terminal's signals are his. */
+static void
+forget_signals(void)
+{
+	sigset_t none;
+	int n;
+
+	for (n = 1; n < NSIG; n++)
+		(void)signal(n, n == SIGPIPE ? SIG_IGN : SIG_DFL);
+	sigemptyset(&none);
+	(void)sigprocmask(SIG_SETMASK, &none, NULL);
+	(void)setsid();
+}
+
+static pid_t
+fork_parser(int sock, unsigned lacks)
+{
+	const pid_t keeper = getpid();
+	pid_t pid = fork();
+
+	if (pid != 0)
+		return (pid);
+	/* It dies with the keeper, which dies with the recorder. */
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) == -1 ||
+	    getppid() != keeper)
+		_exit(PROF_PARSER_LOST);
+	(void)prctl(PR_SET_NAME, "dtprof-parser", 0, 0, 0);
+	(void)close(CONTROL);
+	/* What the keeper could have, a parser must. */
+	if ((prof_confine_calls(PROF_CONFINED_PARSER) & ~lacks) != 0)
+		_exit(PROF_PARSER_LOST);
+	prof_parser_main(sock);
+}
+
+/* Only one of ours, which its number is as long as we did not wait. */
+static void
+end_parser(struct prof_keeper_answer *answer)
+{
+	const pid_t pid = answer->kr_pid;
+	struct rusage usage;
+	pid_t ended;
+
+	memset(&usage, 0, sizeof(usage));
+	ended = wait4(pid, &answer->kr_status, WNOHANG, &usage);
+	if (ended == 0) {
+		(void)kill(pid, SIGKILL);
+		do
+			ended = wait4(pid, &answer->kr_status, 0, &usage);
+		while (ended == -1 && errno == EINTR);
+	}
+	if (ended != pid)
+		answer->kr_pid = -1;
+	answer->kr_cpu_ns = ((uint64_t)usage.ru_utime.tv_sec +
+	    (uint64_t)usage.ru_stime.tv_sec) * 1000000000 +
+	    ((uint64_t)usage.ru_utime.tv_usec +
+	    (uint64_t)usage.ru_stime.tv_usec) * 1000;
+}
+
+static void __attribute__((noreturn))
+keeper_main(int sock)
+{
+	struct prof_keeper_answer answer;
+	struct prof_keeper_ask ask;
+	unsigned lacks;
+	int fd;
+
+	forget_signals();
+	(void)prctl(PR_SET_NAME, "dtprof-keeper", 0, 0, 0);
+	if (!let_go(sock))
+		_exit(PROF_PARSER_LOST);
+	lacks = prof_confine_rights();
+	lacks |= prof_confine_calls(PROF_CONFINED_KEEPER);
+	while (prof_wire_recv(CONTROL, &ask, sizeof(ask), &fd, NULL)) {
+		memset(&answer, 0, sizeof(answer));
+		answer.kr_lacks = lacks;
+		answer.kr_pid = ask.ka_pid;
+		if (ask.ka_what == PROF_KEEPER_FORK)
+			answer.kr_pid = fork_parser(fd, lacks);
+		else
+			end_parser(&answer);
+		if (fd != -1)
+			(void)close(fd);
+		if (!prof_wire_send(CONTROL, &answer, sizeof(answer), -1,
+		    NULL))
+			break;
+	}
+	_exit(0);
+}
+
+pid_t
+prof_keeper_start(int *sock)
+{
+	sigset_t all, before;
+	int pair[2];
+	pid_t pid;
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) == -1)
+		return (-1);
+	/* What comes at this moment waits until whoever it is for knows. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, &before);
+	pid = fork();
+	if (pid == 0)
+		keeper_main(pair[1]);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	(void)close(pair[1]);
+	if (pid == -1) {
+		(void)close(pair[0]);
+		return (-1);
+	}
+	*sock = pair[0];
+	return (pid);
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: ISC */
+/* See parser.h.  Runs in the child alone; called by keeper.c. */
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "confine.h"
+#include "parser.h"
+#include "wire.h"
+
+#define MAX_REQUEST	(64u << 20)
+
+static void
+parse_nothing(struct prof_task *task)
+{
+	(void)task;
+}
+
+static void (*const parse[PROF_PARSE_KINDS])(struct prof_task *) = {
+	[PROF_PARSE_NOTHING] = parse_nothing,
+	[PROF_PARSE_TABLE] = prof_parse_table,
+};
+
+void
+prof_task_send(const struct prof_task *task, const void *bytes, size_t size)
+{
+	if (size > 0 && !prof_wire_send(task->ta_sock, bytes, size, -1, NULL))
+		_exit(PROF_PARSER_LOST);
+}
+
+void
+prof_task_answer(struct prof_task *task, uint64_t bytes)
+{
+	const struct prof_wire head = { PROF_WIRE_DONE, 0, bytes };
+
+	prof_task_send(task, &head, sizeof(head));
+	task->ta_answered = true;
+}
+
+static void
+serve(struct prof_task *task, uint32_t kind)
+{
+	if (task->ta_fd != -1 && prof_parser_fault != NULL)
+		prof_parser_fault(task->ta_fd);
+	task->ta_answered = false;
+	if (kind < PROF_PARSE_KINDS)
+		parse[kind](task);
+	/* What could not be done has an empty answer. */
+	if (!task->ta_answered)
+		prof_task_answer(task, 0);
+}
+
+/* Close to its limit it makes room for a new one, which costs no file. */
+static bool
+is_old(void)
+{
+	struct timespec ts = { 0, 0 };
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
+	return (ts.tv_sec > PROF_PARSER_CPU_S / 2);
+}
+
+void
+prof_parser_main(int sock)
+{
+	struct prof_task task = { .ta_sock = sock };
+	struct prof_wire head;
+	void *bytes;
+
+	while (!is_old() && prof_wire_recv(sock, &head, sizeof(head),
+	    &task.ta_fd, NULL)) {
+		bytes = NULL;
+		if (head.wi_bytes > MAX_REQUEST || (head.wi_bytes > 0 &&
+		    (bytes = malloc(head.wi_bytes)) == NULL) ||
+		    !prof_wire_recv(sock, bytes, head.wi_bytes, NULL, NULL))
+			_exit(PROF_PARSER_LOST);
+		task.ta_bytes = bytes;
+		task.ta_size = head.wi_bytes;
+		serve(&task, head.wi_kind);
+		free(bytes);
+		if (task.ta_fd != -1)
+			(void)close(task.ta_fd);
+	}
+	_exit(0);
+}

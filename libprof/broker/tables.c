@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Asks a parser for the unwind table of a file, and believes nothing of it:
+ * every number that somebody will go by is looked at.  What the rules say may
+ * still be false, as it may be in any file; then stacks are.
+ *
+ * Called by the threads that make tables.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tables.h"
+
+#define MOST_BYTES	(sizeof(struct prof_tabled_head) +	\
+	    DTP_UW_SLAB_WORDS * sizeof(uint32_t) +		\
+	    PROF_TABLED_ENTRIES * sizeof(struct dtp_uw_entry))
+#define BUCKETS_IN_64K	(1U << (16 - DTP_UW_BUCKET_BITS))
+#define MAX_REG		33	/* DWARF numbers of arm64 are fewer */
+
+/* ---------------------------------------------------------- checks */
+
+static bool
+rule_holds(const struct prof_unwind_table *table, uint32_t rule)
+{
+	switch (rule) {
+	case DTP_UW_END:
+	case DTP_UW_STOP:
+	case DTP_UW_SIGNAL:
+	case DTP_UW_PLT11:
+	case DTP_UW_PLT10:
+	case DTP_UW_USER:
+		return (true);
+	}
+	return (rule < DTP_UW_END || (rule >= DTP_UW_RULES &&
+	    rule - DTP_UW_RULES < table->ut_nentries));
+}
+
+static bool
+entry_holds(const struct dtp_uw_entry *entry)
+{
+	if (entry->ue_cfa > DTP_UW_CFA_DEREF_FP ||
+	    entry->ue_fp > DTP_UW_FP_LOST || entry->ue_ra > DTP_UW_RA_REG ||
+	    entry->ue_reg >= MAX_REG)
+		return (false);
+	return (entry->ue_ra != DTP_UW_RA_REG || (entry->ue_ra_off >= 0 &&
+	    entry->ue_ra_off < MAX_REG));
+}
+
+/* Rows of a KiB: in order, and of that KiB. */
+static bool
+bucket_holds(const struct prof_unwind_table *table, size_t n)
+{
+	const uint32_t low = table->ut_index[n], high = table->ut_index[n + 1];
+	uint32_t row, at, before = 0;
+
+	if (low < 1 || low > high || high > table->ut_nrows)
+		return (false);
+	for (row = low; row < high; row++) {
+		at = table->ut_rows[row] & 0xffff;
+		if (at < before || at >> DTP_UW_BUCKET_BITS !=
+		    n % BUCKETS_IN_64K)
+			return (false);
+		before = at;
+	}
+	return (true);
+}
+
+bool
+prof_table_holds(const struct prof_unwind_table *table)
+{
+	size_t n;
+
+	if (table->ut_span == 0 || table->ut_span > PROF_TABLED_SPAN ||
+	    (table->ut_base & 0xffff) != 0 ||
+	    table->ut_base + table->ut_span < table->ut_base ||
+	    table->ut_nentries > PROF_TABLED_ENTRIES ||
+	    table->ut_nindex != (table->ut_span >> DTP_UW_BUCKET_BITS) + 2 ||
+	    table->ut_nrows < 1 ||
+	    table->ut_rows[0] != (uint32_t)DTP_UW_END << 16)
+		return (false);
+	for (n = 0; n + 1 < table->ut_nindex; n++)
+		if (!bucket_holds(table, n))
+			return (false);
+	for (n = 0; n < table->ut_nrows; n++)
+		if (!rule_holds(table, table->ut_rows[n] >> 16))
+			return (false);
+	for (n = 0; n < table->ut_nentries; n++)
+		if (!entry_holds(&table->ut_entries[n]))
+			return (false);
+	return (true);
+}
+
+/* --------------------------------------------------------- request */
+
+static void *
+copy_of(const char **from, size_t n, size_t size)
+{
+	void *copy = calloc(n + 1, size);
+
+	if (copy != NULL && n > 0)
+		memcpy(copy, *from, n * size);
+	*from += n * size;
+	return (copy);
+}
+
+/* Into a table of our own.  NULL: no memory. */
+static struct prof_unwind_table *
+table_of(const struct prof_tabled_head *head, const char *bytes)
+{
+	struct prof_unwind_table *table = calloc(1, sizeof(*table));
+
+	if (table == NULL)
+		return (NULL);
+	table->ut_machine = head->td_machine == PROF_MACHINE_X86_64 ?
+	    PROF_MACHINE_X86_64 : PROF_MACHINE_AARCH64;
+	table->ut_base = head->td_base;
+	table->ut_span = head->td_span;
+	table->ut_nindex = head->td_nindex;
+	table->ut_nrows = head->td_nrows;
+	table->ut_nentries = head->td_nentries;
+	table->ut_index = copy_of(&bytes, table->ut_nindex,
+	    sizeof(*table->ut_index));
+	table->ut_rows = copy_of(&bytes, table->ut_nrows,
+	    sizeof(*table->ut_rows));
+	table->ut_entries = copy_of(&bytes, table->ut_nentries,
+	    sizeof(*table->ut_entries));
+	if (table->ut_index != NULL && table->ut_rows != NULL &&
+	    table->ut_entries != NULL)
+		return (table);
+	prof_unwind_table_free(table);
+	return (NULL);
+}
+
+/* Is it as long as its head says, which no sum may overflow? */
+static bool
+length_holds(const struct prof_tabled_head *head, size_t size)
+{
+	return (head->td_nindex <= DTP_UW_SLAB_WORDS &&
+	    head->td_nrows <= DTP_UW_SLAB_WORDS - head->td_nindex &&
+	    head->td_nentries <= PROF_TABLED_ENTRIES && size ==
+	    sizeof(*head) + (head->td_nindex + head->td_nrows) *
+	    sizeof(uint32_t) + head->td_nentries *
+	    sizeof(struct dtp_uw_entry));
+}
+
+static enum prof_tabled
+take(struct prof_broker *broker, const struct prof_call *call,
+    struct prof_unwind_table **table)
+{
+	struct prof_tabled_head head;
+
+	if (call->ca_answered < sizeof(head))
+		goto nonsense;
+	memcpy(&head, call->ca_answer, sizeof(head));
+	if (head.td_what == PROF_TABLED_NONE ||
+	    head.td_what == PROF_TABLED_LARGE ||
+	    head.td_what == PROF_TABLED_LATER)
+		return ((enum prof_tabled)head.td_what);
+	if (head.td_what != PROF_TABLED ||
+	    !length_holds(&head, call->ca_answered))
+		goto nonsense;
+	*table = table_of(&head, (const char *)call->ca_answer +
+	    sizeof(head));
+	if (*table == NULL)
+		return (PROF_TABLED_LATER);
+	if (prof_table_holds(*table))
+		return (PROF_TABLED);
+	prof_unwind_table_free(*table);
+	*table = NULL;
+nonsense:
+	prof_broker_disbelieve(broker, call);
+	return (PROF_TABLED_LOST);
+}
+
+enum prof_tabled
+prof_table_ask(struct prof_broker *broker, int fd, const char *name,
+    struct prof_unwind_table **table)
+{
+	struct prof_call call = {
+		.ca_what = PROF_PARSE_TABLE,
+		.ca_fd = fd,
+		.ca_name = name,
+		.ca_most = MOST_BYTES,
+	};
+	enum prof_tabled rv = PROF_TABLED_LATER;
+
+	*table = NULL;
+	switch (prof_broker_call(broker, &call)) {
+	case PROF_CALLED:
+		rv = take(broker, &call, table);
+		break;
+	case PROF_CALLED_LOST:
+		rv = PROF_TABLED_LOST;
+		break;
+	case PROF_CALLED_NOBODY:
+		break;
+	}
+	free(call.ca_answer);
+	return (rv);
+}
