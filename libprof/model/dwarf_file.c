@@ -22,8 +22,14 @@
 #include "debug_file.h"
 #include "dwarf_file.h"
 
-/* Of all sections together; no program is known to have half of it. */
-#define MAX_DWARF	(8ULL << 30)
+/*
+ * Bytes of all sections together, unpacked: compilers' DWARF packs to a third
+ * or a fifth, zeros to a thousandth.  And what may be made of them in memory.
+ */
+#define SECTIONS_FIRST	(32ULL << 20)
+#define SECTIONS_PER_BYTE 8
+#define MEMORY_FIRST	(96ULL << 20)
+#define MEMORY_PER_BYTE	4
 
 /* Bytes of a section once it is unpacked. */
 static uint64_t
@@ -51,40 +57,60 @@ unpacked_size(int fd, const struct prof_elf_part *part)
 	return (be64toh(size));
 }
 
-/* Has it DWARF, and of a size that can be borne? */
-static bool
-worth_opening(struct prof_elf *elf)
+/* By the size of the file, and no more than half of the machine. */
+static uint64_t
+most_unpacked(const struct prof_elf *elf)
 {
+	const long pages = sysconf(_SC_PHYS_PAGES);
+	const long page = sysconf(_SC_PAGESIZE);
+	uint64_t most = SECTIONS_FIRST + SECTIONS_PER_BYTE *
+	    (elf->el_size & (UINT64_MAX >> 8));
+
+	if (pages > 0 && page > 0 &&
+	    most > (uint64_t)pages / 2 * (uint64_t)page)
+		most = (uint64_t)pages / 2 * (uint64_t)page;
+	return (most);
+}
+
+/* Has it DWARF, and of a size that can be borne?  *refused: too large. */
+static bool
+worth_opening(struct prof_elf *elf, bool *refused)
+{
+	const uint64_t most = most_unpacked(elf);
 	struct prof_elf_part part;
 	uint64_t total = 0, size;
 	size_t n;
 
+	if (!prof_elf_has(elf, ".debug_info") &&
+	    !prof_elf_has(elf, ".zdebug_info"))
+		return (false);
 	for (n = 0; prof_elf_section(elf, n, &part); n++) {
 		size = unpacked_size(elf->el_fd, &part);
-		if (size > MAX_DWARF - total)
+		if (size > most - total) {
+			*refused = true;
 			return (false);
+		}
 		total += size;
 	}
-	return (prof_elf_has(elf, ".debug_info") ||
-	    prof_elf_has(elf, ".zdebug_info"));
+	return (true);
 }
 
 static bool
-worth_opening_fd(int fd)
+worth_opening_fd(int fd, bool *refused)
 {
 	struct prof_elf elf;
 	bool worth;
 
 	if (prof_elf_open(&elf, fd) == -1)
 		return (false);
-	worth = worth_opening(&elf);
+	worth = worth_opening(&elf, refused);
 	prof_elf_close(&elf);
 	return (worth);
 }
 
 /* A descriptor of the file that has the DWARF, or -1. */
 static int
-find_dwarf(int fd, const char *debug_dirs)
+find_dwarf(int fd, const char *debug_dirs, bool *refused)
 {
 	struct prof_elf elf;
 	int found = -1;
@@ -94,11 +120,11 @@ find_dwarf(int fd, const char *debug_dirs)
 	/* What is not linked has no addresses; shared parts have no code. */
 	if (elf.el_type == ET_REL)
 		found = -1;
-	else if (worth_opening(&elf))
+	else if (worth_opening(&elf, refused))
 		found = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 	else {
 		found = prof_debug_file_open(&elf, fd, debug_dirs);
-		if (found != -1 && !worth_opening_fd(found)) {
+		if (found != -1 && !worth_opening_fd(found, refused)) {
 			close(found);
 			found = -1;
 		}
@@ -107,6 +133,32 @@ find_dwarf(int fd, const char *debug_dirs)
 	return (found);
 }
 
+/* The first section of a name, with or without the z of old compression. */
+static const Elf_Data *
+section_of(Elf *elf, const char *name, Elf_Scn **from)
+{
+	GElf_Shdr header;
+	const char *text;
+	size_t names;
+
+	if (elf_getshdrstrndx(elf, &names) != 0)
+		return (NULL);
+	while ((*from = elf_nextscn(elf, *from)) != NULL) {
+		if (gelf_getshdr(*from, &header) == NULL ||
+		    header.sh_type == SHT_NOBITS ||
+		    (text = elf_strptr(elf, names, header.sh_name)) == NULL)
+			continue;
+		if (text[0] == '.' && text[1] == 'z')
+			text++;
+		else if (text[0] != '.')
+			continue;
+		if (strcmp(text + 1, name) == 0)
+			return (elf_getdata(*from, NULL));
+	}
+	return (NULL);
+}
+
+/* libdw has unpacked all when it has begun. */
 static bool
 begin(int fd, Elf **elf, Dwarf **dwarf)
 {
@@ -155,34 +207,48 @@ open_alt(struct prof_dwarf *file)
 	if (length < 0 || !alt_path(file->pd_fd, name, path, sizeof(path)))
 		return (false);
 	file->pd_alt_fd = prof_debug_file_of_build(path, id, (size_t)length);
-	if (file->pd_alt_fd == -1 || !worth_opening_fd(file->pd_alt_fd) ||
+	if (file->pd_alt_fd == -1 || !worth_opening_fd(file->pd_alt_fd,
+	    &file->pd_refused) ||
 	    !begin(file->pd_alt_fd, &file->pd_alt_elf, &file->pd_alt))
 		return (false);
 	dwarf_setalt(file->pd_dwarf, file->pd_alt);
 	return (true);
 }
 
-/* libdw has unpacked it by now. */
 static const Elf_Data *
-line_section(Elf *elf)
+first_of(Elf *elf, const char *name)
 {
 	Elf_Scn *section = NULL;
-	GElf_Shdr header;
-	const char *name;
-	size_t names;
+	const Elf_Data *data = section_of(elf, name, &section);
 
-	if (elf_getshdrstrndx(elf, &names) != 0)
-		return (NULL);
-	while ((section = elf_nextscn(elf, section)) != NULL) {
-		if (gelf_getshdr(section, &header) == NULL ||
-		    header.sh_type == SHT_NOBITS)
-			continue;
-		name = elf_strptr(elf, names, header.sh_name);
-		if (name != NULL && (strcmp(name, ".debug_line") == 0 ||
-		    strcmp(name, ".zdebug_line") == 0))
-			return (elf_getdata(section, NULL));
+	return (data != NULL && data->d_buf != NULL ? data : NULL);
+}
+
+/* What is looked at here before libdw looks at it. */
+static void
+note_sections(struct prof_dwarf *file)
+{
+	struct stat st;
+
+	file->pd_lines = first_of(file->pd_elf, "debug_line");
+	file->pd_abbrevs = first_of(file->pd_elf, "debug_abbrev");
+	file->pd_infos = first_of(file->pd_elf, "debug_info");
+	file->pd_types = first_of(file->pd_elf, "debug_types");
+	if (fstat(file->pd_fd, &st) == 0 && st.st_size > 0)
+		file->pd_size = (uint64_t)st.st_size;
+	file->pd_memory = MEMORY_FIRST + MEMORY_PER_BYTE *
+	    (file->pd_size & (UINT64_MAX >> 8));
+}
+
+bool
+prof_dwarf_charge(struct prof_dwarf *file, uint64_t bytes)
+{
+	if (bytes > file->pd_memory) {
+		file->pd_memory = 0;
+		return (false);
 	}
-	return (NULL);
+	file->pd_memory -= bytes;
+	return (true);
 }
 
 bool
@@ -191,11 +257,11 @@ prof_dwarf_open(struct prof_dwarf *file, int fd, const char *debug_dirs)
 	memset(file, 0, sizeof(*file));
 	file->pd_alt_fd = -1;
 	elf_version(EV_CURRENT);
-	file->pd_fd = find_dwarf(fd, debug_dirs);
+	file->pd_fd = find_dwarf(fd, debug_dirs, &file->pd_refused);
 	if (file->pd_fd != -1 &&
 	    begin(file->pd_fd, &file->pd_elf, &file->pd_dwarf) &&
 	    open_alt(file)) {
-		file->pd_lines = line_section(file->pd_elf);
+		note_sections(file);
 		return (true);
 	}
 	prof_dwarf_close(file);

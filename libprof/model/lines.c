@@ -11,8 +11,11 @@
  * searches go through a whole unit for each address, or all of its scopes.
  *
  * The file is untrusted: a walk only goes forward in the file, how much is
- * looked at for one address is bounded, and so is what a unit may say.
+ * looked at for one address and for all is bounded, and what is made of the
+ * file in memory is charged to a budget that its size sets (dwarf_file.h).
+ * Beyond that there are no lines, which prof_lines_limited tells.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,6 +35,13 @@
 #define MAX_WALK	(20u << 20)	/* for a unit */
 #define MAX_LINES	(32u << 20)	/* bytes of one unit's program */
 #define LOOK_BACK	16		/* ranges that may overlap */
+#define STEPS_FIRST	(8u << 20)	/* for all units and addresses */
+#define STEPS_PER_BYTE	8
+#define STEPS_PER_ADDRESS 2000
+#define RANGE_BYTES	40		/* memory of one, as it grows */
+#define ROW_BYTES	112		/* of a line while its program runs */
+#define LINE_BYTES	48		/* and then */
+#define NAME_BYTES	64		/* besides its text */
 
 /* Addresses that belong to a unit or function. */
 struct range {
@@ -65,6 +75,8 @@ struct prof_lines {
 	char		**pl_made;	/* ... of what is shown, or NULL */
 	size_t		 pl_made_space;
 	unsigned	 pl_steps;	/* left for this address or unit */
+	uint64_t	 pl_all_steps;	/* left for all of them */
+	bool		 pl_limited;	/* something was too much */
 };
 
 /* From the function that was compiled inwards. */
@@ -91,9 +103,41 @@ grow(void **array, size_t *space, size_t need, size_t size)
 	return (true);
 }
 
+/* May so much memory be taken of what the file's size allows? */
+static bool
+may_take(struct prof_lines *lines, uint64_t bytes)
+{
+	if (prof_dwarf_charge(&lines->pl_file, bytes))
+		return (true);
+	lines->pl_limited = true;
+	return (false);
+}
+
+/* Steps for one address or unit, of those that are left for all. */
+static void
+steps_begin(struct prof_lines *lines, unsigned steps)
+{
+	lines->pl_steps = steps < lines->pl_all_steps ? steps :
+	    (unsigned)lines->pl_all_steps;
+}
+
+/* One of them; false: there is none left. */
+static bool
+step(struct prof_lines *lines)
+{
+	if (lines->pl_all_steps == 0)
+		lines->pl_limited = true;
+	if (lines->pl_steps == 0 || lines->pl_all_steps == 0)
+		return (false);
+	lines->pl_steps--;
+	lines->pl_all_steps--;
+	return (true);
+}
+
 /* What a linker left out has addresses at the beginning or the very end. */
 static void
-add_ranges(struct ranges *ranges, Dwarf_Die *die, Dwarf_Off name)
+add_ranges(struct prof_lines *lines, struct ranges *ranges, Dwarf_Die *die,
+    Dwarf_Off name)
 {
 	Dwarf_Addr base, low, high;
 	ptrdiff_t at = 0;
@@ -102,6 +146,7 @@ add_ranges(struct ranges *ranges, Dwarf_Die *die, Dwarf_Off name)
 	for (n = 0; n < MAX_OF_DIE && ranges->rs_n < MAX_RANGES &&
 	    (at = dwarf_ranges(die, at, &base, &low, &high)) > 0; n++) {
 		if (low == 0 || low >= high ||
+		    !may_take(lines, RANGE_BYTES) ||
 		    !grow((void **)&ranges->rs_range, &ranges->rs_space,
 		    ranges->rs_n + 1, sizeof(*ranges->rs_range)))
 			continue;
@@ -164,9 +209,8 @@ next_die(struct prof_lines *lines, const struct unit *unit, Dwarf_Die *die,
 	Dwarf_Off before = dwarf_dieoffset(die);
 	Dwarf_Die child;
 
-	if (lines->pl_steps == 0 || depth > MAX_NESTED)
+	if (depth > MAX_NESTED || !step(lines))
 		return (false);
-	lines->pl_steps--;
 	if (unit->un_jumps && dwarf_haschildren(die) == 1 &&
 	    dwarf_hasattr(die, DW_AT_sibling) == 0 &&
 	    dwarf_child(die, &child) == 0) {
@@ -234,7 +278,7 @@ walk_functions(struct prof_lines *lines, struct unit *unit, Dwarf_Die *parent,
 	do {
 		tag = dwarf_tag(&die);
 		if (tag == DW_TAG_subprogram)
-			add_ranges(&unit->un_functions, &die,
+			add_ranges(lines, &unit->un_functions, &die,
 			    dwarf_dieoffset(&die));
 		if (may_hold_functions(tag, deep))
 			walk_functions(lines, unit, &die, deep, depth + 1);
@@ -250,7 +294,7 @@ find_function(struct prof_lines *lines, struct unit *unit, uint64_t address,
 
 	if (!unit->un_walked) {
 		unit->un_walked = true;
-		lines->pl_steps = MAX_WALK;
+		steps_begin(lines, MAX_WALK);
 		walk_functions(lines, unit, &unit->un_die, false, 0);
 		sort_ranges(&unit->un_functions);
 	}
@@ -258,7 +302,7 @@ find_function(struct prof_lines *lines, struct unit *unit, uint64_t address,
 	if (range == NULL && !unit->un_searched) {
 		unit->un_searched = true;
 		unit->un_functions.rs_n = 0;
-		lines->pl_steps = MAX_WALK;
+		steps_begin(lines, MAX_WALK);
 		walk_functions(lines, unit, &unit->un_die, true, 0);
 		sort_ranges(&unit->un_functions);
 		range = find_range(&unit->un_functions, address);
@@ -273,9 +317,8 @@ covers(struct prof_lines *lines, Dwarf_Die *die, uint64_t address)
 	Dwarf_Addr base, low, high;
 	ptrdiff_t at = 0;
 
-	while (lines->pl_steps > 0 &&
+	while (step(lines) &&
 	    (at = dwarf_ranges(die, at, &base, &low, &high)) > 0) {
-		lines->pl_steps--;
 		if (address >= low && address < high)
 			return (true);
 	}
@@ -291,7 +334,7 @@ find_inlined(struct prof_lines *lines, const struct unit *unit,
 	unsigned depth;
 	int tag;
 
-	lines->pl_steps = MAX_STEPS;
+	steps_begin(lines, MAX_STEPS);
 	for (depth = 0; depth < MAX_NESTED * 4; depth++) {
 		if (dwarf_child(&parent, &die) != 0)
 			return;
@@ -328,9 +371,17 @@ made_of(struct prof_lines *lines, const char *raw, bool *is_new)
 	    (size_t)lines->pl_raw.mp_count + 1, sizeof(*lines->pl_made)))
 		return (NULL);
 	n = prof_map_find(&lines->pl_raw, (uintptr_t)raw, is_new);
-	return (n == PROF_INTERN_FAILED ? NULL : &lines->pl_made[n]);
+	if (n == PROF_INTERN_FAILED)
+		return (NULL);
+	if (*is_new)
+		lines->pl_made[n] = NULL;
+	return (&lines->pl_made[n]);
 }
 
+/*
+ * Any number of names may begin in one long string; NULL: that would be too
+ * much.
+ */
 static const char *
 shown_name(struct prof_lines *lines, const char *raw)
 {
@@ -339,6 +390,8 @@ shown_name(struct prof_lines *lines, const char *raw)
 
 	if (made == NULL)
 		return (raw);
+	if (is_new && !may_take(lines, NAME_BYTES + 2 * strlen(raw)))
+		return (NULL);
 	if (is_new)
 		*made = prof_demangle(raw);
 	return (*made == NULL ? raw : *made);
@@ -361,7 +414,8 @@ shown_file(struct prof_lines *lines, struct unit *unit, const char *raw)
 	if (is_new) {
 		dir = dwarf_formstring(dwarf_attr(&unit->un_die,
 		    DW_AT_comp_dir, &attribute));
-		if (dir == NULL || asprintf(made, "%s/%s", dir, raw) == -1)
+		if (dir == NULL || !may_take(lines, NAME_BYTES +
+		    strlen(dir) + strlen(raw)) || asprintf(made, "%s/%s", dir, raw) == -1)
 			*made = NULL;
 	}
 	return (*made == NULL ? raw : *made);
@@ -429,24 +483,61 @@ line_of_call(struct prof_lines *lines, struct unit *unit, Dwarf_Die *inlined,
 
 /* ---------------------------------------------------------------- whole */
 
-/*
- * A byte of a line program may become a line of 40 in memory: programs that
- * are larger than any compiler's are not run.
- */
-static bool
-has_lines(const struct prof_lines *lines, struct unit *unit)
+/* Bytes of a unit's line program; 0: it has none, or one that is too long. */
+static uint32_t
+program_size(const struct prof_lines *lines, struct unit *unit)
 {
 	const Elf_Data *data = lines->pl_file.pd_lines;
 	Dwarf_Attribute attribute;
 	Dwarf_Word at;
 	uint32_t length;
 
-	if (data == NULL || data->d_buf == NULL || dwarf_formudata(dwarf_attr(
-	    &unit->un_die, DW_AT_stmt_list, &attribute), &at) != 0 ||
+	if (data == NULL || dwarf_formudata(dwarf_attr(&unit->un_die,
+	    DW_AT_stmt_list, &attribute), &at) != 0 ||
 	    data->d_size < sizeof(length) || at > data->d_size - sizeof(length))
-		return (false);
+		return (0);
 	memcpy(&length, (const char *)data->d_buf + at, sizeof(length));
-	return (length <= MAX_LINES);
+	return (length <= MAX_LINES ? length : 0);
+}
+
+/*
+ * Run it.  A byte of it may become a line, which takes more memory while it
+ * runs than what is kept.
+ */
+static bool
+has_lines(struct prof_lines *lines, struct unit *unit)
+{
+	const uint64_t most = (uint64_t)program_size(lines, unit) * ROW_BYTES;
+	struct prof_dwarf *file = &lines->pl_file;
+	Dwarf_Lines *table;
+	size_t n;
+
+	if (most == 0 || !may_take(lines, most))
+		return (false);
+	if (dwarf_getsrclines(&unit->un_die, &table, &n) != 0)
+		n = 0;
+	if (n < most / LINE_BYTES)
+		file->pd_memory += most - n * LINE_BYTES;
+	return (n > 0);
+}
+
+/* What is known of a unit before its functions are; false: too much. */
+static bool
+look_at_unit(struct prof_lines *lines, struct unit *unit)
+{
+	Dwarf_Off abbrevs;
+	Dwarf_Die die;
+
+	if (dwarf_cu_die(unit->un_die.cu, &die, NULL, &abbrevs, NULL, NULL,
+	    NULL, NULL) == NULL)
+		return (false);
+	if (!prof_dwarf_charge_abbrevs(&lines->pl_file, abbrevs)) {
+		lines->pl_limited = true;
+		return (false);
+	}
+	unit->un_jumps = unit_jumps(unit);
+	unit->un_has_lines = has_lines(lines, unit);
+	return (true);
 }
 
 static bool
@@ -460,7 +551,7 @@ add_unit(struct prof_lines *lines, Dwarf_Die *die)
 	unit = &lines->pl_unit[lines->pl_nunits];
 	memset(unit, 0, sizeof(*unit));
 	unit->un_die = *die;
-	add_ranges(&lines->pl_units, die, lines->pl_nunits++);
+	add_ranges(lines, &lines->pl_units, die, lines->pl_nunits++);
 	return (true);
 }
 
@@ -485,17 +576,31 @@ struct prof_lines *
 prof_lines_open(int fd, const char *debug_dirs)
 {
 	struct prof_lines *lines = calloc(1, sizeof(*lines));
+	bool limited;
 
 	if (lines == NULL)
 		return (NULL);
 	if (!prof_dwarf_open(&lines->pl_file, fd, debug_dirs)) {
+		errno = lines->pl_file.pd_refused ? EFBIG : 0;
 		free(lines);
 		return (NULL);
 	}
-	if (read_units(lines))
+	lines->pl_all_steps = STEPS_FIRST + STEPS_PER_BYTE *
+	    (lines->pl_file.pd_size & (UINT64_MAX >> 8));
+	if (!prof_dwarf_charge_units(&lines->pl_file))
+		lines->pl_limited = true;
+	else if (read_units(lines))
 		return (lines);
+	limited = lines->pl_limited;
 	prof_lines_close(lines);
+	errno = limited ? EFBIG : 0;
 	return (NULL);
+}
+
+bool
+prof_lines_limited(const struct prof_lines *lines)
+{
+	return (lines->pl_limited);
 }
 
 void
@@ -548,9 +653,10 @@ prof_lines_find(struct prof_lines *lines, uint64_t address,
 	if (range == NULL)
 		return (0);
 	unit = &lines->pl_unit[range->ra_die];
-	if (!unit->un_walked) {
-		unit->un_jumps = unit_jumps(unit);
-		unit->un_has_lines = has_lines(lines, unit);
+	lines->pl_all_steps += STEPS_PER_ADDRESS;
+	if (!unit->un_walked && !look_at_unit(lines, unit)) {
+		unit->un_walked = unit->un_searched = true;
+		return (0);
 	}
 	if (!find_function(lines, unit, address, &chain.ch_die[0])) {
 		if (max == 0)

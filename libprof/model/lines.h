@@ -6,6 +6,7 @@
 #ifndef LINES_H
 #define LINES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,7 +17,8 @@ struct prof_lines;
 /*
  * Of the file, or of its separate debug file; the descriptor stays the
  * caller's and may be closed.  Reads little; each unit is looked at when it is
- * first asked for.  Owned by caller; NULL: it has no DWARF, or no memory.
+ * first asked for.  Owned by caller; NULL: it has no DWARF, or no memory, or,
+ * with EFBIG, DWARF that is damaged or too much for a file of its size.
  */
 struct prof_lines *prof_lines_open(int fd, const char *debug_dirs);
 /*
@@ -30,6 +32,8 @@ struct prof_lines *prof_lines_open(int fd, const char *debug_dirs);
  */
 size_t	prof_lines_find(struct prof_lines *lines, uint64_t address,
 	    struct prof_line *out, size_t max);
+/* Was there more than a file of its size may say?  Then lines are missing. */
+bool	prof_lines_limited(const struct prof_lines *lines);
 void	prof_lines_close(struct prof_lines *lines);
 
 #endif /* LINES_H */

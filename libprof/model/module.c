@@ -5,6 +5,7 @@
  * than none.  Where it is gone or replaced, the separate debug file of the
  * same build-id still names its functions.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -264,7 +265,10 @@ prof_module_lines(struct prof_module *module,
 	fd = open_any(module, files);
 	if (fd == -1)
 		return (NULL);
+	errno = 0;
 	module->mo_lines = prof_lines_open(fd, files->mf_debug_dirs);
+	module->mo_refused_lines = module->mo_lines == NULL &&
+	    errno == EFBIG;
 	close(fd);
 	return (module->mo_lines);
 }

@@ -76,6 +76,41 @@ note_reason(struct prof_symbols *symbols, const struct reason *reason)
 		free(text);
 }
 
+/* "no lines of some code in A, B and 4 more: ..." */
+static void
+note_limits(struct prof_symbols *symbols)
+{
+	const struct prof_module *module;
+	unsigned found = 0;
+	size_t length;
+	FILE *stream;
+	char *text;
+	uint32_t n;
+
+	if ((stream = open_memstream(&text, &length)) == NULL)
+		return;
+	for (n = 0; n < symbols->sy_nmodules; n++) {
+		module = &symbols->sy_module[n];
+		if ((!module->mo_refused_lines && (module->mo_lines == NULL ||
+		    !prof_lines_limited(module->mo_lines))) ||
+		    ++found > MAX_NAMED)
+			continue;
+		fprintf(stream, "%s%s", found == 1 ?
+		    "source lines and inlined functions are missing in " :
+		    ", ", module->mo_image->im_path);
+	}
+	if (found > MAX_NAMED)
+		fprintf(stream, " and %u more", found - MAX_NAMED);
+	fprintf(stream, ": damaged debug information, or more than the "
+	    "memory budget of a file of its size");
+	if (fclose(stream) != 0)
+		return;
+	if (found > 0)
+		note_add(symbols, text);
+	else
+		free(text);
+}
+
 const char *
 prof_symbols_note(struct prof_symbols *symbols, size_t n)
 {
@@ -85,6 +120,7 @@ prof_symbols_note(struct prof_symbols *symbols, size_t n)
 		symbols->sy_noted = true;
 		for (i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++)
 			note_reason(symbols, &reasons[i]);
+		note_limits(symbols);
 	}
 	return (n < symbols->sy_nnotes ? symbols->sy_notes[n] : NULL);
 }
