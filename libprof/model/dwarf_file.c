@@ -5,8 +5,9 @@
  *
  * libelf reads what it is asked for and maps nothing, since files may become
  * shorter.  libdw unpacks compressed sections when it opens a file, so what
- * they say they become is added up before.  What else is to be opened is
- * opened here; libdw looks for no files.
+ * they say they become is added up before.  It takes for granted that its
+ * strings end within their section (elfutils 0.188), so that is looked at
+ * here.  What else is to be opened is opened here; libdw looks for no files.
  */
 #include <sys/stat.h>
 
@@ -158,14 +159,36 @@ section_of(Elf *elf, const char *name, Elf_Scn **from)
 	return (NULL);
 }
 
+/* Of all sections of that name: nobody says which one libdw takes. */
+static bool
+strings_end(Elf *elf, const char *name)
+{
+	Elf_Scn *section = NULL;
+	const Elf_Data *data;
+
+	do {
+		data = section_of(elf, name, &section);
+		if (data != NULL && data->d_size > 0 && (data->d_buf == NULL ||
+		    ((const char *)data->d_buf)[data->d_size - 1] != '\0'))
+			return (false);
+	} while (section != NULL);
+	return (true);
+}
+
 /* libdw has unpacked all when it has begun. */
 static bool
-begin(int fd, Elf **elf, Dwarf **dwarf)
+begin(int fd, Elf **elf, Dwarf **dwarf, bool *refused)
 {
 	*elf = elf_begin(fd, ELF_C_READ, NULL);
 	if (*elf != NULL)
 		*dwarf = dwarf_begin_elf(*elf, DWARF_C_READ, NULL);
-	return (*dwarf != NULL);
+	if (*dwarf == NULL)
+		return (false);
+	if (strings_end(*elf, "debug_str") &&
+	    strings_end(*elf, "debug_line_str"))
+		return (true);
+	*refused = true;
+	return (false);
 }
 
 /* Where the shared file is, whose name is relative to the debug file. */
@@ -209,7 +232,8 @@ open_alt(struct prof_dwarf *file)
 	file->pd_alt_fd = prof_debug_file_of_build(path, id, (size_t)length);
 	if (file->pd_alt_fd == -1 || !worth_opening_fd(file->pd_alt_fd,
 	    &file->pd_refused) ||
-	    !begin(file->pd_alt_fd, &file->pd_alt_elf, &file->pd_alt))
+	    !begin(file->pd_alt_fd, &file->pd_alt_elf, &file->pd_alt,
+	    &file->pd_refused))
 		return (false);
 	dwarf_setalt(file->pd_dwarf, file->pd_alt);
 	return (true);
@@ -258,8 +282,8 @@ prof_dwarf_open(struct prof_dwarf *file, int fd, const char *debug_dirs)
 	file->pd_alt_fd = -1;
 	elf_version(EV_CURRENT);
 	file->pd_fd = find_dwarf(fd, debug_dirs, &file->pd_refused);
-	if (file->pd_fd != -1 &&
-	    begin(file->pd_fd, &file->pd_elf, &file->pd_dwarf) &&
+	if (file->pd_fd != -1 && begin(file->pd_fd, &file->pd_elf,
+	    &file->pd_dwarf, &file->pd_refused) &&
 	    open_alt(file)) {
 		note_sections(file);
 		return (true);
