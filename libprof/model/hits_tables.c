@@ -6,6 +6,7 @@
  * time is up the rest stays without, which a reader makes good as far as the
  * files are still there.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -135,6 +136,8 @@ pack_jit(struct prof_hits *hits, struct job *job)
 
 	if (fd != -1) {
 		symtab = prof_symtab_of_perf_map(fd);
+		if (symtab == NULL && errno == EFBIG)
+			job->jo_dropped += (uint32_t)job->jo_n;
 		close(fd);
 	}
 	if (symtab == NULL)

@@ -178,7 +178,9 @@ read_file(struct prof_module *module, const struct prof_module_files *files,
 		module->mo_stripped = !has_symtab(&elf);
 		prof_elf_close(&elf);
 	}
+	errno = 0;
 	module->mo_file = prof_symtab_of_elf(fd, files->mf_debug_dirs);
+	module->mo_refused_names = module->mo_file == NULL && errno == EFBIG;
 	if (is_it(module, files, fd)) {
 		module->mo_why = PROF_UNNAMED_NOSYM;
 		return;

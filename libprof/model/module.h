@@ -33,6 +33,7 @@ struct prof_module {
 	int		 mo_held;		/* descriptor + 1; 0: none */
 	bool		 mo_asked;		/* the file was looked at */
 	bool		 mo_asked_lines;
+	bool		 mo_refused_names;	/* too much */
 	bool		 mo_refused_lines;	/* damaged, or too much */
 	bool		 mo_stripped;		/* it has but a .dynsym */
 	enum prof_unnamed mo_why;		/* why a place has no name */

@@ -76,11 +76,25 @@ note_reason(struct prof_symbols *symbols, const struct reason *reason)
 		free(text);
 }
 
-/* "no lines of some code in A, B and 4 more: ..." */
-static void
-note_limits(struct prof_symbols *symbols)
+static bool
+has_lines_limited(const struct prof_module *module)
 {
-	const struct prof_module *module;
+	return (module->mo_refused_lines || (module->mo_lines != NULL &&
+	    prof_lines_limited(module->mo_lines)));
+}
+
+static bool
+has_names_limited(const struct prof_module *module)
+{
+	return (module->mo_refused_names);
+}
+
+/* "no source lines in A, B and 4 more: ..." */
+static void
+note_limit(struct prof_symbols *symbols,
+    bool (*is_limited)(const struct prof_module *), const char *what,
+    const char *why)
+{
 	unsigned found = 0;
 	size_t length;
 	FILE *stream;
@@ -89,20 +103,14 @@ note_limits(struct prof_symbols *symbols)
 
 	if ((stream = open_memstream(&text, &length)) == NULL)
 		return;
-	for (n = 0; n < symbols->sy_nmodules; n++) {
-		module = &symbols->sy_module[n];
-		if ((!module->mo_refused_lines && (module->mo_lines == NULL ||
-		    !prof_lines_limited(module->mo_lines))) ||
-		    ++found > MAX_NAMED)
-			continue;
-		fprintf(stream, "%s%s", found == 1 ?
-		    "source lines and inlined functions are missing in " :
-		    ", ", module->mo_image->im_path);
-	}
+	for (n = 0; n < symbols->sy_nmodules; n++)
+		if (is_limited(&symbols->sy_module[n]) &&
+		    ++found <= MAX_NAMED)
+			fprintf(stream, "%s%s", found == 1 ? what : ", ",
+			    symbols->sy_module[n].mo_image->im_path);
 	if (found > MAX_NAMED)
 		fprintf(stream, " and %u more", found - MAX_NAMED);
-	fprintf(stream, ": damaged debug information, or more than the "
-	    "memory budget of a file of its size");
+	fprintf(stream, ": %s", why);
 	if (fclose(stream) != 0)
 		return;
 	if (found > 0)
@@ -120,7 +128,13 @@ prof_symbols_note(struct prof_symbols *symbols, size_t n)
 		symbols->sy_noted = true;
 		for (i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++)
 			note_reason(symbols, &reasons[i]);
-		note_limits(symbols);
+		note_limit(symbols, has_names_limited, "no names in ",
+		    "more symbols than the memory budget of a file of its "
+		    "size");
+		note_limit(symbols, has_lines_limited, "source lines and "
+		    "inlined functions are missing in ", "damaged debug "
+		    "information, or more than the memory budget of a file "
+		    "of its size");
 	}
 	return (n < symbols->sy_nnotes ? symbols->sy_notes[n] : NULL);
 }

@@ -23,6 +23,7 @@
 #define MAX_NAMES	(256u << 20)
 #define MAX_NAME	(1u << 20)
 #define MAX_LOOKED	(4ull * MAX_NAMES)	/* bytes, for ends of names */
+#define SYMBOL_BYTES	128		/* memory of one, sorted and cut */
 
 #define NOBODY		UINT32_MAX
 
@@ -48,6 +49,8 @@ struct prof_symtab {
 	uint64_t	 st_looked;
 	uint32_t	 st_last_module;
 	bool		 st_later_wins;
+	bool		 st_is_full;
+	uint64_t	 st_left;	/* bytes of memory that it may take */
 	uint64_t	*st_starts;	/* of pieces ... */
 	uint32_t	*st_owners;	/* ... and their entries, or NOBODY */
 	size_t		 st_npieces;
@@ -64,7 +67,17 @@ struct sweep {
 struct prof_symtab *
 prof_symtab_new(void)
 {
-	return (calloc(1, sizeof(struct prof_symtab)));
+	struct prof_symtab *table = calloc(1, sizeof(*table));
+
+	if (table != NULL)
+		table->st_left = UINT64_MAX;
+	return (table);
+}
+
+void
+prof_symtab_limit(struct prof_symtab *table, uint64_t bytes)
+{
+	table->st_left = bytes;
 }
 
 void
@@ -157,6 +170,11 @@ prof_symtab_put(struct prof_symtab *table, const struct symtab_item *item)
 	    item->it_end <= item->it_address || table->st_n >= MAX_SYMBOLS ||
 	    need > MAX_NAMES - table->st_names_n)
 		return (true);
+	if (table->st_left < SYMBOL_BYTES + 2 * need) {
+		table->st_is_full = true;
+		return (false);
+	}
+	table->st_left -= SYMBOL_BYTES + 2 * need;
 	if (!grow((void **)&table->st_entries, &table->st_space,
 	    table->st_n + 1, sizeof(*entry)) ||
 	    !grow((void **)&table->st_names, &table->st_names_space,
@@ -395,10 +413,14 @@ prof_symtab_sort(struct prof_symtab *table)
 struct prof_symtab *
 prof_symtab_done(struct prof_symtab *table, bool ok)
 {
+	int error_number;
+
 	if (ok && table->st_n > 0 && prof_symtab_sort(table))
 		return (table);
-	errno = ok && table->st_n == 0 ? 0 : ENOMEM;
+	error_number = table != NULL && table->st_is_full ? EFBIG :
+	    ok && table->st_n == 0 ? 0 : ENOMEM;
 	prof_symtab_free(table);
+	errno = error_number;
 	return (NULL);
 }
 

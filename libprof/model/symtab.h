@@ -28,7 +28,8 @@ struct prof_symbol {
 };
 
 /*
- * All of these: owned by caller; NULL with errno, 0 when there is no symbol.
+ * All of these: owned by caller; NULL with errno, 0 when there is no symbol,
+ * EFBIG when they take more than the memory budget of such a file.
  *
  * Of an ELF file: .symtab, .dynsym, .gnu_debugdata, a separate debug file (see
  * debug_file.h) and the PLT.  The file may change meanwhile; that costs names.

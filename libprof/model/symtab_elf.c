@@ -21,6 +21,9 @@
 /* What .gnu_debugdata may become, and the memory that may take. */
 #define MAX_MINI	(128u << 20)
 #define MAX_LZMA	(256u << 20)
+/* Memory that symbols may take, by the size of the file. */
+#define MEMORY_FIRST	(96u << 20)
+#define MEMORY_PER_BYTE	4
 /* Nobody's program has more, and they are looked through for each symbol. */
 #define MAX_SEGMENTS	64
 
@@ -265,6 +268,9 @@ prof_symtab_of_elf(int fd, const char *debug_dirs)
 		return (NULL);
 	}
 	table = prof_symtab_new();
+	if (table != NULL)
+		prof_symtab_limit(table, MEMORY_FIRST + MEMORY_PER_BYTE *
+		    (elf.el_size & (UINT64_MAX >> 8)));
 	ok = table != NULL && add_sections(table, &elf, SHT_SYMTAB) &&
 	    add_sections(table, &elf, SHT_DYNSYM) &&
 	    (has_symbols(&elf) ||

@@ -34,15 +34,20 @@ struct symtab_item {
 /* How long a name is that a file gives; 0 when too much was looked at. */
 size_t	prof_symtab_length(struct prof_symtab *table, const char *name,
 	    size_t most);
+/* How much memory a table may take; else it may take any. */
+void	prof_symtab_limit(struct prof_symtab *table, uint64_t bytes);
 /*
- * false: no memory.  What is senseless or too much is left out; that costs
- * names, not an error.
+ * false: no memory, or more than the table may take.  What is senseless is
+ * left out; that costs names, not an error.
  */
 bool	prof_symtab_put(struct prof_symtab *table,
 	    const struct symtab_item *item);
 /* Of overlapping ones the one put later wins, not the inner one. */
 void	prof_symtab_later_wins(struct prof_symtab *table);
-/* Sorts; no symbol at all is NULL with errno 0, and so on; frees then. */
+/*
+ * Sorts; no symbol at all is NULL with errno 0, and so on; frees then.  Half a
+ * table could name another's code: one that was full is NULL with EFBIG.
+ */
 struct prof_symtab *prof_symtab_done(struct prof_symtab *table, bool ok);
 
 /*

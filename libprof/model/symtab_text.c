@@ -18,6 +18,11 @@
 
 #define MAX_TEXT	(512u << 20)
 #define BUFFER		(256u << 10)	/* no line is longer */
+/*
+ * Memory that a map may take, of some 300,000 functions.  As many are
+ * read at once as there are threads that read names: four (hits_tables.c).
+ */
+#define MAX_MAP_MEMORY	(64u << 20)
 
 /* How far a function of the kernel reaches when nothing follows it. */
 #define KERNEL_REACH	(256u << 10)
@@ -171,6 +176,7 @@ prof_symtab_of_perf_map(int fd)
 
 	if (ok) {
 		prof_symtab_later_wins(table);
+		prof_symtab_limit(table, MAX_MAP_MEMORY);
 		ok = each_line(fd, perf_map_line, table);
 	}
 	return (prof_symtab_done(table, ok));
