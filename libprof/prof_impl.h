@@ -416,6 +416,12 @@ void	prof_writer_raw(struct prof_writer *writer);
 
 /* ------------------------------------------------- recording/query.c */
 
+/*
+ * The process in whose memory all code lies that an import of perf script has
+ * names of; no process has such a number.
+ */
+#define PROF_PLACES_PID	((1u << 22) + 1)
+
 /* Everything but samples, by time: n below prof_reader_nlives. */
 size_t	prof_reader_nlives(const struct prof_reader *reader);
 void	prof_reader_life(const struct prof_reader *reader, size_t n,

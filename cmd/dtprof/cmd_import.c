@@ -29,6 +29,7 @@ static const struct opt_row options_of_import[] = {
 static const char *const examples[] = {
 	"dtprof import -o x.dtp perf.data", "what perf record has written",
 	"perf record -o - -- ls | dtprof import -", "the same, from a pipe",
+	"perf script | dtprof import -", "what perf script prints",
 	"dtprof import -o x.dtp x.folded", "folded stacks",
 	"dtprof import -o x.dtp cpu.pb.gz", "a profile of pprof",
 	NULL
@@ -36,7 +37,7 @@ static const char *const examples[] = {
 
 const struct prof_cmd cmd_import = {
 	.cm_name = "import",
-	.cm_summary = "make a recording of perf.data, pprof or folded stacks",
+	.cm_summary = "convert perf.data, perf script, pprof or folded to a recording",
 	.cm_operands = "FILE",
 	.cm_options = options_of_import,
 	.cm_size = sizeof(struct import_options),

@@ -323,10 +323,11 @@ convert(struct folded *folded)
 		return (-1);
 	if (folded->fo_count == 0) {
 		prof_fail(&import->im_error, PROF_E_FORMAT, "neither "
-		    "perf.data nor pprof nor folded stacks");
+		    "perf.data nor pprof, text of perf script or folded "
+		    "stacks");
 		return (prof_cure(&import->im_error, "dtprof import reads "
-		    "perf.data, profiles of pprof, and lines "
-		    "\"root;...;leaf COUNT\""));
+		    "perf.data, profiles of pprof, what perf script prints, "
+		    "and lines \"root;...;leaf COUNT\""));
 	}
 	folded->fo_by_weight = folded->fo_count > MAX_SAMPLES;
 	folded->fo_time_ns = 2;

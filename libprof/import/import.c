@@ -223,6 +223,9 @@ convert(struct prof_import *import, const struct prof_import_options *options)
 		rv = prof_import_perf(import);
 	else if (prof_import_is_pprof(import->im_bytes, import->im_length))
 		rv = prof_import_pprof(import);
+	else if (prof_import_is_perf_script(import->im_bytes,
+	    import->im_length))
+		rv = prof_import_perf_script(import);
 	else
 		rv = prof_import_folded(import);
 	if (rv == 0)

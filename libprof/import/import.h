@@ -5,6 +5,9 @@
  *	import.c	the public calls; opens, writes, ends
  *	folded.c	folded stacks
  *	pprof.c		a profile of pprof, taken apart by pprof_read.c
+ *	perf_script.c	text of perf script, taken apart by
+ *			perf_script_line.c
+ *	places.c	where names lie that have no addresses
  *	perfdata.c	a perf.data file: from bytes to records, in order
  *	perf_attr.c	its events, and which of them a record belongs to
  *	perf_feature.c	what it says of itself and of the machine
@@ -69,12 +72,15 @@ int	prof_import_symbols(struct prof_import *import, const void *body,
 int	prof_import_accounting(struct prof_import *import,
 	    const struct prof_accounting *accounting, size_t n);
 
-/* ------------------------------------- folded.c, pprof.c, perfdata.c */
+/* ---------------------- folded.c, pprof.c, perfdata.c, perf_script.c */
 
 int	prof_import_folded(struct prof_import *import);
 int	prof_import_perf(struct prof_import *import);
+int	prof_import_perf_script(struct prof_import *import);
 int	prof_import_pprof(struct prof_import *import);
 bool	prof_import_is_pprof(const uint8_t *bytes, size_t length);
+/* By the first line that is no comment. */
+bool	prof_import_is_perf_script(const uint8_t *bytes, size_t length);
 bool	prof_import_is_perf(const uint8_t *bytes, size_t length);
 
 #endif /* PROF_IMPORT_H */

@@ -366,7 +366,9 @@ uint32_t
 prof_symbols_space(struct prof_symbols *symbols, uint32_t pid,
     uint64_t time_ns)
 {
-	return (prof_lives_space(symbols->sy_lives, pid, time_ns));
+	return (symbols->sy_is_one_memory ?
+	    prof_lives_space(symbols->sy_lives, PROF_PLACES_PID, UINT64_MAX) :
+	    prof_lives_space(symbols->sy_lives, pid, time_ns));
 }
 
 void

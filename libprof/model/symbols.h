@@ -43,6 +43,7 @@ struct prof_symbols {
 	struct jit	*sy_jit;	/* by life */
 	size_t		 sy_njit;
 	bool		 sy_is_given;	/* names are what a file said */
+	bool		 sy_is_one_memory; /* PROF_PLACES_PID's */
 	struct prof_kernel_map *sy_kernel;
 	struct prof_module_files sy_files;
 	char		*sy_debug_dirs;

@@ -244,8 +244,10 @@ prof_symbols_load(struct prof_symbols *symbols, struct prof_err *error)
 	symbols->sy_lives = prof_lives_new(path != NULL &&
 	    strcmp(path, "perf") == 0 ? PROF_LIVES_PERF : PROF_LIVES_ALL);
 	symbols->sy_kernel = prof_kernel_map_new();
+	symbols->sy_is_one_memory = path != NULL &&
+	    strcmp(path, "perf-script") == 0;
 	symbols->sy_is_given = path != NULL && (strcmp(path, "folded") == 0 ||
-	    strcmp(path, "pprof") == 0);
+	    strcmp(path, "pprof") == 0 || symbols->sy_is_one_memory);
 	files->mf_same_boot = is_same_boot(reader);
 	files->mf_realtime_ns = info_number(reader, "time.realtime_ns") -
 	    info_number(reader, "time.monotonic_ns");

@@ -62,7 +62,7 @@ def raw():
     text = open("all.raw").read()
     samples, rest = text.split("\nLocations\n")
     names = {n: line for n, line in re.findall(
-        r"^ *(\d+): 0x\S+ (?:M=\d+ )?(.*) :\d+ s=\d+$", rest, re.M)}
+        r"^ *(\d+): 0x\S+ (?:M=\d+ )?(.*) :\d+(?::\d+)? s=\d+$", rest, re.M)}
     kinds = samples.split("\nSamples:\n")[1].split("\n")[0]
     for line in samples.split("\n"):
         m = re.match(r"^ +([\d ]+): ([\d ]+)$", line)
