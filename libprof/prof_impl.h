@@ -43,7 +43,7 @@ enum prof_kind {
 	PROF_KIND_PROC,		/* lives of processes; always event 0 */
 	PROF_KIND_PERF,		/* perf_event_open, with or without BPF */
 	PROF_KIND_TRACEPOINT,	/* raw tracepoint */
-	PROF_KIND_SYSCALL,	/* raw tracepoint sys_enter or sys_exit */
+	PROF_KIND_SYSCALL,	/* sys_enter, sys_exit, or both: a call */
 	PROF_KIND_COUNTER	/* counts; samples of others bring its value */
 };
 
@@ -51,6 +51,7 @@ enum prof_kind {
 struct prof_arg {
 	char		*ag_name;	/* "next->pid" */
 	char		*ag_type;	/* "int", as C writes it */
+	bool		 ag_is_text;	/* of a call: text behind ag_load */
 	struct dtp_arg	 ag_load;	/* how BPF gets it */
 };
 
@@ -69,6 +70,9 @@ struct prof_event {
 	/* TRACEPOINT, SYSCALL */
 	char		*ev_tracepoint;	/* "sched_switch" */
 	bool		 ev_is_return;
+	bool		 ev_is_call;	/* from the entry to the return */
+	bool		 ev_has_texts;	/* some of its calls have */
+	uint8_t		 ev_call[DTP_MAX_SYSCALL]; /* DTP_CALL_* */
 	uint64_t	 ev_sysmask[DTP_MAX_SYSCALL / 64];
 	uint32_t	 ev_nargs;
 	struct prof_arg	 ev_args[DTP_MAX_ARGS];
@@ -150,6 +154,12 @@ unsigned prof_name_distance(const char *a, const char *b);
 int	prof_filter_compile(const char *expression,
 	    const struct prof_event *event, struct dtp_filter *filter,
 	    struct prof_err *error);
+
+/* -------------------------------------------------- recording/query.c */
+
+/* A system call by number; NULL: the recording does not describe it. */
+const struct prof_syscall *prof_reader_call(const struct prof_reader *reader,
+	    uint64_t number);
 
 /* --------------------------------------------------- kernel/procfs.c */
 

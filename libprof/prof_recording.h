@@ -77,6 +77,19 @@ struct prof_record {
 	uint8_t		 pr_build_id[20];
 };
 
+#define PROF_CALL_ARGS	6
+
+/* A system call. */
+struct prof_syscall {
+	const char	*cl_name;	/* "openat" */
+	int		 cl_args_known;
+	uint32_t	 cl_nargs;
+	const char	*cl_arg_names[PROF_CALL_ARGS];
+	const char	*cl_arg_types[PROF_CALL_ARGS];
+	uint8_t		 cl_arg_size[PROF_CALL_ARGS];	/* bytes */
+	int		 cl_arg_is_signed[PROF_CALL_ARGS];
+};
+
 /* One event of a recording.  Index 0 is proc: the lives of processes. */
 struct prof_event_info {
 	const char	*pi_name;	/* as the user wrote it */
@@ -91,6 +104,14 @@ struct prof_event_info {
 	int		 pi_arg_is_str[PROF_MAX_ARGS];
 	int		 pi_arg_is_signed[PROF_MAX_ARGS];
 	int		 pi_is_syscall;	/* arg 0 is its number */
+	/*
+	 * A sample is a whole call: arg 1 is what it returned, its own
+	 * arguments follow; the weight is how long it took, 0: not known.
+	 */
+	int		 pi_is_call;
+	/* Of such events: calls that the recording describes, by number. */
+	const struct prof_syscall *const *pi_calls;	/* NULL: not this one */
+	uint32_t	 pi_ncalls;
 	uint32_t	 pi_parts;	/* DTP_P_* */
 	int		 pi_is_counter;	/* samples of others bring its value */
 	uint32_t	 pi_ncounters;	/* values that its samples bring ... */
@@ -145,6 +166,9 @@ const char *prof_reader_info(const struct prof_reader *reader,
 /* The n-th key and value; 0: no more. */
 int prof_reader_info_at(const struct prof_reader *reader, size_t n,
     const char **key, const char **value);
+/* The system call of a sample; NULL: it is none, or has no name. */
+const struct prof_syscall *prof_event_call(const struct prof_event_info *info,
+    const struct prof_record *record);
 /* cpu -1: all.  0, or -1 when the recording has none. */
 int prof_reader_accounting(const struct prof_reader *reader, size_t event,
     int cpu, struct prof_accounting *accounting);
@@ -302,6 +326,7 @@ void prof_symbols_close(struct prof_symbols *symbols);
 #define PROF_ROOT_PID	2u
 #define PROF_ROOT_TID	4u
 #define PROF_ROOT_CPU	8u
+#define PROF_ROOT_CALL	16u	/* the system call */
 
 struct prof_profile_options {
 	size_t		 pl_size;	/* as po_size */
@@ -337,7 +362,8 @@ enum prof_label_kind {
 	PROF_LABEL_COMM, PROF_LABEL_PID, PROF_LABEL_TID, PROF_LABEL_CPU,
 	PROF_LABEL_CUT,		/* callers beyond here are not known */
 	PROF_LABEL_LINE,	/* file:line, lb_function is around it */
-	PROF_LABEL_PLACE	/* function+0x12, lb_function is around it */
+	PROF_LABEL_PLACE,	/* function+0x12, lb_function is around it */
+	PROF_LABEL_CALL		/* a root: the system call, or "-" */
 };
 
 struct prof_label {

@@ -36,6 +36,7 @@
 #define DTP_FETCH_ADD(p, v)	__sync_fetch_and_add((p), (v))
 #define DTP_FETCH_OR(p, v)	__sync_fetch_and_or((p), (v))
 #define DTP_CAS(p, old, new)	__sync_val_compare_and_swap((p), (old), (new))
+#define DTP_XCHG(p, v)		__sync_lock_test_and_set((p), (v))
 
 /*
  * Word n of a context.  As C, the compiler would merge the loads into one

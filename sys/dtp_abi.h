@@ -25,6 +25,8 @@
 #define DTP_MAX_ARGS		8
 #define DTP_MAX_VALUES		8
 #define DTP_MAX_DEREF		4
+#define DTP_CALL_ARGS		6	/* of a system call */
+#define DTP_CALL_TEXTS		2	/* of them that are recorded as text */
 #define DTP_STR_LEN		64	/* slot of one string argument */
 #define DTP_COMM_LEN		16
 #define DTP_PATH_LEN		256
@@ -86,6 +88,7 @@ struct dtp_rec {
 #define DTP_P_USTACK	0x20
 #define DTP_P_VALUES	0x40	/* struct dtp_values; behind DTP_P_COMM */
 #define DTP_P_COUNTER	0x80	/* no samples: its value is in others' */
+#define DTP_P_TEXTS	0x100	/* struct dtp_texts; behind DTP_P_ARGS */
 
 /*
  * What counters have counted for a thread since its sample before: as many
@@ -96,6 +99,15 @@ struct dtp_values {
 	__u64	vl_enabled_ns;	/* time in which they were to count */
 	__u64	vl_running_ns;	/* and in which they did */
 	__u64	vl_value[DTP_MAX_VALUES];	/* the first dc_nvalues */
+};
+
+/*
+ * Arguments of a system call that point to text: as many slots of
+ * DTP_STR_LEN bytes follow as there are numbers here that are not 0.  A
+ * number is the argument's place among the slots of DTP_P_ARGS.
+ */
+struct dtp_texts {
+	__u32	tx_slot[DTP_CALL_TEXTS];
 };
 
 /* Before the frames: kernel frames first, innermost first, then user's. */
@@ -272,7 +284,28 @@ struct dtp_counts {
 	__u64	cn_snapshots;	/* begun behind their samples */
 	__u64	cn_snap_late;	/* not begun: there were too many of them */
 	__u64	cn_snap_cut;	/* not whole: the ring was too full */
-	__u64	cn_snap_pad[5];
+	/*
+	 * System calls from entry to return.  After stop, exactly:
+	 *
+	 *	begun = returned + ended + running + paused + unseen
+	 *
+	 * ended and running stand in struct dtp_call_ends, by call.
+	 */
+	__u64	cn_call_begun;	/* entries, while recording */
+	__u64	cn_call_returned; /* of these, while recording */
+	__u64	cn_call_paused;	/* returned while it did not record */
+	__u64	cn_call_unseen;	/* the thread's next entry came first */
+	__u64	cn_call_unbegun; /* returns whose entry was not seen */
+	__u64	cn_call_born;	/* a child's first return: no call of its own */
+	__u64	cn_call_unkept;	/* entries for which there was no memory */
+	__u64	cn_call_compat;	/* entries of 32-bit calls: not recorded */
+	__u64	cn_pad[5];
+};
+
+/* Calls that did not return, by number; read after stop. */
+struct dtp_call_ends {
+	__u64	ce_running;	/* at stop */
+	__u64	ce_ended;	/* the thread ended in it */
 };
 
 /*
@@ -317,6 +350,9 @@ enum dtp_field {
 	DTP_F_KERNEL	= 6,	/* 1: the interrupted code is the kernel's */
 	DTP_F_ARG0	= 7,	/* to DTP_F_ARG0 + DTP_MAX_ARGS - 1; no gap: */
 				/* one word of BPF stack each */
+	DTP_F_DURATION	= 15,	/* of a system call, ns; 0: not known, and */
+				/* then no test of it holds */
+	DTP_F_N		= 16
 };
 
 enum dtp_op {
@@ -366,6 +402,16 @@ struct dtp_targets {
 };
 
 /*
+ * What has to be known of a system call: which of its arguments are text
+ * (place + 1, 0: none; a second one DTP_CALL_TEXT_BITS further up), and two
+ * that are unlike all others.
+ */
+#define DTP_CALL_TEXT_BITS	3
+#define DTP_CALL_TEXT		0x07
+#define DTP_CALL_FORKS		0x40	/* 0 in the child, which made none */
+#define DTP_CALL_EXECS		0x80	/* 0: registers, memory are another's */
+
+/*
  * What specialises a program: one loaded instance per event, this struct in
  * its read-only data, so that the verifier removes what the event does not
  * need.
@@ -396,6 +442,7 @@ struct dtp_config {
 	__u32	dc_is_about;	/* its first argument is the task recorded */
 	struct dtp_arg	dc_arg[DTP_MAX_ARGS];
 	__u64	dc_sysmask[DTP_MAX_SYSCALL / 64]; /* syscall: wanted numbers */
+	__u8	dc_call[DTP_MAX_SYSCALL];	/* DTP_CALL_*, by number */
 	struct dtp_filter dc_filter;
 };
 
@@ -412,6 +459,7 @@ DTP_AT(dtp_rec, dr_pid, 24);
 DTP_AT(dtp_rec, dr_tid, 28);
 _Static_assert(sizeof(struct dtp_stack) == 8, "struct dtp_stack");
 _Static_assert(sizeof(struct dtp_values) == 80, "struct dtp_values");
+_Static_assert(sizeof(struct dtp_texts) == 8, "struct dtp_texts");
 _Static_assert(sizeof(struct dtp_fork) == 32, "struct dtp_fork");
 _Static_assert(sizeof(struct dtp_exec) == 288, "struct dtp_exec");
 _Static_assert(sizeof(struct dtp_exit) == 24, "struct dtp_exit");
@@ -421,11 +469,13 @@ _Static_assert(sizeof(struct dtp_piece) == 16, "struct dtp_piece");
 _Static_assert(sizeof(struct dtp_stream) == 256, "struct dtp_stream");
 DTP_AT(dtp_stream, ss_tail, 128);
 _Static_assert(sizeof(struct dtp_control) == 64, "struct dtp_control");
-_Static_assert(sizeof(struct dtp_counts) == 448, "struct dtp_counts");
+_Static_assert(sizeof(struct dtp_counts) == 512, "struct dtp_counts");
+_Static_assert(sizeof(struct dtp_call_ends) == 16, "struct dtp_call_ends");
+_Static_assert(DTP_F_DURATION == DTP_F_ARG0 + DTP_MAX_ARGS, "DTP_F_DURATION");
 _Static_assert(sizeof(struct dtp_arg) == 24, "struct dtp_arg");
 _Static_assert(sizeof(struct dtp_test) == 24, "struct dtp_test");
 _Static_assert(sizeof(struct dtp_filter) == 392, "struct dtp_filter");
-_Static_assert(sizeof(struct dtp_config) == 816, "struct dtp_config");
+_Static_assert(sizeof(struct dtp_config) == 1840, "struct dtp_config");
 _Static_assert(DTP_MAX_RECORD >= sizeof(struct dtp_rec) + 16 +
 	DTP_MAX_ARGS * DTP_STR_LEN + DTP_COMM_LEN + sizeof(struct dtp_values) +
 	sizeof(struct dtp_stack) +

@@ -11,7 +11,7 @@
 
 /* What a filter can ask about one firing, every field as 64 bits. */
 struct dtp_facts {
-	__u64	fa_field[DTP_F_ARG0 + DTP_MAX_ARGS];
+	__u64	fa_field[DTP_F_N];
 	__u64	fa_comm[2];
 };
 
@@ -63,10 +63,13 @@ dtp_filter_holds(const volatile struct dtp_filter *filter,
 			if (test->ft_op == DTP_OP_NE)
 				holds = !holds;
 		} else {
-			if (field >= DTP_F_ARG0 + DTP_MAX_ARGS)
+			if (field >= DTP_F_N)
 				return (0);
 			holds = dtp_test_holds(test->ft_op, test->ft_unsigned,
 			    facts->fa_field[field], test->ft_value[0]);
+			if (field == DTP_F_DURATION &&
+			    facts->fa_field[field] == 0)
+				holds = 0;
 		}
 		at = holds ? test->ft_yes : test->ft_no;
 	}

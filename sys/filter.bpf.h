@@ -18,7 +18,10 @@
 /* Arguments of a probe; only those asked for are set. */
 struct dtp_args {
 	__u64	 ag_value[DTP_MAX_ARGS];
+	__u64	 ag_duration_ns; /* of a system call; 0: not known */
 };
+
+struct dtp_call;
 
 /* What is known about one firing. */
 struct dtp_firing {
@@ -30,6 +33,7 @@ struct dtp_firing {
 	__u64	 fg_ip;
 	__u64	 fg_start_ns;	/* of the recording, and pauses on */
 	struct dtp_args *fg_args;	/* NULL: it has none */
+	const struct dtp_call *fg_call;	/* for DTP_P_TEXTS alone */
 	__u32	 fg_kernel;	/* it interrupted the kernel */
 	__u32	 fg_skip;	/* innermost frames: our own */
 	__u32	 fg_cpu;
@@ -133,11 +137,18 @@ dtp_whose(struct dtp_firing *firing)
 	DTP_READ(&firing->fg_tid, &task->pid);
 }
 
+/* Is it a CPU of those to be recorded? */
 DTP_INLINE int
-dtp_wanted(struct dtp_firing *firing)
+dtp_wanted_here(struct dtp_firing *firing)
 {
 	if (DTP_LOAD(&firing->fg_stream->ss_enabled) != DTP_CPU_SAMPLES)
 		return (dtp_count(&firing->fg_counts->cn_filtered));
+	return (1);
+}
+
+DTP_INLINE int
+dtp_wanted_task(struct dtp_firing *firing)
+{
 	dtp_whose(firing);
 	if (firing->fg_self != 0 && firing->fg_pid == firing->fg_self) {
 		dtp_count(&firing->fg_counts->cn_self);
@@ -146,6 +157,12 @@ dtp_wanted(struct dtp_firing *firing)
 	if (!dtp_is_target(firing) || (cfg.dc_skip_kernel && firing->fg_kernel))
 		return (dtp_count(&firing->fg_counts->cn_filtered));
 	return (1);
+}
+
+DTP_INLINE int
+dtp_wanted(struct dtp_firing *firing)
+{
+	return (dtp_wanted_here(firing) && dtp_wanted_task(firing));
 }
 
 /* Where a filter looks, all arguments have to be something. */
@@ -182,6 +199,8 @@ dtp_expression_holds(__u32 pid, __u32 tid, __u32 cpu, __u32 kernel,
 	for (int i = 0; args != NULL && i < DTP_MAX_ARGS; i++)
 		if (asked >> (DTP_F_ARG0 + i) & 1)
 			facts.fa_field[DTP_F_ARG0 + i] = args->ag_value[i];
+	if (args != NULL && (asked & 1U << DTP_F_DURATION))
+		facts.fa_field[DTP_F_DURATION] = args->ag_duration_ns;
 	return (dtp_filter_holds(&cfg.dc_filter, &facts));
 }
 

@@ -181,7 +181,47 @@ dtp_put_args(struct dtp_writer *writer, struct dtp_firing *firing, __u8 *to)
 	return (at);
 }
 
-/* Bytes of all parts but the frames: known when the program is loaded. */
+/* A call of the thread at hand, from its entry to its return. */
+struct dtp_call {
+	__u64	ca_begun_ns;	/* 0: it makes none that we know of */
+	__u64	ca_number;
+	__u64	ca_arg[DTP_CALL_ARGS];
+	__u64	ca_faults;	/* bit n: text n could not be read */
+	struct dtp_texts ca_texts;
+	char	ca_text[DTP_CALL_TEXTS][DTP_STR_LEN];
+};
+
+/* Bytes of the texts of a call, which only the call itself tells. */
+DTP_INLINE __u32
+dtp_texts_size(const struct dtp_firing *firing)
+{
+	__u32 size = 0;
+
+	if ((cfg.dc_parts & DTP_P_TEXTS) == 0)
+		return (0);
+	for (int i = 0; i < DTP_CALL_TEXTS; i++)
+		if (firing->fg_call->ca_texts.tx_slot[i] != 0)
+			size += DTP_STR_LEN;
+	return (size);
+}
+
+DTP_INLINE __u32
+dtp_put_texts(const struct dtp_firing *firing, __u8 *to)
+{
+	const struct dtp_call *call = firing->fg_call;
+	__u32 at = sizeof(call->ca_texts);
+
+	*(struct dtp_texts *)to = call->ca_texts;
+	for (int i = 0; i < DTP_CALL_TEXTS; i++) {
+		if (call->ca_texts.tx_slot[i] == 0)
+			continue;
+		bpf_probe_read_kernel(to + at, DTP_STR_LEN, call->ca_text[i]);
+		at += DTP_STR_LEN;
+	}
+	return (at);
+}
+
+/* Bytes of all parts but frames and texts: known at load. */
 DTP_INLINE __u32
 dtp_fixed_size(void)
 {
@@ -195,6 +235,8 @@ dtp_fixed_size(void)
 		for (__u32 i = 0; i < DTP_MAX_ARGS && i < cfg.dc_nargs; i++)
 			size += dtp_arg_is_string(i) ? DTP_STR_LEN :
 			    sizeof(__u64);
+	if (cfg.dc_parts & DTP_P_TEXTS)
+		size += sizeof(struct dtp_texts);
 	if (cfg.dc_parts & DTP_P_COMM)
 		size += DTP_COMM_LEN;
 	if (cfg.dc_parts & DTP_P_VALUES)
@@ -240,6 +282,8 @@ dtp_put_sample(struct dtp_writer *writer, struct dtp_firing *firing,
 	}
 	if (cfg.dc_parts & DTP_P_ARGS)
 		at += dtp_put_args(writer, firing, to + at);
+	if (cfg.dc_parts & DTP_P_TEXTS)
+		at += dtp_put_texts(firing, to + at);
 	if (cfg.dc_parts & DTP_P_COMM) {
 		bpf_get_current_comm(to + at, DTP_COMM_LEN);
 		at += DTP_COMM_LEN;
@@ -268,8 +312,8 @@ dtp_store(struct dtp_firing *firing, int may_ring)
 
 	dtp_enter(&writer);
 	dtp_walk_begin(&walk, &writer, firing);
-	size = dtp_fixed_size() + (walk.wk_kernel & DTP_KBYTES) +
-	    (walk.wk_user & DTP_UBYTES);
+	size = dtp_fixed_size() + dtp_texts_size(firing) +
+	    (walk.wk_kernel & DTP_KBYTES) + (walk.wk_user & DTP_UBYTES);
 	to = dtp_reserve(&writer, size);
 	if (to != NULL) {
 		dtp_put_sample(&writer, firing, &walk, to, size);

@@ -34,11 +34,16 @@ choose_events(const char *command, const struct prof_reader *reader,
 	for (size_t e = 1; names->os_n == 0 && e < nevents; e++)
 		wanted[e] = true;
 	for (size_t n = 0; n < names->os_n; n++) {
+		const char *name = names->os_text[n];
+
+		/* As bpftrace spells it; see prof_names_resolve. */
+		if (strncmp(name, "tracepoint:", 11) == 0)
+			name += 11;
 		found = false;
 		for (size_t e = 1; e < nevents; e++) {
 			info = prof_reader_event(reader, e);
-			if (fnmatch(names->os_text[n], info->pi_name, 0) != 0 &&
-			    fnmatch(names->os_text[n], info->pi_probe, 0) != 0)
+			if (fnmatch(name, info->pi_name, 0) != 0 &&
+			    fnmatch(name, info->pi_probe, 0) != 0)
 				continue;
 			wanted[e] = found = true;
 		}

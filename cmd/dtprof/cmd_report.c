@@ -41,7 +41,8 @@ static int	 run_report(void *options, int n, char **operands);
 static const struct opt_row options_of_report[] = {
 	CHOOSE_BETWEEN(offsetof(struct report_options, rp_time)),
 	{ 0, "by", "WHAT", OPT_SET, 0, 0, "function",
-	    "rows for each of these: " BY_WORDS,
+	    "rows for each of these: function, module, line, pid, tid, comm, "
+	    "cpu, event, probe, syscall",
 	    offsetof(struct report_options, rp_by), BY_WORDS },
 	{ 0, "callees", "FUNCTION", OPT_STRING, 0, 0, NULL,
 	    "what this function calls, and its own share",
@@ -171,7 +172,8 @@ roots_of(unsigned by, unsigned plot)
 	return ((by & BY_COMM ? PROF_ROOT_COMM : 0) |
 	    (by & BY_PID ? PROF_ROOT_PID : 0) |
 	    (by & BY_TID ? PROF_ROOT_TID : 0) |
-	    (by & BY_CPU ? PROF_ROOT_CPU : 0));
+	    (by & BY_CPU ? PROF_ROOT_CPU : 0) |
+	    (by & BY_SYSCALL ? PROF_ROOT_CALL : 0));
 }
 
 static int

@@ -13,7 +13,8 @@
 struct terminal;
 
 /* What a row is about: the words of --by, in this order. */
-#define BY_WORDS	"function,module,line,pid,tid,comm,cpu,event,probe"
+#define BY_WORDS	"function,module,line,pid,tid,comm,cpu,event,probe," \
+    "syscall"
 #define BY_FUNCTION	0x001u
 #define BY_MODULE	0x002u
 #define BY_LINE		0x004u
@@ -23,6 +24,7 @@ struct terminal;
 #define BY_CPU		0x040u
 #define BY_EVENT	0x080u
 #define BY_PROBE	0x100u
+#define BY_SYSCALL	0x200u
 #define BY_CODE		(BY_FUNCTION | BY_MODULE | BY_LINE)
 
 /* What --plot shows, and how finely the profile keeps time for it. */
@@ -48,6 +50,7 @@ struct report_row {
 	const char	*rw_pid;	/* "1234 name" */
 	const char	*rw_tid;
 	const char	*rw_cpu;
+	const char	*rw_call;	/* system call */
 	const char	*rw_name;	/* function, line, "[self]" ... */
 	const char	*rw_module;
 	const struct prof_function *rw_function; /* or NULL */

@@ -74,6 +74,7 @@ show_row(const struct report *report, struct out *out,
 	show_id(out, "tid", row->rw_tid);
 	if (row->rw_cpu != NULL)
 		show_id(out, "cpu", row->rw_cpu + sizeof("cpu ") - 1);
+	member(out, "syscall", row->rw_call);
 	member(out, "event", column->co_info->pi_name);
 	if (table->ta_by & BY_PROBE)
 		member(out, "probe", column->co_info->pi_probe);

@@ -186,7 +186,7 @@ is_root(enum prof_label_kind kind)
 {
 	return (kind == PROF_LABEL_ALL || kind == PROF_LABEL_COMM ||
 	    kind == PROF_LABEL_PID || kind == PROF_LABEL_TID ||
-	    kind == PROF_LABEL_CPU);
+	    kind == PROF_LABEL_CPU || kind == PROF_LABEL_CALL);
 }
 
 /* What stands above the functions, from a base to the root. */
@@ -205,6 +205,8 @@ name_roots(const struct work *work, struct report_row *row, uint32_t node)
 			row->rw_tid = label->lb_name;
 		else if (label->lb_kind == PROF_LABEL_CPU)
 			row->rw_cpu = label->lb_name;
+		else if (label->lb_kind == PROF_LABEL_CALL)
+			row->rw_call = label->lb_name;
 	}
 }
 
@@ -425,7 +427,8 @@ compare_names(const struct report_row *a, const struct report_row *b)
 	    (order = compare_texts(a->rw_comm, b->rw_comm)) != 0 ||
 	    (order = compare_texts(a->rw_pid, b->rw_pid)) != 0 ||
 	    (order = compare_texts(a->rw_tid, b->rw_tid)) != 0 ||
-	    (order = compare_texts(a->rw_cpu, b->rw_cpu)) != 0)
+	    (order = compare_texts(a->rw_cpu, b->rw_cpu)) != 0 ||
+	    (order = compare_texts(a->rw_call, b->rw_call)) != 0)
 		return (order);
 	if (a->rw_function != NULL && b->rw_function != NULL &&
 	    a->rw_function->fu_address != b->rw_function->fu_address)

@@ -227,8 +227,8 @@ show_name(const struct page *page, const struct report_row *row)
 {
 	const struct report_table *table = page->pg_table;
 	const struct report_column *column = report_column(table, row, 0);
-	const char *parts[8] = { row->rw_comm, row->rw_pid, row->rw_tid,
-	    row->rw_cpu, NULL, NULL, row->rw_name, NULL };
+	const char *parts[9] = { row->rw_comm, row->rw_pid, row->rw_tid,
+	    row->rw_cpu, NULL, NULL, row->rw_call, row->rw_name, NULL };
 	size_t used = groups_width(page);
 	size_t left = page->pg_terminal->te_width, width;
 	size_t nparts = 0;
@@ -238,15 +238,15 @@ show_name(const struct page *page, const struct report_row *row)
 	if (table->ta_by & BY_PROBE)
 		parts[5] = column->co_info->pi_probe;
 	if (row->rw_name == NULL && row->rw_module != NULL)
-		parts[7] = row->rw_module[0] != '\0' ?
+		parts[8] = row->rw_module[0] != '\0' ?
 		    base_name(page, row->rw_module) : "[no module]";
 	left = left == 0 ? SIZE_MAX : left > used ? left - used : 1;
 	if (row->rw_name != NULL && left != SIZE_MAX)
 		left = left > MODULE_WIDTH + 1 ? left - MODULE_WIDTH - 1 : 1;
-	for (size_t n = 0; n < 8; n++)
+	for (size_t n = 0; n < 9; n++)
 		nparts += parts[n] != NULL;
 	/* What one leaves of its part of the width is for those after it. */
-	for (size_t n = 0; n < 8; n++) {
+	for (size_t n = 0; n < 9; n++) {
 		if (parts[n] == NULL)
 			continue;
 		width = nparts == 1 ? left : left / nparts > 4 ?
@@ -338,9 +338,10 @@ show_head(const struct page *page)
 		    table->ta_is_flow);
 		out_char(page->pg_out, ' ');
 	}
-	for (unsigned n = 0, any = 0; n < 9; n++) {
-		static const char words[9][10] = { "function", "module",
-		    "line", "pid", "tid", "comm", "cpu", "event", "probe" };
+	for (unsigned n = 0, any = 0; n < 10; n++) {
+		static const char words[10][10] = { "function", "module",
+		    "line", "pid", "tid", "comm", "cpu", "event", "probe",
+		    "syscall" };
 
 		if ((table->ta_by & 1u << n) == 0)
 			continue;

@@ -46,7 +46,19 @@ void	script_frame(const struct script_names *names,
 	    const struct prof_record *record, bool is_kernel, uint32_t n,
 	    struct script_frame *frame);
 
+/* ------------------------------------------------------ script_call.c */
+
+/* Of a sample that is a whole system call. */
+void	script_call_text(struct out *out, const struct prof_record *record,
+	    const struct prof_event_info *info);
+void	script_call_json(struct out *out, const struct prof_record *record,
+	    const struct prof_event_info *info);
+
 /* ------------------------------------------- script_text.c, _json.c */
+
+/* One argument as text; a number that looks like an address in hex. */
+void	script_value(struct out *out, const struct prof_record *record,
+	    uint32_t n, bool is_signed);
 
 /* The last part of a record's type name in both forms: "sample", "fork". */
 const char *script_type_name(enum prof_record_type type);

@@ -115,6 +115,10 @@ static void
 show_args(struct out *out, const struct prof_record *record,
     const struct prof_event_info *info)
 {
+	const struct prof_syscall *call = prof_event_call(info, record);
+
+	if (call != NULL)
+		key_str(out, "syscall", call->cl_name);
 	key(out, "args");
 	out_char(out, '{');
 	for (uint32_t n = 0; n < record->pr_nargs && n < PROF_MAX_ARGS; n++) {
@@ -173,7 +177,9 @@ show_sample(struct out *out, const struct prof_record *record,
 	out_str(out, record->pr_nested ? "true" : "false");
 	if (record->pr_ip != 0)
 		key_hex(out, "ip", record->pr_ip);
-	if (record->pr_nargs > 0)
+	if (info->pi_is_call && record->pr_nargs >= 2)
+		script_call_json(out, record, info);
+	else if (record->pr_nargs > 0)
 		show_args(out, record, info);
 	if (record->pr_nvalues > 0)
 		show_values(out, record, info, names);

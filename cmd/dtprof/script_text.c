@@ -99,10 +99,37 @@ show_names(struct out *out, const struct prof_record *record,
 	}
 }
 
+void
+script_value(struct out *out, const struct prof_record *record, uint32_t n,
+    bool is_signed)
+{
+	const uint64_t value = record->pr_args[n];
+
+	if (record->pr_strs[n] != NULL) {
+		out_char(out, '"');
+		out_text(out, record->pr_strs[n]);
+		out_char(out, '"');
+	} else if (is_signed) {
+		out_i64(out, (int64_t)value);
+	} else if (value >> 47 != 0) {
+		/* Nobody counts that far: an address, or flags. */
+		out_str(out, "0x");
+		out_hex(out, value);
+	} else {
+		out_u64(out, value);
+	}
+}
+
 static void
 show_args(struct out *out, const struct prof_record *record,
     const struct prof_event_info *info)
 {
+	const struct prof_syscall *call = prof_event_call(info, record);
+
+	if (call != NULL) {
+		out_str(out, " syscall=");
+		out_text(out, call->cl_name);
+	}
 	for (uint32_t n = 0; n < record->pr_nargs && n < PROF_MAX_ARGS; n++) {
 		out_char(out, ' ');
 		if (n < info->pi_nargs)
@@ -110,19 +137,8 @@ show_args(struct out *out, const struct prof_record *record,
 		else
 			out_fmt(out, "arg%u", n);
 		out_char(out, '=');
-		if (record->pr_strs[n] != NULL) {
-			out_char(out, '"');
-			out_text(out, record->pr_strs[n]);
-			out_char(out, '"');
-		} else if (n < info->pi_nargs && info->pi_arg_is_signed[n]) {
-			out_i64(out, (int64_t)record->pr_args[n]);
-		} else if (record->pr_args[n] >> 47 != 0) {
-			/* Nobody counts that far: an address, or flags. */
-			out_str(out, "0x");
-			out_hex(out, record->pr_args[n]);
-		} else {
-			out_u64(out, record->pr_args[n]);
-		}
+		script_value(out, record, n, n < info->pi_nargs &&
+		    info->pi_arg_is_signed[n]);
 	}
 }
 
@@ -151,12 +167,16 @@ show_sample(struct out *out, const struct prof_record *record,
 {
 	out_text(out, info->pi_name);
 	out_str(out, ": ");
-	out_u64(out, record->pr_weight);
-	out_char(out, ' ');
-	out_text(out, info->pi_unit);
+	if (info->pi_is_call && record->pr_nargs >= 2) {
+		script_call_text(out, record, info);
+	} else {
+		out_u64(out, record->pr_weight);
+		out_char(out, ' ');
+		out_text(out, info->pi_unit);
+	}
 	if (record->pr_nested)
 		out_str(out, " nested");
-	if (record->pr_nargs > 0)
+	if (record->pr_nargs > 0 && !info->pi_is_call)
 		show_args(out, record, info);
 	if (record->pr_nvalues > 0)
 		show_values(out, record, info, names);

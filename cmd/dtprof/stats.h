@@ -79,6 +79,13 @@ void	stats_names_text(const struct stats_names *names, struct out *out);
 /* A member "names" behind others. */
 void	stats_names_json(const struct stats_names *names, struct out *out);
 
+/* ------------------------------------------------------- stats_calls.c */
+
+void	stats_calls_text(const struct stats *stats, struct out *out);
+/* A member "calls" behind others, of an event of calls. */
+void	stats_calls_json(const struct stats *stats, struct out *out,
+	    size_t event);
+
 /* --------------------------------------------- stats_text.c, _json.c */
 
 void	stats_text(const struct stats *stats,

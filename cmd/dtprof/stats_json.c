@@ -171,6 +171,7 @@ show_accounting(const struct stats *stats, struct out *out, size_t event)
 	wrong = stats_imbalance(stats, event, &pa, buffer, sizeof(buffer));
 	out_fmt(out, ",\"balances\":%s,", wrong == NULL ? "true" : "false");
 	key_str(out, "imbalance", wrong);
+	stats_calls_json(stats, out, event);
 	out_char(out, '}');
 }
 

@@ -448,5 +448,6 @@ stats_text(const struct stats *stats, const struct stats_names *names,
 	show_stacks(stats, out);
 	stats_names_text(names, out);
 	show_unwind(stats, out);
+	stats_calls_text(stats, out);
 	show_balance(stats, out);
 }

@@ -105,6 +105,7 @@ struct prof_who {
 	uint32_t	wh_pid;
 	uint32_t	wh_tid;
 	uint32_t	wh_cpu;
+	uint32_t	wh_call;	/* its number + 1, 0: none */
 	uint32_t	wh_roots;	/* PROF_ROOT_* that are set here */
 	char		wh_comm[PROF_COMM_LEN];
 };
@@ -115,6 +116,7 @@ struct prof_who {
 #define PROF_FOLD_USER_CUT	0x08
 #define PROF_FOLD_KERNEL_PC	0x10	/* no frames: the pc, in fo_kleaf */
 #define PROF_FOLD_USER_PC	0x20	/* the same, in fo_uleaf */
+#define PROF_FOLD_CALL_SHIFT	32	/* above: the system call + 1, or 0 */
 
 /*
  * Samples that are one to us; what another thread met too is there twice.
@@ -195,6 +197,9 @@ struct prof_frame {
 	uint32_t	fr_count;
 };
 
+/* The innermost frame of a system call: its name. */
+uint32_t prof_labels_call(struct prof_labels *labels,
+	    const struct prof_reader *reader, uint64_t number);
 int	prof_labels_init(struct prof_labels *labels,
 	    struct prof_symbols *symbols,
 	    const struct prof_profile_options *options);

@@ -89,6 +89,22 @@ who_add(struct worker *worker, const struct prof_who *key)
 	return ((int)n);
 }
 
+/*
+ * The system call that a sample is of, + 1; 0: none.  Recordings that do not
+ * name calls have the kernel's frames instead.
+ */
+static uint32_t
+call_number(const struct worker *worker, const struct prof_record *record)
+{
+	const struct prof_event_info *info = prof_reader_event(
+	    worker->wk_gather->gt_reader, record->pr_event);
+
+	return (info->pi_ncalls != 0 && record->pr_nargs > 0 &&
+	    record->pr_strs[0] == NULL &&
+	    record->pr_args[0] < info->pi_ncalls ?
+	    (uint32_t)record->pr_args[0] + 1 : 0);
+}
+
 static int
 who_number(struct worker *worker, const struct prof_record *record,
     const struct prof_moment *moment, const char *comm)
@@ -106,6 +122,8 @@ who_number(struct worker *worker, const struct prof_record *record,
 		key.wh_tid = record->pr_tid;
 	if (roots & PROF_ROOT_CPU)
 		key.wh_cpu = record->pr_cpu;
+	if (roots & PROF_ROOT_CALL)
+		key.wh_call = call_number(worker, record);
 	if (roots & PROF_ROOT_COMM)
 		memcpy(key.wh_comm, comm, strnlen(comm, PROF_COMM_LEN - 1));
 	return (who_add(worker, &key));
@@ -190,6 +208,11 @@ fold_leaf(struct prof_fold *fold)
 	if (fold->fo_bits & (kernel | PROF_FOLD_KERNEL_CUT)) {
 		fold->fo_bits &= ~(user | PROF_FOLD_USER_CUT);
 		fold->fo_uleaf = 0;
+	}
+	if (fold->fo_bits >> PROF_FOLD_CALL_SHIFT != 0) {
+		fold->fo_bits &= ~(kernel | user | PROF_FOLD_KERNEL_CUT |
+		    PROF_FOLD_USER_CUT);
+		fold->fo_kleaf = fold->fo_uleaf = 0;
 	}
 	if (fold->fo_bits & (kernel | user))
 		fold->fo_bits &= ~(uint64_t)(PROF_FOLD_KERNEL_CUT |
@@ -318,14 +341,18 @@ fold_sample(struct worker *worker, const struct prof_sample *sample)
 	    cached->ca_moment.mo_comm))
 		return (0);
 	fold_key(&fold, sample);
+	fold.fo_bits |= (uint64_t)call_number(worker, record) <<
+	    PROF_FOLD_CALL_SHIFT;
 	if (gather->gt_options->pl_leaves)
 		fold_leaf(&fold);
 	fold.fo_who = cached->ca_who;
-	if (gather->gt_options->pl_roots & PROF_ROOT_COMM &&
-	    record->pr_comm[0] != '\0') {
-		/* It brings the name itself. */
+	if ((gather->gt_options->pl_roots & PROF_ROOT_COMM &&
+	    record->pr_comm[0] != '\0') ||
+	    gather->gt_options->pl_roots & PROF_ROOT_CALL) {
+		/* What differs from sample to sample of a thread. */
 		who = who_number(worker, record, &cached->ca_moment,
-		    record->pr_comm);
+		    record->pr_comm[0] != '\0' ? record->pr_comm :
+		    cached->ca_moment.mo_comm);
 		if (who == -1)
 			return (prof_fail_nomem(&worker->wk_error));
 		fold.fo_who = (uint32_t)who;

@@ -170,6 +170,24 @@ prof_labels_add(struct prof_labels *labels, enum prof_label_kind kind,
 	return (label_add(labels, kind, name, function, NULL, NULL));
 }
 
+uint32_t
+prof_labels_call(struct prof_labels *labels, const struct prof_reader *reader,
+    uint64_t number)
+{
+	const struct prof_syscall *call = prof_reader_call(reader, number);
+	const size_t before = labels->lb_nlabels;
+	char text[32];
+	uint32_t n;
+
+	(void)snprintf(text, sizeof(text), "syscall_%llu",
+	    (unsigned long long)number);
+	n = prof_labels_add(labels, PROF_LABEL_FUNCTION, call != NULL ?
+	    call->cl_name : text, NULL);
+	if (labels->lb_nlabels != before)
+		labels->lb_label[n].lb_module = "[syscall]";
+	return (n);
+}
+
 /* ------------------------------------------------------------ frames */
 
 static uint32_t

@@ -125,6 +125,16 @@ root_of(struct builder *builder, const struct prof_who *who)
 		(void)snprintf(text, sizeof(text), "cpu %u", who->wh_cpu);
 		node = named_child(builder, node, PROF_LABEL_CPU, text);
 	}
+	if (who->wh_roots & PROF_ROOT_CALL) {
+		const struct prof_syscall *call = prof_reader_call(
+		    builder->bu_reader, who->wh_call - 1ULL);
+
+		(void)snprintf(text, sizeof(text), "syscall_%u",
+		    who->wh_call - 1);
+		node = named_child(builder, node, PROF_LABEL_CALL,
+		    call != NULL ? call->cl_name :
+		    who->wh_call == 0 ? "-" : text);
+	}
 	return (node);
 }
 
@@ -284,6 +294,18 @@ walks_of(struct builder *builder, const struct prof_fold *fold,
 	user->wa_cut |= fold->fo_ustack != 0 && user->wa_node == 0;
 }
 
+/* A system call stands where the kernel's function would. */
+static uint32_t
+call_child(struct builder *builder, uint32_t parent,
+    const struct prof_fold *fold)
+{
+	const uint64_t call = fold->fo_bits >> PROF_FOLD_CALL_SHIFT;
+
+	return (call == 0 ? parent : child_of(builder, parent,
+	    prof_labels_call(builder->bu_labels, builder->bu_reader,
+	    call - 1)));
+}
+
 static uint32_t
 node_of(struct builder *builder, const struct prof_fold *fold, uint32_t base,
     uint32_t space)
@@ -293,11 +315,13 @@ node_of(struct builder *builder, const struct prof_fold *fold, uint32_t base,
 
 	walks_of(builder, fold, space, &kernel, &user);
 	if (builder->bu_labels->lb_options->pl_reverse) {
-		node = walk_outwards(builder, base, &kernel);
+		node = call_child(builder, base, fold);
+		node = walk_outwards(builder, node, &kernel);
 		node = walk_outwards(builder, node, &user);
 	} else {
 		node = walk_inwards(builder, base, &user);
 		node = walk_inwards(builder, node, &kernel);
+		node = call_child(builder, node, fold);
 	}
 	if (node == base)	/* not even a pc */
 		node = named_child(builder, base, PROF_LABEL_CUT,

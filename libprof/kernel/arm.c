@@ -304,7 +304,8 @@ arm_bpf(struct prof_session *session)
 	    sizeof(*session->se_missed));
 	if (session->se_counts == NULL || session->se_missed == NULL)
 		return (prof_fail_nomem(&session->se_error));
-	if ((session->se_drain = prof_drain_new(session)) == NULL ||
+	if (prof_calls_init(session) == -1 ||
+	    (session->se_drain = prof_drain_new(session)) == NULL ||
 	    prof_gaps_init(session) == -1)
 		return (-1);
 	if (prof_side_band_open(session) == -1)
@@ -441,12 +442,13 @@ event_info(struct prof_session *session, const struct prof_event *event)
 	for (n = 0; n < event->ev_nargs; n++) {
 		info.pi_arg_names[n] = event->ev_args[n].ag_name;
 		info.pi_arg_types[n] = event->ev_args[n].ag_type;
-		info.pi_arg_is_str[n] =
+		info.pi_arg_is_str[n] = event->ev_args[n].ag_is_text ||
 		    event->ev_args[n].ag_load.ar_kind != DTP_A_INT;
 		info.pi_arg_is_signed[n] =
 		    event->ev_args[n].ag_load.ar_signed;
 	}
 	info.pi_is_syscall = event->ev_kind == PROF_KIND_SYSCALL;
+	info.pi_is_call = event->ev_is_call;
 	info.pi_parts = prof_event_parts(session, event);
 	if (info.pi_parts & DTP_P_VALUES)
 		info.pi_ncounters = (uint32_t)session->se_nvalues;
@@ -501,6 +503,7 @@ prof_session_undo(struct prof_session *session)
 	session->se_rings = NULL;
 	prof_drain_free(session->se_drain);
 	session->se_drain = NULL;
+	prof_calls_fini(session);
 	free(session->se_gaps);
 	session->se_gaps = NULL;
 	prof_snapshots_free(session->se_snapshots);

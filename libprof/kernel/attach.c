@@ -111,6 +111,26 @@ attach_lives(struct prof_session *session, struct prof_event *event,
 	return (0);
 }
 
+/* All of its programs but that which looks at threads, once, at stop. */
+static int
+attach_call(struct prof_session *session, struct prof_event *event)
+{
+	struct prof_instance *instance =
+	    &session->se_bpf.bp_instance[event->ev_id];
+	const struct bpf_program *program = NULL;
+
+	while ((program = bpf_object__next_program(instance->in_obj,
+	    (struct bpf_program *)program)) != NULL) {
+		const char *section = bpf_program__section_name(program);
+
+		if (strncmp(section, "iter/", 5) != 0 &&
+		    attach_raw_program(session, event, instance,
+		    bpf_program__fd(program), strchr(section, '/') + 1) == -1)
+			return (-1);
+	}
+	return (0);
+}
+
 static int
 attach_raw(struct prof_session *session, struct prof_event *event)
 {
@@ -121,10 +141,11 @@ attach_raw(struct prof_session *session, struct prof_event *event)
 	    !prof_values_is_first(session, event))
 		return (0);
 	if (event->ev_kind != PROF_KIND_PROC &&
-	    event->ev_kind != PROF_KIND_COUNTER)
+	    event->ev_kind != PROF_KIND_COUNTER && !event->ev_is_call)
 		return (attach_raw_program(session, event, instance,
 		    instance->in_prog[0], event->ev_tracepoint));
-	return (attach_lives(session, event, false));
+	return (event->ev_is_call ? attach_call(session, event) :
+	    attach_lives(session, event, false));
 }
 
 int
@@ -517,6 +538,17 @@ undo:
 	return (-1);
 }
 
+/* Of calls it is known which returns were: those of targets alone. */
+static uint64_t
+calls_missed(const struct prof_bpf *bpf, uint32_t e)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t cpu = 0; cpu < bpf->bp_ncpus; cpu++)
+		sum += prof_bpf_counts(bpf, cpu, e)->cn_call_unseen;
+	return (sum);
+}
+
 static void
 read_missed(struct prof_session *session)
 {
@@ -525,7 +557,11 @@ read_missed(struct prof_session *session)
 	uint32_t e, length;
 	int n;
 
-	for (e = 0; e < bpf->bp_nevents; e++)
+	for (e = 0; e < bpf->bp_nevents; e++) {
+		if (session->se_events.el_event[e]->ev_is_call) {
+			session->se_missed[e] = calls_missed(bpf, e);
+			continue;
+		}
 		for (n = 0; n < bpf->bp_instance[e].in_nprogs; n++) {
 			memset(&info, 0, sizeof(info));
 			length = sizeof(info);
@@ -535,6 +571,7 @@ read_missed(struct prof_session *session)
 				session->se_missed[e] +=
 				    info.recursion_misses;
 		}
+	}
 }
 
 static void
@@ -584,6 +621,16 @@ all_left(const struct prof_bpf *bpf)
 	return (true);
 }
 
+/* Whoever ran a program when this was called has come out of it. */
+int
+prof_bpf_wait(struct prof_err *error)
+{
+	/* An RCU grace period. */
+	(void)error;
+	(void)syscall(__NR_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
+	return (0);
+}
+
 int
 prof_bpf_stop(struct prof_session *session)
 {
@@ -598,9 +645,14 @@ prof_bpf_stop(struct prof_session *session)
 		rv = -1;
 	for (e = 0; e < bpf->bp_nevents; e++)
 		read_counts(session, e, bpf->bp_instance[e].in_nperf);
+	/* No entry is kept any more; those that exit are counted as we do. */
+	if (session->se_calls != NULL &&
+	    (prof_bpf_wait(&session->se_error) == -1 ||
+	    prof_calls_count_running(session) == -1))
+		rv = -1;
 	prof_bpf_detach(bpf);
-	/* An RCU grace period: whoever ran a program has come out of it. */
-	(void)syscall(__NR_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
+	if (prof_bpf_wait(&session->se_error) == -1)
+		rv = -1;
 	read_missed(session);
 	for (tries = 0; !all_left(bpf); tries++) {
 		if (tries == DRAIN_PATIENCE_MS)

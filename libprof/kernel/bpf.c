@@ -23,6 +23,7 @@
 #include "names.h"
 #include "session_impl.h"
 
+#include "prov_call.skel.h"
 #include "prov_pmc.skel.h"
 #include "prov_proc.skel.h"
 #include "prov_profile.skel.h"
@@ -75,6 +76,7 @@ struct skeleton {
 		open_##name, destroy_##name				\
 	}
 
+SKELETON(prov_call);
 SKELETON(prov_pmc);
 SKELETON(prov_proc);
 SKELETON(prov_profile);
@@ -96,7 +98,8 @@ skeleton_of(const struct prof_event *event)
 	case PROF_KIND_TRACEPOINT:
 		return (&skeleton_prov_static);
 	case PROF_KIND_SYSCALL:
-		return (&skeleton_prov_syscall);
+		return (event->ev_is_call ? &skeleton_prov_call :
+		    &skeleton_prov_syscall);
 	case PROF_KIND_COUNTER:
 		return (&skeleton_values);
 	case PROF_KIND_PERF:
@@ -257,6 +260,7 @@ configure(const struct prof_session *session, const struct prof_event *event,
 	for (n = 0; n < event->ev_nargs; n++)
 		cfg->dc_arg[n] = event->ev_args[n].ag_load;
 	memcpy(cfg->dc_sysmask, event->ev_sysmask, sizeof(cfg->dc_sysmask));
+	memcpy(cfg->dc_call, event->ev_call, sizeof(cfg->dc_call));
 	cfg->dc_filter = event->ev_filter;
 }
 
@@ -315,16 +319,18 @@ load_instance(struct prof_session *session, struct prof_event *event,
 		const char *section = bpf_program__section_name(program);
 
 		if (event->ev_kind == PROF_KIND_SYSCALL &&
-		    (strstr(section, "sys_exit") != NULL) !=
+		    !event->ev_is_call && (strstr(section, "sys_exit") != NULL) !=
 		    event->ev_is_return)
 			bpf_program__set_autoload(program, false);
 	}
 	if ((rc = bpf_object__load(obj)) != 0)
 		return (explain_load(session, event, -rc));
-	bpf_object__for_each_program(program, obj)
-		if (bpf_program__fd(program) >= 0)
-			instance->in_prog[instance->in_nprogs++] =
-			    bpf_program__fd(program);
+	bpf_object__for_each_program(program, obj) {
+		if (bpf_program__fd(program) < 0)
+			continue;
+		instance->in_prog[instance->in_nprogs++] =
+		    bpf_program__fd(program);
+	}
 	return (first ? share_maps(session, obj, false) : 0);
 }
 

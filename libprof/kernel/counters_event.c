@@ -260,6 +260,12 @@ make_syscall(struct prof_counting *counting, struct counting_event *event)
 	size_t length = 0;
 	char *filter;
 
+	/* A call is counted at its entry: a new thread has a return alone. */
+	if (of->ev_is_call) {
+		free(event->ke_unit);
+		if ((event->ke_unit = strdup("events")) == NULL)
+			return (prof_fail_nomem(&counting->kg_error));
+	}
 	if (tracepoint_id(counting, event, "raw_syscalls",
 	    of->ev_is_return ? "sys_exit" : "sys_enter") == -1)
 		return (-1);

@@ -123,6 +123,13 @@ say(struct prof_session *session, const char *key, const char *value)
 	return (prof_writer_info(session->se_writer, key, value));
 }
 
+int
+prof_describe_say(struct prof_session *session, const char *key,
+    const char *value)
+{
+	return (say(session, key, value));
+}
+
 static int
 say_number(struct prof_session *session, const char *key, uint64_t number)
 {

@@ -440,6 +440,18 @@ count_read(const struct prof_drain *drain, struct lane *lane,
 }
 
 static int
+take_call(struct prof_drain *drain, const struct dtp_rec *rec)
+{
+	struct prof_session *session = drain->dn_session;
+	const struct prof_event *event =
+	    session->se_events.el_event[rec->dr_event];
+
+	return (event->ev_kind != PROF_KIND_SYSCALL ||
+	    session->se_calls == NULL ? 0 :
+	    prof_calls_take(session, event, &drain->dn_record));
+}
+
+static int
 hand_over(struct prof_drain *drain, struct lane *lane,
     const struct waiting *waiting)
 {
@@ -452,6 +464,8 @@ hand_over(struct prof_drain *drain, struct lane *lane,
 		return (prof_fail(&drain->dn_session->se_error,
 		    PROF_E_DAMAGED, "a record of event %u is too short",
 		    rec->dr_event));
+	if (rec->dr_type == DTP_T_SAMPLE && take_call(drain, rec) == -1)
+		return (-1);
 	if (rec->dr_type == DTP_T_SAMPLE &&
 	    drain->dn_session->se_snapshots != NULL &&
 	    finish_stack(drain, lane, rec) == -1)
@@ -503,6 +517,33 @@ decode_args(struct prof_drain *drain, const struct prof_event *event,
 		}
 	}
 	pr->pr_nargs = event->ev_nargs;
+	return (0);
+}
+
+/* Text instead of the pointers to it. */
+static int
+decode_texts(struct prof_drain *drain, struct cursor *cursor)
+{
+	struct prof_record *pr = &drain->dn_record;
+	const struct dtp_texts *texts = take(cursor, sizeof(*texts));
+	const void *at;
+	uint32_t slot;
+
+	for (int n = 0; n < DTP_CALL_TEXTS; n++) {
+		if (texts == NULL)
+			return (-1);
+		if ((slot = texts->tx_slot[n]) == 0)
+			continue;
+		if (slot >= DTP_MAX_ARGS ||
+		    (at = take(cursor, DTP_STR_LEN)) == NULL)
+			return (-1);
+		memcpy(drain->dn_strings[slot], at, DTP_STR_LEN);
+		drain->dn_strings[slot][DTP_STR_LEN - 1] = '\0';
+		if (slot >= pr->pr_nargs)
+			continue;
+		pr->pr_args[slot] = 0;
+		pr->pr_strs[slot] = drain->dn_strings[slot];
+	}
 	return (0);
 }
 
@@ -577,6 +618,8 @@ decode_sample(struct prof_drain *drain, const struct dtp_rec *rec,
 	if ((parts & DTP_P_ARGS) && decode_args(drain,
 	    drain->dn_session->se_events.el_event[rec->dr_event], cursor) ==
 	    -1)
+		return (-1);
+	if ((parts & DTP_P_TEXTS) && decode_texts(drain, cursor) == -1)
 		return (-1);
 	if (parts & DTP_P_COMM) {
 		if ((at = take(cursor, DTP_COMM_LEN)) == NULL)

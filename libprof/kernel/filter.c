@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "filter.h"
+#include "names.h"
 
 static void	filter_emit(const struct filter_tree *tree, unsigned at,
 		    struct dtp_filter *filter, unsigned place, __u8 yes,
@@ -38,6 +39,7 @@ prof_filter_compile(const char *expression, const struct prof_event *event,
 		scope.fs_event = event->ev_name;
 		scope.fs_nargs = event->ev_nargs;
 		scope.fs_is_syscall = event->ev_kind == PROF_KIND_SYSCALL;
+		scope.fs_is_call = event->ev_is_call;
 	}
 	for (uint32_t n = 0; n < scope.fs_nargs; n++) {
 		struct filter_arg *arg = &scope.fs_arg[n];
@@ -47,7 +49,7 @@ prof_filter_compile(const char *expression, const struct prof_event *event,
 		if (event == NULL)
 			continue;
 		arg->fa_name = event->ev_args[n].ag_name;
-		arg->fa_is_text =
+		arg->fa_is_text = event->ev_args[n].ag_is_text ||
 		    event->ev_args[n].ag_load.ar_kind != DTP_A_INT;
 	}
 	return (prof_filter_translate(expression, &scope, filter, error));
@@ -116,7 +118,7 @@ filter_emit(const struct filter_tree *tree, unsigned at,
  */
 int
 prof_filter_field(const struct filter_scope *scope, const char *name,
-    bool *is_signed, char *why, size_t whysize)
+    enum filter_value *value, bool *is_signed, char *why, size_t whysize)
 {
 	static const struct {
 		const char	*name;
@@ -130,6 +132,15 @@ prof_filter_field(const struct filter_scope *scope, const char *name,
 	char known[256];
 
 	*is_signed = false;
+	*value = strcmp(name, "comm") == 0 ? FILTER_COMM : FILTER_NUMBER;
+	if (scope->fs_is_syscall && strcmp(name, "syscall") == 0) {
+		*value = FILTER_SYSCALL;
+		return (DTP_F_ARG0);
+	}
+	if (scope->fs_is_call && strcmp(name, "duration") == 0) {
+		*value = FILTER_DURATION;
+		return (DTP_F_DURATION);
+	}
 	for (size_t n = 0; n < sizeof(common) / sizeof(common[0]); n++) {
 		if (strcmp(common[n].name, name) != 0)
 			continue;
@@ -149,7 +160,7 @@ prof_filter_field(const struct filter_scope *scope, const char *name,
 	if (strncmp(name, "arg", 3) == 0 &&
 	    isdigit((unsigned char)name[3]) && name[4] == '\0') {
 		uint32_t slot = (uint32_t)(name[3] - '0') +
-		    scope->fs_is_syscall;
+		    scope->fs_is_syscall + scope->fs_is_call;
 
 		if (slot < scope->fs_nargs)
 			return (field_argument(scope, slot, is_signed, why,
@@ -160,6 +171,25 @@ prof_filter_field(const struct filter_scope *scope, const char *name,
 	    scope->fs_event == NULL ? "an event" : scope->fs_event, name,
 	    known);
 	return (-1);
+}
+
+/*
+ * A recording may be of another architecture; a call that it did not meet has
+ * a number that nothing has.
+ */
+int64_t
+prof_filter_syscall(const struct filter_scope *scope, const char *name)
+{
+	const unsigned number = prof_syscall_number(name);
+
+	for (uint32_t n = 0; scope->fs_calls != NULL && n < scope->fs_ncalls;
+	    n++)
+		if (scope->fs_calls[n] != NULL &&
+		    strcmp(scope->fs_calls[n]->cl_name, name) == 0)
+			return (n);
+	if (number == DTP_MAX_SYSCALL)
+		return (-1);
+	return (scope->fs_calls != NULL ? DTP_MAX_SYSCALL : (int64_t)number);
 }
 
 static int
@@ -201,8 +231,10 @@ field_list(const struct filter_scope *scope, char *text, size_t size)
 {
 	size_t used;
 
-	used = (size_t)snprintf(text, size, "pid tid cpu %scomm kernel",
-	    scope->fs_recorded ? "" : "uid gid ");
+	used = (size_t)snprintf(text, size, "pid tid cpu %scomm kernel%s%s",
+	    scope->fs_recorded ? "" : "uid gid ",
+	    scope->fs_is_syscall ? " syscall" : "",
+	    scope->fs_is_call ? " duration" : "");
 	for (uint32_t n = 0; n < scope->fs_nargs && used < size; n++) {
 		if (scope->fs_arg[n].fa_is_text)
 			continue;

@@ -22,9 +22,18 @@ struct filter_arg {
 struct filter_scope {
 	const char	*fs_event;	/* its name, or NULL: any event */
 	bool		 fs_recorded;	/* a recording: it has no uid, gid */
-	bool		 fs_is_syscall;	/* slot 0 is the number */
+	bool		 fs_is_syscall;	/* slot 0 is the number ... */
+	bool		 fs_is_call;	/* ... and slot 1 the return value */
+	/* Names of calls that the recording has; NULL: those of this machine */
+	const struct prof_syscall *const *fs_calls;
+	uint32_t	 fs_ncalls;
 	uint32_t	 fs_nargs;
 	struct filter_arg fs_arg[DTP_MAX_ARGS];
+};
+
+/* What stands on the right side of a comparison. */
+enum filter_value {
+	FILTER_NUMBER, FILTER_COMM, FILTER_SYSCALL, FILTER_DURATION
 };
 
 enum filter_kind { FILTER_TEST, FILTER_AND, FILTER_OR, FILTER_NOT };
@@ -50,10 +59,14 @@ int	prof_filter_translate(const char *expression,
 	    const struct filter_scope *scope, struct dtp_filter *filter,
 	    struct prof_err *error);
 /*
- * A name to its field.  -1: there is none, or it cannot be had here, and why
- * says so in a few words.
+ * A name to its field, and what it is compared to.  -1: there is none, or it
+ * cannot be had here, and why says so in a few words.
  */
 int	prof_filter_field(const struct filter_scope *scope, const char *name,
-	    bool *is_signed, char *why, size_t whysize);
+	    enum filter_value *value, bool *is_signed, char *why,
+	    size_t whysize);
+/* The number of a system call; -1: there is none of that name. */
+int64_t	prof_filter_syscall(const struct filter_scope *scope,
+	    const char *name);
 
 #endif /* PROF_FILTER_H */

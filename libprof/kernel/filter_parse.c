@@ -6,7 +6,8 @@
  *	and:	not { "&&" not }
  *	not:	"!" not | "(" or ")" | test
  *	test:	field ("=="|"!="|"<"|"<="|">"|">="|"&") value
- *	value:	number | 'text' | "text"	(text for comm alone)
+ *	value:	number | number unit | 'text' | "text"
+ *		(text for comm and syscall, units for duration)
  *
  * into a tree of bounded size and depth.  Every complaint names the column.
  * Called by filter.c; fuzzed by tests/fuzz/filter.c.
@@ -18,6 +19,7 @@
 #include <string.h>
 
 #include "filter.h"
+#include "names.h"
 
 #define WORD_MAX	128
 
@@ -52,6 +54,8 @@ static int	parse_not(struct parser *parser);
 static int	parse_test(struct parser *parser);
 static int	parse_number(struct parser *parser, struct dtp_test *test,
 		    bool is_signed, const char *field);
+static int	parse_duration(struct parser *parser, struct dtp_test *test);
+static int	parse_syscall(struct parser *parser, struct dtp_test *test);
 static int	parse_text(struct parser *parser, struct dtp_test *test);
 
 int
@@ -295,10 +299,11 @@ static int
 parse_test(struct parser *parser)
 {
 	size_t length = (size_t)(parser->pa_at - parser->pa_start);
+	enum filter_value value;
 	struct dtp_test test;
 	char name[WORD_MAX], why[400];
 	bool is_signed;
-	int field, node;
+	int field, node, rv;
 
 	if (parser->pa_token != TOKEN_FIELD)
 		return (expected(parser, "a field such as pid"));
@@ -307,8 +312,8 @@ parse_test(struct parser *parser)
 		    length));
 	memcpy(name, parser->pa_start, length);
 	name[length] = '\0';
-	field = prof_filter_field(parser->pa_scope, name, &is_signed, why,
-	    sizeof(why));
+	field = prof_filter_field(parser->pa_scope, name, &value, &is_signed,
+	    why, sizeof(why));
 	if (field == -1)
 		return (fail_at(parser, "%s", why));
 	next(parser);
@@ -318,12 +323,16 @@ parse_test(struct parser *parser)
 	memset(&test, 0, sizeof(test));
 	test.ft_field = (__u8)field;
 	test.ft_op = (__u8)parser->pa_op;
-	if (field == DTP_F_COMM && parser->pa_op != DTP_OP_EQ &&
-	    parser->pa_op != DTP_OP_NE)
-		return (expected(parser, "== or != behind comm"));
+	if ((value == FILTER_COMM || value == FILTER_SYSCALL) &&
+	    parser->pa_op != DTP_OP_EQ && parser->pa_op != DTP_OP_NE)
+		return (expected(parser, value == FILTER_COMM ?
+		    "== or != behind comm" : "== or != behind syscall"));
 	next(parser);
-	if ((field == DTP_F_COMM ? parse_text(parser, &test) :
-	    parse_number(parser, &test, is_signed, name)) == -1)
+	rv = value == FILTER_COMM ? parse_text(parser, &test) :
+	    value == FILTER_SYSCALL ? parse_syscall(parser, &test) :
+	    value == FILTER_DURATION ? parse_duration(parser, &test) :
+	    parse_number(parser, &test, is_signed, name);
+	if (rv == -1)
 		return (-1);
 	next(parser);
 	if ((node = node_new(parser, FILTER_TEST, 0, 0)) != -1)
@@ -373,5 +382,49 @@ parse_text(struct parser *parser, struct dtp_test *test)
 		return (fail_at(parser, "comm has at most %d characters",
 		    DTP_COMM_LEN - 1));
 	memcpy(test->ft_value, parser->pa_start + 1, length);
+	return (0);
+}
+
+/* syscall == "read" compares numbers. */
+static int
+parse_syscall(struct parser *parser, struct dtp_test *test)
+{
+	size_t length = (size_t)(parser->pa_at - parser->pa_start);
+	char name[WORD_MAX];
+	int64_t number;
+
+	if (parser->pa_token != TOKEN_TEXT || length - 2 >= sizeof(name))
+		return (expected(parser, "a system call such as \"read\""));
+	snprintf(name, sizeof(name), "%.*s", (int)(length - 2),
+	    parser->pa_start + 1);
+	number = prof_filter_syscall(parser->pa_scope, name);
+	if (number == -1) {
+		fail_at(parser, "there is no system call \"%.40s\"", name);
+		return (prof_cure(parser->pa_error,
+		    "see dtprof list 'syscall:*'"));
+	}
+	test->ft_value[0] = (uint64_t)number;
+	test->ft_unsigned = 1;
+	return (0);
+}
+
+/* Nanoseconds, or a number with its unit: 250us, 1ms. */
+static int
+parse_duration(struct parser *parser, struct dtp_test *test)
+{
+	size_t length = (size_t)(parser->pa_at - parser->pa_start);
+	char text[WORD_MAX];
+	uint64_t ns, hz;
+
+	if (parser->pa_token != TOKEN_NUMBER || length >= sizeof(text))
+		return (expected(parser, "a time such as 250us, 1ms or 2s"));
+	memcpy(text, parser->pa_start, length);
+	text[length] = '\0';
+	/* A number alone is of nanoseconds here. */
+	if (!prof_parse_u64(text, &ns) &&
+	    (!prof_parse_interval(text, &ns, &hz) || ns == 0))
+		return (expected(parser, "a time such as 250us, 1ms or 2s"));
+	test->ft_value[0] = ns;
+	test->ft_unsigned = 1;
 	return (0);
 }

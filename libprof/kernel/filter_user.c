@@ -13,6 +13,7 @@
 
 struct prof_filter {
 	struct dtp_filter	pf_filter;
+	bool			pf_is_call;	/* the weight is a duration */
 };
 
 struct prof_filter *
@@ -27,6 +28,9 @@ prof_filter_new(const char *expression, const struct prof_event_info *event,
 	if (event != NULL) {
 		scope.fs_event = event->pi_name;
 		scope.fs_is_syscall = event->pi_is_syscall;
+		scope.fs_is_call = event->pi_is_call;
+		scope.fs_calls = event->pi_calls;
+		scope.fs_ncalls = event->pi_ncalls;
 		scope.fs_nargs = event->pi_nargs < DTP_MAX_ARGS ?
 		    event->pi_nargs : DTP_MAX_ARGS;
 	}
@@ -39,6 +43,7 @@ prof_filter_new(const char *expression, const struct prof_event_info *event,
 		prof_fail_nomem(error);
 		return (NULL);
 	}
+	filter->pf_is_call = scope.fs_is_call;
 	if (prof_filter_translate(expression, &scope, &filter->pf_filter,
 	    error) == -1) {
 		free(filter);
@@ -61,6 +66,8 @@ prof_filter_matches(const struct prof_filter *filter,
 	facts.fa_field[DTP_F_CPU] = record->pr_cpu;
 	facts.fa_field[DTP_F_KERNEL] = record->pr_in_kernel != 0;
 	memcpy(facts.fa_comm, comm, strnlen(comm, DTP_COMM_LEN - 1));
+	if (filter->pf_is_call)
+		facts.fa_field[DTP_F_DURATION] = record->pr_weight;
 	if (record->pr_type == PROF_R_SAMPLE)
 		for (uint32_t n = 0; n < nargs; n++)
 			if (record->pr_strs[n] == NULL)

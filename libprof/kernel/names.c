@@ -158,10 +158,15 @@ prof_names_resolve(struct prof_names *names, const char *text,
     const struct prof_event_defaults *defaults, struct prof_events *events,
     struct prof_err *error)
 {
+	static const char bpftrace[] = "tracepoint:";
 	struct prof_spec spec;
 	size_t had = events->el_n;
 	int rv;
 
+	/* As bpftrace spells it; what follows is all that we ask for. */
+	if (strncmp(text, bpftrace, sizeof(bpftrace) - 1) == 0 &&
+	    names_colons(text) == 2)
+		text += sizeof(bpftrace) - 1;
 	if (prof_spec_parse(&spec, text, error) == -1)
 		return (-1);
 	rv = names_ask(names, &spec, text, defaults, events, error);

@@ -291,6 +291,8 @@ int	prof_timer_resolve(const struct prof_provider *provider,
 /* ----------------------------------------------------- prov_syscall.c */
 
 const char *prof_syscall_name(unsigned nr);	/* static; NULL: none */
+/* DTP_MAX_SYSCALL: there is none of that name. */
+unsigned prof_syscall_number(const char *name);
 /* tracefs calls a few differently: fstat is "newfstat". */
 const char *prof_syscall_to_tracefs(const char *name);
 
@@ -299,6 +301,12 @@ const char *prof_syscall_to_tracefs(const char *name);
 /* All slots of an event; name NULL: several syscalls.  0: no memory. */
 uint32_t prof_syscall_args(struct prof_names *names, const char *name,
 	    int is_return, struct prof_arg *args);
+/* The same of a whole call. */
+uint32_t prof_syscall_call_args(struct prof_names *names, const char *name,
+	    struct prof_arg *args);
+/* A call in words, see recording/call.h; owned by caller; NULL: no memory. */
+char	*prof_syscall_describe(struct prof_names *names, const char *name);
+uint8_t	prof_syscall_about(struct prof_names *names, const char *name);
 int	prof_syscall_list(struct prof_names *names, prof_list_fn *fn,
 	    void *arg, const char **why);
 

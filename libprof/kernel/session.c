@@ -547,6 +547,7 @@ prof_session_stop(struct prof_session *session)
 	    write_mark(session, PROF_R_STOP, "") == -1 ||
 	    prof_describe_snapshots(session) == -1 ||
 	    prof_describe_unwind(session) == -1 ||
+	    (session->se_use_bpf && prof_describe_calls(session) == -1) ||
 	    prof_describe_names(session) == -1 ||
 	    prof_describe_files(session) == -1 ||
 	    prof_describe_overhead(session) == -1)

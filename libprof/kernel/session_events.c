@@ -138,10 +138,12 @@ prof_event_parts(const struct prof_session *session,
 		return (0);
 	if (event->ev_kind == PROF_KIND_COUNTER)
 		return (DTP_P_COUNTER);
-	if (event->ev_kind == PROF_KIND_PERF)
+	if (event->ev_kind == PROF_KIND_PERF || event->ev_is_call)
 		parts |= DTP_P_WEIGHT;
 	if (event->ev_nargs > 0)
 		parts |= DTP_P_ARGS;
+	if (event->ev_has_texts)
+		parts |= DTP_P_TEXTS;
 	if (po->po_record_comm)
 		parts |= DTP_P_COMM;
 	if (session->se_nvalues > 0)
@@ -152,7 +154,9 @@ prof_event_parts(const struct prof_session *session,
 	/* The stack in user space is another task's. */
 	if (!prof_event_is_about(session, event))
 		parts |= DTP_P_USTACK;
-	if (!event->ev_attr.exclude_kernel && !po->po_no_kernel)
+	/* Below a system call there is but the way from its tracepoint. */
+	if (!event->ev_attr.exclude_kernel && !po->po_no_kernel &&
+	    event->ev_kind != PROF_KIND_SYSCALL)
 		parts |= DTP_P_KSTACK;
 	return (parts);
 }

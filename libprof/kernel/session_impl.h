@@ -40,12 +40,14 @@ void	prof_command_fini(struct prof_command *command);
 
 /* -------------------------------------------------------------- bpf.c */
 
+#define PROF_MAX_PROGS	8	/* of an event */
+
 /* One loaded event: its program's links and, for counters, descriptors. */
 struct prof_instance {
 	void		*in_skel;
 	void		(*in_destroy)(void *skel);
 	struct bpf_object *in_obj;
-	int		 in_prog[4];
+	int		 in_prog[PROF_MAX_PROGS];
 	int		 in_nprogs;
 	int		*in_links;
 	size_t		 in_nlinks;
@@ -138,6 +140,8 @@ int	prof_bpf_turns(struct prof_session *session);
 /* Disable, read the events' own counts, close, wait until all have left. */
 int	prof_bpf_stop(struct prof_session *session);
 void	prof_bpf_detach(struct prof_bpf *bpf);
+/* Until all programs have ended that ran when this was called. */
+int	prof_bpf_wait(struct prof_err *error);
 
 /* ------------------------------------------------------------ drain.c */
 
@@ -206,6 +210,24 @@ int	prof_gaps_init(struct prof_session *session);
 /* LOST records for what was refused since the last look; after stop, all. */
 int	prof_gaps_look(struct prof_session *session);
 
+/* ------------------------------------------------------------ calls.c */
+
+/* System calls of the recording, by number, and those it knows already. */
+struct prof_session_calls {
+	struct prof_syscall *sc_call[DTP_MAX_SYSCALL];
+	uint64_t	 sc_told[DTP_MAX_SYSCALL / 64];
+};
+
+/* Before recording: what samples of calls will mean. */
+int	prof_calls_init(struct prof_session *session);
+void	prof_calls_fini(struct prof_session *session);
+/* Of a sample of a call: its arguments; a new call is described. */
+int	prof_calls_take(struct prof_session *session,
+	    const struct prof_event *event, struct prof_record *record);
+/* At stop, while programs are attached, and after they have left. */
+int	prof_calls_count_running(struct prof_session *session);
+int	prof_describe_calls(struct prof_session *session);
+
 /* --------------------------------------------------------- overhead.c */
 
 /* What recording has cost since it began, and by how much it was slowed. */
@@ -252,6 +274,9 @@ int	prof_describe_names(struct prof_session *session);
 int	prof_describe_files(struct prof_session *session);
 /* At the end: what it cost, and the notes that came meanwhile. */
 int	prof_describe_overhead(struct prof_session *session);
+/* For the INFO of the recording. */
+int	prof_describe_say(struct prof_session *session, const char *key,
+	    const char *value);
 /* At the end: what became of snapshots. */
 int	prof_describe_snapshots(struct prof_session *session);
 
@@ -300,6 +325,7 @@ struct prof_session {
 	struct prof_snapshots *se_snapshots; /* NULL: none are taken */
 	struct prof_hits *se_hits;	/* what names will be needed */
 	struct prof_broker *se_broker;	/* who reads files for us */
+	struct prof_session_calls *se_calls; /* NULL: none are recorded */
 	struct prof_overhead se_overhead;
 	struct prof_rings *se_rings;
 	struct prof_writer *se_writer;

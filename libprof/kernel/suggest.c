@@ -131,7 +131,8 @@ suggest_syscalls(struct suggestion *suggestion)
 {
 	static const char *const forms[] = {
 		"syscall::%s:entry", "syscall::%s:return",
-		"syscalls:sys_enter_%s", "syscalls:sys_exit_%s"
+		"syscalls:sys_enter_%s", "syscalls:sys_exit_%s",
+		"syscall:%s", "syscall:%s:entry", "syscall:%s:return"
 	};
 	const char *syscall;
 	char name[160];
@@ -139,8 +140,12 @@ suggest_syscalls(struct suggestion *suggestion)
 	for (unsigned nr = 0; nr < DTP_MAX_SYSCALL; nr++) {
 		if ((syscall = prof_syscall_name(nr)) == NULL)
 			continue;
+		for (size_t n = 4; n < 7; n++) {
+			snprintf(name, sizeof(name), forms[n], syscall);
+			suggest_try(suggestion, name, n == 4 ? syscall : name);
+			suggest_try(suggestion, name, name);
+		}
 		snprintf(name, sizeof(name), forms[0], syscall);
-		suggest_try(suggestion, name, syscall);
 		suggest_try(suggestion, name, name);
 		snprintf(name, sizeof(name), forms[1], syscall);
 		suggest_try(suggestion, name, name);

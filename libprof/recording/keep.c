@@ -145,7 +145,9 @@ event_decode(struct prof_reader *reader, struct prof_cur *body,
 	info->pi_period = prof_cur_varint(body);
 	info->pi_frequency_hz = prof_cur_varint(body);
 	info->pi_parts = prof_cur_u32(body);
-	info->pi_is_syscall = prof_cur_varint(body) != 0;
+	flags = prof_cur_varint(body);
+	info->pi_is_syscall = flags != 0;
+	info->pi_is_call = flags == 2;
 	info->pi_nargs = prof_cur_u32(body);
 	if (body->cu_bad || info->pi_nargs > PROF_MAX_ARGS)
 		return (0);

@@ -180,7 +180,8 @@ prof_pack_event(struct prof_packer *packer, struct prof_batch *batch,
 	prof_buf_varint(&body, info->pi_period);
 	prof_buf_varint(&body, info->pi_frequency_hz);
 	prof_buf_varint(&body, info->pi_parts);
-	prof_buf_varint(&body, info->pi_is_syscall != 0);
+	prof_buf_varint(&body, info->pi_is_call ? 2 :
+	    info->pi_is_syscall != 0);
 	prof_buf_varint(&body, nargs);
 	for (i = 0; i < nargs; i++) {
 		prof_buf_string(&body, info->pi_arg_names[i]);

@@ -26,6 +26,24 @@ prof_reader_event(const struct prof_reader *reader, size_t n)
 	return (n < reader->rd_nevents ? reader->rd_events[n] : NULL);
 }
 
+const struct prof_syscall *
+prof_event_call(const struct prof_event_info *info,
+    const struct prof_record *record)
+{
+	if (!info->pi_is_syscall || record->pr_nargs == 0 ||
+	    record->pr_strs[0] != NULL ||
+	    record->pr_args[0] >= info->pi_ncalls)
+		return (NULL);
+	return (info->pi_calls[record->pr_args[0]]);
+}
+
+const struct prof_syscall *
+prof_reader_call(const struct prof_reader *reader, uint64_t number)
+{
+	return (reader->rd_calls != NULL && number < DTP_MAX_SYSCALL ?
+	    reader->rd_calls[number] : NULL);
+}
+
 const char *
 prof_reader_info(const struct prof_reader *reader, const char *key)
 {

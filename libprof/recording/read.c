@@ -240,7 +240,9 @@ reader_begin(struct prof_reader *reader, const char *path,
 	else
 		reader->rd_budget = SIZE_MAX;
 	if (reader_header(reader, path) == 0) {
-		if (prof_scan(reader) == 0 && prof_keep_done(reader) == 0)
+		if (prof_scan(reader) == 0 &&
+		    prof_keep_done(reader) == 0 &&
+		    prof_keep_calls(reader) == 0)
 			return (prof_reader_rewind(reader));
 		why = reader->rd_error;
 		prof_fail(&reader->rd_error, (enum prof_code)why.pe_code,
@@ -349,6 +351,7 @@ prof_reader_close(struct prof_reader *reader)
 	for (i = 0; i < reader->rd_nevents; i++)
 		if (reader->rd_events[i] != &reader->rd_unknown)
 			free(reader->rd_events[i]);
+	prof_keep_calls_free(reader);
 	free(reader->rd_cut);
 	free(reader->rd_events);
 	free(reader->rd_place);

@@ -128,6 +128,7 @@ struct prof_reader {
 	struct prof_event_info **rd_events;
 	size_t		 rd_nevents;
 	struct prof_event_info rd_unknown;
+	struct prof_syscall **rd_calls;	/* [DTP_MAX_SYSCALL], or NULL */
 	/* accounting */
 	struct prof_array rd_rows;	/* struct prof_row, sorted */
 	struct prof_array rd_tallies;	/* struct prof_tally, sorted */
@@ -198,6 +199,9 @@ int	prof_keep_rows(struct prof_reader *reader, struct prof_cur *body);
 int	prof_keep_end(struct prof_reader *reader, struct prof_cur *body);
 /* Sort it, when all chunks were seen. */
 int	prof_keep_done(struct prof_reader *reader);
+/* After that: system calls, from INFO; -1: no memory. */
+int	prof_keep_calls(struct prof_reader *reader);
+void	prof_keep_calls_free(struct prof_reader *reader);
 
 /* ------------------------------------------------------------ decode.c */
 /* Give up what is left of the chunk. */

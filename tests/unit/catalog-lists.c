@@ -132,7 +132,7 @@ main(void)
 	check_all(names);
 	if (prof_names_tracefs(names) != -1)
 		check_glob("sched:*", "static:sched::", 10);
-	check_glob("syscall::open*:entry", "syscall::open", 2);
+	check_glob("syscall:open*:entry", "syscall:open", 2);
 	check_glob("no-such-thing-*", "", 0);
 	check_missing();
 	prof_names_close(names);

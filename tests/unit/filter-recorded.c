@@ -63,7 +63,7 @@ check_refusals(void)
 	    "no field \"arg0\"; it has pid tid cpu comm kernel");
 	refused("ret == 0", &read_entry, "filter column 1: "
 	    "syscall::read:entry has no field \"ret\"; it has pid tid cpu "
-	    "comm kernel nr fd buf count");
+	    "comm kernel syscall nr fd buf count");
 	refused("prev_comm == 0", &switched, "filter column 1: prev_comm is "
 	    "a text, and only comm is compared to text");
 	refused("fd == -1", &read_entry, "filter column 7: fd is never "

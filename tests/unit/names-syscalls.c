@@ -5,8 +5,8 @@
  * behind it the arguments or the signed return value.
  *
  * Easy to get wrong: "open*" is not only open, "fstat" is newfstat in
- * tracefs, an empty last part means entry and return, and int arguments
- * leave the upper half of their register undefined.
+ * tracefs, syscall:GLOB is the call and not a half, and int arguments leave
+ * the upper half of their register undefined.
  */
 #include <sys/syscall.h>
 
@@ -77,14 +77,6 @@ check_globs(struct prof_names *names)
 	CHECK(!has(event, DTP_MAX_SYSCALL - 1), "a number without a name");
 	prof_events_free(&events);
 
-	CHECK(prof_names_resolve(names, "syscall::read:", NULL, &events,
-	    &error) == 0 && events.el_n == 2 &&
-	    !events.el_event[0]->ev_is_return &&
-	    events.el_event[1]->ev_is_return, "both directions");
-	CHECK(strcmp(events.el_event[0]->ev_name,
-	    events.el_event[1]->ev_name) != 0, "two names");
-	prof_events_free(&events);
-
 	CHECK(prof_names_resolve(names, "syscalls:*", NULL, &events,
 	    &error) == 0 && events.el_n == 2 &&
 	    bits(events.el_event[0]) == all, "syscalls:*");
@@ -92,6 +84,68 @@ check_globs(struct prof_names *names)
 	event = resolve_one(names, "syscalls:sys_exit_*", NULL, &events);
 	CHECK(event->ev_is_return && bits(event) == all, "sys_exit_*");
 	prof_events_free(&events);
+}
+
+/* A call is one event: number, return value, arguments, and its time. */
+static void
+check_calls(struct prof_names *names)
+{
+	struct prof_events events;
+	struct prof_event *event;
+
+	event = resolve_one(names, "syscall:openat", NULL, &events);
+	CHECK(event->ev_is_call && !event->ev_is_return && bits(event) == 1 &&
+	    has(event, SYS_openat), "syscall:openat");
+	CHECK(strcmp(event->ev_probe, "syscall:openat") == 0 &&
+	    strcmp(event->ev_unit, "ns") == 0, "%s", event->ev_probe);
+	CHECK(strcmp(event->ev_args[1].ag_name, "ret") == 0 &&
+	    event->ev_args[1].ag_load.ar_signed == 1, "ret");
+	prof_events_free(&events);
+	event = resolve_one(names, "syscall:*stat*", NULL, &events);
+	CHECK(event->ev_is_call && has(event, SYS_fstat) &&
+	    has(event, SYS_statfs) && !has(event, SYS_read), "*stat*");
+	CHECK(event->ev_nargs == DTP_MAX_ARGS, "all registers");
+	prof_events_free(&events);
+	event = resolve_one(names, "syscall", NULL, &events);
+	CHECK(event->ev_is_call && bits(event) == DTP_MAX_SYSCALL,
+	    "syscall: those without a name, too");
+	prof_events_free(&events);
+	event = resolve_one(names, "tracepoint:syscalls:sys_enter_read", NULL,
+	    &events);
+	CHECK(!event->ev_is_call && has(event, SYS_read),
+	    "as bpftrace writes it");
+	prof_events_free(&events);
+}
+
+/* Spellings that would mean something else: the cure names the right one. */
+static void
+check_refused(struct prof_names *names)
+{
+	static const struct {
+		const char	*text;
+		const char	*cure;
+	} cases[] = {
+		{ "syscall::openat", "syscall:openat" },
+		{ "syscall::*stat*", "syscall:*stat*" },
+		{ "syscall:", "write syscall for all" },
+		{ "syscall::", "write syscall for all" },
+		{ "syscall:::", "syscall:*:entry" },
+		{ "syscall::read:", "syscall:read for calls" },
+		{ "syscall:read:exit", "syscall:read:return" },
+		{ "syscall:raed", "syscall:read" },
+		{ "syscall:read:entyr", "syscall:read:entry" },
+	};
+	struct prof_events events = { 0 };
+	struct prof_err error;
+
+	for (size_t n = 0; n < sizeof(cases) / sizeof(cases[0]); n++) {
+		memset(&error, 0, sizeof(error));
+		CHECK(prof_names_resolve(names, cases[n].text, NULL, &events,
+		    &error) == -1 && events.el_n == 0, "\"%s\" was taken",
+		    cases[n].text);
+		CHECK(strstr(error.pe_cure, cases[n].cure) != NULL,
+		    "\"%s\": cure %s", cases[n].text, error.pe_cure);
+	}
 }
 
 /* Only where tracefs can be read. */
@@ -124,18 +178,20 @@ main(void)
 {
 	struct prof_names *names = open_names();
 
-	check_one(names, "syscall::read:entry", "syscall::read:entry",
+	check_one(names, "syscall::read:entry", "syscall:read:entry",
 	    SYS_read, false);
-	check_one(names, "syscall::read:return", "syscall::read:return",
+	check_one(names, "syscall::read:return", "syscall:read:return",
 	    SYS_read, true);
 	check_one(names, "syscalls:sys_enter_openat",
-	    "syscall::openat:entry", SYS_openat, false);
+	    "syscall:openat:entry", SYS_openat, false);
 	check_one(names, "syscalls:sys_exit_newfstat",
-	    "syscall::fstat:return", SYS_fstat, true);
-	check_one(names, "syscall::fstat:entry", "syscall::fstat:entry",
+	    "syscall:fstat:return", SYS_fstat, true);
+	check_one(names, "syscall:fstat:entry", "syscall:fstat:entry",
 	    SYS_fstat, false);
 	check_one(names, "syscall::getppi[cd]:entry",
-	    "syscall::getppid:entry", SYS_getppid, false);
+	    "syscall:getppid:entry", SYS_getppid, false);
+	check_calls(names);
+	check_refused(names);
 	check_globs(names);
 	check_types(names);
 	prof_names_close(names);

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * A system call from its entry to its return, in both forms:
+ *
+ *	openat(dfd=-100, filename="/etc/motd", flags=0) = -2 ENOENT, 1841 ns
+ *
+ * How long it took is not known of calls whose entry came before the
+ * recording.  Called by script_text.c and script_json.c.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "script.h"
+
+#define FIRST_ARG	2	/* behind number and return value */
+#define MAX_ERRNO	4095
+
+/* NULL: no error, or one without a name. */
+static const char *
+error_name(int64_t value)
+{
+	/* Which user space never sees: the kernel begins the call again. */
+	static const struct {
+		int		 number;
+		const char	*name;
+	} restarts[] = {
+		{ 512, "ERESTARTSYS" }, { 513, "ERESTARTNOINTR" },
+		{ 514, "ERESTARTNOHAND" }, { 516, "ERESTART_RESTARTBLOCK" },
+	};
+
+	if (value >= 0 || value < -MAX_ERRNO)
+		return (NULL);
+	for (size_t n = 0; n < sizeof(restarts) / sizeof(restarts[0]); n++)
+		if (restarts[n].number == -value)
+			return (restarts[n].name);
+#if defined(__GLIBC__)
+	return (strerrorname_np((int)-value));
+#else
+	return (NULL);
+#endif
+}
+
+static void
+show_name(struct out *out, const struct prof_record *record,
+    const struct prof_syscall *call)
+{
+	if (call != NULL)
+		out_text(out, call->cl_name);
+	else
+		out_fmt(out, "syscall_%llu",
+		    (unsigned long long)record->pr_args[0]);
+}
+
+/* Its name, from the call itself or from an event of this call alone. */
+static const char *
+argument_name(const struct prof_event_info *info,
+    const struct prof_syscall *call, uint32_t n)
+{
+	if (call != NULL && n - FIRST_ARG < call->cl_nargs)
+		return (call->cl_arg_names[n - FIRST_ARG]);
+	return (n < info->pi_nargs ? info->pi_arg_names[n] : "?");
+}
+
+static bool
+argument_is_signed(const struct prof_event_info *info,
+    const struct prof_syscall *call, uint32_t n)
+{
+	if (call != NULL && n - FIRST_ARG < call->cl_nargs)
+		return (call->cl_arg_is_signed[n - FIRST_ARG]);
+	/* Registers of a call that nobody describes. */
+	return (call == NULL && n < info->pi_nargs &&
+	    info->pi_arg_is_signed[n]);
+}
+
+void
+script_call_text(struct out *out, const struct prof_record *record,
+    const struct prof_event_info *info)
+{
+	const struct prof_syscall *call = prof_event_call(info, record);
+	const int64_t result = (int64_t)record->pr_args[1];
+	const char *error = error_name(result);
+
+	show_name(out, record, call);
+	out_char(out, '(');
+	for (uint32_t n = FIRST_ARG; n < record->pr_nargs &&
+	    n < PROF_MAX_ARGS; n++) {
+		if (n > FIRST_ARG)
+			out_str(out, ", ");
+		out_text(out, argument_name(info, call, n));
+		out_char(out, '=');
+		script_value(out, record, n,
+		    argument_is_signed(info, call, n));
+	}
+	out_str(out, ") = ");
+	script_value(out, record, 1, true);
+	if (error != NULL) {
+		out_char(out, ' ');
+		out_str(out, error);
+	}
+	if (record->pr_weight != 0)
+		out_fmt(out, ", %llu ns",
+		    (unsigned long long)record->pr_weight);
+	else
+		out_str(out, ", duration unknown");
+}
+
+void
+script_call_json(struct out *out, const struct prof_record *record,
+    const struct prof_event_info *info)
+{
+	const struct prof_syscall *call = prof_event_call(info, record);
+	const int64_t result = (int64_t)record->pr_args[1];
+	const char *error = error_name(result);
+	char name[32];
+
+	snprintf(name, sizeof(name), "syscall_%llu",
+	    (unsigned long long)record->pr_args[0]);
+	out_str(out, ",\"syscall\":");
+	out_json(out, call != NULL ? call->cl_name : name);
+	out_fmt(out, ",\"nr\":%llu,\"ret\":%lld",
+	    (unsigned long long)record->pr_args[0], (long long)result);
+	if (error != NULL)
+		out_fmt(out, ",\"error\":\"%s\"", error);
+	out_str(out, ",\"duration_ns\":");
+	if (record->pr_weight != 0)
+		out_u64(out, record->pr_weight);
+	else
+		out_str(out, "null");
+	out_str(out, ",\"args\":{");
+	for (uint32_t n = FIRST_ARG; n < record->pr_nargs &&
+	    n < PROF_MAX_ARGS; n++) {
+		if (n > FIRST_ARG)
+			out_char(out, ',');
+		out_json(out, argument_name(info, call, n));
+		out_char(out, ':');
+		if (record->pr_strs[n] != NULL)
+			out_json(out, record->pr_strs[n]);
+		else if (argument_is_signed(info, call, n))
+			out_i64(out, (int64_t)record->pr_args[n]);
+		else
+			out_u64(out, record->pr_args[n]);
+	}
+	out_char(out, '}');
+}

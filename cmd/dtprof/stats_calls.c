@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * The accounting of system calls from entry to return, for report --stats:
+ * what became of each that was begun.  Every term was counted where it
+ * happened, so their sum is a check.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "stats.h"
+
+enum {
+	CALLS_BEGUN, CALLS_RETURNED, CALLS_PAUSED, CALLS_UNSEEN, CALLS_ENDED,
+	CALLS_RUNNING, CALLS_UNBEGUN, CALLS_BORN, CALLS_UNKEPT, CALLS_COMPAT,
+	CALLS_N
+};
+
+static const char *const words[CALLS_N] = {
+	"begun", "returned", "paused", "unseen", "ended", "running",
+	"unbegun", "born", "unkept", "compat"
+};
+
+static const char *
+info_of(const struct stats *stats, size_t event, const char *what)
+{
+	char key[64];
+
+	snprintf(key, sizeof(key), "calls.%zu.%s", event, what);
+	return (prof_reader_info(stats->st_reader, key));
+}
+
+/* False: it is no event of calls, or its recording was cut. */
+static bool
+calls_read(const struct stats *stats, size_t event, uint64_t count[CALLS_N])
+{
+	const char *text;
+
+	for (int n = 0; n < CALLS_N; n++) {
+		if ((text = info_of(stats, event, words[n])) == NULL)
+			return (false);
+		count[n] = strtoull(text, NULL, 10);
+	}
+	return (true);
+}
+
+static bool
+calls_balance(const uint64_t count[CALLS_N])
+{
+	return (count[CALLS_BEGUN] == count[CALLS_RETURNED] +
+	    count[CALLS_PAUSED] + count[CALLS_UNSEEN] + count[CALLS_ENDED] +
+	    count[CALLS_RUNNING]);
+}
+
+static void
+show_term(struct out *out, uint64_t count, const char *what,
+    const char *names)
+{
+	if (count == 0)
+		return;
+	out_fmt(out, " + %" PRIu64 " %s", count, what);
+	if (names != NULL) {
+		out_str(out, " (");
+		out_text(out, names);
+		out_char(out, ')');
+	}
+}
+
+static void
+show_beside(struct out *out, uint64_t count, const char *what)
+{
+	if (count != 0)
+		out_fmt(out, "  %" PRIu64 " %s\n", count, what);
+}
+
+void
+stats_calls_text(const struct stats *stats, struct out *out)
+{
+	uint64_t count[CALLS_N];
+
+	for (size_t e = 1; e < stats->st_nevents; e++) {
+		if (!calls_read(stats, e, count))
+			continue;
+		out_str(out, "\ncalls of ");
+		out_text(out, prof_reader_event(stats->st_reader, e)->pi_name);
+		out_fmt(out, ": %" PRIu64 " begun = %" PRIu64 " returned",
+		    count[CALLS_BEGUN], count[CALLS_RETURNED]);
+		show_term(out, count[CALLS_PAUSED], "returned in pauses",
+		    NULL);
+		show_term(out, count[CALLS_UNSEEN], "whose return was missed",
+		    NULL);
+		show_term(out, count[CALLS_ENDED], "ended with their thread",
+		    info_of(stats, e, "ended.names"));
+		show_term(out, count[CALLS_RUNNING], "still running",
+		    info_of(stats, e, "running.names"));
+		out_str(out, calls_balance(count) ? "\n" :
+		    ": DOES NOT BALANCE\n");
+		show_beside(out, count[CALLS_UNBEGUN], "returned that had "
+		    "begun before, or never entered (duration unknown)");
+		show_beside(out, count[CALLS_BORN], "first returns of new "
+		    "threads, which are no calls (filtered)");
+		show_beside(out, count[CALLS_UNKEPT], "entries for which "
+		    "there was no memory (duration unknown)");
+		show_beside(out, count[CALLS_COMPAT],
+		    "32-bit calls: not recorded");
+	}
+}
+
+void
+stats_calls_json(const struct stats *stats, struct out *out, size_t event)
+{
+	static const char *const named[] = { "ended", "running" };
+	uint64_t count[CALLS_N];
+	char key[32];
+
+	if (!calls_read(stats, event, count))
+		return;
+	out_str(out, ",\"calls\":{");
+	for (int n = 0; n < CALLS_N; n++)
+		out_fmt(out, "\"%s\":%" PRIu64 ",", words[n], count[n]);
+	for (size_t n = 0; n < sizeof(named) / sizeof(named[0]); n++) {
+		const char *names;
+
+		snprintf(key, sizeof(key), "%s.names", named[n]);
+		names = info_of(stats, event, key);
+		out_fmt(out, "\"%s_names\":", named[n]);
+		out_json(out, names == NULL ? "" : names);
+		out_char(out, ',');
+	}
+	out_fmt(out, "\"balances\":%s}", calls_balance(count) ? "true" :
+	    "false");
+}
