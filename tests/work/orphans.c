@@ -123,12 +123,13 @@ is_ours(int kind, const char *name)
 {
 	static const char *const maps[] = {
 		"streams", "rings", "counts", "control", "scratch", "targets",
-		"bell"
+		"bell", "calls", "call_ends"
 	};
 	static const char *const programs[] = {
 		"on_overflow", "on_timer", "on_tracepoint", "on_sys_enter",
 		"on_sys_exit", "on_fork", "on_exec", "on_task_exit",
-		"on_rename", "on_switch", "on_free"
+		"on_rename", "on_switch", "on_free", "on_call_entry",
+		"on_call_return", "on_call_exit", "each_call"
 	};
 	size_t i;
 
