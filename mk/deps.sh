@@ -28,6 +28,7 @@ packages_of()	# set
 		echo shellcheck cppcheck clang-tidy mandoc valgrind linux-perf
 		echo bash procps util-linux bsdextrautils libcap2-bin gdb dwz
 		echo gnuplot-nox hyperfine xz-utils zstd sqlite3
+		echo zsh fish
 		;;
 	guest)
 		echo qemu-system-arm gcc-aarch64-linux-gnu
@@ -37,6 +38,7 @@ packages_of()	# set
 		echo debootstrap qemu-system-x86 clang-16
 		echo nginx-light apache2-utils redis-server redis-tools
 		echo musl-tools nodejs golang-go
+		echo debhelper lintian fakeroot
 		;;
 	browser)
 		echo chromium nodejs fonts-dejavu-core

@@ -9,6 +9,8 @@ INCLUDEDIR ?= $(PREFIX)/include
 MANDIR ?= $(PREFIX)/share/man
 DOCDIR ?= $(PREFIX)/share/doc/dtprof
 BASHDIR ?= $(PREFIX)/share/bash-completion/completions
+ZSHDIR ?= $(PREFIX)/share/zsh/site-functions
+FISHDIR ?= $(PREFIX)/share/fish/vendor_completions.d
 
 MAN_PAGES := $(wildcard cmd/dtprof/*.[1-8] doc/*.[1-8])
 
@@ -21,6 +23,8 @@ INSTALLED := 755:$(O)/dtprof:$(BINDIR) \
     644:$(file):$(INCLUDEDIR)/libprof) \
     644:$(O)/install/libprof.pc:$(LIBDIR)/pkgconfig \
     644:$(O)/install/dtprof:$(BASHDIR) \
+    644:$(O)/install/_dtprof:$(ZSHDIR) \
+    644:$(O)/install/dtprof.fish:$(FISHDIR) \
     $(foreach file,README.md NEWS LICENSE,644:$(file):$(DOCDIR)) \
     $(foreach file,$(wildcard doc/examples/*.c),\
     644:$(file):$(DOCDIR)/examples) \
@@ -30,7 +34,7 @@ INSTALLED := 755:$(O)/dtprof:$(BINDIR) \
 part = $(word $(1),$(subst :, ,$(2)))
 there = $(DESTDIR)$(call part,3,$(1))
 
-.PHONY: install uninstall dist installed-texts
+.PHONY: install uninstall dist deb installed-texts
 
 # What says where things are; made anew each time, because that may change.
 # Completion asks the command itself, so that it is never older than it.
@@ -41,6 +45,9 @@ installed-texts:
 	    -e 's,@LIBS@,$(OUR_LIBS),' mk/libprof.pc.in \
 	    >$(O)/install/libprof.pc
 	@echo 'source <(dtprof completion bash)' >$(O)/install/dtprof
+	@printf '%s\n' '#compdef dtprof' 'eval "$$(dtprof completion zsh)"' \
+	    '_dtprof "$$@"' >$(O)/install/_dtprof
+	@echo 'dtprof completion fish | source' >$(O)/install/dtprof.fish
 
 #> install: below DESTDIR and PREFIX
 install: all installed-texts
@@ -66,3 +73,7 @@ dist:
 	git archive --format=tar --prefix=dtprof-$(VERSION)/ \
 	    -o $(O)/dtprof-$(VERSION).tar HEAD
 	gzip -9nf $(O)/dtprof-$(VERSION).tar
+
+#> deb: Debian packages of the last commit, in build/deb
+deb: dist
+	@sh mk/deb.sh $(O) $(VERSION)

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * dtprof completion: a script that completes dtprof's command line in a
- * shell.  What depends on the commands is made here, of the same tables that
- * the parser works by, so that it cannot be out of date; what does not is
- * completion.bash, which says what its variables mean.
+ * dtprof completion: print a script that completes dtprof's command line in
+ * bash, zsh or fish.  completion_bash.c and its siblings write the scripts;
+ * here is what they share.
  */
 #include <string.h>
 #include <unistd.h>
 
-#include "cmd.h"
-#include "completion_bash.h"
+#include "completion.h"
 
 static int	 check_completion(const void *options, int n,
 		    char *const *operands);
@@ -21,13 +19,15 @@ static const struct opt_row options_of_completion[] = {
 
 static const char *const examples[] = {
 	"source <(dtprof completion bash)", "complete in this shell",
+	"source <(dtprof completion zsh)", "the same in zsh",
+	"dtprof completion fish | source", "the same in fish",
 	NULL
 };
 
 const struct prof_cmd cmd_completion = {
 	.cm_name = "completion",
 	.cm_summary = "print a script that completes commands in a shell",
-	.cm_operands = "bash",
+	.cm_operands = "bash | zsh | fish",
 	.cm_options = options_of_completion,
 	.cm_min = 1,
 	.cm_max = 1,
@@ -37,86 +37,89 @@ const struct prof_cmd cmd_completion = {
 	.cm_run = run_completion,
 };
 
-/* The words of a,b,c apart. */
-static void
-show_words(struct out *out, const char *words)
+static const struct {
+	const char	*name;
+	void		(*print)(struct out *);
+} shells[] = {
+	{ "bash", completion_bash },
+	{ "zsh", completion_zsh },
+	{ "fish", completion_fish },
+};
+#define NSHELLS	(sizeof(shells) / sizeof(shells[0]))
+
+const char completion_events[] =
+    "/^\\t/ { if (usable && sub(/^\\tperf.s name: /, \"\")) print; next } "
+    "{ usable = !/  unavailable: /; if (usable) print $1 }";
+
+void
+completion_words(struct out *out, const char *words)
 {
 	for (; *words != '\0'; words++)
 		out_char(out, *words == ',' ? ' ' : *words);
 }
 
-/* What stands behind an option, as completion.bash calls it. */
-static void
-show_takes(struct out *out, const struct opt_row *row, bool records)
+void
+completion_quoted(struct out *out, const char *text)
 {
-	if (row->op_words != NULL) {
-		out_str(out, row->op_type == OPT_SET ? "list " : "words ");
-		show_words(out, row->op_words);
-	} else if (records && strcmp(row->op_arg, "EVENT") == 0) {
-		out_str(out, "events");
-	} else if (strcmp(row->op_arg, "FILE") == 0 ||
-	    strcmp(row->op_arg, "DIR") == 0 ||
-	    strcmp(row->op_arg, "PATH") == 0) {
-		out_str(out, "files");
-	} else {
-		out_str(out, "value");
+	out_char(out, '\'');
+	for (; *text != '\0'; text++) {
+		if (*text == '\'')
+			out_str(out, "'\\''");
+		else
+			out_char(out, *text);
 	}
+	out_char(out, '\'');
 }
 
-static const char *
-operand_kind(const struct prof_cmd *cmd)
+static bool
+command_reads(const struct prof_cmd *cmd)
+{
+	const struct opt_row *row;
+
+	for (row = cmd->cm_options; row->op_type != OPT_END; row++)
+		if (strcmp(row->op_name, "input") == 0)
+			return (true);
+	return (false);
+}
+
+enum completion_kind
+completion_of_option(const struct prof_cmd *cmd, const struct opt_row *row)
+{
+	if (row->op_words != NULL)
+		return (row->op_type == OPT_SET ? COMPLETE_LIST :
+		    COMPLETE_WORDS);
+	/* In a recording are other events than on this machine. */
+	if (strcmp(row->op_arg, "EVENT") == 0 && !command_reads(cmd))
+		return (COMPLETE_EVENTS);
+	if (strcmp(row->op_arg, "FILE") == 0 ||
+	    strcmp(row->op_arg, "DIR") == 0 || strcmp(row->op_arg, "PATH") == 0)
+		return (COMPLETE_FILES);
+	return (COMPLETE_VALUE);
+}
+
+enum completion_kind
+completion_of_operand(const struct prof_cmd *cmd)
 {
 	if (cmd->cm_stop_early)
-		return ("commands");
+		return (COMPLETE_COMMAND);
 	if (cmd == &cmd_help)
-		return ("dtprof");
+		return (COMPLETE_DTPROF);
 	if (cmd == &cmd_list)
-		return ("events");
-	return ("files");
-}
-
-static void
-show_command(struct out *out, const struct prof_cmd *cmd)
-{
-	const struct opt_row *row;
-
-	out_fmt(out, "\t%s) begins=%s options='--help", cmd->cm_name,
-	    operand_kind(cmd));
-	for (row = cmd->cm_options; row->op_type != OPT_END; row++)
-		out_fmt(out, " --%s", row->op_name);
-	out_str(out, "' ;;\n");
-}
-
-/* Options that take no value are those that are not named here. */
-static void
-show_options(struct out *out, const struct prof_cmd *cmd)
-{
-	const struct opt_row *row;
-	bool reads = false;
-
-	for (row = cmd->cm_options; row->op_type != OPT_END; row++)
-		reads |= strcmp(row->op_name, "input") == 0;
-	for (row = cmd->cm_options; row->op_type != OPT_END; row++) {
-		if (row->op_arg == NULL)
-			continue;
-		out_fmt(out, "\t'%s --%s'", cmd->cm_name, row->op_name);
-		if (row->op_letter != 0)
-			out_fmt(out, " | '%s -%c'", cmd->cm_name,
-			    row->op_letter);
-		out_str(out, ") takes='");
-		show_takes(out, row, !reads);
-		out_str(out, "' ;;\n");
-	}
+		return (COMPLETE_EVENTS);
+	return (COMPLETE_FILES);
 }
 
 static int
 check_completion(const void *options, int n, char *const *operands)
 {
+	size_t i;
+
 	(void)options;
 	(void)n;
-	if (strcmp(operands[0], "bash") == 0)
-		return (0);
-	msg_fail("completion", "use bash", "%s: no such shell here",
+	for (i = 0; i < NSHELLS; i++)
+		if (strcmp(operands[0], shells[i].name) == 0)
+			return (0);
+	msg_fail("completion", "use bash, zsh or fish", "unknown shell '%s'",
 	    operands[0]);
 	return (-1);
 }
@@ -124,26 +127,14 @@ check_completion(const void *options, int n, char *const *operands)
 static int
 run_completion(void *options, int n, char **operands)
 {
-	const struct prof_cmd *const *cmd;
 	struct out out;
+	size_t i;
 
 	(void)options;
 	(void)n;
-	(void)operands;
 	out_init(&out, STDOUT_FILENO);
-	out_str(&out, "_dtprof_commands='");
-	for (cmd = cmd_all; *cmd != NULL; cmd++)
-		out_fmt(&out, "%s%s", cmd == cmd_all ? "" : " ",
-		    (*cmd)->cm_name);
-	out_str(&out, "'\n\n_dtprof_command()\n{\n\tbegins=files options=\n"
-	    "\tcase $1 in\n");
-	for (cmd = cmd_all; *cmd != NULL; cmd++)
-		show_command(&out, *cmd);
-	out_str(&out, "\tesac\n}\n\n_dtprof_option()\n{\n\ttakes=\n"
-	    "\tcase \"$1 $2\" in\n");
-	for (cmd = cmd_all; *cmd != NULL; cmd++)
-		show_options(&out, *cmd);
-	out_str(&out, "\tesac\n}\n\n");
-	out_mem(&out, (const char *)completion_bash, sizeof(completion_bash));
+	for (i = 0; i < NSHELLS; i++)
+		if (strcmp(operands[0], shells[i].name) == 0)
+			shells[i].print(&out);
 	return (out_end(&out, "completion"));
 }

@@ -3,7 +3,7 @@
 #
 # Completion for bash: the part that is the same whatever the commands are.
 # "dtprof completion bash" prints it behind what it makes of its tables of
-# options: $_dtprof_commands, and two functions that set variables,
+# options: $_dtprof_commands, $_dtprof_awk, and two functions that set variables,
 #
 #	_dtprof_command COMMAND		options, begins
 #	_dtprof_option COMMAND OPTION	takes
@@ -14,9 +14,7 @@
 # What this machine can record, by dtprof's names and by perf's.
 _dtprof_events()	# dtprof
 {
-	"$1" list -v 2>/dev/null | awk '
-	/^\t/ { if (usable && sub(/^\tperf.s name: /, "")) print; next }
-	{ usable = !/  unavailable: /; if (usable) print $1 }'
+	"$1" list -v 2>/dev/null | awk "$_dtprof_awk"
 }
 
 # Those of the lines read that begin like the word, all of them behind what

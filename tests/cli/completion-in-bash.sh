@@ -32,36 +32,6 @@ echo
 END
 chmod +x bin/dtprof
 
-cat >type.py <<'END'
-import os, pty, sys
-# Each line of the input: what is typed (^ is TAB), and what then must run.
-pid, fd = pty.fork()
-if pid == 0:
-    os.environ.update(PS1="", TERM="dumb", INPUTRC="/dev/null",
-        PATH=os.getcwd() + "/bin:" + os.environ["PATH"])
-    os.execvp("bash", ["bash", "--norc", "--noprofile", "-i"])
-seen = b""
-def until(text):
-    global seen
-    while text not in seen:
-        seen += os.read(fd, 4096)
-    shown, seen = seen.split(text, 1)
-    return shown
-os.write(fd, b"bind 'set bell-style none'; set +o history; "
-    b"source <(dtprof completion bash); echo rea''dy\n")
-until(b"ready\r\n")
-bad = 0
-for line in sys.stdin:
-    typed, want = line.rstrip("\n").split(" => ")
-    os.write(fd, typed.replace("^", "\t").encode() + b"; echo do''ne\n")
-    got = until(b"done\r\n").decode(errors="replace")
-    got = got.replace("\r", "").strip().split("\n")[-1]
-    if got != want:
-        print("typed %r: ran %r, not %r" % (typed, got, want))
-        bad = 1
-os.write(fd, b"exit\n")
-sys.exit(bad)
-END
 cat >lines <<'END'
 dtprof recor^ => <record>
 dtprof record --call-gr^dw^ => <record><--call-graph><dwarf>
@@ -84,7 +54,7 @@ dtprof list "static:ev^" => <list><static:ev>
 dtprof list 'static:odd^' => <list><static:odd>
 dtprof list "static:sched::sched^ => <list><static:sched::sched_switch>
 END
-python3 type.py <lines || fail "completion differs"
+python3 "$SRC/tests/cli/type.py" bash <lines || fail "completion differs"
 [ ! -e planted ] || fail "a name from the kernel was executed"
 ok "$(wc -l <lines) lines typed on a terminal"
 
