@@ -14,6 +14,7 @@ BPF_INCS := $(and $(SYSROOT),-isystem $(SYSROOT)/usr/include) \
     $(and $(SYSROOT),$(SYSROOT)/usr/include/$(MULTIARCH)) \
     /usr/include/$(MULTIARCH) /usr/$(MULTIARCH)/include))
 BPF_FLAGS := -target bpf -mcpu=v3 -O2 -g -std=gnu11 \
+    -fdebug-prefix-map=$(CURDIR)=. \
     -D__TARGET_ARCH_$(BPF_ARCH) -Isys $(BPF_INCS) \
     -Wall -Wextra -Wno-unused-parameter -Wno-missing-declarations \
     $(and $(filter 1,$(DEBUG)),-Werror)

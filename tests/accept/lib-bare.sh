@@ -1,36 +1,38 @@
 # SPDX-License-Identifier: ISC
 # shellcheck shell=sh
 #
-# A bare machine for tests: the smallest Debian 12 that debootstrap makes,
-# where not even make is installed, with the sources of the last commit in
-# /src.  Made once below the build directory; each test gets it afresh, as
+# A bare machine for tests: the smallest Debian 12, or BARE_RELEASE, that
+# debootstrap makes, where not even make is installed, with the sources of the
+# last commit in /src.  Made once below the build directory; each test gets it afresh, as
 # the lower side of an overlay.
 #
 # Packages come from where this machine gets its own, found through apt.
 
 . "${SRC:=$PWD}/tests/lib.sh"
 
-bare_base=$B/bare/base
+: "${BARE_RELEASE:=bookworm}"
+bare_base=$B/bare/$BARE_RELEASE
 bare_room=
 
-# "uri release" of Debian's own archives, as this machine uses them.
+# "uri release" of Debian's own archives, as this machine uses them; another
+# release lies beside this machine's own.
 bare_archives()
 {
 	# shellcheck disable=SC2016 # apt fills these in
 	apt-get indextargets 'Created-By: Packages' 'Origin: Debian' \
 	    'Component: main' --format '$(REPO_URI) $(RELEASE)' | sort -u |
-	    grep ' bookworm'
+	    sed -n "s/ bookworm/ $BARE_RELEASE/p"
 }
 
 # Make the lower side, unless it is there.
 bare_make_base()
 {
 	[ -e "$bare_base/.made" ] && return
-	archive=$(bare_archives | sed -n 's/ bookworm$//p' | head -n 1)
-	[ -n "$archive" ] || skip "apt here does not know Debian 12"
+	archive=$(bare_archives | sed -n "s/ $BARE_RELEASE\$//p" | head -n 1)
+	[ -n "$archive" ] || skip "apt here does not know Debian"
 	rm -rf "$bare_base"
 	mkdir -p "$bare_base"
-	debootstrap --variant=minbase bookworm "$bare_base" "$archive" \
+	debootstrap --variant=minbase "$BARE_RELEASE" "$bare_base" "$archive" \
 	    >"$tmp/debootstrap.log" 2>&1 || {
 		tail -n 5 "$tmp/debootstrap.log"
 		skip "debootstrap failed: is there a network?"
