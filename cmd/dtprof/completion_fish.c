@@ -78,7 +78,7 @@ print_operand(struct out *out, const struct prof_cmd *cmd)
 	    cmd->cm_name);
 	switch (completion_of_operand(cmd)) {
 	case COMPLETE_COMMAND:
-		out_str(out, " -F -a '(complete -C \"(commandline -ct)\")'");
+		out_str(out, " -F -a '(complete -C \"$(commandline -ct)\")'");
 		break;
 	case COMPLETE_EVENTS:
 		out_str(out, " -a '(__dtprof_events)'");
