@@ -154,6 +154,12 @@ int prof_session_add_counter(struct prof_session *session, const char *spec);
 int prof_session_arm(struct prof_session *session);
 int prof_session_start(struct prof_session *session);
 /*
+ * After start: give up, for good, what the session does not need any more of
+ * the capabilities of the calling thread and those that it will start.  For
+ * programs that do nothing else; doc/PRIVILEGES.md says what stays.
+ */
+void prof_session_confine(struct prof_session *session);
+/*
  * Drain for at most timeout_ms.  1: go on, 0: targets or command have ended,
  * -1: failed (stop still works).  Call it in a loop.
  */

@@ -311,6 +311,7 @@ record_run(const struct record_options *ro, const struct prof_options *po,
 		status = ending_status(prof_session_error(rc.rc_session));
 		goto out;
 	}
+	prof_session_confine(rc.rc_session);
 	prof_session_status(rc.rc_session, &rc.rc_status);
 	if (ro->ro_duration.on_set)
 		rc.rc_ending.en_end_ns = term_now_ns() +

@@ -23,7 +23,6 @@
 
 #include "parser.h"
 #include "prof_impl.h"
-#include "recording/format.h"
 
 struct prof_broker;
 

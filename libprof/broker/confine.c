@@ -13,7 +13,6 @@
 #include <sys/syscall.h>
 
 #include <linux/audit.h>
-#include <linux/capability.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 
@@ -29,6 +28,7 @@
 #include <unistd.h>
 
 #include "confine.h"
+#include "privilege.h"
 
 #define NOBODY		65534
 #define PARSER_FILES	32
@@ -133,28 +133,6 @@ memory_now(void)
 
 /* ---------------------------------------------------------- rights */
 
-/* Where we may not, no_new_privs keeps them away as well. */
-static void
-drop_bounds(void)
-{
-	unsigned long n;
-
-	for (n = 0; prctl(PR_CAPBSET_READ, n, 0, 0, 0) != -1; n++)
-		(void)prctl(PR_CAPBSET_DROP, n, 0, 0, 0);
-}
-
-static bool
-capabilities_none(void)
-{
-	struct __user_cap_header_struct head = {
-		.version = _LINUX_CAPABILITY_VERSION_3 };
-	struct __user_cap_data_struct data[2];
-
-	(void)prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
-	memset(data, 0, sizeof(data));
-	return (syscall(SYS_capset, &head, data) == 0);
-}
-
 /* In a namespace without that user, or without the right to become it: no. */
 static bool
 user_nobody(void)
@@ -172,11 +150,12 @@ prof_confine_rights(void)
 	const rlim_t memory = memory_now();
 	unsigned lacks = 0;
 
-	(void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-	drop_bounds();
+	/* To become nobody takes some of them. */
+	(void)prof_privileges_keep(PROF_CAP(SETUID) | PROF_CAP(SETGID) |
+	    PROF_CAP(SETPCAP));
 	if (!user_nobody())
 		lacks |= PROF_LACKS_USER;
-	if (!capabilities_none())
+	if (prof_privileges_keep(PROF_CAPS_NONE) == -1)
 		lacks |= PROF_LACKS_CAPS;
 	/* Nobody else's debugger either; a change of user has undone it. */
 	(void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);

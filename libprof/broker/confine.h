@@ -12,7 +12,6 @@
 #define PROF_LACKS_SECCOMP	1u	/* this kernel or build has no filter */
 #define PROF_LACKS_USER		2u	/* it is still root, without rights */
 #define PROF_LACKS_CAPS		4u	/* it could not give up all of them */
-#define PROF_LACKS_ALL		7u
 
 /* May do so much beyond the memory that it has when it begins. */
 #define PROF_PARSER_BYTES	(1ULL << 30)

@@ -19,6 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "broker/privilege.h"
 #include "session_impl.h"
 
 #define SECOND_NS	1000000000ULL
@@ -226,6 +227,14 @@ prof_session_start(struct prof_session *session)
 	}
 	prof_writer_keep(session->se_writer);
 	return (0);
+}
+
+void
+prof_session_confine(struct prof_session *session)
+{
+	(void)prof_privileges_keep(PROF_CAPS_RECORD | (session->se_use_bpf ?
+	    PROF_CAPS_BPF : 0) | (session->se_command.cm_pid != 0 ?
+	    PROF_CAPS_COMMAND : 0));
 }
 
 int

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "unwind_impl.h"
+#include "broker/privilege.h"
 #include "broker/tables.h"
 #include "model/images.h"
 
@@ -141,6 +142,7 @@ maker(void *arg)
 	struct prof_module *module;
 	struct prof_shown last;
 
+	prof_privileges_thread("dtprof-opener", PROF_CAPS_OPEN);
 	pthread_mutex_lock(&modules->ms_mutex);
 	while (!modules->ms_quit) {
 		module = next_wanted(modules);

@@ -20,6 +20,7 @@
 #include <time.h>
 
 #include "batch.h"
+#include "broker/privilege.h"
 
 #define BATCH_BYTES	(256u << 10)
 #define QUEUE_BYTES	(64u << 20)
@@ -402,6 +403,8 @@ writer_main(void *arg)
 	int64_t synced = seconds_now();
 	bool dirty = false;
 
+	/* What it writes to is open. */
+	prof_privileges_thread("dtprof-writer", PROF_CAPS_NONE);
 	while (writer_take(writer, dirty, &batch)) {
 		if (batch != NULL) {
 			writer_write(writer, batch);
