@@ -167,6 +167,9 @@ const struct prof_syscall *prof_reader_call(const struct prof_reader *reader,
 typedef int prof_record_fn(void *arg, const struct prof_record *record);
 
 /* One process: PROF_R_TASK per thread, PROF_R_MMAP per executable mapping. */
+/* The executable mappings of a process alone. */
+int	prof_procfs_maps(int pid, uint64_t time_ns, bool build_ids,
+	    prof_record_fn *fn, void *arg);
 int	prof_procfs_snapshot_pid(int pid, uint64_t time_ns,
 	    prof_record_fn *fn, void *arg);	/* 0 also when it has gone */
 int	prof_procfs_snapshot_all(uint64_t time_ns, prof_record_fn *fn,
@@ -280,6 +283,8 @@ struct prof_rings_options {
 	 */
 	uint32_t	 ro_stack_bytes;
 	struct prof_snapshots *ro_snapshots;
+	/* Called with the drain's argument before a stack is walked, or NULL. */
+	prof_record_fn	*ro_before;
 	const struct prof_pmu_kinds *ro_kinds;	/* of CPUs; for samples */
 	struct prof_event *const *ro_events;
 	size_t		 ro_nevents;
@@ -308,6 +313,7 @@ uint64_t prof_rings_lost(const struct prof_rings *rings);
  * Records of the side band: those that were handed over, and those that found
  * a ring full (until the last look, as far as LOST records told).
  */
+bool	prof_rings_was_full(struct prof_rings *rings);	/* nearly */
 uint64_t prof_rings_side_read(const struct prof_rings *rings);
 uint64_t prof_rings_side_lost(const struct prof_rings *rings, bool is_last);
 /* Of those lost, LOST records have told so far. */

@@ -175,6 +175,10 @@ prof_session_arm(struct prof_session *session)
 	if (po->po_argv != NULL && prof_command_spawn(
 	    &session->se_command, po->po_argv, &session->se_error) == -1)
 		goto fail;
+	if ((session->se_reread = prof_reread_new(session)) == NULL) {
+		prof_fail_nomem(&session->se_error);
+		goto fail;
+	}
 	if (open_output(session) == -1 || (session->se_use_bpf ?
 	    arm_bpf(session) : arm_rings(session)) == -1 ||
 	    open_epoll(session) == -1 || snapshot(session) == -1)
@@ -317,6 +321,17 @@ arm_bpf(struct prof_session *session)
 	return (prof_targets_seed(session));
 }
 
+/* The stack of a sample is walked next. */
+static int
+before_walk(void *arg, const struct prof_record *sample)
+{
+	struct prof_session *session = arg;
+
+	return (prof_reread_is_due(session->se_reread, sample) ?
+	    prof_reread_now(session->se_reread, sample->pr_pid,
+	    sample->pr_time_ns) : 0);
+}
+
 static int
 arm_rings(struct prof_session *session)
 {
@@ -337,6 +352,7 @@ arm_rings(struct prof_session *session)
 	if (session->se_snapshots != NULL)
 		ro.ro_stack_bytes = (uint32_t)prof_stack_bytes(po,
 		    false);
+	ro.ro_before = before_walk;
 	ro.ro_events = session->se_events.el_event + 1;
 	ro.ro_nevents = session->se_events.el_n - 1;
 	ro.ro_ring_bytes = po->po_buffer_bytes;
@@ -501,6 +517,8 @@ prof_session_undo(struct prof_session *session)
 	session->se_ntarget_fds = 0;
 	prof_rings_close(session->se_rings);
 	session->se_rings = NULL;
+	prof_reread_free(session->se_reread);
+	session->se_reread = NULL;
 	prof_drain_free(session->se_drain);
 	session->se_drain = NULL;
 	prof_calls_fini(session);

@@ -440,5 +440,8 @@ prof_describe_names(struct prof_session *session)
 	    say_number(session, "names.functions", stats.hs_functions) == -1 ||
 	    say_number(session, "names.late", stats.hs_late) == -1)
 		return (-1);
+	if (say_number(session, "maps.reread",
+	    prof_reread_times(session->se_reread)) == -1)
+		return (-1);
 	return (say_number(session, "names.dropped", stats.hs_dropped));
 }

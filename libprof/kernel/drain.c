@@ -439,6 +439,40 @@ count_read(const struct prof_drain *drain, struct lane *lane,
 			lane->la_read[n++]++;
 }
 
+/* What is mapped is read again, behind all that was told of it before. */
+static int
+read_maps(struct prof_drain *drain)
+{
+	struct prof_session *session = drain->dn_session;
+	const struct prof_record *sample = &drain->dn_record;
+
+	if (prof_session_catch_up(session, sample->pr_time_ns) != 0)
+		return (-1);
+	return (prof_reread_now(session->se_reread, sample->pr_pid,
+	    sample->pr_time_ns));
+}
+
+/* The sample that was just decoded is the lane's first. */
+static int
+finish_sample(struct prof_drain *drain, struct lane *lane,
+    const struct dtp_rec *rec)
+{
+	const struct prof_session *session = drain->dn_session;
+
+	if (prof_reread_is_due(session->se_reread, &drain->dn_record) &&
+	    read_maps(drain) == -1)
+		return (-1);
+	if (session->se_snapshots != NULL &&
+	    finish_stack(drain, lane, rec) == -1)
+		return (-1);
+	if (!prof_reread_is_unknown(session->se_reread, &drain->dn_record))
+		return (0);
+	if (read_maps(drain) == -1)
+		return (-1);
+	return (session->se_snapshots == NULL ? 0 :
+	    finish_stack(drain, lane, rec));
+}
+
 static int
 take_call(struct prof_drain *drain, const struct dtp_rec *rec)
 {
@@ -467,8 +501,7 @@ hand_over(struct prof_drain *drain, struct lane *lane,
 	if (rec->dr_type == DTP_T_SAMPLE && take_call(drain, rec) == -1)
 		return (-1);
 	if (rec->dr_type == DTP_T_SAMPLE &&
-	    drain->dn_session->se_snapshots != NULL &&
-	    finish_stack(drain, lane, rec) == -1)
+	    finish_sample(drain, lane, rec) == -1)
 		return (-1);
 	/* A child has what its parent had mapped, which must be known. */
 	if (rec->dr_type == DTP_T_FORK &&

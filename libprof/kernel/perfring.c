@@ -69,6 +69,7 @@ rings_new(const struct prof_rings_options *options)
 	rings->rs_callchain = options->ro_callchain;
 	rings->rs_stack_bytes = options->ro_stack_bytes;
 	rings->rs_snapshots = options->ro_snapshots;
+	rings->rs_before = options->ro_before;
 	rings->rs_kinds = options->ro_kinds;
 	rings->rs_has_lost = rings->rs_has_build_id = true;
 	rings->rs_ring = calloc(2 * options->ro_ncpus,

@@ -145,6 +145,8 @@ struct prof_rings {
 	size_t		 rs_at_cap;
 	uint64_t	*rs_scratch;	/* 64 KiB: the largest record */
 	struct prof_snapshots *rs_snapshots; /* borrowed; NULL: no copies */
+	prof_record_fn	*rs_before;	/* a stack is walked, or NULL */
+	bool		 rs_was_full;	/* a ring, nearly, since asked last */
 	const struct prof_pmu_kinds *rs_kinds;	/* borrowed; for samples */
 	char		*rs_note[8];
 	size_t		 rs_nnotes;

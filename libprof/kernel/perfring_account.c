@@ -163,6 +163,15 @@ prof_rings_lost(const struct prof_rings *rings)
 	return (lost_of(rings, false));
 }
 
+bool
+prof_rings_was_full(struct prof_rings *rings)
+{
+	const bool was_full = rings->rs_was_full;
+
+	rings->rs_was_full = false;
+	return (was_full);
+}
+
 uint64_t
 prof_rings_side_read(const struct prof_rings *rings)
 {

@@ -54,6 +54,8 @@ collect_ring(struct prof_rings *rings, uint32_t n)
 	struct ring_head parts;
 	size_t cap;
 
+	if (head - ring->rg_tail > ring->rg_bytes / 4 * 3)
+		rings->rs_was_full = true;
 	for (at = ring->rg_seen; at < head; at += parts.rh_size) {
 		if (!prof_ring_head(prof_ring_at(rings, ring, at,
 		    head - at), head - at, &parts)) {
@@ -237,6 +239,9 @@ deliver(struct prof_rings *rings, const struct ring_at *at,
 	}
 	if (record.pr_type == PROF_R_EXEC)
 		exec_path(&record, path, sizeof(path));
+	if (layout != NULL && rings->rs_before != NULL &&
+	    rings->rs_before(arg, &record) == -1)
+		return (-1);
 	if (layout != NULL && layout->ly_stack_bytes != 0)
 		finish_stack(rings, bytes, head.rh_size, layout, &record);
 	note_record(rings, ring, &head, &record);

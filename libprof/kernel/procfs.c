@@ -32,6 +32,7 @@ struct walk {
 	prof_record_fn	*wk_fn;
 	void		*wk_arg;
 	uint64_t	 wk_time_ns;
+	bool		 wk_is_bare;	/* without build-ids */
 	struct prof_build_ids *wk_ids;
 	char		*wk_buffer;	/* of stdio, for maps */
 	char		*wk_line;	/* of getline */
@@ -394,7 +395,8 @@ walk_maps(struct walk *walk, int pid)
 		record.pr_pid = record.pr_tid = (uint32_t)pid;
 		record.pr_time_ns = walk->wk_time_ns;
 		record.pr_comm = "";
-		map_build_id(walk, &record);
+		if (!walk->wk_is_bare)
+			map_build_id(walk, &record);
 		rv = walk->wk_fn(walk->wk_arg, &record);
 	}
 	fclose(maps);
@@ -449,6 +451,21 @@ prof_procfs_snapshot_pid(int pid, uint64_t time_ns, prof_record_fn *fn,
 	if (walk_init(&walk, time_ns, fn, arg) == -1)
 		return (-1);
 	rv = walk_pid(&walk, pid);
+	walk_fini(&walk);
+	return (rv);
+}
+
+int
+prof_procfs_maps(int pid, uint64_t time_ns, bool build_ids,
+    prof_record_fn *fn, void *arg)
+{
+	struct walk walk;
+	int rv;
+
+	if (walk_init(&walk, time_ns, fn, arg) == -1)
+		return (-1);
+	walk.wk_is_bare = !build_ids;
+	rv = walk_maps(&walk, pid);
 	walk_fini(&walk);
 	return (rv);
 }

@@ -343,6 +343,9 @@ prof_session_take(void *arg, const struct prof_record *record)
 		return (prof_fail_nomem(&session->se_error));
 	if (!is_ours(session, record))
 		return (0);
+	if (record->pr_type != PROF_R_SAMPLE && session->se_reread != NULL &&
+	    prof_reread_observe(session->se_reread, record) == -1)
+		return (-1);
 	if (session->se_unwind != NULL && record->pr_type != PROF_R_SAMPLE)
 		prof_unwind_observe(session->se_unwind, record);
 	if (session->se_snapshots != NULL &&
@@ -354,6 +357,44 @@ prof_session_take(void *arg, const struct prof_record *record)
 		return (session->se_state == PROF_STOPPED ? 0 : -1);
 	}
 	return (take_hits(session, record));
+}
+
+int
+prof_session_renew(struct prof_session *session, uint32_t pid,
+    uint64_t sample_ns, bool any_exec)
+{
+	if (session->se_unwind != NULL)
+		prof_unwind_renew(session->se_unwind, pid, any_exec);
+	if ((session->se_snapshots != NULL && prof_snapshots_renew(
+	    session->se_snapshots, pid) == -1) ||
+	    prof_hits_renew(session->se_hits, pid, sample_ns) == -1)
+		return (prof_fail_nomem(&session->se_error));
+	return (0);
+}
+
+/*
+ * In the recording it is true from when it was read.  What samples met is
+ * looked up here with what is known now, and in order of time: for the sample
+ * that it was read for it is true already.
+ */
+int
+prof_session_take_read(struct prof_session *session,
+    const struct prof_record *record, uint64_t sample_ns)
+{
+	struct prof_record early = *record;
+
+	early.pr_time_ns = sample_ns;
+	if (session->se_unwind != NULL)
+		prof_unwind_observe(session->se_unwind, record);
+	if ((session->se_snapshots != NULL && prof_snapshots_observe(
+	    session->se_snapshots, record) == -1) ||
+	    prof_hits_life(session->se_hits, &early) == -1)
+		return (prof_fail_nomem(&session->se_error));
+	if (prof_writer_add(session->se_writer, record) == -1) {
+		session->se_error = *prof_writer_error(session->se_writer);
+		return (session->se_state == PROF_STOPPED ? 0 : -1);
+	}
+	return (0);
 }
 
 /*
@@ -405,6 +446,7 @@ take_all(struct prof_session *session)
 	uint64_t until_ns = session->se_state == PROF_STOPPED ? UINT64_MAX :
 	    prof_now_ns() - YOUNG_NS;
 
+	prof_reread_look(session->se_reread);
 	if (session->se_use_bpf) {
 		prof_bpf_bell_clear(&session->se_bpf);
 		if (prof_drain_round(session->se_drain) == -1 ||

@@ -193,6 +193,27 @@ int	prof_targets_check(struct prof_session *session);
 /* The perf rings of a session with BPF. */
 int	prof_side_band_open(struct prof_session *session);
 
+/* ------------------------------------------------------------ reread.c */
+
+struct prof_reread;
+struct prof_reread *prof_reread_new(struct prof_session *session);
+void	prof_reread_free(struct prof_reread *reread);
+/* All that a session takes but samples; -1: the error says why. */
+int	prof_reread_observe(struct prof_reread *reread,
+	    const struct prof_record *record);
+/* Once a round: was something lost that no record tells of yet? */
+void	prof_reread_look(struct prof_reread *reread);
+/* Before the stack of a sample is walked: are its mappings to be read? */
+bool	prof_reread_is_due(const struct prof_reread *reread,
+	    const struct prof_record *sample);
+/* After that: would the walk have come further with what is mapped? */
+bool	prof_reread_is_unknown(const struct prof_reread *reread,
+	    const struct prof_record *sample);
+int	prof_reread_now(struct prof_reread *reread, uint32_t pid,
+	    uint64_t sample_ns);
+/* How often a process was read. */
+uint64_t prof_reread_times(const struct prof_reread *reread);
+
 /* ---------------------------------------------------------- account.c */
 
 /* Write the accounting so far into the recording. */
@@ -328,6 +349,7 @@ struct prof_session {
 	struct prof_session_calls *se_calls; /* NULL: none are recorded */
 	struct prof_overhead se_overhead;
 	struct prof_rings *se_rings;
+	struct prof_reread *se_reread;
 	struct prof_writer *se_writer;
 	struct prof_marks *se_marks;
 	struct prof_command se_command;
@@ -367,6 +389,14 @@ int	prof_session_catch_up(struct prof_session *session,
 /* For the user, and into the recording. */
 int	prof_session_add_note(struct prof_session *session, const char *fmt,
 	    ...) PROF_PRINTF(2, 3);
+/*
+ * The mappings of a process are read anew for a sample: forget those that are
+ * known, then take each.  any_exec: an exec of it may have been missed.
+ */
+int	prof_session_renew(struct prof_session *session, uint32_t pid,
+	    uint64_t sample_ns, bool any_exec);
+int	prof_session_take_read(struct prof_session *session,
+	    const struct prof_record *record, uint64_t sample_ns);
 /* Sink of every record of a session; counts samples, learns of forks. */
 int	prof_session_take(void *session, const struct prof_record *record);
 /* Is it recorded for its first argument's task, not for the current one? */

@@ -379,6 +379,19 @@ prof_unwind_observe(struct prof_unwind *unwind,
 	}
 }
 
+void
+prof_unwind_renew(struct prof_unwind *unwind, uint32_t pid, bool any_exec)
+{
+	struct process *process = process_get(unwind, pid);
+
+	if (process == NULL || process->po_gone)
+		return;
+	process->po_n = 0;
+	if (any_exec)
+		process->po_exec_id = DTP_UW_ANY_EXEC;
+	mark_dirty(unwind, process);
+}
+
 /*
  * Generations come round: then nothing remembered may count any more, and
  * those that processes still have are theirs: two that share one would take

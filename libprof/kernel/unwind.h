@@ -25,6 +25,12 @@ struct prof_unwind *prof_unwind_new(const int fds[5], size_t ncpus,
 	    struct prof_err *error);
 void	prof_unwind_observe(struct prof_unwind *unwind,
 	    const struct prof_record *record);
+/*
+ * What it has mapped is told of anew.  any_exec: an exec may have been missed,
+ * so what is published holds for whatever it runs.
+ */
+void	prof_unwind_renew(struct prof_unwind *unwind, uint32_t pid,
+	    bool any_exec);
 /* Once a round: tables and mappings that have come since. */
 void	prof_unwind_publish(struct prof_unwind *unwind);
 /* All that was observed can be walked. */

@@ -28,6 +28,9 @@
 #define MAX_PLACES	(4u << 20)
 #define MAX_HELD	512u
 
+/* Of a life: no record, but those of mappings that follow tell of all. */
+#define RENEWED		UINT8_MAX
+
 /* A life or a mapping, as far as mappings are concerned. */
 struct life {
 	uint64_t	lf_time_ns;
@@ -344,19 +347,13 @@ image_of(struct prof_hits *hits, const struct prof_record *mapping)
 	return (image);
 }
 
-int
-prof_hits_life(struct prof_hits *hits, const struct prof_record *record)
+/* Something that waits for the end of the round. */
+static int
+life_add(struct prof_hits *hits, const struct prof_record *record,
+    uint32_t image, uint8_t type)
 {
 	struct life *life;
-	uint32_t image = PROF_IMAGE_ANON;
 
-	if (record->pr_type == PROF_R_MMAP) {
-		if (record->pr_pid == UINT32_MAX)
-			return (0);
-		image = image_of(hits, record);
-		if (image == UINT32_MAX)
-			return (-1);
-	}
 	if (!reserve((void **)&hits->ht_life, &hits->ht_life_cap,
 	    hits->ht_nlives, 1, sizeof(*life)))
 		return (-1);
@@ -372,10 +369,34 @@ prof_hits_life(struct prof_hits *hits, const struct prof_record *record)
 		.lf_ppid = record->pr_ppid,
 		.lf_image = image,
 		.lf_order = (uint32_t)hits->ht_nlives++,
-		.lf_type = (uint8_t)record->pr_type,
+		.lf_type = type,
 		.lf_group_dead = record->pr_group_dead != 0,
 	};
 	return (0);
+}
+
+int
+prof_hits_life(struct prof_hits *hits, const struct prof_record *record)
+{
+	uint32_t image = PROF_IMAGE_ANON;
+
+	if (record->pr_type == PROF_R_MMAP) {
+		if (record->pr_pid == UINT32_MAX)
+			return (0);
+		image = image_of(hits, record);
+		if (image == UINT32_MAX)
+			return (-1);
+	}
+	return (life_add(hits, record, image, (uint8_t)record->pr_type));
+}
+
+int
+prof_hits_renew(struct prof_hits *hits, uint32_t pid, uint64_t time_ns)
+{
+	const struct prof_record record = { .pr_pid = pid,
+	    .pr_time_ns = time_ns };
+
+	return (life_add(hits, &record, PROF_IMAGE_ANON, RENEWED));
 }
 
 /* ---------------------------------------------------------- round */
@@ -406,6 +427,8 @@ take_life(struct prof_hits *hits, const struct life *life)
 		.pr_group_dead = life->lf_group_dead,
 	};
 
+	if (life->lf_type == RENEWED)
+		return (prof_lives_renew(hits->ht_lives, life->lf_pid));
 	if (hits->ht_nalive > 0 && (life->lf_type == PROF_R_EXEC ||
 	    (life->lf_type == PROF_R_EXIT && life->lf_group_dead)))
 		prof_hits_jit_end(hits, life->lf_pid);

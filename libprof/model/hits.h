@@ -38,6 +38,9 @@ void	prof_hits_sample(struct prof_hits *hits,
 /* Anything else.  -1: no memory. */
 int	prof_hits_life(struct prof_hits *hits,
 	    const struct prof_record *record);
+/* What a process has mapped is told of anew, from a time on.  -1: no memory. */
+int	prof_hits_renew(struct prof_hits *hits, uint32_t pid,
+	    uint64_t time_ns);
 /* What came so far is complete up to its time.  -1: no memory. */
 int	prof_hits_round(struct prof_hits *hits);
 /*

@@ -571,6 +571,19 @@ prof_lives_take(struct prof_lives *lives, const struct prof_record *record,
 	}
 }
 
+int
+prof_lives_renew(struct prof_lives *lives, uint32_t pid)
+{
+	struct process *process = process_find(lives, pid);
+	const struct epoch *last = process == NULL ? NULL :
+	    last_epoch(process);
+
+	if (last == NULL)
+		return (0);
+	return (epoch_add(lives, process, last->ep_time_ns,
+	    version_copy(lives, NULL, 0), PROF_SPACE_NONE, last->ep_life));
+}
+
 /* ------------------------------------------------------ questions */
 
 static const struct epoch *

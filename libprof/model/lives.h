@@ -59,6 +59,8 @@ uint32_t prof_lives_life(const struct prof_lives *lives, uint32_t space);
 uint32_t prof_lives_life_at(const struct prof_lives *lives, uint32_t pid,
 	    uint64_t time_ns);
 
+/* Only PROF_LIVES_NOW: what a process has mapped is told of anew. */
+int	prof_lives_renew(struct prof_lives *lives, uint32_t pid);
 /* Only PROF_LIVES_NOW: the mapping of a process, and since when it lives. */
 const struct prof_mapping *prof_lives_now(const struct prof_lives *lives,
 	    uint32_t pid, uint64_t pc, uint64_t *life_since_ns);

@@ -125,6 +125,8 @@ void	prof_spaces_free(struct prof_spaces *spaces);
 /* A record of a life or a mapping, in order of time; -1: no memory. */
 int	prof_spaces_observe(struct prof_spaces *spaces,
 	    const struct prof_record *record);
+/* What it has mapped is told of anew.  -1: no memory. */
+int	prof_spaces_renew(struct prof_spaces *spaces, uint32_t pid);
 /* Borrowed until the next record; NULL: nothing is known of it. */
 const struct prof_space *prof_spaces_find(struct prof_spaces *spaces,
 	    uint32_t pid);
@@ -184,6 +186,8 @@ struct prof_snapshots *prof_snapshots_new(bool verify);
 void	prof_snapshots_free(struct prof_snapshots *snapshots);
 int	prof_snapshots_observe(struct prof_snapshots *snapshots,
 	    const struct prof_record *record);
+/* What a process has mapped is told of anew.  -1: no memory. */
+int	prof_snapshots_renew(struct prof_snapshots *snapshots, uint32_t pid);
 /*
  * Walk the stack of a sample in user space; its first "kept" frames, which
  * the snapshot's begin behind, stay.  The frames are borrowed until the next

@@ -64,6 +64,12 @@ prof_snapshots_observe(struct prof_snapshots *st,
 	return (prof_spaces_observe(st->st_spaces, record));
 }
 
+int
+prof_snapshots_renew(struct prof_snapshots *st, uint32_t pid)
+{
+	return (prof_spaces_renew(st->st_spaces, pid));
+}
+
 void
 prof_snapshots_finish(struct prof_snapshots *st, struct prof_record *sample,
     uint32_t kept, const struct prof_snapshot *snapshot)

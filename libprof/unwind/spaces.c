@@ -285,6 +285,17 @@ prof_spaces_observe(struct prof_spaces *spaces,
 	}
 }
 
+int
+prof_spaces_renew(struct prof_spaces *spaces, uint32_t pid)
+{
+	struct process *process = process_get(spaces, pid);
+
+	if (process == NULL)
+		return (-1);
+	forget_space(process);
+	return (0);
+}
+
 const struct prof_space *
 prof_spaces_find(struct prof_spaces *spaces, uint32_t pid)
 {
