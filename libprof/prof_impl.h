@@ -446,6 +446,12 @@ void	prof_reader_life(const struct prof_reader *reader, size_t n,
 const void *prof_reader_symbols(const struct prof_reader *reader, size_t n,
 	    size_t *len);
 
+/* ---------------------------------------------- model/symbols_note.c */
+
+/* Why there is no name, and a cure that can work; "": none. */
+const char *prof_unnamed_reason(enum prof_unnamed why, const char *module);
+const char *prof_unnamed_cure(enum prof_unnamed why, const char *module);
+
 /* --------------------------------------------------- model/symbols.c */
 
 /*

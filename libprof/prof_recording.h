@@ -317,6 +317,8 @@ uint32_t prof_symbols_inlined(struct prof_symbols *symbols, uint32_t in,
     const char *name);
 /* Notes for the user (what has no names, why, the cure); NULL: no more. */
 const char *prof_symbols_note(struct prof_symbols *symbols, size_t n);
+/* Of these, those of limits that were reached, which no quality says. */
+const char *prof_symbols_limit(struct prof_symbols *symbols, size_t n);
 void prof_symbols_close(struct prof_symbols *symbols);
 
 /* ------------------------------------------------------------ profile */
@@ -409,8 +411,12 @@ struct prof_quality {
 	double		pq_hidden;	/* of the count: unaccounted */
 	double		pq_throttled;	/* of the time */
 	double		pq_multiplexed;	/* of the time: not running */
-	int		pq_is_bad;	/* believe with care */
-	char		pq_text[512];	/* the same as one sentence */
+	int		pq_is_bad;	/* something is in pq_text */
+	/*
+	 * What is bad, a line each, the worst first: the number, what it does
+	 * to the result, and a cure.  "": nothing is.
+	 */
+	char		pq_text[1024];
 };
 
 struct prof_profile;

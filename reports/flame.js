@@ -107,8 +107,9 @@ class FlameGraph extends Page {
 
 	showTools() {
 		const {state, data} = this, event = data.events[state.event];
-		$("quality").textContent = event ? `${event.name}: ` +
-		    event.quality : "there are no samples";
+		$("quality").textContent = event ?
+		    event.quality.join("\n") : "there are no samples";
+		$("quality").hidden = !!event && event.quality.length === 0;
 		$("quality").classList.toggle("bad", !event || event.bad);
 		$("event").value = state.event +
 		    (state.other < 0 ? "" : "/" + state.other);
@@ -395,8 +396,8 @@ class FlameGraph extends Page {
 
 	save() {
 		const event = this.data.events[this.state.event];
-		const text = this.graph.svg(this.data.title, [`${event.name}: ` +
-			event.quality]);
+		const text = this.graph.svg(this.data.title, [event.name,
+			...event.quality]);
 		const link = document.createElement("a");
 		link.href = URL.createObjectURL(new Blob([text],
 		    {type: "image/svg+xml"}));

@@ -8,6 +8,7 @@
  * Called by cmd_annotate.c.
  */
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "annotate.h"
@@ -77,6 +78,21 @@ put_row(const struct annotate *an, const struct an_row *row, struct out *out)
 }
 
 static void
+put_warnings(struct out *out, const char *side, const char *text)
+{
+	char line[sizeof(((struct prof_quality *)0)->pq_text)];
+	size_t length;
+
+	for (; *text != '\0'; text += length + (text[length] == '\n')) {
+		length = strcspn(text, "\n");
+		snprintf(line, sizeof(line), "%.*s", (int)length, text);
+		out_fmt(out, "<p class=\"bad\">%swarning: ", side);
+		out_html(out, line);
+		out_str(out, "</p>\n");
+	}
+}
+
+static void
 put_head(const struct annotate *an, struct out *out)
 {
 	const struct an_column *column;
@@ -91,15 +107,14 @@ put_head(const struct annotate *an, struct out *out)
 		column = &an->an_column[c];
 		prof_profile_quality(annotate_side(an, c)->an_profile,
 		    column->ac_event, &quality);
-		out_fmt(out, "<p%s>%s", quality.pq_is_bad ?
-		    " class=\"bad\"" : "", annotate_side_name(an, c));
+		out_fmt(out, "<p>%s", annotate_side_name(an, c));
 		out_html(out, column->ac_info->pi_name);
 		out_fmt(out, ": %.2f&nbsp;%% of all: weight %" PRIu64 ", %"
-		    PRIu64 " samples. ", 100 * annotate_part(&column->ac_sum,
+		    PRIu64 " samples</p>\n", 100 * annotate_part(&column->ac_sum,
 		    column->ac_all), column->ac_sum.as_weight,
 		    column->ac_sum.as_samples);
-		out_html(out, quality.pq_text);
-		out_str(out, "</p>\n");
+		put_warnings(out, annotate_side_name(an, c),
+		    quality.pq_text);
 	}
 }
 

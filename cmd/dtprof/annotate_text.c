@@ -118,20 +118,16 @@ show_row(const struct annotate *an, const struct an_row *row,
 }
 
 static void
-show_quality(const struct annotate *an, struct out *out, bool is_bad)
+show_quality(const struct annotate *an, struct out *out,
+    const struct terminal *terminal)
 {
 	struct prof_quality quality;
 
 	for (size_t c = 0; c < an->an_ncolumns; c++) {
 		prof_profile_quality(annotate_side(an, c)->an_profile,
 		    an->an_column[c].ac_event, &quality);
-		if ((quality.pq_is_bad != 0) != is_bad)
-			continue;
-		out_str(out, annotate_side_name(an, c));
-		out_text(out, an->an_column[c].ac_info->pi_name);
-		out_str(out, ": ");
-		out_text(out, quality.pq_text);
-		out_char(out, '\n');
+		terminal_warn(terminal, out, annotate_side_name(an, c),
+		    an->an_column[c].ac_info->pi_name, quality.pq_text);
 	}
 }
 
@@ -141,7 +137,7 @@ annotate_text(const struct annotate *an, struct out *out,
 {
 	const struct an_column *column;
 
-	show_quality(an, out, true);
+	show_quality(an, out, terminal);
 	terminal_colour(terminal, out, TERMINAL_BOLD);
 	out_text(out, an->an_function->fu_name);
 	terminal_colour(terminal, out, TERMINAL_PLAIN);
@@ -169,6 +165,4 @@ annotate_text(const struct annotate *an, struct out *out,
 	out_char(out, '\n');
 	for (size_t i = 0; i < an->an_nrows; i++)
 		show_row(an, &an->an_row[i], out, terminal);
-	out_char(out, '\n');
-	show_quality(an, out, false);
 }

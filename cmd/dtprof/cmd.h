@@ -254,6 +254,8 @@ struct prof_reader *input_open(const char *command, const char *option,
 void	input_say_cut(const char *command, const struct prof_reader *reader);
 /* What has no names, and the cure; symbols may be NULL. */
 void	input_say_names(const char *command, struct prof_symbols *symbols);
+/* Only which limits were reached: a quality says the rest. */
+void	input_say_limits(const char *command, struct prof_symbols *symbols);
 const char *stack_status_name(unsigned status);
 
 /* ------------------------------------------------------------- file.c */

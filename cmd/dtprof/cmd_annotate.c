@@ -443,7 +443,7 @@ run_annotate(void *options, int n, char **operands)
 	    find_function(&an, operands[0]) == 0 && sum_up(&an) == 0 &&
 	    (!has_base(ao) || add_base(&an, &base, ao, path) == 0) &&
 	    make_rows(&an, ao) == 0) {
-		input_say_names("annotate", an.an_symbols);
+		input_say_limits("annotate", an.an_symbols);
 		status = ao->ao_html ? show_page(&an, ao) : show(&an, ao);
 	}
 	side_free(&an);

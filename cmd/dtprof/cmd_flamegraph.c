@@ -304,7 +304,7 @@ draw_one(const struct flame_options *fo, int n, char **operands)
 	} else if (flame_profile(fo, &fo->fo_time, run.fr_reader,
 	    &run.fr_symbols, &run.fr_profile) == 0 &&
 	    write_picture(&run) == 0) {
-		input_say_names("flamegraph", run.fr_symbols);
+		input_say_limits("flamegraph", run.fr_symbols);
 		rv = 0;
 	}
 	prof_profile_free(run.fr_profile);

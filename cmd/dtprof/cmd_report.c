@@ -262,7 +262,7 @@ run_table(struct report *report, const struct report_options *rp)
 {
 	if (make_profile(report, rp) == -1 || make_table(report, rp) == -1)
 		return (EXIT_FAILED);
-	input_say_names("report", report->re_symbols);
+	input_say_limits("report", report->re_symbols);
 	return (rp->rp_json ? show_json(report) : show_table(report, rp));
 }
 

@@ -50,6 +50,16 @@ input_say_names(const char *command, struct prof_symbols *symbols)
 		msg_note(command, "%s", note);
 }
 
+void
+input_say_limits(const char *command, struct prof_symbols *symbols)
+{
+	const char *note;
+
+	for (size_t n = 0; symbols != NULL &&
+	    (note = prof_symbols_limit(symbols, n)) != NULL; n++)
+		msg_note(command, "%s", note);
+}
+
 /* How a walk of a stack ended, as every output names it. */
 const char *
 stack_status_name(unsigned status)

@@ -354,27 +354,19 @@ show_head(const struct page *page)
 
 /* ------------------------------------------------------------ quality */
 
-/* One line an event: those that are bad, or those that are not. */
+/* What is bad; nothing where all is well. */
 static void
-show_quality(const struct report *report, const struct page *page, int bad)
+show_quality(const struct report *report, const struct page *page)
 {
 	const size_t nevents = prof_reader_nevents(report->re_reader);
 	struct prof_quality quality;
 
 	for (size_t e = 1; e < nevents; e++) {
 		prof_profile_quality(report->re_profile, e, &quality);
-		if (!report->re_wanted[e] || quality.pq_is_bad != bad)
-			continue;
-		terminal_colour(page->pg_terminal, page->pg_out,
-		    bad ? TERMINAL_HOT : TERMINAL_DIM);
-		out_str(page->pg_out, bad ? "CARE: " : "");
-		out_text(page->pg_out, prof_reader_event(report->re_reader,
-		    e)->pi_name);
-		out_str(page->pg_out, ": ");
-		out_text(page->pg_out, quality.pq_text);
-		terminal_colour(page->pg_terminal, page->pg_out,
-		    TERMINAL_PLAIN);
-		out_char(page->pg_out, '\n');
+		if (report->re_wanted[e])
+			terminal_warn(page->pg_terminal, page->pg_out, "",
+			    prof_reader_event(report->re_reader, e)->pi_name,
+			    quality.pq_text);
 	}
 }
 
@@ -386,7 +378,7 @@ report_text(const struct report *report, struct out *out,
 	struct page page = { table, out, terminal, 0, 0 };
 
 	fit(&page);
-	show_quality(report, &page, 1);
+	show_quality(report, &page);
 	if (table->ta_ncolumns == 0)
 		out_str(out, "no samples\n");
 	else
@@ -402,5 +394,4 @@ report_text(const struct report *report, struct out *out,
 	if (table->ta_ncolumns > 0)
 		out_str(out, "95 %: where the share lies, as far as chance in "
 		    "taking samples goes (Wilson)\n");
-	show_quality(report, &page, 0);
 }

@@ -111,6 +111,9 @@ show_head(const struct stats *stats, struct out *out)
 	show_info(stats, out, "kernel", "machine.kernel");
 	show_info(stats, out, "cpus", "machine.cpus");
 	show_origin(stats, out);
+	show_info(stats, out, "degraded", "less.event");
+	show_info(stats, out, "degraded", "less.path");
+	show_info(stats, out, "degraded", "less.rate");
 	show_notes(stats, out);
 	if (stats->st_end_ns > stats->st_start_ns)
 		out_fmt(out, "duration     %.3f s\n",

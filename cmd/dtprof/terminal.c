@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -119,6 +120,27 @@ terminal_colour(const struct terminal *terminal, struct out *out,
 
 	if (terminal->te_colour)
 		out_str(out, codes[colour]);
+}
+
+void
+terminal_warn(const struct terminal *terminal, struct out *out,
+    const char *side, const char *event, const char *text)
+{
+	char line[sizeof(((struct prof_quality *)0)->pq_text)];
+	size_t length;
+
+	for (; *text != '\0'; text += length + (text[length] == '\n')) {
+		length = strcspn(text, "\n");
+		snprintf(line, sizeof(line), "%.*s", (int)length, text);
+		terminal_colour(terminal, out, TERMINAL_HOT);
+		out_str(out, "warning: ");
+		out_str(out, side);
+		out_text(out, event);
+		out_str(out, ": ");
+		out_text(out, line);
+		terminal_colour(terminal, out, TERMINAL_PLAIN);
+		out_char(out, '\n');
+	}
 }
 
 /* Bytes of the next character, and the columns that out_text gives it. */

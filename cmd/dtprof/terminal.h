@@ -30,6 +30,9 @@ int	terminal_end(struct terminal *terminal, const char *command,
 /* Nothing where there are no colours. */
 void	terminal_colour(const struct terminal *terminal, struct out *out,
 	    enum terminal_colour colour);
+/* A line "warning: [side]event: ..." for each line of pq_text. */
+void	terminal_warn(const struct terminal *terminal, struct out *out,
+	    const char *side, const char *event, const char *text);
 /*
  * Hostile text in at most width columns (SIZE_MAX: all of it), with ".." at
  * the end when it was cut.  How many columns it took.

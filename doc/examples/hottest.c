@@ -104,7 +104,8 @@ show(const struct prof_profile *profile)
 			    rows[n].rw_function->fu_name,
 			    rows[n].rw_function->fu_module);
 	prof_profile_quality(profile, 1, &quality);
-	printf("%s\n", quality.pq_text);
+	if (quality.pq_is_bad)
+		printf("warning: %s\n", quality.pq_text);
 	free(rows);
 	return (0);
 }

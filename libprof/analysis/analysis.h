@@ -138,7 +138,7 @@ struct prof_fold {
 /* Of an event: how its user stacks ended, and how its weights vary. */
 struct prof_ends {
 	uint64_t	en_stacks;
-	uint64_t	en_whole;
+	uint64_t	en_status[PROF_STACK_NSTATUS];
 	unsigned __int128 en_squares;	/* of weights; modulo 2^128 */
 };
 
@@ -268,6 +268,16 @@ struct prof_profile {
 
 /* Fill in pf_quality; 0, or -1: no memory. */
 int	prof_quality_fill(struct prof_profile *profile,
+	    const struct prof_ends *ends, bool is_reversed);
+/* The label of the innermost function on the way to a node. */
+const struct prof_label *prof_quality_innermost(
+	    const struct prof_profile *profile, uint32_t node,
+	    bool is_reversed);
+
+/* ----------------------------------------------------- quality_text.c */
+
+/* From the figures, what is bad in words; 0, or -1: no memory. */
+int	prof_quality_describe(struct prof_profile *profile,
 	    const struct prof_ends *ends, bool is_reversed);
 
 #endif /* PROF_ANALYSIS_H */

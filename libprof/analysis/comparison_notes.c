@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What makes one doubt runs, in sentences: profiles to be read with care,
- * times that drift, lie in two heaps or far apart, a slow first run, runs far
- * off the others, too few runs, runs that were not interleaved, functions that
- * may have got another name.  Nothing is ever left out because of it.
+ * What makes one doubt runs, in sentences: profiles with something bad, times
+ * that drift, lie in two heaps or far apart, a slow first run, runs far off
+ * the others, too few runs, runs that were not interleaved, functions that may
+ * have got another name.  Nothing is ever left out because of it.
  *
  * Called by comparison.c at the end.
  */
@@ -159,7 +159,23 @@ doubt_names(struct prof_comparison *cp)
 	return (0);
 }
 
-/* Of each side the first run that is to be read with care. */
+/* A note for each line of what is bad about a run's profile. */
+static int
+add_care(struct prof_comparison *cp, const char *side, size_t bad, size_t n,
+    const char *text)
+{
+	size_t length;
+
+	for (; *text != '\0'; text += length + (text[length] == '\n')) {
+		length = strcspn(text, "\n");
+		if (add(cp, "%s, %zu of %zu run%s: %.*s", side, bad, n,
+		    n == 1 ? "" : "s", (int)length, text) == -1)
+			return (-1);
+	}
+	return (0);
+}
+
+/* Of each side the first run whose profile has something bad. */
 static int
 doubt_profiles(struct prof_comparison *cp)
 {
@@ -176,8 +192,7 @@ doubt_profiles(struct prof_comparison *cp)
 			first = run;
 			bad++;
 		}
-		if (bad > 0 && add(cp, "%s: %zu of %zu run%s to be read with "
-		    "care: %s", side_name[s], bad, n, n == 1 ? "" : "s",
+		if (first != NULL && add_care(cp, side_name[s], bad, n,
 		    first->rn_care) == -1)
 			return (-1);
 	}

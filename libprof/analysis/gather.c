@@ -278,9 +278,18 @@ end_add(struct prof_ends *ends, const struct prof_record *record,
 {
 	if (record->pr_ustatus != PROF_STACK_NONE)
 		ends->en_stacks++;
-	if (record->pr_ustatus == PROF_STACK_OK)
-		ends->en_whole++;
+	if (record->pr_ustatus < PROF_STACK_NSTATUS)
+		ends->en_status[record->pr_ustatus]++;
 	ends->en_squares += (unsigned __int128)weight * weight;
+}
+
+static void
+ends_add(struct prof_ends *sum, const struct prof_ends *add)
+{
+	sum->en_stacks += add->en_stacks;
+	for (unsigned n = 0; n < PROF_STACK_NSTATUS; n++)
+		sum->en_status[n] += add->en_status[n];
+	sum->en_squares += add->en_squares;
 }
 
 static void
@@ -491,11 +500,8 @@ merge(struct worker *to, struct worker *from)
 		*fold = add->ga_fold[i];
 		fold->fo_who = (uint32_t)who;
 	}
-	for (i = 0; i < to->wk_gather->gt_nevents; i++) {
-		got->ga_ends[i].en_stacks += add->ga_ends[i].en_stacks;
-		got->ga_ends[i].en_whole += add->ga_ends[i].en_whole;
-		got->ga_ends[i].en_squares += add->ga_ends[i].en_squares;
-	}
+	for (i = 0; i < to->wk_gather->gt_nevents; i++)
+		ends_add(&got->ga_ends[i], &add->ga_ends[i]);
 	if (add->ga_first_ns < got->ga_first_ns)
 		got->ga_first_ns = add->ga_first_ns;
 	if (add->ga_last_ns > got->ga_last_ns)

@@ -87,7 +87,10 @@ explain_hidden(struct prof_err *why)
 	    "/proc/sys/kernel/kptr_restrict", -1);
 
 	prof_fail(why, PROF_E_PERMISSION, "the kernel hides the addresses of "
-	    "its functions (kernel.kptr_restrict is %ld)", restricted);
+	    "its functions (kernel.%s is %ld)", restricted > 0 ?
+	    "kptr_restrict" : "perf_event_paranoid", restricted > 0 ?
+	    restricted : prof_proc_number(
+	    "/proc/sys/kernel/perf_event_paranoid", -1));
 	if (restricted >= 2)
 		prof_cure(why, "sysctl kernel.kptr_restrict=1 for root, 0 "
 		    "for all");

@@ -57,6 +57,7 @@ struct prof_symbols {
 	uint32_t	 sy_nowhere[PROF_UNNAMED_N]; /* function + 1 */
 	char		**sy_notes;
 	size_t		 sy_nnotes;
+	size_t		 sy_nlimits;	/* the first ones: of limits */
 	bool		 sy_noted;
 };
 

@@ -11,24 +11,40 @@
 
 #define MAX_NAMED	3
 
-struct reason {
-	enum prof_unnamed re_why;
+/* No cure for what has no file of its own: the kernel, BPF programs. */
+static const struct {
 	const char	*re_what;
 	const char	*re_cure;
+} reasons[PROF_UNNAMED_N] = {
+	[PROF_NAMED] = { "", "" },
+	[PROF_UNNAMED_HIDDEN] = { "the kernel hid its addresses",
+	    "record as root, with kernel.kptr_restrict at most 1" },
+	[PROF_UNNAMED_NOFILE] = { "the recorded file is gone, or another "
+	    "build is in its place", "install that version, or its debug "
+	    "symbols" },
+	[PROF_UNNAMED_NOSYM] = { "its symbols do not cover all functions",
+	    "install its debug symbols (on Debian PACKAGE-dbgsym)" },
+	[PROF_UNNAMED_ANON] = { "no JIT left a perf map of this code",
+	    "run java with -XX:+DumpPerfMapAtExit, node with "
+	    "--perf-basic-prof, python3 with -X perf" },
+	[PROF_UNNAMED_NOPROC] = { "the process is not known", "" },
+	[PROF_UNNAMED_NOMAP] = { "no mapping of the process is known there",
+	    "" },
 };
 
-static const struct reason reasons[] = {
-	{ PROF_UNNAMED_HIDDEN, "the kernel hid its addresses", "record as "
-	    "root, or set kernel.kptr_restrict to 0" },
-	{ PROF_UNNAMED_NOFILE, "the file that was recorded is no longer "
-	    "there, or another build is", "install that version, or its "
-	    "debug symbols" },
-	{ PROF_UNNAMED_NOSYM, "stripped: not all functions have names",
-	    "install the debug symbols (on Debian PACKAGE-dbgsym)" },
-	{ PROF_UNNAMED_ANON, "made in memory, and no map was left by a JIT",
-	    "let it write one (node --perf-basic-prof, java perf agents)" },
-	{ PROF_UNNAMED_NOPROC, "nothing is known of the process", "" },
-};
+const char *
+prof_unnamed_reason(enum prof_unnamed why, const char *module)
+{
+	return (why == PROF_UNNAMED_NOSYM && module[0] != '/' ?
+	    "it has no symbol there" : reasons[why].re_what);
+}
+
+const char *
+prof_unnamed_cure(enum prof_unnamed why, const char *module)
+{
+	return (why == PROF_UNNAMED_NOSYM && module[0] != '/' ? "" :
+	    reasons[why].re_cure);
+}
 
 static void
 note_add(struct prof_symbols *symbols, char *text)
@@ -44,11 +60,20 @@ note_add(struct prof_symbols *symbols, char *text)
 	grown[symbols->sy_nnotes++] = text;
 }
 
+/* Is it one of those that a note names? */
+static bool
+is_of(const struct prof_function *fu, enum prof_unnamed why, bool is_file)
+{
+	return (fu->fu_unnamed == why &&
+	    (fu->fu_module[0] == '/') == is_file);
+}
+
 /* "no names in A, B and 4 more: why; cure" */
 static void
-note_reason(struct prof_symbols *symbols, const struct reason *reason)
+note_reason(struct prof_symbols *symbols, enum prof_unnamed why, bool is_file)
 {
 	const struct prof_function *fu;
+	const char *module = is_file ? "/" : "", *cure;
 	unsigned found = 0;
 	size_t length;
 	FILE *stream;
@@ -59,15 +84,16 @@ note_reason(struct prof_symbols *symbols, const struct reason *reason)
 		return;
 	for (n = 1; n < symbols->sy_nfunctions; n++) {
 		fu = prof_symbols_function(symbols, n);
-		if (fu->fu_unnamed != reason->re_why || ++found > MAX_NAMED)
+		if (!is_of(fu, why, is_file) || ++found > MAX_NAMED)
 			continue;
 		fprintf(stream, "%s%s", found == 1 ? "no names in " : ", ",
 		    fu->fu_module[0] == '\0' ? fu->fu_name : fu->fu_module);
 	}
 	if (found > MAX_NAMED)
 		fprintf(stream, " and %u more", found - MAX_NAMED);
-	fprintf(stream, ": %s%s%s", reason->re_what,
-	    reason->re_cure[0] == '\0' ? "" : "; ", reason->re_cure);
+	cure = prof_unnamed_cure(why, module);
+	fprintf(stream, ": %s%s%s", prof_unnamed_reason(why, module),
+	    cure[0] == '\0' ? "" : "; ", cure);
 	if (fclose(stream) != 0)
 		return;
 	if (found > 0)
@@ -122,12 +148,10 @@ note_limit(struct prof_symbols *symbols,
 const char *
 prof_symbols_note(struct prof_symbols *symbols, size_t n)
 {
-	size_t i;
+	unsigned why;
 
 	if (!symbols->sy_noted) {
 		symbols->sy_noted = true;
-		for (i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++)
-			note_reason(symbols, &reasons[i]);
 		note_limit(symbols, has_names_limited, "no names in ",
 		    "more symbols than the memory budget of a file of its "
 		    "size");
@@ -135,8 +159,21 @@ prof_symbols_note(struct prof_symbols *symbols, size_t n)
 		    "inlined functions are missing in ", "damaged debug "
 		    "information, or more than the memory budget of a file "
 		    "of its size");
+		symbols->sy_nlimits = symbols->sy_nnotes;
+		for (why = PROF_NAMED + 1; why < PROF_UNNAMED_N; why++) {
+			note_reason(symbols, (enum prof_unnamed)why, true);
+			note_reason(symbols, (enum prof_unnamed)why, false);
+		}
 	}
 	return (n < symbols->sy_nnotes ? symbols->sy_notes[n] : NULL);
+}
+
+const char *
+prof_symbols_limit(struct prof_symbols *symbols, size_t n)
+{
+	const char *note = prof_symbols_note(symbols, n);
+
+	return (n < symbols->sy_nlimits ? note : NULL);
 }
 
 void

@@ -225,6 +225,23 @@ put_cells(const struct prof_flame *flame, const struct cells *cells,
 
 /* -------------------------------------------------------------- head */
 
+/* Each line as a string of its own. */
+static void
+put_lines(const char *text, struct prof_buf *out)
+{
+	char line[sizeof(((struct prof_quality *)0)->pq_text)];
+	const char *separator = "";
+	size_t length;
+
+	for (; *text != '\0'; text += length + (text[length] == '\n')) {
+		length = strcspn(text, "\n");
+		snprintf(line, sizeof(line), "%.*s", (int)length, text);
+		prof_put_str(out, separator);
+		prof_put_json(out, line);
+		separator = ",";
+	}
+}
+
 static void
 put_event(const struct prof_flame_event *fe, struct prof_buf *out)
 {
@@ -242,9 +259,9 @@ put_event(const struct prof_flame_event *fe, struct prof_buf *out)
 	prof_put_fmt(out, ",\"effective\":%" PRIu64 ",\"bad\":%s",
 	    (uint64_t)quality->pq_effective,
 	    quality->pq_is_bad ? "true" : "false");
-	prof_put_str(out, ",\"quality\":");
-	prof_put_json(out, quality->pq_text);
-	prof_put_str(out, "}");
+	prof_put_str(out, ",\"quality\":[");
+	put_lines(quality->pq_text, out);
+	prof_put_str(out, "]}");
 }
 
 /* When the profile's first sample was, from the start of the recording. */
@@ -277,6 +294,28 @@ fact_of(const struct prof_flame *flame, int side, int fact)
 	    prof_facts[fact][0]));
 }
 
+/* What the recorder had to do without (dtprof-format(5), "less."). */
+static void
+put_degraded(const struct prof_flame *flame, const char *separator,
+    struct prof_buf *out)
+{
+	static const char *const keys[] = {
+		"less.event", "less.path", "less.rate"
+	};
+	const char *value;
+
+	for (size_t n = 0; flame->fm_reader != NULL &&
+	    n < sizeof(keys) / sizeof(keys[0]); n++) {
+		value = prof_reader_info(flame->fm_reader, keys[n]);
+		if (value == NULL)
+			continue;
+		prof_put_fmt(out, "%s[\"degraded\",", separator);
+		prof_put_json(out, value);
+		prof_put_str(out, "]");
+		separator = ",";
+	}
+}
+
 /* What is alike on both sides of a difference is said once. */
 static void
 put_facts(const struct prof_flame *flame, struct prof_buf *out)
@@ -300,6 +339,7 @@ put_facts(const struct prof_flame *flame, struct prof_buf *out)
 			separator = ",";
 		}
 	}
+	put_degraded(flame, separator, out);
 	prof_put_str(out, "]");
 }
 

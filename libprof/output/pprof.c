@@ -409,6 +409,23 @@ info_number(const struct prof_flame *flame, const char *key)
 	return (text == NULL ? 0 : strtoull(text, NULL, 10));
 }
 
+/* A comment for each line of what is bad. */
+static void
+put_warnings(struct pprof *pprof, const struct prof_flame_event *fe)
+{
+	const char *text = fe->fe_quality.pq_text;
+	char line[512];
+	size_t length;
+
+	for (; *text != '\0'; text += length + (text[length] == '\n')) {
+		length = strcspn(text, "\n");
+		snprintf(line, sizeof(line), "warning: %s: %.*s",
+		    fe->fe_info->pi_name, (int)length, text);
+		put_number(&pprof->pp_out, PROFILE_COMMENT,
+		    string(pprof, line));
+	}
+}
+
 static void
 put_about(struct pprof *pprof)
 {
@@ -425,8 +442,7 @@ put_about(struct pprof *pprof)
 		    info_number(flame, "time.monotonic_ns"));
 	put_number(out, PROFILE_DURATION_NANOS, to_ns - from_ns);
 	for (e = 0; e < flame->fm_nevents; e++)
-		put_number(out, PROFILE_COMMENT, string(pprof,
-		    flame->fm_event[e].fe_quality.pq_text));
+		put_warnings(pprof, &flame->fm_event[e]);
 	if (flame->fm_nevents == 0)
 		return;
 	info = flame->fm_event[0].fe_info;

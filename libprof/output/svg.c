@@ -254,6 +254,29 @@ put_small(const struct drawing *drawing, size_t node)
 
 /* --------------------------------------------------------- the whole */
 
+/* Which event it is, and the worst that is wrong with its samples. */
+static void
+put_quality(const struct prof_flame *flame, struct prof_buf *out)
+{
+	const struct prof_flame_event *fe = flame->fm_event;
+	const bool is_bad = flame->fm_nevents > 0 && fe->fe_quality.pq_is_bad;
+	const char *text;
+	char line[256];
+
+	prof_put_fmt(out, "<text class=\"q%s\" x=\"10\" y=\"40\">",
+	    is_bad ? " bad" : "");
+	if (flame->fm_nevents > 0) {
+		text = fe->fe_quality.pq_text;
+		snprintf(line, sizeof(line), "%.*s",
+		    (int)strcspn(text, "\n"), text);
+		if (is_bad)
+			prof_put_str(out, "warning: ");
+		prof_put_xml(out, fe->fe_info->pi_name, 80);
+		prof_put_str(out, line[0] == '\0' ? "" : ": ");
+		prof_put_xml(out, line, 0);
+	}
+}
+
 static void
 put_head(const struct drawing *drawing)
 {
@@ -278,13 +301,8 @@ put_head(const struct drawing *drawing)
 	prof_put_str(out, "<rect class=\"b\" width=\"100%\" "
 	    "height=\"100%\"/>\n<text class=\"h\" x=\"10\" y=\"22\">");
 	prof_put_xml(out, flame->fm_title, 120);
-	prof_put_fmt(out, "</text>\n<text class=\"q%s\" x=\"10\" y=\"40\">",
-	    flame->fm_nevents > 0 && fe->fe_quality.pq_is_bad ? " bad" : "");
-	if (flame->fm_nevents > 0) {
-		prof_put_xml(out, fe->fe_info->pi_name, 80);
-		prof_put_str(out, ": ");
-		prof_put_xml(out, fe->fe_quality.pq_text, 0);
-	}
+	prof_put_str(out, "</text>\n");
+	put_quality(flame, out);
 	prof_put_str(out, "</text>\n<text class=\"q\" x=\"10\" y=\"57\">");
 	if (flame->fm_nevents == 0 || drawing->dr_total[0] == 0) {
 		prof_put_str(out, "there are no samples to draw");

@@ -177,7 +177,7 @@ async function realChange(page) {
 		assert.match(await plain(page, "#rows tr:nth-child(3)"),
 		    /^[+−]\d/);
 	});
-	await check(page, "runs enough are not read with care", async () =>
+	await check(page, "runs enough are no warning", async () =>
 		assert.ok(!await page.$("#quality.bad")));
 }
 

@@ -275,11 +275,13 @@ finish(void)
 
 	CHECK(prof_order(&profile.pf_tree, &profile.pf_labels) == 0);
 	for (event = 0; event < MAX_EVENTS; event++) {
+		if (event != 2)
+			continue;
+		profile.pf_quality[event].pq_is_bad = 1;
 		snprintf(profile.pf_quality[event].pq_text,
 		    sizeof(profile.pf_quality[event].pq_text),
-		    "%" PRIu64 " samples, none lost",
+		    "12.0%% of samples lost\nonly %" PRIu64 " samples",
 		    profile.pf_quality[event].pq_samples);
-		profile.pf_quality[event].pq_is_bad = event == 2;
 	}
 	profile.pf_cell_ns = 20 * MS;
 	profile.pf_from_ns = 1000 * MS;

@@ -22,11 +22,11 @@ expect_err 'rate lowered to 1/' 'nothing is said of the rate'
 expect_err 'it cost [0-9.]+ % of [0-9]+ CPUs?: recorder .*programs [0-9.]+ %' \
     'nothing is said of the cost'
 "$DTPROF" report --stats --json a.dtp >stats.json || fail "stats"
-# The line of quality is the first when it is bad, else the last.
-"$DTPROF" report a.dtp 2>/dev/null | sed -n '1p;$p' |
-    grep 'cpu-clock: .*rate lowered to 1/' || fail "report does not tell"
-"$DTPROF" flamegraph -o a.svg a.dtp 2>/dev/null
-grep -q 'rate lowered to 1/' a.svg || fail "the picture does not tell"
+"$DTPROF" report --stats a.dtp 2>/dev/null |
+    grep '^degraded .*rate lowered to 1/' || fail "report does not tell"
+"$DTPROF" flamegraph -o a.html a.dtp 2>/dev/null
+grep -q '\["degraded","rate lowered to 1/' a.html ||
+    fail "the page does not tell"
 
 py <<'END'
 import json

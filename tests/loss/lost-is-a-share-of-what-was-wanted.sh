@@ -76,12 +76,13 @@ def percent(name, text, pattern):
 
 percent("summary", open("summary").read(),
         r"record: %d samples, %d lost \(([0-9.]+) ?%%\)" % (stored, lost))
-percent("report", open("report.text").read(), r"([0-9.]+) ?% (?:of .* )?lost")
+LOST = r"([0-9.]+) ?% (?:of samples )?lost"
+percent("report", open("report.text").read(), LOST)
 percent("--stats", open("stats").read(),
         r"%d of %d samples \(([0-9.]+)%%\)" % (lost, stored + lost))
-percent("page", page_data.read("a.html")[0]["events"][0]["quality"],
-        r"([0-9.]+) ?% (?:of .* )?lost")
-percent("compare", open("compare.text").read(), r"([0-9.]+) ?% (?:of .* )?lost")
+percent("page", "".join(page_data.read("a.html")[0]["events"][0]["quality"]),
+        LOST)
+percent("compare", open("compare.text").read(), LOST)
 equal("JSON", json.load(open("stats.json"))["quality"]["lost"])
 equal("by event", rec.report("a.dtp")["quality_by_event"][0]["lost"])
 rec.ok("%d of %d wanted are lost, of %d that fired: %s say %.1f%%" %
