@@ -86,8 +86,6 @@ struct prof_cmd {
 	int		 cm_usage_status;
 	const char	*const *cm_examples; /* command, what; NULL-ended */
 	const char	*cm_notes;	/* a paragraph for --help, or NULL */
-	/* Options of other tools, and what to do here; NULL-ended, or NULL */
-	const char	*const *cm_foreign;
 	/*
 	 * What may not stand together, before anything is opened; or NULL.
 	 * 0, or -1 with a message printed: wrong use.
@@ -95,6 +93,16 @@ struct prof_cmd {
 	int		(*cm_check)(const void *options, int n,
 			    char *const *operands);
 	int		(*cm_run)(void *options, int n, char **operands);
+};
+
+/* An option of perf's, as habits.c has them. */
+struct opt_habit {
+	const char	*oh_command;
+	const char	*oh_option;	/* without dashes */
+	const char	*oh_arg;	/* NULL: it takes no value */
+	const char	*oh_only;	/* the one value accepted; NULL: any */
+	const char	*oh_same;	/* our option; NULL: nothing to do */
+	const char	*oh_cure;	/* NULL: accepted */
 };
 
 struct opt_error {
@@ -113,6 +121,14 @@ int	opt_parse(const struct prof_cmd *cmd, int argc, char **argv,
 void	opt_free(const struct prof_cmd *cmd, void *options);
 /* The nearest of NULL-ended names, or NULL when none is near; borrowed. */
 const char *opt_nearest(const char *name, const char *const *names);
+
+/* ------------------------------------------------------------ habits.c */
+
+/* Borrowed for ever; NULL: perf has no such option, or nothing to say. */
+const struct opt_habit *habit_of_option(const char *command,
+	    const char *option, size_t length);
+/* What to type instead of a command of perf's, or NULL. */
+const char *habit_of_command(const char *name);
 
 /* -------------------------------------------------------- opt_value.c */
 

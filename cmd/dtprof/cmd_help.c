@@ -99,6 +99,7 @@ const struct prof_cmd *
 cmd_find(const char *name)
 {
 	const char *names[sizeof(cmd_all) / sizeof(cmd_all[0])], *nearest;
+	const char *habit = habit_of_command(name);
 	size_t n;
 
 	for (n = 0; cmd_all[n] != NULL; n++) {
@@ -107,6 +108,10 @@ cmd_find(const char *name)
 		names[n] = cmd_all[n]->cm_name;
 	}
 	names[n] = NULL;
+	if (habit != NULL) {
+		msg_fail(NULL, habit, "%s: no such command", name);
+		return (NULL);
+	}
 	nearest = opt_nearest(name, names);
 	msg_fail(NULL, "dtprof help lists the commands",
 	    "%s: no such command%s%s%s", name,

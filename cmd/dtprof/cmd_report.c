@@ -98,26 +98,6 @@ static const char *const examples[] = {
 	NULL
 };
 
-/* Options of perf report that are called otherwise here. */
-static const char *const foreign[] = {
-	"sort", ("rows are chosen by --by (comm, module, function, ...), and "
-	    "ordered by --sort self or total"),
-	"no-children", "that is the default here; --children is the other",
-	"stdio", ("leave it out: output is always text, in a pager on a "
-	    "terminal"),
-	"call-graph", "see --callers and --callees, or dtprof flamegraph",
-	"percent-limit", "use --limit N",
-	"comms", "use --filter 'comm==\"NAME\"'",
-	"pid", "use --filter pid==N",
-	"tid", "use --filter tid==N",
-	"dsos", "use --by module",
-	"symbols", "use --callers or --callees FUNCTION",
-	"g", "see --callers and --callees, or dtprof flamegraph",
-	"n", "leave it out: samples are shown anyway",
-	"s", "rows are chosen by --by, and ordered by --sort",
-	NULL
-};
-
 const struct prof_cmd cmd_report = {
 	.cm_name = "report",
 	.cm_summary = "show which functions took how much, or what was lost",
@@ -127,7 +107,6 @@ const struct prof_cmd cmd_report = {
 	.cm_max = 1,
 	.cm_usage_status = EXIT_USAGE,
 	.cm_examples = examples,
-	.cm_foreign = foreign,
 	.cm_check = check_report,
 	.cm_run = run_report,
 };

@@ -167,29 +167,18 @@ show_limit(const struct opt_row *row, uint64_t value, char *buffer,
 	}
 }
 
-/* What an option of another tool is called here, or NULL. */
-static const char *
-foreign_cure(const struct parse *parse, const char *name)
-{
-	const char *const *pair = parse->pa_cmd->cm_foreign;
-
-	for (; pair != NULL && *pair != NULL; pair += 2)
-		if (strcmp(pair[0], name) == 0)
-			return (pair[1]);
-	return (NULL);
-}
-
 static int
 refuse_value(struct parse *parse, const struct opt_row *row, const char *text,
     const char *why)
 {
 	char low[32], high[32], upto[40], cure[256];
-	const char *foreign = foreign_cure(parse, row->op_name);
+	const struct opt_habit *habit = habit_of_option(parse->pa_cmd->cm_name,
+	    row->op_name, strlen(row->op_name));
 	int n = 0;
 
-	if (foreign != NULL)
-		return (refuse(parse, foreign, "--%s %s: %s", row->op_name,
-		    text, why));
+	if (habit != NULL && habit->oh_cure != NULL)
+		return (refuse(parse, habit->oh_cure, "--%s %s: %s",
+		    row->op_name, text, why));
 	show_limit(row, row->op_min, low, sizeof(low));
 	show_limit(row, row->op_max, high, sizeof(high));
 	snprintf(upto, sizeof(upto), "to %s", high);
@@ -372,7 +361,7 @@ static int
 unknown_option(struct parse *parse, const char *name)
 {
 	const struct opt_row *row;
-	const char *names[64], *nearest = NULL, *foreign;
+	const char *names[64], *nearest = NULL;
 	char cure[256];
 	size_t n = 0;
 
@@ -380,9 +369,6 @@ unknown_option(struct parse *parse, const char *name)
 	    n < sizeof(names) / sizeof(names[0]) - 1; row++)
 		names[n++] = row->op_name;
 	names[n] = NULL;
-	foreign = foreign_cure(parse, name + 1 + (name[1] == '-'));
-	if (foreign != NULL)
-		return (refuse(parse, foreign, "%s: no such option", name));
 	if (strncmp(name, "--", 2) == 0)
 		nearest = opt_nearest(name + 2, names);
 	if (nearest != NULL)
@@ -394,12 +380,54 @@ unknown_option(struct parse *parse, const char *name)
 	return (refuse(parse, cure, "%s: no such option", name));
 }
 
+/* An option of perf's: what stands behind it, or NULL. */
+static int
+take_habit(struct parse *parse, const struct opt_habit *habit,
+    const char *shown, const char *value)
+{
+	const struct opt_row *row;
+
+	if (habit->oh_cure != NULL && (value == NULL ||
+	    habit->oh_only == NULL || strcmp(value, habit->oh_only) != 0))
+		return (refuse(parse, habit->oh_cure, "%s: no such option",
+		    shown));
+	if (habit->oh_arg != NULL && value == NULL)
+		return (refuse(parse, "see its --help",
+		    "%s: its value is missing", shown));
+	if (habit->oh_same == NULL)
+		return (0);
+	row = find_long(parse->pa_cmd, habit->oh_same,
+	    strlen(habit->oh_same));
+	if (row->op_arg != NULL)
+		return (set_value(parse, row, value));
+	set_flag(parse, row);
+	return (0);
+}
+
+/*
+ * The value of a habit: what follows in the same word, else the next word.
+ * NULL is none, or one that is missing, and then the habit has a cure.
+ */
+static const char *
+habit_value(struct parse *parse, const struct opt_habit *habit,
+    const char *rest)
+{
+	if (habit->oh_arg == NULL)
+		return (NULL);
+	if (rest != NULL && *rest != '\0')
+		return (rest);
+	if (parse->pa_at < parse->pa_argc)
+		return (parse->pa_argv[parse->pa_at++]);
+	return (NULL);
+}
+
 /* --name, --name value, --name=value */
 static int
 take_long(struct parse *parse)
 {
 	char *word = parse->pa_argv[parse->pa_at++];
 	const char *name = word + 2, *equals = strchr(name, '=');
+	const struct opt_habit *habit;
 	const struct opt_row *row;
 	size_t length;
 	char shown[64];
@@ -411,6 +439,11 @@ take_long(struct parse *parse)
 	if (row == NULL) {
 		snprintf(shown, sizeof(shown), "--%.*s",
 		    length > 60 ? 60 : (int)length, name);
+		habit = habit_of_option(parse->pa_cmd->cm_name, name, length);
+		if (habit != NULL)
+			return (take_habit(parse, habit, shown,
+			    habit_value(parse, habit,
+			    equals != NULL ? equals + 1 : NULL)));
 		return (unknown_option(parse, shown));
 	}
 	if (row->op_arg == NULL && equals != NULL)
@@ -436,8 +469,10 @@ static int
 take_letters(struct parse *parse)
 {
 	char *word = parse->pa_argv[parse->pa_at++];
+	const struct opt_habit *habit;
 	const struct opt_row *row;
 	char shown[64];
+	int rv;
 
 	for (const char *p = word + 1; *p != '\0'; p++) {
 		row = find_letter(parse->pa_cmd, *p);
@@ -445,7 +480,14 @@ take_letters(struct parse *parse)
 			return (-2);
 		if (row == NULL) {
 			snprintf(shown, sizeof(shown), "-%c", *p);
-			return (unknown_option(parse, shown));
+			habit = habit_of_option(parse->pa_cmd->cm_name, p, 1);
+			if (habit == NULL)
+				return (unknown_option(parse, shown));
+			rv = take_habit(parse, habit, shown,
+			    habit_value(parse, habit, p + 1));
+			if (rv != 0 || habit->oh_arg != NULL)
+				return (rv);
+			continue;
 		}
 		if (row->op_arg == NULL) {
 			set_flag(parse, row);

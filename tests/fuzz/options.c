@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "../../cmd/dtprof/msg.c"
+#include "../../cmd/dtprof/habits.c"
 #include "../../cmd/dtprof/opt.c"
 #include "../../cmd/dtprof/opt_value.c"
 #include "../../cmd/dtprof/out.c"

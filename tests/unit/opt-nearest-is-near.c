@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "../../cmd/dtprof/habits.c"
 #include "../../cmd/dtprof/opt.c"
 #include "../../cmd/dtprof/opt_value.c"
 #include "cli-check.h"

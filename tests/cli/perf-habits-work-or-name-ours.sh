@@ -1,0 +1,104 @@
+#!/bin/sh
+# ASSERTION: forty command lines of perf, typed as they are with dtprof in
+# perf's place, either do what they say or name the line to type, and every
+# command that is named exists.  Easy to get wrong: a hint that names an option
+# that was renamed.
+. "${SRC:=$PWD}/tests/lib.sh"
+need_perf
+tmpdir
+PATH=$B:$PATH
+export PATH
+expect 0 dtprof record -q -o dtprof.dtp -- seq 200000
+expect 0 dtprof record -q -o old.dtp -- seq 200000
+
+# "works", or a part of the hint.
+cat >lines <<'END'
+record -g -- true | works
+record -F 99 -g -- true | works
+record -F99 -ag -- true | works
+record -z -- true | works
+record -R -T -s -N -- true | works
+record -i -- true | works
+record --all-user -- true | works
+record --exclude-perf --timestamp -- true | works
+record -e cpu-clock -c 1000000 -- true | works
+record --call-graph dwarf -- true | works
+record --call-graph=fp -- true | works
+record -D 100 -- true | dtprof mark --pause
+record -m 512 -- true | --buffer SIZE
+record -u root | pgrep -d, -u USER
+record -b -- true | -g records stacks
+record -d -- true | not recorded
+record --all-kernel -- true | cpu-clock:k
+record --overwrite -- true | --duration TIME
+record --switch-output=1s -- true | --duration TIME
+report --stdio | works
+report --stdio --no-children -g none | works
+report -n --stdio | works
+report --no-children | works
+report --call-graph=none | works
+report -g caller | --callers or --callees
+report --sort comm,dso | --by
+report -s symbol | --by
+report --percent-limit 1 | --limit N
+report --comms sh | --filter
+report -F overhead,sym | --by
+report -i dtprof.dtp | works
+script | works
+script -i dtprof.dtp | works
+script -F comm,pid,ip,sym | --json
+annotate --stdio -s main | dtprof annotate NAME
+stat -e page-faults -- true | works
+stat -r 2 -- true | works
+stat -x, -e page-faults -- true | works
+stat -x ';' -- true | --csv
+stat -d -- true | dtprof list --counters
+stat -a -e page-faults -- true | works
+stat --timeout 100 -a | --duration TIME
+list | works
+list 'sched:*' | works
+top | dtprof record -a
+trace -p 1 | dtprof record -e syscall
+sched record | dtprof record -e sched:sched_switch
+lock record | lock:contention_begin
+probe -a do_sys_open | dtprof list
+mem record | counters
+c2c record | dtprof report
+diff old.dtp dtprof.dtp | dtprof compare
+timechart | dtprof report --plot timeline
+evlist | dtprof report --stats
+kmem record | kmem:*
+ftrace | dtprof script
+END
+n=0
+while IFS='|' read -r line want; do
+	want=${want# }
+	eval "dtprof $line" >out 2>err </dev/null
+	status=$?
+	if [ "$want" = works ]; then
+		[ $status -eq 0 ] || {
+			cat err
+			fail "perf $line: status $status"
+		}
+	else
+		[ $status -ne 0 ] || fail "perf $line: succeeds"
+		grep -qF -e "$want" err || {
+			cat err
+			fail "perf $line: does not name '$want'"
+		}
+	fi
+	n=$((n + 1))
+done <lines
+[ "$n" -ge 40 ] || fail "only $n lines"
+ok "$n lines of perf: $(grep -c 'works$' lines) work, the others name ours"
+
+# What the hints name is there.
+grep -ohE '(use|then|see|or)( "$|) dtprof [a-z]+( --[a-z-]+)?' \
+    "$SRC/cmd/dtprof/habits.c" | sed 's/.*dtprof/dtprof/' | sort -u >named
+[ "$(wc -l <named)" -ge 8 ] || fail "hints name only $(cat named)"
+while read -r _ command option; do
+	dtprof "$command" --help >help 2>&1 || fail "no command $command"
+	[ -z "$option" ] || grep -q -e "$option" help ||
+	    fail "dtprof $command has no $option"
+done <named || exit 1
+ok "the commands and options that hints name are there"
