@@ -32,6 +32,15 @@ int	prof_cure(struct prof_err *error, const char *fmt, ...)
 	    PROF_PRINTF(2, 3);	/* returns -1 */
 int	prof_fail_nomem(struct prof_err *error);
 
+/* ---------------------------------------------------------- options.c */
+
+/*
+ * Take over options of the size that their caller gave them; -1: something is
+ * set in what is not known here.  The rest of to stays as it is.
+ */
+int	prof_options_take(void *to, size_t known, const void *from,
+	    size_t given, struct prof_err *error);
+
 /* ----------------------------------------------- kernel/event.c, prov_*.c */
 
 /* State that names need: BTF, tracefs, libpfm4, tables; opened on demand. */

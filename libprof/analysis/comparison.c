@@ -42,10 +42,11 @@ prof_comparison_new(const struct prof_comparison_options *options,
 		prof_fail_nomem(error);
 		return (NULL);
 	}
-	if (options != NULL)
-		memcpy(&cp->cp_options, options,
-		    options->cp_size < sizeof(*options) ? options->cp_size :
-		    sizeof(*options));
+	if (options != NULL && prof_options_take(&cp->cp_options,
+	    sizeof(cp->cp_options), options, options->cp_size, error) == -1) {
+		free(cp);
+		return (NULL);
+	}
 	if (!(cp->cp_options.cp_threshold > 0))
 		cp->cp_options.cp_threshold = 0.01;
 	if (cp->cp_options.cp_family == 0)

@@ -45,10 +45,11 @@ prof_difference_new(const struct prof_difference_options *options,
 		prof_fail_nomem(error);
 		return (NULL);
 	}
-	if (options != NULL)
-		memcpy(&df->df_options, options,
-		    options->dp_size < sizeof(*options) ? options->dp_size :
-		    sizeof(*options));
+	if (options != NULL && prof_options_take(&df->df_options,
+	    sizeof(df->df_options), options, options->dp_size, error) == -1) {
+		free(df);
+		return (NULL);
+	}
 	pf = &df->df_profile;
 	pf->pf_nevents = 2;
 	pf->pf_dense = calloc(2, sizeof(*pf->pf_dense));

@@ -13,33 +13,20 @@ static int	profile_fill(struct prof_profile *, struct prof_reader *,
 		    struct prof_symbols *,
 		    struct prof_profile_options *, struct prof_err *);
 
-/* A caller that knows fewer members says so by pl_size. */
-static struct prof_profile_options
-options_of(const struct prof_profile_options *given)
-{
-	struct prof_profile_options options = { 0 };
-	size_t size = sizeof(options);
-
-	if (given == NULL)
-		return (options);
-	if (given->pl_size < size)
-		size = given->pl_size;
-	memcpy(&options, given, size);
-	return (options);
-}
-
 struct prof_profile *
 prof_profile_new(struct prof_reader *reader, struct prof_symbols *symbols,
     const struct prof_profile_options *given, struct prof_err *error)
 {
-	struct prof_profile_options options = options_of(given);
+	struct prof_profile_options options = { 0 };
 	struct prof_profile *profile;
 	struct prof_err why = { 0 };
 
 	profile = calloc(1, sizeof(*profile));
 	if (profile == NULL)
 		prof_fail_nomem(&why);
-	else if (profile_fill(profile, reader, symbols, &options, &why) == 0)
+	else if ((given == NULL || prof_options_take(&options,
+	    sizeof(options), given, given->pl_size, &why) == 0) &&
+	    profile_fill(profile, reader, symbols, &options, &why) == 0)
 		return (profile);
 	if (error != NULL)
 		*error = why;

@@ -248,8 +248,11 @@ prof_import_new(const struct prof_import_options *given,
 		prof_fail_nomem(error);
 		return (NULL);
 	}
-	memcpy(&options, given, given->im_size < sizeof(options) ?
-	    given->im_size : sizeof(options));
+	if (prof_options_take(&options, sizeof(options), given,
+	    given->im_size, error) == -1) {
+		free(import);
+		return (NULL);
+	}
 	rv = load(import, options.im_input);
 	if (rv == 0)
 		rv = convert(import, &options);

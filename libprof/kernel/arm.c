@@ -10,6 +10,7 @@
  */
 #include <sys/epoll.h>
 #include <sys/resource.h>
+#include <sys/timerfd.h>
 
 #include <errno.h>
 #include <stdlib.h>
@@ -416,6 +417,13 @@ open_epoll(struct prof_session *session)
 	if (session->se_epoll == -1)
 		return (prof_fail(&session->se_error, PROF_E_IO,
 		    "cannot wait for events: %s", strerror(errno)));
+	session->se_alarm = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC |
+	    TFD_NONBLOCK);
+	if (session->se_alarm == -1)
+		return (prof_fail(&session->se_error, PROF_E_IO,
+		    "cannot make a timer: %s", strerror(errno)));
+	if (watch_fd(session, session->se_alarm, 0) == -1)
+		return (-1);
 	if (session->se_use_bpf && watch_fd(session,
 	    prof_bpf_bell_fd(&session->se_bpf), 0) == -1)
 		return (-1);
@@ -508,7 +516,9 @@ prof_session_undo(struct prof_session *session)
 	session->se_marks = NULL;
 	if (session->se_epoll != -1)
 		close(session->se_epoll);
-	session->se_epoll = -1;
+	if (session->se_alarm != -1)
+		close(session->se_alarm);
+	session->se_epoll = session->se_alarm = -1;
 	for (n = 0; n < session->se_ntarget_fds; n++)
 		if (session->se_target_fds[n] != -1)
 			close(session->se_target_fds[n]);

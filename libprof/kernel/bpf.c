@@ -328,6 +328,10 @@ load_instance(struct prof_session *session, struct prof_event *event,
 	bpf_object__for_each_program(program, obj) {
 		if (bpf_program__fd(program) < 0)
 			continue;
+		if (instance->in_nprogs == PROF_MAX_PROGS)
+			return (prof_fail(&session->se_error, PROF_E_LIMIT,
+			    "%s: more than %d programs", event->ev_name,
+			    PROF_MAX_PROGS));
 		instance->in_prog[instance->in_nprogs++] =
 		    bpf_program__fd(program);
 	}

@@ -42,8 +42,11 @@ prof_counting_open(const struct prof_counting_options *options,
 		prof_fail_nomem(error);
 		return (NULL);
 	}
-	memcpy(&co, options, size == 0 || size > sizeof(co) ? sizeof(co) :
-	    size);
+	if (prof_options_take(&co, sizeof(co), options, size == 0 ?
+	    sizeof(co) : size, error) == -1) {
+		free(counting);
+		return (NULL);
+	}
 	const struct prof_options po = { .po_size = sizeof(po),
 	    .po_target = co.co_target, .po_ids = co.co_ids,
 	    .po_nids = co.co_nids, .po_cgroup = co.co_cgroup,

@@ -12,7 +12,6 @@
 #include <sys/syscall.h>
 
 #include <errno.h>
-#include <linux/membarrier.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -384,9 +383,8 @@ prof_counting_split_collect(struct prof_counting *counting)
 	struct counting_split *split = counting->kg_split;
 
 	split_bpf__detach(split->sp_skel);
-	/* An RCU grace period: whoever ran a program has come out of it. */
-	(void)syscall(__NR_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
-	if (read_tasks(counting, split) == -1 ||
+	if (prof_bpf_wait(&counting->kg_error) == -1 ||
+	    read_tasks(counting, split) == -1 ||
 	    add_rest(counting, split) == -1)
 		return (-1);
 	return (show_tasks(counting, split));

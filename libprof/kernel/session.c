@@ -11,6 +11,7 @@
  */
 #include <sys/epoll.h>
 #include <sys/stat.h>
+#include <sys/timerfd.h>
 
 #include <errno.h>
 #include <stdarg.h>
@@ -46,7 +47,7 @@ prof_session_open(const struct prof_options *options, struct prof_err *error)
 		prof_fail_nomem(error);
 		return (NULL);
 	}
-	session->se_epoll = -1;
+	session->se_epoll = session->se_alarm = -1;
 	session->se_overhead.ov_stats_fd = -1;
 	prof_command_init(&session->se_command);
 	if (prof_options_copy(&session->se_options, options,
@@ -197,6 +198,23 @@ go_on(struct prof_session *session)
 	return (0);
 }
 
+/*
+ * Whoever polls our descriptor is woken when a round is due.  Counters and
+ * timers, which may come in an NMI, ring no bell.
+ */
+static int
+set_alarm(struct prof_session *session)
+{
+	const struct itimerspec due = {
+		.it_value.tv_nsec = session->se_wait_ms * 1000000L
+	};
+
+	if (timerfd_settime(session->se_alarm, 0, &due, NULL) == -1)
+		return (prof_fail(&session->se_error, PROF_E_IO,
+		    "cannot set a timer: %s", strerror(errno)));
+	return (0);
+}
+
 int
 prof_session_start(struct prof_session *session)
 {
@@ -226,7 +244,7 @@ prof_session_start(struct prof_session *session)
 		return (-1);
 	}
 	prof_writer_keep(session->se_writer);
-	return (0);
+	return (set_alarm(session));
 }
 
 void
@@ -525,7 +543,7 @@ prof_session_run(struct prof_session *session, int timeout_ms)
 		if (prof_targets_left(session) == 0)
 			return (0);
 	}
-	return (1);
+	return (set_alarm(session) == -1 ? -1 : 1);
 }
 
 int

@@ -358,6 +358,7 @@ struct prof_session {
 	uint64_t	*se_missed;	/* [nevents] */
 	uint64_t	 se_turns_ns;	/* when they were last looked at */
 	int		 se_epoll;
+	int		 se_alarm;	/* timer: the next round is due */
 	int		*se_target_fds;	/* pidfds of -p targets */
 	size_t		 se_ntarget_fds;
 	uint64_t	 se_cgroup_id;

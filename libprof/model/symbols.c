@@ -335,9 +335,11 @@ prof_symbols_open(struct prof_reader *reader,
 	struct prof_symbols *symbols = calloc(1, sizeof(*symbols));
 	struct prof_symbols_options so = { .so_size = sizeof(so) };
 
-	if (options != NULL)
-		memcpy(&so, options, options->so_size < sizeof(so) ?
-		    options->so_size : sizeof(so));
+	if (options != NULL && prof_options_take(&so, sizeof(so), options,
+	    options->so_size, error) == -1) {
+		free(symbols);
+		return (NULL);
+	}
 	if (symbols == NULL ||
 	    prof_images_init(&symbols->sy_images) == -1) {
 		free(symbols);

@@ -52,13 +52,11 @@ static int
 flame_init(struct prof_flame *flame, const struct prof_profile *profile,
     const struct prof_flame_options *options, struct prof_err *error)
 {
-	size_t size = sizeof(flame->fm_options);
-
 	memset(flame, 0, sizeof(*flame));
-	if (options != NULL && options->fl_size < size)
-		size = options->fl_size;
-	if (options != NULL)
-		memcpy(&flame->fm_options, options, size);
+	if (options != NULL && prof_options_take(&flame->fm_options,
+	    sizeof(flame->fm_options), options, options->fl_size, error) ==
+	    -1)
+		return (-1);
 	flame->fm_profile = profile;
 	flame->fm_reader = profile->pf_reader;
 	flame->fm_node = prof_profile_nodes(profile);

@@ -105,9 +105,9 @@ write_difference(const struct prof_difference *df,
 		.fm_nevents = 2,
 	};
 
-	if (given != NULL)
-		memcpy(&flame.fm_options, given, given->fl_size <
-		    sizeof(*given) ? given->fl_size : sizeof(*given));
+	if (given != NULL && prof_options_take(&flame.fm_options,
+	    sizeof(flame.fm_options), given, given->fl_size, error) == -1)
+		return (NULL);
 	flame.fm_options.fl_ratio = 0;
 	flame.fm_title = flame.fm_options.fl_title != NULL ?
 	    flame.fm_options.fl_title : df->df_fact[1][0] != NULL ?
