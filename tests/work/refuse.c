@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * refuse NAME[,NAME] command [argument ...]: run a command for which a
- * filter refuses system calls (bpf, perf_event_open) with EPERM, as the
- * profile of a container does; with nosys, as if the kernel did not have
+ * filter refuses system calls (bpf, perf_event_open, membarrier) with EPERM, as
+ * the profile of a container does; with nosys, as if the kernel did not have
  * them; none: a filter that refuses nothing that anybody calls.  Exit
  * status: the command's; 125 when this could not be set up.
  */
@@ -39,8 +39,8 @@ main(int argc, char **argv)
 	unsigned error_number;
 
 	if (argc < 3) {
-		fprintf(stderr, "usage: refuse bpf,perf,nosys,none command "
-		    "...\n");
+		fprintf(stderr, "usage: refuse bpf,perf,membarrier,nosys,none "
+		    "command ...\n");
 		return (125);
 	}
 	error_number = strstr(argv[1], "nosys") != NULL ? ENOSYS : EPERM;
@@ -49,6 +49,8 @@ main(int argc, char **argv)
 	    refuse(SYS_bpf, error_number) == -1) ||
 	    (strstr(argv[1], "perf") != NULL &&
 	    refuse(SYS_perf_event_open, error_number) == -1) ||
+	    (strstr(argv[1], "membarrier") != NULL &&
+	    refuse(SYS_membarrier, error_number) == -1) ||
 	    (strstr(argv[1], "none") != NULL &&
 	    refuse(SYS_acct, error_number) == -1)) {
 		perror("refuse");
