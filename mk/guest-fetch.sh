@@ -6,7 +6,7 @@
 # guest's build of dtprof links with.  Called by mk/guest.mk; knows nothing of
 # dtprof itself.
 #
-#	guest-fetch.sh OUT arm64|amd64 6.1|6.12
+#	guest-fetch.sh OUT arm64|amd64 6.1|6.12|7
 #
 # Leaves OUT/vmlinuz, OUT/busybox and OUT/sysroot.  Packages come with apt from
 # the distribution that this machine is configured for, through a package
@@ -17,7 +17,7 @@
 
 set -eu
 
-out=${1:?usage: guest-fetch.sh OUT arm64|amd64 6.1|6.12}
+out=${1:?usage: guest-fetch.sh OUT arm64|amd64 6.1|6.12|7}
 arch=$2
 series=$3
 case $arch in
@@ -51,7 +51,8 @@ set=$cache/$codename-$arch-$series.list
 state=$cache/apt-$codename-$arch-$series
 
 # The distribution's own archives as apt would use them, for that machine, and
-# its backports beside the main one.
+# beside the main one its backports, or for kernels newer than any of these the
+# archive in which the next release is made.
 write_sources()
 {
 	options=arch=$arch
@@ -61,7 +62,9 @@ write_sources()
 	awk -v codename="$codename" -v options="$options" -v series="$series" '
 	$2 ~ "^" codename "(-|$)" && $3 == "main" && !seen[$0]++ {
 		printf("deb [%s] %s %s %s\n", options, $1, $2, $3)
-		if ($2 == codename && series != "6.1")
+		if ($2 == codename && series ~ /^7/)
+			printf("deb [%s] %s unstable %s\n", options, $1, $3)
+		else if ($2 == codename && series != "6.1")
 			printf("deb [%s] %s %s-backports %s\n", options, $1,
 			    $2, $3)
 	}' >"$state/sources.list"
@@ -76,6 +79,13 @@ write_config()
 	mkdir -p "$state/lists/partial" "$state/cache/archives/partial" \
 	    "$state/download"
 	: >"$state/status"
+	# Of what comes next nothing but the kernel: the libraries that the
+	# guest's programs are linked with stay those of this distribution.
+	cat >"$state/preferences" <<-END
+	Package: *
+	Pin: release a=unstable
+	Pin-Priority: 100
+	END
 	cat >"$state/apt.conf" <<-END
 	#clear APT::Update::Post-Invoke;
 	#clear APT::Update::Post-Invoke-Success;
@@ -91,7 +101,7 @@ write_config()
 	Dir::Cache "$state/cache";
 	Dir::Etc::sourcelist "$state/sources.list";
 	Dir::Etc::sourceparts "/dev/null";
-	Dir::Etc::preferences "/dev/null";
+	Dir::Etc::preferences "$state/preferences";
 	Dir::Etc::preferencesparts "/dev/null";
 	END
 	[ "$(id -u)" -ne 0 ] ||
@@ -99,12 +109,17 @@ write_config()
 }
 
 # The newest kernel of the series that is signed and made for clouds: those
-# have what a bare machine needs built in.
+# have what a bare machine needs built in.  From 7 on the image is in a package
+# that the one of that name only depends on.
 kernel_name()
 {
+	case $series in
+	7*)	package=linux-binary ;;
+	*)	package=linux-image ;;
+	esac
 	apt-cache -c "$state/apt.conf" search --names-only \
-	    "^linux-image-[0-9.].*-cloud-$arch\$" |
-	awk -v prefix="linux-image-$series" '
+	    "^$package-[0-9.].*-cloud-$arch\$" |
+	awk -v prefix="$package-$series" '
 	    index($1, prefix) == 1 &&
 	    substr($1, length(prefix) + 1, 1) ~ /[.-]/ { print $1 }' |
 	sort -V | tail -n 1
@@ -119,7 +134,7 @@ fetch()
 	    skip "no $arch packages: $(tail -n 1 "$state/log")"
 	kernel=$(kernel_name)
 	[ -n "$kernel" ] ||
-	    skip "no linux-image-$series*-cloud-$arch to be had" \
+	    skip "no $package-$series*-cloud-$arch to be had" \
 	    "$(sed -n 's/^W: /(/p' "$state/log" | head -n 1 | sed 's/$/)/')"
 	rm -f "$state/wanted"
 	for name in $kernel $libraries; do
@@ -163,6 +178,11 @@ unpack()
 			    tar -xf - -C "$out.new" --wildcards \
 			    --strip-components=2 './boot/vmlinuz-*'
 			mv "$out.new"/vmlinuz-* "$out.new/vmlinuz" ;;
+		linux-binary-*)
+			dpkg-deb --fsys-tarfile "$deb" |
+			    tar -xf - -C "$out.new" --wildcards \
+			    --strip-components=5 \
+			    './usr/lib/modules/*/vmlinuz' ;;
 		busybox-static_*)
 			dpkg-deb --fsys-tarfile "$deb" |
 			    tar -xf - -C "$out.new" --strip-components=2 \
