@@ -483,7 +483,7 @@ char *prof_flame_svg(const struct prof_profile *profile,
  */
 struct prof_difference_options {
 	size_t		 dp_size;	/* as po_size */
-	uint64_t	 dp_seed;	/* of the permutations */
+	uint64_t	 dp_seed;	/* of orders that are drawn */
 };
 
 struct prof_difference;
@@ -498,10 +498,14 @@ int prof_difference_rename(struct prof_difference *difference,
 /*
  * A run: the profile's samples of an event, which has the same name and unit
  * in all of them.  Things are called as in the run that has them first.  The
- * profile may be freed then.
+ * profile may be freed then.  block, place: as of prof_comparison_run.
  */
 int prof_difference_add(struct prof_difference *difference, int side,
-    uint32_t block, const struct prof_profile *profile, size_t event);
+    uint32_t block, long place, const struct prof_profile *profile,
+    size_t event);
+/* What the run added last had of a metric, as of prof_comparison_value. */
+int prof_difference_value(struct prof_difference *difference,
+    const char *metric, const char *unit, double value);
 /* All is worked out here.  0, or -1. */
 int prof_difference_finish(struct prof_difference *difference);
 /* How the sides differ on the whole, as a sentence. */
@@ -581,20 +585,22 @@ int prof_summarize(const double *values, size_t n,
 /* --------------------------------------------------------- comparison */
 
 /*
- * Runs of what was and of what is, side 0 and side 1, and what can be said
- * of the difference.  The run is the unit; runs of a block were made next to
- * each other in an order drawn by chance, so what drifts meets both sides.
+ * Runs of base and new, side 0 and side 1, and what can be said of the
+ * difference.  The run is the unit.  Runs of a block were made in an order
+ * drawn at random; the test asks how many of the orders that could have been
+ * drawn set the sides as far apart.  Runs without a place in time are taken
+ * for runs in any order: that assumes no drift.
  *
  * What a comparison calls changed is wrong in at most 5 of 100 comparisons
  * of equals, over everything that it looks at: of these the first metric may
- * spend 1, other metrics 1, functions 3 (Holm's correction within each).
+ * spend 1, other metrics 1, functions 3 (step-down maxT within each).
  */
 #define PROF_MIN_RUNS	5	/* a side; fewer allow no verdict */
 
 enum prof_verdict {
 	PROF_VERDICT_FEW,	/* too few runs */
 	PROF_VERDICT_OPEN,	/* inconclusive: see cg_runs_needed */
-	PROF_VERDICT_SAME,	/* no change beyond the threshold */
+	PROF_VERDICT_SAME,	/* no change: the interval says so */
 	PROF_VERDICT_LESS,
 	PROF_VERDICT_MORE
 };
@@ -619,20 +625,22 @@ struct prof_change {
 	double		 cg_median[2];
 	double		 cg_mean[2];
 	double		 cg_change;	/* 0.03: 3 % more */
-	double		 cg_ci95[2];	/* where the change lies, at 95 % */
-	double		 cg_p;		/* permutations */
-	double		 cg_p_holm;	/* corrected: what verdicts go by */
-	double		 cg_q;		/* Benjamini-Hochberg: functions */
+	/*
+	 * Simultaneous: all intervals of a comparison hold the true changes
+	 * in 95 of 100.  Without 0 just where the verdict is less or more.
+	 */
+	double		 cg_ci95[2];
+	double		 cg_p;		/* of this alone */
+	double		 cg_p_adjusted;	/* what verdicts go by */
 	double		 cg_p_rank;	/* Mann-Whitney */
 	double		 cg_p_welch;
 	double		 cg_delta;	/* Cliff's, from -1 to 1 */
-	int		 cg_is_exact;	/* all permutations were looked at */
+	int		 cg_is_exact;	/* all orders were looked at */
 	enum prof_verdict cg_verdict;
 	size_t		 cg_runs_needed; /* a side, about; 0: these do */
 	double		 cg_smallest;	/* change that these runs can show */
 	/* functions */
 	double		 cg_share[2];	/* of its side's runs, mean */
-	double		 cg_p_share;
 	double		 cg_part;	/* of the change of the total */
 	enum prof_presence cg_presence[2];
 };
@@ -642,9 +650,6 @@ struct prof_comparison_options {
 	double		 cp_threshold;	/* 0: 0.01 */
 	uint64_t	 cp_seed;
 	size_t		 cp_family;	/* comparisons made at once; 0: 1 */
-	/* Called now and then with the share done; nonzero gives up. */
-	int		 (*cp_progress)(void *arg, double done);
-	void		*cp_arg;
 };
 
 struct prof_comparison;
@@ -653,9 +658,12 @@ struct prof_comparison *prof_comparison_new(
     const struct prof_comparison_options *options, struct prof_err *error);
 const struct prof_err *prof_comparison_error(
     const struct prof_comparison *comparison);
-/* A run, in the order of time within its side; its number, or -1. */
+/*
+ * A run; its number, or -1.  place: which run of all it was, in the order of
+ * time, where that order was drawn at random; else -1, for all runs.
+ */
 long prof_comparison_run(struct prof_comparison *comparison, int side,
-    uint32_t block);
+    uint32_t block, long place);
 /* What a run had of a metric; the first metric named decides. */
 int prof_comparison_value(struct prof_comparison *comparison, long run,
     const char *metric, const char *unit, double value);
@@ -676,11 +684,14 @@ const struct prof_change *prof_comparison_metric(
 /* The sum over all functions; NULL: no run has functions. */
 const struct prof_change *prof_comparison_total(
     const struct prof_comparison *comparison);
-/* By how much they changed; those of 0.1 % and more were tested. */
+/* The largest changes first; functions of 0.1 % and more were tested. */
 size_t prof_comparison_nfunctions(const struct prof_comparison *comparison);
 size_t prof_comparison_ntested(const struct prof_comparison *comparison);
 const struct prof_change *prof_comparison_function(
     const struct prof_comparison *comparison, size_t n);
+/* True: the order of runs was not drawn, so what drifts may count. */
+int prof_comparison_assumes_no_drift(
+    const struct prof_comparison *comparison);
 /* The values of a metric (or of the total: NULL) by run; how many runs. */
 size_t prof_comparison_values(const struct prof_comparison *comparison,
     const char *metric, double *values, int *sides, size_t max);

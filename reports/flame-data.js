@@ -109,10 +109,13 @@ function readCells(columns, data) {
 	data.ncells = n ? cells.time[n - 1] + 1 : 0;
 }
 
-/* How likely chance makes such a difference; NaN: not tested. */
+/*
+ * What the tests said: twice the adjusted p in ten-thousandths, odd where the
+ * sides differ; NaN: not tested.
+ */
 function readChances(columns, data) {
 	const read = n => Float64Array.from(columns.numbers(
-	    new Uint16Array(n)), x => x ? (x - 1) / 10000 : NaN);
+	    new Uint16Array(n)), x => x ? x - 1 : NaN);
 	const both = n => ({
 		cost: {total: read(n), self: read(n)},
 		share: {total: read(n), self: read(n)},

@@ -165,10 +165,9 @@ class DifferentialGraph extends FlameGraph {
 		    of.self[label] : NaN;
 	}
 
-	differs(chance, change) {
-		const {limit, least} = this.data.difference;
-		return chance <= limit / 10000 &&
-		    Math.abs(change) >= least / 10000;
+	/* Of what readChances gives. */
+	differs(chance) {
+		return chance % 2 === 1;
 	}
 
 	/* The largest change that colours show. */
@@ -183,7 +182,7 @@ class DifferentialGraph extends FlameGraph {
 			const change = this.change(this.sides(main, i, part),
 			    measure);
 			if (Math.abs(change) > this.largest && this.differs(
-			    this.chance(main, i, part, measure), change))
+			    this.chance(main, i, part, measure)))
 				this.largest = Math.abs(change);
 		}
 		return this.largest;
@@ -212,8 +211,7 @@ class DifferentialGraph extends FlameGraph {
 			return null;
 		const change = this.change(this.sides(tree, node, part),
 		    measure);
-		if (!this.differs(this.chance(tree, node, part, measure),
-		    change))
+		if (!this.differs(this.chance(tree, node, part, measure)))
 			return this.grey();
 		return this.shade(most ? change / most : 0, this.only(tree,
 		    node));
@@ -238,7 +236,7 @@ class DifferentialGraph extends FlameGraph {
 		    this.shade(way), this.points(way * most) + ", " +
 		    this.signed(way * most * all) + " a run"));
 		items.splice(most ? 2 : 0, 0, key("swatch", this.grey(), claims ?
-		    "not told from chance" : "sampling alone may explain it"));
+		    "not significant" : "sampling alone may explain it"));
 		$("legend").replaceChildren(...items,
 		    key("only", this.shade(1, "new"), "only new"),
 		    key("only", this.shade(1, "base"), "gone"));
@@ -274,19 +272,17 @@ class DifferentialGraph extends FlameGraph {
 		    `${this.points(this.change([now, was], "share"))})`;
 	}
 
-	verdict(chance, change) {
-		const {claims, least} = this.data.difference;
+	verdict(chance) {
+		const p = Math.floor(chance / 2) / 10000;
 		if (Number.isNaN(chance))
 			return "not tested";
-		if (Math.abs(change) < least / 10000)
-			return "no change to speak of";
-		if (!claims)
-			return (this.differs(chance, change) ? "more than " +
+		if (!this.data.difference.claims)
+			return (this.differs(chance) ? "more than " +
 			    "sampling explains" : "sampling may explain it") +
 			    "; no claim";
-		return (this.differs(chance, change) ? "differs" :
-		    "not told from chance") + (chance < 0.0001 ?
-		    ", q < 0.0001" : ", q = " + chance.toFixed(4));
+		return (this.differs(chance) ? "differs" :
+		    "not significant") + (p < 0.0001 ?
+		    ", p < 0.0001" : ", p = " + p.toFixed(4));
 	}
 
 	lines(place) {
@@ -306,7 +302,7 @@ class DifferentialGraph extends FlameGraph {
 			for (const measure of ["cost", "share"])
 				out.push(`\u2003by ${measure}: ` +
 				    this.verdict(this.chance(tree, i, part,
-				    measure), this.change(sides, measure)));
+				    measure)));
 		}
 		return out.filter(line => line);
 	}
@@ -326,7 +322,6 @@ class DifferentialGraph extends FlameGraph {
 		let differing = 0;
 		for (let i = 0; i < main.n; i++)
 			differing += this.differs(this.chance(main, i, part,
-			    measure), this.change(this.sides(main, i, part),
 			    measure));
 		$("status").textContent = `in all: ` +
 		    `${this.both([main.total[0], main.totalOther[0]])}; ` +
@@ -352,7 +347,7 @@ class DifferentialGraph extends FlameGraph {
 			const same = other => other[0] === sides[0] &&
 			    other[1] === sides[1];
 			return (this.differs(this.chanceOf(row.label, same,
-			    measure), change) ? "* " : "") +
+			    measure)) ? "* " : "") +
 			    this.points(change).replace(" points", "");
 		};
 		return [cell([row.self, row.other]), cell([row.total,

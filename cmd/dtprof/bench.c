@@ -2,11 +2,13 @@
 /*
  * A bench, from the first warm-up to the last run.
  *
- * Runs are made in blocks: in each block every command runs twice, in an
+ * Runs are made in blocks: in each block every command runs as often, in an
  * order drawn by chance, so that whatever changes on the machine meanwhile
- * meets all commands alike, and no command always runs first.  The order of
- * a block depends on the seed and the block's number alone; so a bench that
- * was stopped goes on with the very runs that are missing.
+ * meets all commands alike, and no command always runs first.  The verdicts
+ * of compare rest on it: any order of a block was as likely.  It depends on
+ * the seed, the block's number and its size, which stays what it was when the
+ * block was begun; so a bench that was stopped goes on with the very runs
+ * that are missing, and more runs make more blocks.
  *
  * Called by cmd_bench.c.
  */
@@ -177,23 +179,31 @@ have(const struct bench *bench, uint32_t block, unsigned command)
 	return (n);
 }
 
-/* Two of each command but in the last block of an odd number of runs. */
+/*
+ * Runs of each command in a block: as many as when it was begun, else what is
+ * still wanted after those before it.  0: there is no such block.
+ */
 static unsigned
-want(const struct bench *bench, uint32_t block)
+want(const struct bench *bench, uint32_t block, uint64_t before)
 {
-	const uint64_t before = (uint64_t)block * BENCH_IN_BLOCK;
+	const uint64_t left = bench->be_runs > before ?
+	    bench->be_runs - before : 0;
 
-	return (bench->be_runs - before < BENCH_IN_BLOCK ?
-	    (unsigned)(bench->be_runs - before) : BENCH_IN_BLOCK);
+	for (size_t i = 0; i < bench->be_nresults; i++)
+		if (bench->be_result[i].br_block == block)
+			return (bench->be_result[i].br_of);
+	if (block == 0 && left <= BENCH_ONE_BLOCK)
+		return ((unsigned)left);
+	return (left < BENCH_IN_BLOCK ? (unsigned)left : BENCH_IN_BLOCK);
 }
 
 /* Those of a block that are missing, in its order. */
 static int
-run_block(struct going *going, uint32_t block)
+run_block(struct going *going, uint32_t block, unsigned of)
 {
 	struct bench *bench = going->go_bench;
-	const size_t n = bench->be_ncommands * want(bench, block);
-	uint32_t order[BENCH_IN_BLOCK * BENCH_COMMANDS] = { 0 };
+	const size_t n = bench->be_ncommands * of;
+	uint32_t order[BENCH_ONE_BLOCK * BENCH_COMMANDS] = { 0 };
 	unsigned there[BENCH_COMMANDS] = { 0 };
 	unsigned seen[BENCH_COMMANDS] = { 0 };
 
@@ -215,6 +225,7 @@ run_block(struct going *going, uint32_t block)
 		    &result) == -1)
 			return (-1);
 		result.br_block = block;
+		result.br_of = of;
 		memcpy(result.br_profile, profile, sizeof(profile));
 		if (bench_append(bench, &result) == -1)
 			return (give_up(going, EXIT_FAILED));
@@ -242,15 +253,17 @@ size_t
 bench_missing(const struct bench *bench)
 {
 	size_t missing = 0;
+	uint64_t before = 0;
+	unsigned of;
 
-	for (uint32_t b = 0; (uint64_t)b * BENCH_IN_BLOCK < bench->be_runs;
-	    b++)
+	for (uint32_t b = 0; (of = want(bench, b, before)) > 0; b++) {
 		for (unsigned c = 0; c < bench->be_ncommands; c++) {
 			const unsigned there = have(bench, b, c);
 
-			missing += there < want(bench, b) ?
-			    want(bench, b) - there : 0;
+			missing += there < of ? of - there : 0;
 		}
+		before += of;
+	}
 	return (missing);
 }
 
@@ -258,8 +271,8 @@ static int
 make_runs(struct going *going)
 {
 	struct bench *bench = going->go_bench;
-	const uint64_t blocks = (bench->be_runs + BENCH_IN_BLOCK - 1) /
-	    BENCH_IN_BLOCK;
+	uint64_t before = 0;
+	unsigned of;
 
 	going->go_left = bench_missing(bench);
 	if (going->go_left == 0)
@@ -267,9 +280,12 @@ make_runs(struct going *going)
 	going->go_left += bench->be_warmups * bench->be_ncommands;
 	if (warm_up(going) == -1)
 		return (-1);
-	for (uint32_t block = 0; block < blocks; block++)
-		if (run_block(going, block) == -1)
+	for (uint32_t block = 0; (of = want(bench, block, before)) > 0;
+	    block++) {
+		if (run_block(going, block, of) == -1)
 			return (-1);
+		before += of;
+	}
 	return (0);
 }
 

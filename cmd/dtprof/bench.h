@@ -19,7 +19,12 @@
 #define BENCH_SCHEMA	1
 #define BENCH_ABOUT	"bench.json"	/* the description */
 #define BENCH_RUNS	"runs.jsonl"	/* a line for each run */
-#define BENCH_IN_BLOCK	2		/* runs of each command in a block */
+/*
+ * Runs of each command in a block.  Up to five in all are one block: of five
+ * and five there are 252 orders, of blocks of two and two just 72.
+ */
+#define BENCH_IN_BLOCK	2
+#define BENCH_ONE_BLOCK	5
 #define BENCH_COMMANDS	26
 
 /* What a run is measured by. */
@@ -64,6 +69,7 @@ struct bench_command {
 struct bench_result {
 	unsigned	 br_command;
 	uint32_t	 br_block;
+	uint32_t	 br_of;		/* runs of each command in the block */
 	int		 br_status;	/* 128 + signal when killed */
 	double		 br_value[BENCH_NMETRICS];
 	double		 br_steal_s;	/* of all CPUs, meanwhile */

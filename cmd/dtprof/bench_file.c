@@ -207,12 +207,15 @@ load_result(struct bench *bench, const struct json *json)
 	const char *profile = json_text(json, "profile");
 	const double command = json_number(json, "command", -1);
 	const double block = json_number(json, "block", -1);
+	const double of = json_number(json, "of", BENCH_IN_BLOCK);
 
 	if (!(command >= 0 && command < (double)bench->be_ncommands) ||
-	    !(block >= 0 && block < 1e9))
+	    !(block >= 0 && block < 1e9) ||
+	    !(of >= 1 && of <= BENCH_ONE_BLOCK))
 		return (-1);
 	result.br_command = (unsigned)command;
 	result.br_block = (uint32_t)block;
+	result.br_of = (uint32_t)of;
 	result.br_status = (int)json_number(json, "status", 0);
 	result.br_steal_s = json_number(json, "steal", 0);
 	for (int m = 0; m < BENCH_NMETRICS; m++)
@@ -364,8 +367,9 @@ line_of(const struct bench_result *br, size_t *length)
 
 	if (stream == NULL)
 		return (NULL);
-	fprintf(stream, "{\"command\":%u,\"block\":%u,\"status\":%d",
-	    br->br_command, br->br_block, br->br_status);
+	fprintf(stream, "{\"command\":%u,\"block\":%u,\"of\":%u,"
+	    "\"status\":%d", br->br_command, br->br_block, br->br_of,
+	    br->br_status);
 	for (int m = 0; m < BENCH_NMETRICS; m++)
 		if (isfinite(br->br_value[m]))
 			fprintf(stream, ",\"%s\":%.17g",

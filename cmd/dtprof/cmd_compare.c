@@ -63,7 +63,7 @@ static const struct opt_row options_of_compare[] = {
 	    "exit with status 4 when a verdict is inconclusive",
 	    CO(co_strict), NULL },
 	{ 0, "threshold", "PCT", OPT_PERCENT, 1, 100000, "1",
-	    "changes up to PCT percent count as the same", CO(co_threshold),
+	    "an interval within PCT percent means no change", CO(co_threshold),
 	    NULL },
 	{ .op_type = OPT_END }
 };
@@ -279,7 +279,7 @@ give_costs(const struct compare *cm, const struct pair *pair,
 	return (rv);
 }
 
-/* Runs of both sides; blocks count only where one bench made both. */
+/* Runs of both sides; their order was drawn where one bench made both. */
 static int
 give_runs(const struct compare *cm, const struct pair *pair,
     bool is_interleaved)
@@ -294,7 +294,8 @@ give_runs(const struct compare *cm, const struct pair *pair,
 		run[s] = calloc(se->se_nruns + 1, sizeof(*run[s]));
 		for (size_t r = 0; run[s] != NULL && r < se->se_nruns; r++)
 			run[s][r] = prof_comparison_run(cp, s,
-			    is_interleaved ? se->se_run[r].sr_block : 0);
+			    se->se_run[r].sr_block, is_interleaved ?
+			    se->se_run[r].sr_place : -1);
 	}
 	if (run[0] == NULL || run[1] == NULL) {
 		refuse("free memory", "out of memory");

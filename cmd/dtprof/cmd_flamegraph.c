@@ -91,8 +91,8 @@ const struct prof_cmd cmd_flamegraph = {
 	.cm_examples = examples,
 	.cm_notes = "The page needs no network and no other file; ? in it "
 	    "lists its keys.  How far it can be believed is said in it.  "
-	    "Against a base, colours tell more from less where five runs a "
-	    "side and more show that it is not chance; without --base, "
+	    "Against a base, colours tell more from less where the change "
+	    "is significant, with five runs a side or more; without --base, "
 	    "--base-between and the like compare a recording with another "
 	    "time of itself.",
 	.cm_check = check_flamegraph,

@@ -48,6 +48,7 @@ struct series_metric {
 
 struct series_run {
 	uint32_t	 sr_block;
+	long		 sr_place;	/* in time, of a bench; else -1 */
 	double		*sr_value;	/* by metric; NaN: it has none */
 	char		*sr_profile;	/* recording or folded file; or NULL */
 };

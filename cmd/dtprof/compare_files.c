@@ -72,7 +72,7 @@ text_of(const struct json *about, size_t i, const char *what)
 
 static int
 add_bench_run(struct side *side, const char *path, const struct json *about,
-    const struct json *json)
+    const struct json *json, long place)
 {
 	const double command = json_number(json, "command", -1);
 	const char *name = command >= 0 && command < 1000 ?
@@ -94,6 +94,7 @@ add_bench_run(struct side *side, const char *path, const struct json *about,
 		    series->se_metric[m].sm_name, NAN);
 	run->sr_block = block >= 0 && block < UINT32_MAX ?
 	    (uint32_t)block : 0;
+	run->sr_place = place;
 	/* A name, never a path out of the directory. */
 	if (profile != NULL && strchr(profile, '/') == NULL &&
 	    asprintf(&run->sr_profile, "%s/%s", path, profile) == -1)
@@ -132,14 +133,16 @@ static int
 add_bench_runs(struct side *side, const char *path, const struct json *about,
     char *text)
 {
+	long place = 0;
 	char *end;
 
+	/* A line for each run, in the order in which they were made. */
 	for (; (end = strchr(text, '\n')) != NULL; text = end + 1) {
 		const char *why;
 		struct json *json = json_parse(text, (size_t)(end - text),
 		    &why);
 		const int rv = json == NULL ? fail(side, path, why) :
-		    add_bench_run(side, path, about, json);
+		    add_bench_run(side, path, about, json, place++);
 
 		json_free(json);
 		if (rv == -1)

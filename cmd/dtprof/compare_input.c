@@ -92,6 +92,7 @@ compare_add_run(struct series *series)
 		return (NULL);
 	for (size_t m = 0; m < series->se_nmetrics; m++)
 		grown->sr_value[m] = NAN;
+	grown->sr_place = -1;
 	series->se_nruns++;
 	return (grown);
 }

@@ -64,7 +64,7 @@ change(struct out *out, const struct prof_change *cg)
 	number(out, "change", cg->cg_change);
 	couple(out, "ci95", cg->cg_ci95);
 	number(out, "p", cg->cg_p);
-	number(out, "p_holm", cg->cg_p_holm);
+	number(out, "p_adjusted", cg->cg_p_adjusted);
 	number(out, "smallest_change", cg->cg_smallest);
 	out_fmt(out, "\"exact\":%s,\"runs_needed\":", cg->cg_is_exact == 1 ?
 	    "true" : "false");
@@ -95,8 +95,6 @@ function(struct out *out, const struct prof_change *cg)
 	change(out, cg);
 	out_char(out, ',');
 	couple(out, "share", cg->cg_share);
-	number(out, "p_share", cg->cg_p_share);
-	number(out, "q", cg->cg_q);
 	number(out, "part", cg->cg_part);
 	out_fmt(out, "\"presence\":[\"%s\",\"%s\"],\"module\":",
 	    presence[cg->cg_presence[0]], presence[cg->cg_presence[1]]);
@@ -140,8 +138,9 @@ one_pair(struct out *out, const struct pair *pair, unsigned by)
 		out_json(out, pair->pr_series[s]->se_build_id[0] == '\0' ?
 		    NULL : pair->pr_series[s]->se_build_id);
 	}
-	out_fmt(out, "],\"verdict\":\"%s\",\n\"metrics\":[",
-	    verdict(compare_headline(pair)));
+	out_fmt(out, "],\"verdict\":\"%s\",\"assumes_no_drift\":%s,"
+	    "\n\"metrics\":[", verdict(compare_headline(pair)),
+	    prof_comparison_assumes_no_drift(cp) ? "true" : "false");
 	for (size_t i = 0; i < prof_comparison_nmetrics(cp); i++) {
 		out_str(out, i > 0 ? ",\n" : "\n");
 		metric(out, prof_comparison_metric(cp, i));

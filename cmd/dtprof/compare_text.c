@@ -13,6 +13,8 @@
 #include "bench.h"
 #include "compare.h"
 
+#define LEAST_MOVED	0.001	/* share of what was inlined */
+
 /* How a table is drawn. */
 struct table {
 	struct out	*tb_out;
@@ -62,11 +64,11 @@ compare_word(const struct prof_change *cg)
 	case PROF_VERDICT_OPEN:
 		return ("inconclusive");
 	case PROF_VERDICT_SAME:
-		return ("same");
+		return ("no change");
 	case PROF_VERDICT_LESS:
-		return (is_time(cg) ? "faster" : "less");
+		return (is_time(cg) ? "faster" : "costs less");
 	case PROF_VERDICT_MORE:
-		return (is_time(cg) ? "slower" : "more");
+		return (is_time(cg) ? "slower" : "costs more");
 	}
 	return ("");
 }
@@ -97,26 +99,26 @@ compare_quantity(char *buffer, size_t size, double value, const char *unit)
 	snprintf(buffer, size, fabs(value) < 1e6 ? "%.6g" : "%.4g", value);
 }
 
-/* "+3.1 %" */
+/* "+3.1%" */
 static const char *
 percent(char *buffer, size_t size, double change)
 {
 	if (!isfinite(change))
 		snprintf(buffer, size, "-");
 	else
-		snprintf(buffer, size, fabs(change) < 9.995 ? "%+.1f %%" :
-		    "%+.0f %%", 100 * change);
+		snprintf(buffer, size, fabs(change) < 9.995 ? "%+.1f%%" :
+		    "%+.0f%%", 100 * change);
 	return (buffer);
 }
 
-/* "+2.7 to +3.5 %" */
+/* "+2.7 to +3.5%" */
 static const char *
 interval(char *buffer, size_t size, const double ci[2])
 {
 	if (!isfinite(ci[0]) || !isfinite(ci[1]))
 		snprintf(buffer, size, "-");
 	else
-		snprintf(buffer, size, "%+.1f to %+.1f %%", 100 * ci[0],
+		snprintf(buffer, size, "%+.1f to %+.1f%%", 100 * ci[0],
 		    100 * ci[1]);
 	return (buffer);
 }
@@ -150,12 +152,11 @@ headline(const struct table *tb, const struct pair *pair, double threshold)
 	switch (cg->cg_verdict) {
 	case PROF_VERDICT_LESS:
 	case PROF_VERDICT_MORE:
-		out_fmt(out, " is %s: ", is_time(cg) ? compare_word(cg) :
-		    "different");
+		out_fmt(out, is_time(cg) ? " is %s: " : " %s: ",
+		    compare_word(cg));
 		break;
 	case PROF_VERDICT_SAME:
-		out_fmt(out, " is the same within %.3g %%: ",
-		    100 * threshold);
+		out_fmt(out, ": no change beyond %.3g%%: ", 100 * threshold);
 		break;
 	case PROF_VERDICT_OPEN:
 		out_str(out, ": inconclusive, ");
@@ -240,8 +241,8 @@ metric_row(const struct table *tb, const struct prof_change *cg,
 	    false);
 	cell(tb, widths[4], interval(text, sizeof(text), cg->cg_ci95),
 	    false);
-	cell(tb, widths[5], probability(text, sizeof(text), cg->cg_p_holm),
-	    false);
+	cell(tb, widths[5], probability(text, sizeof(text),
+	    cg->cg_p_adjusted), false);
 	snprintf(verdict, sizeof(verdict), "%s", compare_word(cg));
 	if (cg->cg_verdict == PROF_VERDICT_OPEN && cg->cg_runs_needed > 0)
 		snprintf(verdict, sizeof(verdict), cg->cg_runs_needed > 1000 ?
@@ -254,8 +255,7 @@ static void
 metrics(const struct table *tb, const struct pair *pair)
 {
 	static const char *const titles[] = {
-		"metric", "base", "new", "change", "95 % interval", "p",
-		"verdict"
+		"metric", "base", "new", "change", "95% CI", "p", "verdict"
 	};
 	static const int widths[] = { 20, 11, 11, 9, 20, 7, 0 };
 	const size_t n = prof_comparison_nmetrics(pair->pr_comparison);
@@ -291,16 +291,7 @@ function_word(const struct prof_change *cg)
 		return ("inlined now");
 	if (was == PROF_PRESENCE_INLINED && is == PROF_PRESENCE_WHOLE)
 		return ("not inlined any more");
-	switch (cg->cg_verdict) {
-	case PROF_VERDICT_MORE:
-		return ("costs more");
-	case PROF_VERDICT_LESS:
-		return ("costs less");
-	case PROF_VERDICT_SAME:
-		return ("same");
-	default:
-		return (compare_word(cg));
-	}
+	return (compare_word(cg));
 }
 
 static bool
@@ -315,7 +306,8 @@ is_moved(const struct prof_change *cg)
 {
 	return (cg->cg_presence[0] != cg->cg_presence[1] &&
 	    cg->cg_presence[0] != PROF_PRESENCE_NONE &&
-	    cg->cg_presence[1] != PROF_PRESENCE_NONE && !isnan(cg->cg_p));
+	    cg->cg_presence[1] != PROF_PRESENCE_NONE &&
+	    fmax(cg->cg_share[0], cg->cg_share[1]) >= LEAST_MOVED);
 }
 
 static void
@@ -331,28 +323,27 @@ function_row(const struct table *tb, const struct prof_change *cg,
 	    false);
 	snprintf(text, sizeof(text), "-");
 	if (is_changed(total) && is_changed(cg))
-		snprintf(text, sizeof(text), "%.0f %%", 100 * cg->cg_part);
+		snprintf(text, sizeof(text), "%.0f%%", 100 * cg->cg_part);
 	cell(tb, widths[2], text, false);
-	snprintf(text, sizeof(text), "%.1f > %.1f %%",
+	snprintf(text, sizeof(text), "%.1f%% -> %.1f%%",
 	    100 * cg->cg_share[0], 100 * cg->cg_share[1]);
 	cell(tb, widths[3], text, false);
-	cell(tb, widths[4], probability(text, sizeof(text), cg->cg_p_holm),
-	    false);
-	cell(tb, widths[5], probability(text, sizeof(text), cg->cg_q),
-	    false);
-	cell(tb, widths[6], function_word(cg), false);
-	cell(tb, widths[7], cg->cg_name, true);
+	cell(tb, widths[4], probability(text, sizeof(text),
+	    cg->cg_p_adjusted), false);
+	cell(tb, widths[5], function_word(cg), false);
+	cell(tb, widths[6], cg->cg_name, true);
 }
 
 /* Few runs have few orders: what chance can just not be ruled out for. */
 static bool
 is_nearly_changed(const struct prof_change *cg)
 {
-	return (cg->cg_verdict == PROF_VERDICT_OPEN && cg->cg_q <= 0.1 &&
+	return (cg->cg_verdict == PROF_VERDICT_OPEN &&
+	    cg->cg_p_adjusted <= 0.2 &&
 	    cg->cg_runs_needed > 0 && cg->cg_runs_needed <= 1000);
 }
 
-/* "The total changed by +3.1 % (...), of it parse_number 92 %." */
+/* "total cost +3.1% (...): costs more; of it parse_number 92%" */
 static void
 explain(const struct table *tb, const struct pair *pair, const char *what)
 {
@@ -375,7 +366,7 @@ explain(const struct table *tb, const struct pair *pair, const char *what)
 		out_str(tb->tb_out, named++ == 0 ? "; of it " : ", ");
 		put(tb, cg->cg_name);
 		if (is_changed(total))
-			out_fmt(tb->tb_out, " %.0f %%", 100 * cg->cg_part);
+			out_fmt(tb->tb_out, " %.0f%%", 100 * cg->cg_part);
 		else
 			out_fmt(tb->tb_out, " %s", percent(change,
 			    sizeof(change), cg->cg_change));
@@ -396,10 +387,10 @@ functions(const struct table *tb, const struct pair *pair,
 {
 	const char *what = compare_by_words[options->co_by];
 	const char *const titles[] = {
-		"of total", "95 % interval", "part", "share", "p", "q", "",
+		"of total", "95% CI", "part", "base -> new", "p", "verdict",
 		what
 	};
-	static const int widths[] = { 9, 20, 6, 15, 7, 7, 14, 0 };
+	static const int widths[] = { 9, 20, 6, 16, 7, 21, 0 };
 	struct prof_comparison *cp = pair->pr_comparison;
 	const size_t n = prof_comparison_nfunctions(cp);
 	const struct prof_change *total = prof_comparison_total(cp), *cg;
@@ -408,7 +399,7 @@ functions(const struct table *tb, const struct pair *pair,
 	if (total == NULL)
 		return;
 	explain(tb, pair, what);
-	head(tb, titles, widths, 8);
+	head(tb, titles, widths, 7);
 	for (size_t i = 0; i < n; i++) {
 		cg = prof_comparison_function(cp, i);
 		/* Those of which there is something to say are all shown. */
@@ -418,8 +409,7 @@ functions(const struct table *tb, const struct pair *pair,
 		function_row(tb, cg, total, widths);
 		shown++;
 	}
-	out_fmt(tb->tb_out, "%s%zu %ss, %zu tested together; p by Holm, q: "
-	    "false discoveries; of means, and the total of medians\n",
+	out_fmt(tb->tb_out, "%s%zu %ss, %zu tested together\n",
 	    is(tb, COMPARE_HTML) ? "</table>\n<p>" :
 	    is(tb, COMPARE_MARKDOWN) ? "\n" : "  ", n, what,
 	    prof_comparison_ntested(cp));

@@ -10,6 +10,7 @@
 #define FLAME_H
 
 #include "choose.h"
+#include "compare.h"
 
 #define FLAME_CELL_NS	20000000ULL	/* fifty parts of a second */
 #define FLAME_MAX_CELLS	400000		/* more: each longer in time */
@@ -32,11 +33,21 @@ struct flame_options {
 	bool			 fo_reverse;
 };
 
+/* A recording of a side, and what bench knows of its run. */
+struct flame_recording {
+	char		*fr_path;	/* owned */
+	uint32_t	 fr_block;
+	long		 fr_place;	/* of one bench; else -1 */
+	const struct series *fr_series;	/* NULL: no bench */
+	const double	*fr_value;	/* of the series' metrics */
+};
+
 /* Recordings of a side, which are run after run of the same. */
 struct flame_side {
-	char		**fs_path;	/* owned */
-	uint32_t	*fs_block;	/* of one bench; else 0 */
+	struct flame_recording *fs_run;
 	size_t		 fs_n;
+	struct side	**fs_bench;	/* owned: where runs have values from */
+	size_t		 fs_nbenches;
 	char		 fs_name[200];	/* for people */
 };
 

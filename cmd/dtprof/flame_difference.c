@@ -7,6 +7,7 @@
  *
  * Called by cmd_flamegraph.c.
  */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,12 +84,25 @@ event_of(struct difference_run *di, const char *path,
 	return (0);
 }
 
+/* What bench measured, so that the total is tested as compare does. */
 static int
-add_run(struct difference_run *di, int side, size_t run)
+add_values(struct difference_run *di, const struct flame_recording *run)
+{
+	const struct series *se = run->fr_series;
+
+	for (size_t m = 0; se != NULL && m < se->se_nmetrics; m++)
+		if (isfinite(run->fr_value[m]) && prof_difference_value(
+		    di->di_difference, se->se_metric[m].sm_name,
+		    se->se_metric[m].sm_unit, run->fr_value[m]) == -1)
+			return (-1);
+	return (0);
+}
+
+static int
+add_run(struct difference_run *di, int side, const struct flame_recording *run)
 {
 	const struct flame_options *fo = di->di_options;
-	const struct flame_side *fs = &di->di_sides[side];
-	const char *path = fs->fs_path[run];
+	const char *path = run->fr_path;
 	struct prof_err error = { 0 };
 	struct prof_reader *reader = prof_reader_open(path, &error);
 	struct prof_symbols *symbols = NULL;
@@ -102,7 +116,8 @@ add_run(struct difference_run *di, int side, size_t run)
 	    reader, &symbols, &profile) == 0 &&
 	    (event = event_of(di, path, reader, profile)) > 0)
 		rv = prof_difference_add(di->di_difference, side,
-		    fs->fs_block[run], profile, event) == -1 ? fail(path,
+		    run->fr_block, run->fr_place, profile, event) == -1 ||
+		    add_values(di, run) == -1 ? fail(path,
 		    prof_difference_error(di->di_difference)) : 0;
 	prof_profile_free(profile);
 	prof_symbols_close(symbols);
@@ -148,7 +163,8 @@ make(struct difference_run *di)
 		return (-1);
 	for (int side = 1; side >= 0; side--)
 		for (size_t i = 0; i < di->di_sides[side].fs_n; i++)
-			if (add_run(di, side, i) == -1)
+			if (add_run(di, side,
+			    &di->di_sides[side].fs_run[i]) == -1)
 				return (-1);
 	if (prof_difference_finish(di->di_difference) == 0)
 		return (0);
@@ -210,10 +226,13 @@ write_picture(const struct difference_run *di)
 int
 flame_difference(const struct flame_options *fo, int n, char **operands)
 {
-	struct difference_run di = { .di_options = fo };
+	struct flame_options options = *fo;
+	struct difference_run di = { .di_options = &options };
 	const char *note;
 	int rv = -1;
 
+	/* As compare: one build inlines what another calls. */
+	options.fo_inlines = true;
 	if (flame_sides(fo, n, operands, di.di_sides) == 0 &&
 	    make(&di) == 0 && write_picture(&di) == 0) {
 		msg_note("flamegraph", "%s",

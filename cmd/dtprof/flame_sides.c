@@ -54,25 +54,25 @@ bench_of(const char *path, const char **name)
 	return (0);
 }
 
-static int
-add(struct flame_side *side, const char *path, uint32_t block)
+/* NULL: a message was printed. */
+static struct flame_recording *
+add(struct flame_side *side, const char *path)
 {
-	char **paths = reallocarray(side->fs_path, side->fs_n + 1,
-	    sizeof(*paths));
-	uint32_t *blocks = NULL;
+	struct flame_recording *grown = reallocarray(side->fs_run,
+	    side->fs_n + 1, sizeof(*grown));
 
-	if (paths != NULL) {
-		side->fs_path = paths;
-		blocks = reallocarray(side->fs_block, side->fs_n + 1,
-		    sizeof(*blocks));
+	if (grown != NULL) {
+		side->fs_run = grown;
+		grown += side->fs_n;
+		*grown = (struct flame_recording){ .fr_path = strdup(path),
+		    .fr_place = -1 };
 	}
-	if (blocks == NULL)
-		return (refuse(path, "out of memory"));
-	side->fs_block = blocks;
-	blocks[side->fs_n] = block;
-	paths[side->fs_n] = strdup(path);
-	return (paths[side->fs_n++] == NULL ?
-	    refuse(path, "out of memory") : 0);
+	if (grown == NULL || grown->fr_path == NULL) {
+		refuse(path, "out of memory");
+		return (NULL);
+	}
+	side->fs_n++;
+	return (grown);
 }
 
 /* ---------------------------------------------------------------- bench */
@@ -104,28 +104,56 @@ add_series(struct flame_side *side, const char *path,
 	if (side->fs_name[0] == '\0')
 		snprintf(side->fs_name, sizeof(side->fs_name), "%.*s",
 		    (int)sizeof(side->fs_name) - 1, series->se_name);
-	for (size_t r = 0; r < series->se_nruns; r++)
-		if (series->se_run[r].sr_profile != NULL && add(side,
-		    series->se_run[r].sr_profile, is_interleaved ?
-		    series->se_run[r].sr_block : 0) == -1)
+	for (size_t r = 0; r < series->se_nruns; r++) {
+		const struct series_run *sr = &series->se_run[r];
+		struct flame_recording *run;
+
+		if (sr->sr_profile == NULL)
+			continue;
+		run = add(side, sr->sr_profile);
+		if (run == NULL)
 			return (-1);
+		run->fr_block = sr->sr_block;
+		run->fr_place = is_interleaved ? sr->sr_place : -1;
+		run->fr_series = series;
+		run->fr_value = sr->sr_value;
+	}
 	return (side->fs_n > before ? 0 : refuse(path,
 	    "no profiles in it: bench ran without --record"));
+}
+
+/* Values of runs are borrowed from it.  NULL: no memory. */
+static struct side *
+keep_bench(struct flame_side *side)
+{
+	struct side **grown = reallocarray(side->fs_bench,
+	    side->fs_nbenches + 1, sizeof(struct side *));
+	struct side *runs;
+
+	if (grown == NULL)
+		return (NULL);
+	side->fs_bench = grown;
+	runs = calloc(1, sizeof(*runs));
+	if (runs == NULL)
+		return (NULL);
+	*runs = (struct side){ .sd_command = "flamegraph", .sd_cure = cure };
+	grown[side->fs_nbenches++] = runs;
+	return (runs);
 }
 
 static int
 add_bench(struct flame_side *side, const char *path, size_t length,
     const char *name, size_t otherwise, bool is_interleaved)
 {
-	struct side runs = { .sd_command = "flamegraph", .sd_cure = cure };
 	char *directory = strndup(path, length);
-	int rv = directory == NULL ? refuse(path, "out of memory") :
-	    compare_read_bench(&runs, directory);
+	struct side *runs = keep_bench(side);
+	int rv = directory == NULL || runs == NULL ?
+	    refuse(path, "out of memory") :
+	    compare_read_bench(runs, directory);
 
 	if (rv == 0)
-		rv = add_series(side, path, find_series(&runs, name,
+		rv = add_series(side, path, find_series(runs, name,
 		    otherwise), is_interleaved);
-	compare_side_free(&runs);
 	free(directory);
 	return (rv);
 }
@@ -166,7 +194,7 @@ add_all(struct flame_side *side, char *const *paths, size_t n,
 			snprintf(side->fs_name, sizeof(side->fs_name),
 			    "%.150s%s", slash != NULL ? slash + 1 : paths[i],
 			    n > 1 ? " and others" : "");
-		if (add(side, paths[i], 0) == -1)
+		if (add(side, paths[i]) == NULL)
 			return (-1);
 	}
 	return (0);
@@ -209,8 +237,12 @@ flame_sides_free(struct flame_side sides[2])
 {
 	for (int s = 0; s < 2; s++) {
 		for (size_t i = 0; i < sides[s].fs_n; i++)
-			free(sides[s].fs_path[i]);
-		free(sides[s].fs_path);
-		free(sides[s].fs_block);
+			free(sides[s].fs_run[i].fr_path);
+		for (size_t i = 0; i < sides[s].fs_nbenches; i++) {
+			compare_side_free(sides[s].fs_bench[i]);
+			free(sides[s].fs_bench[i]);
+		}
+		free(sides[s].fs_run);
+		free(sides[s].fs_bench);
 	}
 }

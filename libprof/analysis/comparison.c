@@ -60,15 +60,34 @@ prof_comparison_error(const struct prof_comparison *cp)
 	return (&cp->cp_error);
 }
 
+/* Room for another run, which has none of the metrics yet. */
+static int
+metrics_grow(struct prof_comparison *cp)
+{
+	for (size_t i = 0; i < cp->cp_nmetrics; i++) {
+		struct metric *metric = &cp->cp_metric[i];
+		double *grown = reallocarray(metric->mt_value,
+		    cp->cp_nruns + 1, sizeof(*grown));
+
+		if (grown == NULL)
+			return (-1);
+		metric->mt_value = grown;
+		grown[cp->cp_nruns] = NAN;
+	}
+	return (0);
+}
+
 long
-prof_comparison_run(struct prof_comparison *cp, int side, uint32_t block)
+prof_comparison_run(struct prof_comparison *cp, int side, uint32_t block,
+    long place)
 {
 	struct run *run;
 
-	if (side < 0 || side > 1 || cp->cp_nmetrics + cp->cp_ncosts > 0 ||
-	    cp->cp_nruns >= MAX_RUNS)
+	if (side < 0 || side > 1 || cp->cp_nruns >= MAX_RUNS)
 		return (prof_fail(&cp->cp_error, PROF_E_USAGE,
-		    "a run after values, of no side, or one too many"));
+		    "a run of no side, or one too many"));
+	if (metrics_grow(cp) == -1)
+		return (prof_fail_nomem(&cp->cp_error));
 	run = prof_comparison_grow(&cp->cp_run, &cp->cp_nruns,
 	    &cp->cp_cap_runs, sizeof(*run));
 	if (run == NULL)
@@ -76,6 +95,7 @@ prof_comparison_run(struct prof_comparison *cp, int side, uint32_t block)
 	memset(run, 0, sizeof(*run));
 	run->rn_side = side;
 	run->rn_block = block;
+	run->rn_place = place;
 	return ((long)cp->cp_nruns - 1);
 }
 
@@ -216,6 +236,22 @@ function_find(struct prof_comparison *cp, const char *name,
 	return (number);
 }
 
+const struct function *
+prof_comparison_find(struct prof_comparison *cp, const char *name,
+    const char *module)
+{
+	char *key = prof_function_key(name, module);
+	uint32_t number = PROF_INTERN_FAILED;
+	bool is_new;
+
+	if (key != NULL)
+		number = prof_dict_find(&cp->cp_by_name, key, strlen(key),
+		    &is_new);
+	free(key);
+	/* What has just got a number is no function. */
+	return (number < cp->cp_nfunctions ? &cp->cp_function[number] : NULL);
+}
+
 int
 prof_comparison_cost(struct prof_comparison *cp, long run, const char *name,
     const char *module, int is_inlined, double value)
@@ -267,7 +303,7 @@ make_total(struct prof_comparison *cp)
 int
 prof_comparison_finish(struct prof_comparison *cp)
 {
-	if (make_total(cp) == -1 ||
+	if (make_total(cp) == -1 || prof_drawing_init(cp) == -1 ||
 	    prof_comparison_judge_metrics(cp) == -1 ||
 	    prof_comparison_judge_functions(cp) == -1 ||
 	    prof_comparison_doubt(cp) == -1)
@@ -310,6 +346,12 @@ prof_comparison_function(const struct prof_comparison *cp, size_t n)
 {
 	return (n < cp->cp_nfunctions && cp->cp_sorted != NULL ?
 	    &cp->cp_function[cp->cp_sorted[n]].fn_change : NULL);
+}
+
+int
+prof_comparison_assumes_no_drift(const struct prof_comparison *cp)
+{
+	return (!cp->cp_is_drawn);
 }
 
 size_t
@@ -363,7 +405,8 @@ prof_comparison_free(struct prof_comparison *cp)
 	free(cp->cp_cost);
 	free(cp->cp_rename);
 	free(cp->cp_sorted);
-	free(cp->cp_replicates);
+	free(cp->cp_errors);
+	prof_drawing_fini(&cp->cp_drawing);
 	free(cp->cp_note);
 	free(cp);
 }

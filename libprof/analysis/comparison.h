@@ -4,7 +4,9 @@
  *
  *	comparison.c		runs, values and costs come in, answers go out
  *	comparison_names.c	which function of one build is which of another
- *	comparison_verdict.c	changes, intervals, tests, verdicts
+ *	comparison_verdict.c	families of tests; changes and verdicts
+ *	comparison_metrics.c	metrics, and the mean over comparisons
+ *	comparison_functions.c	functions
  *	comparison_notes.c	what makes one doubt the runs
  */
 #ifndef PROF_COMPARISON_H
@@ -23,11 +25,11 @@
 #define ALPHA_METRICS	0.01
 #define ALPHA_FUNCTIONS	0.03
 #define TESTED_SHARE	0.001	/* functions below are listed, not tested */
-#define LEAST_CHANGE	0.001	/* of the total, for a function's verdict */
 
 struct run {
 	int		 rn_side;
 	uint32_t	 rn_block;
+	long		 rn_place;	/* in time; -1: not drawn */
 	bool		 rn_has_costs;
 	char		*rn_care;	/* why its profile is doubtful; NULL */
 };
@@ -59,6 +61,18 @@ struct rename {
 	char		*re_new;
 };
 
+/*
+ * All runs in order of blocks, as the statistics want them.  dw_at[i]: which
+ * of the comparison's runs stands at place i.
+ */
+struct drawing {
+	struct prof_design dw_design;
+	uint8_t		*dw_side;
+	uint32_t	*dw_block;
+	double		*dw_time;
+	uint32_t	*dw_at;
+};
+
 struct prof_comparison {
 	struct prof_err	 cp_error;
 	struct prof_comparison_options cp_options;
@@ -80,8 +94,11 @@ struct prof_comparison {
 	size_t		 cp_nrenames;
 	size_t		 cp_cap_renames;
 	struct metric	 cp_total;	/* over all functions */
+	struct drawing	 cp_drawing;
+	bool		 cp_is_drawn;	/* all runs have a place in time */
+	double		 cp_floor;	/* the smallest p, of the first one */
 	uint32_t	*cp_sorted;	/* functions, as they are shown */
-	double		*cp_replicates;	/* of the first metric; or NULL */
+	double		*cp_errors;	/* of the first metric; or NULL */
 	char		**cp_note;
 	size_t		 cp_ncare;	/* the first ones: of doubtful runs */
 	size_t		 cp_nnotes;
@@ -92,6 +109,11 @@ struct prof_comparison {
 void	*prof_comparison_grow(void *items, size_t *count, size_t *cap,
 	    size_t size);
 
+/* The function of a name as all builds have it; NULL: none. */
+const struct function *prof_comparison_find(
+	    struct prof_comparison *comparison, const char *name,
+	    const char *module);
+
 /* -------------------------------------------------- comparison_names.c */
 
 /* The key of a function: name and, of a library, which one.  Owned. */
@@ -99,34 +121,39 @@ char	*prof_function_key(const char *name, const char *module);
 
 /* ------------------------------------------------ comparison_verdict.c */
 
-/*
- * Runs in order of blocks with a value each, as the statistics want them.
- * dw_at[i]: which of the comparison's runs stands at place i.
- */
-struct drawing {
-	struct prof_design dw_design;
-	uint8_t		*dw_side;
-	uint32_t	*dw_block;
-	uint32_t	*dw_at;
-	size_t		 dw_nside[2];
+/* A row of a family: a quantity by run, and what becomes of it. */
+struct row {
+	struct prof_change *ro_change;
+	bool		 ro_is_log;	/* values are logarithms */
+	double		 ro_factor;	/* from a shift to a change */
 };
-/* Of the runs that have a value.  -1: no memory. */
-int	prof_drawing_init(struct drawing *drawing,
-	    const struct prof_comparison *comparison, const double *values);
-void	prof_drawing_fini(struct drawing *drawing);
 
-/* What it takes to be called changed, or the same. */
-struct rule {
-	double		 ru_alpha;	/* for p_holm */
-	double		 ru_same;	/* all of the interval within */
-	double		 ru_beyond;	/* all of the interval beyond */
-	double		 ru_least;	/* the estimate itself */
-	size_t		 ru_family;	/* tests that were corrected for */
+/* Tests that share out one rate of errors. */
+struct family {
+	struct prof_family fm_family;
+	struct row	*fm_row;
+	double		*fm_value;	/* row * runs + place */
+	size_t		 fm_nrows;
 };
+int	prof_family_init(struct family *family,
+	    const struct prof_comparison *comparison, double alpha,
+	    size_t nrows);
+void	prof_family_fini(struct family *family);
+/* Add a row: values by run, and of what a change is a share. */
+void	prof_family_add(struct family *family,
+	    const struct prof_comparison *comparison,
+	    struct prof_change *change, const double *values, double whole);
+/* Test all rows: p, interval, verdict of each.  -1: no memory. */
+int	prof_family_judge(struct family *family,
+	    const struct prof_comparison *comparison);
+
+/* The runs in order.  -1: no memory. */
+int	prof_drawing_init(struct prof_comparison *comparison);
+void	prof_drawing_fini(struct drawing *drawing);
 void	prof_change_init(struct prof_change *change);
-/* Verdict, and the runs it would take, from interval and corrected p. */
-void	prof_change_decide(struct prof_change *change,
-	    const struct rule *rule);
+
+/* ------------------------------------------------ comparison_metrics.c */
+
 int	prof_comparison_judge_metrics(struct prof_comparison *comparison);
 
 /* ---------------------------------------------- comparison_functions.c */

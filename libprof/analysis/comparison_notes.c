@@ -111,22 +111,23 @@ doubt_metric(struct prof_comparison *cp, const struct metric *metric)
 static int
 doubt_order(struct prof_comparison *cp)
 {
+	const double alpha = ALPHA_HEADLINE /
+	    (double)cp->cp_options.cp_family;
 	size_t n[2] = { 0, 0 };
-	bool in_blocks = false;
 
-	for (size_t i = 0; i < cp->cp_nruns; i++) {
+	for (size_t i = 0; i < cp->cp_nruns; i++)
 		n[cp->cp_run[i].rn_side]++;
-		in_blocks = in_blocks || cp->cp_run[i].rn_block !=
-		    cp->cp_run[0].rn_block;
-	}
-	if ((n[0] < PROF_MIN_RUNS || n[1] < PROF_MIN_RUNS) && add(cp,
-	    "%zu and %zu runs are too few for a verdict: it takes %d a side",
-	    n[0], n[1], PROF_MIN_RUNS) == -1)
+	if (n[0] < PROF_MIN_RUNS || n[1] < PROF_MIN_RUNS)
+		return (add(cp, "%zu and %zu runs are too few for a verdict: "
+		    "it takes %d a side", n[0], n[1], PROF_MIN_RUNS));
+	if (!cp->cp_is_drawn && add(cp, "assumes no drift: dtprof bench did "
+	    "not order these runs, so what changed on the machine in between "
+	    "counts as a difference") == -1)
 		return (-1);
-	if (!in_blocks && n[0] > 2 && n[1] > 2)
-		return (add(cp, "the runs were not interleaved: what changed "
-		    "on the machine in between counts as a difference "
-		    "(dtprof bench interleaves)"));
+	if (cp->cp_floor > alpha)
+		return (add(cp, "so few runs were made in an order drawn at "
+		    "random that no p is below %.2g, and a verdict needs %.2g: "
+		    "make more", cp->cp_floor, alpha));
 	return (0);
 }
 

@@ -38,6 +38,7 @@ prof_difference_new(const struct prof_difference_options *options,
     struct prof_err *error)
 {
 	struct prof_difference *df = calloc(1, sizeof(*df));
+	struct prof_comparison_options runs = { .cp_size = sizeof(runs) };
 	struct prof_tree_node *root;
 	struct prof_profile *pf;
 
@@ -50,13 +51,16 @@ prof_difference_new(const struct prof_difference_options *options,
 		free(df);
 		return (NULL);
 	}
+	runs.cp_seed = df->df_options.dp_seed;
+	df->df_comparison = prof_comparison_new(&runs, NULL);
 	pf = &df->df_profile;
 	pf->pf_nevents = 2;
 	pf->pf_dense = calloc(2, sizeof(*pf->pf_dense));
 	pf->pf_quality = calloc(2, sizeof(*pf->pf_quality));
 	root = prof_grow((void **)&pf->pf_tree.tr_node,
 	    &pf->pf_tree.tr_nnodes, &pf->pf_tree.tr_cap, sizeof(*root));
-	if (pf->pf_dense == NULL || pf->pf_quality == NULL || root == NULL ||
+	if (df->df_comparison == NULL || pf->pf_dense == NULL ||
+	    pf->pf_quality == NULL || root == NULL ||
 	    prof_labels_init(&pf->pf_labels, NULL, NULL) == -1) {
 		prof_difference_free(df);
 		prof_fail_nomem(error);
@@ -85,7 +89,9 @@ prof_difference_rename(struct prof_difference *df, const char *old_name,
 	df->df_rename[n].rn_old = strdup(old_name);
 	df->df_rename[n].rn_new = strdup(new_name);
 	return (df->df_rename[n].rn_old == NULL ||
-	    df->df_rename[n].rn_new == NULL ? fail_nomem(df) : 0);
+	    df->df_rename[n].rn_new == NULL || prof_comparison_rename(
+	    df->df_comparison, old_name, new_name) == -1 ? fail_nomem(df) :
+	    0);
 }
 
 /* ------------------------------------------------------------- names */
@@ -261,6 +267,50 @@ add_tree(struct prof_difference *df, const struct prof_profile *profile,
 	return (rv);
 }
 
+/* ------------------------------------------------------ the comparison */
+
+bool
+prof_label_is_root(const struct prof_label *label)
+{
+	return (label->lb_kind == PROF_LABEL_ALL ||
+	    (label->lb_kind >= PROF_LABEL_COMM &&
+	    label->lb_kind <= PROF_LABEL_CPU));
+}
+
+/* What each function cost by itself, as compare takes it from a profile. */
+static int
+add_costs(struct prof_difference *df, const struct prof_profile *profile,
+    size_t event)
+{
+	struct prof_comparison *cp = df->df_comparison;
+	const struct prof_tree_node *node = prof_profile_nodes(profile);
+	const size_t n = prof_profile_nlabels(profile);
+	const uint64_t *self = prof_profile_self(profile, event);
+	uint64_t *sum = calloc(n + 1, sizeof(*sum));
+	int rv = sum == NULL ? -1 : 0;
+
+	for (size_t i = 0; rv == 0 && self != NULL &&
+	    i < prof_profile_nnodes(profile); i++)
+		sum[node[i].pt_label] += self[i];
+	for (uint32_t l = 0; l < n && rv == 0; l++) {
+		const struct prof_label *label =
+		    prof_profile_label(profile, l);
+
+		if (sum[l] == 0)
+			continue;
+		/* Samples without a stack: there the root has them. */
+		if (prof_label_is_root(label))
+			label = prof_profile_label(profile, 0);
+		rv = prof_comparison_cost(cp, (long)cp->cp_nruns - 1,
+		    label->lb_name, label->lb_module, label->lb_function !=
+		    NULL && label->lb_function->fu_is_inlined, (double)sum[l]);
+	}
+	/* A run without samples cost nothing, and is one. */
+	cp->cp_run[cp->cp_nruns - 1].rn_has_costs = true;
+	free(sum);
+	return (rv);
+}
+
 static int
 add_labels_and_tree(struct prof_difference *df, int side,
     const struct prof_profile *profile, size_t event)
@@ -278,6 +328,8 @@ add_labels_and_tree(struct prof_difference *df, int side,
 	}
 	if (rv == 0)
 		rv = add_tree(df, profile, event, labels);
+	if (rv == 0)
+		rv = add_costs(df, profile, event);
 	free(labels);
 	return (rv);
 }
@@ -322,31 +374,43 @@ take_facts(struct prof_difference *df, int side,
 
 int
 prof_difference_add(struct prof_difference *df, int side, uint32_t block,
-    const struct prof_profile *profile, size_t event)
+    long place, const struct prof_profile *profile, size_t event)
 {
 	const struct prof_event_info *info =
 	    prof_reader_event(profile->pf_reader, event);
 	struct prof_difference_run *run;
 	struct prof_quality quality;
+	long number;
 
 	if (side < 0 || side > 1 || info == NULL || df->df_nruns >= MAX_RUNS)
 		return (prof_fail(&df->df_error, PROF_E_USAGE,
 		    "a run of no side, of no event, or one too many"));
 	if (take_facts(df, side, profile, info) == -1)
 		return (-1);
+	number = prof_comparison_run(df->df_comparison, side, block, place);
 	run = prof_grow((void **)&df->df_run, &df->df_nruns,
 	    &df->df_cap_runs, sizeof(*run));
-	if (run == NULL)
+	if (run == NULL || number == -1)
 		return (fail_nomem(df));
 	prof_profile_quality(profile, event, &quality);
+	if (quality.pq_is_bad && prof_comparison_care(df->df_comparison,
+	    number, quality.pq_text) == -1)
+		return (fail_nomem(df));
 	*run = (struct prof_difference_run){ .dr_side = side,
-	    .dr_block = block, .dr_samples = quality.pq_samples,
+	    .dr_samples = quality.pq_samples,
 	    .dr_weight = (double)quality.pq_weight,
-	    .dr_effective = quality.pq_effective,
-	    .dr_is_bad = quality.pq_is_bad };
-	memcpy(run->dr_quality, quality.pq_text, sizeof(run->dr_quality));
+	    .dr_effective = quality.pq_effective };
 	df->df_nside[side]++;
 	return (add_labels_and_tree(df, side, profile, event) == -1 ?
+	    fail_nomem(df) : 0);
+}
+
+int
+prof_difference_value(struct prof_difference *df, const char *metric,
+    const char *unit, double value)
+{
+	return (prof_comparison_value(df->df_comparison,
+	    (long)df->df_nruns - 1, metric, unit, value) == -1 ?
 	    fail_nomem(df) : 0);
 }
 
@@ -428,7 +492,8 @@ prof_difference_finish(struct prof_difference *df)
 		return (prof_fail(&df->df_error, PROF_E_USAGE,
 		    "the %s has no samples of %s", df->df_sum[0] > 0 ?
 		    "new side" : "base", df->df_info.pi_name));
-	return (prof_difference_test(df) == -1 || forget_runs(df) == -1 ||
+	return (prof_comparison_finish(df->df_comparison) == -1 ||
+	    prof_difference_test(df) == -1 || forget_runs(df) == -1 ||
 	    prof_difference_say(df) == -1 ? fail_nomem(df) : 0);
 }
 
@@ -470,8 +535,8 @@ prof_difference_free(struct prof_difference *df)
 			free(df->df_fact[i][k]);
 		for (int k = 0; k < PROF_NPARTS; k++) {
 			free(df->df_mean[i][k]);
-			free(df->df_q[i][k]);
-			free(df->df_label_q[i][k]);
+			free(df->df_chance[i][k]);
+			free(df->df_label_chance[i][k]);
 		}
 	}
 	free((char *)(uintptr_t)df->df_info.pi_name);

@@ -23,19 +23,27 @@ enum prof_measure {
 
 enum prof_part { PROF_TOTAL, PROF_SELF, PROF_NPARTS };
 
-#define PROF_DIFFERENCE_Q	0.025	/* by each measure: 5 in 100 by both */
-#define PROF_LEAST_POINTS	0.001	/* of everything; less is no colour */
+/*
+ * Of the errors of a comparison (comparison.h) the page has no metrics but
+ * the total; their 1 in 100 is that of the frames.
+ */
+#define PROF_ALPHA_FRAMES	0.01
+/* Few runs, no claim: what sampling explains, of each measure. */
+#define PROF_SAMPLING_Q		0.025
+
+/* What is known of a frame or function; pc_p is NaN: it was not tested. */
+struct prof_chance {
+	double		 pc_p;		/* adjusted */
+	bool		 pc_differs;
+};
 #define PROF_NFACTS		7
 #define PROF_SENTENCE		sizeof(((struct prof_quality *)0)->pq_text)
 
 struct prof_difference_run {
 	int		 dr_side;	/* 0: base, 1: new */
-	uint32_t	 dr_block;
 	double		 dr_weight;
 	uint64_t	 dr_samples;
 	double		 dr_effective;	/* see pq_effective */
-	bool		 dr_is_bad;
-	char		 dr_quality[PROF_SENTENCE];
 };
 
 /*
@@ -59,20 +67,20 @@ struct prof_difference {
 	size_t		 df_nruns;
 	size_t		 df_cap_runs;
 	size_t		 df_nside[2];
+	/* What compare says of the same runs. */
+	struct prof_comparison *df_comparison;
 	struct prof_event_info df_info;	/* strings owned */
 	uint64_t	 df_rate_hz[2];
 	uint64_t	 df_period[2];
 	char		*df_fact[2][PROF_NFACTS];	/* NULL: not known */
-	/* made by finish; by node, and q also by label */
+	/* made by finish; by node, and chances also by label */
 	bool		 df_claims;	/* there are runs enough for verdicts */
 	size_t		 df_ntested;
 	double		 df_least;	/* share below which none was */
-	double		 df_floor;	/* the smallest p that runs allow */
 	double		 df_sum[2];	/* of a run, mean */
 	double		*df_mean[2][PROF_NPARTS];	/* side; of a run */
-	double		*df_q[PROF_NMEASURES][PROF_NPARTS]; /* NaN: untested */
-	double		*df_label_q[PROF_NMEASURES][PROF_NPARTS];
-	struct prof_comparison *df_comparison;	/* of the whole */
+	struct prof_chance *df_chance[PROF_NMEASURES][PROF_NPARTS];
+	struct prof_chance *df_label_chance[PROF_NMEASURES][PROF_NPARTS];
 	char		 df_headline[PROF_SENTENCE];
 	char		**df_note;
 	size_t		 df_nnotes;
@@ -82,6 +90,8 @@ struct prof_difference {
 /* Names of the facts, as of prof_reader_info, and as people read them. */
 extern const char *const prof_facts[PROF_NFACTS][2];
 
+/* Is it the whole, a process, a thread or a CPU, and no code? */
+bool	prof_label_is_root(const struct prof_label *label);
 /* Fills in what is tested; 0, or -1: no memory. */
 int	prof_difference_test(struct prof_difference *difference);
 /* "1.20 s" or "12.0 events": a weight in a unit. */

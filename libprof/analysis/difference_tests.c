@@ -4,12 +4,15 @@
  * of each function over all its frames, what is below it and what it takes
  * itself, once by what it costs a run and once by its share of the run.
  *
- * With five runs a side and more, runs are permuted, as in a comparison.  With
- * fewer nothing is known of what chance does from run to run; then only what
- * the chance of sampling explains is told from the rest, and nothing is
- * claimed.  The false-discovery rate holds for everything that a picture by
- * one measure shows.  What has too little weight is not tested, and neither
- * is twice what is the same in every run (a frame and its only callee).
+ * What the whole and what each function by itself cost is what the comparison
+ * says of the same runs, so that page and dtprof compare never disagree.  All
+ * else is one family of its own, by the same test.  What has too little weight
+ * is not tested, and neither is twice what is the same in every run (a frame
+ * and its only callee).
+ *
+ * With fewer than five runs a side nothing is known of what chance does from
+ * run to run; then only what the chance of sampling explains is told from the
+ * rest, and nothing is claimed.
  *
  * Called by difference.c.
  */
@@ -20,11 +23,7 @@
 #include "difference.h"
 
 #define LEAST_SHARE	0.005	/* of all runs; what has less is not tested */
-/*
- * Tests; where there would be more, only what has more weight is tested: ten
- * runs a side in blocks of four allow no p below 1/3888, and a hundred tests
- * make 2.5 in 100 of that.
- */
+/* Where there would be more, only what has more weight is tested. */
 #define MAX_ROWS	300
 #define UNTESTED	UINT32_MAX
 #define NORMAL_DF	1e9	/* Student's t with so many is normal */
@@ -43,8 +42,8 @@ struct rows {
 	double		*ro_share;	/* by node: mean of all runs */
 	uint32_t	*ro_single;	/* by label: its node; several, none */
 	double		*ro_sum;	/* scratch, by node */
-	double		*ro_value[PROF_NMEASURES]; /* row * runs + place */
-	uint32_t	*ro_place;	/* by run: in order of blocks */
+	double		*ro_value[PROF_NMEASURES]; /* row * runs + run */
+	struct prof_chance *ro_chance[PROF_NMEASURES];	/* by row */
 	uint32_t	 ro_n;
 	double		 ro_least;
 };
@@ -274,7 +273,7 @@ put_values(struct rows *ro, const uint32_t *rows, size_t n,
 	for (size_t i = 0; i < n; i++) {
 		if (rows[i] == UNTESTED)
 			continue;
-		at = rows[i] * df->df_nruns + ro->ro_place[run];
+		at = rows[i] * df->df_nruns + run;
 		ro->ro_value[PROF_BY_COST][at] = value[i];
 		ro->ro_value[PROF_BY_SHARE][at] = all > 0 ? value[i] / all :
 		    0;
@@ -309,34 +308,6 @@ fill(struct rows *ro)
 
 /* -------------------------------------------------------------- chance */
 
-/* Sides and blocks in order of blocks, and where each run stands in it. */
-static int
-arrange(struct rows *ro, uint8_t *side, uint32_t *block)
-{
-	const struct prof_difference *df = ro->ro_df;
-	size_t at = 0;
-	uint32_t next = 0, now;
-
-	/* Few blocks: look for the next larger one, until there is none. */
-	do {
-		now = next;
-		next = UINT32_MAX;
-		for (uint32_t r = 0; r < df->df_nruns; r++) {
-			const struct prof_difference_run *run =
-			    &df->df_run[r];
-
-			if (run->dr_block > now && run->dr_block < next)
-				next = run->dr_block;
-			if (run->dr_block != now)
-				continue;
-			ro->ro_place[r] = (uint32_t)at;
-			side[at] = (uint8_t)run->dr_side;
-			block[at++] = now;
-		}
-	} while (next != UINT32_MAX);
-	return (at == df->df_nruns ? 0 : -1);
-}
-
 /* Samples of a side that tell as much as samples of one weight. */
 static double
 effective(const struct prof_difference *df, int side)
@@ -355,7 +326,7 @@ effective(const struct prof_difference *df, int side)
  * samples in it, by the root of their number.
  */
 static double
-chance_of_sampling(const struct rows *ro, const uint8_t *side, size_t row,
+chance_of_sampling(const struct rows *ro, size_t row,
     enum prof_measure measure)
 {
 	const struct prof_difference *df = ro->ro_df;
@@ -364,8 +335,9 @@ chance_of_sampling(const struct rows *ro, const uint8_t *side, size_t row,
 
 	for (size_t i = 0; i < n; i++)
 		for (int m = 0; m < PROF_NMEASURES; m++)
-			mean[m][side[i]] += ro->ro_value[m][row * n + i] /
-			    (double)df->df_nside[side[i]];
+			mean[m][df->df_run[i].dr_side] +=
+			    ro->ro_value[m][row * n + i] / (double)
+			    df->df_nside[df->df_run[i].dr_side];
 	for (int s = 0; s < 2; s++) {
 		const double share = mean[PROF_BY_SHARE][s];
 		const double cost = mean[PROF_BY_COST][s];
@@ -383,31 +355,127 @@ chance_of_sampling(const struct rows *ro, const uint8_t *side, size_t row,
 	    sqrt(spread), NORMAL_DF));
 }
 
+/* No claim: the false-discovery rate holds for what a measure shows. */
 static int
-test_rows(struct rows *ro, const struct prof_design *design, double *p)
+test_sampling(struct rows *ro)
 {
-	struct prof_difference *df = ro->ro_df;
+	double *p = calloc(ro->ro_n + 1, sizeof(*p));
+	int rv = p == NULL ? -1 : 0;
 
-	for (int m = 0; m < PROF_NMEASURES; m++, p += ro->ro_n) {
-		for (size_t row = 0; !df->df_claims && row < ro->ro_n; row++)
-			p[row] = chance_of_sampling(ro, design->dg_side, row,
+	for (int m = 0; m < PROF_NMEASURES && rv == 0; m++) {
+		for (size_t row = 0; row < ro->ro_n; row++)
+			p[row] = chance_of_sampling(ro, row,
 			    (enum prof_measure)m);
-		if ((df->df_claims && prof_permute(design, ro->ro_value[m],
-		    ro->ro_n, df->df_options.dp_seed, p) == -1) ||
-		    prof_benjamini_hochberg(p, ro->ro_n, p) == -1)
-			return (-1);
+		rv = prof_benjamini_hochberg(p, ro->ro_n, p);
+		for (size_t row = 0; row < ro->ro_n; row++)
+			ro->ro_chance[m][row] = (struct prof_chance){ p[row],
+			    p[row] <= PROF_SAMPLING_Q };
 	}
-	return (0);
+	free(p);
+	return (rv);
+}
+
+/* All frames, by both measures, are one family. */
+static int
+test_frames(struct rows *ro)
+{
+	const struct prof_comparison *cp = ro->ro_df->df_comparison;
+	const size_t n = cp->cp_nruns, rows = ro->ro_n;
+	struct prof_change *changes = calloc(PROF_NMEASURES * rows + 1,
+	    sizeof(*changes));
+	struct family fm;
+	int rv = prof_family_init(&fm, cp, PROF_ALPHA_FRAMES,
+	    PROF_NMEASURES * rows);
+
+	if (changes == NULL)
+		rv = -1;
+	for (size_t i = 0; i < PROF_NMEASURES * rows && rv == 0; i++) {
+		for (int side = 0; side < 2; side++)
+			changes[i].cg_n[side] = ro->ro_df->df_nside[side];
+		prof_family_add(&fm, cp, &changes[i],
+		    ro->ro_value[i / rows] + i % rows * n, 1);
+	}
+	if (rv == 0)
+		rv = prof_family_judge(&fm, cp);
+	for (size_t i = 0; i < PROF_NMEASURES * rows && rv == 0; i++)
+		ro->ro_chance[i / rows][i % rows] = (struct prof_chance){
+		    changes[i].cg_p_adjusted,
+		    changes[i].cg_verdict >= PROF_VERDICT_LESS };
+	prof_family_fini(&fm);
+	free(changes);
+	return (rv);
+}
+
+/* ------------------------------------------------- what compare says too */
+
+static struct prof_chance
+chance_of(const struct prof_change *cg)
+{
+	return ((struct prof_chance){ cg->cg_p_adjusted,
+	    cg->cg_verdict >= PROF_VERDICT_LESS });
+}
+
+/* Of a function by itself, which the comparison may not have tested. */
+static struct prof_chance
+chance_of_label(const struct prof_difference *df, size_t number)
+{
+	const struct prof_label *label =
+	    &df->df_profile.pf_labels.lb_label[number];
+	const struct function *fn = prof_label_is_root(label) ? NULL :
+	    prof_comparison_find(df->df_comparison, label->lb_name,
+	    label->lb_module);
+
+	return (fn != NULL ? chance_of(&fn->fn_change) :
+	    (struct prof_chance){ NAN, false });
+}
+
+/* Rows that the comparison has too, wherever they are used. */
+static void
+take_comparison(struct rows *ro)
+{
+	const struct prof_difference *df = ro->ro_df;
+	struct prof_chance *chance = ro->ro_chance[PROF_BY_COST];
+	const uint32_t root = ro->ro_node[PROF_TOTAL][0];
+
+	for (size_t l = 0; l < ro->ro_nlabels; l++)
+		if (ro->ro_label[PROF_SELF][l] != UNTESTED)
+			chance[ro->ro_label[PROF_SELF][l]] =
+			    chance_of_label(df, l);
+	if (root != UNTESTED)
+		chance[root] = chance_of(prof_comparison_total(
+		    df->df_comparison));
 }
 
 static int
-give(double **to, const uint32_t *rows, size_t n, const double *q)
+give(struct prof_chance **to, const uint32_t *rows, size_t n,
+    const struct prof_chance *chance)
 {
 	*to = calloc(n + 1, sizeof(**to));
 	if (*to == NULL)
 		return (-1);
 	for (size_t i = 0; i < n; i++)
-		(*to)[i] = rows[i] == UNTESTED ? NAN : q[rows[i]];
+		(*to)[i] = rows[i] == UNTESTED ? (struct prof_chance){ NAN,
+		    false } : chance[rows[i]];
+	return (0);
+}
+
+static int
+give_all(struct rows *ro)
+{
+	struct prof_difference *df = ro->ro_df;
+
+	for (int m = 0; m < PROF_NMEASURES; m++)
+		for (int part = 0; part < PROF_NPARTS; part++)
+			if (give(&df->df_chance[m][part], ro->ro_node[part],
+			    ro->ro_nnodes, ro->ro_chance[m]) == -1 ||
+			    give(&df->df_label_chance[m][part],
+			    ro->ro_label[part], ro->ro_nlabels,
+			    ro->ro_chance[m]) == -1)
+				return (-1);
+	/* Also of those whose frames are too small to be rows. */
+	for (size_t l = 0; df->df_claims && l < ro->ro_nlabels; l++)
+		df->df_label_chance[PROF_BY_COST][PROF_SELF][l] =
+		    chance_of_label(df, l);
 	return (0);
 }
 
@@ -432,10 +500,9 @@ rows_init(struct rows *ro, struct prof_difference *df)
 	ro->ro_share = calloc(ro->ro_nnodes + 1, sizeof(double));
 	ro->ro_single = calloc(ro->ro_nlabels + 1, sizeof(uint32_t));
 	ro->ro_sum = calloc(ro->ro_nnodes + 1, sizeof(double));
-	ro->ro_place = calloc(df->df_nruns + 1, sizeof(uint32_t));
 	return (ro->ro_outermost == NULL || ro->ro_share == NULL ||
-	    ro->ro_single == NULL || ro->ro_sum == NULL ||
-	    ro->ro_place == NULL || pick(ro) == -1 ? -1 : 0);
+	    ro->ro_single == NULL || ro->ro_sum == NULL || pick(ro) == -1 ?
+	    -1 : 0);
 }
 
 static void
@@ -445,48 +512,39 @@ rows_fini(struct rows *ro)
 		free(ro->ro_node[part]);
 		free(ro->ro_label[part]);
 	}
-	for (int m = 0; m < PROF_NMEASURES; m++)
+	for (int m = 0; m < PROF_NMEASURES; m++) {
 		free(ro->ro_value[m]);
+		free(ro->ro_chance[m]);
+	}
 	free(ro->ro_outermost);
 	free(ro->ro_share);
 	free(ro->ro_single);
 	free(ro->ro_sum);
-	free(ro->ro_place);
 }
 
 int
 prof_difference_test(struct prof_difference *df)
 {
 	const size_t n = df->df_nruns;
-	uint8_t *side = calloc(n + 1, sizeof(*side));
-	uint32_t *block = calloc(n + 1, sizeof(*block));
-	const struct prof_design design = { n, side, block };
-	double *q = NULL;
 	struct rows ro;
 	int rv = rows_init(&ro, df);
 
 	for (int m = 0; m < PROF_NMEASURES && rv == 0; m++) {
 		ro.ro_value[m] = calloc((size_t)ro.ro_n * n + 1,
 		    sizeof(double));
-		rv = ro.ro_value[m] == NULL ? -1 : 0;
+		ro.ro_chance[m] = calloc(ro.ro_n + 1, sizeof(**ro.ro_chance));
+		if (ro.ro_value[m] == NULL || ro.ro_chance[m] == NULL)
+			rv = -1;
 	}
-	q = calloc(ro.ro_n + 1, PROF_NMEASURES * sizeof(*q));
-	if (rv == -1 || side == NULL || block == NULL || q == NULL ||
-	    arrange(&ro, side, block) == -1 || fill(&ro) == -1 ||
-	    test_rows(&ro, &design, q) == -1)
-		rv = -1;
+	if (rv == 0)
+		rv = fill(&ro);
+	if (rv == 0)
+		rv = df->df_claims ? test_frames(&ro) : test_sampling(&ro);
+	if (rv == 0 && df->df_claims)
+		take_comparison(&ro);
 	df->df_ntested = ro.ro_n;
-	df->df_floor = rv == 0 ? prof_permute_floor(&design) : NAN;
-	for (int m = 0; m < PROF_NMEASURES && rv == 0; m++)
-		for (int part = 0; part < PROF_NPARTS && rv == 0; part++)
-			rv = give(&df->df_q[m][part], ro.ro_node[part],
-			    ro.ro_nnodes, q + (size_t)m * ro.ro_n) == -1 ||
-			    give(&df->df_label_q[m][part], ro.ro_label[part],
-			    ro.ro_nlabels, q + (size_t)m * ro.ro_n) == -1 ?
-			    -1 : 0;
+	if (rv == 0)
+		rv = give_all(&ro);
 	rows_fini(&ro);
-	free(side);
-	free(block);
-	free(q);
 	return (rv);
 }

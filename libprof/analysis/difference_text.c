@@ -55,35 +55,6 @@ prof_difference_amount(char *text, size_t size, double value,
 
 /* ------------------------------------------------------------ headline */
 
-/* The total of each run is the one metric of a comparison. */
-static int
-compare_totals(struct prof_difference *df)
-{
-	const struct prof_comparison_options options = {
-		.cp_size = sizeof(options),
-		.cp_seed = df->df_options.dp_seed,
-	};
-	struct prof_comparison *cp = prof_comparison_new(&options, NULL);
-
-	df->df_comparison = cp;
-	if (cp == NULL)
-		return (-1);
-	for (size_t r = 0; r < df->df_nruns; r++)
-		if (prof_comparison_run(cp, df->df_run[r].dr_side,
-		    df->df_run[r].dr_block) == -1)
-			return (-1);
-	for (size_t r = 0; r < df->df_nruns; r++)
-		if (df->df_run[r].dr_is_bad && prof_comparison_care(cp,
-		    (long)r, df->df_run[r].dr_quality) == -1)
-			return (-1);
-	for (size_t r = 0; r < df->df_nruns; r++)
-		if (prof_comparison_value(cp, (long)r,
-		    df->df_info.pi_name, df->df_info.pi_unit,
-		    df->df_run[r].dr_weight) == -1)
-			return (-1);
-	return (prof_comparison_finish(cp));
-}
-
 static void
 say_sides(const struct prof_difference *df, char *text, size_t size)
 {
@@ -122,11 +93,11 @@ say_verdict(const struct prof_change *cg, char *text, size_t size)
 		    PROF_VERDICT_MORE ? "more" : "less", range);
 		break;
 	case PROF_VERDICT_SAME:
-		snprintf(text, size, "in all the same%s", range);
+		snprintf(text, size, "no change in all%s", range);
 		break;
 	case PROF_VERDICT_OPEN:
 		snprintf(text, size, cg->cg_runs_needed == 0 ?
-		    "in all not decided%s" : "in all not decided%s, about "
+		    "in all inconclusive%s" : "in all inconclusive%s, about "
 		    "%zu runs a side would tell", range, cg->cg_runs_needed);
 		break;
 	default:
@@ -168,17 +139,6 @@ note_rates(struct prof_difference *df)
 	    "which weights allow for and numbers of samples do not"));
 }
 
-/* Runs may be enough for the total, and too few for any of many frames. */
-static int
-note_power(struct prof_difference *df)
-{
-	if (!df->df_claims || df->df_floor * (double)df->df_ntested <=
-	    PROF_DIFFERENCE_Q)
-		return (0);
-	return (add_note(df, "so few runs that none of %zu tested frames "
-	    "can stand out alone: make more", df->df_ntested));
-}
-
 int
 prof_difference_say(struct prof_difference *df)
 {
@@ -186,9 +146,7 @@ prof_difference_say(struct prof_difference *df)
 	const char *note;
 	size_t length;
 
-	if (compare_totals(df) == -1)
-		return (-1);
-	say_verdict(prof_comparison_metric(df->df_comparison, 0),
+	say_verdict(prof_comparison_total(df->df_comparison),
 	    df->df_headline, size);
 	length = strlen(df->df_headline);
 	snprintf(df->df_headline + length, size - length, "; ");
@@ -199,6 +157,5 @@ prof_difference_say(struct prof_difference *df)
 	    (note = prof_comparison_note(df->df_comparison, i)) != NULL; i++)
 		if (add_note(df, "%s", note) == -1)
 			return (-1);
-	return (note_machines(df) == -1 || note_rates(df) == -1 ||
-	    note_power(df) == -1 ? -1 : 0);
+	return (note_machines(df) == -1 || note_rates(df) == -1 ? -1 : 0);
 }

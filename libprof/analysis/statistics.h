@@ -3,8 +3,9 @@
  * Statistics of repeated measurements: what verdicts need, and no more.
  *
  *	statistics.c		mean, spread, Student's t
- *	statistics_tests.c	ranks, tests of two samples, many tests at once
- *	statistics_draw.c	random numbers, permutations, the bootstrap
+ *	statistics_tests.c	ranks, tests of two samples, false discoveries
+ *	statistics_draw.c	random numbers, orders of runs
+ *	statistics_family.c	the test of a family by orders of runs
  *
  * All of it is deterministic: what is drawn comes from a seed.  A function
  * that has nothing to say (no values, NaN among them) says NaN.
@@ -12,6 +13,7 @@
 #ifndef PROF_STATISTICS_H
 #define PROF_STATISTICS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -48,7 +50,6 @@ int	prof_drift(const double *values, size_t n, double *rho, double *p);
 int	prof_modes(const double *values, size_t n);
 
 /* Adjusted p values, in the order of p; p may be the same array. */
-int	prof_holm(const double *p, size_t n, double *adjusted);
 int	prof_benjamini_hochberg(const double *p, size_t n, double *adjusted);
 
 /* --------------------------------------------------- statistics_draw.c */
@@ -64,46 +65,80 @@ uint64_t prof_random_below(struct prof_random *random, uint64_t n);
 
 /*
  * How runs were made: run i belongs to a side (0 or 1) and to a block, by
- * rising numbers of blocks.  Runs without blocks are all in block 0.
+ * rising numbers of blocks.  Within a block every order of the sides was as
+ * likely.  dg_time: when a run was made, in any unit; NULL: not known.
  */
 struct prof_design {
 	size_t		 dg_n;
 	const uint8_t	*dg_side;
 	const uint32_t	*dg_block;
+	const double	*dg_time;
 };
 
-#define PROF_EXACT_ARRANGEMENTS	20000
-#define PROF_DRAWS		99999
-#define PROF_RESAMPLES		10000
+#define PROF_EXACT_ORDERS	20000	/* so many are all looked at */
+
+struct prof_order_block;
 
 /*
- * Permutation tests of nrows quantities measured in the same runs: had the
- * sides been dealt to the runs of each block otherwise, how often would the
- * means be as far apart?  values[row * dg_n + run].  1: exact, all were
- * looked at; 0: drawn; -1: no memory.
+ * The orders that could have been: all of them, or as many as are drawn.
+ * The runs of side 1, or_nnew of them, are in or_chosen after a next.
  */
-int	prof_permute(const struct prof_design *design, const double *values,
-	    size_t nrows, uint64_t seed, double *p);
-/* The smallest p that the design lets prof_permute find. */
-double	prof_permute_floor(const struct prof_design *design);
-
-enum prof_bootstrap_of {
-	PROF_BOOTSTRAP_MEDIANS,	/* ratio of medians, new / base */
-	PROF_BOOTSTRAP_MEANS	/* difference of means, new - base */
+struct prof_orders {
+	struct prof_order_block *or_block;
+	size_t		 or_nblocks;
+	size_t		*or_chosen;
+	size_t		*or_seen;	/* side 1 as it was */
+	size_t		*or_pool;
+	size_t		 or_nnew;
+	size_t		 or_n;		/* orders */
+	size_t		 or_at;		/* next */
+	bool		 or_is_exact;
+	double		 or_floor;	/* the smallest p that they allow */
+	uint64_t	 or_seed;
+	struct prof_random or_random;
 };
+/* -1: no memory; fini in any case. */
+int	prof_orders_init(struct prof_orders *orders,
+	    const struct prof_design *design, size_t draws, uint64_t seed);
+void	prof_orders_fini(struct prof_orders *orders);
+void	prof_orders_rewind(struct prof_orders *orders);
+bool	prof_orders_next(struct prof_orders *orders);
+
+/* ------------------------------------------------- statistics_family.c */
+
+/* What side 1 adds to a value, and how surely. */
+struct prof_effect {
+	double	ef_shift;
+	double	ef_p;
+	double	ef_adjusted;	/* for all rows: what verdicts go by */
+	double	ef_interval[2];	/* with those of all rows; NaN: no end */
+	bool	ef_is_sure;	/* ef_adjusted <= alpha */
+};
+
+/* What tests of a family share. */
+struct prof_family {
+	double	fa_alpha;	/* errors, over all rows */
+	uint64_t fa_seed;
+	bool	fa_is_exact;	/* out: all orders were looked at */
+	double	fa_floor;	/* out: the smallest p that they allow */
+};
+
 /*
- * Resampled runs: the estimate of each resample, sorted, in
- * replicates[PROF_RESAMPLES].  With blocks the runs of both sides are drawn
- * in pairs of the same block.  The seed decides what is drawn, whatever the
- * values.  0, or -1: no memory.
+ * Test nrows quantities of the same runs as one family, by the orders that
+ * the design allows: values[row * dg_n + run], NaN where a run has none.
+ * Rows of less than four values, or without any spread, have no effect.
+ * 0, or -1: no memory.
  */
-int	prof_bootstrap(const struct prof_design *design, const double *values,
-	    enum prof_bootstrap_of of, uint64_t seed, double *replicates);
+int	prof_test_family(const struct prof_design *design,
+	    const double *values, size_t nrows, struct prof_family *family,
+	    struct prof_effect *effects);
+
+#define PROF_ERRORS	10000
 /*
- * The interval that holds the truth in 95 of 100 cases, from replicates made
- * of n runs: percentiles, moved outwards as far as few runs demand.
+ * By how much the shift of a row may be off: errors[PROF_ERRORS], drawn.
+ * 0, or -1: no memory.
  */
-void	prof_bootstrap_interval(const double *sorted, size_t n,
-	    double interval[2]);
+int	prof_test_errors(const struct prof_design *design,
+	    const double *values, uint64_t seed, double *errors);
 
 #endif /* PROF_STATISTICS_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * Tests of two samples and of many at once: quantiles, Mann-Whitney's U with
- * Cliff's delta, Welch's t, Spearman's drift, Holm, Benjamini-Hochberg.
+ * Cliff's delta, Welch's t, Spearman's drift, Benjamini-Hochberg.
  *
  * Called by comparison.c.  Expected values are scipy's (tests/unit/data).
  * Nothing is approximated where the exact answer is cheap: U without ties up
@@ -379,22 +379,6 @@ order_of(const double *p, size_t n)
 		order[i] = (struct placed){ isnan(p[i]) ? 1 : p[i], i };
 	qsort(order, n, sizeof(*order), compare_placed);
 	return (order);
-}
-
-int
-prof_holm(const double *p, size_t n, double *adjusted)
-{
-	struct placed *order = order_of(p, n);
-	double most = 0;
-
-	if (order == NULL)
-		return (-1);
-	for (size_t i = 0; i < n; i++) {
-		most = fmax(most, order[i].pl_value * (double)(n - i));
-		adjusted[order[i].pl_at] = fmin(1, most);
-	}
-	free(order);
-	return (0);
 }
 
 int

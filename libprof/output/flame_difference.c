@@ -14,17 +14,21 @@
 #include "analysis/difference.h"
 #include "flame.h"
 
-#define Q_UNITS	10000	/* of a chance in the columns */
+#define UNITS	10000	/* of a chance in the columns, and of a share */
 
 /* ------------------------------------------------------------ columns */
 
-/* 0: not tested; else 1 and the chance in ten-thousandths. */
+/*
+ * 0: not tested; else 1 and twice the chance in ten-thousandths, odd where
+ * the sides differ.
+ */
 static void
-put_column(struct prof_buf *out, const double *q, size_t n)
+put_column(struct prof_buf *out, const struct prof_chance *chance, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		prof_buf_varint(out, isnan(q[i]) ? 0 :
-		    1 + (uint64_t)(q[i] * Q_UNITS + 0.5));
+		prof_buf_varint(out, isnan(chance[i].pc_p) ? 0 : 1 + 2 *
+		    (uint64_t)(chance[i].pc_p * UNITS + 0.5) +
+		    chance[i].pc_differs);
 }
 
 void
@@ -35,11 +39,12 @@ prof_flame_put_chances(const struct prof_flame *flame, struct prof_buf *out)
 
 	for (int m = 0; m < PROF_NMEASURES; m++)
 		for (int part = 0; part < PROF_NPARTS; part++)
-			put_column(out, df->df_q[m][part],
+			put_column(out, df->df_chance[m][part],
 			    flame->fm_nnodes);
 	for (int m = 0; m < PROF_NMEASURES; m++)
 		for (int part = 0; part < PROF_NPARTS; part++)
-			put_column(out, df->df_label_q[m][part], nlabels);
+			put_column(out, df->df_label_chance[m][part],
+			    nlabels);
 }
 
 /* --------------------------------------------------------------- head */
@@ -52,12 +57,9 @@ prof_flame_put_difference(const struct prof_flame *flame,
 
 	/* In whole numbers: no point, whose sign depends on the locale. */
 	prof_put_fmt(out, "\"difference\":{\"runs\":[%zu,%zu],\"claims\":%s,"
-	    "\"tested\":%zu,\"share\":%d,\"limit\":%d,\"least\":%d,"
-	    "\n\"headline\":",
+	    "\"tested\":%zu,\"share\":%d,\n\"headline\":",
 	    df->df_nside[1], df->df_nside[0], df->df_claims ? "true" :
-	    "false", df->df_ntested, (int)(df->df_least * Q_UNITS + 0.5),
-	    (int)(PROF_DIFFERENCE_Q * Q_UNITS),
-	    (int)(PROF_LEAST_POINTS * Q_UNITS));
+	    "false", df->df_ntested, (int)(df->df_least * UNITS + 0.5));
 	prof_put_json(out, df->df_headline);
 	prof_put_str(out, ",\n\"notes\":[");
 	for (size_t i = 0; i < df->df_nnotes; i++) {

@@ -2,7 +2,7 @@
 /*
  * The drawing of a difference: frames as wide as what is new, paths that are
  * gone striped in their place and as wide as they were, coloured by how much
- * the two sides differ, grey where chance may explain it.  Where there are
+ * the two sides differ, grey where the test finds nothing.  Where there are
  * runs enough for verdicts it is the cost of a run that is compared, else the
  * share of everything.
  *
@@ -40,7 +40,8 @@ void
 prof_svg_take_change(struct drawing *drawing)
 {
 	const struct prof_difference *df = drawing->dr_flame->fm_difference;
-	const double *q = df->df_q[measure_of(df)][PROF_TOTAL];
+	const struct prof_chance *chance =
+	    df->df_chance[measure_of(df)][PROF_TOTAL];
 
 	for (size_t i = 0; i < drawing->dr_flame->fm_nnodes; i++) {
 		const bool is_gone = df->df_mean[1][PROF_TOTAL][i] <= 0;
@@ -48,8 +49,7 @@ prof_svg_take_change(struct drawing *drawing)
 
 		drawing->dr_total[i] = (uint64_t)(WIDE * part_of(df,
 		    is_gone ? 0 : 1, PROF_SELF, i) + 0.5);
-		if (!(q[i] <= PROF_DIFFERENCE_Q) ||
-		    fabs(change) < PROF_LEAST_POINTS)
+		if (!chance[i].pc_differs)
 			continue;
 		drawing->dr_change[i] = change;
 		drawing->dr_most = fmax(drawing->dr_most, fabs(change));
@@ -126,13 +126,14 @@ void
 prof_svg_put_change(const struct drawing *drawing, size_t node)
 {
 	const struct prof_difference *df = drawing->dr_flame->fm_difference;
-	const double q = df->df_q[measure_of(df)][PROF_TOTAL][node];
+	const double p = df->df_chance[measure_of(df)][PROF_TOTAL][
+	    node].pc_p;
 
 	put_part(drawing, node, PROF_TOTAL);
 	put_part(drawing, node, PROF_SELF);
-	prof_put_str(drawing->dr_out, isnan(q) ? "\nnot tested" :
+	prof_put_str(drawing->dr_out, isnan(p) ? "\nnot tested" :
 	    df->df_claims ? drawing->dr_change[node] == 0 ?
-	    "\nnot told from chance" : "\ndiffers" :
+	    "\nnot significant" : "\ndiffers" :
 	    drawing->dr_change[node] == 0 ? "\nsampling may explain it" :
 	    "\nmore than sampling explains; no claim");
 }
@@ -144,7 +145,7 @@ prof_svg_put_scale(const struct drawing *drawing)
 	struct prof_buf *out = drawing->dr_out;
 
 	prof_put_str(out, "grey: ");
-	prof_put_str(out, df->df_claims ? "not told from chance" :
+	prof_put_str(out, df->df_claims ? "not significant" :
 	    "sampling alone may explain it");
 	if (drawing->dr_most > 0) {
 		prof_put_str(out, "; red: up to ");

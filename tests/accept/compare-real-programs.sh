@@ -135,7 +135,8 @@ total = sum(base.values())
 pair = [c for c in json.load(open(name + ".json"))["comparisons"]
         if c["new"] == kind][0]
 changed = [f for f in pair["functions"]
-           if f["verdict"] in ("less", "more", "faster", "slower")]
+           if f["verdict"] in ("costs less", "costs more", "faster",
+               "slower")]
 print(f"{name}, {kind}: total {100 * pair['total']['change']:+.1f} %, "
       f"perf {100 * (sum(new.values()) / total - 1):+.1f} %")
 bad = 0

@@ -185,7 +185,8 @@ add_run(struct prof_difference *difference, const struct fixture *fx,
 		if (row->rw_samples[side] > 0)
 			add_row(&profile, fx, row, side);
 	CHECK(prof_order(&profile.pf_tree, &profile.pf_labels) == 0);
-	CHECK_OK(prof_difference_add(difference, side, 0, &profile, 1),
+	CHECK_OK(prof_difference_add(difference, side, 0, -1, &profile,
+	    1),
 	    prof_difference_error(difference));
 }
 

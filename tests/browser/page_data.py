@@ -73,8 +73,10 @@ def read(path):
             unit[events[i]] = weight // samples[i]
         cells.append((time, node, events[i], samples[i], weight))
     if 'difference' in head:
-        # None: not tested; total and self by cost, total and self by share
-        head['chances'] = [[[(x - 1) / 10000 if x else None
+        # None: not tested; else p, and whether the sides differ; total and
+        # self by cost, total and self by share
+        head['chances'] = [[[((x - 1) // 2 / 10000, (x - 1) % 2 == 1)
+                             if x else None
                              for x in cols.numbers(count)] for _ in range(4)]
                            for count in (n, nlabels)]
     assert cols.at == len(cols.data), 'something is left over'

@@ -45,7 +45,7 @@ named()		# what was called changed
 {
 	json out '" ".join("%s=%s" % (f["name"], f["verdict"]) for f in
 	    j["comparisons"][0]["functions"] if f["verdict"] in
-	    ("more", "less", "slower", "faster"))'
+	    ("costs more", "costs less"))'
 }
 compare()	# arguments
 {
@@ -53,16 +53,16 @@ compare()	# arguments
 	    new?.dtp
 }
 compare --by line
-[ "$(named)" = "main prog.c:$grows=more" ] || fail "by line: $(named)"
+[ "$(named)" = "main prog.c:$grows=costs more" ] || fail "by line: $(named)"
 [ "$(json out '"%g" % max(f["mean"][1] for f in
     j["comparisons"][0]["functions"])')" = 4000 ] || fail "4000 faults"
 [ "$(json out '[f["verdict"] for f in j["comparisons"][0]["functions"]
-    if f["name"] == "main prog.c:'"$stays"'"]')" = "['same']" ] ||
+    if f["name"] == "main prog.c:'"$stays"'"]')" = "['no change']" ] ||
     fail "line $stays has moved, and is not the same"
 compare --by module
-[ "$(named)" = prog=more ] || fail "by module: $(named)"
+[ "$(named)" = "prog=costs more" ] || fail "by module: $(named)"
 expect 0 "$DTPROF" compare --by line -e page-faults old?.dtp -- new?.dtp
-expect_out "of it main prog.c:$grows [0-9]+ %\$" 'explained'
+expect_out "of it main prog.c:$grows [0-9]+%\$" 'explained'
 expect 1 "$DTPROF" compare -e no-such-event old?.dtp -- new?.dtp
 expect_err 'not in this recording' 'an event that there is not'
 ok "line $grows costs more, line $stays has only moved; by module: prog"

@@ -8,11 +8,14 @@ tmpdir
 cat >make.py <<'END'
 import json, random, sys
 random.seed(int(sys.argv[1]))
-print(json.dumps({"results": [{"command": c.split("=")[0], "times":
-    [float(c.split("=")[1]) * random.gauss(1, 0.002) for _ in
-    range(int(sys.argv[2]))]} for c in sys.argv[3:]]}))
+def times(n, mean, noise=0.002):
+    return [float(mean) * random.gauss(1, float(noise)) for _ in range(n)]
+results = []
+for name, *how in (word.split("=") for word in sys.argv[3:]):
+    results.append({"command": name, "times": times(int(sys.argv[2]), *how)})
+print(json.dumps({"results": results}))
 END
-make()	# seed runs name=mean ...
+make()	# seed runs name=mean[=noise] ...
 {
 	python3 make.py "$@"
 }
@@ -31,19 +34,22 @@ compare()	# status verdict arguments
 make 1 10 a=1 >a
 make 2 10 a=1.05 >b
 make 3 4 a=1.05 >few
-make 4 6 a=1.012 >open
+make 4 10 a=1.012=0.1 >open
+make 10 10 a=1.0005 >near
 make 5 10 a=1 x=2 y=3 >many1
 make 6 10 a=1.1 x=2 z=3 >many2
 compare 0 slower a -- b
 compare 0 faster b -- a
-compare 0 same a -- a
-compare 0 same --threshold 20 a -- b
+compare 0 'no change' a -- a
+compare 0 'no change' a -- near
+compare 0 inconclusive --threshold 0.1 a -- near
+compare 0 slower --threshold 20 a -- b
 compare 0 too_few_runs a -- few
 compare 0 inconclusive a -- open
-json out 'j["comparisons"][0]["metrics"][0]["runs_needed"] > 6' |
+json out 'j["comparisons"][0]["metrics"][0]["runs_needed"] > 10' |
     grep -q True || fail "inconclusive, but no number of runs"
 compare 0 'slower slower' many1
-compare 0 'slower same' many1 -- many2
+compare 0 'slower no change' many1 -- many2
 json out '(round(j["geomean"]["change"], 2) == 0.05 and
     j["geomean"]["ci95"][0] < j["geomean"]["change"] <
     j["geomean"]["ci95"][1])' | grep -q True || fail "geometric mean"
@@ -56,7 +62,7 @@ compare 0 slower --fail-on slower:8 a -- b
 compare 0 faster --fail-on slower b -- a
 compare 4 inconclusive --strict a -- open
 compare 4 too_few_runs --strict a -- few
-compare 0 same --strict a -- a
+compare 0 'no change' --strict a -- a
 expect 1 "$DTPROF" compare nosuch -- a
 expect 1 "$DTPROF" compare a
 expect 2 "$DTPROF" compare
@@ -69,7 +75,7 @@ expect 1 "$DTPROF" compare broken -- a
 ok "exit statuses 0, 1, 2, 3, 4"
 
 # Whichever comes first: one that is worse, or one that is open.
-make 8 6 a=1.01 b=1.05 >open2
+make 4 10 a=1.012=0.1 b=1.05 >open2
 make 9 10 a=1 b=1 >both
 compare 3 'inconclusive slower' --strict --fail-on slower both -- open2
 compare 4 'inconclusive slower' --strict --fail-on slower:8 both -- open2
@@ -78,8 +84,8 @@ for run in 1 2 3 4 5 6 7 8; do
 		printf 'main;a %d\nmain;b 50\n' $((cost + run % 3)) >$cost-$run
 	done
 done
-compare 3 more --fail-on slower:5 90-? -- 110-?
-compare 0 less --fail-on slower 110-? -- 90-?
+compare 3 'costs more' --fail-on slower:5 90-? -- 110-?
+compare 0 'costs less' --fail-on slower 110-? -- 90-?
 compare 4 too_few_runs --strict 90-1 -- 110-1
 ok "exit statuses of several commands, and of costs"
 
@@ -90,8 +96,8 @@ import json, sys
 j = json.load(open(sys.argv[1]))
 number, known = (int, float, type(None)), (int, float)
 text, two = str, [(int, float, type(None))] * 2
-words = {"faster", "slower", "less", "more", "same", "inconclusive",
-    "too_few_runs"}
+words = {"faster", "slower", "costs less", "costs more", "no change",
+    "inconclusive", "too_few_runs"}
 def is_of(o, spec, at):
     if isinstance(spec, dict):
         assert isinstance(o, dict) and set(o) == set(spec), (at, set(o) ^
@@ -109,18 +115,18 @@ def is_of(o, spec, at):
             isinstance(o, bool)), (at, o)
 change = {"name": text, "verdict": words, "runs": [int, int], "median": two,
     "mean": two, "change": number, "ci95": two, "p": number,
-    "p_holm": number, "smallest_change": number, "exact": bool,
+    "p_adjusted": number, "smallest_change": number, "exact": bool,
     "runs_needed": (int, type(None))}
 metric = change | {"p_mann_whitney": number, "p_welch": number,
     "cliffs_delta": number, "effect": {"unknown", "negligible", "small",
     "medium", "large"}, "unit": text}
 presence = {"none", "inlined", "whole"}
-function = change | {"share": two, "p_share": number, "q": number,
-    "part": number, "presence": [presence, presence], "module": text}
+function = change | {"share": two, "part": number,
+    "presence": [presence, presence], "module": text}
 name = (str, type(None))
 pair = {"base": text, "new": text, "build_ids": [name, name],
-    "verdict": words, "metrics": list, "total": object, "by": {"function",
-    "module", "line"}, "functions_tested": int, "functions": list,
+    "verdict": words, "assumes_no_drift": bool, "metrics": list,
+    "total": object, "by": {"function", "module", "line"}, "functions_tested": int, "functions": list,
     "notes": list}
 is_of(j, {"schema_version": int, "version": text, "threshold": known,
     "comparisons": list, "geomean": object}, "")
@@ -151,7 +157,8 @@ schema both -- open2
 schema a -- few
 # The manual names what there is.
 for name in schema_version comparisons base new build_ids verdict metrics \
-    total by functions functions_tested notes geomean p_mann_whitney p_welch \
+    total by functions functions_tested notes assumes_no_drift \
+    p_adjusted geomean p_mann_whitney p_welch \
     cliffs_delta; do
 	sed -n '/^.Ss dtprof compare/,/^.Ss dtprof export/p' \
 	    "$SRC/cmd/dtprof/dtprof.1" | grep -Eq "^\.Cm (.* )?$name( |\$)" ||
@@ -169,13 +176,13 @@ ok "the JSON, the same each time; Markdown"
 
 # What is no number claims nothing; huge and equal values are no trouble.
 echo '{"results":[{"command":"a","times":[1,null,"x",1e999,1,1,1,1]}]}' >odd
-compare 0 same odd -- odd
+compare 0 'no change' odd -- odd
 expect_out 'no number' 'a note'
 echo '{"results":[{"command":"a","times":[2e300,2e300,2e300,2e300,2e300,2e300]
 }]}' >huge
 compare 0 slower odd -- huge
 echo '{"results":[{"command":"a","times":[0,0,0,0,0,0,0,0]}]}' >zero
-compare 0 same zero -- zero
+compare 0 'no change' zero -- zero
 compare 0 slower zero -- huge
 echo '{"results":[{"command":"a","times":[]}]}' >none
 expect 0 "$DTPROF" compare --json none -- a

@@ -35,7 +35,7 @@ def bench(noise, drift, growth):
         "--fail-on", "slower:2", "d"], stdout=subprocess.PIPE)
     assert done.returncode in (0, 3), done.returncode
     pair = json.loads(done.stdout)["comparisons"][0]
-    called = any(m["verdict"] not in ("same", "inconclusive")
+    called = any(m["verdict"] not in ("no change", "inconclusive")
                  for m in pair["metrics"])
     return done.returncode == 3, called
 

@@ -25,15 +25,15 @@ of()		# expression of the first metric, m
 	json out "(lambda m: ($1))(j['comparisons'][0]['metrics'][0])"
 }
 make 1000 1 base
-make 1000 1.01 same
+make 1000 1.0005 same
 make 1000 1.03 slower
 expect 0 "$DTPROF" compare --json base -- slower
 [ "$(of 'm["runs"], m["verdict"], round(m["change"], 4)')" = \
     "([1000, 1000], 'slower', 0.03)" ] || fail "$(cat out)"
 [ "$(of '0.026 < m["ci95"][0] < m["ci95"][1] < 0.034')" = True ] ||
     fail "the interval of 1000 runs: $(of 'm["ci95"]')"
-expect 0 "$DTPROF" compare --json --threshold 2 base -- same
-[ "$(of 'm["verdict"]')" = same ] || fail "$(cat out)"
+expect 0 "$DTPROF" compare --json base -- same
+[ "$(of 'm["verdict"]')" = "no change" ] || fail "$(cat out)"
 expect 0 "$DTPROF" compare -o x.html --json base -- slower
 [ "$(grep -o '<circle class="base"' x.html | wc -l)" -eq 2000 ] ||
     fail "1000 runs, each in two pictures of the page"
@@ -54,7 +54,8 @@ done
 [ "$most" -le $((2 * least)) ] || fail "from $least to $most runs a side"
 make $((most + most / 4)) 1 a
 expect 0 "$DTPROF" compare --json a -- a
-[ "$(of 'm["verdict"]')" = same ] || fail "$most runs do not tell: $(cat out)"
+[ "$(of 'm["verdict"]')" = "no change" ] ||
+    fail "$most runs do not tell: $(cat out)"
 ok "$least to $most runs a side would tell, and do"
 
 # A bench that was stopped within a block; the last block has one run a side.

@@ -1,10 +1,11 @@
 #!/bin/sh
 # ASSERTION: of runs of two sides a differential flame graph has the sums of
-# all frames to the unit, and for each frame and function the chance that
-# counting all arrangements of the runs gives, by a program that knows just the
-# contract of the page; it takes runs from files and from a bench directory,
+# all frames to the unit, and for each frame and function the adjusted p that
+# counting all orders of the runs gives, by a program that knows just the
+# contract of the page, and of functions what compare says of the same runs; it
+# takes runs from files and from a bench directory,
 # in blocks, and ranges of one recording; and says when it claims nothing.
-# Easy to get wrong: chances that stand beside other frames than their own
+# Easy to get wrong: p values that stand beside other frames than their own
 # once a tree has been put in order, recursion that counts twice, names that
 # compilers change, blocks that are ignored.
 # TIMEOUT: 120
@@ -58,13 +59,17 @@ END
 echo '{"schema_version":1,"commands":[{"name":"first"},{"name":"a:b"}],
 "environment":{}}' >x.bench/bench.json
 expect 0 "$DTPROF" flamegraph "$@" --rename ran=run -o files.html n?.dtp
-expect_err 'were not interleaved' 'a note'
+expect_err 'assumes no drift' 'a note'
 expect 0 "$DTPROF" flamegraph --base x.bench --rename ran=run -o bench.html
 expect 0 "$DTPROF" flamegraph --base x.bench:first --rename ran=run \
     -o named.html x.bench:a:b
 cmp bench.html named.html || fail "names of commands"
+expect 0 "$DTPROF" compare --json --rename ran=run b?.dtp -- n?.dtp
+mv out files.json
+expect 0 "$DTPROF" compare --json --rename ran=run x.bench
+mv out bench.json
 cat >check.py <<'END'
-import itertools, json, sys
+import itertools, json, math, operator, sys
 sys.path.insert(0, sys.argv[1] + "/tests/browser")
 import page_data
 
@@ -84,7 +89,7 @@ def frames(runs):
             add(("label", 1, stack[-1]), r, value)
     return of
 
-def arrangements(runs, blocks):
+def orders(runs, blocks):
     """All ways to choose which runs are new, block by block."""
     places = {}
     for r, (_, block, _) in enumerate(runs):
@@ -93,23 +98,47 @@ def arrangements(runs, blocks):
             for at in places.values()]
     return [sum(way, ()) for way in itertools.product(*ways)]
 
-def chances(values, runs, ways):
-    """Permutations of each distinct row, then Benjamini and Hochberg."""
-    p = {}
-    new = tuple(r for r, run in enumerate(runs) if run[0] == 1)
-    for row in {tuple(v) for v in values}:
-        half = sum(row) / 2
-        seen = abs(sum(row[r] for r in new) - half) - 1e-12 * sum(row)
-        p[row] = sum(abs(sum(row[r] for r in way) - half) >= seen
-                     for way in ways) / len(ways)
-    q, least = {}, 1
-    ranked = sorted(p, key=lambda row: p[row])
-    for i in range(len(ranked), 0, -1):
-        least = min(least, p[ranked[i - 1]] * len(ranked) / i)
-        q[ranked[i - 1]] = least
-    return q
+def residual(x, time):
+    """What is left of values without their mean and, in blocks, time."""
+    n = len(x)
+    x = [v - math.fsum(x) / n for v in x]
+    if time:
+        t = [v - math.fsum(time) / n for v in time]
+        slope = math.fsum(map(operator.mul, x, t)) / math.fsum(
+            v * v for v in t)
+        x = [v - slope * u for v, u in zip(x, t)]
+    return x
 
-def check(path, blocks):
+def length(x):
+    return math.sqrt(math.fsum(v * v for v in x))
+
+def family(rows, runs, ways, time):
+    """By row: p, adjusted by step-down maxT over all of them."""
+    n = len(runs)
+    sides = []
+    for way in ways:
+        side = residual([float(r in way) for r in range(n)], time)
+        sides.append([v / length(side) for v in side])
+    seen_as = [run[0] for run in runs]
+    seen = ways.index(tuple(r for r in range(n) if seen_as[r] == 1))
+    at = {}
+    for row in set(rows):
+        y = residual([math.log(v) for v in row] if min(row) > 0 else
+                     list(row), time)
+        size = length(y)
+        at[row] = [abs(math.fsum(map(operator.mul, y, side))) / size
+                   if size > 1e-12 * max(row) else 0 for side in sides]
+    ranked = sorted(at, key=lambda row: at[row][seen])
+    p, most, count = {}, [0] * len(ways), {}
+    for row in ranked:
+        most = list(map(max, most, at[row]))
+        count[row] = sum(v >= at[row][seen] - 1e-9 for v in most)
+    least = 0
+    for row in reversed(ranked):
+        p[row] = least = max(least, count[row] / len(ways))
+    return p
+
+def check(path, blocks, words):
     runs = json.load(open("runs.json"))
     head, names, _, _, stacks, cells = page_data.read(path)
     told = [tuple(names[label] for label in stack) for stack in stacks]
@@ -128,14 +157,29 @@ def check(path, blocks):
     tested = {key: v for key, v in of.items() if sum(
         a / t for a, t in zip(v, totals)) / len(runs) >= least}
     assert 0 < len(tested) < len(of)
-    ways = arrangements(runs, blocks)
-    found = 0
-    for measure in (0, 1):
-        rows = {key: tuple(round(a / t, 15) for a, t in zip(v, totals))
-                if measure else tuple(v) for key, v in tested.items()}
-        q = chances(rows.values(), runs, ways)
-        if measure == 0:
-            assert len(q) == head["difference"]["tested"], (len(q), head)
+    ways = orders(runs, blocks)
+    # Line by line of the bench; files have no order.
+    time = [2 * (r % 6) + run[0] for r, run in enumerate(runs)] if blocks \
+        else None
+    rows = [{key: tuple(v) for key, v in tested.items()},
+            {key: tuple(a / t for a, t in zip(v, totals))
+             for key, v in tested.items()}]
+    frame = family([row for some in rows for row in some.values()], runs,
+                   ways, time)
+    functions = {name: tuple(v) for (kind, part, name), v in of.items()
+                 if kind == "label" and part == 1 and sum(sorted(
+                     a / t for a, t in zip(v, totals))[6:]) / 6 >= 0.001}
+    function = family(functions.values(), runs, ways, time)
+    total = family([tuple(totals)], runs, ways, time)
+    by_cost = {**frame, **function, **total}
+    for f in words["functions"]:
+        want = function.get(functions.get(f["name"]))
+        assert (f["p_adjusted"] is None) == (want is None), f
+        assert want is None or abs(f["p_adjusted"] - want) < 1e-9, (f, want)
+    assert abs(words["total"]["p_adjusted"] - total[tuple(totals)]) < 1e-9
+    says = {f["name"]: f["verdict"] for f in words["functions"]}
+    found = claims = 0
+    for measure, ps in (0, by_cost), (1, frame):
         for part in (0, 1):
             nodes, labels = (of[2 * measure + part]
                              for of in head["chances"])
@@ -143,18 +187,27 @@ def check(path, blocks):
             got.update({("label", part, n): c
                         for n, c in zip(names, labels)})
             for key, chance in got.items():
-                want = q.get(rows.get(key))
-                if key[1] == 1 and key not in rows and chance is None:
+                row = rows[measure].get(key)
+                if key[:2] == ("label", 1) and measure == 0:
+                    row = functions.get(key[2])
+                    assert (chance is not None and chance[1]) == says.get(
+                        key[2], "").startswith("costs"), (key, chance)
+                if key[1] == 1 and chance is None and key not in tested:
                     continue
+                want = ps.get(row)
                 assert (chance is None) == (want is None), (key, chance, want)
                 if want is not None:
-                    assert abs(chance - want) < 1.01e-4, (key, chance, want)
-                    found += chance <= 0.025
-    assert found > 10 and not blocks or blocks, found
-    print("ok: %s: %d frames and functions, %d chances as of %d arrangements"
-          % (path, len(of), 2 * len(tested), len(ways)))
-check("files.html", False)
-check("bench.html", True)
+                    assert abs(chance[0] - want) < 1.01e-4, (key, chance, want)
+                    limit = 0.03 if measure == 0 and row in function else 0.01
+                    assert chance[1] == (want <= limit), (key, chance)
+                    found += 1
+                    claims += chance[1]
+    assert found > 80 and claims > 10, (found, claims)
+    print("ok: %s: %d frames and functions, p as of %d orders, %d differ"
+          % (path, found, len(ways), claims))
+for path, blocks, words in ("files.html", False, "files.json"), (
+        "bench.html", True, "bench.json"):
+    check(path, blocks, json.load(open(words))["comparisons"][0])
 END
 python3 check.py "$SRC" || fail "see above"
 
@@ -172,7 +225,7 @@ assert fill("copy").startswith("hsl(268"), fill("copy")
 assert fill("fresh").startswith("hsl(42"), fill("fresh")
 assert len(boxes["copy"][1]) == 2 and len(boxes["cmp"][1]) == 1
 assert fill("string") == "#d3d6db" and boxes["string"][0][-1] == \
-    "not told from chance", boxes["string"]
+    "not significant", boxes["string"]
 assert fill("parse").startswith("hsl(8") and boxes["parse"][0][-1] == "differs"
 END
 ok "the drawing has colours and words of the page"

@@ -143,7 +143,8 @@ trial(const struct world *world)
 
 	plan(world, side, block);
 	for (int i = 0; i < 2 * RUNS; i++)
-		truth(prof_comparison_run(cp, side[i], block[i]) == i, "run");
+		truth(prof_comparison_run(cp, side[i], block[i],
+		    world->wo_sequential ? -1 : i) == i, "run");
 	for (int i = 0; i < 2 * RUNS; i++)
 		simulate_run(cp, world, i, side[i]);
 	truth(prof_comparison_finish(cp) == 0, "finish");

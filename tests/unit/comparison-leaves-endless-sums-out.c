@@ -24,7 +24,7 @@ compare(struct prof_comparison **cp, int endless)
 	CHECK(*cp != NULL, "%s", error.pe_text);
 	for (int s = 0; s < 2; s++)
 		for (int r = 0; r < RUNS; r++)
-			run[s][r] = prof_comparison_run(*cp, s, 0);
+			run[s][r] = prof_comparison_run(*cp, s, 0, -1);
 	for (int s = 0; s < 2; s++)
 		for (int r = 0; r < RUNS; r++) {
 			const double cost = r < RUNS - endless ? 10 : 1.7e308;

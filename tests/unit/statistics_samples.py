@@ -3,14 +3,14 @@
 #
 # Writes statistics_samples.txt: 1000 random small pairs of samples, with ties
 # and constants among them, and what scipy says of each; permutation tests by
-# enumeration; Holm and Benjamini-Hochberg by their definitions.  Needs
+# enumeration; Benjamini-Hochberg by its definition.  Needs
 # python3-scipy, which the test itself does not:
 #	python3 tests/unit/statistics_samples.py >tests/unit/statistics_samples.txt
 #
 # A line of a sample: n m, n + m values; quantiles 10 % 50 % 90 % of x, its
 # MAD; U, p, exact?, delta; t, df, p; rho, p of x; p of all permutations; p of
 # permutations within blocks of four (0: not asked).  A line of p values: -n,
-# n values, n by Holm, n by Benjamini-Hochberg.
+# n values, n by Benjamini-Hochberg.
 import itertools
 import math
 import random
@@ -114,8 +114,6 @@ for i in range(40):
     p = [random.choice([random.random(), random.random() ** 6,
         round(random.random(), 1)]) for _ in range(random.randrange(1, 30))]
     n, order = len(p), sorted(range(len(p)), key=lambda k: p[k])
-    holm = [min(1, max(p[order[j]] * (n - j) for j in range(n)
-        if p[order[j]] <= p[k])) for k in range(n)]
     bh = [min([1] + [p[order[j]] * n / (j + 1) for j in range(n)
         if p[order[j]] >= p[k]]) for k in range(n)]
-    say(-n, *p, *holm, *bh)
+    say(-n, *p, *bh)
