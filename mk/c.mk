@@ -57,6 +57,14 @@ $(O)/tests/browser/%: $(O)/obj/tests/browser/%.o $(O)/libprof.a
 	$(call say,LD,$@)
 	$(Q)$(LINK) -o $@ $< $(O)/libprof.a $(OUR_LIBS) $(LIBS)
 
+# A dtprof whose parsers do what the file that they read says.
+$(O)/tests/interop/dtprof_faulty: $(CMD_OBJS) \
+    $(O)/obj/tests/interop/parser_fault.o $(O)/libprof.a
+	@mkdir -p $(@D)
+	$(call say,LD,$@)
+	$(Q)$(LINK) $(STATIC_LDFLAGS) -o $@ $(filter %.o,$^) \
+	    $(O)/libprof.a $(OUR_LIBS) $(LIBS)
+
 # Workloads are plain programs with known answers: no sanitizer, no library,
 # and always optimised in the same way.
 $(O)/tests/work/%: tests/work/%.c $(O)/flags
@@ -68,6 +76,7 @@ $(O)/tests/work/%: tests/work/%.c $(O)/flags
 
 .SECONDARY: $(UNIT_SRCS:%.c=$(O)/obj/%.o) $(PAGE_SRCS:%.c=$(O)/obj/%.o)
 
+-include $(O)/obj/tests/interop/parser_fault.d
 -include $(LIB_OBJS:.o=.d) $(CMD_OBJS:.o=.d) \
     $(UNIT_SRCS:%.c=$(O)/obj/%.d) $(WORK_BINS:=.d) \
     $(PAGE_SRCS:%.c=$(O)/obj/%.d)

@@ -9,7 +9,8 @@
 #= T=text           check: just the tests whose name contains it
 #= FUZZ_SECONDS=10  how long each fuzzer runs
 
-tests-built: all $(UNIT_BINS) $(WORK_BINS) $(PAGE_BINS)
+tests-built: all $(UNIT_BINS) $(WORK_BINS) $(PAGE_BINS) \
+    $(O)/tests/interop/dtprof_faulty
 
 TEST_ENV = B=$(abspath $(O)) DTPROF=$(abspath $(O)/dtprof) CC='$(CC)' \
     SAN='$(SAN)' COV='$(COV)' MAKE='$(MAKE)'

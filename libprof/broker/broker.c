@@ -20,6 +20,7 @@
 #define MAX_LOST	1024	/* files that are known */
 #define WALL_S		60	/* for one request, however busy we are */
 #define CPU_S		20
+#define MAX_ASKS	64	/* to open something, in one request */
 #define TRIES		3	/* where a parser ended without a reason */
 #define NS_PER_S	1000000000ULL
 
@@ -265,6 +266,51 @@ prof_broker_lost(const struct prof_broker *broker, size_t n)
 
 /* --------------------------------------------------------- requests */
 
+/* The parser wants something opened. */
+static bool
+open_for(int sock, const struct prof_call *call,
+    const struct prof_wire_limit *limit)
+{
+	struct prof_wire head = { PROF_WIRE_ASK, 0, call->ca_want };
+	char want[PROF_MOST_WANT];
+	int fd, error_number;
+	bool rv;
+
+	if (!prof_wire_recv(sock, want, call->ca_want, NULL, limit))
+		return (false);
+	fd = call->ca_open(call, want);
+	rv = prof_wire_send(sock, &head, sizeof(head), fd, limit) &&
+	    prof_wire_send(sock, want, call->ca_want, -1, limit);
+	error_number = errno;
+	if (fd != -1)
+		(void)close(fd);
+	errno = error_number;
+	return (rv);
+}
+
+/* The head of the answer, when all is opened that it takes. */
+static bool
+answer_begins(int sock, const struct prof_call *call,
+    const struct prof_wire_limit *limit, struct prof_wire *head)
+{
+	int asks;
+
+	for (asks = 0; asks <= MAX_ASKS; asks++) {
+		if (!prof_wire_recv(sock, head, sizeof(*head), NULL, limit))
+			return (false);
+		if (head->wi_kind == PROF_WIRE_DONE &&
+		    head->wi_bytes <= call->ca_most)
+			return (true);
+		if (head->wi_kind != PROF_WIRE_ASK || call->ca_open == NULL ||
+		    head->wi_bytes != call->ca_want)
+			break;
+		if (!open_for(sock, call, limit))
+			return (false);
+	}
+	errno = EMSGSIZE;
+	return (false);
+}
+
 /* Ask, and wait for the answer.  false: errno says why there is none. */
 static bool
 converse(const struct parser *parser, struct prof_call *call)
@@ -282,14 +328,9 @@ converse(const struct parser *parser, struct prof_call *call)
 
 	if (!prof_wire_send(parser->ps_sock, &ask, sizeof(ask), call->ca_fd,
 	    &limit) || !prof_wire_send(parser->ps_sock, call->ca_bytes,
-	    call->ca_size, -1, &limit) || !prof_wire_recv(parser->ps_sock,
-	    &head, sizeof(head), NULL, &limit))
+	    call->ca_size, -1, &limit) ||
+	    !answer_begins(parser->ps_sock, call, &limit, &head))
 		return (false);
-	if (head.wi_kind != PROF_WIRE_DONE ||
-	    head.wi_bytes > call->ca_most) {
-		errno = EMSGSIZE;
-		return (false);
-	}
 	if (head.wi_bytes == 0)
 		return (true);
 	call->ca_answer = malloc(head.wi_bytes);
@@ -308,12 +349,16 @@ prof_broker_call(struct prof_broker *broker, struct prof_call *call)
 
 	call->ca_answer = NULL;
 	call->ca_answered = 0;
+	call->ca_cpu_ns = 0;
 	if (is_lost(broker, call->ca_fd))
 		return (PROF_CALLED_LOST);
 	for (tries = 0; tries < TRIES; tries++) {
 		if ((parser = parser_get(broker)) == NULL)
 			break;
+		call->ca_cpu_ns = prof_wire_cpu_ns(parser->ps_pid);
 		if (converse(parser, call)) {
+			call->ca_cpu_ns = prof_wire_cpu_ns(parser->ps_pid) -
+			    call->ca_cpu_ns;
 			parser_put(broker, parser);
 			return (PROF_CALLED);
 		}

@@ -39,9 +39,19 @@ struct prof_call {
 	size_t		 ca_size;
 	size_t		 ca_most;	/* bytes that an answer may have */
 	unsigned	 ca_cpu_s;	/* that it may take; 0: as is usual */
+	/*
+	 * Opens what the parser asks for, in its own words, which may be
+	 * answered, too; -1: it gets nothing.  NULL: it may not ask.
+	 */
+	int		 (*ca_open)(const struct prof_call *call, void *want);
+	const void	*ca_open_arg;
+	size_t		 ca_want;	/* bytes of such words, at most ... */
 	void		*ca_answer;	/* to be freed by the caller; or NULL */
 	size_t		 ca_answered;	/* bytes of it */
+	uint64_t	 ca_cpu_ns;	/* of the parser, for this */
 };
+
+#define PROF_MOST_WANT	512	/* ... this */
 
 enum prof_called {
 	PROF_CALLED,		/* there is an answer, maybe an empty one */

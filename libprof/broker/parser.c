@@ -19,6 +19,8 @@ parse_nothing(struct prof_task *task)
 static void (*const parse[PROF_PARSE_KINDS])(struct prof_task *) = {
 	[PROF_PARSE_NOTHING] = parse_nothing,
 	[PROF_PARSE_TABLE] = prof_parse_table,
+	[PROF_PARSE_NAMES] = prof_parse_names,
+	[PROF_PARSE_MAP] = prof_parse_map,
 };
 
 void
@@ -35,6 +37,20 @@ prof_task_answer(struct prof_task *task, uint64_t bytes)
 
 	prof_task_send(task, &head, sizeof(head));
 	task->ta_answered = true;
+}
+
+int
+prof_task_ask(const struct prof_task *task, void *want, size_t size)
+{
+	struct prof_wire head = { PROF_WIRE_ASK, 0, size };
+	int fd;
+
+	prof_task_send(task, &head, sizeof(head));
+	prof_task_send(task, want, size);
+	if (!prof_wire_recv(task->ta_sock, &head, sizeof(head), &fd, NULL) ||
+	    !prof_wire_recv(task->ta_sock, want, size, NULL, NULL))
+		_exit(PROF_PARSER_LOST);
+	return (fd);
 }
 
 static void

@@ -24,6 +24,8 @@
 enum prof_parse {
 	PROF_PARSE_NOTHING,	/* what is it like in there? */
 	PROF_PARSE_TABLE,	/* the unwind table of an ELF file */
+	PROF_PARSE_NAMES,	/* functions at places of an ELF file */
+	PROF_PARSE_MAP,		/* functions at addresses, by a perf map */
 	PROF_PARSE_KINDS
 };
 
@@ -44,11 +46,19 @@ void	prof_task_answer(struct prof_task *task, uint64_t bytes);
 void	prof_task_send(const struct prof_task *task, const void *bytes,
 	    size_t size);
 
+/*
+ * Have something opened by the recorder; its words are answered in place.  -1:
+ * it does not, or has nothing.
+ */
+int	prof_task_ask(const struct prof_task *task, void *want, size_t size);
+
 void	prof_parser_main(int sock) __attribute__((noreturn));
 
 /* --------------------------------------- parse_*.c, one for each kind */
 
 void	prof_parse_table(struct prof_task *task);
+void	prof_parse_names(struct prof_task *task);
+void	prof_parse_map(struct prof_task *task);
 
 /*
  * For tests, which link a function of that name: what a hostile file might

@@ -434,8 +434,8 @@ prof_describe_names(struct prof_session *session)
 {
 	struct prof_hits_stats stats;
 
-	if (prof_hits_tables(session->se_hits, put_names, session,
-	    &stats) == -1)
+	if (prof_hits_tables(session->se_hits, session->se_broker, put_names,
+	    session, &stats) == -1)
 		return (-1);
 	if (say_number(session, "names.places", stats.hs_places) == -1 ||
 	    say_number(session, "names.modules", stats.hs_modules) == -1 ||

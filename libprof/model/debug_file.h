@@ -5,6 +5,8 @@
 #ifndef DEBUG_FILE_H
 #define DEBUG_FILE_H
 
+#include <limits.h>
+
 #include "elf_view.h"
 
 /*
@@ -17,5 +19,27 @@ int	prof_debug_file_open(struct prof_elf *elf, int fd,
 /* The file at a path if it is of that build, else -1. */
 int	prof_debug_file_of_build(const char *path, const void *build_id,
 	    size_t length);
+
+/*
+ * What a file says of its debug file, and the candidates for it one after the
+ * other.  Comes from a file, and from a parser: nothing of it is trusted.
+ */
+struct prof_debug_want {
+	uint32_t	dw_next;	/* the candidate to begin with */
+	uint32_t	dw_id_length;
+	uint8_t		dw_id[20];
+	char		dw_link[NAME_MAX + 1]; /* "": by build-id */
+};
+
+/*
+ * The next candidate for the debug file of an open file, a plain file that the
+ * owner of that file may read; -1: there is none left.  Whether it is the
+ * right one the caller finds out.
+ */
+int	prof_debug_candidate(struct prof_debug_want *want, int file,
+	    const char *debug_dirs);
+/* From now on somebody else opens candidates: we are a parser, and may not. */
+typedef int prof_debug_open_fn(void *arg, struct prof_debug_want *want);
+void	prof_debug_open_by(prof_debug_open_fn *fn, void *arg);
 
 #endif /* DEBUG_FILE_H */

@@ -12,6 +12,7 @@
 
 #include "lives.h"
 
+struct prof_broker;
 struct prof_hits;
 
 /* What was put into the recording at the end. */
@@ -47,7 +48,7 @@ int	prof_hits_round(struct prof_hits *hits);
  * At the end: work out names, in several threads, for a limited time.  What
  * put returned, or -1.
  */
-int	prof_hits_tables(struct prof_hits *hits, prof_hits_put_fn *put,
-	    void *arg, struct prof_hits_stats *stats);
+int	prof_hits_tables(struct prof_hits *hits, struct prof_broker *broker,
+	    prof_hits_put_fn *put, void *arg, struct prof_hits_stats *stats);
 
 #endif /* HITS_H */

@@ -2,11 +2,10 @@
 /*
  * Names for the places that were met, at the end of a recording: one table a
  * module, see recording/table.h.  The kernel's list has a thread of its own;
- * of files those with the most places go first, in several threads.  When the
- * time is up the rest stays without, which a reader makes good as far as the
+ * of files those with the most places go first, in several threads, which have
+ * them read by parsers (broker/names.c).  When the time is up the rest stays without, which a reader makes good as far as the
  * files are still there.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -15,15 +14,14 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "broker/names.h"
 #include "hits_impl.h"
-#include "module.h"
-#include "recording/table.h"
 
 #define MAX_THREADS	4
 #define MAX_BODY	(8u << 20)	/* of one table */
 /*
- * What a thread may take: of its CPU, so that names do not depend on what else
- * runs; and in all, for a file that is slow to come.
+ * What the parser that a thread asks may take: of its CPU, so that names do
+ * not depend on what else runs; and in all, for a file that is slow to come.
  */
 #define CPU_NS		120000000u
 #define WALL_NS		1000000000u
@@ -41,6 +39,7 @@ struct job {
 
 struct crew {
 	struct prof_hits *cr_hits;
+	struct prof_broker *cr_broker;
 	struct job	*cr_job;
 	size_t		 cr_n;
 	struct job	 cr_kernel;
@@ -82,77 +81,97 @@ pack_symbol(struct job *job, const struct prof_symbol *symbol)
 	job->jo_functions++;
 }
 
+/* Places without whose they are; in order, as they are sorted. */
 static void
-pack_file(struct prof_hits *hits, struct job *job)
+places_strip(struct job *job, unsigned bits)
 {
-	const uint32_t image = (uint32_t)(job->jo_place[0] >>
-	    HITS_OFFSET_BITS);
-	const struct prof_module_files files = { .mf_same_boot = true,
-	    .mf_realtime_ns = hits->ht_realtime_ns };
-	struct prof_module module = {
-		.mo_image = &hits->ht_images.is_image[image],
-		.mo_held = hits->ht_held[image],
-	};
-	struct prof_table *table = &job->jo_table;
-	struct prof_symbol symbol;
-	uint64_t offset, address;
-	unsigned i;
 	size_t n;
 
-	table->tb_kind = PROF_TABLE_FILE;
-	table->tb_path = module.mo_image->im_path;
-	table->tb_dev = module.mo_image->im_dev;
-	table->tb_ino = module.mo_image->im_ino;
-	table->tb_id_len = module.mo_image->im_id_len;
-	memcpy(table->tb_id, module.mo_image->im_id, sizeof(table->tb_id));
-	/* Looking for one address is looking at the file. */
-	(void)prof_module_find(&module, &files, 0, &symbol);
-	table->tb_why = (unsigned)module.mo_why;
-	table->tb_nsegments = module.mo_nsegments;
-	for (i = 0; i < module.mo_nsegments; i++) {
-		table->tb_segment[i][0] = module.mo_segment[i].so_offset;
-		table->tb_segment[i][1] = module.mo_segment[i].so_size;
-		table->tb_segment[i][2] = module.mo_segment[i].so_address;
-	}
-	prof_table_pack(&job->jo_body, table);
-	for (n = 0; n < job->jo_n; n++) {
-		offset = job->jo_place[n] & ((1ULL << HITS_OFFSET_BITS) - 1);
-		if (prof_module_address(&module, &files, offset, &address) &&
-		    prof_module_find(&module, &files, address, &symbol))
-			pack_symbol(job, &symbol);
-	}
-	prof_module_fini(&module);
+	for (n = 0; n < job->jo_n; n++)
+		job->jo_place[n] &= (1ULL << bits) - 1;
 }
 
-static void
-pack_jit(struct prof_hits *hits, struct job *job)
+/* Have it read by a parser; the CPU time that it took. */
+static uint64_t
+pack_named(struct crew *crew, struct job *job, const char *name, int fd,
+    uint64_t written_ns)
 {
-	const struct hits_jit *jit = &hits->ht_jit[(job->jo_place[0] &
-	    ~HITS_JIT) >> HITS_ADDRESS_BITS];
-	struct prof_symtab *symtab = NULL;
-	struct prof_symbol symbol;
-	int fd = prof_hits_jit_map(jit);
-	size_t n;
+	struct prof_naming naming = {
+		.ng_broker = crew->cr_broker,
+		.ng_name = name,
+		.ng_fd = fd,
+		.ng_place = job->jo_place,
+		.ng_n = job->jo_n,
+		.ng_table = &job->jo_table,
+	};
 
-	if (fd != -1) {
-		symtab = prof_symtab_of_perf_map(fd);
-		if (symtab == NULL && errno == EFBIG)
-			job->jo_dropped += (uint32_t)job->jo_n;
-		close(fd);
+	if (prof_names_ask(&naming, written_ns) ||
+	    job->jo_table.tb_kind == PROF_TABLE_FILE)
+		job->jo_body = naming.ng_body;
+	else
+		prof_buf_free(&naming.ng_body);
+	job->jo_functions = naming.ng_functions;
+	job->jo_dropped += (uint32_t)naming.ng_dropped;
+	return (naming.ng_cpu_ns);
+}
+
+static uint64_t
+pack_file(struct crew *crew, struct job *job)
+{
+	struct prof_hits *hits = crew->cr_hits;
+	const uint32_t number = (uint32_t)(job->jo_place[0] >>
+	    HITS_OFFSET_BITS);
+	const struct prof_image *image = &hits->ht_images.is_image[number];
+	const struct prof_module_files files = { .mf_same_boot = true,
+	    .mf_realtime_ns = hits->ht_realtime_ns };
+	const struct prof_module module = { .mo_image = image,
+	    .mo_held = hits->ht_held[number] };
+	struct prof_table *table = &job->jo_table;
+	const bool is_vdso = prof_image_is_vdso(image);
+	uint64_t cpu_ns;
+	int fd;
+
+	places_strip(job, HITS_OFFSET_BITS);
+	table->tb_kind = PROF_TABLE_FILE;
+	table->tb_why = PROF_UNNAMED_NOFILE;
+	table->tb_path = image->im_path;
+	table->tb_dev = image->im_dev;
+	table->tb_ino = image->im_ino;
+	table->tb_id_len = image->im_id_len;
+	memcpy(table->tb_id, image->im_id, sizeof(table->tb_id));
+	fd = is_vdso ? -1 : prof_module_open(&module, &files);
+	if (fd == -1 && !is_vdso) {
+		prof_table_pack(&job->jo_body, table);
+		return (0);
 	}
-	if (symtab == NULL)
-		return;
+	cpu_ns = pack_named(crew, job, image->im_path, fd,
+	    module.mo_held != 0 ? image->im_written_ns :
+	    prof_image_written_ns(fd));
+	if (fd != -1)
+		close(fd);
+	return (cpu_ns);
+}
+
+static uint64_t
+pack_jit(struct crew *crew, struct job *job)
+{
+	const struct hits_jit *jit = &crew->cr_hits->ht_jit[
+	    (job->jo_place[0] & ~HITS_JIT) >> HITS_ADDRESS_BITS];
+	const int fd = prof_hits_jit_map(jit);
+	char name[32];
+	uint64_t cpu_ns;
+
+	if (fd == -1)
+		return (0);
+	places_strip(job, HITS_ADDRESS_BITS);
 	job->jo_table.tb_kind = PROF_TABLE_JIT;
 	job->jo_table.tb_why = PROF_UNNAMED_ANON;
 	job->jo_table.tb_pid = jit->hj_pid;
 	job->jo_table.tb_time_ns = jit->hj_time_ns;
-	prof_table_pack(&job->jo_body, &job->jo_table);
-	/* Which line came later is not kept, so none may lie on another. */
-	for (n = 0; n < job->jo_n; n++)
-		if (prof_symtab_find_piece(symtab, job->jo_place[n] &
-		    ((1ULL << HITS_ADDRESS_BITS) - 1), &symbol))
-			pack_symbol(job, &symbol);
-	prof_symtab_free(symtab);
+	snprintf(name, sizeof(name), "perf-%u.map", jit->hj_inner_pid);
+	cpu_ns = pack_named(crew, job, name, fd, 0);
+	close(fd);
+	return (cpu_ns);
 }
 
 static void
@@ -187,19 +206,19 @@ pack_kernel(struct job *job)
 static void *
 work(void *arg)
 {
-	const uint64_t until_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) + CPU_NS;
 	struct crew *crew = arg;
+	uint64_t spent_ns = 0;
 	struct job *job;
 	size_t n;
 
 	while ((n = atomic_fetch_add(&crew->cr_next, 1)) < crew->cr_n &&
-	    clock_ns(CLOCK_THREAD_CPUTIME_ID) < until_ns &&
+	    spent_ns < CPU_NS &&
 	    clock_ns(CLOCK_MONOTONIC) < crew->cr_until_ns) {
 		job = &crew->cr_job[n];
 		if ((job->jo_place[0] & HITS_JIT) != 0)
-			pack_jit(crew->cr_hits, job);
+			spent_ns += pack_jit(crew, job);
 		else
-			pack_file(crew->cr_hits, job);
+			spent_ns += pack_file(crew, job);
 		job->jo_done = true;
 	}
 	return (NULL);
@@ -309,10 +328,10 @@ put_job(struct job *job, struct prof_hits_stats *stats,
 }
 
 int
-prof_hits_tables(struct prof_hits *hits, prof_hits_put_fn *put, void *arg,
-    struct prof_hits_stats *stats)
+prof_hits_tables(struct prof_hits *hits, struct prof_broker *broker,
+    prof_hits_put_fn *put, void *arg, struct prof_hits_stats *stats)
 {
-	struct crew crew = { .cr_hits = hits,
+	struct crew crew = { .cr_hits = hits, .cr_broker = broker,
 	    .cr_until_ns = clock_ns(CLOCK_MONOTONIC) + WALL_NS };
 	int rv;
 	size_t n;

@@ -127,8 +127,8 @@ open_debug(const struct prof_image *image, const char *dirs)
 	return (-1);
 }
 
-static int
-open_any(const struct prof_module *module,
+int
+prof_module_open(const struct prof_module *module,
     const struct prof_module_files *files)
 {
 	int fd = open_file(module, files);
@@ -208,7 +208,7 @@ ask(struct prof_module *module, const struct prof_module_files *files)
 		ask_vdso(module);
 		return;
 	}
-	fd = open_any(module, files);
+	fd = prof_module_open(module, files);
 	if (fd == -1)
 		return;
 	read_file(module, files, fd);
@@ -264,7 +264,7 @@ prof_module_lines(struct prof_module *module,
 	if (module->mo_asked_lines || files->mf_none)
 		return (module->mo_lines);
 	module->mo_asked_lines = true;
-	fd = open_any(module, files);
+	fd = prof_module_open(module, files);
 	if (fd == -1)
 		return (NULL);
 	errno = 0;

@@ -57,6 +57,9 @@ bool	prof_module_address(struct prof_module *module,
 bool	prof_module_find(struct prof_module *module,
 	    const struct prof_module_files *files, uint64_t address,
 	    struct prof_symbol *symbol);
+/* The file, or its debug file, open if it is what was mapped; else -1. */
+int	prof_module_open(const struct prof_module *module,
+	    const struct prof_module_files *files);
 /* NULL: the file has none, or is not there. */
 struct prof_lines *prof_module_lines(struct prof_module *module,
 	    const struct prof_module_files *files);

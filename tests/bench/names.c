@@ -19,6 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "broker/broker.h"
 #include "model/elf_view.h"
 #include "model/hits.h"
 #include "model/symtab.h"
@@ -197,6 +198,7 @@ make(const char *path, char **files, bool keep, uint64_t n)
 	struct prof_hits *hits = keep ? prof_hits_new(PROF_LIVES_PERF) : NULL;
 	struct prof_hits_stats stats;
 	struct prof_err error;
+	struct prof_broker *broker = keep ? prof_broker_new(&error) : NULL;
 	struct prof_writer *writer = prof_writer_open(path, &error);
 	double start, took;
 	size_t i;
@@ -211,12 +213,13 @@ make(const char *path, char **files, bool keep, uint64_t n)
 	add_samples(writer, hits, n);
 	took = (cpu_s() - start) / (double)n * 1e9;
 	if (hits != NULL && (prof_hits_round(hits) == -1 ||
-	    prof_hits_tables(hits, put, writer, &stats) == -1))
+	    prof_hits_tables(hits, broker, put, writer, &stats) == -1))
 		fail("no names");
 	if (hits != NULL)
 		printf("%" PRIu64 " samples, %" PRIu64 " places, %" PRIu64
 		    " functions\n", n, stats.hs_places, stats.hs_functions);
 	prof_hits_free(hits);
+	prof_broker_free(broker);
 	if (prof_writer_close(writer, &error) == -1)
 		fail(path);
 	return (took);

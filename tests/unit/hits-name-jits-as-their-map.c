@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "broker/broker.h"
 #include "cli-check.h"
 #include "model/hits.h"
 #include "model/symtab.h"
@@ -92,10 +93,12 @@ one_round(void)
 	struct prof_symtab *kept = prof_symtab_new();
 	struct prof_hits_stats stats;
 	struct prof_symbol symbol;
+	struct prof_err error;
+	struct prof_broker *broker = prof_broker_new(&error);
 	int named = 0;
 
 	write_map();
-	CHECK(hits != NULL && kept != NULL, "no memory");
+	CHECK(hits != NULL && kept != NULL && broker != NULL, "no memory");
 	CHECK(prof_hits_life(hits, &life) == 0, "no memory");
 	life.pr_type = PROF_R_MMAP;
 	life.pr_addr = BASE;
@@ -105,7 +108,8 @@ one_round(void)
 	for (unsigned i = 0; i < SPACE; i++)
 		meet(hits, BASE + i);
 	CHECK(prof_hits_round(hits) == 0, "no memory");
-	CHECK(prof_hits_tables(hits, keep, kept, &stats) == 0, "no tables");
+	CHECK(prof_hits_tables(hits, broker, keep, kept, &stats) == 0,
+	    "no tables");
 	CHECK(prof_symtab_sort(kept), "no memory");
 	for (unsigned i = 0; i < SPACE; i++) {
 		const bool is_there = prof_symtab_find(kept, BASE + i,
@@ -120,6 +124,7 @@ one_round(void)
 	}
 	prof_symtab_free(kept);
 	prof_hits_free(hits);
+	prof_broker_free(broker);
 	return (named);
 }
 
