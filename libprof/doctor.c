@@ -244,13 +244,16 @@ check_perf_events(struct prof_check *check)
 static void
 check_paranoid(struct prof_check *check)
 {
+	struct prof_err none = { 0 };
+
 	check->ck_state = PROF_CHECK_LESS;
 	if (try_event(check, "cpu-clock", PERF_TYPE_SOFTWARE,
 	    PERF_COUNT_SW_CPU_CLOCK, true) == 0)
-		fine(check, "%ld%s: all processes, and the kernel's own code",
+		fine(check, "%ld%s: %s",
 		    prof_proc_number(SYSCTL "perf_event_paranoid", -1),
 		    prof_is_capable(CAP_PERFMON) ? ", and CAP_PERFMON is here" :
-		    "");
+		    "", prof_record_reach(prof_bpf_usable(&none),
+		    PROF_TARGET_ALL));
 }
 
 static void

@@ -74,7 +74,7 @@ enum prof_callgraph {
 enum prof_path {
 	PROF_PATH_AUTO,		/* BPF, else perf rings */
 	PROF_PATH_BPF,
-	PROF_PATH_PERF		/* own processes, user space, no BPF */
+	PROF_PATH_PERF		/* user space, no BPF */
 };
 
 /*
@@ -249,6 +249,12 @@ struct prof_check {
 	enum prof_check_state ck_state;
 	struct prof_err	 ck_error;	/* pe_text: what was found */
 };
+
+/*
+ * What record reaches here, in words: with BPF or through perf rings, of
+ * everybody or of the processes that are named.  Static.
+ */
+const char *prof_record_reach(int use_bpf, enum prof_target target);
 
 /* Make the n-th check; 0: no more. */
 int prof_check_run(size_t n, struct prof_check *check);

@@ -166,6 +166,11 @@ const char *prof_reader_info(const struct prof_reader *reader,
 /* The n-th key and value; 0: no more. */
 int prof_reader_info_at(const struct prof_reader *reader, size_t n,
     const char **key, const char **value);
+/*
+ * Who number 0 is: the idle task of each CPU, or in a recording made in a PID
+ * namespace everybody outside of it.  Static.
+ */
+const char *prof_reader_task_0(const struct prof_reader *reader);
 /* The system call of a sample; NULL: it is none, or has no name. */
 const struct prof_syscall *prof_event_call(const struct prof_event_info *info,
     const struct prof_record *record);

@@ -154,10 +154,10 @@ show_text(const struct terminal *terminal, const struct doctor *doctor,
 	size_t bad = 0;
 
 	if (plan->pl_possible)
-		out_fmt(out, "record works here: event %s, %s, %s, through "
-		    "%s\n", plan->pl_event, plan->pl_all ? "all processes" :
-		    "own processes", plan->pl_kernel ? "kernel and user space" :
-		    "user space only", plan->pl_bpf ? "BPF" : "perf rings");
+		out_fmt(out, "record works here: event %s, %s, through %s\n",
+		    plan->pl_event, prof_record_reach(plan->pl_bpf,
+		    plan->pl_all ? PROF_TARGET_ALL : PROF_TARGET_PIDS),
+		    plan->pl_bpf ? "BPF" : "perf rings");
 	else
 		out_str(out, "record does not work here\n");
 	for (size_t n = 0; n < doctor->dr_n; n++)

@@ -236,6 +236,7 @@ run_script(void *options, int n, char **operands)
 	    n, operands, &path);
 	if (script.sr_reader == NULL)
 		return (EXIT_FAILED);
+	script.sr_comms.sc_task_0 = prof_reader_task_0(script.sr_reader);
 	script.sr_nevents = prof_reader_nevents(script.sr_reader);
 	script.sr_filters = calloc(script.sr_nevents + 1,
 	    sizeof(*script.sr_filters));

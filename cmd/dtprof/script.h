@@ -15,6 +15,7 @@ struct script_comms {
 	struct script_comm *sc_slot;	/* 2^n, open addressing */
 	size_t		 sc_size;
 	size_t		 sc_used;
+	const char	*sc_task_0;	/* of number 0; nobody forks it */
 };
 
 /* 0, or -1: no memory. */

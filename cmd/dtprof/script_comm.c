@@ -94,9 +94,8 @@ script_comms_take(struct script_comms *comms, const struct prof_record *record)
 const char *
 script_comms_get(const struct script_comms *comms, uint32_t tid)
 {
-	/* The idle task of each CPU; nobody forks it. */
 	if (tid == 0)
-		return ("swapper");
+		return (comms->sc_task_0);
 	if (comms->sc_size == 0)
 		return ("");
 	return (find(comms->sc_slot, comms->sc_size, tid)->cs_comm);

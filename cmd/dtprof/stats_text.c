@@ -78,8 +78,8 @@ show_origin(const struct stats *stats, struct out *out)
 	} else if (path != NULL)
 		out_fmt(out, "made by      %s\n",
 		    strcmp(path, "bpf") == 0 ? "BPF programs (path bpf)" :
-		    strcmp(path, "perf") == 0 ? "perf rings, user space of "
-		    "own processes only (path perf)" : "an unknown path");
+		    strcmp(path, "perf") == 0 ? "perf rings, user space only "
+		    "(path perf)" : "an unknown path");
 }
 
 static void

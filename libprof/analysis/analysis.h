@@ -106,6 +106,7 @@ struct prof_who {
 	uint32_t	wh_tid;
 	uint32_t	wh_cpu;
 	uint32_t	wh_call;	/* its number + 1, 0: none */
+	uint32_t	wh_is_0;	/* number 0: its name is not wh_comm */
 	uint32_t	wh_roots;	/* PROF_ROOT_* that are set here */
 	char		wh_comm[PROF_COMM_LEN];
 };

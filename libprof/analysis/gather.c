@@ -124,7 +124,9 @@ who_number(struct worker *worker, const struct prof_record *record,
 		key.wh_cpu = record->pr_cpu;
 	if (roots & PROF_ROOT_CALL)
 		key.wh_call = call_number(worker, record);
-	if (roots & PROF_ROOT_COMM)
+	if (roots & PROF_ROOT_COMM && record->pr_tid == 0)
+		key.wh_is_0 = 1;
+	else if (roots & PROF_ROOT_COMM)
 		memcpy(key.wh_comm, comm, strnlen(comm, PROF_COMM_LEN - 1));
 	return (who_add(worker, &key));
 }

@@ -29,6 +29,7 @@ struct prof_history {
 	struct changes	 hi_maps;	/* by pid */
 	struct changes	 hi_kernel;	/* id 0 */
 	struct changes	 hi_names;	/* by tid */
+	const char	*hi_task_0;	/* nobody forks it */
 };
 
 #define KERNEL_PID	UINT32_MAX
@@ -178,6 +179,7 @@ prof_history_new(const struct prof_reader *reader, struct prof_err *error)
 		prof_fail_nomem(error);
 		return (NULL);
 	}
+	history->hi_task_0 = prof_reader_task_0(reader);
 	changes_sort(&history->hi_maps);
 	changes_sort(&history->hi_kernel);
 	changes_sort(&history->hi_names);
@@ -226,8 +228,7 @@ prof_history_at(const struct prof_history *history, uint32_t pid,
 	(void)changes_narrow(&history->hi_kernel, 0, time_ns, moment);
 	moment->mo_maps_ns = moment->mo_from_ns;
 	name = changes_narrow(&history->hi_names, tid, time_ns, moment);
-	/* The idle task of each CPU; nobody forks it. */
-	moment->mo_comm = tid == 0 ? "swapper" :
+	moment->mo_comm = tid == 0 ? history->hi_task_0 :
 	    name != NULL ? name->ch_comm : "";
 }
 

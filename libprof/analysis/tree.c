@@ -110,14 +110,18 @@ root_of(struct builder *builder, const struct prof_who *who)
 
 	if (who->wh_roots & PROF_ROOT_COMM)
 		node = named_child(builder, node, PROF_LABEL_COMM,
-		    who->wh_comm[0] != '\0' ? who->wh_comm : "[no name]");
+		    who->wh_is_0 ? prof_history_last_comm(builder->bu_history,
+		    0) : who->wh_comm[0] != '\0' ? who->wh_comm :
+		    "[no name]");
 	if (who->wh_roots & PROF_ROOT_PID) {
-		(void)snprintf(text, sizeof(text), "%u %.15s", who->wh_pid,
+		(void)snprintf(text, sizeof(text), "%u %.*s", who->wh_pid,
+		    who->wh_pid == 0 ? 30 : PROF_COMM_LEN - 1,
 		    prof_history_last_comm(builder->bu_history, who->wh_pid));
 		node = named_child(builder, node, PROF_LABEL_PID, text);
 	}
 	if (who->wh_roots & PROF_ROOT_TID) {
-		(void)snprintf(text, sizeof(text), "%u %.15s", who->wh_tid,
+		(void)snprintf(text, sizeof(text), "%u %.*s", who->wh_tid,
+		    who->wh_tid == 0 ? 30 : PROF_COMM_LEN - 1,
 		    prof_history_last_comm(builder->bu_history, who->wh_tid));
 		node = named_child(builder, node, PROF_LABEL_TID, text);
 	}

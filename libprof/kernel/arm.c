@@ -233,9 +233,11 @@ choose_path(struct prof_session *session)
 	if (po->po_target == PROF_TARGET_CGROUP || po->po_comm != NULL ||
 	    po->po_filter != NULL || session->se_nvalues > 0)
 		goto needs;
-	return (prof_session_add_note(session, "recording without BPF, own "
-	    "processes and user space only%s%s%s%s", why.pe_code ? ": " : "",
-	    why.pe_text, why.pe_cure[0] ? "; " : "", why.pe_cure));
+	session->se_in_namespace = prof_in_pid_namespace();
+	return (prof_session_add_note(session, "recording without BPF (%s)"
+	    "%s%s%s%s", prof_record_reach(0, po->po_target), why.pe_code ?
+	    ": " : "", why.pe_text, why.pe_cure[0] ? "; " : "",
+	    why.pe_cure));
 needs:
 	if (why.pe_code == PROF_OK)
 		return (prof_fail(&session->se_error, PROF_E_PERMISSION,

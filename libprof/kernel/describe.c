@@ -292,7 +292,10 @@ prof_describe(struct prof_session *session)
 	    po->po_less) == -1)
 		return (-1);
 	if (!session->se_use_bpf && say(session, "less.path",
-	    "user space of own processes only") == -1)
+	    prof_record_reach(0, po->po_target)) == -1)
+		return (-1);
+	if (session->se_in_namespace && say(session, "pid.namespace",
+	    "its own") == -1)
 		return (-1);
 	return (say_notes(session));
 }

@@ -191,6 +191,25 @@ helpers_there(struct prof_err *why)
 	return (false);
 }
 
+const char *
+prof_record_reach(int use_bpf, enum prof_target target)
+{
+	const bool all = target == PROF_TARGET_ALL;
+
+	if (use_bpf && all)
+		return ("all processes, kernel and user space");
+	if (all && prof_in_pid_namespace())
+		return ("all processes, user space only, those outside this "
+		    "PID namespace without names");
+	if (all)
+		return ("all processes, user space only");
+	/* Whoever may look into others may name them as a target. */
+	if (prof_is_capable(CAP_PERFMON))
+		return (use_bpf ? "chosen processes, kernel and user space" :
+		    "chosen processes, user space only");
+	return ("own processes, user space only");
+}
+
 /* All of it, and what would be recorded means something here. */
 bool
 prof_bpf_usable(struct prof_err *why)

@@ -336,6 +336,28 @@ is_ours(struct prof_session *session, const struct prof_record *record)
 	return (prof_pidset_has(&session->se_pids, record->pr_pid));
 }
 
+/*
+ * In a PID namespace all processes outside of it are number 0: what one has
+ * mapped says nothing about the others.
+ */
+static bool
+is_outside(const struct prof_session *session,
+    const struct prof_record *record)
+{
+	if (!session->se_in_namespace || record->pr_pid != 0)
+		return (false);
+	switch (record->pr_type) {
+	case PROF_R_MMAP:
+	case PROF_R_FORK:
+	case PROF_R_EXEC:
+	case PROF_R_EXIT:
+	case PROF_R_COMM:
+		return (true);
+	default:
+		return (false);
+	}
+}
+
 static int
 take_hits(struct prof_session *session, const struct prof_record *record)
 {
@@ -359,7 +381,7 @@ prof_session_take(void *arg, const struct prof_record *record)
 	else if (record->pr_type == PROF_R_FORK &&
 	    prof_pidset_add(&session->se_pids, record->pr_pid) == -1)
 		return (prof_fail_nomem(&session->se_error));
-	if (!is_ours(session, record))
+	if (!is_ours(session, record) || is_outside(session, record))
 		return (0);
 	if (record->pr_type != PROF_R_SAMPLE && session->se_reread != NULL &&
 	    prof_reread_observe(session->se_reread, record) == -1)

@@ -331,6 +331,7 @@ struct prof_session {
 	enum prof_state	 se_state;
 	struct prof_options se_options;	/* deep copy */
 	bool		 se_use_bpf;
+	bool		 se_in_namespace; /* pid 0 is all who are outside */
 	struct prof_names *se_names;
 	struct prof_events se_events;	/* [0]: proc; counters last */
 	size_t		 se_nvalues;	/* counters among them */

@@ -37,6 +37,13 @@ prof_event_call(const struct prof_event_info *info,
 	return (info->pi_calls[record->pr_args[0]]);
 }
 
+const char *
+prof_reader_task_0(const struct prof_reader *reader)
+{
+	return (prof_reader_info(reader, "pid.namespace") != NULL ?
+	    "[outside this PID namespace]" : "swapper");
+}
+
 const struct prof_syscall *
 prof_reader_call(const struct prof_reader *reader, uint64_t number)
 {
