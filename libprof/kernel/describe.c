@@ -387,6 +387,12 @@ prof_describe_unwind(struct prof_session *session)
 	if (session->se_unwind == NULL)
 		return (0);
 	prof_unwind_stats(session->se_unwind, &stats);
+	if (stats.us_refused > 0 && prof_session_add_note(session,
+	    "%llu mappings of program files came when the limit of files "
+	    "(8,190 at once) was reached: their stacks were walked in user "
+	    "space, where they were walked at all",
+	    (unsigned long long)stats.us_refused) == -1)
+		return (-1);
 	if (say_number(session, "unwind.modules", stats.us_modules) == -1 ||
 	    say_number(session, "unwind.tables", stats.us_tables) == -1 ||
 	    say_number(session, "unwind.bytes", stats.us_bytes) == -1 ||

@@ -251,6 +251,8 @@ is_walkable(const struct prof_record *mapping)
 	return (last > mapping->pr_addr && last >> DTP_UW_PC_BITS == 0);
 }
 
+static void	make_numbers(struct prof_unwind *);
+
 static void
 add_mapping(struct prof_unwind *unwind, const struct prof_record *record)
 {
@@ -278,6 +280,7 @@ add_mapping(struct prof_unwind *unwind, const struct prof_record *record)
 		insert(process, &mapping);
 	}
 	mark_dirty(unwind, process);
+	make_numbers(unwind);
 }
 
 /* A child starts with what its parent has mapped. */
@@ -468,24 +471,87 @@ publish_process(struct prof_unwind *unwind, struct process *process)
 	return (0);
 }
 
-void
-prof_unwind_publish(struct prof_unwind *unwind)
+/* Mappings whose modules' numbers others need are such of unknown files. */
+static void
+give_up(struct prof_unwind *unwind, struct process *process)
+{
+	const bool *must_go = unwind->uw_modules->ms_must_go;
+	uint32_t n;
+
+	for (n = 0; n < process->po_n; n++) {
+		struct dtp_uw_map *map = &process->po_map[n].mp_map;
+
+		if (!must_go[map->um_module])
+			continue;
+		map->um_module = PROF_MODULE_LOST;
+		mark_dirty(unwind, process);
+	}
+}
+
+/*
+ * Behind the publishing: what processes have published is what they map, or
+ * nothing.  Numbers that nobody maps are taken back.
+ */
+static void
+sweep(struct prof_unwind *unwind)
+{
+	struct prof_unwind_modules *modules = unwind->uw_modules;
+	struct process *process;
+	uint32_t b, n;
+
+	if (!prof_modules_sweep_begin(modules))
+		return;
+	for (b = 0; b < BUCKETS; b++)
+		for (process = unwind->uw_bucket[b]; process != NULL;
+		    process = process->po_next)
+			for (n = 0; n < process->po_n; n++)
+				modules->ms_is_mapped[
+				    process->po_map[n].mp_map.um_module] =
+				    true;
+	prof_modules_sweep_end(modules);
+	for (b = 0; modules->ms_some_must_go && b < BUCKETS; b++)
+		for (process = unwind->uw_bucket[b]; process != NULL;
+		    process = process->po_next)
+			give_up(unwind, process);
+}
+
+/* Those that ended stay until the round is over: see end_process. */
+static void
+publish(struct prof_unwind *unwind, bool is_round_over)
 {
 	struct process *process, *waiting = NULL;
 
-	prof_unwind_modules_publish(unwind->uw_modules);
 	while ((process = unwind->uw_dirty) != NULL) {
 		unwind->uw_dirty = process->po_next_dirty;
 		process->po_dirty = false;
-		if (process->po_gone)
+		if (process->po_gone && is_round_over)
 			free_process(unwind, process);
-		else if (publish_process(unwind, process) == -1) {
+		else if (process->po_gone ||
+		    publish_process(unwind, process) == -1) {
 			process->po_dirty = true;
 			process->po_next_dirty = waiting;
 			waiting = process;
 		}
 	}
 	unwind->uw_dirty = waiting;
+	sweep(unwind);
+}
+
+void
+prof_unwind_publish(struct prof_unwind *unwind)
+{
+	prof_unwind_modules_publish(unwind->uw_modules);
+	publish(unwind, true);
+}
+
+/* A round may bring more files than there are numbers. */
+static void
+make_numbers(struct prof_unwind *unwind)
+{
+	if (!prof_modules_is_time(unwind->uw_modules))
+		return;
+	prof_unwind_modules_publish(unwind->uw_modules);
+	publish(unwind, false);
 }
 
 bool

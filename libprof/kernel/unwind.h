@@ -17,6 +17,7 @@ struct prof_unwind_stats {
 	uint64_t	us_tables;	/* that have a table now ... */
 	uint64_t	us_bytes;	/* ... of so much, mappings included */
 	uint64_t	us_evicted;	/* tables that had to go */
+	uint64_t	us_refused;	/* mappings: too many files at once */
 	uint64_t	us_calls;	/* of bpf(2) since recording began */
 };
 /* Descriptors of uw_procs, uw_modules, uw_entries, uw_slabs, uw_cache. */

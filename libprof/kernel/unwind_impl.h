@@ -112,6 +112,8 @@ struct prof_module {
 	bool		 mo_is_evicted;	/* to be made again when wanted ... */
 	uint64_t	 mo_again_ns;	/* ... not before */
 	unsigned	 mo_failed;	/* so often for want of memory */
+	bool		 mo_is_busy;	/* from being queued to published */
+	uint64_t	 mo_unmapped_ns; /* nobody maps it since; 0: somebody */
 };
 
 struct prof_unwind_modules {
@@ -119,7 +121,15 @@ struct prof_unwind_modules {
 	struct prof_broker *ms_broker;
 	struct prof_module *ms_bucket[PROF_MODULE_BUCKETS];
 	struct prof_module *ms_module[DTP_UW_MODULES]; /* by number */
-	uint32_t	 ms_n;		/* numbers given out; 0 is nobody */
+	uint32_t	 ms_n;		/* numbers given out; 0 is nobody ... */
+	uint16_t	 ms_free[DTP_UW_MODULES]; /* ... taken back ... */
+	uint32_t	 ms_nfree;
+	bool		 ms_is_mapped[DTP_UW_MODULES];
+	bool		 ms_must_go[DTP_UW_MODULES];
+	bool		 ms_some_must_go;
+	uint64_t	 ms_swept_ns;
+	uint64_t	 ms_nfiles;	/* that ever had a number */
+	uint64_t	 ms_nrefused;	/* mappings for which there was none */
 	struct prof_module *ms_ready;	/* made; wait for room, in order */
 	uint64_t	 ms_looked_ns;
 	uint64_t	 ms_short_ns;	/* memory is short since; 0: no */
@@ -149,14 +159,38 @@ void	prof_unwind_modules_free(struct prof_unwind_modules *modules);
  */
 uint32_t prof_unwind_modules_get(struct prof_unwind_modules *modules,
 	    const struct prof_record *mapping, uint64_t *bias);
+/* The list that it is in. */
+struct prof_module **prof_module_bucket(struct prof_unwind_modules *modules,
+	    const struct prof_module *module);
 /* Queue it for a thread that makes its table. */
 void	prof_module_make(struct prof_unwind_modules *modules,
 	    struct prof_module *module);
 /* Nothing is queued, nothing waits to be published. */
 bool	prof_unwind_modules_idle(struct prof_unwind_modules *modules);
 
+/* --------------------------------------------------- unwind_numbers.c */
+
+/* One that nothing leads to; 0: none is left. */
+uint32_t prof_module_number(struct prof_unwind_modules *modules);
+/* Few numbers are left: it matters who is needed. */
+bool	prof_modules_are_many(const struct prof_unwind_modules *modules);
+/*
+ * Take numbers back.  false: it is not time for it.  Else ms_is_mapped is to
+ * be set for each module that processes map, all of which are published; then
+ * after the end, mappings of those of ms_must_go are to be given up.
+ */
+bool	prof_modules_is_time(const struct prof_unwind_modules *modules);
+bool	prof_modules_sweep_begin(struct prof_unwind_modules *modules);
+void	prof_modules_sweep_end(struct prof_unwind_modules *modules);
+
 /* ---------------------------------------------------- unwind_tables.c */
 
+/* It has no table from now on; what it had is given back. */
+void	prof_module_withdraw(struct prof_unwind_modules *modules,
+	    struct prof_module *module);
+/* Certainly it has none, and never will have. */
+void	prof_module_has_none(struct prof_unwind_modules *modules,
+	    struct prof_module *module);
 /* Hand tables that are ready to the programs. */
 void	prof_unwind_modules_publish(struct prof_unwind_modules *modules);
 void	prof_unwind_modules_stats(struct prof_unwind_modules *modules,

@@ -214,14 +214,22 @@ prof_unwind_modules_free(struct prof_unwind_modules *modules)
 }
 
 static struct prof_module **
-bucket_of(struct prof_unwind_modules *modules,
-    const struct prof_record *mapping)
+bucket_of(struct prof_unwind_modules *modules, uint64_t ino,
+    const uint8_t id[20], uint32_t id_len)
 {
-	uint64_t hash = mapping->pr_ino * 0x9e3779b97f4a7c15ULL;
+	uint64_t hash = ino * 0x9e3779b97f4a7c15ULL;
 
-	if (mapping->pr_build_id_len >= 8)
-		memcpy(&hash, mapping->pr_build_id, sizeof(hash));
+	if (id_len >= 8)
+		memcpy(&hash, id, sizeof(hash));
 	return (&modules->ms_bucket[hash % PROF_MODULE_BUCKETS]);
+}
+
+struct prof_module **
+prof_module_bucket(struct prof_unwind_modules *modules,
+    const struct prof_module *module)
+{
+	return (bucket_of(modules, module->mo_ino, module->mo_id,
+	    module->mo_id_len));
 }
 
 /* By build-id where there is one: the same file, wherever it lies. */
@@ -269,6 +277,7 @@ prof_module_make(struct prof_unwind_modules *modules,
 {
 	struct prof_module **last;
 
+	module->mo_is_busy = true;
 	pthread_mutex_lock(&modules->ms_mutex);
 	for (last = &modules->ms_queue; *last != NULL;
 	    last = &(*last)->mo_link)
@@ -296,11 +305,10 @@ static struct prof_module *
 add_module(struct prof_unwind_modules *modules,
     const struct prof_record *mapping)
 {
-	struct prof_module *module, **bucket = bucket_of(modules, mapping);
+	struct prof_module *module, **bucket;
 	bool is_vdso = strcmp(mapping->pr_path, "[vdso]") == 0;
 
-	if (modules->ms_n == PROF_MODULE_LOST ||
-	    (module = calloc(1, sizeof(*module))) == NULL)
+	if ((module = calloc(1, sizeof(*module))) == NULL)
 		return (NULL);
 	module->mo_dev = mapping->pr_dev;
 	module->mo_ino = mapping->pr_ino;
@@ -309,16 +317,20 @@ add_module(struct prof_unwind_modules *modules,
 	module->mo_first = module->mo_last = shown_by(mapping);
 	memcpy(module->mo_id, mapping->pr_build_id, sizeof(module->mo_id));
 	module->mo_fd = -1;
-	if (!is_vdso && ((module->mo_path = strdup(mapping->pr_path)) ==
+	if ((!is_vdso && ((module->mo_path = strdup(mapping->pr_path)) ==
 	    NULL || (module->mo_fd = open_file(module, &module->mo_last)) ==
-	    -1)) {
+	    -1)) || (module->mo_number = prof_module_number(modules)) == 0) {
 		/* Gone before we looked: another process may still show it. */
+		if (module->mo_fd != -1)
+			close(module->mo_fd);
 		free(module->mo_path);
 		free(module);
 		return (NULL);
 	}
-	modules->ms_module[modules->ms_n] = module;
-	module->mo_number = modules->ms_n++;
+	modules->ms_module[module->mo_number] = module;
+	modules->ms_nfiles++;
+	module->mo_needed_ns = prof_now_ns();
+	bucket = prof_module_bucket(modules, module);
 	module->mo_next = *bucket;
 	*bucket = module;
 	if (look_into(module) == 0) {
@@ -328,8 +340,7 @@ add_module(struct prof_unwind_modules *modules,
 	if (module->mo_fd != -1)
 		close(module->mo_fd);
 	module->mo_fd = -1;
-	modules->ms_memory->um_modules[module->mo_number].uo_state =
-	    DTP_UW_NO_TABLE;
+	prof_module_has_none(modules, module);
 	return (module);
 }
 
@@ -379,7 +390,8 @@ prof_unwind_modules_get(struct prof_unwind_modules *modules,
 	if (mapping->pr_path[0] != '/' &&
 	    strcmp(mapping->pr_path, "[vdso]") != 0)
 		return (0);
-	for (module = *bucket_of(modules, mapping); module != NULL;
+	for (module = *bucket_of(modules, mapping->pr_ino,
+	    mapping->pr_build_id, mapping->pr_build_id_len); module != NULL;
 	    module = module->mo_next)
 		if (is_module(module, mapping))
 			break;
@@ -387,6 +399,7 @@ prof_unwind_modules_get(struct prof_unwind_modules *modules,
 		/* Its table may have to be made again. */
 		pthread_mutex_lock(&modules->ms_mutex);
 		module->mo_last = shown_by(mapping);
+		module->mo_unmapped_ns = 0;
 		pthread_mutex_unlock(&modules->ms_mutex);
 	} else if ((module = add_module(modules, mapping)) == NULL)
 		return (is_no_file(mapping) ? 0 : PROF_MODULE_LOST);

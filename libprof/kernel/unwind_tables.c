@@ -87,6 +87,24 @@ evict(struct prof_unwind_modules *modules, struct prof_module *module)
 	modules->ms_nevicted++;
 }
 
+void
+prof_module_withdraw(struct prof_unwind_modules *modules,
+    struct prof_module *module)
+{
+	if (module->mo_words.wd_n != 0)
+		evict(modules, module);
+	else
+		await(modules, module);
+	modules->ms_memory->um_modules[module->mo_number].uo_used = 0;
+}
+
+void
+prof_module_has_none(struct prof_unwind_modules *modules,
+    struct prof_module *module)
+{
+	set_state(modules, module, DTP_UW_NO_TABLE);
+}
+
 /*
  * Send away what was not needed for longest, until so many words are on
  * their way to be free.  What was needed just now stays: whoever asks then
@@ -107,7 +125,7 @@ make_room(struct prof_unwind_modules *modules, size_t words)
 		victim = NULL;
 		for (n = 1; n < modules->ms_n; n++) {
 			module = modules->ms_module[n];
-			if (module->mo_words.wd_n != 0 && now_ns -
+			if (module != NULL && module->mo_words.wd_n != 0 && now_ns -
 			    module->mo_needed_ns > IDLE_NS && (victim ==
 			    NULL || module->mo_needed_ns <
 			    victim->mo_needed_ns))
@@ -209,7 +227,8 @@ look(struct prof_unwind_modules *modules)
 	if (now_ns - modules->ms_looked_ns < LOOK_NS)
 		return;
 	modules->ms_looked_ns = now_ns;
-	if (modules->ms_ready == NULL && !is_short(modules->ms_memory))
+	if (modules->ms_ready == NULL && !is_short(modules->ms_memory) &&
+	    !prof_modules_are_many(modules))
 		modules->ms_short_ns = 0;
 	else {
 		/* What is remembered hides that its table is needed. */
@@ -221,6 +240,8 @@ look(struct prof_unwind_modules *modules)
 	for (n = 1; n < modules->ms_n; n++) {
 		entry = &modules->ms_memory->um_modules[n];
 		module = modules->ms_module[n];
+		if (module == NULL)
+			continue;
 		if (entry->uo_used) {
 			entry->uo_used = 0;
 			module->mo_needed_ns = now_ns;
@@ -250,15 +271,18 @@ prof_unwind_modules_publish(struct prof_unwind_modules *modules)
 	modules->ms_pending -= n;
 	pthread_mutex_unlock(&modules->ms_mutex);
 	while ((module = modules->ms_ready) != NULL &&
-	    publish_one(modules, module))
+	    publish_one(modules, module)) {
 		modules->ms_ready = module->mo_link;
+		module->mo_is_busy = false;
+	}
 }
 
 void
 prof_unwind_modules_stats(struct prof_unwind_modules *modules,
     struct prof_unwind_stats *stats)
 {
-	stats->us_modules = modules->ms_n - 1;
+	stats->us_modules = modules->ms_nfiles;
+	stats->us_refused = modules->ms_nrefused;
 	stats->us_tables = modules->ms_ntables;
 	stats->us_evicted = modules->ms_nevicted;
 }

@@ -99,6 +99,26 @@ prof_unwind_modules_idle(struct prof_unwind_modules *modules)
 	return (true);
 }
 
+bool
+prof_modules_is_time(const struct prof_unwind_modules *modules)
+{
+	(void)modules;
+	return (false);
+}
+
+bool
+prof_modules_sweep_begin(struct prof_unwind_modules *modules)
+{
+	(void)modules;
+	return (false);
+}
+
+void
+prof_modules_sweep_end(struct prof_unwind_modules *modules)
+{
+	(void)modules;
+}
+
 void
 prof_unwind_modules_publish(struct prof_unwind_modules *modules)
 {
