@@ -77,6 +77,13 @@ enum prof_path {
 	PROF_PATH_PERF		/* user space, no BPF */
 };
 
+/* Where counters and timers sample; all CPUs, where tasks cannot be. */
+enum prof_attach {
+	PROF_ATTACH_AUTO,	/* whichever costs the target less */
+	PROF_ATTACH_TASKS,	/* the target's threads */
+	PROF_ATTACH_CPUS
+};
+
 /*
  * What to record.  po_size is sizeof(struct prof_options): a library that
  * knows more members takes the missing ones as 0.  Strings and arrays are
@@ -117,6 +124,7 @@ struct prof_options {
 	 * may cost before the rate is lowered.  0: any.
 	 */
 	uint64_t	 po_max_overhead;
+	enum prof_attach po_attach;
 };
 
 struct prof_status {

@@ -249,7 +249,12 @@ struct dtp_control {
 	__u32	co_state;	/* [u] enum dtp_state */
 	__u32	co_self;	/* [u] thread group left out, 0: none */
 	__u64	co_start_ns;	/* [u] when RECORDING began, and pauses on */
-	__u64	co_pad[6];
+	__u64	co_clock_ns;	/* [u] the same of timers on all CPUs; 0: they */
+				/* are on tasks, and time goes on in pauses */
+	__u64	co_forks;	/* [c] tasks that targets have started */
+	__u64	co_fork_bell;	/* [u] ring the bell for each of them */
+	__u64	co_begun;	/* [u] starts and ends of pauses, so far */
+	__u64	co_pad[2];
 };
 
 /*
@@ -299,7 +304,10 @@ struct dtp_counts {
 	__u64	cn_call_born;	/* a child's first return: no call of its own */
 	__u64	cn_call_unkept;	/* entries for which there was no memory */
 	__u64	cn_call_compat;	/* entries of 32-bit calls: not recorded */
-	__u64	cn_pad[5];
+	__u64	cn_turn_task;	/* whose timer fired last, where they are on */
+	__u64	cn_turn;	/* tasks, and on which of its turns here */
+	__u64	cn_begun;	/* co_begun then */
+	__u64	cn_pad[2];
 };
 
 /* Calls that did not return, by number; read after stop. */
@@ -428,6 +436,7 @@ struct dtp_config {
 	__u32	dc_inherit;	/* targets are followed through fork */
 	__u64	dc_cgroup_id;
 	__u64	dc_period_ns;	/* of a timer, for late; 0: not a timer */
+	__u64	dc_ticks;	/* a timer that stays on its one CPU */
 	__u32	dc_skip_kernel;	/* drop kernel-mode firings (exclude_kernel) */
 	__u32	dc_is_return;	/* syscall: the return, not the entry */
 	__u32	dc_by_fp;	/* user stacks by frame pointers alone */
@@ -475,7 +484,7 @@ _Static_assert(DTP_F_DURATION == DTP_F_ARG0 + DTP_MAX_ARGS, "DTP_F_DURATION");
 _Static_assert(sizeof(struct dtp_arg) == 24, "struct dtp_arg");
 _Static_assert(sizeof(struct dtp_test) == 24, "struct dtp_test");
 _Static_assert(sizeof(struct dtp_filter) == 392, "struct dtp_filter");
-_Static_assert(sizeof(struct dtp_config) == 1840, "struct dtp_config");
+_Static_assert(sizeof(struct dtp_config) == 1848, "struct dtp_config");
 _Static_assert(DTP_MAX_RECORD >= sizeof(struct dtp_rec) + 16 +
 	DTP_MAX_ARGS * DTP_STR_LEN + DTP_COMM_LEN + sizeof(struct dtp_values) +
 	sizeof(struct dtp_stack) +

@@ -67,7 +67,8 @@ dtp_begin(struct dtp_firing *firing, __u32 states)
 	if (firing->fg_weight > DTP_LOAD(&firing->fg_counts->cn_weight_max))
 		DTP_STORE(&firing->fg_counts->cn_weight_max,
 		    firing->fg_weight);
-	firing->fg_start_ns = session->co_start_ns;
+	firing->fg_start_ns = cfg.dc_ticks ? session->co_start_ns :
+	    session->co_clock_ns;
 	firing->fg_self = session->co_self;
 	firing->fg_stream = bpf_map_lookup_elem(&streams, &firing->fg_cpu);
 	if (firing->fg_stream == NULL)

@@ -120,6 +120,23 @@ dtp_inherit(const struct dtp_life *parent, const struct dtp_life *child)
 	return (1);
 }
 
+/* The session decides by them where events are opened (kernel/place.c). */
+DTP_INLINE void
+dtp_tell_fork(void)
+{
+	struct dtp_control *session;
+	__u64 nothing = 0;
+	__u32 zero = 0;
+
+	session = bpf_map_lookup_elem(&control, &zero);
+	if (session == NULL)
+		return;
+	DTP_ADD(&session->co_forks, 1);
+	if (DTP_LOAD(&session->co_fork_bell))
+		bpf_ringbuf_output(&bell, &nothing, sizeof(nothing),
+		    BPF_RB_FORCE_WAKEUP);
+}
+
 DTP_INLINE int
 dtp_fork(struct bpf_raw_tracepoint_args *ctx)
 {
@@ -138,7 +155,10 @@ dtp_fork(struct bpf_raw_tracepoint_args *ctx)
 		dtp_number_reused(&child);
 		return (dtp_count(&firing.fg_counts->cn_filtered));
 	}
-	if (!dtp_inherit(&parent, &child) || !dtp_has_ring(&firing))
+	if (!dtp_inherit(&parent, &child))
+		return (dtp_count(&firing.fg_counts->cn_filtered));
+	dtp_tell_fork();
+	if (!dtp_has_ring(&firing))
 		return (dtp_count(&firing.fg_counts->cn_filtered));
 	dtp_uw_inherit(parent.li_pid, child.li_pid);
 	fork = dtp_life_begin(&writer, &firing, &child, DTP_T_FORK,

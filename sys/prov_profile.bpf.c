@@ -15,6 +15,30 @@
  * firing stands for several periods (kernel/overhead.c); late stays in those
  * of the beginning, less the one that the timer before had begun.
  */
+/*
+ * A timer on a task stands still while others run.  Only where it is the same
+ * turn of the same task as last time it has run on since.
+ */
+DTP_INLINE int
+dtp_ran_on(struct dtp_counts *counted)
+{
+	__u64 task = bpf_get_current_task(), turn = dtp_values_turn(task);
+	struct dtp_control *session;
+	__u64 begun = 0;
+	__u32 zero = 0;
+	int same;
+
+	session = bpf_map_lookup_elem(&control, &zero);
+	if (session != NULL)
+		begun = DTP_LOAD(&session->co_begun);
+	same = turn != 0 && counted->cn_turn == turn &&
+	    counted->cn_turn_task == task && counted->cn_begun == begun;
+	counted->cn_turn = turn;
+	counted->cn_turn_task = task;
+	counted->cn_begun = begun;
+	return (same);
+}
+
 DTP_INLINE void
 dtp_count_late(struct dtp_firing *firing)
 {
@@ -27,6 +51,12 @@ dtp_count_late(struct dtp_firing *firing)
 		return;
 	if (firing->fg_weight != cfg.dc_period_ns)
 		stands_for = firing->fg_weight / cfg.dc_period_ns;
+	if (!cfg.dc_ticks && firing->fg_start_ns == 0 &&
+	    !dtp_ran_on(counted)) {
+		counted->cn_stands_for = stands_for;
+		counted->cn_last_ns = now_ns;
+		return;
+	}
 	/* It may have fired on while a pause, which had begun, came to it. */
 	periods = now_ns < due_ns ? 0 : (now_ns - due_ns) / cfg.dc_period_ns;
 	counted->cn_stands_for = stands_for;

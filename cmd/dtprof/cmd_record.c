@@ -30,6 +30,9 @@ static void	 free_events(struct opt_strings *events);
 static const struct opt_row options_of_record[] = {
 	{ 'a', "all-cpus", NULL, OPT_FLAG, 0, 0, NULL,
 	    "record every process", RO(ro_all), NULL },
+	{ 0, "attach", "WHERE", OPT_CHOICE, 0, 0, "auto",
+	    "where to sample: auto, tasks, cpus",
+	    RO(ro_attach), "auto,tasks,cpus" },
 	{ 0, "buffer", "SIZE", OPT_SIZE, 65536, 1 << 30, "16M",
 	    "bytes of buffer for each CPU",
 	    RO(ro_buffer), NULL },
@@ -99,8 +102,8 @@ static const struct opt_row options_of_record[] = {
 	    "walk each stack by libunwind too and compare: slow",
 	    RO(ro_verify), NULL },
 	{ 0, "with", "COUNTER", OPT_STRINGS, 0, 0, NULL,
-	    "in each sample, what this has counted for the thread since its "
-	    "last one; as -e: repeat it, or use commas", RO(ro_with), NULL },
+	    "add to each sample what COUNTER counted in the thread since its "
+	    "previous one", RO(ro_with), NULL },
 	{ .op_type = OPT_END }
 };
 
@@ -244,6 +247,10 @@ fill(const struct record_options *ro, int n, char **operands,
 		PROF_PATH_AUTO, PROF_PATH_BPF, PROF_PATH_PERF
 	};
 
+	static const enum prof_attach places[] = {
+		PROF_ATTACH_AUTO, PROF_ATTACH_TASKS, PROF_ATTACH_CPUS
+	};
+
 	po->po_size = sizeof(*po);
 	po->po_output = ro->ro_output;
 	po->po_target = ro->ro_all ? PROF_TARGET_ALL :
@@ -265,6 +272,7 @@ fill(const struct record_options *ro, int n, char **operands,
 	po->po_period = ro->ro_period.on_value;
 	po->po_buffer_bytes = ro->ro_buffer.on_value;
 	po->po_path = paths[ro->ro_path];
+	po->po_attach = places[ro->ro_attach];
 	po->po_no_inherit = ro->ro_no_inherit;
 	po->po_include_self = ro->ro_include_self;
 	po->po_no_kernel = ro->ro_user_only;

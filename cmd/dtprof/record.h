@@ -26,6 +26,7 @@ struct record_options {
 	const char	*ro_filter;
 	const char	*ro_output;
 	const char	*ro_callgraph;
+	int		 ro_attach;
 	int		 ro_path;
 	bool		 ro_all;
 	bool		 ro_stacks;

@@ -82,6 +82,25 @@ show_origin(const struct stats *stats, struct out *out)
 		    "(path perf)" : "an unknown path");
 }
 
+/* Where counters and timers were opened. */
+static void
+show_place(const struct stats *stats, struct out *out)
+{
+	const char *place = prof_reader_info(stats->st_reader, "attach");
+	const char *why = prof_reader_info(stats->st_reader, "attach.why");
+
+	if (place == NULL)
+		return;
+	out_str(out, "attached to  ");
+	out_text(out, place);
+	if (why != NULL) {
+		out_str(out, ": ");
+		out_text(out, why);
+	}
+	out_char(out, '\n');
+	show_info(stats, out, "then to", "attach.moved");
+}
+
 static void
 show_lost(struct out *out, const char *what, uint64_t stored, uint64_t lost)
 {
@@ -114,6 +133,7 @@ show_head(const struct stats *stats, struct out *out)
 	show_info(stats, out, "degraded", "less.event");
 	show_info(stats, out, "degraded", "less.path");
 	show_info(stats, out, "degraded", "less.rate");
+	show_place(stats, out);
 	show_notes(stats, out);
 	if (stats->st_end_ns > stats->st_start_ns)
 		out_fmt(out, "duration     %.3f s\n",

@@ -140,8 +140,11 @@ cpu_row(struct prof_session *session, uint32_t cpu, uint32_t e,
 	pa->pa_read = prof_drain_read(session->se_drain, cpu, e);
 	if (count->ct_instances != 0)
 		pa->pa_late += last_late(session, event, count, cn);
-	from_count(session, pa, event, count,
-	    pa->pa_weight + pa->pa_outside_weight, cn->cn_weight_max);
+	/* Where tasks count, too, what fired is not the CPUs' alone. */
+	if (session->se_counts[(size_t)session->se_bpf.bp_ncpus *
+	    session->se_bpf.bp_nevents + e].ct_instances == 0)
+		from_count(session, pa, event, count, pa->pa_weight +
+		    pa->pa_outside_weight, cn->cn_weight_max);
 }
 
 /* What perf rings brought beside samples. */
@@ -154,13 +157,26 @@ side_row(const struct prof_session *session, struct prof_accounting *pa)
 	    prof_rings_side_lost(session->se_rings, false);
 }
 
+static void
+add_count(struct prof_count *sum, const struct prof_count *count)
+{
+	sum->ct_value += count->ct_value;
+	sum->ct_enabled_ns += count->ct_enabled_ns;
+	sum->ct_running_ns += count->ct_running_ns;
+	sum->ct_instances += count->ct_instances;
+	sum->ct_periods += count->ct_periods;
+}
+
 /* What no CPU has alone: misses of a program, counters on a task. */
 static void
 task_row(struct prof_session *session, uint32_t e,
     struct prof_accounting *pa)
 {
 	const struct prof_bpf *bpf = &session->se_bpf;
+	const struct prof_count *count = &session->se_counts[(size_t)
+	    bpf->bp_ncpus * bpf->bp_nevents + e];
 	uint64_t weight = 0, weight_max = 0;
+	struct prof_count all = *count;
 	uint32_t cpu;
 
 	memset(pa, 0, sizeof(*pa));
@@ -179,10 +195,12 @@ task_row(struct prof_session *session, uint32_t e,
 		weight += cn->cn_weight + cn->cn_outside_weight;
 		if (cn->cn_weight_max > weight_max)
 			weight_max = cn->cn_weight_max;
+		add_count(&all, &session->se_counts[(size_t)cpu *
+		    bpf->bp_nevents + e]);
 	}
-	from_count(session, pa, session->se_events.el_event[e],
-	    &session->se_counts[(size_t)bpf->bp_ncpus * bpf->bp_nevents + e],
-	    weight, weight_max);
+	if (count->ct_instances != 0)
+		from_count(session, pa, session->se_events.el_event[e], &all,
+		    weight, weight_max);
 }
 
 static int

@@ -185,6 +185,9 @@ prof_session_arm(struct prof_session *session)
 	    open_epoll(session) == -1 || snapshot(session) == -1)
 		goto fail;
 	publish(session);
+	if (session->se_use_bpf && (prof_place_choose(session) == -1 ||
+	    prof_sampling_attach(session) == -1))
+		goto fail;
 	session->se_state = PROF_ARMED;
 	session->se_wait_ms = 1;
 	return (0);
@@ -321,7 +324,9 @@ arm_bpf(struct prof_session *session)
 	prof_bpf_state(bpf, DTP_ARMED);
 	if (prof_rings_enable(session->se_rings) == -1)
 		return (-1);
-	return (prof_targets_seed(session));
+	if (prof_targets_seed(session) == -1)
+		return (-1);
+	return (prof_place_begin(session));
 }
 
 /* The stack of a sample is walked next. */
@@ -545,6 +550,7 @@ prof_session_undo(struct prof_session *session)
 	prof_broker_free(session->se_broker);
 	session->se_broker = NULL;
 	prof_overhead_fini(&session->se_overhead);
+	prof_place_fini(&session->se_place);
 	prof_bpf_fini(&session->se_bpf);
 	free(session->se_counts);
 	free(session->se_missed);

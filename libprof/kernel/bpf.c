@@ -173,14 +173,6 @@ may_ring(const struct prof_event *event)
 	return (true);
 }
 
-/* Counters sit on tasks, not on CPUs: there they are exact. */
-static bool
-counts_tasks(const struct prof_options *po)
-{
-	return (po->po_target == PROF_TARGET_TIDS ||
-	    (po->po_target == PROF_TARGET_COMMAND && po->po_no_inherit));
-}
-
 /*
  * Snapshots where walks need help are kept from flooding anybody; those that
  * were asked for take what there is room for.
@@ -245,12 +237,12 @@ configure(const struct prof_session *session, const struct prof_event *event,
 	 * A counter of one task fires for nobody else, and before its exec
 	 * and after its exit have been seen, too.
 	 */
-	if (event->ev_kind == PROF_KIND_PERF && counts_tasks(po))
+	if (event->ev_kind == PROF_KIND_PERF &&
+	    prof_place_is_exact(session))
 		cfg->dc_target_mode = DTP_TARGET_ALL;
-	/* On a task it runs now and then: nothing can be said of late. */
-	if (event->ev_is_timer && !event->ev_attr.freq &&
-	    !counts_tasks(po))
+	if (event->ev_is_timer && !event->ev_attr.freq)
 		cfg->dc_period_ns = event->ev_attr.sample_period;
+	cfg->dc_ticks = event->ev_cpu >= 0 && !prof_place_is_exact(session);
 	cfg->dc_is_about = prof_event_is_about(session, event);
 	cfg->dc_by_fp = po->po_callgraph == PROF_CALLGRAPH_FP;
 	configure_snapshots(session, cfg);

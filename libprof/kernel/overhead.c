@@ -135,7 +135,7 @@ slow_down(struct prof_session *session, uint64_t slower)
 		const uint64_t wanted = slower < most ? slower : most;
 
 		left += wanted < slower;
-		if (in->in_nperf == 0 || in->in_perf_cpu[0] == -1 ||
+		if (in->in_nperf == 0 || prof_place_is_exact(session) ||
 		    wanted <= (in->in_slower > 1 ? in->in_slower : 1))
 			continue;
 		if (prof_bpf_slow_down(session, e, wanted) == -1) {

@@ -542,7 +542,8 @@ prof_session_run(struct prof_session *session, int timeout_ms)
 		timeout_ms = session->se_wait_ms;
 	wait_for_work(session, timeout_ms);
 	if (take_all(session) == -1 || (session->se_state ==
-	    PROF_RECORDING && prof_overhead_look(session) == -1))
+	    PROF_RECORDING && (prof_place_look(session) == -1 ||
+	    prof_overhead_look(session) == -1)))
 		return (-1);
 	now_ns = prof_now_ns();
 	if (now_ns - session->se_flushed_ns >= SECOND_NS) {

@@ -55,6 +55,11 @@ struct prof_instance {
 	int		*in_perf_cpu;	/* ... and its CPU, -1: a task */
 	size_t		 in_nperf;
 	uint64_t	 in_slower;	/* times the period, 0 as 1 */
+	uint64_t	 in_forks;	/* of targets, when it was opened */
+	/* While others take over: how many there were, and what they had. */
+	size_t		 in_before;
+	uint64_t	 in_slower_before;
+	uint64_t	 in_forks_next;
 };
 
 /* The kernel component of one session: shared maps and all instances. */
@@ -121,27 +126,42 @@ int	prof_values_attach(struct prof_session *session);
 
 /* ----------------------------------------------------------- attach.c */
 
+/* Add a descriptor to a list; -1: no memory. */
+int	prof_fd_keep(int **fds, size_t *n, int fd);
+/* Programs of everything but counters and timers. */
+int	prof_bpf_attach(struct prof_session *session);
+void	prof_bpf_state(struct prof_bpf *bpf, enum dtp_state state);
+void	prof_bpf_record(struct prof_session *session);
+/* Timers begin on all CPUs; see co_clock_ns. */
+void	prof_bpf_clock(struct prof_session *session);
+int	prof_bpf_pause(struct prof_session *session);
+/* Disable, read the events' own counts, close, wait until all have left. */
+int	prof_bpf_stop(struct prof_session *session);
+void	prof_bpf_detach(struct prof_bpf *bpf);
+/* Until all programs have ended that ran when this was called. */
+int	prof_bpf_wait(struct prof_err *error);
+
+/* --------------------------------------------------------- sampling.c */
+
 /* Keep a counter's descriptor (closed on failure) until it is detached. */
 int	prof_bpf_keep_perf(struct prof_session *session,
 	    const struct prof_event *event, int fd, int cpu);
 
 /* Before programs are loaded: -1 where an event has no counter here. */
 int	prof_bpf_try(struct prof_session *session);
-int	prof_bpf_attach(struct prof_session *session);
+/* Counters and timers, made and not started, where place.c says. */
+int	prof_sampling_attach(struct prof_session *session);
 int	prof_bpf_enable(struct prof_session *session);
+int	prof_bpf_disable(struct prof_session *session);
+/* What they have counted so far. */
+void	prof_bpf_read(struct prof_session *session);
 /* From now on an event's period is so many times the first, or as before. */
 int	prof_bpf_slow_down(struct prof_session *session, uint32_t event,
 	    uint64_t slower);
-void	prof_bpf_state(struct prof_bpf *bpf, enum dtp_state state);
-void	prof_bpf_record(struct prof_session *session);
-int	prof_bpf_pause(struct prof_session *session);
+/* All go to where place.c says now.  1: they stay, the error says why. */
+int	prof_bpf_move(struct prof_session *session);
 /* Record which events had no counter of the PMU, since the look before. */
 int	prof_bpf_turns(struct prof_session *session);
-/* Disable, read the events' own counts, close, wait until all have left. */
-int	prof_bpf_stop(struct prof_session *session);
-void	prof_bpf_detach(struct prof_bpf *bpf);
-/* Until all programs have ended that ran when this was called. */
-int	prof_bpf_wait(struct prof_err *error);
 
 /* ------------------------------------------------------------ drain.c */
 
@@ -249,6 +269,44 @@ int	prof_calls_take(struct prof_session *session,
 int	prof_calls_count_running(struct prof_session *session);
 int	prof_describe_calls(struct prof_session *session);
 
+/* ------------------------------------------------------------ place.c */
+
+/*
+ * Where counters and timers sample: on all CPUs, or on the target's tasks,
+ * each with its own that those which it starts inherit.
+ */
+struct prof_place {
+	bool		 pl_on_tasks;	/* now */
+	bool		 pl_is_forced;
+	double		 pl_hz;		/* that a CPU samples, all events */
+	uint64_t	 pl_period_ns;	/* of the slowest */
+	uint64_t	 pl_since_ns;	/* it is there */
+	uint64_t	 pl_forks;	/* of targets, until then */
+	uint64_t	 pl_clock_ns;	/* it had run, when timers got to CPUs */
+	/* The target's tasks, as /proc told last. */
+	uint64_t	 pl_looked_ns;
+	struct prof_turns *pl_turns;
+	size_t		 pl_nturns;
+};
+
+/* A task is counted exactly, and others do not inherit: -t, --no-inherit. */
+bool	prof_place_is_exact(const struct prof_session *session);
+/* How many tasks targets have started so far. */
+uint64_t prof_place_forks(const struct prof_session *session);
+/* The threads of all targets; after they were entered. */
+int	prof_place_list(const struct prof_session *session,
+	    struct prof_pidset *tasks);
+/* Begin to look at the target; later on, choose. */
+int	prof_place_begin(struct prof_session *session);
+int	prof_place_choose(struct prof_session *session);
+/* Opening on tasks failed, or (1) never ends: may CPUs be tried? */
+bool	prof_place_give_up(struct prof_session *session, int rv);
+/* While recording: is it still cheaper so? */
+int	prof_place_look(struct prof_session *session);
+/* To all CPUs, for this reason. */
+int	prof_place_move(struct prof_session *session, const char *why);
+void	prof_place_fini(struct prof_place *place);
+
 /* --------------------------------------------------------- overhead.c */
 
 /* What recording has cost since it began, and by how much it was slowed. */
@@ -349,6 +407,7 @@ struct prof_session {
 	struct prof_broker *se_broker;	/* who reads files for us */
 	struct prof_session_calls *se_calls; /* NULL: none are recorded */
 	struct prof_overhead se_overhead;
+	struct prof_place se_place;
 	struct prof_rings *se_rings;
 	struct prof_reread *se_reread;
 	struct prof_writer *se_writer;

@@ -382,6 +382,7 @@ late_timers(void)
 	begin(__func__);
 	memset(&data, 0, sizeof(data));
 	data.sample_period = cfg.dc_period_ns = 1000;
+	cfg.dc_ticks = 1;
 	for (unsigned i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
 		machine.ma_clock_ns = times[i] - 1;
 		on_timer(&data);
@@ -402,6 +403,7 @@ late_timers_slowed(void)
 	begin(__func__);
 	memset(&data, 0, sizeof(data));
 	cfg.dc_period_ns = 1000;
+	cfg.dc_ticks = 1;
 	for (unsigned i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
 		data.sample_period = i < 2 ? 1000 : 4000;
 		machine.ma_clock_ns = times[i] - 1;
@@ -434,6 +436,7 @@ late_timers_and_pauses(void)
 	begin(__func__);
 	memset(&data, 0, sizeof(data));
 	data.sample_period = cfg.dc_period_ns = 1000;
+	cfg.dc_ticks = 1;
 	for (unsigned at = 1000; at <= 5000; at += 1000) {
 		machine.ma_clock_ns = at - 1;
 		on_timer(&data);
@@ -446,6 +449,45 @@ late_timers_and_pauses(void)
 	on_timer(&data);
 	CHECK_IS(machine_counts(0)->cn_fired, 7);
 	CHECK_IS(machine_counts(0)->cn_late, 2);
+}
+
+/*
+ * On tasks what lies between two turns is not late; on CPUs they begin when
+ * they get there.
+ */
+static void
+late_timers_of_tasks(void)
+{
+	struct bpf_perf_event_data data;
+
+	begin(__func__);
+	memset(&data, 0, sizeof(data));
+	data.sample_period = cfg.dc_period_ns = 1000;
+	machine.ma_clock_ns = 50000;
+	on_timer(&data);
+	machine.ma_clock_ns = 80000;
+	on_timer(&data);
+	CHECK_IS(machine_counts(0)->cn_late, 0);
+	machine_me->mt_task.sched_info.pcount = 7;
+	on_timer(&data);
+	machine.ma_clock_ns = 83500;
+	on_timer(&data);
+	CHECK_IS(machine_counts(0)->cn_late, 2);
+	machine.ma_control.co_begun++;
+	machine.ma_clock_ns = 90000;
+	on_timer(&data);
+	machine_me->mt_task.sched_info.pcount = 8;
+	machine.ma_clock_ns = 95000;
+	on_timer(&data);
+	CHECK_IS(machine_counts(0)->cn_late, 2);
+	machine.ma_control.co_clock_ns = 100000;
+	machine.ma_clock_ns = 101500;
+	on_timer(&data);
+	CHECK_IS(machine_counts(0)->cn_late, 2);
+	machine.ma_clock_ns = 105900;
+	on_timer(&data);
+	CHECK_IS(machine_counts(0)->cn_late, 5);
+	CHECK_IS(machine_counts(0)->cn_fired, 8);
 }
 
 /* Of a stack as much as is asked for, wherever it begins in its page. */
@@ -513,6 +555,7 @@ main(void)
 	late_timers();
 	late_timers_slowed();
 	late_timers_and_pauses();
+	late_timers_of_tasks();
 	copies_of_stacks();
 	bell_at_the_mark();
 	return (end());
