@@ -447,6 +447,8 @@ void	prof_writer_raw(struct prof_writer *writer);
  */
 #define PROF_PLACES_PID	((1u << 22) + 1)
 
+/* Bytes of the file. */
+uint64_t prof_reader_length(const struct prof_reader *reader);
 /* Everything but samples, by time: n below prof_reader_nlives. */
 size_t	prof_reader_nlives(const struct prof_reader *reader);
 void	prof_reader_life(const struct prof_reader *reader, size_t n,

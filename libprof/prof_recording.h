@@ -370,7 +370,8 @@ enum prof_label_kind {
 	PROF_LABEL_CUT,		/* callers beyond here are not known */
 	PROF_LABEL_LINE,	/* file:line, lb_function is around it */
 	PROF_LABEL_PLACE,	/* function+0x12, lb_function is around it */
-	PROF_LABEL_CALL		/* a root: the system call, or "-" */
+	PROF_LABEL_CALL,	/* a root: the system call, or "-" */
+	PROF_LABEL_OVER		/* stacks beyond the memory budget */
 };
 
 struct prof_label {
@@ -416,6 +417,7 @@ struct prof_quality {
 	double		pq_hidden;	/* of the count: unaccounted */
 	double		pq_throttled;	/* of the time */
 	double		pq_multiplexed;	/* of the time: not running */
+	double		pq_over;	/* of weight: PROF_LABEL_OVER */
 	int		pq_is_bad;	/* something is in pq_text */
 	/*
 	 * What is bad, a line each, the worst first: the number, what it does

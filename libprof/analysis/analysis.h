@@ -8,6 +8,7 @@
  *			each different sample once; nothing has names yet
  *	label.c		a pc in a space -> its functions, each just once
  *	tree.c		folds -> nodes, each different stack walked once
+ *	budget.c	how much memory of it all a file of its size may take
  *	cells.c		nodes -> cells of time, by another pass of gather.c
  *			where it is asked what was when
  *	order.c		nodes and cells in the order that does not depend on
@@ -16,7 +17,8 @@
  *	quality.c	how far it can be believed
  *	profile.c	the public calls
  *
- * Memory is bounded by what is different, not by how often it was seen.
+ * Memory is bounded by what is different, not by how often it was seen, and
+ * by a budget.
  *
  * Included by analysis/ alone.
  */
@@ -29,6 +31,29 @@
 #include "recording/intern.h"
 
 #define PROF_COMM_LEN	16
+
+/* ----------------------------------------------------------- budget.c */
+
+/*
+ * Bytes of memory that may still be taken.  What a file claims grows faster
+ * than the file: a stack that many threads have is many stacks.  Beyond the
+ * budget what is new is not told apart any more, but stands together as
+ * PROF_OVER_NAME; sums stay what they are.
+ */
+struct prof_budget {
+	uint64_t	bu_left;
+	uint64_t	bu_steps;	/* frames that may still be looked at */
+	bool		bu_reached;
+};
+
+#define PROF_OVER_NAME	"[over the memory budget]"
+
+/* Half of what a profile of this recording may take. */
+struct prof_budget prof_budget_of(const struct prof_reader *reader);
+/* false: so much is not left; nothing is taken then.  NULL has no end. */
+bool	prof_budget_take(struct prof_budget *budget, uint64_t bytes);
+/* Look at one more frame. */
+bool	prof_budget_step(struct prof_budget *budget);
 
 /* ---------------------------------------------------------- history.c */
 
@@ -117,6 +142,7 @@ struct prof_who {
 #define PROF_FOLD_USER_CUT	0x08
 #define PROF_FOLD_KERNEL_PC	0x10	/* no frames: the pc, in fo_kleaf */
 #define PROF_FOLD_USER_PC	0x20	/* the same, in fo_uleaf */
+#define PROF_FOLD_OVER		0x40	/* all that the budget has no room for */
 #define PROF_FOLD_CALL_SHIFT	32	/* above: the system call + 1, or 0 */
 
 /*
@@ -135,6 +161,12 @@ struct prof_fold {
 	uint64_t	fo_samples;
 };
 #define PROF_FOLD_KEY	offsetof(struct prof_fold, fo_weight)
+
+/* fold.c: of a sample, all but who it was and what it weighs. */
+void	prof_fold_key(struct prof_fold *fold,
+	    const struct prof_sample *sample);
+/* Without the callers of the innermost frame, known or not. */
+void	prof_fold_leaf(struct prof_fold *fold);
 
 /* Of an event: how its user stacks ended, and how its weights vary. */
 struct prof_ends {
@@ -169,8 +201,17 @@ void	prof_gather_free(struct prof_gather *gather);
 /* Growing arrays: room for one more, or NULL. */
 void	*prof_grow(void **items, size_t *count, size_t *cap, size_t size);
 
+/* The labels of a frame, the outermost first. */
+struct prof_frame {
+	uint32_t	fr_first;	/* in lb_chain */
+	uint32_t	fr_count;
+};
+
 struct prof_labels {
 	struct prof_symbols *lb_symbols;
+	struct prof_budget *lb_budget;
+	uint32_t	 lb_over;	/* what is beyond; UINT32_MAX: nothing */
+	struct prof_frame lb_over_frame;
 	const struct prof_profile_options *lb_options;
 	struct prof_label *lb_label;
 	size_t		 lb_nlabels;
@@ -192,22 +233,20 @@ struct prof_labels {
 	size_t		 lb_cap_texts;
 };
 
-/* The labels of a frame, the outermost first. */
-struct prof_frame {
-	uint32_t	fr_first;	/* in lb_chain */
-	uint32_t	fr_count;
-};
-
 /* The innermost frame of a system call: its name. */
 uint32_t prof_labels_call(struct prof_labels *labels,
 	    const struct prof_reader *reader, uint64_t number);
+/* The budget must outlive what is asked; NULL: there is none. */
 int	prof_labels_init(struct prof_labels *labels,
 	    struct prof_symbols *symbols,
-	    const struct prof_profile_options *options);
+	    const struct prof_profile_options *options,
+	    struct prof_budget *budget);
 /* UINT32_MAX: no memory. */
 uint32_t prof_labels_add(struct prof_labels *labels,
 	    enum prof_label_kind kind, const char *name,
 	    const struct prof_function *function);
+/* Of what the budget has no room for; made when first needed. */
+uint32_t prof_labels_over(struct prof_labels *labels);
 /* A copy that lives as long as the labels; NULL: no memory. */
 const char *prof_labels_text(struct prof_labels *labels, const char *text);
 /* NULL: no memory.  Borrowed until the next call. */

@@ -61,7 +61,7 @@ prof_difference_new(const struct prof_difference_options *options,
 	    &pf->pf_tree.tr_nnodes, &pf->pf_tree.tr_cap, sizeof(*root));
 	if (df->df_comparison == NULL || pf->pf_dense == NULL ||
 	    pf->pf_quality == NULL || root == NULL ||
-	    prof_labels_init(&pf->pf_labels, NULL, NULL) == -1) {
+	    prof_labels_init(&pf->pf_labels, NULL, NULL, NULL) == -1) {
 		prof_difference_free(df);
 		prof_fail_nomem(error);
 		return (NULL);

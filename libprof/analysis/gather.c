@@ -9,6 +9,10 @@
  * frame is looked at, so a sample costs two look-ups in a table, whatever its
  * depth.  Called by profile.c; tree.c goes on from here.
  *
+ * What is different is charged to a budget.  Beyond it, which samples found
+ * room must not depend on which thread was first: one begins anew and alone,
+ * and what comes too late for it becomes one fold an event.
+ *
  * When each fold has its node there may be a second pass over all samples, to
  * know what was when: a node is few folds, and a cell of time few samples, so
  * this takes much less memory than telling folds apart by time.
@@ -22,6 +26,11 @@
 
 #define MAX_THREADS	16
 #define CACHE_SIZE	256	/* threads times CPUs, about */
+#define NOBODY		UINT32_MAX /* there is no room for who it was */
+
+/* Memory, with what tables and later steps keep of the same. */
+#define WHO_BYTES	320
+#define FOLD_BYTES	224
 
 /* What one thread of a process on a CPU is, for a while. */
 struct cached {
@@ -44,7 +53,7 @@ struct prof_gather {
 	size_t		 gt_nchunks;
 	size_t		 gt_nevents;
 	atomic_size_t	 gt_next;	/* chunk that nobody has */
-	atomic_bool	 gt_stop;
+	atomic_bool	 gt_stop, gt_over; /* one has no room left */
 	uint8_t		*gt_taken;	/* who has the chunk's folds */
 	struct worker	*gt_worker;
 	size_t		 gt_nworkers;
@@ -65,12 +74,13 @@ struct worker {
 	size_t		 wk_first;	/* its folds' place among all */
 	size_t		 wk_nchunk;	/* the second pass is here */
 	struct prof_cells wk_cells;
+	struct prof_budget wk_budget;
 };
 
 /* ----------------------------------------------------- who was it */
 
 static int
-who_add(struct worker *worker, const struct prof_who *key)
+who_insert(struct worker *worker, const struct prof_who *key)
 {
 	struct prof_who *who;
 	bool is_new;
@@ -87,6 +97,23 @@ who_add(struct worker *worker, const struct prof_who *key)
 		return (-1);
 	*who = *key;
 	return ((int)n);
+}
+
+/* Its number, or NOBODY; -1: no memory. */
+static int
+who_add(struct worker *worker, const struct prof_who *key, uint32_t *number)
+{
+	int n;
+
+	*number = prof_dict_peek(&worker->wk_by_who, key, sizeof(*key));
+	if (*number != PROF_INTERN_FAILED)
+		return (0);
+	*number = NOBODY;
+	if (!prof_budget_take(&worker->wk_budget, WHO_BYTES))
+		return (0);
+	n = who_insert(worker, key);
+	*number = (uint32_t)n;
+	return (n == -1 ? -1 : 0);
 }
 
 /*
@@ -107,7 +134,7 @@ call_number(const struct worker *worker, const struct prof_record *record)
 
 static int
 who_number(struct worker *worker, const struct prof_record *record,
-    const struct prof_moment *moment, const char *comm)
+    const struct prof_moment *moment, const char *comm, uint32_t *number)
 {
 	unsigned roots = worker->wk_gather->gt_options->pl_roots;
 	struct prof_who key = {
@@ -128,7 +155,7 @@ who_number(struct worker *worker, const struct prof_record *record,
 		key.wh_is_0 = 1;
 	else if (roots & PROF_ROOT_COMM)
 		memcpy(key.wh_comm, comm, strnlen(comm, PROF_COMM_LEN - 1));
-	return (who_add(worker, &key));
+	return (who_add(worker, &key, number));
 }
 
 /* The same thread on the same CPU has not changed most of the time. */
@@ -138,7 +165,6 @@ who_find(struct worker *worker, const struct prof_record *record)
 	uint32_t at = (record->pr_tid + record->pr_cpu * 7) % CACHE_SIZE;
 	struct cached *cached = &worker->wk_cache[at];
 	struct prof_moment *moment = &cached->ca_moment;
-	int who;
 
 	if (cached->ca_valid && cached->ca_tid == record->pr_tid &&
 	    cached->ca_pid == record->pr_pid &&
@@ -148,79 +174,18 @@ who_find(struct worker *worker, const struct prof_record *record)
 		return (cached);
 	prof_history_at(worker->wk_gather->gt_history, record->pr_pid,
 	    record->pr_tid, record->pr_time_ns, moment);
-	who = who_number(worker, record, moment, moment->mo_comm);
-	if (who == -1)
+	cached->ca_valid = false;
+	if (who_number(worker, record, moment, moment->mo_comm,
+	    &cached->ca_who) == -1)
 		return (NULL);
 	cached->ca_pid = record->pr_pid;
 	cached->ca_tid = record->pr_tid;
 	cached->ca_cpu = record->pr_cpu;
-	cached->ca_who = (uint32_t)who;
 	cached->ca_valid = true;
 	return (cached);
 }
 
 /* ------------------------------------------------------- samples */
-
-static bool
-is_cut(uint8_t status)
-{
-	return (status != PROF_STACK_NONE && status != PROF_STACK_OK);
-}
-
-static void
-fold_key(struct prof_fold *fold, const struct prof_sample *sample)
-{
-	const struct prof_record *record = &sample->sm_record;
-
-	memset(fold, 0, sizeof(*fold));
-	fold->fo_event = record->pr_event;
-	if (sample->sm_kernel.sk_there) {
-		fold->fo_bits |= PROF_FOLD_KERNEL;
-		fold->fo_kleaf = sample->sm_kernel.sk_leaf;
-		fold->fo_kstack = sample->sm_kernel.sk_number;
-	}
-	if (sample->sm_user.sk_there) {
-		fold->fo_bits |= PROF_FOLD_USER;
-		fold->fo_uleaf = sample->sm_user.sk_leaf;
-		fold->fo_ustack = sample->sm_user.sk_number;
-	}
-	if (is_cut(record->pr_kstatus))
-		fold->fo_bits |= PROF_FOLD_KERNEL_CUT;
-	if (is_cut(record->pr_ustatus))
-		fold->fo_bits |= PROF_FOLD_USER_CUT;
-	if (fold->fo_bits & (PROF_FOLD_KERNEL | PROF_FOLD_USER) ||
-	    record->pr_ip == 0)
-		return;
-	if (record->pr_in_kernel) {
-		fold->fo_bits |= PROF_FOLD_KERNEL_PC;
-		fold->fo_kleaf = record->pr_ip;
-	} else {
-		fold->fo_bits |= PROF_FOLD_USER_PC;
-		fold->fo_uleaf = record->pr_ip;
-	}
-}
-
-/* Without the callers of the innermost frame, known or not. */
-static void
-fold_leaf(struct prof_fold *fold)
-{
-	const uint64_t kernel = PROF_FOLD_KERNEL | PROF_FOLD_KERNEL_PC;
-	const uint64_t user = PROF_FOLD_USER | PROF_FOLD_USER_PC;
-
-	if (fold->fo_bits & (kernel | PROF_FOLD_KERNEL_CUT)) {
-		fold->fo_bits &= ~(user | PROF_FOLD_USER_CUT);
-		fold->fo_uleaf = 0;
-	}
-	if (fold->fo_bits >> PROF_FOLD_CALL_SHIFT != 0) {
-		fold->fo_bits &= ~(kernel | user | PROF_FOLD_KERNEL_CUT |
-		    PROF_FOLD_USER_CUT);
-		fold->fo_kleaf = fold->fo_uleaf = 0;
-	}
-	if (fold->fo_bits & (kernel | user))
-		fold->fo_bits &= ~(uint64_t)(PROF_FOLD_KERNEL_CUT |
-		    PROF_FOLD_USER_CUT);
-	fold->fo_kstack = fold->fo_ustack = 0;
-}
 
 /* Cells count from the first sample that is wanted. */
 static int
@@ -242,34 +207,75 @@ cell_add(struct worker *worker, const struct prof_fold *fold, uint32_t n,
 	    prof_fail_nomem(&worker->wk_error) : 0);
 }
 
+/* All of an event that there is no room for. */
 static int
-fold_add(struct worker *worker, const struct prof_fold *fold,
+fold_over(struct worker *worker, struct prof_fold *fold)
+{
+	static const struct prof_who anybody;
+	int who;
+
+	atomic_store(&worker->wk_gather->gt_over, true);
+	if (worker->wk_gather->gt_nworkers > 1)
+		atomic_store(&worker->wk_gather->gt_stop, true);
+	who = who_insert(worker, &anybody);
+	if (who == -1)
+		return (prof_fail_nomem(&worker->wk_error));
+	*fold = (struct prof_fold){
+		.fo_who = (uint32_t)who,
+		.fo_event = fold->fo_event,
+		.fo_bits = PROF_FOLD_OVER,
+		.fo_weight = fold->fo_weight,
+		.fo_samples = fold->fo_samples,
+	};
+	return (0);
+}
+
+/* Its number, or that of what stands for it; -1: failed. */
+static int
+fold_find(struct worker *worker, struct prof_fold *fold, uint32_t *n)
+{
+	const bool counts = worker->wk_gather->gt_nodes == NULL;
+
+	*n = fold->fo_who == NOBODY ? PROF_INTERN_FAILED :
+	    prof_dict_peek(&worker->wk_by_fold, fold, PROF_FOLD_KEY);
+	if (*n != PROF_INTERN_FAILED || (fold->fo_who != NOBODY && counts &&
+	    prof_budget_take(&worker->wk_budget, FOLD_BYTES)))
+		return (0);
+	if (fold_over(worker, fold) == -1)
+		return (-1);
+	*n = prof_dict_peek(&worker->wk_by_fold, fold, PROF_FOLD_KEY);
+	if (*n == PROF_INTERN_FAILED && !counts)
+		return (prof_fail(&worker->wk_error, PROF_E_DAMAGED,
+		    "the recording changes while it is read"));
+	return (0);
+}
+
+static int
+fold_add(struct worker *worker, const struct prof_fold *given,
     uint64_t time_ns)
 {
-	struct prof_fold *sum;
+	struct prof_fold fold = *given, *sum;
 	bool is_new;
 	uint32_t n;
 
-	n = prof_dict_find(&worker->wk_by_fold, fold, PROF_FOLD_KEY, &is_new);
-	if (n == PROF_INTERN_FAILED)
-		return (prof_fail_nomem(&worker->wk_error));
-	if (worker->wk_gather->gt_nodes != NULL) {
-		if (is_new)
-			return (prof_fail(&worker->wk_error, PROF_E_DAMAGED,
-			    "the recording changes while it is read"));
-		return (cell_add(worker, fold, n, time_ns));
-	}
-	if (!is_new) {
+	if (fold_find(worker, &fold, &n) == -1)
+		return (-1);
+	if (worker->wk_gather->gt_nodes != NULL)
+		return (cell_add(worker, &fold, n, time_ns));
+	if (n != PROF_INTERN_FAILED) {
 		sum = &worker->wk_got.ga_fold[n];
-		sum->fo_weight += fold->fo_weight;
-		sum->fo_samples += fold->fo_samples;
+		sum->fo_weight += fold.fo_weight;
+		sum->fo_samples += fold.fo_samples;
 		return (0);
 	}
+	if (prof_dict_find(&worker->wk_by_fold, &fold, PROF_FOLD_KEY,
+	    &is_new) == PROF_INTERN_FAILED)
+		return (prof_fail_nomem(&worker->wk_error));
 	sum = prof_grow((void **)&worker->wk_got.ga_fold,
 	    &worker->wk_got.ga_nfolds, &worker->wk_cap_folds, sizeof(*sum));
 	if (sum == NULL)
 		return (prof_fail_nomem(&worker->wk_error));
-	*sum = *fold;
+	*sum = fold;
 	return (0);
 }
 
@@ -341,7 +347,6 @@ fold_sample(struct worker *worker, const struct prof_sample *sample)
 	const struct prof_record *record = &sample->sm_record;
 	const struct cached *cached;
 	struct prof_fold fold;
-	int who;
 
 	if (!prof_select_time(&gather->gt_select, record->pr_time_ns))
 		return (0);
@@ -351,22 +356,20 @@ fold_sample(struct worker *worker, const struct prof_sample *sample)
 	if (!prof_select_wants(&gather->gt_select, record,
 	    cached->ca_moment.mo_comm))
 		return (0);
-	fold_key(&fold, sample);
+	prof_fold_key(&fold, sample);
 	fold.fo_bits |= (uint64_t)call_number(worker, record) <<
 	    PROF_FOLD_CALL_SHIFT;
 	if (gather->gt_options->pl_leaves)
-		fold_leaf(&fold);
+		prof_fold_leaf(&fold);
 	fold.fo_who = cached->ca_who;
 	if ((gather->gt_options->pl_roots & PROF_ROOT_COMM &&
 	    record->pr_comm[0] != '\0') ||
 	    gather->gt_options->pl_roots & PROF_ROOT_CALL) {
 		/* What differs from sample to sample of a thread. */
-		who = who_number(worker, record, &cached->ca_moment,
+		if (who_number(worker, record, &cached->ca_moment,
 		    record->pr_comm[0] != '\0' ? record->pr_comm :
-		    cached->ca_moment.mo_comm);
-		if (who == -1)
+		    cached->ca_moment.mo_comm, &fold.fo_who) == -1)
 			return (prof_fail_nomem(&worker->wk_error));
-		fold.fo_who = (uint32_t)who;
 	}
 	fold.fo_weight = record->pr_weight;
 	fold.fo_samples = 1;
@@ -384,6 +387,8 @@ static int
 worker_init(struct worker *worker, struct prof_gather *gather)
 {
 	worker->wk_gather = gather;
+	worker->wk_budget = prof_budget_of(gather->gt_reader);
+	worker->wk_budget.bu_left /= gather->gt_nworkers;
 	worker->wk_got.ga_first_ns = UINT64_MAX;
 	worker->wk_got.ga_ends = calloc(gather->gt_nevents + 1,
 	    sizeof(*worker->wk_got.ga_ends));
@@ -495,7 +500,7 @@ merge(struct worker *to, struct worker *from)
 	got->ga_fold = fold;
 	from->wk_first = got->ga_nfolds;
 	for (i = 0; i < add->ga_nfolds; i++) {
-		who = who_add(to, &add->ga_who[add->ga_fold[i].fo_who]);
+		who = who_insert(to, &add->ga_who[add->ga_fold[i].fo_who]);
 		if (who == -1)
 			return (prof_fail_nomem(&to->wk_error));
 		fold = &got->ga_fold[got->ga_nfolds++];
@@ -564,7 +569,8 @@ gather_folds(struct prof_gather *gather, struct prof_err *error)
 			goto failed;
 	if (work_all(gather, error) == -1)
 		return (-1);
-	for (i = 1; i < gather->gt_nworkers; i++)
+	for (i = 1; !atomic_load(&gather->gt_over) &&
+	    i < gather->gt_nworkers; i++)
 		if (merge(worker, &worker[i]) == -1) {
 			i = 0;
 			goto failed;
@@ -573,6 +579,22 @@ gather_folds(struct prof_gather *gather, struct prof_err *error)
 failed:
 	*error = worker[i].wk_error;
 	return (-1);
+}
+
+/* What was found is forgotten; one worker does it all. */
+static int
+gather_alone(struct prof_gather *gather, struct prof_err *error)
+{
+	size_t i;
+
+	for (i = 0; i < gather->gt_nworkers; i++)
+		worker_fini(&gather->gt_worker[i]);
+	memset(gather->gt_worker, 0, gather->gt_nworkers *
+	    sizeof(*gather->gt_worker));
+	gather->gt_nworkers = 1;
+	atomic_store(&gather->gt_next, 0);
+	atomic_store(&gather->gt_stop, false);
+	return (gather_folds(gather, error));
 }
 
 struct prof_gather *
@@ -602,7 +624,9 @@ prof_gather_new(const struct prof_reader *reader,
 	if (gather->gt_worker == NULL || gather->gt_taken == NULL)
 		prof_fail_nomem(error);
 	else if (prof_select_init(&gather->gt_select, reader, options,
-	    error) == 0 && gather_folds(gather, error) == 0)
+	    error) == 0 && gather_folds(gather, error) == 0 &&
+	    (!atomic_load(&gather->gt_over) || gather->gt_nworkers == 1 ||
+	    gather_alone(gather, error) == 0))
 		return (gather);
 	prof_gather_free(gather);
 	return (NULL);

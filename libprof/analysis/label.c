@@ -14,6 +14,9 @@
 #include "analysis.h"
 
 #define MAX_INLINED	64	/* functions in one place */
+/* Memory, with what tables and the model keep of the same. */
+#define SPOT_BYTES	256
+#define LABEL_BYTES	192
 
 /* What makes a label what it is; the texts follow. */
 struct label_key {
@@ -31,6 +34,8 @@ struct pc {
 	unsigned	pk_flags;
 	uint64_t	pk_address;
 };
+
+static int	chain_add(struct prof_labels *, struct prof_frame *, uint32_t);
 
 void *
 prof_grow(void **items, size_t *count, size_t *cap, size_t size)
@@ -50,13 +55,37 @@ prof_grow(void **items, size_t *count, size_t *cap, size_t size)
 
 int
 prof_labels_init(struct prof_labels *labels, struct prof_symbols *symbols,
-    const struct prof_profile_options *options)
+    const struct prof_profile_options *options, struct prof_budget *budget)
 {
 	labels->lb_symbols = symbols;
 	labels->lb_options = options;
+	labels->lb_budget = budget;
+	labels->lb_over = PROF_INTERN_FAILED;
 	/* Number 0 is the root's. */
 	return (prof_labels_add(labels, PROF_LABEL_ALL, "all", NULL) ==
 	    PROF_INTERN_FAILED ? -1 : 0);
+}
+
+uint32_t
+prof_labels_over(struct prof_labels *labels)
+{
+	if (labels->lb_over == PROF_INTERN_FAILED)
+		labels->lb_over = prof_labels_add(labels, PROF_LABEL_OVER,
+		    PROF_OVER_NAME, NULL);
+	return (labels->lb_over);
+}
+
+/* What a place is that there is no room for; NULL: no memory. */
+static const struct prof_frame *
+frame_over(struct prof_labels *labels)
+{
+	struct prof_frame *frame = &labels->lb_over_frame;
+
+	if (frame->fr_count > 0)
+		return (frame);
+	frame->fr_first = (uint32_t)labels->lb_nchain;
+	return (chain_add(labels, frame, prof_labels_over(labels)) == -1 ?
+	    NULL : frame);
 }
 
 void
@@ -134,13 +163,21 @@ label_add(struct prof_labels *labels, enum prof_label_kind kind,
     const char *name, const struct prof_function *function,
     const struct prof_function *inner, const struct pc *pc)
 {
+	const uint64_t cost = LABEL_BYTES + 2 * strlen(name);
 	struct prof_label *label;
 	bool is_new;
 	uint32_t n;
 
+	/* What is known already is asked for by its function, mostly. */
+	if (kind != PROF_LABEL_OVER && labels->lb_budget != NULL &&
+	    labels->lb_budget->bu_left < cost) {
+		labels->lb_budget->bu_reached = true;
+		return (prof_labels_over(labels));
+	}
 	n = label_number(labels, kind, name, function, inner, pc, &is_new);
 	if (n == PROF_INTERN_FAILED || !is_new)
 		return (n);
+	(void)prof_budget_take(labels->lb_budget, cost);
 	/* A function's name lives as long as the symbols do. */
 	if (function == NULL || name != function->fu_name)
 		name = prof_labels_text(labels, name);
@@ -350,11 +387,14 @@ prof_labels_frame(struct prof_labels *labels, uint32_t space, uint64_t pc,
 	if (!labels->lb_options->pl_places)
 		prof_symbols_spot(labels->lb_symbols, space, pc, flags,
 		    &spot);
+	n = prof_dict_peek(&labels->lb_by_spot, &spot, sizeof(spot));
+	if (n != PROF_INTERN_FAILED)
+		return (&labels->lb_frame[n]);
+	if (!prof_budget_take(labels->lb_budget, SPOT_BYTES))
+		return (frame_over(labels));
 	n = prof_dict_find(&labels->lb_by_spot, &spot, sizeof(spot), &is_new);
 	if (n == PROF_INTERN_FAILED)
 		return (NULL);
-	if (!is_new)
-		return (&labels->lb_frame[n]);
 	if (frame_resolve(labels, &key, &frame) == -1)
 		return (NULL);
 	slot = prof_grow((void **)&labels->lb_frame, &labels->lb_nframes,

@@ -9,6 +9,9 @@
 
 #include "analysis.h"
 
+#define DENSE_FIRST	(32u << 20)	/* bytes of values by node */
+#define DENSE_PER_BYTE	256
+
 static int	profile_fill(struct prof_profile *, struct prof_reader *,
 		    struct prof_symbols *,
 		    struct prof_profile_options *, struct prof_err *);
@@ -79,16 +82,18 @@ profile_resolve(struct prof_profile *profile, struct prof_symbols *symbols,
 	const struct prof_gathered *gathered = prof_gather_folds(gather);
 	struct prof_labels *labels = &profile->pf_labels;
 	struct prof_tree *tree = &profile->pf_tree;
+	struct prof_budget budget = prof_budget_of(profile->pf_reader);
 	uint32_t *nodes = calloc(gathered->ga_nfolds + 1, sizeof(*nodes));
 	int rv;
 
-	if (nodes == NULL || prof_labels_init(labels, symbols, options) ==
-	    -1 || prof_tree_build(tree, labels, profile->pf_reader, history,
+	if (nodes == NULL ||
+	    prof_labels_init(labels, symbols, options, &budget) == -1 || prof_tree_build(tree, labels, profile->pf_reader, history,
 	    gathered, nodes) == -1)
 		rv = prof_fail_nomem(error);
 	else
 		rv = profile_cells(profile, gather, nodes, options, error);
 	free(nodes);
+	labels->lb_budget = NULL;
 	if (rv == 0 && (prof_order(tree, labels) == -1 ||
 	    prof_quality_fill(profile, gathered->ga_ends,
 	    options->pl_reverse != 0) == -1))
@@ -212,6 +217,23 @@ prof_profile_span(const struct prof_profile *profile, uint64_t *from_ns,
 	*to_ns = profile->pf_to_ns;
 }
 
+/*
+ * A file can have many events and a large tree; of any other recording there
+ * is room for all.
+ */
+static bool
+dense_fits(const struct prof_profile *profile, size_t event)
+{
+	uint64_t bytes = 2 * sizeof(uint64_t) * profile->pf_tree.tr_nnodes;
+	uint64_t most = DENSE_FIRST + DENSE_PER_BYTE *
+	    (prof_reader_length(profile->pf_reader) & (UINT64_MAX >> 16));
+	size_t n, taken = 1;
+
+	for (n = 0; n < profile->pf_nevents; n++)
+		taken += n != event && profile->pf_dense[n].dn_self != NULL;
+	return (taken == 1 || bytes <= most / taken);
+}
+
 /* By node, of one event, when somebody asks: most events of many are not. */
 static const struct prof_dense *
 dense_of(const struct prof_profile *profile, size_t event)
@@ -226,6 +248,8 @@ dense_of(const struct prof_profile *profile, size_t event)
 	dense = &profile->pf_dense[event];
 	if (dense->dn_self != NULL && dense->dn_samples != NULL)
 		return (dense);
+	if (!dense_fits(profile, event))
+		return (NULL);
 	free(dense->dn_self);
 	free(dense->dn_samples);
 	dense->dn_self = calloc(tree->tr_nnodes, sizeof(*dense->dn_self));

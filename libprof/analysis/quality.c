@@ -52,6 +52,10 @@ count_cells(struct prof_profile *profile, bool is_reversed,
 		quality = &profile->pf_quality[cell->pc_event];
 		quality->pq_samples += cell->pc_samples;
 		quality->pq_weight += cell->pc_weight;
+		label = &profile->pf_labels.lb_label[
+		    tree->tr_node[cell->pc_node].pt_label];
+		if (label->lb_kind == PROF_LABEL_OVER)
+			quality->pq_over += (double)cell->pc_weight;
 		label = prof_quality_innermost(profile, cell->pc_node,
 		    is_reversed);
 		if (label->lb_function != NULL &&
@@ -112,6 +116,8 @@ fill_event(struct prof_profile *profile, size_t event,
 	    share((double)ends->en_status[PROF_STACK_OK],
 	    (double)ends->en_stacks);
 	quality->pq_unresolved = share((double)unnamed,
+	    (double)quality->pq_weight);
+	quality->pq_over = share(quality->pq_over,
 	    (double)quality->pq_weight);
 	quality->pq_effective = effective(quality, ends);
 }

@@ -257,6 +257,10 @@ describe(struct doubts *doubts)
 		say(doubts, "the recording was cut short: later samples are "
 		    "missing, perhaps names too");
 	}
+	if (doubts->do_quality->pq_over > 0)
+		say_share(doubts, doubts->do_quality->pq_over, "of the weight "
+		    "in " PROF_OVER_NAME ": the recording has more different "
+		    "stacks than a file of its size may");
 	say_lost(doubts);
 	say_unresolved(doubts);
 	say_truncated(doubts);

@@ -14,6 +14,11 @@
  * innermost function comes first and nothing can be shared; then each fold is
  * walked.
  *
+ * Where the budget is reached, a fold ends in a child of the last node of its
+ * path that is there already:
+ *
+ *	base -> main -> f -> [over the memory budget]
+ *
  * Called by profile.c; numbers of nodes are not final, order.c orders them.
  */
 #include <stdlib.h>
@@ -21,6 +26,12 @@
 #include "analysis.h"
 
 #define NONE	UINT32_MAX	/* no memory */
+#define UNKEPT	(UINT32_MAX - 1) /* a place that there is no room for */
+
+/* Memory, with what tables and later steps keep of the same. */
+#define NODE_BYTES	128
+#define PLACE_BYTES	80
+#define OVER_PART	8	/* of the budget is for children that end a path */
 
 /* Which node of ours a node of the reader's is, in the space at hand. */
 struct place_key {
@@ -34,6 +45,8 @@ struct builder {
 	struct prof_labels *bu_labels;
 	const struct prof_reader *bu_reader;
 	const struct prof_history *bu_history;
+	struct prof_budget *bu_budget;
+	struct prof_budget bu_over;	/* of nodes that say it is reached */
 	struct prof_map	 bu_child;	/* parent, label -> node - 1 */
 	struct prof_dict bu_by_place;
 	uint32_t	*bu_place;	/* node; NONE: not walked yet */
@@ -79,10 +92,52 @@ prof_tree_child(struct prof_tree *tree, struct prof_map *children,
 }
 
 static uint32_t
-child_of(struct builder *builder, uint32_t parent, uint32_t label)
+child_find(const struct builder *builder, uint32_t parent, uint32_t label)
+{
+	return (prof_map_peek(&builder->bu_child, (uint64_t)parent << 32 |
+	    label));
+}
+
+static uint32_t
+child_make(struct builder *builder, uint32_t parent, uint32_t label)
 {
 	return (prof_tree_child(builder->bu_tree, &builder->bu_child, parent,
 	    label));
+}
+
+static bool
+is_over(const struct builder *builder, uint32_t node)
+{
+	return (builder->bu_tree->tr_node[node].pt_label ==
+	    builder->bu_labels->lb_over);
+}
+
+/* Where paths end that would go on below a node; the last resort is one. */
+static uint32_t
+over_child(struct builder *builder, uint32_t parent)
+{
+	const uint32_t label = prof_labels_over(builder->bu_labels);
+
+	if (child_find(builder, parent, label) != PROF_INTERN_FAILED ||
+	    prof_budget_take(&builder->bu_over, NODE_BYTES))
+		return (child_make(builder, parent, label));
+	return (child_make(builder, 0, label));
+}
+
+/* Below the end of a path nothing is added any more. */
+static uint32_t
+child_of(struct builder *builder, uint32_t parent, uint32_t label)
+{
+	if (parent == NONE || label == PROF_INTERN_FAILED)
+		return (NONE);
+	if (is_over(builder, parent))
+		return (parent);
+	if (label == builder->bu_labels->lb_over)
+		return (over_child(builder, parent));
+	if (child_find(builder, parent, label) != PROF_INTERN_FAILED ||
+	    prof_budget_take(builder->bu_budget, NODE_BYTES))
+		return (child_make(builder, parent, label));
+	return (over_child(builder, parent));
 }
 
 static uint32_t
@@ -152,6 +207,8 @@ frame_child(struct builder *builder, uint32_t parent, uint32_t space,
 	const struct prof_frame *frame;
 	uint32_t i;
 
+	if (parent == NONE || is_over(builder, parent))
+		return (parent);
 	frame = prof_labels_frame(builder->bu_labels, space, pc, flags);
 	if (frame == NULL)
 		return (NONE);
@@ -161,15 +218,20 @@ frame_child(struct builder *builder, uint32_t parent, uint32_t space,
 	return (parent);
 }
 
-/* Its number among the places; a new one is NONE. */
+/* Its number among the places, or UNKEPT; a new one is NONE. */
 static uint32_t
 place_of(struct builder *builder, const struct place_key *key)
 {
 	uint32_t n, *place;
 	bool is_new;
 
+	n = prof_dict_peek(&builder->bu_by_place, key, sizeof(*key));
+	if (n != PROF_INTERN_FAILED)
+		return (n);
+	if (!prof_budget_take(builder->bu_budget, PLACE_BYTES))
+		return (UNKEPT);
 	n = prof_dict_find(&builder->bu_by_place, key, sizeof(*key), &is_new);
-	if (n == PROF_INTERN_FAILED || !is_new)
+	if (n == PROF_INTERN_FAILED)
 		return (n);
 	place = prof_grow((void **)&builder->bu_place, &builder->bu_nplaces,
 	    &builder->bu_cap_places, sizeof(*place));
@@ -189,10 +251,12 @@ callers_of(struct builder *builder, uint32_t base, const struct walk *walk)
 
 	builder->bu_npath = 0;
 	while (key.pk_node != 0) {
+		if (!prof_budget_step(builder->bu_budget))
+			return (over_child(builder, base));
 		place = place_of(builder, &key);
 		if (place == PROF_INTERN_FAILED)
 			return (NONE);
-		if (builder->bu_place[place] != NONE) {
+		if (place != UNKEPT && builder->bu_place[place] != NONE) {
 			node = builder->bu_place[place];
 			break;
 		}
@@ -211,7 +275,8 @@ callers_of(struct builder *builder, uint32_t base, const struct walk *walk)
 		(void)prof_stack_caller(builder->bu_reader, path[1], &pc);
 		node = frame_child(builder, node, walk->wa_space, pc,
 		    walk->wa_flags | PROF_PC_RETURN);
-		builder->bu_place[path[0]] = node;
+		if (path[0] != UNKEPT)
+			builder->bu_place[path[0]] = node;
 	}
 	return (node);
 }
@@ -239,6 +304,8 @@ frame_child_reversed(struct builder *builder, uint32_t parent,
 	const struct prof_frame *frame;
 	uint32_t i;
 
+	if (parent == NONE || is_over(builder, parent))
+		return (parent);
 	frame = prof_labels_frame(builder->bu_labels, space, pc, flags);
 	if (frame == NULL)
 		return (NONE);
@@ -258,7 +325,10 @@ walk_outwards(struct builder *builder, uint32_t node,
 	if (walk->wa_there)
 		node = frame_child_reversed(builder, node, walk->wa_space,
 		    walk->wa_leaf, walk->wa_flags);
-	while (walk->wa_there && at != 0 && node != NONE) {
+	while (walk->wa_there && at != 0 && node != NONE &&
+	    !is_over(builder, node)) {
+		if (!prof_budget_step(builder->bu_budget))
+			return (over_child(builder, node));
 		at = prof_stack_caller(builder->bu_reader, at, &pc);
 		node = frame_child_reversed(builder, node, walk->wa_space, pc,
 		    walk->wa_flags | PROF_PC_RETURN);
@@ -317,6 +387,8 @@ node_of(struct builder *builder, const struct prof_fold *fold, uint32_t base,
 	struct walk kernel, user;
 	uint32_t node;
 
+	if (base == NONE || fold->fo_bits & PROF_FOLD_OVER)
+		return (base == NONE ? NONE : over_child(builder, 0));
 	walks_of(builder, fold, space, &kernel, &user);
 	if (builder->bu_labels->lb_options->pl_reverse) {
 		node = call_child(builder, base, fold);
@@ -371,6 +443,9 @@ build(struct builder *builder, const struct prof_gathered *gathered,
 		of = gathered->ga_who[fold->fo_who].wh_space;
 		if (of != space) {
 			prof_dict_clear(&builder->bu_by_place);
+			/* Their memory is used again. */
+			builder->bu_budget->bu_left += PLACE_BYTES *
+			    (uint64_t)builder->bu_nplaces;
 			builder->bu_nplaces = 0;
 		}
 		space = of;
@@ -414,6 +489,9 @@ prof_tree_build(struct prof_tree *tree, struct prof_labels *labels,
 		.bu_labels = labels,
 		.bu_reader = reader,
 		.bu_history = history,
+		.bu_budget = labels->lb_budget,
+		.bu_over = { .bu_left = labels->lb_budget->bu_left /
+		    OVER_PART },
 	};
 	uint32_t *bases, *order;
 	int rv = -1;

@@ -8,6 +8,10 @@
 
 #include "export.h"
 
+/* What may be written of a file: a stack of it costs less than its frames. */
+#define FIRST		(48u << 20)
+#define PER_BYTE	256
+
 char *
 prof_export(const struct prof_profile *profile, enum prof_export format,
     const struct prof_flame_options *options, size_t *length,
@@ -25,6 +29,13 @@ prof_export(const struct prof_profile *profile, enum prof_export format,
 	}
 	return (prof_flame_make(profile, options, writers[format], length,
 	    error));
+}
+
+bool
+prof_export_fits(const struct prof_flame *flame, const struct prof_buf *out)
+{
+	return (out->bf_len <= FIRST + PER_BYTE * (prof_reader_length(
+	    flame->fm_reader) & (UINT64_MAX >> 16)));
 }
 
 const uint64_t *

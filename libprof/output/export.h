@@ -12,6 +12,12 @@
 
 /* ----------------------------------------------------------- export.c */
 
+/*
+ * May so much be written of a recording of this size?  Deep stacks that share
+ * their frames are written one by one.
+ */
+bool	prof_export_fits(const struct prof_flame *flame,
+	    const struct prof_buf *out);
 /* By node, of the n-th event that is shown: weight, or samples if asked. */
 const uint64_t *prof_export_values(const struct prof_flame *flame, size_t n);
 /* "nanoseconds", "bytes", or "" for what is just counted. */

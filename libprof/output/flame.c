@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "analysis/analysis.h"
+#include "export.h"
 #include "flame.h"
 
 static int
@@ -75,13 +76,20 @@ prof_flame_write(const struct prof_flame *flame, prof_flame_fn *fn,
     size_t *length, struct prof_err *error)
 {
 	struct prof_buf out = { 0 };
+	int rv = fn(flame, &out);
 
-	if (fn(flame, &out) == 0) {
+	if (rv == 0) {
 		*length = out.bf_len;
 		return ((char *)out.bf_data);
 	}
 	prof_buf_free(&out);
-	prof_fail_nomem(error);
+	if (rv == PROF_TOO_LARGE) {
+		prof_fail(error, PROF_E_LIMIT, "it would be larger than the "
+		    "memory budget of such a recording");
+		prof_cure(error, "select less, with --filter or a range of "
+		    "time");
+	} else
+		prof_fail_nomem(error);
 	return (NULL);
 }
 

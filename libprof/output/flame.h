@@ -35,7 +35,9 @@ struct prof_flame {
 	const char	*fm_title;
 };
 
-/* Writes what is to be seen; 0, or -1: no memory. */
+#define PROF_TOO_LARGE	(-2)	/* more than prof_export_fits */
+
+/* Writes what is to be seen; 0, -1: no memory, or PROF_TOO_LARGE. */
 typedef int prof_flame_fn(const struct prof_flame *flame,
 	    struct prof_buf *out);
 

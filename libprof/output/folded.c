@@ -42,8 +42,10 @@ prof_write_folded(const struct prof_flame *flame, struct prof_buf *out)
 	path = calloc(flame->fm_nnodes + 1, sizeof(*path));
 	for (n = 1; values != NULL && path != NULL && n < flame->fm_nnodes;
 	    n++)
-		if (values[n] > 0)
+		if (values[n] > 0 && prof_export_fits(flame, out))
 			put_line(flame, n, values[n], path, out);
 	free(path);
-	return (values == NULL || path == NULL || out->bf_failed ? -1 : 0);
+	if (values == NULL || path == NULL || out->bf_failed)
+		return (-1);
+	return (prof_export_fits(flame, out) ? 0 : PROF_TOO_LARGE);
 }

@@ -471,8 +471,11 @@ put_profile(struct pprof *pprof)
 	put_types(pprof);
 	put_about(pprof);
 	find_main(pprof);
-	for (n = 1; n < pprof->pp_flame->fm_nnodes; n++)
+	for (n = 1; n < pprof->pp_flame->fm_nnodes; n++) {
+		if (!prof_export_fits(pprof->pp_flame, &pprof->pp_out))
+			return (PROF_TOO_LARGE);
 		put_sample(pprof, n);
+	}
 	for (n = 0; n < pprof->pp_nlocations; n++)
 		put_location(pprof, pprof->pp_location[n], n + 1ULL);
 	for (n = 1; (mapping = prof_code_map_at(pprof->pp_code, n)) != NULL;
@@ -540,7 +543,7 @@ prof_write_pprof(const struct prof_flame *flame, struct prof_buf *out)
 	    sizeof(*pprof.pp_of_node));
 	pprof.pp_code = prof_code_map_new(flame);
 	if (pprof.pp_of_node != NULL && pprof.pp_code != NULL && find_values(&pprof) == 0 &&
-	    find_chains(&pprof) == 0 && put_profile(&pprof) == 0)
+	    find_chains(&pprof) == 0 && (rv = put_profile(&pprof)) == 0)
 		rv = compress_into(out, &pprof.pp_out);
 	free(pprof.pp_of_node);
 	free(pprof.pp_chain);

@@ -86,7 +86,8 @@ put_lists(struct scope *scope, const uint64_t *values)
 
 	prof_put_str(out, "\"samples\":[");
 	for (n = 1; n < scope->sc_flame->fm_nnodes; n++) {
-		if (values[n] == 0)
+		if (values[n] == 0 ||
+		    !prof_export_fits(scope->sc_flame, out))
 			continue;
 		prof_put_str(out, comma);
 		put_stack(scope, n);
@@ -151,7 +152,9 @@ put_file(struct scope *scope)
 		if (put_profile(scope, e) == -1)
 			return (-1);
 	prof_put_str(out, "]}\n");
-	return (out->bf_failed ? -1 : 0);
+	if (out->bf_failed)
+		return (-1);
+	return (prof_export_fits(flame, out) ? 0 : PROF_TOO_LARGE);
 }
 
 int

@@ -92,6 +92,24 @@ prof_map_find(struct prof_map *map, uint64_t key, bool *is_new)
 	return (slot->ms_value);
 }
 
+uint32_t
+prof_map_peek(const struct prof_map *map, uint64_t key)
+{
+	const struct prof_map_slot *slot;
+	uint32_t at;
+
+	if (map->mp_slots == NULL)
+		return (PROF_INTERN_FAILED);
+	at = (uint32_t)mix(map, key) & map->mp_mask;
+	for (;; at = (at + 1) & map->mp_mask) {
+		slot = &map->mp_slots[at];
+		if (slot->ms_generation != map->mp_generation)
+			return (PROF_INTERN_FAILED);
+		if (slot->ms_key == key)
+			return (slot->ms_value);
+	}
+}
+
 void
 prof_map_clear(struct prof_map *map)
 {
@@ -171,6 +189,26 @@ prof_dict_find(struct prof_dict *dict, const void *bytes, size_t len,
 	slot->ds_generation = dict->dt_generation;
 	*is_new = true;
 	return (slot->ds_value);
+}
+
+uint32_t
+prof_dict_peek(const struct prof_dict *dict, const void *bytes, size_t len)
+{
+	const struct prof_dict_slot *slot;
+	XXH128_hash_t hash;
+	uint32_t at;
+
+	if (dict->dt_slots == NULL)
+		return (PROF_INTERN_FAILED);
+	hash = XXH3_128bits_withSeed(bytes, len, dict->dt_seed);
+	at = (uint32_t)hash.low64 & dict->dt_mask;
+	for (;; at = (at + 1) & dict->dt_mask) {
+		slot = &dict->dt_slots[at];
+		if (slot->ds_generation != dict->dt_generation)
+			return (PROF_INTERN_FAILED);
+		if (slot->ds_low == hash.low64 && slot->ds_high == hash.high64)
+			return (slot->ds_value);
+	}
 }
 
 void

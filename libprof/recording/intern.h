@@ -52,11 +52,15 @@ struct prof_dict {
 
 /* The number of key; *is_new when it had none. */
 uint32_t prof_map_find(struct prof_map *map, uint64_t key, bool *is_new);
+/* The same, but nothing gets a number: PROF_INTERN_FAILED when it has none. */
+uint32_t prof_map_peek(const struct prof_map *map, uint64_t key);
 void	prof_map_clear(struct prof_map *map);
 void	prof_map_free(struct prof_map *map);
 
 uint32_t prof_dict_find(struct prof_dict *dict, const void *bytes, size_t len,
 	    bool *is_new);
+uint32_t prof_dict_peek(const struct prof_dict *dict, const void *bytes,
+	    size_t len);
 void	prof_dict_clear(struct prof_dict *dict);
 void	prof_dict_free(struct prof_dict *dict);
 

@@ -14,6 +14,12 @@ prof_reader_error(const struct prof_reader *reader)
 	return (&reader->rd_error);
 }
 
+uint64_t
+prof_reader_length(const struct prof_reader *reader)
+{
+	return (reader->rd_length);
+}
+
 size_t
 prof_reader_nevents(const struct prof_reader *reader)
 {
