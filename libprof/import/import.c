@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * Other tools' files made into recordings: the public calls, and what the
- * readers of the formats have in common.  A file is read whole, or mapped;
- * what comes out goes through the same writer as a session's records, so
+ * readers of the formats have in common.  A file is read whole; what
+ * comes out goes through the same writer as a session's records, so
  * everything that reads recordings reads these.
  */
-#include <sys/mman.h>
-#include <sys/stat.h>
-
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -139,69 +136,42 @@ write_accounting(void *arg, const struct prof_accounting *accounting,
 
 /* ----------------------------------------------------------- reading */
 
-/* A pipe, or what cannot be mapped. */
-static int
-read_all(struct prof_import *import, int fd, const char *path)
-{
-	struct prof_buf buf = { 0 };
-	uint8_t *at;
-	ssize_t n;
-
-	do {
-		at = prof_buf_room(&buf, 1 << 20);
-		if (at == NULL) {
-			prof_buf_free(&buf);
-			return (prof_fail_nomem(&import->im_error));
-		}
-		n = read(fd, at, 1 << 20);
-		if (n > 0)
-			buf.bf_len += (size_t)n;
-	} while (n > 0 || (n == -1 && errno == EINTR));
-	import->im_copy = buf.bf_data;
-	import->im_bytes = buf.bf_data;
-	import->im_length = buf.bf_len;
-	return (n == -1 ? prof_fail(&import->im_error, PROF_E_IO, "%s: %s",
-	    path, strerror(errno)) : 0);
-}
-
+/*
+ * All of it: the formats are read in more than one order.  It is read once, so
+ * what was checked cannot change afterwards, and cutting it does not kill us.
+ */
 static int
 load(struct prof_import *import, const char *path)
 {
 	const bool is_stdin = strcmp(path, "-") == 0;
-	struct stat st;
-	int fd, rv = 0;
+	struct prof_source *source = &import->im_source;
+	int fd, error_number;
 
+	prof_source_memory(source, NULL, 0);
 	fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
-	if (fd == -1 || fstat(fd, &st) == -1)
-		return (prof_fail(&import->im_error, PROF_E_IO, "%s: %s",
-		    path, strerror(errno)));
-	if (S_ISDIR(st.st_mode)) {
+	error_number = fd == -1 ? errno : is_stdin ?
+	    prof_source_stream(source, fd) : prof_source_open(source, fd);
+	if (fd != -1 && !is_stdin)
+		(void)close(fd);
+	if (error_number == 0)
+		error_number = prof_source_whole(source);
+	import->im_bytes = source->so_bytes;
+	import->im_length = source->so_length;
+	if (error_number == EISDIR) {
 		prof_fail(&import->im_error, PROF_E_FORMAT,
 		    "%s: is a directory", path);
-		rv = prof_cure(&import->im_error, "a recording by perf record "
-		    "--threads is one: record it without --threads");
-	} else if (S_ISREG(st.st_mode) && st.st_size > 0 && !is_stdin) {
-		import->im_map = mmap(NULL, (size_t)st.st_size, PROT_READ,
-		    MAP_PRIVATE, fd, 0);
-		if (import->im_map == MAP_FAILED)
-			import->im_map = NULL;
-		import->im_bytes = import->im_map;
-		import->im_length = (size_t)st.st_size;
+		return (prof_cure(&import->im_error, "a recording by perf "
+		    "record --threads is one: record it without "
+		    "--threads"));
 	}
-	if (rv == 0 && import->im_map == NULL)
-		rv = read_all(import, fd, path);
-	if (!is_stdin)
-		(void)close(fd);
-	return (rv);
+	return (error_number == 0 ? 0 : prof_fail(&import->im_error,
+	    PROF_E_IO, "%s: %s", path, strerror(error_number)));
 }
 
 static void
 unload(struct prof_import *import)
 {
-	if (import->im_map != NULL)
-		(void)munmap(import->im_map, import->im_length);
-	free(import->im_copy);
-	import->im_map = import->im_copy = NULL;
+	prof_source_close(&import->im_source);
 	import->im_bytes = NULL;
 }
 

@@ -23,7 +23,7 @@
 #include <linux/perf_event.h>
 
 #include "prof_impl.h"
-#include "recording/format.h"
+#include "recording/source.h"
 
 /* ----------------------------------------------------------- import.c */
 
@@ -43,8 +43,7 @@ struct prof_import {
 	struct prof_err	 im_error;
 	const uint8_t	*im_bytes;
 	size_t		 im_length;
-	void		*im_map;	/* mmap, or NULL */
-	void		*im_copy;	/* read, or NULL */
+	struct prof_source im_source;	/* what they are of */
 	uint64_t	 im_samples;
 	char		**im_notes;
 	size_t		 im_nnotes;

@@ -59,6 +59,7 @@ prof_decoder_free(struct prof_decoder *decoder)
 	free(decoder->de_words.ar_items);
 	free(decoder->de_previous);
 	prof_inflate_free(&decoder->de_inflate);
+	prof_buf_free(&decoder->de_stored);
 	free(decoder);
 }
 
@@ -112,8 +113,9 @@ prof_decoder_open(struct prof_decoder *decoder, size_t n)
 
 	decoder->de_left = 0;
 	decoder->de_chunk = at;
-	if (prof_chunk_parse(reader->rd_bytes + at->sc_offset,
-	    reader->rd_length - at->sc_offset, &chunk))
+	rv = prof_scan_chunk(reader, at->sc_offset, &chunk,
+	    &decoder->de_stored);
+	if (rv == 1)
 		rv = prof_inflate_body(&decoder->de_inflate, &chunk, &body);
 	if (rv == -1)
 		return (prof_fail_nomem(decoder->de_error));

@@ -46,8 +46,7 @@ prof_keep_samples(struct prof_reader *reader, const struct prof_chunk *chunk)
 	found = prof_array_add(reader, &reader->rd_samples, sizeof(*found));
 	if (found == NULL)
 		return (-1);
-	found->sc_offset = (size_t)(chunk->ck_payload - reader->rd_bytes) -
-	    PROF_CHUNK_HEADER;
+	found->sc_offset = reader->rd_scan_at;
 	found->sc_count = count;
 	reader->rd_nsamples += count;
 	return (1);

@@ -17,7 +17,7 @@ prof_reader_error(const struct prof_reader *reader)
 uint64_t
 prof_reader_length(const struct prof_reader *reader)
 {
-	return (reader->rd_length);
+	return (reader->rd_source.so_length);
 }
 
 size_t

@@ -8,9 +8,6 @@
  * Finding chunks is scan.c, decoding those that are kept is keep.c, samples
  * are decode.c.
  */
-#include <sys/mman.h>
-#include <sys/stat.h>
-
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -24,11 +21,11 @@
 static struct prof_reader *reader_new(void);
 static int	reader_load(struct prof_reader *, const char *,
 		    struct prof_err *);
-static int	reader_copy(struct prof_reader *, int);
 static int	reader_begin(struct prof_reader *, const char *,
 		    struct prof_err *);
 static int	reader_header(struct prof_reader *, const char *);
-static int	reader_foreign(struct prof_reader *, const char *);
+static int	reader_foreign(struct prof_reader *, const char *,
+		    const uint8_t *, size_t);
 
 /* ----------------------------------------------------- kept memory */
 
@@ -106,6 +103,7 @@ reader_new(void)
 	reader = calloc(1, sizeof(*reader));
 	if (reader == NULL)
 		return (NULL);
+	prof_source_memory(&reader->rd_source, NULL, 0);
 	reader->rd_inflate.if_zstd = ZSTD_createDCtx();
 	if (reader->rd_inflate.if_zstd == NULL) {
 		free(reader);
@@ -141,8 +139,7 @@ prof_reader_open_memory(const void *bytes, size_t length,
 		prof_fail_nomem(error);
 		return (NULL);
 	}
-	reader->rd_bytes = bytes;
-	reader->rd_length = length;
+	prof_source_memory(&reader->rd_source, bytes, length);
 	if (reader_begin(reader, "recording", error) == -1) {
 		prof_reader_close(reader);
 		return (NULL);
@@ -174,58 +171,14 @@ static int
 reader_load(struct prof_reader *reader, const char *path,
     struct prof_err *error)
 {
-	struct stat st;
-	int fd, error_number = 0;
+	int fd = open(path, O_RDONLY | O_CLOEXEC), error_number;
 
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd == -1 || fstat(fd, &st) == -1)
-		error_number = errno;
-	else if (S_ISDIR(st.st_mode))
-		error_number = EISDIR;
-	else if (S_ISREG(st.st_mode) && st.st_size > 0)
-		reader->rd_map = mmap(NULL, (size_t)st.st_size, PROT_READ,
-		    MAP_PRIVATE, fd, 0);
-	if (reader->rd_map == MAP_FAILED)
-		reader->rd_map = NULL;
-	if (reader->rd_map != NULL) {
-		reader->rd_bytes = reader->rd_map;
-		reader->rd_length = (size_t)st.st_size;
-	} else if (error_number == 0) {
-		error_number = reader_copy(reader, fd);
-	}
-	if (fd != -1)
-		(void)close(fd);
-	if (error_number != 0)
-		return (reader_explain(error, path, error_number));
-	return (0);
-}
-
-/* A pipe, or what cannot be mapped.  0, or an errno. */
-static int
-reader_copy(struct prof_reader *reader, int fd)
-{
-	struct prof_buf buf = { 0 };
-	uint8_t *at;
-	ssize_t n;
-
-	do {
-		at = prof_buf_room(&buf, 65536);
-		if (at == NULL) {
-			prof_buf_free(&buf);
-			return (ENOMEM);
-		}
-		n = read(fd, at, 65536);
-		if (n > 0)
-			buf.bf_len += (size_t)n;
-	} while (n > 0 || (n == -1 && errno == EINTR));
-	if (n == -1) {
-		prof_buf_free(&buf);
-		return (errno);
-	}
-	reader->rd_copy = buf.bf_data;
-	reader->rd_bytes = buf.bf_data;
-	reader->rd_length = buf.bf_len;
-	return (0);
+	if (fd == -1)
+		return (reader_explain(error, path, errno));
+	error_number = prof_source_open(&reader->rd_source, fd);
+	(void)close(fd);
+	return (error_number == 0 ? 0 :
+	    reader_explain(error, path, error_number));
 }
 
 static int
@@ -235,8 +188,9 @@ reader_begin(struct prof_reader *reader, const char *path,
 	struct prof_err why;
 
 	reader->rd_budget = BUDGET_FIRST;
-	if (reader->rd_length < SIZE_MAX / (2 * BUDGET_PER_BYTE))
-		reader->rd_budget += reader->rd_length * BUDGET_PER_BYTE;
+	if (reader->rd_source.so_length < SIZE_MAX / (2 * BUDGET_PER_BYTE))
+		reader->rd_budget += reader->rd_source.so_length *
+		    BUDGET_PER_BYTE;
 	else
 		reader->rd_budget = SIZE_MAX;
 	if (reader_header(reader, path) == 0) {
@@ -256,13 +210,18 @@ reader_begin(struct prof_reader *reader, const char *path,
 static int
 reader_header(struct prof_reader *reader, const char *path)
 {
-	const uint8_t *at = reader->rd_bytes;
-	size_t length = reader->rd_length;
+	size_t length = reader->rd_source.so_length < PROF_FILE_HEADER ?
+	    reader->rd_source.so_length : PROF_FILE_HEADER;
+	const uint8_t *at = prof_source_at(&reader->rd_source, 0, length,
+	    &reader->rd_stored);
 	struct prof_err *error = &reader->rd_error;
 
+	if (at == NULL)
+		return (prof_fail(error, PROF_E_IO, "%s: cannot be read",
+		    path));
 	if (length < PROF_FILE_MAGIC_LEN ||
 	    memcmp(at, PROF_FILE_MAGIC, PROF_FILE_MAGIC_LEN) != 0)
-		return (reader_foreign(reader, path));
+		return (reader_foreign(reader, path, at, length));
 	if (length < PROF_FILE_HEADER)
 		return (prof_fail(error, PROF_E_DAMAGED,
 		    "%s: was cut within its header", path));
@@ -277,15 +236,17 @@ reader_header(struct prof_reader *reader, const char *path)
 		return (-1);
 	}
 	if (prof_get_le(at + 16, 4) < PROF_FILE_HEADER ||
-	    prof_get_le(at + 16, 4) > length)
+	    prof_get_le(at + 16, 4) > reader->rd_source.so_length)
 		return (prof_fail(error, PROF_E_DAMAGED,
 		    "%s: its header is damaged", path));
+	reader->rd_scan_at = prof_get_le(at + 16, 4);
 	return (0);
 }
 
 /* Not ours: say whose it is, where that is plain to see. */
 static int
-reader_foreign(struct prof_reader *reader, const char *path)
+reader_foreign(struct prof_reader *reader, const char *path,
+    const uint8_t *at, size_t length)
 {
 	static const struct {
 		const char	*ff_magic;
@@ -304,9 +265,8 @@ reader_foreign(struct prof_reader *reader, const char *path)
 		    "unzstd it first" },
 		{ "\xfd" "7zXZ", 5, "is compressed by xz", "unxz it first" },
 	};
-	const uint8_t *at = reader->rd_bytes;
 	struct prof_err *error = &reader->rd_error;
-	size_t i, length = reader->rd_length;
+	size_t i;
 
 	for (i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
 		if (length < files[i].ff_len ||
@@ -359,8 +319,7 @@ prof_reader_close(struct prof_reader *reader)
 	free(reader->rd_twin);
 	prof_decoder_free(reader->rd_decoder);
 	prof_inflate_free(&reader->rd_inflate);
-	if (reader->rd_map != NULL)
-		(void)munmap(reader->rd_map, reader->rd_length);
-	free(reader->rd_copy);
+	prof_buf_free(&reader->rd_stored);
+	prof_source_close(&reader->rd_source);
 	free(reader);
 }

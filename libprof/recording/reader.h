@@ -17,6 +17,7 @@
 #include <zstd.h>
 
 #include "batch.h"
+#include "source.h"
 
 /* A growing array, charged to the reader's budget. */
 struct prof_array {
@@ -99,6 +100,7 @@ struct prof_inflate {
 struct prof_decoder {
 	const struct prof_reader *de_reader;
 	struct prof_err	*de_error;
+	struct prof_buf	 de_stored;	/* the chunk as it is in the file */
 	struct prof_inflate de_inflate;
 	size_t		 de_budget;	/* bytes that tables may grow by */
 	struct prof_cur	 de_columns[PROF_SS_END];
@@ -115,10 +117,9 @@ struct prof_decoder {
 
 struct prof_reader {
 	struct prof_err	 rd_error;
-	const uint8_t	*rd_bytes;
-	size_t		 rd_length;
-	void		*rd_map;	/* mmap, or NULL */
-	void		*rd_copy;	/* read, or NULL */
+	struct prof_source rd_source;
+	struct prof_buf	 rd_stored;	/* the chunk that the scan is at */
+	size_t		 rd_scan_at;	/* and where it is */
 	size_t		 rd_budget;	/* bytes that may still be kept */
 	char		*rd_cut;
 	struct prof_inflate rd_inflate;
@@ -181,6 +182,12 @@ const char *prof_reader_text(struct prof_reader *reader, const char *text);
 
 /* ------------------------------------------------------------ scan.c */
 int	prof_scan(struct prof_reader *reader);
+/*
+ * The whole chunk at an offset, checked, which lies in buf or in memory.  1,
+ * 0: there is none (any more), -1: no memory.
+ */
+int	prof_scan_chunk(const struct prof_reader *reader, size_t at,
+	    struct prof_chunk *chunk, struct prof_buf *buf);
 /* The body, decompressed when it must be.  1, 0: damaged, -1: no memory. */
 int	prof_inflate_body(struct prof_inflate *inflate,
 	    const struct prof_chunk *chunk, struct prof_cur *body);

@@ -12,46 +12,100 @@
 
 #define RESYNC_FIRST	(64u << 20)
 #define RESYNC_PER_BYTE	4
+#define WINDOW		(64u << 10)
 
 static int	scan_describe(struct prof_reader *);
 
-/* The whole chunk at an offset, checked. */
-static bool
-scan_at(const struct prof_reader *reader, size_t at, struct prof_chunk *chunk)
+int
+prof_scan_chunk(const struct prof_reader *reader, size_t at,
+    struct prof_chunk *chunk, struct prof_buf *buf)
 {
-	size_t left = reader->rd_length - at;
+	const struct prof_source *source = &reader->rd_source;
+	const uint8_t *bytes = prof_source_at(source, at, PROF_CHUNK_HEADER,
+	    buf);
 
-	return (prof_chunk_parse(reader->rd_bytes + at, left, chunk) &&
-	    chunk->ck_stored <= left - PROF_CHUNK_HEADER &&
-	    prof_chunk_whole(reader->rd_bytes + at, chunk));
+	if (bytes != NULL && prof_chunk_parse(bytes, PROF_CHUNK_HEADER,
+	    chunk)) {
+		bytes = prof_source_at(source, at, PROF_CHUNK_HEADER +
+		    (size_t)chunk->ck_stored, buf);
+		/* Again: it may be another one by now. */
+		if (bytes != NULL && prof_chunk_parse(bytes,
+		    PROF_CHUNK_HEADER + (size_t)chunk->ck_stored, chunk))
+			return (prof_chunk_whole(bytes, chunk));
+	}
+	return (buf->bf_failed ? -1 : 0);
 }
 
-/* The next whole chunk after a damaged place; 0: there is none. */
-static size_t
-scan_resync(struct prof_reader *reader, size_t from)
+/* May so much be hashed yet?  Of a header without a payload nothing is. */
+static bool
+resync_pays(struct prof_reader *reader, const uint8_t *header, size_t at)
 {
-	const uint8_t *bytes = reader->rd_bytes, *hit;
 	struct prof_chunk chunk;
-	size_t at, cost;
+	size_t cost;
 
-	for (at = from + 1; at < reader->rd_length; at++) {
-		hit = memmem(bytes + at, reader->rd_length - at,
-		    PROF_CHUNK_MAGIC, 4);
-		if (hit == NULL)
-			return (0);
-		at = (size_t)(hit - bytes);
-		if (!prof_chunk_parse(hit, reader->rd_length - at, &chunk) ||
-		    chunk.ck_stored > reader->rd_length - at -
-		    PROF_CHUNK_HEADER)
-			continue;
-		cost = chunk.ck_stored + PROF_CHUNK_HEADER;
-		if (cost > reader->rd_resync)
-			return (0);
-		reader->rd_resync -= cost;
-		if (prof_chunk_whole(hit, &chunk))
-			return (at);
+	if (!prof_chunk_parse(header, PROF_CHUNK_HEADER, &chunk))
+		return (false);
+	cost = chunk.ck_stored + PROF_CHUNK_HEADER;
+	if (cost > reader->rd_source.so_length - at)
+		return (false);
+	if (cost > reader->rd_resync) {
+		reader->rd_resync = 0;
+		return (false);
 	}
-	return (0);
+	reader->rd_resync -= cost;
+	return (true);
+}
+
+/*
+ * The next whole chunk in a window of the file that ends where a header can
+ * begin no more.  1, 0: there is none, -1: no memory.
+ */
+static int
+resync_window(struct prof_reader *reader, const uint8_t *bytes, size_t length,
+    size_t base, size_t *found)
+{
+	const uint8_t *hit = bytes, *end = bytes + length;
+	struct prof_chunk chunk;
+	int rv = 0;
+
+	while (rv == 0 && reader->rd_resync > 0 && (hit = memmem(hit,
+	    (size_t)(end - hit), PROF_CHUNK_MAGIC, 4)) != NULL &&
+	    end - hit >= PROF_CHUNK_HEADER) {
+		*found = base + (size_t)(hit - bytes);
+		if (resync_pays(reader, hit, *found))
+			rv = prof_scan_chunk(reader, *found, &chunk,
+			    &reader->rd_stored);
+		hit++;
+	}
+	return (rv);
+}
+
+/*
+ * The next whole chunk after a damaged place.  1, 0: there is none, -1: no
+ * memory.
+ */
+static int
+scan_resync(struct prof_reader *reader, size_t from, size_t *found)
+{
+	const size_t end = reader->rd_source.so_length;
+	struct prof_buf buf = { 0 };
+	const uint8_t *bytes;
+	size_t at = from + 1, length;
+	int rv = 0;
+
+	while (rv == 0 && reader->rd_resync > 0 && at < end &&
+	    end - at >= PROF_CHUNK_HEADER) {
+		length = end - at < WINDOW ? end - at : WINDOW;
+		bytes = prof_source_at(&reader->rd_source, at, length, &buf);
+		if (bytes == NULL)
+			break;
+		rv = resync_window(reader, bytes, length, at, found);
+		at += length - (PROF_CHUNK_HEADER - 1);
+	}
+	if (rv == -1 || buf.bf_failed)
+		rv = prof_fail_nomem(&reader->rd_error);
+	prof_buf_free(&buf);
+	return (rv);
 }
 
 static void
@@ -76,43 +130,64 @@ scan_gap(struct prof_reader *reader, size_t at, uint32_t sequence,
 	reader->rd_missing += sequence - expected - 1;
 }
 
+/*
+ * The chunk where the scan is, or the next whole one.  1, 0: no more, -1:
+ * failed.
+ */
+static int
+scan_next(struct prof_reader *reader, struct prof_chunk *chunk)
+{
+	const size_t at = reader->rd_scan_at;
+	size_t found = at;
+	bool damaged = false;
+	int rv = prof_scan_chunk(reader, at, chunk, &reader->rd_stored);
+
+	if (rv == 0) {
+		rv = scan_resync(reader, at, &found);
+		if (rv == 0)
+			reader->rd_tail_torn = true;
+		if (rv != 1)
+			return (rv);
+		scan_damage(reader, at);
+		damaged = true;
+		reader->rd_scan_at = found;
+		rv = prof_scan_chunk(reader, found, chunk,
+		    &reader->rd_stored);
+	}
+	if (rv == 1)
+		scan_gap(reader, reader->rd_scan_at, chunk->ck_sequence,
+		    damaged);
+	return (rv == -1 ? prof_fail_nomem(&reader->rd_error) : rv);
+}
+
 int
 prof_scan(struct prof_reader *reader)
 {
-	size_t at = prof_get_le(reader->rd_bytes + 16, 4), next;
+	const size_t length = reader->rd_source.so_length;
 	struct prof_chunk chunk;
-	bool damaged = false;
 	int rv;
 
 	reader->rd_resync = RESYNC_FIRST;
-	if (reader->rd_length < SIZE_MAX / (2 * RESYNC_PER_BYTE))
-		reader->rd_resync += reader->rd_length * RESYNC_PER_BYTE;
+	if (length < SIZE_MAX / (2 * RESYNC_PER_BYTE))
+		reader->rd_resync += length * RESYNC_PER_BYTE;
 	/* Place 0 of the strings is the empty one. */
 	if (prof_array_add(reader, &reader->rd_strings, 1) == NULL)
 		return (-1);
-	while (at < reader->rd_length && !reader->rd_ended) {
-		if (!scan_at(reader, at, &chunk)) {
-			next = scan_resync(reader, at);
-			if (next == 0) {
-				reader->rd_tail_torn = true;
-				break;
-			}
-			scan_damage(reader, at);
-			damaged = true;
-			at = next;
-			continue;
-		}
-		scan_gap(reader, at, chunk.ck_sequence, damaged);
-		damaged = false;
+	while (reader->rd_scan_at < length && !reader->rd_ended) {
+		rv = scan_next(reader, &chunk);
+		if (rv == -1)
+			return (-1);
+		if (rv == 0)
+			break;
 		reader->rd_nchunks++;
 		rv = prof_keep(reader, &chunk);
 		if (rv == -1)
 			return (-1);
 		if (rv == 0)
-			scan_damage(reader, at);
-		at += PROF_CHUNK_HEADER + chunk.ck_stored;
+			scan_damage(reader, reader->rd_scan_at);
+		reader->rd_scan_at += PROF_CHUNK_HEADER + chunk.ck_stored;
 	}
-	reader->rd_end = at;
+	reader->rd_end = reader->rd_scan_at;
 	return (scan_describe(reader));
 }
 
