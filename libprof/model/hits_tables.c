@@ -3,8 +3,8 @@
  * Names for the places that were met, at the end of a recording: one table a
  * module, see recording/table.h.  The kernel's list has a thread of its own;
  * of files those with the most places go first, in several threads, which have
- * them read by parsers (broker/names.c).  When the time is up the rest stays without, which a reader makes good as far as the
- * files are still there.
+ * them read by parsers (broker/names.c).  When the time is up the rest stays
+ * without, which a reader makes good as far as the files are still there.
  */
 #include <fcntl.h>
 #include <pthread.h>

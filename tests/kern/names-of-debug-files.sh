@@ -9,9 +9,10 @@
 need_cmd objcopy
 program()	# name
 {
-	mkdir -m 755 "$1" && cp "$work/known" "$1/$1" &&
-	    objcopy --only-keep-debug "$1/$1" "$1/$1.debug" &&
-	    objcopy --strip-all --add-gnu-debuglink="$1/$1.debug" "$1/$1" ||
+	mkdir -m 755 "$1" || fail "mkdir"
+	cp "$work/known" "$1/$1" || fail "cp"
+	objcopy --only-keep-debug "$1/$1" "$1/$1.debug" || fail "objcopy"
+	objcopy --strip-all --add-gnu-debuglink="$1/$1.debug" "$1/$1" ||
 	    fail "objcopy"
 	chown -R 65534 "$1"
 	chmod 644 "$1/$1.debug"
@@ -23,13 +24,13 @@ chown 0 hidden/hidden.debug
 chmod 600 hidden/hidden.debug
 mv hidden/hidden.debug ours/
 ln -s ../ours/hidden.debug hidden/hidden.debug
-record 0 -o a.dtp -F 4999 -- sh -c './shown/shown 60; ./hidden/hidden 60'
-"$names" a.dtp >names || fail "the tool"
+record 0 -o a.dtp -F 4999 -- sh -c './shown/shown 30; ./hidden/hidden 30'
+"$names" a.dtp >named || fail "the tool"
 python3 - <<'END'
 from recording import check, ok
 
 seen = {"shown": [0, 0], "hidden": [0, 0]}
-for line in open("names"):
+for line in open("named"):
     *_, module, why, name = line.rstrip("\n").split("\t")
     program = module.rsplit("/", 1)[-1]
     if program in seen:
