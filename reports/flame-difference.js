@@ -2,7 +2,7 @@
 /*
  * The differential graph: a flame graph of both sides' frames, of which the
  * recorded tree has what is new as weight and the base as the other weight,
- * both of one run.  Colour says what differs, where chance does not explain
+ * both of one run.  Color says what differs, where chance does not explain
  * it; everything else is grey.  What just one side has is striped.
  *
  * A frame is as wide as what is new, and paths that are gone stand in their
@@ -11,10 +11,10 @@
 "use strict";
 
 const COLOURS = [
-	["total-cost", "change of cost, in all"],
-	["self-cost", "change of cost, itself"],
-	["total-share", "change of share, in all"],
-	["self-share", "change of share, itself"],
+	["total-cost", "change of total cost"],
+	["self-cost", "change of self cost"],
+	["total-share", "change of total share"],
+	["self-share", "change of self share"],
 	["kind", "kernel, user, inlined"],
 ];
 const SWATCHES = [-1, -0.5, 0.5, 1];
@@ -297,7 +297,7 @@ class DifferentialGraph extends FlameGraph {
 			const sides = this.sides(tree, i, part);
 			if (!sides[0] && !sides[1])
 				continue;
-			out.push((part === "self" ? "itself: " : "in all: ") +
+			out.push((part === "self" ? "self: " : "total: ") +
 			    this.both(sides));
 			for (const measure of ["cost", "share"])
 				out.push(`\u2003by ${measure}: ` +

@@ -87,8 +87,12 @@ class Graph {
 	/* Also makes room; called when the window or the trees change. */
 	resize() {
 		const ratio = window.devicePixelRatio || 1;
+		/* What stands below the graph is part of the page, too. */
+		const graph = this.scroller.getBoundingClientRect();
+		const under = document.body.getBoundingClientRect().bottom -
+		    graph.bottom;
 		const room = Math.max(8 * ROW, window.innerHeight -
-		    this.scroller.getBoundingClientRect().top - 28);
+		    graph.top - window.scrollY - under);
 		const all = this.rows * ROW;
 		/* What is seen at the root stays when the room changes. */
 		const below = this.below || 0;
@@ -141,7 +145,7 @@ class Graph {
 	}
 
 	/* Red above the ratio of everything, blue below, grey around it. */
-	ratioColour(tree, node) {
+	ratioColor(tree, node) {
 		const other = tree.totalOther[node];
 		const all = this.whole.total / (this.whole.other || 1);
 		let way = other ? Math.log2(tree.total[node] / other / all) /
@@ -158,7 +162,7 @@ class Graph {
 		if (this.isMatch(panel.tree, node))
 			return "#d63ad6";
 		if (this.isRatio)
-			return this.ratioColour(panel.tree, node);
+			return this.ratioColor(panel.tree, node);
 		const changed = this.change &&
 		    this.change.colour(panel.tree, node);
 		return changed || this.palette[label] ||

@@ -10,6 +10,8 @@ const $ = id => document.getElementById(id);
 const number = n => String(Math.round(n))
     .replace(/\B(?=(\d{3})+(?!\d))/g, "\u202f");
 
+const samples = n => number(n) + (n === 1 ? " sample" : " samples");
+
 /* Flags, words and lists of the state, by their name in the address. */
 const FLAGS = {r: "recursion", i: "flip", l: "list", h: "heat", a: "case"};
 const LISTS = {k: "keep", x: "drop", y: "fold"};
@@ -38,7 +40,7 @@ class Page {
 
 	initial() {
 		return {event: 0, other: this.data.ratio ? 1 : -1, view: "tree",
-			around: "", order: "name", colour: "kind", side: "new", zoom: "",
+			around: "", order: "total", colour: "kind", side: "new", zoom: "",
 			search: "", case: false, range: null, keep: [],
 			drop: [], fold: [], recursion: false,
 			flip: this.data.reverse, list: false, heat: false};
@@ -245,6 +247,11 @@ class Page {
 		graph.draw();
 		this.showList();
 		this.showStatus();
+		/* What is said below the graph may have become longer. */
+		if (document.documentElement.scrollHeight > innerHeight) {
+			graph.resize();
+			graph.draw();
+		}
 		this.took = performance.now() - began;
 	}
 

@@ -6,6 +6,8 @@
  */
 "use strict";
 
+const AXIS = 16;	/* height of the time axis, in pixels */
+
 class HeatMap {
 	constructor(data, canvas, choose) {
 		this.data = data;
@@ -17,9 +19,11 @@ class HeatMap {
 		this.rows = Math.max(1, Math.round((span >= 20 ? 1 :
 		    span >= 4 ? 0.2 : 0.1) / cell));
 		this.columns = Math.ceil(data.ncells / this.rows);
+		/* As wide as the page, within what a canvas can be. */
+		const room = document.documentElement.clientWidth - 40;
 		this.width = Math.max(1, Math.min(Math.floor(30000 /
-		    this.columns), Math.max(8, Math.floor(1000 /
-		    this.columns)), 40));
+		    this.columns), Math.max(8, Math.floor(room /
+		    this.columns))));
 		this.height = this.rows > 20 ? 3 : this.rows > 5 ? 7 : 12;
 		this.dragged = null;
 		canvas.addEventListener("pointerdown", e => this.begin(e));
@@ -89,9 +93,9 @@ class HeatMap {
 		const most = sum.reduce((a, b) => Math.max(a, b), 0) || 1;
 		const dark = document.documentElement.dataset.theme === "dark";
 		canvas.width = this.columns * this.width * ratio;
-		canvas.height = this.rows * this.height * ratio;
+		canvas.height = (this.rows * this.height + AXIS) * ratio;
 		canvas.style.width = this.columns * this.width + "px";
-		canvas.style.height = this.rows * this.height + "px";
+		canvas.style.height = this.rows * this.height + AXIS + "px";
 		const c = canvas.getContext("2d");
 		c.scale(ratio, ratio);
 		for (let i = 0; i < sum.length; i++) {
@@ -105,6 +109,30 @@ class HeatMap {
 			c.fillRect(Math.floor(i / this.rows) * this.width,
 			    (this.rows - 1 - i % this.rows) * this.height,
 			    this.width - (this.width > 3), this.height - 1);
+		}
+		this.drawAxis(c, dark);
+	}
+
+	/* Seconds below the columns, as many as there is room for. */
+	drawAxis(c, dark) {
+		const seconds = this.columns * this.rows *
+		    this.data.cell_ns / 1e9;
+		const room = seconds * 70 / (this.columns * this.width);
+		const power = 10 ** Math.floor(Math.log10(room));
+		const step = [1, 2, 5, 10].find(n => n * power >= room) *
+		    power;
+		const begin = this.seconds(0), y = this.rows * this.height;
+		c.globalAlpha = 1;
+		c.fillStyle = dark ? "#a2a9b6" : "#5b6270";
+		c.font = "11px system-ui, sans-serif";
+		c.textBaseline = "bottom";
+		for (let at = Math.ceil(begin / step) * step;
+		    at < begin + seconds; at += step) {
+			const x = (at - begin) / seconds * this.columns *
+			    this.width;
+			c.fillRect(x, y, 1, 4);
+			c.fillText(`${Number(at.toPrecision(12))} s`, x + 3,
+			    y + AXIS);
 		}
 	}
 }

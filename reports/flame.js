@@ -165,7 +165,9 @@ class FlameGraph extends Page {
 			data.events[state.other].name + " than on average"],
 		    ["low", "less"]] : state.colour === "kind" ? [["user",
 			"user"], ["kernel", "kernel"], ["inlined", "inlined"],
-		    ["unnamed", "no name"]] : [];
+		    ["unnamed", "unresolved address"]] : [];
+		items.push(["group", "process, thread"]);
+		items.push(["narrow", "merged: each narrower than a pixel"]);
 		out.replaceChildren(...items.map(([kind, text]) => {
 			const span = document.createElement("span");
 			span.className = "key " + kind;
@@ -186,7 +188,7 @@ class FlameGraph extends Page {
 		const column = heat.rows * this.data.cell_ns / 1e9;
 		$("heat-text").textContent = (state.range ? "Chosen: " +
 		    this.amount(this.recorded.total[0]) + " in " +
-		    number(this.recorded.totalSamples[0]) + " samples." :
+		    samples(this.recorded.totalSamples[0]) + "." :
 		    "Drag over a range of time.") + " A column is " +
 		    `${column} s, upwards.`;
 	}
@@ -233,7 +235,7 @@ class FlameGraph extends Page {
 		const {main} = this, {last} = this.graph;
 		$("status").textContent = main.total[0] ?
 		    `${this.amount(main.total[0])} in ` +
-		    `${number(main.totalSamples[0])} samples; ` +
+		    `${samples(main.totalSamples[0])}; ` +
 		    `${number(main.n)} frames, ${last.narrow ?
 		    number(last.narrow) + " of those in sight narrower " +
 		    "than a pixel" : "none in sight too narrow"}` :
@@ -274,16 +276,16 @@ class FlameGraph extends Page {
 		out.push(data.places[label], this.moduleOf(label) +
 		    (data.kinds[label] & KIND_INLINED ? " (inlined)" : ""));
 		out.push(`${this.amount(tree.total[i])}, ` +
-		    `${number(tree.totalSamples[i])} samples`);
+		    samples(tree.totalSamples[i]));
 		out.push(`${this.share(tree.total[i])} of all (95 %: ` +
 		    `${this.interval(tree.total[i])})`);
 		if (up > 0)
 			out.push(this.percent(tree.total[i], tree.total[up]) +
-			    " of the frame it belongs to");
+			    " of its caller");
 		if (shown)
 			out.push(this.percent(tree.total[i],
-			    tree.total[shown]) + " of what is enlarged");
-		out.push(`itself: ${this.amount(tree.self[i])}, ` +
+			    tree.total[shown]) + " of the enlarged frame");
+		out.push(`self: ${this.amount(tree.self[i])}, ` +
 		    this.share(tree.self[i]));
 		if (this.graph.isRatio)
 			out.push(`${(tree.total[i] / (tree.totalOther[i] ||
@@ -356,7 +358,7 @@ class FlameGraph extends Page {
 			this.setFocus({panel, node: next});
 	}
 
-	/* The next frame that matches, as one reads: by row, then from left. */
+	/* The next frame that matches, from the heaviest to the lightest. */
 	nextMatch(by) {
 		const {graph} = this, {match} = graph;
 		if (!match)
@@ -369,6 +371,8 @@ class FlameGraph extends Page {
 						places.push({panel, node});
 		if (!places.length)
 			return;
+		const weight = place => place.panel.tree.total[place.node];
+		places.sort((a, b) => weight(b) - weight(a));
 		const focus = graph.focus ? places.findIndex(p =>
 		    p.panel === graph.focus.panel &&
 		    p.node === graph.focus.node) : -1;
@@ -389,8 +393,8 @@ class FlameGraph extends Page {
 		};
 		if (navigator.clipboard)
 			navigator.clipboard.writeText(text).then(done, () => {
-				$("status").textContent = "the browser did " +
-				    "not allow to copy";
+				$("status").textContent = "the browser " +
+				    "forbids copying";
 			});
 	}
 

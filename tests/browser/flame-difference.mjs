@@ -56,7 +56,7 @@ async function callers(page) {
 		await colours(page, [["read", "red"], ["read decode", "red"],
 			["read decode inflate", "red"], ["write", "blue"]]);
 		assert.match(await tip(page, ["main", "read"]),
-		    /in all: 1.00 s → 4.00 s a run \(\+3.00 s\), 10.00 % → 40.00 % \(\+30.00 points\)/);
+		    /total: 1.00 s → 4.00 s a run \(\+3.00 s\), 10.00 % → 40.00 % \(\+30.00 points\)/);
 	});
 	await check(page, "by own change just who grew itself", async () => {
 		await choose(page, "self-share");
@@ -88,7 +88,7 @@ async function goneAndNew(page) {
 		assert.ok(Math.abs(await width("old") - 0.3) < 0.01);
 		assert.ok(Math.abs(await width("fresh") - 0.1) < 0.01);
 		assert.match(await tip(page, ["main", "old", "copy"]),
-		    /gone: only the base has it\nin all: 3.0\d s → 0 a run/);
+		    /gone: only the base has it\ntotal: 3.0\d s → 0 a run/);
 	});
 	await check(page, "the base's view has what is new in place",
 	    async () => {
@@ -157,7 +157,7 @@ async function realChange(page) {
 			const [panel] = graph.panels;
 			return panel.tree.children(0).map(i => [data.names[
 			    panel.tree.label[i]], graph.fill(panel, i) ===
-			    "#d3d6db"]);
+			    "#d3d6db"]).sort();
 		}), [["number", false], ["sort", true], ["string", true]]);
 		await page.selectOption("#view", "tree");
 	});

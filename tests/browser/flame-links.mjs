@@ -69,7 +69,7 @@ const views = {
 		await page.selectOption("#order", "total");
 		await page.selectOption("#colour", "module");
 	},
-	"by own weight, by name": async page => {
+	"by self, by name": async page => {
 		await page.selectOption("#order", "self");
 		await page.selectOption("#colour", "name");
 	},

@@ -48,8 +48,8 @@ async function showing(page) {
 	await check(page, "a tooltip has weight, samples, shares", async () => {
 		const said = await tip(page, [...WORKER, "seventy"]);
 		for (const line of ["seventy", "/usr/bin/known",
-		    "700.00 ms, 700 samples", "77.78 % of the frame it belongs",
-		    "itself: 400.00 ms, 40.00 %", "70.00 % of all (95 %: " +
+		    "700.00 ms, 700 samples", "77.78 % of its caller",
+		    "self: 400.00 ms, 40.00 %", "70.00 % of all (95 %: " +
 		    `${bound(0.7, 1000, -1)} % to ${bound(0.7, 1000, 1)} %)`])
 			assert.ok(said.includes(line), `${line} in ${said}`);
 		assert.match(await tip(page, [...WORKER, "twenty", "tiny"]),
@@ -107,7 +107,7 @@ async function zooming(page) {
 		assert.equal(await crumbs(page),
 		    "all > worker > _start > main > twenty");
 		assert.match(await tip(page, [...WORKER, "twenty", "tiny"]),
-		    /50.00 % of what is enlarged/);
+		    /50.00 % of the enlarged frame/);
 		const at = await place(page, WORKER);
 		assert.ok(Math.abs(at.x - 600) < 2, "main fills the width");
 	});
@@ -293,7 +293,7 @@ async function filtering(page) {
 		await search(page, "shared");
 		await page.click("#fold");
 		assert.match(await tip(page, [...WORKER, "seventy"]),
-		    /itself: 700.00 ms, 70.00 %/);
+		    /self: 700.00 ms, 70.00 %/);
 		assert.match(await tip(page, [...WORKER, "twenty", "sys_read"]),
 		    /100 samples/);
 		await reset(page);
@@ -383,6 +383,41 @@ async function views(page) {
 		await page.selectOption("#order", "name");
 		assert.deepEqual(Object.keys(await roots()),
 		    ["helper", "worker"]);
+	});
+}
+
+/* At each width: nothing cut, nothing to scroll but the graph. */
+async function widths(page) {
+	await check(page, "at three widths one scroller, no text cut", async () => {
+		for (const width of [1600, 1024, 390]) {
+			await page.setViewportSize({width, height: 900});
+			assert.deepEqual(await page.evaluate(() => {
+				const html = document.documentElement;
+				const cut = [...document.querySelectorAll(
+				    "h1, p, span, button, label, li")].filter(e =>
+				    e.offsetParent && !e.closest(".hidden") &&
+				    getComputedStyle(e).overflow !== "visible" &&
+				    e.scrollWidth > e.clientWidth + 1);
+				return [html.scrollWidth <= innerWidth,
+					html.scrollHeight - innerHeight,
+					cut.map(e => e.id || e.textContent)];
+			}), [true, 0, []], `${width} pixels`);
+		}
+	});
+	await check(page, "each grey has its key", async () => assert.match(
+	    await text(page, "#legend"),
+	    /unresolved address.*process, thread.*narrower than a pixel/s));
+	await check(page, "the match that is found first is the heaviest",
+	    async () => {
+		await page.fill("#search", "e");
+		await page.press("#search", "Enter");
+		assert.ok(await page.evaluate(() => {
+			const {graph} = window.flame, {tree} = graph.focus.panel;
+			return tree.levels.flat().every(i =>
+			    !graph.match[tree.label[i]] || tree.total[i] <=
+			    tree.total[graph.focus.node]);
+		}));
+		await page.click("#reset");
 	});
 }
 
@@ -622,7 +657,7 @@ async function events(page) {
 		const hues = await p.evaluate(() => {
 			const {graph, data} = window.flame;
 			const [{tree}] = graph.panels;
-			return ["seventy", "ten"].map(name => graph.ratioColour(
+			return ["seventy", "ten"].map(name => graph.ratioColor(
 			    tree, tree.label.findIndex(l =>
 			    data.names[l] === name)).slice(0, 7));
 		});
@@ -660,6 +695,8 @@ await browse(async browser => {
 		assert.match(await plain(deep, "#matched"), /^50.00 %/);
 		assert.match(await plain(deep, "#status"), /in 200 samples/);
 	});
+	await widths(await load(deep, many));
+	await deep.setViewportSize({width: 1200, height: 900});
 	const odd = await load(deep, known,
 	    "#z=1.2.3~&e=9/9&t=9-1&q=%2F(%2F&v=none&f=x&k=%2F(%2F");
 	await check(odd, "a link that is none does no harm", async () => {
