@@ -25,6 +25,7 @@
 /* More program headers or larger notes than these are no program's. */
 #define MAX_PHDRS	512
 #define MAX_NOTES	16384
+#define MAX_KNOWN	16384	/* files; then all are read again */
 
 /* Where the bytes come from: a file, or memory of a known length. */
 struct source {
@@ -302,6 +303,11 @@ prof_build_ids_add(struct prof_build_ids *ids,
 {
 	struct build_id *slot;
 
+	if (ids->bi_n >= MAX_KNOWN) {
+		memset(ids->bi_slot, 0, ids->bi_nslots *
+		    sizeof(*ids->bi_slot));
+		ids->bi_n = 0;
+	}
 	/* Without memory the file is just read again. */
 	if (ids->bi_n * 2 >= ids->bi_nslots && slots_grow(ids) == -1)
 		return;

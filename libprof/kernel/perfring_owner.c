@@ -17,6 +17,8 @@
 
 #include "perfring.h"
 
+#define MAX_OWNERS	(1u << 20)	/* places for them */
+
 static struct ring_owner *owner_slot(struct ring_owner *, size_t, int);
 static int	owner_set(struct prof_rings *, int, uint32_t, uint64_t);
 static bool	is_anothers(const struct prof_rings *, const struct ring_fd *,
@@ -42,6 +44,8 @@ owner_set(struct prof_rings *rings, int tid, uint32_t owner,
 
 	if (rings->rs_nowners * 2 >= cap) {
 		cap = cap == 0 ? 1024 : cap * 2;
+		if (cap > MAX_OWNERS)
+			return (-1);
 		grown = calloc(cap, sizeof(*grown));
 		if (grown == NULL)
 			return (-1);

@@ -325,15 +325,36 @@ take_mark(void *arg, const struct prof_record *record)
  * new process is known before its first mapping comes.
  */
 static bool
-is_ours(struct prof_session *session, const struct prof_record *record)
+hears_others(const struct prof_session *session)
 {
-	const enum prof_target target = session->se_options.po_target;
+	const struct prof_options *po = &session->se_options;
 
-	if (target == PROF_TARGET_ALL || target == PROF_TARGET_CGROUP ||
-	    !session->se_use_bpf || record->pr_type != PROF_R_MMAP ||
-	    record->pr_pid == UINT32_MAX)
-		return (true);
-	return (prof_pidset_has(&session->se_pids, record->pr_pid));
+	if (po->po_target == PROF_TARGET_ALL ||
+	    po->po_target == PROF_TARGET_CGROUP || !session->se_use_bpf)
+		return (false);
+	return (session->se_side_is_wide || po->po_no_inherit ||
+	    po->po_target == PROF_TARGET_TIDS);
+}
+
+static bool
+is_ours(const struct prof_session *session, const struct prof_record *record)
+{
+	return (record->pr_type != PROF_R_MMAP ||
+	    record->pr_pid == UINT32_MAX || !hears_others(session) ||
+	    prof_pidset_has(&session->se_pids, record->pr_pid));
+}
+
+/* Whose mappings are wanted; -1: no memory. */
+static int
+follow(struct prof_session *session, const struct prof_record *record)
+{
+	if (!hears_others(session))
+		return (0);
+	if (record->pr_type == PROF_R_FORK)
+		return (prof_pidset_add(&session->se_pids, record->pr_pid));
+	if (record->pr_type == PROF_R_EXIT && record->pr_group_dead)
+		prof_pidset_remove(&session->se_pids, record->pr_pid);
+	return (0);
 }
 
 /*
@@ -378,8 +399,7 @@ prof_session_take(void *arg, const struct prof_record *record)
 
 	if (record->pr_type == PROF_R_SAMPLE)
 		session->se_samples++;
-	else if (record->pr_type == PROF_R_FORK &&
-	    prof_pidset_add(&session->se_pids, record->pr_pid) == -1)
+	else if (follow(session, record) == -1)
 		return (prof_fail_nomem(&session->se_error));
 	if (!is_ours(session, record) || is_outside(session, record))
 		return (0);

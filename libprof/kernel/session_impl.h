@@ -199,6 +199,7 @@ struct prof_pidset {
 
 bool	prof_pidset_has(const struct prof_pidset *set, uint32_t pid);
 int	prof_pidset_add(struct prof_pidset *set, uint32_t pid);
+void	prof_pidset_remove(struct prof_pidset *set, uint32_t pid);
 void	prof_pidset_fini(struct prof_pidset *set);
 /* The thread group of a thread, from /proc; 0: it has gone. */
 uint32_t prof_group_of(int tid);

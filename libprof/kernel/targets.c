@@ -62,6 +62,27 @@ prof_pidset_add(struct prof_pidset *set, uint32_t pid)
 	return (0);
 }
 
+/* Those behind it in the table move up. */
+void
+prof_pidset_remove(struct prof_pidset *set, uint32_t pid)
+{
+	const size_t mask = set->pt_cap - 1;
+	uint32_t moved;
+	size_t at;
+
+	if (pid == 0 || !prof_pidset_has(set, pid))
+		return;
+	at = pidset_place(set, pid);
+	set->pt_slot[at] = 0;
+	set->pt_n--;
+	for (at = (at + 1) & mask; set->pt_slot[at] != 0;
+	    at = (at + 1) & mask) {
+		moved = set->pt_slot[at];
+		set->pt_slot[at] = 0;
+		set->pt_slot[pidset_place(set, moved)] = moved;
+	}
+}
+
 void
 prof_pidset_fini(struct prof_pidset *set)
 {

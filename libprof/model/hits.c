@@ -80,6 +80,7 @@ prof_hits_new(unsigned mode)
 		return (NULL);
 	}
 	hits->ht_mode = mode;
+	hits->ht_many_images = HITS_MANY_IMAGES;
 	hits->ht_realtime_ns = clock_ns(CLOCK_REALTIME) -
 	    clock_ns(CLOCK_MONOTONIC);
 	/* Others need descriptors, too. */
@@ -334,8 +335,10 @@ image_of(struct prof_hits *hits, const struct prof_record *mapping)
 	const uint32_t before = hits->ht_images.is_n;
 	uint32_t image;
 
-	if (before >= HITS_MAX_IMAGES)
+	if (before >= HITS_MAX_IMAGES) {
+		hits->ht_dropped++;
 		return (PROF_IMAGE_ANON);
+	}
 	image = prof_images_get(&hits->ht_images, mapping);
 	if (image == UINT32_MAX)
 		return (image);
@@ -484,5 +487,7 @@ prof_hits_round(struct prof_hits *hits)
 	while (life < hits->ht_nlives)
 		rv |= take_life(hits, &hits->ht_life[life++]);
 	hits->ht_nlives = hits->ht_nhits = hits->ht_npcs = 0;
+	if (hits->ht_images.is_n >= hits->ht_many_images)
+		rv |= prof_hits_forget_images(hits);
 	return (rv);
 }

@@ -24,7 +24,8 @@
 #define HITS_OFFSET_BITS	44
 #define HITS_ADDRESS_BITS	48
 #define HITS_JIT		(1ULL << 63)
-#define HITS_MAX_IMAGES		(1u << 19)
+#define HITS_MAX_IMAGES		(1u << 17)
+#define HITS_MANY_IMAGES	(1u << 16) /* then some are forgotten */
 #define HITS_MAX_JITS		1024u
 
 /* Distinct numbers, in the order in which they came. */
@@ -52,6 +53,7 @@ struct prof_hits {
 	unsigned	 ht_mode;
 	struct prof_lives *ht_lives;
 	struct prof_images ht_images;
+	uint32_t	 ht_many_images; /* then those that can go */
 	uint64_t	 ht_realtime_ns; /* CLOCK_REALTIME is ahead by this */
 	uint64_t	*ht_filter;	/* what was met, by hash; lossy */
 	uint32_t	*ht_epoch;	/* by hash of a pid */
@@ -81,6 +83,10 @@ struct prof_hits {
 
 /* -------------------------------------------------------- hits.c */
 bool	prof_hits_set_add(struct hits_set *set, uint64_t key);
+
+/* ------------------------------------------------- hits_images.c */
+/* Those that no sample met and nobody maps.  -1: no memory. */
+int	prof_hits_forget_images(struct prof_hits *hits);
 
 /* ---------------------------------------------------- hits_jit.c */
 /* The number of a process's life; UINT32_MAX: there are too many. */

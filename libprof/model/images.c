@@ -83,27 +83,27 @@ is_anon(const struct prof_record *mapping)
 	return (false);
 }
 
-/* What tells images apart, as bytes; its length. */
+/* What tells images apart, as bytes; its length.  The path may go on. */
 static size_t
-key_of(const struct prof_record *mapping, size_t path_len, uint8_t *key)
+key_of(const struct prof_image *image, size_t path_len, uint8_t *key)
 {
-	size_t n = mapping->pr_build_id_len;
+	size_t n = image->im_id_len;
 
 	key[0] = (uint8_t)n;
 	if (n != 0) {
-		memcpy(key + 1, mapping->pr_build_id, n);
+		memcpy(key + 1, image->im_id, n);
 		n++;
 	} else {
-		memcpy(key + 1, &mapping->pr_dev, 8);
-		memcpy(key + 9, &mapping->pr_ino, 8);
+		memcpy(key + 1, &image->im_dev, 8);
+		memcpy(key + 9, &image->im_ino, 8);
 		n = 17;
 	}
-	memcpy(key + n, mapping->pr_path, path_len);
+	memcpy(key + n, image->im_path, path_len);
 	return (n + path_len);
 }
 
 static bool
-image_add(struct prof_images *images, const struct prof_record *mapping,
+image_add(struct prof_images *images, const struct prof_image *new,
     size_t path_len)
 {
 	struct prof_image *image;
@@ -117,15 +117,10 @@ image_add(struct prof_images *images, const struct prof_record *mapping,
 		images->is_cap *= 2;
 	}
 	image = &images->is_image[images->is_n];
-	memset(image, 0, sizeof(*image));
-	image->im_path = strndup(mapping->pr_path, path_len);
+	*image = *new;
+	image->im_path = strndup(new->im_path, path_len);
 	if (image->im_path == NULL)
 		return (false);
-	image->im_dev = mapping->pr_dev;
-	image->im_ino = mapping->pr_ino;
-	image->im_first_ns = mapping->pr_time_ns;
-	image->im_id_len = mapping->pr_build_id_len;
-	memcpy(image->im_id, mapping->pr_build_id, sizeof(image->im_id));
 	images->is_n++;
 	return (true);
 }
@@ -133,6 +128,13 @@ image_add(struct prof_images *images, const struct prof_record *mapping,
 uint32_t
 prof_images_get(struct prof_images *images, const struct prof_record *mapping)
 {
+	struct prof_image image = {
+		.im_path = (char *)(uintptr_t)mapping->pr_path,
+		.im_dev = mapping->pr_dev,
+		.im_ino = mapping->pr_ino,
+		.im_first_ns = mapping->pr_time_ns,
+		.im_id_len = mapping->pr_build_id_len,
+	};
 	uint8_t key[PATH_MAX + 64];
 	size_t len, mark = sizeof(DELETED) - 1;
 	uint32_t number;
@@ -141,16 +143,50 @@ prof_images_get(struct prof_images *images, const struct prof_record *mapping)
 	if (is_anon(mapping) ||
 	    mapping->pr_build_id_len > sizeof(mapping->pr_build_id))
 		return (PROF_IMAGE_ANON);
+	memcpy(image.im_id, mapping->pr_build_id, sizeof(image.im_id));
 	len = strnlen(mapping->pr_path, PATH_MAX);
 	if (len > mark && memcmp(mapping->pr_path + len - mark, DELETED,
 	    mark) == 0)
 		len -= mark;
 	number = prof_dict_find(&images->is_dict, key,
-	    key_of(mapping, len, key), &is_new);
+	    key_of(&image, len, key), &is_new);
 	if (number == PROF_INTERN_FAILED ||
-	    (is_new && !image_add(images, mapping, len)))
+	    (is_new && !image_add(images, &image, len)))
 		return (UINT32_MAX);
 	return (number + 1);	/* 0 is PROF_IMAGE_ANON */
+}
+
+int
+prof_images_keep(struct prof_images *images, uint32_t *number)
+{
+	uint8_t key[PATH_MAX + 64];
+	struct prof_dict dict = { 0 };
+	uint32_t n, kept = 1;
+	bool is_new;
+
+	/* The dictionary gives its numbers in order, so these come out. */
+	for (n = 1; n < images->is_n; n++) {
+		const struct prof_image *image = &images->is_image[n];
+
+		if (number[n] != 0 && prof_dict_find(&dict, key, key_of(image,
+		    strlen(image->im_path), key), &is_new) ==
+		    PROF_INTERN_FAILED) {
+			prof_dict_free(&dict);
+			return (-1);
+		}
+	}
+	for (n = 1; n < images->is_n; n++) {
+		if (number[n] == 0) {
+			free(images->is_image[n].im_path);
+			continue;
+		}
+		number[n] = kept;
+		images->is_image[kept++] = images->is_image[n];
+	}
+	images->is_n = kept;
+	prof_dict_free(&images->is_dict);
+	images->is_dict = dict;
+	return (0);
 }
 
 bool

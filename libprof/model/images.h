@@ -36,6 +36,11 @@ void	prof_images_fini(struct prof_images *images);
 /* The image of an MMAP; UINT32_MAX: no memory. */
 uint32_t prof_images_get(struct prof_images *images,
 	    const struct prof_record *mapping);
+/*
+ * Of those whose number is not 0 in the array each gets its new number there,
+ * in the same order; the others are forgotten.  -1: no memory, nothing done.
+ */
+int	prof_images_keep(struct prof_images *images, uint32_t *number);
 /* No file, but has symbols: "[vdso]", and what we name so ourselves. */
 bool	prof_path_has_names(const char *path);
 /* "[vdso]", which is no file but has symbols. */

@@ -21,7 +21,8 @@
 
 #include "lives.h"
 
-#define MAX_MAPPINGS	(4u << 20)	/* in all versions together */
+#define MAX_MAPPINGS	(4u << 20)	/* in all versions together ... */
+#define MAX_NOW		(1u << 20)	/* ... of what is now */
 #define MAX_OF_VERSION	32768u
 #define NEVER		UINT64_MAX
 
@@ -31,6 +32,7 @@ struct version {
 	uint32_t	 ve_cap;
 	uint32_t	 ve_users;	/* more than one: never changed again */
 	bool		 ve_has_anon;
+	uint32_t	 ve_numbering;	/* of images: lv_numbering */
 };
 
 struct space {
@@ -66,6 +68,7 @@ struct prof_lives {
 	uint32_t	 lv_cap;
 	uint32_t	 lv_nlives;
 	size_t		 lv_nmappings;
+	uint32_t	 lv_numbering;	/* so often images got new numbers */
 };
 
 struct prof_lives *
@@ -114,7 +117,8 @@ version_reserve(struct prof_lives *lives, struct version *version,
 	if (cap == version->ve_cap)
 		return (true);
 	if (version->ve_n >= MAX_OF_VERSION ||
-	    lives->lv_nmappings + (cap - version->ve_cap) > MAX_MAPPINGS)
+	    lives->lv_nmappings + (cap - version->ve_cap) >
+	    ((lives->lv_mode & PROF_LIVES_NOW) != 0 ? MAX_NOW : MAX_MAPPINGS))
 		return (false);
 	grown = reallocarray(version->ve_map, cap, sizeof(*grown));
 	if (grown == NULL)
@@ -140,6 +144,7 @@ version_copy(struct prof_lives *lives, const struct version *from,
 	if (version == NULL)
 		return (NULL);
 	version->ve_users = 1;
+	version->ve_numbering = lives->lv_numbering;
 	for (n = 0; from != NULL && n < from->ve_n; n++)
 		kept += from->ve_map[n].mp_since_ns >= since_ns;
 	if (kept == 0 || !version_reserve(lives, version, kept + 2))
@@ -582,6 +587,35 @@ prof_lives_renew(struct prof_lives *lives, uint32_t pid)
 		return (0);
 	return (epoch_add(lives, process, last->ep_time_ns,
 	    version_copy(lives, NULL, 0), PROF_SPACE_NONE, last->ep_life));
+}
+
+void
+prof_lives_images(struct prof_lives *lives, uint32_t *number, bool is_new)
+{
+	struct version *version;
+	struct process *process;
+	uint32_t e, n;
+	size_t b;
+
+	lives->lv_numbering += is_new;
+	for (b = 0; b < lives->lv_nbuckets; b++)
+	for (process = lives->lv_bucket[b]; process != NULL;
+	    process = process->po_next)
+	for (e = 0; e < process->po_n; e++) {
+		version = process->po_epoch[e].ep_version;
+		/* It may be shared. */
+		if (is_new && version->ve_numbering == lives->lv_numbering)
+			continue;
+		version->ve_numbering = lives->lv_numbering;
+		for (n = 0; n < version->ve_n; n++) {
+			uint32_t *image = &version->ve_map[n].mp_image;
+
+			if (is_new)
+				*image = number[*image];
+			else
+				number[*image] = 1;
+		}
+	}
 }
 
 /* ------------------------------------------------------ questions */

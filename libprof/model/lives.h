@@ -59,6 +59,12 @@ uint32_t prof_lives_life(const struct prof_lives *lives, uint32_t space);
 uint32_t prof_lives_life_at(const struct prof_lives *lives, uint32_t pid,
 	    uint64_t time_ns);
 
+/*
+ * Only PROF_LIVES_NOW: set the number of each image that somebody has mapped,
+ * or (is_new) give them these numbers.
+ */
+void	prof_lives_images(struct prof_lives *lives, uint32_t *number,
+	    bool is_new);
 /* Only PROF_LIVES_NOW: what a process has mapped is told of anew. */
 int	prof_lives_renew(struct prof_lives *lives, uint32_t pid);
 /* Only PROF_LIVES_NOW: the mapping of a process, and since when it lives. */

@@ -140,6 +140,16 @@ prof_unwinder_free(struct prof_unwinder *un)
 	free(un);
 }
 
+void
+prof_unwinder_forget(struct prof_unwinder *un)
+{
+	size_t n;
+
+	un->un_made_up.mu_at = 0;
+	for (n = 0; n < SPACES; n++)
+		un->un_memory[n].me_version = 0;
+}
+
 /* ------------------------------------------------------------ entries */
 
 static uint8_t *

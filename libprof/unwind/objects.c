@@ -22,13 +22,16 @@
 
 #define BUCKETS		1024
 #define MAX_OBJECTS	16383	/* numbers have 14 bits, and one is taken */
+#define MANY_OBJECTS	12288	/* then those go that nobody maps */
 #define MAX_BYTES	(256UL << 20)	/* of all that was read */
 #define AGAIN_NS	1000000000ULL
 
 struct prof_objects {
 	struct prof_object *is_bucket[BUCKETS];
 	struct prof_object **is_object;	/* by number */
-	uint32_t	 is_n;
+	uint32_t	 is_n;		/* numbers given out ... */
+	uint16_t	 is_free[MAX_OBJECTS]; /* ... and taken back */
+	uint32_t	 is_nfree;
 	size_t		 is_bytes;
 	uint64_t	 is_clock;	/* counts uses */
 };
@@ -76,6 +79,8 @@ prof_objects_free(struct prof_objects *objects)
 	if (objects == NULL)
 		return;
 	for (n = 0; n < objects->is_n; n++) {
+		if (objects->is_object[n] == NULL)
+			continue;
 		forget(objects, objects->is_object[n]);
 		free(objects->is_object[n]);
 	}
@@ -113,7 +118,7 @@ prof_objects_get(struct prof_objects *objects,
 	for (object = *bucket; object != NULL; object = object->ob_next)
 		if (is_object(object, mapping))
 			return (object);
-	if (objects->is_n == MAX_OBJECTS ||
+	if ((objects->is_nfree == 0 && objects->is_n == MAX_OBJECTS) ||
 	    (object = calloc(1, sizeof(*object) + length)) == NULL)
 		return (NULL);
 	object->ob_dev = mapping->pr_dev;
@@ -121,11 +126,42 @@ prof_objects_get(struct prof_objects *objects,
 	object->ob_id_len = mapping->pr_build_id_len;
 	memcpy(object->ob_id, mapping->pr_build_id, sizeof(object->ob_id));
 	memcpy(object->ob_path, mapping->pr_path, length);
-	object->ob_number = objects->is_n;
-	objects->is_object[objects->is_n++] = object;
+	object->ob_number = objects->is_nfree > 0 ?
+	    objects->is_free[--objects->is_nfree] : objects->is_n++;
+	objects->is_object[object->ob_number] = object;
 	object->ob_next = *bucket;
 	*bucket = object;
 	return (object);
+}
+
+bool
+prof_objects_are_many(const struct prof_objects *objects)
+{
+	return (objects->is_n - objects->is_nfree >= MANY_OBJECTS);
+}
+
+void
+prof_objects_sweep(struct prof_objects *objects)
+{
+	struct prof_object *object, **at;
+	size_t b;
+
+	for (b = 0; b < BUCKETS; b++) {
+		at = &objects->is_bucket[b];
+		while ((object = *at) != NULL) {
+			if (object->ob_is_mapped) {
+				object->ob_is_mapped = false;
+				at = &object->ob_next;
+				continue;
+			}
+			*at = object->ob_next;
+			objects->is_object[object->ob_number] = NULL;
+			objects->is_free[objects->is_nfree++] =
+			    (uint16_t)object->ob_number;
+			forget(objects, object);
+			free(object);
+		}
+	}
 }
 
 static int
@@ -232,7 +268,8 @@ make_room(struct prof_objects *objects, const struct prof_object *keep)
 		for (n = 0; n < objects->is_n; n++) {
 			struct prof_object *object = objects->is_object[n];
 
-			if (object == keep || object->ob_state != OBJECT_READY)
+			if (object == NULL || object == keep ||
+			    object->ob_state != OBJECT_READY)
 				continue;
 			if (oldest == NULL || object->ob_used <
 			    oldest->ob_used)
@@ -277,6 +314,7 @@ const struct prof_object *
 prof_objects_at(const struct prof_objects *objects, uint32_t number)
 {
 	return (number < objects->is_n &&
+	    objects->is_object[number] != NULL &&
 	    objects->is_object[number]->ob_state == OBJECT_READY ?
 	    objects->is_object[number] : NULL);
 }

@@ -56,6 +56,7 @@ struct prof_snapshot {
 struct prof_object {
 	struct prof_object *ob_next;	/* in its bucket */
 	uint32_t	 ob_number;
+	bool		 ob_is_mapped;	/* while those go that nobody maps */
 	uint64_t	 ob_dev;
 	uint64_t	 ob_ino;
 	uint32_t	 ob_id_len;
@@ -80,6 +81,10 @@ void	prof_objects_free(struct prof_objects *objects);
 /* The object of a mapping; NULL: there is no file behind it. */
 struct prof_object *prof_objects_get(struct prof_objects *objects,
 	    const struct prof_record *mapping);
+/* So many that those should go that nobody maps ... */
+bool	prof_objects_are_many(const struct prof_objects *objects);
+/* ... which are all whose ob_is_mapped is not set; it is cleared. */
+void	prof_objects_sweep(struct prof_objects *objects);
 struct prof_mapped;
 /* Read it, where that was not done; false: it cannot be read now. */
 bool	prof_object_ready(struct prof_objects *objects, uint32_t pid,
@@ -127,6 +132,8 @@ int	prof_spaces_observe(struct prof_spaces *spaces,
 	    const struct prof_record *record);
 /* What it has mapped is told of anew.  -1: no memory. */
 int	prof_spaces_renew(struct prof_spaces *spaces, uint32_t pid);
+/* Set ob_is_mapped of all objects that somebody maps. */
+void	prof_spaces_mark(struct prof_spaces *spaces);
 /* Borrowed until the next record; NULL: nothing is known of it. */
 const struct prof_space *prof_spaces_find(struct prof_spaces *spaces,
 	    uint32_t pid);
@@ -145,6 +152,8 @@ struct prof_walk {
 struct prof_unwinder;
 struct prof_unwinder *prof_unwinder_new(struct prof_objects *objects);
 void	prof_unwinder_free(struct prof_unwinder *unwinder);
+/* Objects have gone, and their numbers may be used again. */
+void	prof_unwinder_forget(struct prof_unwinder *unwinder);
 /* Bounded in time and memory, whatever the bytes say. */
 void	prof_unwinder_walk(struct prof_unwinder *unwinder, uint32_t pid,
 	    const struct prof_space *space,

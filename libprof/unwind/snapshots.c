@@ -12,11 +12,14 @@
 
 #include "snapshot.h"
 
+#define SWEEP_NS	250000000ULL
+
 struct prof_snapshots {
 	struct prof_objects *st_objects;
 	struct prof_spaces *st_spaces;
 	struct prof_unwinder *st_unwinder;
 	struct prof_verify *st_verify;	/* NULL: nothing is compared */
+	uint64_t	 st_swept_ns;
 	uint64_t	 st_walked;
 	uint64_t	 st_whole;
 	struct prof_walk st_walk;
@@ -57,10 +60,26 @@ prof_snapshots_free(struct prof_snapshots *st)
 	free(st);
 }
 
+/* A rule that is remembered belongs to a space, which has gone as well. */
+static void
+sweep(struct prof_snapshots *st)
+{
+	const uint64_t now_ns = prof_now_ns();
+
+	if (now_ns - st->st_swept_ns < SWEEP_NS)
+		return;
+	st->st_swept_ns = now_ns;
+	prof_spaces_mark(st->st_spaces);
+	prof_objects_sweep(st->st_objects);
+	prof_unwinder_forget(st->st_unwinder);
+}
+
 int
 prof_snapshots_observe(struct prof_snapshots *st,
     const struct prof_record *record)
 {
+	if (prof_objects_are_many(st->st_objects))
+		sweep(st);
 	return (prof_spaces_observe(st->st_spaces, record));
 }
 

@@ -285,6 +285,24 @@ prof_spaces_observe(struct prof_spaces *spaces,
 	}
 }
 
+void
+prof_spaces_mark(struct prof_spaces *spaces)
+{
+	const struct process *process;
+	const struct prof_space *space;
+	size_t b;
+	uint32_t n;
+
+	for (b = 0; b < BUCKETS; b++)
+		for (process = spaces->sp_bucket[b]; process != NULL;
+		    process = process->po_next)
+			for (space = process->po_space, n = 0;
+			    space != NULL && n < space->ss_n; n++)
+				if (space->ss_map[n].mp_object != NULL)
+					space->ss_map[n].mp_object->
+					    ob_is_mapped = true;
+}
+
 int
 prof_spaces_renew(struct prof_spaces *spaces, uint32_t pid)
 {
