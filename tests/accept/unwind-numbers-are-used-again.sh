@@ -5,6 +5,8 @@
 # where more were mapped, numbers go to those that are new, also where a
 # process keeps thousands of others mapped.
 #
+# TIMEOUT: 600
+#
 # Easy to get wrong: it works for hours, and then nothing has stacks.
 
 . "${SRC:=$PWD}/tests/kern/lib-kern.sh"

@@ -1,0 +1,129 @@
+/*
+ * ASSERTION: While recording, files that no sample met and that nobody maps
+ * any more are forgotten, so that their number has a limit; those that were
+ * met, and those that are mapped, keep their places and names.
+ *
+ * Easy to get wrong: numbers of files are in places, in mappings that several
+ * processes share, and in what is held open; one that is not renewed names
+ * another file's functions.
+ */
+/* SPDX-License-Identifier: ISC */
+#include <string.h>
+
+#include "cli-check.h"
+#include "model/hits_impl.h"
+
+#define FILES		200000u
+#define KEPT		50u
+#define EVERY		1000u
+#define BASE		0x100000ULL
+#define STEP		0x10000ULL
+
+static struct prof_hits *hits;
+static uint64_t now_ns = 1000;
+
+static void
+map(uint32_t pid, uint64_t addr, uint32_t file)
+{
+	char path[64];
+	struct prof_record record = { .pr_type = PROF_R_MMAP, .pr_pid = pid,
+	    .pr_tid = pid, .pr_addr = addr, .pr_len = 0x1000,
+	    .pr_offset = 0, .pr_path = path, .pr_comm = "",
+	    .pr_dev = 1, .pr_ino = file + 1, .pr_build_id_len = 20 };
+
+	snprintf(path, sizeof(path), "/nowhere/file%u", file);
+	memcpy(record.pr_build_id, &file, sizeof(file));
+	record.pr_time_ns = ++now_ns;
+	CHECK(prof_hits_life(hits, &record) == 0, "no memory");
+}
+
+static void
+fork_of(uint32_t parent, uint32_t child)
+{
+	const struct prof_record record = { .pr_type = PROF_R_FORK,
+	    .pr_pid = child, .pr_tid = child, .pr_ppid = parent,
+	    .pr_ptid = parent, .pr_comm = "", .pr_time_ns = ++now_ns };
+
+	CHECK(prof_hits_life(hits, &record) == 0, "no memory");
+}
+
+static void
+sample(uint32_t pid, uint64_t pc)
+{
+	const struct prof_record record = { .pr_type = PROF_R_SAMPLE,
+	    .pr_pid = pid, .pr_tid = pid, .pr_ip = pc, .pr_user = &pc,
+	    .pr_nuser = 1, .pr_comm = "", .pr_time_ns = ++now_ns };
+
+	prof_hits_sample(hits, &record, 0, 0);
+}
+
+/* Does a mapping of a process lead to the file's name? */
+static bool
+leads_to(uint32_t pid, uint64_t pc, uint32_t file)
+{
+	const struct prof_mapping *mapping;
+	uint64_t since_ns;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/nowhere/file%u", file);
+	mapping = prof_lives_now(hits->ht_lives, pid, pc, &since_ns);
+	return (mapping != NULL && strcmp(hits->ht_images.is_image[
+	    mapping->mp_image].im_path, path) == 0);
+}
+
+/* Each file that was met at its own offset has that place, and no other. */
+static void
+places(void)
+{
+	uint32_t n, image;
+	uint64_t offset;
+	char path[64];
+
+	CHECK(hits->ht_places.hs_n == FILES / EVERY, "%u places",
+	    hits->ht_places.hs_n);
+	for (n = 0; n < hits->ht_places.hs_n; n++) {
+		image = (uint32_t)(hits->ht_places.hs_key[n] >>
+		    HITS_OFFSET_BITS);
+		offset = hits->ht_places.hs_key[n] &
+		    ((1ULL << HITS_OFFSET_BITS) - 1);
+		CHECK(image < hits->ht_images.is_n, "image %u", image);
+		snprintf(path, sizeof(path), "/nowhere/file%u",
+		    (uint32_t)offset * EVERY);
+		CHECK(strcmp(hits->ht_images.is_image[image].im_path,
+		    path) == 0, "%s is %s", path,
+		    hits->ht_images.is_image[image].im_path);
+	}
+}
+
+int
+main(void)
+{
+	uint32_t n, most = 0;
+
+	hits = prof_hits_new(PROF_LIVES_ALL);
+	CHECK(hits != NULL, "no memory");
+	for (n = 0; n < KEPT; n++)
+		map(1, BASE + (n + 1) * STEP, FILES + n);
+	fork_of(1, 2);
+	for (n = 0; n < FILES; n++) {
+		map(3, BASE, n);
+		if (n % EVERY == 0)
+			sample(3, BASE + n / EVERY);
+		if (n % 500 == 499)
+			CHECK(prof_hits_round(hits) == 0, "round");
+		if (hits->ht_images.is_n > most)
+			most = hits->ht_images.is_n;
+	}
+	CHECK(prof_hits_round(hits) == 0, "round");
+	CHECK(most < 2 * HITS_MANY_IMAGES, "%u images at once", most);
+	places();
+	for (n = 0; n < KEPT; n++)
+		CHECK(leads_to(1, BASE + (n + 1) * STEP + 5, FILES + n) &&
+		    leads_to(2, BASE + (n + 1) * STEP + 5, FILES + n),
+		    "mapping %u has another file's name", n);
+	CHECK(leads_to(3, BASE + 5, FILES - 1), "the last has another name");
+	OK("of 200,000 files those have their names that were met or are "
+	    "mapped");
+	prof_hits_free(hits);
+	return (0);
+}
