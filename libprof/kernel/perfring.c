@@ -242,8 +242,8 @@ switch_all(struct prof_rings *rings, unsigned long request)
 	const struct timespec pause = { .tv_nsec = 2000000 };
 	int pass, rv = switch_samples(rings, request);
 
-	for (pass = 0; pass < 2 && rings->rs_inherit && !rings->rs_all;
-	    pass++) {
+	for (pass = 0; pass < 2 && rings->rs_nevents > 0 &&
+	    rings->rs_inherit && !rings->rs_all; pass++) {
 		nanosleep(&pause, NULL);
 		(void)switch_samples(rings, request);
 	}
