@@ -36,7 +36,7 @@ runs storm
 kill $storms
 # shellcheck disable=SC2086
 wait $storms
-ok "beside storms of" $(cat storms.txt)
+ok "beside storms of $(tr "\n" " " <storms.txt)"
 
 py "$RUNS" <<'END'
 import json

@@ -34,6 +34,7 @@ program()	# argument of record ...
 	await "the program runs" test -e started
 	# It has begun: its name is another one, and it has used time.
 	await "the program runs" grep -q '^spin' "/proc/$target/comm"
+	# shellcheck disable=SC2016	# awk's own
 	await "it uses time" awk '$14 > 10 { found = 1 }
 	    END { exit !found }' "/proc/$target/stat"
 	kill -CONT "$recorder"
