@@ -406,6 +406,8 @@ void	prof_marks_close(struct prof_marks *marks);
 struct prof_writer;
 struct prof_writer *prof_writer_open(const char *path,
 	    struct prof_err *error);
+/* Into a file of memory, which stays the caller's. */
+struct prof_writer *prof_writer_open_memory(int fd, struct prof_err *error);
 /* Mostly before the first record; the last value of a key counts. */
 int	prof_writer_info(struct prof_writer *writer, const char *key,
 	    const char *value);
@@ -441,6 +443,10 @@ void	prof_writer_raw(struct prof_writer *writer);
 
 /* ------------------------------------------------- recording/query.c */
 
+/* As prof_reader_open, of what it takes over; of path only messages speak. */
+struct prof_source;
+struct prof_reader *prof_reader_open_source(struct prof_source *source,
+	    const char *path, struct prof_err *error);
 /*
  * The process in whose memory all code lies that an import of perf script has
  * names of; no process has such a number.

@@ -559,6 +559,13 @@ struct prof_import;
  */
 struct prof_import *prof_import_new(
     const struct prof_import_options *options, struct prof_err *error);
+/*
+ * A recording, or one made in memory of what import reads, whichever the file
+ * (or "-", standard input) is.  import: what was made of it, with its notes,
+ * owned by caller; NULL: it was a recording.
+ */
+struct prof_reader *prof_reader_open_any(const char *path,
+    struct prof_import **import, struct prof_err *error);
 uint64_t prof_import_samples(const struct prof_import *import);
 /* What was not in the file, or could not be taken over; NULL: no more. */
 const char *prof_import_note(const struct prof_import *import, size_t n);
@@ -572,6 +579,11 @@ void prof_import_free(struct prof_import *import);
  * it is; else it is malformed, or would act on what shows it.
  */
 size_t prof_text_take(const char *text, uint32_t *code, int *is_plain);
+/*
+ * A unit such as "0.001 counts": its name, and how many weights make one of
+ * it; 1 where the unit is its name.
+ */
+uint64_t prof_unit_scale(const char *unit, const char **name);
 
 /* --------------------------------------------------------- statistics */
 

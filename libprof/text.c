@@ -59,3 +59,21 @@ prof_text_take(const char *text, uint32_t *code, int *is_plain)
 	*is_plain = n != 0 && !is_hostile(*code);
 	return (n);
 }
+
+uint64_t
+prof_unit_scale(const char *unit, const char **name)
+{
+	const char *at = unit;
+	uint64_t scale = 1;
+
+	*name = unit;
+	if (*at++ != '0' || *at++ != '.')
+		return (1);
+	while (*at == '0' && !__builtin_mul_overflow(scale, 10, &scale))
+		at++;
+	if (at[0] != '1' || at[1] != ' ' ||
+	    __builtin_mul_overflow(scale, 10, &scale))
+		return (1);
+	*name = at + 2;
+	return (scale);
+}

@@ -337,6 +337,10 @@ class Page {
 	/* A weight in the unit of the event. */
 	amount(weight) {
 		const {unit} = this.data.events[this.state.event];
+		const part = /^(0[.]0*1) (.*)$/.exec(unit);
+		if (part !== null)
+			return +(weight * part[1]).toFixed(part[1].length -
+			    2) + " " + part[2];
 		if (unit !== "ns")
 			return number(weight) + " " + unit;
 		const much = Math.abs(weight);

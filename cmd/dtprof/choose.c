@@ -58,6 +58,36 @@ choose_events(const char *command, const struct prof_reader *reader,
 	return (wanted);
 }
 
+bool
+choose_is_column(const struct prof_event_info *info)
+{
+	return (strcmp(info->pi_probe, "folded:::samples") == 0 &&
+	    strcmp(info->pi_name, "samples") != 0);
+}
+
+bool
+choose_is_side(const struct prof_event_info *info, int side)
+{
+	return (!choose_is_column(info) ||
+	    strcmp(info->pi_name, side == 0 ? "base" : "new") == 0);
+}
+
+bool
+choose_has_columns(const char *path)
+{
+	struct prof_import *import = NULL;
+	struct prof_err error = { 0 };
+	struct prof_reader *reader = path == NULL || strcmp(path, "-") == 0 ?
+	    NULL : prof_reader_open_any(path, &import, &error);
+	const bool has = reader != NULL && prof_reader_nevents(reader) > 1 &&
+	    choose_is_column(prof_reader_event(reader, 1));
+
+	prof_import_free(import);
+	if (reader != NULL)
+		prof_reader_close(reader);
+	return (has);
+}
+
 /* ------------------------------------------------------------- time */
 
 bool

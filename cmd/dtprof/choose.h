@@ -57,6 +57,14 @@ int	 choose_check_renames(const char *command,
 bool	*choose_events(const char *command, const struct prof_reader *reader,
 	    const struct opt_strings *names);
 /*
+ * Is the event a column of a folded file with two counts a line?  Then it is
+ * one of the two sides, base 0 and new 1: is it that one?
+ */
+bool	 choose_is_column(const struct prof_event_info *info);
+bool	 choose_is_side(const struct prof_event_info *info, int side);
+/* Is it such a file?  path: NULL, it is none. */
+bool	 choose_has_columns(const char *path);
+/*
  * The times of the options, 0 or -1 with a message printed.  The reader stands
  * at its begin then.
  */

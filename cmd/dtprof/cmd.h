@@ -266,6 +266,12 @@ int	input_check(const char *command, const char *option, int n);
 /* The file that a reading command works on: operand, -i, or the default. */
 struct prof_reader *input_open(const char *command, const char *option,
 	    int n, char **operands, const char **path);
+/*
+ * A recording, or what import reads, whose notes are printed; "-": standard
+ * input.  NULL: error says why.
+ */
+struct prof_reader *input_read(const char *command, const char *path,
+	    struct prof_err *error);
 /* Say on standard error that a recording was cut short, if it was. */
 void	input_say_cut(const char *command, const struct prof_reader *reader);
 /* What has no names, and the cure; symbols may be NULL. */

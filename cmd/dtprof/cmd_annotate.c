@@ -365,7 +365,7 @@ add_base(struct annotate *an, struct annotate *base,
 	struct prof_err error = { 0 };
 
 	base->an_is_same_build = strcmp(file, path) == 0;
-	base->an_reader = prof_reader_open(file, &error);
+	base->an_reader = input_read("annotate", file, &error);
 	if (base->an_reader == NULL) {
 		msg_prof("annotate", &error);
 		return (-1);

@@ -145,7 +145,12 @@ static int
 pair_within(struct compare *cm)
 {
 	const struct side *side = &cm->cm_side[0];
+	const struct series *only = side->sd_n == 1 ? side->sd_series : NULL;
 
+	/* A folded file with two counts a line is base and new. */
+	if (only != NULL && only->se_nruns == 1 &&
+	    choose_has_columns(only->se_run[0].sr_profile))
+		return (add_pair(cm, only, only));
 	if (side->sd_n < 2)
 		return (refuse("write compare BASE -- NEW",
 		    "there is only one side: nothing to compare with"));

@@ -68,7 +68,8 @@ static const struct opt_row options_of_export[] = {
 	CHOOSE_TO(offsetof(struct export_options, eo_time)),
 	{ 0, "weight", "WHAT", OPT_CHOICE, 0, 0, "auto",
 	    "samples, or the weight that they stand for; auto: samples in "
-	    "folded, weight in speedscope; pprof has both",
+	    "folded but of imported folded and pprof, weight in speedscope; "
+	    "pprof has both",
 	    offsetof(struct export_options, eo_weight), WEIGHTS },
 	{ .op_type = OPT_END }
 };
@@ -156,16 +157,27 @@ write_out(const struct export_options *eo, const char *bytes, size_t length)
 	return (out_end(&out, "export") == 0 ? 0 : -1);
 }
 
+/* Of these an import has weights, and as many samples as it can have. */
+static bool
+has_weights(const struct prof_reader *reader)
+{
+	const char *import = prof_reader_info(reader, "import");
+
+	return (import != NULL && (strcmp(import, "folded") == 0 ||
+	    strcmp(import, "pprof") == 0));
+}
+
 static int
 write_profile(const struct export_run *run)
 {
 	const struct export_options *eo = run->er_options;
+	const bool is_given = has_weights(run->er_reader);
 	const struct prof_flame_options options = {
 		.fl_size = sizeof(options),
 		.fl_events = run->er_events,
 		.fl_nevents = run->er_nevents,
 		.fl_samples = eo->eo_weight == WEIGHT_SAMPLES ||
-		    (eo->eo_weight == WEIGHT_AUTO &&
+		    (eo->eo_weight == WEIGHT_AUTO && !is_given &&
 		    eo->eo_format == PROF_EXPORT_FOLDED),
 	};
 	struct prof_err error = { 0 };

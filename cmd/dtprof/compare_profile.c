@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What functions cost in one run: from a recording, by its profile; from a
- * folded file ("a;b;c 12": c itself cost 12); or from what import reads, a
- * profile of pprof or perf.data, which becomes a recording for a moment.
+ * What functions cost in one run, of a recording or of what import reads, by
+ * its profile.
  *
  * Called by cmd_compare.c, run by run; a recording is closed again before
  * the next one is opened, so that hundreds of them fit.
  */
-#include <errno.h>
 #include <fcntl.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,44 +16,18 @@
 #include "compare.h"
 #include "json.h"
 
-/* How files begin that are not text. */
-static const struct kind {
-	const char	*kd_magic;
-	size_t		 kd_at;
-	bool		 kd_is_ours;
-} kinds[] = {
-	{ "\x89" "DTP", 0, true },
-	{ "PERFILE2", 0, false },
-	{ "\x1f\x8b", 0, false },	/* gzip, of pprof */
-	{ "\x08", 2, false },		/* pprof: its first type of value */
-};
-
-/* NULL: text, or nothing. */
-static const struct kind *
-kind_of(const char *path)
+bool
+compare_is_recording(const char *path)
 {
-	char begin[8] = "";
+	static const char magic[4] = "\x89" "DTP";
+	char begin[sizeof(magic)];
 	const int fd = open(path, O_RDONLY | O_CLOEXEC);
 	const ssize_t n = fd == -1 ? -1 : read(fd, begin, sizeof(begin));
 
 	if (fd != -1)
 		close(fd);
-	for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++) {
-		const size_t length = strlen(kinds[k].kd_magic);
-
-		if (n >= (ssize_t)(kinds[k].kd_at + length) && memcmp(begin +
-		    kinds[k].kd_at, kinds[k].kd_magic, length) == 0)
-			return (&kinds[k]);
-	}
-	return (NULL);
-}
-
-bool
-compare_is_recording(const char *path)
-{
-	const struct kind *kind = kind_of(path);
-
-	return (kind != NULL && kind->kd_is_ours);
+	return (n == (ssize_t)sizeof(begin) &&
+	    memcmp(begin, magic, sizeof(magic)) == 0);
 }
 
 int
@@ -103,11 +74,14 @@ compare_machine_of(struct series *series, const char *path)
 
 /* Is it what the runs before are of?  The first one decides. */
 static bool
-is_event(struct costs *ct, const char *name, const char *unit)
+is_event(struct costs *ct, const struct prof_event_info *info)
 {
+	const char *name = choose_is_column(info) ? "samples" :
+	    info->pi_name, *unit;
 	char *event;
 	bool is_it;
 
+	(void)prof_unit_scale(info->pi_unit, &unit);
 	if (asprintf(&event, "%s in %s", name, unit) == -1)
 		return (false);
 	if (ct->ct_event == NULL)
@@ -120,7 +94,7 @@ is_event(struct costs *ct, const char *name, const char *unit)
 /* The first of the events asked for that has any weight, in all runs; or -1. */
 static long
 event_of(struct costs *ct, const struct prof_profile *profile,
-    const struct prof_reader *reader, const char *path)
+    const struct prof_reader *reader, const char *path, int side)
 {
 	bool *wanted = choose_events("compare", reader,
 	    &ct->ct_options->co_events);
@@ -132,8 +106,8 @@ event_of(struct costs *ct, const struct prof_profile *profile,
 	for (size_t e = 0; e < prof_reader_nevents(reader) && event == -1;
 	    e++) {
 		info = prof_reader_event(reader, e);
-		if (wanted[e] && prof_profile_weight(profile, e) > 0 &&
-		    is_event(ct, info->pi_name, info->pi_unit))
+		if (wanted[e] && choose_is_side(info, side) &&
+		    prof_profile_weight(profile, e) > 0 && is_event(ct, info))
 			event = (long)e;
 	}
 	if (event == -1)
@@ -183,9 +157,12 @@ add_cost(const struct source *source, const struct prof_label *label,
 
 /* And how far they can be believed. */
 static int
-add_costs(const struct source *source, const struct prof_profile *profile,
-    size_t event)
+add_costs(const struct source *source, const struct prof_reader *reader,
+    const struct prof_profile *profile, size_t event)
 {
+	const char *name;
+	const double scale = (double)prof_unit_scale(prof_reader_event(
+	    reader, event)->pi_unit, &name);
 	const uint64_t *self = prof_profile_self(profile, event);
 	const size_t nnodes = prof_profile_nnodes(profile);
 	const size_t nlabels = prof_profile_nlabels(profile);
@@ -203,7 +180,7 @@ add_costs(const struct source *source, const struct prof_profile *profile,
 	for (uint32_t l = 0; l < nlabels && rv == 0; l++)
 		if (sum[l] > 0)
 			rv = add_cost(source, prof_profile_label(profile, l),
-			    (double)sum[l]);
+			    (double)sum[l] / scale);
 	free(sum);
 	return (rv);
 }
@@ -216,12 +193,10 @@ fail_reading(const char *path, const struct prof_err *error)
 }
 
 /*
- * Inlined functions too: one build inlines what another calls.  The name is
- * what the user calls the file.
+ * Inlined functions too: one build inlines what another calls.
  */
-static int
-costs_of_recording(struct costs *ct, int side, long run, const char *path,
-    const char *name)
+int
+compare_costs(struct costs *ct, int side, long run, const char *path)
 {
 	const struct prof_profile_options options = {
 		.pl_size = sizeof(options),
@@ -231,7 +206,7 @@ costs_of_recording(struct costs *ct, int side, long run, const char *path,
 	struct source source = { ct, side, run, NULL };
 	struct prof_err error = { 0 };
 	struct prof_profile *profile = NULL;
-	struct prof_reader *reader = prof_reader_open(path, &error);
+	struct prof_reader *reader = input_read("compare", path, &error);
 	long event;
 	int rv = -1;
 
@@ -241,128 +216,22 @@ costs_of_recording(struct costs *ct, int side, long run, const char *path,
 		profile = prof_profile_new(reader, source.sr_symbols,
 		    &options, &error);
 	if (profile == NULL) {
-		fail_reading(name, &error);
+		fail_reading(path, &error);
 		goto out;
 	}
 	input_say_cut("compare", reader);
-	event = event_of(ct, profile, reader, name);
-	if (event != -1 && add_costs(&source, profile, (size_t)event) == 0)
+	event = event_of(ct, profile, reader, path, side);
+	if (event != -1 && add_costs(&source, reader, profile,
+	    (size_t)event) == 0)
 		rv = 0;
 	else if (event != -1)
-		fail_reading(name, prof_comparison_error(ct->ct_comparison));
+		fail_reading(path, prof_comparison_error(ct->ct_comparison));
 out:
 	prof_profile_free(profile);
 	prof_symbols_close(source.sr_symbols);
 	if (reader != NULL)
 		prof_reader_close(reader);
 	return (rv);
-}
-
-/* ------------------------------------------------- other tools' files */
-
-static int
-costs_of_import(struct costs *ct, int side, long run, const char *path)
-{
-	char directory[FILE_SCRATCH], output[FILE_SCRATCH + 8];
-	const struct prof_import_options options = {
-		.im_size = sizeof(options), .im_input = path,
-		.im_output = output
-	};
-	struct prof_err error = { 0 };
-	struct prof_import *import;
-	const char *note;
-	int rv = -1;
-
-	if (file_scratch("compare", directory) == -1)
-		return (-1);
-	snprintf(output, sizeof(output), "%s/x.dtp", directory);
-	import = prof_import_new(&options, &error);
-	if (import == NULL)
-		fail_reading(path, &error);
-	for (size_t i = 0; import != NULL &&
-	    (note = prof_import_note(import, i)) != NULL; i++)
-		msg_note("compare", "%s: %s", path, note);
-	if (import != NULL)
-		rv = costs_of_recording(ct, side, run, output, path);
-	prof_import_free(import);
-	(void)unlink(output);
-	(void)rmdir(directory);
-	return (rv);
-}
-
-/* --------------------------------------------------------------- folded */
-
-/* "a;b;c 12": cuts it behind the c, which begins at *leaf; 0: no number. */
-static double
-cut_line(char *line, char **leaf)
-{
-	char *blank = strrchr(line, ' '), *end, *semicolon;
-	double cost;
-
-	if (blank == NULL || blank == line)
-		return (0);
-	cost = strtod(blank + 1, &end);
-	if (end == blank + 1 || *end != '\0' || !isfinite(cost) || cost < 0)
-		return (0);
-	*blank = '\0';
-	semicolon = strrchr(line, ';');
-	*leaf = semicolon != NULL ? semicolon + 1 : line;
-	return (cost);
-}
-
-static int
-costs_of_folded(struct prof_comparison *cp, long run, const char *path)
-{
-	size_t length, number = 0, used = 0;
-	char *text = file_read(path, &length), *line, *rest = text;
-
-	if (text == NULL) {
-		msg_fail("compare", "check the file", "%s: %s", path,
-		    strerror(errno));
-		return (-1);
-	}
-	while ((line = strsep(&rest, "\n")) != NULL) {
-		char *leaf = NULL;
-		const double cost = cut_line(line, &leaf);
-
-		number++;
-		if (*line == '\0' || (cost == 0 && leaf != NULL))
-			continue;
-		if (leaf == NULL) {
-			msg_fail("compare", "give recordings, folded files, "
-			    "profiles of pprof, a bench directory, or JSON of "
-			    "stat or hyperfine",
-			    "%s: line %zu is not a folded stack", path,
-			    number);
-			break;
-		}
-		if (prof_comparison_cost(cp, run, leaf, "", 0, cost) == -1) {
-			fail_reading(path, prof_comparison_error(cp));
-			break;
-		}
-		used++;
-	}
-	free(text);
-	if (line == NULL && used == 0)
-		msg_fail("compare", "check the file", "%s: it is empty",
-		    path);
-	return (line == NULL && used > 0 ? 0 : -1);
-}
-
-int
-compare_costs(struct costs *ct, int side, long run, const char *path)
-{
-	const struct kind *kind = kind_of(path);
-
-	if (kind == NULL && !is_event(ct, "stacks", "whatever is folded")) {
-		msg_fail("compare", "compare files of one kind", "%s: folded "
-		    "stacks, beside %s", path, ct->ct_event);
-		return (-1);
-	}
-	if (kind == NULL)
-		return (costs_of_folded(ct->ct_comparison, run, path));
-	return (kind->kd_is_ours ? costs_of_recording(ct, side, run, path,
-	    path) : costs_of_import(ct, side, run, path));
 }
 
 void

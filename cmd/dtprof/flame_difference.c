@@ -63,10 +63,15 @@ first_event(const struct difference_run *di,
 }
 
 static size_t
-event_of(struct difference_run *di, const char *path,
+event_of(struct difference_run *di, int side, const char *path,
     const struct prof_reader *reader, const struct prof_profile *profile)
 {
 	size_t n = prof_reader_nevents(reader), e;
+
+	for (e = 1; e < n; e++)
+		if (choose_is_column(prof_reader_event(reader, e)) &&
+		    choose_is_side(prof_reader_event(reader, e), side))
+			return (e);
 
 	if (di->di_event == NULL) {
 		e = first_event(di, reader, profile);
@@ -104,7 +109,7 @@ add_run(struct difference_run *di, int side, const struct flame_recording *run)
 	const struct flame_options *fo = di->di_options;
 	const char *path = run->fr_path;
 	struct prof_err error = { 0 };
-	struct prof_reader *reader = prof_reader_open(path, &error);
+	struct prof_reader *reader = input_read("flamegraph", path, &error);
 	struct prof_symbols *symbols = NULL;
 	struct prof_profile *profile = NULL;
 	size_t event;
@@ -114,7 +119,7 @@ add_run(struct difference_run *di, int side, const struct flame_recording *run)
 		return (fail(path, &error));
 	if (flame_profile(fo, side == 0 ? base_time(fo) : &fo->fo_time,
 	    reader, &symbols, &profile) == 0 &&
-	    (event = event_of(di, path, reader, profile)) > 0)
+	    (event = event_of(di, side, path, reader, profile)) > 0)
 		rv = prof_difference_add(di->di_difference, side,
 		    run->fr_block, run->fr_place, profile, event) == -1 ||
 		    add_values(di, run) == -1 ? fail(path,

@@ -201,6 +201,7 @@ add_all(struct flame_side *side, char *const *paths, size_t n,
 }
 
 /*
+ * A folded file with two counts a line is both sides.
  * Without a base the recording is compared with another time of itself;
  * without operands a bench is compared with itself, or the base with
  * dtprof.dtp.
@@ -218,7 +219,11 @@ flame_sides(const struct flame_options *fo, int n, char **operands,
 	const char *name;
 	bool is_one;
 
-	if (nnews == 0) {
+	if (nnews == 0 && fo->fo_input == NULL && nbases == 1 &&
+	    choose_has_columns(bases[0])) {
+		news = bases;
+		nnews = 1;
+	} else if (nnews == 0) {
 		news = fo->fo_input != NULL ? input : nbases == 1 &&
 		    bench_of(bases[0], &name) > 0 ? bases : usual;
 		nnews = 1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * The recording that a reading command works on: its operand, -i FILE, or
- * dtprof.dtp in this directory; and what is to be said of it on standard error.
+ * dtprof.dtp in this directory, or what import makes one of; and what is to be said of it on standard error.
  * Called by the commands that read recordings.
  */
 #include "cmd.h"
@@ -17,6 +17,21 @@ input_check(const char *command, const char *option, int n)
 }
 
 struct prof_reader *
+input_read(const char *command, const char *path, struct prof_err *error)
+{
+	struct prof_import *import;
+	struct prof_reader *reader = prof_reader_open_any(path, &import,
+	    error);
+	const char *note;
+
+	for (size_t n = 0; import != NULL &&
+	    (note = prof_import_note(import, n)) != NULL; n++)
+		msg_note(command, "%s: %s", path, note);
+	prof_import_free(import);
+	return (reader);
+}
+
+struct prof_reader *
 input_open(const char *command, const char *option, int n, char **operands,
     const char **path)
 {
@@ -25,7 +40,7 @@ input_open(const char *command, const char *option, int n, char **operands,
 
 	*path = option != NULL ? option : n > 0 ? operands[0] :
 	    DEFAULT_RECORDING;
-	reader = prof_reader_open(*path, &error);
+	reader = input_read(command, *path, &error);
 	if (reader == NULL)
 		msg_prof(command, &error);
 	return (reader);

@@ -37,9 +37,15 @@ weight_text(char *text, size_t size, uint64_t weight, const char *unit)
 	    " P", " E" };
 	const bool is_time = strcmp(unit, "ns") == 0;
 	const unsigned last = is_time ? 3 : 6;
-	double value = (double)weight;
+	const char *name;
+	const uint64_t scale = prof_unit_scale(unit, &name);
+	double value = (double)weight / (double)scale;
 	unsigned n = 0;
 
+	if (scale > 1 && value < 999.5) {
+		snprintf(text, size, "%.4g", value);
+		return;
+	}
 	for (; value >= 999.5 && n < last; n++)
 		value /= 1000;
 	snprintf(text, size, n == 0 || value >= 999.5 ? "%.0f%s%s" :

@@ -242,11 +242,33 @@ add_cell(struct prof_difference *df, uint32_t node, uint64_t samples,
 	return (0);
 }
 
+static int
+fail_scale(struct prof_difference *df)
+{
+	return (prof_fail(&df->df_error, PROF_E_FORMAT, "counts of as many "
+	    "decimals as another run has are more than 64 bits hold"));
+}
+
+/* What a weight of an event is in the unit of all runs; 0: too much. */
+static uint64_t
+factor_of(const struct prof_difference *df,
+    const struct prof_profile *profile, size_t event)
+{
+	const char *name;
+	const uint64_t factor = df->df_scale / prof_unit_scale(
+	    prof_reader_event(profile->pf_reader, event)->pi_unit, &name);
+	uint64_t whole;
+
+	return (__builtin_mul_overflow(prof_profile_weight(profile, event),
+	    factor, &whole) ? 0 : factor);
+}
+
 /* Parents stand before their children, so each has its place by then. */
 static int
 add_tree(struct prof_difference *df, const struct prof_profile *profile,
     size_t event, const uint32_t *labels)
 {
+	const uint64_t factor = factor_of(df, profile, event);
 	const struct prof_tree_node *node = prof_profile_nodes(profile);
 	const size_t n = prof_profile_nnodes(profile);
 	const uint64_t *self = prof_profile_self(profile, event);
@@ -260,7 +282,7 @@ add_tree(struct prof_difference *df, const struct prof_profile *profile,
 			    &df->df_child, place[node[i].pt_parent],
 			    labels[node[i].pt_label]);
 		if (place[i] == NONE || (self != NULL && samples != NULL &&
-		    add_cell(df, place[i], samples[i], self[i]) == -1))
+		    add_cell(df, place[i], samples[i], self[i] * factor) == -1))
 			rv = -1;
 	}
 	free(place);
@@ -283,6 +305,9 @@ add_costs(struct prof_difference *df, const struct prof_profile *profile,
     size_t event)
 {
 	struct prof_comparison *cp = df->df_comparison;
+	const char *name;
+	const double scale = (double)prof_unit_scale(prof_reader_event(
+	    profile->pf_reader, event)->pi_unit, &name);
 	const struct prof_tree_node *node = prof_profile_nodes(profile);
 	const size_t n = prof_profile_nlabels(profile);
 	const uint64_t *self = prof_profile_self(profile, event);
@@ -303,7 +328,8 @@ add_costs(struct prof_difference *df, const struct prof_profile *profile,
 			label = prof_profile_label(profile, 0);
 		rv = prof_comparison_cost(cp, (long)cp->cp_nruns - 1,
 		    label->lb_name, label->lb_module, label->lb_function !=
-		    NULL && label->lb_function->fu_is_inlined, (double)sum[l]);
+		    NULL && label->lb_function->fu_is_inlined,
+		    (double)sum[l] / scale);
 	}
 	/* A run without samples cost nothing, and is one. */
 	cp->cp_run[cp->cp_nruns - 1].rn_has_costs = true;
@@ -336,14 +362,58 @@ add_labels_and_tree(struct prof_difference *df, int side,
 
 /* --------------------------------------------------------------- runs */
 
+/* What all runs have is counted in the finest unit that one of them has. */
+static int
+rescale(struct prof_difference *df, const struct prof_event_info *info)
+{
+	struct prof_tree *tree = &df->df_profile.pf_tree;
+	const char *name;
+	const uint64_t scale = prof_unit_scale(info->pi_unit, &name);
+	const uint64_t factor = scale / df->df_scale;
+	char *unit;
+
+	if (factor <= 1)
+		return (0);
+	unit = strdup(info->pi_unit);
+	if (unit == NULL)
+		return (fail_nomem(df));
+	free((char *)(uintptr_t)df->df_info.pi_unit);
+	df->df_info.pi_unit = unit;
+	df->df_scale = scale;
+	for (size_t i = 0; i < tree->tr_ncells; i++)
+		if (__builtin_mul_overflow(tree->tr_cell[i].pc_weight,
+		    factor, &tree->tr_cell[i].pc_weight))
+			return (fail_scale(df));
+	for (size_t i = 0; i < df->df_nruns; i++)
+		df->df_run[i].dr_weight *= (double)factor;
+	return (0);
+}
+
+/* The two columns of a folded file are one event, of two sides. */
+static bool
+is_same_event(const struct prof_event_info *a,
+    const struct prof_event_info *b)
+{
+	static const char column[] = "folded:::samples";
+	const char *unit[2];
+
+	(void)prof_unit_scale(a->pi_unit, &unit[0]);
+	(void)prof_unit_scale(b->pi_unit, &unit[1]);
+	return (strcmp(unit[0], unit[1]) == 0 &&
+	    (strcmp(a->pi_name, b->pi_name) == 0 ||
+	    (strcmp(a->pi_probe, column) == 0 &&
+	    strcmp(b->pi_probe, column) == 0)));
+}
+
 /* Names and rates of the event, and of what was run where. */
 static int
 take_facts(struct prof_difference *df, int side,
     const struct prof_profile *profile, const struct prof_event_info *info)
 {
-	const char *value;
+	const char *value, *name;
 
 	if (df->df_nruns == 0) {
+		df->df_scale = prof_unit_scale(info->pi_unit, &name);
 		df->df_info.pi_name = strdup(info->pi_name);
 		df->df_info.pi_probe = strdup(info->pi_probe);
 		df->df_info.pi_unit = strdup(info->pi_unit);
@@ -352,12 +422,13 @@ take_facts(struct prof_difference *df, int side,
 		    df->df_info.pi_unit == NULL)
 			return (fail_nomem(df));
 	}
-	if (strcmp(df->df_info.pi_name, info->pi_name) != 0 ||
-	    strcmp(df->df_info.pi_unit, info->pi_unit) != 0)
+	if (!is_same_event(&df->df_info, info))
 		return (prof_fail(&df->df_error, PROF_E_USAGE, "%s in %s "
 		    "beside %s in %s: they cannot be compared",
 		    info->pi_name, info->pi_unit, df->df_info.pi_name,
 		    df->df_info.pi_unit));
+	if (rescale(df, info) == -1)
+		return (-1);
 	if (df->df_nside[side] > 0)
 		return (0);
 	df->df_rate_hz[side] = info->pi_frequency_hz;
@@ -387,6 +458,8 @@ prof_difference_add(struct prof_difference *df, int side, uint32_t block,
 		    "a run of no side, of no event, or one too many"));
 	if (take_facts(df, side, profile, info) == -1)
 		return (-1);
+	if (factor_of(df, profile, event) == 0)
+		return (fail_scale(df));
 	number = prof_comparison_run(df->df_comparison, side, block, place);
 	run = prof_grow((void **)&df->df_run, &df->df_nruns,
 	    &df->df_cap_runs, sizeof(*run));
@@ -398,7 +471,8 @@ prof_difference_add(struct prof_difference *df, int side, uint32_t block,
 		return (fail_nomem(df));
 	*run = (struct prof_difference_run){ .dr_side = side,
 	    .dr_samples = quality.pq_samples,
-	    .dr_weight = (double)quality.pq_weight,
+	    .dr_weight = (double)(quality.pq_weight *
+	    factor_of(df, profile, event)),
 	    .dr_effective = quality.pq_effective };
 	df->df_nside[side]++;
 	return (add_labels_and_tree(df, side, profile, event) == -1 ?

@@ -70,6 +70,7 @@ struct prof_difference {
 	/* What compare says of the same runs. */
 	struct prof_comparison *df_comparison;
 	struct prof_event_info df_info;	/* strings owned */
+	uint64_t	 df_scale;	/* of its unit, see prof_unit_scale */
 	uint64_t	 df_rate_hz[2];
 	uint64_t	 df_period[2];
 	char		*df_fact[2][PROF_NFACTS];	/* NULL: not known */

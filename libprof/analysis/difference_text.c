@@ -40,9 +40,13 @@ void
 prof_difference_amount(char *text, size_t size, double value,
     const char *unit)
 {
+	const char *name;
+	const uint64_t scale = prof_unit_scale(unit, &name);
 	const double much = fabs(value);
 
-	if (strcmp(unit, "ns") != 0)
+	if (scale > 1)
+		snprintf(text, size, "%.4g %s", value / (double)scale, name);
+	else if (strcmp(unit, "ns") != 0)
 		snprintf(text, size, much < 100 ? "%.1f %s" : "%.0f %s",
 		    value, unit);
 	else if (much >= 1e9)

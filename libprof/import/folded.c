@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * Folded stacks made into a recording.  A line is "root;...;leaf COUNT"; the
- * count stands behind the last blank, so names may hold blanks.
+ * count stands behind the last blank, so names may hold blanks.  When two
+ * numbers end every line they are counts of the base and of what is new, which
+ * are then two events.
  *
  * There are names and no addresses.  So each name gets a place of 16 bytes in
  * a memory that nothing else is in, and the recording has a table of what is
@@ -9,12 +11,17 @@
  * the name of a thread: nothing in the file tells whether the first one is.
  *
  * A count is so many samples; where there are too many of them (nanoseconds
- * or bytes, most likely) a line is one sample of that weight.
+ * or bytes, most likely) a line is one sample of that weight.  So it is where
+ * counts have decimals: all are multiplied by the power of ten that makes them
+ * whole, and the unit, "0.001 counts", says by which.
+ *
+ * The text is read three times: for its form, for its names, for its samples.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/analysis.h"
+#include "folded.h"
 #include "import.h"
 #include "recording/table.h"
 
@@ -25,11 +32,11 @@
 #define PID		1
 #define TABLE_BYTES	(256u << 10)	/* a table is written then */
 
-/* A line, split where its count begins. */
+/* A line as the form of the file makes it. */
 struct line {
 	const char	*ln_text;
 	size_t		 ln_length;
-	uint64_t	 ln_count;
+	uint64_t	 ln_count[FOLDED_COUNTS];
 };
 
 struct folded {
@@ -37,12 +44,14 @@ struct folded {
 	struct prof_dict fo_names;
 	struct prof_table fo_table;
 	struct prof_buf	 fo_body;	/* of the table */
-	uint64_t	 fo_count;	/* sum over all lines */
-	uint64_t	 fo_bad;
+	unsigned	 fo_ncounts;	/* of a line; 0: not known yet */
+	unsigned	 fo_decimals;	/* of the count that has most */
+	uint64_t	 fo_line;	/* its number, for messages */
+	uint64_t	 fo_count[FOLDED_COUNTS]; /* sum over all lines */
 	uint64_t	 fo_deep;
 	uint64_t	 fo_time_ns;
 	bool		 fo_by_weight;
-	struct prof_accounting fo_sum[2];
+	struct prof_accounting fo_sum[FOLDED_COUNTS + 1];
 	uint64_t	 fo_frame[MAX_FRAMES];
 };
 
@@ -50,53 +59,118 @@ typedef int line_fn(struct folded *folded, const struct line *line);
 
 /* -------------------------------------------------------------- lines */
 
-static bool
-split(struct line *line)
+/* Where not even the first line is one, it is a file of something else. */
+static int
+refuse(struct folded *folded, const char *why)
 {
-	const char *text = line->ln_text, *blank;
-	size_t n = line->ln_length;
-	uint64_t digit;
+	struct prof_err *error = &folded->fo_import->im_error;
 
-	if (n > 0 && text[n - 1] == '\r')
-		n--;
-	blank = memrchr(text, ' ', n);
-	if (blank == NULL || blank == text || blank == text + n - 1 ||
-	    memchr(text, '\0', n) != NULL)
-		return (false);
-	line->ln_length = (size_t)(blank - text);
-	line->ln_count = 0;
-	for (blank++; blank < text + n; blank++) {
-		digit = (uint64_t)(*blank - '0');
-		if (digit > 9 || __builtin_mul_overflow(line->ln_count, 10,
-		    &line->ln_count) || __builtin_add_overflow(
-		    line->ln_count, digit, &line->ln_count))
-			return (false);
+	if (folded->fo_ncounts > 0) {
+		prof_fail(error, PROF_E_FORMAT, "line %llu: %s",
+		    (unsigned long long)folded->fo_line, why);
+		return (prof_cure(error, "a line is \"root;...;leaf "
+		    "COUNT\": mend it, or take it out"));
 	}
-	return (line->ln_count > 0);
+	prof_fail(error, PROF_E_FORMAT, "neither perf.data nor pprof, text of "
+	    "perf script or folded stacks (line %llu: %s)",
+	    (unsigned long long)folded->fo_line, why);
+	return (prof_cure(error, "dtprof import reads perf.data, profiles of "
+	    "pprof, what perf script prints, and lines "
+	    "\"root;...;leaf COUNT\""));
 }
 
-/* Comments and empty lines are passed over, others that fail counted. */
+static int
+too_much(struct folded *folded)
+{
+	return (refuse(folded, "with it the counts add up to more than 64 "
+	    "bits hold"));
+}
+
+/* The next line that is not empty, and its parts; 1, 0: none, or -1. */
+static int
+next_line(struct folded *folded, const char **at, struct folded_line *line)
+{
+	const struct prof_import *import = folded->fo_import;
+	const char *end = (const char *)import->im_bytes + import->im_length;
+	const char *text, *next, *why;
+
+	for (text = *at; text < end; text = next + 1) {
+		next = memchr(text, '\n', (size_t)(end - text));
+		if (next == NULL)
+			next = end;
+		folded->fo_line++;
+		if (folded_line_is_empty(text, (size_t)(next - text)))
+			continue;
+		*at = next + (next < end);
+		why = folded_line_parse(text, (size_t)(next - text), line);
+		return (why == NULL ? 1 : refuse(folded, why));
+	}
+	return (0);
+}
+
+/* How many counts a line has, and how many decimals. */
+static int
+find_form(struct folded *folded)
+{
+	const char *at = (const char *)folded->fo_import->im_bytes;
+	unsigned decimals[FOLDED_COUNTS] = { 0 };
+	struct folded_line line;
+	int rv;
+
+	while ((rv = next_line(folded, &at, &line)) == 1) {
+		if (folded->fo_ncounts == 0)
+			folded->fo_ncounts = FOLDED_COUNTS;
+		if (!line.ln_has_two)
+			folded->fo_ncounts = 1;
+		for (int c = 0; c < FOLDED_COUNTS; c++)
+			if (line.ln_count[c].fc_decimals > decimals[c])
+				decimals[c] = line.ln_count[c].fc_decimals;
+	}
+	folded->fo_decimals = decimals[1];
+	if (folded->fo_ncounts > 1 && decimals[0] > decimals[1])
+		folded->fo_decimals = decimals[0];
+	return (rv);
+}
+
+/* A count in the file's unit; false: no number holds it. */
+static bool
+scale(const struct folded *folded, const struct folded_count *count,
+    uint64_t *value)
+{
+	*value = count->fc_digits;
+	for (unsigned n = count->fc_decimals; n < folded->fo_decimals; n++)
+		if (__builtin_mul_overflow(*value, 10, value))
+			return (false);
+	return (true);
+}
+
+/* What no sample is of is passed over. */
 static int
 each_line(struct folded *folded, line_fn *fn)
 {
 	const char *at = (const char *)folded->fo_import->im_bytes;
-	const char *end = at + folded->fo_import->im_length, *next;
+	const unsigned n = folded->fo_ncounts;
+	struct folded_line parts;
 	struct line line;
+	uint64_t any;
+	int rv;
 
-	for (; at < end; at = next + 1) {
-		next = memchr(at, '\n', (size_t)(end - at));
-		if (next == NULL)
-			next = end;
-		line.ln_text = at;
-		line.ln_length = (size_t)(next - at);
-		if (line.ln_length == 0 || *at == '#')
-			continue;
-		if (!split(&line))
-			folded->fo_bad++;
-		else if (fn(folded, &line) == -1)
+	folded->fo_line = 0;
+	while ((rv = next_line(folded, &at, &parts)) == 1) {
+		line.ln_text = parts.ln_text;
+		line.ln_length = n > 1 ? parts.ln_length_of_two :
+		    parts.ln_length;
+		any = 0;
+		for (unsigned c = 0; c < n; c++) {
+			if (!scale(folded, &parts.ln_count[FOLDED_COUNTS - n +
+			    c], &line.ln_count[c]))
+				return (too_much(folded));
+			any |= line.ln_count[c];
+		}
+		if (any != 0 && fn(folded, &line) == -1)
 			return (-1);
 	}
-	return (0);
+	return (rv);
 }
 
 /* The frames of a line, root first; "" between two ; is a name, too. */
@@ -172,11 +246,10 @@ take_names(struct folded *folded, const struct line *line)
 	bool is_new;
 	uint32_t n;
 
-	if (__builtin_add_overflow(folded->fo_count, line->ln_count,
-	    &folded->fo_count))
-		return (prof_fail(&folded->fo_import->im_error,
-		    PROF_E_FORMAT, "its counts add up to more than 64 bits "
-		    "hold"));
+	for (unsigned c = 0; c < folded->fo_ncounts; c++)
+		if (__builtin_add_overflow(folded->fo_count[c],
+		    line->ln_count[c], &folded->fo_count[c]))
+			return (too_much(folded));
 	while (next_frame(line, &at, &name, &length)) {
 		n = prof_dict_find(&folded->fo_names, name, length, &is_new);
 		if (n == PROF_INTERN_FAILED)
@@ -226,10 +299,19 @@ static int
 add_samples(struct folded *folded, const struct line *line,
     struct prof_record *record)
 {
-	record->pr_weight = folded->fo_by_weight ? line->ln_count : 1;
-	return (prof_import_repeat(folded->fo_import, record,
-	    folded->fo_by_weight ? 1 : line->ln_count, &folded->fo_sum[1],
-	    &folded->fo_time_ns));
+	int rv = 0;
+
+	for (unsigned c = 0; c < folded->fo_ncounts && rv == 0; c++) {
+		if (line->ln_count[c] == 0)
+			continue;
+		record->pr_event = c + 1;
+		record->pr_weight = folded->fo_by_weight ?
+		    line->ln_count[c] : 1;
+		rv = prof_import_repeat(folded->fo_import, record,
+		    folded->fo_by_weight ? 1 : line->ln_count[c],
+		    &folded->fo_sum[c + 1], &folded->fo_time_ns);
+	}
+	return (rv);
 }
 
 static int
@@ -237,7 +319,6 @@ take_stack(struct folded *folded, const struct line *line)
 {
 	struct prof_record record = {
 		.pr_type = PROF_R_SAMPLE,
-		.pr_event = 1,
 		.pr_pid = PID,
 		.pr_tid = PID,
 		.pr_ustatus = PROF_STACK_OK,
@@ -266,21 +347,54 @@ take_stack(struct folded *folded, const struct line *line)
 
 /* ---------------------------------------------------------------- all */
 
+/* "counts", or "0.001 counts" */
 static int
 describe(struct folded *folded)
 {
+	static const char *const names[FOLDED_COUNTS] = { "base", "new" };
+	static const char zeros[] = "0.000000000000000000";
 	const struct prof_event_info proc = {
 		.pi_name = "proc", .pi_probe = "proc:::", .pi_provider =
 		"proc", .pi_unit = "events", .pi_period = 1,
-	}, samples = {
+	};
+	struct prof_event_info info = {
 		.pi_name = "samples", .pi_probe = "folded:::samples",
-		.pi_provider = "folded", .pi_unit = folded->fo_by_weight ?
-		"units" : "samples", .pi_period = 1,
+		.pi_provider = "folded", .pi_unit = "counts", .pi_period = 1,
 		.pi_parts = DTP_P_USTACK | DTP_P_WEIGHT,
 	};
+	char unit[sizeof(zeros) + sizeof(" counts") + 1];
+	int rv = prof_import_event(folded->fo_import, &proc);
 
-	return (prof_import_event(folded->fo_import, &proc) == -1 ? -1 :
-	    prof_import_event(folded->fo_import, &samples));
+	if (folded->fo_decimals > 0) {
+		(void)snprintf(unit, sizeof(unit), "%.*s1 counts",
+		    (int)folded->fo_decimals + 1, zeros);
+		info.pi_unit = unit;
+	}
+	for (unsigned c = 0; c < folded->fo_ncounts && rv == 0; c++) {
+		if (folded->fo_ncounts > 1)
+			info.pi_name = names[c];
+		rv = prof_import_event(folded->fo_import, &info);
+	}
+	return (rv);
+}
+
+static int
+say_notes(struct folded *folded)
+{
+	struct prof_import *import = folded->fo_import;
+
+	if (folded->fo_deep > 0 && prof_import_say(import, "%llu stacks are "
+	    "deeper than %d and lost their outermost frames",
+	    (unsigned long long)folded->fo_deep, MAX_FRAMES) == -1)
+		return (-1);
+	if (folded->fo_ncounts > 1)
+		return (prof_import_say(import, "each line has two counts: "
+		    "events base and new"));
+	if (folded->fo_by_weight && folded->fo_decimals == 0)
+		return (prof_import_say(import, "its counts add up to %llu: "
+		    "each line is one sample of that weight",
+		    (unsigned long long)folded->fo_count[0]));
+	return (0);
 }
 
 static int
@@ -291,47 +405,35 @@ finish(struct folded *folded)
 		.pr_type = PROF_R_STOP, .pr_comm = "", .pr_path = "",
 		.pr_time_ns = folded->fo_time_ns + 1,
 	};
-	struct prof_accounting *sum = &folded->fo_sum[1];
 
-	sum->pa_stored = sum->pa_read = sum->pa_fired;
-	if (folded->fo_bad > 0 && prof_import_say(import, "%llu lines are "
-	    "no stacks with a count and were left out",
-	    (unsigned long long)folded->fo_bad) == -1)
-		return (-1);
-	if (folded->fo_deep > 0 && prof_import_say(import, "%llu stacks are "
-	    "deeper than %d and lost their outermost frames",
-	    (unsigned long long)folded->fo_deep, MAX_FRAMES) == -1)
-		return (-1);
-	if (folded->fo_by_weight && prof_import_say(import, "its counts add "
-	    "up to %llu: each line is one sample of that weight",
-	    (unsigned long long)folded->fo_count) == -1)
-		return (-1);
-	if (prof_import_add(import, &stop) == -1 ||
+	for (unsigned c = 1; c <= folded->fo_ncounts; c++)
+		folded->fo_sum[c].pa_stored = folded->fo_sum[c].pa_read =
+		    folded->fo_sum[c].pa_fired;
+	if (say_notes(folded) == -1 || prof_import_add(import, &stop) == -1 ||
 	    (folded->fo_body.bf_len > 0 && say_table(folded) == -1))
 		return (-1);
-	return (prof_import_accounting(import, folded->fo_sum, 2));
+	return (prof_import_accounting(import, folded->fo_sum,
+	    folded->fo_ncounts + 1));
 }
 
 static int
 convert(struct folded *folded)
 {
 	struct prof_import *import = folded->fo_import;
+	uint64_t sum;
 
 	if (prof_import_info(import, "import", "folded") == -1 ||
 	    prof_import_info(import, "path", "folded") == -1 ||
-	    each_line(folded, take_names) == -1)
+	    find_form(folded) == -1 || each_line(folded, take_names) == -1)
 		return (-1);
-	if (folded->fo_count == 0) {
-		prof_fail(&import->im_error, PROF_E_FORMAT, "neither "
-		    "perf.data nor pprof, text of perf script or folded "
-		    "stacks");
-		return (prof_cure(&import->im_error, "dtprof import reads "
-		    "perf.data, profiles of pprof, what perf script prints, "
-		    "and lines \"root;...;leaf COUNT\""));
-	}
-	folded->fo_by_weight = folded->fo_count > MAX_SAMPLES;
+	if (folded->fo_names.dt_count == 0)
+		return (prof_fail(&import->im_error, PROF_E_FORMAT,
+		    "there is no stack in it with a count above 0"));
+	if (__builtin_add_overflow(folded->fo_count[0], folded->fo_count[1],
+	    &sum))
+		sum = UINT64_MAX;
+	folded->fo_by_weight = sum > MAX_SAMPLES || folded->fo_decimals > 0;
 	folded->fo_time_ns = 2;
-	folded->fo_bad = 0;
 	if (describe(folded) == -1 || say_memory(folded) == -1 ||
 	    each_line(folded, take_stack) == -1)
 		return (-1);
@@ -352,4 +454,21 @@ prof_import_folded(struct prof_import *import)
 	prof_dict_free(&folded->fo_names);
 	free(folded);
 	return (rv);
+}
+
+bool
+prof_import_is_folded(const uint8_t *bytes, size_t length)
+{
+	const char *at = (const char *)bytes, *end = at + length, *next;
+	struct folded_line line;
+
+	for (; at < end; at = next + 1) {
+		next = memchr(at, '\n', (size_t)(end - at));
+		if (next == NULL)
+			next = end;
+		if (!folded_line_is_empty(at, (size_t)(next - at)))
+			return (folded_line_parse(at, (size_t)(next - at),
+			    &line) == NULL);
+	}
+	return (false);
 }

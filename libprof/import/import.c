@@ -5,6 +5,8 @@
  * comes out goes through the same writer as a session's records, so
  * everything that reads recordings reads these.
  */
+#include <sys/mman.h>
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -136,12 +138,8 @@ write_accounting(void *arg, const struct prof_accounting *accounting,
 
 /* ----------------------------------------------------------- reading */
 
-/*
- * All of it: the formats are read in more than one order.  It is read once, so
- * what was checked cannot change afterwards, and cutting it does not kill us.
- */
 static int
-load(struct prof_import *import, const char *path)
+open_source(struct prof_import *import, const char *path)
 {
 	const bool is_stdin = strcmp(path, "-") == 0;
 	struct prof_source *source = &import->im_source;
@@ -153,10 +151,6 @@ load(struct prof_import *import, const char *path)
 	    prof_source_stream(source, fd) : prof_source_open(source, fd);
 	if (fd != -1 && !is_stdin)
 		(void)close(fd);
-	if (error_number == 0)
-		error_number = prof_source_whole(source);
-	import->im_bytes = source->so_bytes;
-	import->im_length = source->so_length;
 	if (error_number == EISDIR) {
 		prof_fail(&import->im_error, PROF_E_FORMAT,
 		    "%s: is a directory", path);
@@ -164,6 +158,22 @@ load(struct prof_import *import, const char *path)
 		    "record --threads is one: record it without "
 		    "--threads"));
 	}
+	return (error_number == 0 ? 0 : prof_fail(&import->im_error,
+	    PROF_E_IO, "%s: %s", path, strerror(error_number)));
+}
+
+/*
+ * All of it: the formats are read in more than one order.  It is read once, so
+ * what was checked cannot change afterwards, and cutting it does not kill us.
+ */
+static int
+load(struct prof_import *import, const char *path)
+{
+	struct prof_source *source = &import->im_source;
+	const int error_number = prof_source_whole(source);
+
+	import->im_bytes = source->so_bytes;
+	import->im_length = source->so_length;
 	return (error_number == 0 ? 0 : prof_fail(&import->im_error,
 	    PROF_E_IO, "%s: %s", path, strerror(error_number)));
 }
@@ -184,7 +194,9 @@ convert(struct prof_import *import, const struct prof_import_options *options)
 	struct prof_writer *writer;
 	int rv;
 
-	writer = prof_writer_open(options->im_output, &import->im_error);
+	writer = options->im_output == NULL ?
+	    prof_writer_open_memory(import->im_memory, &import->im_error) :
+	    prof_writer_open(options->im_output, &import->im_error);
 	if (writer == NULL)
 		return (-1);
 	import->im_sink = (struct prof_sink){ write_info, write_event,
@@ -206,24 +218,36 @@ convert(struct prof_import *import, const struct prof_import_options *options)
 	return (-1);
 }
 
+static struct prof_import *
+import_new(struct prof_err *error)
+{
+	struct prof_import *import = calloc(1, sizeof(*import));
+
+	if (import == NULL)
+		prof_fail_nomem(error);
+	else
+		import->im_memory = -1;
+	return (import);
+}
+
 struct prof_import *
 prof_import_new(const struct prof_import_options *given,
     struct prof_err *error)
 {
-	struct prof_import *import = calloc(1, sizeof(*import));
+	struct prof_import *import = import_new(error);
 	struct prof_import_options options = { 0 };
 	int rv;
 
-	if (import == NULL) {
-		prof_fail_nomem(error);
+	if (import == NULL)
 		return (NULL);
-	}
 	if (prof_options_take(&options, sizeof(options), given,
 	    given->im_size, error) == -1) {
 		free(import);
 		return (NULL);
 	}
-	rv = load(import, options.im_input);
+	rv = open_source(import, options.im_input);
+	if (rv == 0)
+		rv = load(import, options.im_input);
 	if (rv == 0)
 		rv = convert(import, &options);
 	unload(import);
@@ -233,6 +257,102 @@ prof_import_new(const struct prof_import_options *given,
 		*error = import->im_error;
 	prof_import_free(import);
 	return (NULL);
+}
+
+/* -------------------------------------------------------- without a file */
+
+/* Another tool's?  What is none of these may be a damaged recording. */
+static bool
+is_foreign(const struct prof_import *import)
+{
+	static bool (*const is[])(const uint8_t *, size_t) = {
+		prof_import_is_perf, prof_import_is_pprof,
+		prof_import_is_perf_script, prof_import_is_folded
+	};
+
+	for (size_t n = 0; n < sizeof(is) / sizeof(is[0]); n++)
+		if (is[n](import->im_bytes, import->im_length))
+			return (true);
+	return (false);
+}
+
+static bool
+is_recording(const struct prof_source *source)
+{
+	struct prof_buf buf = { 0 };
+	const uint8_t *bytes = prof_source_at(source, 0,
+	    PROF_FILE_MAGIC_LEN, &buf);
+	const bool is_it = bytes != NULL && memcmp(bytes, PROF_FILE_MAGIC,
+	    PROF_FILE_MAGIC_LEN) == 0;
+
+	prof_buf_free(&buf);
+	return (is_it);
+}
+
+/* Converted into a file of memory, and that read. */
+static int
+convert_in_memory(struct prof_import *import, const char *path,
+    struct prof_source *memory)
+{
+	const struct prof_import_options options = {
+		.im_size = sizeof(options), .im_input = path,
+	};
+	int error_number;
+
+	import->im_memory = memfd_create("import", MFD_CLOEXEC);
+	if (import->im_memory != -1 && convert(import, &options) == -1)
+		return (-1);
+	error_number = import->im_memory == -1 ? errno :
+	    prof_source_open(memory, import->im_memory);
+	return (error_number == 0 ? 0 : prof_fail(&import->im_error,
+	    PROF_E_IO, "no file in memory: %s", strerror(error_number)));
+}
+
+/* *source: the recording, ready to be read, and whether it was made of it. */
+static int
+find_recording(struct prof_import *import, const char *path,
+    struct prof_source *source, bool *is_made)
+{
+	*is_made = false;
+	if (!is_recording(&import->im_source)) {
+		if (load(import, path) == -1)
+			return (-1);
+		*is_made = is_foreign(import);
+	}
+	if (*is_made)
+		return (convert_in_memory(import, path, source));
+	*source = import->im_source;
+	prof_source_memory(&import->im_source, NULL, 0);
+	return (0);
+}
+
+struct prof_reader *
+prof_reader_open_any(const char *path, struct prof_import **made,
+    struct prof_err *error)
+{
+	struct prof_import *import = import_new(error);
+	struct prof_reader *reader = NULL;
+	struct prof_source source;
+	bool is_made = false;
+
+	*made = NULL;
+	if (import == NULL)
+		return (NULL);
+	if (open_source(import, path) == -1) {
+		prof_import_free(import);
+		/* It says best what a recording's file lacks. */
+		return (prof_reader_open(path, error));
+	}
+	if (find_recording(import, path, &source, &is_made) == 0)
+		reader = prof_reader_open_source(&source, path, error);
+	else if (error != NULL)
+		*error = import->im_error;
+	unload(import);
+	if (reader != NULL && is_made)
+		*made = import;
+	else
+		prof_import_free(import);
+	return (reader);
 }
 
 uint64_t
@@ -255,5 +375,7 @@ prof_import_free(struct prof_import *import)
 	while (import->im_nnotes > 0)
 		free(import->im_notes[--import->im_nnotes]);
 	free(import->im_notes);
+	if (import->im_memory != -1)
+		(void)close(import->im_memory);
 	free(import);
 }

@@ -44,6 +44,7 @@ struct prof_import {
 	const uint8_t	*im_bytes;
 	size_t		 im_length;
 	struct prof_source im_source;	/* what they are of */
+	int		 im_memory;	/* where it goes without a path; or -1 */
 	uint64_t	 im_samples;
 	char		**im_notes;
 	size_t		 im_nnotes;
@@ -74,6 +75,7 @@ int	prof_import_accounting(struct prof_import *import,
 /* ---------------------- folded.c, pprof.c, perfdata.c, perf_script.c */
 
 int	prof_import_folded(struct prof_import *import);
+bool	prof_import_is_folded(const uint8_t *bytes, size_t length);
 int	prof_import_perf(struct prof_import *import);
 int	prof_import_perf_script(struct prof_import *import);
 int	prof_import_pprof(struct prof_import *import);

@@ -3,6 +3,7 @@
  * The public call that writes a profile for another tool, and what its
  * writers share: which figures, and what a label means to them.
  */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,6 +45,24 @@ prof_export_values(const struct prof_flame *flame, size_t n)
 	return ((flame->fm_options.fl_samples ? prof_profile_samples :
 	    prof_profile_self)(flame->fm_profile,
 	    flame->fm_event[n].fe_event));
+}
+
+/* To the last digit; the scale is a power of ten. */
+void
+prof_export_put(const struct prof_flame *flame, size_t n, uint64_t value,
+    struct prof_buf *out)
+{
+	const char *name;
+	uint64_t scale = flame->fm_options.fl_samples ? 1 : prof_unit_scale(
+	    flame->fm_event[n].fe_info->pi_unit, &name);
+
+	prof_put_fmt(out, "%" PRIu64, value / scale);
+	value %= scale;
+	prof_put_str(out, value > 0 ? "." : "");
+	for (scale /= 10; value > 0; scale /= 10) {
+		prof_put_fmt(out, "%" PRIu64, value / scale);
+		value %= scale;
+	}
 }
 
 const char *

@@ -20,6 +20,9 @@ bool	prof_export_fits(const struct prof_flame *flame,
 	    const struct prof_buf *out);
 /* By node, of the n-th event that is shown: weight, or samples if asked. */
 const uint64_t *prof_export_values(const struct prof_flame *flame, size_t n);
+/* Such a value as the event's own unit counts: 12.5 where that is scaled. */
+void	prof_export_put(const struct prof_flame *flame, size_t n,
+	    uint64_t value, struct prof_buf *out);
 /* "nanoseconds", "bytes", or "" for what is just counted. */
 const char *prof_export_unit(const struct prof_event_info *info);
 /*

@@ -7,7 +7,6 @@
  * Called by export.c.  Lines stand in the order of the tree, so the same
  * recording gives the same bytes.
  */
-#include <inttypes.h>
 #include <stdlib.h>
 
 #include "export.h"
@@ -26,7 +25,9 @@ put_line(const struct prof_flame *flame, uint32_t node, uint64_t value,
 		    path[--depth])->lb_name);
 		prof_put_str(out, depth > 0 ? ";" : "");
 	}
-	prof_put_fmt(out, " %" PRIu64 "\n", value);
+	prof_put_str(out, " ");
+	prof_export_put(flame, 0, value, out);
+	prof_put_str(out, "\n");
 }
 
 int

@@ -78,7 +78,7 @@ put_stack(struct scope *scope, uint32_t node)
 
 /* Both lists have an entry for each node with a value. */
 static void
-put_lists(struct scope *scope, const uint64_t *values)
+put_lists(struct scope *scope, size_t event, const uint64_t *values)
 {
 	struct prof_buf *out = scope->sc_out;
 	const char *comma = "\n";
@@ -98,7 +98,8 @@ put_lists(struct scope *scope, const uint64_t *values)
 	for (n = 1; n < scope->sc_flame->fm_nnodes; n++) {
 		if (values[n] == 0)
 			continue;
-		prof_put_fmt(out, "%s%" PRIu64, comma, values[n]);
+		prof_put_str(out, comma);
+		prof_export_put(scope->sc_flame, event, values[n], out);
 		comma = ",";
 	}
 	prof_put_str(out, "]");
@@ -124,9 +125,10 @@ put_profile(struct scope *scope, size_t event)
 	prof_put_str(out, "{\"type\":\"sampled\",\"name\":");
 	prof_put_json(out, info->pi_name);
 	prof_put_fmt(out, ",\"unit\":\"%s\",\"startValue\":0,"
-	    "\"endValue\":%" PRIu64 ",\n", unit[0] == '\0' ? "none" : unit,
-	    sum);
-	put_lists(scope, values);
+	    "\"endValue\":", unit[0] == '\0' ? "none" : unit);
+	prof_export_put(flame, event, sum, out);
+	prof_put_str(out, ",\n");
+	put_lists(scope, event, values);
 	prof_put_str(out, "}");
 	return (0);
 }

@@ -116,7 +116,8 @@ void	prof_packer_fini(struct prof_packer *packer);
 
 /* -------------------------------------------------- output.c */
 struct prof_output;
-struct prof_output *prof_output_open(const char *path,
+/* memory: of prof_writer_open_memory; -1: by path. */
+struct prof_output *prof_output_open(const char *path, int memory,
 	    struct prof_err *error);
 int	prof_output_batch(struct prof_output *output,
 	    struct prof_batch *batch, struct prof_err *error);

@@ -79,7 +79,7 @@ static int	output_final(struct prof_output *, const struct prof_row *,
 static int	output_fail(struct prof_output *, int, struct prof_err *);
 
 struct prof_output *
-prof_output_open(const char *path, struct prof_err *error)
+prof_output_open(const char *path, int memory, struct prof_err *error)
 {
 	struct prof_output *output;
 	struct rlimit limit;
@@ -101,7 +101,8 @@ prof_output_open(const char *path, struct prof_err *error)
 		prof_output_close(output);
 		return (NULL);
 	}
-	if (prof_place_open(&output->ou_place, path, error) == -1 ||
+	if ((memory != -1 ? prof_place_memory(&output->ou_place, memory,
+	    error) : prof_place_open(&output->ou_place, path, error)) == -1 ||
 	    output_header(output, error) == -1) {
 		prof_place_undo(&output->ou_place);
 		prof_output_close(output);

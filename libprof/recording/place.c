@@ -100,6 +100,20 @@ prof_place_open(struct prof_place *place, const char *path,
 	    "one with -o"));
 }
 
+int
+prof_place_memory(struct prof_place *place, int fd, struct prof_err *error)
+{
+	memset(place, 0, sizeof(*place));
+	place->pl_fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	place->pl_path = strdup("");
+	if (place->pl_path == NULL)
+		return (prof_fail_nomem(error));
+	if (place->pl_fd == -1)
+		return (prof_place_fail(error, "memory", errno));
+	place->pl_regular = true;
+	return (0);
+}
+
 static int
 place_create(struct prof_place *place, bool exists, struct prof_err *error)
 {

@@ -21,6 +21,9 @@ struct prof_place {
 
 int	prof_place_open(struct prof_place *place, const char *path,
 	    struct prof_err *error);
+/* A file without a name: nothing is kept, moved or removed. */
+int	prof_place_memory(struct prof_place *place, int fd,
+	    struct prof_err *error);
 /* Remove the new file and put the previous ones back. */
 void	prof_place_undo(struct prof_place *place);
 /* The new file stays, nothing is undone any more; so says close, too. */

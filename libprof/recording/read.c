@@ -147,6 +147,24 @@ prof_reader_open_memory(const void *bytes, size_t length,
 	return (reader);
 }
 
+struct prof_reader *
+prof_reader_open_source(struct prof_source *source, const char *path,
+    struct prof_err *error)
+{
+	struct prof_reader *reader = reader_new();
+
+	if (reader == NULL) {
+		prof_fail_nomem(error);
+		return (NULL);
+	}
+	reader->rd_source = *source;
+	prof_source_memory(source, NULL, 0);
+	if (reader_begin(reader, path, error) == 0)
+		return (reader);
+	prof_reader_close(reader);
+	return (NULL);
+}
+
 static int
 reader_explain(struct prof_err *error, const char *path, int error_number)
 {

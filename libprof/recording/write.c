@@ -65,8 +65,8 @@ static void	writer_return(struct prof_writer *, struct prof_batch *);
 static void	writer_failed(struct prof_writer *, const struct prof_err *);
 static void	writer_free(struct prof_writer *);
 
-struct prof_writer *
-prof_writer_open(const char *path, struct prof_err *error)
+static struct prof_writer *
+writer_open(const char *path, int memory, struct prof_err *error)
 {
 	struct prof_writer *writer;
 	pthread_condattr_t monotonic;
@@ -88,7 +88,7 @@ prof_writer_open(const char *path, struct prof_err *error)
 		goto failed;
 	}
 	prof_packer_begin(&writer->wr_packer, writer->wr_batch);
-	writer->wr_output = prof_output_open(path, error);
+	writer->wr_output = prof_output_open(path, memory, error);
 	if (writer->wr_output == NULL)
 		goto failed;
 	if (writer_start(writer) == -1) {
@@ -101,6 +101,18 @@ prof_writer_open(const char *path, struct prof_err *error)
 failed:
 	writer_free(writer);
 	return (NULL);
+}
+
+struct prof_writer *
+prof_writer_open(const char *path, struct prof_err *error)
+{
+	return (writer_open(path, -1, error));
+}
+
+struct prof_writer *
+prof_writer_open_memory(int fd, struct prof_err *error)
+{
+	return (writer_open("memory", fd, error));
 }
 
 /* The thread takes no signals: they are the caller's, SIGXFSZ nobody's. */

@@ -74,7 +74,10 @@ expect 0 "$DTPROF" compare --json a0 a1 -- b0 b1
 expect_out 'too few' 'too few runs'
 echo 'no number here' >bad
 expect 1 "$DTPROF" compare a0 bad -- b0 b1
-expect_err 'line 1 is not a folded stack'
+expect_err 'bad: is not a dtprof recording'
+printf 'main;a 3\nno number here\n' >bad
+expect 1 "$DTPROF" compare a0 bad -- b0 b1
+expect_err 'bad: line 2: the count is not a decimal number'
 printf 'main;\033[31mred\n' >red
 sed -i 's/$/ 100/' red
 expect 0 "$DTPROF" compare red -- red
