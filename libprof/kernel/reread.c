@@ -269,7 +269,7 @@ prof_reread_is_due(const struct prof_reread *reread,
 {
 	const struct known *known;
 
-	if (sample->pr_pid == 0)
+	if (reread == NULL || sample->pr_pid == 0)
 		return (false);
 	known = known_find(reread, sample->pr_pid);
 	if (known == NULL)
@@ -285,7 +285,8 @@ prof_reread_is_unknown(const struct prof_reread *reread,
 {
 	const struct known *known;
 
-	if (sample->pr_pid == 0 || reread->rr_session->se_side_is_wide ||
+	if (reread == NULL || sample->pr_pid == 0 ||
+	    reread->rr_session->se_side_is_wide ||
 	    reread->rr_session->se_options.po_verify ||
 	    (sample->pr_ustatus != PROF_STACK_NOPROC &&
 	    sample->pr_ustatus != PROF_STACK_NOMAP))
