@@ -307,7 +307,9 @@ struct dtp_counts {
 	__u64	cn_turn_task;	/* whose timer fired last, where they are on */
 	__u64	cn_turn;	/* tasks, and on which of its turns here */
 	__u64	cn_begun;	/* co_begun then */
-	__u64	cn_pad[2];
+	__u64	cn_twice_kept;	/* the second of two programs was skipped, */
+				/* but the first one was not */
+	__u64	cn_pad[1];
 };
 
 /* Calls that did not return, by number; read after stop. */
@@ -419,6 +421,13 @@ struct dtp_targets {
 #define DTP_CALL_FORKS		0x40	/* 0 in the child, which made none */
 #define DTP_CALL_EXECS		0x80	/* 0: registers, memory are another's */
 
+/* Which of the programs on a tracepoint it is. */
+enum dtp_turn_mode {
+	DTP_TURN_ALONE	= 0,
+	DTP_TURN_FIRST	= 1,	/* of two on the same tracepoint, */
+	DTP_TURN_SECOND	= 2,	/* see turn.bpf.h */
+};
+
 /*
  * What specialises a program: one loaded instance per event, this struct in
  * its read-only data, so that the verifier removes what the event does not
@@ -449,6 +458,8 @@ struct dtp_config {
 	__u32	dc_values;	/* the event that is the first of them */
 	__u32	dc_values_ahead; /* bit n: counts a switch after it */
 	__u32	dc_is_about;	/* its first argument is the task recorded */
+	__u32	dc_turn;	/* enum dtp_turn_mode */
+	__u32	dc_pad;
 	struct dtp_arg	dc_arg[DTP_MAX_ARGS];
 	__u64	dc_sysmask[DTP_MAX_SYSCALL / 64]; /* syscall: wanted numbers */
 	__u8	dc_call[DTP_MAX_SYSCALL];	/* DTP_CALL_*, by number */
@@ -484,7 +495,7 @@ _Static_assert(DTP_F_DURATION == DTP_F_ARG0 + DTP_MAX_ARGS, "DTP_F_DURATION");
 _Static_assert(sizeof(struct dtp_arg) == 24, "struct dtp_arg");
 _Static_assert(sizeof(struct dtp_test) == 24, "struct dtp_test");
 _Static_assert(sizeof(struct dtp_filter) == 392, "struct dtp_filter");
-_Static_assert(sizeof(struct dtp_config) == 1848, "struct dtp_config");
+_Static_assert(sizeof(struct dtp_config) == 1856, "struct dtp_config");
 _Static_assert(DTP_MAX_RECORD >= sizeof(struct dtp_rec) + 16 +
 	DTP_MAX_ARGS * DTP_STR_LEN + DTP_COMM_LEN + sizeof(struct dtp_values) +
 	sizeof(struct dtp_stack) +

@@ -20,6 +20,7 @@
  * not recorded.
  */
 #include "sample.bpf.h"
+#include "turn.bpf.h"
 
 struct {
 	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
@@ -338,21 +339,21 @@ SEC("tp_btf/sys_enter")
 int
 on_call_entry(struct bpf_raw_tracepoint_args *ctx)
 {
-	return (call_entry(ctx));
+	return (dtp_turn(DTP_TURN_ENTRY) ? call_entry(ctx) : 0);
 }
 
 SEC("tp_btf/sys_exit")
 int
 on_call_return(struct bpf_raw_tracepoint_args *ctx)
 {
-	return (call_return(ctx));
+	return (dtp_turn(DTP_TURN_RETURN) ? call_return(ctx) : 0);
 }
 
 SEC("tp_btf/sched_process_exit")
 int
 on_call_exit(struct bpf_raw_tracepoint_args *ctx)
 {
-	return (call_end(dtp_current(), 1));
+	return (dtp_turn(DTP_TURN_EXIT) ? call_end(dtp_current(), 1) : 0);
 }
 
 SEC("iter/task")

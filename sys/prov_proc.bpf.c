@@ -9,6 +9,7 @@
  * any other.
  */
 #include "sample.bpf.h"
+#include "turn.bpf.h"
 
 #define DTP_LIFE_STATES	(1U << DTP_ARMED | 1U << DTP_RECORDING | \
 			1U << DTP_PAUSED)
@@ -336,26 +337,26 @@ SEC("raw_tp/sched_process_fork")
 int
 on_fork(struct bpf_raw_tracepoint_args *ctx)
 {
-	return (dtp_fork(ctx));
+	return (dtp_turn(DTP_TURN_FORK) ? dtp_fork(ctx) : 0);
 }
 
 SEC("raw_tp/sched_process_exec")
 int
 on_exec(struct bpf_raw_tracepoint_args *ctx)
 {
-	return (dtp_exec(ctx));
+	return (dtp_turn(DTP_TURN_EXEC) ? dtp_exec(ctx) : 0);
 }
 
 SEC("raw_tp/sched_process_exit")
 int
 on_task_exit(struct bpf_raw_tracepoint_args *ctx)
 {
-	return (dtp_exit(ctx));
+	return (dtp_turn(DTP_TURN_EXIT) ? dtp_exit(ctx) : 0);
 }
 
 SEC("raw_tp/task_rename")
 int
 on_rename(struct bpf_raw_tracepoint_args *ctx)
 {
-	return (dtp_rename(ctx));
+	return (dtp_turn(DTP_TURN_RENAME) ? dtp_rename(ctx) : 0);
 }

@@ -7,6 +7,7 @@
  * The interrupted code is the caller's, so the pc and the mode are user's.
  */
 #include "sample.bpf.h"
+#include "turn.bpf.h"
 
 DTP_INLINE int
 dtp_number_wanted(__u64 number)
@@ -97,12 +98,12 @@ SEC("tp_btf/sys_enter")
 int
 on_sys_enter(struct bpf_raw_tracepoint_args *ctx)
 {
-	return (dtp_entry(ctx));
+	return (dtp_turn(DTP_TURN_ENTRY) ? dtp_entry(ctx) : 0);
 }
 
 SEC("tp_btf/sys_exit")
 int
 on_sys_exit(struct bpf_raw_tracepoint_args *ctx)
 {
-	return (dtp_return(ctx));
+	return (dtp_turn(DTP_TURN_RETURN) ? dtp_return(ctx) : 0);
 }

@@ -11,7 +11,6 @@
 #include <sys/syscall.h>
 
 #include <errno.h>
-#include <linux/membarrier.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -27,8 +26,10 @@
 
 #define EXIT	"sched_process_exit"
 
-static int	attach_raw(struct prof_session *, struct prof_event *);
-static int	attach_lives(struct prof_session *, struct prof_event *, bool);
+static int	attach_raw(struct prof_session *, struct prof_event *,
+		    struct prof_instance *);
+static int	attach_lives(struct prof_session *, struct prof_event *,
+		    struct prof_instance *, bool);
 
 int
 prof_fd_keep(int **fds, size_t *n, int fd)
@@ -50,16 +51,26 @@ prof_fd_keep(int **fds, size_t *n, int fd)
 int
 prof_bpf_attach(struct prof_session *session)
 {
+	struct prof_event *lives = session->se_events.el_event[0];
+	struct prof_bpf *bpf = &session->se_bpf;
 	size_t n;
 
 	for (n = 0; n < session->se_events.el_n; n++) {
 		struct prof_event *event = session->se_events.el_event[n];
+		struct prof_instance *second = prof_bpf_second(bpf, event);
 
-		if (event->ev_kind != PROF_KIND_PERF &&
-		    attach_raw(session, event) == -1)
+		if (event->ev_kind == PROF_KIND_PERF)
+			continue;
+		/* Behind the first, whose mark it looks for. */
+		if (attach_raw(session, event, &bpf->bp_instance[n]) == -1 ||
+		    (second->in_obj != NULL &&
+		    attach_raw(session, event, second) == -1))
 			return (-1);
 	}
-	if (attach_lives(session, session->se_events.el_event[0], true) == -1)
+	if (attach_lives(session, lives, &bpf->bp_instance[0], true) == -1 ||
+	    (prof_bpf_second(bpf, lives)->in_obj != NULL &&
+	    attach_lives(session, lives, prof_bpf_second(bpf, lives), true) ==
+	    -1))
 		return (-1);
 	return (prof_values_attach(session));
 }
@@ -90,10 +101,8 @@ attach_raw_program(struct prof_session *session, struct prof_event *event,
 /* The programs of an object, by their sections; the hook of exits apart. */
 static int
 attach_lives(struct prof_session *session, struct prof_event *event,
-    bool is_exit)
+    struct prof_instance *instance, bool is_exit)
 {
-	struct prof_instance *instance =
-	    &session->se_bpf.bp_instance[event->ev_id];
 	const struct bpf_program *program = NULL;
 
 	while ((program = bpf_object__next_program(instance->in_obj,
@@ -111,10 +120,9 @@ attach_lives(struct prof_session *session, struct prof_event *event,
 
 /* All of its programs but that which looks at threads, once, at stop. */
 static int
-attach_call(struct prof_session *session, struct prof_event *event)
+attach_call(struct prof_session *session, struct prof_event *event,
+    struct prof_instance *instance)
 {
-	struct prof_instance *instance =
-	    &session->se_bpf.bp_instance[event->ev_id];
 	const struct bpf_program *program = NULL;
 
 	while ((program = bpf_object__next_program(instance->in_obj,
@@ -130,11 +138,9 @@ attach_call(struct prof_session *session, struct prof_event *event)
 }
 
 static int
-attach_raw(struct prof_session *session, struct prof_event *event)
+attach_raw(struct prof_session *session, struct prof_event *event,
+    struct prof_instance *instance)
 {
-	struct prof_instance *instance =
-	    &session->se_bpf.bp_instance[event->ev_id];
-
 	if (event->ev_kind == PROF_KIND_COUNTER &&
 	    !prof_values_is_first(session, event))
 		return (0);
@@ -142,8 +148,8 @@ attach_raw(struct prof_session *session, struct prof_event *event)
 	    event->ev_kind != PROF_KIND_COUNTER && !event->ev_is_call)
 		return (attach_raw_program(session, event, instance,
 		    instance->in_prog[0], event->ev_tracepoint));
-	return (event->ev_is_call ? attach_call(session, event) :
-	    attach_lives(session, event, false));
+	return (event->ev_is_call ? attach_call(session, event, instance) :
+	    attach_lives(session, event, instance, false));
 }
 
 /* Partners: the loads of co_state in filter.bpf.h and values.bpf.c. */
@@ -192,40 +198,56 @@ prof_bpf_counts(const struct prof_bpf *bpf, uint32_t cpu, uint32_t event)
 	return (&bpf->bp_counts[(size_t)cpu * bpf->bp_nevents + event]);
 }
 
-/* Of calls it is known which returns were: those of targets alone. */
+/* How often the kernel skipped the programs of an instance. */
 static uint64_t
-calls_missed(const struct prof_bpf *bpf, uint32_t e)
+skipped(const struct prof_instance *in)
 {
+	struct bpf_prog_info info;
 	uint64_t sum = 0;
+	uint32_t length;
 
-	for (uint32_t cpu = 0; cpu < bpf->bp_ncpus; cpu++)
-		sum += prof_bpf_counts(bpf, cpu, e)->cn_call_unseen;
+	for (int n = 0; n < in->in_nprogs; n++) {
+		memset(&info, 0, sizeof(info));
+		length = sizeof(info);
+		if (bpf_obj_get_info_by_fd(in->in_prog[n], &info, &length) ==
+		    0)
+			sum += info.recursion_misses;
+	}
 	return (sum);
+}
+
+/*
+ * Of calls it is known whose returns were missed.  Of two programs on a
+ * tracepoint what was missed the second one was skipped for, and the first
+ * one, too.
+ */
+static uint64_t
+missed(const struct prof_bpf *bpf, const struct prof_event *event)
+{
+	const struct prof_instance *second = prof_bpf_second(bpf, event);
+	uint64_t unseen = 0, kept = 0, all;
+
+	for (uint32_t cpu = 0; cpu < bpf->bp_ncpus; cpu++) {
+		const struct dtp_counts *cn = prof_bpf_counts(bpf, cpu,
+		    event->ev_id);
+
+		unseen += cn->cn_call_unseen;
+		kept += cn->cn_twice_kept;
+	}
+	if (event->ev_is_call)
+		return (unseen);
+	if (second->in_obj == NULL)
+		return (skipped(&bpf->bp_instance[event->ev_id]));
+	all = skipped(second);
+	return (all > kept ? all - kept : 0);
 }
 
 static void
 read_missed(struct prof_session *session)
 {
-	struct prof_bpf *bpf = &session->se_bpf;
-	struct bpf_prog_info info;
-	uint32_t e, length;
-	int n;
-
-	for (e = 0; e < bpf->bp_nevents; e++) {
-		if (session->se_events.el_event[e]->ev_is_call) {
-			session->se_missed[e] = calls_missed(bpf, e);
-			continue;
-		}
-		for (n = 0; n < bpf->bp_instance[e].in_nprogs; n++) {
-			memset(&info, 0, sizeof(info));
-			length = sizeof(info);
-			if (bpf_obj_get_info_by_fd(
-			    bpf->bp_instance[e].in_prog[n], &info,
-			    &length) == 0)
-				session->se_missed[e] +=
-				    info.recursion_misses;
-		}
-	}
+	for (uint32_t e = 0; e < session->se_bpf.bp_nevents; e++)
+		session->se_missed[e] = missed(&session->se_bpf,
+		    session->se_events.el_event[e]);
 }
 
 static void
@@ -245,7 +267,8 @@ prof_bpf_detach(struct prof_bpf *bpf)
 {
 	uint32_t e;
 
-	for (e = 0; bpf->bp_instance != NULL && e < bpf->bp_nevents; e++) {
+	for (e = 0; bpf->bp_instance != NULL && e < 2 * bpf->bp_nevents;
+	    e++) {
 		struct prof_instance *in = &bpf->bp_instance[e];
 
 		close_fds(&in->in_links, &in->in_nlinks);
@@ -273,48 +296,6 @@ all_left(const struct prof_bpf *bpf)
 			return (false);
 	}
 	return (true);
-}
-
-/*
- * An update of a map of maps waits until all programs have ended that may
- * have seen what was there before: an RCU grace period, as membarrier(2) asks
- * for, but also where that is refused (CPUs without a tick, a filter of
- * system calls).
- */
-static int
-wait_by_map(void)
-{
-	const uint32_t zero = 0;
-	int inner, outer = -1, rv = -1;
-
-	inner = bpf_map_create(BPF_MAP_TYPE_ARRAY, "dtprof_inner",
-	    sizeof(uint32_t), sizeof(uint32_t), 1, NULL);
-	if (inner >= 0) {
-		LIBBPF_OPTS(bpf_map_create_opts, opts,
-		    .inner_map_fd = (uint32_t)inner);
-
-		outer = bpf_map_create(BPF_MAP_TYPE_ARRAY_OF_MAPS,
-		    "dtprof_outer", sizeof(uint32_t), sizeof(uint32_t), 1,
-		    &opts);
-	}
-	if (outer >= 0)
-		rv = bpf_map_update_elem(outer, &zero, &inner, BPF_ANY);
-	if (outer >= 0)
-		close(outer);
-	if (inner >= 0)
-		close(inner);
-	return (rv);
-}
-
-/* Whoever ran a program when this was called has come out of it. */
-int
-prof_bpf_wait(struct prof_err *error)
-{
-	if (syscall(__NR_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0) == 0 ||
-	    wait_by_map() == 0)
-		return (0);
-	return (prof_fail(error, PROF_E_KERNEL, "cannot wait for programs "
-	    "that are running: %s", strerror(errno)));
 }
 
 int

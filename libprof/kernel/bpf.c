@@ -10,6 +10,7 @@
  * on that CPU.  Links and counters are attach.c's.
  */
 #include <sys/mman.h>
+#include <sys/utsname.h>
 
 #include <errno.h>
 #include <stdlib.h>
@@ -32,6 +33,7 @@
 #include "values.skel.h"
 
 #define SNAPSHOTS_HZ	200	/* that a CPU takes to help walks */
+#define FIRST_PREEMPTED	7	/* Linux whose tracepoints are */
 
 /* The maps that all instances share; order of bp_map. */
 enum { MAP_STREAMS, MAP_RINGS, MAP_COUNTS, MAP_CONTROL, MAP_SCRATCH,
@@ -85,7 +87,7 @@ SKELETON(prov_syscall);
 SKELETON(values);
 
 static int	load_instance(struct prof_session *, struct prof_event *,
-		    const char *types);
+		    const char *types, enum dtp_turn_mode);
 static int	share_maps(struct prof_session *, struct bpf_object *, bool);
 static int	map_memory(struct prof_session *);
 
@@ -121,6 +123,26 @@ quiet(enum libbpf_print_level level, const char *fmt, va_list ap)
 	return (0);
 }
 
+/*
+ * From Linux 7 on a program on a tracepoint can be preempted.  Those that fire
+ * in a task's own context are then attached twice, see turn.bpf.h.
+ */
+static bool
+is_preempted(const struct prof_event *event)
+{
+	struct utsname un;
+
+	return ((event->ev_kind == PROF_KIND_PROC ||
+	    event->ev_kind == PROF_KIND_SYSCALL) && uname(&un) == 0 &&
+	    strtol(un.release, NULL, 10) >= FIRST_PREEMPTED);
+}
+
+struct prof_instance *
+prof_bpf_second(const struct prof_bpf *bpf, const struct prof_event *event)
+{
+	return (&bpf->bp_instance[bpf->bp_nevents + event->ev_id]);
+}
+
 int
 prof_bpf_load(struct prof_session *session)
 {
@@ -136,15 +158,22 @@ prof_bpf_load(struct prof_session *session)
 	bpf->bp_ring_stride = bpf->bp_ring_bytes + DTP_MAX_RECORD;
 	for (n = 0; n < MAP_N; n++)
 		bpf->bp_map[n] = -1;
-	bpf->bp_instance = calloc(bpf->bp_nevents, sizeof(*bpf->bp_instance));
+	bpf->bp_instance = calloc(2UL * bpf->bp_nevents,
+	    sizeof(*bpf->bp_instance));
 	if (bpf->bp_instance == NULL)
 		return (prof_fail_nomem(&session->se_error));
 	prof_btf_core_open(&core, prof_names_btf(session->se_names));
 	for (n = 0; n < session->se_events.el_n && rv == 0; n++) {
-		rv = load_instance(session, session->se_events.el_event[n],
-		    core.bc_path);
+		struct prof_event *event = session->se_events.el_event[n];
+		const bool twice = is_preempted(event);
+
+		rv = load_instance(session, event, core.bc_path, twice ?
+		    DTP_TURN_FIRST : DTP_TURN_ALONE);
 		if (n == 0 && rv == 0)
 			rv = map_memory(session);
+		if (twice && rv == 0)
+			rv = load_instance(session, event, core.bc_path,
+			    DTP_TURN_SECOND);
 	}
 	prof_btf_core_close(&core);
 	return (rv);
@@ -280,18 +309,55 @@ explain_load(struct prof_session *session, const struct prof_event *event,
 	    "report it, set DTPROF_DEBUG_BPF=1 and keep what is printed"));
 }
 
+/* Maps that the two programs on a tracepoint share, and nobody else. */
+static int
+share_with_first(struct prof_session *session,
+    const struct prof_instance *first, struct bpf_object *obj)
+{
+	static const char *const names[] = { "turns", "calls", "call_ends" };
+	int rc = 0;
+
+	for (size_t n = 0; n < sizeof(names) / sizeof(names[0]) && rc == 0;
+	    n++) {
+		struct bpf_map *map = bpf_object__find_map_by_name(obj,
+		    names[n]);
+
+		if (map != NULL)
+			rc = bpf_map__reuse_fd(map, bpf_map__fd(
+			    bpf_object__find_map_by_name(first->in_obj,
+			    names[n])));
+	}
+	return (rc == 0 ? 0 : prof_bpf_explain(&session->se_error, -rc));
+}
+
+/* Not of the half that is not asked for, nor twice what runs at stop. */
+static bool
+is_loaded(const struct prof_event *event, const char *section,
+    enum dtp_turn_mode turn)
+{
+	if (event->ev_kind != PROF_KIND_SYSCALL)
+		return (true);
+	if (event->ev_is_call)
+		return (turn != DTP_TURN_SECOND ||
+		    strncmp(section, "iter/", 5) != 0);
+	return ((strstr(section, "sys_exit") != NULL) ==
+	    event->ev_is_return);
+}
+
 static int
 load_instance(struct prof_session *session, struct prof_event *event,
-    const char *types)
+    const char *types, enum dtp_turn_mode turn)
 {
 	LIBBPF_OPTS(bpf_object_open_opts, opts, .btf_custom_path = types);
 	const struct skeleton *skeleton = skeleton_of(event);
-	struct prof_instance *instance =
+	struct prof_instance *const one =
 	    &session->se_bpf.bp_instance[event->ev_id];
+	struct prof_instance *instance = turn == DTP_TURN_SECOND ?
+	    prof_bpf_second(&session->se_bpf, event) : one;
 	struct bpf_program *program;
 	struct bpf_object *obj;
 	struct dtp_config *cfg;
-	bool first = event->ev_id == 0;
+	bool first = event->ev_id == 0 && turn != DTP_TURN_SECOND;
 	int rc;
 
 	/* One program moves the values of all counters. */
@@ -305,16 +371,13 @@ load_instance(struct prof_session *session, struct prof_event *event,
 	instance->in_destroy = skeleton->sk_destroy;
 	instance->in_obj = obj;
 	configure(session, event, cfg);
-	if (share_maps(session, obj, first) == -1)
+	cfg->dc_turn = turn;
+	if (share_maps(session, obj, first) == -1 || (turn ==
+	    DTP_TURN_SECOND && share_with_first(session, one, obj) == -1))
 		return (-1);
-	bpf_object__for_each_program(program, obj) {
-		const char *section = bpf_program__section_name(program);
-
-		if (event->ev_kind == PROF_KIND_SYSCALL &&
-		    !event->ev_is_call && (strstr(section, "sys_exit") != NULL) !=
-		    event->ev_is_return)
-			bpf_program__set_autoload(program, false);
-	}
+	bpf_object__for_each_program(program, obj)
+		bpf_program__set_autoload(program, is_loaded(event,
+		    bpf_program__section_name(program), turn));
 	if ((rc = bpf_object__load(obj)) != 0)
 		return (explain_load(session, event, -rc));
 	bpf_object__for_each_program(program, obj) {
@@ -485,7 +548,7 @@ prof_bpf_fini(struct prof_bpf *bpf)
 	unmap(bpf->bp_control, sizeof(*bpf->bp_control));
 	unmap(bpf->bp_targets, sizeof(*bpf->bp_targets));
 	/* The first instance owns the maps' descriptors: last out. */
-	for (e = bpf->bp_nevents; bpf->bp_instance != NULL && e-- > 0; )
+	for (e = 2 * bpf->bp_nevents; bpf->bp_instance != NULL && e-- > 0; )
 		if (bpf->bp_instance[e].in_skel != NULL)
 			bpf->bp_instance[e].in_destroy(
 			    bpf->bp_instance[e].in_skel);

@@ -59,19 +59,13 @@ struct prof_drain {
 	size_t		 dn_pending_bytes;
 	uint64_t	 dn_until_ns;
 	unsigned	 dn_fill;
-	uint32_t	*dn_parts;	/* DTP_P_* of each event */
-	uint64_t	 dn_sums[DTP_MAX_VALUES];	/* of values read */
-	struct prof_record dn_record;
-	char		 dn_strings[DTP_MAX_ARGS][DTP_STR_LEN + 1];
-	char		 dn_comm[DTP_COMM_LEN + 1];
-	char		 dn_path[DTP_PATH_LEN];
+	struct prof_stream dn_stream;	/* takes records apart */
 	struct prof_collect dn_collect;
 };
 
 static int	scan_lane(struct prof_drain *, struct lane *);
 static int	hand_over(struct prof_drain *, struct lane *,
 		    const struct waiting *);
-static int	decode(struct prof_drain *, const struct dtp_rec *);
 
 static int
 lane_init(struct prof_drain *drain, struct lane *lane, uint32_t cpu)
@@ -105,17 +99,18 @@ prof_drain_new(struct prof_session *session)
 
 	if (drain == NULL)
 		goto fail;
-	drain->dn_session = session;
+	drain->dn_session = drain->dn_stream.sm_session = session;
 	drain->dn_ring_mask = bpf->bp_ring_bytes - 1;
 	drain->dn_pending_bytes = bpf->bp_ring_bytes /
 	    sizeof(struct dtp_rec) * sizeof(struct waiting);
 	drain->dn_nlanes = session->se_nonline;
 	drain->dn_lanes = calloc(drain->dn_nlanes, sizeof(*drain->dn_lanes));
-	drain->dn_parts = calloc(bpf->bp_nevents, sizeof(*drain->dn_parts));
-	if (drain->dn_lanes == NULL || drain->dn_parts == NULL)
+	drain->dn_stream.sm_parts = calloc(bpf->bp_nevents,
+	    sizeof(*drain->dn_stream.sm_parts));
+	if (drain->dn_lanes == NULL || drain->dn_stream.sm_parts == NULL)
 		goto fail;
 	for (n = 0; n < bpf->bp_nevents; n++)
-		drain->dn_parts[n] = prof_event_parts(session,
+		drain->dn_stream.sm_parts[n] = prof_event_parts(session,
 		    session->se_events.el_event[n]);
 	for (n = 0; n < drain->dn_nlanes; n++)
 		if (lane_init(drain, &drain->dn_lanes[n],
@@ -143,7 +138,7 @@ prof_drain_free(struct prof_drain *drain)
 		free(drain->dn_lanes[n].la_finished);
 	}
 	free(drain->dn_lanes);
-	free(drain->dn_parts);
+	free(drain->dn_stream.sm_parts);
 	free(drain);
 }
 
@@ -173,7 +168,7 @@ prof_drain_read(const struct prof_drain *drain, uint32_t cpu, uint32_t event)
 uint64_t
 prof_drain_sum(const struct prof_drain *drain, uint32_t value)
 {
-	return (drain->dn_sums[value]);
+	return (drain->dn_stream.sm_sums[value]);
 }
 
 int64_t
@@ -417,10 +412,11 @@ finish_stack(struct prof_drain *drain, struct lane *lane,
 		return (0);
 	if (prof_session_catch_up(session, rec->dr_time_ns) != 0)
 		return (-1);
-	finished[drain->dn_record.pr_ustatus]--;
-	prof_snapshots_finish(session->se_snapshots, &drain->dn_record,
+	finished[drain->dn_stream.sm_record.pr_ustatus]--;
+	prof_snapshots_finish(session->se_snapshots,
+	    &drain->dn_stream.sm_record,
 	    collect->co_kept, &collect->co_snapshot);
-	finished[drain->dn_record.pr_ustatus]++;
+	finished[drain->dn_stream.sm_record.pr_ustatus]++;
 	return (0);
 }
 
@@ -434,7 +430,7 @@ count_read(const struct prof_drain *drain, struct lane *lane,
 
 	lane->la_read[rec->dr_event]++;
 	if (rec->dr_type == DTP_T_SAMPLE &&
-	    (drain->dn_parts[rec->dr_event] & DTP_P_VALUES))
+	    (drain->dn_stream.sm_parts[rec->dr_event] & DTP_P_VALUES))
 		while (n < session->se_events.el_n)
 			lane->la_read[n++]++;
 }
@@ -444,7 +440,7 @@ static int
 read_maps(struct prof_drain *drain)
 {
 	struct prof_session *session = drain->dn_session;
-	const struct prof_record *sample = &drain->dn_record;
+	const struct prof_record *sample = &drain->dn_stream.sm_record;
 
 	if (prof_session_catch_up(session, sample->pr_time_ns) != 0)
 		return (-1);
@@ -459,13 +455,15 @@ finish_sample(struct prof_drain *drain, struct lane *lane,
 {
 	const struct prof_session *session = drain->dn_session;
 
-	if (prof_reread_is_due(session->se_reread, &drain->dn_record) &&
+	if (prof_reread_is_due(session->se_reread,
+	    &drain->dn_stream.sm_record) &&
 	    read_maps(drain) == -1)
 		return (-1);
 	if (session->se_snapshots != NULL &&
 	    finish_stack(drain, lane, rec) == -1)
 		return (-1);
-	if (!prof_reread_is_unknown(session->se_reread, &drain->dn_record))
+	if (!prof_reread_is_unknown(session->se_reread,
+	    &drain->dn_stream.sm_record))
 		return (0);
 	if (read_maps(drain) == -1)
 		return (-1);
@@ -482,7 +480,7 @@ take_call(struct prof_drain *drain, const struct dtp_rec *rec)
 
 	return (event->ev_kind != PROF_KIND_SYSCALL ||
 	    session->se_calls == NULL ? 0 :
-	    prof_calls_take(session, event, &drain->dn_record));
+	    prof_calls_take(session, event, &drain->dn_stream.sm_record));
 }
 
 static int
@@ -494,7 +492,7 @@ hand_over(struct prof_drain *drain, struct lane *lane,
 	if (is_of_snapshot(rec))
 		return (0);
 	count_read(drain, lane, rec);
-	if (decode(drain, rec) == -1)
+	if (prof_stream_decode(&drain->dn_stream, rec) == -1)
 		return (prof_fail(&drain->dn_session->se_error,
 		    PROF_E_DAMAGED, "a record of event %u is too short",
 		    rec->dr_event));
@@ -507,226 +505,6 @@ hand_over(struct prof_drain *drain, struct lane *lane,
 	if (rec->dr_type == DTP_T_FORK &&
 	    prof_session_catch_up(drain->dn_session, rec->dr_time_ns) != 0)
 		return (-1);
-	return (prof_session_take(drain->dn_session, &drain->dn_record));
-}
-
-/* A cursor over the parts of a record that never leaves it. */
-struct cursor {
-	const uint8_t	*cu_at;
-	const uint8_t	*cu_end;
-};
-
-static const void *
-take(struct cursor *cursor, size_t bytes)
-{
-	const void *at = cursor->cu_at;
-
-	if ((size_t)(cursor->cu_end - cursor->cu_at) < bytes)
-		return (NULL);
-	cursor->cu_at += bytes;
-	return (at);
-}
-
-static int
-decode_args(struct prof_drain *drain, const struct prof_event *event,
-    struct cursor *cursor)
-{
-	struct prof_record *pr = &drain->dn_record;
-	const void *at;
-	uint32_t n;
-
-	for (n = 0; n < event->ev_nargs; n++) {
-		if (event->ev_args[n].ag_load.ar_kind == DTP_A_INT) {
-			if ((at = take(cursor, 8)) == NULL)
-				return (-1);
-			memcpy(&pr->pr_args[n], at, 8);
-			pr->pr_strs[n] = NULL;
-		} else {
-			if ((at = take(cursor, DTP_STR_LEN)) == NULL)
-				return (-1);
-			memcpy(drain->dn_strings[n], at, DTP_STR_LEN);
-			pr->pr_args[n] = 0;
-			pr->pr_strs[n] = drain->dn_strings[n];
-		}
-	}
-	pr->pr_nargs = event->ev_nargs;
-	return (0);
-}
-
-/* Text instead of the pointers to it. */
-static int
-decode_texts(struct prof_drain *drain, struct cursor *cursor)
-{
-	struct prof_record *pr = &drain->dn_record;
-	const struct dtp_texts *texts = take(cursor, sizeof(*texts));
-	const void *at;
-	uint32_t slot;
-
-	for (int n = 0; n < DTP_CALL_TEXTS; n++) {
-		if (texts == NULL)
-			return (-1);
-		if ((slot = texts->tx_slot[n]) == 0)
-			continue;
-		if (slot >= DTP_MAX_ARGS ||
-		    (at = take(cursor, DTP_STR_LEN)) == NULL)
-			return (-1);
-		memcpy(drain->dn_strings[slot], at, DTP_STR_LEN);
-		drain->dn_strings[slot][DTP_STR_LEN - 1] = '\0';
-		if (slot >= pr->pr_nargs)
-			continue;
-		pr->pr_args[slot] = 0;
-		pr->pr_strs[slot] = drain->dn_strings[slot];
-	}
-	return (0);
-}
-
-/* Values that are not known yet come with a later sample. */
-static int
-decode_values(struct prof_drain *drain, struct cursor *cursor)
-{
-	const struct prof_session *session = drain->dn_session;
-	const uint32_t n = (uint32_t)session->se_nvalues;
-	struct prof_record *pr = &drain->dn_record;
-	const struct dtp_values *values = take(cursor,
-	    offsetof(struct dtp_values, vl_value) + n * sizeof(uint64_t));
-
-	if (values == NULL)
-		return (-1);
-	if (values->vl_enabled_ns == 0 && values->vl_running_ns == 0)
-		return (0);
-	pr->pr_nvalues = n;
-	pr->pr_values_ns = values->vl_enabled_ns;
-	pr->pr_values_running_ns = values->vl_running_ns;
-	for (uint32_t i = 0; i < n; i++) {
-		pr->pr_values[i] = values->vl_value[i];
-		drain->dn_sums[i] += values->vl_value[i];
-	}
-	return (0);
-}
-
-static int
-decode_stack(struct prof_record *pr, struct cursor *cursor)
-{
-	const struct dtp_stack *stack = take(cursor, sizeof(*stack));
-
-	if (stack == NULL)
-		return (-1);
-	pr->pr_nkernel = stack->ds_nkernel;
-	pr->pr_nuser = stack->ds_nuser;
-	pr->pr_kstatus = stack->ds_kstatus;
-	pr->pr_ustatus = stack->ds_ustatus;
-	pr->pr_kernel = take(cursor, 8 * (size_t)pr->pr_nkernel);
-	pr->pr_user = take(cursor, 8 * (size_t)pr->pr_nuser);
-	if (pr->pr_kernel == NULL || pr->pr_user == NULL)
-		return (-1);
-	pr->pr_ip = pr->pr_nkernel > 0 ? pr->pr_kernel[0] :
-	    pr->pr_nuser > 0 ? pr->pr_user[0] : 0;
-	return (0);
-}
-
-static int
-decode_sample(struct prof_drain *drain, const struct dtp_rec *rec,
-    struct cursor *cursor)
-{
-	struct prof_record *pr = &drain->dn_record;
-	uint32_t parts = drain->dn_parts[rec->dr_event];
-	const void *at;
-
-	pr->pr_type = PROF_R_SAMPLE;
-	pr->pr_weight = 1;
-	pr->pr_ip = 0;
-	pr->pr_nargs = pr->pr_nkernel = pr->pr_nuser = pr->pr_nvalues = 0;
-	pr->pr_kstatus = pr->pr_ustatus = PROF_STACK_NONE;
-	pr->pr_comm = "";
-	if (parts & DTP_P_WEIGHT) {
-		if ((at = take(cursor, 8)) == NULL)
-			return (-1);
-		memcpy(&pr->pr_weight, at, 8);
-	}
-	if (parts & DTP_P_IP) {
-		if ((at = take(cursor, 8)) == NULL)
-			return (-1);
-		memcpy(&pr->pr_ip, at, 8);
-	}
-	if ((parts & DTP_P_ARGS) && decode_args(drain,
-	    drain->dn_session->se_events.el_event[rec->dr_event], cursor) ==
-	    -1)
-		return (-1);
-	if ((parts & DTP_P_TEXTS) && decode_texts(drain, cursor) == -1)
-		return (-1);
-	if (parts & DTP_P_COMM) {
-		if ((at = take(cursor, DTP_COMM_LEN)) == NULL)
-			return (-1);
-		memcpy(drain->dn_comm, at, DTP_COMM_LEN);
-		pr->pr_comm = drain->dn_comm;
-	}
-	if ((parts & DTP_P_VALUES) && decode_values(drain, cursor) == -1)
-		return (-1);
-	if (parts & (DTP_P_KSTACK | DTP_P_USTACK))
-		return (decode_stack(pr, cursor));
-	return (0);
-}
-
-static int
-decode_life(struct prof_drain *drain, const struct dtp_rec *rec,
-    struct cursor *cursor)
-{
-	struct prof_record *pr = &drain->dn_record;
-	size_t left = (size_t)(cursor->cu_end - cursor->cu_at);
-	const struct dtp_fork *fork = (const void *)cursor->cu_at;
-	const struct dtp_exec *exec = (const void *)cursor->cu_at;
-	const struct dtp_exit *gone = (const void *)cursor->cu_at;
-	const struct dtp_comm *comm = (const void *)cursor->cu_at;
-	const char *name;
-
-	pr->pr_comm = drain->dn_comm;
-	if (rec->dr_type == DTP_T_FORK && left >= sizeof(*fork)) {
-		pr->pr_type = PROF_R_FORK;
-		pr->pr_ppid = fork->df_ppid;
-		pr->pr_ptid = fork->df_ptid;
-		pr->pr_exec_id = fork->df_exec_id;
-		name = fork->df_comm;
-	} else if (rec->dr_type == DTP_T_EXEC && left >=
-	    offsetof(struct dtp_exec, de_path)) {
-		pr->pr_type = PROF_R_EXEC;
-		pr->pr_ptid = exec->de_old_tid;
-		pr->pr_exec_id = exec->de_exec_id;
-		name = exec->de_comm;
-		left -= offsetof(struct dtp_exec, de_path);
-		if (left > sizeof(drain->dn_path) - 1)
-			left = sizeof(drain->dn_path) - 1;
-		memcpy(drain->dn_path, exec->de_path, left);
-		drain->dn_path[left] = '\0';
-		pr->pr_path = drain->dn_path;
-	} else if (rec->dr_type == DTP_T_EXIT && left >= sizeof(*gone)) {
-		pr->pr_type = PROF_R_EXIT;
-		pr->pr_code = gone->dx_code;
-		pr->pr_group_dead = gone->dx_group_dead != 0;
-		name = gone->dx_comm;
-	} else if (rec->dr_type == DTP_T_COMM && left >= sizeof(*comm)) {
-		pr->pr_type = PROF_R_COMM;
-		name = comm->do_comm;
-	} else
-		return (-1);
-	memcpy(drain->dn_comm, name, DTP_COMM_LEN);
-	return (0);
-}
-
-static int
-decode(struct prof_drain *drain, const struct dtp_rec *rec)
-{
-	struct prof_record *pr = &drain->dn_record;
-	struct cursor cursor = { (const uint8_t *)(rec + 1),
-	    (const uint8_t *)rec + rec->dr_size };
-
-	pr->pr_event = rec->dr_event;
-	pr->pr_cpu = rec->dr_cpu;
-	pr->pr_pid = rec->dr_pid;
-	pr->pr_tid = rec->dr_tid;
-	pr->pr_time_ns = rec->dr_time_ns;
-	pr->pr_in_kernel = (rec->dr_flags & DTP_R_KERNEL) != 0;
-	pr->pr_nested = (rec->dr_flags & DTP_R_NESTED) != 0;
-	return (rec->dr_type == DTP_T_SAMPLE ?
-	    decode_sample(drain, rec, &cursor) :
-	    decode_life(drain, rec, &cursor));
+	return (prof_session_take(drain->dn_session,
+	    &drain->dn_stream.sm_record));
 }

@@ -49,7 +49,7 @@ programs_ns(const struct prof_session *session)
 	uint32_t e, length;
 	int n;
 
-	for (e = 0; bpf->bp_instance != NULL && e < bpf->bp_nevents; e++)
+	for (e = 0; bpf->bp_instance != NULL && e < 2 * bpf->bp_nevents; e++)
 		for (n = 0; n < bpf->bp_instance[e].in_nprogs; n++) {
 			memset(&info, 0, sizeof(info));
 			length = sizeof(info);

@@ -151,6 +151,12 @@ syscall_resolve(struct prof_names *names, const char *text,
 			return (-1);
 		found = 1;
 	}
+	if (!found && !spec.sp_is_probe && !query.sq_is_perf &&
+	    prof_glob_is(query.sq_function)) {
+		prof_fail(error, PROF_E_EVENT_UNKNOWN, "no system call is "
+		    "named \"%s\"", query.sq_function);
+		return (prof_cure(error, "see dtprof list 'syscall:*'"));
+	}
 	return (found);
 }
 

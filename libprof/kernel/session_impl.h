@@ -76,7 +76,8 @@ struct prof_bpf {
 	struct dtp_targets *bp_targets;	/* mapped */
 	size_t		 bp_rings_bytes;
 	size_t		 bp_nrings;
-	struct prof_instance *bp_instance; /* [nevents] */
+	/* [2 * nevents]: behind all, the second of two on a tracepoint */
+	struct prof_instance *bp_instance;
 	void		*bp_bell;	/* struct ring_buffer of libbpf */
 };
 
@@ -99,6 +100,9 @@ prof_stack_bytes(const struct prof_options *po, bool use_bpf)
 struct prof_session;
 
 int	prof_bpf_load(struct prof_session *session);
+/* The second instance of an event; without an object where there is none. */
+struct prof_instance *prof_bpf_second(const struct prof_bpf *bpf,
+	    const struct prof_event *event);
 int	prof_bpf_bell_fd(const struct prof_bpf *bpf);
 void	prof_bpf_bell_clear(struct prof_bpf *bpf);
 int	prof_bpf_values_fd(const struct prof_bpf *bpf);
@@ -138,8 +142,6 @@ int	prof_bpf_pause(struct prof_session *session);
 /* Disable, read the events' own counts, close, wait until all have left. */
 int	prof_bpf_stop(struct prof_session *session);
 void	prof_bpf_detach(struct prof_bpf *bpf);
-/* Until all programs have ended that ran when this was called. */
-int	prof_bpf_wait(struct prof_err *error);
 
 /* --------------------------------------------------------- sampling.c */
 
@@ -162,6 +164,28 @@ int	prof_bpf_slow_down(struct prof_session *session, uint32_t event,
 int	prof_bpf_move(struct prof_session *session);
 /* Record which events had no counter of the PMU, since the look before. */
 int	prof_bpf_turns(struct prof_session *session);
+
+/* ------------------------------------------------------------- wait.c */
+
+/* Until all programs have ended that ran when this was called. */
+int	prof_bpf_wait(struct prof_err *error);
+
+/* ----------------------------------------------------------- decode.c */
+
+/* Takes records of the stream apart, one at a time. */
+struct prof_stream {
+	struct prof_session *sm_session;
+	uint32_t	*sm_parts;	/* DTP_P_* of each event */
+	uint64_t	 sm_sums[DTP_MAX_VALUES];	/* of values read */
+	struct prof_record sm_record;	/* the last one */
+	char		 sm_strings[DTP_MAX_ARGS][DTP_STR_LEN + 1];
+	char		 sm_comm[DTP_COMM_LEN + 1];
+	char		 sm_path[DTP_PATH_LEN];
+};
+
+/* 0, or -1: it is too short. */
+int	prof_stream_decode(struct prof_stream *stream,
+	    const struct dtp_rec *record);
 
 /* ------------------------------------------------------------ drain.c */
 
