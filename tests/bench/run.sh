@@ -105,6 +105,19 @@ kernel_round()
 		    --user-only -- $run call
 		cost both on_sys_enter -e $call --call-graph fp -- $run call
 	}
+	# Both programs of a call, each with what others' calls cost in it.
+	for half in entry return; do
+		$faster "$tmp/paths" -r "$tmp/w2" -c "$cpu" -s 1 flat &
+		dtprof_record -p on_call_$half -- -e syscall:getppid \
+		    --call-graph none -- "$tmp/paths" -r "$tmp/w" -s 0.5 \
+		    -w 1000 spin
+		wait $!
+		unstored=$(calc "$u_ns / $u_runs")
+		keep "kernel.call.$half.unstored" "$unstored"
+		# shellcheck disable=SC2086 # a command
+		cost call.$half on_call_$half -e syscall:getppid \
+		    --call-graph none -- $run flat
+	done
 	for name in flat point all; do
 		keep "kernel.above.$name" \
 		    "$(calc "$(last kernel.$name) - $(last kernel.empty)")"
@@ -121,6 +134,10 @@ kernel_show()
 	show kernel.empty "an empty program" ns
 	show kernel.unstored "a firing of another process, filtered" ns
 	show kernel.flat "no stack, a system call by name" ns
+	show kernel.call.entry "no stack, a whole call: its entry" ns
+	show kernel.call.return "no stack, a whole call: its return" ns
+	show kernel.call.entry.unstored "entry of another process's call" ns
+	show kernel.call.return.unstored "return of another process's" ns
 	show kernel.point "no stack, tracepoint" ns
 	show kernel.all "no stack, tracepoint, every process (-a)" ns
 	show kernel.above.flat "above the empty program: call by name" ns

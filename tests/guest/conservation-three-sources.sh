@@ -13,7 +13,7 @@ passes=3000
 guest_boot <<END
 dtprof record -q --call-graph fp -e $counter -e sched:sched_switch \\
     -e syscall::write:entry -e syscall::write:return -e syscall::read:entry \\
-    -o three.dtp -- guest_pingpong $passes || exit
+    -e syscall:write -o three.dtp -- guest_pingpong $passes || exit
 # The smallest buffer, and nobody to empty it.
 dtprof record -q -a --buffer 64K --call-graph fp -e $counter \\
     -e sched:sched_switch -e syscall:::entry -e syscall:::return \\
@@ -24,7 +24,8 @@ verify stats $passes "${counter%% *}" <<'END'
 of = {a["event"]: a for a in j["accounting"]}
 writes = 2 * int(argv[0])
 for name, calls in ("syscall::write:entry", writes), \
-    ("syscall::write:return", writes), ("syscall::read:entry", writes - 1):
+    ("syscall::write:return", writes), ("syscall::read:entry", writes - 1), \
+    ("syscall:write", writes):
 	a = of[name]
 	named = a["full"] + a["nested"] + a["error"] + a["missed"]
 	need(a["stored"] + named == calls, "%s: %d stored + %d named of %d" %
@@ -41,8 +42,8 @@ times = [r["time_ns"] for r in samples]
 need(len(times) > 20000, "%d samples" % len(times))
 need(times == sorted(times), "they stand in order of time")
 need(len({(r["event"], r["pid"]) for r in samples
-    if r["event"].startswith("syscall")}) == 6,
-    "both processes made all three calls")
+    if r["event"].startswith("syscall")}) == 8,
+    "both processes made all calls")
 need(all(r["kernel"] for r in samples if r["event"] == "sched:sched_switch"),
     "each switch has a kernel stack")
 END

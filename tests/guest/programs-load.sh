@@ -32,12 +32,13 @@ tracepoints -e sched:sched_process_exec
 entry -e syscall:::entry --filter nr>0&&uid==0
 values -e cpu-clock -c 1000000 --with page-faults,context-switches,task-clock
 return -e syscall:::return --filter nr>=0&&ret!=-1
+calls -e syscall --filter duration>0&&syscall!="close"
 EVENTS
 END
 guest_boot <script
 echo "kernel $(cat results/release)"
 for name in counter software clock timers switches arguments tracepoints \
-    entry values return; do
+    entry values return calls; do
 	accounting results/$name.dtp
 	verify results/$name.runs <<-'END'
 	most = max(j, key=lambda program: program["verified"])

@@ -16,7 +16,7 @@ tmpdir
 
 record_begin -o a.dtp -a --buffer 64K --call-graph none \
     -e profile:::50us -e sched:sched_switch -e syscall::close:entry \
-    -e syscall::close:return
+    -e syscall::close:return -e syscall:close
 "$work/calls" -t 2 0 >calls.json &
 storm=$!
 kill_at_end "$storm"
@@ -34,13 +34,15 @@ py <<'END'
 import recording as rec
 
 names = ["profile:::50us", "sched:sched_switch", "syscall::close:entry",
-         "syscall::close:return"]
+         "syscall::close:return", "syscall:close"]
 rows = rec.balance("a.dtp", names)
 rec.check(rec.report("a.dtp")["recording"]["cut"] is None, "it was cut")
 full = sum(rows[n]["full"] for n in names)
 nested = sum(rows[n]["nested_stored"] for n in names)
 rec.check(full > 0, "nothing was refused: this was no overload")
 rec.check(nested > 0, "no nested writer was stored")
+calls = rows["syscall:close"]["calls"]
+rec.check(calls["balances"] and calls["unkept"] == 0, "calls: %r" % calls)
 last = {}
 n = 0
 for r in rec.in_order("a.dtp"):

@@ -133,6 +133,7 @@ check_refused(struct prof_names *names)
 		{ "syscall::read:", "syscall:read for calls" },
 		{ "syscall:read:exit", "syscall:read:return" },
 		{ "syscall:raed", "syscall:read" },
+		{ "syscall:*raed*", "dtprof list 'syscall:*'" },
 		{ "syscall:read:entyr", "syscall:read:entry" },
 	};
 	struct prof_events events = { 0 };
