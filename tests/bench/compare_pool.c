@@ -218,10 +218,12 @@ choose_planted(struct choice *ch)
 }
 
 static void
-give(struct prof_comparison *cp, const struct choice *ch, double drift)
+give(struct prof_comparison *cp, const struct choice *ch, double drift,
+    bool sequential)
 {
 	for (int i = 0; i < 2 * RUNS; i++)
-		prof_comparison_run(cp, ch->ch_side[i], ch->ch_block[i]);
+		prof_comparison_run(cp, ch->ch_side[i], ch->ch_block[i],
+		    sequential ? -1 : i);
 	for (int i = 0; i < 2 * RUNS; i++) {
 		const struct pool_run *run = &runs[ch->ch_run[i]];
 		const double up = 1 + drift * i / (2 * RUNS - 1);
@@ -305,7 +307,7 @@ main(int argc, char **argv)
 			ch.ch_side[i] = i >= RUNS;
 			ch.ch_block[i] = 0;
 		}
-		give(cp, &ch, drift);
+		give(cp, &ch, drift, sequential);
 		if (prof_comparison_finish(cp) == -1)
 			die("finish", prof_comparison_error(cp));
 		judge(cp, name, &tally);
