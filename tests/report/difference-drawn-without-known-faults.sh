@@ -83,7 +83,7 @@ assert "10.00 s, 10000 samples; new 1 run of 5.00 s, 500 samples" in d.words
 d = Drawing("planted")
 colours(d, parse="red", number="red", string="grey", sort="grey")
 says(d, "number", "differs")
-says(d, "sort", "not told from chance")
+says(d, "sort", "not significant")
 d = Drawing("totals")
 colours(d, hot="red", inner="red", warm="red", main="red")
 says(d, "main", "differs")
