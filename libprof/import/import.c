@@ -6,12 +6,14 @@
  * everything that reads recordings reads these.
  */
 #include <sys/mman.h>
+#include <sys/stat.h>
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "import.h"
@@ -138,6 +140,20 @@ write_accounting(void *arg, const struct prof_accounting *accounting,
 
 /* ----------------------------------------------------------- reading */
 
+/* When it was: what comes by a pipe is written until now, at the latest. */
+static uint64_t
+written_ns(int fd)
+{
+	struct timespec ts;
+	struct stat st;
+
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
+		ts = st.st_mtim;
+	else if (clock_gettime(CLOCK_REALTIME, &ts) == -1)
+		return (0);
+	return ((uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec);
+}
+
 static int
 open_source(struct prof_import *import, const char *path)
 {
@@ -149,6 +165,8 @@ open_source(struct prof_import *import, const char *path)
 	fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
 	error_number = fd == -1 ? errno : is_stdin ?
 	    prof_source_stream(source, fd) : prof_source_open(source, fd);
+	if (fd != -1)
+		import->im_written_ns = written_ns(fd);
 	if (fd != -1 && !is_stdin)
 		(void)close(fd);
 	if (error_number == EISDIR) {

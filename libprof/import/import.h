@@ -12,6 +12,7 @@
  *	perf_attr.c	its events, and which of them a record belongs to
  *	perf_feature.c	what it says of itself and of the machine
  *	perf_record.c	one record taken apart
+ *	perf_files.c	build-ids of files, where it has none
  *
  * The files are anybody's: no length, count or string in them is believed.
  *
@@ -44,6 +45,7 @@ struct prof_import {
 	const uint8_t	*im_bytes;
 	size_t		 im_length;
 	struct prof_source im_source;	/* what they are of */
+	uint64_t	 im_written_ns;	/* the file, CLOCK_REALTIME; 0: ? */
 	int		 im_memory;	/* where it goes without a path; or -1 */
 	uint64_t	 im_samples;
 	char		**im_notes;

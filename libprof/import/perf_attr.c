@@ -32,6 +32,7 @@ perf_attr_add(struct perf_data *data, struct cursor attr, struct cursor ids)
 	memset(slot, 0, sizeof(*slot));
 	memcpy(&slot->pa_attr, attr.cu_at, size < sizeof(slot->pa_attr) ?
 	    size : sizeof(slot->pa_attr));
+	data->pd_asked_ids |= slot->pa_attr.build_id;
 	/* Each id is one counter, of a CPU or a thread. */
 	slot->pa_sum.pa_instances = (uint64_t)(ids.cu_end - ids.cu_at) / 8;
 	while (ids.cu_end - ids.cu_at >= 8) {

@@ -275,7 +275,9 @@ take_file(struct perf_data *data, const struct perf_record *from,
 	const uint8_t *at = cu->cu_at;
 	uint64_t major, minor;
 
-	if (from->pc_misc & PERF_RECORD_MISC_MMAP_BUILD_ID) {
+	/* While others ask for build-ids the kernel sets it for all of us. */
+	if ((from->pc_misc & PERF_RECORD_MISC_MMAP_BUILD_ID) != 0 &&
+	    data->pd_asked_ids) {
 		skip(cu, 24);
 		if (!cu->cu_over && at[0] <= sizeof(record->pr_build_id)) {
 			record->pr_build_id_len = at[0];

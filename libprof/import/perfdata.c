@@ -422,6 +422,9 @@ take_record(struct perf_data *data, const struct perf_place *place)
 		data->pd_malformed += rv == -1;
 		return (0);
 	}
+	if (record.pr_type == PROF_R_MMAP &&
+	    perf_files_id(data, &record) == -1)
+		return (-1);
 	record.pr_time_ns = place->pl_time_ns != 0 ? place->pl_time_ns :
 	    data->pd_first_ns;
 	if (record.pr_type == PROF_R_SAMPLE) {
@@ -546,10 +549,7 @@ say_losses(struct perf_data *data)
 	    "are damaged and were left out",
 	    (unsigned long long)data->pd_malformed) == -1)
 		return (-1);
-	if (data->pd_nbuild_ids > 0 || data->pd_has_ids)
-		return (0);
-	return (prof_import_say(import, "it has no build-ids, so nothing in "
-	    "it gets a name: perf record --buildid-mmap writes them"));
+	return (perf_files_say(data));
 }
 
 static int
@@ -591,6 +591,7 @@ data_free(struct perf_data *data)
 	free(data->pd_place);
 	prof_buf_free(&data->pd_inflated);
 	prof_snapshots_free(data->pd_snapshots);
+	perf_files_fini(data);
 	free(data);
 }
 

@@ -10,6 +10,7 @@
 
 #include "import.h"
 #include "model/cursor.h"
+#include "recording/intern.h"
 #include "unwind/snapshot.h"
 
 /* Records that perf itself writes into the stream. */
@@ -46,6 +47,12 @@ struct perf_build_id {
 	const char	*pb_path;	/* borrowed */
 	uint32_t	 pb_len;
 	uint8_t		 pb_id[20];
+};
+
+/* A file that the recording has no build-id of, as it is here now. */
+struct perf_file {
+	uint32_t	 pf_len;	/* 0: it has none, or is another */
+	uint8_t		 pf_id[20];
 };
 
 /* A record in the order of time; see perf_data_at. */
@@ -86,6 +93,12 @@ struct perf_data {
 	uint64_t	 pd_unknown;	/* samples of no event */
 	uint64_t	 pd_unwound;
 	bool		 pd_has_ids;	/* of mappings, in their records */
+	bool		 pd_asked_ids;	/* perf record --buildid-mmap */
+	struct prof_dict pd_paths;	/* of files without build-ids here */
+	struct perf_file *pd_file;
+	size_t		 pd_nfiles;
+	size_t		 pd_cap_files;
+	uint64_t	 pd_unchanged;	/* of these, how many lie unchanged */
 	bool		 pd_foreign;	/* of another kind of machine */
 	char		 pd_module[64];	/* "[ext4]" */
 	struct prof_snapshots *pd_snapshots; /* NULL: no stack is walked */
@@ -166,6 +179,17 @@ int	perf_build_id_add(struct perf_data *data,
 void	perf_build_id_sort(struct perf_data *data);
 const struct perf_build_id *perf_build_id_find(
 	    const struct perf_data *data, const char *path);
+
+/* ------------------------------------------------------- perf_files.c */
+
+/*
+ * A mapping without a build-id gets that of its file, if this is the same
+ * inode, unchanged since before the recording.  -1: no memory.
+ */
+int	perf_files_id(struct perf_data *data, struct prof_record *mapping);
+/* Says so; and until when files without build-ids must be unchanged. */
+int	perf_files_say(struct perf_data *data);
+void	perf_files_fini(struct perf_data *data);
 
 /* ------------------------------------------------------ perf_record.c */
 

@@ -82,7 +82,8 @@ is_it(const struct prof_module *module,
 	if (module->mo_held != 0 && image->im_id_len == 0)
 		return (prof_image_written_ns(fd) == image->im_written_ns);
 	return (prof_image_matches(image, fd, files->mf_same_boot ?
-	    image->im_first_ns + files->mf_realtime_ns : 0));
+	    image->im_first_ns + files->mf_realtime_ns :
+	    files->mf_unchanged_ns));
 }
 
 /* The file itself; -1: it is gone, or another one is there. */

@@ -249,6 +249,7 @@ prof_symbols_load(struct prof_symbols *symbols, struct prof_err *error)
 	symbols->sy_is_given = path != NULL && (strcmp(path, "folded") == 0 ||
 	    strcmp(path, "pprof") == 0 || symbols->sy_is_one_memory);
 	files->mf_same_boot = is_same_boot(reader);
+	files->mf_unchanged_ns = info_number(reader, "import.unchanged_ns");
 	files->mf_realtime_ns = info_number(reader, "time.realtime_ns") -
 	    info_number(reader, "time.monotonic_ns");
 	if (symbols->sy_lives == NULL || symbols->sy_kernel == NULL ||
