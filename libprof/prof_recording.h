@@ -351,6 +351,7 @@ struct prof_profile_options {
 	int		 pl_places;	/* tell places in functions apart */
 	size_t		 pl_max_cells;	/* more: longer ones; or 0 */
 	int		 pl_leaves;	/* innermost frames alone */
+	int		 pl_addresses;	/* functions are called "f 0x1234" */
 };
 
 /*

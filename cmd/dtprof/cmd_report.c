@@ -42,7 +42,8 @@ static const struct opt_row options_of_report[] = {
 	CHOOSE_BETWEEN(offsetof(struct report_options, rp_time)),
 	{ 0, "by", "WHAT", OPT_SET, 0, 0, "function",
 	    "rows for each of these: function, module, line, pid, tid, comm, "
-	    "cpu, event, probe, syscall",
+	    "cpu, event, probe, syscall; address: with function, tell "
+	    "functions of one name apart",
 	    offsetof(struct report_options, rp_by), BY_WORDS },
 	{ 0, "callees", "FUNCTION", OPT_STRING, 0, 0, NULL,
 	    "what this function calls, and its own share",
@@ -164,6 +165,7 @@ make_profile(struct report *report, const struct report_options *rp)
 		.pl_roots = roots_of(rp->rp_by, rp->rp_plot),
 		.pl_inlines = rp->rp_inline,
 		.pl_lines = (rp->rp_by & BY_LINE) != 0,
+		.pl_addresses = (rp->rp_by & BY_ADDRESS) != 0,
 		.pl_cell_ns = rp->rp_plot != 0 ? PLOT_CELL_NS : 0,
 		/* Rows that are no code, and plots, need no callers. */
 		.pl_leaves = rp->rp_plot != 0 || (rp->rp_by & BY_CODE) == 0,
@@ -323,10 +325,12 @@ check_report(const void *options, int n, char *const *operands)
 static int
 run_report(void *options, int n, char **operands)
 {
-	const struct report_options *rp = options;
+	struct report_options *rp = options;
 	struct report report = { 0 };
 	int status;
 
+	if ((rp->rp_by & BY_ADDRESS) != 0 && (rp->rp_by & BY_LINE) == 0)
+		rp->rp_by |= BY_FUNCTION;
 	report.re_reader = input_open("report", rp->rp_input, n, operands,
 	    &report.re_path);
 	if (report.re_reader == NULL)

@@ -14,7 +14,7 @@ struct terminal;
 
 /* What a row is about: the words of --by, in this order. */
 #define BY_WORDS	"function,module,line,pid,tid,comm,cpu,event,probe," \
-    "syscall"
+    "syscall,address"
 #define BY_FUNCTION	0x001u
 #define BY_MODULE	0x002u
 #define BY_LINE		0x004u
@@ -25,6 +25,7 @@ struct terminal;
 #define BY_EVENT	0x080u
 #define BY_PROBE	0x100u
 #define BY_SYSCALL	0x200u
+#define BY_ADDRESS	0x400u
 #define BY_CODE		(BY_FUNCTION | BY_MODULE | BY_LINE)
 
 /* What --plot shows, and how finely the profile keeps time for it. */

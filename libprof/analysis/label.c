@@ -126,6 +126,12 @@ prof_labels_text(struct prof_labels *labels, const char *text)
 	return (*slot);
 }
 
+static bool
+is_jit(const struct prof_function *function)
+{
+	return (strcmp(function->fu_module, "[jit]") == 0);
+}
+
 /* The number of a text, so that keys are of one size. */
 static uint32_t
 label_number(struct prof_labels *labels, enum prof_label_kind kind,
@@ -141,7 +147,9 @@ label_number(struct prof_labels *labels, enum prof_label_kind kind,
 	char *bytes;
 
 	if (function != NULL) {
-		key.lk_address = function->fu_address;
+		/* A method that was compiled again is the same method. */
+		key.lk_address = is_jit(function) ? 0 :
+		    function->fu_address;
 		key.lk_flags = (function->fu_is_inlined ? 1u : 0) |
 		    (uint32_t)function->fu_unnamed << 1;
 	}
@@ -227,6 +235,21 @@ prof_labels_call(struct prof_labels *labels, const struct prof_reader *reader,
 
 /* ------------------------------------------------------------ frames */
 
+/* "function 0x1234" */
+static uint32_t
+label_of_address(struct prof_labels *labels, const struct prof_function *fu)
+{
+	uint32_t n;
+	char *name;
+
+	if (asprintf(&name, "%s 0x%llx", fu->fu_name,
+	    (unsigned long long)fu->fu_address) == -1)
+		return (PROF_INTERN_FAILED);
+	n = label_add(labels, PROF_LABEL_FUNCTION, name, fu, NULL, NULL);
+	free(name);
+	return (n);
+}
+
 static uint32_t
 label_of_function(struct prof_labels *labels, uint32_t function,
     const struct pc *pc)
@@ -239,6 +262,8 @@ label_of_function(struct prof_labels *labels, uint32_t function,
 	if (pc != NULL)
 		return (label_add(labels, PROF_LABEL_FUNCTION, fu->fu_name,
 		    fu, NULL, pc));
+	if (labels->lb_options->pl_addresses && fu->fu_address != 0)
+		return (label_of_address(labels, fu));
 	n = prof_map_get(&labels->lb_by_function, function, &is_new);
 	if (n == PROF_INTERN_FAILED)
 		return (n);
