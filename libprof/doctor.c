@@ -244,13 +244,17 @@ check_perf_events(struct prof_check *check)
 static void
 check_paranoid(struct prof_check *check)
 {
+	const long paranoid = prof_proc_number(SYSCTL "perf_event_paranoid",
+	    -2);
 	struct prof_err none = { 0 };
+	char text[32] = "not readable";
 
 	check->ck_state = PROF_CHECK_LESS;
+	if (paranoid != -2)
+		(void)snprintf(text, sizeof(text), "%ld", paranoid);
 	if (try_event(check, "cpu-clock", PERF_TYPE_SOFTWARE,
 	    PERF_COUNT_SW_CPU_CLOCK, true) == 0)
-		fine(check, "%ld%s: %s",
-		    prof_proc_number(SYSCTL "perf_event_paranoid", -1),
+		fine(check, "%s%s: %s", text,
 		    prof_is_capable(CAP_PERFMON) ? ", and CAP_PERFMON is here" :
 		    "", prof_record_reach(prof_bpf_usable(&none),
 		    PROF_TARGET_ALL));

@@ -17,6 +17,39 @@ static int	 range_of_marks(const char *command,
 		    struct prof_reader *reader, const char *between,
 		    struct prof_profile_options *options);
 
+/* perf's name of system calls, which is an event's with its glob in it. */
+static bool
+is_syscall(const char *name, const struct prof_event_info *info)
+{
+	static const char *const halves[2][2] = {
+		{ "syscalls:sys_enter_", "entry" },
+		{ "syscalls:sys_exit_", "return" },
+	};
+	char text[300];
+	size_t length;
+
+	for (int h = 0; h < 2; h++) {
+		length = strlen(halves[h][0]);
+		if (strncmp(name, halves[h][0], length) != 0)
+			continue;
+		snprintf(text, sizeof(text), "syscall:%s:%s",
+		    name + strlen("syscalls:"), halves[h][1]);
+		if (strcmp(text, info->pi_name) == 0)
+			return (true);
+		snprintf(text, sizeof(text), "syscall:*%s:%s", name + length,
+		    halves[h][1]);
+		return (fnmatch(text, info->pi_name, 0) == 0);
+	}
+	return (false);
+}
+
+static bool
+is_event(const char *name, const struct prof_event_info *info)
+{
+	return (fnmatch(name, info->pi_name, 0) == 0 ||
+	    fnmatch(name, info->pi_probe, 0) == 0 || is_syscall(name, info));
+}
+
 bool *
 choose_events(const char *command, const struct prof_reader *reader,
     const struct opt_strings *names)
@@ -42,8 +75,7 @@ choose_events(const char *command, const struct prof_reader *reader,
 		found = false;
 		for (size_t e = 1; e < nevents; e++) {
 			info = prof_reader_event(reader, e);
-			if (fnmatch(name, info->pi_name, 0) != 0 &&
-			    fnmatch(name, info->pi_probe, 0) != 0)
+			if (!is_event(name, info))
 				continue;
 			wanted[e] = found = true;
 		}

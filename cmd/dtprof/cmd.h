@@ -288,6 +288,9 @@ int	file_scratch(const char *command, char path[FILE_SCRATCH]);
 /* All of a file or the old one; 0, or -1 with a message printed. */
 int	file_replace(const char *command, const char *path,
 	    const char *bytes, size_t length);
+/* The same; "-": standard output, whose reader may go away early. */
+int	file_write(const char *command, const char *path,
+	    const char *bytes, size_t length);
 /* The same with what is put out, in memory first. */
 int	file_replace_by(const char *command, const char *path,
 	    void (*put)(const void *arg, struct out *out), const void *arg);

@@ -144,19 +144,6 @@ make_profile(struct export_run *run)
 	return (run->er_profile == NULL ? -1 : choose(run));
 }
 
-/* A pipe that is closed early is not an error. */
-static int
-write_out(const struct export_options *eo, const char *bytes, size_t length)
-{
-	struct out out;
-
-	if (strcmp(eo->eo_output, "-") != 0)
-		return (file_replace("export", eo->eo_output, bytes, length));
-	out_init(&out, STDOUT_FILENO);
-	out_mem(&out, bytes, length);
-	return (out_end(&out, "export") == 0 ? 0 : -1);
-}
-
 /* Of these an import has weights, and as many samples as it can have. */
 static bool
 has_weights(const struct prof_reader *reader)
@@ -191,7 +178,7 @@ write_profile(const struct export_run *run)
 		msg_prof("export", &error);
 		return (-1);
 	}
-	rv = write_out(eo, bytes, length);
+	rv = file_write("export", eo->eo_output, bytes, length);
 	free(bytes);
 	return (rv);
 }

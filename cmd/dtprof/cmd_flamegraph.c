@@ -241,7 +241,7 @@ write_picture(const struct flame_run *run)
 		msg_prof("flamegraph", &error);
 		return (-1);
 	}
-	rv = file_replace("flamegraph", fo->fo_output, bytes, length);
+	rv = file_write("flamegraph", fo->fo_output, bytes, length);
 	free(bytes);
 	return (rv);
 }
@@ -321,9 +321,19 @@ check_flamegraph(const void *options, int n, char *const *operands)
 	    "--ratio beside a base" : fo->fo_lines ?
 	    "--lines beside a base" : NULL) : n > 1 ?
 	    "several files without --base" : fo->fo_renames.os_n > 0 ?
-	    "--rename without --base" : NULL;
+	    "--rename without --base" : fo->fo_open &&
+	    strcmp(fo->fo_output, "-") == 0 ? "--open of standard output" :
+	    NULL;
 
 	(void)operands;
+	if (!flame_is_drawing(fo) && !ends_with(fo->fo_output, ".html") &&
+	    !ends_with(fo->fo_output, ".htm") && strncmp(fo->fo_output,
+	    "/dev/", 5) != 0 && strcmp(fo->fo_output, "-") != 0) {
+		msg_fail("flamegraph", "end its name in .html or .svg, or "
+		    "write a page to - (standard output)", "-o %s: neither a "
+		    "page nor a drawing", fo->fo_output);
+		return (-1);
+	}
 	if (wrong != NULL) {
 		msg_error("flamegraph", wrong, "see dtprof flamegraph "
 		    "--help");

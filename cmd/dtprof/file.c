@@ -156,14 +156,33 @@ out:
 }
 
 int
+file_write(const char *command, const char *path, const char *bytes,
+    size_t length)
+{
+	struct out out;
+
+	if (strcmp(path, "-") != 0)
+		return (file_replace(command, path, bytes, length));
+	out_init(&out, STDOUT_FILENO);
+	out_mem(&out, bytes, length);
+	return (out_end(&out, command) == 0 ? 0 : -1);
+}
+
+int
 file_replace_by(const char *command, const char *path,
     void (*put)(const void *, struct out *), const void *arg)
 {
-	int fd = memfd_create("page", MFD_CLOEXEC), rv = -1;
+	int fd, rv = -1;
 	void *bytes = MAP_FAILED;
 	struct stat st;
 	struct out out;
 
+	if (strcmp(path, "-") == 0) {
+		out_init(&out, STDOUT_FILENO);
+		put(arg, &out);
+		return (out_end(&out, command) == 0 ? 0 : -1);
+	}
+	fd = memfd_create("page", MFD_CLOEXEC);
 	if (fd != -1) {
 		out_init(&out, fd);
 		put(arg, &out);

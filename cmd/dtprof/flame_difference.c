@@ -223,7 +223,7 @@ write_picture(const struct difference_run *di)
 		msg_prof("flamegraph", &error);
 		return (-1);
 	}
-	rv = file_replace("flamegraph", fo->fo_output, bytes, length);
+	rv = file_write("flamegraph", fo->fo_output, bytes, length);
 	free(bytes);
 	return (rv);
 }

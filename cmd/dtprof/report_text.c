@@ -312,6 +312,31 @@ show_row(const struct page *page, const struct report_row *row)
 	out_char(page->pg_out, '\n');
 }
 
+/* In the order in which show_name puts them. */
+static void
+head_names(const struct page *page)
+{
+	static const struct {
+		unsigned	 na_by;
+		const char	*na_word;
+	} names[] = {
+		{ BY_COMM, "comm" }, { BY_PID, "pid" }, { BY_TID, "tid" },
+		{ BY_CPU, "cpu" }, { BY_EVENT, "event" },
+		{ BY_PROBE, "probe" }, { BY_SYSCALL, "syscall" },
+		{ BY_FUNCTION, "function" }, { BY_LINE, "line" },
+		{ BY_MODULE, "module" },
+	};
+	bool any = false;
+
+	for (size_t n = 0; n < sizeof(names) / sizeof(names[0]); n++) {
+		if ((page->pg_table->ta_by & names[n].na_by) == 0)
+			continue;
+		out_fmt(page->pg_out, "%s%s", any ? ", " : "",
+		    names[n].na_word);
+		any = true;
+	}
+}
+
 static void
 show_head(const struct page *page)
 {
@@ -344,16 +369,7 @@ show_head(const struct page *page)
 		    table->ta_is_flow);
 		out_char(page->pg_out, ' ');
 	}
-	for (unsigned n = 0, any = 0; n < 10; n++) {
-		static const char words[10][10] = { "function", "module",
-		    "line", "pid", "tid", "comm", "cpu", "event", "probe",
-		    "syscall" };
-
-		if ((table->ta_by & 1u << n) == 0)
-			continue;
-		out_fmt(page->pg_out, "%s%s", any++ > 0 ? ", " : "",
-		    words[n]);
-	}
+	head_names(page);
 	terminal_colour(page->pg_terminal, page->pg_out, TERMINAL_PLAIN);
 	out_char(page->pg_out, '\n');
 }

@@ -80,6 +80,11 @@ prof_place_open(struct prof_place *place, const char *path,
 		place->pl_old = NULL;
 		return (prof_fail_nomem(error));
 	}
+	if (strcmp(path, "-") == 0) {
+		prof_fail(error, PROF_E_IO, "a recording cannot be written "
+		    "to standard output");
+		return (prof_cure(error, "name a file with -o"));
+	}
 	if (lstat(path, &st) == -1) {
 		if (errno != ENOENT)
 			return (prof_place_fail(error, path, errno));
