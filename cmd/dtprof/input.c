@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * The recording that a reading command works on: its operand, -i FILE, or
- * dtprof.dtp in this directory, or what import makes one of; and what is to be said of it on standard error.
- * Called by the commands that read recordings.
+ * dtprof.dtp in this directory, or what import makes one of; and what is to be
+ * said of it on standard error.  Called by the commands that read recordings.
  */
 #include "cmd.h"
 

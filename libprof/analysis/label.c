@@ -22,7 +22,7 @@
 struct label_key {
 	uint64_t	lk_address;
 	uint64_t	lk_inner;	/* what was inlined; 0: nothing */
-	uint64_t	lk_place;	/* address, where places are told apart */
+	uint64_t	lk_place;	/* its address; 0: not told apart */
 	uint32_t	lk_kind;
 	uint32_t	lk_flags;
 };

@@ -46,7 +46,7 @@ struct prof_import {
 	size_t		 im_length;
 	struct prof_source im_source;	/* what they are of */
 	uint64_t	 im_written_ns;	/* the file, CLOCK_REALTIME; 0: ? */
-	int		 im_memory;	/* where it goes without a path; or -1 */
+	int		 im_memory;	/* goes there without a path; or -1 */
 	uint64_t	 im_samples;
 	char		**im_notes;
 	size_t		 im_nnotes;

@@ -108,27 +108,6 @@ next_line(const struct prof_import *import, size_t *at,
 }
 
 static bool
-is_blank_line(struct prof_places_text line)
-{
-	const char *at = line.px_at;
-
-	for (size_t n = 0; n < line.px_length; n++)
-		if (at[n] != ' ' && at[n] != '\t')
-			return (false);
-	return (true);
-}
-
-/* Source: "  file.c:12", and its text, "|12   x = 1;" */
-static bool
-is_source(struct prof_places_text line)
-{
-	const char *at = line.px_at;
-
-	return (at[0] == '|' || (line.px_length > 2 && at[0] == ' ' &&
-	    at[1] == ' '));
-}
-
-static bool
 is_frame(struct prof_places_text line, struct perf_frame *frame)
 {
 	return (*(const char *)line.px_at == '\t' &&
@@ -179,15 +158,13 @@ next_sample(struct perf_script *script, struct sample *sample)
 		script->sc_line++;
 		if (!begun)
 			sample->sm_begin = before;
-		if (is_blank_line(line)) {
+		if (perf_script_is_blank(line)) {
 			if (begun)
 				return (true);
-		} else if (is_frame(line, &frame)) {
-			add_frame(script, sample, &frame);
-			begun = true;
 		} else if (*(const char *)line.px_at == '#') {
 			continue;
-		} else if (perf_script_head(line, &script->sc_form, &head)) {
+		} else if (*(const char *)line.px_at != '\t' &&
+		    perf_script_head(line, &script->sc_form, &head)) {
 			if (begun) {
 				script->sc_at = before;
 				script->sc_line--;
@@ -197,9 +174,9 @@ next_sample(struct perf_script *script, struct sample *sample)
 		} else if (perf_script_frame(line, &frame)) {
 			add_frame(script, sample, &frame);
 			begun = true;
-		} else if (!begun || !is_source(line)) {
-			if (script->sc_bad++ == 0)
-				script->sc_bad_line = script->sc_line;
+		} else if ((!begun || !perf_script_is_source(line)) &&
+		    script->sc_bad++ == 0) {
+			script->sc_bad_line = script->sc_line;
 		}
 	}
 	return (begun);
@@ -217,7 +194,7 @@ find_form(struct perf_script *script)
 
 	for (size_t at = 0; next_line(script->sc_import, &at, &line) &&
 	    !script->sc_form.fm_no_period; ) {
-		if (is_blank_line(line) || is_frame(line, &frame) ||
+		if (perf_script_is_blank(line) || is_frame(line, &frame) ||
 		    *(const char *)line.px_at == '#' ||
 		    !perf_script_head(line, &script->sc_form, &head))
 			continue;
@@ -330,10 +307,11 @@ static uint32_t
 module_of(struct perf_script *script, const struct sample *sample, size_t n)
 {
 	static const char kernel[] = "[kernel]";
-	const struct perf_frame *frame = &script->sc_frame[n];
+	const struct perf_frame *frame;
 
-	while (frame->fr_is_inlined && ++n < sample->sm_nkept)
-		frame = &script->sc_frame[n];
+	while (script->sc_frame[n].fr_is_inlined && n + 1 < sample->sm_nkept)
+		n++;
+	frame = &script->sc_frame[n];
 	return (prof_places_module(script->sc_places,
 	    frame->fr_file.px_length == 0 && is_kernel(frame) ?
 	    (struct prof_places_text){ kernel, sizeof(kernel) - 1 } :
@@ -693,7 +671,8 @@ prof_import_is_perf_script(const uint8_t *bytes, size_t length)
 	size_t at = 0;
 
 	while (next_line(&text, &at, &line)) {
-		if (is_blank_line(line) || *(const char *)line.px_at == '#')
+		if (perf_script_is_blank(line) ||
+		    *(const char *)line.px_at == '#')
 			continue;
 		if (line.px_length > LONGEST_LINE)
 			return (false);

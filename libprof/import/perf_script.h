@@ -59,6 +59,9 @@ bool	perf_script_head(struct prof_places_text line,
 	    const struct perf_script_form *form, struct perf_head *head);
 bool	perf_script_frame(struct prof_places_text line,
 	    struct perf_frame *frame);
+bool	perf_script_is_blank(struct prof_places_text line);
+/* Of a line that is not blank. */
+bool	perf_script_is_source(struct prof_places_text line);
 /* "sched:sched_switch", not "cycles:u" */
 bool	perf_script_is_tracepoint(struct prof_places_text event);
 

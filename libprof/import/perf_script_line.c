@@ -522,3 +522,26 @@ perf_script_head(struct prof_places_text line,
 	}
 	return (head_of_end(&words, head));
 }
+
+/* ---------------------------------------------------------- other lines */
+
+bool
+perf_script_is_blank(struct prof_places_text line)
+{
+	const char *at = line.px_at;
+
+	for (size_t n = 0; n < line.px_length; n++)
+		if (at[n] != ' ' && at[n] != '\t')
+			return (false);
+	return (true);
+}
+
+/* "  file.c:12", and its text, "|12   x = 1;" */
+bool
+perf_script_is_source(struct prof_places_text line)
+{
+	const char *at = line.px_at;
+
+	return (at[0] == '|' || (line.px_length > 2 && at[0] == ' ' &&
+	    at[1] == ' '));
+}

@@ -7,8 +7,8 @@
  * strict receivers demand.
  *
  * A location is a place in a function of the symbol table with what was
- * inlined into it there, the innermost first.  Names of threads are labels of samples.  Called by
- * export.c.
+ * inlined into it there, the innermost first.  Names of threads are labels of
+ * samples.  Called by export.c.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -29,8 +29,8 @@ enum { TYPE_TYPE = 1, TYPE_UNIT };
 enum { SAMPLE_LOCATION = 1, SAMPLE_VALUE, SAMPLE_LABEL };
 enum { LABEL_KEY = 1, LABEL_STR };
 enum { MAPPING_ID = 1, MAPPING_START, MAPPING_LIMIT, MAPPING_OFFSET,
-    MAPPING_FILE, MAPPING_BUILD_ID, MAPPING_HAS_FUNCTIONS, MAPPING_HAS_FILES, MAPPING_HAS_LINES,
-    MAPPING_HAS_INLINES };
+    MAPPING_FILE, MAPPING_BUILD_ID, MAPPING_HAS_FUNCTIONS,
+    MAPPING_HAS_FILES, MAPPING_HAS_LINES, MAPPING_HAS_INLINES };
 enum { LOCATION_ID = 1, LOCATION_MAPPING, LOCATION_ADDRESS, LOCATION_LINE };
 enum { LINE_FUNCTION = 1, LINE_LINE };
 enum { FUNCTION_ID = 1, FUNCTION_NAME, FUNCTION_SYSTEM_NAME, FUNCTION_FILE };
@@ -542,7 +542,8 @@ prof_write_pprof(const struct prof_flame *flame, struct prof_buf *out)
 	pprof.pp_of_node = calloc(flame->fm_nnodes + 1,
 	    sizeof(*pprof.pp_of_node));
 	pprof.pp_code = prof_code_map_new(flame);
-	if (pprof.pp_of_node != NULL && pprof.pp_code != NULL && find_values(&pprof) == 0 &&
+	if (pprof.pp_of_node != NULL && pprof.pp_code != NULL &&
+	    find_values(&pprof) == 0 &&
 	    find_chains(&pprof) == 0 && (rv = put_profile(&pprof)) == 0)
 		rv = compress_into(out, &pprof.pp_out);
 	free(pprof.pp_of_node);

@@ -35,8 +35,8 @@ int main(void)
 }
 END2
 ${CC:-cc} -g -O1 -fno-omit-frame-pointer -o work work.c || fail cc
-perf record -q --buildid-mmap --sample-cpu -g -F 997 -e cpu-clock -e page-faults \
-    -o both.data -- ./work >/dev/null 2>&1 ||
+perf record -q --buildid-mmap --sample-cpu -g -F 997 -e cpu-clock \
+    -e page-faults -o both.data -- ./work >/dev/null 2>&1 ||
     skip "perf cannot record here: $(cat perf.err)"
 cat >check.py <<'END2'
 import collections, json, subprocess, sys

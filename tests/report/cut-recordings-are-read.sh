@@ -54,5 +54,6 @@ for cut in cuts:
 assert shown > len(cuts), shown
 print("%d cuts, shown %d times" % (len(cuts), shown))
 END
-python3 check.py "$DTPROF" "$SRC/tests/interop" >said 2>&1 || fail "$(tail -n 3 said)"
+python3 check.py "$DTPROF" "$SRC/tests/interop" >said 2>&1 ||
+    fail "$(tail -n 3 said)"
 ok "$(cat said)"
