@@ -126,8 +126,8 @@ function = change | {"share": two, "part": number,
 name = (str, type(None))
 pair = {"base": text, "new": text, "build_ids": [name, name],
     "verdict": words, "assumes_no_drift": bool, "metrics": list,
-    "total": object, "by": {"function", "module", "line"}, "functions_tested": int, "functions": list,
-    "notes": list}
+    "total": object, "by": {"function", "module", "line"},
+    "functions_tested": int, "functions": list, "notes": list}
 is_of(j, {"schema_version": int, "version": text, "threshold": known,
     "comparisons": list, "geomean": object}, "")
 assert j["schema_version"] == 1

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * ASSERTION: of comparisons drawn from pools of real runs (quiet, 10 % slower
  * at the end, beside a busy loop on each CPU, with the loops beginning amid
@@ -14,7 +15,6 @@
  * The pools are in tests/bench/pools, made by tests/bench/compare_pools.py.
  * Arguments: trials of a cell (400 in accept/compare-real-runs), seed.
  */
-/* SPDX-License-Identifier: ISC */
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>

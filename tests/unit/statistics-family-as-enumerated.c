@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * ASSERTION: on random small designs, with and without blocks and time, p and
  * adjusted p of a family are those that a plain enumeration of all orders
@@ -11,7 +12,6 @@
  * Easy to get wrong: differences equal but for rounding, time taken from the
  * value and not from the side, a maximum over the wrong rows in a later step.
  */
-/* SPDX-License-Identifier: ISC */
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
