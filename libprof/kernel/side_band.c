@@ -58,23 +58,32 @@ open_rings(struct prof_session *session, struct prof_rings_options *ro)
 	return (session->se_rings == NULL ? -1 : 0);
 }
 
-/* Everybody can fill these rings. */
+/* Of a ring that many can fill. */
+static size_t
+wide_bytes(const struct prof_session *session)
+{
+	size_t bytes = WIDE_BYTES;
+
+	while (bytes > PROF_RING_BYTES &&
+	    bytes * session->se_nonline > WIDE_SUM)
+		bytes /= 2;
+	return (bytes);
+}
+
 static int
 open_for_all(struct prof_session *session, bool quiet)
 {
 	struct prof_rings_options ro = { .ro_quiet = quiet,
-	    .ro_ring_bytes = WIDE_BYTES };
+	    .ro_ring_bytes = wide_bytes(session) };
 
-	while (ro.ro_ring_bytes > PROF_RING_BYTES &&
-	    ro.ro_ring_bytes * session->se_nonline > WIDE_SUM)
-		ro.ro_ring_bytes /= 2;
 	return (open_rings(session, &ro));
 }
 
 static int
 open_for_cgroup(struct prof_session *session)
 {
-	struct prof_rings_options ro = { .ro_has_cgroup = true };
+	struct prof_rings_options ro = { .ro_has_cgroup = true,
+	    .ro_ring_bytes = wide_bytes(session) };
 	int rv;
 
 	ro.ro_cgroup = open(session->se_options.po_cgroup, O_RDONLY |

@@ -9,7 +9,7 @@
 # come, and the samples themselves are all there.
 
 . "${SRC:=$PWD}/tests/kern/lib-kern.sh"
-: "${RUNS:=4}"
+: "${RUNS:=3}"
 need_recording
 tmpdir
 

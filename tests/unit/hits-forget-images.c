@@ -13,7 +13,7 @@
 #include "cli-check.h"
 #include "model/hits_impl.h"
 
-#define FILES		200000u
+#define FILES		150000u
 #define KEPT		50u
 #define EVERY		1000u
 #define BASE		0x100000ULL
@@ -122,7 +122,7 @@ main(void)
 		    leads_to(2, BASE + (n + 1) * STEP + 5, FILES + n),
 		    "mapping %u has another file's name", n);
 	CHECK(leads_to(3, BASE + 5, FILES - 1), "the last has another name");
-	OK("of 200,000 files those have their names that were met or are "
+	OK("of 150,000 files those have their names that were met or are "
 	    "mapped");
 	prof_hits_free(hits);
 	return (0);
