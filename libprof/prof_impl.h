@@ -292,7 +292,7 @@ struct prof_rings_options {
 	 */
 	uint32_t	 ro_stack_bytes;
 	struct prof_snapshots *ro_snapshots;
-	/* Called with the drain's argument before a stack is walked, or NULL. */
+	/* Before a stack is walked, with the drain's argument; or NULL. */
 	prof_record_fn	*ro_before;
 	const struct prof_pmu_kinds *ro_kinds;	/* of CPUs; for samples */
 	struct prof_event *const *ro_events;

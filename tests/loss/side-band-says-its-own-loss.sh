@@ -20,7 +20,7 @@ with open(sys.argv[1], "rb") as file:
     for n in range(int(sys.argv[2])):
         mmap.mmap(file.fileno(), 4096, flags=mmap.MAP_PRIVATE,
                   prot=mmap.PROT_READ | mmap.PROT_EXEC).close()
-    print("done", flush=True)
+    print("mapped", flush=True)
     sys.stdin.readline()
 END
 cp "$DTPROF" mapped || fail "no file to map"
@@ -52,7 +52,7 @@ while_stopped()	# file program -- argument of record ...
 
 count=100000
 mkfifo go
-python3 maps.py mapped $count <go >done &
+python3 maps.py mapped $count <go >told &
 mapper=$!
 kill_at_end "$mapper"
 exec 8>go
@@ -60,7 +60,7 @@ record_begin -o side.dtp -p "$mapper" -e task-clock -F 99
 kill -STOP "$recorder"
 await "the recorder stops" stopped "$recorder"
 echo >&8
-await "the mappings" grep -q done done
+await "the mappings" grep -q mapped told
 kill -CONT "$recorder"
 record_end 0
 echo >&8
