@@ -125,10 +125,11 @@ make_room(struct prof_unwind_modules *modules, size_t words)
 		victim = NULL;
 		for (n = 1; n < modules->ms_n; n++) {
 			module = modules->ms_module[n];
-			if (module != NULL && module->mo_words.wd_n != 0 && now_ns -
-			    module->mo_needed_ns > IDLE_NS && (victim ==
-			    NULL || module->mo_needed_ns <
-			    victim->mo_needed_ns))
+			if (module == NULL || module->mo_words.wd_n == 0 ||
+			    now_ns - module->mo_needed_ns <= IDLE_NS)
+				continue;
+			if (victim == NULL || module->mo_needed_ns <
+			    victim->mo_needed_ns)
 				victim = module;
 		}
 		if (victim == NULL)
