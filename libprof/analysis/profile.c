@@ -87,7 +87,8 @@ profile_resolve(struct prof_profile *profile, struct prof_symbols *symbols,
 	int rv;
 
 	if (nodes == NULL ||
-	    prof_labels_init(labels, symbols, options, &budget) == -1 || prof_tree_build(tree, labels, profile->pf_reader, history,
+	    prof_labels_init(labels, symbols, options, &budget) == -1 ||
+	    prof_tree_build(tree, labels, profile->pf_reader, history,
 	    gathered, nodes) == -1)
 		rv = prof_fail_nomem(error);
 	else

@@ -24,6 +24,9 @@
 #define MAX_MAPPINGS	(4u << 20)	/* in all versions together ... */
 #define MAX_NOW		(1u << 20)	/* ... of what is now */
 #define MAX_OF_VERSION	32768u
+/* Of a recording: a mapping takes more bytes of it, forks have their own. */
+#define MAPPINGS_FIRST	(512u << 10)
+#define BYTES_PER_MAPPING 2
 #define NEVER		UINT64_MAX
 
 struct version {
@@ -69,6 +72,7 @@ struct prof_lives {
 	uint32_t	 lv_nlives;
 	size_t		 lv_nmappings;
 	uint32_t	 lv_numbering;	/* so often images got new numbers */
+	size_t		 lv_most;	/* of them */
 };
 
 struct prof_lives *
@@ -79,6 +83,8 @@ prof_lives_new(unsigned mode)
 	if (lives == NULL)
 		return (NULL);
 	lives->lv_mode = mode;
+	lives->lv_most = (mode & PROF_LIVES_NOW) != 0 ? MAX_NOW :
+	    MAX_MAPPINGS;
 	lives->lv_nbuckets = 1024;
 	lives->lv_nspaces = 1;		/* 0 is PROF_SPACE_NONE */
 	lives->lv_bucket = calloc(lives->lv_nbuckets,
@@ -90,6 +96,15 @@ prof_lives_new(unsigned mode)
 		return (NULL);
 	}
 	return (lives);
+}
+
+void
+prof_lives_limit(struct prof_lives *lives, uint64_t bytes)
+{
+	const uint64_t most = MAPPINGS_FIRST + bytes / BYTES_PER_MAPPING;
+
+	if (most < lives->lv_most)
+		lives->lv_most = (size_t)most;
 }
 
 /* ------------------------------------------------------- versions */
@@ -117,8 +132,7 @@ version_reserve(struct prof_lives *lives, struct version *version,
 	if (cap == version->ve_cap)
 		return (true);
 	if (version->ve_n >= MAX_OF_VERSION ||
-	    lives->lv_nmappings + (cap - version->ve_cap) >
-	    ((lives->lv_mode & PROF_LIVES_NOW) != 0 ? MAX_NOW : MAX_MAPPINGS))
+	    lives->lv_nmappings + (cap - version->ve_cap) > lives->lv_most)
 		return (false);
 	grown = reallocarray(version->ve_map, cap, sizeof(*grown));
 	if (grown == NULL)

@@ -38,6 +38,8 @@ struct prof_lives;
 /* mode: enum prof_lives_mode, ored.  Owned by caller. */
 struct prof_lives *prof_lives_new(unsigned mode);
 void	prof_lives_free(struct prof_lives *lives);
+/* So many mappings as a recording of this size may have, and no more. */
+void	prof_lives_limit(struct prof_lives *lives, uint64_t bytes);
 /*
  * In order of time; image: of an MMAP.  Records that do not concern mappings
  * are passed over.  -1: no memory.

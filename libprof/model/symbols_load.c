@@ -243,6 +243,9 @@ prof_symbols_load(struct prof_symbols *symbols, struct prof_err *error)
 
 	symbols->sy_lives = prof_lives_new(path != NULL &&
 	    strcmp(path, "perf") == 0 ? PROF_LIVES_PERF : PROF_LIVES_ALL);
+	if (symbols->sy_lives != NULL)
+		prof_lives_limit(symbols->sy_lives,
+		    prof_reader_length(reader));
 	symbols->sy_kernel = prof_kernel_map_new();
 	symbols->sy_is_one_memory = path != NULL &&
 	    strcmp(path, "perf-script") == 0;

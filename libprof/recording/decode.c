@@ -13,6 +13,8 @@
 
 #include "reader.h"
 
+#define MAX_TABLES	(32u << 20)	/* bytes; a batch of ours has a tenth */
+
 static int	decode_table(struct prof_decoder *, unsigned, struct prof_cur);
 static bool	decode_sample(struct prof_decoder *);
 static bool	decode_args(struct prof_decoder *, const struct prof_shape *);
@@ -33,7 +35,9 @@ prof_decoder_new(const struct prof_reader *reader, struct prof_err *error)
 	}
 	decoder->de_reader = reader;
 	decoder->de_error = error;
-	decoder->de_budget = reader->rd_budget;
+	/* There is one in each thread. */
+	decoder->de_budget = reader->rd_budget < MAX_TABLES ?
+	    reader->rd_budget : MAX_TABLES;
 	decoder->de_inflate.if_zstd = ZSTD_createDCtx();
 	decoder->de_previous = calloc(reader->rd_nevents + 1,
 	    sizeof(*decoder->de_previous));

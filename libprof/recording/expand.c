@@ -15,7 +15,7 @@
 
 #include "reader.h"
 
-#define MAX_FRAMES	(8u << 20)	/* 64 MiB */
+#define MAX_FRAMES	(2u << 20)	/* 16 MiB */
 
 static bool	expand(struct prof_reader *, const struct prof_sample *);
 

@@ -12,6 +12,8 @@
 
 #define MAX_PAIRS	4096
 #define TABLE_PER_BYTE	16	/* memory that names take in the end */
+#define STRING_BYTES	96	/* memory of a string besides its text */
+#define LIFE_BYTES	96	/* what those who read lives make of one */
 
 static int	keep_info(struct prof_reader *, struct prof_cur *);
 static int	keep_event(struct prof_reader *, struct prof_cur *);
@@ -210,31 +212,71 @@ prof_keep_events(struct prof_reader *reader, uint32_t n)
 
 /* ------------------------------------------------------------- lives */
 
-/* Copy the chunk's strings; places of them in the array of words. */
+/* Memory that is not an array's; false: rd_error says why. */
+static bool
+charge(struct prof_reader *reader, size_t bytes)
+{
+	if (bytes > reader->rd_budget) {
+		prof_fail(&reader->rd_error, PROF_E_DAMAGED,
+		    "it claims to hold more than a recording of its size can");
+		return (false);
+	}
+	reader->rd_budget -= bytes;
+	return (true);
+}
+
+/* Where a string is kept; 1, 0: there are too many, -1: failed. */
+static int
+string_place(struct prof_reader *reader, const char *text, uint32_t *place)
+{
+	size_t len = strlen(text) + 1;
+	uint32_t number, *known;
+	bool is_new;
+	char *copy;
+
+	number = prof_dict_peek(&reader->rd_by_string, text, len);
+	if (number == PROF_INTERN_FAILED && !charge(reader, STRING_BYTES))
+		return (-1);
+	number = prof_dict_find(&reader->rd_by_string, text, len, &is_new);
+	if (number == PROF_INTERN_FAILED)
+		return (prof_fail_nomem(&reader->rd_error));
+	if (!is_new) {
+		*place = ((uint32_t *)reader->rd_places.ar_items)[number];
+		return (1);
+	}
+	if (reader->rd_strings.ar_count > UINT32_MAX - len)
+		return (0);
+	*place = (uint32_t)reader->rd_strings.ar_count;
+	known = prof_array_add(reader, &reader->rd_places,
+	    sizeof(*known));
+	copy = known == NULL ? NULL :
+	    prof_array_extend(reader, &reader->rd_strings, 1, len);
+	if (copy == NULL)
+		return (-1);
+	memcpy(copy, text, len);
+	*known = *place;
+	return (1);
+}
+
+/* Keep the chunk's strings; places of them in the array of words. */
 static int
 lives_strings(struct prof_reader *reader, struct prof_cur strings,
     struct prof_array *places)
 {
+	uint32_t *place, at = 0;
 	const char *text;
-	uint32_t *place;
-	char *copy;
-	size_t len;
+	int rv;
 
 	while (prof_cur_left(&strings) > 0) {
 		text = prof_cur_string(&strings);
 		if (text == NULL)
 			return (0);
-		len = strlen(text) + 1;
-		if (reader->rd_strings.ar_count > UINT32_MAX - len)
-			return (0);
+		if ((rv = string_place(reader, text, &at)) != 1)
+			return (rv);
 		place = prof_array_add(reader, places, sizeof(*place));
 		if (place == NULL)
 			return (-1);
-		*place = (uint32_t)reader->rd_strings.ar_count;
-		copy = prof_array_extend(reader, &reader->rd_strings, 1, len);
-		if (copy == NULL)
-			return (-1);
-		memcpy(copy, text, len);
+		*place = at;
 	}
 	return (1);
 }
@@ -248,13 +290,70 @@ life_string(const struct prof_array *places, uint64_t number)
 	    place[number - 1]);
 }
 
+static int
+life_pack(struct prof_reader *reader, const struct prof_life_fields *fields,
+    uint64_t time_ns)
+{
+	uint8_t bytes[PROF_LF_NFIELDS * 10 + 64];
+	struct prof_buf buf = { bytes, 0, sizeof(bytes), false };
+	struct prof_life *life;
+	uint64_t mask = 0;
+	char *at;
+	unsigned i;
+
+	if (reader->rd_life_bytes.ar_count > UINT32_MAX - sizeof(bytes))
+		return (prof_fail(&reader->rd_error, PROF_E_DAMAGED,
+		    "it has more process events than can be read"));
+	for (i = 0; i < PROF_LF_NFIELDS; i++)
+		if (fields->lf_field[i] != 0)
+			mask |= (uint64_t)1 << i;
+	prof_buf_bytes(&buf, &fields->lf_type, 1);
+	prof_buf_varint(&buf, mask);
+	for (i = 0; i < PROF_LF_NFIELDS; i++)
+		if (fields->lf_field[i] != 0)
+			prof_buf_varint(&buf, fields->lf_field[i]);
+	prof_buf_bytes(&buf, fields->lf_build_id,
+	    fields->lf_field[PROF_LF_BUILD_ID]);
+	life = charge(reader, LIFE_BYTES) ? prof_array_add(reader,
+	    &reader->rd_lives, sizeof(*life)) : NULL;
+	if (life == NULL)
+		return (-1);
+	life->li_time_ns = time_ns;
+	life->li_at = (uint32_t)reader->rd_life_bytes.ar_count;
+	at = prof_array_extend(reader, &reader->rd_life_bytes, 1, buf.bf_len);
+	if (at == NULL)
+		return (-1);
+	memcpy(at, bytes, buf.bf_len);
+	return (1);
+}
+
+void
+prof_life_unpack(const struct prof_reader *reader,
+    const struct prof_life *life, struct prof_life_fields *fields)
+{
+	struct prof_cur cur = prof_cur_of(
+	    (const char *)reader->rd_life_bytes.ar_items + life->li_at,
+	    reader->rd_life_bytes.ar_count - life->li_at);
+	uint64_t mask;
+	unsigned i;
+
+	memset(fields, 0, sizeof(*fields));
+	fields->lf_type = *cur.cu_at++;
+	mask = prof_cur_varint(&cur);
+	for (i = 0; i < PROF_LF_NFIELDS; i++)
+		if (mask & (uint64_t)1 << i)
+			fields->lf_field[i] = prof_cur_varint(&cur);
+	memcpy(fields->lf_build_id, cur.cu_at,
+	    fields->lf_field[PROF_LF_BUILD_ID]);
+}
+
 /* One record; types and fields that are not known yet are passed over. */
 static int
 life_decode(struct prof_reader *reader, struct prof_cur record,
     const struct prof_array *places, uint64_t *last)
 {
-	struct prof_life *life;
-	uint64_t type, mask;
+	struct prof_life_fields fields = { .lf_type = 0 };
+	uint64_t *field = fields.lf_field, type, mask;
 	struct prof_cur id;
 	unsigned i;
 
@@ -264,38 +363,30 @@ life_decode(struct prof_reader *reader, struct prof_cur record,
 		return (0);
 	if (type <= PROF_R_SAMPLE || type > PROF_R_TURNS)
 		return (1);
-	life = prof_array_add(reader, &reader->rd_lives, sizeof(*life));
-	if (life == NULL)
-		return (-1);
-	life->li_type = (uint8_t)type;
-	life->li_time_ns = *last;
-	life->li_number = (uint32_t)reader->rd_lives.ar_count;
+	fields.lf_type = (uint8_t)type;
 	mask = prof_cur_varint(&record);
 	for (i = 0; i < 64; i++) {
 		if ((mask & (uint64_t)1 << i) == 0)
 			continue;
 		if (i < PROF_LF_NFIELDS)
-			life->li_fields[i] = prof_cur_varint(&record);
+			field[i] = prof_cur_varint(&record);
 		else	/* of a later minor version */
 			(void)prof_cur_varint(&record);
 	}
-	if (life->li_fields[PROF_LF_EVENT] >= PROF_MAX_EVENTS)
-		record.cu_bad = true;
-	else if (prof_keep_events(reader,
-	    (uint32_t)life->li_fields[PROF_LF_EVENT] + 1) == -1)
-		return (-1);
-	life->li_comm = life_string(places, life->li_fields[PROF_LF_COMM]);
-	life->li_path = life_string(places, life->li_fields[PROF_LF_PATH]);
-	id = prof_cur_take(&record, life->li_fields[PROF_LF_BUILD_ID]);
-	if (record.cu_bad || id.cu_bad ||
-	    prof_cur_left(&id) > sizeof(life->li_build_id)) {
-		reader->rd_lives.ar_count--;
+	if (field[PROF_LF_EVENT] >= PROF_MAX_EVENTS)
 		return (0);
-	}
-	memcpy(life->li_build_id, id.cu_at, prof_cur_left(&id));
-	if (type == PROF_R_LOST && life->li_fields[PROF_LF_ADDR] == 0)
-		reader->rd_side_said += life->li_fields[PROF_LF_WEIGHT];
-	return (1);
+	if (prof_keep_events(reader, (uint32_t)field[PROF_LF_EVENT] + 1) == -1)
+		return (-1);
+	field[PROF_LF_COMM] = life_string(places, field[PROF_LF_COMM]);
+	field[PROF_LF_PATH] = life_string(places, field[PROF_LF_PATH]);
+	id = prof_cur_take(&record, field[PROF_LF_BUILD_ID]);
+	if (record.cu_bad || id.cu_bad ||
+	    prof_cur_left(&id) > sizeof(fields.lf_build_id))
+		return (0);
+	memcpy(fields.lf_build_id, id.cu_at, prof_cur_left(&id));
+	if (type == PROF_R_LOST && field[PROF_LF_ADDR] == 0)
+		reader->rd_side_said += field[PROF_LF_WEIGHT];
+	return (life_pack(reader, &fields, *last));
 }
 
 static int
@@ -418,16 +509,14 @@ keep_symbols(struct prof_reader *reader, struct prof_cur *body)
 		;
 	if (rv == -1)
 		return (0);
-	if (len > reader->rd_budget / TABLE_PER_BYTE)
-		return (prof_fail(&reader->rd_error, PROF_E_DAMAGED,
-		    "it claims to hold more than a recording of its size can"));
+	if (!charge(reader, len * TABLE_PER_BYTE))
+		return (-1);
 	kept = prof_array_add(reader, &reader->rd_symbols, sizeof(*kept));
 	if (kept == NULL)
 		return (-1);
 	kept->kp_bytes = malloc(len);
 	if (kept->kp_bytes == NULL)
 		return (prof_fail_nomem(&reader->rd_error));
-	reader->rd_budget -= len * TABLE_PER_BYTE;
 	memcpy(kept->kp_bytes, bytes, len);
 	kept->kp_len = len;
 	return (1);

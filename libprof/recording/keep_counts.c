@@ -90,7 +90,7 @@ life_compare(const void *a, const void *b)
 
 	if (la->li_time_ns != lb->li_time_ns)
 		return (la->li_time_ns < lb->li_time_ns ? -1 : 1);
-	return (la->li_number < lb->li_number ? -1 : 1);
+	return (la->li_at < lb->li_at ? -1 : 1);
 }
 
 static int
@@ -137,7 +137,14 @@ static void
 array_sort(struct prof_array *array, size_t size,
     int (*compare)(const void *, const void *))
 {
-	if (array->ar_count > 1)
+	const char *items = array->ar_items;
+	size_t n;
+
+	/* Mostly it is in order, and sorting takes as much memory again. */
+	for (n = 1; n < array->ar_count; n++)
+		if (compare(items + (n - 1) * size, items + n * size) > 0)
+			break;
+	if (n < array->ar_count)
 		qsort(array->ar_items, array->ar_count, size, compare);
 }
 

@@ -232,18 +232,21 @@ record_of_life(const struct prof_reader *reader, const struct prof_life *life,
     struct prof_record *record)
 {
 	const char *strings = reader->rd_strings.ar_items;
-	const uint64_t *fields = life->li_fields;
+	const uint64_t *fields;
+	struct prof_life_fields unpacked;
 
+	prof_life_unpack(reader, life, &unpacked);
+	fields = unpacked.lf_field;
 	memset(record, 0, sizeof(*record));
-	record->pr_type = (enum prof_record_type)life->li_type;
+	record->pr_type = (enum prof_record_type)unpacked.lf_type;
 	record->pr_time_ns = life->li_time_ns;
 	record->pr_event = (uint32_t)fields[PROF_LF_EVENT];
 	record->pr_cpu = (uint32_t)fields[PROF_LF_CPU];
 	record->pr_pid = (uint32_t)fields[PROF_LF_PID];
 	record->pr_tid = (uint32_t)fields[PROF_LF_TID];
 	record->pr_weight = fields[PROF_LF_WEIGHT];
-	record->pr_comm = strings + life->li_comm;
-	record->pr_path = strings + life->li_path;
+	record->pr_comm = strings + fields[PROF_LF_COMM];
+	record->pr_path = strings + fields[PROF_LF_PATH];
 	record->pr_ppid = (uint32_t)fields[PROF_LF_PPID];
 	record->pr_ptid = (uint32_t)fields[PROF_LF_PTID];
 	record->pr_code = (int)prof_unzigzag(fields[PROF_LF_CODE]);
@@ -255,7 +258,7 @@ record_of_life(const struct prof_reader *reader, const struct prof_life *life,
 	record->pr_dev = fields[PROF_LF_DEV];
 	record->pr_ino = fields[PROF_LF_INO];
 	record->pr_build_id_len = (uint32_t)fields[PROF_LF_BUILD_ID];
-	memcpy(record->pr_build_id, life->li_build_id,
+	memcpy(record->pr_build_id, unpacked.lf_build_id,
 	    sizeof(record->pr_build_id));
 }
 

@@ -15,8 +15,8 @@
 
 #include "reader.h"
 
-#define BUDGET_FIRST	(64u << 20)
-#define BUDGET_PER_BYTE	128
+#define BUDGET_FIRST	(48u << 20)
+#define BUDGET_PER_BYTE	64
 
 static struct prof_reader *reader_new(void);
 static int	reader_load(struct prof_reader *, const char *,
@@ -41,7 +41,7 @@ prof_array_extend(struct prof_reader *reader, struct prof_array *array,
 	if (cap == 0)
 		cap = 16;
 	while (cap - array->ar_count < count)
-		cap *= 2;
+		cap += cap / 2;
 	bytes = (cap - array->ar_cap) * size;
 	if (bytes > reader->rd_budget) {
 		prof_fail(&reader->rd_error, PROF_E_DAMAGED,
@@ -311,7 +311,8 @@ prof_reader_close(struct prof_reader *reader)
 	struct prof_array *arrays[] = {
 		&reader->rd_texts, &reader->rd_pairs, &reader->rd_rows,
 		&reader->rd_tallies, &reader->rd_cpus, &reader->rd_lives,
-		&reader->rd_strings, &reader->rd_nodes, &reader->rd_leaves,
+		&reader->rd_life_bytes, &reader->rd_strings,
+		&reader->rd_places, &reader->rd_nodes, &reader->rd_leaves,
 		&reader->rd_segments, &reader->rd_samples,
 		&reader->rd_symbols
 	};
@@ -330,6 +331,7 @@ prof_reader_close(struct prof_reader *reader)
 		if (reader->rd_events[i] != &reader->rd_unknown)
 			free(reader->rd_events[i]);
 	prof_keep_calls_free(reader);
+	prof_dict_free(&reader->rd_by_string);
 	free(reader->rd_cut);
 	free(reader->rd_events);
 	free(reader->rd_place);

@@ -31,15 +31,22 @@ struct prof_pair {
 	const char	*pa_value;
 };
 
-/* A record of a LIFE chunk.  Strings are places in rd_strings; 0 is "". */
+/*
+ * A record of a LIFE chunk.  There may be as many of them as samples, so what
+ * is kept is when it was, and where in rd_life_bytes the rest lies: type, which
+ * fields are not 0, these, and the build-id; a third of what it would take
+ * unpacked.  Records lie in the order of the file.
+ */
 struct prof_life {
 	uint64_t	li_time_ns;
-	uint64_t	li_fields[PROF_LF_NFIELDS];
-	uint32_t	li_number;	/* place in the file */
-	uint32_t	li_comm;
-	uint32_t	li_path;
-	uint8_t		li_type;
-	uint8_t		li_build_id[20];
+	uint32_t	li_at;
+};
+
+/* The same, unpacked.  Strings are places in rd_strings; 0 is "". */
+struct prof_life_fields {
+	uint64_t	lf_field[PROF_LF_NFIELDS];
+	uint8_t		lf_type;
+	uint8_t		lf_build_id[20];
 };
 
 /*
@@ -137,7 +144,10 @@ struct prof_reader {
 	uint64_t	 rd_side_said;	/* sum of LOST of the side band */
 	/* lives */
 	struct prof_array rd_lives;	/* struct prof_life, by time */
-	struct prof_array rd_strings;	/* char */
+	struct prof_array rd_life_bytes; /* char */
+	struct prof_array rd_strings;	/* char, each different one once */
+	struct prof_dict rd_by_string;
+	struct prof_array rd_places;	/* uint32_t: of those, by number */
 	size_t		 rd_life_at;
 	struct prof_array rd_symbols;	/* struct prof_kept */
 	/* stacks */
@@ -196,6 +206,9 @@ void	prof_inflate_free(struct prof_inflate *inflate);
 /* ------------------------------------------------------------ keep.c */
 /* Decode what is kept.  1, 0: damaged, -1: failed. */
 int	prof_keep(struct prof_reader *reader, const struct prof_chunk *chunk);
+/* What prof_keep packed. */
+void	prof_life_unpack(const struct prof_reader *reader,
+	    const struct prof_life *life, struct prof_life_fields *fields);
 /* There are n events at least. */
 int	prof_keep_events(struct prof_reader *reader, uint32_t n);
 
