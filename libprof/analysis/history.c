@@ -204,8 +204,11 @@ changes_narrow(const struct changes *changes, uint32_t id, uint64_t time_ns,
     struct prof_moment *moment)
 {
 	size_t n = changes_upto(changes, id, time_ns);
-	const struct change *change = changes->cs_change + n;
+	const struct change *change;
 
+	if (changes->cs_count == 0)
+		return (NULL);
+	change = changes->cs_change + n;
 	if (n < changes->cs_count && change->ch_id == id &&
 	    change->ch_time_ns < moment->mo_to_ns)
 		moment->mo_to_ns = change->ch_time_ns;
