@@ -4,7 +4,7 @@
 # time limit; this file says what must be built before.
 
 .PHONY: demo check check-unit check-sanitized golden accept bench bench-scale \
-    bench-compare fuzz fuzzers lint cov deps tests-built
+    bench-compare fuzz fuzzers mutants lint cov deps tests-built
 
 #= T=text           check: just the tests whose name contains it
 #= FUZZ_SECONDS=10  how long each fuzzer runs
@@ -90,6 +90,18 @@ $(O)/fuzz/%: $(O)/fuzz/obj/tests/fuzz/%.o $(O)/fuzz/libprof.a
 -include $(FUZZ_LIB_OBJS:.o=.d) $(FUZZ_SRCS:%.c=$(O)/fuzz/obj/%.d)
 
 fuzzers: $(FUZZ_BINS)
+
+# Mutants that know their formats: one program without libFuzzer.
+MUTANT_SRCS := $(wildcard tests/mutants/*.c)
+MUTANT_OBJS := $(MUTANT_SRCS:%.c=$(O)/fuzz/obj/%.o)
+-include $(MUTANT_OBJS:.o=.d)
+
+$(O)/fuzz/mutants: $(MUTANT_OBJS) $(O)/fuzz/libprof.a
+	$(call say,LD,$@)
+	$(Q)$(CLANG) $(FUZZ_FLAGS) -o $@ $(MUTANT_OBJS) \
+	    $(O)/fuzz/libprof.a -Wl,--as-needed $(OUR_LIBS)
+
+mutants: $(O)/fuzz/mutants
 
 #> fuzz: run every fuzzer for FUZZ_SECONDS
 fuzz: fuzzers
