@@ -124,7 +124,7 @@ static bool
 version_reserve(struct prof_lives *lives, struct version *version,
     uint32_t more)
 {
-	uint32_t cap = version->ve_cap == 0 ? 8 : version->ve_cap;
+	uint32_t cap = version->ve_cap == 0 ? 2 : version->ve_cap;
 	struct prof_mapping *grown;
 
 	while (cap < version->ve_n + more)
