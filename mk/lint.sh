@@ -117,7 +117,7 @@ match($0, /;[ \t]*\/\* \[[A-Za-z]\] /) {
 for file in $(files 'tests/*/*.c' 'tests/*/*.sh'); do
 	case $file in
 	tests/work/* | tests/bench/* | */lib*.sh | tests/replay/*.c | \
-	tests/interop/*.c | tests/browser/*.c)
+	tests/interop/*.c | tests/browser/*.c | tests/mutants/*.c)
 		continue ;;
 	esac
 	head -n 6 "$file" | grep -q 'ASSERTION:' ||

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /* See mutants.h. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <stdio.h>
 
 #include "mutants.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /* Maps of JITs: addresses, sizes and names.  One in a while is a flood. */
-#include <unistd.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "model/symtab.h"
 #include "mutants.h"

@@ -5,10 +5,10 @@
  * while has a deep stack that many threads have.
  */
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 #include <zstd.h>
-#include <stdio.h>
 
 #include "mutants.h"
 #include "prof_impl.h"
