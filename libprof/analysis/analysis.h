@@ -298,6 +298,7 @@ struct prof_profile {
 	struct prof_labels pf_labels;
 	struct prof_tree pf_tree;
 	struct prof_dense *pf_dense;	/* by event */
+	size_t		 pf_ndense;	/* of them made */
 	struct prof_quality *pf_quality; /* by event */
 	uint64_t	 pf_cell_ns;
 	uint64_t	 pf_from_ns;

@@ -223,16 +223,14 @@ prof_profile_span(const struct prof_profile *profile, uint64_t *from_ns,
  * is room for all.
  */
 static bool
-dense_fits(const struct prof_profile *profile, size_t event)
+dense_fits(const struct prof_profile *profile)
 {
 	uint64_t bytes = 2 * sizeof(uint64_t) * profile->pf_tree.tr_nnodes;
 	uint64_t most = DENSE_FIRST + DENSE_PER_BYTE *
 	    (prof_reader_length(profile->pf_reader) & (UINT64_MAX >> 16));
-	size_t n, taken = 1;
 
-	for (n = 0; n < profile->pf_nevents; n++)
-		taken += n != event && profile->pf_dense[n].dn_self != NULL;
-	return (taken == 1 || bytes <= most / taken);
+	return (bytes <= most / (profile->pf_ndense + 1) ||
+	    profile->pf_ndense == 0);
 }
 
 /* By node, of one event, when somebody asks: most events of many are not. */
@@ -249,7 +247,7 @@ dense_of(const struct prof_profile *profile, size_t event)
 	dense = &profile->pf_dense[event];
 	if (dense->dn_self != NULL && dense->dn_samples != NULL)
 		return (dense);
-	if (!dense_fits(profile, event))
+	if (!dense_fits(profile))
 		return (NULL);
 	free(dense->dn_self);
 	free(dense->dn_samples);
@@ -258,6 +256,8 @@ dense_of(const struct prof_profile *profile, size_t event)
 	    sizeof(*dense->dn_samples));
 	if (dense->dn_self == NULL || dense->dn_samples == NULL)
 		return (NULL);
+	/* What was looked at is no part of what a profile says. */
+	((struct prof_profile *)(uintptr_t)profile)->pf_ndense++;
 	for (i = 0; i < tree->tr_ncells; i++) {
 		if (tree->tr_cell[i].pc_event != event)
 			continue;
