@@ -32,6 +32,7 @@
 #define NODE_BYTES	128
 #define PLACE_BYTES	80
 #define OVER_PART	8	/* of the budget is for children that end a path */
+#define MAX_UNKEPT	64	/* frames between a sample and a place known */
 
 /* Which node of ours a node of the reader's is, in the space at hand. */
 struct place_key {
@@ -247,15 +248,18 @@ callers_of(struct builder *builder, uint32_t base, const struct walk *walk)
 {
 	struct place_key key = { base, walk->wa_node, walk->wa_flags };
 	uint32_t place, node = base, *path;
+	unsigned unkept = 0;
 	uint64_t pc;
 
 	builder->bu_npath = 0;
 	while (key.pk_node != 0) {
-		if (!prof_budget_step(builder->bu_budget))
-			return (over_child(builder, base));
 		place = place_of(builder, &key);
 		if (place == PROF_INTERN_FAILED)
 			return (NONE);
+		unkept += place == UNKEPT;
+		if (!prof_budget_step(builder->bu_budget) ||
+		    unkept > MAX_UNKEPT)
+			return (over_child(builder, base));
 		if (place != UNKEPT && builder->bu_place[place] != NONE) {
 			node = builder->bu_place[place];
 			break;
