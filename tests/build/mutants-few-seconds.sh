@@ -67,14 +67,19 @@ mutants()	# format seed-file ...
 	fail "$1: see fuzz/mutant.$1 in $variant_dir"
 }
 
+corpus=$SRC/tests/fuzz/corpus
 for format in ${MUTANTS:-recording perfdata pprof folded perf_script}; do
-	[ "$format" = elf ] || [ "$format" = perfmap ] ||
-	    mutants "$format" "$SRC/tests/fuzz/corpus/$format/"*
+	case $format in
+	elf | perfmap) ;;
+	# The others are refused, whatever becomes of them.
+	folded)	mutants folded "$corpus/folded/plain" "$corpus/folded/weights" ;;
+	*)	mutants "$format" "$corpus/$format/"* ;;
+	esac
 done
 case ${MUTANTS:-elf perfmap} in
 *elf*)	mutants elf elf.* ;;
 esac
 case ${MUTANTS:-elf perfmap} in
-*perfmap*) mutants perfmap "$SRC/tests/fuzz/corpus/perfmap/"map* ;;
+*perfmap*) mutants perfmap "$corpus/perfmap/"map* ;;
 esac
 ok "mutants of each format, seed $MUTANTS_SEED"
