@@ -318,7 +318,8 @@ converse(const struct parser *parser, struct prof_call *call)
 	const struct prof_wire ask = { (uint32_t)call->ca_what, 0,
 	    call->ca_size };
 	const struct prof_wire_limit limit = {
-		.wl_until_ns = prof_now_ns() + WALL_S * NS_PER_S,
+		.wl_until_ns = prof_now_ns() + (call->ca_wall_s == 0 ?
+		    WALL_S : call->ca_wall_s) * NS_PER_S,
 		.wl_pid = parser->ps_pid,
 		.wl_cpu_until_ns = prof_wire_cpu_ns(parser->ps_pid) +
 		    (call->ca_cpu_s == 0 ? CPU_S : call->ca_cpu_s) *

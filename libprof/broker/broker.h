@@ -39,6 +39,7 @@ struct prof_call {
 	size_t		 ca_size;
 	size_t		 ca_most;	/* bytes that an answer may have */
 	unsigned	 ca_cpu_s;	/* that it may take; 0: as is usual */
+	unsigned	 ca_wall_s;	/* the same, however busy we are */
 	/*
 	 * Opens what the parser asks for, in its own words, which may be
 	 * answered, too; -1: it gets nothing.  NULL: it may not ask.

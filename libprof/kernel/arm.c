@@ -295,8 +295,10 @@ open_snapshots(struct prof_session *session)
 		return (0);
 	session->se_snapshots = prof_snapshots_new(
 	    session->se_options.po_verify != 0);
-	return (session->se_snapshots == NULL ?
-	    prof_fail_nomem(&session->se_error) : 0);
+	if (session->se_snapshots == NULL)
+		return (prof_fail_nomem(&session->se_error));
+	prof_snapshots_read_by(session->se_snapshots, session->se_broker);
+	return (0);
 }
 
 static int

@@ -16,6 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "broker/frames.h"
 #include "model/images.h"
 #include "snapshot.h"
 #include "model/unwind_table.h"
@@ -27,6 +28,7 @@
 #define AGAIN_NS	1000000000ULL
 
 struct prof_objects {
+	struct prof_broker *is_broker;	/* NULL: we read files ourselves */
 	struct prof_object *is_bucket[BUCKETS];
 	struct prof_object **is_object;	/* by number */
 	uint32_t	 is_n;		/* numbers given out ... */
@@ -49,6 +51,12 @@ prof_objects_new(void)
 		return (NULL);
 	}
 	return (objects);
+}
+
+void
+prof_objects_read_by(struct prof_objects *objects, struct prof_broker *broker)
+{
+	objects->is_broker = broker;
 }
 
 static size_t
@@ -183,9 +191,8 @@ add_entry(void *arg, const struct prof_cfi_entry *entry)
 	return (0);
 }
 
-/* Keep of the file what a walk needs.  -1: no memory. */
-static int
-read_frames(struct prof_object *object, struct prof_elf *elf)
+int
+prof_object_read(struct prof_object *object, struct prof_elf *elf)
 {
 	struct prof_cfi_input input = { 0 };
 	Elf64_Phdr ph;
@@ -225,10 +232,10 @@ is_same(const struct prof_object *object, int fd)
 	return (fstat(fd, &st) == 0 && st.st_ino == object->ob_ino);
 }
 
-/* The file, through the process that maps it. */
+/* The file, through the process that maps it; -1: not now. */
 static int
 open_file(const struct prof_object *object, uint32_t pid,
-    const struct prof_mapped *mapping, struct prof_elf *elf)
+    const struct prof_mapped *mapping)
 {
 	const struct prof_record where = {
 		.pr_pid = pid,
@@ -236,22 +243,53 @@ open_file(const struct prof_object *object, uint32_t pid,
 		.pr_len = mapping->mp_end - mapping->mp_start,
 		.pr_path = object->ob_path,
 	};
-	int fd, rv = -1;
+	int fd;
 
-	if (strcmp(object->ob_path, "[vdso]") == 0) {
-		const void *vdso = (const void *)getauxval(AT_SYSINFO_EHDR);
-
-		return (vdso == NULL ? -1 : prof_elf_memory(elf, vdso,
-		    mapping->mp_end - mapping->mp_start));
-	}
 	fd = prof_mapped_file_open(&where);
 	/* The process has gone, or was never here: its build-id decides. */
 	if (fd == -1 && object->ob_id_len != 0)
 		fd = prof_image_open(object->ob_path);
+	if (fd == -1 || is_same(object, fd))
+		return (fd);
+	close(fd);
+	return (-1);
+}
+
+/* The kernel's own, so we read it ourselves. */
+static int
+read_vdso(struct prof_object *object, const struct prof_mapped *mapping)
+{
+	const void *vdso = (const void *)getauxval(AT_SYSINFO_EHDR);
+	struct prof_elf elf;
+	int rv = -1;
+
+	if (vdso != NULL && prof_elf_memory(&elf, vdso, mapping->mp_end -
+	    mapping->mp_start) == 0) {
+		rv = prof_object_read(object, &elf);
+		prof_elf_close(&elf);
+	}
+	return (rv);
+}
+
+/* By a parser, where there is one.  -1: it cannot be had now. */
+static int
+read_object(const struct prof_objects *objects, struct prof_object *object,
+    uint32_t pid, const struct prof_mapped *mapping)
+{
+	struct prof_elf elf;
+	int fd, rv = -1;
+
+	if (strcmp(object->ob_path, "[vdso]") == 0)
+		return (read_vdso(object, mapping));
+	fd = open_file(object, pid, mapping);
 	if (fd == -1)
 		return (-1);
-	if (is_same(object, fd))
-		rv = prof_elf_open(elf, fd);
+	if (objects->is_broker != NULL)
+		rv = prof_frames_ask(objects->is_broker, fd, object);
+	else if (prof_elf_open(&elf, fd) == 0) {
+		rv = prof_object_read(object, &elf);
+		prof_elf_close(&elf);
+	}
 	close(fd);
 	return (rv);
 }
@@ -286,7 +324,6 @@ prof_object_ready(struct prof_objects *objects, uint32_t pid,
     const struct prof_mapped *mapping)
 {
 	struct prof_object *object = mapping->mp_object;
-	struct prof_elf elf;
 	int rv;
 
 	object->ob_used = ++objects->is_clock;
@@ -297,10 +334,7 @@ prof_object_ready(struct prof_objects *objects, uint32_t pid,
 	    prof_now_ns() - object->ob_tried_ns < AGAIN_NS)
 		return (false);
 	object->ob_tried_ns = prof_now_ns();
-	if (open_file(object, pid, mapping, &elf) == -1)
-		return (false);
-	rv = read_frames(object, &elf);
-	prof_elf_close(&elf);
+	rv = read_object(objects, object, pid, mapping);
 	objects->is_bytes += bytes_of(object);
 	if (rv == -1) {
 		forget(objects, object);

@@ -78,6 +78,12 @@ struct prof_object {
 struct prof_objects;
 struct prof_objects *prof_objects_new(void);	/* owned by caller */
 void	prof_objects_free(struct prof_objects *objects);
+/* From now on files are read by a parser (broker/frames.c). */
+struct prof_broker;
+void	prof_objects_read_by(struct prof_objects *objects,
+	    struct prof_broker *broker);
+/* Keep of a file what a walk needs.  -1: no memory. */
+int	prof_object_read(struct prof_object *object, struct prof_elf *elf);
 /* The object of a mapping; NULL: there is no file behind it. */
 struct prof_object *prof_objects_get(struct prof_objects *objects,
 	    const struct prof_record *mapping);
@@ -193,6 +199,9 @@ struct prof_snapshots;
 /* Owned by caller.  verify: compare, where the kernel has walked as well. */
 struct prof_snapshots *prof_snapshots_new(bool verify);
 void	prof_snapshots_free(struct prof_snapshots *snapshots);
+/* From now on files are read by a parser. */
+void	prof_snapshots_read_by(struct prof_snapshots *snapshots,
+	    struct prof_broker *broker);
 int	prof_snapshots_observe(struct prof_snapshots *snapshots,
 	    const struct prof_record *record);
 /* What a process has mapped is told of anew.  -1: no memory. */

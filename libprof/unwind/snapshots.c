@@ -74,6 +74,12 @@ sweep(struct prof_snapshots *st)
 	prof_unwinder_forget(st->st_unwinder);
 }
 
+void
+prof_snapshots_read_by(struct prof_snapshots *st, struct prof_broker *broker)
+{
+	prof_objects_read_by(st->st_objects, broker);
+}
+
 int
 prof_snapshots_observe(struct prof_snapshots *st,
     const struct prof_record *record)

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Asks a parser for the call frame information of a file, and checks it: that
+ * entries are in order and lie in the section, whose bytes are the file's.
+ *
+ * Called by unwind/objects.c from the thread of the drain, which waits: so it
+ * is not waited for long.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "dtp_unwind.h"
+#include "frames.h"
+
+#define MOST_BYTES	(256UL << 20)
+#define MOST_CPU_S	2
+#define MOST_WALL_S	5
+
+/* A byte that is a bool must be one before it is looked at as such. */
+static bool
+is_bool(const bool *it)
+{
+	unsigned char byte;
+
+	memcpy(&byte, it, sizeof(byte));
+	return (byte <= 1);
+}
+
+static bool
+outers_hold(const struct prof_framed_head *head)
+{
+	const struct prof_outermost *outer;
+	uint32_t n;
+
+	for (n = 0; n < head->fh_nouter; n++) {
+		outer = &head->fh_outer[n];
+		if (outer->ou_from >= outer->ou_to ||
+		    !is_bool(&outer->ou_always) ||
+		    (outer->ou_rule != DTP_UW_STOP &&
+		    outer->ou_rule != DTP_UW_SIGNAL))
+			return (false);
+	}
+	return (true);
+}
+
+static bool
+entries_hold(const struct prof_framed_head *head,
+    const struct prof_cfi_entry *entry)
+{
+	uint64_t n, before = 0;
+
+	for (n = 0; n < head->fh_nentries; n++, entry++) {
+		if (entry->en_start < before ||
+		    entry->en_start >= entry->en_end ||
+		    entry->en_initial > entry->en_initial_end ||
+		    entry->en_initial_end > head->fh_bytes ||
+		    entry->en_program > entry->en_program_end ||
+		    entry->en_program_end > head->fh_bytes ||
+		    !is_bool(&entry->en_signal))
+			return (false);
+		before = entry->en_start;
+	}
+	return (true);
+}
+
+/* Is the answer as long as it says, and are its numbers within bounds? */
+static bool
+head_holds(const struct prof_framed_head *head, size_t size)
+{
+	return (head->fh_ntext <= PROF_FRAMES_TEXTS &&
+	    head->fh_nouter <= PROF_FRAMES_OUTERS &&
+	    head->fh_bytes <= size && head->fh_nentries <= size /
+	    sizeof(struct prof_cfi_entry) && size == sizeof(*head) +
+	    head->fh_nentries * sizeof(struct prof_cfi_entry) +
+	    head->fh_bytes &&
+	    (head->fh_ready == 1) == (head->fh_nentries > 0));
+}
+
+/* 1: taken, 0: it makes no sense, -1: no memory. */
+static int
+take(struct prof_object *object, const struct prof_call *call)
+{
+	const char *bytes = call->ca_answer;
+	struct prof_framed_head head;
+	struct prof_cfi_entry *entries;
+	uint8_t *frames;
+	size_t size;
+
+	if (call->ca_answered < sizeof(head))
+		return (0);
+	memcpy(&head, bytes, sizeof(head));
+	if (!head_holds(&head, call->ca_answered) || !outers_hold(&head))
+		return (0);
+	size = head.fh_nentries * sizeof(*entries);
+	entries = malloc(size + 1);
+	frames = malloc(head.fh_bytes + 1);
+	if (entries == NULL || frames == NULL) {
+		free(entries);
+		free(frames);
+		return (-1);
+	}
+	memcpy(entries, bytes + sizeof(head), size);
+	memcpy(frames, bytes + sizeof(head) + size, head.fh_bytes);
+	object->ob_entry = entries;
+	object->ob_nentries = head.fh_nentries;
+	object->ob_frames = frames;
+	object->ob_frames_bytes = head.fh_bytes;
+	object->ob_ntext = head.fh_ntext;
+	memcpy(object->ob_text, head.fh_text, sizeof(object->ob_text));
+	object->ob_nouter = head.fh_nouter;
+	memcpy(object->ob_outer, head.fh_outer, sizeof(object->ob_outer));
+	object->ob_state = head.fh_ready ? OBJECT_READY : OBJECT_BARE;
+	return (entries_hold(&head, entries));
+}
+
+int
+prof_frames_ask(struct prof_broker *broker, int fd,
+    struct prof_object *object)
+{
+	struct prof_call call = {
+		.ca_what = PROF_PARSE_FRAMES,
+		.ca_fd = fd,
+		.ca_name = object->ob_path,
+		.ca_most = MOST_BYTES,
+		.ca_cpu_s = MOST_CPU_S,
+		.ca_wall_s = MOST_WALL_S,
+	};
+	int rv = -1;
+
+	if (prof_broker_call(broker, &call) == PROF_CALLED &&
+	    call.ca_answered > 0) {
+		rv = take(object, &call);
+		if (rv == 0)
+			prof_broker_disbelieve(broker, &call);
+	}
+	free(call.ca_answer);
+	return (rv == 1 ? 0 : -1);
+}
