@@ -24,6 +24,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "broker/broker.h"
+#include "broker/confine.h"
 #include "model/debug_file.h"
 #include "prof_impl.h"
 
@@ -58,6 +60,7 @@ static void	check_locked_memory(struct prof_check *);
 static void	check_open_files(struct prof_check *);
 static void	check_kptr(struct prof_check *);
 static void	check_debug(struct prof_check *);
+static void	check_readers(struct prof_check *);
 
 /* The first causes first: what is below often follows from what is above. */
 static const struct row rows[] = {
@@ -89,6 +92,8 @@ static const struct row rows[] = {
 	{ "kptr_restrict", check_kptr, "names of the kernel's functions" },
 	{ "debug_symbols", check_debug, "lines and inlined functions of the "
 	    "C library; other libraries may lack theirs too" },
+	{ "file_readers", check_readers, "part of what keeps a hostile "
+	    "program's file from doing harm" },
 };
 
 int
@@ -464,4 +469,40 @@ check_debug(struct prof_check *check)
 	    "debug file in /usr/lib/debug", info.dli_fname);
 	prof_cure(&check->ck_error, "install the debug symbols (on Debian "
 	    "libc6-dbg, and PACKAGE-dbgsym)");
+}
+
+/* One that is asked nothing: what it can be kept from shows all the same. */
+static void
+check_readers(struct prof_check *check)
+{
+	struct prof_call call = { .ca_what = PROF_PARSE_NOTHING,
+	    .ca_fd = -1 };
+	struct prof_broker_stats stats;
+	struct prof_broker *broker;
+	char how[PROF_BROKER_HOW];
+
+	check->ck_state = PROF_CHECK_LESS;
+	broker = prof_broker_new(&check->ck_error);
+	if (broker == NULL)
+		return;
+	if (prof_broker_call(broker, &call) != PROF_CALLED) {
+		prof_fail(&check->ck_error, PROF_E_LIMIT, "a process that "
+		    "reads programs cannot be started");
+		prof_cure(&check->ck_error, "raise the limit of processes "
+		    "(ulimit -u)");
+		prof_broker_free(broker);
+		return;
+	}
+	prof_broker_stats(broker, &stats);
+	prof_broker_how(&stats, how, sizeof(how));
+	prof_broker_free(broker);
+	if (stats.bs_lacks == 0) {
+		fine(check, "%s", how);
+		return;
+	}
+	prof_fail(&check->ck_error, PROF_E_PERMISSION, "what reads programs "
+	    "has %s", how);
+	prof_cure(&check->ck_error, stats.bs_lacks & PROF_LACKS_SECCOMP ?
+	    "use a kernel with CONFIG_SECCOMP_FILTER" :
+	    "allow setuid, setgid and capset in this container");
 }

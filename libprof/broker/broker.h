@@ -77,6 +77,7 @@ struct prof_broker_stats {
 
 void	prof_broker_stats(struct prof_broker *broker,
 	    struct prof_broker_stats *stats);
+#define PROF_BROKER_HOW	80	/* bytes, of this: */
 /* How they are kept in, in words. */
 void	prof_broker_how(const struct prof_broker_stats *stats, char *text,
 	    size_t size);

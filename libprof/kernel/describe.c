@@ -410,7 +410,7 @@ prof_describe_files(struct prof_session *session)
 {
 	struct prof_broker_stats stats;
 	const char *lost;
-	char how[80];
+	char how[PROF_BROKER_HOW];
 	size_t n;
 
 	prof_broker_stats(session->se_broker, &stats);

@@ -97,6 +97,10 @@ sick both-caps bpf ok 0 - 0 "maps and programs" "^$" $as,+bpf,+perfmon \
 sick no-caps bpf less 0 sched:sched_switch 125 'CAP_BPF and CAP_PERFMON' \
     'docker: --cap-add BPF --cap-add PERFMON' $no_caps
 
+sick no-setuid file_readers less 0 - 0 'reads programs has.*our user' \
+    'allow setuid' setpriv --bounding-set=-setuid,-setgid \
+    --inh-caps=-setuid,-setgid
+
 # Sandboxes.
 sick seccomp-perf seccomp no 1 cpu-clock 125 'seccomp.*perf_event_open' \
     'allow perf_event_open' ./refuse perf
