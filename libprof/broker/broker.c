@@ -332,14 +332,33 @@ converse(const struct parser *parser, struct prof_call *call)
 	    call->ca_size, -1, &limit) ||
 	    !answer_begins(parser->ps_sock, call, &limit, &head))
 		return (false);
-	if (head.wi_bytes == 0)
-		return (true);
-	call->ca_answer = malloc(head.wi_bytes);
+	call->ca_answer = malloc(head.wi_bytes + 1);
 	if (call->ca_answer == NULL)
 		return (false);
 	call->ca_answered = head.wi_bytes;
-	return (prof_wire_recv(parser->ps_sock, call->ca_answer,
-	    head.wi_bytes, NULL, &limit));
+	if (!prof_wire_recv(parser->ps_sock, call->ca_answer,
+	    head.wi_bytes, NULL, &limit))
+		return (false);
+	if (call->ca_take == NULL || call->ca_take(call))
+		return (true);
+	errno = EMSGSIZE;
+	return (false);
+}
+
+/* converse, and what it leaves. */
+static bool
+converse_once(const struct parser *parser, struct prof_call *call)
+{
+	const uint64_t before_ns = prof_wire_cpu_ns(parser->ps_pid);
+	const bool rv = converse(parser, call);
+	const int error_number = errno;
+
+	call->ca_cpu_ns = prof_wire_cpu_ns(parser->ps_pid) - before_ns;
+	free(call->ca_answer);
+	call->ca_answer = NULL;
+	call->ca_answered = 0;
+	errno = error_number;
+	return (rv);
 }
 
 enum prof_called
@@ -348,43 +367,28 @@ prof_broker_call(struct prof_broker *broker, struct prof_call *call)
 	int error_number, status, tries;
 	struct parser *parser;
 
-	call->ca_answer = NULL;
-	call->ca_answered = 0;
 	call->ca_cpu_ns = 0;
 	if (is_lost(broker, call->ca_fd))
 		return (PROF_CALLED_LOST);
 	for (tries = 0; tries < TRIES; tries++) {
 		if ((parser = parser_get(broker)) == NULL)
 			break;
-		call->ca_cpu_ns = prof_wire_cpu_ns(parser->ps_pid);
-		if (converse(parser, call)) {
-			call->ca_cpu_ns = prof_wire_cpu_ns(parser->ps_pid) -
-			    call->ca_cpu_ns;
+		if (converse_once(parser, call)) {
 			parser_put(broker, parser);
 			return (PROF_CALLED);
 		}
 		error_number = errno;
 		status = parser_end(broker, parser);
-		free(call->ca_answer);
-		call->ca_answer = NULL;
-		call->ca_answered = 0;
 		/* An old one makes room; one without memory says so. */
 		if (error_number == ENOMEM || (WIFEXITED(status) &&
 		    WEXITSTATUS(status) == PROF_PARSER_LOST))
 			break;
-		if (status != 0) {
+		if (status != 0 || error_number == EMSGSIZE) {
 			blame(broker, call, status, error_number);
 			return (PROF_CALLED_LOST);
 		}
 	}
 	return (PROF_CALLED_NOBODY);
-}
-
-void
-prof_broker_disbelieve(struct prof_broker *broker,
-    const struct prof_call *call)
-{
-	blame(broker, call, 0, EMSGSIZE);
 }
 
 void

@@ -47,7 +47,14 @@ struct prof_call {
 	int		 (*ca_open)(const struct prof_call *call, void *want);
 	const void	*ca_open_arg;
 	size_t		 ca_want;	/* bytes of such words, at most ... */
-	void		*ca_answer;	/* to be freed by the caller; or NULL */
+	/*
+	 * Looks at the answer, and takes what is wanted of it.  false: it
+	 * makes no sense, so whoever sent it is not asked again.
+	 */
+	bool		 (*ca_take)(const struct prof_call *call);
+	void		*ca_take_arg;
+	/* Borrowed while it is looked at. */
+	void		*ca_answer;
 	size_t		 ca_answered;	/* bytes of it */
 	uint64_t	 ca_cpu_ns;	/* of the parser, for this */
 };
@@ -55,17 +62,13 @@ struct prof_call {
 #define PROF_MOST_WANT	512	/* ... this */
 
 enum prof_called {
-	PROF_CALLED,		/* there is an answer, maybe an empty one */
+	PROF_CALLED,		/* there was an answer, and it was taken */
 	PROF_CALLED_LOST,	/* the file cost a parser, now or before */
 	PROF_CALLED_NOBODY	/* no parser, or no memory: later, maybe */
 };
 
 enum prof_called prof_broker_call(struct prof_broker *broker,
 	    struct prof_call *call);
-
-/* The answer makes no sense: as if the file had cost a parser. */
-void	prof_broker_disbelieve(struct prof_broker *broker,
-	    const struct prof_call *call);
 
 /* What became of it, for people and for the accounting. */
 struct prof_broker_stats {

@@ -76,31 +76,40 @@ head_holds(const struct prof_framed_head *head, size_t size)
 	    (head->fh_ready == 1) == (head->fh_nentries > 0));
 }
 
-/* 1: taken, 0: it makes no sense, -1: no memory. */
-static int
-take(struct prof_object *object, const struct prof_call *call)
+/* Without memory nothing is taken, and the object stays unread. */
+static bool
+take(const struct prof_call *call)
 {
+	struct prof_object *object = call->ca_take_arg;
 	const char *bytes = call->ca_answer;
 	struct prof_framed_head head;
 	struct prof_cfi_entry *entries;
 	uint8_t *frames;
 	size_t size;
 
+	/* It was no ELF file any more. */
+	if (call->ca_answered == 0)
+		return (true);
 	if (call->ca_answered < sizeof(head))
-		return (0);
+		return (false);
 	memcpy(&head, bytes, sizeof(head));
 	if (!head_holds(&head, call->ca_answered) || !outers_hold(&head))
-		return (0);
+		return (false);
 	size = head.fh_nentries * sizeof(*entries);
 	entries = malloc(size + 1);
 	frames = malloc(head.fh_bytes + 1);
 	if (entries == NULL || frames == NULL) {
 		free(entries);
 		free(frames);
-		return (-1);
+		return (true);
 	}
 	memcpy(entries, bytes + sizeof(head), size);
 	memcpy(frames, bytes + sizeof(head) + size, head.fh_bytes);
+	if (!entries_hold(&head, entries)) {
+		free(entries);
+		free(frames);
+		return (false);
+	}
 	object->ob_entry = entries;
 	object->ob_nentries = head.fh_nentries;
 	object->ob_frames = frames;
@@ -110,7 +119,7 @@ take(struct prof_object *object, const struct prof_call *call)
 	object->ob_nouter = head.fh_nouter;
 	memcpy(object->ob_outer, head.fh_outer, sizeof(object->ob_outer));
 	object->ob_state = head.fh_ready ? OBJECT_READY : OBJECT_BARE;
-	return (entries_hold(&head, entries));
+	return (true);
 }
 
 int
@@ -124,15 +133,11 @@ prof_frames_ask(struct prof_broker *broker, int fd,
 		.ca_most = MOST_BYTES,
 		.ca_cpu_s = MOST_CPU_S,
 		.ca_wall_s = MOST_WALL_S,
+		.ca_take = take,
+		.ca_take_arg = object,
 	};
-	int rv = -1;
 
-	if (prof_broker_call(broker, &call) == PROF_CALLED &&
-	    call.ca_answered > 0) {
-		rv = take(object, &call);
-		if (rv == 0)
-			prof_broker_disbelieve(broker, &call);
-	}
-	free(call.ca_answer);
-	return (rv == 1 ? 0 : -1);
+	if (prof_broker_call(broker, &call) != PROF_CALLED)
+		return (-1);
+	return (object->ob_state == OBJECT_UNREAD ? -1 : 0);
 }

@@ -104,9 +104,20 @@ take_functions(struct prof_naming *naming, struct prof_cur *cur)
 	return (rv == 0);
 }
 
-static bool
-take(struct prof_naming *naming, const struct prof_call *call)
+/* Nothing of what came before is believed. */
+static void
+forget(struct prof_naming *naming, const struct prof_table *before)
 {
+	*naming->ng_table = *before;
+	naming->ng_body.bf_len = 0;
+	naming->ng_functions = 0;
+	naming->ng_dropped = 0;
+}
+
+static bool
+take(const struct prof_call *call)
+{
+	struct prof_naming *naming = call->ca_take_arg;
 	struct prof_table *table = naming->ng_table;
 	struct prof_named_head head;
 	struct prof_cur cur;
@@ -166,29 +177,23 @@ prof_names_ask(struct prof_naming *naming, uint64_t written_ns)
 		.ca_open = open_debug,
 		.ca_open_arg = naming->ng_debug_dirs,
 		.ca_want = sizeof(struct prof_debug_want),
+		.ca_take = take,
+		.ca_take_arg = naming,
 	};
 	const struct prof_table before = *naming->ng_table;
 	void *request = request_of(naming, written_ns, &call.ca_size);
-	bool ok = false;
+	bool ok;
 
 	_Static_assert(sizeof(struct prof_debug_want) <= PROF_MOST_WANT,
 	    "what is wanted");
 	call.ca_bytes = request;
-	if (request != NULL &&
-	    prof_broker_call(naming->ng_broker, &call) == PROF_CALLED) {
-		ok = take(naming, &call);
-		if (!ok)
-			prof_broker_disbelieve(naming->ng_broker, &call);
-	}
+	ok = request != NULL &&
+	    prof_broker_call(naming->ng_broker, &call) == PROF_CALLED;
 	naming->ng_cpu_ns = call.ca_cpu_ns;
-	free(call.ca_answer);
 	free(request);
 	if (ok)
 		return (true);
-	/* Nothing of it is believed. */
-	*naming->ng_table = before;
-	naming->ng_body.bf_len = 0;
-	naming->ng_functions = 0;
+	forget(naming, &before);
 	prof_table_pack(&naming->ng_body, naming->ng_table);
 	return (false);
 }

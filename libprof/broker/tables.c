@@ -143,58 +143,59 @@ length_holds(const struct prof_tabled_head *head, size_t size)
 	    sizeof(struct dtp_uw_entry));
 }
 
-static enum prof_tabled
-take(struct prof_broker *broker, const struct prof_call *call,
-    struct prof_unwind_table **table)
+/* What is wanted, and what came. */
+struct tabling {
+	enum prof_tabled ti_what;
+	struct prof_unwind_table *ti_table;
+};
+
+static bool
+take(const struct prof_call *call)
 {
+	struct tabling *tabling = call->ca_take_arg;
 	struct prof_tabled_head head;
 
 	if (call->ca_answered < sizeof(head))
-		goto nonsense;
+		return (false);
 	memcpy(&head, call->ca_answer, sizeof(head));
 	if (head.td_what == PROF_TABLED_NONE ||
 	    head.td_what == PROF_TABLED_LARGE ||
-	    head.td_what == PROF_TABLED_LATER)
-		return ((enum prof_tabled)head.td_what);
+	    head.td_what == PROF_TABLED_LATER) {
+		tabling->ti_what = (enum prof_tabled)head.td_what;
+		return (true);
+	}
 	if (head.td_what != PROF_TABLED ||
 	    !length_holds(&head, call->ca_answered))
-		goto nonsense;
-	*table = table_of(&head, (const char *)call->ca_answer +
+		return (false);
+	tabling->ti_table = table_of(&head, (const char *)call->ca_answer +
 	    sizeof(head));
-	if (*table == NULL)
-		return (PROF_TABLED_LATER);
-	if (prof_table_holds(*table))
-		return (PROF_TABLED);
-	prof_unwind_table_free(*table);
-	*table = NULL;
-nonsense:
-	prof_broker_disbelieve(broker, call);
-	return (PROF_TABLED_LOST);
+	if (tabling->ti_table == NULL)
+		return (true);
+	if (prof_table_holds(tabling->ti_table)) {
+		tabling->ti_what = PROF_TABLED;
+		return (true);
+	}
+	prof_unwind_table_free(tabling->ti_table);
+	tabling->ti_table = NULL;
+	return (false);
 }
 
 enum prof_tabled
 prof_table_ask(struct prof_broker *broker, int fd, const char *name,
     struct prof_unwind_table **table)
 {
+	struct tabling tabling = { .ti_what = PROF_TABLED_LATER };
 	struct prof_call call = {
 		.ca_what = PROF_PARSE_TABLE,
 		.ca_fd = fd,
 		.ca_name = name,
 		.ca_most = MOST_BYTES,
+		.ca_take = take,
+		.ca_take_arg = &tabling,
 	};
-	enum prof_tabled rv = PROF_TABLED_LATER;
 
-	*table = NULL;
-	switch (prof_broker_call(broker, &call)) {
-	case PROF_CALLED:
-		rv = take(broker, &call, table);
-		break;
-	case PROF_CALLED_LOST:
-		rv = PROF_TABLED_LOST;
-		break;
-	case PROF_CALLED_NOBODY:
-		break;
-	}
-	free(call.ca_answer);
-	return (rv);
+	if (prof_broker_call(broker, &call) == PROF_CALLED_LOST)
+		tabling.ti_what = PROF_TABLED_LOST;
+	*table = tabling.ti_table;
+	return (tabling.ti_what);
 }
