@@ -2,8 +2,8 @@
 /*
  * ASSERTION: whatever a parser is made to do by the file that it reads, it
  * can open nothing, speak to nobody, trace, signal or fork nobody and become
- * nobody else; if it crashes, or runs on, that costs this one file, which is
- * named and not tried again, and the next file is read by a new parser.
+ * nobody else; if it crashes, runs on or lies, that costs this one file, which
+ * is named and not tried again, and the next file is read by a new parser.
  *
  * Easy to get wrong: a filter that names what is forbidden forgets what the
  * next kernel has; and one parser that is lost takes all files with it.
@@ -41,10 +41,8 @@ call(struct prof_broker *broker, int fd, const char *name)
 	struct prof_call request = { .ca_what = PROF_PARSE_TABLE,
 	    .ca_fd = fd, .ca_name = name, .ca_most = 64 << 20,
 	    .ca_cpu_s = 1 };
-	enum prof_called rv = prof_broker_call(broker, &request);
 
-	free(request.ca_answer);
-	return (rv);
+	return (prof_broker_call(broker, &request));
 }
 
 static bool
@@ -66,7 +64,11 @@ lose(struct prof_broker *broker, const char *what, const char *why, size_t n)
 	const char *text;
 
 	CHECK(is_read(broker, good), "a good file before %s", what);
-	CHECK(call(broker, bad, what) == PROF_CALLED_LOST, "%s", what);
+	if (strcmp(what, "lie") == 0)
+		CHECK(!is_read(broker, bad), "%s", what);
+	else
+		CHECK(call(broker, bad, what) == PROF_CALLED_LOST, "%s",
+		    what);
 	text = prof_broker_lost(broker, n);
 	CHECK(text != NULL && strstr(text, why) != NULL, "%s: %s", what,
 	    text == NULL ? "not named" : text);
@@ -102,6 +104,7 @@ main(void)
 		lose(broker, "memory", "ended with status 40", n++);
 	}
 	lose(broker, "crash", "ended by signal 4", n++);
+	lose(broker, "lie", "makes no sense", n++);
 	lose(broker, "spin", "it takes too long", n++);
 	prof_broker_free(broker);
 	return (0);
