@@ -24,6 +24,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -40,7 +41,7 @@
 #define ARCHITECTURE	AUDIT_ARCH_AARCH64
 #endif
 
-/* Sanitizers map terabytes, and call what no list should hold. */
+/* Sanitizers map terabytes, and call what no list should hold ... */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define SANITIZED	1
 #elif defined(__has_feature)
@@ -101,6 +102,16 @@ static const struct allowed keeper_calls[] = {
 #define COUNT(list)	(sizeof(list) / sizeof((list)[0]))
 #define MAX_CODE	(8 + 6 * (COUNT(parser_calls) + COUNT(keeper_calls)))
 
+/* ... and so does valgrind, which makes code of ours. */
+static bool
+is_instrumented(void)
+{
+	const char *preload = secure_getenv("LD_PRELOAD");
+
+	return (SANITIZED || (preload != NULL &&
+	    strstr(preload, "/vgpreload_") != NULL));
+}
+
 /* ---------------------------------------------------------- limits */
 
 static void
@@ -160,7 +171,7 @@ prof_confine_rights(void)
 	/* Nobody else's debugger either; a change of user has undone it. */
 	(void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	limit_to(RLIMIT_CORE, 0);
-	if (!SANITIZED && memory != 0)
+	if (!is_instrumented() && memory != 0)
 		limit_to(RLIMIT_AS, memory + PROF_PARSER_BYTES);
 	return (lacks);
 }
@@ -229,7 +240,7 @@ filter_on(bool is_keeper)
 unsigned
 prof_confine_calls(enum prof_confined who)
 {
-	if (SANITIZED)
+	if (is_instrumented())
 		return (PROF_LACKS_SECCOMP);
 	if (who == PROF_CONFINED_PARSER) {
 		limit_to(RLIMIT_NOFILE, PARSER_FILES);
