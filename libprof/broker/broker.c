@@ -204,19 +204,28 @@ key_of(int fd, struct prof_file_key *key)
 	return (true);
 }
 
+/* Under the mutex.  Most recordings lose none, and look at none. */
+static bool
+is_known(const struct prof_broker *broker, int fd)
+{
+	struct prof_file_key key;
+	size_t n;
+
+	if (broker->bk_stats.bs_lost == 0 || !key_of(fd, &key))
+		return (false);
+	for (n = 0; n < MAX_LOST; n++)
+		if (memcmp(&broker->bk_lost[n], &key, sizeof(key)) == 0)
+			return (true);
+	return (false);
+}
+
 static bool
 is_lost(struct prof_broker *broker, int fd)
 {
-	struct prof_file_key key;
-	bool found = false;
-	size_t n;
+	bool found;
 
-	/* Most recordings lose none, and look at none. */
 	pthread_mutex_lock(&broker->bk_mutex);
-	if (broker->bk_stats.bs_lost > 0 && key_of(fd, &key))
-		for (n = 0; n < MAX_LOST && !found; n++)
-			found = memcmp(&broker->bk_lost[n], &key,
-			    sizeof(key)) == 0;
+	found = is_known(broker, fd);
 	pthread_mutex_unlock(&broker->bk_mutex);
 	return (found);
 }
@@ -249,6 +258,11 @@ blame(struct prof_broker *broker, const struct prof_call *call, int status,
 	uint64_t n;
 
 	pthread_mutex_lock(&broker->bk_mutex);
+	/* Another thread may have had it read at the same time. */
+	if (is_known(broker, call->ca_fd)) {
+		pthread_mutex_unlock(&broker->bk_mutex);
+		return;
+	}
 	n = broker->bk_stats.bs_lost++;
 	if (key_of(call->ca_fd, &key))
 		broker->bk_lost[n % MAX_LOST] = key;
