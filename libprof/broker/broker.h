@@ -48,10 +48,11 @@ struct prof_call {
 	const void	*ca_open_arg;
 	size_t		 ca_want;	/* bytes of such words, at most ... */
 	/*
-	 * Looks at the answer, and takes what is wanted of it.  false: it
-	 * makes no sense, so whoever sent it is not asked again.
+	 * Looks at the answer, and takes what is wanted of it, or all of it,
+	 * and sets it to NULL.  false: it makes no sense, so whoever sent it
+	 * is not asked again.
 	 */
-	bool		 (*ca_take)(const struct prof_call *call);
+	bool		 (*ca_take)(struct prof_call *call);
 	void		*ca_take_arg;
 	/* Borrowed while it is looked at. */
 	void		*ca_answer;

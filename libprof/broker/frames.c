@@ -78,7 +78,7 @@ head_holds(const struct prof_framed_head *head, size_t size)
 
 /* Without memory nothing is taken, and the object stays unread. */
 static bool
-take(const struct prof_call *call)
+take(struct prof_call *call)
 {
 	struct prof_object *object = call->ca_take_arg;
 	const char *bytes = call->ca_answer;

@@ -115,7 +115,7 @@ forget(struct prof_naming *naming, const struct prof_table *before)
 }
 
 static bool
-take(const struct prof_call *call)
+take(struct prof_call *call)
 {
 	struct prof_naming *naming = call->ca_take_arg;
 	struct prof_table *table = naming->ng_table;

@@ -46,7 +46,7 @@ entry_holds(const struct dtp_uw_entry *entry)
 	    entry->ue_ra_off < MAX_REG));
 }
 
-/* Rows of a KiB: in order, and of that KiB. */
+/* Rows of a KiB: in order, and of that KiB, with rules that there are. */
 static bool
 bucket_holds(const struct prof_unwind_table *table, size_t n)
 {
@@ -58,7 +58,8 @@ bucket_holds(const struct prof_unwind_table *table, size_t n)
 	for (row = low; row < high; row++) {
 		at = table->ut_rows[row] & 0xffff;
 		if (at < before || at >> DTP_UW_BUCKET_BITS !=
-		    n % BUCKETS_IN_64K)
+		    n % BUCKETS_IN_64K ||
+		    !rule_holds(table, table->ut_rows[row] >> 16))
 			return (false);
 		before = at;
 	}
@@ -76,13 +77,13 @@ prof_table_holds(const struct prof_unwind_table *table)
 	    table->ut_nentries > PROF_TABLED_ENTRIES ||
 	    table->ut_nindex != (table->ut_span >> DTP_UW_BUCKET_BITS) + 2 ||
 	    table->ut_nrows < 1 ||
-	    table->ut_rows[0] != (uint32_t)DTP_UW_END << 16)
+	    table->ut_rows[0] != (uint32_t)DTP_UW_END << 16 ||
+	    table->ut_index[0] != 1 ||
+	    table->ut_index[table->ut_nindex - 1] != table->ut_nrows)
 		return (false);
+	/* So each row but the first lies in one bucket. */
 	for (n = 0; n + 1 < table->ut_nindex; n++)
 		if (!bucket_holds(table, n))
-			return (false);
-	for (n = 0; n < table->ut_nrows; n++)
-		if (!rule_holds(table, table->ut_rows[n] >> 16))
 			return (false);
 	for (n = 0; n < table->ut_nentries; n++)
 		if (!entry_holds(&table->ut_entries[n]))
@@ -92,20 +93,9 @@ prof_table_holds(const struct prof_unwind_table *table)
 
 /* --------------------------------------------------------- request */
 
-static void *
-copy_of(const char **from, size_t n, size_t size)
-{
-	void *copy = calloc(n + 1, size);
-
-	if (copy != NULL && n > 0)
-		memcpy(copy, *from, n * size);
-	*from += n * size;
-	return (copy);
-}
-
-/* Into a table of our own.  NULL: no memory. */
+/* The answer as a table, where it lies.  NULL: no memory. */
 static struct prof_unwind_table *
-table_of(const struct prof_tabled_head *head, const char *bytes)
+table_of(const struct prof_tabled_head *head, char *bytes)
 {
 	struct prof_unwind_table *table = calloc(1, sizeof(*table));
 
@@ -118,17 +108,11 @@ table_of(const struct prof_tabled_head *head, const char *bytes)
 	table->ut_nindex = head->td_nindex;
 	table->ut_nrows = head->td_nrows;
 	table->ut_nentries = head->td_nentries;
-	table->ut_index = copy_of(&bytes, table->ut_nindex,
-	    sizeof(*table->ut_index));
-	table->ut_rows = copy_of(&bytes, table->ut_nrows,
-	    sizeof(*table->ut_rows));
-	table->ut_entries = copy_of(&bytes, table->ut_nentries,
-	    sizeof(*table->ut_entries));
-	if (table->ut_index != NULL && table->ut_rows != NULL &&
-	    table->ut_entries != NULL)
-		return (table);
-	prof_unwind_table_free(table);
-	return (NULL);
+	table->ut_index = (uint32_t *)(void *)(bytes + sizeof(*head));
+	table->ut_rows = table->ut_index + table->ut_nindex;
+	table->ut_entries = (struct dtp_uw_entry *)(void *)(table->ut_rows +
+	    table->ut_nrows);
+	return (table);
 }
 
 /* Is it as long as its head says, which no sum may overflow? */
@@ -150,9 +134,10 @@ struct tabling {
 };
 
 static bool
-take(const struct prof_call *call)
+take(struct prof_call *call)
 {
 	struct tabling *tabling = call->ca_take_arg;
+	struct prof_unwind_table *table;
 	struct prof_tabled_head head;
 
 	if (call->ca_answered < sizeof(head))
@@ -167,17 +152,18 @@ take(const struct prof_call *call)
 	if (head.td_what != PROF_TABLED ||
 	    !length_holds(&head, call->ca_answered))
 		return (false);
-	tabling->ti_table = table_of(&head, (const char *)call->ca_answer +
-	    sizeof(head));
-	if (tabling->ti_table == NULL)
+	table = table_of(&head, call->ca_answer);
+	if (table == NULL)
 		return (true);
-	if (prof_table_holds(tabling->ti_table)) {
-		tabling->ti_what = PROF_TABLED;
-		return (true);
+	if (!prof_table_holds(table)) {
+		free(table);
+		return (false);
 	}
-	prof_unwind_table_free(tabling->ti_table);
-	tabling->ti_table = NULL;
-	return (false);
+	table->ut_memory = call->ca_answer;
+	call->ca_answer = NULL;
+	tabling->ti_table = table;
+	tabling->ti_what = PROF_TABLED;
+	return (true);
 }
 
 enum prof_tabled

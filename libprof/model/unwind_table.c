@@ -489,9 +489,12 @@ prof_unwind_table_free(struct prof_unwind_table *table)
 {
 	if (table == NULL)
 		return;
-	free(table->ut_index);
-	free(table->ut_rows);
-	free(table->ut_entries);
+	if (table->ut_memory == NULL) {
+		free(table->ut_index);
+		free(table->ut_rows);
+		free(table->ut_entries);
+	}
+	free(table->ut_memory);
 	free(table);
 }
 

@@ -24,6 +24,8 @@ struct prof_unwind_table {
 	size_t		 ut_fdes;
 	size_t		 ut_bad;	/* FDEs that could not be read */
 	size_t		 ut_user;	/* rows that only libunwind follows */
+	void		*ut_memory;	/* what the arrays lie in; NULL: each
+					 * is by itself */
 };
 
 /* The section that says how to unwind; its bytes are the file's. */
