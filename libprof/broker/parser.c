@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* See parser.h.  Runs in the child alone; called by keeper.c. */
+#include <malloc.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
@@ -9,6 +10,9 @@
 #include "wire.h"
 
 #define MAX_REQUEST	(64u << 20)
+/* What is large is soon wanted again, by the next file: it is kept so far. */
+#define LARGE		(32 << 20)
+#define KEPT		(32 << 20)
 
 static void
 parse_nothing(struct prof_task *task)
@@ -84,6 +88,8 @@ prof_parser_main(int sock)
 	struct prof_wire head;
 	void *bytes;
 
+	(void)mallopt(M_MMAP_THRESHOLD, LARGE);
+	(void)mallopt(M_TRIM_THRESHOLD, KEPT);
 	while (!is_old() && prof_wire_recv(sock, &head, sizeof(head),
 	    &task.ta_fd, NULL)) {
 		bytes = NULL;
