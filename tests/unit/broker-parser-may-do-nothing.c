@@ -82,7 +82,7 @@ lose(struct prof_broker *broker, const char *what, const char *why, size_t n)
 	    after.bs_started == before.bs_started + 1,
 	    "%s was tried again", what);
 	OK("%s", text);
-	close(bad);
+	/* A bad one stays open: the next must not be the same inode. */
 	close(good);
 }
 
