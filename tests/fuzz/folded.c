@@ -88,8 +88,12 @@ take_accounting(void *arg, const struct prof_accounting *sums, size_t n)
 {
 	const struct seen *seen = arg;
 
-	if (n != 2 || sums[1].pa_stored != seen->sn_samples ||
-	    sums[1].pa_weight != seen->sn_weight)
+	/* Of a line with two counts each is an event. */
+	if (n != 2 && n != 3)
+		abort();
+	if (sums[1].pa_stored + (n == 3 ? sums[2].pa_stored : 0) !=
+	    seen->sn_samples || sums[1].pa_weight +
+	    (n == 3 ? sums[2].pa_weight : 0) != seen->sn_weight)
 		abort();
 	return (0);
 }
