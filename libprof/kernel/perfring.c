@@ -28,6 +28,8 @@
 
 #define FIRST_BACKLOG	4096
 #define RECORD_MAX	65536	/* header.size has 16 bits */
+#define COPIES_BYTES	(32ULL << 20)	/* of a ring, where stacks are copied */
+#define COPIES_SUM	(512ULL << 20)
 #define CODE_BYTES	65536	/* of a ring for the kernel's code */
 
 static struct prof_rings *rings_new(const struct prof_rings_options *);
@@ -50,6 +52,24 @@ ring_bytes(size_t wanted)
 	while (bytes < wanted && bytes <= SIZE_MAX / 4)
 		bytes *= 2;
 	return (bytes);
+}
+
+/*
+ * A copy of a stack is mostly room for a deep one: where memory may be locked
+ * the ring holds as many samples as others hold without copies.
+ */
+static size_t
+first_bytes(struct prof_rings *rings, const struct prof_rings_options *options)
+{
+	size_t bytes = ring_bytes(options->ro_ring_bytes), all = COPIES_BYTES;
+
+	rings->rs_enough_bytes = SIZE_MAX;
+	if (options->ro_ring_bytes != 0 || rings->rs_stack_bytes == 0)
+		return (bytes);
+	rings->rs_enough_bytes = bytes;
+	while (all > bytes && all > COPIES_SUM / rings->rs_nrings)
+		all /= 2;
+	return (all > bytes ? all : bytes);
 }
 
 static struct prof_rings *
@@ -157,8 +177,8 @@ open_rings(struct prof_rings *rings, const struct prof_rings_options *options,
 	if (rings->rs_nrings == 0)
 		return (prof_fail(error, PROF_E_TARGET,
 		    "none of the CPUs asked for is online"));
-	if (prof_ring_map_all(rings, 0, ring_bytes(options->ro_ring_bytes),
-	    error) == -1)
+	if (prof_ring_map_all(rings, 0, first_bytes(rings, options), error) ==
+	    -1)
 		return (-1);
 	if (rings->rs_all || rings->rs_samples)
 		return (0);

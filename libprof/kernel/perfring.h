@@ -87,6 +87,7 @@ struct ring_event {
 		uint32_t ly_max_stack;
 	}		 re_layout;
 	size_t		 re_nfds;
+	size_t		 re_nplaces;	/* CPUs on which each task has one */
 	uint64_t	 re_stored;
 	uint64_t	 re_weight;
 	uint64_t	 re_max_period;
@@ -125,6 +126,7 @@ struct prof_rings {
 	bool		 rs_has_build_id;
 	bool		 rs_callchain;
 	uint32_t	 rs_stack_bytes; /* of stack in each sample, or 0 */
+	size_t		 rs_enough_bytes; /* of a ring: nothing is said */
 	bool		 rs_all;	/* every process, not tasks */
 	bool		 rs_has_cgroup;	/* the one task is a cgroup */
 	bool		 rs_quiet;	/* records do not wake us */

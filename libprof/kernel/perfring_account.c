@@ -128,6 +128,9 @@ prof_rings_accounting(struct prof_rings *rings, size_t event,
 		accounting->pa_running_ns += reading.rd_running_ns;
 		accounting->pa_full += reading.rd_lost;
 	}
+	/* While a task runs all its events are enabled, on other CPUs, too. */
+	if (!rings->rs_all && rings->rs_event[e].re_nplaces > 1)
+		accounting->pa_enabled_ns /= rings->rs_event[e].re_nplaces;
 	settle(rings, &rings->rs_event[e], accounting);
 	return (0);
 }

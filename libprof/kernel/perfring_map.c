@@ -61,6 +61,8 @@ prof_ring_map_all(struct prof_rings *rings, size_t first, size_t bytes,
 			prof_ring_unmap(&rings->rs_ring[--n]);
 		bytes /= 2;
 	}
+	if (wanted > rings->rs_enough_bytes)
+		wanted = rings->rs_enough_bytes;
 	if (bytes < wanted) {
 		prof_locked_memory_cure(&cure);
 		prof_rings_say(rings, "locked memory is short: perf rings "

@@ -275,6 +275,7 @@ prof_rings_open_task(struct prof_rings *rings, uint32_t task, bool side_band,
 		    &rings->rs_ring[r], error) == -1)
 			return (-1);
 	for (e = 0; e < rings->rs_nevents; e++) {
+		rings->rs_event[e].re_nplaces = 0;
 		for (r = 0; r < rings->rs_nshared; r++) {
 			const struct ring *ring = &rings->rs_ring[r];
 
@@ -286,6 +287,7 @@ prof_rings_open_task(struct prof_rings *rings, uint32_t task, bool side_band,
 			if (open_sharing(rings, &attr, e, task, ring,
 			    error) == -1)
 				return (-1);
+			rings->rs_event[e].re_nplaces++;
 		}
 	}
 	return (0);
