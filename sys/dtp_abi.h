@@ -219,7 +219,9 @@ struct dtp_stream {
 	__u64	ss_head;	/* [c] everything below is complete */
 	__u64	ss_scratch;	/* [c] bit n: scratch slot n is in use */
 	__u64	ss_snap_ns;	/* [c] paid for with snapshots, up to here */
-	__u64	ss_pad0[12];
+	__u64	ss_in_ns;	/* [c] since when the target that runs does */
+	__u64	ss_turns;	/* [c] how often one came, so far */
+	__u64	ss_pad0[10];
 	__u64	ss_tail;	/* [u] everything below may be overwritten */
 	__u64	ss_enabled;	/* [u] enum dtp_cpu */
 	__u64	ss_ring;	/* [u] index of this CPU's ring */
@@ -253,7 +255,7 @@ struct dtp_control {
 				/* are on tasks, and time goes on in pauses */
 	__u64	co_forks;	/* [c] tasks that targets have started */
 	__u64	co_fork_bell;	/* [u] ring the bell for each of them */
-	__u64	co_begun;	/* [u] starts and ends of pauses, so far */
+	__u64	co_begun_ns;	/* [u] when it began, or the last pause ended */
 	__u64	co_pad[2];
 };
 
@@ -306,10 +308,10 @@ struct dtp_counts {
 	__u64	cn_call_compat;	/* entries of 32-bit calls: not recorded */
 	__u64	cn_turn_task;	/* whose timer fired last, where they are on */
 	__u64	cn_turn;	/* tasks, and on which of its turns here */
-	__u64	cn_begun;	/* co_begun then */
+	__u64	cn_begun_ns;	/* co_begun_ns then */
 	__u64	cn_twice_kept;	/* the second of two programs was skipped, */
 				/* but the first one was not */
-	__u64	cn_pad[1];
+	__u64	cn_unsure;	/* of late, a period more or less each */
 };
 
 /* Calls that did not return, by number; read after stop. */

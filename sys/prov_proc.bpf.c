@@ -333,6 +333,35 @@ dtp_rename(struct bpf_raw_tracepoint_args *ctx)
 	return (dtp_life_end(&writer, comm));
 }
 
+/*
+ * Attached where timers are on tasks (kernel/sampling.c): since when the
+ * target on a CPU has run there, and how often timers were armed.
+ */
+DTP_INLINE int
+dtp_arrive(struct bpf_raw_tracepoint_args *ctx)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+	struct dtp_stream *stream;
+	struct dtp_life next;
+
+	if (dtp_life_read(&next, ctx->args[2]) != 0 ||
+	    (dtp_target_of(&next) & DTP_TG_ACTIVE) == 0)
+		return (0);
+	stream = bpf_map_lookup_elem(&streams, &cpu);
+	if (stream == NULL)
+		return (0);
+	DTP_STORE(&stream->ss_in_ns, bpf_ktime_get_ns());
+	DTP_ADD(&stream->ss_turns, 1);
+	return (0);
+}
+
+SEC("raw_tp/sched_switch")
+int
+on_arrival(struct bpf_raw_tracepoint_args *ctx)
+{
+	return (dtp_arrive(ctx));
+}
+
 SEC("raw_tp/sched_process_fork")
 int
 on_fork(struct bpf_raw_tracepoint_args *ctx)

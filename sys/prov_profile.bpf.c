@@ -6,6 +6,48 @@
  */
 #include "sample.bpf.h"
 
+/* When it began to record, or went on after the last pause. */
+DTP_INLINE __u64
+dtp_begun_ns(void)
+{
+	struct dtp_control *session;
+	__u32 zero = 0;
+
+	session = bpf_map_lookup_elem(&control, &zero);
+	return (session == NULL ? 0 : DTP_LOAD(&session->co_begun_ns));
+}
+
+/*
+ * A timer on a task stands still while others run.  Is it the same turn of the
+ * same task as last time?  Then it has run on since.  If not, it was due
+ * within a period: of more than that it is late, by a period more or less.
+ */
+DTP_INLINE int
+dtp_ran_on(struct dtp_firing *firing, __u64 stands_for)
+{
+	struct dtp_counts *counted = firing->fg_counts;
+	__u64 task = bpf_get_current_task(), turn = dtp_values_turn(task);
+	__u64 in_ns = DTP_LOAD(&firing->fg_stream->ss_in_ns);
+	__u64 begun_ns = dtp_begun_ns(), now_ns = bpf_ktime_get_ns(), times;
+	int ran_on;
+
+	ran_on = turn != 0 && counted->cn_turn == turn &&
+	    counted->cn_turn_task == task && counted->cn_begun_ns == begun_ns;
+	if (ran_on)
+		return (1);
+	counted->cn_turn = turn;
+	counted->cn_turn_task = task;
+	counted->cn_begun_ns = begun_ns;
+	counted->cn_stands_for = stands_for;
+	counted->cn_last_ns = now_ns;
+	if (in_ns < begun_ns || now_ns - in_ns < firing->fg_weight)
+		return (0);
+	times = (now_ns - in_ns) / firing->fg_weight;
+	DTP_ADD(&counted->cn_late, (times - 1) * stands_for);
+	DTP_ADD(&counted->cn_unsure, stands_for);
+	return (0);
+}
+
 /*
  * cn_last_ns is when the last firing was due, as far as can be told, by a
  * clock that stands still in pauses, as the timer does.  Whole periods are
@@ -15,30 +57,6 @@
  * firing stands for several periods (kernel/overhead.c); late stays in those
  * of the beginning, less the one that the timer before had begun.
  */
-/*
- * A timer on a task stands still while others run.  Only where it is the same
- * turn of the same task as last time it has run on since.
- */
-DTP_INLINE int
-dtp_ran_on(struct dtp_counts *counted)
-{
-	__u64 task = bpf_get_current_task(), turn = dtp_values_turn(task);
-	struct dtp_control *session;
-	__u64 begun = 0;
-	__u32 zero = 0;
-	int same;
-
-	session = bpf_map_lookup_elem(&control, &zero);
-	if (session != NULL)
-		begun = DTP_LOAD(&session->co_begun);
-	same = turn != 0 && counted->cn_turn == turn &&
-	    counted->cn_turn_task == task && counted->cn_begun == begun;
-	counted->cn_turn = turn;
-	counted->cn_turn_task = task;
-	counted->cn_begun = begun;
-	return (same);
-}
-
 DTP_INLINE void
 dtp_count_late(struct dtp_firing *firing)
 {
@@ -52,11 +70,8 @@ dtp_count_late(struct dtp_firing *firing)
 	if (firing->fg_weight != cfg.dc_period_ns)
 		stands_for = firing->fg_weight / cfg.dc_period_ns;
 	if (!cfg.dc_ticks && firing->fg_start_ns == 0 &&
-	    !dtp_ran_on(counted)) {
-		counted->cn_stands_for = stands_for;
-		counted->cn_last_ns = now_ns;
+	    !dtp_ran_on(firing, stands_for))
 		return;
-	}
 	/* It may have fired on while a pause, which had begun, came to it. */
 	periods = now_ns < due_ns ? 0 : (now_ns - due_ns) / cfg.dc_period_ns;
 	counted->cn_stands_for = stands_for;

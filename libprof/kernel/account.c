@@ -11,6 +11,9 @@
 
 #include "session_impl.h"
 
+/* Of the count of a timer on a task, at most, where it is armed. */
+#define ARMING_NS	2000
+
 static void
 from_counts(struct prof_accounting *pa, const volatile struct dtp_counts *cn)
 {
@@ -157,6 +160,26 @@ side_row(const struct prof_session *session, struct prof_accounting *pa)
 	    prof_rings_side_lost(session->se_rings, false);
 }
 
+/*
+ * On tasks a timer is armed anew at each turn, and stands still while it is;
+ * some of what was late is known to a period.
+ */
+static uint64_t
+bound_of_turns(const struct prof_session *session,
+    const struct prof_event *event)
+{
+	const struct prof_bpf *bpf = &session->se_bpf;
+	uint64_t sum = 0;
+
+	if (!event->ev_is_timer || event->ev_attr.freq)
+		return (0);
+	for (uint32_t cpu = 0; cpu < bpf->bp_ncpus; cpu++)
+		sum += bpf->bp_streams[cpu].ss_turns * ARMING_NS +
+		    prof_bpf_counts(bpf, cpu, event->ev_id)->cn_unsure *
+		    event->ev_attr.sample_period;
+	return (sum);
+}
+
 static void
 add_count(struct prof_count *sum, const struct prof_count *count)
 {
@@ -198,9 +221,13 @@ task_row(struct prof_session *session, uint32_t e,
 		add_count(&all, &session->se_counts[(size_t)cpu *
 		    bpf->bp_nevents + e]);
 	}
-	if (count->ct_instances != 0)
-		from_count(session, pa, session->se_events.el_event[e], &all,
-		    weight, weight_max);
+	if (count->ct_instances == 0)
+		return;
+	from_count(session, pa, session->se_events.el_event[e], &all, weight,
+	    weight_max);
+	if (pa->pa_has_count)
+		pa->pa_bound += bound_of_turns(session,
+		    session->se_events.el_event[e]);
 }
 
 static int

@@ -25,11 +25,12 @@
 #define DRAIN_PATIENCE_MS	1000
 
 #define EXIT	"sched_process_exit"
+#define TURN	"sched_switch"	/* only where timers are on tasks */
 
 static int	attach_raw(struct prof_session *, struct prof_event *,
 		    struct prof_instance *);
 static int	attach_lives(struct prof_session *, struct prof_event *,
-		    struct prof_instance *, bool);
+		    struct prof_instance *, const char *);
 
 int
 prof_fd_keep(int **fds, size_t *n, int fd)
@@ -67,9 +68,9 @@ prof_bpf_attach(struct prof_session *session)
 		    attach_raw(session, event, second) == -1))
 			return (-1);
 	}
-	if (attach_lives(session, lives, &bpf->bp_instance[0], true) == -1 ||
+	if (attach_lives(session, lives, &bpf->bp_instance[0], EXIT) == -1 ||
 	    (prof_bpf_second(bpf, lives)->in_obj != NULL &&
-	    attach_lives(session, lives, prof_bpf_second(bpf, lives), true) ==
+	    attach_lives(session, lives, prof_bpf_second(bpf, lives), EXIT) ==
 	    -1))
 		return (-1);
 	return (prof_values_attach(session));
@@ -98,10 +99,13 @@ attach_raw_program(struct prof_session *session, struct prof_event *event,
 	return (0);
 }
 
-/* The programs of an object, by their sections; the hook of exits apart. */
+/*
+ * The programs of an object, by their sections.  Of those of lives the one at
+ * a certain tracepoint, or (NULL) all that have no turn of their own.
+ */
 static int
 attach_lives(struct prof_session *session, struct prof_event *event,
-    struct prof_instance *instance, bool is_exit)
+    struct prof_instance *instance, const char *only)
 {
 	const struct bpf_program *program = NULL;
 
@@ -110,7 +114,10 @@ attach_lives(struct prof_session *session, struct prof_event *event,
 		const char *tracepoint = strchr(
 		    bpf_program__section_name(program), '/') + 1;
 
-		if ((strcmp(tracepoint, EXIT) == 0) == is_exit &&
+		if ((only != NULL ? strcmp(tracepoint, only) == 0 :
+		    event->ev_kind != PROF_KIND_PROC ||
+		    (strcmp(tracepoint, EXIT) != 0 &&
+		    strcmp(tracepoint, TURN) != 0)) &&
 		    attach_raw_program(session, event, instance,
 		    bpf_program__fd(program), tracepoint) == -1)
 			return (-1);
@@ -137,6 +144,19 @@ attach_call(struct prof_session *session, struct prof_event *event,
 	return (0);
 }
 
+/* It is the last of its links. */
+int
+prof_bpf_watch_turns(struct prof_session *session, bool on)
+{
+	struct prof_instance *lives = &session->se_bpf.bp_instance[0];
+
+	if (on)
+		return (attach_lives(session, session->se_events.el_event[0],
+		    lives, TURN));
+	close(lives->in_links[--lives->in_nlinks]);
+	return (0);
+}
+
 static int
 attach_raw(struct prof_session *session, struct prof_event *event,
     struct prof_instance *instance)
@@ -149,7 +169,7 @@ attach_raw(struct prof_session *session, struct prof_event *event,
 		return (attach_raw_program(session, event, instance,
 		    instance->in_prog[0], event->ev_tracepoint));
 	return (event->ev_is_call ? attach_call(session, event, instance) :
-	    attach_lives(session, event, instance, false));
+	    attach_lives(session, event, instance, NULL));
 }
 
 /* Partners: the loads of co_state in filter.bpf.h and values.bpf.c. */
@@ -169,7 +189,7 @@ prof_bpf_record(struct prof_session *session)
 	struct dtp_control *control = session->se_bpf.bp_control;
 
 	control->co_start_ns = now_ns - ran_ns;
-	control->co_begun = session->se_begun;
+	control->co_begun_ns = now_ns;
 	if (!session->se_place.pl_on_tasks && !prof_place_is_exact(session))
 		control->co_clock_ns = now_ns - (ran_ns -
 		    session->se_place.pl_clock_ns);

@@ -252,6 +252,8 @@ prof_sampling_attach(struct prof_session *session)
 	for (uint32_t e = 0; e < bpf->bp_nevents; e++)
 		bpf->bp_instance[e].in_forks =
 		    bpf->bp_instance[e].in_forks_next;
+	if (rv == 0 && session->se_place.pl_on_tasks)
+		rv = prof_bpf_watch_turns(session, true);
 	return (rv == 0 ? 0 : -1);
 }
 
@@ -565,7 +567,7 @@ prof_bpf_move(struct prof_session *session)
 	for (e = 0; e < bpf->bp_nevents; e++)
 		if (is_moved(session, e))
 			predecessor_close(session, e);
-	return (0);
+	return (prof_bpf_watch_turns(session, false));
 }
 
 void

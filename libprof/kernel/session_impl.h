@@ -136,6 +136,8 @@ int	prof_fd_keep(int **fds, size_t *n, int fd);
 int	prof_bpf_attach(struct prof_session *session);
 void	prof_bpf_state(struct prof_bpf *bpf, enum dtp_state state);
 void	prof_bpf_record(struct prof_session *session);
+/* From here on, or no longer: who comes to a CPU, and when. */
+int	prof_bpf_watch_turns(struct prof_session *session, bool on);
 /* Timers begin on all CPUs; see co_clock_ns. */
 void	prof_bpf_clock(struct prof_session *session);
 int	prof_bpf_pause(struct prof_session *session);

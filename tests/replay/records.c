@@ -463,6 +463,7 @@ late_timers_of_tasks(void)
 	begin(__func__);
 	memset(&data, 0, sizeof(data));
 	data.sample_period = cfg.dc_period_ns = 1000;
+	machine.ma_control.co_begun_ns = 40000;
 	machine.ma_clock_ns = 50000;
 	on_timer(&data);
 	machine.ma_clock_ns = 80000;
@@ -473,21 +474,28 @@ late_timers_of_tasks(void)
 	machine.ma_clock_ns = 83500;
 	on_timer(&data);
 	CHECK_IS(machine_counts(0)->cn_late, 2);
-	machine.ma_control.co_begun++;
+	machine.ma_control.co_begun_ns = 83500;
 	machine.ma_clock_ns = 90000;
 	on_timer(&data);
 	machine_me->mt_task.sched_info.pcount = 8;
 	machine.ma_clock_ns = 95000;
 	on_timer(&data);
 	CHECK_IS(machine_counts(0)->cn_late, 2);
+	/* It came to the CPU, and was due within a period. */
+	machine_me->mt_task.sched_info.pcount = 9;
+	machine.ma_streams[0].ss_in_ns = 96000;
+	machine.ma_clock_ns = 99500;
+	on_timer(&data);
+	CHECK_IS(machine_counts(0)->cn_late, 4);
+	CHECK_IS(machine_counts(0)->cn_unsure, 1);
 	machine.ma_control.co_clock_ns = 100000;
 	machine.ma_clock_ns = 101500;
 	on_timer(&data);
-	CHECK_IS(machine_counts(0)->cn_late, 2);
+	CHECK_IS(machine_counts(0)->cn_late, 4);
 	machine.ma_clock_ns = 105900;
 	on_timer(&data);
-	CHECK_IS(machine_counts(0)->cn_late, 5);
-	CHECK_IS(machine_counts(0)->cn_fired, 8);
+	CHECK_IS(machine_counts(0)->cn_late, 7);
+	CHECK_IS(machine_counts(0)->cn_fired, 9);
 }
 
 /* Of a stack as much as is asked for, wherever it begins in its page. */
