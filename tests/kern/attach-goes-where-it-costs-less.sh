@@ -1,0 +1,73 @@
+#!/bin/sh
+# SPDX-License-Identifier: ISC
+# ASSERTION: What computes is sampled on its tasks, so that no timer fires on
+# a CPU where it does not run; what switches often, or starts many tasks, is
+# sampled on all CPUs, also when it turns out to later; and so is everything
+# that tasks cannot be had for.  Either can be asked for.  The recording says
+# which it was and why, as report --stats does.
+#
+# Easy to get wrong: a command has no switches yet when it is chosen for, and
+# one that starts short processes would have next to no samples on tasks.
+
+. "${SRC:=$PWD}/tests/kern/lib-kern.sh"
+need_recording
+tmpdir
+
+on()		# where, moved or not, pattern of the reason, argument ...
+{
+	where=$1 moved=$2 why=$3
+	shift 3
+	record "$status" -o a.dtp --call-graph none -e cpu-clock -F 997 "$@"
+	"$DTPROF" report --stats a.dtp >stats || fail "report"
+	py "$where" "$moved" "$why" "$*" <<'END'
+import re
+import sys
+import recording as rec
+
+where, moved, why, what = sys.argv[1:]
+info = rec.report("a.dtp")["recording"]["info"]
+rec.check(info.get("attach") == where, "%s: %r" % (what, info))
+rec.check(("attach.moved" in info) == (moved == "moved"), "%s: %r" %
+          (what, info))
+said = info["attach.moved" if moved == "moved" else "attach.why"]
+rec.check(re.search(why, said), "%s: %s" % (what, said))
+stats = open("stats").read()
+rec.check("attached to  %s: %s\n" % (where, info["attach.why"]) in stats,
+          stats)
+rec.check(moved != "moved" or "then to      " + said in stats, stats)
+row = rec.balance("a.dtp")["cpu-clock"]
+if where == "tasks" and moved != "moved":
+    rec.check(row["filtered"] == 0 and row["fired"] > 0, "%r" % row)
+rec.ok("%s: %s, %s" % (what, where, said))
+END
+}
+
+status=0
+on tasks stays 'command' -- "$work/spin" 200
+on cpus stays 'asked' --attach cpus -- "$work/spin" 100
+on tasks stays asked --attach tasks -- "$work/spin" 100
+on tasks moved 'started [0-9]+ tasks' -- "$work/storms" fork 2000
+# By SIGTERM, when the time is over.
+status=143
+on tasks moved 'switches a second of the target cost more' --duration 4s -- \
+    "$work/guest_pingpong" 100000000
+status=0
+on cpus stays 'every process' -a --duration 100ms
+on cpus stays 'counters' --with page-faults -- "$work/spin" 100
+
+"$work/spin" 0 >/dev/null &
+pid=$!
+kill_at_end $pid
+on tasks stays 'switches a second of the target cost less' --duration 200ms \
+    -p $pid
+on cpus stays 'asked' --attach cpus --duration 200ms -p $pid
+on tasks stays 'exactly' --duration 200ms -t $pid
+kill $pid
+"$work/guest_pingpong" 100000000 &
+pid=$!
+kill_at_end $pid
+await "it switches" test -s /proc/$pid/task/$pid/children
+kill_at_end "$(cat /proc/$pid/task/$pid/children)"
+on cpus stays 'switches a second of the target cost more' --duration 200ms \
+    -p $pid
+on tasks stays 'asked' --attach tasks --duration 200ms -p $pid
