@@ -27,6 +27,12 @@ struct sched_info {
 	unsigned long	pcount;		/* turns on CPUs */
 } DTP_CORE;
 
+struct cred {
+	struct {
+		unsigned int	val;
+	} uid, gid, euid, egid;
+} DTP_CORE;
+
 struct task_struct {
 	struct thread_info	thread_info;
 	struct sched_info	sched_info;
@@ -38,10 +44,12 @@ struct task_struct {
 	int			exit_code;
 	char			comm[DTP_COMM_LEN];
 	struct signal_struct	*signal;
+	const struct cred	*cred;
 } DTP_CORE;
 
 struct linux_binprm {
 	const char	*filename;
+	unsigned int	interp_flags;	/* BINPRM_FLAGS_ENFORCE_NONDUMP: 1 */
 } DTP_CORE;
 
 /* The interrupted registers; x86-64 as in ptrace(2). */

@@ -256,7 +256,8 @@ struct dtp_control {
 	__u64	co_forks;	/* [c] tasks that targets have started */
 	__u64	co_fork_bell;	/* [u] ring the bell for each of them */
 	__u64	co_begun_ns;	/* [u] when it began, or the last pause ended */
-	__u64	co_pad[2];
+	__u64	co_bared;	/* [c] execs that took a target's events away */
+	__u64	co_pad[1];
 };
 
 /*

@@ -123,7 +123,7 @@ dtp_inherit(const struct dtp_life *parent, const struct dtp_life *child)
 
 /* The session decides by them where events are opened (kernel/place.c). */
 DTP_INLINE void
-dtp_tell_fork(void)
+dtp_tell_place(int is_fork)
 {
 	struct dtp_control *session;
 	__u64 nothing = 0;
@@ -132,10 +132,34 @@ dtp_tell_fork(void)
 	session = bpf_map_lookup_elem(&control, &zero);
 	if (session == NULL)
 		return;
-	DTP_ADD(&session->co_forks, 1);
+	if (is_fork)
+		DTP_ADD(&session->co_forks, 1);
+	else
+		DTP_ADD(&session->co_bared, 1);
 	if (DTP_LOAD(&session->co_fork_bell))
 		bpf_ringbuf_output(&bell, &nothing, sizeof(nothing),
 		    BPF_RB_FORCE_WAKEUP);
+}
+
+/*
+ * A program that takes other rights, or that may not be read, has no events of
+ * its task: the kernel closes them in the exec, by the same test.
+ */
+DTP_INLINE void
+dtp_tell_bared(const struct task_struct *task,
+    const struct linux_binprm *binary)
+{
+	const struct cred *cred = NULL;
+	__u32 uid = 0, euid = 0, gid = 0, egid = 0, flags = 0;
+
+	DTP_READ(&cred, &task->cred);
+	DTP_READ(&uid, &cred->uid.val);
+	DTP_READ(&euid, &cred->euid.val);
+	DTP_READ(&gid, &cred->gid.val);
+	DTP_READ(&egid, &cred->egid.val);
+	DTP_READ(&flags, &binary->interp_flags);
+	if (uid != euid || gid != egid || (flags & 1) != 0)
+		dtp_tell_place(0);
 }
 
 DTP_INLINE int
@@ -158,7 +182,7 @@ dtp_fork(struct bpf_raw_tracepoint_args *ctx)
 	}
 	if (!dtp_inherit(&parent, &child))
 		return (dtp_count(&firing.fg_counts->cn_filtered));
-	dtp_tell_fork();
+	dtp_tell_place(1);
 	if (!dtp_has_ring(&firing))
 		return (dtp_count(&firing.fg_counts->cn_filtered));
 	dtp_uw_inherit(parent.li_pid, child.li_pid);
@@ -239,6 +263,8 @@ dtp_exec(struct bpf_raw_tracepoint_args *ctx)
 		wanted = dtp_is_followed(&firing, &life);
 	if (!wanted || !dtp_has_ring(&firing))
 		return (dtp_count(&firing.fg_counts->cn_filtered));
+	dtp_tell_bared((void *)(unsigned long)ctx->args[0],
+	    (void *)(unsigned long)ctx->args[2]);
 	dtp_uw_forget(life.li_pid);
 	exec = dtp_life_begin(&writer, &firing, &life, DTP_T_EXEC,
 	    sizeof(*exec));

@@ -23,7 +23,7 @@
 
 /* Of sys/core_types.h; a struct that lies in one of these comes with it. */
 static const char *const wanted[] = {
-	"task_struct", "signal_struct", "linux_binprm", "pt_regs"
+	"task_struct", "signal_struct", "linux_binprm", "cred", "pt_regs"
 };
 
 struct cut {

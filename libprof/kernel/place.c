@@ -51,7 +51,7 @@ prof_place_is_exact(const struct prof_session *session)
 	    (po->po_target == PROF_TARGET_COMMAND && po->po_no_inherit));
 }
 
-/* Partner: dtp_tell_fork in prov_proc.bpf.c. */
+/* Partner: dtp_tell_place in prov_proc.bpf.c. */
 uint64_t
 prof_place_forks(const struct prof_session *session)
 {
@@ -177,8 +177,12 @@ rates(struct prof_session *session)
 			hz = (double)event->ev_attr.sample_freq;
 		else if (strcmp(event->ev_unit, "ns") == 0)
 			hz = NS_PER_S / (double)event->ev_attr.sample_period;
-		else
+		else {
+			/* How much time that is nobody knows. */
+			if (event->ev_attr.sample_period > 1)
+				pl->pl_period_ns = UINT64_MAX;
 			continue;
+		}
 		pl->pl_hz += hz;
 		if (NS_PER_S / hz > (double)pl->pl_period_ns)
 			pl->pl_period_ns = (uint64_t)(NS_PER_S / hz);
@@ -347,7 +351,7 @@ prof_place_move(struct prof_session *session, const char *why)
 		return (-1);
 	if (rv == 1) {
 		pl->pl_on_tasks = true;
-		pl->pl_is_forced = true;
+		pl->pl_is_stuck = true;
 		return (prof_session_add_note(session, "sampling stays on the "
 		    "target's tasks: %s", session->se_error.pe_text));
 	}
@@ -369,6 +373,19 @@ forks_too_often(const struct prof_session *session, uint64_t forks,
 	    SHARE_HELD / pl->pl_period_ns);
 }
 
+/* Its samples are missing from the exec to here, or to the end. */
+static int
+place_bared(struct prof_session *session)
+{
+	if (!session->se_place.pl_is_forced)
+		return (prof_place_move(session, "a program that takes other "
+		    "rights, or cannot be read, keeps no events"));
+	session->se_place.pl_is_stuck = true;
+	return (prof_session_add_note(session, "a program that takes other "
+	    "rights, or cannot be read, keeps no events of its tasks: its "
+	    "samples are missing; use --attach cpus"));
+}
+
 int
 prof_place_look(struct prof_session *session)
 {
@@ -378,7 +395,12 @@ prof_place_look(struct prof_session *session)
 	char why[WHY];
 	uint64_t forks;
 
-	if (!pl->pl_on_tasks || pl->pl_is_forced || !session->se_use_bpf)
+	if (!pl->pl_on_tasks || pl->pl_is_stuck)
+		return (0);
+	if (__atomic_load_n(&session->se_bpf.bp_control->co_bared,
+	    __ATOMIC_RELAXED) != 0)
+		return (place_bared(session));
+	if (pl->pl_is_forced)
 		return (0);
 	forks = prof_place_forks(session) - pl->pl_forks;
 	if (forks_too_often(session, forks, now_ns)) {

@@ -304,7 +304,8 @@ int	prof_describe_calls(struct prof_session *session);
  */
 struct prof_place {
 	bool		 pl_on_tasks;	/* now */
-	bool		 pl_is_forced;
+	bool		 pl_is_forced;	/* asked for */
+	bool		 pl_is_stuck;	/* it cannot go elsewhere */
 	double		 pl_hz;		/* that a CPU samples, all events */
 	uint64_t	 pl_period_ns;	/* of the slowest */
 	uint64_t	 pl_since_ns;	/* it is there */
