@@ -55,6 +55,17 @@ status=0
 on cpus stays 'every process' -a --duration 100ms
 on cpus stays 'counters' --with page-faults -- "$work/spin" 100
 
+# The kernel takes events away from a program that takes other rights.
+cp "$work/spin" other && chown 65534 other && chmod 4755 other
+on tasks moved 'rights' -- sh -c 'exec ./other 300'
+py <<'END'
+import recording as rec
+
+weight = sum(s["weight"] for s in rec.samples("a.dtp"))
+rec.check(weight > 150e6, "%.3f ms of 300 ms" % (weight / 1e6))
+rec.ok("%.0f ms of a program with other rights" % (weight / 1e6))
+END
+
 "$work/spin" 0 >/dev/null &
 pid=$!
 kill_at_end $pid
@@ -66,7 +77,7 @@ kill $pid
 "$work/guest_pingpong" 100000000 &
 pid=$!
 kill_at_end $pid
-await "it switches" test -s /proc/$pid/task/$pid/children
+await "it switches" grep -q . /proc/$pid/task/$pid/children
 kill_at_end "$(cat /proc/$pid/task/$pid/children)"
 on cpus stays 'switches a second of the target cost more' --duration 200ms \
     -p $pid

@@ -51,6 +51,9 @@ main(int argc, char **argv)
 	pid = fork();
 	if (pid == -1)
 		return (1);
+	/* Each sees the other's end. */
+	close(pid == 0 ? ping[1] : ping[0]);
+	close(pid == 0 ? pong[0] : pong[1]);
 	if (pid == 0)
 		_exit(answer(ping[0], pong[1], times) == 0 ? 0 : 1);
 	if (write(ping[1], "x", 1) != 1 ||
