@@ -251,8 +251,8 @@ struct dtp_control {
 	__u32	co_state;	/* [u] enum dtp_state */
 	__u32	co_self;	/* [u] thread group left out, 0: none */
 	__u64	co_start_ns;	/* [u] when RECORDING began, and pauses on */
-	__u64	co_clock_ns;	/* [u] the same of timers on all CPUs; 0: they */
-				/* are on tasks, and time goes on in pauses */
+	__u64	co_clock_ns;	/* [u] the same of timers on all CPUs; 0: on */
+				/* tasks, and time goes on in pauses */
 	__u64	co_forks;	/* [c] tasks that targets have started */
 	__u64	co_fork_bell;	/* [u] ring the bell for each of them */
 	__u64	co_begun_ns;	/* [u] when it began, or the last pause ended */

@@ -89,7 +89,8 @@ attach_one(struct prof_session *session, const struct prof_event *event,
 	    NULL);
 	if (link < 0)
 		return (prof_bpf_explain(&session->se_error, errno));
-	if (prof_fd_keep(&instance->in_links, &instance->in_nlinks, link) == -1) {
+	if (prof_fd_keep(&instance->in_links, &instance->in_nlinks, link) ==
+	    -1) {
 		close(link);
 		return (prof_fail_nomem(&session->se_error));
 	}

@@ -105,6 +105,18 @@ for way in tasks cpus; do
 	    fail "see above"
 done
 
+# What is late by periods is counted on tasks, too.
+record 0 --attach tasks -e profile:::4999hz -o a.dtp -- sh -c "$family"
+py <<'END'
+import recording as rec
+
+row = rec.balance("a.dtp")["profile:::4999hz"]
+rec.check(row["hidden"] == 0, "%d beyond its bound: %r" % (row["hidden"],
+                                                         row))
+rec.ok("4999 Hz: %d ns unaccounted, %d late, bound %d" % (
+    row["unaccounted"], row["late"], row["unaccounted_bound"]))
+END
+
 # A lower rate takes hold of descendants that exist when it changes.
 sh -c '"$1" 0 & "$1" 0 & echo >born; wait' - "$work/spin" &
 pid=$!
