@@ -312,7 +312,7 @@ struct dtp_counts {
 	__u64	cn_begun_ns;	/* co_begun_ns then */
 	__u64	cn_twice_kept;	/* the second of two programs was skipped, */
 				/* but the first one was not */
-	__u64	cn_unsure;	/* of late, a period more or less each */
+	__u64	cn_unsure;	/* periods that may have been late, or not */
 };
 
 /* Calls that did not return, by number; read after stop. */

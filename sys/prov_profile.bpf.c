@@ -20,7 +20,7 @@ dtp_begun_ns(void)
 /*
  * A timer on a task stands still while others run.  Is it the same turn of the
  * same task as last time?  Then it has run on since.  If not, it was due
- * within a period: of more than that it is late, by a period more or less.
+ * within a period: what is more may be late, which the bound takes in.
  */
 DTP_INLINE int
 dtp_ran_on(struct dtp_firing *firing, __u64 stands_for)
@@ -43,8 +43,7 @@ dtp_ran_on(struct dtp_firing *firing, __u64 stands_for)
 	if (in_ns < begun_ns || now_ns - in_ns < firing->fg_weight)
 		return (0);
 	times = (now_ns - in_ns) / firing->fg_weight;
-	DTP_ADD(&counted->cn_late, (times - 1) * stands_for);
-	DTP_ADD(&counted->cn_unsure, stands_for);
+	DTP_ADD(&counted->cn_unsure, times * stands_for);
 	return (0);
 }
 

@@ -11,8 +11,11 @@
 
 #include "session_impl.h"
 
-/* Of the count of a timer on a task, at most, where it is armed. */
-#define ARMING_NS	2000
+/*
+ * Of the count of a timer on a task, at most, each time that it is armed:
+ * 0.2 us were measured where nothing else ran, 6 us on a busy machine.
+ */
+#define ARMING_NS	10000
 
 static void
 from_counts(struct prof_accounting *pa, const volatile struct dtp_counts *cn)
@@ -162,7 +165,7 @@ side_row(const struct prof_session *session, struct prof_accounting *pa)
 
 /*
  * On tasks a timer is armed anew at each turn, and stands still while it is;
- * some of what was late is known to a period.
+ * whether it was late at the first firing of a turn is not known.
  */
 static uint64_t
 bound_of_turns(const struct prof_session *session,

@@ -486,15 +486,15 @@ late_timers_of_tasks(void)
 	machine.ma_streams[0].ss_in_ns = 96000;
 	machine.ma_clock_ns = 99500;
 	on_timer(&data);
-	CHECK_IS(machine_counts(0)->cn_late, 4);
-	CHECK_IS(machine_counts(0)->cn_unsure, 1);
+	CHECK_IS(machine_counts(0)->cn_late, 2);
+	CHECK_IS(machine_counts(0)->cn_unsure, 3);
 	machine.ma_control.co_clock_ns = 100000;
 	machine.ma_clock_ns = 101500;
 	on_timer(&data);
-	CHECK_IS(machine_counts(0)->cn_late, 4);
+	CHECK_IS(machine_counts(0)->cn_late, 2);
 	machine.ma_clock_ns = 105900;
 	on_timer(&data);
-	CHECK_IS(machine_counts(0)->cn_late, 7);
+	CHECK_IS(machine_counts(0)->cn_late, 5);
 	CHECK_IS(machine_counts(0)->cn_fired, 9);
 }
 
