@@ -23,6 +23,7 @@ static int	 split_events(const struct opt_strings *from,
 static void	 free_events(struct opt_strings *events);
 
 #define RO(member)	offsetof(struct record_options, member)
+#define ATTACH_TASKS	1		/* the second of its words */
 #define MAX_ID		4194304		/* the kernel's PID_MAX_LIMIT */
 #define MAX_STACK	64512		/* the largest record has 64 KiB */
 
@@ -207,6 +208,10 @@ check_rest(const struct record_options *ro)
 	    ro->ro_no_inherit))
 		return (refuse("leave one of them out",
 		    "--max-overhead: -t and --no-inherit count exactly"));
+	if (ro->ro_attach == ATTACH_TASKS && (ro->ro_all ||
+	    ro->ro_cgroup != NULL || ro->ro_with.os_n > 0))
+		return (refuse("leave one of them out",
+		    "--attach tasks: -a, --cgroup and --with sample CPUs"));
 	if (ro->ro_stacks && strcmp(ro->ro_callgraph, "none") == 0)
 		return (refuse("leave one of them out",
 		    "-g asks for stacks, --call-graph none for none"));

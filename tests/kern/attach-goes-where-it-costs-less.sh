@@ -66,6 +66,13 @@ rec.check(weight > 150e6, "%.3f ms of 300 ms" % (weight / 1e6))
 rec.ok("%.0f ms of a program with other rights" % (weight / 1e6))
 END
 
+for option in -a "--with page-faults"; do
+	# shellcheck disable=SC2086 # an option and its argument
+	expect 125 "$DTPROF" record --attach tasks $option -- true
+	expect_err 'sample CPUs' "$option"
+done
+ok "what samples CPUs is not had on tasks"
+
 "$work/spin" 0 >/dev/null &
 pid=$!
 kill_at_end $pid
