@@ -153,6 +153,8 @@ dtp_tell_bared(const struct task_struct *task,
 	__u32 uid = 0, euid = 0, gid = 0, egid = 0, flags = 0;
 
 	DTP_READ(&cred, &task->cred);
+	if (cred == NULL)
+		return;
 	DTP_READ(&uid, &cred->uid.val);
 	DTP_READ(&euid, &cred->euid.val);
 	DTP_READ(&gid, &cred->gid.val);
