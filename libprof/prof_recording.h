@@ -211,6 +211,7 @@ struct prof_throttled {
 /* How long was recorded, pauses not counted, and these. */
 struct prof_ran {
 	uint64_t	 rn_ns;
+	int		 rn_is_known;	/* 0: without start, or cut short */
 	uint64_t	 rn_pauses;
 	uint64_t	 rn_paused_ns;
 };

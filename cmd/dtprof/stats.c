@@ -117,6 +117,10 @@ stats_collect(struct stats *stats)
 		take(stats, &record);
 	if (rv == -1)
 		msg_prof("report", prof_reader_error(stats->st_reader));
+	stats->st_ran_ns = stats->st_ran.rn_is_known ? stats->st_ran.rn_ns :
+	    stats->st_end_ns > stats->st_start_ns + stats->st_ran.rn_paused_ns ?
+	    stats->st_end_ns - stats->st_start_ns -
+	    stats->st_ran.rn_paused_ns : 0;
 	return (rv);
 }
 

@@ -22,8 +22,9 @@ struct stats {
 	uint64_t	 st_throttles;
 	uint64_t	 st_throttled_ns; /* summed over events and CPUs */
 	uint64_t	 st_start_ns;
-	uint64_t	 st_end_ns;
+	uint64_t	 st_end_ns;	/* of the last record */
 	struct prof_ran	 st_ran;
+	uint64_t	 st_ran_ns;	/* start to stop, without pauses */
 };
 
 /* -------------------------------------------------------------- stats.c */

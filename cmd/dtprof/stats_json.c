@@ -50,9 +50,7 @@ show_recording(const struct stats *stats, struct out *out)
 	    ",\"paused_ns\":%" PRIu64,
 	    prof_reader_nsamples(stats->st_reader), stats->st_lives,
 	    stats->st_maps, stats->st_marks, stats->st_side_lost,
-	    stats->st_gaps,
-	    stats->st_end_ns > stats->st_start_ns ?
-	    stats->st_end_ns - stats->st_start_ns : 0,
+	    stats->st_gaps, stats->st_ran_ns,
 	    stats->st_ran.rn_pauses, stats->st_ran.rn_paused_ns);
 	out_str(out, ",\"info\":{");
 	for (size_t n = 0; prof_reader_info_at(stats->st_reader, n, &name,

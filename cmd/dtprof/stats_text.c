@@ -135,12 +135,12 @@ show_head(const struct stats *stats, struct out *out)
 	show_info(stats, out, "degraded", "less.rate");
 	show_place(stats, out);
 	show_notes(stats, out);
-	if (stats->st_end_ns > stats->st_start_ns)
+	if (stats->st_ran_ns > 0)
 		out_fmt(out, "duration     %.3f s\n",
-		    (double)(stats->st_end_ns - stats->st_start_ns) / 1e9);
+		    (double)stats->st_ran_ns / 1e9);
 	if (stats->st_ran.rn_pauses > 0)
-		out_fmt(out, "paused       %" PRIu64 " time%s, %.3f s of "
-		    "it\n", stats->st_ran.rn_pauses,
+		out_fmt(out, "paused       %" PRIu64 " time%s, %.3f s "
+		    "beside it\n", stats->st_ran.rn_pauses,
 		    stats->st_ran.rn_pauses == 1 ? "" : "s",
 		    (double)stats->st_ran.rn_paused_ns / 1e9);
 	out_fmt(out, "records      %" PRIu64 " samples, %" PRIu64

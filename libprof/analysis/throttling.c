@@ -15,6 +15,7 @@ struct clock {
 	uint64_t	 ck_pause_ns;	/* since when it stands; 0: it runs */
 	uint64_t	 ck_paused_ns;	/* in earlier pauses */
 	uint64_t	 ck_pauses;
+	uint64_t	 ck_stop_ns;	/* 0: not yet */
 };
 
 /* An event that stands still on a CPU, or did. */
@@ -40,6 +41,11 @@ clock_tick(struct clock *clock, const struct prof_record *record)
 {
 	uint64_t now_ns = record->pr_time_ns;
 
+	/* What ended meanwhile may still come. */
+	if (clock->ck_stop_ns != 0 && now_ns > clock->ck_stop_ns)
+		now_ns = clock->ck_stop_ns;
+	if (record->pr_type == PROF_R_STOP)
+		clock->ck_stop_ns = now_ns;
 	if (record->pr_type == PROF_R_START)
 		clock->ck_start_ns = now_ns;
 	else if (record->pr_type == PROF_R_PAUSE && clock->ck_pause_ns == 0) {
@@ -101,7 +107,9 @@ throttling_collect(struct throttling *throttling,
 		prof_reader_life(reader, i, &record);
 		throttling->th_now_ns = clock_tick(&throttling->th_clock,
 		    &record);
-		throttling->th_end_ns = record.pr_time_ns;
+		throttling->th_end_ns =
+		    throttling->th_clock.ck_stop_ns != 0 ?
+		    throttling->th_clock.ck_stop_ns : record.pr_time_ns;
 		if ((record.pr_type == PROF_R_THROTTLE ||
 		    record.pr_type == PROF_R_UNTHROTTLE) &&
 		    throttling_add(throttling, &record) == -1)
@@ -130,6 +138,7 @@ prof_reader_throttled(const struct prof_reader *reader,
 	memset(by_event, 0, throttling.th_nevents * sizeof(*by_event));
 	rv = throttling_collect(&throttling, reader);
 	ran->rn_ns = throttling.th_now_ns - clock->ck_start_ns;
+	ran->rn_is_known = clock->ck_start_ns != 0 && clock->ck_stop_ns != 0;
 	ran->rn_pauses = clock->ck_pauses;
 	ran->rn_paused_ns = clock->ck_paused_ns + (clock->ck_pause_ns == 0 ?
 	    0 : throttling.th_end_ns - clock->ck_pause_ns);

@@ -81,7 +81,8 @@ prof_gaps_look(struct prof_session *session)
 {
 	/* What is counted in samples is never refused. */
 	const size_t nevents = session->se_events.el_n - session->se_nvalues;
-	uint64_t now_ns = prof_now_ns();
+	uint64_t now_ns = session->se_stop_ns != 0 ? session->se_stop_ns :
+	    prof_now_ns();
 	uint32_t event;
 	size_t n;
 

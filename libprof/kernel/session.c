@@ -124,12 +124,12 @@ prof_session_output(const struct prof_session *session)
 
 static int
 write_mark(struct prof_session *session, enum prof_record_type type,
-    const char *text)
+    uint64_t time_ns, const char *text)
 {
 	struct prof_record record = { 0 };
 
 	record.pr_type = type;
-	record.pr_time_ns = prof_now_ns();
+	record.pr_time_ns = time_ns;
 	record.pr_pid = record.pr_tid = (uint32_t)getpid();
 	record.pr_path = text;
 	record.pr_comm = "";
@@ -144,7 +144,7 @@ write_side_lost(struct prof_session *session)
 	uint64_t said;
 
 	record.pr_type = PROF_R_LOST;
-	record.pr_time_ns = prof_now_ns();
+	record.pr_time_ns = session->se_stop_ns;
 	record.pr_comm = "";
 	said = prof_rings_side_said(session->se_rings);
 	record.pr_weight = session->se_side_lost - said;
@@ -177,7 +177,8 @@ prof_session_ran_ns(const struct prof_session *session)
  * outside (account.c); one that is switched on too late would seem silent.
  */
 static int
-go_on(struct prof_session *session)
+go_on(struct prof_session *session, enum prof_record_type mark,
+    const char *text)
 {
 	uint64_t now_ns;
 
@@ -195,7 +196,7 @@ go_on(struct prof_session *session)
 	else if (prof_rings_enable(session->se_rings) == -1)
 		return (-1);
 	session->se_state = PROF_RECORDING;
-	return (0);
+	return (write_mark(session, mark, now_ns, text));
 }
 
 /*
@@ -226,11 +227,10 @@ prof_session_start(struct prof_session *session)
 	if (session->se_state != PROF_ARMED)
 		return (prof_fail(&session->se_error, PROF_E_EMPTY,
 		    "nothing is armed"));
-	if (write_mark(session, PROF_R_START, "") == -1 ||
-	    prof_overhead_begin(session) == -1)
+	if (prof_overhead_begin(session) == -1)
 		return (-1);
 	session->se_turns_ns = prof_now_ns();
-	if (go_on(session) == -1)
+	if (go_on(session, PROF_R_START, "") == -1)
 		return (-1);
 	if (session->se_unwind != NULL)
 		prof_unwind_begin(session->se_unwind);
@@ -267,7 +267,7 @@ prof_session_mark(struct prof_session *session, const char *text)
 	if (!is_recording(session))
 		return (prof_fail(&session->se_error, PROF_E_BUSY,
 		    "a mark needs a running recording"));
-	return (write_mark(session, PROF_R_MARK, text));
+	return (write_mark(session, PROF_R_MARK, prof_now_ns(), text));
 }
 
 int
@@ -280,11 +280,12 @@ prof_session_pause(struct prof_session *session, const char *text)
 		    "a pause needs a running recording"));
 	if (session->se_state == PROF_PAUSED)
 		return (0);
-	session->se_pause_ns = prof_now_ns();
 	rv = session->se_use_bpf ? prof_bpf_pause(session) :
 	    prof_rings_disable(session->se_rings);
+	session->se_pause_ns = prof_now_ns();
 	session->se_state = PROF_PAUSED;
-	return (rv == -1 ? -1 : write_mark(session, PROF_R_PAUSE, text));
+	return (rv == -1 ? -1 : write_mark(session, PROF_R_PAUSE,
+	    session->se_pause_ns, text));
 }
 
 int
@@ -295,9 +296,7 @@ prof_session_resume(struct prof_session *session, const char *text)
 		    "nothing is paused"));
 	if (session->se_state == PROF_RECORDING)
 		return (0);
-	if (write_mark(session, PROF_R_RESUME, text) == -1)
-		return (-1);
-	return (go_on(session));
+	return (go_on(session, PROF_R_RESUME, text));
 }
 
 /*
@@ -379,6 +378,15 @@ is_outside(const struct prof_session *session,
 	}
 }
 
+/* Processes live on while the rings are read to their end. */
+static bool
+is_late(const struct prof_session *session, const struct prof_record *record)
+{
+	return (session->se_state == PROF_STOPPED &&
+	    record->pr_type != PROF_R_MARK &&
+	    record->pr_time_ns > session->se_stop_ns);
+}
+
 static int
 take_hits(struct prof_session *session, const struct prof_record *record)
 {
@@ -397,10 +405,14 @@ prof_session_take(void *arg, const struct prof_record *record)
 {
 	struct prof_session *session = arg;
 
-	if (record->pr_type == PROF_R_SAMPLE)
+	if (record->pr_type == PROF_R_SAMPLE) {
 		session->se_samples++;
-	else if (follow(session, record) == -1)
+		session->se_last_ns = record->pr_time_ns;
+	} else if (is_late(session, record)) {
+		return (0);
+	} else if (follow(session, record) == -1) {
 		return (prof_fail_nomem(&session->se_error));
+	}
 	if (!is_ours(session, record) || is_outside(session, record))
 		return (0);
 	if (record->pr_type != PROF_R_SAMPLE && session->se_reread != NULL &&
@@ -652,11 +664,14 @@ prof_session_stop(struct prof_session *session)
 	if (drain_rest(session) == -1)
 		rv = -1;
 	(void)prof_command_poll(&session->se_command);
+	/* What was in flight when it stopped is part of it. */
+	if (session->se_last_ns >= session->se_stop_ns)
+		session->se_stop_ns = session->se_last_ns + 1;
 	session->se_lost = prof_account_lost(session);
 	session->se_side_lost = prof_rings_side_lost(session->se_rings, true);
 	prof_overhead_end(session);
 	if (write_side_lost(session) == -1 ||
-	    write_mark(session, PROF_R_STOP, "") == -1 ||
+	    write_mark(session, PROF_R_STOP, session->se_stop_ns, "") == -1 ||
 	    prof_describe_snapshots(session) == -1 ||
 	    prof_describe_unwind(session) == -1 ||
 	    (session->se_use_bpf && prof_describe_calls(session) == -1) ||
