@@ -3,12 +3,15 @@
  * dtprof: find the command and run it.  Everything else is in cmd_*.c, one
  * command a file, and in libprof, which does the work.
  */
+#include <fcntl.h>
 #include <signal.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cmd.h"
 
 static void	 ignore_signal(int number);
+static int	 open_standard(void);
 static const char *command_name(const char *word);
 
 /*
@@ -19,6 +22,21 @@ static void
 ignore_signal(int number)
 {
 	(void)number;
+}
+
+/*
+ * Standard input, output and error are open, before anything else is: what is
+ * opened in the place of one of them would be read from or written over.
+ */
+static int
+open_standard(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDWR | O_NOCTTY);
+	while (fd != -1 && fd <= STDERR_FILENO);
+	return (fd == -1 ? -1 : close(fd));
 }
 
 /* perf's habit: options in the command's place. */
@@ -38,6 +56,8 @@ main(int argc, char **argv)
 	const struct sigaction ignore = { .sa_handler = ignore_signal };
 	const struct prof_cmd *cmd;
 
+	if (open_standard() == -1)
+		return (EXIT_DTPROF);
 	sigaction(SIGPIPE, &ignore, NULL);
 	if (argc < 2) {
 		msg_error(NULL, "no command given", "see dtprof help");
