@@ -131,6 +131,7 @@ struct prof_status {
 	double		 ps_elapsed_s;	/* without pauses */
 	int		 ps_is_paused;
 	uint64_t	 ps_samples;	/* read from the streams */
+	uint64_t	 ps_written;	/* of these in the file; after stop */
 	uint64_t	 ps_lost;	/* full + nested + error */
 	uint64_t	 ps_side_stored; /* mapping and process events */
 	uint64_t	 ps_side_lost;

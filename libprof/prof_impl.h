@@ -432,7 +432,11 @@ int	prof_writer_flush(struct prof_writer *writer);
 uint64_t prof_writer_bytes(const struct prof_writer *writer);
 uint64_t prof_writer_written(const struct prof_writer *writer, size_t event);
 const struct prof_err *prof_writer_error(const struct prof_writer *writer);
-/* Index and END; 0 when the file is whole.  Frees the writer. */
+/* Samples in the file so far; known for good after the end. */
+uint64_t prof_writer_samples(const struct prof_writer *writer);
+/* Index and END; 0 when the file is whole, and on the disk. */
+int	prof_writer_end(struct prof_writer *writer, struct prof_err *error);
+/* The same where it has not come to its end.  Frees the writer. */
 int	prof_writer_close(struct prof_writer *writer, struct prof_err *error);
 /* Give up: close, remove the file, and put the previous ones back. */
 void	prof_writer_discard(struct prof_writer *writer);

@@ -171,9 +171,16 @@ show_summary(struct recording *rc)
 		st.st_size = (off_t)ps->ps_file_bytes;
 	term_bytes(bytes, sizeof(bytes), (uint64_t)st.st_size);
 	out_init(&out, STDERR_FILENO);
-	out_fmt(&out, "dtprof: record: %llu sample%s",
-	    (unsigned long long)ps->ps_samples,
-	    ps->ps_samples == 1 ? "" : "s");
+	out_str(&out, "dtprof: record: ");
+	if (ps->ps_written < ps->ps_samples)
+		out_fmt(&out, "%llu of %llu samples written, %llu not written",
+		    (unsigned long long)ps->ps_written,
+		    (unsigned long long)ps->ps_samples,
+		    (unsigned long long)(ps->ps_samples - ps->ps_written));
+	else
+		out_fmt(&out, "%llu sample%s",
+		    (unsigned long long)ps->ps_samples,
+		    ps->ps_samples == 1 ? "" : "s");
 	show_lost(&out, "", ps->ps_samples, ps->ps_lost);
 	if (ps->ps_side_lost != 0)
 		show_lost(&out, "mapping and process events ",

@@ -611,6 +611,7 @@ prof_session_status(struct prof_session *session, struct prof_status *status)
 	status->ps_elapsed_s = (double)prof_session_ran_ns(session) / 1e9;
 	status->ps_is_paused = session->se_state == PROF_PAUSED;
 	status->ps_samples = session->se_samples;
+	status->ps_written = session->se_written;
 	status->ps_lost = session->se_lost;
 	status->ps_file_bytes = session->se_file_bytes;
 	if (is_recording(session)) {
@@ -682,10 +683,12 @@ prof_session_stop(struct prof_session *session)
 	/* Room was kept for it, also where the disk is full. */
 	if (prof_account_write(session) == -1)
 		rv = -1;
-	if (prof_writer_close(session->se_writer, &error) == -1) {
+	if (prof_writer_end(session->se_writer, &error) == -1) {
 		session->se_error = error;
 		rv = -1;
 	}
+	session->se_written = prof_writer_samples(session->se_writer);
+	(void)prof_writer_close(session->se_writer, NULL);
 	session->se_writer = NULL;
 	if (stat(session->se_options.po_output, &st) == 0)
 		session->se_file_bytes = (uint64_t)st.st_size;

@@ -460,6 +460,7 @@ struct prof_session {
 	uint64_t	 se_checked_ns;	/* targets last looked at */
 	uint64_t	 se_round_ns;	/* the last round began */
 	uint64_t	 se_samples;
+	uint64_t	 se_written;	/* known after stop */
 	uint64_t	 se_last_ns;	/* of the last of them */
 	uint64_t	 se_lost;	/* known after stop */
 	uint64_t	 se_side_lost;	/* known after stop */

@@ -122,12 +122,16 @@ struct prof_output *prof_output_open(const char *path, int memory,
 int	prof_output_batch(struct prof_output *output,
 	    struct prof_batch *batch, struct prof_err *error);
 int	prof_output_sync(struct prof_output *output, struct prof_err *error);
-/* The last rows, INDEX and END, also after a failure. */
 /* What was to come did not: END says so. */
 void	prof_output_broken(struct prof_output *output);
+/* On the disk and closed, under its name; nothing is written any more. */
+int	prof_output_finish(struct prof_output *output,
+	    struct prof_err *error);
+/* The last rows, INDEX and END, also after a failure. */
 int	prof_output_end(struct prof_output *output,
 	    const struct prof_row *rows, size_t nrows,
 	    struct prof_err *error);
+uint64_t prof_output_samples(struct prof_output *output);
 uint64_t prof_output_bytes(const struct prof_output *output);
 uint64_t prof_output_written(struct prof_output *output, size_t event);
 void	prof_output_close(struct prof_output *output);

@@ -262,6 +262,18 @@ prof_output_end(struct prof_output *output, const struct prof_row *rows,
 	return (-1);
 }
 
+/* What was asked for beyond the end goes back. */
+int
+prof_output_finish(struct prof_output *output, struct prof_err *error)
+{
+	if ((output->ou_place.pl_regular &&
+	    ftruncate(output->ou_place.pl_fd, (off_t)output->ou_pos) == -1) ||
+	    prof_place_finish(&output->ou_place) == -1)
+		return (prof_place_fail(error, output->ou_place.pl_path,
+		    errno));
+	return (0);
+}
+
 static int
 output_final(struct prof_output *output, const struct prof_row *rows,
     size_t nrows, bool with_index)
@@ -551,6 +563,17 @@ output_count(struct prof_output *output, const struct prof_buf *tallies,
 }
 
 uint64_t
+prof_output_samples(struct prof_output *output)
+{
+	uint64_t samples;
+
+	pthread_mutex_lock(&output->ou_mutex);
+	samples = output->ou_nsamples;
+	pthread_mutex_unlock(&output->ou_mutex);
+	return (samples);
+}
+
+uint64_t
 prof_output_bytes(const struct prof_output *output)
 {
 	return (atomic_load_explicit(&output->ou_bytes,
@@ -587,13 +610,9 @@ prof_output_keep(struct prof_output *output)
 	prof_place_keep(&output->ou_place);
 }
 
-/* Frees it; what was asked for beyond the end goes back. */
 void
 prof_output_close(struct prof_output *output)
 {
-	if (output->ou_place.pl_regular && output->ou_pos > 0 &&
-	    ftruncate(output->ou_place.pl_fd, (off_t)output->ou_pos) == -1)
-		output->ou_pos = 0;	/* the room stays; nothing is lost */
 	prof_place_close(&output->ou_place);
 	ZSTD_freeCCtx(output->ou_zstd);
 	prof_buf_free(&output->ou_body.bd_head);

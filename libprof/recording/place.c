@@ -11,6 +11,7 @@
  * kill -9 before the end leaves it as NAME.older.XXXXXX, so called that one
  * sees which it is.  Called by output.c.
  */
+#include <sys/file.h>
 #include <sys/stat.h>
 
 #include <errno.h>
@@ -28,6 +29,8 @@ static int	place_set_aside(struct prof_place *);
 static void	place_put_back(struct prof_place *);
 static int	place_device(struct prof_place *, struct prof_err *);
 static void	place_give(int);
+static int	place_above(int);
+static int	place_sync_names(const struct prof_place *);
 
 int
 prof_place_fail(struct prof_err *error, const char *path, int error_number)
@@ -119,6 +122,21 @@ prof_place_memory(struct prof_place *place, int fd, struct prof_err *error)
 	return (0);
 }
 
+/* Never one of the three that a caller prints to, though he has it closed. */
+static int
+place_above(int fd)
+{
+	int above, error_number;
+
+	if (fd == -1 || fd > STDERR_FILENO)
+		return (fd);
+	above = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	error_number = errno;
+	(void)close(fd);
+	errno = error_number;
+	return (above);
+}
+
 static int
 place_create(struct prof_place *place, bool exists, struct prof_err *error)
 {
@@ -128,11 +146,13 @@ place_create(struct prof_place *place, bool exists, struct prof_err *error)
 	    rename(place->pl_path, place->pl_old) == -1))
 		goto failed;
 	place->pl_moved = exists;
-	place->pl_fd = open(place->pl_path,
-	    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	place->pl_fd = place_above(open(place->pl_path,
+	    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
 	if (place->pl_fd == -1)
 		goto failed;
 	place->pl_regular = true;
+	/* Who reads it meanwhile sees that it is being written (read.c). */
+	(void)flock(place->pl_fd, LOCK_EX | LOCK_NB);
 	place_give(place->pl_fd);
 	return (0);
 failed:
@@ -190,8 +210,8 @@ place_put_back(struct prof_place *place)
 static int
 place_device(struct prof_place *place, struct prof_err *error)
 {
-	place->pl_fd = open(place->pl_path,
-	    O_WRONLY | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	place->pl_fd = place_above(open(place->pl_path,
+	    O_WRONLY | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
 	if (place->pl_fd == -1)
 		return (prof_place_fail(error, place->pl_path, errno));
 	if (isatty(place->pl_fd)) {
@@ -258,6 +278,49 @@ prof_place_keep(struct prof_place *place)
 		(void)unlink(place->pl_aside);
 	free(place->pl_aside);
 	place->pl_aside = NULL;
+}
+
+/*
+ * The directory: else the new name, and the old one's, may be gone after a
+ * power cut.  One that may be written to but not read is synced with all of
+ * its file system; not every kind of file system can sync a directory.
+ */
+static int
+place_sync_names(const struct prof_place *place)
+{
+	const char *slash = strrchr(place->pl_path, '/');
+	char *name = slash == NULL ? strdup(".") : strndup(place->pl_path,
+	    slash == place->pl_path ? 1 : (size_t)(slash - place->pl_path));
+	int fd, rv, error_number;
+
+	if (name == NULL)
+		return (-1);
+	fd = open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	free(name);
+	if (fd == -1)
+		return (syncfs(place->pl_fd));
+	rv = fsync(fd);
+	error_number = errno;
+	(void)close(fd);
+	errno = error_number;
+	return (rv == -1 && errno == EINVAL ? 0 : rv);
+}
+
+int
+prof_place_finish(struct prof_place *place)
+{
+	const int fd = place->pl_fd;
+
+	/* What lies in memory is not on a disk. */
+	if (!place->pl_regular || place->pl_path[0] == '\0')
+		return (0);
+	if (fdatasync(fd) == -1)
+		return (-1);
+	prof_place_keep(place);
+	if (place_sync_names(place) == -1)
+		return (-1);
+	place->pl_fd = -1;
+	return (close(fd));
 }
 
 void

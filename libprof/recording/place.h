@@ -29,6 +29,11 @@ void	prof_place_undo(struct prof_place *place);
 /* The new file stays, nothing is undone any more; so says close, too. */
 void	prof_place_keep(struct prof_place *place);
 void	prof_place_close(struct prof_place *place);
+/*
+ * Before success is said: what was written, and under which names, is on the
+ * disk, and the file is closed.  0, or -1 and errno.
+ */
+int	prof_place_finish(struct prof_place *place);
 /* What errno means for a file that we write; returns -1. */
 int	prof_place_fail(struct prof_err *error, const char *path,
 	    int error_number);

@@ -50,6 +50,7 @@ struct prof_writer {
 	size_t		 wr_nrows;	/* [c] */
 	size_t		 wr_cap_rows;	/* [c] */
 	bool		 wr_has_news;	/* [c] rows that were not sent yet */
+	bool		 wr_ended;	/* [c] the thread is gone */
 	struct prof_err	 wr_thread_error; /* [a] */
 	atomic_bool	 wr_failed;	/* wr_thread_error is set */
 };
@@ -290,6 +291,12 @@ prof_writer_bytes(const struct prof_writer *writer)
 }
 
 uint64_t
+prof_writer_samples(const struct prof_writer *writer)
+{
+	return (prof_output_samples(writer->wr_output));
+}
+
+uint64_t
 prof_writer_written(const struct prof_writer *writer, size_t event)
 {
 	return (prof_output_written(writer->wr_output, event));
@@ -361,18 +368,28 @@ writer_join(struct prof_writer *writer)
 }
 
 int
-prof_writer_close(struct prof_writer *writer, struct prof_err *error)
+prof_writer_end(struct prof_writer *writer, struct prof_err *error)
 {
-	int rv = 0;
+	struct prof_err why;
 
+	writer->wr_ended = true;
 	if (writer_check(writer) == 0)
 		(void)writer_send(writer, true);
 	writer_join(writer);
-	if (writer_check(writer) == -1) {
-		if (error != NULL)
-			*error = *prof_writer_error(writer);
-		rv = -1;
-	}
+	if (prof_output_finish(writer->wr_output, &why) == -1)
+		writer_failed(writer, &why);
+	if (writer_check(writer) == 0)
+		return (0);
+	if (error != NULL)
+		*error = *prof_writer_error(writer);
+	return (-1);
+}
+
+int
+prof_writer_close(struct prof_writer *writer, struct prof_err *error)
+{
+	int rv = writer->wr_ended ? 0 : prof_writer_end(writer, error);
+
 	writer_free(writer);
 	return (rv);
 }
