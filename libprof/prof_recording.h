@@ -226,6 +226,8 @@ int prof_reader_cpu(const struct prof_reader *reader, size_t n);
  * samples are damaged may show when they are read: borrowed until then.
  */
 const char *prof_reader_cut(const struct prof_reader *reader);
+/* It has no END as its recorder still writes it. */
+int prof_reader_in_progress(const struct prof_reader *reader);
 /* Samples that chunks in this file hold (those of damaged chunks not). */
 uint64_t prof_reader_nsamples(const struct prof_reader *reader);
 void prof_reader_close(struct prof_reader *reader);

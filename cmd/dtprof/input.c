@@ -52,7 +52,9 @@ input_say_cut(const char *command, const struct prof_reader *reader)
 	const char *cut = prof_reader_cut(reader);
 
 	if (cut != NULL)
-		msg_note(command, "the recording was cut short: %s", cut);
+		msg_note(command, prof_reader_in_progress(reader) ?
+		    "the recording is %s" : "the recording was cut short: %s",
+		    cut);
 }
 
 void

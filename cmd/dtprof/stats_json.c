@@ -39,7 +39,8 @@ show_recording(const struct stats *stats, struct out *out)
 	key_str(out, "file", stats->st_path);
 	out_char(out, ',');
 	key_str(out, "cut", prof_reader_cut(stats->st_reader));
-	out_char(out, ',');
+	out_fmt(out, ",\"in_progress\":%s,",
+	    prof_reader_in_progress(stats->st_reader) ? "true" : "false");
 	/* What was imported was made in none of our ways. */
 	key_str(out, "path", is_import ? NULL :
 	    prof_reader_info(stats->st_reader, "path"));

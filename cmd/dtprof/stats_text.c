@@ -116,7 +116,8 @@ show_head(const struct stats *stats, struct out *out)
 	const char *cut = prof_reader_cut(stats->st_reader);
 
 	if (cut != NULL) {
-		out_str(out, "CUT SHORT    ");
+		out_str(out, prof_reader_in_progress(stats->st_reader) ?
+		    "UNFINISHED   " : "CUT SHORT    ");
 		out_text(out, cut);
 		out_str(out, "; what follows is what was written until "
 		    "then\n");

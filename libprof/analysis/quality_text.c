@@ -254,8 +254,9 @@ describe(struct doubts *doubts)
 	doubts->do_quality->pq_text[0] = '\0';
 	if (prof_reader_cut(doubts->do_reader) != NULL) {
 		say_next(doubts);
-		say(doubts, "the recording was cut short: later samples are "
-		    "missing, perhaps names too");
+		say(doubts, "the recording %s: later samples are missing, "
+		    "perhaps names too", prof_reader_in_progress(
+		    doubts->do_reader) ? "is in progress" : "was cut short");
 	}
 	if (doubts->do_quality->pq_over > 0)
 		say_share(doubts, doubts->do_quality->pq_over, "of the weight "

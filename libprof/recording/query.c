@@ -88,6 +88,12 @@ prof_reader_cut(const struct prof_reader *reader)
 	return (reader->rd_cut);
 }
 
+int
+prof_reader_in_progress(const struct prof_reader *reader)
+{
+	return (reader->rd_source.so_is_written && !reader->rd_ended);
+}
+
 uint64_t
 prof_reader_nsamples(const struct prof_reader *reader)
 {

@@ -224,8 +224,10 @@ scan_describe(struct prof_reader *reader)
 		    "%u damaged chunks left out, the first at byte %zu",
 		    reader->rd_missing, reader->rd_first_damage);
 	if (!reader->rd_ended) {
-		if (asprintf(&text, "cut after %zu bytes: no END (recorder "
-		    "killed, or power lost)%s%s", reader->rd_end,
+		if (asprintf(&text, reader->rd_source.so_is_written ?
+		    "in progress: the recorder has written %zu bytes%s%s" :
+		    "cut after %zu bytes: no END (recorder killed, or power "
+		    "lost)%s%s", reader->rd_end,
 		    damage[0] != '\0' ? "; " : "", damage) == -1)
 			text = NULL;
 	} else if (reason != PROF_END_WHOLE) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* See source.h.  Called by read.c, scan.c, decode.c and import.c. */
+#include <sys/file.h>
 #include <sys/stat.h>
 
 #include <errno.h>
@@ -19,6 +20,7 @@ prof_source_memory(struct prof_source *source, const void *bytes,
 	source->so_bytes = bytes;
 	source->so_owned = NULL;
 	source->so_length = length;
+	source->so_is_written = false;
 }
 
 int
@@ -54,6 +56,11 @@ prof_source_open(struct prof_source *source, int fd)
 	struct stat st;
 
 	prof_source_memory(source, NULL, 0);
+	/* Before its length: the recorder may end meanwhile (place.c). */
+	if (flock(fd, LOCK_SH | LOCK_NB) == 0)
+		(void)flock(fd, LOCK_UN);
+	else
+		source->so_is_written = errno == EWOULDBLOCK;
 	if (fstat(fd, &st) == -1)
 		return (errno);
 	if (S_ISDIR(st.st_mode))
@@ -90,6 +97,7 @@ read_at(int fd, uint8_t *to, size_t length, size_t at)
 int
 prof_source_whole(struct prof_source *source)
 {
+	const bool is_written = source->so_is_written;
 	uint8_t *bytes;
 	ssize_t n;
 
@@ -106,6 +114,7 @@ prof_source_whole(struct prof_source *source)
 	(void)close(source->so_fd);
 	prof_source_memory(source, bytes, (size_t)n);
 	source->so_owned = bytes;
+	source->so_is_written = is_written;
 	return (0);
 }
 

@@ -16,6 +16,7 @@ struct prof_source {
 	const uint8_t	*so_bytes;	/* in memory */
 	void		*so_owned;	/* the same, to be freed; or NULL */
 	size_t		 so_length;	/* as it was when it was opened */
+	bool		 so_is_written;	/* its recorder holds a lock then */
 };
 
 void	prof_source_memory(struct prof_source *source, const void *bytes,
