@@ -264,7 +264,7 @@ load_file(struct bench *bench, const char *name,
 
 	if (path == NULL)
 		return (fail(name, "out of memory"));
-	text = file_read(path, &length);
+	text = file_read_regular(path, &length);
 	if (text != NULL)
 		rv = take(bench, text, path);
 	else if (errno == ENOENT || errno == ENOTDIR)
@@ -454,11 +454,31 @@ is_ours(const char *name)
 	    (dot != NULL && strcmp(dot, ".dtp") == 0));
 }
 
+/*
+ * The directory itself, not what a link leads to; as root only where it is
+ * root's or that of who called sudo: else it is somebody's trap.
+ */
+static int
+open_directory(const char *path)
+{
+	const int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW |
+	    O_CLOEXEC);
+	struct stat st;
+
+	if (fd == -1 || geteuid() != 0 || (fstat(fd, &st) == 0 &&
+	    (st.st_uid == 0 || st.st_uid == file_sudo_id("SUDO_UID"))))
+		return (fd);
+	(void)close(fd);
+	errno = EPERM;
+	return (-1);
+}
+
 /* Only what a bench puts there; anything else keeps the directory alive. */
 static int
 remove_directory(const char *path)
 {
-	DIR *dir = opendir(path);
+	const int fd = open_directory(path);
+	DIR *dir = fd == -1 ? NULL : fdopendir(fd);
 	struct dirent *entry;
 
 	if (dir == NULL)
@@ -494,16 +514,17 @@ bench_keep_old(const struct bench *bench)
 int
 bench_make_directory(const struct bench *bench)
 {
+	const bool is_new = mkdir(bench->be_directory, 0777) == 0;
 	int fd;
 
-	if (mkdir(bench->be_directory, 0777) == -1)
-		return (errno == EEXIST ? 0 : fail(bench->be_directory,
-		    strerror(errno)));
-	fd = open(bench->be_directory, O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd != -1) {
+	if (!is_new && errno != EEXIST)
+		return (fail(bench->be_directory, strerror(errno)));
+	fd = open_directory(bench->be_directory);
+	if (fd == -1)
+		return (fail(bench->be_directory, strerror(errno)));
+	if (is_new)
 		file_give(fd);
-		(void)close(fd);
-	}
+	(void)close(fd);
 	return (0);
 }
 

@@ -300,6 +300,10 @@ bool	file_find_program(const char *name, char *path, size_t size);
 unsigned file_sudo_id(const char *name);
 /* Under sudo what we have just made belongs to who called it. */
 void	file_give(int fd);
+/* A regular file, for reading; of anything else nothing is opened. */
+int	file_open_regular(const char *path);
+/* An input: what is written is for no more people than may read this. */
+void	file_narrow(const char *path);
 /*
  * Open, made and given where it is not there, as made says where it is not
  * NULL; -1: errno says why.

@@ -162,7 +162,8 @@ file_of(const struct side *side, const char *directory, const char *name,
 		fail(side, directory, "out of memory");
 		return (NULL);
 	}
-	text = file_read(path, length);
+	file_narrow(path);
+	text = file_read_regular(path, length);
 	if (text == NULL)
 		fail(side, path, strerror(errno));
 	free(path);

@@ -45,6 +45,7 @@ compare_machine_of(struct series *series, const char *path)
 
 	if (!compare_is_recording(path))
 		return (0);
+	file_narrow(path);
 	reader = prof_reader_open(path, &error);
 	if (reader == NULL) {
 		msg_prof("compare", &error);

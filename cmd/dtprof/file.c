@@ -53,6 +53,110 @@ file_give(int fd)
 		return;
 }
 
+/* By its name, if that still is the same file. */
+static int
+open_same(const char *path, const struct stat *wanted)
+{
+	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY |
+	    O_NONBLOCK);
+	struct stat st;
+
+	if (fd == -1 || (fstat(fd, &st) == 0 && st.st_dev == wanted->st_dev &&
+	    st.st_ino == wanted->st_ino))
+		return (fd);
+	(void)close(fd);
+	errno = ESTALE;
+	return (-1);
+}
+
+/*
+ * The type first: to open a device or a pipe can do something, or wait.  What
+ * was looked at is what is opened.
+ */
+int
+file_open_regular(const char *path)
+{
+	const int fd = open(path, O_PATH | O_CLOEXEC);
+	int rv = -1, error_number;
+	char same[32];
+	struct stat st;
+
+	if (fd == -1)
+		return (-1);
+	snprintf(same, sizeof(same), "/proc/self/fd/%d", fd);
+	if (fstat(fd, &st) == -1)
+		error_number = errno;
+	else if (!S_ISREG(st.st_mode))
+		error_number = S_ISDIR(st.st_mode) ? EISDIR : EINVAL;
+	else {
+		rv = open(same, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+		/* In another's name /proc is closed to us (owner.c). */
+		if (rv == -1 && errno == EACCES)
+			rv = open_same(path, &st);
+		error_number = errno;
+	}
+	(void)close(fd);
+	errno = error_number;
+	return (rv);
+}
+
+/* ------------------------------------------------------------ as root */
+
+/*
+ * Root follows a link only where nobody else can have made it, such as
+ * /dev/stdout: in a directory that belongs to root and that nobody else may
+ * write to.
+ */
+static bool
+may_follow(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char *parent = slash == NULL ? strdup(".") :
+	    strndup(path, slash == path ? 1 : (size_t)(slash - path));
+	struct stat st;
+	bool may = geteuid() != 0 || (parent != NULL &&
+	    stat(parent, &st) == 0 && st.st_uid == 0 &&
+	    (st.st_mode & 022) == 0);
+
+	free(parent);
+	return (may);
+}
+
+/*
+ * Root writes into a file that is there only where it belongs to root or to
+ * who called sudo, and has no other name: else it is somebody's trap.
+ */
+static int
+check_existing(int fd)
+{
+	struct stat st;
+
+	if (geteuid() != 0)
+		return (0);
+	if (fstat(fd, &st) == -1)
+		return (-1);
+	if (!S_ISREG(st.st_mode) || (st.st_nlink == 1 && (st.st_uid == 0 ||
+	    st.st_uid == file_sudo_id("SUDO_UID"))))
+		return (0);
+	errno = EPERM;
+	return (-1);
+}
+
+static int
+open_existing(const char *path, int flags)
+{
+	const int fd = open(path, flags | O_CLOEXEC | O_NOCTTY |
+	    (may_follow(path) ? 0 : O_NOFOLLOW));
+	int error_number;
+
+	if (fd == -1 || check_existing(fd) == 0)
+		return (fd);
+	error_number = errno;
+	(void)close(fd);
+	errno = error_number;
+	return (-1);
+}
+
 int
 file_create(const char *path, int flags, bool *made)
 {
@@ -63,18 +167,47 @@ file_create(const char *path, int flags, bool *made)
 	if (fd != -1)
 		file_give(fd);
 	else if (errno == EEXIST)
-		fd = open(path, flags | O_CREAT | O_CLOEXEC, 0666);
+		fd = open_existing(path, flags);
 	return (fd);
 }
 
-/* What other people may read is for the umask to say. */
+/* --------------------------------------------------------------- modes */
+
+/* What all inputs let others do; whose group it is. */
+static mode_t input_mode = 0666;
+static gid_t input_group;
+static bool has_input;
+
+void
+file_narrow(const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st) == -1 || !S_ISREG(st.st_mode))
+		return;
+	if (has_input && st.st_gid != input_group)
+		input_mode &= (mode_t)~060;
+	input_group = st.st_gid;
+	has_input = true;
+	input_mode &= st.st_mode | 0600;
+}
+
+/*
+ * What other people may read is for the umask to say, and for the files that
+ * it was made of.
+ */
 static mode_t
-usual_mode(void)
+usual_mode(int fd)
 {
 	const mode_t mask = umask(077);
+	mode_t mode = input_mode & 0666;
+	struct stat st;
 
 	(void)umask(mask);
-	return (0666 & ~mask);
+	if (has_input && (fstat(fd, &st) == -1 || st.st_gid != input_group) &&
+	    (mode & 06) == 0)
+		mode &= (mode_t)~060;
+	return (mode & ~mask);
 }
 
 #define MAX_TMPDIR	400
@@ -102,7 +235,7 @@ write_through(const char *path, const char *bytes, size_t length)
 	struct stat st;
 	int fd, rv;
 
-	fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+	fd = open_existing(path, O_WRONLY);
 	if (fd == -1)
 		return (-1);
 	rv = write_all(fd, bytes, length);
@@ -138,7 +271,7 @@ file_replace(const char *command, const char *path, const char *bytes,
 		goto out;
 	file_give(fd);
 	if (write_all(fd, bytes, length) == 0 &&
-	    fchmod(fd, usual_mode()) == 0 && rename(beside, path) == 0) {
+	    fchmod(fd, usual_mode(fd)) == 0 && rename(beside, path) == 0) {
 		rv = 0;
 		goto out;
 	}
@@ -148,7 +281,8 @@ file_replace(const char *command, const char *path, const char *bytes,
 out:
 	if (rv == -1)
 		msg_fail(command, "name another file with -o", "%s: %s",
-		    path, strerror(errno));
+		    path, errno == ELOOP ? "is a symbolic link" :
+		    strerror(errno));
 	if (fd != -1)
 		(void)close(fd);
 	free(beside);

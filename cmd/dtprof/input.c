@@ -20,10 +20,11 @@ struct prof_reader *
 input_read(const char *command, const char *path, struct prof_err *error)
 {
 	struct prof_import *import;
-	struct prof_reader *reader = prof_reader_open_any(path, &import,
-	    error);
+	struct prof_reader *reader;
 	const char *note;
 
+	file_narrow(path);
+	reader = prof_reader_open_any(path, &import, error);
 	for (size_t n = 0; import != NULL &&
 	    (note = prof_import_note(import, n)) != NULL; n++)
 		msg_note(command, "%s: %s", path, note);

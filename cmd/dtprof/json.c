@@ -14,6 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cmd.h"
 #include "json.h"
 
 #define MAX_DEPTH	64
@@ -353,16 +354,15 @@ json_count(const struct json *json)
 	return (n);
 }
 
-char *
-file_read(const char *path, size_t *length)
+/* All that comes from it, which is then closed. */
+static char *
+read_all(int fd, size_t *length)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC), saved;
 	size_t n = 0, cap = 65536;
 	ssize_t got = -1;
 	char *text = NULL, *grown;
+	int saved;
 
-	if (fd == -1)
-		return (NULL);
 	do {
 		grown = n >= MAX_FILE ? NULL : realloc(text, cap + 1);
 		if (grown == NULL) {
@@ -387,4 +387,21 @@ file_read(const char *path, size_t *length)
 	text[n] = '\0';
 	*length = n;
 	return (text);
+}
+
+char *
+file_read(const char *path, size_t *length)
+{
+	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+
+	file_narrow(path);
+	return (fd == -1 ? NULL : read_all(fd, length));
+}
+
+char *
+file_read_regular(const char *path, size_t *length)
+{
+	const int fd = file_open_regular(path);
+
+	return (fd == -1 ? NULL : read_all(fd, length));
 }

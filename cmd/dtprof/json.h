@@ -36,5 +36,7 @@ size_t	json_count(const struct json *json);
 
 /* A file whole, NUL-ended, owned by the caller; NULL: errno says why. */
 char	*file_read(const char *path, size_t *length);
+/* The same, but nothing that is no file: no pipe holds it up. */
+char	*file_read_regular(const char *path, size_t *length);
 
 #endif /* JSON_H */
