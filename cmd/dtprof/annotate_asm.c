@@ -13,18 +13,20 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "annotate.h"
+#include "owner.h"
 #include "tools.h"
 
 #define MAX_INLINED	64
 #define MAX_CODE	200000	/* instructions that are read */
 #define SLACK		16	/* bytes of the last instruction */
+#define NOT_EXECUTABLE	126	/* as shells say it */
+#define NOT_FOUND	127
 
 int
 annotate_line(struct prof_symbols *symbols, const struct prof_label *label,
@@ -52,6 +54,22 @@ annotate_line(struct prof_symbols *symbols, const struct prof_label *label,
 
 /* ------------------------------------------------------------ objdump */
 
+/* It reads a program that may be anybody's: as its owner, with limits. */
+static void __attribute__((noreturn))
+objdump_run(const char *path, char *const *argv, char *const *environment,
+    int output)
+{
+	const int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	struct owner owner;
+
+	owner_of(&owner, path);
+	if (null == -1 || dup2(output, STDOUT_FILENO) == -1 ||
+	    dup2(null, STDERR_FILENO) == -1 || owner_become(&owner) == -1)
+		_exit(NOT_EXECUTABLE);
+	(void)execvpe(argv[0], argv, environment);
+	_exit(errno == ENOENT ? NOT_FOUND : NOT_EXECUTABLE);
+}
+
 /* Its output, or NULL with why set. */
 static FILE *
 objdump_start(const char *path, uint64_t from, uint64_t to, pid_t *pid,
@@ -63,8 +81,7 @@ objdump_start(const char *path, uint64_t from, uint64_t to, pid_t *pid,
 	char *const argv[] = { name, code, bare, start, stop, file, copy,
 	    NULL };
 	char *const environment[] = { (char[]){ "LC_ALL=C" }, NULL };
-	posix_spawn_file_actions_t actions;
-	int fds[2], rv;
+	int fds[2];
 	FILE *stream;
 
 	snprintf(start, sizeof(start), "--start-address=0x%" PRIx64, from);
@@ -74,19 +91,12 @@ objdump_start(const char *path, uint64_t from, uint64_t to, pid_t *pid,
 		free(copy);
 		return (NULL);
 	}
-	posix_spawn_file_actions_init(&actions);
-	posix_spawn_file_actions_adddup2(&actions, fds[1], STDOUT_FILENO);
-	posix_spawn_file_actions_addopen(&actions, STDERR_FILENO,
-	    "/dev/null", O_WRONLY, 0);
-	rv = posix_spawnp(pid, name, &actions, NULL, argv, environment);
-	posix_spawn_file_actions_destroy(&actions);
+	*pid = fork();
+	if (*pid == 0)
+		objdump_run(path, argv, environment, fds[1]);
 	free(copy);
 	(void)close(fds[1]);
-	if (rv != 0)
-		*why = rv == ENOENT ? "no instructions: objdump is not "
-		    "installed; " TOOL_OBJDUMP_CURE :
-		    "no instructions: objdump cannot be run";
-	stream = rv == 0 ? fdopen(fds[0], "r") : NULL;
+	stream = *pid != -1 ? fdopen(fds[0], "r") : NULL;
 	if (stream == NULL)
 		(void)close(fds[0]);
 	return (stream);
@@ -126,7 +136,7 @@ read_code(struct annotate *an, const char *path, uint64_t from, uint64_t to)
 	const char *why;
 	size_t size = 0, before = an->an_nrows;
 	uint64_t address;
-	int status;
+	int status = 0;
 	FILE *stream;
 	pid_t pid;
 
@@ -150,9 +160,15 @@ read_code(struct annotate *an, const char *path, uint64_t from, uint64_t to)
 	(void)fclose(stream);
 	while (waitpid(pid, &status, 0) == -1 && errno == EINTR)
 		continue;
-	return (an->an_nrows > before ? NULL :
-	    "no instructions: objdump does not know this kind of file, or "
-	    "has nothing there");
+	if (an->an_nrows > before)
+		return (NULL);
+	if (WIFEXITED(status) && WEXITSTATUS(status) == NOT_FOUND)
+		return ("no instructions: objdump is not installed; "
+		    TOOL_OBJDUMP_CURE);
+	if (WIFEXITED(status) && WEXITSTATUS(status) == NOT_EXECUTABLE)
+		return ("no instructions: objdump cannot be run");
+	return ("no instructions: objdump does not know this kind of file, "
+	    "or has nothing there");
 }
 
 /* Why nobody can have the text of this function; NULL: path has it. */

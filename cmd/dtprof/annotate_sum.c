@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "annotate.h"
+#include "owner.h"
 
 #define CONTEXT		3		/* lines around those with samples */
 #define MAX_SOURCE	(32u << 20)	/* bytes of a file */
@@ -308,9 +309,9 @@ struct source {
 
 /* The name is the program's: nothing but a file of usual size is read. */
 static char *
-read_text(const char *path, size_t *length)
+read_text(const struct owner *owner, const char *path, size_t *length)
 {
-	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	int fd = owner_open(owner, path);
 	char *text = NULL;
 	struct stat st;
 	ssize_t n;
@@ -331,13 +332,14 @@ read_text(const char *path, size_t *length)
 }
 
 static void
-source_read(struct source *source, const char *path)
+source_read(struct source *source, const struct owner *owner,
+    const char *path)
 {
 	size_t length, lines = 1;
 	char *at;
 
 	memset(source, 0, sizeof(*source));
-	source->so_text = read_text(path, &length);
+	source->so_text = read_text(owner, path, &length);
 	if (source->so_text == NULL)
 		return;
 	for (size_t i = 0; i < length; i++)
@@ -432,14 +434,31 @@ file_rows(struct annotate *an, struct an_place **place, size_t n,
 	    show_between(an, source, last, 0) : 0);
 }
 
+/* Of the programs that name this file, one that is not root's, if any is. */
+static void
+least_owner(struct owner *owner, struct an_place **place, size_t n)
+{
+	const struct prof_label *label;
+
+	for (size_t i = 0; i < n; i++) {
+		label = place[i]->ap_label;
+		owner_of(owner, prof_symbols_file(place[i]->ap_symbols,
+		    label->lb_space, label->lb_pc, label->lb_flags));
+		if (owner->ow_is_other)
+			return;
+	}
+}
+
 static int
 file_show(struct annotate *an, struct an_place **place, size_t n)
 {
 	const char *path = place[0]->ap_file;
 	struct source source;
+	struct owner owner;
 	int rv = -1;
 
-	source_read(&source, path);
+	least_owner(&owner, place, n);
+	source_read(&source, &owner, path);
 	if (annotate_row(an, AN_FILE, 0, strdup(path[0] != '\0' ? path :
 	    "[no line is known]")) != NULL && (source.so_nlines > 0 ||
 	    path[0] == '\0' || annotate_row(an, AN_NOTE, 0, strdup(
