@@ -39,9 +39,17 @@ bench_become_caller(bool for_good)
 	uint64_t uid, gid;
 	const struct passwd *user;
 
-	if (geteuid() != 0 || uid_text == NULL || gid_text == NULL ||
-	    opt_number(uid_text, &uid) == -1 ||
-	    opt_number(gid_text, &gid) == -1 || uid == 0)
+	if (geteuid() != 0 || (uid_text == NULL && gid_text == NULL))
+		return (0);
+	/* A command is never root's by mistake. */
+	if (uid_text == NULL || gid_text == NULL ||
+	    opt_number(uid_text, &uid) == -1 || uid >= UINT32_MAX ||
+	    opt_number(gid_text, &gid) == -1 || gid >= UINT32_MAX) {
+		msg_fail("bench", "unset both to run commands as root",
+		    "SUDO_UID and SUDO_GID name no user to run them as");
+		return (-1);
+	}
+	if (uid == 0)
 		return (0);
 	user = getpwuid((uid_t)uid);
 	if ((user != NULL ? initgroups(user->pw_name, (gid_t)gid) :

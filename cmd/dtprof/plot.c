@@ -124,8 +124,10 @@ plot_text(FILE *file, const char *text)
 static int
 run_gnuplot(const struct plot_dir *dir)
 {
+	/* No ~/.gnuplot, which is a program of its own. */
 	char name[] = TOOL_GNUPLOT, script[] = SCRIPT;
-	char *const argv[] = { name, script, NULL };
+	char defaults[] = "--default-settings";
+	char *const argv[] = { name, defaults, script, NULL };
 	posix_spawn_file_actions_t actions;
 	int why, status = -1;
 	pid_t pid;
@@ -154,7 +156,7 @@ plot_fetch(const struct plot_dir *dir, const char *name, const char *path)
 	int rv;
 
 	snprintf(from, sizeof(from), "%s/%s", dir->pd_path, name);
-	bytes = file_read(from, &length);
+	bytes = file_read_regular(from, &length);
 	if (bytes == NULL)
 		return (fail(dir->pd_command, from, strerror(errno),
 		    "check gnuplot"));

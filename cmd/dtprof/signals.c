@@ -20,8 +20,13 @@ static void	 on_signal(int number, siginfo_t *info, void *context);
 #define BY_PROCESS	0x80
 
 static int pipe_fds[2] = { -1, -1 };
-static struct sigaction saved[3];
-static const int numbers[3] = { SIGINT, SIGTERM, SIGHUP };
+#define NSIGNALS	5
+
+static struct sigaction saved[NSIGNALS];
+/* The last two mean nothing here, and would end a recording without an END. */
+static const int numbers[NSIGNALS] = {
+	SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2
+};
 
 /* A full pipe means that plenty of signals are waiting already. */
 static void
@@ -31,6 +36,8 @@ on_signal(int number, siginfo_t *info, void *context)
 	unsigned char byte = (unsigned char)number;
 
 	(void)context;
+	if (number == SIGUSR1 || number == SIGUSR2)
+		return;
 	/* Not by the kernel, which means not by the terminal. */
 	if (info->si_code <= 0)
 		byte |= BY_PROCESS;
@@ -53,7 +60,7 @@ signals_open(void)
 	if (pipe2(pipe_fds, O_CLOEXEC | O_NONBLOCK) == -1)
 		return (-1);
 	sigemptyset(&action.sa_mask);
-	for (size_t n = 0; n < 3; n++) {
+	for (size_t n = 0; n < NSIGNALS; n++) {
 		sigaction(numbers[n], NULL, &saved[n]);
 		if (numbers[n] == SIGHUP && saved[n].sa_handler == SIG_IGN)
 			continue;
@@ -78,7 +85,7 @@ signals_close(void)
 {
 	if (pipe_fds[0] == -1)
 		return;
-	for (size_t n = 0; n < 3; n++)
+	for (size_t n = 0; n < NSIGNALS; n++)
 		sigaction(numbers[n], &saved[n], NULL);
 	close(pipe_fds[0]);
 	close(pipe_fds[1]);

@@ -136,14 +136,16 @@ choose_buffer(struct prof_session *session)
 	return (0);
 }
 
+/* One descriptor per event and CPU, twice with its link; it was before. */
 static void
-raise_limits(void)
+raise_limits(struct rlimit *before)
 {
 	struct rlimit limit;
 
-	/* One descriptor per event and CPU, twice with its link. */
-	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 &&
-	    limit.rlim_cur < limit.rlim_max) {
+	if (getrlimit(RLIMIT_NOFILE, before) == -1)
+		before->rlim_cur = before->rlim_max = RLIM_INFINITY;
+	limit = *before;
+	if (limit.rlim_cur < limit.rlim_max) {
 		limit.rlim_cur = limit.rlim_max;
 		(void)setrlimit(RLIMIT_NOFILE, &limit);
 	}
@@ -153,6 +155,7 @@ int
 prof_session_arm(struct prof_session *session)
 {
 	const struct prof_options *po = &session->se_options;
+	struct rlimit open_files;
 
 	if (session->se_state != PROF_INIT)
 		return (prof_fail(&session->se_error, PROF_E_BUSY,
@@ -160,7 +163,7 @@ prof_session_arm(struct prof_session *session)
 	if (session->se_events.el_n - session->se_nvalues < 2)
 		return (prof_fail(&session->se_error, PROF_E_EMPTY,
 		    "no event to record"));
-	raise_limits();
+	raise_limits(&open_files);
 	if (!prof_proc_usable(&session->se_error))
 		goto fail;
 	if (prof_targets_check(session) == -1 ||
@@ -174,7 +177,8 @@ prof_session_arm(struct prof_session *session)
 	if (session->se_broker == NULL)
 		goto fail;
 	if (po->po_argv != NULL && prof_command_spawn(
-	    &session->se_command, po->po_argv, &session->se_error) == -1)
+	    &session->se_command, po->po_argv, &open_files,
+	    &session->se_error) == -1)
 		goto fail;
 	if ((session->se_reread = prof_reread_new(session)) == NULL) {
 		prof_fail_nomem(&session->se_error);

@@ -7,6 +7,7 @@
  * the exec itself, brings errno back when there is no exec.  Under sudo the
  * command runs as the user who called, not as root.
  */
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
@@ -30,19 +31,33 @@ prof_command_init(struct prof_command *command)
 }
 
 static int
-number_of(const char *name, unsigned *value)
+number_of(const char *text, unsigned *value)
 {
-	const char *text = getenv(name);
 	char *end;
 	unsigned long number;
 
-	if (text == NULL || *text == '\0')
+	if (text == NULL || *text < '0' || *text > '9')
 		return (-1);
+	errno = 0;
 	number = strtoul(text, &end, 10);
-	if (*end != '\0' || number == 0 || number > 0xfffffffeUL)
+	if (errno != 0 || *end != '\0' || number > 0xfffffffeUL)
 		return (-1);
 	*value = (unsigned)number;
 	return (0);
+}
+
+/* Who called sudo: 1, or 0: nobody did, or root; -1: that is not known. */
+static int
+caller_of(unsigned *uid, unsigned *gid)
+{
+	const char *uid_text = getenv("SUDO_UID");
+	const char *gid_text = getenv("SUDO_GID");
+
+	if (geteuid() != 0 || (uid_text == NULL && gid_text == NULL))
+		return (0);
+	if (number_of(uid_text, uid) == -1 || number_of(gid_text, gid) == -1)
+		return (-1);
+	return (*uid != 0);
 }
 
 /* Under sudo: be the caller again, for good, before the exec. */
@@ -52,8 +67,7 @@ become_caller(void)
 	unsigned uid, gid;
 	const struct passwd *user;
 
-	if (geteuid() != 0 || number_of("SUDO_UID", &uid) == -1 ||
-	    number_of("SUDO_GID", &gid) == -1)
+	if (caller_of(&uid, &gid) != 1)
 		return (0);
 	user = getpwuid((uid_t)uid);
 	if ((user != NULL ? initgroups(user->pw_name, (gid_t)gid) :
@@ -80,7 +94,7 @@ forget_handlers(void)
 }
 
 static void __attribute__((noreturn))
-child(char *const *argv, int go, int failed)
+child(char *const *argv, int go, int failed, const struct rlimit *open_files)
 {
 	char byte;
 	int why;
@@ -89,6 +103,9 @@ child(char *const *argv, int go, int failed)
 	/* Nothing to read: the recorder has gone, so do not run. */
 	if (read(go, &byte, 1) != 1)
 		_exit(125);
+	/* How many files the recorder needs is no limit of the command's. */
+	if (open_files != NULL)
+		(void)setrlimit(RLIMIT_NOFILE, open_files);
 	if (become_caller() == 0)
 		execvp(argv[0], argv);
 	why = errno;
@@ -99,11 +116,18 @@ child(char *const *argv, int go, int failed)
 
 int
 prof_command_spawn(struct prof_command *command, char *const *argv,
-    struct prof_err *error)
+    const struct rlimit *open_files, struct prof_err *error)
 {
 	int go[2] = { -1, -1 }, failed[2] = { -1, -1 };
 	sigset_t all, before;
+	unsigned uid, gid;
 
+	/* A command is never root's by mistake. */
+	if (caller_of(&uid, &gid) == -1) {
+		prof_fail(error, PROF_E_COMMAND, "%s: SUDO_UID and SUDO_GID "
+		    "name no user to run it as", argv[0]);
+		return (prof_cure(error, "unset both to run it as root"));
+	}
 	sigfillset(&all);
 	if (pipe2(go, O_CLOEXEC) == -1 || pipe2(failed, O_CLOEXEC) == -1)
 		goto fail;
@@ -117,7 +141,7 @@ prof_command_spawn(struct prof_command *command, char *const *argv,
 	if (command->cm_pid == 0) {
 		close(go[1]);
 		close(failed[0]);
-		child(argv, go[0], failed[1]);
+		child(argv, go[0], failed[1], open_files);
 	}
 	close(go[0]);
 	close(failed[1]);

@@ -170,7 +170,7 @@ prof_counting_arm(struct prof_counting *counting)
 	    prof_counting_split_check(counting) == -1)
 		return (-1);
 	if (po->po_argv != NULL && prof_command_spawn(&counting->kg_command,
-	    po->po_argv, &counting->kg_error) == -1)
+	    po->po_argv, NULL, &counting->kg_error) == -1)
 		return (-1);
 	if (attach(counting) == -1 ||
 	    (counting->kg_split_by != PROF_SPLIT_NONE &&

@@ -31,6 +31,7 @@
 #define MARK_SLOTS	64	/* recordings of one process */
 #define MARK_WAIT_S	2	/* for the answer of a recorder */
 #define MARK_SUFFIX	".mark"
+#define MARK_PLACES	4	/* see open_candidate */
 
 /* What the sender says, and with mm_length 0 what it is answered. */
 struct mark_message {
@@ -130,6 +131,9 @@ open_candidate(unsigned n, uid_t uid, bool create)
 		    tmp != NULL && *tmp == '/' ? tmp : "/tmp", uid);
 	else if (n == 2)
 		snprintf(path, sizeof(path), "/tmp/dtprof-%u", uid);
+	else if (n == 3 && uid == 0)
+		/* Where nobody else can have made one before. */
+		snprintf(path, sizeof(path), "/run/dtprof");
 	else {
 		errno = 0;
 		return (-1);
@@ -494,7 +498,7 @@ prof_mark_send(int recorder_pid, enum prof_record_type what, const char *text,
     struct prof_err *error)
 {
 	struct mark_sending sending = { .sd_pid = recorder_pid };
-	struct stat seen[3], st;
+	struct stat seen[MARK_PLACES], st;
 	unsigned nseen = 0, i;
 	int dir;
 
@@ -506,7 +510,7 @@ prof_mark_send(int recorder_pid, enum prof_record_type what, const char *text,
 	sending.sd_message.mm_time_ns = prof_now_ns();
 	sending.sd_message.mm_length = (uint32_t)strlen(text);
 	memcpy(sending.sd_message.mm_text, text, strlen(text));
-	for (unsigned n = 0; n < 3; n++) {
+	for (unsigned n = 0; n < MARK_PLACES; n++) {
 		dir = open_candidate(n, owner_of(recorder_pid), false);
 		if (dir == -1)
 			continue;

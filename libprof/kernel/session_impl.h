@@ -7,6 +7,7 @@
 #ifndef SESSION_IMPL_H
 #define SESSION_IMPL_H
 
+#include <sys/resource.h>
 #include <sys/types.h>
 
 #include "broker/broker.h"
@@ -28,8 +29,9 @@ struct prof_command {
 };
 
 void	prof_command_init(struct prof_command *command);
+/* With this limit of open files; NULL: ours. */
 int	prof_command_spawn(struct prof_command *command, char *const *argv,
-	    struct prof_err *error);
+	    const struct rlimit *open_files, struct prof_err *error);
 /* Let it exec; -1 when the exec failed. */
 int	prof_command_release(struct prof_command *command, const char *name,
 	    struct prof_err *error);

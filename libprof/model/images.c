@@ -10,6 +10,7 @@
 #include <elf.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -220,11 +221,19 @@ prof_image_written_ns(int fd)
 int
 prof_image_open(const char *path)
 {
+	const int at = path[0] == '/' ? open(path, O_PATH | O_CLOEXEC) : -1;
+	char same[32];
 	struct stat st;
+	int fd = -1;
 
-	if (path[0] != '/' || stat(path, &st) == -1 || !S_ISREG(st.st_mode))
+	if (at == -1)
 		return (-1);
-	return (open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
+	/* What was looked at is what is opened: the name may change hands. */
+	snprintf(same, sizeof(same), "/proc/self/fd/%d", at);
+	if (fstat(at, &st) == 0 && S_ISREG(st.st_mode))
+		fd = open(same, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	(void)close(at);
+	return (fd);
 }
 
 /* Its headers tell how long it is: sections stand last. */
