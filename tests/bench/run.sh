@@ -103,7 +103,8 @@ kernel_round()
 		    -- $run call
 		cost tables on_sys_enter -e $call --call-graph auto \
 		    --user-only -- $run call
-		cost both on_sys_enter -e $call --call-graph fp -- $run call
+		# Samples of system calls have no kernel frames.
+		cost both on_tracepoint -e $point --call-graph fp -- $run call
 	}
 	# Both programs of a call, each with what others' calls cost in it.
 	for half in entry return; do
