@@ -104,10 +104,7 @@ struct prof_event_info {
 	int		 pi_arg_is_str[PROF_MAX_ARGS];
 	int		 pi_arg_is_signed[PROF_MAX_ARGS];
 	int		 pi_is_syscall;	/* arg 0 is its number */
-	/*
-	 * A sample is a whole call: arg 1 is what it returned, its own
-	 * arguments follow; the weight is how long it took, 0: not known.
-	 */
+	/* A whole call: args are number, result, its own; weight 0: unknown */
 	int		 pi_is_call;
 	/* Of such events: calls that the recording describes, by number. */
 	const struct prof_syscall *const *pi_calls;	/* NULL: not this one */
@@ -166,10 +163,7 @@ const char *prof_reader_info(const struct prof_reader *reader,
 /* The n-th key and value; 0: no more. */
 int prof_reader_info_at(const struct prof_reader *reader, size_t n,
     const char **key, const char **value);
-/*
- * Who number 0 is: the idle task of each CPU, or in a recording made in a PID
- * namespace everybody outside of it.  Static.
- */
+/* Who number 0 is: the idle tasks, or all outside a PID namespace.  Static. */
 const char *prof_reader_task_0(const struct prof_reader *reader);
 /* The system call of a sample; NULL: it is none, or has no name. */
 const struct prof_syscall *prof_event_call(const struct prof_event_info *info,
