@@ -3,7 +3,8 @@
 #
 # Completion for bash: the part that is the same whatever the commands are.
 # "dtprof completion bash" prints it behind what it makes of its tables of
-# options: $_dtprof_commands, $_dtprof_awk, and two functions that set variables,
+# options: $_dtprof_commands, $_dtprof_awk, and two functions that set
+# variables,
 #
 #	_dtprof_command COMMAND		options, begins
 #	_dtprof_option COMMAND OPTION	takes

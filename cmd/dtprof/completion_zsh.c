@@ -97,7 +97,8 @@ print_operand(struct out *out, const struct prof_cmd *cmd)
 		out_str(out, "'*:event:_dtprof_events'");
 		break;
 	case COMPLETE_DTPROF:
-		out_str(out, "'1:command:{_dtprof_list \"$_dtprof_commands\"}'");
+		out_str(out, "'1:command:"
+		    "{_dtprof_list \"$_dtprof_commands\"}'");
 		break;
 	default:
 		out_str(out, "'*:file:_files'");

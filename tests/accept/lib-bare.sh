@@ -3,8 +3,8 @@
 #
 # A bare machine for tests: the smallest Debian 12, or BARE_RELEASE, that
 # debootstrap makes, where not even make is installed, with the sources of the
-# last commit in /src.  Made once below the build directory; each test gets it afresh, as
-# the lower side of an overlay.
+# last commit in /src.  Made once below the build directory; each test gets it
+# afresh, as the lower side of an overlay.
 #
 # Packages come from where this machine gets its own, found through apt.
 
