@@ -157,8 +157,44 @@ pmc_list_pfm(void *arg, const struct prof_pfm_event *event)
 	    listing->pl_no_hardware));
 }
 
+/* Can it be opened on our own process or, as uncore PMUs want it, on a CPU? */
+static bool
+counter_opens(const struct prof_counter *counter, uint64_t period)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr), .type = counter->pc_type,
+		.config = counter->pc_config,
+		.config1 = counter->pc_config1,
+		.config2 = counter->pc_config2,
+		.disabled = 1, .sample_period = period,
+	};
+	int fd;
+
+	fd = prof_perf_open(&attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	if (fd == -1)
+		fd = prof_perf_open(&attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
+	if (fd == -1)
+		return (false);
+	close(fd);
+	return (true);
+}
+
+/* A PMU without interrupts, as msr, refuses the same event with a period. */
 static int
 pmc_list_sysfs(void *arg, const char *name)
 {
-	return (pmc_tell(arg, name, name, "event of a PMU in sysfs", NULL));
+	struct pmc_listing *listing = arg;
+	struct prof_counter counter = { 0 };
+	struct prof_spec spec;
+	struct prof_err error = { 0 };
+	char text[PROF_SPEC_MAX + 16];
+	const char *why = NULL;
+
+	snprintf(text, sizeof(text), "pmc:::%s", name);
+	if (prof_spec_parse(&spec, text, &error) == 0 &&
+	    prof_counter_sysfs(listing->pl_names, &spec, &counter,
+	    &error) == 1 && counter_opens(&counter, 0) &&
+	    !counter_opens(&counter, 1000000))
+		why = "this PMU counts but does not sample: use dtprof stat";
+	return (pmc_tell(listing, name, name, "event of a PMU in sysfs", why));
 }
