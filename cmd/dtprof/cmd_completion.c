@@ -19,8 +19,9 @@ static const struct opt_row options_of_completion[] = {
 
 static const char *const examples[] = {
 	"source <(dtprof completion bash)", "complete in this shell",
-	"source <(dtprof completion zsh)", "the same in zsh",
-	"dtprof completion fish | source", "the same in fish",
+	"dtprof completion zsh >_dtprof", "for a directory of zsh's fpath",
+	"dtprof completion fish >dtprof.fish",
+	"for ~/.config/fish/completions",
 	NULL
 };
 
