@@ -110,6 +110,8 @@ events='-e cpu-clock -e page-faults'
 for file in dtprof x old new; do
 	expect 0 dtprof record -q $events -o $file.dtp -- ./program
 done
+# Where a filter asks for a field that only system calls have.
+expect 0 dtprof record -q -e syscall -o ../calls.dtp -- ./program
 for side in old new; do
 	expect 0 dtprof bench -r 2 -n prog -o $side.bench ./$side
 done
@@ -166,6 +168,9 @@ n=0
 while IFS= read -r line; do
 	# Each finds what was there in the beginning.
 	cp -r ../fresh/. .
+	case $line in
+	*"'ret "* | *"'duration "*) cp ../calls.dtp dtprof.dtp ;;
+	esac
 	run_shown "$line" >"$tmp/out" 2>&1 </dev/null || {
 		status=$?
 		tail -n 5 "$tmp/out"
