@@ -142,7 +142,7 @@ struct prof_who {
 #define PROF_FOLD_USER_CUT	0x08
 #define PROF_FOLD_KERNEL_PC	0x10	/* no frames: the pc, in fo_kleaf */
 #define PROF_FOLD_USER_PC	0x20	/* the same, in fo_uleaf */
-#define PROF_FOLD_OVER		0x40	/* all that the budget has no room for */
+#define PROF_FOLD_OVER		0x40	/* what has no room */
 #define PROF_FOLD_CALL_SHIFT	32	/* above: the system call + 1, or 0 */
 
 /*
@@ -210,7 +210,7 @@ struct prof_frame {
 struct prof_labels {
 	struct prof_symbols *lb_symbols;
 	struct prof_budget *lb_budget;
-	uint32_t	 lb_over;	/* what is beyond; UINT32_MAX: nothing */
+	uint32_t	 lb_over;	/* UINT32_MAX: nothing is */
 	struct prof_frame lb_over_frame;
 	const struct prof_profile_options *lb_options;
 	struct prof_label *lb_label;

@@ -31,7 +31,7 @@
 /* Memory, with what tables and later steps keep of the same. */
 #define NODE_BYTES	128
 #define PLACE_BYTES	80
-#define OVER_PART	8	/* of the budget is for children that end a path */
+#define OVER_PART	8	/* of the budget is for those that end paths */
 #define MAX_UNKEPT	64	/* frames between a sample and a place known */
 
 /* Which node of ours a node of the reader's is, in the space at hand. */

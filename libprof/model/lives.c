@@ -11,7 +11,6 @@
  * A mapping where nothing was before begins no epoch: nothing can have been
  * executed there earlier, so it may as well have been there.  So 10,000
  * short processes cost one version each, or none when they do not exec.
- *
  * There is no record of munmap; a mapping goes when another takes its place.
  * The number of mappings is limited, so that a forged recording, in which
  * everybody forks and maps, costs its processes their names and nothing else.
@@ -24,9 +23,7 @@
 #define MAX_MAPPINGS	(4u << 20)	/* in all versions together ... */
 #define MAX_NOW		(1u << 20)	/* ... of what is now */
 #define MAX_OF_VERSION	32768u
-/* Of a recording: a mapping takes more bytes of it, forks have their own. */
-#define MAPPINGS_FIRST	(512u << 10)
-#define BYTES_PER_MAPPING 2
+#define MAX_SMALL	(512u << 10)	/* ... of a small recording */
 #define NEVER		UINT64_MAX
 
 struct version {
@@ -84,7 +81,7 @@ prof_lives_new(unsigned mode)
 		return (NULL);
 	lives->lv_mode = mode;
 	lives->lv_most = (mode & PROF_LIVES_NOW) != 0 ? MAX_NOW :
-	    MAX_MAPPINGS;
+	    (mode & PROF_LIVES_SMALL) != 0 ? MAX_SMALL : MAX_MAPPINGS;
 	lives->lv_nbuckets = 1024;
 	lives->lv_nspaces = 1;		/* 0 is PROF_SPACE_NONE */
 	lives->lv_bucket = calloc(lives->lv_nbuckets,
@@ -96,15 +93,6 @@ prof_lives_new(unsigned mode)
 		return (NULL);
 	}
 	return (lives);
-}
-
-void
-prof_lives_limit(struct prof_lives *lives, uint64_t bytes)
-{
-	const uint64_t most = MAPPINGS_FIRST + bytes / BYTES_PER_MAPPING;
-
-	if (most < lives->lv_most)
-		lives->lv_most = (size_t)most;
 }
 
 /* ------------------------------------------------------- versions */

@@ -30,7 +30,8 @@ struct prof_mapping {
 enum prof_lives_mode {
 	PROF_LIVES_ALL = 0,
 	PROF_LIVES_NOW = 1,	/* forget what has passed */
-	PROF_LIVES_PERF = 2	/* in perf's order: EXEC before its mappings */
+	PROF_LIVES_PERF = 2,	/* in perf's order: EXEC before its mappings */
+	PROF_LIVES_SMALL = 4	/* of a recording that can hold but a few */
 };
 
 struct prof_lives;
@@ -38,8 +39,6 @@ struct prof_lives;
 /* mode: enum prof_lives_mode, ored.  Owned by caller. */
 struct prof_lives *prof_lives_new(unsigned mode);
 void	prof_lives_free(struct prof_lives *lives);
-/* So many mappings as a recording of this size may have, and no more. */
-void	prof_lives_limit(struct prof_lives *lives, uint64_t bytes);
 /*
  * In order of time; image: of an MMAP.  Records that do not concern mappings
  * are passed over.  -1: no memory.

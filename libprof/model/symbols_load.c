@@ -11,6 +11,7 @@
 #include "symbols.h"
 
 #define MAX_JITS	4096	/* that a recording has names of */
+#define SMALL	(2u << 20)	/* bytes; it has not many mappings */
 
 static uint64_t
 info_number(const struct prof_reader *reader, const char *key)
@@ -241,11 +242,9 @@ prof_symbols_load(struct prof_symbols *symbols, struct prof_err *error)
 	const char *path = prof_reader_info(reader, "path");
 	struct prof_module_files *files = &symbols->sy_files;
 
-	symbols->sy_lives = prof_lives_new(path != NULL &&
-	    strcmp(path, "perf") == 0 ? PROF_LIVES_PERF : PROF_LIVES_ALL);
-	if (symbols->sy_lives != NULL)
-		prof_lives_limit(symbols->sy_lives,
-		    prof_reader_length(reader));
+	symbols->sy_lives = prof_lives_new((path != NULL &&
+	    strcmp(path, "perf") == 0 ? PROF_LIVES_PERF : 0u) |
+	    (prof_reader_length(reader) < SMALL ? PROF_LIVES_SMALL : 0u));
 	symbols->sy_kernel = prof_kernel_map_new();
 	symbols->sy_is_one_memory = path != NULL &&
 	    strcmp(path, "perf-script") == 0;
