@@ -3,6 +3,9 @@
  * What is asked of recordings: what is in them, names for it, profiles,
  * pictures, and what changed between two of them.  A part of prof.h, which
  * includes it.
+ *
+ * lint: long file, because each prototype says what it promises; prof.h
+ * includes one file.
  */
 #ifndef PROF_H
 #error "include prof.h"

@@ -110,9 +110,9 @@ put_head(const struct annotate *an, struct out *out)
 		out_fmt(out, "<p>%s", annotate_side_name(an, c));
 		out_html(out, column->ac_info->pi_name);
 		out_fmt(out, ": %.2f&nbsp;%% of all: weight %" PRIu64 ", %"
-		    PRIu64 " samples</p>\n", 100 * annotate_part(&column->ac_sum,
-		    column->ac_all), column->ac_sum.as_weight,
-		    column->ac_sum.as_samples);
+		    PRIu64 " samples</p>\n",
+		    100 * annotate_part(&column->ac_sum, column->ac_all),
+		    column->ac_sum.as_weight, column->ac_sum.as_samples);
 		put_warnings(out, annotate_side_name(an, c),
 		    quality.pq_text);
 	}

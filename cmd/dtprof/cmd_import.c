@@ -37,7 +37,8 @@ static const char *const examples[] = {
 
 const struct prof_cmd cmd_import = {
 	.cm_name = "import",
-	.cm_summary = "convert perf.data, perf script, pprof or folded to a recording",
+	.cm_summary = "convert perf.data, perf script, pprof or folded to a "
+	    "recording",
 	.cm_operands = "FILE",
 	.cm_options = options_of_import,
 	.cm_size = sizeof(struct import_options),

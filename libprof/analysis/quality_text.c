@@ -136,7 +136,7 @@ say_name(struct doubts *doubts, const char *name)
 	size_t n;
 
 	for (n = 0; name[n] != '\0' && n + 1 < sizeof(text); n++)
-		text[n] = name[n] >= 0 && name[n] < ' ' ? '?' : name[n];
+		text[n] = (unsigned char)name[n] < ' ' ? '?' : name[n];
 	text[n] = '\0';
 	say(doubts, "%s", text);
 }

@@ -337,3 +337,35 @@ prof_account_side(const struct prof_session *session, uint64_t *stored,
 		*lost += prof_accounting_lost(&pa);
 	}
 }
+
+int
+prof_session_status(struct prof_session *session, struct prof_status *status)
+{
+	memset(status, 0, sizeof(*status));
+	if (session->se_rings != NULL)
+		prof_account_side(session, &status->ps_side_stored,
+		    &status->ps_side_lost);
+	status->ps_elapsed_s = (double)prof_session_ran_ns(session) / 1e9;
+	status->ps_is_paused = session->se_state == PROF_PAUSED;
+	status->ps_samples = session->se_samples;
+	status->ps_written = session->se_written;
+	status->ps_lost = session->se_lost;
+	status->ps_file_bytes = session->se_file_bytes;
+	if (session->se_state == PROF_RECORDING ||
+	    session->se_state == PROF_PAUSED) {
+		status->ps_lost = prof_account_lost(session);
+		status->ps_file_bytes =
+		    prof_writer_bytes(session->se_writer);
+	}
+	status->ps_recorder_s = (double)session->se_overhead.ov_recorder_ns /
+	    1e9;
+	status->ps_programs_s = session->se_overhead.ov_was_measured ?
+	    (double)session->se_overhead.ov_programs_ns / 1e9 : -1;
+	status->ps_cpus = (int)session->se_nonline;
+	status->ps_slower = session->se_overhead.ov_slower;
+	status->ps_targets_left = prof_targets_left(session);
+	status->ps_command_pid = session->se_command.cm_pid;
+	status->ps_command_done = session->se_command.cm_done;
+	status->ps_command_status = session->se_command.cm_status;
+	return (0);
+}

@@ -312,7 +312,7 @@ struct prof_place {
 	uint64_t	 pl_period_ns;	/* of the slowest */
 	uint64_t	 pl_since_ns;	/* it is there */
 	uint64_t	 pl_forks;	/* of targets, until then */
-	uint64_t	 pl_clock_ns;	/* it had run, when timers got to CPUs */
+	uint64_t	 pl_clock_ns;	/* run when timers moved to CPUs */
 	/* The target's tasks, as /proc told last. */
 	uint64_t	 pl_looked_ns;
 	struct prof_turns *pl_turns;

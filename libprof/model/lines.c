@@ -415,7 +415,8 @@ shown_file(struct prof_lines *lines, struct unit *unit, const char *raw)
 		dir = dwarf_formstring(dwarf_attr(&unit->un_die,
 		    DW_AT_comp_dir, &attribute));
 		if (dir == NULL || !may_take(lines, NAME_BYTES +
-		    strlen(dir) + strlen(raw)) || asprintf(made, "%s/%s", dir, raw) == -1)
+		    strlen(dir) + strlen(raw)) ||
+		    asprintf(made, "%s/%s", dir, raw) == -1)
 			*made = NULL;
 	}
 	return (*made == NULL ? raw : *made);

@@ -53,15 +53,15 @@ prof_export_put(const struct prof_flame *flame, size_t n, uint64_t value,
     struct prof_buf *out)
 {
 	const char *name;
-	uint64_t scale = flame->fm_options.fl_samples ? 1 : prof_unit_scale(
-	    flame->fm_event[n].fe_info->pi_unit, &name);
+	uint64_t rest, scale = flame->fm_options.fl_samples ? 1 :
+	    prof_unit_scale(flame->fm_event[n].fe_info->pi_unit, &name);
 
 	prof_put_fmt(out, "%" PRIu64, value / scale);
-	value %= scale;
-	prof_put_str(out, value > 0 ? "." : "");
-	for (scale /= 10; value > 0; scale /= 10) {
-		prof_put_fmt(out, "%" PRIu64, value / scale);
-		value %= scale;
+	rest = value % scale;
+	prof_put_str(out, rest > 0 ? "." : "");
+	for (uint64_t digit = scale / 10; digit > 0 && rest > 0; digit /= 10) {
+		prof_put_fmt(out, "%" PRIu64, rest / digit);
+		rest %= digit;
 	}
 }
 

@@ -72,7 +72,8 @@ for format in ${MUTANTS:-recording perfdata pprof folded perf_script}; do
 	case $format in
 	elf | perfmap) ;;
 	# The others are refused, whatever becomes of them.
-	folded)	mutants folded "$corpus/folded/plain" "$corpus/folded/weights" ;;
+	folded)	mutants folded "$corpus/folded/plain" \
+		    "$corpus/folded/weights" ;;
 	*)	mutants "$format" "$corpus/$format/"* ;;
 	esac
 done

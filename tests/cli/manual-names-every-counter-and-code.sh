@@ -22,7 +22,7 @@ grep -o '{ "[a-z_]*", pa->' "$SRC/cmd/dtprof/stats_json.c" |
     cut -d '"' -f 2 >counters
 grep -o '[\\]"[a-z_]*[\\]":%' "$SRC/cmd/dtprof/stats_json.c" | tr -d '\\":%' |
     grep -v 'schema_version\|samples\|lives\|mapping\|marks\|side_band' |
-    grep -v 'duration_ns\|in_progress\|period\|frequency\|balances\|_ns' >>counters
+    grep -v 'in_progress\|period\|frequency\|balances\|_ns' >>counters
 [ "$(wc -l <counters)" -ge 15 ] || fail "no counters: $(cat counters)"
 sort -u counters | while read -r counter; do
 	sed -n 's/^\.\(It \)\{0,1\}Cm //p' diagnostics | tr -s ' ,' '\n\n' |

@@ -33,7 +33,7 @@ grep -E '^dtprof: record: [0-9]+ .*sample' err >line ||
 said=$(sed -n 's/^dtprof: record: \([0-9]*\) .*/\1/p' line)
 [ "$said" -eq "$in_file" ] ||
     fail "$in_file samples are in the file: $(cat line)"
-sed -n 's/.*: \(.*\) of \(.*\) samples written, \(.*\) not written, .*/\1 \2 \3/p' \
+sed -nE 's/.*: (.*) of (.*) samples written, (.*) not written, .*/\1 \2 \3/p' \
     line >numbers
 read -r written all not <numbers
 [ "$written" -gt 1000 ] && [ "$not" -gt 0 ] &&

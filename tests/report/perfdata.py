@@ -15,6 +15,7 @@ import subprocess
 
 IP, TID, TIME, CHAIN, PERIOD, USER = 1, 2, 4, 32, 256, 2**64 - 512
 MMAP2, SAMPLE, BY_BUILD_ID, SAMPLE_ID_ALL = 10, 9, 1 << 14, 1 << 18
+ASKED_BUILD_ID = 1 << 34
 BASE, NOWHERE = 0x10000000, 0x1234
 
 
@@ -65,7 +66,8 @@ class Program:
         records = self.mapping() + others + b"".join(
             self.sample(2 + n, stack) for n, stack in enumerate(stacks))
         attr = struct.pack("<IIQQQQQ", 1, 128, 0, 1, IP | TID | TIME |
-                           PERIOD | CHAIN, 0, SAMPLE_ID_ALL) + bytes(80)
+                           PERIOD | CHAIN, 0, SAMPLE_ID_ALL |
+                           ASKED_BUILD_ID) + bytes(80)
         bits = sum(1 << number for number in features)
         at = 104 + 144 + len(records) + 16 * len(features)
         table = bodies = b""

@@ -20,7 +20,8 @@ Program("work").write("x.data", [[NOWHERE, ("main", 0)]] +
 END
 expect 0 "$DTPROF" import -o x.dtp x.data
 expect 0 "$DTPROF" report x.dtp
-grep -q '25.0% of samples at unresolved addresses' out || fail "a report: $(cat out err)"
+grep -q '25.0% of samples at unresolved addresses' out ||
+    fail "a report: $(cat out err)"
 for how in '' --lines --reverse '--reverse --lines'; do
 	# shellcheck disable=SC2086 # several options
 	expect 0 "$DTPROF" flamegraph $how -o x.svg x.dtp
