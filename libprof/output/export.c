@@ -53,16 +53,21 @@ prof_export_put(const struct prof_flame *flame, size_t n, uint64_t value,
     struct prof_buf *out)
 {
 	const char *name;
-	uint64_t rest, scale = flame->fm_options.fl_samples ? 1 :
-	    prof_unit_scale(flame->fm_event[n].fe_info->pi_unit, &name);
+	uint64_t scale = flame->fm_options.fl_samples ? 1 : prof_unit_scale(
+	    flame->fm_event[n].fe_info->pi_unit, &name);
+	char digits[24];
+	int width = 0, end;
 
 	prof_put_fmt(out, "%" PRIu64, value / scale);
-	rest = value % scale;
-	prof_put_str(out, rest > 0 ? "." : "");
-	for (uint64_t digit = scale / 10; digit > 0 && rest > 0; digit /= 10) {
-		prof_put_fmt(out, "%" PRIu64, rest / digit);
-		rest %= digit;
-	}
+	if (value % scale == 0)
+		return;
+	for (uint64_t rest = scale; rest > 1; rest /= 10)
+		width++;
+	end = snprintf(digits, sizeof(digits), "%0*" PRIu64, width,
+	    value % scale);
+	while (end > 0 && digits[end - 1] == '0')
+		end--;
+	prof_put_fmt(out, ".%.*s", end, digits);
 }
 
 const char *
