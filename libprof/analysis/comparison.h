@@ -126,6 +126,7 @@ struct row {
 	struct prof_change *ro_change;
 	bool		 ro_is_log;	/* values are logarithms */
 	double		 ro_factor;	/* from a shift to a change */
+	double		 ro_least;	/* all of what it cost, as a change */
 };
 
 /* Tests that share out one rate of errors. */

@@ -218,14 +218,17 @@ prof_family_add(struct family *fm, const struct prof_comparison *cp,
 	for (size_t i = 0; i < cp->cp_nruns && ro->ro_is_log; i++)
 		to[i] = isfinite(to[i]) ? log(to[i]) : NAN;
 	ro->ro_factor = (ro->ro_is_log ? cg->cg_mean[0] : 1) / fabs(whole);
+	ro->ro_least = -cg->cg_mean[0] / fabs(whole);
 }
 
-/* A shift as a change of the whole. */
+/* A shift as a change of the whole; a cost falls by no more than all of it. */
 static double
 change_of(const struct row *ro, double shift)
 {
-	return (shift == 0 ? 0 : ro->ro_factor * (ro->ro_is_log ?
-	    expm1(shift) : shift));
+	if (shift == 0 || isnan(shift))
+		return (shift);
+	return (fmax(ro->ro_least, ro->ro_factor * (ro->ro_is_log ?
+	    expm1(shift) : shift)));
 }
 
 int

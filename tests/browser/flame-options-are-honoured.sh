@@ -16,8 +16,9 @@ python3 -c 'import sys, xml.etree.ElementTree as t
 print(t.parse("t.svg").getroot()[0].text)' >title || fail "not XML"
 [ "$(cat title)" = '<b>&"hello' ] || fail "title: $(cat title)"
 ok "the title is the one given"
+mkdir directory.html
 for bad in '--ratio a/b' '-e none' '--filter )' \
-    '-o /none/x.html' '-o .'; do
+    '-o /none/x.html' '-o directory.html'; do
 	# shellcheck disable=SC2086 # words
 	expect 1 "$DTPROF" flamegraph $bad
 	expect_err '^dtprof: flamegraph: ' "$bad"

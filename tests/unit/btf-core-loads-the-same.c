@@ -16,6 +16,7 @@
 #include <stdlib.h>
 
 #include "kernel/names.h"
+#include "prov_call.skel.h"
 #include "prov_pmc.skel.h"
 #include "prov_proc.skel.h"
 #include "prov_profile.skel.h"
@@ -27,6 +28,7 @@ static const struct {
 	const char	*name;
 	const void	*(*bytes)(size_t *size);
 } objects[] = {
+	{ "prov_call", prov_call_bpf__elf_bytes },
 	{ "prov_pmc", prov_pmc_bpf__elf_bytes },
 	{ "prov_proc", prov_proc_bpf__elf_bytes },
 	{ "prov_profile", prov_profile_bpf__elf_bytes },
@@ -42,6 +44,9 @@ give_sizes(struct bpf_object *obj)
 	struct bpf_map *map;
 
 	bpf_object__for_each_map(map, obj) {
+		/* Storage of tasks has no size of its own. */
+		if (bpf_map__type(map) == BPF_MAP_TYPE_TASK_STORAGE)
+			continue;
 		if (bpf_map__max_entries(map) == 0)
 			bpf_map__set_max_entries(map, bpf_map__type(map) ==
 			    BPF_MAP_TYPE_RINGBUF ? 4096 : 1);
