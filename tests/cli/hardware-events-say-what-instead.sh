@@ -17,7 +17,7 @@ refused()	# perf or vendor, how many at most
 	python3 - "$1" "$2" <<'END' >names || fail "names"
 import json, sys
 names = [p["alias"] for p in json.load(open("list"))["probes"]
-         if p["why_not"] and
+         if p["why_not"] and "/" not in p["alias"] and
          ("::" in p["probe"][len("pmc:::"):]) == (sys.argv[1] == "vendor")]
 print("\n".join("r1c0" if n == "rNNN" else n
                 for n in names[::1 + len(names) // int(sys.argv[2])]))
