@@ -42,7 +42,7 @@ for n, pc in enumerate(code):
     out += record(9, struct.pack("<QIIQQQQ3Q", pc, 1, 1, 10 + n, 1, 1,
         len(chain), *chain))
 attr = struct.pack("<IIQQQQQ", 1, 128, 0, 1, 1 | 2 | 4 | 32 | 64 | 256, 0,
-    1 << 18) + bytes(60) + struct.pack("<H", 4) + bytes(18)
+    1 << 18 | 1 << 34) + bytes(60) + struct.pack("<H", 4) + bytes(18)
 with open("x.data", "wb") as f:
     f.write(b"PERFILE2" + struct.pack("<QQQQQQ", 104, 144, 104, 144, 256,
         len(out)) + bytes(48) + attr + struct.pack("<QQQ", 248, 8, 1) + out)
