@@ -34,7 +34,7 @@ print(os.path.realpath(sys.executable))' 2>/dev/null) &&
 	export PATH
 fi
 # Not tests: what tests use, and what has a target of its own.
-others='work fuzz bench accept guest sanitized'
+others='work fuzz bench accept guest sanitized mutants'
 # These are one row, beside the others.  These look at all of the machine:
 # they come last, when nothing more is built, and beside them is only what
 # computes.
