@@ -393,9 +393,13 @@ prof_broker_call(struct prof_broker *broker, struct prof_call *call)
 		}
 		error_number = errno;
 		status = parser_end(broker, parser);
-		/* An old one makes room; one without memory says so. */
-		if (error_number == ENOMEM || (WIFEXITED(status) &&
-		    WEXITSTATUS(status) == PROF_PARSER_LOST))
+		/*
+		 * An old one makes room; one without memory says so.  One
+		 * that lied ends like that, too, where it had more to say.
+		 */
+		if (error_number != EMSGSIZE && (error_number == ENOMEM ||
+		    (WIFEXITED(status) &&
+		    WEXITSTATUS(status) == PROF_PARSER_LOST)))
 			break;
 		if (status != 0 || error_number == EMSGSIZE) {
 			blame(broker, call, status, error_number);

@@ -391,6 +391,10 @@ async function widths(page) {
 	await check(page, "at three widths one scroller, no text cut", async () => {
 		for (const width of [1600, 1024, 390]) {
 			await page.setViewportSize({width, height: 900});
+			/* The page hears of it with the next frame. */
+			await page.evaluate(() => new Promise(drawn =>
+			    requestAnimationFrame(() =>
+			    requestAnimationFrame(drawn))));
 			assert.deepEqual(await page.evaluate(() => {
 				const html = document.documentElement;
 				const cut = [...document.querySelectorAll(
