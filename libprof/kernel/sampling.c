@@ -424,7 +424,8 @@ prof_bpf_turns(struct prof_session *session)
 {
 	const struct prof_bpf *bpf = &session->se_bpf;
 	struct prof_record record = { .pr_type = PROF_R_TURNS,
-	    .pr_time_ns = prof_now_ns(), .pr_addr = session->se_turns_ns,
+	    .pr_time_ns = session->se_stop_ns != 0 ? session->se_stop_ns :
+	    prof_now_ns(), .pr_addr = session->se_turns_ns,
 	    .pr_comm = "", .pr_path = "" };
 	uint64_t *told, ns;
 	uint32_t e, row;

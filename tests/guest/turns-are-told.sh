@@ -12,7 +12,7 @@
 guest_boot <<'END'
 dtprof record -q --call-graph none -c 5000000 -e cycles -e r8 -e r8:u \
     -e r8:k -e r11 -e r11:u -e r11:k -e instructions -e instructions:u \
-    -o turns.dtp -- guest_burn 300
+    -o turns.dtp -- guest_burn 700
 END
 accounting results/turns.dtp >/dev/null
 "$DTPROF" script --json --show all results/turns.dtp >records ||

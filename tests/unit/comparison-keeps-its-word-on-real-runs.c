@@ -309,7 +309,7 @@ compare(const struct series *sr)
 		.cp_size = sizeof(options), .cp_seed = prof_random_next(&rng)
 	};
 	struct prof_comparison *cp = prof_comparison_new(&options, NULL);
-	char name[8];
+	char name[16];
 
 	for (size_t i = 0; i < sr->sr_n; i++) {
 		const struct run *run = &sr->sr_run[i];
