@@ -43,7 +43,7 @@ take(struct stats *stats, const struct prof_record *record)
 		stats->st_maps++;
 		break;
 	case PROF_R_LOST:
-		/* What was lost of the side band is in the accounting. */
+		/* Lost mapping and process events are in the accounting. */
 		if (record->pr_addr != 0)
 			stats->st_gaps++;
 		break;

@@ -106,7 +106,7 @@ bool	prof_orders_next(struct prof_orders *orders);
 
 /* ------------------------------------------------- statistics_family.c */
 
-/* What side 1 adds to a value, and how surely. */
+/* What side 1 adds to a value, with its interval and p. */
 struct prof_effect {
 	double	ef_shift;
 	double	ef_p;
