@@ -34,26 +34,51 @@ for c in $commands; do
 done
 ok "--help is short and begins with examples"
 
+section()	# name of a section of the manual
+{
+	sed -n "/^\.Ss $1\$/,/^\.S[sh]/p" "$page" | grep -v '^\.S[sh]'
+}
+
+in_order()	# file: options, in the order of --help
+{
+	sort -f -c "$1" 2>/dev/null
+}
+
+option_names()	# what they are sorted by
+{
+	sed -n 's/^\.It Fl -\{0,1\}\([^ ]*\).*/\1/p'
+}
+
+section 'Reading options' >reading
+option_names <reading >shared
+[ "$(wc -l <shared)" -ge 10 ] && in_order shared ||
+    fail "the shared options: $(cat shared)"
+
 n=0
+: >order
 for c in $commands; do
-	sed -n "/^\.Ss dtprof $c\$/,/^\.S[sh]/p" "$page" |
-	    grep -v "^\.Ss dtprof $c\$" >section
+	section "dtprof $c" >section
+	option_names <section >in_manual
+	: >also
+	! grep -q '^\.Sx Reading options' section || cp reading also
 	"$DTPROF" "$c" --help | sed -n '/^options:/,$p' |
 	    sed -n 's/^ *\(-\([a-zA-Z]\), \)\{0,1\}--\([a-z-]*\).*/\2 \3/p' |
 	    grep -v 'h help' >options
 	while read -r letter name; do
 		[ -z "$name" ] && name=$letter letter=
-		grep -Eq "^\.It Fl ${letter:+$letter , }-$name( |\$)" section ||
+		grep -Eqh "^\.It Fl ${letter:+$letter , }-$name( |\$)" \
+		    section also ||
 		    fail "$c: -$letter --$name is not in the manual"
 		echo "${letter:-$name}" >>order
 		n=$((n + 1))
 	done <options
-	sort -f -c order 2>/dev/null ||
+	in_order order ||
 	    fail "$c: --help is not in alphabetical order: $(cat order)"
-	sed -n 's/^\.It Fl -\{0,1\}\([^ ]*\).*/\1/p' section >in_manual
-	[ ! -s order ] || diff order in_manual ||
-	    fail "$c: the manual has another order"
+	grep -xF -f in_manual order | diff - in_manual ||
+	    fail "$c: the manual has another order, or what --help has not"
+	cat order >>met
 	: >order
 done
+! grep -vxF -f met shared || fail "shared options that no command has"
 [ "$n" -ge 30 ] || fail "only $n options were compared"
 ok "$n options are described, in order"
