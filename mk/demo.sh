@@ -1,35 +1,43 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
 #
-# demo.sh builddir: record a workload whose answer is known, and show what
-# was recorded: the accounting, the first records, the functions that took
-# most, a flame graph.  Called by make demo.
+# demo.sh builddir: record a workload whose answer is known, and show its
+# functions, one line of accounting and a flame graph.  Called by make demo.
 #
-# Where the kernel refuses BPF, dtprof records another way by itself and says
-# so.  Where it refuses perf_event_open too, nothing can be recorded; then
-# the recording that comes with the sources is shown instead, and it says so.
+# Without BPF, dtprof falls back to perf rings and says so.  Without
+# perf_event_open too, nothing can be recorded; then the recording that comes
+# with the sources is shown instead, and this is said.
 
 B=$1
 file=$B/demo.dtp
 work=$B/tests/work/demo
 can=$B/tests/work/can
 
+# One line of all events: what fired, and where it went.
+accounting()	# recording
+{
+	"$B/dtprof" report --stats --json "$1" | tr ',{' '\n\n' | awk -F: '
+	/^"(fired|stored|filtered|full|nested|error)":/ { n[$1] += $2 }
+	/^"balances":/ { if ($2 != "true") odd = 1 }
+	END {
+		lost = n["\"full\""] + n["\"nested\""] + n["\"error\""]
+		printf "Accounting: %d fired = %d stored + %d filtered " \
+		    "+ %d lost (%s)\n", n["\"fired\""], n["\"stored\""],
+		    n["\"filtered\""], lost,
+		    odd ? "does not balance" : "balances"
+	}'
+}
+
 show()		# recording
 {
-	printf '\nWhat was fired, stored and lost (dtprof report --stats):\n'
-	"$B/dtprof" report --stats "$1" || exit 1
-	printf '\nThe first records (dtprof script):\n'
-	"$B/dtprof" script "$1" | head -n 12
-	printf '\nWhere the time went (dtprof report --sort total):\n'
-	"$B/dtprof" report --sort total --limit 10 \
-	    -e cpu-clock "$1" || exit 1
+	printf '\nFunctions (dtprof report):\n'
+	"$B/dtprof" report --limit 6 -e cpu-clock "$1" || exit 1
 	"$B/dtprof" flamegraph -o "$B/demo.html" "$1" || exit 1
+	accounting "$1"
 	cat <<-END
+	Flame graph (dtprof flamegraph): $B/demo.html
 
-	The flame graph (dtprof flamegraph): $B/demo.html
-	Next: open it in a browser; three functions do 70, 20 and 10 % of the
-	work.
-	Then record something of yours, and look at it:
+	The program does 70, 20 and 10 % of its work in three functions.  Next:
 	  $B/dtprof record -- COMMAND
 	  $B/dtprof report
 	  $B/dtprof flamegraph --open
