@@ -160,7 +160,7 @@ for name in schema_version comparisons base new build_ids verdict metrics \
     total by functions functions_tested notes assumes_no_drift \
     p_adjusted geomean p_mann_whitney p_welch \
     cliffs_delta; do
-	sed -n '/^.It Ic compare/,/^.It Ic list/p' \
+	sed -n '/^.Sh JSON OUTPUT/,/^.Sh PRIV/p' \
 	    "$SRC/cmd/dtprof/dtprof.1" | grep -Eq "^\.Cm (.* )?$name( |\$)" ||
 	    fail "$name is not in the manual"
 done

@@ -148,11 +148,12 @@ returns()	# event recording, as imported
 returns page-faults x.dtp pprof.dtp
 returns cpu-clock x.dtp pprof.dtp
 # There a BPF program, which the kernel called, has called the kernel.
-"$DTPROF" export --format pprof -o demo.pb.gz "$SRC/doc/demo.dtp" \
-    2>/dev/null || fail "export the demo"
+amid=$SRC/tests/interop/bpf-amid-kernel.dtp
+"$DTPROF" export --format pprof -o demo.pb.gz "$amid" \
+    2>/dev/null || fail "export $amid"
 strict_pprof demo.pb.gz
-"$DTPROF" import -q -o demo2.dtp demo.pb.gz || fail "import the demo"
-returns cpu-clock "$SRC/doc/demo.dtp" demo2.dtp
+"$DTPROF" import -q -o demo2.dtp demo.pb.gz || fail "import $amid"
+returns cpu-clock "$amid" demo2.dtp
 grep -q ';bpf_trace_run2;bpf_prog_[^;]*;bpf_get_stack' demo2.dtp.stacks ||
     fail "no BPF program amid the kernel: $(cat demo2.dtp.stacks)"
 for file in x pprof; do

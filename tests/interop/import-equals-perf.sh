@@ -144,8 +144,8 @@ cmp pipe.dtp again.dtp || fail "standard input gives another recording"
 expect 0 "$DTPROF" report --stats fp.dtp
 expect_out '^origin +imported from perf.data of version [0-9]' "perf's version"
 "$DTPROF" report --json fp.dtp 2>/dev/null >report
-json report 'sum(r["self"] > 0 and r["name"] == "turn" for r in
-    j["functions"])' | grep -q '^1$' || fail "turn has no name"
+json report 'sum(r["self"] > 0 and r["name"] == "seventy" for r in
+    j["functions"])' | grep -q '^1$' || fail "seventy has no name"
 ok "from standard input, and with names"
 
 # What is cut is read as far as it goes, and says so.
