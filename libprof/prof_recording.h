@@ -171,6 +171,9 @@ const char *prof_reader_task_0(const struct prof_reader *reader);
 /* The system call of a sample; NULL: it is none, or has no name. */
 const struct prof_syscall *prof_event_call(const struct prof_event_info *info,
     const struct prof_record *record);
+/* The argument of this name that a sample has; -1: it has none. */
+int prof_event_argument(const struct prof_event_info *info,
+    const struct prof_record *record, const char *name);
 /* cpu -1: all.  0, or -1 when the recording has none. */
 int prof_reader_accounting(const struct prof_reader *reader, size_t event,
     int cpu, struct prof_accounting *accounting);
@@ -334,6 +337,7 @@ void prof_symbols_close(struct prof_symbols *symbols);
 #define PROF_ROOT_TID	4u
 #define PROF_ROOT_CPU	8u
 #define PROF_ROOT_CALL	16u	/* the system call */
+#define PROF_ROOT_ARGS	32u	/* values of arguments, see pl_args */
 
 struct prof_profile_options {
 	size_t		 pl_size;	/* as po_size */
@@ -352,6 +356,8 @@ struct prof_profile_options {
 	size_t		 pl_max_cells;	/* more: longer ones; or 0 */
 	int		 pl_leaves;	/* innermost frames alone */
 	int		 pl_addresses;	/* functions are called "f 0x1234" */
+	const char	*const *pl_args; /* of events, by name */
+	size_t		 pl_nargs;	/* up to PROF_MAX_ARGS */
 };
 
 /*
@@ -372,7 +378,8 @@ enum prof_label_kind {
 	PROF_LABEL_LINE,	/* file:line, lb_function is around it */
 	PROF_LABEL_PLACE,	/* function+0x12, lb_function is around it */
 	PROF_LABEL_CALL,	/* a root: the system call, or "-" */
-	PROF_LABEL_OVER		/* stacks beyond the memory budget */
+	PROF_LABEL_OVER,	/* stacks beyond the memory budget */
+	PROF_LABEL_ARG		/* a root: an argument's value, or "-" */
 };
 
 struct prof_label {
@@ -427,6 +434,15 @@ struct prof_quality {
 	char		pq_text[1024];
 };
 
+/* Whose samples a profile is made of. */
+struct prof_sampled {
+	uint64_t	sa_threads;
+	uint64_t	sa_processes;
+	int		sa_is_more;	/* too many to be counted: at least */
+	/* The process of most samples, as it was last called; "": unknown. */
+	char		sa_comm[16];
+};
+
 struct prof_profile;
 
 struct prof_profile *prof_profile_new(struct prof_reader *reader,
@@ -456,6 +472,8 @@ const struct prof_cell *prof_profile_cells(
 uint64_t prof_profile_cell_ns(const struct prof_profile *profile);
 void prof_profile_quality(const struct prof_profile *profile, size_t event,
     struct prof_quality *quality);
+void prof_profile_sampled(const struct prof_profile *profile,
+    struct prof_sampled *sampled);
 void prof_profile_free(struct prof_profile *profile);
 
 /* ----------------------------------------------------------- pictures */

@@ -6,6 +6,8 @@
  *	select.c	which samples
  *	gather.c	chunks of samples, on all CPUs -> struct prof_fold:
  *			each different sample once; nothing has names yet
+ *	args.c		values of arguments -> numbers
+ *	sampled.c	how many threads and processes were sampled
  *	label.c		a pc in a space -> its functions, each just once
  *	tree.c		folds -> nodes, each different stack walked once
  *	budget.c	how much memory of it all a file of its size may take
@@ -119,6 +121,62 @@ void	prof_cells_fini(struct prof_cells *cells);
 /* By time, node, event; what is the same is added up. */
 int	prof_cells_sum(struct prof_cell **cells, size_t *count);
 
+/* ------------------------------------------------------------- args.c */
+
+/* Values of arguments, of one sample each. */
+struct prof_args {
+	struct prof_dict ag_by_text;
+	char		**ag_text;	/* values, each ended by 0 */
+	size_t		*ag_length;	/* of all, with these */
+	size_t		 ag_n;
+	size_t		 ag_cap;
+	size_t		 ag_cap_length;
+	size_t		 ag_nlengths;
+};
+
+#define PROF_ARGS_OVER	(UINT32_MAX - 1) /* there is no room left */
+
+/*
+ * The number of what a sample has of the options' arguments; UINT32_MAX: no
+ * memory.
+ */
+uint32_t prof_args_of(struct prof_args *args, struct prof_budget *budget,
+	    const struct prof_profile_options *options,
+	    const struct prof_event_info *info,
+	    const struct prof_record *record);
+/* The number here of what has a number there. */
+uint32_t prof_args_join(struct prof_args *args,
+	    const struct prof_args *from, uint32_t n);
+void	prof_args_fini(struct prof_args *args);
+
+/* ---------------------------------------------------------- sampled.c */
+
+struct prof_task {
+	uint32_t	ta_pid;
+	uint32_t	ta_tid;
+	uint64_t	ta_samples;
+};
+
+/* Threads that were sampled; one has a number by pid and tid. */
+struct prof_tasks {
+	struct prof_map	 tk_by_id;
+	struct prof_task *tk_task;
+	size_t		 tk_n;
+	size_t		 tk_cap;
+	bool		 tk_is_more;	/* some had no room */
+};
+
+/* Its number, or UINT32_MAX where it has no room; -1: no memory. */
+int	prof_tasks_find(struct prof_tasks *tasks, struct prof_budget *budget,
+	    uint32_t pid, uint32_t tid, uint32_t *number);
+int	prof_tasks_join(struct prof_tasks *tasks,
+	    const struct prof_tasks *from);
+void	prof_tasks_fini(struct prof_tasks *tasks);
+/* Tasks are put in another order. */
+void	prof_tasks_count(struct prof_tasks *tasks,
+	    const struct prof_history *history,
+	    struct prof_sampled *sampled);
+
 /* ----------------------------------------------------------- gather.c */
 
 /*
@@ -132,6 +190,7 @@ struct prof_who {
 	uint32_t	wh_cpu;
 	uint32_t	wh_call;	/* its number + 1, 0: none */
 	uint32_t	wh_is_0;	/* number 0: its name is not wh_comm */
+	uint32_t	wh_args;	/* their number + 1, 0: none */
 	uint32_t	wh_roots;	/* PROF_ROOT_* that are set here */
 	char		wh_comm[PROF_COMM_LEN];
 };
@@ -180,6 +239,9 @@ struct prof_gathered {
 	size_t		 ga_nfolds;
 	struct prof_who	*ga_who;
 	size_t		 ga_nwho;
+	struct prof_args ga_args;	/* of those */
+	struct prof_tasks ga_tasks;
+	struct prof_sampled ga_sampled;
 	struct prof_ends *ga_ends;	/* by event */
 	uint64_t	 ga_first_ns;	/* 0 and 0: there is no sample */
 	uint64_t	 ga_last_ns;
@@ -300,6 +362,7 @@ struct prof_profile {
 	struct prof_dense *pf_dense;	/* by event */
 	size_t		 pf_ndense;	/* of them made */
 	struct prof_quality *pf_quality; /* by event */
+	struct prof_sampled pf_sampled;
 	uint64_t	 pf_cell_ns;
 	uint64_t	 pf_from_ns;
 	uint64_t	 pf_to_ns;
@@ -307,6 +370,10 @@ struct prof_profile {
 
 /* ---------------------------------------------------------- quality.c */
 
+/* Add a sample, which hung on the record's stack. */
+void	prof_ends_add(struct prof_ends *ends,
+	    const struct prof_record *record, uint64_t weight);
+void	prof_ends_join(struct prof_ends *sum, const struct prof_ends *add);
 /* Fill in pf_quality; 0, or -1: no memory. */
 int	prof_quality_fill(struct prof_profile *profile,
 	    const struct prof_ends *ends, bool is_reversed);

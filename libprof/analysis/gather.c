@@ -39,6 +39,7 @@ struct cached {
 	uint32_t	 ca_tid;
 	uint32_t	 ca_cpu;
 	uint32_t	 ca_who;
+	uint32_t	 ca_task;	/* UINT32_MAX: it had no room */
 	bool		 ca_valid;
 };
 
@@ -151,6 +152,17 @@ who_number(struct worker *worker, const struct prof_record *record,
 		key.wh_cpu = record->pr_cpu;
 	if (roots & PROF_ROOT_CALL)
 		key.wh_call = call_number(worker, record);
+	if (roots & PROF_ROOT_ARGS) {
+		key.wh_args = prof_args_of(&worker->wk_got.ga_args,
+		    &worker->wk_budget, worker->wk_gather->gt_options,
+		    prof_reader_event(worker->wk_gather->gt_reader,
+		    record->pr_event), record);
+		*number = NOBODY;
+		if (key.wh_args == PROF_ARGS_OVER)
+			return (0);
+		if (key.wh_args++ == PROF_INTERN_FAILED)
+			return (-1);
+	}
 	if (roots & PROF_ROOT_COMM && record->pr_tid == 0)
 		key.wh_is_0 = 1;
 	else if (roots & PROF_ROOT_COMM)
@@ -176,7 +188,9 @@ who_find(struct worker *worker, const struct prof_record *record)
 	    record->pr_tid, record->pr_time_ns, moment);
 	cached->ca_valid = false;
 	if (who_number(worker, record, moment, moment->mo_comm,
-	    &cached->ca_who) == -1)
+	    &cached->ca_who) == -1 || prof_tasks_find(
+	    &worker->wk_got.ga_tasks, &worker->wk_budget, record->pr_pid,
+	    record->pr_tid, &cached->ca_task) == -1)
 		return (NULL);
 	cached->ca_pid = record->pr_pid;
 	cached->ca_tid = record->pr_tid;
@@ -279,33 +293,15 @@ fold_add(struct worker *worker, const struct prof_fold *given,
 	return (0);
 }
 
-/* A counter's values hang on the stacks of the samples that bring them. */
 static void
-end_add(struct prof_ends *ends, const struct prof_record *record,
-    uint64_t weight)
-{
-	if (record->pr_ustatus != PROF_STACK_NONE)
-		ends->en_stacks++;
-	if (record->pr_ustatus < PROF_STACK_NSTATUS)
-		ends->en_status[record->pr_ustatus]++;
-	ends->en_squares += (unsigned __int128)weight * weight;
-}
-
-static void
-ends_add(struct prof_ends *sum, const struct prof_ends *add)
-{
-	sum->en_stacks += add->en_stacks;
-	for (unsigned n = 0; n < PROF_STACK_NSTATUS; n++)
-		sum->en_status[n] += add->en_status[n];
-	sum->en_squares += add->en_squares;
-}
-
-static void
-tally(struct worker *worker, const struct prof_record *record)
+tally(struct worker *worker, const struct prof_record *record, uint32_t task)
 {
 	struct prof_gathered *got = &worker->wk_got;
 
-	end_add(&got->ga_ends[record->pr_event], record, record->pr_weight);
+	if (task != UINT32_MAX)
+		got->ga_tasks.tk_task[task].ta_samples++;
+	prof_ends_add(&got->ga_ends[record->pr_event], record,
+	    record->pr_weight);
 	if (record->pr_time_ns < got->ga_first_ns)
 		got->ga_first_ns = record->pr_time_ns;
 	if (record->pr_time_ns > got->ga_last_ns)
@@ -331,7 +327,7 @@ fold_values(struct worker *worker, const struct prof_record *record,
 		weight = record->pr_values[n];
 		ends = &worker->wk_got.ga_ends[info->pi_counter[n]];
 		if (worker->wk_gather->gt_nodes == NULL)
-			end_add(ends, record, weight);
+			prof_ends_add(ends, record, weight);
 		fold.fo_event = info->pi_counter[n];
 		fold.fo_weight = weight;
 		if (fold_add(worker, &fold, record->pr_time_ns) == -1)
@@ -364,7 +360,8 @@ fold_sample(struct worker *worker, const struct prof_sample *sample)
 	fold.fo_who = cached->ca_who;
 	if ((gather->gt_options->pl_roots & PROF_ROOT_COMM &&
 	    record->pr_comm[0] != '\0') ||
-	    gather->gt_options->pl_roots & PROF_ROOT_CALL) {
+	    gather->gt_options->pl_roots & (PROF_ROOT_CALL |
+	    PROF_ROOT_ARGS)) {
 		/* What differs from sample to sample of a thread. */
 		if (who_number(worker, record, &cached->ca_moment,
 		    record->pr_comm[0] != '\0' ? record->pr_comm :
@@ -374,7 +371,7 @@ fold_sample(struct worker *worker, const struct prof_sample *sample)
 	fold.fo_weight = record->pr_weight;
 	fold.fo_samples = 1;
 	if (gather->gt_nodes == NULL)
-		tally(worker, record);
+		tally(worker, record, cached->ca_task);
 	if (fold_add(worker, &fold, record->pr_time_ns) == -1)
 		return (-1);
 	return (record->pr_nvalues > 0 ? fold_values(worker, record, &fold) :
@@ -409,6 +406,8 @@ worker_fini(struct worker *worker)
 	free(worker->wk_got.ga_fold);
 	free(worker->wk_got.ga_who);
 	free(worker->wk_got.ga_ends);
+	prof_args_fini(&worker->wk_got.ga_args);
+	prof_tasks_fini(&worker->wk_got.ga_tasks);
 }
 
 static int
@@ -484,6 +483,21 @@ work_thread(void *arg)
 	return (NULL);
 }
 
+/* Numbers of texts are each worker's own. */
+static int
+who_join(struct worker *to, const struct prof_gathered *from, uint32_t n)
+{
+	struct prof_who who = from->ga_who[n];
+
+	if (who.wh_args != 0) {
+		who.wh_args = prof_args_join(&to->wk_got.ga_args,
+		    &from->ga_args, who.wh_args - 1);
+		if (who.wh_args++ == PROF_INTERN_FAILED)
+			return (-1);
+	}
+	return (who_insert(to, &who));
+}
+
 /* Take over what another worker found. */
 static int
 merge(struct worker *to, struct worker *from)
@@ -500,15 +514,17 @@ merge(struct worker *to, struct worker *from)
 	got->ga_fold = fold;
 	from->wk_first = got->ga_nfolds;
 	for (i = 0; i < add->ga_nfolds; i++) {
-		who = who_insert(to, &add->ga_who[add->ga_fold[i].fo_who]);
+		who = who_join(to, add, add->ga_fold[i].fo_who);
 		if (who == -1)
 			return (prof_fail_nomem(&to->wk_error));
 		fold = &got->ga_fold[got->ga_nfolds++];
 		*fold = add->ga_fold[i];
 		fold->fo_who = (uint32_t)who;
 	}
+	if (prof_tasks_join(&got->ga_tasks, &add->ga_tasks) == -1)
+		return (prof_fail_nomem(&to->wk_error));
 	for (i = 0; i < to->wk_gather->gt_nevents; i++)
-		ends_add(&got->ga_ends[i], &add->ga_ends[i]);
+		prof_ends_join(&got->ga_ends[i], &add->ga_ends[i]);
 	if (add->ga_first_ns < got->ga_first_ns)
 		got->ga_first_ns = add->ga_first_ns;
 	if (add->ga_last_ns > got->ga_last_ns)
@@ -603,6 +619,7 @@ prof_gather_new(const struct prof_reader *reader,
     const struct prof_profile_options *options, struct prof_err *error)
 {
 	struct prof_gather *gather = calloc(1, sizeof(*gather));
+	struct prof_gathered *got;
 
 	if (gather == NULL) {
 		prof_fail_nomem(error);
@@ -626,8 +643,11 @@ prof_gather_new(const struct prof_reader *reader,
 	else if (prof_select_init(&gather->gt_select, reader, options,
 	    error) == 0 && gather_folds(gather, error) == 0 &&
 	    (!atomic_load(&gather->gt_over) || gather->gt_nworkers == 1 ||
-	    gather_alone(gather, error) == 0))
+	    gather_alone(gather, error) == 0)) {
+		got = &gather->gt_worker[0].wk_got;
+		prof_tasks_count(&got->ga_tasks, history, &got->ga_sampled);
 		return (gather);
+	}
 	prof_gather_free(gather);
 	return (NULL);
 }

@@ -137,6 +137,7 @@ profile_fill(struct prof_profile *profile, struct prof_reader *reader,
 		*error = *prof_reader_error(reader);
 	} else if (gather != NULL) {
 		gathered = prof_gather_folds(gather);
+		profile->pf_sampled = gathered->ga_sampled;
 		if (gathered->ga_nfolds > 0) {
 			profile->pf_from_ns = gathered->ga_first_ns;
 			profile->pf_to_ns = gathered->ga_last_ns + 1;
@@ -297,6 +298,13 @@ prof_profile_count(const struct prof_profile *profile, size_t event)
 {
 	return (event < profile->pf_nevents ?
 	    profile->pf_quality[event].pq_samples : 0);
+}
+
+void
+prof_profile_sampled(const struct prof_profile *profile,
+    struct prof_sampled *sampled)
+{
+	*sampled = profile->pf_sampled;
 }
 
 void

@@ -19,6 +19,29 @@ share(double part, double all)
 	return (all <= 0 || part <= 0 ? 0 : part >= all ? 1 : part / all);
 }
 
+/* ------------------------------------------------- how stacks ended */
+
+/* A counter's values hang on the stacks of the samples that bring them. */
+void
+prof_ends_add(struct prof_ends *ends, const struct prof_record *record,
+    uint64_t weight)
+{
+	if (record->pr_ustatus != PROF_STACK_NONE)
+		ends->en_stacks++;
+	if (record->pr_ustatus < PROF_STACK_NSTATUS)
+		ends->en_status[record->pr_ustatus]++;
+	ends->en_squares += (unsigned __int128)weight * weight;
+}
+
+void
+prof_ends_join(struct prof_ends *sum, const struct prof_ends *add)
+{
+	sum->en_stacks += add->en_stacks;
+	for (unsigned n = 0; n < PROF_STACK_NSTATUS; n++)
+		sum->en_status[n] += add->en_status[n];
+	sum->en_squares += add->en_squares;
+}
+
 /* ---------------------------------------------------- what is counted */
 
 /* Reversed, the innermost function of a path is the one next to the roots. */

@@ -46,6 +46,7 @@ struct builder {
 	struct prof_labels *bu_labels;
 	const struct prof_reader *bu_reader;
 	const struct prof_history *bu_history;
+	const struct prof_gathered *bu_gathered;
 	struct prof_budget *bu_budget;
 	struct prof_budget bu_over;	/* of nodes that say it is reached */
 	struct prof_map	 bu_child;	/* parent, label -> node - 1 */
@@ -158,6 +159,19 @@ cut_child(struct builder *builder, uint32_t parent)
 
 /* ------------------------------------------------------------ roots */
 
+/* A node for each argument, below one another. */
+static uint32_t
+args_of(struct builder *builder, uint32_t node, uint32_t n)
+{
+	const struct prof_args *args = &builder->bu_gathered->ga_args;
+	const char *text = args->ag_text[n];
+	const char *end = text + args->ag_length[n];
+
+	for (; text < end; text += strlen(text) + 1)
+		node = named_child(builder, node, PROF_LABEL_ARG, text);
+	return (node);
+}
+
 static uint32_t
 root_of(struct builder *builder, const struct prof_who *who)
 {
@@ -195,7 +209,8 @@ root_of(struct builder *builder, const struct prof_who *who)
 		    call != NULL ? call->cl_name :
 		    who->wh_call == 0 ? "-" : text);
 	}
-	return (node);
+	return (who->wh_args != 0 ? args_of(builder, node,
+	    who->wh_args - 1) : node);
 }
 
 /* ---------------------------------------------- outermost at the root */
@@ -493,6 +508,7 @@ prof_tree_build(struct prof_tree *tree, struct prof_labels *labels,
 		.bu_labels = labels,
 		.bu_reader = reader,
 		.bu_history = history,
+		.bu_gathered = gathered,
 		.bu_budget = labels->lb_budget,
 		.bu_over = { .bu_left = labels->lb_budget->bu_left /
 		    OVER_PART },

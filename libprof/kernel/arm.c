@@ -26,8 +26,6 @@
 #define BUFFER_SUM	(512ULL << 20)
 #define UNWIND_MAX	(256ULL << 20)
 #define PUBLISH_NS	500000000ULL
-/* Between rounds of perf's rings, which wake us when they are half full. */
-#define RINGS_WAIT_MS	10
 
 static int	choose_path(struct prof_session *);
 static int	open_output(struct prof_session *);
@@ -195,7 +193,7 @@ prof_session_arm(struct prof_session *session)
 	    prof_sampling_attach(session) == -1))
 		goto fail;
 	session->se_state = PROF_ARMED;
-	session->se_wait_ms = session->se_use_bpf ? 1 : RINGS_WAIT_MS;
+	session->se_wait_ms = 1;
 	return (0);
 fail:
 	prof_session_undo(session);
@@ -413,7 +411,7 @@ static int
 watch_fd(struct prof_session *session, int fd, uint32_t how)
 {
 	struct epoll_event event = { .events = EPOLLIN | how,
-	    .data.fd = how == EPOLLET ? PROF_WOKEN_BY_TARGET : fd };
+	    .data.u32 = how };
 
 	if (fd >= 0 && epoll_ctl(session->se_epoll, EPOLL_CTL_ADD, fd,
 	    &event) == -1)

@@ -43,6 +43,25 @@ prof_event_call(const struct prof_event_info *info,
 	return (info->pi_calls[record->pr_args[0]]);
 }
 
+/* Behind the number of a call and its result come the call's own. */
+int
+prof_event_argument(const struct prof_event_info *info,
+    const struct prof_record *record, const char *name)
+{
+	const struct prof_syscall *call;
+	const uint32_t first = 2;
+
+	for (uint32_t n = 0; n < info->pi_nargs && n < record->pr_nargs; n++)
+		if (strcmp(info->pi_arg_names[n], name) == 0)
+			return ((int)n);
+	call = info->pi_is_call ? prof_event_call(info, record) : NULL;
+	for (uint32_t n = 0; call != NULL && n < call->cl_nargs &&
+	    first + n < record->pr_nargs; n++)
+		if (strcmp(call->cl_arg_names[n], name) == 0)
+			return ((int)(first + n));
+	return (-1);
+}
+
 const char *
 prof_reader_task_0(const struct prof_reader *reader)
 {
