@@ -10,7 +10,7 @@
 #ifndef ANNOTATE_H
 #define ANNOTATE_H
 
-#include "choose.h"
+#include "headline.h"
 
 struct terminal;
 
@@ -65,6 +65,7 @@ struct annotate {
 	struct prof_symbols *an_symbols;
 	struct prof_profile *an_profile;
 	bool		*an_wanted;	/* by event */
+	struct headline	 an_headline;
 	bool		 an_total;	/* places in callers count, too */
 	const struct prof_function *an_function;
 	struct an_column *an_column;
@@ -79,6 +80,14 @@ struct annotate {
 	struct annotate	*an_base;	/* after annotate_merge */
 	bool		 an_is_same_build; /* as the base; of a base: known */
 };
+
+/* ---------------------------------------------------- annotate_find.c */
+
+/*
+ * Of the functions that a glob matches the one with the most: self, or with
+ * an_total all; a note says what the others are.  -1: a message was printed.
+ */
+int	annotate_find_glob(struct annotate *an, const char *glob);
 
 /* ----------------------------------------------------- annotate_sum.c */
 

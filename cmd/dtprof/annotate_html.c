@@ -13,22 +13,27 @@
 
 #include "annotate.h"
 #include "annotate_page.h"
+#include "terminal.h"
 
 static void
 put_sums(const struct annotate *an, const struct an_row *row,
     struct out *out)
 {
 	const struct an_sum *sum;
+	char text[48];
 
 	for (size_t c = 0; c < an->an_ncolumns; c++) {
 		sum = annotate_sum_of(an, row, c);
-		if (sum == NULL)
+		if (sum == NULL) {
 			out_str(out, "<td><td><td>");
-		else
-			out_fmt(out, "<td>%.2f<td>%" PRIu64 "<td>%" PRIu64,
-			    100 * annotate_part(sum,
-			    an->an_column[c].ac_sum.as_weight),
-			    sum->as_weight, sum->as_samples);
+			continue;
+		}
+		weight_text(text, sizeof(text), sum->as_weight,
+		    an->an_column[c].ac_info->pi_unit);
+		out_fmt(out, "<td>%.2f<td>%s<td>%" PRIu64,
+		    100 * annotate_part(sum,
+		    an->an_column[c].ac_sum.as_weight), text,
+		    sum->as_samples);
 	}
 }
 
@@ -97,6 +102,7 @@ put_head(const struct annotate *an, struct out *out)
 {
 	const struct an_column *column;
 	struct prof_quality quality;
+	char text[48];
 
 	out_str(out, "<h1>");
 	out_html(out, an->an_function->fu_name);
@@ -109,10 +115,12 @@ put_head(const struct annotate *an, struct out *out)
 		    column->ac_event, &quality);
 		out_fmt(out, "<p>%s", annotate_side_name(an, c));
 		out_html(out, column->ac_info->pi_name);
-		out_fmt(out, ": %.2f&nbsp;%% of all: weight %" PRIu64 ", %"
-		    PRIu64 " samples</p>\n",
+		weight_text(text, sizeof(text), column->ac_sum.as_weight,
+		    column->ac_info->pi_unit);
+		out_fmt(out, ": %.2f%% of all: %s, %" PRIu64
+		    " samples</p>\n",
 		    100 * annotate_part(&column->ac_sum, column->ac_all),
-		    column->ac_sum.as_weight, column->ac_sum.as_samples);
+		    text, column->ac_sum.as_samples);
 		put_warnings(out, annotate_side_name(an, c),
 		    quality.pq_text);
 	}
@@ -135,10 +143,15 @@ annotate_html(const struct annotate *an, struct out *out)
 		out_html(out, an->an_column[c].ac_info->pi_name);
 	}
 	out_str(out, "<th><th>\n<tr>");
-	for (size_t c = 0; c < an->an_ncolumns; c += step)
-		out_str(out, an->an_base != NULL ? "<th>base&nbsp;%<th>"
-		    "new&nbsp;%<th>points" : "<th>share&nbsp;%<th>weight"
-		    "<th>samples");
+	for (size_t c = 0; c < an->an_ncolumns; c += step) {
+		if (an->an_base != NULL) {
+			out_str(out, "<th>base%<th>new%<th>points");
+			continue;
+		}
+		out_str(out, "<th>share%<th>");
+		out_html(out, weight_head(an->an_column[c].ac_info->pi_unit));
+		out_str(out, "<th>samples");
+	}
 	out_str(out, "<th><th>\n");
 	for (size_t i = 0; i < an->an_nrows; i++)
 		put_row(an, &an->an_row[i], out);

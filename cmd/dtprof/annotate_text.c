@@ -1,121 +1,216 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * An annotated function for people, on a terminal or in a file: of each event
- * the share of the function, the weight and the samples, then the line or the
- * instruction.  The hottest rows are in colour, or have an asterisk.
+ * An annotated function for people, on a terminal or in a file: the headline,
+ * then of each event the share of the function, how much that is and the
+ * samples, then the line or the instruction.  The hottest rows have an
+ * asterisk, and on a terminal a colour.  There a row is cut to its width.
  *
  * Called by cmd_annotate.c.
  */
 #include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "annotate.h"
 #include "terminal.h"
 
-#define TAB	8
+#define TAB		8
+#define MIN_TEXT	30	/* of a line of source, else less is shown */
+#define PAIR_WIDTH	26
+#define GROUP_WIDTH	18
+#define SAMPLES_WIDTH	9
+
+struct page {
+	const struct annotate *pg_annotate;
+	struct out	*pg_out;
+	const struct terminal *pg_terminal;
+	size_t		 pg_step;	/* columns of a group */
+	size_t		 pg_groups;	/* that are shown */
+	bool		 pg_has_samples;
+};
 
 /*
- * Text of a program: tabs are blanks, a backslash is one, and all that would
- * act on a terminal is in hexadecimal.
+ * A character of a program's text: tabs are blanks, a backslash is one, and
+ * all that would act on a terminal is in hexadecimal.  Its columns; bytes: of
+ * the text.
  */
-static void
-show_source(struct out *out, const char *text)
+static size_t
+show_character(struct out *out, const char *text, size_t column,
+    size_t *bytes)
 {
+	char shown[16];
 	uint32_t code;
 	int is_plain;
-	size_t n, column = 0;
 
-	for (; *text != '\0'; text += n) {
-		n = prof_text_take(text, &code, &is_plain);
-		if (n == 0) {
-			out_fmt(out, "\\x%02x", (unsigned char)*text);
-			n = 1;
-		} else if (code == '\t') {
-			out_fmt(out, "%*s", (int)(TAB - column % TAB), "");
-			column = 0;
-			continue;
-		} else if (!is_plain) {
-			out_fmt(out, "\\u%04x", (unsigned)code);
-		} else {
-			out_mem(out, text, n);
-		}
-		column++;
+	*bytes = prof_text_take(text, &code, &is_plain);
+	if (*bytes == 0) {
+		*bytes = 1;
+		snprintf(shown, sizeof(shown), "\\x%02x",
+		    (unsigned char)*text);
+	} else if (code == '\t') {
+		snprintf(shown, sizeof(shown), "%*s",
+		    (int)(TAB - column % TAB), "");
+	} else if (!is_plain) {
+		snprintf(shown, sizeof(shown), "\\u%04x", (unsigned)code);
+	} else {
+		if (out != NULL)
+			out_mem(out, text, *bytes);
+		/* At the most: wide ones have three bytes or four. */
+		return (*bytes < 3 ? 1 : 2);
 	}
+	if (out != NULL)
+		out_str(out, shown);
+	return (strlen(shown));
+}
+
+/* In so many columns (SIZE_MAX: all of it); how many it took. */
+static size_t
+show_source(struct out *out, const char *text, size_t width)
+{
+	size_t column = 0, n, used;
+	const char *at;
+
+	for (at = text; *at != '\0' && column <= width; at += n)
+		column += show_character(NULL, at, column, &n);
+	if (column > width)
+		width = width > 2 ? width - 2 : 0;
+	for (used = 0; *text != '\0'; text += n) {
+		if (used + show_character(NULL, text, used, &n) > width) {
+			out_str(out, "..");
+			return (used + 2);
+		}
+		used += show_character(out, text, used, &n);
+	}
+	return (used);
 }
 
 static void
-show_sums(const struct annotate *an, const struct an_row *row,
-    struct out *out)
+show_sums(const struct page *page, const struct an_row *row)
 {
+	const struct annotate *an = page->pg_annotate;
 	const struct an_sum *sum;
+	char text[48];
 
-	for (size_t c = 0; c < an->an_ncolumns; c++) {
+	for (size_t c = 0; c < page->pg_groups; c++) {
 		sum = annotate_sum_of(an, row, c);
-		if (sum == NULL)
-			out_fmt(out, "%6s %14s %8s  ", "", "", "");
-		else
-			out_fmt(out, "%6.2f %14" PRIu64 " %8" PRIu64 "  ",
-			    100 * annotate_part(sum,
-			    an->an_column[c].ac_sum.as_weight),
-			    sum->as_weight, sum->as_samples);
+		if (sum == NULL) {
+			out_fmt(page->pg_out, "%*s", GROUP_WIDTH +
+			    (page->pg_has_samples ? SAMPLES_WIDTH : 0), "");
+			continue;
+		}
+		weight_text(text, sizeof(text), sum->as_weight,
+		    an->an_column[c].ac_info->pi_unit);
+		out_fmt(page->pg_out, "%6.2f %9s", 100 * annotate_part(sum,
+		    an->an_column[c].ac_sum.as_weight), text);
+		if (page->pg_has_samples)
+			out_fmt(page->pg_out, " %8" PRIu64, sum->as_samples);
+		out_str(page->pg_out, "  ");
 	}
 }
 
 /* Of two sides: both shares, and the difference in points. */
 static void
-show_pairs(const struct annotate *an, const struct an_row *row,
-    struct out *out)
+show_pairs(const struct page *page, const struct an_row *row)
 {
+	const struct annotate *an = page->pg_annotate;
 	double base, new;
 
-	for (size_t c = 0; c < an->an_ncolumns; c += 2) {
+	for (size_t c = 0; c < 2 * page->pg_groups; c += 2) {
 		if (row->ar_first == AN_NONE) {
-			out_fmt(out, "%7s %7s %8s  ", "", "", "");
+			out_fmt(page->pg_out, "%*s", PAIR_WIDTH, "");
 			continue;
 		}
 		base = 100 * annotate_share(an, row, c);
 		new = 100 * annotate_share(an, row, c + 1);
-		out_fmt(out, "%7.2f %7.2f %+8.2f  ", base, new, new - base);
+		out_fmt(page->pg_out, "%7.2f %7.2f %+8.2f  ", base, new,
+		    new - base);
 	}
+}
+
+/* Before the text of a row. */
+static size_t
+group_width(const struct page *page)
+{
+	return (page->pg_step == 2 ? PAIR_WIDTH : GROUP_WIDTH +
+	    (page->pg_has_samples ? SAMPLES_WIDTH : 0));
+}
+
+/* A heading, or why something is missing. */
+static void
+show_sentence(const struct page *page, const struct an_row *row,
+    const char *text)
+{
+	const bool is_file = row->ar_kind == AN_FILE;
+	char *line;
+
+	terminal_colour(page->pg_terminal, page->pg_out, is_file ?
+	    TERMINAL_BOLD : TERMINAL_DIM);
+	if (is_file) {
+		out_char(page->pg_out, '\n');
+		terminal_fold(page->pg_terminal, page->pg_out, text, 2);
+	} else if (asprintf(&line, "  (%s)", text) != -1) {
+		terminal_fold(page->pg_terminal, page->pg_out, line, 3);
+		free(line);
+	}
+	terminal_colour(page->pg_terminal, page->pg_out, TERMINAL_PLAIN);
+}
+
+/* Number or address and the text, and where it was inlined. */
+static void
+show_text(const struct page *page, const struct an_row *row, const char *text,
+    size_t room)
+{
+	struct out *out = page->pg_out;
+	char number[32];
+	size_t used;
+
+	number[0] = '\0';
+	if (row->ar_kind == AN_GAP)
+		snprintf(number, sizeof(number), "   ...");
+	else if (row->ar_kind == AN_SOURCE && row->ar_number > 0)
+		snprintf(number, sizeof(number), "%6" PRIu64 "  ",
+		    row->ar_number);
+	else if (row->ar_kind == AN_CODE)
+		snprintf(number, sizeof(number), "%10" PRIx64 ":  ",
+		    row->ar_number);
+	out_str(out, number);
+	if (room != SIZE_MAX)
+		room = room > strlen(number) ? room - strlen(number) : 0;
+	used = show_source(out, text, room);
+	if (row->ar_is_hot)
+		terminal_colour(page->pg_terminal, out, TERMINAL_PLAIN);
+	if (row->ar_chain[0] == '\0' || (room != SIZE_MAX && room < used + 8))
+		return;
+	terminal_colour(page->pg_terminal, out, TERMINAL_DIM);
+	out_str(out, "  <- ");
+	(void)terminal_text(out, row->ar_chain, room == SIZE_MAX ? SIZE_MAX :
+	    room - used - 5);
+	terminal_colour(page->pg_terminal, out, TERMINAL_PLAIN);
 }
 
 static void
-show_row(const struct annotate *an, const struct an_row *row,
-    struct out *out, const struct terminal *terminal)
+show_row(const struct page *page, const struct an_row *row)
 {
 	const char *text = row->ar_text != NULL ? row->ar_text : "";
+	const size_t width = page->pg_terminal->te_width;
+	const size_t before = 2 + page->pg_groups * group_width(page);
 
 	if (row->ar_kind == AN_FILE || row->ar_kind == AN_NOTE) {
-		terminal_colour(terminal, out, row->ar_kind == AN_FILE ?
-		    TERMINAL_BOLD : TERMINAL_DIM);
-		out_str(out, row->ar_kind == AN_FILE ? "\n" : "  (");
-		out_text(out, text);
-		out_str(out, row->ar_kind == AN_FILE ? "" : ")");
-		terminal_colour(terminal, out, TERMINAL_PLAIN);
-		out_char(out, '\n');
+		show_sentence(page, row, text);
 		return;
 	}
 	if (row->ar_is_hot)
-		terminal_colour(terminal, out, TERMINAL_HOT);
-	out_str(out, row->ar_is_hot && !terminal->te_colour ? "* " : "  ");
-	(an->an_base != NULL ? show_pairs : show_sums)(an, row, out);
-	if (row->ar_kind == AN_GAP)
-		out_str(out, "   ...");
-	else if (row->ar_kind == AN_SOURCE && row->ar_number > 0)
-		out_fmt(out, "%6" PRIu64 "  ", row->ar_number);
-	else if (row->ar_kind == AN_CODE)
-		out_fmt(out, "%10" PRIx64 ":  ", row->ar_number);
-	show_source(out, text);
-	if (row->ar_is_hot)
-		terminal_colour(terminal, out, TERMINAL_PLAIN);
-	if (row->ar_chain[0] != '\0') {
-		terminal_colour(terminal, out, TERMINAL_DIM);
-		out_str(out, "  <- ");
-		out_text(out, row->ar_chain);
-		terminal_colour(terminal, out, TERMINAL_PLAIN);
-	}
-	out_char(out, '\n');
+		terminal_colour(page->pg_terminal, page->pg_out,
+		    TERMINAL_HOT);
+	out_str(page->pg_out, row->ar_is_hot ? "* " : "  ");
+	(page->pg_step == 2 ? show_pairs : show_sums)(page, row);
+	show_text(page, row, text, width == 0 ? SIZE_MAX : width > before ?
+	    width - before : 0);
+	out_char(page->pg_out, '\n');
 }
+
+/* ----------------------------------------------------------------- above */
 
 static void
 show_quality(const struct annotate *an, struct out *out,
@@ -131,38 +226,125 @@ show_quality(const struct annotate *an, struct out *out,
 	}
 }
 
+static void
+put_column(const struct annotate *an, size_t c, FILE *stream)
+{
+	const struct an_column *column = &an->an_column[c];
+
+	(void)headline_weight(&annotate_side(an, c)->an_headline, stream,
+	    column->ac_info, column->ac_sum.as_weight,
+	    column->ac_sum.as_samples);
+	fprintf(stream, ", %.2f%% of all, %" PRIu64 " samples",
+	    100 * annotate_part(&column->ac_sum, column->ac_all),
+	    column->ac_sum.as_samples);
+}
+
+/* A line for each side: what was recorded, and the function's part of it. */
+static void
+show_side(const struct page *page, size_t side)
+{
+	const struct annotate *an = page->pg_annotate;
+	char *text = NULL;
+	size_t length;
+	FILE *stream = open_memstream(&text, &length);
+
+	if (stream == NULL)
+		return;
+	fputs(annotate_side_name(an, side), stream);
+	headline_begin(&annotate_side(an, side)->an_headline, stream);
+	for (size_t c = side; c < an->an_ncolumns; c += page->pg_step) {
+		fputs(c == side ? ": " : "; ", stream);
+		put_column(an, c, stream);
+	}
+	if (fclose(stream) == 0)
+		terminal_fold(page->pg_terminal, page->pg_out, text, 4);
+	free(text);
+}
+
+static void
+show_headline(const struct page *page)
+{
+	const struct annotate *an = page->pg_annotate;
+	char *text;
+
+	if (asprintf(&text, "%s  %s", an->an_function->fu_name,
+	    an->an_function->fu_module) == -1)
+		return;
+	terminal_colour(page->pg_terminal, page->pg_out, TERMINAL_BOLD);
+	terminal_fold(page->pg_terminal, page->pg_out, text, 4);
+	terminal_colour(page->pg_terminal, page->pg_out, TERMINAL_PLAIN);
+	free(text);
+	for (size_t side = 0; side < page->pg_step; side++)
+		show_side(page, side);
+	show_quality(an, page->pg_out, page->pg_terminal);
+	if (an->an_base != NULL)
+		terminal_fold(page->pg_terminal, page->pg_out,
+		    annotate_no_claim, 4);
+}
+
+static void
+show_head(const struct page *page)
+{
+	const struct annotate *an = page->pg_annotate;
+	struct out *out = page->pg_out;
+	size_t used;
+
+	terminal_colour(page->pg_terminal, out, TERMINAL_BOLD);
+	for (size_t c = 0; c < page->pg_groups && page->pg_groups > 1; c++) {
+		out_str(out, c == 0 ? "\n  " : "");
+		used = terminal_text(out, an->an_column[c *
+		    page->pg_step].ac_info->pi_name, group_width(page) - 2);
+		out_fmt(out, "%*s", (int)(group_width(page) - used), "");
+	}
+	out_str(out, "\n  ");
+	for (size_t c = 0; c < page->pg_groups; c++) {
+		if (page->pg_step == 2) {
+			out_fmt(out, "%7s %7s %8s  ", "base%", "new%",
+			    "points");
+			continue;
+		}
+		out_fmt(out, "%6s %9.9s", "share%",
+		    weight_head(an->an_column[c].ac_info->pi_unit));
+		out_fmt(out, page->pg_has_samples ? " %8s  " : "  ",
+		    "samples");
+	}
+	terminal_colour(page->pg_terminal, out, TERMINAL_PLAIN);
+	out_char(out, '\n');
+}
+
+/* As many events as leave room for the text. */
+static void
+fit(struct page *page)
+{
+	const size_t width = page->pg_terminal->te_width;
+
+	page->pg_step = page->pg_annotate->an_base != NULL ? 2 : 1;
+	page->pg_groups = page->pg_annotate->an_ncolumns / page->pg_step;
+	page->pg_has_samples = true;
+	if (width == 0)
+		return;
+	page->pg_has_samples = 2 + page->pg_groups * group_width(page) +
+	    MIN_TEXT + TAB <= width;
+	while (page->pg_groups > 1 && 2 + page->pg_groups *
+	    group_width(page) + MIN_TEXT > width)
+		page->pg_groups--;
+}
+
 void
 annotate_text(const struct annotate *an, struct out *out,
     const struct terminal *terminal)
 {
-	const struct an_column *column;
+	struct page page = { .pg_annotate = an, .pg_out = out,
+	    .pg_terminal = terminal };
+	size_t hidden;
 
-	show_quality(an, out, terminal);
-	terminal_colour(terminal, out, TERMINAL_BOLD);
-	out_text(out, an->an_function->fu_name);
-	terminal_colour(terminal, out, TERMINAL_PLAIN);
-	out_str(out, "  ");
-	out_text(out, an->an_function->fu_module);
-	out_char(out, '\n');
-	for (size_t c = 0; c < an->an_ncolumns; c++) {
-		column = &an->an_column[c];
-		out_str(out, annotate_side_name(an, c));
-		out_text(out, column->ac_info->pi_name);
-		out_fmt(out, ": %.2f %% of all: weight %" PRIu64 ", %" PRIu64
-		    " samples\n", 100 * annotate_part(&column->ac_sum,
-		    column->ac_all), column->ac_sum.as_weight,
-		    column->ac_sum.as_samples);
-	}
-	if (an->an_base != NULL)
-		out_fmt(out, "%s\n", annotate_no_claim);
-	terminal_colour(terminal, out, TERMINAL_BOLD);
-	out_str(out, "\n  ");
-	for (size_t c = 0; c < an->an_ncolumns && an->an_base == NULL; c++)
-		out_fmt(out, "%6s %14s %8s  ", "share%", "weight", "samples");
-	for (size_t c = 0; c < an->an_ncolumns && an->an_base != NULL; c += 2)
-		out_fmt(out, "%7s %7s %8s  ", "base%", "new%", "points");
-	terminal_colour(terminal, out, TERMINAL_PLAIN);
-	out_char(out, '\n');
+	fit(&page);
+	hidden = an->an_ncolumns / page.pg_step - page.pg_groups;
+	show_headline(&page);
+	show_head(&page);
 	for (size_t i = 0; i < an->an_nrows; i++)
-		show_row(an, &an->an_row[i], out, terminal);
+		show_row(&page, &an->an_row[i]);
+	if (hidden > 0)
+		out_fmt(out, "... %zu more events: widen the terminal, or "
+		    "choose with --event\n", hidden);
 }

@@ -159,8 +159,7 @@ choose_check_renames(const char *command, const struct opt_strings *renames)
 
 /* When it began: START, or the first sample where that is missing. */
 static int
-find_start(const char *command, struct prof_reader *reader,
-    uint64_t *start_ns)
+find_start(struct prof_reader *reader, uint64_t *start_ns)
 {
 	struct prof_record record;
 	int rv;
@@ -173,8 +172,6 @@ find_start(const char *command, struct prof_reader *reader,
 			break;
 		}
 	}
-	if (rv == -1)
-		msg_prof(command, prof_reader_error(reader));
 	(void)prof_reader_rewind(reader);
 	return (rv == -1 ? -1 : 0);
 }
@@ -190,8 +187,10 @@ choose_range(const char *command, struct prof_reader *reader,
 		    options));
 	if (!time->ct_from.on_set && !time->ct_to.on_set)
 		return (0);
-	if (find_start(command, reader, &start_ns) == -1)
+	if (find_start(reader, &start_ns) == -1) {
+		msg_prof(command, prof_reader_error(reader));
 		return (-1);
+	}
 	if (__builtin_add_overflow(start_ns, time->ct_from.on_value,
 	    &options->pl_from_ns))
 		options->pl_from_ns = UINT64_MAX;
@@ -199,6 +198,17 @@ choose_range(const char *command, struct prof_reader *reader,
 	    time->ct_to.on_value, &options->pl_to_ns))
 		options->pl_to_ns = UINT64_MAX;
 	return (0);
+}
+
+void
+choose_span(struct prof_reader *reader, const struct choose_time *time,
+    const struct prof_profile_options *options, struct choose_span *span)
+{
+	span->cs_is_set = choose_has_time(time);
+	span->cs_from_ns = options->pl_from_ns;
+	span->cs_to_ns = options->pl_to_ns;
+	if (span->cs_is_set)
+		(void)find_start(reader, &span->cs_start_ns);
 }
 
 struct prof_profile *

@@ -12,6 +12,14 @@ struct choose_time {
 	const char	*ct_between;
 };
 
+/* What they mean, on the recording's clock. */
+struct choose_span {
+	bool		 cs_is_set;	/* one of them is given */
+	uint64_t	 cs_start_ns;	/* when the recording began */
+	uint64_t	 cs_from_ns;
+	uint64_t	 cs_to_ns;	/* 0: to the end */
+};
+
 /*
  * Rows of those commands' tables.  at: offset of the option, for times that
  * of their struct choose_time.
@@ -71,6 +79,11 @@ bool	 choose_has_columns(const char *path);
 int	 choose_range(const char *command, struct prof_reader *reader,
 	    const struct choose_time *time,
 	    struct prof_profile_options *options);
+/* The same, as choose_range left it in the options. */
+void	 choose_span(struct prof_reader *reader,
+	    const struct choose_time *time,
+	    const struct prof_profile_options *options,
+	    struct choose_span *span);
 /* Both owned by caller, symbols also then; NULL: a message was printed. */
 struct prof_profile *choose_profile(const char *command,
 	    struct prof_reader *reader,

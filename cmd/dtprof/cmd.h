@@ -36,6 +36,7 @@ enum opt_type {
 	OPT_STRING,	/* const char * */
 	OPT_STRINGS,	/* struct opt_strings; may be repeated */
 	OPT_CHOICE,	/* int: which of the words in op_words */
+	OPT_WORDS,	/* const char *: words, of op_words or not: a,b */
 	OPT_SET,	/* unsigned: bit n for the n-th of op_words */
 	OPT_COUNT,	/* struct opt_number; a word of op_words: the largest */
 	OPT_SIZE,	/* struct opt_number, bytes: 64K, 8M */

@@ -23,6 +23,7 @@ struct annotate_options {
 	const char		*ao_filter;
 	const char		*ao_input;
 	const char		*ao_output;
+	int			 ao_color;
 	bool			 ao_asm;
 	bool			 ao_csv;
 	bool			 ao_html;
@@ -48,6 +49,7 @@ static const struct opt_row options_of_annotate[] = {
 	CHOOSE_BASE_FROM(offsetof(struct annotate_options, ao_base_time)),
 	CHOOSE_BASE_TO(offsetof(struct annotate_options, ao_base_time)),
 	CHOOSE_BETWEEN(offsetof(struct annotate_options, ao_time)),
+	TERMINAL_OPTION(offsetof(struct annotate_options, ao_color)),
 	{ 0, "csv", NULL, OPT_FLAG, 0, 0, NULL,
 	    "what has samples, as comma-separated values",
 	    offsetof(struct annotate_options, ao_csv), NULL },
@@ -76,6 +78,8 @@ static const struct opt_row options_of_annotate[] = {
 
 static const char *const examples[] = {
 	"dtprof annotate parse", "its lines and instructions, in dtprof.dtp",
+	"dtprof annotate '*iterencode*'",
+	"of the functions that match, the one with most samples",
 	"dtprof annotate --source --total main x.dtp",
 	"which lines of main take long, with what they call",
 	"dtprof annotate --html -o f.html f", "a page to keep or to send",
@@ -95,7 +99,8 @@ const struct prof_cmd cmd_annotate = {
 	.cm_max = 2,
 	.cm_usage_status = EXIT_USAGE,
 	.cm_examples = examples,
-	.cm_notes = "FUNCTION is a name as dtprof report shows it; of several "
+	.cm_notes = "FUNCTION is a name as dtprof report shows it, or a glob, "
+	    "which means the heaviest function that matches; of several "
 	    "of one name MODULE:NAME or NAME@0xADDRESS is one.  Lines need "
 	    "debug information, instructions need objdump (binutils) and the "
 	    "very file that ran.",
@@ -249,6 +254,8 @@ find_function(struct annotate *an, const char *text)
 		if (i == n)
 			found[n++] = label->lb_function;
 	}
+	if (n == 0 && strpbrk(text, "*?[") != NULL)
+		return (annotate_find_glob(an, text));
 	if (n == 1)
 		an->an_function = found[0];
 	else if (n == 0)
@@ -262,7 +269,7 @@ find_function(struct annotate *an, const char *text)
 
 static int
 make_profile(struct annotate *an, const struct annotate_options *ao,
-    const struct choose_time *time)
+    const struct choose_time *time, const char *path)
 {
 	struct prof_profile_options options = {
 		.pl_size = sizeof(options),
@@ -277,7 +284,14 @@ make_profile(struct annotate *an, const struct annotate_options *ao,
 		return (-1);
 	an->an_profile = choose_profile("annotate", an->an_reader, &options,
 	    &an->an_symbols);
-	return (an->an_profile == NULL ? -1 : 0);
+	if (an->an_profile == NULL)
+		return (-1);
+	an->an_headline = (struct headline){ .he_reader = an->an_reader,
+	    .he_profile = an->an_profile, .he_path = path,
+	    .he_filter = ao->ao_filter };
+	choose_span(an->an_reader, time, &options, &an->an_headline.he_span);
+	headline_init(&an->an_headline);
+	return (0);
 }
 
 /* Both, unless one is asked for. */
@@ -309,7 +323,7 @@ show(const struct annotate *an, const struct annotate_options *ao)
 		(ao->ao_json ? annotate_json : annotate_csv)(an, &out);
 		return (out_end(&out, "annotate"));
 	}
-	terminal_begin(&terminal);
+	terminal_begin(&terminal, ao->ao_color);
 	out_init(&out, terminal.te_fd);
 	annotate_text(an, &out, &terminal);
 	return (terminal_end(&terminal, "annotate",
@@ -371,7 +385,7 @@ add_base(struct annotate *an, struct annotate *base,
 		return (-1);
 	}
 	if (make_profile(base, ao, choose_has_time(&ao->ao_base_time) ?
-	    &ao->ao_base_time : &ao->ao_time) == -1 ||
+	    &ao->ao_base_time : &ao->ao_time, file) == -1 ||
 	    find_in_base(base, an->an_function) == -1 || sum_up(base) == -1)
 		return (-1);
 	if (base->an_function == NULL)
@@ -439,7 +453,7 @@ run_annotate(void *options, int n, char **operands)
 	    operands + 1, &path);
 	if (an.an_reader == NULL)
 		return (EXIT_FAILED);
-	if (make_profile(&an, ao, &ao->ao_time) == 0 &&
+	if (make_profile(&an, ao, &ao->ao_time, path) == 0 &&
 	    find_function(&an, operands[0]) == 0 && sum_up(&an) == 0 &&
 	    (!has_base(ao) || add_base(&an, &base, ao, path) == 0) &&
 	    make_rows(&an, ao) == 0) {

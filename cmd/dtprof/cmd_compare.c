@@ -16,6 +16,7 @@
 #include "choose.h"
 #include "compare.h"
 #include "plot.h"
+#include "terminal.h"
 
 #define DEFAULT_LIMIT		10
 #define EXIT_WORSE		3
@@ -35,6 +36,7 @@ static const struct opt_row options_of_compare[] = {
 	{ 0, "by", "WHAT", OPT_CHOICE, 0, 0, "function",
 	    "costs of each of these, in recordings: " COMPARE_BY,
 	    CO(co_by), COMPARE_BY },
+	TERMINAL_OPTION(CO(co_color)),
 	{ 'e', "event", "EVENT", OPT_STRINGS, 0, 0, NULL,
 	    "costs by this event, where recordings have several",
 	    CO(co_events), NULL },
@@ -65,6 +67,9 @@ static const struct opt_row options_of_compare[] = {
 	{ 0, "threshold", "PCT", OPT_PERCENT, 1, 100000, "1",
 	    "an interval within PCT percent means no change", CO(co_threshold),
 	    NULL },
+	{ 'v', "verbose", NULL, OPT_FLAG, 0, 0, NULL,
+	    "also show whole build-ids, long notes, and the runs that an "
+	    "inconclusive metric needs", CO(co_verbose), NULL },
 	{ .op_type = OPT_END }
 };
 
@@ -400,25 +405,35 @@ verdict_status(const struct compare *cm)
 }
 
 static int
-show(const struct compare *cm)
+show_text(const struct compare *cm)
 {
+	const struct compare_options *co = cm->cm_options;
+	struct terminal terminal = { .te_fd = STDOUT_FILENO };
 	struct out out;
 	int status;
 
+	if (!co->co_json && !co->co_markdown)
+		terminal_begin(&terminal, co->co_color);
+	out_init(&out, terminal.te_fd);
+	if (co->co_json)
+		compare_json(cm, &out);
+	else
+		compare_text(cm, co->co_markdown ? COMPARE_MARKDOWN :
+		    COMPARE_TEXT, &out, &terminal);
+	status = terminal_end(&terminal, "compare", out_end(&out, "compare"));
+	return (status != 0 ? status : verdict_status(cm));
+}
+
+static int
+show(const struct compare *cm)
+{
 	if (cm->cm_options->co_plot != NULL &&
 	    compare_plot(&cm->cm_pair[0], cm->cm_options->co_plot) == -1)
 		return (EXIT_FAILED);
 	if (cm->cm_options->co_output != NULL &&
 	    compare_html(cm, cm->cm_options->co_output) == -1)
 		return (EXIT_FAILED);
-	out_init(&out, STDOUT_FILENO);
-	if (cm->cm_options->co_json)
-		compare_json(cm, &out);
-	else
-		compare_text(cm, cm->cm_options->co_markdown ?
-		    COMPARE_MARKDOWN : COMPARE_TEXT, &out);
-	status = out_end(&out, "compare");
-	return (status != 0 ? status : verdict_status(cm));
+	return (show_text(cm));
 }
 
 static void

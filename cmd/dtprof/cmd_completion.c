@@ -87,7 +87,8 @@ enum completion_kind
 completion_of_option(const struct prof_cmd *cmd, const struct opt_row *row)
 {
 	if (row->op_words != NULL)
-		return (row->op_type == OPT_SET ? COMPLETE_LIST :
+		return (row->op_type == OPT_SET ||
+		    row->op_type == OPT_WORDS ? COMPLETE_LIST :
 		    COMPLETE_WORDS);
 	/* In a recording are other events than on this machine. */
 	if (strcmp(row->op_arg, "EVENT") == 0 && !command_reads(cmd))

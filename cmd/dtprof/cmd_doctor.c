@@ -224,7 +224,7 @@ run_doctor(void *options, int n, char **operands)
 	examine(doctor);
 	make_plan(doctor, &plan);
 	if (!chosen->do_json)
-		terminal_begin(&terminal);
+		terminal_begin(&terminal, TERMINAL_AUTO);
 	out_init(&out, terminal.te_fd);
 	if (chosen->do_json)
 		show_json(doctor, &plan, &out);

@@ -21,14 +21,16 @@ struct report_options {
 	const char	*rp_callers;
 	const char	*rp_callees;
 	const char	*rp_output;
-	unsigned	 rp_by;
+	const char	*rp_by;
 	unsigned	 rp_plot;
+	int		 rp_color;
 	int		 rp_sort;
 	bool		 rp_children;
 	bool		 rp_csv;
 	bool		 rp_inline;
 	bool		 rp_json;
 	bool		 rp_stats;
+	bool		 rp_tree;
 	bool		 rp_verbose;
 };
 
@@ -40,10 +42,11 @@ static int	 run_report(void *options, int n, char **operands);
 
 static const struct opt_row options_of_report[] = {
 	CHOOSE_BETWEEN(offsetof(struct report_options, rp_time)),
-	{ 0, "by", "WHAT", OPT_SET, 0, 0, "function",
+	{ 0, "by", "WHAT", OPT_WORDS, 0, 0, "function",
 	    "rows for each of these: function, module, line, pid, tid, comm, "
-	    "cpu, event, probe, syscall; address: with function, tell "
-	    "functions of one name apart",
+	    "cpu, event, probe, syscall, or an argument of an event, e.g. "
+	    "prev_comm; address: with function, tell functions of one name "
+	    "apart",
 	    offsetof(struct report_options, rp_by), BY_WORDS },
 	{ 0, "callees", "FUNCTION", OPT_STRING, 0, 0, NULL,
 	    "what this function calls, and its own share",
@@ -54,6 +57,7 @@ static const struct opt_row options_of_report[] = {
 	{ 0, "children", NULL, OPT_FLAG, 0, 0, NULL,
 	    "the same as --sort total",
 	    offsetof(struct report_options, rp_children), NULL },
+	TERMINAL_OPTION(offsetof(struct report_options, rp_color)),
 	{ 0, "csv", NULL, OPT_FLAG, 0, 0, NULL, "the table as CSV",
 	    offsetof(struct report_options, rp_csv), NULL },
 	CHOOSE_EVENT(offsetof(struct report_options, rp_events)),
@@ -81,8 +85,12 @@ static const struct opt_row options_of_report[] = {
 	    "where the firings of each event went",
 	    offsetof(struct report_options, rp_stats), NULL },
 	CHOOSE_TO(offsetof(struct report_options, rp_time)),
+	{ 0, "tree", NULL, OPT_FLAG, 0, 0, NULL,
+	    "show the tree of calls, heaviest first",
+	    offsetof(struct report_options, rp_tree), NULL },
 	{ 'v', "verbose", NULL, OPT_FLAG, 0, 0, NULL,
-	    "--stats for each CPU, too",
+	    "also show the interval of totals and numbers of samples; with "
+	    "--stats each CPU",
 	    offsetof(struct report_options, rp_verbose), NULL },
 	{ .op_type = OPT_END }
 };
@@ -91,6 +99,8 @@ static const char *const examples[] = {
 	"dtprof report", "which functions of dtprof.dtp took how much",
 	"dtprof report --sort total --limit 20 x.dtp",
 	"with what they call, the first 20",
+	"dtprof report --tree --limit 30",
+	"the 30 heaviest calls, as a tree",
 	"dtprof report --callers parse", "who calls parse, and how much",
 	"dtprof report --by comm,function", "the functions of each program",
 	"dtprof report --plot timeline --by cpu -o cpus.svg",
@@ -153,54 +163,74 @@ roots_of(unsigned by, unsigned plot)
 	    (by & BY_PID ? PROF_ROOT_PID : 0) |
 	    (by & BY_TID ? PROF_ROOT_TID : 0) |
 	    (by & BY_CPU ? PROF_ROOT_CPU : 0) |
-	    (by & BY_SYSCALL ? PROF_ROOT_CALL : 0));
+	    (by & BY_SYSCALL ? PROF_ROOT_CALL : 0) |
+	    (by & BY_ARGS ? PROF_ROOT_ARGS : 0));
 }
 
 static int
 make_profile(struct report *report, const struct report_options *rp)
 {
+	const unsigned by = report->re_by.rb_set;
 	struct prof_profile_options options = {
 		.pl_size = sizeof(options),
 		.pl_filter = rp->rp_filter,
-		.pl_roots = roots_of(rp->rp_by, rp->rp_plot),
+		.pl_roots = roots_of(by, rp->rp_plot),
 		.pl_inlines = rp->rp_inline,
-		.pl_lines = (rp->rp_by & BY_LINE) != 0,
-		.pl_addresses = (rp->rp_by & BY_ADDRESS) != 0,
+		.pl_lines = (by & BY_LINE) != 0,
+		.pl_addresses = (by & BY_ADDRESS) != 0,
 		.pl_cell_ns = rp->rp_plot != 0 ? PLOT_CELL_NS : 0,
 		/* Rows that are no code, and plots, need no callers. */
-		.pl_leaves = rp->rp_plot != 0 || (rp->rp_by & BY_CODE) == 0,
+		.pl_leaves = rp->rp_plot != 0 || (by & BY_CODE) == 0,
+		.pl_args = (const char *const *)report->re_by.rb_arg,
+		.pl_nargs = report->re_by.rb_nargs,
 	};
 
 	report->re_wanted = choose_events("report", report->re_reader,
 	    &rp->rp_events);
-	if (report->re_wanted == NULL || choose_range("report",
-	    report->re_reader, &rp->rp_time, &options) == -1)
+	if (report->re_wanted == NULL || report_by_check(report) == -1 ||
+	    choose_range("report", report->re_reader, &rp->rp_time,
+	    &options) == -1)
 		return (-1);
 	report->re_profile = choose_profile("report", report->re_reader,
 	    &options, &report->re_symbols);
-	return (report->re_profile == NULL ? -1 : 0);
+	if (report->re_profile == NULL)
+		return (-1);
+	report->re_headline = (struct headline){
+		.he_reader = report->re_reader,
+		.he_profile = report->re_profile,
+		.he_path = report->re_path,
+		.he_filter = rp->rp_filter,
+	};
+	choose_span(report->re_reader, &rp->rp_time, &options,
+	    &report->re_headline.he_span);
+	headline_init(&report->re_headline);
+	return (0);
 }
 
 static int
 make_table(struct report *report, const struct report_options *rp)
 {
+	const uint64_t limit = rp->rp_limit.on_set ? rp->rp_limit.on_value :
+	    UINT64_MAX;
 	int rv;
 
+	report->re_table.ta_keys = &report->re_by;
 	if (report_columns(report) == -1)
 		return (-1);
 	if (report->re_table.ta_ncolumns == 0) {
-		report->re_table.ta_by = rp->rp_by;
+		report->re_table.ta_by = report->re_by.rb_set;
 		return (0);
 	}
+	if (rp->rp_tree)
+		return (report_tree(report, limit));
 	if (rp->rp_callers != NULL || rp->rp_callees != NULL)
 		rv = report_calls(report, rp->rp_callers != NULL ?
 		    rp->rp_callers : rp->rp_callees, rp->rp_callees != NULL);
 	else
-		rv = report_table(report, rp->rp_by);
+		rv = report_table(report);
 	if (rv == 0)
 		report_sort(&report->re_table, rp->rp_children ? SORT_TOTAL :
-		    (enum report_sort)rp->rp_sort, rp->rp_limit.on_set ?
-		    rp->rp_limit.on_value : UINT64_MAX);
+		    (enum report_sort)rp->rp_sort, limit);
 	return (rv);
 }
 
@@ -229,7 +259,7 @@ show_table(const struct report *report, const struct report_options *rp)
 	struct out out;
 
 	if (!rp->rp_csv)
-		terminal_begin(&terminal);
+		terminal_begin(&terminal, rp->rp_color);
 	out_init(&out, terminal.te_fd);
 	if (rp->rp_csv)
 		report_csv(report, &out);
@@ -262,15 +292,50 @@ run_plot(struct report *report, const struct report_options *rp)
 	    EXIT_FAILED : 0);
 }
 
+/* Rows of some kinds exclude each other. */
+static int
+check_by(const struct report_options *rp)
+{
+	struct report_by by = { 0 };
+	int rv = report_by_parse(&by, rp->rp_by);
+
+	if (rv == -1) {
+		report_by_free(&by);
+		return (-1);
+	}
+	rv = -1;
+	if ((rp->rp_callers != NULL || rp->rp_callees != NULL) &&
+	    by.rb_set != BY_FUNCTION)
+		msg_error("report", "--callers and --callees are functions",
+		    "leave out --by");
+	else if (by.rb_set & BY_FUNCTION && by.rb_set & BY_LINE)
+		msg_error("report", "--by function beside line",
+		    "a line names its function, too: use --by line");
+	else if (rp->rp_tree && by.rb_set & (BY_MODULE | BY_EVENT |
+	    BY_PROBE))
+		msg_error("report", "--tree by module, event or probe: its "
+		    "rows are functions or lines", "leave these out");
+	else if (rp->rp_tree && (rp->rp_callers != NULL ||
+	    rp->rp_callees != NULL || rp->rp_stats))
+		msg_error("report", "--tree beside --callers, --callees or "
+		    "--stats", "choose one");
+	else if (rp->rp_plot != 0 && by.rb_set & BY_ARGS)
+		msg_error("report", "--plot by an argument of an event",
+		    "use --filter to choose values of it");
+	else
+		rv = 0;
+	report_by_free(&by);
+	return (rv);
+}
+
 /* The accounting is of all that was recorded, a plot is of all functions. */
 static int
 check_choice(const struct report_options *rp)
 {
-	const bool is_stats = rp->rp_stats || rp->rp_verbose;
 	const bool is_part = rp->rp_callers != NULL ||
 	    rp->rp_callees != NULL || rp->rp_limit.on_set;
 
-	if (is_stats && (is_part || rp->rp_events.os_n > 0 ||
+	if (rp->rp_stats && (is_part || rp->rp_events.os_n > 0 ||
 	    rp->rp_filter != NULL || choose_has_time(&rp->rp_time)))
 		msg_error("report", "--stats beside a choice of samples",
 		    "it is of the whole recording: leave the others out");
@@ -297,25 +362,19 @@ check_report(const void *options, int n, char *const *operands)
 	else if (rp->rp_callers != NULL && rp->rp_callees != NULL)
 		msg_error("report", "--callers beside --callees",
 		    "choose one");
-	else if ((rp->rp_callers != NULL || rp->rp_callees != NULL) &&
-	    rp->rp_by != BY_FUNCTION)
-		msg_error("report", "--callers and --callees are functions",
-		    "leave out --by");
-	else if (rp->rp_by & BY_FUNCTION && rp->rp_by & BY_LINE)
-		msg_error("report", "--by function beside line",
-		    "a line names its function, too: use --by line");
-	else if (rp->rp_csv && (rp->rp_stats || rp->rp_verbose))
+	else if (rp->rp_csv && rp->rp_stats)
 		msg_error("report", "--stats beside --csv",
 		    "it has --json for programs");
 	else if (rp->rp_plot != 0 && (rp->rp_json || rp->rp_csv ||
-	    rp->rp_stats || rp->rp_verbose))
+	    rp->rp_stats || rp->rp_tree))
 		msg_error("report", "--plot beside another kind of output",
 		    "its numbers are there with -o X.tsv");
 	else if ((rp->rp_plot & (rp->rp_plot - 1)) != 0)
 		msg_error("report", "--plot draws one picture",
 		    "choose one of " PLOT_WORDS);
 	else
-		return (check_choice(rp) == -1 || (rp->rp_plot != 0 &&
+		return (check_choice(rp) == -1 || check_by(rp) == -1 ||
+		    (rp->rp_plot != 0 &&
 		    plot_check("report", output_of(rp), true) == -1) ||
 		    choose_check("report", &rp->rp_time) == -1 ? -1 :
 		    input_check("report", rp->rp_input, n));
@@ -326,16 +385,21 @@ static int
 run_report(void *options, int n, char **operands)
 {
 	struct report_options *rp = options;
-	struct report report = { 0 };
+	struct report report = { .re_is_verbose = rp->rp_verbose };
 	int status;
 
-	if ((rp->rp_by & BY_ADDRESS) != 0 && (rp->rp_by & BY_LINE) == 0)
-		rp->rp_by |= BY_FUNCTION;
+	if (report_by_parse(&report.re_by, rp->rp_by) == -1) {
+		report_by_free(&report.re_by);
+		return (EXIT_USAGE);
+	}
+	report_by_complete(&report.re_by, rp->rp_tree);
 	report.re_reader = input_open("report", rp->rp_input, n, operands,
 	    &report.re_path);
-	if (report.re_reader == NULL)
+	if (report.re_reader == NULL) {
+		report_by_free(&report.re_by);
 		return (EXIT_FAILED);
-	status = rp->rp_stats || rp->rp_verbose ? run_stats(&report, rp) :
+	}
+	status = rp->rp_stats ? run_stats(&report, rp) :
 	    rp->rp_plot != 0 ? run_plot(&report, rp) :
 	    run_table(&report, rp);
 	report_table_free(&report.re_table);
@@ -344,5 +408,6 @@ run_report(void *options, int n, char **operands)
 		prof_symbols_close(report.re_symbols);
 	free(report.re_wanted);
 	prof_reader_close(report.re_reader);
+	report_by_free(&report.re_by);
 	return (status);
 }

@@ -16,6 +16,8 @@
 
 #include "cmd.h"
 
+struct terminal;
+
 #define COMPARE_SCHEMA	1
 
 /* What costs are of: the words of --by, in this order. */
@@ -39,6 +41,8 @@ struct compare_options {
 	bool		 co_json;
 	bool		 co_markdown;
 	bool		 co_strict;
+	bool		 co_verbose;
+	int		 co_color;
 };
 
 struct series_metric {
@@ -151,8 +155,9 @@ void	compare_lines_free(struct costs *costs);
 /* ----------------------------------------------------- compare_text.c */
 
 enum compare_style { COMPARE_TEXT, COMPARE_MARKDOWN, COMPARE_HTML };
+/* terminal: of COMPARE_TEXT, else NULL. */
 void	compare_text(const struct compare *compare, enum compare_style style,
-	    struct out *out);
+	    struct out *out, const struct terminal *terminal);
 /* "1.20 s", "3.4 MB"; buffer of at least 32 bytes. */
 void	compare_quantity(char *buffer, size_t size, double value,
 	    const char *unit);

@@ -6,19 +6,45 @@
  *
  * Called by cmd_compare.c and compare_html.c.
  */
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "bench.h"
 #include "compare.h"
+#include "terminal.h"
 
 #define LEAST_MOVED	0.001	/* share of what was inlined */
+
+#define MAX_COLUMNS	8
+#define MIN_LAST	16	/* columns of a terminal for the last one */
+#define SHORT_ID	8	/* digits of a build-id */
+#define LONG_NOTE	80
 
 /* How a table is drawn. */
 struct table {
 	struct out	*tb_out;
 	enum compare_style tb_style;
+	const struct terminal *tb_terminal;
+	bool		 tb_is_verbose;
+};
+
+/* A column of text; what is dropped first on a narrow terminal. */
+struct column {
+	const char	*cl_title;
+	int		 cl_drop;	/* 1: the first; 0: never */
+	bool		 cl_is_left;
+	size_t		 cl_width;	/* of the widest cell */
+	bool		 cl_is_gone;
+};
+
+/* A row's cells; a verdict's colour. */
+struct cells {
+	char		 ce_text[MAX_COLUMNS][128];
+	const char	*ce_last;	/* hostile */
+	enum terminal_colour ce_colour;
 };
 
 static bool
@@ -37,6 +63,13 @@ put(const struct table *tb, const char *text)
 		out_markdown(tb->tb_out, text);
 	else
 		out_text(tb->tb_out, text);
+}
+
+static void
+colour(const struct table *tb, enum terminal_colour colour)
+{
+	if (is(tb, COMPARE_TEXT))
+		terminal_colour(tb->tb_terminal, tb->tb_out, colour);
 }
 
 const char *
@@ -135,142 +168,288 @@ probability(char *buffer, size_t size, double p)
 
 /* ------------------------------------------------------------ sentences */
 
-/* What the verdict on the whole is, in a line. */
+/* A text of ours and of others, in lines that fit; an element of a page. */
 static void
-headline(const struct table *tb, const struct pair *pair, double threshold)
+sentence(const struct table *tb, const char *begin, const char *text)
 {
-	struct out *out = tb->tb_out;
-	const struct prof_change *cg = compare_headline(pair);
+	char *line;
+
+	if (*begin == '\n')
+		out_char(tb->tb_out, *begin++);
+	if (!is(tb, COMPARE_TEXT)) {
+		out_str(tb->tb_out, begin);
+		put(tb, text);
+		out_char(tb->tb_out, '\n');
+	} else if (asprintf(&line, "%s%s", begin, text) != -1) {
+		terminal_fold(tb->tb_terminal, tb->tb_out, line, 6);
+		free(line);
+	}
+}
+
+static enum terminal_colour
+colour_of(const struct prof_change *cg)
+{
+	switch (cg->cg_verdict) {
+	case PROF_VERDICT_MORE:
+		return (TERMINAL_HOT);
+	case PROF_VERDICT_LESS:
+		return (TERMINAL_WARM);
+	case PROF_VERDICT_OPEN:
+	case PROF_VERDICT_FEW:
+		return (TERMINAL_DOUBT);
+	case PROF_VERDICT_SAME:
+		break;
+	}
+	return (TERMINAL_PLAIN);
+}
+
+/* What the verdict on the whole is. */
+static void
+put_verdict(FILE *stream, const struct prof_change *cg, double threshold)
+{
 	char change[32], ci[64], least[32];
 
-	if (cg == NULL)
-		return;
 	percent(change, sizeof(change), cg->cg_change);
 	interval(ci, sizeof(ci), cg->cg_ci95);
-	out_str(out, is(tb, COMPARE_HTML) ? "<p class=\"verdict\">" : "");
-	put(tb, pair->pr_series[1]->se_name);
 	switch (cg->cg_verdict) {
 	case PROF_VERDICT_LESS:
 	case PROF_VERDICT_MORE:
-		out_fmt(out, is_time(cg) ? " is %s: " : " %s: ",
+		fprintf(stream, is_time(cg) ? " is %s: " : " %s: ",
 		    compare_word(cg));
 		break;
 	case PROF_VERDICT_SAME:
-		out_fmt(out, ": no change beyond %.3g%%: ", 100 * threshold);
+		fprintf(stream, ": no change beyond %.3g%%: ",
+		    100 * threshold);
 		break;
 	case PROF_VERDICT_OPEN:
-		out_str(out, ": inconclusive, ");
+		fputs(": inconclusive, ", stream);
 		break;
 	case PROF_VERDICT_FEW:
-		out_str(out, ": too few runs for a verdict, ");
+		fputs(": too few runs for a verdict, ", stream);
 		break;
 	}
-	put(tb, compare_title(cg->cg_name));
-	out_fmt(out, " %s", change);
+	fprintf(stream, "%s %s", compare_title(cg->cg_name), change);
 	if (cg->cg_verdict == PROF_VERDICT_FEW)
-		out_fmt(out, "; it takes %d a side, better 15",
+		fprintf(stream, "; it takes %d a side, better 15",
 		    PROF_MIN_RUNS);
 	else
-		out_fmt(out, " (%s)", ci);
+		fprintf(stream, " (%s)", ci);
 	if (cg->cg_verdict == PROF_VERDICT_OPEN && cg->cg_runs_needed > 0)
-		out_fmt(out, "; these runs can show %s, about %zu runs a "
+		fprintf(stream, "; these runs can show %s, about %zu runs a "
 		    "side would tell", percent(least, sizeof(least),
 		    cg->cg_smallest) + 1, cg->cg_runs_needed);
-	out_char(out, '\n');
+}
+
+static void
+headline(const struct table *tb, const struct pair *pair, double threshold)
+{
+	const struct prof_change *cg = compare_headline(pair);
+	char *text = NULL;
+	size_t length;
+	FILE *stream = cg == NULL ? NULL : open_memstream(&text, &length);
+
+	if (stream == NULL)
+		return;
+	fputs(pair->pr_series[1]->se_name, stream);
+	put_verdict(stream, cg, threshold);
+	if (fclose(stream) == 0) {
+		colour(tb, colour_of(cg));
+		sentence(tb, is(tb, COMPARE_HTML) ? "<p class=\"verdict\">" :
+		    "", text);
+		colour(tb, TERMINAL_PLAIN);
+	}
+	free(text);
 }
 
 /* --------------------------------------------------------------- tables */
 
+/* The widest cell of each column. */
+static void
+measure(struct column *columns, size_t n, const struct cells *row)
+{
+	for (size_t i = 0; i + 1 < n; i++) {
+		const size_t width = terminal_columns(row->ce_text[i]);
+
+		if (width > columns[i].cl_width)
+			columns[i].cl_width = width;
+	}
+}
+
+/* What does not fit goes, in order; the last column stays. */
+static void
+fit(const struct table *tb, struct column *columns, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (strlen(columns[i].cl_title) > columns[i].cl_width)
+			columns[i].cl_width = strlen(columns[i].cl_title);
+	for (int drop = 1; drop <= MAX_COLUMNS; drop++) {
+		size_t sum = MIN_LAST;
+
+		for (size_t i = 0; i + 1 < n; i++)
+			if (!columns[i].cl_is_gone)
+				sum += columns[i].cl_width + 1;
+		if (!is(tb, COMPARE_TEXT) || tb->tb_terminal->te_width == 0 ||
+		    sum + 2 <= tb->tb_terminal->te_width)
+			return;
+		for (size_t i = 0; i + 1 < n; i++)
+			columns[i].cl_is_gone |= columns[i].cl_drop == drop;
+	}
+}
+
 /* A cell, to the right of its column; the last one stands free. */
 static void
-cell(const struct table *tb, int width, const char *text, bool last)
+cell(const struct table *tb, const struct column *column, const char *text,
+    size_t *used)
 {
-	if (is(tb, COMPARE_HTML))
-		out_str(tb->tb_out, "<td>");
-	else if (is(tb, COMPARE_MARKDOWN))
-		out_str(tb->tb_out, " ");
-	else
-		out_fmt(tb->tb_out, last ? "  " : " %*s", last ? 0 : width -
-		    (int)strlen(text), "");
+	const size_t width = terminal_columns(text);
+	const int pad = width < column->cl_width ?
+	    (int)(column->cl_width - width) : 0;
+
+	out_fmt(tb->tb_out, " %*s", column->cl_is_left ? 0 : pad, "");
 	put(tb, text);
-	if (is(tb, COMPARE_MARKDOWN))
-		out_str(tb->tb_out, " |");
-	if (last)
-		out_char(tb->tb_out, '\n');
+	if (column->cl_is_left)
+		out_fmt(tb->tb_out, "%*s", pad, "");
+	*used += 1 + column->cl_width;
 }
 
 static void
-row(const struct table *tb)
+text_row(const struct table *tb, const struct column *columns, size_t n,
+    const struct cells *row, size_t verdict)
 {
-	out_str(tb->tb_out, is(tb, COMPARE_HTML) ? "<tr>" :
-	    is(tb, COMPARE_MARKDOWN) ? "|" : " ");
+	const size_t width = tb->tb_terminal->te_width;
+	size_t used = 2;
+
+	for (size_t i = 0; i + 1 < n; i++) {
+		if (columns[i].cl_is_gone)
+			continue;
+		if (i == verdict)
+			colour(tb, row->ce_colour);
+		cell(tb, &columns[i], row->ce_text[i], &used);
+		if (i == verdict)
+			colour(tb, TERMINAL_PLAIN);
+	}
+	if (n - 1 == verdict)
+		colour(tb, row->ce_colour);
+	out_str(tb->tb_out, "  ");
+	(void)terminal_text(tb->tb_out, row->ce_last, width == 0 ? SIZE_MAX :
+	    width > used + 2 ? width - used : 2);
+	if (n - 1 == verdict)
+		colour(tb, TERMINAL_PLAIN);
+	out_char(tb->tb_out, '\n');
 }
 
 static void
-head(const struct table *tb, const char *const *titles, const int *widths,
-    int n)
+marked_row(const struct table *tb, size_t n, const struct cells *row)
 {
-	out_str(tb->tb_out, is(tb, COMPARE_HTML) ? "<table>\n" : "\n");
-	row(tb);
-	for (int i = 0; i < n; i++)
+	out_str(tb->tb_out, is(tb, COMPARE_HTML) ? "<tr>" : "|");
+	for (size_t i = 0; i < n; i++) {
+		out_str(tb->tb_out, is(tb, COMPARE_HTML) ? "<td>" : " ");
+		put(tb, i + 1 < n ? row->ce_text[i] : row->ce_last);
+		out_str(tb->tb_out, is(tb, COMPARE_MARKDOWN) ? " |" : "");
+	}
+	out_char(tb->tb_out, '\n');
+}
+
+/* verdict: which column has it. */
+static void
+show_row(const struct table *tb, const struct column *columns, size_t n,
+    const struct cells *row, size_t verdict)
+{
+	if (is(tb, COMPARE_TEXT))
+		text_row(tb, columns, n, row, verdict);
+	else
+		marked_row(tb, n, row);
+}
+
+static void
+show_head(const struct table *tb, const struct column *columns, size_t n)
+{
+	struct cells titles = { .ce_last = columns[n - 1].cl_title };
+
+	out_str(tb->tb_out, is(tb, COMPARE_HTML) ? "<table>\n<tr>" : "\n");
+	for (size_t i = 0; i < n; i++) {
+		snprintf(titles.ce_text[i], sizeof(titles.ce_text[i]), "%s",
+		    columns[i].cl_title);
 		if (is(tb, COMPARE_HTML))
 			out_fmt(tb->tb_out, i == n - 1 ? "<th>%s\n" :
-			    "<th>%s", titles[i]);
-		else
-			cell(tb, widths[i], titles[i], i == n - 1);
+			    "<th>%s", columns[i].cl_title);
+	}
+	colour(tb, TERMINAL_BOLD);
+	if (!is(tb, COMPARE_HTML))
+		show_row(tb, columns, n, &titles, n);
+	colour(tb, TERMINAL_PLAIN);
 	if (!is(tb, COMPARE_MARKDOWN))
 		return;
 	out_char(tb->tb_out, '|');
-	for (int i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		out_str(tb->tb_out, i == n - 1 ? "---|\n" : "---:|");
 }
 
 static void
-metric_row(const struct table *tb, const struct prof_change *cg,
-    const int *widths)
+metric_cells(const struct table *tb, const struct prof_change *cg,
+    struct cells *row)
 {
-	char text[64], verdict[128];
-
-	row(tb);
-	cell(tb, widths[0], compare_title(cg->cg_name), false);
-	compare_quantity(text, sizeof(text), cg->cg_median[0], cg->cg_unit);
-	cell(tb, widths[1], text, false);
-	compare_quantity(text, sizeof(text), cg->cg_median[1], cg->cg_unit);
-	cell(tb, widths[2], text, false);
-	cell(tb, widths[3], percent(text, sizeof(text), cg->cg_change),
-	    false);
-	cell(tb, widths[4], interval(text, sizeof(text), cg->cg_ci95),
-	    false);
-	cell(tb, widths[5], probability(text, sizeof(text),
-	    cg->cg_p_adjusted), false);
-	snprintf(verdict, sizeof(verdict), "%s", compare_word(cg));
-	if (cg->cg_verdict == PROF_VERDICT_OPEN && cg->cg_runs_needed > 0)
-		snprintf(verdict, sizeof(verdict), cg->cg_runs_needed > 1000 ?
+	snprintf(row->ce_text[0], sizeof(row->ce_text[0]), "%s",
+	    compare_title(cg->cg_name));
+	compare_quantity(row->ce_text[1], sizeof(row->ce_text[1]),
+	    cg->cg_median[0], cg->cg_unit);
+	compare_quantity(row->ce_text[2], sizeof(row->ce_text[2]),
+	    cg->cg_median[1], cg->cg_unit);
+	percent(row->ce_text[3], sizeof(row->ce_text[3]), cg->cg_change);
+	interval(row->ce_text[4], sizeof(row->ce_text[4]), cg->cg_ci95);
+	probability(row->ce_text[5], sizeof(row->ce_text[5]),
+	    cg->cg_p_adjusted);
+	snprintf(row->ce_text[6], sizeof(row->ce_text[6]), "%s",
+	    compare_word(cg));
+	if (cg->cg_verdict == PROF_VERDICT_OPEN && cg->cg_runs_needed > 0 &&
+	    (tb->tb_is_verbose || !is(tb, COMPARE_TEXT)))
+		snprintf(row->ce_text[6], sizeof(row->ce_text[6]),
+		    cg->cg_runs_needed > 1000 ?
 		    "inconclusive, over 1000 runs" : "inconclusive, %zu runs",
 		    cg->cg_runs_needed);
-	cell(tb, widths[6], verdict, true);
+	row->ce_last = row->ce_text[6];
+	row->ce_colour = colour_of(cg);
+}
+
+/* Never there, on neither side: nothing to say. */
+static bool
+has_metric(const struct prof_change *cg)
+{
+	return ((cg->cg_mean[0] != 0 || cg->cg_mean[1] != 0) &&
+	    (cg->cg_n[0] > 0 || cg->cg_n[1] > 0));
 }
 
 static void
 metrics(const struct table *tb, const struct pair *pair)
 {
-	static const char *const titles[] = {
-		"metric", "base", "new", "change", "95% CI", "p", "verdict"
+	struct column columns[] = {
+		{ .cl_title = "metric" }, { .cl_title = "base" },
+		{ .cl_title = "new" }, { .cl_title = "change" },
+		{ .cl_title = "95% CI", .cl_drop = 2 },
+		{ .cl_title = "p", .cl_drop = 1 },
+		{ .cl_title = "verdict" }
 	};
-	static const int widths[] = { 20, 11, 11, 9, 20, 7, 0 };
 	const size_t n = prof_comparison_nmetrics(pair->pr_comparison);
 	const struct prof_change *cg;
+	struct cells row;
 
 	if (n == 0)
 		return;
-	head(tb, titles, widths, 7);
-	for (size_t i = 0; i < n; i++) {
-		cg = prof_comparison_metric(pair->pr_comparison, i);
-		/* Never there, on neither side: nothing to say. */
-		if (cg->cg_mean[0] == 0 && cg->cg_mean[1] == 0)
-			continue;
-		if (cg->cg_n[0] > 0 || cg->cg_n[1] > 0)
-			metric_row(tb, cg, widths);
+	for (int pass = 0; pass < 2; pass++) {
+		for (size_t i = 0; i < n; i++) {
+			cg = prof_comparison_metric(pair->pr_comparison, i);
+			if (!has_metric(cg))
+				continue;
+			metric_cells(tb, cg, &row);
+			if (pass == 0)
+				measure(columns, 7, &row);
+			else
+				show_row(tb, columns, 7, &row, 6);
+		}
+		if (pass == 0) {
+			fit(tb, columns, 7);
+			show_head(tb, columns, 7);
+		}
 	}
 	out_str(tb->tb_out, is(tb, COMPARE_HTML) ? "</table>\n" : "");
 }
@@ -311,27 +490,24 @@ is_moved(const struct prof_change *cg)
 }
 
 static void
-function_row(const struct table *tb, const struct prof_change *cg,
-    const struct prof_change *total, const int *widths)
+function_cells(const struct prof_change *cg, const struct prof_change *total,
+    struct cells *row)
 {
-	char text[64];
-
-	row(tb);
-	cell(tb, widths[0], percent(text, sizeof(text), cg->cg_change),
-	    false);
-	cell(tb, widths[1], interval(text, sizeof(text), cg->cg_ci95),
-	    false);
-	snprintf(text, sizeof(text), "-");
+	percent(row->ce_text[0], sizeof(row->ce_text[0]), cg->cg_change);
+	interval(row->ce_text[1], sizeof(row->ce_text[1]), cg->cg_ci95);
+	snprintf(row->ce_text[2], sizeof(row->ce_text[2]), "-");
 	if (is_changed(total) && is_changed(cg))
-		snprintf(text, sizeof(text), "%.0f%%", 100 * cg->cg_part);
-	cell(tb, widths[2], text, false);
-	snprintf(text, sizeof(text), "%.1f%% -> %.1f%%",
-	    100 * cg->cg_share[0], 100 * cg->cg_share[1]);
-	cell(tb, widths[3], text, false);
-	cell(tb, widths[4], probability(text, sizeof(text),
-	    cg->cg_p_adjusted), false);
-	cell(tb, widths[5], function_word(cg), false);
-	cell(tb, widths[6], cg->cg_name, true);
+		snprintf(row->ce_text[2], sizeof(row->ce_text[2]), "%.0f%%",
+		    100 * cg->cg_part);
+	snprintf(row->ce_text[3], sizeof(row->ce_text[3]),
+	    "%.1f%% -> %.1f%%", 100 * cg->cg_share[0],
+	    100 * cg->cg_share[1]);
+	probability(row->ce_text[4], sizeof(row->ce_text[4]),
+	    cg->cg_p_adjusted);
+	snprintf(row->ce_text[5], sizeof(row->ce_text[5]), "%s",
+	    function_word(cg));
+	row->ce_last = cg->cg_name;
+	row->ce_colour = colour_of(cg);
 }
 
 /* Few runs have few orders: what chance can just not be ruled out for. */
@@ -345,16 +521,14 @@ is_nearly_changed(const struct prof_change *cg)
 
 /* "total cost +3.1% (...): costs more; of it parse_number 92%" */
 static void
-explain(const struct table *tb, const struct pair *pair, const char *what)
+put_explanation(FILE *stream, struct prof_comparison *cp, const char *what)
 {
-	struct prof_comparison *cp = pair->pr_comparison;
 	const struct prof_change *total = prof_comparison_total(cp), *cg;
 	const struct prof_change *nearly = NULL;
 	char change[32], ci[64];
 	int named = 0;
 
-	out_fmt(tb->tb_out, "%stotal cost %s (%s): %s",
-	    is(tb, COMPARE_HTML) ? "<p>" : "\n", percent(change,
+	fprintf(stream, "total cost %s (%s): %s", percent(change,
 	    sizeof(change), total->cg_change), interval(ci, sizeof(ci),
 	    total->cg_ci95), compare_word(total));
 	for (size_t i = 0; i < prof_comparison_nfunctions(cp); i++) {
@@ -363,22 +537,34 @@ explain(const struct table *tb, const struct pair *pair, const char *what)
 			nearly = cg;
 		if (!is_changed(cg) || named == 3)
 			continue;
-		out_str(tb->tb_out, named++ == 0 ? "; of it " : ", ");
-		put(tb, cg->cg_name);
+		fprintf(stream, "%s%s", named++ == 0 ? "; of it " : ", ",
+		    cg->cg_name);
 		if (is_changed(total))
-			out_fmt(tb->tb_out, " %.0f%%", 100 * cg->cg_part);
+			fprintf(stream, " %.0f%%", 100 * cg->cg_part);
 		else
-			out_fmt(tb->tb_out, " %s", percent(change,
+			fprintf(stream, " %s", percent(change,
 			    sizeof(change), cg->cg_change));
 	}
 	if (named == 0)
-		out_fmt(tb->tb_out, "; no %s is known to have changed", what);
-	if (named == 0 && nearly != NULL) {
-		out_fmt(tb->tb_out, ", about %zu runs a side would tell of ",
-		    nearly->cg_runs_needed);
-		put(tb, nearly->cg_name);
-	}
-	out_char(tb->tb_out, '\n');
+		fprintf(stream, "; no %s is known to have changed", what);
+	if (named == 0 && nearly != NULL)
+		fprintf(stream, ", about %zu runs a side would tell of %s",
+		    nearly->cg_runs_needed, nearly->cg_name);
+}
+
+static void
+explain(const struct table *tb, const struct pair *pair, const char *what)
+{
+	char *text = NULL;
+	size_t length;
+	FILE *stream = open_memstream(&text, &length);
+
+	if (stream == NULL)
+		return;
+	put_explanation(stream, pair->pr_comparison, what);
+	if (fclose(stream) == 0)
+		sentence(tb, is(tb, COMPARE_HTML) ? "<p>" : "\n", text);
+	free(text);
 }
 
 static void
@@ -386,33 +572,47 @@ functions(const struct table *tb, const struct pair *pair,
     const struct compare_options *options)
 {
 	const char *what = compare_by_words[options->co_by];
-	const char *const titles[] = {
-		"of total", "95% CI", "part", "base -> new", "p", "verdict",
-		what
+	struct column columns[] = {
+		{ .cl_title = "of total" },
+		{ .cl_title = "95% CI", .cl_drop = 3 },
+		{ .cl_title = "part", .cl_drop = 2 },
+		{ .cl_title = "base -> new" },
+		{ .cl_title = "p", .cl_drop = 1 },
+		{ .cl_title = "verdict", .cl_is_left = true },
+		{ .cl_title = what }
 	};
-	static const int widths[] = { 9, 20, 6, 16, 7, 21, 0 };
 	struct prof_comparison *cp = pair->pr_comparison;
 	const size_t n = prof_comparison_nfunctions(cp);
 	const struct prof_change *total = prof_comparison_total(cp), *cg;
+	struct cells row;
 	uint64_t shown = 0;
 
 	if (total == NULL)
 		return;
 	explain(tb, pair, what);
-	head(tb, titles, widths, 7);
-	for (size_t i = 0; i < n; i++) {
-		cg = prof_comparison_function(cp, i);
-		/* Those of which there is something to say are all shown. */
-		if (shown >= options->co_limit.on_value && !is_changed(cg) &&
-		    !is_moved(cg))
-			continue;
-		function_row(tb, cg, total, widths);
-		shown++;
+	for (int pass = 0; pass < 2; pass++, shown = pass < 2 ? 0 : shown) {
+		for (size_t i = 0; i < n; i++) {
+			cg = prof_comparison_function(cp, i);
+			/* Of which there is something to say: all. */
+			if (shown >= options->co_limit.on_value &&
+			    !is_changed(cg) && !is_moved(cg))
+				continue;
+			function_cells(cg, total, &row);
+			if (pass == 0)
+				measure(columns, 7, &row);
+			else
+				show_row(tb, columns, 7, &row, 5);
+			shown++;
+		}
+		if (pass == 0) {
+			fit(tb, columns, 7);
+			show_head(tb, columns, 7);
+		}
 	}
-	out_fmt(tb->tb_out, "%s%zu %ss, %zu tested together\n",
-	    is(tb, COMPARE_HTML) ? "</table>\n<p>" :
+	out_fmt(tb->tb_out, "%s%zu %ss, %zu tested together, %" PRIu64
+	    " shown\n", is(tb, COMPARE_HTML) ? "</table>\n<p>" :
 	    is(tb, COMPARE_MARKDOWN) ? "\n" : "  ", n, what,
-	    prof_comparison_ntested(cp));
+	    prof_comparison_ntested(cp), shown);
 }
 
 /* ------------------------------------------------------------- the whole */
@@ -428,19 +628,52 @@ title(const struct table *tb, const struct pair *pair)
 	out_str(tb->tb_out, is(tb, COMPARE_HTML) ? "</h1>\n" : "\n\n");
 }
 
+/* So much of a build-id as tells the sides apart. */
 static void
-sides(const struct pair *pair, struct out *out)
+put_build(FILE *stream, const struct pair *pair, int side, bool is_whole)
 {
+	const char *id = pair->pr_series[side]->se_build_id;
+	const char *other = pair->pr_series[1 - side]->se_build_id;
+
+	if (*id == '\0')
+		return;
+	is_whole = is_whole || strlen(id) <= SHORT_ID + 2 ||
+	    (strncmp(id, other, SHORT_ID) == 0 && strcmp(id, other) != 0);
+	fprintf(stream, ", build %.*s%s", is_whole ? (int)strlen(id) :
+	    SHORT_ID, id, is_whole ? "" : "..");
+}
+
+static void
+sides(const struct table *tb, const struct pair *pair)
+{
+	size_t length;
+
 	for (int s = 0; s < 2; s++) {
-		out_str(out, s == 0 ? "base  " : "new   ");
-		out_text(out, pair->pr_series[s]->se_name);
-		out_fmt(out, ", %zu runs", pair->pr_series[s]->se_nruns);
-		if (pair->pr_series[s]->se_build_id[0] != '\0') {
-			out_str(out, ", build ");
-			out_text(out, pair->pr_series[s]->se_build_id);
-		}
-		out_char(out, '\n');
+		const struct series *series = pair->pr_series[s];
+		char *text = NULL;
+		FILE *stream = open_memstream(&text, &length);
+
+		if (stream == NULL)
+			return;
+		fprintf(stream, "%s%s, %zu run%s", s == 0 ? "base  " :
+		    "new   ", series->se_name, series->se_nruns,
+		    series->se_nruns == 1 ? "" : "s");
+		put_build(stream, pair, s, tb->tb_is_verbose);
+		if (fclose(stream) == 0)
+			sentence(tb, s == 0 ? "\n" : "", text);
+		free(text);
 	}
+}
+
+/* A long one without its reason, unless all is asked for. */
+static size_t
+note_length(const struct table *tb, const char *note)
+{
+	const char *reason = strstr(note, ", so ");
+
+	return (reason == NULL || !is(tb, COMPARE_TEXT) ||
+	    tb->tb_is_verbose || strlen(note) <= LONG_NOTE ? strlen(note) :
+	    (size_t)(reason - note));
 }
 
 static void
@@ -448,13 +681,18 @@ notes(const struct table *tb, const struct pair *pair)
 {
 	static const char *const begin[] = { "note: ", "- ", "<p>note: " };
 	const char *note;
+	char *text;
 
 	for (size_t i = 0; (note = prof_comparison_note(pair->pr_comparison,
 	    i)) != NULL; i++) {
+		const size_t length = note_length(tb, note);
+
+		if (asprintf(&text, "%.*s%s", (int)length, note,
+		    note[length] != '\0' ? " (-v: more)" : "") == -1)
+			return;
 		out_str(tb->tb_out, i == 0 ? "\n" : "");
-		out_str(tb->tb_out, begin[tb->tb_style]);
-		put(tb, note);
-		out_char(tb->tb_out, '\n');
+		sentence(tb, begin[tb->tb_style], text);
+		free(text);
 	}
 }
 
@@ -462,11 +700,11 @@ static void
 one_pair(const struct compare *cm, const struct pair *pair,
     const struct table *tb)
 {
-	if (is(tb, COMPARE_TEXT))
-		sides(pair, tb->tb_out);
-	else
+	if (!is(tb, COMPARE_TEXT))
 		title(tb, pair);
 	headline(tb, pair, cm->cm_threshold);
+	if (is(tb, COMPARE_TEXT))
+		sides(tb, pair);
 	metrics(tb, pair);
 	if (is(tb, COMPARE_HTML))
 		compare_draw(pair, tb->tb_out);
@@ -476,9 +714,10 @@ one_pair(const struct compare *cm, const struct pair *pair,
 
 void
 compare_text(const struct compare *cm, enum compare_style style,
-    struct out *out)
+    struct out *out, const struct terminal *terminal)
 {
-	const struct table tb = { out, style };
+	const struct table tb = { out, style, terminal,
+	    cm->cm_options->co_verbose };
 	char change[32], ci[64];
 
 	for (size_t i = 0; i < cm->cm_npairs; i++) {

@@ -316,6 +316,7 @@ set_value(struct parse *parse, const struct opt_row *row, const char *text)
 	case OPT_FLAG:
 		break;
 	case OPT_STRING:
+	case OPT_WORDS:
 		if (text[0] == '\0')
 			return (refuse(parse, "give it a value, or leave it "
 			    "out", "--%s: its value is empty", row->op_name));
@@ -349,7 +350,8 @@ set_defaults(struct parse *parse)
 
 	for (row = parse->pa_cmd->cm_options; row->op_type != OPT_END; row++) {
 		if (row->op_default == NULL || (row->op_type != OPT_CHOICE &&
-		    row->op_type != OPT_SET && row->op_type != OPT_STRING))
+		    row->op_type != OPT_SET && row->op_type != OPT_STRING &&
+		    row->op_type != OPT_WORDS))
 			continue;
 		if (set_value(parse, row, row->op_default) == -1)
 			return (-1);

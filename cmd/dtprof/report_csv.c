@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * report --csv: a line for each row and event, as RFC 4180 has it, with a
- * line of names first.
+ * line of names first.  Columns that only some reports have are the last.
  */
 #include <inttypes.h>
 
@@ -36,6 +36,39 @@ show_self(struct out *out, const struct report_table *table,
 	out_char(out, ',');
 }
 
+static void
+show_more_names(struct out *out, const struct report_table *table)
+{
+	if (table->ta_is_tree) {
+		out_str(out, ",depth");
+		return;
+	}
+	if (table->ta_by & BY_SYSCALL)
+		out_str(out, ",syscall");
+	for (size_t n = 0; n < table->ta_keys->rb_nargs; n++) {
+		out_char(out, ',');
+		out_csv(out, table->ta_keys->rb_arg[n]);
+	}
+}
+
+static void
+show_more(struct out *out, const struct report_table *table,
+    const struct report_row *row)
+{
+	if (table->ta_is_tree) {
+		out_fmt(out, ",%" PRIu32, row->rw_depth);
+		return;
+	}
+	if (table->ta_by & BY_SYSCALL) {
+		out_char(out, ',');
+		out_csv(out, row->rw_call != NULL ? row->rw_call : "");
+	}
+	for (size_t n = 0; n < table->ta_keys->rb_nargs; n++) {
+		out_char(out, ',');
+		out_csv(out, row->rw_arg[n] != NULL ? row->rw_arg[n] : "");
+	}
+}
+
 void
 report_csv(const struct report *report, struct out *out)
 {
@@ -46,7 +79,9 @@ report_csv(const struct report *report, struct out *out)
 
 	out_str(out, "event,unit,comm,pid,tid,cpu,name,module,self,self_share,"
 	    "self_low,self_high,self_samples,total,total_share,total_low,"
-	    "total_high,total_samples\r\n");
+	    "total_high,total_samples");
+	show_more_names(out, table);
+	out_str(out, "\r\n");
 	for (size_t n = 0; n < table->ta_nrows; n++) {
 		row = &table->ta_row[n];
 		for (size_t c = 0; c < table->ta_per_row; c++) {
@@ -63,6 +98,7 @@ report_csv(const struct report *report, struct out *out)
 			show_self(out, table, column, sum);
 			show_part(out, column, sum->su_total,
 			    sum->su_total_samples);
+			show_more(out, table, row);
 			out_str(out, "\r\n");
 		}
 	}

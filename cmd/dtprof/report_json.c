@@ -56,6 +56,41 @@ show_ratio(const struct report_table *table, struct out *out,
 	    report_ratio(sum->su_total, base->su_total));
 }
 
+/* In the tree: which row it is, and which it is below. */
+static void
+show_place(const struct report_table *table, struct out *out,
+    const struct report_row *row)
+{
+	out_fmt(out, "\"id\":%zu,\"parent\":", (size_t)(row -
+	    table->ta_row));
+	if (row->rw_parent == UINT32_MAX)
+		out_str(out, "null");
+	else
+		out_fmt(out, "%" PRIu32, row->rw_parent);
+	out_fmt(out, ",\"depth\":%" PRIu32 ",", row->rw_depth);
+}
+
+static void
+show_args(const struct report_table *table, struct out *out,
+    const struct report_row *row)
+{
+	const char *comma = "";
+
+	if (table->ta_is_tree || (table->ta_by & BY_ARGS) == 0)
+		return;
+	out_str(out, "\"args\":{");
+	for (size_t n = 0; n < table->ta_keys->rb_nargs; n++) {
+		if (row->rw_arg[n] == NULL)
+			continue;
+		out_str(out, comma);
+		out_json(out, table->ta_keys->rb_arg[n]);
+		out_char(out, ':');
+		out_json(out, row->rw_arg[n]);
+		comma = ",";
+	}
+	out_str(out, "},");
+}
+
 static void
 show_row(const struct report *report, struct out *out,
     const struct report_row *row, size_t n)
@@ -65,7 +100,10 @@ show_row(const struct report *report, struct out *out,
 	const struct report_sum *sum = &table->ta_sum[row->rw_first + n];
 
 	out_char(out, '{');
-	member(out, table->ta_by & BY_LINE ? "line" : "name", row->rw_name);
+	if (table->ta_is_tree)
+		show_place(table, out, row);
+	member(out, table->ta_by & BY_LINE && !row->rw_is_root ? "line" :
+	    "name", row->rw_name);
 	if (table->ta_by & BY_LINE && row->rw_function != NULL)
 		member(out, "function", row->rw_function->fu_name);
 	member(out, "module", row->rw_module);
@@ -75,6 +113,7 @@ show_row(const struct report *report, struct out *out,
 	if (row->rw_cpu != NULL)
 		show_id(out, "cpu", row->rw_cpu + sizeof("cpu ") - 1);
 	member(out, "syscall", row->rw_call);
+	show_args(table, out, row);
 	member(out, "event", column->co_info->pi_name);
 	if (table->ta_by & BY_PROBE)
 		member(out, "probe", column->co_info->pi_probe);
@@ -95,8 +134,8 @@ show_rows(const struct report *report, struct out *out)
 	const struct report_row *row;
 	bool any = false;
 
-	out_fmt(out, ",\n\"%s\":[", table->ta_by == BY_FUNCTION ?
-	    "functions" : "rows");
+	out_fmt(out, ",\n\"%s\":[", table->ta_is_tree ? "tree" :
+	    table->ta_by == BY_FUNCTION ? "functions" : "rows");
 	for (size_t n = 0; n < table->ta_nrows; n++) {
 		row = &table->ta_row[n];
 		for (size_t c = 0; c < table->ta_per_row; c++) {

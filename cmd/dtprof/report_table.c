@@ -20,6 +20,7 @@
 
 /* The work on one table, by node or by item. */
 struct work {
+	const struct report *wo_report;
 	const struct prof_profile *wo_profile;
 	const struct prof_tree_node *wo_node;
 	size_t		 wo_nnodes;
@@ -142,6 +143,7 @@ work_init(struct work *work, struct report *report, unsigned by)
 	const size_t nlabels = prof_profile_nlabels(profile);
 	const size_t nnodes = prof_profile_nnodes(profile);
 
+	work->wo_report = report;
 	work->wo_profile = profile;
 	work->wo_node = prof_profile_nodes(profile);
 	work->wo_nnodes = nnodes;
@@ -181,22 +183,28 @@ work_fini(struct work *work)
 
 /* -------------------------------------------------------------- rows */
 
-static bool
-is_root(enum prof_label_kind kind)
+bool
+report_is_root(enum prof_label_kind kind)
 {
 	return (kind == PROF_LABEL_ALL || kind == PROF_LABEL_COMM ||
 	    kind == PROF_LABEL_PID || kind == PROF_LABEL_TID ||
-	    kind == PROF_LABEL_CPU || kind == PROF_LABEL_CALL);
+	    kind == PROF_LABEL_CPU || kind == PROF_LABEL_CALL ||
+	    kind == PROF_LABEL_ARG);
 }
 
 /* What stands above the functions, from a base to the root. */
-static void
-name_roots(const struct work *work, struct report_row *row, uint32_t node)
+void
+report_name_roots(const struct report *report, struct report_row *row,
+    uint32_t node)
 {
+	const struct prof_tree_node *nodes =
+	    prof_profile_nodes(report->re_profile);
+	size_t arg = report->re_by.rb_nargs;
 	const struct prof_label *label;
 
-	for (; node != 0; node = work->wo_node[node].pt_parent) {
-		label = label_at(work, work->wo_node[node].pt_label);
+	for (; node != 0; node = nodes[node].pt_parent) {
+		label = prof_profile_label(report->re_profile,
+		    nodes[node].pt_label);
 		if (label->lb_kind == PROF_LABEL_COMM)
 			row->rw_comm = label->lb_name;
 		else if (label->lb_kind == PROF_LABEL_PID)
@@ -207,7 +215,21 @@ name_roots(const struct work *work, struct report_row *row, uint32_t node)
 			row->rw_cpu = label->lb_name;
 		else if (label->lb_kind == PROF_LABEL_CALL)
 			row->rw_call = label->lb_name;
+		else if (label->lb_kind == PROF_LABEL_ARG && arg > 0)
+			row->rw_arg[--arg] = label->lb_name;
 	}
+}
+
+void
+report_name_code(const struct report *report, struct report_row *row,
+    const struct prof_label *label)
+{
+	if (report->re_table.ta_by & (BY_FUNCTION | BY_LINE)) {
+		row->rw_name = label->lb_name;
+		row->rw_function = label->lb_function;
+	}
+	if (report->re_table.ta_by & BY_CODE)
+		row->rw_module = label->lb_module;
 }
 
 static uint32_t
@@ -227,13 +249,8 @@ row_new(struct work *work, uint32_t base, const struct prof_label *label)
 	}
 	row = &table->ta_row[table->ta_nrows];
 	memset(row, 0, sizeof(*row));
-	name_roots(work, row, base);
-	if (work->wo_by & (BY_FUNCTION | BY_LINE)) {
-		row->rw_name = label->lb_name;
-		row->rw_function = label->lb_function;
-	}
-	if (work->wo_by & BY_CODE)
-		row->rw_module = label->lb_module;
+	report_name_roots(work->wo_report, row, base);
+	report_name_code(work->wo_report, row, label);
 	row->rw_first = table->ta_nrows * table->ta_ncolumns;
 	return ((uint32_t)table->ta_nrows++);
 }
@@ -251,7 +268,7 @@ find_rows(struct work *work)
 	for (size_t i = 0; i < work->wo_nnodes; i++) {
 		n = work->wo_node[i].pt_label;
 		label = label_at(work, n);
-		if (is_root(label->lb_kind)) {
+		if (report_is_root(label->lb_kind)) {
 			base = (uint32_t)i;
 			work->wo_row[i] = NONE;
 			continue;
@@ -385,8 +402,9 @@ split_events(struct report_table *table)
 }
 
 int
-report_table(struct report *report, unsigned by)
+report_table(struct report *report)
 {
+	const unsigned by = report->re_by.rb_set;
 	struct work work = { 0 };
 	int rv = -1;
 
@@ -430,6 +448,9 @@ compare_names(const struct report_row *a, const struct report_row *b)
 	    (order = compare_texts(a->rw_cpu, b->rw_cpu)) != 0 ||
 	    (order = compare_texts(a->rw_call, b->rw_call)) != 0)
 		return (order);
+	for (size_t n = 0; n < PROF_MAX_ARGS; n++)
+		if ((order = compare_texts(a->rw_arg[n], b->rw_arg[n])) != 0)
+			return (order);
 	if (a->rw_function != NULL && b->rw_function != NULL &&
 	    a->rw_function->fu_address != b->rw_function->fu_address)
 		return (a->rw_function->fu_address <

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The table of a report for people.  A row is a group of figures for each
- * event and then what the row is about.  How much of a group is shown
- * depends on the width; where there is no terminal, all of it is.  What is
- * wrong with the samples is said first, that nothing is wrong last.
+ * A report for people: the headline, what is wrong with the samples, the
+ * table, and what is left to say.  A row is a group of figures for each event
+ * and then what the row is about (report_names.c).  How much of a group is
+ * shown depends on the width and on -v; where there is no terminal, nothing
+ * is left out for want of room.
  */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "report.h"
@@ -14,46 +16,32 @@
 
 /* Figures of a group, from what is always shown to what is shown last. */
 #define LEVEL_SHARES	0	/* self and total */
-#define LEVEL_INTERVAL	1	/* and where self lies */
-#define LEVEL_SAMPLES	2	/* and where total lies, and samples */
-#define LEVEL_ALL	3	/* and the weights */
+#define LEVEL_WEIGHT	1	/* and how much self is */
+#define LEVEL_INTERVAL	2	/* and where its share lies */
+#define LEVEL_SAMPLES	3	/* and where total's lies, and samples */
+#define LEVEL_ALL	4	/* and how much total is */
 #define MIN_NAME	30
-#define MODULE_WIDTH	16
+#define MIN_NAME_VERBOSE 14	/* who asks for more has fewer names */
+#define MAX_EVENTS	3	/* that a headline names */
 
 struct page {
 	const struct report_table *pg_table;
 	struct out	*pg_out;
 	const struct terminal *pg_terminal;
+	struct report_names pg_names;
 	int		 pg_level;
 	size_t		 pg_groups;	/* events that are shown */
 };
 
-/* Weights as people read them: 1.23 s, 4.56 M. */
-static void
-weight_text(char *text, size_t size, uint64_t weight, const char *unit)
-{
-	static const char *const times[] = { "ns", "us", "ms", "s" };
-	static const char *const counts[] = { "", " k", " M", " G", " T",
-	    " P", " E" };
-	const bool is_time = strcmp(unit, "ns") == 0;
-	const unsigned last = is_time ? 3 : 6;
-	const char *name;
-	const uint64_t scale = prof_unit_scale(unit, &name);
-	double value = (double)weight / (double)scale;
-	unsigned n = 0;
-
-	if (scale > 1 && value < 999.5) {
-		snprintf(text, size, "%.4g", value);
-		return;
-	}
-	for (; value >= 999.5 && n < last; n++)
-		value /= 1000;
-	snprintf(text, size, n == 0 || value >= 999.5 ? "%.0f%s%s" :
-	    value >= 99.95 ? "%.1f%s%s" : "%.2f%s%s", value,
-	    is_time ? " " : "", is_time ? times[n] : counts[n]);
-}
-
 /* ------------------------------------------------------------- groups */
+
+/* The level from which on a part of a group is shown. */
+static int
+level_of(bool is_first, int first)
+{
+	return (is_first ? first : first == LEVEL_INTERVAL ? LEVEL_SAMPLES :
+	    LEVEL_ALL);
+}
 
 /* One part of a group, self or total. */
 static void
@@ -61,7 +49,6 @@ show_part(const struct page *page, const struct report_column *column,
     uint64_t weight, uint64_t samples, bool is_first)
 {
 	const struct report_share share = report_share(column, weight);
-	const int interval = is_first ? LEVEL_INTERVAL : LEVEL_SAMPLES;
 	char text[48];
 
 	if (share.sh_value >= 0.05)
@@ -71,12 +58,12 @@ show_part(const struct page *page, const struct report_column *column,
 		    TERMINAL_WARM);
 	out_fmt(page->pg_out, "%6.2f ", 100 * share.sh_value);
 	terminal_colour(page->pg_terminal, page->pg_out, TERMINAL_PLAIN);
-	if (page->pg_level >= interval) {
+	if (page->pg_level >= level_of(is_first, LEVEL_INTERVAL)) {
 		snprintf(text, sizeof(text), "%.1f-%.1f", 100 * share.sh_low,
 		    100 * share.sh_high);
 		out_fmt(page->pg_out, "%10s ", text);
 	}
-	if (page->pg_level >= LEVEL_ALL) {
+	if (page->pg_level >= level_of(is_first, LEVEL_WEIGHT)) {
 		weight_text(text, sizeof(text), weight,
 		    column->co_info->pi_unit);
 		out_fmt(page->pg_out, "%9s ", text);
@@ -86,17 +73,49 @@ show_part(const struct page *page, const struct report_column *column,
 }
 
 static void
-head_part(const struct page *page, const char *what, bool is_first)
+head_part(const struct page *page, const struct report_column *column,
+    const char *what, bool is_first)
 {
-	const int interval = is_first ? LEVEL_INTERVAL : LEVEL_SAMPLES;
-
 	out_fmt(page->pg_out, "%6s ", what);
-	if (page->pg_level >= interval)
-		out_fmt(page->pg_out, "%10s ", "95 %");
-	if (page->pg_level >= LEVEL_ALL)
-		out_fmt(page->pg_out, "%9s ", "weight");
+	if (page->pg_level >= level_of(is_first, LEVEL_INTERVAL))
+		out_fmt(page->pg_out, "%10s ", "95% CI");
+	if (page->pg_level >= level_of(is_first, LEVEL_WEIGHT))
+		out_fmt(page->pg_out, "%9.9s ",
+		    weight_head(column->co_info->pi_unit));
 	if (page->pg_level >= LEVEL_SAMPLES)
 		out_fmt(page->pg_out, "%8s ", "samples");
+}
+
+/* Both parts; a tree is read from its totals on. */
+static void
+show_parts(const struct page *page, const struct report_column *column,
+    const struct report_sum *sum)
+{
+	const struct report_table *table = page->pg_table;
+
+	if (table->ta_is_tree)
+		show_part(page, column, sum->su_total, sum->su_total_samples,
+		    true);
+	if (!table->ta_is_flow)
+		show_part(page, column, sum->su_self, sum->su_self_samples,
+		    !table->ta_is_tree);
+	if (!table->ta_is_tree)
+		show_part(page, column, sum->su_total, sum->su_total_samples,
+		    table->ta_is_flow);
+}
+
+static void
+head_parts(const struct page *page, const struct report_column *column)
+{
+	const struct report_table *table = page->pg_table;
+
+	if (table->ta_is_tree)
+		head_part(page, column, "total%", true);
+	if (!table->ta_is_flow)
+		head_part(page, column, "self%", !table->ta_is_tree);
+	if (!table->ta_is_tree)
+		head_part(page, column, table->ta_is_flow ? "share%" :
+		    "total%", table->ta_is_flow);
 }
 
 /* ------------------------------------------------ groups of counters */
@@ -125,7 +144,7 @@ show_counter(const struct page *page, const struct report_column *column,
 
 	if (!is_first && page->pg_level < LEVEL_SAMPLES)
 		return;
-	if (page->pg_level >= LEVEL_INTERVAL) {
+	if (page->pg_level >= LEVEL_WEIGHT) {
 		weight_text(text, sizeof(text), value,
 		    column->co_info->pi_unit);
 		out_fmt(page->pg_out, "%9s ", text);
@@ -146,7 +165,7 @@ head_counter(const struct page *page, const struct report_column *column,
 
 	if (!is_first && page->pg_level < LEVEL_SAMPLES)
 		return;
-	if (page->pg_level >= LEVEL_INTERVAL)
+	if (page->pg_level >= LEVEL_WEIGHT)
 		out_fmt(page->pg_out, "%9s ", what);
 	if (is_rate(column)) {
 		out_fmt(page->pg_out, "%9s ", "/ms");
@@ -161,7 +180,7 @@ head_counter(const struct page *page, const struct report_column *column,
 static size_t
 counter_width(const struct report_table *table, int level)
 {
-	size_t part = level >= LEVEL_INTERVAL ? 20 : 10;
+	size_t part = level >= LEVEL_WEIGHT ? 20 : 10;
 
 	return (1 + (table->ta_is_flow || level < LEVEL_SAMPLES ? part :
 	    2 * part));
@@ -173,7 +192,8 @@ static size_t
 event_width(const struct report_table *table, int level)
 {
 	size_t first = 7 + (level >= LEVEL_INTERVAL ? 11 : 0) +
-	    (level >= LEVEL_SAMPLES ? 9 : 0) + (level >= LEVEL_ALL ? 10 : 0);
+	    (level >= LEVEL_WEIGHT ? 10 : 0) +
+	    (level >= LEVEL_SAMPLES ? 9 : 0);
 	size_t second = 7 + (level >= LEVEL_SAMPLES ? 20 : 0) +
 	    (level >= LEVEL_ALL ? 10 : 0);
 
@@ -200,79 +220,26 @@ groups_width(const struct page *page)
 
 /* As much of as many events as leave room for names. */
 static void
-fit(struct page *page)
+fit(struct page *page, bool is_verbose)
 {
 	const struct report_table *table = page->pg_table;
 	const size_t width = page->pg_terminal->te_width;
+	const size_t name = is_verbose ? MIN_NAME_VERBOSE : MIN_NAME;
 
-	page->pg_level = LEVEL_ALL;
+	page->pg_level = is_verbose ? LEVEL_ALL : table->ta_is_tree ?
+	    LEVEL_SHARES : LEVEL_INTERVAL;
 	page->pg_groups = table->ta_per_row;
-	if (width == 0)
-		return;
-	while (page->pg_level > LEVEL_SHARES &&
-	    MIN_NAME + groups_width(page) > width)
+	while (width > 0 && page->pg_level > LEVEL_SHARES &&
+	    name + groups_width(page) > width)
 		page->pg_level--;
-	while (page->pg_groups > 1 && MIN_NAME + groups_width(page) > width)
+	while (width > 0 && page->pg_groups > 1 &&
+	    MIN_NAME + groups_width(page) > width)
 		page->pg_groups--;
+	report_names_fit(&page->pg_names, table, width == 0 ? 0 :
+	    width > groups_width(page) + 4 ? width - groups_width(page) : 4);
 }
 
 /* --------------------------------------------------------------- rows */
-
-static const char *
-base_name(const struct page *page, const char *module)
-{
-	const char *slash = strrchr(module, '/');
-
-	return (page->pg_terminal->te_width != 0 && slash != NULL &&
-	    slash[1] != '\0' ? slash + 1 : module);
-}
-
-/* What a row is about, from the outside to the inside. */
-static void
-show_name(const struct page *page, const struct report_row *row)
-{
-	const struct report_table *table = page->pg_table;
-	const struct report_column *column = report_column(table, row, 0);
-	const char *parts[9] = { row->rw_comm, row->rw_pid, row->rw_tid,
-	    row->rw_cpu, NULL, NULL, row->rw_call, row->rw_name, NULL };
-	size_t used = groups_width(page);
-	size_t left = page->pg_terminal->te_width, width;
-	size_t nparts = 0;
-
-	if (table->ta_by & BY_EVENT)
-		parts[4] = column->co_info->pi_name;
-	if (table->ta_by & BY_PROBE)
-		parts[5] = column->co_info->pi_probe;
-	if (row->rw_name == NULL && row->rw_module != NULL)
-		parts[8] = row->rw_module[0] != '\0' ?
-		    base_name(page, row->rw_module) : "[no module]";
-	left = left == 0 ? SIZE_MAX : left > used ? left - used : 1;
-	if (row->rw_name != NULL && left != SIZE_MAX)
-		left = left > MODULE_WIDTH + 1 ? left - MODULE_WIDTH - 1 : 1;
-	for (size_t n = 0; n < 9; n++)
-		nparts += parts[n] != NULL;
-	/* What one leaves of its part of the width is for those after it. */
-	for (size_t n = 0; n < 9; n++) {
-		if (parts[n] == NULL)
-			continue;
-		width = nparts == 1 ? left : left / nparts > 4 ?
-		    left / nparts - 2 : 2;
-		width = terminal_text(page->pg_out, parts[n], width);
-		if (--nparts == 0)
-			break;
-		out_str(page->pg_out, "  ");
-		left = left == SIZE_MAX ? left : left > width + 4 ?
-		    left - width - 2 : 2;
-	}
-	if (row->rw_name == NULL || row->rw_module == NULL ||
-	    row->rw_module[0] == '\0')
-		return;
-	terminal_colour(page->pg_terminal, page->pg_out, TERMINAL_DIM);
-	out_str(page->pg_out, "  ");
-	(void)terminal_text(page->pg_out, base_name(page, row->rw_module),
-	    page->pg_terminal->te_width == 0 ? SIZE_MAX : MODULE_WIDTH - 2);
-	terminal_colour(page->pg_terminal, page->pg_out, TERMINAL_PLAIN);
-}
 
 static void
 show_counters(const struct page *page, const struct report_column *column,
@@ -291,50 +258,23 @@ static void
 show_row(const struct page *page, const struct report_row *row)
 {
 	const struct report_table *table = page->pg_table;
-	const struct report_column *column;
 	const struct report_sum *sum;
 
 	for (size_t c = 0; c < page->pg_groups; c++) {
-		column = report_column(table, row, c);
+		const struct report_column *column =
+		    report_column(table, row, c);
+
 		sum = &table->ta_sum[row->rw_first + c];
 		if (is_beside(table, c)) {
 			show_counters(page, column, sum);
 			continue;
 		}
-		if (!table->ta_is_flow)
-			show_part(page, column, sum->su_self,
-			    sum->su_self_samples, true);
-		show_part(page, column, sum->su_total, sum->su_total_samples,
-		    table->ta_is_flow);
+		show_parts(page, column, sum);
 		out_char(page->pg_out, ' ');
 	}
-	show_name(page, row);
+	report_names_row(&page->pg_names, page->pg_out, page->pg_terminal,
+	    row);
 	out_char(page->pg_out, '\n');
-}
-
-/* In the order in which show_name puts them. */
-static void
-head_names(const struct page *page)
-{
-	static const struct {
-		unsigned	 na_by;
-		const char	*na_word;
-	} names[] = {
-		{ BY_COMM, "comm" }, { BY_PID, "pid" }, { BY_TID, "tid" },
-		{ BY_CPU, "cpu" }, { BY_EVENT, "event" },
-		{ BY_PROBE, "probe" }, { BY_SYSCALL, "syscall" },
-		{ BY_FUNCTION, "function" }, { BY_LINE, "line" },
-		{ BY_MODULE, "module" },
-	};
-	bool any = false;
-
-	for (size_t n = 0; n < sizeof(names) / sizeof(names[0]); n++) {
-		if ((page->pg_table->ta_by & names[n].na_by) == 0)
-			continue;
-		out_fmt(page->pg_out, "%s%s", any ? ", " : "",
-		    names[n].na_word);
-		any = true;
-	}
 }
 
 static void
@@ -363,18 +303,46 @@ show_head(const struct page *page)
 			out_char(page->pg_out, ' ');
 			continue;
 		}
-		if (!table->ta_is_flow)
-			head_part(page, "self%", true);
-		head_part(page, table->ta_is_flow ? "share%" : "total%",
-		    table->ta_is_flow);
+		head_parts(page, column);
 		out_char(page->pg_out, ' ');
 	}
-	head_names(page);
+	report_names_head(&page->pg_names, page->pg_out);
 	terminal_colour(page->pg_terminal, page->pg_out, TERMINAL_PLAIN);
 	out_char(page->pg_out, '\n');
 }
 
-/* ------------------------------------------------------------ quality */
+/* ----------------------------------------------------- above and below */
+
+/* What was recorded, how long, and what it came to. */
+static void
+show_headline(const struct report *report, const struct page *page)
+{
+	const struct report_table *table = &report->re_table;
+	size_t length, named = 0;
+	char *text = NULL;
+	FILE *stream = open_memstream(&text, &length);
+	double cpus;
+
+	if (stream == NULL)
+		return;
+	headline_begin(&report->re_headline, stream);
+	fputs(table->ta_ncolumns == 0 ? ": no samples" : ": ", stream);
+	for (; named < table->ta_ncolumns && named < MAX_EVENTS; named++) {
+		const struct report_column *column = &table->ta_column[named];
+
+		fputs(named > 0 ? "; " : "", stream);
+		cpus = headline_weight(&report->re_headline, stream,
+		    column->co_info, column->co_weight, column->co_samples);
+		if (cpus >= 0)
+			fprintf(stream, ", %.2f CPUs", cpus);
+	}
+	if (named < table->ta_ncolumns)
+		fprintf(stream, "; %zu more events",
+		    table->ta_ncolumns - named);
+	if (fclose(stream) == 0)
+		terminal_fold(page->pg_terminal, page->pg_out, text, 4);
+	free(text);
+}
 
 /* What is bad; nothing where all is well. */
 static void
@@ -392,28 +360,48 @@ show_quality(const struct report *report, const struct page *page)
 	}
 }
 
+/* What is not in the table. */
+static void
+show_rest(const struct page *page, bool is_verbose)
+{
+	const struct report_table *table = page->pg_table;
+	char text[160];
+
+	if (table->ta_hidden > 0) {
+		snprintf(text, sizeof(text), table->ta_least > 0 ?
+		    "... %zu more rows, of less than %g%%: --limit N shows "
+		    "the N heaviest" : "... %zu more rows", table->ta_hidden,
+		    100 * table->ta_least);
+		terminal_fold(page->pg_terminal, page->pg_out, text, 4);
+	}
+	if (page->pg_groups < table->ta_per_row) {
+		snprintf(text, sizeof(text), "... %zu more events: widen the "
+		    "terminal, or choose with --event", table->ta_per_row -
+		    page->pg_groups);
+		terminal_fold(page->pg_terminal, page->pg_out, text, 4);
+	}
+	if (is_verbose)
+		terminal_fold(page->pg_terminal, page->pg_out, "95% CI: "
+		    "confidence interval of the share, from sampling alone "
+		    "(Wilson)", 4);
+}
+
 void
 report_text(const struct report *report, struct out *out,
     const struct terminal *terminal)
 {
 	const struct report_table *table = &report->re_table;
-	struct page page = { table, out, terminal, 0, 0 };
+	struct page page = { .pg_table = table, .pg_out = out,
+	    .pg_terminal = terminal };
 
-	fit(&page);
+	show_headline(report, &page);
 	show_quality(report, &page);
 	if (table->ta_ncolumns == 0)
-		out_str(out, "no samples\n");
-	else
-		show_head(&page);
+		return;
+	fit(&page, report->re_is_verbose);
+	out_char(out, '\n');
+	show_head(&page);
 	for (size_t n = 0; n < table->ta_nrows && out->ou_errno == 0; n++)
 		show_row(&page, &table->ta_row[n]);
-	if (table->ta_hidden > 0)
-		out_fmt(out, "... and %zu more\n", table->ta_hidden);
-	if (page.pg_groups < table->ta_per_row)
-		out_fmt(out, "... and %zu more events: widen the terminal, or "
-		    "choose with --event\n", table->ta_per_row -
-		    page.pg_groups);
-	if (table->ta_ncolumns > 0)
-		out_str(out, "95 %: where the share lies, as far as chance in "
-		    "taking samples goes (Wilson)\n");
+	show_rest(&page, report->re_is_verbose);
 }

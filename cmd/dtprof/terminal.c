@@ -19,6 +19,7 @@
 #include "terminal.h"
 
 #define ESCAPED_MAX	4	/* columns of a byte as \x1b */
+#define WARNING_INDENT	4
 
 static bool
 is_set(const char *variable)
@@ -74,19 +75,21 @@ begin_pager(struct terminal *terminal)
 }
 
 void
-terminal_begin(struct terminal *terminal)
+terminal_begin(struct terminal *terminal, int when)
 {
 	struct winsize size = { .ws_col = 0 };
 	const char *type = getenv("TERM");
 
 	memset(terminal, 0, sizeof(*terminal));
 	terminal->te_fd = STDOUT_FILENO;
+	terminal->te_colour = when == TERMINAL_ALWAYS;
 	if (!isatty(STDOUT_FILENO))
 		return;
 	(void)ioctl(STDOUT_FILENO, TIOCGWINSZ, &size);
 	terminal->te_width = size.ws_col > 0 ? size.ws_col : 80;
-	terminal->te_colour = !is_set("NO_COLOR") && type != NULL &&
-	    strcmp(type, "dumb") != 0;
+	if (when == TERMINAL_AUTO)
+		terminal->te_colour = !is_set("NO_COLOR") && type != NULL &&
+		    strcmp(type, "dumb") != 0;
 	begin_pager(terminal);
 }
 
@@ -118,32 +121,11 @@ terminal_colour(const struct terminal *terminal, struct out *out,
 	static const char *const codes[] = {
 		[TERMINAL_PLAIN] = "\033[0m", [TERMINAL_BOLD] = "\033[1m",
 		[TERMINAL_DIM] = "\033[2m", [TERMINAL_HOT] = "\033[31m",
-		[TERMINAL_WARM] = "\033[32m"
+		[TERMINAL_WARM] = "\033[32m", [TERMINAL_DOUBT] = "\033[33m"
 	};
 
 	if (terminal->te_colour)
 		out_str(out, codes[colour]);
-}
-
-void
-terminal_warn(const struct terminal *terminal, struct out *out,
-    const char *side, const char *event, const char *text)
-{
-	char line[sizeof(((struct prof_quality *)0)->pq_text)];
-	size_t length;
-
-	for (; *text != '\0'; text += length + (text[length] == '\n')) {
-		length = strcspn(text, "\n");
-		snprintf(line, sizeof(line), "%.*s", (int)length, text);
-		terminal_colour(terminal, out, TERMINAL_HOT);
-		out_str(out, "warning: ");
-		out_str(out, side);
-		out_text(out, event);
-		out_str(out, ": ");
-		out_text(out, line);
-		terminal_colour(terminal, out, TERMINAL_PLAIN);
-		out_char(out, '\n');
-	}
 }
 
 /* Bytes of the next character, and the columns that out_text gives it. */
@@ -189,4 +171,96 @@ terminal_text(struct out *out, const char *text, size_t width)
 	out_text(out, buffer);
 	out_str(out, "..");
 	return (fits_used + 2);
+}
+
+size_t
+terminal_columns(const char *text)
+{
+	size_t columns, sum = 0;
+
+	for (; *text != '\0'; sum += columns)
+		text += next_character(text, &columns);
+	return (sum);
+}
+
+/* One character as out_text has it. */
+static void
+put_character(struct out *out, const char *text, size_t n)
+{
+	char buffer[8] = { 0 };
+
+	memcpy(buffer, text, n < sizeof(buffer) ? n : sizeof(buffer) - 1);
+	out_text(out, buffer);
+}
+
+/* One that a text is folded to. */
+struct fold {
+	struct out	*fo_out;
+	size_t		 fo_width;	/* 0: no end */
+	size_t		 fo_indent;
+	size_t		 fo_at;
+	bool		 fo_is_new;	/* nothing but the indentation */
+};
+
+/* A word and the blanks before it; one that fits nowhere is broken. */
+static void
+fold_word(struct fold *fold, const char *word, size_t length)
+{
+	size_t n, used, columns = 0;
+
+	for (size_t b = 0; b < length; b += n) {
+		n = next_character(word + b, &used);
+		columns += used;
+	}
+	for (size_t b = 0; b < length; b += n) {
+		n = next_character(word + b, &used);
+		if (fold->fo_width > 0 && fold->fo_at > fold->fo_indent &&
+		    fold->fo_at + (b == 0 ? columns : used) > fold->fo_width) {
+			out_fmt(fold->fo_out, "\n%*s", (int)fold->fo_indent,
+			    "");
+			fold->fo_at = fold->fo_indent;
+			fold->fo_is_new = true;
+		}
+		if (word[b] == ' ' && fold->fo_is_new)
+			continue;
+		put_character(fold->fo_out, word + b, n);
+		fold->fo_at += used;
+		fold->fo_is_new = false;
+	}
+}
+
+void
+terminal_fold(const struct terminal *terminal, struct out *out,
+    const char *text, size_t indent)
+{
+	const size_t width = terminal->te_width;
+	struct fold fold = { out, width > indent + ESCAPED_MAX ? width : 0,
+	    indent, 0, false };
+	size_t length;
+
+	for (; *text != '\0'; text += length) {
+		length = strspn(text, " ");
+		length += strcspn(text + length, " ");
+		fold_word(&fold, text, length);
+	}
+	out_char(out, '\n');
+}
+
+void
+terminal_warn(const struct terminal *terminal, struct out *out,
+    const char *side, const char *event, const char *text)
+{
+	size_t length;
+	char *line;
+
+	for (; *text != '\0'; text += length + (text[length] == '\n')) {
+		length = strcspn(text, "\n");
+		if (asprintf(&line, "warning: %s%s: %.*s", side, event,
+		    (int)length, text) == -1)
+			return;
+		terminal_colour(terminal, out, TERMINAL_HOT);
+		terminal_fold(terminal, out, line, WARNING_INDENT);
+		terminal_colour(terminal, out, TERMINAL_PLAIN);
+		free(line);
+	}
 }

@@ -77,7 +77,7 @@ END { exit !found }' out || fail "line $planted does not stand out"
 ok "of another build lines: the planted one stands out"
 expect 0 "$DTPROF" annotate --html -o x.html --base a.dtp "$PWD/hot:work" \
     b.dtp
-grep -q '<th>base&nbsp;%<th>new&nbsp;%<th>points' x.html || fail "the page"
+grep -q '<th>base%<th>new%<th>points' x.html || fail "the page"
 
 rm hot
 expect 1 "$DTPROF" annotate --base a.dtp "$PWD/new:work" c.dtp

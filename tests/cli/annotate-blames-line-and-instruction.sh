@@ -48,24 +48,29 @@ def line_of(at):
 report = {r["event"]: r for r in json.loads(run(dtprof, "report", "--json",
     "x.dtp"))["functions"] if r["name"] == function}
 checked = 0
+SCALE = {"": 1, "k": 1e3, "M": 1e6, "ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
 assert len(want) == 2, want
 for event in want:
     text = run(dtprof, "annotate", "-e", event, function, "x.dtp")
-    row = r"^(\*| )  *\d+\.\d\d +(\d+) +(\d+) +"
+    row = r"^(\*| )  *\d+\.\d\d +([\d.]+) ?([a-zA-Z]*) +(\d+) +"
     asm, lines, hot = {}, collections.Counter(), []
     for l in text.split("\n"):
         m = re.match(row + r"([0-9a-f]+):  (\S+)", l)
         if m:
-            asm[int(m[4], 16)] = [int(m[2]), int(m[3])]
+            asm[int(m[5], 16)] = [float(m[2]) * SCALE[m[3]], int(m[4])]
             if m[1] == "*":
-                hot.append(("asm", int(m[3]), int(m[4], 16)))
+                hot.append(("asm", int(m[4]), int(m[5], 16)))
             continue
         m = re.match(row + r"(\d+)  (.*)", l)
         if m:
-            lines[int(m[4]), "  <- slow, inlined at " in l] += int(m[3])
+            lines[int(m[5]), "  <- slow, inlined at " in l] += int(m[4])
             if m[1] == "*":
-                hot.append(("line", int(m[3]), int(m[4])))
-    assert asm == want[event], (asm, want[event])
+                hot.append(("line", int(m[4]), int(m[5])))
+    assert asm.keys() == want[event].keys() and all(
+        asm[at][1] == want[event][at][1] and
+        abs(asm[at][0] / want[event][at][0] - 1) < .005 for at in asm), (
+        asm, want[event])
+    asm = want[event]
     told = json.loads(run(dtprof, "annotate", "--json", function, "x.dtp"))
     rows = [(r, e) for r in told["rows"] for e in r["events"]
             if e["event"] == event]
@@ -118,7 +123,7 @@ ok "$n places as addr2line and objdump have them; the planted ones are hot"
 total()		# FUNCTION option ...: samples of its first event
 {
 	expect 0 "$DTPROF" annotate -e cpu-clock "$@" x.dtp
-	sed -n 's/^cpu-clock: .* weight [0-9]*, \([0-9]*\) samples$/\1/p' out
+	sed -n 's/^.* of CPU time, .*% of all, \([0-9]*\) samples$/\1/p' out
 }
 self=$(total work)
 [ "${self:-0}" -gt 100 ] || fail "no samples of work: $(cat out)"

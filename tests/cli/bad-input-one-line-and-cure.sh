@@ -77,8 +77,8 @@ refused 126 'passwd: cannot be run' 'path' $r -e cpu-clock -- /etc/passwd
 refused 1 'no such file' 'record' script nosuch.dtp
 refused 1 'not a dtprof recording' 'name' report /etc/passwd
 refused 2 'b: one operand too many' 'help' report a b
-refused 2 '--stats beside --csv' '--json' report -v --csv
-refused 2 '--plot beside another' 'tsv' report -v --plot heatmap
+refused 2 '--stats beside --csv' '--json' report --stats --csv
+refused 2 '--plot beside another' 'tsv' report --stats --plot heatmap
 for choice in '-e cycles' '--filter pid==1' '--between m,n' '--from 1s' \
     '--callers f' '--limit 5'; do
 	# shellcheck disable=SC2086 # an option and its value

@@ -29,10 +29,10 @@ expect 0 "$DTPROF" flamegraph -o x.svg known.dtp
 expect 0 "$DTPROF" flamegraph -o x.html known.dtp
 ok "endings that are neither are refused"
 expect 0 "$DTPROF" report --by function,comm -e cpu-clock known.dtp
-expect_out ' comm, function$' 'the head of the columns'
+expect_out ' function +comm +where$' 'the head of the columns'
 expect 0 "$DTPROF" report --by comm,function -e cpu-clock known.dtp
-expect_out ' comm, function$' 'the head of the columns'
-ok "the head names columns as they stand"
+expect_out ' comm +kind +function +where$' 'the head of the columns'
+ok "columns stand as they are asked for, and their heads"
 if "$B/tests/work/can" bpf >/dev/null 2>&1; then
 	for words in 'syscalls:sys_enter_get*' 'syscalls:sys_enter_getpid' \
 	    'syscalls:sys_exit_get*'; do

@@ -87,6 +87,6 @@ line = 'names: of %d samples %d resolved, %d without a pc, %d unresolved' % (
 assert line in open('text').read().splitlines(), line
 END
 ok "names and truncated stacks by reason and module, as script has them"
-expect 0 "$DTPROF" report -v x.dtp
+expect 0 "$DTPROF" report --stats -v x.dtp
 expect_out '^cpu [0-9]|^by cpu: not known, recorded without BPF'
-ok "-v shows each CPU, or that they are not told apart"
+ok "--stats -v shows each CPU, or that they are not told apart"
