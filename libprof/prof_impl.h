@@ -375,6 +375,7 @@ int	prof_bpf_explain(struct prof_err *error, int error_number);
 /* Tries with the smallest map and program; why says what is in the way. */
 bool	prof_bpf_allowed(struct prof_err *why);
 /* The kernel's types, without which no program of ours can be loaded. */
+#define PROF_BTF	"/sys/kernel/btf/vmlinux"
 bool	prof_btf_there(struct prof_err *why);
 /* All of that, and it would record what it should. */
 bool	prof_bpf_usable(struct prof_err *why);

@@ -162,7 +162,7 @@ prof_bpf_load(struct prof_session *session)
 	    sizeof(*bpf->bp_instance));
 	if (bpf->bp_instance == NULL)
 		return (prof_fail_nomem(&session->se_error));
-	prof_btf_core_open(&core, prof_names_btf(session->se_names));
+	prof_btf_core_open(&core, PROF_BTF);
 	for (n = 0; n < session->se_events.el_n && rv == 0; n++) {
 		struct prof_event *event = session->se_events.el_event[n];
 		const bool twice = is_preempted(event);

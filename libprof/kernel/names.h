@@ -167,8 +167,8 @@ struct prof_btf_core {
 	char		 bc_name[32];
 };
 
-void	prof_btf_core_open(struct prof_btf_core *core,
-	    const struct btf *kernel);
+/* Of a file of types: PROF_BTF, or another one in tests. */
+void	prof_btf_core_open(struct prof_btf_core *core, const char *path);
 void	prof_btf_core_close(struct prof_btf_core *core);
 
 /* ---------------------------------------------- prov_static_fields.c */

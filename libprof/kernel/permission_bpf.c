@@ -21,8 +21,6 @@
 
 #include "prof_impl.h"
 
-#define BTF	"/sys/kernel/btf/vmlinux"
-
 int
 prof_user_namespace_explain(struct prof_err *error)
 {
@@ -144,7 +142,7 @@ prof_btf_there(struct prof_err *why)
 	libbpf_print_fn_t print;
 	struct btf *btf;
 
-	if (access(BTF, R_OK) == 0)
+	if (access(PROF_BTF, R_OK) == 0)
 		return (true);
 	print = libbpf_set_print(NULL);
 	btf = btf__load_vmlinux_btf();
@@ -154,7 +152,7 @@ prof_btf_there(struct prof_err *why)
 		return (true);
 	}
 	prof_fail(why, PROF_E_KERNEL, "the kernel does not show its types: "
-	    BTF " cannot be read");
+	    PROF_BTF " cannot be read");
 	prof_cure(why, "use a kernel with CONFIG_DEBUG_INFO_BTF, and mount "
 	    "sysfs at /sys");
 	return (false);
