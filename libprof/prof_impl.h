@@ -192,9 +192,17 @@ bool	prof_kernel_names_shown(struct prof_err *why);
  * too, and what is then behind the trailer is whatever was in the ring.
  */
 size_t	prof_ksymbol_body(const void *bytes, size_t size);
-/* Kernel text and modules as PROF_R_MMAP of pid 0xffffffff. */
-int	prof_procfs_snapshot_kernel(uint64_t time_ns, prof_record_fn *fn,
-	    void *arg);
+/* The kernel's, from _stext to _etext. */
+struct prof_text {
+	uint64_t	tx_start;
+	uint64_t	tx_end;
+};
+/*
+ * Kernel text and modules as PROF_R_MMAP of pid 0xffffffff.  text: where it
+ * lies; NULL: /proc/kallsyms is read for it.
+ */
+int	prof_procfs_snapshot_kernel(const struct prof_text *text,
+	    uint64_t time_ns, prof_record_fn *fn, void *arg);
 /* Children of a process, appended to a caller-owned array. */
 int	prof_procfs_children(int pid, int **pids, size_t *n, size_t *cap);
 bool	prof_procfs_exists(int id);

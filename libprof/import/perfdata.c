@@ -514,7 +514,7 @@ say_boot(struct perf_data *data)
 	if (data->pd_kernel == 0 || len <= 0 ||
 	    prof_build_id_of_notes(notes, (size_t)len, 4, here) == 0 ||
 	    memcmp(here, data->pd_kernel_id, sizeof(here)) != 0 ||
-	    prof_procfs_snapshot_kernel(0, is_kernel_at, data) != 1 ||
+	    prof_procfs_snapshot_kernel(NULL, 0, is_kernel_at, data) != 1 ||
 	    prof_proc_read("/proc/sys/kernel/random/boot_id", boot,
 	    sizeof(boot)) <= 0)
 		return (0);

@@ -387,13 +387,25 @@ arm_rings(struct prof_session *session)
 }
 
 static int
+snapshot_kernel(struct prof_session *session, uint64_t now_ns)
+{
+	struct prof_text text;
+
+	if (session->se_use_bpf)
+		session->se_kernel_names = prof_kernel_names_open();
+	if (session->se_kernel_names != NULL)
+		prof_kernel_names_text(session->se_kernel_names, &text);
+	return (prof_procfs_snapshot_kernel(session->se_kernel_names == NULL ?
+	    NULL : &text, now_ns, prof_session_take, session));
+}
+
+static int
 snapshot(struct prof_session *session)
 {
 	uint64_t now_ns = prof_now_ns();
 	size_t n;
 
-	if (prof_procfs_snapshot_kernel(now_ns, prof_session_take, session) !=
-	    0)
+	if (snapshot_kernel(session, now_ns) != 0)
 		return (-1);
 	if (session->se_options.po_target == PROF_TARGET_ALL ||
 	    session->se_options.po_target == PROF_TARGET_CGROUP)
@@ -555,6 +567,8 @@ prof_session_undo(struct prof_session *session)
 	session->se_hits = NULL;
 	prof_broker_free(session->se_broker);
 	session->se_broker = NULL;
+	prof_kernel_names_close(session->se_kernel_names);
+	session->se_kernel_names = NULL;
 	prof_overhead_fini(&session->se_overhead);
 	prof_place_fini(&session->se_place);
 	prof_bpf_fini(&session->se_bpf);

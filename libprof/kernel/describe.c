@@ -443,6 +443,9 @@ prof_describe_names(struct prof_session *session)
 {
 	struct prof_hits_stats stats;
 
+	if (session->se_kernel_names != NULL)
+		prof_hits_ask_kernel(session->se_hits, prof_kernel_names_ask,
+		    session->se_kernel_names);
 	if (prof_hits_tables(session->se_hits, session->se_broker, put_names,
 	    session, &stats) == -1)
 		return (-1);

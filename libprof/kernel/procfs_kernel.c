@@ -18,14 +18,15 @@
 #define KERNEL_PID	0xffffffffU
 #define NOTES_MAX	16384
 
-static bool	text_range(uint64_t *, uint64_t *);
+static bool	text_range(struct prof_text *);
 static void	notes_build_id(const char *, struct prof_record *);
 static int	emit_module(const char *, uint64_t, prof_record_fn *, void *);
 
 /* From _stext to _etext; false: not shown to us. */
 static bool
-text_range(uint64_t *start, uint64_t *end)
+text_range(struct prof_text *text)
 {
+	uint64_t *start = &text->tx_start, *end = &text->tx_end;
 	char *line = NULL;
 	size_t size = 0;
 	FILE *symbols;
@@ -158,21 +159,25 @@ emit_module(const char *line, uint64_t time_ns, prof_record_fn *fn, void *arg)
 }
 
 int
-prof_procfs_snapshot_kernel(uint64_t time_ns, prof_record_fn *fn, void *arg)
+prof_procfs_snapshot_kernel(const struct prof_text *text, uint64_t time_ns,
+    prof_record_fn *fn, void *arg)
 {
+	struct prof_text found;
 	struct prof_record record;
 	char *line = NULL;
 	size_t size = 0;
-	uint64_t end;
 	FILE *modules;
 	int rv = 0;
 
 	memset(&record, 0, sizeof(record));
-	if (text_range(&record.pr_addr, &end)) {
+	if (text == NULL && text_range(&found))
+		text = &found;
+	if (text != NULL) {
 		record.pr_type = PROF_R_MMAP;
 		record.pr_time_ns = time_ns;
 		record.pr_pid = record.pr_tid = KERNEL_PID;
-		record.pr_len = end - record.pr_addr;
+		record.pr_addr = text->tx_start;
+		record.pr_len = text->tx_end - text->tx_start;
 		record.pr_prot = PROT_READ | PROT_EXEC;
 		record.pr_comm = "";
 		record.pr_path = "[kernel.kallsyms]";

@@ -169,6 +169,19 @@ int	prof_bpf_move(struct prof_session *session);
 /* Record which events had no counter of the PMU, since the look before. */
 int	prof_bpf_turns(struct prof_session *session);
 
+/* ----------------------------------------------------- kernel_names.c */
+
+/* The kernel's own answers; NULL: it gives none, or hides addresses. */
+struct prof_kernel_names;
+struct prof_kernel_names *prof_kernel_names_open(void);
+void	prof_kernel_names_close(struct prof_kernel_names *names);
+/* From _stext to _etext. */
+void	prof_kernel_names_text(const struct prof_kernel_names *names,
+	    struct prof_text *text);
+/* A prof_hits_ask_fn; one thread at a time. */
+size_t	prof_kernel_names_ask(void *names, const uint64_t *place, size_t n,
+	    struct prof_symbol *symbol);
+
 /* ------------------------------------------------------------- wait.c */
 
 /* Until all programs have ended that ran when this was called. */
@@ -435,6 +448,7 @@ struct prof_session {
 	struct prof_snapshots *se_snapshots; /* NULL: none are taken */
 	struct prof_hits *se_hits;	/* what names will be needed */
 	struct prof_broker *se_broker;	/* who reads files for us */
+	struct prof_kernel_names *se_kernel_names; /* NULL: read kallsyms */
 	struct prof_session_calls *se_calls; /* NULL: none are recorded */
 	struct prof_overhead se_overhead;
 	struct prof_place se_place;

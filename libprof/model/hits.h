@@ -11,6 +11,7 @@
 #define HITS_H
 
 #include "lives.h"
+#include "symtab.h"
 
 struct prof_broker;
 struct prof_hits;
@@ -44,6 +45,15 @@ int	prof_hits_renew(struct prof_hits *hits, uint32_t pid,
 	    uint64_t time_ns);
 /* What came so far is complete up to its time.  -1: no memory. */
 int	prof_hits_round(struct prof_hits *hits);
+/*
+ * Functions of the kernel at n places, in order, borrowed until the next
+ * question; sy_name is NULL where none is.  How many of them it looked at.
+ */
+typedef size_t	prof_hits_ask_fn(void *arg, const uint64_t *place, size_t n,
+	    struct prof_symbol *symbol);
+/* Ask this instead of reading /proc/kallsyms. */
+void	prof_hits_ask_kernel(struct prof_hits *hits, prof_hits_ask_fn *ask,
+	    void *arg);
 /*
  * At the end: work out names, in several threads, for a limited time.  What
  * put returned, or -1.

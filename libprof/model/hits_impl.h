@@ -69,6 +69,8 @@ struct prof_hits {
 	struct hits_set	 ht_places;
 	struct hits_set	 ht_kernel;
 	uint64_t	 ht_dropped;
+	prof_hits_ask_fn *ht_ask;	/* NULL: /proc/kallsyms is read */
+	void		*ht_ask_arg;
 	/* files that are kept open, by image: descriptor + 1, 0: none */
 	int		*ht_held;
 	bool		*ht_used;	/* since it was last looked at */

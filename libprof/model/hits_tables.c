@@ -19,6 +19,7 @@
 
 #define MAX_THREADS	4
 #define MAX_BODY	(8u << 20)	/* of one table */
+#define ASK_ONCE	64		/* places of the kernel */
 /*
  * What the parser that a thread asks may take: of its CPU, so that names do
  * not depend on what else runs; and in all, for a file that is slow to come.
@@ -175,29 +176,63 @@ pack_jit(struct crew *crew, struct job *job)
 }
 
 static void
-pack_kernel(struct job *job)
+pack_kernel_symbol(struct job *job, struct prof_symbol *symbol)
+{
+	if (symbol->sy_module == NULL)
+		symbol->sy_module = "[kernel]";
+	pack_symbol(job, symbol);
+}
+
+/* By the kernel's own answers. */
+static void
+pack_asked(const struct prof_hits *hits, struct job *job)
+{
+	struct prof_symbol symbol[ASK_ONCE];
+	size_t n, i, asked = 1;
+
+	for (n = 0; n < job->jo_n && asked > 0; n += asked) {
+		asked = hits->ht_ask(hits->ht_ask_arg, &job->jo_place[n],
+		    job->jo_n - n < ASK_ONCE ? job->jo_n - n : ASK_ONCE,
+		    symbol);
+		for (i = 0; i < asked; i++)
+			if (symbol[i].sy_name != NULL)
+				pack_kernel_symbol(job, &symbol[i]);
+	}
+}
+
+/* By all symbols, as text. */
+static struct prof_symtab *
+read_kallsyms(bool *hidden)
+{
+	struct prof_symtab *symtab;
+	int fd = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
+
+	if (fd == -1)
+		return (NULL);
+	symtab = prof_symtab_of_kallsyms(fd, hidden);
+	close(fd);
+	return (symtab);
+}
+
+static void
+pack_kernel(const struct prof_hits *hits, struct job *job)
 {
 	struct prof_symtab *symtab = NULL;
 	struct prof_symbol symbol;
 	bool hidden = false;
 	size_t n;
-	int fd = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
 
-	if (fd != -1) {
-		symtab = prof_symtab_of_kallsyms(fd, &hidden);
-		close(fd);
-	}
+	if (hits->ht_ask == NULL)
+		symtab = read_kallsyms(&hidden);
 	job->jo_table.tb_kind = PROF_TABLE_KERNEL;
 	job->jo_table.tb_why = hidden ? PROF_UNNAMED_HIDDEN :
 	    PROF_UNNAMED_NOSYM;
 	prof_table_pack(&job->jo_body, &job->jo_table);
-	for (n = 0; symtab != NULL && n < job->jo_n; n++) {
-		if (!prof_symtab_find(symtab, job->jo_place[n], &symbol))
-			continue;
-		if (symbol.sy_module == NULL)
-			symbol.sy_module = "[kernel]";
-		pack_symbol(job, &symbol);
-	}
+	if (hits->ht_ask != NULL)
+		pack_asked(hits, job);
+	for (n = 0; symtab != NULL && n < job->jo_n; n++)
+		if (prof_symtab_find(symtab, job->jo_place[n], &symbol))
+			pack_kernel_symbol(job, &symbol);
 	prof_symtab_free(symtab);
 }
 
@@ -227,7 +262,9 @@ work(void *arg)
 static void *
 work_kernel(void *arg)
 {
-	pack_kernel(arg);
+	struct crew *crew = arg;
+
+	pack_kernel(crew->cr_hits, &crew->cr_kernel);
 	return (NULL);
 }
 
@@ -297,7 +334,7 @@ run(struct crew *crew)
 		crew->cr_kernel.jo_place = places->hs_key;
 		crew->cr_kernel.jo_n = places->hs_n;
 		beside = pthread_create(&kernel, NULL, work_kernel,
-		    &crew->cr_kernel) == 0;
+		    crew) == 0;
 	}
 	while (n + 1 < MAX_THREADS && n + 1 < crew->cr_n && (long)n + 1 <
 	    cpus && pthread_create(&thread[n], NULL, work, crew) == 0)
@@ -325,6 +362,13 @@ put_job(struct job *job, struct prof_hits_stats *stats,
 	}
 	prof_buf_free(&job->jo_body);
 	return (rv);
+}
+
+void
+prof_hits_ask_kernel(struct prof_hits *hits, prof_hits_ask_fn *ask, void *arg)
+{
+	hits->ht_ask = ask;
+	hits->ht_ask_arg = arg;
 }
 
 int

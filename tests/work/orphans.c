@@ -130,7 +130,7 @@ is_ours(int kind, const char *name)
 		"on_sys_exit", "on_fork", "on_exec", "on_task_exit",
 		"on_rename", "on_switch", "on_free", "on_call_entry",
 		"on_call_return", "on_call_exit", "each_call",
-		"on_arrival"
+		"on_arrival", "kernel_text", "kernel_names"
 	};
 	size_t i;
 
@@ -142,7 +142,8 @@ is_ours(int kind, const char *name)
 		if (strcmp(name, maps[i]) == 0)
 			return (1);
 	return (kind == MAP && (strncmp(name, "prov_", 5) == 0 ||
-	    strncmp(name, "split_", 6) == 0));
+	    strncmp(name, "split_", 6) == 0 ||
+	    strncmp(name, "kernel_n.", 9) == 0));
 }
 
 /* Name of a program or map; of a link, the number of its program. */
