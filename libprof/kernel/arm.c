@@ -172,6 +172,8 @@ prof_session_arm(struct prof_session *session)
 	    prof_values_check(session) == -1)
 		goto fail;
 	choose_ticking(session);
+	if (session->se_use_bpf && prof_bpf_try(session) == -1)
+		goto fail;
 	/* As early as can be: its children have what we have now. */
 	session->se_broker = prof_broker_new(&session->se_error);
 	if (session->se_broker == NULL)
@@ -310,9 +312,8 @@ arm_bpf(struct prof_session *session)
 {
 	struct prof_bpf *bpf = &session->se_bpf;
 
-	if (prof_bpf_try(session) == -1 || open_snapshots(session) == -1 ||
-	    prof_bpf_load(session) == -1 || prof_bpf_attach(session) == -1 ||
-	    open_unwind(session) == -1)
+	if (open_snapshots(session) == -1 || prof_bpf_load(session) == -1 ||
+	    prof_bpf_attach(session) == -1 || open_unwind(session) == -1)
 		return (-1);
 	session->se_counts = calloc((size_t)(bpf->bp_ncpus + 1) *
 	    bpf->bp_nevents, sizeof(*session->se_counts));

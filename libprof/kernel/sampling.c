@@ -271,9 +271,9 @@ try_one(struct prof_session *session, const struct prof_event *event,
 }
 
 /*
- * Whether there are such counters at all.  Asked before programs are loaded,
- * which takes a tenth of a second, and is often in vain: where cycles are
- * tried first, virtual machines have none.
+ * Whether there are such counters at all.  Asked before anything is started or
+ * loaded, often in vain: where cycles are tried first, virtual machines have
+ * none.
  */
 int
 prof_bpf_try(struct prof_session *session)
