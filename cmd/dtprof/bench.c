@@ -21,7 +21,6 @@
 #include <unistd.h>
 
 #include "bench.h"
-#include "compare.h"
 
 /* The loop. */
 struct going {
@@ -333,7 +332,6 @@ bench_go(struct bench *bench)
 	if (make_runs(&going) == 0) {
 		term_status_erase(&going.go_term);
 		bench_warn_after(bench);
-		going.go_status = compare_directory(bench->be_directory);
 	}
 	signals_close();
 	/* Nothing was measured: then there is nothing to find there. */

@@ -7,6 +7,7 @@
  *	bench_run.c	one run of one command
  *	bench_count.c	the same, with what counters of the CPU say
  *	bench_file.c	the directory: description and results
+ *	bench_baseline.c where benches are that are kept under a name
  *	bench_env.c	the machine, and what disturbs it
  */
 #ifndef BENCH_H
@@ -19,6 +20,9 @@
 #define BENCH_SCHEMA	1
 #define BENCH_ABOUT	"bench.json"	/* the description */
 #define BENCH_RUNS	"runs.jsonl"	/* a line for each run */
+#define BENCH_BASELINES	".dtprof"	/* a directory for each baseline */
+#define BENCH_BISECT	".bisect"	/* behind its name: --bisect's runs */
+#define BENCH_NAME_MAX	100
 /*
  * Runs of each command in a block.  Up to five in all are one block: of five
  * and five there are 252 orders, of blocks of two and two just 72.
@@ -50,7 +54,10 @@ struct bench_options {
 	struct opt_number be_runs;
 	struct opt_number be_warmups;
 	struct opt_number be_seed;
+	struct opt_number be_threshold;
 	const char	*be_output;
+	const char	*be_save;
+	const char	*be_bisect;
 	const char	*be_prepare;
 	bool		 be_ignore;
 	bool		 be_record;
@@ -82,6 +89,7 @@ struct bench_result {
 struct bench {
 	const struct bench_options *be_options;
 	const char	*be_directory;
+	char		*be_kept_in;	/* owned: the directory of a baseline */
 	struct bench_command *be_command;
 	size_t		 be_ncommands;
 	uint64_t	 be_seed;
@@ -90,6 +98,7 @@ struct bench {
 	bool		 be_shell;
 	bool		 be_record;
 	bool		 be_has_files;	/* in the directory */
+	bool		 be_is_again;	/* programs may be other builds */
 	char		*be_prepare;
 	struct bench_result *be_result;
 	size_t		 be_nresults;
@@ -101,7 +110,7 @@ struct bench {
 
 /* Runs that are still to be made. */
 size_t	bench_missing(const struct bench *bench);
-/* Exit status. */
+/* 0: all runs were made; else the exit status. */
 int	bench_go(struct bench *bench);
 
 /* -------------------------------------------------------- bench_run.c */
@@ -153,12 +162,24 @@ enum bench_end bench_count_run(const struct bench *bench,
  * -1: a message has been printed.
  */
 int	bench_load(struct bench *bench);
+/* Is there a description of some bench? */
+bool	bench_is_there(const struct bench *bench);
 /* Rename the directory to DIR.old; -1: as above. */
 int	bench_keep_old(const struct bench *bench);
 int	bench_make_directory(const struct bench *bench);
+/* The directory that baselines are in; -1: as above. */
+int	bench_make_baselines(void);
 /* Append a result and see that it is on the disk; -1: as above. */
 int	bench_append(struct bench *bench, const struct bench_result *result);
 void	bench_free(struct bench *bench);
+
+/* --------------------------------------------------- bench_baseline.c */
+
+/* Is it a name, and for one that is_new, free?  -1: a message was printed. */
+int	bench_baseline_check(const char *command, const char *option,
+	    const char *name, bool is_new);
+/* Its directory, end behind its name; owned; NULL: no memory. */
+char	*bench_baseline_path(const char *name, const char *end);
 
 /* -------------------------------------------------------- bench_env.c */
 

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "bench.h"
@@ -88,12 +89,18 @@ bench_program(struct bench_command *bc)
 void
 bench_environment(struct out *out)
 {
+	const time_t now = time(NULL);
 	struct utsname un;
+	struct tm tm;
 	char line[512];
 
 	uname(&un);
 	out_str(out, "  \"kernel\": ");
 	out_json(out, un.release);
+	member(out, "host", un.nodename);
+	if (gmtime_r(&now, &tm) != NULL && strftime(line, sizeof(line),
+	    "%Y-%m-%dT%H:%M:%SZ", &tm) > 0)
+		member(out, "time", line);
 	member(out, "arch", un.machine);
 	member(out, "cpu_model", cpu_model(line, sizeof(line)));
 	out_fmt(out, ",\n  \"cpus\": %ld", sysconf(_SC_NPROCESSORS_ONLN));

@@ -167,7 +167,7 @@ load_about(struct bench *bench, const struct json *json, const char *path)
 	then.be_warmups = (uint64_t)json_number(json, "warmups", 0);
 	then.be_prepare = prepare != NULL ? strdup(prepare) : NULL;
 	rv = load_commands(&then, commands, path);
-	if (rv == 0 && bench->be_ncommands == 0)
+	if (rv == 0 && bench->be_ncommands == 0 && !bench->be_is_again)
 		rv = check_programs(&then, path);
 	if (rv == -1 || !is_same(bench, &then)) {
 		free_commands(&then);
@@ -298,6 +298,16 @@ bench_load(struct bench *bench)
 	if (rv == 1 && load_file(bench, BENCH_RUNS, load_results) == -1)
 		return (-1);
 	return (rv);
+}
+
+bool
+bench_is_there(const struct bench *bench)
+{
+	char *path = path_of(bench, BENCH_ABOUT);
+	const bool is_there = path != NULL && access(path, F_OK) == 0;
+
+	free(path);
+	return (is_there);
 }
 
 /* -------------------------------------------------------------- writing */
@@ -528,11 +538,20 @@ bench_make_directory(const struct bench *bench)
 	return (0);
 }
 
+int
+bench_make_baselines(void)
+{
+	const struct bench all = { .be_directory = BENCH_BASELINES };
+
+	return (bench_make_directory(&all));
+}
+
 void
 bench_free(struct bench *bench)
 {
 	free_commands(bench);
 	free(bench->be_result);
+	free(bench->be_kept_in);
 	if (bench->be_words_fd > 2)
 		close(bench->be_words_fd);
 	if (bench->be_null_fd > 2)

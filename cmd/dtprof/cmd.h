@@ -85,6 +85,8 @@ struct prof_cmd {
 	bool		 cm_stop_early;	/* the first operand ends the options */
 	bool		 cm_sides;	/* a "--" between operands is one */
 	int		 cm_usage_status;
+	/* The same where it depends on what was asked for; or NULL. */
+	int		(*cm_misused)(int argc, char *const *argv);
 	const char	*const *cm_examples; /* command, what; NULL-ended */
 	const char	*cm_notes;	/* a paragraph for --help, or NULL */
 	/*

@@ -6,30 +6,42 @@
  */
 #include <sys/random.h>
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "bench.h"
+#include "compare.h"
 #include "words.h"
 
+static int	 check_bench(const void *options, int n,
+		    char *const *operands);
+static int	 misused(int argc, char *const *argv);
 static int	 run_bench(void *options, int n, char **operands);
 
 #define BE(member)	offsetof(struct bench_options, member)
+#define DEFAULT_DIRECTORY "dtprof.bench"
 #define DEFAULT_RUNS	15
 #define DEFAULT_WARMUPS	1
+#define DEFAULT_THRESHOLD 5000	/* thousandths of a percent: 5 % */
 #define MAX_RUNS	100000
+#define BISECT_SKIP	125	/* what git bisect run takes for "skip" */
 
 /* By letter or name, as the manual has them. */
 static const struct opt_row options_of_bench[] = {
+	{ 0, "bisect", "NAME", OPT_STRING, 0, 0, NULL,
+	    "compare with baseline NAME, for git bisect run: exit with 0 if "
+	    "good, 1 if slower, 125 if undecided or failed",
+	    BE(be_bisect), NULL },
 	{ 'i', "ignore-failure", NULL, OPT_FLAG, 0, 0, NULL,
 	    "also count runs that end with a status other than 0",
 	    BE(be_ignore), NULL },
 	{ 'n', "name", "NAME", OPT_STRINGS, 0, 0, NULL,
 	    "what to call a command; repeat it, in the order of commands",
 	    BE(be_names), NULL },
-	{ 'o', "output", "DIR", OPT_STRING, 0, 0, "dtprof.bench",
+	{ 'o', "output", "DIR", OPT_STRING, 0, 0, NULL,
 	    "where results go; a bench that was stopped there goes on, "
-	    "another is kept as DIR.old",
+	    "another is kept as DIR.old (default dtprof.bench)",
 	    BE(be_output), NULL },
 	{ 0, "prepare", "CMD", OPT_STRING, 0, 0, NULL,
 	    "run this before each run, through a shell, unmeasured",
@@ -41,8 +53,14 @@ static const struct opt_row options_of_bench[] = {
 	    "functions made the difference", BE(be_record), NULL },
 	{ 'S', "shell", NULL, OPT_FLAG, 0, 0, NULL,
 	    "give each command to /bin/sh -c", BE(be_shell), NULL },
+	{ 0, "save", "NAME", OPT_STRING, 0, 0, NULL,
+	    "keep the results as baseline NAME, in .dtprof/NAME",
+	    BE(be_save), NULL },
 	{ 0, "seed", "N", OPT_COUNT, 0, UINT64_MAX, NULL,
 	    "draw the order of runs from this number", BE(be_seed), NULL },
+	{ 0, "threshold", "PCT", OPT_PERCENT, 1, 1000000, "5",
+	    "with --bisect: slower means by more than PCT percent",
+	    BE(be_threshold), NULL },
 	{ 'w', "warmup", "N", OPT_COUNT, 0, MAX_RUNS, "1",
 	    "run each command N times before, and forget it",
 	    BE(be_warmups), NULL },
@@ -59,6 +77,10 @@ static const char *const examples[] = {
 	"through a shell, under names of your own",
 	"dtprof bench -o dtprof.bench",
 	"go on with one that was stopped",
+	"dtprof bench --save main ./prog",
+	"keep a baseline, for dtprof compare --against main",
+	"dtprof bench --bisect main",
+	"is this commit slower? behind make, for git bisect run",
 	NULL
 };
 
@@ -70,9 +92,11 @@ const struct prof_cmd cmd_bench = {
 	.cm_size = sizeof(struct bench_options),
 	.cm_max = BENCH_COMMANDS,
 	.cm_usage_status = EXIT_USAGE,
+	.cm_misused = misused,
 	.cm_examples = examples,
 	.cm_notes = "Each COMMAND is one argument, split as a shell splits "
 	    "words; the first is what the others are compared with.",
+	.cm_check = check_bench,
 	.cm_run = run_bench,
 };
 
@@ -84,17 +108,71 @@ refuse(const char *cure, const char *text, const char *why)
 	return (-1);
 }
 
-/* Names must tell commands apart: compare matches them by it. */
+/* Wrong use must not look like a bad commit to git bisect. */
 static int
-check_names(const struct bench *bench)
+misused(int argc, char *const *argv)
 {
-	for (size_t i = 0; i < bench->be_ncommands; i++)
-		for (size_t j = 0; j < i; j++)
-			if (strcmp(bench->be_command[i].bc_name,
-			    bench->be_command[j].bc_name) == 0)
-				return (refuse("name each with -n",
-				    bench->be_command[i].bc_name,
-				    "two commands have this name"));
+	for (int i = 1; i < argc; i++)
+		if (strncmp(argv[i], "--bisect", 8) == 0)
+			return (BISECT_SKIP);
+	return (EXIT_USAGE);
+}
+
+static int
+check_bench(const void *options, int n, char *const *operands)
+{
+	const struct bench_options *be = options;
+
+	(void)n;
+	(void)operands;
+	if (be->be_save != NULL && be->be_bisect != NULL)
+		return (refuse("use one of them", "",
+		    "--save and --bisect exclude each other"));
+	if (be->be_save != NULL && be->be_output != NULL)
+		return (refuse("use one of them", "",
+		    "--save and -o exclude each other"));
+	if (be->be_threshold.on_set && be->be_bisect == NULL)
+		return (refuse("give compare the threshold", "--threshold",
+		    "only with --bisect"));
+	if (be->be_save != NULL && bench_baseline_check("bench", "save",
+	    be->be_save, true) == -1)
+		return (-1);
+	return (be->be_bisect == NULL ? 0 : bench_baseline_check("bench",
+	    "bisect", be->be_bisect, false));
+}
+
+static bool
+has_name(const struct bench *bench, size_t n, const char *name)
+{
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(bench->be_command[i].bc_name, name) == 0)
+			return (true);
+	return (false);
+}
+
+/*
+ * Names must tell commands apart, as compare matches them by it: of an A/A
+ * run the second "./a" is "./a (2)".
+ */
+static int
+tell_apart(struct bench *bench)
+{
+	for (size_t i = 1; i < bench->be_ncommands; i++) {
+		struct bench_command *bc = &bench->be_command[i];
+		char *name = NULL;
+
+		for (unsigned k = 2; has_name(bench, i, name != NULL ? name :
+		    bc->bc_name); k++) {
+			free(name);
+			if (asprintf(&name, "%s (%u)", bc->bc_name, k) == -1)
+				return (refuse("free memory", "",
+				    "out of memory"));
+		}
+		if (name == NULL)
+			continue;
+		free(bc->bc_name);
+		bc->bc_name = name;
+	}
 	return (0);
 }
 
@@ -128,7 +206,10 @@ set_commands(struct bench *bench, int n, char **operands)
 			    "to a shell", operands[i], why));
 		bench_program(bc);
 	}
-	return (check_names(bench));
+	if (n == 2 && strcmp(operands[0], operands[1]) == 0)
+		msg_note("bench", "A/A run: both commands are the same, so any "
+		    "difference is noise");
+	return (tell_apart(bench));
 }
 
 static int
@@ -136,7 +217,17 @@ set_rest(struct bench *bench)
 {
 	const struct bench_options *be = bench->be_options;
 
-	bench->be_directory = be->be_output;
+	if (be->be_save != NULL)
+		bench->be_kept_in = bench_baseline_path(be->be_save, "");
+	else if (be->be_bisect != NULL)
+		bench->be_kept_in = bench_baseline_path(be->be_bisect,
+		    BENCH_BISECT);
+	if (bench->be_kept_in == NULL &&
+	    (be->be_save != NULL || be->be_bisect != NULL))
+		return (refuse("free memory", "", "out of memory"));
+	bench->be_directory = be->be_output != NULL ? be->be_output :
+	    bench->be_kept_in != NULL ? bench->be_kept_in :
+	    DEFAULT_DIRECTORY;
 	bench->be_shell = be->be_shell;
 	bench->be_record = be->be_record;
 	bench->be_runs = be->be_runs.on_set ? be->be_runs.on_value :
@@ -157,6 +248,42 @@ set_rest(struct bench *bench)
 }
 
 /*
+ * The baseline's commands where none are named, by the programs that are
+ * there now; and always all runs, as those of another commit may be there.
+ * The exit status, 0: go.
+ */
+static int
+take_baseline(struct bench *bench, bool has_commands)
+{
+	const struct bench asked = *bench;
+	char *path = bench_baseline_path(bench->be_options->be_bisect, "");
+	int there;
+
+	if (path == NULL)
+		return (EXIT_FAILED);
+	bench->be_directory = path;
+	bench->be_is_again = true;
+	there = bench_load(bench);
+	bench->be_directory = asked.be_directory;
+	if (there != -1 && !bench->be_has_files)
+		refuse("make it at a good commit: dtprof bench --save NAME "
+		    "COMMAND", path, "no such baseline");
+	free(path);
+	if (there == -1 || !bench->be_has_files ||
+	    bench_make_baselines() == -1 ||
+	    bench_become_caller(!bench->be_record) == -1)
+		return (EXIT_FAILED);
+	bench->be_has_files = false;
+	bench->be_nresults = 0;
+	bench->be_seed = asked.be_seed;
+	for (size_t i = 0; i < bench->be_ncommands && !has_commands; i++)
+		bench_program(&bench->be_command[i]);
+	if (bench_is_there(bench) && bench_keep_old(bench) == -1)
+		return (EXIT_FAILED);
+	return (bench_make_directory(bench) == -1 ? EXIT_FAILED : 0);
+}
+
+/*
  * One that was stopped goes on; one that is through, and one of other
  * commands, makes room.  The exit status, 0: go.
  */
@@ -164,8 +291,11 @@ static int
 take_directory(struct bench *bench, bool has_commands)
 {
 	const struct bench asked = *bench;
-	const int there = bench_load(bench);
+	int there;
 
+	if (bench->be_options->be_save != NULL && bench_make_baselines() == -1)
+		return (EXIT_FAILED);
+	there = bench_load(bench);
 	/* One that goes on is recorded, or is not, as it began. */
 	if (there == -1 || bench_become_caller(!bench->be_record) == -1)
 		return (EXIT_FAILED);
@@ -187,18 +317,72 @@ take_directory(struct bench *bench, bool has_commands)
 	return (bench_make_directory(bench) == -1 ? EXIT_FAILED : 0);
 }
 
+/* The commands beside each other, or what can be done with one alone. */
+static int
+show_result(const struct bench *bench)
+{
+	const char *name = bench->be_options->be_save;
+	const int status = bench->be_ncommands == 1 && name != NULL ? 0 :
+	    compare_directory(bench->be_directory);
+
+	if (status == 0 && name != NULL)
+		msg_note("bench", "kept as baseline %s in %s; to compare with "
+		    "it: dtprof bench COMMAND, then dtprof compare --against "
+		    "%s", name, bench->be_directory, name);
+	return (status);
+}
+
+/* Good 0, bad 1, else 125, as git bisect run takes it. */
+static int
+bisect(const struct bench *bench)
+{
+	const struct opt_number *threshold =
+	    &bench->be_options->be_threshold;
+	const double limit = (double)(threshold->on_set ?
+	    threshold->on_value : DEFAULT_THRESHOLD) / 100000;
+	char *path = bench_baseline_path(bench->be_options->be_bisect, "");
+	int status = BISECT_SKIP;
+
+	switch (path == NULL ? COMPARE_OPEN :
+	    compare_bisect(path, bench->be_directory, limit)) {
+	case COMPARE_GOOD:
+		msg_note("bench", "bisect: good: not slower than baseline %s "
+		    "by more than %g%%", bench->be_options->be_bisect,
+		    100 * limit);
+		status = 0;
+		break;
+	case COMPARE_WORSE:
+		msg_note("bench", "bisect: bad: slower than baseline %s by "
+		    "more than %g%%", bench->be_options->be_bisect,
+		    100 * limit);
+		status = 1;
+		break;
+	case COMPARE_OPEN:
+		msg_note("bench", "bisect: undecided: skip this commit; more "
+		    "runs (-r) or another --threshold would decide");
+		break;
+	}
+	free(path);
+	return (status);
+}
+
 static int
 run_bench(void *options, int n, char **operands)
 {
+	const bool is_bisect = ((struct bench_options *)options)->be_bisect !=
+	    NULL;
 	struct bench bench = { .be_options = options };
 	int status = EXIT_USAGE;
 
-	if (set_rest(&bench) == -1 || set_commands(&bench, n, operands) == -1)
-		goto out;
-	status = take_directory(&bench, n > 0);
+	if (set_rest(&bench) == 0 && set_commands(&bench, n, operands) == 0)
+		status = is_bisect ? take_baseline(&bench, n > 0) :
+		    take_directory(&bench, n > 0);
 	if (status == 0)
 		status = bench_go(&bench);
-out:
+	if (is_bisect)
+		status = status == 0 ? bisect(&bench) : BISECT_SKIP;
+	else if (status == 0)
+		status = show_result(&bench);
 	bench_free(&bench);
 	return (status);
 }

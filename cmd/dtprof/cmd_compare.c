@@ -9,18 +9,20 @@
  * The statistics are libprof's; files are read by compare_input.c.
  */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "bench.h"
 #include "choose.h"
 #include "compare.h"
 #include "plot.h"
 #include "terminal.h"
 
 #define DEFAULT_LIMIT		10
-#define EXIT_WORSE		3
-#define EXIT_INCONCLUSIVE	4
+#define DEFAULT_NEW		"dtprof.bench"	/* beside --against */
+#define DAY_LENGTH		10		/* 2026-11-25 */
 
 static int	 check_compare(const void *options, int n,
 		    char *const *operands);
@@ -30,11 +32,14 @@ static int	 run_compare(void *options, int n, char **operands);
 
 /* By letter or name, as the manual has them. */
 static const struct opt_row options_of_compare[] = {
+	{ 0, "against", "NAME", OPT_STRING, 0, 0, NULL,
+	    "compare with the baseline of bench --save NAME",
+	    CO(co_against), NULL },
 	{ 0, "anyway", NULL, OPT_FLAG, 0, 0, NULL,
 	    "compare also what was measured on machines that are not alike",
 	    CO(co_anyway), NULL },
 	{ 0, "by", "WHAT", OPT_CHOICE, 0, 0, "function",
-	    "costs of each of these, in recordings: " COMPARE_BY,
+	    "cost by function, module or line",
 	    CO(co_by), COMPARE_BY },
 	TERMINAL_OPTION(CO(co_color)),
 	{ 'e', "event", "EVENT", OPT_STRINGS, 0, 0, NULL,
@@ -43,8 +48,12 @@ static const struct opt_row options_of_compare[] = {
 	{ 0, "fail-on", "slower[:PCT]", OPT_STRING, 0, 0, NULL,
 	    "exit with status 3 when new is slower, and surely by more than "
 	    "PCT percent", CO(co_fail_on), NULL },
+	{ 0, "github", NULL, OPT_FLAG, 0, 0, NULL,
+	    "for GitHub Actions: annotations and a summary", CO(co_github), NULL },
 	{ 0, "json", NULL, OPT_FLAG, 0, 0, NULL,
 	    "everything as one JSON object", CO(co_json), NULL },
+	{ 0, "junit", "FILE", OPT_STRING, 0, 0, NULL,
+	    "also write the verdicts as JUnit XML", CO(co_junit), NULL },
 	{ 0, "limit", "N", OPT_COUNT, 0, UINT32_MAX, "10",
 	    "show so many functions, beside those that changed",
 	    CO(co_limit), NULL },
@@ -76,8 +85,8 @@ static const struct opt_row options_of_compare[] = {
 static const char *const examples[] = {
 	"dtprof compare dtprof.bench",
 	"the first command of a bench with the others",
-	"dtprof compare old.bench -- new.bench --fail-on slower:2",
-	"for automatic tests: status 3 when surely more than 2 % slower",
+	"dtprof compare --against main --fail-on slower:2 --junit x.xml",
+	"dtprof.bench with a baseline, in a CI job: status 3 if slower by 2%",
 	"dtprof compare old*.dtp -- new*.dtp",
 	"recordings, one a run: which functions cost more",
 	"dtprof compare dtprof.bench -o x.html",
@@ -88,10 +97,9 @@ static const char *const examples[] = {
 const struct prof_cmd cmd_compare = {
 	.cm_name = "compare",
 	.cm_summary = "say what changed between runs, and how surely",
-	.cm_operands = "BASE [...] [-- NEW ...]",
+	.cm_operands = "[BASE ...] [-- NEW ...]",
 	.cm_options = options_of_compare,
 	.cm_size = sizeof(struct compare_options),
-	.cm_min = 1,
 	.cm_max = -1,
 	.cm_sides = true,
 	.cm_usage_status = EXIT_USAGE,
@@ -141,8 +149,38 @@ add_pair(struct compare *cm, const struct series *base,
 	if (grown == NULL)
 		return (refuse("free memory", "out of memory"));
 	cm->cm_pair = grown;
-	grown[cm->cm_npairs++] = (struct pair){ { base, new }, NULL };
+	grown[cm->cm_npairs++] = (struct pair){ { base, new }, NULL, NULL };
 	return (0);
+}
+
+/*
+ * Benches of another time or place: what verdicts rest on then, beside what
+ * prof_comparison_note says of the order of runs.
+ */
+static int
+note_origin(struct pair *pair)
+{
+	const struct series *const *se = pair->pr_series;
+	const bool is_host = se[0]->se_host[0] != '\0' &&
+	    se[1]->se_host[0] != '\0' &&
+	    strcmp(se[0]->se_host, se[1]->se_host) != 0;
+	const bool is_day = se[0]->se_time[0] != '\0' &&
+	    se[1]->se_time[0] != '\0' &&
+	    strncmp(se[0]->se_time, se[1]->se_time, DAY_LENGTH) != 0;
+	char host[160] = "", day[80] = "";
+
+	if (!is_host && !is_day)
+		return (0);
+	if (is_host)
+		snprintf(host, sizeof(host), " on another host (%s, new: %s)",
+		    se[0]->se_host, se[1]->se_host);
+	if (is_day)
+		snprintf(day, sizeof(day), " on another day (%.*s, new: "
+		    "%.*s)", DAY_LENGTH, se[0]->se_time, DAY_LENGTH,
+		    se[1]->se_time);
+	return (asprintf(&pair->pr_note, "the base was measured%s%s%s; what "
+	    "differs between them counts as a difference of the commands",
+	    host, is_host && is_day ? " and" : "", day) == -1 ? -1 : 0);
 }
 
 /* Within one file: the first against each of the others. */
@@ -348,7 +386,8 @@ compare_pair(const struct compare *cm, struct pair *pair,
 	if (compare_headline(pair) == NULL)
 		return (refuse("check what was measured",
 		    "there are no runs to compare"));
-	return (0);
+	return (note_origin(pair) == -1 ? refuse("free memory",
+	    "out of memory") : 0);
 }
 
 static int
@@ -369,59 +408,31 @@ compare_all(struct compare *cm, bool is_interleaved)
 	return (rv);
 }
 
-/* --------------------------------------------------------------- verdict */
-
-/* "slower" or "slower:2"; the share, or -1. */
-static double
-fail_limit(const char *text)
-{
-	uint64_t thousandths = 0;
-
-	if (strncmp(text, "slower", 6) != 0 ||
-	    (text[6] != '\0' && (text[6] != ':' ||
-	    opt_percent(text + 7, &thousandths) == -1)))
-		return (-1);
-	return ((double)thousandths / 100000);
-}
-
-static int
-verdict_status(const struct compare *cm)
-{
-	const char *fail_on = cm->cm_options->co_fail_on;
-	int status = 0;
-
-	for (size_t i = 0; i < cm->cm_npairs; i++) {
-		const struct prof_change *cg =
-		    compare_headline(&cm->cm_pair[i]);
-
-		if (fail_on != NULL && cg->cg_verdict == PROF_VERDICT_MORE &&
-		    !(cg->cg_ci95[0] <= fail_limit(fail_on)))
-			return (EXIT_WORSE);
-		if (cm->cm_options->co_strict &&
-		    cg->cg_verdict <= PROF_VERDICT_OPEN)
-			status = EXIT_INCONCLUSIVE;
-	}
-	return (status);
-}
+/* ---------------------------------------------------------------- output */
 
 static int
 show_text(const struct compare *cm)
 {
 	const struct compare_options *co = cm->cm_options;
+	const bool is_markdown = co->co_markdown ||
+	    (co->co_github && !compare_has_summary());
 	struct terminal terminal = { .te_fd = STDOUT_FILENO };
 	struct out out;
-	int status;
+	int status, rv = 0;
 
-	if (!co->co_json && !co->co_markdown)
+	if (!co->co_json && !is_markdown)
 		terminal_begin(&terminal, co->co_color);
 	out_init(&out, terminal.te_fd);
 	if (co->co_json)
 		compare_json(cm, &out);
 	else
-		compare_text(cm, co->co_markdown ? COMPARE_MARKDOWN :
+		compare_text(cm, is_markdown ? COMPARE_MARKDOWN :
 		    COMPARE_TEXT, &out, &terminal);
+	if (co->co_github)
+		rv = compare_github(cm, &out);
 	status = terminal_end(&terminal, "compare", out_end(&out, "compare"));
-	return (status != 0 ? status : verdict_status(cm));
+	return (status != 0 ? status : rv == -1 ? EXIT_FAILED :
+	    compare_status(cm));
 }
 
 static int
@@ -433,24 +444,52 @@ show(const struct compare *cm)
 	if (cm->cm_options->co_output != NULL &&
 	    compare_html(cm, cm->cm_options->co_output) == -1)
 		return (EXIT_FAILED);
+	if (cm->cm_options->co_junit != NULL &&
+	    compare_junit(cm, cm->cm_options->co_junit) == -1)
+		return (EXIT_FAILED);
 	return (show_text(cm));
 }
 
 static void
 free_all(struct compare *cm)
 {
-	for (size_t i = 0; i < cm->cm_npairs; i++)
+	for (size_t i = 0; i < cm->cm_npairs; i++) {
 		prof_comparison_free(cm->cm_pair[i].pr_comparison);
+		free(cm->cm_pair[i].pr_note);
+	}
 	free(cm->cm_pair);
 	compare_side_free(&cm->cm_side[0]);
 	compare_side_free(&cm->cm_side[1]);
 }
 
-/* Base is what stands before "--", or all when there is none. */
+static int
+read_baseline(struct side *side, const char *name)
+{
+	char *path = bench_baseline_path(name, "");
+	int rv;
+
+	if (path == NULL)
+		return (refuse("free memory", "out of memory"));
+	side->sd_cure = "keep one with dtprof bench --save NAME COMMAND";
+	rv = compare_read_bench(side, path);
+	free(path);
+	return (rv);
+}
+
+/*
+ * Base is the baseline, or what stands before "--", or all when there is
+ * none.
+ */
 static int
 read_sides(struct compare *cm, int n, char **operands, bool *has_two)
 {
-	*has_two = false;
+	const char *against = cm->cm_options->co_against;
+
+	*has_two = against != NULL;
+	if (against != NULL && read_baseline(&cm->cm_side[0], against) == -1)
+		return (-1);
+	if (against != NULL && n == 0)
+		return (compare_read(&cm->cm_side[1], DEFAULT_NEW));
 	for (int i = 0; i < n; i++) {
 		if (strcmp(operands[i], "--") == 0)
 			*has_two = true;
@@ -461,14 +500,13 @@ read_sides(struct compare *cm, int n, char **operands, bool *has_two)
 	return (0);
 }
 
-/* What has been read: pairs, verdicts, and the exit status. */
+/* What has been read: pairs and their verdicts. */
 static int
 compare_sides(struct compare *cm, bool has_two, bool is_one_bench)
 {
-	if ((has_two ? pair_sides(cm) : pair_within(cm)) == -1 ||
-	    check_machines(cm) == -1 || compare_all(cm, is_one_bench) == -1)
-		return (EXIT_FAILED);
-	return (show(cm));
+	return ((has_two ? pair_sides(cm) : pair_within(cm)) == -1 ||
+	    check_machines(cm) == -1 || compare_all(cm, is_one_bench) == -1 ?
+	    -1 : 0);
 }
 
 static int
@@ -479,15 +517,28 @@ check_compare(const void *options, int n, char *const *operands)
 
 	for (int i = 0; i < n; i++)
 		dashes += strcmp(operands[i], "--") == 0;
+	if (n == 0 && co->co_against == NULL)
+		return (refuse("name a directory of bench, or write BASE -- "
+		    "NEW", "nothing to compare"));
+	if (co->co_against != NULL && dashes > 0)
+		return (refuse("name only what is new",
+		    "--against: there are two bases"));
+	if (co->co_against != NULL && bench_baseline_check("compare",
+	    "against", co->co_against, false) == -1)
+		return (-1);
 	if (dashes > 1 || (dashes == 1 && strcmp(operands[n - 1], "--") == 0))
 		return (refuse("write BASE -- NEW",
 		    "what is new stands behind one --"));
-	if (co->co_fail_on != NULL && fail_limit(co->co_fail_on) < 0)
+	if (co->co_fail_on != NULL &&
+	    compare_fail_limit(co->co_fail_on) < 0)
 		return (refuse("write --fail-on slower or --fail-on slower:2",
 		    "--fail-on: neither slower nor slower:PCT"));
 	if (co->co_json && co->co_markdown)
 		return (refuse("use one of them",
 		    "--json and --markdown exclude each other"));
+	if (co->co_json && co->co_github)
+		return (refuse("use one of them",
+		    "--json and --github exclude each other"));
 	if (co->co_plot != NULL && plot_check("compare", co->co_plot, false) ==
 	    -1)
 		return (-1);
@@ -506,8 +557,10 @@ run_compare(void *options, int n, char **operands)
 		co->co_limit.on_value = DEFAULT_LIMIT;
 	compare.cm_threshold = co->co_threshold.on_set ?
 	    (double)co->co_threshold.on_value / 100000 : 0.01;
-	if (read_sides(&compare, n, operands, &has_two) == 0)
-		status = compare_sides(&compare, has_two, n == 1);
+	if (read_sides(&compare, n, operands, &has_two) == 0 &&
+	    compare_sides(&compare, has_two, n == 1 &&
+	    co->co_against == NULL) == 0)
+		status = show(&compare);
 	free_all(&compare);
 	return (status);
 }
@@ -522,15 +575,66 @@ compare_directory(const char *path)
 	struct compare compare = {
 		.cm_options = &options, .cm_threshold = 0.01
 	};
-	int status = 0;
+	int status = EXIT_FAILED;
 
-	if (compare_read(&compare.cm_side[0], path) == -1)
-		status = EXIT_FAILED;
-	else if (compare.cm_side[0].sd_n > 1)
-		status = compare_sides(&compare, false, true);
-	else
+	if (compare_read(&compare.cm_side[0], path) == 0 &&
+	    compare.cm_side[0].sd_n > 1) {
+		if (compare_sides(&compare, false, true) == 0)
+			status = show(&compare);
+	} else if (compare.cm_side[0].sd_n == 1) {
+		status = 0;
 		msg_note("bench", "compare %s with another: dtprof compare "
 		    "OTHER -- %s", path, path);
+	}
 	free_all(&compare);
 	return (status);
+}
+
+/* Of one command: within the limit, beyond it, or it cannot be said. */
+static enum compare_outcome
+outcome_within(const struct pair *pair, double limit)
+{
+	const struct prof_change *cg = compare_headline(pair);
+
+	if (cg->cg_verdict == PROF_VERDICT_FEW)
+		return (COMPARE_OPEN);
+	return (cg->cg_ci95[0] > limit ? COMPARE_WORSE :
+	    cg->cg_ci95[1] <= limit ? COMPARE_GOOD : COMPARE_OPEN);
+}
+
+enum compare_outcome
+compare_bisect(const char *base, const char *new, double limit)
+{
+	struct compare_options options = {
+		.co_limit = { DEFAULT_LIMIT, true }
+	};
+	struct compare compare = {
+		.cm_options = &options, .cm_threshold = 0.01
+	};
+	const struct terminal plain = { .te_fd = STDOUT_FILENO };
+	enum compare_outcome outcome = COMPARE_OPEN;
+	bool is_compared;
+	struct out out;
+
+	out_init(&out, STDOUT_FILENO);
+	is_compared = compare_read(&compare.cm_side[0], base) == 0 &&
+	    compare_read(&compare.cm_side[1], new) == 0 &&
+	    compare_sides(&compare, true, false) == 0;
+	/* Without a pager: nobody sits there. */
+	if (is_compared) {
+		compare_text(&compare, COMPARE_TEXT, &out, &plain);
+		is_compared = out_end(&out, "bench") == 0;
+	}
+	if (is_compared)
+		outcome = COMPARE_GOOD;
+	for (size_t i = 0; i < compare.cm_npairs && is_compared &&
+	    outcome != COMPARE_WORSE; i++) {
+		const enum compare_outcome one =
+		    outcome_within(&compare.cm_pair[i], limit);
+
+		if (one != COMPARE_GOOD)
+			outcome = one;
+	}
+	free_all(&compare);
+	return (outcome);
 }

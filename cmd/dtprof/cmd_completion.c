@@ -90,6 +90,10 @@ completion_of_option(const struct prof_cmd *cmd, const struct opt_row *row)
 		return (row->op_type == OPT_SET ||
 		    row->op_type == OPT_WORDS ? COMPLETE_LIST :
 		    COMPLETE_WORDS);
+	if (strcmp(row->op_name, "against") == 0 ||
+	    strcmp(row->op_name, "bisect") == 0 ||
+	    strcmp(row->op_name, "save") == 0)
+		return (COMPLETE_BASELINES);
 	/* In a recording are other events than on this machine. */
 	if (strcmp(row->op_arg, "EVENT") == 0 && !command_reads(cmd))
 		return (COMPLETE_EVENTS);

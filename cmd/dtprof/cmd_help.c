@@ -123,6 +123,8 @@ cmd_find(const char *name)
 int
 cmd_run(const struct prof_cmd *cmd, int argc, char **argv)
 {
+	const int misused = cmd->cm_misused != NULL ?
+	    cmd->cm_misused(argc, argv) : cmd->cm_usage_status;
 	struct opt_error error = { 0 };
 	struct out out;
 	void *options;
@@ -132,7 +134,7 @@ cmd_run(const struct prof_cmd *cmd, int argc, char **argv)
 	options = calloc(1, cmd->cm_size + 1);
 	if (options == NULL) {
 		msg_error(cmd->cm_name, "out of memory", "free memory");
-		return (cmd->cm_usage_status);
+		return (misused);
 	}
 	first = opt_parse(cmd, argc, argv, options, &error);
 	if (first == -2) {
@@ -141,13 +143,13 @@ cmd_run(const struct prof_cmd *cmd, int argc, char **argv)
 		status = out_end(&out, cmd->cm_name);
 	} else if (first == -1) {
 		msg_error(cmd->cm_name, error.oe_text, error.oe_cure);
-		status = cmd->cm_usage_status;
+		status = misused;
 	} else {
 		argc -= first;
 		argv += first;
 		status = cmd->cm_check != NULL &&
 		    cmd->cm_check(options, argc, argv) == -1 ?
-		    cmd->cm_usage_status : cmd->cm_run(options, argc, argv);
+		    misused : cmd->cm_run(options, argc, argv);
 		opt_free(cmd, options);
 	}
 	free(options);

@@ -10,6 +10,8 @@
  *	compare_figures.c	numbers of pictures
  *	compare_plot.c		pictures by gnuplot
  *	compare_html.c, compare_draw.c	a page with pictures
+ *	compare_verdict.c	what verdicts amount to: exit statuses
+ *	compare_junit.c, compare_github.c	for continuous integration
  */
 #ifndef COMPARE_H
 #define COMPARE_H
@@ -34,10 +36,13 @@ struct compare_options {
 	struct opt_number co_limit;
 	struct opt_number co_seed;
 	const char	*co_fail_on;
+	const char	*co_against;
+	const char	*co_junit;
 	const char	*co_output;
 	const char	*co_plot;
 	unsigned	 co_by;		/* enum compare_by */
 	bool		 co_anyway;
+	bool		 co_github;
 	bool		 co_json;
 	bool		 co_markdown;
 	bool		 co_strict;
@@ -63,6 +68,9 @@ struct series {
 	char		*se_machine;	/* trait by line; "": not known */
 	char		*se_unlike;	/* in what its runs' differ; NULL */
 	char		 se_build_id[41]; /* of the program; "": not known */
+	/* Where and when a bench began (UTC, ISO 8601); "": not known. */
+	char		 se_host[65];
+	char		 se_time[24];
 	struct series_metric *se_metric;
 	size_t		 se_nmetrics;
 	struct series_run *se_run;
@@ -80,6 +88,7 @@ struct side {
 struct pair {
 	const struct series *pr_series[2];
 	struct prof_comparison *pr_comparison;
+	char		*pr_note;	/* owned; NULL: none */
 };
 
 struct compare {
@@ -96,8 +105,27 @@ struct compare {
 
 /* What bench shows at its end; the exit status. */
 int	compare_directory(const char *path);
+/*
+ * The same of a new bench and a baseline, and what it says of a commit:
+ * worse, if any command is surely slower by more than the limit (0.05: 5 %),
+ * good, if all surely are not.
+ */
+enum compare_outcome { COMPARE_GOOD, COMPARE_WORSE, COMPARE_OPEN };
+enum compare_outcome compare_bisect(const char *base, const char *new,
+	    double limit);
 /* The change that a pair is judged by: its first metric, or the total. */
 const struct prof_change *compare_headline(const struct pair *pair);
+
+/* -------------------------------------------------- compare_verdict.c */
+
+/* The limit of "slower" or "slower:2" (0.02); -1: it is neither. */
+double	compare_fail_limit(const char *text);
+/* As --fail-on and --strict have it; COMPARE_OPEN by --strict alone. */
+enum compare_outcome compare_outcome(const struct compare *compare,
+	    const struct pair *pair);
+int	compare_status(const struct compare *compare);
+/* What makes one doubt a comparison, one a call; NULL: no more. */
+const char *compare_note(const struct pair *pair, size_t n);
 
 /* ---------------------------------------------------- compare_input.c */
 
@@ -158,6 +186,8 @@ enum compare_style { COMPARE_TEXT, COMPARE_MARKDOWN, COMPARE_HTML };
 /* terminal: of COMPARE_TEXT, else NULL. */
 void	compare_text(const struct compare *compare, enum compare_style style,
 	    struct out *out, const struct terminal *terminal);
+/* Its verdict in a line, hostile text; owned; NULL: no memory. */
+char	*compare_sentence(const struct pair *pair, double threshold);
 /* "1.20 s", "3.4 MB"; buffer of at least 32 bytes. */
 void	compare_quantity(char *buffer, size_t size, double value,
 	    const char *unit);
@@ -168,6 +198,14 @@ const char *compare_title(const char *metric);
 /* ----------------------------------------------------- compare_json.c */
 
 void	compare_json(const struct compare *compare, struct out *out);
+
+/* ------------------------------------ compare_junit.c, compare_github.c */
+
+/* -1: a message has been printed. */
+int	compare_junit(const struct compare *compare, const char *path);
+int	compare_github(const struct compare *compare, struct out *out);
+/* Does GitHub Actions want a summary in a file of its own? */
+bool	compare_has_summary(void);
 
 /* -------------------------------------------------- compare_figures.c */
 

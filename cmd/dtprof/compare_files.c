@@ -57,6 +57,34 @@ machine_of(struct series *series, const struct json *environment)
 	return (rv);
 }
 
+/* 2026-11-25T11:45:00Z */
+static bool
+is_time(const char *text)
+{
+	static const char form[] = "dddd-dd-ddTdd:dd:ddZ";
+
+	for (size_t i = 0; i < sizeof(form); i++)
+		if (form[i] == 'd' ? text[i] < '0' || text[i] > '9' :
+		    text[i] != form[i])
+			return (false);
+	return (true);
+}
+
+/* Where and when: of the first bench of a series that says so. */
+static void
+origin_of(struct series *series, const struct json *environment)
+{
+	const char *host = json_text(environment, "host");
+	const char *when = json_text(environment, "time");
+
+	if (series->se_host[0] == '\0' && host != NULL)
+		snprintf(series->se_host, sizeof(series->se_host), "%.64s",
+		    host);
+	if (series->se_time[0] == '\0' && when != NULL && is_time(when))
+		snprintf(series->se_time, sizeof(series->se_time), "%s",
+		    when);
+}
+
 /* What is said of the i-th command, or NULL. */
 static const char *
 text_of(const struct json *about, size_t i, const char *what)
@@ -116,6 +144,7 @@ add_bench_series(struct side *side, const char *path,
 		if (series == NULL || machine_of(series, json_get(about,
 		    "environment")) == -1)
 			return (fail(side, path, "out of memory"));
+		origin_of(series, json_get(about, "environment"));
 		if (text_of(about, i, "build_id") != NULL)
 			snprintf(series->se_build_id,
 			    sizeof(series->se_build_id), "%s",

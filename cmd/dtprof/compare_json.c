@@ -148,8 +148,7 @@ one_pair(struct out *out, const struct pair *pair, unsigned by)
 	out_char(out, ']');
 	functions(out, cp, by);
 	out_str(out, ",\n\"notes\":[");
-	for (size_t i = 0; (note = prof_comparison_note(cp, i)) != NULL;
-	    i++) {
+	for (size_t i = 0; (note = compare_note(pair, i)) != NULL; i++) {
 		out_str(out, i > 0 ? "," : "");
 		out_json(out, note);
 	}

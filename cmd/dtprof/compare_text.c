@@ -240,8 +240,8 @@ put_verdict(FILE *stream, const struct prof_change *cg, double threshold)
 		    cg->cg_smallest) + 1, cg->cg_runs_needed);
 }
 
-static void
-headline(const struct table *tb, const struct pair *pair, double threshold)
+char *
+compare_sentence(const struct pair *pair, double threshold)
 {
 	const struct prof_change *cg = compare_headline(pair);
 	char *text = NULL;
@@ -249,11 +249,22 @@ headline(const struct table *tb, const struct pair *pair, double threshold)
 	FILE *stream = cg == NULL ? NULL : open_memstream(&text, &length);
 
 	if (stream == NULL)
-		return;
+		return (NULL);
 	fputs(pair->pr_series[1]->se_name, stream);
 	put_verdict(stream, cg, threshold);
-	if (fclose(stream) == 0) {
-		colour(tb, colour_of(cg));
+	if (fclose(stream) == 0)
+		return (text);
+	free(text);
+	return (NULL);
+}
+
+static void
+headline(const struct table *tb, const struct pair *pair, double threshold)
+{
+	char *text = compare_sentence(pair, threshold);
+
+	if (text != NULL) {
+		colour(tb, colour_of(compare_headline(pair)));
 		sentence(tb, is(tb, COMPARE_HTML) ? "<p class=\"verdict\">" :
 		    "", text);
 		colour(tb, TERMINAL_PLAIN);
@@ -683,8 +694,7 @@ notes(const struct table *tb, const struct pair *pair)
 	const char *note;
 	char *text;
 
-	for (size_t i = 0; (note = prof_comparison_note(pair->pr_comparison,
-	    i)) != NULL; i++) {
+	for (size_t i = 0; (note = compare_note(pair, i)) != NULL; i++) {
 		const size_t length = note_length(tb, note);
 
 		if (asprintf(&text, "%.*s%s", (int)length, note,

@@ -10,7 +10,8 @@
 #	_dtprof_option COMMAND OPTION	takes
 #
 # begins: what an operand is; takes: what stands behind an option, "" if
-# nothing does.  Of both: files, commands, dtprof, events, words, list, value.
+# nothing does.  Of both: files, baselines, commands, dtprof, events, words,
+# list, value.
 
 # What this machine can record, by dtprof's names and by perf's.
 _dtprof_events()	# dtprof
@@ -45,6 +46,8 @@ _dtprof_complete()	# dtprof kind word words
 	files)
 		compopt -o filenames 2>/dev/null
 		mapfile -t COMPREPLY < <(compgen -f -- "$3") ;;
+	baselines)
+		_dtprof_offer "$3" "" < <(command ls .dtprof 2>/dev/null) ;;
 	commands)
 		compopt -o filenames 2>/dev/null
 		mapfile -t COMPREPLY < <(compgen -c -- "$3") ;;

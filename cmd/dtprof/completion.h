@@ -15,6 +15,7 @@ enum completion_kind {
 	COMPLETE_LIST,		/* several of op_words, by commas */
 	COMPLETE_EVENTS,	/* events of this machine, by commas */
 	COMPLETE_FILES,
+	COMPLETE_BASELINES,	/* names in .dtprof */
 	COMPLETE_COMMAND,	/* a program and its arguments */
 	COMPLETE_DTPROF		/* a command of dtprof */
 };

@@ -14,6 +14,7 @@ kind_name(enum completion_kind kind)
 	case COMPLETE_LIST:	return ("list");
 	case COMPLETE_EVENTS:	return ("events");
 	case COMPLETE_FILES:	return ("files");
+	case COMPLETE_BASELINES: return ("baselines");
 	case COMPLETE_COMMAND:	return ("commands");
 	case COMPLETE_DTPROF:	return ("dtprof");
 	default:		return ("value");

@@ -47,6 +47,9 @@ print_value(struct out *out, enum completion_kind kind, const char *words)
 	case COMPLETE_FILES:
 		out_str(out, " -r -F");
 		break;
+	case COMPLETE_BASELINES:
+		out_str(out, " -x -a '(command ls .dtprof 2>/dev/null)'");
+		break;
 	default:
 		out_str(out, " -x");
 		break;

@@ -14,6 +14,9 @@ static const char functions[] =
     "\tcompset -P '*,'\n"
     "\tcompadd -- $events\n"
     "}\n\n"
+    "_dtprof_baselines()\n{\n"
+    "\tcompadd -- .dtprof/*(N-/:t)\n"
+    "}\n\n"
     "_dtprof_list()\n{\n"
     "\tcompset -P '*,'\n"
     "\tcompadd -- ${=1}\n"
@@ -53,6 +56,9 @@ print_value(struct out *out, enum completion_kind kind, const char *words)
 		break;
 	case COMPLETE_FILES:
 		out_str(out, "_files");
+		break;
+	case COMPLETE_BASELINES:
+		out_str(out, "_dtprof_baselines");
 		break;
 	default:
 		out_char(out, ' ');

@@ -84,7 +84,6 @@ expect 127 "$DTPROF" bench -o n true ./nosuch
 expect 126 "$DTPROF" bench -o n true "$tmp"
 expect 2 "$DTPROF" bench -o n 'a | b' true
 expect 2 "$DTPROF" bench -o n
-expect 2 "$DTPROF" bench -o n true true
 [ ! -e n ] || fail "a bench that never ran left something behind"
 # Fails in its third run, once.
 cat >once <<'END'

@@ -7,7 +7,7 @@
 . "${SRC:=$PWD}/tests/lib.sh"
 need_cmd bash python3
 tmpdir
-mkdir bin
+mkdir -p bin .dtprof/main '.dtprof/$(>planted)'
 touch 'a file.dtp' other.txt
 # Stands in front of the real one: shows what it was called with, and lists
 # probes that a kernel could have, one of which must not be expanded.
@@ -46,6 +46,8 @@ dtprof record true oth^ => <record><true><other.txt>
 dtprof report a^ => <report><a file.dtp>
 dtprof report -i oth^ --js^ => <report><-i><other.txt><--json>
 dtprof help compl^ => <help><completion>
+dtprof compare --against ma^ => <compare><--against><main>
+dtprof bench --save=ma^ => <bench><--save=main>
 dtprof export --format pp^ => <export><--format><pprof>
 dtprof list 'static:sched::$^ => <list><static:sched::$(>planted)>
 dtprof list static:ev^ => <list><static:evil::$(>planted)`>planted`>

@@ -6,7 +6,7 @@
 . "${SRC:=$PWD}/tests/lib.sh"
 need_cmd zsh fish python3
 tmpdir
-mkdir bin home
+mkdir -p bin home .dtprof/main
 HOME=$tmp/home
 export HOME
 touch 'a file.dtp' other.txt
@@ -36,6 +36,7 @@ dtprof report --by function,mod^ => <report><--by><function,module>
 dtprof record -e sched:sched_sw^ => <record><-e><sched:sched_switch>
 dtprof export --format pp^ => <export><--format><pprof>
 dtprof help compl^ => <help><completion>
+dtprof compare --against ma^ => <compare><--against><main>
 dtprof report oth^ => <report><other.txt>
 dtprof list 'static:ev^ => <list><static:evil::$(touch$IFS./planted)>
 END
@@ -54,6 +55,7 @@ offered()	# line word
 }
 offered 'dtprof recor' record
 offered 'dtprof record --call-graph dw' dwarf
+offered 'dtprof bench --bisect ma' main
 offered 'dtprof report --by function,mod' function,module
 offered 'dtprof report --by=function,mod' --by=function,module
 offered 'dtprof record -e sched:sched_sw' sched:sched_switch

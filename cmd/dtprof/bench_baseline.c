@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Baselines: benches that are kept under a name, each a directory of bench in
+ * .dtprof of the working directory.  So a CI job has one directory to keep,
+ * and git bisect finds it whichever commit is checked out.
+ *
+ * Called by cmd_bench.c and cmd_compare.c.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "bench.h"
+
+/* What bench itself puts beside a baseline. */
+static const char *const reserved[] = { ".old", BENCH_BISECT };
+
+static bool
+ends_with(const char *name, const char *end)
+{
+	const size_t length = strlen(name), tail = strlen(end);
+
+	return (length >= tail && strcmp(name + length - tail, end) == 0);
+}
+
+int
+bench_baseline_check(const char *command, const char *option,
+    const char *name, bool is_new)
+{
+	const char *why = NULL;
+
+	if (strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	    "0123456789._-") != strlen(name) || strlen(name) > BENCH_NAME_MAX ||
+	    strchr(".-", name[0]) != NULL)
+		why = "not a name for a baseline";
+	for (size_t i = 0; i < sizeof(reserved) / sizeof(reserved[0]); i++)
+		if (is_new && ends_with(name, reserved[i]))
+			why = "bench uses names that end like this itself";
+	if (why == NULL)
+		return (0);
+	msg_fail(command, "use letters, digits, '.', '_' and '-', beginning "
+	    "with a letter or digit", "--%s %s: %s", option, name, why);
+	return (-1);
+}
+
+char *
+bench_baseline_path(const char *name, const char *end)
+{
+	char *path;
+
+	return (asprintf(&path, BENCH_BASELINES "/%s%s", name, end) == -1 ?
+	    NULL : path);
+}

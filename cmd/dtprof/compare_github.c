@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * A comparison for GitHub Actions: an annotation for each command that is
+ * slower or that fails the step, as a workflow command on standard output,
+ * and all tables in Markdown, at the end of the file that GITHUB_STEP_SUMMARY
+ * names, or on standard output where it names none.
+ *
+ * Called by cmd_compare.c.
+ */
+#include <sys/stat.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "compare.h"
+
+/* Hostile text, as the runner reads workflow commands. */
+static void
+put_escaped(struct out *out, const char *text, const char *special)
+{
+	size_t length;
+
+	for (; *text != '\0'; text += length) {
+		uint32_t code;
+		int is_plain;
+
+		length = prof_text_take(text, &code, &is_plain);
+		if (length == 0) {
+			out_fmt(out, "\\x%02x", (unsigned char)*text);
+			length = 1;
+		} else if (!is_plain)
+			out_fmt(out, "\\u%04x", (unsigned)code);
+		else if (code < 0x80 && strchr(special, (int)code) != NULL)
+			out_fmt(out, "%%%02X", (unsigned)code);
+		else
+			out_mem(out, text, length);
+	}
+}
+
+/* "error", "warning", or NULL: nothing to say. */
+static const char *
+annotation_of(const struct compare *cm, const struct pair *pair)
+{
+	if (compare_outcome(cm, pair) != COMPARE_GOOD)
+		return ("error");
+	return (compare_headline(pair)->cg_verdict == PROF_VERDICT_MORE ?
+	    "warning" : NULL);
+}
+
+static int
+put_annotation(const struct compare *cm, const struct pair *pair,
+    struct out *out)
+{
+	const char *level = annotation_of(cm, pair);
+	char *sentence;
+
+	if (level == NULL)
+		return (0);
+	sentence = compare_sentence(pair, cm->cm_threshold);
+	if (sentence == NULL)
+		return (-1);
+	out_fmt(out, "::%s title=", level);
+	put_escaped(out, "dtprof compare: ", "%:,");
+	put_escaped(out, compare_word(compare_headline(pair)), "%:,");
+	out_str(out, "::");
+	put_escaped(out, sentence, "%");
+	out_char(out, '\n');
+	free(sentence);
+	return (0);
+}
+
+/* Behind what other steps have written; never through a link. */
+static int
+append_summary(const struct compare *cm, const char *path)
+{
+	const int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC |
+	    O_NOFOLLOW | O_NOCTTY | O_NONBLOCK, 0666);
+	struct stat st;
+	struct out out;
+	int why = 0;
+
+	out_init(&out, fd);
+	if (fd == -1 || fstat(fd, &st) == -1)
+		why = errno;
+	else if (!S_ISREG(st.st_mode) || st.st_nlink > 1)
+		why = EINVAL;
+	else {
+		compare_text(cm, COMPARE_MARKDOWN, &out, NULL);
+		out_char(&out, '\n');
+		out_flush(&out);
+		why = out.ou_errno;
+	}
+	if (fd != -1 && close(fd) == -1 && why == 0)
+		why = errno;
+	if (why == 0)
+		return (0);
+	msg_fail("compare", "unset GITHUB_STEP_SUMMARY to have the summary on "
+	    "standard output", "GITHUB_STEP_SUMMARY: %s: %s", path,
+	    strerror(why));
+	return (-1);
+}
+
+bool
+compare_has_summary(void)
+{
+	const char *path = getenv("GITHUB_STEP_SUMMARY");
+
+	return (path != NULL && *path != '\0');
+}
+
+int
+compare_github(const struct compare *cm, struct out *out)
+{
+	for (size_t i = 0; i < cm->cm_npairs; i++)
+		if (put_annotation(cm, &cm->cm_pair[i], out) == -1) {
+			msg_error("compare", "out of memory", "free memory");
+			return (-1);
+		}
+	return (!compare_has_summary() ? 0 : append_summary(cm,
+	    getenv("GITHUB_STEP_SUMMARY")));
+}
