@@ -116,6 +116,7 @@ for side in old new; do
 	expect 0 dtprof bench -r 2 -n prog -o $side.bench ./$side
 done
 expect 0 dtprof bench -r 2 -o dtprof.bench ./old ./new
+expect 0 dtprof bench -r 2 --save main ./old
 expect 0 perf record -q --buildid-mmap -e cpu-clock -o perf.data ./program
 expect 0 dtprof export -o x.folded x.dtp
 expect 0 dtprof export --format pprof -o cpu.pb.gz x.dtp
@@ -160,6 +161,10 @@ run_shown()	# line
 			sleep 0.2
 		done
 		wait $! ;;
+	# Two runs leave it undecided.
+	*--bisect*)
+		eval "$1"
+		[ $? -eq 125 ] ;;
 	*)	eval "$1" ;;
 	esac
 }

@@ -1,0 +1,137 @@
+#!/bin/sh
+# SPDX-License-Identifier: ISC
+# ASSERTION: git bisect run dtprof bench --bisect names the commit that was
+# planted, in a repository with a commit that cannot be measured; where nothing
+# was planted, every commit is good.  The exit status is 0, 1 or 125 and never
+# another one: a baseline or program that is missing, a command that fails, too
+# few runs, another machine, invalid usage, Ctrl-C and a full disk are 125.
+# Easy to get wrong: 1 and 2, by which commands fail, mean a bad commit; and
+# runs of another commit that are there already are not this commit's.
+. "${SRC:=$PWD}/tests/lib.sh"
+need_cmd git
+tmpdir
+mkdir repo
+cd repo || fail cd
+HOME=$tmp GIT_CONFIG_NOSYSTEM=1 GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b
+GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b
+export HOME GIT_CONFIG_NOSYSTEM GIT_AUTHOR_NAME GIT_AUTHOR_EMAIL
+export GIT_COMMITTER_NAME GIT_COMMITTER_EMAIL
+git init -q . || fail "git init"
+echo .dtprof >.gitignore
+commit()	# number line-of-prog
+{
+	printf '#!/bin/sh\n# %s\n%s\n' "$1" "$2" >prog
+	chmod +x prog
+	git add . || fail "git add"
+	git commit -q -m "commit $1" || fail "git commit"
+	git tag "c$1" || fail "git tag"
+}
+# The sixth is seven times as slow; the second fails.
+for n in 1 2 3 4 5 6 7 8; do
+	line='exec sleep 0.03'
+	[ $n -ne 2 ] || line='exit 3'
+	[ $n -lt 6 ] || line='exec sleep 0.2'
+	commit $n "$line"
+done
+git checkout -q c1
+expect 0 "$DTPROF" bench -w 0 -r 6 --save main ./prog
+# On a machine where everything waits for long a look may stay undecided, which
+# bench must say; another try decides then.
+for try in 1 2 3 4; do
+	git bisect start c8 c1 >/dev/null || fail "git bisect"
+	git bisect run "$DTPROF" bench --bisect main --threshold 150 \
+	    >"$tmp/out" 2>"$tmp/err"
+	status=$?
+	if [ $status -eq 0 ] || [ $try -eq 4 ]; then
+		break
+	fi
+	expect_err 'bisect: undecided' "status $status of git bisect run"
+	git bisect reset >/dev/null 2>&1
+done
+expect_out "^$(git rev-parse c6) is the first bad commit" 'the planted commit'
+[ "$(git rev-parse --short refs/bisect/bad)" = \
+    "$(git rev-parse --short c6)" ] || fail "$(git bisect log)"
+ok "the planted commit, in $(git bisect log | grep -c '^git bisect [gbs]') looks"
+git bisect reset >/dev/null 2>&1
+
+bisect()	# status arguments
+{
+	bisect_want=$1
+	shift
+	for try in 1 2 3 4; do
+		"$DTPROF" bench --bisect "$@" >"$tmp/out" 2>"$tmp/err" </dev/null
+		bisect_got=$?
+		if [ "$bisect_got" -eq "$bisect_want" ] ||
+		    ! grep -q 'bisect: undecided' "$tmp/err"; then
+			break
+		fi
+	done
+	[ "$bisect_got" -eq "$bisect_want" ] || {
+		cat "$tmp/out" "$tmp/err"
+		fail "status $bisect_got, not $bisect_want: $*"
+	}
+}
+for c in c3 c4 c5; do
+	git checkout -q $c
+	bisect 0 main --threshold 150 ./prog
+	expect_err 'bisect: good' "$c"
+done
+for c in c6 c8; do
+	git checkout -q $c
+	bisect 1 main --threshold 150
+	expect_err 'bisect: bad' "$c"
+done
+# More than 0.03 s and less than 10 times as much.
+bisect 0 main --threshold 1000
+ok "what is not slower is good, what is slower is bad"
+
+# What one commit's runs leave there is not gone on with by the next.
+lines=$(grep -c . .dtprof/main.bisect/runs.jsonl)
+head -n 3 .dtprof/main.bisect/runs.jsonl >half
+mv half .dtprof/main.bisect/runs.jsonl
+git checkout -q c3
+bisect 0 main --threshold 150
+[ "$(grep -c . .dtprof/main.bisect/runs.jsonl)" = "$lines" ] ||
+    fail "runs: $(cat .dtprof/main.bisect/runs.jsonl)"
+ok "each commit has runs of its own"
+
+bisect 125 main -r 3
+expect_err 'undecided' 'three runs'
+bisect 125 nosuch ./prog
+expect_err 'no such baseline' 'which baseline'
+bisect 125 main ./nosuch
+bisect 125 main "$tmp"
+bisect 125 main false
+bisect 125 main "'"
+bisect 125 main --nosuch
+bisect 125 main --runs x
+bisect 125 ../main
+bisect 125 main --save x
+bisect 125 main --threshold
+expect 125 "$DTPROF" bench --bisect
+expect 125 "$DTPROF" bench --bisect=main --nosuch
+expect 125 "$DTPROF" bench --nosuch --bisect main
+sed 's/"cpus": [0-9]*/"cpus": 4096/' .dtprof/main/bench.json >other
+mkdir .dtprof/far
+cp .dtprof/main/runs.jsonl .dtprof/far
+mv other .dtprof/far/bench.json
+bisect 125 far
+echo '{' >.dtprof/far/bench.json
+bisect 125 far
+rm -r .dtprof/far
+[ ! -c /dev/full ] || {
+	"$DTPROF" bench --bisect main -r 5 >/dev/full 2>&1
+	[ $? -eq 125 ] || fail "a full disk"
+}
+for signal in INT TERM HUP; do
+	rm -rf .dtprof/main.bisect
+	"$DTPROF" bench --bisect main -r 500 >o 2>e &
+	pid=$!
+	kill_at_end $pid
+	await "some runs were made" test -s .dtprof/main.bisect/runs.jsonl
+	kill -$signal $pid
+	wait $pid
+	status=$?
+	[ $status -eq 125 ] || { cat e; fail "status $status after $signal"; }
+done
+ok "everything else is 125"
