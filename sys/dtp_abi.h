@@ -130,7 +130,7 @@ enum dtp_stack_status {
 	DTP_S_NOMAP	= 6,	/* a pc outside of all mappings */
 	DTP_S_NOMOD	= 7,	/* the table of a module is not ready */
 	DTP_S_NOROW	= 8,	/* no usable rule at a pc */
-	DTP_S_BADSP	= 9,	/* the stack would have gone backwards */
+	DTP_S_BADSP	= 9,	/* it would have gone backwards, or to 0 */
 	DTP_S_SHORT	= 10,	/* the copy of the stack was too short */
 	DTP_S_NSTATUS	= 11
 };

@@ -390,8 +390,9 @@ dtp_uw_walk(struct dtp_unwind *uw, __u32 tgid)
 		}
 	}
 	bpf_loop(DTP_MAX_UFRAMES + 1, dtp_uw_frame, &context, 0);
-	/* Guesses may end well and have left frames out. */
-	if (uw->uw_status == DTP_S_OK && uw->uw_doubt != 0)
+	/* Guesses may end well and have left frames out, or lead astray. */
+	if (uw->uw_doubt != 0 && (uw->uw_status == DTP_S_OK ||
+	    uw->uw_status == DTP_S_BADSP))
 		uw->uw_status = uw->uw_doubt;
 	return (0);
 }

@@ -80,8 +80,9 @@ dtp_uw_end(struct dtp_unwind *uw, __u32 status)
 }
 
 /*
- * Arrived at a caller.  A pc of 0 is where the first function of a thread
- * returns to.
+ * Arrived at a caller.  A pc of 0 is no end: where stacks begin is known
+ * (DTP_UW_STOP).  It was read beside the return address, by a rule that does
+ * not hold, as those of the last instructions of a function often do not.
  */
 DTP_INLINE long
 dtp_uw_arrive(struct dtp_unwind *uw, __u64 pc, __u64 sp, __u64 fp)
@@ -90,7 +91,7 @@ dtp_uw_arrive(struct dtp_unwind *uw, __u64 pc, __u64 sp, __u64 fp)
 	pc &= (1ULL << 48) - 1;		/* signed pointers */
 #endif
 	if (pc == 0)
-		return (dtp_uw_end(uw, DTP_S_OK));
+		return (dtp_uw_end(uw, DTP_S_BADSP));
 	uw->uw_pc = pc;
 	uw->uw_sp = sp;
 	uw->uw_fp = fp;
@@ -112,8 +113,7 @@ dtp_uw_fp_step(struct dtp_unwind *uw, __u32 otherwise)
 		return (dtp_uw_end(uw, otherwise));
 	if (dtp_uw_load_pair(uw, fp, &next, &pc) != 0)
 		return (dtp_uw_end(uw, DTP_S_FAULT));
-	/* Among frames that are known, a guess is not where they end. */
-	if (pc == 0 && !cfg.dc_by_fp)
+	if (pc == 0)
 		return (dtp_uw_end(uw, otherwise));
 	uw->uw_by_fp = 1;
 	return (dtp_uw_arrive(uw, pc, fp + 16, next));

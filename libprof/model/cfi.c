@@ -91,21 +91,27 @@ run_all(struct compiler *co)
 	return (0);
 }
 
-/* Read all entries; their programs are not run. */
-static int
-compiler_init(struct compiler *co, const struct prof_cfi_input *input,
-    struct prof_cfi_stats *stats)
+static void
+compiler_init(struct compiler *co, const struct prof_cfi_input *input)
 {
 	bool x86 = input->ci_machine == PROF_MACHINE_X86_64;
 
 	memset(co, 0, sizeof(*co));
-	memset(stats, 0, sizeof(*stats));
 	co->co_in = input;
-	co->co_stats = stats;
 	co->co_fp = x86 ? PROF_X86_RBP : PROF_ARM_FP;
 	co->co_sp = x86 ? PROF_X86_RSP : PROF_ARM_SP;
 	co->co_ra = x86 ? PROF_X86_RA : PROF_ARM_LR;
 	co->co_bx = x86 ? PROF_X86_RBX : -1;
+}
+
+/* Read all entries; their programs are not run. */
+static int
+read_all(struct compiler *co, const struct prof_cfi_input *input,
+    struct prof_cfi_stats *stats)
+{
+	compiler_init(co, input);
+	memset(stats, 0, sizeof(*stats));
+	co->co_stats = stats;
 	return (input->ci_size > UINT32_MAX ? 0 : prof_cfi_read(co));
 }
 
@@ -122,7 +128,7 @@ prof_cfi_entries(const struct prof_cfi_input *input, prof_cfi_entry_fn *fn,
 {
 	struct prof_cfi_stats stats;
 	struct compiler co;
-	int rv = compiler_init(&co, input, &stats);
+	int rv = read_all(&co, input, &stats);
 	size_t n;
 
 	if (rv == 0)
@@ -147,7 +153,7 @@ prof_cfi_compile(const struct prof_cfi_input *input, prof_cfi_fn *fn,
     void *arg, struct prof_cfi_stats *stats)
 {
 	struct compiler co;
-	int rv = compiler_init(&co, input, stats);
+	int rv = read_all(&co, input, stats);
 
 	co.co_fn = fn;
 	co.co_arg = arg;
@@ -156,4 +162,48 @@ prof_cfi_compile(const struct prof_cfi_input *input, prof_cfi_fn *fn,
 		rv = run_all(&co);
 	compiler_fini(&co);
 	return (rv);
+}
+
+/* What is in force at an address: the last row that is not behind it. */
+struct asked {
+	uint64_t	as_pc;
+	bool		as_stops;
+};
+
+static int
+ask(void *arg, uint64_t pc, const struct prof_cfi_rule *rule)
+{
+	struct asked *asked = arg;
+
+	if (pc <= asked->as_pc)
+		asked->as_stops = rule->cr_cfa == PROF_CFA_STOP;
+	return (0);
+}
+
+bool
+prof_cfi_is_outermost(enum prof_machine machine, const uint8_t *bytes,
+    const struct prof_cfi_entry *entry, uint64_t pc)
+{
+	const struct prof_cfi_input input = { .ci_machine = machine,
+	    .ci_bytes = bytes };
+	const struct fde fde = { .fd_start = entry->en_start };
+	struct cie cie = { .ce_code_align = entry->en_code_align,
+	    .ce_data_align = entry->en_data_align,
+	    .ce_signal = entry->en_signal };
+	struct cursor initial = { bytes + entry->en_initial,
+	    bytes + entry->en_initial_end, false };
+	struct cursor program = { bytes + entry->en_program,
+	    bytes + entry->en_program_end, false };
+	struct asked asked = { pc, false };
+	struct compiler co;
+	struct state state;
+
+	compiler_init(&co, &input);
+	co.co_fn = ask;
+	co.co_arg = &asked;
+	if (prof_cfi_run(&co, &cie, &initial, &cie.ce_initial, NULL, 0) != 0)
+		return (false);
+	state = cie.ce_initial;
+	prof_cfi_run(&co, &cie, &program, &state, &fde, entry->en_end);
+	return (asked.as_stops);
 }

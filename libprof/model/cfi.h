@@ -106,4 +106,8 @@ typedef int prof_cfi_entry_fn(void *arg, const struct prof_cfi_entry *entry);
 int	prof_cfi_entries(const struct prof_cfi_input *input,
 	    prof_cfi_entry_fn *fn, void *arg);
 
+/* Does an entry of these bytes say that nobody called what is at pc? */
+bool	prof_cfi_is_outermost(enum prof_machine machine, const uint8_t *bytes,
+	    const struct prof_cfi_entry *entry, uint64_t pc);
+
 #endif /* CFI_H */

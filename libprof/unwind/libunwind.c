@@ -451,6 +451,24 @@ keep_registers(struct prof_unwinder *un, unw_cursor_t *cursor, uint64_t pc)
 	    1ULL << PROF_REG_FP;
 }
 
+/*
+ * No further frame was found.  Does the last one's entry say so?  libunwind
+ * does not tell that from a return address of 0, which is no end, as in the
+ * kernel.
+ */
+static bool
+is_outermost(const struct prof_unwinder *un, const struct prof_walk *walk)
+{
+	const uint64_t pc = walk->wk_frame[walk->wk_n - 1] -
+	    (walk->wk_n > 1 || un->un_is_return);
+	const struct prof_mapped *mapping = prof_space_at(un->un_space, pc);
+
+	return (mapping != NULL && mapping->mp_object != NULL &&
+	    prof_object_ready(un->un_objects, un->un_pid, mapping) &&
+	    prof_object_ends_stacks(mapping->mp_object,
+	    pc - prof_object_bias(mapping)));
+}
+
 /* By rules, as far as they go; NOROW: a frame pointer may lead on. */
 static enum prof_stack_status
 walk_by_rules(struct prof_unwinder *un, unw_addr_space_t as,
@@ -481,7 +499,8 @@ walk_by_rules(struct prof_unwinder *un, unw_addr_space_t as,
 			return (failure(un));
 		if (rv == 0 || unw_get_reg(&cursor, UNW_REG_IP, &pc) != 0 ||
 		    pc == 0)
-			return (PROF_STACK_OK);
+			return (is_outermost(un, walk) ? PROF_STACK_OK :
+			    PROF_STACK_BADSP);
 	}
 }
 

@@ -25,11 +25,13 @@
 #define PROF_REG_FP	6
 #define PROF_REG_SP	7
 #define PROF_REG_PC	16
+#define PROF_OUR_MACHINE PROF_MACHINE_X86_64
 #elif defined(__aarch64__)
 #define PROF_REGS	33
 #define PROF_REG_FP	29
 #define PROF_REG_SP	31
 #define PROF_REG_PC	32
+#define PROF_OUR_MACHINE PROF_MACHINE_AARCH64
 #endif
 
 /* What was taken of a thread.  The bytes are borrowed. */
@@ -103,6 +105,9 @@ uint64_t prof_object_bias(const struct prof_mapped *mapping);
 /* Nobody called what is there, whatever the entry says. */
 bool	prof_object_is_outermost(const struct prof_object *object,
 	    uint64_t address, bool has_entry);
+/* The entry says so itself: there is no return address. */
+bool	prof_object_ends_stacks(const struct prof_object *object,
+	    uint64_t address);
 /* The entry that covers an address of the file; NULL: none does. */
 const struct prof_cfi_entry *prof_object_entry(const struct prof_object *object,
 	    uint64_t address);
