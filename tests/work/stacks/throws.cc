@@ -3,7 +3,12 @@
  * Exceptions, thrown and caught over and over: samples fall into the search
  * for a handler and into what runs on the way to it.  The answers are in
  * tests/kern/stacks.py.
+ *
+ *	throws [once]
+ *
+ * once: the second one between two signals SIGUSR1 to itself, and no more.
  */
+#include <csignal>
 #include <cstdlib>
 #include <stdexcept>
 #include <string>
@@ -11,13 +16,14 @@
 #define STRANGE	__attribute__((noinline, noclone))
 
 static volatile unsigned long sink;
+static int turns = 20000, depth = 10;
 
 extern "C" STRANGE void
 spin()
 {
 	unsigned long x = sink;
 
-	for (int i = 0; i < 20000; i++)
+	for (int i = 0; i < turns; i++)
 		x = x * 6364136223846793005UL + 1442695040888963407UL;
 	sink = x;
 }
@@ -46,7 +52,7 @@ extern "C" STRANGE void
 catcher()
 {
 	try {
-		thrower(10);
+		thrower(depth);
 	} catch (const std::exception &e) {
 		spin();
 		sink = sink + std::string(e.what()).size();
@@ -54,8 +60,17 @@ catcher()
 }
 
 int
-main()
+main(int argc, char **)
 {
+	if (argc > 1) {
+		turns = 1;
+		depth = 2;
+		catcher();
+		std::raise(SIGUSR1);
+		catcher();
+		std::raise(SIGUSR1);
+		return 0;
+	}
 	for (;;)
 		catcher();
 }
