@@ -78,7 +78,7 @@ static const struct opt_row options_of_annotate[] = {
 
 static const char *const examples[] = {
 	"dtprof annotate parse", "its lines and instructions, in dtprof.dtp",
-	"dtprof annotate '*iterencode*'",
+	"dtprof annotate 'pars*'",
 	"of the functions that match, the one with most samples",
 	"dtprof annotate --source --total main x.dtp",
 	"which lines of main take long, with what they call",

@@ -50,7 +50,7 @@ while IFS= read -r line; do
 	}
 	case $line in
 	*'&')	kill_at_end $! ;;
-	*'report --limit 3'*) grep -q ' find  ' "$tmp/out" ;;
+	*'report --limit 2'*) grep -q ' find  ' "$tmp/out" ;;
 	*touch*)	grep -q 'fill_cache' "$tmp/out" ;;
 	*script*)	grep -q 'wait_for_disk' "$tmp/out" ;;
 	*annotate*)	grep -q 'if (keys\[n\] == key)' "$tmp/out" ;;
