@@ -476,6 +476,12 @@ void	prof_reader_life(const struct prof_reader *reader, size_t n,
 const void *prof_reader_symbols(const struct prof_reader *reader, size_t n,
 	    size_t *len);
 
+/* Those that there was no room for. */
+uint64_t prof_reader_symbols_left_out(const struct prof_reader *reader);
+
+/* What is over a memory budget, in every output. */
+#define PROF_OVER_NAME	"[over the memory budget]"
+
 /* ---------------------------------------------- model/symbols_note.c */
 
 /* Why there is no name, and a cure that can work; "": none. */
@@ -484,6 +490,9 @@ const char *prof_unnamed_cure(enum prof_unnamed why, const char *module);
 
 /* --------------------------------------------------- model/symbols.c */
 
+/* prof_symbols_space, and narrows from and to: so long it stays that one. */
+uint32_t prof_symbols_space_while(struct prof_symbols *symbols, uint32_t pid,
+	    uint64_t time_ns, uint64_t *from_ns, uint64_t *to_ns);
 /*
  * A place in the code, whoever has it mapped and wherever: in the same spot
  * there is the same function, the same line.  No padding: it is a key.

@@ -228,6 +228,12 @@ int prof_reader_cpu(const struct prof_reader *reader, size_t n);
 const char *prof_reader_cut(const struct prof_reader *reader);
 /* It has no END as its recorder still writes it. */
 int prof_reader_in_progress(const struct prof_reader *reader);
+/*
+ * How many process and mapping events were left out, for want of memory that
+ * belongs to a file of its size; all of a time on.  UINT64_MAX: none.
+ */
+uint64_t prof_reader_left_out(const struct prof_reader *reader,
+    uint64_t *from_ns);
 /* Samples that chunks in this file hold (those of damaged chunks not). */
 uint64_t prof_reader_nsamples(const struct prof_reader *reader);
 void prof_reader_close(struct prof_reader *reader);
@@ -255,6 +261,7 @@ enum prof_unnamed {
 	PROF_UNNAMED_NOFILE,	/* the file is gone, or it is another build */
 	PROF_UNNAMED_NOSYM,	/* the file names no function there */
 	PROF_UNNAMED_HIDDEN,	/* the kernel hid its addresses */
+	PROF_UNNAMED_OVER,	/* mappings beyond a memory budget */
 	PROF_UNNAMED_N
 };
 

@@ -4,6 +4,7 @@
  * stacks, as text or as JSON.  Which records: --show, --event, --filter,
  * --limit.
  */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -228,6 +229,7 @@ static int
 run_script(void *options, int n, char **operands)
 {
 	struct script script = { .sr_options = options };
+	uint64_t left_out;
 	struct out out;
 	const char *path;
 	int status = EXIT_FAILED;
@@ -237,6 +239,8 @@ run_script(void *options, int n, char **operands)
 	if (script.sr_reader == NULL)
 		return (EXIT_FAILED);
 	script.sr_comms.sc_task_0 = prof_reader_task_0(script.sr_reader);
+	left_out = prof_reader_left_out(script.sr_reader,
+	    &script.sr_comms.sc_until_ns);
 	script.sr_nevents = prof_reader_nevents(script.sr_reader);
 	script.sr_filters = calloc(script.sr_nevents + 1,
 	    sizeof(*script.sr_filters));
@@ -256,6 +260,10 @@ run_script(void *options, int n, char **operands)
 	/* That a chunk is damaged may show when it is decoded. */
 	input_say_cut("script", script.sr_reader);
 	input_say_names("script", script.sr_names.sn_symbols);
+	if (script.sr_names.sn_symbols == NULL && left_out > 0)
+		msg_note("script", "%" PRIu64 " process and mapping events do "
+		    "not fit the memory budget of a file of its size: they "
+		    "are missing", left_out);
 out:
 	for (size_t e = 0; script.sr_filters != NULL && e < script.sr_nevents;
 	    e++)

@@ -16,6 +16,7 @@ struct script_comms {
 	size_t		 sc_size;
 	size_t		 sc_used;
 	const char	*sc_task_0;	/* of number 0; nobody forks it */
+	uint64_t	 sc_until_ns;	/* from then on no names are known */
 };
 
 /* 0, or -1: no memory. */

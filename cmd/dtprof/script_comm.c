@@ -66,6 +66,13 @@ script_comms_take(struct script_comms *comms, const struct prof_record *record)
 		    script_comms_get(comms, record->pr_ptid));
 		comm = parent;
 	}
+	/* Threads may have taken other names by then. */
+	if (record->pr_time_ns >= comms->sc_until_ns) {
+		free(comms->sc_slot);
+		comms->sc_slot = NULL;
+		comms->sc_size = comms->sc_used = 0;
+		return (0);
+	}
 	if (comm[0] == '\0')
 		return (0);
 	switch (record->pr_type) {

@@ -79,7 +79,8 @@ show_names(struct out *out, const char *name,
     bool is_kernel)
 {
 	static const char *const why[PROF_UNNAMED_N] = {
-		"", "noproc", "nomap", "anon", "nofile", "nosym", "hidden"
+		"", "noproc", "nomap", "anon", "nofile", "nosym", "hidden",
+		"over"
 	};
 	uint32_t n, count = is_kernel ? record->pr_nkernel : record->pr_nuser;
 	const struct prof_function *fu;

@@ -147,7 +147,8 @@ static const char *
 reason(const struct stats_row *row, bool is_stack)
 {
 	static const char *const why[PROF_UNNAMED_N] = {
-		"", "noproc", "nomap", "anon", "nofile", "nosym", "hidden"
+		"", "noproc", "nomap", "anon", "nofile", "nosym", "hidden",
+		"over"
 	};
 
 	return (is_stack ? stack_status_name(row->ro_why) :

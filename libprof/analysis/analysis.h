@@ -48,8 +48,6 @@ struct prof_budget {
 	bool		bu_reached;
 };
 
-#define PROF_OVER_NAME	"[over the memory budget]"
-
 /* Half of what a profile of this recording may take. */
 struct prof_budget prof_budget_of(const struct prof_reader *reader);
 /* false: so much is not left; nothing is taken then.  NULL has no end. */
@@ -63,15 +61,17 @@ bool	prof_budget_step(struct prof_budget *budget);
 struct prof_moment {
 	uint64_t	 mo_from_ns;
 	uint64_t	 mo_to_ns;
-	uint64_t	 mo_maps_ns;	/* since then nothing was mapped */
+	uint32_t	 mo_space;	/* gather.c's: what it has mapped */
 	const char	*mo_comm;	/* "": not known */
 };
 
 struct prof_history;
+/* wanted: whether names are; else none is known.  Owned by caller. */
 struct prof_history *prof_history_new(const struct prof_reader *reader,
-	    struct prof_err *error);	/* owned by caller */
-void	prof_history_at(const struct prof_history *history, uint32_t pid,
-	    uint32_t tid, uint64_t time_ns, struct prof_moment *moment);
+	    bool wanted, struct prof_err *error);
+/* All but mo_space. */
+void	prof_history_at(const struct prof_history *history, uint32_t tid,
+	    uint64_t time_ns, struct prof_moment *moment);
 /* The last name of a thread, for people; "": none. */
 const char *prof_history_last_comm(const struct prof_history *history,
 	    uint32_t tid);

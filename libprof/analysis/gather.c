@@ -139,8 +139,7 @@ who_number(struct worker *worker, const struct prof_record *record,
 {
 	unsigned roots = worker->wk_gather->gt_options->pl_roots;
 	struct prof_who key = {
-		.wh_space = prof_symbols_space(worker->wk_gather->gt_symbols,
-		    record->pr_pid, moment->mo_maps_ns),
+		.wh_space = moment->mo_space,
 		.wh_roots = roots,
 	};
 
@@ -184,8 +183,11 @@ who_find(struct worker *worker, const struct prof_record *record)
 	    record->pr_time_ns >= moment->mo_from_ns &&
 	    record->pr_time_ns < moment->mo_to_ns)
 		return (cached);
-	prof_history_at(worker->wk_gather->gt_history, record->pr_pid,
-	    record->pr_tid, record->pr_time_ns, moment);
+	prof_history_at(worker->wk_gather->gt_history, record->pr_tid,
+	    record->pr_time_ns, moment);
+	moment->mo_space = prof_symbols_space_while(
+	    worker->wk_gather->gt_symbols, record->pr_pid,
+	    record->pr_time_ns, &moment->mo_from_ns, &moment->mo_to_ns);
 	cached->ca_valid = false;
 	if (who_number(worker, record, moment, moment->mo_comm,
 	    &cached->ca_who) == -1 || prof_tasks_find(

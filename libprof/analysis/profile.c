@@ -127,7 +127,9 @@ profile_fill(struct prof_profile *profile, struct prof_reader *reader,
 	    sizeof(*profile->pf_quality));
 	if (profile->pf_dense == NULL || profile->pf_quality == NULL)
 		return (prof_fail_nomem(error));
-	history = prof_history_new(reader, error);
+	history = prof_history_new(reader, (options->pl_roots &
+	    (PROF_ROOT_COMM | PROF_ROOT_PID | PROF_ROOT_TID)) != 0 ||
+	    options->pl_filter != NULL, error);
 	if (history != NULL)
 		gather = prof_gather_new(reader, symbols, history, options,
 		    error);

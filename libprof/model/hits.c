@@ -70,10 +70,11 @@ prof_hits_new(unsigned mode)
 
 	if (hits == NULL)
 		return (NULL);
-	hits->ht_lives = prof_lives_new(mode | PROF_LIVES_NOW);
+	hits->ht_lives = prof_lives_new(mode | PROF_LIVES_NOW,
+	    PROF_LIVES_MOST_NOW);
 	hits->ht_filter = calloc(FILTER, sizeof(*hits->ht_filter));
 	hits->ht_epoch = calloc(EPOCHS, sizeof(*hits->ht_epoch));
-	if (prof_images_init(&hits->ht_images) == -1 ||
+	if (prof_images_init(&hits->ht_images, UINT64_MAX) == -1 ||
 	    hits->ht_lives == NULL || hits->ht_filter == NULL ||
 	    hits->ht_epoch == NULL) {
 		prof_hits_free(hits);

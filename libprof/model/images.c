@@ -20,11 +20,13 @@
 
 #define DELETED		" (deleted)"
 #define MAX_VDSO	65536
+#define IMAGE_BYTES	640	/* memory of one and its module */
 
 int
-prof_images_init(struct prof_images *images)
+prof_images_init(struct prof_images *images, uint64_t bytes)
 {
 	memset(images, 0, sizeof(*images));
+	images->is_left = bytes;
 	images->is_cap = 64;
 	images->is_image = calloc(images->is_cap, sizeof(*images->is_image));
 	if (images->is_image == NULL ||
@@ -103,6 +105,20 @@ key_of(const struct prof_image *image, size_t path_len, uint8_t *key)
 	return (n + path_len);
 }
 
+/* false: its key is new, and there is no memory left for one more. */
+static bool
+image_fits(struct prof_images *images, const uint8_t *key, size_t len)
+{
+	if (prof_dict_peek(&images->is_dict, key, len) != PROF_INTERN_FAILED)
+		return (true);
+	if (images->is_left < IMAGE_BYTES + len) {
+		images->is_over++;
+		return (false);
+	}
+	images->is_left -= IMAGE_BYTES + len;
+	return (true);
+}
+
 static bool
 image_add(struct prof_images *images, const struct prof_image *new,
     size_t path_len)
@@ -137,7 +153,7 @@ prof_images_get(struct prof_images *images, const struct prof_record *mapping)
 		.im_id_len = mapping->pr_build_id_len,
 	};
 	uint8_t key[PATH_MAX + 64];
-	size_t len, mark = sizeof(DELETED) - 1;
+	size_t len, len_of_key, mark = sizeof(DELETED) - 1;
 	uint32_t number;
 	bool is_new;
 
@@ -149,8 +165,10 @@ prof_images_get(struct prof_images *images, const struct prof_record *mapping)
 	if (len > mark && memcmp(mapping->pr_path + len - mark, DELETED,
 	    mark) == 0)
 		len -= mark;
-	number = prof_dict_find(&images->is_dict, key,
-	    key_of(&image, len, key), &is_new);
+	len_of_key = key_of(&image, len, key);
+	if (!image_fits(images, key, len_of_key))
+		return (PROF_IMAGE_OVER);
+	number = prof_dict_find(&images->is_dict, key, len_of_key, &is_new);
 	if (number == PROF_INTERN_FAILED ||
 	    (is_new && !image_add(images, &image, len)))
 		return (UINT32_MAX);
@@ -236,6 +254,14 @@ prof_image_open(const char *path)
 	return (fd);
 }
 
+uint32_t
+prof_image_own_vdso_id(uint8_t id[20])
+{
+	const void *ehdr = (const void *)getauxval(AT_SYSINFO_EHDR);
+
+	return (ehdr == NULL ? 0 : prof_build_id_of_memory(ehdr, 4096, id));
+}
+
 /* Its headers tell how long it is: sections stand last. */
 size_t
 prof_image_own_vdso(const struct prof_image *image, const void **elf)
@@ -245,7 +271,7 @@ prof_image_own_vdso(const struct prof_image *image, const void **elf)
 	size_t size;
 
 	if (ehdr == NULL || image->im_id_len == 0 ||
-	    prof_build_id_of_memory(ehdr, 4096, id) != image->im_id_len ||
+	    prof_image_own_vdso_id(id) != image->im_id_len ||
 	    memcmp(id, image->im_id, image->im_id_len) != 0)
 		return (0);
 	size = ehdr->e_shoff + (size_t)ehdr->e_shnum * ehdr->e_shentsize;

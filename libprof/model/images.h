@@ -29,11 +29,14 @@ struct prof_images {
 	struct prof_image *is_image;
 	uint32_t	 is_n;
 	uint32_t	 is_cap;
+	uint64_t	 is_left;	/* bytes that new ones may take */
+	uint64_t	 is_over;	/* mappings of files beyond them */
 };
 
-int	prof_images_init(struct prof_images *images);
+/* bytes: of memory, with what is made of them later. */
+int	prof_images_init(struct prof_images *images, uint64_t bytes);
 void	prof_images_fini(struct prof_images *images);
-/* The image of an MMAP; UINT32_MAX: no memory. */
+/* The image of an MMAP, or PROF_IMAGE_OVER; UINT32_MAX: no memory. */
 uint32_t prof_images_get(struct prof_images *images,
 	    const struct prof_record *mapping);
 /*
@@ -55,6 +58,8 @@ bool	prof_image_matches(const struct prof_image *image, int fd,
 uint64_t prof_image_written_ns(int fd);
 /* A regular file by its path; opening it has no effects.  -1: none. */
 int	prof_image_open(const char *path);
+/* The build-id of the vDSO of this process; its length, or 0. */
+uint32_t prof_image_own_vdso_id(uint8_t id[20]);
 /* The vDSO of this process, if it is that one; its length, or 0. */
 size_t	prof_image_own_vdso(const struct prof_image *image,
 	    const void **elf);

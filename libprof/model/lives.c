@@ -14,74 +14,37 @@
  * There is no record of munmap; a mapping goes when another takes its place.
  * The number of mappings is limited, so that a forged recording, in which
  * everybody forks and maps, costs its processes their names and nothing else.
+ * What has lost mappings so says it, and names nothing: a mapping that stayed
+ * could have been covered by one that did not.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "lives.h"
+#include "lives_impl.h"
 
 #define MAX_MAPPINGS	(4u << 20)	/* in all versions together ... */
-#define MAX_NOW		(1u << 20)	/* ... of what is now */
+#define MIN_MAPPINGS	(512u << 10)	/* ... of any recording ... */
+#define BYTES_OF_ONE	10		/* ... and of the file, for one more */
 #define MAX_OF_VERSION	32768u
-#define MAX_SMALL	(512u << 10)	/* ... of a small recording */
 #define NEVER		UINT64_MAX
 
-struct version {
-	struct prof_mapping *ve_map;	/* by address; they do not overlap */
-	uint32_t	 ve_n;
-	uint32_t	 ve_cap;
-	uint32_t	 ve_users;	/* more than one: never changed again */
-	bool		 ve_has_anon;
-	uint32_t	 ve_numbering;	/* of images: lv_numbering */
-};
+size_t
+prof_lives_most(uint64_t length)
+{
+	const uint64_t most = MIN_MAPPINGS + length / BYTES_OF_ONE;
 
-struct space {
-	struct version	*sp_version;
-	uint32_t	 sp_life;
-};
-
-struct epoch {
-	uint64_t	 ep_time_ns;
-	struct version	*ep_version;
-	uint32_t	 ep_space;	/* PROF_LIVES_NOW: none */
-	uint32_t	 ep_life;
-};
-
-struct process {
-	struct process	*po_next;
-	uint32_t	 po_pid;
-	bool		 po_dead;
-	uint64_t	 po_named_ns;	/* its name; NEVER: none since exec */
-	uint64_t	 po_since_ns;	/* of this life */
-	struct epoch	*po_epoch;
-	uint32_t	 po_n;
-	uint32_t	 po_cap;
-};
-
-struct prof_lives {
-	unsigned	 lv_mode;
-	struct process	**lv_bucket;
-	size_t		 lv_nbuckets;	/* a power of two */
-	size_t		 lv_nprocesses;
-	struct space	*lv_space;
-	uint32_t	 lv_nspaces;
-	uint32_t	 lv_cap;
-	uint32_t	 lv_nlives;
-	size_t		 lv_nmappings;
-	uint32_t	 lv_numbering;	/* so often images got new numbers */
-	size_t		 lv_most;	/* of them */
-};
+	return (most < MAX_MAPPINGS ? (size_t)most : MAX_MAPPINGS);
+}
 
 struct prof_lives *
-prof_lives_new(unsigned mode)
+prof_lives_new(unsigned mode, size_t most)
 {
 	struct prof_lives *lives = calloc(1, sizeof(*lives));
 
 	if (lives == NULL)
 		return (NULL);
 	lives->lv_mode = mode;
-	lives->lv_most = (mode & PROF_LIVES_NOW) != 0 ? MAX_NOW :
-	    (mode & PROF_LIVES_SMALL) != 0 ? MAX_SMALL : MAX_MAPPINGS;
+	lives->lv_most = most;
 	lives->lv_nbuckets = 1024;
 	lives->lv_nspaces = 1;		/* 0 is PROF_SPACE_NONE */
 	lives->lv_bucket = calloc(lives->lv_nbuckets,
@@ -131,6 +94,15 @@ version_reserve(struct prof_lives *lives, struct version *version,
 	return (true);
 }
 
+/* Over the limit nothing has a name: what is there may be covered. */
+static void
+version_over(struct prof_lives *lives, struct version *version)
+{
+	lives->lv_over++;
+	version->ve_n = 0;
+	version->ve_over_ns = lives->lv_now_ns | 1;
+}
+
 /*
  * A copy of the mappings since a time; NULL: no memory.  Over the limit it
  * is empty.  Of a parent's many an exec keeps few, so there is room for these
@@ -149,29 +121,19 @@ version_copy(struct prof_lives *lives, const struct version *from,
 	version->ve_numbering = lives->lv_numbering;
 	for (n = 0; from != NULL && n < from->ve_n; n++)
 		kept += from->ve_map[n].mp_since_ns >= since_ns;
-	if (kept == 0 || !version_reserve(lives, version, kept + 2))
+	if (from != NULL && from->ve_over_ns >= since_ns)
+		version->ve_over_ns = from->ve_over_ns;
+	if (kept == 0)
 		return (version);
+	if (!version_reserve(lives, version, kept + 2)) {
+		version_over(lives, version);
+		return (version);
+	}
 	for (n = 0; n < from->ve_n; n++)
 		if (from->ve_map[n].mp_since_ns >= since_ns)
 			version->ve_map[version->ve_n++] = from->ve_map[n];
 	version->ve_has_anon = from->ve_has_anon;
 	return (version);
-}
-
-/* The first mapping that ends behind an address. */
-static uint32_t
-version_search(const struct version *version, uint64_t address)
-{
-	uint32_t low = 0, high = version->ve_n, middle;
-
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (version->ve_map[middle].mp_end <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return (low);
 }
 
 static bool
@@ -187,7 +149,7 @@ static bool
 is_covered(const struct version *version, const struct prof_mapping *mapping)
 {
 	const struct prof_mapping *there;
-	uint32_t n = version_search(version, mapping->mp_start);
+	uint32_t n = prof_version_search(version, mapping->mp_start);
 
 	if (n >= version->ve_n || mapping->mp_image != PROF_IMAGE_ANON)
 		return (false);
@@ -203,7 +165,7 @@ conflicts(const struct version *version, const struct prof_mapping *mapping)
 {
 	uint32_t n;
 
-	for (n = version_search(version, mapping->mp_start);
+	for (n = prof_version_search(version, mapping->mp_start);
 	    n < version->ve_n &&
 	    version->ve_map[n].mp_start < mapping->mp_end; n++)
 		if (!is_same(&version->ve_map[n], mapping))
@@ -233,7 +195,7 @@ version_insert(struct prof_lives *lives, struct version *version,
 
 	if (!version_reserve(lives, version, 2))
 		return (false);
-	first = last = version_search(version, mapping->mp_start);
+	first = last = prof_version_search(version, mapping->mp_start);
 	while (last < version->ve_n &&
 	    version->ve_map[last].mp_start < mapping->mp_end)
 		last++;
@@ -258,23 +220,6 @@ version_insert(struct prof_lives *lives, struct version *version,
 
 /* ------------------------------------------------------ processes */
 
-static struct process **
-bucket_of(const struct prof_lives *lives, uint32_t pid)
-{
-	return (&lives->lv_bucket[(pid * 2654435769u >> 8) &
-	    (lives->lv_nbuckets - 1)]);
-}
-
-static struct process *
-process_find(const struct prof_lives *lives, uint32_t pid)
-{
-	struct process *process = *bucket_of(lives, pid);
-
-	while (process != NULL && process->po_pid != pid)
-		process = process->po_next;
-	return (process);
-}
-
 /* Twice as many buckets; without memory the lists just become longer. */
 static void
 buckets_grow(struct prof_lives *lives)
@@ -291,7 +236,7 @@ buckets_grow(struct prof_lives *lives)
 	for (n = 0; n < before; n++)
 		for (process = old[n]; process != NULL; process = next) {
 			next = process->po_next;
-			at = bucket_of(lives, process->po_pid);
+			at = prof_lives_bucket(lives, process->po_pid);
 			process->po_next = *at;
 			*at = process;
 		}
@@ -301,7 +246,7 @@ buckets_grow(struct prof_lives *lives)
 static struct process *
 process_get(struct prof_lives *lives, uint32_t pid)
 {
-	struct process *process = process_find(lives, pid), **at;
+	struct process *process = prof_lives_find(lives, pid), **at;
 
 	if (process != NULL)
 		return (process);
@@ -310,7 +255,7 @@ process_get(struct prof_lives *lives, uint32_t pid)
 	process = calloc(1, sizeof(*process));
 	if (process == NULL)
 		return (NULL);
-	at = bucket_of(lives, pid);
+	at = prof_lives_bucket(lives, pid);
 	process->po_pid = pid;
 	process->po_named_ns = NEVER;
 	process->po_next = *at;
@@ -332,7 +277,7 @@ process_free(struct prof_lives *lives, struct process *process)
 static void
 process_remove(struct prof_lives *lives, uint32_t pid)
 {
-	struct process **at = bucket_of(lives, pid), *process;
+	struct process **at = prof_lives_bucket(lives, pid), *process;
 
 	while (*at != NULL && (*at)->po_pid != pid)
 		at = &(*at)->po_next;
@@ -363,13 +308,6 @@ prof_lives_free(struct prof_lives *lives)
 }
 
 /* --------------------------------------------------------- epochs */
-
-static struct epoch *
-last_epoch(const struct process *process)
-{
-	return (process->po_n == 0 ? NULL :
-	    &process->po_epoch[process->po_n - 1]);
-}
 
 /* The number of a space with these mappings; PROF_SPACE_NONE: no memory. */
 static uint32_t
@@ -414,7 +352,7 @@ epoch_add(struct prof_lives *lives, struct process *process,
 		space = space_new(lives, version, life);
 	}
 	if (process->po_n == process->po_cap) {
-		cap = process->po_cap == 0 ? 2 : process->po_cap * 2;
+		cap = process->po_cap == 0 ? 1 : process->po_cap * 2;
 		grown = reallocarray(process->po_epoch, cap, sizeof(*grown));
 		if (grown == NULL) {
 			version_release(lives, version);
@@ -455,8 +393,8 @@ take_fork(struct prof_lives *lives, const struct prof_record *fork)
 	child = process_get(lives, fork->pr_pid);
 	if (child == NULL)
 		return (-1);
-	parent = process_find(lives, fork->pr_ppid);
-	from = parent == NULL ? NULL : last_epoch(parent);
+	parent = prof_lives_find(lives, fork->pr_ppid);
+	from = parent == NULL ? NULL : prof_lives_last(parent);
 	if (from == NULL)
 		return (begin_empty(lives, child, fork->pr_time_ns));
 	child->po_dead = false;
@@ -483,11 +421,11 @@ take_exec(struct prof_lives *lives, const struct prof_record *exec)
 
 	if (process == NULL)
 		return (-1);
-	last = last_epoch(process);
+	last = prof_lives_last(process);
 	version = version_copy(lives, last == NULL ? NULL : last->ep_version,
 	    process->po_named_ns);
 	while ((lives->lv_mode & PROF_LIVES_NOW) == 0 && process->po_n > 1 &&
-	    last_epoch(process)->ep_time_ns > process->po_named_ns)
+	    prof_lives_last(process)->ep_time_ns > process->po_named_ns)
 		version_release(lives,
 		    process->po_epoch[--process->po_n].ep_version);
 	process->po_dead = false;
@@ -519,7 +457,7 @@ take_mapping(struct prof_lives *lives, const struct prof_record *record,
 	if ((process->po_n == 0 || process->po_dead) &&
 	    begin_empty(lives, process, record->pr_time_ns) == -1)
 		return (-1);
-	last = last_epoch(process);
+	last = prof_lives_last(process);
 	version = last->ep_version;
 	if (is_covered(version, &mapping))
 		return (0);
@@ -531,9 +469,8 @@ take_mapping(struct prof_lives *lives, const struct prof_record *record,
 		    PROF_SPACE_NONE, last->ep_life) == -1)
 			return (-1);
 	}
-	/* Over the limit nothing has a name: what is there may be covered. */
 	if (!version_insert(lives, version, &mapping))
-		version->ve_n = 0;
+		version_over(lives, version);
 	return (0);
 }
 
@@ -543,6 +480,7 @@ prof_lives_take(struct prof_lives *lives, const struct prof_record *record,
 {
 	struct process *process;
 
+	lives->lv_now_ns = record->pr_time_ns;
 	switch (record->pr_type) {
 	case PROF_R_FORK:
 		return (take_fork(lives, record));
@@ -553,13 +491,13 @@ prof_lives_take(struct prof_lives *lives, const struct prof_record *record,
 		    take_mapping(lives, record, image));
 	case PROF_R_TASK:
 		if (record->pr_pid == record->pr_tid &&
-		    process_find(lives, record->pr_pid) == NULL &&
+		    prof_lives_find(lives, record->pr_pid) == NULL &&
 		    (process = process_get(lives, record->pr_pid)) != NULL)
 			return (begin_empty(lives, process,
 			    record->pr_time_ns));
 		return (0);
 	case PROF_R_COMM:
-		process = process_find(lives, record->pr_pid);
+		process = prof_lives_find(lives, record->pr_pid);
 		if (process != NULL && record->pr_pid == record->pr_tid &&
 		    (lives->lv_mode & PROF_LIVES_PERF) == 0)
 			process->po_named_ns = record->pr_time_ns;
@@ -570,7 +508,7 @@ prof_lives_take(struct prof_lives *lives, const struct prof_record *record,
 		if ((lives->lv_mode & PROF_LIVES_NOW) != 0)
 			process_remove(lives, record->pr_pid);
 		else if ((lives->lv_mode & PROF_LIVES_PERF) == 0 && (process =
-		    process_find(lives, record->pr_pid)) != NULL)
+		    prof_lives_find(lives, record->pr_pid)) != NULL)
 			process->po_dead = true;
 		return (0);
 	default:
@@ -581,9 +519,9 @@ prof_lives_take(struct prof_lives *lives, const struct prof_record *record,
 int
 prof_lives_renew(struct prof_lives *lives, uint32_t pid)
 {
-	struct process *process = process_find(lives, pid);
+	struct process *process = prof_lives_find(lives, pid);
 	const struct epoch *last = process == NULL ? NULL :
-	    last_epoch(process);
+	    prof_lives_last(process);
 
 	if (last == NULL)
 		return (0);
@@ -618,83 +556,4 @@ prof_lives_images(struct prof_lives *lives, uint32_t *number, bool is_new)
 				number[*image] = 1;
 		}
 	}
-}
-
-/* ------------------------------------------------------ questions */
-
-static const struct epoch *
-epoch_at(const struct prof_lives *lives, uint32_t pid, uint64_t time_ns)
-{
-	const struct process *process = process_find(lives, pid);
-	uint32_t low = 0, high, middle;
-
-	if (process == NULL)
-		return (NULL);
-	high = process->po_n;
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (process->po_epoch[middle].ep_time_ns <= time_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return (low == 0 ? NULL : &process->po_epoch[low - 1]);
-}
-
-uint32_t
-prof_lives_space(const struct prof_lives *lives, uint32_t pid,
-    uint64_t time_ns)
-{
-	const struct epoch *epoch = epoch_at(lives, pid, time_ns);
-
-	return (epoch == NULL ? PROF_SPACE_NONE : epoch->ep_space);
-}
-
-uint32_t
-prof_lives_life_at(const struct prof_lives *lives, uint32_t pid,
-    uint64_t time_ns)
-{
-	const struct epoch *epoch = epoch_at(lives, pid, time_ns);
-
-	return (epoch == NULL ? 0 : epoch->ep_life);
-}
-
-uint32_t
-prof_lives_life(const struct prof_lives *lives, uint32_t space)
-{
-	return (space < lives->lv_nspaces ?
-	    lives->lv_space[space].sp_life : 0);
-}
-
-static const struct prof_mapping *
-mapping_at(const struct version *version, uint64_t pc)
-{
-	uint32_t n;
-
-	if (version == NULL)
-		return (NULL);
-	n = version_search(version, pc);
-	if (n == version->ve_n || version->ve_map[n].mp_start > pc)
-		return (NULL);
-	return (&version->ve_map[n]);
-}
-
-const struct prof_mapping *
-prof_lives_mapping(const struct prof_lives *lives, uint32_t space,
-    uint64_t pc)
-{
-	return (space >= lives->lv_nspaces ? NULL :
-	    mapping_at(lives->lv_space[space].sp_version, pc));
-}
-
-const struct prof_mapping *
-prof_lives_now(const struct prof_lives *lives, uint32_t pid, uint64_t pc,
-    uint64_t *life_since_ns)
-{
-	const struct process *process = process_find(lives, pid);
-
-	if (process == NULL || process->po_n == 0)
-		return (NULL);
-	*life_since_ns = process->po_since_ns;
-	return (mapping_at(last_epoch(process)->ep_version, pc));
 }

@@ -17,7 +17,9 @@
 #include "prof.h"
 
 #define PROF_SPACE_NONE	0	/* nothing is known of the process */
+#define PROF_SPACE_OVER	UINT32_MAX /* beyond a memory budget: not known */
 #define PROF_IMAGE_ANON	0	/* memory that no file is behind */
+#define PROF_IMAGE_OVER	(UINT32_MAX - 1) /* there was no memory for it */
 
 struct prof_mapping {
 	uint64_t	mp_start;
@@ -30,14 +32,17 @@ struct prof_mapping {
 enum prof_lives_mode {
 	PROF_LIVES_ALL = 0,
 	PROF_LIVES_NOW = 1,	/* forget what has passed */
-	PROF_LIVES_PERF = 2,	/* in perf's order: EXEC before its mappings */
-	PROF_LIVES_SMALL = 4	/* of a recording that can hold but a few */
+	PROF_LIVES_PERF = 2	/* in perf's order: EXEC before its mappings */
 };
+
+/* Mappings of what is recorded now, and of a recording of so many bytes. */
+#define PROF_LIVES_MOST_NOW	(1u << 20)
+size_t	prof_lives_most(uint64_t length);
 
 struct prof_lives;
 
-/* mode: enum prof_lives_mode, ored.  Owned by caller. */
-struct prof_lives *prof_lives_new(unsigned mode);
+/* mode: enum prof_lives_mode, ored; most: mappings.  Owned by caller. */
+struct prof_lives *prof_lives_new(unsigned mode, size_t most);
 void	prof_lives_free(struct prof_lives *lives);
 /*
  * In order of time; image: of an MMAP.  Records that do not concern mappings
@@ -47,6 +52,14 @@ int	prof_lives_take(struct prof_lives *lives,
 	    const struct prof_record *record, uint32_t image);
 uint32_t prof_lives_space(const struct prof_lives *lives, uint32_t pid,
 	    uint64_t time_ns);
+/* The same; what is from and to narrows to while it stays that. */
+uint32_t prof_lives_space_while(const struct prof_lives *lives,
+	    uint32_t pid, uint64_t time_ns, uint64_t *from_ns,
+	    uint64_t *to_ns);
+/* Mappings that there was no room for: so often one had to go without. */
+uint64_t prof_lives_over(const struct prof_lives *lives);
+/* Is it a space that lost mappings so? */
+bool	prof_lives_is_over(const struct prof_lives *lives, uint32_t space);
 /* Borrowed until the next take; NULL: nothing is mapped there. */
 const struct prof_mapping *prof_lives_mapping(const struct prof_lives *lives,
 	    uint32_t space, uint64_t pc);

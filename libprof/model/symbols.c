@@ -18,10 +18,13 @@
 #include "symbols.h"
 
 #define NO_MODULE	UINT32_MAX
+/* Memory of images, by the size of the recording. */
+#define IMAGES_FIRST	(16u << 20)
+#define IMAGES_PER_BYTE	4
 #define JIT_OWNER	(1ULL << 32)
 /* In so_flags, beside PROF_PC_*: what so_owner is, if not an image. */
 #define SPOT_ANON	0x100u	/* a life */
-#define SPOT_NOWHERE	0x200u	/* whether the process is known */
+#define SPOT_NOWHERE	0x200u	/* an enum prof_unnamed */
 
 /* What is known of a place. */
 struct place {
@@ -136,6 +139,7 @@ function_unnamed(struct prof_symbols *symbols, const struct place *place,
 		[PROF_UNNAMED_NOPROC] = "[unknown process]",
 		[PROF_UNNAMED_NOMAP] = "[not mapped]",
 		[PROF_UNNAMED_ANON] = "[anonymous memory]",
+		[PROF_UNNAMED_OVER] = PROF_OVER_NAME,
 		[PROF_UNNAMED_NOSYM] = "[kernel]",
 		[PROF_UNNAMED_HIDDEN] = "[kernel]",
 	};
@@ -273,6 +277,20 @@ find_anon(struct prof_symbols *symbols, uint32_t space, uint64_t pc,
 	place->pl_owner = JIT_OWNER + life;
 }
 
+/* Why there is no file or memory; PROF_NAMED: there is. */
+static enum prof_unnamed
+nowhere(const struct prof_symbols *symbols, uint32_t space,
+    const struct prof_mapping *mapping)
+{
+	if (space == PROF_SPACE_NONE)
+		return (PROF_UNNAMED_NOPROC);
+	if (space == PROF_SPACE_OVER || (mapping == NULL &&
+	    prof_lives_is_over(symbols->sy_lives, space)) ||
+	    (mapping != NULL && mapping->mp_image == PROF_IMAGE_OVER))
+		return (PROF_UNNAMED_OVER);
+	return (mapping == NULL ? PROF_UNNAMED_NOMAP : PROF_NAMED);
+}
+
 static void
 find_user(struct prof_symbols *symbols, uint32_t space, uint64_t pc,
     struct place *place)
@@ -281,12 +299,9 @@ find_user(struct prof_symbols *symbols, uint32_t space, uint64_t pc,
 	struct prof_module *module;
 
 	place->pl_path = "";
-	place->pl_why = PROF_UNNAMED_NOPROC;
-	if (space == PROF_SPACE_NONE)
-		return;
 	mapping = prof_lives_mapping(symbols->sy_lives, space, pc);
-	place->pl_why = PROF_UNNAMED_NOMAP;
-	if (mapping == NULL)
+	place->pl_why = nowhere(symbols, space, mapping);
+	if (place->pl_why != PROF_NAMED)
 		return;
 	if (mapping->mp_image == PROF_IMAGE_ANON) {
 		find_anon(symbols, space, pc, place);
@@ -341,7 +356,8 @@ prof_symbols_open(struct prof_reader *reader,
 		return (NULL);
 	}
 	if (symbols == NULL ||
-	    prof_images_init(&symbols->sy_images) == -1) {
+	    prof_images_init(&symbols->sy_images, IMAGES_FIRST +
+	    IMAGES_PER_BYTE * prof_reader_length(reader)) == -1) {
 		free(symbols);
 		prof_fail_nomem(error);
 		return (NULL);
@@ -368,9 +384,28 @@ uint32_t
 prof_symbols_space(struct prof_symbols *symbols, uint32_t pid,
     uint64_t time_ns)
 {
-	return (symbols->sy_is_one_memory ?
-	    prof_lives_space(symbols->sy_lives, PROF_PLACES_PID, UINT64_MAX) :
-	    prof_lives_space(symbols->sy_lives, pid, time_ns));
+	uint64_t from_ns = 0, to_ns = UINT64_MAX;
+
+	return (prof_symbols_space_while(symbols, pid, time_ns, &from_ns,
+	    &to_ns));
+}
+
+uint32_t
+prof_symbols_space_while(struct prof_symbols *symbols, uint32_t pid,
+    uint64_t time_ns, uint64_t *from_ns, uint64_t *to_ns)
+{
+	const uint64_t until_ns = symbols->sy_until_ns;
+
+	if (symbols->sy_is_one_memory)
+		return (prof_lives_space(symbols->sy_lives, PROF_PLACES_PID,
+		    UINT64_MAX));
+	if (time_ns >= until_ns) {
+		*from_ns = *from_ns < until_ns ? until_ns : *from_ns;
+		return (PROF_SPACE_OVER);
+	}
+	*to_ns = *to_ns > until_ns ? until_ns : *to_ns;
+	return (prof_lives_space_while(symbols->sy_lives, pid, time_ns,
+	    from_ns, to_ns));
 }
 
 void
@@ -378,18 +413,19 @@ prof_symbols_spot(const struct prof_symbols *symbols, uint32_t space,
     uint64_t pc, unsigned flags, struct prof_spot *spot)
 {
 	const struct prof_mapping *mapping;
+	enum prof_unnamed why;
 
 	*spot = (struct prof_spot){ .so_at = pc, .so_flags = flags };
 	if ((flags & PROF_PC_KERNEL) != 0)
 		return;
-	spot->so_flags |= SPOT_NOWHERE;
-	if (space == PROF_SPACE_NONE)
-		return;
-	spot->so_owner = 1;
 	mapping = prof_lives_mapping(symbols->sy_lives, space,
 	    pc_inside(pc, flags));
-	if (mapping == NULL)
+	why = nowhere(symbols, space, mapping);
+	if (why != PROF_NAMED) {
+		spot->so_flags |= SPOT_NOWHERE;
+		spot->so_owner = why;
 		return;
+	}
 	if (mapping->mp_image == PROF_IMAGE_ANON) {
 		spot->so_owner = prof_lives_life(symbols->sy_lives, space);
 		spot->so_flags = flags | SPOT_ANON;

@@ -44,6 +44,7 @@ struct prof_symbols {
 	size_t		 sy_njit;
 	bool		 sy_is_given;	/* names are what a file said */
 	bool		 sy_is_one_memory; /* PROF_PLACES_PID's */
+	uint64_t	 sy_until_ns;	/* processes are known so long */
 	struct prof_kernel_map *sy_kernel;
 	struct prof_module_files sy_files;
 	char		*sy_debug_dirs;

@@ -11,7 +11,6 @@
 #include "symbols.h"
 
 #define MAX_JITS	4096	/* that a recording has names of */
-#define SMALL	(2u << 20)	/* bytes; it has not many mappings */
 
 static uint64_t
 info_number(const struct prof_reader *reader, const char *key)
@@ -132,7 +131,7 @@ jit_of(struct prof_symbols *symbols, const struct prof_table *table)
 	struct jit *jit;
 	size_t n;
 
-	if (life == 0)
+	if (life == 0 || table->tb_time_ns >= symbols->sy_until_ns)
 		return (NULL);
 	for (n = 0; n < symbols->sy_njit; n++)
 		if (symbols->sy_jit[n].ji_life == life)
@@ -243,8 +242,9 @@ prof_symbols_load(struct prof_symbols *symbols, struct prof_err *error)
 	struct prof_module_files *files = &symbols->sy_files;
 
 	symbols->sy_lives = prof_lives_new((path != NULL &&
-	    strcmp(path, "perf") == 0 ? PROF_LIVES_PERF : 0u) |
-	    (prof_reader_length(reader) < SMALL ? PROF_LIVES_SMALL : 0u));
+	    strcmp(path, "perf") == 0 ? PROF_LIVES_PERF : 0u),
+	    prof_lives_most(prof_reader_length(reader)));
+	(void)prof_reader_left_out(reader, &symbols->sy_until_ns);
 	symbols->sy_kernel = prof_kernel_map_new();
 	symbols->sy_is_one_memory = path != NULL &&
 	    strcmp(path, "perf-script") == 0;

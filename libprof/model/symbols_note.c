@@ -4,6 +4,8 @@
  * from the functions that were found by then.  A few modules of each kind are
  * named; of the others just how many there are.
  */
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,6 +21,8 @@ static const struct {
 	[PROF_NAMED] = { "", "" },
 	[PROF_UNNAMED_HIDDEN] = { "the kernel hid its addresses",
 	    "record as root, with kernel.kptr_restrict at most 1" },
+	[PROF_UNNAMED_OVER] = { "its mappings do not fit the memory budget of "
+	    "a file of its size", "" },
 	[PROF_UNNAMED_NOFILE] = { "the recorded file is gone, or another "
 	    "build is in its place", "install that version, or its debug "
 	    "symbols" },
@@ -145,6 +149,49 @@ note_limit(struct prof_symbols *symbols,
 		free(text);
 }
 
+/* Since the recording began. */
+static double
+seconds_at(const struct prof_reader *reader, uint64_t time_ns)
+{
+	struct prof_record record;
+
+	for (size_t n = 0; n < prof_reader_nlives(reader); n++) {
+		prof_reader_life(reader, n, &record);
+		if (record.pr_type == PROF_R_START)
+			return (((double)time_ns -
+			    (double)record.pr_time_ns) / 1e9);
+	}
+	return (0);
+}
+
+/* What the memory budgets of processes, mappings and files left out. */
+static void
+note_over(struct prof_symbols *symbols)
+{
+	const struct prof_reader *reader = symbols->sy_reader;
+	uint64_t from_ns, mappings = prof_lives_over(symbols->sy_lives) +
+	    symbols->sy_images.is_over;
+	const uint64_t left_out = prof_reader_left_out(reader,
+	    &from_ns);
+	const uint64_t tables = prof_reader_symbols_left_out(reader);
+	char *text;
+
+	if (tables > 0 && asprintf(&text, "tables of names that do not fit "
+	    "the memory budget of a file of its size: %" PRIu64 "; their "
+	    "files and perf maps have no names from the recording",
+	    tables) != -1)
+		note_add(symbols, text);
+	if (left_out > 0 && asprintf(&text, "%" PRIu64 " process and mapping "
+	    "events, from %.3f s on, do not fit the memory budget of a file "
+	    "of its size: later samples of user code have no names",
+	    left_out, seconds_at(reader, from_ns)) != -1)
+		note_add(symbols, text);
+	if (mappings > 0 && asprintf(&text, "mappings that do not fit the "
+	    "memory budget of a file of its size: %" PRIu64 "; code of their "
+	    "processes may have no names", mappings) != -1)
+		note_add(symbols, text);
+}
+
 const char *
 prof_symbols_note(struct prof_symbols *symbols, size_t n)
 {
@@ -152,6 +199,7 @@ prof_symbols_note(struct prof_symbols *symbols, size_t n)
 
 	if (!symbols->sy_noted) {
 		symbols->sy_noted = true;
+		note_over(symbols);
 		note_limit(symbols, has_names_limited, "no names in ",
 		    "more symbols than the memory budget of a file of its "
 		    "size");

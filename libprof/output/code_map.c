@@ -376,7 +376,8 @@ find_user(struct prof_code_map *map, const struct prof_label *label,
 		*address = pc;
 		return (0);
 	}
-	if (mapping->mp_image == PROF_IMAGE_ANON)
+	if (mapping->mp_image == PROF_IMAGE_ANON ||
+	    mapping->mp_image == PROF_IMAGE_OVER)
 		return (mapping_named(map, label->lb_module));
 	offset = mapping->mp_offset + (pc - mapping->mp_start);
 	image = &map->cd_symbols->sy_images.is_image[mapping->mp_image];

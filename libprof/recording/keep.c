@@ -13,7 +13,18 @@
 #define MAX_PAIRS	4096
 #define TABLE_PER_BYTE	16	/* memory that names take in the end */
 #define STRING_BYTES	96	/* memory of a string besides its text */
-#define LIFE_BYTES	96	/* what those who read lives make of one */
+
+/*
+ * What process events take in memory besides their bytes: here, and what is
+ * made of each that changes names or mappings (analysis/history.c,
+ * model/lives.c).
+ */
+#define LIFE_HERE	24
+#define LIFE_THREAD	64
+#define LIFE_PROCESS	192
+#define LIFE_EXEC	128
+#define LIFE_MAPPING	16	/* which have a budget of their own */
+#define LIFE_EXIT	8
 
 static int	keep_info(struct prof_reader *, struct prof_cur *);
 static int	keep_event(struct prof_reader *, struct prof_cur *);
@@ -290,6 +301,50 @@ life_string(const struct prof_array *places, uint64_t number)
 	    place[number - 1]);
 }
 
+/* 0: it is kept whatever it takes, as marks and losses are. */
+static size_t
+life_cost(const struct prof_life_fields *fields)
+{
+	const uint64_t *field = fields->lf_field;
+
+	switch (fields->lf_type) {
+	case PROF_R_FORK:
+	case PROF_R_TASK:
+		return (field[PROF_LF_PID] == field[PROF_LF_TID] ?
+		    LIFE_PROCESS : LIFE_THREAD);
+	case PROF_R_EXEC:
+		return (LIFE_EXEC);
+	case PROF_R_MMAP:
+	case PROF_R_KSYMBOL:
+		return (LIFE_MAPPING);
+	case PROF_R_COMM:
+		return (LIFE_THREAD);
+	case PROF_R_EXIT:
+		return (LIFE_EXIT);
+	default:
+		return (0);
+	}
+}
+
+/* Is there room for it?  What comes after one that was left out is, too. */
+static bool
+life_fits(struct prof_reader *reader, const struct prof_life_fields *fields,
+    uint64_t time_ns, size_t bytes)
+{
+	size_t cost = life_cost(fields);
+
+	if (cost == 0)
+		return (true);
+	cost += LIFE_HERE + bytes + bytes / 2;
+	if (reader->rd_left_out == 0 && cost <= reader->rd_life_budget) {
+		reader->rd_life_budget -= cost;
+		return (true);
+	}
+	if (reader->rd_left_out++ == 0 || time_ns < reader->rd_left_out_ns)
+		reader->rd_left_out_ns = time_ns;
+	return (false);
+}
+
 static int
 life_pack(struct prof_reader *reader, const struct prof_life_fields *fields,
     uint64_t time_ns)
@@ -314,8 +369,9 @@ life_pack(struct prof_reader *reader, const struct prof_life_fields *fields,
 			prof_buf_varint(&buf, fields->lf_field[i]);
 	prof_buf_bytes(&buf, fields->lf_build_id,
 	    fields->lf_field[PROF_LF_BUILD_ID]);
-	life = charge(reader, LIFE_BYTES) ? prof_array_add(reader,
-	    &reader->rd_lives, sizeof(*life)) : NULL;
+	if (!life_fits(reader, fields, time_ns, buf.bf_len))
+		return (1);
+	life = prof_array_add(reader, &reader->rd_lives, sizeof(*life));
 	if (life == NULL)
 		return (-1);
 	life->li_time_ns = time_ns;
@@ -490,7 +546,8 @@ keep_stacks(struct prof_reader *reader, const struct prof_chunk *chunk,
 
 /*
  * Kept as it is, for whoever asks for names; most do not.  What is not whole
- * is not kept at all: half a table could give a name to another's code.
+ * is not kept at all: half a table could give a name to another's code.  All
+ * tables share the reader's budget; one that does not fit is left out.
  */
 static int
 keep_symbols(struct prof_reader *reader, struct prof_cur *body)
@@ -509,8 +566,11 @@ keep_symbols(struct prof_reader *reader, struct prof_cur *body)
 		;
 	if (rv == -1)
 		return (0);
-	if (!charge(reader, len * TABLE_PER_BYTE))
-		return (-1);
+	if (reader->rd_budget / TABLE_PER_BYTE < len) {
+		reader->rd_names_left_out++;
+		return (1);
+	}
+	reader->rd_budget -= len * TABLE_PER_BYTE;
 	kept = prof_array_add(reader, &reader->rd_symbols, sizeof(*kept));
 	if (kept == NULL)
 		return (-1);

@@ -293,12 +293,27 @@ prof_reader_nlives(const struct prof_reader *reader)
 	return (reader->rd_lives.ar_count);
 }
 
+uint64_t
+prof_reader_left_out(const struct prof_reader *reader,
+    uint64_t *from_ns)
+{
+	*from_ns = reader->rd_left_out == 0 ? UINT64_MAX :
+	    reader->rd_left_out_ns;
+	return (reader->rd_left_out);
+}
+
 void
 prof_reader_life(const struct prof_reader *reader, size_t n,
     struct prof_record *record)
 {
 	record_of_life(reader, (struct prof_life *)reader->rd_lives.ar_items +
 	    n, record);
+}
+
+uint64_t
+prof_reader_symbols_left_out(const struct prof_reader *reader)
+{
+	return (reader->rd_names_left_out);
 }
 
 const void *

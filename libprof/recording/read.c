@@ -17,6 +17,11 @@
 
 #define BUDGET_FIRST	(48u << 20)
 #define BUDGET_PER_BYTE	64
+/* Process events: a small file holds few, and a large one is not all. */
+#define LIVES_FIRST	(24u << 20)
+#define LIVES_PER_BYTE	32
+#define LIVES_MANY	(240u << 20)
+#define LIVES_MANY_PER_BYTE 4
 
 static struct prof_reader *reader_new(void);
 static int	reader_load(struct prof_reader *, const char *,
@@ -199,18 +204,30 @@ reader_load(struct prof_reader *reader, const char *path,
 	    reader_explain(error, path, error_number));
 }
 
+/* Bytes for what is kept of a file of this length. */
+static void
+reader_budgets(struct prof_reader *reader)
+{
+	const size_t length = reader->rd_source.so_length;
+	size_t few, many;
+
+	if (length >= SIZE_MAX / (2 * BUDGET_PER_BYTE)) {
+		reader->rd_budget = reader->rd_life_budget = SIZE_MAX;
+		return;
+	}
+	reader->rd_budget = BUDGET_FIRST + BUDGET_PER_BYTE * length;
+	few = LIVES_FIRST + LIVES_PER_BYTE * length;
+	many = LIVES_MANY + LIVES_MANY_PER_BYTE * length;
+	reader->rd_life_budget = few < many ? few : many;
+}
+
 static int
 reader_begin(struct prof_reader *reader, const char *path,
     struct prof_err *error)
 {
 	struct prof_err why;
 
-	reader->rd_budget = BUDGET_FIRST;
-	if (reader->rd_source.so_length < SIZE_MAX / (2 * BUDGET_PER_BYTE))
-		reader->rd_budget += reader->rd_source.so_length *
-		    BUDGET_PER_BYTE;
-	else
-		reader->rd_budget = SIZE_MAX;
+	reader_budgets(reader);
 	if (reader_header(reader, path) == 0) {
 		if (prof_scan(reader) == 0 &&
 		    prof_keep_done(reader) == 0 &&

@@ -149,6 +149,10 @@ struct prof_reader {
 	struct prof_dict rd_by_string;
 	struct prof_array rd_places;	/* uint32_t: of those, by number */
 	size_t		 rd_life_at;
+	size_t		 rd_life_budget; /* bytes that more of them may take */
+	uint64_t	 rd_left_out;	/* process events beyond it ... */
+	uint64_t	 rd_left_out_ns; /* ... and when the first one was */
+	uint64_t	 rd_names_left_out; /* tables of names, too */
 	struct prof_array rd_symbols;	/* struct prof_kept */
 	/* stacks */
 	struct prof_array rd_nodes;	/* struct prof_node */

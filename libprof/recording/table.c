@@ -93,7 +93,7 @@ prof_table_unpack(struct prof_cur *cur, struct prof_table *table)
 		return (0);
 	table->tb_kind = (enum prof_table_kind)kind;
 	/* A later version may know more reasons. */
-	table->tb_why = why < PROF_UNNAMED_N ? (unsigned)why :
+	table->tb_why = why < PROF_UNNAMED_OVER ? (unsigned)why :
 	    PROF_UNNAMED_NOSYM;
 	if (table->tb_kind == PROF_TABLE_FILE) {
 		unpack_file(cur, table);

@@ -48,7 +48,8 @@ image_at(const struct prof_lives *lives, uint32_t pid, uint64_t time_ns,
 int
 main(void)
 {
-	struct prof_lives *lives = prof_lives_new(PROF_LIVES_ALL);
+	struct prof_lives *lives = prof_lives_new(PROF_LIVES_ALL,
+	    prof_lives_most(0));
 	uint64_t now = 1;
 	uint32_t n, pid;
 
