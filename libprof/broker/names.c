@@ -22,7 +22,7 @@ head_holds(const struct prof_named_head *head)
 {
 	unsigned n;
 
-	if (head->nh_why >= PROF_UNNAMED_N ||
+	if (head->nh_why >= PROF_UNNAMED_OVER ||
 	    head->nh_nsegments > PROF_TABLE_SEGMENTS)
 		return (false);
 	for (n = 0; n < head->nh_nsegments; n++)
@@ -135,6 +135,8 @@ take(struct prof_call *call)
 	}
 	naming->ng_dropped = head.nh_dropped < naming->ng_n ?
 	    head.nh_dropped : naming->ng_n;
+	if (head.nh_left < naming->ng_left)
+		naming->ng_left = head.nh_left;
 	prof_table_pack(&naming->ng_body, table);
 	cur = prof_cur_of((const char *)call->ca_answer + sizeof(head),
 	    call->ca_answered - sizeof(head));
@@ -153,6 +155,7 @@ request_of(const struct prof_naming *naming, uint64_t written_ns,
 	if (ask == NULL)
 		return (NULL);
 	ask->na_n = naming->ng_n;
+	ask->na_most = naming->ng_left;
 	ask->na_dev = table->tb_dev;
 	ask->na_ino = table->tb_ino;
 	ask->na_written_ns = written_ns;

@@ -13,6 +13,7 @@
 /* The request begins so; behind it the places, by number. */
 struct prof_named_ask {
 	uint64_t	na_n;		/* places */
+	uint64_t	na_most;	/* MAP: bytes of memory it may take */
 	/* NAMES: what the file is to be, as images.h has it */
 	uint64_t	na_dev;
 	uint64_t	na_ino;
@@ -27,6 +28,7 @@ struct prof_named_head {
 	uint32_t	nh_why;		/* why others have no name */
 	uint32_t	nh_nsegments;
 	uint64_t	nh_dropped;	/* places there was no room for */
+	uint64_t	nh_left;	/* MAP: of na_most; 0: it took more */
 	uint64_t	nh_segment[PROF_TABLE_SEGMENTS][3];
 };
 
@@ -41,6 +43,7 @@ struct prof_naming {
 	const uint64_t	*ng_place;	/* ascending */
 	size_t		 ng_n;
 	const char	*ng_debug_dirs;
+	uint64_t	 ng_left;	/* in and out: as na_most, nh_left */
 	/* in and out: kind, path and so on in, why and segments out */
 	struct prof_table *ng_table;
 	/* out */

@@ -8,6 +8,7 @@
  */
 #include <sys/utsname.h>
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -456,6 +457,14 @@ prof_describe_names(struct prof_session *session)
 		return (-1);
 	if (say_number(session, "maps.reread",
 	    prof_reread_times(session->se_reread)) == -1)
+		return (-1);
+	if (stats.hs_over > 0 && prof_session_add_note(session, "the target "
+	    "has more mappings than the recorder keeps: processes that had "
+	    "them have no names in the recording") == -1)
+		return (-1);
+	if (stats.hs_maps_over > 0 && prof_session_add_note(session, "%"
+	    PRIu64 " perf maps of JITs do not fit the memory that all have "
+	    "together: their code has no names", stats.hs_maps_over) == -1)
 		return (-1);
 	return (say_number(session, "names.dropped", stats.hs_dropped));
 }

@@ -23,6 +23,8 @@ struct prof_hits_stats {
 	uint64_t	hs_functions;
 	uint64_t	hs_late;	/* modules there was no time for */
 	uint64_t	hs_dropped;	/* hits there was no room for */
+	uint64_t	hs_over;	/* mappings, too */
+	uint64_t	hs_maps_over;	/* perf maps, too */
 };
 
 /* Takes one table, see recording/table.h.  Nonzero ends it. */

@@ -21,7 +21,6 @@
 
 #include "hits_impl.h"
 
-#define MAX_MAP		(256 << 20)	/* bytes */
 #define MAX_ALIVE	128u		/* descriptors */
 #define SLACK_NS	20000000u	/* clocks of files and of processes */
 
@@ -181,7 +180,6 @@ open_map(const struct hits_jit *jit)
 		return (-1);
 	if (fstat(at, &st) == -1 || !S_ISREG(st.st_mode) ||
 	    (st.st_uid != 0 && st.st_uid != jit->hj_uid) ||
-	    st.st_size > MAX_MAP ||
 	    changed_ns(&st) + SLACK_NS < jit->hj_born_ns) {
 		close(at);
 		return (-1);

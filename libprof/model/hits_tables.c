@@ -5,7 +5,12 @@
  * of files those with the most places go first, in several threads, which have
  * them read by parsers (broker/names.c).  When the time is up the rest stays
  * without, which a reader makes good as far as the files are still there.
+ *
+ * The maps of JITs, which are as long as their writers like, are read one by
+ * one, the shortest first, and share a budget of memory, and so of time.
  */
+#include <sys/stat.h>
+
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -20,6 +25,7 @@
 #define MAX_THREADS	4
 #define MAX_BODY	(8u << 20)	/* of one table */
 #define ASK_ONCE	64		/* places of the kernel */
+#define MAPS_MEMORY	(256ull << 20)	/* of all perf maps, one by one */
 /*
  * What the parser that a thread asks may take: of its CPU, so that names do
  * not depend on what else runs; and in all, for a file that is slow to come.
@@ -36,6 +42,8 @@ struct job {
 	uint32_t	 jo_functions;
 	uint32_t	 jo_dropped;	/* places whose table was full */
 	bool		 jo_done;
+	bool		 jo_is_over;	/* a map beyond the budget */
+	off_t		 jo_size;	/* of a map */
 };
 
 struct crew {
@@ -46,6 +54,11 @@ struct crew {
 	struct job	 cr_kernel;
 	uint64_t	 cr_until_ns;
 	atomic_size_t	 cr_next;
+	pthread_mutex_t	 cr_maps;	/* while a perf map is read */
+	struct job	**cr_map;	/* jobs that are maps, by size */
+	size_t		 cr_nmaps;
+	size_t		 cr_map_at;	/* the next one */
+	uint64_t	 cr_maps_left;	/* bytes of memory */
 };
 
 static uint64_t
@@ -92,10 +105,13 @@ places_strip(struct job *job, unsigned bits)
 		job->jo_place[n] &= (1ULL << bits) - 1;
 }
 
-/* Have it read by a parser; the CPU time that it took. */
+/*
+ * Have it read by a parser; the CPU time that it took.  left: of a map, the
+ * bytes that it may take, and then those that it did not; NULL: of a file.
+ */
 static uint64_t
 pack_named(struct crew *crew, struct job *job, const char *name, int fd,
-    uint64_t written_ns)
+    uint64_t written_ns, uint64_t *left)
 {
 	struct prof_naming naming = {
 		.ng_broker = crew->cr_broker,
@@ -104,10 +120,15 @@ pack_named(struct crew *crew, struct job *job, const char *name, int fd,
 		.ng_place = job->jo_place,
 		.ng_n = job->jo_n,
 		.ng_table = &job->jo_table,
+		.ng_left = left == NULL ? 0 : *left,
 	};
+	const bool is_read = prof_names_ask(&naming, written_ns);
 
-	if (prof_names_ask(&naming, written_ns) ||
-	    job->jo_table.tb_kind == PROF_TABLE_FILE)
+	if (left != NULL) {
+		*left = is_read ? naming.ng_left : 0;
+		job->jo_is_over = is_read && *left == 0;
+	}
+	if (is_read || job->jo_table.tb_kind == PROF_TABLE_FILE)
 		job->jo_body = naming.ng_body;
 	else
 		prof_buf_free(&naming.ng_body);
@@ -147,20 +168,29 @@ pack_file(struct crew *crew, struct job *job)
 	}
 	cpu_ns = pack_named(crew, job, image->im_path, fd,
 	    module.mo_held != 0 ? image->im_written_ns :
-	    prof_image_written_ns(fd));
+	    prof_image_written_ns(fd), NULL);
 	if (fd != -1)
 		close(fd);
 	return (cpu_ns);
 }
 
+static const struct hits_jit *
+jit_of(const struct crew *crew, const struct job *job)
+{
+	return (&crew->cr_hits->ht_jit[(job->jo_place[0] & ~HITS_JIT) >>
+	    HITS_ADDRESS_BITS]);
+}
+
+/* Caller holds cr_maps. */
 static uint64_t
 pack_jit(struct crew *crew, struct job *job)
 {
-	const struct hits_jit *jit = &crew->cr_hits->ht_jit[
-	    (job->jo_place[0] & ~HITS_JIT) >> HITS_ADDRESS_BITS];
+	const uint64_t most = crew->cr_maps_left < PROF_MAP_MEMORY ?
+	    crew->cr_maps_left : PROF_MAP_MEMORY;
+	const struct hits_jit *jit = jit_of(crew, job);
 	const int fd = prof_hits_jit_map(jit);
+	uint64_t cpu_ns, left = most;
 	char name[32];
-	uint64_t cpu_ns;
 
 	if (fd == -1)
 		return (0);
@@ -170,7 +200,8 @@ pack_jit(struct crew *crew, struct job *job)
 	job->jo_table.tb_pid = jit->hj_pid;
 	job->jo_table.tb_time_ns = jit->hj_time_ns;
 	snprintf(name, sizeof(name), "perf-%u.map", jit->hj_inner_pid);
-	cpu_ns = pack_named(crew, job, name, fd, 0);
+	cpu_ns = pack_named(crew, job, name, fd, 0, &left);
+	crew->cr_maps_left -= most - left;
 	close(fd);
 	return (cpu_ns);
 }
@@ -250,11 +281,17 @@ work(void *arg)
 	    spent_ns < CPU_NS &&
 	    clock_ns(CLOCK_MONOTONIC) < crew->cr_until_ns) {
 		job = &crew->cr_job[n];
-		if ((job->jo_place[0] & HITS_JIT) != 0)
-			spent_ns += pack_jit(crew, job);
-		else
+		if ((job->jo_place[0] & HITS_JIT) == 0) {
 			spent_ns += pack_file(crew, job);
-		job->jo_done = true;
+			job->jo_done = true;
+			continue;
+		}
+		pthread_mutex_lock(&crew->cr_maps);
+		job = crew->cr_map[crew->cr_map_at++];
+		job->jo_done = clock_ns(CLOCK_MONOTONIC) < crew->cr_until_ns;
+		if (job->jo_done)
+			spent_ns += pack_jit(crew, job);
+		pthread_mutex_unlock(&crew->cr_maps);
 	}
 	return (NULL);
 }
@@ -292,6 +329,44 @@ owner_of(uint64_t place)
 	    HITS_OFFSET_BITS));
 }
 
+static int
+size_compare(const void *a, const void *b)
+{
+	const struct job *ja = *(struct job *const *)a;
+	const struct job *jb = *(struct job *const *)b;
+
+	return (ja->jo_size < jb->jo_size ? -1 : ja->jo_size > jb->jo_size);
+}
+
+/* The jobs that are maps, by what they are long now; false: no memory. */
+static bool
+sort_maps(struct crew *crew)
+{
+	struct stat st;
+	size_t n;
+	int fd;
+
+	crew->cr_map = calloc(crew->cr_n + 1, sizeof(struct job *));
+	if (crew->cr_map == NULL)
+		return (false);
+	for (n = 0; n < crew->cr_n; n++) {
+		struct job *job = &crew->cr_job[n];
+
+		if ((job->jo_place[0] & HITS_JIT) == 0)
+			continue;
+		crew->cr_map[crew->cr_nmaps++] = job;
+		fd = prof_hits_jit_map(jit_of(crew, job));
+		if (fd == -1)
+			continue;
+		if (fstat(fd, &st) == 0)
+			job->jo_size = st.st_size;
+		close(fd);
+	}
+	qsort(crew->cr_map, crew->cr_nmaps, sizeof(struct job *),
+	    size_compare);
+	return (true);
+}
+
 /* Runs of one owner; false: no memory. */
 static bool
 make_jobs(struct crew *crew)
@@ -316,7 +391,7 @@ make_jobs(struct crew *crew)
 		crew->cr_job[crew->cr_n - 1].jo_n++;
 	}
 	qsort(crew->cr_job, crew->cr_n, sizeof(*crew->cr_job), job_compare);
-	return (true);
+	return (sort_maps(crew));
 }
 
 static void
@@ -355,6 +430,7 @@ put_job(struct job *job, struct prof_hits_stats *stats,
 
 	stats->hs_functions += job->jo_functions;
 	stats->hs_dropped += job->jo_dropped;
+	stats->hs_maps_over += job->jo_is_over;
 	if (put != NULL && job->jo_body.bf_len > 0 &&
 	    !job->jo_body.bf_failed) {
 		stats->hs_modules++;
@@ -376,6 +452,8 @@ prof_hits_tables(struct prof_hits *hits, struct prof_broker *broker,
     prof_hits_put_fn *put, void *arg, struct prof_hits_stats *stats)
 {
 	struct crew crew = { .cr_hits = hits, .cr_broker = broker,
+	    .cr_maps = PTHREAD_MUTEX_INITIALIZER,
+	    .cr_maps_left = MAPS_MEMORY,
 	    .cr_until_ns = clock_ns(CLOCK_MONOTONIC) + WALL_NS };
 	int rv;
 	size_t n;
@@ -383,8 +461,11 @@ prof_hits_tables(struct prof_hits *hits, struct prof_broker *broker,
 	memset(stats, 0, sizeof(*stats));
 	stats->hs_places = hits->ht_places.hs_n + hits->ht_kernel.hs_n;
 	stats->hs_dropped = hits->ht_dropped;
-	if (!make_jobs(&crew))
+	stats->hs_over = prof_lives_over(hits->ht_lives);
+	if (!make_jobs(&crew)) {
+		free(crew.cr_job);
 		return (-1);
+	}
 	run(&crew);
 	rv = put_job(&crew.cr_kernel, stats, put, arg);
 	for (n = 0; n < crew.cr_n; n++) {
@@ -392,6 +473,8 @@ prof_hits_tables(struct prof_hits *hits, struct prof_broker *broker,
 		rv |= put_job(&crew.cr_job[n], stats, rv == 0 ? put : NULL,
 		    arg);
 	}
+	free(crew.cr_map);
 	free(crew.cr_job);
+	(void)pthread_mutex_destroy(&crew.cr_maps);
 	return (rv);
 }

@@ -80,6 +80,19 @@ prof_symtab_limit(struct prof_symtab *table, uint64_t bytes)
 	table->st_left = bytes;
 }
 
+uint64_t
+prof_symtab_left(const struct prof_symtab *table)
+{
+	return (table->st_is_full ? 0 : table->st_left);
+}
+
+bool
+prof_symtab_full(struct prof_symtab *table)
+{
+	table->st_is_full = true;
+	return (false);
+}
+
 void
 prof_symtab_free(struct prof_symtab *table)
 {
@@ -170,10 +183,8 @@ prof_symtab_put(struct prof_symtab *table, const struct symtab_item *item)
 	    item->it_end <= item->it_address || table->st_n >= MAX_SYMBOLS ||
 	    need > MAX_NAMES - table->st_names_n)
 		return (true);
-	if (table->st_left < SYMBOL_BYTES + 2 * need) {
-		table->st_is_full = true;
-		return (false);
-	}
+	if (table->st_left < SYMBOL_BYTES + 2 * need)
+		return (prof_symtab_full(table));
 	table->st_left -= SYMBOL_BYTES + 2 * need;
 	if (!grow((void **)&table->st_entries, &table->st_space,
 	    table->st_n + 1, sizeof(*entry)) ||

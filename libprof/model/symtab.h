@@ -39,8 +39,12 @@ struct prof_symtab *prof_symtab_of_elf(int fd, const char *debug_dirs);
 struct prof_symtab *prof_symtab_of_memory(const void *elf, size_t size);
 /* hidden: there are symbols, but kptr_restrict hides where. */
 struct prof_symtab *prof_symtab_of_kallsyms(int fd, bool *hidden);
-/* perf-PID.map: of two functions at one place the later line wins. */
-struct prof_symtab *prof_symtab_of_perf_map(int fd);
+/*
+ * perf-PID.map: of two functions at one place the later line wins.  left: how
+ * many bytes of memory it may take, and what it left of them.
+ */
+#define PROF_MAP_MEMORY	(64u << 20)	/* some 300,000 functions */
+struct prof_symtab *prof_symtab_of_perf_map(int fd, uint64_t *left);
 
 /* By hand, from a recording.  false: no memory, or too much for a table. */
 struct prof_symtab *prof_symtab_new(void);

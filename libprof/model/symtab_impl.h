@@ -36,6 +36,9 @@ size_t	prof_symtab_length(struct prof_symtab *table, const char *name,
 	    size_t most);
 /* How much memory a table may take; else it may take any. */
 void	prof_symtab_limit(struct prof_symtab *table, uint64_t bytes);
+uint64_t prof_symtab_left(const struct prof_symtab *table);
+/* It would be more than it may take. */
+bool	prof_symtab_full(struct prof_symtab *table);
 /*
  * false: no memory, or more than the table may take.  What is senseless is
  * left out; that costs names, not an error.

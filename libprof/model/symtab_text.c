@@ -9,6 +9,8 @@
  * Maps are written by anybody: a line that is not as it should be is left
  * out, and so is a last one without its end, which somebody may be writing.
  */
+#include <sys/stat.h>
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,12 +20,6 @@
 
 #define MAX_TEXT	(512u << 20)
 #define BUFFER		(256u << 10)	/* no line is longer */
-/*
- * Memory that a map may take, of some 300,000 functions.  As many are
- * read at once as there are threads that read names: four (hits_tables.c).
- */
-#define MAX_MAP_MEMORY	(64u << 20)
-
 /* How far a function of the kernel reaches when nothing follows it. */
 #define KERNEL_REACH	(256u << 10)
 #define MODULE_REACH	(16u << 10)
@@ -42,16 +38,17 @@ struct kallsyms {
 
 typedef bool	line_fn(void *, struct line);
 
-/* Lines of a file, one after another.  false with errno. */
+/* Lines of the first bytes of a file, one by one.  false with errno. */
 static bool
-each_line(int fd, line_fn *fn, void *arg)
+each_line(int fd, uint64_t most, line_fn *fn, void *arg)
 {
 	char *buffer = malloc(BUFFER), *at, *end;
-	size_t have = 0, total = 0;
+	size_t have = 0;
+	uint64_t total = 0;
 	ssize_t got = 0;
 	bool ok = buffer != NULL, is_rest = false;
 
-	while (ok && total < MAX_TEXT) {
+	while (ok && total < most) {
 		got = read(fd, buffer + have, BUFFER - have);
 		if (got == -1 && errno == EINTR)
 			continue;
@@ -168,16 +165,22 @@ kallsyms_line(void *arg, struct line line)
 	return (prof_symtab_put(kallsyms->ks_table, &item));
 }
 
+/* A function takes more memory than its line: what is longer is senseless. */
 struct prof_symtab *
-prof_symtab_of_perf_map(int fd)
+prof_symtab_of_perf_map(int fd, uint64_t *left)
 {
+	const uint64_t most = *left;
 	struct prof_symtab *table = prof_symtab_new();
+	struct stat st;
 	bool ok = table != NULL;
 
 	if (ok) {
 		prof_symtab_later_wins(table);
-		prof_symtab_limit(table, MAX_MAP_MEMORY);
-		ok = each_line(fd, perf_map_line, table);
+		prof_symtab_limit(table, most);
+		ok = each_line(fd, most, perf_map_line, table);
+		if (ok && fstat(fd, &st) == 0 && (uint64_t)st.st_size > most)
+			ok = prof_symtab_full(table);
+		*left = prof_symtab_left(table);
 	}
 	return (prof_symtab_done(table, ok));
 }
@@ -189,7 +192,7 @@ prof_symtab_of_kallsyms(int fd, bool *hidden)
 	bool ok;
 
 	ok = kallsyms.ks_table != NULL &&
-	    each_line(fd, kallsyms_line, &kallsyms);
+	    each_line(fd, MAX_TEXT, kallsyms_line, &kallsyms);
 	*hidden = ok && kallsyms.ks_any && !kallsyms.ks_placed;
 	return (prof_symtab_done(kallsyms.ks_table, ok));
 }

@@ -46,7 +46,8 @@ LLVMFuzzerTestOneInput(const uint8_t *input, size_t length)
 	if (fd == -1 || write(fd, input + 1, length - 1) !=
 	    (ssize_t)length - 1 || lseek(fd, 0, SEEK_SET) != 0)
 		abort();
-	table = input[0] % 2 == 0 ? prof_symtab_of_perf_map(fd) :
+	table = input[0] % 2 == 0 ? prof_symtab_of_perf_map(fd,
+	    &(uint64_t){ PROF_MAP_MEMORY }) :
 	    prof_symtab_of_kallsyms(fd, &hidden);
 	if (table != NULL && (hidden || prof_symtab_count(table) == 0))
 		abort();

@@ -96,7 +96,8 @@ table_of(const char *how, int fd, const char *dirs)
 	if (strcmp(how, "kernel") == 0)
 		table = prof_symtab_of_kallsyms(fd, &hidden);
 	else if (strcmp(how, "map") == 0)
-		table = prof_symtab_of_perf_map(fd);
+		table = prof_symtab_of_perf_map(fd,
+	    &(uint64_t){ PROF_MAP_MEMORY });
 	else if (strcmp(how, "list") == 0 || strcmp(how, "find") == 0)
 		table = prof_symtab_of_elf(fd, dirs);
 	else

@@ -47,7 +47,8 @@ perfmap_run(struct chance *chance, int fd, size_t length)
 	(void)length;
 	if (lseek(fd, 0, SEEK_SET) != 0)
 		return (false);
-	table = prof_symtab_of_perf_map(fd);
+	table = prof_symtab_of_perf_map(fd,
+	    &(uint64_t){ PROF_MAP_MEMORY });
 	passed = table != NULL;
 	for (n = 0; passed && n < prof_symtab_count(table) && n < 1000; n++) {
 		prof_symtab_at(table, n, &symbol);

@@ -42,15 +42,17 @@ main(void)
 	struct rusage before, after;
 	int large = map_of(LARGE, "Lcom/example/server/Handler;::handle");
 	int flood = map_of(FLOOD, "a");
+	uint64_t left = PROF_MAP_MEMORY;
 	long kib;
 
-	table = prof_symtab_of_perf_map(large);
+	table = prof_symtab_of_perf_map(large, &left);
 	CHECK(table != NULL && prof_symtab_count(table) == LARGE &&
 	    prof_symtab_find(table, 0x10000 + 16 * (LARGE - 1), &symbol),
 	    "a map of %u lines is not read", LARGE);
 	prof_symtab_free(table);
+	left = PROF_MAP_MEMORY;
 	getrusage(RUSAGE_SELF, &before);
-	table = prof_symtab_of_perf_map(flood);
+	table = prof_symtab_of_perf_map(flood, &left);
 	getrusage(RUSAGE_SELF, &after);
 	CHECK(table == NULL && errno == EFBIG, "a flood is read");
 	kib = after.ru_maxrss - before.ru_maxrss;

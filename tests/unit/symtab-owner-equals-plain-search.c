@@ -161,7 +161,8 @@ maps(void)
 		dprintf(fd, "%" PRIx64 " %" PRIx64 " %s\n",
 		    plain[i].pn_address, plain[i].pn_size, plain[i].pn_name);
 	CHECK(lseek(fd, 0, SEEK_SET) == 0, "lseek");
-	table = prof_symtab_of_perf_map(fd);
+	table = prof_symtab_of_perf_map(fd,
+	    &(uint64_t){ PROF_MAP_MEMORY });
 	CHECK(table != NULL && prof_symtab_count(table) == nplain, "map");
 	compare(table, true);
 	prof_symtab_free(table);

@@ -145,7 +145,8 @@ map(void)
 	strcpy(text + sizeof(whole) - 1 + length,
 	    "\na000 10 after it\nb000 10 half");
 	fd = file_of(text);
-	table = prof_symtab_of_perf_map(fd);
+	table = prof_symtab_of_perf_map(fd,
+	    &(uint64_t){ PROF_MAP_MEMORY });
 	CHECK(table != NULL, "map");
 	is_at(table, 0x7f00, "one", NULL);
 	is_at(table, 0x7fff, "one", NULL);
