@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * ASSERTION: process events take at most twelve times the size of their file
- * in memory when a recording is read, and each is read as it was written.
+ * in memory when a recording is read, and 30 times with all that a profile by
+ * thread makes of them; each is read as it was written.
  *
  * Easy to get wrong: a fork takes six bytes of the file, and 192 with a member
- * for each field that any record can have.
+ * for each field that any record can have; and who knows names, mappings and
+ * what changed when keeps each of them once more.
  */
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -13,6 +15,7 @@
 
 #define PROCESSES	80000u	/* each with four events */
 #define MOST		12
+#define MOST_OF_PROFILE	30
 
 int	main(void);
 
@@ -88,9 +91,27 @@ check_event(unsigned n, const struct prof_record *found)
 	    strcmp(found->pr_path, record.pr_path) == 0);
 }
 
+static void
+profile(struct prof_reader *reader)
+{
+	const struct prof_profile_options options = {
+		.pl_size = sizeof(options),
+		.pl_roots = PROF_ROOT_COMM | PROF_ROOT_TID };
+	struct prof_err error;
+	struct prof_symbols *symbols = prof_symbols_open(reader, NULL,
+	    &error);
+	struct prof_profile *made;
+
+	CHECK(symbols != NULL);
+	made = prof_profile_new(reader, symbols, &options, &error);
+	CHECK(made != NULL && prof_symbols_limit(symbols, 0) == NULL);
+	prof_profile_free(made);
+	prof_symbols_close(symbols);
+}
+
 /* KiB that a process of its own took at most. */
 static long
-memory_of(const char *path, unsigned events)
+memory_of(const char *path, unsigned events, bool is_profile)
 {
 	struct prof_reader *reader;
 	struct prof_record record;
@@ -105,6 +126,8 @@ memory_of(const char *path, unsigned events)
 		while (prof_reader_next(reader, &record) == 1)
 			check_event(n++, &record);
 		CHECK(n == events);
+		if (is_profile)
+			profile(reader);
 		prof_reader_close(reader);
 		exit(0);
 	}
@@ -118,18 +141,23 @@ main(void)
 	char none[] = "/tmp/recording-none.XXXXXX";
 	char many[] = "/tmp/recording-many.XXXXXX";
 	struct stat st;
-	long kib;
+	long kib, all;
 
 	CHECK(mkdtemp(none) != NULL && rmdir(none) == 0);
 	CHECK(mkdtemp(many) != NULL && rmdir(many) == 0);
 	write_file(none, 0);
 	write_file(many, PROCESSES);
 	CHECK(stat(many, &st) == 0);
-	kib = memory_of(many, 4 * PROCESSES) - memory_of(none, 0);
-	printf("%u events: %lld kB in the file, %ld kB when read\n",
-	    4 * PROCESSES, (long long)st.st_size / 1024, kib);
+	kib = memory_of(many, 4 * PROCESSES, false) -
+	    memory_of(none, 0, false);
+	all = memory_of(many, 4 * PROCESSES, true) -
+	    memory_of(none, 0, true);
+	printf("%u events: %lld kB in the file, %ld kB when read, %ld kB with "
+	    "a profile\n", 4 * PROCESSES, (long long)st.st_size / 1024, kib,
+	    all);
 #if !defined(__SANITIZE_ADDRESS__)	/* which takes room of its own */
 	CHECK(kib * 1024 < MOST * st.st_size);
+	CHECK(all * 1024 < MOST_OF_PROFILE * st.st_size);
 #endif
 	CHECK(unlink(none) == 0 && unlink(many) == 0);
 	return (0);

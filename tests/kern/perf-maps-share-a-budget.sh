@@ -1,0 +1,57 @@
+#!/bin/sh
+# SPDX-License-Identifier: ISC
+# ASSERTION: the perf maps of all JITs that a recording met share one budget of
+# memory: of many that are floods some are left out, a note says how many, and
+# one of an ordinary size has its names whatever the others are.
+# Easy to get wrong: a limit for each map is none for a dozen of them.
+. "${SRC:=$PWD}/tests/kern/lib-names.sh"
+need_cmd cc unshare
+[ "$(uname -m)" = x86_64 ] || skip "its code is for x86-64"
+cat >jit.c <<'END2'
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+/* mov %edi,%ecx; dec %ecx; jnz -4; ret */
+static const unsigned char code[] =
+	{ 0x89, 0xf9, 0xff, 0xc9, 0x75, 0xfc, 0xc3 };
+/* jit NAME LINES: a map of so many more functions. */
+int main(int argc, char **argv)
+{
+	char *at = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC,
+	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), path[64];
+	long n, lines = atol(argv[2]);
+	struct timespec ts;
+	FILE *map;
+
+	memcpy(at, code, sizeof(code));
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", getpid());
+	map = fopen(path, "w");
+	fprintf(map, "%lx 1000 %s\n", (long)at, argv[1]);
+	for (n = 0; n < lines; n++)
+		fprintf(map, "%lx 1 a\n", 1 + n);
+	fclose(map);
+	do {
+		((void (*)(int))at)(20000);
+		clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
+	} while (ts.tv_sec == 0 && ts.tv_nsec < 60000000);
+	return argc != 3;
+}
+END2
+cc -O1 -o jit jit.c || fail "cc"
+# 480,000 of these lines fit into 64 MB, and 1.9 million into 256 MB.
+cat >work.sh <<'END2'
+for n in 1 2 3 4 5 6 7 8; do
+	./jit flood 600000 &
+done
+./jit ordinary 1000 &
+wait
+END2
+expect 0 "$DTPROF" record -o a.dtp -F 997 --call-graph fp -- unshare -m \
+    sh -c 'mount -t tmpfs none /tmp && exec sh work.sh'
+expect_err '[4-8] perf maps of JITs do not fit' 'what was left out'
+"$names" a.dtp >names || fail "the tool"
+grep -q '	ordinary$' names || fail "an ordinary map has no names"
+ok "$(grep -o '[0-9]* perf maps of JITs do not fit' err), an ordinary one is read"

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * ASSERTION: a small recording that claims many processes, mappings, files or
+ * names is read within memory that belongs to its size; what is beyond is left
+ * out and said, and code that it would have named is not given another's name.
+ *
+ * Easy to get wrong: what was mapped before the budget ended still stands
+ * there, and would name the code of a program that came later.
+ */
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#include "recording-lib.h"
+#include "recording/table.h"
+
+#define PLACE		0x10000000ull
+#define FORKS		400000u
+#define MAPPINGS	70000u
+#define FILES		30000u
+#define LONG		4000
+#define NAMES		2000
+#define LIMIT_KIB	(160 << 10)
+
+/* Something that is too much, and where that is seen. */
+struct too_much {
+	const char	*tm_what;
+	void		(*tm_write)(struct prof_writer *writer);
+	const char	*tm_note;
+	uint32_t	tm_pid;		/* whose code has no name then */
+	enum prof_unnamed tm_why;
+};
+
+int	main(void);
+
+static uint64_t now_ns;
+
+static void
+add(struct prof_writer *writer, struct prof_record record)
+{
+	record.pr_time_ns = ++now_ns;
+	record.pr_tid = record.pr_pid;
+	record.pr_comm = "";
+	if (record.pr_path == NULL)
+		record.pr_path = "";
+	CHECK_OK(prof_writer_add(writer, &record), prof_writer_error(writer));
+}
+
+static void
+map(struct prof_writer *writer, uint32_t pid, uint64_t address, uint64_t ino,
+    const char *path)
+{
+	add(writer, (struct prof_record){ .pr_type = PROF_R_MMAP,
+	    .pr_pid = pid, .pr_addr = address, .pr_len = 4096, .pr_ino = ino,
+	    .pr_path = path });
+}
+
+static void
+many_processes(struct prof_writer *writer)
+{
+	for (uint32_t n = 0; n < FORKS; n++)
+		add(writer, (struct prof_record){ .pr_type = PROF_R_FORK,
+		    .pr_pid = 1000 + n, .pr_ppid = 1, .pr_ptid = 1 });
+	/* Another program in the place of the first one. */
+	add(writer, (struct prof_record){ .pr_type = PROF_R_EXEC,
+	    .pr_pid = 7 });
+	map(writer, 7, PLACE, 2, "/nonexistent/later");
+}
+
+static void
+many_mappings(struct prof_writer *writer)
+{
+	add(writer, (struct prof_record){ .pr_type = PROF_R_TASK,
+	    .pr_pid = 8 });
+	map(writer, 8, PLACE, 1, "/nonexistent/program");
+	for (uint32_t n = 0; n < MAPPINGS; n++)
+		map(writer, 8, 2 * PLACE + 8192ull * n, 1,
+		    "/nonexistent/program");
+}
+
+static void
+many_files(struct prof_writer *writer)
+{
+	static char path[LONG];
+
+	memset(path, 'x', sizeof(path) - 1);
+	path[0] = '/';
+	add(writer, (struct prof_record){ .pr_type = PROF_R_TASK,
+	    .pr_pid = 8 });
+	for (uint32_t n = 0; n < FILES; n++)
+		map(writer, 8, PLACE, 100 + n, path);
+}
+
+static void
+many_names(struct prof_writer *writer)
+{
+	struct prof_table table = { .tb_kind = PROF_TABLE_FILE,
+	    .tb_path = "/nonexistent/program", .tb_ino = 1 };
+	struct prof_table_function function = { .tf_size = 16,
+	    .tf_module = "" };
+	static char name[LONG];
+	struct prof_buf body = { 0 };
+
+	memset(name, 'x', sizeof(name) - 1);
+	function.tf_name = name;
+	prof_table_pack(&body, &table);
+	for (uint32_t n = 0; n < NAMES; n++) {
+		function.tf_address = 16 * n;
+		prof_table_pack_function(&body, &table, &function);
+	}
+	CHECK_OK(prof_writer_symbols(writer, body.bf_data, body.bf_len),
+	    prof_writer_error(writer));
+	prof_buf_free(&body);
+}
+
+static void
+write_file(const char *path, const struct too_much *much)
+{
+	struct prof_err error = { 0 };
+	struct prof_writer *writer = prof_writer_open(path, &error);
+
+	CHECK_OK(writer == NULL ? -1 : 0, &error);
+	now_ns = 0;
+	add(writer, (struct prof_record){ .pr_type = PROF_R_TASK,
+	    .pr_pid = 7 });
+	map(writer, 7, PLACE, 1, "/nonexistent/program");
+	much->tm_write(writer);
+	CHECK_OK(prof_writer_close(writer, &error), &error);
+}
+
+static enum prof_unnamed
+why_at(struct prof_symbols *symbols, uint32_t pid, uint64_t time_ns)
+{
+	const uint32_t space = prof_symbols_space(symbols, pid, time_ns);
+
+	return (prof_symbols_function(symbols, prof_symbols_find(symbols,
+	    space, PLACE, 0))->fu_unnamed);
+}
+
+static void
+look(const char *path, const struct too_much *much)
+{
+	struct prof_err error = { 0 };
+	struct prof_reader *reader = prof_reader_open(path, &error);
+	struct prof_symbols *symbols;
+	const char *note = "";
+	enum prof_unnamed why;
+
+	CHECK_OK(reader == NULL ? -1 : 0, &error);
+	symbols = prof_symbols_open(reader, NULL, &error);
+	CHECK_OK(symbols == NULL ? -1 : 0, &error);
+	CHECK(why_at(symbols, 7, 3) == PROF_UNNAMED_NOFILE);
+	why = why_at(symbols, much->tm_pid, now_ns);
+	if (why != much->tm_why)
+		printf("%s: reason %d\n", much->tm_what, (int)why);
+	CHECK(why == much->tm_why);
+	for (size_t n = 0; note != NULL &&
+	    strstr(note, "memory budget") == NULL; n++)
+		note = prof_symbols_limit(symbols, n);
+	printf("%s: %s\n", much->tm_what, note == NULL ? "not said" : note);
+	CHECK(note != NULL && strstr(note, much->tm_note) != NULL);
+	prof_symbols_close(symbols);
+	prof_reader_close(reader);
+}
+
+static void
+try(const struct too_much *much)
+{
+	char path[] = "/tmp/recording-beyond.XXXXXX";
+	struct rusage usage;
+	struct stat st;
+	int status;
+	pid_t pid;
+
+	CHECK(mkdtemp(path) != NULL && rmdir(path) == 0);
+	write_file(path, much);
+	CHECK(stat(path, &st) == 0);
+	fflush(stdout);
+	if ((pid = fork()) == 0) {
+		look(path, much);
+		exit(0);
+	}
+	CHECK(wait4(pid, &status, 0, &usage) == pid && status == 0);
+	printf("%s: %lld bytes, %ld kB\n", much->tm_what,
+	    (long long)st.st_size, usage.ru_maxrss);
+#if !defined(__SANITIZE_ADDRESS__)	/* which takes room of its own */
+	CHECK(usage.ru_maxrss < LIMIT_KIB);
+#endif
+	CHECK(unlink(path) == 0);
+}
+
+int
+main(void)
+{
+	static const struct too_much much[] = {
+		{ "processes", many_processes, "process and mapping events",
+		    7, PROF_UNNAMED_OVER },
+		{ "mappings", many_mappings, "mappings", 8,
+		    PROF_UNNAMED_OVER },
+		{ "files", many_files, "mappings", 8, PROF_UNNAMED_OVER },
+		{ "names", many_names, "tables of names", 7,
+		    PROF_UNNAMED_NOFILE },
+	};
+
+	for (size_t n = 0; n < sizeof(much) / sizeof(much[0]); n++)
+		try(&much[n]);
+	return (0);
+}
