@@ -215,7 +215,7 @@ read_header(struct perf_data *data)
 		prof_fail(&import->im_error, PROF_E_FORMAT, "perf.data of a "
 		    "machine with the other byte order");
 		return (prof_cure(&import->im_error,
-		    "import it on such a machine"));
+		    "perf script -i FILE | dtprof import -"));
 	}
 	if (import->im_length >= HEADER_PIPE)
 		memcpy(&size, import->im_bytes + 8, sizeof(size));
@@ -467,7 +467,7 @@ open_snapshots(struct perf_data *data)
 	if (data->pd_foreign)
 		return (prof_import_say(data->pd_import, "its copied stacks "
 		    "are of another kind of machine and were not walked: "
-		    "import it on such a machine"));
+		    "perf script -i FILE | dtprof import -"));
 	data->pd_snapshots = prof_snapshots_new(false);
 	return (data->pd_snapshots == NULL ?
 	    prof_fail_nomem(&data->pd_import->im_error) : 0);

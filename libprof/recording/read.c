@@ -290,9 +290,10 @@ reader_foreign(struct prof_reader *reader, const char *path,
 		const char	*ff_cure;
 	} files[] = {
 		{ "PERFILE2", 8, "is a recording of perf",
-		    "read it with perf report" },
+		    "convert it: dtprof import -o OUT.dtp FILE" },
 		{ "2ELIFREP", 8, "is a recording of perf, made on a machine "
-		    "of the other byte order", "read it with perf report" },
+		    "of the other byte order",
+		    "perf script -i FILE | dtprof import -" },
 		{ "\x7f" "ELF", 4, "is a program or a library, not a dtprof "
 		    "recording", "record it: dtprof record -- COMMAND" },
 		{ "\x1f\x8b", 2, "is compressed by gzip", "gunzip it first" },
