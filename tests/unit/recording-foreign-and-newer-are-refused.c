@@ -49,6 +49,7 @@ main(void)
 {
 	static const char perf_data[104] = "PERFILE2h";
 	static const char elf[64] = "\x7f" "ELF\2\1\1";
+	struct prof_err error = { 0 };
 	size_t length;
 	uint8_t *bytes;
 
@@ -69,6 +70,9 @@ main(void)
 	expect(bytes, length, PROF_E_DAMAGED, "header");
 
 	expect(perf_data, sizeof(perf_data), PROF_E_FORMAT, "perf");
+	/* A library user opens it so; our commands open perf.data as it is. */
+	CHECK(prof_reader_open_memory(perf_data, sizeof(perf_data), &error) ==
+	    NULL && strstr(error.pe_cure, "dtprof import") != NULL);
 	expect(elf, sizeof(elf), PROF_E_FORMAT, "program");
 	expect("\x1f\x8b\x08", 3, PROF_E_FORMAT, "gzip");
 	expect("\x28\xb5\x2f\xfd", 4, PROF_E_FORMAT, "zstd");
