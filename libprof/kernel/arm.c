@@ -261,7 +261,7 @@ static int
 open_unwind(struct prof_session *session)
 {
 	uint64_t max_bytes = session->se_options.po_unwind_bytes;
-	int fds[5];
+	int fds[PROF_UNWIND_FDS];
 
 	if (session->se_options.po_callgraph != PROF_CALLGRAPH_AUTO)
 		return (0);

@@ -158,6 +158,7 @@ prof_bpf_load(struct prof_session *session)
 	bpf->bp_ring_stride = bpf->bp_ring_bytes + DTP_MAX_RECORD;
 	for (n = 0; n < MAP_N; n++)
 		bpf->bp_map[n] = -1;
+	bpf->bp_slab = -1;
 	bpf->bp_instance = calloc(2UL * bpf->bp_nevents,
 	    sizeof(*bpf->bp_instance));
 	if (bpf->bp_instance == NULL)
@@ -394,6 +395,21 @@ load_instance(struct prof_session *session, struct prof_event *event,
 }
 
 /*
+ * What slabs are like is told by the first of them; libbpf would make one to
+ * throw away.  Programs without tables never look into one.
+ */
+static int
+make_slab(struct prof_session *session, struct bpf_map *slabs)
+{
+	struct prof_bpf *bpf = &session->se_bpf;
+
+	bpf->bp_slab = prof_unwind_slab(session->se_options.po_callgraph ==
+	    PROF_CALLGRAPH_AUTO ? PROF_SLAB_BYTES : sizeof(uint64_t));
+	return (bpf->bp_slab < 0 ? -errno :
+	    bpf_map__set_inner_map_fd(slabs, bpf->bp_slab));
+}
+
+/*
  * Before the first load: give the maps their sizes.  After it: keep their
  * descriptors.  Before every other load: take those instead of new maps.
  */
@@ -424,6 +440,8 @@ share_maps(struct prof_session *session, struct bpf_object *obj, bool size)
 				    (uint32_t)bpf->bp_ring_stride);
 			if (rc == 0 && entries[n] != 0)
 				rc = bpf_map__set_max_entries(map, entries[n]);
+			if (rc == 0 && n == MAP_UW_SLABS)
+				rc = make_slab(session, map);
 		} else if (bpf->bp_map[n] == -1)
 			bpf->bp_map[n] = bpf_map__fd(map);
 		else
@@ -519,12 +537,14 @@ prof_bpf_values_fd(const struct prof_bpf *bpf)
 
 /* Once all instances share them: what prof_unwind_new wants. */
 void
-prof_bpf_unwind_fds(const struct prof_bpf *bpf, int fds[5])
+prof_bpf_unwind_fds(struct prof_bpf *bpf, int fds[PROF_UNWIND_FDS])
 {
 	int n;
 
-	for (n = 0; n < 5; n++)
+	for (n = 0; n < PROF_UNWIND_FDS - 1; n++)
 		fds[n] = bpf->bp_map[MAP_UW_PROCS + n];
+	fds[n] = bpf->bp_slab;
+	bpf->bp_slab = -1;
 }
 
 static void
@@ -547,6 +567,8 @@ prof_bpf_fini(struct prof_bpf *bpf)
 	    sizeof(*bpf->bp_counts));
 	unmap(bpf->bp_control, sizeof(*bpf->bp_control));
 	unmap(bpf->bp_targets, sizeof(*bpf->bp_targets));
+	if (bpf->bp_instance != NULL && bpf->bp_slab != -1)
+		close(bpf->bp_slab);
 	/* The first instance owns the maps' descriptors: last out. */
 	for (e = 2 * bpf->bp_nevents; bpf->bp_instance != NULL && e-- > 0; )
 		if (bpf->bp_instance[e].in_skel != NULL)

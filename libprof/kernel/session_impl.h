@@ -71,6 +71,7 @@ struct prof_bpf {
 	uint64_t	 bp_ring_bytes;
 	size_t		 bp_ring_stride;
 	int		 bp_map[16];	/* shared maps, see bpf.c */
+	int		 bp_slab;	/* of tables, the first; -1: given away */
 	struct dtp_stream *bp_streams;	/* mapped: [ncpus] */
 	uint8_t		*bp_rings;	/* mapped, read-only */
 	const struct dtp_counts *bp_counts; /* mapped: [ncpus * nevents] */
@@ -108,7 +109,8 @@ struct prof_instance *prof_bpf_second(const struct prof_bpf *bpf,
 int	prof_bpf_bell_fd(const struct prof_bpf *bpf);
 void	prof_bpf_bell_clear(struct prof_bpf *bpf);
 int	prof_bpf_values_fd(const struct prof_bpf *bpf);
-void	prof_bpf_unwind_fds(const struct prof_bpf *bpf, int fds[5]);
+/* What prof_unwind_new wants; the first slab is given away. */
+void	prof_bpf_unwind_fds(struct prof_bpf *bpf, int fds[PROF_UNWIND_FDS]);
 void	prof_bpf_fini(struct prof_bpf *bpf);
 const struct dtp_counts *prof_bpf_counts(const struct prof_bpf *bpf,
 	    uint32_t cpu, uint32_t event);

@@ -52,8 +52,8 @@ struct prof_unwind {
 };
 
 struct prof_unwind *
-prof_unwind_new(const int fds[5], size_t ncpus, uint64_t max_bytes,
-    struct prof_broker *broker, struct prof_err *error)
+prof_unwind_new(const int fds[PROF_UNWIND_FDS], size_t ncpus,
+    uint64_t max_bytes, struct prof_broker *broker, struct prof_err *error)
 {
 	struct prof_unwind *unwind = calloc(1, sizeof(*unwind));
 

@@ -6,6 +6,7 @@
 #ifndef UNWIND_H
 #define UNWIND_H
 
+#include "dtp_unwind.h"
 #include "prof_impl.h"
 
 struct prof_broker;
@@ -20,9 +21,17 @@ struct prof_unwind_stats {
 	uint64_t	us_refused;	/* mappings: too many files at once */
 	uint64_t	us_calls;	/* of bpf(2) since recording began */
 };
-/* Descriptors of uw_procs, uw_modules, uw_entries, uw_slabs, uw_cache. */
-struct prof_unwind *prof_unwind_new(const int fds[5], size_t ncpus,
-	    uint64_t max_bytes, struct prof_broker *broker,
+#define PROF_UNWIND_FDS	6
+/* An array of one slab, whatever of it there is; -1: errno. */
+int	prof_unwind_slab(size_t bytes);
+/* Of which slabs are made. */
+#define PROF_SLAB_BYTES	(DTP_UW_SLAB_WORDS * sizeof(uint32_t) + 64)
+/*
+ * Descriptors of uw_procs, uw_modules, uw_entries, uw_slabs, uw_cache, and of
+ * the first slab, which is taken over.
+ */
+struct prof_unwind *prof_unwind_new(const int fds[PROF_UNWIND_FDS],
+	    size_t ncpus, uint64_t max_bytes, struct prof_broker *broker,
 	    struct prof_err *error);
 void	prof_unwind_observe(struct prof_unwind *unwind,
 	    const struct prof_record *record);

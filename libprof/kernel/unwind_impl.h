@@ -46,9 +46,9 @@ struct prof_unwind_memory {
 	uint64_t	 um_calls;	/* of bpf(2) */
 };
 
-/* Descriptors in the order procs, modules, entries, slabs, cache. */
+/* Descriptors as prof_unwind_new takes them. */
 int	prof_unwind_memory_init(struct prof_unwind_memory *memory,
-	    const int fds[5], size_t ncpus, uint64_t max_bytes,
+	    const int fds[PROF_UNWIND_FDS], size_t ncpus, uint64_t max_bytes,
 	    struct prof_err *error);
 void	prof_unwind_memory_fini(struct prof_unwind_memory *memory);
 /* -1: the limit is reached, or what is free lies in pieces. */

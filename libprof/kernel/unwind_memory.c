@@ -21,7 +21,6 @@
 
 #include "unwind_impl.h"
 
-#define SLAB_BYTES	(DTP_UW_SLAB_WORDS * 4 + 64)
 #define REST_NS		1000000000ULL
 #define MAX_SHARED	(DTP_UW_ENTRIES - (DTP_UW_RULES - DTP_UW_END))
 #define GRAIN		16	/* words: rows and mappings stay aligned */
@@ -80,7 +79,7 @@ prof_unwind_memory_fini(struct prof_unwind_memory *memory)
 	    sizeof(struct dtp_uw_entry));
 	unmap(memory->um_cache, memory->um_cache_bytes);
 	for (n = 0; n < memory->um_nslabs; n++) {
-		unmap(memory->um_slab[n], SLAB_BYTES);
+		unmap(memory->um_slab[n], PROF_SLAB_BYTES);
 		close(memory->um_slab_fd[n]);
 	}
 	free_all(memory->um_free);
@@ -118,27 +117,28 @@ set_free(struct prof_unwind_memory *memory, struct extent *extent)
 	}
 }
 
-static int
-add_slab(struct prof_unwind_memory *memory)
+int
+prof_unwind_slab(size_t bytes)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, opts,
 	    .map_flags = BPF_F_MMAPABLE);
+
+	return (bpf_map_create(BPF_MAP_TYPE_ARRAY, "uw_slab",
+	    sizeof(uint32_t), (uint32_t)bytes, 1, &opts));
+}
+
+/* One more slab, this one; its descriptor is taken over. */
+static int
+add_slab(struct prof_unwind_memory *memory, int fd)
+{
 	struct extent *extent = malloc(sizeof(*extent));
 	uint32_t n = memory->um_nslabs;
-	int fd;
 
-	if (n == memory->um_max_slabs || extent == NULL) {
-		free(extent);
-		return (-1);
-	}
-	memory->um_calls += 2;
-	fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "uw_slab", 4, SLAB_BYTES, 1,
-	    &opts);
-	if (fd >= 0)
-		memory->um_slab[n] = map_table(fd, SLAB_BYTES);
+	if (fd >= 0 && extent != NULL)
+		memory->um_slab[n] = map_table(fd, PROF_SLAB_BYTES);
 	if (memory->um_slab[n] == NULL || bpf_map_update_elem(
 	    memory->um_slabs_fd, &n, &fd, BPF_ANY) != 0) {
-		unmap(memory->um_slab[n], SLAB_BYTES);
+		unmap(memory->um_slab[n], PROF_SLAB_BYTES);
 		memory->um_slab[n] = NULL;
 		if (fd >= 0)
 			close(fd);
@@ -153,8 +153,9 @@ add_slab(struct prof_unwind_memory *memory)
 }
 
 int
-prof_unwind_memory_init(struct prof_unwind_memory *memory, const int fds[5],
-    size_t ncpus, uint64_t max_bytes, struct prof_err *error)
+prof_unwind_memory_init(struct prof_unwind_memory *memory,
+    const int fds[PROF_UNWIND_FDS], size_t ncpus, uint64_t max_bytes,
+    struct prof_err *error)
 {
 	memset(memory, 0, sizeof(*memory));
 	memory->um_resting_last = &memory->um_resting;
@@ -170,12 +171,15 @@ prof_unwind_memory_init(struct prof_unwind_memory *memory, const int fds[5],
 	max_bytes /= DTP_UW_SLAB_WORDS * sizeof(uint32_t);
 	memory->um_max_slabs = max_bytes > DTP_UW_SLABS ? DTP_UW_SLABS :
 	    (uint32_t)max_bytes;
+	/* Made before, as programs are loaded by what a slab is like. */
+	if (memory->um_max_slabs > 0)
+		(void)add_slab(memory, fds[5]);
+	else
+		close(fds[5]);
 	if (memory->um_procs == NULL || memory->um_modules == NULL ||
 	    memory->um_entries == NULL || memory->um_cache == NULL)
 		return (prof_fail(error, PROF_E_NOMEM,
 		    "cannot map the unwind tables"));
-	/* Made now, it need not be made when everybody waits for it. */
-	(void)add_slab(memory);
 	return (0);
 }
 
@@ -228,7 +232,11 @@ prof_words_get(struct prof_unwind_memory *memory, uint32_t n,
 	wake(memory);
 	if (take(memory, n, words) == 0)
 		return (0);
-	return (add_slab(memory) == -1 ? -1 : take(memory, n, words));
+	if (memory->um_nslabs == memory->um_max_slabs)
+		return (-1);
+	memory->um_calls += 2;
+	return (add_slab(memory, prof_unwind_slab(PROF_SLAB_BYTES)) == -1 ?
+	    -1 : take(memory, n, words));
 }
 
 void

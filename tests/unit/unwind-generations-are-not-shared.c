@@ -49,7 +49,7 @@ int
 main(void)
 {
 	static bool living[DTP_UW_GENERATIONS];
-	const int fds[5] = { -1, -1, -1, -1, -1 };
+	const int fds[PROF_UNWIND_FDS] = { -1, -1, -1, -1, -1, -1 };
 	uint32_t generation, n, published = 0;
 	struct prof_unwind *unwind;
 	struct dtp_uw_proc *slot;

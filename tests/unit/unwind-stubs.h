@@ -21,7 +21,8 @@ static uint32_t words_of_all[DTP_UW_MAX_MAPS * 8];
 static bool no_words;		/* memory is at its end */
 
 int
-prof_unwind_memory_init(struct prof_unwind_memory *memory, const int fds[5],
+prof_unwind_memory_init(struct prof_unwind_memory *memory,
+    const int fds[PROF_UNWIND_FDS],
     size_t ncpus, uint64_t max_bytes, struct prof_err *error)
 {
 	(void)fds;

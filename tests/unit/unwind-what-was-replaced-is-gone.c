@@ -80,7 +80,7 @@ too_little(struct prof_unwind *unwind)
 int
 main(void)
 {
-	const int fds[5] = { -1, -1, -1, -1, -1 };
+	const int fds[PROF_UNWIND_FDS] = { -1, -1, -1, -1, -1, -1 };
 	struct prof_unwind *unwind;
 	struct prof_err error;
 
