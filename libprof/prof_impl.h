@@ -181,6 +181,9 @@ int	prof_procfs_maps(int pid, uint64_t time_ns, bool build_ids,
 	    prof_record_fn *fn, void *arg);
 int	prof_procfs_snapshot_pid(int pid, uint64_t time_ns,
 	    prof_record_fn *fn, void *arg);	/* 0 also when it has gone */
+/* The same without mappings. */
+int	prof_procfs_snapshot_tasks(int pid, uint64_t time_ns,
+	    prof_record_fn *fn, void *arg);
 int	prof_procfs_snapshot_all(uint64_t time_ns, prof_record_fn *fn,
 	    void *arg);
 /* Are the addresses of the kernel's functions shown to us? */

@@ -408,6 +408,10 @@ snapshot(struct prof_session *session)
 
 	if (snapshot_kernel(session, now_ns) != 0)
 		return (-1);
+	/* Its mappings are ours, and are gone before its first sample. */
+	if (session->se_options.po_target == PROF_TARGET_COMMAND)
+		return (prof_procfs_snapshot_tasks(session->se_command.cm_pid,
+		    now_ns, prof_session_take, session) != 0 ? -1 : 0);
 	if (session->se_options.po_target == PROF_TARGET_ALL ||
 	    session->se_options.po_target == PROF_TARGET_CGROUP)
 		return (prof_procfs_snapshot_all(now_ns, prof_session_take,

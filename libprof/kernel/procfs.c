@@ -456,6 +456,22 @@ prof_procfs_snapshot_pid(int pid, uint64_t time_ns, prof_record_fn *fn,
 }
 
 int
+prof_procfs_snapshot_tasks(int pid, uint64_t time_ns, prof_record_fn *fn,
+    void *arg)
+{
+	struct stat_line line;
+	struct walk walk;
+	int rv = 0;
+
+	if (walk_init(&walk, time_ns, fn, arg) == -1)
+		return (-1);
+	if (stat_read(pid, &line))
+		rv = walk_threads(&walk, pid, &line);
+	walk_fini(&walk);
+	return (rv);
+}
+
+int
 prof_procfs_maps(int pid, uint64_t time_ns, bool build_ids,
     prof_record_fn *fn, void *arg)
 {
