@@ -22,8 +22,11 @@
 #include "session_impl.h"
 
 #define BUFFER_DEFAULT	(16ULL << 20)
+#define BUFFER_LEAST	(4ULL << 20)	/* unless asked for */
+#define BUFFER_SAMPLE	4096		/* of a sample whose rate is known */
 #define BUFFER_MAX	(1ULL << 30)
 #define BUFFER_SUM	(512ULL << 20)
+#define NS_PER_S	1000000000ULL
 #define UNWIND_MAX	(256ULL << 20)
 #define PUBLISH_NS	500000000ULL
 
@@ -113,6 +116,37 @@ choose_ticking(const struct prof_session *session)
 			    session->se_cpus[0];
 }
 
+/*
+ * Events of a known rate need less: a second of large samples, several seconds
+ * of ordinary ones.  The kernel clears, charges and maps each page.
+ */
+static uint64_t
+default_buffer(const struct prof_session *session)
+{
+	const struct prof_options *po = &session->se_options;
+	const size_t nsampled = session->se_events.el_n - session->se_nvalues;
+	uint64_t hz = 0;
+
+	if (po->po_verify || po->po_callgraph == PROF_CALLGRAPH_DWARF)
+		return (BUFFER_DEFAULT);
+	for (size_t n = 1; n < nsampled; n++) {
+		const struct prof_event *event =
+		    session->se_events.el_event[n];
+
+		if (event->ev_kind == PROF_KIND_PERF && event->ev_attr.freq)
+			hz += event->ev_attr.sample_freq;
+		else if (event->ev_kind == PROF_KIND_PERF &&
+		    strcmp(event->ev_unit, "ns") == 0)
+			hz += NS_PER_S / event->ev_attr.sample_period;
+		else
+			return (BUFFER_DEFAULT);
+	}
+	if (hz >= BUFFER_DEFAULT / BUFFER_SAMPLE)
+		return (BUFFER_DEFAULT);
+	return (hz * BUFFER_SAMPLE < BUFFER_LEAST ? BUFFER_LEAST :
+	    hz * BUFFER_SAMPLE);
+}
+
 static int
 choose_buffer(struct prof_session *session)
 {
@@ -122,10 +156,11 @@ choose_buffer(struct prof_session *session)
 		prof_fail(&session->se_error, PROF_E_LIMIT, "a buffer of "
 		    "%llu bytes", (unsigned long long)want);
 		return (prof_cure(&session->se_error, "use 64K to 1G a CPU; "
-		    "the default is 16M"));
+		    "the default is 16M, 4M at a "
+		    "thousand samples a second"));
 	}
 	if (want == 0) {
-		want = BUFFER_DEFAULT;
+		want = default_buffer(session);
 		while (want > DTP_MIN_RING && want * session->se_nonline >
 		    BUFFER_SUM)
 			want /= 2;
