@@ -22,6 +22,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "model/images.h"
 #include "prof_impl.h"
 
 #define MAPS_BUFFER	65536
@@ -313,20 +314,17 @@ int
 prof_mapped_file_open(const struct prof_record *record)
 {
 	char path[PATH_MAX + 32];
-	struct stat st;
+	int fd;
 
 	snprintf(path, sizeof(path), "/proc/%u/map_files/%llx-%llx",
 	    record->pr_pid, (unsigned long long)record->pr_addr,
 	    (unsigned long long)(record->pr_addr + record->pr_len));
-	if (stat(path, &st) == -1) {
-		snprintf(path, sizeof(path), "/proc/%u/root%s",
-		    record->pr_pid, record->pr_path);
-		if (stat(path, &st) == -1)
-			return (-1);
-	}
-	if (!S_ISREG(st.st_mode))
-		return (-1);
-	return (open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
+	fd = prof_image_open(path);
+	if (fd != -1)
+		return (fd);
+	snprintf(path, sizeof(path), "/proc/%u/root%s", record->pr_pid,
+	    record->pr_path);
+	return (prof_image_open(path));
 }
 
 void
