@@ -354,6 +354,11 @@ int prof_counting_add(struct prof_counting *counting, const char *spec);
 int prof_counting_arm(struct prof_counting *counting);
 /* Count.  After a stop: go on from there (without co_split). */
 int prof_counting_start(struct prof_counting *counting);
+/*
+ * After start: give up, for good, the capabilities that reading and stopping
+ * do not need; it cannot be armed again.  See prof_session_confine.
+ */
+void prof_counting_confine(const struct prof_counting *counting);
 /* Targets or command: 1: go on, 0: they have ended, -1: failed. */
 int prof_counting_wait(struct prof_counting *counting, int timeout_ms);
 int prof_counting_stop(struct prof_counting *counting);

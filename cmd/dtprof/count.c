@@ -332,9 +332,9 @@ static int
 all_runs(struct count *count)
 {
 	const struct count_options *co = count->co_options;
-	const uint64_t runs = co->co_runs.on_set ? co->co_runs.on_value : 1;
 	int status = 0;
 
+	count->co_wanted = co->co_runs.on_set ? co->co_runs.on_value : 1;
 	count->co_last = calloc(count->co_nevents + 1,
 	    sizeof(*count->co_last));
 	if (count->co_last == NULL) {
@@ -344,7 +344,7 @@ all_runs(struct count *count)
 	for (uint64_t n = 0; n < co->co_warmups.on_value && status == 0 &&
 	    !count->co_interrupted; n++)
 		status = count_one_run(count, true);
-	for (uint64_t n = 0; n < runs && status == 0 &&
+	for (uint64_t n = 0; n < count->co_wanted && status == 0 &&
 	    !count->co_interrupted; n++)
 		status = count_one_run(count, false);
 	return (status);

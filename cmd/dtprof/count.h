@@ -63,6 +63,7 @@ struct count {
 	const struct prof_counting_options *co_what;
 	struct prof_counting *co_counting;
 	size_t		 co_nevents;
+	uint64_t	 co_wanted;	/* runs */
 	size_t		 co_nruns;	/* done */
 	struct prof_counted *co_counted; /* [runs * nevents] */
 	double		*co_times;	/* [runs * COUNT_NTIMES], seconds */

@@ -214,8 +214,12 @@ count_one_run(struct count *count, bool is_warmup)
 		return (ending_status(prof_counting_error(counting)));
 	}
 	run.rn_begun_ns = term_now_ns();
-	if (!is_warmup)
+	if (!is_warmup) {
 		count_output_begin(count);
+		/* Before it each run is armed, and its command started. */
+		if (count->co_nruns + 1 == count->co_wanted)
+			prof_counting_confine(counting);
+	}
 	if (co->co_duration.on_set)
 		run.rn_ending.en_end_ns = run.rn_begun_ns +
 		    co->co_duration.on_value;

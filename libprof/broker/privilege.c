@@ -6,6 +6,7 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
+#include <stdbool.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -21,20 +22,27 @@ bounds_drop(void)
 		(void)prctl(PR_CAPBSET_DROP, n, 0, 0, 0);
 }
 
-int
-prof_privileges_keep(uint64_t capabilities)
+static bool
+caps_get(struct __user_cap_header_struct *head,
+    struct __user_cap_data_struct data[2])
 {
-	struct __user_cap_header_struct head = {
-		.version = _LINUX_CAPABILITY_VERSION_3 };
+	memset(head, 0, sizeof(*head));
+	memset(data, 0, 2 * sizeof(data[0]));
+	head->version = _LINUX_CAPABILITY_VERSION_3;
+	return (syscall(SYS_capget, head, data) == 0);
+}
+
+int
+prof_privileges_limit(uint64_t capabilities)
+{
+	struct __user_cap_header_struct head;
 	struct __user_cap_data_struct data[2];
 	uint32_t keep;
 	int n;
 
-	bounds_drop();
-	(void)prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
-	(void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-	memset(data, 0, sizeof(data));
-	if (syscall(SYS_capget, &head, data) == -1)
+	if (prof_privileges_fault != NULL)
+		capabilities &= ~prof_privileges_fault();
+	if (!caps_get(&head, data))
 		return (-1);
 	for (n = 0; n < 2; n++) {
 		keep = (uint32_t)(capabilities >> (32 * n));
@@ -43,6 +51,26 @@ prof_privileges_keep(uint64_t capabilities)
 		data[n].inheritable = 0;
 	}
 	return (syscall(SYS_capset, &head, data) == 0 ? 0 : -1);
+}
+
+int
+prof_privileges_keep(uint64_t capabilities)
+{
+	bounds_drop();
+	(void)prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+	(void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	return (prof_privileges_limit(capabilities));
+}
+
+void
+prof_privileges_drop(void)
+{
+	struct __user_cap_header_struct head;
+	struct __user_cap_data_struct data[2];
+
+	if (caps_get(&head, data) &&
+	    (data[0].permitted | data[1].permitted) != 0)
+		(void)prof_privileges_keep(PROF_CAPS_NONE);
 }
 
 void

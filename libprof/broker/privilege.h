@@ -30,6 +30,17 @@
 #define PROF_CAPS_RECORD	(PROF_CAPS_OPEN | PROF_CAP(SYSLOG))
 /* Slabs for tables; counters with another period. */
 #define PROF_CAPS_BPF		(PROF_CAP(BPF) | PROF_CAP(PERFMON))
+/* Which counters fit at the same time, at the end. */
+#define PROF_CAPS_COUNT		PROF_CAP(PERFMON)
+/* Whether targets still live, where /proc shows them to few. */
+#define PROF_CAPS_LOOK		PROF_CAP(SYS_PTRACE)
+/*
+ * For who reads: files of others, the kernel's names, sources as their owner;
+ * and outputs where who calls wants them, which are given to him.
+ */
+#define PROF_CAPS_HELPER	(PROF_CAP(DAC_READ_SEARCH) |		\
+	PROF_CAP(SYSLOG) | PROF_CAP(SETUID) | PROF_CAP(SETGID) |	\
+	PROF_CAP(DAC_OVERRIDE) | PROF_CAP(FOWNER) | PROF_CAP(CHOWN))
 /* An interrupt is passed on to a command that is another user's. */
 #define PROF_CAPS_COMMAND	PROF_CAP(KILL)
 
@@ -39,6 +50,15 @@
  * sandbox keeps us from giving them up.
  */
 int	prof_privileges_keep(uint64_t capabilities);
+/* The same, but programs that it starts get what they would have got. */
+int	prof_privileges_limit(uint64_t capabilities);
+/* All, of a process that has any; without, nothing changes. */
+void	prof_privileges_drop(void);
+/*
+ * For tests, which link a function of that name: what of these is not to be
+ * kept, to see what it is needed for.  The library has none.
+ */
+uint64_t prof_privileges_fault(void) __attribute__((weak));
 /* A thread of ours, called so, that needs no more than these. */
 void	prof_privileges_thread(const char *name, uint64_t capabilities);
 

@@ -17,6 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "broker/privilege.h"
 #include "counters_impl.h"
 #include "pmu_kinds.h"
 
@@ -264,6 +265,15 @@ note_missing(struct prof_counting *counting)
 		else
 			event->ke_is_noted = false;
 	}
+}
+
+void
+prof_counting_confine(const struct prof_counting *counting)
+{
+	(void)prof_privileges_keep(PROF_CAPS_COUNT |
+	    (counting->kg_options.po_nids != 0 ? PROF_CAPS_LOOK : 0) |
+	    (counting->kg_split != NULL ? PROF_CAPS_BPF : 0) |
+	    (counting->kg_command.cm_pid != 0 ? PROF_CAPS_COMMAND : 0));
 }
 
 int

@@ -2,8 +2,9 @@
 /*
  * What a hostile file might make a parser do: see prof_parser_fault in
  * libprof/broker/parser.h.  A file does so that ends with a mark, "FAULT:" and
- * a word, filled up with 0 to 16 bytes.  Linked into dtprof_faulty, and
- * included by the unit test of parsers; dtprof itself has nothing of it.
+ * a word, filled up with 0 to 16 bytes.  And which capability is missing, see
+ * prof_privileges_fault in privilege.h.  Linked into dtprof_faulty, and
+ * included by unit tests; dtprof itself has nothing of it.
  */
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -22,6 +23,7 @@
 #include <unistd.h>
 
 #include "broker/confine.h"
+#include "broker/privilege.h"
 #include "broker/tables.h"
 #include "broker/wire.h"
 
@@ -101,6 +103,15 @@ lie(void)
 		fd++;
 	(void)prof_wire_send(fd, &head, sizeof(head), -1, NULL);
 	(void)prof_wire_send(fd, bytes, sizeof(bytes), -1, NULL);
+}
+
+/* A capability, by its number, that is not kept where it would be. */
+uint64_t
+prof_privileges_fault(void)
+{
+	const char *number = getenv("DTPROF_WITHOUT");
+
+	return (number == NULL ? 0 : 1ULL << (strtoul(number, NULL, 10) & 63));
 }
 
 /* Called in the parser for each file. */
