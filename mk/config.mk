@@ -64,6 +64,7 @@ OUR_LDFLAGS += -fsanitize=$(SAN)
 endif
 ifeq ($(COV),1)
 OUR_CFLAGS += --coverage -O0
+OUR_CPPFLAGS += -DPROF_COVERAGE
 OUR_LDFLAGS += --coverage
 endif
 ifneq ($(SYSROOT),)

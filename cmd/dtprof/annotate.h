@@ -137,6 +137,13 @@ int	annotate_line(struct prof_symbols *symbols,
 	    unsigned *number, char **chain);
 /* Rows of instructions, or a note why there are none; -1: no memory. */
 int	annotate_asm(struct annotate *an);
+/*
+ * Start objdump: a descriptor of what it prints, or -1; then what wait says of
+ * it.  For helper.c, too.
+ */
+int	annotate_objdump(const char *path, uint64_t from, uint64_t to,
+	    pid_t *pid);
+int	annotate_objdump_end(pid_t pid);
 
 /* A row's sum of column c; NULL: it has no samples. */
 const struct an_sum *annotate_sum_of(const struct annotate *an,

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "annotate.h"
+#include "helper.h"
 #include "owner.h"
 #include "tools.h"
 
@@ -70,10 +71,8 @@ objdump_run(const char *path, char *const *argv, char *const *environment,
 	_exit(errno == ENOENT ? NOT_FOUND : NOT_EXECUTABLE);
 }
 
-/* Its output, or NULL with why set. */
-static FILE *
-objdump_start(const char *path, uint64_t from, uint64_t to, pid_t *pid,
-    const char **why)
+int
+annotate_objdump(const char *path, uint64_t from, uint64_t to, pid_t *pid)
 {
 	char name[] = TOOL_OBJDUMP, start[48], stop[48], file[] = "--";
 	char code[] = "-dCw", bare[] = "--no-show-raw-insn";
@@ -82,24 +81,33 @@ objdump_start(const char *path, uint64_t from, uint64_t to, pid_t *pid,
 	    NULL };
 	char *const environment[] = { (char[]){ "LC_ALL=C" }, NULL };
 	int fds[2];
-	FILE *stream;
 
 	snprintf(start, sizeof(start), "--start-address=0x%" PRIx64, from);
 	snprintf(stop, sizeof(stop), "--stop-address=0x%" PRIx64, to);
-	*why = "out of memory";
 	if (copy == NULL || pipe2(fds, O_CLOEXEC) == -1) {
 		free(copy);
-		return (NULL);
+		return (-1);
 	}
 	*pid = fork();
 	if (*pid == 0)
 		objdump_run(path, argv, environment, fds[1]);
 	free(copy);
 	(void)close(fds[1]);
-	stream = *pid != -1 ? fdopen(fds[0], "r") : NULL;
-	if (stream == NULL)
-		(void)close(fds[0]);
-	return (stream);
+	if (*pid != -1)
+		return (fds[0]);
+	*pid = 0;
+	(void)close(fds[0]);
+	return (-1);
+}
+
+int
+annotate_objdump_end(pid_t pid)
+{
+	int status = 0;
+
+	while (pid > 0 && waitpid(pid, &status, 0) == -1 && errno == EINTR)
+		continue;
+	return (status);
 }
 
 /* "  401136:\tmov    %rsp,%rbp": the address and what follows it. */
@@ -133,17 +141,17 @@ static const char *
 read_code(struct annotate *an, const char *path, uint64_t from, uint64_t to)
 {
 	char *line = NULL, *code;
-	const char *why;
 	size_t size = 0, before = an->an_nrows;
 	uint64_t address;
-	int status = 0;
+	int status, fd;
 	FILE *stream;
-	pid_t pid;
+	pid_t pid = 0;
 
-	stream = objdump_start(path, from, to, &pid, &why);
+	fd = helper_is_there() ? helper_objdump(path, from, to) :
+	    annotate_objdump(path, from, to, &pid);
+	stream = fd == -1 ? NULL : fdopen(fd, "r");
 	if (stream == NULL)
-		return (why);
-	why = NULL;
+		return ("out of memory");
 	while (getline(&line, &size, stream) != -1) {
 		code = parse_code(line, &address);
 		if (code == NULL || an->an_nrows - before >= MAX_CODE ||
@@ -158,8 +166,8 @@ read_code(struct annotate *an, const char *path, uint64_t from, uint64_t to)
 	}
 	free(line);
 	(void)fclose(stream);
-	while (waitpid(pid, &status, 0) == -1 && errno == EINTR)
-		continue;
+	status = helper_is_there() ? helper_objdump_end() :
+	    annotate_objdump_end(pid);
 	if (an->an_nrows > before)
 		return (NULL);
 	if (WIFEXITED(status) && WEXITSTATUS(status) == NOT_FOUND)

@@ -84,6 +84,8 @@ struct prof_cmd {
 	int		 cm_max;	/* -1: any number */
 	bool		 cm_stop_early;	/* the first operand ends the options */
 	bool		 cm_sides;	/* a "--" between operands is one */
+	bool		 cm_reads;	/* what others made: without privileges */
+	const char	*cm_output;	/* where it writes without -o, or NULL */
 	int		 cm_usage_status;
 	/* The same where it depends on what was asked for; or NULL. */
 	int		(*cm_misused)(int argc, char *const *argv);
@@ -303,6 +305,9 @@ bool	file_find_program(const char *name, char *path, size_t size);
 unsigned file_sudo_id(const char *name);
 /* Under sudo what we have just made belongs to who called it. */
 void	file_give(int fd);
+struct stat;
+/* Of what the command line names. */
+int	file_stat(const char *path, struct stat *st);
 /* A regular file, for reading; of anything else nothing is opened. */
 int	file_open_regular(const char *path);
 /* An input: what is written is for no more people than may read this. */

@@ -102,6 +102,7 @@ const struct prof_cmd cmd_compare = {
 	.cm_size = sizeof(struct compare_options),
 	.cm_max = -1,
 	.cm_sides = true,
+	.cm_reads = true,
 	.cm_usage_status = EXIT_USAGE,
 	.cm_examples = examples,
 	.cm_notes = "Reads directories of dtprof bench, recordings, folded "

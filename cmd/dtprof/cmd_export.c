@@ -90,6 +90,7 @@ const struct prof_cmd cmd_export = {
 	.cm_options = options_of_export,
 	.cm_size = sizeof(struct export_options),
 	.cm_max = 1,
+	.cm_reads = true,
 	.cm_usage_status = EXIT_USAGE,
 	.cm_examples = examples,
 	.cm_notes = "Folded stacks hold one event: the first that has "

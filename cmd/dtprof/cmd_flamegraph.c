@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "flame.h"
+#include "helper.h"
 
 /* One run. */
 struct flame_run {
@@ -87,6 +88,7 @@ const struct prof_cmd cmd_flamegraph = {
 	.cm_options = options_of_flamegraph,
 	.cm_size = sizeof(struct flame_options),
 	.cm_max = -1,
+	.cm_reads = true,
 	.cm_usage_status = EXIT_USAGE,
 	.cm_examples = examples,
 	.cm_notes = "The page needs no network and no other file; ? in it "
@@ -262,13 +264,15 @@ become_caller(void)
 		_exit(127);
 }
 
-static int
-show(const char *path)
+int
+flame_show(const char *path)
 {
 	int status = -1;
 	char *whole;
 	pid_t pid;
 
+	if (helper_is_there())
+		return (helper_show(path));
 	pid = fork();
 	if (pid == 0) {
 		become_caller();
@@ -353,5 +357,5 @@ run_flamegraph(void *options, int n, char **operands)
 	if ((has_base(fo) ? flame_difference : draw_one)(fo, n, operands) ==
 	    -1)
 		return (EXIT_FAILED);
-	return (fo->fo_open && show(fo->fo_output) == -1 ? EXIT_FAILED : 0);
+	return (fo->fo_open && flame_show(fo->fo_output) == -1 ? EXIT_FAILED : 0);
 }

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cmd.h"
+#include "helper.h"
 
 static int	 run_help(void *options, int n, char **operands);
 static int	 run_version(void *options, int n, char **operands);
@@ -149,7 +149,9 @@ cmd_run(const struct prof_cmd *cmd, int argc, char **argv)
 		argv += first;
 		status = cmd->cm_check != NULL &&
 		    cmd->cm_check(options, argc, argv) == -1 ?
-		    misused : cmd->cm_run(options, argc, argv);
+		    misused : cmd->cm_reads &&
+		    helper_begin(cmd, options, argc, argv) == -1 ?
+		    EXIT_FAILED : cmd->cm_run(options, argc, argv);
 		opt_free(cmd, options);
 	}
 	free(options);

@@ -44,6 +44,7 @@ const struct prof_cmd cmd_import = {
 	.cm_size = sizeof(struct import_options),
 	.cm_min = 1,
 	.cm_max = 1,
+	.cm_reads = true,
 	.cm_usage_status = EXIT_USAGE,
 	.cm_examples = examples,
 	.cm_notes = "FILE may be -, standard input.  What it is, it says "

@@ -92,6 +92,7 @@ const struct prof_cmd cmd_script = {
 	.cm_options = options_of_script,
 	.cm_size = sizeof(struct script_options),
 	.cm_max = 1,
+	.cm_reads = true,
 	.cm_usage_status = EXIT_USAGE,
 	.cm_examples = examples,
 	.cm_check = check_script,

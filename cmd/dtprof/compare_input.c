@@ -177,7 +177,7 @@ compare_read(struct side *side, const char *path)
 	char *text;
 	int rv;
 
-	if (stat(path, &st) == -1)
+	if (file_stat(path, &st) == -1)
 		return (fail(path, strerror(errno), "check its name"));
 	if (S_ISDIR(st.st_mode))
 		return (compare_read_bench(side, path));

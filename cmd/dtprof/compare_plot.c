@@ -9,7 +9,6 @@
 #include <stdio.h>
 
 #include "compare.h"
-#include "compare_gp.h"
 #include "plot.h"
 
 /* Where data go. */
@@ -123,8 +122,7 @@ compare_plot(const struct pair *pair, const char *path)
 	if (plot_begin(&dir, "compare") == -1)
 		goto out;
 	if (write_all(&plot) == 0)
-		rv = plot_draw(&dir, compare_gp, sizeof(compare_gp), type,
-		    path);
+		rv = plot_draw(&dir, PLOT_DRAWS_COMPARE, type, path);
 	plot_remove(&dir);
 out:
 	compare_figures_free(&figures);

@@ -21,7 +21,7 @@ compare_is_recording(const char *path)
 {
 	static const char magic[4] = "\x89" "DTP";
 	char begin[sizeof(magic)];
-	const int fd = open(path, O_RDONLY | O_CLOEXEC);
+	const int fd = prof_reading_open(path, 0);
 	const ssize_t n = fd == -1 ? -1 : read(fd, begin, sizeof(begin));
 
 	if (fd != -1)

@@ -58,6 +58,8 @@ int	flame_profile(const struct flame_options *fo,
 	    const struct choose_time *time, struct prof_reader *reader,
 	    struct prof_symbols **symbols, struct prof_profile **profile);
 bool	flame_is_drawing(const struct flame_options *fo);
+/* In a browser; 0, or -1 with a message printed. */
+int	flame_show(const char *path);
 
 /* ---------------------------------------------------- flame_sides.c */
 

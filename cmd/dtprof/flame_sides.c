@@ -30,7 +30,7 @@ is_directory(const char *path)
 {
 	struct stat st;
 
-	return (stat(path, &st) == 0 && S_ISDIR(st.st_mode));
+	return (file_stat(path, &st) == 0 && S_ISDIR(st.st_mode));
 }
 
 /* DIR, or DIR:NAME; how long DIR is, and *name NULL without one; 0: none. */

@@ -392,7 +392,7 @@ read_all(int fd, size_t *length)
 char *
 file_read(const char *path, size_t *length)
 {
-	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	const int fd = prof_reading_open(path, O_NOCTTY);
 
 	file_narrow(path);
 	return (fd == -1 ? NULL : read_all(fd, length));

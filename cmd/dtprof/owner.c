@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "helper.h"
 #include "owner.h"
 
 #define NOBODY		65534
@@ -28,6 +29,12 @@ owner_of(struct owner *owner, const char *path)
 {
 	struct stat st;
 
+	owner->ow_program = path;
+	if (helper_is_there()) {
+		owner->ow_is_other = helper_is_other(path == NULL ? "" :
+		    path);
+		return;
+	}
 	owner->ow_is_other = geteuid() == 0;
 	owner->ow_uid = owner->ow_gid = NOBODY;
 	if (path == NULL || stat(path, &st) == -1)
@@ -50,6 +57,9 @@ owner_open(const struct owner *owner, const char *path)
 	gid_t *groups;
 	int n, fd = -1, error_number = EPERM;
 
+	if (helper_is_there())
+		return (helper_open_source(owner->ow_program == NULL ? "" :
+		    owner->ow_program, path));
 	if (!owner->ow_is_other)
 		return (file_open_regular(path));
 	groups = calloc(MAX_GROUPS, sizeof(*groups));

@@ -11,6 +11,7 @@ struct owner {
 	bool	 ow_is_other;	/* we are root, and it is not root's */
 	uid_t	 ow_uid;
 	gid_t	 ow_gid;
+	const char *ow_program;	/* borrowed; NULL: not known */
 };
 
 /* Of a program; NULL, or one that is gone: nobody's. */

@@ -15,8 +15,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "compare_gp.h"
+#include "heatmap_gp.h"
+#include "helper.h"
 #include "json.h"
 #include "plot.h"
+#include "rates_gp.h"
+#include "timeline_gp.h"
 #include "tools.h"
 
 #define SCRIPT		"plot.gp"
@@ -55,6 +60,8 @@ plot_begin(struct plot_dir *dir, const char *command)
 {
 	memset(dir, 0, sizeof(*dir));
 	dir->pd_command = command;
+	if (helper_is_there())
+		return (helper_plot_begin(command));
 	return (file_scratch(command, dir->pd_path));
 }
 
@@ -64,6 +71,8 @@ plot_remove(struct plot_dir *dir)
 	static const char *const ours[] = { SCRIPT, "out.svg", "out.png" };
 	char path[512];
 
+	if (helper_is_there())
+		helper_plot_remove();
 	if (dir->pd_path[0] == '\0')
 		return;
 	for (size_t i = 0; i < dir->pd_n + 3; i++) {
@@ -79,7 +88,12 @@ plot_file(struct plot_dir *dir, const char *name)
 {
 	char path[512];
 	FILE *file;
+	int fd;
 
+	if (helper_is_there()) {
+		fd = helper_plot_file(name);
+		return (fd == -1 ? NULL : fdopen(fd, "w"));
+	}
 	snprintf(path, sizeof(path), "%s/%s", dir->pd_path, name);
 	file = dir->pd_n < PLOT_FILES ? fopen(path, "wex") : NULL;
 	if (file == NULL)
@@ -155,6 +169,8 @@ plot_fetch(const struct plot_dir *dir, const char *name, const char *path)
 	size_t length;
 	int rv;
 
+	if (helper_is_there())
+		return (helper_plot_fetch(name, path));
 	snprintf(from, sizeof(from), "%s/%s", dir->pd_path, name);
 	bytes = file_read_regular(from, &length);
 	if (bytes == NULL)
@@ -166,15 +182,28 @@ plot_fetch(const struct plot_dir *dir, const char *name, const char *path)
 }
 
 int
-plot_draw(struct plot_dir *dir, const void *template, size_t length,
+plot_draw(struct plot_dir *dir, enum plot_template template,
     const char *type, const char *path)
 {
-	FILE *file = plot_file(dir, SCRIPT);
+	static const struct {
+		const void	*tm_text;
+		size_t		 tm_length;
+	} templates[PLOT_TEMPLATES] = {
+		[PLOT_DRAWS_COMPARE] = { compare_gp, sizeof(compare_gp) },
+		[PLOT_DRAWS_HEATMAP] = { heatmap_gp, sizeof(heatmap_gp) },
+		[PLOT_DRAWS_TIMELINE] = { timeline_gp, sizeof(timeline_gp) },
+		[PLOT_DRAWS_RATES] = { rates_gp, sizeof(rates_gp) },
+	};
 	char name[16];
+	FILE *file;
 
+	if (helper_is_there())
+		return (helper_plot_draw(template, type, path));
+	file = plot_file(dir, SCRIPT);
 	if (file == NULL)
 		return (-1);
-	fwrite(template, 1, length, file);
+	fwrite(templates[template].tm_text, 1, templates[template].tm_length,
+	    file);
 	setenv("DTPROF_PLOT_TYPE", type, 1);
 	snprintf(name, sizeof(name), "out.%s", type);
 	if (plot_close(dir, file, SCRIPT) == -1 || run_gnuplot(dir) == -1)

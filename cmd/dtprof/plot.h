@@ -19,6 +19,12 @@ struct plot_dir {
 	size_t		 pd_n;
 };
 
+/* Of reports/. */
+enum plot_template {
+	PLOT_DRAWS_COMPARE, PLOT_DRAWS_HEATMAP, PLOT_DRAWS_TIMELINE,
+	PLOT_DRAWS_RATES, PLOT_TEMPLATES
+};
+
 /* Ends it in .svg, .png or (with is_data) .tsv?  0, or -1 and a message. */
 int	 plot_check(const char *command, const char *path, bool is_data);
 /* What it ends in, without the dot. */
@@ -36,9 +42,9 @@ int	 plot_fetch(const struct plot_dir *dir, const char *name,
 	    const char *path);
 /*
  * Run the template in it; what it drew becomes path.  The environment has
- * DTPROF_PLOT_TYPE and whatever else the template asks for.
+ * DTPROF_PLOT_TYPE.
  */
-int	 plot_draw(struct plot_dir *dir, const void *template, size_t length,
+int	 plot_draw(struct plot_dir *dir, enum plot_template template,
 	    const char *type, const char *path);
 
 #endif /* PLOT_H */

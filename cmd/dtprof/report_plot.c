@@ -11,11 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "heatmap_gp.h"
 #include "plot.h"
-#include "rates_gp.h"
 #include "report.h"
-#include "timeline_gp.h"
 
 #define SECOND_NS	((uint64_t)1000000000)
 #define MAX_LANES	40	/* the last one is of all others */
@@ -325,15 +322,14 @@ report_plot(const struct report *report, unsigned plot, const char *path)
 		int		 (*ki_write)(const struct report *,
 				    struct plot_dir *);
 		const char	*ki_data;
-		const void	*ki_template;
-		size_t		 ki_length;
+		enum plot_template ki_template;
 	} kinds[] = {
-		{ PLOT_HEATMAP, write_heatmap, "heatmap.tsv", heatmap_gp,
-		    sizeof(heatmap_gp) },
-		{ PLOT_TIMELINE, write_timeline, "timeline.tsv", timeline_gp,
-		    sizeof(timeline_gp) },
-		{ PLOT_RATES, write_rates, "rates.tsv", rates_gp,
-		    sizeof(rates_gp) }
+		{ PLOT_HEATMAP, write_heatmap, "heatmap.tsv",
+		    PLOT_DRAWS_HEATMAP },
+		{ PLOT_TIMELINE, write_timeline, "timeline.tsv",
+		    PLOT_DRAWS_TIMELINE },
+		{ PLOT_RATES, write_rates, "rates.tsv",
+		    PLOT_DRAWS_RATES }
 	};
 	const char *type = plot_type(path);
 	struct plot_dir dir;
@@ -352,8 +348,7 @@ report_plot(const struct report *report, unsigned plot, const char *path)
 	if (kinds[k].ki_write(report, &dir) == 0)
 		rv = strcmp(type, "tsv") == 0 ?
 		    plot_fetch(&dir, kinds[k].ki_data, path) :
-		    plot_draw(&dir, kinds[k].ki_template, kinds[k].ki_length,
-		    type, path);
+		    plot_draw(&dir, kinds[k].ki_template, type, path);
 	plot_remove(&dir);
 	return (rv);
 }

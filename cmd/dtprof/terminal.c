@@ -16,6 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "helper.h"
 #include "terminal.h"
 
 #define ESCAPED_MAX	4	/* columns of a byte as \x1b */
@@ -42,15 +43,15 @@ pager_of(void)
 	    "less -RFX" : "");
 }
 
-static void
-begin_pager(struct terminal *terminal)
+int
+terminal_pager(struct terminal *terminal)
 {
 	const char *pager = pager_of();
 	int fds[2];
 
 	if (pager[0] == '\0' || strcmp(pager, "cat") == 0 ||
 	    pipe(fds) == -1)
-		return;
+		return (-1);
 	terminal->te_pager = fork();
 	if (terminal->te_pager == 0) {
 		(void)dup2(fds[0], STDIN_FILENO);
@@ -65,13 +66,40 @@ begin_pager(struct terminal *terminal)
 	}
 	(void)close(fds[0]);
 	if (terminal->te_pager > 0) {
-		terminal->te_fd = fds[1];
 		/* Ctrl-C is the pager's, which has the terminal. */
 		(void)signal(SIGINT, SIG_IGN);
-	} else {
-		(void)close(fds[1]);
-		terminal->te_pager = 0;
+		return (fds[1]);
 	}
+	(void)close(fds[1]);
+	terminal->te_pager = 0;
+	return (-1);
+}
+
+int
+terminal_pager_end(struct terminal *terminal)
+{
+	int ended = 0;
+
+	while (terminal->te_pager > 0 && waitpid(terminal->te_pager, &ended,
+	    0) == -1 && errno == EINTR)
+		continue;
+	terminal->te_pager = 0;
+	return (ended);
+}
+
+static void
+begin_pager(struct terminal *terminal)
+{
+	int fd;
+
+	if (!helper_is_there()) {
+		fd = terminal_pager(terminal);
+	} else if ((fd = helper_pager()) != -1) {
+		terminal->te_pager = -1;
+		(void)signal(SIGINT, SIG_IGN);
+	}
+	if (fd != -1)
+		terminal->te_fd = fd;
 }
 
 void
@@ -96,15 +124,13 @@ terminal_begin(struct terminal *terminal, int when)
 int
 terminal_end(struct terminal *terminal, const char *command, int status)
 {
-	int ended = 0;
+	int ended;
 
 	if (terminal->te_pager == 0)
 		return (status);
 	(void)close(terminal->te_fd);
-	while (waitpid(terminal->te_pager, &ended, 0) == -1 &&
-	    errno == EINTR)
-		continue;
-	terminal->te_pager = 0;
+	ended = helper_is_there() ? helper_pager_end() :
+	    terminal_pager_end(terminal);
 	/* What a shell says of a command that it cannot run. */
 	if (!WIFEXITED(ended) || (WEXITSTATUS(ended) != 126 &&
 	    WEXITSTATUS(ended) != 127))

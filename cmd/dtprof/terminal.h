@@ -13,7 +13,7 @@
 struct terminal {
 	size_t		 te_width;	/* columns; 0: it is no terminal */
 	bool		 te_colour;
-	pid_t		 te_pager;	/* 0: there is none */
+	pid_t		 te_pager;	/* 0: none; -1: the helper's */
 	int		 te_fd;		/* where to write */
 };
 
@@ -39,6 +39,9 @@ void	terminal_begin(struct terminal *terminal, int when);
  */
 int	terminal_end(struct terminal *terminal, const char *command,
 	    int status);
+/* By themselves, for helper.c: where to write, or -1; as from wait. */
+int	terminal_pager(struct terminal *terminal);
+int	terminal_pager_end(struct terminal *terminal);
 /* Nothing where there are no colours. */
 void	terminal_colour(const struct terminal *terminal, struct out *out,
 	    enum terminal_colour colour);

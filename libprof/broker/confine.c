@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * See confine.h.  Called by keeper.c and parser.c in processes with a single
- * thread, which is why one thread's credentials are the process's.
+ * See confine.h.  Called by keeper.c, parser.c and reading.c in processes with
+ * a single thread, which is why one thread's credentials are the process's.
  *
  * The filter is a list of what may be called.  All else fails with EPERM
  * rather than ends the process: a C library of tomorrow may try something new
  * and do without it, and what a hostile file makes of that is no more.
  */
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -49,6 +50,10 @@
     __has_feature(memory_sanitizer)
 #define SANITIZED	1
 #endif
+#endif
+/* ... and counters of what was executed are written to files at the end. */
+#if !defined(SANITIZED) && defined(PROF_COVERAGE)
+#define SANITIZED	1
 #endif
 #ifndef SANITIZED
 #define SANITIZED	0
@@ -99,12 +104,35 @@ static const struct allowed keeper_calls[] = {
 #endif
 };
 
+/* Threads, and no process; what is written is open already. */
+#define THREAD_FLAGS	(CLONE_VM | CLONE_FS | CLONE_FILES | \
+			    CLONE_SIGHAND | CLONE_THREAD)
+
+/* A reader besides. */
+static const struct allowed reader_calls[] = {
+	ANY(memfd_create), ANY(ftruncate), ANY(pwrite64), ANY(writev),
+	ANY(flock), ANY(fsync), ANY(set_robust_list), ANY(sched_yield),
+	ANY(sched_getaffinity), ANY(rt_sigaction), ANY(getrusage),
+	ANY(clock_nanosleep), ANY(geteuid), ANY(getuid), ANY(getegid),
+	ANY(getgid), ANY(uname),
+	{ __NR_clone, 0, THREAD_FLAGS, THREAD_FLAGS },
+	{ __NR_ioctl, 1, ~(uint32_t)0, TCGETS },
+	{ __NR_ioctl, 1, ~(uint32_t)0, TIOCGWINSZ },
+	{ __NR_fcntl, 1, ~(uint32_t)0, F_GETFL },
+	{ __NR_fcntl, 1, ~(uint32_t)0, F_GETFD },
+	{ __NR_fcntl, 1, ~(uint32_t)0, F_SETFD },
+#ifdef __NR_rseq
+	ANY(rseq),
+#endif
+};
+
 #define COUNT(list)	(sizeof(list) / sizeof((list)[0]))
-#define MAX_CODE	(8 + 6 * (COUNT(parser_calls) + COUNT(keeper_calls)))
+#define MAX_CODE	(10 + 6 * (COUNT(parser_calls) + \
+			    COUNT(keeper_calls) + COUNT(reader_calls)))
 
 /* ... and so does valgrind, which makes code of ours. */
-static bool
-is_instrumented(void)
+bool
+prof_confine_is_instrumented(void)
 {
 	const char *preload = secure_getenv("LD_PRELOAD");
 
@@ -156,7 +184,7 @@ user_nobody(void)
 }
 
 unsigned
-prof_confine_rights(void)
+prof_confine_rights(enum prof_confined who)
 {
 	const rlim_t memory = memory_now();
 	unsigned lacks = 0;
@@ -171,7 +199,8 @@ prof_confine_rights(void)
 	/* Nobody else's debugger either; a change of user has undone it. */
 	(void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	limit_to(RLIMIT_CORE, 0);
-	if (!is_instrumented() && memory != 0)
+	if (who != PROF_CONFINED_READER && memory != 0 &&
+	    !prof_confine_is_instrumented())
 		limit_to(RLIMIT_AS, memory + PROF_PARSER_BYTES);
 	return (lacks);
 }
@@ -205,32 +234,45 @@ emit_allowed(struct code *code, const struct allowed *allowed)
 
 	emit(code, BPF_JMP | BPF_JEQ | BPF_K, allowed->al_call, 0,
 	    allowed->al_mask == 0 ? 1 : 5);
-	if (allowed->al_mask != 0) {
-		emit(code, BPF_LD | BPF_W | BPF_ABS, at, 0, 0);
-		emit(code, BPF_ALU | BPF_AND | BPF_K, allowed->al_mask, 0, 0);
-		emit(code, BPF_JMP | BPF_JEQ | BPF_K, allowed->al_value, 1,
-		    0);
-		RETURN(code, REFUSED);
+	if (allowed->al_mask == 0) {
+		RETURN(code, SECCOMP_RET_ALLOW);
+		return;
 	}
+	emit(code, BPF_LD | BPF_W | BPF_ABS, at, 0, 0);
+	emit(code, BPF_ALU | BPF_AND | BPF_K, allowed->al_mask, 0, 0);
+	emit(code, BPF_JMP | BPF_JEQ | BPF_K, allowed->al_value, 0, 1);
 	RETURN(code, SECCOMP_RET_ALLOW);
+	/* Another line may allow another argument. */
+	LOAD(code, nr);
+}
+
+static void
+emit_list(struct code *code, const struct allowed *calls, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		emit_allowed(code, &calls[i]);
 }
 
 static bool
-filter_on(bool is_keeper)
+filter_on(enum prof_confined who)
 {
 	struct code code = { .cd_n = 0 };
 	struct sock_fprog program = { .filter = code.cd_insn };
-	size_t i;
 
 	LOAD(&code, arch);
 	emit(&code, BPF_JMP | BPF_JEQ | BPF_K, ARCHITECTURE, 1, 0);
 	RETURN(&code, SECCOMP_RET_KILL_PROCESS);
 	LOAD(&code, nr);
 	/* The numbers of x32 are above all of these, and so refused. */
-	for (i = 0; i < COUNT(parser_calls); i++)
-		emit_allowed(&code, &parser_calls[i]);
-	for (i = 0; is_keeper && i < COUNT(keeper_calls); i++)
-		emit_allowed(&code, &keeper_calls[i]);
+	emit_list(&code, parser_calls, COUNT(parser_calls));
+	if (who == PROF_CONFINED_KEEPER)
+		emit_list(&code, keeper_calls, COUNT(keeper_calls));
+	if (who == PROF_CONFINED_READER) {
+		emit_list(&code, reader_calls, COUNT(reader_calls));
+		/* Its flags cannot be looked at; a C library has another. */
+		emit(&code, BPF_JMP | BPF_JEQ | BPF_K, __NR_clone3, 0, 1);
+		RETURN(&code, SECCOMP_RET_ERRNO | ENOSYS);
+	}
 	RETURN(&code, REFUSED);
 	program.len = code.cd_n;
 	return (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) ==
@@ -240,7 +282,7 @@ filter_on(bool is_keeper)
 unsigned
 prof_confine_calls(enum prof_confined who)
 {
-	if (is_instrumented())
+	if (prof_confine_is_instrumented())
 		return (PROF_LACKS_SECCOMP);
 	if (who == PROF_CONFINED_PARSER) {
 		limit_to(RLIMIT_NOFILE, PARSER_FILES);
@@ -248,6 +290,5 @@ prof_confine_calls(enum prof_confined who)
 		limit_to(RLIMIT_NPROC, 0);
 		limit_to(RLIMIT_CPU, PROF_PARSER_CPU_S + SLACK_S);
 	}
-	return (filter_on(who == PROF_CONFINED_KEEPER) ? 0 :
-	    PROF_LACKS_SECCOMP);
+	return (filter_on(who) ? 0 : PROF_LACKS_SECCOMP);
 }

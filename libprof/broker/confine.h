@@ -6,6 +6,7 @@
 #ifndef PROF_CONFINE_H
 #define PROF_CONFINE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* What could not be had; 0: all of it was. */
@@ -20,12 +21,15 @@
 
 enum prof_confined {
 	PROF_CONFINED_KEEPER,	/* may fork, and end what it forked */
-	PROF_CONFINED_PARSER	/* may read what is open, and answer */
+	PROF_CONFINED_PARSER,	/* may read what is open, and answer */
+	PROF_CONFINED_READER	/* the same, with threads and output */
 };
 
-/* Nobody, no capability, none to come, and a limit of memory: both are. */
-unsigned prof_confine_rights(void);
+/* Nobody, no capability, none to come; but for a reader, limits of memory. */
+unsigned prof_confine_rights(enum prof_confined who);
 /* Other limits, and the list of system calls. */
 unsigned prof_confine_calls(enum prof_confined who);
+/* Is this a build, or a run, that no filter can be put on? */
+bool	prof_confine_is_instrumented(void);
 
 #endif /* PROF_CONFINE_H */

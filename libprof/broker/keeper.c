@@ -110,7 +110,7 @@ keeper_main(int sock)
 	(void)prctl(PR_SET_NAME, "dtprof-keeper", 0, 0, 0);
 	if (!let_go(sock))
 		_exit(PROF_PARSER_LOST);
-	lacks = prof_confine_rights();
+	lacks = prof_confine_rights(PROF_CONFINED_KEEPER);
 	lacks |= prof_confine_calls(PROF_CONFINED_KEEPER);
 	while (prof_wire_recv(CONTROL, &ask, sizeof(ask), &fd, NULL)) {
 		memset(&answer, 0, sizeof(answer));

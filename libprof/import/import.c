@@ -9,13 +9,13 @@
 #include <sys/stat.h>
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "broker/reading.h"
 #include "import.h"
 
 #define MAX_NOTES	64
@@ -162,7 +162,7 @@ open_source(struct prof_import *import, const char *path)
 	int fd, error_number;
 
 	prof_source_memory(source, NULL, 0);
-	fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+	fd = is_stdin ? STDIN_FILENO : prof_reading_open(path, 0);
 	error_number = fd == -1 ? errno : is_stdin ?
 	    prof_source_stream(source, fd) : prof_source_open(source, fd);
 	if (fd != -1)
@@ -207,16 +207,10 @@ unload(struct prof_import *import)
 
 /* The writer's own failure says more than that adding failed. */
 static int
-convert(struct prof_import *import, const struct prof_import_options *options)
+convert_by(struct prof_import *import, struct prof_writer *writer)
 {
-	struct prof_writer *writer;
 	int rv;
 
-	writer = options->im_output == NULL ?
-	    prof_writer_open_memory(import->im_memory, &import->im_error) :
-	    prof_writer_open(options->im_output, &import->im_error);
-	if (writer == NULL)
-		return (-1);
 	import->im_sink = (struct prof_sink){ write_info, write_event,
 	    write_record, write_symbols, write_accounting, writer };
 	if (prof_import_is_perf(import->im_bytes, import->im_length))
@@ -234,6 +228,28 @@ convert(struct prof_import *import, const struct prof_import_options *options)
 		import->im_error = *prof_writer_error(writer);
 	prof_writer_discard(writer);
 	return (-1);
+}
+
+/* Where we may not write, in memory first. */
+static int
+convert(struct prof_import *import, const struct prof_import_options *options)
+{
+	const char *path = options->im_output;
+	const bool in_memory = path == NULL || prof_reading_is_confined();
+	struct prof_writer *writer;
+
+	if (in_memory) {
+		import->im_memory = memfd_create("import", MFD_CLOEXEC);
+		if (import->im_memory == -1)
+			return (prof_fail(&import->im_error, PROF_E_IO,
+			    "no file in memory: %s", strerror(errno)));
+	}
+	writer = in_memory ? prof_writer_open_memory(import->im_memory,
+	    &import->im_error) : prof_writer_open(path, &import->im_error);
+	if (writer == NULL || convert_by(import, writer) == -1)
+		return (-1);
+	return (in_memory && path != NULL ? prof_reading_recording(path,
+	    import->im_memory, &import->im_error) : 0);
 }
 
 static struct prof_import *
@@ -317,11 +333,9 @@ convert_in_memory(struct prof_import *import, const char *path,
 	};
 	int error_number;
 
-	import->im_memory = memfd_create("import", MFD_CLOEXEC);
-	if (import->im_memory != -1 && convert(import, &options) == -1)
+	if (convert(import, &options) == -1)
 		return (-1);
-	error_number = import->im_memory == -1 ? errno :
-	    prof_source_open(memory, import->im_memory);
+	error_number = prof_source_open(memory, import->im_memory);
 	return (error_number == 0 ? 0 : prof_fail(&import->im_error,
 	    PROF_E_IO, "no file in memory: %s", strerror(error_number)));
 }

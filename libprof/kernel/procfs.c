@@ -22,6 +22,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "broker/reading.h"
 #include "model/images.h"
 #include "prof_impl.h"
 
@@ -73,7 +74,7 @@ prof_proc_read(const char *path, char *out, size_t size)
 	ssize_t got;
 	int fd;
 
-	fd = open(path, O_RDONLY | O_CLOEXEC);
+	fd = prof_reading_kernel(path);
 	if (fd == -1)
 		return (-1);
 	while (len < size - 1) {

@@ -12,15 +12,30 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "broker/reading.h"
 #include "prof_impl.h"
 
 #define KERNEL_PID	0xffffffffU
 #define NOTES_MAX	16384
 
+static FILE	*kernel_file(const char *);
 static bool	text_range(struct prof_text *);
 static void	notes_build_id(const char *, struct prof_record *);
 static int	emit_module(const char *, uint64_t, prof_record_fn *, void *);
+
+/* Whoever reads it for us. */
+static FILE *
+kernel_file(const char *path)
+{
+	const int fd = prof_reading_kernel(path);
+	FILE *file = fd == -1 ? NULL : fdopen(fd, "r");
+
+	if (file == NULL && fd != -1)
+		(void)close(fd);
+	return (file);
+}
 
 /* From _stext to _etext; false: not shown to us. */
 static bool
@@ -32,7 +47,7 @@ text_range(struct prof_text *text)
 	FILE *symbols;
 
 	*start = *end = 0;
-	symbols = fopen("/proc/kallsyms", "re");
+	symbols = kernel_file("/proc/kallsyms");
 	if (symbols == NULL)
 		return (false);
 	while ((*start == 0 || *end == 0) &&
@@ -63,7 +78,7 @@ addresses_shown(void)
 	char *line = NULL;
 	size_t size = 0;
 	bool shown = false;
-	FILE *symbols = fopen("/proc/kallsyms", "re");
+	FILE *symbols = kernel_file("/proc/kallsyms");
 
 	while (symbols != NULL && !shown &&
 	    getline(&line, &size, symbols) > 0) {
@@ -184,7 +199,7 @@ prof_procfs_snapshot_kernel(const struct prof_text *text, uint64_t time_ns,
 		notes_build_id("/sys/kernel/notes", &record);
 		rv = fn(arg, &record);
 	}
-	modules = fopen("/proc/modules", "re");
+	modules = kernel_file("/proc/modules");
 	if (modules == NULL)
 		return (rv);
 	while (rv == 0 && getline(&line, &size, modules) > 0)

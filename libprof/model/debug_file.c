@@ -12,7 +12,6 @@
  */
 #include <sys/stat.h>
 
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +19,9 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "broker/reading.h"
 #include "debug_file.h"
+#include "images.h"
 #include "prof_impl.h"
 
 #define USUAL_DIRS	"/usr/lib/debug"
@@ -55,20 +56,6 @@ build_id_of(struct prof_elf *elf, struct build_id *id)
 		id->bi_length = prof_build_id_of_notes(part.pp_bytes,
 		    part.pp_size, 4, id->bi_bytes);
 	}
-}
-
-/* Never waits: what is not a plain file is not opened for long. */
-static int
-open_file(const char *path)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-	struct stat st;
-
-	if (fd != -1 && (fstat(fd, &st) == -1 || !S_ISREG(st.st_mode))) {
-		close(fd);
-		fd = -1;
-	}
-	return (fd);
 }
 
 /* Is it of the same build?  Files without build-id: unknown_is says. */
@@ -241,7 +228,7 @@ prof_debug_candidate(struct prof_debug_want *want, int file,
 		    path, sizeof(path));
 		if (rv == -1)
 			break;
-		fd = rv == 1 ? open_file(path) : -1;
+		fd = rv == 1 ? prof_image_open(path) : -1;
 		if (fd == -1)
 			continue;
 		want->dw_next++;
@@ -257,6 +244,8 @@ static int
 next_candidate(struct prof_debug_want *want, int file, const char *dirs)
 {
 	return (open_by != NULL ? open_by(open_by_arg, want) :
+	    prof_reading_is_confined() ?
+	    prof_reading_debug(want, file, dirs) :
 	    prof_debug_candidate(want, file, dirs));
 }
 
@@ -329,7 +318,23 @@ prof_debug_file_open(struct prof_elf *elf, int fd, const char *debug_dirs)
 }
 
 int
-prof_debug_file_of_build(const char *path, const void *build_id,
+prof_debug_beside(const char *name, int file)
+{
+	char dir[PATH_MAX], path[2 * PATH_MAX];
+
+	if (prof_reading_is_confined())
+		return (prof_reading_beside(name, file));
+	if (name[0] == '/')
+		return (prof_image_open(name));
+	if (!dir_of(file, dir, sizeof(dir)) ||
+	    snprintf(path, sizeof(path), "%s/%s", dir, name) >=
+	    (int)sizeof(path))
+		return (-1);
+	return (prof_image_open(path));
+}
+
+int
+prof_debug_file_of_build(const char *name, int file, const void *build_id,
     size_t length)
 {
 	struct build_id id;
@@ -338,5 +343,5 @@ prof_debug_file_of_build(const char *path, const void *build_id,
 		return (-1);
 	memcpy(id.bi_bytes, build_id, length);
 	id.bi_length = (uint32_t)length;
-	return (checked(open_file(path), &id));
+	return (checked(prof_debug_beside(name, file), &id));
 }

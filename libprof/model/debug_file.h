@@ -16,9 +16,11 @@
  */
 int	prof_debug_file_open(struct prof_elf *elf, int fd,
 	    const char *debug_dirs);
-/* The file at a path if it is of that build, else -1. */
-int	prof_debug_file_of_build(const char *path, const void *build_id,
-	    size_t length);
+/* What an open file calls so: a path, or a name relative to it; or -1. */
+int	prof_debug_beside(const char *name, int file);
+/* The same if it is of that build. */
+int	prof_debug_file_of_build(const char *name, int file,
+	    const void *build_id, size_t length);
 
 /*
  * What a file says of its debug file, and the candidates for it one after the

@@ -15,8 +15,6 @@
 #include <endian.h>
 #include <fcntl.h>
 #include <gelf.h>
-#include <limits.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -191,27 +189,6 @@ begin(int fd, Elf **elf, Dwarf **dwarf, bool *refused)
 	return (false);
 }
 
-/* Where the shared file is, whose name is relative to the debug file. */
-static bool
-alt_path(int fd, const char *name, char *path, size_t size)
-{
-	char self[64], dir[PATH_MAX], *slash;
-	ssize_t n;
-
-	if (name[0] == '/')
-		return (snprintf(path, size, "%s", name) < (int)size);
-	snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
-	n = readlink(self, dir, sizeof(dir) - 1);
-	if (n <= 0)
-		return (false);
-	dir[n] = '\0';
-	slash = strrchr(dir, '/');
-	if (slash == NULL)
-		return (false);
-	return (snprintf(path, size, "%.*s/%s", (int)(slash - dir), dir,
-	    name) < (int)size);
-}
-
 /*
  * false: it needs one that is not there.  libdw would then go and open
  * whatever has that name.
@@ -221,15 +198,15 @@ open_alt(struct prof_dwarf *file)
 {
 	const char *name;
 	const void *id;
-	char path[2 * PATH_MAX];
 	ssize_t length;
 
 	length = dwelf_dwarf_gnu_debugaltlink(file->pd_dwarf, &name, &id);
 	if (length == 0)
 		return (true);
-	if (length < 0 || !alt_path(file->pd_fd, name, path, sizeof(path)))
+	if (length < 0)
 		return (false);
-	file->pd_alt_fd = prof_debug_file_of_build(path, id, (size_t)length);
+	file->pd_alt_fd = prof_debug_file_of_build(name, file->pd_fd, id,
+	    (size_t)length);
 	if (file->pd_alt_fd == -1 || !worth_opening_fd(file->pd_alt_fd,
 	    &file->pd_refused) ||
 	    !begin(file->pd_alt_fd, &file->pd_alt_elf, &file->pd_alt,

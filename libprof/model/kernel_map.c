@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "broker/reading.h"
 #include "kernel_map.h"
 #include "prof.h"
 
@@ -220,7 +221,7 @@ ask(struct prof_kernel_map *map)
 	map->km_asked = true;
 	if (!map->km_use_live)
 		return;
-	fd = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
+	fd = prof_reading_kernel("/proc/kallsyms");
 	if (fd == -1)
 		return;
 	map->km_live = prof_symtab_of_kallsyms(fd, &map->km_hidden);

@@ -9,7 +9,6 @@
  * are decode.c.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -194,7 +193,7 @@ static int
 reader_load(struct prof_reader *reader, const char *path,
     struct prof_err *error)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC), error_number;
+	int fd = prof_reading_open(path, 0), error_number;
 
 	if (fd == -1)
 		return (reader_explain(error, path, errno));
