@@ -2,7 +2,8 @@
 # ASSERTION: from the start of a recording to its end the recorder, its threads
 # and its children have exactly the capabilities, the flags and the user that
 # doc/PRIVILEGES.md says, with a command and without, with BPF and without, as
-# root and as an ordinary user.
+# root and as an ordinary user; so has what counts, and what reads a recording
+# as root, and its helper.
 #
 # Easy to get wrong: capabilities are a thread's, not a process's, so that one
 # thread that was forgotten keeps all that root has.
@@ -23,14 +24,17 @@ sys_admin sys_boot sys_nice sys_resource sys_time sys_tty_config mknod lease
 audit_write audit_control setfcap mac_override mac_admin syslog wake_alarm
 block_suspend audit_read perfmon bpf checkpoint_restore""".split()
 mode, doc, pid, user = sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4]
+LOOKS = 20      # before anything is done
 want = {}
 for line in open(doc):
     cells = [cell.strip() for cell in line.split("|")[1:-1]]
-    if len(cells) == 6 and cells[0] in (mode, "any"):
+    if len(cells) == 6 and (cells[0] == mode or (
+            cells[0] == "record" and mode.split()[0] in ("bpf", "perf"))):
         caps = sum(1 << names.index(cap) for cap in cells[2].split())
         want[cells[1]] = (caps if user == "0" else 0, cells[3], cells[4],
                           "65534" if cells[5] == "nobody" else user)
-check(len(want) == 5, "the table has %d rows for %s" % (len(want), mode))
+rows = {"bpf": 5, "perf": 5, "stat": 1, "read": 2}[mode.split()[0]]
+check(len(want) == rows, "the table has %d rows for %s" % (len(want), mode))
 
 
 def children(process):
@@ -55,20 +59,23 @@ def look(process):
         # A recorder's name is also that of a command before its exec.
         check(got == want[line["Name"]] and caps["CapPrm"] == caps["CapEff"]
               and caps["CapInh"] == caps["CapAmb"] == 0 and
-              (caps["CapBnd"] == 0 or user != "0"),
+              (caps["CapBnd"] == 0 or user != "0" or got[1] == "0"),
               "%s: %s is %s, %s; not %s" % (mode, line["Name"], got, caps,
                                            want[line["Name"]]))
         seen[line["Name"]] = seen.get(line["Name"], 0) + 1
 
 
 seen = {}
-open("watched", "w").close()
+looks = 0
 while True:
+    looks += 1
+    if looks == LOOKS:
+        open("watched", "w").close()
     try:
         look(pid)
         for child in children(pid):
             name = open("/proc/%d/comm" % child).read().strip()
-            if name == "dtprof-keeper":
+            if name in ("dtprof-keeper", "dtprof-reader"):
                 look(child)
                 for parser in children(child):
                     look(parser)
@@ -89,14 +96,19 @@ check(not missing, "%s: never seen: %s" % (mode, missing))
 ok("%s, user %s: %s" % (mode, user, seen))
 END
 
+watched()	# mode user: begin
+{
+	rm -f watched
+	python3 watch.py "$1" "$SRC/doc/PRIVILEGES.md" "$recorder" "$2" \
+	    >watch.out 2>&1 8>&- &
+	watcher=$!
+	await "it is watched" test -e watched
+}
+
 watch()		# mode user status: from a mark that was answered to the end
 {
 	await_recording "$recorder"
-	rm -f watched
-	python3 watch.py "$1" "$SRC/doc/PRIVILEGES.md" "$recorder" "$2" \
-	    >watch.out 2>&1 &
-	watcher=$!
-	await "it is watched" test -e watched
+	watched "$1" "$2"
 	# Something new to read.
 	"$work/known" 20 >/dev/null
 	record_end "$3"
@@ -119,6 +131,50 @@ drop=-bpf,-sys_admin,-perfmon
 begin setpriv --bounding-set "$drop" --inh-caps "$drop" "$DTPROF" record -q \
     -o a.dtp -- sleep 100
 watch "perf command" 0 130
+
+# What counts has no mark to wait for, but then it is confined.
+is_confined()
+{
+	grep -q '^NoNewPrivs:[[:space:]]*1' "/proc/$recorder/status"
+}
+
+count()		# mode status argument ...
+{
+	count_mode=$1 count_status=$2
+	shift 2
+	begin "$DTPROF" stat -e task-clock "$@"
+	await "$count_mode is confined" is_confined
+	watched "$count_mode" 0
+	record_end "$count_status"
+	wait "$watcher" || { cat watch.out; fail "$count_mode"; }
+	cat watch.out
+}
+
+count stat 0 -a
+count "stat command" 130 -- sleep 100
+count "stat command" 130 -r 1 -I 50 -- sleep 100
+count "stat target" 0 -p $$
+count "stat apart" 0 -a --per-process
+# With more to do it is started again, as what it was.
+begin "$DTPROF" stat -e task-clock -r 2 -- sh -c 'echo >>ran; sleep 2'
+await "the first run" test -s ran
+is_confined && fail "the second run could not be armed"
+await "the second run is confined" is_confined
+[ "$(wc -l <ran)" -eq 2 ] || fail "confined before the last run"
+record_wait 0
+ok "with -r the last run is"
+
+# What reads has asked its helper for a file when that file is opened.
+mkfifo pipe
+begin "$DTPROF" report pipe
+exec 8>pipe
+watched read 0
+cat a.dtp >&8
+exec 8>&-
+record_wait 0
+wait "$watcher" || { cat watch.out; fail "read"; }
+cat watch.out
+
 [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -le 2 ] || exit 0
 mkdir -m 777 theirs
 cp "$DTPROF" theirs/dtprof

@@ -19,7 +19,7 @@
 #include "model/images.h"
 #include "prof_impl.h"
 
-#define TRIES	60000
+#define TRIES	100000
 #define FEW	100	/* of each kind, at least */
 
 static char dir[] = "/tmp/dtprof-swap.XXXXXX";
