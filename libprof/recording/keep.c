@@ -25,6 +25,8 @@
 #define LIFE_EXEC	128
 #define LIFE_MAPPING	16	/* which have a budget of their own */
 #define LIFE_EXIT	8
+/* So many may be left out, and two more for each byte of the file. */
+#define LEFT_OUT_FIRST	(1u << 20)
 
 static int	keep_info(struct prof_reader *, struct prof_cur *);
 static int	keep_event(struct prof_reader *, struct prof_cur *);
@@ -326,23 +328,31 @@ life_cost(const struct prof_life_fields *fields)
 	}
 }
 
-/* Is there room for it?  What comes after one that was left out is, too. */
-static bool
+/*
+ * Is there room for it?  What comes after one that was left out is, too.
+ * -1: so many are no recording's.
+ */
+static int
 life_fits(struct prof_reader *reader, const struct prof_life_fields *fields,
     uint64_t time_ns, size_t bytes)
 {
 	size_t cost = life_cost(fields);
 
 	if (cost == 0)
-		return (true);
+		return (1);
 	cost += LIFE_HERE + bytes + bytes / 2;
 	if (reader->rd_left_out == 0 && cost <= reader->rd_life_budget) {
 		reader->rd_life_budget -= cost;
-		return (true);
+		return (1);
 	}
+	if (reader->rd_left_out / 2 > LEFT_OUT_FIRST / 2 +
+	    reader->rd_source.so_length)
+		return (prof_fail(&reader->rd_error, PROF_E_DAMAGED,
+		    "it claims to hold more than a recording of its size "
+		    "can"));
 	if (reader->rd_left_out++ == 0 || time_ns < reader->rd_left_out_ns)
 		reader->rd_left_out_ns = time_ns;
-	return (false);
+	return (0);
 }
 
 static int
@@ -355,6 +365,7 @@ life_pack(struct prof_reader *reader, const struct prof_life_fields *fields,
 	uint64_t mask = 0;
 	char *at;
 	unsigned i;
+	int rv;
 
 	if (reader->rd_life_bytes.ar_count > UINT32_MAX - sizeof(bytes))
 		return (prof_fail(&reader->rd_error, PROF_E_DAMAGED,
@@ -369,8 +380,8 @@ life_pack(struct prof_reader *reader, const struct prof_life_fields *fields,
 			prof_buf_varint(&buf, fields->lf_field[i]);
 	prof_buf_bytes(&buf, fields->lf_build_id,
 	    fields->lf_field[PROF_LF_BUILD_ID]);
-	if (!life_fits(reader, fields, time_ns, buf.bf_len))
-		return (1);
+	if ((rv = life_fits(reader, fields, time_ns, buf.bf_len)) != 1)
+		return (rv == 0 ? 1 : -1);
 	life = prof_array_add(reader, &reader->rd_lives, sizeof(*life));
 	if (life == NULL)
 		return (-1);
