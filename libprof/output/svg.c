@@ -70,8 +70,11 @@ put_tenths(struct prof_buf *out, const char *name, uint64_t tenths)
 static uint64_t
 scaled(const struct drawing *drawing, uint64_t weight)
 {
-	return ((uint64_t)((double)weight * (10 * (WIDTH - 2 * MARGIN)) /
-	    (double)drawing->dr_total[0] + 0.5));
+	const uint64_t total = drawing->dr_total[0];
+	const uint64_t all = 10 * (WIDTH - 2 * MARGIN);
+
+	return (weight >= total ? all : (uint64_t)((double)weight *
+	    (double)all / (double)total + 0.5));
 }
 
 /* ------------------------------------------------------------ colour */
@@ -123,11 +126,12 @@ put_colour(const struct drawing *drawing, size_t node,
 
 /* ------------------------------------------------------------ boxes */
 
+/* Weights of a forged recording add up modulo 2^64: a part may exceed all. */
 static void
 put_share(struct prof_buf *out, uint64_t part, uint64_t all)
 {
-	uint64_t share = (uint64_t)((double)part * 10000 /
-	    (double)(all ? all : 1) + 0.5);
+	uint64_t share = all == 0 ? 0 : part >= all ? 10000 :
+	    (uint64_t)((double)part * 10000 / (double)all + 0.5);
 
 	prof_put_fmt(out, "%" PRIu64 ".%02" PRIu64 " %%", share / 100,
 	    share % 100);
