@@ -13,7 +13,7 @@
 
 #include "cmd.h"
 
-#define WAIT_MS		100
+#define WAIT_MS		1000
 #define GRACE_NS	2000000000ULL	/* for a command to heed SIGTERM */
 
 static void	 end_command(struct ending *ending, pid_t command,

@@ -29,6 +29,8 @@
 #define NS_PER_S	1000000000ULL
 #define UNWIND_MAX	(256ULL << 20)
 #define PUBLISH_NS	500000000ULL
+/* Between rounds of perf's rings, which wake us when they are half full. */
+#define RINGS_WAIT_MS	10
 
 static int	choose_path(struct prof_session *);
 static int	open_output(struct prof_session *);
@@ -230,7 +232,7 @@ prof_session_arm(struct prof_session *session)
 	    prof_sampling_attach(session) == -1))
 		goto fail;
 	session->se_state = PROF_ARMED;
-	session->se_wait_ms = 1;
+	session->se_wait_ms = session->se_use_bpf ? 1 : RINGS_WAIT_MS;
 	return (0);
 fail:
 	prof_session_undo(session);
@@ -463,7 +465,7 @@ static int
 watch_fd(struct prof_session *session, int fd, uint32_t how)
 {
 	struct epoll_event event = { .events = EPOLLIN | how,
-	    .data.u32 = how };
+	    .data.fd = how == EPOLLET ? PROF_WOKEN_BY_TARGET : fd };
 
 	if (fd >= 0 && epoll_ctl(session->se_epoll, EPOLL_CTL_ADD, fd,
 	    &event) == -1)

@@ -25,6 +25,8 @@
 
 #define SECOND_NS	1000000000ULL
 #define WAIT_MAX_MS	100
+#define WAIT_CALM_MS	1000
+#define SAMPLE_BYTES	4096	/* all but the deepest stacks take less */
 #define YOUNG_NS	1000000UL
 #define PAUSE_MS	2	/* between rounds that mappings ask for */
 
@@ -207,7 +209,8 @@ static int
 set_alarm(struct prof_session *session)
 {
 	const struct itimerspec due = {
-		.it_value.tv_nsec = session->se_wait_ms * 1000000L
+		.it_value.tv_sec = session->se_wait_ms / 1000,
+		.it_value.tv_nsec = session->se_wait_ms % 1000 * 1000000L
 	};
 
 	if (timerfd_settime(session->se_alarm, 0, &due, NULL) == -1)
@@ -492,20 +495,57 @@ prof_session_catch_up(struct prof_session *session, uint64_t until_ns)
 	    take_side_band, session));
 }
 
-/* Wait less the faster the rings fill, up to a tenth of a second. */
+/*
+ * The longest wait while nothing but samples comes.  Each round wakes a CPU
+ * that may be idle, so timers and frequencies, whose rate is known, have as
+ * few rounds as leave three quarters of a ring free at that rate.
+ */
+static int
+calm_wait_ms(const struct prof_session *session)
+{
+	const struct prof_options *po = &session->se_options;
+	const size_t nsampled = session->se_events.el_n - session->se_nvalues;
+	const double quarter = (double)session->se_bpf.bp_ring_bytes / 4;
+	double hz = 0, ms;
+
+	if (po->po_verify || po->po_callgraph == PROF_CALLGRAPH_DWARF)
+		return (WAIT_MAX_MS);
+	for (size_t n = 1; n < nsampled; n++) {
+		const struct prof_event *event =
+		    session->se_events.el_event[n];
+		const struct perf_event_attr *attr = &event->ev_attr;
+
+		if (attr->freq)
+			hz += (double)attr->sample_freq;
+		else if (event->ev_is_timer)
+			hz += (double)SECOND_NS / (double)attr->sample_period;
+		else
+			return (WAIT_MAX_MS);
+	}
+	ms = hz == 0 ? WAIT_MAX_MS : 1e3 * quarter / (hz * SAMPLE_BYTES);
+	return (ms < WAIT_MAX_MS ? WAIT_MAX_MS :
+	    ms > WAIT_CALM_MS ? WAIT_CALM_MS : (int)ms);
+}
+
+/*
+ * Wait less the faster the rings fill, and not much longer than a tenth of a
+ * second where somebody woke us: new programs want to be read while they run.
+ */
 static void
 adapt(struct prof_session *session)
 {
+	const int most = session->se_was_woken ? WAIT_MAX_MS :
+	    calm_wait_ms(session);
 	unsigned fill = prof_drain_fill(session->se_drain);
 
 	if (fill >= 25)
 		session->se_wait_ms = 1;
 	else if (fill >= 5)
 		session->se_wait_ms = (session->se_wait_ms + 1) / 2;
-	else if (session->se_wait_ms < WAIT_MAX_MS)
+	else if (session->se_wait_ms < most)
 		session->se_wait_ms *= 2;
-	if (session->se_wait_ms > WAIT_MAX_MS)
-		session->se_wait_ms = WAIT_MAX_MS;
+	if (session->se_wait_ms > most)
+		session->se_wait_ms = most;
 }
 
 /*
@@ -551,10 +591,14 @@ wait_for_work(struct prof_session *session, int timeout_ms)
 	struct epoll_event events[16];
 	int n = epoll_wait(session->se_epoll, events, 16, timeout_ms), i;
 
-	/* A target has ended: see at once who is left. */
-	for (i = 0; i < n; i++)
-		if (events[i].data.u32 == EPOLLET)
+	session->se_was_woken = false;
+	for (i = 0; i < n; i++) {
+		/* A target has ended: see at once who is left. */
+		if (events[i].data.fd == PROF_WOKEN_BY_TARGET)
 			session->se_checked_ns = 0;
+		if (events[i].data.fd != session->se_alarm)
+			session->se_was_woken = true;
+	}
 	if (n > 0 && session->se_wait_ms > PAUSE_MS &&
 	    prof_now_ns() - session->se_round_ns < PAUSE_MS * 1000000UL)
 		(void)nanosleep(&pause, NULL);

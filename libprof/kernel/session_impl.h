@@ -381,6 +381,10 @@ void	prof_overhead_fini(struct prof_overhead *overhead);
 
 /* -------------------------------------------------------------- arm.c */
 
+/* In place of the descriptor, where a target's end wakes us. */
+#define PROF_WOKEN_BY_TARGET	(-1)
+
+
 /* Give back everything that arm made; the file too, unless it was closed. */
 void	prof_session_undo(struct prof_session *session);
 
@@ -485,6 +489,7 @@ struct prof_session {
 	bool		 se_side_is_wide; /* it hears more than the targets */
 	uint64_t	 se_file_bytes;	/* known after stop */
 	int		 se_wait_ms;	/* until the next round, adapted */
+	bool		 se_was_woken;	/* by more than the alarm */
 	char		**se_notes;
 	size_t		 se_nnotes;
 	size_t		 se_nstamped;	/* of them in the recording */
