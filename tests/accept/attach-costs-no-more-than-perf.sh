@@ -6,6 +6,7 @@
 # than under perf (upper 95 % bound of the mean of paired differences).  A
 # server that switches at each query loses at most 0.5 points more than with
 # all CPUs sampled, and no more than under perf -p.
+# TIMEOUT: 3600
 #
 # Easy to get wrong: what is cheap for one is dear for the other, so both ways
 # are forced and measured beside what dtprof chooses.  The figures are printed;

@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: ISC
 # ASSERTION: The recorder wakes far less often than events come, and with
 # nothing to do it uses next to no CPU time: less than 4 % of the time that
-# passes, with counters armed that never fire and never wake it.
+# passes, with counters armed that never fire and never wake it.  Where only
+# timers fire, it wakes no more than 6 times a second, once the target has
+# been quiet for a while: also an idle CPU pays for each wake-up.
 #
 # Easy to get wrong: a doorbell that rings for each record.
 
@@ -51,3 +53,17 @@ hz=$(getconf CLK_TCK)
 stored=$(json r.json 'sum(r["stored"] for r in j["accounting"][1:])')
 [ "$stored" -eq 0 ] || fail "$stored samples of a sleeper"
 ok "idle for $passed ns: $used ticks of 1/$hz s, $woke wake-ups"
+
+"$work/spin" 0 >spin.out &
+spinner=$!
+kill_at_end "$spinner"
+record_begin -o c.dtp -p "$spinner" -e cpu-clock -F 997
+sleep 3
+before=$(wakes) from=$(date +%s%N)
+sleep 3
+passed=$(($(date +%s%N) - from)) woke=$(($(wakes) - before))
+record_end 0
+balance c.dtp
+[ $((woke * 1000000000)) -le $((passed * 6)) ] ||
+    fail "$woke wake-ups in $passed ns beside timers"
+ok "beside timers $woke wake-ups in $passed ns"
