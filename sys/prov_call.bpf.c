@@ -311,7 +311,7 @@ call_return(struct bpf_raw_tracepoint_args *ctx)
 	if (cfg.dc_parts & DTP_P_TEXTS)
 		texts_again(call, &firing, ctx->args[1]);
 	firing.fg_call = call;
-	return (dtp_store(&firing, 1));
+	return (dtp_store(&firing));
 }
 
 /* ----------------------------------------------------- exit and stop */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC OR (Dual BSD/GPL) */
 /*
  * Counter overflow: hardware, cache, raw and software events.  Attached to
- * perf events, one per CPU or task; may run in an NMI, so it rings no bell.
- * Clocks have a file of their own, prov_profile.bpf.c.
+ * perf events, one per CPU or task; may run in an NMI.  Clocks have a file of
+ * their own, prov_profile.bpf.c.
  */
 #include "sample.bpf.h"
 
@@ -19,7 +19,7 @@ dtp_overflow(struct bpf_perf_event_data *ctx)
 	if (!dtp_begin(&firing, 1U << DTP_RECORDING) ||
 	    !dtp_wanted(&firing) || !dtp_passes(&firing))
 		return (0);
-	return (dtp_store(&firing, 0));
+	return (dtp_store(&firing));
 }
 
 SEC("perf_event")

@@ -99,7 +99,7 @@ dtp_timer(struct bpf_perf_event_data *ctx)
 	dtp_count_late(&firing);
 	if (!dtp_wanted(&firing) || !dtp_passes(&firing))
 		return (0);
-	return (dtp_store(&firing, 0));
+	return (dtp_store(&firing));
 }
 
 SEC("perf_event")

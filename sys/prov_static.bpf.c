@@ -101,7 +101,7 @@ dtp_tracepoint(void *ctx)
 	dtp_load_args(&firing);
 	if (!dtp_passes(&firing))
 		return (0);
-	return (dtp_store(&firing, 1));
+	return (dtp_store(&firing));
 }
 
 SEC("raw_tp")

@@ -62,7 +62,7 @@ dtp_entry(struct bpf_raw_tracepoint_args *ctx)
 	}
 	if (!dtp_passes(&firing))
 		return (0);
-	return (dtp_store(&firing, 1));
+	return (dtp_store(&firing));
 }
 
 DTP_INLINE int
@@ -91,7 +91,7 @@ dtp_return(struct bpf_raw_tracepoint_args *ctx)
 		dtp_call_read(NULL, &firing.fg_ip, regs);
 	if (!dtp_passes(&firing))
 		return (0);
-	return (dtp_store(&firing, 1));
+	return (dtp_store(&firing));
 }
 
 SEC("tp_btf/sys_enter")

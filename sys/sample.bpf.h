@@ -299,7 +299,7 @@ dtp_put_sample(struct dtp_writer *writer, struct dtp_firing *firing,
 
 /* Store a sample, or count why not. */
 DTP_INLINE int
-dtp_store(struct dtp_firing *firing, int may_ring)
+dtp_store(struct dtp_firing *firing)
 {
 	struct dtp_writer writer = {
 		.wr_stream = firing->fg_stream,
@@ -323,8 +323,7 @@ dtp_store(struct dtp_firing *firing, int may_ring)
 	}
 	dtp_walk_end(&walk, &writer);
 	dtp_leave(&writer);
-	if (may_ring)
-		dtp_bell(&writer);
+	dtp_bell(&writer);
 	return (0);
 }
 

@@ -175,9 +175,9 @@ dtp_scratch_release(struct dtp_writer *writer,
 }
 
 /*
- * Wake the drain when this record takes what is in use past the mark.  Not
- * for programs that may run in an NMI, nor below the tracepoints of locks:
- * this one takes a lock.
+ * Wake the drain when this record takes what is in use past the mark.  In an
+ * NMI the kernel only tries the lock of the ring buffer, and wakes later; below
+ * the tracepoints of locks the session leaves the mark off.
  */
 DTP_INLINE void
 dtp_bell(struct dtp_writer *writer)

@@ -26,7 +26,6 @@
 #define BUFFER_SAMPLE	4096		/* of a sample whose rate is known */
 #define BUFFER_MAX	(1ULL << 30)
 #define BUFFER_SUM	(512ULL << 20)
-#define NS_PER_S	1000000000ULL
 #define UNWIND_MAX	(256ULL << 20)
 #define PUBLISH_NS	500000000ULL
 /* Between rounds of perf's rings, which wake us when they are half full. */
@@ -125,25 +124,9 @@ choose_ticking(const struct prof_session *session)
 static uint64_t
 default_buffer(const struct prof_session *session)
 {
-	const struct prof_options *po = &session->se_options;
-	const size_t nsampled = session->se_events.el_n - session->se_nvalues;
-	uint64_t hz = 0;
+	const uint64_t hz = prof_events_rate(session);
 
-	if (po->po_verify || po->po_callgraph == PROF_CALLGRAPH_DWARF)
-		return (BUFFER_DEFAULT);
-	for (size_t n = 1; n < nsampled; n++) {
-		const struct prof_event *event =
-		    session->se_events.el_event[n];
-
-		if (event->ev_kind == PROF_KIND_PERF && event->ev_attr.freq)
-			hz += event->ev_attr.sample_freq;
-		else if (event->ev_kind == PROF_KIND_PERF &&
-		    strcmp(event->ev_unit, "ns") == 0)
-			hz += NS_PER_S / event->ev_attr.sample_period;
-		else
-			return (BUFFER_DEFAULT);
-	}
-	if (hz >= BUFFER_DEFAULT / BUFFER_SAMPLE)
+	if (hz == 0 || hz >= BUFFER_DEFAULT / BUFFER_SAMPLE)
 		return (BUFFER_DEFAULT);
 	return (hz * BUFFER_SAMPLE < BUFFER_LEAST ? BUFFER_LEAST :
 	    hz * BUFFER_SAMPLE);

@@ -181,8 +181,8 @@ prof_bpf_load(struct prof_session *session)
 }
 
 /*
- * The bell takes locks: not for counters, which may come in an NMI, nor for
- * tracepoints that fire while locks are being taken.
+ * The bell takes locks: not for tracepoints that fire while locks are being
+ * taken.
  */
 static bool
 may_ring(const struct prof_event *event)
@@ -193,8 +193,6 @@ may_ring(const struct prof_event *event)
 	};
 	size_t n;
 
-	if (event->ev_kind == PROF_KIND_PERF)
-		return (false);
 	for (n = 0; event->ev_tracepoint != NULL &&
 	    n < sizeof(deep) / sizeof(deep[0]); n++)
 		if (strncmp(event->ev_tracepoint, deep[n],

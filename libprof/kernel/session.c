@@ -26,7 +26,6 @@
 #define SECOND_NS	1000000000ULL
 #define WAIT_MAX_MS	100
 #define WAIT_CALM_MS	1000
-#define SAMPLE_BYTES	4096	/* all but the deepest stacks take less */
 #define YOUNG_NS	1000000UL
 #define PAUSE_MS	2	/* between rounds that mappings ask for */
 
@@ -202,8 +201,8 @@ go_on(struct prof_session *session, enum prof_record_type mark,
 }
 
 /*
- * Whoever polls our descriptor is woken when a round is due.  Counters and
- * timers, which may come in an NMI, ring no bell.
+ * Whoever polls our descriptor is woken when a round is due: the bell rings
+ * only where a ring fills.
  */
 static int
 set_alarm(struct prof_session *session)
@@ -496,46 +495,15 @@ prof_session_catch_up(struct prof_session *session, uint64_t until_ns)
 }
 
 /*
- * The longest wait while nothing but samples comes.  Each round wakes a CPU
- * that may be idle, so timers and frequencies, whose rate is known, have as
- * few rounds as leave three quarters of a ring free at that rate.
- */
-static int
-calm_wait_ms(const struct prof_session *session)
-{
-	const struct prof_options *po = &session->se_options;
-	const size_t nsampled = session->se_events.el_n - session->se_nvalues;
-	const double quarter = (double)session->se_bpf.bp_ring_bytes / 4;
-	double hz = 0, ms;
-
-	if (po->po_verify || po->po_callgraph == PROF_CALLGRAPH_DWARF)
-		return (WAIT_MAX_MS);
-	for (size_t n = 1; n < nsampled; n++) {
-		const struct prof_event *event =
-		    session->se_events.el_event[n];
-		const struct perf_event_attr *attr = &event->ev_attr;
-
-		if (attr->freq)
-			hz += (double)attr->sample_freq;
-		else if (event->ev_is_timer)
-			hz += (double)SECOND_NS / (double)attr->sample_period;
-		else
-			return (WAIT_MAX_MS);
-	}
-	ms = hz == 0 ? WAIT_MAX_MS : 1e3 * quarter / (hz * SAMPLE_BYTES);
-	return (ms < WAIT_MAX_MS ? WAIT_MAX_MS :
-	    ms > WAIT_CALM_MS ? WAIT_CALM_MS : (int)ms);
-}
-
-/*
- * Wait less the faster the rings fill, and not much longer than a tenth of a
- * second where somebody woke us: new programs want to be read while they run.
+ * Wait less the faster the rings fill, up to a tenth of a second; up to a
+ * second while nothing but samples comes whose rate is known, since each round
+ * wakes a CPU that may be idle.  A ring that fills sooner rings the bell.
  */
 static void
 adapt(struct prof_session *session)
 {
-	const int most = session->se_was_woken ? WAIT_MAX_MS :
-	    calm_wait_ms(session);
+	const int most = !session->se_was_woken &&
+	    prof_events_rate(session) != 0 ? WAIT_CALM_MS : WAIT_MAX_MS;
 	unsigned fill = prof_drain_fill(session->se_drain);
 
 	if (fill >= 25)

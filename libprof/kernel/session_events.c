@@ -11,6 +11,8 @@
 #include "names.h"
 #include "session_impl.h"
 
+#define NS_PER_S	1000000000ULL
+
 static bool
 already_there(const struct prof_session *session, size_t from)
 {
@@ -159,4 +161,29 @@ prof_event_parts(const struct prof_session *session,
 	    event->ev_kind != PROF_KIND_SYSCALL)
 		parts |= DTP_P_KSTACK;
 	return (parts);
+}
+
+uint64_t
+prof_events_rate(const struct prof_session *session)
+{
+	const struct prof_options *po = &session->se_options;
+	const size_t nsampled = session->se_events.el_n - session->se_nvalues;
+	uint64_t hz = 0;
+
+	if (po->po_verify || po->po_callgraph == PROF_CALLGRAPH_DWARF)
+		return (0);
+	for (size_t n = 1; n < nsampled; n++) {
+		const struct prof_event *event =
+		    session->se_events.el_event[n];
+
+		if (event->ev_kind != PROF_KIND_PERF)
+			return (0);
+		if (event->ev_attr.freq)
+			hz += event->ev_attr.sample_freq;
+		else if (strcmp(event->ev_unit, "ns") == 0)
+			hz += NS_PER_S / event->ev_attr.sample_period + 1;
+		else
+			return (0);
+	}
+	return (hz);
 }

@@ -518,5 +518,7 @@ bool	prof_event_is_about(const struct prof_session *session,
 	    const struct prof_event *event);
 uint32_t prof_event_parts(const struct prof_session *session,
 	    const struct prof_event *event);
+/* At most so many samples a second on a CPU, without copies; 0: not known. */
+uint64_t prof_events_rate(const struct prof_session *session);
 
 #endif /* SESSION_IMPL_H */

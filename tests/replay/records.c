@@ -547,7 +547,7 @@ bell_at_the_mark(void)
 	machine.ma_streams[0].ss_tail = machine.ma_streams[0].ss_head;
 	for (int i = 0; i < 4; i++)
 		fire_counter(false);
-	CHECK_IS(machine.ma_bells, 1);
+	CHECK_IS(machine.ma_bells, 2);
 }
 
 int
