@@ -26,7 +26,8 @@ tmpdir
 here=$SRC/tests/bench work=$B/tests/work
 # shellcheck disable=SC2086 # CC may hold options
 $CC -std=gnu11 -D_GNU_SOURCE -O2 -I"$SRC/libprof" -I"$SRC/sys" -o names \
-    "$here/names.c" "$B/libprof.a" -ldw -lelf -lz -llzma -liberty -lzstd -lm \
+    "$here/names.c" "$B/libprof.a" -Wl,--as-needed -lunwind-"$(uname -m)" \
+    -lunwind -lbpf -ldw -lelf -lz -llzma -liberty -lpfm -lzstd -lxxhash -lm \
     -pthread || fail "cannot build names"
 libraries=$(ldd "$(readlink -f "$(command -v clang)")" |
     awk '/libLLVM|libclang-cpp|libstdc|libc\.so/ { print $3 }')
