@@ -4,7 +4,7 @@
 # time limit; this file says what must be built before.
 
 .PHONY: demo check check-unit check-sanitized golden accept bench bench-scale \
-    bench-compare fuzz fuzzers mutants lint cov deps tests-built
+    bench-compare pictures fuzz fuzzers mutants lint cov deps tests-built
 
 #= T=text           check: just the tests whose name contains it
 #= FUZZ_SECONDS=10  how long each fuzzer runs
@@ -51,6 +51,10 @@ bench-scale: tests-built
 #> bench-compare: how often a false winner is called, beside hyperfine
 bench-compare: tests-built
 	@$(TEST_ENV) sh tests/bench/compare.sh
+
+#> pictures: make doc/pictures again (needs chromium)
+pictures: $(O)/dtprof
+	@sh mk/pictures.sh $(O)
 
 #> lint: the rules of style that a program can check (minutes)
 lint: $(O)/dtprof
