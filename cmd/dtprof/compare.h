@@ -7,6 +7,7 @@
  *	compare_profile.c	what functions cost in a recording
  *	compare_lines.c		and which of their lines are the same
  *	compare_text.c, compare_json.c	what came of it
+ *	compare_table.c		and its tables
  *	compare_figures.c	numbers of pictures
  *	compare_plot.c		pictures by gnuplot
  *	compare_html.c, compare_draw.c	a page with pictures

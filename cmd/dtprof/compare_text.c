@@ -13,64 +13,12 @@
 #include <string.h>
 
 #include "bench.h"
-#include "compare.h"
-#include "terminal.h"
+#include "compare_table.h"
 
 #define LEAST_MOVED	0.001	/* share of what was inlined */
 
-#define MAX_COLUMNS	8
-#define MIN_LAST	16	/* columns of a terminal for the last one */
 #define SHORT_ID	8	/* digits of a build-id */
 #define LONG_NOTE	80
-
-/* How a table is drawn. */
-struct table {
-	struct out	*tb_out;
-	enum compare_style tb_style;
-	const struct terminal *tb_terminal;
-	bool		 tb_is_verbose;
-};
-
-/* A column of text; what is dropped first on a narrow terminal. */
-struct column {
-	const char	*cl_title;
-	int		 cl_drop;	/* 1: the first; 0: never */
-	bool		 cl_is_left;
-	size_t		 cl_width;	/* of the widest cell */
-	bool		 cl_is_gone;
-};
-
-/* A row's cells; a verdict's colour. */
-struct cells {
-	char		 ce_text[MAX_COLUMNS][128];
-	const char	*ce_last;	/* hostile */
-	enum terminal_colour ce_colour;
-};
-
-static bool
-is(const struct table *tb, enum compare_style style)
-{
-	return (tb->tb_style == style);
-}
-
-/* Hostile text. */
-static void
-put(const struct table *tb, const char *text)
-{
-	if (is(tb, COMPARE_HTML))
-		out_html(tb->tb_out, text);
-	else if (is(tb, COMPARE_MARKDOWN))
-		out_markdown(tb->tb_out, text);
-	else
-		out_text(tb->tb_out, text);
-}
-
-static void
-colour(const struct table *tb, enum terminal_colour colour)
-{
-	if (is(tb, COMPARE_TEXT))
-		terminal_colour(tb->tb_terminal, tb->tb_out, colour);
-}
 
 const char *
 compare_title(const char *metric)
@@ -176,9 +124,9 @@ sentence(const struct table *tb, const char *begin, const char *text)
 
 	if (*begin == '\n')
 		out_char(tb->tb_out, *begin++);
-	if (!is(tb, COMPARE_TEXT)) {
+	if (!compare_is(tb, COMPARE_TEXT)) {
 		out_str(tb->tb_out, begin);
-		put(tb, text);
+		compare_put(tb, text);
 		out_char(tb->tb_out, '\n');
 	} else if (asprintf(&line, "%s%s", begin, text) != -1) {
 		terminal_fold(tb->tb_terminal, tb->tb_out, line, 6);
@@ -264,137 +212,15 @@ headline(const struct table *tb, const struct pair *pair, double threshold)
 	char *text = compare_sentence(pair, threshold);
 
 	if (text != NULL) {
-		colour(tb, colour_of(compare_headline(pair)));
-		sentence(tb, is(tb, COMPARE_HTML) ? "<p class=\"verdict\">" :
-		    "", text);
-		colour(tb, TERMINAL_PLAIN);
+		compare_colour(tb, colour_of(compare_headline(pair)));
+		sentence(tb, compare_is(tb, COMPARE_HTML) ?
+		    "<p class=\"verdict\">" : "", text);
+		compare_colour(tb, TERMINAL_PLAIN);
 	}
 	free(text);
 }
 
-/* --------------------------------------------------------------- tables */
-
-/* The widest cell of each column. */
-static void
-measure(struct column *columns, size_t n, const struct cells *row)
-{
-	for (size_t i = 0; i + 1 < n; i++) {
-		const size_t width = terminal_columns(row->ce_text[i]);
-
-		if (width > columns[i].cl_width)
-			columns[i].cl_width = width;
-	}
-}
-
-/* What does not fit goes, in order; the last column stays. */
-static void
-fit(const struct table *tb, struct column *columns, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (strlen(columns[i].cl_title) > columns[i].cl_width)
-			columns[i].cl_width = strlen(columns[i].cl_title);
-	for (int drop = 1; drop <= MAX_COLUMNS; drop++) {
-		size_t sum = MIN_LAST;
-
-		for (size_t i = 0; i + 1 < n; i++)
-			if (!columns[i].cl_is_gone)
-				sum += columns[i].cl_width + 1;
-		if (!is(tb, COMPARE_TEXT) || tb->tb_terminal->te_width == 0 ||
-		    sum + 2 <= tb->tb_terminal->te_width)
-			return;
-		for (size_t i = 0; i + 1 < n; i++)
-			columns[i].cl_is_gone |= columns[i].cl_drop == drop;
-	}
-}
-
-/* A cell, to the right of its column; the last one stands free. */
-static void
-cell(const struct table *tb, const struct column *column, const char *text,
-    size_t *used)
-{
-	const size_t width = terminal_columns(text);
-	const int pad = width < column->cl_width ?
-	    (int)(column->cl_width - width) : 0;
-
-	out_fmt(tb->tb_out, " %*s", column->cl_is_left ? 0 : pad, "");
-	put(tb, text);
-	if (column->cl_is_left)
-		out_fmt(tb->tb_out, "%*s", pad, "");
-	*used += 1 + column->cl_width;
-}
-
-static void
-text_row(const struct table *tb, const struct column *columns, size_t n,
-    const struct cells *row, size_t verdict)
-{
-	const size_t width = tb->tb_terminal->te_width;
-	size_t used = 2;
-
-	for (size_t i = 0; i + 1 < n; i++) {
-		if (columns[i].cl_is_gone)
-			continue;
-		if (i == verdict)
-			colour(tb, row->ce_colour);
-		cell(tb, &columns[i], row->ce_text[i], &used);
-		if (i == verdict)
-			colour(tb, TERMINAL_PLAIN);
-	}
-	if (n - 1 == verdict)
-		colour(tb, row->ce_colour);
-	out_str(tb->tb_out, "  ");
-	(void)terminal_text(tb->tb_out, row->ce_last, width == 0 ? SIZE_MAX :
-	    width > used + 2 ? width - used : 2);
-	if (n - 1 == verdict)
-		colour(tb, TERMINAL_PLAIN);
-	out_char(tb->tb_out, '\n');
-}
-
-static void
-marked_row(const struct table *tb, size_t n, const struct cells *row)
-{
-	out_str(tb->tb_out, is(tb, COMPARE_HTML) ? "<tr>" : "|");
-	for (size_t i = 0; i < n; i++) {
-		out_str(tb->tb_out, is(tb, COMPARE_HTML) ? "<td>" : " ");
-		put(tb, i + 1 < n ? row->ce_text[i] : row->ce_last);
-		out_str(tb->tb_out, is(tb, COMPARE_MARKDOWN) ? " |" : "");
-	}
-	out_char(tb->tb_out, '\n');
-}
-
-/* verdict: which column has it. */
-static void
-show_row(const struct table *tb, const struct column *columns, size_t n,
-    const struct cells *row, size_t verdict)
-{
-	if (is(tb, COMPARE_TEXT))
-		text_row(tb, columns, n, row, verdict);
-	else
-		marked_row(tb, n, row);
-}
-
-static void
-show_head(const struct table *tb, const struct column *columns, size_t n)
-{
-	struct cells titles = { .ce_last = columns[n - 1].cl_title };
-
-	out_str(tb->tb_out, is(tb, COMPARE_HTML) ? "<table>\n<tr>" : "\n");
-	for (size_t i = 0; i < n; i++) {
-		snprintf(titles.ce_text[i], sizeof(titles.ce_text[i]), "%s",
-		    columns[i].cl_title);
-		if (is(tb, COMPARE_HTML))
-			out_fmt(tb->tb_out, i == n - 1 ? "<th>%s\n" :
-			    "<th>%s", columns[i].cl_title);
-	}
-	colour(tb, TERMINAL_BOLD);
-	if (!is(tb, COMPARE_HTML))
-		show_row(tb, columns, n, &titles, n);
-	colour(tb, TERMINAL_PLAIN);
-	if (!is(tb, COMPARE_MARKDOWN))
-		return;
-	out_char(tb->tb_out, '|');
-	for (size_t i = 0; i < n; i++)
-		out_str(tb->tb_out, i == n - 1 ? "---|\n" : "---:|");
-}
+/* -------------------------------------------------------------- metrics */
 
 static void
 metric_cells(const struct table *tb, const struct prof_change *cg,
@@ -413,7 +239,7 @@ metric_cells(const struct table *tb, const struct prof_change *cg,
 	snprintf(row->ce_text[6], sizeof(row->ce_text[6]), "%s",
 	    compare_word(cg));
 	if (cg->cg_verdict == PROF_VERDICT_OPEN && cg->cg_runs_needed > 0 &&
-	    (tb->tb_is_verbose || !is(tb, COMPARE_TEXT)))
+	    (tb->tb_is_verbose || !compare_is(tb, COMPARE_TEXT)))
 		snprintf(row->ce_text[6], sizeof(row->ce_text[6]),
 		    cg->cg_runs_needed > 1000 ?
 		    "inconclusive, over 1000 runs" : "inconclusive, %zu runs",
@@ -453,16 +279,16 @@ metrics(const struct table *tb, const struct pair *pair)
 				continue;
 			metric_cells(tb, cg, &row);
 			if (pass == 0)
-				measure(columns, 7, &row);
+				compare_measure(columns, 7, &row);
 			else
-				show_row(tb, columns, 7, &row, 6);
+				compare_row(tb, columns, 7, &row, 6);
 		}
 		if (pass == 0) {
-			fit(tb, columns, 7);
-			show_head(tb, columns, 7);
+			compare_fit(tb, columns, 7);
+			compare_head(tb, columns, 7);
 		}
 	}
-	out_str(tb->tb_out, is(tb, COMPARE_HTML) ? "</table>\n" : "");
+	out_str(tb->tb_out, compare_is(tb, COMPARE_HTML) ? "</table>\n" : "");
 }
 
 /* ------------------------------------------------------------ functions */
@@ -574,7 +400,7 @@ explain(const struct table *tb, const struct pair *pair, const char *what)
 		return;
 	put_explanation(stream, pair->pr_comparison, what);
 	if (fclose(stream) == 0)
-		sentence(tb, is(tb, COMPARE_HTML) ? "<p>" : "\n", text);
+		sentence(tb, compare_is(tb, COMPARE_HTML) ? "<p>" : "\n", text);
 	free(text);
 }
 
@@ -610,19 +436,19 @@ functions(const struct table *tb, const struct pair *pair,
 				continue;
 			function_cells(cg, total, &row);
 			if (pass == 0)
-				measure(columns, 7, &row);
+				compare_measure(columns, 7, &row);
 			else
-				show_row(tb, columns, 7, &row, 5);
+				compare_row(tb, columns, 7, &row, 5);
 			shown++;
 		}
 		if (pass == 0) {
-			fit(tb, columns, 7);
-			show_head(tb, columns, 7);
+			compare_fit(tb, columns, 7);
+			compare_head(tb, columns, 7);
 		}
 	}
 	out_fmt(tb->tb_out, "%s%zu %ss, %zu tested together, %" PRIu64
-	    " shown\n", is(tb, COMPARE_HTML) ? "</table>\n<p>" :
-	    is(tb, COMPARE_MARKDOWN) ? "\n" : "  ", n, what,
+	    " shown\n", compare_is(tb, COMPARE_HTML) ? "</table>\n<p>" :
+	    compare_is(tb, COMPARE_MARKDOWN) ? "\n" : "  ", n, what,
 	    prof_comparison_ntested(cp), shown);
 }
 
@@ -632,11 +458,11 @@ functions(const struct table *tb, const struct pair *pair,
 static void
 title(const struct table *tb, const struct pair *pair)
 {
-	out_str(tb->tb_out, is(tb, COMPARE_HTML) ? "<h1>" : "### ");
-	put(tb, pair->pr_series[1]->se_name);
+	out_str(tb->tb_out, compare_is(tb, COMPARE_HTML) ? "<h1>" : "### ");
+	compare_put(tb, pair->pr_series[1]->se_name);
 	out_str(tb->tb_out, " against ");
-	put(tb, pair->pr_series[0]->se_name);
-	out_str(tb->tb_out, is(tb, COMPARE_HTML) ? "</h1>\n" : "\n\n");
+	compare_put(tb, pair->pr_series[0]->se_name);
+	out_str(tb->tb_out, compare_is(tb, COMPARE_HTML) ? "</h1>\n" : "\n\n");
 }
 
 /* So much of a build-id as tells the sides apart. */
@@ -682,7 +508,7 @@ note_length(const struct table *tb, const char *note)
 {
 	const char *reason = strstr(note, ", so ");
 
-	return (reason == NULL || !is(tb, COMPARE_TEXT) ||
+	return (reason == NULL || !compare_is(tb, COMPARE_TEXT) ||
 	    tb->tb_is_verbose || strlen(note) <= LONG_NOTE ? strlen(note) :
 	    (size_t)(reason - note));
 }
@@ -710,13 +536,13 @@ static void
 one_pair(const struct compare *cm, const struct pair *pair,
     const struct table *tb)
 {
-	if (!is(tb, COMPARE_TEXT))
+	if (!compare_is(tb, COMPARE_TEXT))
 		title(tb, pair);
 	headline(tb, pair, cm->cm_threshold);
-	if (is(tb, COMPARE_TEXT))
+	if (compare_is(tb, COMPARE_TEXT))
 		sides(tb, pair);
 	metrics(tb, pair);
-	if (is(tb, COMPARE_HTML))
+	if (compare_is(tb, COMPARE_HTML))
 		compare_draw(pair, tb->tb_out);
 	functions(tb, pair, cm->cm_options);
 	notes(tb, pair);
