@@ -420,6 +420,7 @@ struct prof_cell {
 struct prof_quality {
 	uint64_t	pq_samples;
 	uint64_t	pq_weight;
+	uint64_t	pq_idle;	/* weight of the idle tasks */
 	/*
 	 * As many samples of one weight would tell as much: what an interval
 	 * of a share of the weight is made of.  No more than pq_samples.
@@ -441,7 +442,7 @@ struct prof_quality {
 	char		pq_text[1024];
 };
 
-/* Whose samples a profile is made of. */
+/* Whose samples a profile is made of; idle tasks are not counted. */
 struct prof_sampled {
 	uint64_t	sa_threads;
 	uint64_t	sa_processes;

@@ -136,6 +136,22 @@ group_width(const struct page *page)
 	    (page->pg_has_samples ? SAMPLES_WIDTH : 0));
 }
 
+/* As much of the end of a path as fits. */
+static void
+show_path(const struct page *page, const char *path)
+{
+	const size_t width = page->pg_terminal->te_width;
+	const char *tail = path;
+
+	while (width > 0 && terminal_columns(tail) + 2 > width &&
+	    strchr(tail + 1, '/') != NULL)
+		tail = strchr(tail + 1, '/');
+	out_str(page->pg_out, tail == path ? "" : "..");
+	(void)terminal_text(page->pg_out, tail, width == 0 ? SIZE_MAX :
+	    width > 4 ? width - 2 : 2);
+	out_char(page->pg_out, '\n');
+}
+
 /* A heading, or why something is missing. */
 static void
 show_sentence(const struct page *page, const struct an_row *row,
@@ -148,7 +164,7 @@ show_sentence(const struct page *page, const struct an_row *row,
 	    TERMINAL_BOLD : TERMINAL_DIM);
 	if (is_file) {
 		out_char(page->pg_out, '\n');
-		terminal_fold(page->pg_terminal, page->pg_out, text, 2);
+		show_path(page, text);
 	} else if (asprintf(&line, "  (%s)", text) != -1) {
 		terminal_fold(page->pg_terminal, page->pg_out, line, 3);
 		free(line);
@@ -233,7 +249,7 @@ put_column(const struct annotate *an, size_t c, FILE *stream)
 
 	(void)headline_weight(&annotate_side(an, c)->an_headline, stream,
 	    column->ac_info, column->ac_sum.as_weight,
-	    column->ac_sum.as_samples);
+	    column->ac_sum.as_samples, 0);
 	fprintf(stream, ", %.2f%% of all, %" PRIu64 " samples",
 	    100 * annotate_part(&column->ac_sum, column->ac_all),
 	    column->ac_sum.as_samples);

@@ -41,6 +41,18 @@ file_name(const char *path)
 	return (slash != NULL && slash[1] != '\0' ? slash + 1 : path);
 }
 
+/* A command without the directory of its program. */
+static const char *
+short_command(const char *command)
+{
+	const size_t program = strcspn(command, " '");
+	const char *slash = memrchr(command, '/', program);
+
+	return (slash != NULL && slash[1] != ' ' && slash[1] != '\'' &&
+	    slash[1] != '\0' && command[program] != '\'' ? slash + 1 :
+	    command);
+}
+
 /* What was recorded, and how many threads of it had samples. */
 static void
 put_what(const struct headline *headline, FILE *stream)
@@ -57,7 +69,7 @@ put_what(const struct headline *headline, FILE *stream)
 		fputs("all processes", stream);
 	else if (command != NULL && *command != '\0' &&
 	    (target == NULL || strcmp(target, "command") == 0))
-		put_name(stream, command);
+		put_name(stream, short_command(command));
 	else if (sampled.sa_comm[0] != '\0')
 		put_name(stream, sampled.sa_comm);
 	else
@@ -134,13 +146,17 @@ is_cpu_time(const struct prof_event_info *info)
 
 double
 headline_weight(const struct headline *headline, FILE *stream,
-    const struct prof_event_info *info, uint64_t weight, uint64_t samples)
+    const struct prof_event_info *info, uint64_t weight, uint64_t samples,
+    uint64_t idle)
 {
 	char text[48];
 
+	if (is_cpu_time(info) && idle <= weight)
+		weight -= idle;
 	weight_text(text, sizeof(text), weight, info->pi_unit);
 	if (is_cpu_time(info)) {
-		fprintf(stream, "%s of CPU time", text);
+		fprintf(stream, "%s of CPU time%s", text, idle > 0 ?
+		    " (idle left out)" : "");
 		return (headline->he_ns == 0 || headline->he_is_gross ? -1 :
 		    (double)weight / (double)headline->he_ns);
 	}

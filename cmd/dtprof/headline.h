@@ -23,11 +23,12 @@ void	headline_init(struct headline *headline);
 /* "make -j4 (212 processes sampled), 30.0 s"; hostile text. */
 void	headline_begin(const struct headline *headline, FILE *stream);
 /*
- * "14.2 s of CPU time", "3.21 G cycles"; hostile text.  How many CPUs that
- * is; below 0: it is none, or not known.
+ * "14.2 s of CPU time", "3.21 G cycles"; hostile text.  Of CPU time what the
+ * idle tasks have is left out.  How many CPUs that is; below 0: it is none,
+ * or not known.
  */
 double	headline_weight(const struct headline *headline, FILE *stream,
 	    const struct prof_event_info *info, uint64_t weight,
-	    uint64_t samples);
+	    uint64_t samples, uint64_t idle);
 
 #endif /* HEADLINE_H */

@@ -82,6 +82,7 @@ struct report_column {
 	const struct prof_event_info *co_info;
 	size_t		 co_event;
 	uint64_t	 co_weight;
+	uint64_t	 co_idle;	/* of it, that of the idle tasks */
 	uint64_t	 co_samples;
 	double		 co_effective;	/* see prof_quality */
 	/* Of a counter: the column whose samples bring it; else NULL. */

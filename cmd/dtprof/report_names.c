@@ -16,6 +16,7 @@
 #define KIND_WIDTH	6
 #define WHERE_WIDTH	16	/* once something must be cut */
 #define NAME_WIDTH	30	/* below it a kind has no room */
+#define TREE_WIDTH	50	/* the same in a tree, with indentation */
 #define PADDED_WIDTH	48	/* without a terminal: of what is aligned */
 
 static bool
@@ -229,8 +230,8 @@ report_names_fit(struct report_names *names,
 			names->na_where = PADDED_WIDTH;
 		return;
 	}
-	names->na_has_kind = names->na_has_kind &&
-	    room >= KIND_WIDTH + 1 + NAME_WIDTH;
+	names->na_has_kind = names->na_has_kind && room >= KIND_WIDTH + 1 +
+	    (table->ta_is_tree ? TREE_WIDTH : NAME_WIDTH);
 	if (names->na_has_kind)
 		room -= KIND_WIDTH + 1;
 	if (width_below(names, SIZE_MAX) > room &&
@@ -301,8 +302,10 @@ put_name(const struct report_names *names, struct out *out,
 		    names->na_levels), "", beyond);
 	else
 		out_fmt(out, "%*s", (int)indent, "");
-	if (names->na_has_kind)
+	if (names->na_has_kind && !row->rw_is_root)
 		out_fmt(out, "%-*s ", KIND_WIDTH, kind_of(row));
+	else if (names->na_has_kind)
+		width += KIND_WIDTH + 1;
 	put(names, out, text_of(names, row, n), width > indent + 2 ?
 	    width - indent : 2, is_last);
 }

@@ -81,6 +81,7 @@ report_columns(struct report *report)
 		column->co_info = prof_reader_event(report->re_reader, e);
 		column->co_event = e;
 		column->co_weight = quality.pq_weight;
+		column->co_idle = quality.pq_idle;
 		column->co_samples = quality.pq_samples;
 		column->co_effective = quality.pq_effective;
 	}

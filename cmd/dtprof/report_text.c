@@ -332,7 +332,8 @@ show_headline(const struct report *report, const struct page *page)
 
 		fputs(named > 0 ? "; " : "", stream);
 		cpus = headline_weight(&report->re_headline, stream,
-		    column->co_info, column->co_weight, column->co_samples);
+		    column->co_info, column->co_weight, column->co_samples,
+		    column->co_idle);
 		if (cpus >= 0)
 			fprintf(stream, ", %.2f CPUs", cpus);
 	}

@@ -8,6 +8,7 @@
 #include <sys/ioctl.h>
 #include <sys/wait.h>
 
+#include <ctype.h>
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
@@ -21,6 +22,7 @@
 
 #define ESCAPED_MAX	4	/* columns of a byte as \x1b */
 #define WARNING_INDENT	4
+#define MAX_UNIT	2	/* letters */
 
 static bool
 is_set(const char *variable)
@@ -267,6 +269,11 @@ terminal_fold(const struct terminal *terminal, struct out *out,
 	for (; *text != '\0'; text += length) {
 		length = strspn(text, " ");
 		length += strcspn(text + length, " ");
+		/* "1.23 ms" is one. */
+		if (text[length] == ' ' && length > 0 &&
+		    isdigit((unsigned char)text[length - 1]) &&
+		    strcspn(text + length + 1, " ,;:") <= MAX_UNIT)
+			length += 1 + strcspn(text + length + 1, " ");
 		fold_word(&fold, text, length);
 	}
 	out_char(out, '\n');

@@ -231,6 +231,7 @@ void	prof_fold_leaf(struct prof_fold *fold);
 struct prof_ends {
 	uint64_t	en_stacks;
 	uint64_t	en_status[PROF_STACK_NSTATUS];
+	uint64_t	en_idle;	/* weight of process 0 */
 	unsigned __int128 en_squares;	/* of weights; modulo 2^128 */
 };
 

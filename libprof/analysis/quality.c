@@ -30,6 +30,8 @@ prof_ends_add(struct prof_ends *ends, const struct prof_record *record,
 		ends->en_stacks++;
 	if (record->pr_ustatus < PROF_STACK_NSTATUS)
 		ends->en_status[record->pr_ustatus]++;
+	if (record->pr_pid == 0)
+		ends->en_idle += weight;
 	ends->en_squares += (unsigned __int128)weight * weight;
 }
 
@@ -39,6 +41,7 @@ prof_ends_join(struct prof_ends *sum, const struct prof_ends *add)
 	sum->en_stacks += add->en_stacks;
 	for (unsigned n = 0; n < PROF_STACK_NSTATUS; n++)
 		sum->en_status[n] += add->en_status[n];
+	sum->en_idle += add->en_idle;
 	sum->en_squares += add->en_squares;
 }
 
@@ -143,6 +146,9 @@ fill_event(struct prof_profile *profile, size_t event,
 	quality->pq_over = share(quality->pq_over,
 	    (double)quality->pq_weight);
 	quality->pq_effective = effective(quality, ends);
+	/* In a PID namespace number 0 is everybody outside. */
+	if (prof_reader_info(profile->pf_reader, "pid.namespace") == NULL)
+		quality->pq_idle = ends->en_idle;
 }
 
 int

@@ -82,6 +82,8 @@ prof_tasks_count(struct prof_tasks *tasks,
 		qsort(tasks->tk_task, tasks->tk_n, sizeof(*task),
 		    compare_pids);
 	for (size_t i = 0; i < tasks->tk_n; i++) {
+		if (task[i].ta_pid == 0)
+			continue;
 		samples += task[i].ta_samples;
 		sampled->sa_threads += task[i].ta_samples > 0;
 		if (i + 1 < tasks->tk_n && task[i + 1].ta_pid ==
