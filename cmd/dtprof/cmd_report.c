@@ -214,9 +214,13 @@ make_table(struct report *report, const struct report_options *rp)
 {
 	const uint64_t limit = rp->rp_limit.on_set ? rp->rp_limit.on_value :
 	    UINT64_MAX;
+	const char *path = prof_reader_info(report->re_reader, "path");
 	int rv;
 
 	report->re_table.ta_keys = &report->re_by;
+	/* What these tools wrote may be of any language. */
+	report->re_table.ta_has_kinds = path == NULL ||
+	    (strcmp(path, "folded") != 0 && strcmp(path, "pprof") != 0);
 	if (report_columns(report) == -1)
 		return (-1);
 	if (report->re_table.ta_ncolumns == 0) {

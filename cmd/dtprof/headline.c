@@ -16,6 +16,7 @@
 #include "terminal.h"
 
 #define NAME_BYTES	48	/* of a command */
+#define LEAST_NS	100	/* between samples; else they had no times */
 
 static void
 put_name(FILE *stream, const char *name)
@@ -115,6 +116,10 @@ headline_init(struct headline *headline)
 	} else {
 		headline->he_ns = ran.rn_ns;
 	}
+	if (prof_reader_info(headline->he_reader, "import") != NULL &&
+	    headline->he_ns / LEAST_NS <
+	    prof_reader_nsamples(headline->he_reader))
+		headline->he_ns = 0;
 	free(by_event);
 }
 

@@ -94,6 +94,7 @@ struct report_table {
 	const struct report_by *ta_keys;
 	bool		 ta_is_flow;	/* only totals: callers, pids, ... */
 	bool		 ta_is_tree;
+	bool		 ta_has_kinds;	/* of code: native, kernel */
 	struct report_column *ta_column;
 	size_t		 ta_ncolumns;
 	struct report_row *ta_row;

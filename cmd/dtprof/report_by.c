@@ -182,7 +182,7 @@ refuse(const struct report *report, const char *name)
 	if (stream == NULL)
 		return (no_memory());
 	if (near != NULL)
-		fprintf(stream, "did you mean %s?  ", near);
+		fprintf(stream, "did you mean %s? ", near);
 	for (size_t e = 1; e < nevents; e++) {
 		const struct prof_event_info *info =
 		    prof_reader_event(report->re_reader, e);
@@ -193,7 +193,7 @@ refuse(const struct report *report, const char *name)
 		list_arguments(stream, info);
 		any = true;
 	}
-	fputs("; any of " BY_WORDS, stream);
+	fputs("; other words are " BY_WORDS, stream);
 	if (fclose(stream) != 0) {
 		free(text);
 		return (no_memory());

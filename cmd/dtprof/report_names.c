@@ -185,7 +185,8 @@ measure(struct report_names *names)
 		width = terminal_columns(where_of(names, row));
 		if (width > names->na_where)
 			names->na_where = width;
-		names->na_has_kind |= *kind_of(row) != '\0';
+		names->na_has_kind |= table->ta_has_kinds &&
+		    *kind_of(row) != '\0';
 	}
 	if (names->na_where > 0 && names->na_where < strlen("where"))
 		names->na_where = strlen("where");
