@@ -25,7 +25,8 @@ struct prof_history {
 	const char	*hi_task_0;	/* nobody forks it */
 };
 
-#define NAME_STEPS	64	/* up a chain of forks, at once */
+#define NAME_STEPS	64	/* up a chain of forks, at once ... */
+#define NAME_STEPS_ALL	(4u << 20) /* ... and of nobody with a name */
 
 static bool
 changes_name(const struct prof_record *record)
@@ -97,12 +98,14 @@ changes_upto(const struct prof_history *history, uint32_t tid,
 static void
 names_inherit(struct prof_history *history)
 {
+	size_t left = NAME_STEPS_ALL + history->hi_count;
+
 	for (size_t n = 0; n < history->hi_count; n++) {
 		const struct change *from = &history->hi_change[n];
 		size_t at;
 
-		for (int step = 0; step < NAME_STEPS &&
-		    from->ch_comm[0] == '\0'; step++) {
+		for (int step = 0; step < NAME_STEPS && left > 0 &&
+		    from->ch_comm[0] == '\0'; step++, left--) {
 			at = changes_upto(history, from->ch_parent,
 			    from->ch_time_ns);
 			if (at == 0 || history->hi_change[at - 1].ch_tid !=

@@ -26,6 +26,7 @@
 #define MIN_MAPPINGS	(512u << 10)	/* ... of any recording ... */
 #define BYTES_OF_ONE	10		/* ... and of the file, for one more */
 #define MAX_OF_VERSION	32768u
+#define MOVES_OF_ONE	128u	/* each in front of so many, on average */
 #define NEVER		UINT64_MAX
 
 size_t
@@ -45,6 +46,8 @@ prof_lives_new(unsigned mode, size_t most)
 		return (NULL);
 	lives->lv_mode = mode;
 	lives->lv_most = most;
+	lives->lv_moves = (mode & PROF_LIVES_NOW) != 0 ? UINT64_MAX :
+	    (uint64_t)most * MOVES_OF_ONE;
 	lives->lv_nbuckets = 1024;
 	lives->lv_nspaces = 1;		/* 0 is PROF_SPACE_NONE */
 	lives->lv_bucket = calloc(lives->lv_nbuckets,
@@ -209,6 +212,9 @@ version_insert(struct prof_lives *lives, struct version *version,
 	    mapping->mp_end)
 		pieces[n++] = cut_front(version->ve_map[last - 1],
 		    mapping->mp_end);
+	if (version->ve_n - last > lives->lv_moves)
+		return (false);
+	lives->lv_moves -= version->ve_n - last;
 	if (mapping->mp_image == PROF_IMAGE_ANON)
 		version->ve_has_anon = true;
 	memmove(version->ve_map + first + n, version->ve_map + last,

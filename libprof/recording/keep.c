@@ -76,23 +76,27 @@ keep_info(struct prof_reader *reader, struct prof_cur *body)
 {
 	struct prof_pair *pairs, *pair;
 	const char *key, *value;
-	size_t i;
+	bool is_new;
+	uint32_t i;
 
 	while (prof_cur_left(body) > 0) {
 		key = prof_cur_string(body);
 		value = prof_cur_string(body);
 		if (key == NULL || value == NULL)
 			return (0);
-		pairs = reader->rd_pairs.ar_items;
-		for (i = 0; i < reader->rd_pairs.ar_count; i++)
-			if (strcmp(pairs[i].pa_key, key) == 0)
-				break;
-		if (i >= MAX_PAIRS)
+		if (reader->rd_by_key.dt_count >= MAX_PAIRS &&
+		    prof_dict_peek(&reader->rd_by_key, key, strlen(key)) ==
+		    PROF_INTERN_FAILED)
 			return (0);
+		i = prof_dict_find(&reader->rd_by_key, key, strlen(key),
+		    &is_new);
+		if (i == PROF_INTERN_FAILED)
+			return (prof_fail_nomem(&reader->rd_error));
 		value = prof_reader_text(reader, value);
 		if (value == NULL)
 			return (-1);
-		if (i < reader->rd_pairs.ar_count) {
+		pairs = reader->rd_pairs.ar_items;
+		if (!is_new) {
 			pairs[i].pa_value = value;
 			continue;
 		}
@@ -305,9 +309,11 @@ life_string(const struct prof_array *places, uint64_t number)
 
 /* 0: it is kept whatever it takes, as marks and losses are. */
 static size_t
-life_cost(const struct prof_life_fields *fields)
+life_cost(const struct prof_reader *reader,
+    const struct prof_life_fields *fields)
 {
 	const uint64_t *field = fields->lf_field;
+	const char *path = (const char *)reader->rd_strings.ar_items;
 
 	switch (fields->lf_type) {
 	case PROF_R_FORK:
@@ -318,7 +324,10 @@ life_cost(const struct prof_life_fields *fields)
 		return (LIFE_EXEC);
 	case PROF_R_MMAP:
 	case PROF_R_KSYMBOL:
-		return (LIFE_MAPPING);
+		/* Symbols and modules of the kernel have a copy each. */
+		return (LIFE_MAPPING + (field[PROF_LF_PID] == UINT32_MAX ||
+		    fields->lf_type == PROF_R_KSYMBOL ?
+		    LIFE_THREAD + strlen(path + field[PROF_LF_PATH]) : 0));
 	case PROF_R_COMM:
 		return (LIFE_THREAD);
 	case PROF_R_EXIT:
@@ -336,7 +345,7 @@ static int
 life_fits(struct prof_reader *reader, const struct prof_life_fields *fields,
     uint64_t time_ns, size_t bytes)
 {
-	size_t cost = life_cost(fields);
+	size_t cost = life_cost(reader, fields);
 
 	if (cost == 0)
 		return (1);

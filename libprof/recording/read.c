@@ -349,6 +349,7 @@ prof_reader_close(struct prof_reader *reader)
 			free(reader->rd_events[i]);
 	prof_keep_calls_free(reader);
 	prof_dict_free(&reader->rd_by_string);
+	prof_dict_free(&reader->rd_by_key);
 	free(reader->rd_cut);
 	free(reader->rd_events);
 	free(reader->rd_place);

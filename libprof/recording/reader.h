@@ -133,6 +133,7 @@ struct prof_reader {
 	/* descriptions */
 	struct prof_array rd_texts;	/* char *: owned */
 	struct prof_array rd_pairs;	/* struct prof_pair */
+	struct prof_dict rd_by_key;	/* their numbers */
 	struct prof_event_info **rd_events;
 	size_t		 rd_nevents;
 	struct prof_event_info rd_unknown;
