@@ -26,11 +26,11 @@
 /* Files that processes of others map, and what /proc tells of them. */
 #define PROF_CAPS_OPEN		(PROF_CAP(DAC_READ_SEARCH) |		\
 	PROF_CAP(SYS_PTRACE) | PROF_CAP(CHECKPOINT_RESTORE))
-/* The kernel's own names, at the end. */
-#define PROF_CAPS_RECORD	(PROF_CAPS_OPEN | PROF_CAP(SYSLOG))
+/* The kernel's own names, at the end, where no BPF program asks for them. */
+#define PROF_CAPS_KALLSYMS	PROF_CAP(SYSLOG)
 /* Slabs for tables; counters with another period. */
 #define PROF_CAPS_BPF		(PROF_CAP(BPF) | PROF_CAP(PERFMON))
-/* Which counters fit at the same time, at the end. */
+/* Who else's programs sit on a tracepoint, at the end. */
 #define PROF_CAPS_COUNT		PROF_CAP(PERFMON)
 /* Whether targets still live, where /proc shows them to few. */
 #define PROF_CAPS_LOOK		PROF_CAP(SYS_PTRACE)
@@ -38,9 +38,9 @@
  * For who reads: files of others, the kernel's names, sources as their owner;
  * and outputs where who calls wants them, which are given to him.
  */
-#define PROF_CAPS_HELPER	(PROF_CAP(DAC_READ_SEARCH) |		\
+#define PROF_CAPS_HELPER	(PROF_CAP(DAC_OVERRIDE) |		\
 	PROF_CAP(SYSLOG) | PROF_CAP(SETUID) | PROF_CAP(SETGID) |	\
-	PROF_CAP(DAC_OVERRIDE) | PROF_CAP(FOWNER) | PROF_CAP(CHOWN))
+	PROF_CAP(FOWNER) | PROF_CAP(CHOWN))
 /* An interrupt is passed on to a command that is another user's. */
 #define PROF_CAPS_COMMAND	PROF_CAP(KILL)
 
