@@ -43,7 +43,7 @@ for kind in $kinds; do
 	same "$kind" export
 	same "$kind" export --format speedscope
 	function=work
-	case $kind in perf) function=turn ;; pprof) function=seventy ;; esac
+	case $kind in perf | pprof) function=seventy ;; esac
 	same "$kind" annotate "$function"
 	"$DTPROF" flamegraph -o direct.html "x.$kind" 2>/dev/null ||
 	    fail "flamegraph of $kind"
