@@ -361,6 +361,5 @@ annotate_text(const struct annotate *an, struct out *out,
 	for (size_t i = 0; i < an->an_nrows; i++)
 		show_row(&page, &an->an_row[i]);
 	if (hidden > 0)
-		out_fmt(out, "... %zu more events: widen the terminal, or "
-		    "choose with --event\n", hidden);
+		terminal_more_events(terminal, out, hidden);
 }

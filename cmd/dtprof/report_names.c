@@ -243,6 +243,9 @@ report_names_fit(struct report_names *names,
 	for (cap = room; cap > 2 && width_below(names, cap) > room; cap--)
 		continue;
 	cut(names, cap);
+	/* What is left of a tree's column is for names, half of it. */
+	if (names->na_indent * names->na_levels > names->na_width[0] / 2)
+		names->na_levels = names->na_width[0] / 2 / names->na_indent;
 }
 
 /* ------------------------------------------------------------------ rows */

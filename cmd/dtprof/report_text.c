@@ -224,7 +224,8 @@ fit(struct page *page, bool is_verbose)
 {
 	const struct report_table *table = page->pg_table;
 	const size_t width = page->pg_terminal->te_width;
-	const size_t name = is_verbose ? MIN_NAME_VERBOSE : MIN_NAME;
+	const size_t name = is_verbose && !table->ta_is_tree ?
+	    MIN_NAME_VERBOSE : MIN_NAME;
 
 	page->pg_level = is_verbose ? LEVEL_ALL : table->ta_is_tree ?
 	    LEVEL_SHARES : LEVEL_INTERVAL;
@@ -370,17 +371,14 @@ show_rest(const struct page *page, bool is_verbose)
 
 	if (table->ta_hidden > 0) {
 		snprintf(text, sizeof(text), table->ta_least > 0 ?
-		    "... %zu more rows, of less than %g%%: --limit N shows "
-		    "the N heaviest" : "... %zu more rows", table->ta_hidden,
-		    100 * table->ta_least);
+		    "... %zu more row%s, of less than %g%%: --limit N shows "
+		    "the N heaviest" : "... %zu more row%s", table->ta_hidden,
+		    table->ta_hidden == 1 ? "" : "s", 100 * table->ta_least);
 		terminal_fold(page->pg_terminal, page->pg_out, text, 4);
 	}
-	if (page->pg_groups < table->ta_per_row) {
-		snprintf(text, sizeof(text), "... %zu more events: widen the "
-		    "terminal, or choose with --event", table->ta_per_row -
-		    page->pg_groups);
-		terminal_fold(page->pg_terminal, page->pg_out, text, 4);
-	}
+	if (page->pg_groups < table->ta_per_row)
+		terminal_more_events(page->pg_terminal, page->pg_out,
+		    table->ta_per_row - page->pg_groups);
 	if (is_verbose)
 		terminal_fold(page->pg_terminal, page->pg_out, "95% CI: "
 		    "confidence interval of the share, from sampling alone "

@@ -297,3 +297,14 @@ terminal_warn(const struct terminal *terminal, struct out *out,
 		free(line);
 	}
 }
+
+void
+terminal_more_events(const struct terminal *terminal, struct out *out,
+    size_t n)
+{
+	char text[128];
+
+	snprintf(text, sizeof(text), "... %zu more event%s: widen the "
+	    "terminal, or choose with --event", n, n == 1 ? "" : "s");
+	terminal_fold(terminal, out, text, 4);
+}

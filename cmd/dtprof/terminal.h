@@ -62,6 +62,10 @@ size_t	terminal_text(struct out *out, const char *text, size_t width);
 void	terminal_fold(const struct terminal *terminal, struct out *out,
 	    const char *text, size_t indent);
 
+/* So many events have no room. */
+void	terminal_more_events(const struct terminal *terminal, struct out *out,
+	    size_t n);
+
 /* ----------------------------------------------------------- weight.c */
 
 /* A weight as people read it: "1.23 s", "4.56 M"; at most 9 columns. */
