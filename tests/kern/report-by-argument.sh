@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
 # ASSERTION: report --by takes the arguments of a tracepoint: of each thread as
-# many switches as perf script has of the same threads, numbers and texts alike,
+# many switches as bpftrace counts of the same threads, numbers and texts alike,
 # one argument or several beside words and functions, and sums that are those of
 # script; what is not recorded is refused by name, with what there is.
 # Easy to get wrong: values that each thread of the reader numbers by itself.
 . "${SRC:=$PWD}/tests/lib.sh"
-need_cmd python3 perf "${CC:=gcc}"
+need_cmd python3 bpftrace "${CC:=gcc}"
 need_bpf
 tmpdir
 cat >naps.c <<'END'
@@ -39,15 +39,22 @@ main(void)
 }
 END
 "$CC" -O1 -pthread -o naps naps.c || fail "compiling"
-perf record -q -B -N -e sched:sched_switch -o try.data -- true >try 2>&1 ||
-    skip "perf cannot record: $(tail -n 1 try)"
-expect 0 "$DTPROF" record -q -e sched:sched_switch --call-graph none \
-    -o x.dtp -- perf record -q -B -N -e sched:sched_switch -o x.data -- ./naps
-# Some versions of perf crash now and then, as they look for build-ids.
-for try in 1 2 3 4 5 6; do
-	perf script -i x.data -F event,trace >theirs 2>/dev/null && break
+bpftrace -q -e 'BEGIN { printf("ready\n"); }
+tracepoint:sched:sched_switch /strncmp(args->prev_comm, "nap-", 4) == 0/ {
+	@[args->prev_comm] = count();
+}' >theirs 2>said &
+tracer=$!
+kill_at_end "$tracer"
+for _ in $(seq 500); do
+	grep -q ready theirs && break
+	kill -0 "$tracer" 2>/dev/null || skip "bpftrace: $(tail -n 1 said)"
+	nap
 done
-[ -s theirs ] || skip "perf script says nothing (try $try)"
+grep -q ready theirs || skip "bpftrace does not begin: $(tail -n 1 said)"
+expect 0 "$DTPROF" record -q -e sched:sched_switch --call-graph none \
+    -o x.dtp -- ./naps
+kill -INT "$tracer"
+wait "$tracer"
 cat >check.py <<'PY'
 import collections, csv, io, json, re, subprocess, sys
 dtprof = sys.argv[1]
@@ -56,16 +63,15 @@ def run(*words):
     return subprocess.run([dtprof, *words], check=True, text=True,
         stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
 
-theirs = collections.Counter(re.search(r"prev_comm=(nap-\d) ", line)[1]
-    for line in open("theirs") if "prev_comm=nap-" in line)
+theirs = {m[1]: int(m[2]) for m in re.finditer(r"@\[(nap-\d)\]: (\d+)",
+                                               open("theirs").read())}
 assert sorted(theirs) == ["nap-1", "nap-2", "nap-3"], theirs
 assert all(theirs["nap-%d" % k] >= 40 * k for k in (1, 2, 3)), theirs
-# perf no longer follows a thread that is dead (128), and switches away.
-rows = json.loads(run("report", "--json", "--by", "prev_comm", "--filter",
-                      "prev_state_raw != 128", "x.dtp"))["rows"]
+rows = json.loads(run("report", "--json", "--by", "prev_comm", "x.dtp"))["rows"]
 ours = {r["args"]["prev_comm"]: r["total"] for r in rows}
 assert {k: ours.get(k) for k in theirs} == theirs, (ours, theirs)
-print("ok: %d switches of 3 threads, as perf has them" % sum(theirs.values()))
+print("ok: %d switches of 3 threads, as bpftrace has them" %
+      sum(theirs.values()))
 records = [json.loads(line) for line in run("script", "--json",
     "--no-symbols", "x.dtp").splitlines()]
 records = [r["args"] for r in records if r.get("event") == "sched:sched_switch"]
