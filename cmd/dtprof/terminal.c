@@ -54,8 +54,11 @@ terminal_pager(struct terminal *terminal)
 	if (pager[0] == '\0' || strcmp(pager, "cat") == 0 ||
 	    pipe(fds) == -1)
 		return (-1);
+	/* Ctrl-C is the pager's, which has the terminal. */
+	(void)signal(SIGINT, SIG_IGN);
 	terminal->te_pager = fork();
 	if (terminal->te_pager == 0) {
+		(void)signal(SIGINT, SIG_DFL);
 		(void)dup2(fds[0], STDIN_FILENO);
 		(void)close(fds[0]);
 		(void)close(fds[1]);
@@ -67,11 +70,9 @@ terminal_pager(struct terminal *terminal)
 		_exit(127);
 	}
 	(void)close(fds[0]);
-	if (terminal->te_pager > 0) {
-		/* Ctrl-C is the pager's, which has the terminal. */
-		(void)signal(SIGINT, SIG_IGN);
+	if (terminal->te_pager > 0)
 		return (fds[1]);
-	}
+	(void)signal(SIGINT, SIG_DFL);
 	(void)close(fds[1]);
 	terminal->te_pager = 0;
 	return (-1);
