@@ -64,36 +64,33 @@ static void	check_readers(struct prof_check *);
 
 /* The first causes first: what is below often follows from what is above. */
 static const struct row rows[] = {
-	{ "kernel", check_kernel, "what is not known: nobody has tried it" },
-	{ "proc", check_proc, "all: processes and CPUs cannot be told apart" },
-	{ "container", check_container, "BPF, with all that needs it" },
-	{ "seccomp", check_seccomp, "what the call is for: all events, or "
-	    "BPF" },
-	{ "lockdown", check_lockdown, "BPF, tracepoints, the kernel's own "
-	    "code" },
-	{ "perf_events", check_perf_events, "all: nothing can be recorded or "
-	    "counted" },
-	{ "perf_event_paranoid", check_paranoid, "-a, and the kernel's part "
-	    "of one's own processes" },
+	{ "kernel", check_kernel, "unknown: dtprof is not tested on it" },
+	{ "proc", check_proc, "everything: processes and CPUs are unknown" },
+	{ "container", check_container, "everything that needs BPF" },
+	{ "seccomp", check_seccomp, "perf_event_open: all events; bpf: "
+	    "everything that needs BPF" },
+	{ "lockdown", check_lockdown, "BPF, tracepoints and kernel samples" },
+	{ "perf_events", check_perf_events, "everything: nothing can be "
+	    "recorded or counted" },
+	{ "perf_event_paranoid", check_paranoid, "-a, and kernel samples of "
+	    "one's own processes" },
 	{ "bpf", check_bpf, "tracepoints, system calls, filters, cgroups and "
-	    "the kernel's part; the rest comes through perf rings" },
-	{ "btf", check_btf, "BPF, with all that needs it" },
-	{ "tracefs", check_tracefs, "the groups of tracepoints in dtprof "
-	    "list, and events named by them" },
-	{ "pmu", check_pmu, "cycles, cache misses and all that hardware "
-	    "counts; record takes cpu-clock by itself" },
-	{ "nmi_watchdog", check_watchdog, "one counter of each CPU" },
-	{ "sample_rate", check_sample_rate, "samples: record takes no more "
-	    "than the kernel allows" },
-	{ "locked_memory", check_locked_memory, "room in perf rings: bursts "
-	    "may be lost (and counted)" },
-	{ "open_files", check_open_files, "recordings of many events or "
-	    "CPUs" },
-	{ "kptr_restrict", check_kptr, "names of the kernel's functions" },
-	{ "debug_symbols", check_debug, "lines and inlined functions of the "
-	    "C library; other libraries may lack theirs too" },
-	{ "file_readers", check_readers, "part of what keeps a hostile "
-	    "program's file from doing harm" },
+	    "kernel stacks; perf rings are used for the rest" },
+	{ "btf", check_btf, "everything that needs BPF" },
+	{ "tracefs", check_tracefs, "groups of tracepoints in dtprof list and "
+	    "in event names" },
+	{ "pmu", check_pmu, "cycles, cache misses and other hardware events; "
+	    "record samples cpu-clock instead" },
+	{ "nmi_watchdog", check_watchdog, "one hardware counter of each CPU" },
+	{ "sample_rate", check_sample_rate, "the sampling rate of record" },
+	{ "locked_memory", check_locked_memory, "the size of perf rings: "
+	    "samples may be lost in bursts (and counted as lost)" },
+	{ "open_files", check_open_files, "recordings of many events or CPUs" },
+	{ "kptr_restrict", check_kptr, "kernel symbols" },
+	{ "debug_symbols", check_debug, "source lines and inlined functions of "
+	    "the C library, perhaps of other libraries too" },
+	{ "file_readers", check_readers, "part of the protection from hostile "
+	    "program files" },
 };
 
 int
@@ -137,7 +134,7 @@ check_kernel(struct prof_check *check)
 		return;
 	check->ck_state = PROF_CHECK_LESS;
 	prof_fail(&check->ck_error, PROF_E_KERNEL, "Linux %s is older than "
-	    "%d.%d, the oldest that dtprof is tried on", un.release,
+	    "%d.%d, the oldest that dtprof is tested on", un.release,
 	    OLDEST_MAJOR, OLDEST_MINOR);
 	prof_cure(&check->ck_error, "use Linux %d.%d or later", OLDEST_MAJOR,
 	    OLDEST_MINOR);
@@ -148,7 +145,7 @@ check_proc(struct prof_check *check)
 {
 	check->ck_state = PROF_CHECK_NO;
 	if (prof_proc_usable(&check->ck_error))
-		fine(check, "/proc and /sys are there");
+		fine(check, "/proc and /sys are mounted");
 }
 
 static void
@@ -164,10 +161,10 @@ check_container(struct prof_check *check)
 	else if (prof_in_pid_namespace())
 		prof_pid_namespace_explain(&check->ck_error);
 	else if (access("/proc/self/ns", F_OK) == -1)
-		fine(check, "not known without /proc");
+		fine(check, "unknown without /proc");
 	else
-		fine(check, "%s, the user and PID namespaces are the "
-		    "machine's", marked ? "a container" : "none");
+		fine(check, "%s; user and PID namespaces are those of the host",
+		    marked ? "in a container" : "none");
 }
 
 static void
@@ -183,7 +180,7 @@ check_seccomp(struct prof_check *check)
 		    "bpf");
 	else
 		fine(check, prctl(PR_GET_SECCOMP) == SECCOMP_MODE_FILTER ?
-		    "a filter, which lets perf_event_open and bpf pass" :
+		    "a filter that allows perf_event_open and bpf" :
 		    "no filter");
 }
 
@@ -195,7 +192,7 @@ check_lockdown(struct prof_check *check)
 		prof_lockdown_explain(&check->ck_error,
 		    "perf events and BPF");
 	else
-		fine(check, "none that would be in the way");
+		fine(check, "does not block perf events or BPF");
 }
 
 /* -------------------------------------------------------------- events */
@@ -260,7 +257,7 @@ check_paranoid(struct prof_check *check)
 	if (try_event(check, "cpu-clock", PERF_TYPE_SOFTWARE,
 	    PERF_COUNT_SW_CPU_CLOCK, true) == 0)
 		fine(check, "%s%s: %s", text,
-		    prof_is_capable(CAP_PERFMON) ? ", and CAP_PERFMON is here" :
+		    prof_is_capable(CAP_PERFMON) ? ", with CAP_PERFMON" :
 		    "", prof_record_reach(prof_bpf_usable(&none),
 		    PROF_TARGET_ALL));
 }
@@ -278,7 +275,7 @@ check_btf(struct prof_check *check)
 {
 	check->ck_state = PROF_CHECK_LESS;
 	if (prof_btf_there(&check->ck_error))
-		fine(check, "the kernel's types can be read");
+		fine(check, "kernel types are readable");
 }
 
 static void
@@ -322,8 +319,8 @@ check_pmu(struct prof_check *check)
 	check->ck_state = PROF_CHECK_LESS;
 	if (try_event(check, "cycles", PERF_TYPE_HARDWARE,
 	    PERF_COUNT_HW_CPU_CYCLES, false) == 0)
-		fine(check, "cycles are counted, and %zu times instructions "
-		    "at once",
+		fine(check, "cycles are counted; %zu counters can count "
+		    "instructions at once",
 		    counters_at_once(PERF_COUNT_HW_INSTRUCTIONS));
 }
 
@@ -333,17 +330,17 @@ check_watchdog(struct prof_check *check)
 	struct prof_check pmu = { 0 };
 
 	if (prof_proc_number(SYSCTL "nmi_watchdog", 0) != 1) {
-		fine(check, "it holds no counter");
+		fine(check, "uses no hardware counter");
 		return;
 	}
 	check_pmu(&pmu);
 	if (pmu.ck_state != PROF_CHECK_OK) {
-		fine(check, "it is on, but there is no counter to hold");
+		fine(check, "on, but there are no hardware counters");
 		return;
 	}
 	check->ck_state = PROF_CHECK_LESS;
 	prof_fail(&check->ck_error, PROF_E_COUNTERS,
-	    "the NMI watchdog holds a counter of each CPU");
+	    "the NMI watchdog uses one hardware counter of each CPU");
 	prof_cure(&check->ck_error, "sysctl kernel.nmi_watchdog=0");
 }
 
@@ -354,12 +351,13 @@ check_sample_rate(struct prof_check *check)
 	    "perf_event_max_sample_rate", -1);
 
 	if (rate == -1 || rate >= USUAL_HZ) {
-		fine(check, rate == -1 ? "not known" : "up to %ld Hz", rate);
+		fine(check, rate == -1 ? "unknown" : "up to %ld Hz", rate);
 		return;
 	}
 	check->ck_state = PROF_CHECK_LESS;
 	prof_fail(&check->ck_error, PROF_E_LIMIT, "the kernel allows %ld "
-	    "samples a second (it lowers this itself when they take long)",
+	    "samples per second (it lowers this limit when sampling takes "
+	    "long)",
 	    rate);
 	prof_cure(&check->ck_error,
 	    "sysctl kernel.perf_event_max_sample_rate=100000");
@@ -395,12 +393,12 @@ check_locked_memory(struct prof_check *check)
 	    (uint64_t)kb : 0);
 	if (kb == -1 || limit.rlim_cur == RLIM_INFINITY || there >= wanted ||
 	    prof_is_capable(CAP_IPC_LOCK)) {
-		fine(check, "enough for the rings of all CPUs");
+		fine(check, "enough for the perf rings of all CPUs");
 		return;
 	}
 	check->ck_state = PROF_CHECK_LESS;
-	prof_fail(&check->ck_error, PROF_E_LIMIT, "%llu KiB may be locked "
-	    "for the ring of a CPU, which wants %llu",
+	prof_fail(&check->ck_error, PROF_E_LIMIT, "%llu KiB may be locked for "
+	    "the ring of a CPU, which needs %llu",
 	    (unsigned long long)there, (unsigned long long)wanted);
 	prof_locked_memory_cure(&check->ck_error);
 }
@@ -428,7 +426,7 @@ check_kptr(struct prof_check *check)
 {
 	check->ck_state = PROF_CHECK_LESS;
 	if (prof_kernel_names_shown(&check->ck_error))
-		fine(check, "the kernel shows where its functions are");
+		fine(check, "kernel symbols are readable");
 }
 
 /* Of the C library, since every program has it. */
@@ -461,7 +459,7 @@ check_debug(struct prof_check *check)
 
 	if (dladdr((void *)(uintptr_t)&getpid, &info) == 0 ||
 	    info.dli_fname == NULL || has_lines(info.dli_fname)) {
-		fine(check, "the C library has them");
+		fine(check, "found for the C library");
 		return;
 	}
 	check->ck_state = PROF_CHECK_LESS;
@@ -486,10 +484,10 @@ check_readers(struct prof_check *check)
 	if (broker == NULL)
 		return;
 	if (prof_broker_call(broker, &call) != PROF_CALLED) {
-		prof_fail(&check->ck_error, PROF_E_LIMIT, "a process that "
-		    "reads programs cannot be started");
-		prof_cure(&check->ck_error, "raise the limit of processes "
-		    "(ulimit -u)");
+		prof_fail(&check->ck_error, PROF_E_LIMIT, "cannot start a file "
+		    "reader process");
+		prof_cure(&check->ck_error, "raise the process limit (ulimit "
+		    "-u)");
 		prof_broker_free(broker);
 		return;
 	}
@@ -500,8 +498,8 @@ check_readers(struct prof_check *check)
 		fine(check, "%s", how);
 		return;
 	}
-	prof_fail(&check->ck_error, PROF_E_PERMISSION, "what reads programs "
-	    "has %s", how);
+	prof_fail(&check->ck_error, PROF_E_PERMISSION, "file readers have %s",
+	    how);
 	prof_cure(&check->ck_error, stats.bs_lacks & PROF_LACKS_SECCOMP ?
 	    "use a kernel with CONFIG_SECCOMP_FILTER" :
 	    "allow setuid, setgid and capset in this container");

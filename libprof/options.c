@@ -21,10 +21,10 @@ prof_options_take(void *to, size_t known, const void *from, size_t given,
 	for (size_t n = known; n < given; n++) {
 		if (bytes[n] == 0)
 			continue;
-		prof_fail(error, PROF_E_USAGE, "an option at byte %zu of a "
-		    "struct of which this library knows %zu", n, known);
-		return (prof_cure(error, "use the library that the program "
-		    "was built with, or a newer one"));
+		prof_fail(error, PROF_E_USAGE, "unknown option at byte %zu of "
+		    "a struct; this library knows %zu bytes", n, known);
+		return (prof_cure(error, "use the libprof that the program was "
+		    "built with, or a newer one"));
 	}
 	return (0);
 }

@@ -43,7 +43,7 @@ show_sums(const struct annotate *an, const struct an_row *row,
 			continue;
 		out_str(out, any ? ",{\"event\":" : "{\"event\":");
 		out_json(out, column->ac_info->pi_name);
-		show_text(out, "side", side_of(an, c));
+		show_text(out, "recording", side_of(an, c));
 		out_fmt(out, ",\"weight\":%" PRIu64 ",\"share\":%.6f,"
 		    "\"samples\":%" PRIu64 "}", sum->as_weight,
 		    annotate_part(sum, column->ac_sum.as_weight),
@@ -85,7 +85,7 @@ show_column(const struct annotate *an, size_t c, struct out *out)
 	    column->ac_event, &quality);
 	out_str(out, "{\"event\":");
 	out_json(out, column->ac_info->pi_name);
-	show_text(out, "side", side_of(an, c));
+	show_text(out, "recording", side_of(an, c));
 	out_str(out, ",\"unit\":");
 	out_json(out, column->ac_info->pi_unit);
 	out_fmt(out, ",\"weight\":%" PRIu64 ",\"share\":%.6f,\"samples\":%"
@@ -175,7 +175,7 @@ annotate_csv(const struct annotate *an, struct out *out)
 	const char *file = "";
 
 	out_str(out, "kind,file,line,address,text,inlined_at,event,unit,"
-	    "side,weight,share,samples\r\n");
+	    "recording,weight,share,samples\r\n");
 	for (size_t i = 0; i < an->an_nrows; i++) {
 		row = &an->an_row[i];
 		if (row->ar_kind == AN_FILE)

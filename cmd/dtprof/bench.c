@@ -79,7 +79,8 @@ say_failed(struct going *going, const char *text, int status)
 	char *words = bench_last_words(going->go_bench);
 
 	term_status_erase(&going->go_term);
-	msg_fail("bench", "mend the command; -i counts such runs too",
+	msg_fail("bench", "fix the command, or count such runs with "
+	    "--ignore-failure",
 	    "%s: ended with status %d%s%s", text, status,
 	    words != NULL ? ": " : "", words != NULL ? words : "");
 	free(words);
@@ -95,9 +96,9 @@ ended(struct going *going, enum bench_end end, const char *text)
 		return (0);
 	term_status_erase(&going->go_term);
 	if (end == BENCH_INTERRUPTED)
-		msg_fail("bench", "the same command again, or bench -o with "
-		    "this directory, goes on from here", "interrupted: %zu "
-		    "of %llu runs are in %s", bench->be_nresults,
+		msg_fail("bench", "to continue, run the same command again, or "
+		    "bench -o with this directory", "interrupted: %zu of %llu "
+		    "runs are saved in %s", bench->be_nresults,
 		    (unsigned long long)bench->be_runs * bench->be_ncommands,
 		    bench->be_directory);
 	if (end == BENCH_NOT_FOUND)
@@ -316,7 +317,7 @@ bench_go(struct bench *bench)
 	bench->be_words_fd = memfd_create("stderr", MFD_CLOEXEC);
 	if (bench->be_null_fd == -1 || bench->be_words_fd == -1 ||
 	    signals_open() == -1) {
-		msg_fail("bench", "close some files", "cannot begin: %s",
+		msg_fail("bench", "close some files", "cannot start: %s",
 		    strerror(errno));
 		return (EXIT_FAILED);
 	}
@@ -324,7 +325,7 @@ bench_go(struct bench *bench)
 	msg_note("bench", "seed %llu, %llu runs of each command in %s%s",
 	    (unsigned long long)bench->be_seed,
 	    (unsigned long long)bench->be_runs, bench->be_directory,
-	    there ? ", some of which are there" : "");
+	    there ? ", continued" : "");
 	bench_warn_before();
 	open_counters(bench);
 	term_status_init(&going.go_term, true);

@@ -172,12 +172,12 @@ bench_warn_before(void)
 
 	bench_noise(&noise);
 	if (noise.no_load > (double)cpus / 2)
-		msg_note("bench", "others are at work here: load %.2f on %ld "
-		    "CPUs", noise.no_load, cpus);
+		msg_warning("bench", "the machine is not idle (load %.2f on "
+		    "%ld CPUs)", noise.no_load, cpus);
 	line_of(CPU "cpu0/cpufreq/scaling_governor", line, sizeof(line));
 	if (line[0] != '\0' && strcmp(line, "performance") != 0)
-		msg_note("bench", "the CPU's frequency is governed by %s, "
-		    "not by performance", line);
+		msg_warning("bench", "CPU frequency varies: the governor is "
+		    "'%s', not 'performance'", line);
 }
 
 void
@@ -196,12 +196,13 @@ bench_warn_after(const struct bench *bench)
 		failed += br->br_status != 0;
 	}
 	if (stolen > STOLEN * wall)
-		msg_note("bench", "the host gave %.1f %% of a CPU's time to "
-		    "others: noise", 100 * stolen / wall);
+		msg_warning("bench", "the host took %.1f%% of a CPU (steal "
+		    "time): results are noisy", 100 * stolen / wall);
 	if (hot > 0)
-		msg_note("bench", "the CPU was too hot and throttled itself, "
-		    "%llu times", (unsigned long long)hot);
+		msg_warning("bench", "the CPU was throttled by its temperature "
+		    "%llu times: results are noisy", (unsigned long long)hot);
 	if (failed > 0)
-		msg_note("bench", "%zu of %zu runs ended with a status other "
-		    "than 0; they count (-i)", failed, bench->be_nresults);
+		msg_warning("bench", "%zu of %zu runs exited with a nonzero "
+		    "status and are counted (--ignore-failure)", failed,
+		    bench->be_nresults);
 }

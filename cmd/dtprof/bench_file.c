@@ -77,7 +77,7 @@ load_commands(struct bench *bench, const struct json *list, const char *path)
 		const char *name = json_text(one, "name");
 
 		if (text == NULL || name == NULL)
-			return (fail(path, "a command without its text"));
+			return (fail(path, "a command has no text"));
 		bc->bc_text = strdup(text);
 		bc->bc_name = strdup(name);
 		if (bc->bc_text == NULL || bc->bc_name == NULL)
@@ -103,9 +103,9 @@ check_programs(const struct bench *then, const char *path)
 		if (strcmp(now.bc_build_id,
 		    then->be_command[i].bc_build_id) == 0)
 			continue;
-		msg_fail("bench", "name the commands to begin anew, or "
-		    "another directory with -o", "%s: the program of %s is "
-		    "another build than when this began", path,
+		msg_fail("bench", "give the commands to start over, or another "
+		    "directory with -o", "%s: the program of '%s' was rebuilt "
+		    "since the first run", path,
 		    now.bc_name);
 		return (-1);
 	}
@@ -156,10 +156,10 @@ load_about(struct bench *bench, const struct json *json, const char *path)
 
 	bench->be_has_files = true;
 	if (json_number(json, "schema_version", 0) != BENCH_SCHEMA)
-		return (fail(path, "not made by this version of bench"));
+		return (fail(path, "written by another version of bench"));
 	if (json_count(commands) == 0 || seed == NULL ||
 	    json_count(commands) > BENCH_COMMANDS)
-		return (fail(path, "not the description of a bench"));
+		return (fail(path, "not a bench description"));
 	then.be_shell = json_number(json, "shell", 0) != 0;
 	then.be_record = json_number(json, "record", 0) != 0;
 	then.be_seed = strtoull(seed, NULL, 10);
@@ -244,13 +244,13 @@ load_results(struct bench *bench, char *text, const char *path)
 		json_free(json);
 		if (rv == -1) {
 			msg_fail("bench", "remove the line, or the directory",
-			    "%s: line %zu is not a result", path, line);
+			    "%s: line %zu is not a valid result", path, line);
 			return (-1);
 		}
 	}
 	if (*text != '\0')
-		msg_note("bench", "%s: the last line was cut short; that run "
-		    "is made again", path);
+		msg_note("bench", "%s: the last line is incomplete; that run "
+		    "is repeated", path);
 	return (0);
 }
 
@@ -445,8 +445,8 @@ bench_append(struct bench *bench, const struct bench_result *result)
 out:
 	free(line);
 	if (why != 0)
-		msg_fail("bench", "the runs before it are safe: make room and "
-		    "call bench again", "%s: %s",
+		msg_fail("bench", "earlier runs are saved: free some space and "
+		    "run bench again", "%s: %s",
 		    path != NULL ? path : BENCH_RUNS, strerror(why));
 	free(path);
 	return (why != 0 ? -1 : 0);
@@ -513,7 +513,7 @@ bench_keep_old(const struct bench *bench)
 	else if (rename(bench->be_directory, old) == -1)
 		fail(bench->be_directory, strerror(errno));
 	else {
-		msg_note("bench", "what was in %s is kept in %s",
+		msg_note("bench", "renamed the existing %s to %s",
 		    bench->be_directory, old);
 		rv = 0;
 	}

@@ -46,7 +46,7 @@ bench_become_caller(bool for_good)
 	    opt_number(uid_text, &uid) == -1 || uid >= UINT32_MAX ||
 	    opt_number(gid_text, &gid) == -1 || gid >= UINT32_MAX) {
 		msg_fail("bench", "unset both to run commands as root",
-		    "SUDO_UID and SUDO_GID name no user to run them as");
+		    "SUDO_UID and SUDO_GID do not name a user");
 		return (-1);
 	}
 	if (uid == 0)
@@ -58,8 +58,8 @@ bench_become_caller(bool for_good)
 	    setresgid((gid_t)gid, (gid_t)-1, (gid_t)-1) == 0 &&
 	    setresuid((uid_t)uid, (uid_t)-1, (uid_t)-1) == 0))
 		return (0);
-	msg_fail("bench", "run it without sudo", "cannot become the user "
-	    "who called sudo: %s", strerror(errno));
+	msg_fail("bench", "run it without sudo", "cannot switch to the user "
+	    "who ran sudo: %s", strerror(errno));
 	return (-1);
 }
 

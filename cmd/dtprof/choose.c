@@ -80,8 +80,9 @@ choose_events(const char *command, const struct prof_reader *reader,
 			wanted[e] = found = true;
 		}
 		if (!found) {
-			msg_fail(command, "dtprof report --by event lists "
-			    "its events", "--event %s: not in this recording",
+			msg_fail(command, "list its events with dtprof report "
+			    "--by event", "--event %s: no such event in this "
+			    "recording",
 			    names->os_text[n]);
 			free(wanted);
 			return (NULL);
@@ -134,12 +135,12 @@ choose_check(const char *command, const struct choose_time *time)
 {
 	if (time->ct_between != NULL &&
 	    (time->ct_from.on_set || time->ct_to.on_set))
-		msg_error(command, "--between beside --from or --to",
-		    "give marks or seconds");
+		msg_error(command, "--between excludes --from and --to",
+		    "choose a range by markers or by time");
 	else if (time->ct_to.on_set && time->ct_to.on_value <=
 	    time->ct_from.on_value)
-		msg_error(command, "--to lies before --from",
-		    "both count seconds from the start");
+		msg_error(command, "--to is not after --from",
+		    "both are relative to the start of the recording");
 	else
 		return (0);
 	return (-1);
@@ -151,7 +152,7 @@ choose_check_renames(const char *command, const struct opt_strings *renames)
 	for (size_t i = 0; i < renames->os_n; i++)
 		if (strchr(renames->os_text[i], '=') == NULL) {
 			msg_fail(command, "write --rename OLD=NEW",
-			    "--rename %s: no = in it", renames->os_text[i]);
+			    "--rename %s: missing '='", renames->os_text[i]);
 			return (-1);
 		}
 	return (0);
@@ -328,7 +329,7 @@ range_of_marks(const char *command, struct prof_reader *reader,
     const char *between, struct prof_profile_options *options)
 {
 	struct marks marks = { 0 };
-	char cure[256] = "its marks:";
+	char cure[256] = "its markers:";
 	size_t length = strlen(cure);
 	int rv = -1, n;
 
@@ -346,8 +347,8 @@ range_of_marks(const char *command, struct prof_reader *reader,
 			break;
 	}
 	msg_fail(command, marks.ma_n > 0 ? cure :
-	    "there are no marks in it: make some with dtprof mark",
-	    "--between %s: no such two marks, one after the other", between);
+	    "the recording has no markers: add some with dtprof mark",
+	    "--between %s: markers not found or in the wrong order", between);
 out:
 	marks_free(&marks);
 	return (rv);

@@ -24,30 +24,32 @@ struct choose_span {
  * Rows of those commands' tables.  at: offset of the option, for times that
  * of their struct choose_time.
  */
-#define CHOOSE_BETWEEN(at) { 0, "between", "MARK,MARK", OPT_STRING, 0, 0, \
-	    NULL, "only what lies between two marks", \
+#define CHOOSE_BETWEEN(at) { 0, "between", "MARKER,MARKER", OPT_STRING, 0, 0, \
+	    NULL, "only samples between two markers", \
 	    (at) + offsetof(struct choose_time, ct_between), NULL }
 #define CHOOSE_FROM(at) { 0, "from", "TIME", OPT_TIME, 0, INT64_MAX, NULL, \
-	    "only from this time after the start on", \
+	    "only samples from TIME on (relative to the start)", \
 	    (at) + offsetof(struct choose_time, ct_from), NULL }
 #define CHOOSE_TO(at) { 0, "to", "TIME", OPT_TIME, 0, INT64_MAX, NULL, \
-	    "only to before this time after the start", \
+	    "only samples before TIME (relative to the start)", \
 	    (at) + offsetof(struct choose_time, ct_to), NULL }
-#define CHOOSE_BASE_BETWEEN(at) { 0, "base-between", "MARK,MARK", \
-	    OPT_STRING, 0, 0, NULL, "the same between two marks of the base", \
+#define CHOOSE_BASE_BETWEEN(at) { 0, "base-between", "MARKER,MARKER", \
+	    OPT_STRING, 0, 0, NULL, \
+	    "only samples of the base between two markers", \
 	    (at) + offsetof(struct choose_time, ct_between), NULL }
 #define CHOOSE_BASE_FROM(at) { 0, "base-from", "TIME", OPT_TIME, 0, \
-	    INT64_MAX, NULL, "of the base from this time on", \
+	    INT64_MAX, NULL, "only samples of the base from TIME on", \
 	    (at) + offsetof(struct choose_time, ct_from), NULL }
 #define CHOOSE_BASE_TO(at) { 0, "base-to", "TIME", OPT_TIME, 0, INT64_MAX, \
-	    NULL, "of the base to before this time", \
+	    NULL, "only samples of the base before TIME", \
 	    (at) + offsetof(struct choose_time, ct_to), NULL }
 #define CHOOSE_EVENT(at) { 'e', "event", "EVENT", OPT_STRINGS, 0, 0, NULL, \
-	    "only this event (name, probe or glob); repeatable", (at), NULL }
+	    "only this event: name, probe or glob; may be repeated", \
+	    (at), NULL }
 #define CHOOSE_FILTER(at) { 0, "filter", "EXPR", OPT_STRING, 0, 0, NULL, \
-	    "only samples that this holds for: pid==1", (at), NULL }
+	    "only samples that match EXPR, e.g. 'pid==1'", (at), NULL }
 #define CHOOSE_INPUT(at) { 'i', "input", "FILE", OPT_STRING, 0, 0, NULL, \
-	    "the recording, when it is no operand", (at), NULL }
+	    "read FILE (default dtprof.dtp)", (at), NULL }
 
 /* Is any of them given? */
 bool	 choose_has_time(const struct choose_time *time);

@@ -209,11 +209,14 @@ int	out_end(struct out *out, const char *command);
 
 /* -------------------------------------------------------------- msg.c */
 
-/* On standard error: "dtprof: command: text", then the cure, one line each. */
+/* On standard error: "dtprof: command: text", then a hint, one line each. */
 void	msg_error(const char *command, const char *text, const char *cure);
 void	msg_fail(const char *command, const char *cure, const char *fmt, ...)
 	    __attribute__((format(printf, 3, 4)));
 void	msg_prof(const char *command, const struct prof_err *error);
+/* What is said changes how far the result can be relied on. */
+void	msg_warning(const char *command, const char *fmt, ...)
+	    __attribute__((format(printf, 2, 3)));
 void	msg_note(const char *command, const char *fmt, ...)
 	    __attribute__((format(printf, 2, 3)));
 

@@ -40,10 +40,10 @@ static int	 run_annotate(void *options, int n, char **operands);
 
 static const struct opt_row options_of_annotate[] = {
 	{ 0, "asm", NULL, OPT_FLAG, 0, 0, NULL,
-	    "only the instructions",
+	    "show only instructions",
 	    offsetof(struct annotate_options, ao_asm), NULL },
 	{ 0, "base", "BASE", OPT_STRING, 0, 0, NULL,
-	    "show beside it what this recording has",
+	    "compare with recording BASE",
 	    offsetof(struct annotate_options, ao_base), NULL },
 	CHOOSE_BASE_BETWEEN(offsetof(struct annotate_options, ao_base_time)),
 	CHOOSE_BASE_FROM(offsetof(struct annotate_options, ao_base_time)),
@@ -51,47 +51,47 @@ static const struct opt_row options_of_annotate[] = {
 	CHOOSE_BETWEEN(offsetof(struct annotate_options, ao_time)),
 	TERMINAL_OPTION(offsetof(struct annotate_options, ao_color)),
 	{ 0, "csv", NULL, OPT_FLAG, 0, 0, NULL,
-	    "what has samples, as comma-separated values",
+	    "print rows with samples as CSV",
 	    offsetof(struct annotate_options, ao_csv), NULL },
 	CHOOSE_EVENT(offsetof(struct annotate_options, ao_events)),
 	CHOOSE_FILTER(offsetof(struct annotate_options, ao_filter)),
 	CHOOSE_FROM(offsetof(struct annotate_options, ao_time)),
 	{ 0, "html", NULL, OPT_FLAG, 0, 0, NULL,
-	    "a page in one file",
+	    "write one self-contained HTML page",
 	    offsetof(struct annotate_options, ao_html), NULL },
 	CHOOSE_INPUT(offsetof(struct annotate_options, ao_input)),
 	{ 0, "json", NULL, OPT_FLAG, 0, 0, NULL,
-	    "all rows, as one JSON object",
+	    "print all rows as one JSON object",
 	    offsetof(struct annotate_options, ao_json), NULL },
 	{ 'o', "output", "FILE", OPT_STRING, 0, 0, NULL,
-	    "where --html writes (default " PAGE_FILE ")",
+	    "output file of --html (default " PAGE_FILE ")",
 	    offsetof(struct annotate_options, ao_output), NULL },
 	{ 0, "source", NULL, OPT_FLAG, 0, 0, NULL,
-	    "only the lines of source",
+	    "show only source lines",
 	    offsetof(struct annotate_options, ao_source), NULL },
 	CHOOSE_TO(offsetof(struct annotate_options, ao_time)),
 	{ 0, "total", NULL, OPT_FLAG, 0, 0, NULL,
-	    "what it calls, too, at the place of the call",
+	    "include callees, at the line of the call",
 	    offsetof(struct annotate_options, ao_total), NULL },
 	{ .op_type = OPT_END }
 };
 
 static const char *const examples[] = {
-	"dtprof annotate parse", "its lines and instructions, in dtprof.dtp",
+	"dtprof annotate parse", "source lines and instructions of parse",
 	"dtprof annotate 'pars*'",
-	"of the functions that match, the one with most samples",
+	"the heaviest function that matches",
 	"dtprof annotate --source --total main x.dtp",
-	"which lines of main take long, with what they call",
-	"dtprof annotate --html -o f.html f", "a page to keep or to send",
+	"source lines of main, callees included",
+	"dtprof annotate --html -o f.html f", "write a page to keep or to send",
 	"dtprof annotate --base old.dtp f new.dtp",
-	"which lines of f take more than in old.dtp, and less",
+	"which lines of f became slower or faster",
 	NULL
 };
 
 const struct prof_cmd cmd_annotate = {
 	.cm_name = "annotate",
-	.cm_summary = "show which lines and instructions of a function took "
-	    "how much",
+	.cm_summary = "show the cost of a function's source lines and "
+	    "instructions",
 	.cm_operands = "FUNCTION [FILE]",
 	.cm_options = options_of_annotate,
 	.cm_size = sizeof(struct annotate_options),
@@ -101,11 +101,11 @@ const struct prof_cmd cmd_annotate = {
 	.cm_output = PAGE_FILE,
 	.cm_usage_status = EXIT_USAGE,
 	.cm_examples = examples,
-	.cm_notes = "FUNCTION is a name as dtprof report shows it, or a glob, "
-	    "which means the heaviest function that matches; of several "
-	    "of one name MODULE:NAME or NAME@0xADDRESS is one.  Lines need "
-	    "debug information, instructions need objdump (binutils) and the "
-	    "very file that ran.",
+	.cm_notes = "FUNCTION is a name as printed by dtprof report, or a glob "
+	    "for the heaviest function that matches.  If several functions "
+	    "have that name, use MODULE:NAME or NAME@0xADDRESS.  Source lines "
+	    "need debug information; instructions need objdump (binutils) and "
+	    "the file that ran.",
 	.cm_check = check_annotate,
 	.cm_run = run_annotate,
 };
@@ -153,8 +153,8 @@ say_nearest(const struct annotate *an, const char *text)
 	const size_t nlabels = prof_profile_nlabels(an->an_profile);
 	const char **names = calloc(nlabels + 1, sizeof(*names)), *nearest;
 	const struct prof_label *label;
-	char cure[256] = "dtprof report lists the functions; those that were "
-	    "inlined are shown in the function around them";
+	char cure[256] = "list the functions with dtprof report; inlined "
+	    "functions are shown in their caller";
 	size_t n = 0;
 
 	for (uint32_t i = 0; names != NULL && i < nlabels; i++) {
@@ -164,8 +164,8 @@ say_nearest(const struct annotate *an, const char *text)
 	}
 	nearest = names == NULL ? NULL : opt_nearest(text, names);
 	if (nearest != NULL)
-		snprintf(cure, sizeof(cure), "did you mean %.200s?", nearest);
-	msg_fail("annotate", cure, "%s: no such function in this recording",
+		snprintf(cure, sizeof(cure), "did you mean '%.200s'?", nearest);
+	msg_fail("annotate", cure, "no such function in this recording: '%s'",
 	    text);
 	free(names);
 }
@@ -175,8 +175,8 @@ say_several(const char *text, const struct prof_function **found, size_t n)
 {
 	struct out out;
 
-	msg_fail("annotate", "name one of these, as it is written here",
-	    "%s: %zu functions are called so%s", text, n, n == MAX_SHOWN ?
+	msg_fail("annotate", "use one of these names",
+	    "ambiguous name '%s': %zu functions%s", text, n, n == MAX_SHOWN ?
 	    ", or more" : "");
 	out_init(&out, STDERR_FILENO);
 	for (size_t i = 0; i < n; i++) {
@@ -228,8 +228,9 @@ find_in_base(struct annotate *base, const struct prof_function *function)
 		n = find_like(base, function, NULL);
 	if (n < 2)
 		return (0);
-	msg_fail("annotate", "name one that is there but once", "the base "
-	    "has several functions %s", function->fu_name);
+	msg_fail("annotate", "choose a function whose name is unique in the "
+	    "base", "ambiguous name: the base has several functions '%s'",
+	    function->fu_name);
 	return (-1);
 }
 
@@ -307,8 +308,8 @@ make_rows(struct annotate *an, const struct annotate_options *ao)
 	}
 	if (an->an_nplaces > 0)
 		return (0);
-	msg_fail("annotate", "--total counts what it calls, too",
-	    "%s: no sample ended in it", an->an_function->fu_name);
+	msg_fail("annotate", "--total includes its callees",
+	    "%s: no samples in this function itself", an->an_function->fu_name);
 	return (-1);
 }
 
@@ -358,15 +359,15 @@ sum_up(struct annotate *an)
 static int
 check_builds(struct annotate *an)
 {
-	static const char note[] = "the base is another build: lines stand "
-	    "beside those of the same number";
+	static const char note[] = "the base is another build: lines are "
+	    "matched by line number";
 
 	if (an->an_is_same_build)
 		return (0);
 	if (!annotate_has_lines(an)) {
-		msg_error("annotate", "the sides are different builds, and of "
-		    "one of them no lines are known", "keep the files that "
-		    "ran, built with -g, and record again");
+		msg_error("annotate", "base and new are different builds, and "
+		    "one has no line information", "build with -g, keep the "
+		    "files that ran, and record again");
 		return (-1);
 	}
 	msg_note("annotate", "%s", note);
@@ -399,8 +400,8 @@ add_base(struct annotate *an, struct annotate *base,
 	}
 	if (an->an_ncolumns > 0)
 		return (check_builds(an));
-	msg_error("annotate", "the sides have no event in common",
-	    "dtprof report --by event lists their events");
+	msg_error("annotate", "base and new have no event in common",
+	    "list their events with dtprof report --by event");
 	return (-1);
 }
 
@@ -428,13 +429,14 @@ check_annotate(const void *options, int n, char *const *operands)
 
 	(void)operands;
 	if (ao->ao_csv + ao->ao_html + ao->ao_json > 1) {
-		msg_error("annotate", "more than one of --csv, --html, --json",
+		msg_error("annotate", "--csv, --html and --json exclude each "
+		    "other",
 		    "choose one");
 		return (-1);
 	}
 	if (ao->ao_output != NULL && !ao->ao_html) {
-		msg_error("annotate", "-o without --html",
-		    "all else goes to standard output: > FILE");
+		msg_error("annotate", "-o requires --html",
+		    "redirect standard output instead: > FILE");
 		return (-1);
 	}
 	return (choose_check("annotate", &ao->ao_time) == -1 ||

@@ -33,60 +33,60 @@ static const struct opt_row options_of_bench[] = {
 	    "compare with baseline NAME, for git bisect run: exit with 0 if "
 	    "good, 1 if slower, 125 if undecided or failed",
 	    BE(be_bisect), NULL },
-	{ 'i', "ignore-failure", NULL, OPT_FLAG, 0, 0, NULL,
-	    "also count runs that end with a status other than 0",
+	{ 0, "ignore-failure", NULL, OPT_FLAG, 0, 0, NULL,
+	    "count runs with a nonzero exit status too",
 	    BE(be_ignore), NULL },
 	{ 'n', "name", "NAME", OPT_STRINGS, 0, 0, NULL,
-	    "what to call a command; repeat it, in the order of commands",
+	    "name of a command; repeat in the order of commands",
 	    BE(be_names), NULL },
 	{ 'o', "output", "DIR", OPT_STRING, 0, 0, NULL,
-	    "where results go; a bench that was stopped there goes on, "
-	    "another is kept as DIR.old (default dtprof.bench)",
+	    "output directory; an interrupted bench in it is continued, "
+	    "another is renamed to DIR.old (default dtprof.bench)",
 	    BE(be_output), NULL },
 	{ 0, "prepare", "CMD", OPT_STRING, 0, 0, NULL,
-	    "run this before each run, through a shell, unmeasured",
+	    "run CMD through a shell before each run, unmeasured",
 	    BE(be_prepare), NULL },
 	{ 'r', "runs", "N", OPT_COUNT, 1, MAX_RUNS, "15",
-	    "runs of each command", BE(be_runs), NULL },
+	    "number of runs of each command", BE(be_runs), NULL },
 	{ 0, "record", NULL, OPT_FLAG, 0, 0, NULL,
-	    "record a profile of each run, so that compare can say which "
-	    "functions made the difference", BE(be_record), NULL },
+	    "record a profile of each run, so that compare can name the "
+	    "functions that changed", BE(be_record), NULL },
 	{ 'S', "shell", NULL, OPT_FLAG, 0, 0, NULL,
-	    "give each command to /bin/sh -c", BE(be_shell), NULL },
+	    "run each command with /bin/sh -c", BE(be_shell), NULL },
 	{ 0, "save", "NAME", OPT_STRING, 0, 0, NULL,
-	    "keep the results as baseline NAME, in .dtprof/NAME",
+	    "save the results as baseline NAME in .dtprof/NAME",
 	    BE(be_save), NULL },
 	{ 0, "seed", "N", OPT_COUNT, 0, UINT64_MAX, NULL,
-	    "draw the order of runs from this number", BE(be_seed), NULL },
+	    "seed of the random order of runs", BE(be_seed), NULL },
 	{ 0, "threshold", "PCT", OPT_PERCENT, 1, 1000000, "5",
-	    "with --bisect: slower means by more than PCT percent",
+	    "with --bisect, slower means by more than PCT%",
 	    BE(be_threshold), NULL },
 	{ 'w', "warmup", "N", OPT_COUNT, 0, MAX_RUNS, "1",
-	    "run each command N times before, and forget it",
+	    "N warm-up runs of each command, not counted",
 	    BE(be_warmups), NULL },
 	{ .op_type = OPT_END }
 };
 
 static const char *const examples[] = {
 	"dtprof bench './old --in x' './new --in x'",
-	"which is faster: 15 runs each, in an order drawn by chance",
+	"which is faster: 15 runs each, in random order",
 	"dtprof bench --record -r 20 ./old ./new",
-	"and which functions made it so",
+	"also find the functions that make the difference",
 	"dtprof bench -S -n gzip -n zstd 'gzip <f >/dev/null' "
 	    "'zstd <f >/dev/null'",
-	"through a shell, under names of your own",
+	"run through a shell, with names for the commands",
 	"dtprof bench -o dtprof.bench",
-	"go on with one that was stopped",
+	"continue an interrupted bench",
 	"dtprof bench --save main ./prog",
-	"keep a baseline, for dtprof compare --against main",
+	"save a baseline for dtprof compare --against main",
 	"dtprof bench --bisect main",
-	"is this commit slower? behind make, for git bisect run",
+	"for git bisect run, after make: is this commit slower?",
 	NULL
 };
 
 const struct prof_cmd cmd_bench = {
 	.cm_name = "bench",
-	.cm_summary = "run commands in turns, and say which is faster",
+	.cm_summary = "benchmark commands in randomized, interleaved order",
 	.cm_operands = "['COMMAND' ...]",
 	.cm_options = options_of_bench,
 	.cm_size = sizeof(struct bench_options),
@@ -94,8 +94,9 @@ const struct prof_cmd cmd_bench = {
 	.cm_usage_status = EXIT_USAGE,
 	.cm_misused = misused,
 	.cm_examples = examples,
-	.cm_notes = "Each COMMAND is one argument, split as a shell splits "
-	    "words; the first is what the others are compared with.",
+	.cm_notes = "Quote each COMMAND as one argument; it is split into "
+	    "words as a shell does.  The first is the base that the others are "
+	    "compared with.",
 	.cm_check = check_bench,
 	.cm_run = run_bench,
 };
@@ -132,8 +133,9 @@ check_bench(const void *options, int n, char *const *operands)
 		return (refuse("use one of them", "",
 		    "--save and -o exclude each other"));
 	if (be->be_threshold.on_set && be->be_bisect == NULL)
-		return (refuse("give compare the threshold", "--threshold",
-		    "only with --bisect"));
+		return (refuse("use --threshold with dtprof compare",
+		    "--threshold",
+		    "only allowed with --bisect"));
 	if (be->be_save != NULL && bench_baseline_check("bench", "save",
 	    be->be_save, true) == -1)
 		return (-1);
@@ -183,7 +185,7 @@ set_commands(struct bench *bench, int n, char **operands)
 	const char *why;
 
 	if (names->os_n > (size_t)n)
-		return (refuse("give one for each command, at most", "-n",
+		return (refuse("use -n at most once for each command", "-n",
 		    "more names than commands"));
 	bench->be_command = calloc((size_t)n + 1, sizeof(*bench->be_command));
 	if (bench->be_command == NULL)
@@ -202,8 +204,8 @@ set_commands(struct bench *bench, int n, char **operands)
 			continue;
 		bc->bc_argv = words_split(operands[i], &why);
 		if (bc->bc_argv == NULL)
-			return (refuse("quote it, or add -S to give commands "
-			    "to a shell", operands[i], why));
+			return (refuse("quote it, or add -S to run commands "
+			    "through a shell", operands[i], why));
 		bench_program(bc);
 	}
 	if (n == 2 && strcmp(operands[0], operands[1]) == 0)
@@ -266,7 +268,7 @@ take_baseline(struct bench *bench, bool has_commands)
 	there = bench_load(bench);
 	bench->be_directory = asked.be_directory;
 	if (there != -1 && !bench->be_has_files)
-		refuse("make it at a good commit: dtprof bench --save NAME "
+		refuse("save one at a good commit: dtprof bench --save NAME "
 		    "COMMAND", path, "no such baseline");
 	free(path);
 	if (there == -1 || !bench->be_has_files ||
@@ -300,8 +302,8 @@ take_directory(struct bench *bench, bool has_commands)
 	if (there == -1 || bench_become_caller(!bench->be_record) == -1)
 		return (EXIT_FAILED);
 	if (bench->be_ncommands == 0) {
-		refuse("name the commands, or with -o the directory of a "
-		    "bench to go on with", "", "nothing to run");
+		refuse("give commands, or -o DIR to continue an interrupted "
+		    "bench", "", "nothing to run");
 		return (EXIT_USAGE);
 	}
 	if (has_commands && bench->be_has_files &&
@@ -326,7 +328,7 @@ show_result(const struct bench *bench)
 	    compare_directory(bench->be_directory);
 
 	if (status == 0 && name != NULL)
-		msg_note("bench", "kept as baseline %s in %s; to compare with "
+		msg_note("bench", "saved as baseline %s in %s; to compare with "
 		    "it: dtprof bench COMMAND, then dtprof compare --against "
 		    "%s", name, bench->be_directory, name);
 	return (status);

@@ -36,67 +36,70 @@ static const struct opt_row options_of_compare[] = {
 	    "compare with the baseline of bench --save NAME",
 	    CO(co_against), NULL },
 	{ 0, "anyway", NULL, OPT_FLAG, 0, 0, NULL,
-	    "compare also what was measured on machines that are not alike",
+	    "compare results from different machines",
 	    CO(co_anyway), NULL },
 	{ 0, "by", "WHAT", OPT_CHOICE, 0, 0, "function",
 	    "cost by function, module or line",
 	    CO(co_by), COMPARE_BY },
 	TERMINAL_OPTION(CO(co_color)),
 	{ 'e', "event", "EVENT", OPT_STRINGS, 0, 0, NULL,
-	    "costs by this event, where recordings have several",
+	    "event to compare, if recordings have several",
 	    CO(co_events), NULL },
 	{ 0, "fail-on", "slower[:PCT]", OPT_STRING, 0, 0, NULL,
-	    "exit with status 3 when new is slower, and surely by more than "
-	    "PCT percent", CO(co_fail_on), NULL },
+	    "exit with status 3 if new is slower by significantly more than "
+	    "PCT%", CO(co_fail_on), NULL },
 	{ 0, "github", NULL, OPT_FLAG, 0, 0, NULL,
-	    "for GitHub Actions: annotations and a summary", CO(co_github), NULL },
+	    "print annotations and a summary for GitHub Actions",
+	    CO(co_github), NULL },
 	{ 0, "json", NULL, OPT_FLAG, 0, 0, NULL,
-	    "everything as one JSON object", CO(co_json), NULL },
+	    "print one JSON object", CO(co_json), NULL },
 	{ 0, "junit", "FILE", OPT_STRING, 0, 0, NULL,
 	    "also write the verdicts as JUnit XML", CO(co_junit), NULL },
 	{ 0, "limit", "N", OPT_COUNT, 0, UINT32_MAX, "10",
-	    "show so many functions, beside those that changed",
+	    "show N functions, besides those that changed",
 	    CO(co_limit), NULL },
 	{ 0, "markdown", NULL, OPT_FLAG, 0, 0, NULL,
-	    "tables for a review", CO(co_markdown), NULL },
+	    "print Markdown tables", CO(co_markdown), NULL },
 	{ 'o', "output", "FILE", OPT_STRING, 0, 0, NULL,
-	    "also write a page, with the same tables and pictures of them",
+	    "also write an HTML page with tables and plots",
 	    CO(co_output), NULL },
 	{ 0, "plot", "FILE", OPT_STRING, 0, 0, NULL,
-	    "also draw it, by gnuplot: X.svg or X.png", CO(co_plot), NULL },
+	    "also plot to FILE with gnuplot (.svg or .png)",
+	    CO(co_plot), NULL },
 	{ 0, "rename", "OLD=NEW", OPT_STRINGS, 0, 0, NULL,
-	    "the base's function OLD is called NEW now; repeat it",
+	    "treat function OLD of the base as NEW; may be repeated",
 	    CO(co_renames), NULL },
 	{ 0, "seed", "N", OPT_COUNT, 0, UINT64_MAX, "1",
-	    "draw from this number what is drawn by chance", CO(co_seed),
+	    "seed of the random number generator", CO(co_seed),
 	    NULL },
 	{ 0, "strict", NULL, OPT_FLAG, 0, 0, NULL,
-	    "exit with status 4 when a verdict is inconclusive",
+	    "exit with status 4 if a verdict is inconclusive",
 	    CO(co_strict), NULL },
 	{ 0, "threshold", "PCT", OPT_PERCENT, 1, 100000, "1",
-	    "an interval within PCT percent means no change", CO(co_threshold),
+	    "no change if the interval lies within PCT%",
+	    CO(co_threshold),
 	    NULL },
 	{ 'v', "verbose", NULL, OPT_FLAG, 0, 0, NULL,
-	    "also show whole build-ids, long notes, and the runs that an "
+	    "also show full build-ids, long notes, and the runs that an "
 	    "inconclusive metric needs", CO(co_verbose), NULL },
 	{ .op_type = OPT_END }
 };
 
 static const char *const examples[] = {
 	"dtprof compare dtprof.bench",
-	"the first command of a bench with the others",
+	"compare the first command of a bench with the others",
 	"dtprof compare --against main --fail-on slower:2 --junit x.xml",
-	"dtprof.bench with a baseline, in a CI job: status 3 if slower by 2%",
+	"for CI: compare with a baseline, status 3 if more than 2% slower",
 	"dtprof compare old*.dtp -- new*.dtp",
-	"recordings, one a run: which functions cost more",
+	"which functions cost more, one recording per run",
 	"dtprof compare dtprof.bench -o x.html",
-	"a page to keep or to send, with pictures",
+	"write a page with plots, to keep or to send",
 	NULL
 };
 
 const struct prof_cmd cmd_compare = {
 	.cm_name = "compare",
-	.cm_summary = "say what changed between runs, and how surely",
+	.cm_summary = "compare runs and test the differences for significance",
 	.cm_operands = "[BASE ...] [-- NEW ...]",
 	.cm_options = options_of_compare,
 	.cm_size = sizeof(struct compare_options),
@@ -105,10 +108,9 @@ const struct prof_cmd cmd_compare = {
 	.cm_reads = true,
 	.cm_usage_status = EXIT_USAGE,
 	.cm_examples = examples,
-	.cm_notes = "Reads directories of dtprof bench, recordings, folded "
-	    "files, profiles of pprof, perf.data, and JSON of dtprof stat "
-	    "and of hyperfine.  One file alone: the first command in it is "
-	    "the base.",
+	.cm_notes = "Reads bench directories, recordings, folded stacks, pprof "
+	    "profiles, perf.data, and the JSON of dtprof stat and hyperfine.  "
+	    "In a single file, the first command is the base.",
 	.cm_check = check_compare,
 	.cm_run = run_compare,
 };
@@ -179,8 +181,8 @@ note_origin(struct pair *pair)
 		snprintf(day, sizeof(day), " on another day (%.*s, new: "
 		    "%.*s)", DAY_LENGTH, se[0]->se_time, DAY_LENGTH,
 		    se[1]->se_time);
-	return (asprintf(&pair->pr_note, "the base was measured%s%s%s; what "
-	    "differs between them counts as a difference of the commands",
+	return (asprintf(&pair->pr_note, "the base was measured%s%s%s: a "
+	    "change of the machine counts as a difference of the commands",
 	    host, is_host && is_day ? " and" : "", day) == -1 ? -1 : 0);
 }
 
@@ -197,7 +199,7 @@ pair_within(struct compare *cm)
 		return (add_pair(cm, only, only));
 	if (side->sd_n < 2)
 		return (refuse("write compare BASE -- NEW",
-		    "there is only one side: nothing to compare with"));
+		    "nothing to compare with: only a base is given"));
 	for (size_t i = 1; i < side->sd_n; i++)
 		if (add_pair(cm, &side->sd_series[0], &side->sd_series[i]) ==
 		    -1)
@@ -222,26 +224,27 @@ pair_sides(struct compare *cm)
 			if (strcmp(name, new->sd_series[j].se_name) == 0)
 				break;
 		if (j == new->sd_n)
-			msg_note("compare", "%s: only on the base's side; "
-			    "left out", name);
+			msg_note("compare", "%s: only in the base; left out",
+			    name);
 		else if (add_pair(cm, &base->sd_series[i],
 		    &new->sd_series[j]) == -1)
 			return (-1);
 	}
-	return (cm->cm_npairs > 0 ? 0 : refuse("name commands alike on both "
-	    "sides (bench -n)", "no name is on both sides"));
+	return (cm->cm_npairs > 0 ? 0 : refuse("use the same command names in "
+	    "base and new (bench -n)", "no command is in both base and new"));
 }
 
-/* A note, or a refusal: -1. */
+/* A warning, or a refusal: -1. */
 static int
 say_unlike(const struct compare *cm, const char *what)
 {
 	if (cm->cm_options->co_anyway) {
-		msg_note("compare", "the machines are not alike");
+		msg_warning("compare", "the machines differ: a change may be "
+		    "that of the machine");
 		return (0);
 	}
-	msg_fail("compare", "measure both sides on one machine, or add "
-	    "--anyway", "the machines are not alike: %s", what);
+	msg_fail("compare", "measure both on one machine, or add --anyway",
+	    "the machines differ: %s", what);
 	return (-1);
 }
 
@@ -385,8 +388,8 @@ compare_pair(const struct compare *cm, struct pair *pair,
 	if (prof_comparison_finish(cp) == -1)
 		return (fail(cp));
 	if (compare_headline(pair) == NULL)
-		return (refuse("check what was measured",
-		    "there are no runs to compare"));
+		return (refuse("check the input files",
+		    "no runs to compare"));
 	return (note_origin(pair) == -1 ? refuse("free memory",
 	    "out of memory") : 0);
 }
@@ -471,7 +474,7 @@ read_baseline(struct side *side, const char *name)
 
 	if (path == NULL)
 		return (refuse("free memory", "out of memory"));
-	side->sd_cure = "keep one with dtprof bench --save NAME COMMAND";
+	side->sd_cure = "save one with dtprof bench --save NAME COMMAND";
 	rv = compare_read_bench(side, path);
 	free(path);
 	return (rv);
@@ -519,21 +522,21 @@ check_compare(const void *options, int n, char *const *operands)
 	for (int i = 0; i < n; i++)
 		dashes += strcmp(operands[i], "--") == 0;
 	if (n == 0 && co->co_against == NULL)
-		return (refuse("name a directory of bench, or write BASE -- "
-		    "NEW", "nothing to compare"));
+		return (refuse("give a bench directory, or BASE -- NEW",
+		    "nothing to compare"));
 	if (co->co_against != NULL && dashes > 0)
-		return (refuse("name only what is new",
-		    "--against: there are two bases"));
+		return (refuse("give only new files",
+		    "--against excludes BASE --"));
 	if (co->co_against != NULL && bench_baseline_check("compare",
 	    "against", co->co_against, false) == -1)
 		return (-1);
 	if (dashes > 1 || (dashes == 1 && strcmp(operands[n - 1], "--") == 0))
 		return (refuse("write BASE -- NEW",
-		    "what is new stands behind one --"));
+		    "separate base and new with one --"));
 	if (co->co_fail_on != NULL &&
 	    compare_fail_limit(co->co_fail_on) < 0)
-		return (refuse("write --fail-on slower or --fail-on slower:2",
-		    "--fail-on: neither slower nor slower:PCT"));
+		return (refuse("use --fail-on slower or --fail-on slower:2",
+		    "invalid --fail-on argument"));
 	if (co->co_json && co->co_markdown)
 		return (refuse("use one of them",
 		    "--json and --markdown exclude each other"));
@@ -584,7 +587,7 @@ compare_directory(const char *path)
 			status = show(&compare);
 	} else if (compare.cm_side[0].sd_n == 1) {
 		status = 0;
-		msg_note("bench", "compare %s with another: dtprof compare "
+		msg_note("bench", "to compare %s with another: dtprof compare "
 		    "OTHER -- %s", path, path);
 	}
 	free_all(&compare);

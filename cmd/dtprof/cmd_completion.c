@@ -18,16 +18,17 @@ static const struct opt_row options_of_completion[] = {
 };
 
 static const char *const examples[] = {
-	"source <(dtprof completion bash)", "complete in this shell",
-	"dtprof completion zsh >_dtprof", "for a directory of zsh's fpath",
+	"source <(dtprof completion bash)", "enable completion in this shell",
+	"dtprof completion zsh >_dtprof", "install into a directory of zsh's "
+	    "fpath",
 	"dtprof completion fish >dtprof.fish",
-	"for ~/.config/fish/completions",
+	"install into ~/.config/fish/completions",
 	NULL
 };
 
 const struct prof_cmd cmd_completion = {
 	.cm_name = "completion",
-	.cm_summary = "print a script that completes commands in a shell",
+	.cm_summary = "print a completion script for a shell",
 	.cm_operands = "bash | zsh | fish",
 	.cm_options = options_of_completion,
 	.cm_min = 1,

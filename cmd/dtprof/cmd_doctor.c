@@ -17,7 +17,7 @@
 
 #define MAX_CHECKS	64
 #define NAME_WIDTH	20
-#define TEXT_COLUMN	27
+#define TEXT_COLUMN	31
 
 struct doctor_options {
 	bool		 do_json;
@@ -31,20 +31,20 @@ struct doctor {
 static int	 run_doctor(void *options, int n, char **operands);
 
 static const struct opt_row options_of_doctor[] = {
-	{ 0, "json", NULL, OPT_FLAG, 0, 0, NULL, "as one JSON object",
+	{ 0, "json", NULL, OPT_FLAG, 0, 0, NULL, "print one JSON object",
 	    offsetof(struct doctor_options, do_json), NULL },
 	{ .op_type = OPT_END }
 };
 
 static const char *const examples[] = {
-	"dtprof doctor", "what works here, and what would cure the rest",
-	"sudo dtprof doctor", "the same, for root",
+	"dtprof doctor", "check this system and suggest fixes",
+	"sudo dtprof doctor", "check what works for root",
 	NULL
 };
 
 const struct prof_cmd cmd_doctor = {
 	.cm_name = "doctor",
-	.cm_summary = "say what works here, and what would cure the rest",
+	.cm_summary = "check this system and suggest fixes",
 	.cm_operands = "",
 	.cm_options = options_of_doctor,
 	.cm_size = sizeof(struct doctor_options),
@@ -54,8 +54,8 @@ const struct prof_cmd cmd_doctor = {
 };
 
 static const char *const state_names[] = {
-	[PROF_CHECK_OK] = "ok", [PROF_CHECK_LESS] = "less",
-	[PROF_CHECK_NO] = "no"
+	[PROF_CHECK_OK] = "ok", [PROF_CHECK_LESS] = "degraded",
+	[PROF_CHECK_NO] = "failed"
 };
 
 /* ---------------------------------------------------------- the checks */
@@ -87,7 +87,7 @@ examine(struct doctor *doctor)
 	check_tool(doctor, TOOL_GNUPLOT, TOOL_GNUPLOT_CURE,
 	    "report --plot and compare --plot");
 	check_tool(doctor, TOOL_OBJDUMP, TOOL_OBJDUMP_CURE,
-	    "the instructions that annotate shows");
+	    "instructions in annotate");
 }
 
 static bool
@@ -135,15 +135,15 @@ show_check(const struct terminal *terminal, const struct prof_check *check,
 
 	out_fmt(out, "%-*s ", NAME_WIDTH, check->ck_name);
 	terminal_colour(terminal, out, colours[check->ck_state]);
-	out_fmt(out, "%-4s", state_names[check->ck_state]);
+	out_fmt(out, "%-8s", state_names[check->ck_state]);
 	terminal_colour(terminal, out, TERMINAL_PLAIN);
 	out_str(out, "  ");
 	out_wrapped(out, check->ck_error.pe_text, TEXT_COLUMN, TEXT_COLUMN);
 	if (check->ck_state == PROF_CHECK_OK)
 		return;
-	out_fmt(out, "%*scure: ", NAME_WIDTH + 1, "");
+	out_fmt(out, "%*sfix:      ", NAME_WIDTH + 1, "");
 	out_wrapped(out, check->ck_error.pe_cure, TEXT_COLUMN, TEXT_COLUMN);
-	out_fmt(out, "%*slost: ", NAME_WIDTH + 1, "");
+	out_fmt(out, "%*saffects:  ", NAME_WIDTH + 1, "");
 	out_wrapped(out, check->ck_loss, TEXT_COLUMN, TEXT_COLUMN);
 }
 
@@ -151,18 +151,21 @@ static void
 show_text(const struct terminal *terminal, const struct doctor *doctor,
     const struct plan *plan, struct out *out)
 {
+	char line[256];
 	size_t bad = 0;
 
-	if (plan->pl_possible)
-		out_fmt(out, "record works here: event %s, %s, through %s\n",
-		    plan->pl_event, prof_record_reach(plan->pl_bpf,
-		    plan->pl_all ? PROF_TARGET_ALL : PROF_TARGET_PIDS),
-		    plan->pl_bpf ? "BPF" : "perf rings");
-	else
+	if (plan->pl_possible) {
+		snprintf(line, sizeof(line), "record works here: event %s, "
+		    "%s, with %s", plan->pl_event,
+		    prof_record_reach(plan->pl_bpf, plan->pl_all ?
+		    PROF_TARGET_ALL : PROF_TARGET_PIDS), plan->pl_bpf ?
+		    "BPF" : "perf rings");
+		out_wrapped(out, line, 4, 0);
+	} else
 		out_str(out, "record does not work here\n");
 	for (size_t n = 0; n < doctor->dr_n; n++)
 		bad += doctor->dr_check[n].ck_state != PROF_CHECK_OK;
-	out_fmt(out, "%zu of %zu checks found something missing\n\n", bad,
+	out_fmt(out, "%zu of %zu checks found a problem\n\n", bad,
 	    doctor->dr_n);
 	for (size_t n = 0; n < doctor->dr_n; n++)
 		show_check(terminal, &doctor->dr_check[n], out);
@@ -186,7 +189,7 @@ show_json(const struct doctor *doctor, const struct plan *plan,
 	    plan->pl_possible ? "true" : "false",
 	    plan->pl_possible && plan->pl_all ? "true" : "false",
 	    plan->pl_possible && plan->pl_kernel ? "true" : "false");
-	put_member(out, "path", !plan->pl_possible ? "" :
+	put_member(out, "backend", !plan->pl_possible ? "" :
 	    plan->pl_bpf ? "bpf" : "perf");
 	put_member(out, "event", plan->pl_possible ? plan->pl_event : "");
 	out_str(out, "},\n\"checks\":[");
@@ -198,8 +201,8 @@ show_json(const struct doctor *doctor, const struct plan *plan,
 		out_json(out, check->ck_name);
 		put_member(out, "state", state_names[check->ck_state]);
 		put_member(out, "found", check->ck_error.pe_text);
-		put_member(out, "cure", ok ? "" : check->ck_error.pe_cure);
-		put_member(out, "lost", ok ? "" : check->ck_loss);
+		put_member(out, "fix", ok ? "" : check->ck_error.pe_cure);
+		put_member(out, "affects", ok ? "" : check->ck_loss);
 		out_char(out, '}');
 	}
 	out_str(out, "]}\n");

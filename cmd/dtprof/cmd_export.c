@@ -57,35 +57,35 @@ static const struct opt_row options_of_export[] = {
 	CHOOSE_FROM(offsetof(struct export_options, eo_time)),
 	CHOOSE_INPUT(offsetof(struct export_options, eo_input)),
 	{ 0, "inline", NULL, OPT_FLAG, 0, 0, NULL,
-	    "functions that were inlined as frames of their own",
+	    "show inlined functions as frames",
 	    offsetof(struct export_options, eo_inlines), NULL },
 	{ 0, "lines", NULL, OPT_FLAG, 0, 0, NULL,
-	    "lines of source as frames, of inlined functions too",
+	    "show source lines as frames, inlined functions too",
 	    offsetof(struct export_options, eo_lines), NULL },
 	{ 'o', "output", "FILE", OPT_STRING, 0, 0, "-",
-	    "write there; -: to standard output",
+	    "output file, or - for standard output",
 	    offsetof(struct export_options, eo_output), NULL },
 	CHOOSE_TO(offsetof(struct export_options, eo_time)),
 	{ 0, "weight", "WHAT", OPT_CHOICE, 0, 0, "auto",
-	    "samples, or the weight that they stand for; auto: samples in "
-	    "folded but of imported folded and pprof, weight in speedscope; "
+	    "samples or weight; auto is weight in speedscope, else samples; "
 	    "pprof has both",
 	    offsetof(struct export_options, eo_weight), WEIGHTS },
 	{ .op_type = OPT_END }
 };
 
 static const char *const examples[] = {
-	"dtprof export x.dtp >x.folded", "a line for each different stack",
+	"dtprof export x.dtp >x.folded", "folded stacks, one line per distinct "
+	    "stack",
 	"dtprof export --format pprof -o x.pb.gz x.dtp",
-	"for go tool pprof, and what else reads its files",
+	"write a profile for go tool pprof",
 	"dtprof export --format speedscope --lines -o x.json",
-	"dtprof.dtp for www.speedscope.app",
+	"write a profile for www.speedscope.app, with source lines",
 	NULL
 };
 
 const struct prof_cmd cmd_export = {
 	.cm_name = "export",
-	.cm_summary = "write a recording as other tools read it",
+	.cm_summary = "convert a recording for other tools",
 	.cm_operands = "[FILE]",
 	.cm_options = options_of_export,
 	.cm_size = sizeof(struct export_options),
@@ -93,8 +93,8 @@ const struct prof_cmd cmd_export = {
 	.cm_reads = true,
 	.cm_usage_status = EXIT_USAGE,
 	.cm_examples = examples,
-	.cm_notes = "Folded stacks hold one event: the first that has "
-	    "samples, or --event.  The others hold all of them.",
+	.cm_notes = "Folded stacks hold one event: the first with samples, or "
+	    "the one of --event.  The other formats hold all events.",
 	.cm_check = check_export,
 	.cm_run = run_export,
 };
@@ -118,9 +118,9 @@ choose(struct export_run *run)
 	if (run->er_events == NULL)
 		msg_error("export", "out of memory", "free memory");
 	else if (run->er_nevents == 0)
-		msg_error("export", "no sample of this event, in this time, "
-		    "for this filter", "dtprof report --stats shows what was "
-		    "recorded");
+		msg_error("export", "no samples match the event, time range "
+		    "and filter", "see what was recorded with dtprof report "
+		    "--stats");
 	return (run->er_nevents == 0 ? -1 : 0);
 }
 
@@ -192,7 +192,8 @@ say_notes(const struct export_run *run)
 
 	if (run->er_options->eo_format == PROF_EXPORT_FOLDED &&
 	    run->er_nevents > 1)
-		msg_note("export", "%s alone is in it; the others by --event",
+		msg_note("export", "exported event '%s' only; choose another "
+		    "with --event",
 		    info->pi_name);
 	input_say_names("export", run->er_symbols);
 }
@@ -205,8 +206,9 @@ check_export(const void *options, int n, char *const *operands)
 	(void)operands;
 	if (eo->eo_format == PROF_EXPORT_PPROF &&
 	    strcmp(eo->eo_output, "-") == 0 && isatty(STDOUT_FILENO)) {
-		msg_error("export", "a terminal cannot show a pprof file",
-		    "name a file with -o");
+		msg_error("export", "pprof output is binary and not written to "
+		    "a terminal",
+		    "write it to a file with -o");
 		return (-1);
 	}
 	return (choose_check("export", &eo->eo_time) == -1 ? -1 :

@@ -31,8 +31,8 @@ static int	 run_flamegraph(void *options, int n, char **operands);
 
 static const struct opt_row options_of_flamegraph[] = {
 	{ 0, "base", "BASE", OPT_STRINGS, 0, 0, NULL,
-	    "show what differs from BASE: a recording, or DIR[:NAME] of "
-	    "bench --record; repeat it for more runs",
+	    "show differences from BASE: a recording, or DIR[:NAME] of bench "
+	    "--record; repeat for more runs",
 	    offsetof(struct flame_options, fo_bases), NULL },
 	CHOOSE_BASE_BETWEEN(offsetof(struct flame_options, fo_base_time)),
 	CHOOSE_BASE_FROM(offsetof(struct flame_options, fo_base_time)),
@@ -43,47 +43,47 @@ static const struct opt_row options_of_flamegraph[] = {
 	CHOOSE_FROM(offsetof(struct flame_options, fo_time)),
 	CHOOSE_INPUT(offsetof(struct flame_options, fo_input)),
 	{ 0, "inline", NULL, OPT_FLAG, 0, 0, NULL,
-	    "functions that were inlined as frames of their own",
+	    "show inlined functions as frames",
 	    offsetof(struct flame_options, fo_inlines), NULL },
 	{ 0, "lines", NULL, OPT_FLAG, 0, 0, NULL,
-	    "a frame for each line of source, inlined functions too",
+	    "show source lines as frames, inlined functions too",
 	    offsetof(struct flame_options, fo_lines), NULL },
 	{ 'o', "output", "FILE", OPT_STRING, 0, 0, "flame.html",
-	    "a page (.html) or a drawing (.svg)",
+	    "output file: page (.html) or image (.svg)",
 	    offsetof(struct flame_options, fo_output), NULL },
 	{ 0, "open", NULL, OPT_FLAG, 0, 0, NULL,
-	    "show it, by xdg-open",
+	    "open it with xdg-open",
 	    offsetof(struct flame_options, fo_open), NULL },
 	{ 0, "ratio", "E1/E2", OPT_STRING, 0, 0, NULL,
-	    "as wide as the first event, coloured by how many of it there "
-	    "are for one of the second",
+	    "width: event E1; color: E1 per E2",
 	    offsetof(struct flame_options, fo_ratio), NULL },
 	{ 0, "rename", "OLD=NEW", OPT_STRINGS, 0, 0, NULL,
-	    "the base's function or thread OLD is called NEW now; repeat it",
+	    "treat function or thread OLD of the base as NEW; may be repeated",
 	    offsetof(struct flame_options, fo_renames), NULL },
 	{ 0, "reverse", NULL, OPT_FLAG, 0, 0, NULL,
-	    "what is hot at the root, its callers above it",
+	    "put leaf functions at the root, their callers above",
 	    offsetof(struct flame_options, fo_reverse), NULL },
 	{ 0, "title", "TEXT", OPT_STRING, 0, 0, NULL,
-	    "instead of the command that was recorded",
+	    "title (default: the recorded command)",
 	    offsetof(struct flame_options, fo_title), NULL },
 	CHOOSE_TO(offsetof(struct flame_options, fo_time)),
 	{ .op_type = OPT_END }
 };
 
 static const char *const examples[] = {
-	"dtprof flamegraph --open", "dtprof.dtp as a page, in the browser",
-	"dtprof flamegraph -o x.svg x.dtp", "a drawing for a mail",
+	"dtprof flamegraph --open",
+	"draw dtprof.dtp and open it in the browser",
+	"dtprof flamegraph -o x.svg x.dtp", "write an image",
 	"dtprof flamegraph --ratio cycles/instructions",
-	"where instructions take long",
+	"color by cycles per instruction",
 	"dtprof flamegraph --base old.dtp new.dtp",
-	"what new.dtp takes more of, and less",
+	"which stacks cost more or less than in old.dtp",
 	NULL
 };
 
 const struct prof_cmd cmd_flamegraph = {
 	.cm_name = "flamegraph",
-	.cm_summary = "draw a recording as a flame graph",
+	.cm_summary = "draw a flame graph of a recording",
 	.cm_operands = "[FILE ...]",
 	.cm_options = options_of_flamegraph,
 	.cm_size = sizeof(struct flame_options),
@@ -91,12 +91,11 @@ const struct prof_cmd cmd_flamegraph = {
 	.cm_reads = true,
 	.cm_usage_status = EXIT_USAGE,
 	.cm_examples = examples,
-	.cm_notes = "The page needs no network and no other file; ? in it "
-	    "lists its keys.  How far it can be believed is said in it.  "
-	    "Against a base, colours tell more from less where the change "
-	    "is significant, with five runs a side or more; without --base, "
-	    "--base-between and the like compare a recording with another "
-	    "time of itself.",
+	.cm_notes = "The page is one self-contained file; press ? in it for "
+	    "its keys.  With a base, frames that changed significantly are red "
+	    "or blue; this takes five runs each of base and new.  --base-from, "
+	    "--base-to and --base-between without --base compare two time "
+	    "ranges of one recording.",
 	.cm_check = check_flamegraph,
 	.cm_run = run_flamegraph,
 };
@@ -137,8 +136,8 @@ choose_ratio(struct flame_run *run)
 		run->fr_nevents = 2;
 		return (0);
 	}
-	msg_fail("flamegraph", "dtprof report --by event lists its events",
-	    "--ratio %s: not two events of this recording", text);
+	msg_fail("flamegraph", "list its events with dtprof report --by event",
+	    "--ratio %s: no such events in this recording", text);
 	return (-1);
 }
 
@@ -285,8 +284,8 @@ flame_show(const char *path)
 	if (pid != -1)
 		(void)waitpid(pid, &status, 0);
 	if (pid == -1 || !WIFEXITED(status) || WEXITSTATUS(status) != 0) {
-		msg_fail("flamegraph", "open it in a browser yourself",
-		    "xdg-open could not show %s", path);
+		msg_fail("flamegraph", "open the file in a browser",
+		    "xdg-open could not open %s", path);
 		return (-1);
 	}
 	return (0);
@@ -322,25 +321,25 @@ check_flamegraph(const void *options, int n, char *const *operands)
 {
 	const struct flame_options *fo = options;
 	const char *wrong = has_base(fo) ? (fo->fo_ratio != NULL ?
-	    "--ratio beside a base" : fo->fo_lines ?
-	    "--lines beside a base" : NULL) : n > 1 ?
-	    "several files without --base" : fo->fo_renames.os_n > 0 ?
-	    "--rename without --base" : fo->fo_open &&
-	    strcmp(fo->fo_output, "-") == 0 ? "--open of standard output" :
+	    "--ratio cannot be combined with a base" : fo->fo_lines ?
+	    "--lines cannot be combined with a base" : NULL) : n > 1 ?
+	    "several files require --base" : fo->fo_renames.os_n > 0 ?
+	    "--rename requires --base" : fo->fo_open &&
+	    strcmp(fo->fo_output, "-") == 0 ? "--open cannot open standard "
+	    "output" :
 	    NULL;
 
 	(void)operands;
 	if (!flame_is_drawing(fo) && !ends_with(fo->fo_output, ".html") &&
 	    !ends_with(fo->fo_output, ".htm") && strncmp(fo->fo_output,
 	    "/dev/", 5) != 0 && strcmp(fo->fo_output, "-") != 0) {
-		msg_fail("flamegraph", "end its name in .html or .svg, or "
-		    "write a page to - (standard output)", "-o %s: neither a "
-		    "page nor a drawing", fo->fo_output);
+		msg_fail("flamegraph", "use a name ending in .html or .svg, or "
+		    "- (a page to standard output)", "-o %s: unknown output "
+		    "format", fo->fo_output);
 		return (-1);
 	}
 	if (wrong != NULL) {
-		msg_error("flamegraph", wrong, "see dtprof flamegraph "
-		    "--help");
+		msg_error("flamegraph", wrong, "see dtprof flamegraph --help");
 		return (-1);
 	}
 	return (choose_check("flamegraph", &fo->fo_time) == -1 ||

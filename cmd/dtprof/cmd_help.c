@@ -15,13 +15,13 @@ static int	 run_version(void *options, int n, char **operands);
 static const struct opt_row no_options[] = { { .op_type = OPT_END } };
 
 static const char *const help_examples[] = {
-	"dtprof help record", "how to record, with examples",
+	"dtprof help record", "show help and examples of record",
 	NULL
 };
 
 const struct prof_cmd cmd_help = {
 	.cm_name = "help",
-	.cm_summary = "list the commands, or explain one",
+	.cm_summary = "list the commands, or show help for one",
 	.cm_operands = "[COMMAND]",
 	.cm_options = no_options,
 	.cm_max = 1,
@@ -31,7 +31,7 @@ const struct prof_cmd cmd_help = {
 };
 
 static const char *const version_examples[] = {
-	"dtprof --version", "the same",
+	"dtprof --version", "same as dtprof version",
 	NULL
 };
 
@@ -80,18 +80,17 @@ run_help(void *options, int n, char **operands)
 		opt_help(one, &out);
 		return (out_end(&out, "help"));
 	}
-	out_str(&out, "dtprof: record performance counters, timers and "
-	    "probes in one stream\n\nstart with:\n"
-	    "  dtprof record -- COMMAND      profile a command\n"
-	    "  dtprof report                 which functions took how much\n"
-	    "  dtprof flamegraph --open      the same as a picture\n"
-	    "  dtprof bench 'OLD' 'NEW'      which of two commands is faster\n"
-	    "\ncommands:\n");
+	out_str(&out, "dtprof: a profiler for Linux: samples counters, timers "
+	    "and probes\n\nstart with:\n  dtprof record -- COMMAND      "
+	    "profile a command\n  dtprof report                 show its "
+	    "functions and their cost\n  dtprof flamegraph --open      draw it "
+	    "as a flame graph\n  dtprof bench 'OLD' 'NEW'      find out which "
+	    "command is faster\n\ncommands:\n");
 	for (cmd = cmd_all; *cmd != NULL; cmd++)
 		out_fmt(&out, "  %-10s %s\n", (*cmd)->cm_name,
 		    (*cmd)->cm_summary);
-	out_str(&out, "\ndtprof COMMAND --help has examples and options; "
-	    "the manual is dtprof(1).\n");
+	out_str(&out, "\nSee dtprof COMMAND --help for examples and options, "
+	    "and dtprof(1).\n");
 	return (out_end(&out, "help"));
 }
 
@@ -113,7 +112,7 @@ cmd_find(const char *name)
 		return (NULL);
 	}
 	nearest = opt_nearest(name, names);
-	msg_fail(NULL, "dtprof help lists the commands",
+	msg_fail(NULL, "list the commands with dtprof help",
 	    "%s: no such command%s%s%s", name,
 	    nearest != NULL ? "; did you mean " : "",
 	    nearest != NULL ? nearest : "", nearest != NULL ? "?" : "");

@@ -18,26 +18,27 @@ static int	 run_import(void *options, int n, char **operands);
 
 static const struct opt_row options_of_import[] = {
 	{ 'o', "output", "FILE", OPT_STRING, 0, 0, DEFAULT_RECORDING,
-	    "where to write; a file there is kept as FILE.old",
+	    "output file; an existing one is renamed to FILE.old",
 	    offsetof(struct import_options, io_output), NULL },
 	{ 'q', "quiet", NULL, OPT_FLAG, 0, 0, NULL,
-	    "errors only: no notes, no summary",
+	    "print errors only",
 	    offsetof(struct import_options, io_quiet), NULL },
 	{ .op_type = OPT_END }
 };
 
 static const char *const examples[] = {
-	"dtprof import -o x.dtp perf.data", "what perf record has written",
-	"perf record -o - -- ls | dtprof import -", "the same, from a pipe",
-	"perf script | dtprof import -", "what perf script prints",
-	"dtprof import -o x.dtp x.folded", "folded stacks",
-	"dtprof import -o x.dtp cpu.pb.gz", "a profile of pprof",
+	"dtprof import -o x.dtp perf.data", "convert perf.data",
+	"perf record -o - -- ls | dtprof import -", "convert perf.data from a "
+	    "pipe",
+	"perf script | dtprof import -", "convert perf script output",
+	"dtprof import -o x.dtp x.folded", "convert folded stacks",
+	"dtprof import -o x.dtp cpu.pb.gz", "convert a pprof profile",
 	NULL
 };
 
 const struct prof_cmd cmd_import = {
 	.cm_name = "import",
-	.cm_summary = "convert perf.data, perf script, pprof or folded to a "
+	.cm_summary = "convert perf.data, pprof or folded stacks to a "
 	    "recording",
 	.cm_operands = "FILE",
 	.cm_options = options_of_import,
@@ -47,8 +48,8 @@ const struct prof_cmd cmd_import = {
 	.cm_reads = true,
 	.cm_usage_status = EXIT_USAGE,
 	.cm_examples = examples,
-	.cm_notes = "FILE may be -, standard input.  What it is, it says "
-	    "itself.",
+	.cm_notes = "FILE may be - for standard input.  The format is detected "
+	    "from its content.",
 	.cm_run = run_import,
 };
 

@@ -20,25 +20,25 @@ static void	 show_json(struct out *out, const struct prof_catalog *catalog);
 
 static const struct opt_row options_of_list[] = {
 	{ 0, "counters", NULL, OPT_FLAG, 0, 0, NULL,
-	    "counters whose names or descriptions have all the WORDS",
+	    "find counters whose name or description contains all WORDS",
 	    offsetof(struct list_options, lo_counters), NULL },
 	{ 0, "json", NULL, OPT_FLAG, 0, 0, NULL,
-	    "one JSON object: probes[], missing[]; or counters[]",
+	    "print one JSON object: probes[], missing[]; or counters[]",
 	    offsetof(struct list_options, lo_json), NULL },
 	{ 0, "pmu", "NAME", OPT_STRING, 0, 0, NULL,
-	    "counters of this PMU, be it of another machine: skx, '*zen*'",
+	    "counters of this PMU, also of other machines: skx, '*zen*'",
 	    offsetof(struct list_options, lo_pmu), NULL },
 	{ 'v', "verbose", NULL, OPT_FLAG, 0, 0, NULL,
-	    "also perf's name for each probe, and what it means",
+	    "also print perf's name and a description of each probe",
 	    offsetof(struct list_options, lo_verbose), NULL },
 	{ .op_type = OPT_END }
 };
 
 static const char *const examples[] = {
-	"dtprof list", "all probes of this machine",
-	"dtprof list 'sched:*'", "perf's names work too",
-	"dtprof list -v 'static:block::*'", "with what they mean",
-	"dtprof list --counters l2 miss", "counters found by what they mean",
+	"dtprof list", "list all probes of this machine",
+	"dtprof list 'sched:*'", "use perf's names",
+	"dtprof list -v 'static:block::*'", "list probes with descriptions",
+	"dtprof list --counters l2 miss", "find counters by description",
 	NULL
 };
 
@@ -51,8 +51,8 @@ const struct prof_cmd cmd_list = {
 	.cm_max = -1,
 	.cm_usage_status = EXIT_USAGE,
 	.cm_examples = examples,
-	.cm_notes = "A probe is written provider:module:function:name; GLOB "
-	    "may use * ? and [..], and also matches perf's names.",
+	.cm_notes = "A probe is named provider:module:function:name.  GLOB may "
+	    "contain *, ? and [...], and also matches perf's names.",
 	.cm_check = check_list,
 	.cm_run = run_list,
 };
@@ -137,7 +137,7 @@ check_list(const void *options, int n, char *const *operands)
 	if (n < 2 || lo->lo_counters || lo->lo_pmu != NULL)
 		return (0);
 	msg_fail("list", "quote the pattern, or add --counters",
-	    "%s: one pattern is enough", operands[1]);
+	    "more than one pattern: '%s'", operands[1]);
 	return (-1);
 }
 
@@ -172,8 +172,8 @@ run_list(void *options, int n, char **operands)
 	    prof_catalog_missing(catalog, i, &provider, &reason); i++)
 		msg_note("list", "no %s probes: %s", provider, reason);
 	if (nprobes == 0 && status == 0) {
-		msg_fail("list", "dtprof list without a name lists all",
-		    "%s: no probe of this machine is called that",
+		msg_fail("list", "list all probes with dtprof list",
+		    "no such probe on this machine: '%s'",
 		    glob != NULL ? glob : "*");
 		status = EXIT_FAILED;
 	}

@@ -18,12 +18,13 @@ static int	 check_mark(const void *options, int n,
 static int	 run_mark(void *options, int n, char **operands);
 
 static const struct opt_row options_of_mark[] = {
-	{ 'p', "pid", "RECORDER_PID", OPT_COUNT, 1, 4194304, NULL,
-	    "only the recording made by this dtprof process",
-	    offsetof(struct mark_options, mo_pid), NULL },
 	{ 0, "pause", NULL, OPT_FLAG, 0, 0, NULL,
-	    "record no samples until --resume",
+	    "stop recording samples until --resume",
 	    offsetof(struct mark_options, mo_pause), NULL },
+	{ 0, "recorder", "PID", OPT_COUNT, 1, 4194304, NULL,
+	    "only the recording that dtprof process PID writes "
+	    "(default: all of this user)",
+	    offsetof(struct mark_options, mo_pid), NULL },
 	{ 0, "resume", NULL, OPT_FLAG, 0, 0, NULL,
 	    "record samples again",
 	    offsetof(struct mark_options, mo_resume), NULL },
@@ -31,16 +32,16 @@ static const struct opt_row options_of_mark[] = {
 };
 
 static const char *const examples[] = {
-	"dtprof mark 'warm-up done'", "tell all recordings of this user",
-	"dtprof mark -p 4711 begin", "tell the one that dtprof 4711 makes",
-	"dtprof mark --pause", "no samples of what comes now",
-	"dtprof mark --resume 'set-up done'", "samples again, and why",
+	"dtprof mark 'warm-up done'", "mark all recordings of this user",
+	"dtprof mark --recorder 4711 begin", "mark only the one of dtprof 4711",
+	"dtprof mark --pause", "record no samples from now on",
+	"dtprof mark --resume 'set-up done'", "record again, with a reason",
 	NULL
 };
 
 const struct prof_cmd cmd_mark = {
 	.cm_name = "mark",
-	.cm_summary = "put a remark into running recordings, or pause them",
+	.cm_summary = "add a marker to running recordings, or pause them",
 	.cm_operands = "[TEXT]",
 	.cm_options = options_of_mark,
 	.cm_size = sizeof(struct mark_options),
@@ -61,8 +62,9 @@ check_mark(const void *options, int n, char *const *operands)
 	(void)operands;
 	if (!has_no_text && !(mo->mo_pause && mo->mo_resume))
 		return (0);
-	msg_error("mark", has_no_text ? "a mark without a text" :
-	    "--pause beside --resume", "give a text, --pause or --resume");
+	msg_error("mark", has_no_text ? "missing marker text" :
+	    "--pause and --resume exclude each other", "give a text, or one of "
+	    "--pause and --resume");
 	return (-1);
 }
 
@@ -85,6 +87,6 @@ run_mark(void *options, int n, char **operands)
 	out_init(&out, STDOUT_FILENO);
 	out_fmt(&out, "%d recording%s %s\n", taken, taken == 1 ? "" : "s",
 	    mo->mo_pause ? "paused" : mo->mo_resume ? "resumed" :
-	    "took the mark");
+	    "marked");
 	return (out_end(&out, "mark"));
 }

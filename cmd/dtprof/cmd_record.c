@@ -32,15 +32,19 @@ static const struct opt_row options_of_record[] = {
 	{ 'a', "all-cpus", NULL, OPT_FLAG, 0, 0, NULL,
 	    "record every process", RO(ro_all), NULL },
 	{ 0, "attach", "WHERE", OPT_CHOICE, 0, 0, "auto",
-	    "where to sample: auto, tasks, cpus",
+	    "sample on tasks or on cpus, or auto",
 	    RO(ro_attach), "auto,tasks,cpus" },
+	{ 0, "backend", "BACKEND", OPT_CHOICE, 0, 0, "auto",
+	    "sampling back end: bpf, perf or auto",
+	    RO(ro_path), "auto,bpf,perf" },
 	{ 0, "buffer", "SIZE", OPT_SIZE, 65536, 1 << 30, "4M to 16M, by rate",
-	    "buffer of each CPU",
+	    "buffer size of each CPU",
 	    RO(ro_buffer), NULL },
 	{ 'C', "cpu", "CPUS", OPT_IDS, 0, 65535, NULL,
-	    "only these CPUs, with -a: 0,2-3", RO(ro_cpus), NULL },
+	    "record only these CPUs, e.g. 0,2-3 (needs -a)",
+	    RO(ro_cpus), NULL },
 	{ 'c', "count", "PERIOD", OPT_COUNT, 1, INT64_MAX, NULL,
-	    "a sample each PERIOD events (nanoseconds for clocks)",
+	    "sample every PERIOD events (nanoseconds for clocks)",
 	    RO(ro_period), NULL },
 	{ 0, "call-graph", "HOW", OPT_STRING, 0, 0, "auto",
 	    "stacks: auto, fp, dwarf[,SIZE], none",
@@ -49,74 +53,71 @@ static const struct opt_row options_of_record[] = {
 	    "record the processes in a cgroup",
 	    RO(ro_cgroup), NULL },
 	{ 0, "comm", "NAME", OPT_STRING, 0, 0, NULL,
-	    "of the target only threads of this name", RO(ro_comm), NULL },
+	    "record only threads named NAME", RO(ro_comm), NULL },
 	{ 0, "duration", "TIME", OPT_TIME, 1000000, 31536000000000000ULL, NULL,
-	    "end after 10s, 5m, 500ms", RO(ro_duration), NULL },
+	    "stop after TIME, e.g. 10s, 5m, 500ms", RO(ro_duration), NULL },
 	{ 'e', "event", "EVENT", OPT_STRINGS, 0, 0,
-	    "cycles, else cpu-clock",
-	    "what to sample; A,B or repeat",
+	    "cycles or cpu-clock",
+	    "sample EVENT; A,B or repeat for more",
 	    RO(ro_events), NULL },
 	{ 'F', "freq", "HZ", OPT_COUNT, 1, INT64_MAX, "999",
-	    "samples a second on each CPU, or max",
+	    "samples per second on each CPU, or max",
 	    RO(ro_frequency), "max" },
 	{ 0, "filter", "EXPR", OPT_STRING, 0, 0, NULL,
-	    "only if this holds: pid==1 && cpu<4 && arg0>100",
+	    "record only samples that match EXPR, e.g. 'pid==1 && arg0>100'",
 	    RO(ro_filter), NULL },
 	{ 'g', "stacks", NULL, OPT_FLAG, 0, 0, NULL,
-	    "record stacks, which is the default", RO(ro_stacks), NULL },
+	    "record stacks (on by default)", RO(ro_stacks), NULL },
 	{ 0, "include-self", NULL, OPT_FLAG, 0, 0, NULL,
 	    "record dtprof itself too", RO(ro_include_self), NULL },
 	{ 0, "max-loss", "PCT", OPT_PERCENT, 0, 100000, NULL,
-	    "exit with status 124 when more than this was lost",
+	    "exit with status 124 if more than PCT% is lost",
 	    RO(ro_max_loss), NULL },
 	{ 0, "max-overhead", "PCT", OPT_PERCENT, 1, 100000, NULL,
-	    "lower the rate where recording costs more than this of all "
-	    "CPUs, and say what it cost", RO(ro_overhead), NULL },
+	    "lower the rate if recording takes more than PCT% CPU",
+	    RO(ro_overhead), NULL },
 	{ 0, "no-inherit", NULL, OPT_FLAG, 0, 0, NULL,
-	    "only the tasks named, not what they start", RO(ro_no_inherit),
+	    "do not follow child processes", RO(ro_no_inherit),
 	    NULL },
 	{ 'o', "output", "FILE", OPT_STRING, 0, 0, DEFAULT_RECORDING,
-	    "where to write",
+	    "output file",
 	    RO(ro_output), NULL },
 	{ 'p', "pid", "PIDS", OPT_IDS, 1, MAX_ID, NULL,
-	    "record these processes and all that they start", RO(ro_pids),
+	    "record these processes and their children", RO(ro_pids),
 	    NULL },
-	{ 0, "path", "PATH", OPT_CHOICE, 0, 0, "auto",
-	    "bpf, or perf_event alone: perf",
-	    RO(ro_path), "auto,bpf,perf" },
 	{ 'q', "quiet", NULL, OPT_FLAG, 0, 0, NULL,
-	    "errors only: no notes, no progress, no summary", RO(ro_quiet),
+	    "print errors only", RO(ro_quiet),
 	    NULL },
 	{ 0, "record-comm", NULL, OPT_FLAG, 0, 0, NULL,
-	    "the thread's name in each sample",
+	    "store the thread name in each sample",
 	    RO(ro_record_comm), NULL },
 	{ 't', "tid", "TIDS", OPT_IDS, 1, MAX_ID, NULL,
-	    "record just these threads", RO(ro_tids), NULL },
+	    "record only these threads", RO(ro_tids), NULL },
 	{ 0, "unwind-mem", "SIZE", OPT_SIZE, 8 << 20, 512 << 20, "256M",
-	    "limit of tables for stacks",
+	    "memory limit of unwind tables",
 	    RO(ro_unwind), NULL },
 	{ 0, "user-only", NULL, OPT_FLAG, 0, 0, NULL,
-	    "leave out what runs in the kernel", RO(ro_user_only), NULL },
+	    "record only user space", RO(ro_user_only), NULL },
 	{ 'v', "verbose", NULL, OPT_FLAG, 0, 0, NULL,
-	    "say what is recorded, and how", RO(ro_verbose), NULL },
+	    "print what is recorded, and how", RO(ro_verbose), NULL },
 	{ 0, "verify", NULL, OPT_FLAG, 0, 0, NULL,
-	    "walk each stack by libunwind too and compare: slow",
+	    "also unwind with libunwind and compare (slow)",
 	    RO(ro_verify), NULL },
 	{ 0, "with", "COUNTER", OPT_STRINGS, 0, 0, NULL,
 	    "add to each sample what COUNTER counted in the thread since its "
-	    "previous one", RO(ro_with), NULL },
+	    "previous sample", RO(ro_with), NULL },
 	{ .op_type = OPT_END }
 };
 
 static const char *const examples[] = {
 	"dtprof record -- make -j2",
-	"profile a command and all that it starts",
+	"profile a command and its child processes",
 	"dtprof record -a --duration 10s",
 	"profile the whole machine for ten seconds",
 	"dtprof record -p 4711 -e cycles -e sched:sched_switch",
-	"a running process: where it computes and where it waits",
+	"profile a running process and its context switches",
 	"dtprof record -a -e syscalls:sys_enter_openat --comm nginx",
-	"who opens files",
+	"find which code of nginx opens files",
 	NULL
 };
 
@@ -130,8 +131,9 @@ const struct prof_cmd cmd_record = {
 	.cm_stop_early = true,
 	.cm_usage_status = EXIT_DTPROF,
 	.cm_examples = examples,
-	.cm_notes = "Say what to record: a COMMAND, -p, -t, --cgroup, or -a "
-	    "for all.  With one of these, a COMMAND only says how long.",
+	.cm_notes = "Choose a target: a COMMAND, -p, -t, --cgroup, or -a for "
+	    "everything.  With -a, -p, -t or --cgroup, record until COMMAND "
+	    "exits.",
 	.cm_run = run_record,
 };
 
@@ -156,10 +158,10 @@ check_target(const struct record_options *ro, bool command)
 		    "(-p PID), or everything (-a)", "nothing to record"));
 	if (ro->ro_cpus.oi_n > 0 && !ro->ro_all)
 		return (refuse("add -a, or leave -C out",
-		    "-C: processes move between CPUs, so it needs -a"));
+		    "-C requires -a, as processes move between CPUs"));
 	if (ro->ro_no_inherit && (ro->ro_all || ro->ro_cgroup != NULL))
 		return (refuse("leave one of them out",
-		    "--no-inherit: -a and --cgroup mean all processes"));
+		    "--no-inherit cannot be used with -a or --cgroup"));
 	return (0);
 }
 
@@ -181,8 +183,8 @@ parse_callgraph(const char *text, struct prof_options *po)
 			break;
 	if (n == nwords || (text[length] == ',' &&
 	    callgraphs[n] != PROF_CALLGRAPH_DWARF)) {
-		msg_fail("record", "use one of auto,fp,dwarf,none, or "
-		    "dwarf,SIZE", "--call-graph %s: not known here", text);
+		msg_fail("record", "use auto, fp, none, dwarf or dwarf,SIZE",
+		    "--call-graph %s: unknown method", text);
 		return (-1);
 	}
 	po->po_callgraph = callgraphs[n];
@@ -191,7 +193,7 @@ parse_callgraph(const char *text, struct prof_options *po)
 	if (opt_size(text + length + 1, &po->po_stack_bytes) == -1 ||
 	    po->po_stack_bytes < 1024 || po->po_stack_bytes > MAX_STACK) {
 		msg_fail("record", "use a size from 1K to 63K",
-		    "--call-graph %s: no such size of a copy", text);
+		    "--call-graph %s: invalid size of the stack copy", text);
 		return (-1);
 	}
 	po->po_stack_bytes &= ~7ULL;
@@ -203,30 +205,31 @@ check_rest(const struct record_options *ro)
 {
 	if (ro->ro_frequency.on_set && ro->ro_period.on_set)
 		return (refuse("use one of them",
-		    "-F and -c both say how often"));
+		    "-F and -c exclude each other"));
 	if (ro->ro_overhead.on_set && (ro->ro_tids.oi_n > 0 ||
 	    ro->ro_no_inherit))
 		return (refuse("leave one of them out",
-		    "--max-overhead: -t and --no-inherit count exactly"));
+		    "--max-overhead cannot be used with -t or --no-inherit"));
 	if (ro->ro_attach == ATTACH_TASKS && (ro->ro_all ||
 	    ro->ro_cgroup != NULL || ro->ro_with.os_n > 0))
 		return (refuse("leave one of them out",
-		    "--attach tasks: -a, --cgroup and --with sample CPUs"));
+		    "--attach tasks cannot be used with -a, --cgroup or "
+		    "--with"));
 	if (ro->ro_stacks && strcmp(ro->ro_callgraph, "none") == 0)
 		return (refuse("leave one of them out",
-		    "-g asks for stacks, --call-graph none for none"));
+		    "-g and --call-graph none exclude each other"));
 	if (ro->ro_quiet && ro->ro_verbose)
 		return (refuse("leave one of them out",
 		    "-q and -v exclude each other"));
 	if (ro->ro_verify && strcmp(ro->ro_callgraph, "auto") != 0)
 		return (refuse("leave one of them out",
-		    "--verify compares the walks of --call-graph auto"));
+		    "--verify requires --call-graph auto"));
 	if (ro->ro_verify && ro->ro_path == RECORD_PATH_PERF)
-		return (refuse("use --path bpf",
-		    "--verify: without BPF there is one walk only"));
+		return (refuse("use --backend bpf",
+		    "--verify requires BPF"));
 	if (ro->ro_path == RECORD_PATH_PERF && ro->ro_cgroup != NULL)
-		return (refuse("use --path bpf, or -p",
-		    "--path perf cannot tell cgroups apart"));
+		return (refuse("use --backend bpf, or -p",
+		    "--cgroup requires BPF"));
 	return (0);
 }
 
@@ -324,9 +327,9 @@ run_record(void *options, int n, char **operands)
 	if (check_target(ro, n > 0) == 0 && check_rest(ro) == 0 &&
 	    parse_callgraph(ro->ro_callgraph, &po) == 0 &&
 	    split_events(&ro->ro_events, &events.re_events,
-	    "-e: the name of an event is empty") == 0 &&
+	    "-e: empty event name") == 0 &&
 	    split_events(&ro->ro_with, &events.re_with,
-	    "--with: the name of a counter is empty") == 0) {
+	    "--with: empty counter name") == 0) {
 		fill(ro, n, operands, &po);
 		status = record_run(ro, &po, &events);
 	}

@@ -43,75 +43,74 @@ static int	 run_report(void *options, int n, char **operands);
 static const struct opt_row options_of_report[] = {
 	CHOOSE_BETWEEN(offsetof(struct report_options, rp_time)),
 	{ 0, "by", "WHAT", OPT_WORDS, 0, 0, "function",
-	    "rows for each of these: function, module, line, pid, tid, comm, "
-	    "cpu, event, probe, syscall, or an argument of an event, e.g. "
-	    "prev_comm; address: with function, tell functions of one name "
-	    "apart",
+	    "one row per function, module, line, pid, tid, comm, cpu, event, "
+	    "probe, syscall or event argument, e.g. prev_comm; with address, "
+	    "one per function address",
 	    offsetof(struct report_options, rp_by), BY_WORDS },
 	{ 0, "callees", "FUNCTION", OPT_STRING, 0, 0, NULL,
-	    "what this function calls, and its own share",
+	    "show what FUNCTION calls, and its own share",
 	    offsetof(struct report_options, rp_callees), NULL },
 	{ 0, "callers", "FUNCTION", OPT_STRING, 0, 0, NULL,
-	    "who calls this function",
+	    "show the callers of FUNCTION",
 	    offsetof(struct report_options, rp_callers), NULL },
 	{ 0, "children", NULL, OPT_FLAG, 0, 0, NULL,
-	    "the same as --sort total",
+	    "same as --sort total",
 	    offsetof(struct report_options, rp_children), NULL },
 	TERMINAL_OPTION(offsetof(struct report_options, rp_color)),
-	{ 0, "csv", NULL, OPT_FLAG, 0, 0, NULL, "the table as CSV",
+	{ 0, "csv", NULL, OPT_FLAG, 0, 0, NULL, "print the table as CSV",
 	    offsetof(struct report_options, rp_csv), NULL },
 	CHOOSE_EVENT(offsetof(struct report_options, rp_events)),
 	CHOOSE_FILTER(offsetof(struct report_options, rp_filter)),
 	CHOOSE_FROM(offsetof(struct report_options, rp_time)),
 	CHOOSE_INPUT(offsetof(struct report_options, rp_input)),
 	{ 0, "inline", NULL, OPT_FLAG, 0, 0, NULL,
-	    "inlined functions as functions",
+	    "show inlined functions as functions",
 	    offsetof(struct report_options, rp_inline), NULL },
-	{ 0, "json", NULL, OPT_FLAG, 0, 0, NULL, "all of it as JSON",
+	{ 0, "json", NULL, OPT_FLAG, 0, 0, NULL, "print one JSON object",
 	    offsetof(struct report_options, rp_json), NULL },
 	{ 0, "limit", "N", OPT_COUNT, 1, INT64_MAX, NULL,
-	    "no more than N rows",
+	    "print at most N rows",
 	    offsetof(struct report_options, rp_limit), NULL },
 	{ 'o', "output", "FILE", OPT_STRING, 0, 0, NULL,
-	    "of --plot: .svg, .png; .tsv: numbers (default " PLOT_FILE ")",
+	    "output file of --plot: .svg, .png or .tsv (default " PLOT_FILE ")",
 	    offsetof(struct report_options, rp_output), NULL },
 	{ 0, "plot", "WHAT", OPT_SET, 0, 0, NULL,
-	    "by gnuplot: " PLOT_WORDS,
+	    "plot with gnuplot: " PLOT_WORDS,
 	    offsetof(struct report_options, rp_plot), PLOT_WORDS },
 	{ 0, "sort", "HOW", OPT_CHOICE, 0, 0, "self",
-	    "self, or total: with all it calls",
+	    "order rows by self or total (callees included)",
 	    offsetof(struct report_options, rp_sort), "self,total" },
 	{ 0, "stats", NULL, OPT_FLAG, 0, 0, NULL,
-	    "where the firings of each event went",
+	    "accounting of each event: fired, stored, lost, by reason",
 	    offsetof(struct report_options, rp_stats), NULL },
 	CHOOSE_TO(offsetof(struct report_options, rp_time)),
 	{ 0, "tree", NULL, OPT_FLAG, 0, 0, NULL,
-	    "show the tree of calls, heaviest first",
+	    "show the call tree, heaviest first",
 	    offsetof(struct report_options, rp_tree), NULL },
 	{ 'v', "verbose", NULL, OPT_FLAG, 0, 0, NULL,
-	    "also show the interval of totals and numbers of samples; with "
-	    "--stats each CPU",
+	    "also show the interval of totals and the numbers of samples; with "
+	    "--stats, each CPU",
 	    offsetof(struct report_options, rp_verbose), NULL },
 	{ .op_type = OPT_END }
 };
 
 static const char *const examples[] = {
-	"dtprof report", "which functions of dtprof.dtp took how much",
+	"dtprof report", "show the functions in dtprof.dtp and their cost",
 	"dtprof report --sort total --limit 20 x.dtp",
-	"with what they call, the first 20",
+	"the 20 most expensive functions, callees included",
 	"dtprof report --tree --limit 30",
-	"the 30 heaviest calls, as a tree",
-	"dtprof report --callers parse", "who calls parse, and how much",
-	"dtprof report --by comm,function", "the functions of each program",
+	"the 30 heaviest calls as a tree",
+	"dtprof report --callers parse", "show the callers of parse",
+	"dtprof report --by comm,function", "functions of each program",
 	"dtprof report --plot timeline --by cpu -o cpus.svg",
-	"which CPU was busy when",
+	"plot which CPU was busy when",
 	"dtprof report --stats", "was anything lost, and why",
 	NULL
 };
 
 const struct prof_cmd cmd_report = {
 	.cm_name = "report",
-	.cm_summary = "show which functions took how much, or what was lost",
+	.cm_summary = "show functions and their cost, or what was lost",
 	.cm_operands = "[FILE]",
 	.cm_options = options_of_report,
 	.cm_size = sizeof(struct report_options),
@@ -312,22 +311,25 @@ check_by(const struct report_options *rp)
 	rv = -1;
 	if ((rp->rp_callers != NULL || rp->rp_callees != NULL) &&
 	    by.rb_set != BY_FUNCTION)
-		msg_error("report", "--callers and --callees are functions",
+		msg_error("report", "--callers and --callees require --by "
+		    "function",
 		    "leave out --by");
 	else if (by.rb_set & BY_FUNCTION && by.rb_set & BY_LINE)
-		msg_error("report", "--by function beside line",
-		    "a line names its function, too: use --by line");
+		msg_error("report", "--by function and --by line exclude each "
+		    "other",
+		    "use --by line: each line has its function too");
 	else if (rp->rp_tree && by.rb_set & (BY_MODULE | BY_EVENT |
 	    BY_PROBE))
-		msg_error("report", "--tree by module, event or probe: its "
-		    "rows are functions or lines", "leave these out");
+		msg_error("report", "--tree requires rows that are functions "
+		    "or lines", "leave module, event and probe out of --by");
 	else if (rp->rp_tree && (rp->rp_callers != NULL ||
 	    rp->rp_callees != NULL || rp->rp_stats))
-		msg_error("report", "--tree beside --callers, --callees or "
+		msg_error("report", "--tree excludes --callers, --callees and "
 		    "--stats", "choose one");
 	else if (rp->rp_plot != 0 && by.rb_set & BY_ARGS)
-		msg_error("report", "--plot by an argument of an event",
-		    "use --filter to choose values of it");
+		msg_error("report", "--plot cannot use --by with an event "
+		    "argument",
+		    "choose its values with --filter");
 	else
 		rv = 0;
 	report_by_free(&by);
@@ -343,15 +345,16 @@ check_choice(const struct report_options *rp)
 
 	if (rp->rp_stats && (is_part || rp->rp_events.os_n > 0 ||
 	    rp->rp_filter != NULL || choose_has_time(&rp->rp_time)))
-		msg_error("report", "--stats beside a choice of samples",
-		    "it is of the whole recording: leave the others out");
+		msg_error("report", "--stats cannot be limited to some samples",
+		    "it covers the whole recording: leave out the other "
+		    "options");
 	else if (rp->rp_plot != 0 && is_part)
 		msg_error("report",
-		    "--plot beside --callers, --callees or --limit",
-		    "choose samples by --filter and --event");
+		    "--plot excludes --callers, --callees and --limit",
+		    "choose samples with --filter and --event");
 	else if (rp->rp_plot == 0 && rp->rp_output != NULL)
-		msg_error("report", "-o without --plot",
-		    "all else goes to standard output: > FILE");
+		msg_error("report", "-o requires --plot",
+		    "redirect standard output instead: > FILE");
 	else
 		return (0);
 	return (-1);
@@ -364,19 +367,22 @@ check_report(const void *options, int n, char *const *operands)
 
 	(void)operands;
 	if (rp->rp_json && rp->rp_csv)
-		msg_error("report", "--json beside --csv", "choose one");
+		msg_error("report", "--json and --csv exclude each other",
+		    "choose one");
 	else if (rp->rp_callers != NULL && rp->rp_callees != NULL)
-		msg_error("report", "--callers beside --callees",
+		msg_error("report", "--callers and --callees exclude each "
+		    "other",
 		    "choose one");
 	else if (rp->rp_csv && rp->rp_stats)
-		msg_error("report", "--stats beside --csv",
-		    "it has --json for programs");
+		msg_error("report", "--stats cannot be printed as CSV",
+		    "use --json");
 	else if (rp->rp_plot != 0 && (rp->rp_json || rp->rp_csv ||
 	    rp->rp_stats || rp->rp_tree))
-		msg_error("report", "--plot beside another kind of output",
-		    "its numbers are there with -o X.tsv");
+		msg_error("report", "--plot excludes --json, --csv, --stats "
+		    "and --tree",
+		    "for the numbers of the plot use -o FILE.tsv");
 	else if ((rp->rp_plot & (rp->rp_plot - 1)) != 0)
-		msg_error("report", "--plot draws one picture",
+		msg_error("report", "--plot takes one argument",
 		    "choose one of " PLOT_WORDS);
 	else
 		return (check_choice(rp) == -1 || check_by(rp) == -1 ||

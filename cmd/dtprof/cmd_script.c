@@ -57,31 +57,33 @@ static const struct opt_row options_of_script[] = {
 	CHOOSE_FILTER(offsetof(struct script_options, so_filter)),
 	CHOOSE_INPUT(offsetof(struct script_options, so_input)),
 	{ 0, "json", NULL, OPT_FLAG, 0, 0, NULL,
-	    "one JSON object a line",
+	    "print one JSON object per line",
 	    offsetof(struct script_options, so_json), NULL },
 	{ 0, "limit", "N", OPT_COUNT, 1, INT64_MAX, NULL,
 	    "stop after N records",
 	    offsetof(struct script_options, so_limit), NULL },
 	{ 0, "lines", NULL, OPT_FLAG, 0, 0, NULL,
-	    "also where in the source, for programs with debug information",
+	    "print source files and lines, where known",
 	    offsetof(struct script_options, so_lines), NULL },
 	{ 0, "no-symbols", NULL, OPT_FLAG, 0, 0, NULL,
-	    "addresses alone, and a line for each record",
+	    "print addresses only, one line per record",
 	    offsetof(struct script_options, so_no_symbols), NULL },
-	{ 0, "show", "WHAT", OPT_SET, 0, 0, "samples,marks",
-	    "which records: samples, marks, lives, maps, all",
+	{ 0, "show", "WHAT", OPT_SET, 0, 0, "samples,markers",
+	    "records to print: samples, markers, process-events, "
+	    "mapping-events, all",
 	    offsetof(struct script_options, so_show),
-	    "samples,marks,lives,maps,all" },
+	    "samples,markers,process-events,mapping-events,all" },
 	{ .op_type = OPT_END }
 };
 
 static const char *const examples[] = {
-	"dtprof script | head", "the first records of dtprof.dtp",
-	"dtprof script --json x.dtp | jq .comm", "for programs",
-	"dtprof script --no-symbols", "a line each, with addresses",
+	"dtprof script | head", "print the first records of dtprof.dtp",
+	"dtprof script --json x.dtp | jq .comm", "print records as JSON",
+	"dtprof script --no-symbols", "one line per record, with addresses",
 	"dtprof script --filter 'cpu==1 && comm==\"make\"'",
-	"some of them",
-	"dtprof script --show lives", "who was started and when it ended",
+	"samples of make on CPU 1",
+	"dtprof script --show process-events",
+	"which processes started and exited",
 	NULL
 };
 

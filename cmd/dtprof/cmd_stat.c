@@ -27,66 +27,67 @@ static const struct opt_row options_of_stat[] = {
 	{ 'a', "all-cpus", NULL, OPT_FLAG, 0, 0, NULL,
 	    "count every process", CO(co_all), NULL },
 	{ 'C', "cpu", "CPUS", OPT_IDS, 0, 65535, NULL,
-	    "only these CPUs, with -a: 0,2-3", CO(co_cpus), NULL },
+	    "count only on these CPUs, e.g. 0,2-3 (needs "
+	    "-a)", CO(co_cpus), NULL },
 	{ 0, "cgroup", "PATH", OPT_STRING, 0, 0, NULL,
 	    "count the processes in a cgroup",
 	    CO(co_cgroup), NULL },
 	{ 0, "csv", NULL, OPT_FLAG, 0, 0, NULL,
-	    "a line for each value of each run",
+	    "print CSV, one line per value of a run",
 	    CO(co_csv), NULL },
 	{ 0, "duration", "TIME", OPT_TIME, 1000000, 31536000000000000ULL, NULL,
-	    "end after 10s, 5m, 500ms", CO(co_duration), NULL },
+	    "stop after TIME, e.g. 10s, 5m, 500ms", CO(co_duration), NULL },
 	{ 'e', "event", "EVENT", OPT_STRINGS, 0, 0, NULL,
-	    "what to count; A,B or repeat; {A,B}: together",
+	    "count EVENT; A,B or repeat; {A,B} as a group",
 	    CO(co_events), NULL },
 	{ 'I', "interval", "MS", OPT_COUNT, 1, MAX_MS, NULL,
-	    "also what each MS milliseconds added", CO(co_interval_ms),
+	    "print counts every MS milliseconds", CO(co_interval_ms),
 	    NULL },
 	{ 0, "json", NULL, OPT_FLAG, 0, 0, NULL,
-	    "one JSON object: runs[], events[], metrics[]", CO(co_json),
+	    "print one JSON object", CO(co_json),
 	    NULL },
 	{ 0, "no-inherit", NULL, OPT_FLAG, 0, 0, NULL,
-	    "only the tasks named, not what they start", CO(co_no_inherit),
+	    "do not follow child processes", CO(co_no_inherit),
 	    NULL },
 	{ 'o', "output", "FILE", OPT_STRING, 0, 0, NULL,
-	    "where to write what was counted", CO(co_output), NULL },
+	    "output file", CO(co_output), NULL },
 	{ 'p', "pid", "PIDS", OPT_IDS, 1, MAX_ID, NULL,
-	    "count these processes and all that they start", CO(co_pids),
+	    "count these processes and their children", CO(co_pids),
 	    NULL },
 	{ 0, "per-process", NULL, OPT_FLAG, 0, 0, NULL,
-	    "also the counts of each process", CO(co_per_process), NULL },
+	    "print the counts of each process", CO(co_per_process), NULL },
 	{ 0, "per-thread", NULL, OPT_FLAG, 0, 0, NULL,
-	    "also the counts of each thread", CO(co_per_thread), NULL },
+	    "print the counts of each thread", CO(co_per_thread), NULL },
 	{ 'q', "quiet", NULL, OPT_FLAG, 0, 0, NULL,
-	    "no notes", CO(co_quiet), NULL },
+	    "print no notes", CO(co_quiet), NULL },
 	{ 'r', "repeat", "N", OPT_COUNT, 1, MAX_RUNS, "1",
-	    "N runs; mean with its 95 % interval",
+	    "repeat N times; print the mean and its 95% interval",
 	    CO(co_runs), NULL },
 	{ 't', "tid", "TIDS", OPT_IDS, 1, MAX_ID, NULL,
-	    "count just these threads", CO(co_tids), NULL },
+	    "count only these threads", CO(co_tids), NULL },
 	{ 0, "user-only", NULL, OPT_FLAG, 0, 0, NULL,
-	    "leave out what runs in the kernel", CO(co_user_only), NULL },
+	    "count only in user space", CO(co_user_only), NULL },
 	{ 'w', "warmup", "N", OPT_COUNT, 0, MAX_RUNS, "0",
-	    "N runs before, and forget them",
+	    "N warm-up runs, not counted",
 	    CO(co_warmups), NULL },
 	{ .op_type = OPT_END }
 };
 
 static const char *const examples[] = {
 	"dtprof stat -- make -j2",
-	"what a command took: time, and what was counted meanwhile",
+	"time a command and count events in it",
 	"dtprof stat -r 10 -w 1 -- ./program",
-	"ten runs after a first one: means with their intervals",
+	"ten runs after one warm-up run: means and intervals",
 	"dtprof stat -e '{cycles,instructions},page-faults' -p 4711",
-	"a running process, until it ends or Ctrl-C",
+	"count in a running process until it exits, or Ctrl-C",
 	"dtprof stat -a -I 1000 --csv -o counts.csv --duration 60s",
-	"the whole machine, second by second, for a minute",
+	"count on the whole machine each second, for a minute",
 	NULL
 };
 
 const struct prof_cmd cmd_stat = {
 	.cm_name = "stat",
-	.cm_summary = "count events of a command, a process or everything",
+	.cm_summary = "count events in a command, a process or the machine",
 	.cm_operands = "[-- COMMAND [ARGUMENT ...]]",
 	.cm_options = options_of_stat,
 	.cm_size = sizeof(struct count_options),
@@ -94,11 +95,11 @@ const struct prof_cmd cmd_stat = {
 	.cm_stop_early = true,
 	.cm_usage_status = EXIT_DTPROF,
 	.cm_examples = examples,
-	.cm_notes = "Say what to count: a COMMAND, -p, -t, --cgroup, or -a "
-	    "for all.  With one of these, a COMMAND only says how long.  "
-	    "Beside a COMMAND the table goes to standard error, as that of "
-	    "time(1) does; with --json and --csv standard output is theirs, "
-	    "and what the COMMAND writes goes to standard error.",
+	.cm_notes = "Choose a target: a COMMAND, -p, -t, --cgroup, or -a for "
+	    "everything.  With -a, -p, -t or --cgroup, count until COMMAND "
+	    "exits.  With a COMMAND, the table goes to standard error as with "
+	    "time(1); with --json or --csv it goes to standard output and the "
+	    "output of COMMAND to standard error.",
 	.cm_run = run_stat,
 };
 
@@ -123,10 +124,10 @@ check_target(const struct count_options *co, bool command)
 		    "(-p PID), or everything (-a)", "nothing to count"));
 	if (co->co_cpus.oi_n > 0 && !co->co_all)
 		return (refuse("add -a, or leave -C out",
-		    "-C: processes move between CPUs, so it needs -a"));
+		    "-C requires -a, as processes move between CPUs"));
 	if (co->co_no_inherit && (co->co_all || co->co_cgroup != NULL))
 		return (refuse("leave one of them out",
-		    "--no-inherit: -a and --cgroup mean all processes"));
+		    "--no-inherit cannot be used with -a or --cgroup"));
 	return (0);
 }
 
@@ -145,16 +146,16 @@ check_rest(const struct count_options *co, bool command)
 		    "--per-process and --per-thread exclude each other"));
 	if (repeats && !command)
 		return (refuse("add -- COMMAND",
-		    "-r and -w: there is no command to run again"));
+		    "-r and -w require a command"));
 	if (splits && co->co_tids.oi_n > 0)
-		return (refuse("use -p", "-t: threads are kept apart of whole "
-		    "processes"));
+		return (refuse("use -p", "-t excludes --per-process and "
+		    "--per-thread"));
 	if (splits && co->co_interval_ms.on_set)
-		return (refuse("leave one of them out", "-I: what processes "
-		    "and threads had is read at the end"));
+		return (refuse("leave one of them out", "-I excludes "
+		    "--per-process and --per-thread"));
 	if (repeats && (co->co_interval_ms.on_set || splits))
-		return (refuse("leave one of them out", "-r and -w: "
-		    "intervals, processes and threads are those of one run"));
+		return (refuse("leave one of them out", "-r and -w exclude -I, "
+		    "--per-process and --per-thread"));
 	return (0);
 }
 
@@ -191,7 +192,7 @@ split_events(const struct count_options *co, struct opt_strings *events)
 	for (size_t n = 0; n < events->os_n; n++) {
 		if (events->os_text[n][0] == '\0')
 			return (refuse("see dtprof list --counters",
-			    "-e: the name of an event is empty"));
+			    "-e: empty event name"));
 	}
 	return (0);
 }

@@ -64,7 +64,7 @@ take_values(const struct pair *pair, struct figures *fg)
 	free(sides);
 	return (fg->fg_n[0] > 0 && fg->fg_n[1] > 0 &&
 	    fg->fg_sorted[0] != NULL && fg->fg_sorted[1] != NULL ? 0 :
-	    fail("there are no values", "compare runs that have some"));
+	    fail("no values", "compare runs that have values"));
 }
 
 static int

@@ -21,7 +21,7 @@ fail(const struct side *side, const char *path, const char *why)
 {
 	msg_fail(side->sd_command != NULL ? side->sd_command : "compare",
 	    side->sd_cure != NULL ? side->sd_cure : "give a bench directory, "
-	    "recordings, folded files, profiles of pprof, or JSON of stat or "
+	    "recordings, folded stacks, pprof profiles, or JSON of stat or "
 	    "hyperfine",
 	    "%s: %s", path, why);
 	return (-1);
@@ -111,7 +111,7 @@ add_bench_run(struct side *side, const char *path, const struct json *about,
 	struct series_run *run;
 
 	if (name == NULL)
-		return (fail(side, path, "a run of no command"));
+		return (fail(side, path, "a run without a command"));
 	series = compare_series(side, name);
 	run = series == NULL ? NULL : compare_add_run(series);
 	if (run == NULL)
@@ -155,7 +155,7 @@ add_bench_series(struct side *side, const char *path,
 			    bench_metrics[m].mn_unit) == -1)
 				return (fail(side, path, "out of memory"));
 	}
-	return (side->sd_n > 0 ? 0 : fail(side, path, "no commands in it"));
+	return (side->sd_n > 0 ? 0 : fail(side, path, "it has no commands"));
 }
 
 static int
@@ -215,7 +215,7 @@ compare_read_bench(struct side *side, const char *path)
 	if (about == NULL)
 		return (fail(side, path, why));
 	if (json_number(about, "schema_version", 0) != BENCH_SCHEMA)
-		fail(side, path, "made by another version of bench");
+		fail(side, path, "written by another version of bench");
 	else if (add_bench_series(side, path, about) == 0 &&
 	    (runs = file_of(side, path, BENCH_RUNS, &length)) != NULL) {
 		rv = add_bench_runs(side, path, about, runs);
@@ -261,8 +261,8 @@ read_hyperfine(struct side *side, const char *path,
 		const struct json *times = json_get(one, "times");
 
 		if (name == NULL || times == NULL)
-			return (fail(side, path, "a result without command or "
-			    "times"));
+			return (fail(side, path, "a result without a command "
+			    "or times"));
 		if (series == NULL || add_values(series, series->se_nruns,
 		    "wall", "s", times) == -1)
 			return (fail(side, path, "out of memory"));
@@ -349,7 +349,7 @@ compare_read_json(struct side *side, const char *path, char *text,
 		rv = read_stat(side, path, json);
 	else
 		rv = fail(side, path,
-		    "JSON, but of neither stat nor hyperfine");
+		    "JSON of neither dtprof stat nor hyperfine");
 	json_free(json);
 	return (rv);
 }

@@ -90,7 +90,9 @@ metric(struct out *out, const struct prof_change *cg)
 static void
 function(struct out *out, const struct prof_change *cg)
 {
-	static const char *const presence[] = { "none", "inlined", "whole" };
+	static const char *const presence[] = {
+		"none", "inlined", "out_of_line"
+	};
 
 	change(out, cg);
 	out_char(out, ',');

@@ -40,8 +40,8 @@ tell_if_reduced(const struct count *count, const char *asked)
 
 	if (!count->co_options->co_quiet && end != NULL &&
 	    strcmp(end, ":u") == 0 && strpbrk(asked, ":/") == NULL)
-		msg_note("stat", "%s: in user space alone, since the kernel "
-		    "does not let you count more (see perf_event_paranoid in "
+		msg_note("stat", "%s: counted in user space only, as the "
+		    "kernel does not permit more (see perf_event_paranoid in "
 		    "dtprof(1))", got);
 }
 
@@ -112,8 +112,8 @@ add_default(struct count *count)
 			n += 2;
 	}
 	if (missing[0] != '\0' && !count->co_options->co_quiet)
-		msg_note("stat", "not counted here: %s (dtprof list "
-		    "--counters says why)", missing);
+		msg_note("stat", "not counted on this machine: %s (for the "
+		    "reason see dtprof list --counters)", missing);
 	return (0);
 }
 
@@ -387,7 +387,7 @@ count_run(const struct count_options *co,
 	int status = EXIT_DTPROF;
 
 	if (count == NULL || signals_open() == -1) {
-		msg_error("stat", "out of memory or descriptors",
+		msg_error("stat", "out of memory or file descriptors",
 		    "free memory, and close some files");
 		free(count);
 		return (EXIT_DTPROF);

@@ -228,8 +228,8 @@ count_one_run(struct count *count, bool is_warmup)
 		    co->co_interval_ms.on_value * 1000000;
 	prof_counting_status(counting, &run.rn_status);
 	if (wait_for_end(&run) == -1) {
-		msg_error("stat", "the count could not be followed to its "
-		    "end", "free memory, or take a longer -I");
+		msg_error("stat", "counting failed before the "
+		    "end", "free memory, or use a longer -I");
 		return (EXIT_DTPROF);
 	}
 	if (prof_counting_stop(counting) == -1) {
@@ -241,7 +241,7 @@ count_one_run(struct count *count, bool is_warmup)
 	    SIGTERM;
 	if (is_warmup && count->co_interrupted) {
 		msg_error("stat", "interrupted before anything was counted",
-		    "-w counts nothing: leave it out, or wait");
+		    "wait for the warm-up runs of -w, or leave out -w");
 		return (128 + (run.rn_ending.en_interrupts > 0 ?
 		    SIGINT : SIGTERM));
 	}

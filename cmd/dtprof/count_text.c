@@ -166,7 +166,7 @@ put_target(struct count *count)
 		break;
 	}
 	if (argv != NULL && what->co_target != PROF_TARGET_COMMAND)
-		out_str(out, ", for as long as ran:");
+		out_str(out, ", until this command exited:");
 	for (; argv != NULL && *argv != NULL; argv++) {
 		out_char(out, ' ');
 		out_text(out, *argv);
@@ -185,7 +185,7 @@ put_head(struct count *count, int width)
 	out_fmt(out, "\n\n  %-*s%*s", width, "event", VALUE_WIDTH,
 	    count->co_nruns > 1 ? "mean" : "count");
 	if (count->co_nruns > 1)
-		out_str(out, "  95 % around");
+		out_str(out, "  95% interval");
 	out_str(out, "   counted\n");
 }
 
@@ -233,15 +233,15 @@ put_why(struct count *count)
 		any |= count_is_partial(count, e);
 	if (!any)
 		return;
-	out_str(out, "\n~ an estimate: counted for part of the time only. ");
+	out_str(out, "\n~ estimate: counted for part of the time only. ");
 	if (count->co_fitting < count->co_nhardware)
-		out_fmt(out, "Of the %zu events on the PMU the first %zu fit "
-		    "at\n  the same time; count those alone, or compare only "
-		    "what is in one group.\n", count->co_nhardware,
+		out_fmt(out, "Of the %zu events on the PMU, the first %zu fit "
+		    "at\n  the same time: count only those, or compare only "
+		    "events of one group.\n", count->co_nhardware,
 		    count->co_fitting);
 	else
-		out_str(out, "Others hold counters,\n  or the event is not "
-		    "on all kinds of CPU of this machine.\n");
+		out_str(out, "Other programs use\n  counters, or the event is "
+		    "not on all kinds of CPU of this machine.\n");
 }
 
 static void

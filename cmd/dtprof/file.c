@@ -235,7 +235,7 @@ file_scratch(const char *command, char path[FILE_SCRATCH])
 	if (mkdtemp(path) != NULL)
 		return (0);
 	path[0] = '\0';
-	msg_fail(command, "name a directory that can be written to in TMPDIR",
+	msg_fail(command, "set TMPDIR to a writable directory",
 	    "%s: %s", tmp, strerror(errno));
 	return (-1);
 }
@@ -294,7 +294,7 @@ file_replace(const char *command, const char *path, const char *bytes,
 	errno = error_number;
 out:
 	if (rv == -1)
-		msg_fail(command, "name another file with -o", "%s: %s",
+		msg_fail(command, "write to another file with -o", "%s: %s",
 		    path, errno == ELOOP ? "is a symbolic link" :
 		    strerror(errno));
 	if (fd != -1)

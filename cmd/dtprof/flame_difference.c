@@ -57,8 +57,8 @@ first_event(const struct difference_run *di,
 	/* What was cut very short has no event at all. */
 	if (e < n)
 		return (e);
-	msg_error("flamegraph", "no samples on the new side",
-	    "dtprof report --by event lists the events");
+	msg_error("flamegraph", "no samples in new",
+	    "list the events with dtprof report --by event");
 	return (0);
 }
 
@@ -84,8 +84,8 @@ event_of(struct difference_run *di, int side, const char *path,
 		if (strcmp(prof_reader_event(reader, e)->pi_name,
 		    di->di_event) == 0)
 			return (e);
-	msg_fail("flamegraph", "choose one that all have, by -e", "%s: no "
-	    "event %s in it", path, di->di_event);
+	msg_fail("flamegraph", "choose an event that all have with "
+	    "-e", "%s: no such event: '%s'", path, di->di_event);
 	return (0);
 }
 

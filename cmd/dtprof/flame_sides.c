@@ -119,7 +119,7 @@ add_series(struct flame_side *side, const char *path,
 		run->fr_value = sr->sr_value;
 	}
 	return (side->fs_n > before ? 0 : refuse(path,
-	    "no profiles in it: bench ran without --record"));
+	    "it has no profiles: bench ran without --record"));
 }
 
 /* Values of runs are borrowed from it.  NULL: no memory. */

@@ -11,8 +11,8 @@ input_check(const char *command, const char *option, int n)
 {
 	if (option == NULL || n == 0)
 		return (0);
-	msg_error(command, "a file as operand and another with -i",
-	    "name one of them");
+	msg_error(command, "two input files: one as an operand and one with -i",
+	    "give one of them");
 	return (-1);
 }
 
@@ -52,10 +52,12 @@ input_say_cut(const char *command, const struct prof_reader *reader)
 {
 	const char *cut = prof_reader_cut(reader);
 
-	if (cut != NULL)
-		msg_note(command, prof_reader_in_progress(reader) ?
-		    "the recording is %s" : "the recording was cut short: %s",
-		    cut);
+	if (cut == NULL)
+		return;
+	if (prof_reader_in_progress(reader))
+		msg_note(command, "the recording is %s", cut);
+	else
+		msg_warning(command, "the recording was cut short: %s", cut);
 }
 
 void

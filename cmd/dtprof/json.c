@@ -167,7 +167,7 @@ parse_text(struct parse *parse)
 			break;
 	}
 	if (to == NULL || !take(parse, '"')) {
-		refuse(parse, "a broken string");
+		refuse(parse, "invalid string");
 		free(text);
 		return (NULL);
 	}
@@ -206,7 +206,7 @@ parse_list(struct parse *parse, enum json_type type, char close)
 fail:
 	free(name);
 	json_free(list);
-	return (refuse(parse, "a broken list"));
+	return (refuse(parse, "invalid list"));
 }
 
 static struct json *
@@ -229,7 +229,7 @@ parse_number(struct parse *parse)
 	json->js_number = strtod(digits, &end);
 	if (n == 0 || *end != '\0') {
 		json_free(json);
-		return (refuse(parse, "neither a value nor a number"));
+		return (refuse(parse, "invalid value"));
 	}
 	parse->pa_at += n;
 	return (json);
@@ -278,7 +278,7 @@ parse_value(struct parse *parse)
 	struct json *json;
 
 	if (parse->pa_depth == MAX_DEPTH)
-		return (refuse(parse, "lists within lists without end"));
+		return (refuse(parse, "lists nested too deeply"));
 	parse->pa_depth++;
 	json = parse_any(parse);
 	parse->pa_depth--;
@@ -294,7 +294,7 @@ json_parse(const char *text, size_t length, const char **why)
 	skip_blanks(&parse);
 	if (json != NULL && parse.pa_at != parse.pa_end) {
 		json_free(json);
-		json = refuse(&parse, "something behind its end");
+		json = refuse(&parse, "trailing characters");
 	}
 	*why = parse.pa_why;
 	return (json);

@@ -60,7 +60,8 @@ main(int argc, char **argv)
 		return (EXIT_DTPROF);
 	sigaction(SIGPIPE, &ignore, NULL);
 	if (argc < 2) {
-		msg_error(NULL, "no command given", "see dtprof help");
+		msg_error(NULL, "no command given", "list the commands with "
+		    "dtprof help");
 		return (EXIT_USAGE);
 	}
 	cmd = cmd_find(command_name(argv[1]));

@@ -61,6 +61,18 @@ msg_prof(const char *command, const struct prof_err *error)
 }
 
 void
+msg_warning(const char *command, const char *fmt, ...)
+{
+	char text[1024];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	say(command, "warning: ", text, NULL);
+}
+
+void
 msg_note(const char *command, const char *fmt, ...)
 {
 	char text[1024];

@@ -191,7 +191,7 @@ refuse_value(struct parse *parse, const struct opt_row *row, const char *text,
 		break;
 	case OPT_IDS:
 		n = snprintf(cure, sizeof(cure),
-		    "write a list such as 1,2,5-7, each from %s to %s",
+		    "use a list such as 1,2,5-7, each from %s to %s",
 		    low, high);
 		break;
 	default:
@@ -200,8 +200,8 @@ refuse_value(struct parse *parse, const struct opt_row *row, const char *text,
 		    row->op_max == INT64_MAX ? "or more" : upto,
 		    row->op_words != NULL ? " or " : "",
 		    row->op_words != NULL ? row->op_words : "",
-		    row->op_type == OPT_SIZE ? ", for example 64K or 8M" :
-		    row->op_type == OPT_TIME ? ", for example 10s or 500ms" :
+		    row->op_type == OPT_SIZE ? ", e.g. 64K or 8M" :
+		    row->op_type == OPT_TIME ? ", e.g. 10s or 500ms" :
 		    "");
 		break;
 	}
@@ -258,7 +258,7 @@ set_words(struct parse *parse, const struct opt_row *row, const char *text)
 		word = opt_word(p, length, row->op_words);
 		if (word == -1)
 			return (refuse_value(parse, row, text,
-			    "not known here"));
+			    "invalid argument"));
 		set |= 1U << word;
 		p += length;
 	} while (*p++ == ',');
@@ -281,7 +281,8 @@ set_ids(struct parse *parse, const struct opt_row *row, const char *text)
 	case -3:
 		return (refuse(parse, "free memory", "out of memory"));
 	default:
-		return (refuse_value(parse, row, text, "not a list of ids"));
+		return (refuse_value(parse, row, text,
+		    "not a list of numbers"));
 	}
 }
 
@@ -318,8 +319,8 @@ set_value(struct parse *parse, const struct opt_row *row, const char *text)
 	case OPT_STRING:
 	case OPT_WORDS:
 		if (text[0] == '\0')
-			return (refuse(parse, "give it a value, or leave it "
-			    "out", "--%s: its value is empty", row->op_name));
+			return (refuse(parse, "give it an argument, or leave "
+			    "it out", "--%s: empty argument", row->op_name));
 		*(const char **)(void *)(parse->pa_options + row->op_at) =
 		    text;
 		return (0);
@@ -374,11 +375,12 @@ unknown_option(struct parse *parse, const char *name)
 	if (strncmp(name, "--", 2) == 0)
 		nearest = opt_nearest(name + 2, names);
 	if (nearest != NULL)
-		snprintf(cure, sizeof(cure), "did you mean --%s? dtprof %s "
-		    "--help lists all", nearest, parse->pa_cmd->cm_name);
-	else
-		snprintf(cure, sizeof(cure), "dtprof %s --help lists all",
+		snprintf(cure, sizeof(cure), "did you mean --%s? (for all "
+		    "options see dtprof %s --help)", nearest,
 		    parse->pa_cmd->cm_name);
+	else
+		snprintf(cure, sizeof(cure), "for all options see dtprof %s "
+		    "--help", parse->pa_cmd->cm_name);
 	return (refuse(parse, cure, "%s: no such option", name));
 }
 
@@ -394,8 +396,8 @@ take_habit(struct parse *parse, const struct opt_habit *habit,
 		return (refuse(parse, habit->oh_cure, "%s: no such option",
 		    shown));
 	if (habit->oh_arg != NULL && value == NULL)
-		return (refuse(parse, "see its --help",
-		    "%s: its value is missing", shown));
+		return (refuse(parse, "see --help",
+		    "%s: missing argument", shown));
 	if (habit->oh_same == NULL)
 		return (0);
 	row = find_long(parse->pa_cmd, habit->oh_same,
@@ -449,8 +451,8 @@ take_long(struct parse *parse)
 		return (unknown_option(parse, shown));
 	}
 	if (row->op_arg == NULL && equals != NULL)
-		return (refuse(parse, "leave out what follows =",
-		    "--%s: takes no value", row->op_name));
+		return (refuse(parse, "leave out '=' and what follows",
+		    "--%s: takes no argument", row->op_name));
 	if (row->op_arg == NULL) {
 		set_flag(parse, row);
 		return (0);
@@ -458,9 +460,9 @@ take_long(struct parse *parse)
 	if (equals != NULL)
 		return (set_value(parse, row, equals + 1));
 	if (parse->pa_at >= parse->pa_argc) {
-		snprintf(shown, sizeof(shown), "write --%s %s", row->op_name,
+		snprintf(shown, sizeof(shown), "use --%s %s", row->op_name,
 		    row->op_arg);
-		return (refuse(parse, shown, "--%s: its value is missing",
+		return (refuse(parse, shown, "--%s: missing argument",
 		    row->op_name));
 	}
 	return (set_value(parse, row, parse->pa_argv[parse->pa_at++]));
@@ -500,10 +502,9 @@ take_letters(struct parse *parse)
 		if (parse->pa_at < parse->pa_argc)
 			return (set_value(parse, row,
 			    parse->pa_argv[parse->pa_at++]));
-		snprintf(shown, sizeof(shown), "write -%c %s", *p,
+		snprintf(shown, sizeof(shown), "use -%c %s", *p,
 		    row->op_arg);
-		return (refuse(parse, shown, "-%c: its value is missing",
-		    *p));
+		return (refuse(parse, shown, "-%c: missing argument", *p));
 	}
 	return (0);
 }
@@ -555,11 +556,11 @@ opt_parse(const struct prof_cmd *cmd, int argc, char **argv, void *options,
 		first = take_words(&parse);
 	n = argc - first;
 	if (first >= 0 && n < cmd->cm_min)
-		first = refuse(&parse, "see its --help", "%s is missing",
+		first = refuse(&parse, "see --help", "missing %s",
 		    cmd->cm_operands);
 	else if (first >= 0 && cmd->cm_max >= 0 && n > cmd->cm_max)
-		first = refuse(&parse, "see its --help",
-		    "%.100s: one operand too many", argv[first + cmd->cm_max]);
+		first = refuse(&parse, "see --help",
+		    "too many operands: '%.100s'", argv[first + cmd->cm_max]);
 	if (first < 0)
 		opt_free(cmd, options);
 	return (first);

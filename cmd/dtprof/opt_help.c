@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What a command says about itself, from its table of options: the usage
- * line, which equals the SYNOPSIS of the manual (a test compares them), and
+ * What a command says about itself, from its table of options: the usage,
+ * which equals the SYNOPSIS of the manual (a test compares them), and
  * --help, with the examples first because they are what people look for.
  */
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -12,36 +13,64 @@
 #define HELP_COLUMN	27
 #define HELP_WIDTH	79
 #define EXAMPLE_COLUMN	36
+#define USAGE_INDENT	6
 
 static void	 show_example(const char *const *example, struct out *out);
 static void	 show_option(const struct opt_row *row, struct out *out);
+static void	 show_piece(struct out *out, unsigned *column,
+		    const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+
+/* What belongs together, on the next line where it does not fit. */
+static void
+show_piece(struct out *out, unsigned *column, const char *fmt, ...)
+{
+	char text[128];
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	if (*column + 1 + (unsigned)n > HELP_WIDTH) {
+		out_fmt(out, "\n%*s", USAGE_INDENT, "");
+		*column = USAGE_INDENT;
+	} else {
+		out_char(out, ' ');
+		*column += 1;
+	}
+	out_str(out, text);
+	*column += (unsigned)n;
+}
 
 /* Letters without a value in one bracket, then all others as they stand. */
 void
 opt_usage(const struct prof_cmd *cmd, struct out *out)
 {
 	const struct opt_row *row;
-	bool any = false;
+	char letters[64] = "";
+	size_t n = 0;
+	unsigned column = 2 + (unsigned)strlen("dtprof ") +
+	    (unsigned)strlen(cmd->cm_name);
 
 	out_fmt(out, "dtprof %s", cmd->cm_name);
-	for (row = cmd->cm_options; row->op_type != OPT_END; row++) {
-		if (row->op_letter == 0 || row->op_arg != NULL)
-			continue;
-		out_str(out, any ? "" : " [-");
-		out_char(out, row->op_letter);
-		any = true;
-	}
-	out_str(out, any ? "]" : "");
+	for (row = cmd->cm_options; row->op_type != OPT_END; row++)
+		if (row->op_letter != 0 && row->op_arg == NULL &&
+		    n < sizeof(letters) - 1)
+			letters[n++] = row->op_letter;
+	if (n > 0)
+		show_piece(out, &column, "[-%s]", letters);
 	for (row = cmd->cm_options; row->op_type != OPT_END; row++) {
 		if (row->op_letter != 0 && row->op_arg != NULL)
-			out_fmt(out, " [-%c %s]", row->op_letter, row->op_arg);
+			show_piece(out, &column, "[-%c %s]", row->op_letter,
+			    row->op_arg);
 		else if (row->op_arg != NULL)
-			out_fmt(out, " [--%s %s]", row->op_name, row->op_arg);
+			show_piece(out, &column, "[--%s %s]", row->op_name,
+			    row->op_arg);
 		else if (row->op_letter == 0)
-			out_fmt(out, " [--%s]", row->op_name);
+			show_piece(out, &column, "[--%s]", row->op_name);
 	}
 	if (cmd->cm_operands[0] != '\0')
-		out_fmt(out, " %s", cmd->cm_operands);
+		show_piece(out, &column, "%s", cmd->cm_operands);
 	out_char(out, '\n');
 }
 
@@ -128,5 +157,5 @@ opt_help(const struct prof_cmd *cmd, struct out *out)
 	out_str(out, "\noptions:\n");
 	for (row = cmd->cm_options; row->op_type != OPT_END; row++)
 		show_option(row, out);
-	out_str(out, "  -h, --help               this text\n");
+	out_str(out, "  -h, --help               print this help\n");
 }

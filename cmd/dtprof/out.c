@@ -293,7 +293,7 @@ out_end(struct out *out, const char *command)
 	out_flush(out);
 	if (out->ou_errno == 0 || out->ou_errno == EPIPE)
 		return (0);
-	msg_fail(command, "check the disk, or where the output goes",
+	msg_fail(command, "check the disk, or the output file",
 	    "%s: %s", out->ou_name, strerror(out->ou_errno));
 	return (EXIT_FAILED);
 }

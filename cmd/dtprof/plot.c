@@ -50,9 +50,9 @@ plot_check(const char *command, const char *path, bool is_data)
 	if (strcmp(type, "svg") == 0 || strcmp(type, "png") == 0 ||
 	    (is_data && strcmp(type, "tsv") == 0))
 		return (0);
-	return (fail(command, path, is_data ?
-	    "it ends in none of .svg, .png, .tsv" :
-	    "it ends neither in .svg nor in .png", "name it X.svg or X.png"));
+	return (fail(command, path, "unknown output format", is_data ?
+	    "use a name ending in .svg, .png or .tsv" :
+	    "use a name ending in .svg or .png"));
 }
 
 int
@@ -159,7 +159,7 @@ run_gnuplot(const struct plot_dir *dir)
 	while (waitpid(pid, &status, 0) == -1 && errno == EINTR)
 		continue;
 	return (status == 0 ? 0 : fail(dir->pd_command, "gnuplot",
-	    "it failed", "see what it says above; 5.4 is known to do"));
+	    "it failed", "see its message above; gnuplot 5.4 works"));
 }
 
 int

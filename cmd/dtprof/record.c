@@ -90,15 +90,12 @@ set_up_default(const struct prof_options *po,
 	const struct record_events second = { { other, 1 }, *with };
 	struct prof_session *session = set_up(po, &first, error);
 	struct prof_options noted = *po;
-	char note[sizeof(error->pe_text) + 64];
 
 	if (session != NULL || (error->pe_code != PROF_E_EVENT_UNSUPPORTED &&
 	    error->pe_code != PROF_E_EVENT_UNKNOWN))
 		return (session);
-	snprintf(note, sizeof(note), "recording %s: %s", OTHER_EVENT,
-	    error->pe_text);
-	noted.po_note = note;
-	noted.po_less = OTHER_EVENT " for want of " DEFAULT_EVENT;
+	noted.po_note = "sampling " OTHER_EVENT " (no hardware cycle counter)";
+	noted.po_less = OTHER_EVENT " (no hardware cycle counter)";
 	return (set_up(&noted, &second, error));
 }
 
@@ -189,8 +186,8 @@ show_summary(struct recording *rc)
 	out_text(&out, prof_session_output(rc->rc_session));
 	out_char(&out, '\n');
 	if (ps->ps_lost != 0)
-		out_str(&out, "dtprof: hint: dtprof report --stats says why; "
-		    "a larger --buffer or a lower rate helps\n");
+		out_str(&out, "dtprof: hint: for the reason see dtprof report "
+		    "--stats; a larger --buffer or a lower rate helps\n");
 	else if (ps->ps_side_lost != 0)
 		out_str(&out, "dtprof: hint: addresses may be unresolved or "
 		    "stacks truncated; record again, with -p or a command "
@@ -210,14 +207,15 @@ show_cost(const struct recording *rc)
 	    all <= 0)
 		return;
 	out_init(&out, STDERR_FILENO);
-	out_fmt(&out, "dtprof: record: it cost %.2f %% of %d CPU%s: recorder "
-	    "%.2f %%, programs ", (ps->ps_recorder_s + (ps->ps_programs_s > 0 ?
-	    ps->ps_programs_s : 0)) / all, ps->ps_cpus,
+	out_fmt(&out, "dtprof: record: overhead %.2f%% of %d CPU%s: recorder "
+	    "%.2f%%, BPF programs ", (ps->ps_recorder_s +
+	    (ps->ps_programs_s > 0 ? ps->ps_programs_s : 0)) / all,
+	    ps->ps_cpus,
 	    ps->ps_cpus == 1 ? "" : "s", ps->ps_recorder_s / all);
 	if (ps->ps_programs_s < 0)
-		out_str(&out, "not known");
+		out_str(&out, "unknown");
 	else
-		out_fmt(&out, "%.2f %%", ps->ps_programs_s / all);
+		out_fmt(&out, "%.2f%%", ps->ps_programs_s / all);
 	if (ps->ps_slower > 1)
 		out_fmt(&out, "; lowest rate 1/%llu",
 		    (unsigned long long)ps->ps_slower);
@@ -263,8 +261,8 @@ exit_status(const struct recording *rc)
 	const struct prof_status *ps = &rc->rc_status;
 	const int status = rc->rc_failed ? EXIT_DTPROF : command_status(rc);
 
-	if (status == 0 && (is_too_much(rc, "samples", "record less, or with "
-	    "a larger --buffer", ps->ps_samples, ps->ps_lost) ||
+	if (status == 0 && (is_too_much(rc, "samples", "record fewer samples, "
+	    "or use a larger --buffer", ps->ps_samples, ps->ps_lost) ||
 	    is_too_much(rc, "mapping and process events", "record again, "
 	    "with -p or a command rather than -a", ps->ps_side_stored,
 	    ps->ps_side_lost)))
@@ -281,10 +279,10 @@ show_plan(const struct record_options *ro, const struct prof_options *po,
 	for (size_t n = 0; n < events->re_with.os_n; n++)
 		msg_note("record", "with %s", events->re_with.os_text[n]);
 	if (events->re_events.os_n == 0)
-		msg_note("record", "event %s, else %s", DEFAULT_EVENT,
-		    OTHER_EVENT);
+		msg_note("record", "event %s, or %s if there is no hardware "
+		    "cycle counter", DEFAULT_EVENT, OTHER_EVENT);
 	if (po->po_frequency_hz != 0)
-		msg_note("record", "%llu samples a second on each CPU",
+		msg_note("record", "%llu samples per second on each CPU",
 		    (unsigned long long)po->po_frequency_hz);
 	msg_note("record", "writing %s", ro->ro_output);
 }
@@ -300,8 +298,8 @@ record_run(const struct record_options *ro, const struct prof_options *po,
 	if (ro->ro_verbose)
 		show_plan(ro, po, events);
 	if (signals_open() == -1) {
-		msg_fail("record", "close some files", "no pipe: %s",
-		    strerror(errno));
+		msg_fail("record", "close some files",
+		    "cannot create a pipe: %s", strerror(errno));
 		return (EXIT_DTPROF);
 	}
 	rc.rc_session = events->re_events.os_n > 0 ?

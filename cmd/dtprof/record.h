@@ -5,7 +5,7 @@
 
 #include "cmd.h"
 
-/* Which of the words of --path. */
+/* Which of the words of --backend. */
 #define RECORD_PATH_PERF	2
 
 struct record_options {

@@ -15,10 +15,10 @@
 
 static const char *const kinds[] = {
 	"identical",
-	"alike, as far as the copy of the stack goes",
-	"left to libunwind by the walk in the kernel",
-	"alike, libunwind ended earlier",
-	"alike, the walk in the kernel ended earlier",
+	"identical up to the end of the stack copy",
+	"left to libunwind by the BPF unwinder",
+	"identical, libunwind ended earlier",
+	"identical, the BPF unwinder ended earlier",
 	"different"
 };
 #define NKINDS	(sizeof(kinds) / sizeof(kinds[0]))
@@ -40,7 +40,8 @@ show_places(struct out *out, struct prof_session *session)
 		if (row.vr_kind < PROF_VERIFY_EARLIER)
 			continue;
 		if (shown++ == 0)
-			out_str(out, "   samples  where, and how it ended\n");
+			out_str(out, "   samples  where and how the stack "
+			    "ended\n");
 		out_fmt(out, "%10llu  ", (unsigned long long)row.vr_samples);
 		out_text(out, row.vr_module[0] != '\0' ? row.vr_module :
 		    "no file");
@@ -64,12 +65,12 @@ record_show_verified(struct prof_session *session)
 	}
 	enough = all - sum[PROF_VERIFY_SHORT] - sum[PROF_VERIFY_DOUBT];
 	out_init(&out, STDERR_FILENO);
-	out_fmt(&out, "dtprof: record: %llu stacks walked both ways; where "
-	    "both came to an end, %.2f %% are identical\n",
+	out_fmt(&out, "dtprof: record: %llu stacks unwound both ways; of those "
+	    "complete in both, %.2f%% are identical\n",
 	    (unsigned long long)all, percent(sum[PROF_VERIFY_SAME], enough));
 	for (size_t kind = 0; kind < NKINDS; kind++)
 		if (sum[kind] != 0)
-			out_fmt(&out, "%10llu  %6.2f %%  %s\n",
+			out_fmt(&out, "%10llu  %6.2f%%  %s\n",
 			    (unsigned long long)sum[kind],
 			    percent(sum[kind], all), kinds[kind]);
 	show_places(&out, session);

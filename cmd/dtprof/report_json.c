@@ -159,8 +159,8 @@ show_quality(const struct report *report, struct out *out,
 	    event)->pi_name);
 	out_fmt(out, "\"samples\":%" PRIu64 ",\"weight\":%" PRIu64
 	    ",\"complete_stacks\":%.6f,\"unresolved\":%.6f,\"lost\":%.6f,"
-	    "\"side_lost\":%.6f,"
-	    "\"hidden\":%.6f,\"throttled\":%.6f,\"multiplexed\":%.6f,"
+	    "\"sideband_lost\":%.6f,"
+	    "\"unaccounted\":%.6f,\"throttled\":%.6f,\"multiplexed\":%.6f,"
 	    "\"is_bad\":%s,", quality->pq_samples, quality->pq_weight,
 	    quality->pq_complete, quality->pq_unresolved, quality->pq_lost,
 	    quality->pq_side_lost, quality->pq_hidden, quality->pq_throttled,

@@ -100,7 +100,7 @@ show_names(struct out *out, const char *name,
 			key_u64(out, "offset", frame.sf_offset);
 		} else {
 			out_str(out, "null");
-			key_str(out, "unnamed", why[fu->fu_unnamed]);
+			key_str(out, "unresolved", why[fu->fu_unnamed]);
 		}
 		key_str(out, "module", fu->fu_module);
 		if (frame.sf_line.ln_file != NULL) {

@@ -34,13 +34,13 @@ script_type_name(enum prof_record_type type)
 		[PROF_R_SAMPLE] = "sample", [PROF_R_FORK] = "fork",
 		[PROF_R_EXEC] = "exec", [PROF_R_EXIT] = "exit",
 		[PROF_R_COMM] = "comm", [PROF_R_TASK] = "task",
-		[PROF_R_MMAP] = "mmap", [PROF_R_MARK] = "mark",
+		[PROF_R_MMAP] = "mmap", [PROF_R_MARK] = "marker",
 		[PROF_R_START] = "start", [PROF_R_STOP] = "stop",
 		[PROF_R_THROTTLE] = "throttle",
 		[PROF_R_UNTHROTTLE] = "unthrottle",
 		[PROF_R_LOST] = "lost", [PROF_R_KSYMBOL] = "ksymbol",
 		[PROF_R_PAUSE] = "pause", [PROF_R_RESUME] = "resume",
-		[PROF_R_TURNS] = "turns",
+		[PROF_R_TURNS] = "multiplexed",
 	};
 
 	if ((unsigned)type >= sizeof(names) / sizeof(names[0]) ||
@@ -156,7 +156,7 @@ show_values(struct out *out, const struct prof_record *record,
 		out_u64(out, record->pr_values[n]);
 	}
 	if (record->pr_values_running_ns < record->pr_values_ns)
-		out_fmt(out, " (counted %.1f %% of the time)",
+		out_fmt(out, " (running %.1f%% of the time)",
 		    100 * (double)record->pr_values_running_ns /
 		    (double)record->pr_values_ns);
 }
@@ -225,7 +225,7 @@ show_other(struct out *out, const struct prof_record *record)
 		break;
 	case PROF_R_EXIT:
 		out_fmt(out, ": status 0x%x%s", (unsigned)record->pr_code,
-		    record->pr_group_dead ? ", last of its process" : "");
+		    record->pr_group_dead ? ", last thread" : "");
 		break;
 	case PROF_R_MMAP:
 	case PROF_R_KSYMBOL:
@@ -244,8 +244,8 @@ show_other(struct out *out, const struct prof_record *record)
 	case PROF_R_LOST:
 		out_fmt(out, ": %llu %s",
 		    (unsigned long long)record->pr_weight,
-		    record->pr_addr == 0 ? "records of the side band" :
-		    "firings were refused since ");
+		    record->pr_addr == 0 ? "sideband records lost" :
+		    "events lost since ");
 		if (record->pr_addr != 0)
 			show_time(out, record->pr_addr);
 		break;

@@ -147,7 +147,7 @@ stats_imbalance(const struct stats *stats, size_t event,
 		return (NULL);	/* lives: what is in the file is no sample */
 	else if (pa->pa_read != pa->pa_stored)
 		snprintf(buffer, size, "stored %" PRIu64 ", but %" PRIu64
-		    " read from the stream", pa->pa_stored, pa->pa_read);
+		    " read from the buffers", pa->pa_stored, pa->pa_read);
 	else if (prof_reader_event(stats->st_reader, event)->pi_is_counter) {
 		/* Those that came nested are in a later sample. */
 		if (seen != pa->pa_stored - pa->pa_nested_stored)

@@ -81,13 +81,13 @@ stats_calls_text(const struct stats *stats, struct out *out)
 	for (size_t e = 1; e < stats->st_nevents; e++) {
 		if (!calls_read(stats, e, count))
 			continue;
-		out_str(out, "\ncalls of ");
+		out_str(out, "\nsystem calls of ");
 		out_text(out, prof_reader_event(stats->st_reader, e)->pi_name);
 		out_fmt(out, ": %" PRIu64 " begun = %" PRIu64 " returned",
 		    count[CALLS_BEGUN], count[CALLS_RETURNED]);
-		show_term(out, count[CALLS_PAUSED], "returned in pauses",
+		show_term(out, count[CALLS_PAUSED], "returned while paused",
 		    NULL);
-		show_term(out, count[CALLS_UNSEEN], "whose return was missed",
+		show_term(out, count[CALLS_UNSEEN], "with a missed return",
 		    NULL);
 		show_term(out, count[CALLS_ENDED], "ended with their thread",
 		    info_of(stats, e, "ended.names"));
@@ -95,14 +95,14 @@ stats_calls_text(const struct stats *stats, struct out *out)
 		    info_of(stats, e, "running.names"));
 		out_str(out, calls_balance(count) ? "\n" :
 		    ": DOES NOT BALANCE\n");
-		show_beside(out, count[CALLS_UNBEGUN], "returned that had "
-		    "begun before, or never entered (duration unknown)");
+		show_beside(out, count[CALLS_UNBEGUN], "returns without "
+		    "their entry (duration unknown)");
 		show_beside(out, count[CALLS_BORN], "first returns of new "
-		    "threads, which are no calls (filtered)");
-		show_beside(out, count[CALLS_UNKEPT], "entries for which "
-		    "there was no memory (duration unknown)");
+		    "threads (filtered)");
+		show_beside(out, count[CALLS_UNKEPT], "entries dropped for "
+		    "lack of memory (duration unknown)");
 		show_beside(out, count[CALLS_COMPAT],
-		    "32-bit calls: not recorded");
+		    "32-bit calls (not recorded)");
 	}
 }
 

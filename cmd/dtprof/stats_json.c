@@ -31,9 +31,9 @@ key_str(struct out *out, const char *name, const char *text)
 static void
 show_recording(const struct stats *stats, struct out *out)
 {
-	const bool is_import = prof_reader_info(stats->st_reader,
-	    "import") != NULL;
-	const char *name, *value;
+	const char *name, *value, *backend = prof_reader_info(
+	    stats->st_reader, "import") != NULL ? "import" :
+	    prof_reader_info(stats->st_reader, "path");
 
 	out_str(out, "\"recording\":{");
 	key_str(out, "file", stats->st_path);
@@ -41,12 +41,10 @@ show_recording(const struct stats *stats, struct out *out)
 	key_str(out, "cut", prof_reader_cut(stats->st_reader));
 	out_fmt(out, ",\"in_progress\":%s,",
 	    prof_reader_in_progress(stats->st_reader) ? "true" : "false");
-	/* What was imported was made in none of our ways. */
-	key_str(out, "path", is_import ? NULL :
-	    prof_reader_info(stats->st_reader, "path"));
-	out_fmt(out, ",\"samples\":%" PRIu64 ",\"lives\":%" PRIu64
-	    ",\"mappings\":%" PRIu64 ",\"marks\":%" PRIu64
-	    ",\"side_band_lost\":%" PRIu64 ",\"gaps\":%" PRIu64
+	key_str(out, "backend", backend);
+	out_fmt(out, ",\"samples\":%" PRIu64 ",\"process_events\":%" PRIu64
+	    ",\"mapping_events\":%" PRIu64 ",\"markers\":%" PRIu64
+	    ",\"sideband_lost\":%" PRIu64 ",\"gaps\":%" PRIu64
 	    ",\"duration_ns\":%" PRIu64 ",\"pauses\":%" PRIu64
 	    ",\"paused_ns\":%" PRIu64,
 	    prof_reader_nsamples(stats->st_reader), stats->st_lives,
@@ -106,7 +104,7 @@ show_counts(struct out *out, const struct prof_accounting *pa,
 		{ "filtered", pa->pa_filtered }, { "error", pa->pa_error },
 		{ "nested_stored", pa->pa_nested_stored },
 		{ "self", pa->pa_self }, { "outside", pa->pa_outside },
-		{ "late", pa->pa_late }, { "missed", pa->pa_missed },
+		{ "overruns", pa->pa_late }, { "missed", pa->pa_missed },
 		{ "arg_fault", pa->pa_arg_fault },
 		{ "lost_ring", pa->pa_lost_ring },
 		{ "weight", pa->pa_weight },
@@ -165,8 +163,8 @@ show_accounting(const struct stats *stats, struct out *out, size_t event)
 	out_fmt(out, ",\"in_file\":%" PRIu64, stats->st_seen[event]);
 	show_stacks(out, "kernel_stacks", pa.pa_kstack);
 	show_stacks(out, "user_stacks", pa.pa_ustack);
-	out_fmt(out, ",\"hidden\":%" PRIu64, prof_accounting_hidden(info,
-	    &pa));
+	out_fmt(out, ",\"unaccounted_excess\":%" PRIu64,
+	    prof_accounting_hidden(info, &pa));
 	wrong = stats_imbalance(stats, event, &pa, buffer, sizeof(buffer));
 	out_fmt(out, ",\"balances\":%s,", wrong == NULL ? "true" : "false");
 	key_str(out, "imbalance", wrong);
@@ -209,7 +207,7 @@ stats_json_quality(const struct stats *stats, struct out *out,
 	show_share(out, "lost", prof_lost_share(stats->st_stored,
 	    stats->st_lost));
 	out_char(out, ',');
-	show_share(out, "side_lost", prof_lost_share(stats->st_side_stored,
+	show_share(out, "sideband_lost", prof_lost_share(stats->st_side_stored,
 	    stats->st_side_lost));
 	out_char(out, ',');
 	show_share(out, "throttled", stats_throttled(stats));

@@ -168,7 +168,7 @@ show_rows(struct out *out, const struct stats_rows *rows, uint64_t all,
 	for (n = 0; n < rows->sr_n && n < MAX_TEXT; n++) {
 		row = &rows->sr_row[n];
 		rest -= row->ro_samples;
-		out_fmt(out, "  %7.3f %% %10" PRIu64 "  %-10s ", 100 *
+		out_fmt(out, "  %7.3f%% %10" PRIu64 "  %-10s ", 100 *
 		    (double)row->ro_samples / (double)all, row->ro_samples,
 		    reason(row, is_stack));
 		out_text(out, row->ro_module[0] == '\0' ? "-" :
@@ -176,7 +176,7 @@ show_rows(struct out *out, const struct stats_rows *rows, uint64_t all,
 		out_char(out, '\n');
 	}
 	if (rest > 0)
-		out_fmt(out, "  %7.3f %% %10" PRIu64 "  others\n", 100 *
+		out_fmt(out, "  %7.3f%% %10" PRIu64 "  others\n", 100 *
 		    (double)rest / (double)all, rest);
 }
 
@@ -186,7 +186,7 @@ stats_names_text(const struct stats_names *names, struct out *out)
 	const uint64_t all = names->sn_samples;
 
 	if (all > 0) {
-		out_fmt(out, "\nnames: of %" PRIu64 " samples %" PRIu64
+		out_fmt(out, "\naddresses: of %" PRIu64 " samples %" PRIu64
 		    " resolved, %" PRIu64 " without a pc, %" PRIu64
 		    " unresolved\n", all, names->sn_resolved,
 		    names->sn_without, names->sn_unresolved.sr_sum);
@@ -225,7 +225,7 @@ json_rows(struct out *out, const char *name, const struct stats_rows *rows,
 void
 stats_names_json(const struct stats_names *names, struct out *out)
 {
-	out_fmt(out, ",\n\"names\":{\"samples\":%" PRIu64 ",\"resolved\":%"
+	out_fmt(out, ",\n\"symbols\":{\"samples\":%" PRIu64 ",\"resolved\":%"
 	    PRIu64 ",\"without_pc\":%" PRIu64, names->sn_samples,
 	    names->sn_resolved, names->sn_without);
 	json_rows(out, "unresolved", &names->sn_unresolved, false);

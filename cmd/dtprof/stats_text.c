@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * report --stats for people: what is wrong first, then what was recorded,
- * then for each event where its firings went, and whether it balances.
+ * then the accounting of each event, and whether it balances.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -58,7 +58,7 @@ show_notes(const struct stats *stats, struct out *out)
 	}
 }
 
-/* Of what was imported the path only says how it is to be read. */
+/* For an import, the path only says how to read it. */
 static void
 show_origin(const struct stats *stats, struct out *out)
 {
@@ -68,18 +68,17 @@ show_origin(const struct stats *stats, struct out *out)
 	const char *path = prof_reader_info(stats->st_reader, "path");
 
 	if (import != NULL) {
-		out_str(out, "origin       imported from ");
+		out_str(out, "backend      import from ");
 		out_text(out, import);
 		if (version != NULL && *version != '\0') {
-			out_str(out, " of version ");
+			out_str(out, ", version ");
 			out_text(out, version);
 		}
 		out_char(out, '\n');
 	} else if (path != NULL)
-		out_fmt(out, "made by      %s\n",
-		    strcmp(path, "bpf") == 0 ? "BPF programs (path bpf)" :
-		    strcmp(path, "perf") == 0 ? "perf rings, user space only "
-		    "(path perf)" : "an unknown path");
+		out_fmt(out, "backend      %s\n", strcmp(path, "bpf") == 0 ?
+		    "bpf" : strcmp(path, "perf") == 0 ?
+		    "perf (user space only)" : "unknown");
 }
 
 /* Where counters and timers were opened. */
@@ -119,8 +118,7 @@ show_head(const struct stats *stats, struct out *out)
 		out_str(out, prof_reader_in_progress(stats->st_reader) ?
 		    "UNFINISHED   " : "CUT SHORT    ");
 		out_text(out, cut);
-		out_str(out, "; what follows is what was written until "
-		    "then\n");
+		out_str(out, "; what follows is what was written until then\n");
 	}
 	out_str(out, "recording    ");
 	out_text(out, stats->st_path);
@@ -141,22 +139,23 @@ show_head(const struct stats *stats, struct out *out)
 		    (double)stats->st_ran_ns / 1e9);
 	if (stats->st_ran.rn_pauses > 0)
 		out_fmt(out, "paused       %" PRIu64 " time%s, %.3f s "
-		    "beside it\n", stats->st_ran.rn_pauses,
+		    "(not in duration)\n", stats->st_ran.rn_pauses,
 		    stats->st_ran.rn_pauses == 1 ? "" : "s",
 		    (double)stats->st_ran.rn_paused_ns / 1e9);
 	out_fmt(out, "records      %" PRIu64 " samples, %" PRIu64
-	    " of lives, %" PRIu64 " mappings, %" PRIu64 " marks\n",
+	    " process events, %" PRIu64 " mapping events, %" PRIu64
+	    " markers\n",
 	    prof_reader_nsamples(stats->st_reader), stats->st_lives,
 	    stats->st_maps, stats->st_marks);
 	show_lost(out, "samples", stats->st_stored, stats->st_lost);
 	show_lost(out, "mapping and process events", stats->st_side_stored,
 	    stats->st_side_lost);
 	if (stats->st_gaps > 0)
-		out_fmt(out, "GAPS         %" PRIu64 " stretches in which "
-		    "firings were refused\n", stats->st_gaps);
+		out_fmt(out, "GAPS         %" PRIu64 " times a buffer was "
+		    "full and events were lost\n", stats->st_gaps);
 	if (stats->st_throttles > 0)
 		out_fmt(out, "THROTTLED    %" PRIu64 " times by the kernel, "
-		    "%.1f ms in all\n", stats->st_throttles,
+		    "%.1f ms in total\n", stats->st_throttles,
 		    (double)stats->st_throttled_ns / 1e6);
 }
 
@@ -192,8 +191,8 @@ show_events(const struct stats *stats, struct out *out)
 			    info->pi_frequency_hz);
 		else
 			out_str(out, info->pi_is_counter ?
-			    "  counted, with each sample, in " :
-			    "  every firing, in ");
+			    "  counter in each sample, in " :
+			    "  all, in ");
 		out_text(out, info->pi_unit);
 		out_char(out, '\n');
 	}
@@ -240,7 +239,7 @@ show_beside_of(struct out *out, const struct prof_event_info *info,
 	} counts[] = {
 		{ "nested_stored", pa->pa_nested_stored },
 		{ "self", pa->pa_self }, { "outside", pa->pa_outside },
-		{ "late", pa->pa_late }, { "missed", pa->pa_missed },
+		{ "overruns", pa->pa_late }, { "missed", pa->pa_missed },
 		{ "arg_fault", pa->pa_arg_fault },
 		{ "lost_ring", pa->pa_lost_ring },
 	};
@@ -258,12 +257,12 @@ show_beside_of(struct out *out, const struct prof_event_info *info,
 			    counts[n].co_value);
 	}
 	if (pa->pa_has_count && info->pi_is_counter)
-		out_fmt(out, "\n  %*s count %" PRIu64 ", whoever ran; with "
-		    "samples came %" PRIu64, NAME_WIDTH, "", pa->pa_count,
+		out_fmt(out, "\n  %*s count %" PRIu64 " in all tasks; in "
+		    "samples %" PRIu64, NAME_WIDTH, "", pa->pa_count,
 		    pa->pa_weight);
 	else if (pa->pa_has_count)
 		out_fmt(out, "\n  %*s count %" PRIu64 " unaccounted %" PRId64
-		    " (may be up to %" PRIu64 ")", NAME_WIDTH, "",
+		    " (upper bound %" PRIu64 ")", NAME_WIDTH, "",
 		    pa->pa_count, pa->pa_unaccounted, pa->pa_bound);
 	out_char(out, '\n');
 }
@@ -273,7 +272,7 @@ show_beside(const struct stats *stats, struct out *out)
 {
 	struct prof_accounting pa;
 
-	out_str(out, "\nbeside it: what is not named is 0\n");
+	out_str(out, "\nother counters, where not 0\n");
 	for (size_t e = 0; e < stats->st_nevents; e++) {
 		if (prof_reader_accounting(stats->st_reader, e, -1, &pa) == 0)
 			show_beside_of(out, prof_reader_event(
@@ -310,8 +309,8 @@ show_stacks(const struct stats *stats, struct out *out)
 
 	if (whole < 0)
 		return;
-	out_fmt(out, "\nstacks: %.2f %% walked to their end; how they ended, "
-	    "what is not named is 0\n", 100 * whole);
+	out_fmt(out, "\nstacks: %.2f%% complete; by how they ended\n",
+	    100 * whole);
 	for (size_t e = 1; e < stats->st_nevents; e++) {
 		if (prof_reader_accounting(stats->st_reader, e, -1, &pa) == -1)
 			continue;
@@ -336,8 +335,8 @@ show_hidden(const struct stats *stats, struct out *out, size_t event,
 	out_text(out, info->pi_name);
 	out_fmt(out, ": %" PRIu64 " ", hidden);
 	out_text(out, info->pi_unit);
-	out_str(out, " passed unseen: the kernel skipped the program, which "
-	    "other BPF programs can cause\n");
+	out_str(out, ": the kernel skipped the BPF program, as other BPF "
+	    "programs can cause\n");
 }
 
 /* Figures that the recorder has left, on a line; none where it has not. */
@@ -374,37 +373,37 @@ show_unwind(const struct stats *stats, struct out *out)
 		{ "snapshots.taken", "taken" },
 		{ "snapshots.refused", "refused" },
 		{ "snapshots.cut", "cut" },
-		{ "snapshots.whole", "whole stacks from them" }
+		{ "snapshots.whole", "complete stacks" }
 	};
 	static const char *const kept[][2] = {
-		{ "names.places", "places met" },
+		{ "names.places", "addresses" },
 		{ "names.modules", "modules" },
 		{ "names.functions", "functions" },
-		{ "names.late", "modules too late" },
-		{ "names.dropped", "places too many" }
+		{ "names.late", "late modules" },
+		{ "names.dropped", "dropped addresses" }
 	};
 	static const char *const files[][2] = {
 		{ "files.processes", "processes" },
-		{ "files.lost", "files given up" },
-		{ "files.readers", "which have" }
+		{ "files.lost", "lost files" },
+		{ "files.readers", "privileges" }
 	};
 	static const char *const verified[][2] = {
 		{ "verify.same", "identical" }, { "verify.short", "short" },
 		{ "verify.doubt", "left to libunwind" },
 		{ "verify.earlier", "libunwind ended earlier" },
-		{ "verify.further", "the kernel ended earlier" },
+		{ "verify.further", "BPF ended earlier" },
 		{ "verify.differ", "different" }
 	};
 
 	show_figures(stats, out, "unwind tables", tables,
 	    sizeof(tables) / sizeof(tables[0]));
-	show_figures(stats, out, "copies of stacks", copies,
+	show_figures(stats, out, "stack copies", copies,
 	    sizeof(copies) / sizeof(copies[0]));
-	show_figures(stats, out, "names in the recording", kept,
+	show_figures(stats, out, "symbols in the recording", kept,
 	    sizeof(kept) / sizeof(kept[0]));
-	show_figures(stats, out, "files read apart", files,
+	show_figures(stats, out, "file readers", files,
 	    sizeof(files) / sizeof(files[0]));
-	show_figures(stats, out, "walked both ways", verified,
+	show_figures(stats, out, "unwound both ways", verified,
 	    sizeof(verified) / sizeof(verified[0]));
 }
 
@@ -427,15 +426,14 @@ show_balance(const struct stats *stats, struct out *out)
 			continue;
 		balances = false;
 		out_str(out, prof_reader_cut(stats->st_reader) != NULL ?
-		    "accounting is that of the last whole chunk: " :
+		    "accounting is that of the last complete chunk: " :
 		    "accounting DOES NOT BALANCE: ");
 		out_text(out, prof_reader_event(stats->st_reader,
 		    e)->pi_name);
 		out_fmt(out, ": %s\n", wrong);
 	}
 	if (known == 0)
-		out_str(out, "there is NO ACCOUNTING in what is left of this "
-		    "recording\n");
+		out_str(out, "NO ACCOUNTING: the recording ends before it\n");
 	else if (balances)
 		out_str(out, "accounting balances\n");
 	for (size_t e = 0; e < stats->st_nevents; e++) {
@@ -452,7 +450,7 @@ show_cpus(const struct stats *stats, struct out *out)
 	int cpu;
 
 	if (prof_reader_cpu(stats->st_reader, 0) == -1)
-		out_fmt(out, "\nby cpu: not known, %s\n", import != NULL ?
+		out_fmt(out, "\nby cpu: unknown, %s\n", import != NULL ?
 		    "imported" : "recorded without BPF");
 	for (size_t n = 0; (cpu = prof_reader_cpu(stats->st_reader, n)) != -1;
 	    n++)

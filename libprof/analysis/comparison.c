@@ -85,7 +85,7 @@ prof_comparison_run(struct prof_comparison *cp, int side, uint32_t block,
 
 	if (side < 0 || side > 1 || cp->cp_nruns >= MAX_RUNS)
 		return (prof_fail(&cp->cp_error, PROF_E_USAGE,
-		    "a run of no side, or one too many"));
+		    "a run of neither base nor new, or too many runs"));
 	if (metrics_grow(cp) == -1)
 		return (prof_fail_nomem(&cp->cp_error));
 	run = prof_comparison_grow(&cp->cp_run, &cp->cp_nruns,
@@ -106,7 +106,7 @@ prof_comparison_care(struct prof_comparison *cp, long run, const char *why)
 
 	if (run < 0 || (size_t)run >= cp->cp_nruns)
 		return (prof_fail(&cp->cp_error, PROF_E_USAGE,
-		    "there is no run %ld", run));
+		    "no such run: %ld", run));
 	copy = strdup(why);
 	if (copy == NULL)
 		return (prof_fail_nomem(&cp->cp_error));
@@ -164,7 +164,7 @@ prof_comparison_value(struct prof_comparison *cp, long run,
 
 	if (run < 0 || (size_t)run >= cp->cp_nruns)
 		return (prof_fail(&cp->cp_error, PROF_E_USAGE,
-		    "there is no run %ld", run));
+		    "no such run: %ld", run));
 	metric = metric_find(cp, name, unit);
 	if (metric == NULL)
 		return (prof_fail_nomem(&cp->cp_error));
@@ -264,7 +264,7 @@ prof_comparison_cost(struct prof_comparison *cp, long run, const char *name,
 
 	if (run < 0 || (size_t)run >= cp->cp_nruns || !isfinite(value))
 		return (prof_fail(&cp->cp_error, PROF_E_USAGE,
-		    "a cost of no run, or none that can be counted"));
+		    "a cost without a run, or an invalid cost"));
 	side = cp->cp_run[run].rn_side;
 	number = function_find(cp, side == 0 ? renamed(cp, name) : name,
 	    module);

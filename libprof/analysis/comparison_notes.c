@@ -61,23 +61,24 @@ doubt_values(struct prof_comparison *cp, const char *name, int side,
 	mad *= MAD_SIGMA;
 	for (size_t i = 0; i < n; i++)
 		off += fabs(values[i] - median) > FAR_OFF * mad;
-	if (p < DRIFT_P && add(cp, "%s, %s: it %s during the runs "
-	    "(Spearman's rho %.2f)", of, name, rho > 0 ? "rises" : "falls",
+	if (p < DRIFT_P && add(cp, "%s, %s: %s during the runs (drift, "
+	    "Spearman's rho %.2f)", of, name, rho > 0 ? "rises" : "falls",
 	    rho) == -1)
 		return (-1);
-	if (prof_modes(values, n) > 1 && add(cp, "%s, %s: the runs lie in "
-	    "heaps of their own; look at them (--plot)", of, name) == -1)
+	if (prof_modes(values, n) > 1 && add(cp, "%s, %s: the runs form "
+	    "several clusters; see --plot", of, name) == -1)
 		return (-1);
 	if (n >= 3 && values[0] - median > FAR_OFF * mad &&
 	    values[0] > median * (1 + FIRST_SLOW) && add(cp, "%s, %s: the "
-	    "first run was slow; more warm-up (-w) may help", of, name) == -1)
+	    "first run was slow; more warm-up runs (-w) may help",
+	    of, name) == -1)
 		return (-1);
-	if (mad > NOISY * median && add(cp, "%s, %s: noisy, the runs differ "
-	    "by %.1f %%", of, name, 100 * mad / median) == -1)
+	if (mad > NOISY * median && add(cp, "%s, %s: noisy, the runs vary by "
+	    "%.1f%%", of, name, 100 * mad / median) == -1)
 		return (-1);
 	if (mad > 0 && n >= 5 && (double)off > MANY_FAR_OFF * (double)n)
-		return (add(cp, "%s, %s: %zu of %zu runs are far off the "
-		    "others", of, name, off, n));
+		return (add(cp, "%s, %s: %zu of %zu runs are outliers",
+		    of, name, off, n));
 	return (0);
 }
 
@@ -101,8 +102,8 @@ doubt_metric(struct prof_comparison *cp, const struct metric *metric)
 		}
 		rv = doubt_values(cp, metric->mt_name, side, values, n);
 		if (rv == 0 && without > 0)
-			rv = add(cp, "%s, %s: %zu runs have no number for "
-			    "it", side_name[side], metric->mt_name, without);
+			rv = add(cp, "%s, %s: %zu runs have no value",
+			    side_name[side], metric->mt_name, without);
 	}
 	free(values);
 	return (rv);
@@ -118,16 +119,17 @@ doubt_order(struct prof_comparison *cp)
 	for (size_t i = 0; i < cp->cp_nruns; i++)
 		n[cp->cp_run[i].rn_side]++;
 	if (n[0] < PROF_MIN_RUNS || n[1] < PROF_MIN_RUNS)
-		return (add(cp, "%zu and %zu runs are too few for a verdict: "
-		    "it takes %d a side", n[0], n[1], PROF_MIN_RUNS));
-	if (!cp->cp_is_drawn && add(cp, "assumes no drift: dtprof bench did "
-	    "not order these runs, so what changed on the machine in between "
-	    "counts as a difference") == -1)
+		return (add(cp, "%zu and %zu runs are too few for a verdict, "
+		    "which takes %d each of base and new",
+		    n[0], n[1], PROF_MIN_RUNS));
+	if (!cp->cp_is_drawn && add(cp, "assumes no drift: these runs were not "
+	    "interleaved by dtprof bench, so a change of the machine in "
+	    "between counts as a difference") == -1)
 		return (-1);
 	if (cp->cp_floor > alpha)
-		return (add(cp, "so few runs were made in an order drawn at "
-		    "random that no p is below %.2g, and a verdict needs %.2g: "
-		    "make more", cp->cp_floor, alpha));
+		return (add(cp, "with so few randomized runs no p-value can be "
+		    "below %.2g, and a verdict needs %.2g: make more runs",
+		    cp->cp_floor, alpha));
 	return (0);
 }
 
@@ -150,8 +152,9 @@ doubt_names(struct prof_comparison *cp)
 			    fabs(come->cg_mean[1] - gone->cg_mean[0]) >
 			    ALIKE * gone->cg_mean[0])
 				continue;
-			if (add(cp, "%s is gone, and %s is new at the same "
-			    "cost: if it is the same, add --rename %s=%s",
+			if (add(cp, "%s is gone and %s is new at the same "
+			    "cost: if they are the same function, add --rename "
+			    "%s=%s",
 			    gone->cg_name, come->cg_name, gone->cg_name,
 			    come->cg_name) == -1)
 				return (-1);

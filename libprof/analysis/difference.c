@@ -245,8 +245,8 @@ add_cell(struct prof_difference *df, uint32_t node, uint64_t samples,
 static int
 fail_scale(struct prof_difference *df)
 {
-	return (prof_fail(&df->df_error, PROF_E_FORMAT, "counts of as many "
-	    "decimals as another run has are more than 64 bits hold"));
+	return (prof_fail(&df->df_error, PROF_E_FORMAT, "counts with as many "
+	    "decimals as in another run exceed 64 bits"));
 }
 
 /* What a weight of an event is in the unit of all runs; 0: too much. */
@@ -423,8 +423,8 @@ take_facts(struct prof_difference *df, int side,
 			return (fail_nomem(df));
 	}
 	if (!is_same_event(&df->df_info, info))
-		return (prof_fail(&df->df_error, PROF_E_USAGE, "%s in %s "
-		    "beside %s in %s: they cannot be compared",
+		return (prof_fail(&df->df_error, PROF_E_USAGE, "%s in %s and "
+		    "%s in %s cannot be compared",
 		    info->pi_name, info->pi_unit, df->df_info.pi_name,
 		    df->df_info.pi_unit));
 	if (rescale(df, info) == -1)
@@ -455,7 +455,8 @@ prof_difference_add(struct prof_difference *df, int side, uint32_t block,
 
 	if (side < 0 || side > 1 || info == NULL || df->df_nruns >= MAX_RUNS)
 		return (prof_fail(&df->df_error, PROF_E_USAGE,
-		    "a run of no side, of no event, or one too many"));
+		    "a run of neither base nor new, without an event, or too "
+		    "many runs"));
 	if (take_facts(df, side, profile, info) == -1)
 		return (-1);
 	if (factor_of(df, profile, event) == 0)
@@ -556,7 +557,7 @@ prof_difference_finish(struct prof_difference *df)
 {
 	if (df->df_nside[0] == 0 || df->df_nside[1] == 0)
 		return (prof_fail(&df->df_error, PROF_E_USAGE,
-		    "one side has no runs"));
+		    "base or new has no runs"));
 	df->df_claims = df->df_nside[0] >= PROF_MIN_RUNS &&
 	    df->df_nside[1] >= PROF_MIN_RUNS;
 	if (prof_order(&df->df_profile.pf_tree, &df->df_profile.pf_labels) ==
@@ -565,7 +566,7 @@ prof_difference_finish(struct prof_difference *df)
 	if (!(df->df_sum[0] > 0) || !(df->df_sum[1] > 0))
 		return (prof_fail(&df->df_error, PROF_E_USAGE,
 		    "the %s has no samples of %s", df->df_sum[0] > 0 ?
-		    "new side" : "base", df->df_info.pi_name));
+		    "new recording" : "base", df->df_info.pi_name));
 	return (prof_comparison_finish(df->df_comparison) == -1 ||
 	    prof_difference_test(df) == -1 || forget_runs(df) == -1 ||
 	    prof_difference_say(df) == -1 ? fail_nomem(df) : 0);

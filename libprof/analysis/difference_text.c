@@ -87,26 +87,27 @@ say_verdict(const struct prof_change *cg, char *text, size_t size)
 	char range[96] = "";
 
 	if (!isnan(cg->cg_ci95[0]))
-		snprintf(range, sizeof(range), " (95 %%: %+.1f %% to %+.1f "
-		    "%%)", 100 * cg->cg_ci95[0], 100 * cg->cg_ci95[1]);
+		snprintf(range, sizeof(range), " (95%%: %+.1f%% to %+.1f%%)",
+		    100 * cg->cg_ci95[0], 100 * cg->cg_ci95[1]);
 	switch (cg->cg_verdict) {
 	case PROF_VERDICT_MORE:
 	case PROF_VERDICT_LESS:
-		snprintf(text, size, "new takes %.1f %% %s%s",
+		snprintf(text, size, "new takes %.1f%% %s%s",
 		    100 * fabs(cg->cg_change), cg->cg_verdict ==
 		    PROF_VERDICT_MORE ? "more" : "less", range);
 		break;
 	case PROF_VERDICT_SAME:
-		snprintf(text, size, "no change in all%s", range);
+		snprintf(text, size, "total: no change%s", range);
 		break;
 	case PROF_VERDICT_OPEN:
 		snprintf(text, size, cg->cg_runs_needed == 0 ?
-		    "in all inconclusive%s" : "in all inconclusive%s, about "
-		    "%zu runs a side would tell", range, cg->cg_runs_needed);
+		    "total: inconclusive%s" : "total: inconclusive%s, about "
+		    "%zu runs each of base and new would decide",
+		    range, cg->cg_runs_needed);
 		break;
 	default:
-		snprintf(text, size, "no claim: %s a side, and chance from "
-		    "run to run is known from %d on", cg->cg_n[0] == 1 &&
+		snprintf(text, size, "not tested: %s each; the variation "
+		    "between runs is known from %d runs on", cg->cg_n[0] == 1 &&
 		    cg->cg_n[1] == 1 ? "one run" : "too few runs",
 		    PROF_MIN_RUNS);
 	}
@@ -126,8 +127,8 @@ note_machines(struct prof_difference *df)
 		const char *new = df->df_fact[1][i];
 
 		if (base != NULL && new != NULL && strcmp(base, new) != 0)
-			rv = add_note(df, "the machines are not alike: %s "
-			    "was %s, and is %s", prof_facts[i][1],
+			rv = add_note(df, "the machines differ: %s was %s and "
+			    "is %s", prof_facts[i][1],
 			    base, new);
 	}
 	return (rv);
@@ -139,8 +140,8 @@ note_rates(struct prof_difference *df)
 	if (df->df_rate_hz[0] == df->df_rate_hz[1] &&
 	    df->df_period[0] == df->df_period[1])
 		return (0);
-	return (add_note(df, "the sides were sampled at different rates, "
-	    "which weights allow for and numbers of samples do not"));
+	return (add_note(df, "base and new were sampled at different rates: "
+	    "compare weights, not numbers of samples"));
 }
 
 int

@@ -262,7 +262,7 @@ fold_find(struct worker *worker, struct prof_fold *fold, uint32_t *n)
 	*n = prof_dict_peek(&worker->wk_by_fold, fold, PROF_FOLD_KEY);
 	if (*n == PROF_INTERN_FAILED && !counts)
 		return (prof_fail(&worker->wk_error, PROF_E_DAMAGED,
-		    "the recording changes while it is read"));
+		    "the recording changed while it was read"));
 	return (0);
 }
 

@@ -110,12 +110,12 @@ say_lost(struct doubts *doubts)
 	}
 	if (quality->pq_hidden > MAX_HIDDEN) {
 		say_share(doubts, quality->pq_hidden, "of the event's count "
-		    "not sampled: a share may be wrong by as much");
+		    "unaccounted: a share may be wrong by as much");
 		say_cure(doubts, "end other programs that use BPF");
 	}
 	if (quality->pq_throttled > MAX_THROTTLED) {
 		say_share(doubts, quality->pq_throttled, "of the time "
-		    "throttled by the kernel: busy times count too little");
+		    "throttled by the kernel: busy times are underestimated");
 		say_cure(doubts, "record at a lower rate");
 	}
 	if (quality->pq_multiplexed > MAX_MULTIPLEXED) {
@@ -168,19 +168,21 @@ say_truncated(struct doubts *doubts)
 		const char	*why;
 		const char	*cure;
 	} ends[PROF_STACK_NSTATUS] = {
-		[PROF_STACK_DEEP] = { "are deeper than a sample holds", "" },
-		[PROF_STACK_FAULT] = { "end at memory that was not there", "" },
-		[PROF_STACK_BUSY] = { "found no room for the walk",
+		[PROF_STACK_DEEP] = { "exceed the maximum depth", "" },
+		[PROF_STACK_FAULT] = { "end at unreadable memory", "" },
+		[PROF_STACK_BUSY] = { "could not be unwound because all "
+		    "unwinders were busy",
 		    "record at a lower rate" },
-		[PROF_STACK_NOPROC] = { "are of processes too new", "" },
-		[PROF_STACK_NOMAP] = { "end outside of all mappings", "" },
+		[PROF_STACK_NOPROC] = { "are of processes that had just "
+		    "started", "" },
+		[PROF_STACK_NOMAP] = { "end outside all mappings", "" },
 		[PROF_STACK_NOMOD] = { "end in files without an unwind table",
 		    "record with a larger --unwind-mem" },
 		[PROF_STACK_NOROW] = { "end in code without frame information",
 		    "compile it with -fno-omit-frame-pointer, or run java "
 		    "with -XX:+PreserveFramePointer" },
 		[PROF_STACK_BADSP] = { "end at a damaged frame", "" },
-		[PROF_STACK_SHORT] = { "are larger than their copies",
+		[PROF_STACK_SHORT] = { "are larger than the stack copy",
 		    "record with a larger SIZE of --call-graph dwarf,SIZE" },
 	};
 	unsigned most = PROF_STACK_DEEP;
@@ -244,8 +246,8 @@ say_skid(struct doubts *doubts)
 	    prof_reader_info(doubts->do_reader, key) == NULL)
 		return;
 	say_next(doubts);
-	say(doubts, "some instructions are blamed too late (skid)");
-	say_cure(doubts, "record with EVENT:p where the CPU can do that");
+	say(doubts, "samples may be attributed to later instructions (skid)");
+	say_cure(doubts, "record with EVENT:p if the CPU supports it");
 }
 
 static void

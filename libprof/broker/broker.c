@@ -57,8 +57,8 @@ prof_broker_new(struct prof_err *error)
 	}
 	broker->bk_keeper = prof_keeper_start(&broker->bk_sock);
 	if (broker->bk_keeper == -1) {
-		prof_fail(error, PROF_E_LIMIT, "cannot start the process "
-		    "that reads programs: %s", strerror(errno));
+		prof_fail(error, PROF_E_LIMIT, "cannot start the file reader "
+		    "process: %s", strerror(errno));
 		free(broker);
 		return (NULL);
 	}
@@ -237,15 +237,17 @@ sentence(const char *name, int status, int error_number)
 	int n;
 
 	if (error_number == ETIME)
-		n = asprintf(&text, "%s: it takes too long", name);
+		n = asprintf(&text, "%s: reading takes too long", name);
 	else if (error_number == EMSGSIZE)
-		n = asprintf(&text, "%s: what was read of it makes no sense",
+		n = asprintf(&text, "%s: invalid answer of the file reader",
 		    name);
 	else if (WIFSIGNALED(status))
-		n = asprintf(&text, "%s: ended by signal %d", name,
+		n = asprintf(&text, "%s: the file reader was killed by signal "
+		    "%d", name,
 		    WTERMSIG(status));
 	else
-		n = asprintf(&text, "%s: ended with status %d", name,
+		n = asprintf(&text, "%s: the file reader exited with status %d",
+		    name,
 		    WEXITSTATUS(status));
 	return (n == -1 ? NULL : text);
 }
@@ -416,7 +418,7 @@ prof_broker_how(const struct prof_broker_stats *stats, char *text,
 	const unsigned lacks = stats->bs_lacks;
 
 	snprintf(text, size, "%s, %s, %s", lacks & PROF_LACKS_CAPS ?
-	    "capabilities kept" : "no capabilities", lacks &
+	    "capabilities" : "no capabilities", lacks &
 	    PROF_LACKS_SECCOMP ? "system calls not filtered" :
 	    "system calls filtered", geteuid() != 0 ||
 	    lacks & PROF_LACKS_USER ? "our user" : "user nobody");

@@ -68,22 +68,20 @@ refuse(struct folded *folded, const char *why)
 	if (folded->fo_ncounts > 0) {
 		prof_fail(error, PROF_E_FORMAT, "line %llu: %s",
 		    (unsigned long long)folded->fo_line, why);
-		return (prof_cure(error, "a line is \"root;...;leaf "
-		    "COUNT\": mend it, or take it out"));
+		return (prof_cure(error, "a line is \"root;...;leaf COUNT\": "
+		    "fix or remove it"));
 	}
-	prof_fail(error, PROF_E_FORMAT, "neither perf.data nor pprof, text of "
-	    "perf script or folded stacks (line %llu: %s)",
+	prof_fail(error, PROF_E_FORMAT, "neither perf.data, pprof, perf script "
+	    "output nor folded stacks (line %llu: %s)",
 	    (unsigned long long)folded->fo_line, why);
-	return (prof_cure(error, "dtprof import reads perf.data, profiles of "
-	    "pprof, what perf script prints, and lines "
-	    "\"root;...;leaf COUNT\""));
+	return (prof_cure(error, "dtprof import reads perf.data, pprof "
+	    "profiles, perf script output, and lines \"root;...;leaf COUNT\""));
 }
 
 static int
 too_much(struct folded *folded)
 {
-	return (refuse(folded, "with it the counts add up to more than 64 "
-	    "bits hold"));
+	return (refuse(folded, "the sum of counts exceeds 64 bits"));
 }
 
 /* The next line that is not empty, and its parts; 1, 0: none, or -1. */
@@ -384,15 +382,15 @@ say_notes(struct folded *folded)
 	struct prof_import *import = folded->fo_import;
 
 	if (folded->fo_deep > 0 && prof_import_say(import, "%llu stacks are "
-	    "deeper than %d and lost their outermost frames",
+	    "deeper than %d: their outermost frames are dropped",
 	    (unsigned long long)folded->fo_deep, MAX_FRAMES) == -1)
 		return (-1);
 	if (folded->fo_ncounts > 1)
 		return (prof_import_say(import, "each line has two counts: "
-		    "events base and new"));
+		    "imported as events 'base' and 'new'"));
 	if (folded->fo_by_weight && folded->fo_decimals == 0)
-		return (prof_import_say(import, "its counts add up to %llu: "
-		    "each line is one sample of that weight",
+		return (prof_import_say(import, "the sum of counts is %llu: "
+		    "each line becomes one sample with its count as weight",
 		    (unsigned long long)folded->fo_count[0]));
 	return (0);
 }
@@ -428,7 +426,7 @@ convert(struct folded *folded)
 		return (-1);
 	if (folded->fo_names.dt_count == 0)
 		return (prof_fail(&import->im_error, PROF_E_FORMAT,
-		    "there is no stack in it with a count above 0"));
+		    "no stack with a count above 0"));
 	if (__builtin_add_overflow(folded->fo_count[0], folded->fo_count[1],
 	    &sum))
 		sum = UINT64_MAX;

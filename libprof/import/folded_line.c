@@ -46,7 +46,7 @@ read_count(const char *at, const char *end, struct folded_count *count)
 
 	memset(count, 0, sizeof(*count));
 	if (end - at > 1 && *at == '-' && at[1] >= '0' && at[1] <= '9')
-		return ("the count is below zero");
+		return ("negative count");
 	/* What stands last behind the point says nothing when it is 0. */
 	while (point != NULL && end > point && (end[-1] == '0' ||
 	    end[-1] == '.')) {
@@ -59,15 +59,14 @@ read_count(const char *at, const char *end, struct folded_count *count)
 		if (*at < '0' || *at > '9')
 			return ("the count is not a decimal number");
 		if (!add_digit(&count->fc_digits, (uint64_t)(*at - '0')))
-			return ("the count has more digits than 64 bits "
-			    "hold");
+			return ("the count exceeds 64 bits");
 		count->fc_decimals += point != NULL && at > point;
 		any = true;
 	}
 	if (!any)
 		return ("the count is not a decimal number");
 	return (count->fc_decimals > FOLDED_DECIMALS ?
-	    "the count has more digits than 64 bits hold" : NULL);
+	    "the count exceeds 64 bits" : NULL);
 }
 
 /* Where the last word begins; text: there is no other. */
@@ -86,19 +85,19 @@ folded_line_parse(const char *text, size_t length, struct folded_line *line)
 	const char *why;
 
 	if (memchr(text, '\0', length) != NULL)
-		return ("it is not text");
+		return ("not text");
 	end = trim(text, end);
 	count = last_word(text, end);
 	why = read_count(count, end, &line->ln_count[1]);
 	if (count == text)
-		return (why == NULL ? "there is no stack before the count" :
-		    "there is no count behind the stack");
+		return (why == NULL ? "no stack before the count" :
+		    "no count after the stack");
 	if (why != NULL)
 		return (why);
 	line->ln_text = text;
 	line->ln_length = (size_t)(count - 1 - text);
 	if (line->ln_length == 0)
-		return ("there is no stack before the count");
+		return ("no stack before the count");
 	/* The same of what stands before it. */
 	end = trim(text, count);
 	before = last_word(text, end);

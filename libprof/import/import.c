@@ -172,9 +172,8 @@ open_source(struct prof_import *import, const char *path)
 	if (error_number == EISDIR) {
 		prof_fail(&import->im_error, PROF_E_FORMAT,
 		    "%s: is a directory", path);
-		return (prof_cure(&import->im_error, "a recording by perf "
-		    "record --threads is one: record it without "
-		    "--threads"));
+		return (prof_cure(&import->im_error, "perf record --threads "
+		    "writes a directory: record without --threads"));
 	}
 	return (error_number == 0 ? 0 : prof_fail(&import->im_error,
 	    PROF_E_IO, "%s: %s", path, strerror(error_number)));
@@ -337,7 +336,8 @@ convert_in_memory(struct prof_import *import, const char *path,
 		return (-1);
 	error_number = prof_source_open(memory, import->im_memory);
 	return (error_number == 0 ? 0 : prof_fail(&import->im_error,
-	    PROF_E_IO, "no file in memory: %s", strerror(error_number)));
+	    PROF_E_IO, "cannot create a memory file: %s",
+	    strerror(error_number)));
 }
 
 /* *source: the recording, ready to be read, and whether it was made of it. */

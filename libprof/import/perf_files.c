@@ -87,18 +87,17 @@ perf_files_say(struct perf_data *data)
 
 	if (data->pd_unchanged == 0)
 		return (data->pd_nbuild_ids > 0 || data->pd_has_ids ? 0 :
-		    prof_import_say(data->pd_import, "it has no build-ids, "
-		    "and no file lies unchanged where it was, so nothing "
-		    "in it gets a name: perf record --buildid-mmap writes "
-		    "them"));
+		    prof_import_say(data->pd_import, "it has no build-ids and "
+		    "all its files have changed or are missing, so addresses "
+		    "are unresolved: record with perf record --buildid-mmap"));
 	(void)snprintf(text, sizeof(text), "%llu",
 	    (unsigned long long)begin_ns(data));
 	if (prof_import_info(data->pd_import, "import.unchanged_ns", text) ==
 	    -1)
 		return (-1);
-	return (prof_import_say(data->pd_import, "it has no build-ids of "
-	    "%llu files: names are from those that lie there now, unchanged "
-	    "since by inode and time, which could not be verified",
+	return (prof_import_say(data->pd_import, "it has no build-ids of %llu "
+	    "files: symbols come from the present files, which are unchanged "
+	    "by inode and time but not verified",
 	    (unsigned long long)data->pd_unchanged));
 }
 

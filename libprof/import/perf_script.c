@@ -397,7 +397,7 @@ find_samples(struct perf_script *script)
 	}
 	if (script->sc_nplaces == 0)
 		return (prof_fail(&script->sc_import->im_error, PROF_E_FORMAT,
-		    "text of perf script without a sample"));
+		    "perf script output without samples"));
 	if (script->sc_is_disordered)
 		qsort(script->sc_place, script->sc_nplaces,
 		    sizeof(*script->sc_place), place_compare);
@@ -438,7 +438,7 @@ add_sample(struct perf_script *script, const struct place *place)
 	if (__builtin_add_overflow(sum->pa_weight, record.pr_weight,
 	    &sum->pa_weight))
 		return (prof_fail(&script->sc_import->im_error, PROF_E_FORMAT,
-		    "its periods add up to more than 64 bits hold"));
+		    "the sum of its periods exceeds 64 bits"));
 	return (prof_import_add(script->sc_import, &record));
 }
 
@@ -559,21 +559,21 @@ say_notes(struct perf_script *script)
 	struct prof_import *import = script->sc_import;
 
 	if (script->sc_bad > 0 && prof_import_say(import, "%llu lines are not "
-	    "what perf script prints and were left out, the first of them "
-	    "line %llu", (unsigned long long)script->sc_bad,
+	    "perf script output and were left out, first line %llu",
+	    (unsigned long long)script->sc_bad,
 	    (unsigned long long)script->sc_bad_line) == -1)
 		return (-1);
 	if (script->sc_deep > 0 && prof_import_say(import, "%llu stacks are "
-	    "deeper than %d and lost their outermost frames",
+	    "deeper than %d: their outermost frames are dropped",
 	    (unsigned long long)script->sc_deep, MAX_FRAMES) == -1)
 		return (-1);
 	if (script->sc_lost > 0 && prof_import_say(import, "perf lost %llu "
 	    "events while recording",
 	    (unsigned long long)script->sc_lost) == -1)
 		return (-1);
-	return (!script->sc_no_pid ? 0 : prof_import_say(import, "the text "
-	    "names threads without their processes, so each passes for one: "
-	    "perf script -F +pid"));
+	return (!script->sc_no_pid ? 0 : prof_import_say(import, "the text has "
+	    "threads without their processes, so each thread counts as a "
+	    "process: use perf script -F +pid"));
 }
 
 static int

@@ -151,7 +151,7 @@ read_attrs(struct perf_data *data, uint64_t entry, uint64_t at, uint64_t size)
 
 	if (entry < 16 + PERF_ATTR_SIZE_VER0 || at > import->im_length ||
 	    size > import->im_length - at)
-		return (damaged(data, "its events are not there"));
+		return (damaged(data, "missing events"));
 	for (; size >= entry; size -= entry, at += entry) {
 		attr = (struct cursor){ bytes + at, bytes + at + entry - 16,
 		    false };
@@ -161,8 +161,7 @@ read_attrs(struct perf_data *data, uint64_t entry, uint64_t at, uint64_t size)
 		length = fixed(&section, 8);
 		if (offset > import->im_length ||
 		    length > import->im_length - offset)
-			return (damaged(data, "ids of an event are not "
-			    "there"));
+			return (damaged(data, "missing ids of an event"));
 		ids = (struct cursor){ bytes + offset,
 		    bytes + offset + length, false };
 		if (perf_attr_add(data, attr, ids) == -1)
@@ -190,14 +189,14 @@ read_file_header(struct perf_data *data)
 	for (n = 0; n < 4; n++)
 		bits[n] = fixed(&cu, 8);
 	if (begin > import->im_length)
-		return (damaged(data, "its records are not there"));
+		return (damaged(data, "missing records"));
 	data->pd_begin = begin;
 	data->pd_end = import->im_length;
 	if (read_attrs(data, entry, attrs, nattrs) == -1)
 		return (-1);
 	if (size == 0 || size > import->im_length - begin)
-		return (prof_import_say(import, "perf was killed, or the "
-		    "file was cut: it is read as far as it goes"));
+		return (prof_import_say(import, "perf was killed, or the file "
+		    "was cut: reading the part that exists"));
 	data->pd_end = begin + size;
 	return (perf_features(data, data->pd_end, bits));
 }
@@ -210,10 +209,10 @@ read_header(struct perf_data *data)
 
 	if (!prof_import_is_perf(import->im_bytes, import->im_length))
 		return (prof_fail(&import->im_error, PROF_E_FORMAT,
-		    "not a recording of perf"));
+		    "not a perf recording"));
 	if (memcmp(import->im_bytes, MAGIC, MAGIC_LEN) != 0) {
 		prof_fail(&import->im_error, PROF_E_FORMAT, "perf.data of a "
-		    "machine with the other byte order");
+		    "machine with different byte order");
 		return (prof_cure(&import->im_error,
 		    "perf script -i FILE | dtprof import -"));
 	}
@@ -223,7 +222,7 @@ read_header(struct perf_data *data)
 		data->pd_begin = HEADER_PIPE;
 		data->pd_end = import->im_length;
 	} else if (size != HEADER_FILE || import->im_length < HEADER_FILE)
-		return (damaged(data, "it was cut within its header"));
+		return (damaged(data, "truncated header"));
 	else if (read_file_header(data) == -1)
 		return (-1);
 	/* Also in a file: newer perfs write some of them there. */
@@ -255,12 +254,11 @@ inflate_bytes(struct perf_data *data, struct inflating *inflating,
 		out.pos = 0;
 		rv = ZSTD_decompressStream(inflating->if_zstd, &out, &in);
 		if (ZSTD_isError(rv))
-			return (damaged(data, "what is compressed in it "
-			    "cannot be decompressed"));
+			return (damaged(data, "cannot decompress its records"));
 		buf->bf_len += out.pos;
 		if (buf->bf_len > inflating->if_limit)
-			return (damaged(data, "it claims to hold more than "
-			    "a file of its size can"));
+			return (damaged(data, "it claims more data than a file "
+			    "of its size can hold"));
 	} while (in.pos < in.size || out.pos == out.size);
 	return (0);
 }
@@ -278,7 +276,7 @@ inflate_record(struct perf_data *data, struct inflating *inflating,
 	if (record->pc_type == PERF_COMPRESSED2) {
 		size = fixed(&cu, 8);
 		if (size > (uint64_t)(cu.cu_end - cu.cu_at))
-			return (damaged(data, "a compressed record is cut"));
+			return (damaged(data, "truncated compressed record"));
 		cu.cu_end = cu.cu_at + size;
 	}
 	return (inflate_bytes(data, inflating, &cu));
@@ -367,7 +365,7 @@ find_places(struct perf_data *data)
 	if (rv == -1 || more == -1)
 		return (-1);
 	if ((rv == 0 || more == 0) && prof_import_say(data->pd_import,
-	    "it was cut in the middle of a record") == -1)
+	    "truncated record") == -1)
 		return (-1);
 	for (n = 1; n < data->pd_nplaces; n++)
 		if (data->pd_place[n].pl_time_ns <
@@ -403,8 +401,8 @@ count_sample(struct perf_data *data, struct perf_attr *attr,
 	sum->pa_kstack[record->pr_kstatus]++;
 	sum->pa_ustack[record->pr_ustatus]++;
 	return (__builtin_add_overflow(sum->pa_weight, record->pr_weight,
-	    &sum->pa_weight) ? damaged(data, "weights of its samples add up "
-	    "to more than 64 bits hold") : 0);
+	    &sum->pa_weight) ? damaged(data, "the sum of sample weights "
+	    "exceeds 64 bits") : 0);
 }
 
 static int
@@ -465,9 +463,9 @@ open_snapshots(struct perf_data *data)
 	if (n == data->pd_nattrs)
 		return (0);
 	if (data->pd_foreign)
-		return (prof_import_say(data->pd_import, "its copied stacks "
-		    "are of another kind of machine and were not walked: "
-		    "perf script -i FILE | dtprof import -"));
+		return (prof_import_say(data->pd_import, "its stack copies are "
+		    "of another architecture and were not unwound: perf script "
+		    "-i FILE | dtprof import -"));
 	data->pd_snapshots = prof_snapshots_new(false);
 	return (data->pd_snapshots == NULL ?
 	    prof_fail_nomem(&data->pd_import->im_error) : 0);
@@ -537,12 +535,12 @@ say_losses(struct perf_data *data)
 	}
 	if (lost > 0 && prof_import_say(import, "perf lost %llu records%s",
 	    (unsigned long long)lost, data->pd_nattrs > 1 &&
-	    !data->pd_counts_lost ? ", and does not say of which event: they "
-	    "stand at the one whose ring it was" : "; they may be mappings "
-	    "as well as samples") == -1)
+	    !data->pd_counts_lost ? "of an unknown event: they are counted for "
+	    "the event of that ring" : "; they may be mapping events or "
+	    "samples") == -1)
 		return (-1);
-	if (data->pd_unknown > 0 && prof_import_say(import, "%llu samples "
-	    "belong to no event of the file and were left out",
+	if (data->pd_unknown > 0 && prof_import_say(import, "%llu samples have "
+	    "an unknown event and were left out",
 	    (unsigned long long)data->pd_unknown) == -1)
 		return (-1);
 	if (data->pd_malformed > 0 && prof_import_say(import, "%llu records "
@@ -611,7 +609,7 @@ prof_import_perf(struct prof_import *import)
 	perf_attr_sort(data);
 	perf_build_id_sort(data);
 	if (data->pd_nattrs == 0) {
-		(void)damaged(data, "there is no event in it");
+		(void)damaged(data, "it has no events");
 		goto out;
 	}
 	if (inflate_all(data) == 0 && find_places(data) == 0 &&

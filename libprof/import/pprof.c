@@ -255,8 +255,8 @@ count_sample(struct conversion *cv, const struct pprof_sample *sample)
 		if (value > 0 && __builtin_add_overflow(event->et_weight,
 		    (uint64_t)value, &event->et_weight))
 			return (prof_fail(&cv->cv_import->im_error,
-			    PROF_E_FORMAT, "its values add up to more than "
-			    "64 bits hold"));
+			    PROF_E_FORMAT, "the sum of its values exceeds 64 "
+			    "bits"));
 	}
 	return (make_stack(cv, sample, &record));
 }
@@ -347,7 +347,8 @@ say_events(struct conversion *cv)
 		rv = prof_import_event(cv->cv_import, &info);
 		if (rv == 0 && event->et_by_weight)
 			rv = prof_import_say(cv->cv_import, "%s: too many "
-			    "samples: each stack is one, of their weight",
+			    "samples: each stack becomes one sample with the "
+			    "sum as weight",
 			    info.pi_name);
 	}
 	return (rv);
@@ -366,13 +367,13 @@ finish(struct conversion *cv)
 	for (unsigned e = 0; e <= cv->cv_nevents; e++)
 		cv->cv_sum[e].pa_stored = cv->cv_sum[e].pa_read =
 		    cv->cv_sum[e].pa_fired;
-	if (cv->cv_deep > 0 && prof_import_say(cv->cv_import, "%llu stacks "
-	    "are deeper than %d and lost their outermost frames",
+	if (cv->cv_deep > 0 && prof_import_say(cv->cv_import, "%llu stacks are "
+	    "deeper than %d: their outermost frames are dropped",
 	    (unsigned long long)cv->cv_deep, MAX_FRAMES) == -1)
 		return (-1);
-	if (cv->cv_negative > 0 && prof_import_say(cv->cv_import, "%llu "
-	    "values are below zero, as in a difference of two profiles, and "
-	    "were left out", (unsigned long long)cv->cv_negative) == -1)
+	if (cv->cv_negative > 0 && prof_import_say(cv->cv_import, "%llu values "
+	    "are negative (a difference of two profiles?) and were left out",
+	    (unsigned long long)cv->cv_negative) == -1)
 		return (-1);
 	if (prof_places_say_tables(cv->cv_places) == -1)
 		return (-1);

@@ -312,10 +312,8 @@ prof_pprof_read(struct pprof_file *file, const uint8_t *bytes, size_t length,
 			break;
 	if (more == 0 && file->pf_ntypes > 0 && file->pf_strings.pb_n > 0)
 		return (0);
-	prof_fail(error, PROF_E_FORMAT, "not a profile of pprof, or a "
-	    "damaged one");
-	return (prof_cure(error, "write it once more, as pprof -proto "
-	    "does"));
+	prof_fail(error, PROF_E_FORMAT, "not a pprof profile, or damaged");
+	return (prof_cure(error, "write it again with pprof -proto"));
 }
 
 static void
@@ -433,7 +431,7 @@ prof_pprof_inflate(struct prof_import *import, struct prof_buf *out)
 	if (rv == Z_STREAM_END)
 		return (0);
 	prof_fail(&import->im_error, PROF_E_FORMAT, out->bf_len >= MAX_BYTES ?
-	    "more than %u bytes once it is inflated" :
-	    "gzip, cut short or damaged (%u bytes at most)", MAX_BYTES);
-	return (prof_cure(&import->im_error, "get the file once more"));
+	    "larger than %u bytes when decompressed" :
+	    "truncated or damaged gzip data (at most %u bytes)", MAX_BYTES);
+	return (prof_cure(&import->im_error, "fetch the file again"));
 }

@@ -138,11 +138,10 @@ choose_buffer(struct prof_session *session)
 	uint64_t want = session->se_options.po_buffer_bytes, size;
 
 	if (want != 0 && (want < DTP_MIN_RING || want > BUFFER_MAX)) {
-		prof_fail(&session->se_error, PROF_E_LIMIT, "a buffer of "
-		    "%llu bytes", (unsigned long long)want);
-		return (prof_cure(&session->se_error, "use 64K to 1G a CPU; "
-		    "the default is 16M, 4M at a "
-		    "thousand samples a second"));
+		prof_fail(&session->se_error, PROF_E_LIMIT, "invalid buffer "
+		    "size %llu", (unsigned long long)want);
+		return (prof_cure(&session->se_error, "use 64K to 1G per CPU "
+		    "(default 16M, or 4M at 1000 samples per second)"));
 	}
 	if (want == 0) {
 		want = default_buffer(session);
@@ -179,7 +178,7 @@ prof_session_arm(struct prof_session *session)
 
 	if (session->se_state != PROF_INIT)
 		return (prof_fail(&session->se_error, PROF_E_BUSY,
-		    "armed already"));
+		    "already armed"));
 	if (session->se_events.el_n - session->se_nvalues < 2)
 		return (prof_fail(&session->se_error, PROF_E_EMPTY,
 		    "no event to record"));
@@ -235,8 +234,8 @@ note_hidden_names(struct prof_session *session)
 			break;
 	if (n == session->se_events.el_n || prof_kernel_names_shown(&why))
 		return (0);
-	return (prof_session_add_note(session, "the recording gets no names "
-	    "of the kernel's functions: %s; %s", why.pe_text, why.pe_cure));
+	return (prof_session_add_note(session, "kernel addresses will be "
+	    "unresolved: %s; %s", why.pe_text, why.pe_cure));
 }
 
 static int
@@ -270,8 +269,7 @@ choose_path(struct prof_session *session)
 needs:
 	if (why.pe_code == PROF_OK)
 		return (prof_fail(&session->se_error, PROF_E_PERMISSION,
-		    "tracepoints, filters, cgroups and values of counters "
-		    "need BPF"));
+		    "tracepoints, filters, cgroups and --with need BPF"));
 	session->se_error = why;
 	return (-1);
 }
@@ -453,7 +451,7 @@ watch_fd(struct prof_session *session, int fd, uint32_t how)
 	if (fd >= 0 && epoll_ctl(session->se_epoll, EPOLL_CTL_ADD, fd,
 	    &event) == -1)
 		return (prof_fail(&session->se_error, PROF_E_IO,
-		    "cannot watch a descriptor: %s", strerror(errno)));
+		    "cannot poll a descriptor: %s", strerror(errno)));
 	return (0);
 }
 
@@ -471,7 +469,7 @@ open_epoll(struct prof_session *session)
 	    TFD_NONBLOCK);
 	if (session->se_alarm == -1)
 		return (prof_fail(&session->se_error, PROF_E_IO,
-		    "cannot make a timer: %s", strerror(errno)));
+		    "cannot create a timer: %s", strerror(errno)));
 	if (watch_fd(session, session->se_alarm, 0) == -1)
 		return (-1);
 	if (session->se_use_bpf && watch_fd(session,
@@ -491,7 +489,8 @@ open_epoll(struct prof_session *session)
 	session->se_marks = prof_marks_open(&session->se_error);
 	if (session->se_marks == NULL) {
 		/* Marks are a convenience; the recording is not. */
-		return (prof_session_add_note(session, "no marks: %s",
+		return (prof_session_add_note(session, "markers are not "
+		    "accepted: %s",
 		    session->se_error.pe_text));
 	}
 	return (watch_fd(session, prof_marks_fd(session->se_marks), 0));

@@ -342,7 +342,7 @@ prof_bpf_stop(struct prof_session *session)
 	for (tries = 0; !all_left(bpf); tries++) {
 		if (tries == DRAIN_PATIENCE_MS)
 			return (prof_fail(&session->se_error, PROF_E_KERNEL,
-			    "a program is still running after stop"));
+			    "a BPF program is still running after stop"));
 		nanosleep(&pause, NULL);
 	}
 	return (rv);

@@ -297,15 +297,15 @@ explain_load(struct prof_session *session, const struct prof_event *event,
 		return (prof_bpf_explain(&session->se_error, error_number));
 	/* The verifier gives up when a signal waits. */
 	if (error_number == EAGAIN || error_number == EINTR) {
-		prof_fail(&session->se_error, PROF_E_BUSY, "%s: interrupted "
-		    "by a signal while its program was loaded",
+		prof_fail(&session->se_error, PROF_E_BUSY, "%s: interrupted by "
+		    "a signal while loading its BPF program",
 		    event->ev_name);
-		return (prof_cure(&session->se_error, "start it again"));
+		return (prof_cure(&session->se_error, "try again"));
 	}
-	prof_fail(&session->se_error, PROF_E_KERNEL, "%s: this kernel does "
-	    "not accept the program for it", event->ev_name);
-	return (prof_cure(&session->se_error, "try --call-graph none; to "
-	    "report it, set DTPROF_DEBUG_BPF=1 and keep what is printed"));
+	prof_fail(&session->se_error, PROF_E_KERNEL, "%s: the kernel rejected "
+	    "its BPF program", event->ev_name);
+	return (prof_cure(&session->se_error, "try --call-graph none; for a "
+	    "bug report, run with DTPROF_DEBUG_BPF=1 and keep the output"));
 }
 
 /* Maps that the two programs on a tracepoint share, and nobody else. */
@@ -496,7 +496,7 @@ map_memory(struct prof_session *session)
 	    bpf->bp_counts == MAP_FAILED || bpf->bp_control == MAP_FAILED ||
 	    bpf->bp_targets == MAP_FAILED)
 		return (prof_fail(&session->se_error, PROF_E_NOMEM,
-		    "cannot map the streams (%zu bytes)",
+		    "cannot map the buffers (%zu bytes)",
 		    bpf->bp_rings_bytes));
 	for (n = 0; n < session->se_nonline; n++) {
 		bpf->bp_streams[session->se_online[n]].ss_enabled =

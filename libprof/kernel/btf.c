@@ -152,11 +152,11 @@ prof_proto_path(const struct prof_proto *proto, const char *path,
 
 	memset(arg, 0, sizeof(*arg));
 	if ((at = path_ident(path, ident)) == NULL)
-		return (walk_fail(&walk, "it does not begin with a name"));
+		return (walk_fail(&walk, "it does not start with a name"));
 	if ((n = proto_find(proto, ident)) == -1)
-		return (walk_fail(&walk, "it has no argument \"%s\"", ident));
+		return (walk_fail(&walk, "no such argument: '%s'", ident));
 	if (n > UINT8_MAX)
-		return (walk_fail(&walk, "it has too many arguments"));
+		return (walk_fail(&walk, "too many arguments"));
 	arg->ag_load.ar_index = (__u8)n;
 	walk.wk_type = btf_params(proto->pt_types)[n + 1].type;
 	while (*at != '\0') {
@@ -168,7 +168,7 @@ prof_proto_path(const struct prof_proto *proto, const char *path,
 		at += at[0] == '-' && at[1] == '>' ? 2 : at[0] == '.' ? 1 : 0;
 		if ((at = path_ident(at, ident)) == NULL)
 			return (walk_fail(&walk,
-			    "a name was expected behind -> or ."));
+			    "expected a name after -> or ."));
 		if (walk_member(&walk, ident) == -1)
 			return (-1);
 	}
@@ -221,10 +221,10 @@ walk_load(struct walk *walk)
 	struct dtp_arg *load = walk->wk_load;
 
 	if (load->ar_nderef == DTP_MAX_DEREF)
-		return (walk_fail(walk, "it follows more than %d pointers",
+		return (walk_fail(walk, "more than %d pointers to follow",
 		    DTP_MAX_DEREF));
 	if (walk->wk_pending > UINT32_MAX)
-		return (walk_fail(walk, "it reaches too far"));
+		return (walk_fail(walk, "the offset is too large"));
 	load->ar_off[load->ar_nderef++] = (__u32)walk->wk_pending;
 	walk->wk_pending = 0;
 	walk->wk_is_place = false;
@@ -290,13 +290,13 @@ walk_member(struct walk *walk, const char *name)
 	}
 	prof_type_print(btf, walk->wk_type, print, sizeof(print));
 	if (type == NULL || !btf_is_composite(type) || walk->wk_bit_size != 0)
-		return (walk_fail(walk, "%s has no members such as \"%s\"",
+		return (walk_fail(walk, "%s has no members, so no '%s'",
 		    print, name));
 	if (!walk->wk_is_place)
 		return (walk_fail(walk, "%s is passed by value", print));
 	member = member_find(walk, type, name, &bits, &walk->wk_bit_size);
 	if (member == NULL)
-		return (walk_fail(walk, "%s has no member \"%s\"", print,
+		return (walk_fail(walk, "%s has no member '%s'", print,
 		    name));
 	walk->wk_bit_off = bits % 8;
 	walk->wk_pending += bits / 8;
@@ -336,7 +336,7 @@ walk_index(struct walk *walk, const char **path)
 		return (walk_fail(walk, "[%lu] needs an array", index));
 	size = btf__resolve_size(walk->wk_btf, walk->wk_type);
 	if (size <= 0)
-		return (walk_fail(walk, "the elements have no known size"));
+		return (walk_fail(walk, "the size of the elements is unknown"));
 	walk->wk_pending += index * (uint64_t)size;
 	return (0);
 }
@@ -366,7 +366,7 @@ walk_end(struct walk *walk)
 	    type->size == 8))
 		return (walk_end_integer(walk, type));
 	prof_type_print(btf, walk->wk_type, print, sizeof(print));
-	return (walk_fail(walk, "%s is neither a number nor a text", print));
+	return (walk_fail(walk, "%s is neither a number nor a string", print));
 }
 
 static int
@@ -401,7 +401,7 @@ walk_end_integer(struct walk *walk, const struct btf_type *type)
 		    walk->wk_bit_off);
 		load->ar_bit_size = (__u8)walk->wk_bit_size;
 		if (load->ar_bit_off + load->ar_bit_size > type->size * 8)
-			return (walk_fail(walk, "its bits lie across words"));
+			return (walk_fail(walk, "its bit field spans words"));
 		walk->wk_pending = start;
 	}
 	return (walk_load(walk));

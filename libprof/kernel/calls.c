@@ -120,7 +120,7 @@ look_at_threads(struct prof_session *session, const struct prof_event *event)
 	if (link >= 0)
 		close(link);
 	return (got == 0 ? 0 : prof_fail(&session->se_error, PROF_E_KERNEL,
-	    "%s: cannot look for calls that are still running: %s",
+	    "%s: cannot find the calls that are still running: %s",
 	    event->ev_name, strerror(errno)));
 }
 
@@ -235,7 +235,7 @@ say_ends(struct prof_session *session, const struct prof_event *event)
 		prof_fail_nomem(&session->se_error);
 	else if (read_ends(session, event, &ended) == -1)
 		prof_fail(&session->se_error, PROF_E_KERNEL, "%s: cannot read "
-		    "which calls have not returned", event->ev_name);
+		    "the calls that are still running", event->ev_name);
 	else
 		rv = 0;
 	if (ended.en_running_names != NULL &&

@@ -124,8 +124,8 @@ prof_command_spawn(struct prof_command *command, char *const *argv,
 
 	/* A command is never root's by mistake. */
 	if (caller_of(&uid, &gid) == -1) {
-		prof_fail(error, PROF_E_COMMAND, "%s: SUDO_UID and SUDO_GID "
-		    "name no user to run it as", argv[0]);
+		prof_fail(error, PROF_E_COMMAND, "%s: SUDO_UID and SUDO_GID do "
+		    "not name a user", argv[0]);
 		return (prof_cure(error, "unset both to run it as root"));
 	}
 	sigfillset(&all);
@@ -176,7 +176,7 @@ prof_command_release(struct prof_command *command, const char *name,
 
 	if (write(command->cm_go, "", 1) != 1)
 		return (prof_fail(error, PROF_E_COMMAND,
-		    "%s: ended before it began", name));
+		    "%s: exited before it was executed", name));
 	close(command->cm_go);
 	command->cm_go = -1;
 	do
@@ -189,7 +189,7 @@ prof_command_release(struct prof_command *command, const char *name,
 	if (why == ENOENT)
 		return (prof_fail(error, PROF_E_COMMAND_NOT_FOUND,
 		    "%s: command not found", name));
-	return (prof_fail(error, PROF_E_COMMAND, "%s: cannot be run: %s",
+	return (prof_fail(error, PROF_E_COMMAND, "cannot execute '%s': %s",
 	    name, strerror(why)));
 }
 

@@ -22,7 +22,7 @@
 
 #define SYSFS_PMUS	"/sys/bus/event_source/devices"
 #define ANY_PERIOD	1000000007
-#define NOT_HERE	"it is not a PMU of this machine"
+#define NOT_HERE	"not a PMU of this machine"
 
 struct found {
 	struct prof_counter_info fo_info;	/* strings owned */
@@ -127,7 +127,7 @@ try_out(struct prof_counters *counters, struct found *found)
 	}
 	attr.sample_freq = 0;
 	if (!opens(&attr, 0, 0)) {
-		info->pt_why_not = strdup("this machine does not count it");
+		info->pt_why_not = strdup("not supported by this machine");
 		return;
 	}
 	info->pt_can_sample = opens(&attr, ANY_PERIOD, 0);
@@ -280,7 +280,7 @@ unknown_pmu(struct prof_names *names, const char *pmu,
 			nearest = name;
 		}
 	}
-	prof_fail(error, PROF_E_EVENT_UNKNOWN, "libpfm4 knows no PMU \"%s\"",
+	prof_fail(error, PROF_E_EVENT_UNKNOWN, "no such PMU in libpfm4: '%s'",
 	    pmu);
 	return (prof_cure(error, "the nearest is %s; '*' means all",
 	    nearest == NULL ? "none" : nearest));
@@ -294,7 +294,7 @@ no_answer(struct prof_names *names, const char *words,
 	char *nearest = prof_names_nearest(names, words);
 
 	prof_fail(error, PROF_E_EVENT_UNKNOWN,
-	    "no counter is called \"%s\" or described so", words);
+	    "no counter has this name or description: '%s'", words);
 	prof_cure(error, "%s%s%stry fewer words, or another PMU with --pmu",
 	    nearest == NULL ? "" : "the nearest name is ",
 	    nearest == NULL ? "" : nearest, nearest == NULL ? "" : "; ");
@@ -308,8 +308,8 @@ note_some(struct prof_counters *counters, const char *words)
 {
 	char *nearest = prof_names_nearest(counters->ct_names, words);
 
-	if (asprintf(&counters->ct_note, "no counter has all of the words; "
-	    "these have some%s%s", nearest == NULL ? "" :
+	if (asprintf(&counters->ct_note, "no counter matches all words; these "
+	    "match some%s%s", nearest == NULL ? "" :
 	    "; the nearest name is ", nearest == NULL ? "" : nearest) == -1)
 		counters->ct_note = NULL;
 	free(nearest);
@@ -328,8 +328,8 @@ search(struct prof_counters *counters, const char *words, const char *pmu,
 		counters->ct_no_pmu = prof_pmc_why_not(PERF_TYPE_HARDWARE,
 		    PERF_COUNT_HW_CPU_CYCLES);
 	if (forced != NULL && !prof_pfm_ready(counters->ct_names) &&
-	    asprintf(&counters->ct_note, "libpfm4 has no PMU \"%s\" "
-	    "(LIBPFM_FORCE_PMU), so it has none at all", forced) == -1)
+	    asprintf(&counters->ct_note, "no such PMU in libpfm4: '%s' "
+	    "(LIBPFM_FORCE_PMU); no counters are listed", forced) == -1)
 		counters->ct_note = NULL;
 	do
 		if ((pmu == NULL && (add_perf(counters) == -1 ||

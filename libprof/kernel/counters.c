@@ -149,9 +149,8 @@ attach(struct prof_counting *counting)
 			break;
 		prof_counting_close_all(counting);
 	}
-	return (prof_counting_say(counting, "the target starts threads all "
-	    "the time: those that began while it was attached to may be "
-	    "missing"));
+	return (prof_counting_say(counting, "the target keeps starting "
+	    "threads: threads started while attaching may be missing"));
 }
 
 int
@@ -164,7 +163,7 @@ prof_counting_arm(struct prof_counting *counting)
 		return (misuse(counting, "arming"));
 	if (counting->kg_nevents == 0)
 		return (prof_fail(&counting->kg_error, PROF_E_EMPTY,
-		    "no event is to be counted"));
+		    "no event to count"));
 	end_run(counting);
 	counting->kg_wall_ns = 0;
 	if (counting->kg_split_by != PROF_SPLIT_NONE &&
@@ -254,14 +253,14 @@ note_missing(struct prof_counting *counting)
 			continue;
 		event->ke_is_noted = true;
 		if (prof_counting_is_filtered(counting, e))
-			(void)prof_counting_say(counting, "%s: a BPF program "
-			    "of another tracer sits on the same tracepoint; "
-			    "what it keeps back is not counted, so the count "
-			    "may be too small", event->ke_info.ce_name);
+			(void)prof_counting_say(counting, "%s: another "
+			    "tracer's BPF program on this tracepoint may drop "
+			    "events, so the count may be too small",
+			    event->ke_info.ce_name);
 		else if (!is_cpus && prof_pmu_partial(prof_names_kinds(
 		    counting->kg_names), &event->ke_attr, text, sizeof(text)))
-			(void)prof_counting_say(counting, "%s %s; count with "
-			    "-a for all", event->ke_info.ce_name, text);
+			(void)prof_counting_say(counting, "%s %s; use -a to "
+			    "count on all CPUs", event->ke_info.ce_name, text);
 		else
 			event->ke_is_noted = false;
 	}

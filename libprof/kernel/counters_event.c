@@ -55,7 +55,8 @@ prof_counting_make(struct prof_counting *counting,
 	case PROF_KIND_PROC:
 	case PROF_KIND_COUNTER:
 		prof_fail(error, PROF_E_EVENT_SYNTAX,
-		    "%s: lives are recorded, not counted", of->ev_name);
+		    "%s: process events can be recorded but not counted",
+		    of->ev_name);
 		prof_cure(error, "count static:sched::sched_process_fork, "
 		    "sched_process_exec or sched_process_exit");
 		break;
@@ -85,11 +86,11 @@ int
 prof_counting_refuse_zero(const struct prof_event *of,
     struct prof_err *error)
 {
-	prof_fail(error, PROF_E_EVENT_UNSUPPORTED, "%s: it happens in the "
-	    "kernel, so in user space alone the count is always 0",
+	prof_fail(error, PROF_E_EVENT_UNSUPPORTED, "%s: this event occurs in "
+	    "the kernel, so its count in user space is always 0",
 	    of->ev_name);
-	return (prof_cure(error, "leave out :u and --user-only; that may need "
-	    "root, CAP_PERFMON or kernel.perf_event_paranoid=1"));
+	return (prof_cure(error, "leave out :u and --user-only (may need root, "
+	    "CAP_PERFMON or kernel.perf_event_paranoid=1)"));
 }
 
 /* "pmc:::PMU/terms/": the PMU's name, and what is between the slashes. */
@@ -133,7 +134,7 @@ make_perf(struct prof_counting *counting, struct counting_event *event)
 
 	if (strcmp(of->ev_provider->pv_name, "pmc") != 0) {
 		prof_fail(error, PROF_E_EVENT_SYNTAX,
-		    "%s: a timer fires, and counts nothing", of->ev_name);
+		    "%s: a timer cannot be counted", of->ev_name);
 		return (prof_cure(error, "use -e task-clock, or sample with "
 		    "dtprof record"));
 	}
@@ -171,11 +172,11 @@ make_shared(struct prof_counting *counting, struct counting_event *event,
 			return (prof_fail(error, PROF_E_KERNEL,
 			    "%s is not a list of CPUs", path));
 		if (counting->kg_options.po_target != PROF_TARGET_ALL) {
-			prof_fail(error, PROF_E_EVENT_UNSUPPORTED, "%s: the "
-			    "PMU %s serves all processes and cannot tell "
-			    "them apart", event->ke_of->ev_name, pmu);
-			return (prof_cure(error, "add -a; a command then "
-			    "says how long"));
+			prof_fail(error, PROF_E_EVENT_UNSUPPORTED, "%s: PMU "
+			    "'%s' counts for the whole machine, not per "
+			    "process", event->ke_of->ev_name, pmu);
+			return (prof_cure(error, "add -a; it then counts until "
+			    "COMMAND exits"));
 		}
 	} else
 		event->ke_info.ce_is_hardware = 1;
@@ -213,8 +214,9 @@ tracepoint_id(struct prof_counting *counting, struct counting_event *event,
 			*error = counting->kg_names->nm_tracefs_error;
 			return (-1);
 		}
-		prof_fail(error, PROF_E_EVENT_UNSUPPORTED, "%s: tracefs has "
-		    "no %s, or it may not be read", event->ke_of->ev_name,
+		prof_fail(error, PROF_E_EVENT_UNSUPPORTED, "%s: '%s' is "
+		    "missing in tracefs, or not readable",
+		    event->ke_of->ev_name,
 		    path);
 		return (prof_cure(error, "run as root"));
 	}
@@ -283,7 +285,7 @@ make_syscall(struct prof_counting *counting, struct counting_event *event)
 	if (length < FILTER_MAX)
 		return (0);
 	prof_fail(&counting->kg_error, PROF_E_LIMIT, "%s: too many system "
-	    "calls for one filter of the kernel", of->ev_name);
+	    "calls for one kernel filter", of->ev_name);
 	return (prof_cure(&counting->kg_error,
-	    "count all of them, or fewer"));
+	    "count all system calls, or fewer"));
 }

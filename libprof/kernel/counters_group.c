@@ -72,20 +72,20 @@ prof_counting_refuse_group(struct prof_counting *counting, int group,
 	/* Of PMUs that serve all processes; it is not tried how many fit. */
 	if (n == 0) {
 		prof_fail(&counting->kg_error, PROF_E_COUNTERS,
-		    "the group of %s cannot count together",
+		    "the events of group '%s' cannot be counted together",
 		    counting->kg_event[first].ke_info.ce_name);
-		return (prof_cure(&counting->kg_error, "make groups of events "
-		    "of one PMU, or leave out the braces"));
+		return (prof_cure(&counting->kg_error, "group events of one "
+		    "PMU only, or leave out the braces"));
 	}
 	prof_fail(&counting->kg_error, PROF_E_COUNTERS,
-	    "the group of %s cannot count together: of its %zu events on "
-	    "the PMU %zu fit at the same time",
+	    "the events of group '%s' cannot be counted together: of %zu "
+	    "events on the PMU, %zu fit at the same time",
 	    counting->kg_event[first].ke_info.ce_name, n, fit);
 	if (fit == 0)
 		return (prof_cure(&counting->kg_error, "end other profilers%s",
 		    prof_watchdog_cure()));
-	return (prof_cure(&counting->kg_error, "make groups of at most %zu"
-	    "%s, or leave out the braces: then they take turns, and counts "
+	return (prof_cure(&counting->kg_error, "use groups of at most %zu%s, "
+	    "or leave out the braces: events are then multiplexed and counts "
 	    "are estimates", fit, prof_watchdog_cure()));
 }
 
@@ -98,9 +98,9 @@ prof_counting_fit_all(struct prof_counting *counting)
 
 	if (fit == n)
 		return (0);
-	prof_fail(&counting->kg_error, PROF_E_COUNTERS, "of the %zu events "
-	    "on the PMU %zu fit at the same time, and kept apart by process "
-	    "they may not take turns", n, fit);
+	prof_fail(&counting->kg_error, PROF_E_COUNTERS, "of %zu events on the "
+	    "PMU, %zu fit at the same time, and counts per process cannot be "
+	    "multiplexed", n, fit);
 	return (prof_cure(&counting->kg_error, "count at most the first %zu "
 	    "of them", fit));
 }
@@ -127,7 +127,7 @@ try_one(struct prof_counting *counting, struct counting_event *event)
 	counting->kg_kernel_only = prof_perf_always_zero(&attr);
 	if (counting->kg_error.pe_code == PROF_E_PERMISSION &&
 	    counting->kg_kernel_only)
-		prof_cure(&counting->kg_error, "it happens in the kernel: "
+		prof_cure(&counting->kg_error, "it occurs in the kernel: "
 		    "sysctl kernel.perf_event_paranoid=1, or run as root or "
 		    "with CAP_PERFMON");
 	return (-1);
@@ -169,9 +169,9 @@ resolve_one(struct prof_counting *counting, const char *text,
 	if (prof_spec_parse(&spec, text, error) == -1)
 		return (-1);
 	if (spec.sp_period != 0 || spec.sp_frequency != 0) {
-		prof_fail(error, PROF_E_EVENT_SYNTAX, "%s: events are "
-		    "counted, not sampled, so there is no period", text);
-		return (prof_cure(error, "leave it out, or use dtprof "
+		prof_fail(error, PROF_E_EVENT_SYNTAX, "%s: period and freq are "
+		    "for sampling, not for counting", text);
+		return (prof_cure(error, "leave them out, or use dtprof "
 		    "record"));
 	}
 	snprintf(whole, sizeof(whole), "%s%s%s", text, mods[0] == '\0' ||
@@ -203,7 +203,7 @@ resolve_group(struct prof_counting *counting, const char *spec,
 	mods = close == NULL ? "" : close + 1 + (close[1] == ':');
 	if (close == NULL || mods[strspn(mods, "ukhp")] != '\0')
 		return (prof_fail(&counting->kg_error, PROF_E_EVENT_SYNTAX,
-		    "\"%.100s\": a group is written {a,b,c}, or {a,b,c}:u",
+		    "invalid group '%.100s': use {a,b,c} or {a,b,c}:u",
 		    spec));
 	if ((text = strndup(spec + 1, length)) == NULL)
 		return (prof_fail_nomem(&counting->kg_error));

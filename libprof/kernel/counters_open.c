@@ -102,8 +102,8 @@ open_one(struct prof_counting *counting, size_t target, size_t event)
 	if (ke->ke_filter != NULL && ioctl(kf->kf_fd,
 	    PERF_EVENT_IOC_SET_FILTER, ke->ke_filter) == -1)
 		return (prof_fail(&counting->kg_error, PROF_E_KERNEL,
-		    "%s: the kernel does not take the filter of its system "
-		    "calls: %s", ke->ke_info.ce_name, strerror(errno)));
+		    "%s: the kernel rejected the filter of its system calls: "
+		    "%s", ke->ke_info.ce_name, strerror(errno)));
 	return (0);
 }
 
@@ -123,11 +123,11 @@ explain(struct prof_counting *counting, size_t target, size_t event,
 		return (0);
 	if (number == ENOENT && counting->kg_cgroup != -1) {
 		prof_fail(&counting->kg_error, PROF_E_TARGET,
-		    "%s: the kernel does not count by this cgroup",
+		    "%s: the kernel cannot count in this cgroup",
 		    po->po_cgroup);
-		return (prof_cure(&counting->kg_error, "name one below the "
-		    "mount of cgroup2; if it is, enable any controller "
-		    "there: echo +pids >cgroup.subtree_control"));
+		return (prof_cure(&counting->kg_error, "use a directory below "
+		    "the cgroup2 mount; if it is, enable a controller there: "
+		    "echo +pids >cgroup.subtree_control"));
 	}
 	/* Tried on ourselves it fitted; together with others it does not. */
 	if (number == EINVAL && leader != event)

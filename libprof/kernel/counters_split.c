@@ -126,7 +126,7 @@ add_member(struct prof_counting *counting, struct counting_split *split,
 	    &pid, &member, BPF_NOEXIST) == 0 || errno == EEXIST)
 		return (0);
 	return (prof_fail(&counting->kg_error, PROF_E_LIMIT,
-	    "more than %d processes to follow", DTP_SPLIT_TASKS));
+	    "more than %d processes", DTP_SPLIT_TASKS));
 }
 
 /*
@@ -174,7 +174,7 @@ prof_counting_split_check(struct prof_counting *counting)
 {
 	if (counting->kg_nevents > DTP_SPLIT_EVENTS)
 		return (prof_fail(&counting->kg_error, PROF_E_LIMIT,
-		    "more than %d events cannot be kept apart by process",
+		    "more than %d events cannot be counted per process",
 		    DTP_SPLIT_EVENTS));
 	if (!prof_bpf_usable(&counting->kg_error))
 		return (-1);
@@ -369,8 +369,8 @@ show_tasks(struct prof_counting *counting, struct counting_split *split)
 	}
 	for (size_t e = 0; any_lost && e < counting->kg_nevents; e++)
 		(void)prof_counting_say(counting, "%s: %llu could not be "
-		    "told apart by process (more than %d processes, or a CPU "
-		    "that this process may not visit)",
+		    "attributed to a process (more than %d processes, or a CPU "
+		    "that dtprof may not run on)",
 		    counting->kg_event[e].ke_info.ce_name,
 		    (unsigned long long)split->sp_lost[e], DTP_SPLIT_TASKS);
 	return (0);

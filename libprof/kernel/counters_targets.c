@@ -72,10 +72,10 @@ open_cgroup(struct prof_counting *counting)
 	    fstatat(counting->kg_cgroup, "cgroup.procs", &st, 0) == 0)
 		return (find_cpus(counting, counting->kg_cgroup));
 	prof_fail(error, PROF_E_TARGET, "%s: %s", path, counting->kg_cgroup !=
-	    -1 ? "it is not a cgroup" : errno == ENOENT ?
-	    "there is no such cgroup" : strerror(errno));
-	return (prof_cure(error, "name a directory below the mount of "
-	    "cgroup2, see: mount -t cgroup2"));
+	    -1 ? "not a cgroup" : errno == ENOENT ?
+	    "no such cgroup" : strerror(errno));
+	return (prof_cure(error, "use a directory below the cgroup2 mount, see "
+	    "mount -t cgroup2"));
 }
 
 /* The threads of a process. */
@@ -167,8 +167,8 @@ watch(struct prof_counting *counting)
 			prof_fail(&counting->kg_error, PROF_E_TARGET,
 			    "no %s %d", po->po_target == PROF_TARGET_PIDS ?
 			    "process" : "thread", po->po_ids[n]);
-			return (prof_cure(&counting->kg_error, "see who runs "
-			    "with: ps -e%s", po->po_target ==
+			return (prof_cure(&counting->kg_error, "list running "
+			    "ones with ps -e%s", po->po_target ==
 			    PROF_TARGET_PIDS ? "" : "L"));
 		}
 		/* Not of a thread: -1, and it is looked for in /proc. */

@@ -98,7 +98,7 @@ prof_options_copy(struct prof_options *to, const struct prof_options *from,
 		return (prof_fail_nomem(error));
 	if (to->po_target == PROF_TARGET_COMMAND && (to->po_argv == NULL ||
 	    to->po_argv[0] == NULL))
-		return (prof_fail(error, PROF_E_USAGE, "no command to run"));
+		return (prof_fail(error, PROF_E_USAGE, "no command"));
 	return (0);
 }
 
@@ -389,9 +389,8 @@ prof_describe_unwind(struct prof_session *session)
 		return (0);
 	prof_unwind_stats(session->se_unwind, &stats);
 	if (stats.us_refused > 0 && prof_session_add_note(session,
-	    "%llu mappings of program files came when the limit of files "
-	    "(8,190 at once) was reached: their stacks were walked in user "
-	    "space, where they were walked at all",
+	    "%llu mappings of program files exceed the limit (8190 files at "
+	    "once): their stacks were unwound in user space or not at all",
 	    (unsigned long long)stats.us_refused) == -1)
 		return (-1);
 	if (say_number(session, "unwind.modules", stats.us_modules) == -1 ||
@@ -418,7 +417,7 @@ prof_describe_files(struct prof_session *session)
 	for (n = 0; (lost = prof_broker_lost(session->se_broker, n)) != NULL;
 	    n++)
 		if (prof_session_add_note(session, "a file could not be read, "
-		    "so its functions have no names or its stacks no table: "
+		    "so its addresses are unresolved or its stacks truncated: "
 		    "%s", lost) == -1)
 			return (-1);
 	prof_broker_how(&stats, how, sizeof(how));

@@ -351,8 +351,8 @@ scan_lane(struct prof_drain *drain, struct lane *lane)
 		    rec->dr_size > DTP_MAX_RECORD ||
 		    rec->dr_event >= drain->dn_session->se_bpf.bp_nevents)
 			return (prof_fail(&drain->dn_session->se_error,
-			    PROF_E_DAMAGED, "the stream of cpu %u is torn at "
-			    "position %llu", lane->la_cpu,
+			    PROF_E_DAMAGED, "the buffer of CPU %u is corrupt "
+			    "at position %llu", lane->la_cpu,
 			    (unsigned long long)lane->la_scan));
 		add_waiting(lane, rec->dr_time_ns, lane->la_scan);
 		lane->la_scan += rec->dr_size;
@@ -494,7 +494,7 @@ hand_over(struct prof_drain *drain, struct lane *lane,
 	count_read(drain, lane, rec);
 	if (prof_stream_decode(&drain->dn_stream, rec) == -1)
 		return (prof_fail(&drain->dn_session->se_error,
-		    PROF_E_DAMAGED, "a record of event %u is too short",
+		    PROF_E_DAMAGED, "truncated record of event %u",
 		    rec->dr_event));
 	if (rec->dr_type == DTP_T_SAMPLE && take_call(drain, rec) == -1)
 		return (-1);

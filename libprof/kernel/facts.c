@@ -113,8 +113,8 @@ prof_proc_usable(struct prof_err *why)
 	if (n == -1)
 		prof_fail(why, PROF_E_KERNEL, "/proc is not mounted");
 	else
-		prof_fail(why, PROF_E_KERNEL, "/proc is that of another PID "
-		    "namespace: we are %s there, not %ld", self,
+		prof_fail(why, PROF_E_KERNEL, "/proc belongs to another PID "
+		    "namespace: dtprof is process %s there, not %ld", self,
 		    (long)getpid());
 	prof_cure(why, "mount -t proc proc /proc");
 	return (false);

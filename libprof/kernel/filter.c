@@ -69,10 +69,10 @@ prof_filter_translate(const char *expression,
 	root = &tree.ft_node[tree.ft_root];
 	if (root->fn_ntests > DTP_MAX_TESTS) {
 		prof_fail(error, PROF_E_FILTER,
-		    "the filter has %u comparisons, at most %d are possible",
+		    "too many comparisons in the filter: %u (at most %d)",
 		    root->fn_ntests, DTP_MAX_TESTS);
-		return (prof_cure(error, "record with a shorter filter, and "
-		    "filter again with dtprof script --filter"));
+		return (prof_cure(error, "record with a shorter filter and use "
+		    "--filter again when reading"));
 	}
 	filter->fi_ntests = root->fn_ntests;
 	filter_emit(&tree, tree.ft_root, filter, 0, DTP_ACCEPT, DTP_REJECT);
@@ -146,8 +146,8 @@ prof_filter_field(const struct filter_scope *scope, const char *name,
 			continue;
 		if (scope->fs_recorded && (common[n].field == DTP_F_UID ||
 		    common[n].field == DTP_F_GID)) {
-			snprintf(why, whysize, "a recording does not hold "
-			    "%s; filter by it while recording", name);
+			snprintf(why, whysize, "'%s' is not stored in "
+			    "recordings; use it in the filter of record", name);
 			return (-1);
 		}
 		return (common[n].field);
@@ -167,7 +167,7 @@ prof_filter_field(const struct filter_scope *scope, const char *name,
 			    whysize));
 	}
 	field_list(scope, known, sizeof(known));
-	snprintf(why, whysize, "%s has no field \"%.40s\"; it has %s",
+	snprintf(why, whysize, "%s has no field '%.40s'; it has %s",
 	    scope->fs_event == NULL ? "an event" : scope->fs_event, name,
 	    known);
 	return (-1);
@@ -199,8 +199,8 @@ field_argument(const struct filter_scope *scope, uint32_t slot,
 	const struct filter_arg *arg = &scope->fs_arg[slot];
 
 	if (arg->fa_is_text) {
-		snprintf(why, whysize, "%s is a text, and only comm is "
-		    "compared to text", arg->fa_name);
+		snprintf(why, whysize, "%s is a string; only comm can be "
+		    "compared with strings", arg->fa_name);
 		return (-1);
 	}
 	*is_signed = arg->fa_is_signed;

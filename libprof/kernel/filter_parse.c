@@ -71,7 +71,7 @@ prof_filter_parse(const char *expression, const struct filter_scope *scope,
 	next(&parser);
 	if (parser.pa_token == TOKEN_END)
 		return (prof_fail(error, PROF_E_FILTER,
-		    "the filter is empty"));
+		    "empty filter"));
 	if ((root = parse_or(&parser)) == -1)
 		return (-1);
 	if (parser.pa_token != TOKEN_END)
@@ -197,9 +197,9 @@ expected(struct parser *parser, const char *what)
 	for (char *at = found; *at != '\0'; at++)
 		if (!isprint((unsigned char)*at))
 			*at = '?';
-	fail_at(parser, "expected %s, found \"%s\"", what, found);
+	fail_at(parser, "expected %s, found '%s'", what, found);
 	if (parser->pa_token == TOKEN_OTHER && *parser->pa_start == '=')
-		prof_cure(parser->pa_error, "write == to compare");
+		prof_cure(parser->pa_error, "use == to compare");
 	if (parser->pa_token == TOKEN_OTHER && (*parser->pa_start == '"' ||
 	    *parser->pa_start == '\''))
 		prof_cure(parser->pa_error, "close the quote");
@@ -215,7 +215,7 @@ node_new(struct parser *parser, enum filter_kind kind, int left, int right)
 	struct filter_node *node;
 
 	if (tree->ft_n == FILTER_NODES)
-		return (fail_at(parser, "the filter is too long"));
+		return (fail_at(parser, "filter too long"));
 	node = &tree->ft_node[tree->ft_n];
 	memset(node, 0, sizeof(*node));
 	node->fn_kind = kind;
@@ -276,7 +276,7 @@ parse_not(struct parser *parser)
 	if (parser->pa_token != TOKEN_NOT && parser->pa_token != TOKEN_OPEN)
 		return (parse_test(parser));
 	if (parser->pa_depth == FILTER_DEPTH)
-		return (fail_at(parser, "more than %d ( and ! in each other",
+		return (fail_at(parser, "more than %d nested ( and !",
 		    FILTER_DEPTH));
 	parser->pa_depth++;
 	if (parser->pa_token == TOKEN_NOT) {
@@ -308,7 +308,7 @@ parse_test(struct parser *parser)
 	if (parser->pa_token != TOKEN_FIELD)
 		return (expected(parser, "a field such as pid"));
 	if (length >= sizeof(name))
-		return (fail_at(parser, "no field has %zu characters",
+		return (fail_at(parser, "field name too long (%zu characters)",
 		    length));
 	memcpy(name, parser->pa_start, length);
 	name[length] = '\0';
@@ -319,14 +319,14 @@ parse_test(struct parser *parser)
 	next(parser);
 	if (parser->pa_token != TOKEN_COMPARE)
 		return (expected(parser,
-		    "one of == != < <= > >= & behind the field"));
+		    "one of == != < <= > >= & after the field"));
 	memset(&test, 0, sizeof(test));
 	test.ft_field = (__u8)field;
 	test.ft_op = (__u8)parser->pa_op;
 	if ((value == FILTER_COMM || value == FILTER_SYSCALL) &&
 	    parser->pa_op != DTP_OP_EQ && parser->pa_op != DTP_OP_NE)
 		return (expected(parser, value == FILTER_COMM ?
-		    "== or != behind comm" : "== or != behind syscall"));
+		    "== or != after comm" : "== or != after syscall"));
 	next(parser);
 	rv = value == FILTER_COMM ? parse_text(parser, &test) :
 	    value == FILTER_SYSCALL ? parse_syscall(parser, &test) :
@@ -350,9 +350,10 @@ parse_number(struct parser *parser, struct dtp_test *test, bool is_signed,
 	char *end;
 
 	if (parser->pa_token == TOKEN_TEXT) {
-		fail_at(parser, "%s is a number, not a text", field);
+		fail_at(parser, "%s is a number, not a string", field);
 		return (prof_cure(parser->pa_error,
-		    "only comm is compared to text: comm == \"bash\""));
+		    "only comm can be compared with a string, e.g. comm == "
+		    "\"bash\""));
 	}
 	if (parser->pa_token != TOKEN_NUMBER)
 		return (expected(parser, "a number"));
@@ -361,7 +362,7 @@ parse_number(struct parser *parser, struct dtp_test *test, bool is_signed,
 	if (end != parser->pa_at)
 		return (expected(parser, "a number"));
 	if (errno != 0 || (negative && number > 1ULL << 63))
-		return (fail_at(parser, "the number needs more than 64 bits"));
+		return (fail_at(parser, "the number exceeds 64 bits"));
 	if (negative && !is_signed && number != 0)
 		return (fail_at(parser, "%s is never negative", field));
 	test->ft_value[0] = negative ? -number : number;
@@ -376,7 +377,7 @@ parse_text(struct parser *parser, struct dtp_test *test)
 	size_t length = (size_t)(parser->pa_at - parser->pa_start);
 
 	if (parser->pa_token != TOKEN_TEXT)
-		return (expected(parser, "a text such as \"bash\""));
+		return (expected(parser, "a string such as \"bash\""));
 	length -= 2;
 	if (length >= DTP_COMM_LEN)
 		return (fail_at(parser, "comm has at most %d characters",
@@ -399,9 +400,9 @@ parse_syscall(struct parser *parser, struct dtp_test *test)
 	    parser->pa_start + 1);
 	number = prof_filter_syscall(parser->pa_scope, name);
 	if (number == -1) {
-		fail_at(parser, "there is no system call \"%.40s\"", name);
+		fail_at(parser, "no such system call: '%.40s'", name);
 		return (prof_cure(parser->pa_error,
-		    "see dtprof list 'syscall:*'"));
+		    "list them with dtprof list 'syscall:*'"));
 	}
 	test->ft_value[0] = (uint64_t)number;
 	test->ft_unsigned = 1;

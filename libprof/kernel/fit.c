@@ -64,6 +64,6 @@ const char *
 prof_watchdog_cure(void)
 {
 	return (prof_proc_number("/proc/sys/kernel/nmi_watchdog", 0) == 1 ?
-	    " (the NMI watchdog holds a counter: sysctl "
+	    " (the NMI watchdog uses a counter: sysctl "
 	    "kernel.nmi_watchdog=0)" : "");
 }

@@ -230,7 +230,7 @@ listen_at(struct prof_marks *marks, struct prof_err *error)
 	}
 	(void)unlinkat(marks->mk_dir, apart, 0);
 	return (marks->mk_name[0] != '\0' ? 0 : prof_fail(error, PROF_E_IO,
-	    "socket for marks: %s", strerror(why)));
+	    "socket for markers: %s", strerror(why)));
 }
 
 static int
@@ -261,15 +261,15 @@ prof_marks_open(struct prof_err *error)
 			break;
 	}
 	if (marks->mk_dir == -1) {
-		prof_fail(error, PROF_E_IO, "no directory for the socket: "
-		    "neither /run/user nor the one for temporary files is "
-		    "private");
+		prof_fail(error, PROF_E_IO, "no private directory for the "
+		    "marker socket: neither below /run/user nor in the "
+		    "temporary directory");
 		goto fail;
 	}
 	marks->mk_listen = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC |
 	    SOCK_NONBLOCK, 0);
 	if (marks->mk_epoll == -1 || marks->mk_listen == -1) {
-		prof_fail(error, PROF_E_IO, "socket for marks: %s",
+		prof_fail(error, PROF_E_IO, "socket for markers: %s",
 		    strerror(errno));
 		goto fail;
 	}
@@ -277,7 +277,7 @@ prof_marks_open(struct prof_err *error)
 		goto fail;
 	if (watch(marks, marks->mk_listen) == 0)
 		return (marks);
-	prof_fail(error, PROF_E_IO, "socket for marks: %s", strerror(errno));
+	prof_fail(error, PROF_E_IO, "socket for markers: %s", strerror(errno));
 fail:
 	prof_marks_close(marks);
 	return (NULL);
@@ -465,19 +465,19 @@ static int
 mark_failed(const struct mark_sending *sending, struct prof_err *error)
 {
 	if (sending->sd_refused != 0) {
-		prof_fail(error, PROF_E_BUSY, "the recording did not answer "
+		prof_fail(error, PROF_E_BUSY, "the recorder did not answer "
 		    "within %d s", MARK_WAIT_S);
-		return (prof_cure(error, "see whether the recorder is "
-		    "stopped or ending"));
+		return (prof_cure(error, "check whether the recorder is "
+		    "stopped or exiting"));
 	}
 	if (sending->sd_pid != 0)
-		prof_fail(error, PROF_E_TARGET, "process %d is not a "
-		    "recorder of yours", sending->sd_pid);
+		prof_fail(error, PROF_E_TARGET, "process %d is not one of your "
+		    "recorders", sending->sd_pid);
 	else
-		prof_fail(error, PROF_E_TARGET, "no recording of yours is "
+		prof_fail(error, PROF_E_TARGET, "no recorder of this user is "
 		    "running");
-	return (prof_cure(error, "start dtprof record first; a recording by "
-	    "root takes marks from root only"));
+	return (prof_cure(error, "start dtprof record first; a recorder of "
+	    "root accepts markers from root only"));
 }
 
 /* Root marks the recordings of others when it names their recorder. */
@@ -503,8 +503,8 @@ prof_mark_send(int recorder_pid, enum prof_record_type what, const char *text,
 	int dir;
 
 	if (!may_be_sent(what, strlen(text)))
-		return (prof_fail(error, PROF_E_LIMIT, "a mark has 1 to %d "
-		    "bytes, this one %zu", MARK_TEXT_MAX, strlen(text)));
+		return (prof_fail(error, PROF_E_LIMIT, "a marker of %zu "
+		    "bytes: use 1 to %d", strlen(text), MARK_TEXT_MAX));
 	sending.sd_message.mm_magic = MARK_MAGIC;
 	sending.sd_message.mm_type = what;
 	sending.sd_message.mm_time_ns = prof_now_ns();

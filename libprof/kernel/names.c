@@ -225,20 +225,22 @@ names_unknown(struct prof_names *names, const struct prof_spec *spec,
 
 	if (nearest != NULL) {
 		prof_fail(error, PROF_E_EVENT_UNKNOWN,
-		    "no event \"%s\"; the nearest is \"%s\"", text, nearest);
-		prof_cure(error, "use -e %s, or see dtprof list '%s'",
-		    nearest, nearest);
+		    "cannot open event '%s': no such event", text);
+		prof_cure(error, "did you mean '%s'?", nearest);
 		free(nearest);
 		return (-1);
 	}
-	prof_fail(error, PROF_E_EVENT_UNKNOWN, "no event \"%s\"", text);
+	prof_fail(error, PROF_E_EVENT_UNKNOWN, "cannot open event '%s': no "
+	    "such event", text);
 	/* Four parts, and the first is no provider of ours. */
 	if (!spec->sp_is_probe && names_colons(text) >= 3)
 		return (prof_cure(error, "providers are pmc, profile, "
-		    "interval, static and syscall; see dtprof list"));
+		    "interval, static and syscall; list events with dtprof "
+		    "list"));
 	last = strrchr(spec->sp_name, ':');
 	last = last == NULL ? spec->sp_name : last + 1;
 	if (last[0] == '\0' || prof_glob_is(last))
 		return (-1);
-	return (prof_cure(error, "see dtprof list '*%.16s*'", last));
+	return (prof_cure(error, "list events with dtprof list '*%.16s*'",
+	    last));
 }

@@ -84,13 +84,13 @@ prof_overhead_begin(struct prof_session *session)
 	ov->ov_recorder_from_ns = recorder_ns(session);
 	ov->ov_looked_ns = prof_now_ns();
 	if (!session->se_use_bpf)
-		return (prof_session_add_note(session, "without BPF the "
-		    "rate is not adapted to --max-overhead"));
+		return (prof_session_add_note(session, "--max-overhead does "
+		    "not lower the rate without BPF"));
 	ov->ov_stats_fd = bpf_enable_stats(BPF_STATS_RUN_TIME);
 	if (ov->ov_stats_fd < 0)
 		return (prof_session_add_note(session, "the run time of BPF "
-		    "programs is shown to CAP_SYS_ADMIN alone: "
-		    "--max-overhead knows the recorder's own part only"));
+		    "programs is readable only with CAP_SYS_ADMIN: "
+		    "--max-overhead counts only the recorder's own CPU time"));
 	ov->ov_programs_from_ns = programs_ns(session);
 	return (0);
 }
@@ -113,8 +113,8 @@ static int
 give_up(struct prof_session *session)
 {
 	session->se_overhead.ov_at_limit = true;
-	return (prof_session_add_note(session, "the rate cannot be lowered "
-	    "further: %s", session->se_error.pe_text));
+	return (prof_session_add_note(session, "cannot lower the rate further: "
+	    "%s", session->se_error.pe_text));
 }
 
 /* The events that can be had less often; how many of them were slowed. */
@@ -174,14 +174,14 @@ tell(struct prof_session *session, double share, int done)
 		return (0);
 	if (done == 0) {
 		ov->ov_at_limit = true;
-		return (prof_session_add_note(session, "the cost was %.2f %% "
-		    "of all CPUs, more than the %.3g %% allowed, and no rate "
-		    "can be lowered further", 100 * share,
+		return (prof_session_add_note(session, "overhead was %.2f%% of "
+		    "all CPUs, above --max-overhead %.3g, and no rate can be "
+		    "lowered further", 100 * share,
 		    100 * most / WHOLE));
 	}
 	prof_overhead_text(ov, rate, sizeof(rate));
-	snprintf(text, sizeof(text), "%s: the cost was %.2f %% of all CPUs, "
-	    "more than the %.3g %% allowed", rate, 100 * share,
+	snprintf(text, sizeof(text), "%s: overhead was %.2f%% of all CPUs, "
+	    "above --max-overhead %.3g", rate, 100 * share,
 	    100 * most / WHOLE);
 	if (prof_session_mark(session, text) == -1)
 		return (-1);

@@ -140,8 +140,8 @@ add_events(struct prof_rings *rings,
 		if (event->ev_attr.type == PERF_TYPE_SOFTWARE &&
 		    (event->ev_attr.config == PERF_COUNT_SW_CONTEXT_SWITCHES ||
 		    event->ev_attr.config == PERF_COUNT_SW_CPU_MIGRATIONS))
-			prof_rings_say(rings, "%s happens in the kernel: "
-			    "without BPF, in user space, it is never seen",
+			prof_rings_say(rings, "%s occurs in the kernel and "
+			    "cannot be recorded without BPF",
 			    event->ev_name);
 	}
 }
@@ -176,7 +176,7 @@ open_rings(struct prof_rings *rings, const struct prof_rings_options *options,
 	rings->rs_nshared = rings->rs_nrings;
 	if (rings->rs_nrings == 0)
 		return (prof_fail(error, PROF_E_TARGET,
-		    "none of the CPUs asked for is online"));
+		    "none of the CPUs of -C is online"));
 	if (prof_ring_map_all(rings, 0, first_bytes(rings, options), error) ==
 	    -1)
 		return (-1);

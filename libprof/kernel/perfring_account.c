@@ -114,14 +114,14 @@ prof_rings_accounting(struct prof_rings *rings, size_t event,
 		if (rings->rs_event[e].re_layout.ly_event == event)
 			break;
 	if (e == rings->rs_nevents)
-		return (prof_fail(error, PROF_E_USAGE, "event %zu: no perf "
-		    "ring is of it", event));
+		return (prof_fail(error, PROF_E_USAGE, "event %zu has no perf "
+		    "ring", event));
 	for (n = 0; n < rings->rs_nfds; n++) {
 		if (rings->rs_fd[n].rf_event != e)
 			continue;
 		if (!reading_get(rings, rings->rs_fd[n].rf_fd, &reading))
-			return (prof_fail(error, PROF_E_IO, "%s: its count "
-			    "could not be read",
+			return (prof_fail(error, PROF_E_IO, "%s: cannot read "
+			    "its count",
 			    rings->rs_event[e].re_event->ev_name));
 		accounting->pa_count += reading.rd_count;
 		accounting->pa_enabled_ns += reading.rd_enabled_ns;

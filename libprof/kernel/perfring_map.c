@@ -51,9 +51,9 @@ prof_ring_map_all(struct prof_rings *rings, size_t first, size_t bytes,
 		}
 		if ((errno != EPERM && errno != ENOMEM) || bytes <= page) {
 			prof_fail(error, PROF_E_PERMISSION,
-			    "no memory may be locked for the ring of CPU %d: "
+			    "cannot lock memory for the perf ring of CPU %d: "
 			    "%s", rings->rs_ring[n].rg_cpu, errno == EPERM ?
-			    "the limit of locked memory is used up" :
+			    "the locked memory limit is reached" :
 			    strerror(errno));
 			return (prof_locked_memory_cure(error));
 		}
@@ -65,8 +65,8 @@ prof_ring_map_all(struct prof_rings *rings, size_t first, size_t bytes,
 		wanted = rings->rs_enough_bytes;
 	if (bytes < wanted) {
 		prof_locked_memory_cure(&cure);
-		prof_rings_say(rings, "locked memory is short: perf rings "
-		    "shrunk from %zu to %zu KiB; %s", wanted / 1024,
+		prof_rings_say(rings, "not enough locked memory: perf rings "
+		    "reduced from %zu to %zu KiB; %s", wanted / 1024,
 		    bytes / 1024, cure.pe_cure);
 	}
 	return (0);

@@ -141,7 +141,7 @@ add_fd(struct prof_rings *rings, int fd, uint32_t event, uint32_t task,
 	if (ioctl(fd, PERF_EVENT_IOC_ID, &id) == -1) {
 		close(fd);
 		return (prof_fail(error, PROF_E_KERNEL,
-		    "the kernel gives no id for a perf event: %s",
+		    "cannot read the id of a perf event: %s",
 		    strerror(errno)));
 	}
 	if (rings->rs_nfds == rings->rs_fds_cap) {
@@ -170,8 +170,8 @@ open_owner(struct prof_rings *rings, struct ring *ring, int cpu, int pid,
 		if (errno != ENODEV)
 			return (prof_perf_explain(error, NULL, errno, pid,
 			    cpu));
-		prof_rings_say(rings, "CPU %d is offline: nothing is "
-		    "recorded there", cpu);
+		prof_rings_say(rings, "CPU %d is offline and not recorded",
+		    cpu);
 		return (0);
 	}
 	return (add_fd(rings, ring->rg_fd, RING_SIDE_BAND, RING_NO_TASK,

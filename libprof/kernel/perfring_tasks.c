@@ -141,7 +141,8 @@ add_task(struct prof_rings *rings, int tid, bool asked_for,
 		    error->pe_code != PROF_E_PERMISSION))
 			return (-1);
 		if (error->pe_code == PROF_E_PERMISSION)
-			prof_rings_say(rings, "task %d is left out: %s", tid,
+			prof_rings_say(rings, "task %d is not recorded: %s",
+			    tid,
 			    error->pe_text);
 		memset(error, 0, sizeof(*error));
 	}

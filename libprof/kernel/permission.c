@@ -115,8 +115,8 @@ refuses_everything(void)
 static const char *
 who_may(void)
 {
-	return (prof_in_user_namespace() ? "run outside of this user "
-	    "namespace (a rootless container), as root or with CAP_PERFMON" :
+	return (prof_in_user_namespace() ? "run outside this user namespace (a "
+	    "rootless container), as root or with CAP_PERFMON" :
 	    geteuid() == 0 ? "give it CAP_PERFMON (docker: --cap-add "
 	    "PERFMON)" : "run as root or with CAP_PERFMON");
 }
@@ -132,11 +132,11 @@ name_of(const struct prof_event *event)
 int
 prof_seccomp_explain(struct prof_err *error, const char *calls)
 {
-	prof_fail(error, PROF_E_SECCOMP, "the seccomp filter of this "
-	    "container or sandbox forbids %s", calls);
+	prof_fail(error, PROF_E_SECCOMP, "the seccomp filter of this container "
+	    "or sandbox blocks %s", calls);
 	return (prof_cure(error, "allow %s in its seccomp profile (docker: "
-	    "--cap-add PERFMON --cap-add BPF, or --security-opt "
-	    "seccomp=FILE), or record outside of it", calls));
+	    "--cap-add PERFMON --cap-add BPF, or --security-opt seccomp=FILE), "
+	    "or record outside it", calls));
 }
 
 int
@@ -155,7 +155,7 @@ prof_open_files_explain(struct prof_err *error, const char *what)
 	memset(&limit, 0, sizeof(limit));
 	getrlimit(RLIMIT_NOFILE, &limit);
 	prof_fail(error, PROF_E_LIMIT, "%s: the limit of %llu open files is "
-	    "reached; each event takes one for each CPU and thread", what,
+	    "reached; each event needs one per CPU and thread", what,
 	    (unsigned long long)limit.rlim_max);
 	return (prof_cure(error, "raise ulimit -Hn, or record fewer events "
 	    "or CPUs (-C)"));
@@ -185,31 +185,31 @@ explain_access(struct prof_err *error, const struct prof_event *event,
 	if (prof_is_filtered(SYS_perf_event_open))
 		return (prof_seccomp_explain(error, "perf_event_open"));
 	if (!capable && paranoid == NOT_KNOWN) {
-		prof_fail(error, PROF_E_PERMISSION, "%s: refused, and why "
-		    "cannot be told: " PARANOID " cannot be read", name);
+		prof_fail(error, PROF_E_PERMISSION, "%s: permission denied, "
+		    "reason unknown: cannot read " PARANOID, name);
 		return (prof_cure(error, "mount -t proc proc /proc, or %s",
 		    who_may()));
 	}
 	if (!capable && paranoid > 2 && refuses_everything()) {
-		prof_fail(error, PROF_E_PERMISSION, "%s: "
-		    "kernel.perf_event_paranoid is %ld, and this kernel then "
-		    "refuses every event to ordinary users", name, paranoid);
+		prof_fail(error, PROF_E_PERMISSION, "%s: with "
+		    "kernel.perf_event_paranoid=%ld, this kernel refuses all "
+		    "events to ordinary users", name, paranoid);
 		return (prof_cure(error, "sysctl "
 		    "kernel.perf_event_paranoid=2, or %s", who_may()));
 	}
 	if (!capable && pid == -1 && paranoid > 0) {
-		prof_fail(error, PROF_E_PERMISSION, "%s: all processes of "
-		    "the machine may not be watched at "
-		    "kernel.perf_event_paranoid %ld", name, paranoid);
+		prof_fail(error, PROF_E_PERMISSION, "%s: "
+		    "kernel.perf_event_paranoid=%ld does not permit recording "
+		    "all processes", name, paranoid);
 		return (prof_cure(error, "sysctl "
 		    "kernel.perf_event_paranoid=0, or %s, or record one "
 		    "command or -p PID", who_may()));
 	}
 	if (!capable && event != NULL && !event->ev_attr.exclude_kernel &&
 	    paranoid > 1) {
-		prof_fail(error, PROF_E_PERMISSION, "%s: the kernel's own "
-		    "code may not be sampled at kernel.perf_event_paranoid "
-		    "%ld", name, paranoid);
+		prof_fail(error, PROF_E_PERMISSION, "%s: "
+		    "kernel.perf_event_paranoid=%ld does not permit sampling "
+		    "the kernel", name, paranoid);
 		return (prof_cure(error, "use %s:u, or sysctl "
 		    "kernel.perf_event_paranoid=1, or %s", name, who_may()));
 	}
@@ -228,22 +228,22 @@ explain_target(struct prof_err *error, const char *name, int pid,
 		return (prof_lockdown_explain(error, name));
 	snprintf(path, sizeof(path), "/proc/%d", pid);
 	if (pid > 0 && stat(path, &st) == 0 && st.st_uid != geteuid()) {
-		prof_fail(error, PROF_E_PERMISSION, "%s: process %d belongs "
-		    "to another user (uid %u), or is protected", name, pid,
+		prof_fail(error, PROF_E_PERMISSION, "%s: process %d belongs to "
+		    "another user (uid %u), or is protected", name, pid,
 		    (unsigned)st.st_uid);
 		return (prof_cure(error, "run as that user, or as root"));
 	}
 	if (pid > 0 && !capable) {
 		prof_fail(error, PROF_E_PERMISSION, "%s: process %d is "
-		    "protected: it has changed its user, or its file may not "
-		    "be read", name, pid);
+		    "protected: it changed its user, or its file is not "
+		    "readable", name, pid);
 		return (prof_cure(error, "run as root or with CAP_PERFMON "
 		    "and CAP_SYS_PTRACE"));
 	}
-	prof_fail(error, PROF_E_PERMISSION, "%s: a security module of the "
-	    "kernel refuses it (kernel.perf_event_paranoid is %ld)", name,
+	prof_fail(error, PROF_E_PERMISSION, "%s: refused by a security module "
+	    "(kernel.perf_event_paranoid is %ld)", name,
 	    prof_proc_number(PARANOID, 2));
-	return (prof_cure(error, "see the audit log of SELinux or AppArmor"));
+	return (prof_cure(error, "check the audit log of SELinux or AppArmor"));
 }
 
 /* ENOENT, ENODEV, EOPNOTSUPP, ENXIO: there is no such thing to count. */
@@ -265,22 +265,22 @@ explain_missing(struct prof_err *error, const struct prof_event *event,
 		return (prof_cure(error, "leave it out of -C"));
 	}
 	if (error_number == EOPNOTSUPP) {
-		prof_fail(error, PROF_E_EVENT_UNSUPPORTED, "%s: this "
-		    "processor counts it, but cannot interrupt at every n-th "
-		    "(or not as precisely as asked for)", name);
-		return (prof_cure(error, "leave out the modifier :p, or use "
-		    "-e cpu-clock"));
+		prof_fail(error, PROF_E_EVENT_UNSUPPORTED, "%s: this CPU can "
+		    "count but not sample it (or not with this precision)",
+		    name);
+		return (prof_cure(error, "leave out modifier :p, or use -e "
+		    "cpu-clock"));
 	}
 	if (type == PERF_TYPE_HARDWARE || type == PERF_TYPE_HW_CACHE ||
 	    type == PERF_TYPE_RAW) {
-		prof_fail(error, PROF_E_EVENT_UNSUPPORTED, "%s: this machine "
-		    "has no hardware counter for it (a virtual machine often "
-		    "has none)", name);
-		return (prof_cure(error, "use -e cpu-clock, which every "
-		    "machine has, or give the virtual machine a PMU"));
+		prof_fail(error, PROF_E_EVENT_UNSUPPORTED, "%s: no hardware "
+		    "counter on this machine (virtual machines often have "
+		    "none)", name);
+		return (prof_cure(error, "use -e cpu-clock, or enable a PMU in "
+		    "the virtual machine"));
 	}
-	prof_fail(error, PROF_E_EVENT_UNSUPPORTED, "%s: this kernel does not "
-	    "have the event", name);
+	prof_fail(error, PROF_E_EVENT_UNSUPPORTED, "%s: not supported by this "
+	    "kernel", name);
 	return (-1);
 }
 
@@ -291,16 +291,15 @@ explain_invalid(struct prof_err *error, const struct prof_event *event)
 
 	if (event != NULL && event->ev_attr.freq &&
 	    event->ev_attr.sample_freq > (uint64_t)rate) {
-		prof_fail(error, PROF_E_LIMIT, "%s: %llu a second is above "
-		    "the kernel's limit of %ld", name_of(event),
+		prof_fail(error, PROF_E_LIMIT, "%s: %llu Hz is above the "
+		    "kernel's limit of %ld Hz", name_of(event),
 		    (unsigned long long)event->ev_attr.sample_freq, rate);
 		return (prof_cure(error, "use -F max, or raise "
 		    "kernel.perf_event_max_sample_rate"));
 	}
-	prof_fail(error, PROF_E_EVENT_UNSUPPORTED, "%s: the kernel does not "
-	    "accept the event with these settings", name_of(event));
-	return (prof_cure(error, "leave out modifiers, or try another "
-	    "period"));
+	prof_fail(error, PROF_E_EVENT_UNSUPPORTED, "%s: the kernel rejected "
+	    "the event with these settings", name_of(event));
+	return (prof_cure(error, "leave out modifiers, or use another period"));
 }
 
 static int
@@ -309,8 +308,8 @@ explain_files(struct prof_err *error, const struct prof_event *event,
 {
 	if (error_number != ENFILE)
 		return (prof_open_files_explain(error, name_of(event)));
-	prof_fail(error, PROF_E_LIMIT, "%s: the whole machine has no open "
-	    "file left", name_of(event));
+	prof_fail(error, PROF_E_LIMIT, "%s: the system limit of open files is "
+	    "reached", name_of(event));
 	return (prof_cure(error, "raise fs.file-max (now %ld)",
 	    prof_proc_number("/proc/sys/fs/file-max", -1)));
 }
@@ -327,7 +326,7 @@ prof_perf_explain(struct prof_err *error, const struct prof_event *event,
 		if (prof_is_filtered(SYS_perf_event_open))
 			return (prof_seccomp_explain(error, "perf_event_open"));
 		prof_fail(error, PROF_E_KERNEL,
-		    "this kernel is built without perf events");
+		    "this kernel was built without perf events");
 		return (prof_cure(error,
 		    "use a kernel with CONFIG_PERF_EVENTS"));
 	case ENOENT:
@@ -342,17 +341,17 @@ prof_perf_explain(struct prof_err *error, const struct prof_event *event,
 		return (explain_files(error, event, error_number));
 	case EBUSY:
 	case ENOSPC:
-		prof_fail(error, PROF_E_KERNEL, "%s: all counters that could "
-		    "take it are in use", name_of(event));
+		prof_fail(error, PROF_E_KERNEL, "%s: all suitable hardware "
+		    "counters are in use", name_of(event));
 		return (prof_cure(error, "record fewer events at once, end "
 		    "other profilers, or sysctl kernel.nmi_watchdog=0"));
 	case ESRCH:
-		prof_fail(error, PROF_E_TARGET, "%s: process %d does not "
-		    "exist, or has ended", name_of(event), pid);
-		return (prof_cure(error, "check the pid with ps"));
+		prof_fail(error, PROF_E_TARGET, "%s: process %d does not exist "
+		    "or has exited", name_of(event), pid);
+		return (prof_cure(error, "find the pid with ps"));
 	case EOVERFLOW:
-		prof_fail(error, PROF_E_LIMIT, "%s: stacks of that depth are "
-		    "above kernel.perf_event_max_stack (now %ld)",
+		prof_fail(error, PROF_E_LIMIT, "%s: the stack depth exceeds "
+		    "kernel.perf_event_max_stack (now %ld)",
 		    name_of(event), prof_proc_number(
 		    "/proc/sys/kernel/perf_event_max_stack", -1));
 		return (prof_cure(error,
@@ -360,6 +359,6 @@ prof_perf_explain(struct prof_err *error, const struct prof_event *event,
 	case ENOMEM:
 		return (prof_fail_nomem(error));
 	}
-	return (prof_fail(error, PROF_E_KERNEL, "%s: the kernel refused it: "
-	    "%s", name_of(event), strerror(error_number)));
+	return (prof_fail(error, PROF_E_KERNEL, "%s: the kernel refused it: %s",
+	    name_of(event), strerror(error_number)));
 }

@@ -24,11 +24,10 @@
 int
 prof_user_namespace_explain(struct prof_err *error)
 {
-	prof_fail(error, PROF_E_PERMISSION, "BPF needs CAP_BPF and "
-	    "CAP_PERFMON of the machine; those of a user namespace do not "
-	    "count");
-	return (prof_cure(error, "run outside of this user namespace (a "
-	    "rootless container), as root"));
+	prof_fail(error, PROF_E_PERMISSION, "BPF needs CAP_BPF and CAP_PERFMON "
+	    "of the host; those of a user namespace do not suffice");
+	return (prof_cure(error, "run outside this user namespace (a rootless "
+	    "container), as root"));
 }
 
 /*
@@ -38,9 +37,9 @@ prof_user_namespace_explain(struct prof_err *error)
 int
 prof_pid_namespace_explain(struct prof_err *error)
 {
-	prof_fail(error, PROF_E_PERMISSION, "BPF does not know processes by "
-	    "the numbers that they have in this PID namespace");
-	return (prof_cure(error, "run in the PID namespace of the machine "
+	prof_fail(error, PROF_E_PERMISSION, "BPF does not know the pids of "
+	    "this PID namespace");
+	return (prof_cure(error, "run in the PID namespace of the host "
 	    "(docker: --pid=host)"));
 }
 
@@ -49,15 +48,14 @@ static int
 explain_bpf_access(struct prof_err *error)
 {
 	if (prof_is_locked_down())
-		return (prof_lockdown_explain(error, "BPF may not read the "
-		    "kernel's memory"));
+		return (prof_lockdown_explain(error, "BPF may not read kernel "
+		    "memory"));
 	if (prof_in_user_namespace())
 		return (prof_user_namespace_explain(error));
 	if (prof_is_capable(CAP_BPF) && prof_is_capable(CAP_PERFMON)) {
-		prof_fail(error, PROF_E_PERMISSION, "BPF is refused although "
-		    "CAP_BPF and CAP_PERFMON are there: a security module "
-		    "refuses it");
-		return (prof_cure(error, "see the audit log of SELinux or "
+		prof_fail(error, PROF_E_PERMISSION, "a security module refuses "
+		    "BPF despite CAP_BPF and CAP_PERFMON");
+		return (prof_cure(error, "check the audit log of SELinux or "
 		    "AppArmor"));
 	}
 	prof_fail(error, PROF_E_PERMISSION, "BPF needs CAP_BPF and "
@@ -77,21 +75,21 @@ prof_bpf_explain(struct prof_err *error, int error_number)
 		return (prof_seccomp_explain(error, "bpf"));
 	if (error_number == ENOSYS) {
 		prof_fail(error, PROF_E_KERNEL,
-		    "this kernel is built without BPF");
+		    "this kernel was built without BPF");
 		return (prof_cure(error,
 		    "use a kernel with CONFIG_BPF_SYSCALL"));
 	}
 	if (error_number == EMFILE)
 		return (prof_open_files_explain(error, "BPF"));
 	if (error_number == ENOMEM || error_number == EAGAIN) {
-		prof_fail(error, PROF_E_NOMEM, "the kernel has no memory left "
-		    "for BPF, or the limit of locked memory is reached");
+		prof_fail(error, PROF_E_NOMEM, "the kernel has no memory for "
+		    "BPF, or the locked memory limit is reached");
 		return (prof_cure(error, "raise ulimit -l, or record fewer "
 		    "events or with a smaller --buffer"));
 	}
 	if (error_number != EPERM && error_number != EACCES)
 		return (prof_fail(error, PROF_E_KERNEL,
-		    "the kernel refused the BPF program: %s",
+		    "the kernel rejected the BPF program: %s",
 		    strerror(error_number)));
 	return (explain_bpf_access(error));
 }
@@ -151,8 +149,8 @@ prof_btf_there(struct prof_err *why)
 		btf__free(btf);
 		return (true);
 	}
-	prof_fail(why, PROF_E_KERNEL, "the kernel does not show its types: "
-	    PROF_BTF " cannot be read");
+	prof_fail(why, PROF_E_KERNEL, "kernel types are not available: cannot "
+	    "read " PROF_BTF);
 	prof_cure(why, "use a kernel with CONFIG_DEBUG_INFO_BTF, and mount "
 	    "sysfs at /sys");
 	return (false);
@@ -184,7 +182,7 @@ helpers_there(struct prof_err *why)
 	    NULL) != 0)
 		return (true);
 	prof_fail(why, PROF_E_KERNEL, "this kernel is too old for the BPF "
-	    "programs: it has no bpf_loop");
+	    "programs (no bpf_loop)");
 	prof_cure(why, "use Linux 5.17 or newer");
 	return (false);
 }
@@ -197,8 +195,8 @@ prof_record_reach(int use_bpf, enum prof_target target)
 	if (use_bpf && all)
 		return ("all processes, kernel and user space");
 	if (all && prof_in_pid_namespace())
-		return ("all processes, user space only, those outside this "
-		    "PID namespace without names");
+		return ("all processes, user space only; those outside this "
+		    "PID namespace have no names");
 	if (all)
 		return ("all processes, user space only");
 	/* Whoever may look into others may name them as a target. */

@@ -200,8 +200,8 @@ costs_more(const struct prof_session *session, const struct load *load,
 
 	others = others > 0 ? others * pl->pl_hz : 0;
 	is_more = pl->pl_hz > 0 && load->ld_turns * ARMING > others;
-	snprintf(why, size, "%.0f switches a second of the target %s %.0f "
-	    "samples on CPUs where it does not run", load->ld_turns,
+	snprintf(why, size, "%.0f context switches/s of the target %s %.0f "
+	    "samples/s on CPUs where it does not run", load->ld_turns,
 	    is_more ? "cost more than" : "cost less than", others);
 	return (is_more);
 }
@@ -215,19 +215,19 @@ only_cpus(const struct prof_session *session)
 	size_t n;
 
 	if (po->po_attach == PROF_ATTACH_CPUS)
-		return ("asked for");
+		return ("by --attach");
 	if (po->po_target == PROF_TARGET_ALL)
 		return ("every process is recorded");
 	if (po->po_target == PROF_TARGET_CGROUP)
 		return ("a cgroup is recorded");
 	if (session->se_nvalues > 0)
-		return ("counters in samples are those of CPUs");
+		return ("--with reads the counters of CPUs");
 	for (n = 1; n < session->se_events.el_n; n++)
 		if (session->se_events.el_event[n]->ev_kind ==
 		    PROF_KIND_PERF && prof_pmu_partial(prof_names_kinds(
 		    session->se_names), &session->se_events.el_event[n]->
 		    ev_attr, text, sizeof(text)))
-			return ("an event counts on some CPUs only");
+			return ("an event is available on some CPUs only");
 	return (NULL);
 }
 
@@ -295,13 +295,14 @@ prof_place_choose(struct prof_session *session)
 	pl->pl_on_tasks = false;
 	pl->pl_is_forced = po->po_attach == PROF_ATTACH_TASKS;
 	if (prof_place_is_exact(session))
-		snprintf(why, sizeof(why), "they are counted exactly");
+		snprintf(why, sizeof(why), "-t and --no-inherit count single "
+		    "tasks");
 	else if (only != NULL)
 		snprintf(why, sizeof(why), "%s", only);
 	else if (pl->pl_is_forced || po->po_target == PROF_TARGET_COMMAND) {
 		pl->pl_on_tasks = true;
-		snprintf(why, sizeof(why), pl->pl_is_forced ? "asked for" :
-		    "a command begins with one");
+		snprintf(why, sizeof(why), pl->pl_is_forced ? "by --attach" :
+		    "a command starts with one task");
 	} else if (choose_running(session, why) == -1)
 		return (-1);
 	pl->pl_since_ns = prof_now_ns();
@@ -323,8 +324,8 @@ prof_place_give_up(struct prof_session *session, int rv)
 	if (!pl->pl_on_tasks)
 		return (false);
 	if (rv == 1) {
-		prof_fail(&why, PROF_E_TARGET, "the target starts tasks "
-		    "faster than events are opened for them");
+		prof_fail(&why, PROF_E_TARGET, "the target starts tasks faster "
+		    "than events can be opened for them");
 		prof_cure(&why, "use --attach cpus");
 		session->se_error = why;
 	}
@@ -378,12 +379,12 @@ static int
 place_bared(struct prof_session *session)
 {
 	if (!session->se_place.pl_is_forced)
-		return (prof_place_move(session, "a program that takes other "
-		    "rights, or cannot be read, keeps no events"));
+		return (prof_place_move(session, "a set-user-ID or unreadable "
+		    "program loses its events"));
 	session->se_place.pl_is_stuck = true;
-	return (prof_session_add_note(session, "a program that takes other "
-	    "rights, or cannot be read, keeps no events of its tasks: its "
-	    "samples are missing; use --attach cpus"));
+	return (prof_session_add_note(session, "a set-user-ID or unreadable "
+	    "program loses the events of its tasks, so its samples are "
+	    "missing; use --attach cpus"));
 }
 
 int
@@ -404,8 +405,8 @@ prof_place_look(struct prof_session *session)
 		return (0);
 	forks = prof_place_forks(session) - pl->pl_forks;
 	if (forks_too_often(session, forks, now_ns)) {
-		snprintf(why, sizeof(why), "the target has started %" PRIu64
-		    " tasks, each of which holds back its first period",
+		snprintf(why, sizeof(why), "the target started %" PRIu64
+		    " tasks, each of which is not sampled in its first period",
 		    forks);
 		return (prof_place_move(session, why));
 	}

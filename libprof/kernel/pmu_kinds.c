@@ -138,7 +138,7 @@ prof_pmu_partial(const struct prof_pmu_kinds *kinds,
 		of_kind |= kinds->ks_kind[n].pk_type == attr->type;
 	if (kinds->ks_n < 2 || (!of_kind && !is_general(attr)))
 		return (false);
-	length = (size_t)snprintf(text, size, "counts on one kind of this "
+	length = (size_t)snprintf(text, size, "available on one kind of this "
 	    "machine's CPUs only (");
 	for (n = 0; n < kinds->ks_n && length < size; n++)
 		length += (size_t)snprintf(text + length, size - length,

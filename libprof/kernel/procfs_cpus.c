@@ -99,15 +99,15 @@ prof_cpus_online(int **cpus, size_t *n, struct prof_err *error)
 
 	if (prof_proc_read(CPU_DIR "online", text, sizeof(text)) <= 0)
 		return (prof_proc_usable(error) ? prof_fail(error,
-		    PROF_E_KERNEL, "the list of CPUs, %sonline, cannot be "
-		    "read", CPU_DIR) : -1);
+		    PROF_E_KERNEL, "cannot read the list of CPUs, %sonline",
+		    CPU_DIR) : -1);
 	if (prof_cpu_list_parse(text, cpus, n) == -1)
 		return (errno == ENOMEM ? prof_fail_nomem(error) :
 		    prof_fail(error, PROF_E_KERNEL,
 		    "%sonline is not a list of CPUs", CPU_DIR));
 	if (*n == 0)
 		return (prof_fail(error, PROF_E_KERNEL,
-		    "%sonline names no CPU", CPU_DIR));
+		    "%sonline lists no CPU", CPU_DIR));
 	return (0);
 }
 

@@ -102,8 +102,8 @@ explain_hidden(struct prof_err *why)
 	const long restricted = prof_proc_number(
 	    "/proc/sys/kernel/kptr_restrict", -1);
 
-	prof_fail(why, PROF_E_PERMISSION, "the kernel hides the addresses of "
-	    "its functions (kernel.%s is %ld)", restricted > 0 ?
+	prof_fail(why, PROF_E_PERMISSION, "the kernel hides its symbol "
+	    "addresses (kernel.%s is %ld)", restricted > 0 ?
 	    "kptr_restrict" : "perf_event_paranoid", restricted > 0 ?
 	    restricted : prof_proc_number(
 	    "/proc/sys/kernel/perf_event_paranoid", -1));
@@ -126,8 +126,8 @@ prof_kernel_names_shown(struct prof_err *why)
 	if (addresses_shown())
 		return (true);
 	if (prof_proc_read("/proc/kallsyms", first, sizeof(first)) <= 0) {
-		prof_fail(why, PROF_E_KERNEL, "/proc/kallsyms, the list of "
-		    "the kernel's functions, is not there, or empty");
+		prof_fail(why, PROF_E_KERNEL, "/proc/kallsyms (kernel symbols) "
+		    "is missing or empty");
 		prof_cure(why, "use a kernel with CONFIG_KALLSYMS, and a "
 		    "/proc that does not mask it");
 	} else

@@ -91,9 +91,10 @@ pmc_find(struct prof_names *names, struct prof_spec *spec,
 		if (strcmp(spec->sp_provider, "pmc") != 0)
 			return (0);
 		prof_fail(error, PROF_E_EVENT_SYNTAX,
-		    "\"%s\" is a glob, and counters are chosen one by one",
+		    "'%s' is a glob: hardware counters are chosen by full name",
 		    spec->sp_name);
-		return (prof_cure(error, "see dtprof list 'pmc:::%s'",
+		return (prof_cure(error, "list them with dtprof list "
+		    "'pmc:::%s'",
 		    spec->sp_name));
 	}
 	/* A PMU's name wins when terms are given that only it understands. */
@@ -119,10 +120,10 @@ pmc_find(struct prof_names *names, struct prof_spec *spec,
 	}
 	if (rv == 0 && spec->sp_nterms != 0) {
 		prof_fail(error, PROF_E_EVENT_UNKNOWN,
-		    "this machine has neither a PMU nor an event \"%s\"",
+		    "no such PMU or event on this machine: '%s'",
 		    spec->sp_name);
-		return (prof_cure(error, "see dtprof list 'pmc:::*/' for the "
-		    "PMUs of this machine"));
+		return (prof_cure(error, "list the PMUs of this machine with "
+		    "dtprof list 'pmc:::*/'"));
 	}
 	if (rv == 1 &&
 	    prof_spec_no_terms(spec, counter->pc_name, error) == -1)

@@ -85,7 +85,7 @@ prof_pmc_why_not(uint32_t type, uint64_t config)
 	case ENOSYS:
 		return ("this kernel has no perf_event_open");
 	default:
-		return ("the kernel refuses it");
+		return ("the kernel rejects it");
 	}
 }
 
@@ -131,7 +131,7 @@ pmc_list_perf(struct pmc_listing *listing)
 		}
 		desc = prof_counter_desc(name, text, sizeof(text));
 		if (strcmp(counter.pc_name, name) != 0) {
-			snprintf(of, sizeof(of), "the same as %s: %s",
+			snprintf(of, sizeof(of), "same as %s: %s",
 			    counter.pc_name, desc);
 			desc = of;
 		}

@@ -88,10 +88,10 @@ pfm_failed(int result, const char *name, struct prof_err *error)
 	case PFM_ERR_TOOMANY:
 	case PFM_ERR_FEATCOMB:
 		prof_fail(error, PROF_E_EVENT_SYNTAX,
-		    "libpfm4 knows the event of \"%s\", but: %s", name,
+		    "invalid event '%s': %s (libpfm4)", name,
 		    pfm_strerror(result));
 		return (prof_cure(error,
-		    "its unit masks are listed by: dtprof list '*%.*s*'",
+		    "list its unit masks with dtprof list '*%.*s*'",
 		    (int)strcspn(name, ":"), name));
 	default:
 		return (0);

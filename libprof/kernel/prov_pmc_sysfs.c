@@ -39,8 +39,9 @@ prof_counter_sysfs(struct prof_names *names, const struct prof_spec *spec,
 		return (0);
 	if (spec->sp_nterms == 0) {
 		prof_fail(error, PROF_E_EVENT_SYNTAX,
-		    "%s// names a PMU and no event of it", pmu);
-		return (prof_cure(error, "see dtprof list '*%s/*'", pmu));
+		    "missing event of PMU %s", pmu);
+		return (prof_cure(error, "list its events with dtprof list "
+		    "'*%s/*'", pmu));
 	}
 	length = snprintf(counter->pc_name, sizeof(counter->pc_name), "%s/",
 	    pmu);
@@ -127,9 +128,9 @@ sysfs_term(const char *pmu, const char *key, const char *value,
 
 	if (value != NULL && !prof_parse_u64(value, &number)) {
 		prof_fail(error, PROF_E_EVENT_SYNTAX,
-		    "%s/%s=%s/: \"%s\" is not a number", pmu, key, value,
+		    "%s/%s=%s/: '%s' is not a number", pmu, key, value,
 		    value);
-		return (prof_cure(error, "write for example %s/%s=0x3c/",
+		return (prof_cure(error, "use for example %s/%s=0x3c/",
 		    pmu, key));
 	}
 	if (strcmp(key, "config") == 0)
@@ -142,7 +143,7 @@ sysfs_term(const char *pmu, const char *key, const char *value,
 	    sizeof(format)) > 0) {
 		if (prof_sysfs_spread(format, number, counter) == -1) {
 			prof_fail(error, PROF_E_LIMIT,
-			    "%s/%s=%s/: the value does not fit into %s", pmu,
+			    "%s/%s=%s/: value too large for %s", pmu,
 			    key, value == NULL ? "1" : value, format);
 			return (prof_cure(error,
 			    "see " SYSFS_PMUS "/%s/format/%s", pmu, key));
@@ -151,7 +152,7 @@ sysfs_term(const char *pmu, const char *key, const char *value,
 		return (sysfs_alias(pmu, key, counter, error));
 	else {
 		prof_fail(error, PROF_E_EVENT_UNKNOWN,
-		    "the PMU %s has no field \"%s\"", pmu, key);
+		    "PMU %s has no field '%s'", pmu, key);
 		return (prof_cure(error, "see " SYSFS_PMUS "/%s/format",
 		    pmu));
 	}
@@ -167,8 +168,9 @@ sysfs_alias(const char *pmu, const char *name, struct prof_counter *counter,
 
 	if (sysfs_read(pmu, "events", name, text, sizeof(text)) <= 0) {
 		prof_fail(error, PROF_E_EVENT_UNKNOWN,
-		    "the PMU %s has no event or field \"%s\"", pmu, name);
-		return (prof_cure(error, "see dtprof list '*%s/*'", pmu));
+		    "PMU %s has no event or field '%s'", pmu, name);
+		return (prof_cure(error, "list its events with dtprof list "
+		    "'*%s/*'", pmu));
 	}
 	while ((term = strsep(&rest, ",")) != NULL) {
 		if ((value = strchr(term, '=')) != NULL)

@@ -34,8 +34,7 @@ proc_resolve(struct prof_names *names, const char *text,
 	    "proc") != 0)
 		return (0);
 	prof_fail(error, PROF_E_EVENT_SYNTAX,
-	    "proc (fork, exec, exit, comm) is in every recording and is not "
-	    "chosen");
-	return (prof_cure(error, "leave -e %s away; for the scheduler's own "
+	    "proc (fork, exec, exit, comm) is part of every recording");
+	return (prof_cure(error, "leave out -e %s; for the scheduler's "
 	    "tracepoints use -e 'sched:sched_process_*'", text));
 }

@@ -65,9 +65,9 @@ prof_timer_resolve(const struct prof_provider *provider, const char *text,
 		if (!prof_parse_interval(spec.sp_name, &ns, &hz) ||
 		    (ns == 0 && hz == 0)) {
 			prof_fail(error, PROF_E_EVENT_SYNTAX,
-			    "%s: \"%s\" is neither a rate nor a time", text,
+			    "%s: '%s' is neither a rate nor a time", text,
 			    spec.sp_name);
-			prof_cure(error, "write for example %s:::997hz or "
+			prof_cure(error, "use for example %s:::997hz or "
 			    "%s:::10ms", provider->pv_name,
 			    provider->pv_name);
 			goto fail;
@@ -93,7 +93,7 @@ profile_list(struct prof_names *names, prof_list_fn *fn, void *arg,
 	static const struct prof_probe probe = {
 		.pp_probe = "profile:::997hz",
 		.pp_alias = "",
-		.pp_desc = "a timer on each CPU; any rate (997hz) or time "
+		.pp_desc = "timer on each CPU, with any rate (997hz) or time "
 		    "(10ms, 250us) from 10us up",
 	};
 

@@ -63,10 +63,10 @@ static_resolve(struct prof_names *names, const char *text,
 		return (0);
 	if (found > PROF_GLOB_EVENTS) {
 		prof_fail(error, PROF_E_LIMIT,
-		    "\"%s\" means %zu tracepoints, at most %d at once", text,
+		    "'%s' matches %zu tracepoints (at most %d)", text,
 		    found, PROF_GLOB_EVENTS);
-		return (prof_cure(error, "narrow it; dtprof list '%s' shows "
-		    "them", text));
+		return (prof_cure(error, "narrow the pattern; list matches "
+		    "with dtprof list '%s'", text));
 	}
 	if (prof_spec_no_rate(&spec, "a tracepoint", error) == -1)
 		return (-1);
@@ -147,23 +147,23 @@ static_named_args(struct prof_event *event, const struct prof_proto *proto,
 {
 	if (proto == NULL)
 		return (prof_fail(error, PROF_E_EVENT_UNSUPPORTED,
-		    "%s: this kernel tells nothing about the types of its "
-		    "arguments", event->ev_probe));
+		    "%s: this kernel has no argument types for it",
+		    event->ev_probe));
 	if (spec->sp_nterms > DTP_MAX_ARGS) {
 		prof_fail(error, PROF_E_LIMIT,
-		    "%s: %zu arguments, at most %d", event->ev_probe,
+		    "%s: too many arguments: %zu (at most %d)", event->ev_probe,
 		    spec->sp_nterms, DTP_MAX_ARGS);
-		return (prof_cure(error, "name fewer"));
+		return (prof_cure(error, "use fewer arguments"));
 	}
 	for (size_t n = 0; n < spec->sp_nterms; n++) {
 		const struct prof_term *term = &spec->sp_term[n];
 
 		if (term->st_value != NULL) {
 			prof_fail(error, PROF_E_EVENT_SYNTAX,
-			    "%s: a tracepoint has no setting \"%s\"",
+			    "%s: tracepoints have no setting '%s'",
 			    event->ev_probe, term->st_key);
-			return (prof_cure(error, "between slashes stand its "
-			    "arguments: sched:sched_switch/prev.pid,next.pid/"
+			return (prof_cure(error, "put its arguments between "
+			    "slashes: sched:sched_switch/prev.pid,next.pid/"
 			    ));
 		}
 		if (static_named_arg(event, proto, term->st_key,
@@ -197,9 +197,10 @@ static_named_arg(struct prof_event *event, const struct prof_proto *proto,
 	if (rv == -1 &&
 	    prof_proto_path(proto, word, arg, why, sizeof(why)) == -1) {
 		prof_fail(error, PROF_E_EVENT_UNKNOWN,
-		    "%s: no argument \"%s\": %s", event->ev_probe, word,
+		    "%s: no argument '%s': %s", event->ev_probe, word,
 		    reason != NULL ? reason : why);
-		return (prof_cure(error, "see dtprof list '%s'",
+		return (prof_cure(error, "list its arguments with dtprof list "
+		    "'%s'",
 		    event->ev_probe));
 	}
 	event->ev_nargs++;

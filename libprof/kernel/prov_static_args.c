@@ -141,7 +141,7 @@ prof_static_list(struct prof_names *names, prof_list_fn *fn, void *arg,
 
 	tps = prof_tracepoints(names, &ntps);
 	if (ntps == 0)
-		*why = "this kernel shows no tracepoints: neither tracefs nor "
+		*why = "no tracepoints: neither tracefs nor "
 		    "/sys/kernel/btf/vmlinux can be read";
 	for (size_t n = 0; rv == 0 && n < ntps; n++) {
 		struct prof_probe about = { .pp_probe = probe,

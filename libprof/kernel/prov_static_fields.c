@@ -12,7 +12,7 @@
 
 #include "names.h"
 
-#define COMPUTED	"the kernel computes it"
+#define COMPUTED	"computed by the kernel"
 #define EXTRA		"not in the format"
 #define CURRENT		"it is the current task's: record comm with samples"
 
@@ -20,7 +20,7 @@ static const struct prof_field sched_switch[] = {
 	{ "prev_comm", "prev->comm", NULL },
 	{ "prev_pid", "prev->pid", NULL },
 	{ "prev_prio", "prev->prio", NULL },
-	{ "prev_state", NULL, "the kernel computes it from prev_state_raw" },
+	{ "prev_state", NULL, "computed by the kernel from prev_state_raw" },
 	{ "prev_state_raw", "prev_state", EXTRA },
 	{ "next_comm", "next->comm", NULL },
 	{ "next_pid", "next->pid", NULL },
@@ -163,8 +163,8 @@ static const struct prof_field block_rq[] = {
 	{ "nr_sectors", "nr_sectors", NULL },
 };
 
-#define NETWORK_ORDER	"the kernel turns its bytes around"
-#define SHARED_INFO	"it is computed from the end of the buffer"
+#define NETWORK_ORDER	"byte order is converted by the kernel"
+#define SHARED_INFO	"computed from the end of the buffer"
 
 static const struct prof_field net_skb[] = {
 	{ "skbaddr", "skb", NULL },

@@ -153,9 +153,10 @@ syscall_resolve(struct prof_names *names, const char *text,
 	}
 	if (!found && !spec.sp_is_probe && !query.sq_is_perf &&
 	    prof_glob_is(query.sq_function)) {
-		prof_fail(error, PROF_E_EVENT_UNKNOWN, "no system call is "
-		    "named \"%s\"", query.sq_function);
-		return (prof_cure(error, "see dtprof list 'syscall:*'"));
+		prof_fail(error, PROF_E_EVENT_UNKNOWN, "no such system call: "
+		    "'%s'", query.sq_function);
+		return (prof_cure(error, "list them with dtprof list "
+		    "'syscall:*'"));
 	}
 	return (found);
 }
@@ -181,11 +182,11 @@ syscall_query(const struct prof_spec *spec, struct syscall_query *query,
 			const char *glob = query->sq_function[0] == '\0' ?
 			    "*" : query->sq_function;
 
-			prof_fail(error, PROF_E_EVENT_SYNTAX, "both halves "
-			    "of each call would be counted");
-			return (prof_cure(error, "write syscall:%s for "
-			    "calls, or syscall:%s:entry and "
-			    "syscall:%s:return", glob, glob, glob));
+			prof_fail(error, PROF_E_EVENT_SYNTAX, "this would "
+			    "count entry and return of each call");
+			return (prof_cure(error, "use syscall:%s for calls, or "
+			    "syscall:%s:entry or syscall:%s:return",
+			    glob, glob, glob));
 		}
 		query->sq_want[SYSCALL_ENTRY] = prof_part_match(name,
 		    "entry");
@@ -215,12 +216,12 @@ syscall_query_own(const char *name, struct syscall_query *query,
 
 	half = glob[length] == ':' ? glob + length + 1 : "";
 	if (length == 0) {
-		prof_fail(error, PROF_E_EVENT_SYNTAX, "\"syscall%s\" names "
-		    "no system call", name);
+		prof_fail(error, PROF_E_EVENT_SYNTAX, "invalid system call "
+		    "event 'syscall%s'", name);
 		if (half[0] == '\0' || half[0] == ':')
-			return (prof_cure(error, "write syscall for all of "
-			    "them, syscall:read or syscall:*stat* for some"));
-		return (prof_cure(error, "write syscall:%s", half));
+			return (prof_cure(error, "use syscall for all calls, "
+			    "or syscall:read or syscall:*stat* for some"));
+		return (prof_cure(error, "use syscall:%s", half));
 	}
 	snprintf(query->sq_function, sizeof(query->sq_function), "%.*s",
 	    (int)length, glob);
@@ -232,9 +233,9 @@ syscall_query_own(const char *name, struct syscall_query *query,
 		query->sq_want[SYSCALL_RETURN] = true;
 	else {
 		prof_fail(error, PROF_E_EVENT_SYNTAX, "a system call has no "
-		    "half \"%s\"", half);
-		return (prof_cure(error, "write syscall:%s for the call, "
-		    "syscall:%s:entry or syscall:%s:return for a half",
+		    "probe '%s'", half);
+		return (prof_cure(error, "use syscall:%s for the call, or "
+		    "syscall:%s:entry or syscall:%s:return",
 		    query->sq_function, query->sq_function,
 		    query->sq_function));
 	}

@@ -42,8 +42,8 @@ prof_rate_set(struct prof_event *event, uint64_t period, uint64_t hz,
 		most = prof_max_sample_rate();
 		if (hz > most) {
 			prof_fail(error, PROF_E_LIMIT, "%s: %" PRIu64
-			    " Hz is more than the %" PRIu64 " Hz that "
-			    RATE_KNOB " allows", event->ev_name, hz, most);
+			    " Hz exceeds the %" PRIu64 " Hz of "
+			    RATE_KNOB, event->ev_name, hz, most);
 			return (prof_cure(error, "use at most %" PRIu64
 			    " Hz, or as root: sysctl " RATE_KNOB "=%" PRIu64,
 			    most, hz));
@@ -57,8 +57,8 @@ prof_rate_set(struct prof_event *event, uint64_t period, uint64_t hz,
 	}
 	if (period == 0 || period > INT64_MAX) {
 		prof_fail(error, PROF_E_LIMIT, "%s: a period of %" PRIu64
-		    " is impossible", event->ev_name, period);
-		return (prof_cure(error, "the kernel takes 1 to %" PRId64,
+		    " is invalid", event->ev_name, period);
+		return (prof_cure(error, "use 1 to %" PRId64,
 		    INT64_MAX));
 	}
 	if (is_clock)
@@ -73,9 +73,9 @@ rate_clock(struct prof_event *event, uint64_t period, struct prof_err *error)
 {
 	if (period < PROF_TIMER_FLOOR_NS || period > INT64_MAX) {
 		prof_fail(error, PROF_E_LIMIT, "%s: a period of %" PRIu64
-		    " ns is %s the kernel's timers can do", event->ev_name,
-		    period, period > INT64_MAX ? "more than" :
-		    "shorter than the 10000 ns that");
+		    " ns is %s", event->ev_name,
+		    period, period > INT64_MAX ? "too long" :
+		    "shorter than 10000 ns");
 		return (prof_cure(error, period > INT64_MAX ?
 		    "use a year or less" : "use 10us (100000 Hz) or longer"));
 	}
@@ -126,9 +126,9 @@ prof_mods_set(struct prof_event *event, const struct prof_spec *spec,
 		precise += *at == 'p';
 	if (precise > PRECISE_MAX) {
 		prof_fail(error, PROF_E_EVENT_SYNTAX,
-		    "%s: %u times p, there are %d levels of precision",
+		    "%s: %u times p, but there are %d levels of precision",
 		    event->ev_name, precise, PRECISE_MAX);
-		return (prof_cure(error, "write :p, :pp or :ppp"));
+		return (prof_cure(error, "use :p, :pp or :ppp"));
 	}
 	if (precise != 0)
 		attr->precise_ip = (__u8)(precise & 3);
@@ -136,9 +136,9 @@ prof_mods_set(struct prof_event *event, const struct prof_spec *spec,
 		return (0);
 	if (attr->exclude_user) {
 		prof_fail(error, PROF_E_EVENT_SYNTAX,
-		    "%s asks for the kernel alone, and only user space is to "
-		    "be recorded", event->ev_name);
-		return (prof_cure(error, "leave one of the two away"));
+		    "%s samples only the kernel, but only user space is "
+		    "recorded", event->ev_name);
+		return (prof_cure(error, "leave out one of the two"));
 	}
 	attr->exclude_kernel = attr->exclude_hv = 1;
 	return (0);

@@ -110,8 +110,9 @@ say_partial(struct prof_session *session, const struct prof_event *event)
 	if (!prof_pmu_partial(prof_names_kinds(session->se_names),
 	    &event->ev_attr, text, sizeof(text)))
 		return (0);
-	return (prof_session_add_note(session, "%s %s; what the task did on "
-	    "others is missing; recording a process or everything has all",
+	return (prof_session_add_note(session, "%s %s: samples of the task on "
+	    "other CPUs are missing; record a process or everything to get "
+	    "them",
 	    event->ev_name, text));
 }
 
@@ -318,7 +319,8 @@ each_perf(struct prof_session *session, unsigned long request, bool by_exec)
 			if (ioctl(bpf->bp_instance[e].in_perf[n], request,
 			    0) == -1)
 				return (prof_fail(&session->se_error,
-				    PROF_E_KERNEL, "%s: cannot be switched",
+				    PROF_E_KERNEL, "%s: cannot switch it on or "
+				    "off",
 				    session->se_events.el_event[e]->ev_name));
 	}
 	return (0);
@@ -498,8 +500,8 @@ successor_start(struct prof_session *session, uint32_t e)
 	    PERF_EVENT_IOC_ENABLE) == 0)
 		return (0);
 	(void)switch_some(in, 0, in->in_before, PERF_EVENT_IOC_ENABLE);
-	return (prof_fail(&session->se_error, PROF_E_KERNEL, "%s: cannot be "
-	    "switched", session->se_events.el_event[e]->ev_name));
+	return (prof_fail(&session->se_error, PROF_E_KERNEL, "%s: cannot "
+	    "switch it on or off", session->se_events.el_event[e]->ev_name));
 }
 
 /* The old ones are read and go. */
@@ -524,8 +526,8 @@ prof_bpf_slow_down(struct prof_session *session, uint32_t e, uint64_t slower)
 
 	/* They are on CPUs then, where nothing has to stand still. */
 	if (rv == 1) {
-		if (prof_place_move(session, "tasks are started faster than "
-		    "events are opened") == -1)
+		if (prof_place_move(session, "tasks start faster than events "
+		    "can be opened") == -1)
 			return (-1);
 		rv = successor_open(session, e, slower);
 	}

@@ -225,7 +225,7 @@ prof_session_start(struct prof_session *session)
 
 	if (is_recording(session))
 		return (prof_fail(&session->se_error, PROF_E_BUSY,
-		    "recording already"));
+		    "already recording"));
 	if (session->se_state != PROF_ARMED)
 		return (prof_fail(&session->se_error, PROF_E_EMPTY,
 		    "nothing is armed"));
@@ -269,7 +269,7 @@ prof_session_mark(struct prof_session *session, const char *text)
 {
 	if (!is_recording(session))
 		return (prof_fail(&session->se_error, PROF_E_BUSY,
-		    "a mark needs a running recording"));
+		    "a marker needs a running recording"));
 	return (write_mark(session, PROF_R_MARK, prof_now_ns(), text));
 }
 
@@ -638,7 +638,7 @@ prof_session_stop(struct prof_session *session)
 		return (0);
 	if (!is_recording(session))
 		return (prof_fail(&session->se_error, PROF_E_EMPTY,
-		    "nothing was started"));
+		    "not started"));
 	session->se_state = PROF_STOPPED;
 	session->se_stop_ns = prof_now_ns();
 	if ((session->se_use_bpf ? prof_bpf_stop(session) :

@@ -44,13 +44,13 @@ add(struct prof_session *session, const char *spec,
 
 	if (session->se_state != PROF_INIT)
 		return (prof_fail(&session->se_error, PROF_E_BUSY,
-		    "%s: events are added before arming", spec));
+		    "%s: events must be added before arming", spec));
 	if (prof_names_resolve(session->se_names, spec, defaults,
 	    &session->se_events, &session->se_error) == -1)
 		return (-1);
 	if (already_there(session, before)) {
 		prof_fail(&session->se_error, PROF_E_EXISTS,
-		    "%s: named twice", spec);
+		    "duplicate event '%s'", spec);
 		return (forget_from(session, before));
 	}
 	if (session->se_events.el_n > UINT16_MAX) {
@@ -75,7 +75,7 @@ prof_session_add_event(struct prof_session *session, const char *spec)
 
 	if (session->se_nvalues > 0)
 		return (prof_fail(&session->se_error, PROF_E_BUSY,
-		    "%s: events are added before counters", spec));
+		    "%s: events must be added before counters", spec));
 	return (add(session, spec, &defaults));
 }
 
@@ -92,8 +92,8 @@ prof_session_add_counter(struct prof_session *session, const char *spec)
 	if (prof_spec_parse(&parsed, spec, error) == -1)
 		return (-1);
 	if (parsed.sp_period != 0 || parsed.sp_frequency != 0) {
-		prof_fail(error, PROF_E_EVENT_SYNTAX, "%s: it is counted, not "
-		    "sampled, so there is no period", spec);
+		prof_fail(error, PROF_E_EVENT_SYNTAX, "%s: a counter in "
+		    "samples has no period", spec);
 		return (prof_cure(error, "leave it out"));
 	}
 	if (add(session, spec, &defaults) == -1)

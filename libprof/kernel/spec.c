@@ -37,16 +37,16 @@ prof_spec_parse(struct prof_spec *spec, const char *text,
 	memset(spec, 0, sizeof(*spec));
 	if (length == 0)
 		return (prof_fail(error, PROF_E_EVENT_SYNTAX,
-		    "the name of an event is empty"));
+		    "empty event name"));
 	if (length >= sizeof(spec->sp_text))
 		return (prof_fail(error, PROF_E_EVENT_SYNTAX,
-		    "the name of an event has %zu characters, at most %zu "
-		    "are possible", length, sizeof(spec->sp_text) - 1));
+		    "event name too long: %zu characters (at most %zu)",
+		    length, sizeof(spec->sp_text) - 1));
 	for (size_t n = 0; n < length; n++)
 		if (!isprint((unsigned char)text[n]))
 			return (prof_fail(error, PROF_E_EVENT_SYNTAX,
-			    "character %zu of the event's name cannot be "
-			    "printed", n + 1));
+			    "invalid event name: character %zu is not "
+			    "printable", n + 1));
 	memcpy(spec->sp_text, text, length + 1);
 	spec->sp_name = spec->sp_text;
 	spec->sp_provider = spec->sp_module = spec->sp_function = "";
@@ -57,7 +57,7 @@ prof_spec_parse(struct prof_spec *spec, const char *text,
 	spec_mods(spec);
 	if (spec->sp_name[0] == '\0' && !spec->sp_is_probe)
 		return (prof_fail(error, PROF_E_EVENT_SYNTAX,
-		    "\"%s\" does not name an event", text));
+		    "invalid event name: '%s'", text));
 	return (0);
 }
 
@@ -72,9 +72,9 @@ spec_slashes(struct prof_spec *spec, struct prof_err *error)
 	close = strrchr(spec->sp_text, '/');
 	if (close == open) {
 		prof_fail(error, PROF_E_EVENT_SYNTAX,
-		    "\"%s\" has one /, settings stand between two",
+		    "invalid event name '%s': settings need two slashes",
 		    spec->sp_text);
-		return (prof_cure(error, "write for example: "
+		return (prof_cure(error, "use for example "
 		    "cycles/period=1000003/"));
 	}
 	*open = '\0';
@@ -83,10 +83,10 @@ spec_slashes(struct prof_spec *spec, struct prof_err *error)
 		close++;
 	if (close[strspn(close, "ukhp")] != '\0') {
 		prof_fail(error, PROF_E_EVENT_SYNTAX,
-		    "\"%s\" behind the settings of %s is not understood",
+		    "invalid modifiers '%s' after the settings of %s",
 		    close, spec->sp_text);
-		return (prof_cure(error, "modifiers are u (user), k (kernel),"
-		    " h (hypervisor), p (precise): %s/.../u", spec->sp_text));
+		return (prof_cure(error, "modifiers are u (user), k (kernel), "
+		    "h (hypervisor), p (precise): %s/.../u", spec->sp_text));
 	}
 	spec->sp_mods = close;
 	spec->sp_slashed = true;
@@ -111,7 +111,7 @@ spec_terms(struct prof_spec *spec, char *body, struct prof_err *error)
 		}
 		if (spec->sp_nterms == PROF_SPEC_TERMS)
 			return (prof_fail(error, PROF_E_EVENT_SYNTAX,
-			    "more than %d settings between / and /",
+			    "more than %d settings",
 			    PROF_SPEC_TERMS));
 		spec->sp_term[spec->sp_nterms].st_key = word;
 		spec->sp_term[spec->sp_nterms++].st_value = value;
@@ -138,19 +138,19 @@ spec_how_often(struct prof_spec *spec, const char *key, const char *value,
 	digits[length] = '\0';
 	if (!prof_parse_u64(digits, &number)) {
 		prof_fail(error, PROF_E_EVENT_SYNTAX,
-		    "%s \"%s\" is not a number", is_hz ? "frequency" :
+		    "invalid %s '%s': not a number", is_hz ? "frequency" :
 		    "period", value);
-		return (prof_cure(error, "write for example: "
+		return (prof_cure(error, "use for example "
 		    "cycles/period=1000003/ or cycles/freq=999/"));
 	}
 	if (number == 0) {
-		prof_fail(error, PROF_E_LIMIT, "a %s of 0 never samples",
+		prof_fail(error, PROF_E_LIMIT, "invalid %s of 0",
 		    is_hz ? "frequency" : "period");
-		return (prof_cure(error, "the least is 1"));
+		return (prof_cure(error, "use 1 or more"));
 	}
 	if (spec->sp_period != 0 || spec->sp_frequency != 0)
 		return (prof_fail(error, PROF_E_EVENT_SYNTAX,
-		    "period or frequency is given twice"));
+		    "duplicate period or freq"));
 	if (is_hz)
 		spec->sp_frequency = number;
 	else
@@ -304,10 +304,10 @@ prof_spec_no_terms(const struct prof_spec *spec, const char *what,
 {
 	if (spec->sp_nterms == 0)
 		return (0);
-	prof_fail(error, PROF_E_EVENT_SYNTAX, "%s has no setting \"%s\"",
+	prof_fail(error, PROF_E_EVENT_SYNTAX, "%s has no setting '%s'",
 	    what, spec->sp_term[0].st_key);
 	return (prof_cure(error, "counters and timers have period=N and "
-	    "freq=N, the PMUs of dtprof list 'pmc:::*/' their own terms"));
+	    "freq=N; PMUs of dtprof list 'pmc:::*/' have their own"));
 }
 
 /* What fires by itself has neither period nor modes. */
@@ -317,16 +317,16 @@ prof_spec_no_rate(const struct prof_spec *spec, const char *what,
 {
 	if (spec->sp_period != 0 || spec->sp_frequency != 0) {
 		prof_fail(error, PROF_E_EVENT_SYNTAX,
-		    "%s has no %s: every firing is recorded", what,
+		    "%s has no %s: every event is recorded", what,
 		    spec->sp_period != 0 ? "period" : "frequency");
-		return (prof_cure(error, "leave it away, and thin out with "
+		return (prof_cure(error, "leave it out; to record fewer, use "
 		    "--filter"));
 	}
 	if (spec->sp_mods[0] != '\0') {
 		prof_fail(error, PROF_E_EVENT_SYNTAX,
-		    "%s has no modifier \":%s\"", what, spec->sp_mods);
-		return (prof_cure(error, "u, k, h and p are for counters and "
-		    "clocks"));
+		    "%s has no modifier ':%s'", what, spec->sp_mods);
+		return (prof_cure(error, "modifiers u, k, h and p are for "
+		    "counters and clocks"));
 	}
 	return (0);
 }

@@ -111,8 +111,8 @@ static int
 refuse_cgroup(struct prof_session *session, const char *path, const char *why)
 {
 	prof_fail(&session->se_error, PROF_E_TARGET, "%s: %s", path, why);
-	return (prof_cure(&session->se_error, "name a directory below the "
-	    "mount of cgroup2, see: mount -t cgroup2"));
+	return (prof_cure(&session->se_error, "use a directory below the "
+	    "cgroup2 mount, see mount -t cgroup2"));
 }
 
 /*
@@ -129,11 +129,11 @@ find_cgroup(struct prof_session *session, const char *path)
 
 	if (stat(path, &here) == -1)
 		return (refuse_cgroup(session, path, errno == ENOENT ?
-		    "there is no such cgroup" : strerror(errno)));
+		    "no such cgroup" : strerror(errno)));
 	if ((size_t)snprintf(up, sizeof(up), "%s/cgroup.controllers",
 	    path) >= sizeof(up) || access(up, F_OK) == -1)
 		return (refuse_cgroup(session, path,
-		    "it is not a cgroup of version 2"));
+		    "not a version 2 cgroup"));
 	/* Other file systems have larger numbers: only now. */
 	handle.fh.handle_bytes = sizeof(handle.id);
 	if (name_to_handle_at(AT_FDCWD, path, &handle.fh, &mount_id, 0) == -1)
@@ -176,8 +176,8 @@ prof_targets_check(struct prof_session *session)
 			prof_fail(&session->se_error, PROF_E_TARGET,
 			    "no %s %d", po->po_target == PROF_TARGET_PIDS ?
 			    "process" : "thread", po->po_ids[n]);
-			return (prof_cure(&session->se_error, "see who runs "
-			    "with: ps -e%s", po->po_target ==
+			return (prof_cure(&session->se_error, "list running "
+			    "ones with ps -e%s", po->po_target ==
 			    PROF_TARGET_PIDS ? "" : "L"));
 		}
 	return (0);

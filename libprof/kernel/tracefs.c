@@ -35,10 +35,10 @@ prof_tracefs_open(struct prof_err *error)
 		return (fd);
 	saved = errno;
 	if (saved == EPERM || saved == EACCES)
-		prof_fail(error, PROF_E_PERMISSION, "tracefs, the list of "
-		    "tracepoints, may be read by root alone");
+		prof_fail(error, PROF_E_PERMISSION, "tracefs (the list of "
+		    "tracepoints) is readable only by root");
 	else
-		prof_fail(error, PROF_E_KERNEL, "tracefs cannot be read: %s",
+		prof_fail(error, PROF_E_KERNEL, "cannot read tracefs: %s",
 		    strerror(saved));
 	return (prof_cure(error,
 	    "run as root, or: mount -t tracefs tracefs /sys/kernel/tracing"));

@@ -40,10 +40,10 @@ prof_values_make(struct prof_event *event, struct prof_err *error)
 
 	if (event->ev_kind != PROF_KIND_PERF ||
 	    strcmp(event->ev_provider->pv_name, "pmc") != 0) {
-		prof_fail(error, PROF_E_EVENT_UNSUPPORTED, "%s: only counters "
-		    "have a value that samples can bring", event->ev_name);
-		return (prof_cure(error, "see dtprof list 'pmc:::*'; other "
-		    "events can be sampled beside it, with -e"));
+		prof_fail(error, PROF_E_EVENT_UNSUPPORTED, "%s: --with needs a "
+		    "counter", event->ev_name);
+		return (prof_cure(error, "list counters with dtprof list "
+		    "'pmc:::*', or sample the event with -e"));
 	}
 	/* Counted after the tracepoint, in who goes, and not at each switch. */
 	if (event->ev_attr.type == PERF_TYPE_SOFTWARE &&
@@ -62,8 +62,8 @@ prof_values_make(struct prof_event *event, struct prof_err *error)
 		return (prof_counting_refuse_zero(event, error));
 	if (!prof_event_is_shared(event, pmu, sizeof(pmu)))
 		return (0);
-	prof_fail(error, PROF_E_EVENT_UNSUPPORTED, "%s: the PMU %s serves all "
-	    "processes and cannot tell them apart", event->ev_name, pmu);
+	prof_fail(error, PROF_E_EVENT_UNSUPPORTED, "%s: PMU '%s' counts for "
+	    "the whole machine, not per process", event->ev_name, pmu);
 	return (prof_cure(error, "count it with dtprof stat -a"));
 }
 
@@ -139,17 +139,17 @@ prof_values_check(struct prof_session *session)
 		return (prof_fail_nomem(&session->se_error));
 	n = hardware_of(session, false, attrs);
 	if (n > 0 && (fit = prof_attrs_fitting(attrs, n)) < n) {
-		prof_fail(&session->se_error, PROF_E_COUNTERS, "of the %zu "
-		    "counters in each sample %zu fit at the same time", n,
+		prof_fail(&session->se_error, PROF_E_COUNTERS, "of %zu "
+		    "counters of --with, %zu fit at the same time", n,
 		    fit);
-		rv = prof_cure(&session->se_error, "name at most %zu after "
+		rv = prof_cure(&session->se_error, "use at most %zu with "
 		    "--with%s", fit, prof_watchdog_cure());
 	}
 	n = rv == 0 ? hardware_of(session, true, attrs) : 0;
 	if (n > 0 && (fit = prof_attrs_fitting(attrs, n)) < n)
-		rv = prof_session_add_note(session, "of the %zu events on the "
-		    "PMU %zu fit at the same time: they take turns, and "
-		    "values count only while it was theirs%s", n, fit,
+		rv = prof_session_add_note(session, "of %zu events on the PMU, "
+		    "%zu fit at the same time: they are multiplexed, and "
+		    "values cover only the running share of the time%s", n, fit,
 		    prof_watchdog_cure());
 	free(attrs);
 	return (rv);

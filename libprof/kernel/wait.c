@@ -54,6 +54,6 @@ prof_bpf_wait(struct prof_err *error)
 	if (syscall(__NR_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0) == 0 ||
 	    wait_by_map() == 0)
 		return (0);
-	return (prof_fail(error, PROF_E_KERNEL, "cannot wait for programs "
-	    "that are running: %s", strerror(errno)));
+	return (prof_fail(error, PROF_E_KERNEL, "cannot wait for running BPF "
+	    "programs: %s", strerror(errno)));
 }

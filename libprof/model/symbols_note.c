@@ -19,20 +19,20 @@ static const struct {
 	const char	*re_cure;
 } reasons[PROF_UNNAMED_N] = {
 	[PROF_NAMED] = { "", "" },
-	[PROF_UNNAMED_HIDDEN] = { "the kernel hid its addresses",
-	    "record as root, with kernel.kptr_restrict at most 1" },
-	[PROF_UNNAMED_OVER] = { "its mappings do not fit the memory budget of "
-	    "a file of its size", "" },
-	[PROF_UNNAMED_NOFILE] = { "the recorded file is gone, or another "
-	    "build is in its place", "install that version, or its debug "
+	[PROF_UNNAMED_HIDDEN] = { "the kernel hid its symbol addresses",
+	    "record as root with kernel.kptr_restrict at most 1" },
+	[PROF_UNNAMED_OVER] = { "its mappings exceed the memory limit for a "
+	    "file of its size", "" },
+	[PROF_UNNAMED_NOFILE] = { "the recorded file is gone or was replaced",
+	    "install that version, or its debug "
 	    "symbols" },
 	[PROF_UNNAMED_NOSYM] = { "its symbols do not cover all functions",
 	    "install its debug symbols (on Debian PACKAGE-dbgsym)" },
-	[PROF_UNNAMED_ANON] = { "no JIT left a perf map of this code",
+	[PROF_UNNAMED_ANON] = { "JIT code without a perf map",
 	    "run java with -XX:+DumpPerfMapAtExit, node with "
 	    "--perf-basic-prof, python3 with -X perf" },
-	[PROF_UNNAMED_NOPROC] = { "the process is not known", "" },
-	[PROF_UNNAMED_NOMAP] = { "no mapping of the process is known there",
+	[PROF_UNNAMED_NOPROC] = { "unknown process", "" },
+	[PROF_UNNAMED_NOMAP] = { "no mapping at the address",
 	    "" },
 };
 
@@ -40,7 +40,7 @@ const char *
 prof_unnamed_reason(enum prof_unnamed why, const char *module)
 {
 	return (why == PROF_UNNAMED_NOSYM && module[0] != '/' ?
-	    "it has no symbol there" : reasons[why].re_what);
+	    "no symbol at the address" : reasons[why].re_what);
 }
 
 const char *
@@ -90,7 +90,8 @@ note_reason(struct prof_symbols *symbols, enum prof_unnamed why, bool is_file)
 		fu = prof_symbols_function(symbols, n);
 		if (!is_of(fu, why, is_file) || ++found > MAX_NAMED)
 			continue;
-		fprintf(stream, "%s%s", found == 1 ? "no names in " : ", ",
+		fprintf(stream, "%s%s", found == 1 ? "unresolved addresses "
+		    "in " : ", ",
 		    fu->fu_module[0] == '\0' ? fu->fu_name : fu->fu_module);
 	}
 	if (found > MAX_NAMED)
@@ -200,13 +201,12 @@ prof_symbols_note(struct prof_symbols *symbols, size_t n)
 	if (!symbols->sy_noted) {
 		symbols->sy_noted = true;
 		note_over(symbols);
-		note_limit(symbols, has_names_limited, "no names in ",
-		    "more symbols than the memory budget of a file of its "
-		    "size");
-		note_limit(symbols, has_lines_limited, "source lines and "
-		    "inlined functions are missing in ", "damaged debug "
-		    "information, or more than the memory budget of a file "
-		    "of its size");
+		note_limit(symbols, has_names_limited, "unresolved addresses "
+		    "in ",
+		    "symbols exceed the memory limit for a file of its size");
+		note_limit(symbols, has_lines_limited, "no source lines and "
+		    "inlined functions of ", "debug information is damaged, or "
+		    "exceeds the memory limit for a file of its size");
 		symbols->sy_nlimits = symbols->sy_nnotes;
 		for (why = PROF_NAMED + 1; why < PROF_UNNAMED_N; why++) {
 			note_reason(symbols, (enum prof_unnamed)why, true);

@@ -25,7 +25,8 @@ prof_export(const struct prof_profile *profile, enum prof_export format,
 	};
 
 	if ((size_t)format >= sizeof(writers) / sizeof(writers[0])) {
-		prof_fail(error, PROF_E_USAGE, "no format %d", (int)format);
+		prof_fail(error, PROF_E_USAGE, "unknown format %d",
+		    (int)format);
 		return (NULL);
 	}
 	return (prof_flame_make(profile, options, writers[format], length,

@@ -38,7 +38,7 @@ choose_events(struct prof_flame *flame, struct prof_err *error)
 	for (i = 0; i < options->fl_nevents; i++)
 		if (add_event(flame, options->fl_events[i]) == -1)
 			return (prof_fail(error, PROF_E_USAGE,
-			    "there is no event %zu", options->fl_events[i]));
+			    "no such event: %zu", options->fl_events[i]));
 	/* Event 0 is the lives of processes. */
 	for (i = 1; options->fl_nevents == 0 && i < all; i++)
 		if (prof_profile_count(flame->fm_profile, i) > 0)
@@ -84,10 +84,10 @@ prof_flame_write(const struct prof_flame *flame, prof_flame_fn *fn,
 	}
 	prof_buf_free(&out);
 	if (rv == PROF_TOO_LARGE) {
-		prof_fail(error, PROF_E_LIMIT, "it would be larger than the "
-		    "memory budget of such a recording");
-		prof_cure(error, "select less, with --filter or a range of "
-		    "time");
+		prof_fail(error, PROF_E_LIMIT, "the output would exceed the "
+		    "memory limit for a recording of this size");
+		prof_cure(error, "select fewer samples with --filter, --from "
+		    "and --to");
 	} else
 		prof_fail_nomem(error);
 	return (NULL);

@@ -309,7 +309,7 @@ put_head(const struct drawing *drawing)
 	put_quality(flame, out);
 	prof_put_str(out, "</text>\n<text class=\"q\" x=\"10\" y=\"57\">");
 	if (flame->fm_nevents == 0 || drawing->dr_total[0] == 0) {
-		prof_put_str(out, "there are no samples to draw");
+		prof_put_str(out, "no samples");
 	} else if (drawing->dr_change != NULL) {
 		prof_svg_put_scale(drawing);
 	} else if (flame->fm_options.fl_ratio) {

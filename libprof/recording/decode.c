@@ -159,8 +159,8 @@ table_add(struct prof_decoder *decoder, struct prof_array *table, size_t size)
 		bytes = (cap - table->ar_cap) * size;
 		if (bytes > decoder->de_budget) {
 			prof_fail(decoder->de_error, PROF_E_DAMAGED, "it "
-			    "claims to hold more than a recording of its "
-			    "size can");
+			    "claims more data than a recording of its size can "
+			    "hold");
 			return (NULL);
 		}
 		items = reallocarray(table->ar_items, cap, size);

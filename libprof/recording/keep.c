@@ -235,7 +235,8 @@ charge(struct prof_reader *reader, size_t bytes)
 {
 	if (bytes > reader->rd_budget) {
 		prof_fail(&reader->rd_error, PROF_E_DAMAGED,
-		    "it claims to hold more than a recording of its size can");
+		    "it claims more data than a recording of its size can "
+		    "hold");
 		return (false);
 	}
 	reader->rd_budget -= bytes;
@@ -378,7 +379,7 @@ life_pack(struct prof_reader *reader, const struct prof_life_fields *fields,
 
 	if (reader->rd_life_bytes.ar_count > UINT32_MAX - sizeof(bytes))
 		return (prof_fail(&reader->rd_error, PROF_E_DAMAGED,
-		    "it has more process events than can be read"));
+		    "too many process events"));
 	for (i = 0; i < PROF_LF_NFIELDS; i++)
 		if (fields->lf_field[i] != 0)
 			mask |= (uint64_t)1 << i;

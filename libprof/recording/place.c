@@ -42,25 +42,24 @@ prof_place_fail(struct prof_err *error, const char *path, int error_number)
 		return (prof_cure(error, "free some space, or write to "
 		    "another disk with -o"));
 	case EFBIG:
-		prof_fail(error, PROF_E_IO, "%s: the largest size of a file "
-		    "is reached", path);
+		prof_fail(error, PROF_E_IO, "%s: file size limit reached",
+		    path);
 		return (prof_cure(error, "raise the limit (ulimit -f), or "
 		    "record for a shorter time"));
 	case EACCES:
 	case EPERM:
 	case EROFS:
-		prof_fail(error, PROF_E_PERMISSION, "%s: may not be written",
+		prof_fail(error, PROF_E_PERMISSION, "%s: not writable",
 		    path);
-		return (prof_cure(error, "write to another directory with "
-		    "-o"));
+		return (prof_cure(error, "write to another directory with -o"));
 	case ENOENT:
 	case ENOTDIR:
-		prof_fail(error, PROF_E_IO, "%s: there is no such directory",
+		prof_fail(error, PROF_E_IO, "%s: no such directory",
 		    path);
-		return (prof_cure(error, "make the directory first"));
+		return (prof_cure(error, "create the directory first"));
 	case EISDIR:
 		prof_fail(error, PROF_E_IO, "%s: is a directory", path);
-		return (prof_cure(error, "name a file in it"));
+		return (prof_cure(error, "give a file in it"));
 	case ENOMEM:
 		return (prof_fail_nomem(error));
 	default:
@@ -84,9 +83,9 @@ prof_place_open(struct prof_place *place, const char *path,
 		return (prof_fail_nomem(error));
 	}
 	if (strcmp(path, "-") == 0) {
-		prof_fail(error, PROF_E_IO, "a recording cannot be written "
-		    "to standard output");
-		return (prof_cure(error, "name a file with -o"));
+		prof_fail(error, PROF_E_IO, "cannot write a recording to "
+		    "standard output");
+		return (prof_cure(error, "give a file with -o"));
 	}
 	if (lstat(path, &st) == -1) {
 		if (errno != ENOENT)
@@ -101,11 +100,10 @@ prof_place_open(struct prof_place *place, const char *path,
 		return (prof_place_fail(error, path, EISDIR));
 	if (S_ISLNK(st.st_mode)) {
 		prof_fail(error, PROF_E_IO, "%s: is a symbolic link", path);
-		return (prof_cure(error, "name the file itself"));
+		return (prof_cure(error, "give the file itself"));
 	}
-	prof_fail(error, PROF_E_IO, "%s: is not a file", path);
-	return (prof_cure(error, "a recording is written to a file: name "
-	    "one with -o"));
+	prof_fail(error, PROF_E_IO, "%s: not a regular file", path);
+	return (prof_cure(error, "give a file with -o"));
 }
 
 int
@@ -217,7 +215,7 @@ place_device(struct prof_place *place, struct prof_err *error)
 	if (isatty(place->pl_fd)) {
 		prof_fail(error, PROF_E_IO, "%s: is a terminal",
 		    place->pl_path);
-		return (prof_cure(error, "name a file with -o"));
+		return (prof_cure(error, "give a file with -o"));
 	}
 	return (0);
 }

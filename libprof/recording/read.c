@@ -49,7 +49,8 @@ prof_array_extend(struct prof_reader *reader, struct prof_array *array,
 	bytes = (cap - array->ar_cap) * size;
 	if (bytes > reader->rd_budget) {
 		prof_fail(&reader->rd_error, PROF_E_DAMAGED,
-		    "it claims to hold more than a recording of its size can");
+		    "it claims more data than a recording of its size can "
+		    "hold");
 		return (NULL);
 	}
 	items = reallocarray(array->ar_items, cap, size);
@@ -173,17 +174,17 @@ static int
 reader_explain(struct prof_err *error, const char *path, int error_number)
 {
 	if (error_number == EACCES || error_number == EPERM) {
-		prof_fail(error, PROF_E_PERMISSION, "%s: may not be read",
+		prof_fail(error, PROF_E_PERMISSION, "%s: not readable",
 		    path);
-		return (prof_cure(error, "read it as the user who owns it"));
+		return (prof_cure(error, "run as the user who owns it"));
 	}
 	if (error_number == EISDIR)
 		return (prof_fail(error, PROF_E_FORMAT, "%s: is a directory",
 		    path));
 	if (error_number == ENOENT || error_number == ENOTDIR) {
-		prof_fail(error, PROF_E_IO, "%s: there is no such file",
+		prof_fail(error, PROF_E_IO, "%s: no such file",
 		    path);
-		return (prof_cure(error, "make one with dtprof record"));
+		return (prof_cure(error, "create it with dtprof record"));
 	}
 	return (prof_fail(error, PROF_E_IO, "%s: %s", path,
 	    strerror(error_number)));
@@ -251,20 +252,20 @@ reader_header(struct prof_reader *reader, const char *path)
 	struct prof_err *error = &reader->rd_error;
 
 	if (at == NULL)
-		return (prof_fail(error, PROF_E_IO, "%s: cannot be read",
+		return (prof_fail(error, PROF_E_IO, "cannot read %s",
 		    path));
 	if (length < PROF_FILE_MAGIC_LEN ||
 	    memcmp(at, PROF_FILE_MAGIC, PROF_FILE_MAGIC_LEN) != 0)
 		return (reader_foreign(reader, path, at, length));
 	if (length < PROF_FILE_HEADER)
 		return (prof_fail(error, PROF_E_DAMAGED,
-		    "%s: was cut within its header", path));
+		    "%s: truncated header", path));
 	if (prof_get_le(at + 12, 4) != PROF_FILE_ORDER)
 		return (prof_fail(error, PROF_E_FORMAT,
-		    "%s: its byte order is unknown", path));
+		    "%s: unknown byte order", path));
 	if (prof_get_le(at + 8, 2) > PROF_FILE_MAJOR) {
-		prof_fail(error, PROF_E_NEWER, "%s: has format %u.%u, and "
-		    "this dtprof reads up to %u", path,
+		prof_fail(error, PROF_E_NEWER, "%s: format %u.%u is newer than "
+		    "this dtprof, which reads up to %u", path,
 		    (unsigned)prof_get_le(at + 8, 2),
 		    (unsigned)prof_get_le(at + 10, 2), PROF_FILE_MAJOR);
 		return (-1);
@@ -272,7 +273,7 @@ reader_header(struct prof_reader *reader, const char *path)
 	if (prof_get_le(at + 16, 4) < PROF_FILE_HEADER ||
 	    prof_get_le(at + 16, 4) > reader->rd_source.so_length)
 		return (prof_fail(error, PROF_E_DAMAGED,
-		    "%s: its header is damaged", path));
+		    "%s: damaged header", path));
 	reader->rd_scan_at = prof_get_le(at + 16, 4);
 	return (0);
 }
@@ -288,12 +289,12 @@ reader_foreign(struct prof_reader *reader, const char *path,
 		const char	*ff_what;
 		const char	*ff_cure;
 	} files[] = {
-		{ "PERFILE2", 8, "is a recording of perf",
+		{ "PERFILE2", 8, "is a perf recording",
 		    "convert it: dtprof import -o OUT.dtp FILE" },
-		{ "2ELIFREP", 8, "is a recording of perf, made on a machine "
-		    "of the other byte order",
+		{ "2ELIFREP", 8, "is a perf recording of a machine with "
+		    "different byte order",
 		    "perf script -i FILE | dtprof import -" },
-		{ "\x7f" "ELF", 4, "is a program or a library, not a dtprof "
+		{ "\x7f" "ELF", 4, "is a program or library, not a dtprof "
 		    "recording", "record it: dtprof record -- COMMAND" },
 		{ "\x1f\x8b", 2, "is compressed by gzip", "gunzip it first" },
 		{ "\x28\xb5\x2f\xfd", 4, "is compressed by zstd",
@@ -317,7 +318,7 @@ reader_foreign(struct prof_reader *reader, const char *path,
 	if (length < PROF_FILE_MAGIC_LEN &&
 	    memcmp(at, PROF_FILE_MAGIC, length) == 0)
 		return (prof_fail(error, PROF_E_DAMAGED,
-		    "%s: was cut within its header", path));
+		    "%s: truncated header", path));
 	return (prof_fail(error, PROF_E_FORMAT,
 	    "%s: is not a dtprof recording", path));
 }

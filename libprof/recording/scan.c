@@ -212,8 +212,7 @@ scan_describe(struct prof_reader *reader)
 {
 	static const char *const reasons[] = {
 		[PROF_END_DISK_FULL] = "the disk was full",
-		[PROF_END_FILE_LIMIT] = "the largest size of a file was "
-		    "reached",
+		[PROF_END_FILE_LIMIT] = "the file size limit was reached",
 		[PROF_END_IO] = "writing failed"
 	};
 	uint32_t reason = reader->rd_end_reason;
@@ -225,7 +224,7 @@ scan_describe(struct prof_reader *reader)
 		    reader->rd_missing, reader->rd_first_damage);
 	if (!reader->rd_ended) {
 		if (asprintf(&text, reader->rd_source.so_is_written ?
-		    "in progress: the recorder has written %zu bytes%s%s" :
+		    "in progress: %zu bytes written so far%s%s" :
 		    "cut after %zu bytes: no END (recorder killed, or power "
 		    "lost)%s%s", reader->rd_end,
 		    damage[0] != '\0' ? "; " : "", damage) == -1)

@@ -93,7 +93,8 @@ writer_open(const char *path, int memory, struct prof_err *error)
 	if (writer->wr_output == NULL)
 		goto failed;
 	if (writer_start(writer) == -1) {
-		prof_fail(error, PROF_E_NOMEM, "%s: no thread to write it",
+		prof_fail(error, PROF_E_NOMEM, "%s: cannot start the writer "
+		    "thread",
 		    path);
 		prof_output_remove(writer->wr_output);
 		goto failed;
@@ -209,8 +210,7 @@ prof_writer_add(struct prof_writer *writer, const struct prof_record *record)
 		rv = prof_pack_life(&writer->wr_packer, batch, record);
 	} else if (record->pr_event >= writer->wr_packer.pk_nevents) {
 		return (prof_fail(&writer->wr_error, PROF_E_USAGE,
-		    "a sample of event %u, of which the recording was not "
-		    "told", record->pr_event));
+		    "a sample of unknown event %u", record->pr_event));
 	} else {
 		rv = prof_pack_sample(&writer->wr_packer, batch, record);
 	}

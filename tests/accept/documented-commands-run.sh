@@ -129,7 +129,7 @@ kill_at_end $target
 dtprof record -q -o ../background.dtp -e cpu-clock -p $target &
 recorder=$!
 kill_at_end $recorder
-until dtprof mark -p $recorder ready >/dev/null 2>&1; do
+until dtprof mark --recorder $recorder ready >/dev/null 2>&1; do
 	kill -0 $recorder 2>/dev/null || fail "nothing records"
 done
 
@@ -144,7 +144,8 @@ pmu=
 "$B/tests/work/can" pmu >/dev/null 2>&1 ||
     pmu='s/cycles,instructions/cpu-clock,task-clock/
 	s,cycles/instructions,cpu-clock/page-faults,; s/cycles/cpu-clock/'
-sort -u shown | shorter | sed "s/mark -p 4711/mark -p $recorder/" |
+sort -u shown | shorter |
+    sed "s/mark --recorder 4711/mark --recorder $recorder/" |
     sed "$pmu" >run
 # A command; what goes on until Ctrl-C gets it, a recorder when it records.
 run_shown()	# line
@@ -154,7 +155,7 @@ run_shown()	# line
 		trap '' INT
 		eval "exec ${1//4711/$target}" &
 		trap 'exit 130' INT
-		until [[ $1 != *record* ]] || dtprof mark -p $! now; do
+		until [[ $1 != *record* ]] || dtprof mark --recorder $! now; do
 			kill -0 $! || break
 		done
 		while kill -INT $!; do

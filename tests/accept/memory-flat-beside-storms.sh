@@ -55,7 +55,7 @@ ok "$fds descriptors beside files, then $more"
 
 "$DTPROF" report --stats a.dtp >stats || fail "report --stats"
 "$DTPROF" report --stats --json a.dtp >stats.json || fail "report --stats"
-lost=$(json stats.json 'j["recording"]["side_band_lost"]')
+lost=$(json stats.json 'j["recording"]["sideband_lost"]')
 [ "$lost" -eq 0 ] || grep -Eq "$lost .*mapping and process events" stats ||
     fail "$lost events were lost, and report does not say so"
 ok "$lost mapping and process events lost, beside $(cat mmap.count) mappings," \

@@ -21,7 +21,7 @@ kill -STOP "$recorder"
 await "the recorder stops" stopped "$recorder"
 sleep 5
 kill -CONT "$recorder"
-await "the reader goes on" "$DTPROF" mark -p "$recorder" again
+await "the reader goes on" "$DTPROF" mark --recorder "$recorder" again
 "$work/calls" 100 >after.json || fail "calls"
 record_end 0
 kill "$calls"

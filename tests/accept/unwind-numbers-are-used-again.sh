@@ -54,7 +54,7 @@ exec 8>go
 await "the flood" grep -q flooded flooded
 # The first one's table is made while it runs.
 "$work/spin" 500 >/dev/null
-await "the recorder has read it all" "$DTPROF" mark -p "$recorder" again
+await "the recorder has read it all" "$DTPROF" mark --recorder "$recorder" again
 "$work/spin" 2000 >/dev/null
 record_end 0
 "$DTPROF" report --stats --json a.dtp >s.json || fail "report"
@@ -62,7 +62,7 @@ py <<'END'
 import json
 
 j = json.load(open("s.json"))
-info, names = j["recording"]["info"], j["names"]
+info, names = j["recording"]["info"], j["symbols"]
 copied, samples = int(info["snapshots.taken"]), names["samples"]
 files = int(info["unwind.modules"])
 assert files > 8600, "just %d files" % files

@@ -81,7 +81,7 @@ grep -q '<th>base%<th>new%<th>points' x.html || fail "the page"
 
 rm hot
 expect 1 "$DTPROF" annotate --base a.dtp "$PWD/new:work" c.dtp
-expect_err 'different builds, and of one of them no lines' 'a refusal'
+expect_err 'different builds, and one has no line' 'a refusal'
 [ "$(wc -l <err)" -ge 2 ] || fail "no cure"
 expect 1 "$DTPROF" annotate --base none "$PWD/new:work" c.dtp
 ok "what cannot be compared is refused"

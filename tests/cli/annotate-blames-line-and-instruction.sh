@@ -189,7 +189,7 @@ int main(void) { return ((a(40000000) + b(40000000)) * 0); }' >main.c
 "$CC" -O1 -g -o ab a.c b.c main.c || fail "compiling"
 expect 0 "$DTPROF" record -q -e cpu-clock -c 1000000 -o ab.dtp -- ./ab
 expect 1 "$DTPROF" annotate same ab.dtp
-expect_err '2 functions are called so'
+expect_err "ambiguous name 'same': 2 functions"
 grep -o ' /.*:same@0x.*' err >which
 [ "$(wc -l <which)" -eq 2 ] || fail "which two?"
 while read -r one; do

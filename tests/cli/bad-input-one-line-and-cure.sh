@@ -32,8 +32,9 @@ refused()
 r='record -q'
 # shellcheck disable=SC2086 # words
 {
-refused 125 'cpu-clok.*cpu-clock' 'dtprof list' $r -e cpu-clok -- true
-refused 125 'no event "nonsense_event_x"' 'list' $r -e nonsense_event_x -- true
+refused 125 'cpu-clok.: no such' 'mean .cpu-clock' $r -e cpu-clok -- true
+refused 125 "cannot open event 'nonsense_event_x'" 'list' \
+    $r -e nonsense_event_x -- true
 refused 125 'freq 0: out of range' 'default 999' $r -F 0 -- true
 refused 125 'Hz.*kernel.perf_event_max_sample_rate' 'sysctl' \
     $r -e cpu-clock -F 900000000 -- true
@@ -56,71 +57,75 @@ refused 125 'no space left' 'space' $r -e cpu-clock -o /dev/full -- true
 refused 125 'nothing to record' '-a' $r
 refused 125 'exclude each other' 'one of them' $r -a -p 1
 refused 125 '-C' '-a' $r -C 0 -- true
-refused 125 'how often' 'one of them' $r -F 99 -c 99 -- true
-refused 125 '-g asks' 'leave' $r -g --call-graph none -- true
-refused 125 'not known here' 'auto,fp,dwarf,none' \
+refused 125 '-F and -c exclude' 'one of them' $r -F 99 -c 99 -- true
+refused 125 '-g and --call-graph none' 'leave' $r -g --call-graph none -- true
+refused 125 'unknown method' 'auto, fp, none, dwarf' \
     $r --call-graph magic -- true
-refused 125 'no such size' '1K to 63K' $r --call-graph dwarf,1G -- true
+refused 125 'invalid size' '1K to 63K' $r --call-graph dwarf,1G -- true
 refused 125 '--verify' 'leave' $r --verify --call-graph fp -- true
 refused 125 'buffer 1K: out of range' '64K to 1024M|64K to 1G' \
     $r --buffer 1K -- true
 refused 125 'cgroup-switches.*between two' 'stat' \
     $r -e cpu-clock --with cgroup-switches -- true
-refused 125 'named twice' 'once' $r -e cpu-clock,cpu-clock -- true
-refused 125 'is empty' 'list' $r -e cpu-clock,, -- true
-refused 125 'its value is missing' '-o FILE' record -o
+refused 125 "duplicate event 'cpu-clock'" 'once' \
+    $r -e cpu-clock,cpu-clock -- true
+refused 125 'empty event name' 'list' $r -e cpu-clock,, -- true
+refused 125 'missing argument' '-o FILE' record -o
 refused 125 'duratoin: no such option' 'did you mean --duration' \
     $r --duratoin 1s
 refused 127 'nosuchcommand: command not found' 'PATH' \
     $r -e cpu-clock -- nosuchcommand
-refused 126 'passwd: cannot be run' 'path' $r -e cpu-clock -- /etc/passwd
+refused 126 'cannot execute ./etc/passwd' 'path' $r -e cpu-clock -- /etc/passwd
 refused 1 'no such file' 'record' script nosuch.dtp
 refused 1 'not a dtprof recording' 'name' report /etc/passwd
-refused 2 'b: one operand too many' 'help' report a b
-refused 2 '--stats beside --csv' '--json' report --stats --csv
-refused 2 '--plot beside another' 'tsv' report --stats --plot heatmap
+refused 2 "too many operands: 'b'" 'help' report a b
+refused 2 '--stats cannot.*CSV' '--json' report --stats --csv
+refused 2 '--plot excludes --json' 'tsv' report --stats --plot heatmap
 for choice in '-e cycles' '--filter pid==1' '--between m,n' '--from 1s' \
     '--callers f' '--limit 5'; do
 	# shellcheck disable=SC2086 # an option and its value
-	refused 2 'stats beside a choice' 'whole recording' \
+	refused 2 '--stats cannot be limited' 'whole recording' \
 	    report --stats $choice
 done
 for choice in --callers --callees; do
-	refused 2 'plot beside --callers' 'filter' \
+	refused 2 'plot excludes --callers' 'filter' \
 	    report --plot rates $choice f
 done
-refused 2 'plot beside --callers' 'filter' report --plot rates --limit 5
+refused 2 'plot excludes --callers' 'filter' report --plot rates --limit 5
 for kind in --json --csv --stats --children; do
-	refused 2 'o without --plot' '> FILE' report $kind -o x.out
+	refused 2 '-o requires --plot' '> FILE' report $kind -o x.out
 done
 for kind in --json --source; do
-	refused 2 'o without --html' '> FILE' annotate $kind -o x.out f
+	refused 2 '-o requires --html' '> FILE' annotate $kind -o x.out f
 done
 [ ! -e x.out ] || fail "a refused command leaves a file"
-refused 2 'neither in .svg nor in .png|none of .svg' 'X.svg' \
+refused 2 'unknown output format' '[.]svg, [.]png or [.]tsv' \
     report --plot heatmap -o x.gif a
-refused 2 'neither in .svg nor in .png' 'X.svg' compare --plot x.gif a -- b
-refused 2 'what is new stands behind' 'BASE -- NEW' compare a -- b -- c
-refused 2 '--rename x: no = in it' 'OLD=NEW' compare --rename x a -- b
-refused 2 '--rename x: no = in it' 'OLD=NEW' \
+refused 2 'unknown output format' '[.]svg or [.]png' \
+    compare --plot x.gif a -- b
+refused 2 'separate base and new' 'BASE -- NEW' compare a -- b -- c
+refused 2 "--rename x: missing '='" 'OLD=NEW' compare --rename x a -- b
+refused 2 "--rename x: missing '='" 'OLD=NEW' \
     flamegraph --rename x --base a b
 for command in report script export flamegraph; do
-	refused 2 'another with -i' 'one of them' "$command" -i a b
+	refused 2 'two input files' 'one of them' "$command" -i a b
 done
-refused 2 'another with -i' 'one of them' annotate -i a main b
+refused 2 'two input files' 'one of them' annotate -i a main b
 for command in report export flamegraph; do
-	refused 2 'between beside --from' 'marks or seconds' \
+	refused 2 'between excludes --from' 'markers or by time' \
 	    "$command" --between m,n --from 1s a
-	refused 2 'to lies before' 'from the start' \
+	refused 2 '--to is not after' 'relative to the start' \
 	    "$command" --from 2s --to 1s a
 done
-refused 2 'to lies before' 'from the start' \
+refused 2 '--to is not after' 'relative to the start' \
     flamegraph --base-from 2s --base-to 1s a
 refused 2 'limit 0: out of range' '1 or more' script --limit 0
-refused 2 'show all,none: not known' 'samples,marks' script --show all,none
-refused 1 'no probe' 'list' list 'nonsense:*'
-refused 2 'a mark without a text' 'give a text' mark
-refused 1 '4194304 is not a recorder' 'record' mark -p 4194304 x
+refused 2 'show all,none: invalid argument' 'samples,markers' \
+    script --show all,none
+refused 1 'no such probe' 'list' list 'nonsense:*'
+refused 2 'missing marker text' 'give a text' mark
+refused 1 '4194304 is not one of your recorders' 'record' \
+    mark --recorder 4194304 x
 }
 expect 2 "$DTPROF" recrod
 expect_err 'did you mean record'

@@ -34,7 +34,7 @@ head -c $((size - 9)) whole.dtp >cut.dtp
 expect 0 "$DTPROF" report --stats cut.dtp
 head -n 1 out | grep -q 'CUT SHORT' || fail "not said first: $(head out)"
 expect 0 "$DTPROF" script --show all cut.dtp
-expect_err 'note: the recording was cut short'
+expect_err 'warning: the recording was cut short'
 [ -s out ] || fail "nothing of it was read"
 expect 0 "$DTPROF" report --json cut.dtp
 [ "$(json out 'j["recording"]["cut"] is not None')" = True ] ||

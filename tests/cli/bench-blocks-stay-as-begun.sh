@@ -52,5 +52,5 @@ bench --seed 9 -r 7 -o seven
 sed 's/"of":2/"of":9/' seven/runs.jsonl >seven/more
 mv seven/more seven/runs.jsonl
 expect 1 "$DTPROF" bench -r 8 -o seven
-expect_err 'is not a result' 'a block of nine'
+expect_err 'is not a valid result' 'a block of nine'
 ok "a block stays what it was when it was begun"

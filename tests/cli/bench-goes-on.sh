@@ -38,7 +38,7 @@ begin_and()	# signal
 }
 begin_and INT
 [ $status -eq 1 ] || fail "status $status after Ctrl-C"
-grep -q "interrupted: $n of 120 runs are in d" e || { cat e; fail "no word"; }
+grep -q "interrupted: $n of 120 runs are saved in d" e || { cat e; fail "no word"; }
 expect 0 "$DTPROF" compare d
 expect_out 'base .*sleep 0.01' 'the runs so far'
 expect 0 "$DTPROF" bench -o d
@@ -75,7 +75,7 @@ expect 0 "$DTPROF" compare --json b
 cp "$B/tests/work/can" prog
 expect 1 "$DTPROF" bench -r 4 -o b
 expect_err 'another build' 'another build under the same name'
-expect 0 "$DTPROF" bench -w 0 -r 2 -i -o b './prog 1' './prog 2'
+expect 0 "$DTPROF" bench -w 0 -r 2 --ignore-failure -o b './prog 1' './prog 2'
 expect_err 'kept in b.old' 'another build makes room'
 whole b 2
 ok "another build of the program is another bench"
@@ -98,7 +98,7 @@ expect_err 'status 7: out of luck' 'its last words'
 expect 0 "$DTPROF" bench -o f
 whole f 4
 rm count
-expect 0 "$DTPROF" bench -i -w 0 -r 4 -o g ./once true
+expect 0 "$DTPROF" bench --ignore-failure -w 0 -r 4 -o g ./once true
 whole g 4
 [ "$(json_lines g/runs.jsonl '[r["status"] for r in j].count(7)')" = 1 ] ||
     fail "the status is not kept"

@@ -64,7 +64,7 @@ compare --by module
 expect 0 "$DTPROF" compare --by line -e page-faults old?.dtp -- new?.dtp
 expect_out "of it main prog.c:$grows [0-9]+%\$" 'explained'
 expect 1 "$DTPROF" compare -e no-such-event old?.dtp -- new?.dtp
-expect_err 'not in this recording' 'an event that there is not'
+expect_err 'no such event in this recording' 'an event that there is not'
 ok "line $grows costs more, line $stays has only moved; by module: prog"
 
 for side in old new; do
@@ -84,7 +84,7 @@ json out '[(f["name"], f["mean"], f["p"]) for f in
     fail "profiles of pprof say something else"
 head -c 300 old1.pb.gz >cut.pb.gz
 expect 1 "$DTPROF" compare cut.pb.gz -- new1.pb.gz
-expect_err 'cut short or damaged' 'a pprof file that was cut'
+expect_err 'truncated or damaged' 'a pprof file that was cut'
 ok "profiles of pprof of the same runs say the same"
 
 # A function that one build calls and the other has inlined.

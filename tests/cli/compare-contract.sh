@@ -53,7 +53,7 @@ compare 0 'slower no change' many1 -- many2
 json out '(round(j["geomean"]["change"], 2) == 0.05 and
     j["geomean"]["ci95"][0] < j["geomean"]["change"] <
     j["geomean"]["ci95"][1])' | grep -q True || fail "geometric mean"
-expect_err 'y: only on the base' 'what is on one side only'
+expect_err 'y: only in the base' 'what is on one side only'
 ok "verdicts, from hyperfine's form of results"
 
 compare 3 slower --fail-on slower a -- b
@@ -120,7 +120,7 @@ change = {"name": text, "verdict": words, "runs": [int, int], "median": two,
 metric = change | {"p_mann_whitney": number, "p_welch": number,
     "cliffs_delta": number, "effect": {"unknown", "negligible", "small",
     "medium", "large"}, "unit": text}
-presence = {"none", "inlined", "whole"}
+presence = {"none", "inlined", "out_of_line"}
 function = change | {"share": two, "part": number,
     "presence": [presence, presence], "module": text}
 name = (str, type(None))
@@ -177,7 +177,7 @@ ok "the JSON, the same each time; Markdown"
 # What is no number claims nothing; huge and equal values are no trouble.
 echo '{"results":[{"command":"a","times":[1,null,"x",1e999,1,1,1,1]}]}' >odd
 compare 0 'no change' odd -- odd
-expect_out 'no number' 'a note'
+expect_out 'runs have no value' 'a note'
 echo '{"results":[{"command":"a","times":[2e300,2e300,2e300,2e300,2e300,2e300]
 }]}' >huge
 compare 0 slower odd -- huge
@@ -212,7 +212,7 @@ expect 0 "$DTPROF" bench -w 0 -r 5 -n t -o d1 true
 cp -r d1 d2
 sed -i 's/"cpus": [0-9]*/"cpus": 4096/' d2/bench.json
 expect 1 "$DTPROF" compare d1 -- d2
-expect_err 'not alike: "cpus: ' 'which trait'
+expect_err 'machines differ: "cpus: ' 'which trait'
 expect 0 "$DTPROF" compare --anyway d1 -- d2
 sed 's/"cpus":/"governor": "x", &/' d1/bench.json >d2/bench.json
 sed 's/"governor": [^,]*,//' d1/bench.json >d1/other
@@ -227,16 +227,17 @@ sed -i 's/"cpus": [0-9]*/"cpus": 4096/' d3/bench.json
 for files in 'd1 d3 -- d1' 'd3 d1 -- d1' 'd1 -- d1 d3' 'd1 -- d3 d1'; do
 	# shellcheck disable=SC2086 # a list of files
 	expect 1 "$DTPROF" compare $files
-	expect_err 'not alike: "cpus: .*of one side' "$files"
+	expect_err 'machines differ: "cpus: .*of one input' "$files"
 	# shellcheck disable=SC2086 # a list of files
 	expect 0 "$DTPROF" compare --anyway $files
-	expect_err 'note: the machines are not alike' "$files anyway"
+	expect_err 'warning: the machines differ' "$files anyway"
 done
 sed 's/"governor": "x"/"governor": "y"/' d2/bench.json >d3/bench.json
 expect 1 "$DTPROF" compare d1 d2 -- d1 d3
-expect_err 'not alike: "governor: x" and "governor: y"$' 'the second of each'
+expect_err 'machines differ: "governor: x" and "governor: y"$' \
+    'the second of each'
 expect 0 "$DTPROF" compare d1 d2 -- d2 d1
-! grep -q 'not alike' err || fail "alike"
+! grep -q 'machines differ' err || fail "alike"
 
 ${CC:-cc} -O0 -Wl,--build-id -xc -o busy - <<'END' || fail "cc"
 void work(void) { }
@@ -268,10 +269,10 @@ while read -r n what; do
 		files=$(echo "$files" | sed 's/p[0-9]/&.dtp/g')
 		# shellcheck disable=SC2086 # a list of files
 		expect 1 "$DTPROF" compare $files
-		expect_err "not alike: \"$what: .*of one side" "$files"
+		expect_err "machines differ: \"$what: .*of one input" "$files"
 		# shellcheck disable=SC2086 # a list of files
 		expect 0 "$DTPROF" compare --anyway $files
-		expect_err 'note: the machines are not alike' "$files anyway"
+		expect_err 'warning: the machines differ' "$files anyway"
 	done
 done <<'END'
 2 kernel
@@ -279,7 +280,7 @@ done <<'END'
 4 cpu_model
 END
 expect 0 "$DTPROF" compare p1.dtp p5.dtp -- p5.dtp p1.dtp
-! grep -q 'not alike' err || fail "alike: $(cat err)"
+! grep -q 'machines differ' err || fail "alike: $(cat err)"
 ok "machines of one side that are not alike"
 
 expect 0 "$DTPROF" stat --json -r 6 -- true

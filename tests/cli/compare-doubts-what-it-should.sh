@@ -13,7 +13,7 @@ def times(kind, n=15):
     t = [1 + random.gauss(0, 0.005) for _ in range(n)]
     for i in range(n):
         t[i] += {"drift": 0.004 * i, "falling": -0.004 * i,
-            "heaps": 0.1 * random.randrange(2),
+            "clusters": 0.1 * random.randrange(2),
             "first": 0.2 * (i == 0), "noisy": random.gauss(0, 0.15),
             "off": 0.2 * (i in (3, 8, 11))}.get(kind, 0)
     return t
@@ -44,14 +44,14 @@ while read -r kind words; do
 		! grep -q '^base' notes || fail "the base: $(cat notes)"
 	done
 done <<'END2'
-drift it rises during the runs (Spearman
-falling it falls during the runs (Spearman
-heaps the runs lie in heaps of their own
+drift rises during the runs (drift
+falling falls during the runs (drift
+clusters the runs form several clusters
 first the first run was slow
-noisy noisy, the runs differ by [0-9]
-off 3 of 15 runs are far off the others
+noisy noisy, the runs vary by [0-9]
+off 3 of 15 runs are outliers
 END2
-ok "drift, heaps, a slow start, noise and runs far off are said"
+ok "drift, clusters, a slow start, noise and runs far off are said"
 : >all
 for seed in 1 2 3 4 5 6 7 8 9 10 11 12; do
 	notes good $seed

@@ -17,9 +17,9 @@ expect 0 "$DTPROF" compare stacks -- stacks
 expect 0 "$DTPROF" compare stacks.dtp -- stacks.dtp
 expect 0 "$DTPROF" compare known.dtp -- known.dtp
 expect 1 "$DTPROF" compare --anyway known.dtp -- stacks.dtp
-expect_err 'known\.dtp: no samples in it of samples in counts'
+expect_err 'known\.dtp: no samples of samples in counts'
 expect 1 "$DTPROF" compare --anyway stacks.dtp known.dtp -- stacks.dtp
-expect_err 'known\.dtp: no samples in it of samples in counts'
+expect_err 'known\.dtp: no samples of samples in counts'
 expect 0 "$DTPROF" compare stacks -- stacks.dtp
 ok "runs of other events, and of other kinds, are refused"
 

@@ -78,102 +78,102 @@ locked='mkdir -p l && mount -t tmpfs l /sys/kernel/security &&
     echo "none integrity [confidentiality]" >/sys/kernel/security/lockdown'
 
 # Who we are.
-sick user bpf less 0 sched:sched_switch 125 'CAP_BPF and CAP_PERFMON' \
+sick user bpf degraded 0 sched:sched_switch 125 'CAP_BPF and CAP_PERFMON' \
     'run as root, or setcap cap_bpf,cap_perfmon' $user
-sick user-tracefs tracefs less 0 - 0 'tracefs.*root' 'run as root' \
+sick user-tracefs tracefs degraded 0 - 0 'tracefs.*root' 'run as root' \
     $user
-[ "$paranoid" -ge 1 ] && sick user-paranoid perf_event_paranoid less 0 \
-    'cpu-clock -a' 125 "perf_event_paranoid (is )?$paranoid" \
+[ "$paranoid" -ge 1 ] && sick user-paranoid perf_event_paranoid degraded 0 \
+    'cpu-clock -a' 125 "perf_event_paranoid=$paranoid" \
     'sysctl kernel.perf_event_paranoid=[02]' $user
-sick user-kptr kptr_restrict less 0 - 0 'hides' \
+sick user-kptr kptr_restrict degraded 0 - 0 'hides' \
     'kernel.(perf_event_paranoid=1|kptr_restrict=[01])' $user
-sick cap-perfmon bpf less 0 cpu-clock 0 'CAP_BPF and CAP_PERFMON' 'setcap' \
+sick cap-perfmon bpf degraded 0 cpu-clock 0 'CAP_BPF and CAP_PERFMON' 'setcap' \
     $as,+perfmon \
     --ambient-caps=-all,+perfmon
-sick cap-bpf bpf less 0 cpu-clock:u 0 'CAP_BPF and CAP_PERFMON' 'setcap' \
+sick cap-bpf bpf degraded 0 cpu-clock:u 0 'CAP_BPF and CAP_PERFMON' 'setcap' \
     $as,+bpf --ambient-caps=-all,+bpf
 sick both-caps bpf ok 0 - 0 "maps and programs" "^$" $as,+bpf,+perfmon \
     --ambient-caps=-all,+bpf,+perfmon
-sick no-caps bpf less 0 sched:sched_switch 125 'CAP_BPF and CAP_PERFMON' \
+sick no-caps bpf degraded 0 sched:sched_switch 125 'CAP_BPF and CAP_PERFMON' \
     'docker: --cap-add BPF --cap-add PERFMON' $no_caps
 
-sick no-setuid file_readers less 0 - 0 'reads programs has.*our user' \
+sick no-setuid file_readers degraded 0 - 0 'file readers have.*our user' \
     'allow setuid' setpriv --bounding-set=-setuid,-setgid \
     --inh-caps=-setuid,-setgid
 
 # Sandboxes.
-sick seccomp-perf seccomp no 1 cpu-clock 125 'seccomp.*perf_event_open' \
+sick seccomp-perf seccomp failed 1 cpu-clock 125 'seccomp.*perf_event_open' \
     'allow perf_event_open' ./refuse perf
-sick seccomp-perf-2 perf_events no 1 - 0 'seccomp.*perf_event_open' \
+sick seccomp-perf-2 perf_events failed 1 - 0 'seccomp.*perf_event_open' \
     'allow perf_event_open' ./refuse perf
-sick seccomp-bpf seccomp less 0 cpu-clock 0 'seccomp.*forbids bpf' \
+sick seccomp-bpf seccomp degraded 0 cpu-clock 0 'seccomp.*blocks bpf' \
     'allow bpf' ./refuse bpf
-sick seccomp-bpf-2 bpf less 0 sched:sched_switch 125 'seccomp.*forbids bpf' \
-    'allow bpf' ./refuse bpf
-sick seccomp-all seccomp no 1 - 0 'perf_event_open and bpf' \
+sick seccomp-bpf-2 bpf degraded 0 sched:sched_switch 125 \
+    'seccomp.*blocks bpf' 'allow bpf' ./refuse bpf
+sick seccomp-all seccomp failed 1 - 0 'perf_event_open and bpf' \
     'allow perf_event_open and bpf' ./refuse bpf,perf
-sick seccomp-nosys perf_events no 1 cpu-clock 125 'seccomp.*perf_event' \
+sick seccomp-nosys perf_events failed 1 cpu-clock 125 'seccomp.*perf_event' \
     'allow perf_event_open' ./refuse perf,nosys
-sick seccomp-none seccomp ok 0 - 0 'a filter, which lets' '^$' ./refuse none
-sick seccomp-not-it bpf less 0 sched:sched_switch 125 \
+sick seccomp-none seccomp ok 0 - 0 'a filter that allows' '^$' ./refuse none
+sick seccomp-not-it bpf degraded 0 sched:sched_switch 125 \
     'CAP_BPF and CAP_PERFMON' 'setcap' $user ./refuse none
-sick docker perf_events no 1 cpu-clock 125 'seccomp' 'seccomp profile' \
+sick docker perf_events failed 1 cpu-clock 125 'seccomp' 'seccomp profile' \
     unshare -pf --mount-proc $no_caps ./refuse bpf,perf
 
 # Namespaces.
 if unshare -Ur true 2>/dev/null; then
-	sick user-ns container less 0 cpu-clock:u 0 'user namespace' \
-	    'outside of this user namespace' unshare -Ur
-	sick user-ns-bpf bpf less 0 sched:sched_switch 125 'user namespace' \
-	    'outside of this user namespace' unshare -Ur
+	sick user-ns container degraded 0 cpu-clock:u 0 'user namespace' \
+	    'outside this user namespace' unshare -Ur
+	sick user-ns-bpf bpf degraded 0 sched:sched_switch 125 \
+	    'user namespace' 'outside this user namespace' unshare -Ur
 fi
-sick pid-ns container less 0 cpu-clock 0 'PID namespace' 'docker: --pid=host' \
-    unshare -pf --mount-proc
-sick pid-ns-needs container less 0 sched:sched_switch 125 'PID namespace' \
+sick pid-ns container degraded 0 cpu-clock 0 'PID namespace' \
     'docker: --pid=host' unshare -pf --mount-proc
-sick pid-ns-proc proc no 1 cpu-clock 125 'another PID namespace' \
+sick pid-ns-needs container degraded 0 sched:sched_switch 125 'PID namespace' \
+    'docker: --pid=host' unshare -pf --mount-proc
+sick pid-ns-proc proc failed 1 cpu-clock 125 'another PID namespace' \
     'mount -t proc proc /proc' unshare -pf
 
 # Files that are missing or masked.
-sick no-proc proc no 1 cpu-clock 125 '/proc is not mounted' \
+sick no-proc proc failed 1 cpu-clock 125 '/proc is not mounted' \
     'mount -t proc proc /proc' inside 'umount -l /proc'
-sick no-sys proc no 1 cpu-clock 125 '/sys is not mounted' \
+sick no-sys proc failed 1 cpu-clock 125 '/sys is not mounted' \
     'mount -t sysfs sysfs /sys' inside 'mount -t tmpfs s /sys'
-sick no-btf btf less 0 cpu-clock 0 'does not show its types' \
+sick no-btf btf degraded 0 cpu-clock 0 'kernel types are not' \
     'CONFIG_DEBUG_INFO_BTF' inside 'mount -t tmpfs b /sys/kernel/btf'
-sick no-btf-needs btf less 0 sched:sched_switch 125 \
-    'does not show its types' 'CONFIG_DEBUG_INFO_BTF' \
+sick no-btf-needs btf degraded 0 sched:sched_switch 125 \
+    'kernel types are not' 'CONFIG_DEBUG_INFO_BTF' \
     inside 'mount -t tmpfs b /sys/kernel/btf'
-sick no-kallsyms kptr_restrict less 0 cpu-clock 0 'kallsyms.*not there' \
+sick no-kallsyms kptr_restrict degraded 0 cpu-clock 0 'kallsyms.*is missing' \
     'does not mask it' inside 'mount --bind /dev/null /proc/kallsyms'
-sick no-debug debug_symbols less 0 - 0 'no debug file' 'libc6-dbg' \
+sick no-debug debug_symbols degraded 0 - 0 'no debug file' 'libc6-dbg' \
     inside 'mkdir -p /usr/lib/debug && mount -t tmpfs d /usr/lib/debug'
-sick no-gnuplot gnuplot less 0 - 0 'not installed' 'install gnuplot' \
+sick no-gnuplot gnuplot degraded 0 - 0 'not installed' 'install gnuplot' \
     env PATH="$tmp/bin"
-sick no-objdump objdump less 0 - 0 'not installed' 'binutils' \
+sick no-objdump objdump degraded 0 - 0 'not installed' 'binutils' \
     env PATH="$tmp/bin"
 
 # Knobs and limits.
-sick kptr-1 kptr_restrict less 0 - 0 'kptr_restrict is 1' \
+sick kptr-1 kptr_restrict degraded 0 - 0 'kptr_restrict is 1' \
     'sysctl kernel.kptr_restrict=0' knob kptr_restrict 1 $user
-sick kptr-2 kptr_restrict less 0 - 0 'kptr_restrict is 2' \
+sick kptr-2 kptr_restrict degraded 0 - 0 'kptr_restrict is 2' \
     'sysctl kernel.kptr_restrict=1' knob kptr_restrict 2 $user
-[ -d /sys/kernel/security ] && sick lockdown lockdown no 0 \
+[ -d /sys/kernel/security ] && sick lockdown lockdown failed 0 \
     sched:sched_switch 125 'locked down' 'boot without' \
     inside "$locked" $no_caps
-sick rate sample_rate less 0 - 0 'allows 500 samples' \
+sick rate sample_rate degraded 0 - 0 'allows 500 samples' \
     'perf_event_max_sample_rate=100000' knob perf_event_max_sample_rate 500
 sick watchdog nmi_watchdog "$("$B/tests/work/can" pmu 2>/dev/null &&
-    echo less || echo ok)" 0 - 0 'counter' . knob nmi_watchdog 1
-sick locked locked_memory less 0 - 0 '4 KiB may be locked' \
+    echo degraded || echo ok)" 0 - 0 'counter' . knob nmi_watchdog 1
+sick locked locked_memory degraded 0 - 0 '4 KiB may be locked' \
     'perf_event_mlock_kb \(now 4\)' knob perf_event_mlock_kb 4 \
     $user sh -c 'ulimit -l 0 && exec "$@"' sh
-sick files open_files less 0 cpu-clock 125 'limit of 24 open files' \
+sick files open_files degraded 0 cpu-clock 125 'limit of 24 open files' \
     'ulimit -Hn' with_limit '-n 24'
-sick old kernel less 0 - 0 'Linux 2[.]6.* is older than 6[.]1' \
+sick old kernel degraded 0 - 0 'Linux 2[.]6.* is older than 6[.]1' \
     'Linux 6[.]1 or later' setarch --uname-2.6
-"$B/tests/work/can" pmu 2>/dev/null || sick no-pmu pmu less 0 - 0 \
-    'no hardware counter' 'give the virtual machine a PMU' env
+"$B/tests/work/can" pmu 2>/dev/null || sick no-pmu pmu degraded 0 - 0 \
+    'no hardware counter' 'enable a PMU in the virtual machine' env
 [ $n -ge 20 ] || fail "only $n environments"
 
 cat >judge.py <<'END'
@@ -188,12 +188,12 @@ for line in open("table"):
     assert row["state"] == state, (name, row)
     assert re.search(cause, row["found"]), (name, row)
     ok = state == "ok"
-    assert ok or re.search(cure, row["cure"]), (name, row)
+    assert ok or re.search(cure, row["fix"]), (name, row)
     for c in j["checks"]:
         bad = c["state"] != "ok"
-        assert c["found"] and bad == bool(c["cure"]) == bool(c["lost"]), c
+        assert c["found"] and bad == bool(c["fix"]) == bool(c["affects"]), c
         assert not re.search("errno|EPERM|EACCES", c["found"]), c
-    print("ok: %s: %s; %s" % (name, row["found"], row["cure"]))
+    print("ok: %s: %s; %s" % (name, row["found"], row["fix"]))
 END
 python3 judge.py || fail "doctor blames something else"
 ok "$n environments"

@@ -21,7 +21,7 @@ ok "$(wc -l <codes) codes"
 grep -o '{ "[a-z_]*", pa->' "$SRC/cmd/dtprof/stats_json.c" |
     cut -d '"' -f 2 >counters
 grep -o '[\\]"[a-z_]*[\\]":%' "$SRC/cmd/dtprof/stats_json.c" | tr -d '\\":%' |
-    grep -v 'schema_version\|samples\|lives\|mapping\|marks\|side_band' |
+    grep -v 'schema_version\|samples\|process_ev\|mapping\|markers\|sideband' |
     grep -v 'in_progress\|period\|frequency\|balances\|_ns' >>counters
 [ "$(wc -l <counters)" -ge 15 ] || fail "no counters: $(cat counters)"
 sort -u counters | while read -r counter; do

@@ -19,9 +19,9 @@ commands=$("$DTPROF" help | sed -n '/^commands:/,/^$/s/^  \([a-z]*\) .*/\1/p')
 sed -n '/^SYNOPSIS/,/^DESCRIPTION/p' page.txt | sed '1d;$d' | tr -s ' \n' ' ' |
     sed 's/ dtprof /\ndtprof /g' | sed 's/ *$//' | grep . | sort >manual
 for c in $commands; do
-	"$DTPROF" "$c" --help |
-	    sed -n '/^usage:/{n;s/^ *//;s/ *$//;p;}'
-done | sort >usage
+	"$DTPROF" "$c" --help | sed -n '/^usage:/,/^$/p' | sed 1d |
+	    tr -s ' \n' ' ' | sed 's/^ *//;s/ *$//;$a\'
+done | grep . | sort >usage
 diff manual usage || fail "the synopsis is not the usage"
 ok "$(wc -l <usage) synopses"
 
@@ -29,8 +29,9 @@ for c in $commands; do
 	"$DTPROF" "$c" --help >help
 	[ "$(sed -n 3p help)" = examples: ] ||
 	    fail "$c --help does not begin with examples"
-	[ "$(wc -l <help)" -le 48 ] && ! sed '/^usage:/,/^$/d' help |
-	    grep -n '.\{80\}' || fail "$c --help is too long or too wide"
+	[ "$(sed '/^usage:/,/^$/d' help | wc -l)" -le 46 ] &&
+	    ! grep -n '.\{81\}' help ||
+	    fail "$c --help is too long or too wide"
 done
 ok "--help is short and begins with examples"
 

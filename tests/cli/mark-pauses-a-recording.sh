@@ -14,11 +14,11 @@ export TMPDIR
 cat >run.sh <<'END'
 burn='$t = 0; $t += $_ for 1 .. 3e6'
 perl -e "$burn"
-"$DTPROF" mark -p $PPID --pause 'no set-up' || exit 9
+"$DTPROF" mark --recorder $PPID --pause 'no set-up' || exit 9
 perl -e "\$0 = 'inpause'; for (1 .. 12) { $burn }
     system('perl', '-e', '\$0 = q(inpause);$burn')"
-"$DTPROF" mark -p $PPID 'meanwhile' || exit 9
-"$DTPROF" mark -p $PPID --resume || exit 9
+"$DTPROF" mark --recorder $PPID 'meanwhile' || exit 9
+"$DTPROF" mark --recorder $PPID --resume || exit 9
 perl -e "\$0 = 'after'; $burn"
 END
 cat >check.py <<'END'
@@ -27,7 +27,7 @@ records = [json.loads(line) for line in open("out")]
 at = {r["type"]: r for r in records}
 begun, ended = at["pause"]["time_ns"], at["resume"]["time_ns"]
 assert at["pause"]["text"] == "no set-up" and at["resume"]["text"] == ""
-assert begun < at["mark"]["time_ns"] < ended
+assert begun < at["marker"]["time_ns"] < ended
 samples = [r for r in records if r["type"] == "sample"]
 during = [r for r in samples if begun < r["time_ns"] < ended]
 assert not during, during[:3]
@@ -43,7 +43,7 @@ END
 # One task alone, whose counters its exec has switched on.
 cat >alone.pl <<'END'
 sub burn { my $t = 0; $t += $_ for 1 .. 3e6 }
-my @mark = ($ENV{DTPROF}, "mark", "-p", getppid);
+my @mark = ($ENV{DTPROF}, "mark", "--recorder", getppid);
 burn();
 system(@mark, "--pause") == 0 or exit 9;
 burn();
@@ -64,7 +64,7 @@ END
 paths='perf'
 "$B/tests/work/can" bpf >/dev/null 2>&1 && paths='bpf perf'
 for path in $paths; do
-	expect 0 "$DTPROF" record --path "$path" -q -e cpu-clock -c 1000000 \
+	expect 0 "$DTPROF" record --backend "$path" -q -e cpu-clock -c 1000000 \
 	    -o x.dtp -- sh run.sh
 	grep -q '^1 recording paused' out && grep -q '^1 recording resumed' \
 	    out || fail "not taken: $(cat out)"
@@ -77,19 +77,19 @@ for path in $paths; do
 	python3 - <<'END' || fail "$path: the timers seem to be late"
 import json
 report = json.load(open("out"))
-late = sum(row["late"] for row in report["accounting"]) * 1000000
+late = sum(row["overruns"] for row in report["accounting"]) * 1000000
 # Longer than all that is recorded, and counted on each CPU if it were.
 paused = report["recording"]["paused_ns"]
 assert late < paused * 3 / 4, (late, paused)
 END
-	expect 0 "$DTPROF" record --path "$path" -q --no-inherit -e cpu-clock \
-	    -c 1000000 -o y.dtp -- perl alone.pl
+	expect 0 "$DTPROF" record --backend "$path" -q --no-inherit \
+	    -e cpu-clock -c 1000000 -o y.dtp -- perl alone.pl
 	expect 0 "$DTPROF" script --json --show all y.dtp
 	python3 alone.py >said || fail "$path, alone: $(cat said)"
 	ok "$path: $(cat said)"
 done
 expect 2 "$DTPROF" mark --pause --resume
-expect_err 'beside'
+expect_err 'exclude each other'
 expect 2 "$DTPROF" mark
-expect_err 'without a text'
+expect_err 'missing marker text'
 ok "--stats and JSON say so; what contradicts itself is refused"

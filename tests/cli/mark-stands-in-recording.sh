@@ -14,22 +14,22 @@ cat >run.sh <<'END'
 uptime_ns() { python3 -c 'import time; print(time.monotonic_ns())'; }
 for n in 1 2 3; do
 	uptime_ns
-	"$DTPROF" mark -p $PPID "phase $n" || exit 9
+	"$DTPROF" mark --recorder $PPID "phase $n" || exit 9
 	uptime_ns
 done
 END
 expect 0 "$DTPROF" record -q -e cpu-clock -c 100000 -o x.dtp -- sh run.sh
-[ "$(grep -c '^1 recording took the mark' out)" -eq 3 ] ||
+[ "$(grep -c '^1 recording marked' out)" -eq 3 ] ||
     fail "not taken: $(cat out)"
 grep -v recording out >"times"
 expect 0 "$DTPROF" script --json x.dtp
-[ "$(json_lines out 'sum(r["type"] == "mark" for r in j)')" -eq 3 ] ||
+[ "$(json_lines out 'sum(r["type"] == "marker" for r in j)')" -eq 3 ] ||
     fail "not three marks"
 python3 - <<'END' || fail "marks are out of place"
 import json
 records = [json.loads(line) for line in open('out')]
 times = [int(line) for line in open('times')]
-marks = [r for r in records if r['type'] == 'mark']
+marks = [r for r in records if r['type'] == 'marker']
 assert [m['text'] for m in marks] == ['phase 1', 'phase 2', 'phase 3'], marks
 for n, m in enumerate(marks):
     assert times[2 * n] <= m['time_ns'] <= times[2 * n + 1], (n, m, times)
@@ -37,8 +37,8 @@ assert records == sorted(records, key=lambda r: r['time_ns'])
 assert any(r['type'] == 'sample' for r in records)
 END
 ok "three marks, each at its time, among samples in order"
-expect 1 "$DTPROF" mark -p $$ nobody
-expect_err 'not a recorder'
+expect 1 "$DTPROF" mark --recorder $$ nobody
+expect_err 'not one of your recorders'
 ok "no recording: a failure"
 [ -z "$(find "$tmp" -name '*.mark')" ] || fail "a socket was left behind"
 ok "no socket is left"

@@ -83,6 +83,6 @@ expect_err 'README.md: is not a dtprof recording'
 : >nothing
 expect 1 "$DTPROF" report nothing
 expect 1 "$DTPROF" report no-such-file
-expect_err 'there is no such file'
+expect_err 'no such file'
 expect 1 "$DTPROF" report tmp
 ok "what is none of these is refused"

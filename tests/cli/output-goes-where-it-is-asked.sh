@@ -20,7 +20,7 @@ expect_out '<html' 'a page on standard output'
 expect 1 "$DTPROF" import -o - known.dtp
 printf 'a 1\n' >x
 expect 1 "$DTPROF" import -o - x
-expect_err 'cannot be written to standard output'
+expect_err 'cannot write a recording to standard output'
 [ ! -e - ] || fail "a recording called -"
 ok "- is standard output, or refused"
 expect 2 "$DTPROF" flamegraph -o x.png no-such-file

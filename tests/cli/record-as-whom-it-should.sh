@@ -30,7 +30,7 @@ with()		# capabilities: a copy of the program that has them
 path_of()	# recording
 {
 	"$DTPROF" report --stats --json "$1" 2>/dev/null |
-	    json /dev/stdin 'j["recording"]["path"]'
+	    json /dev/stdin 'j["recording"]["backend"]'
 }
 
 # Does a recording hold names of the kernel, for who may see no others?  In

@@ -12,7 +12,7 @@ tmpdir
 is_begun()
 {
 	tries=0
-	until "$DTPROF" mark -p "$1" begun >/dev/null 2>&1; do
+	until "$DTPROF" mark --recorder "$1" begun >/dev/null 2>&1; do
 		tries=$((tries + 1))
 		kill -0 "$1" 2>/dev/null ||
 		    fail "the recorder is gone: $(cat log)"
@@ -85,7 +85,7 @@ is_begun $recorder
 await "the command ignores signals" [ -s deaf.pid ]
 kill_at_end "$(cat deaf.pid)"
 kill -INT $recorder
-"$DTPROF" mark -p $recorder 'still recording' >/dev/null ||
+"$DTPROF" mark --recorder $recorder 'still recording' >/dev/null ||
     fail "the first Ctrl-C ended it"
 kill -INT $recorder
 end 130 "a second Ctrl-C with a command that is deaf"

@@ -61,7 +61,7 @@ cat >marks.sh <<'END'
 mount -t tmpfs dtprof-test /tmp && mount -t tmpfs dtprof-test /run || exit 77
 mkdir -m 700 /tmp/dtprof-0 && chown 65534:65534 /tmp/dtprof-0 || exit 77
 cd /run && "$DTPROF" record -q -e cpu-clock -o m.dtp -- sh -c '
-"$DTPROF" mark -p $PPID here'
+"$DTPROF" mark --recorder $PPID here'
 END
 unset TMPDIR
 unshare -m sh marks.sh >out 2>err </dev/null

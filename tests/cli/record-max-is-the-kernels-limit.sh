@@ -12,7 +12,7 @@ limit=/proc/sys/kernel/perf_event_max_sample_rate
 
 for path in auto perf; do
 	before=$(cat $limit)
-	expect 0 "$DTPROF" record -q --path $path -F max \
+	expect 0 "$DTPROF" record -q --backend $path -F max \
 	    -e page-faults:u -- true
 	after=$(cat $limit)
 	expect 0 "$DTPROF" report --json dtprof.dtp

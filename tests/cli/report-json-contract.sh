@@ -27,7 +27,7 @@ text = open('text').read()
 assert len(j['accounting']) == 3
 for a in j['accounting']:
     for key in ('event', 'fired', 'stored', 'full', 'nested', 'filtered',
-        'error', 'unaccounted', 'nested_stored', 'self', 'outside', 'late',
+        'error', 'unaccounted', 'nested_stored', 'self', 'outside', 'overruns',
         'missed', 'count'):
         assert key in a, key
     assert a['fired'] == sum(a[k] for k in ('stored', 'full', 'nested',
@@ -41,7 +41,7 @@ clock = j['accounting'][1]
 assert clock['stored'] > 10 and clock['written'] == clock['stored']
 assert clock['in_file'] == clock['stored']
 q = j['quality']
-assert set(q) == {'complete_stacks', 'unresolved', 'lost', 'side_lost',
+assert set(q) == {'complete_stacks', 'unresolved', 'lost', 'sideband_lost',
     'throttled', 'multiplexed'}
 for share in q.values():
     assert share is None or 0 <= share <= 1, q
@@ -54,7 +54,7 @@ python3 - <<'END' || fail "the names do not add up"
 import collections
 import json
 j = json.load(open('stats.json'))
-n = j['names']
+n = j['symbols']
 assert n['samples'] == sum(a['in_file'] for a in j['accounting'])
 assert n['samples'] == n['resolved'] + n['without_pc'] + n['unresolved'] > 10
 seen, short, named, stacks = (collections.Counter(), collections.Counter(),
@@ -66,7 +66,7 @@ for line in open('samples'):
     if inner is not None and inner['function'] is not None:
         named += 1
     elif inner is not None:
-        seen[inner['unnamed'], inner['module']] += 1
+        seen[inner['unresolved'], inner['module']] += 1
     status = r.get('user_status')
     if status not in (None, 'none', 'ok'):
         short[status, user[-1]['module'] if user else ''] += 1
@@ -82,11 +82,12 @@ accounted = sum(sum(c for s, c in a['user_stacks'].items()
     if s not in ('none', 'ok')) for a in j['accounting'][1:])
 assert n['truncated'] == accounted, (n['truncated'], accounted)
 assert rows('truncated_by') == dict(short), (n, short)
-line = 'names: of %d samples %d resolved, %d without a pc, %d unresolved' % (
+line = 'addresses: of %d samples %d resolved, %d without a pc, ' \
+    '%d unresolved' % (
     n['samples'], n['resolved'], n['without_pc'], n['unresolved'])
 assert line in open('text').read().splitlines(), line
 END
 ok "names and truncated stacks by reason and module, as script has them"
 expect 0 "$DTPROF" report --stats -v x.dtp
-expect_out '^cpu [0-9]|^by cpu: not known, recorded without BPF'
+expect_out '^cpu [0-9]|^by cpu: unknown, recorded without BPF'
 ok "--stats -v shows each CPU, or that they are not told apart"

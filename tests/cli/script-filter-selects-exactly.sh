@@ -43,10 +43,10 @@ expect 0 "$DTPROF" script --json -e '*enter_write' --show samples all.dtp
 [ "$(json_lines out '{r["event"] for r in j}')" = \
     "{'syscalls:sys_enter_write'}" ] || fail "--event"
 ok "--event"
-expect 0 "$DTPROF" script --json --show lives all.dtp
+expect 0 "$DTPROF" script --json --show process-events all.dtp
 [ "$(json_lines out '{r["type"] for r in j} <= {"fork", "exec", "exit",
-    "comm", "task"} and len(j) > 5')" = True ] || fail "--show lives"
-ok "--show lives"
+    "comm", "task"} and len(j) > 5')" = True ] || fail "--show process-events"
+ok "--show process-events"
 expect 0 "$DTPROF" record -q -o some.dtp -e syscalls:sys_enter_read \
     -e syscalls:sys_enter_write --filter 'comm=="dd" && count==3' -- sh run.sh
 expect 0 "$DTPROF" script --no-symbols --show samples some.dtp

@@ -202,12 +202,13 @@ refused()	# pattern argument ...
 	grep -q '^dtprof: hint: ' err || fail "$*: no cure"
 	[ ! -e ran ] || fail "$*: the command ran"
 }
-refused 'the nearest is "page-faults"' -e page-fauls
+refused "did you mean 'page-faults'" -e page-fauls
 refused 'always 0' -e context-switches:u
-refused 'fires, and counts nothing' -e profile:::99hz
-refused 'there is no period' -e page-faults@100
-refused 'a group is written' -e '{page-faults,task-clock'
-refused 'no event "nosuchthing(:u)?"|nearest' -e '{page-faults,nosuchthing}'
+refused 'a timer cannot be counted' -e profile:::99hz
+refused 'for sampling, not for counting' -e page-faults@100
+refused 'invalid group' -e '{page-faults,task-clock'
+refused "cannot open event 'nosuchthing(:u)?'|did you mean" \
+    -e '{page-faults,nosuchthing}'
 "$B/tests/work/can" pmu >/dev/null 2>&1 || {
 	refused 'no hardware counter' -e cycles
 	refused 'no hardware counter' -e '{cycles,instructions}'
@@ -226,7 +227,7 @@ expect 0 "$DTPROF" stat --json -- true
 		left_out='context-switches, cpu-migrations, ' ;;
 	*)	fail "$(cat out)" ;;
 	esac
-	expect_err "not counted here: ${left_out}cycles, instructions, branches"
+	expect_err "on this machine: ${left_out}cycles, instructions, branches"
 }
 ok "the default leaves out what this machine or user lacks, and says so"
 
@@ -245,8 +246,9 @@ then
 	[ "$(cut -d , -f 1,4 out | grep ^event)" = 'event,"page-faults:u"
 event,"task-clock:u"
 event,"page-faults:u"' ] || fail "other names: $(cat out)"
-	expect_err 'page-faults:u: in user space alone' 'nothing is said of it'
+	expect_err 'page-faults:u: counted in user space only' \
+	    'nothing is said of it'
 	expect 125 as_ordinary "$DTPROF" stat -e context-switches -- true
-	expect_err 'it happens in the kernel' 'another reason'
+	expect_err 'it occurs in the kernel' 'another reason'
 	ok "an ordinary user counts in user space alone, and is told"
 fi

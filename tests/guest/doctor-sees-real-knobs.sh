@@ -46,22 +46,22 @@ look()		# file check state found cure
 	import re
 	row = {c["name"]: c for c in j["checks"]}[argv[0]]
 	need(row["state"] == argv[1] and re.search(argv[2], row["found"]) and
-	    (argv[1] == "ok" or re.search(argv[3], row["cure"])), str(row))
+	    (argv[1] == "ok" or re.search(argv[3], row["fix"])), str(row))
 	END
 }
-look root pmu ok 'cycles are counted, and [1-9][0-9]* times' ''
+look root pmu ok 'cycles are counted; [1-9][0-9]* counters' ''
 look root bpf ok . ''
 look root kptr_restrict ok . ''
-look paranoid-2 perf_event_paranoid less 'paranoid 2' 'paranoid=0'
-look paranoid-2 bpf less 'CAP_BPF' 'setcap'
+look paranoid-2 perf_event_paranoid degraded 'paranoid=2' 'paranoid=0'
+look paranoid-2 bpf degraded 'CAP_BPF' 'setcap'
 look paranoid-0 perf_event_paranoid ok '^0: all' ''
 look paranoid-0 kptr_restrict ok . ''
-look kptr-2 kptr_restrict less 'is 2' 'kptr_restrict=1 for root'
+look kptr-2 kptr_restrict degraded 'is 2' 'kptr_restrict=1 for root'
 look kptr-1 kptr_restrict ok . ''
-look user-kptr-1 kptr_restrict less 'is 1' 'kptr_restrict=0'
-look rate sample_rate less '400 samples' '=100000'
+look user-kptr-1 kptr_restrict degraded 'is 1' 'kptr_restrict=0'
+look rate sample_rate degraded '400 samples' '=100000'
 look rate-cured sample_rate ok '100000 Hz' ''
-look locked locked_memory less '4 KiB may be locked' 'now 4'
+look locked locked_memory degraded '4 KiB may be locked' 'now 4'
 grep -Eq 'kernel.perf_event_mlock_kb \(now 4\)' results/locked-record ||
     fail "record says: $(cat results/locked-record)"
 ok "what doctor foretold of locked memory, record says"

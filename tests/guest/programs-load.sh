@@ -46,7 +46,7 @@ for name in counter software clock timers switches arguments tracepoints \
 	    most)
 	END
 	verify stats $name <<-'END'
-	need(j["recording"]["path"] == "bpf", argv[0] + " by BPF")
+	need(j["recording"]["backend"] == "bpf", argv[0] + " by BPF")
 	for a in j["accounting"]:
 	    need(a["fired"] > 0, "%(event)s fired %(fired)d" % a)
 	END

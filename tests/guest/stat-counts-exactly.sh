@@ -84,9 +84,9 @@ need(all(e["running_pct"] == 100 and e["group"] == 0 for e in j["events"]),
 same = {e["values"][0] for e in of("r8")}
 need(len(same) == 1, "each counts the same instructions: %s" % same)
 END
-grep -q 'of its 8 events on the PMU 7 fit' results/refused.txt ||
+grep -q 'of 8 events on the PMU, 7 fit' results/refused.txt ||
     fail "refusal: $(cat results/refused.txt)"
-grep -q 'of its 7 events on the PMU 6 fit' results/refused6.txt ||
+grep -q 'of 7 events on the PMU, 6 fit' results/refused6.txt ||
     fail "refusal: $(cat results/refused6.txt)"
 ok "$(head -n 1 results/refused.txt)"
 
@@ -108,13 +108,13 @@ for n, e in enumerate(j["events"]):
 END
 grep -q '~.*  *[1-9][0-9]\.[0-9] %' results/turns.txt ||
     fail "not marked: $(cat results/turns.txt)"
-grep -q 'Of the 12 events on the PMU the first 7 fit' results/turns.txt ||
+grep -q 'Of the 12 events on the PMU, the first 7 fit' results/turns.txt ||
     fail "not said how many fit: $(cat results/turns.txt)"
 ok "12 events: marked as estimates, and how many fit"
 
 grep -Eq '^  instructions .*100 %   0.50 per cycle' results/default.txt ||
     fail "default: $(cat results/default.txt)"
-grep -q 'not counted here: .*branches' results/default.txt ||
+grep -q 'not counted on this machine: .*branches' results/default.txt ||
     fail "default: $(cat results/default.txt)"
 ok "by default: cycles and instructions with their ratio, no branches"
 
@@ -129,7 +129,7 @@ need(len(burn) == 2 and abs(burn[0] / 60e6 - 1) < 0.1 and
     abs(burn[1] / 120e6 - 1) < 0.1, "instructions: %s" % burn)
 need(abs(burn[1] - burn[0] - 60e6) < 3e6, "apart by what they should be")
 END
-grep -q 'may not take turns' results/nosplit.txt ||
+grep -q 'cannot be multiplexed' results/nosplit.txt ||
     fail "12 events by process: $(cat results/nosplit.txt)"
 verify results/counters.json <<'END'
 usable = {c["name"]: c for c in j["counters"] if c["why_not"] is None}

@@ -20,7 +20,7 @@ accounting results/turns.dtp >/dev/null
 cp stats stats.json
 verify records <<'END'
 import json
-turns = [r for r in j if r["type"] == "turns"]
+turns = [r for r in j if r["type"] == "multiplexed"]
 start = [r["time_ns"] for r in j if r["type"] == "start"][0]
 stop = [r["time_ns"] for r in j if r["type"] == "stop"][0]
 need(len({r["time_ns"] for r in turns}) >= 3, "looked at %d times" %

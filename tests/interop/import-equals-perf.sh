@@ -142,7 +142,7 @@ done
 cmp pipe.dtp again.dtp || fail "standard input gives another recording"
 # A program that can be named is.
 expect 0 "$DTPROF" report --stats fp.dtp
-expect_out '^origin +imported from perf.data of version [0-9]' "perf's version"
+expect_out '^backend +import from perf.data, version [0-9]' "perf's version"
 "$DTPROF" report --json fp.dtp 2>/dev/null >report
 json report 'sum(r["self"] > 0 and r["name"] == "seventy" for r in
     j["functions"])' | grep -q '^1$' || fail "seventy has no name"

@@ -31,8 +31,9 @@ rec.check("attach.moved" not in info, "%s: %r" % (what, info))
 for name, row in rows.items():
     if row.get("count") is None:
         continue
-    rec.check(row["hidden"] == 0, "%s, %s: %d beyond its bound: %r" %
-              (what, name, row["hidden"], row))
+    rec.check(row["unaccounted_excess"] == 0,
+              "%s, %s: %d beyond its bound: %r" %
+              (what, name, row["unaccounted_excess"], row))
 row = rows["cpu-clock"]
 if way == "tasks":
     rec.check(row["filtered"] == 0, "%s: %d fired elsewhere" %
@@ -63,8 +64,8 @@ for way in tasks cpus; do
 	python3 judge.py "a command by rate" $way 1003009 3 ||
 	    fail "see above"
 	record 0 --attach $way -e cpu-clock -c 200000 -o a.dtp -- \
-	    sh -c "\"\$DTPROF\" mark -p \$PPID --pause &&
-	    \"\$DTPROF\" mark -p \$PPID --resume && $family"
+	    sh -c "\"\$DTPROF\" mark --recorder \$PPID --pause &&
+	    \"\$DTPROF\" mark --recorder \$PPID --resume && $family"
 	grep -v '[a-z]' out >used
 	python3 judge.py "a command with a pause" $way 200000 3 ||
 	    fail "see above"
@@ -111,10 +112,10 @@ py <<'END'
 import recording as rec
 
 row = rec.balance("a.dtp")["profile:::4999hz"]
-rec.check(row["hidden"] == 0, "%d beyond its bound: %r" % (row["hidden"],
-                                                         row))
+rec.check(row["unaccounted_excess"] == 0, "%d beyond its bound: %r" %
+          (row["unaccounted_excess"], row))
 rec.ok("4999 Hz: %d ns unaccounted, %d late, bound %d" % (
-    row["unaccounted"], row["late"], row["unaccounted_bound"]))
+    row["unaccounted"], row["overruns"], row["unaccounted_bound"]))
 END
 
 # A lower rate takes hold of descendants that exist when it changes.
@@ -135,7 +136,7 @@ rows = rec.balance("a.dtp", ["cpu-clock"])
 marks, weights, after = rec.lowered("a.dtp", 100000)
 rec.check(marks and after > 0, "%r, then %d samples" % (marks, after))
 row = rows["cpu-clock"]
-rec.check(row["hidden"] == 0 and row["filtered"] == 0, "%r" % row)
+rec.check(row["unaccounted_excess"] == 0 and row["filtered"] == 0, "%r" % row)
 slow = {r["tid"] for r in rec.samples("a.dtp") if
         r["weight"] == marks[-1] * 100000}
 rec.check(slow == set(map(int, sys.argv[1].split())), "%r" % slow)

@@ -44,12 +44,12 @@ END
 
 status=0
 on tasks stays 'command' -- "$work/spin" 200
-on cpus stays 'asked' --attach cpus -- "$work/spin" 100
+on cpus stays 'by --attach' --attach cpus -- "$work/spin" 100
 on tasks stays asked --attach tasks -- "$work/spin" 100
 on tasks moved 'started [0-9]+ tasks' -- "$work/storms" fork 2000
 # By SIGTERM, when the time is over.
 status=143
-on tasks moved 'switches a second of the target cost more' --duration 4s -- \
+on tasks moved 'switches/s of the target cost more' --duration 4s -- \
     "$work/guest_pingpong" 100000000
 status=0
 on cpus stays 'every process' -a --duration 100ms
@@ -57,7 +57,7 @@ on cpus stays 'counters' --with page-faults -- "$work/spin" 100
 
 # The kernel takes events away from a program that takes other rights.
 cp "$work/spin" other && chown 65534 other && chmod 4755 other
-on tasks moved 'rights' -- sh -c 'exec ./other 300'
+on tasks moved 'set-user-ID' -- sh -c 'exec ./other 300'
 py <<'END'
 import recording as rec
 
@@ -69,23 +69,23 @@ END
 for option in -a "--with page-faults"; do
 	# shellcheck disable=SC2086 # an option and its argument
 	expect 125 "$DTPROF" record --attach tasks $option -- true
-	expect_err 'sample CPUs' "$option"
+	expect_err '--attach tasks cannot be used' "$option"
 done
 ok "what samples CPUs is not had on tasks"
 
 "$work/spin" 0 >/dev/null &
 pid=$!
 kill_at_end $pid
-on tasks stays 'switches a second of the target cost less' --duration 200ms \
+on tasks stays 'switches/s of the target cost less' --duration 200ms \
     -p $pid
-on cpus stays 'asked' --attach cpus --duration 200ms -p $pid
-on tasks stays 'exactly' --duration 200ms -t $pid
+on cpus stays 'by --attach' --attach cpus --duration 200ms -p $pid
+on tasks stays 'single tasks' --duration 200ms -t $pid
 kill $pid
 "$work/guest_pingpong" 100000000 &
 pid=$!
 kill_at_end $pid
 await "it switches" grep -q . /proc/$pid/task/$pid/children
 kill_at_end "$(cat /proc/$pid/task/$pid/children)"
-on cpus stays 'switches a second of the target cost more' --duration 200ms \
+on cpus stays 'switches/s of the target cost more' --duration 200ms \
     -p $pid
-on tasks stays 'asked' --attach tasks --duration 200ms -p $pid
+on tasks stays 'by --attach' --attach tasks --duration 200ms -p $pid

@@ -61,7 +61,7 @@ rec.check(stored >= 0.99 * count, "%s: %d of %d stored" % (name, stored,
                                                           count))
 rec.ok("%s: %d calls, %d stored, %d lost" % (name, count, stored, lost))
 END
-	sed -n 's/^files read apart/ok: &/p' stats
+	sed -n 's/^file readers/ok: &/p' stats
 }
 
 attack "all at once" sh all.sh

@@ -18,7 +18,7 @@ for cpu in 0 1; do
 done
 for path in bpf perf; do
 	for cpu in 0 1; do
-		record 0 --path $path -a -C $cpu -e interval:::10ms \
+		record 0 --backend $path -a -C $cpu -e interval:::10ms \
 		    --call-graph none -o a.dtp --duration 300ms
 		py $path $cpu <<'END'
 import sys

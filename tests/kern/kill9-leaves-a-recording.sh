@@ -95,7 +95,7 @@ ok "$killed kills: $files files read and say that they were cut; $held" \
 sh -c "while :; do $work/faults 2000; done" >/dev/null &
 kill_at_end $!
 rm -f a.dtp
-"$DTPROF" record -q --path perf -o a.dtp -e page-faults -p $! >out 2>err &
+"$DTPROF" record -q --backend perf -o a.dtp -e page-faults -p $! >out 2>err &
 recorder=$!
 kill_at_end "$recorder"
 accounted()

@@ -45,7 +45,7 @@ record_begin()	# argument ...
 # end of waiting is the recorder's end, or the test's time limit.
 await_recording()	# pid
 {
-	until "$DTPROF" mark -p "$1" ready >/dev/null 2>&1; do
+	until "$DTPROF" mark --recorder "$1" ready >/dev/null 2>&1; do
 		if ! kill -0 "$1" 2>/dev/null; then
 			sed 's/^/err: /' "$tmp/err"
 			fail "the recorder ended before it recorded"

@@ -24,10 +24,10 @@ for word in crash try; do
 	"$faulty" record -o a.dtp -F 4999 -- sh -c \
 	    './good 30; ./bad 30' >out 2>err </dev/null ||
 	    fail "record: $(cat err)"
-	grep -q "note: a file could not be read.*/bad: ended" err ||
+	grep -q "note: a file could not be read.*/bad: the file reader" err ||
 	    fail "not named: $(cat err)"
 	"$faulty" report --stats a.dtp >stats || fail "report"
-	grep -q "files given up 1," stats || fail "$(grep 'files read' stats)"
+	grep -q "lost files 1," stats || fail "$(grep "file readers" stats)"
 	"$names" a.dtp >named || fail "the tool"
 	python3 - "$word" <<'END' || exit 1
 import sys

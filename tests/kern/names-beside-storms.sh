@@ -47,7 +47,7 @@ runs = int(sys.argv[1])
 def read(name, n):
     with open("%s.%d.json" % (name, n)) as file:
         j = json.load(file)
-    names = j["names"]
+    names = j["symbols"]
     with open("%s.%d.err" % (name, n)) as file:
         last = file.read().splitlines()[-1]
     with open("%s.%d.status" % (name, n)) as file:
@@ -55,7 +55,7 @@ def read(name, n):
     assert names["samples"] >= 50, "%d samples" % names["samples"]
     return (100 * names["resolved"] / names["samples"],
             100 - 100 * names["truncated"] / names["user_stacks"],
-            j["recording"]["side_band_lost"], status, last)
+            j["recording"]["sideband_lost"], status, last)
 
 quiet = [read("quiet", n + 1) for n in range(runs)]
 storm = [read("storm", n + 1) for n in range(runs)]

@@ -104,7 +104,7 @@ END
 cat >seen.sh <<'END'
 for n in 1 2 3; do
 	tries=100	# a busy recorder may answer too late
-	until "$DTPROF" mark -p "$1" seen; do
+	until "$DTPROF" mark --recorder "$1" seen; do
 		tries=$((tries - 1))
 		[ $tries -gt 0 ] || exit 1
 	done

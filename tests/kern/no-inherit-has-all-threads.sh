@@ -39,7 +39,7 @@ kill_at_end $pid
 await "its threads run" grep -q ready ready
 for path in bpf perf; do
 	for what in -p -t; do
-		record 0 --path $path --no-inherit -e cpu-clock -c 1000000 \
+		record 0 --backend $path --no-inherit -e cpu-clock -c 1000000 \
 		    -o a.dtp --duration 300ms $what $pid
 		py $what $pid <<'END'
 import os

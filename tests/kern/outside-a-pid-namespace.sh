@@ -3,7 +3,7 @@
 # ASSERTION: record -a as root in a PID namespace names what runs outside of it
 # [outside this PID namespace], not swapper, takes no mapping of one of these
 # for another's, and says what it reaches in doctor's words; outside of one,
-# record --path perf -a says that it records all processes, as it does.
+# record --backend perf -a says that it records all processes, as it does.
 #
 # Easy to get wrong: the kernel gives all processes that the namespace does not
 # see the number 0, which elsewhere is the idle task's.
@@ -25,8 +25,8 @@ unshare -p -f --mount-proc "$DTPROF" record -a -e cpu-clock -o in.dtp \
 unshare -p -f --mount-proc "$DTPROF" doctor >doctor
 [ "$(grep -c 'swapper' said doctor)" = "$(printf 'said:0\ndoctor:0')" ] ||
     fail "swapper"
-reach='all processes, user space only, those outside this PID namespace'
-reach="$reach without names"
+reach='all processes, user space only; those outside this PID namespace'
+reach="$reach have no names"
 tr -s ' \n' '  ' <doctor >words
 grep -q "$reach" words || fail "doctor: $(head -n 1 doctor)"
 grep -q "without BPF ($reach)" said || fail "the note: $(cat said)"
@@ -50,7 +50,7 @@ rec.check(not any(r["in_kernel"] for r in outside), "the kernel's own code")
 rec.ok("%d samples outside, without anybody's mappings" % len(outside))
 END
 
-expect 0 "$DTPROF" record --path perf -a -e cpu-clock -o all.dtp \
+expect 0 "$DTPROF" record --backend perf -a -e cpu-clock -o all.dtp \
     --duration 300ms
 grep -q 'without BPF (all processes, user space only)' err ||
     fail "the note: $(cat err)"

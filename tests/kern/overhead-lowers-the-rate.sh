@@ -40,7 +40,7 @@ rec.check(info["less.rate"] == "rate lowered to 1/%d" % marks[-1], str(info))
 rec.check(int(info["overhead.programs_ns"]) > 0, str(info))
 a = [a for a in j["accounting"] if a["event"] == "cpu-clock"][0]
 there = j["recording"]["duration_ns"] * int(info["machine.cpus"])
-known = weights + a["late"] * PERIOD
+known = weights + a["overruns"] * PERIOD
 # A counter holds back less than a period when it begins and ends.
 bound = 2 * int(info["machine.cpus"]) * (1 + sum(marks)) * PERIOD
 said = "%.3f s of %.3f s, %.3f s by the count, each +-%.3f s" % (
@@ -73,7 +73,7 @@ kill_at_end "$recorder"
 await_recording "$recorder"
 prlimit --pid "$recorder" --nofile=3:3 || fail "prlimit"
 record_wait 0
-expect_err 'the rate cannot be lowered further: ' 'nothing is said of failing'
+expect_err 'cannot lower the rate further: ' 'nothing is said of failing'
 py <<'END'
 import recording as rec
 rec.balance("c.dtp", ["cpu-clock"])
@@ -84,12 +84,12 @@ ok "where the rate cannot be lowered the recording goes on"
 
 expect 0 "$DTPROF" record -o b.dtp -e cpu-clock --max-overhead 100 -- \
     "$work/spin" 100
-expect_err 'it cost [0-9.]+ % of' 'nothing is said of the cost'
+expect_err 'overhead [0-9.]+% of' 'nothing is said of the cost'
 "$DTPROF" report --stats --json b.dtp >b.json || fail "stats of b"
 [ "$(json b.json '"less.rate" in j["recording"]["info"]')" = False ] ||
     fail "the rate was lowered without need"
 ok "within what is allowed nothing is changed"
 
 expect 125 "$DTPROF" record --max-overhead 1 --no-inherit -- true
-expect_err 'count exactly' "exact counts and another rate"
+expect_err 'cannot be used with -t' "exact counts and another rate"
 ok "counters that are exact are left alone"

@@ -13,7 +13,7 @@ need_recording
 tmpdir
 
 for how in fp auto; do
-	record 0 --path perf --call-graph $how -e page-faults -c 1 -o a.dtp \
+	record 0 --backend perf --call-graph $how -e page-faults -c 1 -o a.dtp \
 	    -- "$work/storms" fault 1000
 	"$DTPROF" report a.dtp >table 2>&1 || fail "$(cat table)"
 	grep -i -e 'not counted' -e multiplex table && fail "see above"

@@ -123,7 +123,7 @@ def lowered(path, period):
                 check(weighs == said and r["weight"] > weighs * period,
                       "1/%d: %r" % (said, r))
                 weighs = r["weight"] / period
-        elif r["type"] == "mark" and r["text"].startswith("rate lowered to "):
+        elif r["type"] == "marker" and r["text"].startswith("rate lowered to "):
             before, said = said, int(r["text"].split("/")[1].split(":")[0])
             check(said > before and weighs in (before, said),
                   "1/%d, then 1/%d: %r" % (before, weighs, r))

@@ -14,7 +14,8 @@ for option in "" --include-self; do
 	record_begin $option -o a.dtp -a --call-graph none \
 	    -e syscall::epoll_wait:entry -e sched:sched_switch
 	for i in 1 2 3 4 5 6 7 8; do
-		await "it takes a mark" "$DTPROF" mark -p "$recorder" "$i"
+		await "it takes a mark" \
+		    "$DTPROF" mark --recorder "$recorder" "$i"
 	done
 	record_end 0
 	py "$recorder" "$option" <<'END'

@@ -77,7 +77,7 @@ import sys
 import recording as rec
 
 what, file = sys.argv[1:]
-lost = rec.report(file)["recording"]["side_band_lost"]
+lost = rec.report(file)["recording"]["sideband_lost"]
 mine = [r["pid"] for r in rec.records(file, "maps")
         if r["type"] == "mmap" and r["path"].endswith("/mapped")]
 rec.check(lost == 0, "%s: %d lost" % (what, lost))

@@ -54,7 +54,7 @@ compute 30
 record_end 0
 end_all
 [ "$("$DTPROF" report --json theirs/a.dtp |
-    json /dev/stdin 'j["recording"]["path"]')" = perf ] ||
+    json /dev/stdin 'j["recording"]["backend"]')" = perf ] ||
     fail "it was not recorded without BPF"
 judge theirs/a.dtp 9500
 ok "an ordinary user's stacks are whole"

@@ -24,7 +24,7 @@ kill -0 "$recorder" && stopped "$recorder" || fail "the reader went on"
 ok "$CALLS calls were made while the reader stood still"
 kill -CONT "$recorder"
 # It goes on when it takes a mark.
-await "the reader goes on" "$DTPROF" mark -p "$recorder" again
+await "the reader goes on" "$DTPROF" mark --recorder "$recorder" again
 "$work/calls" -c 0 500 >second.json || fail "calls"
 record_end 0
 py "$CALLS" <<'END'

@@ -14,12 +14,12 @@ tmpdir
 record_begin -o a.dtp -p $$ --buffer 64K --call-graph none \
     -e syscall::close:entry --filter 'fd >= 0x40000000'
 "$work/calls" -c 0 500 >before.json || fail "calls"
-await "it takes a mark" "$DTPROF" mark -p "$recorder" begin
+await "it takes a mark" "$DTPROF" mark --recorder "$recorder" begin
 kill -STOP "$recorder"
 await "the recorder stops" stopped "$recorder"
 "$work/calls" -c 0 5000 >hole.json || fail "calls"
 kill -CONT "$recorder"
-await "the reader goes on" "$DTPROF" mark -p "$recorder" again
+await "the reader goes on" "$DTPROF" mark --recorder "$recorder" again
 "$work/calls" -c 0 500 >after.json || fail "calls"
 record_end 0
 py <<'END'
@@ -58,6 +58,6 @@ rec.ok("%d gaps: %d refused from %d ns after the last sample before to "
 END
 "$DTPROF" report --stats a.dtp >out
 grep -q '^GAPS' out || fail "the report does not speak of gaps"
-"$DTPROF" script --show all a.dtp | grep -q 'firings were refused since' ||
+"$DTPROF" script --show all a.dtp | grep -q 'events lost since' ||
     fail "the script does not show the gap"
 ok "report and script say so"

@@ -111,7 +111,7 @@ for place in summary report.text stats b.html compare.text; do
 done
 [ "$("$DTPROF" report --json b.dtp | python3 -c 'import json, sys
 j = json.load(sys.stdin)
-print(j["recording"]["side_band_lost"], j["quality"]["side_lost"] > 0)')" = \
+print(j["recording"]["sideband_lost"], j["quality"]["sideband_lost"] > 0)')" = \
     "$lost True" ] || fail "JSON does not name $lost"
 record_maps 0 124
 grep -q 'mapping and process events lost: more than --max-loss' err ||

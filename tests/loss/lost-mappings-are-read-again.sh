@@ -50,8 +50,8 @@ import json
 import sys
 
 report, stats = (json.load(open(f)) for f in ("r.json", "s.json"))
-lost = stats["recording"]["side_band_lost"]
-names = stats["names"]
+lost = stats["recording"]["sideband_lost"]
+names = stats["symbols"]
 read = int(stats["recording"]["info"].get("maps.reread", 0))
 assert lost > 0, "nothing was lost"
 assert names["samples"] >= 50, names["samples"]
@@ -72,5 +72,5 @@ END
 program -F 499 -e cpu-clock
 named "with BPF"
 # Where stacks are copied the ring would be too large to be filled.
-program -F 499 -e task-clock --path perf --call-graph fp
+program -F 499 -e task-clock --backend perf --call-graph fp
 named "without BPF"

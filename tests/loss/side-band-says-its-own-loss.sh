@@ -70,7 +70,7 @@ import sys
 import recording as rec
 
 count = int(sys.argv[1])
-lost = rec.report("side.dtp")["recording"]["side_band_lost"]
+lost = rec.report("side.dtp")["recording"]["sideband_lost"]
 there = sum(r["type"] == "mmap" and r["path"].endswith("/mapped")
             for r in rec.records("side.dtp", "maps"))
 rec.check(0 < there < count, "%d of %d mappings are there" % (there, count))
@@ -80,7 +80,7 @@ rec.ok("of %d mappings %d are there, %d are said to be lost" %
        (count, there, lost))
 END
 
-while_stopped faults.dtp "faults.py $count" -- --path perf \
+while_stopped faults.dtp "faults.py $count" -- --backend perf \
     -e page-faults -c 1
 py <<'END'
 import recording as rec
@@ -88,9 +88,9 @@ import recording as rec
 row = rec.balance("faults.dtp")["page-faults"]
 side = rec.report("faults.dtp")["recording"]
 rec.check(row["full"] > 0, "no sample was lost: %r" % row)
-rec.check(side["side_band_lost"] < row["full"] // 100,
+rec.check(side["sideband_lost"] < row["full"] // 100,
           "%d samples were lost, and %d of the side band" %
-          (row["full"], side["side_band_lost"]))
+          (row["full"], side["sideband_lost"]))
 rec.ok("%d samples lost, none is taken for a mapping (%d gaps)" %
        (row["full"], side["gaps"]))
 END

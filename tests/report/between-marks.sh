@@ -64,7 +64,7 @@ END
 "$DTPROF" script --json --show samples "$SRC/tests/report/known.dtp" \
     >script.json || fail script
 python3 mark.py "$SRC" || fail "cannot write"
-expect 0 "$DTPROF" script --show marks x.dtp
+expect 0 "$DTPROF" script --show markers x.dtp
 [ "$(wc -l <out)" -eq 6 ] || fail "no six marks: $(cat out err)"
 cat >check.py <<'END'
 import collections, json, subprocess, sys
@@ -80,7 +80,7 @@ def run(*words):
 
 lines = [json.loads(line) for line in run("script", "--json").splitlines()]
 samples = [r for r in lines if r["type"] == "sample"]
-marks = [(r["text"], r["time_ns"]) for r in lines if r["type"] == "mark"]
+marks = [(r["text"], r["time_ns"]) for r in lines if r["type"] == "marker"]
 assert [m[0] for m in marks] == ["a,b", "begin", "again", "end", "again",
                                  "late"], marks
 

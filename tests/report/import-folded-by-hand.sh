@@ -45,9 +45,9 @@ ACCEPT = {
 "one column amid two": (b"a 1 2\nb 3\n", None),
 }
 REFUSE = {
-"no count": (b"a 1\nmain;b\n", 2, b"there is no count behind the stack"),
+"no count": (b"a 1\nmain;b\n", 2, b"no count after the stack"),
 "a word": (b"a 1\n\nmain;b x\n", 3, b"the count is not a decimal number"),
-"below zero": (b"a 1\nb -1\n", 2, b"the count is below zero"),
+"below zero": (b"a 1\nb -1\n", 2, b"negative count"),
 "exponent": (b"a 1\nb 1e5\n", 2, b"the count is not a decimal number"),
 "hexadecimal": (b"a 1\nb 0x10\n", 2, b"the count is not a decimal number"),
 "thousands": (b"a 1\nb 1,000\n", 2, b"the count is not a decimal number"),
@@ -56,20 +56,21 @@ REFUSE = {
 "plus": (b"a 1\nb +1\n", 2, b"the count is not a decimal number"),
 "two points": (b"a 1\nb 1.5.2\n", 2, b"the count is not a decimal number"),
 "a point": (b"a 1\nb .\n", 2, b"the count is not a decimal number"),
-"no stack": (b"a 1\n 12\n", 2, b"there is no stack before the count"),
-"a count alone": (b"a 1\n12\n", 2, b"there is no stack before the count"),
-"NUL": (b"a 1\nb\0c 2\n", 2, b"it is not text"),
-"21 digits": (b"a 1\nb 99999999999999999999\n", 2, b"more digits than 64 "
-    b"bits hold"),
+"no stack": (b"a 1\n 12\n", 2, b"no stack before the count"),
+"a count alone": (b"a 1\n12\n", 2, b"no stack before the count"),
+"NUL": (b"a 1\nb\0c 2\n", 2, b"not text"),
+"21 digits": (b"a 1\nb 99999999999999999999\n", 2, b"exceeds 64 "
+    b"bits"),
 "19 decimals": (b"a 1\nb 0.1234567890123456789\n", 2,
-    b"more digits than 64 bits hold"),
-"sum": (b"f 18446744073709551615\ng 2\n", 2, b"more than 64 bits hold"),
+    b"the count exceeds 64 bits"),
+"sum": (b"f 18446744073709551615\ng 2\n", 2,
+    b"the sum of counts exceeds 64 bits"),
 "sum with decimals": (b"f 18446744073709551615\ng 0.5\n", 1,
-    b"more than 64 bits hold"),
-"something else": (b"Dear reader,\nthis 1\n", 1, b"neither perf.data nor "
-    b"pprof, text of perf script or folded stacks"),
-"nothing": (b"# x\n\n", 0, b"no stack in it with a count above 0"),
-"zeros": (b"a 0\nb 0.0\n", 0, b"no stack in it with a count above 0"),
+    b"the sum of counts exceeds 64 bits"),
+"something else": (b"Dear reader,\nthis 1\n", 1, b"neither perf.data, "
+    b"pprof, perf script output nor folded stacks"),
+"nothing": (b"# x\n\n", 0, b"no stack with a count above 0"),
+"zeros": (b"a 0\nb 0.0\n", 0, b"no stack with a count above 0"),
 }
 def stacks(text):
     return sorted(text.splitlines())

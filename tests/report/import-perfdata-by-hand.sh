@@ -134,8 +134,8 @@ is()		# what, wanted
 is "$(stats whole "a['fired'], a['full']")" "(18, 12) (18, 13)"
 expect_err 'perf lost 25 records'
 is "$(stats killed "a['fired'], a['full']")" "(29, 23) (5, 0)"
-expect_err 'perf lost 23 records, and does not say of which event'
-is "$(json killed.json '(j["recording"]["side_band_lost"],
+expect_err 'perf lost 23 records of an unknown event'
+is "$(json killed.json '(j["recording"]["sideband_lost"],
     j["recording"]["gaps"])')" "(0, 2)"
 ok "what was lost is lost once, by event where perf knows"
 
@@ -157,8 +157,8 @@ for name in heavy ids; do
 	[ ! -e "$name.dtp" ] || fail "a recording of $name"
 	cat err
 done >said
-grep -q 'more than 64 bits' said || fail "heavy: $(cat said)"
-grep -q 'more ids of events' said || fail "ids: $(cat said)"
+grep -q 'exceeds 64 bits' said || fail "heavy: $(cat said)"
+grep -q 'more event ids' said || fail "ids: $(cat said)"
 ok "weights that no number holds and ids that lie on others are refused"
 
 printf 'main;a 1\n' >folded.data
@@ -169,10 +169,10 @@ for name in perf.data folded pprof; do
 	[ "$file" != perf ] || cp alone.data perf.data
 	expect 0 "$DTPROF" import -q -o "$file.dtp" "$file.data"
 	expect 0 "$DTPROF" report --stats -v "$file.dtp"
-	expect_out "^origin +imported from $name\$" 'where it is from'
-	! grep -E 'made by|BPF|path' out || fail "$name: not made by us"
+	expect_out "^backend +import from $name\$" 'where it is from'
+	! grep -E 'BPF|path' out || fail "$name: not made by us"
 	expect 0 "$DTPROF" report --stats --json "$file.dtp"
-	is "$(json out '(j["recording"]["path"],
-	    j["recording"]["info"]["import"])')" "(None, '$name')"
+	is "$(json out '(j["recording"]["backend"],
+	    j["recording"]["info"]["import"])')" "('import', '$name')"
 done
 ok "what was imported is not said to be recorded"

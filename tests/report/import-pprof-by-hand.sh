@@ -139,12 +139,12 @@ END
 ok "what is no file and has names is called what it was, and keeps them"
 
 expect 0 "$DTPROF" import -o both.dtp both.pb
-expect_err '1 values are below zero' 'a difference'
+expect_err '1 values are negative' 'a difference'
 expect 0 "$DTPROF" compare both.pb -- both.pb
-expect_err '^dtprof: compare: note: both.pb: 1 values are below zero' \
+expect_err '^dtprof: compare: note: both.pb: 1 values are negative' \
     'compared without a word'
 expect 1 "$DTPROF" import -o huge.dtp huge.pb
-expect_err 'more than 64 bits' 'values too large'
+expect_err 'exceeds 64 bits' 'values too large'
 [ ! -e huge.dtp ] || fail "a recording of too much"
 for cut in location number line; do
 	expect 1 "$DTPROF" import -o cut.dtp "cut-$cut.pb"

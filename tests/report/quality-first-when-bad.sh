@@ -96,8 +96,8 @@ expect 0 "$DTPROF" import -o x.dtp x.data
 for command in report script; do
 	expect 0 "$DTPROF" $command x.dtp
 	cat out err >said
-	grep -Eq '(most|no names) in .kernel.: it has no symbol there$' said &&
-	    ! grep -q 'kernel.*debug symbols' said ||
+	grep -Eq '(most|addresses) in .kernel.: no symbol at the address$' \
+	    said && ! grep -q 'kernel.*debug symbols' said ||
 	    fail "$command: $(cat said)"
 done
 ok "no debug symbols are asked for of the kernel's own code"

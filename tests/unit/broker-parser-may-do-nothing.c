@@ -100,12 +100,12 @@ main(void)
 	if (stats.bs_lacks & PROF_LACKS_SECCOMP)
 		OK("no filter of system calls here");
 	else {
-		lose(broker, "try", "ended with status 40", n++);
-		lose(broker, "memory", "ended with status 40", n++);
+		lose(broker, "try", "exited with status 40", n++);
+		lose(broker, "memory", "exited with status 40", n++);
 	}
-	lose(broker, "crash", "ended by signal 4", n++);
-	lose(broker, "lie", "makes no sense", n++);
-	lose(broker, "spin", "it takes too long", n++);
+	lose(broker, "crash", "killed by signal 4", n++);
+	lose(broker, "lie", "invalid answer", n++);
+	lose(broker, "spin", "reading takes too long", n++);
 	prof_broker_free(broker);
 	return (0);
 }

@@ -14,7 +14,7 @@ static bool
 needs_more(const struct prof_err *error)
 {
 	/* libpfm4 lists events that must be given a unit mask. */
-	return (strstr(error->pe_text, "libpfm4 knows the event") != NULL);
+	return (strstr(error->pe_text, "(libpfm4)") != NULL);
 }
 
 static void

@@ -13,50 +13,50 @@ static const struct {
 	const char	*expression;
 	const char	*sentence;
 } cases[] = {
-	{ "", "the filter is empty" },
-	{ "  ", "the filter is empty" },
-	{ "pid == ==", "filter column 8: expected a number, found \"==\"" },
-	{ "pid", "filter column 4: expected one of == != < <= > >= & behind "
+	{ "", "empty filter" },
+	{ "  ", "empty filter" },
+	{ "pid == ==", "filter column 8: expected a number, found '=='" },
+	{ "pid", "filter column 4: expected one of == != < <= > >= & after "
 	    "the field, found the end" },
 	{ "pid == ", "filter column 8: expected a number, found the end" },
 	{ "pid = 1", "filter column 5: expected one of == != < <= > >= & "
-	    "behind the field, found \"=\"" },
+	    "after the field, found '='" },
 	{ "pid == 1 | tid == 2", "filter column 10: expected &&, || or the "
-	    "end, found \"|\"" },
+	    "end, found '|'" },
 	{ "pid == 1 tid == 2", "filter column 10: expected &&, || or the "
-	    "end, found \"tid\"" },
+	    "end, found 'tid'" },
 	{ "(pid == 1", "filter column 10: expected &&, || or ), found the "
 	    "end" },
 	{ "pid == 1)", "filter column 9: expected &&, || or the end, found "
-	    "\")\"" },
+	    "')'" },
 	{ "1 == pid", "filter column 1: expected a field such as pid, found "
-	    "\"1\"" },
-	{ "pid == x", "filter column 8: expected a number, found \"x\"" },
-	{ "pid == 12x", "filter column 8: expected a number, found \"12x\"" },
-	{ "pid == 0x", "filter column 8: expected a number, found \"0x\"" },
-	{ "pid == 08", "filter column 8: expected a number, found \"08\"" },
+	    "'1'" },
+	{ "pid == x", "filter column 8: expected a number, found 'x'" },
+	{ "pid == 12x", "filter column 8: expected a number, found '12x'" },
+	{ "pid == 0x", "filter column 8: expected a number, found '0x'" },
+	{ "pid == 08", "filter column 8: expected a number, found '08'" },
 	{ "pid == -1", "filter column 8: pid is never negative" },
-	{ "arg0 == 18446744073709551616", "filter column 9: the number needs "
-	    "more than 64 bits" },
-	{ "arg0 == -9223372036854775809", "filter column 9: the number needs "
-	    "more than 64 bits" },
-	{ "comm < \"x\"", "filter column 6: expected == or != behind comm, "
-	    "found \"<\"" },
-	{ "comm == 5", "filter column 9: expected a text such as \"bash\", "
-	    "found \"5\"" },
-	{ "comm == \"bash", "filter column 9: expected a text such as "
-	    "\"bash\", found \"\"\"" },
+	{ "arg0 == 18446744073709551616", "filter column 9: the number exceeds "
+	    "64 bits" },
+	{ "arg0 == -9223372036854775809", "filter column 9: the number exceeds "
+	    "64 bits" },
+	{ "comm < \"x\"", "filter column 6: expected == or != after comm, "
+	    "found '<'" },
+	{ "comm == 5", "filter column 9: expected a string such as \"bash\", "
+	    "found '5'" },
+	{ "comm == \"bash", "filter column 9: expected a string such as "
+	    "\"bash\", found '\"'" },
 	{ "comm == \"sixteen-letters-\"", "filter column 9: comm has at most "
 	    "15 characters" },
-	{ "pid == \"bash\"", "filter column 8: pid is a number, not a text" },
+	{ "pid == \"bash\"", "filter column 8: pid is a number, not a string" },
 	{ "pid==1 && color==2", "filter column 11: an event has no field "
-	    "\"color\"; it has pid tid cpu uid gid comm kernel arg0 arg1 "
+	    "'color'; it has pid tid cpu uid gid comm kernel arg0 arg1 "
 	    "arg2 arg3 arg4 arg5 arg6 arg7" },
-	{ "arg8 == 1", "filter column 1: an event has no field \"arg8\"; it "
+	{ "arg8 == 1", "filter column 1: an event has no field 'arg8'; it "
 	    "has pid tid cpu uid gid comm kernel arg0 arg1 arg2 arg3 arg4 "
 	    "arg5 arg6 arg7" },
 	{ "pid == 1 && \x01", "filter column 13: expected a field such as "
-	    "pid, found \"?\"" },
+	    "pid, found '?'" },
 	{ "!", "filter column 2: expected a field such as pid, found the "
 	    "end" },
 };
@@ -77,8 +77,8 @@ check_nesting(void)
 	memset(text, '(', 65);
 	strcpy(text + 65, "pid==1");
 	CHECK(prof_filter_compile(text, NULL, &filter, &error) == -1 &&
-	    strcmp(error.pe_text, "filter column 65: more than 64 ( and ! "
-	    "in each other") == 0, "65 levels: %s", error.pe_text);
+	    strcmp(error.pe_text, "filter column 65: more than 64 nested "
+	    "( and !") == 0, "65 levels: %s", error.pe_text);
 }
 
 static void
@@ -94,8 +94,8 @@ check_many(void)
 	    filter.fi_ntests == 16, "16 comparisons: %s", error.pe_text);
 	strcat(text, " || pid==1");
 	CHECK(prof_filter_compile(text, NULL, &filter, &error) == -1 &&
-	    strcmp(error.pe_text, "the filter has 17 comparisons, at most 16 "
-	    "are possible") == 0, "17 comparisons: %s", error.pe_text);
+	    strcmp(error.pe_text, "too many comparisons in the filter: 17 "
+	    "(at most 16)") == 0, "17 comparisons: %s", error.pe_text);
 	for (int n = 0; n < 100; n++)
 		strcat(text, " || pid==1");
 	CHECK(prof_filter_compile(text, NULL, &filter, &error) == -1 &&

@@ -55,17 +55,18 @@ refused(const char *text, const struct prof_event_info *event,
 static void
 check_refusals(void)
 {
-	refused("uid == 0", &clock_event, "filter column 1: a recording does "
-	    "not hold uid; filter by it while recording");
-	refused("pid==1&&gid == 0", &clock_event, "filter column 9: a "
-	    "recording does not hold gid; filter by it while recording");
+	refused("uid == 0", &clock_event, "filter column 1: 'uid' is not "
+	    "stored in recordings; use it in the filter of record");
+	refused("pid==1&&gid == 0", &clock_event, "filter column 9: "
+	    "'gid' is not stored in recordings; use it in the filter of "
+	    "record");
 	refused("arg0 == 0", &clock_event, "filter column 1: cpu-clock has "
-	    "no field \"arg0\"; it has pid tid cpu comm kernel");
+	    "no field 'arg0'; it has pid tid cpu comm kernel");
 	refused("ret == 0", &read_entry, "filter column 1: "
-	    "syscall::read:entry has no field \"ret\"; it has pid tid cpu "
+	    "syscall::read:entry has no field 'ret'; it has pid tid cpu "
 	    "comm kernel syscall nr fd buf count");
 	refused("prev_comm == 0", &switched, "filter column 1: prev_comm is "
-	    "a text, and only comm is compared to text");
+	    "a string; only comm can be compared with strings");
 	refused("fd == -1", &read_entry, "filter column 7: fd is never "
 	    "negative");
 }

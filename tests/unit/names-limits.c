@@ -70,8 +70,8 @@ main(void)
 	names = open_names();
 	check_rate(prof_max_sample_rate());
 
-	refused("page-faults/period=0/", NULL, "a period of 0", "1");
-	refused("page-faults/freq=0/", NULL, "a frequency of 0", "1");
+	refused("page-faults/period=0/", NULL, "invalid period of 0", "1");
+	refused("page-faults/freq=0/", NULL, "invalid frequency of 0", "1");
 	taken("page-faults/period=1/", NULL);
 	taken("page-faults/period=9223372036854775807/", NULL);
 	refused("page-faults/period=9223372036854775808/", NULL,
@@ -87,7 +87,7 @@ main(void)
 	taken("cpu-clock/period=10000/", NULL);
 	refused("cpu-clock/period=9999/", NULL, "10000 ns", "10us");
 	refused("interval:::1us", NULL, "10000 ns", "10us");
-	refused("interval:::18446744073709551615s", NULL, "impossible",
+	refused("interval:::18446744073709551615s", NULL, "invalid",
 	    "9223372036854775807");
 	prof_names_close(names);
 	return (passed());

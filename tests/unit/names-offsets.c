@@ -146,20 +146,20 @@ check_reasons(struct prof_names *names)
 	static const struct {
 		const char *path, *why;
 	} cases[] = {
-		{ "nobody", "it has no argument \"nobody\"" },
-		{ "next->", "a name was expected behind -> or ." },
-		{ "next.3", "a name was expected behind -> or ." },
+		{ "nobody", "no such argument: 'nobody'" },
+		{ "next->", "expected a name after -> or ." },
+		{ "next.3", "expected a name after -> or ." },
 		{ "next->colour", "struct task_struct has no member "
-		    "\"colour\"" },
-		{ "next->pid->x", "pid_t has no members such as \"x\"" },
+		    "'colour'" },
+		{ "next->pid->x", "pid_t has no members, so no 'x'" },
 		{ "next->se", "struct sched_entity is neither a number nor a "
-		    "text" },
+		    "string" },
 		{ "next.comm[99]", "the array has 16 elements" },
 		{ "next.pid[1]", "[1] needs an array" },
 		{ "next[x]", "[] needs a number" },
-		{ "", "it does not begin with a name" },
+		{ "", "it does not start with a name" },
 		{ "next->parent->parent->parent->parent->parent->pid",
-		    "it follows more than 4 pointers" },
+		    "more than 4 pointers to follow" },
 	};
 	struct prof_proto *proto = prof_proto_open(names, "sched_switch");
 	struct prof_arg arg;

@@ -51,7 +51,7 @@ with_skylake(struct prof_names *names)
 	CHECK(prof_names_resolve(names, "INST_RETIRED:NO_SUCH_MASK", NULL,
 	    &events, &error) == -1 &&
 	    error.pe_code == PROF_E_EVENT_SYNTAX &&
-	    strstr(error.pe_text, "libpfm4 knows the event") != NULL, "%s",
+	    strstr(error.pe_text, "(libpfm4)") != NULL, "%s",
 	    error.pe_text);
 }
 

@@ -127,8 +127,8 @@ check_refused(struct prof_names *names)
 	} cases[] = {
 		{ "syscall::openat", "syscall:openat" },
 		{ "syscall::*stat*", "syscall:*stat*" },
-		{ "syscall:", "write syscall for all" },
-		{ "syscall::", "write syscall for all" },
+		{ "syscall:", "use syscall for all" },
+		{ "syscall::", "use syscall for all" },
 		{ "syscall:::", "syscall:*:entry" },
 		{ "syscall::read:", "syscall:read for calls" },
 		{ "syscall:read:exit", "syscall:read:return" },

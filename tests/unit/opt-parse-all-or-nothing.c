@@ -165,13 +165,13 @@ main(void)
 	    "did you mean --duration?");
 	refused("-z", "-z: no such option", "--help");
 	refused("--qqqqqq=1", "--qqqqqq: no such option", "--help");
-	refused("-o", "its value is missing", "-o FILE");
-	refused("--output", "its value is missing", "--output FILE");
-	refused("--output=", "its value is empty", "leave it out");
-	refused("--all=1", "takes no value", "=");
-	refused("a b c", "c: one operand too many", "--help");
+	refused("-o", "missing argument", "-o FILE");
+	refused("--output", "missing argument", "--output FILE");
+	refused("--output=", "empty argument", "leave it out");
+	refused("--all=1", "takes no argument", "=");
+	refused("a b c", "too many operands: 'c'", "--help");
 	cmd.cm_min = 1;
-	refused("-a", "FILE is missing", "--help");
+	refused("-a", "missing FILE", "--help");
 	OK("nothing is stored of what is refused, and the reason is said");
 	return (0);
 }

@@ -25,7 +25,7 @@
 	newer.unknown = 1;						\
 	CHECK((call) == NULL);						\
 	CHECK(error.pe_code == PROF_E_USAGE);				\
-	CHECK(strstr(error.pe_text, "an option at byte") != NULL);	\
+	CHECK(strstr(error.pe_text, "unknown option at byte") != NULL);	\
 } while (0)
 
 static void

@@ -162,7 +162,7 @@ main(void)
 	event.ev_attr.exclude_kernel = 1;
 	if (paranoid > 2 && !is_open_to_all(&event)) {
 		error = refused(&event, 0, -1);
-		expect(&error, PROF_E_PERMISSION, "refuses every event",
+		expect(&error, PROF_E_PERMISSION, "refuses all events",
 		    "kernel.perf_event_paranoid=2");
 		in_a_sandbox();
 		return (0);
@@ -175,7 +175,7 @@ main(void)
 	}
 	if (paranoid >= 2) {
 		error = refused(&event, 0, -1);
-		expect(&error, PROF_E_PERMISSION, "the kernel's own code",
+		expect(&error, PROF_E_PERMISSION, "sampling the kernel",
 		    "page-faults:u");
 	}
 	event.ev_attr.exclude_kernel = 1;

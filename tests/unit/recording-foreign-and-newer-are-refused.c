@@ -78,7 +78,7 @@ main(void)
 	expect("\x28\xb5\x2f\xfd", 4, PROF_E_FORMAT, "zstd");
 	expect("", 0, PROF_E_FORMAT, "empty");
 	expect("x", 1, PROF_E_FORMAT, "not a dtprof recording");
-	expect("\x89" "DTP", 4, PROF_E_DAMAGED, "cut");
+	expect("\x89" "DTP", 4, PROF_E_DAMAGED, "truncated");
 
 	expect_path("/", PROF_E_FORMAT, "directory");
 	expect_path("/dev/null", PROF_E_FORMAT, "empty");

@@ -177,7 +177,7 @@ in_child(void (*run)(const char *), const char *path)
 static void
 with_limit(const char *path)
 {
-	struct how how = { "largest size", 300, 0, true, true };
+	struct how how = { "file size limit", 300, 0, true, true };
 	struct rlimit limit = { LIMIT_LAST, LIMIT_LAST };
 
 	for (; limit.rlim_cur > LIMIT_FIRST; limit.rlim_cur -= LIMIT_STEP) {
@@ -191,7 +191,7 @@ with_limit(const char *path)
 static void
 with_sudden_limit(const char *path)
 {
-	struct how how = { "largest size", 300, LIMIT_LAST, false, true };
+	struct how how = { "file size limit", 300, LIMIT_LAST, false, true };
 	struct rlimit none = { RLIM_INFINITY, RLIM_INFINITY };
 
 	for (; how.ho_limit > LIMIT_FIRST; how.ho_limit -= LIMIT_STEP) {

@@ -177,7 +177,7 @@ older_stays(const char *path, const char *old)
 	put_file(path, "second");
 	if (geteuid() != 0) {
 		CHECK(chmod(work_dir, 0500) == 0);
-		refused(path, PROF_E_PERMISSION, "may not be written");
+		refused(path, PROF_E_PERMISSION, "not writable");
 		CHECK(chmod(work_dir, 0700) == 0);
 	}
 	CHECK(unlink(path) == 0 && symlink("x.dtp.old", path) == 0);
@@ -245,7 +245,7 @@ main(void)
 	refused(work_dir, PROF_E_IO, "is a directory");
 	refused(work_path("no/such/dir.dtp"), PROF_E_IO, "no such directory");
 	CHECK(mkfifo(work_path("pipe"), 0600) == 0);
-	refused(work_path("pipe"), PROF_E_IO, "is not a file");
+	refused(work_path("pipe"), PROF_E_IO, "not a regular file");
 	(void)snprintf(other, sizeof(other), "%s", work_path("target"));
 	put_file(other, "precious");
 	CHECK(symlink("target", work_path("link")) == 0);

@@ -48,7 +48,8 @@ main(void)
 	CHECK(rings != NULL, "%s; %s", error.pe_text, error.pe_cure);
 	note = prof_rings_note(rings, 0);
 	CHECK(note != NULL && strstr(note, "perf_event_mlock_kb") != NULL &&
-	    strstr(note, "shrunk") != NULL, "note: %s", note ? note : "none");
+	    strstr(note, "perf rings reduced") != NULL, "note: %s",
+	    note ? note : "none");
 	printf("ok: %s\n", note);
 	CHECK(prof_rings_enable(rings) == 0, "%s", strerror(errno));
 	child_go(&child);
