@@ -44,7 +44,7 @@ struct choose_span {
 	    NULL, "only samples of the base before TIME", \
 	    (at) + offsetof(struct choose_time, ct_to), NULL }
 #define CHOOSE_EVENT(at) { 'e', "event", "EVENT", OPT_STRINGS, 0, 0, NULL, \
-	    "only this event: name, probe or glob; may be repeated", \
+	    "only events that match EVENT; may be repeated", \
 	    (at), NULL }
 #define CHOOSE_FILTER(at) { 0, "filter", "EXPR", OPT_STRING, 0, 0, NULL, \
 	    "only samples that match EXPR, e.g. 'pid==1'", (at), NULL }

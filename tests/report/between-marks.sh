@@ -125,7 +125,7 @@ python3 check.py "$SRC" "$DTPROF" || fail "other samples"
 for wrong in end,begin begin,none begin ","; do
 	for command in report flamegraph export; do
 		expect 1 "$DTPROF" $command --between "$wrong" x.dtp
-		expect_err 'its marks: "a,b" "begin"' "$command $wrong"
+		expect_err 'its markers: "a,b" "begin"' "$command $wrong"
 	done
 done
 ok "what is no two marks is refused, with the marks that there are"
