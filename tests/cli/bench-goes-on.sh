@@ -38,7 +38,8 @@ begin_and()	# signal
 }
 begin_and INT
 [ $status -eq 1 ] || fail "status $status after Ctrl-C"
-grep -q "interrupted: $n of 120 runs are saved in d" e || { cat e; fail "no word"; }
+grep -q "interrupted: $n of 120 runs are saved in d" e ||
+    { cat e; fail "no word"; }
 expect 0 "$DTPROF" compare d
 expect_out 'base .*sleep 0.01' 'the runs so far'
 expect 0 "$DTPROF" bench -o d
