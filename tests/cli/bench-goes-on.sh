@@ -51,7 +51,7 @@ rm -rf d
 begin_and KILL
 printf '{"command":1,"blo' >>d/runs.jsonl
 expect 0 "$DTPROF" bench -w 0 -r 60 -o d 'sleep 0.01' 'sleep 0.011'
-expect_err 'cut short' 'half a line'
+expect_err 'the last line is incomplete' 'half a line'
 whole d 60
 head -n "$n" d/runs.jsonl | cmp - before || fail "what was there has changed"
 ok "kill -9 after $n runs and half a line"

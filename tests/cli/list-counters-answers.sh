@@ -91,5 +91,5 @@ ok "what is not there is said, with the nearest name"
 # libpfm4 succeeds when a PMU is forced that does not exist, and has none.
 expect 0 env LIBPFM_FORCE_PMU=nosuch "$DTPROF" list --counters page faults
 expect_out '^page-faults '
-expect_err 'has no PMU "nosuch"'
+expect_err "no such PMU in libpfm4: 'nosuch'"
 ok "a forced PMU that does not exist is said"

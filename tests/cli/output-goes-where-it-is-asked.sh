@@ -24,7 +24,7 @@ expect_err 'cannot write a recording to standard output'
 [ ! -e - ] || fail "a recording called -"
 ok "- is standard output, or refused"
 expect 2 "$DTPROF" flamegraph -o x.png no-such-file
-expect_err 'x\.png: neither a page nor a drawing'
+expect_err 'x\.png: unknown output format'
 expect 0 "$DTPROF" flamegraph -o x.svg known.dtp
 expect 0 "$DTPROF" flamegraph -o x.html known.dtp
 ok "endings that are neither are refused"
