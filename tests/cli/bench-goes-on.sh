@@ -59,11 +59,11 @@ ok "kill -9 after $n runs and half a line"
 expect 0 "$DTPROF" bench -o d -r 61
 whole d 61
 expect 0 "$DTPROF" bench -w 0 -r 2 -o d true /bin/true
-expect_err 'kept in d.old' 'another bench makes room'
+expect_err 'renamed the existing d to d.old' 'another bench makes room'
 whole d 2
 whole d.old 61
 expect 0 "$DTPROF" bench -o d true /bin/true
-expect_err 'kept in d.old' 'one that is through makes room'
+expect_err 'renamed the existing d to d.old' 'one that is through makes room'
 whole d 15
 ok "more runs; another bench keeps the old one"
 
