@@ -535,8 +535,8 @@ say_losses(struct perf_data *data)
 	}
 	if (lost > 0 && prof_import_say(import, "perf lost %llu records%s",
 	    (unsigned long long)lost, data->pd_nattrs > 1 &&
-	    !data->pd_counts_lost ? "of an unknown event: they are counted for "
-	    "the event of that ring" : "; they may be mapping events or "
+	    !data->pd_counts_lost ? " of an unknown event: they are counted "
+	    "for the event of that ring" : "; they may be mapping events or "
 	    "samples") == -1)
 		return (-1);
 	if (data->pd_unknown > 0 && prof_import_say(import, "%llu samples have "

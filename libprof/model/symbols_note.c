@@ -24,8 +24,7 @@ static const struct {
 	[PROF_UNNAMED_OVER] = { "its mappings exceed the memory limit for a "
 	    "file of its size", "" },
 	[PROF_UNNAMED_NOFILE] = { "the recorded file is gone or was replaced",
-	    "install that version, or its debug "
-	    "symbols" },
+	    "install that version, or its debug symbols" },
 	[PROF_UNNAMED_NOSYM] = { "its symbols do not cover all functions",
 	    "install its debug symbols (on Debian PACKAGE-dbgsym)" },
 	[PROF_UNNAMED_ANON] = { "JIT code without a perf map",

@@ -75,7 +75,7 @@ expect 0 "$DTPROF" compare --json b
     "['$id', '$id']" ] || fail "build-ids: $id"
 cp "$B/tests/work/can" prog
 expect 1 "$DTPROF" bench -r 4 -o b
-expect_err 'another build' 'another build under the same name'
+expect_err 'was rebuilt since' 'another build under the same name'
 expect 0 "$DTPROF" bench -w 0 -r 2 --ignore-failure -o b './prog 1' './prog 2'
 expect_err 'kept in b.old' 'another build makes room'
 whole b 2

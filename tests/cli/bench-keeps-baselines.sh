@@ -19,7 +19,7 @@ verdicts()
 	    for c in j["comparisons"])'
 }
 expect 0 bench --save main 'sleep 0.01'
-expect_err 'kept as baseline main in .dtprof/main' 'where it is kept'
+expect_err 'saved as baseline main in .dtprof/main' 'where it is kept'
 expect_err 'compare --against main' 'what to do with it'
 [ "$(echo .dtprof/main/*)" = \
     '.dtprof/main/bench.json .dtprof/main/runs.jsonl' ] ||
