@@ -38,7 +38,7 @@ look()		# what argument ...
 
 look "walked in the kernel"
 look "copied, walked by libunwind" --call-graph dwarf,4096
-look "walked without BPF" --path perf
+look "walked without BPF" --backend perf
 look "walked both ways" --verify
 cat err
 py <<'END'
