@@ -561,6 +561,12 @@ prof_unwind_ready(struct prof_unwind *unwind)
 	    prof_unwind_modules_idle(unwind->uw_modules));
 }
 
+bool
+prof_unwind_is_making(struct prof_unwind *unwind)
+{
+	return (!prof_unwind_modules_idle(unwind->uw_modules));
+}
+
 void
 prof_unwind_begin(struct prof_unwind *unwind)
 {
