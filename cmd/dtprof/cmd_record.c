@@ -37,7 +37,7 @@ static const struct opt_row options_of_record[] = {
 	{ 0, "backend", "BACKEND", OPT_CHOICE, 0, 0, "auto",
 	    "sampling back end: bpf, perf or auto",
 	    RO(ro_path), "auto,bpf,perf" },
-	{ 0, "buffer", "SIZE", OPT_SIZE, 65536, 1 << 30, "4M to 16M, by rate",
+	{ 0, "buffer", "SIZE", OPT_SIZE, 65536, 1 << 30, "8M or 16M, by rate",
 	    "buffer size of each CPU",
 	    RO(ro_buffer), NULL },
 	{ 'C', "cpu", "CPUS", OPT_IDS, 0, 65535, NULL,

@@ -22,8 +22,8 @@
 #include "session_impl.h"
 
 #define BUFFER_DEFAULT	(16ULL << 20)
-#define BUFFER_LEAST	(4ULL << 20)	/* unless asked for */
-#define BUFFER_SAMPLE	4096		/* of a sample whose rate is known */
+#define BUFFER_LEAST	(8ULL << 20)	/* unless asked for */
+#define BUFFER_SAMPLE	8192		/* of a sample whose rate is known */
 #define BUFFER_MAX	(1ULL << 30)
 #define BUFFER_SUM	(512ULL << 20)
 #define UNWIND_MAX	(256ULL << 20)
@@ -118,8 +118,9 @@ choose_ticking(const struct prof_session *session)
 }
 
 /*
- * Events of a known rate need less: a second of large samples, several seconds
- * of ordinary ones.  The kernel clears, charges and maps each page.
+ * Events of a known rate need less: half of it is for copies of stacks, half
+ * for a second of large samples.  The kernel clears, charges and maps each
+ * page.
  */
 static uint64_t
 default_buffer(const struct prof_session *session)
@@ -141,7 +142,7 @@ choose_buffer(struct prof_session *session)
 		prof_fail(&session->se_error, PROF_E_LIMIT, "invalid buffer "
 		    "size %llu", (unsigned long long)want);
 		return (prof_cure(&session->se_error, "use 64K to 1G per CPU "
-		    "(default 16M, or 4M at 1000 samples per second)"));
+		    "(default 16M, or 8M at 1000 samples per second)"));
 	}
 	if (want == 0) {
 		want = default_buffer(session);

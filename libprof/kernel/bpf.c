@@ -33,6 +33,7 @@
 #include "values.skel.h"
 
 #define SNAPSHOTS_HZ	200	/* that a CPU takes to help walks */
+#define SNAPSHOTS_ROOM	(4ULL << 20)	/* of a ring twice as large */
 #define FIRST_PREEMPTED	7	/* Linux whose tracepoints are */
 
 /* The maps that all instances share; order of bp_map. */
@@ -219,7 +220,8 @@ configure_snapshots(const struct prof_session *session,
 	cfg->dc_snap_mode = po->po_verify ? DTP_SNAP_ALL : each ?
 	    DTP_SNAP_ONLY : DTP_SNAP_DOUBT;
 	cfg->dc_snap_bytes = (uint32_t)prof_stack_bytes(po, true);
-	cfg->dc_snap_room = each ? ring / 4 * 3 : ring / 4;
+	cfg->dc_snap_room = each ? ring / 4 * 3 : ring / 2 == SNAPSHOTS_ROOM ?
+	    SNAPSHOTS_ROOM : ring / 4;
 	cfg->dc_snap_ns = each ? 0 : 1000000000 / SNAPSHOTS_HZ;
 }
 
