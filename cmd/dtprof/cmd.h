@@ -86,6 +86,8 @@ struct prof_cmd {
 	bool		 cm_sides;	/* a "--" between operands is one */
 	bool		 cm_reads;	/* what others made: without privileges */
 	const char	*cm_output;	/* where it writes without -o, or NULL */
+	/* Files and directories read without being named, NULL-ended. */
+	const char	*const *cm_inputs;
 	int		 cm_usage_status;
 	/* The same where it depends on what was asked for; or NULL. */
 	int		(*cm_misused)(int argc, char *const *argv);

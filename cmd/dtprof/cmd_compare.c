@@ -85,6 +85,11 @@ static const struct opt_row options_of_compare[] = {
 	{ .op_type = OPT_END }
 };
 
+/* What --against reads, whose value is no path. */
+static const char *const inputs[] = {
+	BENCH_BASELINES, DEFAULT_NEW, NULL
+};
+
 static const char *const examples[] = {
 	"dtprof compare dtprof.bench",
 	"compare the first command of a bench with the others",
@@ -107,6 +112,7 @@ const struct prof_cmd cmd_compare = {
 	.cm_sides = true,
 	.cm_reads = true,
 	.cm_usage_status = EXIT_USAGE,
+	.cm_inputs = inputs,
 	.cm_examples = examples,
 	.cm_notes = "Reads bench directories, recordings, folded stacks, pprof "
 	    "profiles, perf.data, and the JSON of dtprof stat and hyperfine.  "

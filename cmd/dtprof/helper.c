@@ -156,6 +156,7 @@ static int
 may_read(void *arg, const char *path)
 {
 	const struct named *named = arg;
+	const char *const *input;
 	const struct opt_row *row;
 	const char *value;
 
@@ -167,6 +168,10 @@ may_read(void *arg, const char *path)
 		    n++)
 			if (is_named_by(path, value))
 				return (1);
+	for (input = named->na_cmd->cm_inputs; input != NULL &&
+	    *input != NULL; input++)
+		if (is_named_by(path, *input))
+			return (1);
 	return (strcmp(path, DEFAULT_RECORDING) == 0);
 }
 
