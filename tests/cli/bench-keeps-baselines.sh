@@ -50,7 +50,7 @@ ok "another day and host are named"
 
 # Several commands, by name; the old one is kept.
 expect 0 bench -r 6 --save main -n a -n b 'sleep 0.01' 'sleep 0.006'
-expect_err 'kept in .dtprof/main.old' 'the one before'
+expect_err 'existing .dtprof/main to .dtprof/main.old' 'the one before'
 expect 0 bench -r 6 -o new -n b -n a 'sleep 0.06' 'sleep 0.1'
 expect 0 "$DTPROF" compare --json --against main new
 [ "$(verdicts)" = 'a>a:slower b>b:slower' ] || fail "$(verdicts)"
