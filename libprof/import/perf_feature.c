@@ -35,13 +35,18 @@ take_string(struct cursor *cu)
 	return (text);
 }
 
+/* copy: also kept there, whole or not at all; may be NULL. */
 static int
-say_string(struct perf_data *data, const char *key, struct cursor *body)
+say_string(struct perf_data *data, const char *key, struct cursor *body,
+    char *copy, size_t size)
 {
 	const char *text = take_string(body);
 
-	return (text == NULL ? 0 :
-	    prof_import_info(data->pd_import, key, text));
+	if (text == NULL)
+		return (0);
+	if (copy != NULL && strlen(text) < size)
+		memcpy(copy, text, strlen(text) + 1);
+	return (prof_import_info(data->pd_import, key, text));
 }
 
 static int
@@ -197,17 +202,20 @@ perf_feature(struct perf_data *data, uint64_t feature, struct cursor body)
 	case FEATURE_BUILD_ID:
 		return (take_build_ids(data, &body));
 	case FEATURE_HOSTNAME:
-		return (say_string(data, "machine.host", &body));
+		return (say_string(data, "machine.host", &body,
+		    data->pd_host, sizeof(data->pd_host)));
 	case FEATURE_OSRELEASE:
-		return (say_string(data, "machine.kernel", &body));
+		return (say_string(data, "machine.kernel", &body,
+		    data->pd_release, sizeof(data->pd_release)));
 	case FEATURE_VERSION:
-		return (say_string(data, "import.version", &body));
+		return (say_string(data, "import.version", &body, NULL, 0));
 	case FEATURE_ARCH:
 		return (take_arch(data, &body));
 	case FEATURE_NRCPUS:
 		return (take_cpus(data, &body));
 	case FEATURE_CPUDESC:
-		return (say_string(data, "machine.cpu_model", &body));
+		return (say_string(data, "machine.cpu_model", &body, NULL,
+		    0));
 	case FEATURE_CMDLINE:
 		return (take_command(data, &body));
 	case FEATURE_EVENT_DESC:

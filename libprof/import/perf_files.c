@@ -17,9 +17,8 @@
 #include "model/images.h"
 #include "perfdata.h"
 
-/* When it began, CLOCK_REALTIME; 0: not known. */
-static uint64_t
-begin_ns(const struct perf_data *data)
+uint64_t
+perf_begin_ns(const struct perf_data *data)
 {
 	const uint64_t written = data->pd_import->im_written_ns;
 	const uint64_t took = data->pd_last_ns - data->pd_first_ns;
@@ -46,7 +45,7 @@ add_file(struct perf_data *data, const struct prof_record *mapping)
 	memset(file, 0, sizeof(*file));
 	if (fd == -1)
 		return (0);
-	if (prof_image_matches(&image, fd, begin_ns(data))) {
+	if (prof_image_matches(&image, fd, perf_begin_ns(data))) {
 		file->pf_len = prof_build_id_of_file(fd, file->pf_id);
 		data->pd_unchanged++;
 	}
@@ -61,6 +60,9 @@ perf_files_id(struct perf_data *data, struct prof_record *mapping)
 	uint32_t n = PROF_INTERN_FAILED;
 	bool is_new = false;
 
+	if (mapping->pr_build_id_len == 0 &&
+	    strcmp(mapping->pr_path, "[vdso]") == 0)
+		perf_kernel_vdso(data, mapping);
 	if (mapping->pr_build_id_len != 0 || mapping->pr_ino == 0 ||
 	    data->pd_foreign)
 		return (0);
@@ -91,7 +93,7 @@ perf_files_say(struct perf_data *data)
 		    "all its files have changed or are missing, so addresses "
 		    "are unresolved: record with perf record --buildid-mmap"));
 	(void)snprintf(text, sizeof(text), "%llu",
-	    (unsigned long long)begin_ns(data));
+	    (unsigned long long)perf_begin_ns(data));
 	if (prof_import_info(data->pd_import, "import.unchanged_ns", text) ==
 	    -1)
 		return (-1);

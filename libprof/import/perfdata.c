@@ -7,6 +7,7 @@
  *	what is compressed	one zstd stream through all its records
  *	places, by time		the file has CPU after CPU
  *	records			perf_record.c
+ *	files, the kernel	perf_files.c, perf_kernel.c
  *
  * A file and a pipe differ in where events and features stand, and in
  * nothing else.  perf's own clock is kept: times are only compared.
@@ -467,8 +468,10 @@ open_snapshots(struct perf_data *data)
 		    "of another architecture and were not unwound: perf script "
 		    "-i FILE | dtprof import -"));
 	data->pd_snapshots = prof_snapshots_new(false);
-	return (data->pd_snapshots == NULL ?
-	    prof_fail_nomem(&data->pd_import->im_error) : 0);
+	if (data->pd_snapshots == NULL)
+		return (prof_fail_nomem(&data->pd_import->im_error));
+	prof_snapshots_later(data->pd_snapshots, perf_begin_ns(data));
+	return (0);
 }
 
 static int
@@ -486,39 +489,6 @@ take_records(struct perf_data *data)
 }
 
 /* ----------------------------------------------------------------- end */
-
-static int
-is_kernel_at(void *arg, const struct prof_record *record)
-{
-	const struct perf_data *data = arg;
-
-	/* The first is the kernel itself; it ends the search. */
-	return (record->pr_addr == data->pd_kernel ? 1 : -1);
-}
-
-/*
- * Addresses of the kernel mean something where it lies as it did: within one
- * boot, or where it always lies there.
- */
-static int
-say_boot(struct perf_data *data)
-{
-	uint8_t notes[4096], here[20] = { 0 };
-	char boot[64];
-	ssize_t len;
-
-	len = prof_proc_read("/sys/kernel/notes", (char *)notes,
-	    sizeof(notes));
-	if (data->pd_kernel == 0 || len <= 0 ||
-	    prof_build_id_of_notes(notes, (size_t)len, 4, here) == 0 ||
-	    memcmp(here, data->pd_kernel_id, sizeof(here)) != 0 ||
-	    prof_procfs_snapshot_kernel(NULL, 0, is_kernel_at, data) != 1 ||
-	    prof_proc_read("/proc/sys/kernel/random/boot_id", boot,
-	    sizeof(boot)) <= 0)
-		return (0);
-	boot[strcspn(boot, "\n")] = '\0';
-	return (prof_import_info(data->pd_import, "machine.boot", boot));
-}
 
 static int
 say_losses(struct perf_data *data)
@@ -557,7 +527,7 @@ finish(struct perf_data *data)
 	size_t n;
 	int rv;
 
-	if (say_boot(data) == -1 || say_losses(data) == -1)
+	if (perf_kernel_say(data) == -1 || say_losses(data) == -1)
 		return (-1);
 	sums = calloc(data->pd_nattrs + 1, sizeof(*sums));
 	if (sums == NULL)

@@ -61,6 +61,14 @@ struct perf_place {
 	uint64_t	 pl_at;
 };
 
+/* The running kernel, of that of the file. */
+enum perf_kernel {
+	PERF_KERNEL_UNKNOWN,	/* no record of it came yet */
+	PERF_KERNEL_OTHER,
+	PERF_KERNEL_LIKELY,	/* as far as anybody can tell */
+	PERF_KERNEL_VERIFIED	/* by its build-id */
+};
+
 struct perf_data {
 	struct prof_import *pd_import;
 	bool		 pd_is_pipe;
@@ -88,6 +96,9 @@ struct perf_data {
 	uint64_t	 pd_last_ns;
 	uint64_t	 pd_kernel;	/* where its text begins; 0: hidden */
 	uint8_t		 pd_kernel_id[20]; /* 0: not known */
+	enum perf_kernel pd_here;
+	char		 pd_release[65]; /* of uname(2), or "" */
+	char		 pd_host[65];
 	bool		 pd_counts_lost; /* perf counted by event at its end */
 	uint64_t	 pd_malformed;
 	uint64_t	 pd_unknown;	/* samples of no event */
@@ -190,6 +201,16 @@ int	perf_files_id(struct perf_data *data, struct prof_record *mapping);
 /* Says so; and until when files without build-ids must be unchanged. */
 int	perf_files_say(struct perf_data *data);
 void	perf_files_fini(struct perf_data *data);
+/* When the recording began, CLOCK_REALTIME; 0: not known. */
+uint64_t perf_begin_ns(const struct perf_data *data);
+
+/* ------------------------------------------------------ perf_kernel.c */
+
+enum perf_kernel perf_kernel_here(struct perf_data *data);
+/* A mapping of the vDSO gets the build-id of ours, if that is the same. */
+void	perf_kernel_vdso(struct perf_data *data, struct prof_record *mapping);
+/* Says what gives names to the kernel.  -1: failed. */
+int	perf_kernel_say(struct perf_data *data);
 
 /* ------------------------------------------------------ perf_record.c */
 

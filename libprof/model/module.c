@@ -81,9 +81,9 @@ is_it(const struct prof_module *module,
 
 	if (module->mo_held != 0 && image->im_id_len == 0)
 		return (prof_image_written_ns(fd) == image->im_written_ns);
-	return (prof_image_matches(image, fd, files->mf_same_boot ?
-	    image->im_first_ns + files->mf_realtime_ns :
-	    files->mf_unchanged_ns));
+	return (prof_image_matches(image, fd, files->mf_unchanged_ns != 0 ||
+	    !files->mf_same_boot ? files->mf_unchanged_ns :
+	    image->im_first_ns + files->mf_realtime_ns));
 }
 
 /* The file itself; -1: it is gone, or another one is there. */

@@ -47,7 +47,7 @@ struct prof_module_files {
 	/* What CLOCK_REALTIME is ahead; mf_same_boot: it can be compared. */
 	uint64_t	 mf_realtime_ns;
 	bool		 mf_same_boot;
-	/* Otherwise a file is it when unchanged since then; 0: it is not. */
+	/* In place of that a file is it when unchanged since then; or 0. */
 	uint64_t	 mf_unchanged_ns;
 };
 

@@ -29,6 +29,8 @@
 
 struct prof_objects {
 	struct prof_broker *is_broker;	/* NULL: we read files ourselves */
+	bool		 is_later;	/* nobody maps them any more ... */
+	uint64_t	 is_unchanged_ns; /* ... and when they did */
 	struct prof_object *is_bucket[BUCKETS];
 	struct prof_object **is_object;	/* by number */
 	uint32_t	 is_n;		/* numbers given out ... */
@@ -57,6 +59,13 @@ void
 prof_objects_read_by(struct prof_objects *objects, struct prof_broker *broker)
 {
 	objects->is_broker = broker;
+}
+
+void
+prof_objects_later(struct prof_objects *objects, uint64_t unchanged_ns)
+{
+	objects->is_later = true;
+	objects->is_unchanged_ns = unchanged_ns;
 }
 
 static size_t
@@ -246,13 +255,48 @@ open_file(const struct prof_object *object, uint32_t pid,
 	int fd;
 
 	fd = prof_mapped_file_open(&where);
-	/* The process has gone, or was never here: its build-id decides. */
+	/* The process has gone: its build-id decides. */
 	if (fd == -1 && object->ob_id_len != 0)
 		fd = prof_image_open(object->ob_path);
 	if (fd == -1 || is_same(object, fd))
 		return (fd);
 	close(fd);
 	return (-1);
+}
+
+/*
+ * The same, of a process that ended before, or was never here: its number may
+ * be another's now, so only the path is asked.
+ */
+static int
+open_later(const struct prof_objects *objects,
+    const struct prof_object *object)
+{
+	struct prof_image image = {
+		.im_path = (char *)(uintptr_t)object->ob_path,
+		.im_dev = object->ob_dev, .im_ino = object->ob_ino,
+		.im_id_len = object->ob_id_len,
+	};
+	const int fd = prof_image_open(object->ob_path);
+
+	memcpy(image.im_id, object->ob_id, sizeof(image.im_id));
+	if (fd == -1 || prof_image_matches(&image, fd,
+	    objects->is_unchanged_ns))
+		return (fd);
+	close(fd);
+	return (-1);
+}
+
+/* Is the vDSO that it had mapped ours?  While recording it is. */
+static bool
+is_own_vdso(const struct prof_objects *objects,
+    const struct prof_object *object)
+{
+	uint8_t id[20];
+
+	return (!objects->is_later || (object->ob_id_len != 0 &&
+	    prof_image_own_vdso_id(id) == object->ob_id_len &&
+	    memcmp(id, object->ob_id, object->ob_id_len) == 0));
 }
 
 /* The kernel's own, so we read it ourselves. */
@@ -280,8 +324,10 @@ read_object(const struct prof_objects *objects, struct prof_object *object,
 	int fd, rv = -1;
 
 	if (strcmp(object->ob_path, "[vdso]") == 0)
-		return (read_vdso(object, mapping));
-	fd = open_file(object, pid, mapping);
+		return (is_own_vdso(objects, object) ?
+		    read_vdso(object, mapping) : -1);
+	fd = objects->is_later ? open_later(objects, object) :
+	    open_file(object, pid, mapping);
 	if (fd == -1)
 		return (-1);
 	if (objects->is_broker != NULL)

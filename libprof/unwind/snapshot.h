@@ -84,6 +84,12 @@ void	prof_objects_free(struct prof_objects *objects);
 struct prof_broker;
 void	prof_objects_read_by(struct prof_objects *objects,
 	    struct prof_broker *broker);
+/*
+ * Of processes that are gone: their files count when they are the same build,
+ * or unchanged since a time (CLOCK_REALTIME; 0: never).
+ */
+void	prof_objects_later(struct prof_objects *objects,
+	    uint64_t unchanged_ns);
 /* Keep of a file what a walk needs.  -1: no memory. */
 int	prof_object_read(struct prof_object *object, struct prof_elf *elf);
 /* The object of a mapping; NULL: there is no file behind it. */
@@ -203,6 +209,8 @@ bool	prof_verify_row(struct prof_verify *verify, size_t n,
 struct prof_snapshots;
 /* Owned by caller.  verify: compare, where the kernel has walked as well. */
 struct prof_snapshots *prof_snapshots_new(bool verify);
+/* Stacks are those of a file: prof_objects_later. */
+void	prof_snapshots_later(struct prof_snapshots *st, uint64_t unchanged_ns);
 void	prof_snapshots_free(struct prof_snapshots *snapshots);
 /* From now on files are read by a parser. */
 void	prof_snapshots_read_by(struct prof_snapshots *snapshots,

@@ -80,6 +80,12 @@ prof_snapshots_read_by(struct prof_snapshots *st, struct prof_broker *broker)
 	prof_objects_read_by(st->st_objects, broker);
 }
 
+void
+prof_snapshots_later(struct prof_snapshots *st, uint64_t unchanged_ns)
+{
+	prof_objects_later(st->st_objects, unchanged_ns);
+}
+
 int
 prof_snapshots_observe(struct prof_snapshots *st,
     const struct prof_record *record)
