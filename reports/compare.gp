@@ -108,7 +108,7 @@ unset key
 plot "base.tsv" skip 1 using 1:2 with linespoints pt 7 ps 0.5 lc rgb base, \
      "new.tsv" skip 1 using 1:2 with linespoints pt 7 ps 0.5 lc rgb new
 
-set title "Change of each metric, with 95 % interval"
+set title "Change of each metric, with 95% interval"
 set xlabel "change (%)"
 unset ylabel
 set grid noytics xtics lc rgb "#dddddd" lt 1
@@ -124,7 +124,7 @@ if (metrics > 0) {
 }
 
 if (functions > 0) {
-	set title "Change of each function, of the total, 95 % interval"
+	set title "Change of each function, of the total, 95% interval"
 	set xlabel "change of the total (%)"
 	low = FL_min
 	high = FH_max

@@ -145,7 +145,7 @@ async function inflate(base64) {
 async function readData(head) {
 	const data = head;
 	if (data.format !== 1)
-		throw new Error("made by another version of dtprof");
+		throw new Error("written by another version of dtprof");
 	const columns = new Columns(await inflate(data.columns));
 	data.columns = null;
 	const modules = new Array(columns.number());

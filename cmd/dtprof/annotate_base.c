@@ -185,8 +185,9 @@ annotate_has_lines(const struct annotate *an)
 
 /* ------------------------------------------------------------- changes */
 
-const char annotate_no_claim[] = "No claim: one run a side.  Marked is what "
-    "sampling alone does not explain; what runs differ by is not known.";
+const char annotate_no_claim[] = "Not tested: one run each.  Marked lines "
+    "differ by more than the sampling error; the variation between runs is "
+    "unknown.";
 
 const struct annotate *
 annotate_side(const struct annotate *an, size_t column)

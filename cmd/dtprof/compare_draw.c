@@ -211,7 +211,7 @@ draw_runs(const struct figures *fg, struct out *out)
 {
 	struct panel pn = panel_of(out, "", fg->fg_label);
 
-	pn.pn_x = (struct axis){ 0.4, 2.6, "each point a run; quartiles and "
+	pn.pn_x = (struct axis){ 0.4, 2.6, "one point per run; quartiles and "
 	    "median", true };
 	for (int s = 0; s < 2; s++) {
 		widen(&pn.pn_y, fg->fg_sorted[s][0]);
@@ -357,14 +357,14 @@ draw_changes(struct prof_comparison *cp, struct out *out)
 		add_row(&rows, compare_title(prof_comparison_metric(cp,
 		    i)->cg_name), prof_comparison_metric(cp, i));
 	add_row(&rows, "total cost", prof_comparison_total(cp));
-	draw_rows(&rows, "Change of each metric, with 95 % interval",
+	draw_rows(&rows, "Change of each metric, with 95% interval",
 	    "change (%)", out);
 	rows.ro_n = 0;
 	for (size_t i = 0; i < prof_comparison_nfunctions(cp) &&
 	    i < FIGURES_FUNCTIONS; i++)
 		add_row(&rows, prof_comparison_function(cp, i)->cg_name,
 		    prof_comparison_function(cp, i));
-	draw_rows(&rows, "What costs changed most, with 95 % interval",
+	draw_rows(&rows, "Largest changes of cost, with 95% interval",
 	    "change of the total (%)", out);
 }
 

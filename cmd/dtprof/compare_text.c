@@ -178,13 +178,13 @@ put_verdict(FILE *stream, const struct prof_change *cg, double threshold)
 	}
 	fprintf(stream, "%s %s", compare_title(cg->cg_name), change);
 	if (cg->cg_verdict == PROF_VERDICT_FEW)
-		fprintf(stream, "; it takes %d a side, better 15",
+		fprintf(stream, "; it takes %d runs each, better 15",
 		    PROF_MIN_RUNS);
 	else
 		fprintf(stream, " (%s)", ci);
 	if (cg->cg_verdict == PROF_VERDICT_OPEN && cg->cg_runs_needed > 0)
-		fprintf(stream, "; these runs can show %s, about %zu runs a "
-		    "side would tell", percent(least, sizeof(least),
+		fprintf(stream, "; these runs can show %s, about %zu runs each "
+		    "would decide", percent(least, sizeof(least),
 		    cg->cg_smallest) + 1, cg->cg_runs_needed);
 }
 
@@ -385,7 +385,7 @@ put_explanation(FILE *stream, struct prof_comparison *cp, const char *what)
 	if (named == 0)
 		fprintf(stream, "; no %s is known to have changed", what);
 	if (named == 0 && nearly != NULL)
-		fprintf(stream, ", about %zu runs a side would tell of %s",
+		fprintf(stream, ", about %zu runs each would decide for %s",
 		    nearly->cg_runs_needed, nearly->cg_name);
 }
 

@@ -111,7 +111,7 @@ put_interval(struct out *out, const struct prof_summary *summary)
 	else if (summary->sm_mean == 0 || half == 0)
 		out_fmt(out, "  %11s", "exact");
 	else
-		out_fmt(out, "  \xc2\xb1 %7.*f %%",
+		out_fmt(out, "  \xc2\xb1 %8.*f%%",
 		    half / fabs(summary->sm_mean) < 0.1 ? 2 : 1,
 		    100 * half / fabs(summary->sm_mean));
 }

@@ -118,7 +118,7 @@ show_head(const struct stats *stats, struct out *out)
 		out_str(out, prof_reader_in_progress(stats->st_reader) ?
 		    "UNFINISHED   " : "CUT SHORT    ");
 		out_text(out, cut);
-		out_str(out, "; what follows is what was written until then\n");
+		out_str(out, "; the part written until then follows\n");
 	}
 	out_str(out, "recording    ");
 	out_text(out, stats->st_path);

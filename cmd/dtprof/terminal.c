@@ -138,8 +138,8 @@ terminal_end(struct terminal *terminal, const char *command, int status)
 	if (!WIFEXITED(ended) || (WEXITSTATUS(ended) != 126 &&
 	    WEXITSTATUS(ended) != 127))
 		return (status);
-	msg_error(command, "the pager cannot be run, so nothing was shown",
-	    "set PAGER to one that is there, or to cat");
+	msg_error(command, "cannot execute the pager, so nothing was shown",
+	    "set PAGER to an existing pager, or to cat");
 	return (EXIT_FAILED);
 }
 

@@ -66,7 +66,7 @@ single_quoted(struct split *split)
 	split->sp_is_word = true;
 	for (split->sp_at++; *split->sp_at != '\''; split->sp_at++) {
 		if (*split->sp_at == '\0')
-			return (refuse(split, "a ' is never closed"));
+			return (refuse(split, "unclosed '"));
 		put(split, *split->sp_at);
 	}
 	split->sp_at++;
@@ -82,7 +82,7 @@ double_quoted(struct split *split)
 		char c = *split->sp_at;
 
 		if (c == '\0')
-			return (refuse(split, "a \" is never closed"));
+			return (refuse(split, "unclosed \""));
 		if (c == '$' || c == '`')
 			return (refuse(split, "$ and ` need a shell"));
 		if (c == '\\' && split->sp_at[1] == '\n') {

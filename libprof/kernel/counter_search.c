@@ -282,7 +282,7 @@ unknown_pmu(struct prof_names *names, const char *pmu,
 	}
 	prof_fail(error, PROF_E_EVENT_UNKNOWN, "no such PMU in libpfm4: '%s'",
 	    pmu);
-	return (prof_cure(error, "the nearest is %s; '*' means all",
+	return (prof_cure(error, "did you mean '%s'? '*' stands for all PMUs",
 	    nearest == NULL ? "none" : nearest));
 }
 
@@ -296,7 +296,7 @@ no_answer(struct prof_names *names, const char *words,
 	prof_fail(error, PROF_E_EVENT_UNKNOWN,
 	    "no counter has this name or description: '%s'", words);
 	prof_cure(error, "%s%s%stry fewer words, or another PMU with --pmu",
-	    nearest == NULL ? "" : "the nearest name is ",
+	    nearest == NULL ? "" : "did you mean ",
 	    nearest == NULL ? "" : nearest, nearest == NULL ? "" : "; ");
 	free(nearest);
 	return (-1);
@@ -310,7 +310,7 @@ note_some(struct prof_counters *counters, const char *words)
 
 	if (asprintf(&counters->ct_note, "no counter matches all words; these "
 	    "match some%s%s", nearest == NULL ? "" :
-	    "; the nearest name is ", nearest == NULL ? "" : nearest) == -1)
+	    "; did you mean ", nearest == NULL ? "" : nearest) == -1)
 		counters->ct_note = NULL;
 	free(nearest);
 }

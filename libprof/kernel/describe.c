@@ -458,12 +458,12 @@ prof_describe_names(struct prof_session *session)
 	    prof_reread_times(session->se_reread)) == -1)
 		return (-1);
 	if (stats.hs_over > 0 && prof_session_add_note(session, "the target "
-	    "has more mappings than the recorder keeps: processes that had "
-	    "them have no names in the recording") == -1)
+	    "has more mappings than the recorder keeps: addresses of their "
+	    "processes may be unresolved") == -1)
 		return (-1);
 	if (stats.hs_maps_over > 0 && prof_session_add_note(session, "%"
-	    PRIu64 " perf maps of JITs do not fit the memory that all have "
-	    "together: their code has no names", stats.hs_maps_over) == -1)
+	    PRIu64 " perf maps of JITs do not fit their memory budget: "
+	    "addresses of their code are unresolved", stats.hs_maps_over) == -1)
 		return (-1);
 	return (say_number(session, "names.dropped", stats.hs_dropped));
 }

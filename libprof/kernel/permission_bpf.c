@@ -195,8 +195,8 @@ prof_record_reach(int use_bpf, enum prof_target target)
 	if (use_bpf && all)
 		return ("all processes, kernel and user space");
 	if (all && prof_in_pid_namespace())
-		return ("all processes, user space only; those outside this "
-		    "PID namespace have no names");
+		return ("all processes, user space only; addresses outside "
+		    "this PID namespace are unresolved");
 	if (all)
 		return ("all processes, user space only");
 	/* Whoever may look into others may name them as a target. */

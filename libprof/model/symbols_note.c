@@ -176,19 +176,18 @@ note_over(struct prof_symbols *symbols)
 	const uint64_t tables = prof_reader_symbols_left_out(reader);
 	char *text;
 
-	if (tables > 0 && asprintf(&text, "tables of names that do not fit "
-	    "the memory budget of a file of its size: %" PRIu64 "; their "
-	    "files and perf maps have no names from the recording",
-	    tables) != -1)
+	if (tables > 0 && asprintf(&text, "symbol tables left out for lack "
+	    "of memory: %" PRIu64 "; addresses of their files and perf maps "
+	    "may be unresolved", tables) != -1)
 		note_add(symbols, text);
 	if (left_out > 0 && asprintf(&text, "%" PRIu64 " process and mapping "
-	    "events, from %.3f s on, do not fit the memory budget of a file "
-	    "of its size: later samples of user code have no names",
-	    left_out, seconds_at(reader, from_ns)) != -1)
+	    "events, from %.3f s on, exceed the memory budget of a file of "
+	    "its size: later user addresses are unresolved", left_out,
+	    seconds_at(reader, from_ns)) != -1)
 		note_add(symbols, text);
-	if (mappings > 0 && asprintf(&text, "mappings that do not fit the "
-	    "memory budget of a file of its size: %" PRIu64 "; code of their "
-	    "processes may have no names", mappings) != -1)
+	if (mappings > 0 && asprintf(&text, "mappings left out for lack of "
+	    "memory: %" PRIu64 "; addresses of their processes may be "
+	    "unresolved", mappings) != -1)
 		note_add(symbols, text);
 }
 

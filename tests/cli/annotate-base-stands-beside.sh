@@ -64,7 +64,7 @@ assert checked > 1 and min(sums) > 20, (checked, sums)
 print("ok: %d instructions, %.1f and %.1f %% as script has them" % (checked,
       *sums))
 END
-grep -q 'No claim: one run a side' out || fail "no word of claims"
+grep -q 'Not tested: one run each' out || fail "no word of claims"
 
 # Three times as many divisions, in a build of its own from the same file.
 expect 0 "$DTPROF" annotate --base a.dtp "$PWD/new:work" c.dtp

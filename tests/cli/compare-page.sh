@@ -128,14 +128,14 @@ if sys.argv[1] == "r.html":
         shift.check("y", y, 100 * (quantile(sides["new"], p) /
                     quantile(sides["base"], p) - 1))
         points += 1
-    forest(pictures["Change of each metric, with 95 % interval"],
+    forest(pictures["Change of each metric, with 95% interval"],
            j["metrics"])
 else:
-    picture = pictures["What costs changed most, with 95 % interval"]
+    picture = pictures["Largest changes of cost, with 95% interval"]
     assert picture.names == [f["name"] for f in j["functions"]]
     assert "change of the total (%)" in picture.labels
     forest(picture, j["functions"])
-    forest(pictures["Change of each metric, with 95 % interval"],
+    forest(pictures["Change of each metric, with 95% interval"],
            [j["total"]])
 print(points)
 END2

@@ -218,9 +218,9 @@ def check(name, sides, what, changes):
         "Share of the runs that took no longer":
             {"x": what, "y": "share of the runs"},
         "In the order of runs": {"x": "run", "y": what},
-        "Change of each metric, with 95 % interval": {"x": "change (%)"},
+        "Change of each metric, with 95% interval": {"x": "change (%)"},
         SHIFT: {"x": "share of the runs (%)", "y": "change (%)"}}
-    functions = "Change of each function, of the total, 95 % interval"
+    functions = "Change of each function, of the total, 95% interval"
     if j["functions"]:
         wanted[functions] = {"x": "change of the total (%)"}
     assert {t: p.labels for t, p in of.items()} == wanted, (
@@ -228,7 +228,7 @@ def check(name, sides, what, changes):
     runs(of["Runs"], sides)
     shares(of["Share of the runs that took no longer"], sides, svg)
     order(of["In the order of runs"], sides)
-    forest(of["Change of each metric, with 95 % interval"], *changes(j))
+    forest(of["Change of each metric, with 95% interval"], *changes(j))
     if j["functions"]:
         forest(of[functions], [f["name"] for f in j["functions"]],
                j["functions"])

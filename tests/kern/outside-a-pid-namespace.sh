@@ -25,8 +25,8 @@ unshare -p -f --mount-proc "$DTPROF" record -a -e cpu-clock -o in.dtp \
 unshare -p -f --mount-proc "$DTPROF" doctor >doctor
 [ "$(grep -c 'swapper' said doctor)" = "$(printf 'said:0\ndoctor:0')" ] ||
     fail "swapper"
-reach='all processes, user space only; those outside this PID namespace'
-reach="$reach have no names"
+reach='all processes, user space only; addresses outside this PID'
+reach="$reach namespace are unresolved"
 tr -s ' \n' '  ' <doctor >words
 grep -q "$reach" words || fail "doctor: $(head -n 1 doctor)"
 grep -q "without BPF ($reach)" said || fail "the note: $(cat said)"

@@ -197,7 +197,7 @@ main(void)
 		{ "mappings", many_mappings, "mappings", 8,
 		    PROF_UNNAMED_OVER },
 		{ "files", many_files, "mappings", 8, PROF_UNNAMED_OVER },
-		{ "names", many_names, "tables of names", 7,
+		{ "names", many_names, "symbol tables", 7,
 		    PROF_UNNAMED_NOFILE },
 	};
 
