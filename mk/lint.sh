@@ -166,6 +166,18 @@ if [ -n "$man_pages" ] && need mandoc; then
 	    grep -v -e 'manual not found: Xr' -e 'outdated mandoc.db' \
 	    >>"$breaches"
 fi
+# What users read has none of the phrases of mk/phrases.
+if need python3; then
+	python3 mk/words.py >>"$breaches"
+fi
+# --help is no wider than a terminal.
+if [ -x "$B/dtprof" ]; then
+	for command in $("$B/dtprof" help |
+	    sed -n '/^commands:/,/^$/s/^  \([a-z]*\) .*/\1/p'); do
+		"$B/dtprof" "$command" --help | awk -v command="$command" '
+		length > 80 { print command " --help:" NR ": wider than 80" }'
+	done >>"$breaches"
+fi
 if need cppcheck; then
 	# shellcheck disable=SC2046 # a list of names
 	cppcheck -q -j "$(nproc)" --std=c11 --error-exitcode=0 -Isys -Ilibprof \
