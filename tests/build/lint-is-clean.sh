@@ -4,12 +4,13 @@
 # clang's analyzer.)
 # TIMEOUT: 300
 . "${SRC:=$PWD}/tests/build/lib.sh"
-need_cmd git shellcheck cppcheck clang-tidy mandoc
+need_cmd git shellcheck cppcheck clang-tidy mandoc python3
 tmpdir
 
 # A tree of its own with one breach of each rule.
 mkdir -p bad/mk bad/libprof && cd bad && git init -q .
-cp "$SRC/mk/lint.sh" mk/
+cp "$SRC/mk/lint.sh" "$SRC/mk/words.py" "$SRC/mk/phrases" mk/
+mkdir -p cmd/dtprof && echo 'char *s = "where to write";' >cmd/dtprof/s.c
 cp "$SRC/.clang-tidy" .
 {
 	printf 'int\nf(void)\n{\n'
@@ -31,8 +32,8 @@ quickly=-q analyzed=
 sh mk/lint.sh $quickly >../out && fail "a bad tree passes"
 for breach in 'wider than 80' 'blank at the end' 'no SPDX' '700 lines' \
     'function of 62 lines' 'TODO' 'without parentheses' 'not in the legend' \
-    'no line ASSERTION' 'y.sh.*error' 'odd.c.*redundant-expression' \
-    $analyzed; do
+    'no line ASSERTION' 's.c:1: "where to write"' 'y.sh.*error' \
+    'odd.c.*redundant-expression' $analyzed; do
 	grep -q "$breach" ../out || {
 		cat ../out
 		fail "not seen: $breach"
