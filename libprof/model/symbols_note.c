@@ -176,17 +176,17 @@ note_over(struct prof_symbols *symbols)
 	const uint64_t tables = prof_reader_symbols_left_out(reader);
 	char *text;
 
-	if (tables > 0 && asprintf(&text, "symbol tables left out for lack "
-	    "of memory: %" PRIu64 "; addresses of their files and perf maps "
-	    "may be unresolved", tables) != -1)
+	if (tables > 0 && asprintf(&text, "symbol tables beyond the memory "
+	    "budget: %" PRIu64 "; addresses of their files and perf maps may "
+	    "be unresolved", tables) != -1)
 		note_add(symbols, text);
 	if (left_out > 0 && asprintf(&text, "%" PRIu64 " process and mapping "
 	    "events, from %.3f s on, exceed the memory budget of a file of "
 	    "its size: later user addresses are unresolved", left_out,
 	    seconds_at(reader, from_ns)) != -1)
 		note_add(symbols, text);
-	if (mappings > 0 && asprintf(&text, "mappings left out for lack of "
-	    "memory: %" PRIu64 "; addresses of their processes may be "
+	if (mappings > 0 && asprintf(&text, "mappings beyond the memory "
+	    "budget: %" PRIu64 "; addresses of their processes may be "
 	    "unresolved", mappings) != -1)
 		note_add(symbols, text);
 }
