@@ -219,6 +219,8 @@ void	msg_prof(const char *command, const struct prof_err *error);
 /* What is said changes how far the result can be relied on. */
 void	msg_warning(const char *command, const char *fmt, ...)
 	    __attribute__((format(printf, 2, 3)));
+/* From now on long notes end early, and name -v, which must show them. */
+void	msg_shorten_notes(void);
 void	msg_note(const char *command, const char *fmt, ...)
 	    __attribute__((format(printf, 2, 3)));
 

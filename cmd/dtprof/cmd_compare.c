@@ -563,6 +563,8 @@ run_compare(void *options, int n, char **operands)
 	bool has_two;
 	int status = EXIT_FAILED;
 
+	if (!co->co_verbose)
+		msg_shorten_notes();
 	if (!co->co_limit.on_set)
 		co->co_limit.on_value = DEFAULT_LIMIT;
 	compare.cm_threshold = co->co_threshold.on_set ?

@@ -88,8 +88,8 @@ static const struct opt_row options_of_report[] = {
 	    "show the call tree, heaviest first",
 	    offsetof(struct report_options, rp_tree), NULL },
 	{ 'v', "verbose", NULL, OPT_FLAG, 0, 0, NULL,
-	    "also show the interval of totals and the numbers of samples; with "
-	    "--stats, each CPU",
+	    "also show the interval of totals, the numbers of samples and "
+	    "long notes; with --stats, each CPU",
 	    offsetof(struct report_options, rp_verbose), NULL },
 	{ .op_type = OPT_END }
 };
@@ -405,6 +405,8 @@ run_report(void *options, int n, char **operands)
 		return (EXIT_USAGE);
 	}
 	report_by_complete(&report.re_by, rp->rp_tree);
+	if (!rp->rp_verbose)
+		msg_shorten_notes();
 	report.re_reader = input_open("report", rp->rp_input, n, operands,
 	    &report.re_path);
 	if (report.re_reader == NULL) {

@@ -61,6 +61,8 @@ put_what(const struct headline *headline, FILE *stream)
 	const struct prof_reader *reader = headline->he_reader;
 	const char *command = prof_reader_info(reader, "command");
 	const char *target = prof_reader_info(reader, "target");
+	/* Of those the command is that of the other recorder. */
+	const bool is_import = prof_reader_info(reader, "import") != NULL;
 	const char *more;
 	struct prof_sampled sampled;
 
@@ -69,7 +71,9 @@ put_what(const struct headline *headline, FILE *stream)
 	if (target != NULL && strcmp(target, "all") == 0)
 		fputs("all processes", stream);
 	else if (command != NULL && *command != '\0' &&
-	    (target == NULL || strcmp(target, "command") == 0))
+	    (target == NULL || strcmp(target, "command") == 0) &&
+	    !(is_import && sampled.sa_processes == 1 &&
+	    sampled.sa_comm[0] != '\0'))
 		put_name(stream, short_command(command));
 	else if (sampled.sa_comm[0] != '\0')
 		put_name(stream, sampled.sa_comm);

@@ -6,9 +6,15 @@
  */
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "cmd.h"
+
+#define BRIEF	100	/* characters of a note */
+#define MORE	" (-v: more)"
+
+static bool	 is_brief;
 
 static void	 say(const char *command, const char *kind, const char *text,
 		    const char *cure);
@@ -60,6 +66,28 @@ msg_prof(const char *command, const struct prof_err *error)
 	say(command, "", error->pe_text, error->pe_cure);
 }
 
+/* To the last clause that ends early enough. */
+static void
+shorten(char *text)
+{
+	static const char *const ends[] = { ": ", "; ", ", so " };
+	char *cut = NULL, *end;
+
+	for (size_t n = 0; n < sizeof(ends) / sizeof(ends[0]); n++)
+		for (end = strstr(text, ends[n]); end != NULL &&
+		    end - text < BRIEF; end = strstr(end + 1, ends[n]))
+			if (cut == NULL || end > cut)
+				cut = end;
+	if (cut != NULL)
+		memcpy(cut, MORE, sizeof(MORE));
+}
+
+void
+msg_shorten_notes(void)
+{
+	is_brief = true;
+}
+
 void
 msg_warning(const char *command, const char *fmt, ...)
 {
@@ -79,7 +107,9 @@ msg_note(const char *command, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
+	vsnprintf(text, sizeof(text) - sizeof(MORE), fmt, ap);
 	va_end(ap);
+	if (is_brief && strlen(text) > BRIEF)
+		shorten(text);
 	say(command, "note: ", text, NULL);
 }

@@ -94,7 +94,7 @@ print("ok    %d of %d samples of the kernel named as by perf, vDSO: %s" % (
     same, sum(theirs.values()), vdso))
 END2
 for id in none sha1; do
-	expect 0 "$DTPROF" report $id.data
+	expect 0 "$DTPROF" report -v $id.data
 	expect_err 'no build-id of the kernel.*could not be verified' "$id"
 	python3 check.py "$DTPROF" $id.data walked || fail "$id: stacks"
 done

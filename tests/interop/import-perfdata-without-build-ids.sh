@@ -31,6 +31,8 @@ for id in none sha1; do
 	    2>/dev/null || skip "perf cannot record into a pipe"
 	expect 0 "$DTPROF" report $id.data
 	expect_out ' hot  .*/'$id'$' "no name in $id"
+	expect_err ': it has no build-ids .*\(-v: more\)$' "$id: no note"
+	expect 0 "$DTPROF" report -v $id.data
 	expect_err 'but not verified' "$id: nothing said"
 	expect 0 "$DTPROF" import -q -o $id.dtp $id.data
 	expect 0 "$DTPROF" report $id.dtp
@@ -40,7 +42,7 @@ ok "names from files that lie unchanged, and it is said"
 for id in none sha1; do
 	cp $id other
 	cat other >$id
-	expect 0 "$DTPROF" report $id.data
+	expect 0 "$DTPROF" report -v $id.data
 	grep -q ' hot ' out && fail "$id: names from a file written since"
 	expect_err 'all its files have changed|but not verified' "$id"
 done
