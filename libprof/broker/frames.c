@@ -35,7 +35,7 @@ outers_hold(const struct prof_framed_head *head)
 	for (n = 0; n < head->fh_nouter; n++) {
 		outer = &head->fh_outer[n];
 		if (outer->ou_from >= outer->ou_to ||
-		    !is_bool(&outer->ou_always) ||
+		    outer->ou_when > PROF_OUTER_ALWAYS ||
 		    (outer->ou_rule != DTP_UW_STOP &&
 		    outer->ou_rule != DTP_UW_SIGNAL))
 			return (false);

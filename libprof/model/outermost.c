@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * Finds where stacks begin in C libraries whose frame information does not
- * say so: musl has none at all, and that of the GNU library does not say that
- * nobody called the code on which a context of makecontext(3) returns.
+ * say so: musl has none at all, that of the GNU library does not say that
+ * nobody called the code on which a context of makecontext(3) returns, and
+ * that of Go on x86-64 not that nobody called what goroutines return to.
  * Without this every stack of a program that uses musl would look cut.
  *
  * Called by unwind_table.c.  Looks, byte by byte, for a few sequences that
@@ -121,7 +122,7 @@ recognise(const uint8_t *at, uint64_t address, struct prof_outermost *is)
 struct code {
 	uint16_t	 cd_machine;
 	uint16_t	 cd_rule;
-	bool		 cd_always;
+	uint16_t	 cd_when;	/* enum prof_outer_when */
 	uint8_t		 cd_covers;	/* bytes for which the rule holds */
 	uint8_t		 cd_size;
 	uint8_t		 cd_bytes[11];
@@ -131,19 +132,23 @@ struct code {
 
 /*
  * Where contexts return to, whose frame information is that of a function;
- * and the return from a signal in the vDSO of arm64, which has none.
+ * the return from a signal in the vDSO of arm64, which has none; and Go's
+ * goexit, which is what the first function of a goroutine returns to.
  */
 static const struct code codes[] = {
 	/* mov rsp, rbx; mov rdi, [rsp]; test rdi, rdi; jz; ... hlt */
-	{ EM_X86_64, DTP_UW_STOP, true, 25, 11, { 0x48, 0x89, 0xdc, 0x48,
-	    0x8b, 0x3c, 0x24, 0x48, 0x85, 0xff, 0x74 }, 0, 0 },
+	{ EM_X86_64, DTP_UW_STOP, PROF_OUTER_ALWAYS, 25, 11, { 0x48, 0x89,
+	    0xdc, 0x48, 0x8b, 0x3c, 0x24, 0x48, 0x85, 0xff, 0x74 }, 0, 0 },
 	/* nop; mov x0, x19; cbnz x0; b exit */
-	{ EM_AARCH64, DTP_UW_STOP, true, 16, 8, { 0x1f, 0x20, 0x03, 0xd5,
-	    0xe0, 0x03, 0x13, 0xaa }, 0xfc000000ff00001f,
+	{ EM_AARCH64, DTP_UW_STOP, PROF_OUTER_ALWAYS, 16, 8, { 0x1f, 0x20,
+	    0x03, 0xd5, 0xe0, 0x03, 0x13, 0xaa }, 0xfc000000ff00001f,
 	    0x14000000b5000000 },
 	/* mov x8, 139; svc 0 */
-	{ EM_AARCH64, DTP_UW_SIGNAL, true, 8, 8, { 0x68, 0x11, 0x80, 0xd2,
-	    0x01, 0x00, 0x00, 0xd4 }, 0, 0 },
+	{ EM_AARCH64, DTP_UW_SIGNAL, PROF_OUTER_ALWAYS, 8, 8, { 0x68, 0x11,
+	    0x80, 0xd2, 0x01, 0x00, 0x00, 0xd4 }, 0, 0 },
+	/* int3; nop; call goexit1; nop; int3 ... */
+	{ EM_X86_64, DTP_UW_STOP, PROF_OUTER_DESCRIBED, 8, 3, { 0xcc, 0x90,
+	    0xe8 }, 0xffffffff00000000, 0xcccccc9000000000 },
 };
 
 static bool
@@ -166,7 +171,7 @@ find_code(const struct prof_elf_part *text, const struct code *code,
 	is->ou_from = text->pp_address + (uint64_t)(at - text->pp_bytes) - 1;
 	is->ou_to = is->ou_from + 1 + code->cd_covers;
 	is->ou_rule = code->cd_rule;
-	is->ou_always = code->cd_always;
+	is->ou_when = code->cd_when;
 	return (true);
 }
 
@@ -219,6 +224,6 @@ prof_outermost_find(struct prof_elf *elf, bool is_bare,
 	if (is_static(elf) && elf->el_entry >= low &&
 	    high - elf->el_entry > ENTRY_BYTES && count++ < max)
 		found[count - 1] = (struct prof_outermost){ elf->el_entry,
-		    elf->el_entry + ENTRY_BYTES, DTP_UW_STOP, false };
+		    elf->el_entry + ENTRY_BYTES, DTP_UW_STOP, PROF_OUTER_BARE };
 	return (count < max ? count : max);
 }

@@ -5,12 +5,19 @@
 
 #include "elf_view.h"
 
+/* Whether the rule holds, by what the file itself says there. */
+enum prof_outer_when {
+	PROF_OUTER_BARE = 0,	/* if it says nothing */
+	PROF_OUTER_DESCRIBED,	/* if it says something else */
+	PROF_OUTER_ALWAYS,
+};
+
 /* Code from one address up to another for which this rule holds. */
 struct prof_outermost {
 	uint64_t	ou_from;
 	uint64_t	ou_to;
 	uint16_t	ou_rule;	/* DTP_UW_STOP or DTP_UW_SIGNAL */
-	bool		ou_always;	/* whatever the file itself says */
+	uint16_t	ou_when;	/* enum prof_outer_when */
 };
 
 /*

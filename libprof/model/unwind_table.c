@@ -362,7 +362,12 @@ overlay(struct builder *bu, const struct prof_outermost *over)
 	to = row_behind(bu, over->ou_to);
 	before = rule_before(bu, from);
 	behind = rule_before(bu, to);
-	if (!over->ou_always && (from != to || before != DTP_UW_END))
+	if (over->ou_when == PROF_OUTER_BARE &&
+	    (from != to || before != DTP_UW_END))
+		return (0);
+	/* It begins in what lies before. */
+	if (over->ou_when == PROF_OUTER_DESCRIBED && rule_before(bu,
+	    row_behind(bu, over->ou_to - 1)) == DTP_UW_END)
 		return (0);
 	grown = reallocarray(bu->bu_rows, bu->bu_n + 2, sizeof(*grown));
 	if (grown == NULL)

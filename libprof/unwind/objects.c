@@ -445,7 +445,8 @@ prof_object_is_outermost(const struct prof_object *object, uint64_t address,
 	for (n = 0; n < object->ob_nouter; n++) {
 		outer = &object->ob_outer[n];
 		if (address >= outer->ou_from && address < outer->ou_to &&
-		    (outer->ou_always || !has_entry))
+		    (outer->ou_when == PROF_OUTER_ALWAYS ||
+		    has_entry == (outer->ou_when == PROF_OUTER_DESCRIBED)))
 			return (outer->ou_rule == DTP_UW_STOP);
 	}
 	return (false);

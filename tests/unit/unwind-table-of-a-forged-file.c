@@ -19,18 +19,22 @@
 #define LAST_RULE	(3 << DTP_UW_CFA_SHIFT)	/* from the 8th byte on */
 #define CONTEXT		25		/* bytes where contexts return to */
 
-/* A function, and somewhere the code to which contexts return. */
+/* To where contexts return, and goroutines. */
+static const uint8_t context[] = { 0x48, 0x89, 0xdc, 0x48, 0x8b, 0x3c, 0x24,
+    0x48, 0x85, 0xff, 0x74 };
+static const uint8_t goexit[] = { 0xcc, 0x90, 0xe8, 1, 2, 3, 4, 0x90, 0xcc,
+    0xcc, 0xcc };
+
+/* A function, and somewhere such code. */
 static struct prof_unwind_table *
-with_context_at(size_t at)
+with_code_at(size_t at, const uint8_t *code, size_t size)
 {
-	static const uint8_t code[] = { 0x48, 0x89, 0xdc, 0x48, 0x8b, 0x3c,
-	    0x24, 0x48, 0x85, 0xff, 0x74 };
 	static const uint8_t program[] = { 0x44, 0x0e, 16, 0x44, 0x0e, 24 };
 	struct prof_unwind_table *table;
 	struct forged forged;
 
 	forge(&forged, program, sizeof(program));
-	memcpy(forged.fo_text + at, code, sizeof(code));
+	memcpy(forged.fo_text + at, code, size);
 	table = forged_table(&forged);
 	CHECK(table != NULL, "no table");
 	return (table);
@@ -41,7 +45,8 @@ static void
 check_within(void)
 {
 	const size_t at = FORGED_PC + 48;
-	struct prof_unwind_table *table = with_context_at(at);
+	struct prof_unwind_table *table = with_code_at(at, context,
+	    sizeof(context));
 	size_t pc;
 
 	for (pc = FORGED_PC + 8; pc < FORGED_PC + FORGED_LENGTH; pc++) {
@@ -58,7 +63,8 @@ check_within(void)
 static void
 check_edge(size_t at)
 {
-	struct prof_unwind_table *table = with_context_at(at);
+	struct prof_unwind_table *table = with_code_at(at, context,
+	    sizeof(context));
 	uint16_t rule = prof_unwind_table_find(table, FORGED_PC + 8);
 
 	CHECK(rule == LAST_RULE, "rule %x", rule);
@@ -68,6 +74,23 @@ check_edge(size_t at)
 	    DTP_UW_END, "a rule behind the end");
 	prof_unwind_table_free(table);
 	OK("code at address %zu", at);
+}
+
+/* Where the file describes nothing, nothing is made known. */
+static void
+check_goexit(size_t at, uint16_t expected)
+{
+	struct prof_unwind_table *table = with_code_at(at, goexit,
+	    sizeof(goexit));
+	size_t pc;
+
+	for (pc = at; pc < at + 8; pc++) {
+		uint16_t rule = prof_unwind_table_find(table, pc);
+
+		CHECK(rule == expected, "rule %x at %zu", rule, pc);
+	}
+	prof_unwind_table_free(table);
+	OK("the end of goroutines at %zu", at);
 }
 
 /* Segments of code that all have the same bytes, of so many. */
@@ -123,6 +146,8 @@ main(void)
 	check_edge(0);
 	check_edge(1);
 	check_edge(2);
+	check_goexit(FORGED_PC + 48, DTP_UW_STOP);
+	check_goexit(FORGED_PC + FORGED_LENGTH + 48, DTP_UW_END);
 	check_memory();
 	return (0);
 }
