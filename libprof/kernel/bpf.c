@@ -396,15 +396,15 @@ load_instance(struct prof_session *session, struct prof_event *event,
 
 /*
  * What slabs are like is told by the first of them; libbpf would make one to
- * throw away.  Programs without tables never look into one.
+ * throw away.  Programs without tables never look into one, but the verifier
+ * of Linux 6.1 follows the function that would.
  */
 static int
 make_slab(struct prof_session *session, struct bpf_map *slabs)
 {
 	struct prof_bpf *bpf = &session->se_bpf;
 
-	bpf->bp_slab = prof_unwind_slab(session->se_options.po_callgraph ==
-	    PROF_CALLGRAPH_AUTO ? PROF_SLAB_BYTES : sizeof(uint64_t));
+	bpf->bp_slab = prof_unwind_slab();
 	return (bpf->bp_slab < 0 ? -errno :
 	    bpf_map__set_inner_map_fd(slabs, bpf->bp_slab));
 }

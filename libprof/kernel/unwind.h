@@ -22,8 +22,8 @@ struct prof_unwind_stats {
 	uint64_t	us_calls;	/* of bpf(2) since recording began */
 };
 #define PROF_UNWIND_FDS	6
-/* An array of one slab, whatever of it there is; -1: errno. */
-int	prof_unwind_slab(size_t bytes);
+/* An array of one slab; -1: errno. */
+int	prof_unwind_slab(void);
 /* Of which slabs are made. */
 #define PROF_SLAB_BYTES	(DTP_UW_SLAB_WORDS * sizeof(uint32_t) + 64)
 /*

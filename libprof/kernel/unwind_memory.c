@@ -118,13 +118,13 @@ set_free(struct prof_unwind_memory *memory, struct extent *extent)
 }
 
 int
-prof_unwind_slab(size_t bytes)
+prof_unwind_slab(void)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, opts,
 	    .map_flags = BPF_F_MMAPABLE);
 
 	return (bpf_map_create(BPF_MAP_TYPE_ARRAY, "uw_slab",
-	    sizeof(uint32_t), (uint32_t)bytes, 1, &opts));
+	    sizeof(uint32_t), PROF_SLAB_BYTES, 1, &opts));
 }
 
 /* One more slab, this one; its descriptor is taken over. */
@@ -235,7 +235,7 @@ prof_words_get(struct prof_unwind_memory *memory, uint32_t n,
 	if (memory->um_nslabs == memory->um_max_slabs)
 		return (-1);
 	memory->um_calls += 2;
-	return (add_slab(memory, prof_unwind_slab(PROF_SLAB_BYTES)) == -1 ?
+	return (add_slab(memory, prof_unwind_slab()) == -1 ?
 	    -1 : take(memory, n, words));
 }
 
