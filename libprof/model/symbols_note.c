@@ -28,8 +28,9 @@ static const struct {
 	[PROF_UNNAMED_NOSYM] = { "its symbols do not cover all functions",
 	    "install its debug symbols (on Debian PACKAGE-dbgsym)" },
 	[PROF_UNNAMED_ANON] = { "JIT code without a perf map",
-	    "run java with -XX:+DumpPerfMapAtExit, node with "
-	    "--perf-basic-prof, python3 with -X perf" },
+	    "run java with -XX:+UnlockDiagnosticVMOptions "
+	    "-XX:+DumpPerfMapAtExit, node with --perf-basic-prof, python3 "
+	    "with -X perf" },
 	[PROF_UNNAMED_NOPROC] = { "unknown process", "" },
 	[PROF_UNNAMED_NOMAP] = { "no mapping at the address",
 	    "" },
