@@ -66,7 +66,10 @@ struct prof_moment {
 };
 
 struct prof_history;
-/* wanted: whether names are; else none is known.  Owned by caller. */
+/*
+ * wanted: whether names at a time are; else only the last one of a thread is
+ * known, at the cost of a search.  Owned by caller; the reader outlives it.
+ */
 struct prof_history *prof_history_new(const struct prof_reader *reader,
 	    bool wanted, struct prof_err *error);
 /* All but mo_space. */

@@ -23,6 +23,7 @@ struct prof_history {
 	size_t		 hi_cap;
 	uint64_t	 hi_until_ns;	/* from then on no names are known */
 	const char	*hi_task_0;	/* nobody forks it */
+	const struct prof_reader *hi_reader; /* if names are not wanted */
 };
 
 #define NAME_STEPS	64	/* up a chain of forks, at once ... */
@@ -136,6 +137,7 @@ prof_history_new(const struct prof_reader *reader, bool wanted,
 		prof_fail_nomem(error);
 		return (NULL);
 	}
+	history->hi_reader = wanted ? NULL : reader;
 	history->hi_task_0 = prof_reader_task_0(reader);
 	(void)prof_reader_left_out(reader, &history->hi_until_ns);
 	if (history->hi_count > 1)
@@ -190,11 +192,34 @@ prof_history_at(const struct prof_history *history, uint32_t tid,
 	    name != NULL ? name->ch_comm : "";
 }
 
+/* One name is looked for where they lie, without making a table of all. */
+static const char *
+last_comm_of(const struct prof_history *history, uint32_t tid)
+{
+	const size_t n = prof_reader_nlives(history->hi_reader);
+	const char *comm = "";
+	struct prof_record record;
+	uint64_t time_ns = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		prof_reader_life(history->hi_reader, i, &record);
+		if (record.pr_tid != tid || record.pr_comm[0] == '\0' ||
+		    !changes_name(&record) || record.pr_time_ns < time_ns ||
+		    record.pr_time_ns >= history->hi_until_ns)
+			continue;
+		time_ns = record.pr_time_ns;
+		comm = record.pr_comm;
+	}
+	return (comm);
+}
+
 const char *
 prof_history_last_comm(const struct prof_history *history, uint32_t tid)
 {
 	struct prof_moment moment;
 
+	if (history->hi_reader != NULL && tid != 0)
+		return (last_comm_of(history, tid));
 	prof_history_at(history, tid, history->hi_until_ns - 1, &moment);
 	return (moment.mo_comm);
 }
