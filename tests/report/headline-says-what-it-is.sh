@@ -5,7 +5,8 @@
 # are the figures of the recording and of a program that measures itself;
 # idle CPUs have no CPU time; below it are a table and nothing else when all is
 # well.
-# Easy to get wrong: the length of a part (--from, --to), and who is counted.
+# Easy to get wrong: the length of a part (--from, --to), who is counted, and the
+# name of a process, which no row needs.
 . "${SRC:=$PWD}/tests/lib.sh"
 need_cmd python3 "${CC:=gcc}"
 tmpdir
@@ -79,6 +80,7 @@ with open("idle.txt", "w") as file:
 found = headline("idle.txt")
 assert found[7] and near(seconds(found[6]), .25) and not found[2], found[0]
 assert near(float(found[8]), .25, .02), found[0]
+assert found[1] == "busy", found[0]
 print("ok: 750 of 1000 samples are idle, and no CPU time")
 with open("x.folded", "w") as file:
     file.write("main;f 300\nmain;g 100\n")
