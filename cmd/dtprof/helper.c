@@ -24,7 +24,7 @@
 #include "terminal.h"
 
 enum what {
-	REGULAR = PROF_READING_OWN, STAT, NARROW, REPLACE, IS_OTHER, SOURCE,
+	REGULAR, STAT, NARROW, REPLACE, IS_OTHER, SOURCE,
 	PAGER, PAGER_END, OBJDUMP, OBJDUMP_END, SHOW, PLOT_BEGIN, PLOT_FILE,
 	PLOT_FETCH, PLOT_DRAW, PLOT_REMOVE, WHATS
 };
@@ -70,7 +70,7 @@ ask(enum what what, const char *const *words, size_t n, int fd, int *came)
 		return (-1);
 	for (size_t i = 0; i < n; i++)
 		at = stpcpy(at, words[i]) + 1;
-	rv = prof_reading_ask(what, bytes, size, fd, came);
+	rv = prof_reading_ask(PROF_READING_OWN + what, bytes, size, fd, came);
 	error_number = errno;
 	free(bytes);
 	errno = error_number;
@@ -437,18 +437,22 @@ helper_plot_file(const char *name)
 	return (ask_open(PLOT_FILE, name, NULL, NULL));
 }
 
+/* The directory keeps names, not copies of them. */
 static int
 do_plot_file(struct job *job)
 {
-	char *name = strchr(job->jo_word[0], '/') != NULL ||
-	    job->jo_word[0][0] == '.' || plot.pd_path[0] == '\0' ? NULL :
-	    strdup(job->jo_word[0]);
-	FILE *file = name == NULL ? NULL : plot_file(&plot, name);
+	static char names[PLOT_FILES][64];
+	const char *word = job->jo_word[0];
+	char *name = names[plot.pd_n % PLOT_FILES];
+	FILE *file;
 
-	if (file == NULL) {
-		free(name);
+	if (plot.pd_path[0] == '\0' || plot.pd_n == PLOT_FILES ||
+	    word[0] == '.' || strchr(word, '/') != NULL ||
+	    strlen(word) >= sizeof(names[0]))
 		return (-1);
-	}
+	file = plot_file(&plot, strcpy(name, word));
+	if (file == NULL)
+		return (-1);
 	*job->jo_give = fcntl(fileno(file), F_DUPFD_CLOEXEC, 3);
 	(void)fclose(file);
 	return (*job->jo_give == -1 ? -1 : 0);
@@ -513,23 +517,23 @@ do_plot_remove(struct job *job)
 static const struct {
 	int	(*si_do)(struct job *);
 	size_t	 si_words;
-} served[WHATS - REGULAR] = {
-	[REGULAR - REGULAR] = { do_regular, 1 },
-	[STAT - REGULAR] = { do_stat, 1 },
-	[NARROW - REGULAR] = { do_narrow, 1 },
-	[REPLACE - REGULAR] = { do_replace, 2 },
-	[IS_OTHER - REGULAR] = { do_is_other, 1 },
-	[SOURCE - REGULAR] = { do_source, 2 },
-	[PAGER - REGULAR] = { do_pager, 1 },
-	[PAGER_END - REGULAR] = { do_pager_end, 1 },
-	[OBJDUMP - REGULAR] = { do_objdump, 3 },
-	[OBJDUMP_END - REGULAR] = { do_objdump_end, 1 },
-	[SHOW - REGULAR] = { do_show, 1 },
-	[PLOT_BEGIN - REGULAR] = { do_plot_begin, 1 },
-	[PLOT_FILE - REGULAR] = { do_plot_file, 1 },
-	[PLOT_FETCH - REGULAR] = { do_plot_fetch, 2 },
-	[PLOT_DRAW - REGULAR] = { do_plot_draw, 3 },
-	[PLOT_REMOVE - REGULAR] = { do_plot_remove, 1 },
+} served[WHATS] = {
+	[REGULAR] = { do_regular, 1 },
+	[STAT] = { do_stat, 1 },
+	[NARROW] = { do_narrow, 1 },
+	[REPLACE] = { do_replace, 2 },
+	[IS_OTHER] = { do_is_other, 1 },
+	[SOURCE] = { do_source, 2 },
+	[PAGER] = { do_pager, 1 },
+	[PAGER_END] = { do_pager_end, 1 },
+	[OBJDUMP] = { do_objdump, 3 },
+	[OBJDUMP_END] = { do_objdump_end, 1 },
+	[SHOW] = { do_show, 1 },
+	[PLOT_BEGIN] = { do_plot_begin, 1 },
+	[PLOT_FILE] = { do_plot_file, 1 },
+	[PLOT_FETCH] = { do_plot_fetch, 2 },
+	[PLOT_DRAW] = { do_plot_draw, 3 },
+	[PLOT_REMOVE] = { do_plot_remove, 1 },
 };
 
 static int
@@ -538,16 +542,17 @@ serve(void *arg, unsigned what, char *bytes, size_t size, int fd, int *give)
 	struct job job = { .jo_named = arg, .jo_fd = fd, .jo_give = give };
 	size_t at = 0;
 
+	what -= PROF_READING_OWN;
 	if (what >= WHATS) {
 		errno = EPERM;
 		return (-1);
 	}
 	/* A NUL stands behind the bytes, too. */
-	for (size_t i = 0; i < served[what - REGULAR].si_words; i++) {
+	for (size_t i = 0; i < served[what].si_words; i++) {
 		job.jo_word[i] = bytes + (at < size ? at : size);
 		at += strlen(job.jo_word[i]) + 1;
 	}
-	return (served[what - REGULAR].si_do(&job));
+	return (served[what].si_do(&job));
 }
 
 int
