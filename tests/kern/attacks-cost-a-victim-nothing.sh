@@ -4,7 +4,8 @@
 # and forks, hostile ELF files, links, FIFOs and a PID namespace: of another
 # process's calls all are stored or counted as lost, to the unit of its own
 # count, at least 99 % are stored, and its program and the recorder's last word
-# are as without.
+# are as without.  A program whose debug information says that it was compiled
+# from /etc/shadow has root see nothing of that.
 #
 # Easy to get wrong: each of these made the recorder wait, or take memory, in
 # the thread that empties the rings.  All at once; with ATTACK_S also each by
@@ -18,8 +19,27 @@ cp "$work/attacks" "$work/storms" theirs/
 objcopy --strip-debug "$work/spin" theirs/small || fail "objcopy"
 cp "$SRC"/tests/fuzz/corpus/symbols/elf-* "$work/known" theirs/
 chmod 755 theirs/*
+cat >named.c <<'END'
+#line 1 "/etc/shadow"
+int named_so(void)
+{
+	volatile unsigned n = 0;
+	while (n < 40000000) n++;
+	return (n != 0);
+}
+int main(void)
+{
+	return (!named_so());
+}
+END
+"${CC:-cc}" -g -O0 -Wl,--build-id -o theirs/named named.c || fail "cc"
+cat >theirs/dwarf.sh <<'END'
+cp named mine
+while :; do ./mine; done
+END
 cat >theirs/all.sh <<'END'
 for kind in lease maps links; do ./attacks $kind & done
+sh dwarf.sh &
 for kind in mmap fork; do ./storms $kind & done
 (mkdir -p a && cd a && ../attacks modules ../small) &
 (mkdir -p b && cd b && ../attacks fifos ../small) &
@@ -64,7 +84,19 @@ END
 	sed -n 's/^file readers/ok: &/p' stats
 }
 
+# What it says is known, and what stands there is not.
+see_nothing()
+{
+	"$DTPROF" annotate --source named_so a.dtp >shown 2>&1
+	grep -q '^/etc/shadow' shown || fail "no such lines: $(cat shown)"
+	if grep -qF "$(head -n 1 /etc/shadow)" shown; then
+		fail "/etc/shadow is shown"
+	fi
+	ok "of /etc/shadow nothing is shown"
+}
+
 attack "all at once" sh all.sh
+see_nothing
 [ -n "${ATTACK_S:-}" ] || exit 0
 attack lease ./attacks lease
 attack modules ./attacks modules ./small
@@ -72,6 +104,8 @@ attack hostile ./attacks hostile ./elf-b ./elf-e ./elf-l ./elf-m ./known
 attack maps ./attacks maps
 attack links ./attacks links
 attack fifos ./attacks fifos ./small
+attack dwarf sh dwarf.sh
+see_nothing
 attack mmap ./storms mmap
 attack fork ./storms fork
 if setpriv --reuid=1234 --regid=1234 --clear-groups unshare -Urpf true \
