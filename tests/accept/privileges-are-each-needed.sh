@@ -135,7 +135,7 @@ note_of_tracer()
 	    >out 2>err
 	kill "$tracer"
 	wait "$tracer"
-	grep -q 'a BPF program of another tracer' err
+	grep -q "another tracer's BPF program" err
 }
 
 see_target()
