@@ -130,6 +130,7 @@ for words, check in [((), anything), (("--json",), is_json),
                      (("--csv",), is_csv)]:
     for by in "function", "line", "module", "comm", "comm,pid,tid,cpu,line":
         check(run("report", *words, "--by", by, "x.dtp"))
+    check(run("report", *words, "--tree", "--by", "comm", "x.dtp"))
 for name in "=" + evil, "</script><script>main":
     for side in "--callers", "--callees":
         run("report", side, name, "x.dtp")
