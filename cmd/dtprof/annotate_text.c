@@ -263,14 +263,20 @@ show_side(const struct page *page, size_t side)
 	char *text = NULL;
 	size_t length;
 	FILE *stream = open_memstream(&text, &length);
+	bool any = false;
 
 	if (stream == NULL)
 		return;
 	fputs(annotate_side_name(an, side), stream);
 	headline_begin(&annotate_side(an, side)->an_headline, stream);
 	for (size_t c = side; c < an->an_ncolumns; c += page->pg_step) {
-		fputs(c == side ? ": " : "; ", stream);
+		/* Of several events those that met the function. */
+		if (an->an_column[c].ac_sum.as_samples == 0 && (any ||
+		    c + page->pg_step < an->an_ncolumns))
+			continue;
+		fputs(any ? "; " : ": ", stream);
 		put_column(an, c, stream);
+		any = true;
 	}
 	if (fclose(stream) == 0)
 		terminal_fold(page->pg_terminal, page->pg_out, text, 4);

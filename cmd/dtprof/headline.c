@@ -169,6 +169,11 @@ headline_weight(const struct headline *headline, FILE *stream,
 		return (headline->he_ns == 0 || headline->he_is_gross ? -1 :
 		    (double)weight / (double)headline->he_ns);
 	}
+	if (info->pi_is_call && strcmp(info->pi_name, "syscall") == 0) {
+		fprintf(stream, "%s in %" PRIu64 " system calls", text,
+		    samples);
+		return (-1);
+	}
 	if (info->pi_is_call)
 		fprintf(stream, "%s in %" PRIu64 " calls of ", text, samples);
 	else if (strcmp(info->pi_unit, "ns") == 0)

@@ -72,6 +72,21 @@ show_part(const struct page *page, const struct report_column *column,
 		out_fmt(page->pg_out, "%8" PRIu64 " ", samples);
 }
 
+/* By event rows differ in what they are counted in. */
+static const char *
+head_weight(const struct report_table *table,
+    const struct report_column *column)
+{
+	const char *head = weight_head(column->co_info->pi_unit);
+
+	for (size_t c = 0; table->ta_per_row == 1 && c < table->ta_ncolumns;
+	    c++)
+		if (strcmp(head, weight_head(table->ta_column[
+		    c].co_info->pi_unit)) != 0)
+			return ("amount");
+	return (head);
+}
+
 static void
 head_part(const struct page *page, const struct report_column *column,
     const char *what, bool is_first)
@@ -81,7 +96,7 @@ head_part(const struct page *page, const struct report_column *column,
 		out_fmt(page->pg_out, "%10s ", "95% CI");
 	if (page->pg_level >= level_of(is_first, LEVEL_WEIGHT))
 		out_fmt(page->pg_out, "%9.9s ",
-		    weight_head(column->co_info->pi_unit));
+		    head_weight(page->pg_table, column));
 	if (page->pg_level >= LEVEL_SAMPLES)
 		out_fmt(page->pg_out, "%8s ", "samples");
 }
