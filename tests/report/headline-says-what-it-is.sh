@@ -23,6 +23,8 @@ expect 0 "$DTPROF" report known.dtp
 [ "$(wc -l <out)" -eq $((rows + 4)) ] ||
     fail "$rows rows, but $(wc -l <out) lines: $(cat out)"
 ok "a kept recording has a headline, a table of $rows rows, and no more"
+expect 0 "$DTPROF" report --by event known.dtp
+expect_out ' amount +event$' 'a head for time and counts at once'
 
 cat >check.py <<'PY'
 import json, re, subprocess, sys
