@@ -4,7 +4,7 @@
 # time limit; this file says what must be built before.
 
 .PHONY: demo check check-unit check-sanitized golden accept bench bench-scale \
-    bench-compare pictures fuzz fuzzers mutants lint cov deps tests-built
+    bench-compare bench-peers pictures fuzz fuzzers mutants lint cov deps tests-built
 
 #= T=text           check: just the tests whose name contains it
 #= FUZZ_SECONDS=10  how long each fuzzer runs
@@ -43,6 +43,10 @@ accept: tests-built
 bench: tests-built
 	@$(TEST_ENV) sh tests/bench/run.sh
 	@$(TEST_ENV) sh tests/bench/import.sh
+
+#> bench-peers: the same work by dtprof, perf, samply, bpftrace (WORK="true")
+bench-peers: $(O)/dtprof $(O)/tests/work/can
+	@$(TEST_ENV) sh tests/bench/peers.sh $(WORK)
 
 #> bench-scale: how cost grows with size (an hour; AXES="samples cpus ...")
 bench-scale: tests-built
