@@ -22,7 +22,7 @@ resample five "$TRIALS" 30
 [ $((100 * named)) -ge $((99 * TRIALS)) ] || fail "5 %"
 ok "5 %"
 make_pool both 4 -30 15 30
-resample both "$TRIALS" 14
+resample both "$TRIALS" 14 0 0 -1
 [ $((100 * named)) -ge $((90 * TRIALS)) ] || fail "the faster one"
 resample both "$TRIALS" 25
 [ $((100 * named)) -ge $((90 * TRIALS)) ] || fail "the slower one"

@@ -3,25 +3,20 @@
  * Comparisons resampled from a pool of real runs: the directory of a bench
  * with profiles, of commands "base" and maybe "new".
  *
- *	compare_pool DIR trials function [drift sequential]
+ *	compare_pool DIR trials function [drift sequential sign]
  *
  * function < 0: both commands are the same, and whatever is called changed is
  * a false alarm; else "f<function>" is what was planted in "new".
  * Ten runs a side: five blocks as bench made them, drawn by chance; of equals
  * chance also says which two runs of a block are new.
  * drift: percent by which costs and times rise from the first run to the
- * last; sequential: the first ten runs are the base, without blocks.
+ * last; sequential: the first ten runs are the base, without blocks; sign: -1
+ * if what was planted costs less.
  * Prints: trials, with anything called changed, planted one named, another
  * one named, the smallest number of samples in a run, and how often
  * --fail-on slower:2 would have failed.
  */
-#include <math.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "prof.h"
+#include "../unit/trials.h"
 
 #define MAX_RUNS	400
 #define FUNCTIONS	60
@@ -43,14 +38,6 @@ struct pool_run {
 
 static struct pool_run runs[MAX_RUNS];
 static size_t nruns;
-static unsigned long long state = 1;
-
-static unsigned
-draw(unsigned n)
-{
-	state = state * 6364136223846793005ULL + 1442695040888963407ULL;
-	return ((unsigned)(state >> 33) % n);
-}
 
 static void
 die(const char *what, const struct prof_err *error)
@@ -150,7 +137,7 @@ load(const char *directory)
 /* Which runs take part, on which side, in which block. */
 struct choice {
 	size_t	 ch_run[2 * RUNS];
-	int	 ch_side[2 * RUNS];
+	uint8_t	 ch_side[2 * RUNS];
 	uint32_t ch_block[2 * RUNS];
 };
 
@@ -163,7 +150,7 @@ choose_blocks(size_t nblocks, size_t *block)
 
 		do {
 			again = false;
-			block[b] = draw((unsigned)nblocks);
+			block[b] = (size_t)prof_random_below(&rng, nblocks);
 			for (int a = 0; a < b; a++)
 				again = again || block[a] == block[b];
 		} while (again);
@@ -186,16 +173,9 @@ choose_equals(struct choice *ch)
 	size_t block[RUNS / 2];
 
 	choose_blocks(nruns / 4, block);
-	for (int b = 0; b < RUNS / 2; b++) {
-		uint32_t order[4];
-
-		prof_shuffle(draw(1u << 30), order, 4);
-		for (int k = 0; k < 4; k++) {
-			ch->ch_run[4 * b + k] = 4 * block[b] + (size_t)k;
-			ch->ch_side[4 * b + k] = order[k] % 2;
-			ch->ch_block[4 * b + k] = (uint32_t)b;
-		}
-	}
+	deal_as_bench(RUNS, ch->ch_side, ch->ch_block);
+	for (size_t i = 0; i < 2 * RUNS; i++)
+		ch->ch_run[i] = 4 * block[i / 4] + i % 4;
 }
 
 static void
@@ -237,41 +217,14 @@ give(struct prof_comparison *cp, const struct choice *ch, double drift,
 	}
 }
 
-/* How many trials said that something changed, and what. */
-struct tally {
-	int	ta_called;	/* anything at all */
-	int	ta_named;	/* the function that was slowed */
-	int	ta_others;	/* another function */
-	int	ta_failed;	/* as --fail-on slower:2 would */
-};
-
-static void
-judge(const struct prof_comparison *cp, const char *name, struct tally *ta)
+/* Would --fail-on slower:2 fail? */
+static bool
+is_failed(const struct prof_comparison *cp)
 {
 	const struct prof_change *wall = prof_comparison_metric(cp, 0);
-	bool is_named = false, is_other = false;
-	bool is_called = prof_comparison_total(cp)->cg_verdict >=
-	    PROF_VERDICT_LESS;
 
-	ta->ta_failed += wall->cg_verdict == PROF_VERDICT_MORE &&
-	    wall->cg_ci95[0] > 0.02;
-	for (size_t i = 0; i < 2; i++)
-		is_called = is_called || prof_comparison_metric(cp,
-		    i)->cg_verdict >= PROF_VERDICT_LESS;
-	for (size_t i = 0; i < prof_comparison_nfunctions(cp); i++) {
-		const struct prof_change *cg = prof_comparison_function(cp, i);
-
-		if (cg->cg_verdict < PROF_VERDICT_LESS)
-			continue;
-		is_called = true;
-		if (strcmp(cg->cg_name, name) == 0)
-			is_named = true;
-		else
-			is_other = true;
-	}
-	ta->ta_called += is_called;
-	ta->ta_named += is_named;
-	ta->ta_others += is_other;
+	return (wall->cg_verdict == PROF_VERDICT_MORE &&
+	    wall->cg_ci95[0] > 0.02);
 }
 
 int
@@ -284,12 +237,15 @@ main(int argc, char **argv)
 	const int planted = argc > 3 ? atoi(argv[3]) : -1;
 	const double drift = argc > 4 ? atof(argv[4]) / 100 : 0;
 	const bool sequential = argc > 5 && atoi(argv[5]) != 0;
+	const int sign = argc > 6 ? atoi(argv[6]) : 1;
+	int failed = 0;
 	struct tally tally = { 0 };
 	double least = INFINITY;
 	char name[16];
 
 	if (argc < 4)
 		die("usage", NULL);
+	prof_random_seed(&rng, 1);
 	load(argv[1]);
 	snprintf(name, sizeof(name), "f%d", planted);
 	for (size_t i = 0; i < nruns; i++)
@@ -310,10 +266,11 @@ main(int argc, char **argv)
 		give(cp, &ch, drift, sequential);
 		if (prof_comparison_finish(cp) == -1)
 			die("finish", prof_comparison_error(cp));
-		judge(cp, name, &tally);
+		judge(cp, planted < 0 ? NULL : name, sign, &tally);
+		failed += is_failed(cp);
 		prof_comparison_free(cp);
 	}
 	printf("%d %d %d %d %.0f %d\n", trials, tally.ta_called,
-	    tally.ta_named, tally.ta_others, least, tally.ta_failed);
+	    tally.ta_named, tally.ta_others, least, failed);
 	return (0);
 }

@@ -10,14 +10,7 @@
  * another function grew, an interval that is too narrow for few runs.
  */
 /* SPDX-License-Identifier: ISC */
-#include <math.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "prof.h"
-#include "analysis/statistics.h"
+#include "trials.h"
 
 #define FUNCTIONS	40
 #define RUNS		10	/* a side */
@@ -30,37 +23,6 @@ struct world {
 	double	wo_grow[FUNCTIONS]; /* of the total, on the new side */
 	bool	wo_sequential;	/* all of the base, then all of the new */
 };
-
-/* What came of it. */
-struct outcome {
-	int	oc_called;	/* functions and metrics called changed */
-	bool	oc_named[FUNCTIONS];
-	enum prof_verdict oc_total;
-	enum prof_verdict oc_wall;
-};
-
-static struct prof_random rng;
-
-static void
-truth(bool holds, const char *what)
-{
-	if (holds)
-		return;
-	printf("FAIL: %s\n", what);
-	exit(1);
-}
-
-static double
-uniform(void)
-{
-	return ((double)(prof_random_next(&rng) >> 11) * 0x1p-53);
-}
-
-static double
-normal(void)
-{
-	return (sqrt(-2 * log(1 - uniform())) * cos(2 * M_PI * uniform()));
-}
 
 static double
 poisson(double mean)
@@ -87,25 +49,6 @@ weight_of(int f)
 	return (pow(0.9, f) / sum);
 }
 
-/* Blocks of four, two of each side, in an order drawn by chance. */
-static void
-plan(const struct world *world, int *side, uint32_t *block)
-{
-	for (int i = 0; i < 2 * RUNS; i += 4) {
-		uint32_t order[4];
-
-		prof_shuffle(prof_random_next(&rng), order, 4);
-		for (int k = 0; k < 4; k++) {
-			side[i + k] = order[k] % 2;
-			block[i + k] = (uint32_t)i / 4;
-		}
-	}
-	for (int i = 0; world->wo_sequential && i < 2 * RUNS; i++) {
-		side[i] = i / RUNS;
-		block[i] = 0;
-	}
-}
-
 static void
 simulate_run(struct prof_comparison *cp, const struct world *world, long run,
     int side)
@@ -130,53 +73,45 @@ simulate_run(struct prof_comparison *cp, const struct world *world, long run,
 	    floor(3 * uniform()));
 }
 
-static struct outcome
+/* The caller frees it. */
+static struct prof_comparison *
 trial(const struct world *world)
 {
 	const struct prof_comparison_options options = {
 		.cp_size = sizeof(options), .cp_seed = 1
 	};
 	struct prof_comparison *cp = prof_comparison_new(&options, NULL);
-	struct outcome outcome = { 0 };
-	int side[2 * RUNS];
+	uint8_t side[2 * RUNS];
 	uint32_t block[2 * RUNS];
 
-	plan(world, side, block);
-	for (int i = 0; i < 2 * RUNS; i++)
-		truth(prof_comparison_run(cp, side[i], block[i],
-		    world->wo_sequential ? -1 : i) == i, "run");
+	deal_as_bench(RUNS, side, block);
+	for (int i = 0; i < 2 * RUNS; i++) {
+		if (world->wo_sequential)
+			side[i] = i >= RUNS;
+		truth(prof_comparison_run(cp, side[i], world->wo_sequential ?
+		    0 : block[i], world->wo_sequential ? -1 : i) == i, "run");
+	}
 	for (int i = 0; i < 2 * RUNS; i++)
 		simulate_run(cp, world, i, side[i]);
 	truth(prof_comparison_finish(cp) == 0, "finish");
 	truth(prof_comparison_nfunctions(cp) == FUNCTIONS,
 	    "functions are matched across builds");
-	for (size_t n = 0; n < FUNCTIONS; n++) {
-		const struct prof_change *cg = prof_comparison_function(cp, n);
-
-		if (cg->cg_verdict < PROF_VERDICT_LESS)
-			continue;
-		outcome.oc_called++;
-		outcome.oc_named[atoi(cg->cg_name + 1)] = true;
-	}
-	outcome.oc_total = prof_comparison_total(cp)->cg_verdict;
-	outcome.oc_wall = prof_comparison_metric(cp, 0)->cg_verdict;
-	outcome.oc_called += outcome.oc_total >= PROF_VERDICT_LESS;
-	for (size_t n = 0; n < prof_comparison_nmetrics(cp); n++)
-		outcome.oc_called += prof_comparison_metric(cp,
-		    n)->cg_verdict >= PROF_VERDICT_LESS;
-	prof_comparison_free(cp);
-	return (outcome);
+	return (cp);
 }
 
 /* How many of the trials call anything changed. */
 static int
 alarms(const struct world *world, int trials)
 {
-	int n = 0;
+	struct tally tally = { 0 };
 
-	for (int i = 0; i < trials; i++)
-		n += trial(world).oc_called > 0;
-	return (n);
+	for (int i = 0; i < trials; i++) {
+		struct prof_comparison *cp = trial(world);
+
+		judge(cp, NULL, 1, &tally);
+		prof_comparison_free(cp);
+	}
+	return (tally.ta_called);
 }
 
 static void
@@ -193,10 +128,8 @@ equals(int trials)
 	printf("equals called changed: %d of %d; %d when drifting by 10 %%; "
 	    "%d when drifting in sequential order\n", n, trials, drifting,
 	    fooled);
-	/* 5 in 100, and what chance adds: 31 of 400. */
-	truth(n <= trials / 20.0 + 2.5 * sqrt(trials / 20.0), "equals");
-	truth(drifting <= trials / 20.0 + 2.5 * sqrt(trials / 20.0),
-	    "drifting");
+	truth(n <= at_most(trials), "equals");
+	truth(drifting <= at_most(trials), "drifting");
 	truth(fooled >= trials * 8 / 10, "sequential order is fooled");
 }
 
@@ -204,25 +137,26 @@ static void
 planted(double growth, int trials, int least)
 {
 	struct world world = { .wo_noise = 0.01 };
-	int named = 0, others = 0;
+	struct tally tally = { 0 };
 
 	for (int i = 0; i < trials; i++) {
 		const int f = 5 + i % 20;
-		struct outcome outcome;
-		bool other = false;
+		struct prof_comparison *cp;
+		char name[8];
 
 		memset(world.wo_grow, 0, sizeof(world.wo_grow));
 		world.wo_grow[f] = growth;
-		outcome = trial(&world);
-		named += outcome.oc_named[f];
-		for (int g = 0; g < FUNCTIONS; g++)
-			other = other || (g != f && outcome.oc_named[g]);
-		others += other;
+		snprintf(name, sizeof(name), "f%d", f);
+		cp = trial(&world);
+		judge(cp, name, 1, &tally);
+		prof_comparison_free(cp);
 	}
-	printf("+%.0f %% by one function: named in %d of %d, another in %d\n",
-	    100 * growth, named, trials, others);
-	truth(named >= least, "the planted function is named");
-	truth(others <= trials / 10, "no other function is named");
+	printf("+%.0f %% by one function: named in %d of %d, another in %d, "
+	    "wrong sign in %d\n", 100 * growth, tally.ta_named, trials,
+	    tally.ta_others, tally.ta_wrong);
+	truth(tally.ta_named >= least, "the planted function is named");
+	truth(tally.ta_others <= trials / 10, "no other function is named");
+	truth(tally.ta_wrong == 0, "the wrong sign");
 }
 
 static void
@@ -234,10 +168,15 @@ balanced(int trials)
 	world.wo_grow[4] = -0.02;
 	world.wo_grow[9] = 0.02;
 	for (int i = 0; i < trials; i++) {
-		const struct outcome outcome = trial(&world);
+		struct prof_comparison *cp = trial(&world);
+		struct tally less = { 0 }, more = { 0 };
 
-		both += outcome.oc_named[4] && outcome.oc_named[9];
-		same += outcome.oc_wall == PROF_VERDICT_SAME;
+		judge(cp, "f4", -1, &less);
+		judge(cp, "f9", 1, &more);
+		both += less.ta_named == 1 && more.ta_named == 1;
+		same += prof_comparison_metric(cp, 0)->cg_verdict ==
+		    PROF_VERDICT_SAME;
+		prof_comparison_free(cp);
 	}
 	printf("balanced: both named in %d of %d, total the same in %d\n",
 	    both, trials, same);

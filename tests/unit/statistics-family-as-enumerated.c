@@ -12,63 +12,25 @@
  * Easy to get wrong: differences equal but for rounding, time taken from the
  * value and not from the side, a maximum over the wrong rows in a later step.
  */
-#include <math.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "prof.h"
-#include "analysis/statistics.h"
+#include "trials.h"
 
 #define MOST	12		/* runs of an enumeration */
 #define ROWS	6
 #define RUNS	60
 
-static struct prof_random rng;
 static uint8_t side[RUNS];
 static uint32_t block[RUNS];
 static double when[RUNS];
 static double value[ROWS * RUNS];
 static struct prof_effect effect[ROWS];
 
+/* With a time of its own for each run. */
 static void
-truth(bool holds, const char *what)
+design(size_t n, size_t in_block)
 {
-	if (holds)
-		return;
-	printf("FAIL: %s\n", what);
-	exit(1);
-}
-
-static double
-uniform(void)
-{
-	return ((double)(prof_random_next(&rng) >> 11) * 0x1p-53);
-}
-
-static double
-normal(void)
-{
-	return (sqrt(-2 * log(1 - uniform())) * cos(2 * M_PI * uniform()));
-}
-
-/* Blocks of so many, half of each new, in an order drawn at random. */
-static void
-deal(size_t n, size_t in_block)
-{
-	uint32_t order[RUNS];
-
-	for (size_t i = 0; i < n; i += in_block) {
-		const size_t k = n - i < in_block ? n - i : in_block;
-
-		prof_shuffle(prof_random_next(&rng), order, k);
-		for (size_t j = 0; j < k; j++) {
-			side[i + j] = order[j] % 2;
-			block[i + j] = (uint32_t)(i / in_block);
-			when[i + j] = (double)(3 * (i + j) + 7);
-		}
-	}
+	deal(n, in_block, side, block);
+	for (size_t i = 0; i < n; i++)
+		when[i] = (double)(3 * i + 7);
 }
 
 /* ---------------------------------------------------------- the oracle */
@@ -228,7 +190,7 @@ check_enumerated(int trials)
 		const size_t rows = 1 + prof_random_below(&rng, ROWS);
 		const double *time = trial % 4 == 3 ? NULL : when;
 
-		deal(n, n == 12 ? 4 : n);
+		design(n, n == 12 ? 4 : n);
 		fill(n, rows);
 		enumerate(n, rows, time, p, adjusted);
 		test(n, rows, time, 0.03);
@@ -258,7 +220,7 @@ check_inverted(int trials)
 		const size_t n = trial % 2 == 0 ? 10 : 16;
 		double ends[2], width;
 
-		deal(n, n == 10 ? 10 : 4);
+		design(n, n == 10 ? 10 : 4);
 		fill(n, 1);
 		test(n, 1, when, alpha);
 		if (effect[0].ef_shift == 0 || isnan(effect[0].ef_interval[0]))
@@ -294,7 +256,7 @@ check_held(size_t runs, size_t in_block, bool do_change, int trials)
 		double shift[ROWS];
 		bool is_in = true, any = false;
 
-		deal(n, in_block);
+		design(n, in_block);
 		for (size_t r = 0; r < ROWS; r++) {
 			shift[r] = do_change ? 4 * normal() : 0;
 			for (size_t i = 0; i < n; i++)
@@ -316,10 +278,8 @@ check_held(size_t runs, size_t in_block, bool do_change, int trials)
 	printf("%zu and %zu runs with a step, shifts %s: of %d families %d "
 	    "miss one, %d claim what is not so\n", runs, runs, do_change ?
 	    "in all rows" : "in none", trials, missed, called);
-	truth(missed <= trials / 20.0 + 2.5 * sqrt(trials / 20.0),
-	    "intervals hold the truth");
-	truth(called <= trials / 20.0 + 2.5 * sqrt(trials / 20.0),
-	    "false claims");
+	truth(missed <= at_most(trials), "intervals hold the truth");
+	truth(called <= at_most(trials), "false claims");
 }
 
 static void
@@ -327,7 +287,7 @@ check_drawn(void)
 {
 	struct prof_effect first;
 
-	deal(RUNS, 4);
+	design(RUNS, 4);
 	fill(RUNS, 1);
 	test(RUNS, 1, when, 0.05);
 	first = effect[0];
@@ -344,7 +304,7 @@ check_drawn(void)
 static void
 check_odd(void)
 {
-	deal(10, 10);
+	design(10, 10);
 	for (size_t i = 0; i < 10; i++) {
 		value[i] = 3;
 		value[10 + i] = 1e300 * (side[i] ? 1 : -1);
