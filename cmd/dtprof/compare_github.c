@@ -103,22 +103,30 @@ append_summary(const struct compare *cm, const char *path)
 	return (-1);
 }
 
-bool
-compare_has_summary(void)
+/* NULL: none is wanted. */
+static const char *
+summary_path(void)
 {
 	const char *path = getenv("GITHUB_STEP_SUMMARY");
 
-	return (path != NULL && *path != '\0');
+	return (path != NULL && *path != '\0' ? path : NULL);
+}
+
+bool
+compare_has_summary(void)
+{
+	return (summary_path() != NULL);
 }
 
 int
 compare_github(const struct compare *cm, struct out *out)
 {
+	const char *path = summary_path();
+
 	for (size_t i = 0; i < cm->cm_npairs; i++)
 		if (put_annotation(cm, &cm->cm_pair[i], out) == -1) {
 			msg_error("compare", "out of memory", "free memory");
 			return (-1);
 		}
-	return (!compare_has_summary() ? 0 : append_summary(cm,
-	    getenv("GITHUB_STEP_SUMMARY")));
+	return (path == NULL ? 0 : append_summary(cm, path));
 }
