@@ -88,6 +88,8 @@ struct prof_cmd {
 	const char	*cm_output;	/* where it writes without -o, or NULL */
 	/* Files and directories read without being named, NULL-ended. */
 	const char	*const *cm_inputs;
+	/* A file that the environment names and it writes; NULL: none. */
+	const char	*(*cm_writes)(const void *options);
 	int		 cm_usage_status;
 	/* The same where it depends on what was asked for; or NULL. */
 	int		(*cm_misused)(int argc, char *const *argv);
@@ -305,6 +307,14 @@ int	file_write(const char *command, const char *path,
 	    const char *bytes, size_t length);
 /* The same with what is put out, in memory first. */
 int	file_replace_by(const char *command, const char *path,
+	    void (*put)(const void *arg, struct out *out), const void *arg);
+/*
+ * At the end of what is there, a regular file and no link, or in a new one.
+ * 0, or -1 with a message printed.
+ */
+int	file_append(const char *command, const char *path,
+	    const char *bytes, size_t length);
+int	file_append_by(const char *command, const char *path,
 	    void (*put)(const void *arg, struct out *out), const void *arg);
 /* A program as posix_spawnp would find it; false: there is none. */
 bool	file_find_program(const char *name, char *path, size_t size);

@@ -27,6 +27,7 @@
 static int	 check_compare(const void *options, int n,
 		    char *const *operands);
 static int	 run_compare(void *options, int n, char **operands);
+static const char *summary(const void *options);
 
 #define CO(member)	offsetof(struct compare_options, member)
 
@@ -111,6 +112,7 @@ const struct prof_cmd cmd_compare = {
 	.cm_max = -1,
 	.cm_sides = true,
 	.cm_reads = true,
+	.cm_writes = summary,
 	.cm_usage_status = EXIT_USAGE,
 	.cm_inputs = inputs,
 	.cm_examples = examples,
@@ -425,7 +427,7 @@ show_text(const struct compare *cm)
 {
 	const struct compare_options *co = cm->cm_options;
 	const bool is_markdown = co->co_markdown ||
-	    (co->co_github && !compare_has_summary());
+	    (co->co_github && compare_summary() == NULL);
 	struct terminal terminal = { .te_fd = STDOUT_FILENO };
 	struct out out;
 	int status, rv = 0;
@@ -553,6 +555,14 @@ check_compare(const void *options, int n, char *const *operands)
 	    -1)
 		return (-1);
 	return (choose_check_renames("compare", &co->co_renames));
+}
+
+static const char *
+summary(const void *options)
+{
+	const struct compare_options *co = options;
+
+	return (co->co_github ? compare_summary() : NULL);
 }
 
 static int

@@ -205,8 +205,8 @@ void	compare_json(const struct compare *compare, struct out *out);
 /* -1: a message has been printed. */
 int	compare_junit(const struct compare *compare, const char *path);
 int	compare_github(const struct compare *compare, struct out *out);
-/* Does GitHub Actions want a summary in a file of its own? */
-bool	compare_has_summary(void);
+/* Where GitHub Actions wants the summary; borrowed; NULL: nowhere. */
+const char *compare_summary(void);
 
 /* -------------------------------------------------- compare_figures.c */
 

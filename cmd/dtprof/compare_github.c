@@ -7,13 +7,8 @@
  *
  * Called by cmd_compare.c.
  */
-#include <sys/stat.h>
-
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "compare.h"
 
@@ -72,61 +67,32 @@ put_annotation(const struct compare *cm, const struct pair *pair,
 	return (0);
 }
 
-/* Behind what other steps have written; never through a link. */
-static int
-append_summary(const struct compare *cm, const char *path)
+static void
+put_summary(const void *arg, struct out *out)
 {
-	const int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC |
-	    O_NOFOLLOW | O_NOCTTY | O_NONBLOCK, 0666);
-	struct stat st;
-	struct out out;
-	int why = 0;
-
-	out_init(&out, fd);
-	if (fd == -1 || fstat(fd, &st) == -1)
-		why = errno;
-	else if (!S_ISREG(st.st_mode) || st.st_nlink > 1)
-		why = EINVAL;
-	else {
-		compare_text(cm, COMPARE_MARKDOWN, &out, NULL);
-		out_char(&out, '\n');
-		out_flush(&out);
-		why = out.ou_errno;
-	}
-	if (fd != -1 && close(fd) == -1 && why == 0)
-		why = errno;
-	if (why == 0)
-		return (0);
-	msg_fail("compare", "unset GITHUB_STEP_SUMMARY to have the summary on "
-	    "standard output", "GITHUB_STEP_SUMMARY: %s: %s", path,
-	    strerror(why));
-	return (-1);
+	compare_text(arg, COMPARE_MARKDOWN, out, NULL);
+	out_char(out, '\n');
 }
 
-/* NULL: none is wanted. */
-static const char *
-summary_path(void)
+const char *
+compare_summary(void)
 {
 	const char *path = getenv("GITHUB_STEP_SUMMARY");
 
 	return (path != NULL && *path != '\0' ? path : NULL);
 }
 
-bool
-compare_has_summary(void)
-{
-	return (summary_path() != NULL);
-}
-
 int
 compare_github(const struct compare *cm, struct out *out)
 {
-	const char *path = summary_path();
+	const char *path = compare_summary();
 
 	for (size_t i = 0; i < cm->cm_npairs; i++)
 		if (put_annotation(cm, &cm->cm_pair[i], out) == -1) {
 			msg_error("compare", "out of memory", "free memory");
 			return (-1);
 		}
-	return (path == NULL ? 0 : append_summary(cm, path));
+	/* Behind what other steps have written. */
+	return (path == NULL ? 0 : file_append_by("compare", path,
+	    put_summary, cm));
 }

@@ -317,20 +317,41 @@ file_write(const char *command, const char *path, const char *bytes,
 }
 
 int
-file_replace_by(const char *command, const char *path,
-    void (*put)(const void *, struct out *), const void *arg)
+file_append(const char *command, const char *path, const char *bytes,
+    size_t length)
 {
-	int fd, rv = -1;
+	struct stat st;
+	int fd, why = 0;
+
+	if (helper_is_there())
+		return (helper_append(command, path, bytes, length));
+	fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC |
+	    O_NOFOLLOW | O_NOCTTY | O_NONBLOCK, 0666);
+	if (fd == -1 || fstat(fd, &st) == -1)
+		why = errno;
+	else if (!S_ISREG(st.st_mode) || st.st_nlink > 1)
+		why = EINVAL;
+	else if (write_all(fd, bytes, length) == -1)
+		why = errno;
+	if (fd != -1 && close(fd) == -1 && why == 0)
+		why = errno;
+	if (why != 0)
+		msg_fail(command, "name another file", "%s: %s", path,
+		    why == ELOOP ? "is a symbolic link" : strerror(why));
+	return (why == 0 ? 0 : -1);
+}
+
+static int
+put_by(const char *command, const char *path,
+    void (*put)(const void *, struct out *), const void *arg,
+    int (*to)(const char *, const char *, const char *, size_t))
+{
+	const int fd = memfd_create("page", MFD_CLOEXEC);
+	int rv = -1;
 	void *bytes = MAP_FAILED;
 	struct stat st;
 	struct out out;
 
-	if (strcmp(path, "-") == 0) {
-		out_init(&out, STDOUT_FILENO);
-		put(arg, &out);
-		return (out_end(&out, command) == 0 ? 0 : -1);
-	}
-	fd = memfd_create("page", MFD_CLOEXEC);
 	if (fd != -1) {
 		out_init(&out, fd);
 		put(arg, &out);
@@ -343,12 +364,32 @@ file_replace_by(const char *command, const char *path,
 		msg_fail(command, "free memory", "%s: %s", path,
 		    strerror(errno));
 	} else {
-		rv = file_replace(command, path, bytes, (size_t)st.st_size);
+		rv = to(command, path, bytes, (size_t)st.st_size);
 		(void)munmap(bytes, (size_t)st.st_size);
 	}
 	if (fd != -1)
 		(void)close(fd);
 	return (rv);
+}
+
+int
+file_append_by(const char *command, const char *path,
+    void (*put)(const void *, struct out *), const void *arg)
+{
+	return (put_by(command, path, put, arg, file_append));
+}
+
+int
+file_replace_by(const char *command, const char *path,
+    void (*put)(const void *, struct out *), const void *arg)
+{
+	struct out out;
+
+	if (strcmp(path, "-") != 0)
+		return (put_by(command, path, put, arg, file_replace));
+	out_init(&out, STDOUT_FILENO);
+	put(arg, &out);
+	return (out_end(&out, command) == 0 ? 0 : -1);
 }
 
 bool

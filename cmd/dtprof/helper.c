@@ -24,7 +24,7 @@
 #include "terminal.h"
 
 enum what {
-	REGULAR, STAT, NARROW, REPLACE, IS_OTHER, SOURCE,
+	REGULAR, STAT, NARROW, REPLACE, APPEND, IS_OTHER, SOURCE,
 	PAGER, PAGER_END, OBJDUMP, OBJDUMP_END, SHOW, PLOT_BEGIN, PLOT_FILE,
 	PLOT_FETCH, PLOT_DRAW, PLOT_REMOVE, WHATS
 };
@@ -140,6 +140,8 @@ static int
 may_write(void *arg, const char *path)
 {
 	const struct named *named = arg;
+	const char *also = named->na_cmd->cm_writes == NULL ? NULL :
+	    named->na_cmd->cm_writes(named->na_options);
 	const struct opt_row *row;
 	const char *value;
 
@@ -149,7 +151,8 @@ may_write(void *arg, const char *path)
 			return (1);
 	}
 	value = named->na_cmd->cm_output;
-	return (value != NULL && strcmp(value, path) == 0);
+	return ((value != NULL && strcmp(value, path) == 0) ||
+	    (also != NULL && strcmp(also, path) == 0));
 }
 
 static int
@@ -239,9 +242,9 @@ do_narrow(struct job *job)
 	return (0);
 }
 
-int
-helper_replace(const char *command, const char *path, const char *bytes,
-    size_t length)
+static int
+ask_write(enum what what, const char *command, const char *path,
+    const char *bytes, size_t length)
 {
 	const char *const words[] = { command, path };
 	const int fd = memfd_create("output", MFD_CLOEXEC);
@@ -258,14 +261,29 @@ helper_replace(const char *command, const char *path, const char *bytes,
 		msg_fail(command, "free memory", "%s: %s", path,
 		    strerror(errno));
 	else
-		rv = ask(REPLACE, words, 2, fd, NULL);
+		rv = ask(what, words, 2, fd, NULL);
 	if (fd != -1)
 		(void)close(fd);
 	return (rv);
 }
 
+int
+helper_replace(const char *command, const char *path, const char *bytes,
+    size_t length)
+{
+	return (ask_write(REPLACE, command, path, bytes, length));
+}
+
+int
+helper_append(const char *command, const char *path, const char *bytes,
+    size_t length)
+{
+	return (ask_write(APPEND, command, path, bytes, length));
+}
+
 static int
-do_replace(struct job *job)
+do_write(struct job *job, int (*to)(const char *, const char *, const char *,
+    size_t))
 {
 	void *bytes = NULL;
 	struct stat st;
@@ -279,11 +297,22 @@ do_replace(struct job *job)
 		    job->jo_fd, 0);
 	if (bytes == MAP_FAILED)
 		return (-1);
-	rv = file_replace(job->jo_word[0], job->jo_word[1], bytes,
-	    (size_t)st.st_size);
+	rv = to(job->jo_word[0], job->jo_word[1], bytes, (size_t)st.st_size);
 	if (bytes != NULL)
 		(void)munmap(bytes, (size_t)st.st_size);
 	return (rv);
+}
+
+static int
+do_replace(struct job *job)
+{
+	return (do_write(job, file_replace));
+}
+
+static int
+do_append(struct job *job)
+{
+	return (do_write(job, file_append));
 }
 
 /* -------------------------------------------------------------- sources */
@@ -522,6 +551,7 @@ static const struct {
 	[STAT] = { do_stat, 1 },
 	[NARROW] = { do_narrow, 1 },
 	[REPLACE] = { do_replace, 2 },
+	[APPEND] = { do_append, 2 },
 	[IS_OTHER] = { do_is_other, 1 },
 	[SOURCE] = { do_source, 2 },
 	[PAGER] = { do_pager, 1 },

@@ -25,6 +25,8 @@ int	helper_stat(const char *path, struct stat *st);
 void	helper_narrow(const char *path);
 int	helper_replace(const char *command, const char *path,
 	    const char *bytes, size_t length);
+int	helper_append(const char *command, const char *path,
+	    const char *bytes, size_t length);
 
 /* owner.c: whose a program is, and what it names. */
 bool	helper_is_other(const char *program);
