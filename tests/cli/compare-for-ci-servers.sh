@@ -141,7 +141,7 @@ ln -s victim link.md
 mkfifo pipe.md
 for GITHUB_STEP_SUMMARY in $tmp/link.md $tmp/pipe.md $tmp/nosuch/x.md $tmp; do
 	expect 1 "$DTPROF" compare --github base -- new
-	expect_err 'GITHUB_STEP_SUMMARY: ' "$GITHUB_STEP_SUMMARY"
+	expect_err "compare: $GITHUB_STEP_SUMMARY: " 'which file'
 done
 [ ! -e victim ] || fail "it went through a link"
 expect 2 "$DTPROF" compare --github --json base -- new
