@@ -296,8 +296,8 @@ no_answer(struct prof_names *names, const char *words,
 	prof_fail(error, PROF_E_EVENT_UNKNOWN,
 	    "no counter has this name or description: '%s'", words);
 	prof_cure(error, "%s%s%stry fewer words, or another PMU with --pmu",
-	    nearest == NULL ? "" : "did you mean ",
-	    nearest == NULL ? "" : nearest, nearest == NULL ? "" : "; ");
+	    nearest == NULL ? "" : "did you mean '",
+	    nearest == NULL ? "" : nearest, nearest == NULL ? "" : "'? or ");
 	free(nearest);
 	return (-1);
 }
@@ -309,8 +309,8 @@ note_some(struct prof_counters *counters, const char *words)
 	char *nearest = prof_names_nearest(counters->ct_names, words);
 
 	if (asprintf(&counters->ct_note, "no counter matches all words; these "
-	    "match some%s%s", nearest == NULL ? "" :
-	    "; did you mean ", nearest == NULL ? "" : nearest) == -1)
+	    "match some%s%s%s", nearest == NULL ? "" : "; did you mean '",
+	    nearest == NULL ? "" : nearest, nearest == NULL ? "" : "'?") == -1)
 		counters->ct_note = NULL;
 	free(nearest);
 }

@@ -77,7 +77,7 @@ cp "$B/tests/work/can" prog
 expect 1 "$DTPROF" bench -r 4 -o b
 expect_err 'was rebuilt since' 'another build under the same name'
 expect 0 "$DTPROF" bench -w 0 -r 2 --ignore-failure -o b './prog 1' './prog 2'
-expect_err 'kept in b.old' 'another build makes room'
+expect_err 'renamed the existing b to b.old' 'another build makes room'
 whole b 2
 ok "another build of the program is another bench"
 

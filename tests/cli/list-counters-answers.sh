@@ -80,9 +80,9 @@ ok "$n counters are said to be there, and are"
 expect 1 "$DTPROF" list --counters xyzzyplugh
 expect_err "no counter has this name .*'xyzzyplugh'"
 expect 0 "$DTPROF" list --counters contxt-switches
-expect_err 'nearest name is context-switches'
+expect_err "did you mean 'context-switches'"
 expect 1 "$DTPROF" list --counters cyclez
-expect_err 'nearest name is cycles'
+expect_err "did you mean 'cycles'"
 expect 1 "$DTPROF" list --pmu no-such-pmu-at-all
 expect_err "no such PMU in libpfm4: 'no-such-pmu-at-all'"
 expect 2 "$DTPROF" list a b

@@ -45,7 +45,7 @@ END
 status=0
 on tasks stays 'command' -- "$work/spin" 200
 on cpus stays 'by --attach' --attach cpus -- "$work/spin" 100
-on tasks stays asked --attach tasks -- "$work/spin" 100
+on tasks stays 'by --attach' --attach tasks -- "$work/spin" 100
 on tasks moved 'started [0-9]+ tasks' -- "$work/storms" fork 2000
 # By SIGTERM, when the time is over.
 status=143

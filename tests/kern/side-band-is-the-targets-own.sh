@@ -78,7 +78,7 @@ import recording as rec
 
 what, file = sys.argv[1:]
 lost = rec.report(file)["recording"]["sideband_lost"]
-mine = [r["pid"] for r in rec.records(file, "maps")
+mine = [r["pid"] for r in rec.records(file, "mapping-events")
         if r["type"] == "mmap" and r["path"].endswith("/mapped")]
 rec.check(lost == 0, "%s: %d lost" % (what, lost))
 rec.check(len(mine) == 300 and len(set(mine)) == 2,

@@ -72,7 +72,7 @@ import recording as rec
 count = int(sys.argv[1])
 lost = rec.report("side.dtp")["recording"]["sideband_lost"]
 there = sum(r["type"] == "mmap" and r["path"].endswith("/mapped")
-            for r in rec.records("side.dtp", "maps"))
+            for r in rec.records("side.dtp", "mapping-events"))
 rec.check(0 < there < count, "%d of %d mappings are there" % (there, count))
 rec.check(there + lost == count,
           "%d there, %d lost, of %d" % (there, lost, count))
