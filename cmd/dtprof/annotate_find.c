@@ -171,7 +171,7 @@ annotate_find_glob(struct annotate *an, const char *glob)
 	if (collect(an, glob, &matches) == -1) {
 		msg_error("annotate", "out of memory", "free memory");
 	} else if (matches.ma_n == 0) {
-		msg_fail("annotate", "dtprof report lists the functions",
+		msg_fail("annotate", "list the functions with dtprof report",
 		    "'%s' matches no function in this recording", glob);
 	} else {
 		weigh(an, &matches, event);

@@ -32,10 +32,10 @@ bench_baseline_check(const char *command, const char *option,
 	if (strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 	    "0123456789._-") != strlen(name) || strlen(name) > BENCH_NAME_MAX ||
 	    strchr(".-", name[0]) != NULL)
-		why = "not a name for a baseline";
+		why = "invalid baseline name";
 	for (size_t i = 0; i < sizeof(reserved) / sizeof(reserved[0]); i++)
 		if (is_new && ends_with(name, reserved[i]))
-			why = "bench uses names that end like this itself";
+			why = "names with this ending are reserved";
 	if (why == NULL)
 		return (0);
 	msg_fail(command, "use letters, digits, '.', '_' and '-', beginning "

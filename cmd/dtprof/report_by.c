@@ -62,7 +62,7 @@ report_by_parse(struct report_by *by, const char *text)
 		length = strcspn(text, ",");
 		word = opt_word(text, length, BY_WORDS);
 		if (length == 0) {
-			msg_error("report", "--by: a word is empty",
+			msg_error("report", "--by: empty word",
 			    "use some of " BY_WORDS ", or an argument");
 			return (-1);
 		}

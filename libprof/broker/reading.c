@@ -209,7 +209,7 @@ prof_reading_confine(const struct prof_reading *reading,
 		}
 		(void)close(pair[0]);
 	}
-	prof_fail(error, PROF_E_LIMIT, "cannot start the process that reads: "
+	prof_fail(error, PROF_E_LIMIT, "cannot start the reader process: "
 	    "%s", strerror(errno));
 	return (-1);
 }

@@ -95,7 +95,7 @@ print("ok    %d of %d samples of the kernel named as by perf, vDSO: %s" % (
 END2
 for id in none sha1; do
 	expect 0 "$DTPROF" report -v $id.data
-	expect_err 'no build-id of the kernel.*could not be verified' "$id"
+	expect_err 'no kernel build-id.*is not verified' "$id"
 	python3 check.py "$DTPROF" $id.data walked || fail "$id: stacks"
 done
 # Without stacks, which perf's script sometimes dies of.
@@ -113,7 +113,7 @@ struct.pack_into("<Q", data, at, start + 4096)
 open(sys.argv[2], "wb").write(data)
 END2
 expect 0 "$DTPROF" report elsewhere.data
-expect_err 'no build-id of the kernel, and the running one is another' said
+expect_err 'no kernel build-id and the running kernel differs' said
 python3 check.py "$DTPROF" elsewhere.data elsewhere || fail "elsewhere"
 cp none other
 cat other >none
