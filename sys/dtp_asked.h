@@ -9,7 +9,7 @@
 #include <linux/types.h>
 
 #define DTP_ASKED	32	/* addresses at once */
-#define DTP_ASKED_NAME	640	/* KSYM_NAME_LEN is 512, a module's 56 */
+#define DTP_ASKED_NAME	640	/* a symbol's 512, a module's 56 */
 
 struct dtp_asked {
 	__u64	as_text_start;

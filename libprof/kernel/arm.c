@@ -23,7 +23,7 @@
 
 #define BUFFER_DEFAULT	(16ULL << 20)
 #define BUFFER_LEAST	(8ULL << 20)	/* unless asked for */
-#define BUFFER_SAMPLE	8192		/* of a sample whose rate is known */
+#define BUFFER_SAMPLE	8192		/* for each of a second */
 #define BUFFER_MAX	(1ULL << 30)
 #define BUFFER_SUM	(512ULL << 20)
 #define UNWIND_MAX	(256ULL << 20)
@@ -304,7 +304,7 @@ publish(struct prof_session *session)
 	if (session->se_unwind == NULL)
 		return;
 	do {
-		prof_unwind_publish(session->se_unwind);
+		(void)prof_unwind_publish(session->se_unwind);
 		if (prof_unwind_ready(session->se_unwind))
 			break;
 		nanosleep(&pause, NULL);

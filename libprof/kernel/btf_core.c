@@ -230,7 +230,7 @@ struct cut {
 	const struct types *ct_from;
 	struct btf	*ct_to;
 	int		*ct_made;	/* by the old id; 0: not yet */
-	int		 ct_pointer;	/* what is behind one is never asked */
+	int		 ct_pointer;	/* to nothing: never followed */
 };
 
 static int	copy(struct cut *cut, __u32 id);

@@ -545,11 +545,8 @@ take_all(struct prof_session *session)
 		return (-1);
 	if (prof_hits_round(session->se_hits) == -1)
 		return (prof_fail_nomem(&session->se_error));
-	if (session->se_unwind == NULL)
-		return (0);
-	prof_unwind_publish(session->se_unwind);
-	/* Samples wait for them. */
-	if (prof_unwind_is_making(session->se_unwind) &&
+	if (session->se_unwind != NULL &&
+	    prof_unwind_publish(session->se_unwind) &&
 	    session->se_wait_ms > WAIT_TABLE_MS)
 		session->se_wait_ms = WAIT_TABLE_MS;
 	return (0);

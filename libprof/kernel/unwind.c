@@ -537,11 +537,12 @@ publish(struct prof_unwind *unwind, bool is_round_over)
 	sweep(unwind);
 }
 
-void
+bool
 prof_unwind_publish(struct prof_unwind *unwind)
 {
 	prof_unwind_modules_publish(unwind->uw_modules);
 	publish(unwind, true);
+	return (!prof_unwind_modules_idle(unwind->uw_modules));
 }
 
 /* A round may bring more files than there are numbers. */
@@ -559,12 +560,6 @@ prof_unwind_ready(struct prof_unwind *unwind)
 {
 	return (unwind->uw_dirty == NULL &&
 	    prof_unwind_modules_idle(unwind->uw_modules));
-}
-
-bool
-prof_unwind_is_making(struct prof_unwind *unwind)
-{
-	return (!prof_unwind_modules_idle(unwind->uw_modules));
 }
 
 void

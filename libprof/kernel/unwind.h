@@ -41,12 +41,13 @@ void	prof_unwind_observe(struct prof_unwind *unwind,
  */
 void	prof_unwind_renew(struct prof_unwind *unwind, uint32_t pid,
 	    bool any_exec);
-/* Once a round: tables and mappings that have come since. */
-void	prof_unwind_publish(struct prof_unwind *unwind);
+/*
+ * Once a round: tables and mappings that have come since.  true: more tables
+ * are being made.
+ */
+bool	prof_unwind_publish(struct prof_unwind *unwind);
 /* All that was observed can be walked. */
 bool	prof_unwind_ready(struct prof_unwind *unwind);
-/* Tables are being made, and are to be published. */
-bool	prof_unwind_is_making(struct prof_unwind *unwind);
 /* Recording begins: from now on calls count. */
 void	prof_unwind_begin(struct prof_unwind *unwind);
 void	prof_unwind_stats(struct prof_unwind *unwind,
