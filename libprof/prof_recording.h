@@ -122,6 +122,8 @@ struct prof_event_info {
  * The accounting of an event, summed over CPUs, or of one CPU.
  * fired = stored + full + nested + filtered + error, exactly.
  */
+#define PROF_BOUND_NONE	UINT64_MAX
+
 struct prof_accounting {
 	uint64_t	 pa_fired, pa_stored, pa_full, pa_nested;
 	uint64_t	 pa_filtered, pa_error;
@@ -138,7 +140,8 @@ struct prof_accounting {
 	uint64_t	 pa_enabled_ns;
 	uint64_t	 pa_running_ns;
 	int64_t		 pa_unaccounted; /* count - weights that fired */
-	uint64_t	 pa_bound;	/* |unaccounted| may reach it */
+	uint64_t	 pa_bound;	/* |unaccounted| may reach it, or */
+					/* PROF_BOUND_NONE: none is known */
 	uint64_t	 pa_instances;	/* kernel events behind it */
 	uint64_t	 pa_lost_ring;	/* perf path: refused by a full ring */
 	/* Of event 0: records of the side band that came, and were dropped. */
@@ -194,7 +197,7 @@ double prof_lost_share(uint64_t stored, uint64_t lost);
 /*
  * Of an event's own count, what neither open intervals nor late timers
  * explain: what the kernel skipped, in the event's unit.  0 where periods
- * vary (by frequency), since the bound is not known then.
+ * vary (by frequency), and where no bound is known.
  */
 uint64_t prof_accounting_hidden(const struct prof_event_info *info,
     const struct prof_accounting *accounting);

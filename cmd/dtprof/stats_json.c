@@ -127,6 +127,9 @@ show_counts(struct out *out, const struct prof_accounting *pa,
 	if (is_counter)
 		out_str(out, ",\"unaccounted\":null,"
 		    "\"unaccounted_bound\":null");
+	else if (pa->pa_bound == PROF_BOUND_NONE)
+		out_fmt(out, ",\"unaccounted\":%" PRId64
+		    ",\"unaccounted_bound\":null", pa->pa_unaccounted);
 	else
 		out_fmt(out, ",\"unaccounted\":%" PRId64
 		    ",\"unaccounted_bound\":%" PRIu64, pa->pa_unaccounted,

@@ -261,9 +261,12 @@ show_beside_of(struct out *out, const struct prof_event_info *info,
 		    "samples %" PRIu64, NAME_WIDTH, "", pa->pa_count,
 		    pa->pa_weight);
 	else if (pa->pa_has_count)
-		out_fmt(out, "\n  %*s count %" PRIu64 " unaccounted %" PRId64
-		    " (upper bound %" PRIu64 ")", NAME_WIDTH, "",
-		    pa->pa_count, pa->pa_unaccounted, pa->pa_bound);
+		out_fmt(out, "\n  %*s count %" PRIu64 " unaccounted %" PRId64,
+		    NAME_WIDTH, "", pa->pa_count, pa->pa_unaccounted);
+	if (pa->pa_has_count && !info->pi_is_counter)
+		out_fmt(out, pa->pa_bound == PROF_BOUND_NONE ?
+		    " (no upper bound is known)" : " (upper bound %" PRIu64
+		    ")", pa->pa_bound);
 	out_char(out, '\n');
 }
 

@@ -16,6 +16,7 @@
  * 0.2 us were measured where nothing else ran, 6 us on a busy machine.
  */
 #define ARMING_NS	10000
+#define MIN_BOUNDED	10	/* armings in a period, at least */
 
 static void
 from_counts(struct prof_accounting *pa, const volatile struct dtp_counts *cn)
@@ -164,8 +165,11 @@ side_row(const struct prof_session *session, struct prof_accounting *pa)
 }
 
 /*
- * On tasks a timer is armed anew at each turn, and stands still while it is;
- * whether it was late at the first firing of a turn is not known.
+ * On tasks a timer is armed anew at each turn, for 10 us at least, and stands
+ * still while it is; whether it was late at the first firing of a turn is not
+ * known.  One that was due when the turn ended begins anew as well, and by how
+ * much it was late is lost: with a short period that happens at many turns, and
+ * then no bound is known.
  */
 static uint64_t
 bound_of_turns(const struct prof_session *session,
@@ -176,6 +180,8 @@ bound_of_turns(const struct prof_session *session,
 
 	if (!event->ev_is_timer || event->ev_attr.freq)
 		return (0);
+	if (event->ev_attr.sample_period < MIN_BOUNDED * ARMING_NS)
+		return (PROF_BOUND_NONE);
 	for (uint32_t cpu = 0; cpu < bpf->bp_ncpus; cpu++)
 		sum += bpf->bp_streams[cpu].ss_turns * ARMING_NS +
 		    prof_bpf_counts(bpf, cpu, event->ev_id)->cn_unsure *
@@ -201,7 +207,7 @@ task_row(struct prof_session *session, uint32_t e,
 	const struct prof_bpf *bpf = &session->se_bpf;
 	const struct prof_count *count = &session->se_counts[(size_t)
 	    bpf->bp_ncpus * bpf->bp_nevents + e];
-	uint64_t weight = 0, weight_max = 0;
+	uint64_t weight = 0, weight_max = 0, turns;
 	struct prof_count all = *count;
 	uint32_t cpu;
 
@@ -228,9 +234,12 @@ task_row(struct prof_session *session, uint32_t e,
 		return;
 	from_count(session, pa, session->se_events.el_event[e], &all, weight,
 	    weight_max);
-	if (pa->pa_has_count)
-		pa->pa_bound += bound_of_turns(session,
+	if (pa->pa_has_count) {
+		turns = bound_of_turns(session,
 		    session->se_events.el_event[e]);
+		pa->pa_bound = turns == PROF_BOUND_NONE ? turns :
+		    pa->pa_bound + turns;
+	}
 }
 
 static int

@@ -63,9 +63,8 @@ pmc_resolve(struct prof_names *names, const char *text,
 	event->ev_attr.exclude_kernel = counter.pc_exclude_kernel;
 	event->ev_attr.exclude_hv = counter.pc_exclude_hv;
 	event->ev_attr.precise_ip = (__u8)(counter.pc_precise & 3);
-	/* A task's clock stands still while others run: never late. */
-	event->ev_is_timer = is_clock &&
-	    counter.pc_config == PERF_COUNT_SW_CPU_CLOCK;
+	/* Both fire by a timer, which may come late. */
+	event->ev_is_timer = is_clock;
 	if (prof_rate_choose(event, &spec, defaults, is_clock ?
 	    PROF_PACE_CLOCK : counter.pc_type == PERF_TYPE_SOFTWARE ?
 	    PROF_PACE_RARE : PROF_PACE_OFTEN, error) == -1 ||

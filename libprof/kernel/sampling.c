@@ -237,6 +237,15 @@ attach_all(struct prof_session *session)
 	return (rv);
 }
 
+static bool
+has_timer(const struct prof_session *session)
+{
+	for (size_t n = 0; n < session->se_events.el_n; n++)
+		if (session->se_events.el_event[n]->ev_is_timer)
+			return (true);
+	return (false);
+}
+
 int
 prof_sampling_attach(struct prof_session *session)
 {
@@ -254,7 +263,9 @@ prof_sampling_attach(struct prof_session *session)
 	for (uint32_t e = 0; e < bpf->bp_nevents; e++)
 		bpf->bp_instance[e].in_forks =
 		    bpf->bp_instance[e].in_forks_next;
-	if (rv == 0 && session->se_place.pl_on_tasks)
+	/* Where timers are armed at each turn, it bounds what they hold back. */
+	if (rv == 0 && (session->se_place.pl_on_tasks || (has_timer(session) &&
+	    prof_place_is_exact(session))))
 		rv = prof_bpf_watch_turns(session, true);
 	return (rv == 0 ? 0 : -1);
 }

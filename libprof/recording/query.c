@@ -139,10 +139,12 @@ accounting_add(struct prof_accounting *sum, const struct prof_accounting *row)
 	ADD(pa_filtered); ADD(pa_error); ADD(pa_nested_stored); ADD(pa_self);
 	ADD(pa_outside); ADD(pa_late); ADD(pa_arg_fault); ADD(pa_weight);
 	ADD(pa_outside_weight); ADD(pa_read); ADD(pa_missed); ADD(pa_count);
-	ADD(pa_enabled_ns); ADD(pa_running_ns); ADD(pa_bound);
+	ADD(pa_enabled_ns); ADD(pa_running_ns);
 	ADD(pa_instances); ADD(pa_lost_ring);
 	ADD(pa_side_read); ADD(pa_side_lost);
 #undef ADD
+	sum->pa_bound = row->pa_bound > PROF_BOUND_NONE - sum->pa_bound ?
+	    PROF_BOUND_NONE : sum->pa_bound + row->pa_bound;
 	/* Modulo 2^64: a file may hold any number. */
 	sum->pa_unaccounted = (int64_t)((uint64_t)sum->pa_unaccounted +
 	    (uint64_t)row->pa_unaccounted);
