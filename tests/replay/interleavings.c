@@ -197,7 +197,7 @@ write_one(int which)
 		.fg_tid = which + 1,
 	};
 
-	dtp_store(&firing, 0);
+	dtp_store(&firing);
 }
 
 /* As the drain does it: load head, read, give back. */
