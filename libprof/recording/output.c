@@ -229,7 +229,7 @@ output_rows(struct prof_output *output, const struct prof_row *rows,
 int
 prof_output_sync(struct prof_output *output, struct prof_err *error)
 {
-	if (!output->ou_place.pl_regular ||
+	if (!output->ou_place.pl_regular || output->ou_place.pl_memory ||
 	    fdatasync(output->ou_place.pl_fd) == 0)
 		return (0);
 	return (output_fail(output, errno, error));
@@ -459,7 +459,8 @@ output_free(const struct prof_output *output, uint64_t need)
 {
 	struct statvfs fs;
 
-	if (fstatvfs(output->ou_place.pl_fd, &fs) == -1 ||
+	if (output->ou_place.pl_memory ||
+	    fstatvfs(output->ou_place.pl_fd, &fs) == -1 ||
 	    fs.f_frsize == 0 || need / fs.f_frsize < fs.f_bavail)
 		return (0);
 	errno = ENOSPC;

@@ -116,7 +116,7 @@ prof_place_memory(struct prof_place *place, int fd, struct prof_err *error)
 		return (prof_fail_nomem(error));
 	if (place->pl_fd == -1)
 		return (prof_place_fail(error, "memory", errno));
-	place->pl_regular = true;
+	place->pl_regular = place->pl_memory = true;
 	return (0);
 }
 
@@ -309,8 +309,7 @@ prof_place_finish(struct prof_place *place)
 {
 	const int fd = place->pl_fd;
 
-	/* What lies in memory is not on a disk. */
-	if (!place->pl_regular || place->pl_path[0] == '\0')
+	if (!place->pl_regular || place->pl_memory)
 		return (0);
 	if (fdatasync(fd) == -1)
 		return (-1);

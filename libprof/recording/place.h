@@ -13,6 +13,7 @@
 struct prof_place {
 	int	 pl_fd;
 	bool	 pl_regular;	/* can be cut, and be removed */
+	bool	 pl_memory;	/* of memory: no name, no disk */
 	bool	 pl_moved;	/* the previous file is pl_old now */
 	char	*pl_path;
 	char	*pl_old;
