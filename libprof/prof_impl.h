@@ -427,6 +427,9 @@ int	prof_writer_event(struct prof_writer *writer,
 	    const struct prof_event_info *info);
 int	prof_writer_add(struct prof_writer *writer,
 	    const struct prof_record *record);
+/* A sample like the one before but for its time; for stacks of user space. */
+int	prof_writer_again(struct prof_writer *writer,
+	    const struct prof_record *record);
 /* The accounting so far, of all events on one CPU (cpu -1: of no CPU). */
 int	prof_writer_accounting(struct prof_writer *writer, int cpu,
 	    const struct prof_accounting *accounting, size_t nevents);

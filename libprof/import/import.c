@@ -70,12 +70,16 @@ int
 prof_import_repeat(struct prof_import *import, struct prof_record *record,
     uint64_t n, struct prof_accounting *sum, uint64_t *time_ns)
 {
+	const struct prof_sink *sink = &import->im_sink;
+
 	sum->pa_fired += n;
 	sum->pa_weight += n * record->pr_weight;
 	sum->pa_ustack[record->pr_ustatus] += n;
-	for (; n > 0; n--) {
+	import->im_samples += n;
+	for (uint64_t i = 0; i < n; i++) {
 		record->pr_time_ns = ++*time_ns;
-		if (prof_import_add(import, record) == -1)
+		if ((i == 0 || sink->sk_again == NULL ? sink->sk_add :
+		    sink->sk_again)(sink->sk_arg, record) == -1)
 			return (-1);
 	}
 	return (0);
@@ -123,6 +127,12 @@ static int
 write_record(void *arg, const struct prof_record *record)
 {
 	return (prof_writer_add(arg, record));
+}
+
+static int
+write_again(void *arg, const struct prof_record *record)
+{
+	return (prof_writer_again(arg, record));
 }
 
 static int
@@ -211,7 +221,8 @@ convert_by(struct prof_import *import, struct prof_writer *writer)
 	int rv;
 
 	import->im_sink = (struct prof_sink){ write_info, write_event,
-	    write_record, write_symbols, write_accounting, writer };
+	    write_record, write_again, write_symbols, write_accounting, writer
+	};
 	if (prof_import_is_perf(import->im_bytes, import->im_length))
 		rv = prof_import_perf(import);
 	else if (prof_import_is_pprof(import->im_bytes, import->im_length))

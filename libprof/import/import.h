@@ -33,6 +33,8 @@ struct prof_sink {
 	int	(*sk_info)(void *arg, const char *key, const char *value);
 	int	(*sk_event)(void *arg, const struct prof_event_info *info);
 	int	(*sk_add)(void *arg, const struct prof_record *record);
+	/* Like the one before but for its time; NULL: add. */
+	int	(*sk_again)(void *arg, const struct prof_record *record);
 	int	(*sk_symbols)(void *arg, const void *body, size_t len);
 	int	(*sk_accounting)(void *arg,
 		    const struct prof_accounting *accounting, size_t n);

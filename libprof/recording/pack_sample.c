@@ -94,6 +94,8 @@ prof_pack_sample(struct prof_packer *packer, struct prof_batch *batch,
 	if (packer->pk_kstack == PROF_INTERN_FAILED ||
 	    packer->pk_ustack == PROF_INTERN_FAILED)
 		return (-1);
+	packer->pk_last_ustack = packer->pk_ustack;
+	packer->pk_last_base = packer->pk_stack_base;
 	if (bits & PROF_SH_IP &&
 	    pack_addr(packer, batch, PROF_SS_IP, record->pr_ip) == -1)
 		return (-1);
@@ -260,7 +262,10 @@ pack_frames(struct prof_packer *packer, struct prof_batch *batch,
 		count = PROF_MAX_FRAMES;
 	if (pack_addr(packer, batch, leaf_column, frames[0]) == -1)
 		return (PROF_INTERN_FAILED);
-	id = pack_stack(packer, batch, frames + 1, count - 1);
+	id = packer->pk_again && stack_column == PROF_SS_USTACK &&
+	    packer->pk_last_base == packer->pk_stack_base ?
+	    packer->pk_last_ustack :
+	    pack_stack(packer, batch, frames + 1, count - 1);
 	if (id != PROF_INTERN_FAILED)
 		prof_buf_varint(&batch->ba_columns[stack_column], id);
 	return (id);

@@ -222,6 +222,17 @@ prof_writer_add(struct prof_writer *writer, const struct prof_record *record)
 }
 
 int
+prof_writer_again(struct prof_writer *writer, const struct prof_record *record)
+{
+	int rv;
+
+	writer->wr_packer.pk_again = true;
+	rv = prof_writer_add(writer, record);
+	writer->wr_packer.pk_again = false;
+	return (rv);
+}
+
+int
 prof_writer_symbols(struct prof_writer *writer, const void *body, size_t len)
 {
 	if (writer_check(writer) == -1)
