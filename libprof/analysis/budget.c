@@ -9,7 +9,10 @@
  */
 #include "analysis.h"
 
+/* Up to LARGE a small file gets more for each byte: its stacks are packed. */
 #define FIRST		(40u << 20)
+#define FIRST_PER_BYTE	512
+#define LARGE		(224u << 20)
 #define PER_BYTE	32
 #define STEPS_FIRST	(24u << 20)
 #define STEPS_PER_BYTE	64
@@ -19,8 +22,9 @@ prof_budget_of(const struct prof_reader *reader)
 {
 	const uint64_t length = prof_reader_length(reader) &
 	    (UINT64_MAX >> 8);
+	const uint64_t small = FIRST + FIRST_PER_BYTE * length;
 	const struct prof_budget budget = {
-		.bu_left = FIRST + PER_BYTE * length,
+		.bu_left = (small < LARGE ? small : LARGE) + PER_BYTE * length,
 		.bu_steps = STEPS_FIRST + STEPS_PER_BYTE * length,
 	};
 
