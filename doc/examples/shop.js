@@ -7,6 +7,8 @@
  *	dtprof flamegraph
  */
 'use strict';
+const zlib = require('zlib');
+
 function readOrder(n) {
 	const order = { id: n, items: [] };
 	for (let i = 0; i < 40; i++)
@@ -24,7 +26,9 @@ function sortItems(order) {
 	order.items.sort((a, b) => a.price - b.price || a.name < b.name);
 	return order;
 }
-function compress(text) { return require('zlib').deflateSync(text, { level: 4 }).length; }
+function compress(text) {
+	return zlib.deflateSync(text, { level: 4 }).length;
+}
 function handle(n) {
 	const order = sortItems(readOrder(n));
 	const text = JSON.stringify(order);
