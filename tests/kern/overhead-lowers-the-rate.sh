@@ -19,7 +19,7 @@ tmpdir
 expect 0 "$DTPROF" record -o a.dtp -a --include-self -e cpu-clock -c 200000 \
     --max-overhead 0.001 --duration 5s
 expect_err 'rate lowered to 1/' 'nothing is said of the rate'
-expect_err 'it cost [0-9.]+ % of [0-9]+ CPUs?: recorder .*programs [0-9.]+ %' \
+expect_err 'overhead [0-9.]+% of [0-9]+ CPUs?: recorder .*programs [0-9.]+%' \
     'nothing is said of the cost'
 "$DTPROF" report --stats --json a.dtp >stats.json || fail "stats"
 "$DTPROF" report --stats a.dtp 2>/dev/null |
