@@ -275,6 +275,7 @@ dtp_uw_entry_step(struct dtp_unwind *uw, __u32 rule)
 	return (status);
 }
 
+/* The return address is on top; from this place in 16 bytes on, below that. */
 DTP_INLINE long
 dtp_uw_plt_step(struct dtp_unwind *uw, __u64 from)
 {
@@ -307,6 +308,10 @@ dtp_uw_rare_step(struct dtp_unwind *uw, __u32 rule)
 		return (dtp_uw_plt_step(uw, 11));
 	case DTP_UW_PLT10:
 		return (dtp_uw_plt_step(uw, 10));
+	case DTP_UW_CHILD:
+		if (uw->uw_first == 1 && uw->uw_reg[0] == 0)
+			return (dtp_uw_end(uw, DTP_S_OK));
+		return (dtp_uw_plt_step(uw, 16));
 	}
 	return (dtp_uw_end(uw, DTP_S_NOROW));
 }

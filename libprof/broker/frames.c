@@ -37,7 +37,8 @@ outers_hold(const struct prof_framed_head *head)
 		if (outer->ou_from >= outer->ou_to ||
 		    outer->ou_when > PROF_OUTER_ALWAYS ||
 		    (outer->ou_rule != DTP_UW_STOP &&
-		    outer->ou_rule != DTP_UW_SIGNAL))
+		    outer->ou_rule != DTP_UW_SIGNAL &&
+		    outer->ou_rule != DTP_UW_CHILD))
 			return (false);
 	}
 	return (true);

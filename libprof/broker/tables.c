@@ -28,6 +28,7 @@ rule_holds(const struct prof_unwind_table *table, uint32_t rule)
 	case DTP_UW_SIGNAL:
 	case DTP_UW_PLT11:
 	case DTP_UW_PLT10:
+	case DTP_UW_CHILD:
 	case DTP_UW_USER:
 		return (true);
 	}

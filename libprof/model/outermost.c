@@ -6,7 +6,7 @@
  * that of Go on x86-64 not that nobody called what goroutines return to.
  * Without this every stack of a program that uses musl would look cut.
  *
- * Called by unwind_table.c.  Looks, byte by byte, for a few sequences that
+ * Called by unwind_table.c and unwind/objects.c.  Looks, byte by byte, for a few sequences that
  * only such code has: "exit(main(...))", the same for threads (x86-64 only),
  * what contexts return to, and the return from a signal handler.  Only the
  * vDSO, C libraries and static programs are looked into.
@@ -132,8 +132,10 @@ struct code {
 
 /*
  * Where contexts return to, whose frame information is that of a function;
- * the return from a signal in the vDSO of arm64, which has none; and Go's
- * goexit, which is what the first function of a goroutine returns to.
+ * the return from a signal in the vDSO of arm64, which has none; Go's goexit,
+ * which is what the first function of a goroutine returns to; and how clone
+ * and clone3 go on behind their system call, in the parent and in the thread
+ * that has just begun, which has no caller there.
  */
 static const struct code codes[] = {
 	/* mov rsp, rbx; mov rdi, [rsp]; test rdi, rdi; jz; ... hlt */
@@ -149,6 +151,11 @@ static const struct code codes[] = {
 	/* int3; nop; call goexit1; nop; int3 ... */
 	{ EM_X86_64, DTP_UW_STOP, PROF_OUTER_DESCRIBED, 8, 3, { 0xcc, 0x90,
 	    0xe8 }, 0xffffffff00000000, 0xcccccc9000000000 },
+	/* syscall; test rax, rax; jl; jz 1f; ret; 1: xor ebp, ebp ... */
+	{ EM_X86_64, DTP_UW_CHILD, PROF_OUTER_ALWAYS, 8, 5, { 0x05, 0x48,
+	    0x85, 0xc0, 0x7c }, 0xffffffffffffff00, 0x5f58ed31c3017400 },
+	{ EM_X86_64, DTP_UW_CHILD, PROF_OUTER_ALWAYS, 8, 5, { 0x05, 0x48,
+	    0x85, 0xc0, 0x7c }, 0xffffffffffffff00, 0x8348ed31c3017400 },
 };
 
 static bool

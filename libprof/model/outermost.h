@@ -16,7 +16,7 @@ enum prof_outer_when {
 struct prof_outermost {
 	uint64_t	ou_from;
 	uint64_t	ou_to;
-	uint16_t	ou_rule;	/* DTP_UW_STOP or DTP_UW_SIGNAL */
+	uint16_t	ou_rule;	/* DTP_UW_STOP, _SIGNAL or _CHILD */
 	uint16_t	ou_when;	/* enum prof_outer_when */
 };
 

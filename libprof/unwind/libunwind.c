@@ -23,6 +23,7 @@
 
 #include <libunwind.h>
 
+#include "dtp_unwind.h"
 #include "snapshot.h"
 
 #define MADE_UP		(1ULL << 63)
@@ -229,6 +230,21 @@ make_up(struct made_up *mu, const struct prof_object *object, uint32_t n,
 	return (true);
 }
 
+/*
+ * Nobody called what is there, whatever its entry says.  A thread has just
+ * begun if clone has returned 0, which only its first frame can tell.
+ */
+static bool
+begins_stack(const struct prof_unwinder *un,
+    const struct prof_object *object, uint64_t address, bool has_entry)
+{
+	const uint16_t rule = prof_object_outer_rule(object, address,
+	    has_entry);
+
+	return (rule == DTP_UW_STOP || (rule == DTP_UW_CHILD &&
+	    (un->un_known & 1) && un->un_reg[0] == 0));
+}
+
 /* The entry of a pc; un_why: there is none. */
 static int
 find_proc_info(unw_addr_space_t as, unw_word_t ip, unw_proc_info_t *pi,
@@ -252,8 +268,7 @@ find_proc_info(unw_addr_space_t as, unw_word_t ip, unw_proc_info_t *pi,
 	}
 	bias = prof_object_bias(mapping);
 	entry = prof_object_entry(mapping->mp_object, ip - bias);
-	if (prof_object_is_outermost(mapping->mp_object, ip - bias,
-	    entry != NULL)) {
+	if (begins_stack(un, mapping->mp_object, ip - bias, entry != NULL)) {
 		un->un_why = PROF_STACK_OK;
 		return (-UNW_ENOINFO);
 	}

@@ -435,8 +435,8 @@ prof_object_entry(const struct prof_object *object, uint64_t address)
 	    &object->ob_entry[low - 1] : NULL);
 }
 
-bool
-prof_object_is_outermost(const struct prof_object *object, uint64_t address,
+uint16_t
+prof_object_outer_rule(const struct prof_object *object, uint64_t address,
     bool has_entry)
 {
 	const struct prof_outermost *outer;
@@ -447,9 +447,9 @@ prof_object_is_outermost(const struct prof_object *object, uint64_t address,
 		if (address >= outer->ou_from && address < outer->ou_to &&
 		    (outer->ou_when == PROF_OUTER_ALWAYS ||
 		    has_entry == (outer->ou_when == PROF_OUTER_DESCRIBED)))
-			return (outer->ou_rule == DTP_UW_STOP);
+			return (outer->ou_rule);
 	}
-	return (false);
+	return (DTP_UW_END);
 }
 
 bool

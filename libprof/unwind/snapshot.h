@@ -108,8 +108,8 @@ const struct prof_object *prof_objects_at(const struct prof_objects *objects,
 	    uint32_t number);
 /* What an address in memory is less than one in the file. */
 uint64_t prof_object_bias(const struct prof_mapped *mapping);
-/* Nobody called what is there, whatever the entry says. */
-bool	prof_object_is_outermost(const struct prof_object *object,
+/* The rule of outermost.h that holds there; DTP_UW_END: none. */
+uint16_t prof_object_outer_rule(const struct prof_object *object,
 	    uint64_t address, bool has_entry);
 /* The entry says so itself: there is no return address. */
 bool	prof_object_ends_stacks(const struct prof_object *object,

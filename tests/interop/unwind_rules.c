@@ -68,6 +68,8 @@ say(const struct prof_unwind_table *table, uint16_t rule)
 		puts("end");
 	else if (rule == DTP_UW_STOP)
 		puts("stop");
+	else if (rule == DTP_UW_CHILD)
+		puts("child");
 	else if (rule == DTP_UW_SIGNAL)
 		puts("signal");
 	else
