@@ -57,4 +57,4 @@ shot difference.html 960 600 flame-difference.png
 cd "$src" || exit 1
 B=$B SRC=$src BENCH_PICTURE=$tmp/report.svg sh tests/bench/names.sh ||
     fail "report"
-cp "$tmp/report.svg" "$pictures/report.svg"
+sed "s,$B/,build/,g" "$tmp/report.svg" >"$pictures/report.svg"
