@@ -4,7 +4,8 @@
 # time limit; this file says what must be built before.
 
 .PHONY: demo check check-unit check-sanitized golden accept bench bench-scale \
-    bench-compare bench-peers pictures fuzz fuzzers mutants lint cov deps tests-built
+    bench-compare bench-peers pictures fuzz fuzzers mutants lint cov deps \
+    tests-built
 
 #= T=text           check: just the tests whose name contains it
 #= FUZZ_SECONDS=10  how long each fuzzer runs

@@ -84,8 +84,8 @@ struct prof_cmd {
 	int		 cm_max;	/* -1: any number */
 	bool		 cm_stop_early;	/* the first operand ends the options */
 	bool		 cm_sides;	/* a "--" between operands is one */
-	bool		 cm_reads;	/* what others made: without privileges */
-	const char	*cm_output;	/* where it writes without -o, or NULL */
+	bool		 cm_reads;	/* files of others, confined */
+	const char	*cm_output;	/* without -o, or NULL */
 	/* Files and directories read without being named, NULL-ended. */
 	const char	*const *cm_inputs;
 	/* A file that the environment names and it writes; NULL: none. */

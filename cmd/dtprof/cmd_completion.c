@@ -19,8 +19,8 @@ static const struct opt_row options_of_completion[] = {
 
 static const char *const examples[] = {
 	"source <(dtprof completion bash)", "enable completion in this shell",
-	"dtprof completion zsh >_dtprof", "install into a directory of zsh's "
-	    "fpath",
+	"dtprof completion zsh >_dtprof",
+	"install into a directory of zsh's fpath",
 	"dtprof completion fish >dtprof.fish",
 	"install into ~/.config/fish/completions",
 	NULL

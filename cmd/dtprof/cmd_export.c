@@ -74,8 +74,8 @@ static const struct opt_row options_of_export[] = {
 };
 
 static const char *const examples[] = {
-	"dtprof export x.dtp >x.folded", "folded stacks, one line per distinct "
-	    "stack",
+	"dtprof export x.dtp >x.folded",
+	"folded stacks, one line per distinct stack",
 	"dtprof export --format pprof -o x.pb.gz x.dtp",
 	"write a profile for go tool pprof",
 	"dtprof export --format speedscope --lines -o x.json",

@@ -356,5 +356,7 @@ run_flamegraph(void *options, int n, char **operands)
 	if ((has_base(fo) ? flame_difference : draw_one)(fo, n, operands) ==
 	    -1)
 		return (EXIT_FAILED);
-	return (fo->fo_open && flame_show(fo->fo_output) == -1 ? EXIT_FAILED : 0);
+	if (fo->fo_open && flame_show(fo->fo_output) == -1)
+		return (EXIT_FAILED);
+	return (0);
 }

@@ -28,8 +28,8 @@ static const struct opt_row options_of_import[] = {
 
 static const char *const examples[] = {
 	"dtprof import -o x.dtp perf.data", "convert perf.data",
-	"perf record -o - -- ls | dtprof import -", "convert perf.data from a "
-	    "pipe",
+	"perf record -o - -- ls | dtprof import -",
+	"convert perf.data from a pipe",
 	"perf script | dtprof import -", "convert perf script output",
 	"dtprof import -o x.dtp x.folded", "convert folded stacks",
 	"dtprof import -o x.dtp cpu.pb.gz", "convert a pprof profile",

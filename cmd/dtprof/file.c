@@ -320,19 +320,20 @@ int
 file_append(const char *command, const char *path, const char *bytes,
     size_t length)
 {
-	struct stat st;
+	struct stat st = { 0 };
+	bool is_ours;
 	int fd, why = 0;
 
 	if (helper_is_there())
 		return (helper_append(command, path, bytes, length));
 	fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC |
 	    O_NOFOLLOW | O_NOCTTY | O_NONBLOCK, 0666);
-	if (fd == -1 || fstat(fd, &st) == -1)
+	is_ours = fd != -1 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
+	    st.st_nlink == 1;
+	if (fd == -1 || (is_ours && write_all(fd, bytes, length) == -1))
 		why = errno;
-	else if (!S_ISREG(st.st_mode) || st.st_nlink > 1)
+	else if (!is_ours)
 		why = EINVAL;
-	else if (write_all(fd, bytes, length) == -1)
-		why = errno;
 	if (fd != -1 && close(fd) == -1 && why == 0)
 		why = errno;
 	if (why != 0)

@@ -263,7 +263,7 @@ prof_sampling_attach(struct prof_session *session)
 	for (uint32_t e = 0; e < bpf->bp_nevents; e++)
 		bpf->bp_instance[e].in_forks =
 		    bpf->bp_instance[e].in_forks_next;
-	/* Where timers are armed at each turn, it bounds what they hold back. */
+	/* Where timers are armed at each turn: it bounds what is late. */
 	if (rv == 0 && (session->se_place.pl_on_tasks || (has_timer(session) &&
 	    prof_place_is_exact(session))))
 		rv = prof_bpf_watch_turns(session, true);

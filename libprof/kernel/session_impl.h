@@ -71,7 +71,7 @@ struct prof_bpf {
 	uint64_t	 bp_ring_bytes;
 	size_t		 bp_ring_stride;
 	int		 bp_map[16];	/* shared maps, see bpf.c */
-	int		 bp_slab;	/* of tables, the first; -1: given away */
+	int		 bp_slab;	/* the first, of tables; -1: none */
 	struct dtp_stream *bp_streams;	/* mapped: [ncpus] */
 	uint8_t		*bp_rings;	/* mapped, read-only */
 	const struct dtp_counts *bp_counts; /* mapped: [ncpus * nevents] */

@@ -55,7 +55,7 @@ struct prof_lives {
 	uint32_t	 lv_numbering;	/* so often images got new numbers */
 	size_t		 lv_most;	/* of them */
 	uint64_t	 lv_over;	/* that had no room */
-	uint64_t	 lv_moves;	/* of mappings that may still be moved */
+	uint64_t	 lv_moves;	/* of mappings, still allowed */
 	uint64_t	 lv_now_ns;	/* of the record that is taken */
 };
 

@@ -13,7 +13,8 @@ bare_expect 125 'apt-get install -y' "no packages, no network: says what to run"
 
 bare_run root 'sh mk/run.sh demo'
 bare_expect 0 "$demo_shows" "demo"
-grep -q "^Accounting: .* fired = " "$tmp/out" || fail "the demo shows no accounting"
+grep -q "^Accounting: .* fired = " "$tmp/out" ||
+    fail "the demo shows no accounting"
 chroot "$bare" dpkg-query -W shellcheck >/dev/null 2>&1 &&
     fail "the demo installed what only check needs"
 ok "the demo takes the packages of the build only"

@@ -55,7 +55,8 @@ done
 expect_out "^$(git rev-parse c4) is the first bad commit" 'the planted commit'
 [ "$(git rev-parse --short refs/bisect/bad)" = \
     "$(git rev-parse --short c4)" ] || fail "$(git bisect log)"
-ok "the planted commit, in $(git bisect log | grep -c '^git bisect [gbs]') looks"
+looks=$(git bisect log | grep -c '^git bisect [gbs]')
+ok "the planted commit, in $looks looks"
 git bisect reset >/dev/null 2>&1
 
 bisect()	# status arguments

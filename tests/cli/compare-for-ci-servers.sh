@@ -15,7 +15,8 @@ unset GITHUB_STEP_SUMMARY
 cat >make.py <<'END'
 import json, random, sys
 random.seed(1)
-names = [f"c<&\"'>]]>%\n\r::error::{i}\u0001\u001b[2J\ufffe\u202e" for i in range(4)]
+names = [f"c<&\"'>]]>%\n\r::error::{i}\u0001\u001b[2J\ufffe\u202e"
+         for i in range(4)]
 for file, means in ("base", (1, 1, 1, 1)), ("new", (1, 1.5, 0.5, 1.03)):
     with open(file, "w") as out:
         json.dump({"results": [{"command": n, "times": [

@@ -54,4 +54,5 @@ expect 0 "$DTPROF" record -o a.dtp -F 997 --call-graph fp -- unshare -m \
 expect_err '[4-8] perf maps of JITs do not fit' 'what was left out'
 "$names" a.dtp >names || fail "the tool"
 grep -q '	ordinary$' names || fail "an ordinary map has no names"
-ok "$(grep -o '[0-9]* perf maps of JITs do not fit' err), an ordinary one is read"
+ok "$(grep -o '[0-9]* perf maps of JITs do not fit' err)," \
+    "an ordinary one is read"

@@ -5,8 +5,8 @@
 # are the figures of the recording and of a program that measures itself;
 # idle CPUs have no CPU time; below it are a table and nothing else when all is
 # well.
-# Easy to get wrong: the length of a part (--from, --to), who is counted, and the
-# name of a process, which no row needs.
+# Easy to get wrong: the length of a part (--from, --to), who is counted, and
+# the name of a process, which no row needs.
 . "${SRC:=$PWD}/tests/lib.sh"
 need_cmd python3 "${CC:=gcc}"
 tmpdir
