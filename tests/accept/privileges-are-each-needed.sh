@@ -69,7 +69,7 @@ fd = os.memfd_create("gone", 0)
 os.write(fd, open(os.environ["work"] + "/spin", "rb").read())
 os.execve(fd, ["gone", "500"], os.environ)' >/dev/null
 	end
-	! "$faulty" report --stats a.dtp 2>err2 | grep 'nomod .*memfd:gone'
+	"$faulty" script a.dtp 2>err2 | grep -q 'turn+.*memfd:gone'
 }
 
 name_in_namespace()
