@@ -66,9 +66,8 @@ set -- --call-graph none -o a.dtp
 for clock in task-clock cpu-clock; do
 	record 0 "$@" -e $clock -c 50000 -a -- ./handing 3000
 	check "$clock on all CPUs"
-	for how in --no-inherit '--attach tasks' '--attach cpus'; do
-		# shellcheck disable=SC2086 # two words
-		record 0 "$@" -e $clock -c 200000 $how -- ./handing 10000
+	for how in --no-inherit --attach=tasks --attach=cpus; do
+		record 0 "$@" -e $clock -c 200000 "$how" -- ./handing 10000
 		check "$clock $how"
 	done
 	record 0 "$@" -e $clock -c 20000 --no-inherit -- ./handing 3000
