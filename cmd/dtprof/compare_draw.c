@@ -9,19 +9,18 @@
  * Called by compare_text.c for a page.
  */
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "compare.h"
+#include "terminal.h"
 
 #define WIDTH		400
 #define HEIGHT		300
 #define LEFT		64
-#define LEFT_OF_NAMES	150	/* where rows have names */
+#define LEFT_OF_NAMES	170	/* where rows have names */
 #define RIGHT		12
 #define TOP		28
 #define BOTTOM		46
-#define MAX_NAME	24	/* characters of a name beside a row */
+#define MAX_NAME	24	/* columns of a name beside a row */
 
 static const char *const side_class[2] = { "base", "new" };
 
@@ -128,8 +127,10 @@ begin(struct panel *pn, const char *title)
 {
 	struct out *out = pn->pn_out;
 
-	out_fmt(out, "<svg viewBox=\"0 0 %d %d\" role=\"img\">\n"
-	    "<text class=\"title\" x=\"8\" y=\"16\">", WIDTH, HEIGHT);
+	out_fmt(out, "<svg viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"",
+	    WIDTH, HEIGHT);
+	out_html(out, title);
+	out_str(out, "\">\n<text class=\"title\" x=\"8\" y=\"16\">");
 	out_html(out, title);
 	out_str(out, "</text>\n");
 	ticks(pn, true);
@@ -300,18 +301,38 @@ add_row(struct rows *rows, const char *name, const struct prof_change *cg)
 	rows->ro_change[rows->ro_n++] = cg;
 }
 
+/* What of a name has room beside its row; the whole is in its title. */
+static void
+put_name(struct out *out, const char *name)
+{
+	char text[4 * MAX_NAME + 1] = "";
+	size_t n, fits = 0;
+
+	if (terminal_columns(name) <= MAX_NAME) {
+		out_html(out, name);
+		return;
+	}
+	for (n = 0; n + 1 < sizeof(text) && name[n] != '\0'; n++) {
+		/* Between two characters, and not within one. */
+		if (((unsigned char)name[n] & 0xc0) != 0x80 &&
+		    terminal_columns(text) + 2 <= MAX_NAME)
+			fits = n;
+		text[n] = name[n];
+	}
+	text[fits] = '\0';
+	out_html(out, text);
+	out_str(out, "..");
+}
+
 static void
 draw_row(const struct panel *pn, const char *name, double y,
     const struct prof_change *cg)
 {
 	struct out *out = pn->pn_out;
-	char text[4 * MAX_NAME + 4];
 
-	snprintf(text, sizeof(text), strlen(name) > MAX_NAME ? "%.*s.." :
-	    "%.*s", MAX_NAME, name);
 	out_fmt(out, "<text class=\"name\" text-anchor=\"end\" x=\"%.2f\" "
 	    "y=\"%.2f\" dy=\"4\">", pn->pn_left - 5, at_y(pn, y));
-	out_html(out, text);
+	put_name(out, name);
 	out_fmt(out, "</text><path class=\"change\" d=\"M%.2f %.2fH%.2f\"/>",
 	    at_x(pn, 100 * cg->cg_ci95[0]), at_y(pn, y),
 	    at_x(pn, 100 * cg->cg_ci95[1]));

@@ -114,13 +114,15 @@ text_row(const struct table *tb, const struct column *columns, size_t n,
 }
 
 static void
-marked_row(const struct table *tb, size_t n, const struct cells *row)
+marked_row(const struct table *tb, const struct column *columns, size_t n,
+    const struct cells *row)
 {
 	const bool is_page = compare_is(tb, COMPARE_HTML);
 
 	out_str(tb->tb_out, is_page ? "<tr>" : "|");
 	for (size_t i = 0; i < n; i++) {
-		out_str(tb->tb_out, is_page ? "<td>" : " ");
+		out_str(tb->tb_out, !is_page ? " " : columns[i].cl_is_name ?
+		    "<th class=\"name\" scope=\"row\">" : "<td>");
 		compare_put(tb, i + 1 < n ? row->ce_text[i] : row->ce_last);
 		out_str(tb->tb_out, is_page ? "" : " |");
 	}
@@ -134,7 +136,7 @@ compare_row(const struct table *tb, const struct column *columns, size_t n,
 	if (compare_is(tb, COMPARE_TEXT))
 		text_row(tb, columns, n, row, verdict);
 	else
-		marked_row(tb, n, row);
+		marked_row(tb, columns, n, row);
 }
 
 void
@@ -145,7 +147,9 @@ compare_head(const struct table *tb, const struct column *columns, size_t n)
 	if (compare_is(tb, COMPARE_HTML)) {
 		out_str(tb->tb_out, "<table>\n<tr>");
 		for (size_t i = 0; i < n; i++)
-			out_fmt(tb->tb_out, "<th>%s", columns[i].cl_title);
+			out_fmt(tb->tb_out, "<th%s scope=\"col\">%s",
+			    columns[i].cl_is_name ? " class=\"name\"" : "",
+			    columns[i].cl_title);
 		out_char(tb->tb_out, '\n');
 		return;
 	}

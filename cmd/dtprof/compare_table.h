@@ -24,6 +24,7 @@ struct column {
 	const char	*cl_title;
 	int		 cl_drop;	/* 1: the first; 0: never */
 	bool		 cl_is_left;
+	bool		 cl_is_name;	/* what the row is about */
 	size_t		 cl_width;	/* of the widest cell */
 	bool		 cl_is_gone;
 };

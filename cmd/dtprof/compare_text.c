@@ -260,8 +260,9 @@ static void
 metrics(const struct table *tb, const struct pair *pair)
 {
 	struct column columns[] = {
-		{ .cl_title = "metric" }, { .cl_title = "base" },
-		{ .cl_title = "new" }, { .cl_title = "change" },
+		{ .cl_title = "metric", .cl_is_name = true },
+		{ .cl_title = "base" }, { .cl_title = "new" },
+		{ .cl_title = "change" },
 		{ .cl_title = "95% CI", .cl_drop = 2 },
 		{ .cl_title = "p", .cl_drop = 1 },
 		{ .cl_title = "verdict" }
@@ -416,7 +417,7 @@ functions(const struct table *tb, const struct pair *pair,
 		{ .cl_title = "base -> new" },
 		{ .cl_title = "p", .cl_drop = 1 },
 		{ .cl_title = "verdict", .cl_is_left = true },
-		{ .cl_title = what }
+		{ .cl_title = what, .cl_is_name = true }
 	};
 	struct prof_comparison *cp = pair->pr_comparison;
 	const size_t n = prof_comparison_nfunctions(cp);
