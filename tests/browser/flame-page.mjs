@@ -417,9 +417,10 @@ async function widths(page) {
 		await page.press("#search", "Enter");
 		assert.ok(await page.evaluate(() => {
 			const {graph} = window.flame, {tree} = graph.focus.panel;
-			return tree.levels.flat().every(i =>
-			    !graph.match[tree.label[i]] || tree.total[i] <=
-			    tree.total[graph.focus.node]);
+			const found = [...tree.label.keys()].filter(i =>
+			    graph.match[tree.label[i]]);
+			return found.length > 3 && found.every(i =>
+			    tree.total[i] <= tree.total[graph.focus.node]);
 		}));
 		await page.click("#reset");
 	});
