@@ -3,10 +3,12 @@
 #
 # What tests of pages share; include it after tests/lib.sh.  Chromium is
 # driven by playwright-core, which npm puts into the build directory once, and
-# so are the programs that read what dtprof exports.
+# so are the programs that read what dtprof exports, and axe-core, which looks
+# for what keeps people from a page.
 
 # playwright-core: the last that takes Node 18.
-npm_packages="playwright-core@1.58.0 pprof-format@2.3.2 speedscope@1.25.0"
+npm_packages="playwright-core@1.58.0 pprof-format@2.3.2 speedscope@1.25.0
+    axe-core@4.10.3"
 
 # All of them, or what was there stays as it is: tests may run at once.
 need_npm()

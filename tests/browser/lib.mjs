@@ -50,12 +50,12 @@ export async function load(page, file, hash = "") {
 	return page;
 }
 
-/* A page that is ready; page.wrong lists what it must not have done. */
-export async function open(browser, file, options = {}) {
-	const {hash = "", ...rest} = options;
+/* An empty window; page.wrong lists what a page must not have done. */
+export async function watched(browser, options = {}) {
 	const context = await browser.newContext({
 		viewport: {width: 1200, height: 900}, colorScheme: "light",
-		permissions: ["clipboard-read", "clipboard-write"], ...rest,
+		permissions: ["clipboard-read", "clipboard-write"],
+		...options,
 	});
 	context.setDefaultTimeout(PATIENCE);
 	const page = await context.newPage(), wrong = page.wrong = [];
@@ -77,7 +77,13 @@ export async function open(browser, file, options = {}) {
 		document.addEventListener("securitypolicyviolation", event =>
 		    window.violations.push(event.violatedDirective));
 	});
-	return load(page, file, hash);
+	return page;
+}
+
+/* A page that is ready. */
+export async function open(browser, file, options = {}) {
+	const {hash = "", ...rest} = options;
+	return load(await watched(browser, rest), file, hash);
 }
 
 export async function clean(page) {
