@@ -397,8 +397,8 @@ check_locked_memory(struct prof_check *check)
 		return;
 	}
 	check->ck_state = PROF_CHECK_LESS;
-	prof_fail(&check->ck_error, PROF_E_LIMIT, "%llu KiB may be locked for "
-	    "the ring of a CPU, which needs %llu",
+	prof_fail(&check->ck_error, PROF_E_LIMIT, "%llu KiB may be locked per "
+	    "CPU; the ring of a CPU needs %llu KiB",
 	    (unsigned long long)there, (unsigned long long)wanted);
 	prof_locked_memory_cure(&check->ck_error);
 }

@@ -13,11 +13,11 @@ const KEYS = [
 	["k, x, f", "only, without, or folding what matches"],
 	["v, Shift and click", "callers and callees of a function"],
 	["arrows", "from frame to frame"],
-	["w a s d, Ctrl and wheel", "nearer, left, further, right"],
+	["w a s d, Ctrl and wheel", "zoom in, left, zoom out, right"],
 	["i", "root above or below"],
 	["r", "calls of itself as one"],
 	["o", "reversed: what is hot at the root"],
-	["t, h, l", "table, times, light or dark"],
+	["t, h, l", "table, heat map, light or dark"],
 	["c", "copy the name"],
 ];
 const MAX_TIP = 400;

@@ -183,8 +183,8 @@ put_verdict(FILE *stream, const struct prof_change *cg, double threshold)
 	else
 		fprintf(stream, " (%s)", ci);
 	if (cg->cg_verdict == PROF_VERDICT_OPEN && cg->cg_runs_needed > 0)
-		fprintf(stream, "; these runs can show %s, about %zu runs each "
-		    "would decide", percent(least, sizeof(least),
+		fprintf(stream, "; smallest detectable change %s, about %zu runs "
+		    "each would decide", percent(least, sizeof(least),
 		    cg->cg_smallest) + 1, cg->cg_runs_needed);
 }
 
@@ -447,7 +447,7 @@ functions(const struct table *tb, const struct pair *pair,
 			compare_head(tb, columns, 7);
 		}
 	}
-	out_fmt(tb->tb_out, "%s%zu %ss, %zu tested together, %" PRIu64
+	out_fmt(tb->tb_out, "%s%zu %ss, %zu tested, %" PRIu64
 	    " shown\n", compare_is(tb, COMPARE_HTML) ? "</table>\n<p>" :
 	    compare_is(tb, COMPARE_MARKDOWN) ? "\n" : "  ", n, what,
 	    prof_comparison_ntested(cp), shown);

@@ -63,8 +63,8 @@ say_nearest(const struct calls *calls, const char *function, bool callees)
 {
 	const size_t nlabels = prof_profile_nlabels(calls->ca_profile);
 	const char **names = calloc(nlabels + 1, sizeof(*names)), *nearest;
-	char cure[256] = "dtprof report lists the functions; * and ? stand "
-	    "for others";
+	char cure[256] = "dtprof report lists the functions, with --inline "
+	    "inlined ones too; * and ? match any characters";
 
 	for (uint32_t i = 0; names != NULL && i < nlabels; i++)
 		names[i] = prof_profile_label(calls->ca_profile, i)->lb_name;

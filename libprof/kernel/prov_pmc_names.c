@@ -225,8 +225,8 @@ static const struct {
 	{ "bus-cycles", "clock cycles of the bus" },
 	{ "ref-cycles", "cycles at the reference frequency, whatever the "
 	    "CPU's frequency is" },
-	{ "stalled-cycles-frontend", "cycles in which no instruction came: "
-	    "stalls on fetch and decode" },
+	{ "stalled-cycles-frontend", "cycles in which the front end "
+	    "delivered no instruction: stalls on fetch and decode" },
 	{ "stalled-cycles-backend", "cycles in which no instruction could "
 	    "go on: stalls on memory or execution units" },
 };

@@ -183,7 +183,7 @@ note_over(struct prof_symbols *symbols)
 		note_add(symbols, text);
 	if (left_out > 0 && asprintf(&text, "%" PRIu64 " process and mapping "
 	    "events, from %.3f s on, exceed the memory budget of a file of "
-	    "its size: later user addresses are unresolved", left_out,
+	    "this size: later user addresses are unresolved", left_out,
 	    seconds_at(reader, from_ns)) != -1)
 		note_add(symbols, text);
 	if (mappings > 0 && asprintf(&text, "mappings beyond the memory "
