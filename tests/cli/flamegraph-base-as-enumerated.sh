@@ -231,8 +231,8 @@ END
 ok "the drawing has colours and words of the page"
 
 expect 0 "$DTPROF" flamegraph --base b0.dtp -o one.svg n0.dtp
-expect_err 'no claim: one run a side' 'one run'
-grep -q 'no claim: one run a side' one.svg || fail "no claim in the drawing"
+expect_err 'not tested: one run each' 'one run'
+grep -q 'not tested: one run each' one.svg || fail "no claim in the drawing"
 ok "one run a side claims nothing"
 
 # Two ranges of one recording, each with the samples that report has in it.

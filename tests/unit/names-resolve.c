@@ -21,7 +21,7 @@ static const struct {
 	{ "cpu-clock", "pmc:::cpu-clock", "ns", 1, 0, false, 1001001, "",
 	    true },
 	{ "task-clock", "pmc:::task-clock", "ns", 1, 1, false, 1001001, "",
-	    false },
+	    true },
 	{ "page-faults", "pmc:::page-faults", "events", 1, 2, false, 1, "",
 	    false },
 	{ "faults:u", "pmc:::page-faults", "events", 1, 2, false, 1, "kh",
