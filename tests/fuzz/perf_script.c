@@ -96,7 +96,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct prof_import import = {
 		.im_bytes = data,
 		.im_length = size,
-		.im_sink = { take_info, take_event, take_record,
+		.im_sink = { take_info, take_event, take_record, NULL,
 		    take_symbols, take_accounting, &seen },
 	};
 

@@ -90,7 +90,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.im_bytes = data,
 		.im_length = size,
 		.im_sink = { take_info, take_event, take_record, NULL,
-		    take_accounting, &seen },
+		    NULL, take_accounting, &seen },
 	};
 
 	if (prof_import_perf(&import) == -1 &&
