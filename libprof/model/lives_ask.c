@@ -66,7 +66,7 @@ prof_lives_space_while(const struct prof_lives *lives, uint32_t pid,
 	const struct process *process = prof_lives_find(lives, pid);
 	const struct epoch *epoch = epoch_at(lives, pid, time_ns), *next;
 
-	if (process == NULL)
+	if (process == NULL || process->po_n == 0)
 		return (PROF_SPACE_NONE);
 	next = epoch == NULL ? process->po_epoch : epoch + 1;
 	if (next < process->po_epoch + process->po_n &&
