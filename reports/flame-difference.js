@@ -223,23 +223,18 @@ class DifferentialGraph extends FlameGraph {
 			return;
 		}
 		const {most} = this, {claims} = this.data.difference;
-		const key = (kind, colour, text) => {
-			const span = document.createElement("span");
-			span.className = "key " + kind;
-			span.style.setProperty("--swatch", colour);
-			span.textContent = text;
-			return span;
-		};
 		const all = this.measure === "cost" ?
 		    this.recorded.totalOther[0] : this.recorded.total[0];
-		const items = (most ? SWATCHES : []).map(way => key("swatch",
-		    this.shade(way), this.points(way * most) + ", " +
-		    this.signed(way * most * all) + " a run"));
-		items.splice(most ? 2 : 0, 0, key("swatch", this.grey(), claims ?
-		    "not significant" : "sampling alone may explain it"));
-		$("legend").replaceChildren(...items,
-		    key("only", this.shade(1, "new"), "only new"),
-		    key("only", this.shade(1, "base"), "gone"));
+		const items = (most ? SWATCHES : []).map(way => ["swatch",
+			this.points(way * most) + ", " +
+			this.signed(way * most * all) + " a run",
+			this.shade(way)]);
+		items.splice(most ? 2 : 0, 0, ["swatch", claims ?
+		    "not significant" : "sampling alone may explain it",
+		    this.grey()]);
+		this.showKeys([...items,
+		    ["only", "only new", this.shade(1, "new")],
+		    ["only", "gone", this.shade(1, "base")]]);
 	}
 
 	/* --------------------------------------------------------- words */

@@ -158,22 +158,39 @@ class FlameGraph extends Page {
 		out.hidden = !out.firstChild;
 	}
 
-	showLegend() {
-		const {state, data} = this, out = $("legend");
-		const items = state.other >= 0 ? [["high", "more " +
-			data.events[state.event].name + " per " +
-			data.events[state.other].name + " than on average"],
-		    ["low", "less"]] : state.colour === "kind" ? [["user",
-			"user"], ["kernel", "kernel"], ["inlined", "inlined"],
-		    ["unnamed", "unresolved address"]] : [];
-		items.push(["group", "process, thread"]);
-		items.push(["narrow", "merged: each narrower than a pixel"]);
-		out.replaceChildren(...items.map(([kind, text]) => {
+	/* Kinds and texts of what the frames are coloured by. */
+	colorKeys() {
+		const {state, data} = this;
+		if (state.other >= 0)
+			return [["high", "more " +
+				data.events[state.event].name + " per " +
+				data.events[state.other].name +
+				" than on average"], ["low", "less"],
+			    ["average", "as on average"]];
+		const known = state.colour === "kind" ? [["user", "user"],
+		    ["kernel", "kernel"], ["inlined", "inlined"]] :
+		    [["each", "a color for each " + state.colour]];
+		return [...known, ["unnamed", "unresolved address"],
+		    ["group", "process, thread"]];
+	}
+
+	/* A color and what it says; after them those that all views have. */
+	showKeys(keys) {
+		if (this.graph.match)
+			keys.push(["match", "found by the search"]);
+		keys.push(["narrow", "merged: each narrower than a pixel"]);
+		$("legend").replaceChildren(...keys.map(([kind, text, color]) => {
 			const span = document.createElement("span");
 			span.className = "key " + kind;
 			span.textContent = text;
+			if (color)
+				span.style.setProperty("--swatch", color);
 			return span;
 		}));
+	}
+
+	showLegend() {
+		this.showKeys(this.colorKeys());
 	}
 
 	showHeat() {
