@@ -39,9 +39,24 @@ function cutTexts() {
 		}
 		range.selectNodeContents(text);
 		const box = range.getBoundingClientRect();
-		if (box.left < left - 1 || box.right > right + 1)
+		/* An ellipsis hides what the box of the text does not tell. */
+		if (box.left < left - 1 || box.right > right + 1 ||
+		    (clips(own) && own.scrollWidth > own.clientWidth + 1))
 			cut.push(`${text.data.trim()}: ${box.left} to ` +
 			    `${box.right}, not ${left} to ${right}`);
+	}
+	for (const select of document.querySelectorAll("select")) {
+		const whole = select.cloneNode(false);
+
+		if (!select.checkVisibility())
+			continue;
+		whole.append(select.selectedOptions[0].cloneNode(true));
+		whole.style.cssText = "position: absolute; max-width: none";
+		select.parentElement.append(whole);
+		if (whole.offsetWidth > select.offsetWidth + 1)
+			cut.push(`${whole.textContent}: ` +
+			    `${whole.offsetWidth}, not ${select.offsetWidth}`);
+		whole.remove();
 	}
 	return cut;
 }

@@ -386,6 +386,32 @@ async function views(page) {
 	});
 }
 
+/* In the page: the frames with a color that no key has, by hue and fullness. */
+function keyless() {
+	const {graph, data} = window.flame, [panel] = graph.panels;
+	const context = document.createElement("canvas").getContext("2d");
+	const hueOf = color => {
+		context.fillStyle = color;
+		context.fillRect(0, 0, 1, 1);
+		const [r, g, b] = context.getImageData(0, 0, 1, 1).data;
+		const most = Math.max(r, g, b), least = Math.min(r, g, b);
+		const full = (most - least) / (255 - Math.abs(most + least -
+		    255));
+		const hue = most === least ? 0 : most === r ? (g - b) /
+		    (most - least) : most === g ? 2 + (b - r) /
+		    (most - least) : 4 + (r - g) / (most - least);
+		return [60 * hue, 100 * full];
+	};
+	const keys = [...document.querySelectorAll("#legend .key")].map(e =>
+	    hueOf(getComputedStyle(e, "::before").backgroundColor));
+	const near = (a, b) => Math.abs(a[1] - b[1]) < 7 && (b[1] < 10 ||
+	    Math.abs((a[0] - b[0] + 540) % 360 - 180) < 18);
+
+	return [...panel.tree.label.keys()].filter(i => !keys.some(key =>
+	    near(hueOf(graph.fill(panel, i)), key))).map(i =>
+	    data.names[panel.tree.label[i]]);
+}
+
 /* At each width: nothing cut, nothing to scroll but the graph. */
 async function widths(page) {
 	await check(page, "at three widths one scroller, no text cut", async () => {
@@ -408,9 +434,15 @@ async function widths(page) {
 			}), [true, 0, []], `${width} pixels`);
 		}
 	});
-	await check(page, "each grey has its key", async () => assert.match(
-	    await text(page, "#legend"),
-	    /unresolved address.*process, thread.*narrower than a pixel/s));
+	await check(page, "each color has its key", async () => {
+		assert.deepEqual(await page.evaluate(keyless), []);
+		assert.match(await text(page, "#legend"),
+		    /unresolved address.*process, thread.*narrower than a pixel/s);
+		await page.fill("#search", "e");
+		await page.press("#search", "Enter");
+		assert.deepEqual(await page.evaluate(keyless), []);
+		await page.click("#reset");
+	});
 	await check(page, "the match that is found first is the heaviest",
 	    async () => {
 		await page.fill("#search", "e");
