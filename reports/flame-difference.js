@@ -273,7 +273,7 @@ class DifferentialGraph extends FlameGraph {
 			return "not tested";
 		if (!this.data.difference.claims)
 			return (this.differs(chance) ? "more than " +
-			    "sampling explains" : "sampling may explain it") +
+			    "sampling explains" : "within sampling noise") +
 			    "; no claim";
 		return (this.differs(chance) ? "differs" :
 		    "not significant") + (p < 0.0001 ?

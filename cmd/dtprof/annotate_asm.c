@@ -191,7 +191,7 @@ find_file(const struct annotate *an, const char **path)
 		    "is in no file here that is known to be of this kernel");
 	if (strcmp(fu->fu_module, "[vdso]") == 0)
 		return ("no instructions and no lines: the kernel maps this "
-		    "text itself, there is no file of it");
+		    "code, which is in no file");
 	if (strcmp(fu->fu_module, "[jit]") == 0 ||
 	    fu->fu_unnamed == PROF_UNNAMED_ANON)
 		return ("no instructions and no lines: this text was made in "
