@@ -92,6 +92,9 @@ for choice in --callers --callees; do
 	    report --plot rates $choice f
 done
 refused 2 'plot excludes --callers' 'filter' report --plot rates --limit 5
+echo 'main;work 5' >"$tmp/inlined.folded"
+refused 1 '--callers zzzzzz: no such function' '--inline inlined ones too' \
+    report --callers zzzzzz "$tmp/inlined.folded"
 for kind in --json --csv --stats --children; do
 	refused 2 '-o requires --plot' '> FILE' report $kind -o x.out
 done
