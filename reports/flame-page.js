@@ -304,7 +304,7 @@ class Page {
 		const found = matchedOf(main, labels);
 		this.found = found;
 		out.textContent = `${this.foundShare(found)} in ` +
-		    `${number(found.frames)} frames`;
+		    `${number(found.frames)} frame${found.frames === 1 ? "" : "s"}`;
 	}
 
 	foundShare(found) {

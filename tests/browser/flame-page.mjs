@@ -303,7 +303,7 @@ async function filtering(page) {
 		await page.keyboard.press("r");
 		assert.equal(await page.getAttribute("#recursion",
 		    "aria-pressed"), "true");
-		assert.match(await search(page, "again"), /10.00 % in 1 frames/);
+		assert.match(await search(page, "again"), /10.00 % in 1 frame$/);
 		await reset(page);
 	});
 }
