@@ -44,7 +44,7 @@ enum dtp_uw_rule {
 	DTP_UW_SIGNAL	= 0x8002,	/* registers lie in a signal frame */
 	DTP_UW_PLT11	= 0x8003,	/* stub: 8 more from pc & 15 >= 11 */
 	DTP_UW_PLT10	= 0x8004,
-	DTP_UW_CHILD	= 0x8005,	/* x86-64: STOP if rax is 0, else sp + 8 */
+	DTP_UW_CHILD	= 0x8005,	/* STOP if rax is 0, else sp + 8 */
 	DTP_UW_USER	= 0x8006,	/* too rare for the kernel */
 	DTP_UW_RULES	= 0x8010,	/* and up: index in the dictionary */
 };

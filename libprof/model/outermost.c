@@ -6,10 +6,10 @@
  * that of Go on x86-64 not that nobody called what goroutines return to.
  * Without this every stack of a program that uses musl would look cut.
  *
- * Called by unwind_table.c and unwind/objects.c.  Looks, byte by byte, for a few sequences that
- * only such code has: "exit(main(...))", the same for threads (x86-64 only),
- * what contexts return to, and the return from a signal handler.  Only the
- * vDSO, C libraries and static programs are looked into.
+ * Called by unwind_table.c and unwind/objects.c.  Looks, byte by byte, for a
+ * few sequences that only such code has: "exit(main(...))", the same for
+ * threads (x86-64 only), what contexts return to, and the return from a signal
+ * handler.  Only the vDSO, C libraries and static programs are looked into.
  */
 #include <string.h>
 

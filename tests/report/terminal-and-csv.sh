@@ -53,7 +53,8 @@ piped = subprocess.run([dtprof, "report", "known.dtp"], check=True,
     env={**os.environ, "PAGER": "sed s/^/paged:/", "TERM": "xterm"},
     stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
 assert b"paged:" not in piped and b"\x1b" not in piped and piped
-assert "cannot execute the pager" in on_terminal(100, PAGER="no-such-pager", ends=1)
+assert "cannot execute the pager" in on_terminal(100, PAGER="no-such-pager",
+                                                 ends=1)
 os.mkdir("bin")
 assert on_terminal(100, PAGER=None, PATH="bin") == on_terminal(100)
 with open("bin/less", "w") as less:
