@@ -183,8 +183,8 @@ put_verdict(FILE *stream, const struct prof_change *cg, double threshold)
 	else
 		fprintf(stream, " (%s)", ci);
 	if (cg->cg_verdict == PROF_VERDICT_OPEN && cg->cg_runs_needed > 0)
-		fprintf(stream, "; smallest detectable change %s, about %zu runs "
-		    "each would decide", percent(least, sizeof(least),
+		fprintf(stream, "; smallest detectable change %s, about "
+		    "%zu runs each would decide", percent(least, sizeof(least),
 		    cg->cg_smallest) + 1, cg->cg_runs_needed);
 }
 

@@ -53,12 +53,12 @@ export LIBPFM_FORCE_PMU=amd64_fam19h_zen4
 refused vendor 20
 [ "$(wc -l <names)" -ge 15 ] || fail "$(wc -l <names) of a vendor"
 ok "$(wc -l <names) events of $LIBPFM_FORCE_PMU, the same"
-for event in REQUESTS_TO_L2_GROUP1 REQUESTS_TO_L2_GROUP; do
-	expect 125 "$DTPROF" stat -e $event true
-	sed -n "s/^dtprof: hint: .*dtprof \(list '.*'\)$/\1/p" err >advice
-	[ "$(wc -l <advice)" -eq 1 ] || fail "$event: $(cat err)"
-	eval "expect 0 \"\$DTPROF\" $(cat advice)"
-	[ "$(grep -c 'REQUESTS_TO_L2_GROUP1:' out)" -gt 3 ] ||
-	    fail "$(cat advice): $(cat out)"
-done
+expect 125 "$DTPROF" stat -e REQUESTS_TO_L2_GROUP true
+expect_err "did you mean 'REQUESTS_TO_L2_GROUP1'" "a name that is too short"
+expect 125 "$DTPROF" stat -e REQUESTS_TO_L2_GROUP1 true
+sed -n "s/^dtprof: hint: .*dtprof \(list '.*'\)$/\1/p" err >advice
+[ "$(wc -l <advice)" -eq 1 ] || fail "no unit mask: $(cat err)"
+eval "expect 0 \"\$DTPROF\" $(cat advice)"
+[ "$(grep -c 'REQUESTS_TO_L2_GROUP1:' out)" -gt 3 ] ||
+    fail "$(cat advice): $(cat out)"
 ok "where a unit mask is missing, the hint lists them"

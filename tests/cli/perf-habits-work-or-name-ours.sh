@@ -28,7 +28,7 @@ record -D 100 -- true | dtprof mark --pause
 record -m 512 -- true | --buffer SIZE
 record -u root | pgrep -d, -u USER
 record -b -- true | -g records stacks
-record -d -- true | not recorded
+record -d -- true | does not record
 record --all-kernel -- true | cpu-clock:k
 record --overwrite -- true | --duration TIME
 record --switch-output=1s -- true | --duration TIME

@@ -43,5 +43,5 @@ refused 'seccomp' 'seccomp profile' ../refuse bpf ../dtprof record -q \
 expect 0 ../refuse bpf ../dtprof record -e cpu-clock -- true
 expect_err 'note: recording without BPF'
 expect 0 ../dtprof report --stats
-expect_out 'perf rings'
+expect_out '^backend +perf'
 ok "without BPF the fallback records, and says so"
