@@ -15,7 +15,7 @@ const KEYS = [
 	["arrows", "from frame to frame"],
 	["w a s d, Ctrl and wheel", "zoom in, left, zoom out, right"],
 	["i", "root above or below"],
-	["r", "calls of itself as one"],
+	["r", "merge recursive calls"],
 	["o", "reversed: what is hot at the root"],
 	["t, h, l", "table, heat map, light or dark"],
 	["c", "copy the name"],

@@ -187,8 +187,8 @@ find_file(const struct annotate *an, const char **path)
 	const struct prof_label *label = an->an_place[0].ap_label;
 
 	if (fu->fu_is_kernel)
-		return ("no instructions and no lines: the text of the kernel "
-		    "is in no file here that is known to be of this kernel");
+		return ("no instructions and no lines: found no file with the "
+		    "code of the recorded kernel");
 	if (strcmp(fu->fu_module, "[vdso]") == 0)
 		return ("no instructions and no lines: the kernel maps this "
 		    "code, which is in no file");

@@ -174,7 +174,7 @@ kernel=$(json out '([r["name"] for r in j["functions"]
     if r["module"] == "[kernel]" and r["self"] > 0] or [""])[0]')
 if [ -n "$kernel" ]; then
 	expect 0 "$DTPROF" annotate "$kernel" x.dtp
-	expect_out 'the text of the kernel' "$kernel"
+	expect_out 'code of the recorded kernel' "$kernel"
 	ok "says why $kernel has no text"
 fi
 
