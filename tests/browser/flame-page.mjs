@@ -595,6 +595,8 @@ async function keyboard(page) {
 }
 
 async function looks(page, browser) {
+	await check(page, "the colors of all kinds are those of their keys",
+	    async () => assert.deepEqual(await page.evaluate(keyless), []));
 	const back = p => p.evaluate(
 	    "getComputedStyle(document.body).backgroundColor");
 	await check(page, "light, dark by the system, and by choice",
