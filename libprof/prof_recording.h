@@ -713,7 +713,10 @@ const struct prof_err *prof_comparison_error(
  */
 long prof_comparison_run(struct prof_comparison *comparison, int side,
     uint32_t block, long place);
-/* What a run had of a metric; the first metric named decides. */
+/*
+ * What a run had of a metric.  The first metric named decides; "cpu" where runs
+ * were not interleaved.
+ */
 int prof_comparison_value(struct prof_comparison *comparison, long run,
     const char *metric, const char *unit, double value);
 /* What a function cost in a run; adds up.  Of side 0 it may be renamed. */

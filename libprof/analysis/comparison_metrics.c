@@ -100,11 +100,32 @@ judge_metrics(struct prof_comparison *cp, double alpha, size_t from,
 	return (rv);
 }
 
+/*
+ * Wall time follows what else the machine does, and runs that were not
+ * interleaved did not meet the same: there CPU time decides.
+ */
+static void
+put_cpu_first(struct prof_comparison *cp)
+{
+	for (size_t i = 1; i < cp->cp_nmetrics; i++) {
+		const struct metric cpu = cp->cp_metric[i];
+
+		if (strcmp(cpu.mt_name, "cpu") != 0)
+			continue;
+		memmove(&cp->cp_metric[1], &cp->cp_metric[0],
+		    i * sizeof(cp->cp_metric[0]));
+		cp->cp_metric[0] = cpu;
+		return;
+	}
+}
+
 int
 prof_comparison_judge_metrics(struct prof_comparison *cp)
 {
 	const size_t n = cp->cp_nmetrics + (cp->cp_ncosts > 0);
 
+	if (!cp->cp_is_drawn)
+		put_cpu_first(cp);
 	for (size_t i = 0; i < n; i++)
 		if (describe_metric(cp, metric_at(cp, i)) == -1)
 			return (-1);

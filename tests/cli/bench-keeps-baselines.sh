@@ -13,11 +13,11 @@ bench()		# arguments
 {
 	"$DTPROF" bench -w 0 -r 5 "$@"
 }
-# As if the runs of a bench had taken so long: what the machine does meanwhile
-# decides nothing here.
+# As if the runs of a bench had taken so much CPU time, which decides where
+# runs were not interleaved: what the machine does meanwhile decides nothing.
 steady()	# directory seconds
 {
-	awk -v s="$2" '{ sub(/"wall":[0-9.e-]*/, "\"wall\":" s + NR / 1e5)
+	awk -v s="$2" '{ sub(/"cpu":[0-9.e-]*/, "\"cpu\":" s + NR / 1e5)
 		print }' "$1/runs.jsonl" >steady || fail awk
 	mv steady "$1/runs.jsonl"
 }
