@@ -497,15 +497,15 @@ prof_session_catch_up(struct prof_session *session, uint64_t until_ns)
 }
 
 /*
- * Wait less the faster the rings fill, up to a tenth of a second; up to a
- * second while nothing but samples comes whose rate is known, since each round
- * wakes a CPU that may be idle.  A ring that fills sooner rings the bell.
+ * Wait less the faster the rings fill, up to a tenth of a second; to a second
+ * where samples come at a known rate alone: each round wakes an idle CPU.
  */
 static void
 adapt(struct prof_session *session)
 {
-	const int most = !session->se_was_woken &&
-	    prof_events_rate(session) != 0 ? WAIT_CALM_MS : WAIT_MAX_MS;
+	const int most = session->se_was_woken ||
+	    session->se_options.po_max_overhead != 0 ||
+	    prof_events_rate(session) == 0 ? WAIT_MAX_MS : WAIT_CALM_MS;
 	unsigned fill = prof_drain_fill(session->se_drain);
 
 	if (fill >= 25)
