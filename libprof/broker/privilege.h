@@ -32,6 +32,8 @@
 #define PROF_CAPS_BPF		(PROF_CAP(BPF) | PROF_CAP(PERFMON))
 /* Who else's programs sit on a tracepoint, at the end. */
 #define PROF_CAPS_COUNT		PROF_CAP(PERFMON)
+/* Waiting for programs to end, where membarrier(2) does not do it. */
+#define PROF_CAPS_WAIT		PROF_CAP(BPF)
 /* Whether targets still live, where /proc shows them to few. */
 #define PROF_CAPS_LOOK		PROF_CAP(SYS_PTRACE)
 /*

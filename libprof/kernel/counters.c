@@ -271,6 +271,7 @@ prof_counting_confine(const struct prof_counting *counting)
 {
 	(void)prof_privileges_keep(PROF_CAPS_COUNT |
 	    (counting->kg_options.po_nids != 0 ? PROF_CAPS_LOOK : 0) |
+	    (counting->kg_split != NULL ? PROF_CAPS_WAIT : 0) |
 	    (counting->kg_command.cm_pid != 0 ? PROF_CAPS_COMMAND : 0));
 }
 

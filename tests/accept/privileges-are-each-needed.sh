@@ -138,6 +138,12 @@ note_of_tracer()
 	grep -q "another tracer's BPF program" err
 }
 
+wait_without_membarrier()
+{
+	"$B/tests/work/refuse" membarrier "$faulty" stat -e context-switches \
+	    --per-process -a -- true >out 2>err
+}
+
 see_target()
 {
 	user sleep 20 &
@@ -265,6 +271,7 @@ fi
 needs "bpf command" kill interrupt_recorded
 needs stat perfmon note_of_tracer
 needs "stat target" sys_ptrace see_target
+needs "stat apart" bpf wait_without_membarrier
 needs "stat command" kill interrupt_counted
 needs read dac_override write_his
 needs read chown give_his
@@ -280,7 +287,7 @@ from recording import check, ok
 
 asked = set(line.strip() for line in open(sys.argv[2]))
 base = {"bpf command": ["bpf"], "stat command": ["stat"],
-        "stat target": ["stat"], "perf": ["bpf"],
+        "stat target": ["stat"], "stat apart": ["stat"], "perf": ["bpf"],
         "perf command": ["bpf", "bpf command", "perf"]}
 n = 0
 for line in open(sys.argv[1]):

@@ -154,7 +154,7 @@ count stat 0 -a
 count "stat command" 130 -- sleep 100
 count "stat command" 130 -r 1 -I 50 -- sleep 100
 count "stat target" 0 -p $$
-count stat 0 -a --per-process
+count "stat apart" 0 -a --per-process
 # With more to do it is started again, as what it was.
 begin "$DTPROF" stat -e task-clock -r 2 -- sh -c 'echo >>ran; sleep 2'
 await "the first run" test -s ran

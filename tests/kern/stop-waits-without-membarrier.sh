@@ -31,6 +31,6 @@ ok "a recording waits, and balances"
 
 strace -f -qq -e trace=membarrier,bpf -o trace "$work/refuse" membarrier \
     "$DTPROF" stat -e context-switches --per-process -a -- true >out 2>err ||
-    skip "stat: $(tail -n 1 err)"
+    fail "stat: $(cat err)"
 waits
 ok "stat waits"
