@@ -370,7 +370,7 @@ const struct prof_counted_event *prof_counting_event(
 /* As of the last read or stop. */
 void prof_counting_value(const struct prof_counting *counting, size_t event,
     struct prof_counted *value);
-/* The events on a PMU, in the order added: how many fit at the same time. */
+/* How many events on a PMU, in the order added, fit at once: when armed. */
 size_t prof_counting_fitting(struct prof_counting *counting);
 /* With co_split, after stop. */
 size_t prof_counting_ntasks(const struct prof_counting *counting);

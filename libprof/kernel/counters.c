@@ -169,6 +169,7 @@ prof_counting_arm(struct prof_counting *counting)
 	if (counting->kg_split_by != PROF_SPLIT_NONE &&
 	    prof_counting_split_check(counting) == -1)
 		return (-1);
+	prof_counting_try_fitting(counting);
 	if (po->po_argv != NULL && prof_command_spawn(&counting->kg_command,
 	    po->po_argv, NULL, &counting->kg_error) == -1)
 		return (-1);

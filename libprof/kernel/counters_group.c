@@ -50,13 +50,20 @@ hardware_of(const struct prof_counting *counting, int group,
 	return (n);
 }
 
-size_t
-prof_counting_fitting(struct prof_counting *counting)
+/* Before privileges are dropped: some kernels want more than CAP_PERFMON. */
+void
+prof_counting_try_fitting(struct prof_counting *counting)
 {
 	struct counting_event *hardware[GROUP_MAX];
 	const size_t n = hardware_of(counting, COUNTING_NO_GROUP, hardware);
 
-	return (n == 0 ? 0 : fitting(hardware, n));
+	counting->kg_fitting = n == 0 ? 0 : fitting(hardware, n);
+}
+
+size_t
+prof_counting_fitting(struct prof_counting *counting)
+{
+	return (counting->kg_fitting);
 }
 
 int

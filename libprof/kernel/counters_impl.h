@@ -65,6 +65,7 @@ struct prof_counting {
 	struct prof_events kg_events;	/* resolved */
 	struct counting_event *kg_event;
 	size_t		 kg_nevents;
+	size_t		 kg_fitting;	/* of those on a PMU, at once */
 	int		 kg_ngroups;
 	struct counting_target *kg_target;
 	size_t		 kg_ntargets;
@@ -106,6 +107,8 @@ int	prof_counting_resolve(struct prof_counting *counting,
 	    const char *spec);
 /* Refused also when events would have to take turns. */
 int	prof_counting_fit_all(struct prof_counting *counting);
+/* Try how many events of a PMU fit at the same time. */
+void	prof_counting_try_fitting(struct prof_counting *counting);
 int	prof_counting_refuse_group(struct prof_counting *counting,
 	    int group, size_t fitting);
 

@@ -80,7 +80,7 @@ expect_err 'bisect: good' c3
 git checkout -q c4
 bisect 1 main --threshold 20
 expect_err 'bisect: bad' c4
-expect_out 'costs more' 'how much'
+expect_out 'slower: CPU time' 'how much'
 ok "what is not slower is good, what is slower is bad"
 
 # What one commit's runs leave there is not gone on with by the next.

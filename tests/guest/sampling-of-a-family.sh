@@ -53,6 +53,6 @@ for name in cycles instructions user; do
 	    (argv[0], len(own), weight, right))
 	END
 done
-grep -q 'perf_event_paranoid is 3' results/paranoid.txt ||
+grep -q 'perf_event_paranoid=3' results/paranoid.txt ||
     fail "paranoid: $(cat results/paranoid.txt)"
 ok "$(head -n 1 results/paranoid.txt)"

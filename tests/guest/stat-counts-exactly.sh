@@ -142,6 +142,6 @@ exec(open("events.py").read())
 need(abs(value("instructions:u") / 60e6 - 1) < 0.01 and
     of("cycles:u")[0]["running_pct"] == 100, "an ordinary user counts")
 END
-grep -q 'perf_event_paranoid is 3' results/paranoid.txt ||
+grep -q 'perf_event_paranoid=3' results/paranoid.txt ||
     fail "paranoid: $(cat results/paranoid.txt)"
 ok "$(head -n 1 results/paranoid.txt)"
