@@ -237,7 +237,7 @@ prof_session_start(struct prof_session *session)
 		return (-1);
 	if (session->se_unwind != NULL)
 		prof_unwind_begin(session->se_unwind);
-	session->se_checked_ns = prof_now_ns();
+	session->se_woken_ns = session->se_checked_ns = prof_now_ns();
 	/* The first round writes an accounting: a kill may come early. */
 	session->se_flushed_ns = 0;
 	if (po->po_argv != NULL && prof_command_release(
@@ -497,13 +497,14 @@ prof_session_catch_up(struct prof_session *session, uint64_t until_ns)
 }
 
 /*
- * Wait less the faster the rings fill, up to a tenth of a second; to a second
- * where samples come at a known rate alone: each round wakes an idle CPU.
+ * Wait less the faster the rings fill, up to a tenth of a second; up to a whole
+ * one if samples of a known rate alone came for a second: a round wakes a CPU.
  */
 static void
 adapt(struct prof_session *session)
 {
-	const int most = session->se_was_woken ||
+	const int most = session->se_round_ns - session->se_woken_ns <
+	    SECOND_NS ||
 	    session->se_options.po_max_overhead != 0 ||
 	    prof_events_rate(session) == 0 ? WAIT_MAX_MS : WAIT_CALM_MS;
 	unsigned fill = prof_drain_fill(session->se_drain);
@@ -563,13 +564,12 @@ wait_for_work(struct prof_session *session, int timeout_ms)
 	struct epoll_event events[16];
 	int n = epoll_wait(session->se_epoll, events, 16, timeout_ms), i;
 
-	session->se_was_woken = false;
 	for (i = 0; i < n; i++) {
 		/* A target has ended: see at once who is left. */
 		if (events[i].data.fd == PROF_WOKEN_BY_TARGET)
 			session->se_checked_ns = 0;
 		if (events[i].data.fd != session->se_alarm)
-			session->se_was_woken = true;
+			session->se_woken_ns = prof_now_ns();
 	}
 	if (n > 0 && session->se_wait_ms > PAUSE_MS &&
 	    prof_now_ns() - session->se_round_ns < PAUSE_MS * 1000000UL)

@@ -489,7 +489,7 @@ struct prof_session {
 	bool		 se_side_is_wide; /* it hears more than the targets */
 	uint64_t	 se_file_bytes;	/* known after stop */
 	int		 se_wait_ms;	/* until the next round, adapted */
-	bool		 se_was_woken;	/* by more than the alarm */
+	uint64_t	 se_woken_ns;	/* last, by more than the alarm */
 	char		**se_notes;
 	size_t		 se_nnotes;
 	size_t		 se_nstamped;	/* of them in the recording */

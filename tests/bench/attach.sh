@@ -24,7 +24,7 @@ export DTPROF PGBIN TICKS
 rounds=${BENCH_ROUNDS:-6}
 [ $# -gt 0 ] || set -- spin pgbench
 for what; do
-	length=1000
+	length=6000	# the recorder is calm after a second or two
 	if [ "$what" = pgbench ]; then
 		[ -x "$PGBIN/pgbench" ] || skip "pgbench is not installed"
 		length=${BENCH_SECONDS:-4}
