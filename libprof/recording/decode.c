@@ -158,9 +158,7 @@ table_add(struct prof_decoder *decoder, struct prof_array *table, size_t size)
 	if (table->ar_count == table->ar_cap) {
 		bytes = (cap - table->ar_cap) * size;
 		if (bytes > decoder->de_budget) {
-			prof_fail(decoder->de_error, PROF_E_DAMAGED, "it "
-			    "claims more data than a recording of its size can "
-			    "hold");
+			prof_reader_exceeded(decoder->de_error);
 			return (NULL);
 		}
 		items = reallocarray(table->ar_items, cap, size);

@@ -229,20 +229,6 @@ prof_keep_events(struct prof_reader *reader, uint32_t n)
 
 /* ------------------------------------------------------------- lives */
 
-/* Memory that is not an array's; false: rd_error says why. */
-static bool
-charge(struct prof_reader *reader, size_t bytes)
-{
-	if (bytes > reader->rd_budget) {
-		prof_fail(&reader->rd_error, PROF_E_DAMAGED,
-		    "it claims more data than a recording of its size can "
-		    "hold");
-		return (false);
-	}
-	reader->rd_budget -= bytes;
-	return (true);
-}
-
 /* Where a string is kept; 1, 0: there are too many, -1: failed. */
 static int
 string_place(struct prof_reader *reader, const char *text, uint32_t *place)
@@ -253,7 +239,8 @@ string_place(struct prof_reader *reader, const char *text, uint32_t *place)
 	char *copy;
 
 	number = prof_dict_peek(&reader->rd_by_string, text, len);
-	if (number == PROF_INTERN_FAILED && !charge(reader, STRING_BYTES))
+	if (number == PROF_INTERN_FAILED &&
+	    !prof_reader_charge(reader, STRING_BYTES))
 		return (-1);
 	number = prof_dict_find(&reader->rd_by_string, text, len, &is_new);
 	if (number == PROF_INTERN_FAILED)
@@ -357,9 +344,7 @@ life_fits(struct prof_reader *reader, const struct prof_life_fields *fields,
 	}
 	if (reader->rd_left_out / 2 > LEFT_OUT_FIRST / 2 +
 	    reader->rd_source.so_length)
-		return (prof_fail(&reader->rd_error, PROF_E_DAMAGED,
-		    "it claims to hold more than a recording of its size "
-		    "can"));
+		return (prof_reader_exceeded(&reader->rd_error));
 	if (reader->rd_left_out++ == 0 || time_ns < reader->rd_left_out_ns)
 		reader->rd_left_out_ns = time_ns;
 	return (0);

@@ -33,11 +33,29 @@ static int	reader_foreign(struct prof_reader *, const char *,
 
 /* ----------------------------------------------------- kept memory */
 
+bool
+prof_reader_charge(struct prof_reader *reader, size_t bytes)
+{
+	if (bytes > reader->rd_budget) {
+		prof_reader_exceeded(&reader->rd_error);
+		return (false);
+	}
+	reader->rd_budget -= bytes;
+	return (true);
+}
+
+int
+prof_reader_exceeded(struct prof_err *error)
+{
+	return (prof_fail(error, PROF_E_DAMAGED,
+	    "it claims more data than a recording of its size can hold"));
+}
+
 void *
 prof_array_extend(struct prof_reader *reader, struct prof_array *array,
     size_t size, size_t count)
 {
-	size_t cap = array->ar_cap, bytes;
+	size_t cap = array->ar_cap;
 	void *items;
 
 	if (count <= array->ar_cap - array->ar_count)
@@ -46,19 +64,13 @@ prof_array_extend(struct prof_reader *reader, struct prof_array *array,
 		cap = 16;
 	while (cap - array->ar_count < count)
 		cap += cap / 2;
-	bytes = (cap - array->ar_cap) * size;
-	if (bytes > reader->rd_budget) {
-		prof_fail(&reader->rd_error, PROF_E_DAMAGED,
-		    "it claims more data than a recording of its size can "
-		    "hold");
+	if (!prof_reader_charge(reader, (cap - array->ar_cap) * size))
 		return (NULL);
-	}
 	items = reallocarray(array->ar_items, cap, size);
 	if (items == NULL) {
 		prof_fail_nomem(&reader->rd_error);
 		return (NULL);
 	}
-	reader->rd_budget -= bytes;
 	array->ar_items = items;
 	array->ar_cap = cap;
 out:
@@ -81,21 +93,17 @@ prof_array_add(struct prof_reader *reader, struct prof_array *array,
 const char *
 prof_reader_text(struct prof_reader *reader, const char *text)
 {
-	char **slot, *copy;
+	char **slot;
 
+	if (!prof_reader_charge(reader, strlen(text) + 1))
+		return (NULL);
 	slot = prof_array_add(reader, &reader->rd_texts, sizeof(*slot));
 	if (slot == NULL)
 		return (NULL);
-	copy = strdup(text);
-	if (copy == NULL || strlen(copy) + 1 > reader->rd_budget) {
-		free(copy);
-		reader->rd_texts.ar_count--;
+	*slot = strdup(text);
+	if (*slot == NULL)
 		prof_fail_nomem(&reader->rd_error);
-		return (NULL);
-	}
-	reader->rd_budget -= strlen(copy) + 1;
-	*slot = copy;
-	return (copy);
+	return (*slot);
 }
 
 /* -------------------------------------------------- open and close */

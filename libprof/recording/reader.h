@@ -186,6 +186,10 @@ struct prof_reader {
 };
 
 /* ------------------------------------------------------------ read.c */
+/* Take memory off the budget; false: so much is not left, rd_error says so. */
+bool	prof_reader_charge(struct prof_reader *reader, size_t bytes);
+/* More than a file of its size can hold: -1, with the error set. */
+int	prof_reader_exceeded(struct prof_err *error);
 /* Room for one more item, zeroed; NULL: rd_error says why. */
 void	*prof_array_add(struct prof_reader *reader, struct prof_array *array,
 	    size_t size);
