@@ -126,6 +126,7 @@ main(void)
 {
 	struct rlimit limit = { 512u << 20, 512u << 20 };
 	struct prof_buf unit = { 0 };
+	char text[1000] = "";
 
 #if !defined(__SANITIZE_ADDRESS__)
 	CHECK(setrlimit(RLIMIT_AS, &limit) == 0);
@@ -153,6 +154,11 @@ main(void)
 	prof_buf_string(&unit, "k");
 	prof_buf_string(&unit, "v");
 	bombs(PROF_C_INFO, "descriptions", &unit);
+	unit.bf_len = 0;
+	prof_buf_string(&unit, "k");
+	memset(text, 'v', sizeof(text) - 1);
+	prof_buf_string(&unit, text);
+	bombs(PROF_C_INFO, "long descriptions", &unit);
 	deep_stacks();
 	prof_buf_free(&unit);
 	return (0);
