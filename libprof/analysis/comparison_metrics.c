@@ -100,9 +100,19 @@ judge_metrics(struct prof_comparison *cp, double alpha, size_t from,
 	return (rv);
 }
 
+/* In as many runs of base and new as the first metric, if not more. */
+static bool
+is_as_complete(const struct prof_comparison *cp, const struct metric *metric)
+{
+	const struct prof_change *first = &cp->cp_metric[0].mt_change;
+
+	return (metric->mt_change.cg_n[0] >= first->cg_n[0] &&
+	    metric->mt_change.cg_n[1] >= first->cg_n[1]);
+}
+
 /*
  * Wall time follows what else the machine does, and runs that were not
- * interleaved did not meet the same: there CPU time decides.
+ * interleaved did not meet the same: there CPU time decides, if it is known.
  */
 static void
 put_cpu_first(struct prof_comparison *cp)
@@ -110,7 +120,8 @@ put_cpu_first(struct prof_comparison *cp)
 	for (size_t i = 1; i < cp->cp_nmetrics; i++) {
 		const struct metric cpu = cp->cp_metric[i];
 
-		if (strcmp(cpu.mt_name, "cpu") != 0)
+		if (strcmp(cpu.mt_name, "cpu") != 0 ||
+		    !is_as_complete(cp, &cpu))
 			continue;
 		memmove(&cp->cp_metric[1], &cp->cp_metric[0],
 		    i * sizeof(cp->cp_metric[0]));
@@ -124,11 +135,11 @@ prof_comparison_judge_metrics(struct prof_comparison *cp)
 {
 	const size_t n = cp->cp_nmetrics + (cp->cp_ncosts > 0);
 
-	if (!cp->cp_is_drawn)
-		put_cpu_first(cp);
 	for (size_t i = 0; i < n; i++)
 		if (describe_metric(cp, metric_at(cp, i)) == -1)
 			return (-1);
+	if (!cp->cp_is_drawn)
+		put_cpu_first(cp);
 	if (n > 0 && judge_metrics(cp, ALPHA_HEADLINE, 0, 1) == -1)
 		return (-1);
 	return (n > 1 ? judge_metrics(cp, ALPHA_METRICS, 1, n) : 0);
