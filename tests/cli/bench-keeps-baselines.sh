@@ -44,6 +44,29 @@ expect_out 'note: assumes no drift' 'what it rests on'
 ! grep -q 'another' out || fail "the same day and host: $(cat out)"
 ok "kept, and compared with"
 
+# CPU time cannot decide where the base has none, or not of all its runs.
+cp -r .dtprof/main .dtprof/without
+cp -r dtprof.bench slow
+for dir in .dtprof/without slow; do
+	awk '{ sub(/"wall":/, "&" (FILENAME ~ /slow/ ? 2 : 1)); print }' \
+	    "$dir/runs.jsonl" >steady || fail awk
+	mv steady "$dir/runs.jsonl"
+done
+for lines in 1 1,5; do
+	sed -i "${lines}s/\"cpu\":[0-9.e-]*,//" .dtprof/without/runs.jsonl
+	expect 3 "$DTPROF" compare --json --against without --fail-on slower \
+	    --junit xml -o page slow
+	[ "$(json out '[m["name"] for m in j["comparisons"][0]["metrics"]
+	    ][0]')" = wall ] || fail "CPU time decides: $(cat out)"
+	[ "$(verdicts)" = 'sleep 0.001>sleep 0.002:slower' ] ||
+	    fail "$(verdicts)"
+	for file in xml page; do
+		grep -q 'slower: wall time' "$file" || fail "$(cat "$file")"
+	done
+done
+rm -r .dtprof/without
+ok "without CPU time wall time decides"
+
 sed -i 's/"time": "[^"]*"/"time": "2001-02-03T04:05:06Z"/' \
     .dtprof/main/bench.json
 expect 0 "$DTPROF" compare --against main
