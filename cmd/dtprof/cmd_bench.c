@@ -342,30 +342,21 @@ bisect(const struct bench *bench)
 	    &bench->be_options->be_threshold;
 	const double limit = (double)(threshold->on_set ?
 	    threshold->on_value : DEFAULT_THRESHOLD) / 100000;
-	char *path = bench_baseline_path(bench->be_options->be_bisect, "");
-	int status = BISECT_SKIP;
+	const char *name = bench->be_options->be_bisect;
+	char *path = bench_baseline_path(name, "");
+	const enum compare_outcome outcome = path == NULL ? COMPARE_OPEN :
+	    compare_bisect(path, bench->be_directory, limit);
 
-	switch (path == NULL ? COMPARE_OPEN :
-	    compare_bisect(path, bench->be_directory, limit)) {
-	case COMPARE_GOOD:
-		msg_note("bench", "bisect: good: not slower than baseline %s "
-		    "by more than %g%%", bench->be_options->be_bisect,
-		    100 * limit);
-		status = 0;
-		break;
-	case COMPARE_WORSE:
-		msg_note("bench", "bisect: bad: slower than baseline %s by "
-		    "more than %g%%", bench->be_options->be_bisect,
-		    100 * limit);
-		status = 1;
-		break;
-	case COMPARE_OPEN:
+	free(path);
+	if (outcome == COMPARE_OPEN) {
 		msg_note("bench", "bisect: undecided: skip this commit; more "
 		    "runs (-r) or another --threshold would decide");
-		break;
+		return (BISECT_SKIP);
 	}
-	free(path);
-	return (status);
+	msg_note("bench", "bisect: %s than baseline %s by more than %g%%",
+	    outcome == COMPARE_WORSE ? "bad: slower" : "good: not slower",
+	    name, 100 * limit);
+	return (outcome == COMPARE_WORSE ? 1 : 0);
 }
 
 static int
