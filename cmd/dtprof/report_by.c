@@ -16,6 +16,10 @@
 
 #define PREFIX		"args."
 
+/* BY_WORDS one by one, in the order of BY_*. */
+static const char *const words[BY_NWORDS + 1] = { "function", "module", "line",
+    "pid", "tid", "comm", "cpu", "event", "probe", "syscall", "address", NULL };
+
 static int
 no_memory(void)
 {
@@ -102,9 +106,6 @@ report_by_free(struct report_by *by)
 const char *
 report_by_word(const struct report_by *by, size_t n)
 {
-	static const char *const words[BY_NWORDS] = { "function", "module",
-	    "line", "pid", "tid", "comm", "cpu", "event", "probe", "syscall",
-	    "address" };
 	const unsigned key = by->rb_key[n];
 
 	return (key < BY_NWORDS ? words[key] : by->rb_arg[key - BY_NWORDS]);
@@ -150,9 +151,6 @@ list_arguments(FILE *stream, const struct prof_event_info *info)
 static const char *
 nearest(const struct report *report, const char *name)
 {
-	static const char *const words[] = { "function", "module", "line",
-	    "pid", "tid", "comm", "cpu", "event", "probe", "syscall",
-	    "address", NULL };
 	const char *near = opt_nearest(name, words);
 	const char *names[PROF_MAX_ARGS + 1];
 
