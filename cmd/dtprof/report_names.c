@@ -70,52 +70,49 @@ where_of(const struct report_names *names, const struct report_row *row)
 	    slash + 1 : module);
 }
 
+/* What a row has for a word of --by, BY_*; NULL: nothing. */
+static const char *
+word_of(const struct report_names *names, const struct report_row *row,
+    unsigned word)
+{
+	const struct prof_event_info *info =
+	    report_column(names->na_table, row, 0)->co_info;
+
+	switch (word) {
+	case BY_PID:
+		return (row->rw_pid);
+	case BY_TID:
+		return (row->rw_tid);
+	case BY_COMM:
+		return (row->rw_comm);
+	case BY_CPU:
+		return (row->rw_cpu);
+	case BY_EVENT:
+		return (info->pi_name);
+	case BY_PROBE:
+		return (info->pi_probe);
+	case BY_SYSCALL:
+		return (row->rw_call);
+	case BY_MODULE:
+		return (row->rw_module == NULL ? NULL :
+		    row->rw_module[0] == '\0' ? "[no module]" :
+		    where_of(names, row));
+	}
+	return (row->rw_name);
+}
+
 static const char *
 text_of(const struct report_names *names, const struct report_row *row,
     size_t n)
 {
 	const struct report_table *table = names->na_table;
-	const struct prof_event_info *info =
-	    report_column(table, row, 0)->co_info;
 	const unsigned key = table->ta_keys->rb_key[n];
 	const char *text;
 
 	if (table->ta_is_tree)
 		return (row->rw_name);
-	if (key >= BY_NWORDS) {
-		text = row->rw_arg[key - BY_NWORDS];
-		return (text != NULL ? text : "");
-	}
-	switch (1u << key) {
-	case BY_PID:
-		text = row->rw_pid;
-		break;
-	case BY_TID:
-		text = row->rw_tid;
-		break;
-	case BY_COMM:
-		text = row->rw_comm;
-		break;
-	case BY_CPU:
-		text = row->rw_cpu;
-		break;
-	case BY_EVENT:
-		text = info->pi_name;
-		break;
-	case BY_PROBE:
-		text = info->pi_probe;
-		break;
-	case BY_SYSCALL:
-		text = row->rw_call;
-		break;
-	case BY_MODULE:
-		text = row->rw_module == NULL ? NULL : row->rw_module[0] !=
-		    '\0' ? where_of(names, row) : "[no module]";
-		break;
-	default:
-		text = row->rw_name;
-		break;
-	}
+	text = key >= BY_NWORDS ? row->rw_arg[key - BY_NWORDS] :
+	    word_of(names, row, 1u << key);
 	return (text != NULL ? text : "");
 }
 
