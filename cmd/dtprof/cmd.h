@@ -218,7 +218,7 @@ void	msg_error(const char *command, const char *text, const char *cure);
 void	msg_fail(const char *command, const char *cure, const char *fmt, ...)
 	    __attribute__((format(printf, 3, 4)));
 void	msg_prof(const char *command, const struct prof_err *error);
-/* What is said changes how far the result can be relied on. */
+/* A condition that makes the result less reliable. */
 void	msg_warning(const char *command, const char *fmt, ...)
 	    __attribute__((format(printf, 2, 3)));
 /* From now on long notes end early, and name -v, which must show them. */

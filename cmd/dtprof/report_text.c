@@ -3,8 +3,7 @@
  * A report for people: the headline, what is wrong with the samples, the
  * table, and what is left to say.  A row is a group of figures for each event
  * and then what the row is about (report_names.c).  How much of a group is
- * shown depends on the width and on -v; where there is no terminal, nothing
- * is left out for want of room.
+ * shown depends on -v and on the width, which only a terminal limits.
  */
 #include <inttypes.h>
 #include <stdio.h>
