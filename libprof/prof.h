@@ -12,7 +12,7 @@
  * and cure in its handle.
  *
  * Whoever includes libprof includes this; what is asked of recordings is in
- * prof_recording.h.
+ * prof_recording.h, and what changed between runs in prof_compare.h.
  *
  * A pointer handed out is borrowed from its handle until the call named at
  * the prototype; "owned" is said where the caller frees it.
@@ -269,6 +269,7 @@ const char *prof_record_reach(int use_bpf, enum prof_target target);
 int prof_check_run(size_t n, struct prof_check *check);
 
 #include "prof_recording.h"
+#include "prof_compare.h"
 
 /* ----------------------------------------------------------- counting */
 

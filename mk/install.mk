@@ -17,9 +17,8 @@ MAN_PAGES := $(wildcard cmd/dtprof/*.[1-8] doc/*.[1-8])
 # All that is installed, each as mode:file:directory.
 INSTALLED := 755:$(O)/dtprof:$(BINDIR) \
     644:$(O)/libprof.a:$(LIBDIR) 644:$(O)/libprof.so.0:$(LIBDIR) \
-    644:libprof/prof.h:$(INCLUDEDIR)/libprof \
-    644:libprof/prof_recording.h:$(INCLUDEDIR)/libprof \
-    $(foreach file,$(wildcard libprof/*.def),\
+    $(foreach file,libprof/prof.h libprof/prof_recording.h \
+    libprof/prof_compare.h $(wildcard libprof/*.def),\
     644:$(file):$(INCLUDEDIR)/libprof) \
     644:$(O)/install/libprof.pc:$(LIBDIR)/pkgconfig \
     644:$(O)/install/dtprof:$(BASHDIR) \

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * What changed between runs: statistics, and comparisons of what runs had and
+ * what their functions cost.  A part of prof.h, which includes it.
+ */
+#ifndef PROF_H
+#error "include prof.h"
+#endif
+
+/* --------------------------------------------------------- statistics */
+
+/* What is known of a quantity after some measurements of it. */
+struct prof_summary {
+	size_t		 sm_n;
+	double		 sm_mean;
+	double		 sm_stddev;	/* of the sample; n < 2: 0 */
+	double		 sm_median;
+	int		 sm_has_ci;	/* n >= 2 */
+	double		 sm_ci95[2];	/* where the mean lies, at 95 % */
+};
+
+/* 0, or -1 without memory. */
+int prof_summarize(const double *values, size_t n,
+    struct prof_summary *summary);
+
+/* --------------------------------------------------------- comparison */
+
+/*
+ * Runs of base and new, side 0 and side 1, and what can be said of the
+ * difference.  The run is the unit.  Runs of a block were made in an order
+ * drawn at random; the test asks how many of the orders that could have been
+ * drawn set the sides as far apart.  Runs without a place in time are taken
+ * for runs in any order: that assumes no drift.
+ *
+ * What a comparison calls changed is wrong in at most 5 of 100 comparisons
+ * of equals, over everything that it looks at: of these the first metric may
+ * spend 1, other metrics 1, functions 3 (step-down maxT within each).
+ */
+#define PROF_MIN_RUNS	5	/* a side; fewer allow no verdict */
+
+enum prof_verdict {
+	PROF_VERDICT_FEW,	/* too few runs */
+	PROF_VERDICT_OPEN,	/* inconclusive: see cg_runs_needed */
+	PROF_VERDICT_SAME,	/* no change: the interval says so */
+	PROF_VERDICT_LESS,
+	PROF_VERDICT_MORE
+};
+
+/* What a side has of a function. */
+enum prof_presence {
+	PROF_PRESENCE_NONE,
+	PROF_PRESENCE_INLINED,	/* only inlined into others */
+	PROF_PRESENCE_WHOLE
+};
+
+/*
+ * A metric, with the change as a share of the base's median; or a function's
+ * own cost, with the change as a share of the base's total cost.  NaN where
+ * there is nothing to say.  Borrowed until prof_comparison_free.
+ */
+struct prof_change {
+	const char	*cg_name;
+	const char	*cg_module;	/* "": a metric */
+	const char	*cg_unit;
+	size_t		 cg_n[2];	/* runs */
+	double		 cg_median[2];
+	double		 cg_mean[2];
+	double		 cg_change;	/* 0.03: 3 % more */
+	/*
+	 * Simultaneous: all intervals of a comparison hold the true changes
+	 * in 95 of 100.  Without 0 just where the verdict is less or more.
+	 */
+	double		 cg_ci95[2];
+	double		 cg_p;		/* of this alone */
+	double		 cg_p_adjusted;	/* what verdicts go by */
+	double		 cg_p_rank;	/* Mann-Whitney */
+	double		 cg_p_welch;
+	double		 cg_delta;	/* Cliff's, from -1 to 1 */
+	int		 cg_is_exact;	/* all orders were looked at */
+	enum prof_verdict cg_verdict;
+	size_t		 cg_runs_needed; /* a side, about; 0: these do */
+	double		 cg_smallest;	/* change that these runs can show */
+	/* functions */
+	double		 cg_share[2];	/* of its side's runs, mean */
+	double		 cg_part;	/* of the change of the total */
+	enum prof_presence cg_presence[2];
+};
+
+struct prof_comparison_options {
+	size_t		 cp_size;	/* as po_size */
+	double		 cp_threshold;	/* 0: 0.01 */
+	uint64_t	 cp_seed;
+	size_t		 cp_family;	/* comparisons made at once; 0: 1 */
+};
+
+struct prof_comparison;
+
+struct prof_comparison *prof_comparison_new(
+    const struct prof_comparison_options *options, struct prof_err *error);
+const struct prof_err *prof_comparison_error(
+    const struct prof_comparison *comparison);
+/*
+ * A run; its number, or -1.  place: which run of all it was, in the order of
+ * time, where that order was drawn at random; else -1, for all runs.
+ */
+long prof_comparison_run(struct prof_comparison *comparison, int side,
+    uint32_t block, long place);
+/*
+ * What a run had of a metric.  The first metric named decides; "cpu" where runs
+ * were not interleaved.
+ */
+int prof_comparison_value(struct prof_comparison *comparison, long run,
+    const char *metric, const char *unit, double value);
+/* What a function cost in a run; adds up.  Of side 0 it may be renamed. */
+int prof_comparison_cost(struct prof_comparison *comparison, long run,
+    const char *function, const char *module, int is_inlined, double cost);
+/* A run's profile is to be read with care: a note of it, with why. */
+int prof_comparison_care(struct prof_comparison *comparison, long run,
+    const char *why);
+/* Side 0's functions of this name are those of that name on side 1. */
+int prof_comparison_rename(struct prof_comparison *comparison,
+    const char *old_name, const char *new_name);
+/* All that can be said is worked out here.  0, or -1. */
+int prof_comparison_finish(struct prof_comparison *comparison);
+size_t prof_comparison_nmetrics(const struct prof_comparison *comparison);
+const struct prof_change *prof_comparison_metric(
+    const struct prof_comparison *comparison, size_t n);
+/* The sum over all functions; NULL: no run has functions. */
+const struct prof_change *prof_comparison_total(
+    const struct prof_comparison *comparison);
+/* The largest changes first; functions of 0.1 % and more were tested. */
+size_t prof_comparison_nfunctions(const struct prof_comparison *comparison);
+size_t prof_comparison_ntested(const struct prof_comparison *comparison);
+const struct prof_change *prof_comparison_function(
+    const struct prof_comparison *comparison, size_t n);
+/* True: the order of runs was not drawn, so what drifts may count. */
+int prof_comparison_assumes_no_drift(
+    const struct prof_comparison *comparison);
+/* The values of a metric (or of the total: NULL) by run; how many runs. */
+size_t prof_comparison_values(const struct prof_comparison *comparison,
+    const char *metric, double *values, int *sides, size_t max);
+/* What makes one doubt the runs, one a call; NULL: no more. */
+const char *prof_comparison_note(const struct prof_comparison *comparison,
+    size_t n);
+void prof_comparison_free(struct prof_comparison *comparison);
+/* Geometric mean of the changes of the first metric, and its interval. */
+int prof_comparison_geomean(struct prof_comparison *const *comparisons,
+    size_t n, double *change, double ci95[2]);
+/* Numbers 0 to n - 1 in an order that the seed decides. */
+void prof_shuffle(uint64_t seed, uint32_t *order, size_t n);
+/* The build-id of a file in hexadecimal; "": it has none. */
+void prof_build_id(const char *path, char *text, size_t size);
+/* A name without what compilers add: .isra, .constprop, .part, .cold ... */
+void prof_function_base_name(const char *name, char *base, size_t size);
+/* "libc.so" of all libcs; of a program the last part of its path. */
+void prof_module_base_name(const char *module, char *name, size_t size);
