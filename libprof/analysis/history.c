@@ -28,6 +28,7 @@ struct prof_history {
 
 #define NAME_STEPS	64	/* up a chain of forks, at once ... */
 #define NAME_STEPS_ALL	(4u << 20) /* ... and of nobody with a name */
+#define NAME_SEARCHES	8	/* the same, where each is a search */
 
 static bool
 changes_name(const struct prof_record *record)
@@ -192,25 +193,44 @@ prof_history_at(const struct prof_history *history, uint32_t tid,
 	    name != NULL ? name->ch_comm : "";
 }
 
-/* One name is looked for where they lie, without making a table of all. */
-static const char *
-last_comm_of(const struct prof_history *history, uint32_t tid)
+/* The last change of a thread before a time; pr_comm NULL: there is none. */
+static struct prof_record
+last_change(const struct prof_history *history, uint32_t tid,
+    uint64_t before_ns)
 {
 	const size_t n = prof_reader_nlives(history->hi_reader);
-	const char *comm = "";
-	struct prof_record record;
-	uint64_t time_ns = 0;
+	struct prof_record record, last = { .pr_comm = NULL };
 
 	for (size_t i = 0; i < n; i++) {
 		prof_reader_life(history->hi_reader, i, &record);
-		if (record.pr_tid != tid || record.pr_comm[0] == '\0' ||
-		    !changes_name(&record) || record.pr_time_ns < time_ns ||
-		    record.pr_time_ns >= history->hi_until_ns)
-			continue;
-		time_ns = record.pr_time_ns;
-		comm = record.pr_comm;
+		if (record.pr_tid == tid && changes_name(&record) &&
+		    record.pr_time_ns < before_ns &&
+		    record.pr_time_ns >= last.pr_time_ns)
+			last = record;
 	}
-	return (comm);
+	return (last);
+}
+
+/*
+ * One name is looked for where they lie, without making a table of all; that
+ * of a fork without one is its parent's, as names_inherit has it.
+ */
+static const char *
+last_comm_of(const struct prof_history *history, uint32_t tid)
+{
+	uint64_t before_ns = history->hi_until_ns;
+	struct prof_record last;
+
+	for (int step = 0; step < NAME_SEARCHES; step++) {
+		last = last_change(history, tid, before_ns);
+		if (last.pr_comm == NULL)
+			break;
+		if (last.pr_comm[0] != '\0')
+			return (last.pr_comm);
+		tid = last.pr_ptid;
+		before_ns = last.pr_time_ns + 1;
+	}
+	return ("");
 }
 
 const char *
