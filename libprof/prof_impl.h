@@ -358,6 +358,11 @@ bool	prof_is_locked_down(void);	/* as far as confidentiality */
 /* Raises the soft limit of open files when it is reached; sets errno. */
 int	prof_perf_open(const struct perf_event_attr *attr, int pid, int cpu,
 	    int group, unsigned long flags);
+/*
+ * For each event CAP_SYS_ADMIN may be needed: kernels of Debian and Ubuntu,
+ * with perf_event_paranoid above 2.  CAP_PERFMON does for all others.
+ */
+bool	prof_perf_wants_admin(void);
 /* It happens in the kernel, and user space alone is asked for. */
 bool	prof_perf_always_zero(const struct perf_event_attr *attr);
 /*

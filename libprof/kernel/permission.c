@@ -29,6 +29,7 @@
 static bool	files_raise(void);
 static bool	refuses_everything(void);
 static const char *who_may(void);
+static const char *who_is_admin(void);
 static const char *name_of(const struct prof_event *);
 static int	explain_access(struct prof_err *, const struct prof_event *,
 		    int);
@@ -78,6 +79,12 @@ prof_perf_open(const struct perf_event_attr *attr, int pid, int cpu, int group,
 	}
 }
 
+bool
+prof_perf_wants_admin(void)
+{
+	return (prof_proc_number(PARANOID, NOT_KNOWN) > 2);
+}
+
 /* It happens in the kernel, so user space alone never sees one. */
 bool
 prof_perf_always_zero(const struct perf_event_attr *attr)
@@ -119,6 +126,14 @@ who_may(void)
 	    "rootless container), as root or with CAP_PERFMON" :
 	    geteuid() == 0 ? "give it CAP_PERFMON (docker: --cap-add "
 	    "PERFMON)" : "run as root or with CAP_PERFMON");
+}
+
+static const char *
+who_is_admin(void)
+{
+	return (prof_in_user_namespace() ? "run outside this user namespace (a "
+	    "rootless container), as root" : geteuid() == 0 ? "give it "
+	    "CAP_SYS_ADMIN (docker: --cap-add SYS_ADMIN)" : "run as root");
 }
 
 static const char *
@@ -190,12 +205,13 @@ explain_access(struct prof_err *error, const struct prof_event *event,
 		return (prof_cure(error, "mount -t proc proc /proc, or %s",
 		    who_may()));
 	}
-	if (!capable && paranoid > 2 && refuses_everything()) {
+	if (prof_perf_wants_admin() && !prof_is_capable(CAP_SYS_ADMIN) &&
+	    refuses_everything()) {
 		prof_fail(error, PROF_E_PERMISSION, "%s: with "
 		    "kernel.perf_event_paranoid=%ld, this kernel refuses all "
-		    "events to ordinary users", name, paranoid);
+		    "events without CAP_SYS_ADMIN", name, paranoid);
 		return (prof_cure(error, "sysctl "
-		    "kernel.perf_event_paranoid=2, or %s", who_may()));
+		    "kernel.perf_event_paranoid=2, or %s", who_is_admin()));
 	}
 	if (!capable && pid == -1 && paranoid > 0) {
 		prof_fail(error, PROF_E_PERMISSION, "%s: "
