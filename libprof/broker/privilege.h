@@ -30,6 +30,8 @@
 #define PROF_CAPS_KALLSYMS	PROF_CAP(SYSLOG)
 /* Slabs for tables; counters with another period. */
 #define PROF_CAPS_BPF		(PROF_CAP(BPF) | PROF_CAP(PERFMON))
+/* The same counters, where a distribution's kernel wants more for that. */
+#define PROF_CAPS_REOPEN	PROF_CAP(SYS_ADMIN)
 /* Who else's programs sit on a tracepoint, at the end. */
 #define PROF_CAPS_COUNT		PROF_CAP(PERFMON)
 /* Waiting for programs to end, where membarrier(2) does not do it. */

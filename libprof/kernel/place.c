@@ -231,6 +231,13 @@ only_cpus(const struct prof_session *session)
 	return (NULL);
 }
 
+bool
+prof_place_may_move(const struct prof_session *session)
+{
+	return (session->se_place.pl_on_tasks &&
+	    !session->se_place.pl_is_forced);
+}
+
 static int
 tell(struct prof_session *session, const char *key, const char *text)
 {
@@ -307,8 +314,8 @@ prof_place_choose(struct prof_session *session)
 		return (-1);
 	pl->pl_since_ns = prof_now_ns();
 	pl->pl_forks = prof_place_forks(session);
-	session->se_bpf.bp_control->co_fork_bell = pl->pl_on_tasks &&
-	    !pl->pl_is_forced;
+	session->se_bpf.bp_control->co_fork_bell =
+	    prof_place_may_move(session);
 	if (tell(session, "attach", pl->pl_on_tasks ||
 	    prof_place_is_exact(session) ? "tasks" : "cpus") == -1)
 		return (-1);

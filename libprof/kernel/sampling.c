@@ -17,6 +17,7 @@
 
 #include <bpf/bpf.h>
 
+#include "broker/privilege.h"
 #include "pmu_kinds.h"
 #include "session_impl.h"
 
@@ -268,6 +269,17 @@ prof_sampling_attach(struct prof_session *session)
 	    prof_place_is_exact(session))))
 		rv = prof_bpf_watch_turns(session, true);
 	return (rv == 0 ? 0 : -1);
+}
+
+/* For a lower rate and another place events are opened anew. */
+uint64_t
+prof_sampling_caps(const struct prof_session *session)
+{
+	const bool may_reopen = session->se_options.po_max_overhead != 0 ||
+	    prof_place_may_move(session);
+
+	return (PROF_CAPS_BPF | (may_reopen && prof_perf_wants_admin() ?
+	    PROF_CAPS_REOPEN : 0));
 }
 
 static int

@@ -253,10 +253,10 @@ prof_session_start(struct prof_session *session)
 void
 prof_session_confine(struct prof_session *session)
 {
-	(void)prof_privileges_keep(PROF_CAPS_OPEN | (session->se_use_bpf ?
-	    PROF_CAPS_BPF : 0) | (session->se_kernel_names == NULL ?
-	    PROF_CAPS_KALLSYMS : 0) | (session->se_command.cm_pid != 0 ?
-	    PROF_CAPS_COMMAND : 0));
+	(void)prof_privileges_keep(PROF_CAPS_OPEN |
+	    (session->se_use_bpf ? prof_sampling_caps(session) : 0) |
+	    (session->se_kernel_names == NULL ? PROF_CAPS_KALLSYMS : 0) |
+	    (session->se_command.cm_pid != 0 ? PROF_CAPS_COMMAND : 0));
 }
 
 int

@@ -159,6 +159,8 @@ int	prof_bpf_keep_perf(struct prof_session *session,
 int	prof_bpf_try(struct prof_session *session);
 /* Counters and timers, made and not started, where place.c says. */
 int	prof_sampling_attach(struct prof_session *session);
+/* The capabilities that it needs while recording. */
+uint64_t prof_sampling_caps(const struct prof_session *session);
 int	prof_bpf_enable(struct prof_session *session);
 int	prof_bpf_disable(struct prof_session *session);
 /* What they have counted so far. */
@@ -346,6 +348,8 @@ int	prof_place_begin(struct prof_session *session);
 int	prof_place_choose(struct prof_session *session);
 /* Opening on tasks failed, or (1) never ends: may CPUs be tried? */
 bool	prof_place_give_up(struct prof_session *session, int rv);
+/* While recording, from tasks to CPUs. */
+bool	prof_place_may_move(const struct prof_session *session);
 /* While recording: is it still cheaper so? */
 int	prof_place_look(struct prof_session *session);
 /* To all CPUs, for this reason. */

@@ -268,6 +268,8 @@ else
 	echo "perf syslog" >>asked
 	echo "perf, syslog: these settings do not show it"
 fi
+# Only some kernels want it: tests/guest/privileges-open-events-later.sh.
+echo "bpf reopen sys_admin" >>asked
 needs "bpf command" kill interrupt_recorded
 needs stat perfmon note_of_tracer
 needs "stat target" sys_ptrace see_target
@@ -286,7 +288,9 @@ import sys
 from recording import check, ok
 
 asked = set(line.strip() for line in open(sys.argv[2]))
-base = {"bpf command": ["bpf"], "stat command": ["stat"],
+base = {"bpf command": ["bpf"], "bpf reopen": ["bpf"],
+        "bpf reopen command": ["bpf", "bpf command", "bpf reopen"],
+        "stat command": ["stat"],
         "stat target": ["stat"], "stat apart": ["stat"], "perf": ["bpf"],
         "perf command": ["bpf", "bpf command", "perf"]}
 n = 0

@@ -126,7 +126,12 @@ begin()		# command ...
 begin "$DTPROF" record -q -o a.dtp -a
 watch bpf 0 0
 begin "$DTPROF" record -q -o a.dtp -- sleep 100
-watch "bpf command" 0 130
+# It may move to CPUs.
+if [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -le 2 ]; then
+	watch "bpf command" 0 130
+else
+	watch "bpf reopen command" 0 130
+fi
 drop=-bpf,-sys_admin,-perfmon
 begin setpriv --bounding-set "$drop" --inh-caps "$drop" "$DTPROF" record -q \
     -o a.dtp -- sleep 100
