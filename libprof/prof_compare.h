@@ -143,7 +143,10 @@ size_t prof_comparison_values(const struct prof_comparison *comparison,
 const char *prof_comparison_note(const struct prof_comparison *comparison,
     size_t n);
 void prof_comparison_free(struct prof_comparison *comparison);
-/* Geometric mean of the changes of the first metric, and its interval. */
+/*
+ * Geometric mean of the changes of the first metric, and its interval.  Of how
+ * many comparisons, as some have no interval; -1: no memory.
+ */
 int prof_comparison_geomean(struct prof_comparison *const *comparisons,
     size_t n, double *change, double ci95[2]);
 /* Numbers 0 to n - 1 in an order that the seed decides. */

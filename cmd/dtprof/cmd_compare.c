@@ -413,9 +413,12 @@ compare_all(struct compare *cm, bool is_interleaved)
 		rv = compare_pair(cm, &cm->cm_pair[i], is_interleaved);
 		all[i] = cm->cm_pair[i].pr_comparison;
 	}
-	if (rv == 0 && prof_comparison_geomean(all, cm->cm_npairs,
-	    &cm->cm_geomean, cm->cm_geomean_ci) == -1)
-		rv = refuse("free memory", "out of memory");
+	if (rv == 0) {
+		cm->cm_ngeomean = prof_comparison_geomean(all, cm->cm_npairs,
+		    &cm->cm_geomean, cm->cm_geomean_ci);
+		if (cm->cm_ngeomean == -1)
+			rv = refuse("free memory", "out of memory");
+	}
 	free(all);
 	return (rv);
 }

@@ -97,6 +97,7 @@ struct compare {
 	struct side	 cm_side[2];
 	struct pair	*cm_pair;
 	size_t		 cm_npairs;
+	int		 cm_ngeomean;	/* pairs that the mean is of */
 	double		 cm_geomean;
 	double		 cm_geomean_ci[2];
 	double		 cm_threshold;	/* 0.01: 1 % */

@@ -172,7 +172,8 @@ compare_json(const struct compare *cm, struct out *out)
 	if (cm->cm_npairs > 1 && isfinite(cm->cm_geomean)) {
 		out_char(out, '{');
 		couple(out, "ci95", cm->cm_geomean_ci);
-		out_fmt(out, "\"change\":%.17g}}\n", cm->cm_geomean);
+		out_fmt(out, "\"change\":%.17g,\"comparisons\":%d}}\n",
+		    cm->cm_geomean, cm->cm_ngeomean);
 	} else
 		out_str(out, "null}\n");
 }

@@ -555,15 +555,17 @@ compare_text(const struct compare *cm, enum compare_style style,
 {
 	const struct table tb = { out, style, terminal,
 	    cm->cm_options->co_verbose };
-	char change[32], ci[64];
+	char change[32], ci[64], of[32] = "";
 
 	for (size_t i = 0; i < cm->cm_npairs; i++) {
 		out_str(out, i > 0 ? "\n" : "");
 		one_pair(cm, &cm->cm_pair[i], &tb);
 	}
+	if ((size_t)cm->cm_ngeomean < cm->cm_npairs)
+		snprintf(of, sizeof(of), " of %zu", cm->cm_npairs);
 	if (cm->cm_npairs > 1 && isfinite(cm->cm_geomean))
-		out_fmt(out, "%sgeometric mean of %zu: %s (%s)\n",
-		    style == COMPARE_HTML ? "<p>" : "\n", cm->cm_npairs,
+		out_fmt(out, "%sgeometric mean of %d%s: %s (%s)\n",
+		    style == COMPARE_HTML ? "<p>" : "\n", cm->cm_ngeomean, of,
 		    percent(change, sizeof(change), cm->cm_geomean),
 		    interval(ci, sizeof(ci), cm->cm_geomean_ci));
 }

@@ -181,5 +181,5 @@ prof_comparison_geomean(struct prof_comparison *const *cp, size_t n,
 		*change = expm1(mean);
 	}
 	free(off);
-	return (0);
+	return ((int)of);
 }

@@ -54,6 +54,13 @@ json out '(round(j["geomean"]["change"], 2) == 0.05 and
     j["geomean"]["ci95"][0] < j["geomean"]["change"] <
     j["geomean"]["ci95"][1])' | grep -q True || fail "geometric mean"
 expect_err 'y: only in the base' 'what is on one side only'
+make 11 10 a=1.1 >long
+make 12 4 x=2 >short
+compare 0 'slower too_few_runs' many1 -- long short
+[ "$(json out 'j["geomean"]["comparisons"]')" = 1 ] ||
+    fail "a mean of what has no interval: $(cat out)"
+expect 0 "$DTPROF" compare many1 -- long short
+expect_out 'geometric mean of 1 of 2' 'what the mean leaves out'
 ok "verdicts, from hyperfine's form of results"
 
 compare 3 slower --fail-on slower a -- b
@@ -143,7 +150,8 @@ for c in j["comparisons"]:
     is_of(c["notes"], [text] * len(c["notes"]), "notes")
 assert (j["geomean"] is None) == (len(j["comparisons"]) == 1)
 if j["geomean"]:
-    is_of(j["geomean"], {"change": known, "ci95": [known, known]}, "geomean")
+    is_of(j["geomean"], {"change": known, "ci95": [known, known],
+        "comparisons": int}, "geomean")
 END
 schema()	# arguments of compare
 {
