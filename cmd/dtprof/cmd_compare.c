@@ -215,6 +215,17 @@ pair_within(struct compare *cm)
 	return (0);
 }
 
+/* The series of a name; NULL: a note says that it is left out. */
+static const struct series *
+find_series(const struct side *side, const char *name, const char *other)
+{
+	for (size_t i = 0; i < side->sd_n; i++)
+		if (strcmp(name, side->sd_series[i].se_name) == 0)
+			return (&side->sd_series[i]);
+	msg_note("compare", "%s: only in %s; left out", name, other);
+	return (NULL);
+}
+
 /* By name; what stands alone on each side is meant for the other. */
 static int
 pair_sides(struct compare *cm)
@@ -225,19 +236,15 @@ pair_sides(struct compare *cm)
 		return (add_pair(cm, &base->sd_series[0],
 		    &new->sd_series[0]));
 	for (size_t i = 0; i < base->sd_n; i++) {
-		const char *name = base->sd_series[i].se_name;
-		size_t j;
+		const struct series *found = find_series(new,
+		    base->sd_series[i].se_name, "the base");
 
-		for (j = 0; j < new->sd_n; j++)
-			if (strcmp(name, new->sd_series[j].se_name) == 0)
-				break;
-		if (j == new->sd_n)
-			msg_note("compare", "%s: only in the base; left out",
-			    name);
-		else if (add_pair(cm, &base->sd_series[i],
-		    &new->sd_series[j]) == -1)
+		if (found != NULL && add_pair(cm, &base->sd_series[i],
+		    found) == -1)
 			return (-1);
 	}
+	for (size_t j = 0; j < new->sd_n; j++)
+		(void)find_series(base, new->sd_series[j].se_name, "new");
 	return (cm->cm_npairs > 0 ? 0 : refuse("use the same command names in "
 	    "base and new (bench -n)", "no command is in both base and new"));
 }
