@@ -54,6 +54,7 @@ json out '(round(j["geomean"]["change"], 2) == 0.05 and
     j["geomean"]["ci95"][0] < j["geomean"]["change"] <
     j["geomean"]["ci95"][1])' | grep -q True || fail "geometric mean"
 expect_err 'y: only in the base' 'what is on one side only'
+expect_err 'z: only in new' 'what is on the other side only'
 make 11 10 a=1.1 >long
 make 12 4 x=2 >short
 compare 0 'slower too_few_runs' many1 -- long short
