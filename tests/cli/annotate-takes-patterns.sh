@@ -4,7 +4,8 @@
 # name or with their module, it shows the one with the most samples, with
 # --total the one with most below it, and says which others match; a name that
 # holds * is still a name; time is in units that people read.
-# Easy to get wrong: a pattern that also matches what nobody sampled.
+# Easy to get wrong: a pattern that also matches what nobody sampled, and a
+# function that calls itself, which is in a stack several times.
 . "${SRC:=$PWD}/tests/lib.sh"
 need_cmd python3
 tmpdir
@@ -12,7 +13,8 @@ cat >write.py <<'PY'
 stacks = [(["main", "parse_all", "parse_number"], 50),
           (["main", "parse_all", "parse_text"], 30),
           (["main", "parse_all"], 5), (["main", "operator*"], 10),
-          (["main", "render"], 20)]
+          (["main", "render"], 20),
+          (["main"] + 3 * ["re_enter"], 12)]
 address = {name: 0x401000 + 256 * n for n, name in enumerate(
     sorted({f for path, _ in stacks for f in path}))}
 time = 0
@@ -46,6 +48,10 @@ shows parse_text '30.00 ms' 'parse_[st]*'
 ! grep -q matches err || fail "one function: $(cat err)"
 shows render '20.00 ms' '*nde?'
 shows parse_number '50.00 ms' 'prog:parse_n*'
+shows render '20.00 ms' --total 're*'
+expect_err "'re\*' matches 2 functions; .* others: re_enter$" two
+shows parse_number '50.00 ms' '*[nm]*'
+expect_err "others: .*, main" 'one that was only a caller'
 shows 'operator*' '10.00 ms' 'operator*'
 ! grep -q matches err || fail "a name taken for a pattern: $(cat err)"
 ok "the heaviest function that matches, and the names of others"
