@@ -26,17 +26,17 @@ verdicts()
 	json out '" ".join(c["base"] + ">" + c["new"] + ":" + c["verdict"]
 	    for c in j["comparisons"])'
 }
-expect 0 bench --save main 'sleep 0.001'
+expect 0 bench --save main 'true 1'
 expect_err 'saved as baseline main in .dtprof/main' 'where it is kept'
 expect_err 'compare --against main' 'what to do with it'
 [ "$(echo .dtprof/main/*)" = \
     '.dtprof/main/bench.json .dtprof/main/runs.jsonl' ] ||
     fail "kept: $(echo .dtprof/main/*)"
-expect 0 bench 'sleep 0.002'
+expect 0 bench 'true 2'
 steady .dtprof/main 0.1
 steady dtprof.bench 0.2
 expect 0 "$DTPROF" compare --json --against main
-[ "$(verdicts)" = 'sleep 0.001>sleep 0.002:slower' ] || fail "$(verdicts)"
+[ "$(verdicts)" = 'true 1>true 2:slower' ] || fail "$(verdicts)"
 [ "$(json out 'j["comparisons"][0]["assumes_no_drift"]')" = True ] ||
     fail "runs of two benches are taken for interleaved ones"
 expect 3 "$DTPROF" compare --against main --fail-on slower:10 dtprof.bench
@@ -58,7 +58,7 @@ for lines in 1 1,5; do
 	    --junit xml -o page slow
 	[ "$(json out '[m["name"] for m in j["comparisons"][0]["metrics"]
 	    ][0]')" = wall ] || fail "CPU time decides: $(cat out)"
-	[ "$(verdicts)" = 'sleep 0.001>sleep 0.002:slower' ] ||
+	[ "$(verdicts)" = 'true 1>true 2:slower' ] ||
 	    fail "$(verdicts)"
 	for file in xml page; do
 		grep -q 'slower: wall time' "$file" || fail "$(cat "$file")"
@@ -83,15 +83,15 @@ expect 0 "$DTPROF" compare --json dtprof.bench -- dtprof.bench
 ok "another day and host are named"
 
 # Several commands, by name; the old one is kept.
-expect 0 bench -r 6 --save main -n a -n b 'sleep 0.001' 'sleep 0.006'
+expect 0 bench -r 6 --save main -n a -n b 'true 1' 'true 3'
 expect_err 'main to .dtprof/main.old' 'the one before'
-expect 0 bench -r 6 -o new -n b -n a 'sleep 0.06' 'sleep 0.002'
+expect 0 bench -r 6 -o new -n b -n a 'true 4' 'true 2'
 steady .dtprof/main 0.1
 steady new 0.2
 expect 0 "$DTPROF" compare --json --against main new
 [ "$(verdicts)" = 'a>a:slower b>b:slower' ] || fail "$(verdicts)"
 expect 0 "$DTPROF" compare --json --against main.old
-[ "$(verdicts)" = 'sleep 0.001>sleep 0.002:slower' ] || fail "$(verdicts)"
+[ "$(verdicts)" = 'true 1>true 2:slower' ] || fail "$(verdicts)"
 ok "commands are matched by name"
 
 printf '#!/bin/sh\n' >true.sh
