@@ -30,15 +30,27 @@ commit()	# number line-of-prog
 for n in 1 2 3 4 5; do
 	line='exit 0'
 	[ $n -ne 2 ] || line='exit 3'
-	[ $n -lt 4 ] || line='i=0; while [ $i -lt 600000 ]; do i=$((i+1)); done'
+	[ $n -lt 4 ] || line='i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done'
 	commit $n "$line"
 done
-git checkout -q c1
+# The CPU time that decides, since the runs of commits are not interleaved,
+# lies as far below the slow commit as above the others: the loop takes many
+# times as long as the start of a shell, on a machine of any speed.
+cpu_time()	# commit: in seconds, the mean
+{
+	git checkout -q "$1" || fail "git checkout"
+	expect 0 "$DTPROF" bench -w 0 -r 5 -o "$tmp/$1" ./prog
+	sed 's/.*"cpu":\([0-9.e-]*\).*/\1/' "$tmp/$1/runs.jsonl" |
+	    awk '{ sum += $1 } END { print sum / NR }'
+}
+slow=$(cpu_time c4) fast=$(cpu_time c1)
 expect 0 "$DTPROF" bench -w 0 -r 5 --save main ./prog
-# As if it had taken 0.1 s of CPU time, which decides since the runs of commits
-# are not interleaved: far from both, so that no busy machine decides.
-awk '{ sub(/"cpu":[0-9.e-]*/, "\"cpu\":0.10" NR); print }' \
-    .dtprof/main/runs.jsonl >steady || fail "awk"
+awk -v slow="$slow" -v fast="$fast" '
+    { cpu = sqrt(slow * fast) * (1 + NR / 1000)
+      sub(/"cpu":[0-9.e-]*/, "\"cpu\":" cpu); print }
+    END { exit !(slow > 4 * fast) }' .dtprof/main/runs.jsonl >steady ||
+    fail "the loop takes $slow s, a shell $fast s"
+echo "CPU time: fast $fast s, slow $slow s"
 mv steady .dtprof/main/runs.jsonl
 # Where it still was undecided, bench has said so, and tries again.
 again()		# tries so far
