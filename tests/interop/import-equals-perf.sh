@@ -47,7 +47,7 @@ if perf record -q --buildid-mmap -e sched:sched_switch -R \
 fi
 
 cat >compare.py <<'END'
-import collections, json, re, subprocess, sys
+import collections, json, os, re, subprocess, sys
 
 name = sys.argv[1]
 data, ours = name + ".data", name + ".dtp"
@@ -66,7 +66,8 @@ def module(path):
 line_of = re.compile(r"\s*(\d+)/(\d+)\s+(\d+)\.(\d{9}):\s+(\d+)\s+(\S+):"
                      r"\s+([0-9a-f]+)\s+\((.*)\)$")
 wanted, files = collections.Counter(), collections.Counter()
-for line in run("perf", "script", "-i", data, "-G", "--ns", "-F",
+for line in run("python3", os.environ["SRC"] + "/tests/interop/perf_script.py",
+                "-i", data, "-G", "--ns", "-F",
                 "pid,tid,time,period,event,ip,dso").splitlines():
     m = line_of.match(line)
     if not m:

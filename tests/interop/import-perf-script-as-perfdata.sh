@@ -36,11 +36,12 @@ int main(void)
 END2
 ${CC:-cc} -g -O1 -fno-omit-frame-pointer -o work work.c || fail cc
 perf record -q --buildid-mmap --sample-cpu -g -F 997 -e cpu-clock \
-    -e page-faults -o both.data -- ./work >/dev/null 2>&1 ||
+    -e page-faults -o both.data -- ./work >perf.err 2>&1 ||
     skip "perf cannot record here: $(cat perf.err)"
 cat >check.py <<'END2'
-import collections, json, subprocess, sys
+import collections, json, os, subprocess, sys
 dtprof = sys.argv[1]
+printed = "python3", os.environ["SRC"] + "/tests/interop/perf_script.py"
 def run(*words):
     return subprocess.run(words, stdout=subprocess.PIPE, check=True, text=True,
         stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL).stdout
@@ -56,7 +57,7 @@ def imported(path, to):
 # As perf says it itself: from the innermost frame on.
 def perf_stacks():
     out = collections.Counter()
-    for block in run("perf", "script", "-i", "both.data", "--no-inline", "-F",
+    for block in run(*printed, "-i", "both.data", "--no-inline", "-F",
                      "event,ip,sym").split("\n\n"):
         head, *frames = block.strip("\n").split("\n")
         if frames:
@@ -87,7 +88,7 @@ for fields, keys in (
         ("-F +misc", ("event", "tid", "weight", "comm")),
         ("-G --ns", KEYS),
         ("--header --show-mmap-events --show-task-events --ns", KEYS)):
-    text = run("perf", "script", "-i", "both.data", "--no-inline",
+    text = run(*printed, "-i", "both.data", "--no-inline",
                *fields.split())
     with open("x.txt", "w") as f:
         f.write(text)
@@ -105,7 +106,7 @@ for fields, keys in (
     n += 1
 print("%d forms, %d samples" % (n, sum(wanted.values())))
 with open("x.txt", "w") as f:
-    f.write(run("perf", "script", "-i", "both.data", "--inline"))
+    f.write(run(*printed, "-i", "both.data", "--inline"))
 imported("x.txt", "x.dtp")
 if "(inlined)" in open("x.txt").read():
     assert ";add;inlined " in run(dtprof, "export", "-e", "cpu-clock",

@@ -122,8 +122,8 @@ least=0
 [ "$(sed -n 's/^\([0-9a-f]*\) . _stext$/\1/p' /proc/kallsyms | tr -d 0)" ] &&
     least=50
 for name in plain ids; do
-	perf script -i $name.data --no-inline --ns \
-	    -F tid,time,ip,sym,symoff,dso \
+	python3 "$SRC/tests/interop/perf_script.py" -i $name.data --no-inline \
+	    --ns -F tid,time,ip,sym,symoff,dso \
 	    >perf.txt 2>/dev/null || fail "perf script"
 	"$DTPROF" import -q -o $name.dtp $name.data || fail "import"
 	"$DTPROF" script --json --show samples $name.dtp >ours.json \
