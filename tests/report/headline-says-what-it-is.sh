@@ -7,8 +7,7 @@
 # well.
 # Easy to get wrong: the length of a part (--from, --to), who is counted, and
 # the name of a process, which no row needs.
-. "${SRC:=$PWD}/tests/lib.sh"
-need_cmd python3 "${CC:=gcc}"
+. "${SRC:=$PWD}/tests/report/lib-known.sh"
 tmpdir
 cp "$SRC"/tests/report/known.dtp . || fail "no recording"
 expect 0 "$DTPROF" report known.dtp
@@ -93,11 +92,7 @@ print("ok: of stacks without times no time, and no kind of code")
 PY
 python3 check.py "$DTPROF" || fail "see above"
 
-need_bpf
-$CC -std=gnu11 -D_GNU_SOURCE -O2 -g -pthread -Wno-unknown-attributes \
-    -o known "$SRC/tests/work/known.c" || fail "the workload does not compile"
-expect 0 "$DTPROF" record -q -e cpu-clock -c 250000 -o x.dtp -- ./known 60
-mv out truth
+record_known 60
 cat >real.py <<'PY'
 import json, sys
 sys.argv[1:] = [sys.argv[1]]

@@ -7,15 +7,10 @@
 # report's table are the same to the sample, and its cells of time sum to
 # them.  Easy to get wrong: tables that agree with each other
 # alone, and totals where a function stands in a stack six times.
-. "${SRC:=$PWD}/tests/lib.sh"
-need_cmd python3 zstd "${CC:=gcc}"
-need_bpf
+. "${SRC:=$PWD}/tests/report/lib-known.sh"
+need_cmd zstd
 tmpdir
-$CC -std=gnu11 -D_GNU_SOURCE -O2 -g -pthread -Wno-unknown-attributes \
-    -o known "$SRC/tests/work/known.c" || fail "the workload does not compile"
-expect 0 "$DTPROF" record -q -e cpu-clock -c 250000 \
-    -e syscall::getpgid:entry -o x.dtp -- ./known 120
-mv out truth
+record_known 120 -e syscall::getpgid:entry
 [ "$(wc -l <truth)" -eq 4 ] || fail "not four threads: $(cat truth)"
 "$DTPROF" report --json x.dtp >functions.json &&
     "$DTPROF" report --json --by tid x.dtp >threads.json &&

@@ -6,8 +6,7 @@
 # heaviest and all that call them, --by threads stand above, and text, JSON and
 # CSV say the same.  A program that knows its shares has them in its tree.
 # Easy to get wrong: a limit that leaves a call without its caller.
-. "${SRC:=$PWD}/tests/lib.sh"
-need_cmd python3 "${CC:=gcc}"
+. "${SRC:=$PWD}/tests/report/lib-known.sh"
 tmpdir
 cat >check.py <<'PY'
 import collections, csv, io, json, os, random, re, subprocess, sys
@@ -93,11 +92,7 @@ seed=${SEED:-$(date +%s)}
 echo "seed $seed"
 python3 check.py "$DTPROF" "$seed" "${TRIALS:-6}" || fail "not that tree"
 
-need_bpf
-$CC -std=gnu11 -D_GNU_SOURCE -O2 -g -pthread -Wno-unknown-attributes \
-    -o known "$SRC/tests/work/known.c" || fail "the workload does not compile"
-expect 0 "$DTPROF" record -q -e cpu-clock -c 250000 -o x.dtp -- ./known 60
-mv out truth
+record_known 60
 cat >real.py <<'PY'
 import json
 exec(open("check.py").read().split("def check(")[0])
