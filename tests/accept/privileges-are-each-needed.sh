@@ -46,7 +46,8 @@ more_tables()
 {
 	printf '#include <map>\nstd::map<int, int> a;\n' >a.cc
 	"$faulty" record -q -o a.dtp -F 500 -e cpu-clock -- \
-	    sh -c 'sleep 0.2; clang++ -O2 -c a.cc; gdb --version' >out 2>err
+	    sh -c 'until grep -q "^NoNewPrivs:.*1" /proc/$PPID/status; do :
+	    done; clang++ -O2 -c a.cc; gdb --version' >out 2>err
 	"$faulty" report --stats --json a.dtp >tables.json 2>err2
 	bytes=$(json tables.json 'j["recording"]["info"]["unwind.bytes"]')
 	echo "$bytes bytes of tables"
