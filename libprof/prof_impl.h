@@ -487,6 +487,10 @@ void	prof_reader_life(const struct prof_reader *reader, size_t n,
 const void *prof_reader_symbols(const struct prof_reader *reader, size_t n,
 	    size_t *len);
 
+/* When START was; false: it is missing. */
+bool	prof_reader_start(const struct prof_reader *reader,
+	    uint64_t *start_ns);
+
 /* Those that there was no room for. */
 uint64_t prof_reader_symbols_left_out(const struct prof_reader *reader);
 

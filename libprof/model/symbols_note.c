@@ -21,7 +21,7 @@ static const struct {
 	[PROF_NAMED] = { "", "" },
 	[PROF_UNNAMED_HIDDEN] = { "the kernel hid its symbol addresses",
 	    "record as root with kernel.kptr_restrict at most 1" },
-	[PROF_UNNAMED_OVER] = { "its mappings exceed the memory limit for a "
+	[PROF_UNNAMED_OVER] = { "its mappings exceed the memory budget of a "
 	    "file of its size", "" },
 	[PROF_UNNAMED_NOFILE] = { "the recorded file is gone or was replaced",
 	    "install that version, or its debug symbols" },
@@ -150,42 +150,40 @@ note_limit(struct prof_symbols *symbols,
 		free(text);
 }
 
-/* Since the recording began. */
-static double
-seconds_at(const struct prof_reader *reader, uint64_t time_ns)
+static void
+note_left_out(struct prof_symbols *symbols)
 {
-	struct prof_record record;
+	const struct prof_reader *reader = symbols->sy_reader;
+	uint64_t from_ns, start_ns;
+	const uint64_t left_out = prof_reader_left_out(reader, &from_ns);
+	char since[48] = "", *text;
 
-	for (size_t n = 0; n < prof_reader_nlives(reader); n++) {
-		prof_reader_life(reader, n, &record);
-		if (record.pr_type == PROF_R_START)
-			return (((double)time_ns -
-			    (double)record.pr_time_ns) / 1e9);
-	}
-	return (0);
+	if (left_out == 0)
+		return;
+	if (prof_reader_start(reader, &start_ns))
+		(void)snprintf(since, sizeof(since), ", from %.3f s on,",
+		    ((double)from_ns - (double)start_ns) / 1e9);
+	if (asprintf(&text, "%" PRIu64 " process and mapping events%s exceed "
+	    "the memory budget of a file of this size: later user addresses "
+	    "are unresolved", left_out, since) != -1)
+		note_add(symbols, text);
 }
 
 /* What the memory budgets of processes, mappings and files left out. */
 static void
 note_over(struct prof_symbols *symbols)
 {
-	const struct prof_reader *reader = symbols->sy_reader;
-	uint64_t from_ns, mappings = prof_lives_over(symbols->sy_lives) +
+	const uint64_t mappings = prof_lives_over(symbols->sy_lives) +
 	    symbols->sy_images.is_over;
-	const uint64_t left_out = prof_reader_left_out(reader,
-	    &from_ns);
-	const uint64_t tables = prof_reader_symbols_left_out(reader);
+	const uint64_t tables =
+	    prof_reader_symbols_left_out(symbols->sy_reader);
 	char *text;
 
 	if (tables > 0 && asprintf(&text, "symbol tables beyond the memory "
 	    "budget: %" PRIu64 "; addresses of their files and perf maps may "
 	    "be unresolved", tables) != -1)
 		note_add(symbols, text);
-	if (left_out > 0 && asprintf(&text, "%" PRIu64 " process and mapping "
-	    "events, from %.3f s on, exceed the memory budget of a file of "
-	    "this size: later user addresses are unresolved", left_out,
-	    seconds_at(reader, from_ns)) != -1)
-		note_add(symbols, text);
+	note_left_out(symbols);
 	if (mappings > 0 && asprintf(&text, "mappings beyond the memory "
 	    "budget: %" PRIu64 "; addresses of their processes may be "
 	    "unresolved", mappings) != -1)
@@ -202,10 +200,10 @@ prof_symbols_note(struct prof_symbols *symbols, size_t n)
 		note_over(symbols);
 		note_limit(symbols, has_names_limited, "unresolved addresses "
 		    "in ",
-		    "symbols exceed the memory limit for a file of its size");
+		    "symbols exceed the memory budget of a file of its size");
 		note_limit(symbols, has_lines_limited, "no source lines and "
 		    "inlined functions of ", "debug information is damaged, or "
-		    "exceeds the memory limit for a file of its size");
+		    "exceeds the memory budget of a file of its size");
 		symbols->sy_nlimits = symbols->sy_nnotes;
 		for (why = PROF_NAMED + 1; why < PROF_UNNAMED_N; why++) {
 			note_reason(symbols, (enum prof_unnamed)why, true);

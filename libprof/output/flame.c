@@ -85,7 +85,7 @@ prof_flame_write(const struct prof_flame *flame, prof_flame_fn *fn,
 	prof_buf_free(&out);
 	if (rv == PROF_TOO_LARGE) {
 		prof_fail(error, PROF_E_LIMIT, "the output would exceed the "
-		    "memory limit for a recording of this size");
+		    "memory budget of a recording of this size");
 		prof_cure(error, "select fewer samples with --filter, --from "
 		    "and --to");
 	} else

@@ -268,21 +268,13 @@ put_event(const struct prof_flame_event *fe, struct prof_buf *out)
 static uint64_t
 begin_of(const struct prof_flame *flame)
 {
-	uint64_t from_ns, to_ns;
-	struct prof_record record;
-	size_t n, i;
+	uint64_t from_ns, to_ns, start_ns;
 
-	if (flame->fm_reader == NULL)
+	if (flame->fm_reader == NULL ||
+	    !prof_reader_start(flame->fm_reader, &start_ns))
 		return (0);
-	n = prof_reader_nlives(flame->fm_reader);
 	prof_profile_span(flame->fm_profile, &from_ns, &to_ns);
-	for (i = 0; i < n; i++) {
-		prof_reader_life(flame->fm_reader, i, &record);
-		if (record.pr_type == PROF_R_START)
-			return (record.pr_time_ns < from_ns ?
-			    from_ns - record.pr_time_ns : 0);
-	}
-	return (0);
+	return (start_ns < from_ns ? from_ns - start_ns : 0);
 }
 
 static const char *

@@ -312,6 +312,21 @@ prof_reader_life(const struct prof_reader *reader, size_t n,
 	    n, record);
 }
 
+bool
+prof_reader_start(const struct prof_reader *reader, uint64_t *start_ns)
+{
+	struct prof_record record;
+
+	for (size_t n = 0; n < prof_reader_nlives(reader); n++) {
+		prof_reader_life(reader, n, &record);
+		if (record.pr_type == PROF_R_START) {
+			*start_ns = record.pr_time_ns;
+			return (true);
+		}
+	}
+	return (false);
+}
+
 uint64_t
 prof_reader_symbols_left_out(const struct prof_reader *reader)
 {
