@@ -67,6 +67,15 @@ many_processes(struct prof_writer *writer)
 }
 
 static void
+many_after_start(struct prof_writer *writer)
+{
+	now_ns += 1000000;
+	add(writer, (struct prof_record){ .pr_type = PROF_R_START });
+	now_ns += 2000000000;
+	many_processes(writer);
+}
+
+static void
 many_mappings(struct prof_writer *writer)
 {
 	add(writer, (struct prof_record){ .pr_type = PROF_R_TASK,
@@ -158,6 +167,9 @@ look(const char *path, const struct too_much *much)
 		note = prof_symbols_limit(symbols, n);
 	printf("%s: %s\n", much->tm_what, note == NULL ? "not said" : note);
 	CHECK(note != NULL && strstr(note, much->tm_note) != NULL);
+	/* Where no start is known, no time since then is. */
+	CHECK(strstr(much->tm_note, "from") != NULL ||
+	    strstr(note, "from") == NULL);
 	prof_symbols_close(symbols);
 	prof_reader_close(reader);
 }
@@ -193,6 +205,8 @@ main(void)
 {
 	static const struct too_much much[] = {
 		{ "processes", many_processes, "process and mapping events",
+		    7, PROF_UNNAMED_OVER },
+		{ "processes later", many_after_start, ", from 2.000 s on,",
 		    7, PROF_UNNAMED_OVER },
 		{ "mappings", many_mappings, "mappings", 8,
 		    PROF_UNNAMED_OVER },
