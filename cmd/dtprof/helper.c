@@ -104,8 +104,9 @@ ask_open(enum what what, const char *one, const char *two, const char *three)
 static bool
 is_within(const char *path, const char *name, size_t length)
 {
-	return (strncmp(path, name, length) == 0 && (path[length] == '\0' ||
-	    (path[length] == '/' && strstr(path + length, "/../") == NULL)));
+	return (length > 0 && strncmp(path, name, length) == 0 &&
+	    (path[length] == '\0' || (path[length] == '/' &&
+	    strstr(path + length, "/../") == NULL)));
 }
 
 /* A word of the command line: a file, a directory, or DIR:COMMAND. */
