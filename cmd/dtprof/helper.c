@@ -447,6 +447,13 @@ do_show(struct job *job)
 
 static struct plot_dir plot;
 
+/* Without a directory a name would be one in the root directory. */
+static bool
+is_plotting(void)
+{
+	return (plot.pd_path[0] != '\0');
+}
+
 int
 helper_plot_begin(const char *command)
 {
@@ -457,7 +464,7 @@ static int
 do_plot_begin(struct job *job)
 {
 	(void)job;
-	return (plot.pd_path[0] != '\0' ? -1 :
+	return (is_plotting() ? -1 :
 	    plot_begin(&plot, job->jo_named->na_cmd->cm_name));
 }
 
@@ -476,7 +483,7 @@ do_plot_file(struct job *job)
 	char *name = names[plot.pd_n % PLOT_FILES];
 	FILE *file;
 
-	if (plot.pd_path[0] == '\0' || plot.pd_n == PLOT_FILES ||
+	if (!is_plotting() || plot.pd_n == PLOT_FILES ||
 	    word[0] == '.' || strchr(word, '/') != NULL ||
 	    strlen(word) >= sizeof(names[0]))
 		return (-1);
@@ -499,7 +506,7 @@ helper_plot_fetch(const char *name, const char *path)
 static int
 do_plot_fetch(struct job *job)
 {
-	return (is_writable(job, job->jo_word[1]) &&
+	return (is_plotting() && is_writable(job, job->jo_word[1]) &&
 	    strchr(job->jo_word[0], '/') == NULL ?
 	    plot_fetch(&plot, job->jo_word[0], job->jo_word[1]) : -1);
 }
@@ -519,7 +526,7 @@ do_plot_draw(struct job *job)
 {
 	const unsigned template = (unsigned)(job->jo_word[0][0] - '0');
 
-	return (template < PLOT_TEMPLATES &&
+	return (is_plotting() && template < PLOT_TEMPLATES &&
 	    (strcmp(job->jo_word[1], "svg") == 0 ||
 	    strcmp(job->jo_word[1], "png") == 0) &&
 	    is_writable(job, job->jo_word[2]) ?
