@@ -52,6 +52,11 @@ $(O)/tests/unit/%: $(O)/obj/tests/unit/%.o $(O)/libprof.a
 $(O)/tests/unit/recording-out-of-memory-is-told: \
     TEST_LDFLAGS = -Wl,--wrap=realloc
 
+# It asks the command's own helper.
+$(O)/tests/unit/helper-reads-what-is-named: \
+    TEST_LDFLAGS = $(filter-out %/main.o,$(CMD_OBJS))
+$(O)/tests/unit/helper-reads-what-is-named: $(CMD_OBJS)
+
 $(O)/tests/browser/%: $(O)/obj/tests/browser/%.o $(O)/libprof.a
 	@mkdir -p $(@D)
 	$(call say,LD,$@)
