@@ -105,8 +105,8 @@ static const struct {
 	{ "buildid-list", "use dtprof report --stats" },
 	{ "c2c", "dtprof does not record memory addresses; use dtprof report "
 	    "for functions" },
-	{ "diff", "use dtprof compare OLD.dtp NEW.dtp, or dtprof flamegraph "
-	    "--base OLD.dtp NEW.dtp" },
+	{ "diff", "use dtprof compare OLD.dtp -- NEW.dtp, or dtprof "
+	    "flamegraph --base OLD.dtp NEW.dtp" },
 	{ "evlist", "use dtprof report --stats" },
 	{ "ftrace", "use dtprof record -e TRACEPOINT, then dtprof script" },
 	{ "kmem", "use dtprof record -e 'kmem:*', then dtprof report" },
