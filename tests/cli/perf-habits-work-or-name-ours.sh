@@ -102,3 +102,15 @@ while read -r _ command option; do
 	    fail "dtprof $command has no $option"
 done <named || exit 1
 ok "the commands and options that hints name are there"
+
+# Of two recordings they are whole command lines.
+for name in OLD NEW; do
+	expect 0 dtprof record -q -o $name.dtp -- "$B/tests/work/spin" 100
+done
+dtprof diff 2>&1 | grep -oE 'dtprof (compare|flame)[^,]*NEW.dtp' >whole
+[ "$(wc -l <whole)" -eq 2 ] || fail "diff names only $(cat whole)"
+while read -r line; do
+	# shellcheck disable=SC2086 # a command line
+	expect 0 $line </dev/null
+done <whole
+ok "the hint for diff works as it is"
