@@ -428,7 +428,8 @@ functions(const struct table *tb, const struct pair *pair,
 	if (total == NULL)
 		return;
 	explain(tb, pair, what);
-	for (int pass = 0; pass < 2; pass++, shown = pass < 2 ? 0 : shown) {
+	for (int pass = 0; pass < 2; pass++) {
+		shown = 0;
 		for (size_t i = 0; i < n; i++) {
 			cg = prof_comparison_function(cp, i);
 			/* Of which there is something to say: all. */
