@@ -97,11 +97,14 @@ version_reserve(struct prof_lives *lives, struct version *version,
 	return (true);
 }
 
-/* Over the limit nothing has a name: what is there may be covered. */
+/*
+ * Over the limit nothing has a name: what is there may be covered.  lost:
+ * mappings that have no room; those that are there go, too.
+ */
 static void
-version_over(struct prof_lives *lives, struct version *version)
+version_over(struct prof_lives *lives, struct version *version, uint32_t lost)
 {
-	lives->lv_over++;
+	lives->lv_over += lost + version->ve_n;
 	version->ve_n = 0;
 	version->ve_over_ns = lives->lv_now_ns | 1;
 }
@@ -129,7 +132,7 @@ version_copy(struct prof_lives *lives, const struct version *from,
 	if (kept == 0)
 		return (version);
 	if (!version_reserve(lives, version, kept + 2)) {
-		version_over(lives, version);
+		version_over(lives, version, kept);
 		return (version);
 	}
 	for (n = 0; n < from->ve_n; n++)
@@ -476,7 +479,7 @@ take_mapping(struct prof_lives *lives, const struct prof_record *record,
 			return (-1);
 	}
 	if (!version_insert(lives, version, &mapping))
-		version_over(lives, version);
+		version_over(lives, version, 1);
 	return (0);
 }
 

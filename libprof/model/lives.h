@@ -56,7 +56,7 @@ uint32_t prof_lives_space(const struct prof_lives *lives, uint32_t pid,
 uint32_t prof_lives_space_while(const struct prof_lives *lives,
 	    uint32_t pid, uint64_t time_ns, uint64_t *from_ns,
 	    uint64_t *to_ns);
-/* Mappings that there was no room for: so often one had to go without. */
+/* Mappings of processes that were left out for want of room. */
 uint64_t prof_lives_over(const struct prof_lives *lives);
 /* Is it a space that lost mappings so? */
 bool	prof_lives_is_over(const struct prof_lives *lives, uint32_t space);
