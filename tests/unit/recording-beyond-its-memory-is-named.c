@@ -16,6 +16,7 @@
 #define PLACE		0x10000000ull
 #define FORKS		400000u
 #define MAPPINGS	70000u
+#define ONE_HAS		32768	/* a process keeps so many at least */
 #define FILES		30000u
 #define LONG		4000
 #define NAMES		2000
@@ -28,6 +29,7 @@ struct too_much {
 	const char	*tm_note;
 	uint32_t	tm_pid;		/* whose code has no name then */
 	enum prof_unnamed tm_why;
+	unsigned long	tm_least;	/* so many were left out */
 };
 
 int	main(void);
@@ -167,6 +169,8 @@ look(const char *path, const struct too_much *much)
 		note = prof_symbols_limit(symbols, n);
 	printf("%s: %s\n", much->tm_what, note == NULL ? "not said" : note);
 	CHECK(note != NULL && strstr(note, much->tm_note) != NULL);
+	CHECK(strtoul(note + strcspn(note, "0123456789"), NULL, 10) >=
+	    much->tm_least);
 	/* Where no start is known, no time since then is. */
 	CHECK(strstr(much->tm_note, "from") != NULL ||
 	    strstr(note, "from") == NULL);
@@ -205,14 +209,15 @@ main(void)
 {
 	static const struct too_much much[] = {
 		{ "processes", many_processes, "process and mapping events",
-		    7, PROF_UNNAMED_OVER },
+		    7, PROF_UNNAMED_OVER, 2 },
 		{ "processes later", many_after_start, ", from 2.000 s on,",
-		    7, PROF_UNNAMED_OVER },
+		    7, PROF_UNNAMED_OVER, 2 },
 		{ "mappings", many_mappings, "mappings", 8,
-		    PROF_UNNAMED_OVER },
-		{ "files", many_files, "mappings", 8, PROF_UNNAMED_OVER },
+		    PROF_UNNAMED_OVER, ONE_HAS },
+		{ "files", many_files, "mappings", 8, PROF_UNNAMED_OVER,
+		    FILES / 2 },
 		{ "names", many_names, "symbol tables", 7,
-		    PROF_UNNAMED_NOFILE },
+		    PROF_UNNAMED_NOFILE, 1 },
 	};
 
 	for (size_t n = 0; n < sizeof(much) / sizeof(much[0]); n++)
