@@ -31,10 +31,10 @@ prof_version_search(const struct version *version, uint64_t address)
 	return (low);
 }
 
+/* NULL: it has none yet; a process may be NULL, too. */
 static const struct epoch *
-epoch_at(const struct prof_lives *lives, uint32_t pid, uint64_t time_ns)
+epoch_at(const struct process *process, uint64_t time_ns)
 {
-	const struct process *process = prof_lives_find(lives, pid);
 	uint32_t low = 0, high, middle;
 
 	if (process == NULL)
@@ -54,7 +54,8 @@ uint32_t
 prof_lives_space(const struct prof_lives *lives, uint32_t pid,
     uint64_t time_ns)
 {
-	const struct epoch *epoch = epoch_at(lives, pid, time_ns);
+	const struct epoch *epoch = epoch_at(prof_lives_find(lives, pid),
+	    time_ns);
 
 	return (epoch == NULL ? PROF_SPACE_NONE : epoch->ep_space);
 }
@@ -64,7 +65,7 @@ prof_lives_space_while(const struct prof_lives *lives, uint32_t pid,
     uint64_t time_ns, uint64_t *from_ns, uint64_t *to_ns)
 {
 	const struct process *process = prof_lives_find(lives, pid);
-	const struct epoch *epoch = epoch_at(lives, pid, time_ns), *next;
+	const struct epoch *epoch = epoch_at(process, time_ns), *next;
 
 	if (process == NULL || process->po_n == 0)
 		return (PROF_SPACE_NONE);
@@ -97,7 +98,8 @@ uint32_t
 prof_lives_life_at(const struct prof_lives *lives, uint32_t pid,
     uint64_t time_ns)
 {
-	const struct epoch *epoch = epoch_at(lives, pid, time_ns);
+	const struct epoch *epoch = epoch_at(prof_lives_find(lives, pid),
+	    time_ns);
 
 	return (epoch == NULL ? 0 : epoch->ep_life);
 }
