@@ -156,6 +156,11 @@ see_target()
 	[ "$(json out 'j["runs"][0]["wall_s"] > 0.9')" = True ]
 }
 
+has_kernel()
+{
+	"$DTPROF" report --csv "$CUT" | grep -Fq '[kernel]'
+}
+
 # Of a program of 1234's, whose source only 1234 may read; and one that was
 # killed before the kernel's names were in it.
 prepare()
@@ -182,10 +187,12 @@ prepare()
 	"$DTPROF" record -q -F 500 -e cpu-clock -o "$CUT" -a >out 2>err &
 	recorder=$!
 	kill_at_end "$recorder"
-	await_recording "$recorder"
-	dd if=/dev/zero of=/dev/null bs=1M count=9000 2>/dev/null
-	kill -9 "$recorder"
-	wait "$recorder"
+	dd if=/dev/zero of=/dev/null bs=1M 2>/dev/null &
+	writer=$!
+	kill_at_end "$writer"
+	await "samples of the kernel are in the file" has_kernel
+	kill -9 "$recorder" "$writer"
+	wait "$recorder" "$writer"
 }
 
 write_his()
@@ -207,7 +214,10 @@ give_his()
 name_kernel_later()
 {
 	"$faulty" report --stats "$CUT" >out 2>err
-	grep -q '^names: of [1-9]' out || fail "nothing in it: $(cat err)"
+	grep -q '^addresses: of [1-9]' out || {
+		echo "nothing in it: $(cat out)"
+		return 1
+	}
 	! grep 'hidden .*kernel' out
 }
 
