@@ -52,18 +52,22 @@ for dir in .dtprof/without slow; do
 	    "$dir/runs.jsonl" >steady || fail awk
 	mv steady "$dir/runs.jsonl"
 done
-for lines in 1 1,5; do
+while read -r lines name title; do
 	sed -i "${lines}s/\"cpu\":[0-9.e-]*,//" .dtprof/without/runs.jsonl
 	expect 3 "$DTPROF" compare --json --against without --fail-on slower \
 	    --junit xml -o page slow
 	[ "$(json out '[m["name"] for m in j["comparisons"][0]["metrics"]
-	    ][0]')" = wall ] || fail "CPU time decides: $(cat out)"
+	    ][0]')" = "$name" ] || fail "not $name decides: $(cat out)"
 	[ "$(verdicts)" = 'true 1>true 2:slower' ] ||
 	    fail "$(verdicts)"
 	for file in xml page; do
-		grep -q 'slower: wall time' "$file" || fail "$(cat "$file")"
+		grep -q "slower: $title" "$file" || fail "$(cat "$file")"
 	done
-done
+done <<'END'
+9 cpu CPU time
+1 wall wall time
+1,5 wall wall time
+END
 rm -r .dtprof/without
 ok "without CPU time wall time decides"
 
