@@ -106,8 +106,8 @@ const struct prof_err *prof_comparison_error(
 long prof_comparison_run(struct prof_comparison *comparison, int side,
     uint32_t block, long place);
 /*
- * What a run had of a metric.  The first metric named decides; "cpu" where runs
- * were not interleaved.
+ * What a run had of a metric.  The first metric named decides; where runs were
+ * not interleaved, "cpu", if no fewer runs have it.
  */
 int prof_comparison_value(struct prof_comparison *comparison, long run,
     const char *metric, const char *unit, double value);
