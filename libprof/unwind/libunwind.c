@@ -188,6 +188,16 @@ close_entry(uint8_t *from, uint8_t *to)
 	return (to);
 }
 
+/* Larger ones are not, as they may be a hostile file's. */
+static bool
+is_run(const struct prof_cfi_entry *entry)
+{
+	const size_t initial = entry->en_initial_end - entry->en_initial;
+	const size_t program = entry->en_program_end - entry->en_program;
+
+	return (initial <= MAX_PROGRAM && program <= MAX_PROGRAM - initial);
+}
+
 /* Lay out an entry.  false: it is too large to be run. */
 static bool
 make_up(struct made_up *mu, const struct prof_object *object, uint32_t n,
@@ -199,8 +209,7 @@ make_up(struct made_up *mu, const struct prof_object *object, uint32_t n,
 	uint8_t *fde, *to = mu->mu_byte + 4;
 
 	mu->mu_at = 0;
-	if (initial > MAX_PROGRAM || program > MAX_PROGRAM - initial ||
-	    n >= MAX_ENTRY)
+	if (!is_run(entry) || n >= MAX_ENTRY)
 		return (false);
 	to = put(to, 0, 4);			/* a CIE ... */
 	to = put(to, 1, 1);
@@ -477,11 +486,17 @@ is_outermost(const struct prof_unwinder *un, const struct prof_walk *walk)
 	const uint64_t pc = walk->wk_frame[walk->wk_n - 1] -
 	    (walk->wk_n > 1 || un->un_is_return);
 	const struct prof_mapped *mapping = prof_space_at(un->un_space, pc);
+	const struct prof_cfi_entry *entry;
+	uint64_t address;
 
-	return (mapping != NULL && mapping->mp_object != NULL &&
-	    prof_object_ready(un->un_objects, un->un_pid, mapping) &&
-	    prof_object_ends_stacks(mapping->mp_object,
-	    pc - prof_object_bias(mapping)));
+	if (mapping == NULL || mapping->mp_object == NULL ||
+	    !prof_object_ready(un->un_objects, un->un_pid, mapping))
+		return (false);
+	address = pc - prof_object_bias(mapping);
+	entry = prof_object_entry(mapping->mp_object, address);
+	return (entry != NULL && is_run(entry) &&
+	    prof_cfi_is_outermost(PROF_OUR_MACHINE,
+	    mapping->mp_object->ob_frames, entry, address));
 }
 
 /* By rules, as far as they go; NOROW: a frame pointer may lead on. */

@@ -451,13 +451,3 @@ prof_object_outer_rule(const struct prof_object *object, uint64_t address,
 	}
 	return (DTP_UW_END);
 }
-
-bool
-prof_object_ends_stacks(const struct prof_object *object, uint64_t address)
-{
-	const struct prof_cfi_entry *entry = prof_object_entry(object,
-	    address);
-
-	return (entry != NULL && prof_cfi_is_outermost(PROF_OUR_MACHINE,
-	    object->ob_frames, entry, address));
-}

@@ -111,9 +111,6 @@ uint64_t prof_object_bias(const struct prof_mapped *mapping);
 /* The rule of outermost.h that holds there; DTP_UW_END: none. */
 uint16_t prof_object_outer_rule(const struct prof_object *object,
 	    uint64_t address, bool has_entry);
-/* The entry says so itself: there is no return address. */
-bool	prof_object_ends_stacks(const struct prof_object *object,
-	    uint64_t address);
 /* The entry that covers an address of the file; NULL: none does. */
 const struct prof_cfi_entry *prof_object_entry(const struct prof_object *object,
 	    uint64_t address);
