@@ -124,7 +124,7 @@ indent_of(const struct report_names *names, const struct report_row *row,
     size_t *beyond)
 {
 	const size_t depth = row->rw_depth;
-	size_t n = depth, columns;
+	size_t columns = 2;
 
 	*beyond = 0;
 	if (!names->na_table->ta_is_tree)
@@ -132,7 +132,7 @@ indent_of(const struct report_names *names, const struct report_row *row,
 	if (depth <= names->na_levels)
 		return (names->na_indent * depth);
 	*beyond = depth - names->na_levels;
-	for (columns = 2, n = *beyond; n > 0; n /= 10)
+	for (size_t n = *beyond; n > 0; n /= 10)
 		columns++;
 	return (names->na_indent * names->na_levels + columns);
 }
