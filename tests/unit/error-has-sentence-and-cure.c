@@ -51,7 +51,9 @@ main(void)
 	CHECK(prof_fail_nomem(&error) == -1 && error.pe_code == PROF_E_NOMEM);
 	CHECK(prof_fail(NULL, PROF_E_IO, "nobody asks") == -1);
 	CHECK(prof_cure(NULL, "nobody asks") == -1);
-	CHECK(strcmp(prof_version(), "0.1") == 0);
+	(void)snprintf(longest, sizeof(longest), "%d.%d", PROF_VERSION_MAJOR,
+	    PROF_VERSION_MINOR);
+	CHECK(strcmp(prof_version(), longest) == 0);
 	printf("%d codes\n", PROF_NCODES - 1);
 	return (0);
 }
