@@ -89,9 +89,10 @@ perf_files_say(struct perf_data *data)
 
 	if (data->pd_unchanged == 0)
 		return (data->pd_nbuild_ids > 0 || data->pd_has_ids ? 0 :
-		    prof_import_say(data->pd_import, "it has no build-ids and "
-		    "all its files have changed or are missing, so addresses "
-		    "are unresolved: record with perf record --buildid-mmap"));
+		    prof_import_say(data->pd_import, "it has no build-ids, and "
+		    "none of its files is known to be unchanged, so user "
+		    "addresses are unresolved: record with perf record "
+		    "--buildid-mmap"));
 	(void)snprintf(text, sizeof(text), "%llu",
 	    (unsigned long long)perf_begin_ns(data));
 	if (prof_import_info(data->pd_import, "import.unchanged_ns", text) ==
