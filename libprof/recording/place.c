@@ -149,7 +149,7 @@ place_create(struct prof_place *place, bool exists, struct prof_err *error)
 	if (place->pl_fd == -1)
 		goto failed;
 	place->pl_regular = true;
-	/* Who reads it meanwhile sees that it is being written (read.c). */
+	/* Who reads it meanwhile sees that it is being written (source.c). */
 	(void)flock(place->pl_fd, LOCK_EX | LOCK_NB);
 	place_give(place->pl_fd);
 	return (0);
