@@ -4,16 +4,9 @@
  * sample lies where the tables say that a name is, and all counts together
  * are the weight of the samples.
  */
-#include <stdlib.h>
-#include <string.h>
-
-#include "import/import.h"
-#include "recording/table.h"
+#include "import.h"
 
 #define ENOUGH		10000
-
-int	LLVMFuzzerTestOneInput(const uint8_t *, size_t);
-
 #define MAX_NAMES	(1u << 16)
 
 struct seen {
@@ -24,13 +17,6 @@ struct seen {
 	uint64_t	 sn_samples;
 	uint64_t	 sn_weight;
 };
-
-static int
-take_info(void *arg, const char *key, const char *value)
-{
-	(void)arg;
-	return (key[0] == '\0' || value == NULL ? -1 : 0);
-}
 
 static int
 take_event(void *arg, const struct prof_event_info *info)
@@ -105,7 +91,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct prof_import import = {
 		.im_bytes = data,
 		.im_length = size,
-		.im_sink = { take_info, take_event, take_record, NULL,
+		.im_sink = { check_info, take_event, take_record, NULL,
 		    take_symbols, take_accounting, &seen },
 	};
 	size_t last;
@@ -121,8 +107,6 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	} else if (import.im_error.pe_text[0] == '\0' &&
 	    seen.sn_samples < ENOUGH)
 		abort();
-	while (import.im_nnotes > 0)
-		free(import.im_notes[--import.im_nnotes]);
-	free(import.im_notes);
+	forget_notes(&import);
 	return (0);
 }

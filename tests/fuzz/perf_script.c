@@ -4,16 +4,9 @@
  * time, each of an event that was announced, with frames below the most that a
  * stack has, and their number and weight are those of the accounting.
  */
-#include <stdlib.h>
-#include <string.h>
-
-#include "import/import.h"
-#include "recording/table.h"
+#include "import.h"
 
 #define MAX_FRAMES	8192
-
-int	LLVMFuzzerTestOneInput(const uint8_t *, size_t);
-
 #define MAX_EVENTS	2048
 
 struct seen {
@@ -22,13 +15,6 @@ struct seen {
 	uint64_t	 sn_samples[MAX_EVENTS];
 	uint64_t	 sn_weight[MAX_EVENTS];
 };
-
-static int
-take_info(void *arg, const char *key, const char *value)
-{
-	(void)arg;
-	return (key[0] == '\0' || value == NULL ? -1 : 0);
-}
 
 static int
 take_event(void *arg, const struct prof_event_info *info)
@@ -59,22 +45,6 @@ take_record(void *arg, const struct prof_record *record)
 }
 
 static int
-take_symbols(void *arg, const void *body, size_t len)
-{
-	struct prof_cur cur = prof_cur_of(body, len);
-	struct prof_table_function function;
-	struct prof_table table;
-
-	(void)arg;
-	if (prof_table_unpack(&cur, &table) != 1)
-		abort();
-	while (prof_table_unpack_function(&cur, &table, &function) == 1)
-		if (function.tf_name[0] == '\0' || function.tf_size == 0)
-			abort();
-	return (0);
-}
-
-static int
 take_accounting(void *arg, const struct prof_accounting *sums, size_t n)
 {
 	const struct seen *seen = arg;
@@ -96,8 +66,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct prof_import import = {
 		.im_bytes = data,
 		.im_length = size,
-		.im_sink = { take_info, take_event, take_record, NULL,
-		    take_symbols, take_accounting, &seen },
+		.im_sink = { check_info, take_event, take_record, NULL,
+		    check_symbols, take_accounting, &seen },
 	};
 
 	memset(&seen, 0, sizeof(seen));
@@ -105,8 +75,6 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (prof_import_perf_script(&import) == -1 &&
 	    import.im_error.pe_text[0] == '\0')
 		abort();
-	while (import.im_nnotes > 0)
-		free(import.im_notes[--import.im_nnotes]);
-	free(import.im_notes);
+	forget_notes(&import);
 	return (0);
 }

@@ -6,12 +6,7 @@
  *
  * Stacks that were copied are walked too, so paths of the input are opened.
  */
-#include <stdlib.h>
-#include <string.h>
-
-#include "import/import.h"
-
-int	LLVMFuzzerTestOneInput(const uint8_t *, size_t);
+#include "import.h"
 
 struct seen {
 	size_t		 sn_nevents;
@@ -100,8 +95,6 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (import.im_samples != seen.sn_samples ||
 	    seen.sn_sum == 0x5eed5eed5eed5eed)
 		abort();
-	while (import.im_nnotes > 0)
-		free(import.im_notes[--import.im_nnotes]);
-	free(import.im_notes);
+	forget_notes(&import);
 	return (0);
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * ASSERTION: Maps of JITs and lists of the kernel's symbols are read within
  * bounds, whatever is in them; where two functions of a map overlap, the one
@@ -5,7 +6,6 @@
  *
  * Input: one byte that says which (0 map, 1 kallsyms), and the text.
  */
-/* SPDX-License-Identifier: ISC */
 #include <sys/mman.h>
 
 #include <stdlib.h>
