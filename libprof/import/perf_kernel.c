@@ -76,12 +76,11 @@ perf_kernel_here(struct perf_data *data)
 	if (data->pd_here != PERF_KERNEL_UNKNOWN || data->pd_kernel == 0)
 		return (data->pd_here);
 	data->pd_here = PERF_KERNEL_OTHER;
-	if (prof_procfs_snapshot_kernel(NULL, 0, is_kernel_at, data) != 1)
-		return (data->pd_here);
-	if (has_id(data) && is_verified(data))
-		data->pd_here = PERF_KERNEL_VERIFIED;
-	else if (!has_id(data) && is_likely(data))
-		data->pd_here = PERF_KERNEL_LIKELY;
+	/* Where the kernel lies is asked last: all its symbols are read. */
+	if ((has_id(data) ? is_verified(data) : is_likely(data)) &&
+	    prof_procfs_snapshot_kernel(NULL, 0, is_kernel_at, data) == 1)
+		data->pd_here = has_id(data) ? PERF_KERNEL_VERIFIED :
+		    PERF_KERNEL_LIKELY;
 	return (data->pd_here);
 }
 
