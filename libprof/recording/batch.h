@@ -76,9 +76,7 @@ struct prof_packer {
 	uint64_t	 pk_last_addr;	/* of the table of addresses */
 	uint32_t	 pk_kstack;	/* of the last sample, 0: none */
 	uint32_t	 pk_ustack;
-	uint32_t	 pk_last_ustack; /* valid while the base is the last */
-	uint32_t	 pk_last_base;
-	bool		 pk_again;	/* the user stack is the last */
+	bool		 pk_again;	/* has the last sample's user stack */
 };
 
 /* One row of the accounting. */

@@ -82,7 +82,7 @@ prof_pack_sample(struct prof_packer *packer, struct prof_batch *batch,
 	struct prof_buf *columns = batch->ba_columns;
 	unsigned bits = shape_bits(record, previous);
 
-	packer->pk_kstack = packer->pk_ustack = 0;
+	packer->pk_kstack = 0;
 	if (bits & PROF_SH_KSTACK)
 		packer->pk_kstack = pack_frames(packer, batch,
 		    record->pr_kernel, record->pr_nkernel, PROF_SS_KLEAF,
@@ -91,11 +91,11 @@ prof_pack_sample(struct prof_packer *packer, struct prof_batch *batch,
 		packer->pk_ustack = pack_frames(packer, batch,
 		    record->pr_user, record->pr_nuser, PROF_SS_ULEAF,
 		    PROF_SS_USTACK);
+	else
+		packer->pk_ustack = 0;
 	if (packer->pk_kstack == PROF_INTERN_FAILED ||
 	    packer->pk_ustack == PROF_INTERN_FAILED)
 		return (-1);
-	packer->pk_last_ustack = packer->pk_ustack;
-	packer->pk_last_base = packer->pk_stack_base;
 	if (bits & PROF_SH_IP &&
 	    pack_addr(packer, batch, PROF_SS_IP, record->pr_ip) == -1)
 		return (-1);
@@ -262,9 +262,8 @@ pack_frames(struct prof_packer *packer, struct prof_batch *batch,
 		count = PROF_MAX_FRAMES;
 	if (pack_addr(packer, batch, leaf_column, frames[0]) == -1)
 		return (PROF_INTERN_FAILED);
-	id = packer->pk_again && stack_column == PROF_SS_USTACK &&
-	    packer->pk_last_base == packer->pk_stack_base ?
-	    packer->pk_last_ustack :
+	id = packer->pk_again && stack_column == PROF_SS_USTACK ?
+	    packer->pk_ustack :
 	    pack_stack(packer, batch, frames + 1, count - 1);
 	if (id != PROF_INTERN_FAILED)
 		prof_buf_varint(&batch->ba_columns[stack_column], id);
