@@ -88,10 +88,7 @@ def prose(path, text):
             continue
         start = start if words else number
         words.append(line.strip())
-        while True:
-            match = re.search(r"[.:;] ", " ".join(words) + " ")
-            if not match or not re.search(r"[.:]$", line):
-                break
+        if re.search(r"[.:]$", line):
             yield start, " ".join(words)
             words = []
 
