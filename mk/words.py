@@ -8,8 +8,8 @@ words.py --seed N [--count 100]
                         print sentences drawn at random, to be judged by eye
 
 Sentences are string literals of cmd/ and libprof/ that contain a space, those
-of the pages in reports/, and the text of man pages, README.md and
-doc/ARCHITECTURE.md.  mk/phrases has the phrases, from the glossary in
+of the pages in reports/, and the text of man pages, README.md, doc/
+and tests/.  mk/phrases has the phrases, from the glossary in
 doc/STYLE.md: a regular expression, what to say instead, a sentence that has
 the phrase and one that has not, with tabs between them.  Run in the top
 directory of the sources; mk/lint.sh does.
@@ -109,7 +109,7 @@ def sentences():
             for line, text in page_strings(path, file.read()):
                 if " " in text.strip() and re.search("[a-z]{2}", text):
                     yield path, line, text
-    for path in files(*PAGES, "README.md", "doc/ARCHITECTURE.md"):
+    for path in files(*PAGES, "README.md", "doc/*.md", "tests/*.md"):
         with open(path, encoding="utf-8") as file:
             for line, text in prose(path, file.read()):
                 yield path, line, text
