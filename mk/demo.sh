@@ -13,11 +13,15 @@ file=$B/demo.dtp
 work=$B/tests/work/demo
 can=$B/tests/work/can
 
-# One line of all events: what fired, and where it went.
+# One line of all samples: what fired, and where it went.  Process events are
+# accounted for too; the samples that record counts are the other ones.
 accounting()	# recording
 {
 	"$B/dtprof" report --stats --json "$1" | tr ',{' '\n\n' | awk -F: '
-	/^"(fired|stored|filtered|full|nested|error)":/ { n[$1] += $2 }
+	/^"event":/ { is_sample = $2 != "\"proc\"" }
+	/^"(fired|stored|filtered|full|nested|error)":/ {
+		n[$1] += is_sample * $2
+	}
 	/^"balances":/ { if ($2 != "true") odd = 1 }
 	END {
 		lost = n["\"full\""] + n["\"nested\""] + n["\"error\""]
