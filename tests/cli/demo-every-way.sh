@@ -37,7 +37,10 @@ shows()
 expect 0 sh mk/demo.sh "$tmp/b"
 shows
 grep -q 'SHOWN INSTEAD' "$tmp/out" && fail "it recorded nothing"
-ok "as permitted here"
+samples=$(sed -n 's/^dtprof: record: \([0-9]*\) samples, .*/\1/p' "$tmp/err")
+grep -q "^Accounting: .* = ${samples:-none} stored" "$tmp/out" ||
+    fail "not $samples stored: $(grep ^Accounting "$tmp/out")"
+ok "as permitted here, with the $samples samples that record counts"
 
 expect 0 "$refuse" bpf sh mk/demo.sh "$tmp/b"
 shows
