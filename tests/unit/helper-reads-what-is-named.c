@@ -107,9 +107,10 @@ main(void)
 	if (pid == 0) {
 		CHECK(helper_begin(&cmd, &options, 2, operands) == 0,
 		    "no helper");
-		if (!helper_is_there())
-			exit(0);	/* built with sanitizers */
-		ask();
+		if (helper_is_there())
+			ask();
+		OK("built with sanitizers: it opens everything itself");
+		exit(0);
 	}
 	CHECK(waitpid(pid, &status, 0) == pid && status == 0, "%d", status);
 	CHECK(access("/plot.gp", F_OK) == -1, "written into /");
