@@ -515,11 +515,11 @@ uint32_t prof_symbols_space_while(struct prof_symbols *symbols, uint32_t pid,
 struct prof_spot {
 	uint64_t	so_at;		/* in the file, or the pc */
 	uint32_t	so_owner;	/* image, or life */
-	uint32_t	so_flags;	/* PROF_PC_*, and what so_owner is */
+	uint32_t	so_flags;	/* kind, flags, and what so_owner is */
 };
 
 void	prof_symbols_spot(const struct prof_symbols *symbols, uint32_t space,
-	    uint64_t pc, unsigned flags, struct prof_spot *spot);
+	    const struct prof_frame *frame, struct prof_spot *spot);
 
 /* ------------------------------------- recording/decode.c, expand.c */
 

@@ -249,6 +249,27 @@ int prof_filter_matches(const struct prof_filter *filter,
     const struct prof_record *record, const char *comm);
 void prof_filter_free(struct prof_filter *filter);
 
+/* ------------------------------------------------------------- frames */
+
+/* What a frame is.  Recordings hold these: appended, never renumbered. */
+enum prof_frame_kind {
+	PROF_FRAME_NATIVE,
+	PROF_FRAME_KERNEL,
+	PROF_FRAME_NKINDS
+};
+
+#define PROF_FRAME_RETURN	1u	/* fr_id returns: the call lies before */
+
+/* A frame of a stack. */
+struct prof_frame {
+	uint64_t	 fr_id;		/* NATIVE, KERNEL: the pc */
+	uint8_t		 fr_kind;	/* enum prof_frame_kind */
+	uint8_t		 fr_flags;	/* PROF_FRAME_RETURN */
+};
+
+/* "native", "kernel"; static. */
+const char *prof_frame_kind_name(unsigned kind);
+
 /* ------------------------------------------------------------ symbols */
 
 /* Why a place in the code has no name. */
@@ -276,7 +297,7 @@ struct prof_function {
 	uint64_t	 fu_address;	/* in the module, as its file counts */
 	uint64_t	 fu_size;
 	enum prof_unnamed fu_unnamed;
-	int		 fu_is_kernel;
+	enum prof_frame_kind fu_kind;
 	int		 fu_is_inlined;	/* stands for an inlined copy */
 };
 
@@ -293,9 +314,6 @@ struct prof_symbols_options {
 	int		 so_only_recorded; /* look at no other file */
 };
 
-#define PROF_PC_RETURN	1u	/* a return address: the call lies before */
-#define PROF_PC_KERNEL	2u
-
 struct prof_symbols;
 
 /* The reader must outlive it; records may be read meanwhile. */
@@ -303,29 +321,29 @@ struct prof_symbols *prof_symbols_open(struct prof_reader *reader,
     const struct prof_symbols_options *options, struct prof_err *error);
 /*
  * What a process had mapped at a time.  Same number, same mappings; so what
- * was said of a pc in it stays true.
+ * was said of a frame in it stays true.
  */
 uint32_t prof_symbols_space(struct prof_symbols *symbols, uint32_t pid,
     uint64_t time_ns);
 /* The number of the function there; never fails (see fu_unnamed). */
 uint32_t prof_symbols_find(struct prof_symbols *symbols, uint32_t space,
-    uint64_t pc, unsigned flags);
+    const struct prof_frame *frame);
 size_t prof_symbols_nfunctions(const struct prof_symbols *symbols);
 const struct prof_function *prof_symbols_function(
     const struct prof_symbols *symbols, uint32_t n);
 /* The same place as its file counts: 0, or -1 when no file is behind it. */
 int prof_symbols_place(struct prof_symbols *symbols, uint32_t space,
-    uint64_t pc, unsigned flags, const char **module, uint64_t *address);
+    const struct prof_frame *frame, const char **module, uint64_t *address);
 /* The very file that was mapped there; NULL: gone, another build, none. */
 const char *prof_symbols_file(struct prof_symbols *symbols, uint32_t space,
-    uint64_t pc, unsigned flags);
+    const struct prof_frame *frame);
 /*
  * Lines, the innermost inlined function first, the function of the symbol
  * table last: how many, 0 when the file has none.  Each has a function.
  * Borrowed as functions are.
  */
 size_t prof_symbols_lines(struct prof_symbols *symbols, uint32_t space,
-    uint64_t pc, unsigned flags, struct prof_line *lines, size_t max);
+    const struct prof_frame *frame, struct prof_line *lines, size_t max);
 /* A function's number that stands for an inlined function of a module. */
 uint32_t prof_symbols_inlined(struct prof_symbols *symbols, uint32_t in,
     const char *name);
@@ -397,9 +415,8 @@ struct prof_label {
 	const struct prof_function *lb_function; /* NULL: not a function */
 	/* Of a place (pl_places): as fu_address, and prof_symbols_lines. */
 	uint64_t	 lb_address;
-	uint64_t	 lb_pc;
+	struct prof_frame lb_frame;
 	uint32_t	 lb_space;
-	unsigned	 lb_flags;
 };
 
 /*

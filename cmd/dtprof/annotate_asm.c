@@ -34,11 +34,12 @@ annotate_line(struct prof_symbols *symbols, const struct prof_label *label,
     int64_t offset, const char **file, unsigned *number, char **chain)
 {
 	struct prof_line line[MAX_INLINED];
+	struct prof_frame frame = label->lb_frame;
 	size_t n, length;
 	FILE *stream;
 
-	n = prof_symbols_lines(symbols, label->lb_space,
-	    label->lb_pc + (uint64_t)offset, label->lb_flags, line,
+	frame.fr_id += (uint64_t)offset;
+	n = prof_symbols_lines(symbols, label->lb_space, &frame, line,
 	    MAX_INLINED);
 	*file = n > 0 && line[0].ln_file != NULL ? line[0].ln_file : "";
 	*number = n > 0 && line[0].ln_file != NULL ? line[0].ln_number : 0;
@@ -186,7 +187,7 @@ find_file(const struct annotate *an, const char **path)
 	const struct prof_function *fu = an->an_function;
 	const struct prof_label *label = an->an_place[0].ap_label;
 
-	if (fu->fu_is_kernel)
+	if (fu->fu_kind == PROF_FRAME_KERNEL)
 		return ("no instructions and no lines: found no file with the "
 		    "code of the recorded kernel");
 	if (strcmp(fu->fu_module, "[vdso]") == 0)
@@ -201,7 +202,7 @@ find_file(const struct annotate *an, const char **path)
 		return ("no instructions and no lines: it is not known what "
 		    "was mapped there");
 	*path = prof_symbols_file(an->an_place[0].ap_symbols,
-	    label->lb_space, label->lb_pc, label->lb_flags);
+	    label->lb_space, &label->lb_frame);
 	return (*path != NULL ? NULL : "no instructions: the file that was "
 	    "mapped is gone, or another build is in its place");
 }

@@ -40,17 +40,16 @@ is_same_build(const struct annotate *an,
 	b = base->an_place[0].ap_label;
 	if (an->an_function->fu_address != base->an_function->fu_address)
 		return (false);
-	if (an->an_function->fu_is_kernel) {
+	if (an->an_function->fu_kind == PROF_FRAME_KERNEL) {
 		path = prof_reader_info(an->an_reader, "machine.kernel");
 		other = prof_reader_info(base->an_reader, "machine.kernel");
 		return (path != NULL && other != NULL &&
 		    strcmp(path, other) == 0);
 	}
-	path = prof_symbols_file(an->an_symbols, a->lb_space, a->lb_pc,
-	    a->lb_flags);
+	path = prof_symbols_file(an->an_symbols, a->lb_space, &a->lb_frame);
 	copy = path == NULL ? NULL : strdup(path);
-	other = prof_symbols_file(base->an_symbols, b->lb_space, b->lb_pc,
-	    b->lb_flags);
+	other = prof_symbols_file(base->an_symbols, b->lb_space,
+	    &b->lb_frame);
 	is_same = copy != NULL && other != NULL && strcmp(copy, other) == 0;
 	free(copy);
 	return (is_same);

@@ -443,7 +443,7 @@ least_owner(struct owner *owner, struct an_place **place, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		label = place[i]->ap_label;
 		owner_of(owner, prof_symbols_file(place[i]->ap_symbols,
-		    label->lb_space, label->lb_pc, label->lb_flags));
+		    label->lb_space, &label->lb_frame));
 		if (owner->ow_is_other)
 			return;
 	}

@@ -82,9 +82,11 @@ begins_at(struct prof_symbols *symbols, const struct prof_label *label,
 	struct prof_line lines[MAX_INLINED];
 	const uint64_t into = label->lb_address -
 	    label->lb_function->fu_address;
-	const size_t n = into > label->lb_pc ? 0 : prof_symbols_lines(symbols,
-	    label->lb_space, label->lb_pc - into,
-	    label->lb_flags & PROF_PC_KERNEL, lines, MAX_INLINED);
+	const struct prof_frame begin = { label->lb_frame.fr_id - into,
+	    label->lb_frame.fr_kind, 0 };
+	const size_t n = into > label->lb_frame.fr_id ? 0 :
+	    prof_symbols_lines(symbols, label->lb_space, &begin, lines,
+	    MAX_INLINED);
 
 	return (n > 0 && lines[n - 1].ln_file != NULL &&
 	    strcmp(lines[n - 1].ln_file, file) == 0 ?
@@ -97,7 +99,7 @@ compare_line_name(struct costs *ct, int side, struct prof_symbols *symbols,
 {
 	struct prof_line lines[MAX_INLINED];
 	const size_t n = prof_symbols_lines(symbols, label->lb_space,
-	    label->lb_pc, label->lb_flags, lines, MAX_INLINED);
+	    &label->lb_frame, lines, MAX_INLINED);
 	const char *file = n == 0 ? NULL : lines[0].ln_file, *slash;
 	char function[512], place[1024];
 	unsigned begin;

@@ -56,7 +56,7 @@ kind_of(const struct report_row *row)
 	if (row->rw_function == NULL || row->rw_module == NULL ||
 	    row->rw_module[0] == '\0')
 		return ("");
-	return (row->rw_function->fu_is_kernel ? "kernel" : "native");
+	return (prof_frame_kind_name(row->rw_function->fu_kind));
 }
 
 /* On a terminal the last part of a path. */

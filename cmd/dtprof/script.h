@@ -30,7 +30,7 @@ void	script_comms_free(struct script_comms *comms);
 
 /* A frame with its names. */
 struct script_frame {
-	uint64_t	 sf_pc;
+	struct prof_frame sf_frame;
 	const struct prof_function *sf_function;
 	uint64_t	 sf_offset;	/* of the pc in the function */
 	struct prof_line sf_line;	/* ln_file NULL: not asked, not known */

@@ -77,7 +77,7 @@ show_names(struct out *out, const struct prof_record *record,
 	for (n = 0; n < count; n++) {
 		script_frame(names, record, is_kernel, n, &frame);
 		out_str(out, "\n\t");
-		out_hex(out, frame.sf_pc);
+		out_hex(out, frame.sf_frame.fr_id);
 		out_char(out, ' ');
 		out_text(out, frame.sf_function->fu_name);
 		if (frame.sf_function->fu_unnamed == PROF_NAMED) {

@@ -41,13 +41,13 @@ count(struct stats_rows *rows, unsigned why, const char *module)
 
 static const struct prof_function *
 function_at(struct stats_names *names, const struct prof_record *record,
-    uint64_t pc, unsigned flags)
+    const struct prof_frame *frame)
 {
 	uint32_t space = prof_symbols_space(names->sn_symbols,
 	    record->pr_pid, record->pr_time_ns);
 
 	return (prof_symbols_function(names->sn_symbols,
-	    prof_symbols_find(names->sn_symbols, space, pc, flags)));
+	    prof_symbols_find(names->sn_symbols, space, frame)));
 }
 
 static void
@@ -55,21 +55,21 @@ take(struct stats_names *names, const struct prof_record *record)
 {
 	const struct prof_function *fu;
 	const uint32_t last = record->pr_nuser - 1;
-	unsigned flags = record->pr_in_kernel ? PROF_PC_KERNEL : 0;
-	uint64_t pc = record->pr_ip;
+	struct prof_frame frame = { record->pr_ip, record->pr_in_kernel ?
+	    PROF_FRAME_KERNEL : PROF_FRAME_NATIVE, 0 };
 
 	names->sn_samples++;
 	if (record->pr_nkernel > 0) {
-		pc = record->pr_kernel[0];
-		flags = PROF_PC_KERNEL;
+		frame.fr_id = record->pr_kernel[0];
+		frame.fr_kind = PROF_FRAME_KERNEL;
 	} else if (record->pr_nuser > 0) {
-		pc = record->pr_user[0];
-		flags = 0;
+		frame.fr_id = record->pr_user[0];
+		frame.fr_kind = PROF_FRAME_NATIVE;
 	}
-	if (pc == 0) {
+	if (frame.fr_id == 0) {
 		names->sn_without++;
 	} else {
-		fu = function_at(names, record, pc, flags);
+		fu = function_at(names, record, &frame);
 		if (fu->fu_unnamed == PROF_NAMED)
 			names->sn_resolved++;
 		else
@@ -82,7 +82,8 @@ take(struct stats_names *names, const struct prof_record *record)
 	if (record->pr_ustatus == PROF_STACK_OK)
 		return;
 	fu = record->pr_nuser == 0 ? NULL : function_at(names, record,
-	    record->pr_user[last], last > 0 ? PROF_PC_RETURN : 0);
+	    &(struct prof_frame){ record->pr_user[last], PROF_FRAME_NATIVE,
+	    last > 0 ? PROF_FRAME_RETURN : 0 });
 	count(&names->sn_truncated, record->pr_ustatus,
 	    fu == NULL ? "" : fu->fu_module);
 }

@@ -268,16 +268,16 @@ void	prof_gather_free(struct prof_gather *gather);
 void	*prof_grow(void **items, size_t *count, size_t *cap, size_t size);
 
 /* The labels of a frame, the outermost first. */
-struct prof_frame {
-	uint32_t	fr_first;	/* in lb_chain */
-	uint32_t	fr_count;
+struct prof_chain {
+	uint32_t	ch_first;	/* in lb_chain */
+	uint32_t	ch_count;
 };
 
 struct prof_labels {
 	struct prof_symbols *lb_symbols;
 	struct prof_budget *lb_budget;
 	uint32_t	 lb_over;	/* UINT32_MAX: nothing is */
-	struct prof_frame lb_over_frame;
+	struct prof_chain lb_over_chain;
 	const struct prof_profile_options *lb_options;
 	struct prof_label *lb_label;
 	size_t		 lb_nlabels;
@@ -288,9 +288,9 @@ struct prof_labels {
 	size_t		 lb_nfunctions;
 	size_t		 lb_cap_functions;
 	struct prof_dict lb_by_spot;
-	struct prof_frame *lb_frame;	/* of each spot */
-	size_t		 lb_nframes;
-	size_t		 lb_cap_frames;
+	struct prof_chain *lb_of_spot;	/* of each spot */
+	size_t		 lb_nspots;
+	size_t		 lb_cap_spots;
 	uint32_t	*lb_chain;	/* labels of frames that are inlined */
 	size_t		 lb_nchain;
 	size_t		 lb_cap_chain;
@@ -316,8 +316,8 @@ uint32_t prof_labels_over(struct prof_labels *labels);
 /* A copy that lives as long as the labels; NULL: no memory. */
 const char *prof_labels_text(struct prof_labels *labels, const char *text);
 /* NULL: no memory.  Borrowed until the next call. */
-const struct prof_frame *prof_labels_frame(struct prof_labels *labels,
-	    uint32_t space, uint64_t pc, unsigned flags);
+const struct prof_chain *prof_labels_frame(struct prof_labels *labels,
+	    uint32_t space, const struct prof_frame *frame);
 /* No frame will be asked for any more; the labels stay. */
 void	prof_labels_forget(struct prof_labels *labels);
 void	prof_labels_fini(struct prof_labels *labels);

@@ -183,7 +183,7 @@ describe_label(struct prof_difference *df, struct prof_label *to,
 	fu->fu_raw = "";
 	fu->fu_module = to->lb_module;
 	fu->fu_unnamed = from->lb_function->fu_unnamed;
-	fu->fu_is_kernel = from->lb_function->fu_is_kernel;
+	fu->fu_kind = from->lb_function->fu_kind;
 	fu->fu_is_inlined = from->lb_function->fu_is_inlined;
 	to->lb_function = fu;
 	return (0);

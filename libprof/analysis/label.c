@@ -28,14 +28,13 @@ struct label_key {
 };
 
 /* What prof_symbols_find takes, and the address there as its file counts. */
-struct pc {
-	uint64_t	pk_pc;
-	uint32_t	pk_space;
-	unsigned	pk_flags;
-	uint64_t	pk_address;
+struct at {
+	const struct prof_frame *at_frame;
+	uint32_t	at_space;
+	uint64_t	at_address;
 };
 
-static int	chain_add(struct prof_labels *, struct prof_frame *, uint32_t);
+static int	chain_add(struct prof_labels *, struct prof_chain *, uint32_t);
 
 void *
 prof_grow(void **items, size_t *count, size_t *cap, size_t size)
@@ -76,25 +75,25 @@ prof_labels_over(struct prof_labels *labels)
 }
 
 /* What a place is that there is no room for; NULL: no memory. */
-static const struct prof_frame *
-frame_over(struct prof_labels *labels)
+static const struct prof_chain *
+chain_over(struct prof_labels *labels)
 {
-	struct prof_frame *frame = &labels->lb_over_frame;
+	struct prof_chain *chain = &labels->lb_over_chain;
 
-	if (frame->fr_count > 0)
-		return (frame);
-	frame->fr_first = (uint32_t)labels->lb_nchain;
-	return (chain_add(labels, frame, prof_labels_over(labels)) == -1 ?
-	    NULL : frame);
+	if (chain->ch_count > 0)
+		return (chain);
+	chain->ch_first = (uint32_t)labels->lb_nchain;
+	return (chain_add(labels, chain, prof_labels_over(labels)) == -1 ?
+	    NULL : chain);
 }
 
 void
 prof_labels_forget(struct prof_labels *labels)
 {
-	free(labels->lb_frame);
+	free(labels->lb_of_spot);
 	free(labels->lb_chain);
 	free(labels->lb_of_function);
-	labels->lb_frame = NULL;
+	labels->lb_of_spot = NULL;
 	labels->lb_chain = labels->lb_of_function = NULL;
 	prof_dict_free(&labels->lb_by_text);
 	prof_dict_free(&labels->lb_by_spot);
@@ -136,13 +135,13 @@ is_jit(const struct prof_function *function)
 static uint32_t
 label_number(struct prof_labels *labels, enum prof_label_kind kind,
     const char *name, const struct prof_function *function,
-    const struct prof_function *inner, const struct pc *pc, bool *is_new)
+    const struct prof_function *inner, const struct at *at, bool *is_new)
 {
 	const char *module = function != NULL ? function->fu_module : "";
 	size_t nname = strlen(name) + 1, nmodule = strlen(module) + 1;
 	struct label_key key = { .lk_kind = kind,
 	    .lk_inner = (uintptr_t)inner,
-	    .lk_place = pc != NULL ? pc->pk_address : 0 };
+	    .lk_place = at != NULL ? at->at_address : 0 };
 	uint32_t number;
 	char *bytes;
 
@@ -165,11 +164,11 @@ label_number(struct prof_labels *labels, enum prof_label_kind kind,
 	return (number);
 }
 
-/* pc: where it is, if places are told apart; or NULL. */
+/* at: where it is, if places are told apart; or NULL. */
 static uint32_t
 label_add(struct prof_labels *labels, enum prof_label_kind kind,
     const char *name, const struct prof_function *function,
-    const struct prof_function *inner, const struct pc *pc)
+    const struct prof_function *inner, const struct at *at)
 {
 	const uint64_t cost = LABEL_BYTES + 2 * strlen(name);
 	struct prof_label *label;
@@ -182,7 +181,7 @@ label_add(struct prof_labels *labels, enum prof_label_kind kind,
 		labels->lb_budget->bu_reached = true;
 		return (prof_labels_over(labels));
 	}
-	n = label_number(labels, kind, name, function, inner, pc, &is_new);
+	n = label_number(labels, kind, name, function, inner, at, &is_new);
 	if (n == PROF_INTERN_FAILED || !is_new)
 		return (n);
 	(void)prof_budget_take(labels->lb_budget, cost);
@@ -199,11 +198,10 @@ label_add(struct prof_labels *labels, enum prof_label_kind kind,
 	label->lb_module = function != NULL ? function->fu_module : "";
 	label->lb_function = function;
 	label->lb_inner = inner;
-	if (pc != NULL) {
-		label->lb_address = pc->pk_address;
-		label->lb_pc = pc->pk_pc;
-		label->lb_space = pc->pk_space;
-		label->lb_flags = pc->pk_flags;
+	if (at != NULL) {
+		label->lb_address = at->at_address;
+		label->lb_frame = *at->at_frame;
+		label->lb_space = at->at_space;
 	}
 	return (n);
 }
@@ -252,16 +250,16 @@ label_of_address(struct prof_labels *labels, const struct prof_function *fu)
 
 static uint32_t
 label_of_function(struct prof_labels *labels, uint32_t function,
-    const struct pc *pc)
+    const struct at *at)
 {
 	const struct prof_function *fu =
 	    prof_symbols_function(labels->lb_symbols, function);
 	uint32_t n, *label;
 	bool is_new;
 
-	if (pc != NULL)
+	if (at != NULL)
 		return (label_add(labels, PROF_LABEL_FUNCTION, fu->fu_name,
-		    fu, NULL, pc));
+		    fu, NULL, at));
 	if (labels->lb_options->pl_addresses && fu->fu_address != 0)
 		return (label_of_address(labels, fu));
 	n = prof_map_get(&labels->lb_by_function, function, &is_new);
@@ -280,7 +278,7 @@ label_of_function(struct prof_labels *labels, uint32_t function,
 }
 
 static int
-chain_add(struct prof_labels *labels, struct prof_frame *frame,
+chain_add(struct prof_labels *labels, struct prof_chain *chain,
     uint32_t label)
 {
 	uint32_t *slot;
@@ -292,7 +290,7 @@ chain_add(struct prof_labels *labels, struct prof_frame *frame,
 	if (slot == NULL)
 		return (-1);
 	*slot = label;
-	frame->fr_count++;
+	chain->ch_count++;
 	return (0);
 }
 
@@ -303,7 +301,7 @@ chain_add(struct prof_labels *labels, struct prof_frame *frame,
  */
 static uint32_t
 label_of_line(struct prof_labels *labels, uint32_t function,
-    const struct prof_line *line, bool is_inlined, const struct pc *pc)
+    const struct prof_line *line, bool is_inlined, const struct at *at)
 {
 	struct prof_symbols *symbols = labels->lb_symbols;
 	const struct prof_function *inner = NULL;
@@ -311,14 +309,14 @@ label_of_line(struct prof_labels *labels, uint32_t function,
 	char *name;
 
 	if (line->ln_file == NULL)
-		return (label_of_function(labels, function, pc));
+		return (label_of_function(labels, function, at));
 	if (is_inlined)
 		inner = prof_symbols_function(symbols, prof_symbols_inlined(
 		    symbols, function, line->ln_function));
 	if (asprintf(&name, "%s:%u", line->ln_file, line->ln_number) == -1)
 		return (PROF_INTERN_FAILED);
 	label = label_add(labels, PROF_LABEL_LINE, name,
-	    prof_symbols_function(symbols, function), inner, pc);
+	    prof_symbols_function(symbols, function), inner, at);
 	free(name);
 	return (label);
 }
@@ -326,7 +324,7 @@ label_of_line(struct prof_labels *labels, uint32_t function,
 /* "function+0x12"; an address without a file behind it is the pc. */
 static uint32_t
 label_of_place(struct prof_labels *labels, uint32_t function,
-    const struct pc *pc)
+    const struct at *at)
 {
 	const struct prof_function *fu =
 	    prof_symbols_function(labels->lb_symbols, function);
@@ -334,35 +332,35 @@ label_of_place(struct prof_labels *labels, uint32_t function,
 	char *name;
 
 	if (asprintf(&name, "%s+0x%llx", fu->fu_name,
-	    (unsigned long long)(pc->pk_address - fu->fu_address)) == -1)
+	    (unsigned long long)(at->at_address - fu->fu_address)) == -1)
 		return (PROF_INTERN_FAILED);
-	n = label_add(labels, PROF_LABEL_PLACE, name, fu, NULL, pc);
+	n = label_add(labels, PROF_LABEL_PLACE, name, fu, NULL, at);
 	free(name);
 	return (n);
 }
 
 /*
- * The labels of a place's lines, as prof_symbols_lines has them; pc: as of
+ * The labels of a place's lines, as prof_symbols_lines has them; at: as of
  * label_add.
  */
 static int
 lines_resolve(struct prof_labels *labels, uint32_t function,
-    const struct prof_line *lines, size_t n, const struct pc *pc,
-    struct prof_frame *frame)
+    const struct prof_line *lines, size_t n, const struct at *at,
+    struct prof_chain *chain)
 {
 	uint32_t label;
 
 	for (size_t i = n; i-- > 0; ) {
 		if (labels->lb_options->pl_lines)
 			label = label_of_line(labels, function, &lines[i],
-			    i < n - 1, pc);
+			    i < n - 1, at);
 		else if (i == n - 1)	/* the function itself */
-			label = label_of_function(labels, function, pc);
+			label = label_of_function(labels, function, at);
 		else
 			label = label_of_function(labels,
 			    prof_symbols_inlined(labels->lb_symbols,
-			    function, lines[i].ln_function), pc);
-		if (chain_add(labels, frame, label) == -1)
+			    function, lines[i].ln_function), at);
+		if (chain_add(labels, chain, label) == -1)
 			return (-1);
 	}
 	return (0);
@@ -370,62 +368,62 @@ lines_resolve(struct prof_labels *labels, uint32_t function,
 
 /* The function or its line, then what was inlined into it there. */
 static int
-frame_resolve(struct prof_labels *labels, struct pc *key,
-    struct prof_frame *frame)
+chain_resolve(struct prof_labels *labels, struct at *at,
+    struct prof_chain *chain)
 {
 	const struct prof_profile_options *options = labels->lb_options;
+	const struct prof_frame *frame = at->at_frame;
 	struct prof_symbols *symbols = labels->lb_symbols;
 	struct prof_line lines[MAX_INLINED];
 	const char *module;
 	uint32_t function;
 	size_t n = 0;
 
-	function = prof_symbols_find(symbols, key->pk_space, key->pk_pc,
-	    key->pk_flags);
+	function = prof_symbols_find(symbols, at->at_space, frame);
 	if (options->pl_inlines || options->pl_lines)
-		n = prof_symbols_lines(symbols, key->pk_space, key->pk_pc,
-		    key->pk_flags, lines, MAX_INLINED);
+		n = prof_symbols_lines(symbols, at->at_space, frame, lines,
+		    MAX_INLINED);
 	if (!options->pl_places)
 		return (n > 0 ? lines_resolve(labels, function, lines, n,
-		    NULL, frame) : chain_add(labels, frame,
+		    NULL, chain) : chain_add(labels, chain,
 		    label_of_function(labels, function, NULL)));
-	key->pk_address = key->pk_pc -
-	    ((key->pk_flags & PROF_PC_RETURN) != 0 && key->pk_pc > 0);
-	(void)prof_symbols_place(symbols, key->pk_space, key->pk_pc,
-	    key->pk_flags, &module, &key->pk_address);
-	return (n > 0 ? lines_resolve(labels, function, lines, n, key,
-	    frame) : chain_add(labels, frame,
-	    label_of_place(labels, function, key)));
+	at->at_address = frame->fr_id -
+	    ((frame->fr_flags & PROF_FRAME_RETURN) != 0 && frame->fr_id > 0);
+	(void)prof_symbols_place(symbols, at->at_space, frame, &module,
+	    &at->at_address);
+	return (n > 0 ? lines_resolve(labels, function, lines, n, at,
+	    chain) : chain_add(labels, chain,
+	    label_of_place(labels, function, at)));
 }
 
-const struct prof_frame *
-prof_labels_frame(struct prof_labels *labels, uint32_t space, uint64_t pc,
-    unsigned flags)
+const struct prof_chain *
+prof_labels_frame(struct prof_labels *labels, uint32_t space,
+    const struct prof_frame *frame)
 {
-	struct pc key = { pc, space, flags, 0 };
-	struct prof_frame frame = { (uint32_t)labels->lb_nchain, 0 }, *slot;
-	struct prof_spot spot = { pc, space, flags };
+	struct at at = { frame, space, 0 };
+	struct prof_chain chain = { (uint32_t)labels->lb_nchain, 0 }, *slot;
+	struct prof_spot spot = { frame->fr_id, space, frame->fr_flags |
+	    (uint32_t)frame->fr_kind << 8 };
 	bool is_new;
 	uint32_t n;
 
 	/* The name of a place without a file is its pc. */
 	if (!labels->lb_options->pl_places)
-		prof_symbols_spot(labels->lb_symbols, space, pc, flags,
-		    &spot);
+		prof_symbols_spot(labels->lb_symbols, space, frame, &spot);
 	n = prof_dict_peek(&labels->lb_by_spot, &spot, sizeof(spot));
 	if (n != PROF_INTERN_FAILED)
-		return (&labels->lb_frame[n]);
+		return (&labels->lb_of_spot[n]);
 	if (!prof_budget_take(labels->lb_budget, SPOT_BYTES))
-		return (frame_over(labels));
+		return (chain_over(labels));
 	n = prof_dict_find(&labels->lb_by_spot, &spot, sizeof(spot), &is_new);
 	if (n == PROF_INTERN_FAILED)
 		return (NULL);
-	if (frame_resolve(labels, &key, &frame) == -1)
+	if (chain_resolve(labels, &at, &chain) == -1)
 		return (NULL);
-	slot = prof_grow((void **)&labels->lb_frame, &labels->lb_nframes,
-	    &labels->lb_cap_frames, sizeof(*slot));
+	slot = prof_grow((void **)&labels->lb_of_spot, &labels->lb_nspots,
+	    &labels->lb_cap_spots, sizeof(*slot));
 	if (slot == NULL)
 		return (NULL);
-	*slot = frame;
+	*slot = chain;
 	return (slot);
 }

@@ -38,7 +38,7 @@
 struct place_key {
 	uint32_t	pk_base;
 	uint32_t	pk_node;
-	uint32_t	pk_flags;
+	uint32_t	pk_kind;
 };
 
 struct builder {
@@ -62,7 +62,7 @@ struct builder {
 /* A stack in the reader's tree, as a fold has it. */
 struct walk {
 	uint32_t	wa_space;
-	unsigned	wa_flags;	/* PROF_PC_KERNEL or 0 */
+	uint32_t	wa_kind;	/* enum prof_frame_kind */
 	bool		wa_there;
 	bool		wa_cut;
 	uint64_t	wa_leaf;
@@ -215,22 +215,22 @@ root_of(struct builder *builder, const struct prof_who *who)
 
 /* ---------------------------------------------- outermost at the root */
 
-/* All labels of a pc, one below the other. */
+/* All labels of a frame, one below the other. */
 static uint32_t
 frame_child(struct builder *builder, uint32_t parent, uint32_t space,
-    uint64_t pc, unsigned flags)
+    const struct prof_frame *frame)
 {
-	const struct prof_frame *frame;
+	const struct prof_chain *chain;
 	uint32_t i;
 
 	if (parent == NONE || is_over(builder, parent))
 		return (parent);
-	frame = prof_labels_frame(builder->bu_labels, space, pc, flags);
-	if (frame == NULL)
+	chain = prof_labels_frame(builder->bu_labels, space, frame);
+	if (chain == NULL)
 		return (NONE);
-	for (i = 0; i < frame->fr_count; i++)
+	for (i = 0; i < chain->ch_count; i++)
 		parent = child_of(builder, parent,
-		    builder->bu_labels->lb_chain[frame->fr_first + i]);
+		    builder->bu_labels->lb_chain[chain->ch_first + i]);
 	return (parent);
 }
 
@@ -257,14 +257,29 @@ place_of(struct builder *builder, const struct place_key *key)
 	return (n);
 }
 
+static struct prof_frame
+leaf_frame(const struct walk *walk)
+{
+	return ((struct prof_frame){ walk->wa_leaf, (uint8_t)walk->wa_kind,
+	    0 });
+}
+
+/* All but its id. */
+static struct prof_frame
+caller_frame(const struct walk *walk)
+{
+	return ((struct prof_frame){ 0, (uint8_t)walk->wa_kind,
+	    PROF_FRAME_RETURN });
+}
+
 /* What was walked before is found; the rest is walked from there inwards. */
 static uint32_t
 callers_of(struct builder *builder, uint32_t base, const struct walk *walk)
 {
-	struct place_key key = { base, walk->wa_node, walk->wa_flags };
+	struct place_key key = { base, walk->wa_node, walk->wa_kind };
+	struct prof_frame frame = caller_frame(walk);
 	uint32_t place, node = base, *path;
 	unsigned unkept = 0;
-	uint64_t pc;
 
 	builder->bu_npath = 0;
 	while (key.pk_node != 0) {
@@ -287,13 +302,13 @@ callers_of(struct builder *builder, uint32_t base, const struct walk *walk)
 		path[0] = place;
 		path[1] = key.pk_node;
 		key.pk_node = prof_stack_caller(builder->bu_reader,
-		    key.pk_node, &pc);
+		    key.pk_node, &frame.fr_id);
 	}
 	while (builder->bu_npath > 0 && node != NONE) {
 		path = builder->bu_path + 2 * --builder->bu_npath;
-		(void)prof_stack_caller(builder->bu_reader, path[1], &pc);
-		node = frame_child(builder, node, walk->wa_space, pc,
-		    walk->wa_flags | PROF_PC_RETURN);
+		(void)prof_stack_caller(builder->bu_reader, path[1],
+		    &frame.fr_id);
+		node = frame_child(builder, node, walk->wa_space, &frame);
 		if (path[0] != UNKEPT)
 			builder->bu_place[path[0]] = node;
 	}
@@ -303,6 +318,8 @@ callers_of(struct builder *builder, uint32_t base, const struct walk *walk)
 static uint32_t
 walk_inwards(struct builder *builder, uint32_t node, const struct walk *walk)
 {
+	const struct prof_frame leaf = leaf_frame(walk);
+
 	if (node == NONE || (!walk->wa_there && !walk->wa_cut))
 		return (node);
 	if (walk->wa_cut)
@@ -310,27 +327,26 @@ walk_inwards(struct builder *builder, uint32_t node, const struct walk *walk)
 	if (!walk->wa_there)
 		return (node);
 	node = callers_of(builder, node, walk);
-	return (frame_child(builder, node, walk->wa_space, walk->wa_leaf,
-	    walk->wa_flags));
+	return (frame_child(builder, node, walk->wa_space, &leaf));
 }
 
 /* ---------------------------------------------- innermost at the root */
 
 static uint32_t
 frame_child_reversed(struct builder *builder, uint32_t parent,
-    uint32_t space, uint64_t pc, unsigned flags)
+    uint32_t space, const struct prof_frame *frame)
 {
-	const struct prof_frame *frame;
+	const struct prof_chain *chain;
 	uint32_t i;
 
 	if (parent == NONE || is_over(builder, parent))
 		return (parent);
-	frame = prof_labels_frame(builder->bu_labels, space, pc, flags);
-	if (frame == NULL)
+	chain = prof_labels_frame(builder->bu_labels, space, frame);
+	if (chain == NULL)
 		return (NONE);
-	for (i = frame->fr_count; i-- > 0; )
+	for (i = chain->ch_count; i-- > 0; )
 		parent = child_of(builder, parent,
-		    builder->bu_labels->lb_chain[frame->fr_first + i]);
+		    builder->bu_labels->lb_chain[chain->ch_first + i]);
 	return (parent);
 }
 
@@ -338,19 +354,20 @@ static uint32_t
 walk_outwards(struct builder *builder, uint32_t node,
     const struct walk *walk)
 {
+	struct prof_frame frame = leaf_frame(walk);
 	uint32_t at = walk->wa_node;
-	uint64_t pc;
 
 	if (walk->wa_there)
 		node = frame_child_reversed(builder, node, walk->wa_space,
-		    walk->wa_leaf, walk->wa_flags);
+		    &frame);
+	frame = caller_frame(walk);
 	while (walk->wa_there && at != 0 && node != NONE &&
 	    !is_over(builder, node)) {
 		if (!prof_budget_step(builder->bu_budget))
 			return (over_child(builder, node));
-		at = prof_stack_caller(builder->bu_reader, at, &pc);
-		node = frame_child_reversed(builder, node, walk->wa_space, pc,
-		    walk->wa_flags | PROF_PC_RETURN);
+		at = prof_stack_caller(builder->bu_reader, at, &frame.fr_id);
+		node = frame_child_reversed(builder, node, walk->wa_space,
+		    &frame);
 	}
 	return (walk->wa_cut ? cut_child(builder, node) : node);
 }
@@ -365,13 +382,14 @@ walks_of(struct builder *builder, const struct prof_fold *fold,
 
 	*kernel = (struct walk){
 		.wa_space = space,
-		.wa_flags = PROF_PC_KERNEL,
+		.wa_kind = PROF_FRAME_KERNEL,
 		.wa_there = bits & (PROF_FOLD_KERNEL | PROF_FOLD_KERNEL_PC),
 		.wa_cut = bits & PROF_FOLD_KERNEL_CUT,
 		.wa_leaf = fold->fo_kleaf,
 	};
 	*user = (struct walk){
 		.wa_space = space,
+		.wa_kind = PROF_FRAME_NATIVE,
 		.wa_there = bits & (PROF_FOLD_USER | PROF_FOLD_USER_PC),
 		.wa_cut = bits & PROF_FOLD_USER_CUT,
 		.wa_leaf = fold->fo_uleaf,

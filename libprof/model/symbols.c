@@ -22,9 +22,9 @@
 #define IMAGES_FIRST	(16u << 20)
 #define IMAGES_PER_BYTE	4
 #define JIT_OWNER	(1ULL << 32)
-/* In so_flags, beside PROF_PC_*: what so_owner is, if not an image. */
-#define SPOT_ANON	0x100u	/* a life */
-#define SPOT_NOWHERE	0x200u	/* an enum prof_unnamed */
+/* In so_flags, above kind and flags: what so_owner is, if not an image. */
+#define SPOT_ANON	0x10000u	/* a life */
+#define SPOT_NOWHERE	0x20000u	/* an enum prof_unnamed */
 
 /* What is known of a place. */
 struct place {
@@ -111,7 +111,7 @@ base_name(const char *path)
  */
 static uint32_t *
 unnamed_at(struct prof_symbols *symbols, const struct place *place,
-    bool is_kernel)
+    enum prof_frame_kind kind)
 {
 	char key[160];
 	bool is_new;
@@ -120,7 +120,7 @@ unnamed_at(struct prof_symbols *symbols, const struct place *place,
 
 	if (place->pl_module != NO_MODULE)
 		return (&symbols->sy_module[place->pl_module].mo_unnamed);
-	if (!is_kernel)
+	if (kind != PROF_FRAME_KERNEL)
 		return (&symbols->sy_nowhere[place->pl_why]);
 	n = snprintf(key, sizeof(key), "%d %.128s", (int)place->pl_why,
 	    place->pl_path);
@@ -133,7 +133,7 @@ unnamed_at(struct prof_symbols *symbols, const struct place *place,
 /* What a module does not name is one function, called as the module is. */
 static uint32_t
 function_unnamed(struct prof_symbols *symbols, const struct place *place,
-    bool is_kernel)
+    enum prof_frame_kind kind)
 {
 	static const char *const names[PROF_UNNAMED_N] = {
 		[PROF_UNNAMED_NOPROC] = "[unknown process]",
@@ -143,7 +143,7 @@ function_unnamed(struct prof_symbols *symbols, const struct place *place,
 		[PROF_UNNAMED_NOSYM] = "[kernel]",
 		[PROF_UNNAMED_HIDDEN] = "[kernel]",
 	};
-	uint32_t *number = unnamed_at(symbols, place, is_kernel);
+	uint32_t *number = unnamed_at(symbols, place, kind);
 	struct function *function;
 	struct prof_function *fu;
 
@@ -157,7 +157,7 @@ function_unnamed(struct prof_symbols *symbols, const struct place *place,
 	fu->fu_raw = "";
 	fu->fu_module = place->pl_path;
 	fu->fu_unnamed = place->pl_why;
-	fu->fu_is_kernel = is_kernel;
+	fu->fu_kind = kind;
 	fu->fu_name = names[place->pl_why];
 	if (place->pl_module != NO_MODULE && asprintf(&function->fn_name,
 	    "[%s]", base_name(place->pl_path)) != -1)
@@ -206,7 +206,7 @@ function_name(struct function *function, const struct place *place,
 /* The number of the function that a place is in. */
 static uint32_t
 function_of(struct prof_symbols *symbols, const struct place *place,
-    bool is_kernel)
+    enum prof_frame_kind kind)
 {
 	const struct {
 		uint64_t	ky_address;
@@ -217,7 +217,7 @@ function_of(struct prof_symbols *symbols, const struct place *place,
 	bool is_new;
 
 	if (place->pl_why != PROF_NAMED)
-		return (function_unnamed(symbols, place, is_kernel));
+		return (function_unnamed(symbols, place, kind));
 	known = answer(&symbols->sy_known, &key, sizeof(key), &is_new);
 	if (known == NULL)
 		return (0);
@@ -227,10 +227,11 @@ function_of(struct prof_symbols *symbols, const struct place *place,
 	function = function_new(symbols);
 	if (function == NULL)
 		return (0);
-	function_name(function, place, is_kernel, symbols->sy_is_given);
+	function_name(function, place, kind == PROF_FRAME_KERNEL,
+	    symbols->sy_is_given);
 	function->fn_public.fu_address = place->pl_symbol.sy_address;
 	function->fn_public.fu_size = place->pl_symbol.sy_size;
-	function->fn_public.fu_is_kernel = is_kernel;
+	function->fn_public.fu_kind = kind;
 	return (*known = symbols->sy_nfunctions - 1);
 }
 
@@ -321,23 +322,23 @@ find_user(struct prof_symbols *symbols, uint32_t space, uint64_t pc,
 
 /* A call lies before the address that it returns to. */
 static uint64_t
-pc_inside(uint64_t pc, unsigned flags)
+pc_inside(const struct prof_frame *frame)
 {
-	return (pc - ((flags & PROF_PC_RETURN) != 0 && pc > 0));
+	return (frame->fr_id - ((frame->fr_flags & PROF_FRAME_RETURN) != 0 &&
+	    frame->fr_id > 0));
 }
 
 static struct place
-place_of(struct prof_symbols *symbols, uint32_t space, uint64_t pc,
-    unsigned flags)
+place_of(struct prof_symbols *symbols, uint32_t space,
+    const struct prof_frame *frame)
 {
 	struct place place = { .pl_module = NO_MODULE,
 	    .pl_owner = NO_MODULE };
 
-	pc = pc_inside(pc, flags);
-	if ((flags & PROF_PC_KERNEL) != 0)
-		find_kernel(symbols, pc, &place);
+	if (frame->fr_kind == PROF_FRAME_KERNEL)
+		find_kernel(symbols, pc_inside(frame), &place);
 	else
-		find_user(symbols, space, pc, &place);
+		find_user(symbols, space, pc_inside(frame), &place);
 	return (place);
 }
 
@@ -410,16 +411,17 @@ prof_symbols_space_while(struct prof_symbols *symbols, uint32_t pid,
 
 void
 prof_symbols_spot(const struct prof_symbols *symbols, uint32_t space,
-    uint64_t pc, unsigned flags, struct prof_spot *spot)
+    const struct prof_frame *frame, struct prof_spot *spot)
 {
 	const struct prof_mapping *mapping;
 	enum prof_unnamed why;
 
-	*spot = (struct prof_spot){ .so_at = pc, .so_flags = flags };
-	if ((flags & PROF_PC_KERNEL) != 0)
+	*spot = (struct prof_spot){ .so_at = frame->fr_id,
+	    .so_flags = frame->fr_flags | (uint32_t)frame->fr_kind << 8 };
+	if (frame->fr_kind == PROF_FRAME_KERNEL)
 		return;
 	mapping = prof_lives_mapping(symbols->sy_lives, space,
-	    pc_inside(pc, flags));
+	    pc_inside(frame));
 	why = nowhere(symbols, space, mapping);
 	if (why != PROF_NAMED) {
 		spot->so_flags |= SPOT_NOWHERE;
@@ -428,32 +430,31 @@ prof_symbols_spot(const struct prof_symbols *symbols, uint32_t space,
 	}
 	if (mapping->mp_image == PROF_IMAGE_ANON) {
 		spot->so_owner = prof_lives_life(symbols->sy_lives, space);
-		spot->so_flags = flags | SPOT_ANON;
+		spot->so_flags |= SPOT_ANON;
 		return;
 	}
-	spot->so_at = mapping->mp_offset + (pc - mapping->mp_start);
+	spot->so_at = mapping->mp_offset + (frame->fr_id - mapping->mp_start);
 	spot->so_owner = mapping->mp_image;
-	spot->so_flags = flags;
 }
 
 uint32_t
-prof_symbols_find(struct prof_symbols *symbols, uint32_t space, uint64_t pc,
-    unsigned flags)
+prof_symbols_find(struct prof_symbols *symbols, uint32_t space,
+    const struct prof_frame *frame)
 {
 	struct prof_spot spot;
 	struct place place;
 	uint32_t *number;
 	bool is_new;
 
-	prof_symbols_spot(symbols, space, pc, flags, &spot);
+	prof_symbols_spot(symbols, space, frame, &spot);
 	number = answer(&symbols->sy_asked, &spot, sizeof(spot), &is_new);
 	if (number == NULL)
 		return (0);
 	if (!is_new)
 		return (*number);
-	place = place_of(symbols, space, pc, flags);
+	place = place_of(symbols, space, frame);
 	return (*number = function_of(symbols, &place,
-	    (flags & PROF_PC_KERNEL) != 0));
+	    (enum prof_frame_kind)frame->fr_kind));
 }
 
 size_t
@@ -470,10 +471,10 @@ prof_symbols_function(const struct prof_symbols *symbols, uint32_t n)
 }
 
 int
-prof_symbols_place(struct prof_symbols *symbols, uint32_t space, uint64_t pc,
-    unsigned flags, const char **module, uint64_t *address)
+prof_symbols_place(struct prof_symbols *symbols, uint32_t space,
+    const struct prof_frame *frame, const char **module, uint64_t *address)
 {
-	struct place place = place_of(symbols, space, pc, flags);
+	struct place place = place_of(symbols, space, frame);
 
 	if (!place.pl_in_file)
 		return (-1);
@@ -483,10 +484,10 @@ prof_symbols_place(struct prof_symbols *symbols, uint32_t space, uint64_t pc,
 }
 
 const char *
-prof_symbols_file(struct prof_symbols *symbols, uint32_t space, uint64_t pc,
-    unsigned flags)
+prof_symbols_file(struct prof_symbols *symbols, uint32_t space,
+    const struct prof_frame *frame)
 {
-	struct place place = place_of(symbols, space, pc, flags);
+	struct place place = place_of(symbols, space, frame);
 
 	return (place.pl_in_file && prof_module_is_there(
 	    &symbols->sy_module[place.pl_module], &symbols->sy_files) ?
@@ -494,10 +495,10 @@ prof_symbols_file(struct prof_symbols *symbols, uint32_t space, uint64_t pc,
 }
 
 size_t
-prof_symbols_lines(struct prof_symbols *symbols, uint32_t space, uint64_t pc,
-    unsigned flags, struct prof_line *lines, size_t max)
+prof_symbols_lines(struct prof_symbols *symbols, uint32_t space,
+    const struct prof_frame *frame, struct prof_line *lines, size_t max)
 {
-	struct place place = place_of(symbols, space, pc, flags);
+	struct place place = place_of(symbols, space, frame);
 	struct prof_lines *table;
 	size_t n, i;
 
@@ -512,7 +513,8 @@ prof_symbols_lines(struct prof_symbols *symbols, uint32_t space, uint64_t pc,
 		if (lines[i].ln_function == NULL)
 			lines[i].ln_function = i < n - 1 ? "[no name]" :
 			    prof_symbols_function(symbols, function_of(
-			    symbols, &place, false))->fu_name;
+			    symbols, &place,
+			    PROF_FRAME_NATIVE))->fu_name;
 	return (n);
 }
 
@@ -547,7 +549,7 @@ prof_symbols_inlined(struct prof_symbols *symbols, uint32_t in,
 	function->fn_public.fu_name = function->fn_name;
 	function->fn_public.fu_raw = "";
 	function->fn_public.fu_module = of->fn_public.fu_module;
-	function->fn_public.fu_is_kernel = of->fn_public.fu_is_kernel;
+	function->fn_public.fu_kind = of->fn_public.fu_kind;
 	function->fn_public.fu_is_inlined = 1;
 	return (*number = symbols->sy_nfunctions - 1);
 }

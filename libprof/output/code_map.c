@@ -263,7 +263,7 @@ piece_number(struct prof_code_map *map, struct piece *piece,
 static bool
 is_kernel(const struct prof_label *label)
 {
-	return ((label->lb_flags & PROF_PC_KERNEL) != 0 &&
+	return (label->lb_frame.fr_kind == PROF_FRAME_KERNEL &&
 	    label->lb_address != 0 && label->lb_address != UINT64_MAX);
 }
 
@@ -361,8 +361,9 @@ static uint32_t
 find_user(struct prof_code_map *map, const struct prof_label *label,
     uint64_t *address)
 {
-	const uint64_t pc = label->lb_pc - ((label->lb_flags &
-	    PROF_PC_RETURN) != 0 && label->lb_pc > 0);
+	const struct prof_frame *frame = &label->lb_frame;
+	const uint64_t pc = frame->fr_id - ((frame->fr_flags &
+	    PROF_FRAME_RETURN) != 0 && frame->fr_id > 0);
 	const struct prof_mapping *mapping = prof_lives_mapping(
 	    map->cd_symbols->sy_lives, label->lb_space, pc);
 	const struct prof_code_mapping *found;
@@ -396,7 +397,7 @@ prof_code_map_find(struct prof_code_map *map, const struct prof_label *label,
     uint64_t *address)
 {
 	*address = 0;
-	if (map->cd_symbols->sy_is_given || label->lb_pc == 0)
+	if (map->cd_symbols->sy_is_given || label->lb_frame.fr_id == 0)
 		return (mapping_named(map, label->lb_module));
 	return (is_kernel(label) ? find_kernel(map, label, address) :
 	    find_user(map, label, address));

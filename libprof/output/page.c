@@ -50,7 +50,8 @@ put_modules(const struct prof_profile *profile, struct prof_buf *out)
 		function = prof_export_function(label);
 		kind = label->lb_kind;
 		if (function != NULL) {
-			kind |= function->fu_is_kernel ? KIND_KERNEL : 0;
+			kind |= function->fu_kind == PROF_FRAME_KERNEL ?
+			    KIND_KERNEL : 0;
 			kind |= function->fu_is_inlined ? KIND_INLINED : 0;
 			kind |= function->fu_unnamed != PROF_NAMED ?
 			    KIND_UNNAMED : 0;

@@ -116,7 +116,7 @@ put_colour(const struct drawing *drawing, size_t node,
 	}
 	if (fu == NULL || fu->fu_unnamed != PROF_NAMED)
 		fullness = fu == NULL ? 0 : 18;
-	else if (fu->fu_is_kernel)
+	else if (fu->fu_kind == PROF_FRAME_KERNEL)
 		hue = 200 + (int)(hash % 25);
 	else if (fu->fu_is_inlined)
 		hue = 95 + (int)(hash % 40);

@@ -104,7 +104,8 @@ label_of(const char *name, const char *module, int kind)
 	    kind >= F_THREAD ? "" : module;
 	if (kind < F_THREAD)
 		label->lb_function = fu;
-	fu->fu_is_kernel = kind == F_KERNEL;
+	fu->fu_kind = kind == F_KERNEL ? PROF_FRAME_KERNEL :
+	    PROF_FRAME_NATIVE;
 	fu->fu_is_inlined = kind == F_INLINED;
 	fu->fu_unnamed = kind == F_UNNAMED ? PROF_UNNAMED_NOSYM : PROF_NAMED;
 	return ((uint32_t)labels->lb_nlabels - 1);

@@ -143,10 +143,13 @@ touch_names(struct prof_reader *reader)
 		    record.pr_time_ns);
 		for (i = 0; i < record.pr_nuser && i < 64; i++)
 			(void)prof_symbols_find(symbols, space,
-			    record.pr_user[i], i > 0 ? PROF_PC_RETURN : 0);
+			    &(struct prof_frame){ record.pr_user[i],
+			    PROF_FRAME_NATIVE, i > 0 ? PROF_FRAME_RETURN :
+			    0 });
 		for (i = 0; i < record.pr_nkernel && i < 64; i++)
 			(void)prof_symbols_find(symbols, 0,
-			    record.pr_kernel[i], PROF_PC_KERNEL);
+			    &(struct prof_frame){ record.pr_kernel[i],
+			    PROF_FRAME_KERNEL, 0 });
 	}
 	for (i = 0; i < prof_symbols_nfunctions(symbols); i++) {
 		fu = prof_symbols_function(symbols, i);

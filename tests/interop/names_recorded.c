@@ -14,7 +14,7 @@
 static void
 print_frames(struct prof_symbols *symbols, unsigned long sample,
     const struct prof_record *record, const uint64_t *pc, uint32_t n,
-    unsigned flags)
+    enum prof_frame_kind kind)
 {
 	const struct prof_function *fu;
 	uint32_t space, i;
@@ -23,11 +23,12 @@ print_frames(struct prof_symbols *symbols, unsigned long sample,
 	    record->pr_time_ns);
 	for (i = 0; i < n; i++) {
 		fu = prof_symbols_function(symbols, prof_symbols_find(
-		    symbols, space, pc[i], flags |
-		    (i > 0 ? PROF_PC_RETURN : 0)));
+		    symbols, space, &(struct prof_frame){ pc[i],
+		    (uint8_t)kind, i > 0 ? PROF_FRAME_RETURN : 0 }));
 		printf("%lu\t%u\t%" PRIu64 "\t%c\t%u\t%" PRIx64
 		    "\t%s\t%d\t%s\n", sample, record->pr_pid,
-		    record->pr_time_ns, flags & PROF_PC_KERNEL ? 'k' : 'u',
+		    record->pr_time_ns, kind == PROF_FRAME_KERNEL ? 'k' :
+		    'u',
 		    i, pc[i], fu->fu_module, (int)fu->fu_unnamed,
 		    fu->fu_unnamed != PROF_NAMED ? "?" : fu->fu_raw);
 	}
@@ -53,9 +54,9 @@ main(int argc, char **argv)
 			continue;
 		sample++;
 		print_frames(symbols, sample, &record, record.pr_kernel,
-		    record.pr_nkernel, PROF_PC_KERNEL);
+		    record.pr_nkernel, PROF_FRAME_KERNEL);
 		print_frames(symbols, sample, &record, record.pr_user,
-		    record.pr_nuser, 0);
+		    record.pr_nuser, PROF_FRAME_NATIVE);
 	}
 	prof_symbols_close(symbols);
 	prof_reader_close(reader);

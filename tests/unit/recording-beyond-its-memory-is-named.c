@@ -144,7 +144,8 @@ why_at(struct prof_symbols *symbols, uint32_t pid, uint64_t time_ns)
 	const uint32_t space = prof_symbols_space(symbols, pid, time_ns);
 
 	return (prof_symbols_function(symbols, prof_symbols_find(symbols,
-	    space, PLACE, 0))->fu_unnamed);
+	    space, &(struct prof_frame){ PLACE, PROF_FRAME_NATIVE, 0 }))->
+	    fu_unnamed);
 }
 
 static void

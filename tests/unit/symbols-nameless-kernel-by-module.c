@@ -57,10 +57,10 @@ main(void)
 
 			function = prof_symbols_function(symbols,
 			    prof_symbols_find(symbols, 0,
-			    texts[n].tx_address + 16 * (i + 1),
-			    PROF_PC_KERNEL));
+			    &(struct prof_frame){ texts[n].tx_address +
+			    16 * (i + 1), PROF_FRAME_KERNEL, 0 }));
 			CHECK(function->fu_unnamed == PROF_UNNAMED_NOSYM &&
-			    function->fu_is_kernel);
+			    function->fu_kind == PROF_FRAME_KERNEL);
 			CHECK(strcmp(function->fu_module,
 			    texts[n].tx_module) == 0);
 		}

@@ -113,7 +113,8 @@ look(struct prof_reader *reader, const char *dirs, bool has_names)
 	space = prof_symbols_space(symbols, 7, 3);
 	for (offset = 0; offset < SIZE; offset += 0x800) {
 		function = prof_symbols_function(symbols, prof_symbols_find(
-		    symbols, space, START + offset, 0));
+		    symbols, space, &(struct prof_frame){ START + offset,
+		    PROF_FRAME_NATIVE, 0 }));
 		if (strcmp(function->fu_name, want[offset / HALF]) == 0)
 			continue;
 		printf("FAIL: %#x is called %s, not %s\n", offset,

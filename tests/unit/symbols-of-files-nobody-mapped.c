@@ -81,7 +81,8 @@ main(void)
 	space = prof_symbols_space(symbols, 7, 3);
 	for (unsigned n = 0; n < MAPPED; n++) {
 		function = prof_symbols_function(symbols, prof_symbols_find(
-		    symbols, space, START + n * EACH + 20, 0));
+		    symbols, space, &(struct prof_frame){ START + n * EACH +
+		    20, PROF_FRAME_NATIVE, 0 }));
 		snprintf(want, sizeof(want), "/nonexistent/mapped%u", n);
 		CHECK(strcmp(function->fu_module, want) == 0);
 		CHECK(strcmp(function->fu_name,

@@ -63,7 +63,8 @@ main(void)
 	CHECK_OK(symbols == NULL ? -1 : 0, &error);
 	for (size_t i = 0; i < sizeof(offsets) / sizeof(*offsets); i++) {
 		n = prof_symbols_find(symbols, prof_symbols_space(symbols, 7,
-		    3), START + offsets[i], 0);
+		    3), &(struct prof_frame){ START + offsets[i],
+		    PROF_FRAME_NATIVE, 0 });
 		function = prof_symbols_function(symbols, n);
 		printf("%#x: %s, reason %d\n", offsets[i],
 		    function->fu_name, (int)function->fu_unnamed);
