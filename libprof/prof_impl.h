@@ -164,6 +164,11 @@ int	prof_filter_compile(const char *expression,
 	    const struct prof_event *event, struct dtp_filter *filter,
 	    struct prof_err *error);
 
+/* ------------------------------------------- recording/accounting.c */
+
+void	prof_accounting_add(struct prof_accounting *sum,
+	    const struct prof_accounting *row);
+
 /* -------------------------------------------------- recording/query.c */
 
 /* A system call by number; NULL: the recording does not describe it. */

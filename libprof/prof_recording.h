@@ -114,34 +114,20 @@ struct prof_event_info {
 	uint32_t	 pi_counter[PROF_MAX_VALUES]; /* ... of these events */
 };
 
-/*
- * The accounting of an event, summed over CPUs, or of one CPU.
- * fired = stored + full + nested + filtered + error, exactly.
- */
+/* As unaccounted_bound: none is known. */
 #define PROF_BOUND_NONE	UINT64_MAX
 
+/*
+ * The accounting of an event, summed over CPUs, or of one CPU.  The members
+ * are the rows of counters.def, which says what each counts.
+ */
 struct prof_accounting {
-	uint64_t	 pa_fired, pa_stored, pa_full, pa_nested;
-	uint64_t	 pa_filtered, pa_error;
-	uint64_t	 pa_nested_stored, pa_self, pa_outside, pa_late;
-	uint64_t	 pa_arg_fault;
-	uint64_t	 pa_weight, pa_outside_weight;
+	int		 pa_has_count;	/* counters of the role COUNT count */
+#define PROF_COUNTER(bit, name, type, role, source, text) type pa_##name;
+#include "counters.def"
+	/* By enum prof_stack_status. */
 	uint64_t	 pa_kstack[PROF_STACK_NSTATUS];
 	uint64_t	 pa_ustack[PROF_STACK_NSTATUS];
-	uint64_t	 pa_read;	/* records taken from the stream */
-	uint64_t	 pa_written;	/* samples in the file */
-	uint64_t	 pa_missed;	/* the kernel skipped the program */
-	int		 pa_has_count;	/* the next four are known */
-	uint64_t	 pa_count;	/* the event's own count */
-	uint64_t	 pa_enabled_ns;
-	uint64_t	 pa_running_ns;
-	int64_t		 pa_unaccounted; /* count - weights that fired */
-	uint64_t	 pa_bound;	/* |unaccounted| may reach it, or */
-					/* PROF_BOUND_NONE: none is known */
-	uint64_t	 pa_instances;	/* kernel events behind it */
-	uint64_t	 pa_lost_ring;	/* perf path: refused by a full ring */
-	/* Of event 0: records of the side band that came, and were dropped. */
-	uint64_t	 pa_side_read, pa_side_lost;
 };
 
 struct prof_reader;

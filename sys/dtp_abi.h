@@ -282,7 +282,7 @@ struct dtp_counts {
 	__u64	cn_weight;	/* sum of the weights of fired */
 	__u64	cn_outside;
 	__u64	cn_outside_weight;
-	__u64	cn_late;	/* whole periods that a late timer skipped */
+	__u64	cn_overruns;	/* whole periods that a late timer skipped */
 	__u64	cn_last_ns;	/* since co_start_ns: last firing was due */
 	__u64	cn_arg_fault;	/* an argument could not be read: it is 0 */
 	__u64	cn_weight_max;	/* largest weight; a hint, not exact */

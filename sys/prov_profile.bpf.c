@@ -81,7 +81,7 @@ dtp_count_late(struct dtp_firing *firing)
 	}
 	counted->cn_last_ns = due_ns + periods * cfg.dc_period_ns;
 	if (periods > in_time)
-		DTP_ADD(&counted->cn_late, periods - in_time);
+		DTP_ADD(&counted->cn_overruns, periods - in_time);
 }
 
 DTP_INLINE int

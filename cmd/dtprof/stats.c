@@ -9,7 +9,25 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "prof_command.h"
 #include "stats.h"
+
+const struct stats_counter stats_counters[] = {
+#define PROF_COUNTER(bit, name, type, role, source, text)		\
+	{ #name, STATS_##role, offsetof(struct prof_accounting, pa_##name) },
+#include "counters.def"
+	{ NULL, STATS_FIRED, 0 }
+};
+
+uint64_t
+stats_counter_of(const struct stats_counter *counter,
+    const struct prof_accounting *pa)
+{
+	uint64_t value;
+
+	memcpy(&value, (const char *)pa + counter->sc_offset, sizeof(value));
+	return (value);
+}
 
 /* A sample, and the values of counters that it brings. */
 static void
@@ -134,15 +152,13 @@ const char *
 stats_imbalance(const struct stats *stats, size_t event,
     const struct prof_accounting *pa, char *buffer, size_t size)
 {
-	const uint64_t sum = pa->pa_stored + pa->pa_full + pa->pa_nested +
-	    pa->pa_filtered + pa->pa_error;
+	const uint64_t sum = prof_accounting_sum(pa);
 	const uint64_t seen = stats->st_seen[event];
 
 	buffer[0] = '\0';
 	if (pa->pa_fired != sum)
-		snprintf(buffer, size, "fired %" PRIu64 ", but stored + full "
-		    "+ nested + filtered + error is %" PRIu64, pa->pa_fired,
-		    sum);
+		snprintf(buffer, size, "fired %" PRIu64 ", but %s is %" PRIu64,
+		    pa->pa_fired, prof_accounting_terms(), sum);
 	else if (event == 0)
 		return (NULL);	/* lives: what is in the file is no sample */
 	else if (pa->pa_read != pa->pa_stored)

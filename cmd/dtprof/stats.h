@@ -27,7 +27,24 @@ struct stats {
 	uint64_t	 st_ran_ns;	/* start to stop, without pauses */
 };
 
+/* What a counter of the accounting is, as in counters.def. */
+enum stats_role {
+	STATS_FIRED, STATS_STORED, STATS_LOST, STATS_FILTERED, STATS_BESIDE,
+	STATS_AMOUNT, STATS_COUNT, STATS_SIDEBAND
+};
+
+struct stats_counter {
+	const char	*sc_name;
+	enum stats_role	 sc_role;
+	size_t		 sc_offset;	/* in struct prof_accounting */
+};
+
 /* -------------------------------------------------------------- stats.c */
+
+/* All of them, up to one without a name. */
+extern const struct stats_counter stats_counters[];
+uint64_t stats_counter_of(const struct stats_counter *counter,
+	    const struct prof_accounting *pa);
 
 /* Read everything; 0, or -1 with a message printed. */
 int	stats_collect(struct stats *stats);

@@ -91,51 +91,39 @@ show_event(const struct stats *stats, struct out *out, size_t event)
 	out_str(out, "]}");
 }
 
+/* What a counter counted for others is not missing. */
+static bool
+is_known(const struct stats_counter *counter,
+    const struct prof_accounting *pa, bool is_counter)
+{
+	switch (counter->sc_offset) {
+	case offsetof(struct prof_accounting, pa_unaccounted):
+		return (pa->pa_has_count && !is_counter);
+	case offsetof(struct prof_accounting, pa_unaccounted_bound):
+		return (pa->pa_has_count && !is_counter &&
+		    pa->pa_unaccounted_bound != PROF_BOUND_NONE);
+	default:
+		return (counter->sc_role != STATS_COUNT || pa->pa_has_count);
+	}
+}
+
 static void
 show_counts(struct out *out, const struct prof_accounting *pa,
     bool is_counter)
 {
-	const struct {
-		const char	*co_name;
-		uint64_t	 co_value;
-	} counts[] = {
-		{ "fired", pa->pa_fired }, { "stored", pa->pa_stored },
-		{ "full", pa->pa_full }, { "nested", pa->pa_nested },
-		{ "filtered", pa->pa_filtered }, { "error", pa->pa_error },
-		{ "nested_stored", pa->pa_nested_stored },
-		{ "self", pa->pa_self }, { "outside", pa->pa_outside },
-		{ "overruns", pa->pa_late }, { "missed", pa->pa_missed },
-		{ "arg_fault", pa->pa_arg_fault },
-		{ "lost_ring", pa->pa_lost_ring },
-		{ "weight", pa->pa_weight },
-		{ "outside_weight", pa->pa_outside_weight },
-		{ "read", pa->pa_read }, { "written", pa->pa_written },
-		{ "instances", pa->pa_instances },
-	};
+	const struct stats_counter *counter = stats_counters;
 
-	for (size_t n = 0; n < sizeof(counts) / sizeof(counts[0]); n++)
-		out_fmt(out, ",\"%s\":%" PRIu64, counts[n].co_name,
-		    counts[n].co_value);
-	if (!pa->pa_has_count) {
-		out_str(out, ",\"count\":null,\"unaccounted\":null,"
-		    "\"unaccounted_bound\":null,\"enabled_ns\":null,"
-		    "\"running_ns\":null");
-		return;
+	for (; counter->sc_name != NULL; counter++) {
+		out_fmt(out, ",\"%s\":", counter->sc_name);
+		if (!is_known(counter, pa, is_counter))
+			out_str(out, "null");
+		else if (counter->sc_offset == offsetof(
+		    struct prof_accounting, pa_unaccounted))
+			out_fmt(out, "%" PRId64, pa->pa_unaccounted);
+		else
+			out_fmt(out, "%" PRIu64, stats_counter_of(counter,
+			    pa));
 	}
-	out_fmt(out, ",\"count\":%" PRIu64, pa->pa_count);
-	/* What a counter counted for others is not missing. */
-	if (is_counter)
-		out_str(out, ",\"unaccounted\":null,"
-		    "\"unaccounted_bound\":null");
-	else if (pa->pa_bound == PROF_BOUND_NONE)
-		out_fmt(out, ",\"unaccounted\":%" PRId64
-		    ",\"unaccounted_bound\":null", pa->pa_unaccounted);
-	else
-		out_fmt(out, ",\"unaccounted\":%" PRId64
-		    ",\"unaccounted_bound\":%" PRIu64, pa->pa_unaccounted,
-		    pa->pa_bound);
-	out_fmt(out, ",\"enabled_ns\":%" PRIu64 ",\"running_ns\":%" PRIu64,
-	    pa->pa_enabled_ns, pa->pa_running_ns);
 }
 
 static void

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "prof_command.h"
 #include "stats.h"
 
 static void	 show_info(const struct stats *stats, struct out *out,
@@ -198,30 +199,39 @@ show_events(const struct stats *stats, struct out *out)
 	}
 }
 
+/* A column for each counter of the identity; pa NULL: their names. */
 static void
 show_row(struct out *out, const char *name, const struct prof_accounting *pa)
 {
+	const struct stats_counter *counter = stats_counters;
+
 	out_str(out, "  ");
 	show_name(out, name);
-	out_fmt(out, " %10" PRIu64 " %10" PRIu64 " %8" PRIu64 " %7" PRIu64
-	    " %10" PRIu64 " %6" PRIu64 "\n", pa->pa_fired, pa->pa_stored,
-	    pa->pa_full, pa->pa_nested, pa->pa_filtered, pa->pa_error);
+	for (; counter->sc_role < STATS_BESIDE && counter->sc_name != NULL;
+	    counter++) {
+		const int width = counter->sc_role == STATS_LOST ? 7 : 10;
+
+		if (pa == NULL)
+			out_fmt(out, " %*s", width, counter->sc_name);
+		else
+			out_fmt(out, " %*" PRIu64, width,
+			    stats_counter_of(counter, pa));
+	}
+	out_char(out, '\n');
 }
 
-/* cpu -1: summed over CPUs.  Event 0, lives, has an accounting like all. */
+/* cpu -1: summed over CPUs.  Event 0, proc, has an accounting like all. */
 static void
 show_table(const struct stats *stats, struct out *out, int cpu)
 {
 	struct prof_accounting pa;
 
 	if (cpu == -1)
-		out_str(out, "\naccounting: fired = stored + full + nested + "
-		    "filtered + error\n");
+		out_fmt(out, "\naccounting: fired = %s\n",
+		    prof_accounting_terms());
 	else
 		out_fmt(out, "\ncpu %d\n", cpu);
-	out_fmt(out, "  %-*s %10s %10s %8s %7s %10s %6s\n", NAME_WIDTH,
-	    "event", "fired", "stored", "full", "nested", "filtered",
-	    "error");
+	show_row(out, "event", NULL);
 	for (size_t e = 0; e < stats->st_nevents; e++) {
 		if (prof_reader_accounting(stats->st_reader, e, cpu, &pa) == 0)
 			show_row(out, prof_reader_event(stats->st_reader,
@@ -229,44 +239,55 @@ show_table(const struct stats *stats, struct out *out, int cpu)
 	}
 }
 
+static bool
+has_beside(const struct prof_accounting *pa)
+{
+	const struct stats_counter *counter = stats_counters;
+
+	for (; counter->sc_name != NULL; counter++)
+		if (counter->sc_role == STATS_BESIDE &&
+		    stats_counter_of(counter, pa) != 0)
+			return (true);
+	return (pa->pa_has_count);
+}
+
+static void
+show_count(struct out *out, const struct prof_event_info *info,
+    const struct prof_accounting *pa)
+{
+	if (info->pi_is_counter) {
+		out_fmt(out, "\n  %*s count %" PRIu64 " in all tasks; in "
+		    "samples %" PRIu64, NAME_WIDTH, "", pa->pa_count,
+		    pa->pa_weight);
+		return;
+	}
+	out_fmt(out, "\n  %*s count %" PRIu64 " unaccounted %" PRId64,
+	    NAME_WIDTH, "", pa->pa_count, pa->pa_unaccounted);
+	if (pa->pa_unaccounted_bound == PROF_BOUND_NONE)
+		out_str(out, " (no upper bound is known)");
+	else
+		out_fmt(out, " (upper bound %" PRIu64 ")",
+		    pa->pa_unaccounted_bound);
+}
+
 static void
 show_beside_of(struct out *out, const struct prof_event_info *info,
     const struct prof_accounting *pa)
 {
-	const struct {
-		const char	*co_name;
-		uint64_t	 co_value;
-	} counts[] = {
-		{ "nested_stored", pa->pa_nested_stored },
-		{ "self", pa->pa_self }, { "outside", pa->pa_outside },
-		{ "overruns", pa->pa_late }, { "missed", pa->pa_missed },
-		{ "arg_fault", pa->pa_arg_fault },
-		{ "lost_ring", pa->pa_lost_ring },
-	};
-	bool any = pa->pa_has_count;
+	const struct stats_counter *counter = stats_counters;
 
-	for (size_t n = 0; n < sizeof(counts) / sizeof(counts[0]); n++)
-		any = any || counts[n].co_value != 0;
-	if (!any)
+	if (!has_beside(pa))
 		return;
 	out_str(out, "  ");
 	show_name(out, info->pi_name);
-	for (size_t n = 0; n < sizeof(counts) / sizeof(counts[0]); n++) {
-		if (counts[n].co_value != 0)
-			out_fmt(out, " %s %" PRIu64, counts[n].co_name,
-			    counts[n].co_value);
+	for (; counter->sc_name != NULL; counter++) {
+		if (counter->sc_role == STATS_BESIDE &&
+		    stats_counter_of(counter, pa) != 0)
+			out_fmt(out, " %s %" PRIu64, counter->sc_name,
+			    stats_counter_of(counter, pa));
 	}
-	if (pa->pa_has_count && info->pi_is_counter)
-		out_fmt(out, "\n  %*s count %" PRIu64 " in all tasks; in "
-		    "samples %" PRIu64, NAME_WIDTH, "", pa->pa_count,
-		    pa->pa_weight);
-	else if (pa->pa_has_count)
-		out_fmt(out, "\n  %*s count %" PRIu64 " unaccounted %" PRId64,
-		    NAME_WIDTH, "", pa->pa_count, pa->pa_unaccounted);
-	if (pa->pa_has_count && !info->pi_is_counter)
-		out_fmt(out, pa->pa_bound == PROF_BOUND_NONE ?
-		    " (no upper bound is known)" : " (upper bound %" PRIu64
-		    ")", pa->pa_bound);
+	if (pa->pa_has_count)
+		show_count(out, info, pa);
 	out_char(out, '\n');
 }
 

@@ -152,11 +152,11 @@ prof_accounting_hidden(const struct prof_event_info *info,
     const struct prof_accounting *pa)
 {
 	double rest = (double)pa->pa_unaccounted -
-	    (double)pa->pa_late * (double)info->pi_period;
+	    (double)pa->pa_overruns * (double)info->pi_period;
 
 	/* Below: the count stood still while the event was throttled. */
 	return (!pa->pa_has_count || info->pi_period == 0 ||
-	    rest <= (double)pa->pa_bound ? 0 : (uint64_t)rest);
+	    rest <= (double)pa->pa_unaccounted_bound ? 0 : (uint64_t)rest);
 }
 
 double

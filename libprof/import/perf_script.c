@@ -16,6 +16,7 @@
 
 #include "analysis/analysis.h"
 #include "perf_script.h"
+#include "prof_command.h"
 
 #define MAX_FRAMES	8192
 #define MAX_EVENTS	1024
@@ -589,7 +590,7 @@ finish(struct perf_script *script)
 	sum[1].pa_full = script->sc_lost;
 	for (size_t n = 1; n <= script->sc_nevents; n++) {
 		sum[n].pa_read = sum[n].pa_stored;
-		sum[n].pa_fired = sum[n].pa_stored + sum[n].pa_full;
+		sum[n].pa_fired = prof_accounting_sum(&sum[n]);
 	}
 	return (say_notes(script) == -1 ||
 	    prof_import_add(script->sc_import, &stop) == -1 ||

@@ -18,6 +18,7 @@
 
 #include "analysis/analysis.h"
 #include "perfdata.h"
+#include "prof_command.h"
 
 #define MAGIC		"PERFILE2"
 #define MAGIC_SWAPPED	"2ELIFREP"
@@ -537,7 +538,7 @@ finish(struct perf_data *data)
 		*sum = data->pd_attr[n].pa_sum;
 		sum->pa_read = sum->pa_stored;
 		sum->pa_lost_ring = sum->pa_full;
-		sum->pa_fired = sum->pa_stored + sum->pa_full;
+		sum->pa_fired = prof_accounting_sum(sum);
 	}
 	rv = prof_import_accounting(data->pd_import, sums,
 	    data->pd_nattrs + 1);

@@ -23,19 +23,11 @@ from_counts(struct prof_accounting *pa, const volatile struct dtp_counts *cn)
 {
 	int n;
 
-	pa->pa_fired = cn->cn_fired;
-	pa->pa_stored = cn->cn_stored;
-	pa->pa_full = cn->cn_full;
-	pa->pa_nested = cn->cn_nested;
-	pa->pa_filtered = cn->cn_filtered;
-	pa->pa_error = cn->cn_error;
-	pa->pa_nested_stored = cn->cn_nested_stored;
-	pa->pa_self = cn->cn_self;
-	pa->pa_outside = cn->cn_outside;
-	pa->pa_late = cn->cn_late;
-	pa->pa_arg_fault = cn->cn_arg_fault;
-	pa->pa_weight = cn->cn_weight;
-	pa->pa_outside_weight = cn->cn_outside_weight;
+#define COUNT_BPF(name)	pa->pa_##name = cn->cn_##name;
+#define COUNT_LIB(name)
+#define PROF_COUNTER(bit, name, type, role, source, text)		\
+	COUNT_##source(name)
+#include "counters.def"
 	for (n = 0; n < DTP_S_NSTATUS; n++) {
 		pa->pa_kstack[n] = cn->cn_kstack[n];
 		pa->pa_ustack[n] = cn->cn_ustack[n];
@@ -96,7 +88,7 @@ from_count(const struct prof_session *session, struct prof_accounting *pa,
 	pa->pa_enabled_ns = count->ct_enabled_ns;
 	pa->pa_running_ns = count->ct_running_ns;
 	pa->pa_instances = count->ct_instances;
-	pa->pa_bound = bound_of(session, event, count, weight_max);
+	pa->pa_unaccounted_bound = bound_of(session, event, count, weight_max);
 	pa->pa_unaccounted = (int64_t)(count->ct_value - weight);
 }
 
@@ -146,7 +138,7 @@ cpu_row(struct prof_session *session, uint32_t cpu, uint32_t e,
 		    session->se_drain, cpu, e, n);
 	pa->pa_read = prof_drain_read(session->se_drain, cpu, e);
 	if (count->ct_instances != 0)
-		pa->pa_late += last_late(session, event, count, cn);
+		pa->pa_overruns += last_late(session, event, count, cn);
 	/* Where tasks count, too, what fired is not the CPUs' alone. */
 	if (session->se_counts[(size_t)session->se_bpf.bp_ncpus *
 	    session->se_bpf.bp_nevents + e].ct_instances == 0)
@@ -158,8 +150,8 @@ cpu_row(struct prof_session *session, uint32_t cpu, uint32_t e,
 static void
 side_row(const struct prof_session *session, struct prof_accounting *pa)
 {
-	pa->pa_side_read = prof_rings_side_read(session->se_rings);
-	pa->pa_side_lost = session->se_state == PROF_STOPPED ?
+	pa->pa_sideband_read = prof_rings_side_read(session->se_rings);
+	pa->pa_sideband_lost = session->se_state == PROF_STOPPED ?
 	    session->se_side_lost :
 	    prof_rings_side_lost(session->se_rings, false);
 }
@@ -237,8 +229,8 @@ task_row(struct prof_session *session, uint32_t e,
 	if (pa->pa_has_count) {
 		turns = bound_of_turns(session,
 		    session->se_events.el_event[e]);
-		pa->pa_bound = turns == PROF_BOUND_NONE ? turns :
-		    pa->pa_bound + turns;
+		pa->pa_unaccounted_bound = turns == PROF_BOUND_NONE ? turns :
+		    pa->pa_unaccounted_bound + turns;
 	}
 }
 
@@ -291,7 +283,7 @@ write_rings(struct prof_session *session)
 		if (session->se_state != PROF_STOPPED) {
 			rows[e].pa_has_count = 0;
 			rows[e].pa_unaccounted = 0;
-			rows[e].pa_bound = 0;
+			rows[e].pa_unaccounted_bound = 0;
 		}
 	}
 	if (rv == 0)
@@ -338,8 +330,8 @@ prof_account_side(const struct prof_session *session, uint64_t *stored,
 	uint32_t cpu;
 
 	side_row(session, &pa);
-	*stored = pa.pa_side_read;
-	*lost = pa.pa_side_lost;
+	*stored = pa.pa_sideband_read;
+	*lost = pa.pa_sideband_lost;
 	for (cpu = 0; session->se_use_bpf && cpu < bpf->bp_ncpus; cpu++) {
 		from_counts(&pa, prof_bpf_counts(bpf, cpu, 0));
 		*stored += pa.pa_stored;

@@ -28,6 +28,7 @@
 #include <unistd.h>
 
 #include "perfring.h"
+#include "prof_command.h"
 
 /* As read_format in perfring_open.c asks for it. */
 struct reading {
@@ -80,8 +81,7 @@ settle(const struct prof_rings *rings, const struct ring_event *event,
 	if (!rings->rs_has_lost)
 		sum->pa_full = event->re_ring_lost;
 	sum->pa_lost_ring = sum->pa_full;
-	sum->pa_fired = sum->pa_stored + sum->pa_full +
-	    sum->pa_filtered + sum->pa_error;
+	sum->pa_fired = prof_accounting_sum(sum);
 	memcpy(sum->pa_ustack, event->re_stack, sizeof(sum->pa_ustack));
 	/* Each task that inherited has an own event on each CPU. */
 	sum->pa_instances = event->re_nfds;
@@ -90,11 +90,11 @@ settle(const struct prof_rings *rings, const struct ring_event *event,
 		    (event->re_event->ev_cpu == -1 ? rings->rs_nshared : 1);
 	sum->pa_weight = event->re_weight + event->re_twice_weight;
 	if (event->re_layout.ly_has_period) {
-		sum->pa_bound = (sum->pa_instances + sum->pa_full +
+		sum->pa_unaccounted_bound = (sum->pa_instances + sum->pa_full +
 		    sum->pa_error) * event->re_max_period;
 	} else {
 		sum->pa_weight += (sum->pa_full + sum->pa_error) * period;
-		sum->pa_bound = sum->pa_instances * (period - 1);
+		sum->pa_unaccounted_bound = sum->pa_instances * (period - 1);
 	}
 	sum->pa_has_count = !is_clock(event->re_event);
 	if (sum->pa_has_count)

@@ -129,32 +129,6 @@ prof_reader_cpu(const struct prof_reader *reader, size_t n)
 
 /* ----------------------------------------------------- accounting */
 
-static void
-accounting_add(struct prof_accounting *sum, const struct prof_accounting *row)
-{
-	size_t i;
-
-#define ADD(member)	sum->member += row->member
-	ADD(pa_fired); ADD(pa_stored); ADD(pa_full); ADD(pa_nested);
-	ADD(pa_filtered); ADD(pa_error); ADD(pa_nested_stored); ADD(pa_self);
-	ADD(pa_outside); ADD(pa_late); ADD(pa_arg_fault); ADD(pa_weight);
-	ADD(pa_outside_weight); ADD(pa_read); ADD(pa_missed); ADD(pa_count);
-	ADD(pa_enabled_ns); ADD(pa_running_ns);
-	ADD(pa_instances); ADD(pa_lost_ring);
-	ADD(pa_side_read); ADD(pa_side_lost);
-#undef ADD
-	sum->pa_bound = row->pa_bound > PROF_BOUND_NONE - sum->pa_bound ?
-	    PROF_BOUND_NONE : sum->pa_bound + row->pa_bound;
-	/* Modulo 2^64: a file may hold any number. */
-	sum->pa_unaccounted = (int64_t)((uint64_t)sum->pa_unaccounted +
-	    (uint64_t)row->pa_unaccounted);
-	for (i = 0; i < PROF_STACK_NSTATUS; i++) {
-		sum->pa_kstack[i] += row->pa_kstack[i];
-		sum->pa_ustack[i] += row->pa_ustack[i];
-	}
-	sum->pa_has_count |= row->pa_has_count;
-}
-
 /*
  * The first item of an event, if there is one; items are in order of events,
  * whose number stands at an offset.  With a thousand events on a hundred CPUs
@@ -209,19 +183,13 @@ prof_reader_accounting(const struct prof_reader *reader, size_t event,
 	    i++) {
 		if (cpu != -1 && rows[i].rw_cpu != (uint32_t)cpu + 1)
 			continue;
-		accounting_add(accounting, &rows[i].rw_accounting);
+		prof_accounting_add(accounting, &rows[i].rw_accounting);
 		found = true;
 	}
 	if (!found)
 		return (-1);
 	accounting->pa_written = samples_of(reader, event, cpu);
 	return (0);
-}
-
-uint64_t
-prof_accounting_lost(const struct prof_accounting *pa)
-{
-	return (pa->pa_full + pa->pa_nested + pa->pa_error);
 }
 
 double
@@ -237,7 +205,7 @@ prof_reader_side_stored(const struct prof_reader *reader)
 	struct prof_accounting pa;
 
 	(void)prof_reader_accounting(reader, 0, -1, &pa);
-	return (pa.pa_side_read + pa.pa_stored);
+	return (pa.pa_sideband_read + pa.pa_stored);
 }
 
 /* Older recordings, and those that were cut, have the LOST records alone. */
@@ -247,9 +215,9 @@ prof_reader_side_lost(const struct prof_reader *reader)
 	struct prof_accounting pa;
 
 	(void)prof_reader_accounting(reader, 0, -1, &pa);
-	if (pa.pa_side_lost < reader->rd_side_said)
-		pa.pa_side_lost = reader->rd_side_said;
-	return (pa.pa_side_lost + prof_accounting_lost(&pa));
+	if (pa.pa_sideband_lost < reader->rd_side_said)
+		pa.pa_sideband_lost = reader->rd_side_said;
+	return (pa.pa_sideband_lost + prof_accounting_lost(&pa));
 }
 
 /* -------------------------------------------------- records in order */

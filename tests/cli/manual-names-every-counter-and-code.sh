@@ -1,7 +1,8 @@
 #!/bin/sh
 # ASSERTION: DIAGNOSTICS of dtprof(1) describes every way to fail that
-# errors.def knows, with its sentence, and every counter that a report shows.
-# Easy to get wrong when a code or a counter is added.
+# errors.def knows, with its sentence, and every counter of counters.def, with
+# its text; dtprof-format(5) has each counter at its bit.  Easy to get wrong
+# when a code or a counter is added.
 . "${SRC:=$PWD}/tests/lib.sh"
 tmpdir
 page=$SRC/cmd/dtprof/dtprof.1
@@ -17,15 +18,36 @@ while read -r code text; do
 done <codes
 ok "$(wc -l <codes) codes"
 
-# What one accounting shows; a list of numbers is one name.
-grep -o '{ "[a-z_]*", pa->' "$SRC/cmd/dtprof/stats_json.c" |
-    cut -d '"' -f 2 >counters
-grep -o '[\\]"[a-z_]*[\\]":%' "$SRC/cmd/dtprof/stats_json.c" | tr -d '\\":%' |
-    grep -v 'schema_version\|samples\|process_ev\|mapping\|markers\|sideband' |
-    grep -v 'in_progress\|period\|frequency\|balances\|_ns' >>counters
-[ "$(wc -l <counters)" -ge 15 ] || fail "no counters: $(cat counters)"
-sort -u counters | while read -r counter; do
+# Each counter, with its text in counters.def; that of the file, by its bit.
+cat >counters.c <<END
+#include <stdio.h>
+#define PROF_NO_BIT	-1
+int
+main(void)
+{
+#define PROF_COUNTER(bit, name, type, role, source, text)		\\
+	printf("%d\\t%s\\t%s%c", bit, #name, text, 0);
+#include "$SRC/libprof/counters.def"
+	return (0);
+}
+END
+cc -o counters counters.c && ./counters >table || fail "counters.def"
+python3 - "$page" "$SRC/doc/dtprof-format.5" <<'END' || fail "see above"
+import re, sys
+manual, layout = (open(name).read() for name in sys.argv[1:])
+rows = [row.split("\t", 2) for row in open("table").read().split("\0")[:-1]]
+assert len(rows) >= 25, rows
+for bit, name, text in rows:
+    entry = ".It Cm %s\n%s" % (name, text)
+    assert entry in manual, "not in the manual:\n" + entry
+    assert bit == "-1" or re.search(r"^\.It %s Ta %s\b" % (bit, name), layout,
+        re.M), "not in dtprof-format(5): %s %s" % (bit, name)
+print("ok: %d counters" % len(rows))
+END
+
+# The rest of what one accounting shows.
+for key in unaccounted_excess in_file kernel_stacks user_stacks; do
 	sed -n 's/^\.\(It \)\{0,1\}Cm //p' diagnostics | tr -s ' ,' '\n\n' |
-	    grep -qx "$counter" || fail "counter $counter is not in the manual"
-done || exit 1
-ok "$(sort -u counters | wc -l) counters"
+	    grep -qx "$key" || fail "$key is not in the manual"
+done
+ok "the keys beside them"

@@ -388,7 +388,7 @@ late_timers(void)
 		on_timer(&data);
 	}
 	CHECK_IS(machine_counts(0)->cn_fired, 9);
-	CHECK_IS(machine_counts(0)->cn_fired + machine_counts(0)->cn_late, 15);
+	CHECK_IS(machine_counts(0)->cn_fired + machine_counts(0)->cn_overruns, 15);
 	CHECK_IS(machine_identity(0), 0);
 }
 
@@ -411,7 +411,7 @@ late_timers_slowed(void)
 	}
 	CHECK_IS(machine_counts(0)->cn_fired, 8);
 	/* Two of one period, six of four, and five that 27000 came late. */
-	CHECK_IS(machine_counts(0)->cn_late, 5);
+	CHECK_IS(machine_counts(0)->cn_overruns, 5);
 	CHECK_IS(machine_counts(0)->cn_weight, 2 * 1000 + 6 * 4000);
 	/* Once more: what the timer before had begun was nobody's delay. */
 	data.sample_period = 16000;
@@ -420,10 +420,10 @@ late_timers_slowed(void)
 		on_timer(&data);
 	}
 	CHECK_IS(machine_counts(0)->cn_fired, 12);
-	CHECK_IS(machine_counts(0)->cn_late, 5);
+	CHECK_IS(machine_counts(0)->cn_overruns, 5);
 	machine.ma_clock_ns = 98900 + 40000 - 1;
 	on_timer(&data);
-	CHECK_IS(machine_counts(0)->cn_late, 5 + 24);
+	CHECK_IS(machine_counts(0)->cn_overruns, 5 + 24);
 	CHECK_IS(machine_identity(0), 0);
 }
 
@@ -448,7 +448,7 @@ late_timers_and_pauses(void)
 	machine.ma_clock_ns = 12999;
 	on_timer(&data);
 	CHECK_IS(machine_counts(0)->cn_fired, 7);
-	CHECK_IS(machine_counts(0)->cn_late, 2);
+	CHECK_IS(machine_counts(0)->cn_overruns, 2);
 }
 
 /*
@@ -468,33 +468,33 @@ late_timers_of_tasks(void)
 	on_timer(&data);
 	machine.ma_clock_ns = 80000;
 	on_timer(&data);
-	CHECK_IS(machine_counts(0)->cn_late, 0);
+	CHECK_IS(machine_counts(0)->cn_overruns, 0);
 	machine_me->mt_task.sched_info.pcount = 7;
 	on_timer(&data);
 	machine.ma_clock_ns = 83500;
 	on_timer(&data);
-	CHECK_IS(machine_counts(0)->cn_late, 2);
+	CHECK_IS(machine_counts(0)->cn_overruns, 2);
 	machine.ma_control.co_begun_ns = 83500;
 	machine.ma_clock_ns = 90000;
 	on_timer(&data);
 	machine_me->mt_task.sched_info.pcount = 8;
 	machine.ma_clock_ns = 95000;
 	on_timer(&data);
-	CHECK_IS(machine_counts(0)->cn_late, 2);
+	CHECK_IS(machine_counts(0)->cn_overruns, 2);
 	/* It came to the CPU, and was due within a period. */
 	machine_me->mt_task.sched_info.pcount = 9;
 	machine.ma_streams[0].ss_in_ns = 96000;
 	machine.ma_clock_ns = 99500;
 	on_timer(&data);
-	CHECK_IS(machine_counts(0)->cn_late, 2);
+	CHECK_IS(machine_counts(0)->cn_overruns, 2);
 	CHECK_IS(machine_counts(0)->cn_unsure, 3);
 	machine.ma_control.co_clock_ns = 100000;
 	machine.ma_clock_ns = 101500;
 	on_timer(&data);
-	CHECK_IS(machine_counts(0)->cn_late, 2);
+	CHECK_IS(machine_counts(0)->cn_overruns, 2);
 	machine.ma_clock_ns = 105900;
 	on_timer(&data);
-	CHECK_IS(machine_counts(0)->cn_late, 5);
+	CHECK_IS(machine_counts(0)->cn_overruns, 5);
 	CHECK_IS(machine_counts(0)->cn_fired, 9);
 }
 

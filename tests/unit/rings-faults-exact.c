@@ -95,7 +95,7 @@ run(size_t npages, uint64_t period, size_t ring_bytes,
 	    (unsigned long long)sum.pa_stored,
 	    (unsigned long long)sum.pa_full,
 	    (unsigned long long)sum.pa_count, (long long)sum.pa_unaccounted,
-	    (unsigned long long)sum.pa_bound);
+	    (unsigned long long)sum.pa_unaccounted_bound);
 	check_unread(rings);
 	prof_rings_close(rings);
 	free((int *)(uintptr_t)options.ro_cpus);
@@ -120,12 +120,12 @@ main(void)
 	CHECK(full.pa_fired >= 50000, "%llu fired",
 	    (unsigned long long)full.pa_fired);
 	CHECK(some.pa_unaccounted == 0 && full.pa_unaccounted == 0 &&
-	    some.pa_bound == 0 && full.pa_bound == 0, "unaccounted");
+	    some.pa_unaccounted_bound == 0 && full.pa_unaccounted_bound == 0, "unaccounted");
 	CHECK(some.pa_fired == some.pa_count &&
 	    full.pa_fired == full.pa_count, "the kernel counted otherwise");
 	tenth = run(1000, 10, 1 << 19, &seen);
 	CHECK(tenth.pa_has_count && tenth.pa_unaccounted >= 0 &&
-	    (uint64_t)tenth.pa_unaccounted <= tenth.pa_bound,
+	    (uint64_t)tenth.pa_unaccounted <= tenth.pa_unaccounted_bound,
 	    "period 10: %lld unaccounted", (long long)tenth.pa_unaccounted);
 	CHECK(tenth.pa_count >= 1000 && tenth.pa_full == 0 &&
 	    10 * tenth.pa_stored + (uint64_t)tenth.pa_unaccounted ==

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * The accounting's one identity and its one definition of lost, from the
+ * roles in counters.def:
+ *
+ *	fired = stored + lost + filtered
+ *
+ * Called by whatever sums, checks or shows an accounting.
+ */
+#include "prof_command.h"
+#include "prof_impl.h"
+
+/* What a counter adds to lost. */
+#define LOST_FIRED(member)	0
+#define LOST_STORED(member)	0
+#define LOST_LOST(member)	(member)
+#define LOST_FILTERED(member)	0
+#define LOST_BESIDE(member)	0
+#define LOST_AMOUNT(member)	0
+#define LOST_COUNT(member)	0
+#define LOST_SIDEBAND(member)	0
+
+/* What it adds to the right side of the identity, and its name there. */
+#define TERM_FIRED(term)
+#define TERM_STORED(term)	term
+#define TERM_LOST(term)		term
+#define TERM_FILTERED(term)	term
+#define TERM_BESIDE(term)
+#define TERM_AMOUNT(term)
+#define TERM_COUNT(term)
+#define TERM_SIDEBAND(term)
+
+uint64_t
+prof_accounting_lost(const struct prof_accounting *pa)
+{
+	return (0
+#define PROF_COUNTER(bit, name, type, role, source, text)		\
+	    + LOST_##role(pa->pa_##name)
+#include "counters.def"
+	);
+}
+
+uint64_t
+prof_accounting_sum(const struct prof_accounting *pa)
+{
+	return (0
+#define PROF_COUNTER(bit, name, type, role, source, text)		\
+	    TERM_##role(+ pa->pa_##name)
+#include "counters.def"
+	);
+}
+
+const char *
+prof_accounting_terms(void)
+{
+	static const char terms[] = ""
+#define PROF_COUNTER(bit, name, type, role, source, text)		\
+	    TERM_##role(" + " #name)
+#include "counters.def"
+	;
+
+	return (terms + sizeof(" + ") - 1);
+}
+
+void
+prof_accounting_add(struct prof_accounting *sum,
+    const struct prof_accounting *row)
+{
+	const uint64_t rest = PROF_BOUND_NONE - sum->pa_unaccounted_bound;
+
+	/* Modulo 2^64, as a file may hold any number. */
+#define PROF_COUNTER(bit, name, type, role, source, text)		\
+	sum->pa_##name = (type)((uint64_t)sum->pa_##name +		\
+	    (uint64_t)row->pa_##name);
+#define PROF_COUNTER_STACK(bit, name, status)				\
+	sum->pa_##name[PROF_STACK_##status] +=				\
+	    row->pa_##name[PROF_STACK_##status];
+#include "counters.def"
+	if (row->pa_unaccounted_bound > rest)
+		sum->pa_unaccounted_bound = PROF_BOUND_NONE;
+	sum->pa_has_count |= row->pa_has_count;
+}
