@@ -94,15 +94,18 @@ static const struct row rows[] = {
 };
 
 int
-prof_check_run(size_t n, struct prof_check *check)
+prof_check_run_sized(size_t n, struct prof_check *check, size_t size)
 {
-	memset(check, 0, sizeof(*check));
-	if (n >= sizeof(rows) / sizeof(rows[0]))
-		return (0);
-	check->ck_name = rows[n].ro_name;
-	check->ck_loss = rows[n].ro_loss;
-	rows[n].ro_check(check);
-	return (1);
+	const bool is_there = n < sizeof(rows) / sizeof(rows[0]);
+	struct prof_check made = { 0 };
+
+	if (is_there) {
+		made.ck_name = rows[n].ro_name;
+		made.ck_loss = rows[n].ro_loss;
+		rows[n].ro_check(&made);
+	}
+	prof_struct_give(check, size, &made, sizeof(made));
+	return (is_there);
 }
 
 /* It works; what was found. */

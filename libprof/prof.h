@@ -16,6 +16,13 @@
  *
  * A pointer handed out is borrowed from its handle until the call named at
  * the prototype; "owned" is said where the caller frees it.
+ *
+ * For ten years.  A struct of options begins with its size: members that a
+ * caller does not know are 0, and a library refuses what it does not know.  A
+ * struct that the library fills comes with its size: the name without _sized
+ * is a macro that passes it.  A struct that the library hands out grows at its
+ * end: use it where it is, and copy its members, not the struct.  A struct
+ * that comes in arrays, and struct prof_err, never grow.
  */
 #ifndef PROF_H
 #define PROF_H
@@ -53,6 +60,11 @@ const char *prof_code_name(int code);	/* "E_EVENT_UNKNOWN"; static */
 const char *prof_code_text(int code);	/* static */
 const char *prof_code_cure(int code);	/* static */
 const char *prof_version(void);		/* "0.1"; static */
+
+/* What a log callback is told; levels may be added. */
+enum prof_log_level {
+	PROF_LOG_NOTE		/* as prof_session_note: missing, and why */
+};
 
 /* ------------------------------------------------------------ session */
 
@@ -119,12 +131,19 @@ struct prof_options {
 	int		 po_verify;	/* walk each stack both ways */
 	const char	*po_note;	/* the first of the notes, or NULL */
 	const char	*po_less;	/* the same in a few words */
+	enum prof_attach po_attach;
 	/*
 	 * Of the time of all CPUs, in thousandths of a percent: what recording
 	 * may cost before the rate is lowered.  0: any.
 	 */
 	uint64_t	 po_max_overhead;
-	enum prof_attach po_attach;
+	/*
+	 * Told of each note at once, by the thread that calls the library; or
+	 * NULL.  The text is borrowed during the call.
+	 */
+	void		 (*po_log)(void *arg, enum prof_log_level level,
+			    const char *text);
+	void		*po_log_arg;
 };
 
 struct prof_status {
@@ -175,8 +194,10 @@ void prof_session_confine(struct prof_session *session);
 int prof_session_run(struct prof_session *session, int timeout_ms);
 /* A descriptor that is readable when prof_session_run has work to do. */
 int prof_session_fd(const struct prof_session *session);
-int prof_session_status(struct prof_session *session,
-    struct prof_status *status);
+int prof_session_status_sized(struct prof_session *session,
+    struct prof_status *status, size_t size);
+#define prof_session_status(session, status)				\
+	prof_session_status_sized(session, status, sizeof(*(status)))
 /* A remark in the recording, now. */
 int prof_session_mark(struct prof_session *session, const char *text);
 /*
@@ -266,7 +287,9 @@ struct prof_check {
 const char *prof_record_reach(int use_bpf, enum prof_target target);
 
 /* Make the n-th check; 0: no more. */
-int prof_check_run(size_t n, struct prof_check *check);
+int prof_check_run_sized(size_t n, struct prof_check *check, size_t size);
+#define prof_check_run(n, check)					\
+	prof_check_run_sized(n, check, sizeof(*(check)))
 
 #include "prof_recording.h"
 #include "prof_compare.h"
@@ -293,6 +316,9 @@ struct prof_counting_options {
 	int		 co_no_inherit;	/* the tasks, not their children */
 	int		 co_no_kernel;	/* user space only */
 	enum prof_split	 co_split;
+	void		 (*co_log)(void *arg, enum prof_log_level level,
+			    const char *text);	/* as po_log */
+	void		*co_log_arg;
 };
 
 /* An event that is counted.  Borrowed until prof_counting_close. */
@@ -369,16 +395,20 @@ size_t prof_counting_nevents(const struct prof_counting *counting);
 const struct prof_counted_event *prof_counting_event(
     const struct prof_counting *counting, size_t event);
 /* As of the last read or stop. */
-void prof_counting_value(const struct prof_counting *counting, size_t event,
-    struct prof_counted *value);
+void prof_counting_value_sized(const struct prof_counting *counting,
+    size_t event, struct prof_counted *value, size_t size);
+#define prof_counting_value(counting, event, value)			\
+	prof_counting_value_sized(counting, event, value, sizeof(*(value)))
 /* How many events on a PMU, in the order added, fit at once: when armed. */
 size_t prof_counting_fitting(struct prof_counting *counting);
 /* With co_split, after stop. */
 size_t prof_counting_ntasks(const struct prof_counting *counting);
 const struct prof_counted_task *prof_counting_task(
     const struct prof_counting *counting, size_t n);
-void prof_counting_status(struct prof_counting *counting,
-    struct prof_counting_status *status);
+void prof_counting_status_sized(struct prof_counting *counting,
+    struct prof_counting_status *status, size_t size);
+#define prof_counting_status(counting, status)				\
+	prof_counting_status_sized(counting, status, sizeof(*(status)))
 /* Notes for the user, one a call; NULL: no more. */
 const char *prof_counting_note(const struct prof_counting *counting,
     size_t n);

@@ -35,11 +35,15 @@ int	prof_fail_nomem(struct prof_err *error);
 /* ---------------------------------------------------------- options.c */
 
 /*
- * Take over options of the size that their caller gave them; -1: something is
- * set in what is not known here.  The rest of to stays as it is.
+ * Take over options of the size with which they begin; what their caller does
+ * not know stays as it is in to, and from may be NULL.  -1: their size is
+ * impossible, or something is set in what is not known here; to is as it was.
  */
 int	prof_options_take(void *to, size_t known, const void *from,
-	    size_t given, struct prof_err *error);
+	    const char *name, struct prof_err *error);
+/* Fill a caller's struct, as much of it as both know. */
+void	prof_struct_give(void *to, size_t given, const void *from,
+	    size_t known);
 
 /* ----------------------------------------------- kernel/event.c, prov_*.c */
 

@@ -9,7 +9,7 @@
 
 /* ------------------------------------------------------------- reader */
 
-/* What became of a stack; the values of enum dtp_stack_status. */
+/* How unwinding a stack ended; the values of enum dtp_stack_status. */
 enum prof_stack_status {
 	PROF_STACK_NONE, PROF_STACK_OK, PROF_STACK_DEEP, PROF_STACK_FAULT,
 	PROF_STACK_BUSY, PROF_STACK_NOPROC, PROF_STACK_NOMAP,
@@ -17,6 +17,7 @@ enum prof_stack_status {
 	PROF_STACK_SHORT, PROF_STACK_NSTATUS
 };
 
+#define PROF_STACK_SLOTS	16	/* with room for more */
 #define PROF_MAX_ARGS	8
 #define PROF_MAX_VALUES	8
 
@@ -122,12 +123,11 @@ struct prof_event_info {
  * are the rows of counters.def, which says what each counts.
  */
 struct prof_accounting {
-	int		 pa_has_count;	/* counters of the role COUNT count */
+	int		 pa_has_count;	/* counters of role COUNT are known */
+	uint64_t	 pa_kstack[PROF_STACK_SLOTS]; /* by status */
+	uint64_t	 pa_ustack[PROF_STACK_SLOTS];
 #define PROF_COUNTER(bit, name, type, role, source, text) type pa_##name;
 #include "counters.def"
-	/* By enum prof_stack_status. */
-	uint64_t	 pa_kstack[PROF_STACK_NSTATUS];
-	uint64_t	 pa_ustack[PROF_STACK_NSTATUS];
 };
 
 struct prof_reader;
@@ -160,8 +160,11 @@ const struct prof_syscall *prof_event_call(const struct prof_event_info *info,
 int prof_event_argument(const struct prof_event_info *info,
     const struct prof_record *record, const char *name);
 /* cpu -1: all.  0, or -1 when the recording has none. */
-int prof_reader_accounting(const struct prof_reader *reader, size_t event,
-    int cpu, struct prof_accounting *accounting);
+int prof_reader_accounting_sized(const struct prof_reader *reader,
+    size_t event, int cpu, struct prof_accounting *accounting, size_t size);
+#define prof_reader_accounting(reader, event, cpu, accounting)		\
+	prof_reader_accounting_sized(reader, event, cpu, accounting,	\
+	    sizeof(*(accounting)))
 /*
  * Mapping and process events that were lost: addresses of processes that they
  * belonged to may have no names or wrong ones.
@@ -202,8 +205,10 @@ struct prof_ran {
 };
 
 /* For each of prof_reader_nevents, and of all; -1: no memory. */
-int prof_reader_throttled(const struct prof_reader *reader,
-    struct prof_throttled *by_event, struct prof_ran *ran);
+int prof_reader_throttled_sized(const struct prof_reader *reader,
+    struct prof_throttled *by_event, struct prof_ran *ran, size_t size);
+#define prof_reader_throttled(reader, by_event, ran)			\
+	prof_reader_throttled_sized(reader, by_event, ran, sizeof(*(ran)))
 /* CPUs with an accounting: the n-th id, or -1. */
 int prof_reader_cpu(const struct prof_reader *reader, size_t n);
 /*
@@ -297,7 +302,7 @@ struct prof_line {
 struct prof_symbols_options {
 	size_t		 so_size;	/* as po_size */
 	const char	*so_debug_dirs;	/* a:b; NULL: where they usually are */
-	int		 so_only_recorded; /* look at no other file */
+	uint64_t	 so_only_recorded; /* look at no other file */
 };
 
 struct prof_symbols;
@@ -480,10 +485,15 @@ void prof_profile_span(const struct prof_profile *profile,
 const struct prof_cell *prof_profile_cells(
     const struct prof_profile *profile, size_t *n);
 uint64_t prof_profile_cell_ns(const struct prof_profile *profile);
-void prof_profile_quality(const struct prof_profile *profile, size_t event,
-    struct prof_quality *quality);
-void prof_profile_sampled(const struct prof_profile *profile,
-    struct prof_sampled *sampled);
+void prof_profile_quality_sized(const struct prof_profile *profile,
+    size_t event, struct prof_quality *quality, size_t size);
+#define prof_profile_quality(profile, event, quality)			\
+	prof_profile_quality_sized(profile, event, quality,		\
+	    sizeof(*(quality)))
+void prof_profile_sampled_sized(const struct prof_profile *profile,
+    struct prof_sampled *sampled, size_t size);
+#define prof_profile_sampled(profile, sampled)				\
+	prof_profile_sampled_sized(profile, sampled, sizeof(*(sampled)))
 void prof_profile_free(struct prof_profile *profile);
 
 /* ----------------------------------------------------------- pictures */
@@ -496,7 +506,7 @@ struct prof_flame_options {
 	size_t		 fl_nevents;	/* 0: all that have samples */
 	int		 fl_ratio;	/* colour by first over second */
 	int		 fl_reverse;	/* it was made with pl_reverse */
-	int		 fl_samples;	/* export: count samples, not weight */
+	uint64_t	 fl_samples;	/* export: count samples, not weight */
 };
 
 /*

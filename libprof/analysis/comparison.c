@@ -42,8 +42,8 @@ prof_comparison_new(const struct prof_comparison_options *options,
 		prof_fail_nomem(error);
 		return (NULL);
 	}
-	if (options != NULL && prof_options_take(&cp->cp_options,
-	    sizeof(cp->cp_options), options, options->cp_size, error) == -1) {
+	if (prof_options_take(&cp->cp_options, sizeof(cp->cp_options),
+	    options, "prof_comparison_options", error) == -1) {
 		free(cp);
 		return (NULL);
 	}

@@ -46,8 +46,8 @@ prof_difference_new(const struct prof_difference_options *options,
 		prof_fail_nomem(error);
 		return (NULL);
 	}
-	if (options != NULL && prof_options_take(&df->df_options,
-	    sizeof(df->df_options), options, options->dp_size, error) == -1) {
+	if (prof_options_take(&df->df_options, sizeof(df->df_options),
+	    options, "prof_difference_options", error) == -1) {
 		free(df);
 		return (NULL);
 	}

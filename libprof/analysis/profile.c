@@ -27,8 +27,8 @@ prof_profile_new(struct prof_reader *reader, struct prof_symbols *symbols,
 	profile = calloc(1, sizeof(*profile));
 	if (profile == NULL)
 		prof_fail_nomem(&why);
-	else if ((given == NULL || prof_options_take(&options,
-	    sizeof(options), given, given->pl_size, &why) == 0) &&
+	else if (prof_options_take(&options, sizeof(options), given,
+	    "prof_profile_options", &why) == 0 &&
 	    profile_fill(profile, reader, symbols, &options, &why) == 0)
 		return (profile);
 	if (error != NULL)
@@ -303,17 +303,19 @@ prof_profile_count(const struct prof_profile *profile, size_t event)
 }
 
 void
-prof_profile_sampled(const struct prof_profile *profile,
-    struct prof_sampled *sampled)
+prof_profile_sampled_sized(const struct prof_profile *profile,
+    struct prof_sampled *sampled, size_t size)
 {
-	*sampled = profile->pf_sampled;
+	prof_struct_give(sampled, size, &profile->pf_sampled,
+	    sizeof(profile->pf_sampled));
 }
 
 void
-prof_profile_quality(const struct prof_profile *profile, size_t event,
-    struct prof_quality *quality)
+prof_profile_quality_sized(const struct prof_profile *profile,
+    size_t event, struct prof_quality *quality, size_t size)
 {
-	memset(quality, 0, sizeof(*quality));
-	if (event < profile->pf_nevents)
-		*quality = profile->pf_quality[event];
+	static const struct prof_quality none;
+
+	prof_struct_give(quality, size, event < profile->pf_nevents ?
+	    &profile->pf_quality[event] : &none, sizeof(none));
 }

@@ -125,23 +125,25 @@ throttling_collect(struct throttling *throttling,
 }
 
 int
-prof_reader_throttled(const struct prof_reader *reader,
-    struct prof_throttled *by_event, struct prof_ran *ran)
+prof_reader_throttled_sized(const struct prof_reader *reader,
+    struct prof_throttled *by_event, struct prof_ran *ran, size_t size)
 {
 	struct throttling throttling = {
 		.th_event = by_event,
 		.th_nevents = prof_reader_nevents(reader),
 	};
 	const struct clock *clock = &throttling.th_clock;
+	struct prof_ran sum = { 0 };
 	int rv;
 
 	memset(by_event, 0, throttling.th_nevents * sizeof(*by_event));
 	rv = throttling_collect(&throttling, reader);
-	ran->rn_ns = throttling.th_now_ns - clock->ck_start_ns;
-	ran->rn_is_known = clock->ck_start_ns != 0 && clock->ck_stop_ns != 0;
-	ran->rn_pauses = clock->ck_pauses;
-	ran->rn_paused_ns = clock->ck_paused_ns + (clock->ck_pause_ns == 0 ?
+	sum.rn_ns = throttling.th_now_ns - clock->ck_start_ns;
+	sum.rn_is_known = clock->ck_start_ns != 0 && clock->ck_stop_ns != 0;
+	sum.rn_pauses = clock->ck_pauses;
+	sum.rn_paused_ns = clock->ck_paused_ns + (clock->ck_pause_ns == 0 ?
 	    0 : throttling.th_end_ns - clock->ck_pause_ns);
+	prof_struct_give(ran, size, &sum, sizeof(sum));
 	free(throttling.th_still);
 	prof_map_free(&throttling.th_by_cpu);
 	return (rv);

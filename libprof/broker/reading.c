@@ -183,7 +183,7 @@ prof_reading_confine(const struct prof_reading *reading,
 	int pair[2];
 	pid_t pid;
 
-	if (prof_options_take(&own, sizeof(own), reading, reading->rg_size,
+	if (prof_options_take(&own, sizeof(own), reading, "prof_reading",
 	    error) == -1)
 		return (-1);
 

@@ -285,7 +285,7 @@ prof_import_new(const struct prof_import_options *given,
 	if (import == NULL)
 		return (NULL);
 	if (prof_options_take(&options, sizeof(options), given,
-	    given->im_size, error) == -1) {
+	    "prof_import_options", error) == -1) {
 		free(import);
 		return (NULL);
 	}

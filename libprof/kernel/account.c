@@ -340,33 +340,36 @@ prof_account_side(const struct prof_session *session, uint64_t *stored,
 }
 
 int
-prof_session_status(struct prof_session *session, struct prof_status *status)
+prof_session_status_sized(struct prof_session *session,
+    struct prof_status *status, size_t size)
 {
-	memset(status, 0, sizeof(*status));
+	struct prof_status now = { 0 };
+
 	if (session->se_rings != NULL)
-		prof_account_side(session, &status->ps_side_stored,
-		    &status->ps_side_lost);
-	status->ps_elapsed_s = (double)prof_session_ran_ns(session) / 1e9;
-	status->ps_is_paused = session->se_state == PROF_PAUSED;
-	status->ps_samples = session->se_samples;
-	status->ps_written = session->se_written;
-	status->ps_lost = session->se_lost;
-	status->ps_file_bytes = session->se_file_bytes;
+		prof_account_side(session, &now.ps_side_stored,
+		    &now.ps_side_lost);
+	now.ps_elapsed_s = (double)prof_session_ran_ns(session) / 1e9;
+	now.ps_is_paused = session->se_state == PROF_PAUSED;
+	now.ps_samples = session->se_samples;
+	now.ps_written = session->se_written;
+	now.ps_lost = session->se_lost;
+	now.ps_file_bytes = session->se_file_bytes;
 	if (session->se_state == PROF_RECORDING ||
 	    session->se_state == PROF_PAUSED) {
-		status->ps_lost = prof_account_lost(session);
-		status->ps_file_bytes =
+		now.ps_lost = prof_account_lost(session);
+		now.ps_file_bytes =
 		    prof_writer_bytes(session->se_writer);
 	}
-	status->ps_recorder_s = (double)session->se_overhead.ov_recorder_ns /
+	now.ps_recorder_s = (double)session->se_overhead.ov_recorder_ns /
 	    1e9;
-	status->ps_programs_s = session->se_overhead.ov_was_measured ?
+	now.ps_programs_s = session->se_overhead.ov_was_measured ?
 	    (double)session->se_overhead.ov_programs_ns / 1e9 : -1;
-	status->ps_cpus = (int)session->se_nonline;
-	status->ps_slower = session->se_overhead.ov_slower;
-	status->ps_targets_left = prof_targets_left(session);
-	status->ps_command_pid = session->se_command.cm_pid;
-	status->ps_command_done = session->se_command.cm_done;
-	status->ps_command_status = session->se_command.cm_status;
+	now.ps_cpus = (int)session->se_nonline;
+	now.ps_slower = session->se_overhead.ov_slower;
+	now.ps_targets_left = prof_targets_left(session);
+	now.ps_command_pid = session->se_command.cm_pid;
+	now.ps_command_done = session->se_command.cm_done;
+	now.ps_command_status = session->se_command.cm_status;
+	prof_struct_give(status, size, &now, sizeof(now));
 	return (0);
 }

@@ -37,14 +37,13 @@ prof_counting_open(const struct prof_counting_options *options,
 {
 	struct prof_counting_options co = { 0 };
 	struct prof_counting *counting = calloc(1, sizeof(*counting));
-	size_t size = options->co_size;
 
 	if (counting == NULL) {
 		prof_fail_nomem(error);
 		return (NULL);
 	}
-	if (prof_options_take(&co, sizeof(co), options, size == 0 ?
-	    sizeof(co) : size, error) == -1) {
+	if (prof_options_take(&co, sizeof(co), options,
+	    "prof_counting_options", error) == -1) {
 		free(counting);
 		return (NULL);
 	}
@@ -53,7 +52,8 @@ prof_counting_open(const struct prof_counting_options *options,
 	    .po_nids = co.co_nids, .po_cgroup = co.co_cgroup,
 	    .po_cpus = co.co_cpus, .po_ncpus = co.co_ncpus,
 	    .po_argv = co.co_argv, .po_no_inherit = co.co_no_inherit,
-	    .po_no_kernel = co.co_no_kernel };
+	    .po_no_kernel = co.co_no_kernel, .po_log = co.co_log,
+	    .po_log_arg = co.co_log_arg };
 
 	counting->kg_cgroup = -1;
 	counting->kg_split_by = co.co_split;
@@ -98,6 +98,9 @@ prof_counting_say(struct prof_counting *counting, const char *fmt, ...)
 	if ((grown[counting->kg_nnotes] = strdup(text)) == NULL)
 		return (-1);
 	counting->kg_nnotes++;
+	if (counting->kg_options.po_log != NULL)
+		counting->kg_options.po_log(counting->kg_options.po_log_arg,
+		    PROF_LOG_NOTE, text);
 	return (0);
 }
 
@@ -364,22 +367,23 @@ prof_counting_wait(struct prof_counting *counting, int timeout_ms)
 }
 
 void
-prof_counting_status(struct prof_counting *counting,
-    struct prof_counting_status *status)
+prof_counting_status_sized(struct prof_counting *counting,
+    struct prof_counting_status *status, size_t size)
 {
+	struct prof_counting_status now = { 0 };
 	const struct prof_command *command = &counting->kg_command;
 
-	memset(status, 0, sizeof(*status));
-	status->ks_wall_ns = counting->kg_wall_ns;
+	now.ks_wall_ns = counting->kg_wall_ns;
 	if (counting->kg_state == COUNTING_ON && !command->cm_done)
-		status->ks_wall_ns += prof_now_ns() - counting->kg_since_ns;
-	status->ks_command_pid = command->cm_pid;
-	status->ks_command_done = command->cm_done;
-	status->ks_command_status = command->cm_status;
-	if (!command->cm_done)
-		return;
-	status->ks_user_ns = counting->kg_usage_ns[0];
-	status->ks_system_ns = counting->kg_usage_ns[1];
+		now.ks_wall_ns += prof_now_ns() - counting->kg_since_ns;
+	now.ks_command_pid = command->cm_pid;
+	now.ks_command_done = command->cm_done;
+	now.ks_command_status = command->cm_status;
+	if (command->cm_done) {
+		now.ks_user_ns = counting->kg_usage_ns[0];
+		now.ks_system_ns = counting->kg_usage_ns[1];
+	}
+	prof_struct_give(status, size, &now, sizeof(now));
 }
 
 void

@@ -55,36 +55,37 @@ prof_counting_read_all(struct prof_counting *counting)
 }
 
 void
-prof_counting_value(const struct prof_counting *counting, size_t event,
-    struct prof_counted *value)
+prof_counting_value_sized(const struct prof_counting *counting,
+    size_t event, struct prof_counted *value, size_t size)
 {
+	struct prof_counted sum = { 0 };
 	uint64_t waiting_ns = 0;
 
-	memset(value, 0, sizeof(*value));
 	for (size_t t = 0; counting->kg_fd != NULL &&
 	    t < counting->kg_ntargets; t++) {
 		const struct counting_fd *kf = prof_counting_fd(counting, t,
 		    event);
 
-		value->cd_count += kf->kf_now[0];
-		value->cd_enabled_ns += kf->kf_now[1];
-		value->cd_running_ns += kf->kf_now[2];
-		value->cd_estimate += kf->kf_estimate;
+		sum.cd_count += kf->kf_now[0];
+		sum.cd_enabled_ns += kf->kf_now[1];
+		sum.cd_running_ns += kf->kf_now[2];
+		sum.cd_estimate += kf->kf_estimate;
 		waiting_ns += kf->kf_now[1] - kf->kf_base[1];
 	}
 	if (prof_counting_splits_family(counting)) {
-		value->cd_count = value->cd_estimate =
+		sum.cd_count = sum.cd_estimate =
 		    prof_counting_split_sum(counting, event);
 		waiting_ns = 0;
 	}
 	/* Who was never to count has counted 0, exactly. */
-	value->cd_is_known = value->cd_running_ns > 0 ||
-	    value->cd_enabled_ns == 0;
+	sum.cd_is_known = sum.cd_running_ns > 0 ||
+	    sum.cd_enabled_ns == 0;
 	/* Until the end there may be a turn yet. */
-	if (waiting_ns > 0 && value->cd_running_ns > 0 &&
+	if (waiting_ns > 0 && sum.cd_running_ns > 0 &&
 	    counting->kg_state == COUNTING_STOPPED)
-		value->cd_estimate += (uint64_t)((double)value->cd_count *
-		    (double)waiting_ns / (double)value->cd_running_ns + 0.5);
-	if (value->cd_estimate < counting->kg_event[event].ke_least)
-		value->cd_estimate = counting->kg_event[event].ke_least;
+		sum.cd_estimate += (uint64_t)((double)sum.cd_count *
+		    (double)waiting_ns / (double)sum.cd_running_ns + 0.5);
+	if (sum.cd_estimate < counting->kg_event[event].ke_least)
+		sum.cd_estimate = counting->kg_event[event].ke_least;
+	prof_struct_give(value, size, &sum, sizeof(sum));
 }

@@ -76,14 +76,11 @@ prof_options_copy(struct prof_options *to, const struct prof_options *from,
     struct prof_err *error)
 {
 	bool failed = false;
-	size_t size = from->po_size;
 
 	memset(to, 0, sizeof(*to));
-	if (prof_options_take(to, sizeof(*to), from, size == 0 ? sizeof(*to) :
-	    size, error) == -1) {
-		memset(to, 0, sizeof(*to));	/* nothing of it is ours */
+	if (prof_options_take(to, sizeof(*to), from, "prof_options",
+	    error) == -1)
 		return (-1);
-	}
 	to->po_output = copy_string(to->po_output != NULL ? to->po_output :
 	    "dtprof.dtp", &failed);
 	to->po_ids = copy_ids(to->po_ids, &to->po_nids, &failed);

@@ -95,7 +95,7 @@ struct ring_event {
 	uint64_t	 re_twice_weight;
 	uint64_t	 re_hw_lost;	/* LOST_SAMPLES: the PMU's own loss */
 	uint64_t	 re_ring_lost;	/* by LOST, where fds do not tell */
-	uint64_t	 re_stack[PROF_STACK_NSTATUS];
+	uint64_t	 re_stack[PROF_STACK_SLOTS];
 };
 
 /* One unread record, for the merge. */

@@ -99,6 +99,9 @@ prof_session_add_note(struct prof_session *session, const char *fmt, ...)
 	}
 	session->se_notes = grown;
 	grown[session->se_nnotes++] = note;
+	if (session->se_options.po_log != NULL)
+		session->se_options.po_log(session->se_options.po_log_arg,
+		    PROF_LOG_NOTE, note);
 	return (0);
 }
 

@@ -351,8 +351,8 @@ prof_symbols_open(struct prof_reader *reader,
 	struct prof_symbols *symbols = calloc(1, sizeof(*symbols));
 	struct prof_symbols_options so = { .so_size = sizeof(so) };
 
-	if (options != NULL && prof_options_take(&so, sizeof(so), options,
-	    options->so_size, error) == -1) {
+	if (prof_options_take(&so, sizeof(so), options,
+	    "prof_symbols_options", error) == -1) {
 		free(symbols);
 		return (NULL);
 	}

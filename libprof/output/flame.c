@@ -54,9 +54,8 @@ flame_init(struct prof_flame *flame, const struct prof_profile *profile,
     const struct prof_flame_options *options, struct prof_err *error)
 {
 	memset(flame, 0, sizeof(*flame));
-	if (options != NULL && prof_options_take(&flame->fm_options,
-	    sizeof(flame->fm_options), options, options->fl_size, error) ==
-	    -1)
+	if (prof_options_take(&flame->fm_options, sizeof(flame->fm_options),
+	    options, "prof_flame_options", error) == -1)
 		return (-1);
 	flame->fm_profile = profile;
 	flame->fm_reader = profile->pf_reader;

@@ -107,8 +107,8 @@ write_difference(const struct prof_difference *df,
 		.fm_nevents = 2,
 	};
 
-	if (given != NULL && prof_options_take(&flame.fm_options,
-	    sizeof(flame.fm_options), given, given->fl_size, error) == -1)
+	if (prof_options_take(&flame.fm_options, sizeof(flame.fm_options),
+	    given, "prof_flame_options", error) == -1)
 		return (NULL);
 	flame.fm_options.fl_ratio = 0;
 	flame.fm_title = flame.fm_options.fl_title != NULL ?

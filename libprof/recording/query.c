@@ -170,26 +170,26 @@ samples_of(const struct prof_reader *reader, size_t event, int cpu)
 }
 
 int
-prof_reader_accounting(const struct prof_reader *reader, size_t event,
-    int cpu, struct prof_accounting *accounting)
+prof_reader_accounting_sized(const struct prof_reader *reader,
+    size_t event, int cpu, struct prof_accounting *accounting, size_t size)
 {
+	struct prof_accounting sum = { 0 };
 	const struct prof_row *rows = reader->rd_rows.ar_items;
 	bool found = false;
 	size_t i = first_of(&reader->rd_rows, sizeof(*rows),
 	    offsetof(struct prof_row, rw_event), event);
 
-	memset(accounting, 0, sizeof(*accounting));
 	for (; i < reader->rd_rows.ar_count && rows[i].rw_event == event;
 	    i++) {
 		if (cpu != -1 && rows[i].rw_cpu != (uint32_t)cpu + 1)
 			continue;
-		prof_accounting_add(accounting, &rows[i].rw_accounting);
+		prof_accounting_add(&sum, &rows[i].rw_accounting);
 		found = true;
 	}
-	if (!found)
-		return (-1);
-	accounting->pa_written = samples_of(reader, event, cpu);
-	return (0);
+	if (found)
+		sum.pa_written = samples_of(reader, event, cpu);
+	prof_struct_give(accounting, size, &sum, sizeof(sum));
+	return (found ? 0 : -1);
 }
 
 double

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * ASSERTION: options of a newer caller are taken as long as what is unknown
- * here is 0, and refused, with a sentence, where it is not; those of an older
- * caller leave what it does not know at 0.
+ * here is 0, and refused, with the name of the struct, where it is not; those
+ * of an older caller leave what it does not know at 0; a size that was not set
+ * is refused, and no struct of options ends with padding, in which an older
+ * caller would have what it likes.
  *
  * Easy to get wrong: leaving the end out looks like success, and what was
  * asked for does not happen.
@@ -26,7 +28,26 @@
 	CHECK((call) == NULL);						\
 	CHECK(error.pe_code == PROF_E_USAGE);				\
 	CHECK(strstr(error.pe_text, "unknown option at byte") != NULL);	\
+	CHECK(strstr(error.pe_text, "of struct " #type ";") != NULL);	\
+	newer.known.member = 0;						\
+	CHECK((call) == NULL);						\
+	CHECK(strstr(error.pe_text, "struct " #type " begins with its "	\
+	    "size, which cannot be 0") != NULL);			\
 } while (0)
+
+#define ENDS_WITH(type, member)						\
+	_Static_assert(offsetof(struct type, member) +			\
+	    sizeof(((struct type *)NULL)->member) == sizeof(struct type), \
+	    #type)
+
+ENDS_WITH(prof_options, po_log_arg);
+ENDS_WITH(prof_counting_options, co_log_arg);
+ENDS_WITH(prof_symbols_options, so_only_recorded);
+ENDS_WITH(prof_import_options, im_output);
+ENDS_WITH(prof_difference_options, dp_seed);
+ENDS_WITH(prof_comparison_options, cp_family);
+ENDS_WITH(prof_profile_options, pl_nargs);
+ENDS_WITH(prof_flame_options, fl_samples);
 
 static void
 check_unknown(void)
