@@ -546,6 +546,7 @@ struct prof_sample {
 	struct prof_record sm_record;	/* all of it but the frames */
 	struct prof_stack sm_kernel;
 	struct prof_stack sm_user;
+	struct prof_stack sm_script;	/* leaf: its instruction */
 };
 
 /* One a thread; reader and error must outlive it.  Owned by caller. */

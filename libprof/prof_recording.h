@@ -43,6 +43,12 @@ struct prof_record {
 	const uint64_t	*pr_user;
 	uint8_t		 pr_kstatus;	/* enum prof_stack_status */
 	uint8_t		 pr_ustatus;
+	/*
+	 * Script frames beside those of pr_user, innermost first, a word
+	 * each; prof_symbols_stack merges both.
+	 */
+	uint32_t	 pr_nscript;
+	const uint64_t	*pr_script;	/* see prof_frame_unpack */
 	const char	*pr_comm;	/* "": not recorded here */
 	/*
 	 * What counters (pi_counter) had counted for the thread since its
@@ -246,20 +252,44 @@ void prof_filter_free(struct prof_filter *filter);
 enum prof_frame_kind {
 	PROF_FRAME_NATIVE,
 	PROF_FRAME_KERNEL,
+	PROF_FRAME_PYTHON,	/* the first kind of script frames */
+	PROF_FRAME_JAVASCRIPT,
+	PROF_FRAME_JAVA,
+	PROF_FRAME_SCRIPT,	/* any other language */
+	PROF_FRAME_BOUNDARY,	/* no code: enum prof_boundary */
 	PROF_FRAME_NKINDS
+};
+
+/* Why frames are missing where a boundary frame stands. */
+enum prof_boundary {
+	PROF_BOUNDARY_INTERPRETER, /* native code, it is not known which */
+	PROF_BOUNDARY_TRUNCATED,   /* the walk did not get here */
+	PROF_BOUNDARY_N
 };
 
 #define PROF_FRAME_RETURN	1u	/* fr_id returns: the call lies before */
 
-/* A frame of a stack. */
+/*
+ * A frame of a stack.  The id of a NATIVE or KERNEL frame is its pc, that of a
+ * BOUNDARY says why; that of a script frame has the number of its code and,
+ * in the lower 24 bits, the instruction.
+ */
 struct prof_frame {
-	uint64_t	 fr_id;		/* NATIVE, KERNEL: the pc */
+	uint64_t	 fr_id;
 	uint8_t		 fr_kind;	/* enum prof_frame_kind */
 	uint8_t		 fr_flags;	/* PROF_FRAME_RETURN */
 };
 
-/* "native", "kernel"; static. */
+#define PROF_FRAME_INSTRUCTION_BITS	24
+#define PROF_FRAME_INSTRUCTION		((1u << PROF_FRAME_INSTRUCTION_BITS) - 1)
+
+/* "native", "kernel", "python", ...; static. */
 const char *prof_frame_kind_name(unsigned kind);
+/*
+ * A frame out of a word of pr_script: the kind in its upper 8 bits, then 8 of
+ * flags, then the id.
+ */
+void prof_frame_unpack(uint64_t word, struct prof_frame *frame);
 
 /* ------------------------------------------------------------ symbols */
 

@@ -134,6 +134,7 @@ decode_sample(struct prof_stream *stream, const struct dtp_rec *rec,
 	pr->pr_weight = 1;
 	pr->pr_ip = 0;
 	pr->pr_nargs = pr->pr_nkernel = pr->pr_nuser = pr->pr_nvalues = 0;
+	pr->pr_nscript = 0;
 	pr->pr_kstatus = pr->pr_ustatus = PROF_STACK_NONE;
 	pr->pr_comm = "";
 	if (parts & DTP_P_WEIGHT) {

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "demangle.h"
+#include "recording/frame.h"
 #include "symbols.h"
 
 #define NO_MODULE	UINT32_MAX
@@ -22,6 +23,7 @@
 #define IMAGES_FIRST	(16u << 20)
 #define IMAGES_PER_BYTE	4
 #define JIT_OWNER	(1ULL << 32)
+#define SCRIPT_OWNER	(2ULL << 32)
 /* In so_flags, above kind and flags: what so_owner is, if not an image. */
 #define SPOT_ANON	0x10000u	/* a life */
 #define SPOT_NOWHERE	0x20000u	/* an enum prof_unnamed */
@@ -235,6 +237,33 @@ function_of(struct prof_symbols *symbols, const struct place *place,
 	return (*known = symbols->sy_nfunctions - 1);
 }
 
+/* One of each code, wherever in it the frame is. */
+static uint32_t
+function_of_script(struct prof_symbols *symbols,
+    const struct prof_frame *frame)
+{
+	const struct {
+		uint64_t	ky_address;
+		uint64_t	ky_owner;
+	} key = { prof_frame_is_script(frame) ? prof_frame_code(frame) :
+	    frame->fr_id, SCRIPT_OWNER | frame->fr_kind };
+	struct function *function;
+	uint32_t *known;
+	bool is_new;
+
+	known = answer(&symbols->sy_known, &key, sizeof(key), &is_new);
+	if (known == NULL)
+		return (0);
+	if (!is_new)
+		return (*known);
+	*known = 0;
+	function = function_new(symbols);
+	if (function == NULL)
+		return (0);
+	prof_script_name(symbols, frame, &function->fn_public);
+	return (*known = symbols->sy_nfunctions - 1);
+}
+
 /* --------------------------------------------------------- places */
 
 static void
@@ -299,7 +328,6 @@ find_user(struct prof_symbols *symbols, uint32_t space, uint64_t pc,
 	const struct prof_mapping *mapping;
 	struct prof_module *module;
 
-	place->pl_path = "";
 	mapping = prof_lives_mapping(symbols->sy_lives, space, pc);
 	place->pl_why = nowhere(symbols, space, mapping);
 	if (place->pl_why != PROF_NAMED)
@@ -335,9 +363,10 @@ place_of(struct prof_symbols *symbols, uint32_t space,
 	struct place place = { .pl_module = NO_MODULE,
 	    .pl_owner = NO_MODULE };
 
+	place.pl_path = "";
 	if (frame->fr_kind == PROF_FRAME_KERNEL)
 		find_kernel(symbols, pc_inside(frame), &place);
-	else
+	else if (frame->fr_kind == PROF_FRAME_NATIVE)
 		find_user(symbols, space, pc_inside(frame), &place);
 	return (place);
 }
@@ -418,7 +447,7 @@ prof_symbols_spot(const struct prof_symbols *symbols, uint32_t space,
 
 	*spot = (struct prof_spot){ .so_at = frame->fr_id,
 	    .so_flags = frame->fr_flags | (uint32_t)frame->fr_kind << 8 };
-	if (frame->fr_kind == PROF_FRAME_KERNEL)
+	if (frame->fr_kind != PROF_FRAME_NATIVE)
 		return;
 	mapping = prof_lives_mapping(symbols->sy_lives, space,
 	    pc_inside(frame));
@@ -452,6 +481,8 @@ prof_symbols_find(struct prof_symbols *symbols, uint32_t space,
 		return (0);
 	if (!is_new)
 		return (*number);
+	if (frame->fr_kind > PROF_FRAME_KERNEL)
+		return (*number = function_of_script(symbols, frame));
 	place = place_of(symbols, space, frame);
 	return (*number = function_of(symbols, &place,
 	    (enum prof_frame_kind)frame->fr_kind));
@@ -502,6 +533,9 @@ prof_symbols_lines(struct prof_symbols *symbols, uint32_t space,
 	struct prof_lines *table;
 	size_t n, i;
 
+	if (frame->fr_kind > PROF_FRAME_KERNEL)
+		return (max == 0 ? 0 : prof_script_line(symbols, frame,
+		    lines));
 	if (!place.pl_in_file)
 		return (0);
 	table = prof_module_lines(&symbols->sy_module[place.pl_module],

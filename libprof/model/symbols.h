@@ -10,6 +10,7 @@
 #include "kernel_map.h"
 #include "module.h"
 #include "prof_impl.h"
+#include "recording/table.h"
 
 #define FUNCTIONS_BLOCK	1024
 
@@ -42,6 +43,10 @@ struct prof_symbols {
 	uint32_t	 sy_nmodules;
 	struct jit	*sy_jit;	/* by life */
 	size_t		 sy_njit;
+	struct prof_map	 sy_by_code;	/* of script frames -> sy_code */
+	struct prof_table_code *sy_code;
+	size_t		 sy_ncodes;
+	size_t		 sy_cap_codes;
 	bool		 sy_is_given;	/* names are what a file said */
 	bool		 sy_is_one_memory; /* PROF_PLACES_PID's */
 	uint64_t	 sy_until_ns;	/* processes are known so long */
@@ -66,6 +71,20 @@ struct prof_symbols {
 int	prof_symbols_load(struct prof_symbols *symbols,
 	    struct prof_err *error);
 void	prof_symbols_unload(struct prof_symbols *symbols);
+
+/* ---------------------------------------------------- process/script.c */
+/* All code of a table.  -1: no memory. */
+int	prof_script_load(struct prof_symbols *symbols, struct prof_cur *cur);
+/* What a script frame runs; NULL: the recording does not say. */
+const struct prof_table_code *prof_script_code(
+	    const struct prof_symbols *symbols,
+	    const struct prof_frame *frame);
+/* The name, the file and the kind of a script frame or boundary. */
+void	prof_script_name(const struct prof_symbols *symbols,
+	    const struct prof_frame *frame, struct prof_function *function);
+/* Its line: 1, or 0 where it is not known. */
+size_t	prof_script_line(const struct prof_symbols *symbols,
+	    const struct prof_frame *frame, struct prof_line *line);
 
 /* ------------------------------------------------------ symbols_note.c */
 void	prof_symbols_forget_notes(struct prof_symbols *symbols);

@@ -177,6 +177,8 @@ load_table(struct prof_symbols *symbols, struct prof_cur *cur,
 	struct prof_module *module;
 	struct jit *jit;
 
+	if (table->tb_kind == PROF_TABLE_SCRIPT)
+		return (prof_script_load(symbols, cur) == 0);
 	if (table->tb_kind == PROF_TABLE_KERNEL) {
 		if (table->tb_why == PROF_UNNAMED_HIDDEN)
 			prof_kernel_map_hidden(symbols->sy_kernel);
@@ -278,6 +280,8 @@ prof_symbols_unload(struct prof_symbols *symbols)
 	for (i = 0; i < symbols->sy_njit; i++)
 		prof_symtab_free(symbols->sy_jit[i].ji_table);
 	free(symbols->sy_jit);
+	free(symbols->sy_code);
+	prof_map_free(&symbols->sy_by_code);
 	prof_lives_free(symbols->sy_lives);
 	prof_kernel_map_free(symbols->sy_kernel);
 	prof_images_fini(&symbols->sy_images);

@@ -76,6 +76,7 @@ struct prof_packer {
 	uint64_t	 pk_last_addr;	/* of the table of addresses */
 	uint32_t	 pk_kstack;	/* of the last sample, 0: none */
 	uint32_t	 pk_ustack;
+	struct prof_buf	 pk_script;	/* script frames being packed */
 	bool		 pk_again;	/* has the last sample's user stack */
 };
 

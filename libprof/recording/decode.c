@@ -183,7 +183,7 @@ table_shapes(struct prof_decoder *decoder, struct prof_cur *cur)
 	shape = table_add(decoder, &decoder->de_shapes, sizeof(*shape));
 	if (shape == NULL)
 		return (-1);
-	shape->sh_bits = (uint8_t)prof_cur_varint(cur);
+	shape->sh_bits = (uint16_t)prof_cur_varint(cur);
 	shape->sh_event = prof_cur_u32(cur);
 	shape->sh_kstatus = (uint8_t)prof_cur_varint(cur);
 	shape->sh_ustatus = (uint8_t)prof_cur_varint(cur);
@@ -418,6 +418,22 @@ decode_stack(struct prof_decoder *decoder, unsigned leaf_column,
 	return (true);
 }
 
+/* All frames are in the dictionary, but not where the innermost one is. */
+static bool
+decode_script(struct prof_decoder *decoder, struct prof_stack *stack)
+{
+	struct prof_cur *instruction =
+	    &decoder->de_columns[PROF_SS_INSTRUCTION];
+	struct prof_cur *number = &decoder->de_columns[PROF_SS_SCRIPT];
+
+	stack->sk_leaf = prof_cur_varint(instruction) &
+	    PROF_FRAME_INSTRUCTION;
+	stack->sk_number = prof_cur_u32(number);
+	stack->sk_there = true;
+	return (!instruction->cu_bad && !number->cu_bad &&
+	    stack->sk_number != 0);
+}
+
 static bool
 decode_stacks(struct prof_decoder *decoder, const struct prof_shape *shape)
 {
@@ -427,6 +443,7 @@ decode_stacks(struct prof_decoder *decoder, const struct prof_shape *shape)
 
 	memset(&sample->sm_kernel, 0, sizeof(sample->sm_kernel));
 	memset(&sample->sm_user, 0, sizeof(sample->sm_user));
+	sample->sm_script.sk_there = false;
 	record->pr_ip = 0;
 	if (shape->sh_bits & PROF_SH_USTACK) {
 		if (!decode_stack(decoder, PROF_SS_ULEAF, PROF_SS_USTACK,
@@ -440,6 +457,9 @@ decode_stacks(struct prof_decoder *decoder, const struct prof_shape *shape)
 			return (false);
 		record->pr_ip = sample->sm_kernel.sk_leaf;
 	}
+	if (shape->sh_bits & PROF_SH_SCRIPT &&
+	    !decode_script(decoder, &sample->sm_script))
+		return (false);
 	if ((shape->sh_bits & PROF_SH_IP) == 0)
 		return (true);
 	ip = column_item(decoder, PROF_SS_IP, &decoder->de_addrs,

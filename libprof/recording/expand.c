@@ -116,11 +116,11 @@ prof_stack_nnodes(const struct prof_reader *reader)
 
 /* ------------------------------------------------- frames of a sample */
 
-/* Room for two of the deepest stacks, so that both of a sample stay. */
+/* Room for three of the deepest stacks, so that all of a sample stay. */
 static int
 frames_room(struct prof_reader *reader)
 {
-	size_t need = reader->rd_nframes + 2 * (PROF_MAX_FRAMES + 1), cap;
+	size_t need = reader->rd_nframes + 3 * (PROF_MAX_FRAMES + 1), cap;
 	uint64_t *frames;
 
 	if (need <= reader->rd_cap_frames)
@@ -190,6 +190,24 @@ stack_get(struct prof_reader *reader, const struct prof_stack *stack,
 	}
 }
 
+/* The same of script frames; the innermost one gets its instruction. */
+static void
+script_get(struct prof_reader *reader, const struct prof_stack *stack,
+    struct frames *frames)
+{
+	uint64_t *list = NULL;
+
+	frames->fr_list = NULL;
+	frames->fr_count = 0;
+	if (stack->sk_there)
+		list = stack_walk(reader, stack->sk_number, &frames->fr_count);
+	if (list == NULL)
+		return;
+	frames->fr_list = list + 1;
+	frames->fr_list[0] = (frames->fr_list[0] &
+	    ~(uint64_t)PROF_FRAME_INSTRUCTION) | stack->sk_leaf;
+}
+
 /* Kernel and user frames that are one stack need two places for the leaf. */
 static int
 stack_twin(struct prof_reader *reader, uint64_t kernel_leaf,
@@ -212,14 +230,16 @@ static bool
 expand(struct prof_reader *reader, const struct prof_sample *sample)
 {
 	struct prof_record *record = &reader->rd_sample;
-	struct frames kernel, user;
+	struct frames kernel, user, script;
 
 	if (frames_room(reader) == -1)
 		return (false);
 	*record = sample->sm_record;
 	stack_get(reader, &sample->sm_kernel, &reader->rd_alone[0], &kernel);
 	stack_get(reader, &sample->sm_user, &reader->rd_alone[1], &user);
-	if (sample->sm_user.sk_there && user.fr_list == NULL)
+	script_get(reader, &sample->sm_script, &script);
+	if ((sample->sm_user.sk_there && user.fr_list == NULL) ||
+	    (sample->sm_script.sk_there && script.fr_list == NULL))
 		record->pr_ustatus = PROF_STACK_FAULT;
 	if (sample->sm_kernel.sk_there && kernel.fr_list == NULL)
 		record->pr_kstatus = PROF_STACK_FAULT;
@@ -230,5 +250,7 @@ expand(struct prof_reader *reader, const struct prof_sample *sample)
 	record->pr_nkernel = kernel.fr_count;
 	record->pr_user = user.fr_list;
 	record->pr_nuser = user.fr_count;
+	record->pr_script = script.fr_list;
+	record->pr_nscript = script.fr_count;
 	return (true);
 }

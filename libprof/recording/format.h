@@ -16,7 +16,7 @@
 
 #define PROF_FILE_MAGIC		"\x89" "DTP\r\n\x1a\n"
 #define PROF_FILE_MAGIC_LEN	8
-#define PROF_FILE_MAJOR		1
+#define PROF_FILE_MAJOR		2
 #define PROF_FILE_MINOR		0
 #define PROF_FILE_ORDER		0x01020304u
 #define PROF_FILE_HEADER	64
@@ -74,7 +74,9 @@ enum prof_sample_section {
 	PROF_SS_IDLE = PROF_SS_ARG0 + 8,	/* time, of counters */
 	PROF_SS_WHOLE,
 	PROF_SS_VALUE0,		/* one for each counter's place */
-	PROF_SS_END = PROF_SS_VALUE0 + 8
+	PROF_SS_INSTRUCTION = PROF_SS_VALUE0 + 8,
+	PROF_SS_SCRIPT,
+	PROF_SS_END
 };
 
 /* Bits of a sample's shape; event and more follow them in the table. */
@@ -86,6 +88,7 @@ enum prof_sample_section {
 #define PROF_SH_COMM	0x20
 #define PROF_SH_WEIGHT	0x40	/* weight is not the one before */
 #define PROF_SH_VALUES	0x80	/* has values of counters */
+#define PROF_SH_SCRIPT	0x100	/* has script frames */
 
 /* Fields of a record of a LIFE chunk, in this order.  Appended. */
 enum prof_life_field {

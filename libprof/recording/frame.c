@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Kinds of frames by name, for outputs and options.  Called by everybody who
- * shows a frame.
+ * Frames as words, which is how records and recordings hold them, and kinds
+ * by name.  Called by everybody who writes, reads or shows a frame.
  */
-#include "prof.h"
+#include "frame.h"
 
 const char *
 prof_frame_kind_name(unsigned kind)
@@ -11,7 +11,34 @@ prof_frame_kind_name(unsigned kind)
 	static const char *const names[PROF_FRAME_NKINDS] = {
 		[PROF_FRAME_NATIVE] = "native",
 		[PROF_FRAME_KERNEL] = "kernel",
+		[PROF_FRAME_PYTHON] = "python",
+		[PROF_FRAME_JAVASCRIPT] = "javascript",
+		[PROF_FRAME_JAVA] = "java",
+		[PROF_FRAME_SCRIPT] = "script",
+		[PROF_FRAME_BOUNDARY] = "boundary",
 	};
 
 	return (kind < PROF_FRAME_NKINDS ? names[kind] : "unknown");
+}
+
+uint64_t
+prof_frame_pack(const struct prof_frame *frame)
+{
+	return ((uint64_t)frame->fr_kind << PROF_WORD_KIND_SHIFT |
+	    (uint64_t)frame->fr_flags << PROF_WORD_FLAGS_SHIFT |
+	    (frame->fr_id & PROF_WORD_ID));
+}
+
+/* Kinds of later versions are scripts to us. */
+void
+prof_frame_unpack(uint64_t word, struct prof_frame *frame)
+{
+	const unsigned kind = (unsigned)(word >> PROF_WORD_KIND_SHIFT);
+
+	*frame = (struct prof_frame){
+		.fr_id = word & PROF_WORD_ID,
+		.fr_kind = (uint8_t)(kind >= PROF_FRAME_PYTHON &&
+		    kind < PROF_FRAME_NKINDS ? kind : PROF_FRAME_SCRIPT),
+		.fr_flags = (uint8_t)(word >> PROF_WORD_FLAGS_SHIFT),
+	};
 }

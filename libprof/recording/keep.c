@@ -561,15 +561,18 @@ keep_symbols(struct prof_reader *reader, struct prof_cur *body)
 	const size_t len = prof_cur_left(body);
 	const uint8_t *bytes = body->cu_at;
 	struct prof_table_function function;
+	struct prof_table_code code;
 	struct prof_kept *kept;
 	struct prof_table table;
 	int rv = prof_table_unpack(body, &table);
 
 	if (rv != 1)
 		return (rv == 0);
-	while ((rv = prof_table_unpack_function(body, &table,
-	    &function)) == 1)
-		;
+	do {
+		rv = table.tb_kind == PROF_TABLE_SCRIPT ?
+		    prof_table_unpack_code(body, &code) :
+		    prof_table_unpack_function(body, &table, &function);
+	} while (rv == 1);
 	if (rv == -1)
 		return (0);
 	if (reader->rd_budget / TABLE_PER_BYTE < len) {

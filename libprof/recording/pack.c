@@ -42,6 +42,7 @@ prof_packer_fini(struct prof_packer *packer)
 	prof_map_free(&packer->pk_tasks);
 	prof_map_free(&packer->pk_addrs);
 	prof_map_free(&packer->pk_pairs);
+	prof_buf_free(&packer->pk_script);
 	free(packer->pk_previous);
 }
 

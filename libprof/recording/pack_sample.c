@@ -7,14 +7,18 @@
  * doubles.
  *
  * The innermost pc of a stack stays outside of the stack's dictionary entry:
- * with it, a timer sample would make a new stack of almost every sample.
+ * with it, a timer sample would make a new stack of almost every sample.  So
+ * does the instruction of the innermost script frame.
  */
 #include "batch.h"
+#include "frame.h"
 
 static uint32_t	pack_stack(struct prof_packer *, struct prof_batch *,
 		    const uint64_t *, uint32_t);
 static uint32_t	pack_frames(struct prof_packer *, struct prof_batch *,
 		    const uint64_t *, uint32_t, unsigned, unsigned);
+static int	pack_script(struct prof_packer *, struct prof_batch *,
+		    const struct prof_record *);
 static int	pack_addr(struct prof_packer *, struct prof_batch *,
 		    unsigned, uint64_t);
 static int	pack_string(struct prof_packer *, struct prof_batch *,
@@ -70,6 +74,8 @@ shape_bits(const struct prof_record *record,
 		bits |= PROF_SH_WEIGHT;
 	if (record->pr_nvalues > 0)
 		bits |= PROF_SH_VALUES;
+	if (record->pr_nscript > 0)
+		bits |= PROF_SH_SCRIPT;
 	return (bits);
 }
 
@@ -95,6 +101,8 @@ prof_pack_sample(struct prof_packer *packer, struct prof_batch *batch,
 		packer->pk_ustack = 0;
 	if (packer->pk_kstack == PROF_INTERN_FAILED ||
 	    packer->pk_ustack == PROF_INTERN_FAILED)
+		return (-1);
+	if (bits & PROF_SH_SCRIPT && pack_script(packer, batch, record) == -1)
 		return (-1);
 	if (bits & PROF_SH_IP &&
 	    pack_addr(packer, batch, PROF_SS_IP, record->pr_ip) == -1)
@@ -183,8 +191,8 @@ pack_shape(struct prof_packer *packer, struct prof_batch *batch,
 		ustatus = PROF_STACK_DEEP;
 	for (i = 0; i < nargs; i++)
 		strings |= (unsigned)(record->pr_strs[i] != NULL) << i;
-	/* 4 bits of nargs leave room for those of nvalues. */
-	key = bits | kstatus << 8 | ustatus << 16 | (uint64_t)strings << 24 |
+	/* 4 bits of nargs leave room for nvalues, 16 of event for bits. */
+	key = (bits & 0xff) | (uint64_t)(bits >> 8) << 56 | kstatus << 8 | ustatus << 16 | (uint64_t)strings << 24 |
 	    (uint64_t)nargs << 32 | (uint64_t)count_values(record) << 36 |
 	    (uint64_t)record->pr_event << 40;
 	number = prof_map_get(&packer->pk_shapes, key, &is_new);
@@ -268,6 +276,31 @@ pack_frames(struct prof_packer *packer, struct prof_batch *batch,
 	if (id != PROF_INTERN_FAILED)
 		prof_buf_varint(&batch->ba_columns[stack_column], id);
 	return (id);
+}
+
+static int
+pack_script(struct prof_packer *packer, struct prof_batch *batch,
+    const struct prof_record *record)
+{
+	const uint32_t count = record->pr_nscript < PROF_MAX_FRAMES ?
+	    record->pr_nscript : PROF_MAX_FRAMES;
+	struct prof_buf *words = &packer->pk_script;
+	uint64_t *first;
+	uint32_t id;
+
+	words->bf_len = 0;
+	prof_buf_bytes(words, record->pr_script, count * sizeof(*first));
+	if (words->bf_failed)
+		return (-1);
+	first = (void *)words->bf_data;
+	*first &= ~(uint64_t)PROF_FRAME_INSTRUCTION;
+	id = pack_stack(packer, batch, first, count);
+	if (id == PROF_INTERN_FAILED)
+		return (-1);
+	prof_buf_varint(&batch->ba_columns[PROF_SS_INSTRUCTION],
+	    record->pr_script[0] & PROF_FRAME_INSTRUCTION);
+	prof_buf_varint(&batch->ba_columns[PROF_SS_SCRIPT], id);
+	return (0);
 }
 
 static uint32_t

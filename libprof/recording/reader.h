@@ -77,7 +77,7 @@ struct prof_sample_chunk {
 
 /* Where the samples have come to; decode.c. */
 struct prof_shape {
-	uint8_t		sh_bits;
+	uint16_t	sh_bits;
 	uint8_t		sh_kstatus;
 	uint8_t		sh_ustatus;
 	uint8_t		sh_nargs;

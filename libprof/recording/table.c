@@ -52,6 +52,26 @@ prof_table_pack_function(struct prof_buf *buf, struct prof_table *table,
 		prof_buf_string(buf, function->tf_module);
 }
 
+void
+prof_table_pack_code(struct prof_buf *buf, const struct prof_table_code *code)
+{
+	uint32_t instruction = 0, line = code->tc_line, n;
+
+	prof_buf_varint(buf, code->tc_number);
+	prof_buf_string(buf, code->tc_name);
+	prof_buf_string(buf, code->tc_file);
+	prof_buf_varint(buf, code->tc_line);
+	prof_buf_varint(buf, code->tc_nsteps);
+	for (n = 0; n < code->tc_nsteps; n++) {
+		prof_buf_varint(buf,
+		    code->tc_step[n].tp_instruction - instruction);
+		prof_buf_varint(buf, prof_zigzag(
+		    (uint64_t)code->tc_step[n].tp_line - line));
+		instruction = code->tc_step[n].tp_instruction;
+		line = code->tc_step[n].tp_line;
+	}
+}
+
 static void
 unpack_file(struct prof_cur *cur, struct prof_table *table)
 {
@@ -89,7 +109,7 @@ prof_table_unpack(struct prof_cur *cur, struct prof_table *table)
 	table->tb_path = "";
 	if (cur->cu_bad)
 		return (-1);
-	if (kind == 0 || kind > PROF_TABLE_JIT)
+	if (kind == 0 || kind > PROF_TABLE_SCRIPT)
 		return (0);
 	table->tb_kind = (enum prof_table_kind)kind;
 	/* A later version may know more reasons. */
@@ -117,4 +137,49 @@ prof_table_unpack_function(struct prof_cur *cur, struct prof_table *table,
 	function->tf_module = table->tb_kind != PROF_TABLE_KERNEL ? "" :
 	    prof_cur_string(cur);
 	return (cur->cu_bad ? -1 : 1);
+}
+
+static bool
+unpack_step(struct prof_cur *cur, struct prof_table_step *step)
+{
+	step->tp_instruction += prof_cur_u32(cur);
+	step->tp_line += (uint32_t)prof_unzigzag(prof_cur_varint(cur));
+	return (!cur->cu_bad);
+}
+
+int
+prof_table_unpack_code(struct prof_cur *cur, struct prof_table_code *code)
+{
+	struct prof_table_step step = { 0 };
+	uint32_t n;
+
+	if (prof_cur_left(cur) == 0)
+		return (0);
+	memset(code, 0, sizeof(*code));
+	code->tc_number = prof_cur_u32(cur);
+	code->tc_name = prof_cur_string(cur);
+	code->tc_file = prof_cur_string(cur);
+	code->tc_line = prof_cur_u32(cur);
+	code->tc_nsteps = prof_cur_u32(cur);
+	if (cur->cu_bad || code->tc_nsteps > prof_cur_left(cur) / 2)
+		return (-1);
+	code->tc_steps = *cur;
+	for (n = 0; n < code->tc_nsteps; n++)
+		if (!unpack_step(cur, &step))
+			return (-1);
+	code->tc_steps.cu_end = cur->cu_at;
+	return (1);
+}
+
+uint32_t
+prof_table_line(const struct prof_table_code *code, uint32_t instruction)
+{
+	struct prof_table_step step = { .tp_line = code->tc_line };
+	struct prof_cur cur = code->tc_steps;
+	uint32_t line = code->tc_line, n;
+
+	for (n = 0; n < code->tc_nsteps && unpack_step(&cur, &step) &&
+	    step.tp_instruction <= instruction; n++)
+		line = step.tp_line;
+	return (line);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * A SYMBOL chunk, both ways: the functions of one module that samples met,
- * or why it names none.  So a recording keeps its names when the files are
- * gone, and on another machine.
+ * or why it names none, or the code of scripts.  So a recording keeps its
+ * names when the files and processes are gone, and on another machine.
  *
  * Included by recording/ and model/.
  */
@@ -17,7 +17,8 @@
 enum prof_table_kind {
 	PROF_TABLE_FILE = 1,	/* addresses as the file counts them */
 	PROF_TABLE_KERNEL,	/* functions have the name of a module, too */
-	PROF_TABLE_JIT		/* of what a process had made in memory */
+	PROF_TABLE_JIT,		/* of what a process had made in memory */
+	PROF_TABLE_SCRIPT	/* code by number, not by address */
 };
 
 struct prof_table {
@@ -45,15 +46,39 @@ struct prof_table_function {
 	const char	*tf_module;	/* KERNEL; else "" */
 };
 
+/* A step of a table of lines: from an instruction on it is that line. */
+struct prof_table_step {
+	uint32_t	 tp_instruction;
+	uint32_t	 tp_line;
+};
+
+/* What script frames call code: a function, by the number in its frames. */
+struct prof_table_code {
+	uint32_t	 tc_number;
+	const char	*tc_name;	/* for people */
+	const char	*tc_file;	/* of source; "": not known */
+	uint32_t	 tc_line;	/* the first; 0: not known */
+	const struct prof_table_step *tc_step;	/* packing: by instruction */
+	uint32_t	 tc_nsteps;
+	struct prof_cur	 tc_steps;	/* unpacked: what is left of them */
+};
+
 /* The beginning, then one function after another. */
 void	prof_table_pack(struct prof_buf *buf, const struct prof_table *table);
 void	prof_table_pack_function(struct prof_buf *buf,
 	    struct prof_table *table,
 	    const struct prof_table_function *function);
+void	prof_table_pack_code(struct prof_buf *buf,
+	    const struct prof_table_code *code);
 /* 1, 0: of a kind that is not known, -1: damaged.  Strings are borrowed. */
 int	prof_table_unpack(struct prof_cur *cur, struct prof_table *table);
 /* 1, 0: there is none left, -1: damaged. */
 int	prof_table_unpack_function(struct prof_cur *cur,
 	    struct prof_table *table, struct prof_table_function *function);
+int	prof_table_unpack_code(struct prof_cur *cur,
+	    struct prof_table_code *code);
+/* The line of an instruction; 0: not known. */
+uint32_t prof_table_line(const struct prof_table_code *code,
+	    uint32_t instruction);
 
 #endif /* PROF_TABLE_H */

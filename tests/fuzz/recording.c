@@ -85,6 +85,8 @@ touch(const struct prof_reader *reader, const struct prof_record *record)
 		sum += record->pr_kernel[i];
 	for (i = 0; i < record->pr_nuser; i++)
 		sum += record->pr_user[i];
+	for (i = 0; i < record->pr_nscript; i++)
+		sum += record->pr_script[i];
 	return (sum);
 }
 
@@ -127,6 +129,8 @@ touch_names(struct prof_reader *reader)
 	    .so_only_recorded = 1 };
 	const struct prof_function *fu;
 	struct prof_symbols *symbols;
+	struct prof_frame frame;
+	struct prof_line line;
 	struct prof_record record;
 	struct prof_err error;
 	uint64_t sum = 0;
@@ -146,6 +150,12 @@ touch_names(struct prof_reader *reader)
 			    &(struct prof_frame){ record.pr_user[i],
 			    PROF_FRAME_NATIVE, i > 0 ? PROF_FRAME_RETURN :
 			    0 });
+		for (i = 0; i < record.pr_nscript && i < 64; i++) {
+			prof_frame_unpack(record.pr_script[i], &frame);
+			(void)prof_symbols_find(symbols, space, &frame);
+			(void)prof_symbols_lines(symbols, space, &frame,
+			    &line, 1);
+		}
 		for (i = 0; i < record.pr_nkernel && i < 64; i++)
 			(void)prof_symbols_find(symbols, 0,
 			    &(struct prof_frame){ record.pr_kernel[i],

@@ -109,7 +109,7 @@ class Recording:
         self.end, self.tallied, self.tables_of = None, 0, []
         assert data[:8] == bytes.fromhex("894454500d0a1a0a")
         major, _, order, length = struct.unpack_from("<HHII", data, 8)
-        assert major == 1 and order == 0x01020304
+        assert major in (1, 2) and order == 0x01020304
         at, sequence = length, 0
         while at < len(data):
             at = self.chunk(data, at, sequence)
@@ -185,7 +185,7 @@ class Recording:
     def on_sample(self, head, body):
         part = sections(body)
         tables, columns = self.tables(part), {}
-        for number in range(5, 34):
+        for number in range(5, 36):
             columns[number] = Cursor(part.get(number, b""))
         count, smallest = head.varint(), head.varint()
         largest = smallest + head.varint()
@@ -251,6 +251,11 @@ class Recording:
         if idle:
             assert columns[25].varint() >= idle
         values = sum(columns[26 + n].varint() for n in range(nvalues))
+        if bits & 0x100:
+            instruction = columns[34].varint()
+            script = list(self.stacks[columns[35].varint()])
+            script[0] += instruction
+            frames += script
         return (event, time, cpu, pid, tid, weights.get(event, 0), ip, total,
                 sum(frames), len(frames), sum(text),
                 bits & 3, kstatus, ustatus, values, idle)
@@ -276,6 +281,12 @@ class Recording:
         elif kind == 3:
             whose = [cur.varint(), cur.varint()]
         functions, address = [], 0
+        while kind == 4 and cur.more():
+            number, name, file, line = (cur.varint(), cur.string(),
+                                        cur.string(), cur.varint())
+            steps = [(cur.varint(), cur.zigzag())
+                     for _ in range(cur.varint())]
+            functions.append((number, name, file, line, steps))
         while cur.more():
             address = (address + cur.zigzag()) & M64
             functions.append((address, cur.varint(), cur.string(),

@@ -20,6 +20,8 @@ touch(const struct prof_record *record)
 		sum += record->pr_kernel[n];
 	for (n = 0; n < record->pr_nuser; n++)
 		sum += record->pr_user[n];
+	for (n = 0; n < record->pr_nscript; n++)
+		sum += record->pr_script[n];
 	for (n = 0; n < PROF_MAX_ARGS; n++)
 		if (record->pr_strs[n] != NULL)
 			sum += strlen(record->pr_strs[n]);

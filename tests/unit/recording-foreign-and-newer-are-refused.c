@@ -57,10 +57,10 @@ main(void)
 	bytes = file_bytes(work_path("x.dtp"), &length);
 	expect(bytes, length, PROF_OK, "");
 	bytes[8]++;			/* major */
-	expect(bytes, length, PROF_E_NEWER, "format 2.0");
+	expect(bytes, length, PROF_E_NEWER, "format 3.0");
 	bytes[8] = 0;
 	expect(bytes, length, PROF_OK, "");
-	bytes[8] = 1;
+	bytes[8] = 2;
 	bytes[10] = 9;			/* minor */
 	expect(bytes, length, PROF_OK, "");
 	bytes[12] ^= 5;			/* mark of the byte order */

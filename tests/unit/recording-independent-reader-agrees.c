@@ -51,7 +51,9 @@ add_sample(struct event_sum *sum, const struct prof_record *r)
 		sums[7] += r->pr_kernel[i];
 	for (i = 0; i < r->pr_nuser; i++)
 		sums[7] += r->pr_user[i];
-	sums[8] += r->pr_nkernel + r->pr_nuser;
+	for (i = 0; i < r->pr_nscript; i++)
+		sums[7] += r->pr_script[i];
+	sums[8] += r->pr_nkernel + r->pr_nuser + r->pr_nscript;
 	sums[10] += (r->pr_in_kernel != 0) | (r->pr_nested != 0) << 1;
 	sums[11] += r->pr_kstatus;
 	sums[12] += r->pr_ustatus;

@@ -77,6 +77,7 @@ struct made {
 	struct prof_record md_record;
 	uint64_t	md_kernel[MADE_FRAMES];
 	uint64_t	md_user[MADE_FRAMES];
+	uint64_t	md_script[MADE_FRAMES];
 	char		md_strs[PROF_MAX_ARGS][MADE_TEXT];
 	char		md_comm[16];
 	char		md_path[MADE_TEXT];
@@ -118,6 +119,23 @@ made_frames(uint64_t *frames, uint64_t base)
 	return (count);
 }
 
+/* Of a few functions each; runs of frames end at boundaries. */
+static inline uint32_t
+made_script(uint64_t *frames)
+{
+	const uint32_t count = below(3) > 0 ? 0 : 1 +
+	    below(below(20) == 0 ? MADE_FRAMES : 20);
+
+	for (uint32_t i = 0; i < count; i++)
+		frames[i] = i > 0 && below(6) == 0 ?
+		    (uint64_t)PROF_FRAME_BOUNDARY << 56 | below(40) :
+		    (uint64_t)(PROF_FRAME_PYTHON + below(4)) << 56 |
+		    (uint64_t)below(3) << 48 |
+		    (uint64_t)(1 + below(30)) << 24 |
+		    (i == 0 ? below(1u << 24) : 2 * below(8));
+	return (count);
+}
+
 static inline void
 made_sample(struct made *made, uint64_t time_ns)
 {
@@ -145,6 +163,8 @@ made_sample(struct made *made, uint64_t time_ns)
 	}
 	r->pr_kernel = made->md_kernel;
 	r->pr_user = made->md_user;
+	r->pr_nscript = made_script(made->md_script);
+	r->pr_script = made->md_script;
 	r->pr_kstatus = (uint8_t)below(PROF_STACK_NSTATUS);
 	r->pr_ustatus = (uint8_t)below(PROF_STACK_NSTATUS);
 	r->pr_ip = below(10) == 0 ? any_number() :
@@ -223,7 +243,7 @@ difference(const struct prof_record *a, const struct prof_record *b)
 	SAME(pr_tid); SAME(pr_time_ns); SAME(pr_in_kernel); SAME(pr_nested);
 	SAME(pr_weight); SAME(pr_ip); SAME(pr_nargs); SAME(pr_nkernel);
 	SAME(pr_nuser); SAME(pr_kstatus); SAME(pr_ustatus); SAME(pr_ppid);
-	SAME(pr_ptid); SAME(pr_code); SAME(pr_group_dead); SAME(pr_addr);
+	SAME(pr_nscript); SAME(pr_ptid); SAME(pr_code); SAME(pr_group_dead); SAME(pr_addr);
 	SAME(pr_len); SAME(pr_offset); SAME(pr_prot); SAME(pr_dev);
 	SAME(pr_ino); SAME(pr_build_id_len); SAME(pr_nvalues);
 	SAME(pr_values_ns); SAME(pr_values_running_ns);
@@ -244,6 +264,9 @@ difference(const struct prof_record *a, const struct prof_record *b)
 	if (a->pr_nuser > 0 && memcmp(a->pr_user, b->pr_user,
 	    a->pr_nuser * sizeof(uint64_t)) != 0)
 		return ("pr_user");
+	if (a->pr_nscript > 0 && memcmp(a->pr_script, b->pr_script,
+	    a->pr_nscript * sizeof(uint64_t)) != 0)
+		return ("pr_script");
 	if (strcmp(text_of(a->pr_comm), text_of(b->pr_comm)) != 0)
 		return ("pr_comm");
 	if (strcmp(text_of(a->pr_path), text_of(b->pr_path)) != 0)
@@ -421,6 +444,7 @@ digest_record(const struct prof_record *record, bool bare)
 		return (hash);
 	hash = digest_bytes(hash, copy.pr_kernel, 8 * copy.pr_nkernel);
 	hash = digest_bytes(hash, copy.pr_user, 8 * copy.pr_nuser);
+	hash = digest_bytes(hash, copy.pr_script, 8 * copy.pr_nscript);
 	hash = digest_bytes(hash, &copy.pr_kstatus, 1);
 	return (digest_bytes(hash, &copy.pr_ustatus, 1));
 }

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Names and lines of script frames, which a recording holds by the number of
+ * their code; no file and no process is asked.  Called by symbols.c.
+ */
+#include <stdlib.h>
+
+#include "model/symbols.h"
+#include "recording/frame.h"
+
+int
+prof_script_load(struct prof_symbols *symbols, struct prof_cur *cur)
+{
+	struct prof_table_code code, *grown;
+	bool is_new;
+	size_t cap;
+
+	while (prof_table_unpack_code(cur, &code) == 1) {
+		if (symbols->sy_ncodes == symbols->sy_cap_codes) {
+			cap = symbols->sy_cap_codes == 0 ? 256 :
+			    2 * symbols->sy_cap_codes;
+			grown = reallocarray(symbols->sy_code, cap,
+			    sizeof(*grown));
+			if (grown == NULL)
+				return (-1);
+			symbols->sy_code = grown;
+			symbols->sy_cap_codes = cap;
+		}
+		if (prof_map_find(&symbols->sy_by_code, code.tc_number,
+		    &is_new) == PROF_INTERN_FAILED)
+			return (-1);
+		if (is_new)	/* else the first one counts */
+			symbols->sy_code[symbols->sy_ncodes++] = code;
+	}
+	return (0);
+}
+
+const struct prof_table_code *
+prof_script_code(const struct prof_symbols *symbols,
+    const struct prof_frame *frame)
+{
+	const uint32_t n = prof_map_peek(&symbols->sy_by_code,
+	    prof_frame_code(frame));
+
+	return (n == PROF_INTERN_FAILED ? NULL : &symbols->sy_code[n]);
+}
+
+void
+prof_script_name(const struct prof_symbols *symbols,
+    const struct prof_frame *frame, struct prof_function *function)
+{
+	static const char *const boundaries[PROF_BOUNDARY_N] = {
+		[PROF_BOUNDARY_INTERPRETER] = "[interpreter boundary]",
+		[PROF_BOUNDARY_TRUNCATED] = "[truncated here]",
+	};
+	static const char *const unnamed[PROF_FRAME_NKINDS] = {
+		[PROF_FRAME_PYTHON] = "[python]",
+		[PROF_FRAME_JAVASCRIPT] = "[javascript]",
+		[PROF_FRAME_JAVA] = "[java]",
+		[PROF_FRAME_SCRIPT] = "[script]",
+	};
+	const struct prof_table_code *code;
+
+	function->fu_kind = (enum prof_frame_kind)frame->fr_kind;
+	function->fu_raw = function->fu_module = "";
+	if (frame->fr_kind >= PROF_FRAME_BOUNDARY) {
+		function->fu_name = boundaries[
+		    frame->fr_id < PROF_BOUNDARY_N ? frame->fr_id :
+		    PROF_BOUNDARY_TRUNCATED];
+		return;
+	}
+	code = prof_script_code(symbols, frame);
+	function->fu_name = function->fu_module = unnamed[frame->fr_kind];
+	if (code == NULL) {
+		function->fu_unnamed = PROF_UNNAMED_NOSYM;
+		return;
+	}
+	function->fu_name = code->tc_name;
+	if (code->tc_file[0] != '\0')
+		function->fu_module = code->tc_file;
+}
+
+size_t
+prof_script_line(const struct prof_symbols *symbols,
+    const struct prof_frame *frame, struct prof_line *line)
+{
+	const struct prof_table_code *code = !prof_frame_is_script(frame) ?
+	    NULL : prof_script_code(symbols, frame);
+
+	if (code == NULL || code->tc_line == 0 || code->tc_file[0] == '\0')
+		return (0);
+	line->ln_function = code->tc_name;
+	line->ln_file = code->tc_file;
+	line->ln_number = prof_table_line(code,
+	    prof_frame_instruction(frame));
+	return (1);
+}
