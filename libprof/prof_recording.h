@@ -368,6 +368,12 @@ size_t prof_symbols_lines(struct prof_symbols *symbols, uint32_t space,
 /* A function's number that stands for an inlined function of a module. */
 uint32_t prof_symbols_inlined(struct prof_symbols *symbols, uint32_t in,
     const char *name);
+/*
+ * The user stack of a sample, innermost first, script frames in the place of
+ * the native frames that executed them: how many; the first max are kept.
+ */
+size_t prof_symbols_stack(struct prof_symbols *symbols,
+    const struct prof_record *record, struct prof_frame *frames, size_t max);
 /* Notes for the user (what has no names, why, the cure); NULL: no more. */
 const char *prof_symbols_note(struct prof_symbols *symbols, size_t n);
 /* Of these, those of limits that were reached, which no quality says. */

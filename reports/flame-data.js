@@ -8,7 +8,12 @@
 
 /* Bits of a label's kind, and the kinds that have no function. */
 const KIND_KERNEL = 8, KIND_INLINED = 16, KIND_UNNAMED = 32;
+const KIND_FRAME_SHIFT = 6;
 const KIND_FUNCTION = 1, KIND_CUT = 6, KIND_LINE = 7;
+/* Frames that are not native: names, and hues of those that have one. */
+const FRAME_NAMES = { 2: "python", 3: "javascript", 4: "java", 5: "script",
+	6: "boundary" };
+const FRAME_HUES = { 2: 262, 3: 168, 4: 328, 5: 295 };
 
 /* Reads what the writer put, from the first byte to the last. */
 class Columns {
@@ -153,7 +158,7 @@ async function readData(head) {
 		modules[i] = columns.text.decode(columns.line());
 	data.modules = modules;
 	const n = columns.number();
-	data.kinds = columns.numbers(new Uint8Array(n));
+	data.kinds = columns.numbers(new Uint16Array(n));
 	data.moduleOf = columns.numbers(new Uint32Array(n));
 	data.names = readNames(columns, columns.numbers(new Uint32Array(n)));
 	data.places = Array.from(data.kinds, kind => (kind & 7) === KIND_LINE ?

@@ -127,13 +127,16 @@ class Graph {
 		const isFunction = (kind & 7) === KIND_FUNCTION ||
 		    (kind & 7) === KIND_LINE;
 		let hue = 22 + hash % 30, full = 88;
-		if (!isFunction || kind & KIND_UNNAMED)
-			full = isFunction ? 20 : 5;
+		const frame = FRAME_NAMES[kind >> KIND_FRAME_SHIFT];
+		if (!isFunction || kind & KIND_UNNAMED || frame === "boundary")
+			full = isFunction && kind & KIND_UNNAMED ? 20 : 5;
 		else if (this.colour === "module")
 			hue = hashText(data.modules[data.moduleOf[label]]) %
 			    36 * 10;
 		else if (this.colour === "name")
 			hue = hash % 360;
+		else if (frame)
+			hue = FRAME_HUES[kind >> KIND_FRAME_SHIFT] + hash % 24;
 		else if (kind & KIND_KERNEL)
 			hue = 200 + hash % 24;
 		else if (kind & KIND_INLINED)

@@ -374,6 +374,6 @@ function kindName(kind) {
 	const names = ["all", "", "thread", "pid", "tid", "cpu", "cut", ""];
 	return (kind & 7) !== KIND_FUNCTION && (kind & 7) !== KIND_LINE ?
 	    names[kind & 7] : kind & KIND_UNNAMED ? "unnamed" :
-	    kind & KIND_KERNEL ? "kernel" : kind & KIND_INLINED ? "inlined" :
+	    FRAME_NAMES[kind >> KIND_FRAME_SHIFT] || kind & KIND_KERNEL ? "kernel" : kind & KIND_INLINED ? "inlined" :
 	    "user";
 }

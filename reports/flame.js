@@ -168,10 +168,19 @@ class FlameGraph extends Page {
 				" than on average"], ["low", "less"],
 			    ["average", "as on average"]];
 		const known = state.colour === "kind" ? [["user", "user"],
-		    ["kernel", "kernel"], ["inlined", "inlined"]] :
+		    ["kernel", "kernel"], ["inlined", "inlined"],
+		    ...this.frameKeys()] :
 		    [["each", "a color for each " + state.colour]];
 		return [...known, ["unnamed", "unresolved address"],
 		    ["group", "process, thread"]];
+	}
+
+	/* Those of scripts, where there are any. */
+	frameKeys() {
+		const {kinds} = this.data;
+		return Object.keys(FRAME_HUES).filter(frame => kinds.some(
+		    kind => kind >> KIND_FRAME_SHIFT === Number(frame)))
+		    .map(frame => [FRAME_NAMES[frame], FRAME_NAMES[frame]]);
 	}
 
 	/* A color and what it says; after them those that all views have. */

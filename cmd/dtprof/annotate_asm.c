@@ -190,6 +190,9 @@ find_file(const struct annotate *an, const char **path)
 	if (fu->fu_kind == PROF_FRAME_KERNEL)
 		return ("no instructions and no lines: found no file with the "
 		    "code of the recorded kernel");
+	if (fu->fu_kind > PROF_FRAME_KERNEL)
+		return ("no instructions: this code is a script's, which has "
+		    "lines alone");
 	if (strcmp(fu->fu_module, "[vdso]") == 0)
 		return ("no instructions and no lines: the kernel maps this "
 		    "code, which is in no file");

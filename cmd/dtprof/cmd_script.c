@@ -39,6 +39,7 @@ struct script {
 	struct prof_filter	**sr_filters;	/* NULL: nothing passes */
 	struct script_comms	 sr_comms;
 	struct script_names	 sr_names;
+	struct script_stack	 sr_stack;
 	uint64_t		 sr_shown;
 };
 
@@ -177,6 +178,7 @@ open_names(struct script *script)
 	if (script->sr_options->so_no_symbols)
 		return (0);
 	script->sr_names.sn_lines = script->sr_options->so_lines;
+	script->sr_names.sn_stack = &script->sr_stack;
 	script->sr_names.sn_symbols = prof_symbols_open(script->sr_reader,
 	    NULL, &error);
 	if (script->sr_names.sn_symbols != NULL)
@@ -273,6 +275,7 @@ out:
 		prof_filter_free(script.sr_filters[e]);
 	free(script.sr_filters);
 	free(script.sr_wanted);
+	free(script.sr_stack.st_frame);
 	script_comms_free(&script.sr_comms);
 	prof_symbols_close(script.sr_names.sn_symbols);
 	prof_reader_close(script.sr_reader);

@@ -189,9 +189,11 @@ struct report_names {
 	size_t		 na_indent;	/* of a level of a tree */
 	size_t		 na_levels;	/* that are indented at most */
 	bool		 na_is_wide;	/* nothing is cut: no terminal */
-	bool		 na_has_kind;
+	size_t		 na_kind;	/* width of the kinds; 0: none */
 };
 
+/* "native", "kernel", ...; "": nobody knows. */
+const char *report_kind(const struct report_row *row);
 /* Room: columns of the terminal that are left; 0: no end. */
 void	report_names_fit(struct report_names *names,
 	    const struct report_table *table, size_t room);

@@ -107,6 +107,8 @@ show_row(const struct report *report, struct out *out,
 	if (table->ta_by & BY_LINE && row->rw_function != NULL)
 		member(out, "function", row->rw_function->fu_name);
 	member(out, "module", row->rw_module);
+	if (*report_kind(row) != '\0')
+		member(out, "kind", report_kind(row));
 	member(out, "comm", row->rw_comm);
 	show_id(out, "pid", row->rw_pid);
 	show_id(out, "tid", row->rw_tid);

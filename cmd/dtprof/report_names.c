@@ -13,7 +13,7 @@
 
 #define MAX_KEYS	(BY_NWORDS + PROF_MAX_ARGS)
 #define GAP		2	/* between columns */
-#define KIND_WIDTH	6
+#define KIND_WIDTH	6	/* at least */
 #define WHERE_WIDTH	16	/* once something must be cut */
 #define NAME_WIDTH	30	/* below it a kind has no room */
 #define TREE_WIDTH	50	/* the same in a tree, with indentation */
@@ -46,15 +46,15 @@ head_of(const struct report_table *table, size_t n)
 	return (report_by_word(table->ta_keys, n));
 }
 
-/* "" for code of which nobody knows what it is. */
-static const char *
-kind_of(const struct report_row *row)
+const char *
+report_kind(const struct report_row *row)
 {
 	if (row->rw_module != NULL &&
 	    strcmp(row->rw_module, "[syscall]") == 0)
 		return ("kernel");
 	if (row->rw_function == NULL || row->rw_module == NULL ||
-	    row->rw_module[0] == '\0')
+	    (row->rw_module[0] == '\0' &&
+	    row->rw_function->fu_kind == PROF_FRAME_NATIVE))
 		return ("");
 	return (prof_frame_kind_name(row->rw_function->fu_kind));
 }
@@ -182,8 +182,11 @@ measure(struct report_names *names)
 		width = terminal_columns(where_of(names, row));
 		if (width > names->na_where)
 			names->na_where = width;
-		names->na_has_kind |= table->ta_has_kinds &&
-		    *kind_of(row) != '\0';
+		width = table->ta_has_kinds ? strlen(report_kind(row)) : 0;
+		if (width > 0 && width < KIND_WIDTH)
+			width = KIND_WIDTH;
+		if (width > names->na_kind)
+			names->na_kind = width;
 	}
 	if (names->na_where > 0 && names->na_where < strlen("where"))
 		names->na_where = strlen("where");
@@ -228,10 +231,11 @@ report_names_fit(struct report_names *names,
 			names->na_where = PADDED_WIDTH;
 		return;
 	}
-	names->na_has_kind = names->na_has_kind && room >= KIND_WIDTH + 1 +
-	    (table->ta_is_tree ? TREE_WIDTH : NAME_WIDTH);
-	if (names->na_has_kind)
-		room -= KIND_WIDTH + 1;
+	if (room < names->na_kind + 1 +
+	    (table->ta_is_tree ? TREE_WIDTH : NAME_WIDTH))
+		names->na_kind = 0;
+	if (names->na_kind > 0)
+		room -= names->na_kind + 1;
 	if (width_below(names, SIZE_MAX) > room &&
 	    names->na_where > WHERE_WIDTH)
 		names->na_where = WHERE_WIDTH;
@@ -280,9 +284,9 @@ report_names_head(const struct report_names *names, struct out *out)
 	for (size_t n = 0; n < table->ta_keys->rb_nkeys; n++) {
 		if (!is_column(table, n))
 			continue;
-		if (names->na_has_kind && (table->ta_is_tree || 1u <<
+		if (names->na_kind > 0 && (table->ta_is_tree || 1u <<
 		    table->ta_keys->rb_key[n] & (BY_FUNCTION | BY_LINE)))
-			out_fmt(out, "%-*s ", KIND_WIDTH, "kind");
+			out_fmt(out, "%-*s ", (int)names->na_kind, "kind");
 		put(names, out, head_of(table, n), names->na_width[n],
 		    n == last && names->na_where == 0);
 	}
@@ -303,10 +307,11 @@ put_name(const struct report_names *names, struct out *out,
 		    names->na_levels), "", beyond);
 	else
 		out_fmt(out, "%*s", (int)indent, "");
-	if (names->na_has_kind && !row->rw_is_root)
-		out_fmt(out, "%-*s ", KIND_WIDTH, kind_of(row));
-	else if (names->na_has_kind)
-		width += KIND_WIDTH + 1;
+	if (names->na_kind > 0 && !row->rw_is_root)
+		out_fmt(out, "%-*s ", (int)names->na_kind,
+		    report_kind(row));
+	else if (names->na_kind > 0)
+		width += names->na_kind + 1;
 	put(names, out, text_of(names, row, n), width > indent + 2 ?
 	    width - indent : 2, is_last);
 }

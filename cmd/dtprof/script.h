@@ -32,8 +32,15 @@ void	script_comms_free(struct script_comms *comms);
 struct script_frame {
 	struct prof_frame sf_frame;
 	const struct prof_function *sf_function;
-	uint64_t	 sf_offset;	/* of the pc in the function */
+	uint64_t	 sf_offset;	/* of the pc; a script's instruction */
 	struct prof_line sf_line;	/* ln_file NULL: not asked, not known */
+};
+
+/* Frames of a stack, grown as needed. */
+struct script_stack {
+	struct prof_frame *st_frame;	/* innermost first */
+	size_t		 st_n;
+	size_t		 st_cap;
 };
 
 /* Where names come from; sn_symbols NULL: frames get none. */
@@ -41,11 +48,18 @@ struct script_names {
 	const struct prof_reader *sn_reader;	/* of counters */
 	struct prof_symbols *sn_symbols;
 	bool		 sn_lines;
+	struct script_stack *sn_stack;
 };
 
-/* Frame n of a sample's kernel or user stack, which has that many. */
+/*
+ * The kernel or the user stack of a sample, script frames included; what there
+ * is no memory for is missing.  Borrowed until the next call.
+ */
+const struct script_stack *script_stack(const struct script_names *names,
+	    const struct prof_record *record, bool is_kernel);
+/* A frame of it with its names. */
 void	script_frame(const struct script_names *names,
-	    const struct prof_record *record, bool is_kernel, uint32_t n,
+	    const struct prof_record *record, const struct prof_frame *of,
 	    struct script_frame *frame);
 
 /* ------------------------------------------------------ script_call.c */

@@ -1,14 +1,58 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * One frame of a sample with its names, for script_text.c and script_json.c.
+ * The frames of a sample with their names, for script_text.c and
+ * script_json.c.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "script.h"
 
+/* Room for all frames that a sample can have. */
+static size_t
+room_for(struct script_stack *stack, const struct prof_record *record)
+{
+	const size_t need = record->pr_nkernel + (size_t)record->pr_nuser +
+	    record->pr_nscript + 1;
+	struct prof_frame *grown;
+
+	if (need > stack->st_cap) {
+		grown = reallocarray(stack->st_frame, need, sizeof(*grown));
+		if (grown == NULL)
+			return (stack->st_cap);
+		stack->st_frame = grown;
+		stack->st_cap = need;
+	}
+	return (need);
+}
+
+const struct script_stack *
+script_stack(const struct script_names *names,
+    const struct prof_record *record, bool is_kernel)
+{
+	struct script_stack *stack = names->sn_stack;
+	const size_t room = room_for(stack, record);
+
+	if (!is_kernel) {
+		stack->st_n = prof_symbols_stack(names->sn_symbols, record,
+		    stack->st_frame, room);
+		if (stack->st_n > room)
+			stack->st_n = room;
+		return (stack);
+	}
+	for (stack->st_n = 0; stack->st_n < record->pr_nkernel &&
+	    stack->st_n < room; stack->st_n++)
+		stack->st_frame[stack->st_n] = (struct prof_frame){
+			.fr_id = record->pr_kernel[stack->st_n],
+			.fr_kind = PROF_FRAME_KERNEL,
+			.fr_flags = stack->st_n > 0 ? PROF_FRAME_RETURN : 0,
+		};
+	return (stack);
+}
+
 void
 script_frame(const struct script_names *names,
-    const struct prof_record *record, bool is_kernel, uint32_t n,
+    const struct prof_record *record, const struct prof_frame *of,
     struct script_frame *frame)
 {
 	struct prof_symbols *symbols = names->sn_symbols;
@@ -18,21 +62,19 @@ script_frame(const struct script_names *names,
 	uint64_t address;
 
 	memset(frame, 0, sizeof(*frame));
-	frame->sf_frame = (struct prof_frame){
-		.fr_id = is_kernel ? record->pr_kernel[n] : record->pr_user[n],
-		.fr_kind = is_kernel ? PROF_FRAME_KERNEL : PROF_FRAME_NATIVE,
-		.fr_flags = n > 0 ? PROF_FRAME_RETURN : 0,
-	};
+	frame->sf_frame = *of;
 	frame->sf_function = prof_symbols_function(symbols,
-	    prof_symbols_find(symbols, space, &frame->sf_frame));
+	    prof_symbols_find(symbols, space, of));
 	/* The place of a return address is that of the call before it. */
-	if (prof_symbols_place(symbols, space, &frame->sf_frame, &module,
+	if (of->fr_kind > PROF_FRAME_KERNEL)
+		address = of->fr_id & PROF_FRAME_INSTRUCTION;
+	else if (prof_symbols_place(symbols, space, of, &module,
 	    &address) == 0)
-		address += n > 0;
+		address += (of->fr_flags & PROF_FRAME_RETURN) != 0;
 	else
-		address = frame->sf_frame.fr_id;
+		address = of->fr_id;
 	frame->sf_offset = address - frame->sf_function->fu_address;
 	if (names->sn_lines)
-		(void)prof_symbols_lines(symbols, space, &frame->sf_frame,
+		(void)prof_symbols_lines(symbols, space, of,
 		    &frame->sf_line, 1);
 }

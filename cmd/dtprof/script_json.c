@@ -82,15 +82,18 @@ show_names(struct out *out, const char *name,
 		"", "noproc", "nomap", "anon", "nofile", "nosym", "hidden",
 		"over"
 	};
-	uint32_t n, count = is_kernel ? record->pr_nkernel : record->pr_nuser;
+	const struct script_stack *stack;
 	const struct prof_function *fu;
 	struct script_frame frame;
 
-	if (names->sn_symbols == NULL || count == 0)
+	if (names->sn_symbols == NULL)
+		return;
+	stack = script_stack(names, record, is_kernel);
+	if (stack->st_n == 0)
 		return;
 	key(out, name);
-	for (n = 0; n < count; n++) {
-		script_frame(names, record, is_kernel, n, &frame);
+	for (size_t n = 0; n < stack->st_n; n++) {
+		script_frame(names, record, &stack->st_frame[n], &frame);
 		fu = frame.sf_function;
 		out_str(out, n == 0 ? "[{" : ",{");
 		out_str(out, "\"function\":");
@@ -103,6 +106,7 @@ show_names(struct out *out, const char *name,
 			key_str(out, "unresolved", why[fu->fu_unnamed]);
 		}
 		key_str(out, "module", fu->fu_module);
+		key_str(out, "kind", prof_frame_kind_name(fu->fu_kind));
 		if (frame.sf_line.ln_file != NULL) {
 			key_str(out, "file", frame.sf_line.ln_file);
 			key_u64(out, "line", frame.sf_line.ln_number);
@@ -191,10 +195,14 @@ show_sample(struct out *out, const struct prof_record *record,
 		    stack_status_name(record->pr_kstatus));
 		show_names(out, "kernel_frames", record, names, true);
 	}
-	if (record->pr_nuser > 0 || record->pr_ustatus != PROF_STACK_NONE) {
+	if (record->pr_nuser > 0 || record->pr_nscript > 0 ||
+	    record->pr_ustatus != PROF_STACK_NONE) {
 		show_frames(out, "user", record->pr_user, record->pr_nuser);
 		key_str(out, "user_status",
 		    stack_status_name(record->pr_ustatus));
+		if (record->pr_nscript > 0)
+			show_frames(out, "script", record->pr_script,
+			    record->pr_nscript);
 		show_names(out, "user_frames", record, names, false);
 	}
 }

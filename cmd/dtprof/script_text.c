@@ -5,9 +5,12 @@
  *
  *	comm pid/tid [cpu] seconds: event: weight unit  name=value ...
  *		address function+0xoffset (module) file:line
+ *		kind function+0xoffset (file) file:line
  *
+ * The second of script frames, among native ones.
  * Without symbols, frames are addresses on the line itself, "k" before those
- * of the kernel and "u" before those of user space.  "+deep" and the like
+ * of the kernel and "u" before those of user space; script frames are numbers
+ * behind "s".  "+deep" and the like
  * when the walk did not end by itself.  Text that a traced program chose,
  * names of functions among it, is escaped.
  */
@@ -15,6 +18,8 @@
 
 static void	 show_frames(struct out *out, const char *mark,
 		    const uint64_t *frames, uint32_t n, unsigned status);
+static void	 show_frame(struct out *out,
+		    const struct script_frame *frame);
 static void	 show_names(struct out *out,
 		    const struct prof_record *record,
 		    const struct script_names *names, bool is_kernel);
@@ -67,31 +72,45 @@ show_frames(struct out *out, const char *mark, const uint64_t *frames,
 }
 
 static void
+show_frame(struct out *out, const struct script_frame *frame)
+{
+	const unsigned kind = frame->sf_frame.fr_kind;
+
+	if (kind > PROF_FRAME_KERNEL)
+		out_str(out, prof_frame_kind_name(kind));
+	else
+		out_hex(out, frame->sf_frame.fr_id);
+	out_char(out, ' ');
+	out_text(out, frame->sf_function->fu_name);
+	if (kind == PROF_FRAME_BOUNDARY)
+		return;
+	if (frame->sf_function->fu_unnamed == PROF_NAMED) {
+		out_str(out, "+0x");
+		out_hex(out, frame->sf_offset);
+	}
+	out_str(out, " (");
+	out_text(out, frame->sf_function->fu_module);
+	out_char(out, ')');
+	if (frame->sf_line.ln_file != NULL) {
+		out_char(out, ' ');
+		out_text(out, frame->sf_line.ln_file);
+		out_fmt(out, ":%u", frame->sf_line.ln_number);
+	}
+}
+
+static void
 show_names(struct out *out, const struct prof_record *record,
     const struct script_names *names, bool is_kernel)
 {
-	uint32_t n, count = is_kernel ? record->pr_nkernel : record->pr_nuser;
 	unsigned status = is_kernel ? record->pr_kstatus : record->pr_ustatus;
+	const struct script_stack *stack = script_stack(names, record,
+	    is_kernel);
 	struct script_frame frame;
 
-	for (n = 0; n < count; n++) {
-		script_frame(names, record, is_kernel, n, &frame);
+	for (size_t n = 0; n < stack->st_n; n++) {
+		script_frame(names, record, &stack->st_frame[n], &frame);
 		out_str(out, "\n\t");
-		out_hex(out, frame.sf_frame.fr_id);
-		out_char(out, ' ');
-		out_text(out, frame.sf_function->fu_name);
-		if (frame.sf_function->fu_unnamed == PROF_NAMED) {
-			out_str(out, "+0x");
-			out_hex(out, frame.sf_offset);
-		}
-		out_str(out, " (");
-		out_text(out, frame.sf_function->fu_module);
-		out_char(out, ')');
-		if (frame.sf_line.ln_file != NULL) {
-			out_char(out, ' ');
-			out_text(out, frame.sf_line.ln_file);
-			out_fmt(out, ":%u", frame.sf_line.ln_number);
-		}
+		show_frame(out, &frame);
 	}
 	if (status > PROF_STACK_OK) {
 		out_str(out, is_kernel ? "\n\t+kernel " : "\n\t+user ");
@@ -189,6 +208,8 @@ show_sample(struct out *out, const struct prof_record *record,
 	    record->pr_kstatus);
 	show_frames(out, "  u", record->pr_user, record->pr_nuser,
 	    record->pr_ustatus);
+	show_frames(out, "  s", record->pr_script, record->pr_nscript,
+	    PROF_STACK_NONE);
 	if (record->pr_nkernel == 0 && record->pr_nuser == 0 &&
 	    record->pr_ip != 0) {
 		out_str(out, record->pr_in_kernel ? "  k " : "  u ");

@@ -66,7 +66,10 @@ take(struct stats_names *names, const struct prof_record *record)
 		frame.fr_id = record->pr_user[0];
 		frame.fr_kind = PROF_FRAME_NATIVE;
 	}
-	if (frame.fr_id == 0) {
+	if (record->pr_nkernel == 0 && record->pr_nscript > 0)
+		(void)prof_symbols_stack(names->sn_symbols, record, &frame,
+		    1);
+	if (frame.fr_id == 0 && frame.fr_kind <= PROF_FRAME_KERNEL) {
 		names->sn_without++;
 	} else {
 		fu = function_at(names, record, &frame);

@@ -218,6 +218,8 @@ struct prof_fold {
 	uint32_t	fo_ustack;
 	uint32_t	fo_who;
 	uint32_t	fo_event;
+	uint32_t	fo_script;	/* script frames; 0: none */
+	uint32_t	fo_instruction;	/* of the innermost of these */
 	uint64_t	fo_bits;
 	uint64_t	fo_weight;
 	uint64_t	fo_samples;

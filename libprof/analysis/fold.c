@@ -28,6 +28,10 @@ prof_fold_key(struct prof_fold *fold, const struct prof_sample *sample)
 		fold->fo_uleaf = sample->sm_user.sk_leaf;
 		fold->fo_ustack = sample->sm_user.sk_number;
 	}
+	if (sample->sm_script.sk_there) {
+		fold->fo_script = sample->sm_script.sk_number;
+		fold->fo_instruction = (uint32_t)sample->sm_script.sk_leaf;
+	}
 	if (is_cut(record->pr_kstatus))
 		fold->fo_bits |= PROF_FOLD_KERNEL_CUT;
 	if (is_cut(record->pr_ustatus))
@@ -44,6 +48,7 @@ prof_fold_key(struct prof_fold *fold, const struct prof_sample *sample)
 	}
 }
 
+/* Which frame is the innermost of a mixed stack is known once it is merged. */
 void
 prof_fold_leaf(struct prof_fold *fold)
 {
@@ -53,14 +58,18 @@ prof_fold_leaf(struct prof_fold *fold)
 	if (fold->fo_bits & (kernel | PROF_FOLD_KERNEL_CUT)) {
 		fold->fo_bits &= ~(user | PROF_FOLD_USER_CUT);
 		fold->fo_uleaf = 0;
+		fold->fo_script = fold->fo_instruction = 0;
 	}
 	if (fold->fo_bits >> PROF_FOLD_CALL_SHIFT != 0) {
 		fold->fo_bits &= ~(kernel | user | PROF_FOLD_KERNEL_CUT |
 		    PROF_FOLD_USER_CUT);
 		fold->fo_kleaf = fold->fo_uleaf = 0;
+		fold->fo_script = fold->fo_instruction = 0;
 	}
 	if (fold->fo_bits & (kernel | user))
 		fold->fo_bits &= ~(uint64_t)(PROF_FOLD_KERNEL_CUT |
 		    PROF_FOLD_USER_CUT);
-	fold->fo_kstack = fold->fo_ustack = 0;
+	fold->fo_kstack = 0;
+	if (fold->fo_script == 0)
+		fold->fo_ustack = 0;
 }

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "analysis.h"
+#include "recording/frame.h"
 
 #define MAX_INLINED	64	/* functions in one place */
 /* Memory, with what tables and the model keep of the same. */
@@ -387,7 +388,8 @@ chain_resolve(struct prof_labels *labels, struct at *at,
 		return (n > 0 ? lines_resolve(labels, function, lines, n,
 		    NULL, chain) : chain_add(labels, chain,
 		    label_of_function(labels, function, NULL)));
-	at->at_address = frame->fr_id -
+	at->at_address = prof_frame_is_script(frame) ?
+	    prof_frame_instruction(frame) : frame->fr_id -
 	    ((frame->fr_flags & PROF_FRAME_RETURN) != 0 && frame->fr_id > 0);
 	(void)prof_symbols_place(symbols, at->at_space, frame, &module,
 	    &at->at_address);

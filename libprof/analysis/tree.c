@@ -24,6 +24,8 @@
 #include <stdlib.h>
 
 #include "analysis.h"
+#include "mixed.h"
+#include "recording/frame.h"
 
 #define NONE	UINT32_MAX	/* no memory */
 #define UNKEPT	(UINT32_MAX - 1) /* a place that there is no room for */
@@ -54,6 +56,7 @@ struct builder {
 	uint32_t	*bu_place;	/* node; NONE: not walked yet */
 	size_t		 bu_nplaces;
 	size_t		 bu_cap_places;
+	struct prof_mixed *bu_mixed;	/* NULL: no stack was, so far */
 	uint32_t	*bu_path;	/* of places, the innermost first */
 	size_t		 bu_npath;
 	size_t		 bu_cap_path;
@@ -67,6 +70,8 @@ struct walk {
 	bool		wa_cut;
 	uint64_t	wa_leaf;
 	uint32_t	wa_node;	/* of its callers, 0: none */
+	uint32_t	wa_script;	/* script frames beside it, 0: none */
+	uint32_t	wa_instruction;
 };
 
 uint32_t
@@ -264,12 +269,51 @@ leaf_frame(const struct walk *walk)
 	    0 });
 }
 
-/* All but its id. */
-static struct prof_frame
-caller_frame(const struct walk *walk)
+/* A frame that calls, and the node that calls it. */
+static uint32_t
+caller_frame(const struct builder *builder, const struct walk *walk,
+    uint32_t node, struct prof_frame *frame)
 {
-	return ((struct prof_frame){ 0, (uint8_t)walk->wa_kind,
-	    PROF_FRAME_RETURN });
+	uint64_t word;
+	uint32_t caller = prof_stack_caller(builder->bu_reader, node, &word);
+
+	prof_frame_of_pc(word, walk->wa_kind, true, frame);
+	return (caller);
+}
+
+/* Native and script frames, merged; NULL: no memory. */
+static const struct prof_mixed *
+mixed_of(struct builder *builder, const struct walk *walk)
+{
+	if (builder->bu_mixed == NULL)
+		builder->bu_mixed = prof_mixed_new(builder->bu_reader,
+		    builder->bu_labels);
+	if (builder->bu_mixed != NULL)
+		prof_mixed_merge(builder->bu_mixed, &(struct prof_mixed_key){
+		    .mk_space = walk->wa_space,
+		    .mk_has_leaf = walk->wa_there,
+		    .mk_leaf = walk->wa_leaf, .mk_node = walk->wa_node,
+		    .mk_script = walk->wa_script,
+		    .mk_instruction = walk->wa_instruction,
+		    .mk_is_cut = walk->wa_cut });
+	return (builder->bu_mixed);
+}
+
+/* Nothing is shared: each frame is looked for below the one before. */
+static uint32_t
+mixed_inwards(struct builder *builder, uint32_t node, const struct walk *walk)
+{
+	const struct prof_mixed *mixed = mixed_of(builder, walk);
+
+	for (size_t n = mixed == NULL ? 0 : mixed->mx_n; n-- > 0; ) {
+		if (!prof_budget_step(builder->bu_budget))
+			return (over_child(builder, node));
+		node = frame_child(builder, node, walk->wa_space,
+		    &mixed->mx_frame[n]);
+		if (node == NONE)
+			break;
+	}
+	return (mixed == NULL ? NONE : node);
 }
 
 /* What was walked before is found; the rest is walked from there inwards. */
@@ -277,7 +321,7 @@ static uint32_t
 callers_of(struct builder *builder, uint32_t base, const struct walk *walk)
 {
 	struct place_key key = { base, walk->wa_node, walk->wa_kind };
-	struct prof_frame frame = caller_frame(walk);
+	struct prof_frame frame;
 	uint32_t place, node = base, *path;
 	unsigned unkept = 0;
 
@@ -301,13 +345,12 @@ callers_of(struct builder *builder, uint32_t base, const struct walk *walk)
 			return (NONE);
 		path[0] = place;
 		path[1] = key.pk_node;
-		key.pk_node = prof_stack_caller(builder->bu_reader,
-		    key.pk_node, &frame.fr_id);
+		key.pk_node = caller_frame(builder, walk, key.pk_node,
+		    &frame);
 	}
 	while (builder->bu_npath > 0 && node != NONE) {
 		path = builder->bu_path + 2 * --builder->bu_npath;
-		(void)prof_stack_caller(builder->bu_reader, path[1],
-		    &frame.fr_id);
+		(void)caller_frame(builder, walk, path[1], &frame);
 		node = frame_child(builder, node, walk->wa_space, &frame);
 		if (path[0] != UNKEPT)
 			builder->bu_place[path[0]] = node;
@@ -320,10 +363,13 @@ walk_inwards(struct builder *builder, uint32_t node, const struct walk *walk)
 {
 	const struct prof_frame leaf = leaf_frame(walk);
 
-	if (node == NONE || (!walk->wa_there && !walk->wa_cut))
+	if (node == NONE || (!walk->wa_there && !walk->wa_cut &&
+	    walk->wa_script == 0))
 		return (node);
 	if (walk->wa_cut)
 		node = cut_child(builder, node);
+	if (walk->wa_script != 0)
+		return (mixed_inwards(builder, node, walk));
 	if (!walk->wa_there)
 		return (node);
 	node = callers_of(builder, node, walk);
@@ -351,21 +397,41 @@ frame_child_reversed(struct builder *builder, uint32_t parent,
 }
 
 static uint32_t
+mixed_outwards(struct builder *builder, uint32_t node,
+    const struct walk *walk)
+{
+	const struct prof_mixed *mixed = mixed_of(builder, walk);
+
+	for (size_t n = 0; mixed != NULL && n < mixed->mx_n; n++) {
+		if (node == NONE || is_over(builder, node))
+			return (node);
+		if (!prof_budget_step(builder->bu_budget))
+			return (over_child(builder, node));
+		node = frame_child_reversed(builder, node, walk->wa_space,
+		    &mixed->mx_frame[n]);
+	}
+	if (mixed == NULL)
+		return (NONE);
+	return (walk->wa_cut ? cut_child(builder, node) : node);
+}
+
+static uint32_t
 walk_outwards(struct builder *builder, uint32_t node,
     const struct walk *walk)
 {
 	struct prof_frame frame = leaf_frame(walk);
 	uint32_t at = walk->wa_node;
 
+	if (walk->wa_script != 0)
+		return (mixed_outwards(builder, node, walk));
 	if (walk->wa_there)
 		node = frame_child_reversed(builder, node, walk->wa_space,
 		    &frame);
-	frame = caller_frame(walk);
 	while (walk->wa_there && at != 0 && node != NONE &&
 	    !is_over(builder, node)) {
 		if (!prof_budget_step(builder->bu_budget))
 			return (over_child(builder, node));
-		at = prof_stack_caller(builder->bu_reader, at, &frame.fr_id);
+		at = caller_frame(builder, walk, at, &frame);
 		node = frame_child_reversed(builder, node, walk->wa_space,
 		    &frame);
 	}
@@ -393,6 +459,8 @@ walks_of(struct builder *builder, const struct prof_fold *fold,
 		.wa_there = bits & (PROF_FOLD_USER | PROF_FOLD_USER_PC),
 		.wa_cut = bits & PROF_FOLD_USER_CUT,
 		.wa_leaf = fold->fo_uleaf,
+		.wa_script = fold->fo_script,
+		.wa_instruction = fold->fo_instruction,
 	};
 	if (fold->fo_kstack != 0)
 		kernel->wa_node = prof_stack_node(builder->bu_reader,
@@ -543,6 +611,7 @@ prof_tree_build(struct prof_tree *tree, struct prof_labels *labels,
 	free(order);
 	free(builder.bu_place);
 	free(builder.bu_path);
+	prof_mixed_free(builder.bu_mixed);
 	prof_map_free(&builder.bu_child);
 	prof_dict_free(&builder.bu_by_place);
 	return (rv);

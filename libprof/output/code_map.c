@@ -397,7 +397,8 @@ prof_code_map_find(struct prof_code_map *map, const struct prof_label *label,
     uint64_t *address)
 {
 	*address = 0;
-	if (map->cd_symbols->sy_is_given || label->lb_frame.fr_id == 0)
+	if (map->cd_symbols->sy_is_given || label->lb_frame.fr_id == 0 ||
+	    label->lb_frame.fr_kind > PROF_FRAME_KERNEL)
 		return (mapping_named(map, label->lb_module));
 	return (is_kernel(label) ? find_kernel(map, label, address) :
 	    find_user(map, label, address));

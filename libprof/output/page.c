@@ -24,6 +24,7 @@
 #define KIND_KERNEL	0x08u
 #define KIND_INLINED	0x10u
 #define KIND_UNNAMED	0x20u
+#define KIND_FRAME_SHIFT 6	/* enum prof_frame_kind from PYTHON on */
 
 /* Cells as they are written. */
 struct cells {
@@ -52,6 +53,9 @@ put_modules(const struct prof_profile *profile, struct prof_buf *out)
 		if (function != NULL) {
 			kind |= function->fu_kind == PROF_FRAME_KERNEL ?
 			    KIND_KERNEL : 0;
+			kind |= function->fu_kind > PROF_FRAME_KERNEL ?
+			    (uint32_t)function->fu_kind <<
+			    KIND_FRAME_SHIFT : 0;
 			kind |= function->fu_is_inlined ? KIND_INLINED : 0;
 			kind |= function->fu_unnamed != PROF_NAMED ?
 			    KIND_UNNAMED : 0;

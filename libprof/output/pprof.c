@@ -201,7 +201,9 @@ put_function(struct pprof *pprof, uint32_t n)
 	    function->fu_raw[0] == '\0' ? name : function->fu_raw;
 	unsigned line;
 	size_t length = prof_export_source(label, &line);
-	char *file = strndup(label->lb_name, length);
+	char *file = function != NULL && length == 0 &&
+	    function->fu_kind > PROF_FRAME_KERNEL ?
+	    strdup(function->fu_module) : strndup(label->lb_name, length);
 	bool is_new;
 	uint64_t id;
 

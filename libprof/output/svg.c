@@ -97,12 +97,22 @@ put_ratio_colour(const struct drawing *drawing, size_t node)
 	    way > 0 ? part : 235);
 }
 
-/* Warm: user space; blue: kernel; green: inlined; grey: no function. */
+/*
+ * Warm: native; blue: kernel; green: inlined; violet, teal, pink: scripts;
+ * grey: no function.
+ */
 static void
 put_colour(const struct drawing *drawing, size_t node,
     const struct prof_label *label)
 {
 	const struct prof_function *fu = prof_export_function(label);
+	static const int hues[PROF_FRAME_NKINDS] = {
+		[PROF_FRAME_KERNEL] = 200,
+		[PROF_FRAME_PYTHON] = 262,
+		[PROF_FRAME_JAVASCRIPT] = 168,
+		[PROF_FRAME_JAVA] = 328,
+		[PROF_FRAME_SCRIPT] = 295,
+	};
 	uint32_t hash = prof_flame_hash(prof_export_name(label));
 	int hue = 20 + (int)(hash % 35), fullness = 85;
 
@@ -114,10 +124,12 @@ put_colour(const struct drawing *drawing, size_t node,
 		prof_svg_put_change_colour(drawing, node);
 		return;
 	}
-	if (fu == NULL || fu->fu_unnamed != PROF_NAMED)
-		fullness = fu == NULL ? 0 : 18;
-	else if (fu->fu_kind == PROF_FRAME_KERNEL)
-		hue = 200 + (int)(hash % 25);
+	if (fu == NULL || fu->fu_kind == PROF_FRAME_BOUNDARY ||
+	    fu->fu_unnamed != PROF_NAMED)
+		fullness = fu == NULL || fu->fu_unnamed == PROF_NAMED ? 0 :
+		    18;
+	else if (hues[fu->fu_kind] != 0)
+		hue = hues[fu->fu_kind] + (int)(hash % 25);
 	else if (fu->fu_is_inlined)
 		hue = 95 + (int)(hash % 40);
 	prof_put_fmt(drawing->dr_out, " fill=\"hsl(%d,%d%%,%d%%)\"", hue,

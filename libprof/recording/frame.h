@@ -64,4 +64,16 @@ prof_frame_is_script(const struct prof_frame *frame)
 
 uint64_t prof_frame_pack(const struct prof_frame *frame);
 
+/* A frame out of a word of a list of pcs. */
+static inline void
+prof_frame_of_pc(uint64_t word, unsigned kind, bool is_caller,
+    struct prof_frame *frame)
+{
+	*frame = (struct prof_frame){ word, (uint8_t)kind,
+	    is_caller ? PROF_FRAME_RETURN : 0 };
+	if (word == PROF_WORD_GAP)
+		*frame = (struct prof_frame){ PROF_BOUNDARY_TRUNCATED,
+		    PROF_FRAME_BOUNDARY, 0 };
+}
+
 #endif /* PROF_FRAME_H */

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * The merge of native and script frames, see stack.c.  Included by process/
+ * and profile/.
+ */
+#ifndef PROF_STACK_H
+#define PROF_STACK_H
+
+#include <stdbool.h>
+
+#include "prof.h"
+
+/* What is known of a user stack, innermost first. */
+struct prof_lists {
+	const uint64_t	*li_native;
+	uint32_t	 li_nnative;
+	const uint64_t	*li_script;
+	uint32_t	 li_nscript;
+	bool		 li_is_cut;	/* the native frames end too early */
+};
+
+/* How many frames it has; the first max are kept. */
+size_t	prof_stack_merge(const struct prof_lists *lists,
+	    struct prof_frame *frames, size_t max);
+
+#endif /* PROF_STACK_H */
