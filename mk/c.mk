@@ -5,7 +5,7 @@
 
 LIB_SRCS := $(wildcard libprof/*.c libprof/*/*.c)
 LIB_OBJS := $(LIB_SRCS:%.c=$(O)/obj/%.o)
-CMD_SRCS := $(wildcard cmd/dtprof/*.c)
+CMD_SRCS := $(wildcard cmd/dtprof/*.c cmd/dtprof/*/*.c)
 CMD_OBJS := $(CMD_SRCS:%.c=$(O)/obj/%.o)
 UNIT_SRCS := $(wildcard tests/unit/*.c)
 UNIT_BINS := $(UNIT_SRCS:tests/unit/%.c=$(O)/tests/unit/%)

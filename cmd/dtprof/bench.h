@@ -16,6 +16,7 @@
 #include <sys/types.h>
 
 #include "cmd.h"
+#include "ui/emit.h"
 
 #define BENCH_SCHEMA	1
 #define BENCH_ABOUT	"bench.json"	/* the description */
@@ -186,7 +187,7 @@ char	*bench_baseline_path(const char *name, const char *end);
 /* Which build of its program a command runs; through a shell: "". */
 void	bench_program(struct bench_command *command);
 /* The machine as members of a JSON object. */
-void	bench_environment(struct out *out);
+void	bench_environment(struct emit *emit);
 /* What disturbs, as it stands now. */
 struct bench_noise {
 	double		 no_steal_s;

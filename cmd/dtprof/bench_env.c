@@ -65,15 +65,6 @@ chosen_of(char *line)
 	return (begin + 1);
 }
 
-static void
-member(struct out *out, const char *name, const char *value)
-{
-	if (value[0] == '\0')
-		return;
-	out_fmt(out, ",\n  \"%s\": ", name);
-	out_json(out, value);
-}
-
 void
 bench_program(struct bench_command *bc)
 {
@@ -87,7 +78,7 @@ bench_program(struct bench_command *bc)
 }
 
 void
-bench_environment(struct out *out)
+bench_environment(struct emit *em)
 {
 	const time_t now = time(NULL);
 	struct utsname un;
@@ -95,28 +86,27 @@ bench_environment(struct out *out)
 	char line[512];
 
 	uname(&un);
-	out_str(out, "  \"kernel\": ");
-	out_json(out, un.release);
-	member(out, "host", un.nodename);
+	emit_text(em, "kernel", un.release);
+	emit_given(em, "host", un.nodename);
 	if (gmtime_r(&now, &tm) != NULL && strftime(line, sizeof(line),
 	    "%Y-%m-%dT%H:%M:%SZ", &tm) > 0)
-		member(out, "time", line);
-	member(out, "arch", un.machine);
-	member(out, "cpu_model", cpu_model(line, sizeof(line)));
-	out_fmt(out, ",\n  \"cpus\": %ld", sysconf(_SC_NPROCESSORS_ONLN));
-	member(out, "governor", line_of(CPU "cpu0/cpufreq/scaling_governor",
+		emit_given(em, "time", line);
+	emit_given(em, "arch", un.machine);
+	emit_given(em, "cpu_model", cpu_model(line, sizeof(line)));
+	emit_signed(em, "cpus", sysconf(_SC_NPROCESSORS_ONLN));
+	emit_given(em, "governor", line_of(CPU "cpu0/cpufreq/scaling_governor",
 	    line, sizeof(line)));
-	member(out, "no_turbo", line_of(CPU "intel_pstate/no_turbo", line,
+	emit_given(em, "no_turbo", line_of(CPU "intel_pstate/no_turbo", line,
 	    sizeof(line)));
-	member(out, "boost", line_of(CPU "cpufreq/boost", line,
+	emit_given(em, "boost", line_of(CPU "cpufreq/boost", line,
 	    sizeof(line)));
-	member(out, "smt", line_of(CPU "smt/control", line, sizeof(line)));
-	member(out, "aslr", line_of("/proc/sys/kernel/randomize_va_space",
+	emit_given(em, "smt", line_of(CPU "smt/control", line, sizeof(line)));
+	emit_given(em, "aslr", line_of("/proc/sys/kernel/randomize_va_space",
 	    line, sizeof(line)));
 	line_of("/sys/kernel/mm/transparent_hugepage/enabled", line,
 	    sizeof(line));
-	member(out, "huge_pages", chosen_of(line));
-	member(out, "load", line_of("/proc/loadavg", line, sizeof(line)));
+	emit_given(em, "huge_pages", chosen_of(line));
+	emit_given(em, "load", line_of("/proc/loadavg", line, sizeof(line)));
 }
 
 /* Time that the machine under this one gave to others. */

@@ -313,26 +313,41 @@ bench_is_there(const struct bench *bench)
 /* -------------------------------------------------------------- writing */
 
 static void
-write_commands(const struct bench *bench, struct out *out)
+emit_about(const struct bench *bench, struct emit *em)
 {
-	out_str(out, " \"commands\": [");
+	char maker[32], seed[24];
+
+	snprintf(maker, sizeof(maker), "dtprof %s", prof_version());
+	snprintf(seed, sizeof(seed), "%llu",
+	    (unsigned long long)bench->be_seed);
+	emit_line(em);
+	emit_count(em, "schema_version", BENCH_SCHEMA);
+	emit_word(em, "made_by", maker);
+	emit_word(em, "seed", seed);
+	emit_count(em, "runs", bench->be_runs);
+	emit_count(em, "warmups", bench->be_warmups);
+	emit_count(em, "shell", bench->be_shell);
+	emit_count(em, "record", bench->be_record);
+	emit_given(em, "prepare", bench->be_prepare);
+	emit_rows(em, "commands");
 	for (size_t i = 0; i < bench->be_ncommands; i++) {
-		out_str(out, i > 0 ? ",\n  { \"name\": " : "\n  { \"name\": ");
-		out_json(out, bench->be_command[i].bc_name);
-		out_str(out, ", \"command\": ");
-		out_json(out, bench->be_command[i].bc_text);
-		if (bench->be_command[i].bc_build_id[0] != '\0')
-			out_fmt(out, ", \"build_id\": \"%s\"",
-			    bench->be_command[i].bc_build_id);
-		out_str(out, " }");
+		emit_object(em, NULL);
+		emit_text(em, "name", bench->be_command[i].bc_name);
+		emit_text(em, "command", bench->be_command[i].bc_text);
+		emit_given(em, "build_id", bench->be_command[i].bc_build_id);
+		emit_close(em);
 	}
-	out_str(out, "\n ],\n");
+	emit_close(em);
+	emit_line(em);
+	emit_block(em, "environment");
+	bench_environment(em);
 }
 
 static int
 describe(const struct bench *bench)
 {
 	char *path = path_of(bench, BENCH_ABOUT);
+	struct emit em;
 	struct out out;
 	int fd, why;
 
@@ -342,22 +357,9 @@ describe(const struct bench *bench)
 	if (fd != -1)
 		file_give(fd);
 	out_init(&out, fd);
-	out_fmt(&out, "{\n \"schema_version\": %d,\n \"made_by\": \"dtprof "
-	    "%s\",\n \"seed\": \"%llu\",\n \"runs\": %llu,\n"
-	    " \"warmups\": %llu,\n \"shell\": %d,\n \"record\": %d,\n",
-	    BENCH_SCHEMA, prof_version(), (unsigned long long)bench->be_seed,
-	    (unsigned long long)bench->be_runs,
-	    (unsigned long long)bench->be_warmups, bench->be_shell,
-	    bench->be_record);
-	if (bench->be_prepare != NULL) {
-		out_str(&out, " \"prepare\": ");
-		out_json(&out, bench->be_prepare);
-		out_str(&out, ",\n");
-	}
-	write_commands(bench, &out);
-	out_str(&out, " \"environment\": {\n");
-	bench_environment(&out);
-	out_str(&out, "\n }\n}\n");
+	emit_json(&em, &out);
+	emit_about(bench, &em);
+	emit_end(&em);
 	out_flush(&out);
 	why = fd == -1 ? errno : out.ou_errno != 0 ? out.ou_errno :
 	    fsync(fd) == -1 ? errno : 0;

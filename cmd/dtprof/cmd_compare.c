@@ -448,8 +448,8 @@ show_text(const struct compare *cm)
 	if (co->co_json)
 		compare_json(cm, &out);
 	else
-		compare_text(cm, is_markdown ? COMPARE_MARKDOWN :
-		    COMPARE_TEXT, &out, &terminal);
+		compare_text(cm, is_markdown ? TABLE_MARKDOWN :
+		    TABLE_TEXT, &out, &terminal);
 	if (co->co_github)
 		rv = compare_github(cm, &out);
 	status = terminal_end(&terminal, "compare", out_end(&out, "compare"));
@@ -654,7 +654,7 @@ compare_bisect(const char *base, const char *new, double limit)
 	    compare_sides(&compare, true, false) == 0;
 	/* Without a pager: nobody sits there. */
 	if (is_compared) {
-		compare_text(&compare, COMPARE_TEXT, &out, &plain);
+		compare_text(&compare, TABLE_TEXT, &out, &plain);
 		is_compared = out_end(&out, "bench") == 0;
 	}
 	if (is_compared)

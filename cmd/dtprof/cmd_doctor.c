@@ -14,6 +14,7 @@
 
 #include "terminal.h"
 #include "tools.h"
+#include "ui/emit.h"
 
 #define MAX_CHECKS	64
 #define NAME_WIDTH	20
@@ -174,38 +175,41 @@ show_text(const struct terminal *terminal, const struct doctor *doctor,
 /* ---------------------------------------------------------------- JSON */
 
 static void
-put_member(struct out *out, const char *name, const char *value)
+emit_check(struct emit *em, const struct prof_check *check)
 {
-	out_fmt(out, ",\"%s\":", name);
-	out_json(out, value);
+	const bool ok = check->ck_state == PROF_CHECK_OK;
+
+	emit_object(em, NULL);
+	emit_text(em, "name", check->ck_name);
+	emit_word(em, "state", state_names[check->ck_state]);
+	emit_text(em, "found", check->ck_error.pe_text);
+	emit_text(em, "fix", ok ? "" : check->ck_error.pe_cure);
+	emit_text(em, "affects", ok ? "" : check->ck_loss);
+	emit_close(em);
 }
 
 static void
 show_json(const struct doctor *doctor, const struct plan *plan,
     struct out *out)
 {
-	out_fmt(out, "{\"schema_version\":1,\n\"record\":{\"possible\":%s,"
-	    "\"all_processes\":%s,\"kernel\":%s",
-	    plan->pl_possible ? "true" : "false",
-	    plan->pl_possible && plan->pl_all ? "true" : "false",
-	    plan->pl_possible && plan->pl_kernel ? "true" : "false");
-	put_member(out, "backend", !plan->pl_possible ? "" :
-	    plan->pl_bpf ? "bpf" : "perf");
-	put_member(out, "event", plan->pl_possible ? plan->pl_event : "");
-	out_str(out, "},\n\"checks\":[");
-	for (size_t n = 0; n < doctor->dr_n; n++) {
-		const struct prof_check *check = &doctor->dr_check[n];
-		const bool ok = check->ck_state == PROF_CHECK_OK;
+	const bool is_possible = plan->pl_possible;
+	struct emit em;
 
-		out_str(out, n == 0 ? "\n{\"name\":" : ",\n{\"name\":");
-		out_json(out, check->ck_name);
-		put_member(out, "state", state_names[check->ck_state]);
-		put_member(out, "found", check->ck_error.pe_text);
-		put_member(out, "fix", ok ? "" : check->ck_error.pe_cure);
-		put_member(out, "affects", ok ? "" : check->ck_loss);
-		out_char(out, '}');
-	}
-	out_str(out, "]}\n");
+	emit_json(&em, out);
+	emit_count(&em, "schema_version", 1);
+	emit_line(&em);
+	emit_object(&em, "record");
+	emit_bool(&em, "possible", is_possible);
+	emit_bool(&em, "all_processes", is_possible && plan->pl_all);
+	emit_bool(&em, "kernel", is_possible && plan->pl_kernel);
+	emit_word(&em, "backend", !is_possible ? "" : plan->pl_bpf ? "bpf" :
+	    "perf");
+	emit_word(&em, "event", is_possible ? plan->pl_event : "");
+	emit_close(&em);
+	emit_rows(&em, "checks");
+	for (size_t n = 0; n < doctor->dr_n; n++)
+		emit_check(&em, &doctor->dr_check[n]);
+	emit_end(&em);
 }
 
 static int

@@ -8,15 +8,11 @@
 #include <unistd.h>
 
 #include "list.h"
+#include "ui/emit.h"
 
 static int	 check_list(const void *options, int n,
 		    char *const *operands);
 static int	 run_list(void *options, int n, char **operands);
-static void	 show_probe(struct out *out, const struct prof_probe *probe,
-		    bool verbose);
-static void	 show_probe_json(struct out *out,
-		    const struct prof_probe *probe);
-static void	 show_json(struct out *out, const struct prof_catalog *catalog);
 
 static const struct opt_row options_of_list[] = {
 	{ 0, "counters", NULL, OPT_FLAG, 0, 0, NULL,
@@ -86,47 +82,45 @@ show_probe(struct out *out, const struct prof_probe *probe, bool verbose)
 }
 
 static void
-show_probe_json(struct out *out, const struct prof_probe *probe)
+emit_probe(struct emit *em, const struct prof_probe *probe)
 {
-	out_str(out, "{\"probe\":");
-	out_json(out, probe->pp_probe);
-	out_str(out, ",\"alias\":");
-	out_json(out, probe->pp_alias);
-	out_str(out, ",\"description\":");
-	out_json(out, probe->pp_desc);
-	out_str(out, ",\"why_not\":");
-	out_json(out, probe->pp_why_not);
-	out_str(out, ",\"args\":[");
+	emit_object(em, NULL);
+	emit_text(em, "probe", probe->pp_probe);
+	emit_text(em, "alias", probe->pp_alias);
+	emit_text(em, "description", probe->pp_desc);
+	emit_text(em, "why_not", probe->pp_why_not);
+	emit_list(em, "args");
 	for (uint32_t n = 0; n < probe->pp_nargs; n++) {
-		out_str(out, n == 0 ? "{\"name\":" : ",{\"name\":");
-		out_json(out, probe->pp_arg_names[n]);
-		out_str(out, ",\"type\":");
-		out_json(out, probe->pp_arg_types[n]);
-		out_char(out, '}');
+		emit_object(em, NULL);
+		emit_text(em, "name", probe->pp_arg_names[n]);
+		emit_text(em, "type", probe->pp_arg_types[n]);
+		emit_close(em);
 	}
-	out_str(out, "]}");
+	emit_close(em);
+	emit_close(em);
 }
 
 static void
 show_json(struct out *out, const struct prof_catalog *catalog)
 {
 	const char *provider, *reason;
+	struct emit em;
 
-	out_str(out, "{\"schema_version\":1,\"probes\":[");
-	for (size_t n = 0; n < prof_catalog_nprobes(catalog); n++) {
-		out_str(out, n == 0 ? "\n" : ",\n");
-		show_probe_json(out, prof_catalog_probe(catalog, n));
-	}
-	out_str(out, "],\n\"missing\":[");
+	emit_json(&em, out);
+	emit_count(&em, "schema_version", 1);
+	emit_rows(&em, "probes");
+	for (size_t n = 0; n < prof_catalog_nprobes(catalog); n++)
+		emit_probe(&em, prof_catalog_probe(catalog, n));
+	emit_close(&em);
+	emit_rows(&em, "missing");
 	for (size_t n = 0; prof_catalog_missing(catalog, n, &provider,
 	    &reason); n++) {
-		out_str(out, n == 0 ? "\n{\"provider\":" : ",\n{\"provider\":");
-		out_json(out, provider);
-		out_str(out, ",\"reason\":");
-		out_json(out, reason);
-		out_char(out, '}');
+		emit_object(&em, NULL);
+		emit_text(&em, "provider", provider);
+		emit_text(&em, "reason", reason);
+		emit_close(&em);
 	}
-	out_str(out, "]}\n");
+	emit_end(&em);
 }
 
 static int

@@ -7,7 +7,6 @@
  *	compare_profile.c	what functions cost in a recording
  *	compare_lines.c		and which of their lines are the same
  *	compare_text.c, compare_json.c	what came of it
- *	compare_table.c		and its tables
  *	compare_figures.c	numbers of pictures
  *	compare_plot.c		pictures by gnuplot
  *	compare_html.c, compare_draw.c	a page with pictures
@@ -17,9 +16,7 @@
 #ifndef COMPARE_H
 #define COMPARE_H
 
-#include "cmd.h"
-
-struct terminal;
+#include "ui/table.h"
 
 #define COMPARE_SCHEMA	1
 
@@ -184,9 +181,8 @@ void	compare_lines_free(struct costs *costs);
 
 /* ----------------------------------------------------- compare_text.c */
 
-enum compare_style { COMPARE_TEXT, COMPARE_MARKDOWN, COMPARE_HTML };
-/* terminal: of COMPARE_TEXT, else NULL. */
-void	compare_text(const struct compare *compare, enum compare_style style,
+/* terminal: of TABLE_TEXT, else NULL. */
+void	compare_text(const struct compare *compare, enum table_style style,
 	    struct out *out, const struct terminal *terminal);
 /* Its verdict in a line, hostile text; owned; NULL: no memory. */
 char	*compare_sentence(const struct pair *pair, double threshold);

@@ -70,7 +70,7 @@ put_annotation(const struct compare *cm, const struct pair *pair,
 static void
 put_summary(const void *arg, struct out *out)
 {
-	compare_text(arg, COMPARE_MARKDOWN, out, NULL);
+	compare_text(arg, TABLE_MARKDOWN, out, NULL);
 	out_char(out, '\n');
 }
 

@@ -14,7 +14,7 @@ put_page(const void *arg, struct out *out)
 {
 	out_mem(out, (const char *)compare_page_head,
 	    sizeof(compare_page_head));
-	compare_text(arg, COMPARE_HTML, out, NULL);
+	compare_text(arg, TABLE_HTML, out, NULL);
 	out_mem(out, (const char *)compare_page_tail,
 	    sizeof(compare_page_tail));
 }

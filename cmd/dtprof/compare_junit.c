@@ -36,7 +36,7 @@ whole_text(const struct compare *cm, const struct pair *pair)
 	one.cm_pair = &copy;
 	one.cm_npairs = 1;
 	out_init(&out, fd);
-	compare_text(&one, COMPARE_TEXT, &out, &plain);
+	compare_text(&one, TABLE_TEXT, &out, &plain);
 	out_flush(&out);
 	length = lseek(fd, 0, SEEK_CUR);
 	if (out.ou_errno == 0 && length >= 0)

@@ -6,19 +6,28 @@
  *
  * Called by cmd_compare.c and compare_html.c.
  */
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "bench.h"
-#include "compare_table.h"
+#include "compare.h"
+#include "ui/table.h"
 
 #define LEAST_MOVED	0.001	/* share of what was inlined */
 
 #define SHORT_ID	8	/* digits of a build-id */
 #define LONG_NOTE	80
+#define MIN_LAST	16	/* columns of a terminal for the last one */
+#define NCOLUMNS	7
+
+/* What rows are of. */
+struct subject {
+	const struct pair *su_pair;
+	const struct compare_options *su_options;
+};
+
 
 const char *
 compare_title(const char *metric)
@@ -124,9 +133,9 @@ sentence(const struct table *tb, const char *begin, const char *text)
 
 	if (*begin == '\n')
 		out_char(tb->tb_out, *begin++);
-	if (!compare_is(tb, COMPARE_TEXT)) {
+	if (tb->tb_style != TABLE_TEXT) {
 		out_str(tb->tb_out, begin);
-		compare_put(tb, text);
+		table_put(tb, text);
 		out_char(tb->tb_out, '\n');
 	} else if (asprintf(&line, "%s%s", begin, text) != -1) {
 		terminal_fold(tb->tb_terminal, tb->tb_out, line, 6);
@@ -212,41 +221,19 @@ headline(const struct table *tb, const struct pair *pair, double threshold)
 	char *text = compare_sentence(pair, threshold);
 
 	if (text != NULL) {
-		compare_colour(tb, colour_of(compare_headline(pair)));
-		sentence(tb, compare_is(tb, COMPARE_HTML) ?
+		if (tb->tb_style == TABLE_TEXT)
+			terminal_colour(tb->tb_terminal, tb->tb_out,
+			    colour_of(compare_headline(pair)));
+		sentence(tb, tb->tb_style == TABLE_HTML ?
 		    "<p class=\"verdict\">" : "", text);
-		compare_colour(tb, TERMINAL_PLAIN);
+		if (tb->tb_style == TABLE_TEXT)
+			terminal_colour(tb->tb_terminal, tb->tb_out,
+			    TERMINAL_PLAIN);
 	}
 	free(text);
 }
 
 /* -------------------------------------------------------------- metrics */
-
-static void
-metric_cells(const struct table *tb, const struct prof_change *cg,
-    struct cells *row)
-{
-	snprintf(row->ce_text[0], sizeof(row->ce_text[0]), "%s",
-	    compare_title(cg->cg_name));
-	compare_quantity(row->ce_text[1], sizeof(row->ce_text[1]),
-	    cg->cg_median[0], cg->cg_unit);
-	compare_quantity(row->ce_text[2], sizeof(row->ce_text[2]),
-	    cg->cg_median[1], cg->cg_unit);
-	percent(row->ce_text[3], sizeof(row->ce_text[3]), cg->cg_change);
-	interval(row->ce_text[4], sizeof(row->ce_text[4]), cg->cg_ci95);
-	probability(row->ce_text[5], sizeof(row->ce_text[5]),
-	    cg->cg_p_adjusted);
-	snprintf(row->ce_text[6], sizeof(row->ce_text[6]), "%s",
-	    compare_word(cg));
-	if (cg->cg_verdict == PROF_VERDICT_OPEN && cg->cg_runs_needed > 0 &&
-	    (tb->tb_is_verbose || !compare_is(tb, COMPARE_TEXT)))
-		snprintf(row->ce_text[6], sizeof(row->ce_text[6]),
-		    cg->cg_runs_needed > 1000 ?
-		    "inconclusive, over 1000 runs" : "inconclusive, %zu runs",
-		    cg->cg_runs_needed);
-	row->ce_last = row->ce_text[6];
-	row->ce_colour = colour_of(cg);
-}
 
 /* Never there, on neither side: nothing to say. */
 static bool
@@ -256,40 +243,70 @@ has_metric(const struct prof_change *cg)
 	    (cg->cg_n[0] > 0 || cg->cg_n[1] > 0));
 }
 
+/* A verdict for people who may ask for more runs. */
 static void
-metrics(const struct table *tb, const struct pair *pair)
+put_decision(struct table *tb, const struct prof_change *cg, bool is_verbose)
 {
-	struct column columns[] = {
-		{ .cl_title = "metric", .cl_is_name = true },
-		{ .cl_title = "base" }, { .cl_title = "new" },
-		{ .cl_title = "change" },
-		{ .cl_title = "95% CI", .cl_drop = 2 },
-		{ .cl_title = "p", .cl_drop = 1 },
-		{ .cl_title = "verdict" }
-	};
-	const size_t n = prof_comparison_nmetrics(pair->pr_comparison);
-	const struct prof_change *cg;
-	struct cells row;
+	table_colour(tb, colour_of(cg));
+	if (cg->cg_verdict != PROF_VERDICT_OPEN || cg->cg_runs_needed == 0 ||
+	    (tb->tb_style == TABLE_TEXT && !is_verbose))
+		table_text(tb, compare_word(cg));
+	else if (cg->cg_runs_needed > 1000)
+		table_text(tb, "inconclusive, over 1000 runs");
+	else
+		table_cell(tb, "inconclusive, %zu runs", cg->cg_runs_needed);
+}
 
-	if (n == 0)
+static void
+metric_row(struct table *tb, const void *arg, size_t n)
+{
+	const struct subject *subject = arg;
+	const struct prof_change *cg =
+	    prof_comparison_metric(subject->su_pair->pr_comparison, n);
+	char text[64];
+
+	if (!has_metric(cg))
 		return;
-	for (int pass = 0; pass < 2; pass++) {
-		for (size_t i = 0; i < n; i++) {
-			cg = prof_comparison_metric(pair->pr_comparison, i);
-			if (!has_metric(cg))
-				continue;
-			metric_cells(tb, cg, &row);
-			if (pass == 0)
-				compare_measure(columns, 7, &row);
-			else
-				compare_row(tb, columns, 7, &row, 6);
-		}
-		if (pass == 0) {
-			compare_fit(tb, columns, 7);
-			compare_head(tb, columns, 7);
-		}
+	table_text(tb, compare_title(cg->cg_name));
+	for (int s = 0; s < 2; s++) {
+		compare_quantity(text, sizeof(text), cg->cg_median[s],
+		    cg->cg_unit);
+		table_text(tb, text);
 	}
-	out_str(tb->tb_out, compare_is(tb, COMPARE_HTML) ? "</table>\n" : "");
+	table_text(tb, percent(text, sizeof(text), cg->cg_change));
+	table_text(tb, interval(text, sizeof(text), cg->cg_ci95));
+	table_text(tb, probability(text, sizeof(text), cg->cg_p_adjusted));
+	put_decision(tb, cg, subject->su_options->co_verbose);
+}
+
+static void
+show_table(struct table *tb, struct table_column *columns, size_t nrows,
+    table_row_fn *row, const struct subject *subject)
+{
+	tb->tb_column = columns;
+	tb->tb_ncolumns = NCOLUMNS;
+	tb->tb_last = MIN_LAST;
+	out_str(tb->tb_out, tb->tb_style == TABLE_HTML ? "" : "\n");
+	table_show(tb, nrows, row, subject);
+}
+
+static void
+metrics(struct table *tb, const struct subject *subject)
+{
+	struct table_column columns[NCOLUMNS] = {
+		{ .tc_title = "metric", .tc_gap = 1, .tc_is_name = true },
+		{ .tc_title = "base", .tc_gap = 1 },
+		{ .tc_title = "new", .tc_gap = 1 },
+		{ .tc_title = "change", .tc_gap = 1 },
+		{ .tc_title = "95% CI", .tc_gap = 1, .tc_drop = 2 },
+		{ .tc_title = "p", .tc_gap = 1, .tc_drop = 1 },
+		{ .tc_title = "verdict", .tc_gap = 2, .tc_is_left = true }
+	};
+	const size_t n =
+	    prof_comparison_nmetrics(subject->su_pair->pr_comparison);
+
+	if (n > 0)
+		show_table(tb, columns, n, metric_row, subject);
 }
 
 /* ------------------------------------------------------------ functions */
@@ -327,25 +344,35 @@ is_moved(const struct prof_change *cg)
 	    fmax(cg->cg_share[0], cg->cg_share[1]) >= LEAST_MOVED);
 }
 
-static void
-function_cells(const struct prof_change *cg, const struct prof_change *total,
-    struct cells *row)
+static bool
+is_shown(const struct prof_change *cg, size_t n, uint64_t limit)
 {
-	percent(row->ce_text[0], sizeof(row->ce_text[0]), cg->cg_change);
-	interval(row->ce_text[1], sizeof(row->ce_text[1]), cg->cg_ci95);
-	snprintf(row->ce_text[2], sizeof(row->ce_text[2]), "-");
-	if (is_changed(total) && is_changed(cg))
-		snprintf(row->ce_text[2], sizeof(row->ce_text[2]), "%.0f%%",
-		    100 * cg->cg_part);
-	snprintf(row->ce_text[3], sizeof(row->ce_text[3]),
-	    "%.1f%% -> %.1f%%", 100 * cg->cg_share[0],
+	/* Of which there is something to say: all. */
+	return (n < limit || is_changed(cg) || is_moved(cg));
+}
+
+static void
+function_row(struct table *tb, const void *arg, size_t n)
+{
+	const struct subject *subject = arg;
+	struct prof_comparison *cp = subject->su_pair->pr_comparison;
+	const struct prof_change *cg = prof_comparison_function(cp, n);
+	char text[64];
+
+	if (!is_shown(cg, n, subject->su_options->co_limit.on_value))
+		return;
+	table_text(tb, percent(text, sizeof(text), cg->cg_change));
+	table_text(tb, interval(text, sizeof(text), cg->cg_ci95));
+	if (is_changed(prof_comparison_total(cp)) && is_changed(cg))
+		table_cell(tb, "%.0f%%", 100 * cg->cg_part);
+	else
+		table_text(tb, "-");
+	table_cell(tb, "%.1f%% -> %.1f%%", 100 * cg->cg_share[0],
 	    100 * cg->cg_share[1]);
-	probability(row->ce_text[4], sizeof(row->ce_text[4]),
-	    cg->cg_p_adjusted);
-	snprintf(row->ce_text[5], sizeof(row->ce_text[5]), "%s",
-	    function_word(cg));
-	row->ce_last = cg->cg_name;
-	row->ce_colour = colour_of(cg);
+	table_text(tb, probability(text, sizeof(text), cg->cg_p_adjusted));
+	table_colour(tb, colour_of(cg));
+	table_text(tb, function_word(cg));
+	table_text(tb, cg->cg_name);
 }
 
 /* Few runs have few orders: what chance can just not be ruled out for. */
@@ -391,7 +418,7 @@ put_explanation(FILE *stream, struct prof_comparison *cp, const char *what)
 }
 
 static void
-explain(const struct table *tb, const struct pair *pair, const char *what)
+explain(const struct table *tb, struct prof_comparison *cp, const char *what)
 {
 	char *text = NULL;
 	size_t length;
@@ -399,58 +426,40 @@ explain(const struct table *tb, const struct pair *pair, const char *what)
 
 	if (stream == NULL)
 		return;
-	put_explanation(stream, pair->pr_comparison, what);
+	put_explanation(stream, cp, what);
 	if (fclose(stream) == 0)
-		sentence(tb, compare_is(tb, COMPARE_HTML) ? "<p>" : "\n", text);
+		sentence(tb, tb->tb_style == TABLE_HTML ? "<p>" : "\n", text);
 	free(text);
 }
 
 static void
-functions(const struct table *tb, const struct pair *pair,
-    const struct compare_options *options)
+functions(struct table *tb, const struct subject *subject)
 {
-	const char *what = compare_by_words[options->co_by];
-	struct column columns[] = {
-		{ .cl_title = "of total" },
-		{ .cl_title = "95% CI", .cl_drop = 3 },
-		{ .cl_title = "part", .cl_drop = 2 },
-		{ .cl_title = "base -> new" },
-		{ .cl_title = "p", .cl_drop = 1 },
-		{ .cl_title = "verdict", .cl_is_left = true },
-		{ .cl_title = what, .cl_is_name = true }
+	const char *what = compare_by_words[subject->su_options->co_by];
+	struct table_column columns[NCOLUMNS] = {
+		{ .tc_title = "of total", .tc_gap = 1 },
+		{ .tc_title = "95% CI", .tc_gap = 1, .tc_drop = 3 },
+		{ .tc_title = "part", .tc_gap = 1, .tc_drop = 2 },
+		{ .tc_title = "base -> new", .tc_gap = 1 },
+		{ .tc_title = "p", .tc_gap = 1, .tc_drop = 1 },
+		{ .tc_title = "verdict", .tc_gap = 1, .tc_is_left = true },
+		{ .tc_title = what, .tc_gap = 2, .tc_is_left = true,
+		    .tc_is_name = true }
 	};
-	struct prof_comparison *cp = pair->pr_comparison;
+	struct prof_comparison *cp = subject->su_pair->pr_comparison;
 	const size_t n = prof_comparison_nfunctions(cp);
-	const struct prof_change *total = prof_comparison_total(cp), *cg;
-	struct cells row;
-	uint64_t shown = 0;
+	size_t shown = 0;
 
-	if (total == NULL)
+	if (prof_comparison_total(cp) == NULL)
 		return;
-	explain(tb, pair, what);
-	for (int pass = 0; pass < 2; pass++) {
-		shown = 0;
-		for (size_t i = 0; i < n; i++) {
-			cg = prof_comparison_function(cp, i);
-			/* Of which there is something to say: all. */
-			if (shown >= options->co_limit.on_value &&
-			    !is_changed(cg) && !is_moved(cg))
-				continue;
-			function_cells(cg, total, &row);
-			if (pass == 0)
-				compare_measure(columns, 7, &row);
-			else
-				compare_row(tb, columns, 7, &row, 5);
-			shown++;
-		}
-		if (pass == 0) {
-			compare_fit(tb, columns, 7);
-			compare_head(tb, columns, 7);
-		}
-	}
-	out_fmt(tb->tb_out, "%s%zu %ss, %zu tested, %" PRIu64
-	    " shown\n", compare_is(tb, COMPARE_HTML) ? "</table>\n<p>" :
-	    compare_is(tb, COMPARE_MARKDOWN) ? "\n" : "  ", n, what,
+	explain(tb, cp, what);
+	show_table(tb, columns, n, function_row, subject);
+	for (size_t i = 0; i < n; i++)
+		shown += is_shown(prof_comparison_function(cp, i), i,
+		    subject->su_options->co_limit.on_value);
+	out_fmt(tb->tb_out, "%s%zu %ss, %zu tested, %zu shown\n",
+	    tb->tb_style == TABLE_HTML ? "<p>" :
+	    tb->tb_style == TABLE_MARKDOWN ? "\n" : "  ", n, what,
 	    prof_comparison_ntested(cp), shown);
 }
 
@@ -460,11 +469,11 @@ functions(const struct table *tb, const struct pair *pair,
 static void
 title(const struct table *tb, const struct pair *pair)
 {
-	out_str(tb->tb_out, compare_is(tb, COMPARE_HTML) ? "<h1>" : "### ");
-	compare_put(tb, pair->pr_series[1]->se_name);
+	out_str(tb->tb_out, tb->tb_style == TABLE_HTML ? "<h1>" : "### ");
+	table_put(tb, pair->pr_series[1]->se_name);
 	out_str(tb->tb_out, " against ");
-	compare_put(tb, pair->pr_series[0]->se_name);
-	out_str(tb->tb_out, compare_is(tb, COMPARE_HTML) ? "</h1>\n" : "\n\n");
+	table_put(tb, pair->pr_series[0]->se_name);
+	out_str(tb->tb_out, tb->tb_style == TABLE_HTML ? "</h1>\n" : "\n\n");
 }
 
 /* So much of a build-id as tells the sides apart. */
@@ -483,7 +492,7 @@ put_build(FILE *stream, const struct pair *pair, int side, bool is_whole)
 }
 
 static void
-sides(const struct table *tb, const struct pair *pair)
+sides(const struct table *tb, const struct pair *pair, bool is_verbose)
 {
 	size_t length;
 
@@ -497,7 +506,7 @@ sides(const struct table *tb, const struct pair *pair)
 		fprintf(stream, "%s%s, %zu run%s", s == 0 ? "base  " :
 		    "new   ", series->se_name, series->se_nruns,
 		    series->se_nruns == 1 ? "" : "s");
-		put_build(stream, pair, s, tb->tb_is_verbose);
+		put_build(stream, pair, s, is_verbose);
 		if (fclose(stream) == 0)
 			sentence(tb, s == 0 ? "\n" : "", text);
 		free(text);
@@ -506,24 +515,24 @@ sides(const struct table *tb, const struct pair *pair)
 
 /* A long one without its reason, unless all is asked for. */
 static size_t
-note_length(const struct table *tb, const char *note)
+note_length(const struct table *tb, const char *note, bool is_verbose)
 {
 	const char *reason = strstr(note, ", so ");
 
-	return (reason == NULL || !compare_is(tb, COMPARE_TEXT) ||
-	    tb->tb_is_verbose || strlen(note) <= LONG_NOTE ? strlen(note) :
+	return (reason == NULL || tb->tb_style != TABLE_TEXT ||
+	    is_verbose || strlen(note) <= LONG_NOTE ? strlen(note) :
 	    (size_t)(reason - note));
 }
 
 static void
-notes(const struct table *tb, const struct pair *pair)
+notes(const struct table *tb, const struct pair *pair, bool is_verbose)
 {
 	static const char *const begin[] = { "note: ", "- ", "<p>note: " };
 	const char *note;
 	char *text;
 
 	for (size_t i = 0; (note = compare_note(pair, i)) != NULL; i++) {
-		const size_t length = note_length(tb, note);
+		const size_t length = note_length(tb, note, is_verbose);
 
 		if (asprintf(&text, "%.*s%s", (int)length, note,
 		    note[length] != '\0' ? " (-v: more)" : "") == -1)
@@ -535,27 +544,29 @@ notes(const struct table *tb, const struct pair *pair)
 }
 
 static void
-one_pair(const struct compare *cm, const struct pair *pair,
-    const struct table *tb)
+one_pair(const struct compare *cm, const struct pair *pair, struct table *tb)
 {
-	if (!compare_is(tb, COMPARE_TEXT))
+	const struct subject subject = { pair, cm->cm_options };
+	const bool is_verbose = cm->cm_options->co_verbose;
+
+	if (tb->tb_style != TABLE_TEXT)
 		title(tb, pair);
 	headline(tb, pair, cm->cm_threshold);
-	if (compare_is(tb, COMPARE_TEXT))
-		sides(tb, pair);
-	metrics(tb, pair);
-	if (compare_is(tb, COMPARE_HTML))
+	if (tb->tb_style == TABLE_TEXT)
+		sides(tb, pair, is_verbose);
+	metrics(tb, &subject);
+	if (tb->tb_style == TABLE_HTML)
 		compare_draw(pair, tb->tb_out);
-	functions(tb, pair, cm->cm_options);
-	notes(tb, pair);
+	functions(tb, &subject);
+	notes(tb, pair, is_verbose);
 }
 
 void
-compare_text(const struct compare *cm, enum compare_style style,
+compare_text(const struct compare *cm, enum table_style style,
     struct out *out, const struct terminal *terminal)
 {
-	const struct table tb = { out, style, terminal,
-	    cm->cm_options->co_verbose };
+	struct table tb = { .tb_out = out, .tb_style = style,
+	    .tb_terminal = terminal };
 	char change[32], ci[64], of[32] = "";
 
 	for (size_t i = 0; i < cm->cm_npairs; i++) {
@@ -566,7 +577,7 @@ compare_text(const struct compare *cm, enum compare_style style,
 		snprintf(of, sizeof(of), " of %zu", cm->cm_npairs);
 	if (cm->cm_npairs > 1 && isfinite(cm->cm_geomean))
 		out_fmt(out, "%sgeometric mean of %d%s: %s (%s)\n",
-		    style == COMPARE_HTML ? "<p>" : "\n", cm->cm_ngeomean, of,
+		    style == TABLE_HTML ? "<p>" : "\n", cm->cm_ngeomean, of,
 		    percent(change, sizeof(change), cm->cm_geomean),
 		    interval(ci, sizeof(ci), cm->cm_geomean_ci));
 }

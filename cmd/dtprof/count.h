@@ -2,7 +2,7 @@
 /*
  * What the files of dtprof stat share: cmd_stat.c (options), count.c (all of
  * it), count_run.c (one run), count_metrics.c (ratios), and those that show
- * what was counted: count_text.c, count_json.c, count_csv.c.
+ * what was counted: count_text.c, count_data.c.
  */
 #ifndef COUNT_H
 #define COUNT_H
@@ -111,7 +111,7 @@ int	count_one_run(struct count *count, bool is_warmup);
 /* Fill in co_metric from what was counted; 0, or -1 without memory. */
 int	count_metrics(struct count *count);
 
-/* ------------------------------- count_text.c, count_json.c, count_csv.c */
+/* ------------------------------- count_text.c, count_data.c */
 
 /* The head and intervals are shown while counting, the rest after it. */
 void	count_text_interval(struct count *count,

@@ -14,17 +14,15 @@
  */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "count.h"
+#include "ui/table.h"
 
 #define NAME_MAX_WIDTH	48
 #define VALUE_WIDTH	18
 #define MAX_TASKS	100000	/* lines for processes or threads */
-
-static void	 put_value(struct out *out, double value, const char *unit,
-		    const char *mark, bool is_mean);
-static void	 put_share(struct out *out, int share);
 
 /* Digits in threes. */
 static void
@@ -74,49 +72,35 @@ value_text(char *text, size_t size, double value, const char *unit,
 	snprintf(text, size, "%s %s", number, unit);
 }
 
-static void
-put_value(struct out *out, double value, const char *unit, const char *mark,
-    bool is_mean)
-{
-	char text[80], marked[96];
-
-	value_text(text, sizeof(text), value, unit, is_mean);
-	snprintf(marked, sizeof(marked), "%s%s", isnan(value) ? "" : mark,
-	    text);
-	out_fmt(out, "%*s", (int)(VALUE_WIDTH - strlen(marked) > VALUE_WIDTH ?
-	    0 : VALUE_WIDTH - strlen(marked)), "");
-	out_text(out, marked);
-}
-
 /* Never 100 % when it is less. */
-static void
-put_share(struct out *out, int share)
+static const char *
+share_text(char *text, size_t size, int share)
 {
 	if (share == -1)
-		out_fmt(out, "  %8s", "-");
-	else if (share == 100000)
-		out_fmt(out, "  %8s", "100 %");
-	else
-		out_fmt(out, "  %5d.%d %%", share / 1000, share / 100 % 10);
+		return ("-");
+	if (share == 100000)
+		return ("100 %");
+	snprintf(text, size, "%d.%d %%", share / 1000, share / 100 % 10);
+	return (text);
 }
 
 /* The half width, relative to the mean. */
-static void
-put_interval(struct out *out, const struct prof_summary *summary)
+static const char *
+interval_text(char *text, size_t size, const struct prof_summary *summary)
 {
 	const double half = (summary->sm_ci95[1] - summary->sm_ci95[0]) / 2;
 
 	if (!summary->sm_has_ci)
-		out_fmt(out, "  %11s", "-");
-	else if (summary->sm_mean == 0 || half == 0)
-		out_fmt(out, "  %11s", "exact");
-	else
-		out_fmt(out, "  \xc2\xb1 %8.*f%%",
-		    half / fabs(summary->sm_mean) < 0.1 ? 2 : 1,
-		    100 * half / fabs(summary->sm_mean));
+		return ("-");
+	if (summary->sm_mean == 0 || half == 0)
+		return ("exact");
+	snprintf(text, size, "\xc2\xb1 %8.*f%%",
+	    half / fabs(summary->sm_mean) < 0.1 ? 2 : 1,
+	    100 * half / fabs(summary->sm_mean));
+	return (text);
 }
 
-static int
+static size_t
 name_width(const struct count *count)
 {
 	size_t width = strlen("context-switches"), length;
@@ -126,17 +110,7 @@ name_width(const struct count *count)
 		if (length > width)
 			width = length;
 	}
-	return ((int)(width > NAME_MAX_WIDTH ? NAME_MAX_WIDTH : width));
-}
-
-static void
-put_name(struct out *out, const char *name, int width)
-{
-	const int length = (int)strlen(name);
-
-	out_str(out, "  ");
-	out_text(out, name);
-	out_fmt(out, "%*s", length < width ? width - length : 0, "");
+	return (width > NAME_MAX_WIDTH ? NAME_MAX_WIDTH : width);
 }
 
 /* Who it was; beside others a command only said how long. */
@@ -173,25 +147,9 @@ put_target(struct count *count)
 	}
 }
 
-static void
-put_head(struct count *count, int width)
-{
-	struct out *out = &count->co_out;
-
-	out_str(out, "counted");
-	put_target(count);
-	if (count->co_nruns > 1)
-		out_fmt(out, " (%zu runs, means)", count->co_nruns);
-	out_fmt(out, "\n\n  %-*s%*s", width, "event", VALUE_WIDTH,
-	    count->co_nruns > 1 ? "mean" : "count");
-	if (count->co_nruns > 1)
-		out_str(out, "  95% interval");
-	out_str(out, "   counted\n");
-}
-
 /* The first ratio of an event, beside it. */
 static void
-put_metric(struct count *count, size_t event)
+put_metric(struct table *tb, const struct count *count, size_t event)
 {
 	for (size_t m = 0; m < count->co_nmetrics; m++) {
 		const struct count_metric *metric = &count->co_metric[m];
@@ -202,25 +160,72 @@ put_metric(struct count *count, size_t event)
 			continue;
 		grouped(number, sizeof(number),
 		    metric->cm_series.cs_summary.sm_mean, metric->cm_digits);
-		out_fmt(&count->co_out, "   %s%s %s",
-		    count_is_partial(count, event) ? "~" : "", number,
-		    metric->cm_series.cs_unit);
+		table_cell(tb, "%s%s %s", count_is_partial(count, event) ?
+		    "~" : "", number, metric->cm_series.cs_unit);
 		return;
 	}
 }
 
 static void
-put_series(struct count *count, const struct count_series *series,
-    const char *mark, int width)
+put_series(struct table *tb, const struct count *count,
+    const struct count_series *series, bool is_partial)
 {
 	const struct prof_summary *summary = &series->cs_summary;
-	struct out *out = &count->co_out;
+	char text[80];
 
-	put_name(out, series->cs_name, width);
-	put_value(out, summary->sm_n == 0 ? NAN : summary->sm_mean,
-	    series->cs_unit, mark, count->co_nruns > 1);
+	table_text(tb, series->cs_name);
+	value_text(text, sizeof(text), summary->sm_n == 0 ? NAN :
+	    summary->sm_mean, series->cs_unit, count->co_nruns > 1);
+	table_cell(tb, "%s%s", is_partial && summary->sm_n > 0 ? "~" : "",
+	    text);
 	if (count->co_nruns > 1)
-		put_interval(out, summary);
+		table_text(tb, interval_text(text, sizeof(text), summary));
+}
+
+/* Events, an empty line, and times. */
+static void
+count_row(struct table *tb, const void *arg, size_t n)
+{
+	const struct count *count = arg;
+	char text[32];
+
+	if (n < count->co_nevents) {
+		put_series(tb, count, &count->co_event[n],
+		    count_is_partial(count, n));
+		table_text(tb, share_text(text, sizeof(text),
+		    count_share(count, n)));
+		put_metric(tb, count, n);
+	} else if (n == count->co_nevents)
+		table_text(tb, "");
+	else if (count->co_time[n - count->co_nevents -
+	    1].cs_summary.sm_n > 0)
+		put_series(tb, count,
+		    &count->co_time[n - count->co_nevents - 1], false);
+}
+
+static void
+put_counts(struct count *count)
+{
+	const bool is_mean = count->co_nruns > 1;
+	struct table_column columns[] = {
+		{ .tc_title = "event", .tc_gap = 2, .tc_is_left = true,
+		    .tc_is_fixed = true, .tc_least = name_width(count) },
+		{ .tc_title = is_mean ? "mean" : "count",
+		    .tc_least = VALUE_WIDTH, .tc_is_fixed = true },
+		{ .tc_title = "95% interval", .tc_gap = 2 },
+		{ .tc_title = "counted", .tc_gap = 2, .tc_least = 8 },
+		{ .tc_title = "", .tc_gap = 3, .tc_is_left = true }
+	};
+	struct table tb = { .tb_out = &count->co_out, .tb_column = columns,
+	    .tb_ncolumns = 5 };
+
+	if (!is_mean) {
+		columns[2] = columns[3];
+		columns[3] = columns[4];
+		tb.tb_ncolumns--;
+	}
+	table_show(&tb, count->co_nevents + 1 + COUNT_NTIMES, count_row,
+	    count);
 }
 
 static void
@@ -245,66 +250,65 @@ put_why(struct count *count)
 }
 
 static void
+task_row(struct table *tb, const void *arg, size_t n)
+{
+	const struct count *count = arg;
+	const struct prof_counted_task *task =
+	    prof_counting_task(count->co_counting, n);
+	char text[80];
+
+	table_cell(tb, "%u", task->ck_pid);
+	if (task->ck_tid != 0)
+		table_cell(tb, "%u", task->ck_tid);
+	else
+		table_text(tb, "");
+	table_text(tb, task->ck_comm);
+	for (size_t e = 0; e < count->co_nevents; e++) {
+		value_text(text, sizeof(text), (double)task->ck_counts[e] *
+		    prof_counting_event(count->co_counting, e)->ce_scale,
+		    count->co_event[e].cs_unit, false);
+		table_text(tb, text);
+	}
+}
+
+static void
 put_tasks(struct count *count)
 {
 	const size_t n = prof_counting_ntasks(count->co_counting);
-	struct out *out = &count->co_out;
+	struct table_column *columns = calloc(3 + count->co_nevents,
+	    sizeof(*columns));
+	struct table tb = { .tb_out = &count->co_out, .tb_column = columns,
+	    .tb_ncolumns = 3 + count->co_nevents };
 
-	if (n == 0)
+	if (n == 0 || columns == NULL) {
+		free(columns);
 		return;
-	out_fmt(out, "\n  %7s  %7s  %-16s", "pid", "tid", "name");
-	for (size_t e = 0; e < count->co_nevents; e++) {
-		out_fmt(out, "  %*s", (int)(VALUE_WIDTH - 2) -
-		    (int)strlen(count->co_event[e].cs_name) > 0 ?
-		    (int)(VALUE_WIDTH - 2) -
-		    (int)strlen(count->co_event[e].cs_name) : 0, "");
-		out_text(out, count->co_event[e].cs_name);
 	}
-	out_char(out, '\n');
-	for (size_t t = 0; t < n && t < MAX_TASKS; t++) {
-		const struct prof_counted_task *task =
-		    prof_counting_task(count->co_counting, t);
-
-		out_fmt(out, "  %7u  ", task->ck_pid);
-		if (task->ck_tid != 0)
-			out_fmt(out, "%7u  ", task->ck_tid);
-		else
-			out_fmt(out, "%7s  ", "");
-		out_text(out, task->ck_comm);
-		out_fmt(out, "%*s", strlen(task->ck_comm) < 16 ?
-		    16 - (int)strlen(task->ck_comm) : 0, "");
-		for (size_t e = 0; e < count->co_nevents; e++)
-			put_value(out, (double)task->ck_counts[e] *
-			    prof_counting_event(count->co_counting,
-			    e)->ce_scale, count->co_event[e].cs_unit, "",
-			    false);
-		out_char(out, '\n');
-	}
+	columns[0] = columns[1] = (struct table_column){ .tc_title = "pid",
+	    .tc_gap = 2, .tc_least = 7, .tc_is_fixed = true };
+	columns[1].tc_title = "tid";
+	columns[2] = (struct table_column){ .tc_title = "name", .tc_gap = 2,
+	    .tc_least = 16, .tc_is_fixed = true, .tc_is_left = true };
+	for (size_t e = 0; e < count->co_nevents; e++)
+		columns[3 + e] = (struct table_column){
+		    .tc_title = count->co_event[e].cs_name, .tc_gap = 2,
+		    .tc_least = VALUE_WIDTH - 2 };
+	out_char(&count->co_out, '\n');
+	table_show(&tb, n < MAX_TASKS ? n : MAX_TASKS, task_row, count);
+	free(columns);
 }
 
 void
 count_text(struct count *count)
 {
-	const int width = name_width(count);
 	struct out *out = &count->co_out;
 
-	if (count->co_nintervals > 0)
-		out_char(out, '\n');
-	put_head(count, width);
-	for (size_t e = 0; e < count->co_nevents; e++) {
-		put_series(count, &count->co_event[e],
-		    count_is_partial(count, e) ? "~" : "", width);
-		put_share(out, count_share(count, e));
-		put_metric(count, e);
-		out_char(out, '\n');
-	}
-	out_char(out, '\n');
-	for (int t = 0; t < COUNT_NTIMES; t++) {
-		if (count->co_time[t].cs_summary.sm_n == 0)
-			continue;
-		put_series(count, &count->co_time[t], "", width);
-		out_char(out, '\n');
-	}
+	out_str(out, count->co_nintervals > 0 ? "\ncounted" : "counted");
+	put_target(count);
+	if (count->co_nruns > 1)
+		out_fmt(out, " (%zu runs, means)", count->co_nruns);
+	out_str(out, "\n\n");
+	put_counts(count);
 	put_why(count);
 	put_tasks(count);
 }
@@ -320,14 +324,16 @@ count_text_interval(struct count *count,
 		    prof_counting_event(count->co_counting, e);
 		const struct prof_counted *added = &interval->ci_added[e];
 		const int share = count_share_of(added);
+		char text[80], marked[96];
 
-		out_fmt(out, "%10.3f s", interval->ci_until_s);
-		put_value(out, added->cd_is_known ?
+		value_text(text, sizeof(text), added->cd_is_known ?
 		    (double)added->cd_estimate * info->ce_scale : NAN,
-		    info->ce_unit, share != -1 && share < 100000 ? "~" : "",
-		    false);
-		put_share(out, share);
-		out_str(out, "   ");
+		    info->ce_unit, false);
+		snprintf(marked, sizeof(marked), "%s%s", share != -1 &&
+		    share < 100000 && added->cd_is_known ? "~" : "", text);
+		out_fmt(out, "%10.3f s%*s  %8s   ", interval->ci_until_s,
+		    VALUE_WIDTH, marked, share_text(text, sizeof(text),
+		    share));
 		out_text(out, info->ce_name);
 		out_char(out, '\n');
 	}

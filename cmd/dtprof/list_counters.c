@@ -13,13 +13,9 @@
 #include <unistd.h>
 
 #include "list.h"
+#include "ui/emit.h"
 
 #define QUESTION_MAX	512
-
-static void	 show(struct out *out, const struct prof_counter_info *info,
-		    bool verbose);
-static void	 show_json(struct out *out,
-		    const struct prof_counter_info *info);
 
 static void
 show(struct out *out, const struct prof_counter_info *info, bool verbose)
@@ -42,20 +38,30 @@ show(struct out *out, const struct prof_counter_info *info, bool verbose)
 }
 
 static void
-show_json(struct out *out, const struct prof_counter_info *info)
+emit_counter(struct emit *em, const struct prof_counter_info *info)
 {
-	out_str(out, "{\"name\":");
-	out_json(out, info->pt_name);
-	out_str(out, ",\"pmu\":");
-	out_json(out, info->pt_pmu);
-	out_str(out, ",\"description\":");
-	out_json(out, info->pt_desc);
-	out_str(out, ",\"code\":");
-	out_json(out, info->pt_code);
-	out_fmt(out, ",\"can_sample\":%s,\"precise\":%d,\"why_not\":",
-	    info->pt_can_sample ? "true" : "false", info->pt_precise);
-	out_json(out, info->pt_why_not);
-	out_char(out, '}');
+	emit_object(em, NULL);
+	emit_text(em, "name", info->pt_name);
+	emit_text(em, "pmu", info->pt_pmu);
+	emit_text(em, "description", info->pt_desc);
+	emit_text(em, "code", info->pt_code);
+	emit_bool(em, "can_sample", info->pt_can_sample);
+	emit_signed(em, "precise", info->pt_precise);
+	emit_text(em, "why_not", info->pt_why_not);
+	emit_close(em);
+}
+
+static void
+show_json(struct out *out, const struct prof_counters *counters)
+{
+	struct emit em;
+
+	emit_json(&em, out);
+	emit_count(&em, "schema_version", 1);
+	emit_rows(&em, "counters");
+	for (size_t i = 0; i < prof_counters_n(counters); i++)
+		emit_counter(&em, prof_counters_at(counters, i));
+	emit_end(&em);
 }
 
 int
@@ -85,18 +91,9 @@ list_counters(const struct list_options *lo, int n, char **words)
 	}
 	out_init(&out, STDOUT_FILENO);
 	if (lo->lo_json)
-		out_str(&out, "{\"schema_version\":1,\"counters\":[");
-	for (size_t i = 0; i < prof_counters_n(counters); i++) {
-		if (!lo->lo_json) {
-			show(&out, prof_counters_at(counters, i),
-			    lo->lo_verbose);
-			continue;
-		}
-		out_str(&out, i == 0 ? "\n" : ",\n");
-		show_json(&out, prof_counters_at(counters, i));
-	}
-	if (lo->lo_json)
-		out_str(&out, "]}\n");
+		show_json(&out, counters);
+	for (size_t i = 0; !lo->lo_json && i < prof_counters_n(counters); i++)
+		show(&out, prof_counters_at(counters, i), lo->lo_verbose);
 	for (size_t i = 0; (note = prof_counters_note(counters, i)) != NULL;
 	    i++)
 		msg_note("list", "%s", note);

@@ -3,8 +3,7 @@
  * What the files of dtprof report share: cmd_report.c (options, from file to
  * table), report_by.c (what rows are about), report_table.c (tree to rows),
  * report_calls.c (rows of callers and callees), report_tree.c (rows that are
- * a tree), report_plot.c, report_text.c, report_names.c, report_json.c and
- * report_csv.c.
+ * a tree), report_plot.c, report_text.c, report_names.c and report_data.c.
  */
 #ifndef REPORT_H
 #define REPORT_H
@@ -201,7 +200,7 @@ void	report_names_head(const struct report_names *names, struct out *out);
 void	report_names_row(const struct report_names *names, struct out *out,
 	    const struct terminal *terminal, const struct report_row *row);
 
-/* ------------------------------------ report_text.c, _json.c, _csv.c */
+/* ------------------------------------ report_text.c, report_data.c */
 
 void	report_text(const struct report *report, struct out *out,
 	    const struct terminal *terminal);

@@ -4,6 +4,7 @@
 #define SCRIPT_H
 
 #include "cmd.h"
+#include "ui/emit.h"
 
 /* ------------------------------------------------------ script_comm.c */
 
@@ -67,7 +68,7 @@ void	script_frame(const struct script_names *names,
 /* Of a sample that is a whole system call. */
 void	script_call_text(struct out *out, const struct prof_record *record,
 	    const struct prof_event_info *info);
-void	script_call_json(struct out *out, const struct prof_record *record,
+void	script_call_json(struct emit *emit, const struct prof_record *record,
 	    const struct prof_event_info *info);
 
 /* ------------------------------------------- script_text.c, _json.c */
@@ -75,6 +76,8 @@ void	script_call_json(struct out *out, const struct prof_record *record,
 /* One argument as text; a number that looks like an address in hex. */
 void	script_value(struct out *out, const struct prof_record *record,
 	    uint32_t n, bool is_signed);
+void	script_value_json(struct emit *emit, const char *name,
+	    const struct prof_record *record, uint32_t n, bool is_signed);
 
 /* The last part of a record's type name in both forms: "sample", "fork". */
 const char *script_type_name(enum prof_record_type type);

@@ -105,40 +105,27 @@ script_call_text(struct out *out, const struct prof_record *record,
 }
 
 void
-script_call_json(struct out *out, const struct prof_record *record,
+script_call_json(struct emit *em, const struct prof_record *record,
     const struct prof_event_info *info)
 {
 	const struct prof_syscall *call = prof_event_call(info, record);
 	const int64_t result = (int64_t)record->pr_args[1];
-	const char *error = error_name(result);
 	char name[32];
 
 	snprintf(name, sizeof(name), "syscall_%llu",
 	    (unsigned long long)record->pr_args[0]);
-	out_str(out, ",\"syscall\":");
-	out_json(out, call != NULL ? call->cl_name : name);
-	out_fmt(out, ",\"nr\":%llu,\"ret\":%lld",
-	    (unsigned long long)record->pr_args[0], (long long)result);
-	if (error != NULL)
-		out_fmt(out, ",\"error\":\"%s\"", error);
-	out_str(out, ",\"duration_ns\":");
+	emit_text(em, "syscall", call != NULL ? call->cl_name : name);
+	emit_count(em, "nr", record->pr_args[0]);
+	emit_signed(em, "ret", result);
+	emit_given(em, "error", error_name(result));
 	if (record->pr_weight != 0)
-		out_u64(out, record->pr_weight);
+		emit_count(em, "duration_ns", record->pr_weight);
 	else
-		out_str(out, "null");
-	out_str(out, ",\"args\":{");
+		emit_null(em, "duration_ns");
+	emit_object(em, "args");
 	for (uint32_t n = FIRST_ARG; n < record->pr_nargs &&
-	    n < PROF_MAX_ARGS; n++) {
-		if (n > FIRST_ARG)
-			out_char(out, ',');
-		out_json(out, argument_name(info, call, n));
-		out_char(out, ':');
-		if (record->pr_strs[n] != NULL)
-			out_json(out, record->pr_strs[n]);
-		else if (argument_is_signed(info, call, n))
-			out_i64(out, (int64_t)record->pr_args[n]);
-		else
-			out_u64(out, record->pr_args[n]);
-	}
-	out_char(out, '}');
+	    n < PROF_MAX_ARGS; n++)
+		script_value_json(em, argument_name(info, call, n), record, n,
+		    argument_is_signed(info, call, n));
+	emit_close(em);
 }

@@ -4,6 +4,7 @@
 #define STATS_H
 
 #include "cmd.h"
+#include "ui/emit.h"
 
 /* What one pass over the recording found. */
 struct stats {
@@ -95,13 +96,13 @@ int	stats_names_collect(struct stats_names *names,
 void	stats_names_free(struct stats_names *names);
 void	stats_names_text(const struct stats_names *names, struct out *out);
 /* A member "names" behind others. */
-void	stats_names_json(const struct stats_names *names, struct out *out);
+void	stats_names_json(const struct stats_names *names, struct emit *emit);
 
 /* ------------------------------------------------------- stats_calls.c */
 
 void	stats_calls_text(const struct stats *stats, struct out *out);
 /* A member "calls" behind others, of an event of calls. */
-void	stats_calls_json(const struct stats *stats, struct out *out,
+void	stats_calls_json(const struct stats *stats, struct emit *emit,
 	    size_t event);
 
 /* --------------------------------------------- stats_text.c, _json.c */
@@ -111,8 +112,8 @@ void	stats_text(const struct stats *stats,
 void	stats_json(const struct stats *stats,
 	    const struct stats_names *names, struct out *out);
 /* Its parts, for report_json.c: up to accounting, and quality. */
-void	stats_json_begin(const struct stats *stats, struct out *out);
-void	stats_json_quality(const struct stats *stats, struct out *out,
+void	stats_json_begin(const struct stats *stats, struct emit *emit);
+void	stats_json_quality(const struct stats *stats, struct emit *emit,
 	    double unresolved);
 
 #endif /* STATS_H */

@@ -107,26 +107,19 @@ stats_calls_text(const struct stats *stats, struct out *out)
 }
 
 void
-stats_calls_json(const struct stats *stats, struct out *out, size_t event)
+stats_calls_json(const struct stats *stats, struct emit *em, size_t event)
 {
-	static const char *const named[] = { "ended", "running" };
+	const char *ended = info_of(stats, event, "ended.names");
+	const char *running = info_of(stats, event, "running.names");
 	uint64_t count[CALLS_N];
-	char key[32];
 
 	if (!calls_read(stats, event, count))
 		return;
-	out_str(out, ",\"calls\":{");
+	emit_object(em, "calls");
 	for (int n = 0; n < CALLS_N; n++)
-		out_fmt(out, "\"%s\":%" PRIu64 ",", words[n], count[n]);
-	for (size_t n = 0; n < sizeof(named) / sizeof(named[0]); n++) {
-		const char *names;
-
-		snprintf(key, sizeof(key), "%s.names", named[n]);
-		names = info_of(stats, event, key);
-		out_fmt(out, "\"%s_names\":", named[n]);
-		out_json(out, names == NULL ? "" : names);
-		out_char(out, ',');
-	}
-	out_fmt(out, "\"balances\":%s}", calls_balance(count) ? "true" :
-	    "false");
+		emit_count(em, words[n], count[n]);
+	emit_text(em, "ended_names", ended == NULL ? "" : ended);
+	emit_text(em, "running_names", running == NULL ? "" : running);
+	emit_bool(em, "balances", calls_balance(count));
+	emit_close(em);
 }

@@ -1,94 +1,62 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * report --json: the names of its members are a contract (dtprof(1)); they
- * are added, never renamed.  A share that is not known is null.
+ * report --stats --json.  A share that is not known is null.
  */
-#include <inttypes.h>
-
 #include "stats.h"
 
 #define SCHEMA_VERSION	1
 
-static void	 key_str(struct out *out, const char *name, const char *text);
-static void	 show_recording(const struct stats *stats, struct out *out);
-static void	 show_event(const struct stats *stats, struct out *out,
-		    size_t event);
-static void	 show_counts(struct out *out,
-		    const struct prof_accounting *pa, bool is_counter);
-static void	 show_stacks(struct out *out, const char *name,
-		    const uint64_t *counts);
-static void	 show_accounting(const struct stats *stats, struct out *out,
-		    size_t event);
-static void	 show_share(struct out *out, const char *name, double share);
-
 static void
-key_str(struct out *out, const char *name, const char *text)
-{
-	out_fmt(out, "\"%s\":", name);
-	out_json(out, text);
-}
-
-static void
-show_recording(const struct stats *stats, struct out *out)
+emit_recording(const struct stats *stats, struct emit *em)
 {
 	const char *name, *value, *backend = prof_reader_info(
 	    stats->st_reader, "import") != NULL ? "import" :
 	    prof_reader_info(stats->st_reader, "path");
 
-	out_str(out, "\"recording\":{");
-	key_str(out, "file", stats->st_path);
-	out_char(out, ',');
-	key_str(out, "cut", prof_reader_cut(stats->st_reader));
-	out_fmt(out, ",\"in_progress\":%s,",
-	    prof_reader_in_progress(stats->st_reader) ? "true" : "false");
-	key_str(out, "backend", backend);
-	out_fmt(out, ",\"samples\":%" PRIu64 ",\"process_events\":%" PRIu64
-	    ",\"mapping_events\":%" PRIu64 ",\"markers\":%" PRIu64
-	    ",\"sideband_lost\":%" PRIu64 ",\"gaps\":%" PRIu64
-	    ",\"duration_ns\":%" PRIu64 ",\"pauses\":%" PRIu64
-	    ",\"paused_ns\":%" PRIu64,
-	    prof_reader_nsamples(stats->st_reader), stats->st_lives,
-	    stats->st_maps, stats->st_marks, stats->st_side_lost,
-	    stats->st_gaps, stats->st_ran_ns,
-	    stats->st_ran.rn_pauses, stats->st_ran.rn_paused_ns);
-	out_str(out, ",\"info\":{");
+	emit_line(em);
+	emit_object(em, "recording");
+	emit_text(em, "file", stats->st_path);
+	emit_text(em, "cut", prof_reader_cut(stats->st_reader));
+	emit_bool(em, "in_progress",
+	    prof_reader_in_progress(stats->st_reader));
+	emit_text(em, "backend", backend);
+	emit_count(em, "samples", prof_reader_nsamples(stats->st_reader));
+	emit_count(em, "process_events", stats->st_lives);
+	emit_count(em, "mapping_events", stats->st_maps);
+	emit_count(em, "markers", stats->st_marks);
+	emit_count(em, "sideband_lost", stats->st_side_lost);
+	emit_count(em, "gaps", stats->st_gaps);
+	emit_count(em, "duration_ns", stats->st_ran_ns);
+	emit_count(em, "pauses", stats->st_ran.rn_pauses);
+	emit_count(em, "paused_ns", stats->st_ran.rn_paused_ns);
+	emit_object(em, "info");
 	for (size_t n = 0; prof_reader_info_at(stats->st_reader, n, &name,
-	    &value); n++) {
-		if (n > 0)
-			out_char(out, ',');
-		out_json(out, name);
-		out_char(out, ':');
-		out_json(out, value);
-	}
-	out_str(out, "}}");
+	    &value); n++)
+		emit_text(em, name, value);
+	emit_close(em);
+	emit_close(em);
 }
 
 static void
-show_event(const struct stats *stats, struct out *out, size_t event)
+emit_event(const struct prof_event_info *info, struct emit *em)
 {
-	const struct prof_event_info *info =
-	    prof_reader_event(stats->st_reader, event);
-
-	out_str(out, event == 0 ? "\n{" : ",\n{");
-	key_str(out, "name", info->pi_name);
-	out_char(out, ',');
-	key_str(out, "probe", info->pi_probe);
-	out_char(out, ',');
-	key_str(out, "provider", info->pi_provider);
-	out_char(out, ',');
-	key_str(out, "unit", info->pi_unit);
-	out_fmt(out, ",\"period\":%" PRIu64 ",\"frequency_hz\":%" PRIu64
-	    ",\"is_counter\":", info->pi_period, info->pi_frequency_hz);
-	out_str(out, info->pi_is_counter ? "true,\"args\":[" :
-	    "false,\"args\":[");
+	emit_object(em, NULL);
+	emit_text(em, "name", info->pi_name);
+	emit_text(em, "probe", info->pi_probe);
+	emit_text(em, "provider", info->pi_provider);
+	emit_text(em, "unit", info->pi_unit);
+	emit_count(em, "period", info->pi_period);
+	emit_count(em, "frequency_hz", info->pi_frequency_hz);
+	emit_bool(em, "is_counter", info->pi_is_counter);
+	emit_list(em, "args");
 	for (uint32_t n = 0; n < info->pi_nargs; n++) {
-		out_str(out, n == 0 ? "{" : ",{");
-		key_str(out, "name", info->pi_arg_names[n]);
-		out_char(out, ',');
-		key_str(out, "type", info->pi_arg_types[n]);
-		out_char(out, '}');
+		emit_object(em, NULL);
+		emit_text(em, "name", info->pi_arg_names[n]);
+		emit_text(em, "type", info->pi_arg_types[n]);
+		emit_close(em);
 	}
-	out_str(out, "]}");
+	emit_close(em);
+	emit_close(em);
 }
 
 /* What a counter counted for others is not missing. */
@@ -108,37 +76,35 @@ is_known(const struct stats_counter *counter,
 }
 
 static void
-show_counts(struct out *out, const struct prof_accounting *pa,
+emit_counts(struct emit *em, const struct prof_accounting *pa,
     bool is_counter)
 {
 	const struct stats_counter *counter = stats_counters;
 
 	for (; counter->sc_name != NULL; counter++) {
-		out_fmt(out, ",\"%s\":", counter->sc_name);
 		if (!is_known(counter, pa, is_counter))
-			out_str(out, "null");
+			emit_null(em, counter->sc_name);
 		else if (counter->sc_offset == offsetof(
 		    struct prof_accounting, pa_unaccounted))
-			out_fmt(out, "%" PRId64, pa->pa_unaccounted);
+			emit_signed(em, counter->sc_name, pa->pa_unaccounted);
 		else
-			out_fmt(out, "%" PRIu64, stats_counter_of(counter,
-			    pa));
+			emit_count(em, counter->sc_name,
+			    stats_counter_of(counter, pa));
 	}
 }
 
 static void
-show_stacks(struct out *out, const char *name, const uint64_t *counts)
+emit_stacks(struct emit *em, const char *name, const uint64_t *counts)
 {
-	out_fmt(out, ",\"%s\":{", name);
-	for (int s = 0; s < PROF_STACK_NSTATUS; s++)
-		out_fmt(out, "%s\"%s\":%" PRIu64, s == 0 ? "" : ",",
-		    stack_status_name((unsigned)s), counts[s]);
-	out_char(out, '}');
+	emit_object(em, name);
+	for (unsigned s = 0; s < PROF_STACK_NSTATUS; s++)
+		emit_count(em, stack_status_name(s), counts[s]);
+	emit_close(em);
 }
 
 /* An event whose accounting is missing, in a cut recording, is left out. */
 static void
-show_accounting(const struct stats *stats, struct out *out, size_t event)
+emit_accounting(const struct stats *stats, struct emit *em, size_t event)
 {
 	struct prof_accounting pa;
 	char buffer[256];
@@ -148,63 +114,51 @@ show_accounting(const struct stats *stats, struct out *out, size_t event)
 
 	if (prof_reader_accounting(stats->st_reader, event, -1, &pa) == -1)
 		return;
-	out_str(out, event == 0 ? "\n{" : ",\n{");
-	key_str(out, "event", info->pi_name);
-	show_counts(out, &pa, info->pi_is_counter);
-	out_fmt(out, ",\"in_file\":%" PRIu64, stats->st_seen[event]);
-	show_stacks(out, "kernel_stacks", pa.pa_kstack);
-	show_stacks(out, "user_stacks", pa.pa_ustack);
-	out_fmt(out, ",\"unaccounted_excess\":%" PRIu64,
+	emit_object(em, NULL);
+	emit_text(em, "event", info->pi_name);
+	emit_counts(em, &pa, info->pi_is_counter);
+	emit_count(em, "in_file", stats->st_seen[event]);
+	emit_stacks(em, "kernel_stacks", pa.pa_kstack);
+	emit_stacks(em, "user_stacks", pa.pa_ustack);
+	emit_count(em, "unaccounted_excess",
 	    prof_accounting_hidden(info, &pa));
 	wrong = stats_imbalance(stats, event, &pa, buffer, sizeof(buffer));
-	out_fmt(out, ",\"balances\":%s,", wrong == NULL ? "true" : "false");
-	key_str(out, "imbalance", wrong);
-	stats_calls_json(stats, out, event);
-	out_char(out, '}');
-}
-
-static void
-show_share(struct out *out, const char *name, double share)
-{
-	if (share < 0)
-		out_fmt(out, "\"%s\":null", name);
-	else
-		out_fmt(out, "\"%s\":%.6f", name, share);
+	emit_bool(em, "balances", wrong == NULL);
+	emit_text(em, "imbalance", wrong);
+	stats_calls_json(stats, em, event);
+	emit_close(em);
 }
 
 void
-stats_json_begin(const struct stats *stats, struct out *out)
+stats_json_begin(const struct stats *stats, struct emit *em)
 {
-	out_fmt(out, "{\"schema_version\":%d,\n", SCHEMA_VERSION);
-	show_recording(stats, out);
-	out_str(out, ",\n\"events\":[");
+	emit_count(em, "schema_version", SCHEMA_VERSION);
+	emit_recording(stats, em);
+	emit_rows(em, "events");
 	for (size_t e = 0; e < stats->st_nevents; e++)
-		show_event(stats, out, e);
-	out_str(out, "],\n\"accounting\":[");
+		emit_event(prof_reader_event(stats->st_reader, e), em);
+	emit_close(em);
+	emit_rows(em, "accounting");
 	for (size_t e = 0; e < stats->st_nevents; e++)
-		show_accounting(stats, out, e);
-	out_char(out, ']');
+		emit_accounting(stats, em, e);
+	emit_close(em);
 }
 
 void
-stats_json_quality(const struct stats *stats, struct out *out,
+stats_json_quality(const struct stats *stats, struct emit *em,
     double unresolved)
 {
-	out_str(out, ",\n\"quality\":{");
-	show_share(out, "complete_stacks", stats_complete_stacks(stats));
-	out_char(out, ',');
-	show_share(out, "unresolved", unresolved);
-	out_char(out, ',');
-	show_share(out, "lost", prof_lost_share(stats->st_stored,
+	emit_line(em);
+	emit_object(em, "quality");
+	emit_share(em, "complete_stacks", stats_complete_stacks(stats));
+	emit_share(em, "unresolved", unresolved);
+	emit_share(em, "lost", prof_lost_share(stats->st_stored,
 	    stats->st_lost));
-	out_char(out, ',');
-	show_share(out, "sideband_lost", prof_lost_share(stats->st_side_stored,
+	emit_share(em, "sideband_lost", prof_lost_share(stats->st_side_stored,
 	    stats->st_side_lost));
-	out_char(out, ',');
-	show_share(out, "throttled", stats_throttled(stats));
-	out_char(out, ',');
-	show_share(out, "multiplexed", stats_multiplexed(stats));
-	out_char(out, '}');
+	emit_share(em, "throttled", stats_throttled(stats));
+	emit_share(em, "multiplexed", stats_multiplexed(stats));
+	emit_close(em);
 }
 
 void
@@ -212,10 +166,12 @@ stats_json(const struct stats *stats, const struct stats_names *names,
     struct out *out)
 {
 	const uint64_t named = names->sn_samples - names->sn_without;
+	struct emit em;
 
-	stats_json_begin(stats, out);
-	stats_json_quality(stats, out, named == 0 ? -1 :
+	emit_json(&em, out);
+	stats_json_begin(stats, &em);
+	stats_json_quality(stats, &em, named == 0 ? -1 :
 	    (double)names->sn_unresolved.sr_sum / (double)named);
-	stats_names_json(names, out);
-	out_str(out, "}\n");
+	stats_names_json(names, &em);
+	emit_end(&em);
 }

@@ -7,6 +7,7 @@
  * end.  Looks at every sample again, with symbols.
  */
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -208,32 +209,38 @@ stats_names_text(const struct stats_names *names, struct out *out)
 /* ----------------------------------------------------------- JSON */
 
 static void
-json_rows(struct out *out, const char *name, const struct stats_rows *rows,
+emit_reasons(struct emit *em, const char *name, const struct stats_rows *rows,
     bool is_stack)
 {
 	const struct stats_row *row;
-	size_t n;
+	char others[32], by[32];
 
-	out_fmt(out, ",\"%s\":%" PRIu64 ",\"%s_others\":%" PRIu64
-	    ",\"%s_by\":[", name, rows->sr_sum, name, rows->sr_others, name);
-	for (n = 0; n < rows->sr_n; n++) {
+	snprintf(others, sizeof(others), "%s_others", name);
+	snprintf(by, sizeof(by), "%s_by", name);
+	emit_count(em, name, rows->sr_sum);
+	emit_count(em, others, rows->sr_others);
+	emit_list(em, by);
+	for (size_t n = 0; n < rows->sr_n; n++) {
 		row = &rows->sr_row[n];
-		out_fmt(out, "%s{\"reason\":\"%s\",\"module\":",
-		    n == 0 ? "" : ",", reason(row, is_stack));
-		out_json(out, row->ro_module);
-		out_fmt(out, ",\"samples\":%" PRIu64 "}", row->ro_samples);
+		emit_object(em, NULL);
+		emit_word(em, "reason", reason(row, is_stack));
+		emit_text(em, "module", row->ro_module);
+		emit_count(em, "samples", row->ro_samples);
+		emit_close(em);
 	}
-	out_char(out, ']');
+	emit_close(em);
 }
 
 void
-stats_names_json(const struct stats_names *names, struct out *out)
+stats_names_json(const struct stats_names *names, struct emit *em)
 {
-	out_fmt(out, ",\n\"symbols\":{\"samples\":%" PRIu64 ",\"resolved\":%"
-	    PRIu64 ",\"without_pc\":%" PRIu64, names->sn_samples,
-	    names->sn_resolved, names->sn_without);
-	json_rows(out, "unresolved", &names->sn_unresolved, false);
-	out_fmt(out, ",\"user_stacks\":%" PRIu64, names->sn_stacks);
-	json_rows(out, "truncated", &names->sn_truncated, true);
-	out_char(out, '}');
+	emit_line(em);
+	emit_object(em, "symbols");
+	emit_count(em, "samples", names->sn_samples);
+	emit_count(em, "resolved", names->sn_resolved);
+	emit_count(em, "without_pc", names->sn_without);
+	emit_reasons(em, "unresolved", &names->sn_unresolved, false);
+	emit_count(em, "user_stacks", names->sn_stacks);
+	emit_reasons(em, "truncated", &names->sn_truncated, true);
+	emit_close(em);
 }

@@ -121,7 +121,7 @@ bisect 125 main --threshold
 expect 125 "$DTPROF" bench --bisect
 expect 125 "$DTPROF" bench --bisect=main --nosuch
 expect 125 "$DTPROF" bench --nosuch --bisect main
-sed 's/"cpus": [0-9]*/"cpus": 4096/' .dtprof/main/bench.json >other
+sed 's/"cpus": *[0-9]*/"cpus": 4096/' .dtprof/main/bench.json >other
 mkdir .dtprof/far
 cp .dtprof/main/runs.jsonl .dtprof/far
 mv other .dtprof/far/bench.json

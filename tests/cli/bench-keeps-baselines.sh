@@ -71,11 +71,11 @@ END
 rm -r .dtprof/without
 ok "without CPU time wall time decides"
 
-sed -i 's/"time": "[^"]*"/"time": "2001-02-03T04:05:06Z"/' \
+sed -i 's/"time": *"[^"]*"/"time": "2001-02-03T04:05:06Z"/' \
     .dtprof/main/bench.json
 expect 0 "$DTPROF" compare --against main
 expect_out 'note: the base was measured on another day \(2001-02-03, new' 'day'
-sed -i 's/"host": "[^"]*"/"host": "elsewhere\\u001b[2J"/' \
+sed -i 's/"host": *"[^"]*"/"host": "elsewhere\\u001b[2J"/' \
     .dtprof/main/bench.json
 expect 0 "$DTPROF" compare --against main
 expect_out 'on another host \(elsewhere.x1b.2J, new: .* and on another day' both

@@ -219,12 +219,12 @@ ok "benches of another version are refused"
 # The same machine but for its CPU.
 expect 0 "$DTPROF" bench -w 0 -r 5 -n t -o d1 true
 cp -r d1 d2
-sed -i 's/"cpus": [0-9]*/"cpus": 4096/' d2/bench.json
+sed -i 's/"cpus": *[0-9]*/"cpus": 4096/' d2/bench.json
 expect 1 "$DTPROF" compare d1 -- d2
 expect_err 'machines differ: "cpus: ' 'which trait'
 expect 0 "$DTPROF" compare --anyway d1 -- d2
 sed 's/"cpus":/"governor": "x", &/' d1/bench.json >d2/bench.json
-sed 's/"governor": [^,]*,//' d1/bench.json >d1/other
+sed 's/"governor": *[^,]*,//' d1/bench.json >d1/other
 mv d1/other d1/bench.json
 expect 0 "$DTPROF" compare d1 -- d2
 ok "machines that are not alike"
@@ -232,7 +232,7 @@ ok "machines that are not alike"
 # Of one side, whichever of its files it is; traits that a file does not know
 # are those of the others.
 cp -r d1 d3
-sed -i 's/"cpus": [0-9]*/"cpus": 4096/' d3/bench.json
+sed -i 's/"cpus": *[0-9]*/"cpus": 4096/' d3/bench.json
 for files in 'd1 d3 -- d1' 'd3 d1 -- d1' 'd1 -- d1 d3' 'd1 -- d3 d1'; do
 	# shellcheck disable=SC2086 # a list of files
 	expect 1 "$DTPROF" compare $files
@@ -241,7 +241,7 @@ for files in 'd1 d3 -- d1' 'd3 d1 -- d1' 'd1 -- d1 d3' 'd1 -- d3 d1'; do
 	expect 0 "$DTPROF" compare --anyway $files
 	expect_err 'warning: the machines differ' "$files anyway"
 done
-sed 's/"governor": "x"/"governor": "y"/' d2/bench.json >d3/bench.json
+sed 's/"governor": *"x"/"governor": "y"/' d2/bench.json >d3/bench.json
 expect 1 "$DTPROF" compare d1 d2 -- d1 d3
 expect_err 'machines differ: "governor: x" and "governor: y"$' \
     'the second of each'

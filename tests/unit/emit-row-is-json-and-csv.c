@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * ASSERTION: rows told once are JSON and CSV: commas and brackets stand where
+ * the forms want them, values stand in the column of their name, what is no
+ * column is in JSON alone, and what is not known is null or empty.
+ * Easy to get wrong for the first and the last item, for a row that tells
+ * less than there are columns, and for a column that is called like a member.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "../../cmd/dtprof/msg.c"
+#include "../../cmd/dtprof/out.c"
+#include "../../cmd/dtprof/ui/emit.c"
+#include "cli-check.h"
+
+static struct out out;
+
+static void
+is(const char *what, const char *want)
+{
+	CHECK(out.ou_n == strlen(want) &&
+	    memcmp(out.ou_buf, want, out.ou_n) == 0, "%s: got <%.*s> not <%s>",
+	    what, (int)out.ou_n, out.ou_buf, want);
+	OK("%s", what);
+	out_init(&out, -1);
+}
+
+/* A row with all types; their: a name of an object in the row. */
+static void
+tell(struct emit *em, const char *their)
+{
+	emit_object(em, NULL);
+	emit_text(em, "name", "a\"b");
+	emit_bool(em, "hot", true);
+	emit_count(em, "self", UINT64_MAX);
+	emit_signed(em, "change", -3);
+	emit_object(em, "args");
+	emit_text(em, their, "=1");
+	emit_close(em);
+	emit_share(em, "share", 0.25);
+	emit_share(em, "unknown", -1);
+	emit_given(em, "module", "");
+	emit_hex(em, "address", 0x1f);
+	emit_close(em);
+}
+
+#define ROW	"{\"name\":\"a\\\"b\",\"hot\":true," \
+    "\"self\":18446744073709551615,\"change\":-3,\"args\":{\"self\":\"=1\"}," \
+    "\"share\":0.250000,\"unknown\":null,\"address\":\"0x1f\"}"
+
+static void
+json(void)
+{
+	struct emit em;
+
+	emit_json(&em, &out);
+	emit_end(&em);
+	is("an empty object", "{}\n");
+	emit_json(&em, &out);
+	emit_rows(&em, "none");
+	emit_close(&em);
+	emit_rows(&em, "two");
+	tell(&em, "self");
+	tell(&em, "self");
+	emit_close(&em);
+	emit_list(&em, "numbers");
+	emit_number(&em, NULL, 0.1, EMIT_EXACT);
+	emit_number(&em, NULL, NAN, EMIT_EXACT);
+	emit_number(&em, NULL, 2.0 / 3, 3);
+	emit_end(&em);
+	is("rows and a list", "{\n\"none\":[],\n\"two\":[\n" ROW ",\n" ROW
+	    "],\"numbers\":[0.10000000000000001,null,0.667]}\n");
+}
+
+static void
+csv(void)
+{
+	static const char *const columns[] = { "name", "self", "low", "share",
+	    "unknown", "last", NULL };
+	struct emit em;
+
+	emit_csv(&em, &out, columns, "\r\n");
+	emit_column(&em, "self", true);
+	emit_head(&em);
+	is("the head", "name,self,low,share,unknown,last,\"self\"\r\n");
+	emit_csv(&em, &out, columns, "\n");
+	tell(&em, "self");
+	is("a row", "\"a\"\"b\",18446744073709551615,,0.250000,,\n");
+	emit_csv(&em, &out, columns, "\n");
+	emit_column(&em, "theirs", true);
+	emit_object(&em, NULL);
+	emit_object(&em, "args");
+	emit_text(&em, "theirs", "=1");
+	emit_close(&em);
+	emit_close(&em);
+	is("only the last column", ",,,,,,\"'=1\"\n");
+	emit_object(&em, NULL);
+	emit_close(&em);
+	is("nothing told", ",,,,,,\n");
+}
+
+int
+main(void)
+{
+	out_init(&out, -1);
+	json();
+	csv();
+	return (0);
+}
