@@ -23,8 +23,8 @@ TOKEN = re.compile(
     r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\''
     r'|\n|[ \t]+|[A-Za-z_0-9]+|.', re.S)
 QUOTED = re.compile(r'"((?:\\.|[^"\\\n])*)"|`((?:\\.|[^`\\])*)`')
-SOURCES = ("cmd/dtprof/*.[ch]", "libprof/*.[ch]", "libprof/*/*.[ch]",
-           "libprof/*.def", "libprof/*/*.def")
+SOURCES = ("cmd/dtprof/*.[ch]", "cmd/dtprof/*/*.[ch]", "libprof/*.[ch]",
+           "libprof/*/*.[ch]", "libprof/*.def", "libprof/*/*.def")
 PAGES = ("cmd/dtprof/*.[1-8]", "doc/*.[1-8]")
 
 

@@ -94,7 +94,7 @@ ok "$n lines of perf: $(grep -c 'works$' lines) work, the others name ours"
 
 # What the hints name is there.
 grep -ohE '(use|then|see|or)( "$|) dtprof [a-z]+( --[a-z-]+)?' \
-    "$SRC/cmd/dtprof/habits.c" | sed 's/.*dtprof/dtprof/' | sort -u >named
+    "$SRC/cmd/dtprof/opt/habits.c" | sed 's/.*dtprof/dtprof/' | sort -u >named
 [ "$(wc -l <named)" -ge 8 ] || fail "hints name only $(cat named)"
 while read -r _ command option; do
 	dtprof "$command" --help >help 2>&1 || fail "no command $command"

@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../cmd/dtprof/msg.c"
-#include "../../cmd/dtprof/habits.c"
-#include "../../cmd/dtprof/opt.c"
-#include "../../cmd/dtprof/opt_value.c"
-#include "../../cmd/dtprof/out.c"
+#include "../../cmd/dtprof/ui/msg.c"
+#include "../../cmd/dtprof/opt/habits.c"
+#include "../../cmd/dtprof/opt/opt.c"
+#include "../../cmd/dtprof/opt/opt_value.c"
+#include "../../cmd/dtprof/ui/out.c"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

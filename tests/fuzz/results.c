@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../cmd/dtprof/json.c"
+#include "../../cmd/dtprof/ui/json.c"
 
 /* Both have a refuse of their own. */
 #define refuse	refuse_words
 #define step	step_words
-#include "../../cmd/dtprof/words.c"
+#include "../../cmd/dtprof/opt/words.c"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

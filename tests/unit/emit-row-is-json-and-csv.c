@@ -9,8 +9,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "../../cmd/dtprof/msg.c"
-#include "../../cmd/dtprof/out.c"
+#include "../../cmd/dtprof/ui/msg.c"
+#include "../../cmd/dtprof/ui/out.c"
 #include "../../cmd/dtprof/ui/emit.c"
 #include "cli-check.h"
 

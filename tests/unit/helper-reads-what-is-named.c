@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../../cmd/dtprof/helper.h"
+#include "../../cmd/dtprof/helper/helper.h"
 #include "cli-check.h"
 
 struct options {

@@ -6,9 +6,9 @@
  */
 #include <string.h>
 
-#include "../../cmd/dtprof/habits.c"
-#include "../../cmd/dtprof/opt.c"
-#include "../../cmd/dtprof/opt_value.c"
+#include "../../cmd/dtprof/opt/habits.c"
+#include "../../cmd/dtprof/opt/opt.c"
+#include "../../cmd/dtprof/opt/opt_value.c"
 #include "cli-check.h"
 
 static const char *const names[] = {

@@ -6,7 +6,7 @@
  */
 #include <string.h>
 
-#include "../../cmd/dtprof/opt_value.c"
+#include "../../cmd/dtprof/opt/opt_value.c"
 #include "cli-check.h"
 
 typedef int parse_fn(const char *text, uint64_t *value);

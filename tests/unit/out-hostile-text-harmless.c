@@ -9,8 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../../cmd/dtprof/msg.c"
-#include "../../cmd/dtprof/out.c"
+#include "../../cmd/dtprof/ui/msg.c"
+#include "../../cmd/dtprof/ui/out.c"
 #include "cli-check.h"
 
 static struct out out;

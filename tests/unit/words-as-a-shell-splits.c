@@ -7,7 +7,7 @@
  */
 #include <string.h>
 
-#include "../../cmd/dtprof/words.c"
+#include "../../cmd/dtprof/opt/words.c"
 #include "cli-check.h"
 
 #define LINES	2000

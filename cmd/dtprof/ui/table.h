@@ -7,7 +7,7 @@
 #ifndef TABLE_H
 #define TABLE_H
 
-#include "../terminal.h"
+#include "terminal.h"
 
 enum table_style { TABLE_TEXT, TABLE_MARKDOWN, TABLE_HTML };
 

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * What the files of dtprof compare share.
+ *
+ *	cmd_compare.c		options; which runs against which; the verdict
+ *	compare_input.c		what a file is, and what it holds: runs
+ *	compare_profile.c	what functions cost in a recording
+ *	compare_lines.c		and which of their lines are the same
+ *	compare_text.c, compare_json.c	what came of it
+ *	compare_figures.c	numbers of pictures
+ *	compare_plot.c		pictures by gnuplot
+ *	compare_html.c, compare_draw.c	a page with pictures
+ *	compare_verdict.c	what verdicts amount to: exit statuses
+ *	compare_junit.c, compare_github.c	for continuous integration
+ */
+#ifndef COMPARE_H
+#define COMPARE_H
+
+#include "../ui/table.h"
+
+#define COMPARE_SCHEMA	1
+
+/* What costs are of: the words of --by, in this order. */
+#define COMPARE_BY	"function,module,line"
+enum compare_by {
+	COMPARE_BY_FUNCTION, COMPARE_BY_MODULE, COMPARE_BY_LINE
+};
+extern const char *const compare_by_words[];
+
+struct compare_options {
+	struct opt_strings co_renames;
+	struct opt_strings co_events;
+	struct opt_number co_threshold;
+	struct opt_number co_limit;
+	struct opt_number co_seed;
+	const char	*co_fail_on;
+	const char	*co_against;
+	const char	*co_junit;
+	const char	*co_output;
+	const char	*co_plot;
+	unsigned	 co_by;		/* enum compare_by */
+	bool		 co_anyway;
+	bool		 co_github;
+	bool		 co_json;
+	bool		 co_markdown;
+	bool		 co_strict;
+	bool		 co_verbose;
+	int		 co_color;
+};
+
+struct series_metric {
+	char		*sm_name;
+	char		*sm_unit;
+};
+
+struct series_run {
+	uint32_t	 sr_block;
+	long		 sr_place;	/* in time, of a bench; else -1 */
+	double		*sr_value;	/* by metric; NaN: it has none */
+	char		*sr_profile;	/* recording or folded file; or NULL */
+};
+
+/* Runs of one command, or of one benchmark. */
+struct series {
+	char		*se_name;
+	char		*se_machine;	/* trait by line; "": not known */
+	char		*se_unlike;	/* in what its runs' differ; NULL */
+	char		 se_build_id[41]; /* of the program; "": not known */
+	/* Where and when a bench began (UTC, ISO 8601); "": not known. */
+	char		 se_host[65];
+	char		 se_time[24];
+	struct series_metric *se_metric;
+	size_t		 se_nmetrics;
+	struct series_run *se_run;
+	size_t		 se_nruns;
+};
+
+struct side {
+	const char	*sd_command;	/* whose messages; NULL: compare's */
+	const char	*sd_cure;	/* NULL: what compare can read */
+	struct series	*sd_series;
+	size_t		 sd_n;
+};
+
+/* One series against another. */
+struct pair {
+	const struct series *pr_series[2];
+	struct prof_comparison *pr_comparison;
+	char		*pr_note;	/* owned; NULL: none */
+};
+
+struct compare {
+	const struct compare_options *cm_options;
+	struct side	 cm_side[2];
+	struct pair	*cm_pair;
+	size_t		 cm_npairs;
+	int		 cm_ngeomean;	/* pairs that the mean is of */
+	double		 cm_geomean;
+	double		 cm_geomean_ci[2];
+	double		 cm_threshold;	/* 0.01: 1 % */
+};
+
+/* ------------------------------------------------------ cmd_compare.c */
+
+/* What bench shows at its end; the exit status. */
+int	compare_directory(const char *path);
+/*
+ * The same of a new bench and a baseline, and what it says of a commit:
+ * worse, if any command is surely slower by more than the limit (0.05: 5 %),
+ * good, if all surely are not.
+ */
+enum compare_outcome { COMPARE_GOOD, COMPARE_WORSE, COMPARE_OPEN };
+enum compare_outcome compare_bisect(const char *base, const char *new,
+	    double limit);
+/* The change that a pair is judged by: its first metric, or the total. */
+const struct prof_change *compare_headline(const struct pair *pair);
+
+/* -------------------------------------------------- compare_verdict.c */
+
+/* The limit of "slower" or "slower:2" (0.02); -1: it is neither. */
+double	compare_fail_limit(const char *text);
+/* As --fail-on and --strict have it; COMPARE_OPEN by --strict alone. */
+enum compare_outcome compare_outcome(const struct compare *compare,
+	    const struct pair *pair);
+int	compare_status(const struct compare *compare);
+/* What makes one doubt a comparison, one a call; NULL: no more. */
+const char *compare_note(const struct pair *pair, size_t n);
+
+/* ---------------------------------------------------- compare_input.c */
+
+/* Add what a file or directory holds; -1: a message has been printed. */
+int	compare_read(struct side *side, const char *path);
+/* A series of a name, made when there is none; NULL: no memory. */
+struct series *compare_series(struct side *side, const char *name);
+struct series_run *compare_add_run(struct series *series);
+/* The number of a metric of a series without runs; -1: no memory. */
+int	compare_add_metric(struct series *series, const char *name,
+	    const char *unit);
+/* What a file says of the machine; -1: no memory. */
+int	compare_add_machine(struct series *series, const char *machine);
+/*
+ * The first trait in which two machines differ, for a message, and where;
+ * NULL: none, as what just one of them knows is not unlike.  -1: no memory.
+ */
+int	compare_unlike(const char *a, const char *b, const char *where,
+	    char **what);
+void	compare_side_free(struct side *side);
+
+/* --------------------------------------------------- compare_files.c */
+
+/* The same for a directory of bench alone: a series for each command. */
+int	compare_read_bench(struct side *side, const char *path);
+int	compare_read_json(struct side *side, const char *path, char *text,
+	    size_t length);
+
+/* -------------------------------------------------- compare_profile.c */
+
+/* Where costs go, and how they are called. */
+struct costs {
+	const struct compare_options *ct_options;
+	struct prof_comparison *ct_comparison;
+	char		*ct_event;	/* of all runs: "cpu-clock in ns" */
+	void		*ct_beginnings;	/* compare_lines.c */
+};
+
+/* Is it one of ours?  Then what machine it is of, into series. */
+int	compare_machine_of(struct series *series, const char *recording);
+bool	compare_is_recording(const char *path);
+/* What a run cost, to run number of the comparison; the new side first. */
+int	compare_costs(struct costs *costs, int side, long run,
+	    const char *path);
+void	compare_costs_free(struct costs *costs);
+
+/* ---------------------------------------------------- compare_lines.c */
+
+/* The name of a place by line; true: it is inlined elsewhere. */
+bool	compare_line_name(struct costs *costs, int side,
+	    struct prof_symbols *symbols, const struct prof_label *label,
+	    char *name, size_t size);
+void	compare_lines_free(struct costs *costs);
+
+/* ----------------------------------------------------- compare_text.c */
+
+/* terminal: of TABLE_TEXT, else NULL. */
+void	compare_text(const struct compare *compare, enum table_style style,
+	    struct out *out, const struct terminal *terminal);
+/* Its verdict in a line, hostile text; owned; NULL: no memory. */
+char	*compare_sentence(const struct pair *pair, double threshold);
+/* "1.20 s", "3.4 MB"; buffer of at least 32 bytes. */
+void	compare_quantity(char *buffer, size_t size, double value,
+	    const char *unit);
+/* "slower", "same", ...: as the unit wants it. */
+const char *compare_word(const struct prof_change *change);
+const char *compare_title(const char *metric);
+
+/* ----------------------------------------------------- compare_json.c */
+
+void	compare_json(const struct compare *compare, struct out *out);
+
+/* ------------------------------------ compare_junit.c, compare_github.c */
+
+/* -1: a message has been printed. */
+int	compare_junit(const struct compare *compare, const char *path);
+int	compare_github(const struct compare *compare, struct out *out);
+/* Where GitHub Actions wants the summary; borrowed; NULL: nowhere. */
+const char *compare_summary(void);
+
+/* -------------------------------------------------- compare_figures.c */
+
+#define FIGURES_FUNCTIONS	12
+#define FIGURES_RANKS	19	/* 5 %, 10 %, ... 95 % */
+
+struct figures_shift {
+	double	fs_share;	/* of the runs, % */
+	double	fs_change;	/* % */
+};
+
+struct figures {
+	char		 fg_label[128];	/* what it is, and its unit */
+	double		*fg_value[2];	/* by side, in order of runs */
+	double		*fg_sorted[2];
+	size_t		 fg_n[2];
+	struct figures_shift fg_shift[FIGURES_RANKS];
+	size_t		 fg_nshifts;
+};
+
+/* -1: a message has been printed. */
+int	compare_figures(const struct pair *pair, struct figures *figures);
+void	compare_figures_free(struct figures *figures);
+/* Of sorted values, between them where none stands there. */
+double	compare_quantile(const double *sorted, size_t n, double p);
+
+/* ------------------------------------ compare_plot.c, compare_html.c */
+
+/* -1: a message has been printed. */
+int	compare_plot(const struct pair *pair, const char *path);
+int	compare_html(const struct compare *compare, const char *path);
+
+/* ----------------------------------------------------- compare_draw.c */
+
+/* The pictures of a pair, as elements of a page. */
+void	compare_draw(const struct pair *pair, struct out *out);
+
+#endif /* COMPARE_H */

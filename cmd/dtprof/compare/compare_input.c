@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * What a file holds that one wants to compare: runs of a command, with what
+ * each took.  A bench directory, results of stat or hyperfine
+ * (compare_files.c), a recording or a folded file, which is one run each.
+ *
+ * Called by cmd_compare.c.
+ */
+#include <sys/stat.h>
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../ui/json.h"
+#include "compare.h"
+
+static int
+fail(const char *path, const char *why, const char *cure)
+{
+	msg_fail("compare", cure, "%s: %s", path, why);
+	return (-1);
+}
+
+struct series *
+compare_series(struct side *side, const char *name)
+{
+	struct series *grown;
+
+	for (size_t i = 0; i < side->sd_n; i++)
+		if (strcmp(side->sd_series[i].se_name, name) == 0)
+			return (&side->sd_series[i]);
+	grown = reallocarray(side->sd_series, side->sd_n + 1, sizeof(*grown));
+	if (grown == NULL)
+		return (NULL);
+	side->sd_series = grown;
+	grown += side->sd_n;
+	memset(grown, 0, sizeof(*grown));
+	grown->se_name = strdup(name);
+	grown->se_machine = strdup("");
+	side->sd_n++;
+	return (grown->se_name != NULL && grown->se_machine != NULL ? grown :
+	    NULL);
+}
+
+int
+compare_add_metric(struct series *series, const char *name, const char *unit)
+{
+	const size_t n = series->se_nmetrics;
+	struct series_metric *grown;
+
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(series->se_metric[i].sm_name, name) == 0)
+			return ((int)i);
+	grown = reallocarray(series->se_metric, n + 1, sizeof(*grown));
+	if (grown == NULL)
+		return (-1);
+	series->se_metric = grown;
+	grown[n].sm_name = strdup(name);
+	grown[n].sm_unit = strdup(unit);
+	series->se_nmetrics++;
+	/* Runs that are there have none of it. */
+	for (size_t i = 0; i < series->se_nruns; i++) {
+		double *values = reallocarray(series->se_run[i].sr_value,
+		    n + 1, sizeof(*values));
+
+		if (values == NULL)
+			return (-1);
+		series->se_run[i].sr_value = values;
+		values[n] = NAN;
+	}
+	return (grown[n].sm_name != NULL && grown[n].sm_unit != NULL ?
+	    (int)n : -1);
+}
+
+struct series_run *
+compare_add_run(struct series *series)
+{
+	struct series_run *grown = reallocarray(series->se_run,
+	    series->se_nruns + 1, sizeof(*grown));
+
+	if (grown == NULL)
+		return (NULL);
+	series->se_run = grown;
+	grown += series->se_nruns;
+	memset(grown, 0, sizeof(*grown));
+	grown->sr_value = reallocarray(NULL, series->se_nmetrics + 1,
+	    sizeof(*grown->sr_value));
+	if (grown->sr_value == NULL)
+		return (NULL);
+	for (size_t m = 0; m < series->se_nmetrics; m++)
+		grown->sr_value[m] = NAN;
+	grown->sr_place = -1;
+	series->se_nruns++;
+	return (grown);
+}
+
+/* ------------------------------------------------------------ machines */
+
+/* The line of a machine, "cpus: 2\n", of the trait that a line has; NULL. */
+static const char *
+same_trait(const char *machine, const char *line)
+{
+	const size_t trait = strcspn(line, ":") + 1;
+
+	while (*machine != '\0' && strncmp(line, machine, trait) != 0)
+		machine += strcspn(machine, "\n") + 1;
+	return (*machine != '\0' ? machine : NULL);
+}
+
+int
+compare_unlike(const char *a, const char *b, const char *where, char **what)
+{
+	const char *other;
+	size_t length;
+
+	for (*what = NULL; *a != '\0'; a += length) {
+		length = strcspn(a, "\n") + 1;
+		other = same_trait(b, a);
+		if (other != NULL && strncmp(a, other, length) != 0)
+			return (asprintf(what, "\"%.*s\" and \"%.*s\"%s",
+			    (int)length - 1, a, (int)strcspn(other, "\n"),
+			    other, where) == -1 ? -1 : 0);
+	}
+	return (0);
+}
+
+int
+compare_add_machine(struct series *series, const char *machine)
+{
+	const char *known = series->se_machine;
+	size_t length;
+	char *text;
+	FILE *stream;
+
+	if (series->se_unlike == NULL && compare_unlike(known, machine,
+	    ", among the runs of one input", &series->se_unlike) == -1)
+		return (-1);
+	stream = open_memstream(&text, &length);
+	if (stream == NULL)
+		return (-1);
+	fputs(known, stream);
+	for (; *machine != '\0'; machine += length) {
+		length = strcspn(machine, "\n") + 1;
+		if (same_trait(known, machine) == NULL)
+			fwrite(machine, 1, length, stream);
+	}
+	if (fclose(stream) != 0)
+		return (-1);
+	free(series->se_machine);
+	series->se_machine = text;
+	return (0);
+}
+
+/* --------------------------------------------------------------- files */
+
+/* All files of a side that are just one run are runs of the same. */
+static int
+read_profile(struct side *side, const char *path)
+{
+	struct series *series = compare_series(side, "profile");
+	struct series_run *run;
+
+	if (series == NULL || (run = compare_add_run(series)) == NULL ||
+	    (run->sr_profile = strdup(path)) == NULL)
+		return (fail(path, "out of memory", "free memory"));
+	return (compare_machine_of(series, path));
+}
+
+int
+compare_read(struct side *side, const char *path)
+{
+	struct stat st;
+	size_t length, blank;
+	char *text;
+	int rv;
+
+	if (file_stat(path, &st) == -1)
+		return (fail(path, strerror(errno), "check its name"));
+	if (S_ISDIR(st.st_mode))
+		return (compare_read_bench(side, path));
+	if (compare_is_recording(path))
+		return (read_profile(side, path));
+	text = file_read(path, &length);
+	if (text == NULL)
+		return (fail(path, strerror(errno), "check the file"));
+	blank = strspn(text, " \t\r\n");
+	rv = text[blank] == '{' ?
+	    compare_read_json(side, path, text, length) :
+	    read_profile(side, path);
+	free(text);
+	return (rv);
+}
+
+void
+compare_side_free(struct side *side)
+{
+	for (size_t i = 0; i < side->sd_n; i++) {
+		struct series *se = &side->sd_series[i];
+
+		for (size_t m = 0; m < se->se_nmetrics; m++) {
+			free(se->se_metric[m].sm_name);
+			free(se->se_metric[m].sm_unit);
+		}
+		for (size_t r = 0; r < se->se_nruns; r++) {
+			free(se->se_run[r].sr_value);
+			free(se->se_run[r].sr_profile);
+		}
+		free(se->se_name);
+		free(se->se_machine);
+		free(se->se_unlike);
+		free(se->se_metric);
+		free(se->se_run);
+	}
+	free(side->sd_series);
+}

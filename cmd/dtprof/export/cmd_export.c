@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * dtprof export: a recording as other tools read profiles.  Reads the
+ * options, has libprof make the profile and the bytes, and writes them.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../opt/choose.h"
+
+/* In the order of the words of --weight. */
+enum { WEIGHT_AUTO, WEIGHT_SAMPLES, WEIGHT_WEIGHT };
+#define WEIGHTS		"auto,samples,weight"
+
+struct export_options {
+	struct opt_strings	 eo_events;
+	struct choose_time	 eo_time;
+	const char		*eo_filter;
+	const char		*eo_input;
+	const char		*eo_output;
+	int			 eo_format;
+	int			 eo_weight;
+	bool			 eo_inlines;
+	bool			 eo_lines;
+};
+
+/* One run. */
+struct export_run {
+	const struct export_options *er_options;
+	struct prof_reader	*er_reader;
+	struct prof_symbols	*er_symbols;
+	struct prof_profile	*er_profile;
+	size_t			*er_events;
+	size_t			 er_nevents;
+};
+
+static int	 check_export(const void *options, int n,
+		    char *const *operands);
+static int	 run_export(void *options, int n, char **operands);
+
+/* ",folded,pprof", in the order of enum prof_export. */
+static const char formats[] =
+#define PROF_FORMAT(NAME, name) "," #name
+#include "formats.def"
+#undef PROF_FORMAT
+    ;
+
+static const struct opt_row options_of_export[] = {
+	CHOOSE_BETWEEN(offsetof(struct export_options, eo_time)),
+	CHOOSE_EVENT(offsetof(struct export_options, eo_events)),
+	CHOOSE_FILTER(offsetof(struct export_options, eo_filter)),
+	{ 0, "format", "FORMAT", OPT_CHOICE, 0, 0, "folded",
+	    formats + 1, offsetof(struct export_options, eo_format),
+	    formats + 1 },
+	CHOOSE_FROM(offsetof(struct export_options, eo_time)),
+	CHOOSE_INPUT(offsetof(struct export_options, eo_input)),
+	{ 0, "inline", NULL, OPT_FLAG, 0, 0, NULL,
+	    "show inlined functions as frames",
+	    offsetof(struct export_options, eo_inlines), NULL },
+	{ 0, "lines", NULL, OPT_FLAG, 0, 0, NULL,
+	    "show source lines as frames, inlined functions too",
+	    offsetof(struct export_options, eo_lines), NULL },
+	{ 'o', "output", "FILE", OPT_STRING, 0, 0, "-",
+	    "output file, or - for standard output",
+	    offsetof(struct export_options, eo_output), NULL },
+	CHOOSE_TO(offsetof(struct export_options, eo_time)),
+	{ 0, "weight", "WHAT", OPT_CHOICE, 0, 0, "auto",
+	    "samples or weight; auto is weight in speedscope, else samples; "
+	    "pprof has both",
+	    offsetof(struct export_options, eo_weight), WEIGHTS },
+	{ .op_type = OPT_END }
+};
+
+static const char *const examples[] = {
+	"dtprof export x.dtp >x.folded",
+	"folded stacks, one line per distinct stack",
+	"dtprof export --format pprof -o x.pb.gz x.dtp",
+	"write a profile for go tool pprof",
+	"dtprof export --format speedscope --lines -o x.json",
+	"write a profile for www.speedscope.app, with source lines",
+	NULL
+};
+
+const struct prof_cmd cmd_export = {
+	.cm_name = "export",
+	.cm_summary = "convert a recording for other tools",
+	.cm_operands = "[FILE]",
+	.cm_options = options_of_export,
+	.cm_size = sizeof(struct export_options),
+	.cm_max = 1,
+	.cm_reads = true,
+	.cm_usage_status = EXIT_USAGE,
+	.cm_examples = examples,
+	.cm_notes = "Folded stacks hold one event: the first with samples, or "
+	    "the one of --event.  The other formats hold all events.",
+	.cm_check = check_export,
+	.cm_run = run_export,
+};
+
+/* Those that are asked for and have samples, in the order of the recording. */
+static int
+choose(struct export_run *run)
+{
+	const size_t nevents = prof_reader_nevents(run->er_reader);
+	bool *wanted;
+
+	wanted = choose_events("export", run->er_reader,
+	    &run->er_options->eo_events);
+	if (wanted == NULL)
+		return (-1);
+	run->er_events = calloc(nevents + 1, sizeof(*run->er_events));
+	for (size_t e = 1; run->er_events != NULL && e < nevents; e++)
+		if (wanted[e] && prof_profile_count(run->er_profile, e) > 0)
+			run->er_events[run->er_nevents++] = e;
+	free(wanted);
+	if (run->er_events == NULL)
+		msg_error("export", "out of memory", "free memory");
+	else if (run->er_nevents == 0)
+		msg_error("export", "no samples match the event, time range "
+		    "and filter", "see what was recorded with dtprof report "
+		    "--stats");
+	return (run->er_nevents == 0 ? -1 : 0);
+}
+
+static int
+make_profile(struct export_run *run)
+{
+	const struct export_options *eo = run->er_options;
+	struct prof_profile_options options = {
+		.pl_size = sizeof(options),
+		.pl_filter = eo->eo_filter,
+		.pl_roots = PROF_ROOT_COMM,
+		.pl_inlines = eo->eo_inlines,
+		.pl_lines = eo->eo_lines,
+		.pl_places = eo->eo_format == PROF_EXPORT_PPROF,
+	};
+
+	if (choose_range("export", run->er_reader, &eo->eo_time, &options) ==
+	    -1)
+		return (-1);
+	run->er_profile = choose_profile("export", run->er_reader, &options,
+	    &run->er_symbols);
+	return (run->er_profile == NULL ? -1 : choose(run));
+}
+
+/* Of these an import has weights, and as many samples as it can have. */
+static bool
+has_weights(const struct prof_reader *reader)
+{
+	const char *import = prof_reader_info(reader, "import");
+
+	return (import != NULL && (strcmp(import, "folded") == 0 ||
+	    strcmp(import, "pprof") == 0));
+}
+
+static int
+write_profile(const struct export_run *run)
+{
+	const struct export_options *eo = run->er_options;
+	const bool is_given = has_weights(run->er_reader);
+	const struct prof_flame_options options = {
+		.fl_size = sizeof(options),
+		.fl_events = run->er_events,
+		.fl_nevents = run->er_nevents,
+		.fl_samples = eo->eo_weight == WEIGHT_SAMPLES ||
+		    (eo->eo_weight == WEIGHT_AUTO && !is_given &&
+		    eo->eo_format == PROF_EXPORT_FOLDED),
+	};
+	struct prof_err error = { 0 };
+	size_t length;
+	char *bytes;
+	int rv;
+
+	bytes = prof_export(run->er_profile, (enum prof_export)eo->eo_format,
+	    &options, &length, &error);
+	if (bytes == NULL) {
+		msg_prof("export", &error);
+		return (-1);
+	}
+	rv = file_write("export", eo->eo_output, bytes, length);
+	free(bytes);
+	return (rv);
+}
+
+static void
+say_notes(const struct export_run *run)
+{
+	const struct prof_event_info *info =
+	    prof_reader_event(run->er_reader, run->er_events[0]);
+
+	if (run->er_options->eo_format == PROF_EXPORT_FOLDED &&
+	    run->er_nevents > 1)
+		msg_note("export", "exported event '%s' only; choose another "
+		    "with --event",
+		    info->pi_name);
+	input_say_names("export", run->er_symbols);
+}
+
+static int
+check_export(const void *options, int n, char *const *operands)
+{
+	const struct export_options *eo = options;
+
+	(void)operands;
+	if (eo->eo_format == PROF_EXPORT_PPROF &&
+	    strcmp(eo->eo_output, "-") == 0 && isatty(STDOUT_FILENO)) {
+		msg_error("export", "pprof output is binary and not written to "
+		    "a terminal",
+		    "write it to a file with -o");
+		return (-1);
+	}
+	return (choose_check("export", &eo->eo_time) == -1 ? -1 :
+	    input_check("export", eo->eo_input, n));
+}
+
+static int
+run_export(void *options, int n, char **operands)
+{
+	struct export_run run = { .er_options = options };
+	const char *path;
+	int status = EXIT_FAILED;
+
+	run.er_reader = input_open("export", run.er_options->eo_input, n,
+	    operands, &path);
+	if (run.er_reader == NULL)
+		return (EXIT_FAILED);
+	if (make_profile(&run) == 0 && write_profile(&run) == 0) {
+		say_notes(&run);
+		status = 0;
+	}
+	free(run.er_events);
+	prof_profile_free(run.er_profile);
+	prof_symbols_close(run.er_symbols);
+	prof_reader_close(run.er_reader);
+	return (status);
+}

@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * dtprof flamegraph: a recording as a picture, a page that opens anywhere or
+ * a drawing.  Reads the options, has libprof make the profile and the bytes,
+ * and writes them in place of the old file at once, or not at all.
+ */
+#include <sys/wait.h>
+
+#include <grp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../helper/helper.h"
+#include "flame.h"
+
+/* One run. */
+struct flame_run {
+	const struct flame_options *fr_options;
+	struct prof_reader	*fr_reader;
+	struct prof_symbols	*fr_symbols;
+	struct prof_profile	*fr_profile;
+	size_t			 fr_events[FLAME_MAX_EVENTS];
+	size_t			 fr_nevents;
+};
+
+static int	 check_flamegraph(const void *options, int n,
+		    char *const *operands);
+static int	 run_flamegraph(void *options, int n, char **operands);
+
+static const struct opt_row options_of_flamegraph[] = {
+	{ 0, "base", "BASE", OPT_STRINGS, 0, 0, NULL,
+	    "show differences from BASE: a recording, or DIR[:NAME] of bench "
+	    "--record; repeat for more runs",
+	    offsetof(struct flame_options, fo_bases), NULL },
+	CHOOSE_BASE_BETWEEN(offsetof(struct flame_options, fo_base_time)),
+	CHOOSE_BASE_FROM(offsetof(struct flame_options, fo_base_time)),
+	CHOOSE_BASE_TO(offsetof(struct flame_options, fo_base_time)),
+	CHOOSE_BETWEEN(offsetof(struct flame_options, fo_time)),
+	CHOOSE_EVENT(offsetof(struct flame_options, fo_events)),
+	CHOOSE_FILTER(offsetof(struct flame_options, fo_filter)),
+	CHOOSE_FROM(offsetof(struct flame_options, fo_time)),
+	CHOOSE_INPUT(offsetof(struct flame_options, fo_input)),
+	{ 0, "inline", NULL, OPT_FLAG, 0, 0, NULL,
+	    "show inlined functions as frames",
+	    offsetof(struct flame_options, fo_inlines), NULL },
+	{ 0, "lines", NULL, OPT_FLAG, 0, 0, NULL,
+	    "show source lines as frames, inlined functions too",
+	    offsetof(struct flame_options, fo_lines), NULL },
+	{ 'o', "output", "FILE", OPT_STRING, 0, 0, "flame.html",
+	    "output file: page (.html) or image (.svg)",
+	    offsetof(struct flame_options, fo_output), NULL },
+	{ 0, "open", NULL, OPT_FLAG, 0, 0, NULL,
+	    "open it with xdg-open",
+	    offsetof(struct flame_options, fo_open), NULL },
+	{ 0, "ratio", "E1/E2", OPT_STRING, 0, 0, NULL,
+	    "width: event E1; color: E1 per E2",
+	    offsetof(struct flame_options, fo_ratio), NULL },
+	{ 0, "rename", "OLD=NEW", OPT_STRINGS, 0, 0, NULL,
+	    "treat function or thread OLD of the base as NEW; may be repeated",
+	    offsetof(struct flame_options, fo_renames), NULL },
+	{ 0, "reverse", NULL, OPT_FLAG, 0, 0, NULL,
+	    "put leaf functions at the root, their callers above",
+	    offsetof(struct flame_options, fo_reverse), NULL },
+	{ 0, "title", "TEXT", OPT_STRING, 0, 0, NULL,
+	    "title (default: the recorded command)",
+	    offsetof(struct flame_options, fo_title), NULL },
+	CHOOSE_TO(offsetof(struct flame_options, fo_time)),
+	{ .op_type = OPT_END }
+};
+
+static const char *const examples[] = {
+	"dtprof flamegraph --open",
+	"draw dtprof.dtp and open it in the browser",
+	"dtprof flamegraph -o x.svg x.dtp", "write an image",
+	"dtprof flamegraph --ratio cycles/instructions",
+	"color by cycles per instruction",
+	"dtprof flamegraph --base old.dtp new.dtp",
+	"which stacks cost more or less than in old.dtp",
+	NULL
+};
+
+const struct prof_cmd cmd_flamegraph = {
+	.cm_name = "flamegraph",
+	.cm_summary = "draw a flame graph of a recording",
+	.cm_operands = "[FILE ...]",
+	.cm_options = options_of_flamegraph,
+	.cm_size = sizeof(struct flame_options),
+	.cm_max = -1,
+	.cm_reads = true,
+	.cm_usage_status = EXIT_USAGE,
+	.cm_examples = examples,
+	.cm_notes = "The page is one self-contained file; press ? in it for "
+	    "its keys.  With a base, frames that changed significantly are red "
+	    "or blue; this takes five runs each of base and new.  --base-from, "
+	    "--base-to and --base-between without --base compare two time "
+	    "ranges of one recording.",
+	.cm_check = check_flamegraph,
+	.cm_run = run_flamegraph,
+};
+
+/* ------------------------------------------------------------ events */
+
+static size_t
+event_named(const struct prof_reader *reader, const char *name, size_t length)
+{
+	const struct prof_event_info *info;
+
+	for (size_t e = 1; e < prof_reader_nevents(reader); e++) {
+		info = prof_reader_event(reader, e);
+		if ((strlen(info->pi_name) == length &&
+		    memcmp(info->pi_name, name, length) == 0) ||
+		    (strlen(info->pi_probe) == length &&
+		    memcmp(info->pi_probe, name, length) == 0))
+			return (e);
+	}
+	return (0);
+}
+
+/* Names may hold slashes: whichever slash stands between two events. */
+static int
+choose_ratio(struct flame_run *run)
+{
+	const char *text = run->fr_options->fo_ratio, *slash;
+	size_t a, b;
+
+	for (slash = strchr(text, '/'); slash != NULL;
+	    slash = strchr(slash + 1, '/')) {
+		a = event_named(run->fr_reader, text, (size_t)(slash - text));
+		b = event_named(run->fr_reader, slash + 1, strlen(slash + 1));
+		if (a == 0 || b == 0)
+			continue;
+		run->fr_events[0] = a;
+		run->fr_events[1] = b;
+		run->fr_nevents = 2;
+		return (0);
+	}
+	msg_fail("flamegraph", "list its events with dtprof report --by event",
+	    "--ratio %s: no such events in this recording", text);
+	return (-1);
+}
+
+/* Those that are asked for; else all that have samples, and the ratio's. */
+static int
+choose(struct flame_run *run)
+{
+	bool *wanted;
+
+	if (run->fr_options->fo_ratio != NULL && choose_ratio(run) == -1)
+		return (-1);
+	if (run->fr_options->fo_ratio == NULL &&
+	    run->fr_options->fo_events.os_n == 0)
+		return (0);
+	wanted = choose_events("flamegraph", run->fr_reader,
+	    &run->fr_options->fo_events);
+	if (wanted == NULL)
+		return (-1);
+	for (size_t e = 1; e < prof_reader_nevents(run->fr_reader) &&
+	    run->fr_nevents < FLAME_MAX_EVENTS; e++) {
+		if (wanted[e] && (run->fr_options->fo_ratio == NULL ||
+		    (e != run->fr_events[0] && e != run->fr_events[1])))
+			run->fr_events[run->fr_nevents++] = e;
+	}
+	free(wanted);
+	return (0);
+}
+
+/* ------------------------------------------------------------ profile */
+
+static bool
+has_base(const struct flame_options *fo)
+{
+	return (fo->fo_bases.os_n > 0 || choose_has_time(&fo->fo_base_time));
+}
+
+/* What was when: a page shows it, unless it is a difference. */
+static bool
+shows_time(const struct flame_options *fo)
+{
+	return (!flame_is_drawing(fo) && !has_base(fo));
+}
+
+int
+flame_profile(const struct flame_options *fo, const struct choose_time *time,
+    struct prof_reader *reader, struct prof_symbols **symbols,
+    struct prof_profile **profile)
+{
+	struct prof_profile_options options = {
+		.pl_size = sizeof(options),
+		.pl_filter = fo->fo_filter,
+		.pl_roots = PROF_ROOT_COMM,
+		.pl_reverse = fo->fo_reverse,
+		.pl_inlines = fo->fo_inlines,
+		.pl_lines = fo->fo_lines,
+		.pl_cell_ns = shows_time(fo) ? FLAME_CELL_NS : 0,
+		.pl_max_cells = FLAME_MAX_CELLS,
+	};
+
+	if (choose_range("flamegraph", reader, time, &options) == -1)
+		return (-1);
+	*profile = choose_profile("flamegraph", reader, &options, symbols);
+	return (*profile == NULL ? -1 : 0);
+}
+
+/* ------------------------------------------------------------- output */
+
+static bool
+ends_with(const char *text, const char *end)
+{
+	const size_t n = strlen(text), m = strlen(end);
+
+	return (n >= m && strcmp(text + n - m, end) == 0);
+}
+
+bool
+flame_is_drawing(const struct flame_options *fo)
+{
+	return (ends_with(fo->fo_output, ".svg"));
+}
+
+static int
+write_picture(const struct flame_run *run)
+{
+	const struct flame_options *fo = run->fr_options;
+	const struct prof_flame_options options = {
+		.fl_size = sizeof(options),
+		.fl_title = fo->fo_title,
+		.fl_events = run->fr_events,
+		.fl_nevents = run->fr_nevents,
+		.fl_ratio = fo->fo_ratio != NULL,
+		.fl_reverse = fo->fo_reverse,
+	};
+	struct prof_err error = { 0 };
+	size_t length = 0;
+	char *bytes;
+	int rv;
+
+	bytes = (flame_is_drawing(fo) ? prof_flame_svg :
+	    prof_flame_html)(run->fr_profile, &options, &length, &error);
+	if (bytes == NULL) {
+		msg_prof("flamegraph", &error);
+		return (-1);
+	}
+	rv = file_write("flamegraph", fo->fo_output, bytes, length);
+	free(bytes);
+	return (rv);
+}
+
+/* ------------------------------------------------------------- showing */
+
+/* As who called sudo: a browser is nothing to run as root. */
+static void
+become_caller(void)
+{
+	const unsigned uid = file_sudo_id("SUDO_UID"),
+	    gid = file_sudo_id("SUDO_GID");
+
+	if (geteuid() != 0 || uid == 0)
+		return;
+	if (setgroups(0, NULL) == -1 || setresgid(gid, gid, gid) == -1 ||
+	    setresuid(uid, uid, uid) == -1)
+		_exit(127);
+}
+
+int
+flame_show(const char *path)
+{
+	int status = -1;
+	char *whole;
+	pid_t pid;
+
+	if (helper_is_there())
+		return (helper_show(path));
+	pid = fork();
+	if (pid == 0) {
+		become_caller();
+		/* A whole path: no name is taken for an option or a URL. */
+		whole = realpath(path, NULL);
+		if (whole != NULL)
+			execlp("xdg-open", "xdg-open", whole, (char *)NULL);
+		_exit(127);
+	}
+	if (pid != -1)
+		(void)waitpid(pid, &status, 0);
+	if (pid == -1 || !WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+		msg_fail("flamegraph", "open the file in a browser",
+		    "xdg-open could not open %s", path);
+		return (-1);
+	}
+	return (0);
+}
+
+static int
+draw_one(const struct flame_options *fo, int n, char **operands)
+{
+	struct flame_run run = { .fr_options = fo };
+	const char *path;
+	int rv = -1;
+
+	run.fr_reader = input_open("flamegraph", fo->fo_input, n, operands,
+	    &path);
+	if (run.fr_reader == NULL)
+		return (-1);
+	if (choose(&run) == -1) {
+		input_say_cut("flamegraph", run.fr_reader);
+	} else if (flame_profile(fo, &fo->fo_time, run.fr_reader,
+	    &run.fr_symbols, &run.fr_profile) == 0 &&
+	    write_picture(&run) == 0) {
+		input_say_limits("flamegraph", run.fr_symbols);
+		rv = 0;
+	}
+	prof_profile_free(run.fr_profile);
+	prof_symbols_close(run.fr_symbols);
+	prof_reader_close(run.fr_reader);
+	return (rv);
+}
+
+static int
+check_flamegraph(const void *options, int n, char *const *operands)
+{
+	const struct flame_options *fo = options;
+	const char *wrong = has_base(fo) ? (fo->fo_ratio != NULL ?
+	    "--ratio cannot be combined with a base" : fo->fo_lines ?
+	    "--lines cannot be combined with a base" : NULL) : n > 1 ?
+	    "several files require --base" : fo->fo_renames.os_n > 0 ?
+	    "--rename requires --base" : fo->fo_open &&
+	    strcmp(fo->fo_output, "-") == 0 ? "--open cannot open standard "
+	    "output" :
+	    NULL;
+
+	(void)operands;
+	if (!flame_is_drawing(fo) && !ends_with(fo->fo_output, ".html") &&
+	    !ends_with(fo->fo_output, ".htm") && strncmp(fo->fo_output,
+	    "/dev/", 5) != 0 && strcmp(fo->fo_output, "-") != 0) {
+		msg_fail("flamegraph", "use a name ending in .html or .svg, or "
+		    "- (a page to standard output)", "-o %s: unknown output "
+		    "format", fo->fo_output);
+		return (-1);
+	}
+	if (wrong != NULL) {
+		msg_error("flamegraph", wrong, "see dtprof flamegraph --help");
+		return (-1);
+	}
+	return (choose_check("flamegraph", &fo->fo_time) == -1 ||
+	    choose_check("flamegraph", &fo->fo_base_time) == -1 ||
+	    choose_check_renames("flamegraph", &fo->fo_renames) == -1 ? -1 :
+	    input_check("flamegraph", fo->fo_input, n));
+}
+
+static int
+run_flamegraph(void *options, int n, char **operands)
+{
+	const struct flame_options *fo = options;
+
+	if ((has_base(fo) ? flame_difference : draw_one)(fo, n, operands) ==
+	    -1)
+		return (EXIT_FAILED);
+	if (fo->fo_open && flame_show(fo->fo_output) == -1)
+		return (EXIT_FAILED);
+	return (0);
+}

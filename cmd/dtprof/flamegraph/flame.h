@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * What the files of dtprof flamegraph share.
+ *
+ *	cmd_flamegraph.c	options; one recording to one picture
+ *	flame_sides.c		which runs are the base, and which are new
+ *	flame_difference.c	runs of two sides to one picture
+ */
+#ifndef FLAME_H
+#define FLAME_H
+
+#include "../compare/compare.h"
+#include "../opt/choose.h"
+
+#define FLAME_CELL_NS	20000000ULL	/* fifty parts of a second */
+#define FLAME_MAX_CELLS	400000		/* more: each longer in time */
+#define FLAME_MAX_EVENTS 64
+
+struct flame_options {
+	struct opt_strings	 fo_bases;
+	struct choose_time	 fo_base_time;
+	struct opt_strings	 fo_events;
+	struct opt_strings	 fo_renames;
+	struct choose_time	 fo_time;
+	const char		*fo_filter;
+	const char		*fo_input;
+	const char		*fo_output;
+	const char		*fo_ratio;
+	const char		*fo_title;
+	bool			 fo_inlines;
+	bool			 fo_lines;
+	bool			 fo_open;
+	bool			 fo_reverse;
+};
+
+/* A recording of a side, and what bench knows of its run. */
+struct flame_recording {
+	char		*fr_path;	/* owned */
+	uint32_t	 fr_block;
+	long		 fr_place;	/* of one bench; else -1 */
+	const struct series *fr_series;	/* NULL: no bench */
+	const double	*fr_value;	/* of the series' metrics */
+};
+
+/* Recordings of a side, which are run after run of the same. */
+struct flame_side {
+	struct flame_recording *fs_run;
+	size_t		 fs_n;
+	struct side	**fs_bench;	/* owned: where runs have values from */
+	size_t		 fs_nbenches;
+	char		 fs_name[200];	/* for people */
+};
+
+/* ------------------------------------------------- cmd_flamegraph.c */
+
+/* The names and the profile of a recording; -1: a message was printed. */
+int	flame_profile(const struct flame_options *fo,
+	    const struct choose_time *time, struct prof_reader *reader,
+	    struct prof_symbols **symbols, struct prof_profile **profile);
+bool	flame_is_drawing(const struct flame_options *fo);
+/* In a browser; 0, or -1 with a message printed. */
+int	flame_show(const char *path);
+
+/* ---------------------------------------------------- flame_sides.c */
+
+/* Both sides, the base first; -1: a message was printed. */
+int	flame_sides(const struct flame_options *fo, int n, char **operands,
+	    struct flame_side sides[2]);
+void	flame_sides_free(struct flame_side sides[2]);
+
+/* ----------------------------------------------- flame_difference.c */
+
+/* 0: it is written; -1: a message was printed. */
+int	flame_difference(const struct flame_options *fo, int n,
+	    char **operands);
+
+#endif /* FLAME_H */

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Which recordings are the base, and which are new: files, or what a
+ * directory of dtprof bench --record holds of one of its commands (DIR:NAME;
+ * without a name the first is the base, and the second is what is new).
+ *
+ * Called by flame_difference.c.
+ */
+#include <sys/stat.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../compare/compare.h"
+#include "flame.h"
+
+static const char cure[] =
+    "give recordings, or directories of dtprof bench --record";
+
+static int
+refuse(const char *path, const char *why)
+{
+	msg_fail("flamegraph", cure, "%s: %s", path, why);
+	return (-1);
+}
+
+static bool
+is_directory(const char *path)
+{
+	struct stat st;
+
+	return (file_stat(path, &st) == 0 && S_ISDIR(st.st_mode));
+}
+
+/* DIR, or DIR:NAME; how long DIR is, and *name NULL without one; 0: none. */
+static size_t
+bench_of(const char *path, const char **name)
+{
+	const size_t length = strlen(path);
+	char *directory;
+
+	*name = NULL;
+	if (is_directory(path))
+		return (length);
+	for (size_t n = 1; n < length; n++) {
+		if (path[n] != ':' || (directory = strndup(path, n)) == NULL)
+			continue;
+		*name = is_directory(directory) ? path + n + 1 : NULL;
+		free(directory);
+		if (*name != NULL)
+			return (n);
+	}
+	return (0);
+}
+
+/* NULL: a message was printed. */
+static struct flame_recording *
+add(struct flame_side *side, const char *path)
+{
+	struct flame_recording *grown = reallocarray(side->fs_run,
+	    side->fs_n + 1, sizeof(*grown));
+
+	if (grown != NULL) {
+		side->fs_run = grown;
+		grown += side->fs_n;
+		*grown = (struct flame_recording){ .fr_path = strdup(path),
+		    .fr_place = -1 };
+	}
+	if (grown == NULL || grown->fr_path == NULL) {
+		refuse(path, "out of memory");
+		return (NULL);
+	}
+	side->fs_n++;
+	return (grown);
+}
+
+/* ---------------------------------------------------------------- bench */
+
+/* By its own name, or as bench and compare call the first two. */
+static const struct series *
+find_series(const struct side *runs, const char *name, size_t otherwise)
+{
+	for (size_t i = 0; name != NULL && i < runs->sd_n; i++)
+		if (strcmp(runs->sd_series[i].se_name, name) == 0)
+			return (&runs->sd_series[i]);
+	if (name != NULL && strcmp(name, "base") == 0)
+		otherwise = 0;
+	else if (name != NULL && strcmp(name, "new") == 0)
+		otherwise = 1;
+	else if (name != NULL)
+		return (NULL);
+	return (otherwise < runs->sd_n ? &runs->sd_series[otherwise] : NULL);
+}
+
+static int
+add_series(struct flame_side *side, const char *path,
+    const struct series *series, bool is_interleaved)
+{
+	const size_t before = side->fs_n;
+
+	if (series == NULL)
+		return (refuse(path, "no such command in this bench"));
+	if (side->fs_name[0] == '\0')
+		snprintf(side->fs_name, sizeof(side->fs_name), "%.*s",
+		    (int)sizeof(side->fs_name) - 1, series->se_name);
+	for (size_t r = 0; r < series->se_nruns; r++) {
+		const struct series_run *sr = &series->se_run[r];
+		struct flame_recording *run;
+
+		if (sr->sr_profile == NULL)
+			continue;
+		run = add(side, sr->sr_profile);
+		if (run == NULL)
+			return (-1);
+		run->fr_block = sr->sr_block;
+		run->fr_place = is_interleaved ? sr->sr_place : -1;
+		run->fr_series = series;
+		run->fr_value = sr->sr_value;
+	}
+	return (side->fs_n > before ? 0 : refuse(path,
+	    "it has no profiles: bench ran without --record"));
+}
+
+/* Values of runs are borrowed from it.  NULL: no memory. */
+static struct side *
+keep_bench(struct flame_side *side)
+{
+	struct side **grown = reallocarray(side->fs_bench,
+	    side->fs_nbenches + 1, sizeof(struct side *));
+	struct side *runs;
+
+	if (grown == NULL)
+		return (NULL);
+	side->fs_bench = grown;
+	runs = calloc(1, sizeof(*runs));
+	if (runs == NULL)
+		return (NULL);
+	*runs = (struct side){ .sd_command = "flamegraph", .sd_cure = cure };
+	grown[side->fs_nbenches++] = runs;
+	return (runs);
+}
+
+static int
+add_bench(struct flame_side *side, const char *path, size_t length,
+    const char *name, size_t otherwise, bool is_interleaved)
+{
+	char *directory = strndup(path, length);
+	struct side *runs = keep_bench(side);
+	int rv = directory == NULL || runs == NULL ?
+	    refuse(path, "out of memory") :
+	    compare_read_bench(runs, directory);
+
+	if (rv == 0)
+		rv = add_series(side, path, find_series(runs, name,
+		    otherwise), is_interleaved);
+	free(directory);
+	return (rv);
+}
+
+/* ---------------------------------------------------------------- sides */
+
+/* Are both sides commands of one and the same bench, and nothing else? */
+static bool
+is_one_bench(char *const *base, size_t nbase, char *const *new, size_t nnew)
+{
+	const char *name;
+	size_t a, b;
+
+	if (nbase != 1 || nnew != 1)
+		return (false);
+	a = bench_of(base[0], &name);
+	b = bench_of(new[0], &name);
+	return (a > 0 && a == b && strncmp(base[0], new[0], a) == 0);
+}
+
+static int
+add_all(struct flame_side *side, char *const *paths, size_t n,
+    size_t otherwise, bool is_interleaved)
+{
+	const char *name, *slash;
+	size_t length;
+
+	for (size_t i = 0; i < n; i++) {
+		length = bench_of(paths[i], &name);
+		if (length > 0) {
+			if (add_bench(side, paths[i], length, name, otherwise,
+			    is_interleaved) == -1)
+				return (-1);
+			continue;
+		}
+		slash = strrchr(paths[i], '/');
+		if (side->fs_name[0] == '\0')
+			snprintf(side->fs_name, sizeof(side->fs_name),
+			    "%.150s%s", slash != NULL ? slash + 1 : paths[i],
+			    n > 1 ? " and others" : "");
+		if (add(side, paths[i]) == NULL)
+			return (-1);
+	}
+	return (0);
+}
+
+/*
+ * A folded file with two counts a line is both sides.
+ * Without a base the recording is compared with another time of itself;
+ * without operands a bench is compared with itself, or the base with
+ * dtprof.dtp.
+ */
+int
+flame_sides(const struct flame_options *fo, int n, char **operands,
+    struct flame_side sides[2])
+{
+	char *input[1] = { (char *)(uintptr_t)fo->fo_input };
+	char *usual[1] = { (char *)(uintptr_t)DEFAULT_RECORDING };
+	/* Nobody writes to them. */
+	char *const *bases = (char *const *)fo->fo_bases.os_text;
+	char *const *news = operands;
+	size_t nbases = fo->fo_bases.os_n, nnews = (size_t)n;
+	const char *name;
+	bool is_one;
+
+	if (nnews == 0 && fo->fo_input == NULL && nbases == 1 &&
+	    choose_has_columns(bases[0])) {
+		news = bases;
+		nnews = 1;
+	} else if (nnews == 0) {
+		news = fo->fo_input != NULL ? input : nbases == 1 &&
+		    bench_of(bases[0], &name) > 0 ? bases : usual;
+		nnews = 1;
+	}
+	if (nbases == 0) {
+		bases = news;
+		nbases = nnews;
+	}
+	is_one = is_one_bench(bases, nbases, news, nnews);
+	return (add_all(&sides[0], bases, nbases, 0, is_one) == -1 ||
+	    add_all(&sides[1], news, nnews, is_one, is_one) == -1 ? -1 : 0);
+}
+
+void
+flame_sides_free(struct flame_side sides[2])
+{
+	for (int s = 0; s < 2; s++) {
+		for (size_t i = 0; i < sides[s].fs_n; i++)
+			free(sides[s].fs_run[i].fr_path);
+		for (size_t i = 0; i < sides[s].fs_nbenches; i++) {
+			compare_side_free(sides[s].fs_bench[i]);
+			free(sides[s].fs_bench[i]);
+		}
+		free(sides[s].fs_run);
+		free(sides[s].fs_bench);
+	}
+}

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * dtprof list: the probes of this machine with their arguments, and for each
+ * provider without probes the reason.  What is printed is what record -e
+ * takes.  Probes are data; reasons are messages, except in JSON.  Counters
+ * by what they mean are list_counters.c's.
+ */
+#include <unistd.h>
+
+#include "../ui/emit.h"
+#include "list.h"
+
+static int	 check_list(const void *options, int n,
+		    char *const *operands);
+static int	 run_list(void *options, int n, char **operands);
+
+static const struct opt_row options_of_list[] = {
+	{ 0, "counters", NULL, OPT_FLAG, 0, 0, NULL,
+	    "find counters whose name or description contains all WORDS",
+	    offsetof(struct list_options, lo_counters), NULL },
+	{ 0, "json", NULL, OPT_FLAG, 0, 0, NULL,
+	    "print one JSON object: probes[], missing[]; or counters[]",
+	    offsetof(struct list_options, lo_json), NULL },
+	{ 0, "pmu", "NAME", OPT_STRING, 0, 0, NULL,
+	    "counters of this PMU, also of other machines: skx, '*zen*'",
+	    offsetof(struct list_options, lo_pmu), NULL },
+	{ 'v', "verbose", NULL, OPT_FLAG, 0, 0, NULL,
+	    "also print perf's name and a description of each probe",
+	    offsetof(struct list_options, lo_verbose), NULL },
+	{ .op_type = OPT_END }
+};
+
+static const char *const examples[] = {
+	"dtprof list", "list all probes of this machine",
+	"dtprof list 'sched:*'", "use perf's names",
+	"dtprof list -v 'static:block::*'", "list probes with descriptions",
+	"dtprof list --counters l2 miss", "find counters by description",
+	NULL
+};
+
+const struct prof_cmd cmd_list = {
+	.cm_name = "list",
+	.cm_summary = "list the probes of this machine and their arguments",
+	.cm_operands = "[GLOB | WORDS ...]",
+	.cm_options = options_of_list,
+	.cm_size = sizeof(struct list_options),
+	.cm_max = -1,
+	.cm_usage_status = EXIT_USAGE,
+	.cm_examples = examples,
+	.cm_notes = "A probe is named provider:module:function:name.  GLOB may "
+	    "contain *, ? and [...], and also matches perf's names.",
+	.cm_check = check_list,
+	.cm_run = run_list,
+};
+
+static void
+show_probe(struct out *out, const struct prof_probe *probe, bool verbose)
+{
+	out_text(out, probe->pp_probe);
+	for (uint32_t n = 0; n < probe->pp_nargs; n++) {
+		out_str(out, n == 0 ? "  (" : ", ");
+		out_text(out, probe->pp_arg_types[n]);
+		out_char(out, ' ');
+		out_text(out, probe->pp_arg_names[n]);
+	}
+	out_str(out, probe->pp_nargs > 0 ? ")" : "");
+	if (probe->pp_why_not != NULL) {
+		out_str(out, "  unavailable: ");
+		out_text(out, probe->pp_why_not);
+	}
+	out_char(out, '\n');
+	if (verbose && probe->pp_alias[0] != '\0') {
+		out_str(out, "\tperf's name: ");
+		out_text(out, probe->pp_alias);
+		out_char(out, '\n');
+	}
+	if (verbose && probe->pp_desc[0] != '\0') {
+		out_char(out, '\t');
+		out_text(out, probe->pp_desc);
+		out_char(out, '\n');
+	}
+}
+
+static void
+emit_probe(struct emit *em, const struct prof_probe *probe)
+{
+	emit_object(em, NULL);
+	emit_text(em, "probe", probe->pp_probe);
+	emit_text(em, "alias", probe->pp_alias);
+	emit_text(em, "description", probe->pp_desc);
+	emit_text(em, "why_not", probe->pp_why_not);
+	emit_list(em, "args");
+	for (uint32_t n = 0; n < probe->pp_nargs; n++) {
+		emit_object(em, NULL);
+		emit_text(em, "name", probe->pp_arg_names[n]);
+		emit_text(em, "type", probe->pp_arg_types[n]);
+		emit_close(em);
+	}
+	emit_close(em);
+	emit_close(em);
+}
+
+static void
+show_json(struct out *out, const struct prof_catalog *catalog)
+{
+	const char *provider, *reason;
+	struct emit em;
+
+	emit_json(&em, out);
+	emit_count(&em, "schema_version", 1);
+	emit_rows(&em, "probes");
+	for (size_t n = 0; n < prof_catalog_nprobes(catalog); n++)
+		emit_probe(&em, prof_catalog_probe(catalog, n));
+	emit_close(&em);
+	emit_rows(&em, "missing");
+	for (size_t n = 0; prof_catalog_missing(catalog, n, &provider,
+	    &reason); n++) {
+		emit_object(&em, NULL);
+		emit_text(&em, "provider", provider);
+		emit_text(&em, "reason", reason);
+		emit_close(&em);
+	}
+	emit_end(&em);
+}
+
+static int
+check_list(const void *options, int n, char *const *operands)
+{
+	const struct list_options *lo = options;
+
+	if (n < 2 || lo->lo_counters || lo->lo_pmu != NULL)
+		return (0);
+	msg_fail("list", "quote the pattern, or add --counters",
+	    "more than one pattern: '%s'", operands[1]);
+	return (-1);
+}
+
+static int
+run_list(void *options, int n, char **operands)
+{
+	const struct list_options *lo = options;
+	const char *glob = n > 0 ? operands[0] : NULL, *provider, *reason;
+	struct prof_err error = { 0 };
+	struct prof_catalog *catalog;
+	struct out out;
+	size_t nprobes;
+	int status;
+
+	if (lo->lo_counters || lo->lo_pmu != NULL)
+		return (list_counters(lo, n, operands));
+	catalog = prof_catalog_new(glob, &error);
+	if (catalog == NULL) {
+		msg_prof("list", &error);
+		return (EXIT_FAILED);
+	}
+	out_init(&out, STDOUT_FILENO);
+	nprobes = prof_catalog_nprobes(catalog);
+	if (lo->lo_json)
+		show_json(&out, catalog);
+	for (size_t i = 0; !lo->lo_json && i < nprobes; i++)
+		show_probe(&out, prof_catalog_probe(catalog, i),
+		    lo->lo_verbose);
+	status = out_end(&out, "list");
+	/* To a narrow question the missing providers are no answer. */
+	for (size_t i = 0; !lo->lo_json && (glob == NULL || nprobes == 0) &&
+	    prof_catalog_missing(catalog, i, &provider, &reason); i++)
+		msg_note("list", "no %s probes: %s", provider, reason);
+	if (nprobes == 0 && status == 0) {
+		msg_fail("list", "list all probes with dtprof list",
+		    "no such probe on this machine: '%s'",
+		    glob != NULL ? glob : "*");
+		status = EXIT_FAILED;
+	}
+	prof_catalog_free(catalog);
+	return (status);
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * dtprof list --counters: counters found by what they mean, the best first.
+ *
+ *	skx::L2_RQSTS:MISS  samples
+ *		L2 requests: All requests that miss the L2 cache
+ *
+ * Called by cmd_list.c.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../ui/emit.h"
+#include "list.h"
+
+#define QUESTION_MAX	512
+
+static void
+show(struct out *out, const struct prof_counter_info *info, bool verbose)
+{
+	out_text(out, info->pt_name);
+	out_str(out, info->pt_can_sample ? "  samples" : "  counts only");
+	if (info->pt_precise > 0)
+		out_fmt(out, ", precise (:%.*s)", info->pt_precise, "ppp");
+	if (verbose && info->pt_code[0] != '\0') {
+		out_str(out, ", code ");
+		out_text(out, info->pt_code);
+	}
+	if (info->pt_why_not != NULL) {
+		out_str(out, "  unavailable: ");
+		out_text(out, info->pt_why_not);
+	}
+	out_str(out, "\n\t");
+	out_text(out, info->pt_desc);
+	out_char(out, '\n');
+}
+
+static void
+emit_counter(struct emit *em, const struct prof_counter_info *info)
+{
+	emit_object(em, NULL);
+	emit_text(em, "name", info->pt_name);
+	emit_text(em, "pmu", info->pt_pmu);
+	emit_text(em, "description", info->pt_desc);
+	emit_text(em, "code", info->pt_code);
+	emit_bool(em, "can_sample", info->pt_can_sample);
+	emit_signed(em, "precise", info->pt_precise);
+	emit_text(em, "why_not", info->pt_why_not);
+	emit_close(em);
+}
+
+static void
+show_json(struct out *out, const struct prof_counters *counters)
+{
+	struct emit em;
+
+	emit_json(&em, out);
+	emit_count(&em, "schema_version", 1);
+	emit_rows(&em, "counters");
+	for (size_t i = 0; i < prof_counters_n(counters); i++)
+		emit_counter(&em, prof_counters_at(counters, i));
+	emit_end(&em);
+}
+
+int
+list_counters(const struct list_options *lo, int n, char **words)
+{
+	struct prof_counters *counters;
+	struct prof_err error = { 0 };
+	char question[QUESTION_MAX] = "";
+	const char *note;
+	struct out out;
+
+	for (int w = 0; w < n; w++) {
+		strncat(question, words[w],
+		    sizeof(question) - strlen(question) - 1);
+		strncat(question, " ",
+		    sizeof(question) - strlen(question) - 1);
+	}
+	if (n > 0)
+		question[strlen(question) - 1] = '\0';
+	/* libpfm4 encodes for PMUs that are not here when it finds this. */
+	if (lo->lo_pmu != NULL)
+		setenv("LIBPFM_ENCODE_INACTIVE", "1", 0);
+	counters = prof_counters_new(question, lo->lo_pmu, &error);
+	if (counters == NULL) {
+		msg_prof("list", &error);
+		return (EXIT_FAILED);
+	}
+	out_init(&out, STDOUT_FILENO);
+	if (lo->lo_json)
+		show_json(&out, counters);
+	for (size_t i = 0; !lo->lo_json && i < prof_counters_n(counters); i++)
+		show(&out, prof_counters_at(counters, i), lo->lo_verbose);
+	for (size_t i = 0; (note = prof_counters_note(counters, i)) != NULL;
+	    i++)
+		msg_note("list", "%s", note);
+	prof_counters_free(counters);
+	return (out_end(&out, "list"));
+}

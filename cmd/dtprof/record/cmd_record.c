@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * dtprof record: what can be said about a recording, and whether it makes
+ * sense together.  All is checked before anything is started or written;
+ * record.c then runs the session.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../cmd.h"
+#include "record.h"
+
+static int	 run_record(void *options, int n, char **operands);
+static int	 refuse(const char *cure, const char *why);
+static int	 check_target(const struct record_options *ro, bool command);
+static int	 check_rest(const struct record_options *ro);
+static uint64_t	 fastest_hz(void);
+static void	 fill(const struct record_options *ro, int n, char **operands,
+		    struct prof_options *po);
+static int	 split_events(const struct opt_strings *from,
+		    struct opt_strings *events, const char *if_empty);
+static void	 free_events(struct opt_strings *events);
+
+#define RO(member)	offsetof(struct record_options, member)
+#define ATTACH_TASKS	1		/* the second of its words */
+#define MAX_ID		4194304		/* the kernel's PID_MAX_LIMIT */
+#define MAX_STACK	64512		/* the largest record has 64 KiB */
+
+/* By letter or name, as the manual has them. */
+static const struct opt_row options_of_record[] = {
+	{ 'a', "all-cpus", NULL, OPT_FLAG, 0, 0, NULL,
+	    "record every process", RO(ro_all), NULL },
+	{ 0, "attach", "WHERE", OPT_CHOICE, 0, 0, "auto",
+	    "sample on tasks or on cpus, or auto",
+	    RO(ro_attach), "auto,tasks,cpus" },
+	{ 0, "backend", "BACKEND", OPT_CHOICE, 0, 0, "auto",
+	    "sampling back end: bpf, perf or auto",
+	    RO(ro_path), "auto,bpf,perf" },
+	{ 0, "buffer", "SIZE", OPT_SIZE, 65536, 1 << 30, "8M or 16M, by rate",
+	    "buffer size of each CPU",
+	    RO(ro_buffer), NULL },
+	{ 'C', "cpu", "CPUS", OPT_IDS, 0, 65535, NULL,
+	    "record only these CPUs, e.g. 0,2-3 (needs -a)",
+	    RO(ro_cpus), NULL },
+	{ 'c', "count", "PERIOD", OPT_COUNT, 1, INT64_MAX, NULL,
+	    "sample every PERIOD events (nanoseconds for clocks)",
+	    RO(ro_period), NULL },
+	{ 0, "call-graph", "HOW", OPT_STRING, 0, 0, "auto",
+	    "stacks: auto, fp, dwarf[,SIZE], none",
+	    RO(ro_callgraph), "auto,fp,dwarf,none" },
+	{ 0, "cgroup", "PATH", OPT_STRING, 0, 0, NULL,
+	    "record the processes in a cgroup",
+	    RO(ro_cgroup), NULL },
+	{ 0, "comm", "NAME", OPT_STRING, 0, 0, NULL,
+	    "record only threads named NAME", RO(ro_comm), NULL },
+	{ 0, "duration", "TIME", OPT_TIME, 1000000, 31536000000000000ULL, NULL,
+	    "stop after TIME, e.g. 10s, 5m, 500ms", RO(ro_duration), NULL },
+	{ 'e', "event", "EVENT", OPT_STRINGS, 0, 0,
+	    "cycles or cpu-clock",
+	    "sample EVENT; A,B or repeat for more",
+	    RO(ro_events), NULL },
+	{ 'F', "freq", "HZ", OPT_COUNT, 1, INT64_MAX, "999",
+	    "samples per second on each CPU, or max",
+	    RO(ro_frequency), "max" },
+	{ 0, "filter", "EXPR", OPT_STRING, 0, 0, NULL,
+	    "record only samples that match EXPR, e.g. 'pid==1 && arg0>100'",
+	    RO(ro_filter), NULL },
+	{ 'g', "stacks", NULL, OPT_FLAG, 0, 0, NULL,
+	    "record stacks (on by default)", RO(ro_stacks), NULL },
+	{ 0, "include-self", NULL, OPT_FLAG, 0, 0, NULL,
+	    "record dtprof itself too", RO(ro_include_self), NULL },
+	{ 0, "max-loss", "PCT", OPT_PERCENT, 0, 100000, NULL,
+	    "exit with status 124 if more than PCT% is lost",
+	    RO(ro_max_loss), NULL },
+	{ 0, "max-overhead", "PCT", OPT_PERCENT, 1, 100000, NULL,
+	    "lower the rate if recording takes more than PCT% CPU",
+	    RO(ro_overhead), NULL },
+	{ 0, "no-inherit", NULL, OPT_FLAG, 0, 0, NULL,
+	    "do not follow child processes", RO(ro_no_inherit),
+	    NULL },
+	{ 'o', "output", "FILE", OPT_STRING, 0, 0, DEFAULT_RECORDING,
+	    "output file",
+	    RO(ro_output), NULL },
+	{ 'p', "pid", "PIDS", OPT_IDS, 1, MAX_ID, NULL,
+	    "record these processes and their children", RO(ro_pids),
+	    NULL },
+	{ 'q', "quiet", NULL, OPT_FLAG, 0, 0, NULL,
+	    "print errors only", RO(ro_quiet),
+	    NULL },
+	{ 0, "record-comm", NULL, OPT_FLAG, 0, 0, NULL,
+	    "store the thread name in each sample",
+	    RO(ro_record_comm), NULL },
+	{ 't', "tid", "TIDS", OPT_IDS, 1, MAX_ID, NULL,
+	    "record only these threads", RO(ro_tids), NULL },
+	{ 0, "unwind-mem", "SIZE", OPT_SIZE, 8 << 20, 512 << 20, "256M",
+	    "memory limit of unwind tables",
+	    RO(ro_unwind), NULL },
+	{ 0, "user-only", NULL, OPT_FLAG, 0, 0, NULL,
+	    "record only user space", RO(ro_user_only), NULL },
+	{ 'v', "verbose", NULL, OPT_FLAG, 0, 0, NULL,
+	    "print what is recorded, and how", RO(ro_verbose), NULL },
+	{ 0, "verify", NULL, OPT_FLAG, 0, 0, NULL,
+	    "also unwind with libunwind and compare (slow)",
+	    RO(ro_verify), NULL },
+	{ 0, "with", "COUNTER", OPT_STRINGS, 0, 0, NULL,
+	    "add to each sample what COUNTER counted in the thread since its "
+	    "previous sample", RO(ro_with), NULL },
+	{ .op_type = OPT_END }
+};
+
+static const char *const examples[] = {
+	"dtprof record -- make -j2",
+	"profile a command and its child processes",
+	"dtprof record -a --duration 10s",
+	"profile the whole machine for ten seconds",
+	"dtprof record -p 4711 -e cycles -e sched:sched_switch",
+	"profile a running process and its context switches",
+	"dtprof record -a -e syscalls:sys_enter_openat --comm nginx",
+	"find which code of nginx opens files",
+	NULL
+};
+
+const struct prof_cmd cmd_record = {
+	.cm_name = "record",
+	.cm_summary = "record samples of counters, timers and probes",
+	.cm_operands = "[-- COMMAND [ARGUMENT ...]]",
+	.cm_options = options_of_record,
+	.cm_size = sizeof(struct record_options),
+	.cm_max = -1,
+	.cm_stop_early = true,
+	.cm_usage_status = EXIT_DTPROF,
+	.cm_examples = examples,
+	.cm_notes = "Choose a target: a COMMAND, -p, -t, --cgroup, or -a for "
+	    "everything.  With -a, -p, -t or --cgroup, record until COMMAND "
+	    "exits.",
+	.cm_run = run_record,
+};
+
+static int
+refuse(const char *cure, const char *why)
+{
+	msg_error("record", why, cure);
+	return (-1);
+}
+
+static int
+check_target(const struct record_options *ro, bool command)
+{
+	const int named = ro->ro_all + (ro->ro_pids.oi_n > 0) +
+	    (ro->ro_tids.oi_n > 0) + (ro->ro_cgroup != NULL);
+
+	if (named > 1)
+		return (refuse("use one of them",
+		    "-a, -p, -t and --cgroup exclude each other"));
+	if (named == 0 && !command)
+		return (refuse("name a command (-- COMMAND), a process "
+		    "(-p PID), or everything (-a)", "nothing to record"));
+	if (ro->ro_cpus.oi_n > 0 && !ro->ro_all)
+		return (refuse("add -a, or leave -C out",
+		    "-C requires -a, as processes move between CPUs"));
+	if (ro->ro_no_inherit && (ro->ro_all || ro->ro_cgroup != NULL))
+		return (refuse("leave one of them out",
+		    "--no-inherit cannot be used with -a or --cgroup"));
+	return (0);
+}
+
+/* The words of --call-graph; a size may follow dwarf. */
+static int
+parse_callgraph(const char *text, struct prof_options *po)
+{
+	static const char *const words[] = { "none", "fp", "auto", "dwarf" };
+	static const enum prof_callgraph callgraphs[] = {
+		PROF_CALLGRAPH_NONE, PROF_CALLGRAPH_FP, PROF_CALLGRAPH_AUTO,
+		PROF_CALLGRAPH_DWARF
+	};
+	const size_t nwords = sizeof(words) / sizeof(words[0]);
+	size_t n, length = strcspn(text, ",");
+
+	for (n = 0; n < nwords; n++)
+		if (strlen(words[n]) == length &&
+		    strncmp(words[n], text, length) == 0)
+			break;
+	if (n == nwords || (text[length] == ',' &&
+	    callgraphs[n] != PROF_CALLGRAPH_DWARF)) {
+		msg_fail("record", "use auto, fp, none, dwarf or dwarf,SIZE",
+		    "--call-graph %s: unknown method", text);
+		return (-1);
+	}
+	po->po_callgraph = callgraphs[n];
+	if (text[length] == '\0')
+		return (0);
+	if (opt_size(text + length + 1, &po->po_stack_bytes) == -1 ||
+	    po->po_stack_bytes < 1024 || po->po_stack_bytes > MAX_STACK) {
+		msg_fail("record", "use a size from 1K to 63K",
+		    "--call-graph %s: invalid size of the stack copy", text);
+		return (-1);
+	}
+	po->po_stack_bytes &= ~7ULL;
+	return (0);
+}
+
+static int
+check_rest(const struct record_options *ro)
+{
+	if (ro->ro_frequency.on_set && ro->ro_period.on_set)
+		return (refuse("use one of them",
+		    "-F and -c exclude each other"));
+	if (ro->ro_overhead.on_set && (ro->ro_tids.oi_n > 0 ||
+	    ro->ro_no_inherit))
+		return (refuse("leave one of them out",
+		    "--max-overhead cannot be used with -t or --no-inherit"));
+	if (ro->ro_attach == ATTACH_TASKS && (ro->ro_all ||
+	    ro->ro_cgroup != NULL || ro->ro_with.os_n > 0))
+		return (refuse("leave one of them out",
+		    "--attach tasks cannot be used with -a, --cgroup or "
+		    "--with"));
+	if (ro->ro_stacks && strcmp(ro->ro_callgraph, "none") == 0)
+		return (refuse("leave one of them out",
+		    "-g and --call-graph none exclude each other"));
+	if (ro->ro_quiet && ro->ro_verbose)
+		return (refuse("leave one of them out",
+		    "-q and -v exclude each other"));
+	if (ro->ro_verify && strcmp(ro->ro_callgraph, "auto") != 0)
+		return (refuse("leave one of them out",
+		    "--verify requires --call-graph auto"));
+	if (ro->ro_verify && ro->ro_path == RECORD_PATH_PERF)
+		return (refuse("use --backend bpf",
+		    "--verify requires BPF"));
+	if (ro->ro_path == RECORD_PATH_PERF && ro->ro_cgroup != NULL)
+		return (refuse("use --backend bpf, or -p",
+		    "--cgroup requires BPF"));
+	return (0);
+}
+
+static uint64_t
+fastest_hz(void)
+{
+	unsigned long long hz = 0;
+	FILE *file;
+
+	file = fopen("/proc/sys/kernel/perf_event_max_sample_rate", "re");
+	if (file == NULL || fscanf(file, "%llu", &hz) != 1 || hz == 0)
+		hz = 100000;
+	if (file != NULL)
+		fclose(file);
+	return (hz);
+}
+
+static void
+fill(const struct record_options *ro, int n, char **operands,
+    struct prof_options *po)
+{
+	static const enum prof_path paths[] = {
+		PROF_PATH_AUTO, PROF_PATH_BPF, PROF_PATH_PERF
+	};
+
+	static const enum prof_attach places[] = {
+		PROF_ATTACH_AUTO, PROF_ATTACH_TASKS, PROF_ATTACH_CPUS
+	};
+
+	po->po_size = sizeof(*po);
+	po->po_output = ro->ro_output;
+	po->po_target = ro->ro_all ? PROF_TARGET_ALL :
+	    ro->ro_pids.oi_n > 0 ? PROF_TARGET_PIDS :
+	    ro->ro_tids.oi_n > 0 ? PROF_TARGET_TIDS :
+	    ro->ro_cgroup != NULL ? PROF_TARGET_CGROUP : PROF_TARGET_COMMAND;
+	po->po_ids = ro->ro_pids.oi_n > 0 ? ro->ro_pids.oi_id :
+	    ro->ro_tids.oi_id;
+	po->po_nids = ro->ro_pids.oi_n + ro->ro_tids.oi_n;
+	po->po_cgroup = ro->ro_cgroup;
+	po->po_cpus = ro->ro_cpus.oi_id;
+	po->po_ncpus = ro->ro_cpus.oi_n;
+	po->po_argv = n > 0 ? operands : NULL;
+	po->po_filter = ro->ro_filter;
+	po->po_comm = ro->ro_comm;
+	po->po_frequency_hz = ro->ro_frequency.on_value;
+	if (ro->ro_frequency.on_value == UINT64_MAX)
+		po->po_frequency_hz = fastest_hz();
+	po->po_period = ro->ro_period.on_value;
+	po->po_buffer_bytes = ro->ro_buffer.on_value;
+	po->po_path = paths[ro->ro_path];
+	po->po_attach = places[ro->ro_attach];
+	po->po_no_inherit = ro->ro_no_inherit;
+	po->po_include_self = ro->ro_include_self;
+	po->po_no_kernel = ro->ro_user_only;
+	po->po_unwind_bytes = ro->ro_unwind.on_value;
+	po->po_max_overhead = ro->ro_overhead.on_value;
+	po->po_record_comm = ro->ro_record_comm;
+	po->po_verify = ro->ro_verify;
+	/* Walks cannot be compared where only one is made. */
+	if (ro->ro_verify)
+		po->po_path = PROF_PATH_BPF;
+}
+
+static int
+split_events(const struct opt_strings *from, struct opt_strings *events,
+    const char *if_empty)
+{
+	for (size_t n = 0; n < from->os_n; n++) {
+		if (opt_split_events(from->os_text[n], events) == -1)
+			return (refuse("free memory", "out of memory"));
+	}
+	for (size_t n = 0; n < events->os_n; n++) {
+		if (events->os_text[n][0] == '\0')
+			return (refuse("see dtprof list", if_empty));
+	}
+	return (0);
+}
+
+static void
+free_events(struct opt_strings *events)
+{
+	for (size_t i = 0; i < events->os_n; i++)
+		free((char *)(uintptr_t)events->os_text[i]);
+	free(events->os_text);
+}
+
+static int
+run_record(void *options, int n, char **operands)
+{
+	const struct record_options *ro = options;
+	struct record_events events = { 0 };
+	struct prof_options po = { 0 };
+	int status = EXIT_DTPROF;
+
+	if (check_target(ro, n > 0) == 0 && check_rest(ro) == 0 &&
+	    parse_callgraph(ro->ro_callgraph, &po) == 0 &&
+	    split_events(&ro->ro_events, &events.re_events,
+	    "-e: empty event name") == 0 &&
+	    split_events(&ro->ro_with, &events.re_with,
+	    "--with: empty counter name") == 0) {
+		fill(ro, n, operands, &po);
+		status = record_run(ro, &po, &events);
+	}
+	free_events(&events.re_events);
+	free_events(&events.re_with);
+	return (status);
+}

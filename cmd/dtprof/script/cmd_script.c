@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * dtprof script: the records of a recording in order of time, with names for
+ * stacks, as text or as JSON.  Which records: --show, --event, --filter,
+ * --limit.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../opt/choose.h"
+#include "script.h"
+
+/* The words of --show, in this order. */
+#define SHOW_SAMPLES	0x01
+#define SHOW_MARKS	0x02
+#define SHOW_LIVES	0x04
+#define SHOW_MAPS	0x08
+#define SHOW_ALL	0x10
+
+struct script_options {
+	struct opt_strings	 so_events;
+	struct opt_number	 so_limit;
+	const char		*so_filter;
+	const char		*so_input;
+	unsigned		 so_show;
+	bool			 so_json;
+	bool			 so_lines;
+	bool			 so_no_symbols;
+};
+
+/* One run: what is shown of which event. */
+struct script {
+	const struct script_options *sr_options;
+	struct prof_reader	*sr_reader;
+	size_t			 sr_nevents;
+	bool			*sr_wanted;	/* per event */
+	struct prof_filter	**sr_filters;	/* NULL: nothing passes */
+	struct script_comms	 sr_comms;
+	struct script_names	 sr_names;
+	struct script_stack	 sr_stack;
+	uint64_t		 sr_shown;
+};
+
+static int	 check_script(const void *options, int n,
+		    char *const *operands);
+static int	 run_script(void *options, int n, char **operands);
+static int	 compile_filters(struct script *script);
+static bool	 is_shown(const struct script *script,
+		    const struct prof_record *record);
+static bool	 passes(const struct script *script,
+		    const struct prof_record *record, const char *comm);
+static int	 show_all(struct script *script, struct out *out);
+
+static const struct opt_row options_of_script[] = {
+	CHOOSE_EVENT(offsetof(struct script_options, so_events)),
+	CHOOSE_FILTER(offsetof(struct script_options, so_filter)),
+	CHOOSE_INPUT(offsetof(struct script_options, so_input)),
+	{ 0, "json", NULL, OPT_FLAG, 0, 0, NULL,
+	    "print one JSON object per line",
+	    offsetof(struct script_options, so_json), NULL },
+	{ 0, "limit", "N", OPT_COUNT, 1, INT64_MAX, NULL,
+	    "stop after N records",
+	    offsetof(struct script_options, so_limit), NULL },
+	{ 0, "lines", NULL, OPT_FLAG, 0, 0, NULL,
+	    "print source files and lines, where known",
+	    offsetof(struct script_options, so_lines), NULL },
+	{ 0, "no-symbols", NULL, OPT_FLAG, 0, 0, NULL,
+	    "print addresses only, one line per record",
+	    offsetof(struct script_options, so_no_symbols), NULL },
+	{ 0, "show", "WHAT", OPT_SET, 0, 0, "samples,markers",
+	    "records to print: samples, markers, process-events, "
+	    "mapping-events, all",
+	    offsetof(struct script_options, so_show),
+	    "samples,markers,process-events,mapping-events,all" },
+	{ .op_type = OPT_END }
+};
+
+static const char *const examples[] = {
+	"dtprof script | head", "print the first records of dtprof.dtp",
+	"dtprof script --json x.dtp | jq .comm", "print records as JSON",
+	"dtprof script --no-symbols", "one line per record, with addresses",
+	"dtprof script --filter 'cpu==1 && comm==\"make\"'",
+	"samples of make on CPU 1",
+	"dtprof script --show process-events",
+	"which processes started and exited",
+	NULL
+};
+
+const struct prof_cmd cmd_script = {
+	.cm_name = "script",
+	.cm_summary = "print the records of a recording, with stacks",
+	.cm_operands = "[FILE]",
+	.cm_options = options_of_script,
+	.cm_size = sizeof(struct script_options),
+	.cm_max = 1,
+	.cm_reads = true,
+	.cm_usage_status = EXIT_USAGE,
+	.cm_examples = examples,
+	.cm_check = check_script,
+	.cm_run = run_script,
+};
+
+/*
+ * For each event on its own, since argument names differ.  An event without
+ * the argument that is asked for has no sample that passes; an expression
+ * that fits no event at all is a mistake.
+ */
+static int
+compile_filters(struct script *script)
+{
+	struct prof_err error = { 0 };
+	bool any = false;
+
+	if (script->sr_options->so_filter == NULL)
+		return (0);
+	for (size_t e = 1; e < script->sr_nevents; e++) {
+		if (!script->sr_wanted[e])
+			continue;
+		script->sr_filters[e] = prof_filter_new(
+		    script->sr_options->so_filter,
+		    prof_reader_event(script->sr_reader, e), &error);
+		any = any || script->sr_filters[e] != NULL;
+	}
+	if (!any && error.pe_code != PROF_OK) {
+		msg_prof("script", &error);
+		return (-1);
+	}
+	return (0);
+}
+
+static bool
+is_shown(const struct script *script, const struct prof_record *record)
+{
+	const unsigned show = script->sr_options->so_show;
+
+	switch (record->pr_type) {
+	case PROF_R_SAMPLE:
+		return ((show & (SHOW_SAMPLES | SHOW_ALL)) != 0 &&
+		    record->pr_event < script->sr_nevents &&
+		    script->sr_wanted[record->pr_event]);
+	case PROF_R_MARK:
+		return ((show & (SHOW_MARKS | SHOW_ALL)) != 0);
+	case PROF_R_FORK:
+	case PROF_R_EXEC:
+	case PROF_R_EXIT:
+	case PROF_R_COMM:
+	case PROF_R_TASK:
+		return ((show & (SHOW_LIVES | SHOW_ALL)) != 0);
+	case PROF_R_MMAP:
+	case PROF_R_KSYMBOL:
+		return ((show & (SHOW_MAPS | SHOW_ALL)) != 0);
+	default:
+		return ((show & SHOW_ALL) != 0);
+	}
+}
+
+static bool
+passes(const struct script *script, const struct prof_record *record,
+    const char *comm)
+{
+	const struct prof_filter *filter;
+
+	if (script->sr_options->so_filter == NULL ||
+	    record->pr_type != PROF_R_SAMPLE)
+		return (true);
+	filter = script->sr_filters[record->pr_event];
+	return (filter != NULL && prof_filter_matches(filter, record, comm));
+}
+
+static int
+open_names(struct script *script)
+{
+	struct prof_err error = { 0 };
+
+	script->sr_names.sn_reader = script->sr_reader;
+	if (script->sr_options->so_no_symbols)
+		return (0);
+	script->sr_names.sn_lines = script->sr_options->so_lines;
+	script->sr_names.sn_stack = &script->sr_stack;
+	script->sr_names.sn_symbols = prof_symbols_open(script->sr_reader,
+	    NULL, &error);
+	if (script->sr_names.sn_symbols != NULL)
+		return (0);
+	msg_prof("script", &error);
+	return (-1);
+}
+
+static int
+show_all(struct script *script, struct out *out)
+{
+	const struct script_options *so = script->sr_options;
+	const struct prof_event_info *info;
+	struct prof_record record;
+	const char *comm;
+	int rv;
+
+	while ((rv = prof_reader_next(script->sr_reader, &record)) == 1) {
+		if (script_comms_take(&script->sr_comms, &record) == -1) {
+			msg_error("script", "out of memory", "free memory");
+			return (-1);
+		}
+		if (!is_shown(script, &record))
+			continue;
+		comm = script_comms_get(&script->sr_comms, record.pr_tid);
+		if (!passes(script, &record, comm))
+			continue;
+		info = record.pr_type == PROF_R_SAMPLE ||
+		    record.pr_type == PROF_R_LOST ||
+		    record.pr_type == PROF_R_TURNS ? prof_reader_event(
+		    script->sr_reader, record.pr_event) : NULL;
+		(so->so_json ? script_json : script_text)(out, &record, info,
+		    comm, &script->sr_names);
+		if (++script->sr_shown == so->so_limit.on_value ||
+		    out->ou_errno != 0)
+			return (0);
+	}
+	if (rv == -1)
+		msg_prof("script", prof_reader_error(script->sr_reader));
+	return (rv);
+}
+
+static int
+check_script(const void *options, int n, char *const *operands)
+{
+	const struct script_options *so = options;
+
+	(void)operands;
+	return (input_check("script", so->so_input, n));
+}
+
+static int
+run_script(void *options, int n, char **operands)
+{
+	struct script script = { .sr_options = options };
+	uint64_t left_out;
+	struct out out;
+	const char *path;
+	int status = EXIT_FAILED;
+
+	script.sr_reader = input_open("script", script.sr_options->so_input,
+	    n, operands, &path);
+	if (script.sr_reader == NULL)
+		return (EXIT_FAILED);
+	script.sr_comms.sc_task_0 = prof_reader_task_0(script.sr_reader);
+	left_out = prof_reader_left_out(script.sr_reader,
+	    &script.sr_comms.sc_until_ns);
+	script.sr_nevents = prof_reader_nevents(script.sr_reader);
+	script.sr_filters = calloc(script.sr_nevents + 1,
+	    sizeof(*script.sr_filters));
+	if (script.sr_filters == NULL) {
+		msg_error("script", "out of memory", "free memory");
+		goto out;
+	}
+	script.sr_wanted = choose_events("script", script.sr_reader,
+	    &script.sr_options->so_events);
+	if (script.sr_wanted == NULL || compile_filters(&script) == -1 ||
+	    open_names(&script) == -1)
+		goto out;
+	out_init(&out, STDOUT_FILENO);
+	status = show_all(&script, &out) == -1 ? EXIT_FAILED : 0;
+	if (out_end(&out, "script") != 0)
+		status = EXIT_FAILED;
+	/* That a chunk is damaged may show when it is decoded. */
+	input_say_cut("script", script.sr_reader);
+	input_say_names("script", script.sr_names.sn_symbols);
+	if (script.sr_names.sn_symbols == NULL && left_out > 0)
+		msg_note("script", "%" PRIu64 " process and mapping events do "
+		    "not fit the memory budget of a file of its size: they "
+		    "are missing", left_out);
+out:
+	for (size_t e = 0; script.sr_filters != NULL && e < script.sr_nevents;
+	    e++)
+		prof_filter_free(script.sr_filters[e]);
+	free(script.sr_filters);
+	free(script.sr_wanted);
+	free(script.sr_stack.st_frame);
+	script_comms_free(&script.sr_comms);
+	prof_symbols_close(script.sr_names.sn_symbols);
+	prof_reader_close(script.sr_reader);
+	return (status);
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * The recording that a reading command works on: its operand, -i FILE, or
+ * dtprof.dtp in this directory, or what import makes one of; and what is to be
+ * said of it on standard error.  Called by the commands that read recordings.
+ */
+#include "../cmd.h"
+
+int
+input_check(const char *command, const char *option, int n)
+{
+	if (option == NULL || n == 0)
+		return (0);
+	msg_error(command, "two input files: one as an operand and one with -i",
+	    "give one of them");
+	return (-1);
+}
+
+struct prof_reader *
+input_read(const char *command, const char *path, struct prof_err *error)
+{
+	struct prof_import *import;
+	struct prof_reader *reader;
+	const char *note;
+
+	file_narrow(path);
+	reader = prof_reader_open_any(path, &import, error);
+	for (size_t n = 0; import != NULL &&
+	    (note = prof_import_note(import, n)) != NULL; n++)
+		msg_note(command, "%s: %s", path, note);
+	prof_import_free(import);
+	return (reader);
+}
+
+struct prof_reader *
+input_open(const char *command, const char *option, int n, char **operands,
+    const char **path)
+{
+	struct prof_err error = { 0 };
+	struct prof_reader *reader;
+
+	*path = option != NULL ? option : n > 0 ? operands[0] :
+	    DEFAULT_RECORDING;
+	reader = input_read(command, *path, &error);
+	if (reader == NULL)
+		msg_prof(command, &error);
+	return (reader);
+}
+
+void
+input_say_cut(const char *command, const struct prof_reader *reader)
+{
+	const char *cut = prof_reader_cut(reader);
+
+	if (cut == NULL)
+		return;
+	if (prof_reader_in_progress(reader))
+		msg_note(command, "the recording is %s", cut);
+	else
+		msg_warning(command, "the recording was cut short: %s", cut);
+}
+
+void
+input_say_names(const char *command, struct prof_symbols *symbols)
+{
+	const char *note;
+
+	for (size_t n = 0; symbols != NULL &&
+	    (note = prof_symbols_note(symbols, n)) != NULL; n++)
+		msg_note(command, "%s", note);
+}
+
+void
+input_say_limits(const char *command, struct prof_symbols *symbols)
+{
+	const char *note;
+
+	for (size_t n = 0; symbols != NULL &&
+	    (note = prof_symbols_limit(symbols, n)) != NULL; n++)
+		msg_note(command, "%s", note);
+}
+
+/* How a walk of a stack ended, as every output names it. */
+const char *
+stack_status_name(unsigned status)
+{
+	static const char *const names[PROF_STACK_NSTATUS] = {
+		"none", "ok", "deep", "fault", "busy",
+		"noproc", "nomap", "nomod", "norow", "badsp", "short"
+	};
+
+	return (status < PROF_STACK_NSTATUS ? names[status] : "unknown");
+}
