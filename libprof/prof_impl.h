@@ -15,7 +15,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "dtp_abi.h"
+#include "abi/dtp_abi.h"
 #include "prof.h"
 
 #define PROF_PRINTF(f, a)	__attribute__((format(printf, f, a)))
@@ -45,7 +45,7 @@ int	prof_options_take(void *to, size_t known, const void *from,
 void	prof_struct_give(void *to, size_t given, const void *from,
 	    size_t known);
 
-/* ----------------------------------------------- kernel/event.c, prov_*.c */
+/* --------------------------------------- events/event.c, events/provider/ */
 
 /* State that names need: BTF, tracefs, libpfm4, tables; opened on demand. */
 struct prof_names;
@@ -142,7 +142,7 @@ void	prof_event_free(struct prof_event *event);
 int	prof_events_add(struct prof_events *events, struct prof_event *event);
 void	prof_events_free(struct prof_events *events);
 
-/* --------------------------------------------------- kernel/tracefs.c */
+/* ------------------------------------------------------- os/tracefs.c */
 
 /*
  * A directory descriptor on tracefs, mounted or not (an own detached mount
@@ -150,7 +150,7 @@ void	prof_events_free(struct prof_events *events);
  */
 int	prof_tracefs_open(struct prof_err *error);
 
-/* ----------------------------------------------------- kernel/glob.c */
+/* ------------------------------------------------------- base/glob.c */
 
 /* Bounded glob match: * ? [..], at most 8 stars, no recursion without end. */
 bool	prof_glob_match(const char *glob, const char *text);
@@ -158,7 +158,7 @@ bool	prof_glob_is(const char *text);	/* has any of * ? [ */
 /* Edit distance, for "did you mean". */
 unsigned prof_name_distance(const char *a, const char *b);
 
-/* --------------------------------------------------- kernel/filter.c */
+/* -------------------------------------------------- filter/compile.c */
 
 /*
  * Compile an expression into tests.  Argument names are looked up in event
@@ -179,7 +179,7 @@ void	prof_accounting_add(struct prof_accounting *sum,
 const struct prof_syscall *prof_reader_call(const struct prof_reader *reader,
 	    uint64_t number);
 
-/* --------------------------------------------------- kernel/procfs.c */
+/* ------------------------------------------------------- os/procfs.c */
 
 /* Called for each record of a snapshot; nonzero ends it. */
 typedef int prof_record_fn(void *arg, const struct prof_record *record);
@@ -230,7 +230,7 @@ void	prof_mapping_build_id(struct prof_build_ids *ids,
 ssize_t	prof_proc_read(const char *path, char *out, size_t size);
 int	prof_proc_pid(const char *name);	/* -1: not a number */
 
-/* --------------------------------------------- kernel/procfs_cpus.c */
+/* -------------------------------------------------------- os/cpus.c */
 
 /* Online CPUs; owned by caller. */
 int	prof_cpus_online(int **cpus, size_t *n, struct prof_err *error);
@@ -239,7 +239,7 @@ int	prof_cpus_possible(void);	/* largest id + 1 */
 int	prof_cpu_list_parse(const char *text, int **cpus, size_t *n);
 long	prof_proc_number(const char *path, long otherwise);
 
-/* -------------------------------------------------- kernel/buildid.c */
+/* ---------------------------------------------------- elf/build_id.c */
 
 /* Read a build-id note; length, or 0. */
 uint32_t prof_build_id_of_file(int fd, uint8_t out[20]);
@@ -266,12 +266,12 @@ void	prof_build_ids_add(struct prof_build_ids *ids,
 uint32_t prof_build_ids_of_file(struct prof_build_ids *ids, int fd,
 	    uint64_t ino, uint8_t out[20]);
 
-/* -------------------------------------------------- kernel/session.c */
+/* ------------------------------------------------- session/session.c */
 
 /* CLOCK_MONOTONIC, as all records have it. */
 uint64_t prof_now_ns(void);
 
-/* ------------------------------------------------- kernel/perfring.c */
+/* ---------------------------------------------- backend/perf/rings.c */
 
 /*
  * The perf rings of a session: side band (mappings with build-ids, ksymbols,
@@ -333,7 +333,9 @@ int	prof_rings_drain(struct prof_rings *rings, uint64_t until_ns,
 	    prof_record_fn *fn, void *arg);
 /* Descriptors to poll. */
 size_t	prof_rings_fds(const struct prof_rings *rings, const int **fds);
-/* By ev_id, summed over CPUs; see perfring_account.c for what it can know. */
+/*
+ * By ev_id, summed over CPUs; see backend/perf/account.c for what it can know.
+ */
 int	prof_rings_accounting(struct prof_rings *rings, size_t event,
 	    struct prof_accounting *accounting, struct prof_err *error);
 /* Samples that found a ring full. */
@@ -350,7 +352,7 @@ uint64_t prof_rings_side_said(const struct prof_rings *rings);
 const char *prof_rings_note(const struct prof_rings *rings, size_t n);
 void	prof_rings_close(struct prof_rings *rings);
 
-/* ---------------------------------------------------- kernel/facts.c */
+/* -------------------------------------------------------- os/facts.c */
 
 bool	prof_in_user_namespace(void);
 bool	prof_in_pid_namespace(void);
@@ -362,7 +364,7 @@ bool	prof_is_filtered(long call);
 bool	prof_proc_usable(struct prof_err *why);
 bool	prof_is_locked_down(void);	/* as far as confidentiality */
 
-/* ----------------------------------------------- kernel/permission.c */
+/* --------------------------------------------------- os/permission.c */
 
 /* Raises the soft limit of open files when it is reached; sets errno. */
 int	prof_perf_open(const struct perf_event_attr *attr, int pid, int cpu,
@@ -388,12 +390,12 @@ int	prof_pid_namespace_explain(struct prof_err *error);
 int	prof_open_files_explain(struct prof_err *error, const char *what);
 int	prof_locked_memory_cure(struct prof_err *error);
 
-/* --------------------------------------------------------- kernel/fit.c */
+/* ------------------------------------------------------------- os/fit.c */
 
 /* Would n events, tried on ourselves as a group, count at the same time? */
 bool	prof_perf_group_fits(const struct perf_event_attr *attrs, size_t n);
 
-/* ------------------------------------------- kernel/permission_bpf.c */
+/* ----------------------------------------------- os/permission_bpf.c */
 
 /* As prof_perf_explain, of bpf(2). */
 int	prof_bpf_explain(struct prof_err *error, int error_number);
@@ -405,7 +407,7 @@ bool	prof_btf_there(struct prof_err *why);
 /* All of that, and it would record what it should. */
 bool	prof_bpf_usable(struct prof_err *why);
 
-/* ----------------------------------------------------- kernel/mark.c */
+/* ---------------------------------------------------- session/mark.c */
 
 /*
  * The receiving end of prof_mark_send: a socket of this recording.  Never
@@ -506,13 +508,13 @@ uint64_t prof_reader_symbols_left_out(const struct prof_reader *reader);
 /* What is over a memory budget, in every output. */
 #define PROF_OVER_NAME	"[over the memory budget]"
 
-/* ---------------------------------------------- model/symbols_note.c */
+/* -------------------------------------------- process/symbols_note.c */
 
 /* Why there is no name, and a cure that can work; "": none. */
 const char *prof_unnamed_reason(enum prof_unnamed why, const char *module);
 const char *prof_unnamed_cure(enum prof_unnamed why, const char *module);
 
-/* --------------------------------------------------- model/symbols.c */
+/* ------------------------------------------------- process/symbols.c */
 
 /* prof_symbols_space, and narrows from and to: so long it stays that one. */
 uint32_t prof_symbols_space_while(struct prof_symbols *symbols, uint32_t pid,

@@ -3,7 +3,8 @@
 # User space: the library twice (archive and shared), the command, and the
 # small programs of the tests.
 
-LIB_SRCS := $(wildcard libprof/*.c libprof/*/*.c)
+LIB_SRCS := $(wildcard libprof/*.c libprof/*/*.c libprof/*/*/*.c \
+    libprof/*/*/*/*.c)
 LIB_OBJS := $(LIB_SRCS:%.c=$(O)/obj/%.o)
 CMD_SRCS := $(wildcard cmd/dtprof/*.c cmd/dtprof/*/*.c)
 CMD_OBJS := $(CMD_SRCS:%.c=$(O)/obj/%.o)

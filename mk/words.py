@@ -94,7 +94,7 @@ def prose(path, text):
 
 
 def files(*patterns):
-    return sorted(f for p in patterns for f in glob.glob(p))
+    return sorted(f for p in patterns for f in glob.glob(p, recursive=True))
 
 
 def sentences():

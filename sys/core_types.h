@@ -4,13 +4,13 @@
  * offsets of the running kernel, so order and gaps here mean nothing; a
  * name's part from ___ on is not looked at.
  *
- * Included by compat.bpf.h.  libprof/kernel/btf_core.c names those that lie in
- * no other one.
+ * Included by compat.bpf.h.  libprof/backend/bpf/btf_core.c names those that
+ * lie in no other one.
  */
 #ifndef CORE_TYPES_H
 #define CORE_TYPES_H
 
-#include "dtp_abi.h"
+#include "abi/dtp_abi.h"
 
 struct thread_info {
 	unsigned long	flags;		/* arm64: TIF_32BIT */

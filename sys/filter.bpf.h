@@ -12,8 +12,8 @@
 #ifndef FILTER_BPF_H
 #define FILTER_BPF_H
 
+#include "abi/dtp_filter.h"
 #include "count.bpf.h"
-#include "dtp_filter.h"
 
 /* Arguments of a probe; only those asked for are set. */
 struct dtp_args {

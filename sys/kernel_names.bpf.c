@@ -4,14 +4,14 @@
  * lies.  The kernel searches its symbols in about a microsecond;
  * /proc/kallsyms holds the same as text, and reading all of it takes 30 ms.
  *
- * Run once for up to DTP_ASKED addresses by libprof/kernel/kernel_names.c,
+ * Run once for up to DTP_ASKED addresses by libprof/process/kernel_names.c,
  * which reads and writes asked.  Attached to nothing.
  */
 #include <linux/bpf.h>
 
 #include <bpf/bpf_helpers.h>
 
-#include "dtp_asked.h"
+#include "abi/dtp_asked.h"
 
 static const char where[] = "%pS";
 static const char text_start[] = "_stext";

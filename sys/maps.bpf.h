@@ -17,8 +17,8 @@
 #ifndef MAPS_BPF_H
 #define MAPS_BPF_H
 
+#include "abi/dtp_abi.h"
 #include "compat.bpf.h"
-#include "dtp_abi.h"
 #include "unwind_maps.bpf.h"
 
 /* Where stacks are walked to before their size is known. */

@@ -121,7 +121,7 @@ dtp_inherit(const struct dtp_life *parent, const struct dtp_life *child)
 	return (1);
 }
 
-/* The session decides by them where events are opened (kernel/place.c). */
+/* The session decides by them where events are opened (session/place.c). */
 DTP_INLINE void
 dtp_tell_place(int is_fork)
 {
@@ -362,7 +362,7 @@ dtp_rename(struct bpf_raw_tracepoint_args *ctx)
 }
 
 /*
- * Attached where timers are on tasks (kernel/sampling.c): since when the
+ * Attached where timers are on tasks (backend/bpf/sampling.c): since when the
  * target on a CPU has run there, and how often timers were armed.
  */
 DTP_INLINE int

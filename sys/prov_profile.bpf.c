@@ -53,7 +53,7 @@ dtp_ran_on(struct dtp_firing *firing, __u64 stands_for)
  * added to it, so that a firing's own delay does not build up, and one that
  * comes early shows that the estimate was late.  Only this program writes it,
  * and it does not nest with itself on a CPU.  Where the rate was lowered a
- * firing stands for several periods (kernel/overhead.c); late stays in those
+ * firing stands for several periods (session/overhead.c); late stays in those
  * of the beginning, less the one that the timer before had begun.
  */
 DTP_INLINE void

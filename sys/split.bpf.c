@@ -9,10 +9,10 @@
  * A switch itself is counted by the kernel a moment after this program has
  * run (sg_late); such counts are given to who left one switch earlier.
  *
- * Loaded by libprof/kernel/counters_split.c.
+ * Loaded by libprof/count/split.c.
  */
+#include "abi/dtp_split.h"
 #include "compat.bpf.h"
-#include "dtp_split.h"
 
 struct task_struct___split {
 	int				 pid;

@@ -135,7 +135,10 @@ dtp_uw_search(struct dtp_unwind *uw, __u64 pc)
 	module = bpf_map_lookup_elem(&uw_modules, &number);
 	if (module == NULL)
 		return (-DTP_S_NOMOD);
-	/* Partner: the releasing stores of uo_state in unwind_modules.c. */
+	/*
+	 * Partner: the releasing stores of uo_state in
+	 * backend/bpf/publish/modules.c.
+	 */
 	state = DTP_LOAD(&module->uo_state);
 	switch (state & DTP_UW_STATE_MASK) {
 	case DTP_UW_TABLE:
@@ -333,7 +336,9 @@ dtp_uw_process(struct dtp_unwind *uw, __u32 tgid)
 
 	if (proc == NULL)
 		return (-1);
-	/* Partners: the stores of up_sequence in unwind.c. */
+	/*
+	 * Partners: the stores of up_sequence in backend/bpf/publish/publish.c.
+	 */
 	sequence = DTP_LOAD(&proc->up_sequence);
 	barrier();
 	uw->uw_slab = DTP_LOAD(&proc->up_slab);

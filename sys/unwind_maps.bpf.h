@@ -9,9 +9,9 @@
 #ifndef UNWIND_MAPS_BPF_H
 #define UNWIND_MAPS_BPF_H
 
+#include "abi/dtp_abi.h"
+#include "abi/dtp_unwind.h"
 #include "compat.bpf.h"
-#include "dtp_abi.h"
-#include "dtp_unwind.h"
 
 #define DTP_UW_WINDOW	256		/* words of stack copied at once */
 #define DTP_UW_PAGE	4096UL

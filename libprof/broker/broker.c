@@ -11,9 +11,9 @@
 #include <unistd.h>
 
 #include "broker.h"
-#include "confine.h"
+#include "confine/confine.h"
+#include "confine/wire.h"
 #include "keeper.h"
-#include "wire.h"
 
 #define MAX_PARSERS	16
 #define MAX_NAMED	16	/* files */

@@ -3,13 +3,13 @@
  * Asks a parser for the call frame information of a file, and checks it: that
  * entries are in order and lie in the section, whose bytes are the file's.
  *
- * Called by unwind/objects.c from the thread of the drain, which waits: so it
+ * Called by stacks/objects.c from the thread of the drain, which waits: so it
  * is not waited for long.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "dtp_unwind.h"
+#include "abi/dtp_unwind.h"
 #include "frames.h"
 
 #define MOST_BYTES	(256UL << 20)

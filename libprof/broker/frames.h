@@ -7,7 +7,7 @@
 #define PROF_FRAMES_H
 
 #include "broker.h"
-#include "unwind/snapshot.h"
+#include "stacks/snapshot.h"
 
 #define PROF_FRAMES_TEXTS	4
 #define PROF_FRAMES_OUTERS	8

@@ -13,10 +13,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "confine.h"
+#include "confine/confine.h"
+#include "confine/wire.h"
 #include "keeper.h"
 #include "parser.h"
-#include "wire.h"
 
 #define CONTROL		3	/* the one descriptor that stays */
 #define MOST_FILES	65536

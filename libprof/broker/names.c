@@ -4,12 +4,12 @@
  * recording only those that do: in order, without overlap, each around a
  * place that was asked for.  That a name is a lie no check can tell.
  *
- * Called by the threads of model/hits_tables.c.
+ * Called by the threads of process/symbolize_tables.c.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/debug_file.h"
+#include "elf/debug_file.h"
 #include "names.h"
 
 #define MAX_NAME	(1u << 20)

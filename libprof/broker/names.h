@@ -7,7 +7,7 @@
 #define PROF_NAMES_H
 
 #include "broker.h"
-#include "model/module.h"
+#include "image/module.h"
 #include "recording/table.h"
 
 /* The request begins so; behind it the places, by number. */

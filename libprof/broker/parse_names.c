@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "model/debug_file.h"
+#include "elf/debug_file.h"
 #include "names.h"
 
 struct answer {

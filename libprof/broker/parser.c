@@ -5,9 +5,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "confine.h"
+#include "confine/confine.h"
+#include "confine/wire.h"
 #include "parser.h"
-#include "wire.h"
 
 #define MAX_REQUEST	(64u << 20)
 /* What is large is soon wanted again, by the next file: it is kept so far. */

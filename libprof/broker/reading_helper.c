@@ -14,12 +14,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "model/images.h"
+#include "confine/reading.h"
+#include "confine/wire.h"
+#include "image/images.h"
 #include "prof_impl.h"
-#include "reading.h"
 #include "reading_helper.h"
 #include "recording/place.h"
-#include "wire.h"
 
 #define MAX_REQUEST	(4 * PATH_MAX)
 #define COPY		(1 << 20)

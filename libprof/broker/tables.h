@@ -7,7 +7,7 @@
 #define PROF_TABLES_H
 
 #include "broker.h"
-#include "model/unwind_table.h"
+#include "elf/unwind_table.h"
 
 /* What came of it. */
 enum prof_tabled {

@@ -20,9 +20,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/analysis.h"
 #include "folded.h"
 #include "import.h"
+#include "profile/profile_impl.h"
 #include "recording/table.h"
 
 #define MEMORY		0x10000000ULL	/* where the first name lies */

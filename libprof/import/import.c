@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "broker/reading.h"
+#include "confine/reading.h"
 #include "import.h"
 
 #define MAX_NOTES	64

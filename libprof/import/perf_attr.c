@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/analysis.h"
 #include "perfdata.h"
+#include "profile/profile_impl.h"
 
 #define MAX_NAME	4096
 #define HEAD		sizeof(struct perf_event_header)

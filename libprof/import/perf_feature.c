@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/analysis.h"
 #include "perfdata.h"
+#include "profile/profile_impl.h"
 
 enum {
 	FEATURE_BUILD_ID = 2, FEATURE_HOSTNAME, FEATURE_OSRELEASE,

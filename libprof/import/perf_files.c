@@ -13,9 +13,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analysis/analysis.h"
-#include "model/images.h"
+#include "image/images.h"
 #include "perfdata.h"
+#include "profile/profile_impl.h"
 
 uint64_t
 perf_begin_ns(const struct perf_data *data)

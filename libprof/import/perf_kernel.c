@@ -14,7 +14,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "model/images.h"
+#include "image/images.h"
 #include "perfdata.h"
 
 static int

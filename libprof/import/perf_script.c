@@ -14,9 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/analysis.h"
 #include "perf_script.h"
 #include "prof_command.h"
+#include "profile/profile_impl.h"
 
 #define MAX_FRAMES	8192
 #define MAX_EVENTS	1024

@@ -16,9 +16,9 @@
 #include <string.h>
 #include <zstd.h>
 
-#include "analysis/analysis.h"
 #include "perfdata.h"
 #include "prof_command.h"
+#include "profile/profile_impl.h"
 
 #define MAGIC		"PERFILE2"
 #define MAGIC_SWAPPED	"2ELIFREP"

@@ -8,10 +8,10 @@
 #ifndef PROF_PERFDATA_H
 #define PROF_PERFDATA_H
 
+#include "base/cursor.h"
+#include "base/intern.h"
 #include "import.h"
-#include "model/cursor.h"
-#include "recording/intern.h"
-#include "unwind/snapshot.h"
+#include "stacks/snapshot.h"
 
 /* Records that perf itself writes into the stream. */
 enum {

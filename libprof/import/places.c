@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/analysis.h"
-#include "model/images.h"
+#include "image/images.h"
 #include "places.h"
+#include "profile/profile_impl.h"
 #include "recording/table.h"
 
 #define MEMORY		0x100000000000ULL	/* of the first file */

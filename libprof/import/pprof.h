@@ -11,8 +11,8 @@
 #ifndef PROF_PPROF_H
 #define PROF_PPROF_H
 
+#include "base/intern.h"
 #include "import.h"
-#include "recording/intern.h"
 
 #define PPROF_TYPES	32	/* values of a sample */
 

@@ -12,9 +12,9 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "analysis/analysis.h"
-#include "model/cursor.h"
+#include "base/cursor.h"
 #include "pprof.h"
+#include "profile/profile_impl.h"
 
 #define MAX_PARTS	(1u << 22)	/* of a kind */
 #define MAX_BYTES	(256u << 20)	/* once it is inflated */

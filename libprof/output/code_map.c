@@ -18,8 +18,8 @@
  */
 #include <stdlib.h>
 
-#include "analysis/analysis.h"
 #include "code_map.h"
+#include "profile/profile_impl.h"
 
 #define MAX_PIECES	64	/* parts of one file that are looked through */
 #define MAX_MOVES	1024

@@ -9,7 +9,7 @@
 #define PROF_CODE_MAP_H
 
 #include "flame.h"
-#include "model/symbols.h"
+#include "process/symbols_impl.h"
 
 /* Its range is empty where the recording does not have it. */
 struct prof_code_mapping {

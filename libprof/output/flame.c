@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/analysis.h"
 #include "export.h"
 #include "flame.h"
+#include "profile/profile_impl.h"
 
 static int
 add_event(struct prof_flame *flame, size_t event)

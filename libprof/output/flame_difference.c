@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/difference.h"
+#include "compare/difference.h"
 #include "flame.h"
 
 #define UNITS	10000	/* of a chance in the columns, and of a share */

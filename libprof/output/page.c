@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/difference.h"
+#include "compare/difference.h"
 #include "export.h"
 #include "flame_page.h"
 

@@ -14,9 +14,9 @@
 #include <stdlib.h>
 #include <zlib.h>
 
-#include "analysis/analysis.h"
 #include "code_map.h"
 #include "export.h"
+#include "profile/profile_impl.h"
 
 /* Fields of the messages, as the format numbers them. */
 enum {

@@ -10,7 +10,7 @@
  */
 #include <math.h>
 
-#include "analysis/difference.h"
+#include "compare/difference.h"
 #include "svg.h"
 
 #define WIDE	1e9	/* of everything, so that shares are whole numbers */

@@ -5,8 +5,8 @@
  */
 #include <stdlib.h>
 
-#include "model/symbols.h"
 #include "recording/frame.h"
+#include "symbols_impl.h"
 
 int
 prof_script_load(struct prof_symbols *symbols, struct prof_cur *cur)

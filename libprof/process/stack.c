@@ -13,9 +13,9 @@
  * behind a boundary frame that says why.  Called for each sample that is
  * shown, and by profile/.
  */
-#include "model/symbols.h"
 #include "process/stack.h"
 #include "recording/frame.h"
+#include "symbols_impl.h"
 
 #define NOWHERE	UINT32_MAX
 

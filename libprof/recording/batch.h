@@ -15,8 +15,8 @@
 #ifndef PROF_BATCH_H
 #define PROF_BATCH_H
 
+#include "base/intern.h"
 #include "format.h"
-#include "intern.h"
 #include "prof_impl.h"
 
 /* A new stack: its frames lie in ba_frames, innermost first. */

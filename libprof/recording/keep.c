@@ -16,8 +16,8 @@
 
 /*
  * What process events take in memory besides their bytes: here, and what is
- * made of each that changes names or mappings (analysis/history.c,
- * model/lives.c).
+ * made of each that changes names or mappings (profile/history.c,
+ * process/lives.c).
  */
 #define LIFE_HERE	24
 #define LIFE_THREAD	64

@@ -5,7 +5,7 @@
  */
 #include <stdlib.h>
 
-#include "call.h"
+#include "events/call.h"
 #include "reader.h"
 
 /* "syscall.257"; -1: it is another key. */

@@ -20,7 +20,7 @@
 #include <time.h>
 
 #include "batch.h"
-#include "broker/privilege.h"
+#include "confine/privilege.h"
 
 #define BATCH_BYTES	(256u << 10)
 #define QUEUE_BYTES	(64u << 20)

@@ -12,7 +12,7 @@ cat >abi.c <<'END'
 #include "dtp_split.h"
 int abi_is_compiled = sizeof(struct dtp_config);
 END
-flags="-Wall -Wextra -Wno-unused-parameter -Werror -I$SRC/sys -c abi.c"
+flags="-Wall -Wextra -Wno-unused-parameter -Werror -I$SRC/sys/abi -c abi.c"
 multiarch=$(gcc -dumpmachine)
 # shellcheck disable=SC2086 # flags are words
 for compiler in gcc clang \
@@ -24,9 +24,9 @@ done
 
 # The asserts are alive: a wrong size does not compile.
 sed 's/sizeof(struct dtp_rec) == 32/sizeof(struct dtp_rec) == 33/' \
-    "$SRC/sys/dtp_abi.h" >dtp_abi.h
-cmp -s dtp_abi.h "$SRC/sys/dtp_abi.h" && fail "nothing was changed"
-cp "$SRC/sys/dtp_filter.h" "$SRC/sys/dtp_split.h" .
+    "$SRC/sys/abi/dtp_abi.h" >dtp_abi.h
+cmp -s dtp_abi.h "$SRC/sys/abi/dtp_abi.h" && fail "nothing was changed"
+cp "$SRC/sys/abi/dtp_filter.h" "$SRC/sys/abi/dtp_split.h" .
 gcc -std=gnu11 -I. -c abi.c -o abi.o 2>err && fail "a wrong size compiles"
 grep -q 'struct dtp_rec' err || fail "the message does not name the struct"
 ok "a wrong size is refused, by name"

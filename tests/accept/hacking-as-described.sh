@@ -20,12 +20,12 @@ block()		# language n
 	on { print }
 	$0 == from && ++seen == n { on = 1 }' "$SRC/doc/HACKING.md"
 }
-block c 1 >tree/libprof/kernel/prov_moves.c
+block c 1 >tree/libprof/events/provider/moves.c
 block c 2 >tree/libprof/output/lines.c
 row=$(block def 1)
-sed -i "s/^PROF_PROVIDER(pmc)/$row\n&/" tree/libprof/kernel/providers.def
+sed -i "s/^PROF_PROVIDER(pmc)/$row\n&/" tree/libprof/events/providers.def
 block def 2 >>tree/libprof/formats.def
-for file in libprof/kernel/providers.def libprof/formats.def; do
+for file in libprof/events/providers.def libprof/formats.def; do
 	diff "$SRC/$file" tree/$file >changed
 	[ "$(grep -c '^[<>]' changed)" -eq 1 ] || fail "$file: $(cat changed)"
 done

@@ -20,9 +20,9 @@
 #include <unistd.h>
 
 #include "broker/broker.h"
-#include "model/elf_view.h"
-#include "model/hits.h"
-#include "model/symtab.h"
+#include "elf/symtab.h"
+#include "elf/view.h"
+#include "process/symbolize.h"
 #include "prof_impl.h"
 
 #define FRAMES	22

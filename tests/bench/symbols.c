@@ -17,8 +17,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "model/lines.h"
-#include "model/symtab.h"
+#include "elf/lines.h"
+#include "elf/symtab.h"
 
 #define ROUNDS	5
 #define FINDS	1000000

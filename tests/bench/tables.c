@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "model/unwind_table.h"
+#include "elf/unwind_table.h"
 
 struct file {
 	const char	*path;

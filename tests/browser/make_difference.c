@@ -9,7 +9,7 @@
  * directory.
  */
 #include "../unit/recording-lib.h"
-#include "analysis/analysis.h"
+#include "profile/profile_impl.h"
 
 #define MS	1000000ULL
 #define MAX_LABELS	16

@@ -11,7 +11,7 @@
  * by tests/bench/page.sh.
  */
 #include "../unit/recording-lib.h"
-#include "analysis/analysis.h"
+#include "profile/profile_impl.h"
 
 #define MAX_EVENTS	3
 

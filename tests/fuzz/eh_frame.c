@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/unwind_table.h"
+#include "elf/unwind_table.h"
 
 int	LLVMFuzzerTestOneInput(const uint8_t *, size_t);
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dtp_filter.h"
+#include "abi/dtp_filter.h"
 #include "prof_impl.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

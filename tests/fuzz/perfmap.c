@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "model/symtab.h"
+#include "elf/symtab.h"
 
 int	LLVMFuzzerTestOneInput(const uint8_t *, size_t);
 

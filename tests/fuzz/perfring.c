@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernel/perfring.h"
+#include "backend/perf/rings_impl.h"
 
 #define RING_BYTES	8192
 

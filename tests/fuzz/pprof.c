@@ -4,8 +4,8 @@
  * sample lies in a memory that was announced, every table can be read, and
  * the samples of all events are those of the accounting.
  */
+#include "image/images.h"
 #include "import.h"
-#include "model/images.h"
 
 #define MAX_MEMORIES	4096
 #define MAX_EVENTS	64

@@ -13,9 +13,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "model/demangle.h"
-#include "model/lines.h"
-#include "model/symtab.h"
+#include "elf/demangle.h"
+#include "elf/lines.h"
+#include "elf/symtab.h"
 
 int	LLVMFuzzerTestOneInput(const uint8_t *, size_t);
 

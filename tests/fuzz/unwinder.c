@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "unwind/snapshot.h"
+#include "stacks/snapshot.h"
 
 #define STACK		0x7ffd00000000ULL
 #define TEXT		0x555500000000ULL

@@ -22,10 +22,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "broker/confine.h"
-#include "broker/privilege.h"
 #include "broker/tables.h"
-#include "broker/wire.h"
+#include "confine/confine.h"
+#include "confine/privilege.h"
+#include "confine/wire.h"
 
 #define MARK		"FAULT:"
 #define NOTHING		40	/* status: no attempt succeeded */

@@ -19,7 +19,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "unwind/snapshot.h"
+#include "stacks/snapshot.h"
 
 static uint8_t stack[PROF_STACK_MAX];
 

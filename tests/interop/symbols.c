@@ -17,9 +17,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/demangle.h"
-#include "model/lines.h"
-#include "model/symtab.h"
+#include "elf/demangle.h"
+#include "elf/lines.h"
+#include "elf/symtab.h"
 
 static void
 list(const struct prof_symtab *table)

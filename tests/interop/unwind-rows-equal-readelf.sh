@@ -14,10 +14,10 @@ tmpdir
 [ "$(uname -m)" = x86_64 ] || skip "compares the rules of x86-64"
 rules=$tmp/unwind_rules
 # shellcheck disable=SC2086
-${CC:-cc} -std=gnu11 -D_GNU_SOURCE -O2 -I"$SRC/sys" -I"$SRC/libprof/model" \
+${CC:-cc} -std=gnu11 -D_GNU_SOURCE -O2 -I"$SRC/sys" -I"$SRC/libprof" \
     -o "$rules" "$SRC/tests/interop/unwind_rules.c" \
-    "$SRC"/libprof/model/cfi*.c "$SRC"/libprof/model/elf_view.c \
-    "$SRC"/libprof/model/outermost.c "$SRC"/libprof/model/unwind_table.c \
+    "$SRC"/libprof/elf/cfi*.c "$SRC"/libprof/elf/view.c \
+    "$SRC"/libprof/elf/outermost.c "$SRC"/libprof/elf/unwind_table.c \
     ${SAN:+-fsanitize=$SAN} || fail "the tool does not compile"
 if [ -n "${ACCEPT:-}" ]; then
 	files=$(find /usr/bin /usr/lib -type f -size +2k)

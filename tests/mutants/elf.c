@@ -8,9 +8,9 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "model/lines.h"
-#include "model/symtab.h"
-#include "model/unwind_table.h"
+#include "elf/lines.h"
+#include "elf/symtab.h"
+#include "elf/unwind_table.h"
 #include "mutants.h"
 
 #define PACKED_ONE_IN	2048

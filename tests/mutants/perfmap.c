@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "model/symtab.h"
+#include "elf/symtab.h"
 #include "mutants.h"
 
 #define FLOOD_ONE_IN	4096

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "kernel/names.h"
+#include "events/names.h"
 #include "prov_call.skel.h"
 #include "prov_pmc.skel.h"
 #include "prov_proc.skel.h"

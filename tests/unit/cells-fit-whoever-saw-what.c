@@ -9,8 +9,8 @@
  */
 #include <stdlib.h>
 
-#include "analysis/analysis.h"
 #include "cli-check.h"
+#include "profile/profile_impl.h"
 
 #define NODES	20
 #define EVENTS	3

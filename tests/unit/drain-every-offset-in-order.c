@@ -15,8 +15,8 @@
 
 #include <time.h>
 
-#include "kernel/session_impl.h"
 #include "session.h"
+#include "session/session_impl.h"
 
 #define NLANES		3
 #define RING		65536

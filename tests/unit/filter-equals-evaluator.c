@@ -7,7 +7,7 @@
  * Easy to get wrong: the precedence of && and ||, ! before parentheses,
  * signed against unsigned, and where a jump lands after a nested or.
  */
-#include "dtp_filter.h"
+#include "abi/dtp_filter.h"
 #include "names.h"
 
 #define ROUNDS	100000

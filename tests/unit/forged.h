@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "model/unwind_table.h"
+#include "elf/unwind_table.h"
 
 #define FORGED_PC	256		/* of the function, and its length */
 #define FORGED_LENGTH	128

@@ -10,8 +10,8 @@
 /* SPDX-License-Identifier: ISC */
 #include <string.h>
 
-#include "analysis/comparison.h"
 #include "cli-check.h"
+#include "compare/comparison.h"
 
 static void
 is_base(const char *name, const char *want)

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "cli-check.h"
-#include "model/hits_impl.h"
+#include "process/symbolize_impl.h"
 
 #define FILES		150000u
 #define KEPT		50u

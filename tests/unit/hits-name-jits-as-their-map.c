@@ -12,8 +12,8 @@
 
 #include "broker/broker.h"
 #include "cli-check.h"
-#include "model/hits.h"
-#include "model/symtab.h"
+#include "elf/symtab.h"
+#include "process/symbolize.h"
 #include "recording/table.h"
 
 #define BASE	0x700000000000ULL

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "cli-check.h"
-#include "model/kernel_map.h"
+#include "process/kernel_map.h"
 #include "prof.h"
 
 static struct prof_kernel_map *map;

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernel/session_impl.h"
+#include "session/session_impl.h"
 
 #define STEP	37	/* each so-manieth address is asked for */
 #define ONCE	50	/* more than go into one question */

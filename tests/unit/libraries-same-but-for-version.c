@@ -8,8 +8,8 @@
 /* SPDX-License-Identifier: ISC */
 #include <string.h>
 
-#include "analysis/comparison.h"
 #include "cli-check.h"
+#include "compare/comparison.h"
 
 static void
 is_same(const char *a, const char *b, bool same)

@@ -14,8 +14,8 @@
 #include <zlib.h>
 
 #include "cli-check.h"
+#include "elf/lines.h"
 #include "forged_dwarf.h"
-#include "model/lines.h"
 
 #define ADDRESS		0x1000
 

@@ -9,8 +9,8 @@
 #include <errno.h>
 
 #include "cli-check.h"
+#include "elf/lines.h"
 #include "forged_dwarf.h"
-#include "model/lines.h"
 
 int	main(void);
 

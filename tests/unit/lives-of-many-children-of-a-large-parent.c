@@ -7,7 +7,7 @@
  */
 /* SPDX-License-Identifier: ISC */
 #include "cli-check.h"
-#include "model/lives.h"
+#include "process/lives.h"
 
 #define FILES		300	/* of the parent */
 #define CHILDREN	20000

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../../libprof/kernel/mark.c"
+#include "../../libprof/session/mark.c"
 #include "cli-check.h"
 
 static char base[] = "/tmp/dtprof-mark-test.XXXXXX";

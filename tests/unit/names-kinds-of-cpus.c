@@ -17,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "kernel/pmu_kinds.h"
+#include "os/pmu_kinds.h"
 
 #define CHECK(what) do {						\
 	if (!(what)) {							\

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "kernel/names.h"
+#include "events/names.h"
 
 static unsigned long checks_held;
 

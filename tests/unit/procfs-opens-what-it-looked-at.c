@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "cli-check.h"
-#include "model/images.h"
+#include "image/images.h"
 #include "prof_impl.h"
 
 #define TRIES	100000

@@ -23,8 +23,8 @@
 
 #include "cli-check.h"
 #include "../interop/parser_fault.c"
-#include "broker/reading.h"
-#include "model/images.h"
+#include "confine/reading.h"
+#include "image/images.h"
 #include "prof_impl.h"
 
 #define CLONE3		10	/* in parser_fault.c: as if there were none */

@@ -7,7 +7,7 @@
  * PERF_SAMPLE_PERIOD makes software events fire at any period.
  */
 /* SPDX-License-Identifier: ISC */
-#include "kernel/perfring.h"
+#include "backend/perf/rings_impl.h"
 #include "rings.h"
 
 struct seen {

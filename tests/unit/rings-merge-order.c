@@ -8,7 +8,7 @@
  * interrupted, so a record above the limit can have earlier ones behind it.
  */
 /* SPDX-License-Identifier: ISC */
-#include "kernel/perfring.h"
+#include "backend/perf/rings_impl.h"
 #include "rings.h"
 
 #define NRINGS		3

@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "kernel/pmu_kinds.h"
+#include "os/pmu_kinds.h"
 #include "prof_impl.h"
 
 #define CHECK(cond, ...) do {						\

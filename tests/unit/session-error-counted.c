@@ -14,8 +14,8 @@
 #include <pthread.h>
 #include <sched.h>
 
-#include "kernel/session_impl.h"
 #include "session.h"
+#include "session/session_impl.h"
 
 static volatile int ended;
 

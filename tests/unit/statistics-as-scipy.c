@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 #include "prof.h"
-#include "analysis/statistics.h"
+#include "compare/statistics.h"
 
 #include "statistics_expected.h"
 

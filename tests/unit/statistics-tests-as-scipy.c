@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "prof.h"
-#include "analysis/statistics.h"
+#include "compare/statistics.h"
 
 #define MOST	128
 

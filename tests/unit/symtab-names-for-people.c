@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "cli-check.h"
-#include "model/demangle.h"
+#include "elf/demangle.h"
 
 struct pair {
 	const char	*pa_from;

@@ -17,8 +17,8 @@
 #include <unistd.h>
 
 #include "cli-check.h"
-#include "model/lines.h"
-#include "model/symtab.h"
+#include "elf/lines.h"
+#include "elf/symtab.h"
 
 #define ROUNDS	60
 

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "cli-check.h"
-#include "model/symtab.h"
+#include "elf/symtab.h"
 
 #define LARGE	200000u		/* lines */
 #define FLOOD	6000000u

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "cli-check.h"
-#include "model/symtab.h"
+#include "elf/symtab.h"
 
 #define MANY	60
 #define SPACE	400

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "cli-check.h"
-#include "model/symtab.h"
+#include "elf/symtab.h"
 
 static int
 file_of(const char *text)

@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "prof.h"
-#include "analysis/statistics.h"
+#include "compare/statistics.h"
 
 static struct prof_random rng;
 

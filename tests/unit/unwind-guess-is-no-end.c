@@ -8,7 +8,7 @@
  * and zeros are what lies there most.
  */
 #include "cli-check.h"
-#include "unwind/snapshot.h"
+#include "stacks/snapshot.h"
 
 #define CODE	0x7f0000000000ULL
 #define STACK	0x7ffd00000000ULL

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "kernel/unwind_impl.h"
+#include "backend/bpf/publish/publish_impl.h"
 
 #define CHECK(cond, ...)						\
 	do {								\

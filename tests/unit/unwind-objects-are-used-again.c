@@ -9,7 +9,7 @@
  */
 #include <time.h>
 
-#include "../../libprof/unwind/snapshots.c"
+#include "../../libprof/stacks/snapshots.c"
 #include "cli-check.h"
 
 #define FILES	20000u

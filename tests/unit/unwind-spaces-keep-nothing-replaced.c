@@ -5,7 +5,7 @@
  *
  * Easy to get wrong: what is known is out of date, not just incomplete.
  */
-#include "../../libprof/unwind/spaces.c"
+#include "../../libprof/stacks/spaces.c"
 #include "cli-check.h"
 
 #define PID		7

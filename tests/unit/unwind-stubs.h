@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What unit tests of the processes in libprof/kernel/unwind.c share: the file
- * itself, with memory and modules that need nothing of the kernel.
+ * What unit tests of the processes in libprof/backend/bpf/publish/publish.c
+ * share: the file itself, with memory and modules that need nothing of the
+ * kernel.
  */
 #ifndef UNWIND_STUBS_H
 #define UNWIND_STUBS_H
 
 #include <stdio.h>
 
-#include "../../libprof/kernel/unwind.c"
+#include "../../libprof/backend/bpf/publish/publish.c"
 
 #define CHECK(cond) do {						\
 	if (!(cond)) {							\

@@ -23,9 +23,9 @@ static enum prof_tabled table_or_not(int, struct prof_unwind_table **);
 #define prof_table_ask(broker, fd, name, table)		\
 	((void)(broker), table_or_not(fd, table))
 
-#include "../../libprof/kernel/unwind_memory.c"
-#include "../../libprof/kernel/unwind_modules.c"
-#include "../../libprof/kernel/unwind_tables.c"
+#include "../../libprof/backend/bpf/publish/memory.c"
+#include "../../libprof/backend/bpf/publish/modules.c"
+#include "../../libprof/backend/bpf/publish/tables.c"
 #include "cli-check.h"
 
 #define LOOKS		10000

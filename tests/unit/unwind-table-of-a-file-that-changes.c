@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "cli-check.h"
-#include "model/unwind_table.h"
+#include "elf/unwind_table.h"
 
 static char *
 whole(size_t *size)

@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "cli-check.h"
+#include "elf/outermost.h"
 #include "forged.h"
-#include "model/outermost.h"
 
 #define LAST_RULE	(3 << DTP_UW_CFA_SHIFT)	/* from the 8th byte on */
 #define CONTEXT		25		/* bytes where contexts return to */

@@ -8,7 +8,7 @@
  */
 #include "cli-check.h"
 #include "prof.h"
-#include "unwind/snapshot.h"
+#include "stacks/snapshot.h"
 
 #define PLACES	1000
 #define START	0x10000u

@@ -2,7 +2,7 @@
 /*
  * Run as root, a command that reads recordings, and programs that they name,
  * is two processes: one without rights that reads, and its helper, which has
- * them and reads nothing (libprof/broker/reading.h).  Here is what the first
+ * them and reads nothing (libprof/confine/reading.h).  Here is what the first
  * asks the second for, and what the second does: in pairs.
  *
  * The reader may be a hostile file's.  So the helper reads and writes only

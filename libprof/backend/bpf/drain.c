@@ -1,0 +1,510 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * From the streams of all CPUs to one sequence of records in order of time.
+ *
+ * Called by session.c, again and again while recording and after stop until
+ * nothing is left.  Only reads the rings; owns their tails.  Decides nothing
+ * about a record: decodes it and hands it to prof_session_take.
+ *
+ *	ring of a CPU, positions grow to the right
+ *
+ *	   tail          scan           head or reserved
+ *	    |  handed over | not looked at |   being written
+ *	----+--------------+---------------+------------------
+ *	    ^ pending: sorted by time, waiting for the other CPUs
+ *
+ * Why it is in order.  A round first takes the time T.  A CPU that is then
+ * seen without writers is complete up to T: whoever enters later takes a
+ * later time.  A CPU seen with writers is complete up to head, and since all
+ * writers of a region entered before any of the next, nothing that follows
+ * is older than the newest record below head.  The smallest of these times
+ * over all CPUs is the limit: up to it, everything is handed over, merged.
+ * Within a region positions are not in order of time, so pending is sorted.
+ */
+#include <sys/mman.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "session/session_impl.h"
+
+#define TAIL_EVERY	32768	/* records handed over between two tails */
+
+/* One record that waits: when, and where it lies. */
+struct waiting {
+	uint64_t	wa_time_ns;
+	uint64_t	wa_position;
+};
+
+/* One CPU.  pending[first..n) is sorted by time. */
+struct lane {
+	uint32_t	 la_cpu;
+	struct dtp_stream *la_stream;
+	const uint8_t	*la_ring;
+	struct waiting	*la_pending;
+	size_t		 la_first;
+	size_t		 la_n;
+	uint64_t	 la_scan;
+	uint64_t	 la_newest_ns;	/* of all that was scanned */
+	uint64_t	 la_safe_ns;	/* nothing older can still come */
+	uint64_t	*la_read;	/* records taken, per event */
+	int64_t		*la_finished;	/* [event * DTP_S_NSTATUS + status] */
+};
+
+struct prof_drain {
+	struct prof_session *dn_session;
+	struct lane	*dn_lanes;
+	size_t		 dn_nlanes;
+	uint64_t	 dn_ring_mask;
+	size_t		 dn_pending_bytes;
+	uint64_t	 dn_until_ns;
+	unsigned	 dn_fill;
+	struct prof_stream dn_stream;	/* takes records apart */
+	struct prof_collect dn_collect;
+};
+
+static int	scan_lane(struct prof_drain *, struct lane *);
+static int	hand_over(struct prof_drain *, struct lane *,
+		    const struct waiting *);
+
+static int
+lane_init(struct prof_drain *drain, struct lane *lane, uint32_t cpu)
+{
+	const struct prof_bpf *bpf = &drain->dn_session->se_bpf;
+
+	lane->la_cpu = cpu;
+	lane->la_stream = &bpf->bp_streams[cpu];
+	lane->la_ring = bpf->bp_rings +
+	    lane->la_stream->ss_ring * bpf->bp_ring_stride;
+	/* Address space for the worst case; untouched pages cost nothing. */
+	lane->la_pending = mmap(NULL, drain->dn_pending_bytes,
+	    PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (lane->la_pending == MAP_FAILED) {
+		lane->la_pending = NULL;
+		return (-1);
+	}
+	lane->la_read = calloc(bpf->bp_nevents, sizeof(*lane->la_read));
+	lane->la_finished = calloc((size_t)bpf->bp_nevents * DTP_S_NSTATUS,
+	    sizeof(*lane->la_finished));
+	return (lane->la_read == NULL || lane->la_finished == NULL ? -1 : 0);
+}
+
+struct prof_drain *
+prof_drain_new(struct prof_session *session)
+{
+	const struct prof_bpf *bpf = &session->se_bpf;
+	struct prof_drain *drain = calloc(1, sizeof(*drain));
+	size_t n;
+
+	if (drain == NULL)
+		goto fail;
+	drain->dn_session = drain->dn_stream.sm_session = session;
+	drain->dn_ring_mask = bpf->bp_ring_bytes - 1;
+	drain->dn_pending_bytes = bpf->bp_ring_bytes /
+	    sizeof(struct dtp_rec) * sizeof(struct waiting);
+	drain->dn_nlanes = session->se_nonline;
+	drain->dn_lanes = calloc(drain->dn_nlanes, sizeof(*drain->dn_lanes));
+	drain->dn_stream.sm_parts = calloc(bpf->bp_nevents,
+	    sizeof(*drain->dn_stream.sm_parts));
+	if (drain->dn_lanes == NULL || drain->dn_stream.sm_parts == NULL)
+		goto fail;
+	for (n = 0; n < bpf->bp_nevents; n++)
+		drain->dn_stream.sm_parts[n] = prof_event_parts(session,
+		    session->se_events.el_event[n]);
+	for (n = 0; n < drain->dn_nlanes; n++)
+		if (lane_init(drain, &drain->dn_lanes[n],
+		    (uint32_t)session->se_online[n]) == -1)
+			goto fail;
+	return (drain);
+fail:
+	prof_fail_nomem(&session->se_error);
+	prof_drain_free(drain);
+	return (NULL);
+}
+
+void
+prof_drain_free(struct prof_drain *drain)
+{
+	size_t n;
+
+	if (drain == NULL)
+		return;
+	for (n = 0; drain->dn_lanes != NULL && n < drain->dn_nlanes; n++) {
+		if (drain->dn_lanes[n].la_pending != NULL)
+			munmap(drain->dn_lanes[n].la_pending,
+			    drain->dn_pending_bytes);
+		free(drain->dn_lanes[n].la_read);
+		free(drain->dn_lanes[n].la_finished);
+	}
+	free(drain->dn_lanes);
+	free(drain->dn_stream.sm_parts);
+	free(drain);
+}
+
+uint64_t
+prof_drain_until(const struct prof_drain *drain)
+{
+	return (drain->dn_until_ns);
+}
+
+unsigned
+prof_drain_fill(const struct prof_drain *drain)
+{
+	return (drain->dn_fill);
+}
+
+uint64_t
+prof_drain_read(const struct prof_drain *drain, uint32_t cpu, uint32_t event)
+{
+	size_t n;
+
+	for (n = 0; n < drain->dn_nlanes; n++)
+		if (drain->dn_lanes[n].la_cpu == cpu)
+			return (drain->dn_lanes[n].la_read[event]);
+	return (0);
+}
+
+uint64_t
+prof_drain_sum(const struct prof_drain *drain, uint32_t value)
+{
+	return (drain->dn_stream.sm_sums[value]);
+}
+
+int64_t
+prof_drain_finished(const struct prof_drain *drain, uint32_t cpu,
+    uint32_t event, unsigned status)
+{
+	size_t n;
+
+	for (n = 0; n < drain->dn_nlanes; n++)
+		if (drain->dn_lanes[n].la_cpu == cpu)
+			return (drain->dn_lanes[n].la_finished[
+			    event * DTP_S_NSTATUS + status]);
+	return (0);
+}
+
+bool
+prof_drain_empty(const struct prof_drain *drain)
+{
+	size_t n;
+
+	for (n = 0; n < drain->dn_nlanes; n++) {
+		const struct lane *lane = &drain->dn_lanes[n];
+
+		if (lane->la_first < lane->la_n || lane->la_scan !=
+		    __atomic_load_n(&lane->la_stream->ss_state,
+		    __ATOMIC_ACQUIRE) >> DTP_WRITERS_BITS)
+			return (false);
+	}
+	return (true);
+}
+
+/* Everything below the first record that still waits may be overwritten. */
+static void
+move_tail(struct lane *lane)
+{
+	uint64_t tail = lane->la_scan;
+	size_t n;
+
+	for (n = lane->la_first; n < lane->la_n; n++)
+		if (lane->la_pending[n].wa_position < tail)
+			tail = lane->la_pending[n].wa_position;
+	/* Partner: the load of ss_tail before a reservation (stream.bpf.h). */
+	__atomic_store_n(&lane->la_stream->ss_tail, tail, __ATOMIC_RELEASE);
+}
+
+static struct waiting *
+oldest(struct lane *lane)
+{
+	return (lane->la_first < lane->la_n ?
+	    &lane->la_pending[lane->la_first] : NULL);
+}
+
+/*
+ * The lane whose record is next, and the time up to which it stays next;
+ * few lanes, so each is looked at once a run of records, not once a record.
+ */
+static struct lane *
+next_lane(struct prof_drain *drain, uint64_t *until_ns)
+{
+	struct lane *best = NULL;
+	uint64_t best_ns = UINT64_MAX;
+	size_t n;
+
+	for (n = 0; n < drain->dn_nlanes; n++) {
+		struct waiting *waiting = oldest(&drain->dn_lanes[n]);
+
+		if (waiting == NULL)
+			continue;
+		if (waiting->wa_time_ns < best_ns) {
+			if (best != NULL && best_ns < *until_ns)
+				*until_ns = best_ns;
+			best_ns = waiting->wa_time_ns;
+			best = &drain->dn_lanes[n];
+		} else if (waiting->wa_time_ns < *until_ns)
+			*until_ns = waiting->wa_time_ns;
+	}
+	return (best_ns <= *until_ns ? best : NULL);
+}
+
+static void
+compact(struct lane *lane)
+{
+	move_tail(lane);
+	memmove(lane->la_pending, lane->la_pending + lane->la_first,
+	    (lane->la_n - lane->la_first) * sizeof(*lane->la_pending));
+	lane->la_n -= lane->la_first;
+	lane->la_first = 0;
+}
+
+/* A record that is refused has been taken all the same: none comes twice. */
+static long
+merge(struct prof_drain *drain)
+{
+	long taken = 0, tailed = 0;
+	struct lane *lane;
+	int rv = 0;
+	size_t n;
+
+	while (rv == 0) {
+		uint64_t until_ns = drain->dn_until_ns;
+		struct waiting *waiting;
+
+		if ((lane = next_lane(drain, &until_ns)) == NULL)
+			break;
+		while (rv == 0 && (waiting = oldest(lane)) != NULL &&
+		    waiting->wa_time_ns <= until_ns) {
+			rv = hand_over(drain, lane, waiting);
+			lane->la_first++;
+			taken++;
+			if (++tailed >= TAIL_EVERY) {
+				move_tail(lane);
+				tailed = 0;
+			}
+		}
+	}
+	for (n = 0; n < drain->dn_nlanes; n++)
+		compact(&drain->dn_lanes[n]);
+	return (rv == -1 ? -1 : taken);
+}
+
+long
+prof_drain_round(struct prof_drain *drain)
+{
+	uint64_t now_ns = prof_now_ns(), limit_ns = UINT64_MAX;
+	size_t n;
+
+	drain->dn_fill = 0;
+	for (n = 0; n < drain->dn_nlanes; n++) {
+		struct lane *lane = &drain->dn_lanes[n];
+
+		lane->la_safe_ns = now_ns;
+		if (scan_lane(drain, lane) == -1)
+			return (-1);
+		if (lane->la_safe_ns < limit_ns)
+			limit_ns = lane->la_safe_ns;
+	}
+	if (limit_ns > drain->dn_until_ns)
+		drain->dn_until_ns = limit_ns;
+	return (merge(drain));
+}
+
+/* Nearly sorted already: the newcomer sinks from the end to its place. */
+static void
+add_waiting(struct lane *lane, uint64_t time_ns, uint64_t position)
+{
+	size_t at = lane->la_n++;
+
+	while (at > lane->la_first &&
+	    lane->la_pending[at - 1].wa_time_ns > time_ns) {
+		lane->la_pending[at] = lane->la_pending[at - 1];
+		at--;
+	}
+	lane->la_pending[at].wa_time_ns = time_ns;
+	lane->la_pending[at].wa_position = position;
+	if (time_ns > lane->la_newest_ns)
+		lane->la_newest_ns = time_ns;
+}
+
+static int
+scan_lane(struct prof_drain *drain, struct lane *lane)
+{
+	uint64_t state, end, used;
+
+	/* Partner: dtp_leave in stream.bpf.h. */
+	state = __atomic_load_n(&lane->la_stream->ss_state, __ATOMIC_ACQUIRE);
+	end = state >> DTP_WRITERS_BITS;
+	if (state & DTP_WRITERS_MASK)
+		end = __atomic_load_n(&lane->la_stream->ss_head,
+		    __ATOMIC_ACQUIRE);
+	used = (end - lane->la_stream->ss_tail) * 100 /
+	    (drain->dn_ring_mask + 1);
+	if (used > drain->dn_fill)
+		drain->dn_fill = (unsigned)used;
+	while (lane->la_scan < end) {
+		const struct dtp_rec *rec = (const struct dtp_rec *)
+		    (lane->la_ring + (lane->la_scan & drain->dn_ring_mask));
+
+		if (rec->dr_size < sizeof(*rec) || rec->dr_size % 8 != 0 ||
+		    rec->dr_size > end - lane->la_scan ||
+		    rec->dr_size > DTP_MAX_RECORD ||
+		    rec->dr_event >= drain->dn_session->se_bpf.bp_nevents)
+			return (prof_fail(&drain->dn_session->se_error,
+			    PROF_E_DAMAGED, "the buffer of CPU %u is corrupt "
+			    "at position %llu", lane->la_cpu,
+			    (unsigned long long)lane->la_scan));
+		add_waiting(lane, rec->dr_time_ns, lane->la_scan);
+		lane->la_scan += rec->dr_size;
+	}
+	if (state & DTP_WRITERS_MASK)
+		lane->la_safe_ns = lane->la_newest_ns;
+	return (0);
+}
+
+static const struct dtp_rec *
+record_of(const struct prof_drain *drain, const struct lane *lane,
+    const struct waiting *waiting)
+{
+	return ((const struct dtp_rec *)(lane->la_ring +
+	    (waiting->wa_position & drain->dn_ring_mask)));
+}
+
+static bool
+is_of_snapshot(const struct dtp_rec *rec)
+{
+	return (rec->dr_type == DTP_T_SNAPSHOT ||
+	    rec->dr_type == DTP_T_PIECE);
+}
+
+/* The lane's n-th record belongs to a sample of that time. */
+static bool
+is_together(const struct lane *lane, size_t n, uint64_t time_ns)
+{
+	return (n < lane->la_n &&
+	    lane->la_pending[n].wa_time_ns == time_ns);
+}
+
+/*
+ * The sample that was just decoded is the lane's first.  When a snapshot
+ * follows it, the stack is finished with what was mapped at that time.
+ */
+static int
+finish_stack(struct prof_drain *drain, struct lane *lane,
+    const struct dtp_rec *rec)
+{
+	struct prof_session *session = drain->dn_session;
+	int64_t *finished = &lane->la_finished[rec->dr_event *
+	    DTP_S_NSTATUS];
+	struct prof_collect *collect = &drain->dn_collect;
+	const struct dtp_rec *next;
+	size_t n = lane->la_first + 1;
+
+	if (!is_together(lane, n, rec->dr_time_ns))
+		return (0);
+	prof_collect_begin(collect);
+	for (; is_together(lane, n, rec->dr_time_ns); n++) {
+		next = record_of(drain, lane, &lane->la_pending[n]);
+		if (next->dr_event == rec->dr_event && is_of_snapshot(next))
+			prof_collect_add(collect, next);
+	}
+	if (!collect->co_has_head)
+		return (0);
+	if (prof_session_catch_up(session, rec->dr_time_ns) != 0)
+		return (-1);
+	finished[drain->dn_stream.sm_record.pr_ustatus]--;
+	prof_snapshots_finish(session->se_snapshots,
+	    &drain->dn_stream.sm_record,
+	    collect->co_kept, &collect->co_snapshot);
+	finished[drain->dn_stream.sm_record.pr_ustatus]++;
+	return (0);
+}
+
+/* A sample, and the values that it brings. */
+static void
+count_read(const struct prof_drain *drain, struct lane *lane,
+    const struct dtp_rec *rec)
+{
+	const struct prof_session *session = drain->dn_session;
+	size_t n = session->se_events.el_n - session->se_nvalues;
+
+	lane->la_read[rec->dr_event]++;
+	if (rec->dr_type == DTP_T_SAMPLE &&
+	    (drain->dn_stream.sm_parts[rec->dr_event] & DTP_P_VALUES))
+		while (n < session->se_events.el_n)
+			lane->la_read[n++]++;
+}
+
+/* What is mapped is read again, behind all that was told of it before. */
+static int
+read_maps(struct prof_drain *drain)
+{
+	struct prof_session *session = drain->dn_session;
+	const struct prof_record *sample = &drain->dn_stream.sm_record;
+
+	if (prof_session_catch_up(session, sample->pr_time_ns) != 0)
+		return (-1);
+	return (prof_reread_now(session->se_reread, sample->pr_pid,
+	    sample->pr_time_ns));
+}
+
+/* The sample that was just decoded is the lane's first. */
+static int
+finish_sample(struct prof_drain *drain, struct lane *lane,
+    const struct dtp_rec *rec)
+{
+	const struct prof_session *session = drain->dn_session;
+
+	if (prof_reread_is_due(session->se_reread,
+	    &drain->dn_stream.sm_record) &&
+	    read_maps(drain) == -1)
+		return (-1);
+	if (session->se_snapshots != NULL &&
+	    finish_stack(drain, lane, rec) == -1)
+		return (-1);
+	if (!prof_reread_is_unknown(session->se_reread,
+	    &drain->dn_stream.sm_record))
+		return (0);
+	if (read_maps(drain) == -1)
+		return (-1);
+	return (session->se_snapshots == NULL ? 0 :
+	    finish_stack(drain, lane, rec));
+}
+
+static int
+take_call(struct prof_drain *drain, const struct dtp_rec *rec)
+{
+	struct prof_session *session = drain->dn_session;
+	const struct prof_event *event =
+	    session->se_events.el_event[rec->dr_event];
+
+	return (event->ev_kind != PROF_KIND_SYSCALL ||
+	    session->se_calls == NULL ? 0 :
+	    prof_calls_take(session, event, &drain->dn_stream.sm_record));
+}
+
+static int
+hand_over(struct prof_drain *drain, struct lane *lane,
+    const struct waiting *waiting)
+{
+	const struct dtp_rec *rec = record_of(drain, lane, waiting);
+
+	if (is_of_snapshot(rec))
+		return (0);
+	count_read(drain, lane, rec);
+	if (prof_stream_decode(&drain->dn_stream, rec) == -1)
+		return (prof_fail(&drain->dn_session->se_error,
+		    PROF_E_DAMAGED, "truncated record of event %u",
+		    rec->dr_event));
+	if (rec->dr_type == DTP_T_SAMPLE && take_call(drain, rec) == -1)
+		return (-1);
+	if (rec->dr_type == DTP_T_SAMPLE &&
+	    finish_sample(drain, lane, rec) == -1)
+		return (-1);
+	/* A child has what its parent had mapped, which must be known. */
+	if (rec->dr_type == DTP_T_FORK &&
+	    prof_session_catch_up(drain->dn_session, rec->dr_time_ns) != 0)
+		return (-1);
+	return (prof_session_take(drain->dn_session,
+	    &drain->dn_stream.sm_record));
+}

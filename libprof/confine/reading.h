@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Commands that read what others made, run as root:
+ *
+ *	helper (as root)	opens what it is asked for, reads nothing of it
+ *	   `-- reader (nobody)	all the rest, from the first byte that it reads
+ *
+ * prof_reading_confine (prof.h) forks the reader.  What the library itself
+ * then asks for is here; programs ask for their own by prof_reading_ask.  The
+ * reader may be a hostile file's: the helper opens programs, debug files of
+ * programs, and what the program says that its user named, and nothing else.
+ */
+#ifndef PROF_READING_H
+#define PROF_READING_H
+
+#include "elf/debug_file.h"
+#include "prof.h"
+
+/* Of requests; those of programs begin at PROF_READING_OWN. */
+enum prof_reading_what {
+	PROF_READING_INPUT = 1,	/* what the user named */
+	PROF_READING_IMAGE,	/* a program */
+	PROF_READING_DEBUG,	/* struct prof_debug_want, directories */
+	PROF_READING_BESIDE,	/* a name that a debug file has of another */
+	PROF_READING_KERNEL,	/* what the kernel says of itself */
+	PROF_READING_RECORDING	/* struct prof_err, name: write it */
+};
+
+/*
+ * Each opens what a function of that kind would open by itself; all but
+ * prof_reading_kernel only where prof_reading_is_confined.
+ */
+int	prof_reading_image(const char *path);
+int	prof_reading_debug(struct prof_debug_want *want, int file,
+	    const char *debug_dirs);
+int	prof_reading_beside(const char *name, int file);
+int	prof_reading_kernel(const char *path);
+/* A recording in memory becomes a file; 0, or -1 and error. */
+int	prof_reading_recording(const char *path, int memory,
+	    struct prof_err *error);
+
+#endif /* PROF_READING_H */

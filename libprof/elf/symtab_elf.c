@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Functions of an ELF file: of its symbol tables, of the compressed one that
+ * some distributions leave in stripped files, and of a separate debug file,
+ * for whoever asks for the names of a module.
+ *
+ * What counts as code is what lies in an executable section, or, where a file
+ * has no sections, in an executable segment; no function reaches out of its
+ * own.  Files are untrusted: all comes through view.c and is looked at
+ * once, in a time that grows with the size of the file.
+ */
+#include <errno.h>
+#include <lzma.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "debug_file.h"
+#include "symtab_impl.h"
+
+/* What .gnu_debugdata may become, and the memory that may take. */
+#define MAX_MINI	(128u << 20)
+#define MAX_LZMA	(256u << 20)
+/* Memory that symbols may take, by the size of the file. */
+#define MEMORY_FIRST	(96u << 20)
+#define MEMORY_PER_BYTE	4
+/* Nobody's program has more, and they are looked through for each symbol. */
+#define MAX_SEGMENTS	64
+
+static bool	code_around(const struct prof_elf *, const Elf64_Sym *,
+		    uint64_t *);
+static bool	add_symbols(struct prof_symtab *, const struct prof_elf *,
+		    const struct prof_elf_part *,
+		    const struct prof_elf_part *);
+static bool	add_sections(struct prof_symtab *, struct prof_elf *, uint32_t);
+static bool	add_debug_file(struct prof_symtab *, struct prof_elf *, int,
+		    const char *);
+
+/* Where the code ends that a symbol lies in; false: it lies in none. */
+static bool
+code_around(const struct prof_elf *elf, const Elf64_Sym *symbol,
+    uint64_t *end)
+{
+	struct prof_elf_part part;
+	Elf64_Phdr ph;
+	size_t n;
+
+	if (symbol->st_shndx < SHN_LORESERVE &&
+	    prof_elf_section(elf, symbol->st_shndx, &part)) {
+		*end = part.pp_address + part.pp_span;
+		return ((part.pp_flags & SHF_EXECINSTR) &&
+		    symbol->st_value >= part.pp_address &&
+		    symbol->st_value < *end);
+	}
+	for (n = 0; n < MAX_SEGMENTS && prof_elf_segment(elf, n, &ph); n++) {
+		*end = ph.p_vaddr + ph.p_memsz;
+		if (ph.p_type == PT_LOAD && (ph.p_flags & PF_X) &&
+		    symbol->st_value >= ph.p_vaddr && symbol->st_value < *end)
+			return (symbol->st_shndx != SHN_ABS &&
+			    symbol->st_shndx != SHN_COMMON);
+	}
+	return (false);
+}
+
+/* Labels that the assembler leaves for itself: $x, $d.7, .L12 */
+static bool
+is_mark(const char *name, size_t length)
+{
+	if (name[0] == '$' && length >= 2)
+		return (strchr("adtx", name[1]) != NULL &&
+		    (length == 2 || name[2] == '.'));
+	return (length >= 2 && name[0] == '.' && name[1] == 'L');
+}
+
+static enum symtab_binding
+binding_of(const Elf64_Sym *symbol)
+{
+	switch (ELF64_ST_BIND(symbol->st_info)) {
+	case STB_GLOBAL:
+	case STB_GNU_UNIQUE:
+		return (SYMTAB_GLOBAL);
+	case STB_WEAK:
+		return (SYMTAB_WEAK);
+	default:
+		return (SYMTAB_LOCAL);
+	}
+}
+
+/* false: it names no place in the code. */
+static bool
+item_of(struct prof_symtab *table, const struct prof_elf *elf,
+    const Elf64_Sym *symbol, const struct prof_elf_part *names,
+    struct symtab_item *item)
+{
+	unsigned type = ELF64_ST_TYPE(symbol->st_info);
+	const char *name, *version;
+
+	if ((type != STT_FUNC && type != STT_GNU_IFUNC &&
+	    type != STT_NOTYPE) || symbol->st_shndx == SHN_UNDEF ||
+	    symbol->st_name >= names->pp_size ||
+	    !code_around(elf, symbol, &item->it_end))
+		return (false);
+	name = (const char *)names->pp_bytes + symbol->st_name;
+	item->it_name = name;
+	item->it_length = prof_symtab_length(table, name,
+	    names->pp_size - symbol->st_name);
+	/* memcpy@@GLIBC_2.14 */
+	version = memchr(name, '@', item->it_length);
+	if (version != NULL)
+		item->it_length = (size_t)(version - name);
+	if (type == STT_NOTYPE && is_mark(name, item->it_length))
+		return (false);
+	item->it_address = symbol->st_value;
+	item->it_kind = type == STT_NOTYPE ? SYMTAB_LABEL :
+	    symbol->st_size == 0 ? SYMTAB_OPEN : SYMTAB_FUNCTION;
+	if (symbol->st_size != 0 &&
+	    symbol->st_size < item->it_end - item->it_address)
+		item->it_end = item->it_address + symbol->st_size;
+	item->it_binding = binding_of(symbol);
+	return (true);
+}
+
+/* Both loaded. */
+static bool
+add_symbols(struct prof_symtab *table, const struct prof_elf *elf,
+    const struct prof_elf_part *symbols, const struct prof_elf_part *names)
+{
+	struct symtab_item item;
+	Elf64_Sym symbol;
+	size_t n;
+
+	memset(&item, 0, sizeof(item));
+	for (n = 0; n < symbols->pp_size / sizeof(symbol); n++) {
+		memcpy(&symbol, symbols->pp_bytes + n * sizeof(symbol),
+		    sizeof(symbol));
+		if (item_of(table, elf, &symbol, names, &item) &&
+		    !prof_symtab_put(table, &item))
+			return (false);
+	}
+	return (true);
+}
+
+/*
+ * There is one table of a type; should there be more, the first counts.
+ * Without sections the loader's segments tell of the dynamic one.
+ */
+static bool
+add_sections(struct prof_symtab *table, struct prof_elf *elf, uint32_t type)
+{
+	struct prof_elf_part part, names;
+	bool found;
+	size_t n;
+
+	for (n = 0; (found = prof_elf_section(elf, n, &part)); n++)
+		if (part.pp_type == type && part.pp_size > 0)
+			break;
+	if (!found)
+		return (type != SHT_DYNSYM ||
+		    !prof_symtab_dynamic(elf, &part, &names) ||
+		    add_symbols(table, elf, &part, &names));
+	/* A table that cannot be read has no names. */
+	return (part.pp_entsize != sizeof(Elf64_Sym) ||
+	    !prof_elf_section(elf, part.pp_link, &names) ||
+	    !prof_elf_load(elf, &part) || !prof_elf_load(elf, &names) ||
+	    add_symbols(table, elf, &part, &names));
+}
+
+static bool
+has_symbols(const struct prof_elf *elf)
+{
+	struct prof_elf_part part;
+	size_t n;
+
+	for (n = 0; prof_elf_section(elf, n, &part); n++)
+		if (part.pp_type == SHT_SYMTAB && part.pp_size > 0)
+			return (true);
+	return (false);
+}
+
+/* ------------------------------------------------- what was stripped */
+
+/* Unpack all; NULL: it is damaged, too large, or there is no memory. */
+static uint8_t *
+unpack(const uint8_t *packed, size_t size, size_t *length)
+{
+	lzma_stream stream = LZMA_STREAM_INIT;
+	size_t space = size * 4 + 4096;
+	uint8_t *bytes = NULL, *grown;
+	lzma_ret ret = LZMA_OK;
+
+	if (lzma_stream_decoder(&stream, MAX_LZMA, 0) != LZMA_OK)
+		return (NULL);
+	stream.next_in = packed;
+	stream.avail_in = size;
+	while (ret == LZMA_OK && space <= MAX_MINI) {
+		grown = realloc(bytes, space);
+		if (grown == NULL)
+			break;
+		bytes = grown;
+		stream.next_out = bytes + stream.total_out;
+		stream.avail_out = space - stream.total_out;
+		ret = lzma_code(&stream, LZMA_FINISH);
+		space *= 2;
+	}
+	*length = stream.total_out;
+	lzma_end(&stream);
+	if (ret == LZMA_STREAM_END)
+		return (bytes);
+	free(bytes);
+	return (NULL);
+}
+
+static bool
+add_mini(struct prof_symtab *table, struct prof_elf *elf)
+{
+	struct prof_elf_part packed;
+	struct prof_elf mini;
+	uint8_t *bytes;
+	size_t length;
+	bool ok = true;
+
+	if (!prof_elf_section_named(elf, ".gnu_debugdata", &packed) ||
+	    packed.pp_size > MAX_MINI || !prof_elf_load(elf, &packed))
+		return (true);
+	bytes = unpack(packed.pp_bytes, packed.pp_size, &length);
+	if (bytes == NULL)
+		return (true);
+	if (prof_elf_memory(&mini, bytes, length) == 0) {
+		ok = add_sections(table, &mini, SHT_SYMTAB);
+		prof_elf_close(&mini);
+	}
+	free(bytes);
+	return (ok);
+}
+
+static bool
+add_debug_file(struct prof_symtab *table, struct prof_elf *elf, int fd,
+    const char *debug_dirs)
+{
+	int debug_fd = prof_debug_file_open(elf, fd, debug_dirs);
+	struct prof_elf debug;
+	bool ok;
+
+	if (debug_fd == -1)
+		return (add_mini(table, elf));
+	if (prof_elf_open(&debug, debug_fd) == -1) {
+		close(debug_fd);
+		return (add_mini(table, elf));
+	}
+	close(debug_fd);
+	ok = has_symbols(&debug) ? add_sections(table, &debug, SHT_SYMTAB) :
+	    add_mini(table, elf);
+	prof_elf_close(&debug);
+	return (ok);
+}
+
+/* ------------------------------------------------------------- whole */
+
+struct prof_symtab *
+prof_symtab_of_elf(int fd, const char *debug_dirs)
+{
+	struct prof_symtab *table;
+	struct prof_elf elf;
+	bool ok;
+
+	if (prof_elf_open(&elf, fd) == -1) {
+		errno = 0;
+		return (NULL);
+	}
+	table = prof_symtab_new();
+	if (table != NULL)
+		prof_symtab_limit(table, MEMORY_FIRST + MEMORY_PER_BYTE *
+		    (elf.el_size & (UINT64_MAX >> 8)));
+	ok = table != NULL && add_sections(table, &elf, SHT_SYMTAB) &&
+	    add_sections(table, &elf, SHT_DYNSYM) &&
+	    (has_symbols(&elf) ||
+	    add_debug_file(table, &elf, fd, debug_dirs)) &&
+	    prof_symtab_add_plt(table, &elf);
+	prof_elf_close(&elf);
+	return (prof_symtab_done(table, ok));
+}
+
+struct prof_symtab *
+prof_symtab_of_memory(const void *bytes, size_t size)
+{
+	struct prof_symtab *table;
+	struct prof_elf elf;
+	bool ok;
+
+	if (prof_elf_memory(&elf, bytes, size) == -1) {
+		errno = 0;
+		return (NULL);
+	}
+	table = prof_symtab_new();
+	ok = table != NULL && add_sections(table, &elf, SHT_SYMTAB) &&
+	    add_sections(table, &elf, SHT_DYNSYM);
+	prof_elf_close(&elf);
+	return (prof_symtab_done(table, ok));
+}
+
+bool
+prof_symtab_file_to_address(int fd, uint64_t offset, uint64_t *address)
+{
+	const uint64_t page = 4096;
+	struct prof_elf elf;
+	bool found = false;
+	Elf64_Phdr ph;
+	uint64_t low;
+	size_t n;
+
+	if (prof_elf_open(&elf, fd) == -1)
+		return (false);
+	for (n = 0; !found && prof_elf_segment(&elf, n, &ph); n++) {
+		low = ph.p_offset & -page;
+		if (ph.p_type != PT_LOAD || !(ph.p_flags & PF_X) ||
+		    ph.p_filesz == 0 || offset < low ||
+		    offset - low >= ph.p_offset - low + ph.p_filesz)
+			continue;
+		*address = ph.p_vaddr + (offset - ph.p_offset);
+		found = true;
+	}
+	prof_elf_close(&elf);
+	return (found);
+}

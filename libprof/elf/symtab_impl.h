@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * How tables are filled: between symtab.c, which keeps them, and the files
+ * that read symbols from somewhere.
+ */
+#ifndef SYMTAB_IMPL_H
+#define SYMTAB_IMPL_H
+
+#include "symtab.h"
+#include "view.h"
+
+/* What is said of a place counts more the higher its kind. */
+enum symtab_kind {
+	SYMTAB_LABEL,		/* a place in the code without a type */
+	SYMTAB_STUB,		/* an entry of the PLT */
+	SYMTAB_OPEN,		/* a function of unknown size */
+	SYMTAB_FUNCTION
+};
+
+enum symtab_binding { SYMTAB_LOCAL, SYMTAB_WEAK, SYMTAB_GLOBAL };
+
+struct symtab_item {
+	uint64_t	 it_address;
+	uint64_t	 it_end;	/* if open: not beyond this */
+	const char	*it_name;	/* need not end with a 0 */
+	size_t		 it_length;
+	const char	*it_suffix;	/* after the name, or NULL */
+	const char	*it_module;	/* or NULL */
+	size_t		 it_module_length;
+	enum symtab_kind it_kind;
+	enum symtab_binding it_binding;
+};
+
+/* How long a name is that a file gives; 0 when too much was looked at. */
+size_t	prof_symtab_length(struct prof_symtab *table, const char *name,
+	    size_t most);
+/* How much memory a table may take; else it may take any. */
+void	prof_symtab_limit(struct prof_symtab *table, uint64_t bytes);
+uint64_t prof_symtab_left(const struct prof_symtab *table);
+/* It would be more than it may take. */
+bool	prof_symtab_full(struct prof_symtab *table);
+/*
+ * false: no memory, or more than the table may take.  What is senseless is
+ * left out; that costs names, not an error.
+ */
+bool	prof_symtab_put(struct prof_symtab *table,
+	    const struct symtab_item *item);
+/* Of overlapping ones the one put later wins, not the inner one. */
+void	prof_symtab_later_wins(struct prof_symtab *table);
+/*
+ * Sorts; no symbol at all is NULL with errno 0, and so on; frees then.  Half a
+ * table could name another's code: one that was full is NULL with EFBIG.
+ */
+struct prof_symtab *prof_symtab_done(struct prof_symtab *table, bool ok);
+
+/*
+ * symtab_dynamic.c: symbols and names, loaded, by the dynamic segment; false:
+ * there are none.
+ */
+bool	prof_symtab_dynamic(struct prof_elf *elf,
+	    struct prof_elf_part *symbols, struct prof_elf_part *names);
+/* symtab_plt.c: name@plt; false: no memory. */
+bool	prof_symtab_add_plt(struct prof_symtab *table, struct prof_elf *elf);
+
+#endif /* SYMTAB_IMPL_H */

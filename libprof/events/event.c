@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Resolved events and lists of them: made by the providers (events/provider/),
+ * held by the session until it is closed, read by whoever attaches, describes
+ * or filters.  Only memory is handled here; what the members mean is in
+ * prof_impl.h, and how a name becomes an event in names.c.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "names.h"
+
+struct prof_event *
+prof_event_new(const char *name, const char *probe, const char *unit,
+    const struct prof_provider *provider, enum prof_kind kind)
+{
+	struct prof_event *event;
+
+	if ((event = calloc(1, sizeof(*event))) == NULL)
+		return (NULL);
+	event->ev_name = strdup(name);
+	event->ev_probe = strdup(probe);
+	event->ev_unit = strdup(unit);
+	event->ev_provider = provider;
+	event->ev_kind = kind;
+	event->ev_cpu = -1;
+	event->ev_attr.size = sizeof(event->ev_attr);
+	if (event->ev_name == NULL || event->ev_probe == NULL ||
+	    event->ev_unit == NULL) {
+		prof_event_free(event);
+		return (NULL);
+	}
+	return (event);
+}
+
+void
+prof_arg_fini(struct prof_arg *arg)
+{
+	free(arg->ag_name);
+	free(arg->ag_type);
+	memset(arg, 0, sizeof(*arg));
+}
+
+void
+prof_event_free(struct prof_event *event)
+{
+	if (event == NULL)
+		return;
+	for (uint32_t n = 0; n < event->ev_nargs; n++)
+		prof_arg_fini(&event->ev_args[n]);
+	free(event->ev_tracepoint);
+	free(event->ev_unit);
+	free(event->ev_probe);
+	free(event->ev_name);
+	free(event);
+}
+
+/* The list owns the event from here, also when there is no memory. */
+int
+prof_events_add(struct prof_events *events, struct prof_event *event)
+{
+	struct prof_event **bigger;
+	size_t cap;
+
+	if (event == NULL)
+		return (-1);
+	if (events->el_n == events->el_cap) {
+		cap = events->el_cap == 0 ? 8 : events->el_cap * 2;
+		bigger = reallocarray(events->el_event, cap, sizeof(*bigger));
+		if (bigger == NULL) {
+			prof_event_free(event);
+			return (-1);
+		}
+		events->el_event = bigger;
+		events->el_cap = cap;
+	}
+	events->el_event[events->el_n++] = event;
+	return (0);
+}
+
+void
+prof_events_free(struct prof_events *events)
+{
+	for (size_t n = 0; n < events->el_n; n++)
+		prof_event_free(events->el_event[n]);
+	free(events->el_event);
+	memset(events, 0, sizeof(*events));
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Filters on a recording: the same language, and the same evaluator as in
+ * the kernel (dtp_filter.h), on the facts of a record.  Called by the
+ * commands that read (script --filter).  What a recording does not hold
+ * (uid, gid) is refused when the filter is compiled.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "abi/dtp_filter.h"
+#include "filter_impl.h"
+
+struct prof_filter {
+	struct dtp_filter	pf_filter;
+	bool			pf_is_call;	/* the weight is a duration */
+};
+
+struct prof_filter *
+prof_filter_new(const char *expression, const struct prof_event_info *event,
+    struct prof_err *error)
+{
+	struct filter_scope scope;
+	struct prof_filter *filter;
+
+	memset(&scope, 0, sizeof(scope));
+	scope.fs_recorded = true;
+	if (event != NULL) {
+		scope.fs_event = event->pi_name;
+		scope.fs_is_syscall = event->pi_is_syscall;
+		scope.fs_is_call = event->pi_is_call;
+		scope.fs_calls = event->pi_calls;
+		scope.fs_ncalls = event->pi_ncalls;
+		scope.fs_nargs = event->pi_nargs < DTP_MAX_ARGS ?
+		    event->pi_nargs : DTP_MAX_ARGS;
+	}
+	for (uint32_t n = 0; n < scope.fs_nargs; n++) {
+		scope.fs_arg[n].fa_name = event->pi_arg_names[n];
+		scope.fs_arg[n].fa_is_signed = event->pi_arg_is_signed[n];
+		scope.fs_arg[n].fa_is_text = event->pi_arg_is_str[n];
+	}
+	if ((filter = calloc(1, sizeof(*filter))) == NULL) {
+		prof_fail_nomem(error);
+		return (NULL);
+	}
+	filter->pf_is_call = scope.fs_is_call;
+	if (prof_filter_translate(expression, &scope, &filter->pf_filter,
+	    error) == -1) {
+		free(filter);
+		return (NULL);
+	}
+	return (filter);
+}
+
+int
+prof_filter_matches(const struct prof_filter *filter,
+    const struct prof_record *record, const char *comm)
+{
+	struct dtp_facts facts;
+	uint32_t nargs = record->pr_nargs < DTP_MAX_ARGS ?
+	    record->pr_nargs : DTP_MAX_ARGS;
+
+	memset(&facts, 0, sizeof(facts));
+	facts.fa_field[DTP_F_PID] = record->pr_pid;
+	facts.fa_field[DTP_F_TID] = record->pr_tid;
+	facts.fa_field[DTP_F_CPU] = record->pr_cpu;
+	facts.fa_field[DTP_F_KERNEL] = record->pr_in_kernel != 0;
+	memcpy(facts.fa_comm, comm, strnlen(comm, DTP_COMM_LEN - 1));
+	if (filter->pf_is_call)
+		facts.fa_field[DTP_F_DURATION] = record->pr_weight;
+	if (record->pr_type == PROF_R_SAMPLE)
+		for (uint32_t n = 0; n < nargs; n++)
+			if (record->pr_strs[n] == NULL)
+				facts.fa_field[DTP_F_ARG0 + n] =
+				    record->pr_args[n];
+	return (dtp_filter_holds(&filter->pf_filter, &facts));
+}
+
+void
+prof_filter_free(struct prof_filter *filter)
+{
+	free(filter);
+}

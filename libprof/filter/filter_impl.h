@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * What the three files of the filter share: parse.c makes a tree of
+ * an expression, compile.c compiles the tree, evaluate.c evaluates it on a
+ * recording.  Included by nobody else.
+ */
+#ifndef PROF_FILTER_IMPL_H
+#define PROF_FILTER_IMPL_H
+
+#include "prof_impl.h"
+
+#define FILTER_NODES	128	/* comparisons, and what joins them */
+#define FILTER_DEPTH	64	/* parentheses and ! in each other */
+
+/* What can be compared: the fields of every firing, and arguments. */
+struct filter_arg {
+	const char	*fa_name;
+	bool		 fa_is_signed;
+	bool		 fa_is_text;
+};
+
+struct filter_scope {
+	const char	*fs_event;	/* its name, or NULL: any event */
+	bool		 fs_recorded;	/* a recording: it has no uid, gid */
+	bool		 fs_is_syscall;	/* slot 0 is the number ... */
+	bool		 fs_is_call;	/* ... and slot 1 the return value */
+	/* Names of calls that the recording has; NULL: those of this machine */
+	const struct prof_syscall *const *fs_calls;
+	uint32_t	 fs_ncalls;
+	uint32_t	 fs_nargs;
+	struct filter_arg fs_arg[DTP_MAX_ARGS];
+};
+
+/* What stands on the right side of a comparison. */
+enum filter_value {
+	FILTER_NUMBER, FILTER_COMM, FILTER_SYSCALL, FILTER_DURATION
+};
+
+enum filter_kind { FILTER_TEST, FILTER_AND, FILTER_OR, FILTER_NOT };
+
+/* Children are indices of the tree's nodes. */
+struct filter_node {
+	enum filter_kind fn_kind;
+	uint16_t	 fn_left, fn_right;
+	uint16_t	 fn_ntests;	/* at and below this node */
+	struct dtp_test	 fn_test;	/* of a FILTER_TEST, without jumps */
+};
+
+struct filter_tree {
+	struct filter_node ft_node[FILTER_NODES];
+	uint16_t	 ft_n;
+	uint16_t	 ft_root;
+};
+
+int	prof_filter_parse(const char *expression,
+	    const struct filter_scope *scope, struct filter_tree *tree,
+	    struct prof_err *error);
+int	prof_filter_translate(const char *expression,
+	    const struct filter_scope *scope, struct dtp_filter *filter,
+	    struct prof_err *error);
+/*
+ * A name to its field, and what it is compared to.  -1: there is none, or it
+ * cannot be had here, and why says so in a few words.
+ */
+int	prof_filter_field(const struct filter_scope *scope, const char *name,
+	    enum filter_value *value, bool *is_signed, char *why,
+	    size_t whysize);
+/* The number of a system call; -1: there is none of that name. */
+int64_t	prof_filter_syscall(const struct filter_scope *scope,
+	    const char *name);
+
+#endif /* PROF_FILTER_IMPL_H */

@@ -1,0 +1,431 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Reads a filter: recursive descent over
+ *
+ *	or:	and { "||" and }
+ *	and:	not { "&&" not }
+ *	not:	"!" not | "(" or ")" | test
+ *	test:	field ("=="|"!="|"<"|"<="|">"|">="|"&") value
+ *	value:	number | number unit | 'text' | "text"
+ *		(text for comm and syscall, units for duration)
+ *
+ * into a tree of bounded size and depth.  Every complaint names the column.
+ * Called by compile.c; fuzzed by tests/fuzz/filter.c.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "events/names.h"
+#include "filter_impl.h"
+
+#define WORD_MAX	128
+
+enum token {
+	TOKEN_END, TOKEN_FIELD, TOKEN_NUMBER, TOKEN_TEXT, TOKEN_COMPARE,
+	TOKEN_AND, TOKEN_OR, TOKEN_NOT, TOKEN_OPEN, TOKEN_CLOSE, TOKEN_OTHER
+};
+
+struct parser {
+	const char	*pa_text;
+	const char	*pa_at;		/* behind the current token */
+	const char	*pa_start;	/* of the current token */
+	enum token	 pa_token;
+	enum dtp_op	 pa_op;		/* TOKEN_COMPARE */
+	unsigned	 pa_depth;
+	const struct filter_scope *pa_scope;
+	struct filter_tree *pa_tree;
+	struct prof_err	*pa_error;
+};
+
+static void	next(struct parser *parser);
+static void	next_word(struct parser *parser);
+static void	next_sign(struct parser *parser);
+static int	fail_at(struct parser *parser, const char *fmt, ...)
+		    PROF_PRINTF(2, 3);
+static int	expected(struct parser *parser, const char *what);
+static int	node_new(struct parser *parser, enum filter_kind kind,
+		    int left, int right);
+static int	parse_or(struct parser *parser);
+static int	parse_and(struct parser *parser);
+static int	parse_not(struct parser *parser);
+static int	parse_test(struct parser *parser);
+static int	parse_number(struct parser *parser, struct dtp_test *test,
+		    bool is_signed, const char *field);
+static int	parse_duration(struct parser *parser, struct dtp_test *test);
+static int	parse_syscall(struct parser *parser, struct dtp_test *test);
+static int	parse_text(struct parser *parser, struct dtp_test *test);
+
+int
+prof_filter_parse(const char *expression, const struct filter_scope *scope,
+    struct filter_tree *tree, struct prof_err *error)
+{
+	struct parser parser = { .pa_text = expression,
+	    .pa_at = expression, .pa_scope = scope, .pa_tree = tree,
+	    .pa_error = error };
+	int root;
+
+	tree->ft_n = 0;
+	next(&parser);
+	if (parser.pa_token == TOKEN_END)
+		return (prof_fail(error, PROF_E_FILTER,
+		    "empty filter"));
+	if ((root = parse_or(&parser)) == -1)
+		return (-1);
+	if (parser.pa_token != TOKEN_END)
+		return (expected(&parser, "&&, || or the end"));
+	tree->ft_root = (uint16_t)root;
+	return (0);
+}
+
+/* ------------------------------------------------------------- tokens */
+
+static void
+next(struct parser *parser)
+{
+	const char *at = parser->pa_at;
+
+	while (isspace((unsigned char)*at))
+		at++;
+	parser->pa_start = parser->pa_at = at;
+	if (*at == '\0')
+		parser->pa_token = TOKEN_END;
+	else if (isalnum((unsigned char)*at) || *at == '_')
+		next_word(parser);
+	else if (*at == '-' && isdigit((unsigned char)at[1])) {
+		parser->pa_at++;
+		next_word(parser);
+	} else if (*at == '"' || *at == '\'') {
+		const char *end = strchr(at + 1, *at);
+
+		parser->pa_token = end == NULL ? TOKEN_OTHER : TOKEN_TEXT;
+		parser->pa_at = end == NULL ? at + 1 : end + 1;
+	} else
+		next_sign(parser);
+}
+
+/* A number, or a field with its path: "next->pid", "skb.dev.name". */
+static void
+next_word(struct parser *parser)
+{
+	const char *at = parser->pa_at;
+	bool is_number = isdigit((unsigned char)*at);
+
+	for (;;) {
+		while (isalnum((unsigned char)*at) || *at == '_')
+			at++;
+		if (is_number)
+			break;
+		if (at[0] == '.' && (isalpha((unsigned char)at[1]) ||
+		    at[1] == '_'))
+			at++;
+		else if (at[0] == '-' && at[1] == '>' &&
+		    (isalpha((unsigned char)at[2]) || at[2] == '_'))
+			at += 2;
+		else
+			break;
+	}
+	parser->pa_at = at;
+	parser->pa_token = is_number ? TOKEN_NUMBER : TOKEN_FIELD;
+}
+
+/* Longer signs stand before their beginnings. */
+static void
+next_sign(struct parser *parser)
+{
+	static const struct {
+		const char	*text;
+		enum token	 token;
+		enum dtp_op	 op;
+	} signs[] = {
+		{ "&&", TOKEN_AND, 0 }, { "||", TOKEN_OR, 0 },
+		{ "==", TOKEN_COMPARE, DTP_OP_EQ },
+		{ "!=", TOKEN_COMPARE, DTP_OP_NE },
+		{ "<=", TOKEN_COMPARE, DTP_OP_LE },
+		{ ">=", TOKEN_COMPARE, DTP_OP_GE },
+		{ "<", TOKEN_COMPARE, DTP_OP_LT },
+		{ ">", TOKEN_COMPARE, DTP_OP_GT },
+		{ "&", TOKEN_COMPARE, DTP_OP_AND },
+		{ "!", TOKEN_NOT, 0 },
+		{ "(", TOKEN_OPEN, 0 }, { ")", TOKEN_CLOSE, 0 },
+	};
+
+	for (size_t n = 0; n < sizeof(signs) / sizeof(signs[0]); n++) {
+		size_t length = strlen(signs[n].text);
+
+		if (strncmp(parser->pa_at, signs[n].text, length) != 0)
+			continue;
+		parser->pa_at += length;
+		parser->pa_token = signs[n].token;
+		parser->pa_op = signs[n].op;
+		return;
+	}
+	parser->pa_at++;
+	parser->pa_token = TOKEN_OTHER;
+}
+
+/* ------------------------------------------------------------- errors */
+
+/* The column of the current token, from 1. */
+static int
+fail_at(struct parser *parser, const char *fmt, ...)
+{
+	char why[440];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(why, sizeof(why), fmt, ap);
+	va_end(ap);
+	return (prof_fail(parser->pa_error, PROF_E_FILTER,
+	    "filter column %zu: %s",
+	    (size_t)(parser->pa_start - parser->pa_text) + 1, why));
+}
+
+static int
+expected(struct parser *parser, const char *what)
+{
+	size_t length = (size_t)(parser->pa_at - parser->pa_start);
+	char found[32];
+
+	if (parser->pa_token == TOKEN_END)
+		return (fail_at(parser, "expected %s, found the end", what));
+	snprintf(found, sizeof(found), "%.*s",
+	    length < sizeof(found) ? (int)length : (int)sizeof(found) - 1,
+	    parser->pa_start);
+	for (char *at = found; *at != '\0'; at++)
+		if (!isprint((unsigned char)*at))
+			*at = '?';
+	fail_at(parser, "expected %s, found '%s'", what, found);
+	if (parser->pa_token == TOKEN_OTHER && *parser->pa_start == '=')
+		prof_cure(parser->pa_error, "use == to compare");
+	if (parser->pa_token == TOKEN_OTHER && (*parser->pa_start == '"' ||
+	    *parser->pa_start == '\''))
+		prof_cure(parser->pa_error, "close the quote");
+	return (-1);
+}
+
+/* --------------------------------------------------------------- tree */
+
+static int
+node_new(struct parser *parser, enum filter_kind kind, int left, int right)
+{
+	struct filter_tree *tree = parser->pa_tree;
+	struct filter_node *node;
+
+	if (tree->ft_n == FILTER_NODES)
+		return (fail_at(parser, "filter too long"));
+	node = &tree->ft_node[tree->ft_n];
+	memset(node, 0, sizeof(*node));
+	node->fn_kind = kind;
+	node->fn_left = (uint16_t)left;
+	node->fn_right = (uint16_t)right;
+	switch (kind) {
+	case FILTER_TEST:
+		node->fn_ntests = 1;
+		break;
+	case FILTER_NOT:
+		node->fn_ntests = tree->ft_node[left].fn_ntests;
+		break;
+	default:
+		node->fn_ntests = (uint16_t)(tree->ft_node[left].fn_ntests +
+		    tree->ft_node[right].fn_ntests);
+		break;
+	}
+	return (tree->ft_n++);
+}
+
+static int
+parse_or(struct parser *parser)
+{
+	int left, right;
+
+	if ((left = parse_and(parser)) == -1)
+		return (-1);
+	while (parser->pa_token == TOKEN_OR) {
+		next(parser);
+		if ((right = parse_and(parser)) == -1 || (left =
+		    node_new(parser, FILTER_OR, left, right)) == -1)
+			return (-1);
+	}
+	return (left);
+}
+
+static int
+parse_and(struct parser *parser)
+{
+	int left, right;
+
+	if ((left = parse_not(parser)) == -1)
+		return (-1);
+	while (parser->pa_token == TOKEN_AND) {
+		next(parser);
+		if ((right = parse_not(parser)) == -1 || (left =
+		    node_new(parser, FILTER_AND, left, right)) == -1)
+			return (-1);
+	}
+	return (left);
+}
+
+static int
+parse_not(struct parser *parser)
+{
+	int inner;
+
+	if (parser->pa_token != TOKEN_NOT && parser->pa_token != TOKEN_OPEN)
+		return (parse_test(parser));
+	if (parser->pa_depth == FILTER_DEPTH)
+		return (fail_at(parser, "more than %d nested ( and !",
+		    FILTER_DEPTH));
+	parser->pa_depth++;
+	if (parser->pa_token == TOKEN_NOT) {
+		next(parser);
+		if ((inner = parse_not(parser)) != -1)
+			inner = node_new(parser, FILTER_NOT, inner, 0);
+	} else {
+		next(parser);
+		if ((inner = parse_or(parser)) != -1 &&
+		    parser->pa_token != TOKEN_CLOSE)
+			inner = expected(parser, "&&, || or )");
+		if (inner != -1)
+			next(parser);
+	}
+	parser->pa_depth--;
+	return (inner);
+}
+
+static int
+parse_test(struct parser *parser)
+{
+	size_t length = (size_t)(parser->pa_at - parser->pa_start);
+	enum filter_value value;
+	struct dtp_test test;
+	char name[WORD_MAX], why[400];
+	bool is_signed;
+	int field, node, rv;
+
+	if (parser->pa_token != TOKEN_FIELD)
+		return (expected(parser, "a field such as pid"));
+	if (length >= sizeof(name))
+		return (fail_at(parser, "field name too long (%zu characters)",
+		    length));
+	memcpy(name, parser->pa_start, length);
+	name[length] = '\0';
+	field = prof_filter_field(parser->pa_scope, name, &value, &is_signed,
+	    why, sizeof(why));
+	if (field == -1)
+		return (fail_at(parser, "%s", why));
+	next(parser);
+	if (parser->pa_token != TOKEN_COMPARE)
+		return (expected(parser,
+		    "one of == != < <= > >= & after the field"));
+	memset(&test, 0, sizeof(test));
+	test.ft_field = (__u8)field;
+	test.ft_op = (__u8)parser->pa_op;
+	if ((value == FILTER_COMM || value == FILTER_SYSCALL) &&
+	    parser->pa_op != DTP_OP_EQ && parser->pa_op != DTP_OP_NE)
+		return (expected(parser, value == FILTER_COMM ?
+		    "== or != after comm" : "== or != after syscall"));
+	next(parser);
+	rv = value == FILTER_COMM ? parse_text(parser, &test) :
+	    value == FILTER_SYSCALL ? parse_syscall(parser, &test) :
+	    value == FILTER_DURATION ? parse_duration(parser, &test) :
+	    parse_number(parser, &test, is_signed, name);
+	if (rv == -1)
+		return (-1);
+	next(parser);
+	if ((node = node_new(parser, FILTER_TEST, 0, 0)) != -1)
+		parser->pa_tree->ft_node[node].fn_test = test;
+	return (node);
+}
+
+/* Decimal, 0x hexadecimal, 0 octal; the sign of a signed field counts. */
+static int
+parse_number(struct parser *parser, struct dtp_test *test, bool is_signed,
+    const char *field)
+{
+	bool negative = *parser->pa_start == '-';
+	unsigned long long number;
+	char *end;
+
+	if (parser->pa_token == TOKEN_TEXT) {
+		fail_at(parser, "%s is a number, not a string", field);
+		return (prof_cure(parser->pa_error,
+		    "only comm can be compared with a string, e.g. comm == "
+		    "\"bash\""));
+	}
+	if (parser->pa_token != TOKEN_NUMBER)
+		return (expected(parser, "a number"));
+	errno = 0;
+	number = strtoull(parser->pa_start + negative, &end, 0);
+	if (end != parser->pa_at)
+		return (expected(parser, "a number"));
+	if (errno != 0 || (negative && number > 1ULL << 63))
+		return (fail_at(parser, "the number exceeds 64 bits"));
+	if (negative && !is_signed && number != 0)
+		return (fail_at(parser, "%s is never negative", field));
+	test->ft_value[0] = negative ? -number : number;
+	/* Addresses look negative: whoever writes them means no sign. */
+	test->ft_unsigned = !is_signed || (!negative && number > INT64_MAX);
+	return (0);
+}
+
+static int
+parse_text(struct parser *parser, struct dtp_test *test)
+{
+	size_t length = (size_t)(parser->pa_at - parser->pa_start);
+
+	if (parser->pa_token != TOKEN_TEXT)
+		return (expected(parser, "a string such as \"bash\""));
+	length -= 2;
+	if (length >= DTP_COMM_LEN)
+		return (fail_at(parser, "comm has at most %d characters",
+		    DTP_COMM_LEN - 1));
+	memcpy(test->ft_value, parser->pa_start + 1, length);
+	return (0);
+}
+
+/* syscall == "read" compares numbers. */
+static int
+parse_syscall(struct parser *parser, struct dtp_test *test)
+{
+	size_t length = (size_t)(parser->pa_at - parser->pa_start);
+	char name[WORD_MAX];
+	int64_t number;
+
+	if (parser->pa_token != TOKEN_TEXT || length - 2 >= sizeof(name))
+		return (expected(parser, "a system call such as \"read\""));
+	snprintf(name, sizeof(name), "%.*s", (int)(length - 2),
+	    parser->pa_start + 1);
+	number = prof_filter_syscall(parser->pa_scope, name);
+	if (number == -1) {
+		fail_at(parser, "no such system call: '%.40s'", name);
+		return (prof_cure(parser->pa_error,
+		    "list them with dtprof list 'syscall:*'"));
+	}
+	test->ft_value[0] = (uint64_t)number;
+	test->ft_unsigned = 1;
+	return (0);
+}
+
+/* Nanoseconds, or a number with its unit: 250us, 1ms. */
+static int
+parse_duration(struct parser *parser, struct dtp_test *test)
+{
+	size_t length = (size_t)(parser->pa_at - parser->pa_start);
+	char text[WORD_MAX];
+	uint64_t ns, hz;
+
+	if (parser->pa_token != TOKEN_NUMBER || length >= sizeof(text))
+		return (expected(parser, "a time such as 250us, 1ms or 2s"));
+	memcpy(text, parser->pa_start, length);
+	text[length] = '\0';
+	/* A number alone is of nanoseconds here. */
+	if (!prof_parse_u64(text, &ns) &&
+	    (!prof_parse_interval(text, &ns, &hz) || ns == 0))
+		return (expected(parser, "a time such as 250us, 1ms or 2s"));
+	test->ft_value[0] = ns;
+	test->ft_unsigned = 1;
+	return (0);
+}

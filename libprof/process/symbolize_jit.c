@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * The maps that JITs leave in /tmp/perf-PID.map, as their process sees /tmp.
+ *
+ * Anybody can write there, so a map is believed only when it is a regular
+ * file of the process's own user or of root, not older than the process (a
+ * pid comes again), and, of a process that has ended, not changed since.
+ * Links are followed within the root of the process alone, and not at all
+ * for the file itself.  Opening has no effects: it is looked at first.
+ */
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "symbolize_impl.h"
+
+#define MAX_ALIVE	128u		/* descriptors */
+#define SLACK_NS	20000000u	/* clocks of files and of processes */
+
+static uint64_t
+now_ns(clockid_t clock)
+{
+	struct timespec ts = { 0, 0 };
+
+	clock_gettime(clock, &ts);
+	return ((uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec);
+}
+
+static uint64_t
+changed_ns(const struct stat *st)
+{
+	return ((uint64_t)st->st_mtim.tv_sec * 1000000000 +
+	    (uint64_t)st->st_mtim.tv_nsec);
+}
+
+/* When a process began, by its /proc/PID/stat; 0: not known. */
+static uint64_t
+born_ns(uint32_t pid)
+{
+	char path[64], text[1024], *at;
+	const long ticks = sysconf(_SC_CLK_TCK);
+	uint64_t age_ns, started;
+	int field;
+
+	snprintf(path, sizeof(path), "/proc/%u/stat", pid);
+	if (ticks <= 0 || prof_proc_read(path, text, sizeof(text)) <= 0 ||
+	    (at = strrchr(text, ')')) == NULL)
+		return (0);
+	/* Behind the name comes field 3; it is field 22. */
+	for (field = 2; field < 22 && at != NULL; field++)
+		at = strchr(at + 1, ' ');
+	if (at == NULL)
+		return (0);
+	started = strtoull(at, NULL, 10) * (1000000000 / (uint64_t)ticks);
+	age_ns = now_ns(CLOCK_BOOTTIME) - started;
+	return (now_ns(CLOCK_REALTIME) - age_ns);
+}
+
+/* A number of /proc/PID/status: the n-th behind a key, UINT32_MAX: last. */
+static uint32_t
+status_number(const char *status, const char *key, uint32_t n,
+    uint32_t otherwise)
+{
+	const char *at = strstr(status, key);
+	uint32_t number = otherwise;
+	char *end;
+
+	if (at == NULL)
+		return (otherwise);
+	for (at += strlen(key); *at == '\t' || *at == ' '; at = end) {
+		number = (uint32_t)strtoul(at, &end, 10);
+		if (end == at || n-- == 0)
+			break;
+	}
+	return (number);
+}
+
+/*
+ * What a process has as /tmp; -1: it is gone.  The directory itself is kept
+ * open, since what is mounted there leaves the root with its namespace.
+ */
+static int
+open_tmp(const char *root_path)
+{
+	const struct open_how how = {
+		.flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
+		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
+	};
+	int root = open(root_path, O_PATH | O_DIRECTORY | O_CLOEXEC), tmp;
+
+	if (root == -1)
+		return (-1);
+	tmp = (int)syscall(SYS_openat2, root, "tmp", &how, sizeof(how));
+	close(root);
+	return (tmp);
+}
+
+/*
+ * Whose it is, while it is there.  Of one that has ended already: a map in
+ * our own /tmp that is ours or root's may be its.
+ */
+static void
+identify(struct prof_hits *hits, struct hits_jit *jit)
+{
+	char path[64], status[4096];
+	uint64_t born;
+
+	jit->hj_inner_pid = jit->hj_pid;
+	jit->hj_uid = (uint32_t)geteuid();
+	jit->hj_born_ns = jit->hj_since_ns + hits->ht_realtime_ns;
+	snprintf(path, sizeof(path), "/proc/%u/root", jit->hj_pid);
+	jit->hj_tmp = open_tmp(path);
+	snprintf(path, sizeof(path), "/proc/%u/status", jit->hj_pid);
+	if (jit->hj_tmp == -1 ||
+	    prof_proc_read(path, status, sizeof(status)) <= 0) {
+		if (jit->hj_tmp != -1)
+			close(jit->hj_tmp);
+		jit->hj_tmp = open_tmp("/");
+		return;
+	}
+	jit->hj_inner_pid = status_number(status, "\nNSpid:", UINT32_MAX,
+	    jit->hj_pid);
+	jit->hj_uid = status_number(status, "\nUid:", 1, 0);
+	born = born_ns(jit->hj_pid);
+	if (born != 0)
+		jit->hj_born_ns = born;
+}
+
+uint32_t
+prof_hits_jit(struct prof_hits *hits, uint32_t pid, uint64_t since_ns,
+    uint64_t time_ns)
+{
+	struct hits_jit *jit;
+	uint32_t n;
+
+	/* The latest is the likeliest. */
+	for (n = hits->ht_njits; n-- > 0; ) {
+		jit = &hits->ht_jit[n];
+		if (jit->hj_pid == pid && jit->hj_since_ns == since_ns)
+			return (n);
+	}
+	if (hits->ht_njits == 0)
+		hits->ht_jit = calloc(HITS_MAX_JITS, sizeof(*hits->ht_jit));
+	if (hits->ht_jit == NULL || hits->ht_njits >= HITS_MAX_JITS ||
+	    hits->ht_nalive >= MAX_ALIVE)
+		return (UINT32_MAX);
+	jit = &hits->ht_jit[hits->ht_njits];
+	jit->hj_pid = pid;
+	jit->hj_since_ns = since_ns;
+	jit->hj_time_ns = time_ns;
+	jit->hj_map = -1;
+	identify(hits, jit);
+	hits->ht_nalive += jit->hj_tmp != -1;
+	return (hits->ht_njits++);
+}
+
+/* Opened only when it is what may be believed; -1: it is not. */
+static int
+open_map(const struct hits_jit *jit)
+{
+	const struct open_how how = {
+		.flags = O_PATH | O_NOFOLLOW | O_CLOEXEC,
+		.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS,
+	};
+	char path[64];
+	struct stat st;
+	int at, fd;
+
+	snprintf(path, sizeof(path), "perf-%u.map", jit->hj_inner_pid);
+	at = (int)syscall(SYS_openat2, jit->hj_tmp, path, &how,
+	    sizeof(how));
+	if (at == -1)
+		return (-1);
+	if (fstat(at, &st) == -1 || !S_ISREG(st.st_mode) ||
+	    (st.st_uid != 0 && st.st_uid != jit->hj_uid) ||
+	    changed_ns(&st) + SLACK_NS < jit->hj_born_ns) {
+		close(at);
+		return (-1);
+	}
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", at);
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	close(at);
+	return (fd);
+}
+
+void
+prof_hits_jit_end(struct prof_hits *hits, uint32_t pid)
+{
+	struct hits_jit *jit;
+	struct stat st;
+	uint32_t n;
+
+	for (n = 0; n < hits->ht_njits; n++) {
+		jit = &hits->ht_jit[n];
+		if (jit->hj_pid != pid || jit->hj_tmp == -1)
+			continue;
+		jit->hj_map = open_map(jit);
+		if (jit->hj_map != -1 && fstat(jit->hj_map, &st) == 0)
+			jit->hj_changed_ns = changed_ns(&st);
+		close(jit->hj_tmp);
+		jit->hj_tmp = -1;
+		hits->ht_nalive--;
+	}
+}
+
+int
+prof_hits_jit_map(const struct hits_jit *jit)
+{
+	struct stat st;
+
+	if (jit->hj_tmp != -1)
+		return (open_map(jit));
+	if (jit->hj_map == -1 || fstat(jit->hj_map, &st) == -1 ||
+	    changed_ns(&st) != jit->hj_changed_ns)
+		return (-1);
+	return (fcntl(jit->hj_map, F_DUPFD_CLOEXEC, 0));
+}
+
+void
+prof_hits_jit_free(struct prof_hits *hits)
+{
+	uint32_t n;
+
+	for (n = 0; n < hits->ht_njits; n++) {
+		if (hits->ht_jit[n].hj_tmp != -1)
+			close(hits->ht_jit[n].hj_tmp);
+		if (hits->ht_jit[n].hj_map != -1)
+			close(hits->ht_jit[n].hj_map);
+	}
+	free(hits->ht_jit);
+}

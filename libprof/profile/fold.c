@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * What of a sample makes it differ from others: the key of a fold.  Called by
+ * gather.c.
+ */
+#include "profile_impl.h"
+
+static bool
+is_cut(uint8_t status)
+{
+	return (status != PROF_STACK_NONE && status != PROF_STACK_OK);
+}
+
+void
+prof_fold_key(struct prof_fold *fold, const struct prof_sample *sample)
+{
+	const struct prof_record *record = &sample->sm_record;
+
+	memset(fold, 0, sizeof(*fold));
+	fold->fo_event = record->pr_event;
+	if (sample->sm_kernel.sk_there) {
+		fold->fo_bits |= PROF_FOLD_KERNEL;
+		fold->fo_kleaf = sample->sm_kernel.sk_leaf;
+		fold->fo_kstack = sample->sm_kernel.sk_number;
+	}
+	if (sample->sm_user.sk_there) {
+		fold->fo_bits |= PROF_FOLD_USER;
+		fold->fo_uleaf = sample->sm_user.sk_leaf;
+		fold->fo_ustack = sample->sm_user.sk_number;
+	}
+	if (sample->sm_script.sk_there) {
+		fold->fo_script = sample->sm_script.sk_number;
+		fold->fo_instruction = (uint32_t)sample->sm_script.sk_leaf;
+	}
+	if (is_cut(record->pr_kstatus))
+		fold->fo_bits |= PROF_FOLD_KERNEL_CUT;
+	if (is_cut(record->pr_ustatus))
+		fold->fo_bits |= PROF_FOLD_USER_CUT;
+	if (fold->fo_bits & (PROF_FOLD_KERNEL | PROF_FOLD_USER) ||
+	    record->pr_ip == 0)
+		return;
+	if (record->pr_in_kernel) {
+		fold->fo_bits |= PROF_FOLD_KERNEL_PC;
+		fold->fo_kleaf = record->pr_ip;
+	} else {
+		fold->fo_bits |= PROF_FOLD_USER_PC;
+		fold->fo_uleaf = record->pr_ip;
+	}
+}
+
+/* Which frame is the innermost of a mixed stack is known once it is merged. */
+void
+prof_fold_leaf(struct prof_fold *fold)
+{
+	const uint64_t kernel = PROF_FOLD_KERNEL | PROF_FOLD_KERNEL_PC;
+	const uint64_t user = PROF_FOLD_USER | PROF_FOLD_USER_PC;
+
+	if (fold->fo_bits & (kernel | PROF_FOLD_KERNEL_CUT)) {
+		fold->fo_bits &= ~(user | PROF_FOLD_USER_CUT);
+		fold->fo_uleaf = 0;
+		fold->fo_script = fold->fo_instruction = 0;
+	}
+	if (fold->fo_bits >> PROF_FOLD_CALL_SHIFT != 0) {
+		fold->fo_bits &= ~(kernel | user | PROF_FOLD_KERNEL_CUT |
+		    PROF_FOLD_USER_CUT);
+		fold->fo_kleaf = fold->fo_uleaf = 0;
+		fold->fo_script = fold->fo_instruction = 0;
+	}
+	if (fold->fo_bits & (kernel | user))
+		fold->fo_bits &= ~(uint64_t)(PROF_FOLD_KERNEL_CUT |
+		    PROF_FOLD_USER_CUT);
+	fold->fo_kstack = 0;
+	if (fold->fo_script == 0)
+		fold->fo_ustack = 0;
+}

@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * What is bad about the samples of an event, and nothing else: a line each,
+ * the worst first, of the one number, what it does to the result, and a cure
+ * where one can work.  Nothing at all where all is well.
+ *
+ * Each limit says from where on a figure is bad; dtprof(1) names them.  Called
+ * by quality.c, which has filled in the figures.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include "profile_impl.h"
+
+#define FEW_SAMPLES	100	/* a share of 10% is then 5.5% to 17.4% */
+#define MIN_COMPLETE	0.95
+#define MAX_UNRESOLVED	0.05
+#define MAX_LOST	0.01
+#define MAX_HIDDEN	0.01
+#define MAX_THROTTLED	0.01
+#define MAX_MULTIPLEXED	0.10
+#define MAX_SOUGHT	16	/* events whose worst module is looked for */
+
+/* What sentences are made of. */
+struct doubts {
+	const struct prof_profile *do_profile;
+	const struct prof_reader *do_reader;
+	const struct prof_event_info *do_info;
+	const struct prof_ends *do_ends;
+	struct prof_quality *do_quality;
+	size_t		 do_event;
+	size_t		 do_length;
+	bool		 do_is_import;	/* no cure is in our hands */
+	/* The function of most unresolved addresses; NULL: not looked for. */
+	const struct prof_function *do_worst;
+};
+
+static void PROF_PRINTF(2, 3)
+say(struct doubts *doubts, const char *fmt, ...)
+{
+	struct prof_quality *quality = doubts->do_quality;
+	const size_t left = sizeof(quality->pq_text) - doubts->do_length;
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = vsnprintf(quality->pq_text + doubts->do_length, left, fmt, ap);
+	va_end(ap);
+	if (n > 0)
+		doubts->do_length += (size_t)n < left ? (size_t)n : left - 1;
+}
+
+/* Another line. */
+static void
+say_next(struct doubts *doubts)
+{
+	if (doubts->do_length > 0)
+		say(doubts, "\n");
+	doubts->do_quality->pq_is_bad = 1;
+}
+
+/* Neither all nor nothing by rounding. */
+static void
+say_share(struct doubts *doubts, double value, const char *of)
+{
+	say_next(doubts);
+	if (value > 0 && value < 0.001)
+		say(doubts, "under 0.1%% %s", of);
+	else if (value < 1 && value > 0.999)
+		say(doubts, "over 99.9%% %s", of);
+	else
+		say(doubts, "%.1f%% %s", 100 * value, of);
+}
+
+static void
+say_cure(struct doubts *doubts, const char *cure)
+{
+	if (cure != NULL && *cure != '\0' && !doubts->do_is_import)
+		say(doubts, "; %s", cure);
+}
+
+/* ------------------------------------------------------ what was lost */
+
+static void
+say_lost(struct doubts *doubts)
+{
+	const struct prof_quality *quality = doubts->do_quality;
+	struct prof_accounting pa = { 0 };
+	const char *target = prof_reader_info(doubts->do_reader, "target");
+	const uint64_t side = prof_reader_side_lost(doubts->do_reader);
+
+	(void)prof_reader_accounting(doubts->do_reader, doubts->do_event, -1,
+	    &pa);
+	if (quality->pq_lost > MAX_LOST) {
+		say_share(doubts, quality->pq_lost, "of samples lost: a share "
+		    "may be wrong by as much");
+		say_cure(doubts, pa.pa_full > pa.pa_nested + pa.pa_error ?
+		    "record with a larger --buffer or at a lower rate" :
+		    "dtprof report --stats says why");
+	}
+	if (side > 0) {
+		say_next(doubts);
+		say(doubts, "%" PRIu64 " mapping and process events lost: "
+		    "addresses may be unresolved and stacks truncated", side);
+		if (target != NULL && strcmp(target, "all") == 0)
+			say_cure(doubts, "record a command or -p PIDS rather "
+			    "than -a");
+	}
+	if (quality->pq_hidden > MAX_HIDDEN) {
+		say_share(doubts, quality->pq_hidden, "of the event's count "
+		    "unaccounted: a share may be wrong by as much");
+		say_cure(doubts, "end other programs that use BPF");
+	}
+	if (quality->pq_throttled > MAX_THROTTLED) {
+		say_share(doubts, quality->pq_throttled, "of the time "
+		    "throttled by the kernel: busy times are underestimated");
+		say_cure(doubts, "record at a lower rate");
+	}
+	if (quality->pq_multiplexed > MAX_MULTIPLEXED) {
+		say_share(doubts, 1 - quality->pq_multiplexed, "of the time "
+		    "counted, as events were multiplexed: short phases may be "
+		    "missing");
+		say_cure(doubts, "record fewer events at once");
+	}
+}
+
+/* ---------------------------------------------------- names and stacks */
+
+/* A name is hostile: on one line, and not all of the room. */
+static void
+say_name(struct doubts *doubts, const char *name)
+{
+	char text[256];
+	size_t n;
+
+	for (n = 0; name[n] != '\0' && n + 1 < sizeof(text); n++)
+		text[n] = (unsigned char)name[n] < ' ' ? '?' : name[n];
+	text[n] = '\0';
+	say(doubts, "%s", text);
+}
+
+static void
+say_unresolved(struct doubts *doubts)
+{
+	const struct prof_function *worst = doubts->do_worst;
+
+	if (doubts->do_quality->pq_unresolved <= MAX_UNRESOLVED)
+		return;
+	say_share(doubts, doubts->do_quality->pq_unresolved,
+	    "of samples at unresolved addresses");
+	if (worst == NULL)
+		return;
+	say(doubts, ", most in ");
+	say_name(doubts, worst->fu_module[0] == '\0' ? worst->fu_name :
+	    worst->fu_module);
+	say(doubts, ": %s", prof_unnamed_reason(worst->fu_unnamed,
+	    worst->fu_module));
+	say_cure(doubts, prof_unnamed_cure(worst->fu_unnamed,
+	    worst->fu_module));
+}
+
+static void
+say_truncated(struct doubts *doubts)
+{
+	static const struct {
+		const char	*why;
+		const char	*cure;
+	} ends[PROF_STACK_NSTATUS] = {
+		[PROF_STACK_DEEP] = { "exceed the maximum depth", "" },
+		[PROF_STACK_FAULT] = { "end at unreadable memory", "" },
+		[PROF_STACK_BUSY] = { "could not be unwound because all "
+		    "unwinders were busy",
+		    "record at a lower rate" },
+		[PROF_STACK_NOPROC] = { "are of processes that had just "
+		    "started", "" },
+		[PROF_STACK_NOMAP] = { "end outside all mappings", "" },
+		[PROF_STACK_NOMOD] = { "end in files without an unwind table",
+		    "record with a larger --unwind-mem" },
+		[PROF_STACK_NOROW] = { "end in code without frame information",
+		    "compile it with -fno-omit-frame-pointer, or run java "
+		    "with -XX:+PreserveFramePointer" },
+		[PROF_STACK_BADSP] = { "end at a damaged frame", "" },
+		[PROF_STACK_SHORT] = { "are larger than the stack copy",
+		    "record with a larger SIZE of --call-graph dwarf,SIZE" },
+	};
+	unsigned most = PROF_STACK_DEEP;
+
+	if (doubts->do_quality->pq_complete >= MIN_COMPLETE)
+		return;
+	for (unsigned n = most; n < PROF_STACK_NSTATUS; n++)
+		if (doubts->do_ends->en_status[n] >
+		    doubts->do_ends->en_status[most])
+			most = n;
+	say_share(doubts, doubts->do_quality->pq_complete, "of user stacks "
+	    "complete: callers are missing from the rest, of which most ");
+	say(doubts, "%s", ends[most].why);
+	say_cure(doubts, ends[most].cure);
+}
+
+/* Where each event is a sample there is no chance in it. */
+static bool
+is_sampled(const struct doubts *doubts)
+{
+	const struct prof_event_info *info = doubts->do_info;
+
+	return (doubts->do_is_import || info->pi_is_counter ||
+	    info->pi_frequency_hz != 0 || info->pi_period > 1);
+}
+
+/* Wilson's interval, 95 %, as report shows it, of a tenth. */
+static void
+say_few(struct doubts *doubts)
+{
+	const struct prof_quality *quality = doubts->do_quality;
+	const double z2 = 1.959963984540054 * 1.959963984540054;
+	const double n = quality->pq_effective, p = 0.1;
+	double middle, half;
+
+	if (quality->pq_samples >= FEW_SAMPLES || !is_sampled(doubts))
+		return;
+	say_next(doubts);
+	say(doubts, "only %" PRIu64 " sample%s", quality->pq_samples,
+	    quality->pq_samples == 1 ? "" : "s");
+	if (n > 0) {
+		middle = (p + z2 / (2 * n)) / (1 + z2 / n);
+		half = sqrt(z2 * (p * (1 - p) / n + z2 / (4 * n * n))) /
+		    (1 + z2 / n);
+		say(doubts, ": a share of 10%% may be %.0f%% to %.0f%%",
+		    100 * fmax(middle - half, 0), 100 * (middle + half));
+	}
+	say_cure(doubts, "record longer or at a higher rate (-F)");
+}
+
+/* Where a line or an instruction is blamed, it matters. */
+static void
+say_skid(struct doubts *doubts)
+{
+	const struct prof_profile_options *options =
+	    doubts->do_profile->pf_labels.lb_options;
+	char key[32];
+
+	snprintf(key, sizeof(key), "skid.%zu", doubts->do_event);
+	if ((!options->pl_places && !options->pl_lines) ||
+	    prof_reader_info(doubts->do_reader, key) == NULL)
+		return;
+	say_next(doubts);
+	say(doubts, "samples may be attributed to later instructions (skid)");
+	say_cure(doubts, "record with EVENT:p if the CPU supports it");
+}
+
+static void
+describe(struct doubts *doubts)
+{
+	doubts->do_quality->pq_text[0] = '\0';
+	if (prof_reader_cut(doubts->do_reader) != NULL) {
+		say_next(doubts);
+		say(doubts, "the recording %s: later samples are missing, "
+		    "perhaps names too", prof_reader_in_progress(
+		    doubts->do_reader) ? "is in progress" : "was cut short");
+	}
+	if (doubts->do_quality->pq_over > 0)
+		say_share(doubts, doubts->do_quality->pq_over, "of the weight "
+		    "in " PROF_OVER_NAME ": the recording has more different "
+		    "stacks than a file of its size may");
+	say_lost(doubts);
+	say_unresolved(doubts);
+	say_truncated(doubts);
+	say_few(doubts);
+	say_skid(doubts);
+}
+
+/* ------------------------------------------------------ the worst module */
+
+/* Of an event: by label, the weight whose innermost function has no name. */
+static const struct prof_function *
+worst_of(const struct prof_profile *profile, size_t event, bool is_reversed,
+    uint64_t *weight)
+{
+	const struct prof_tree *tree = &profile->pf_tree;
+	const struct prof_label *labels = profile->pf_labels.lb_label, *label;
+	const struct prof_label *worst = NULL;
+	const struct prof_cell *cell;
+	size_t i;
+
+	memset(weight, 0, profile->pf_labels.lb_nlabels * sizeof(*weight));
+	for (i = 0; i < tree->tr_ncells; i++) {
+		cell = &tree->tr_cell[i];
+		if (cell->pc_event != event)
+			continue;
+		label = prof_quality_innermost(profile, cell->pc_node,
+		    is_reversed);
+		if (label->lb_function == NULL ||
+		    label->lb_function->fu_unnamed == PROF_NAMED)
+			continue;
+		weight[label - labels] += cell->pc_weight;
+		if (worst == NULL ||
+		    weight[label - labels] > weight[worst - labels])
+			worst = label;
+	}
+	return (worst == NULL ? NULL : worst->lb_function);
+}
+
+int
+prof_quality_describe(struct prof_profile *profile,
+    const struct prof_ends *ends, bool is_reversed)
+{
+	uint64_t *weight = calloc(profile->pf_labels.lb_nlabels + 1,
+	    sizeof(*weight));
+	unsigned sought = 0;
+
+	if (weight == NULL)
+		return (-1);
+	for (size_t e = 0; e < profile->pf_nevents; e++) {
+		struct doubts doubts = {
+			.do_profile = profile,
+			.do_reader = profile->pf_reader,
+			.do_info = prof_reader_event(profile->pf_reader, e),
+			.do_ends = &ends[e],
+			.do_quality = &profile->pf_quality[e],
+			.do_event = e,
+			.do_is_import = prof_reader_info(profile->pf_reader,
+			    "import") != NULL,
+		};
+
+		if (profile->pf_quality[e].pq_unresolved > MAX_UNRESOLVED &&
+		    sought++ < MAX_SOUGHT)
+			doubts.do_worst = worst_of(profile, e, is_reversed,
+			    weight);
+		describe(&doubts);
+	}
+	free(weight);
+	return (0);
+}

@@ -1,0 +1,466 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * What a recording says of itself (machine, command, how it was made), and
+ * the session's own copy of the options it was opened with.
+ *
+ * Called by session.c.  Tells only what was read here and now; nothing that
+ * a report could work out.
+ */
+#include <sys/utsname.h>
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "os/pmu_kinds.h"
+#include "session_impl.h"
+
+#define PROF_VERIFY_TEXT	4160	/* a path, and numbers */
+
+static char *
+copy_string(const char *text, bool *failed)
+{
+	char *copy = text == NULL ? NULL : strdup(text);
+
+	if (text != NULL && copy == NULL)
+		*failed = true;
+	return (copy);
+}
+
+/* Each once: a CPU or thread named twice is not to be counted twice. */
+static int *
+copy_ids(const int *from, size_t *n, bool *failed)
+{
+	const size_t given = *n;
+	size_t i, k;
+	int *copy;
+
+	*n = 0;
+	if (from == NULL)
+		return (NULL);
+	if ((copy = calloc(given + 1, sizeof(*copy))) == NULL) {
+		*failed = true;
+		return (NULL);
+	}
+	for (i = 0; i < given; i++) {
+		for (k = 0; k < *n && copy[k] != from[i]; k++)
+			continue;
+		if (k == *n)
+			copy[(*n)++] = from[i];
+	}
+	return (copy);
+}
+
+static char **
+copy_argv(char *const *argv, bool *failed)
+{
+	size_t n, count = 0;
+	char **copy;
+
+	if (argv == NULL)
+		return (NULL);
+	while (argv[count] != NULL)
+		count++;
+	if ((copy = calloc(count + 1, sizeof(*copy))) == NULL)
+		*failed = true;
+	else
+		for (n = 0; n < count; n++)
+			copy[n] = copy_string(argv[n], failed);
+	return (copy);
+}
+
+int
+prof_options_copy(struct prof_options *to, const struct prof_options *from,
+    struct prof_err *error)
+{
+	bool failed = false;
+
+	memset(to, 0, sizeof(*to));
+	if (prof_options_take(to, sizeof(*to), from, "prof_options",
+	    error) == -1)
+		return (-1);
+	to->po_output = copy_string(to->po_output != NULL ? to->po_output :
+	    "dtprof.dtp", &failed);
+	to->po_ids = copy_ids(to->po_ids, &to->po_nids, &failed);
+	to->po_cpus = copy_ids(to->po_cpus, &to->po_ncpus, &failed);
+	to->po_cgroup = copy_string(to->po_cgroup, &failed);
+	to->po_filter = copy_string(to->po_filter, &failed);
+	to->po_comm = copy_string(to->po_comm, &failed);
+	to->po_note = copy_string(to->po_note, &failed);
+	to->po_less = copy_string(to->po_less, &failed);
+	to->po_argv = copy_argv(to->po_argv, &failed);
+	if (failed)
+		return (prof_fail_nomem(error));
+	if (to->po_target == PROF_TARGET_COMMAND && (to->po_argv == NULL ||
+	    to->po_argv[0] == NULL))
+		return (prof_fail(error, PROF_E_USAGE, "no command"));
+	return (0);
+}
+
+void
+prof_options_free(struct prof_options *po)
+{
+	size_t n;
+
+	for (n = 0; po->po_argv != NULL && po->po_argv[n] != NULL; n++)
+		free(po->po_argv[n]);
+	free((void *)po->po_argv);
+	free((void *)po->po_output);
+	free((void *)po->po_ids);
+	free((void *)po->po_cpus);
+	free((void *)po->po_cgroup);
+	free((void *)po->po_filter);
+	free((void *)po->po_comm);
+	free((void *)po->po_note);
+	free((void *)po->po_less);
+}
+
+static int
+say(struct prof_session *session, const char *key, const char *value)
+{
+	return (prof_writer_info(session->se_writer, key, value));
+}
+
+int
+prof_describe_say(struct prof_session *session, const char *key,
+    const char *value)
+{
+	return (say(session, key, value));
+}
+
+static int
+say_number(struct prof_session *session, const char *key, uint64_t number)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%llu", (unsigned long long)number);
+	return (say(session, key, text));
+}
+
+/* The first "model name" or, on arm64, nothing: then the field is absent. */
+static int
+say_cpu_model(struct prof_session *session)
+{
+	FILE *file = fopen("/proc/cpuinfo", "re");
+	char line[256], *value;
+	int rv = 0;
+
+	if (file == NULL)
+		return (0);
+	while (fgets(line, sizeof(line), file) != NULL)
+		if (strncmp(line, "model name", 10) == 0 &&
+		    (value = strchr(line, ':')) != NULL) {
+			value[strcspn(value, "\n")] = '\0';
+			rv = say(session, "machine.cpu_model", value + 2);
+			break;
+		}
+	fclose(file);
+	return (rv);
+}
+
+/* Addresses of the kernel and numbers of devices hold for one boot. */
+static int
+say_boot(struct prof_session *session)
+{
+	char boot[64];
+
+	if (prof_proc_read("/proc/sys/kernel/random/boot_id", boot,
+	    sizeof(boot)) <= 0)
+		return (0);
+	boot[strcspn(boot, "\n")] = '\0';
+	return (say(session, "machine.boot", boot));
+}
+
+/* The command line, quoted so that it can be pasted into a shell. */
+static int
+say_command(struct prof_session *session)
+{
+	char *const *argv = session->se_options.po_argv;
+	char *text;
+	size_t length;
+	FILE *stream;
+	int rv = -1;
+
+	if (argv == NULL)
+		return (0);
+	if ((stream = open_memstream(&text, &length)) == NULL)
+		return (prof_fail_nomem(&session->se_error));
+	for (; *argv != NULL; argv++) {
+		const char *at;
+		bool plain = **argv != '\0' && (*argv)[strspn(*argv,
+		    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+		    "0123456789_-+=.,:/@%")] == '\0';
+
+		if (!plain)
+			putc('\'', stream);
+		for (at = *argv; *at != '\0'; at++)
+			if (*at == '\'')
+				fputs("'\\''", stream);
+			else
+				putc(*at, stream);
+		fputs(plain ? "" : "'", stream);
+		fputs(argv[1] != NULL ? " " : "", stream);
+	}
+	if (fclose(stream) == 0)
+		rv = say(session, "command", text);
+	free(text);
+	return (rv);
+}
+
+static int
+say_notes(struct prof_session *session)
+{
+	char key[32];
+
+	for (; session->se_nstamped < session->se_nnotes;
+	    session->se_nstamped++) {
+		snprintf(key, sizeof(key), "note.%zu", session->se_nstamped);
+		if (say(session, key,
+		    session->se_notes[session->se_nstamped]) == -1)
+			return (-1);
+	}
+	return (0);
+}
+
+/* Which counters tell an address that lies behind the one they mean. */
+static int
+say_skids(struct prof_session *session)
+{
+	const struct prof_pmu_kinds *kinds =
+	    prof_names_kinds(session->se_names);
+	char key[32];
+	size_t n;
+
+	for (n = 1; n < session->se_events.el_n; n++) {
+		const struct prof_event *event =
+		    session->se_events.el_event[n];
+
+		if (event->ev_kind != PROF_KIND_PERF ||
+		    !prof_pmu_skids(kinds, &event->ev_attr))
+			continue;
+		snprintf(key, sizeof(key), "skid.%zu", n);
+		if (say(session, key, "yes") == -1)
+			return (-1);
+	}
+	return (0);
+}
+
+int
+prof_describe(struct prof_session *session)
+{
+	static const char *const targets[] = {
+		"all", "pids", "tids", "cgroup", "command"
+	};
+	static const char *const callgraphs[] = {
+		"none", "fp", "auto", "dwarf"
+	};
+	const struct prof_options *po = &session->se_options;
+	struct utsname un;
+	struct timespec ts;
+
+	uname(&un);
+	clock_gettime(CLOCK_REALTIME, &ts);
+	if (say(session, "dtprof.version", prof_version()) == -1 ||
+	    say_boot(session) == -1 ||
+	    say(session, "machine.host", un.nodename) == -1 ||
+	    say(session, "machine.kernel", un.release) == -1 ||
+	    say(session, "machine.arch", un.machine) == -1 ||
+	    say_number(session, "machine.cpus", session->se_ncpus) == -1 ||
+	    say_cpu_model(session) == -1 || say_command(session) == -1 ||
+	    say_number(session, "time.realtime_ns", (uint64_t)ts.tv_sec *
+	    1000000000ULL + (uint64_t)ts.tv_nsec) == -1 ||
+	    say_number(session, "time.monotonic_ns", prof_now_ns()) == -1 ||
+	    say(session, "path", session->se_use_bpf ? "bpf" : "perf") ==
+	    -1 || say(session, "target", targets[po->po_target]) == -1 ||
+	    say(session, "callgraph", callgraphs[po->po_callgraph]) == -1)
+		return (-1);
+	if (session->se_use_bpf && say_number(session, "buffer_bytes",
+	    session->se_bpf.bp_ring_bytes) == -1)
+		return (-1);
+	if (po->po_filter != NULL && say(session, "filter",
+	    po->po_filter) == -1)
+		return (-1);
+	if (po->po_comm != NULL && say(session, "comm", po->po_comm) == -1)
+		return (-1);
+	if (say_skids(session) == -1)
+		return (-1);
+	if (po->po_less != NULL && say(session, "less.event",
+	    po->po_less) == -1)
+		return (-1);
+	if (!session->se_use_bpf && say(session, "less.path",
+	    prof_record_reach(0, po->po_target)) == -1)
+		return (-1);
+	if (session->se_in_namespace && say(session, "pid.namespace",
+	    "its own") == -1)
+		return (-1);
+	return (say_notes(session));
+}
+
+int
+prof_describe_overhead(struct prof_session *session)
+{
+	const struct prof_overhead *ov = &session->se_overhead;
+	char text[64];
+
+	if (session->se_options.po_max_overhead != 0 &&
+	    (say_number(session, "overhead.recorder_ns",
+	    ov->ov_recorder_ns) == -1 || (ov->ov_was_measured &&
+	    say_number(session, "overhead.programs_ns",
+	    ov->ov_programs_ns) == -1)))
+		return (-1);
+	if (ov->ov_slower > 1) {
+		prof_overhead_text(ov, text, sizeof(text));
+		if (say(session, "less.rate", text) == -1)
+			return (-1);
+	}
+	return (say_notes(session));
+}
+
+/* The comparison: how many of each kind, and where they went apart. */
+static int
+say_verified(struct prof_session *session)
+{
+	static const char *const kinds[] = {
+		"same", "short", "doubt", "earlier", "further", "differ"
+	};
+	uint64_t sum[sizeof(kinds) / sizeof(kinds[0])] = { 0 };
+	struct prof_verify_row row;
+	char key[32], text[PROF_VERIFY_TEXT];
+	size_t n, place = 0;
+
+	for (n = 0; prof_session_verified(session, n, &row) == 1; n++) {
+		sum[row.vr_kind] += row.vr_samples;
+		if (row.vr_kind < PROF_VERIFY_EARLIER)
+			continue;
+		snprintf(key, sizeof(key), "verify.place.%zu", place++);
+		snprintf(text, sizeof(text), "%llu %s %u %llx %s",
+		    (unsigned long long)row.vr_samples, kinds[row.vr_kind],
+		    row.vr_status, (unsigned long long)row.vr_address,
+		    row.vr_module);
+		if (say(session, key, text) == -1)
+			return (-1);
+	}
+	for (n = 0; n < sizeof(kinds) / sizeof(kinds[0]); n++) {
+		snprintf(key, sizeof(key), "verify.%s", kinds[n]);
+		if (say_number(session, key, sum[n]) == -1)
+			return (-1);
+	}
+	return (0);
+}
+
+int
+prof_describe_snapshots(struct prof_session *session)
+{
+	const struct prof_bpf *bpf = &session->se_bpf;
+	uint64_t taken = 0, late = 0, cut = 0, walked, whole;
+	size_t n;
+
+	if (session->se_snapshots == NULL)
+		return (0);
+	prof_snapshots_count(session->se_snapshots, &walked, &whole);
+	for (n = 0; session->se_use_bpf &&
+	    n < (size_t)bpf->bp_ncpus * bpf->bp_nevents; n++) {
+		taken += bpf->bp_counts[n].cn_snapshots;
+		late += bpf->bp_counts[n].cn_snap_late;
+		cut += bpf->bp_counts[n].cn_snap_cut;
+	}
+	if (!session->se_use_bpf)
+		taken = walked;
+	if (say_number(session, "snapshots.taken", taken) == -1 ||
+	    say_number(session, "snapshots.refused", late) == -1 ||
+	    say_number(session, "snapshots.cut", cut) == -1 ||
+	    say_number(session, "snapshots.walked", walked) == -1 ||
+	    say_number(session, "snapshots.whole", whole) == -1)
+		return (-1);
+	return (session->se_options.po_verify ? say_verified(session) : 0);
+}
+
+int
+prof_describe_unwind(struct prof_session *session)
+{
+	struct prof_unwind_stats stats;
+
+	if (session->se_unwind == NULL)
+		return (0);
+	prof_unwind_stats(session->se_unwind, &stats);
+	if (stats.us_refused > 0 && prof_session_add_note(session,
+	    "%llu mappings of program files exceed the limit (8190 files at "
+	    "once): their stacks were unwound in user space or not at all",
+	    (unsigned long long)stats.us_refused) == -1)
+		return (-1);
+	if (say_number(session, "unwind.modules", stats.us_modules) == -1 ||
+	    say_number(session, "unwind.tables", stats.us_tables) == -1 ||
+	    say_number(session, "unwind.bytes", stats.us_bytes) == -1 ||
+	    say_number(session, "unwind.evicted", stats.us_evicted) == -1)
+		return (-1);
+	return (say_number(session, "unwind.calls", stats.us_calls));
+}
+
+/*
+ * Who read the files, in how many processes, and which file cost one.  The
+ * sentences are for people; files.lost is what can be counted on.
+ */
+int
+prof_describe_files(struct prof_session *session)
+{
+	struct prof_broker_stats stats;
+	const char *lost;
+	char how[PROF_BROKER_HOW];
+	size_t n;
+
+	prof_broker_stats(session->se_broker, &stats);
+	for (n = 0; (lost = prof_broker_lost(session->se_broker, n)) != NULL;
+	    n++)
+		if (prof_session_add_note(session, "a file could not be read, "
+		    "so its addresses are unresolved or its stacks truncated: "
+		    "%s", lost) == -1)
+			return (-1);
+	prof_broker_how(&stats, how, sizeof(how));
+	if (say(session, "files.readers", how) == -1 ||
+	    say_number(session, "files.processes", stats.bs_started) == -1)
+		return (-1);
+	return (say_number(session, "files.lost", stats.bs_lost));
+}
+
+static int
+put_names(void *arg, const void *body, size_t len)
+{
+	struct prof_session *session = arg;
+
+	if (prof_writer_symbols(session->se_writer, body, len) == 0)
+		return (0);
+	session->se_error = *prof_writer_error(session->se_writer);
+	return (-1);
+}
+
+int
+prof_describe_names(struct prof_session *session)
+{
+	struct prof_hits_stats stats;
+
+	if (session->se_kernel_names != NULL)
+		prof_hits_ask_kernel(session->se_hits, prof_kernel_names_ask,
+		    session->se_kernel_names);
+	if (prof_hits_tables(session->se_hits, session->se_broker, put_names,
+	    session, &stats) == -1)
+		return (-1);
+	if (say_number(session, "names.places", stats.hs_places) == -1 ||
+	    say_number(session, "names.modules", stats.hs_modules) == -1 ||
+	    say_number(session, "names.functions", stats.hs_functions) == -1 ||
+	    say_number(session, "names.late", stats.hs_late) == -1)
+		return (-1);
+	if (say_number(session, "maps.reread",
+	    prof_reread_times(session->se_reread)) == -1)
+		return (-1);
+	if (stats.hs_over > 0 && prof_session_add_note(session, "the target "
+	    "has more mappings than the recorder keeps: addresses of their "
+	    "processes may be unresolved") == -1)
+		return (-1);
+	if (stats.hs_maps_over > 0 && prof_session_add_note(session, "%"
+	    PRIu64 " perf maps of JITs do not fit their memory budget: "
+	    "addresses of their code are unresolved", stats.hs_maps_over) == -1)
+		return (-1);
+	return (say_number(session, "names.dropped", stats.hs_dropped));
+}

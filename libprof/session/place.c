@@ -1,0 +1,435 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Where counters and timers sample.  On all CPUs they fire whoever runs, also
+ * where the target does not: interrupts for others, and on idle CPUs.  On the
+ * target's tasks they are armed at each of its switches, and a task that has
+ * just been started holds back its first period.  So a target that switches
+ * or starts tasks often is sampled on all CPUs, any other on its tasks.
+ *
+ * Called by arm.c, session.c and sampling.c, which opens and replaces the
+ * events.  Begins with what /proc says of the target, looks again while
+ * recording, and goes from tasks to CPUs, never back.
+ */
+#include <dirent.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "os/pmu_kinds.h"
+#include "session_impl.h"
+
+#define TASKS_MAX	256
+#define FORKS_FREE	4	/* of a command that is started by a shell */
+#define SHARE_HELD	100	/* 1 of so much time may be held back */
+#define LOOK_NS		1000000000ULL
+#define WATCH_NS	20000000ULL	/* at least, before choosing */
+#define NS_PER_S	1e9
+#define WHY		160
+/* An arming costs so many samples of a CPU that runs something else. */
+#define ARMING		0.5
+
+/* How often a task came to a CPU, and for how long. */
+struct prof_turns {
+	uint32_t	 tu_tid;
+	uint64_t	 tu_turns;
+	uint64_t	 tu_run_ns;
+};
+
+/* What the target did since the last look. */
+struct load {
+	double		 ld_turns;	/* a second */
+	double		 ld_busy;	/* CPUs, on average */
+};
+
+bool
+prof_place_is_exact(const struct prof_session *session)
+{
+	const struct prof_options *po = &session->se_options;
+
+	return (po->po_target == PROF_TARGET_TIDS ||
+	    (po->po_target == PROF_TARGET_COMMAND && po->po_no_inherit));
+}
+
+/* Partner: dtp_tell_place in prov_proc.bpf.c. */
+uint64_t
+prof_place_forks(const struct prof_session *session)
+{
+	return (__atomic_load_n(&session->se_bpf.bp_control->co_forks,
+	    __ATOMIC_RELAXED));
+}
+
+static int
+add_threads(int pid, struct prof_pidset *tasks)
+{
+	struct dirent *entry;
+	char path[64];
+	int rv = 0, tid;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	if ((dir = opendir(path)) == NULL)
+		return (0);
+	while (rv == 0 && (entry = readdir(dir)) != NULL)
+		if ((tid = prof_proc_pid(entry->d_name)) != -1)
+			rv = prof_pidset_add(tasks, (uint32_t)tid);
+	closedir(dir);
+	return (rv);
+}
+
+/* By where the programs look: also who lost its parent is there. */
+int
+prof_place_list(const struct prof_session *session, struct prof_pidset *tasks)
+{
+	const uint8_t *how = session->se_bpf.bp_targets->tg_how;
+	const long most = prof_proc_number("/proc/sys/kernel/pid_max",
+	    DTP_TASK_IDS);
+	uint64_t eight;
+
+	for (long id = 0; id < most && id < DTP_TASK_IDS; id += 8) {
+		memcpy(&eight, how + id, sizeof(eight));
+		for (long n = id; eight != 0 && n < id + 8; n++)
+			if (how[n] != 0 && (how[n] & DTP_TG_ENDED) == 0 &&
+			    add_threads((int)n, tasks) == -1)
+				return (-1);
+	}
+	return (0);
+}
+
+static void
+read_turns(uint32_t tid, struct prof_turns *turns)
+{
+	char path[64], text[128];
+
+	memset(turns, 0, sizeof(*turns));
+	turns->tu_tid = tid;
+	snprintf(path, sizeof(path), "/proc/%u/schedstat", tid);
+	if (prof_proc_read(path, text, sizeof(text)) > 0)
+		(void)sscanf(text, "%" SCNu64 " %*u %" SCNu64,
+		    &turns->tu_run_ns, &turns->tu_turns);
+}
+
+static int
+turns_order(const void *a, const void *b)
+{
+	const struct prof_turns *x = a, *y = b;
+
+	return (x->tu_tid < y->tu_tid ? -1 : x->tu_tid > y->tu_tid);
+}
+
+/* Of all tasks now; load, or NULL: what came since the last look. */
+static int
+place_read(struct prof_session *session, struct load *load)
+{
+	struct prof_place *pl = &session->se_place;
+	struct prof_pidset tasks = { 0 };
+	const uint64_t now_ns = prof_now_ns();
+	const double elapsed_s = (double)(now_ns - pl->pl_looked_ns) / NS_PER_S;
+	struct prof_turns *now, *was;
+	size_t n, k = 0;
+
+	if (prof_place_list(session, &tasks) == -1 ||
+	    (now = calloc(tasks.pt_n + 1, sizeof(*now))) == NULL) {
+		prof_pidset_fini(&tasks);
+		return (prof_fail_nomem(&session->se_error));
+	}
+	for (n = 0; n < tasks.pt_cap; n++) {
+		if (tasks.pt_slot[n] == 0)
+			continue;
+		read_turns(tasks.pt_slot[n], &now[k]);
+		was = load == NULL ? NULL : bsearch(&now[k], pl->pl_turns,
+		    pl->pl_nturns, sizeof(*was), turns_order);
+		if (load != NULL) {
+			load->ld_turns += (double)(now[k].tu_turns -
+			    (was == NULL ? 0 : was->tu_turns)) / elapsed_s;
+			load->ld_busy += (double)(now[k].tu_run_ns -
+			    (was == NULL ? 0 : was->tu_run_ns)) / elapsed_s /
+			    NS_PER_S;
+		}
+		k++;
+	}
+	prof_pidset_fini(&tasks);
+	qsort(now, k, sizeof(*now), turns_order);
+	free(pl->pl_turns);
+	pl->pl_turns = now;
+	pl->pl_nturns = k;
+	pl->pl_looked_ns = now_ns;
+	return (0);
+}
+
+/* What a CPU samples a second, and what a new task holds back at most. */
+static void
+rates(struct prof_session *session)
+{
+	struct prof_place *pl = &session->se_place;
+	double hz;
+	size_t n;
+
+	pl->pl_hz = 0;
+	pl->pl_period_ns = 0;
+	for (n = 1; n < session->se_events.el_n; n++) {
+		const struct prof_event *event =
+		    session->se_events.el_event[n];
+
+		if (event->ev_kind != PROF_KIND_PERF || event->ev_cpu >= 0)
+			continue;
+		if (event->ev_attr.freq)
+			hz = (double)event->ev_attr.sample_freq;
+		else if (strcmp(event->ev_unit, "ns") == 0)
+			hz = NS_PER_S / (double)event->ev_attr.sample_period;
+		else {
+			/* How much time that is nobody knows. */
+			if (event->ev_attr.sample_period > 1)
+				pl->pl_period_ns = UINT64_MAX;
+			continue;
+		}
+		pl->pl_hz += hz;
+		if (NS_PER_S / hz > (double)pl->pl_period_ns)
+			pl->pl_period_ns = (uint64_t)(NS_PER_S / hz);
+	}
+}
+
+/* Do tasks cost more?  Says so. */
+static bool
+costs_more(const struct prof_session *session, const struct load *load,
+    char *why, size_t size)
+{
+	const struct prof_place *pl = &session->se_place;
+	double others = (double)session->se_ncpus - load->ld_busy;
+	bool is_more;
+
+	others = others > 0 ? others * pl->pl_hz : 0;
+	is_more = pl->pl_hz > 0 && load->ld_turns * ARMING > others;
+	snprintf(why, size, "%.0f context switches/s of the target %s %.0f "
+	    "samples/s on CPUs where it does not run", load->ld_turns,
+	    is_more ? "cost more than" : "cost less than", others);
+	return (is_more);
+}
+
+/* Why there is no choice; NULL: there is. */
+static const char *
+only_cpus(const struct prof_session *session)
+{
+	const struct prof_options *po = &session->se_options;
+	char text[256];
+	size_t n;
+
+	if (po->po_attach == PROF_ATTACH_CPUS)
+		return ("by --attach");
+	if (po->po_target == PROF_TARGET_ALL)
+		return ("every process is recorded");
+	if (po->po_target == PROF_TARGET_CGROUP)
+		return ("a cgroup is recorded");
+	if (session->se_nvalues > 0)
+		return ("--with reads the counters of CPUs");
+	for (n = 1; n < session->se_events.el_n; n++)
+		if (session->se_events.el_event[n]->ev_kind ==
+		    PROF_KIND_PERF && prof_pmu_partial(prof_names_kinds(
+		    session->se_names), &session->se_events.el_event[n]->
+		    ev_attr, text, sizeof(text)))
+			return ("an event is available on some CPUs only");
+	return (NULL);
+}
+
+bool
+prof_place_may_move(const struct prof_session *session)
+{
+	return (session->se_place.pl_on_tasks &&
+	    !session->se_place.pl_is_forced);
+}
+
+static int
+tell(struct prof_session *session, const char *key, const char *text)
+{
+	if (prof_writer_info(session->se_writer, key, text) == 0)
+		return (0);
+	session->se_error = *prof_writer_error(session->se_writer);
+	return (-1);
+}
+
+static bool
+has_events(const struct prof_session *session)
+{
+	for (size_t n = 1; n < session->se_events.el_n; n++)
+		if (session->se_events.el_event[n]->ev_kind ==
+		    PROF_KIND_PERF && session->se_events.el_event[n]->ev_cpu <
+		    0)
+			return (true);
+	return (false);
+}
+
+int
+prof_place_begin(struct prof_session *session)
+{
+	rates(session);
+	if (session->se_options.po_target != PROF_TARGET_PIDS ||
+	    only_cpus(session) != NULL || !has_events(session))
+		return (0);
+	return (place_read(session, NULL));
+}
+
+/* A running target is watched for a moment. */
+static int
+choose_running(struct prof_session *session, char *why)
+{
+	struct prof_place *pl = &session->se_place;
+	struct load load = { 0 };
+	const struct timespec moment = { 0, WATCH_NS };
+
+	if (pl->pl_nturns > TASKS_MAX) {
+		snprintf(why, WHY, "the target has %zu threads, more than %d",
+		    pl->pl_nturns, TASKS_MAX);
+		return (0);
+	}
+	if (prof_now_ns() - pl->pl_looked_ns < WATCH_NS)
+		(void)nanosleep(&moment, NULL);
+	if (place_read(session, &load) == -1)
+		return (-1);
+	pl->pl_on_tasks = !costs_more(session, &load, why, WHY);
+	return (0);
+}
+
+int
+prof_place_choose(struct prof_session *session)
+{
+	struct prof_place *pl = &session->se_place;
+	const struct prof_options *po = &session->se_options;
+	const char *only = only_cpus(session);
+	char why[WHY] = "";
+
+	if (!has_events(session))
+		return (0);
+	pl->pl_on_tasks = false;
+	pl->pl_is_forced = po->po_attach == PROF_ATTACH_TASKS;
+	if (prof_place_is_exact(session))
+		snprintf(why, sizeof(why), "-t and --no-inherit count single "
+		    "tasks");
+	else if (only != NULL)
+		snprintf(why, sizeof(why), "%s", only);
+	else if (pl->pl_is_forced || po->po_target == PROF_TARGET_COMMAND) {
+		pl->pl_on_tasks = true;
+		snprintf(why, sizeof(why), pl->pl_is_forced ? "by --attach" :
+		    "a command starts with one task");
+	} else if (choose_running(session, why) == -1)
+		return (-1);
+	pl->pl_since_ns = prof_now_ns();
+	pl->pl_forks = prof_place_forks(session);
+	session->se_bpf.bp_control->co_fork_bell =
+	    prof_place_may_move(session);
+	if (tell(session, "attach", pl->pl_on_tasks ||
+	    prof_place_is_exact(session) ? "tasks" : "cpus") == -1)
+		return (-1);
+	return (tell(session, "attach.why", why));
+}
+
+bool
+prof_place_give_up(struct prof_session *session, int rv)
+{
+	struct prof_place *pl = &session->se_place;
+	struct prof_err why = session->se_error;
+
+	if (!pl->pl_on_tasks)
+		return (false);
+	if (rv == 1) {
+		prof_fail(&why, PROF_E_TARGET, "the target starts tasks faster "
+		    "than events can be opened for them");
+		prof_cure(&why, "use --attach cpus");
+		session->se_error = why;
+	}
+	if (pl->pl_is_forced)
+		return (false);
+	pl->pl_on_tasks = false;
+	session->se_bpf.bp_control->co_fork_bell = 0;
+	memset(&session->se_error, 0, sizeof(session->se_error));
+	return (tell(session, "attach", "cpus") == 0 &&
+	    tell(session, "attach.why", why.pe_text) == 0);
+}
+
+int
+prof_place_move(struct prof_session *session, const char *why)
+{
+	struct prof_place *pl = &session->se_place;
+	char text[WHY + 64];
+	int rv;
+
+	pl->pl_on_tasks = false;
+	session->se_bpf.bp_control->co_fork_bell = 0;
+	rv = prof_bpf_move(session);
+	if (rv == -1)
+		return (-1);
+	if (rv == 1) {
+		pl->pl_on_tasks = true;
+		pl->pl_is_stuck = true;
+		return (prof_session_add_note(session, "sampling stays on the "
+		    "target's tasks: %s", session->se_error.pe_text));
+	}
+	snprintf(text, sizeof(text), "cpus after %.3f s: %s",
+	    (double)pl->pl_clock_ns / NS_PER_S, why);
+	return (tell(session, "attach.moved", text));
+}
+
+/* How much of what new tasks hold back is no longer little. */
+static bool
+forks_too_often(const struct prof_session *session, uint64_t forks,
+    uint64_t now_ns)
+{
+	const struct prof_place *pl = &session->se_place;
+
+	if (pl->pl_period_ns == 0)
+		return (false);
+	return (forks > FORKS_FREE + (now_ns - pl->pl_since_ns) /
+	    SHARE_HELD / pl->pl_period_ns);
+}
+
+/* Its samples are missing from the exec to here, or to the end. */
+static int
+place_bared(struct prof_session *session)
+{
+	if (!session->se_place.pl_is_forced)
+		return (prof_place_move(session, "a set-user-ID or unreadable "
+		    "program loses its events"));
+	session->se_place.pl_is_stuck = true;
+	return (prof_session_add_note(session, "a set-user-ID or unreadable "
+	    "program loses the events of its tasks, so its samples are "
+	    "missing; use --attach cpus"));
+}
+
+int
+prof_place_look(struct prof_session *session)
+{
+	struct prof_place *pl = &session->se_place;
+	const uint64_t now_ns = prof_now_ns();
+	struct load load = { 0 };
+	char why[WHY];
+	uint64_t forks;
+
+	if (!pl->pl_on_tasks || pl->pl_is_stuck)
+		return (0);
+	if (__atomic_load_n(&session->se_bpf.bp_control->co_bared,
+	    __ATOMIC_RELAXED) != 0)
+		return (place_bared(session));
+	if (pl->pl_is_forced)
+		return (0);
+	forks = prof_place_forks(session) - pl->pl_forks;
+	if (forks_too_often(session, forks, now_ns)) {
+		snprintf(why, sizeof(why), "the target started %" PRIu64
+		    " tasks, each of which is not sampled in its first period",
+		    forks);
+		return (prof_place_move(session, why));
+	}
+	if (now_ns - pl->pl_looked_ns < LOOK_NS)
+		return (0);
+	if (pl->pl_looked_ns == 0)
+		return (place_read(session, NULL));
+	if (place_read(session, &load) == -1)
+		return (-1);
+	return (costs_more(session, &load, why, sizeof(why)) ?
+	    prof_place_move(session, why) : 0);
+}
+
+void
+prof_place_fini(struct prof_place *pl)
+{
+	free(pl->pl_turns);
+	memset(pl, 0, sizeof(*pl));
+}

@@ -1,0 +1,453 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * The call frame information of what processes map, in the form in which the
+ * files have it: libunwind runs the programs itself.
+ *
+ * Called by spaces.c for each mapping, which costs a look-up, and by
+ * libunwind.c when a walk comes to one, which reads the file once.  A file is
+ * opened through the process that maps it, and must be the one that was
+ * mapped: the same build-id, or inode where there is none.  It is read, not
+ * mapped, and found and checked by the same code as for the kernel's tables.
+ */
+#include <sys/auxv.h>
+#include <sys/stat.h>
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "broker/frames.h"
+#include "elf/unwind_table.h"
+#include "image/images.h"
+#include "snapshot.h"
+
+#define BUCKETS		1024
+#define MAX_OBJECTS	16383	/* numbers have 14 bits, and one is taken */
+#define MANY_OBJECTS	12288	/* then those go that nobody maps */
+#define MAX_BYTES	(256UL << 20)	/* of all that was read */
+#define AGAIN_NS	1000000000ULL
+
+struct prof_objects {
+	struct prof_broker *is_broker;	/* NULL: we read files ourselves */
+	bool		 is_later;	/* nobody maps them any more ... */
+	uint64_t	 is_unchanged_ns; /* ... and when they did */
+	struct prof_object *is_bucket[BUCKETS];
+	struct prof_object **is_object;	/* by number */
+	uint32_t	 is_n;		/* numbers given out ... */
+	uint16_t	 is_free[MAX_OBJECTS]; /* ... and taken back */
+	uint32_t	 is_nfree;
+	size_t		 is_bytes;
+	uint64_t	 is_clock;	/* counts uses */
+};
+
+struct prof_objects *
+prof_objects_new(void)
+{
+	struct prof_objects *objects = calloc(1, sizeof(*objects));
+
+	if (objects == NULL)
+		return (NULL);
+	objects->is_object = calloc(MAX_OBJECTS, sizeof(*objects->is_object));
+	if (objects->is_object == NULL) {
+		free(objects);
+		return (NULL);
+	}
+	return (objects);
+}
+
+void
+prof_objects_read_by(struct prof_objects *objects, struct prof_broker *broker)
+{
+	objects->is_broker = broker;
+}
+
+void
+prof_objects_later(struct prof_objects *objects, uint64_t unchanged_ns)
+{
+	objects->is_later = true;
+	objects->is_unchanged_ns = unchanged_ns;
+}
+
+static size_t
+bytes_of(const struct prof_object *object)
+{
+	return (object->ob_frames_bytes +
+	    object->ob_nentries * sizeof(*object->ob_entry));
+}
+
+/* Back to what it was before it was read. */
+static void
+forget(struct prof_objects *objects, struct prof_object *object)
+{
+	objects->is_bytes -= bytes_of(object);
+	free(object->ob_frames);
+	free(object->ob_entry);
+	object->ob_frames = NULL;
+	object->ob_entry = NULL;
+	object->ob_frames_bytes = object->ob_nentries = 0;
+	object->ob_state = OBJECT_UNREAD;
+}
+
+void
+prof_objects_free(struct prof_objects *objects)
+{
+	uint32_t n;
+
+	if (objects == NULL)
+		return;
+	for (n = 0; n < objects->is_n; n++) {
+		if (objects->is_object[n] == NULL)
+			continue;
+		forget(objects, objects->is_object[n]);
+		free(objects->is_object[n]);
+	}
+	free(objects->is_object);
+	free(objects);
+}
+
+static bool
+is_object(const struct prof_object *object, const struct prof_record *mapping)
+{
+	if (object->ob_id_len != mapping->pr_build_id_len)
+		return (false);
+	if (object->ob_id_len != 0)
+		return (memcmp(object->ob_id, mapping->pr_build_id,
+		    object->ob_id_len) == 0);
+	return (object->ob_dev == mapping->pr_dev &&
+	    object->ob_ino == mapping->pr_ino &&
+	    strcmp(object->ob_path, mapping->pr_path) == 0);
+}
+
+struct prof_object *
+prof_objects_get(struct prof_objects *objects,
+    const struct prof_record *mapping)
+{
+	uint64_t hash = mapping->pr_ino * 0x9e3779b97f4a7c15ULL;
+	struct prof_object *object, **bucket;
+	size_t length = strlen(mapping->pr_path) + 1;
+
+	if ((mapping->pr_path[0] != '/' || mapping->pr_path[1] == '/') &&
+	    strcmp(mapping->pr_path, "[vdso]") != 0)
+		return (NULL);
+	if (mapping->pr_build_id_len >= sizeof(hash))
+		memcpy(&hash, mapping->pr_build_id, sizeof(hash));
+	bucket = &objects->is_bucket[hash % BUCKETS];
+	for (object = *bucket; object != NULL; object = object->ob_next)
+		if (is_object(object, mapping))
+			return (object);
+	if ((objects->is_nfree == 0 && objects->is_n == MAX_OBJECTS) ||
+	    (object = calloc(1, sizeof(*object) + length)) == NULL)
+		return (NULL);
+	object->ob_dev = mapping->pr_dev;
+	object->ob_ino = mapping->pr_ino;
+	object->ob_id_len = mapping->pr_build_id_len;
+	memcpy(object->ob_id, mapping->pr_build_id, sizeof(object->ob_id));
+	memcpy(object->ob_path, mapping->pr_path, length);
+	object->ob_number = objects->is_nfree > 0 ?
+	    objects->is_free[--objects->is_nfree] : objects->is_n++;
+	objects->is_object[object->ob_number] = object;
+	object->ob_next = *bucket;
+	*bucket = object;
+	return (object);
+}
+
+bool
+prof_objects_are_many(const struct prof_objects *objects)
+{
+	return (objects->is_n - objects->is_nfree >= MANY_OBJECTS);
+}
+
+void
+prof_objects_sweep(struct prof_objects *objects)
+{
+	struct prof_object *object, **at;
+	size_t b;
+
+	for (b = 0; b < BUCKETS; b++) {
+		at = &objects->is_bucket[b];
+		while ((object = *at) != NULL) {
+			if (object->ob_is_mapped) {
+				object->ob_is_mapped = false;
+				at = &object->ob_next;
+				continue;
+			}
+			*at = object->ob_next;
+			objects->is_object[object->ob_number] = NULL;
+			objects->is_free[objects->is_nfree++] =
+			    (uint16_t)object->ob_number;
+			forget(objects, object);
+			free(object);
+		}
+	}
+}
+
+static int
+add_entry(void *arg, const struct prof_cfi_entry *entry)
+{
+	struct prof_object *object = arg;
+	size_t n = object->ob_nentries;
+	struct prof_cfi_entry *grown;
+
+	/* Grows in powers of two: full exactly when n is one. */
+	if (n == 0 || (n >= 64 && (n & (n - 1)) == 0)) {
+		grown = reallocarray(object->ob_entry, n == 0 ? 64 : 2 * n,
+		    sizeof(*grown));
+		if (grown == NULL)
+			return (-1);
+		object->ob_entry = grown;
+	}
+	object->ob_entry[object->ob_nentries++] = *entry;
+	return (0);
+}
+
+int
+prof_object_read(struct prof_object *object, struct prof_elf *elf)
+{
+	struct prof_cfi_input input = { 0 };
+	Elf64_Phdr ph;
+	size_t n;
+
+	object->ob_ntext = 0;
+	for (n = 0; prof_elf_segment(elf, n, &ph); n++)
+		if (ph.p_type == PT_LOAD && (ph.p_flags & PF_X) &&
+		    object->ob_ntext < sizeof(object->ob_text) / sizeof(ph))
+			object->ob_text[object->ob_ntext++] = ph;
+	object->ob_nouter = prof_outermost_find(elf, true, object->ob_outer,
+	    sizeof(object->ob_outer) / sizeof(object->ob_outer[0]));
+	object->ob_state = OBJECT_BARE;
+	if (!prof_unwind_frames(elf, &input))
+		return (0);
+	object->ob_frames = malloc(input.ci_size);
+	if (object->ob_frames == NULL || prof_cfi_entries(&input, add_entry,
+	    object) == -1)
+		return (-1);
+	memcpy(object->ob_frames, input.ci_bytes, input.ci_size);
+	object->ob_frames_bytes = input.ci_size;
+	if (object->ob_nentries > 0)
+		object->ob_state = OBJECT_READY;
+	return (0);
+}
+
+/* Is this the file that was mapped? */
+static bool
+is_same(const struct prof_object *object, int fd)
+{
+	uint8_t id[20] = { 0 };
+	struct stat st;
+
+	if (object->ob_id_len != 0)
+		return (prof_build_id_of_file(fd, id) == object->ob_id_len &&
+		    memcmp(id, object->ob_id, object->ob_id_len) == 0);
+	return (fstat(fd, &st) == 0 && st.st_ino == object->ob_ino);
+}
+
+/* The file, through the process that maps it; -1: not now. */
+static int
+open_file(const struct prof_object *object, uint32_t pid,
+    const struct prof_mapped *mapping)
+{
+	const struct prof_record where = {
+		.pr_pid = pid,
+		.pr_addr = mapping->mp_start,
+		.pr_len = mapping->mp_end - mapping->mp_start,
+		.pr_path = object->ob_path,
+	};
+	int fd;
+
+	fd = prof_mapped_file_open(&where);
+	/* The process has gone: its build-id decides. */
+	if (fd == -1 && object->ob_id_len != 0)
+		fd = prof_image_open(object->ob_path);
+	if (fd == -1 || is_same(object, fd))
+		return (fd);
+	close(fd);
+	return (-1);
+}
+
+/*
+ * The same, of a process that ended before, or was never here: its number may
+ * be another's now, so only the path is asked.
+ */
+static int
+open_later(const struct prof_objects *objects,
+    const struct prof_object *object)
+{
+	struct prof_image image = {
+		.im_path = (char *)(uintptr_t)object->ob_path,
+		.im_dev = object->ob_dev, .im_ino = object->ob_ino,
+		.im_id_len = object->ob_id_len,
+	};
+	const int fd = prof_image_open(object->ob_path);
+
+	memcpy(image.im_id, object->ob_id, sizeof(image.im_id));
+	if (fd == -1 || prof_image_matches(&image, fd,
+	    objects->is_unchanged_ns))
+		return (fd);
+	close(fd);
+	return (-1);
+}
+
+/* Is the vDSO that it had mapped ours?  While recording it is. */
+static bool
+is_own_vdso(const struct prof_objects *objects,
+    const struct prof_object *object)
+{
+	uint8_t id[20];
+
+	return (!objects->is_later || (object->ob_id_len != 0 &&
+	    prof_image_own_vdso_id(id) == object->ob_id_len &&
+	    memcmp(id, object->ob_id, object->ob_id_len) == 0));
+}
+
+/* The kernel's own, so we read it ourselves. */
+static int
+read_vdso(struct prof_object *object, const struct prof_mapped *mapping)
+{
+	const void *vdso = (const void *)getauxval(AT_SYSINFO_EHDR);
+	struct prof_elf elf;
+	int rv = -1;
+
+	if (vdso != NULL && prof_elf_memory(&elf, vdso, mapping->mp_end -
+	    mapping->mp_start) == 0) {
+		rv = prof_object_read(object, &elf);
+		prof_elf_close(&elf);
+	}
+	return (rv);
+}
+
+/* By a parser, where there is one.  -1: it cannot be had now. */
+static int
+read_object(const struct prof_objects *objects, struct prof_object *object,
+    uint32_t pid, const struct prof_mapped *mapping)
+{
+	struct prof_elf elf;
+	int fd, rv = -1;
+
+	if (strcmp(object->ob_path, "[vdso]") == 0)
+		return (is_own_vdso(objects, object) ?
+		    read_vdso(object, mapping) : -1);
+	fd = objects->is_later ? open_later(objects, object) :
+	    open_file(object, pid, mapping);
+	if (fd == -1)
+		return (-1);
+	if (objects->is_broker != NULL)
+		rv = prof_frames_ask(objects->is_broker, fd, object);
+	else if (prof_elf_open(&elf, fd) == 0) {
+		rv = prof_object_read(object, &elf);
+		prof_elf_close(&elf);
+	}
+	close(fd);
+	return (rv);
+}
+
+/* What was used longest ago goes, until there is room for what is read now. */
+static void
+make_room(struct prof_objects *objects, const struct prof_object *keep)
+{
+	struct prof_object *oldest;
+	uint32_t n;
+
+	while (objects->is_bytes > MAX_BYTES) {
+		oldest = NULL;
+		for (n = 0; n < objects->is_n; n++) {
+			struct prof_object *object = objects->is_object[n];
+
+			if (object == NULL || object == keep ||
+			    object->ob_state != OBJECT_READY)
+				continue;
+			if (oldest == NULL || object->ob_used <
+			    oldest->ob_used)
+				oldest = object;
+		}
+		if (oldest == NULL)
+			return;
+		forget(objects, oldest);
+	}
+}
+
+bool
+prof_object_ready(struct prof_objects *objects, uint32_t pid,
+    const struct prof_mapped *mapping)
+{
+	struct prof_object *object = mapping->mp_object;
+	int rv;
+
+	object->ob_used = ++objects->is_clock;
+	if (object->ob_state != OBJECT_UNREAD)
+		return (true);
+	/* Another process may show it, later, when this one cannot. */
+	if (object->ob_tried_ns != 0 &&
+	    prof_now_ns() - object->ob_tried_ns < AGAIN_NS)
+		return (false);
+	object->ob_tried_ns = prof_now_ns();
+	rv = read_object(objects, object, pid, mapping);
+	objects->is_bytes += bytes_of(object);
+	if (rv == -1) {
+		forget(objects, object);
+		return (false);
+	}
+	make_room(objects, object);
+	return (true);
+}
+
+const struct prof_object *
+prof_objects_at(const struct prof_objects *objects, uint32_t number)
+{
+	return (number < objects->is_n &&
+	    objects->is_object[number] != NULL &&
+	    objects->is_object[number]->ob_state == OBJECT_READY ?
+	    objects->is_object[number] : NULL);
+}
+
+uint64_t
+prof_object_bias(const struct prof_mapped *mapping)
+{
+	const struct prof_object *object = mapping->mp_object;
+	uint64_t off = mapping->mp_offset;
+	unsigned n;
+
+	for (n = 0; n < object->ob_ntext; n++) {
+		const Elf64_Phdr *ph = &object->ob_text[n];
+
+		/* A mapping starts at the page that the segment starts in. */
+		if (off + 65535 >= ph->p_offset &&
+		    off < ph->p_offset + ph->p_filesz)
+			return (mapping->mp_start - off + ph->p_offset -
+			    ph->p_vaddr);
+	}
+	return (mapping->mp_start - off);
+}
+
+const struct prof_cfi_entry *
+prof_object_entry(const struct prof_object *object, uint64_t address)
+{
+	size_t low = 0, high = object->ob_nentries;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (object->ob_entry[middle].en_start <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return (low > 0 && address < object->ob_entry[low - 1].en_end ?
+	    &object->ob_entry[low - 1] : NULL);
+}
+
+uint16_t
+prof_object_outer_rule(const struct prof_object *object, uint64_t address,
+    bool has_entry)
+{
+	const struct prof_outermost *outer;
+	size_t n;
+
+	for (n = 0; n < object->ob_nouter; n++) {
+		outer = &object->ob_outer[n];
+		if (address >= outer->ou_from && address < outer->ou_to &&
+		    (outer->ou_when == PROF_OUTER_ALWAYS ||
+		    has_entry == (outer->ou_when == PROF_OUTER_DESCRIBED)))
+			return (outer->ou_rule);
+	}
+	return (DTP_UW_END);
+}
