@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "prof_impl.h"
+#include "error.h"
 
 struct code_text {
 	const char	*ct_name;

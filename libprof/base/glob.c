@@ -9,7 +9,8 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "prof_impl.h"
+#include "glob.h"
+#include "prof.h"
 
 #define GLOB_STARS	8	/* runs of stars; more is never meant */
 #define DISTANCE_MAX	64	/* longer names are cut for the distance */

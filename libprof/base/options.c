@@ -12,7 +12,7 @@
  */
 #include <string.h>
 
-#include "prof_impl.h"
+#include "error.h"
 
 /* More was never initialized. */
 #define SIZE_LIMIT	65536

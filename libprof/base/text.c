@@ -5,7 +5,9 @@
  * something to a terminal or to the order in which one reads, instead of
  * being read.  Every output escapes by this, each in its own notation.
  */
-#include "prof_impl.h"
+#include <stdbool.h>
+
+#include "prof.h"
 
 /* Bytes of one well-formed character, 0: it is not well formed. */
 static size_t

@@ -10,9 +10,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+#include "base/error.h"
 #include "broker.h"
 #include "confine/confine.h"
 #include "confine/wire.h"
+#include "elf/build_id.h"
 #include "keeper.h"
 
 #define MAX_PARSERS	16

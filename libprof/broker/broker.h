@@ -22,7 +22,7 @@
 #define PROF_BROKER_H
 
 #include "parser.h"
-#include "prof_impl.h"
+#include "prof.h"
 
 struct prof_broker;
 

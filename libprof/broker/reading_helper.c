@@ -17,7 +17,6 @@
 #include "confine/reading.h"
 #include "confine/wire.h"
 #include "image/images.h"
-#include "prof_impl.h"
 #include "reading_helper.h"
 #include "recording/place.h"
 

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "comparison.h"
 
 #define MAX_RUNS	1000000

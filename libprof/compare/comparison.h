@@ -13,9 +13,10 @@
 #define PROF_COMPARISON_H
 
 #include <stdbool.h>
+#include <stdio.h>
 
 #include "base/intern.h"
-#include "prof_impl.h"
+#include "prof.h"
 #include "statistics.h"
 
 /*

@@ -11,6 +11,7 @@
  */
 #include <stdlib.h>
 
+#include "base/error.h"
 #include "comparison.h"
 #include "difference.h"
 

@@ -11,6 +11,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
+#include "base/error.h"
 #include "comparison.h"
 #include "difference.h"
 

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "prof_impl.h"
+#include "prof.h"
 #include "statistics.h"
 
 #define FRACTION_STEPS	400	/* far more than it takes to converge */

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "prof_impl.h"
+#include "prof.h"
 #include "statistics.h"
 
 static uint64_t

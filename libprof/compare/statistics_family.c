@@ -27,7 +27,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "prof_impl.h"
+#include "prof.h"
 #include "statistics.h"
 
 #define MAX_DRAWS	19999

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "prof_impl.h"
+#include "prof.h"
 #include "statistics.h"
 
 #define EXACT_RANKS	50	/* values a side */

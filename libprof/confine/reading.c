@@ -12,11 +12,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/error.h"
 #include "broker/parser.h"
 #include "broker/reading_helper.h"
 #include "confine.h"
 #include "privilege.h"
-#include "prof_impl.h"
 #include "reading.h"
 #include "wire.h"
 

@@ -17,6 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "confine/privilege.h"
 #include "counters_impl.h"
 #include "os/pmu_kinds.h"

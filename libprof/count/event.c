@@ -14,6 +14,8 @@
 #include <unistd.h>
 
 #include "counters_impl.h"
+#include "os/cpus.h"
+#include "os/permission.h"
 
 #define SYSFS_PMUS	"/sys/bus/event_source/devices"
 #define FILTER_MAX	4000	/* the kernel takes a page */

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "counters_impl.h"
+#include "os/permission.h"
 
 #define GROUP_MAX	PROF_FIT_MAX
 

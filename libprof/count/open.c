@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "counters_impl.h"
+#include "os/permission.h"
 #include "os/pmu_kinds.h"
 
 static int	open_one(struct prof_counting *, size_t, size_t);

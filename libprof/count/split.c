@@ -22,6 +22,8 @@
 
 #include "abi/dtp_split.h"
 #include "counters_impl.h"
+#include "os/cpus.h"
+#include "os/permission.h"
 
 #include "split.skel.h"
 

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "counters_impl.h"
+#include "os/cpus.h"
 
 static int	find_cpus(struct prof_counting *, int);
 static int	find_threads(struct prof_counting *, struct prof_pidset *);

@@ -24,10 +24,17 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "backend/perf/rings.h"
+#include "base/error.h"
 #include "broker/broker.h"
 #include "confine/confine.h"
 #include "elf/debug_file.h"
-#include "prof_impl.h"
+#include "events/event.h"
+#include "os/cpus.h"
+#include "os/facts.h"
+#include "os/permission.h"
+#include "os/procfs.h"
+#include "os/tracefs.h"
 
 #define SYSCTL		"/proc/sys/kernel/"
 #define OLDEST_MAJOR	6	/* the oldest kernel that is tried */

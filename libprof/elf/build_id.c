@@ -16,11 +16,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "prof_impl.h"
+#include "build_id.h"
+#include "prof.h"
 
 /* More program headers or larger notes than these are no program's. */
 #define MAX_PHDRS	512

@@ -19,10 +19,10 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "build_id.h"
 #include "confine/reading.h"
 #include "debug_file.h"
 #include "image/images.h"
-#include "prof_impl.h"
 
 #define USUAL_DIRS	"/usr/lib/debug"
 #define MAX_NOTES	(64u << 10)	/* all together */

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "names.h"
 
 #define TYPE_CHAIN	8	/* typedef, pointer, function, prototype */

@@ -6,6 +6,7 @@
  */
 #include <bpf/btf.h>
 
+#include <stdio.h>
 #include <string.h>
 
 #include "names.h"

@@ -11,7 +11,9 @@
 #ifndef PROF_CALL_H
 #define PROF_CALL_H
 
-#include "prof_impl.h"
+#include <stdbool.h>
+
+#include "prof.h"
 
 #define PROF_CALL_KEY	"syscall."
 

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
+#include "base/glob.h"
 #include "names.h"
 
 struct prof_catalog {

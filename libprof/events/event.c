@@ -3,7 +3,7 @@
  * Resolved events and lists of them: made by the providers (events/provider/),
  * held by the session until it is closed, read by whoever attaches, describes
  * or filters.  Only memory is handled here; what the members mean is in
- * prof_impl.h, and how a name becomes an event in names.c.
+ * event.h, and how a name becomes an event in names.c.
  */
 #include <stdlib.h>
 #include <string.h>

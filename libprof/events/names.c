@@ -15,7 +15,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/error.h"
+#include "base/glob.h"
 #include "names.h"
+#include "os/tracefs.h"
 
 #define TRACEFS_FILE_MAX	(4u << 20)
 

@@ -8,8 +8,8 @@
 #ifndef PROF_NAMES_H
 #define PROF_NAMES_H
 
+#include "event.h"
 #include "os/pmu_kinds.h"
-#include "prof_impl.h"
 
 #define PROF_SPEC_MAX		512	/* bytes of one -e, NUL included */
 #define PROF_SPEC_TERMS		16

@@ -9,7 +9,9 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "names.h"
+#include "os/cpus.h"
 
 #define RATE_KNOB	"kernel.perf_event_max_sample_rate"
 #define RATE_FILE	"/proc/sys/kernel/perf_event_max_sample_rate"

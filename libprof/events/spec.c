@@ -16,6 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
+#include "base/glob.h"
 #include "names.h"
 
 static int	spec_slashes(struct prof_spec *spec, struct prof_err *error);

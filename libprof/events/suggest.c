@@ -4,9 +4,11 @@
  * the providers have.  Called by names.c when resolving failed, so it may
  * take some milliseconds.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/glob.h"
 #include "names.h"
 
 struct suggestion {

@@ -11,7 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "events/names.h"
+#include "filter.h"
 #include "filter_impl.h"
 
 static void	filter_emit(const struct filter_tree *tree, unsigned at,

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "abi/dtp_filter.h"
+#include "base/error.h"
 #include "filter_impl.h"
 
 struct prof_filter {

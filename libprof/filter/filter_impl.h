@@ -7,7 +7,10 @@
 #ifndef PROF_FILTER_IMPL_H
 #define PROF_FILTER_IMPL_H
 
-#include "prof_impl.h"
+#include <stdbool.h>
+
+#include "abi/dtp_abi.h"
+#include "prof.h"
 
 #define FILTER_NODES	128	/* comparisons, and what joins them */
 #define FILTER_DEPTH	64	/* parentheses and ! in each other */

@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "events/names.h"
 #include "filter_impl.h"
 

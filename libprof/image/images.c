@@ -16,8 +16,8 @@
 #include <unistd.h>
 
 #include "confine/reading.h"
+#include "elf/build_id.h"
 #include "images.h"
-#include "prof_impl.h"
 
 #define DELETED		" (deleted)"
 #define MAX_VDSO	65536

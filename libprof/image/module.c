@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "module.h"
-#include "prof_impl.h"
 
 #define PAGE		65535u	/* the largest page that machines have - 1 */
 #define DEBUG_DIR	"/usr/lib/debug"

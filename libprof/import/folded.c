@@ -20,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "abi/dtp_abi.h"
 #include "folded.h"
 #include "import.h"
 #include "profile/profile_impl.h"

@@ -17,6 +17,7 @@
 
 #include "confine/reading.h"
 #include "import.h"
+#include "recording/write.h"
 
 #define MAX_NOTES	64
 

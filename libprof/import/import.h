@@ -23,7 +23,8 @@
 
 #include <linux/perf_event.h>
 
-#include "prof_impl.h"
+#include "base/error.h"
+#include "recording/query.h"
 #include "recording/source.h"
 
 /* ----------------------------------------------------------- import.c */

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "os/procfs.h"
 #include "perfdata.h"
 #include "profile/profile_impl.h"
 

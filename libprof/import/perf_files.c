@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "elf/build_id.h"
 #include "image/images.h"
 #include "perfdata.h"
 #include "profile/profile_impl.h"

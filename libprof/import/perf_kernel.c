@@ -14,7 +14,9 @@
 #include <string.h>
 #include <time.h>
 
+#include "elf/build_id.h"
 #include "image/images.h"
+#include "os/procfs.h"
 #include "perfdata.h"
 
 static int

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "abi/dtp_abi.h"
 #include "perf_script.h"
 #include "prof_command.h"
 #include "profile/profile_impl.h"

@@ -14,6 +14,7 @@
 
 #include <string.h>
 
+#include "abi/dtp_abi.h"
 #include "places.h"
 #include "pprof.h"
 

@@ -12,7 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "prof_impl.h"
+#include "base/error.h"
+#include "cpus.h"
+#include "facts.h"
+#include "procfs.h"
 
 #define CPU_DIR		"/sys/devices/system/cpu/"
 /* The kernel's own limit is 8192; a list beyond this is not one. */

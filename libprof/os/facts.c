@@ -20,7 +20,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "prof_impl.h"
+#include "base/error.h"
+#include "facts.h"
+#include "procfs.h"
 
 /* Inodes of the namespaces that the kernel begins with. */
 #define INITIAL_USER	0xEFFFFFFDU

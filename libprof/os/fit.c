@@ -11,7 +11,10 @@
 
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "count/counters_impl.h"
+#include "cpus.h"
+#include "permission.h"
 
 #define PATIENCE_NS	20000000ULL	/* for others' turns to pass */
 

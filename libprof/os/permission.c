@@ -20,7 +20,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "prof_impl.h"
+#include "base/error.h"
+#include "cpus.h"
+#include "events/event.h"
+#include "facts.h"
+#include "permission.h"
+#include "procfs.h"
 
 #define PARANOID	"/proc/sys/kernel/perf_event_paranoid"
 #define NOT_KNOWN	(-100L)	/* no value of a knob */

@@ -19,7 +19,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "prof_impl.h"
+#include "base/error.h"
+#include "cpus.h"
+#include "facts.h"
+#include "permission.h"
 
 int
 prof_user_namespace_explain(struct prof_err *error)

@@ -13,11 +13,13 @@
 #include <linux/perf_event.h>
 
 #include <dirent.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cpus.h"
 #include "pmu_kinds.h"
-#include "prof_impl.h"
+#include "procfs.h"
 
 #define EXTENDED_SHIFT	32	/* of a general event: the PMU's number */
 

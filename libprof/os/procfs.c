@@ -18,13 +18,16 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/record.h"
 #include "confine/reading.h"
+#include "elf/build_id.h"
 #include "image/images.h"
-#include "prof_impl.h"
+#include "procfs.h"
 
 #define MAPS_BUFFER	65536
 #define DELETED		" (deleted)"

@@ -14,8 +14,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/error.h"
+#include "base/record.h"
 #include "confine/reading.h"
-#include "prof_impl.h"
+#include "cpus.h"
+#include "elf/build_id.h"
+#include "procfs.h"
 
 #define KERNEL_PID	0xffffffffU
 #define NOTES_MAX	16384

@@ -15,7 +15,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "prof_impl.h"
+#include "base/error.h"
+#include "tracefs.h"
 
 static int	tracefs_at(const char *path);
 static int	tracefs_detached(void);

@@ -20,6 +20,7 @@
 
 #include "code_map.h"
 #include "profile/profile_impl.h"
+#include "recording/query.h"
 
 #define MAX_PIECES	64	/* parts of one file that are looked through */
 #define MAX_MOVES	1024

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "export.h"
+#include "recording/query.h"
 
 /* What may be written of a file: a stack of it costs less than its frames. */
 #define FIRST		(48u << 20)

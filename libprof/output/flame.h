@@ -9,7 +9,7 @@
 #ifndef PROF_FLAME_H
 #define PROF_FLAME_H
 
-#include "prof_impl.h"
+#include "base/error.h"
 #include "recording/format.h"
 
 /* ------------------------------------------------------------ flame.c */

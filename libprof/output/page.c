@@ -16,6 +16,7 @@
 #include "compare/difference.h"
 #include "export.h"
 #include "flame_page.h"
+#include "recording/query.h"
 
 #define PAGE_FORMAT	1
 #define MAX_COLUMNS	(1u << 30)	/* bytes */

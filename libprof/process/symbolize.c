@@ -20,6 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "os/procfs.h"
 #include "symbolize_impl.h"
 
 #define FILTER		65536u		/* slots */

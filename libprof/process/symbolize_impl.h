@@ -18,7 +18,6 @@
 #define PROF_SYMBOLIZE_IMPL_H
 
 #include "image/images.h"
-#include "prof_impl.h"
 #include "symbolize.h"
 
 #define HITS_OFFSET_BITS	44

@@ -19,6 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "os/procfs.h"
 #include "symbolize_impl.h"
 
 #define MAX_ALIVE	128u		/* descriptors */

@@ -14,8 +14,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "elf/demangle.h"
 #include "recording/frame.h"
+#include "recording/query.h"
+#include "symbols.h"
 #include "symbols_impl.h"
 
 #define NO_MODULE	UINT32_MAX

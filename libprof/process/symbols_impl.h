@@ -9,7 +9,6 @@
 
 #include "image/module.h"
 #include "kernel_map.h"
-#include "prof_impl.h"
 #include "recording/table.h"
 
 #define FUNCTIONS_BLOCK	1024

@@ -7,6 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
+#include "os/procfs.h"
+#include "recording/query.h"
 #include "recording/table.h"
 #include "symbols_impl.h"
 

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "recording/query.h"
+#include "symbols.h"
 #include "symbols_impl.h"
 
 #define MAX_NAMED	3

@@ -8,6 +8,7 @@
  * Called by gather.c, label.c and tree.c.
  */
 #include "profile_impl.h"
+#include "recording/query.h"
 
 /* Up to LARGE a small file gets more for each byte: its stacks are packed. */
 #define FIRST		(40u << 20)

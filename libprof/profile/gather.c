@@ -22,6 +22,8 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "base/error.h"
+#include "process/symbols.h"
 #include "profile_impl.h"
 
 #define MAX_THREADS	16

@@ -6,7 +6,9 @@
  */
 #include <stdlib.h>
 
+#include "base/error.h"
 #include "profile_impl.h"
+#include "recording/query.h"
 
 /* A thread takes a name. */
 struct change {

@@ -11,8 +11,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "process/symbols.h"
 #include "profile_impl.h"
 #include "recording/frame.h"
+#include "recording/query.h"
 
 #define MAX_INLINED	64	/* functions in one place */
 /* Memory, with what tables and the model keep of the same. */

@@ -7,7 +7,9 @@
  */
 #include <stdlib.h>
 
+#include "base/error.h"
 #include "profile_impl.h"
+#include "recording/query.h"
 
 #define DENSE_FIRST	(32u << 20)	/* bytes of values by node */
 #define DENSE_PER_BYTE	256

@@ -30,7 +30,7 @@
 #include <string.h>
 
 #include "base/intern.h"
-#include "prof_impl.h"
+#include "recording/decode.h"
 
 #define PROF_COMM_LEN	16
 

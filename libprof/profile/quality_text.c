@@ -12,7 +12,10 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
+#include "base/error.h"
+#include "process/symbols.h"
 #include "profile_impl.h"
+#include "recording/query.h"
 
 #define FEW_SAMPLES	100	/* a share of 10% is then 5.5% to 17.4% */
 #define MIN_COMPLETE	0.95

@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 
+#include "base/error.h"
 #include "profile_impl.h"
 
 /*

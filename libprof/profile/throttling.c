@@ -7,7 +7,9 @@
  */
 #include <stdlib.h>
 
+#include "base/error.h"
 #include "profile_impl.h"
+#include "recording/query.h"
 
 /* The time that recording takes: it stands still in a pause. */
 struct clock {

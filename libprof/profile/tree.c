@@ -21,11 +21,13 @@
  *
  * Called by profile.c; numbers of nodes are not final, order.c orders them.
  */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "mixed.h"
 #include "profile_impl.h"
 #include "recording/frame.h"
+#include "recording/query.h"
 
 #define NONE	UINT32_MAX	/* no memory */
 #define UNKEPT	(UINT32_MAX - 1) /* a place that there is no room for */

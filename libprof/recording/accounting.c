@@ -7,8 +7,8 @@
  *
  * Called by whatever sums, checks or shows an accounting.
  */
+#include "accounting.h"
 #include "prof_command.h"
-#include "prof_impl.h"
 
 /* What a counter adds to lost. */
 #define LOST_FIRED(member)	0

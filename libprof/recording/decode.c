@@ -11,6 +11,7 @@
  */
 #include <stdlib.h>
 
+#include "base/error.h"
 #include "reader.h"
 
 #define MAX_TABLES	(32u << 20)	/* bytes; a batch of ours has a tenth */

@@ -13,6 +13,7 @@
  */
 #include <stdlib.h>
 
+#include "base/error.h"
 #include "reader.h"
 
 #define MAX_FRAMES	(2u << 20)	/* 16 MiB */

@@ -7,6 +7,8 @@
  */
 #include <stdlib.h>
 
+#include "abi/dtp_abi.h"
+#include "base/error.h"
 #include "reader.h"
 #include "table.h"
 

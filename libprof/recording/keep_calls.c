@@ -5,6 +5,8 @@
  */
 #include <stdlib.h>
 
+#include "abi/dtp_abi.h"
+#include "base/error.h"
 #include "events/call.h"
 #include "reader.h"
 

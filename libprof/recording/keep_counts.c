@@ -7,6 +7,7 @@
  */
 #include <stdlib.h>
 
+#include "base/error.h"
 #include "reader.h"
 
 /* ------------------------------------- heads of samples, accounting, end */

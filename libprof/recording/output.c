@@ -23,6 +23,7 @@
 #include <unistd.h>
 #include <zstd.h>
 
+#include "base/error.h"
 #include "output.h"
 #include "place.h"
 

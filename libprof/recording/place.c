@@ -21,8 +21,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/error.h"
 #include "place.h"
-#include "prof_impl.h"
 
 static int	place_create(struct prof_place *, bool, struct prof_err *);
 static int	place_set_aside(struct prof_place *);

@@ -6,6 +6,9 @@
  */
 #include <stdlib.h>
 
+#include "abi/dtp_abi.h"
+#include "accounting.h"
+#include "base/error.h"
 #include "reader.h"
 
 const struct prof_err *

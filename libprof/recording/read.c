@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/error.h"
 #include "reader.h"
 
 #define BUDGET_FIRST	(48u << 20)

@@ -17,6 +17,8 @@
 #include <zstd.h>
 
 #include "batch.h"
+#include "decode.h"
+#include "query.h"
 #include "source.h"
 
 /* A growing array, charged to the reader's budget. */

@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
+#include "base/error.h"
 #include "reader.h"
 
 #define RESYNC_FIRST	(64u << 20)

@@ -19,8 +19,10 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "base/error.h"
 #include "batch.h"
 #include "confine/privilege.h"
+#include "write.h"
 
 #define BATCH_BYTES	(256u << 10)
 #define QUEUE_BYTES	(64u << 20)

@@ -18,6 +18,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+#include "filter/filter.h"
+#include "os/cpus.h"
+#include "os/facts.h"
+#include "os/permission.h"
 #include "os/pmu_kinds.h"
 #include "session_impl.h"
 

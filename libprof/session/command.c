@@ -21,6 +21,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "os/permission.h"
 #include "session_impl.h"
 
 void

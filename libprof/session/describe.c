@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "os/pmu_kinds.h"
 #include "session_impl.h"
 

@@ -11,6 +11,7 @@
  */
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "session_impl.h"
 
 #define QUIET_NS	100000000ULL	/* a gap has ended when this long ago */

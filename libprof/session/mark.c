@@ -19,11 +19,15 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "prof_impl.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/record.h"
+#include "mark.h"
 
 #define MARK_MAGIC	0x324b524dU	/* "MRK2" */
 #define MARK_TEXT_MAX	1024

@@ -18,6 +18,7 @@
 
 #include <bpf/bpf.h>
 
+#include "base/clock.h"
 #include "session_impl.h"
 
 #define LOOK_NS		500000000ULL

@@ -16,6 +16,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/clock.h"
+#include "os/cpus.h"
 #include "os/pmu_kinds.h"
 #include "session_impl.h"
 

@@ -23,6 +23,7 @@
 
 #include <xxhash.h>
 
+#include "base/clock.h"
 #include "session_impl.h"
 
 #define FIRST_NS	5000000ULL

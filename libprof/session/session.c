@@ -20,6 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "confine/privilege.h"
 #include "session_impl.h"
 
@@ -29,15 +30,6 @@
 #define WAIT_CALM_MS	1000
 #define YOUNG_NS	1000000UL
 #define PAUSE_MS	2	/* between rounds that mappings ask for */
-
-uint64_t
-prof_now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ((uint64_t)ts.tv_sec * SECOND_NS + (uint64_t)ts.tv_nsec);
-}
 
 struct prof_session *
 prof_session_open(const struct prof_options *options, struct prof_err *error)

@@ -11,9 +11,14 @@
 #include <sys/types.h>
 
 #include "backend/bpf/publish/publish.h"
+#include "backend/perf/rings.h"
+#include "base/error.h"
 #include "broker/broker.h"
+#include "events/event.h"
+#include "mark.h"
+#include "os/procfs.h"
 #include "process/symbolize.h"
-#include "prof_impl.h"
+#include "recording/write.h"
 #include "stacks/snapshot.h"
 
 /* ---------------------------------------------------------- command.c */

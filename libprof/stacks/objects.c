@@ -16,9 +16,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "broker/frames.h"
+#include "elf/build_id.h"
 #include "elf/unwind_table.h"
 #include "image/images.h"
+#include "os/procfs.h"
 #include "snapshot.h"
 
 #define BUCKETS		1024

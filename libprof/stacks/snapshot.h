@@ -14,10 +14,11 @@
 #ifndef SNAPSHOT_H
 #define SNAPSHOT_H
 
+#include "abi/dtp_abi.h"
 #include "elf/cfi.h"
 #include "elf/outermost.h"
 #include "elf/view.h"
-#include "prof_impl.h"
+#include "prof.h"
 
 /* By DWARF number; x86-64 has 16 and the pc, arm64 33 with the pc. */
 #if defined(__x86_64__)

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "snapshot.h"
 
 #define SWEEP_NS	250000000ULL

@@ -14,16 +14,18 @@
  */
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "broker/broker.h"
+#include "elf/build_id.h"
 #include "elf/symtab.h"
 #include "elf/view.h"
 #include "process/symbolize.h"
-#include "prof_impl.h"
+#include "recording/write.h"
 
 #define FRAMES	22
 #define PATHS	4096

@@ -16,12 +16,14 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "prof_impl.h"
+#include "recording/write.h"
 
 #define FRAMES		22
 #define PATHS		4096

@@ -10,7 +10,8 @@
 #include <string.h>
 
 #include "abi/dtp_filter.h"
-#include "prof_impl.h"
+#include "events/event.h"
+#include "filter/filter.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

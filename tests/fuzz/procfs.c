@@ -9,7 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "prof_impl.h"
+#include "elf/build_id.h"
+#include "os/cpus.h"
+#include "os/procfs.h"
 
 int	LLVMFuzzerTestOneInput(const uint8_t *, size_t);
 

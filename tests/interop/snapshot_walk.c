@@ -19,6 +19,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "os/procfs.h"
 #include "stacks/snapshot.h"
 
 static uint8_t stack[PROF_STACK_MAX];

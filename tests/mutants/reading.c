@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 /* See mutants.h. */
+#include <sys/types.h>
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "mutants.h"
-#include "prof_impl.h"
+#include "prof.h"
 
 #define MAX_RECORDS	200000
 

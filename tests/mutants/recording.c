@@ -10,8 +10,9 @@
 #include <unistd.h>
 #include <zstd.h>
 
+#include "abi/dtp_abi.h"
 #include "mutants.h"
-#include "prof_impl.h"
+#include "prof.h"
 
 #define MAX_CHUNKS	256
 #define NCODES		10	/* types of chunks, and one that is none */

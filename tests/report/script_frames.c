@@ -10,7 +10,7 @@
 
 #include "recording/frame.h"
 #include "recording/table.h"
-#include "prof_impl.h"
+#include "recording/write.h"
 
 #define START	0x10000000u
 #define SIZE	0x10000u

@@ -7,6 +7,8 @@
  * Easy to get wrong: a struct that the list lacks, a member at another place,
  * a bit-field, an anonymous struct in between.
  */
+#include <sys/types.h>
+
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
@@ -17,6 +19,7 @@
 #include <unistd.h>
 
 #include "events/names.h"
+#include "os/permission.h"
 #include "prov_call.skel.h"
 #include "prov_pmc.skel.h"
 #include "prov_proc.skel.h"

@@ -5,6 +5,8 @@
 /* SPDX-License-Identifier: ISC */
 #include <fcntl.h>
 
+#include "elf/build_id.h"
+#include "os/procfs.h"
 #include "rings.h"
 
 #define MAX_FILES	64

@@ -15,6 +15,7 @@
 
 #include <time.h>
 
+#include "base/clock.h"
 #include "session.h"
 #include "session/session_impl.h"
 

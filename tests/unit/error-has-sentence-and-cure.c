@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "prof_impl.h"
+#include "base/error.h"
 
 #define CHECK(condition) do {						\
 	if (!(condition)) {						\

@@ -8,6 +8,7 @@
  * signed against unsigned, and where a jump lands after a nested or.
  */
 #include "abi/dtp_filter.h"
+#include "filter/filter.h"
 #include "names.h"
 
 #define ROUNDS	100000

@@ -7,6 +7,7 @@
  * Easy to get wrong: the column behind blanks, the end of the text, an
  * unclosed quote, a single = or |.
  */
+#include "filter/filter.h"
 #include "names.h"
 
 static const struct {

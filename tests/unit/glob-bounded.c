@@ -8,6 +8,7 @@
  * tries all ways.  Nothing is timed; a matcher that does not end is killed
  * by the alarm.
  */
+#include "base/glob.h"
 #include "names.h"
 
 #define LONG	20000

@@ -6,6 +6,7 @@
  *
  * Easy to get wrong: the row before last, which swaps need, and the cut.
  */
+#include "base/glob.h"
 #include "names.h"
 
 /* By plain recursion over the ends of both. */

@@ -7,6 +7,7 @@
  * Easy to get wrong: the star that must give back, "[" without its end, and
  * "]" or "-" at the edge of a set.
  */
+#include "base/glob.h"
 #include "names.h"
 
 static bool

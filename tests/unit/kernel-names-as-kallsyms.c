@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "os/permission.h"
 #include "session/session_impl.h"
 
 #define STEP	37	/* each so-manieth address is asked for */

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "cli-check.h"
-#include "prof_impl.h"
+#include "session/mark.h"
 
 #define BEGINNINGS	600	/* a quarter where LOOPS asks for less */
 

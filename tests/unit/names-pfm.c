@@ -7,6 +7,8 @@
  * Easy to get wrong: a PMU of the own architecture alone can be forced, and
  * libpfm4 is initialised once per process, so each case is a child.
  */
+#include <sys/types.h>
+
 #include "names.h"
 
 static void

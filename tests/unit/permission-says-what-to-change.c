@@ -15,6 +15,7 @@
 
 #include <stddef.h>
 
+#include "os/permission.h"
 #include "rings.h"
 
 static void

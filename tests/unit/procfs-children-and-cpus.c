@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <signal.h>
 
+#include "os/procfs.h"
 #include "rings.h"
 
 static int

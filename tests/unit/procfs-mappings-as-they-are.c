@@ -11,6 +11,8 @@
 #include <fcntl.h>
 #include <pthread.h>
 
+#include "elf/build_id.h"
+#include "os/procfs.h"
 #include "rings.h"
 
 #define THREAD_NAME	"a) S 1 (b"

@@ -17,7 +17,7 @@
 
 #include "cli-check.h"
 #include "image/images.h"
-#include "prof_impl.h"
+#include "os/procfs.h"
 
 #define TRIES	100000
 #define FEW	100	/* of each kind, at least */

@@ -10,6 +10,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
+#include "abi/dtp_abi.h"
 #include "recording-lib.h"
 
 #define DEEP		8000

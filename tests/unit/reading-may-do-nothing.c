@@ -25,7 +25,6 @@
 #include "../interop/parser_fault.c"
 #include "confine/reading.h"
 #include "image/images.h"
-#include "prof_impl.h"
 
 #define CLONE3		10	/* in parser_fault.c: as if there were none */
 #define MEMFD		19	/* where it writes: allowed */

@@ -9,11 +9,13 @@
 #include <sys/stat.h>
 
 #include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "prof_impl.h"
+#include "recording/write.h"
 
 #define CHECK(condition) do {						\
 	if (!(condition)) {						\

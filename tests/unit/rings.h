@@ -12,12 +12,15 @@
 
 #include <errno.h>
 #include <grp.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "backend/perf/rings.h"
+#include "events/event.h"
+#include "os/cpus.h"
 #include "os/pmu_kinds.h"
-#include "prof_impl.h"
 
 #define CHECK(cond, ...) do {						\
 	if (!(cond)) {							\

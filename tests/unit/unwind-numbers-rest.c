@@ -14,6 +14,7 @@
 #include <time.h>
 
 #include "backend/bpf/publish/publish_impl.h"
+#include "base/clock.h"
 
 #define CHECK(cond, ...)						\
 	do {								\

@@ -19,6 +19,8 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include "base/clock.h"
+#include "os/permission.h"
 #include "os/pmu_kinds.h"
 #include "session/session_impl.h"
 

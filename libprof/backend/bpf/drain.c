@@ -26,6 +26,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "session/session_impl.h"
 
 #define TAIL_EVERY	32768	/* records handed over between two tails */

@@ -22,6 +22,8 @@
 
 #include "abi/dtp_unwind.h"
 #include "events/names.h"
+#include "os/cpus.h"
+#include "os/permission.h"
 #include "session/session_impl.h"
 
 #include "prov_call.skel.h"

@@ -17,7 +17,9 @@
 
 #include <bpf/bpf.h>
 
+#include "base/clock.h"
 #include "confine/privilege.h"
+#include "os/permission.h"
 #include "os/pmu_kinds.h"
 #include "session/session_impl.h"
 

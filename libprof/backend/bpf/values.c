@@ -17,6 +17,7 @@
 #include <bpf/bpf.h>
 
 #include "count/counters_impl.h"
+#include "os/permission.h"
 
 /* Counter n of the session. */
 static struct prof_event *

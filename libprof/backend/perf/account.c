@@ -23,6 +23,8 @@
  * Called by the session for the recording's accounting; while recording, what
  * is still in the rings has not fired yet.
  */
+#include <sys/types.h>
+
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>

@@ -16,6 +16,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+#include "os/procfs.h"
 #include "rings_impl.h"
 
 static int	collect_ring(struct prof_rings *, uint32_t);

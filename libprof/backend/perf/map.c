@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "os/permission.h"
 #include "rings_impl.h"
 
 static bool	map_one(struct ring *, size_t);

@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "os/permission.h"
 #include "os/pmu_kinds.h"
 #include "rings_impl.h"
 

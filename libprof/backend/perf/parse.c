@@ -21,6 +21,7 @@
 
 #include <string.h>
 
+#include "os/procfs.h"
 #include "rings_impl.h"
 
 #define TRAILER_SIZE	32

@@ -24,6 +24,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "os/cpus.h"
 #include "rings_impl.h"
 
 #define FIRST_BACKLOG	4096

@@ -6,7 +6,11 @@
 #ifndef PROF_RINGS_IMPL_H
 #define PROF_RINGS_IMPL_H
 
-#include "prof_impl.h"
+#include "base/error.h"
+#include "base/record.h"
+#include "elf/build_id.h"
+#include "events/event.h"
+#include "rings.h"
 #include "stacks/snapshot.h"
 
 /* Of a descriptor: it brings the side band, not samples. */

@@ -17,6 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
+#include "os/procfs.h"
 #include "rings_impl.h"
 
 static struct ring_task *task_find(const struct prof_rings *, int);

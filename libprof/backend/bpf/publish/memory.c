@@ -19,6 +19,8 @@
 #include <bpf/bpf.h>
 #include <xxhash.h>
 
+#include "base/clock.h"
+#include "base/error.h"
 #include "publish_impl.h"
 
 #define REST_NS		1000000000ULL

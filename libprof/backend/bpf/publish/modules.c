@@ -13,13 +13,17 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "broker/tables.h"
 #include "confine/privilege.h"
+#include "elf/build_id.h"
 #include "image/images.h"
+#include "os/procfs.h"
 #include "publish_impl.h"
 
 /* Take the one that walks ask for, else the one that waits longest. */

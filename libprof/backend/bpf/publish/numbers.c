@@ -22,6 +22,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "publish_impl.h"
 
 #define REST_NS		1000000000ULL

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "publish.h"
 #include "publish_impl.h"
 

@@ -6,8 +6,10 @@
 #ifndef PROF_PUBLISH_H
 #define PROF_PUBLISH_H
 
+#include <stdbool.h>
+
 #include "abi/dtp_unwind.h"
-#include "prof_impl.h"
+#include "prof.h"
 
 struct prof_broker;
 struct prof_unwind;

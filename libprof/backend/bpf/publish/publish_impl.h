@@ -12,7 +12,6 @@
 
 #include "abi/dtp_unwind.h"
 #include "elf/unwind_table.h"
-#include "prof_impl.h"
 #include "publish.h"
 
 /* ----------------------------------------------------------- memory.c */

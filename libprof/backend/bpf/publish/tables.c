@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "publish_impl.h"
 
 #define LOOK_NS		250000000ULL

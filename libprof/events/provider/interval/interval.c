@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "events/names.h"
+#include "os/cpus.h"
 
 static int	interval_list(struct prof_names *names, prof_list_fn *fn,
 		    void *arg, const char **why);

@@ -6,10 +6,12 @@
  * of providers (pmc.c).
  */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "events/names.h"
+#include "os/permission.h"
 
 struct pmc_listing {
 	struct prof_names	*pl_names;

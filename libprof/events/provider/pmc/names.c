@@ -6,6 +6,7 @@
  * list of names.  Whether a counter exists on this machine is not asked here.
  */
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -16,6 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
+#include "base/glob.h"
 #include "events/names.h"
 
 static int	pfm_failed(int result, const char *name,

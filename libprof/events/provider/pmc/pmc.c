@@ -12,6 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/error.h"
+#include "base/glob.h"
 #include "events/names.h"
 #include "os/pmu_kinds.h"
 

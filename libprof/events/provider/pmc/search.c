@@ -18,7 +18,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/error.h"
+#include "base/glob.h"
 #include "events/names.h"
+#include "os/permission.h"
 
 #define SYSFS_PMUS	"/sys/bus/event_source/devices"
 #define ANY_PERIOD	1000000007

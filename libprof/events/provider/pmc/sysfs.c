@@ -5,6 +5,8 @@
  * term over config, config1 and config2 as its format file says.  Called by
  * pmc.c for names with slashes, and by the catalog for the list.
  */
+#include <sys/types.h>
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -12,6 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/error.h"
 #include "events/names.h"
 
 #define SYSFS_PMUS	"/sys/bus/event_source/devices"

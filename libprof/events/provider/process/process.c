@@ -7,6 +7,7 @@
  */
 #include <string.h>
 
+#include "base/error.h"
 #include "events/names.h"
 
 static int	proc_resolve(struct prof_names *names, const char *text,

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "events/names.h"
 
 static int	profile_list(struct prof_names *names, prof_list_fn *fn,

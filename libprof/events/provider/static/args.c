@@ -4,6 +4,7 @@
  * of tracepoints with them.  Called by static.c and, through the table
  * of providers, by the catalog.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -14,6 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
+#include "base/glob.h"
 #include "events/names.h"
 
 #define WHY_MAX	160

@@ -5,6 +5,7 @@
  * number.  Called by syscall.c and, through the table of providers, by
  * the catalog.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

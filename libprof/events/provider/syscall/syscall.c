@@ -17,6 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
+#include "base/glob.h"
 #include "events/names.h"
 
 enum syscall_part { SYSCALL_ENTRY, SYSCALL_RETURN, SYSCALL_CALL };

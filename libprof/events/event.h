@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: ISC */
+/* Resolved events, the providers that make them, and names of events. */
+#ifndef PROF_EVENT_H
+#define PROF_EVENT_H
+
+#include <linux/perf_event.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "abi/dtp_abi.h"
+#include "prof.h"
+
+/* State that names need: BTF, tracefs, libpfm4, tables; opened on demand. */
+struct prof_names;
+struct prof_pmu_kinds;
+
+/* How an event is attached. */
+enum prof_kind {
+	PROF_KIND_PROC,		/* lives of processes; always event 0 */
+	PROF_KIND_PERF,		/* perf_event_open, with or without BPF */
+	PROF_KIND_TRACEPOINT,	/* raw tracepoint */
+	PROF_KIND_SYSCALL,	/* sys_enter, sys_exit, or both: a call */
+	PROF_KIND_COUNTER	/* counts; samples of others bring its value */
+};
+
+/* One argument that the event records. */
+struct prof_arg {
+	char		*ag_name;	/* "next->pid" */
+	char		*ag_type;	/* "int", as C writes it */
+	bool		 ag_is_text;	/* of a call: text behind ag_load */
+	struct dtp_arg	 ag_load;	/* how BPF gets it */
+};
+
+/* One event, resolved: all that is needed to attach and to describe it. */
+struct prof_event {
+	char		*ev_name;	/* as the user wrote it */
+	char		*ev_probe;	/* provider:module:function:name */
+	char		*ev_unit;	/* of the weight */
+	const struct prof_provider *ev_provider;
+	enum prof_kind	 ev_kind;
+	uint32_t	 ev_id;		/* index, given by the session */
+	/* PERF: type, config, period or frequency, exclude_*, precise_ip */
+	struct perf_event_attr ev_attr;
+	int		 ev_cpu;	/* interval: the one CPU; else -1 */
+	bool		 ev_is_timer;	/* count late periods */
+	/* TRACEPOINT, SYSCALL */
+	char		*ev_tracepoint;	/* "sched_switch" */
+	bool		 ev_is_return;
+	bool		 ev_is_call;	/* from the entry to the return */
+	bool		 ev_has_texts;	/* some of its calls have */
+	uint8_t		 ev_call[DTP_MAX_SYSCALL]; /* DTP_CALL_* */
+	uint64_t	 ev_sysmask[DTP_MAX_SYSCALL / 64];
+	uint32_t	 ev_nargs;
+	struct prof_arg	 ev_args[DTP_MAX_ARGS];
+	struct dtp_filter ev_filter;	/* compiled by the session */
+};
+
+/* A growing array of events; the events are owned. */
+struct prof_events {
+	struct prof_event **el_event;
+	size_t		 el_n;
+	size_t		 el_cap;
+};
+
+/* What events get whose name says nothing about it. */
+struct prof_event_defaults {
+	uint64_t	 ed_frequency_hz;
+	uint64_t	 ed_period;
+	bool		 ed_user_only;
+};
+
+/* Called for each probe that a provider lists; nonzero ends the listing. */
+typedef int prof_list_fn(void *arg, const struct prof_probe *probe);
+
+/*
+ * A provider: a source of probes, one file each (prov_NAME.c).  A provider
+ * that this kernel lacks offers no probes and a reason.
+ */
+struct prof_provider {
+	const char	*pv_name;
+	/*
+	 * Called when an event is added whose provider part is this one's, or
+	 * is empty.  1: added to the list, 0: the name is not one of ours,
+	 * -1: it is, but it cannot be had (error says why).
+	 */
+	int	(*pv_resolve)(struct prof_names *names, const char *spec,
+		    const struct prof_event_defaults *defaults,
+		    struct prof_events *events, struct prof_err *error);
+	/* Called by the catalog; none: "why" (borrowed, static) is set. */
+	int	(*pv_list)(struct prof_names *names, prof_list_fn *fn,
+		    void *arg, const char **why);
+};
+
+struct prof_names *prof_names_open(struct prof_err *error);
+void	prof_names_close(struct prof_names *names);
+/* Resolve one -e; appends; all or nothing; suggests the nearest name. */
+int	prof_names_resolve(struct prof_names *names, const char *spec,
+	    const struct prof_event_defaults *defaults,
+	    struct prof_events *events, struct prof_err *error);
+
+struct prof_event *prof_event_new(const char *name, const char *probe,
+	    const char *unit, const struct prof_provider *provider,
+	    enum prof_kind kind);	/* owned by caller; NULL: no memory */
+void	prof_event_free(struct prof_event *event);
+int	prof_events_add(struct prof_events *events, struct prof_event *event);
+void	prof_events_free(struct prof_events *events);
+
+#endif /* PROF_EVENT_H */

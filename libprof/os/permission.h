@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: ISC */
+/* Opens perf events, and explains what perf_event_open and bpf refuse. */
+#ifndef PROF_PERMISSION_H
+#define PROF_PERMISSION_H
+
+#include <linux/perf_event.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "prof.h"
+
+struct prof_event;
+
+/* Raises the soft limit of open files when it is reached; sets errno. */
+int	prof_perf_open(const struct perf_event_attr *attr, int pid, int cpu,
+	    int group, unsigned long flags);
+/*
+ * For each event CAP_SYS_ADMIN may be needed: kernels of Debian and Ubuntu,
+ * with perf_event_paranoid above 2.  CAP_PERFMON does for all others.
+ */
+bool	prof_perf_wants_admin(void);
+/* It happens in the kernel, and user space alone is asked for. */
+bool	prof_perf_always_zero(const struct perf_event_attr *attr);
+/*
+ * Turn errno of a failed perf_event_open into sentence and cure; -1.  event
+ * NULL: the side band.
+ */
+int	prof_perf_explain(struct prof_err *error,
+	    const struct prof_event *event, int error_number, int pid, int cpu);
+/* Sentences and cures of single causes; -1. */
+int	prof_seccomp_explain(struct prof_err *error, const char *calls);
+int	prof_lockdown_explain(struct prof_err *error, const char *what);
+int	prof_user_namespace_explain(struct prof_err *error);
+int	prof_pid_namespace_explain(struct prof_err *error);
+int	prof_open_files_explain(struct prof_err *error, const char *what);
+int	prof_locked_memory_cure(struct prof_err *error);
+
+/* Would n events, tried on ourselves as a group, count at the same time? */
+bool	prof_perf_group_fits(const struct perf_event_attr *attrs, size_t n);
+
+/* As prof_perf_explain, of bpf(2). */
+int	prof_bpf_explain(struct prof_err *error, int error_number);
+/* Tries with the smallest map and program; why says what is in the way. */
+bool	prof_bpf_allowed(struct prof_err *why);
+/* The kernel's types, without which no program of ours can be loaded. */
+#define PROF_BTF	"/sys/kernel/btf/vmlinux"
+bool	prof_btf_there(struct prof_err *why);
+/* All of that, and it would record what it should. */
+bool	prof_bpf_usable(struct prof_err *why);
+
+#endif /* PROF_PERMISSION_H */

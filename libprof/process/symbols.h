@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: ISC */
+/* Places in the code, and why one has no symbol. */
+#ifndef PROF_SYMBOLS_H
+#define PROF_SYMBOLS_H
+
+#include <stdint.h>
+
+#include "prof.h"
+
+/* Why there is no name, and a cure that can work; "": none. */
+const char *prof_unnamed_reason(enum prof_unnamed why, const char *module);
+const char *prof_unnamed_cure(enum prof_unnamed why, const char *module);
+
+/* prof_symbols_space, and narrows from and to: so long it stays that one. */
+uint32_t prof_symbols_space_while(struct prof_symbols *symbols, uint32_t pid,
+	    uint64_t time_ns, uint64_t *from_ns, uint64_t *to_ns);
+/*
+ * A place in the code, whoever has it mapped and wherever: in the same spot
+ * there is the same function, the same line.  No padding: it is a key.
+ */
+struct prof_spot {
+	uint64_t	so_at;		/* in the file, or the pc */
+	uint32_t	so_owner;	/* image, or life */
+	uint32_t	so_flags;	/* kind, flags, and what so_owner is */
+};
+
+void	prof_symbols_spot(const struct prof_symbols *symbols, uint32_t space,
+	    const struct prof_frame *frame, struct prof_spot *spot);
+
+#endif /* PROF_SYMBOLS_H */

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: ISC */
+/* What a reader answers within the library, beyond prof_recording.h. */
+#ifndef PROF_QUERY_H
+#define PROF_QUERY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "prof.h"
+
+/* A system call by number; NULL: the recording does not describe it. */
+const struct prof_syscall *prof_reader_call(const struct prof_reader *reader,
+	    uint64_t number);
+
+/* As prof_reader_open, of what it takes over; of path only messages speak. */
+struct prof_source;
+struct prof_reader *prof_reader_open_source(struct prof_source *source,
+	    const char *path, struct prof_err *error);
+/*
+ * The process in whose memory all code lies that an import of perf script has
+ * names of; no process has such a number.
+ */
+#define PROF_PLACES_PID	((1u << 22) + 1)
+
+/* Bytes of the file. */
+uint64_t prof_reader_length(const struct prof_reader *reader);
+/* Everything but samples, by time: n below prof_reader_nlives. */
+size_t	prof_reader_nlives(const struct prof_reader *reader);
+void	prof_reader_life(const struct prof_reader *reader, size_t n,
+	    struct prof_record *record);
+/* Body n of those that prof_writer_symbols was given; NULL: no more. */
+const void *prof_reader_symbols(const struct prof_reader *reader, size_t n,
+	    size_t *len);
+
+/* When START was; false: it is missing. */
+bool	prof_reader_start(const struct prof_reader *reader,
+	    uint64_t *start_ns);
+
+/* Those that there was no room for. */
+uint64_t prof_reader_symbols_left_out(const struct prof_reader *reader);
+
+/* What is over a memory budget, in every output. */
+#define PROF_OVER_NAME	"[over the memory budget]"
+
+#endif /* PROF_QUERY_H */

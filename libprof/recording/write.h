@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: ISC */
+/* The writer of recordings. */
+#ifndef PROF_WRITE_H
+#define PROF_WRITE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "prof.h"
+
+/*
+ * Appends a recording.  prof_writer_add may be called for every record, in
+ * order of time for samples; it copies what it needs.  Compression and
+ * write(2) happen in a thread of the writer.
+ */
+struct prof_writer;
+struct prof_writer *prof_writer_open(const char *path,
+	    struct prof_err *error);
+/* Into a file of memory, which stays the caller's. */
+struct prof_writer *prof_writer_open_memory(int fd, struct prof_err *error);
+/* Mostly before the first record; the last value of a key counts. */
+int	prof_writer_info(struct prof_writer *writer, const char *key,
+	    const char *value);
+int	prof_writer_event(struct prof_writer *writer,
+	    const struct prof_event_info *info);
+int	prof_writer_add(struct prof_writer *writer,
+	    const struct prof_record *record);
+/* A sample like the one before but for its time; for stacks of user space. */
+int	prof_writer_again(struct prof_writer *writer,
+	    const struct prof_record *record);
+/* The accounting so far, of all events on one CPU (cpu -1: of no CPU). */
+int	prof_writer_accounting(struct prof_writer *writer, int cpu,
+	    const struct prof_accounting *accounting, size_t nevents);
+/* The functions of a module, see recording/table.h; at the end. */
+int	prof_writer_symbols(struct prof_writer *writer, const void *body,
+	    size_t len);
+/*
+ * The numbers of the stacks of the last sample, 0: none.  The innermost
+ * frame is not part of a stack.
+ */
+void	prof_writer_stacks(const struct prof_writer *writer,
+	    uint32_t *kernel, uint32_t *user);
+/* Write out what is buffered (each second, and before a long pause). */
+int	prof_writer_flush(struct prof_writer *writer);
+uint64_t prof_writer_bytes(const struct prof_writer *writer);
+uint64_t prof_writer_written(const struct prof_writer *writer, size_t event);
+const struct prof_err *prof_writer_error(const struct prof_writer *writer);
+/* Samples in the file so far; known for good after the end. */
+uint64_t prof_writer_samples(const struct prof_writer *writer);
+/* Index and END; 0 when the file is whole, and on the disk. */
+int	prof_writer_end(struct prof_writer *writer, struct prof_err *error);
+/* The same where it has not come to its end.  Frees the writer. */
+int	prof_writer_close(struct prof_writer *writer, struct prof_err *error);
+/* Give up: close, remove the file, and put the previous ones back. */
+void	prof_writer_discard(struct prof_writer *writer);
+/* It will not be discarded: what that would put back may go, before a kill. */
+void	prof_writer_keep(struct prof_writer *writer);
+/* Store chunks as they are, for tests; right after open. */
+void	prof_writer_raw(struct prof_writer *writer);
+
+#endif /* PROF_WRITE_H */
