@@ -31,23 +31,19 @@ static void
 tell(struct emit *em, const char *their)
 {
 	emit_object(em, NULL);
-	emit_text(em, "name", "a\"b");
-	emit_bool(em, "hot", true);
-	emit_count(em, "self", UINT64_MAX);
-	emit_signed(em, "change", -3);
-	emit_object(em, "args");
-	emit_text(em, their, "=1");
-	emit_close(em);
-	emit_share(em, "share", 0.25);
-	emit_share(em, "unknown", -1);
-	emit_given(em, "module", "");
-	emit_hex(em, "address", 0x1f);
+	EMIT(em, TEXT("name", "a\"b"), FLAG("hot", true),
+	    COUNT("self", UINT64_MAX), SIGNED("change", -3));
+	EMIT_ROW(em, "args", TEXT(their, "=1"));
+	EMIT(em, SHARE("share", 0.25), SHARE("unknown", -1),
+	    GIVEN("module", ""), HEX("address", 0x1f),
+	    WHERE(false, COUNT("nowhere", 1)), KNOWN(false, COUNT("last", 1)));
 	emit_close(em);
 }
 
 #define ROW	"{\"name\":\"a\\\"b\",\"hot\":true," \
     "\"self\":18446744073709551615,\"change\":-3,\"args\":{\"self\":\"=1\"}," \
-    "\"share\":0.250000,\"unknown\":null,\"address\":\"0x1f\"}"
+    "\"share\":0.250000,\"unknown\":null,\"address\":\"0x1f\"," \
+    "\"last\":null}"
 
 static void
 json(void)
@@ -65,12 +61,12 @@ json(void)
 	tell(&em, "self");
 	emit_close(&em);
 	emit_list(&em, "numbers");
-	emit_number(&em, NULL, 0.1, EMIT_EXACT);
-	emit_number(&em, NULL, NAN, EMIT_EXACT);
-	emit_number(&em, NULL, 2.0 / 3, 3);
+	EMIT(&em, NUMBER(NULL, 0.1), NUMBER(NULL, NAN),
+	    ROUNDED(NULL, 2.0 / 3, 3), FIXED(NULL, 2, 1),
+	    NUMBERS(NULL, ((const double[]){ 1, INFINITY }), 2));
 	emit_end(&em);
 	is("rows and a list", "{\n\"none\":[],\n\"two\":[\n" ROW ",\n" ROW
-	    "],\"numbers\":[0.10000000000000001,null,0.667]}\n");
+	    "],\"numbers\":[0.10000000000000001,null,0.667,2.0,[1,null]]}\n");
 }
 
 static void
@@ -90,9 +86,7 @@ csv(void)
 	emit_csv(&em, &out, columns, "\n");
 	emit_column(&em, "theirs", true);
 	emit_object(&em, NULL);
-	emit_object(&em, "args");
-	emit_text(&em, "theirs", "=1");
-	emit_close(&em);
+	EMIT_ROW(&em, "args", TEXT("theirs", "=1"));
 	emit_close(&em);
 	is("only the last column", ",,,,,,\"'=1\"\n");
 	emit_object(&em, NULL);

@@ -25,18 +25,18 @@ has_figures(const struct an_row *row)
 static void
 emit_sum(struct emit *em, const struct an_sum *sum, uint64_t all)
 {
-	emit_count(em, "weight", sum->as_weight);
-	emit_share(em, "share", annotate_part(sum, all));
-	emit_count(em, "samples", sum->as_samples);
+	EMIT(em, COUNT("weight", sum->as_weight),
+	    SHARE("share", annotate_part(sum, all)),
+	    COUNT("samples", sum->as_samples));
 }
 
 static void
 emit_event(const struct annotate *an, size_t c, struct emit *em)
 {
-	emit_text(em, "event", an->an_column[c].ac_info->pi_name);
+	EMIT(em, TEXT("event", an->an_column[c].ac_info->pi_name));
 	if (em->em_is_csv)
-		emit_text(em, "unit", an->an_column[c].ac_info->pi_unit);
-	emit_given(em, "recording", side_of(an, c));
+		EMIT(em, TEXT("unit", an->an_column[c].ac_info->pi_unit));
+	EMIT(em, GIVEN("recording", side_of(an, c)));
 }
 
 /* What it is about; in CSV each row stands there once for each event. */
@@ -45,19 +45,19 @@ emit_names(const struct an_row *row, const char *file, struct emit *em)
 {
 	const bool is_code = row->ar_kind == AN_CODE;
 
-	emit_text(em, "kind", is_code ? "code" : "source");
+	EMIT(em, TEXT("kind", is_code ? "code" : "source"));
 	if (!em->em_is_csv)
-		emit_bool(em, "hot", row->ar_is_hot);
+		EMIT(em, FLAG("hot", row->ar_is_hot));
 	if (em->em_is_csv)
-		emit_text(em, "file", file);
+		EMIT(em, TEXT("file", file));
 	if (is_code && em->em_is_csv)
-		emit_hex(em, "address", row->ar_number);
+		EMIT(em, HEX("address", row->ar_number));
 	else if (is_code || row->ar_number > 0)
-		emit_count(em, is_code ? "address" : "line", row->ar_number);
+		EMIT(em, COUNT(is_code ? "address" : "line", row->ar_number));
 	if (!em->em_is_csv)
-		emit_given(em, is_code ? "module" : "file", file);
-	emit_given(em, "text", row->ar_text);
-	emit_given(em, "inlined_at", row->ar_chain);
+		EMIT(em, GIVEN(is_code ? "module" : "file", file));
+	EMIT(em, GIVEN("text", row->ar_text),
+	    GIVEN("inlined_at", row->ar_chain));
 }
 
 static void
@@ -123,10 +123,10 @@ emit_column_info(const struct annotate *an, size_t c, struct emit *em)
 	    column->ac_event, &quality);
 	emit_object(em, NULL);
 	emit_event(an, c, em);
-	emit_text(em, "unit", column->ac_info->pi_unit);
+	EMIT(em, TEXT("unit", column->ac_info->pi_unit));
 	emit_sum(em, &column->ac_sum, column->ac_all);
-	emit_bool(em, "is_bad", quality.pq_is_bad);
-	emit_text(em, "quality", quality.pq_text);
+	EMIT(em, FLAG("is_bad", quality.pq_is_bad),
+	    TEXT("quality", quality.pq_text));
 	emit_close(em);
 }
 
@@ -136,10 +136,10 @@ annotate_json(const struct annotate *an, struct out *out)
 	struct emit em;
 
 	emit_json(&em, out);
-	emit_count(&em, "schema_version", 1);
-	emit_text(&em, "function", an->an_function->fu_name);
-	emit_text(&em, "module", an->an_function->fu_module);
-	emit_count(&em, "address", an->an_function->fu_address);
+	EMIT(&em, COUNT("schema_version", 1),
+	    TEXT("function", an->an_function->fu_name),
+	    TEXT("module", an->an_function->fu_module),
+	    COUNT("address", an->an_function->fu_address));
 	emit_rows(&em, "events");
 	for (size_t c = 0; c < an->an_ncolumns; c++)
 		emit_column_info(an, c, &em);
@@ -150,6 +150,6 @@ annotate_json(const struct annotate *an, struct out *out)
 	emit_rows(&em, "notes");
 	for (size_t i = 0; i < an->an_nrows; i++)
 		if (an->an_row[i].ar_kind == AN_NOTE)
-			emit_text(&em, NULL, an->an_row[i].ar_text);
+			EMIT(&em, TEXT(NULL, an->an_row[i].ar_text));
 	emit_end(&em);
 }

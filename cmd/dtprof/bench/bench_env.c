@@ -86,27 +86,24 @@ bench_environment(struct emit *em)
 	char line[512];
 
 	uname(&un);
-	emit_text(em, "kernel", un.release);
-	emit_given(em, "host", un.nodename);
+	EMIT(em, TEXT("kernel", un.release), GIVEN("host", un.nodename));
 	if (gmtime_r(&now, &tm) != NULL && strftime(line, sizeof(line),
 	    "%Y-%m-%dT%H:%M:%SZ", &tm) > 0)
-		emit_given(em, "time", line);
-	emit_given(em, "arch", un.machine);
-	emit_given(em, "cpu_model", cpu_model(line, sizeof(line)));
-	emit_signed(em, "cpus", sysconf(_SC_NPROCESSORS_ONLN));
-	emit_given(em, "governor", line_of(CPU "cpu0/cpufreq/scaling_governor",
-	    line, sizeof(line)));
-	emit_given(em, "no_turbo", line_of(CPU "intel_pstate/no_turbo", line,
-	    sizeof(line)));
-	emit_given(em, "boost", line_of(CPU "cpufreq/boost", line,
-	    sizeof(line)));
-	emit_given(em, "smt", line_of(CPU "smt/control", line, sizeof(line)));
-	emit_given(em, "aslr", line_of("/proc/sys/kernel/randomize_va_space",
-	    line, sizeof(line)));
+		EMIT(em, GIVEN("time", line));
+	EMIT(em, GIVEN("arch", un.machine),
+	    GIVEN("cpu_model", cpu_model(line, sizeof(line))),
+	    SIGNED("cpus", sysconf(_SC_NPROCESSORS_ONLN)), GIVEN("governor",
+	    line_of(CPU "cpu0/cpufreq/scaling_governor", line, sizeof(line))),
+	    GIVEN("no_turbo", line_of(CPU "intel_pstate/no_turbo", line,
+	    sizeof(line))),
+	    GIVEN("boost", line_of(CPU "cpufreq/boost", line, sizeof(line))),
+	    GIVEN("smt", line_of(CPU "smt/control", line, sizeof(line))),
+	    GIVEN("aslr", line_of("/proc/sys/kernel/randomize_va_space", line,
+	    sizeof(line))));
 	line_of("/sys/kernel/mm/transparent_hugepage/enabled", line,
 	    sizeof(line));
-	emit_given(em, "huge_pages", chosen_of(line));
-	emit_given(em, "load", line_of("/proc/loadavg", line, sizeof(line)));
+	EMIT(em, GIVEN("huge_pages", chosen_of(line)),
+	    GIVEN("load", line_of("/proc/loadavg", line, sizeof(line))));
 }
 
 /* Time that the machine under this one gave to others. */

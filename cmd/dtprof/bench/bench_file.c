@@ -321,21 +321,16 @@ emit_about(const struct bench *bench, struct emit *em)
 	snprintf(seed, sizeof(seed), "%llu",
 	    (unsigned long long)bench->be_seed);
 	emit_line(em);
-	emit_count(em, "schema_version", BENCH_SCHEMA);
-	emit_word(em, "made_by", maker);
-	emit_word(em, "seed", seed);
-	emit_count(em, "runs", bench->be_runs);
-	emit_count(em, "warmups", bench->be_warmups);
-	emit_count(em, "shell", bench->be_shell);
-	emit_count(em, "record", bench->be_record);
-	emit_given(em, "prepare", bench->be_prepare);
+	EMIT(em, COUNT("schema_version", BENCH_SCHEMA), WORD("made_by", maker),
+	    WORD("seed", seed), COUNT("runs", bench->be_runs),
+	    COUNT("warmups", bench->be_warmups),
+	    COUNT("shell", bench->be_shell), COUNT("record", bench->be_record),
+	    GIVEN("prepare", bench->be_prepare));
 	emit_rows(em, "commands");
 	for (size_t i = 0; i < bench->be_ncommands; i++) {
-		emit_object(em, NULL);
-		emit_text(em, "name", bench->be_command[i].bc_name);
-		emit_text(em, "command", bench->be_command[i].bc_text);
-		emit_given(em, "build_id", bench->be_command[i].bc_build_id);
-		emit_close(em);
+		EMIT_ROW(em, NULL, TEXT("name", bench->be_command[i].bc_name),
+		    TEXT("command", bench->be_command[i].bc_text),
+		    GIVEN("build_id", bench->be_command[i].bc_build_id));
 	}
 	emit_close(em);
 	emit_line(em);

@@ -10,15 +10,6 @@
 #include "../ui/emit.h"
 #include "compare.h"
 
-static void
-emit_couple(struct emit *em, const char *name, const double value[2])
-{
-	emit_list(em, name);
-	emit_number(em, NULL, value[0], EMIT_EXACT);
-	emit_number(em, NULL, value[1], EMIT_EXACT);
-	emit_close(em);
-}
-
 static const char *
 verdict(const struct prof_change *cg)
 {
@@ -40,24 +31,16 @@ effect(double delta)
 static void
 emit_change(struct emit *em, const struct prof_change *cg)
 {
-	emit_text(em, "name", cg->cg_name);
-	emit_word(em, "verdict", verdict(cg));
-	emit_list(em, "runs");
-	emit_count(em, NULL, cg->cg_n[0]);
-	emit_count(em, NULL, cg->cg_n[1]);
-	emit_close(em);
-	emit_couple(em, "median", cg->cg_median);
-	emit_couple(em, "mean", cg->cg_mean);
-	emit_number(em, "change", cg->cg_change, EMIT_EXACT);
-	emit_couple(em, "ci95", cg->cg_ci95);
-	emit_number(em, "p", cg->cg_p, EMIT_EXACT);
-	emit_number(em, "p_adjusted", cg->cg_p_adjusted, EMIT_EXACT);
-	emit_number(em, "smallest_change", cg->cg_smallest, EMIT_EXACT);
-	emit_bool(em, "exact", cg->cg_is_exact == 1);
-	if (cg->cg_runs_needed > 0)
-		emit_count(em, "runs_needed", cg->cg_runs_needed);
-	else
-		emit_null(em, "runs_needed");
+	EMIT(em, TEXT("name", cg->cg_name), WORD("verdict", verdict(cg)),
+	    NUMBERS("runs", ((const double[]){ (double)cg->cg_n[0],
+	    (double)cg->cg_n[1] }), 2), NUMBERS("median", cg->cg_median, 2),
+	    NUMBERS("mean", cg->cg_mean, 2), NUMBER("change", cg->cg_change),
+	    NUMBERS("ci95", cg->cg_ci95, 2), NUMBER("p", cg->cg_p),
+	    NUMBER("p_adjusted", cg->cg_p_adjusted),
+	    NUMBER("smallest_change", cg->cg_smallest),
+	    FLAG("exact", cg->cg_is_exact == 1),
+	    KNOWN(cg->cg_runs_needed > 0,
+	    COUNT("runs_needed", cg->cg_runs_needed)));
 }
 
 static void
@@ -65,11 +48,10 @@ emit_metric(struct emit *em, const char *name, const struct prof_change *cg)
 {
 	emit_object(em, name);
 	emit_change(em, cg);
-	emit_number(em, "p_mann_whitney", cg->cg_p_rank, EMIT_EXACT);
-	emit_number(em, "p_welch", cg->cg_p_welch, EMIT_EXACT);
-	emit_number(em, "cliffs_delta", cg->cg_delta, EMIT_EXACT);
-	emit_word(em, "effect", effect(cg->cg_delta));
-	emit_text(em, "unit", cg->cg_unit);
+	EMIT(em, NUMBER("p_mann_whitney", cg->cg_p_rank),
+	    NUMBER("p_welch", cg->cg_p_welch),
+	    NUMBER("cliffs_delta", cg->cg_delta),
+	    WORD("effect", effect(cg->cg_delta)), TEXT("unit", cg->cg_unit));
 	emit_close(em);
 }
 
@@ -82,13 +64,13 @@ emit_function(struct emit *em, const struct prof_change *cg)
 
 	emit_object(em, NULL);
 	emit_change(em, cg);
-	emit_couple(em, "share", cg->cg_share);
-	emit_number(em, "part", cg->cg_part, EMIT_EXACT);
+	EMIT(em, NUMBERS("share", cg->cg_share, 2),
+	    NUMBER("part", cg->cg_part));
 	emit_list(em, "presence");
-	emit_word(em, NULL, presence[cg->cg_presence[0]]);
-	emit_word(em, NULL, presence[cg->cg_presence[1]]);
+	EMIT(em, WORD(NULL, presence[cg->cg_presence[0]]),
+	    WORD(NULL, presence[cg->cg_presence[1]]));
 	emit_close(em);
-	emit_text(em, "module", cg->cg_module);
+	EMIT(em, TEXT("module", cg->cg_module));
 	emit_close(em);
 }
 
@@ -101,10 +83,10 @@ emit_functions(struct emit *em, const struct prof_comparison *cp, unsigned by)
 	if (total != NULL)
 		emit_metric(em, "total", total);
 	else
-		emit_null(em, "total");
+		EMIT(em, UNKNOWN("total"));
 	emit_line(em);
-	emit_word(em, "by", compare_by_words[by]);
-	emit_count(em, "functions_tested", prof_comparison_ntested(cp));
+	EMIT(em, WORD("by", compare_by_words[by]),
+	    COUNT("functions_tested", prof_comparison_ntested(cp)));
 	emit_rows(em, "functions");
 	for (size_t i = 0; i < prof_comparison_nfunctions(cp); i++)
 		emit_function(em, prof_comparison_function(cp, i));
@@ -118,16 +100,15 @@ emit_pair(struct emit *em, const struct pair *pair, unsigned by)
 	const char *note;
 
 	emit_object(em, NULL);
-	emit_text(em, "base", pair->pr_series[0]->se_name);
-	emit_text(em, "new", pair->pr_series[1]->se_name);
+	EMIT(em, TEXT("base", pair->pr_series[0]->se_name),
+	    TEXT("new", pair->pr_series[1]->se_name));
 	emit_list(em, "build_ids");
 	for (int s = 0; s < 2; s++)
-		emit_text(em, NULL, pair->pr_series[s]->se_build_id[0] ==
-		    '\0' ? NULL : pair->pr_series[s]->se_build_id);
+		EMIT(em, TEXT(NULL, pair->pr_series[s]->se_build_id[0] == '\0' ?
+		    NULL : pair->pr_series[s]->se_build_id));
 	emit_close(em);
-	emit_word(em, "verdict", verdict(compare_headline(pair)));
-	emit_bool(em, "assumes_no_drift",
-	    prof_comparison_assumes_no_drift(cp));
+	EMIT(em, WORD("verdict", verdict(compare_headline(pair))),
+	    FLAG("assumes_no_drift", prof_comparison_assumes_no_drift(cp)));
 	emit_rows(em, "metrics");
 	for (size_t i = 0; i < prof_comparison_nmetrics(cp); i++)
 		emit_metric(em, NULL, prof_comparison_metric(cp, i));
@@ -136,7 +117,7 @@ emit_pair(struct emit *em, const struct pair *pair, unsigned by)
 	emit_line(em);
 	emit_list(em, "notes");
 	for (size_t i = 0; (note = compare_note(pair, i)) != NULL; i++)
-		emit_text(em, NULL, note);
+		EMIT(em, TEXT(NULL, note));
 	emit_close(em);
 	emit_close(em);
 }
@@ -147,20 +128,20 @@ compare_json(const struct compare *cm, struct out *out)
 	struct emit em;
 
 	emit_json(&em, out);
-	emit_count(&em, "schema_version", COMPARE_SCHEMA);
-	emit_text(&em, "version", prof_version());
-	emit_number(&em, "threshold", cm->cm_threshold, EMIT_EXACT);
+	EMIT(&em, COUNT("schema_version", COMPARE_SCHEMA),
+	    TEXT("version", prof_version()),
+	    NUMBER("threshold", cm->cm_threshold));
 	emit_rows(&em, "comparisons");
 	for (size_t i = 0; i < cm->cm_npairs; i++)
 		emit_pair(&em, &cm->cm_pair[i], cm->cm_options->co_by);
 	emit_close(&em);
 	emit_line(&em);
-	if (cm->cm_npairs > 1 && isfinite(cm->cm_geomean)) {
-		emit_object(&em, "geomean");
-		emit_couple(&em, "ci95", cm->cm_geomean_ci);
-		emit_number(&em, "change", cm->cm_geomean, EMIT_EXACT);
-		emit_signed(&em, "comparisons", cm->cm_ngeomean);
-	} else
-		emit_null(&em, "geomean");
+	if (cm->cm_npairs > 1 && isfinite(cm->cm_geomean))
+		EMIT_ROW(&em, "geomean",
+		    NUMBERS("ci95", cm->cm_geomean_ci, 2),
+		    NUMBER("change", cm->cm_geomean),
+		    SIGNED("comparisons", cm->cm_ngeomean));
+	else
+		EMIT(&em, UNKNOWN("geomean"));
 	emit_end(&em);
 }

@@ -179,13 +179,11 @@ emit_check(struct emit *em, const struct prof_check *check)
 {
 	const bool ok = check->ck_state == PROF_CHECK_OK;
 
-	emit_object(em, NULL);
-	emit_text(em, "name", check->ck_name);
-	emit_word(em, "state", state_names[check->ck_state]);
-	emit_text(em, "found", check->ck_error.pe_text);
-	emit_text(em, "fix", ok ? "" : check->ck_error.pe_cure);
-	emit_text(em, "affects", ok ? "" : check->ck_loss);
-	emit_close(em);
+	EMIT_ROW(em, NULL, TEXT("name", check->ck_name),
+	    WORD("state", state_names[check->ck_state]),
+	    TEXT("found", check->ck_error.pe_text),
+	    TEXT("fix", ok ? "" : check->ck_error.pe_cure),
+	    TEXT("affects", ok ? "" : check->ck_loss));
 }
 
 static void
@@ -196,16 +194,13 @@ show_json(const struct doctor *doctor, const struct plan *plan,
 	struct emit em;
 
 	emit_json(&em, out);
-	emit_count(&em, "schema_version", 1);
+	EMIT(&em, COUNT("schema_version", 1));
 	emit_line(&em);
-	emit_object(&em, "record");
-	emit_bool(&em, "possible", is_possible);
-	emit_bool(&em, "all_processes", is_possible && plan->pl_all);
-	emit_bool(&em, "kernel", is_possible && plan->pl_kernel);
-	emit_word(&em, "backend", !is_possible ? "" : plan->pl_bpf ? "bpf" :
-	    "perf");
-	emit_word(&em, "event", is_possible ? plan->pl_event : "");
-	emit_close(&em);
+	EMIT_ROW(&em, "record", FLAG("possible", is_possible),
+	    FLAG("all_processes", is_possible && plan->pl_all),
+	    FLAG("kernel", is_possible && plan->pl_kernel),
+	    WORD("backend", !is_possible ? "" : plan->pl_bpf ? "bpf" : "perf"),
+	    WORD("event", is_possible ? plan->pl_event : ""));
 	emit_rows(&em, "checks");
 	for (size_t n = 0; n < doctor->dr_n; n++)
 		emit_check(&em, &doctor->dr_check[n]);

@@ -85,16 +85,13 @@ static void
 emit_probe(struct emit *em, const struct prof_probe *probe)
 {
 	emit_object(em, NULL);
-	emit_text(em, "probe", probe->pp_probe);
-	emit_text(em, "alias", probe->pp_alias);
-	emit_text(em, "description", probe->pp_desc);
-	emit_text(em, "why_not", probe->pp_why_not);
+	EMIT(em, TEXT("probe", probe->pp_probe), TEXT("alias", probe->pp_alias),
+	    TEXT("description", probe->pp_desc),
+	    TEXT("why_not", probe->pp_why_not));
 	emit_list(em, "args");
 	for (uint32_t n = 0; n < probe->pp_nargs; n++) {
-		emit_object(em, NULL);
-		emit_text(em, "name", probe->pp_arg_names[n]);
-		emit_text(em, "type", probe->pp_arg_types[n]);
-		emit_close(em);
+		EMIT_ROW(em, NULL, TEXT("name", probe->pp_arg_names[n]),
+		    TEXT("type", probe->pp_arg_types[n]));
 	}
 	emit_close(em);
 	emit_close(em);
@@ -107,7 +104,7 @@ show_json(struct out *out, const struct prof_catalog *catalog)
 	struct emit em;
 
 	emit_json(&em, out);
-	emit_count(&em, "schema_version", 1);
+	EMIT(&em, COUNT("schema_version", 1));
 	emit_rows(&em, "probes");
 	for (size_t n = 0; n < prof_catalog_nprobes(catalog); n++)
 		emit_probe(&em, prof_catalog_probe(catalog, n));
@@ -115,10 +112,8 @@ show_json(struct out *out, const struct prof_catalog *catalog)
 	emit_rows(&em, "missing");
 	for (size_t n = 0; prof_catalog_missing(catalog, n, &provider,
 	    &reason); n++) {
-		emit_object(&em, NULL);
-		emit_text(&em, "provider", provider);
-		emit_text(&em, "reason", reason);
-		emit_close(&em);
+		EMIT_ROW(&em, NULL, TEXT("provider", provider),
+		    TEXT("reason", reason));
 	}
 	emit_end(&em);
 }

@@ -40,15 +40,12 @@ show(struct out *out, const struct prof_counter_info *info, bool verbose)
 static void
 emit_counter(struct emit *em, const struct prof_counter_info *info)
 {
-	emit_object(em, NULL);
-	emit_text(em, "name", info->pt_name);
-	emit_text(em, "pmu", info->pt_pmu);
-	emit_text(em, "description", info->pt_desc);
-	emit_text(em, "code", info->pt_code);
-	emit_bool(em, "can_sample", info->pt_can_sample);
-	emit_signed(em, "precise", info->pt_precise);
-	emit_text(em, "why_not", info->pt_why_not);
-	emit_close(em);
+	EMIT_ROW(em, NULL, TEXT("name", info->pt_name),
+	    TEXT("pmu", info->pt_pmu), TEXT("description", info->pt_desc),
+	    TEXT("code", info->pt_code),
+	    FLAG("can_sample", info->pt_can_sample),
+	    SIGNED("precise", info->pt_precise),
+	    TEXT("why_not", info->pt_why_not));
 }
 
 static void
@@ -57,7 +54,7 @@ show_json(struct out *out, const struct prof_counters *counters)
 	struct emit em;
 
 	emit_json(&em, out);
-	emit_count(&em, "schema_version", 1);
+	EMIT(&em, COUNT("schema_version", 1));
 	emit_rows(&em, "counters");
 	for (size_t i = 0; i < prof_counters_n(counters); i++)
 		emit_counter(&em, prof_counters_at(counters, i));

@@ -19,19 +19,15 @@ emit_part(struct emit *em, const struct report_column *column,
     const char *part, uint64_t weight, uint64_t samples)
 {
 	const struct report_share share = report_share(column, weight);
-	static const char *const ends[] = { "share", "low", "high" };
-	const double values[] = { share.sh_value, share.sh_low,
-	    share.sh_high };
-	char name[32];
+	char name[4][32];
 
-	emit_count(em, part, weight);
-	for (size_t n = 0; n < 3; n++) {
-		snprintf(name, sizeof(name), "%s_%s", part, ends[n]);
-		emit_share(em, name, values[n]);
-	}
-	snprintf(name, sizeof(name), "%s_samples", part);
-	if (em->em_is_csv)
-		emit_count(em, name, samples);
+	snprintf(name[0], sizeof(name[0]), "%s_share", part);
+	snprintf(name[1], sizeof(name[1]), "%s_low", part);
+	snprintf(name[2], sizeof(name[2]), "%s_high", part);
+	snprintf(name[3], sizeof(name[3]), "%s_samples", part);
+	EMIT(em, COUNT(part, weight), SHARE(name[0], share.sh_value),
+	    SHARE(name[1], share.sh_low), SHARE(name[2], share.sh_high),
+	    WHERE(em->em_is_csv, COUNT(name[3], samples)));
 }
 
 /* "1234 name": JSON has the number. */
@@ -39,9 +35,9 @@ static void
 emit_id(struct emit *em, const char *name, const char *text, size_t skip)
 {
 	if (em->em_is_csv)
-		emit_text(em, name, text);
+		EMIT(em, TEXT(name, text));
 	else if (text != NULL)
-		emit_count(em, name, strtoul(text + skip, NULL, 10));
+		EMIT(em, COUNT(name, strtoul(text + skip, NULL, 10)));
 }
 
 /* A counter's values for one of what its samples stand for. */
@@ -51,12 +47,11 @@ emit_ratio(const struct report_table *table, struct emit *em,
 {
 	const struct report_sum *base = sum + (column->co_base - column);
 
-	emit_text(em, "ratio_to", column->co_base->co_info->pi_name);
-	if (!table->ta_is_flow)
-		emit_number(em, "self_ratio", report_ratio(sum->su_self,
-		    base->su_self), RATIO_DIGITS);
-	emit_number(em, "total_ratio", report_ratio(sum->su_total,
-	    base->su_total), RATIO_DIGITS);
+	EMIT(em, TEXT("ratio_to", column->co_base->co_info->pi_name));
+	EMIT(em, WHERE(!table->ta_is_flow, ROUNDED("self_ratio",
+	    report_ratio(sum->su_self, base->su_self), RATIO_DIGITS)),
+	    ROUNDED("total_ratio", report_ratio(sum->su_total,
+	    base->su_total), RATIO_DIGITS));
 }
 
 /* In the tree: which row it is, and which it is below. */
@@ -66,12 +61,9 @@ emit_place(const struct report_table *table, struct emit *em,
 {
 	if (!table->ta_is_tree)
 		return;
-	emit_count(em, "id", (uint64_t)(row - table->ta_row));
-	if (row->rw_parent == UINT32_MAX)
-		emit_null(em, "parent");
-	else
-		emit_count(em, "parent", row->rw_parent);
-	emit_count(em, "depth", row->rw_depth);
+	EMIT(em, COUNT("id", (uint64_t)(row - table->ta_row)),
+	    KNOWN(row->rw_parent != UINT32_MAX, COUNT("parent",
+	    row->rw_parent)), COUNT("depth", row->rw_depth));
 }
 
 static void
@@ -83,15 +75,15 @@ emit_args(const struct report_table *table, struct emit *em,
 	emit_object(em, "args");
 	for (size_t n = 0; n < table->ta_keys->rb_nargs; n++)
 		if (em->em_is_csv || row->rw_arg[n] != NULL)
-			emit_text(em, table->ta_keys->rb_arg[n],
-			    row->rw_arg[n]);
+			EMIT(em,
+			    TEXT(table->ta_keys->rb_arg[n], row->rw_arg[n]));
 	emit_close(em);
 }
 
 static void
 emit_tasks(struct emit *em, const struct report_row *row)
 {
-	emit_given(em, "comm", row->rw_comm);
+	EMIT(em, GIVEN("comm", row->rw_comm));
 	emit_id(em, "pid", row->rw_pid, 0);
 	emit_id(em, "tid", row->rw_tid, 0);
 	emit_id(em, "cpu", row->rw_cpu, sizeof("cpu ") - 1);
@@ -102,20 +94,21 @@ static void
 emit_names(const struct report_table *table, struct emit *em,
     const struct report_row *row, const struct prof_event_info *info)
 {
+	const struct prof_function *function = row->rw_function;
+	const bool is_line = table->ta_by & BY_LINE;
+
 	emit_place(table, em, row);
-	emit_given(em, table->ta_by & BY_LINE && !row->rw_is_root ? "line" :
-	    "name", row->rw_name);
-	if (table->ta_by & BY_LINE && row->rw_function != NULL)
-		emit_given(em, "function", row->rw_function->fu_name);
-	if (row->rw_module != NULL)
-		emit_text(em, "module", row->rw_module);
-	emit_given(em, "kind", report_kind(row));
+	EMIT(em, GIVEN(is_line && !row->rw_is_root ? "line" : "name",
+	    row->rw_name),
+	    GIVEN("function", is_line && function != NULL ?
+	    function->fu_name : NULL),
+	    WHERE(row->rw_module != NULL, TEXT("module", row->rw_module)),
+	    GIVEN("kind", report_kind(row)));
 	emit_tasks(em, row);
-	emit_given(em, "syscall", row->rw_call);
+	EMIT(em, GIVEN("syscall", row->rw_call));
 	emit_args(table, em, row);
-	emit_text(em, "event", info->pi_name);
-	if (table->ta_by & BY_PROBE)
-		emit_text(em, "probe", info->pi_probe);
+	EMIT(em, TEXT("event", info->pi_name),
+	    WHERE(table->ta_by & BY_PROBE, TEXT("probe", info->pi_probe)));
 }
 
 /* The same as CSV has it, where columns that only some have are the last. */
@@ -123,19 +116,16 @@ static void
 emit_first_columns(struct emit *em, const struct report_row *row,
     const struct prof_event_info *info)
 {
-	emit_text(em, "event", info->pi_name);
-	emit_text(em, "unit", info->pi_unit);
+	EMIT(em, TEXT("event", info->pi_name), TEXT("unit", info->pi_unit));
 	emit_tasks(em, row);
-	emit_text(em, "name", row->rw_name);
-	emit_text(em, "module", row->rw_module);
+	EMIT(em, TEXT("name", row->rw_name), TEXT("module", row->rw_module));
 }
 
 static void
 emit_last_columns(const struct report_table *table, struct emit *em,
     const struct report_row *row)
 {
-	emit_count(em, "depth", row->rw_depth);
-	emit_text(em, "syscall", row->rw_call);
+	EMIT(em, COUNT("depth", row->rw_depth), TEXT("syscall", row->rw_call));
 	emit_args(table, em, row);
 }
 
@@ -165,9 +155,9 @@ emit_row(const struct report_table *table, struct emit *em,
 	}
 	if (column->co_base != NULL)
 		emit_ratio(table, em, column, sum);
-	emit_count(em, "samples", table->ta_is_flow ? sum->su_total_samples :
-	    sum->su_self_samples);
-	emit_count(em, "total_samples", sum->su_total_samples);
+	EMIT(em, COUNT("samples", table->ta_is_flow ? sum->su_total_samples :
+	    sum->su_self_samples),
+	    COUNT("total_samples", sum->su_total_samples));
 	emit_close(em);
 }
 
@@ -208,19 +198,18 @@ emit_quality(const struct report *report, struct emit *em, size_t event)
 
 	prof_profile_quality(report->re_profile, event, &quality);
 	emit_object(em, NULL);
-	emit_text(em, "event", prof_reader_event(report->re_reader,
-	    event)->pi_name);
-	emit_count(em, "samples", quality.pq_samples);
-	emit_count(em, "weight", quality.pq_weight);
-	emit_fixed(em, "complete_stacks", quality.pq_complete, 6);
-	emit_fixed(em, "unresolved", quality.pq_unresolved, 6);
-	emit_fixed(em, "lost", quality.pq_lost, 6);
-	emit_fixed(em, "sideband_lost", quality.pq_side_lost, 6);
-	emit_fixed(em, "unaccounted", quality.pq_hidden, 6);
-	emit_fixed(em, "throttled", quality.pq_throttled, 6);
-	emit_fixed(em, "multiplexed", quality.pq_multiplexed, 6);
-	emit_bool(em, "is_bad", quality.pq_is_bad);
-	emit_text(em, "text", quality.pq_text);
+	EMIT(em,
+	    TEXT("event", prof_reader_event(report->re_reader, event)->pi_name),
+	    COUNT("samples", quality.pq_samples),
+	    COUNT("weight", quality.pq_weight),
+	    FIXED("complete_stacks", quality.pq_complete, 6),
+	    FIXED("unresolved", quality.pq_unresolved, 6),
+	    FIXED("lost", quality.pq_lost, 6),
+	    FIXED("sideband_lost", quality.pq_side_lost, 6),
+	    FIXED("unaccounted", quality.pq_hidden, 6),
+	    FIXED("throttled", quality.pq_throttled, 6),
+	    FIXED("multiplexed", quality.pq_multiplexed, 6),
+	    FLAG("is_bad", quality.pq_is_bad), TEXT("text", quality.pq_text));
 	emit_close(em);
 }
 

@@ -117,9 +117,9 @@ stats_calls_json(const struct stats *stats, struct emit *em, size_t event)
 		return;
 	emit_object(em, "calls");
 	for (int n = 0; n < CALLS_N; n++)
-		emit_count(em, words[n], count[n]);
-	emit_text(em, "ended_names", ended == NULL ? "" : ended);
-	emit_text(em, "running_names", running == NULL ? "" : running);
-	emit_bool(em, "balances", calls_balance(count));
+		EMIT(em, COUNT(words[n], count[n]));
+	EMIT(em, TEXT("ended_names", ended == NULL ? "" : ended),
+	    TEXT("running_names", running == NULL ? "" : running),
+	    FLAG("balances", calls_balance(count)));
 	emit_close(em);
 }

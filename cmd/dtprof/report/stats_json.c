@@ -15,24 +15,23 @@ emit_recording(const struct stats *stats, struct emit *em)
 
 	emit_line(em);
 	emit_object(em, "recording");
-	emit_text(em, "file", stats->st_path);
-	emit_text(em, "cut", prof_reader_cut(stats->st_reader));
-	emit_bool(em, "in_progress",
-	    prof_reader_in_progress(stats->st_reader));
-	emit_text(em, "backend", backend);
-	emit_count(em, "samples", prof_reader_nsamples(stats->st_reader));
-	emit_count(em, "process_events", stats->st_lives);
-	emit_count(em, "mapping_events", stats->st_maps);
-	emit_count(em, "markers", stats->st_marks);
-	emit_count(em, "sideband_lost", stats->st_side_lost);
-	emit_count(em, "gaps", stats->st_gaps);
-	emit_count(em, "duration_ns", stats->st_ran_ns);
-	emit_count(em, "pauses", stats->st_ran.rn_pauses);
-	emit_count(em, "paused_ns", stats->st_ran.rn_paused_ns);
+	EMIT(em, TEXT("file", stats->st_path),
+	    TEXT("cut", prof_reader_cut(stats->st_reader)),
+	    FLAG("in_progress", prof_reader_in_progress(stats->st_reader)),
+	    TEXT("backend", backend),
+	    COUNT("samples", prof_reader_nsamples(stats->st_reader)),
+	    COUNT("process_events", stats->st_lives),
+	    COUNT("mapping_events", stats->st_maps),
+	    COUNT("markers", stats->st_marks),
+	    COUNT("sideband_lost", stats->st_side_lost),
+	    COUNT("gaps", stats->st_gaps),
+	    COUNT("duration_ns", stats->st_ran_ns),
+	    COUNT("pauses", stats->st_ran.rn_pauses),
+	    COUNT("paused_ns", stats->st_ran.rn_paused_ns));
 	emit_object(em, "info");
 	for (size_t n = 0; prof_reader_info_at(stats->st_reader, n, &name,
 	    &value); n++)
-		emit_text(em, name, value);
+		EMIT(em, TEXT(name, value));
 	emit_close(em);
 	emit_close(em);
 }
@@ -41,19 +40,15 @@ static void
 emit_event(const struct prof_event_info *info, struct emit *em)
 {
 	emit_object(em, NULL);
-	emit_text(em, "name", info->pi_name);
-	emit_text(em, "probe", info->pi_probe);
-	emit_text(em, "provider", info->pi_provider);
-	emit_text(em, "unit", info->pi_unit);
-	emit_count(em, "period", info->pi_period);
-	emit_count(em, "frequency_hz", info->pi_frequency_hz);
-	emit_bool(em, "is_counter", info->pi_is_counter);
+	EMIT(em, TEXT("name", info->pi_name), TEXT("probe", info->pi_probe),
+	    TEXT("provider", info->pi_provider), TEXT("unit", info->pi_unit),
+	    COUNT("period", info->pi_period),
+	    COUNT("frequency_hz", info->pi_frequency_hz),
+	    FLAG("is_counter", info->pi_is_counter));
 	emit_list(em, "args");
 	for (uint32_t n = 0; n < info->pi_nargs; n++) {
-		emit_object(em, NULL);
-		emit_text(em, "name", info->pi_arg_names[n]);
-		emit_text(em, "type", info->pi_arg_types[n]);
-		emit_close(em);
+		EMIT_ROW(em, NULL, TEXT("name", info->pi_arg_names[n]),
+		    TEXT("type", info->pi_arg_types[n]));
 	}
 	emit_close(em);
 	emit_close(em);
@@ -82,14 +77,12 @@ emit_counts(struct emit *em, const struct prof_accounting *pa,
 	const struct stats_counter *counter = stats_counters;
 
 	for (; counter->sc_name != NULL; counter++) {
-		if (!is_known(counter, pa, is_counter))
-			emit_null(em, counter->sc_name);
-		else if (counter->sc_offset == offsetof(
-		    struct prof_accounting, pa_unaccounted))
-			emit_signed(em, counter->sc_name, pa->pa_unaccounted);
-		else
-			emit_count(em, counter->sc_name,
-			    stats_counter_of(counter, pa));
+		const bool is_signed = counter->sc_offset ==
+		    offsetof(struct prof_accounting, pa_unaccounted);
+
+		EMIT(em, KNOWN(is_known(counter, pa, is_counter), is_signed ?
+		    SIGNED(counter->sc_name, pa->pa_unaccounted) :
+		    COUNT(counter->sc_name, stats_counter_of(counter, pa))));
 	}
 }
 
@@ -98,7 +91,7 @@ emit_stacks(struct emit *em, const char *name, const uint64_t *counts)
 {
 	emit_object(em, name);
 	for (unsigned s = 0; s < PROF_STACK_NSTATUS; s++)
-		emit_count(em, stack_status_name(s), counts[s]);
+		EMIT(em, COUNT(stack_status_name(s), counts[s]));
 	emit_close(em);
 }
 
@@ -115,16 +108,15 @@ emit_accounting(const struct stats *stats, struct emit *em, size_t event)
 	if (prof_reader_accounting(stats->st_reader, event, -1, &pa) == -1)
 		return;
 	emit_object(em, NULL);
-	emit_text(em, "event", info->pi_name);
+	EMIT(em, TEXT("event", info->pi_name));
 	emit_counts(em, &pa, info->pi_is_counter);
-	emit_count(em, "in_file", stats->st_seen[event]);
+	EMIT(em, COUNT("in_file", stats->st_seen[event]));
 	emit_stacks(em, "kernel_stacks", pa.pa_kstack);
 	emit_stacks(em, "user_stacks", pa.pa_ustack);
-	emit_count(em, "unaccounted_excess",
-	    prof_accounting_hidden(info, &pa));
+	EMIT(em,
+	    COUNT("unaccounted_excess", prof_accounting_hidden(info, &pa)));
 	wrong = stats_imbalance(stats, event, &pa, buffer, sizeof(buffer));
-	emit_bool(em, "balances", wrong == NULL);
-	emit_text(em, "imbalance", wrong);
+	EMIT(em, FLAG("balances", wrong == NULL), TEXT("imbalance", wrong));
 	stats_calls_json(stats, em, event);
 	emit_close(em);
 }
@@ -132,7 +124,7 @@ emit_accounting(const struct stats *stats, struct emit *em, size_t event)
 void
 stats_json_begin(const struct stats *stats, struct emit *em)
 {
-	emit_count(em, "schema_version", SCHEMA_VERSION);
+	EMIT(em, COUNT("schema_version", SCHEMA_VERSION));
 	emit_recording(stats, em);
 	emit_rows(em, "events");
 	for (size_t e = 0; e < stats->st_nevents; e++)
@@ -149,16 +141,13 @@ stats_json_quality(const struct stats *stats, struct emit *em,
     double unresolved)
 {
 	emit_line(em);
-	emit_object(em, "quality");
-	emit_share(em, "complete_stacks", stats_complete_stacks(stats));
-	emit_share(em, "unresolved", unresolved);
-	emit_share(em, "lost", prof_lost_share(stats->st_stored,
-	    stats->st_lost));
-	emit_share(em, "sideband_lost", prof_lost_share(stats->st_side_stored,
-	    stats->st_side_lost));
-	emit_share(em, "throttled", stats_throttled(stats));
-	emit_share(em, "multiplexed", stats_multiplexed(stats));
-	emit_close(em);
+	EMIT_ROW(em, "quality",
+	    SHARE("complete_stacks", stats_complete_stacks(stats)),
+	    SHARE("unresolved", unresolved),
+	    SHARE("lost", prof_lost_share(stats->st_stored, stats->st_lost)),
+	    SHARE("sideband_lost", prof_lost_share(stats->st_side_stored,
+	    stats->st_side_lost)), SHARE("throttled", stats_throttled(stats)),
+	    SHARE("multiplexed", stats_multiplexed(stats)));
 }
 
 void

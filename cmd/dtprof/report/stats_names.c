@@ -217,16 +217,13 @@ emit_reasons(struct emit *em, const char *name, const struct stats_rows *rows,
 
 	snprintf(others, sizeof(others), "%s_others", name);
 	snprintf(by, sizeof(by), "%s_by", name);
-	emit_count(em, name, rows->sr_sum);
-	emit_count(em, others, rows->sr_others);
+	EMIT(em, COUNT(name, rows->sr_sum), COUNT(others, rows->sr_others));
 	emit_list(em, by);
 	for (size_t n = 0; n < rows->sr_n; n++) {
 		row = &rows->sr_row[n];
-		emit_object(em, NULL);
-		emit_word(em, "reason", reason(row, is_stack));
-		emit_text(em, "module", row->ro_module);
-		emit_count(em, "samples", row->ro_samples);
-		emit_close(em);
+		EMIT_ROW(em, NULL, WORD("reason", reason(row, is_stack)),
+		    TEXT("module", row->ro_module),
+		    COUNT("samples", row->ro_samples));
 	}
 	emit_close(em);
 }
@@ -236,11 +233,11 @@ stats_names_json(const struct stats_names *names, struct emit *em)
 {
 	emit_line(em);
 	emit_object(em, "symbols");
-	emit_count(em, "samples", names->sn_samples);
-	emit_count(em, "resolved", names->sn_resolved);
-	emit_count(em, "without_pc", names->sn_without);
+	EMIT(em, COUNT("samples", names->sn_samples),
+	    COUNT("resolved", names->sn_resolved),
+	    COUNT("without_pc", names->sn_without));
 	emit_reasons(em, "unresolved", &names->sn_unresolved, false);
-	emit_count(em, "user_stacks", names->sn_stacks);
+	EMIT(em, COUNT("user_stacks", names->sn_stacks));
 	emit_reasons(em, "truncated", &names->sn_truncated, true);
 	emit_close(em);
 }

@@ -114,14 +114,10 @@ script_call_json(struct emit *em, const struct prof_record *record,
 
 	snprintf(name, sizeof(name), "syscall_%llu",
 	    (unsigned long long)record->pr_args[0]);
-	emit_text(em, "syscall", call != NULL ? call->cl_name : name);
-	emit_count(em, "nr", record->pr_args[0]);
-	emit_signed(em, "ret", result);
-	emit_given(em, "error", error_name(result));
-	if (record->pr_weight != 0)
-		emit_count(em, "duration_ns", record->pr_weight);
-	else
-		emit_null(em, "duration_ns");
+	EMIT(em, TEXT("syscall", call != NULL ? call->cl_name : name),
+	    COUNT("nr", record->pr_args[0]), SIGNED("ret", result),
+	    GIVEN("error", error_name(result)), KNOWN(record->pr_weight != 0,
+	    COUNT("duration_ns", record->pr_weight)));
 	emit_object(em, "args");
 	for (uint32_t n = FIRST_ARG; n < record->pr_nargs &&
 	    n < PROF_MAX_ARGS; n++)

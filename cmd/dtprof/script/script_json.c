@@ -13,7 +13,7 @@ emit_frames(struct emit *em, const char *name, const uint64_t *frames,
 {
 	emit_list(em, name);
 	for (uint32_t i = 0; i < n; i++)
-		emit_hex(em, NULL, frames[i]);
+		EMIT(em, HEX(NULL, frames[i]));
 	emit_close(em);
 }
 
@@ -42,18 +42,18 @@ emit_names(struct emit *em, const char *name,
 		fu = frame.sf_function;
 		emit_object(em, NULL);
 		if (fu->fu_unnamed == PROF_NAMED) {
-			emit_text(em, "function", fu->fu_name);
-			emit_text(em, "raw", fu->fu_raw);
-			emit_count(em, "offset", frame.sf_offset);
+			EMIT(em, TEXT("function", fu->fu_name),
+			    TEXT("raw", fu->fu_raw),
+			    COUNT("offset", frame.sf_offset));
 		} else {
-			emit_null(em, "function");
-			emit_word(em, "unresolved", why[fu->fu_unnamed]);
+			EMIT(em, UNKNOWN("function"),
+			    WORD("unresolved", why[fu->fu_unnamed]));
 		}
-		emit_text(em, "module", fu->fu_module);
-		emit_word(em, "kind", prof_frame_kind_name(fu->fu_kind));
+		EMIT(em, TEXT("module", fu->fu_module),
+		    WORD("kind", prof_frame_kind_name(fu->fu_kind)));
 		if (frame.sf_line.ln_file != NULL) {
-			emit_text(em, "file", frame.sf_line.ln_file);
-			emit_count(em, "line", frame.sf_line.ln_number);
+			EMIT(em, TEXT("file", frame.sf_line.ln_file),
+			    COUNT("line", frame.sf_line.ln_number));
 		}
 		emit_close(em);
 	}
@@ -65,11 +65,11 @@ script_value_json(struct emit *em, const char *name,
     const struct prof_record *record, uint32_t n, bool is_signed)
 {
 	if (record->pr_strs[n] != NULL)
-		emit_text(em, name, record->pr_strs[n]);
+		EMIT(em, TEXT(name, record->pr_strs[n]));
 	else if (is_signed)
-		emit_signed(em, name, (int64_t)record->pr_args[n]);
+		EMIT(em, SIGNED(name, (int64_t)record->pr_args[n]));
 	else
-		emit_count(em, name, record->pr_args[n]);
+		EMIT(em, COUNT(name, record->pr_args[n]));
 }
 
 static void
@@ -80,7 +80,7 @@ emit_args(struct emit *em, const struct prof_record *record,
 	char name[16];
 
 	if (call != NULL)
-		emit_text(em, "syscall", call->cl_name);
+		EMIT(em, TEXT("syscall", call->cl_name));
 	emit_object(em, "args");
 	for (uint32_t n = 0; n < record->pr_nargs && n < PROF_MAX_ARGS; n++) {
 		snprintf(name, sizeof(name), "arg%u", n);
@@ -100,26 +100,25 @@ emit_values(struct emit *em, const struct prof_record *record,
 	emit_object(em, "with");
 	for (uint32_t n = 0; n < record->pr_nvalues &&
 	    n < info->pi_ncounters; n++)
-		emit_count(em, prof_reader_event(names->sn_reader,
-		    info->pi_counter[n])->pi_name, record->pr_values[n]);
+		EMIT(em, COUNT(prof_reader_event(names->sn_reader,
+		    info->pi_counter[n])->pi_name, record->pr_values[n]));
 	emit_close(em);
 	if (record->pr_values_running_ns < record->pr_values_ns)
 		running = (double)record->pr_values_running_ns /
 		    (double)record->pr_values_ns;
-	emit_number(em, "with_running", running, 6);
+	EMIT(em, ROUNDED("with_running", running, 6));
 }
 
 static void
 emit_sample(struct emit *em, const struct prof_record *record,
     const struct prof_event_info *info, const struct script_names *names)
 {
-	emit_text(em, "event", info->pi_name);
-	emit_count(em, "weight", record->pr_weight);
-	emit_text(em, "unit", info->pi_unit);
-	emit_bool(em, "in_kernel", record->pr_in_kernel);
-	emit_bool(em, "nested", record->pr_nested);
+	EMIT(em, TEXT("event", info->pi_name),
+	    COUNT("weight", record->pr_weight), TEXT("unit", info->pi_unit),
+	    FLAG("in_kernel", record->pr_in_kernel),
+	    FLAG("nested", record->pr_nested));
 	if (record->pr_ip != 0)
-		emit_hex(em, "ip", record->pr_ip);
+		EMIT(em, HEX("ip", record->pr_ip));
 	if (info->pi_is_call && record->pr_nargs >= 2)
 		script_call_json(em, record, info);
 	else if (record->pr_nargs > 0)
@@ -129,15 +128,15 @@ emit_sample(struct emit *em, const struct prof_record *record,
 	if (record->pr_nkernel > 0 || record->pr_kstatus != PROF_STACK_NONE) {
 		emit_frames(em, "kernel", record->pr_kernel,
 		    record->pr_nkernel);
-		emit_word(em, "kernel_status",
-		    stack_status_name(record->pr_kstatus));
+		EMIT(em, WORD("kernel_status",
+		    stack_status_name(record->pr_kstatus)));
 		emit_names(em, "kernel_frames", record, names, true);
 	}
 	if (record->pr_nuser > 0 || record->pr_nscript > 0 ||
 	    record->pr_ustatus != PROF_STACK_NONE) {
 		emit_frames(em, "user", record->pr_user, record->pr_nuser);
-		emit_word(em, "user_status",
-		    stack_status_name(record->pr_ustatus));
+		EMIT(em,
+		    WORD("user_status", stack_status_name(record->pr_ustatus)));
 		if (record->pr_nscript > 0)
 			emit_frames(em, "script", record->pr_script,
 			    record->pr_nscript);
@@ -150,14 +149,12 @@ emit_mapping(struct emit *em, const struct prof_record *record)
 {
 	char id[2 * sizeof(record->pr_build_id) + 1] = "";
 
-	emit_hex(em, "addr", record->pr_addr);
-	emit_count(em, "len", record->pr_len);
-	emit_count(em, "offset", record->pr_offset);
-	emit_text(em, "path", record->pr_path);
+	EMIT(em, HEX("addr", record->pr_addr), COUNT("len", record->pr_len),
+	    COUNT("offset", record->pr_offset), TEXT("path", record->pr_path));
 	for (uint32_t n = 0; n < record->pr_build_id_len &&
 	    n < sizeof(record->pr_build_id); n++)
 		snprintf(id + 2 * n, 3, "%02x", record->pr_build_id[n]);
-	emit_given(em, "build_id", id);
+	EMIT(em, GIVEN("build_id", id));
 }
 
 static void
@@ -166,16 +163,16 @@ emit_other(struct emit *em, const struct prof_record *record,
 {
 	switch (record->pr_type) {
 	case PROF_R_FORK:
-		emit_count(em, "ppid", record->pr_ppid);
-		emit_count(em, "ptid", record->pr_ptid);
+		EMIT(em, COUNT("ppid", record->pr_ppid),
+		    COUNT("ptid", record->pr_ptid));
 		break;
 	case PROF_R_EXEC:
-		emit_count(em, "old_tid", record->pr_ptid);
-		emit_text(em, "path", record->pr_path);
+		EMIT(em, COUNT("old_tid", record->pr_ptid),
+		    TEXT("path", record->pr_path));
 		break;
 	case PROF_R_EXIT:
-		emit_count(em, "status", (uint32_t)record->pr_code);
-		emit_bool(em, "group_dead", record->pr_group_dead);
+		EMIT(em, COUNT("status", (uint32_t)record->pr_code),
+		    FLAG("group_dead", record->pr_group_dead));
 		break;
 	case PROF_R_MMAP:
 	case PROF_R_KSYMBOL:
@@ -184,16 +181,16 @@ emit_other(struct emit *em, const struct prof_record *record,
 	case PROF_R_MARK:
 	case PROF_R_PAUSE:
 	case PROF_R_RESUME:
-		emit_text(em, "text", record->pr_path);
+		EMIT(em, TEXT("text", record->pr_path));
 		break;
 	case PROF_R_TURNS:
 	case PROF_R_LOST:
-		emit_count(em, record->pr_type == PROF_R_LOST ? "count" :
-		    "missing_ns", record->pr_weight);
+		EMIT(em, COUNT(record->pr_type == PROF_R_LOST ? "count" :
+		    "missing_ns", record->pr_weight));
 		if (record->pr_type == PROF_R_LOST && record->pr_addr == 0)
 			break;
-		emit_count(em, "since_ns", record->pr_addr);
-		emit_text(em, "event", info == NULL ? "" : info->pi_name);
+		EMIT(em, COUNT("since_ns", record->pr_addr),
+		    TEXT("event", info == NULL ? "" : info->pi_name));
 		break;
 	default:
 		break;
@@ -208,12 +205,10 @@ script_json(struct out *out, const struct prof_record *record,
 	struct emit em;
 
 	emit_json(&em, out);
-	emit_word(&em, "type", script_type_name(record->pr_type));
-	emit_count(&em, "time_ns", record->pr_time_ns);
-	emit_count(&em, "cpu", record->pr_cpu);
-	emit_count(&em, "pid", record->pr_pid);
-	emit_count(&em, "tid", record->pr_tid);
-	emit_text(&em, "comm", comm);
+	EMIT(&em, WORD("type", script_type_name(record->pr_type)),
+	    COUNT("time_ns", record->pr_time_ns), COUNT("cpu", record->pr_cpu),
+	    COUNT("pid", record->pr_pid), COUNT("tid", record->pr_tid),
+	    TEXT("comm", comm));
 	if (record->pr_type == PROF_R_SAMPLE && info != NULL)
 		emit_sample(&em, record, info, names);
 	else

@@ -28,7 +28,7 @@ value_of(const struct count *count, size_t event,
 static void
 emit_running(struct emit *em, int share)
 {
-	emit_fixed(em, "running_pct", share == -1 ? NAN : share / 1000.0, 3);
+	EMIT(em, FIXED("running_pct", share == -1 ? NAN : share / 1000.0, 3));
 }
 
 /* ------------------------------------------------------------------- CSV */
@@ -58,9 +58,8 @@ static void
 begin_line(struct emit *em, const char *kind, double time_s, size_t run)
 {
 	emit_object(em, NULL);
-	emit_word(em, "kind", kind);
-	emit_fixed(em, "time_s", time_s, 9);
-	emit_count(em, "run", run);
+	EMIT(em, WORD("kind", kind), FIXED("time_s", time_s, 9),
+	    COUNT("run", run));
 }
 
 /* While counting there is no series yet, but the event. */
@@ -70,8 +69,7 @@ emit_name(struct count *count, struct emit *em, size_t event)
 	const struct prof_counted_event *info =
 	    prof_counting_event(count->co_counting, event);
 
-	emit_text(em, "name", info->ce_name);
-	emit_text(em, "unit", info->ce_unit);
+	EMIT(em, TEXT("name", info->ce_name), TEXT("unit", info->ce_unit));
 }
 
 static void
@@ -79,11 +77,11 @@ emit_counted(struct count *count, struct emit *em, size_t event,
     const struct prof_counted *value)
 {
 	emit_name(count, em, event);
-	emit_number(em, "value", value_of(count, event, value), EMIT_EXACT);
+	EMIT(em, NUMBER("value", value_of(count, event, value)));
 	emit_running(em, count_share_of(value));
-	emit_count(em, "count", value->cd_count);
-	emit_count(em, "enabled_ns", value->cd_enabled_ns);
-	emit_count(em, "running_ns", value->cd_running_ns);
+	EMIT(em, COUNT("count", value->cd_count),
+	    COUNT("enabled_ns", value->cd_enabled_ns),
+	    COUNT("running_ns", value->cd_running_ns));
 	emit_close(em);
 }
 
@@ -111,9 +109,8 @@ emit_run(struct count *count, struct emit *em, size_t run)
 	}
 	for (int t = 0; t < COUNT_NTIMES; t++) {
 		begin_line(em, "time", times[COUNT_WALL], run + 1);
-		emit_text(em, "name", count->co_time[t].cs_name);
-		emit_text(em, "unit", "s");
-		emit_number(em, "value", times[t], EMIT_EXACT);
+		EMIT(em, TEXT("name", count->co_time[t].cs_name),
+		    TEXT("unit", "s"), NUMBER("value", times[t]));
 		emit_close(em);
 	}
 }
@@ -121,12 +118,9 @@ emit_run(struct count *count, struct emit *em, size_t run)
 static void
 emit_task_name(struct emit *em, const struct prof_counted_task *task)
 {
-	emit_count(em, "pid", task->ck_pid);
-	if (task->ck_tid != 0)
-		emit_count(em, "tid", task->ck_tid);
-	else
-		emit_null(em, "tid");
-	emit_text(em, "comm", task->ck_comm);
+	EMIT(em, COUNT("pid", task->ck_pid),
+	    KNOWN(task->ck_tid != 0, COUNT("tid", task->ck_tid)),
+	    TEXT("comm", task->ck_comm));
 }
 
 void
@@ -146,10 +140,9 @@ count_csv(struct count *count)
 			begin_line(&em, "task", count->co_times[COUNT_WALL],
 			    1);
 			emit_name(count, &em, e);
-			emit_number(&em, "value", (double)task->ck_counts[e] *
+			EMIT(&em, NUMBER("value", (double)task->ck_counts[e] *
 			    prof_counting_event(count->co_counting,
-			    e)->ce_scale, EMIT_EXACT);
-			emit_count(&em, "count", task->ck_counts[e]);
+			    e)->ce_scale), COUNT("count", task->ck_counts[e]));
 			emit_task_name(&em, task);
 			emit_close(&em);
 		}
@@ -164,22 +157,11 @@ emit_summary(struct emit *em, const struct count_series *series, size_t nruns)
 	const struct prof_summary *summary = &series->cs_summary;
 	const double none = summary->sm_n == 0 ? NAN : 0;
 
-	emit_list(em, "values");
-	for (size_t r = 0; r < nruns; r++)
-		emit_number(em, NULL, series->cs_values[r], EMIT_EXACT);
-	emit_close(em);
-	emit_number(em, "mean", summary->sm_mean + none, EMIT_EXACT);
-	emit_number(em, "stddev", summary->sm_has_ci ? summary->sm_stddev :
-	    NAN, EMIT_EXACT);
-	emit_number(em, "median", summary->sm_median + none, EMIT_EXACT);
-	if (!summary->sm_has_ci) {
-		emit_null(em, "ci95");
-		return;
-	}
-	emit_list(em, "ci95");
-	emit_number(em, NULL, summary->sm_ci95[0], EMIT_EXACT);
-	emit_number(em, NULL, summary->sm_ci95[1], EMIT_EXACT);
-	emit_close(em);
+	EMIT(em, NUMBERS("values", series->cs_values, nruns),
+	    NUMBER("mean", summary->sm_mean + none),
+	    NUMBER("stddev", summary->sm_has_ci ? summary->sm_stddev : NAN),
+	    NUMBER("median", summary->sm_median + none),
+	    KNOWN(summary->sm_has_ci, NUMBERS("ci95", summary->sm_ci95, 2)));
 }
 
 static void
@@ -189,16 +171,12 @@ emit_runs(struct count *count, struct emit *em)
 	for (size_t r = 0; r < count->co_nruns; r++) {
 		const double *times = &count->co_times[r * COUNT_NTIMES];
 
-		emit_object(em, NULL);
-		emit_count(em, "run", r + 1);
-		emit_number(em, "wall_s", times[COUNT_WALL], EMIT_EXACT);
-		emit_number(em, "user_s", times[COUNT_USER], EMIT_EXACT);
-		emit_number(em, "system_s", times[COUNT_SYSTEM], EMIT_EXACT);
-		if (count->co_statuses[r] == -1)
-			emit_null(em, "exit_status");
-		else
-			emit_signed(em, "exit_status", count->co_statuses[r]);
-		emit_close(em);
+		EMIT_ROW(em, NULL, COUNT("run", r + 1),
+		    NUMBER("wall_s", times[COUNT_WALL]),
+		    NUMBER("user_s", times[COUNT_USER]),
+		    NUMBER("system_s", times[COUNT_SYSTEM]),
+		    KNOWN(count->co_statuses[r] != -1, SIGNED("exit_status",
+		    count->co_statuses[r])));
 	}
 	emit_close(em);
 }
@@ -210,9 +188,9 @@ emit_raw(struct count *count, struct emit *em, size_t event,
 {
 	emit_list(em, name);
 	for (size_t r = 0; r < count->co_nruns; r++)
-		emit_count(em, NULL, *(const uint64_t *)(const void *)
-		    ((const char *)&count->co_counted[r * count->co_nevents +
-		    event] + at));
+		EMIT(em, COUNT(NULL, *(const uint64_t *)(const void *)((const
+		    char *)&count->co_counted[r * count->co_nevents + event] +
+		    at)));
 	emit_close(em);
 }
 
@@ -223,16 +201,12 @@ emit_event(struct count *count, struct emit *em, size_t event)
 	    prof_counting_event(count->co_counting, event);
 
 	emit_object(em, NULL);
-	emit_text(em, "name", info->ce_name);
-	emit_text(em, "probe", info->ce_probe);
-	emit_text(em, "unit", info->ce_unit);
-	if (info->ce_group == -1)
-		emit_null(em, "group");
-	else
-		emit_signed(em, "group", info->ce_group);
+	EMIT(em, TEXT("name", info->ce_name), TEXT("probe", info->ce_probe),
+	    TEXT("unit", info->ce_unit),
+	    KNOWN(info->ce_group != -1, SIGNED("group", info->ce_group)));
 	emit_summary(em, &count->co_event[event], count->co_nruns);
 	emit_running(em, count_share(count, event));
-	emit_bool(em, "estimated", count_is_partial(count, event));
+	EMIT(em, FLAG("estimated", count_is_partial(count, event)));
 	emit_raw(count, em, event, "counts",
 	    offsetof(struct prof_counted, cd_count));
 	emit_raw(count, em, event, "enabled_ns",
@@ -250,10 +224,9 @@ emit_metrics(struct count *count, struct emit *em)
 		const struct count_metric *metric = &count->co_metric[m];
 
 		emit_object(em, NULL);
-		emit_text(em, "name", metric->cm_series.cs_name);
-		emit_text(em, "event",
-		    count->co_event[metric->cm_event].cs_name);
-		emit_text(em, "unit", metric->cm_series.cs_unit);
+		EMIT(em, TEXT("name", metric->cm_series.cs_name),
+		    TEXT("event", count->co_event[metric->cm_event].cs_name),
+		    TEXT("unit", metric->cm_series.cs_unit));
 		emit_summary(em, &metric->cm_series, count->co_nruns);
 		emit_close(em);
 	}
@@ -268,14 +241,14 @@ emit_intervals(struct count *count, struct emit *em)
 	emit_rows(em, "intervals");
 	for (size_t n = 0; n < count->co_nintervals; n++, interval++) {
 		emit_object(em, NULL);
-		emit_fixed(em, "from_s", interval->ci_from_s, 9);
-		emit_fixed(em, "until_s", interval->ci_until_s, 9);
+		EMIT(em, FIXED("from_s", interval->ci_from_s, 9),
+		    FIXED("until_s", interval->ci_until_s, 9));
 		emit_list(em, "events");
 		for (size_t e = 0; e < count->co_nevents; e++) {
 			emit_object(em, NULL);
-			emit_text(em, "name", count->co_event[e].cs_name);
-			emit_number(em, "value", value_of(count, e,
-			    &interval->ci_added[e]), EMIT_EXACT);
+			EMIT(em, TEXT("name", count->co_event[e].cs_name),
+			    NUMBER("value", value_of(count, e,
+			    &interval->ci_added[e])));
 			emit_running(em,
 			    count_share_of(&interval->ci_added[e]));
 			emit_close(em);
@@ -298,10 +271,10 @@ emit_tasks(struct count *count, struct emit *em)
 
 		emit_object(em, NULL);
 		emit_task_name(em, task);
-		emit_bool(em, "ended", task->ck_has_ended);
+		EMIT(em, FLAG("ended", task->ck_has_ended));
 		emit_list(em, "counts");
 		for (size_t e = 0; e < count->co_nevents; e++)
-			emit_count(em, NULL, task->ck_counts[e]);
+			EMIT(em, COUNT(NULL, task->ck_counts[e]));
 		emit_close(em);
 		emit_close(em);
 	}
@@ -318,10 +291,10 @@ emit_command(struct count *count, struct emit *em)
 	};
 	char *const *argv = count->co_what->co_argv;
 
-	emit_word(em, "target", targets[count->co_what->co_target]);
+	EMIT(em, WORD("target", targets[count->co_what->co_target]));
 	emit_list(em, "command");
 	for (; argv != NULL && *argv != NULL; argv++)
-		emit_text(em, NULL, *argv);
+		EMIT(em, TEXT(NULL, *argv));
 	emit_close(em);
 }
 
@@ -332,11 +305,11 @@ count_json(struct count *count)
 	const char *note;
 
 	emit_json(&em, &count->co_out);
-	emit_count(&em, "schema_version", SCHEMA_VERSION);
-	emit_text(&em, "version", prof_version());
+	EMIT(&em, COUNT("schema_version", SCHEMA_VERSION),
+	    TEXT("version", prof_version()));
 	emit_command(count, &em);
-	emit_count(&em, "warmups", count->co_options->co_warmups.on_value);
-	emit_bool(&em, "interrupted", count->co_interrupted);
+	EMIT(&em, COUNT("warmups", count->co_options->co_warmups.on_value),
+	    FLAG("interrupted", count->co_interrupted));
 	emit_runs(count, &em);
 	emit_rows(&em, "events");
 	for (size_t e = 0; e < count->co_nevents; e++)
@@ -344,7 +317,7 @@ count_json(struct count *count)
 	emit_close(&em);
 	emit_line(&em);
 	emit_object(&em, "wall_s");
-	emit_word(&em, "unit", "s");
+	EMIT(&em, WORD("unit", "s"));
 	emit_summary(&em, &count->co_time[COUNT_WALL], count->co_nruns);
 	emit_close(&em);
 	emit_metrics(count, &em);
@@ -356,6 +329,6 @@ count_json(struct count *count)
 	emit_list(&em, "notes");
 	for (size_t n = 0; (note = prof_counting_note(count->co_counting,
 	    n)) != NULL; n++)
-		emit_text(&em, NULL, note);
+		EMIT(&em, TEXT(NULL, note));
 	emit_end(&em);
 }

@@ -2,21 +2,20 @@
 /*
  * Rows for programs.  A report says what a row holds, once, value by value:
  *
- *	emit_object(emit, NULL);
- *	emit_text(emit, "name", name);		{"name":"main","self":12}
- *	emit_count(emit, "self", 12);		"main",12
- *	emit_close(emit);
+ *	EMIT_ROW(emit, NULL, TEXT("name", name),	{"name":"main","self":12}
+ *	    COUNT("self", 12));				"main",12
  *
  * and the form decides how it is written.  Commas, brackets and quotes are
  * here and nowhere else.  In JSON values stand as they come; in CSV a value
  * stands in the column of its name.  Names of JSON members and of columns are
  * a contract (dtprof(1)): added, never renamed.
  */
-#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
 #include "emit.h"
+
+#define EXACT	17	/* digits */
 
 /* The rest is set where it is used: script makes one for each record. */
 static void
@@ -187,101 +186,97 @@ go_to_column(struct emit *em, const char *name)
 	return (false);
 }
 
-/* False: there is nothing to write. */
-static bool
-begin_value(struct emit *em, const char *name)
+static void
+put_number(struct emit *em, const char *fmt, int digits, double value)
 {
-	if (em->em_is_csv)
-		return (go_to_column(em, name));
-	begin_item(em, name);
-	return (true);
-}
-
-void
-emit_null(struct emit *em, const char *name)
-{
-	if (begin_value(em, name) && !em->em_is_csv)
-		out_str(em->em_out, "null");
-}
-
-void
-emit_bool(struct emit *em, const char *name, bool value)
-{
-	if (begin_value(em, name))
-		out_str(em->em_out, value ? "true" : "false");
-}
-
-void
-emit_count(struct emit *em, const char *name, uint64_t value)
-{
-	if (begin_value(em, name))
-		out_u64(em->em_out, value);
-}
-
-void
-emit_signed(struct emit *em, const char *name, int64_t value)
-{
-	if (begin_value(em, name))
-		out_i64(em->em_out, value);
-}
-
-void
-emit_number(struct emit *em, const char *name, double value, int digits)
-{
-	if (!isfinite(value))
-		emit_null(em, name);
-	else if (begin_value(em, name))
-		out_fmt(em->em_out, "%.*g", digits, value);
-}
-
-void
-emit_fixed(struct emit *em, const char *name, double value, int digits)
-{
-	if (!isfinite(value))
-		emit_null(em, name);
-	else if (begin_value(em, name))
-		out_fmt(em->em_out, "%.*f", digits, value);
-}
-
-void
-emit_share(struct emit *em, const char *name, double share)
-{
-	emit_fixed(em, name, share < 0 ? NAN : share, 6);
-}
-
-void
-emit_hex(struct emit *em, const char *name, uint64_t value)
-{
-	if (!begin_value(em, name))
-		return;
-	out_str(em->em_out, em->em_is_csv ? "0x" : "\"0x");
-	out_hex(em->em_out, value);
-	out_str(em->em_out, em->em_is_csv ? "" : "\"");
-}
-
-void
-emit_word(struct emit *em, const char *name, const char *word)
-{
-	if (em->em_is_csv && go_to_column(em, name))
-		out_str(em->em_out, word);
-	else if (!em->em_is_csv)
-		emit_text(em, name, word);
-}
-
-void
-emit_text(struct emit *em, const char *name, const char *text)
-{
-	if (!begin_value(em, name))
-		return;
-	if (em->em_is_csv)
-		out_csv(em->em_out, text != NULL ? text : "");
+	if (isfinite(value))
+		out_fmt(em->em_out, fmt, digits, value);
 	else
-		out_json(em->em_out, text);
+		out_str(em->em_out, em->em_is_csv ? "" : "null");
+}
+
+static void
+put_numbers(struct emit *em, const double *values, int n)
+{
+	out_char(em->em_out, '[');
+	for (int i = 0; i < n; i++) {
+		out_str(em->em_out, i > 0 ? "," : "");
+		put_number(em, "%.*g", EXACT, values[i]);
+	}
+	out_char(em->em_out, ']');
+}
+
+/* A value that is there. */
+static void
+put_value(struct emit *em, const struct cell *cell)
+{
+	const char *quote = em->em_is_csv ? "" : "\"";
+
+	switch (cell->ce_type) {
+	case CELL_BOOL:
+		out_str(em->em_out, cell->ce_count ? "true" : "false");
+		break;
+	case CELL_COUNT:
+		out_u64(em->em_out, cell->ce_count);
+		break;
+	case CELL_SIGNED:
+		out_i64(em->em_out, (int64_t)cell->ce_count);
+		break;
+	case CELL_NUMBER:
+		put_number(em, "%.*g", cell->ce_digits, cell->ce_number);
+		break;
+	case CELL_FIXED:
+		put_number(em, "%.*f", cell->ce_digits, cell->ce_number);
+		break;
+	case CELL_NUMBERS:
+		put_numbers(em, cell->ce_numbers, cell->ce_digits);
+		break;
+	case CELL_HEX:
+		out_str(em->em_out, quote);
+		out_str(em->em_out, "0x");
+		out_hex(em->em_out, cell->ce_count);
+		out_str(em->em_out, quote);
+		break;
+	case CELL_WORD:
+		out_str(em->em_out, quote);
+		out_str(em->em_out, cell->ce_text);
+		out_str(em->em_out, quote);
+		break;
+	case CELL_TEXT:
+	case CELL_GIVEN:
+		if (em->em_is_csv)
+			out_csv(em->em_out, cell->ce_text != NULL ?
+			    cell->ce_text : "");
+		else
+			out_json(em->em_out, cell->ce_text);
+		break;
+	case CELL_NULL:
+		out_str(em->em_out, em->em_is_csv ? "" : "null");
+		break;
+	case CELL_LEFT_OUT:
+	case CELL_END:
+		break;
+	}
+}
+
+static bool
+is_left_out(const struct emit *em, const struct cell *cell)
+{
+	return (cell->ce_type == CELL_LEFT_OUT || (!em->em_is_csv &&
+	    cell->ce_type == CELL_GIVEN && (cell->ce_text == NULL ||
+	    cell->ce_text[0] == '\0')));
 }
 
 void
-emit_given(struct emit *em, const char *name, const char *text)
+emit_cells(struct emit *em, const struct cell *cell)
 {
-	if (em->em_is_csv || (text != NULL && text[0] != '\0'))
-		emit_text(em, name, text);
+	for (; cell->ce_type != CELL_END; cell++) {
+		if (is_left_out(em, cell))
+			continue;
+		if (!em->em_is_csv)
+			begin_item(em, cell->ce_name);
+		else if (!go_to_column(em, cell->ce_name))
+			continue;
+		put_value(em, cell);
+	}
 }

@@ -59,29 +59,81 @@ void	emit_close(struct emit *emit);
 void	emit_line(struct emit *emit);
 
 /*
- * Values.  In CSV those whose name is no column are left out, others come in
- * the order of the columns, and what is not told is empty.
+ * Typed values by name: EMIT(emit, TEXT("name", name), COUNT("self", n)).  In
+ * CSV those whose name is no column are left out, others come in the order of
+ * the columns, and what is not told is empty.
  */
-void	emit_null(struct emit *emit, const char *name);
-void	emit_bool(struct emit *emit, const char *name, bool value);
-void	emit_count(struct emit *emit, const char *name, uint64_t value);
-void	emit_signed(struct emit *emit, const char *name, int64_t value);
-/* So many significant digits at most, EMIT_EXACT: all; not finite: null. */
-#define EMIT_EXACT	17
-void	emit_number(struct emit *emit, const char *name, double value,
-	    int digits);
-/* So many digits behind the point; the same. */
-void	emit_fixed(struct emit *emit, const char *name, double value,
-	    int digits);
-/* From 0 to 1; below 0: not known, null. */
-void	emit_share(struct emit *emit, const char *name, double share);
+enum cell_type {
+	CELL_END, CELL_LEFT_OUT, CELL_NULL, CELL_BOOL, CELL_COUNT, CELL_SIGNED,
+	CELL_NUMBER, CELL_FIXED, CELL_NUMBERS, CELL_HEX, CELL_WORD, CELL_TEXT,
+	CELL_GIVEN
+};
+
+struct cell {
+	const char	*ce_name;	/* NULL: an item of an array */
+	enum cell_type	 ce_type;
+	int		 ce_digits;	/* of a number; NUMBERS: how many */
+	union {
+		uint64_t	 ce_count;
+		double		 ce_number;
+		const char	*ce_text;
+		const double	*ce_numbers;
+	};
+};
+
+#define CELL(name, type, ...) (struct cell){ .ce_name = (name), \
+	    .ce_type = (type), __VA_ARGS__ }
+#define UNKNOWN(name)		CELL(name, CELL_NULL, .ce_count = 0)
+#define FLAG(name, value)	CELL(name, CELL_BOOL, .ce_count = (value))
+#define COUNT(name, value)	CELL(name, CELL_COUNT, .ce_count = (value))
+#define SIGNED(name, value)	CELL(name, CELL_SIGNED, \
+	    .ce_count = (uint64_t)(int64_t)(value))
+/* So many significant digits, or all; null where it is not finite. */
+#define ROUNDED(name, value, digits) CELL(name, CELL_NUMBER, \
+	    .ce_digits = (digits), .ce_number = (value))
+#define NUMBER(name, value)	ROUNDED(name, value, 17)
+/* So many digits behind the point; null where it is not finite. */
+#define FIXED(name, value, digits) CELL(name, CELL_FIXED, \
+	    .ce_digits = (digits), .ce_number = (value))
+/* An array, of JSON alone; borrowed. */
+#define NUMBERS(name, values, n) CELL(name, CELL_NUMBERS, \
+	    .ce_digits = (int)(n), .ce_numbers = (values))
+/* From 0 to 1; below 0: not known. */
+#define SHARE(name, value)	cell_share(name, value)
 /* "0x1f" */
-void	emit_hex(struct emit *emit, const char *name, uint64_t value);
+#define HEX(name, value)	CELL(name, CELL_HEX, .ce_count = (value))
 /* A word of ours, which needs no quoting. */
-void	emit_word(struct emit *emit, const char *name, const char *word);
+#define WORD(name, value)	CELL(name, CELL_WORD, .ce_text = (value))
 /* Hostile text; NULL: null. */
-void	emit_text(struct emit *emit, const char *name, const char *text);
+#define TEXT(name, value)	CELL(name, CELL_TEXT, .ce_text = (value))
 /* The same; of nothing, NULL or "", no JSON member. */
-void	emit_given(struct emit *emit, const char *name, const char *text);
+#define GIVEN(name, value)	CELL(name, CELL_GIVEN, .ce_text = (value))
+/* Null where it is not known; its value is looked at in any case. */
+#define KNOWN(is_known, cell)	cell_unless(!(is_known), CELL_NULL, cell)
+/* The same, left out. */
+#define WHERE(is_there, cell)	cell_unless(!(is_there), CELL_LEFT_OUT, cell)
+
+static inline struct cell
+cell_unless(bool is_other, enum cell_type other, struct cell cell)
+{
+	cell.ce_type = is_other ? other : cell.ce_type;
+	return (cell);
+}
+
+static inline struct cell
+cell_share(const char *name, double share)
+{
+	return (KNOWN(share >= 0, FIXED(name, share, 6)));
+}
+
+#define EMIT(emit, ...) emit_cells((emit), (const struct cell[]){ \
+	    __VA_ARGS__, { .ce_type = CELL_END } })
+/* An object of values alone. */
+#define EMIT_ROW(emit, name, ...) do { \
+	emit_object((emit), (name)); \
+	EMIT((emit), __VA_ARGS__); \
+	emit_close(emit); \
+} while (0)
+void	emit_cells(struct emit *emit, const struct cell *cells);
 
 #endif /* EMIT_H */
