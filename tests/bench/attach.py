@@ -8,7 +8,9 @@ spin: one thread on CPU 0 that computes.  pgbench: four clients of a server of
 PostgreSQL that read, which switch at each query.  In each round everything
 runs once, in an order that chance decides.  Prints medians of the rounds, and
 the mean loss against the run of the same round without a recorder, with its
-95 % interval; OUTPUT gets all runs as JSON.  Called by attach.sh.
+95 % interval; OUTPUT gets all runs as JSON.  "busy" is the share of all CPUs
+that a recorder and its BPF programs take, by the kernel's own clocks: it tells
+apart what the noise of a server's speed hides.  Called by attach.sh.
 """
 
 import json
@@ -29,6 +31,7 @@ T95 = [0, 12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262,
        2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093,
        2.086]
 WAYS = ["none", "perf", "auto", "tasks", "cpus"]
+RUNS = os.path.join(os.path.dirname(os.environ["TICKS"]), "runs")
 PERF = ["perf", "record", "-q", "-B", "-N", "-g", "-e", "cpu-clock", "-F",
         "997"]
 
@@ -121,22 +124,35 @@ def pgbench(way, where, seconds, server):
     time.sleep(0.5)
     first, every = server.pids()
     recording = None
+    programs = os.path.join(where, "programs.json")
+    began = time.monotonic()
     if way != "none":
+        command = recorder(way, where)
+        if way != "perf":
+            command = [RUNS, programs] + command
         recording = subprocess.Popen(
-            recorder(way, where) + ["-p", str(first) if way != "perf" else
-                                    ",".join(map(str, every))],
+            command + ["-p", str(first) if way != "perf" else
+                       ",".join(map(str, every))],
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     rates = []
     for line in bench.stderr:
         found = re.search(r"progress: ([0-9.]+) s, ([0-9.]+) tps", line)
         if found and float(found[1]) > 2:
             rates.append(float(found[2]))
+    busy = 0
     if recording is not None:
         recording.send_signal(signal.SIGINT)
-        recording.wait()
+        elapsed = time.monotonic() - began
+        used = os.wait4(recording.pid, 0)[2]
+        busy = used.ru_utime + used.ru_stime
+        if way != "perf":
+            with open(programs, encoding="ascii") as file:
+                busy += sum(program["time_ns"] for program in json.load(file)
+                            ) / 1e9
+        busy *= 100 / elapsed / os.cpu_count()
     if bench.wait() != 0 or not rates:
         sys.exit("pgbench failed")
-    return {"speed": statistics.fmean(rates), "interrupts": 0,
+    return {"speed": statistics.fmean(rates), "interrupts": 0, "busy": busy,
             "on": moved(way, where)}
 
 
@@ -147,8 +163,10 @@ def show(rounds, ways):
         loc = statistics.median(r[way]["interrupts"] for r in rounds)
         loss, wide = interval([100 * (1 - r[way]["speed"] / r["none"]["speed"])
                                for r in rounds])
-        print("%-6s %12.1f/s  loss %6.2f %% +- %.2f  %7.1f interrupts/s  %s" %
-              (way, speed, loss, wide, loc, rounds[-1][way]["on"]))
+        busy = statistics.median(r[way].get("busy", 0) for r in rounds)
+        print("%-6s %12.1f/s  loss %6.2f %% +- %.2f  %7.1f interrupts/s  "
+              "busy %.2f %%  %s" % (way, speed, loss, wide, loc, busy,
+                                    rounds[-1][way]["on"]))
 
 
 def main():

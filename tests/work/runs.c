@@ -8,8 +8,8 @@
  * descriptor is open, no sysctl changes), starts the command, and keeps a
  * descriptor of every program that the command has open, found in its
  * fdinfo.  When the command has ended nothing runs them any more, so their
- * counts are final: they go to FILE as JSON, a list of name, runs, misses,
- * and verified: how many instructions the verifier went through.
+ * counts are final: they go to FILE as JSON, a list of name, runs, time_ns,
+ * misses, and verified: how many instructions the verifier went through.
  *
  * This is the count of firings that owes nothing to dtprof's own counters.
  */
@@ -113,8 +113,10 @@ write_counts(const char *path)
 		if (bpf(BPF_OBJ_GET_INFO_BY_FD, &attr) == -1)
 			return (-1);
 		fprintf(out, "%s{\"name\": \"%s\", \"runs\": %llu, "
-		    "\"misses\": %llu, \"verified\": %u}", i ? ",\n" : "",
-		    info.name, (unsigned long long)info.run_cnt,
+		    "\"time_ns\": %llu, \"misses\": %llu, "
+		    "\"verified\": %u}", i ? ",\n" : "", info.name,
+		    (unsigned long long)info.run_cnt,
+		    (unsigned long long)info.run_time_ns,
 		    (unsigned long long)info.recursion_misses,
 		    info.verified_insns);
 	}
