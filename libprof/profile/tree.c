@@ -512,27 +512,35 @@ node_of(struct builder *builder, const struct prof_fold *fold, uint32_t base,
 	return (node);
 }
 
+/* PROF_SPACE_OVER, the largest number, wraps to 0: the others stay small. */
+static uint32_t
+space_rank(const struct prof_who *who)
+{
+	return (who->wh_space + 1);
+}
+
 /* The order in which folds are taken: by space; NULL: no memory. */
 static uint32_t *
 by_space(const struct prof_gathered *gathered)
 {
 	const struct prof_fold *fold = gathered->ga_fold;
 	const struct prof_who *who = gathered->ga_who;
-	uint32_t *order = NULL, *from, nspaces = 0;
+	uint32_t *order = NULL, *from, nranks = 0, rank;
 	size_t i;
 
-	for (i = 0; i < gathered->ga_nwho; i++)
-		if (who[i].wh_space >= nspaces)
-			nspaces = who[i].wh_space + 1;
-	from = calloc((size_t)nspaces + 1, sizeof(*from));
+	for (i = 0; i < gathered->ga_nwho; i++) {
+		rank = space_rank(&who[i]);
+		nranks = rank >= nranks ? rank + 1 : nranks;
+	}
+	from = calloc((size_t)nranks + 1, sizeof(*from));
 	if (from != NULL)
 		order = calloc(gathered->ga_nfolds + 1, sizeof(*order));
 	for (i = 0; order != NULL && i < gathered->ga_nfolds; i++)
-		from[who[fold[i].fo_who].wh_space + 1]++;
-	for (i = 0; order != NULL && i < nspaces; i++)
+		from[space_rank(&who[fold[i].fo_who]) + 1]++;
+	for (i = 0; order != NULL && i < nranks; i++)
 		from[i + 1] += from[i];
 	for (i = 0; order != NULL && i < gathered->ga_nfolds; i++)
-		order[from[who[fold[i].fo_who].wh_space]++] = (uint32_t)i;
+		order[from[space_rank(&who[fold[i].fo_who])]++] = (uint32_t)i;
 	free(from);
 	return (order);
 }

@@ -3,6 +3,7 @@
  * ASSERTION: a small recording that claims many processes, mappings, files or
  * names is read within memory that belongs to its size; what is beyond is left
  * out and said, and code that it would have named is not given another's name.
+ * Its samples are all in a profile.
  *
  * Easy to get wrong: what was mapped before the budget ended still stands
  * there, and would name the code of a program that came later.
@@ -123,6 +124,29 @@ many_names(struct prof_writer *writer)
 	prof_buf_free(&body);
 }
 
+/* That of process events, and one that samples. */
+static void
+add_events(struct prof_writer *writer)
+{
+	struct prof_event_info info = { .pi_name = "proc", .pi_probe = "p",
+	    .pi_provider = "p", .pi_unit = "events", .pi_period = 1 };
+
+	CHECK_OK(prof_writer_event(writer, &info), prof_writer_error(writer));
+	info.pi_name = "samples";
+	info.pi_parts = DTP_P_USTACK;
+	CHECK_OK(prof_writer_event(writer, &info), prof_writer_error(writer));
+}
+
+static void
+sample(struct prof_writer *writer)
+{
+	static const uint64_t frame = PLACE;
+
+	add(writer, (struct prof_record){ .pr_type = PROF_R_SAMPLE,
+	    .pr_event = 1, .pr_pid = 7, .pr_weight = 1, .pr_ip = PLACE,
+	    .pr_user = &frame, .pr_nuser = 1, .pr_ustatus = PROF_STACK_OK });
+}
+
 static void
 write_file(const char *path, const struct too_much *much)
 {
@@ -131,10 +155,13 @@ write_file(const char *path, const struct too_much *much)
 
 	CHECK_OK(writer == NULL ? -1 : 0, &error);
 	now_ns = 0;
+	add_events(writer);
 	add(writer, (struct prof_record){ .pr_type = PROF_R_TASK,
 	    .pr_pid = 7 });
 	map(writer, 7, PLACE, 1, "/nonexistent/program");
+	sample(writer);
 	much->tm_write(writer);
+	sample(writer);
 	CHECK_OK(prof_writer_close(writer, &error), &error);
 }
 
@@ -146,6 +173,23 @@ why_at(struct prof_symbols *symbols, uint32_t pid, uint64_t time_ns)
 	return (prof_symbols_function(symbols, prof_symbols_find(symbols,
 	    space, &(struct prof_frame){ PLACE, PROF_FRAME_NATIVE, 0 }))->
 	    fu_unnamed);
+}
+
+static uint64_t
+profile_weight(struct prof_reader *reader, struct prof_symbols *symbols)
+{
+	const struct prof_profile_options options = {
+	    .pl_size = sizeof(options) };
+	struct prof_err error = { 0 };
+	struct prof_profile *profile = prof_profile_new(reader, symbols,
+	    &options, &error);
+	uint64_t weight = 0;
+
+	CHECK_OK(profile == NULL ? -1 : 0, &error);
+	for (size_t n = 0; n < prof_profile_nnodes(profile); n++)
+		weight += prof_profile_self(profile, 1)[n];
+	prof_profile_free(profile);
+	return (weight);
 }
 
 static void
@@ -161,6 +205,7 @@ look(const char *path, const struct too_much *much)
 	symbols = prof_symbols_open(reader, NULL, &error);
 	CHECK_OK(symbols == NULL ? -1 : 0, &error);
 	CHECK(why_at(symbols, 7, 3) == PROF_UNNAMED_NOFILE);
+	CHECK(profile_weight(reader, symbols) == 2);
 	why = why_at(symbols, much->tm_pid, now_ns);
 	if (why != much->tm_why)
 		printf("%s: reason %d\n", much->tm_what, (int)why);
