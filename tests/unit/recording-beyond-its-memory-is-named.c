@@ -11,6 +11,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
+#include "abi/dtp_abi.h"
 #include "recording-lib.h"
 #include "recording/table.h"
 
