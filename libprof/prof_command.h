@@ -7,7 +7,9 @@
 #ifndef PROF_COMMAND_H
 #define PROF_COMMAND_H
 
-#include "prof.h"
+#include "filter/filter.h"
+#include "process/stack.h"
+#include "recording/query.h"
 
 /* --------------------------------------------- recording/accounting.c */
 

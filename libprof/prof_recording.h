@@ -21,66 +21,83 @@ enum prof_stack_status {
 #define PROF_MAX_ARGS	8
 #define PROF_MAX_VALUES	8
 
-/* One record.  Pointers are borrowed until the next prof_reader_next. */
-struct prof_record {
-	enum prof_record_type pr_type;
-	uint32_t	 pr_event;	/* index of struct prof_event_info */
-	uint32_t	 pr_cpu;
-	uint32_t	 pr_pid;
-	uint32_t	 pr_tid;
-	uint64_t	 pr_time_ns;	/* CLOCK_MONOTONIC */
-	/* SAMPLE */
-	int		 pr_in_kernel;
-	int		 pr_nested;
-	uint64_t	 pr_weight;
-	uint64_t	 pr_ip;		/* innermost pc, 0: none recorded */
-	uint32_t	 pr_nargs;
-	uint64_t	 pr_args[PROF_MAX_ARGS];
-	const char	*pr_strs[PROF_MAX_ARGS]; /* NULL: a number */
-	uint32_t	 pr_nkernel;
-	uint32_t	 pr_nuser;
-	const uint64_t	*pr_kernel;	/* innermost first */
-	const uint64_t	*pr_user;
-	uint8_t		 pr_kstatus;	/* enum prof_stack_status */
-	uint8_t		 pr_ustatus;
+/*
+ * What stands in a recording: an entry, whose type says which of the others it
+ * has.  All are borrowed until the next prof_reader_next, and NULL where they
+ * do not belong to the type.  Types are added: skip those that you do not know.
+ */
+struct prof_entry {
+	enum prof_record_type en_type;
+	uint32_t	 en_event;	/* SAMPLE, LOST, TURNS: its index */
+	uint64_t	 en_time_ns;	/* CLOCK_MONOTONIC */
+	uint32_t	 en_cpu;
+	uint32_t	 en_pid;
+	uint32_t	 en_tid;
+	const struct prof_entry_sample *en_sample;	/* SAMPLE */
+	const struct prof_entry_process *en_process;
+					/* FORK, EXEC, EXIT, COMM, TASK */
+	const struct prof_entry_mapping *en_mapping;	/* MMAP, KSYMBOL */
+	const struct prof_entry_lost *en_lost;		/* LOST, TURNS */
+	const char	*en_text;	/* MARK, PAUSE, RESUME */
+};
+
+struct prof_entry_sample {
+	uint64_t	 es_weight;
+	uint64_t	 es_ip;		/* innermost pc, 0: none recorded */
+	int		 es_in_kernel;
+	int		 es_nested;
+	enum prof_stack_status es_kstatus;
+	enum prof_stack_status es_ustatus;
+	uint32_t	 es_nkernel;
+	uint32_t	 es_nuser;
+	const uint64_t	*es_kernel;	/* innermost first */
+	const uint64_t	*es_user;
 	/*
-	 * Script frames beside those of pr_user, innermost first, a word
-	 * each; prof_symbols_stack merges both.
+	 * Script frames beside those of es_user, innermost first, a word
+	 * each (prof_frame_unpack); prof_symbols_stack merges both.
 	 */
-	uint32_t	 pr_nscript;
-	const uint64_t	*pr_script;	/* see prof_frame_unpack */
-	const char	*pr_comm;	/* "": not recorded here */
+	uint32_t	 es_nscript;
+	const uint64_t	*es_script;
+	uint32_t	 es_nargs;
+	const uint64_t	*es_args;
+	const char	*const *es_strs; /* by argument; NULL: a number */
+	const char	*es_comm;	/* "": not recorded here */
 	/*
 	 * What counters (pi_counter) had counted for the thread since its
-	 * sample before.  0: none, or known with a later sample
-	 * only.  Where running is less than the whole time, values are of that
-	 * part alone.
+	 * sample before.  0: none, or known with a later sample only.  Where
+	 * running is less than the whole time, values are of that part alone.
 	 */
-	uint32_t	 pr_nvalues;
-	uint64_t	 pr_values[PROF_MAX_VALUES];
-	uint64_t	 pr_values_ns;
-	uint64_t	 pr_values_running_ns;
-	/* FORK: parent; EXEC: pr_ptid is the old tid */
-	uint32_t	 pr_ppid;
-	uint32_t	 pr_ptid;
-	uint64_t	 pr_exec_id;	/* while recording only */
-	/* EXIT: wait(2) status; last thread of its process */
-	int		 pr_code;
-	int		 pr_group_dead;
-	/* EXEC: path.  MMAP: path.  MARK: text.  KSYMBOL: name */
-	const char	*pr_path;
-	/*
-	 * LOST: firings of pr_event were refused on pr_cpu, from this time on
-	 * until pr_time_ns; 0: it is records of the side band that were lost.
-	 */
-	uint64_t	 pr_addr;
-	uint64_t	 pr_len;
-	uint64_t	 pr_offset;
-	uint32_t	 pr_prot;
-	uint64_t	 pr_dev;
-	uint64_t	 pr_ino;
-	uint32_t	 pr_build_id_len;
-	uint8_t		 pr_build_id[20];
+	uint32_t	 es_nvalues;
+	const uint64_t	*es_values;
+	uint64_t	 es_values_ns;
+	uint64_t	 es_values_running_ns;
+};
+
+struct prof_entry_process {
+	uint32_t	 ep_ppid;	/* FORK: the parent */
+	uint32_t	 ep_ptid;	/* and its thread; EXEC: the old tid */
+	int		 ep_status;	/* EXIT: as of wait(2) */
+	int		 ep_is_last;	/* EXIT: last thread of its process */
+	const char	*ep_comm;	/* COMM, EXEC, TASK */
+	const char	*ep_path;	/* EXEC */
+};
+
+struct prof_entry_mapping {
+	uint64_t	 em_addr;
+	uint64_t	 em_len;
+	uint64_t	 em_offset;
+	uint64_t	 em_dev;
+	uint64_t	 em_ino;
+	uint32_t	 em_prot;
+	uint32_t	 em_build_id_len; /* 0: not known */
+	const uint8_t	*em_build_id;
+	const char	*em_path;	/* KSYMBOL: the name */
+};
+
+struct prof_entry_lost {
+	uint64_t	 el_count;	/* LOST; TURNS: ns not counted */
+	/* Since when; 0: mapping and process events were lost. */
+	uint64_t	 el_since_ns;
 };
 
 #define PROF_CALL_ARGS	6
@@ -144,8 +161,9 @@ struct prof_reader *prof_reader_open(const char *path,
 struct prof_reader *prof_reader_open_memory(const void *bytes, size_t length,
     struct prof_err *error);
 const struct prof_err *prof_reader_error(const struct prof_reader *reader);
-/* Everything in order of time.  1: a record, 0: the end, -1: failed. */
-int prof_reader_next(struct prof_reader *reader, struct prof_record *record);
+/* Everything in order of time.  1: an entry, 0: the end, -1: failed. */
+int prof_reader_next(struct prof_reader *reader,
+    const struct prof_entry **entry);
 /* Begin again. */
 int prof_reader_rewind(struct prof_reader *reader);
 size_t prof_reader_nevents(const struct prof_reader *reader);
@@ -161,10 +179,10 @@ int prof_reader_info_at(const struct prof_reader *reader, size_t n,
 const char *prof_reader_task_0(const struct prof_reader *reader);
 /* The system call of a sample; NULL: it is none, or has no name. */
 const struct prof_syscall *prof_event_call(const struct prof_event_info *info,
-    const struct prof_record *record);
+    const struct prof_entry *entry);
 /* The argument of this name that a sample has; -1: it has none. */
 int prof_event_argument(const struct prof_event_info *info,
-    const struct prof_record *record, const char *name);
+    const struct prof_entry *entry, const char *name);
 /* cpu -1: all.  0, or -1 when the recording has none. */
 int prof_reader_accounting_sized(const struct prof_reader *reader,
     size_t event, int cpu, struct prof_accounting *accounting, size_t size);
@@ -243,7 +261,7 @@ struct prof_filter *prof_filter_new(const char *expression,
     const struct prof_event_info *event, struct prof_err *error);
 /* comm: the thread's name at that time, or "" */
 int prof_filter_matches(const struct prof_filter *filter,
-    const struct prof_record *record, const char *comm);
+    const struct prof_entry *entry, const char *comm);
 void prof_filter_free(struct prof_filter *filter);
 
 /* ------------------------------------------------------------- frames */
@@ -286,7 +304,7 @@ struct prof_frame {
 /* "native", "kernel", "python", ...; static. */
 const char *prof_frame_kind_name(unsigned kind);
 /*
- * A frame out of a word of pr_script: the kind in its upper 8 bits, then 8 of
+ * A frame out of a word of es_script: the kind in its upper 8 bits, then 8 of
  * flags, then the id.
  */
 void prof_frame_unpack(uint64_t word, struct prof_frame *frame);
@@ -373,7 +391,7 @@ uint32_t prof_symbols_inlined(struct prof_symbols *symbols, uint32_t in,
  * the native frames that executed them: how many; the first max are kept.
  */
 size_t prof_symbols_stack(struct prof_symbols *symbols,
-    const struct prof_record *record, struct prof_frame *frames, size_t max);
+    const struct prof_entry *entry, struct prof_frame *frames, size_t max);
 /* Notes for the user (what has no names, why, the cure); NULL: no more. */
 const char *prof_symbols_note(struct prof_symbols *symbols, size_t n);
 /* Of these, those of limits that were reached, which no quality says. */

@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "prof.h"
+#include "prof_command.h"
 
 /* Exit statuses (dtprof(1)). */
 #define EXIT_FAILED		1

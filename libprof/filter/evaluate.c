@@ -10,6 +10,7 @@
 
 #include "abi/dtp_filter.h"
 #include "base/error.h"
+#include "filter.h"
 #include "filter_impl.h"
 
 struct prof_filter {
@@ -54,7 +55,7 @@ prof_filter_new(const char *expression, const struct prof_event_info *event,
 }
 
 int
-prof_filter_matches(const struct prof_filter *filter,
+prof_filter_holds(const struct prof_filter *filter,
     const struct prof_record *record, const char *comm)
 {
 	struct dtp_facts facts;

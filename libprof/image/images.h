@@ -10,6 +10,7 @@
 #ifndef IMAGES_H
 #define IMAGES_H
 
+#include "base/record.h"
 #include "base/intern.h"
 #include "process/lives.h"
 

@@ -8,6 +8,7 @@
 #ifndef PROF_PERFDATA_H
 #define PROF_PERFDATA_H
 
+#include "base/record.h"
 #include "base/cursor.h"
 #include "base/intern.h"
 #include "import.h"

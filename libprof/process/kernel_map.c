@@ -14,7 +14,7 @@
 
 #include "confine/reading.h"
 #include "kernel_map.h"
-#include "prof.h"
+#include "base/record.h"
 
 #define KERNEL		"[kernel]"
 #define BPF		"[bpf]"

@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "prof.h"
+#include "base/record.h"
 
 #define PROF_SPACE_NONE	0	/* nothing is known of the process */
 #define PROF_SPACE_OVER	UINT32_MAX /* beyond a memory budget: not known */

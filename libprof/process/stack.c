@@ -14,6 +14,7 @@
  * shown, and by profile/.
  */
 #include "process/stack.h"
+#include "recording/query.h"
 #include "recording/frame.h"
 #include "symbols_impl.h"
 
@@ -132,7 +133,7 @@ prof_stack_merge(const struct prof_lists *lists, struct prof_frame *frames,
 }
 
 size_t
-prof_symbols_stack(struct prof_symbols *symbols,
+prof_record_stack(struct prof_symbols *symbols,
     const struct prof_record *record, struct prof_frame *frames, size_t max)
 {
 	const struct prof_lists lists = {
@@ -145,4 +146,12 @@ prof_symbols_stack(struct prof_symbols *symbols,
 
 	(void)symbols;
 	return (prof_stack_merge(&lists, frames, max));
+}
+
+size_t
+prof_symbols_stack(struct prof_symbols *symbols,
+    const struct prof_entry *entry, struct prof_frame *frames, size_t max)
+{
+	return (prof_record_stack(symbols, prof_entry_record(entry), frames,
+	    max));
 }

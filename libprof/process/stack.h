@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#include "prof.h"
+#include "base/record.h"
 
 /* What is known of a user stack, innermost first. */
 struct prof_lists {
@@ -22,5 +22,10 @@ struct prof_lists {
 /* How many frames it has; the first max are kept. */
 size_t	prof_stack_merge(const struct prof_lists *lists,
 	    struct prof_frame *frames, size_t max);
+
+/* As prof_symbols_stack. */
+size_t	prof_record_stack(struct prof_symbols *symbols,
+	    const struct prof_record *record, struct prof_frame *frames,
+	    size_t max);
 
 #endif /* PROF_STACK_H */

@@ -10,6 +10,7 @@
 #ifndef PROF_SYMBOLIZE_H
 #define PROF_SYMBOLIZE_H
 
+#include "base/record.h"
 #include "elf/symtab.h"
 #include "lives.h"
 

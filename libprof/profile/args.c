@@ -14,6 +14,7 @@
 #include <stdlib.h>
 
 #include "profile_impl.h"
+#include "recording/query.h"
 
 #define VALUE_SIZE	256	/* of one value; strings are shorter */
 /* Memory, with what tables and later steps keep of the same. */
@@ -24,7 +25,7 @@ is_signed(const struct prof_event_info *info,
     const struct prof_record *record, uint32_t n)
 {
 	const struct prof_syscall *call = info->pi_is_call && n >= 2 ?
-	    prof_event_call(info, record) : NULL;
+	    prof_record_call(info, record) : NULL;
 
 	if (call != NULL && n - 2 < call->cl_nargs)
 		return (call->cl_arg_is_signed[n - 2]);
@@ -87,7 +88,7 @@ prof_args_of(struct prof_args *args, struct prof_budget *budget,
 
 	for (size_t i = 0; i < options->pl_nargs && i < PROF_MAX_ARGS; i++)
 		length += put_value(text + length, info, record,
-		    prof_event_argument(info, record, options->pl_args[i]));
+		    prof_record_argument(info, record, options->pl_args[i]));
 	n = prof_dict_peek(&args->ag_by_text, text, length);
 	if (n != PROF_INTERN_FAILED)
 		return (n);

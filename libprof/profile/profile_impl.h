@@ -29,6 +29,7 @@
 
 #include <string.h>
 
+#include "base/record.h"
 #include "base/intern.h"
 #include "recording/decode.h"
 

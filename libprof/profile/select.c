@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "filter/filter.h"
 #include "profile_impl.h"
 
 /*
@@ -70,5 +71,5 @@ prof_select_wants(const struct prof_select *select,
 	if (record->pr_comm[0] != '\0')
 		comm = record->pr_comm;
 	filter = select->se_filter[record->pr_event];
-	return (filter != NULL && prof_filter_matches(filter, record, comm));
+	return (filter != NULL && prof_filter_holds(filter, record, comm));
 }

@@ -17,7 +17,7 @@
 
 #include "base/intern.h"
 #include "format.h"
-#include "prof.h"
+#include "base/record.h"
 
 /* A new stack: its frames lie in ba_frames, innermost first. */
 struct prof_new_stack {

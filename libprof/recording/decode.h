@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "prof.h"
+#include "base/record.h"
 
 /*
  * The chunks of samples, each on its own: what analysis reads, from several

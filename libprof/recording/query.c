@@ -36,7 +36,7 @@ prof_reader_event(const struct prof_reader *reader, size_t n)
 }
 
 const struct prof_syscall *
-prof_event_call(const struct prof_event_info *info,
+prof_record_call(const struct prof_event_info *info,
     const struct prof_record *record)
 {
 	if (!info->pi_is_syscall || record->pr_nargs == 0 ||
@@ -48,7 +48,7 @@ prof_event_call(const struct prof_event_info *info,
 
 /* Behind the number of a call and its result come the call's own. */
 int
-prof_event_argument(const struct prof_event_info *info,
+prof_record_argument(const struct prof_event_info *info,
     const struct prof_record *record, const char *name)
 {
 	const struct prof_syscall *call;
@@ -57,7 +57,7 @@ prof_event_argument(const struct prof_event_info *info,
 	for (uint32_t n = 0; n < info->pi_nargs && n < record->pr_nargs; n++)
 		if (strcmp(info->pi_arg_names[n], name) == 0)
 			return ((int)n);
-	call = info->pi_is_call ? prof_event_call(info, record) : NULL;
+	call = info->pi_is_call ? prof_record_call(info, record) : NULL;
 	for (uint32_t n = 0; call != NULL && n < call->cl_nargs &&
 	    first + n < record->pr_nargs; n++)
 		if (strcmp(call->cl_arg_names[n], name) == 0)
@@ -317,7 +317,7 @@ prof_reader_symbols(const struct prof_reader *reader, size_t n, size_t *len)
 
 /* Lives come before samples of the same time: a mapping before its use. */
 int
-prof_reader_next(struct prof_reader *reader, struct prof_record *record)
+prof_reader_record(struct prof_reader *reader, struct prof_record *record)
 {
 	const struct prof_life *lives = reader->rd_lives.ar_items;
 	const struct prof_life *life = NULL;

@@ -7,7 +7,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "prof.h"
+#include "base/record.h"
+
+/* As prof_reader_next, prof_event_call and prof_event_argument. */
+int	prof_reader_record(struct prof_reader *reader,
+	    struct prof_record *record);
+const struct prof_syscall *prof_record_call(
+	    const struct prof_event_info *info,
+	    const struct prof_record *record);
+int	prof_record_argument(const struct prof_event_info *info,
+	    const struct prof_record *record, const char *name);
+/* The record of an entry that a reader gave. */
+const struct prof_record *prof_entry_record(const struct prof_entry *entry);
 
 /* A system call by number; NULL: the recording does not describe it. */
 const struct prof_syscall *prof_reader_call(const struct prof_reader *reader,

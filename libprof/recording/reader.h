@@ -124,6 +124,16 @@ struct prof_decoder {
 	struct prof_sample de_sample;
 };
 
+/* A record, and its public form, which points into both (entry.c). */
+struct prof_reader_entry {
+	struct prof_entry re_public;
+	struct prof_entry_sample re_sample;
+	struct prof_entry_process re_process;
+	struct prof_entry_mapping re_mapping;
+	struct prof_entry_lost re_lost;
+	struct prof_record re_record;
+};
+
 struct prof_reader {
 	struct prof_err	 rd_error;
 	struct prof_source rd_source;
@@ -183,6 +193,7 @@ struct prof_reader {
 	size_t		 rd_sample_at;	/* next of rd_samples */
 	bool		 rd_pending;	/* rd_sample is the next sample */
 	struct prof_record rd_sample;
+	struct prof_reader_entry rd_entry;
 	uint64_t	 rd_alone[2];	/* stacks of one frame */
 	uint64_t	*rd_twin;	/* a stack that is used twice */
 };

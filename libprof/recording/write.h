@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "prof.h"
+#include "base/record.h"
 
 /*
  * Appends a recording.  prof_writer_add may be called for every record, in

@@ -10,6 +10,7 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 
+#include "base/record.h"
 #include "backend/bpf/publish/publish.h"
 #include "backend/perf/rings.h"
 #include "base/error.h"

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "prof.h"
+#include "recording/query.h"
 
 static double
 cpu_seconds(void)
@@ -34,7 +34,7 @@ main(int argc, char *argv[])
 		(void)fprintf(stderr, "%s\n", error.pe_text);
 		return (1);
 	}
-	while ((got = prof_reader_next(reader, &record)) == 1) {
+	while ((got = prof_reader_record(reader, &record)) == 1) {
 		if (record.pr_type != PROF_R_SAMPLE)
 			continue;
 		if (samples++ == 0)

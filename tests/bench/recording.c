@@ -23,6 +23,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "recording/query.h"
 #include "recording/write.h"
 
 #define FRAMES		22
@@ -160,7 +161,7 @@ read_once(const char *path, uint64_t n, double *open_s)
 		fail(&error);
 	opened = seconds_of(CLOCK_THREAD_CPUTIME_ID);
 	*open_s = opened - start;
-	while (prof_reader_next(reader, &record) == 1) {
+	while (prof_reader_record(reader, &record) == 1) {
 		count++;
 		sum += record.pr_user[record.pr_nuser - 1];
 	}

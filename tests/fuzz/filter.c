@@ -67,7 +67,7 @@ recorded(const char *text)
 	struct prof_err error;
 
 	if ((filter = prof_filter_new(text, &info, &error)) != NULL)
-		(void)prof_filter_matches(filter, &record, "comm");
+		(void)prof_filter_holds(filter, &record, "comm");
 	prof_filter_free(filter);
 }
 

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "prof.h"
+#include "recording/query.h"
 #include "recording/format.h"
 
 #define MAX_RECORDS	200000
@@ -141,7 +141,7 @@ touch_names(struct prof_reader *reader)
 	if (symbols == NULL)
 		return (0);
 	(void)prof_reader_rewind(reader);
-	for (n = 0; n < MAX_NAMED && prof_reader_next(reader, &record) == 1;
+	for (n = 0; n < MAX_NAMED && prof_reader_record(reader, &record) == 1;
 	    n++) {
 		space = prof_symbols_space(symbols, record.pr_pid,
 		    record.pr_time_ns);
@@ -186,13 +186,13 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return (0);
 	}
 	sum = touch_descriptions(reader);
-	while (n < MAX_RECORDS && prof_reader_next(reader, &record) == 1) {
+	while (n < MAX_RECORDS && prof_reader_record(reader, &record) == 1) {
 		sum += touch(reader, &record);
 		n++;
 		last = record.pr_time_ns;
 	}
 	(void)prof_reader_rewind(reader);
-	while (again < MAX_RECORDS && prof_reader_next(reader, &record) == 1)
+	while (again < MAX_RECORDS && prof_reader_record(reader, &record) == 1)
 		again++;
 	if (again != n || (n > 0 && record.pr_time_ns != last))
 		abort();

@@ -13,21 +13,21 @@
 
 static void
 print_frames(struct prof_symbols *symbols, unsigned long sample,
-    const struct prof_record *record, const uint64_t *pc, uint32_t n,
+    const struct prof_entry *entry, const uint64_t *pc, uint32_t n,
     enum prof_frame_kind kind)
 {
 	const struct prof_function *fu;
 	uint32_t space, i;
 
-	space = prof_symbols_space(symbols, record->pr_pid,
-	    record->pr_time_ns);
+	space = prof_symbols_space(symbols, entry->en_pid,
+	    entry->en_time_ns);
 	for (i = 0; i < n; i++) {
 		fu = prof_symbols_function(symbols, prof_symbols_find(
 		    symbols, space, &(struct prof_frame){ pc[i],
 		    (uint8_t)kind, i > 0 ? PROF_FRAME_RETURN : 0 }));
 		printf("%lu\t%u\t%" PRIu64 "\t%c\t%u\t%" PRIx64
-		    "\t%s\t%d\t%s\n", sample, record->pr_pid,
-		    record->pr_time_ns, kind == PROF_FRAME_KERNEL ? 'k' :
+		    "\t%s\t%d\t%s\n", sample, entry->en_pid,
+		    entry->en_time_ns, kind == PROF_FRAME_KERNEL ? 'k' :
 		    'u',
 		    i, pc[i], fu->fu_module, (int)fu->fu_unnamed,
 		    fu->fu_unnamed != PROF_NAMED ? "?" : fu->fu_raw);
@@ -41,7 +41,7 @@ main(int argc, char **argv)
 	    .so_only_recorded = 1 };
 	struct prof_symbols *symbols;
 	struct prof_reader *reader;
-	struct prof_record record;
+	const struct prof_entry *entry;
 	unsigned long sample = 0;
 	struct prof_err error;
 
@@ -49,14 +49,15 @@ main(int argc, char **argv)
 	    NULL || (symbols = prof_symbols_open(reader, &so, &error)) ==
 	    NULL)
 		return (1);
-	while (prof_reader_next(reader, &record) == 1) {
-		if (record.pr_type != PROF_R_SAMPLE)
+	while (prof_reader_next(reader, &entry) == 1) {
+		if (entry->en_sample == NULL)
 			continue;
 		sample++;
-		print_frames(symbols, sample, &record, record.pr_kernel,
-		    record.pr_nkernel, PROF_FRAME_KERNEL);
-		print_frames(symbols, sample, &record, record.pr_user,
-		    record.pr_nuser, PROF_FRAME_NATIVE);
+		print_frames(symbols, sample, entry,
+		    entry->en_sample->es_kernel, entry->en_sample->es_nkernel,
+		    PROF_FRAME_KERNEL);
+		print_frames(symbols, sample, entry, entry->en_sample->es_user,
+		    entry->en_sample->es_nuser, PROF_FRAME_NATIVE);
 	}
 	prof_symbols_close(symbols);
 	prof_reader_close(reader);

@@ -8,6 +8,7 @@
 
 #include "mutants.h"
 #include "prof.h"
+#include "recording/query.h"
 
 #define MAX_RECORDS	200000
 
@@ -37,7 +38,7 @@ read_records(struct prof_reader *reader)
 	uint64_t sum = 0;
 	unsigned n;
 
-	for (n = 0; n < MAX_RECORDS && prof_reader_next(reader, &record) == 1;
+	for (n = 0; n < MAX_RECORDS && prof_reader_record(reader, &record) == 1;
 	    n++)
 		sum += touch(&record);
 	(void)prof_reader_rewind(reader);

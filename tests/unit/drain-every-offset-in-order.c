@@ -16,6 +16,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "recording/query.h"
 #include "session.h"
 #include "session/session_impl.h"
 
@@ -233,7 +234,7 @@ compare(void)
 	reader = prof_reader_open(session_file, &error);
 	CHECK(reader != NULL);
 	qsort(expected, nexpected, sizeof(*expected), by_time);
-	while (prof_reader_next(reader, &record) == 1) {
+	while (prof_reader_record(reader, &record) == 1) {
 		CHECK(n < nexpected);
 		CHECK(record.pr_time_ns == expected[n].ex_time_ns);
 		CHECK(record.pr_cpu == expected[n].ex_cpu);

@@ -8,6 +8,7 @@
  * Easy to get wrong: the shift by the number of the syscall, texts among the
  * arguments, and the sign of narrow arguments.
  */
+#include "filter/filter.h"
 #include "names.h"
 
 static const struct prof_event_info switched = {
@@ -35,7 +36,7 @@ matches(const char *text, const struct prof_event_info *event,
 	bool rv;
 
 	CHECK(filter != NULL, "\"%s\": %s", text, error.pe_text);
-	rv = prof_filter_matches(filter, record, comm);
+	rv = prof_filter_holds(filter, record, comm);
 	prof_filter_free(filter);
 	return (rv);
 }

@@ -10,6 +10,7 @@
  */
 #include <string.h>
 
+#include "base/record.h"
 #include "cli-check.h"
 #include "process/kernel_map.h"
 #include "prof.h"

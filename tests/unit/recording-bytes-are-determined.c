@@ -32,7 +32,7 @@ convert(const char *from, const char *to)
 	for (i = 0; i < prof_reader_nevents(reader); i++)
 		CHECK(prof_writer_event(writer,
 		    prof_reader_event(reader, i)) == 0);
-	while (prof_reader_next(reader, &record) == 1)
+	while (prof_reader_record(reader, &record) == 1)
 		CHECK(prof_writer_add(writer, &record) == 0);
 	for (c = 0; (cpu = prof_reader_cpu(reader, c)) != -1; c++) {
 		for (i = 0; i < MADE_EVENTS; i++)

@@ -38,7 +38,7 @@ check_faults(struct prof_reader *reader)
 	struct prof_record record;
 
 	CHECK(prof_reader_rewind(reader) == 0);
-	while (prof_reader_next(reader, &record) == 1) {
+	while (prof_reader_record(reader, &record) == 1) {
 		if (record.pr_type != PROF_R_SAMPLE)
 			continue;
 		CHECK(record.pr_nuser == 0 || record.pr_user[0] != 0 ||

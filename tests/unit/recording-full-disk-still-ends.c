@@ -120,7 +120,7 @@ check_file(const char *path, const struct how *how)
 	CHECK(prof_reader_cut(reader) != NULL);
 	CHECK(strstr(prof_reader_cut(reader), how->ho_why) != NULL);
 	CHECK(strstr(prof_reader_cut(reader), "damaged") == NULL);
-	while (prof_reader_next(reader, &record) == 1) {
+	while (prof_reader_record(reader, &record) == 1) {
 		n++;
 		CHECK(record.pr_time_ns == n * 1000);
 	}

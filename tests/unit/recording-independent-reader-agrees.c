@@ -91,7 +91,7 @@ print_sums(FILE *out, struct prof_reader *reader)
 
 	memset(events, 0, sizeof(events));
 	memset(lives, 0, sizeof(lives));
-	while (prof_reader_next(reader, &record) == 1) {
+	while (prof_reader_record(reader, &record) == 1) {
 		if (record.pr_type == PROF_R_SAMPLE)
 			add_sample(&events[record.pr_event], &record);
 		else

@@ -69,7 +69,7 @@ check_file(const char *path, uint64_t least)
 	CHECK(prof_reader_cut(reader) != NULL);
 	CHECK(strstr(prof_reader_cut(reader), "no END") != NULL);
 	CHECK(strstr(prof_reader_cut(reader), "damaged") == NULL);
-	while (prof_reader_next(reader, &sample) == 1) {
+	while (prof_reader_record(reader, &sample) == 1) {
 		CHECK(sample.pr_args[0] == n && sample.pr_nuser == 3);
 		CHECK(sample.pr_user[0] == n && sample.pr_user[1] == n / 7);
 		n++;

@@ -15,6 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "recording/query.h"
 #include "recording/write.h"
 
 #define CHECK(condition) do {						\
@@ -459,7 +460,7 @@ digest_all(struct prof_reader *reader)
 	size_t cap = 0;
 	int rv;
 
-	while ((rv = prof_reader_next(reader, &record)) == 1) {
+	while ((rv = prof_reader_record(reader, &record)) == 1) {
 		if (list.dl_count == cap) {
 			cap = cap == 0 ? 1024 : 2 * cap;
 			list.dl_hash = realloc(list.dl_hash, cap * 8);

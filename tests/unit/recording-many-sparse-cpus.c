@@ -86,7 +86,7 @@ main(void)
 	CHECK(prof_reader_accounting(reader, 2, -1, &sum) == 0);
 	CHECK(sum.pa_fired == 2 * CPUS && sum.pa_written == 0);
 	CHECK(prof_reader_accounting(reader, 99, -1, &sum) == -1);
-	while (prof_reader_next(reader, &record) == 1) {
+	while (prof_reader_record(reader, &record) == 1) {
 		for (n = record.pr_cpu / 977; cpu_of(n) != record.pr_cpu; n--)
 			CHECK(n > 0);
 		seen[n]++;

@@ -123,7 +123,7 @@ memory_of(const char *path, unsigned events, bool is_profile)
 
 	if (pid == 0) {
 		CHECK((reader = prof_reader_open(path, &error)) != NULL);
-		while (prof_reader_next(reader, &record) == 1)
+		while (prof_reader_record(reader, &record) == 1)
 			check_event(n++, &record);
 		CHECK(n == events);
 		if (is_profile)

@@ -57,7 +57,7 @@ main(void)
 	write_file(work_path("x.dtp"));
 	reader = prof_reader_open(work_path("x.dtp"), &error);
 	CHECK(reader != NULL);
-	while (prof_reader_next(reader, &record) == 1) {
+	while (prof_reader_record(reader, &record) == 1) {
 		CHECK(record.pr_time_ns >= before.pr_time_ns);
 		equal += record.pr_time_ns == before.pr_time_ns;
 		if (record.pr_type == PROF_R_SAMPLE) {

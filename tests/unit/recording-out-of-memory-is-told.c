@@ -35,7 +35,7 @@ count_all(struct prof_reader *reader, int *rv)
 	struct prof_record record;
 	size_t n = 0;
 
-	while ((*rv = prof_reader_next(reader, &record)) == 1)
+	while ((*rv = prof_reader_record(reader, &record)) == 1)
 		n++;
 	return (n);
 }

@@ -69,7 +69,7 @@ read_all(struct prof_reader *reader, const struct made *samples,
 	uint64_t last = 0;
 	int rv;
 
-	while ((rv = prof_reader_next(reader, &record)) == 1) {
+	while ((rv = prof_reader_record(reader, &record)) == 1) {
 		CHECK(record.pr_time_ns >= last);
 		last = record.pr_time_ns;
 		if (record.pr_type == PROF_R_SAMPLE) {

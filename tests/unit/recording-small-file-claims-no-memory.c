@@ -50,7 +50,7 @@ read_it(const char *what, struct prof_buf *file)
 		printf("%s, %zu bytes: %s\n", what, file->bf_len,
 		    error.pe_text);
 	} else {
-		while (n < 100000 && prof_reader_next(reader, &record) == 1)
+		while (n < 100000 && prof_reader_record(reader, &record) == 1)
 			n++;
 		printf("%s, %zu bytes: %" PRIu64 " records\n", what,
 		    file->bf_len, n);

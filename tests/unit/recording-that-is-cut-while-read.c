@@ -86,7 +86,7 @@ read_all(struct prof_reader *reader)
 	struct prof_record record;
 	uint64_t n = 0;
 
-	while (prof_reader_next(reader, &record) == 1)
+	while (prof_reader_record(reader, &record) == 1)
 		n += record.pr_type == PROF_R_SAMPLE;
 	return (n);
 }

@@ -145,7 +145,7 @@ main(void)
 		CHECK_OK(-1, &error);
 	CHECK(prof_reader_cut(reader) == NULL);
 	/* The mark of 77 ns comes first, everything else as before. */
-	CHECK(prof_reader_next(reader, &record) == 1);
+	CHECK(prof_reader_record(reader, &record) == 1);
 	CHECK(record.pr_type == PROF_R_MARK && record.pr_time_ns == 77);
 	CHECK(record.pr_pid == 1234);
 	after = digest_all(reader);

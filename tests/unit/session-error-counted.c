@@ -14,6 +14,7 @@
 #include <pthread.h>
 #include <sched.h>
 
+#include "recording/query.h"
 #include "session.h"
 #include "session/session_impl.h"
 
@@ -83,7 +84,7 @@ check_recording(void)
 		errors += pa.pa_error;
 		stored += n == 0 ? 0 : pa.pa_stored;
 	}
-	while (prof_reader_next(reader, &record) == 1)
+	while (prof_reader_record(reader, &record) == 1)
 		samples += record.pr_type == PROF_R_SAMPLE;
 	prof_reader_close(reader);
 	CHECK(samples == stored);

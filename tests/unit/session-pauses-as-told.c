@@ -13,6 +13,7 @@
 #include <inttypes.h>
 #include <stdbool.h>
 
+#include "recording/query.h"
 #include "session.h"
 
 #define SESSIONS	4
@@ -93,7 +94,7 @@ read_back(const struct model *model)
 
 	CHECK(reader != NULL);
 	CHECK(prof_reader_nevents(reader) <= 8);
-	while ((rv = prof_reader_next(reader, &record)) == 1) {
+	while ((rv = prof_reader_record(reader, &record)) == 1) {
 		if (record.pr_type == PROF_R_PAUSE ||
 		    record.pr_type == PROF_R_RESUME) {
 			CHECK(paused == (record.pr_type == PROF_R_RESUME));

@@ -166,7 +166,7 @@ find_start(struct prof_reader *reader, uint64_t *start_ns)
 	int rv;
 
 	*start_ns = 0;
-	while ((rv = prof_reader_next(reader, &record)) == 1) {
+	while ((rv = prof_reader_record(reader, &record)) == 1) {
 		if (record.pr_type == PROF_R_SAMPLE ||
 		    record.pr_type == PROF_R_START) {
 			*start_ns = record.pr_time_ns;
@@ -266,7 +266,7 @@ marks_collect(const char *command, struct prof_reader *reader,
 	struct prof_record record;
 	int rv;
 
-	while ((rv = prof_reader_next(reader, &record)) == 1) {
+	while ((rv = prof_reader_record(reader, &record)) == 1) {
 		if (record.pr_type != PROF_R_MARK)
 			continue;
 		if (marks_add(marks, &record) == -1) {

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "prof_command.h"
 #include "stats.h"
 
 const struct stats_counter stats_counters[] = {
@@ -131,7 +130,7 @@ stats_collect(struct stats *stats)
 		msg_error("report", "out of memory", "free memory");
 		return (-1);
 	}
-	while ((rv = prof_reader_next(stats->st_reader, &record)) == 1)
+	while ((rv = prof_reader_record(stats->st_reader, &record)) == 1)
 		take(stats, &record);
 	if (rv == -1)
 		msg_prof("report", prof_reader_error(stats->st_reader));

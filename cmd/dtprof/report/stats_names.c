@@ -68,7 +68,7 @@ take(struct stats_names *names, const struct prof_record *record)
 		frame.fr_kind = PROF_FRAME_NATIVE;
 	}
 	if (record->pr_nkernel == 0 && record->pr_nscript > 0)
-		(void)prof_symbols_stack(names->sn_symbols, record, &frame,
+		(void)prof_record_stack(names->sn_symbols, record, &frame,
 		    1);
 	if (frame.fr_id == 0 && frame.fr_kind <= PROF_FRAME_KERNEL) {
 		names->sn_without++;
@@ -126,7 +126,7 @@ stats_names_collect(struct stats_names *names, struct prof_reader *reader)
 		return (-1);
 	}
 	(void)prof_reader_rewind(reader);
-	while ((rv = prof_reader_next(reader, &record)) == 1)
+	while ((rv = prof_reader_record(reader, &record)) == 1)
 		if (record.pr_type == PROF_R_SAMPLE)
 			take(names, &record);
 	if (rv == -1)

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "prof_command.h"
 #include "stats.h"
 
 static void	 show_info(const struct stats *stats, struct out *out,

@@ -166,7 +166,7 @@ passes(const struct script *script, const struct prof_record *record,
 	    record->pr_type != PROF_R_SAMPLE)
 		return (true);
 	filter = script->sr_filters[record->pr_event];
-	return (filter != NULL && prof_filter_matches(filter, record, comm));
+	return (filter != NULL && prof_filter_holds(filter, record, comm));
 }
 
 static int
@@ -196,7 +196,7 @@ show_all(struct script *script, struct out *out)
 	const char *comm;
 	int rv;
 
-	while ((rv = prof_reader_next(script->sr_reader, &record)) == 1) {
+	while ((rv = prof_reader_record(script->sr_reader, &record)) == 1) {
 		if (script_comms_take(&script->sr_comms, &record) == -1) {
 			msg_error("script", "out of memory", "free memory");
 			return (-1);

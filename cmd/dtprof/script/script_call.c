@@ -76,7 +76,7 @@ void
 script_call_text(struct out *out, const struct prof_record *record,
     const struct prof_event_info *info)
 {
-	const struct prof_syscall *call = prof_event_call(info, record);
+	const struct prof_syscall *call = prof_record_call(info, record);
 	const int64_t result = (int64_t)record->pr_args[1];
 	const char *error = error_name(result);
 
@@ -108,7 +108,7 @@ void
 script_call_json(struct emit *em, const struct prof_record *record,
     const struct prof_event_info *info)
 {
-	const struct prof_syscall *call = prof_event_call(info, record);
+	const struct prof_syscall *call = prof_record_call(info, record);
 	const int64_t result = (int64_t)record->pr_args[1];
 	char name[32];
 

@@ -34,7 +34,7 @@ script_stack(const struct script_names *names,
 	const size_t room = room_for(stack, record);
 
 	if (!is_kernel) {
-		stack->st_n = prof_symbols_stack(names->sn_symbols, record,
+		stack->st_n = prof_record_stack(names->sn_symbols, record,
 		    stack->st_frame, room);
 		if (stack->st_n > room)
 			stack->st_n = room;

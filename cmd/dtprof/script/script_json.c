@@ -76,7 +76,7 @@ static void
 emit_args(struct emit *em, const struct prof_record *record,
     const struct prof_event_info *info)
 {
-	const struct prof_syscall *call = prof_event_call(info, record);
+	const struct prof_syscall *call = prof_record_call(info, record);
 	char name[16];
 
 	if (call != NULL)

@@ -143,7 +143,7 @@ static void
 show_args(struct out *out, const struct prof_record *record,
     const struct prof_event_info *info)
 {
-	const struct prof_syscall *call = prof_event_call(info, record);
+	const struct prof_syscall *call = prof_record_call(info, record);
 
 	if (call != NULL) {
 		out_str(out, " syscall=");

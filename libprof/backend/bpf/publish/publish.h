@@ -9,7 +9,7 @@
 #include <stdbool.h>
 
 #include "abi/dtp_unwind.h"
-#include "prof.h"
+#include "base/record.h"
 
 struct prof_broker;
 struct prof_unwind;

@@ -10,6 +10,7 @@
 
 #include <pthread.h>
 
+#include "base/record.h"
 #include "abi/dtp_unwind.h"
 #include "elf/unwind_table.h"
 #include "publish.h"
