@@ -16,7 +16,7 @@
 
 #include "confine/reading.h"
 #include "confine/wire.h"
-#include "image/images.h"
+#include "elf/debug_file.h"
 #include "reading_helper.h"
 #include "recording/place.h"
 

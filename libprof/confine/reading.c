@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: ISC */
-/* The reader's side of reading.h: how one begins, and what it asks for. */
-#include <sys/prctl.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
+/* The reader's side of reading.h: what it asks for. */
+#include <sys/stat.h>
 
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/error.h"
-#include "broker/parser.h"
-#include "broker/reading_helper.h"
-#include "confine.h"
-#include "privilege.h"
 #include "reading.h"
 #include "wire.h"
 
 /* A process is one reader, or none: threads ask one after the other. */
 static pthread_mutex_t asking = PTHREAD_MUTEX_INITIALIZER;
 static int helper = -1;
+
+void
+prof_reading_by(int sock)
+{
+	helper = sock;
+}
 
 int
 prof_reading_is_confined(void)
@@ -142,74 +142,22 @@ prof_reading_recording(const char *path, int memory, struct prof_err *error)
 	return (rv);
 }
 
-/* ------------------------------------------------------------ beginning */
-
-/* The helper's end is ours: with the same status, or by the same signal. */
-static void __attribute__((noreturn))
-end_as(pid_t reader)
-{
-	int status = 0;
-
-	while (waitpid(reader, &status, 0) == -1 && errno == EINTR)
-		continue;
-	if (WIFSIGNALED(status)) {
-		(void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
-		(void)signal(WTERMSIG(status), SIG_DFL);
-		(void)raise(WTERMSIG(status));
-	}
-	_exit(WEXITSTATUS(status));
-}
-
-static int
-begin_reader(int sock, pid_t parent)
-{
-	(void)prof_confine_rights(PROF_CONFINED_READER);
-	/* After the change of user, which forgets it. */
-	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) == -1 ||
-	    getppid() != parent)
-		_exit(PROF_PARSER_LOST);
-	(void)prctl(PR_SET_NAME, "dtprof-reader", 0, 0, 0);
-	(void)prof_confine_calls(PROF_CONFINED_READER);
-	helper = sock;
-	return (0);
-}
-
 int
-prof_reading_confine(const struct prof_reading *reading,
-    struct prof_err *error)
+prof_image_open(const char *path)
 {
-	struct prof_reading own = { 0 };
-	const pid_t parent = getpid();
-	int pair[2];
-	pid_t pid;
+	char same[32];
+	struct stat st;
+	int at, fd = -1;
 
-	if (prof_options_take(&own, sizeof(own), reading, "prof_reading",
-	    error) == -1)
+	if (prof_reading_is_confined())
+		return (prof_reading_image(path));
+	at = path[0] == '/' ? open(path, O_PATH | O_CLOEXEC) : -1;
+	if (at == -1)
 		return (-1);
-
-	/* A file's capabilities are given up; his own files are the user's. */
-	if (geteuid() != 0) {
-		(void)prof_privileges_drop();
-		return (0);
-	}
-	if (prof_confine_is_instrumented())
-		return (0);
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) == 0) {
-		pid = fork();
-		if (pid == 0) {
-			(void)close(pair[0]);
-			return (begin_reader(pair[1], parent));
-		}
-		(void)close(pair[1]);
-		if (pid != -1) {
-			(void)prof_privileges_limit(PROF_CAPS_HELPER);
-			prof_reading_serve(&own, pair[0]);
-			(void)close(pair[0]);
-			end_as(pid);
-		}
-		(void)close(pair[0]);
-	}
-	prof_fail(error, PROF_E_LIMIT, "cannot start the reader process: "
-	    "%s", strerror(errno));
-	return (-1);
+	/* What was looked at is what is opened: the name may change hands. */
+	snprintf(same, sizeof(same), "/proc/self/fd/%d", at);
+	if (fstat(at, &st) == 0 && S_ISREG(st.st_mode))
+		fd = open(same, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	(void)close(at);
+	return (fd);
 }

@@ -5,15 +5,18 @@
  *	helper (as root)	opens what it is asked for, reads nothing of it
  *	   `-- reader (nobody)	all the rest, from the first byte that it reads
  *
- * prof_reading_confine (prof.h) forks the reader.  What the library itself
- * then asks for is here; programs ask for their own by prof_reading_ask.  The
- * reader may be a hostile file's: the helper opens programs, debug files of
- * programs, and what the program says that its user named, and nothing else.
+ * prof_reading_confine (broker/reading.c) forks the reader.  What the library
+ * itself then asks for is here; programs ask for their own by
+ * prof_reading_ask.  The reader may be a hostile file's: the helper opens
+ * programs, debug files of programs, and what the program says that its user
+ * named, and nothing else.
  */
 #ifndef PROF_READING_H
 #define PROF_READING_H
 
-#include "elf/debug_file.h"
+#include <limits.h>
+#include <stdint.h>
+
 #include "prof.h"
 
 /* Of requests; those of programs begin at PROF_READING_OWN. */
@@ -26,6 +29,23 @@ enum prof_reading_what {
 	PROF_READING_RECORDING	/* struct prof_err, name: write it */
 };
 
+/* The bytes of the request come back behind it. */
+struct prof_reading_answer {
+	int32_t	ra_value;
+	int32_t	ra_errno;
+};
+
+/*
+ * What a file says of its debug file, and the candidates for it one after the
+ * other.  Comes from a file, and from a parser: nothing of it is trusted.
+ */
+struct prof_debug_want {
+	uint32_t	dw_next;	/* the candidate to begin with */
+	uint32_t	dw_id_length;
+	uint8_t		dw_id[20];
+	char		dw_link[NAME_MAX + 1]; /* "": by build-id */
+};
+
 /*
  * Each opens what a function of that kind would open by itself; all but
  * prof_reading_kernel only where prof_reading_is_confined.
@@ -35,8 +55,13 @@ int	prof_reading_debug(struct prof_debug_want *want, int file,
 	    const char *debug_dirs);
 int	prof_reading_beside(const char *name, int file);
 int	prof_reading_kernel(const char *path);
+/* A regular file by its path; opening it has no effects.  -1: none. */
+int	prof_image_open(const char *path);
 /* A recording in memory becomes a file; 0, or -1 and error. */
 int	prof_reading_recording(const char *path, int memory,
 	    struct prof_err *error);
+
+/* From now on a helper is asked, at the other end of this socket. */
+void	prof_reading_by(int sock);
 
 #endif /* PROF_READING_H */

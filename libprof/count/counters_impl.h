@@ -93,11 +93,6 @@ int	prof_counting_say(struct prof_counting *counting, const char *fmt,
 /* Fill in how an event is counted, or say why it cannot be. */
 int	prof_counting_make(struct prof_counting *counting,
 	    const struct prof_event *of, struct counting_event *event);
-int	prof_counting_refuse_zero(const struct prof_event *of,
-	    struct prof_err *error);	/* -1 */
-/* One PMU serves several CPUs, so counts are nobody's; its name. */
-bool	prof_event_is_shared(const struct prof_event *event, char *pmu,
-	    size_t size);
 void	prof_counting_unmake(struct counting_event *event);
 
 /* ------------------------------------------------------------ group.c */
@@ -111,15 +106,6 @@ int	prof_counting_fit_all(struct prof_counting *counting);
 void	prof_counting_try_fitting(struct prof_counting *counting);
 int	prof_counting_refuse_group(struct prof_counting *counting,
 	    int group, size_t fitting);
-
-/* -------------------------------------------------------------- fit.c */
-
-#define PROF_FIT_MAX	64
-
-/* How many of the first of these count at the same time, on ourselves. */
-size_t	prof_attrs_fitting(const struct perf_event_attr *attrs, size_t n);
-/* Behind a cure: that the NMI watchdog holds a counter, or "". */
-const char *prof_watchdog_cure(void);
 
 /* ------------------------------------------------------------- open.c */
 

@@ -84,49 +84,6 @@ prof_counting_unmake(struct counting_event *event)
 
 /* ------------------------------------------------------ perf's own events */
 
-int
-prof_counting_refuse_zero(const struct prof_event *of,
-    struct prof_err *error)
-{
-	prof_fail(error, PROF_E_EVENT_UNSUPPORTED, "%s: this event occurs in "
-	    "the kernel, so its count in user space is always 0",
-	    of->ev_name);
-	return (prof_cure(error, "leave out :u and --user-only (may need root, "
-	    "CAP_PERFMON or kernel.perf_event_paranoid=1)"));
-}
-
-/* "pmc:::PMU/terms/": the PMU's name, and what is between the slashes. */
-static bool
-split_probe(const char *probe, char *pmu, size_t size, char *terms,
-    size_t terms_size)
-{
-	const char *name = strrchr(probe, ':'), *slash;
-	size_t length;
-
-	name = name == NULL ? probe : name + 1;
-	if (name[0] == '.' || (slash = strchr(name, '/')) == NULL)
-		return (false);
-	length = strcspn(slash + 1, "/");
-	if ((size_t)(slash - name) >= size || length >= terms_size)
-		return (false);
-	memcpy(pmu, name, (size_t)(slash - name));
-	pmu[slash - name] = '\0';
-	memcpy(terms, slash + 1, length);
-	terms[length] = '\0';
-	return (true);
-}
-
-bool
-prof_event_is_shared(const struct prof_event *event, char *pmu, size_t size)
-{
-	char path[256], terms[PROF_SPEC_MAX];
-
-	if (!split_probe(event->ev_probe, pmu, size, terms, sizeof(terms)))
-		return (false);
-	snprintf(path, sizeof(path), SYSFS_PMUS "/%.150s/cpumask", pmu);
-	return (access(path, F_OK) == 0);
-}
-
 static int
 make_perf(struct prof_counting *counting, struct counting_event *event)
 {
@@ -149,7 +106,7 @@ make_perf(struct prof_counting *counting, struct counting_event *event)
 	    event->ke_attr.type == PERF_TYPE_HARDWARE ||
 	    event->ke_attr.type == PERF_TYPE_HW_CACHE ||
 	    event->ke_attr.type == PERF_TYPE_RAW;
-	if (split_probe(of->ev_probe, pmu, sizeof(pmu), terms,
+	if (prof_event_pmu(of, pmu, sizeof(pmu), terms,
 	    sizeof(terms)))
 		return (make_shared(counting, event, pmu, terms));
 	return (0);

@@ -22,7 +22,6 @@
 #include "build_id.h"
 #include "confine/reading.h"
 #include "debug_file.h"
-#include "image/images.h"
 
 #define USUAL_DIRS	"/usr/lib/debug"
 #define MAX_NOTES	(64u << 10)	/* all together */

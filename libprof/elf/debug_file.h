@@ -5,8 +5,7 @@
 #ifndef DEBUG_FILE_H
 #define DEBUG_FILE_H
 
-#include <limits.h>
-
+#include "confine/reading.h"
 #include "view.h"
 
 /*
@@ -21,17 +20,6 @@ int	prof_debug_beside(const char *name, int file);
 /* The same if it is of that build. */
 int	prof_debug_file_of_build(const char *name, int file,
 	    const void *build_id, size_t length);
-
-/*
- * What a file says of its debug file, and the candidates for it one after the
- * other.  Comes from a file, and from a parser: nothing of it is trusted.
- */
-struct prof_debug_want {
-	uint32_t	dw_next;	/* the candidate to begin with */
-	uint32_t	dw_id_length;
-	uint8_t		dw_id[20];
-	char		dw_link[NAME_MAX + 1]; /* "": by build-id */
-};
 
 /*
  * The next candidate for the debug file of an open file, a plain file that the

@@ -107,4 +107,21 @@ void	prof_event_free(struct prof_event *event);
 int	prof_events_add(struct prof_events *events, struct prof_event *event);
 void	prof_events_free(struct prof_events *events);
 
+/* -------------------------------------------------------------- perf.c */
+
+/*
+ * Turn errno of a failed perf_event_open into sentence and cure; -1.  event
+ * NULL: the sideband.
+ */
+int	prof_perf_explain(struct prof_err *error,
+	    const struct prof_event *event, int error_number, int pid, int cpu);
+int	prof_counting_refuse_zero(const struct prof_event *of,
+	    struct prof_err *error);	/* -1 */
+/* "pmc:::PMU/terms/": the PMU's name, and what is between the slashes. */
+bool	prof_event_pmu(const struct prof_event *event, char *pmu, size_t size,
+	    char *terms, size_t terms_size);
+/* One PMU serves several CPUs, so counts are nobody's; its name. */
+bool	prof_event_is_shared(const struct prof_event *event, char *pmu,
+	    size_t size);
+
 #endif /* PROF_EVENT_H */

@@ -237,26 +237,6 @@ prof_image_written_ns(int fd)
 	    (uint64_t)st.st_mtim.tv_nsec);
 }
 
-int
-prof_image_open(const char *path)
-{
-	char same[32];
-	struct stat st;
-	int at, fd = -1;
-
-	if (prof_reading_is_confined())
-		return (prof_reading_image(path));
-	at = path[0] == '/' ? open(path, O_PATH | O_CLOEXEC) : -1;
-	if (at == -1)
-		return (-1);
-	/* What was looked at is what is opened: the name may change hands. */
-	snprintf(same, sizeof(same), "/proc/self/fd/%d", at);
-	if (fstat(at, &st) == 0 && S_ISREG(st.st_mode))
-		fd = open(same, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-	(void)close(at);
-	return (fd);
-}
-
 uint32_t
 prof_image_own_vdso_id(uint8_t id[20])
 {

@@ -10,9 +10,15 @@
 #ifndef IMAGES_H
 #define IMAGES_H
 
-#include "base/record.h"
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "base/intern.h"
-#include "process/lives.h"
+#include "base/record.h"
+#include "confine/reading.h"
+
+#define PROF_IMAGE_ANON	0	/* memory that no file is behind */
+#define PROF_IMAGE_OVER	(UINT32_MAX - 1) /* there was no memory for it */
 
 struct prof_image {
 	char		*im_path;	/* without the remark "(deleted)" */
@@ -57,8 +63,6 @@ bool	prof_image_matches(const struct prof_image *image, int fd,
 	    uint64_t changed_ns);
 /* When this open file was last written; UINT64_MAX: not known. */
 uint64_t prof_image_written_ns(int fd);
-/* A regular file by its path; opening it has no effects.  -1: none. */
-int	prof_image_open(const char *path);
 /* The build-id of the vDSO of this process; its length, or 0. */
 uint32_t prof_image_own_vdso_id(uint8_t id[20]);
 /* The vDSO of this process, if it is that one; its length, or 0. */

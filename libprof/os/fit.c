@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "count/counters_impl.h"
 #include "cpus.h"
 #include "permission.h"
 

@@ -22,7 +22,6 @@
 
 #include "base/error.h"
 #include "cpus.h"
-#include "events/event.h"
 #include "facts.h"
 #include "permission.h"
 #include "procfs.h"
@@ -35,15 +34,14 @@ static bool	files_raise(void);
 static bool	refuses_everything(void);
 static const char *who_may(void);
 static const char *who_is_admin(void);
-static const char *name_of(const struct prof_event *);
-static int	explain_access(struct prof_err *, const struct prof_event *,
-		    int);
+static int	explain_access(struct prof_err *,
+		    const struct prof_perf_try *);
 static int	explain_target(struct prof_err *, const char *, int, bool);
-static int	explain_missing(struct prof_err *, const struct prof_event *,
-		    int, int);
+static int	explain_missing(struct prof_err *,
+		    const struct prof_perf_try *, int);
 static int	explain_invalid(struct prof_err *,
-		    const struct prof_event *);
-static int	explain_files(struct prof_err *, const struct prof_event *,
+		    const struct prof_perf_try *);
+static int	explain_files(struct prof_err *, const struct prof_perf_try *,
 		    int);
 
 /*
@@ -141,12 +139,6 @@ who_is_admin(void)
 	    "CAP_SYS_ADMIN (docker: --cap-add SYS_ADMIN)" : "run as root");
 }
 
-static const char *
-name_of(const struct prof_event *event)
-{
-	return (event == NULL ? "perf events" : event->ev_name);
-}
-
 /* ----------------------------------------------------- perf_event_open */
 
 int
@@ -195,11 +187,11 @@ prof_locked_memory_cure(struct prof_err *error)
  * code, another user's process.
  */
 static int
-explain_access(struct prof_err *error, const struct prof_event *event,
-    int pid)
+explain_access(struct prof_err *error, const struct prof_perf_try *try)
 {
+	const int pid = try->pt_pid;
 	long paranoid = prof_proc_number(PARANOID, NOT_KNOWN);
-	const char *name = name_of(event);
+	const char *name = try->pt_name;
 	bool capable = prof_is_capable(CAP_PERFMON);
 
 	if (prof_is_filtered(SYS_perf_event_open))
@@ -226,7 +218,7 @@ explain_access(struct prof_err *error, const struct prof_event *event,
 		    "kernel.perf_event_paranoid=0, or %s, or record one "
 		    "command or -p PID", who_may()));
 	}
-	if (!capable && event != NULL && !event->ev_attr.exclude_kernel &&
+	if (!capable && try->pt_attr != NULL && !try->pt_attr->exclude_kernel &&
 	    paranoid > 1) {
 		prof_fail(error, PROF_E_PERMISSION, "%s: "
 		    "kernel.perf_event_paranoid=%ld does not permit sampling "
@@ -269,13 +261,14 @@ explain_target(struct prof_err *error, const char *name, int pid,
 
 /* ENOENT, ENODEV, EOPNOTSUPP, ENXIO: there is no such thing to count. */
 static int
-explain_missing(struct prof_err *error, const struct prof_event *event,
-    int error_number, int cpu)
+explain_missing(struct prof_err *error, const struct prof_perf_try *try,
+    int error_number)
 {
-	const char *name = name_of(event);
+	const int cpu = try->pt_cpu;
+	const char *name = try->pt_name;
 	char path[80], online[8];
-	uint32_t type = event == NULL ? PERF_TYPE_SOFTWARE :
-	    event->ev_attr.type;
+	uint32_t type = try->pt_attr == NULL ? PERF_TYPE_SOFTWARE :
+	    try->pt_attr->type;
 
 	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/online",
 	    cpu);
@@ -306,43 +299,43 @@ explain_missing(struct prof_err *error, const struct prof_event *event,
 }
 
 static int
-explain_invalid(struct prof_err *error, const struct prof_event *event)
+explain_invalid(struct prof_err *error, const struct prof_perf_try *try)
 {
 	long rate = prof_proc_number(MAX_RATE, 100000);
 
-	if (event != NULL && event->ev_attr.freq &&
-	    event->ev_attr.sample_freq > (uint64_t)rate) {
+	if (try->pt_attr != NULL && try->pt_attr->freq &&
+	    try->pt_attr->sample_freq > (uint64_t)rate) {
 		prof_fail(error, PROF_E_LIMIT, "%s: %llu Hz is above the "
-		    "kernel's limit of %ld Hz", name_of(event),
-		    (unsigned long long)event->ev_attr.sample_freq, rate);
+		    "kernel's limit of %ld Hz", try->pt_name,
+		    (unsigned long long)try->pt_attr->sample_freq, rate);
 		return (prof_cure(error, "use -F max, or raise "
 		    "kernel.perf_event_max_sample_rate"));
 	}
 	prof_fail(error, PROF_E_EVENT_UNSUPPORTED, "%s: the kernel rejected "
-	    "the event with these settings", name_of(event));
+	    "the event with these settings", try->pt_name);
 	return (prof_cure(error, "leave out modifiers, or use another period"));
 }
 
 static int
-explain_files(struct prof_err *error, const struct prof_event *event,
+explain_files(struct prof_err *error, const struct prof_perf_try *try,
     int error_number)
 {
 	if (error_number != ENFILE)
-		return (prof_open_files_explain(error, name_of(event)));
+		return (prof_open_files_explain(error, try->pt_name));
 	prof_fail(error, PROF_E_LIMIT, "%s: the system limit of open files is "
-	    "reached", name_of(event));
+	    "reached", try->pt_name);
 	return (prof_cure(error, "raise fs.file-max (now %ld)",
 	    prof_proc_number("/proc/sys/fs/file-max", -1)));
 }
 
 int
-prof_perf_explain(struct prof_err *error, const struct prof_event *event,
-    int error_number, int pid, int cpu)
+prof_perf_refused(struct prof_err *error, const struct prof_perf_try *try,
+    int error_number)
 {
 	switch (error_number) {
 	case EACCES:
 	case EPERM:
-		return (explain_access(error, event, pid));
+		return (explain_access(error, try));
 	case ENOSYS:
 		if (prof_is_filtered(SYS_perf_event_open))
 			return (prof_seccomp_explain(error, "perf_event_open"));
@@ -354,26 +347,26 @@ prof_perf_explain(struct prof_err *error, const struct prof_event *event,
 	case ENODEV:
 	case ENXIO:
 	case EOPNOTSUPP:
-		return (explain_missing(error, event, error_number, cpu));
+		return (explain_missing(error, try, error_number));
 	case EINVAL:
-		return (explain_invalid(error, event));
+		return (explain_invalid(error, try));
 	case EMFILE:
 	case ENFILE:
-		return (explain_files(error, event, error_number));
+		return (explain_files(error, try, error_number));
 	case EBUSY:
 	case ENOSPC:
 		prof_fail(error, PROF_E_KERNEL, "%s: all suitable hardware "
-		    "counters are in use", name_of(event));
+		    "counters are in use", try->pt_name);
 		return (prof_cure(error, "record fewer events at once, end "
 		    "other profilers, or sysctl kernel.nmi_watchdog=0"));
 	case ESRCH:
 		prof_fail(error, PROF_E_TARGET, "%s: process %d does not exist "
-		    "or has exited", name_of(event), pid);
+		    "or has exited", try->pt_name, try->pt_pid);
 		return (prof_cure(error, "find the pid with ps"));
 	case EOVERFLOW:
 		prof_fail(error, PROF_E_LIMIT, "%s: the stack depth exceeds "
 		    "kernel.perf_event_max_stack (now %ld)",
-		    name_of(event), prof_proc_number(
+		    try->pt_name, prof_proc_number(
 		    "/proc/sys/kernel/perf_event_max_stack", -1));
 		return (prof_cure(error,
 		    "raise kernel.perf_event_max_stack"));
@@ -381,5 +374,5 @@ prof_perf_explain(struct prof_err *error, const struct prof_event *event,
 		return (prof_fail_nomem(error));
 	}
 	return (prof_fail(error, PROF_E_KERNEL, "%s: the kernel refused it: %s",
-	    name_of(event), strerror(error_number)));
+	    try->pt_name, strerror(error_number)));
 }

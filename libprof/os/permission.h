@@ -10,8 +10,6 @@
 
 #include "prof.h"
 
-struct prof_event;
-
 /* Raises the soft limit of open files when it is reached; sets errno. */
 int	prof_perf_open(const struct perf_event_attr *attr, int pid, int cpu,
 	    int group, unsigned long flags);
@@ -22,12 +20,15 @@ int	prof_perf_open(const struct perf_event_attr *attr, int pid, int cpu,
 bool	prof_perf_wants_admin(void);
 /* It happens in the kernel, and user space alone is asked for. */
 bool	prof_perf_always_zero(const struct perf_event_attr *attr);
-/*
- * Turn errno of a failed perf_event_open into sentence and cure; -1.  event
- * NULL: the side band.
- */
-int	prof_perf_explain(struct prof_err *error,
-	    const struct prof_event *event, int error_number, int pid, int cpu);
+/* What was tried, for the sentence about its refusal. */
+struct prof_perf_try {
+	const char	*pt_name;
+	const struct perf_event_attr *pt_attr; /* NULL: the sideband */
+	int		 pt_pid, pt_cpu;
+};
+/* Turn errno of a failed perf_event_open into sentence and cure; -1. */
+int	prof_perf_refused(struct prof_err *error,
+	    const struct prof_perf_try *try, int error_number);
 /* Sentences and cures of single causes; -1. */
 int	prof_seccomp_explain(struct prof_err *error, const char *calls);
 int	prof_lockdown_explain(struct prof_err *error, const char *what);
@@ -38,8 +39,13 @@ int	prof_locked_memory_cure(struct prof_err *error);
 
 /* Would n events, tried on ourselves as a group, count at the same time? */
 bool	prof_perf_group_fits(const struct perf_event_attr *attrs, size_t n);
+#define PROF_FIT_MAX	64
+/* How many of the first of these count at the same time, on ourselves. */
+size_t	prof_attrs_fitting(const struct perf_event_attr *attrs, size_t n);
+/* Behind a cure: that the NMI watchdog holds a counter, or "". */
+const char *prof_watchdog_cure(void);
 
-/* As prof_perf_explain, of bpf(2). */
+/* As prof_perf_refused, of bpf(2). */
 int	prof_bpf_explain(struct prof_err *error, int error_number);
 /* Tries with the smallest map and program; why says what is in the way. */
 bool	prof_bpf_allowed(struct prof_err *why);

@@ -26,7 +26,6 @@
 #include "base/record.h"
 #include "confine/reading.h"
 #include "elf/build_id.h"
-#include "image/images.h"
 #include "procfs.h"
 
 #define MAPS_BUFFER	65536

@@ -16,7 +16,7 @@
 #include <bpf/libbpf.h>
 
 #include "abi/dtp_asked.h"
-#include "session/session_impl.h"
+#include "kernel_names.h"
 
 #include "kernel_names.skel.h"
 

@@ -15,11 +15,10 @@
 #include <stdint.h>
 
 #include "base/record.h"
+#include "image/images.h"
 
 #define PROF_SPACE_NONE	0	/* nothing is known of the process */
 #define PROF_SPACE_OVER	UINT32_MAX /* beyond a memory budget: not known */
-#define PROF_IMAGE_ANON	0	/* memory that no file is behind */
-#define PROF_IMAGE_OVER	(UINT32_MAX - 1) /* there was no memory for it */
 
 struct prof_mapping {
 	uint64_t	mp_start;

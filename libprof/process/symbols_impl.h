@@ -9,6 +9,7 @@
 
 #include "image/module.h"
 #include "kernel_map.h"
+#include "lives.h"
 #include "recording/table.h"
 
 #define FUNCTIONS_BLOCK	1024

@@ -18,6 +18,7 @@
 #include "events/event.h"
 #include "mark.h"
 #include "os/procfs.h"
+#include "process/kernel_names.h"
 #include "process/symbolize.h"
 #include "recording/write.h"
 #include "stacks/snapshot.h"
@@ -178,19 +179,6 @@ int	prof_bpf_slow_down(struct prof_session *session, uint32_t event,
 int	prof_bpf_move(struct prof_session *session);
 /* Record which events had no counter of the PMU, since the look before. */
 int	prof_bpf_turns(struct prof_session *session);
-
-/* ----------------------------------------------------- kernel_names.c */
-
-/* The kernel's own answers; NULL: it gives none, or hides addresses. */
-struct prof_kernel_names;
-struct prof_kernel_names *prof_kernel_names_open(void);
-void	prof_kernel_names_close(struct prof_kernel_names *names);
-/* From _stext to _etext. */
-void	prof_kernel_names_text(const struct prof_kernel_names *names,
-	    struct prof_text *text);
-/* A prof_hits_ask_fn; one thread at a time. */
-size_t	prof_kernel_names_ask(void *names, const uint64_t *place, size_t n,
-	    struct prof_symbol *symbol);
 
 /* ------------------------------------------------------------- wait.c */
 
