@@ -169,6 +169,10 @@ fi
 # What users read has none of the phrases of mk/phrases.
 if need python3; then
 	python3 mk/words.py >>"$breaches"
+	# Modules depend on those above them in mk/modules alone.
+	if need nm; then
+		python3 mk/modules.py >>"$breaches"
+	fi
 fi
 # --help is no wider than a terminal.
 if [ -x "$B/dtprof" ]; then

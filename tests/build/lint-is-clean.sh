@@ -9,7 +9,9 @@ tmpdir
 
 # A tree of its own with one breach of each rule.
 mkdir -p bad/mk bad/libprof && cd bad && git init -q .
-cp "$SRC/mk/lint.sh" "$SRC/mk/words.py" "$SRC/mk/phrases" mk/
+for file in lint.sh words.py phrases modules.py modules; do
+	cp "$SRC/mk/$file" mk/
+done
 mkdir -p cmd/dtprof && echo 'char *s = "where to write";' >cmd/dtprof/s.c
 cp "$SRC/.clang-tidy" .
 {
@@ -32,7 +34,7 @@ quickly=-q analyzed=
 sh mk/lint.sh $quickly >../out && fail "a bad tree passes"
 for breach in 'wider than 80' 'blank at the end' 'no SPDX' '700 lines' \
     'function of 62 lines' 'TODO' 'without parentheses' 'not in the legend' \
-    'no line ASSERTION' 's.c:1: "where to write"' 'y.sh.*error' \
+    'no line ASSERTION' 'bad.c: belongs to no module' 's.c:1: "where to write"' 'y.sh.*error' \
     'odd.c.*redundant-expression' $analyzed; do
 	grep -q "$breach" ../out || {
 		cat ../out
