@@ -16,8 +16,8 @@
 
 #include "abi/dtp_abi.h"
 #include "perf_script.h"
-#include "prof_command.h"
 #include "profile/profile_impl.h"
+#include "recording/accounting.h"
 
 #define MAX_FRAMES	8192
 #define MAX_EVENTS	1024

@@ -17,8 +17,8 @@
 #include <zstd.h>
 
 #include "perfdata.h"
-#include "prof_command.h"
 #include "profile/profile_impl.h"
+#include "recording/accounting.h"
 
 #define MAGIC		"PERFILE2"
 #define MAGIC_SWAPPED	"2ELIFREP"

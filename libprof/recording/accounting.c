@@ -8,7 +8,6 @@
  * Called by whatever sums, checks or shows an accounting.
  */
 #include "accounting.h"
-#include "prof_command.h"
 
 /* What a counter adds to lost. */
 #define LOST_FIRED(member)	0

@@ -8,4 +8,8 @@
 void	prof_accounting_add(struct prof_accounting *sum,
 	    const struct prof_accounting *row);
 
+/* Of the identity fired = ...: the right side, and how it reads; static. */
+uint64_t	prof_accounting_sum(const struct prof_accounting *accounting);
+const char	*prof_accounting_terms(void);
+
 #endif /* PROF_ACCOUNTING_H */

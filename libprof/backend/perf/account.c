@@ -29,7 +29,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "prof_command.h"
+#include "recording/accounting.h"
 #include "rings_impl.h"
 
 /* As read_format in open.c asks for it. */
