@@ -11,5 +11,6 @@
 #include "process/stack.h"
 #include "recording/accounting.h"
 #include "recording/query.h"
+#include "recording/sink.h"
 
 #endif /* PROF_COMMAND_H */

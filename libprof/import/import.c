@@ -49,38 +49,35 @@ int
 prof_import_info(struct prof_import *import, const char *key,
     const char *value)
 {
-	return (import->im_sink.sk_info(import->im_sink.sk_arg, key,
-	    value));
+	return (prof_sink_info(&import->im_sink, key, value));
 }
 
 int
 prof_import_event(struct prof_import *import,
     const struct prof_event_info *info)
 {
-	return (import->im_sink.sk_event(import->im_sink.sk_arg, info));
+	return (prof_sink_event(&import->im_sink, info));
 }
 
 int
 prof_import_add(struct prof_import *import, const struct prof_record *record)
 {
 	import->im_samples += record->pr_type == PROF_R_SAMPLE;
-	return (import->im_sink.sk_add(import->im_sink.sk_arg, record));
+	return (prof_sink_record(&import->im_sink, record));
 }
 
 int
 prof_import_repeat(struct prof_import *import, struct prof_record *record,
     uint64_t n, struct prof_accounting *sum, uint64_t *time_ns)
 {
-	const struct prof_sink *sink = &import->im_sink;
-
 	sum->pa_fired += n;
 	sum->pa_weight += n * record->pr_weight;
 	sum->pa_ustack[record->pr_ustatus] += n;
 	import->im_samples += n;
 	for (uint64_t i = 0; i < n; i++) {
 		record->pr_time_ns = ++*time_ns;
-		if ((i == 0 || sink->sk_again == NULL ? sink->sk_add :
-		    sink->sk_again)(sink->sk_arg, record) == -1)
+		if ((i == 0 ? prof_sink_record : prof_sink_again)(
+		    &import->im_sink, record) == -1)
 			return (-1);
 	}
 	return (0);
@@ -90,8 +87,7 @@ int
 prof_import_symbols(struct prof_import *import, const void *body,
     size_t len)
 {
-	return (import->im_sink.sk_symbols(import->im_sink.sk_arg, body,
-	    len));
+	return (prof_sink_symbols(&import->im_sink, body, len));
 }
 
 int
@@ -106,47 +102,7 @@ prof_import_accounting(struct prof_import *import,
 		if (prof_import_info(import, key, import->im_notes[i]) == -1)
 			return (-1);
 	}
-	return (import->im_sink.sk_accounting(import->im_sink.sk_arg,
-	    accounting, n));
-}
-
-/* -------------------------------------------------------- the writer */
-
-static int
-write_info(void *arg, const char *key, const char *value)
-{
-	return (prof_writer_info(arg, key, value));
-}
-
-static int
-write_event(void *arg, const struct prof_event_info *info)
-{
-	return (prof_writer_event(arg, info));
-}
-
-static int
-write_record(void *arg, const struct prof_record *record)
-{
-	return (prof_writer_add(arg, record));
-}
-
-static int
-write_again(void *arg, const struct prof_record *record)
-{
-	return (prof_writer_again(arg, record));
-}
-
-static int
-write_symbols(void *arg, const void *body, size_t len)
-{
-	return (prof_writer_symbols(arg, body, len));
-}
-
-static int
-write_accounting(void *arg, const struct prof_accounting *accounting,
-    size_t n)
-{
-	return (prof_writer_accounting(arg, -1, accounting, n));
+	return (prof_sink_end(&import->im_sink, accounting, n));
 }
 
 /* ----------------------------------------------------------- reading */
@@ -221,9 +177,7 @@ convert_by(struct prof_import *import, struct prof_writer *writer)
 {
 	int rv;
 
-	import->im_sink = (struct prof_sink){ write_info, write_event,
-	    write_record, write_again, write_symbols, write_accounting, writer
-	};
+	import->im_sink = prof_writer_sink(writer);
 	if (prof_import_is_perf(import->im_bytes, import->im_length))
 		rv = prof_import_perf(import);
 	else if (prof_import_is_pprof(import->im_bytes, import->im_length))

@@ -25,25 +25,13 @@
 
 #include "base/error.h"
 #include "recording/query.h"
+#include "recording/sink.h"
 #include "recording/source.h"
 
 /* ----------------------------------------------------------- import.c */
 
-/* Where an import goes: a writer, or a fuzzer that looks at it.  0 or -1. */
-struct prof_sink {
-	int	(*sk_info)(void *arg, const char *key, const char *value);
-	int	(*sk_event)(void *arg, const struct prof_event_info *info);
-	int	(*sk_add)(void *arg, const struct prof_record *record);
-	/* Like the one before but for its time; NULL: add. */
-	int	(*sk_again)(void *arg, const struct prof_record *record);
-	int	(*sk_symbols)(void *arg, const void *body, size_t len);
-	int	(*sk_accounting)(void *arg,
-		    const struct prof_accounting *accounting, size_t n);
-	void	*sk_arg;
-};
-
 struct prof_import {
-	struct prof_sink im_sink;
+	struct prof_sink im_sink;	/* a writer, or a fuzzer */
 	struct prof_err	 im_error;
 	const uint8_t	*im_bytes;
 	size_t		 im_length;

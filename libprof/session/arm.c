@@ -534,7 +534,7 @@ event_info(struct prof_session *session, const struct prof_event *event)
 	for (n = 0; n < info.pi_ncounters; n++)
 		info.pi_counter[n] = (uint32_t)(session->se_events.el_n -
 		    session->se_nvalues + n);
-	return (prof_writer_event(session->se_writer, &info));
+	return (prof_sink_event(&session->se_sink, &info));
 }
 
 static int
@@ -546,6 +546,7 @@ open_output(struct prof_session *session)
 	    &session->se_error);
 	if (session->se_writer == NULL)
 		return (-1);
+	session->se_sink = prof_writer_sink(session->se_writer);
 	session->se_hits = prof_hits_new(session->se_use_bpf ?
 	    PROF_LIVES_ALL : PROF_LIVES_PERF);
 	if (session->se_hits == NULL)

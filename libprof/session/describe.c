@@ -121,7 +121,7 @@ prof_options_free(struct prof_options *po)
 static int
 say(struct prof_session *session, const char *key, const char *value)
 {
-	return (prof_writer_info(session->se_writer, key, value));
+	return (prof_sink_info(&session->se_sink, key, value));
 }
 
 int
@@ -430,7 +430,7 @@ put_names(void *arg, const void *body, size_t len)
 {
 	struct prof_session *session = arg;
 
-	if (prof_writer_symbols(session->se_writer, body, len) == 0)
+	if (prof_sink_symbols(&session->se_sink, body, len) == 0)
 		return (0);
 	session->se_error = *prof_writer_error(session->se_writer);
 	return (-1);

@@ -243,7 +243,7 @@ prof_place_may_move(const struct prof_session *session)
 static int
 tell(struct prof_session *session, const char *key, const char *text)
 {
-	if (prof_writer_info(session->se_writer, key, text) == 0)
+	if (prof_sink_info(&session->se_sink, key, text) == 0)
 		return (0);
 	session->se_error = *prof_writer_error(session->se_writer);
 	return (-1);

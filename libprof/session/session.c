@@ -422,7 +422,7 @@ prof_session_take(void *arg, const struct prof_record *record)
 	if (session->se_snapshots != NULL &&
 	    prof_snapshots_observe(session->se_snapshots, record) == -1)
 		return (prof_fail_nomem(&session->se_error));
-	if (prof_writer_add(session->se_writer, record) == -1) {
+	if (prof_sink_record(&session->se_sink, record) == -1) {
 		session->se_error = *prof_writer_error(session->se_writer);
 		/* After stop the streams are still read to their end. */
 		return (session->se_state == PROF_STOPPED ? 0 : -1);
@@ -461,7 +461,7 @@ prof_session_take_read(struct prof_session *session,
 	    session->se_snapshots, record) == -1) ||
 	    prof_hits_life(session->se_hits, &early) == -1)
 		return (prof_fail_nomem(&session->se_error));
-	if (prof_writer_add(session->se_writer, record) == -1) {
+	if (prof_sink_record(&session->se_sink, record) == -1) {
 		session->se_error = *prof_writer_error(session->se_writer);
 		return (session->se_state == PROF_STOPPED ? 0 : -1);
 	}

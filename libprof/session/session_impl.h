@@ -20,6 +20,7 @@
 #include "os/procfs.h"
 #include "process/kernel_names.h"
 #include "process/symbolize.h"
+#include "recording/sink.h"
 #include "recording/write.h"
 #include "stacks/snapshot.h"
 
@@ -459,6 +460,7 @@ struct prof_session {
 	struct prof_rings *se_rings;
 	struct prof_reread *se_reread;
 	struct prof_writer *se_writer;
+	struct prof_sink se_sink;	/* where records go: se_writer */
 	struct prof_marks *se_marks;
 	struct prof_command se_command;
 	struct prof_pidset se_pids;

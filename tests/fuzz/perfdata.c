@@ -84,8 +84,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct prof_import import = {
 		.im_bytes = data,
 		.im_length = size,
-		.im_sink = { take_info, take_event, take_record, NULL,
-		    NULL, take_accounting, &seen },
+		.im_sink = { .sk_arg = &seen, .sk_info = take_info,
+		    .sk_event = take_event, PROF_SINK_RECORDS(take_record),
+		    .sk_symbols = NULL, .sk_end = take_accounting },
 	};
 
 	if (prof_import_perf(&import) == -1 &&

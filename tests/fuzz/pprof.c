@@ -98,8 +98,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct prof_import import = {
 		.im_bytes = data,
 		.im_length = size,
-		.im_sink = { check_info, take_event, take_record, NULL,
-		    check_symbols, take_accounting, &seen },
+		.im_sink = { .sk_arg = &seen, .sk_info = check_info,
+		    .sk_event = take_event, PROF_SINK_RECORDS(take_record),
+		    .sk_symbols = check_symbols, .sk_end = take_accounting },
 	};
 
 	memset(&seen, 0, sizeof(seen));

@@ -247,7 +247,6 @@ show_json(const struct report *report)
 	struct out out;
 	int status = EXIT_FAILED;
 
-	(void)prof_reader_rewind(report->re_reader);
 	if (stats_collect(&stats) == 0) {
 		out_init(&out, STDOUT_FILENO);
 		report_json(report, &stats, &out);

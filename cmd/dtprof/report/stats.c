@@ -41,43 +41,67 @@ see(struct stats *stats, const struct prof_record *record)
 		stats->st_seen[info->pi_counter[n]]++;
 }
 
+/* Tasks and maps from before the start bear no time of theirs. */
 static void
-take(struct stats *stats, const struct prof_record *record)
+see_time(struct stats *stats, const struct prof_record *record)
 {
-	switch (record->pr_type) {
-	case PROF_R_SAMPLE:
-		if (record->pr_event < stats->st_nevents)
-			see(stats, record);
-		break;
-	case PROF_R_MARK:
-		stats->st_marks++;
-		break;
-	case PROF_R_START:
-		stats->st_start_ns = record->pr_time_ns;
-		break;
-	case PROF_R_MMAP:
-	case PROF_R_KSYMBOL:
-		stats->st_maps++;
-		break;
-	case PROF_R_LOST:
-		/* Lost mapping and process events are in the accounting. */
-		if (record->pr_addr != 0)
-			stats->st_gaps++;
-		break;
-	case PROF_R_THROTTLE:
-	case PROF_R_UNTHROTTLE:
-	case PROF_R_STOP:
-	case PROF_R_TURNS:
-	case PROF_R_PAUSE:
-	case PROF_R_RESUME:
-		break;
-	default:
-		stats->st_lives++;
-		break;
-	}
-	/* Tasks and maps from before the start bear no time of theirs. */
 	if (stats->st_start_ns != 0 && record->pr_time_ns > stats->st_end_ns)
 		stats->st_end_ns = record->pr_time_ns;
+}
+
+static int
+see_sample(void *arg, const struct prof_record *record)
+{
+	struct stats *stats = arg;
+
+	if (record->pr_event < stats->st_nevents)
+		see(stats, record);
+	see_time(stats, record);
+	return (0);
+}
+
+static int
+see_task(void *arg, const struct prof_record *record)
+{
+	struct stats *stats = arg;
+
+	stats->st_lives++;
+	see_time(stats, record);
+	return (0);
+}
+
+static int
+see_mapping(void *arg, const struct prof_record *record)
+{
+	struct stats *stats = arg;
+
+	stats->st_maps++;
+	see_time(stats, record);
+	return (0);
+}
+
+static int
+see_mark(void *arg, const struct prof_record *record)
+{
+	struct stats *stats = arg;
+
+	stats->st_marks += record->pr_type == PROF_R_MARK;
+	if (record->pr_type == PROF_R_START)
+		stats->st_start_ns = record->pr_time_ns;
+	see_time(stats, record);
+	return (0);
+}
+
+static int
+see_lost(void *arg, const struct prof_record *record)
+{
+	struct stats *stats = arg;
+
+	/* Lost mapping and process events are in the accounting. */
+	stats->st_gaps += record->pr_type == PROF_R_LOST &&
+	    record->pr_addr != 0;
+	see_time(stats, record);
+	return (0);
 }
 
 /* Sums over all events. */
@@ -119,7 +143,14 @@ count_lost(struct stats *stats)
 int
 stats_collect(struct stats *stats)
 {
-	struct prof_record record;
+	const struct prof_sink sink = {
+		.sk_arg = stats,
+		.sk_task = see_task,
+		.sk_mapping = see_mapping,
+		.sk_sample = see_sample,
+		.sk_mark = see_mark,
+		.sk_lost = see_lost,
+	};
 	int rv;
 
 	stats->st_nevents = prof_reader_nevents(stats->st_reader);
@@ -130,8 +161,7 @@ stats_collect(struct stats *stats)
 		msg_error("report", "out of memory", "free memory");
 		return (-1);
 	}
-	while ((rv = prof_reader_record(stats->st_reader, &record)) == 1)
-		take(stats, &record);
+	rv = prof_reader_send(stats->st_reader, &sink);
 	if (rv == -1)
 		msg_prof("report", prof_reader_error(stats->st_reader));
 	stats->st_ran_ns = stats->st_ran.rn_is_known ? stats->st_ran.rn_ns :

@@ -41,17 +41,16 @@ struct script {
 	struct script_names	 sr_names;
 	struct script_stack	 sr_stack;
 	uint64_t		 sr_shown;
+	struct out		*sr_out;
 };
 
 static int	 check_script(const void *options, int n,
 		    char *const *operands);
 static int	 run_script(void *options, int n, char **operands);
 static int	 compile_filters(struct script *script);
-static bool	 is_shown(const struct script *script,
-		    const struct prof_record *record);
 static bool	 passes(const struct script *script,
 		    const struct prof_record *record, const char *comm);
-static int	 show_all(struct script *script, struct out *out);
+static int	 show_all(struct script *script);
 
 static const struct opt_row options_of_script[] = {
 	CHOOSE_EVENT(offsetof(struct script_options, so_events)),
@@ -131,39 +130,17 @@ compile_filters(struct script *script)
 }
 
 static bool
-is_shown(const struct script *script, const struct prof_record *record)
-{
-	const unsigned show = script->sr_options->so_show;
-
-	switch (record->pr_type) {
-	case PROF_R_SAMPLE:
-		return ((show & (SHOW_SAMPLES | SHOW_ALL)) != 0 &&
-		    record->pr_event < script->sr_nevents &&
-		    script->sr_wanted[record->pr_event]);
-	case PROF_R_MARK:
-		return ((show & (SHOW_MARKS | SHOW_ALL)) != 0);
-	case PROF_R_FORK:
-	case PROF_R_EXEC:
-	case PROF_R_EXIT:
-	case PROF_R_COMM:
-	case PROF_R_TASK:
-		return ((show & (SHOW_LIVES | SHOW_ALL)) != 0);
-	case PROF_R_MMAP:
-	case PROF_R_KSYMBOL:
-		return ((show & (SHOW_MAPS | SHOW_ALL)) != 0);
-	default:
-		return ((show & SHOW_ALL) != 0);
-	}
-}
-
-static bool
 passes(const struct script *script, const struct prof_record *record,
     const char *comm)
 {
 	const struct prof_filter *filter;
 
-	if (script->sr_options->so_filter == NULL ||
-	    record->pr_type != PROF_R_SAMPLE)
+	if (record->pr_type != PROF_R_SAMPLE)
+		return (true);
+	if (record->pr_event >= script->sr_nevents ||
+	    !script->sr_wanted[record->pr_event])
+		return (false);
+	if (script->sr_options->so_filter == NULL)
 		return (true);
 	filter = script->sr_filters[record->pr_event];
 	return (filter != NULL && prof_filter_holds(filter, record, comm));
@@ -187,38 +164,85 @@ open_names(struct script *script)
 	return (-1);
 }
 
+/* One record, if what it is belongs to what is shown. */
 static int
-show_all(struct script *script, struct out *out)
+show_record(struct script *script, const struct prof_record *record,
+    unsigned what, const struct prof_event_info *info)
 {
 	const struct script_options *so = script->sr_options;
-	const struct prof_event_info *info;
-	struct prof_record record;
 	const char *comm;
-	int rv;
 
-	while ((rv = prof_reader_record(script->sr_reader, &record)) == 1) {
-		if (script_comms_take(&script->sr_comms, &record) == -1) {
-			msg_error("script", "out of memory", "free memory");
-			return (-1);
-		}
-		if (!is_shown(script, &record))
-			continue;
-		comm = script_comms_get(&script->sr_comms, record.pr_tid);
-		if (!passes(script, &record, comm))
-			continue;
-		info = record.pr_type == PROF_R_SAMPLE ||
-		    record.pr_type == PROF_R_LOST ||
-		    record.pr_type == PROF_R_TURNS ? prof_reader_event(
-		    script->sr_reader, record.pr_event) : NULL;
-		(so->so_json ? script_json : script_text)(out, &record, info,
-		    comm, &script->sr_names);
-		if (++script->sr_shown == so->so_limit.on_value ||
-		    out->ou_errno != 0)
-			return (0);
+	if (script_comms_take(&script->sr_comms, record) == -1) {
+		msg_error("script", "out of memory", "free memory");
+		return (-1);
 	}
-	if (rv == -1)
-		msg_prof("script", prof_reader_error(script->sr_reader));
-	return (rv);
+	if ((so->so_show & (what | SHOW_ALL)) == 0)
+		return (0);
+	comm = script_comms_get(&script->sr_comms, record->pr_tid);
+	if (!passes(script, record, comm))
+		return (0);
+	(so->so_json ? script_json : script_text)(script->sr_out, record, info,
+	    comm, &script->sr_names);
+	return (++script->sr_shown == so->so_limit.on_value ||
+	    script->sr_out->ou_errno != 0);
+}
+
+static int
+show_sample(void *arg, const struct prof_record *record)
+{
+	struct script *script = arg;
+
+	return (show_record(script, record, SHOW_SAMPLES,
+	    prof_reader_event(script->sr_reader, record->pr_event)));
+}
+
+static int
+show_task(void *arg, const struct prof_record *record)
+{
+	return (show_record(arg, record, SHOW_LIVES, NULL));
+}
+
+static int
+show_mapping(void *arg, const struct prof_record *record)
+{
+	return (show_record(arg, record, SHOW_MAPS, NULL));
+}
+
+static int
+show_mark(void *arg, const struct prof_record *record)
+{
+	return (show_record(arg, record, record->pr_type == PROF_R_MARK ?
+	    SHOW_MARKS : 0, NULL));
+}
+
+static int
+show_lost(void *arg, const struct prof_record *record)
+{
+	struct script *script = arg;
+
+	return (show_record(script, record, 0,
+	    prof_reader_event(script->sr_reader, record->pr_event)));
+}
+
+static int
+show_all(struct script *script)
+{
+	const struct prof_sink sink = {
+		.sk_arg = script,
+		.sk_task = show_task,
+		.sk_mapping = show_mapping,
+		.sk_sample = show_sample,
+		.sk_mark = show_mark,
+		.sk_lost = show_lost,
+	};
+	const struct prof_err *error;
+
+	if (prof_reader_send(script->sr_reader, &sink) != -1)
+		return (0);
+	error = prof_reader_error(script->sr_reader);
+	if (error->pe_code != PROF_OK)
+		msg_prof("script", error);
+	return (-1);
 }
 
 static int
@@ -259,7 +283,8 @@ run_script(void *options, int n, char **operands)
 	    open_names(&script) == -1)
 		goto out;
 	out_init(&out, STDOUT_FILENO);
-	status = show_all(&script, &out) == -1 ? EXIT_FAILED : 0;
+	script.sr_out = &out;
+	status = show_all(&script) == -1 ? EXIT_FAILED : 0;
 	if (out_end(&out, "script") != 0)
 		status = EXIT_FAILED;
 	/* That a chunk is damaged may show when it is decoded. */
