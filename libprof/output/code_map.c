@@ -365,8 +365,7 @@ find_user(struct prof_code_map *map, const struct prof_label *label,
 	const struct prof_frame *frame = &label->lb_frame;
 	const uint64_t pc = frame->fr_id - ((frame->fr_flags &
 	    PROF_FRAME_RETURN) != 0 && frame->fr_id > 0);
-	const struct prof_mapping *mapping = prof_lives_mapping(
-	    map->cd_symbols->sy_lives, label->lb_space, pc);
+	struct prof_mapping mapping;
 	const struct prof_code_mapping *found;
 	const struct prof_image *image;
 	struct piece *piece;
@@ -374,16 +373,17 @@ find_user(struct prof_code_map *map, const struct prof_label *label,
 	uint64_t offset;
 	uint32_t number;
 
-	if (mapping == NULL) {
+	if (!prof_processes_mapping(map->cd_symbols->sy_processes,
+	    label->lb_space, pc, &mapping)) {
 		*address = pc;
 		return (0);
 	}
-	if (mapping->mp_image == PROF_IMAGE_ANON ||
-	    mapping->mp_image == PROF_IMAGE_OVER)
+	if (mapping.mp_image == PROF_IMAGE_ANON ||
+	    mapping.mp_image == PROF_IMAGE_OVER)
 		return (mapping_named(map, label->lb_module));
-	offset = mapping->mp_offset + (pc - mapping->mp_start);
-	image = &map->cd_symbols->sy_images.is_image[mapping->mp_image];
-	piece = piece_find(map, mapping->mp_image, offset, 1, &passed);
+	offset = mapping.mp_offset + (pc - mapping.mp_start);
+	image = &map->cd_symbols->sy_images.is_image[mapping.mp_image];
+	piece = piece_find(map, mapping.mp_image, offset, 1, &passed);
 	if (piece == NULL)
 		return (mapping_named(map, image->im_path));
 	number = piece_number(map, piece, image);

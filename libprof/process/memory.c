@@ -11,7 +11,7 @@
 
 #include "processes_impl.h"
 
-#define MAX_RANGES	65536u
+#define MAX_RANGES	32768u
 #define LATE_NS		1000000000ULL	/* events that are later are rare */
 
 uint32_t
@@ -95,7 +95,7 @@ prof_memory_over(struct prof_processes *ps, struct memory *memory)
 static bool
 ranges_reserve(struct prof_processes *ps, struct memory *memory)
 {
-	const uint32_t cap = memory->me_cap == 0 ? 2 :
+	const uint32_t cap = memory->me_cap == 0 ? 1 :
 	    memory->me_cap < 16 ? memory->me_cap * 2 :
 	    memory->me_cap + memory->me_cap / 2;
 	struct range *grown;

@@ -92,201 +92,6 @@ process_get(struct prof_processes *ps, uint32_t pid)
 	return (process);
 }
 
-/* It has something that ended, which is forgotten some time. */
-static void
-process_ended(struct prof_processes *ps, struct process *process)
-{
-	if ((ps->ps_mode & PROF_PROCESSES_NOW) == 0 || process->po_is_ended)
-		return;
-	process->po_is_ended = true;
-	process->po_next_ended = ps->ps_ended;
-	ps->ps_ended = process;
-}
-
-/* It has something of its parent. */
-static void
-process_forked(struct prof_processes *ps, struct process *process)
-{
-	if ((ps->ps_mode & PROF_PROCESSES_NOW) == 0 || process->po_is_forked)
-		return;
-	process->po_is_forked = true;
-	process->po_next_forked = ps->ps_forked;
-	ps->ps_forked = process;
-}
-
-static void
-memory_end(struct prof_processes *ps, struct memory *memory)
-{
-	prof_memory_free(ps, memory);
-	if ((ps->ps_mode & PROF_PROCESSES_NOW) == 0)
-		free(memory->me_epoch);
-	if (memory->me_parent == NULL)
-		return;
-	if (--memory->me_parent->po_children == 0 &&
-	    memory->me_parent->po_n == 0)
-		process_ended(ps, memory->me_parent);
-}
-
-static void
-process_free(struct prof_processes *ps, struct process *process)
-{
-	while (process->po_n > 0)
-		memory_end(ps, &process->po_memory[--process->po_n]);
-	free(process->po_memory);
-	free(process);
-}
-
-void
-prof_processes_free(struct prof_processes *ps)
-{
-	struct process *process, *next;
-	size_t n;
-
-	if (ps == NULL)
-		return;
-	/* They refer to each other. */
-	for (n = 0; n < ps->ps_nbuckets; n++)
-		for (process = ps->ps_bucket[n]; process != NULL;
-		    process = process->po_next)
-			while (process->po_n > 0)
-				memory_end(ps, &process->po_memory[
-				    --process->po_n]);
-	for (n = 0; n < ps->ps_nbuckets; n++)
-		for (process = ps->ps_bucket[n]; process != NULL;
-		    process = next) {
-			next = process->po_next;
-			process_free(ps, process);
-		}
-	free(ps->ps_bucket);
-	free(ps->ps_space);
-	free(ps);
-}
-
-/* ---------------------------------------------------- forget, while it runs */
-
-/* A child gets a copy of what it has of its parent. */
-static void
-memory_copy(struct prof_processes *ps, struct memory *memory)
-{
-	uint64_t time_ns = memory->me_begin_ns, at = 0;
-	const struct memory *parent = prof_memory_parent(memory, &time_ns);
-	struct prof_mapping mapping;
-	struct entry entry = { .en_again_ns = time_ns };
-
-	while (prof_memory_next(ps, parent, time_ns, at, &mapping) &&
-	    memory->me_over_ns == 0) {
-		at = mapping.mp_end;
-		entry.en_delta = mapping.mp_start - mapping.mp_offset;
-		entry.en_since_ns = mapping.mp_since_ns;
-		entry.en_image = mapping.mp_image;
-		entry.en_unsure_ns = mapping.mp_is_certain ? 0 : UINT32_MAX;
-		if (mapping.mp_since_ns <= time_ns)
-			(void)prof_memory_insert(ps, memory,
-			    mapping.mp_start, mapping.mp_end, &entry);
-	}
-	memory->me_depth = 0;
-	memory->me_parent->po_children--;
-	memory->me_parent = NULL;
-}
-
-/* What the parent had when it forked is not what it has now. */
-static bool
-is_outdated(const struct memory *memory)
-{
-	uint64_t time_ns = memory->me_begin_ns;
-	const struct process *parent = memory->me_parent;
-	const struct memory *from = prof_memory_parent(memory, &time_ns);
-
-	return (from != NULL && (from->me_changed_ns > memory->me_begin_ns ||
-	    from != &parent->po_memory[parent->po_n - 1] ||
-	    from->me_exit_ns != NEVER));
-}
-
-/* So long they could share it; where it changed, their part is kept. */
-static void
-forked_forget(struct prof_processes *ps)
-{
-	struct process *process = ps->ps_forked, *next;
-	struct memory *memory;
-	uint32_t n;
-
-	ps->ps_forked = NULL;
-	for (; process != NULL; process = next) {
-		next = process->po_next_forked;
-		process->po_is_forked = false;
-		for (n = 0; n < process->po_n; n++) {
-			memory = &process->po_memory[n];
-			if (memory->me_parent == NULL)
-				continue;
-			if (is_outdated(memory))
-				memory_copy(ps, memory);
-			else
-				process_forked(ps, process);
-		}
-	}
-}
-
-/* Is there nothing left?  Its children may ask for what it had. */
-static bool
-process_forget(struct prof_processes *ps, struct process *process)
-{
-	uint32_t n, past = 0;
-
-	if (process->po_children > 0)
-		return (false);
-	while (past + 1 < process->po_n &&
-	    process->po_memory[past + 1].me_begin_ns <= ps->ps_forget_ns &&
-	    process->po_memory[past + 1].me_from_ns <= ps->ps_forget_ns)
-		past++;
-	if (past + 1 == process->po_n &&
-	    process->po_memory[past].me_exit_ns <= ps->ps_forget_ns)
-		past++;
-	for (n = 0; n < past; n++)
-		memory_end(ps, &process->po_memory[n]);
-	process->po_n -= past;
-	if (process->po_n == 0)
-		return (true);
-	memmove(process->po_memory, process->po_memory + past,
-	    process->po_n * sizeof(*process->po_memory));
-	return (false);
-}
-
-static void
-process_remove(struct prof_processes *ps, struct process *process)
-{
-	struct process **at = prof_processes_bucket(ps, process->po_pid);
-
-	while (*at != process)
-		at = &(*at)->po_next;
-	*at = process->po_next;
-	ps->ps_nprocesses--;
-	process_free(ps, process);
-}
-
-void
-prof_processes_forget(struct prof_processes *ps, uint64_t before_ns)
-{
-	struct process *process, *next;
-	bool is_empty;
-
-	if (before_ns < ps->ps_forget_ns)
-		return;
-	forked_forget(ps);
-	ps->ps_forget_ns = before_ns;
-	process = ps->ps_ended;
-	ps->ps_ended = NULL;
-	for (; process != NULL; process = next) {
-		next = process->po_next_ended;
-		process->po_is_ended = false;
-		is_empty = process_forget(ps, process);
-		if (is_empty && !process->po_is_forked)
-			process_remove(ps, process);
-		else if (process->po_n != 1 ||
-		    process->po_memory[0].me_exit_ns != NEVER)
-			process_ended(ps, process);
-	}
-}
-
 /* -------------------------------------------------------------- memories */
 
 /* The last one that began to map until a time, or -1. */
@@ -319,7 +124,7 @@ memory_changed(struct prof_processes *ps, struct process *process,
 	if (memory->me_changed_ns < time_ns)
 		memory->me_changed_ns = time_ns;
 	/* Its children have it, too, and versions of their own. */
-	if (process->po_children > 0 && time_ns <= process->po_forked_ns)
+	if (process->po_children > 0 && time_ns <= ps->ps_forked_ns)
 		ps->ps_era = ps->ps_version;
 }
 
@@ -354,7 +159,7 @@ memory_add(struct prof_processes *ps, struct process *process,
 	    .me_number = ++ps->ps_nmemories };
 	memory_changed(ps, process, memory, begin_ns);
 	if (process->po_n > 1)
-		process_ended(ps, process);
+		prof_process_watch(ps, process);
 	if (before == -1)
 		return (memory);
 	if (memory[-1].me_exit_ns != NEVER &&
@@ -365,6 +170,9 @@ memory_add(struct prof_processes *ps, struct process *process,
 	if (memory[-1].me_over_ns >= from_ns)
 		memory->me_over_ns = memory[-1].me_over_ns;
 	prof_memory_move(ps, memory - 1, memory, from_ns, false);
+	if ((ps->ps_mode & PROF_PROCESSES_NOW) != 0 &&
+	    memory->me_changed_ns < memory[-1].me_changed_ns)
+		memory->me_changed_ns = memory[-1].me_changed_ns;
 	return (memory);
 }
 
@@ -378,8 +186,9 @@ take_fork(struct prof_processes *ps, const struct prof_record *fork)
 	struct memory *memory, *from;
 	int n;
 
-	if (fork->pr_ppid == fork->pr_pid)
-		return (0);	/* a thread */
+	/* A thread; or what the parent had then is forgotten. */
+	if (fork->pr_ppid == fork->pr_pid || time_ns < ps->ps_forget_ns)
+		return (0);
 	/* It may be heard of later. */
 	if ((child = process_get(ps, fork->pr_pid)) == NULL ||
 	    (parent = process_get(ps, fork->pr_ppid)) == NULL)
@@ -395,9 +204,9 @@ take_fork(struct prof_processes *ps, const struct prof_record *fork)
 	}
 	memory->me_parent = parent;
 	parent->po_children++;
-	process_forked(ps, child);
-	if (parent->po_forked_ns < time_ns)
-		parent->po_forked_ns = time_ns;
+	prof_process_watch(ps, child);
+	if (ps->ps_forked_ns < time_ns)
+		ps->ps_forked_ns = time_ns;
 	if ((from = prof_process_at(parent, time_ns)) == NULL)
 		return (0);
 	memory->me_depth = from->me_depth + 1;
@@ -408,7 +217,7 @@ take_fork(struct prof_processes *ps, const struct prof_record *fork)
 		memory->me_changed_ns = time_ns;
 	}
 	if (memory->me_depth > MAX_DEPTH)
-		memory_copy(ps, memory);
+		prof_memory_copy(ps, memory);
 	return (0);
 }
 
@@ -483,7 +292,10 @@ take_name(struct prof_processes *ps, struct process *process,
 		    (NAMES - 1 - n) * sizeof(*named));
 		named[n] = time_ns;
 	}
+	/* What was heard of first may be what the exec mapped. */
 	at = running_index(process, time_ns) + 1;
+	if (at < (int)process->po_n && process->po_memory[at].me_is_implicit)
+		at++;
 	if (at >= (int)process->po_n || !process->po_memory[at].me_is_exec)
 		return;
 	/* The exec is known already. */
@@ -528,7 +340,7 @@ take_exit(struct prof_processes *ps, struct process *process,
 	struct memory *memory = prof_process_at(process, time_ns);
 	uint64_t after_ns;
 
-	process_ended(ps, process);
+	prof_process_watch(ps, process);
 	if (memory == NULL)
 		return (0);
 	memory->me_exit_ns = time_ns;
@@ -541,6 +353,22 @@ take_exit(struct prof_processes *ps, struct process *process,
 		return (-1);
 	memory->me_is_implicit = true;
 	return (0);
+}
+
+/* Is it of a process that ended, and is forgotten? */
+static bool
+is_too_late(const struct prof_processes *ps, uint32_t pid, uint64_t time_ns)
+{
+	const struct process *process;
+	const struct memory *memory;
+
+	if (time_ns >= ps->ps_forget_ns)
+		return (false);
+	process = prof_processes_find(ps, pid);
+	memory = process == NULL || process->po_n == 0 ? NULL :
+	    &process->po_memory[0];
+	return (memory == NULL || memory->me_from_ns > time_ns ||
+	    process->po_memory[process->po_n - 1].me_exit_ns < time_ns);
 }
 
 /* The memory that a mapping of this time is in; NULL: no memory for it. */
@@ -577,13 +405,14 @@ take_mapping(struct prof_processes *ps, const struct prof_record *record,
 		.en_unsure_ns = read_ns - time_ns > UINT32_MAX ? UINT32_MAX :
 		    (uint32_t)(read_ns - time_ns),
 	};
-	struct process *process = process_get(ps, record->pr_pid);
+	struct process *process;
 	struct memory *memory;
 
-	if (process == NULL)
-		return (-1);
-	if (record->pr_addr + record->pr_len <= record->pr_addr)
+	if (record->pr_addr + record->pr_len <= record->pr_addr ||
+	    is_too_late(ps, record->pr_pid, time_ns))
 		return (0);
+	if ((process = process_get(ps, record->pr_pid)) == NULL)
+		return (-1);
 	if ((memory = memory_of(ps, process, time_ns)) == NULL)
 		return (-1);
 	(void)prof_memory_insert(ps, memory, record->pr_addr,
@@ -625,8 +454,6 @@ prof_processes_take(struct prof_processes *ps,
 {
 	struct process *process;
 
-	if (record->pr_time_ns < ps->ps_forget_ns)
-		return (0);
 	if (record->pr_time_ns > ps->ps_newest_ns)
 		ps->ps_newest_ns = record->pr_time_ns;
 	switch (record->pr_type) {
@@ -720,41 +547,4 @@ prof_processes_version(struct prof_processes *ps, uint32_t pid,
 	    memory->me_version < ps->ps_era)
 		return (++ps->ps_version);
 	return (memory->me_version);
-}
-
-static void
-entry_image(struct entry *entry, uint32_t *number, bool is_new)
-{
-	if (entry->en_image == IMAGE_HOLE)
-		return;
-	if (is_new)
-		entry->en_image = number[entry->en_image];
-	else
-		number[entry->en_image] = 1;
-}
-
-void
-prof_processes_images(struct prof_processes *ps, uint32_t *number,
-    bool is_new)
-{
-	struct process *process;
-	struct range *range;
-	uint32_t m, n, i;
-	size_t b;
-
-	for (b = 0; b < ps->ps_nbuckets; b++)
-	for (process = ps->ps_bucket[b]; process != NULL;
-	    process = process->po_next)
-	for (m = 0; m < process->po_n; m++) {
-		struct memory *memory = &process->po_memory[m];
-
-		prof_memory_trim(ps, memory);
-		for (n = 0; n < memory->me_n; n++) {
-			range = &memory->me_range[n];
-			entry_image(&range->ra_last, number, is_new);
-			for (i = 0; i < range->ra_nolder; i++)
-				entry_image(&range->ra_older[i], number,
-				    is_new);
-		}
-	}
 }

@@ -19,7 +19,8 @@
  * was read from /proc and the time lies before the end of that reading: then
  * it is the likeliest one.
  *
- * Images are numbers here: the users know what they stand for.
+ * Images are numbers here: the users know what they stand for.  0 is
+ * PROF_IMAGE_ANON, the last one is the model's own.
  */
 #ifndef PROCESSES_H
 #define PROCESSES_H
@@ -28,13 +29,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "prof.h"
+#include "base/record.h"
+#include "image/images.h"
 
 #define PROF_SPACE_NONE	0	/* nothing is known of the process */
 #define PROF_SPACE_OVER	UINT32_MAX /* beyond a memory budget: not known */
-#define PROF_IMAGE_ANON	0	/* memory that no file is behind */
-#define PROF_IMAGE_OVER	(UINT32_MAX - 1) /* there was no memory for it */
-/* The last one is the model's own. */
 
 struct prof_mapping {
 	uint64_t	mp_start;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * How the model keeps processes: processes.c takes events, memory.c keeps the
- * mappings of one memory, ask.c answers, spaces.c numbers what was mapped.
+ * mappings of one memory, processes_forget.c lets go of them, processes_ask.c
+ * answers, spaces.c numbers what was mapped.
  *
  *	process --> memory --> memory --> ...		by time
  *	             | fork, exec or the first that is heard of it
@@ -88,16 +89,13 @@ struct memory {
 
 struct process {
 	struct process	*po_next;
-	struct process	*po_next_ended;
-	struct process	*po_next_forked;
+	struct process	*po_next_watched;
 	struct memory	*po_memory;	/* by time */
 	uint32_t	 po_n;
 	uint32_t	 po_cap;
 	uint32_t	 po_pid;
 	uint32_t	 po_children;	/* memories that refer to it */
-	bool		 po_is_ended;	/* in the list */
-	bool		 po_is_forked;	/* in the list */
-	uint64_t	 po_forked_ns;	/* last */
+	bool		 po_is_watched;	/* in the list */
 	uint64_t	 po_named_ns[NAMES];	/* latest first; 0: none */
 };
 
@@ -116,8 +114,8 @@ struct prof_processes {
 	struct process	**ps_bucket;
 	size_t		 ps_nbuckets;	/* a power of two */
 	size_t		 ps_nprocesses;
-	struct process	*ps_ended;	/* something of them ended ... */
-	struct process	*ps_forked;	/* ... or is their parents' */
+	struct process	*ps_watched;	/* have something to be forgotten */
+	uint64_t	 ps_forked_ns;	/* the last fork */
 	size_t		 ps_nentries;	/* room for them ... */
 	size_t		 ps_most;	/* ... and how much it may be */
 	uint64_t	 ps_over;	/* mappings that had no room */
@@ -167,7 +165,13 @@ void	prof_memory_free(struct prof_processes *ps, struct memory *memory);
 /* Drop what ended before anybody may ask for. */
 void	prof_memory_trim(struct prof_processes *ps, struct memory *memory);
 
-/* ----------------------------------------------------------------- ask.c */
+/* --------------------------------------------------- processes_forget.c */
+/* It has something that ended, or something of its parent. */
+void	prof_process_watch(struct prof_processes *ps, struct process *process);
+/* A child gets a copy of what it has of its parent. */
+void	prof_memory_copy(struct prof_processes *ps, struct memory *memory);
+
+/* ------------------------------------------------------ processes_ask.c */
 struct process *prof_processes_find(const struct prof_processes *ps,
 	    uint32_t pid);
 /* Were events lost that may have changed what is known of a time? */

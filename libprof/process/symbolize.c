@@ -3,7 +3,7 @@
  * See symbolize.h.
  *
  *	sample --> filter --> hits ----\  by time
- *	lives, mappings -------> lives --> prof_lives_now --> places
+ *	process events, mappings --> processes (process/) --> places
  *
  * The filter knows what was met lately: (process, stack) and (process,
  * innermost pc), each with the epoch of the process, which a new program, a
@@ -71,12 +71,12 @@ prof_hits_new(unsigned mode)
 
 	if (hits == NULL)
 		return (NULL);
-	hits->ht_lives = prof_lives_new(mode | PROF_LIVES_NOW,
-	    PROF_LIVES_MOST_NOW);
+	hits->ht_processes = prof_processes_new(mode | PROF_PROCESSES_NOW,
+	    PROF_PROCESSES_MOST_NOW);
 	hits->ht_filter = calloc(FILTER, sizeof(*hits->ht_filter));
 	hits->ht_epoch = calloc(EPOCHS, sizeof(*hits->ht_epoch));
 	if (prof_images_init(&hits->ht_images, UINT64_MAX) == -1 ||
-	    hits->ht_lives == NULL || hits->ht_filter == NULL ||
+	    hits->ht_processes == NULL || hits->ht_filter == NULL ||
 	    hits->ht_epoch == NULL) {
 		prof_hits_free(hits);
 		return (NULL);
@@ -120,7 +120,7 @@ prof_hits_free(struct prof_hits *hits)
 	free(hits->ht_pc);
 	free(hits->ht_filter);
 	free(hits->ht_epoch);
-	prof_lives_free(hits->ht_lives);
+	prof_processes_free(hits->ht_processes);
 	if (hits->ht_images.is_image != NULL)
 		prof_images_fini(&hits->ht_images);
 	free(hits);
@@ -433,31 +433,34 @@ take_life(struct prof_hits *hits, const struct life *life)
 	};
 
 	if (life->lf_type == RENEWED)
-		return (prof_lives_renew(hits->ht_lives, life->lf_pid));
+		return (prof_processes_renew(hits->ht_processes, life->lf_pid,
+		    life->lf_time_ns));
 	if (hits->ht_nalive > 0 && (life->lf_type == PROF_R_EXEC ||
 	    (life->lf_type == PROF_R_EXIT && life->lf_group_dead)))
 		prof_hits_jit_end(hits, life->lf_pid);
-	return (prof_lives_take(hits->ht_lives, &record, life->lf_image));
+	return (prof_processes_take(hits->ht_processes, &record,
+	    life->lf_image));
 }
 
 static void
 take_pc(struct prof_hits *hits, const struct hit *hit, uint64_t pc)
 {
-	const struct prof_mapping *mapping;
-	uint64_t since_ns, place;
+	struct prof_mapping mapping;
+	uint64_t place;
 	uint32_t jit;
 
-	mapping = prof_lives_now(hits->ht_lives, hit->hi_pid, pc, &since_ns);
-	if (mapping == NULL)
+	if (!prof_processes_at(hits->ht_processes, hit->hi_pid,
+	    hit->hi_time_ns, pc, &mapping))
 		return;
-	if (mapping->mp_image != PROF_IMAGE_ANON) {
-		place = mapping->mp_offset + (pc - mapping->mp_start);
+	if (mapping.mp_image != PROF_IMAGE_ANON) {
+		place = mapping.mp_offset + (pc - mapping.mp_start);
 		if (place >> HITS_OFFSET_BITS != 0)
 			return;
-		place |= (uint64_t)mapping->mp_image << HITS_OFFSET_BITS;
-		hits->ht_used[mapping->mp_image] = true;
+		place |= (uint64_t)mapping.mp_image << HITS_OFFSET_BITS;
+		hits->ht_used[mapping.mp_image] = true;
 	} else {
-		jit = prof_hits_jit(hits, hit->hi_pid, since_ns,
+		jit = prof_hits_jit(hits, hit->hi_pid, prof_processes_since(
+		    hits->ht_processes, hit->hi_pid, hit->hi_time_ns),
 		    hit->hi_time_ns);
 		if (jit == UINT32_MAX || pc >> HITS_ADDRESS_BITS != 0)
 			return;
@@ -488,6 +491,10 @@ prof_hits_round(struct prof_hits *hits)
 	}
 	while (life < hits->ht_nlives)
 		rv |= take_life(hits, &hits->ht_life[life++]);
+	/* What comes from now on is younger. */
+	if (hits->ht_nlives > 0)
+		prof_processes_forget(hits->ht_processes,
+		    hits->ht_life[hits->ht_nlives - 1].lf_time_ns);
 	hits->ht_nlives = hits->ht_nhits = hits->ht_npcs = 0;
 	if (hits->ht_images.is_n >= hits->ht_many_images)
 		rv |= prof_hits_forget_images(hits);

@@ -12,7 +12,7 @@
 
 #include "base/record.h"
 #include "elf/symtab.h"
-#include "lives.h"
+#include "processes.h"
 
 struct prof_broker;
 struct prof_hits;
@@ -31,7 +31,7 @@ struct prof_hits_stats {
 /* Takes one table, see recording/table.h.  Nonzero ends it. */
 typedef int	prof_hits_put_fn(void *arg, const void *body, size_t len);
 
-/* mode: enum prof_lives_mode.  Owned by caller; NULL: no memory. */
+/* mode: enum prof_processes_mode.  Owned by caller; NULL: no memory. */
 struct prof_hits *prof_hits_new(unsigned mode);
 void	prof_hits_free(struct prof_hits *hits);
 /*

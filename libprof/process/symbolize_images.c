@@ -77,13 +77,14 @@ prof_hits_forget_images(struct prof_hits *hits)
 
 	if (number == NULL)
 		return (-1);
-	prof_lives_images(hits->ht_lives, number, false);
+	prof_processes_images(hits->ht_processes, number, false);
 	for (i = 0; i < hits->ht_places.hs_n; i++)
 		number[image_of_place(hits->ht_places.hs_key[i])] = 1;
 	number[PROF_IMAGE_ANON] = 0;
 	rv = prof_images_keep(&hits->ht_images, number);
 	if (rv == 0) {
-		prof_lives_images(hits->ht_lives, number, true);
+		prof_processes_images(hits->ht_processes, number,
+		    true);
 		renumber_held(hits, number, before);
 		rv = renumber_places(hits, number);
 	}

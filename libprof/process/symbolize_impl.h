@@ -50,7 +50,7 @@ struct hits_jit {
 
 struct prof_hits {
 	unsigned	 ht_mode;
-	struct prof_lives *ht_lives;
+	struct prof_processes *ht_processes;
 	struct prof_images ht_images;
 	uint32_t	 ht_many_images; /* then those that can go */
 	uint64_t	 ht_realtime_ns; /* CLOCK_REALTIME is ahead by this */

@@ -462,7 +462,7 @@ prof_hits_tables(struct prof_hits *hits, struct prof_broker *broker,
 	memset(stats, 0, sizeof(*stats));
 	stats->hs_places = hits->ht_places.hs_n + hits->ht_kernel.hs_n;
 	stats->hs_dropped = hits->ht_dropped;
-	stats->hs_over = prof_lives_over(hits->ht_lives);
+	stats->hs_over = prof_processes_over(hits->ht_processes);
 	if (!make_jobs(&crew)) {
 		free(crew.cr_job);
 		return (-1);

@@ -2,8 +2,8 @@
 /*
  * From a place in the code to the function that it is in:
  *
- *	(pid, time) -> space                                   lives.c
- *	(space, pc) -> mapping -> image, offset: a spot        lives.c, images.c
+ *	(pid, time) -> space                                   process/
+ *	(space, pc) -> mapping -> image, offset: a spot        process/, images.c
  *	(image, offset) -> address -> symbol                   module.c
  *	(image, symbol) -> function, numbered once             here
  *
@@ -288,7 +288,7 @@ static void
 find_anon(struct prof_symbols *symbols, uint32_t space, uint64_t pc,
     struct place *place)
 {
-	uint32_t life = prof_lives_life(symbols->sy_lives, space);
+	uint32_t life = prof_processes_memory(symbols->sy_processes, space);
 	size_t low = 0, high = symbols->sy_njit, middle;
 
 	place->pl_address = pc;
@@ -312,38 +312,39 @@ find_anon(struct prof_symbols *symbols, uint32_t space, uint64_t pc,
 
 /* Why there is no file or memory; PROF_NAMED: there is. */
 static enum prof_unnamed
-nowhere(const struct prof_symbols *symbols, uint32_t space,
-    const struct prof_mapping *mapping)
+mapping_at(const struct prof_symbols *symbols, uint32_t space, uint64_t pc,
+    struct prof_mapping *mapping)
 {
 	if (space == PROF_SPACE_NONE)
 		return (PROF_UNNAMED_NOPROC);
-	if (space == PROF_SPACE_OVER || (mapping == NULL &&
-	    prof_lives_is_over(symbols->sy_lives, space)) ||
-	    (mapping != NULL && mapping->mp_image == PROF_IMAGE_OVER))
+	if (space == PROF_SPACE_OVER)
 		return (PROF_UNNAMED_OVER);
-	return (mapping == NULL ? PROF_UNNAMED_NOMAP : PROF_NAMED);
+	if (prof_processes_mapping(symbols->sy_processes, space, pc, mapping))
+		return (mapping->mp_image == PROF_IMAGE_OVER ?
+		    PROF_UNNAMED_OVER : PROF_NAMED);
+	return (prof_processes_is_over(symbols->sy_processes, space) ?
+	    PROF_UNNAMED_OVER : PROF_UNNAMED_NOMAP);
 }
 
 static void
 find_user(struct prof_symbols *symbols, uint32_t space, uint64_t pc,
     struct place *place)
 {
-	const struct prof_mapping *mapping;
+	struct prof_mapping mapping;
 	struct prof_module *module;
 
-	mapping = prof_lives_mapping(symbols->sy_lives, space, pc);
-	place->pl_why = nowhere(symbols, space, mapping);
+	place->pl_why = mapping_at(symbols, space, pc, &mapping);
 	if (place->pl_why != PROF_NAMED)
 		return;
-	if (mapping->mp_image == PROF_IMAGE_ANON) {
+	if (mapping.mp_image == PROF_IMAGE_ANON) {
 		find_anon(symbols, space, pc, place);
 		return;
 	}
-	module = &symbols->sy_module[mapping->mp_image];
-	place->pl_module = place->pl_owner = mapping->mp_image;
+	module = &symbols->sy_module[mapping.mp_image];
+	place->pl_module = place->pl_owner = mapping.mp_image;
 	place->pl_path = module->mo_image->im_path;
 	place->pl_in_file = prof_module_address(module, &symbols->sy_files,
-	    mapping->mp_offset + (pc - mapping->mp_start),
+	    mapping.mp_offset + (pc - mapping.mp_start),
 	    &place->pl_address);
 	place->pl_why = PROF_NAMED;
 	if (!place->pl_in_file || !prof_module_find(module,
@@ -430,43 +431,42 @@ prof_symbols_space_while(struct prof_symbols *symbols, uint32_t pid,
 	const uint64_t until_ns = symbols->sy_until_ns;
 
 	if (symbols->sy_is_one_memory)
-		return (prof_lives_space(symbols->sy_lives, PROF_PLACES_PID,
-		    UINT64_MAX));
+		return (prof_processes_space(symbols->sy_processes,
+		    PROF_PLACES_PID, UINT64_MAX));
 	if (time_ns >= until_ns) {
 		*from_ns = *from_ns < until_ns ? until_ns : *from_ns;
 		return (PROF_SPACE_OVER);
 	}
 	*to_ns = *to_ns > until_ns ? until_ns : *to_ns;
-	return (prof_lives_space_while(symbols->sy_lives, pid, time_ns,
-	    from_ns, to_ns));
+	return (prof_processes_space_while(symbols->sy_processes, pid,
+	    time_ns, from_ns, to_ns));
 }
 
 void
 prof_symbols_spot(const struct prof_symbols *symbols, uint32_t space,
     const struct prof_frame *frame, struct prof_spot *spot)
 {
-	const struct prof_mapping *mapping;
+	struct prof_mapping mapping;
 	enum prof_unnamed why;
 
 	*spot = (struct prof_spot){ .so_at = frame->fr_id,
 	    .so_flags = frame->fr_flags | (uint32_t)frame->fr_kind << 8 };
 	if (frame->fr_kind != PROF_FRAME_NATIVE)
 		return;
-	mapping = prof_lives_mapping(symbols->sy_lives, space,
-	    pc_inside(frame));
-	why = nowhere(symbols, space, mapping);
+	why = mapping_at(symbols, space, pc_inside(frame), &mapping);
 	if (why != PROF_NAMED) {
 		spot->so_flags |= SPOT_NOWHERE;
 		spot->so_owner = why;
 		return;
 	}
-	if (mapping->mp_image == PROF_IMAGE_ANON) {
-		spot->so_owner = prof_lives_life(symbols->sy_lives, space);
+	if (mapping.mp_image == PROF_IMAGE_ANON) {
+		spot->so_owner = prof_processes_memory(
+		    symbols->sy_processes, space);
 		spot->so_flags |= SPOT_ANON;
 		return;
 	}
-	spot->so_at = mapping->mp_offset + (frame->fr_id - mapping->mp_start);
-	spot->so_owner = mapping->mp_image;
+	spot->so_at = mapping.mp_offset + (frame->fr_id - mapping.mp_start);
+	spot->so_owner = mapping.mp_image;
 }
 
 uint32_t

@@ -9,7 +9,7 @@
 
 #include "image/module.h"
 #include "kernel_map.h"
-#include "lives.h"
+#include "processes.h"
 #include "recording/table.h"
 
 #define FUNCTIONS_BLOCK	1024
@@ -37,7 +37,7 @@ struct jit {
 
 struct prof_symbols {
 	struct prof_reader *sy_reader;
-	struct prof_lives *sy_lives;
+	struct prof_processes *sy_processes;
 	struct prof_images sy_images;
 	struct prof_module *sy_module;	/* by number of image */
 	uint32_t	 sy_nmodules;

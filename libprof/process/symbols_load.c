@@ -60,10 +60,11 @@ load_lives(struct prof_symbols *symbols)
 			if (image == UINT32_MAX)
 				return (-1);
 		}
-		if (prof_lives_take(symbols->sy_lives, &record, image) == -1)
+		if (prof_processes_take(symbols->sy_processes, &record,
+		    image) == -1)
 			return (-1);
 	}
-	return (0);
+	return (prof_processes_seal(symbols->sy_processes));
 }
 
 static int
@@ -129,7 +130,7 @@ module_of(struct prof_symbols *symbols, const struct prof_table *table)
 static struct jit *
 jit_of(struct prof_symbols *symbols, const struct prof_table *table)
 {
-	uint32_t life = prof_lives_life_at(symbols->sy_lives, table->tb_pid,
+	uint32_t life = prof_processes_memory_at(symbols->sy_processes, table->tb_pid,
 	    table->tb_time_ns);
 	struct jit *jit;
 	size_t n;
@@ -246,9 +247,9 @@ prof_symbols_load(struct prof_symbols *symbols, struct prof_err *error)
 	const char *path = prof_reader_info(reader, "path");
 	struct prof_module_files *files = &symbols->sy_files;
 
-	symbols->sy_lives = prof_lives_new((path != NULL &&
-	    strcmp(path, "perf") == 0 ? PROF_LIVES_PERF : 0u),
-	    prof_lives_most(prof_reader_length(reader)));
+	symbols->sy_processes = prof_processes_new((path != NULL &&
+	    strcmp(path, "perf") == 0 ? PROF_PROCESSES_PERF : 0u),
+	    prof_processes_most(prof_reader_length(reader)));
 	(void)prof_reader_left_out(reader, &symbols->sy_until_ns);
 	symbols->sy_kernel = prof_kernel_map_new();
 	symbols->sy_is_one_memory = path != NULL &&
@@ -259,7 +260,7 @@ prof_symbols_load(struct prof_symbols *symbols, struct prof_err *error)
 	files->mf_unchanged_ns = info_number(reader, "import.unchanged_ns");
 	files->mf_realtime_ns = info_number(reader, "time.realtime_ns") -
 	    info_number(reader, "time.monotonic_ns");
-	if (symbols->sy_lives == NULL || symbols->sy_kernel == NULL ||
+	if (symbols->sy_processes == NULL || symbols->sy_kernel == NULL ||
 	    load_lives(symbols) == -1 || load_modules(symbols) == -1 ||
 	    load_tables(symbols) == -1 ||
 	    prof_kernel_map_done(symbols->sy_kernel,
@@ -285,7 +286,7 @@ prof_symbols_unload(struct prof_symbols *symbols)
 	free(symbols->sy_jit);
 	free(symbols->sy_code);
 	prof_map_free(&symbols->sy_by_code);
-	prof_lives_free(symbols->sy_lives);
+	prof_processes_free(symbols->sy_processes);
 	prof_kernel_map_free(symbols->sy_kernel);
 	prof_images_fini(&symbols->sy_images);
 }

@@ -175,7 +175,7 @@ note_left_out(struct prof_symbols *symbols)
 static void
 note_over(struct prof_symbols *symbols)
 {
-	const uint64_t mappings = prof_lives_over(symbols->sy_lives) +
+	const uint64_t mappings = prof_processes_over(symbols->sy_processes) +
 	    symbols->sy_images.is_over;
 	const uint64_t tables =
 	    prof_reader_symbols_left_out(symbols->sy_reader);

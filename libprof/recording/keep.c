@@ -19,7 +19,7 @@
 /*
  * What process events take in memory besides their bytes: here, and what is
  * made of each that changes names or mappings (profile/history.c,
- * process/lives.c).
+ * process/processes.c).
  */
 #define LIFE_HERE	24
 #define LIFE_THREAD	64

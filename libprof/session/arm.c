@@ -548,7 +548,7 @@ open_output(struct prof_session *session)
 		return (-1);
 	session->se_sink = prof_writer_sink(session->se_writer);
 	session->se_hits = prof_hits_new(session->se_use_bpf ?
-	    PROF_LIVES_ALL : PROF_LIVES_PERF);
+	    PROF_PROCESSES_ALL : PROF_PROCESSES_PERF);
 	if (session->se_hits == NULL)
 		return (prof_fail_nomem(&session->se_error));
 	if (prof_describe(session) == -1)

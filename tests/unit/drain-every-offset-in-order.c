@@ -200,7 +200,7 @@ open_session(void)
 	CHECK(prof_events_add(&session.se_events, event) == 0);
 	session.se_writer = prof_writer_open(options.po_output, &error);
 	CHECK(session.se_writer != NULL);
-	session.se_hits = prof_hits_new(PROF_LIVES_ALL);
+	session.se_hits = prof_hits_new(PROF_PROCESSES_ALL);
 	CHECK(session.se_hits != NULL);
 	info.pi_name = info.pi_probe = info.pi_provider = "e";
 	info.pi_unit = "events";

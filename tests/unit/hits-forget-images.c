@@ -61,14 +61,13 @@ sample(uint32_t pid, uint64_t pc)
 static bool
 leads_to(uint32_t pid, uint64_t pc, uint32_t file)
 {
-	const struct prof_mapping *mapping;
-	uint64_t since_ns;
+	struct prof_mapping mapping;
 	char path[64];
 
 	snprintf(path, sizeof(path), "/nowhere/file%u", file);
-	mapping = prof_lives_now(hits->ht_lives, pid, pc, &since_ns);
-	return (mapping != NULL && strcmp(hits->ht_images.is_image[
-	    mapping->mp_image].im_path, path) == 0);
+	return (prof_processes_at(hits->ht_processes, pid, now_ns, pc,
+	    &mapping) && strcmp(hits->ht_images.is_image[
+	    mapping.mp_image].im_path, path) == 0);
 }
 
 /* Each file that was met at its own offset has that place, and no other. */
@@ -100,7 +99,7 @@ main(void)
 {
 	uint32_t n, most = 0;
 
-	hits = prof_hits_new(PROF_LIVES_ALL);
+	hits = prof_hits_new(PROF_PROCESSES_ALL);
 	CHECK(hits != NULL, "no memory");
 	for (n = 0; n < KEPT; n++)
 		map(1, BASE + (n + 1) * STEP, FILES + n);

@@ -89,7 +89,7 @@ one_round(void)
 		.pr_tid = (uint32_t)getpid(), .pr_time_ns = 10,
 		.pr_comm = "", .pr_path = "",
 	};
-	struct prof_hits *hits = prof_hits_new(PROF_LIVES_ALL);
+	struct prof_hits *hits = prof_hits_new(PROF_PROCESSES_ALL);
 	struct prof_symtab *kept = prof_symtab_new();
 	struct prof_hits_stats stats;
 	struct prof_symbol symbol;

@@ -100,21 +100,23 @@ prof_memory_find(const struct prof_processes *ps,
     struct prof_mapping *mapping)
 {
 	const uint64_t asked_ns = time_ns;
-	const bool is_cut = memory != NULL && memory->me_cut_ns <= time_ns;
 	/* An exec's is empty first, if it is known when that was. */
 	const uint64_t begin_ns = memory != NULL && memory->me_is_exec &&
 	    memory->me_from_ns < memory->me_begin_ns ?
 	    memory->me_from_ns : 0;
 	const struct entry *entry;
 	struct range *range, *later = NULL;
+	bool is_cut = false;
 	unsigned depth;
 
 	for (depth = 0; memory != NULL && depth < 2 * MAX_DEPTH; depth++) {
 		range = range_at(memory, pc);
 		entry = range == NULL ? NULL : prof_range_at(range, time_ns);
 		if (entry != NULL && entry->en_image == IMAGE_HOLE &&
-		    depth > 0)
+		    depth > 0) {
+			is_cut = true;
 			break;
+		}
 		if (entry != NULL) {
 			mapping->mp_is_certain = is_certain(ps, entry,
 			    time_ns, asked_ns);
@@ -122,6 +124,7 @@ prof_memory_find(const struct prof_processes *ps,
 		}
 		if (depth == 0)
 			later = range;
+		is_cut |= memory->me_cut_ns <= time_ns;
 		memory = prof_memory_parent(memory, &time_ns);
 	}
 	if (later == NULL)
