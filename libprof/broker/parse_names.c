@@ -81,6 +81,8 @@ look_up(struct answer *answer, struct prof_module *module,
 	uint64_t address, i;
 	unsigned s;
 
+	module->mo_place = place;
+	module->mo_nplaces = n;
 	/* Looking for one address is looking at the file. */
 	(void)prof_module_find(module, &files, 0, &symbol);
 	head->nh_why = (uint32_t)module->mo_why;

@@ -38,9 +38,13 @@ sort(struct compiler *co)
 	uint64_t known = 0;	/* to .eh_frame, up to here */
 	size_t n;
 
-	if (co->co_nfdes == 0)
-		return;
-	qsort(co->co_fdes, co->co_nfdes, sizeof(*co->co_fdes), by_start);
+	/* Linkers mostly leave them so. */
+	for (n = 1; n < co->co_nfdes; n++)
+		if (by_start(&co->co_fdes[n - 1], &co->co_fdes[n]) > 0)
+			break;
+	if (n < co->co_nfdes)
+		qsort(co->co_fdes, co->co_nfdes, sizeof(*co->co_fdes),
+		    by_start);
 	if (co->co_in->ci_debug == 0 ||
 	    co->co_in->ci_debug == co->co_in->ci_size)
 		return;

@@ -35,6 +35,12 @@ struct prof_symbol {
  * debug_file.h) and the PLT.  The file may change meanwhile; that costs names.
  */
 struct prof_symtab *prof_symtab_of_elf(int fd, const char *debug_dirs);
+/*
+ * The same for whoever knows where it will look, in ascending order: anywhere
+ * else there may be nothing, or something false.
+ */
+struct prof_symtab *prof_symtab_of_elf_at(int fd, const char *debug_dirs,
+	    const uint64_t *address, size_t n);
 /* Of an ELF image in memory, such as the vDSO; read only during the call. */
 struct prof_symtab *prof_symtab_of_memory(const void *elf, size_t size);
 /* hidden: there are symbols, but kptr_restrict hides where. */

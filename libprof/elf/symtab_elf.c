@@ -27,14 +27,22 @@
 /* Nobody's program has more, and they are looked through for each symbol. */
 #define MAX_SEGMENTS	64
 
-static bool	code_around(const struct prof_elf *, const Elf64_Sym *,
-		    uint64_t *);
-static bool	add_symbols(struct prof_symtab *, const struct prof_elf *,
-		    const struct prof_elf_part *,
-		    const struct prof_elf_part *);
-static bool	add_sections(struct prof_symtab *, struct prof_elf *, uint32_t);
-static bool	add_debug_file(struct prof_symtab *, struct prof_elf *, int,
-		    const char *);
+/* A table of symbols and its names, both loaded. */
+struct source {
+	const struct prof_elf *so_elf;
+	struct prof_elf_part so_symbols;
+	struct prof_elf_part so_names;
+};
+
+/* The file's own two, and that of what was stripped: another file, or packed. */
+#define MAX_SOURCES	3
+
+struct sources {
+	struct source	 ss_source[MAX_SOURCES];
+	size_t		 ss_n;
+	struct prof_elf	 ss_stripped;
+	uint8_t		*ss_unpacked;
+};
 
 /* Where the code ends that a symbol lies in; false: it lies in none. */
 static bool
@@ -86,30 +94,20 @@ binding_of(const Elf64_Sym *symbol)
 	}
 }
 
-/* false: it names no place in the code. */
+/* Where the code is that it names; false: nowhere. */
 static bool
-item_of(struct prof_symtab *table, const struct prof_elf *elf,
-    const Elf64_Sym *symbol, const struct prof_elf_part *names,
+place_of(const struct source *source, const Elf64_Sym *symbol,
     struct symtab_item *item)
 {
 	unsigned type = ELF64_ST_TYPE(symbol->st_info);
-	const char *name, *version;
+	const struct prof_elf_part *names = &source->so_names;
 
 	if ((type != STT_FUNC && type != STT_GNU_IFUNC &&
 	    type != STT_NOTYPE) || symbol->st_shndx == SHN_UNDEF ||
 	    symbol->st_name >= names->pp_size ||
-	    !code_around(elf, symbol, &item->it_end))
+	    !code_around(source->so_elf, symbol, &item->it_end))
 		return (false);
-	name = (const char *)names->pp_bytes + symbol->st_name;
-	item->it_name = name;
-	item->it_length = prof_symtab_length(table, name,
-	    names->pp_size - symbol->st_name);
-	/* memcpy@@GLIBC_2.14 */
-	version = memchr(name, '@', item->it_length);
-	if (version != NULL)
-		item->it_length = (size_t)(version - name);
-	if (type == STT_NOTYPE && is_mark(name, item->it_length))
-		return (false);
+	item->it_name = (const char *)names->pp_bytes + symbol->st_name;
 	item->it_address = symbol->st_value;
 	item->it_kind = type == STT_NOTYPE ? SYMTAB_LABEL :
 	    symbol->st_size == 0 ? SYMTAB_OPEN : SYMTAB_FUNCTION;
@@ -117,52 +115,100 @@ item_of(struct prof_symtab *table, const struct prof_elf *elf,
 	    symbol->st_size < item->it_end - item->it_address)
 		item->it_end = item->it_address + symbol->st_size;
 	item->it_binding = binding_of(symbol);
-	return (true);
+	return (item->it_name[0] != '\0' && item->it_name[0] != '@');
 }
 
-/* Both loaded. */
+/* How long its name is; false: it is one of the assembler's marks. */
 static bool
-add_symbols(struct prof_symtab *table, const struct prof_elf *elf,
-    const struct prof_elf_part *symbols, const struct prof_elf_part *names)
+name_of(struct prof_symtab *table, const struct source *source,
+    struct symtab_item *item)
 {
+	const char *name = item->it_name, *version;
+
+	item->it_length = prof_symtab_length(table, name,
+	    source->so_names.pp_size - (size_t)(name -
+	    (const char *)source->so_names.pp_bytes));
+	/* memcpy@@GLIBC_2.14 */
+	version = memchr(name, '@', item->it_length);
+	if (version != NULL)
+		item->it_length = (size_t)(version - name);
+	return (item->it_kind != SYMTAB_LABEL ||
+	    !is_mark(name, item->it_length));
+}
+
+/* Does something with a symbol; false: no memory. */
+typedef bool	symbol_fn(struct prof_symtab *, const struct source *,
+		    struct symtab_item *, struct symtab_wanted *);
+
+static bool
+see_symbol(struct prof_symtab *table, const struct source *source,
+    struct symtab_item *item, struct symtab_wanted *wanted)
+{
+	return ((item->it_kind == SYMTAB_LABEL &&
+	    !name_of(table, source, item)) ||
+	    prof_symtab_wanted_see(wanted, item));
+}
+
+static bool
+put_symbol(struct prof_symtab *table, const struct source *source,
+    struct symtab_item *item, struct symtab_wanted *wanted)
+{
+	return ((wanted != NULL &&
+	    !prof_symtab_wanted_is(wanted, item->it_address)) ||
+	    !name_of(table, source, item) || prof_symtab_put(table, item));
+}
+
+static bool
+each_symbol(struct prof_symtab *table, const struct sources *sources,
+    symbol_fn *fn, struct symtab_wanted *wanted)
+{
+	const struct source *source;
 	struct symtab_item item;
 	Elf64_Sym symbol;
-	size_t n;
+	size_t s, n;
 
 	memset(&item, 0, sizeof(item));
-	for (n = 0; n < symbols->pp_size / sizeof(symbol); n++) {
-		memcpy(&symbol, symbols->pp_bytes + n * sizeof(symbol),
-		    sizeof(symbol));
-		if (item_of(table, elf, &symbol, names, &item) &&
-		    !prof_symtab_put(table, &item))
-			return (false);
+	for (s = 0; s < sources->ss_n; s++) {
+		source = &sources->ss_source[s];
+		for (n = 0; n < source->so_symbols.pp_size / sizeof(symbol);
+		    n++) {
+			memcpy(&symbol, source->so_symbols.pp_bytes +
+			    n * sizeof(symbol), sizeof(symbol));
+			if (place_of(source, &symbol, &item) &&
+			    !fn(table, source, &item, wanted))
+				return (false);
+		}
 	}
 	return (true);
 }
 
+/* ------------------------------------------------------------ sources */
+
 /*
  * There is one table of a type; should there be more, the first counts.
- * Without sections the loader's segments tell of the dynamic one.
+ * Without sections the loader's segments tell of the dynamic one.  A table
+ * that cannot be read has no names.
  */
-static bool
-add_sections(struct prof_symtab *table, struct prof_elf *elf, uint32_t type)
+static void
+add_source(struct sources *sources, struct prof_elf *elf, uint32_t type)
 {
-	struct prof_elf_part part, names;
+	struct source *source = &sources->ss_source[sources->ss_n];
+	struct prof_elf_part *part = &source->so_symbols;
+	struct prof_elf_part *names = &source->so_names;
 	bool found;
 	size_t n;
 
-	for (n = 0; (found = prof_elf_section(elf, n, &part)); n++)
-		if (part.pp_type == type && part.pp_size > 0)
+	source->so_elf = elf;
+	for (n = 0; (found = prof_elf_section(elf, n, part)); n++)
+		if (part->pp_type == type && part->pp_size > 0)
 			break;
 	if (!found)
-		return (type != SHT_DYNSYM ||
-		    !prof_symtab_dynamic(elf, &part, &names) ||
-		    add_symbols(table, elf, &part, &names));
-	/* A table that cannot be read has no names. */
-	return (part.pp_entsize != sizeof(Elf64_Sym) ||
-	    !prof_elf_section(elf, part.pp_link, &names) ||
-	    !prof_elf_load(elf, &part) || !prof_elf_load(elf, &names) ||
-	    add_symbols(table, elf, &part, &names));
+		sources->ss_n += type == SHT_DYNSYM &&
+		    prof_symtab_dynamic(elf, part, names);
+	else
+		sources->ss_n += part->pp_entsize == sizeof(Elf64_Sym) &&
+		    prof_elf_section(elf, part->pp_link, names) &&
+		    prof_elf_load(elf, part) && prof_elf_load(elf, names);
 }
 
 static bool
@@ -210,55 +256,63 @@ unpack(const uint8_t *packed, size_t size, size_t *length)
 	return (NULL);
 }
 
-static bool
-add_mini(struct prof_symtab *table, struct prof_elf *elf)
+static void
+add_mini(struct sources *sources, struct prof_elf *elf)
 {
 	struct prof_elf_part packed;
-	struct prof_elf mini;
-	uint8_t *bytes;
 	size_t length;
-	bool ok = true;
 
 	if (!prof_elf_section_named(elf, ".gnu_debugdata", &packed) ||
 	    packed.pp_size > MAX_MINI || !prof_elf_load(elf, &packed))
-		return (true);
-	bytes = unpack(packed.pp_bytes, packed.pp_size, &length);
-	if (bytes == NULL)
-		return (true);
-	if (prof_elf_memory(&mini, bytes, length) == 0) {
-		ok = add_sections(table, &mini, SHT_SYMTAB);
-		prof_elf_close(&mini);
-	}
-	free(bytes);
-	return (ok);
+		return;
+	sources->ss_unpacked = unpack(packed.pp_bytes, packed.pp_size,
+	    &length);
+	if (sources->ss_unpacked != NULL && prof_elf_memory(
+	    &sources->ss_stripped, sources->ss_unpacked, length) == 0)
+		add_source(sources, &sources->ss_stripped, SHT_SYMTAB);
 }
 
-static bool
-add_debug_file(struct prof_symtab *table, struct prof_elf *elf, int fd,
+static void
+add_debug_file(struct sources *sources, struct prof_elf *elf, int fd,
     const char *debug_dirs)
 {
 	int debug_fd = prof_debug_file_open(elf, fd, debug_dirs);
-	struct prof_elf debug;
-	bool ok;
+	bool found = debug_fd != -1 &&
+	    prof_elf_open(&sources->ss_stripped, debug_fd) == 0;
 
-	if (debug_fd == -1)
-		return (add_mini(table, elf));
-	if (prof_elf_open(&debug, debug_fd) == -1) {
+	if (debug_fd != -1)
 		close(debug_fd);
-		return (add_mini(table, elf));
+	if (found && has_symbols(&sources->ss_stripped)) {
+		add_source(sources, &sources->ss_stripped, SHT_SYMTAB);
+		return;
 	}
-	close(debug_fd);
-	ok = has_symbols(&debug) ? add_sections(table, &debug, SHT_SYMTAB) :
-	    add_mini(table, elf);
-	prof_elf_close(&debug);
-	return (ok);
+	prof_elf_close(&sources->ss_stripped);
+	add_mini(sources, elf);
+}
+
+static void
+sources_fini(struct sources *sources)
+{
+	prof_elf_close(&sources->ss_stripped);
+	free(sources->ss_unpacked);
 }
 
 /* ------------------------------------------------------------- whole */
 
-struct prof_symtab *
-prof_symtab_of_elf(int fd, const char *debug_dirs)
+/* All that are wanted.  false: no memory. */
+static bool
+add_symbols(struct prof_symtab *table, const struct sources *sources,
+    struct symtab_wanted *wanted)
 {
+	return ((wanted == NULL || (each_symbol(table, sources, see_symbol,
+	    wanted) && prof_symtab_wanted_seen(wanted))) &&
+	    each_symbol(table, sources, put_symbol, wanted));
+}
+
+static struct prof_symtab *
+symtab_of(int fd, const char *debug_dirs, struct symtab_wanted *wanted)
+{
+	struct sources sources = { .ss_stripped = { .el_fd = -1 } };
 	struct prof_symtab *table;
 	struct prof_elf elf;
 	bool ok;
@@ -271,18 +325,41 @@ prof_symtab_of_elf(int fd, const char *debug_dirs)
 	if (table != NULL)
 		prof_symtab_limit(table, MEMORY_FIRST + MEMORY_PER_BYTE *
 		    (elf.el_size & (UINT64_MAX >> 8)));
-	ok = table != NULL && add_sections(table, &elf, SHT_SYMTAB) &&
-	    add_sections(table, &elf, SHT_DYNSYM) &&
-	    (has_symbols(&elf) ||
-	    add_debug_file(table, &elf, fd, debug_dirs)) &&
-	    prof_symtab_add_plt(table, &elf);
+	add_source(&sources, &elf, SHT_SYMTAB);
+	add_source(&sources, &elf, SHT_DYNSYM);
+	if (!has_symbols(&elf))
+		add_debug_file(&sources, &elf, fd, debug_dirs);
+	ok = table != NULL && add_symbols(table, &sources, wanted) &&
+	    prof_symtab_add_plt(table, &elf, wanted);
+	sources_fini(&sources);
 	prof_elf_close(&elf);
 	return (prof_symtab_done(table, ok));
 }
 
 struct prof_symtab *
+prof_symtab_of_elf(int fd, const char *debug_dirs)
+{
+	return (symtab_of(fd, debug_dirs, NULL));
+}
+
+struct prof_symtab *
+prof_symtab_of_elf_at(int fd, const char *debug_dirs, const uint64_t *address,
+    size_t n)
+{
+	struct symtab_wanted wanted;
+	struct prof_symtab *table = NULL;
+
+	errno = ENOMEM;
+	if (prof_symtab_wanted_init(&wanted, address, n))
+		table = symtab_of(fd, debug_dirs, &wanted);
+	prof_symtab_wanted_fini(&wanted);
+	return (table);
+}
+
+struct prof_symtab *
 prof_symtab_of_memory(const void *bytes, size_t size)
 {
+	struct sources sources = { .ss_stripped = { .el_fd = -1 } };
 	struct prof_symtab *table;
 	struct prof_elf elf;
 	bool ok;
@@ -292,8 +369,9 @@ prof_symtab_of_memory(const void *bytes, size_t size)
 		return (NULL);
 	}
 	table = prof_symtab_new();
-	ok = table != NULL && add_sections(table, &elf, SHT_SYMTAB) &&
-	    add_sections(table, &elf, SHT_DYNSYM);
+	add_source(&sources, &elf, SHT_SYMTAB);
+	add_source(&sources, &elf, SHT_DYNSYM);
+	ok = table != NULL && add_symbols(table, &sources, NULL);
 	prof_elf_close(&elf);
 	return (prof_symtab_done(table, ok));
 }

@@ -53,13 +53,45 @@ void	prof_symtab_later_wins(struct prof_symtab *table);
  */
 struct prof_symtab *prof_symtab_done(struct prof_symtab *table, bool ok);
 
+/* ---------------------------------------------------- symtab_wanted.c */
+
+/* Which symbols decide what lies at addresses that will be asked for. */
+struct symtab_wanted {
+	const uint64_t	*wa_address;	/* ascending */
+	size_t		 wa_n;
+	/* from behind the address before it up to the n-th, symbols begin */
+	uint64_t	*wa_first;	/* there first ... */
+	uint64_t	*wa_last;	/* ... and there last */
+	uint64_t	*wa_start;	/* where those that decide begin */
+	size_t		 wa_nstarts;
+	size_t		 wa_space;
+};
+
+/* false: no memory; to be finished all the same. */
+bool	prof_symtab_wanted_init(struct symtab_wanted *wanted,
+	    const uint64_t *address, size_t n);
+void	prof_symtab_wanted_fini(struct symtab_wanted *wanted);
+/* All symbols, then that these were all.  false: no memory. */
+bool	prof_symtab_wanted_see(struct symtab_wanted *wanted,
+	    const struct symtab_item *item);
+bool	prof_symtab_wanted_seen(struct symtab_wanted *wanted);
+/* Does a symbol that begins there decide? */
+bool	prof_symtab_wanted_is(const struct symtab_wanted *wanted,
+	    uint64_t start);
+/* Does an address lie there? */
+bool	prof_symtab_wanted_within(const struct symtab_wanted *wanted,
+	    uint64_t from, uint64_t size);
+
+/* --------------------------------------------- others that read symbols */
+
 /*
  * symtab_dynamic.c: symbols and names, loaded, by the dynamic segment; false:
  * there are none.
  */
 bool	prof_symtab_dynamic(struct prof_elf *elf,
 	    struct prof_elf_part *symbols, struct prof_elf_part *names);
-/* symtab_plt.c: name@plt; false: no memory. */
-bool	prof_symtab_add_plt(struct prof_symtab *table, struct prof_elf *elf);
+/* symtab_plt.c: name@plt, if wanted, NULL: always; false: no memory. */
+bool	prof_symtab_add_plt(struct prof_symtab *table, struct prof_elf *elf,
+	    const struct symtab_wanted *wanted);
 
 #endif /* SYMTAB_IMPL_H */

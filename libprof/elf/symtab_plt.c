@@ -17,6 +17,7 @@
 
 /* Beyond that much, relocations stay unread; stubs have no names then. */
 #define MAX_RELOCATIONS	(64u << 20)
+#define PLTS		3	/* sections of stubs that a file may have */
 
 /* A slot and the symbol whose address is put there. */
 struct slot {
@@ -228,21 +229,35 @@ arm_stubs(struct prof_symtab *table, const struct slots *slots,
 	return (true);
 }
 
-bool
-prof_symtab_add_plt(struct prof_symtab *table, struct prof_elf *elf)
+/* The n-th section of stubs, loaded, if one of them may be asked for. */
+static bool
+find_plt(struct prof_elf *elf, size_t n, const struct symtab_wanted *wanted,
+    struct prof_elf_part *plt)
 {
-	static const char *const names[] = { ".plt", ".plt.sec", ".plt.got" };
+	static const char *const names[PLTS] = { ".plt", ".plt.sec",
+	    ".plt.got" };
+
+	return (prof_elf_section_named(elf, names[n], plt) &&
+	    (plt->pp_flags & SHF_EXECINSTR) && (wanted == NULL ||
+	    prof_symtab_wanted_within(wanted, plt->pp_address,
+	    plt->pp_size)) && prof_elf_load(elf, plt));
+}
+
+bool
+prof_symtab_add_plt(struct prof_symtab *table, struct prof_elf *elf,
+    const struct symtab_wanted *wanted)
+{
+	struct slots slots = { 0 };
 	struct prof_elf_part plt;
-	struct slots slots;
-	bool ok;
+	bool ok = true;
 	size_t n;
 
-	ok = read_slots(&slots, elf);
-	for (n = 0; ok && slots.ss_n > 0 && n < 3; n++) {
-		if (!prof_elf_section_named(elf, names[n], &plt) ||
-		    !(plt.pp_flags & SHF_EXECINSTR) ||
-		    !prof_elf_load(elf, &plt))
+	for (n = 0; ok && n < PLTS; n++) {
+		if (!find_plt(elf, n, wanted, &plt))
 			continue;
+		ok = slots.ss_n > 0 || read_slots(&slots, elf);
+		if (!ok || slots.ss_n == 0)
+			break;
 		ok = elf->el_machine == EM_AARCH64 ?
 		    arm_stubs(table, &slots, &plt) :
 		    x86_stubs(table, &slots, &plt);

@@ -24,14 +24,16 @@
 #define BEGIN_AGAIN	2
 #define MAX_FRAMES	(64U << 20)	/* more of a section is not read */
 
-/* Rows while they are collected: whole addresses. */
+/* Rows while they are collected. */
 struct collected {
-	uint64_t	 cl_pc;
+	uint32_t	 cl_off;	/* from where the text begins */
 	uint16_t	 cl_rule;
 };
 
 struct builder {
 	struct prof_unwind_table *bu_table;
+	uint64_t	 bu_low;	/* addresses of the text ... */
+	uint64_t	 bu_high;	/* ... to its end, less than 4 GiB */
 	struct collected *bu_rows;
 	size_t		 bu_n;
 	size_t		 bu_cap;
@@ -192,20 +194,25 @@ rule_word(struct builder *bu, const struct prof_cfi_rule *rule)
 	return (dictionary(bu, &entry));
 }
 
-/* A later row at the same address replaces the one before. */
+/*
+ * A later row at the same address replaces the one before.  Outside of the
+ * text addresses are nonsense and would make a huge index.
+ */
 static int
 add_row(void *arg, uint64_t pc, const struct prof_cfi_rule *rule)
 {
 	struct builder *bu = arg;
 	uint16_t word = rule_word(bu, rule);
+	uint32_t off = (uint32_t)(pc - bu->bu_low);
 
 	if (rule->cr_cfa == PROF_CFA_REG && rule->cr_reg == DTP_UW_BX &&
 	    !bu->bu_bx && bu->bu_table->ut_machine == PROF_MACHINE_X86_64 &&
 	    bu->bu_table->ut_text <= MAX_BX_TEXT)
 		return (BEGIN_AGAIN);
-	if (bu->bu_n > 0 && pc < bu->bu_rows[bu->bu_n - 1].cl_pc)
+	if (pc < bu->bu_low || pc > bu->bu_high || (bu->bu_n > 0 &&
+	    off < bu->bu_rows[bu->bu_n - 1].cl_off))
 		return (0);
-	if (bu->bu_n > 0 && pc == bu->bu_rows[bu->bu_n - 1].cl_pc)
+	if (bu->bu_n > 0 && off == bu->bu_rows[bu->bu_n - 1].cl_off)
 		bu->bu_n--;
 	if (bu->bu_n > 0 && bu->bu_rows[bu->bu_n - 1].cl_rule == word)
 		return (0);
@@ -219,7 +226,7 @@ add_row(void *arg, uint64_t pc, const struct prof_cfi_rule *rule)
 		bu->bu_rows = grown;
 		bu->bu_cap = cap;
 	}
-	bu->bu_rows[bu->bu_n].cl_pc = pc;
+	bu->bu_rows[bu->bu_n].cl_off = off;
 	bu->bu_rows[bu->bu_n++].cl_rule = word;
 	if (word == DTP_UW_USER)
 		bu->bu_table->ut_user++;
@@ -302,31 +309,15 @@ prof_unwind_frames(struct prof_elf *elf, struct prof_cfi_input *in)
 	return (true);
 }
 
-/* Addresses outside of the text are nonsense and would make a huge index. */
+/* The first row that is not before an offset in the text. */
 static size_t
-clip(struct builder *bu, uint64_t low, uint64_t high)
-{
-	size_t from, to = bu->bu_n;
-
-	for (from = 0; from < to && bu->bu_rows[from].cl_pc < low; from++)
-		continue;
-	while (to > from && bu->bu_rows[to - 1].cl_pc > high)
-		to--;
-	if (from != 0 && from < to)
-		memmove(bu->bu_rows, bu->bu_rows + from, (to - from) *
-		    sizeof(*bu->bu_rows));
-	return (to - from);
-}
-
-/* The first row behind an address. */
-static size_t
-row_behind(const struct builder *bu, uint64_t pc)
+row_at(const struct builder *bu, uint64_t off)
 {
 	size_t low = 0, high = bu->bu_n, middle;
 
 	while (low < high) {
 		middle = low + (high - low) / 2;
-		if (bu->bu_rows[middle].cl_pc <= pc)
+		if (bu->bu_rows[middle].cl_off < off)
 			low = middle + 1;
 		else
 			high = middle;
@@ -354,12 +345,16 @@ overlay(struct builder *bu, const struct prof_outermost *over)
 {
 	uint16_t before, behind;
 	struct collected *grown;
+	uint32_t begin, end;
 	size_t from, to;
 
-	if (over->ou_from == 0 || over->ou_to <= over->ou_from)
+	if (over->ou_from == 0 || over->ou_from < bu->bu_low ||
+	    over->ou_to > bu->bu_high || over->ou_to <= over->ou_from)
 		return (0);
-	from = row_behind(bu, over->ou_from - 1);
-	to = row_behind(bu, over->ou_to);
+	begin = (uint32_t)(over->ou_from - bu->bu_low);
+	end = (uint32_t)(over->ou_to - bu->bu_low);
+	from = row_at(bu, begin);
+	to = row_at(bu, end + 1ULL);
 	before = rule_before(bu, from);
 	behind = rule_before(bu, to);
 	if (over->ou_when == PROF_OUTER_BARE &&
@@ -367,7 +362,7 @@ overlay(struct builder *bu, const struct prof_outermost *over)
 		return (0);
 	/* It begins in what lies before. */
 	if (over->ou_when == PROF_OUTER_DESCRIBED && rule_before(bu,
-	    row_behind(bu, over->ou_to - 1)) == DTP_UW_END)
+	    row_at(bu, end)) == DTP_UW_END)
 		return (0);
 	grown = reallocarray(bu->bu_rows, bu->bu_n + 2, sizeof(*grown));
 	if (grown == NULL)
@@ -375,8 +370,8 @@ overlay(struct builder *bu, const struct prof_outermost *over)
 	bu->bu_rows = grown;
 	memmove(&grown[from + 2], &grown[to], (bu->bu_n - to) *
 	    sizeof(*grown));
-	grown[from] = (struct collected){ over->ou_from, over->ou_rule };
-	grown[from + 1] = (struct collected){ over->ou_to, behind };
+	grown[from] = (struct collected){ begin, over->ou_rule };
+	grown[from + 1] = (struct collected){ end, behind };
 	bu->bu_n += 2 + from - to;
 	return (0);
 }
@@ -402,8 +397,8 @@ finish(struct builder *bu)
 	struct prof_unwind_table *table = bu->bu_table;
 	size_t n, bucket = 0;
 
-	table->ut_base = bu->bu_rows[0].cl_pc & ~0xffffULL;
-	table->ut_span = bu->bu_rows[bu->bu_n - 1].cl_pc + 1 -
+	table->ut_base = (bu->bu_low + bu->bu_rows[0].cl_off) & ~0xffffULL;
+	table->ut_span = bu->bu_low + bu->bu_rows[bu->bu_n - 1].cl_off + 1 -
 	    table->ut_base;
 	if (table->ut_span > MAX_SPAN)
 		return (-1);
@@ -415,7 +410,8 @@ finish(struct builder *bu)
 		return (-1);
 	table->ut_rows[0] = (uint32_t)DTP_UW_END << 16;
 	for (n = 0; n < bu->bu_n; n++) {
-		uint64_t off = bu->bu_rows[n].cl_pc - table->ut_base;
+		uint64_t off = bu->bu_low + bu->bu_rows[n].cl_off -
+		    table->ut_base;
 
 		while (bucket <= off / BUCKET_BYTES)
 			table->ut_index[bucket++] = (uint32_t)n + 1;
@@ -452,7 +448,6 @@ prof_unwind_table_new(struct prof_elf *elf)
 	struct builder *bu = calloc(1, sizeof(*bu));
 	struct prof_unwind_table *table = calloc(1, sizeof(*table));
 	struct prof_cfi_input in = { 0 };
-	uint64_t low = 0, high = 0;
 	int rv = -1;
 
 	errno = ENOMEM;
@@ -463,15 +458,16 @@ prof_unwind_table_new(struct prof_elf *elf)
 	if (table->ut_entries == NULL)
 		goto out;
 	errno = 0;
-	if (!prof_elf_text(elf, &low, &high))
+	if (!prof_elf_text(elf, &bu->bu_low, &bu->bu_high))
 		goto out;
 	table->ut_machine = elf->el_machine == EM_X86_64 ?
 	    PROF_MACHINE_X86_64 : PROF_MACHINE_AARCH64;
-	table->ut_text = high - low;
+	table->ut_text = bu->bu_high - bu->bu_low;
 	errno = ENOMEM;
+	if (table->ut_text >= MAX_SPAN)
+		goto out;
 	if (prof_unwind_frames(elf, &in) && collect(bu, &in) == -1)
 		goto out;
-	bu->bu_n = clip(bu, low, high);
 	if (overlay_all(bu, elf) == -1)
 		goto out;
 	errno = 0;

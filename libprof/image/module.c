@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -163,6 +164,42 @@ ask_vdso(struct prof_module *module)
 	module->mo_why = PROF_UNNAMED_NOSYM;
 }
 
+static int
+address_compare(const void *a, const void *b)
+{
+	const uint64_t *aa = a, *ab = b;
+
+	return (*aa < *ab ? -1 : *aa > *ab);
+}
+
+/* The functions, or those at the places that will be asked for. */
+static struct prof_symtab *
+symtab_of(const struct prof_module *module, const char *debug_dirs, int fd)
+{
+	struct prof_symtab *symtab;
+	uint64_t *address;
+	int error_number;
+	size_t i, n = 0;
+
+	if (module->mo_place == NULL)
+		return (prof_symtab_of_elf(fd, debug_dirs));
+	address = reallocarray(NULL, module->mo_nplaces + 1,
+	    sizeof(*address));
+	if (address == NULL)
+		return (NULL);
+	for (i = 0; i < module->mo_nplaces; i++)
+		if (prof_segments_address(module->mo_segment,
+		    module->mo_nsegments, module->mo_place[i], &address[n]))
+			n++;
+	/* Segments need not lie in memory as they lie in the file. */
+	qsort(address, n, sizeof(*address), address_compare);
+	symtab = prof_symtab_of_elf_at(fd, debug_dirs, address, n);
+	error_number = errno;
+	free(address);
+	errno = error_number;
+	return (symtab);
+}
+
 /* It may be written to while it is read; then nothing of it is believed. */
 static void
 read_file(struct prof_module *module, const struct prof_module_files *files,
@@ -179,7 +216,7 @@ read_file(struct prof_module *module, const struct prof_module_files *files,
 		prof_elf_close(&elf);
 	}
 	errno = 0;
-	module->mo_file = prof_symtab_of_elf(fd, files->mf_debug_dirs);
+	module->mo_file = symtab_of(module, files->mf_debug_dirs, fd);
 	module->mo_refused_names = module->mo_file == NULL && errno == EFBIG;
 	if (is_it(module, files, fd)) {
 		module->mo_why = PROF_UNNAMED_NOSYM;

@@ -31,6 +31,9 @@ struct prof_module {
 	struct prof_segment_of mo_segment[PROF_MODULE_SEGMENTS];
 	unsigned	 mo_nsegments;
 	int		 mo_held;		/* descriptor + 1; 0: none */
+	/* Offsets that will be asked for, ascending; NULL: any */
+	const uint64_t	*mo_place;
+	size_t		 mo_nplaces;
 	bool		 mo_asked;		/* the file was looked at */
 	bool		 mo_asked_lines;
 	bool		 mo_refused_names;	/* too much */
