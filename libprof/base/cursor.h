@@ -53,6 +53,9 @@ uleb(struct cursor *cu)
 	uint64_t last;
 	unsigned bits;
 
+	/* Most have one byte. */
+	if (cu->cu_at < cu->cu_end && *cu->cu_at < 0x80)
+		return (*cu->cu_at++);
 	return (leb(cu, &bits, &last));
 }
 

@@ -70,31 +70,6 @@ prof_broker_new(struct prof_err *error)
 	return (broker);
 }
 
-void
-prof_broker_free(struct prof_broker *broker)
-{
-	struct parser *parser;
-	size_t n;
-
-	if (broker == NULL)
-		return;
-	for (n = 0; n < MAX_PARSERS; n++) {
-		parser = &broker->bk_parser[n];
-		if (parser->ps_pid != 0)
-			(void)close(parser->ps_sock);
-	}
-	/* A child that our caller forked may have it open, too. */
-	(void)shutdown(broker->bk_sock, SHUT_RDWR);
-	(void)close(broker->bk_sock);
-	while (waitpid(broker->bk_keeper, NULL, 0) == -1 && errno == EINTR)
-		continue;
-	for (n = 0; n < MAX_NAMED; n++)
-		free(broker->bk_named[n]);
-	pthread_mutex_destroy(&broker->bk_mutex);
-	pthread_cond_destroy(&broker->bk_idle);
-	free(broker);
-}
-
 /* ------------------------------------------------------------ parsers */
 
 /* Ask the keeper; false: it is gone. */
@@ -188,6 +163,32 @@ parser_end(struct prof_broker *broker, struct parser *parser)
 	pthread_cond_signal(&broker->bk_idle);
 	pthread_mutex_unlock(&broker->bk_mutex);
 	return (status);
+}
+
+/*
+ * The keeper waits for each of its parsers, so that their CPU time counts as
+ * that of our children.
+ */
+void
+prof_broker_free(struct prof_broker *broker)
+{
+	size_t n;
+
+	if (broker == NULL)
+		return;
+	for (n = 0; n < MAX_PARSERS; n++)
+		if (broker->bk_parser[n].ps_pid != 0)
+			(void)parser_end(broker, &broker->bk_parser[n]);
+	/* A child that our caller forked may have it open, too. */
+	(void)shutdown(broker->bk_sock, SHUT_RDWR);
+	(void)close(broker->bk_sock);
+	while (waitpid(broker->bk_keeper, NULL, 0) == -1 && errno == EINTR)
+		continue;
+	for (n = 0; n < MAX_NAMED; n++)
+		free(broker->bk_named[n]);
+	pthread_mutex_destroy(&broker->bk_mutex);
+	pthread_cond_destroy(&broker->bk_idle);
+	free(broker);
 }
 
 /* ------------------------------------------------------- whom to blame */

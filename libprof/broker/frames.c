@@ -77,16 +77,14 @@ head_holds(const struct prof_framed_head *head, size_t size)
 	    (head->fh_ready == 1) == (head->fh_nentries > 0));
 }
 
-/* Without memory nothing is taken, and the object stays unread. */
+/* Where it lies: what was checked is ours. */
 static bool
 take(struct prof_call *call)
 {
 	struct prof_object *object = call->ca_take_arg;
-	const char *bytes = call->ca_answer;
+	char *bytes = call->ca_answer;
 	struct prof_framed_head head;
 	struct prof_cfi_entry *entries;
-	uint8_t *frames;
-	size_t size;
 
 	/* It was no ELF file any more. */
 	if (call->ca_answered == 0)
@@ -96,24 +94,14 @@ take(struct prof_call *call)
 	memcpy(&head, bytes, sizeof(head));
 	if (!head_holds(&head, call->ca_answered) || !outers_hold(&head))
 		return (false);
-	size = head.fh_nentries * sizeof(*entries);
-	entries = malloc(size + 1);
-	frames = malloc(head.fh_bytes + 1);
-	if (entries == NULL || frames == NULL) {
-		free(entries);
-		free(frames);
-		return (true);
-	}
-	memcpy(entries, bytes + sizeof(head), size);
-	memcpy(frames, bytes + sizeof(head) + size, head.fh_bytes);
-	if (!entries_hold(&head, entries)) {
-		free(entries);
-		free(frames);
+	entries = (struct prof_cfi_entry *)(void *)(bytes + sizeof(head));
+	if (!entries_hold(&head, entries))
 		return (false);
-	}
+	call->ca_answer = NULL;
+	object->ob_memory = bytes;
 	object->ob_entry = entries;
 	object->ob_nentries = head.fh_nentries;
-	object->ob_frames = frames;
+	object->ob_frames = (const uint8_t *)(entries + head.fh_nentries);
 	object->ob_frames_bytes = head.fh_bytes;
 	object->ob_ntext = head.fh_ntext;
 	memcpy(object->ob_text, head.fh_text, sizeof(object->ob_text));

@@ -36,11 +36,10 @@ prof_parse_frames(struct prof_task *task)
 	if (object == NULL)
 		return;
 	if (prof_elf_open(&elf, task->ta_fd) == 0) {
-		if (prof_object_read(object, &elf) == 0)
+		if (prof_object_look(object, &elf) == 0)
 			send_answer(task, object);
 		prof_elf_close(&elf);
 	}
-	free(object->ob_frames);
 	free(object->ob_entry);
 	free(object);
 }

@@ -83,8 +83,12 @@ static void
 forget(struct prof_objects *objects, struct prof_object *object)
 {
 	objects->is_bytes -= bytes_of(object);
-	free(object->ob_frames);
-	free(object->ob_entry);
+	if (object->ob_memory == NULL) {
+		free((void *)(uintptr_t)object->ob_frames);
+		free(object->ob_entry);
+	}
+	free(object->ob_memory);
+	object->ob_memory = NULL;
 	object->ob_frames = NULL;
 	object->ob_entry = NULL;
 	object->ob_frames_bytes = object->ob_nentries = 0;
@@ -204,7 +208,7 @@ add_entry(void *arg, const struct prof_cfi_entry *entry)
 }
 
 int
-prof_object_read(struct prof_object *object, struct prof_elf *elf)
+prof_object_look(struct prof_object *object, struct prof_elf *elf)
 {
 	struct prof_cfi_input input = { 0 };
 	Elf64_Phdr ph;
@@ -220,15 +224,28 @@ prof_object_read(struct prof_object *object, struct prof_elf *elf)
 	object->ob_state = OBJECT_BARE;
 	if (!prof_unwind_frames(elf, &input))
 		return (0);
-	object->ob_frames = malloc(input.ci_size);
-	if (object->ob_frames == NULL || prof_cfi_entries(&input, add_entry,
-	    object) == -1)
+	if (prof_cfi_entries(&input, add_entry, object) == -1)
 		return (-1);
-	memcpy(object->ob_frames, input.ci_bytes, input.ci_size);
+	object->ob_frames = input.ci_bytes;
 	object->ob_frames_bytes = input.ci_size;
 	if (object->ob_nentries > 0)
 		object->ob_state = OBJECT_READY;
 	return (0);
+}
+
+int
+prof_object_read(struct prof_object *object, struct prof_elf *elf)
+{
+	const int rv = prof_object_look(object, elf);
+	uint8_t *bytes;
+
+	if (object->ob_frames == NULL)
+		return (rv);
+	bytes = malloc(object->ob_frames_bytes);
+	if (bytes != NULL)
+		memcpy(bytes, object->ob_frames, object->ob_frames_bytes);
+	object->ob_frames = bytes;
+	return (bytes == NULL ? -1 : rv);
 }
 
 /* Is this the file that was mapped? */

@@ -69,10 +69,12 @@ struct prof_object {
 	uint64_t	 ob_tried_ns;	/* in vain */
 	Elf64_Phdr	 ob_text[4];
 	unsigned	 ob_ntext;
-	uint8_t		*ob_frames;	/* the section */
+	const uint8_t	*ob_frames;	/* the section */
 	size_t		 ob_frames_bytes;
 	struct prof_cfi_entry *ob_entry; /* by start */
 	size_t		 ob_nentries;
+	void		*ob_memory;	/* what both lie in; NULL: each is by
+					 * itself */
 	struct prof_outermost ob_outer[8]; /* where stacks begin */
 	size_t		 ob_nouter;
 	char		 ob_path[];
@@ -93,6 +95,8 @@ void	prof_objects_later(struct prof_objects *objects,
 	    uint64_t unchanged_ns);
 /* Keep of a file what a walk needs.  -1: no memory. */
 int	prof_object_read(struct prof_object *object, struct prof_elf *elf);
+/* The same, but the section's bytes stay the file's until it is closed. */
+int	prof_object_look(struct prof_object *object, struct prof_elf *elf);
 /* The object of a mapping; NULL: there is no file behind it. */
 struct prof_object *prof_objects_get(struct prof_objects *objects,
 	    const struct prof_record *mapping);
