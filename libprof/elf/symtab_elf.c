@@ -34,7 +34,7 @@ struct source {
 	struct prof_elf_part so_names;
 };
 
-/* The file's own two, and that of what was stripped: another file, or packed. */
+/* The file's own two, and that of a debug file or of .gnu_debugdata. */
 #define MAX_SOURCES	3
 
 struct sources {
