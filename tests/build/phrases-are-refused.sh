@@ -54,8 +54,8 @@ cmp -s "$tmp/a" "$tmp/b" || fail "not the same for the same seed"
 cmp -s "$tmp/a" "$tmp/c" && fail "the same for another seed"
 [ "$(wc -l <"$tmp/a")" -eq 100 ] || fail "not 100"
 python3 mk/words.py --list >"$tmp/all" || fail "no list"
-for part in cmd/dtprof/record/cmd_ libprof/ reports/ cmd/dtprof/dtprof.1 README.md \
-    doc/ARCHITECTURE.md; do
+for part in cmd/dtprof/record/cmd_ libprof/ reports/ cmd/dtprof/dtprof.1 \
+    README.md doc/ARCHITECTURE.md; do
 	[ "$(grep -c "^$part" "$tmp/all")" -ge 20 ] || fail "little of $part"
 done
 ok "100 of $(wc -l <"$tmp/all") sentences, the same for the same seed"

@@ -6,28 +6,36 @@
  *
  * Called by cmd_report.c.
  */
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "report.h"
 
 #define RATIO_DIGITS	9
 
-/* Of self or total: the weight and its share; in CSV also the samples. */
+/* What a part of a row is called, self or total; CSV alone has samples. */
+struct part {
+	const char	*pa_weight;
+	const char	*pa_share;
+	const char	*pa_low;
+	const char	*pa_high;
+	const char	*pa_samples;
+};
+static const struct part self_part = { "self", "self_share", "self_low",
+    "self_high", "self_samples" };
+static const struct part total_part = { "total", "total_share", "total_low",
+    "total_high", "total_samples" };
+
 static void
 emit_part(struct emit *em, const struct report_column *column,
-    const char *part, uint64_t weight, uint64_t samples)
+    const struct part *part, uint64_t weight, uint64_t samples)
 {
 	const struct report_share share = report_share(column, weight);
-	char name[4][32];
 
-	snprintf(name[0], sizeof(name[0]), "%s_share", part);
-	snprintf(name[1], sizeof(name[1]), "%s_low", part);
-	snprintf(name[2], sizeof(name[2]), "%s_high", part);
-	snprintf(name[3], sizeof(name[3]), "%s_samples", part);
-	EMIT(em, COUNT(part, weight), SHARE(name[0], share.sh_value),
-	    SHARE(name[1], share.sh_low), SHARE(name[2], share.sh_high),
-	    WHERE(em->em_is_csv, COUNT(name[3], samples)));
+	EMIT(em, COUNT(part->pa_weight, weight),
+	    SHARE(part->pa_share, share.sh_value),
+	    SHARE(part->pa_low, share.sh_low),
+	    SHARE(part->pa_high, share.sh_high),
+	    WHERE(em->em_is_csv, COUNT(part->pa_samples, samples)));
 }
 
 /* "1234 name": JSON has the number. */
@@ -145,9 +153,9 @@ emit_row(const struct report_table *table, struct emit *em,
 	else
 		emit_names(table, em, row, column->co_info);
 	if (!table->ta_is_flow)
-		emit_part(em, column, "self", sum->su_self,
+		emit_part(em, column, &self_part, sum->su_self,
 		    sum->su_self_samples);
-	emit_part(em, column, "total", sum->su_total, sum->su_total_samples);
+	emit_part(em, column, &total_part, sum->su_total, sum->su_total_samples);
 	if (em->em_is_csv) {
 		emit_last_columns(table, em, row);
 		emit_close(em);

@@ -15,8 +15,6 @@
 
 #include "../cmd.h"
 
-static size_t	 plain_run(const unsigned char *text);
-
 static const char hex_digits[] = "0123456789abcdef";
 
 void
@@ -166,16 +164,30 @@ out_fmt(struct out *out, const char *fmt, ...)
 		    sizeof(text) - 1);
 }
 
-/* Bytes that both forms print as they are: nearly all of them. */
-static size_t
-plain_run(const unsigned char *text)
+/*
+ * Bytes that both forms print as they are, nearly all of them; what comes
+ * behind.  Names are short: byte by byte is faster than to measure and copy.
+ */
+static const unsigned char *
+put_plain(struct out *out, const unsigned char *text)
 {
-	size_t n = 0;
+	/* From blank to tilde, but for the quote and the backslash. */
+	static const bool is_plain[256] = {
+		[' '] = true, ['!'] = true, ['#' ... '['] = true,
+		[']' ... '~'] = true
+	};
+	size_t n = out->ou_n;
 
-	while (text[n] >= 0x20 && text[n] < 0x7f && text[n] != '\\' &&
-	    text[n] != '"')
-		n++;
-	return (n);
+	for (; is_plain[*text]; text++) {
+		if (n == sizeof(out->ou_buf)) {
+			out->ou_n = n;
+			out_flush(out);
+			n = 0;
+		}
+		out->ou_buf[n++] = (char)*text;
+	}
+	out->ou_n = n;
+	return (text);
 }
 
 void
@@ -186,10 +198,9 @@ out_text(struct out *out, const char *text)
 	for (;;) {
 		uint32_t code;
 		int is_plain;
-		size_t n = plain_run(p);
+		size_t n;
 
-		out_mem(out, (const char *)p, n);
-		p += n;
+		p = put_plain(out, p);
 		if (*p == '\0')
 			return;
 		n = prof_text_take((const char *)p, &code, &is_plain);
@@ -263,10 +274,9 @@ out_json(struct out *out, const char *text)
 	for (;;) {
 		uint32_t code;
 		int is_plain;
-		size_t n = plain_run(p);
+		size_t n;
 
-		out_mem(out, (const char *)p, n);
-		p += n;
+		p = put_plain(out, p);
 		if (*p == '\0')
 			break;
 		n = prof_text_take((const char *)p, &code, &is_plain);
