@@ -132,6 +132,7 @@ struct prof_options {
 	const char	*po_note;	/* the first of the notes, or NULL */
 	const char	*po_less;	/* the same in a few words */
 	enum prof_attach po_attach;
+	int		 po_start_paused; /* until prof_session_resume */
 	/*
 	 * Of the time of all CPUs, in thousandths of a percent: what recording
 	 * may cost before the rate is lowered.  0: any.

@@ -398,7 +398,7 @@ arm_rings(struct prof_session *session)
 	if (po->po_target == PROF_TARGET_COMMAND) {
 		ro.ro_pids = &child;
 		ro.ro_npids = 1;
-		ro.ro_enable_on_exec = true;
+		ro.ro_enable_on_exec = !po->po_start_paused;
 	} else if (po->po_target != PROF_TARGET_ALL) {
 		ro.ro_threads = po->po_target == PROF_TARGET_PIDS &&
 		    !ro.ro_inherit;

@@ -465,3 +465,13 @@ prof_describe_names(struct prof_session *session)
 		return (-1);
 	return (say_number(session, "names.dropped", stats.hs_dropped));
 }
+
+int
+prof_session_verified(struct prof_session *session, size_t n,
+    struct prof_verify_row *row)
+{
+	struct prof_verify *verify = session->se_snapshots == NULL ? NULL :
+	    prof_snapshots_verify(session->se_snapshots);
+
+	return (verify != NULL && prof_verify_row(verify, n, row) ? 1 : 0);
+}

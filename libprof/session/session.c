@@ -103,16 +103,6 @@ prof_session_note(const struct prof_session *session, size_t n)
 	return (n < session->se_nnotes ? session->se_notes[n] : NULL);
 }
 
-int
-prof_session_verified(struct prof_session *session, size_t n,
-    struct prof_verify_row *row)
-{
-	struct prof_verify *verify = session->se_snapshots == NULL ? NULL :
-	    prof_snapshots_verify(session->se_snapshots);
-
-	return (verify != NULL && prof_verify_row(verify, n, row) ? 1 : 0);
-}
-
 const char *
 prof_session_output(const struct prof_session *session)
 {
@@ -196,6 +186,19 @@ go_on(struct prof_session *session, enum prof_record_type mark,
 	return (write_mark(session, mark, now_ns, text));
 }
 
+/* Nothing is switched on before it is resumed. */
+static int
+start_paused(struct prof_session *session)
+{
+	session->se_start_ns = session->se_pause_ns = prof_now_ns();
+	if (session->se_use_bpf)
+		prof_bpf_state(&session->se_bpf, DTP_PAUSED);
+	session->se_state = PROF_PAUSED;
+	return (write_mark(session, PROF_R_START, session->se_start_ns, "") ==
+	    -1 ? -1 : write_mark(session, PROF_R_PAUSE, session->se_pause_ns,
+	    ""));
+}
+
 /*
  * Whoever polls our descriptor is woken when a round is due: the bell rings
  * only where a ring fills.
@@ -228,7 +231,8 @@ prof_session_start(struct prof_session *session)
 	if (prof_overhead_begin(session) == -1)
 		return (-1);
 	session->se_turns_ns = prof_now_ns();
-	if (go_on(session, PROF_R_START, "") == -1)
+	if ((po->po_start_paused ? start_paused(session) :
+	    go_on(session, PROF_R_START, "")) == -1)
 		return (-1);
 	if (session->se_unwind != NULL)
 		prof_unwind_begin(session->se_unwind);

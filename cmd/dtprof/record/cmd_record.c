@@ -25,6 +25,7 @@ static void	 free_events(struct opt_strings *events);
 #define RO(member)	offsetof(struct record_options, member)
 #define ATTACH_TASKS	1		/* the second of its words */
 #define MAX_ID		4194304		/* the kernel's PID_MAX_LIMIT */
+#define MAX_DELAY_MS	86400000	/* a day */
 #define MAX_STACK	64512		/* the largest record has 64 KiB */
 
 /* By letter or name, as the manual has them. */
@@ -54,6 +55,8 @@ static const struct opt_row options_of_record[] = {
 	    RO(ro_cgroup), NULL },
 	{ 0, "comm", "NAME", OPT_STRING, 0, 0, NULL,
 	    "record only threads named NAME", RO(ro_comm), NULL },
+	{ 'D', "delay", "MS", OPT_COUNT, 1, MAX_DELAY_MS, NULL,
+	    "start sampling after MS milliseconds", RO(ro_delay), NULL },
 	{ 0, "duration", "TIME", OPT_TIME, 1000000, 31536000000000000ULL, NULL,
 	    "stop after TIME, e.g. 10s, 5m, 500ms", RO(ro_duration), NULL },
 	{ 'e', "event", "EVENT", OPT_STRINGS, 0, 0,
@@ -279,6 +282,7 @@ fill(const struct record_options *ro, int n, char **operands,
 		po->po_frequency_hz = fastest_hz();
 	po->po_period = ro->ro_period.on_value;
 	po->po_buffer_bytes = ro->ro_buffer.on_value;
+	po->po_start_paused = ro->ro_delay.on_set;
 	po->po_path = paths[ro->ro_path];
 	po->po_attach = places[ro->ro_attach];
 	po->po_no_inherit = ro->ro_no_inherit;

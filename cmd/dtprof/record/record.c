@@ -29,6 +29,7 @@ struct recording {
 	struct term_status rc_term;
 	struct prof_status rc_status;
 	struct ending	 rc_ending;
+	uint64_t	 rc_resume_ns;	/* end of --delay; 0: no longer */
 	size_t		 rc_notes;	/* printed so far */
 	bool		 rc_failed;
 };
@@ -124,6 +125,16 @@ is_at_end(struct recording *rc)
 	    ending_by_time(&rc->rc_ending, command, is_done));
 }
 
+/* -1 with the session's error. */
+static int
+resume_in_time(struct recording *rc)
+{
+	if (rc->rc_resume_ns == 0 || term_now_ns() < rc->rc_resume_ns)
+		return (0);
+	rc->rc_resume_ns = 0;
+	return (prof_session_resume(rc->rc_session, ""));
+}
+
 static void
 run(struct recording *rc)
 {
@@ -132,7 +143,9 @@ run(struct recording *rc)
 	/* A signal interrupts the wait; one that just missed it waits. */
 	do {
 		go_on = prof_session_run(rc->rc_session,
-		    ending_wait_ms(&rc->rc_ending, 0));
+		    ending_wait_ms(&rc->rc_ending, rc->rc_resume_ns));
+		if (go_on == 1 && resume_in_time(rc) == -1)
+			go_on = -1;
 		prof_session_status(rc->rc_session, &rc->rc_status);
 		show_notes(rc);
 		term_status_show(&rc->rc_term, &rc->rc_status);
@@ -321,6 +334,9 @@ record_run(const struct record_options *ro, const struct prof_options *po,
 	if (ro->ro_duration.on_set)
 		rc.rc_ending.en_end_ns = term_now_ns() +
 		    ro->ro_duration.on_value;
+	if (ro->ro_delay.on_set)
+		rc.rc_resume_ns = term_now_ns() +
+		    ro->ro_delay.on_value * 1000000;
 	term_status_init(&rc.rc_term, !ro->ro_quiet);
 	run(&rc);
 	if (prof_session_stop(rc.rc_session) == -1 && !rc.rc_failed) {

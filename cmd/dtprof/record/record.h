@@ -15,6 +15,7 @@ struct record_options {
 	struct opt_number ro_period;
 	struct opt_number ro_buffer;
 	struct opt_number ro_unwind;
+	struct opt_number ro_delay;	/* ms */
 	struct opt_number ro_duration;
 	struct opt_number ro_max_loss;
 	struct opt_number ro_overhead;

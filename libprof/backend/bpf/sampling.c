@@ -62,7 +62,7 @@ open_one(struct prof_session *session, const struct prof_event *event,
 	    PERF_FORMAT_TOTAL_TIME_RUNNING;
 	if (session->se_options.po_target == PROF_TARGET_COMMAND &&
 	    pid != -1 && session->se_state == PROF_INIT)
-		attr.enable_on_exec = 1;
+		attr.enable_on_exec = !session->se_options.po_start_paused;
 	/* What it starts from now on has it, too, with the same program. */
 	if (pid != -1 && session->se_place.pl_on_tasks) {
 		attr.inherit = 1;
