@@ -10,8 +10,18 @@
 
 #define CALL_TEXT_MAX	512
 
+/* A file descriptor is -1 at times, also where its type is unsigned. */
+static bool
+is_descriptor(const char *name)
+{
+	const size_t length = strlen(name);
+
+	return (length >= 2 && strcmp(name + length - 2, "fd") == 0);
+}
+
 void
-prof_syscall_type(const char *type, uint8_t *size, bool *is_signed)
+prof_syscall_type(const char *type, const char *name, uint8_t *size,
+    bool *is_signed)
 {
 	static const struct {
 		const char	*rt_type;
@@ -39,7 +49,8 @@ prof_syscall_type(const char *type, uint8_t *size, bool *is_signed)
 		if (strcmp(types[n].rt_type, type) != 0)
 			continue;
 		*size = types[n].rt_size;
-		*is_signed = types[n].rt_signed;
+		*is_signed = types[n].rt_signed ||
+		    (types[n].rt_size == 4 && is_descriptor(name));
 		return;
 	}
 }
@@ -68,7 +79,7 @@ call_argument(struct prof_syscall *call, char *text)
 	*space = '\0';
 	call->cl_arg_types[n] = text;
 	call->cl_arg_names[n] = space + 1;
-	prof_syscall_type(text, &call->cl_arg_size[n], &is_signed);
+	prof_syscall_type(text, space + 1, &call->cl_arg_size[n], &is_signed);
 	call->cl_arg_is_signed[n] = is_signed;
 	call->cl_nargs++;
 	return (true);

@@ -17,8 +17,9 @@
 
 #define PROF_CALL_KEY	"syscall."
 
-/* How the kernel takes a register of this type: bytes, and their sign. */
-void	prof_syscall_type(const char *type, uint8_t *size, bool *is_signed);
+/* How a register of this type and name is read: bytes, and their sign. */
+void	prof_syscall_type(const char *type, const char *name, uint8_t *size,
+	    bool *is_signed);
 /* Owned by caller, in one piece (free); NULL: no memory, or no description. */
 struct prof_syscall *prof_syscall_parse(const char *text);
 /* As an argument of such a call, from the whole register. */

@@ -88,6 +88,15 @@ rec.ok("%(begun)d begun = %(returned)d returned + %(ended)d ended "
        "(%(ended_names)s)" % calls)
 END
 
+# A descriptor of -1 stays one where the call's type is unsigned int.
+record 0 -q -o fd.dtp -e syscall:close -- python3 -c 'import ctypes
+ctypes.CDLL(None).close(-1)'
+expect 0 "$DTPROF" script --filter 'fd == -1' --json fd.dtp
+[ "$(grep -c '"fd": *-1' out)" -eq 1 ] || fail "no close(-1): $(cat out)"
+expect 0 "$DTPROF" report --csv --by fd fd.dtp
+grep -q ',"-1"' out || fail "no row of -1: $(cat out)"
+ok "a file descriptor of -1 is -1, in script, filters and --by"
+
 # By name in the report, the innermost function, with filters that agree.
 expect 0 "$DTPROF" report --json --by syscall a.dtp
 py <<'END'

@@ -26,13 +26,23 @@ out_init(struct out *out, int fd)
 	out->ou_n = 0;
 }
 
+/* To a spreadsheet.  A negative number is none. */
+static bool
+is_formula(const char *text)
+{
+	if (text[0] == '-' && text[1] != '\0' &&
+	    text[1 + strspn(text + 1, "0123456789")] == '\0')
+		return (false);
+	return (text[0] != '\0' && strchr("=+-@", text[0]) != NULL);
+}
+
 void
 out_csv(struct out *out, const char *text)
 {
 	size_t run;
 
 	out_char(out, '"');
-	if (text[0] != '\0' && strchr("=+-@", text[0]) != NULL)
+	if (is_formula(text))
 		out_char(out, '\'');
 	/* out_text escapes all but quotes; it takes whole characters. */
 	while (*text != '\0') {

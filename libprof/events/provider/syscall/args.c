@@ -157,7 +157,7 @@ arg_set(struct prof_arg *arg, const char *name, const char *type,
 	}
 	load->ar_kind = type_is_text(type, name) ? DTP_A_USTR : DTP_A_INT;
 	load->ar_index = (__u8)word;
-	prof_syscall_type(type, &load->ar_size, &is_signed);
+	prof_syscall_type(type, name, &load->ar_size, &is_signed);
 	load->ar_signed = is_signed;
 	return (0);
 }
