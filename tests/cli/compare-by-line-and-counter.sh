@@ -114,5 +114,5 @@ done
 expect 0 "$DTPROF" compare noinline.dtp -- always_inline.dtp
 expect_out ' inlined now +touch$' 'inlined'
 expect 0 "$DTPROF" compare always_inline.dtp -- noinline.dtp
-expect_out ' not inlined any more +touch$' 'not inlined any more'
+expect_out ' not inlined +touch$' 'not inlined'
 ok "a function that was inlined is said to be"

@@ -19,7 +19,7 @@
 
 #define SHORT_ID	8	/* digits of a build-id */
 #define LONG_NOTE	80
-#define MIN_LAST	16	/* columns of a terminal for the last one */
+#define MIN_LAST	12	/* columns of a terminal for the last one */
 #define NCOLUMNS	7
 
 /* What rows are of. */
@@ -324,7 +324,7 @@ function_word(const struct prof_change *cg)
 	if (was == PROF_PRESENCE_WHOLE && is == PROF_PRESENCE_INLINED)
 		return ("inlined now");
 	if (was == PROF_PRESENCE_INLINED && is == PROF_PRESENCE_WHOLE)
-		return ("not inlined any more");
+		return ("not inlined");
 	return (compare_word(cg));
 }
 
