@@ -19,23 +19,19 @@
 #include "import.h"
 #include "recording/write.h"
 
-#define MAX_NOTES	64
-
 /* -------------------------------------------------- what readers call */
 
 int
 prof_import_say(struct prof_import *import, const char *fmt, ...)
 {
+	char **grown = reallocarray(import->im_notes, import->im_nnotes + 1,
+	    sizeof(*grown));
 	va_list ap;
 	int n;
 
-	if (import->im_nnotes == MAX_NOTES)
-		return (0);
-	if (import->im_notes == NULL)
-		import->im_notes = calloc(MAX_NOTES,
-		    sizeof(*import->im_notes));
-	if (import->im_notes == NULL)
+	if (grown == NULL)
 		return (prof_fail_nomem(&import->im_error));
+	import->im_notes = grown;
 	va_start(ap, fmt);
 	n = vasprintf(&import->im_notes[import->im_nnotes], fmt, ap);
 	va_end(ap);
@@ -207,7 +203,8 @@ convert(struct prof_import *import, const struct prof_import_options *options)
 		import->im_memory = memfd_create("import", MFD_CLOEXEC);
 		if (import->im_memory == -1)
 			return (prof_fail(&import->im_error, PROF_E_IO,
-			    "no file in memory: %s", strerror(errno)));
+			    "cannot create a file in memory: %s",
+			    strerror(errno)));
 	}
 	writer = in_memory ? prof_writer_open_memory(import->im_memory,
 	    &import->im_error) : prof_writer_open(path, &import->im_error);

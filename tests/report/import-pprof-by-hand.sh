@@ -63,6 +63,8 @@ write("bytes", [("space", "bytes")], [([1], [300000]), ([2], [100000])])
 write("count", [("calls", "count")], [([1], [30]), ([2], [10])])
 write("both", [("samples", "count"), ("cpu", "nanoseconds")],
       [([1], [30, 3000]), ([2], [10, 1001]), ([1], [-1, -100])])
+write("many", [("t%d" % n, "bytes") for n in range(32)],
+      [([1], [5 << 20] * 32), ([2], [5 << 20] * 32)])
 write("huge", [("calls", "count")], [([1], [2**63 - 1])] * 3)
 whole = profile([("calls", "count")], [([1], [30])])
 for name, field, body in (("location", 2, b"\x0a\x01\x80\x10\x01"),
@@ -196,3 +198,6 @@ expect 0 "$DTPROF" export --format pprof -o again.pb.gz kernel.dtp
 strict_pprof again.pb.gz
 is "$(python3 mappings.py again.pb.gz)" 1
 ok "the kernel is one mapping"
+expect 0 "$DTPROF" import -o many.dtp many.pb
+is "$(grep -c 'note: t[0-9]*: too many samples' err)" 32
+ok "a note for each event"
