@@ -5,7 +5,9 @@
 words.py                check: a line for each breach; exit status 1 if any
 words.py --list         print every sentence as file:line: text
 words.py --seed N [--count 100]
-                        print sentences drawn at random, to be judged by eye
+                        print sentences drawn at random, to be judged by eye:
+                        of help, errors, pages, man pages, README.md and
+                        doc/ARCHITECTURE.md, without scripts and tables
 
 Sentences are string literals of cmd/ and libprof/ that contain a space, those
 of the pages in reports/, and the text of man pages, README.md, doc/
@@ -23,9 +25,18 @@ TOKEN = re.compile(
     r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\''
     r'|\n|[ \t]+|[A-Za-z_0-9]+|.', re.S)
 QUOTED = re.compile(r'"((?:\\.|[^"\\\n])*)"|`((?:\\.|[^`\\])*)`')
-SOURCES = ("cmd/dtprof/*.[ch]", "cmd/dtprof/*/*.[ch]", "libprof/*.[ch]",
-           "libprof/*/*.[ch]", "libprof/*.def", "libprof/*/*.def")
+SOURCES = ("cmd/**/*.[ch]", "libprof/**/*.[ch]", "libprof/**/*.def")
 PAGES = ("cmd/dtprof/*.[1-8]", "doc/*.[1-8]")
+DRAWN = re.compile(r"(?!.*/completion_)(cmd/|libprof/|reports/|README\.md$"
+                   r"|doc/ARCHITECTURE\.md$|doc/.*\.[1-8]$)")
+# What mdoc(7) writes for these macros, so that a drawn sentence reads as it
+# does in the manual.
+MACROS = [(re.compile(pattern), say) for pattern, say in (
+    (r"-(tag|bullet|compact|width \S+|offset \S+) ?", ""),
+    (r"\bFl (\S+) , -(\S+)", r"-\1, --\2"), (r"\bFl ", "-"),
+    (r"\bQl (\S+)", r"'\1'"), (r"\bXr (\S+) (\d)", r"\1(\2)"),
+    (r"\b(Ar|Cm|Pa|Er|Em|Sy|Fn|Ev|Ic|Dv|Va|Vt|Li|Sx|Nm|No|Op) ", ""),
+    (r" Ns ", ""), (r"\\\(dq", '"'), (r" ([.,;)]|:(?!\w))(?!\.)", r"\1"))]
 
 
 def c_strings(text):
@@ -39,7 +50,7 @@ def c_strings(text):
             found += token[1:-1]
         elif found is not None and re.match(r"[A-Z][A-Z_0-9]+$|PRI\w+$",
                                             token):
-            found += "1"
+            found += "u" if token.startswith("PRI") else "1"
         elif not token.isspace() and not token.startswith("/*"):
             if found is not None:
                 yield start, found
@@ -79,7 +90,11 @@ def prose(path, text):
         skip = fence or line.startswith(("    ", "\t", "|", "#", "```", "!"))
         if re.search(r"\.[1-8]$", path):
             skip = skip or line.startswith(('.\\"', ".Dl", ".Sh", ".Ss"))
-            line = re.sub(r"^\.[A-Z][a-z]? ?", "", line)
+            skip = skip or line.startswith((".Dd", ".Dt", ".Os"))
+            line = re.sub(r"^\.Nm(?=$| [.,;:)])", path.split("/")[-1][:-2],
+                          line)
+            line = re.sub(r"^\.Ql (.*?)(?=$| [.,;:)])", r"'\1'", line)
+            line = re.sub(r"^\.(?=(Fl|Xr) )|^\.[A-Z][a-z]? ?", "", line)
             line = re.sub(r"\\[&-]", "", line)
         if skip or not line.strip():
             if words:
@@ -134,6 +149,26 @@ def check():
     return 1 if breaches else 0
 
 
+def drawable():
+    """Single sentences as they are read, each once: (file, line, text)."""
+    drawn = set()
+    for path, line, text in sentences():
+        if not DRAWN.match(path) or re.search(
+                r"^\{ |</|/>|<\w+ \w|\$\{|\bTa\b|-column|(\bFl .*){4}", text):
+            continue
+        if re.search(r"\.[1-8]$", path):
+            for pattern, say in MACROS:
+                text = pattern.sub(say, text)
+        if path.endswith(".md"):
+            parts = re.split(r"(?<=[^.\d][.])\s+(?=[A-Z`*])", text)
+        else:
+            parts = [text]
+        for part in parts:
+            if len(part.split()) >= 4 and part not in drawn:
+                drawn.add(part)
+                yield path, line, part
+
+
 def show(chosen):
     for path, line, text in chosen:
         print("%s:%d: %s" % (path, line, re.sub(r"\s+", " ", text).strip()))
@@ -148,9 +183,8 @@ def main(argv):
     options = dict(zip(argv[::2], argv[1::2]))
     if "--seed" not in options or set(options) - {"--seed", "--count"}:
         sys.exit(__doc__)
-    everything = [s for s in sentences() if len(s[2].split()) >= 4]
     return show(sorted(random.Random(int(options["--seed"])).sample(
-        everything, int(options.get("--count", 100)))))
+        list(drawable()), int(options.get("--count", 100)))))
 
 
 if __name__ == "__main__":

@@ -53,7 +53,7 @@ bare_make_base()
 	touch "$bare_base/.made"
 }
 
-# A fresh machine in $bare; the test goes on in a mount namespace of its own.
+# The test goes on in a mount namespace of its own, with a fresh machine.
 bare_begin()
 {
 	need_root
@@ -64,6 +64,13 @@ bare_begin()
 	fi
 	tmpdir
 	bare_make_base
+	bare_machine
+}
+
+# A fresh machine in $bare, instead of the one before.
+bare_machine()
+{
+	at_end
 	# Not on tmpfs: a few hundred megabytes of packages are installed.
 	bare_room=$(mktemp -d "$B/bare/room.XXXXXX") || fail "no room"
 	bare=$bare_room/root
