@@ -27,7 +27,7 @@ TOKEN = re.compile(
 QUOTED = re.compile(r'"((?:\\.|[^"\\\n])*)"|`((?:\\.|[^`\\])*)`')
 SOURCES = ("cmd/**/*.[ch]", "libprof/**/*.[ch]", "libprof/**/*.def")
 PAGES = ("cmd/dtprof/*.[1-8]", "doc/*.[1-8]")
-DRAWN = re.compile(r"(?!.*/completion_)(cmd/|libprof/|reports/|README\.md$"
+DRAWN = re.compile(r"(?!cmd/dtprof/completion/)(cmd/|libprof/|reports/|README\.md$"
                    r"|doc/ARCHITECTURE\.md$|doc/.*\.[1-8]$)")
 # What mdoc(7) writes for these macros, so that a drawn sentence reads as it
 # does in the manual.

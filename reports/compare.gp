@@ -136,7 +136,7 @@ if (functions > 0) {
 unset arrow 1
 
 if (shifts > 0) {
-	set title "Change between runs of the same rank"
+	set title "Change at each quantile of the runs"
 	set xlabel "share of the runs (%)"
 	set ylabel "change (%)"
 	set ytics autofreq

@@ -272,9 +272,9 @@ class DifferentialGraph extends FlameGraph {
 		if (Number.isNaN(chance))
 			return "not tested";
 		if (!this.data.difference.claims)
-			return (this.differs(chance) ? "more than " +
-			    "sampling explains" : "within sampling noise") +
-			    "; no claim";
+			return "not tested; " + (this.differs(chance) ?
+			    "more than sampling explains" :
+			    "within sampling noise");
 		return (this.differs(chance) ? "differs" :
 		    "not significant") + (p < 0.0001 ?
 		    ", p < 0.0001" : ", p = " + p.toFixed(4));

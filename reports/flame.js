@@ -7,8 +7,8 @@
 
 const KEYS = [
 	["click, Enter", "enlarge a frame"],
-	["Escape, 0", "everything again"],
-	["u, Back", "as it was before"],
+	["Escape, 0", "reset the view"],
+	["u, Back", "undo the last step"],
 	["/", "search; n and N go through the matches"],
 	["k, x, f", "only, without, or folding what matches"],
 	["v, Shift and click", "callers and callees of a function"],
@@ -263,8 +263,8 @@ class FlameGraph extends Page {
 		    `${this.amount(main.total[0])} in ` +
 		    `${samples(main.totalSamples[0])}; ` +
 		    `${number(main.n)} frames, ${last.narrow ?
-		    number(last.narrow) + " of those in sight narrower " +
-		    "than a pixel" : "none in sight too narrow"}` :
+		    number(last.narrow) + " of those" : "none"} in sight ` +
+		    "narrower than a pixel" :
 		    "There are no samples here.";
 	}
 

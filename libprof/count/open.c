@@ -127,7 +127,7 @@ explain(struct prof_counting *counting, size_t target, size_t event,
 		    "%s: the kernel cannot count in this cgroup",
 		    po->po_cgroup);
 		return (prof_cure(&counting->kg_error, "use a directory below "
-		    "the cgroup2 mount; if it is, enable a controller there: "
+		    "the cgroup2 mount; if it is one, enable a controller: "
 		    "echo +pids >cgroup.subtree_control"));
 	}
 	/* Tried on ourselves it fitted; together with others it does not. */

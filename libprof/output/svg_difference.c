@@ -134,8 +134,9 @@ prof_svg_put_change(const struct drawing *drawing, size_t node)
 	prof_put_str(drawing->dr_out, isnan(p) ? "\nnot tested" :
 	    df->df_claims ? drawing->dr_change[node] == 0 ?
 	    "\nnot significant" : "\ndiffers" :
-	    drawing->dr_change[node] == 0 ? "\nwithin sampling noise" :
-	    "\nmore than sampling explains; no claim");
+	    drawing->dr_change[node] == 0 ?
+	    "\nnot tested; within sampling noise" :
+	    "\nnot tested; more than sampling explains");
 }
 
 void

@@ -265,8 +265,8 @@ describe(struct doubts *doubts)
 	}
 	if (doubts->do_quality->pq_over > 0)
 		say_share(doubts, doubts->do_quality->pq_over, "of the weight "
-		    "in " PROF_OVER_NAME ": the recording has more different "
-		    "stacks than a file of its size may");
+		    "in " PROF_OVER_NAME ": the different stacks exceed the "
+		    "memory budget of a recording of this size");
 	say_lost(doubts);
 	say_unresolved(doubts);
 	say_truncated(doubts);

@@ -68,10 +68,10 @@ async function callers(page) {
 	await check(page, "the scale is in points and in time", async () =>
 		assert.match(await plain(page, "#legend"),
 		    /−30.00 points, −3.00 s a run.*\+30.00 points, \+3.00 s/));
-	await check(page, "one run a side is no claim", async () => {
+	await check(page, "one run a side is not tested", async () => {
 		assert.match(await text(page, "#quality"), /not tested: one run/);
 		assert.ok(await page.$("#quality.bad"));
-		assert.match(await tip(page, ["main", "write"]), /no claim/);
+		assert.match(await tip(page, ["main", "write"]), /not tested; more/);
 	});
 }
 

@@ -119,7 +119,7 @@ if sys.argv[1] == "r.html":
             shares.check("x", x, sorted(values)[i])
             shares.check("y", y, (i + 1) / 12)
             points += 1
-    shift = pictures["Change between runs of the same rank"]
+    shift = pictures["Change at each quantile of the runs"]
     assert {"share of the runs (%)", "change (%)"} <= set(shift.labels)
     assert len(shift.circles("change")) == 19
     for i, (x, y) in enumerate(shift.circles("change")):

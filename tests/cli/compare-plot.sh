@@ -33,7 +33,7 @@ cat >read.py <<'END'
 import json, math, re, sys
 import xml.etree.ElementTree as xml
 SVG = "{http://www.w3.org/2000/svg}"
-SHIFT = "Change between runs of the same rank"
+SHIFT = "Change at each quantile of the runs"
 points = 0
 
 def pairs(text):
@@ -95,7 +95,7 @@ class Panel:
         return [pairs(s) for s in d.split("M") if s.strip()]
 
 def panels(path):
-    title = r"Runs$|Share of|In the order|Change (of|between)"
+    title = r"Runs$|Share of|In the order|Change (of|at)"
     canvas = [g for g in xml.parse(path).getroot().iter(SVG + "g")
               if g.get("id") == "gnuplot_canvas"][0]
     found, elements = {}, []

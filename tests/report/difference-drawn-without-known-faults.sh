@@ -2,7 +2,7 @@
 # ASSERTION: the drawing of a difference, without a browser, has none of the
 # known faults either: callers have the colour of what they call, what is gone
 # stands in its place and is as wide as it was, noise, other rates and lengths
-# are grey, and one run a side is said to be no claim; what is written at each
+# are grey, and one run a side is said to be untested; what is written at each
 # frame are the figures of the fixture.
 # Easy to get wrong: the page is right, and the drawing that the library makes
 # by itself is not.
@@ -55,8 +55,8 @@ def says(drawing, name, *texts):
 d = Drawing("parents")
 colours(d, read="red", decode="red", inflate="red", write="blue", main="grey")
 says(d, "read", "1.00 s to 4.00 s a run, +30.00 points", "itself: 0",
-     "more than sampling explains; no claim")
-assert "no claim" in d.words and "+30.00 points or +3.00 s a run" in d.words
+     "not tested; more than sampling explains")
+assert "not tested; within" in d.words and "+30.00 points or +3.00 s a run" in d.words
 
 d = Drawing("vanished")
 colours(d, old="violet", copy="violet", fresh="yellow", move="yellow",

@@ -176,8 +176,8 @@ read_code(struct annotate *an, const char *path, uint64_t from, uint64_t to)
 		    TOOL_OBJDUMP_CURE);
 	if (WIFEXITED(status) && WEXITSTATUS(status) == NOT_EXECUTABLE)
 		return ("no instructions: objdump cannot be run");
-	return ("no instructions: objdump does not know this kind of file, "
-	    "or has nothing there");
+	return ("no instructions: objdump cannot disassemble this file, or "
+	    "finds no code at this address");
 }
 
 /* Why nobody can have the text of this function; NULL: path has it. */

@@ -400,7 +400,7 @@ draw_shift(const struct figures *fg, struct out *out)
 	for (size_t i = 0; i < fg->fg_nshifts; i++)
 		widen(&pn.pn_y, fg->fg_shift[i].fs_change);
 	loosen(&pn.pn_y);
-	begin(&pn, "Change between runs of the same rank");
+	begin(&pn, "Change at each quantile of the runs");
 	out_fmt(out, "<path class=\"zero\" d=\"M%.2f %.2fH%d\"/>\n",
 	    pn.pn_left, at_y(&pn, 0), WIDTH - RIGHT);
 	for (size_t i = 0; i < fg->fg_nshifts; i++) {

@@ -64,7 +64,7 @@ static const struct opt_row options_of_report[] = {
 	CHOOSE_FROM(offsetof(struct report_options, rp_time)),
 	CHOOSE_INPUT(offsetof(struct report_options, rp_input)),
 	{ 0, "inline", NULL, OPT_FLAG, 0, 0, NULL,
-	    "show inlined functions as functions",
+	    "show inlined functions as rows of their own",
 	    offsetof(struct report_options, rp_inline), NULL },
 	{ 0, "json", NULL, OPT_FLAG, 0, 0, NULL, "print one JSON object",
 	    offsetof(struct report_options, rp_json), NULL },

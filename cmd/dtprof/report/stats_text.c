@@ -255,8 +255,8 @@ show_count(struct out *out, const struct prof_event_info *info,
     const struct prof_accounting *pa)
 {
 	if (info->pi_is_counter) {
-		out_fmt(out, "\n  %*s count %" PRIu64 " in all tasks; in "
-		    "samples %" PRIu64, NAME_WIDTH, "", pa->pa_count,
+		out_fmt(out, "\n  %*s counted %" PRIu64 " in all tasks, %"
+		    PRIu64 " of it in samples", NAME_WIDTH, "", pa->pa_count,
 		    pa->pa_weight);
 		return;
 	}

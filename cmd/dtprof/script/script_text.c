@@ -258,7 +258,7 @@ show_other(struct out *out, const struct prof_record *record)
 		out_text(out, record->pr_path);
 		break;
 	case PROF_R_TURNS:
-		out_fmt(out, ": no counter for %llu ns since ",
+		out_fmt(out, ": not counted for %llu ns since ",
 		    (unsigned long long)record->pr_weight);
 		show_time(out, record->pr_addr);
 		break;

@@ -50,7 +50,7 @@ prof_values_make(struct prof_event *event, struct prof_err *error)
 	if (event->ev_attr.type == PERF_TYPE_SOFTWARE &&
 	    event->ev_attr.config == PERF_COUNT_SW_CGROUP_SWITCHES) {
 		prof_fail(error, PROF_E_EVENT_UNSUPPORTED, "%s: the kernel "
-		    "counts it between two threads, for neither of them",
+		    "counts it while switching threads, for neither of them",
 		    event->ev_name);
 		return (prof_cure(error, "sample it with -e, or count it "
 		    "with dtprof stat"));

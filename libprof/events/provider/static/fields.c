@@ -14,7 +14,7 @@
 
 #define COMPUTED	"computed by the kernel"
 #define EXTRA		"not in the format"
-#define CURRENT		"it is the current task's: record comm with samples"
+#define CURRENT		"the current thread's name: use record --record-comm"
 
 static const struct prof_field sched_switch[] = {
 	{ "prev_comm", "prev->comm", NULL },
