@@ -6,8 +6,8 @@ words.py                check: a line for each breach; exit status 1 if any
 words.py --list         print every sentence as file:line: text
 words.py --seed N [--count 100]
                         print sentences drawn at random, to be judged by eye:
-                        of help, errors, pages, man pages, README.md and
-                        doc/ARCHITECTURE.md, without scripts and tables
+                        of help, errors, pages, man pages, README.md, and
+                        how it works, without scripts and tables
 
 Sentences are string literals of cmd/ and libprof/ that contain a space, those
 of the pages in reports/, and the text of man pages, README.md, doc/
@@ -27,8 +27,9 @@ TOKEN = re.compile(
 QUOTED = re.compile(r'"((?:\\.|[^"\\\n])*)"|`((?:\\.|[^`\\])*)`')
 SOURCES = ("cmd/**/*.[ch]", "libprof/**/*.[ch]", "libprof/**/*.def")
 PAGES = ("cmd/dtprof/*.[1-8]", "doc/*.[1-8]")
-DRAWN = re.compile(r"(?!cmd/dtprof/completion/)(cmd/|libprof/|reports/|README\.md$"
-                   r"|doc/ARCHITECTURE\.md$|doc/.*\.[1-8]$)")
+DRAWN = re.compile(r"(?!cmd/dtprof/completion/)(cmd/|libprof/|reports/"
+                   r"|README\.md$|doc/(ARCHITECTURE|RECORDING|READING)\.md$"
+                   r"|doc/.*\.[1-8]$)")
 # What mdoc(7) writes for these macros, so that a drawn sentence reads as it
 # does in the manual.
 MACROS = [(re.compile(pattern), say) for pattern, say in (

@@ -63,7 +63,7 @@ write("bytes", [("space", "bytes")], [([1], [300000]), ([2], [100000])])
 write("count", [("calls", "count")], [([1], [30]), ([2], [10])])
 write("both", [("samples", "count"), ("cpu", "nanoseconds")],
       [([1], [30, 3000]), ([2], [10, 1001]), ([1], [-1, -100])])
-write("many", [("t%d" % n, "bytes") for n in range(32)],
+write("many", [("t%d" % n, "count") for n in range(32)],
       [([1], [5 << 20] * 32), ([2], [5 << 20] * 32)])
 write("huge", [("calls", "count")], [([1], [2**63 - 1])] * 3)
 whole = profile([("calls", "count")], [([1], [30])])
