@@ -107,7 +107,9 @@ put_names(const struct prof_profile *profile, struct prof_buf *out)
 			if (now->bf_data[n] != last->bf_data[n])
 				break;
 		prof_buf_varint(&same, n);
-		prof_buf_bytes(&rest, now->bf_data + n, now->bf_len - n);
+		if (n < now->bf_len)	/* a name may be empty */
+			prof_buf_bytes(&rest, now->bf_data + n,
+			    now->bf_len - n);
 		prof_put_str(&rest, "\n");
 		if (label->lb_kind != PROF_LABEL_LINE)
 			continue;
