@@ -214,29 +214,6 @@ void prof_session_close(struct prof_session *session);
 const char *prof_session_note(const struct prof_session *session, size_t n);
 const char *prof_session_output(const struct prof_session *session);
 
-/* How the stack of a sample fared that was walked both ways (po_verify). */
-enum prof_verify_kind {
-	PROF_VERIFY_SAME,	/* every frame, to the same end */
-	PROF_VERIFY_SHORT,	/* alike, as far as the copy goes */
-	PROF_VERIFY_DOUBT,	/* the kernel's said that it guesses */
-	PROF_VERIFY_EARLIER,	/* alike; libunwind ended earlier */
-	PROF_VERIFY_FURTHER,	/* alike; the kernel's walk ended earlier */
-	PROF_VERIFY_DIFFER	/* they went different ways */
-};
-
-/* What happened at one place; the frame is the last that both have. */
-struct prof_verify_row {
-	enum prof_verify_kind vr_kind;
-	uint8_t		 vr_status;	/* of who ended, else the kernel's */
-	const char	*vr_module;	/* file of that frame, or "" */
-	uint64_t	 vr_address;	/* in that file */
-	uint64_t	 vr_samples;
-};
-
-/* The n-th row, best kinds first; 0: no more.  Borrowed until close. */
-int prof_session_verified(struct prof_session *session, size_t n,
-    struct prof_verify_row *row);
-
 /* What stands in a recording. */
 enum prof_record_type {
 	PROF_R_SAMPLE = 1,
@@ -280,12 +257,6 @@ struct prof_check {
 	enum prof_check_state ck_state;
 	struct prof_err	 ck_error;	/* pe_text: what was found */
 };
-
-/*
- * What record reaches here, in words: with BPF or through perf rings, of
- * everybody or of the processes that are named.  Static.
- */
-const char *prof_record_reach(int use_bpf, enum prof_target target);
 
 /* Make the n-th check; 0: no more. */
 int prof_check_run_sized(size_t n, struct prof_check *check, size_t size);
@@ -414,43 +385,6 @@ void prof_counting_status_sized(struct prof_counting *counting,
 const char *prof_counting_note(const struct prof_counting *counting,
     size_t n);
 void prof_counting_close(struct prof_counting *counting);
-
-/* ---------------------------------------------------- reading as root */
-
-#define PROF_READING_OWN	64
-
-/* What a program that reads recordings lets its helper do. */
-struct prof_reading {
-	size_t		 rg_size;
-	/* A name that the user gave; it may be read, or written, as he may. */
-	int		 (*rg_may_read)(void *arg, const char *path);
-	int		 (*rg_may_write)(void *arg, const char *path);
-	/*
-	 * In the helper: a request of the program's own, from
-	 * PROF_READING_OWN on.  The bytes, behind which a NUL stands, may be
-	 * changed, and *give is a descriptor to go back, or -1.  As a system
-	 * call it returns -1 with errno, or not.  NULL: there are none.
-	 */
-	int		 (*rg_serve)(void *arg, unsigned what, char *bytes,
-			    size_t size, int fd, int *give);
-	void		*rg_arg;
-};
-
-/*
- * Before the first file is opened, with one thread: give up all privileges.
- * Of root, this is a new process from here on, which may open nothing by
- * itself; what it was waits as its helper, opens files for it, and ends as it
- * does (doc/PRIVILEGES.md).  0, or -1 with error.
- */
-int prof_reading_confine(const struct prof_reading *reading,
-    struct prof_err *error);
-/* Is there such a helper? */
-int prof_reading_is_confined(void);
-/* Ask it; *came: a descriptor, or -1.  What rg_serve returned, and errno. */
-int prof_reading_ask(unsigned what, void *bytes, size_t size, int fd,
-    int *came);
-/* Open for reading what the user named, with or without helper; or -1. */
-int prof_reading_open(const char *path, int flags);
 
 /* ------------------------------------------------------------ catalog */
 

@@ -7,10 +7,18 @@
 #ifndef PROF_COMMAND_H
 #define PROF_COMMAND_H
 
+#include "base/text.h"
+#include "compare/names.h"
+#include "compare/statistics.h"
+#include "confine/reading.h"
+#include "elf/build_id.h"
 #include "filter/filter.h"
+#include "os/permission.h"
 #include "process/stack.h"
+#include "process/symbols.h"
 #include "recording/accounting.h"
 #include "recording/query.h"
 #include "recording/sink.h"
+#include "session/verified.h"
 
 #endif /* PROF_COMMAND_H */

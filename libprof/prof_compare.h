@@ -7,22 +7,6 @@
 #error "include prof.h"
 #endif
 
-/* --------------------------------------------------------- statistics */
-
-/* What is known of a quantity after some measurements of it. */
-struct prof_summary {
-	size_t		 sm_n;
-	double		 sm_mean;
-	double		 sm_stddev;	/* of the sample; n < 2: 0 */
-	double		 sm_median;
-	int		 sm_has_ci;	/* n >= 2 */
-	double		 sm_ci95[2];	/* where the mean lies, at 95 % */
-};
-
-/* 0, or -1 without memory. */
-int prof_summarize(const double *values, size_t n,
-    struct prof_summary *summary);
-
 /* --------------------------------------------------------- comparison */
 
 /*
@@ -149,11 +133,3 @@ void prof_comparison_free(struct prof_comparison *comparison);
  */
 int prof_comparison_geomean(struct prof_comparison *const *comparisons,
     size_t n, double *change, double ci95[2]);
-/* Numbers 0 to n - 1 in an order that the seed decides. */
-void prof_shuffle(uint64_t seed, uint32_t *order, size_t n);
-/* The build-id of a file in hexadecimal; "": it has none. */
-void prof_build_id(const char *path, char *text, size_t size);
-/* A name without what compilers add: .isra, .constprop, .part, .cold ... */
-void prof_function_base_name(const char *name, char *base, size_t size);
-/* "libc.so" of all libcs; of a program the last part of its path. */
-void prof_module_base_name(const char *module, char *name, size_t size);

@@ -210,9 +210,6 @@ double prof_lost_share(uint64_t stored, uint64_t lost);
  */
 uint64_t prof_accounting_hidden(const struct prof_event_info *info,
     const struct prof_accounting *accounting);
-/* How long its instances could have counted, together. */
-double prof_accounting_open_ns(const struct prof_accounting *accounting,
-    uint64_t ran_ns);
 
 /* How the kernel stopped an event that came too fast. */
 struct prof_throttled {
@@ -394,8 +391,6 @@ size_t prof_symbols_stack(struct prof_symbols *symbols,
     const struct prof_entry *entry, struct prof_frame *frames, size_t max);
 /* Notes for the user (what has no names, why, the cure); NULL: no more. */
 const char *prof_symbols_note(struct prof_symbols *symbols, size_t n);
-/* Of these, those of limits that were reached, which no quality says. */
-const char *prof_symbols_limit(struct prof_symbols *symbols, size_t n);
 void prof_symbols_close(struct prof_symbols *symbols);
 
 /* ------------------------------------------------------------ profile */
@@ -663,17 +658,3 @@ uint64_t prof_import_samples(const struct prof_import *import);
 /* What was not in the file, or could not be taken over; NULL: no more. */
 const char *prof_import_note(const struct prof_import *import, size_t n);
 void prof_import_free(struct prof_import *import);
-
-/* --------------------------------------------------------------- text */
-
-/*
- * The first character of a text that others chose: how many bytes, or 0 when
- * it is not well-formed UTF-8 (or not there).  is_plain: it may be shown as
- * it is; else it is malformed, or would act on what shows it.
- */
-size_t prof_text_take(const char *text, uint32_t *code, int *is_plain);
-/*
- * A unit such as "0.001 counts": its name, and how many weights make one of
- * it; 1 where the unit is its name.
- */
-uint64_t prof_unit_scale(const char *unit, const char **name);

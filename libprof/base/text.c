@@ -8,6 +8,7 @@
 #include <stdbool.h>
 
 #include "prof.h"
+#include "text.h"
 
 /* Bytes of one well-formed character, 0: it is not well formed. */
 static size_t

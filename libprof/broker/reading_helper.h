@@ -3,7 +3,7 @@
 #ifndef PROF_READING_HELPER_H
 #define PROF_READING_HELPER_H
 
-#include "prof.h"
+#include "confine/reading.h"
 
 /* Until the reader has ended. */
 void	prof_reading_serve(const struct prof_reading *reading, int sock);

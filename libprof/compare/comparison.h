@@ -16,6 +16,7 @@
 #include <stdio.h>
 
 #include "base/intern.h"
+#include "names.h"
 #include "prof.h"
 #include "statistics.h"
 

@@ -12,8 +12,10 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "comparison.h"
 #include "difference.h"
+#include "names.h"
 
 #define MAX_RUNS	100000
 #define NONE		UINT32_MAX

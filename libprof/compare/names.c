@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "comparison.h"
+#include "names.h"
 
 /* More than any name has; each is looked for in all of the name. */
 #define MAX_ADDITIONS	16

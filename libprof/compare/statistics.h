@@ -17,6 +17,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* What is known of a quantity after some measurements of it. */
+struct prof_summary {
+	size_t		 sm_n;
+	double		 sm_mean;
+	double		 sm_stddev;	/* of the sample; n < 2: 0 */
+	double		 sm_median;
+	int		 sm_has_ci;	/* n >= 2 */
+	double		 sm_ci95[2];	/* where the mean lies, at 95 % */
+};
+
+/* 0, or -1 without memory. */
+int prof_summarize(const double *values, size_t n,
+    struct prof_summary *summary);
+
 /* -------------------------------------------------------- statistics.c */
 
 /* Student's t with df > 0 degrees of freedom: P(T <= t), and its inverse. */

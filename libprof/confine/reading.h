@@ -19,6 +19,41 @@
 
 #include "prof.h"
 
+#define PROF_READING_OWN	64
+
+/* What a program that reads recordings lets its helper do. */
+struct prof_reading {
+	size_t		 rg_size;
+	/* A name that the user gave; it may be read, or written, as he may. */
+	int		 (*rg_may_read)(void *arg, const char *path);
+	int		 (*rg_may_write)(void *arg, const char *path);
+	/*
+	 * In the helper: a request of the program's own, from
+	 * PROF_READING_OWN on.  The bytes, behind which a NUL stands, may be
+	 * changed, and *give is a descriptor to go back, or -1.  As a system
+	 * call it returns -1 with errno, or not.  NULL: there are none.
+	 */
+	int		 (*rg_serve)(void *arg, unsigned what, char *bytes,
+			    size_t size, int fd, int *give);
+	void		*rg_arg;
+};
+
+/*
+ * Before the first file is opened, with one thread: give up all privileges.
+ * Of root, this is a new process from here on, which may open nothing by
+ * itself; what it was waits as its helper, opens files for it, and ends as it
+ * does (doc/PRIVILEGES.md).  0, or -1 with error.
+ */
+int prof_reading_confine(const struct prof_reading *reading,
+    struct prof_err *error);
+/* Is there such a helper? */
+int prof_reading_is_confined(void);
+/* Ask it; *came: a descriptor, or -1.  What rg_serve returned, and errno. */
+int prof_reading_ask(unsigned what, void *bytes, size_t size, int fd,
+    int *came);
+/* Open for reading what the user named, with or without helper; or -1. */
+int prof_reading_open(const char *path, int flags);
+
 /* Of requests; those of programs begin at PROF_READING_OWN. */
 enum prof_reading_what {
 	PROF_READING_INPUT = 1,	/* what the user named */

@@ -32,4 +32,7 @@ void	prof_build_ids_add(struct prof_build_ids *ids,
 uint32_t prof_build_ids_of_file(struct prof_build_ids *ids, int fd,
 	    uint64_t ino, uint8_t out[20]);
 
+/* The build-id of a file in hexadecimal; "": it has none. */
+void prof_build_id(const char *path, char *text, size_t size);
+
 #endif /* PROF_BUILD_ID_H */

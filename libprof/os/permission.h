@@ -55,4 +55,10 @@ bool	prof_btf_there(struct prof_err *why);
 /* All of that, and it would record what it should. */
 bool	prof_bpf_usable(struct prof_err *why);
 
+/*
+ * What record reaches here, in words: with BPF or through perf rings, of
+ * everybody or of the processes that are named.  Static.
+ */
+const char *prof_record_reach(int use_bpf, enum prof_target target);
+
 #endif /* PROF_PERMISSION_H */

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "base/text.h"
 #include "flame.h"
 
 static const char hex_digits[] = "0123456789abcdef";

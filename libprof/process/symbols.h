@@ -27,4 +27,7 @@ struct prof_spot {
 void	prof_symbols_spot(const struct prof_symbols *symbols, uint32_t space,
 	    const struct prof_frame *frame, struct prof_spot *spot);
 
+/* Of prof_symbols_note, limits that were reached: no quality says so. */
+const char *prof_symbols_limit(struct prof_symbols *symbols, size_t n);
+
 #endif /* PROF_SYMBOLS_H */

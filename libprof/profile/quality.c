@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "profile_impl.h"
+#include "recording/accounting.h"
 
 static double
 share(double part, double all)

@@ -162,12 +162,3 @@ prof_accounting_hidden(const struct prof_event_info *info,
 	return (!pa->pa_has_count || info->pi_period == 0 ||
 	    rest <= (double)pa->pa_unaccounted_bound ? 0 : (uint64_t)rest);
 }
-
-double
-prof_accounting_open_ns(const struct prof_accounting *pa, uint64_t ran_ns)
-{
-	/* Each change of the rate opens all instances again. */
-	if (pa->pa_has_count && pa->pa_enabled_ns > 0)
-		return ((double)pa->pa_enabled_ns);
-	return ((double)pa->pa_instances * (double)ran_ns);
-}

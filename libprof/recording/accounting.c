@@ -79,3 +79,12 @@ prof_accounting_add(struct prof_accounting *sum,
 		sum->pa_unaccounted_bound = PROF_BOUND_NONE;
 	sum->pa_has_count |= row->pa_has_count;
 }
+
+double
+prof_accounting_open_ns(const struct prof_accounting *pa, uint64_t ran_ns)
+{
+	/* Each change of the rate opens all instances again. */
+	if (pa->pa_has_count && pa->pa_enabled_ns > 0)
+		return ((double)pa->pa_enabled_ns);
+	return ((double)pa->pa_instances * (double)ran_ns);
+}

@@ -11,5 +11,8 @@ void	prof_accounting_add(struct prof_accounting *sum,
 /* Of the identity fired = ...: the right side, and how it reads; static. */
 uint64_t	prof_accounting_sum(const struct prof_accounting *accounting);
 const char	*prof_accounting_terms(void);
+/* How long its instances could have counted, together. */
+double	prof_accounting_open_ns(const struct prof_accounting *accounting,
+	    uint64_t ran_ns);
 
 #endif /* PROF_ACCOUNTING_H */

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "confine/reading.h"
 #include "reader.h"
 
 #define BUDGET_FIRST	(48u << 20)

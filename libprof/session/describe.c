@@ -15,8 +15,10 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "os/permission.h"
 #include "os/pmu_kinds.h"
 #include "session_impl.h"
+#include "verified.h"
 
 #define PROF_VERIFY_TEXT	4160	/* a path, and numbers */
 

@@ -23,6 +23,7 @@
 #include "base/clock.h"
 #include "confine/privilege.h"
 #include "session_impl.h"
+#include "verified.h"
 
 #define SECOND_NS	1000000000ULL
 #define WAIT_MAX_MS	100

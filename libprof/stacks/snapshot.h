@@ -19,6 +19,7 @@
 #include "elf/outermost.h"
 #include "elf/view.h"
 #include "base/record.h"
+#include "verify.h"
 
 /* By DWARF number; x86-64 has 16 and the pc, arm64 33 with the pc. */
 #if defined(__x86_64__)

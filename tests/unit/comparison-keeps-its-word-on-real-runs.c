@@ -17,6 +17,7 @@
  * Arguments: trials of a cell (400 in accept/compare-real-runs), seed, a world
  * by its number, for that alone: each cell has random numbers of its own.
  */
+#include "compare/statistics.h"
 #include "trials.h"
 
 #define FUNCTIONS	40

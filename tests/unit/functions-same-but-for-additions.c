@@ -12,6 +12,7 @@
 
 #include "cli-check.h"
 #include "compare/comparison.h"
+#include "compare/names.h"
 
 static void
 is_base(const char *name, const char *want)

@@ -10,6 +10,7 @@
 
 #include "cli-check.h"
 #include "compare/comparison.h"
+#include "compare/names.h"
 
 static void
 is_same(const char *a, const char *b, bool same)

@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 
 #include "abi/dtp_abi.h"
+#include "process/symbols.h"
 #include "recording-lib.h"
 #include "recording/table.h"
 

@@ -11,6 +11,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
+#include "process/symbols.h"
 #include "recording-lib.h"
 
 #define PROCESSES	80000u	/* each with four events */

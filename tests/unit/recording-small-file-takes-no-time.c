@@ -10,6 +10,7 @@
  */
 #include <time.h>
 
+#include "process/symbols.h"
 #include "recording-lib.h"
 
 #define KEYS		4000u

@@ -9,6 +9,7 @@
  * Easy to get wrong: one flag for all CPUs, which another CPU clears.
  */
 #include "recording-lib.h"
+#include "recording/accounting.h"
 
 /* When, what, event, CPU. */
 static const struct {

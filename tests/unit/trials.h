@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "compare/names.h"
 #include "prof.h"
 #include "compare/statistics.h"
 
