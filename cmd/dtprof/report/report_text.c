@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../ui/terminal.h"
+#include "../ui/table.h"
 #include "report.h"
 
 /* Figures of a group, from what is always shown to what is shown last. */
@@ -22,54 +22,33 @@
 #define MIN_NAME	30
 #define MIN_NAME_VERBOSE 14	/* who asks for more has fewer names */
 #define MAX_EVENTS	3	/* that a headline names */
+#define MAX_FIGURES	8	/* of a group */
+
+enum figure_kind {
+	FIGURE_SHARE, FIGURE_INTERVAL, FIGURE_WEIGHT, FIGURE_SAMPLES,
+	FIGURE_VALUE, FIGURE_RATIO	/* of a counter, and for one of its base */
+};
+
+/* What stands in a column of the table. */
+struct figure {
+	enum figure_kind fi_kind;
+	bool		 fi_is_total;
+	size_t		 fi_group;	/* event that is shown */
+	char		 fi_title[16];
+};
 
 struct page {
 	const struct report_table *pg_table;
 	struct out	*pg_out;
 	const struct terminal *pg_terminal;
-	struct report_names pg_names;
-	int		 pg_level;
-	size_t		 pg_groups;	/* events that are shown */
+	int		 pg_level;	/* that is asked for */
+	struct figure	*pg_figure;
+	struct table_column *pg_column;	/* of figures, and the names' */
+	size_t		 pg_nfigures;
+	struct report_names *pg_names;	/* once it is known how wide */
 };
 
-/* ------------------------------------------------------------- groups */
-
-/* The level from which on a part of a group is shown. */
-static int
-level_of(bool is_first, int first)
-{
-	return (is_first ? first : first == LEVEL_INTERVAL ? LEVEL_SAMPLES :
-	    LEVEL_ALL);
-}
-
-/* One part of a group, self or total. */
-static void
-show_part(const struct page *page, const struct report_column *column,
-    uint64_t weight, uint64_t samples, bool is_first)
-{
-	const struct report_share share = report_share(column, weight);
-	char text[48];
-
-	if (share.sh_value >= 0.05)
-		terminal_colour(page->pg_terminal, page->pg_out, TERMINAL_HOT);
-	else if (share.sh_value >= 0.005)
-		terminal_colour(page->pg_terminal, page->pg_out,
-		    TERMINAL_WARM);
-	out_fmt(page->pg_out, "%6.2f ", 100 * share.sh_value);
-	terminal_colour(page->pg_terminal, page->pg_out, TERMINAL_PLAIN);
-	if (page->pg_level >= level_of(is_first, LEVEL_INTERVAL)) {
-		snprintf(text, sizeof(text), "%.1f-%.1f", 100 * share.sh_low,
-		    100 * share.sh_high);
-		out_fmt(page->pg_out, "%10s ", text);
-	}
-	if (page->pg_level >= level_of(is_first, LEVEL_WEIGHT)) {
-		weight_text(text, sizeof(text), weight,
-		    column->co_info->pi_unit);
-		out_fmt(page->pg_out, "%9s ", text);
-	}
-	if (page->pg_level >= LEVEL_SAMPLES)
-		out_fmt(page->pg_out, "%8" PRIu64 " ", samples);
-}
+/* -------------------------------------------------------------- columns */
 
 /* By event rows differ in what they are counted in. */
 static const char *
@@ -86,59 +65,61 @@ head_weight(const struct report_table *table,
 	return (head);
 }
 
+/* A column from a level on, which goes when less than that has room. */
 static void
-head_part(const struct page *page, const struct report_column *column,
-    const char *what, bool is_first)
+add_figure(struct page *page, const struct figure *figure, const char *title,
+    int level)
 {
-	out_fmt(page->pg_out, "%6s ", what);
-	if (page->pg_level >= level_of(is_first, LEVEL_INTERVAL))
-		out_fmt(page->pg_out, "%10s ", "95% CI");
-	if (page->pg_level >= level_of(is_first, LEVEL_WEIGHT))
-		out_fmt(page->pg_out, "%9.9s ",
-		    head_weight(page->pg_table, column));
-	if (page->pg_level >= LEVEL_SAMPLES)
-		out_fmt(page->pg_out, "%8s ", "samples");
-}
-
-/* Both parts; a tree is read from its totals on. */
-static void
-show_parts(const struct page *page, const struct report_column *column,
-    const struct report_sum *sum)
-{
+	static const size_t widths[] = { 6, 10, 9, 8, 9, 9 };
+	const size_t n = page->pg_nfigures;
+	const bool is_first = n == 0 ||
+	    figure->fi_group != page->pg_figure[n - 1].fi_group;
 	const struct report_table *table = page->pg_table;
 
-	if (table->ta_is_tree)
-		show_part(page, column, sum->su_total, sum->su_total_samples,
-		    true);
-	if (!table->ta_is_flow)
-		show_part(page, column, sum->su_self, sum->su_self_samples,
-		    !table->ta_is_tree);
-	if (!table->ta_is_tree)
-		show_part(page, column, sum->su_total, sum->su_total_samples,
-		    table->ta_is_flow);
+	if (level > page->pg_level)
+		return;
+	page->pg_figure[n] = *figure;
+	snprintf(page->pg_figure[n].fi_title, sizeof(figure->fi_title),
+	    "%.9s", title);
+	page->pg_column[n] = (struct table_column){
+		.tc_title = page->pg_figure[n].fi_title,
+		.tc_over = is_first ?
+		    table->ta_column[figure->fi_group].co_info->pi_name : NULL,
+		.tc_least = widths[figure->fi_kind],
+		.tc_gap = n == 0 ? 0 : is_first ? 2 : 1,
+		.tc_drop = level > LEVEL_SHARES ? LEVEL_ALL + 1 - level :
+		    figure->fi_group == 0 ? 0 : LEVEL_ALL +
+		    (int)(table->ta_per_row - figure->fi_group),
+		.tc_is_fixed = true,
+	};
+	page->pg_nfigures++;
 }
 
+/* The level from which on a part of a group is shown. */
+static int
+level_of(bool is_first, int first)
+{
+	return (is_first ? first : first == LEVEL_INTERVAL ? LEVEL_SAMPLES :
+	    LEVEL_ALL);
+}
+
+/* One part of a group, self or total. */
 static void
-head_parts(const struct page *page, const struct report_column *column)
+add_part(struct page *page, size_t group, bool is_total, const char *title,
+    bool is_first)
 {
-	const struct report_table *table = page->pg_table;
+	struct figure figure = { .fi_group = group, .fi_is_total = is_total };
 
-	if (table->ta_is_tree)
-		head_part(page, column, "total%", true);
-	if (!table->ta_is_flow)
-		head_part(page, column, "self%", !table->ta_is_tree);
-	if (!table->ta_is_tree)
-		head_part(page, column, table->ta_is_flow ? "share%" :
-		    "total%", table->ta_is_flow);
-}
-
-/* ------------------------------------------------ groups of counters */
-
-/* Is it shown as a counter, beside the event whose samples bring it? */
-static bool
-is_beside(const struct report_table *table, size_t n)
-{
-	return (table->ta_per_row > 1 && table->ta_column[n].co_base != NULL);
+	add_figure(page, &figure, title, LEVEL_SHARES);
+	figure.fi_kind = FIGURE_INTERVAL;
+	add_figure(page, &figure, "95% CI",
+	    level_of(is_first, LEVEL_INTERVAL));
+	figure.fi_kind = FIGURE_WEIGHT;
+	add_figure(page, &figure, head_weight(page->pg_table,
+	    &page->pg_table->ta_column[group]),
+	    level_of(is_first, LEVEL_WEIGHT));
+	figure.fi_kind = FIGURE_SAMPLES;
+	add_figure(page, &figure, "samples", LEVEL_SAMPLES);
 }
 
 /* Events in a time: nobody counts them in a nanosecond. */
@@ -151,179 +132,129 @@ is_rate(const struct report_column *column)
 
 /* Of a counter: how much there is, and how much for one of its base. */
 static void
-show_counter(const struct page *page, const struct report_column *column,
-    uint64_t value, uint64_t base, bool is_first)
+add_counter(struct page *page, size_t group, bool is_total, bool is_first)
 {
+	const struct report_column *column =
+	    &page->pg_table->ta_column[group];
+	const char *base = column->co_base->co_info->pi_name;
+	const int least = is_first ? LEVEL_SHARES : LEVEL_SAMPLES;
+	struct figure figure = { FIGURE_VALUE, is_total, group, "" };
+	char title[16];
+
+	add_figure(page, &figure, is_total ? "total" : "self",
+	    is_first ? LEVEL_WEIGHT : LEVEL_SAMPLES);
+	figure.fi_kind = FIGURE_RATIO;
+	snprintf(title, sizeof(title), strlen(base) > 8 ? "/%.6s.." : "/%s",
+	    base);
+	add_figure(page, &figure, is_rate(column) ? "/ms" : title, least);
+}
+
+/* Both parts; a tree is read from its totals on. */
+static void
+add_group(struct page *page, size_t group)
+{
+	const struct report_table *table = page->pg_table;
+	const bool is_flow = table->ta_is_flow, is_tree = table->ta_is_tree;
+
+	if (table->ta_per_row > 1 && table->ta_column[group].co_base != NULL) {
+		if (!is_flow)
+			add_counter(page, group, false, true);
+		add_counter(page, group, true, is_flow);
+		return;
+	}
+	if (is_tree)
+		add_part(page, group, true, "total%", true);
+	if (!is_flow)
+		add_part(page, group, false, "self%", !is_tree);
+	if (!is_tree)
+		add_part(page, group, true, is_flow ? "share%" : "total%",
+		    is_flow);
+}
+
+/* ----------------------------------------------------------------- rows */
+
+static void
+put_share(struct table *tb, const struct report_share *share)
+{
+	if (share->sh_value >= 0.05)
+		table_colour(tb, TERMINAL_HOT);
+	else if (share->sh_value >= 0.005)
+		table_colour(tb, TERMINAL_WARM);
+	table_cell(tb, "%.2f", 100 * share->sh_value);
+}
+
+static void
+put_figure(struct table *tb, const struct figure *figure,
+    const struct report_column *column, const struct report_sum *sum)
+{
+	const bool is_total = figure->fi_is_total;
+	const uint64_t weight = is_total ? sum->su_total : sum->su_self;
+	struct report_share share;
+	uint64_t base;
 	char text[48];
 
-	if (!is_first && page->pg_level < LEVEL_SAMPLES)
-		return;
-	if (page->pg_level >= LEVEL_WEIGHT) {
-		weight_text(text, sizeof(text), value,
+	switch (figure->fi_kind) {
+	case FIGURE_SHARE:
+	case FIGURE_INTERVAL:
+		share = report_share(column, weight);
+		if (figure->fi_kind == FIGURE_SHARE)
+			put_share(tb, &share);
+		else
+			table_cell(tb, "%.1f-%.1f", 100 * share.sh_low,
+			    100 * share.sh_high);
+		break;
+	case FIGURE_WEIGHT:
+	case FIGURE_VALUE:
+		weight_text(text, sizeof(text), weight,
 		    column->co_info->pi_unit);
-		out_fmt(page->pg_out, "%9s ", text);
+		table_cell(tb, "%s", text);
+		break;
+	case FIGURE_SAMPLES:
+		table_cell(tb, "%" PRIu64, is_total ? sum->su_total_samples :
+		    sum->su_self_samples);
+		break;
+	case FIGURE_RATIO:
+		sum += column->co_base - column;
+		base = is_total ? sum->su_total : sum->su_self;
+		if (base == 0)
+			table_text(tb, "-");
+		else
+			table_cell(tb, "%.4g", report_ratio(weight, base) *
+			    (is_rate(column) ? 1e6 : 1));
+		break;
 	}
-	if (base == 0)
-		out_fmt(page->pg_out, "%9s ", "-");
-	else
-		out_fmt(page->pg_out, "%9.4g ", report_ratio(value, base) *
-		    (is_rate(column) ? 1e6 : 1));
 }
 
 static void
-head_counter(const struct page *page, const struct report_column *column,
-    const char *what, bool is_first)
+report_line(struct table *tb, const void *arg, size_t n)
 {
-	const char *name = column->co_base->co_info->pi_name;
-	size_t shown;
+	const struct page *page = arg;
+	const struct report_table *table = page->pg_table;
+	const struct report_row *row;
+	size_t room;
 
-	if (!is_first && page->pg_level < LEVEL_SAMPLES)
+	if (tb->tb_is_measure || page->pg_out->ou_errno != 0)
 		return;
-	if (page->pg_level >= LEVEL_WEIGHT)
-		out_fmt(page->pg_out, "%9s ", what);
-	if (is_rate(column)) {
-		out_fmt(page->pg_out, "%9s ", "/ms");
+	if (n == TABLE_HEAD) {
+		(void)table_rest(tb, &room);
+		report_names_fit(page->pg_names, table, room);
+		report_names_head(page->pg_names, page->pg_out);
 		return;
 	}
-	shown = strlen(name) < 8 ? strlen(name) : 8;
-	out_fmt(page->pg_out, "%*s/", (int)(8 - shown), "");
-	(void)terminal_text(page->pg_out, name, 8);
-	out_char(page->pg_out, ' ');
-}
+	row = &table->ta_row[n];
+	for (size_t f = 0; f < page->pg_nfigures; f++) {
+		const size_t group = page->pg_figure[f].fi_group;
 
-static size_t
-counter_width(const struct report_table *table, int level)
-{
-	size_t part = level >= LEVEL_WEIGHT ? 20 : 10;
-
-	return (1 + (table->ta_is_flow || level < LEVEL_SAMPLES ? part :
-	    2 * part));
-}
-
-/* ------------------------------------------------------------ the page */
-
-static size_t
-event_width(const struct report_table *table, int level)
-{
-	size_t first = 7 + (level >= LEVEL_INTERVAL ? 11 : 0) +
-	    (level >= LEVEL_WEIGHT ? 10 : 0) +
-	    (level >= LEVEL_SAMPLES ? 9 : 0);
-	size_t second = 7 + (level >= LEVEL_SAMPLES ? 20 : 0) +
-	    (level >= LEVEL_ALL ? 10 : 0);
-
-	return (1 + first + (table->ta_is_flow ? 0 : second));
-}
-
-static size_t
-group_width(const struct report_table *table, size_t n, int level)
-{
-	return (is_beside(table, n) ? counter_width(table, level) :
-	    event_width(table, level));
-}
-
-/* Of the groups that are shown. */
-static size_t
-groups_width(const struct page *page)
-{
-	size_t width = 0;
-
-	for (size_t n = 0; n < page->pg_groups; n++)
-		width += group_width(page->pg_table, n, page->pg_level);
-	return (width);
-}
-
-/* As much of as many events as leave room for names. */
-static void
-fit(struct page *page, bool is_verbose)
-{
-	const struct report_table *table = page->pg_table;
-	const size_t width = page->pg_terminal->te_width;
-	const size_t name = is_verbose && !table->ta_is_tree ?
-	    MIN_NAME_VERBOSE : MIN_NAME;
-
-	page->pg_level = is_verbose ? LEVEL_ALL : table->ta_is_tree ?
-	    LEVEL_SHARES : LEVEL_INTERVAL;
-	page->pg_groups = table->ta_per_row;
-	while (width > 0 && page->pg_level > LEVEL_SHARES &&
-	    name + groups_width(page) > width)
-		page->pg_level--;
-	while (width > 0 && page->pg_groups > 1 &&
-	    MIN_NAME + groups_width(page) > width)
-		page->pg_groups--;
-	report_names_fit(&page->pg_names, table, width == 0 ? 0 :
-	    width > groups_width(page) + 4 ? width - groups_width(page) : 4);
-}
-
-/* --------------------------------------------------------------- rows */
-
-static void
-show_counters(const struct page *page, const struct report_column *column,
-    const struct report_sum *sum)
-{
-	const struct report_sum *base = sum + (column->co_base - column);
-	const bool is_flow = page->pg_table->ta_is_flow;
-
-	if (!is_flow)
-		show_counter(page, column, sum->su_self, base->su_self, true);
-	show_counter(page, column, sum->su_total, base->su_total, is_flow);
-	out_char(page->pg_out, ' ');
-}
-
-static void
-show_row(const struct page *page, const struct report_row *row)
-{
-	const struct report_table *table = page->pg_table;
-	const struct report_sum *sum;
-
-	for (size_t c = 0; c < page->pg_groups; c++) {
-		const struct report_column *column =
-		    report_column(table, row, c);
-
-		sum = &table->ta_sum[row->rw_first + c];
-		if (is_beside(table, c)) {
-			show_counters(page, column, sum);
-			continue;
-		}
-		show_parts(page, column, sum);
-		out_char(page->pg_out, ' ');
+		if (tb->tb_column[f].tc_is_gone)
+			table_text(tb, "");
+		else
+			put_figure(tb, &page->pg_figure[f],
+			    report_column(table, row, group),
+			    &table->ta_sum[row->rw_first + group]);
 	}
-	report_names_row(&page->pg_names, page->pg_out, page->pg_terminal,
-	    row);
-	out_char(page->pg_out, '\n');
-}
-
-static void
-show_head(const struct page *page)
-{
-	const struct report_table *table = page->pg_table;
-	const struct report_column *column;
-	size_t shown, width;
-
-	terminal_colour(page->pg_terminal, page->pg_out, TERMINAL_BOLD);
-	for (size_t c = 0; c < page->pg_groups && page->pg_groups > 1; c++) {
-		width = group_width(table, c, page->pg_level);
-		shown = terminal_text(page->pg_out,
-		    table->ta_column[c].co_info->pi_name, width - 1);
-		out_fmt(page->pg_out, "%*s", (int)(width - shown), "");
-	}
-	if (page->pg_groups > 1)
-		out_char(page->pg_out, '\n');
-	for (size_t c = 0; c < page->pg_groups; c++) {
-		column = &table->ta_column[c];
-		if (is_beside(table, c)) {
-			if (!table->ta_is_flow)
-				head_counter(page, column, "self", true);
-			head_counter(page, column, "total",
-			    table->ta_is_flow);
-			out_char(page->pg_out, ' ');
-			continue;
-		}
-		head_parts(page, column);
-		out_char(page->pg_out, ' ');
-	}
-	report_names_head(&page->pg_names, page->pg_out);
-	terminal_colour(page->pg_terminal, page->pg_out, TERMINAL_PLAIN);
-	out_char(page->pg_out, '\n');
+	if (table_rest(tb, &room))
+		report_names_row(page->pg_names, page->pg_out,
+		    page->pg_terminal, row);
 }
 
 /* ----------------------------------------------------- above and below */
@@ -376,9 +307,9 @@ show_quality(const struct report *report, const struct page *page)
 	}
 }
 
-/* What is not in the table. */
+/* What is not in the table; hidden: events. */
 static void
-show_rest(const struct page *page, bool is_verbose)
+show_rest(const struct page *page, size_t hidden, bool is_verbose)
 {
 	const struct report_table *table = page->pg_table;
 	char text[160];
@@ -390,13 +321,35 @@ show_rest(const struct page *page, bool is_verbose)
 		    table->ta_hidden == 1 ? "" : "s", 100 * table->ta_least);
 		terminal_fold(page->pg_terminal, page->pg_out, text, 4);
 	}
-	if (page->pg_groups < table->ta_per_row)
-		terminal_more_events(page->pg_terminal, page->pg_out,
-		    table->ta_per_row - page->pg_groups);
+	if (hidden > 0)
+		terminal_more_events(page->pg_terminal, page->pg_out, hidden);
 	if (is_verbose)
 		terminal_fold(page->pg_terminal, page->pg_out, "95% CI: "
 		    "confidence interval of the share, from sampling alone "
 		    "(Wilson)", 4);
+}
+
+static void
+show_table(struct page *page, bool is_verbose)
+{
+	const struct report_table *table = page->pg_table;
+	struct report_names names;
+	struct table tb = { .tb_out = page->pg_out,
+	    .tb_terminal = page->pg_terminal, .tb_column = page->pg_column,
+	    .tb_last = is_verbose && !table->ta_is_tree ? MIN_NAME_VERBOSE :
+	    MIN_NAME, .tb_has_rest = true };
+
+	page->pg_names = &names;
+	page->pg_level = is_verbose ? LEVEL_ALL : table->ta_is_tree ?
+	    LEVEL_SHARES : LEVEL_INTERVAL;
+	for (size_t c = 0; c < table->ta_per_row; c++)
+		add_group(page, c);
+	page->pg_column[page->pg_nfigures] = (struct table_column){
+		.tc_title = "", .tc_gap = 2, .tc_is_left = true };
+	tb.tb_ncolumns = page->pg_nfigures + 1;
+	out_char(page->pg_out, '\n');
+	table_show(&tb, table->ta_nrows, report_line, page);
+	show_rest(page, table_groups(&tb, true), is_verbose);
 }
 
 void
@@ -411,10 +364,12 @@ report_text(const struct report *report, struct out *out,
 	show_quality(report, &page);
 	if (table->ta_ncolumns == 0)
 		return;
-	fit(&page, report->re_is_verbose);
-	out_char(out, '\n');
-	show_head(&page);
-	for (size_t n = 0; n < table->ta_nrows && out->ou_errno == 0; n++)
-		show_row(&page, &table->ta_row[n]);
-	show_rest(&page, report->re_is_verbose);
+	page.pg_figure = calloc(MAX_FIGURES * table->ta_per_row,
+	    sizeof(*page.pg_figure));
+	page.pg_column = calloc(MAX_FIGURES * table->ta_per_row + 1,
+	    sizeof(*page.pg_column));
+	if (page.pg_figure != NULL && page.pg_column != NULL)
+		show_table(&page, report->re_is_verbose);
+	free(page.pg_figure);
+	free(page.pg_column);
 }

@@ -171,13 +171,14 @@ put_series(struct table *tb, const struct count *count,
     const struct count_series *series, bool is_partial)
 {
 	const struct prof_summary *summary = &series->cs_summary;
-	char text[80];
+	char text[80], marked[96];
 
 	table_text(tb, series->cs_name);
 	value_text(text, sizeof(text), summary->sm_n == 0 ? NAN :
 	    summary->sm_mean, series->cs_unit, count->co_nruns > 1);
-	table_cell(tb, "%s%s", is_partial && summary->sm_n > 0 ? "~" : "",
-	    text);
+	snprintf(marked, sizeof(marked), "%s%s", is_partial &&
+	    summary->sm_n > 0 ? "~" : "", text);
+	table_text(tb, marked);
 	if (count->co_nruns > 1)
 		table_text(tb, interval_text(text, sizeof(text), summary));
 }

@@ -49,11 +49,18 @@ put_colour(const struct table *tb, enum terminal_colour colour)
 
 /* Blanks are owed until there is something behind them. */
 static void
+put_owed(struct table *tb)
+{
+	for (; tb->tb_owed > 0; tb->tb_owed--, tb->tb_used++)
+		out_char(tb->tb_out, ' ');
+}
+
+static void
 put_text_cell(struct table *tb, const struct table_column *column,
-    const char *text)
+    const char *text, bool is_ours)
 {
 	const size_t width = width_of(tb);
-	const size_t columns = terminal_columns(text);
+	const size_t columns = is_ours ? strlen(text) : terminal_columns(text);
 	const size_t pad = columns < column->tc_width ?
 	    column->tc_width - columns : 0;
 	const bool is_last = tb->tb_at + 1 == tb->tb_ncolumns;
@@ -63,9 +70,7 @@ put_text_cell(struct table *tb, const struct table_column *column,
 	if (!column->tc_is_left)
 		tb->tb_owed += pad;
 	if (*text != '\0') {
-		out_fmt(tb->tb_out, "%*s", (int)tb->tb_owed, "");
-		tb->tb_used += tb->tb_owed;
-		tb->tb_owed = 0;
+		put_owed(tb);
 		if (width > 0 && is_last && column->tc_is_left)
 			room = width > tb->tb_used + 2 ?
 			    width - tb->tb_used : 2;
@@ -73,7 +78,11 @@ put_text_cell(struct table *tb, const struct table_column *column,
 			room = column->tc_width;
 		if (tb->tb_colour != TERMINAL_PLAIN)
 			put_colour(tb, tb->tb_colour);
-		tb->tb_used += terminal_text(tb->tb_out, text, room);
+		if (is_ours && columns <= room) {
+			out_mem(tb->tb_out, text, columns);
+			tb->tb_used += columns;
+		} else
+			tb->tb_used += terminal_text(tb->tb_out, text, room);
 		if (tb->tb_colour != TERMINAL_PLAIN)
 			put_colour(tb, TERMINAL_PLAIN);
 	}
@@ -95,8 +104,8 @@ put_marked_cell(struct table *tb, const struct table_column *column,
 	out_str(tb->tb_out, is_page ? "" : " |");
 }
 
-void
-table_text(struct table *tb, const char *text)
+static void
+put_cell(struct table *tb, const char *text, bool is_ours)
 {
 	struct table_column *column = &tb->tb_column[tb->tb_at];
 	size_t width;
@@ -108,9 +117,15 @@ table_text(struct table *tb, const char *text)
 	} else if (tb->tb_style != TABLE_TEXT)
 		put_marked_cell(tb, column, text);
 	else if (!column->tc_is_gone)
-		put_text_cell(tb, column, text);
+		put_text_cell(tb, column, text, is_ours);
 	tb->tb_colour = TERMINAL_PLAIN;
 	tb->tb_at++;
+}
+
+void
+table_text(struct table *tb, const char *text)
+{
+	put_cell(tb, text, false);
 }
 
 void
@@ -124,10 +139,71 @@ table_cell(struct table *tb, const char *fmt, ...)
 		vsnprintf(text, sizeof(text), fmt, ap);
 		va_end(ap);
 	}
-	table_text(tb, text);
+	put_cell(tb, text, true);
+}
+
+bool
+table_rest(struct table *tb, size_t *room)
+{
+	const size_t width = width_of(tb);
+
+	if (tb->tb_is_measure)
+		return (false);
+	tb->tb_owed += tb->tb_column[tb->tb_ncolumns - 1].tc_gap;
+	put_owed(tb);
+	*room = width == 0 ? 0 : width > tb->tb_used + 4 ?
+	    width - tb->tb_used : 4;
+	tb->tb_at++;
+	return (true);
 }
 
 /* ------------------------------------------------------------ the table */
+
+size_t
+table_groups(const struct table *tb, bool is_gone)
+{
+	size_t groups = 0;
+
+	for (size_t i = 0; i < tb->tb_ncolumns; i++)
+		groups += tb->tb_column[i].tc_over != NULL &&
+		    tb->tb_column[i].tc_is_gone == is_gone;
+	return (groups);
+}
+
+/* Columns from one that begins a group to the next that does, or the last. */
+static size_t
+group_width(const struct table *tb, size_t from)
+{
+	size_t width = 0, i;
+
+	for (i = from; i + 1 < tb->tb_ncolumns; i++) {
+		const struct table_column *column = &tb->tb_column[i];
+
+		if (i > from && column->tc_over != NULL)
+			break;
+		if (!column->tc_is_gone)
+			width += column->tc_width + (i > from ?
+			    column->tc_gap : 0);
+	}
+	return (width + tb->tb_column[i].tc_gap);
+}
+
+static void
+put_groups(struct table *tb)
+{
+	size_t width, used;
+
+	for (size_t i = 0; i < tb->tb_ncolumns; i++) {
+		if (tb->tb_column[i].tc_over == NULL ||
+		    tb->tb_column[i].tc_is_gone)
+			continue;
+		width = group_width(tb, i);
+		used = terminal_text(tb->tb_out, tb->tb_column[i].tc_over,
+		    width - 1);
+		out_fmt(tb->tb_out, "%*s", (int)(width - used), "");
+	}
+	out_char(tb->tb_out, '\n');
+}
 
 /* What does not fit goes, in order; the last column stays. */
 static void
@@ -162,8 +238,10 @@ end_row(struct table *tb)
 }
 
 static void
-put_head(struct table *tb)
+put_head(struct table *tb, table_row_fn *row, const void *arg)
 {
+	const size_t ntitles = tb->tb_ncolumns - tb->tb_has_rest;
+
 	if (tb->tb_style == TABLE_HTML) {
 		out_str(tb->tb_out, "<table>\n<tr>");
 		for (size_t i = 0; i < tb->tb_ncolumns; i++)
@@ -174,8 +252,12 @@ put_head(struct table *tb)
 		return;
 	}
 	put_colour(tb, TERMINAL_BOLD);
-	for (size_t i = 0; i < tb->tb_ncolumns; i++)
+	if (table_groups(tb, false) > 1)
+		put_groups(tb);
+	for (size_t i = 0; i < ntitles; i++)
 		table_text(tb, tb->tb_column[i].tc_title);
+	if (tb->tb_has_rest)
+		row(tb, arg, TABLE_HEAD);
 	put_colour(tb, TERMINAL_PLAIN);
 	end_row(tb);
 	if (tb->tb_style != TABLE_MARKDOWN)
@@ -203,7 +285,7 @@ table_show(struct table *tb, size_t nrows, table_row_fn *row, const void *arg)
 		tb->tb_is_measure = pass == 0;
 		if (pass == 1) {
 			fit(tb);
-			put_head(tb);
+			put_head(tb, row, arg);
 		}
 		for (size_t n = 0; n < nrows; n++) {
 			row(tb, arg, n);

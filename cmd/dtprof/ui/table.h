@@ -13,6 +13,7 @@ enum table_style { TABLE_TEXT, TABLE_MARKDOWN, TABLE_HTML };
 
 struct table_column {
 	const char	*tc_title;
+	const char	*tc_over;	/* head of a group from here on; or NULL */
 	size_t		 tc_least;	/* at least so wide */
 	size_t		 tc_gap;	/* blanks in front */
 	int		 tc_drop;	/* 1: the first to go; 0: never */
@@ -24,7 +25,11 @@ struct table_column {
 	bool		 tc_is_gone;
 };
 
-/* Cells of row n, from the left; of a row that is none: no cell. */
+/*
+ * Cells of row n, from the left; of a row that is none: no cell.  With
+ * tb_has_rest TABLE_HEAD is a row, too, of which only the rest is told.
+ */
+#define TABLE_HEAD	SIZE_MAX
 struct table;
 typedef void	 table_row_fn(struct table *table, const void *arg, size_t n);
 
@@ -35,6 +40,7 @@ struct table {
 	struct table_column *tb_column;
 	size_t		 tb_ncolumns;
 	size_t		 tb_last;	/* columns kept for the last one */
+	bool		 tb_has_rest;	/* of which the caller prints all */
 	/* table.c's */
 	bool		 tb_is_measure;
 	size_t		 tb_at;		/* of the cell that comes next */
@@ -49,8 +55,16 @@ void	table_show(struct table *table, size_t nrows, table_row_fn *row,
 
 /* Hostile text; on a terminal the last cell is cut. */
 void	table_text(struct table *table, const char *text);
+/* Text of ours, in ASCII. */
 void	table_cell(struct table *table, const char *fmt, ...)
 	    __attribute__((format(printf, 2, 3)));
+/*
+ * The last cell is put out by the caller, if this is true; how many columns of
+ * the terminal there are for it, 0: no end.
+ */
+bool	table_rest(struct table *table, size_t *room);
+/* Of groups with a head of their own: how many are there, how many are gone. */
+size_t	table_groups(const struct table *table, bool is_gone);
 /* Of the next cell alone. */
 void	table_colour(struct table *table, enum terminal_colour colour);
 
