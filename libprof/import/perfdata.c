@@ -17,6 +17,7 @@
 #include <zstd.h>
 
 #include "perfdata.h"
+#include "process/processes.h"
 #include "profile/profile_impl.h"
 #include "recording/accounting.h"
 
@@ -468,7 +469,7 @@ open_snapshots(struct perf_data *data)
 		return (prof_import_say(data->pd_import, "its stack copies are "
 		    "of another architecture and were not unwound: perf script "
 		    "-i FILE | dtprof import -"));
-	data->pd_snapshots = prof_snapshots_new(false);
+	data->pd_snapshots = prof_snapshots_new(PROF_PROCESSES_PERF, false);
 	if (data->pd_snapshots == NULL)
 		return (prof_fail_nomem(&data->pd_import->im_error));
 	prof_snapshots_later(data->pd_snapshots, perf_begin_ns(data));

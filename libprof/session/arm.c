@@ -318,12 +318,12 @@ publish(struct prof_session *session)
 
 /* Stacks are walked in user space where the kernel's walk does not do. */
 static int
-open_snapshots(struct prof_session *session)
+open_snapshots(struct prof_session *session, unsigned mode)
 {
 	if (session->se_options.po_callgraph != PROF_CALLGRAPH_AUTO &&
 	    session->se_options.po_callgraph != PROF_CALLGRAPH_DWARF)
 		return (0);
-	session->se_snapshots = prof_snapshots_new(
+	session->se_snapshots = prof_snapshots_new(mode,
 	    session->se_options.po_verify != 0);
 	if (session->se_snapshots == NULL)
 		return (prof_fail_nomem(&session->se_error));
@@ -336,7 +336,7 @@ arm_bpf(struct prof_session *session)
 {
 	struct prof_bpf *bpf = &session->se_bpf;
 
-	if (open_snapshots(session) == -1 || prof_bpf_load(session) == -1 ||
+	if (open_snapshots(session, PROF_PROCESSES_ALL) == -1 || prof_bpf_load(session) == -1 ||
 	    prof_bpf_attach(session) == -1 || open_unwind(session) == -1)
 		return (-1);
 	session->se_counts = calloc((size_t)(bpf->bp_ncpus + 1) *
@@ -385,7 +385,7 @@ arm_rings(struct prof_session *session)
 	ro.ro_inherit = !po->po_no_inherit &&
 	    po->po_target != PROF_TARGET_TIDS;
 	ro.ro_callchain = po->po_callgraph == PROF_CALLGRAPH_FP;
-	if (open_snapshots(session) == -1)
+	if (open_snapshots(session, PROF_PROCESSES_PERF) == -1)
 		return (-1);
 	ro.ro_snapshots = session->se_snapshots;
 	if (session->se_snapshots != NULL)

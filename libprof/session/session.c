@@ -442,7 +442,7 @@ prof_session_renew(struct prof_session *session, uint32_t pid,
 	if (session->se_unwind != NULL)
 		prof_unwind_renew(session->se_unwind, pid, any_exec);
 	if ((session->se_snapshots != NULL && prof_snapshots_renew(
-	    session->se_snapshots, pid) == -1) ||
+	    session->se_snapshots, pid, sample_ns) == -1) ||
 	    prof_hits_renew(session->se_hits, pid, sample_ns) == -1)
 		return (prof_fail_nomem(&session->se_error));
 	return (0);
@@ -463,7 +463,7 @@ prof_session_take_read(struct prof_session *session,
 	if (session->se_unwind != NULL)
 		prof_unwind_observe(session->se_unwind, record);
 	if ((session->se_snapshots != NULL && prof_snapshots_observe(
-	    session->se_snapshots, record) == -1) ||
+	    session->se_snapshots, &early) == -1) ||
 	    prof_hits_life(session->se_hits, &early) == -1)
 		return (prof_fail_nomem(&session->se_error));
 	if (prof_sink_record(&session->se_sink, record) == -1) {

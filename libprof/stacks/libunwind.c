@@ -260,29 +260,29 @@ find_proc_info(unw_addr_space_t as, unw_word_t ip, unw_proc_info_t *pi,
     int need, void *arg)
 {
 	struct prof_unwinder *un = arg;
-	const struct prof_mapped *mapping = prof_space_at(un->un_space, ip);
+	struct prof_mapped mapping;
 	const struct prof_cfi_entry *entry;
 	unw_dyn_info_t info = { 0 };
 	uint64_t bias;
 
 	un->un_why = PROF_STACK_NOMAP;
-	if (mapping == NULL)
+	if (!prof_space_at(un->un_space, ip, &mapping))
 		return (-UNW_ENOINFO);
 	un->un_why = PROF_STACK_NOROW;
-	if (mapping->mp_object == NULL)
+	if (mapping.mp_object == NULL)
 		return (-UNW_ENOINFO);
-	if (!prof_object_ready(un->un_objects, un->un_pid, mapping)) {
+	if (!prof_object_ready(un->un_objects, un->un_pid, &mapping)) {
 		un->un_why = PROF_STACK_NOMOD;
 		return (-UNW_ENOINFO);
 	}
-	bias = prof_object_bias(mapping);
-	entry = prof_object_entry(mapping->mp_object, ip - bias);
-	if (begins_stack(un, mapping->mp_object, ip - bias, entry != NULL)) {
+	bias = prof_object_bias(&mapping);
+	entry = prof_object_entry(mapping.mp_object, ip - bias);
+	if (begins_stack(un, mapping.mp_object, ip - bias, entry != NULL)) {
 		un->un_why = PROF_STACK_OK;
 		return (-UNW_ENOINFO);
 	}
-	if (entry == NULL || !make_up(&un->un_made_up, mapping->mp_object,
-	    (uint32_t)(entry - mapping->mp_object->ob_entry), bias))
+	if (entry == NULL || !make_up(&un->un_made_up, mapping.mp_object,
+	    (uint32_t)(entry - mapping.mp_object->ob_entry), bias))
 		return (-UNW_ENOINFO);
 	un->un_why = PROF_STACK_NONE;
 	info.start_ip = entry->en_start + bias;
@@ -485,18 +485,19 @@ is_outermost(const struct prof_unwinder *un, const struct prof_walk *walk)
 {
 	const uint64_t pc = walk->wk_frame[walk->wk_n - 1] -
 	    (walk->wk_n > 1 || un->un_is_return);
-	const struct prof_mapped *mapping = prof_space_at(un->un_space, pc);
+	struct prof_mapped mapping;
 	const struct prof_cfi_entry *entry;
 	uint64_t address;
 
-	if (mapping == NULL || mapping->mp_object == NULL ||
-	    !prof_object_ready(un->un_objects, un->un_pid, mapping))
+	if (!prof_space_at(un->un_space, pc, &mapping) ||
+	    mapping.mp_object == NULL ||
+	    !prof_object_ready(un->un_objects, un->un_pid, &mapping))
 		return (false);
-	address = pc - prof_object_bias(mapping);
-	entry = prof_object_entry(mapping->mp_object, address);
+	address = pc - prof_object_bias(&mapping);
+	entry = prof_object_entry(mapping.mp_object, address);
 	return (entry != NULL && is_run(entry) &&
 	    prof_cfi_is_outermost(PROF_OUR_MACHINE,
-	    mapping->mp_object->ob_frames, entry, address));
+	    mapping.mp_object->ob_frames, entry, address));
 }
 
 /* By rules, as far as they go; NOROW: a frame pointer may lead on. */

@@ -25,7 +25,6 @@
 #include "snapshot.h"
 
 #define BUCKETS		1024
-#define MAX_OBJECTS	16383	/* numbers have 14 bits, and one is taken */
 #define MANY_OBJECTS	12288	/* then those go that nobody maps */
 #define MAX_BYTES	(256UL << 20)	/* of all that was read */
 #define AGAIN_NS	1000000000ULL
@@ -37,7 +36,7 @@ struct prof_objects {
 	struct prof_object *is_bucket[BUCKETS];
 	struct prof_object **is_object;	/* by number */
 	uint32_t	 is_n;		/* numbers given out ... */
-	uint16_t	 is_free[MAX_OBJECTS]; /* ... and taken back */
+	uint16_t	 is_free[PROF_OBJECTS_MAX]; /* ... and taken back */
 	uint32_t	 is_nfree;
 	size_t		 is_bytes;
 	uint64_t	 is_clock;	/* counts uses */
@@ -50,7 +49,7 @@ prof_objects_new(void)
 
 	if (objects == NULL)
 		return (NULL);
-	objects->is_object = calloc(MAX_OBJECTS, sizeof(*objects->is_object));
+	objects->is_object = calloc(PROF_OBJECTS_MAX, sizeof(*objects->is_object));
 	if (objects->is_object == NULL) {
 		free(objects);
 		return (NULL);
@@ -142,7 +141,7 @@ prof_objects_get(struct prof_objects *objects,
 	for (object = *bucket; object != NULL; object = object->ob_next)
 		if (is_object(object, mapping))
 			return (object);
-	if ((objects->is_nfree == 0 && objects->is_n == MAX_OBJECTS) ||
+	if ((objects->is_nfree == 0 && objects->is_n == PROF_OBJECTS_MAX) ||
 	    (object = calloc(1, sizeof(*object) + length)) == NULL)
 		return (NULL);
 	object->ob_dev = mapping->pr_dev;
@@ -410,13 +409,20 @@ prof_object_ready(struct prof_objects *objects, uint32_t pid,
 	return (true);
 }
 
+struct prof_object *
+prof_objects_numbered(const struct prof_objects *objects, uint32_t number)
+{
+	return (number < objects->is_n ? objects->is_object[number] : NULL);
+}
+
 const struct prof_object *
 prof_objects_at(const struct prof_objects *objects, uint32_t number)
 {
-	return (number < objects->is_n &&
-	    objects->is_object[number] != NULL &&
-	    objects->is_object[number]->ob_state == OBJECT_READY ?
-	    objects->is_object[number] : NULL);
+	const struct prof_object *object = prof_objects_numbered(objects,
+	    number);
+
+	return (object != NULL && object->ob_state == OBJECT_READY ?
+	    object : NULL);
 }
 
 uint64_t

@@ -4,7 +4,7 @@
  * and a copy of the top of its stack.  libunwind does the steps; what it may
  * look at comes from here.
  *
- *	spaces.c     processes and what they have mapped, as time goes on
+ *	spaces.c     what a process has mapped at a time
  *	objects.c     the call frame information of what is mapped
  *	libunwind.c  from a snapshot to frames, and why they end
  *	collect.c    a snapshot out of the records of a stream
@@ -81,6 +81,8 @@ struct prof_object {
 	char		 ob_path[];
 };
 
+#define PROF_OBJECTS_MAX 16383	/* numbers have 14 bits, and one is taken */
+
 struct prof_objects;
 struct prof_objects *prof_objects_new(void);	/* owned by caller */
 void	prof_objects_free(struct prof_objects *objects);
@@ -109,7 +111,10 @@ struct prof_mapped;
 /* Read it, where that was not done; false: it cannot be read now. */
 bool	prof_object_ready(struct prof_objects *objects, uint32_t pid,
 	    const struct prof_mapped *mapping);
-/* The object with a number; NULL: none, or not read. */
+/* The object with a number; NULL: there is none. */
+struct prof_object *prof_objects_numbered(const struct prof_objects *objects,
+	    uint32_t number);
+/* The same; NULL: none, or not read. */
 const struct prof_object *prof_objects_at(const struct prof_objects *objects,
 	    uint32_t number);
 /* What an address in memory is less than one in the file. */
@@ -128,37 +133,36 @@ struct prof_mapped {
 	uint64_t	 mp_start;
 	uint64_t	 mp_end;
 	uint64_t	 mp_offset;	/* in the file */
-	uint64_t	 mp_since_ns;
 	struct prof_object *mp_object;	/* NULL: no file */
 };
 
-/*
- * What a process has mapped, in order of address.  A child shares it with
- * its parent until one of them changes it; a change makes it another one.
- */
+/* What a process has mapped at a time. */
 struct prof_space {
-	uint64_t	 ss_version;	/* never used again */
-	uint32_t	 ss_refs;
-	uint32_t	 ss_n;
-	uint32_t	 ss_cap;
-	struct prof_mapped ss_map[];
+	const struct prof_spaces *ss_spaces;
+	uint32_t	 ss_pid;
+	uint64_t	 ss_time_ns;
+	uint64_t	 ss_version;	/* same version, same mappings */
 };
 
 struct prof_spaces;
-struct prof_spaces *prof_spaces_new(struct prof_objects *objects);
+/* mode: enum prof_processes_mode. */
+struct prof_spaces *prof_spaces_new(struct prof_objects *objects,
+	    unsigned mode);
 void	prof_spaces_free(struct prof_spaces *spaces);
-/* A record of a life or a mapping, in order of time; -1: no memory. */
+/* A process or mapping event; -1: no memory. */
 int	prof_spaces_observe(struct prof_spaces *spaces,
 	    const struct prof_record *record);
-/* What it has mapped is told of anew.  -1: no memory. */
-int	prof_spaces_renew(struct prof_spaces *spaces, uint32_t pid);
-/* Set ob_is_mapped of all objects that somebody maps. */
-void	prof_spaces_mark(struct prof_spaces *spaces);
-/* Borrowed until the next record; NULL: nothing is known of it. */
-const struct prof_space *prof_spaces_find(struct prof_spaces *spaces,
-	    uint32_t pid);
-const struct prof_mapped *prof_space_at(const struct prof_space *space,
-	    uint64_t address);
+/* Its list of mappings was read, and follows.  -1: no memory. */
+int	prof_spaces_renew(struct prof_spaces *spaces, uint32_t pid,
+	    uint64_t time_ns);
+/* Set ob_is_mapped of all objects that somebody maps.  -1: no memory. */
+int	prof_spaces_mark(struct prof_spaces *spaces);
+/* Holds until the next event; false: nothing is known of it. */
+bool	prof_spaces_find(struct prof_spaces *spaces, uint32_t pid,
+	    uint64_t time_ns, struct prof_space *space);
+/* false: nothing is mapped there. */
+bool	prof_space_at(const struct prof_space *space, uint64_t address,
+	    struct prof_mapped *mapped);
 
 /* ------------------------------------------------------- libunwind.c */
 
@@ -210,8 +214,11 @@ bool	prof_verify_row(struct prof_verify *verify, size_t n,
 /* ------------------------------------------------------- snapshots.c */
 
 struct prof_snapshots;
-/* Owned by caller.  verify: compare, where the kernel has walked as well. */
-struct prof_snapshots *prof_snapshots_new(bool verify);
+/*
+ * Owned by caller.  mode: enum prof_processes_mode; verify: compare, where the
+ * kernel has walked as well.
+ */
+struct prof_snapshots *prof_snapshots_new(unsigned mode, bool verify);
 /* Stacks are those of a file: prof_objects_later. */
 void	prof_snapshots_later(struct prof_snapshots *st, uint64_t unchanged_ns);
 void	prof_snapshots_free(struct prof_snapshots *snapshots);
@@ -220,8 +227,9 @@ void	prof_snapshots_read_by(struct prof_snapshots *snapshots,
 	    struct prof_broker *broker);
 int	prof_snapshots_observe(struct prof_snapshots *snapshots,
 	    const struct prof_record *record);
-/* What a process has mapped is told of anew.  -1: no memory. */
-int	prof_snapshots_renew(struct prof_snapshots *snapshots, uint32_t pid);
+/* Its list of mappings was read, and follows.  -1: no memory. */
+int	prof_snapshots_renew(struct prof_snapshots *snapshots, uint32_t pid,
+	    uint64_t time_ns);
 /*
  * Walk the stack of a sample in user space; its first "kept" frames, which
  * the snapshot's begin behind, stay.  The frames are borrowed until the next

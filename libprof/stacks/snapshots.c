@@ -28,7 +28,7 @@ struct prof_snapshots {
 };
 
 struct prof_snapshots *
-prof_snapshots_new(bool verify)
+prof_snapshots_new(unsigned mode, bool verify)
 {
 	struct prof_snapshots *st = calloc(1, sizeof(*st));
 
@@ -36,7 +36,7 @@ prof_snapshots_new(bool verify)
 		return (NULL);
 	st->st_objects = prof_objects_new();
 	if (st->st_objects != NULL) {
-		st->st_spaces = prof_spaces_new(st->st_objects);
+		st->st_spaces = prof_spaces_new(st->st_objects, mode);
 		st->st_unwinder = prof_unwinder_new(st->st_objects);
 	}
 	if (verify)
@@ -70,7 +70,8 @@ sweep(struct prof_snapshots *st)
 	if (now_ns - st->st_swept_ns < SWEEP_NS)
 		return;
 	st->st_swept_ns = now_ns;
-	prof_spaces_mark(st->st_spaces);
+	if (prof_spaces_mark(st->st_spaces) == -1)
+		return;
 	prof_objects_sweep(st->st_objects);
 	prof_unwinder_forget(st->st_unwinder);
 }
@@ -97,30 +98,31 @@ prof_snapshots_observe(struct prof_snapshots *st,
 }
 
 int
-prof_snapshots_renew(struct prof_snapshots *st, uint32_t pid)
+prof_snapshots_renew(struct prof_snapshots *st, uint32_t pid,
+    uint64_t time_ns)
 {
-	return (prof_spaces_renew(st->st_spaces, pid));
+	return (prof_spaces_renew(st->st_spaces, pid, time_ns));
 }
 
 void
 prof_snapshots_finish(struct prof_snapshots *st, struct prof_record *sample,
     uint32_t kept, const struct prof_snapshot *snapshot)
 {
-	const struct prof_space *space = prof_spaces_find(st->st_spaces,
-	    sample->pr_pid);
+	struct prof_space space;
 	struct prof_walk *walk = &st->st_walk;
 	uint32_t more;
 
-	if (space == NULL || kept > DTP_MAX_UFRAMES ||
-	    kept > sample->pr_nuser)
+	if (kept > DTP_MAX_UFRAMES || kept > sample->pr_nuser ||
+	    !prof_spaces_find(st->st_spaces, sample->pr_pid,
+	    sample->pr_time_ns, &space))
 		return;
-	prof_unwinder_walk(st->st_unwinder, sample->pr_pid, space, snapshot,
+	prof_unwinder_walk(st->st_unwinder, sample->pr_pid, &space, snapshot,
 	    walk);
 	st->st_walked++;
 	if (walk->wk_status == PROF_STACK_OK)
 		st->st_whole++;
 	if (st->st_verify != NULL && kept == 0)
-		prof_verify_compare(st->st_verify, space, sample, walk);
+		prof_verify_compare(st->st_verify, &space, sample, walk);
 	if (sample->pr_ustatus == PROF_STACK_OK)
 		return;
 	more = walk->wk_n;

@@ -100,13 +100,13 @@ count(struct prof_verify *verify, const struct row *found)
 static void
 set_place(struct row *row, const struct prof_space *space, uint64_t pc)
 {
-	const struct prof_mapped *mapping = prof_space_at(space, pc);
+	struct prof_mapped mapping;
 
 	row->ro_row.vr_address = 0;
-	if (mapping == NULL || mapping->mp_object == NULL)
+	if (!prof_space_at(space, pc, &mapping) || mapping.mp_object == NULL)
 		return;
-	row->ro_object = mapping->mp_object;
-	row->ro_row.vr_address = pc - prof_object_bias(mapping);
+	row->ro_object = mapping.mp_object;
+	row->ro_row.vr_address = pc - prof_object_bias(&mapping);
 }
 
 /* The kernel's walk says itself that it did not know the way. */

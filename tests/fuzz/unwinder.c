@@ -17,6 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "process/processes.h"
 #include "stacks/snapshot.h"
 
 #define STACK		0x7ffd00000000ULL
@@ -62,23 +63,23 @@ mapping_of(int fd, size_t length, char *path, size_t size)
 }
 
 static void
-walk(const uint8_t *input, struct prof_object *object, size_t length,
+walk(const uint8_t *input, const struct prof_record *mapping,
     uint64_t version)
 {
-	struct prof_space *space;
+	struct prof_spaces *spaces = prof_spaces_new(objects,
+	    PROF_PROCESSES_ALL);
+	const uint64_t length = mapping->pr_len;
+	struct prof_space space;
 	struct prof_snapshot snapshot = { .sn_known = PROF_ALL_REGS,
 	    .sn_base = STACK, .sn_bytes = STACK_BYTES };
 	uint64_t stack[STACK_BYTES / 8];
 	static struct prof_walk result;
 	size_t n;
 
-	space = calloc(1, sizeof(*space) + sizeof(*space->ss_map));
-	if (space == NULL)
+	if (spaces == NULL || prof_spaces_observe(spaces, mapping) == -1 ||
+	    !prof_spaces_find(spaces, mapping->pr_pid, 0, &space))
 		abort();
-	space->ss_version = version;
-	space->ss_n = 1;
-	space->ss_map[0] = (struct prof_mapped){ .mp_start = TEXT,
-	    .mp_end = TEXT + length, .mp_object = object };
+	space.ss_version = version;
 	memcpy(stack, input + 2, sizeof(stack));
 	for (n = 0; n < STACK_BYTES / 8; n++)
 		stack[n] = (stack[n] & 1 ? TEXT : STACK) + (stack[n] & 0xffff);
@@ -88,7 +89,7 @@ walk(const uint8_t *input, struct prof_object *object, size_t length,
 	snapshot.sn_reg[PROF_REG_SP] = STACK;
 	snapshot.sn_reg[PROF_REG_PC] = TEXT + (uint64_t)(input[0] |
 	    input[1] << 8);
-	prof_unwinder_walk(unwinder, (uint32_t)getpid(), space, &snapshot,
+	prof_unwinder_walk(unwinder, mapping->pr_pid, &space, &snapshot,
 	    &result);
 	if (result.wk_n == 0 || result.wk_n > DTP_MAX_UFRAMES ||
 	    result.wk_status >= PROF_STACK_NSTATUS)
@@ -97,7 +98,7 @@ walk(const uint8_t *input, struct prof_object *object, size_t length,
 		if (result.wk_frame[n] - 1 - TEXT >= length &&
 		    result.wk_frame[n] - TEXT >= length)
 			abort();
-	free(space);
+	prof_spaces_free(spaces);
 }
 
 int
@@ -105,7 +106,6 @@ LLVMFuzzerTestOneInput(const uint8_t *input, size_t size)
 {
 	static uint64_t version;
 	struct prof_record mapping;
-	struct prof_object *object;
 	char path[64];
 	int fd;
 
@@ -117,9 +117,7 @@ LLVMFuzzerTestOneInput(const uint8_t *input, size_t size)
 	    STACK_BYTES) == -1)
 		abort();
 	mapping = mapping_of(fd, 0x10000, path, sizeof(path));
-	object = prof_objects_get(objects, &mapping);
-	if (object != NULL)
-		walk(input, object, 0x10000, ++version);
+	walk(input, &mapping, ++version);
 	close(fd);
 	return (0);
 }

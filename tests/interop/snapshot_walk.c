@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "os/procfs.h"
+#include "process/processes.h"
 #include "stacks/snapshot.h"
 
 static uint8_t stack[PROF_STACK_MAX];
@@ -79,7 +80,8 @@ take(int pid, struct prof_snapshot *sn)
 int
 main(int argc, char **argv)
 {
-	struct prof_snapshots *snapshots = prof_snapshots_new(false);
+	struct prof_snapshots *snapshots = prof_snapshots_new(
+	    PROF_PROCESSES_ALL, false);
 	struct prof_record sample = { .pr_type = PROF_R_SAMPLE };
 	struct prof_snapshot snapshot = { .sn_known = 0 };
 	int pid = argc == 2 ? atoi(argv[1]) : 0;
@@ -91,6 +93,7 @@ main(int argc, char **argv)
 		return (1);
 	}
 	sample.pr_pid = (uint32_t)pid;
+	sample.pr_time_ns = 1;
 	sample.pr_ustatus = PROF_STACK_NOPROC;
 	prof_snapshots_finish(snapshots, &sample, 0, &snapshot);
 	printf("%u", sample.pr_ustatus);

@@ -173,6 +173,28 @@ too_many(void)
 	OK("%u processes are over the limit, and say so", over);
 }
 
+/* One that maps something where it has as many mappings as it may. */
+static void
+too_many_of_one(void)
+{
+	unsigned n;
+
+	ps = prof_processes_new(PROF_PROCESSES_NOW, PROF_PROCESSES_MOST_NOW);
+	CHECK(ps != NULL, "no memory");
+	take(PROF_R_TASK, SHELL);
+	for (n = 1; prof_processes_over(ps) == 0; n++) {
+		CHECK(n < TIMES, "there is no limit");
+		map(SHELL, 2 * n, n);
+	}
+	for (n--; n > 0; n--)
+		CHECK(image_at(SHELL, 2 * n) == UINT32_MAX,
+		    "mapping %u may be covered, and is still there", n);
+	map(SHELL, 2, 7);
+	CHECK(image_at(SHELL, 2) == 7, "what it maps then is not known");
+	prof_processes_free(ps);
+	OK("a process over the limit has what it maps from then on");
+}
+
 int
 main(void)
 {
@@ -181,5 +203,6 @@ main(void)
 	long_child();
 	jit();
 	too_many();
+	too_many_of_one();
 	return (0);
 }

@@ -9,6 +9,7 @@
  */
 #include <time.h>
 
+#include "process/processes.h"
 #include "../../libprof/stacks/snapshots.c"
 #include "cli-check.h"
 
@@ -35,20 +36,23 @@ static bool
 has(const struct prof_snapshots *st, uint32_t pid, uint64_t addr,
     uint32_t file)
 {
-	const struct prof_mapped *mapped = prof_space_at(
-	    prof_spaces_find(st->st_spaces, pid), addr);
+	struct prof_mapped mapped;
+	struct prof_space space;
 	char path[64];
 
 	snprintf(path, sizeof(path), "/nowhere/file%u", file);
-	return (mapped != NULL && mapped->mp_object != NULL &&
-	    strcmp(mapped->mp_object->ob_path, path) == 0);
+	return (prof_spaces_find(st->st_spaces, pid, 0, &space) &&
+	    prof_space_at(&space, addr, &mapped) &&
+	    mapped.mp_object != NULL &&
+	    strcmp(mapped.mp_object->ob_path, path) == 0);
 }
 
 int
 main(void)
 {
 	const struct timespec pause = { 0, 300000000 };
-	struct prof_snapshots *st = prof_snapshots_new(false);
+	struct prof_snapshots *st = prof_snapshots_new(
+	    PROF_PROCESSES_ALL, false);
 	uint32_t n;
 
 	CHECK(st != NULL, "no memory");

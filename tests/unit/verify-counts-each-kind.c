@@ -8,6 +8,7 @@
  */
 #include "cli-check.h"
 #include "prof.h"
+#include "process/processes.h"
 #include "stacks/snapshot.h"
 
 #define PLACES	1000
@@ -18,21 +19,21 @@ main(void)
 {
 	static struct prof_walk walk;
 	const struct prof_record mapping = { .pr_type = PROF_R_MMAP,
-	    .pr_path = "/nonexistent/program", .pr_ino = 1 };
+	    .pr_path = "/nonexistent/program", .pr_ino = 1, .pr_addr = START,
+	    .pr_len = 16 * PLACES };
 	struct prof_objects *objects = prof_objects_new();
 	struct prof_verify *verify = prof_verify_new();
-	struct prof_space *space = calloc(1, sizeof(*space) +
-	    sizeof(*space->ss_map));
+	struct prof_spaces *spaces = prof_spaces_new(objects,
+	    PROF_PROCESSES_ALL);
+	struct prof_space space;
 	uint64_t frames[3], sum[PROF_VERIFY_DIFFER + 1] = { 0 };
 	struct prof_record sample = { .pr_user = frames };
 	struct prof_verify_row row;
 
-	CHECK(objects != NULL && verify != NULL && space != NULL,
+	CHECK(objects != NULL && verify != NULL && spaces != NULL,
 	    "no memory");
-	space->ss_n = 1;
-	space->ss_map[0] = (struct prof_mapped){ .mp_start = START,
-	    .mp_end = START + 16 * PLACES, .mp_object = prof_objects_get(
-	    objects, &mapping) };
+	CHECK(prof_spaces_observe(spaces, &mapping) == 0 &&
+	    prof_spaces_find(spaces, 0, 0, &space), "nothing is mapped");
 	walk.wk_status = sample.pr_ustatus = PROF_STACK_OK;
 	/* First it ends earlier everywhere, then it differs, then not. */
 	for (int kind = 0; kind < 3; kind++)
@@ -42,7 +43,7 @@ main(void)
 			walk.wk_frame[1] += kind == 1;
 			sample.pr_nuser = 2;
 			walk.wk_n = kind == 0 ? 1 : 2;
-			prof_verify_compare(verify, space, &sample, &walk);
+			prof_verify_compare(verify, &space, &sample, &walk);
 		}
 	for (size_t n = 0; prof_verify_row(verify, n, &row); n++)
 		sum[row.vr_kind] += row.vr_samples;
@@ -55,6 +56,6 @@ main(void)
 	OK("%d of each kind", PLACES);
 	prof_verify_free(verify);
 	prof_objects_free(objects);
-	free(space);
+	prof_spaces_free(spaces);
 	return (0);
 }
