@@ -13,13 +13,22 @@ BPF_INCS := $(and $(SYSROOT),-isystem $(SYSROOT)/usr/include) \
     $(addprefix -idirafter ,$(wildcard \
     $(and $(SYSROOT),$(SYSROOT)/usr/include/$(MULTIARCH)) \
     /usr/include/$(MULTIARCH) /usr/$(MULTIARCH)/include))
+#= FAULT=fired|stored|reason  programs that sometimes forget to count: for tests
+FAULT ?=
 BPF_FLAGS := -target bpf -mcpu=v3 -O2 -g -std=gnu11 \
     -fdebug-prefix-map=$(CURDIR)=. \
     -D__TARGET_ARCH_$(BPF_ARCH) -Isys $(BPF_INCS) \
     -Wall -Wextra -Wno-unused-parameter -Wno-missing-declarations \
-    $(and $(filter 1,$(DEBUG)),-Werror)
+    $(and $(filter 1,$(DEBUG)),-Werror) \
+    $(and $(FAULT),'-DDTP_FORGETS_$(FAULT)=(bpf_get_prandom_u32() % 16 == 0)')
 
-$(O)/sys/%.bpf.raw.o: sys/%.bpf.c $(O)/flags | $(O)/probed
+# Changes when the fault does, so that only programs are built anew.
+ifeq ($(filter clean help,$(MAKECMDGOALS)),)
+$(shell mkdir -p $(O); echo '$(FAULT)' | cmp -s - $(O)/fault || \
+    echo '$(FAULT)' >$(O)/fault)
+endif
+
+$(O)/sys/%.bpf.raw.o: sys/%.bpf.c $(O)/flags $(O)/fault | $(O)/probed
 	@mkdir -p $(@D)
 	$(call say,BPF,$<)
 	$(Q)$(CLANG) $(BPF_FLAGS) $(BPF_CFLAGS) -MMD -MP -MF $(@:.o=.d) \

@@ -62,7 +62,8 @@ dtp_begin(struct dtp_firing *firing, __u32 states)
 		    firing->fg_weight);
 		return (dtp_count(&firing->fg_counts->cn_outside));
 	}
-	DTP_ADD(&firing->fg_counts->cn_fired, 1);
+	if (!DTP_FORGETS_fired)
+		DTP_ADD(&firing->fg_counts->cn_fired, 1);
 	DTP_ADD(&firing->fg_counts->cn_weight, firing->fg_weight);
 	if (firing->fg_weight > DTP_LOAD(&firing->fg_counts->cn_weight_max))
 		DTP_STORE(&firing->fg_counts->cn_weight_max,

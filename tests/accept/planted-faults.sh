@@ -1,0 +1,43 @@
+#!/bin/sh
+# ASSERTION: a build whose programs forget one count of 16, of what fired, of
+# what was stored, or of the reason why something was not, does not balance,
+# and says of which event; the same build without a fault does.  Easy to get
+# wrong by a term that is computed from the others instead of counted.
+# TIMEOUT: 3600
+. "${SRC:=$PWD}/tests/lib.sh"
+need_cmd make python3
+need_bpf
+tmpdir
+
+# Samples of a timer, and calls, of the target and (filtered) of others.
+balances()	# dtprof: prints the events that do not balance
+{
+	"$B/tests/work/calls" -u 20 20000 >/dev/null &
+	other=$!
+	kill_at_end $other
+	"$1" record -o try.dtp -e cpu-clock -e syscall::close:entry -- \
+	    "$B/tests/work/calls" -u 20 5000 >said 2>&1
+	kill $other
+	wait $other
+	"$1" report --json --stats try.dtp >stats.json || return 1
+	python3 -c '
+import json
+rows = json.load(open("stats.json"))["accounting"]
+(close,) = [row for row in rows if "close" in row["event"]]
+assert close["stored"] > 1000 and close["filtered"] > 1000, close
+print(" ".join(row["event"] for row in rows if not row["balances"]))'
+}
+
+wrong=$(balances "$DTPROF") || fail "no fault: $(cat said)"
+[ -z "$wrong" ] || fail "no fault, and does not balance: $wrong"
+ok "without a fault it balances"
+for fault in fired stored reason; do
+	make -C "$SRC" O="$tmp/build" FAULT=$fault "$tmp/build/dtprof" \
+	    >made 2>&1 || fail "FAULT=$fault: $(tail -5 made)"
+	wrong=$(balances "$tmp/build/dtprof") || fail "$fault: $(cat said)"
+	[ -n "$wrong" ] || fail "FAULT=$fault is not noticed"
+	"$tmp/build/dtprof" report --stats try.dtp >text
+	grep -q 'accounting DOES NOT BALANCE: ' text || fail "$fault: $(cat text)"
+	ok "FAULT=$fault: $wrong: $(sed -n 's/^accounting DOES NOT BALANCE: //p' \
+	    text | head -1)"
+done
