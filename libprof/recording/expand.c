@@ -191,22 +191,21 @@ stack_get(struct prof_reader *reader, const struct prof_stack *stack,
 	}
 }
 
-/* The same of script frames; the innermost one gets its instruction. */
+/* Script frames, if their chunk is there; the innermost gets its place. */
 static void
-script_get(struct prof_reader *reader, const struct prof_stack *stack,
-    struct frames *frames)
+expand_script(struct prof_reader *reader, const struct prof_stack *stack,
+    struct prof_record *record)
 {
-	uint64_t *list = NULL;
+	uint64_t *list = stack_walk(reader, stack->sk_number,
+	    &record->pr_nscript);
 
-	frames->fr_list = NULL;
-	frames->fr_count = 0;
-	if (stack->sk_there)
-		list = stack_walk(reader, stack->sk_number, &frames->fr_count);
-	if (list == NULL)
+	if (list == NULL) {
+		record->pr_ustatus = PROF_STACK_FAULT;
 		return;
-	frames->fr_list = list + 1;
-	frames->fr_list[0] = (frames->fr_list[0] &
-	    ~(uint64_t)PROF_FRAME_INSTRUCTION) | stack->sk_leaf;
+	}
+	list[1] = (list[1] & ~(uint64_t)PROF_FRAME_INSTRUCTION) |
+	    stack->sk_leaf;
+	record->pr_script = list + 1;
 }
 
 /* Kernel and user frames that are one stack need two places for the leaf. */
@@ -231,16 +230,14 @@ static bool
 expand(struct prof_reader *reader, const struct prof_sample *sample)
 {
 	struct prof_record *record = &reader->rd_sample;
-	struct frames kernel, user, script;
+	struct frames kernel, user;
 
 	if (frames_room(reader) == -1)
 		return (false);
 	*record = sample->sm_record;
 	stack_get(reader, &sample->sm_kernel, &reader->rd_alone[0], &kernel);
 	stack_get(reader, &sample->sm_user, &reader->rd_alone[1], &user);
-	script_get(reader, &sample->sm_script, &script);
-	if ((sample->sm_user.sk_there && user.fr_list == NULL) ||
-	    (sample->sm_script.sk_there && script.fr_list == NULL))
+	if (sample->sm_user.sk_there && user.fr_list == NULL)
 		record->pr_ustatus = PROF_STACK_FAULT;
 	if (sample->sm_kernel.sk_there && kernel.fr_list == NULL)
 		record->pr_kstatus = PROF_STACK_FAULT;
@@ -251,7 +248,8 @@ expand(struct prof_reader *reader, const struct prof_sample *sample)
 	record->pr_nkernel = kernel.fr_count;
 	record->pr_user = user.fr_list;
 	record->pr_nuser = user.fr_count;
-	record->pr_script = script.fr_list;
-	record->pr_nscript = script.fr_count;
+	/* The decoder's record has none. */
+	if (sample->sm_script.sk_there)
+		expand_script(reader, &sample->sm_script, record);
 	return (true);
 }
