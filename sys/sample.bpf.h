@@ -38,6 +38,7 @@ struct dtp_walk {
 	struct dtp_scratch	*wk_scratch;
 	__u32			 wk_kernel;	/* bytes of frames */
 	__u32			 wk_user;
+	__u32			 wk_turned;	/* as ds_turned */
 	__u32			 wk_kstatus;
 	__u32			 wk_ustatus;
 };
@@ -75,10 +76,18 @@ DTP_INLINE void
 dtp_walk_user(struct dtp_walk *walk, struct dtp_firing *firing)
 {
 	struct dtp_unwind *uw = &walk->wk_scratch->sc_unwind;
+	__u64 n, is_deep;
 
 	dtp_uw_walk(uw, firing->fg_pid);
 	walk->wk_ustatus = uw->uw_status;
-	walk->wk_user = uw->uw_n * 8 & DTP_UBYTES;
+	/* Without branches, each of which the verifier follows to the end. */
+	n = uw->uw_n;
+	is_deep = (__s64)(DTP_MAX_UFRAMES - n) >> 63;
+	barrier_var(is_deep);
+	walk->wk_user = ((n & ~is_deep) | (DTP_MAX_UFRAMES & is_deep)) * 8 &
+	    DTP_UBYTES;
+	walk->wk_turned = (DTP_INNER_UFRAMES + ((n - DTP_INNER_UFRAMES) &
+	    (DTP_OUTER_UFRAMES - 1))) & is_deep;
 }
 
 DTP_INLINE void
@@ -121,7 +130,7 @@ dtp_put_stacks(struct dtp_walk *walk, struct dtp_writer *writer, __u8 *to)
 	stack->ds_nuser = user / 8;
 	stack->ds_kstatus = walk->wk_kstatus;
 	stack->ds_ustatus = walk->wk_ustatus;
-	stack->ds_pad = 0;
+	stack->ds_turned = walk->wk_turned;
 	to += sizeof(*stack);
 	if (walk->wk_scratch != NULL) {
 		if (cfg.dc_parts & DTP_P_KSTACK)

@@ -195,6 +195,26 @@ dtp_uw_doubt(struct dtp_unwind *uw, __u32 status, __u32 n)
 	uw->uw_at_fp = uw->uw_fp;
 }
 
+/*
+ * Keep the pc that the walk is at; 1: the walk has ended.  Of a deep stack the
+ * innermost frames stay, and the others take turns, so that its root is there.
+ */
+DTP_INLINE long
+dtp_uw_keep(struct dtp_unwind *uw)
+{
+	__u64 n = uw->uw_n, at, turn = n - DTP_INNER_UFRAMES;
+	__u64 is_outer = ~((__s64)turn >> 63);
+
+	at = (n & ~is_outer) | ((DTP_INNER_UFRAMES +
+	    (turn & (DTP_OUTER_UFRAMES - 1))) & is_outer);
+	barrier_var(at);
+	if (at >= DTP_MAX_UFRAMES)
+		return (dtp_uw_end(uw, DTP_S_DEEP));
+	uw->uw_frame[at] = uw->uw_pc;
+	uw->uw_n = n + 1;
+	return (0);
+}
+
 /* One frame of a walk by tables; 1: the walk has ended. */
 static long
 dtp_uw_frame(__u32 index, struct dtp_unwind **context)
@@ -205,10 +225,8 @@ dtp_uw_frame(__u32 index, struct dtp_unwind **context)
 	int rule;
 
 	(void)index;
-	if (n >= DTP_MAX_UFRAMES)
-		return (dtp_uw_end(uw, DTP_S_DEEP));
-	uw->uw_frame[n] = uw->uw_pc;
-	uw->uw_n = n + 1;
+	if (dtp_uw_keep(uw) != 0)
+		return (1);
 	uw->uw_by_fp = 0;
 	rule = dtp_uw_rule_of(uw);
 	if (rule >= 0) {
@@ -220,8 +238,12 @@ dtp_uw_frame(__u32 index, struct dtp_unwind **context)
 		return (ended != 0);
 	}
 	if (by_fp) {
-		/* A guess that led out of all code: take it back. */
-		uw->uw_n = n;
+		/*
+		 * A guess that led out of all code: take it back, unless it
+		 * has the place of another frame already.
+		 */
+		if (n < DTP_MAX_UFRAMES)
+			uw->uw_n = n;
 		return (dtp_uw_end(uw, -rule));
 	}
 	dtp_uw_doubt(uw, -rule, n);
@@ -233,13 +255,10 @@ static long
 dtp_uw_fp_frame(__u32 index, struct dtp_unwind **context)
 {
 	struct dtp_unwind *uw = *context;
-	__u32 n = uw->uw_n;
 
 	(void)index;
-	if (n >= DTP_MAX_UFRAMES)
-		return (dtp_uw_end(uw, DTP_S_DEEP));
-	uw->uw_frame[n] = uw->uw_pc;
-	uw->uw_n = n + 1;
+	if (dtp_uw_keep(uw) != 0)
+		return (1);
 	return (dtp_uw_fp_step(uw, DTP_S_BADSP));
 }
 
@@ -374,8 +393,10 @@ dtp_uw_walk(struct dtp_unwind *uw, __u32 tgid)
 	uw->uw_window = uw->uw_window_bytes = 0;
 	if (dtp_uw_registers(uw) != 0)
 		return (0);
+	/* Unless it ends before DTP_MAX_USTEPS. */
+	uw->uw_status = DTP_S_DEEP;
 	if (cfg.dc_by_fp) {
-		bpf_loop(DTP_MAX_UFRAMES + 1, dtp_uw_fp_frame, &context, 0);
+		bpf_loop(DTP_MAX_USTEPS, dtp_uw_fp_frame, &context, 0);
 		return (0);
 	}
 	if (cfg.dc_snap_mode == DTP_SNAP_ONLY) {
@@ -388,13 +409,13 @@ dtp_uw_walk(struct dtp_unwind *uw, __u32 tgid)
 		whose = bpf_map_lookup_elem(&uw_alias, &tgid);
 		if (whose == NULL || dtp_uw_process(uw, *whose) != 0) {
 			dtp_uw_doubt(uw, DTP_S_NOPROC, 0);
-			bpf_loop(DTP_MAX_UFRAMES + 1, dtp_uw_fp_frame,
+			bpf_loop(DTP_MAX_USTEPS, dtp_uw_fp_frame,
 			    &context, 0);
 			uw->uw_status = DTP_S_NOPROC;
 			return (0);
 		}
 	}
-	bpf_loop(DTP_MAX_UFRAMES + 1, dtp_uw_frame, &context, 0);
+	bpf_loop(DTP_MAX_USTEPS, dtp_uw_frame, &context, 0);
 	/* Guesses may end well and have left frames out, or lead astray. */
 	if (uw->uw_doubt != 0 && (uw->uw_status == DTP_S_OK ||
 	    uw->uw_status == DTP_S_BADSP))

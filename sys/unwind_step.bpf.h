@@ -80,6 +80,13 @@ dtp_uw_end(struct dtp_unwind *uw, __u32 status)
 }
 
 /*
+ * No return address: 0, or with a value in its upper byte, which is the kind
+ * of a frame in a recording.  (0xff is the vsyscall page's, which calls
+ * nobody.)  One comparison, as the verifier follows each.
+ */
+#define DTP_UW_IS_NO_PC(pc)	((pc) - 1 >= (1ULL << 56) - 1)
+
+/*
  * Arrived at a caller.  A pc of 0 is no end: where stacks begin is known
  * (DTP_UW_STOP).  It was read beside the return address, by a rule that does
  * not hold, as those of the last instructions of a function often do not.
@@ -90,7 +97,7 @@ dtp_uw_arrive(struct dtp_unwind *uw, __u64 pc, __u64 sp, __u64 fp)
 #if defined(__TARGET_ARCH_arm64)
 	pc &= (1ULL << 48) - 1;		/* signed pointers */
 #endif
-	if (pc == 0)
+	if (DTP_UW_IS_NO_PC(pc))
 		return (dtp_uw_end(uw, DTP_S_BADSP));
 	uw->uw_pc = pc;
 	uw->uw_sp = sp;
@@ -140,7 +147,7 @@ dtp_uw_signal_step(struct dtp_unwind *uw)
 		return (dtp_uw_end(uw, DTP_S_FAULT));
 	uw->uw_first = 2;	/* the link register counts, no other does */
 #endif
-	if (pc == 0)
+	if (DTP_UW_IS_NO_PC(pc))
 		return (dtp_uw_end(uw, DTP_S_BADSP));
 	uw->uw_pc = pc;
 	uw->uw_sp = sp;

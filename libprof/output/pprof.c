@@ -202,7 +202,8 @@ put_function(struct pprof *pprof, uint32_t n)
 	unsigned line;
 	size_t length = prof_export_source(label, &line);
 	char *file = function != NULL && length == 0 &&
-	    function->fu_kind > PROF_FRAME_KERNEL ?
+	    function->fu_kind > PROF_FRAME_KERNEL &&
+	    function->fu_module[0] != '[' ?
 	    strdup(function->fu_module) : strndup(label->lb_name, length);
 	bool is_new;
 	uint64_t id;

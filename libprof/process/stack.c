@@ -13,9 +13,10 @@
  * behind a boundary frame that says why.  Called for each sample that is
  * shown, and by profile/.
  */
-#include "process/stack.h"
-#include "recording/query.h"
+#include "languages/language.h"
 #include "recording/frame.h"
+#include "recording/query.h"
+#include "stack.h"
 #include "symbols_impl.h"
 
 #define NOWHERE	UINT32_MAX
@@ -68,18 +69,43 @@ run_end(const struct prof_lists *lists, uint32_t at)
 	return (at);
 }
 
-/* The native frame, from one on, that ran what ends at a boundary. */
+/* The next native frame whose function executes frames of this kind. */
 static uint32_t
-run_place(const struct prof_lists *lists, uint32_t end, uint32_t from)
+run_find(const struct prof_lists *lists, unsigned kind, uint32_t from)
+{
+	const struct prof_function *function;
+	struct prof_frame frame;
+
+	for (; lists->li_symbols != NULL && from < lists->li_nnative; from++) {
+		prof_frame_of_pc(lists->li_native[from], PROF_FRAME_NATIVE,
+		    from > 0, &frame);
+		function = prof_symbols_function(lists->li_symbols,
+		    prof_symbols_find(lists->li_symbols, lists->li_space,
+		    &frame));
+		if (prof_language_runs(kind, function->fu_raw))
+			return (from);
+	}
+	return (NOWHERE);
+}
+
+/* The native frame, from one on, that ran the words at to before end. */
+static uint32_t
+run_place(const struct prof_lists *lists, uint32_t at, uint32_t end,
+    uint32_t from)
 {
 	struct prof_frame frame = { 0 };
 	uint32_t place;
 
+	if (at == end)
+		return (NOWHERE);
 	if (end < lists->li_nscript)
 		prof_frame_unpack(lists->li_script[end], &frame);
 	place = prof_frame_instruction(&frame);
-	return (place > from && place <= lists->li_nnative ? place - 1 :
-	    NOWHERE);
+	if (place != 0)
+		return (place > from && place <= lists->li_nnative ?
+		    place - 1 : NOWHERE);
+	prof_frame_unpack(lists->li_script[at], &frame);
+	return (run_find(lists, frame.fr_kind, from));
 }
 
 static void
@@ -120,7 +146,7 @@ prof_stack_merge(const struct prof_lists *lists, struct prof_frame *frames,
 
 	for (; at < lists->li_nscript; at = end + 1) {
 		end = run_end(lists, at);
-		place = run_place(lists, end, native);
+		place = run_place(lists, at, end, native);
 		if (place == NOWHERE)
 			break;
 		native_add(&stack, lists, native, place);
@@ -142,9 +168,11 @@ prof_record_stack(struct prof_symbols *symbols,
 		.li_script = record->pr_script,
 		.li_nscript = record->pr_nscript,
 		.li_is_cut = record->pr_ustatus != PROF_STACK_OK,
+		.li_symbols = symbols,
+		.li_space = prof_symbols_space(symbols, record->pr_pid,
+		    record->pr_time_ns),
 	};
 
-	(void)symbols;
 	return (prof_stack_merge(&lists, frames, max));
 }
 

@@ -17,6 +17,9 @@ struct prof_lists {
 	const uint64_t	*li_script;
 	uint32_t	 li_nscript;
 	bool		 li_is_cut;	/* the native frames end too early */
+	/* Where functions of native frames are asked; NULL: by places alone */
+	struct prof_symbols *li_symbols;
+	uint32_t	 li_space;
 };
 
 /* How many frames it has; the first max are kept. */

@@ -16,6 +16,7 @@
 
 #include "base/error.h"
 #include "elf/demangle.h"
+#include "languages/language.h"
 #include "recording/frame.h"
 #include "recording/query.h"
 #include "symbols.h"
@@ -236,7 +237,9 @@ function_of(struct prof_symbols *symbols, const struct place *place,
 	    symbols->sy_is_given);
 	function->fn_public.fu_address = place->pl_symbol.sy_address;
 	function->fn_public.fu_size = place->pl_symbol.sy_size;
-	function->fn_public.fu_kind = kind;
+	function->fn_public.fu_kind = place->pl_owner >= JIT_OWNER &&
+	    !symbols->sy_is_given ?
+	    prof_language_of_jit(place->pl_symbol.sy_name) : kind;
 	return (*known = symbols->sy_nfunctions - 1);
 }
 

@@ -53,6 +53,8 @@ prof_mixed_merge(struct prof_mixed *mixed, const struct prof_mixed_key *key)
 		.li_native = mixed->mx_native,
 		.li_script = mixed->mx_script,
 		.li_is_cut = key->mk_is_cut,
+		.li_symbols = mixed->mx_labels->lb_symbols,
+		.li_space = key->mk_space,
 	};
 
 	if (key->mk_has_leaf) {

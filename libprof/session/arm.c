@@ -549,7 +549,8 @@ open_output(struct prof_session *session)
 	session->se_sink = prof_writer_sink(session->se_writer);
 	session->se_hits = prof_hits_new(session->se_use_bpf ?
 	    PROF_PROCESSES_ALL : PROF_PROCESSES_PERF);
-	if (session->se_hits == NULL)
+	session->se_codes = prof_codes_new(prof_language_at);
+	if (session->se_hits == NULL || session->se_codes == NULL)
 		return (prof_fail_nomem(&session->se_error));
 	if (prof_describe(session) == -1)
 		goto fail;
@@ -596,6 +597,8 @@ prof_session_undo(struct prof_session *session)
 	session->se_unwind = NULL;
 	prof_hits_free(session->se_hits);
 	session->se_hits = NULL;
+	prof_codes_free(session->se_codes);
+	session->se_codes = NULL;
 	prof_broker_free(session->se_broker);
 	session->se_broker = NULL;
 	prof_kernel_names_close(session->se_kernel_names);

@@ -439,9 +439,31 @@ put_names(void *arg, const void *body, size_t len)
 }
 
 int
+prof_describe_codes(struct prof_session *session, bool is_last)
+{
+	struct prof_codes_stats stats;
+
+	if (prof_codes_round(session->se_codes, is_last, put_names,
+	    session) == -1)
+		return (-1);
+	if (!is_last)
+		return (0);
+	prof_codes_stats(session->se_codes, &stats);
+	if (stats.cs_unnamed + stats.cs_over == 0)
+		return (0);
+	return (prof_session_add_note(session, "%" PRIu64 " of %" PRIu64
+	    " functions of scripts have no name: their process had ended, or "
+	    "they had gone", stats.cs_unnamed + stats.cs_over,
+	    stats.cs_named + stats.cs_unnamed + stats.cs_over));
+}
+
+int
 prof_describe_names(struct prof_session *session)
 {
 	struct prof_hits_stats stats;
+
+	if (prof_describe_codes(session, true) == -1)
+		return (-1);
 
 	if (session->se_kernel_names != NULL)
 		prof_hits_ask_kernel(session->se_hits, prof_kernel_names_ask,

@@ -397,7 +397,8 @@ take_hits(struct prof_session *session, const struct prof_record *record)
 	uint32_t kernel, user;
 
 	if (record->pr_type != PROF_R_SAMPLE)
-		return (prof_hits_life(session->se_hits, record) == -1 ?
+		return (prof_hits_life(session->se_hits, record) == -1 ||
+		    prof_codes_life(session->se_codes, record) == -1 ?
 		    prof_fail_nomem(&session->se_error) : 0);
 	prof_writer_stacks(session->se_writer, &kernel, &user);
 	prof_hits_sample(session->se_hits, record, kernel, user);
@@ -546,6 +547,8 @@ take_all(struct prof_session *session)
 		return (-1);
 	if (prof_hits_round(session->se_hits) == -1)
 		return (prof_fail_nomem(&session->se_error));
+	if (prof_describe_codes(session, false) == -1)
+		return (-1);
 	if (session->se_unwind != NULL &&
 	    prof_unwind_publish(session->se_unwind) &&
 	    session->se_wait_ms > WAIT_TABLE_MS)

@@ -18,6 +18,7 @@
 #include "events/event.h"
 #include "mark.h"
 #include "os/procfs.h"
+#include "process/codes.h"
 #include "process/kernel_names.h"
 #include "process/symbolize.h"
 #include "recording/sink.h"
@@ -197,6 +198,8 @@ struct prof_stream {
 	char		 sm_strings[DTP_MAX_ARGS][DTP_STR_LEN + 1];
 	char		 sm_comm[DTP_COMM_LEN + 1];
 	char		 sm_path[DTP_PATH_LEN];
+	uint64_t	 sm_user[DTP_MAX_UFRAMES + 1];	/* of a deep stack */
+	uint64_t	 sm_script[DTP_MAX_SCRIPT];
 };
 
 /* 0, or -1: it is too short. */
@@ -398,6 +401,8 @@ int	prof_describe(struct prof_session *session);
 int	prof_describe_unwind(struct prof_session *session);
 /* At the end: names of what was hit. */
 int	prof_describe_names(struct prof_session *session);
+/* Names of script frames that are new; is_last: and what became of all. */
+int	prof_describe_codes(struct prof_session *session, bool is_last);
 int	prof_describe_files(struct prof_session *session);
 /* At the end: what it cost, and the notes that came meanwhile. */
 int	prof_describe_overhead(struct prof_session *session);
@@ -452,6 +457,7 @@ struct prof_session {
 	struct prof_unwind *se_unwind;	/* NULL: frame pointers do */
 	struct prof_snapshots *se_snapshots; /* NULL: none are taken */
 	struct prof_hits *se_hits;	/* what names will be needed */
+	struct prof_codes *se_codes;	/* of script frames */
 	struct prof_broker *se_broker;	/* who reads files for us */
 	struct prof_kernel_names *se_kernel_names; /* NULL: read kallsyms */
 	struct prof_session_calls *se_calls; /* NULL: none are recorded */

@@ -22,6 +22,19 @@
 /* Bounds that the verifier must know.  CPUs, events and targets are data. */
 #define DTP_MAX_KFRAMES		127	/* kernel.perf_event_max_stack */
 #define DTP_MAX_UFRAMES		1023	/* times 8 is a mask */
+/*
+ * Deeper stacks keep so many innermost frames, and as many outermost ones,
+ * a power of two, as there is room for.
+ */
+#define DTP_INNER_UFRAMES	511
+#define DTP_OUTER_UFRAMES	(DTP_MAX_UFRAMES - DTP_INNER_UFRAMES)
+#define DTP_MAX_USTEPS		4095	/* of a walk */
+/*
+ * A script frame is three words; 1,024 of them beside 1,023 native frames are
+ * 4,095 words.
+ */
+#define DTP_SCRIPT_WORDS	3
+#define DTP_MAX_SCRIPT		3072	/* words */
 #define DTP_MAX_ARGS		8
 #define DTP_MAX_VALUES		8
 #define DTP_MAX_DEREF		4
@@ -37,10 +50,10 @@
 
 /*
  * The largest record: header, weight, arguments (all strings), comm, values,
- * stack head and both stacks, rounded up.  The ring has this much room behind
+ * stack head, both stacks and script frames, rounded up.  The ring has this much room behind
  * its end, so that a record is always contiguous.
  */
-#define DTP_MAX_RECORD		16384
+#define DTP_MAX_RECORD		40960
 #define DTP_MIN_RING		65536
 
 /* Types of record.  Appended, never renumbered. */
@@ -89,6 +102,7 @@ struct dtp_rec {
 #define DTP_P_VALUES	0x40	/* struct dtp_values; behind DTP_P_COMM */
 #define DTP_P_COUNTER	0x80	/* no samples: its value is in others' */
 #define DTP_P_TEXTS	0x100	/* struct dtp_texts; behind DTP_P_ARGS */
+#define DTP_P_SCRIPT	0x200	/* struct dtp_script; behind the stacks */
 
 /*
  * What counters have counted for a thread since its sample before: as many
@@ -116,7 +130,28 @@ struct dtp_stack {
 	__u16	ds_nuser;
 	__u8	ds_kstatus;	/* enum dtp_stack_status */
 	__u8	ds_ustatus;
-	__u16	ds_pad;
+	/*
+	 * 0: all frames are there.  Else the walk met more, and this is the
+	 * place of the first of the outer ones, which lie in a circle behind
+	 * the inner ones.
+	 */
+	__u16	ds_turned;
+};
+
+/*
+ * Script frames, innermost first, in so many words that follow:
+ *
+ *	| kind | language | instruction |  code  |  check  |	a frame
+ *	| boundary | place |					a word
+ *
+ * The first word is one of recording/frame.h, with the number of the language
+ * instead of flags; code is the address of the code object, and check tells
+ * whether that is still the same object when it is named.  A boundary ends
+ * the frames that one run of an interpreter has.
+ */
+struct dtp_script {
+	__u32	sp_words;
+	__u32	sp_pad;
 };
 
 /* How far a stack can be believed.  Appended, never renumbered. */
@@ -481,6 +516,8 @@ DTP_AT(dtp_rec, dr_time_ns, 16);
 DTP_AT(dtp_rec, dr_pid, 24);
 DTP_AT(dtp_rec, dr_tid, 28);
 _Static_assert(sizeof(struct dtp_stack) == 8, "struct dtp_stack");
+_Static_assert(sizeof(struct dtp_script) == 8, "struct dtp_script");
+_Static_assert((DTP_OUTER_UFRAMES & (DTP_OUTER_UFRAMES - 1)) == 0, "a mask");
 _Static_assert(sizeof(struct dtp_values) == 80, "struct dtp_values");
 _Static_assert(sizeof(struct dtp_texts) == 8, "struct dtp_texts");
 _Static_assert(sizeof(struct dtp_fork) == 32, "struct dtp_fork");
@@ -501,8 +538,9 @@ _Static_assert(sizeof(struct dtp_filter) == 392, "struct dtp_filter");
 _Static_assert(sizeof(struct dtp_config) == 1856, "struct dtp_config");
 _Static_assert(DTP_MAX_RECORD >= sizeof(struct dtp_rec) + 16 +
 	DTP_MAX_ARGS * DTP_STR_LEN + DTP_COMM_LEN + sizeof(struct dtp_values) +
-	sizeof(struct dtp_stack) +
-	8 * (DTP_MAX_KFRAMES + DTP_MAX_UFRAMES), "DTP_MAX_RECORD");
+	sizeof(struct dtp_stack) + sizeof(struct dtp_script) +
+	8 * (DTP_MAX_KFRAMES + DTP_MAX_UFRAMES + DTP_MAX_SCRIPT),
+	"DTP_MAX_RECORD");
 #endif
 
 #endif /* DTP_ABI_H */

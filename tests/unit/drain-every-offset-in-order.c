@@ -202,6 +202,8 @@ open_session(void)
 	CHECK(session.se_writer != NULL);
 	session.se_hits = prof_hits_new(PROF_PROCESSES_ALL);
 	CHECK(session.se_hits != NULL);
+	session.se_codes = prof_codes_new(prof_language_at);
+	CHECK(session.se_codes != NULL);
 	info.pi_name = info.pi_probe = info.pi_provider = "e";
 	info.pi_unit = "events";
 	CHECK(prof_writer_event(session.se_writer, &info) == 0);
@@ -300,6 +302,7 @@ main(void)
 	    "end lay at %d places of a record\n", nexpected, NLANES, wraps);
 	prof_drain_free(session.se_drain);
 	prof_hits_free(session.se_hits);
+	prof_codes_free(session.se_codes);
 	prof_events_free(&session.se_events);
 	prof_pidset_fini(&session.se_pids);
 	free(session.se_bpf.bp_streams);

@@ -190,9 +190,6 @@ find_file(const struct annotate *an, const char **path)
 	if (fu->fu_kind == PROF_FRAME_KERNEL)
 		return ("no instructions and no lines: found no file with the "
 		    "code of the recorded kernel");
-	if (fu->fu_kind > PROF_FRAME_KERNEL)
-		return ("no instructions: this code is a script's, which has "
-		    "lines alone");
 	if (strcmp(fu->fu_module, "[vdso]") == 0)
 		return ("no instructions and no lines: the kernel maps this "
 		    "code, which is in no file");
@@ -200,6 +197,9 @@ find_file(const struct annotate *an, const char **path)
 	    fu->fu_unnamed == PROF_UNNAMED_ANON)
 		return ("no instructions and no lines: this text was made in "
 		    "memory, and is in no file");
+	if (fu->fu_kind > PROF_FRAME_KERNEL)
+		return ("no instructions: this code is a script's, which has "
+		    "lines alone");
 	if (fu->fu_unnamed == PROF_UNNAMED_NOPROC ||
 	    fu->fu_unnamed == PROF_UNNAMED_NOMAP)
 		return ("no instructions and no lines: it is not known what "

@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "recording/frame.h"
 #include "session/session_impl.h"
 
 /* A cursor over the parts of a record that never leaves it. */
@@ -102,9 +103,51 @@ decode_values(struct prof_stream *stream, struct cursor *cursor)
 	return (0);
 }
 
+/* The outer frames of a deep stack in order, behind the gap. */
 static int
-decode_stack(struct prof_record *pr, struct cursor *cursor)
+decode_turned(struct prof_stream *stream, uint32_t turned)
 {
+	struct prof_record *pr = &stream->sm_record;
+	const size_t first = turned - DTP_INNER_UFRAMES;
+
+	if (pr->pr_nuser != DTP_MAX_UFRAMES || turned < DTP_INNER_UFRAMES ||
+	    turned >= DTP_MAX_UFRAMES)
+		return (-1);
+	memcpy(stream->sm_user, pr->pr_user, 8 * DTP_INNER_UFRAMES);
+	stream->sm_user[DTP_INNER_UFRAMES] = PROF_WORD_GAP;
+	memcpy(stream->sm_user + DTP_INNER_UFRAMES + 1,
+	    pr->pr_user + turned, 8 * (DTP_OUTER_UFRAMES - first));
+	memcpy(stream->sm_user + DTP_MAX_UFRAMES + 1 - first,
+	    pr->pr_user + DTP_INNER_UFRAMES, 8 * first);
+	pr->pr_user = stream->sm_user;
+	pr->pr_nuser = DTP_MAX_UFRAMES + 1;
+	return (0);
+}
+
+static int
+decode_script(struct prof_stream *stream, struct cursor *cursor)
+{
+	struct prof_record *pr = &stream->sm_record;
+	const struct dtp_script *script = take(cursor, sizeof(*script));
+	const uint64_t *words;
+	long n;
+
+	if (script == NULL || script->sp_words > DTP_MAX_SCRIPT ||
+	    (words = take(cursor, 8 * (size_t)script->sp_words)) == NULL)
+		return (-1);
+	n = prof_codes_words(stream->sm_session->se_codes, pr->pr_pid, words,
+	    script->sp_words, stream->sm_script);
+	if (n == -1)
+		return (-1);
+	pr->pr_script = stream->sm_script;
+	pr->pr_nscript = (uint32_t)n;
+	return (0);
+}
+
+static int
+decode_stack(struct prof_stream *stream, struct cursor *cursor)
+{
+	struct prof_record *pr = &stream->sm_record;
 	const struct dtp_stack *stack = take(cursor, sizeof(*stack));
 
 	if (stack == NULL)
@@ -119,7 +162,8 @@ decode_stack(struct prof_record *pr, struct cursor *cursor)
 		return (-1);
 	pr->pr_ip = pr->pr_nkernel > 0 ? pr->pr_kernel[0] :
 	    pr->pr_nuser > 0 ? pr->pr_user[0] : 0;
-	return (0);
+	return (stack->ds_turned == 0 ? 0 :
+	    decode_turned(stream, stack->ds_turned));
 }
 
 static int
@@ -161,9 +205,10 @@ decode_sample(struct prof_stream *stream, const struct dtp_rec *rec,
 	}
 	if ((parts & DTP_P_VALUES) && decode_values(stream, cursor) == -1)
 		return (-1);
-	if (parts & (DTP_P_KSTACK | DTP_P_USTACK))
-		return (decode_stack(pr, cursor));
-	return (0);
+	if (parts & (DTP_P_KSTACK | DTP_P_USTACK) &&
+	    decode_stack(stream, cursor) == -1)
+		return (-1);
+	return (parts & DTP_P_SCRIPT ? decode_script(stream, cursor) : 0);
 }
 
 static int

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * While recording: numbers for the code objects of script frames, and their
+ * names into the recording, see codes.c.  One thread at a time.
+ */
+#ifndef PROF_CODES_H
+#define PROF_CODES_H
+
+#include "base/record.h"
+#include "languages/language.h"
+
+struct prof_codes;
+
+/* Takes the body of a SYMBOL chunk; nonzero ends it. */
+typedef int	prof_codes_put_fn(void *arg, const void *body, size_t len);
+/* As prof_language_at. */
+typedef const struct prof_language *prof_codes_language_fn(unsigned number);
+
+struct prof_codes_stats {
+	uint64_t	cs_named;
+	uint64_t	cs_unnamed;	/* it was gone, or had changed */
+	uint64_t	cs_over;	/* that have no number */
+};
+
+/* Owned by caller; NULL: no memory. */
+struct prof_codes *prof_codes_new(prof_codes_language_fn *language);
+void	prof_codes_free(struct prof_codes *codes);
+/* A process event: what a process had may be gone.  -1: no memory. */
+int	prof_codes_life(struct prof_codes *codes,
+	    const struct prof_record *record);
+/*
+ * Script frames as the stream has them (sys/dtp_abi.h) to words of a record;
+ * room for as many.  How many there are; -1: malformed, or no memory.
+ */
+long	prof_codes_words(struct prof_codes *codes, uint32_t pid,
+	    const uint64_t *from, size_t n, uint64_t *to);
+/* Name what is new, for a limited time.  0, or as put. */
+int	prof_codes_round(struct prof_codes *codes, bool is_last,
+	    prof_codes_put_fn *put, void *arg);
+void	prof_codes_stats(const struct prof_codes *codes,
+	    struct prof_codes_stats *stats);
+
+#endif /* PROF_CODES_H */

@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * ASSERTION: script frames of a stream become frames of a recording with the
+ * names and lines that their language reads from the process: 1,024 of them
+ * beside 1,023 native ones in one record; a deep stack keeps its innermost and
+ * its outermost frames, in order, with a gap between them.  What a process
+ * does to its memory costs a name, what is malformed is refused.
+ *
+ * Easy to get wrong: a code object that moved or is another's by now, a name
+ * without end, one across the end of a mapping, the same address after exec.
+ *
+ * The language is made up, its code objects lie in our own memory.
+ */
+#include <sys/mman.h>
+
+#include "process/codes.h"
+#include "recording-lib.h"
+#include "recording/frame.h"
+#include "session/session_impl.h"
+
+#define MAGIC	0x746f79u
+#define EVENT	1
+
+struct toy {
+	uint64_t	to_magic;
+	const char	*to_name;
+	const char	*to_file;
+	uint32_t	to_line;
+};
+
+static bool
+toy_describe(const struct prof_peek *memory, uint64_t address,
+    uint64_t check, struct prof_code_object *code)
+{
+	struct toy toy;
+
+	if (!prof_peek_read(memory, address, &toy, sizeof(toy)) ||
+	    toy.to_magic != check || !prof_peek_text(memory,
+	    (uintptr_t)toy.to_name, code->co_name, sizeof(code->co_name)) ||
+	    !prof_peek_text(memory, (uintptr_t)toy.to_file, code->co_file,
+	    sizeof(code->co_file)))
+		return (false);
+	code->co_line = toy.to_line;
+	code->co_step[0] = (struct prof_table_step){ 0, toy.to_line + 1 };
+	code->co_step[1] = (struct prof_table_step){ 8, toy.to_line + 2 };
+	code->co_nsteps = 2;
+	return (true);
+}
+
+static const struct prof_language toy_language = {
+	.la_name = "toy",
+	.la_kind = PROF_FRAME_SCRIPT,
+	.la_describe = toy_describe,
+};
+
+static const struct prof_language *
+language_at(unsigned number)
+{
+	return (number == 1 ? &toy_language : NULL);
+}
+
+/* ------------------------------------------------------------ records */
+
+static struct prof_session session;
+static struct prof_stream stream;
+static uint32_t parts[2] = { 0, DTP_P_USTACK | DTP_P_SCRIPT };
+static uint64_t bytes[DTP_MAX_RECORD / 8 + 1];
+
+static uint64_t
+word(uint32_t instruction)
+{
+	return ((uint64_t)PROF_FRAME_SCRIPT << PROF_WORD_KIND_SHIFT |
+	    (uint64_t)1 << PROF_WORD_FLAGS_SHIFT | instruction);
+}
+
+/* A sample; what prof_stream_decode says of it. */
+static int
+decode(const uint64_t *native, uint32_t nnative, uint32_t turned,
+    const uint64_t *script, uint32_t nscript)
+{
+	static uint64_t now_ns = 1000;
+	struct dtp_rec *rec = (void *)bytes;
+	struct dtp_stack *stack = (void *)(rec + 1);
+	struct dtp_script *head;
+	uint64_t *to = (void *)(stack + 1);
+
+	memset(bytes, 0, sizeof(bytes));
+	stack->ds_nuser = (uint16_t)nnative;
+	stack->ds_ustatus = DTP_S_OK;
+	stack->ds_turned = (uint16_t)turned;
+	memcpy(to, native, 8 * (size_t)nnative);
+	head = (void *)(to + nnative);
+	head->sp_words = nscript;
+	to = (void *)(head + 1);
+	memcpy(to, script, 8 * (size_t)nscript);
+	rec->dr_size = (uint32_t)((char *)(to + nscript) - (char *)bytes);
+	CHECK(rec->dr_size <= DTP_MAX_RECORD);
+	rec->dr_type = DTP_T_SAMPLE;
+	rec->dr_event = EVENT;
+	rec->dr_pid = rec->dr_tid = (uint32_t)getpid();
+	rec->dr_time_ns = now_ns++;
+	return (prof_stream_decode(&stream, rec));
+}
+
+/* One frame of a code object. */
+static int
+decode_one(const void *code, uint64_t check, uint32_t instruction)
+{
+	const uint64_t pc = 0x1000, words[] = { word(instruction),
+	    (uintptr_t)code, check };
+
+	return (decode(&pc, 1, 0, words, 3));
+}
+
+static void
+keep(struct prof_writer *writer)
+{
+	CHECK_OK(prof_writer_add(writer, &stream.sm_record),
+	    prof_writer_error(writer));
+}
+
+static int
+put(void *writer, const void *body, size_t len)
+{
+	return (prof_writer_symbols(writer, body, len));
+}
+
+/* -------------------------------------------------------------- cases */
+
+#define NDEEP	2000
+
+/* A walk of so many frames as the kernel leaves it, and what it means. */
+static void
+try_deep(uint32_t n)
+{
+	uint64_t frames[DTP_MAX_UFRAMES];
+	const uint64_t *user;
+	uint32_t i, at = 0;
+
+	for (i = 0; i < n; i++) {
+		at = i < DTP_MAX_UFRAMES ? i : DTP_INNER_UFRAMES +
+		    ((i - DTP_INNER_UFRAMES) & (DTP_OUTER_UFRAMES - 1));
+		frames[at] = 0x1000 + i;
+	}
+	at = DTP_INNER_UFRAMES + ((n - DTP_INNER_UFRAMES) &
+	    (DTP_OUTER_UFRAMES - 1));
+	CHECK(decode(frames, DTP_MAX_UFRAMES, n > DTP_MAX_UFRAMES ? at : 0,
+	    NULL, 0) == 0);
+	user = stream.sm_record.pr_user;
+	CHECK(user[0] == 0x1000);
+	if (n == DTP_MAX_UFRAMES) {
+		CHECK(stream.sm_record.pr_nuser == n && user[n - 1] ==
+		    0x1000 + n - 1);
+		return;
+	}
+	CHECK(stream.sm_record.pr_nuser == DTP_MAX_UFRAMES + 1);
+	for (i = 0; i < DTP_INNER_UFRAMES; i++)
+		CHECK(user[i] == 0x1000 + i);
+	CHECK(user[i++] == PROF_WORD_GAP);
+	for (; i <= DTP_MAX_UFRAMES; i++)
+		CHECK(user[i] == 0x1000 + n - (DTP_MAX_UFRAMES + 1 - i));
+}
+
+static void
+try_malformed(const struct toy *toy)
+{
+	const uint64_t pc = 0x1000, code = (uintptr_t)toy;
+	const uint64_t cut[] = { word(0), code };
+	const uint64_t other[] = { word(0) | (uint64_t)9 <<
+	    PROF_WORD_FLAGS_SHIFT, code, MAGIC };
+	static const uint64_t many[DTP_MAX_UFRAMES];
+	struct dtp_rec *rec = (void *)bytes;
+
+	CHECK(decode(&pc, 1, 0, cut, 2) == -1);
+	CHECK(decode(&pc, 1, 0, other, 3) == -1);
+	CHECK(decode(&pc, 1, 600, NULL, 0) == -1);
+	CHECK(decode(many, DTP_MAX_UFRAMES, 1023, NULL, 0) == -1);
+	CHECK(decode(many, DTP_MAX_UFRAMES, 510, NULL, 0) == -1);
+	CHECK(decode_one(toy, MAGIC, 0) == 0);
+	rec->dr_size -= 8;
+	CHECK(prof_stream_decode(&stream, rec) == -1);
+}
+
+static void
+try_many(const struct toy *toy)
+{
+	static uint64_t native[DTP_MAX_UFRAMES], script[DTP_MAX_SCRIPT];
+	struct prof_frame frame;
+
+	for (uint32_t i = 0; i < DTP_MAX_UFRAMES; i++)
+		native[i] = 0x1000 + i;
+	for (uint32_t i = 0; i < DTP_MAX_SCRIPT; i += 3) {
+		script[i] = word(i);
+		script[i + 1] = (uintptr_t)toy;
+		script[i + 2] = MAGIC;
+	}
+	CHECK(decode(native, DTP_MAX_UFRAMES, 0, script, DTP_MAX_SCRIPT) ==
+	    0);
+	CHECK(stream.sm_record.pr_nuser == DTP_MAX_UFRAMES);
+	CHECK(stream.sm_record.pr_nscript == DTP_MAX_SCRIPT / 3);
+	for (uint32_t i = 0; i < DTP_MAX_SCRIPT / 3; i++) {
+		prof_frame_unpack(stream.sm_record.pr_script[i], &frame);
+		CHECK(frame.fr_kind == PROF_FRAME_SCRIPT &&
+		    prof_frame_instruction(&frame) == 3 * i);
+	}
+}
+
+/* The name, and the line if there is one, of each sample's script frame. */
+static void
+expect(const char *path, const char *const *names, size_t n)
+{
+	struct prof_err error = { 0 };
+	struct prof_reader *reader = prof_reader_open(path, &error);
+	const struct prof_function *function;
+	struct prof_symbols *symbols;
+	struct prof_record record;
+	struct prof_frame frame;
+	struct prof_line line;
+	char seen[1024];
+
+	CHECK_OK(reader == NULL ? -1 : 0, &error);
+	symbols = prof_symbols_open(reader, NULL, &error);
+	CHECK_OK(symbols == NULL ? -1 : 0, &error);
+	for (size_t i = 0; i < n; i++) {
+		CHECK(prof_reader_record(reader, &record) == 1);
+		CHECK(record.pr_nscript == 1);
+		prof_frame_unpack(record.pr_script[0], &frame);
+		function = prof_symbols_function(symbols,
+		    prof_symbols_find(symbols, 0, &frame));
+		CHECK(function->fu_kind == PROF_FRAME_SCRIPT);
+		if (prof_symbols_lines(symbols, 0, &frame, &line, 1) == 1)
+			(void)snprintf(seen, sizeof(seen), "%s %s:%u",
+			    function->fu_name, line.ln_file, line.ln_number);
+		else
+			(void)snprintf(seen, sizeof(seen), "%s",
+			    function->fu_name);
+		if (strcmp(seen, names[i]) == 0)
+			continue;
+		printf("FAIL: %zu is %s, not %s\n", i, seen, names[i]);
+		exit(1);
+	}
+	CHECK(prof_reader_record(reader, &record) == 0);
+	prof_symbols_close(symbols);
+	prof_reader_close(reader);
+}
+
+int
+main(void)
+{
+	static char endless[600], cut[PROF_CODE_TEXT];
+	static struct toy plain = { MAGIC, "plain", "/a.toy", 10 },
+	    moved = { MAGIC, "moved", "/a.toy", 20 },
+	    wild = { MAGIC, (const char *)8, "/a.toy", 30 },
+	    longest = { MAGIC, endless, "", 40 },
+	    edge = { MAGIC, NULL, "/a.toy", 50 },
+	    again = { MAGIC, "first", "/a.toy", 60 };
+	const char *const names[] = { "plain /a.toy:11", "plain /a.toy:12",
+	    "[script]", "[script]", cut, "edge /a.toy:51", "[script]",
+	    "first /a.toy:61", "second /a.toy:61" };
+	struct prof_event_info info = { .pi_name = "e", .pi_probe = "e",
+	    .pi_provider = "e", .pi_unit = "events" };
+	struct prof_record exec = { .pr_type = PROF_R_EXEC,
+	    .pr_pid = (uint32_t)getpid() };
+	struct prof_codes_stats stats;
+	struct prof_writer *writer;
+	struct prof_err error = { 0 };
+	char path[400], *page;
+
+	memset(endless, 'x', sizeof(endless));
+	memset(cut, 'x', sizeof(cut) - 1);
+	page = mmap(NULL, 8192, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	CHECK(page != MAP_FAILED && munmap(page + 4096, 4096) == 0);
+	edge.to_name = strcpy(page + 4096 - 5, "edge");
+	session.se_codes = prof_codes_new(language_at);
+	stream.sm_session = &session;
+	stream.sm_parts = parts;
+	(void)snprintf(path, sizeof(path), "%s", work_path("x.dtp"));
+	writer = prof_writer_open(path, &error);
+	CHECK(session.se_codes != NULL && writer != NULL);
+	CHECK(prof_writer_event(writer, &info) == 0 &&
+	    prof_writer_event(writer, &info) == 0);
+
+	try_deep(DTP_MAX_UFRAMES);
+	for (uint32_t n = DTP_MAX_UFRAMES + 1; n < NDEEP; n++)
+		try_deep(n);
+	try_many(&plain);
+	try_malformed(&plain);
+
+	CHECK(decode_one(&plain, MAGIC, 3) == 0);
+	keep(writer);
+	CHECK(decode_one(&plain, MAGIC, 9) == 0);
+	keep(writer);
+	CHECK(decode_one(&moved, MAGIC, 0) == 0);
+	keep(writer);
+	moved.to_magic = 1;
+	CHECK(decode_one(&wild, MAGIC, 0) == 0);
+	keep(writer);
+	CHECK(decode_one(&longest, MAGIC, 0) == 0);
+	keep(writer);
+	CHECK(decode_one(&edge, MAGIC, 0) == 0);
+	keep(writer);
+	CHECK(decode_one((const void *)16, MAGIC, 0) == 0);
+	keep(writer);
+	CHECK(decode_one(&again, MAGIC, 0) == 0);
+	keep(writer);
+	CHECK(prof_codes_round(session.se_codes, false, put, writer) == 0);
+	CHECK(prof_codes_life(session.se_codes, &exec) == 0);
+	again.to_name = "second";
+	CHECK(decode_one(&again, MAGIC, 0) == 0);
+	keep(writer);
+	CHECK(prof_codes_round(session.se_codes, true, put, writer) == 0);
+	CHECK_OK(prof_writer_close(writer, &error), &error);
+	prof_codes_stats(session.se_codes, &stats);
+	CHECK(stats.cs_named == 5 && stats.cs_unnamed == 3 &&
+	    stats.cs_over == 0);
+	expect(path, names, sizeof(names) / sizeof(names[0]));
+	prof_codes_free(session.se_codes);
+	printf("ok: %zu names, stacks of up to %d frames\n",
+	    sizeof(names) / sizeof(names[0]), NDEEP);
+	return (0);
+}
