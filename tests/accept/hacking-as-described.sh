@@ -1,5 +1,5 @@
 #!/bin/sh
-# ASSERTION: the provider and the output format of doc/HACKING.md are each one
+# ASSERTION: the provider, the language and the format of doc/HACKING.md are one
 # new file and one row of a table: added to a copy of the tree just as they
 # stand there, both compile without a warning, are listed, completed, record
 # and export.  Easy to get wrong by a second list that somebody must know of.
@@ -21,11 +21,14 @@ block()		# language n
 	$0 == from && ++seen == n { on = 1 }' "$SRC/doc/HACKING.md"
 }
 block c 1 >tree/libprof/events/provider/moves.c
-block c 2 >tree/libprof/output/lines.c
+block c 2 >tree/libprof/process/languages/toy.c
+block c 3 >tree/libprof/output/lines.c
 row=$(block def 1)
 sed -i "s/^PROF_PROVIDER(pmc)/$row\n&/" tree/libprof/events/providers.def
-block def 2 >>tree/libprof/formats.def
-for file in libprof/events/providers.def libprof/formats.def; do
+block def 2 >>tree/libprof/process/languages/languages.def
+block def 3 >>tree/libprof/formats.def
+for file in libprof/events/providers.def libprof/formats.def \
+    libprof/process/languages/languages.def; do
 	diff "$SRC/$file" tree/$file >changed
 	[ "$(grep -c '^[<>]' changed)" -eq 1 ] || fail "$file: $(cat changed)"
 done
@@ -33,7 +36,7 @@ make -C tree -j"$(nproc)" DEBUG=1 CFLAGS=-O0 O="$tmp/o" all >log 2>&1 || {
 	grep -E 'error|warning' log
 	fail "it does not compile"
 }
-ok "both compile, with one row each"
+ok "all compile, with one row each"
 
 dtprof=$tmp/o/dtprof
 expect 0 "$dtprof" list 'moves:::*'
@@ -58,3 +61,22 @@ grep -q '	' lines || fail "no lines"
 [ "$(sum 1 lines)" = "$(sum NF folded)" ] ||
     fail "lines: $(sum 1 lines), folded: $(sum NF folded)"
 ok "moves:::cpu is recorded, --format lines has the weight of folded stacks"
+
+# Frames of the language, as a stream has them, and what is made of them.
+gcc -std=gnu11 -D_GNU_SOURCE -Itree/libprof -Itree/sys -I"$tmp/o" -o frames \
+    "$SRC/tests/accept/toy_frames.c" "$tmp/o/libprof.a" -lzstd -lz -lm \
+    -pthread || fail "the frames do not compile"
+./frames toy.dtp || fail "no frames: status $?"
+"$dtprof" report --json toy.dtp | python3 -c '
+import json, sys
+for f in json.load(sys.stdin)["functions"]:
+    print(f["name"], f["module"], f["kind"])' | sort >seen
+diff - seen <<'END' || fail "functions of the language"
+call /nonexistent/toy native
+main /nonexistent/toy native
+parse /toy/parse.toy script
+serve /toy/serve.toy script
+END
+[ "$("$dtprof" export toy.dtp)" = "toy;main;serve;call;parse 1" ] ||
+    fail "stack: $("$dtprof" export toy.dtp)"
+ok "frames of the language have names, and the places of toy_eval"
