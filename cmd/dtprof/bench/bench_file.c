@@ -77,7 +77,8 @@ load_commands(struct bench *bench, const struct json *list, const char *path)
 		const char *name = json_text(one, "name");
 
 		if (text == NULL || name == NULL)
-			return (fail(path, "a command lacks its text or its name"));
+			return (fail(path, "a command lacks its text or its "
+			    "name"));
 		bc->bc_text = strdup(text);
 		bc->bc_name = strdup(name);
 		if (bc->bc_text == NULL || bc->bc_name == NULL)

@@ -155,7 +155,8 @@ emit_row(const struct report_table *table, struct emit *em,
 	if (!table->ta_is_flow)
 		emit_part(em, column, &self_part, sum->su_self,
 		    sum->su_self_samples);
-	emit_part(em, column, &total_part, sum->su_total, sum->su_total_samples);
+	emit_part(em, column, &total_part, sum->su_total,
+	    sum->su_total_samples);
 	if (em->em_is_csv) {
 		emit_last_columns(table, em, row);
 		emit_close(em);

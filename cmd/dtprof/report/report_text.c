@@ -26,7 +26,7 @@
 
 enum figure_kind {
 	FIGURE_SHARE, FIGURE_INTERVAL, FIGURE_WEIGHT, FIGURE_SAMPLES,
-	FIGURE_VALUE, FIGURE_RATIO	/* of a counter, and for one of its base */
+	FIGURE_VALUE, FIGURE_RATIO	/* of a counter; for one of its base */
 };
 
 /* What stands in a column of the table. */

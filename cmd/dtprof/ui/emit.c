@@ -2,8 +2,9 @@
 /*
  * Rows for programs.  A report says what a row holds, once, value by value:
  *
- *	EMIT_ROW(emit, NULL, TEXT("name", name),	{"name":"main","self":12}
- *	    COUNT("self", 12));				"main",12
+ *	EMIT_ROW(emit, NULL, TEXT("name", "main"), COUNT("self", 12));
+ *
+ *	{"name":"main","self":12}		"main",12
  *
  * and the form decides how it is written.  Commas, brackets and quotes are
  * here and nowhere else.  In JSON values stand as they come; in CSV a value

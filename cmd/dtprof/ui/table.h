@@ -13,7 +13,7 @@ enum table_style { TABLE_TEXT, TABLE_MARKDOWN, TABLE_HTML };
 
 struct table_column {
 	const char	*tc_title;
-	const char	*tc_over;	/* head of a group from here on; or NULL */
+	const char	*tc_over;	/* head of a group that begins; NULL */
 	size_t		 tc_least;	/* at least so wide */
 	size_t		 tc_gap;	/* blanks in front */
 	int		 tc_drop;	/* 1: the first to go; 0: never */
