@@ -18,7 +18,7 @@
 #define FIRST_SLOTS	256
 
 static uint64_t
-mix(const struct prof_map *map, uint64_t key)
+hash_mix(const struct prof_map *map, uint64_t key)
 {
 	key ^= map->mp_seed;
 	key ^= key >> 32;
@@ -53,7 +53,7 @@ map_grow(struct prof_map *map)
 	for (i = 0; old != NULL && i <= map->mp_mask; i++) {
 		if (old[i].ms_generation != map->mp_generation)
 			continue;
-		at = (uint32_t)mix(map, old[i].ms_key) & (slots - 1);
+		at = (uint32_t)hash_mix(map, old[i].ms_key) & (slots - 1);
 		while (new[at].ms_generation != 0)
 			at = (at + 1) & (slots - 1);
 		new[at] = old[i];
@@ -76,7 +76,7 @@ prof_map_find(struct prof_map *map, uint64_t key, bool *is_new)
 	if ((map->mp_slots == NULL || map->mp_count > map->mp_mask / 2) &&
 	    map_grow(map) == -1)
 		return (PROF_INTERN_FAILED);
-	at = (uint32_t)mix(map, key) & map->mp_mask;
+	at = (uint32_t)hash_mix(map, key) & map->mp_mask;
 	for (;;) {
 		slot = &map->mp_slots[at];
 		if (slot->ms_generation != map->mp_generation)
@@ -100,7 +100,7 @@ prof_map_peek(const struct prof_map *map, uint64_t key)
 
 	if (map->mp_slots == NULL)
 		return (PROF_INTERN_FAILED);
-	at = (uint32_t)mix(map, key) & map->mp_mask;
+	at = (uint32_t)hash_mix(map, key) & map->mp_mask;
 	for (;; at = (at + 1) & map->mp_mask) {
 		slot = &map->mp_slots[at];
 		if (slot->ms_generation != map->mp_generation)

@@ -235,7 +235,7 @@ is_lost(struct prof_broker *broker, int fd)
 }
 
 static char *
-sentence(const char *name, int status, int error_number)
+error_sentence(const char *name, int status, int error_number)
 {
 	char *text;
 	int n;
@@ -257,7 +257,7 @@ sentence(const char *name, int status, int error_number)
 }
 
 static void
-blame(struct prof_broker *broker, const struct prof_call *call, int status,
+file_blame(struct prof_broker *broker, const struct prof_call *call, int status,
     int error_number)
 {
 	struct prof_file_key key;
@@ -273,8 +273,8 @@ blame(struct prof_broker *broker, const struct prof_call *call, int status,
 	if (key_of(call->ca_fd, &key))
 		broker->bk_lost[n % MAX_LOST] = key;
 	if (n < MAX_NAMED)
-		broker->bk_named[n] = sentence(call->ca_name == NULL ? "?" :
-		    call->ca_name, status, error_number);
+		broker->bk_named[n] = error_sentence(call->ca_name == NULL ?
+		    "?" : call->ca_name, status, error_number);
 	pthread_mutex_unlock(&broker->bk_mutex);
 }
 
@@ -333,7 +333,7 @@ answer_begins(int sock, const struct prof_call *call,
 
 /* Ask, and wait for the answer.  false: errno says why there is none. */
 static bool
-converse(const struct parser *parser, struct prof_call *call)
+parser_converse(const struct parser *parser, struct prof_call *call)
 {
 	const struct prof_wire ask = { (uint32_t)call->ca_what, 0,
 	    call->ca_size };
@@ -370,7 +370,7 @@ static bool
 converse_once(const struct parser *parser, struct prof_call *call)
 {
 	const uint64_t before_ns = prof_wire_cpu_ns(parser->ps_pid);
-	const bool rv = converse(parser, call);
+	const bool rv = parser_converse(parser, call);
 	const int error_number = errno;
 
 	call->ca_cpu_ns = prof_wire_cpu_ns(parser->ps_pid) - before_ns;
@@ -408,7 +408,7 @@ prof_broker_call(struct prof_broker *broker, struct prof_call *call)
 		    WEXITSTATUS(status) == PROF_PARSER_LOST)))
 			break;
 		if (status != 0 || error_number == EMSGSIZE) {
-			blame(broker, call, status, error_number);
+			file_blame(broker, call, status, error_number);
 			return (PROF_CALLED_LOST);
 		}
 	}

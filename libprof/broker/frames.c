@@ -79,7 +79,7 @@ head_holds(const struct prof_framed_head *head, size_t size)
 
 /* Where it lies: what was checked is ours. */
 static bool
-take(struct prof_call *call)
+frames_take(struct prof_call *call)
 {
 	struct prof_object *object = call->ca_take_arg;
 	char *bytes = call->ca_answer;
@@ -122,7 +122,7 @@ prof_frames_ask(struct prof_broker *broker, int fd,
 		.ca_most = MOST_BYTES,
 		.ca_cpu_s = MOST_CPU_S,
 		.ca_wall_s = MOST_WALL_S,
-		.ca_take = take,
+		.ca_take = frames_take,
 		.ca_take_arg = object,
 	};
 

@@ -106,7 +106,7 @@ take_functions(struct prof_naming *naming, struct prof_cur *cur)
 
 /* Nothing of what came before is believed. */
 static void
-forget(struct prof_naming *naming, const struct prof_table *before)
+names_forget(struct prof_naming *naming, const struct prof_table *before)
 {
 	*naming->ng_table = *before;
 	naming->ng_body.bf_len = 0;
@@ -115,7 +115,7 @@ forget(struct prof_naming *naming, const struct prof_table *before)
 }
 
 static bool
-take(struct prof_call *call)
+names_take(struct prof_call *call)
 {
 	struct prof_naming *naming = call->ca_take_arg;
 	struct prof_table *table = naming->ng_table;
@@ -180,7 +180,7 @@ prof_names_ask(struct prof_naming *naming, uint64_t written_ns)
 		.ca_open = open_debug,
 		.ca_open_arg = naming->ng_debug_dirs,
 		.ca_want = sizeof(struct prof_debug_want),
-		.ca_take = take,
+		.ca_take = names_take,
 		.ca_take_arg = naming,
 	};
 	const struct prof_table before = *naming->ng_table;
@@ -196,7 +196,7 @@ prof_names_ask(struct prof_naming *naming, uint64_t written_ns)
 	free(request);
 	if (ok)
 		return (true);
-	forget(naming, &before);
+	names_forget(naming, &before);
 	prof_table_pack(&naming->ng_body, naming->ng_table);
 	return (false);
 }

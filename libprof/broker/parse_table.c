@@ -6,7 +6,7 @@
 #include "tables.h"
 
 static void
-answer(struct prof_task *task, const struct prof_unwind_table *table)
+table_answer(struct prof_task *task, const struct prof_unwind_table *table)
 {
 	const struct prof_tabled_head head = {
 		.td_what = PROF_TABLED,
@@ -56,7 +56,7 @@ prof_parse_table(struct prof_task *task)
 	else if (table->ut_nindex + table->ut_nrows > DTP_UW_SLAB_WORDS)
 		answer_none(task, PROF_TABLED_LARGE);
 	else
-		answer(task, table);
+		table_answer(task, table);
 	prof_unwind_table_free(table);
 	prof_elf_close(&elf);
 }

@@ -59,7 +59,7 @@ prof_task_ask(const struct prof_task *task, void *want, size_t size)
 }
 
 static void
-serve(struct prof_task *task, uint32_t kind)
+parser_serve(struct prof_task *task, uint32_t kind)
 {
 	if (task->ta_fd != -1 && prof_parser_fault != NULL)
 		prof_parser_fault(task->ta_fd);
@@ -99,7 +99,7 @@ prof_parser_main(int sock)
 			_exit(PROF_PARSER_LOST);
 		task.ta_bytes = bytes;
 		task.ta_size = head.wi_bytes;
-		serve(&task, head.wi_kind);
+		parser_serve(&task, head.wi_kind);
 		free(bytes);
 		if (task.ta_fd != -1)
 			(void)close(task.ta_fd);

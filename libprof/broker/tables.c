@@ -135,7 +135,7 @@ struct tabling {
 };
 
 static bool
-take(struct prof_call *call)
+table_take(struct prof_call *call)
 {
 	struct tabling *tabling = call->ca_take_arg;
 	struct prof_unwind_table *table;
@@ -177,7 +177,7 @@ prof_table_ask(struct prof_broker *broker, int fd, const char *name,
 		.ca_fd = fd,
 		.ca_name = name,
 		.ca_most = MOST_BYTES,
-		.ca_take = take,
+		.ca_take = table_take,
 		.ca_take_arg = &tabling,
 	};
 

@@ -117,7 +117,7 @@ is_program(const char *comm, const char *command)
 
 /* The name that a label of the base goes by on the new side. */
 static const char *
-renamed(const struct prof_difference *df, int side, const char *name)
+names_changed(const struct prof_difference *df, int side, const char *name)
 {
 	char base[512];
 
@@ -136,7 +136,7 @@ static char *
 key_of(const struct prof_difference *df, int side, const char *command,
     const struct prof_label *label)
 {
-	const char *name = renamed(df, side, label->lb_name);
+	const char *name = names_changed(df, side, label->lb_name);
 	size_t size;
 	char *key;
 
@@ -367,7 +367,7 @@ add_labels_and_tree(struct prof_difference *df, int side,
 
 /* What all runs have is counted in the finest unit that one of them has. */
 static int
-rescale(struct prof_difference *df, const struct prof_event_info *info)
+sides_rescale(struct prof_difference *df, const struct prof_event_info *info)
 {
 	struct prof_tree *tree = &df->df_profile.pf_tree;
 	const char *name;
@@ -430,7 +430,7 @@ take_facts(struct prof_difference *df, int side,
 		    "%s in %s cannot be compared",
 		    info->pi_name, info->pi_unit, df->df_info.pi_name,
 		    df->df_info.pi_unit));
-	if (rescale(df, info) == -1)
+	if (sides_rescale(df, info) == -1)
 		return (-1);
 	if (df->df_nside[side] > 0)
 		return (0);

@@ -221,7 +221,7 @@ find_single(struct rows *ro, const double *value, enum prof_part part)
 
 /* Chosen by the weight in all runs, which does not depend on the sides. */
 static int
-pick(struct rows *ro)
+frames_pick(struct rows *ro)
 {
 	double *total = calloc(ro->ro_nnodes + 1, sizeof(*total));
 	double *label[PROF_NPARTS];
@@ -282,7 +282,7 @@ put_values(struct rows *ro, const uint32_t *rows, size_t n,
 
 /* The same row comes from several nodes, with the same values. */
 static int
-fill(struct rows *ro)
+family_fill(struct rows *ro)
 {
 	double *label = calloc(ro->ro_nlabels + 1, sizeof(*label));
 	size_t cell = 0;
@@ -310,7 +310,7 @@ fill(struct rows *ro)
 
 /* Samples of a side that tell as much as samples of one weight. */
 static double
-effective(const struct prof_difference *df, int side)
+runs_effective(const struct prof_difference *df, int side)
 {
 	double sum = 0;
 
@@ -342,7 +342,7 @@ chance_of_sampling(const struct rows *ro, size_t row,
 		const double share = mean[PROF_BY_SHARE][s];
 		const double cost = mean[PROF_BY_COST][s];
 
-		samples = effective(df, s);
+		samples = runs_effective(df, s);
 		if (!(samples > 0) || share <= 0)
 			continue;
 		spread += measure == PROF_BY_SHARE ?
@@ -447,7 +447,7 @@ take_comparison(struct rows *ro)
 }
 
 static int
-give(struct prof_chance **to, const uint32_t *rows, size_t n,
+results_give(struct prof_chance **to, const uint32_t *rows, size_t n,
     const struct prof_chance *chance)
 {
 	*to = calloc(n + 1, sizeof(**to));
@@ -466,9 +466,10 @@ give_all(struct rows *ro)
 
 	for (int m = 0; m < PROF_NMEASURES; m++)
 		for (int part = 0; part < PROF_NPARTS; part++)
-			if (give(&df->df_chance[m][part], ro->ro_node[part],
+			if (results_give(&df->df_chance[m][part],
+			    ro->ro_node[part],
 			    ro->ro_nnodes, ro->ro_chance[m]) == -1 ||
-			    give(&df->df_label_chance[m][part],
+			    results_give(&df->df_label_chance[m][part],
 			    ro->ro_label[part], ro->ro_nlabels,
 			    ro->ro_chance[m]) == -1)
 				return (-1);
@@ -501,8 +502,8 @@ rows_init(struct rows *ro, struct prof_difference *df)
 	ro->ro_single = calloc(ro->ro_nlabels + 1, sizeof(uint32_t));
 	ro->ro_sum = calloc(ro->ro_nnodes + 1, sizeof(double));
 	return (ro->ro_outermost == NULL || ro->ro_share == NULL ||
-	    ro->ro_single == NULL || ro->ro_sum == NULL || pick(ro) == -1 ?
-	    -1 : 0);
+	    ro->ro_single == NULL || ro->ro_sum == NULL ||
+	    frames_pick(ro) == -1 ? -1 : 0);
 }
 
 static void
@@ -537,7 +538,7 @@ prof_difference_test(struct prof_difference *df)
 			rv = -1;
 	}
 	if (rv == 0)
-		rv = fill(&ro);
+		rv = family_fill(&ro);
 	if (rv == 0)
 		rv = df->df_claims ? test_frames(&ro) : test_sampling(&ro);
 	if (rv == 0 && df->df_claims)

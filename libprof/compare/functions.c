@@ -62,7 +62,7 @@ share_at(const struct matrix *mx, size_t function, size_t at)
 
 /* Medians, means and shares of one function. */
 static int
-describe(struct prof_change *cg, const struct prof_comparison *cp,
+function_describe(struct prof_change *cg, const struct prof_comparison *cp,
     const struct matrix *mx, size_t function)
 {
 	struct prof_summary summary;
@@ -131,7 +131,7 @@ describe_all(struct prof_comparison *cp, const struct matrix *mx)
 		cg->cg_module = fn->fn_module;
 		cg->cg_presence[0] = fn->fn_presence[0];
 		cg->cg_presence[1] = fn->fn_presence[1];
-		rv = describe(cg, cp, mx, f);
+		rv = function_describe(cg, cp, mx, f);
 		/* Of those that are not tested; else it is the test's own. */
 		cg->cg_change = (cg->cg_mean[1] - cg->cg_mean[0]) /
 		    total->cg_mean[0];
@@ -145,7 +145,7 @@ describe_all(struct prof_comparison *cp, const struct matrix *mx)
 }
 
 static int
-judge(struct prof_comparison *cp, const struct matrix *mx)
+functions_judge(struct prof_comparison *cp, const struct matrix *mx)
 {
 	const struct prof_change *total = &cp->cp_total.mt_change;
 	struct family fm;
@@ -207,7 +207,7 @@ prof_comparison_judge_functions(struct prof_comparison *cp)
 	if (cp->cp_ncosts == 0)
 		return (0);
 	if (matrix_init(&mx, cp) == 0 && describe_all(cp, &mx) == 0 &&
-	    judge(cp, &mx) == 0)
+	    functions_judge(cp, &mx) == 0)
 		rv = sort_functions(cp);
 	matrix_fini(&mx);
 	return (rv);

@@ -14,7 +14,7 @@
 
 /* The values of either side, next to each other. */
 static int
-describe(struct prof_change *cg, const struct prof_comparison *cp,
+metric_describe(struct prof_change *cg, const struct prof_comparison *cp,
     const double *values, double *apart)
 {
 	struct prof_summary summary;
@@ -59,7 +59,8 @@ describe_metric(struct prof_comparison *cp, struct metric *metric)
 	prof_change_init(cg);
 	cg->cg_name = metric->mt_name;
 	cg->cg_unit = metric->mt_unit;
-	rv = apart == NULL ? -1 : describe(cg, cp, metric->mt_value, apart);
+	rv = apart == NULL ? -1 : metric_describe(cg, cp, metric->mt_value,
+	    apart);
 	free(apart);
 	return (rv);
 }

@@ -74,7 +74,7 @@ without_remark(const char *name, size_t length)
 
 /* The length of a name less its last addition. */
 static size_t
-shorten(const char *name, size_t length)
+name_shorten(const char *name, size_t length)
 {
 	const size_t less = without_remark(name, length);
 	size_t first = length;
@@ -98,7 +98,7 @@ prof_function_base_name(const char *name, char *base, size_t size)
 	size_t length = strlen(name), less;
 
 	for (int n = 0; n < MAX_ADDITIONS &&
-	    (less = shorten(name, length)) < length; n++)
+	    (less = name_shorten(name, length)) < length; n++)
 		length = less;
 	if (size == 0)
 		return;

@@ -23,13 +23,13 @@
 #define FIRST_SLOW	0.05	/* of the median: less does not matter */
 #define ALIKE		0.25	/* cost of a function under another name */
 
-static int	add(struct prof_comparison *cp, const char *fmt, ...)
+static int	note_add(struct prof_comparison *cp, const char *fmt, ...)
 		    PROF_PRINTF(2, 3);
 
 static const char *const side_name[2] = { "base", "new" };
 
 static int
-add(struct prof_comparison *cp, const char *fmt, ...)
+note_add(struct prof_comparison *cp, const char *fmt, ...)
 {
 	char **note = prof_comparison_grow(&cp->cp_note, &cp->cp_nnotes,
 	    &cp->cp_cap_notes, sizeof(*note));
@@ -62,23 +62,24 @@ doubt_values(struct prof_comparison *cp, const char *name, int side,
 	mad *= MAD_SIGMA;
 	for (size_t i = 0; i < n; i++)
 		off += fabs(values[i] - median) > FAR_OFF * mad;
-	if (p < DRIFT_P && add(cp, "%s, %s: %s during the runs (drift, "
+	if (p < DRIFT_P && note_add(cp, "%s, %s: %s during the runs (drift, "
 	    "Spearman's rho %.2f)", of, name, rho > 0 ? "rises" : "falls",
 	    rho) == -1)
 		return (-1);
-	if (prof_modes(values, n) > 1 && add(cp, "%s, %s: the runs form "
+	if (prof_modes(values, n) > 1 && note_add(cp, "%s, %s: the runs form "
 	    "several clusters; see --plot", of, name) == -1)
 		return (-1);
 	if (n >= 3 && values[0] - median > FAR_OFF * mad &&
-	    values[0] > median * (1 + FIRST_SLOW) && add(cp, "%s, %s: the "
+	    values[0] > median * (1 + FIRST_SLOW) && note_add(cp, "%s, %s: the "
 	    "first run was slow; more warm-up runs (-w) may help",
 	    of, name) == -1)
 		return (-1);
-	if (mad > NOISY * median && add(cp, "%s, %s: noisy, the runs vary by "
+	if (mad > NOISY * median && note_add(cp,
+	    "%s, %s: noisy, the runs vary by "
 	    "%.1f%%", of, name, 100 * mad / median) == -1)
 		return (-1);
 	if (mad > 0 && n >= 5 && (double)off > MANY_FAR_OFF * (double)n)
-		return (add(cp, "%s, %s: %zu of %zu runs are outliers",
+		return (note_add(cp, "%s, %s: %zu of %zu runs are outliers",
 		    of, name, off, n));
 	return (0);
 }
@@ -103,7 +104,7 @@ doubt_metric(struct prof_comparison *cp, const struct metric *metric)
 		}
 		rv = doubt_values(cp, metric->mt_name, side, values, n);
 		if (rv == 0 && without > 0)
-			rv = add(cp, "%s, %s: %zu runs have no value",
+			rv = note_add(cp, "%s, %s: %zu runs have no value",
 			    side_name[side], metric->mt_name, without);
 	}
 	free(values);
@@ -120,15 +121,18 @@ doubt_order(struct prof_comparison *cp)
 	for (size_t i = 0; i < cp->cp_nruns; i++)
 		n[cp->cp_run[i].rn_side]++;
 	if (n[0] < PROF_MIN_RUNS || n[1] < PROF_MIN_RUNS)
-		return (add(cp, "%zu and %zu runs are too few for a verdict, "
+		return (note_add(cp,
+		    "%zu and %zu runs are too few for a verdict, "
 		    "which takes %d each of base and new",
 		    n[0], n[1], PROF_MIN_RUNS));
-	if (!cp->cp_is_drawn && add(cp, "assumes no drift: these runs were not "
+	if (!cp->cp_is_drawn && note_add(cp,
+	    "assumes no drift: these runs were not "
 	    "interleaved by dtprof bench, so a change of the machine in "
 	    "between counts as a difference") == -1)
 		return (-1);
 	if (cp->cp_floor > alpha)
-		return (add(cp, "with so few randomized runs no p-value can be "
+		return (note_add(cp,
+		    "with so few randomized runs no p-value can be "
 		    "below %.2g, and a verdict needs %.2g: make more runs",
 		    cp->cp_floor, alpha));
 	return (0);
@@ -153,7 +157,7 @@ doubt_names(struct prof_comparison *cp)
 			    fabs(come->cg_mean[1] - gone->cg_mean[0]) >
 			    ALIKE * gone->cg_mean[0])
 				continue;
-			if (add(cp, "%s is gone and %s is new at the same "
+			if (note_add(cp, "%s is gone and %s is new at the same "
 			    "cost: if they are the same function, add --rename "
 			    "%s=%s",
 			    gone->cg_name, come->cg_name, gone->cg_name,
@@ -173,7 +177,7 @@ add_care(struct prof_comparison *cp, const char *side, size_t bad, size_t n,
 
 	for (; *text != '\0'; text += length + (text[length] == '\n')) {
 		length = strcspn(text, "\n");
-		if (add(cp, "%s, %zu of %zu run%s: %.*s", side, bad, n,
+		if (note_add(cp, "%s, %zu of %zu run%s: %.*s", side, bad, n,
 		    n == 1 ? "" : "s", (int)length, text) == -1)
 			return (-1);
 	}

@@ -33,7 +33,7 @@ compare_doubles(const void *a, const void *b)
 
 /* Around the mean, so that large values with a small spread keep it. */
 static void
-spread(const double *values, struct prof_summary *summary)
+values_spread(const double *values, struct prof_summary *summary)
 {
 	double squares = 0, half;
 
@@ -69,7 +69,7 @@ prof_summarize(const double *values, size_t n, struct prof_summary *summary)
 	summary->sm_mean = sum / (double)n;
 	summary->sm_median = (sorted[(n - 1) / 2] + sorted[n / 2]) / 2;
 	if (n > 1)
-		spread(sorted, summary);
+		values_spread(sorted, summary);
 	free(sorted);
 	return (0);
 }

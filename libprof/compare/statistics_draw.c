@@ -14,7 +14,7 @@
 #include "statistics.h"
 
 static uint64_t
-rotate(uint64_t x, int k)
+bits_rotate(uint64_t x, int k)
 {
 	return (x << k | x >> (64 - k));
 }
@@ -35,14 +35,14 @@ uint64_t
 prof_random_next(struct prof_random *random)
 {
 	uint64_t *s = random->rd_state;
-	const uint64_t result = rotate(s[1] * 5, 7) * 9, t = s[1] << 17;
+	const uint64_t result = bits_rotate(s[1] * 5, 7) * 9, t = s[1] << 17;
 
 	s[2] ^= s[0];
 	s[3] ^= s[1];
 	s[1] ^= s[2];
 	s[0] ^= s[3];
 	s[2] ^= t;
-	s[3] = rotate(s[3], 45);
+	s[3] = bits_rotate(s[3], 45);
 	return (result);
 }
 

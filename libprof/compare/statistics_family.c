@@ -76,7 +76,7 @@ struct work {
 /* ------------------------------------------------------------- patterns */
 
 static double
-dot(const double *a, const double *b, size_t n)
+dot_product(const double *a, const double *b, size_t n)
 {
 	double sum = 0;
 
@@ -87,16 +87,17 @@ dot(const double *a, const double *b, size_t n)
 
 /* Take mean and time off what has values where the pattern has. */
 static void
-residual(const struct pattern *pa, double *values, size_t n)
+residuals_make(const struct pattern *pa, double *values, size_t n)
 {
 	/* Twice: what rounding leaves of a large mean is taken off too. */
 	for (int round = 0; round < 2; round++) {
-		const double mean = dot(values, pa->pa_there, n) / pa->pa_n;
+		const double mean = dot_product(values, pa->pa_there,
+		    n) / pa->pa_n;
 		double slope;
 
 		for (size_t i = 0; i < n; i++)
 			values[i] = (values[i] - mean) * pa->pa_there[i];
-		slope = dot(values, pa->pa_time, n);
+		slope = dot_product(values, pa->pa_time, n);
 		for (size_t i = 0; i < n; i++)
 			values[i] -= slope * pa->pa_time[i];
 	}
@@ -108,23 +109,23 @@ pattern_fill(struct pattern *pa, const struct prof_design *design)
 	const size_t n = design->dg_n;
 	double length;
 
-	pa->pa_n = dot(pa->pa_there, pa->pa_there, n);
+	pa->pa_n = dot_product(pa->pa_there, pa->pa_there, n);
 	if (design->dg_time != NULL) {
 		double *time = pa->pa_time;
 		double most = 0;
 
 		memcpy(pa->pa_side, design->dg_time, n * sizeof(double));
-		residual(pa, pa->pa_side, n);
+		residuals_make(pa, pa->pa_side, n);
 		for (size_t i = 0; i < n; i++)
 			most = fmax(most, fabs(design->dg_time[i]));
-		length = sqrt(dot(pa->pa_side, pa->pa_side, n));
+		length = sqrt(dot_product(pa->pa_side, pa->pa_side, n));
 		for (size_t i = 0; i < n && length > most * NOTHING; i++)
 			time[i] = pa->pa_side[i] / length;
 	}
 	for (size_t i = 0; i < n; i++)
 		pa->pa_side[i] = design->dg_side[i];
-	residual(pa, pa->pa_side, n);
-	pa->pa_length = sqrt(dot(pa->pa_side, pa->pa_side, n));
+	residuals_make(pa, pa->pa_side, n);
+	pa->pa_length = sqrt(dot_product(pa->pa_side, pa->pa_side, n));
 	/* A line through side, time and mean needs a value more than that. */
 	if (pa->pa_n < (design->dg_time != NULL ? 4 : 3))
 		pa->pa_length = 0;
@@ -180,7 +181,7 @@ patterns_order(struct work *wk)
 /* ----------------------------------------------------------------- rows */
 
 static double
-largest(const double *values, size_t n)
+statistic_largest(const double *values, size_t n)
 {
 	double most = 0;
 
@@ -195,15 +196,15 @@ static double
 row_unit(const struct pattern *pa, const double *values, size_t n,
     double *scratch)
 {
-	const double most = largest(values, n);
+	const double most = statistic_largest(values, n);
 	double length = 0;
 
 	for (size_t i = 0; i < n; i++)
 		scratch[i] = most > 0 && isfinite(values[i]) ?
 		    values[i] / most : 0;
 	if (most > 0 && pa->pa_length > NOTHING) {
-		residual(pa, scratch, n);
-		length = sqrt(dot(scratch, scratch, n));
+		residuals_make(pa, scratch, n);
+		length = sqrt(dot_product(scratch, scratch, n));
 	}
 	/* Nothing but what rounding left. */
 	if (length <= NOTHING * sqrt((double)n))
@@ -274,7 +275,8 @@ rows_init(struct work *wk, const double *values)
 		rk->rk_size = row_unit(&wk->wk_pattern[p], values + row * n,
 		    n, scratch);
 		if (rk->rk_size > 0)
-			rk->rk_seen = dot(scratch, wk->wk_pattern[p].pa_side,
+			rk->rk_seen = dot_product(scratch,
+			    wk->wk_pattern[p].pa_side,
 			    n) / wk->wk_pattern[p].pa_length;
 		rk->rk_seen = fmax(-1, fmin(1, rk->rk_seen));
 	}

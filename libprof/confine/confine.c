@@ -213,16 +213,16 @@ struct code {
 };
 
 static void
-emit(struct code *code, uint16_t what, uint32_t value, uint8_t yes,
+code_emit(struct code *code, uint16_t what, uint32_t value, uint8_t yes,
     uint8_t no)
 {
 	code->cd_insn[code->cd_n++] = (struct sock_filter){ what, yes, no,
 	    value };
 }
 
-#define LOAD(code, member)	emit(code, BPF_LD | BPF_W | BPF_ABS, \
+#define LOAD(code, member)	code_emit(code, BPF_LD | BPF_W | BPF_ABS, \
 	(uint32_t)offsetof(struct seccomp_data, member), 0, 0)
-#define RETURN(code, what)	emit(code, BPF_RET | BPF_K, what, 0, 0)
+#define RETURN(code, what)	code_emit(code, BPF_RET | BPF_K, what, 0, 0)
 #define REFUSED			(SECCOMP_RET_ERRNO | EPERM)
 
 /* Arguments that are looked at are ints: their lower halves, both little. */
@@ -232,15 +232,15 @@ emit_allowed(struct code *code, const struct allowed *allowed)
 	const uint32_t at = (uint32_t)(offsetof(struct seccomp_data, args) +
 	    allowed->al_argument * sizeof(uint64_t));
 
-	emit(code, BPF_JMP | BPF_JEQ | BPF_K, allowed->al_call, 0,
+	code_emit(code, BPF_JMP | BPF_JEQ | BPF_K, allowed->al_call, 0,
 	    allowed->al_mask == 0 ? 1 : 5);
 	if (allowed->al_mask == 0) {
 		RETURN(code, SECCOMP_RET_ALLOW);
 		return;
 	}
-	emit(code, BPF_LD | BPF_W | BPF_ABS, at, 0, 0);
-	emit(code, BPF_ALU | BPF_AND | BPF_K, allowed->al_mask, 0, 0);
-	emit(code, BPF_JMP | BPF_JEQ | BPF_K, allowed->al_value, 0, 1);
+	code_emit(code, BPF_LD | BPF_W | BPF_ABS, at, 0, 0);
+	code_emit(code, BPF_ALU | BPF_AND | BPF_K, allowed->al_mask, 0, 0);
+	code_emit(code, BPF_JMP | BPF_JEQ | BPF_K, allowed->al_value, 0, 1);
 	RETURN(code, SECCOMP_RET_ALLOW);
 	/* Another line may allow another argument. */
 	LOAD(code, nr);
@@ -260,7 +260,7 @@ filter_on(enum prof_confined who)
 	struct sock_fprog program = { .filter = code.cd_insn };
 
 	LOAD(&code, arch);
-	emit(&code, BPF_JMP | BPF_JEQ | BPF_K, ARCHITECTURE, 1, 0);
+	code_emit(&code, BPF_JMP | BPF_JEQ | BPF_K, ARCHITECTURE, 1, 0);
 	RETURN(&code, SECCOMP_RET_KILL_PROCESS);
 	LOAD(&code, nr);
 	/* The numbers of x32 are above all of these, and so refused. */
@@ -270,7 +270,7 @@ filter_on(enum prof_confined who)
 	if (who == PROF_CONFINED_READER) {
 		emit_list(&code, reader_calls, COUNT(reader_calls));
 		/* Its flags cannot be looked at; a C library has another. */
-		emit(&code, BPF_JMP | BPF_JEQ | BPF_K, __NR_clone3, 0, 1);
+		code_emit(&code, BPF_JMP | BPF_JEQ | BPF_K, __NR_clone3, 0, 1);
 		RETURN(&code, SECCOMP_RET_ERRNO | ENOSYS);
 	}
 	RETURN(&code, REFUSED);

@@ -25,8 +25,8 @@
 #define ATTACH_TRIES	20	/* while a target keeps starting threads */
 #define LOOK_MS		50	/* for threads, which have no pidfd */
 
-static int	misuse(struct prof_counting *, const char *);
-static int	attach(struct prof_counting *);
+static int	state_misuse(struct prof_counting *, const char *);
+static int	targets_attach(struct prof_counting *);
 static void	usage_of_children(uint64_t ns[2]);
 static bool	has_ended(struct prof_counting *);
 static void	command_ended(struct prof_counting *);
@@ -76,7 +76,7 @@ prof_counting_error(const struct prof_counting *counting)
 }
 
 static int
-misuse(struct prof_counting *counting, const char *what)
+state_misuse(struct prof_counting *counting, const char *what)
 {
 	return (prof_fail(&counting->kg_error, PROF_E_BUSY,
 	    "%s is not possible in this state", what));
@@ -115,7 +115,7 @@ int
 prof_counting_add(struct prof_counting *counting, const char *spec)
 {
 	if (counting->kg_state != COUNTING_INIT)
-		return (misuse(counting, "adding an event"));
+		return (state_misuse(counting, "adding an event"));
 	return (prof_counting_resolve(counting, spec));
 }
 
@@ -139,7 +139,7 @@ prof_counting_event(const struct prof_counting *counting, size_t event)
  * meanwhile, its counters may be incomplete, or in part inherited: again.
  */
 static int
-attach(struct prof_counting *counting)
+targets_attach(struct prof_counting *counting)
 {
 	for (int tries = 1;; tries++) {
 		if (prof_counting_find_targets(counting) == -1 ||
@@ -164,7 +164,7 @@ prof_counting_arm(struct prof_counting *counting)
 
 	if (counting->kg_state != COUNTING_INIT &&
 	    counting->kg_state != COUNTING_STOPPED)
-		return (misuse(counting, "arming"));
+		return (state_misuse(counting, "arming"));
 	if (counting->kg_nevents == 0)
 		return (prof_fail(&counting->kg_error, PROF_E_EMPTY,
 		    "no event to count"));
@@ -177,7 +177,7 @@ prof_counting_arm(struct prof_counting *counting)
 	if (po->po_argv != NULL && prof_command_spawn(&counting->kg_command,
 	    po->po_argv, NULL, &counting->kg_error) == -1)
 		return (-1);
-	if (attach(counting) == -1 ||
+	if (targets_attach(counting) == -1 ||
 	    (counting->kg_split_by != PROF_SPLIT_NONE &&
 	    prof_counting_split_open(counting) == -1)) {
 		end_run(counting);
@@ -227,7 +227,7 @@ prof_counting_start(struct prof_counting *counting)
 	if (counting->kg_state == COUNTING_INIT ||
 	    (counting->kg_state == COUNTING_STOPPED && counting->kg_split !=
 	    NULL))
-		return (misuse(counting, "starting"));
+		return (state_misuse(counting, "starting"));
 	/* A command's own counters are switched on by its exec. */
 	if (!releases || po->po_target != PROF_TARGET_COMMAND ||
 	    counting->kg_split != NULL)
@@ -286,7 +286,7 @@ prof_counting_stop(struct prof_counting *counting)
 	if (counting->kg_state == COUNTING_STOPPED)
 		return (0);
 	if (counting->kg_state != COUNTING_ON)
-		return (misuse(counting, "stopping"));
+		return (state_misuse(counting, "stopping"));
 	prof_counting_switch(counting, false);
 	note_missing(counting);
 	if (!counting->kg_command.cm_done)
@@ -301,7 +301,7 @@ int
 prof_counting_read(struct prof_counting *counting)
 {
 	if (counting->kg_state == COUNTING_INIT)
-		return (misuse(counting, "reading"));
+		return (state_misuse(counting, "reading"));
 	prof_counting_read_all(counting);
 	return (0);
 }
@@ -350,7 +350,7 @@ prof_counting_wait(struct prof_counting *counting, int timeout_ms)
 	struct pollfd one = { .fd = -1, .events = POLLIN };
 
 	if (counting->kg_state != COUNTING_ON)
-		return (misuse(counting, "waiting"));
+		return (state_misuse(counting, "waiting"));
 	if (has_ended(counting))
 		return (0);
 	if (counting->kg_command.cm_pid != 0)

@@ -27,7 +27,7 @@ static int	try_one(struct prof_counting *, struct counting_event *);
 /* ---------------------------------------------------------- what fits */
 
 static size_t
-fitting(struct counting_event *const *events, size_t n)
+group_fitting(struct counting_event *const *events, size_t n)
 {
 	struct perf_event_attr attrs[GROUP_MAX];
 
@@ -58,7 +58,7 @@ prof_counting_try_fitting(struct prof_counting *counting)
 	struct counting_event *hardware[GROUP_MAX];
 	const size_t n = hardware_of(counting, COUNTING_NO_GROUP, hardware);
 
-	counting->kg_fitting = n == 0 ? 0 : fitting(hardware, n);
+	counting->kg_fitting = n == 0 ? 0 : group_fitting(hardware, n);
 }
 
 size_t
@@ -102,7 +102,7 @@ prof_counting_fit_all(struct prof_counting *counting)
 {
 	struct counting_event *hardware[GROUP_MAX];
 	const size_t n = hardware_of(counting, COUNTING_NO_GROUP, hardware);
-	size_t fit = n == 0 ? 0 : fitting(hardware, n);
+	size_t fit = n == 0 ? 0 : group_fitting(hardware, n);
 
 	if (fit == n)
 		return (0);
@@ -235,7 +235,7 @@ resolve_group(struct prof_counting *counting, const char *spec,
 	for (n = before; n < counting->kg_nevents; n++)
 		counting->kg_event[n].ke_info.ce_group = counting->kg_ngroups;
 	n = hardware_of(counting, counting->kg_ngroups++, hardware);
-	if (n == 0 || (fit = fitting(hardware, n)) == n)
+	if (n == 0 || (fit = group_fitting(hardware, n)) == n)
 		return (0);
 	return (prof_counting_refuse_group(counting, counting->kg_ngroups - 1,
 	    fit));

@@ -20,7 +20,7 @@
 #include "os/pmu_kinds.h"
 
 static int	open_one(struct prof_counting *, size_t, size_t);
-static int	explain(struct prof_counting *, size_t, size_t, int);
+static int	refusal_explain(struct prof_counting *, size_t, size_t, int);
 static size_t	leader_of(const struct prof_counting *, size_t);
 
 struct counting_fd *
@@ -99,7 +99,7 @@ open_one(struct prof_counting *counting, size_t target, size_t event)
 	    PERF_FLAG_FD_CLOEXEC | (counting->kg_cgroup != -1 ?
 	    PERF_FLAG_PID_CGROUP : 0));
 	if (kf->kf_fd == -1)
-		return (explain(counting, target, event, errno));
+		return (refusal_explain(counting, target, event, errno));
 	if (ke->ke_filter != NULL && ioctl(kf->kf_fd,
 	    PERF_EVENT_IOC_SET_FILTER, ke->ke_filter) == -1)
 		return (prof_fail(&counting->kg_error, PROF_E_KERNEL,
@@ -109,7 +109,7 @@ open_one(struct prof_counting *counting, size_t target, size_t event)
 }
 
 static int
-explain(struct prof_counting *counting, size_t target, size_t event,
+refusal_explain(struct prof_counting *counting, size_t target, size_t event,
     int number)
 {
 	const struct prof_options *po = &counting->kg_options;

@@ -15,10 +15,10 @@
 
 #include "counters_impl.h"
 
-static void	look(struct counting_fd *);
+static void	fd_look(struct counting_fd *);
 
 static void
-look(struct counting_fd *kf)
+fd_look(struct counting_fd *kf)
 {
 	uint64_t now[3], count, enabled, running;
 
@@ -46,7 +46,7 @@ prof_counting_read_all(struct prof_counting *counting)
 
 	for (size_t t = 0; t < counting->kg_ntargets; t++)
 		for (size_t e = 0; e < counting->kg_nevents; e++)
-			look(prof_counting_fd(counting, t, e));
+			fd_look(prof_counting_fd(counting, t, e));
 	/* What was said to have been counted stays counted. */
 	for (size_t e = 0; e < counting->kg_nevents; e++) {
 		prof_counting_value(counting, e, &value);

@@ -37,8 +37,8 @@ struct counting_split {
 	uint64_t	 sp_lost[DTP_SPLIT_EVENTS];
 };
 
-static int	load(struct prof_counting *, struct counting_split *);
-static int	fill(struct prof_counting *, struct counting_split *);
+static int	program_load(struct prof_counting *, struct counting_split *);
+static int	config_fill(struct prof_counting *, struct counting_split *);
 static int	fill_members(struct prof_counting *,
 		    struct counting_split *);
 static int	read_tasks(struct prof_counting *, struct counting_split *);
@@ -74,7 +74,7 @@ prof_counting_splits_family(const struct prof_counting *counting)
 /* ----------------------------------------------------------------- arm */
 
 static int
-load(struct prof_counting *counting, struct counting_split *split)
+program_load(struct prof_counting *counting, struct counting_split *split)
 {
 	struct split_bpf *skel;
 	const uint32_t ncpus = (uint32_t)prof_cpus_possible();
@@ -98,7 +98,7 @@ load(struct prof_counting *counting, struct counting_split *split)
 
 /* The descriptors of the CPUs' counters. */
 static int
-fill(struct prof_counting *counting, struct counting_split *split)
+config_fill(struct prof_counting *counting, struct counting_split *split)
 {
 	const int map = bpf_map__fd(split->sp_skel->maps.split_counters);
 	const uint32_t ncpus = (uint32_t)prof_cpus_possible();
@@ -191,7 +191,8 @@ prof_counting_split_open(struct prof_counting *counting)
 	if ((split = calloc(1, sizeof(*split))) == NULL)
 		return (prof_fail_nomem(&counting->kg_error));
 	counting->kg_split = split;
-	if (load(counting, split) == -1 || fill(counting, split) == -1)
+	if (program_load(counting, split) == -1 || config_fill(counting,
+	    split) == -1)
 		return (-1);
 	if (split_bpf__attach(split->sp_skel) != 0)
 		return (prof_bpf_explain(&counting->kg_error, errno));

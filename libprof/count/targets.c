@@ -24,7 +24,7 @@
 
 static int	find_cpus(struct prof_counting *, int);
 static int	find_threads(struct prof_counting *, struct prof_pidset *);
-static int	watch(struct prof_counting *);
+static int	process_watch(struct prof_counting *);
 
 static int
 target_append(struct prof_counting *counting, int pid, int cpu)
@@ -153,7 +153,7 @@ out:
 
 /* A descriptor per process tells us when it ends. */
 static int
-watch(struct prof_counting *counting)
+process_watch(struct prof_counting *counting)
 {
 	const struct prof_options *po = &counting->kg_options;
 
@@ -197,7 +197,7 @@ prof_counting_find_targets(struct prof_counting *counting)
 
 	counting->kg_ntargets = 0;
 	if (po->po_target == PROF_TARGET_PIDS &&
-	    watch(counting) == -1)
+	    process_watch(counting) == -1)
 		return (-1);
 	if (prof_counting_splits_family(counting))
 		return (find_cpus(counting, -1));
@@ -214,7 +214,7 @@ prof_counting_find_targets(struct prof_counting *counting)
 	default:
 		break;
 	}
-	if (watch(counting) == -1 || find_threads(counting, &set) == -1)
+	if (process_watch(counting) == -1 || find_threads(counting, &set) == -1)
 		rv = -1;
 	/* Those named first: what is said about a failure is about them. */
 	for (size_t n = 0; rv == 0 && n < po->po_nids; n++)

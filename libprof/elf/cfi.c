@@ -122,7 +122,7 @@ sort_by_start(struct compiler *co)
  * Of the same start .eh_frame's comes first: it lies before the other.
  */
 static void
-sort(struct compiler *co)
+rows_sort(struct compiler *co)
 {
 	uint64_t known = 0;	/* to .eh_frame, up to here */
 	struct fde *to;
@@ -154,7 +154,7 @@ run_all(struct compiler *co)
 	size_t n;
 	int rv;
 
-	sort(co);
+	rows_sort(co);
 	for (n = 0; n < co->co_nfdes; n++) {
 		const struct fde *fde = &co->co_fdes[n];
 		const struct cie *cie = &co->co_cies[fde->fd_cie];
@@ -221,7 +221,7 @@ prof_cfi_entries(const struct prof_cfi_input *input, prof_cfi_entry_fn *fn,
 	size_t n;
 
 	if (rv == 0)
-		sort(&co);
+		rows_sort(&co);
 	for (n = 0; rv == 0 && n < co.co_nfdes; n++) {
 		const struct fde *fde = &co.co_fdes[n];
 		const struct cie *cie = &co.co_cies[fde->fd_cie];
@@ -260,7 +260,7 @@ struct asked {
 };
 
 static int
-ask(void *arg, uint64_t pc, const struct prof_cfi_rule *rule)
+rows_ask(void *arg, uint64_t pc, const struct prof_cfi_rule *rule)
 {
 	struct asked *asked = arg;
 
@@ -288,7 +288,7 @@ prof_cfi_is_outermost(enum prof_machine machine, const uint8_t *bytes,
 	struct state state;
 
 	compiler_init(&co, &input);
-	co.co_fn = ask;
+	co.co_fn = rows_ask;
 	co.co_arg = &asked;
 	if (prof_cfi_run(&co, &cie, &initial, &cie.ce_initial, NULL, 0) != 0)
 		return (false);

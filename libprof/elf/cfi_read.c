@@ -56,7 +56,7 @@ prof_cfi_pointer(const struct compiler *co, struct cursor *cu, uint8_t encoding)
 
 /* The letters of an augmentation that starts with z, and their data. */
 static void
-augmentation(struct compiler *co, struct cie *cie, struct cursor *cu,
+augmentation_read(struct compiler *co, struct cie *cie, struct cursor *cu,
     const uint8_t *letters)
 {
 	struct cursor data = *cu;
@@ -102,7 +102,7 @@ read_cie(struct compiler *co, struct cie *cie, struct cursor *cu, size_t at)
 	if ((version == 1 ? fixed(cu, 1) : uleb(cu)) != (uint64_t)co->co_ra)
 		return (-1);
 	if (letters[0] == 'z')
-		augmentation(co, cie, cu, letters);
+		augmentation_read(co, cie, cu, letters);
 	cie->ce_program = (uint32_t)(cu->cu_at - co->co_in->ci_bytes);
 	cie->ce_program_end = (uint32_t)(cu->cu_end - co->co_in->ci_bytes);
 	cie->ce_initial.sa_reg = -1;
@@ -152,7 +152,7 @@ read_fde(struct compiler *co, struct fde *fde, struct cursor *cu,
 }
 
 static void *
-room(void *array, size_t n, size_t size)
+entries_grow(void *array, size_t n, size_t size)
 {
 	/* Grows in powers of two: full exactly when n is one. */
 	if (n >= 64 && (n & (n - 1)) != 0)
@@ -171,7 +171,8 @@ read_entry(struct compiler *co, struct cursor *cu, size_t at, size_t id_at)
 	void *grown;
 
 	if (debug ? id == 0xffffffff : id == 0) {
-		grown = room(co->co_cies, co->co_ncies, sizeof(*co->co_cies));
+		grown = entries_grow(co->co_cies, co->co_ncies,
+		    sizeof(*co->co_cies));
 		if (grown == NULL)
 			return (-1);
 		co->co_cies = grown;
@@ -179,7 +180,7 @@ read_entry(struct compiler *co, struct cursor *cu, size_t at, size_t id_at)
 			co->co_ncies++;
 		return (0);
 	}
-	grown = room(co->co_fdes, co->co_nfdes, sizeof(*co->co_fdes));
+	grown = entries_grow(co->co_fdes, co->co_nfdes, sizeof(*co->co_fdes));
 	if (grown == NULL)
 		return (-1);
 	co->co_fdes = grown;

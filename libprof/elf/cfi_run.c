@@ -12,18 +12,18 @@
 #define MAX_REMEMBERED	16	/* nesting of remember_state */
 #define MAX_EXPRESSION	32	/* bytes */
 
-static int	emit(struct compiler *, const struct cie *, uint64_t pc,
+static int	row_emit(struct compiler *, const struct cie *, uint64_t pc,
 		    uint64_t limit, const struct state *);
 
 /* An offset in units of the CIE; both factors are the file's to choose. */
 static int64_t
-scaled(uint64_t units, const struct cie *cie)
+offset_scaled(uint64_t units, const struct cie *cie)
 {
 	return ((int64_t)(units * (uint64_t)cie->ce_data_align));
 }
 
 static struct where *
-tracked(const struct compiler *co, struct state *state, uint64_t reg)
+register_tracked(const struct compiler *co, struct state *state, uint64_t reg)
 {
 	if (reg == (uint64_t)co->co_fp)
 		return (&state->sa_fp);
@@ -33,10 +33,10 @@ tracked(const struct compiler *co, struct state *state, uint64_t reg)
 }
 
 static void
-set(const struct compiler *co, struct state *state, uint64_t reg,
+rule_set(const struct compiler *co, struct state *state, uint64_t reg,
     uint8_t kind, int64_t off)
 {
-	struct where *where = tracked(co, state, reg);
+	struct where *where = register_tracked(co, state, reg);
 
 	if (where == NULL)
 		return;
@@ -47,7 +47,7 @@ set(const struct compiler *co, struct state *state, uint64_t reg,
 }
 
 static void
-restore(const struct compiler *co, const struct cie *cie,
+rule_restore(const struct compiler *co, const struct cie *cie,
     struct state *state, uint64_t reg)
 {
 	const struct state *initial = &cie->ce_initial;
@@ -76,11 +76,11 @@ set_expression(const struct compiler *co, struct state *state, uint64_t reg,
 		return;
 	expr.cu_end = cu->cu_at;
 	if (is_value || fixed(&expr, 1) != 0x70U + (unsigned)co->co_fp) {
-		set(co, state, reg, PROF_SAVED_LOST, 0);
+		rule_set(co, state, reg, PROF_SAVED_LOST, 0);
 		return;
 	}
 	off = sleb(&expr);
-	set(co, state, reg, expr.cu_at == expr.cu_end && !expr.cu_over ?
+	rule_set(co, state, reg, expr.cu_at == expr.cu_end && !expr.cu_over ?
 	    PROF_SAVED_DEREF_FP : PROF_SAVED_LOST, off);
 }
 
@@ -93,35 +93,35 @@ execute_register(struct compiler *co, const struct cie *cie, uint8_t op,
 
 	switch (op) {
 	case 0x05:	/* offset_extended */
-		set(co, state, reg, PROF_SAVED_CFA,
-		    scaled(uleb(cu), cie));
+		rule_set(co, state, reg, PROF_SAVED_CFA,
+		    offset_scaled(uleb(cu), cie));
 		return (0);
 	case 0x06:	/* restore_extended */
-		restore(co, cie, state, reg);
+		rule_restore(co, cie, state, reg);
 		return (0);
 	case 0x07:	/* undefined */
-		set(co, state, reg, PROF_SAVED_LOST, 0);
+		rule_set(co, state, reg, PROF_SAVED_LOST, 0);
 		if (reg == (uint64_t)co->co_ra)
 			state->sa_ra_undefined = true;
 		return (0);
 	case 0x08:	/* same_value */
-		set(co, state, reg, PROF_SAVED_SAME, 0);
+		rule_set(co, state, reg, PROF_SAVED_SAME, 0);
 		return (0);
 	case 0x09:	/* register */
-		set(co, state, reg, PROF_SAVED_IN_REG, (int64_t)uleb(cu));
+		rule_set(co, state, reg, PROF_SAVED_IN_REG, (int64_t)uleb(cu));
 		return (0);
 	case 0x10:	/* expression */
 	case 0x16:	/* val_expression */
 		set_expression(co, state, reg, cu, op == 0x16);
 		return (0);
 	case 0x11:	/* offset_extended_sf */
-		set(co, state, reg, PROF_SAVED_CFA,
-		    scaled((uint64_t)sleb(cu), cie));
+		rule_set(co, state, reg, PROF_SAVED_CFA,
+		    offset_scaled((uint64_t)sleb(cu), cie));
 		return (0);
 	case 0x14:	/* val_offset */
 	case 0x15:	/* val_offset_sf */
 		sleb(cu);
-		set(co, state, reg, PROF_SAVED_LOST, 0);
+		rule_set(co, state, reg, PROF_SAVED_LOST, 0);
 		return (0);
 	}
 	return (-1);
@@ -145,10 +145,10 @@ execute_cfa(const struct cie *cie, uint8_t op, struct cursor *cu,
 		return (0);
 	case 0x12:	/* def_cfa_sf */
 		state->sa_reg = (int)(uleb(cu) & 0xff);
-		state->sa_off = scaled((uint64_t)sleb(cu), cie);
+		state->sa_off = offset_scaled((uint64_t)sleb(cu), cie);
 		return (0);
 	case 0x13:	/* def_cfa_offset_sf */
-		state->sa_off = scaled((uint64_t)sleb(cu), cie);
+		state->sa_off = offset_scaled((uint64_t)sleb(cu), cie);
 		return (0);
 	case 0x0f:	/* def_cfa_expression */
 		state->sa_reg = -1;
@@ -162,7 +162,7 @@ execute_cfa(const struct cie *cie, uint8_t op, struct cursor *cu,
 
 /* How far an operation moves pc; 0: it is not an advance. */
 static bool
-advance(struct compiler *co, const struct cie *cie, uint8_t op,
+pc_advance(struct compiler *co, const struct cie *cie, uint8_t op,
     struct cursor *cu, uint64_t *pc)
 {
 	if ((op & 0xc0) == 0x40)
@@ -186,12 +186,12 @@ execute_one(struct compiler *co, const struct cie *cie, uint8_t op,
     struct cursor *cu, struct state *state)
 {
 	if ((op & 0xc0) == 0x80) {	/* offset */
-		set(co, state, op & 0x3f, PROF_SAVED_CFA,
-		    scaled(uleb(cu), cie));
+		rule_set(co, state, op & 0x3f, PROF_SAVED_CFA,
+		    offset_scaled(uleb(cu), cie));
 		return (0);
 	}
 	if ((op & 0xc0) == 0xc0) {	/* restore */
-		restore(co, cie, state, op & 0x3f);
+		rule_restore(co, cie, state, op & 0x3f);
 		return (0);
 	}
 	if (op == 0x00 || op == 0x2d)	/* nop, negate_ra_state */
@@ -227,10 +227,10 @@ prof_cfi_run(struct compiler *co, const struct cie *cie, struct cursor *cu,
 		uint8_t op = (uint8_t)fixed(cu, 1);
 
 		before = pc;
-		if (advance(co, cie, op, cu, &pc)) {
+		if (pc_advance(co, cie, op, cu, &pc)) {
 			if (fde == NULL || pc <= before)
 				continue;
-			rv = emit(co, cie, before, limit, state);
+			rv = row_emit(co, cie, before, limit, state);
 			if (rv != 0)
 				return (rv);
 		} else if (op == 0x0a && depth < MAX_REMEMBERED)
@@ -244,7 +244,7 @@ prof_cfi_run(struct compiler *co, const struct cie *cie, struct cursor *cu,
 	if (fde == NULL)
 		return (known ? 0 : -1);
 	if (known)
-		return (emit(co, cie, pc, limit, state));
+		return (row_emit(co, cie, pc, limit, state));
 	rv = pc < limit ? co->co_fn(co->co_arg, pc, &unknown) : 0;
 	return (rv == 0 ? -1 : rv);
 }
@@ -292,16 +292,16 @@ cfa_of_expression(const struct compiler *co, const struct state *state,
 }
 
 static bool
-fits(int64_t value)
+row_fits(int64_t value)
 {
 	return (value >= INT32_MIN && value <= INT32_MAX);
 }
 
 static uint8_t
-saved(const struct where *where, int32_t *off)
+rule_saved(const struct where *where, int32_t *off)
 {
 	*off = (int32_t)where->wh_off;
-	return (fits(where->wh_off) ? where->wh_kind : PROF_SAVED_LOST);
+	return (row_fits(where->wh_off) ? where->wh_kind : PROF_SAVED_LOST);
 }
 
 static void
@@ -320,18 +320,18 @@ rule_of(const struct compiler *co, const struct cie *cie,
 	if (state->sa_reg == -1)
 		cfa_of_expression(co, state, rule);
 	else {
-		rule->cr_cfa = fits(state->sa_off) ? PROF_CFA_REG :
+		rule->cr_cfa = row_fits(state->sa_off) ? PROF_CFA_REG :
 		    PROF_CFA_OTHER;
 		rule->cr_reg = (uint8_t)state->sa_reg;
 		rule->cr_cfa_off = (int32_t)state->sa_off;
 	}
-	rule->cr_fp = saved(&state->sa_fp, &rule->cr_fp_off);
-	rule->cr_ra = saved(&state->sa_ra, &rule->cr_ra_off);
-	rule->cr_bx = saved(&state->sa_bx, &rule->cr_bx_off);
+	rule->cr_fp = rule_saved(&state->sa_fp, &rule->cr_fp_off);
+	rule->cr_ra = rule_saved(&state->sa_ra, &rule->cr_ra_off);
+	rule->cr_bx = rule_saved(&state->sa_bx, &rule->cr_bx_off);
 }
 
 static int
-emit(struct compiler *co, const struct cie *cie, uint64_t pc,
+row_emit(struct compiler *co, const struct cie *cie, uint64_t pc,
     uint64_t limit, const struct state *state)
 {
 	struct prof_cfi_rule rule;

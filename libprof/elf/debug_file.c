@@ -93,7 +93,7 @@ crc_is(int fd, uint32_t wanted)
 
 /* Is it of the build that is wanted?  -1 where it is not. */
 static int
-checked(int fd, const struct build_id *id)
+link_checked(int fd, const struct build_id *id)
 {
 	if (fd != -1 && !same_build(fd, id, false)) {
 		close(fd);
@@ -258,7 +258,7 @@ by_build_id(const struct build_id *id, int file, const char *dirs)
 		return (-1);
 	memcpy(want.dw_id, id->bi_bytes, sizeof(want.dw_id));
 	while ((fd = next_candidate(&want, file, dirs)) != -1)
-		if ((fd = checked(fd, id)) != -1)
+		if ((fd = link_checked(fd, id)) != -1)
 			break;
 	return (fd);
 }
@@ -342,5 +342,5 @@ prof_debug_file_of_build(const char *name, int file, const void *build_id,
 		return (-1);
 	memcpy(id.bi_bytes, build_id, length);
 	id.bi_length = (uint32_t)length;
-	return (checked(prof_debug_beside(name, file), &id));
+	return (link_checked(prof_debug_beside(name, file), &id));
 }

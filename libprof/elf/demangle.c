@@ -37,7 +37,7 @@ typedef int	demangle_fn(const char *, int, demangle_callbackref, void *);
  * afterwards.  Punctuation, which any long name has, it does not.
  */
 static void
-print(const char *text, size_t length, void *arg)
+part_print(const char *text, size_t length, void *arg)
 {
 	struct printed *printed = arg;
 
@@ -56,7 +56,7 @@ print(const char *text, size_t length, void *arg)
 }
 
 static char *
-run(demangle_fn *demangle, const char *raw, bool rust)
+demangler_run(demangle_fn *demangle, const char *raw, bool rust)
 {
 	struct printed *printed = calloc(1, sizeof(*printed));
 	char *text = NULL;
@@ -66,7 +66,7 @@ run(demangle_fn *demangle, const char *raw, bool rust)
 	printed->pr_rust = rust;
 	printed->pr_text = malloc(MAX_PRINTED);
 	if (printed->pr_text != NULL && setjmp(printed->pr_leave) == 0 &&
-	    demangle(raw, DMGL_PARAMS | DMGL_ANSI, print, printed) != 0 &&
+	    demangle(raw, DMGL_PARAMS | DMGL_ANSI, part_print, printed) != 0 &&
 	    !printed->pr_over && printed->pr_n > 0)
 		text = strndup(printed->pr_text, printed->pr_n);
 	free(printed->pr_text);
@@ -98,9 +98,9 @@ prof_demangle(const char *raw)
 	if (raw[1] == 'D')
 		return (demangle_d(raw));
 	if (raw[1] == 'R' || raw[1] == 'Z')
-		text = run(rust_demangle_callback, raw, true);
+		text = demangler_run(rust_demangle_callback, raw, true);
 	if (text == NULL && raw[1] == 'Z')
-		text = run(cplus_demangle_v3_callback, raw, false);
+		text = demangler_run(cplus_demangle_v3_callback, raw, false);
 	return (text);
 }
 
@@ -167,7 +167,7 @@ behind_angles(const char *at)
 }
 
 static void
-put(struct fold *fold, const char *text, size_t length)
+text_put(struct fold *fold, const char *text, size_t length)
 {
 	memcpy(fold->fo_out + fold->fo_n, text, length);
 	fold->fo_n += length;
@@ -188,7 +188,7 @@ fold_operator(struct fold *fold)
 		length += 2;
 	else
 		length += strspn(at, "<>=-+*/%&|^!~,\"");
-	put(fold, fold->fo_at, length);
+	text_put(fold, fold->fo_at, length);
 	fold->fo_at += length;
 	/* "operator<< <int>" */
 	if (strncmp(fold->fo_at, " <", 2) == 0)
@@ -210,21 +210,21 @@ fold_step(struct fold *fold)
 		behind = behind_angles(at);
 		if (behind == NULL || fold->fo_n == 0)
 			return (false);
-		put(fold, behind - at == 2 ? "<>" : "<..>",
+		text_put(fold, behind - at == 2 ? "<>" : "<..>",
 		    behind - at == 2 ? 2 : 4);
 	} else if (strncmp(at, anonymous, strlen(anonymous)) == 0) {
 		behind = at + strlen(anonymous);
-		put(fold, anonymous, strlen(anonymous));
+		text_put(fold, anonymous, strlen(anonymous));
 	} else if (*at == '(') {
 		behind = behind_parens(at);
 		if (behind == NULL || fold->fo_n == 0 || at[1] == '*')
 			return (false);
-		put(fold, "()", 2);
+		text_put(fold, "()", 2);
 		fold->fo_params = true;
 		fold->fo_operator = false;
 	} else {
 		behind = at + 1;
-		put(fold, at, 1);
+		text_put(fold, at, 1);
 	}
 	fold->fo_at = behind;
 	return (true);

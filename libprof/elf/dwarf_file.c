@@ -175,7 +175,7 @@ strings_end(Elf *elf, const char *name)
 
 /* libdw has unpacked all when it has begun. */
 static bool
-begin(int fd, Elf **elf, Dwarf **dwarf, bool *refused)
+dwarf_file_begin(int fd, Elf **elf, Dwarf **dwarf, bool *refused)
 {
 	*elf = elf_begin(fd, ELF_C_READ, NULL);
 	if (*elf != NULL)
@@ -209,7 +209,7 @@ open_alt(struct prof_dwarf *file)
 	    (size_t)length);
 	if (file->pd_alt_fd == -1 || !worth_opening_fd(file->pd_alt_fd,
 	    &file->pd_refused) ||
-	    !begin(file->pd_alt_fd, &file->pd_alt_elf, &file->pd_alt,
+	    !dwarf_file_begin(file->pd_alt_fd, &file->pd_alt_elf, &file->pd_alt,
 	    &file->pd_refused))
 		return (false);
 	dwarf_setalt(file->pd_dwarf, file->pd_alt);
@@ -259,7 +259,7 @@ prof_dwarf_open(struct prof_dwarf *file, int fd, const char *debug_dirs)
 	file->pd_alt_fd = -1;
 	elf_version(EV_CURRENT);
 	file->pd_fd = find_dwarf(fd, debug_dirs, &file->pd_refused);
-	if (file->pd_fd != -1 && begin(file->pd_fd, &file->pd_elf,
+	if (file->pd_fd != -1 && dwarf_file_begin(file->pd_fd, &file->pd_elf,
 	    &file->pd_dwarf, &file->pd_refused) &&
 	    open_alt(file)) {
 		note_sections(file);

@@ -88,7 +88,7 @@ struct chain {
 /* -------------------------------------------------------------- ranges */
 
 static bool
-grow(void **array, size_t *space, size_t need, size_t size)
+units_grow(void **array, size_t *space, size_t need, size_t size)
 {
 	size_t more = *space + *space / 2 + 16;
 	void *grown;
@@ -123,7 +123,7 @@ steps_begin(struct prof_lines *lines, unsigned steps)
 
 /* One of them; false: there is none left. */
 static bool
-step(struct prof_lines *lines)
+inlined_step(struct prof_lines *lines)
 {
 	if (lines->pl_all_steps == 0)
 		lines->pl_limited = true;
@@ -147,7 +147,7 @@ add_ranges(struct prof_lines *lines, struct ranges *ranges, Dwarf_Die *die,
 	    (at = dwarf_ranges(die, at, &base, &low, &high)) > 0; n++) {
 		if (low == 0 || low >= high ||
 		    !may_take(lines, RANGE_BYTES) ||
-		    !grow((void **)&ranges->rs_range, &ranges->rs_space,
+		    !units_grow((void **)&ranges->rs_range, &ranges->rs_space,
 		    ranges->rs_n + 1, sizeof(*ranges->rs_range)))
 			continue;
 		ranges->rs_range[ranges->rs_n++] =
@@ -156,7 +156,7 @@ add_ranges(struct prof_lines *lines, struct ranges *ranges, Dwarf_Die *die,
 }
 
 static int
-compare(const void *left, const void *right)
+ranges_compare(const void *left, const void *right)
 {
 	const struct range *a = left, *b = right;
 
@@ -172,7 +172,7 @@ sort_ranges(struct ranges *ranges)
 {
 	if (ranges->rs_n > 0)
 		qsort(ranges->rs_range, ranges->rs_n,
-		    sizeof(*ranges->rs_range), compare);
+		    sizeof(*ranges->rs_range), ranges_compare);
 }
 
 /* The innermost range around an address, or NULL. */
@@ -209,7 +209,7 @@ next_die(struct prof_lines *lines, const struct unit *unit, Dwarf_Die *die,
 	Dwarf_Off before = dwarf_dieoffset(die);
 	Dwarf_Die child;
 
-	if (depth > MAX_NESTED || !step(lines))
+	if (depth > MAX_NESTED || !inlined_step(lines))
 		return (false);
 	if (unit->un_jumps && dwarf_haschildren(die) == 1 &&
 	    dwarf_hasattr(die, DW_AT_sibling) == 0 &&
@@ -312,12 +312,12 @@ find_function(struct prof_lines *lines, struct unit *unit, uint64_t address,
 }
 
 static bool
-covers(struct prof_lines *lines, Dwarf_Die *die, uint64_t address)
+die_covers(struct prof_lines *lines, Dwarf_Die *die, uint64_t address)
 {
 	Dwarf_Addr base, low, high;
 	ptrdiff_t at = 0;
 
-	while (step(lines) &&
+	while (inlined_step(lines) &&
 	    (at = dwarf_ranges(die, at, &base, &low, &high)) > 0) {
 		if (address >= low && address < high)
 			return (true);
@@ -342,7 +342,7 @@ find_inlined(struct prof_lines *lines, const struct unit *unit,
 			tag = dwarf_tag(&die);
 			if ((tag == DW_TAG_inlined_subroutine ||
 			    tag == DW_TAG_lexical_block) &&
-			    covers(lines, &die, address))
+			    die_covers(lines, &die, address))
 				break;
 			if (!next_die(lines, unit, &die, 0))
 				return;
@@ -367,7 +367,7 @@ made_of(struct prof_lines *lines, const char *raw, bool *is_new)
 {
 	uint32_t n;
 
-	if (!grow((void **)&lines->pl_made, &lines->pl_made_space,
+	if (!units_grow((void **)&lines->pl_made, &lines->pl_made_space,
 	    (size_t)lines->pl_raw.mp_count + 1, sizeof(*lines->pl_made)))
 		return (NULL);
 	n = prof_map_find(&lines->pl_raw, (uintptr_t)raw, is_new);
@@ -546,7 +546,7 @@ add_unit(struct prof_lines *lines, Dwarf_Die *die)
 {
 	struct unit *unit;
 
-	if (!grow((void **)&lines->pl_unit, &lines->pl_space,
+	if (!units_grow((void **)&lines->pl_unit, &lines->pl_space,
 	    lines->pl_nunits + 1, sizeof(*unit)))
 		return (false);
 	unit = &lines->pl_unit[lines->pl_nunits];
@@ -625,7 +625,7 @@ prof_lines_close(struct prof_lines *lines)
 
 /* Innermost first: each function at the line where it calls the one before. */
 static size_t
-describe(struct prof_lines *lines, struct unit *unit, uint64_t address,
+place_describe(struct prof_lines *lines, struct unit *unit, uint64_t address,
     struct chain *chain, struct prof_line *out, size_t max)
 {
 	size_t n, from;
@@ -667,5 +667,5 @@ prof_lines_find(struct prof_lines *lines, uint64_t address,
 		return (out->ln_file != NULL);
 	}
 	find_inlined(lines, unit, address, &chain);
-	return (describe(lines, unit, address, &chain, out, max));
+	return (place_describe(lines, unit, address, &chain, out, max));
 }

@@ -96,7 +96,7 @@ ends_thread(const uint8_t *at)
 
 /* What begins at these bytes; there are 16 more on either side. */
 static bool
-recognise(const uint8_t *at, uint64_t address, struct prof_outermost *is)
+code_recognize(const uint8_t *at, uint64_t address, struct prof_outermost *is)
 {
 	static const uint8_t sigreturn[] = { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0,
 	    0x0f, 0x05 };
@@ -223,7 +223,7 @@ prof_outermost_find(struct prof_elf *elf, bool is_bare,
 			    find_code(&text, &codes[at], &is) && count++ < max)
 				found[count - 1] = is;
 		for (at = 16; is_bare && at + 16 < text.pp_size; at++)
-			if (recognise(text.pp_bytes + at, ph.p_vaddr + at,
+			if (code_recognize(text.pp_bytes + at, ph.p_vaddr + at,
 			    &is) && count++ < max)
 				found[count - 1] = is;
 	}

@@ -113,7 +113,7 @@ prof_symtab_later_wins(struct prof_symtab *table)
 
 /* Room for n more, growing by half; *array stays valid when there is none. */
 static bool
-grow(void **array, size_t *space, size_t need, size_t size)
+symbols_grow(void **array, size_t *space, size_t need, size_t size)
 {
 	size_t more = *space + *space / 2 + 64;
 	void *grown;
@@ -132,7 +132,7 @@ grow(void **array, size_t *space, size_t need, size_t size)
 
 /* A string at the end of the names; room was made. */
 static void
-append(struct prof_symtab *table, const char *text, size_t length)
+symbol_append(struct prof_symtab *table, const char *text, size_t length)
 {
 	if (length > 0)
 		memcpy(table->st_names + table->st_names_n, text, length);
@@ -151,8 +151,8 @@ put_module(struct prof_symtab *table, const struct symtab_item *item)
 	    strncmp(last, item->it_module, item->it_module_length) != 0 ||
 	    last[item->it_module_length] != '\0') {
 		table->st_last_module = (uint32_t)table->st_names_n;
-		append(table, item->it_module, item->it_module_length);
-		append(table, "", 1);
+		symbol_append(table, item->it_module, item->it_module_length);
+		symbol_append(table, "", 1);
 	}
 	return (table->st_last_module);
 }
@@ -186,13 +186,13 @@ prof_symtab_put(struct prof_symtab *table, const struct symtab_item *item)
 	if (table->st_left < SYMBOL_BYTES + 2 * need)
 		return (prof_symtab_full(table));
 	table->st_left -= SYMBOL_BYTES + 2 * need;
-	if (!grow((void **)&table->st_entries, &table->st_space,
+	if (!symbols_grow((void **)&table->st_entries, &table->st_space,
 	    table->st_n + 1, sizeof(*entry)) ||
-	    !grow((void **)&table->st_names, &table->st_names_space,
+	    !symbols_grow((void **)&table->st_names, &table->st_names_space,
 	    table->st_names_n + need, 1))
 		return (false);
 	if (table->st_names_n == 0)
-		append(table, "", 1);	/* so that 0 is none */
+		symbol_append(table, "", 1);	/* so that 0 is none */
 	entry = &table->st_entries[table->st_n];
 	entry->en_address = item->it_address;
 	entry->en_end = item->it_end;
@@ -203,8 +203,8 @@ prof_symtab_put(struct prof_symtab *table, const struct symtab_item *item)
 	    item->it_kind == SYMTAB_LABEL;
 	entry->en_module = put_module(table, item);
 	entry->en_name = (uint32_t)table->st_names_n;
-	append(table, item->it_name, item->it_length);
-	append(table, suffix, strlen(suffix) + 1);
+	symbol_append(table, item->it_name, item->it_length);
+	symbol_append(table, suffix, strlen(suffix) + 1);
 	return (true);
 }
 
@@ -246,7 +246,7 @@ compare_names(const char *a, const char *b)
 
 /* By address; of aliases the best first; of a map's the latest last. */
 static int
-compare(const void *left, const void *right, void *arg)
+symbols_compare(const void *left, const void *right, void *arg)
 {
 	const struct prof_symtab *table = arg;
 	const struct entry *a = left, *b = right;
@@ -304,7 +304,7 @@ close_open(struct prof_symtab *table)
 /* ------------------------------------------------------------- pieces */
 
 static uint64_t
-importance(const struct prof_symtab *table, uint32_t n)
+symbol_importance(const struct prof_symtab *table, uint32_t n)
 {
 	const struct entry *entry = &table->st_entries[n];
 
@@ -400,7 +400,7 @@ cut_pieces(struct prof_symtab *table)
 	}
 	for (n = 0; n < table->st_n; n++) {
 		sweep_to(&sweep, table->st_entries[n].en_address);
-		heap_push(&sweep, importance(table, n));
+		heap_push(&sweep, symbol_importance(table, n));
 	}
 	sweep_to(&sweep, UINT64_MAX);
 	free(sweep.sw_heap);
@@ -412,7 +412,7 @@ prof_symtab_sort(struct prof_symtab *table)
 {
 	if (table->st_n > 0)
 		qsort_r(table->st_entries, table->st_n,
-		    sizeof(*table->st_entries), compare, table);
+		    sizeof(*table->st_entries), symbols_compare, table);
 	if (!table->st_later_wins)
 		join_aliases(table);
 	close_open(table);

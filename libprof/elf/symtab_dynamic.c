@@ -81,7 +81,7 @@ read_dynamic(struct prof_elf *elf, struct dynamic *dynamic)
 }
 
 static uint32_t
-word(const struct prof_elf_part *part, uint64_t n)
+word_read(const struct prof_elf_part *part, uint64_t n)
 {
 	uint32_t value;
 
@@ -99,21 +99,21 @@ count_gnu(struct prof_elf *elf, uint64_t address)
 
 	if (!load_at(elf, address, 16, &head) || head.pp_size < 16)
 		return (0);
-	first = word(&head, 1);
-	address += 16 + 8 * (uint64_t)word(&head, 2);
-	if (!load_at(elf, address, 4 * (uint64_t)word(&head, 0), &buckets))
+	first = word_read(&head, 1);
+	address += 16 + 8 * (uint64_t)word_read(&head, 2);
+	if (!load_at(elf, address, 4 * (uint64_t)word_read(&head, 0), &buckets))
 		return (0);
 	for (n = 0; n < buckets.pp_size / 4; n++)
-		if (word(&buckets, n) > last)
-			last = word(&buckets, n);
+		if (word_read(&buckets, n) > last)
+			last = word_read(&buckets, n);
 	if (last < first)
 		return (first);
 	/* The bit that ends a chain; what is cut counts as far as it is. */
-	address += 4 * (uint64_t)word(&head, 0) + 4 * (last - first);
+	address += 4 * (uint64_t)word_read(&head, 0) + 4 * (last - first);
 	if (!load_at(elf, address, MAX_DYNAMIC, &chains))
 		return (last);
 	for (n = 0; n < chains.pp_size / 4; n++)
-		if (word(&chains, n) & 1)
+		if (word_read(&chains, n) & 1)
 			return (last + n + 1);
 	return (last);
 }
@@ -124,7 +124,7 @@ count_symbols(struct prof_elf *elf, const struct dynamic *dynamic)
 	struct prof_elf_part head;
 
 	if (load_at(elf, dynamic->dy_hash, 8, &head) && head.pp_size == 8)
-		return (word(&head, 1));
+		return (word_read(&head, 1));
 	return (dynamic->dy_gnu_hash == 0 ? 0 :
 	    count_gnu(elf, dynamic->dy_gnu_hash));
 }

@@ -227,7 +227,7 @@ has_symbols(const struct prof_elf *elf)
 
 /* Unpack all; NULL: it is damaged, too large, or there is no memory. */
 static uint8_t *
-unpack(const uint8_t *packed, size_t size, size_t *length)
+debugdata_unpack(const uint8_t *packed, size_t size, size_t *length)
 {
 	lzma_stream stream = LZMA_STREAM_INIT;
 	size_t space = size * 4 + 4096;
@@ -265,7 +265,7 @@ add_mini(struct sources *sources, struct prof_elf *elf)
 	if (!prof_elf_section_named(elf, ".gnu_debugdata", &packed) ||
 	    packed.pp_size > MAX_MINI || !prof_elf_load(elf, &packed))
 		return;
-	sources->ss_unpacked = unpack(packed.pp_bytes, packed.pp_size,
+	sources->ss_unpacked = debugdata_unpack(packed.pp_bytes, packed.pp_size,
 	    &length);
 	if (sources->ss_unpacked != NULL && prof_elf_memory(
 	    &sources->ss_stripped, sources->ss_unpacked, length) == 0)

@@ -35,7 +35,7 @@ struct slots {
 };
 
 static int
-compare(const void *left, const void *right)
+slots_compare(const void *left, const void *right)
 {
 	const struct slot *a = left, *b = right;
 
@@ -112,7 +112,7 @@ read_slots(struct slots *slots, struct prof_elf *elf)
 		slots->ss_n = 0;
 	else
 		qsort(slots->ss_slot, slots->ss_n, sizeof(*slots->ss_slot),
-		    compare);
+		    slots_compare);
 	return (true);
 }
 
@@ -154,7 +154,7 @@ put_stub(struct prof_symtab *table, const struct slots *slots,
 	char text[32];
 
 	slot = bsearch(&key, slots->ss_slot, slots->ss_n, sizeof(key),
-	    compare);
+	    slots_compare);
 	if (slot == NULL || !name_of(table, slots, slot, text, &item))
 		return (true);
 	return (prof_symtab_put(table, &item));

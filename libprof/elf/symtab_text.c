@@ -74,7 +74,7 @@ each_line(int fd, uint64_t most, line_fn *fn, void *arg)
 
 /* A number in hexadecimal and the one space behind it. */
 static bool
-hexadecimal(struct line *line, uint64_t *value)
+hex_parse(struct line *line, uint64_t *value)
 {
 	const char *at = line->li_at;
 	unsigned digits = 0, digit;
@@ -107,8 +107,8 @@ perf_map_line(void *arg, struct line line)
 	    .it_binding = SYMTAB_GLOBAL };
 	uint64_t size;
 
-	if (!hexadecimal(&line, &item.it_address) ||
-	    !hexadecimal(&line, &size) ||
+	if (!hex_parse(&line, &item.it_address) ||
+	    !hex_parse(&line, &size) ||
 	    size > UINT64_MAX - item.it_address)
 		return (true);
 	item.it_end = item.it_address + size;
@@ -144,7 +144,7 @@ kallsyms_line(void *arg, struct line line)
 	uint64_t reach;
 	char type;
 
-	if (!hexadecimal(&line, &item.it_address) ||
+	if (!hex_parse(&line, &item.it_address) ||
 	    line.li_end - line.li_at < 3 || line.li_at[1] != ' ')
 		return (true);
 	kallsyms->ks_any = true;

@@ -42,7 +42,7 @@ struct builder {
 };
 
 static uint16_t
-dictionary(struct builder *bu, const struct dtp_uw_entry *entry)
+dictionary_write(struct builder *bu, const struct dtp_uw_entry *entry)
 {
 	struct prof_unwind_table *table = bu->bu_table;
 	const uint8_t *bytes = (const uint8_t *)entry;
@@ -66,7 +66,7 @@ dictionary(struct builder *bu, const struct dtp_uw_entry *entry)
 
 /* n units of so many bytes, or -1: not a whole number, or too many. */
 static int
-units(int64_t bytes, int64_t unit)
+offset_units(int64_t bytes, int64_t unit)
 {
 	if (bytes < 0 || bytes % unit != 0 || bytes / unit >
 	    DTP_UW_UNITS_MASK)
@@ -85,9 +85,9 @@ inline_rule(const struct prof_cfi_rule *rule, bool arm)
 	if (rule->cr_cfa != PROF_CFA_REG || (rule->cr_reg != fp &&
 	    rule->cr_reg != sp))
 		return (-1);
-	cfa = units(rule->cr_cfa_off, arm ? 16 : 8);
+	cfa = offset_units(rule->cr_cfa_off, arm ? 16 : 8);
 	if (rule->cr_fp == PROF_SAVED_CFA)
-		saved = units(-(int64_t)rule->cr_fp_off, 8);
+		saved = offset_units(-(int64_t)rule->cr_fp_off, 8);
 	else if (rule->cr_fp != PROF_SAVED_SAME)
 		return (-1);
 	if (cfa == -1 || saved == -1 || (rule->cr_fp == PROF_SAVED_CFA &&
@@ -191,7 +191,7 @@ rule_word(struct builder *bu, const struct prof_cfi_rule *rule)
 		return (DTP_UW_USER);
 	if (bu->bu_bx)
 		entry.ue_bx_off = rbx_of(rule);
-	return (dictionary(bu, &entry));
+	return (dictionary_write(bu, &entry));
 }
 
 /*
@@ -341,7 +341,7 @@ rule_before(const struct builder *bu, size_t n)
  * does not hold.  At either end of all addresses it would be about others.
  */
 static int
-overlay(struct builder *bu, const struct prof_outermost *over)
+outermost_overlay(struct builder *bu, const struct prof_outermost *over)
 {
 	uint16_t before, behind;
 	struct collected *grown;
@@ -386,13 +386,13 @@ overlay_all(struct builder *bu, struct prof_elf *elf)
 	    MAX_OUTERMOST);
 
 	for (n = 0; n < count; n++)
-		if (overlay(bu, &over[n]) == -1)
+		if (outermost_overlay(bu, &over[n]) == -1)
 			return (-1);
 	return (0);
 }
 
 static int
-finish(struct builder *bu)
+table_finish(struct builder *bu)
 {
 	struct prof_unwind_table *table = bu->bu_table;
 	size_t n, bucket = 0;
@@ -425,7 +425,7 @@ finish(struct builder *bu)
 
 /* Rows of all functions; once more where it turns out that rbx counts. */
 static int
-collect(struct builder *bu, const struct prof_cfi_input *in)
+row_collect(struct builder *bu, const struct prof_cfi_input *in)
 {
 	struct prof_unwind_table *table = bu->bu_table;
 	struct prof_cfi_stats stats;
@@ -466,7 +466,7 @@ prof_unwind_table_new(struct prof_elf *elf)
 	errno = ENOMEM;
 	if (table->ut_text >= MAX_SPAN)
 		goto out;
-	if (prof_unwind_frames(elf, &in) && collect(bu, &in) == -1)
+	if (prof_unwind_frames(elf, &in) && row_collect(bu, &in) == -1)
 		goto out;
 	if (overlay_all(bu, elf) == -1)
 		goto out;
@@ -474,7 +474,7 @@ prof_unwind_table_new(struct prof_elf *elf)
 	if (bu->bu_n == 0)
 		goto out;
 	errno = ENOMEM;
-	rv = finish(bu);
+	rv = table_finish(bu);
 out:
 	if (bu != NULL)
 		free(bu->bu_rows);

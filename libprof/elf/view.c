@@ -27,7 +27,7 @@ struct prof_elf_loaded {
 };
 
 static bool
-inside(const struct prof_elf *elf, uint64_t offset, uint64_t size)
+part_inside(const struct prof_elf *elf, uint64_t offset, uint64_t size)
 {
 	return (offset <= elf->el_size && size <= elf->el_size - offset);
 }
@@ -71,7 +71,7 @@ bytes_of(struct prof_elf *elf, uint64_t offset, uint64_t size)
 	struct prof_elf_loaded *loaded;
 	uint8_t *bytes;
 
-	if (size == 0 || size > MAX_PART || !inside(elf, offset, size))
+	if (size == 0 || size > MAX_PART || !part_inside(elf, offset, size))
 		return (NULL);
 	if (elf->el_bytes != NULL)
 		return (elf->el_bytes + offset);
@@ -206,7 +206,7 @@ prof_elf_segment(const struct prof_elf *elf, size_t n, Elf64_Phdr *segment)
 	if (segment->p_vaddr + segment->p_memsz < segment->p_vaddr ||
 	    segment->p_filesz > segment->p_memsz)
 		segment->p_type = PT_NULL;
-	if (!inside(elf, segment->p_offset, segment->p_filesz))
+	if (!part_inside(elf, segment->p_offset, segment->p_filesz))
 		segment->p_filesz = 0;
 	return (true);
 }
@@ -229,7 +229,7 @@ prof_elf_section(const struct prof_elf *elf, size_t n,
 	part->pp_flags = sh.sh_flags;
 	part->pp_offset = sh.sh_offset;
 	if (sh.sh_type != SHT_NOBITS && !(sh.sh_flags & SHF_COMPRESSED) &&
-	    inside(elf, sh.sh_offset, sh.sh_size))
+	    part_inside(elf, sh.sh_offset, sh.sh_size))
 		part->pp_size = sh.sh_size;
 	return (true);
 }

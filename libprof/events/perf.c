@@ -44,7 +44,8 @@ bool
 prof_event_pmu(const struct prof_event *event, char *pmu, size_t size,
     char *terms, size_t terms_size)
 {
-	const char *probe = event->ev_probe, *name = strrchr(probe, ':'), *slash;
+	const char *probe = event->ev_probe, *slash;
+	const char *name = strrchr(probe, ':');
 	size_t length;
 
 	name = name == NULL ? probe : name + 1;

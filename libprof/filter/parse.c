@@ -41,12 +41,12 @@ struct parser {
 	struct prof_err	*pa_error;
 };
 
-static void	next(struct parser *parser);
+static void	token_next(struct parser *parser);
 static void	next_word(struct parser *parser);
 static void	next_sign(struct parser *parser);
 static int	fail_at(struct parser *parser, const char *fmt, ...)
 		    PROF_PRINTF(2, 3);
-static int	expected(struct parser *parser, const char *what);
+static int	error_expected(struct parser *parser, const char *what);
 static int	node_new(struct parser *parser, enum filter_kind kind,
 		    int left, int right);
 static int	parse_or(struct parser *parser);
@@ -69,14 +69,14 @@ prof_filter_parse(const char *expression, const struct filter_scope *scope,
 	int root;
 
 	tree->ft_n = 0;
-	next(&parser);
+	token_next(&parser);
 	if (parser.pa_token == TOKEN_END)
 		return (prof_fail(error, PROF_E_FILTER,
 		    "empty filter"));
 	if ((root = parse_or(&parser)) == -1)
 		return (-1);
 	if (parser.pa_token != TOKEN_END)
-		return (expected(&parser, "&&, || or the end"));
+		return (error_expected(&parser, "&&, || or the end"));
 	tree->ft_root = (uint16_t)root;
 	return (0);
 }
@@ -84,7 +84,7 @@ prof_filter_parse(const char *expression, const struct filter_scope *scope,
 /* ------------------------------------------------------------- tokens */
 
 static void
-next(struct parser *parser)
+token_next(struct parser *parser)
 {
 	const char *at = parser->pa_at;
 
@@ -185,7 +185,7 @@ fail_at(struct parser *parser, const char *fmt, ...)
 }
 
 static int
-expected(struct parser *parser, const char *what)
+error_expected(struct parser *parser, const char *what)
 {
 	size_t length = (size_t)(parser->pa_at - parser->pa_start);
 	char found[32];
@@ -245,7 +245,7 @@ parse_or(struct parser *parser)
 	if ((left = parse_and(parser)) == -1)
 		return (-1);
 	while (parser->pa_token == TOKEN_OR) {
-		next(parser);
+		token_next(parser);
 		if ((right = parse_and(parser)) == -1 || (left =
 		    node_new(parser, FILTER_OR, left, right)) == -1)
 			return (-1);
@@ -261,7 +261,7 @@ parse_and(struct parser *parser)
 	if ((left = parse_not(parser)) == -1)
 		return (-1);
 	while (parser->pa_token == TOKEN_AND) {
-		next(parser);
+		token_next(parser);
 		if ((right = parse_not(parser)) == -1 || (left =
 		    node_new(parser, FILTER_AND, left, right)) == -1)
 			return (-1);
@@ -281,16 +281,16 @@ parse_not(struct parser *parser)
 		    FILTER_DEPTH));
 	parser->pa_depth++;
 	if (parser->pa_token == TOKEN_NOT) {
-		next(parser);
+		token_next(parser);
 		if ((inner = parse_not(parser)) != -1)
 			inner = node_new(parser, FILTER_NOT, inner, 0);
 	} else {
-		next(parser);
+		token_next(parser);
 		if ((inner = parse_or(parser)) != -1 &&
 		    parser->pa_token != TOKEN_CLOSE)
-			inner = expected(parser, "&&, || or )");
+			inner = error_expected(parser, "&&, || or )");
 		if (inner != -1)
-			next(parser);
+			token_next(parser);
 	}
 	parser->pa_depth--;
 	return (inner);
@@ -307,7 +307,7 @@ parse_test(struct parser *parser)
 	int field, node, rv;
 
 	if (parser->pa_token != TOKEN_FIELD)
-		return (expected(parser, "a field such as pid"));
+		return (error_expected(parser, "a field such as pid"));
 	if (length >= sizeof(name))
 		return (fail_at(parser, "field name too long (%zu characters)",
 		    length));
@@ -317,25 +317,25 @@ parse_test(struct parser *parser)
 	    why, sizeof(why));
 	if (field == -1)
 		return (fail_at(parser, "%s", why));
-	next(parser);
+	token_next(parser);
 	if (parser->pa_token != TOKEN_COMPARE)
-		return (expected(parser,
+		return (error_expected(parser,
 		    "one of == != < <= > >= & after the field"));
 	memset(&test, 0, sizeof(test));
 	test.ft_field = (__u8)field;
 	test.ft_op = (__u8)parser->pa_op;
 	if ((value == FILTER_COMM || value == FILTER_SYSCALL) &&
 	    parser->pa_op != DTP_OP_EQ && parser->pa_op != DTP_OP_NE)
-		return (expected(parser, value == FILTER_COMM ?
+		return (error_expected(parser, value == FILTER_COMM ?
 		    "== or != after comm" : "== or != after syscall"));
-	next(parser);
+	token_next(parser);
 	rv = value == FILTER_COMM ? parse_text(parser, &test) :
 	    value == FILTER_SYSCALL ? parse_syscall(parser, &test) :
 	    value == FILTER_DURATION ? parse_duration(parser, &test) :
 	    parse_number(parser, &test, is_signed, name);
 	if (rv == -1)
 		return (-1);
-	next(parser);
+	token_next(parser);
 	if ((node = node_new(parser, FILTER_TEST, 0, 0)) != -1)
 		parser->pa_tree->ft_node[node].fn_test = test;
 	return (node);
@@ -357,11 +357,11 @@ parse_number(struct parser *parser, struct dtp_test *test, bool is_signed,
 		    "\"bash\""));
 	}
 	if (parser->pa_token != TOKEN_NUMBER)
-		return (expected(parser, "a number"));
+		return (error_expected(parser, "a number"));
 	errno = 0;
 	number = strtoull(parser->pa_start + negative, &end, 0);
 	if (end != parser->pa_at)
-		return (expected(parser, "a number"));
+		return (error_expected(parser, "a number"));
 	if (errno != 0 || (negative && number > 1ULL << 63))
 		return (fail_at(parser, "the number exceeds 64 bits"));
 	if (negative && !is_signed && number != 0)
@@ -378,7 +378,7 @@ parse_text(struct parser *parser, struct dtp_test *test)
 	size_t length = (size_t)(parser->pa_at - parser->pa_start);
 
 	if (parser->pa_token != TOKEN_TEXT)
-		return (expected(parser, "a string such as \"bash\""));
+		return (error_expected(parser, "a string such as \"bash\""));
 	length -= 2;
 	if (length >= DTP_COMM_LEN)
 		return (fail_at(parser, "comm has at most %d characters",
@@ -396,7 +396,8 @@ parse_syscall(struct parser *parser, struct dtp_test *test)
 	int64_t number;
 
 	if (parser->pa_token != TOKEN_TEXT || length - 2 >= sizeof(name))
-		return (expected(parser, "a system call such as \"read\""));
+		return (error_expected(parser,
+		    "a system call such as \"read\""));
 	snprintf(name, sizeof(name), "%.*s", (int)(length - 2),
 	    parser->pa_start + 1);
 	number = prof_filter_syscall(parser->pa_scope, name);
@@ -419,13 +420,15 @@ parse_duration(struct parser *parser, struct dtp_test *test)
 	uint64_t ns, hz;
 
 	if (parser->pa_token != TOKEN_NUMBER || length >= sizeof(text))
-		return (expected(parser, "a time such as 250us, 1ms or 2s"));
+		return (error_expected(parser,
+		    "a time such as 250us, 1ms or 2s"));
 	memcpy(text, parser->pa_start, length);
 	text[length] = '\0';
 	/* A number alone is of nanoseconds here. */
 	if (!prof_parse_u64(text, &ns) &&
 	    (!prof_parse_interval(text, &ns, &hz) || ns == 0))
-		return (expected(parser, "a time such as 250us, 1ms or 2s"));
+		return (error_expected(parser,
+		    "a time such as 250us, 1ms or 2s"));
 	test->ft_value[0] = ns;
 	test->ft_unsigned = 1;
 	return (0);

@@ -62,7 +62,7 @@ typedef int line_fn(struct folded *folded, const struct line *line);
 
 /* Where not even the first line is one, it is a file of something else. */
 static int
-refuse(struct folded *folded, const char *why)
+line_refuse(struct folded *folded, const char *why)
 {
 	struct prof_err *error = &folded->fo_import->im_error;
 
@@ -82,7 +82,7 @@ refuse(struct folded *folded, const char *why)
 static int
 too_much(struct folded *folded)
 {
-	return (refuse(folded, "the sum of counts exceeds 64 bits"));
+	return (line_refuse(folded, "the sum of counts exceeds 64 bits"));
 }
 
 /* The next line that is not empty, and its parts; 1, 0: none, or -1. */
@@ -102,7 +102,7 @@ next_line(struct folded *folded, const char **at, struct folded_line *line)
 			continue;
 		*at = next + (next < end);
 		why = folded_line_parse(text, (size_t)(next - text), line);
-		return (why == NULL ? 1 : refuse(folded, why));
+		return (why == NULL ? 1 : line_refuse(folded, why));
 	}
 	return (0);
 }
@@ -133,7 +133,7 @@ find_form(struct folded *folded)
 
 /* A count in the file's unit; false: no number holds it. */
 static bool
-scale(const struct folded *folded, const struct folded_count *count,
+count_scale(const struct folded *folded, const struct folded_count *count,
     uint64_t *value)
 {
 	*value = count->fc_digits;
@@ -161,8 +161,8 @@ each_line(struct folded *folded, line_fn *fn)
 		    parts.ln_length;
 		any = 0;
 		for (unsigned c = 0; c < n; c++) {
-			if (!scale(folded, &parts.ln_count[FOLDED_COUNTS - n +
-			    c], &line.ln_count[c]))
+			if (!count_scale(folded, &parts.ln_count[FOLDED_COUNTS -
+			    n + c], &line.ln_count[c]))
 				return (too_much(folded));
 			any |= line.ln_count[c];
 		}
@@ -348,7 +348,7 @@ take_stack(struct folded *folded, const struct line *line)
 
 /* "counts", or "0.001 counts" */
 static int
-describe(struct folded *folded)
+recording_describe(struct folded *folded)
 {
 	static const char *const names[FOLDED_COUNTS] = { "base", "new" };
 	static const char zeros[] = "0.000000000000000000";
@@ -397,7 +397,7 @@ say_notes(struct folded *folded)
 }
 
 static int
-finish(struct folded *folded)
+recording_finish(struct folded *folded)
 {
 	struct prof_import *import = folded->fo_import;
 	const struct prof_record stop = {
@@ -416,7 +416,7 @@ finish(struct folded *folded)
 }
 
 static int
-convert(struct folded *folded)
+file_convert(struct folded *folded)
 {
 	struct prof_import *import = folded->fo_import;
 	uint64_t sum;
@@ -433,10 +433,10 @@ convert(struct folded *folded)
 		sum = UINT64_MAX;
 	folded->fo_by_weight = sum > MAX_SAMPLES || folded->fo_decimals > 0;
 	folded->fo_time_ns = 2;
-	if (describe(folded) == -1 || say_memory(folded) == -1 ||
+	if (recording_describe(folded) == -1 || say_memory(folded) == -1 ||
 	    each_line(folded, take_stack) == -1)
 		return (-1);
-	return (finish(folded));
+	return (recording_finish(folded));
 }
 
 int
@@ -448,7 +448,7 @@ prof_import_folded(struct prof_import *import)
 	if (folded == NULL)
 		return (prof_fail_nomem(&import->im_error));
 	folded->fo_import = import;
-	rv = convert(folded);
+	rv = file_convert(folded);
 	prof_buf_free(&folded->fo_body);
 	prof_dict_free(&folded->fo_names);
 	free(folded);

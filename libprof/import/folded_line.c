@@ -15,7 +15,7 @@ is_blank(char c)
 
 /* Without blanks at its end, nor what ends lines elsewhere. */
 static const char *
-trim(const char *text, const char *end)
+line_trim(const char *text, const char *end)
 {
 	while (end > text && (is_blank(end[-1]) || end[-1] == '\r'))
 		end--;
@@ -27,7 +27,7 @@ folded_line_is_empty(const char *text, size_t length)
 {
 	if (length > 0 && *text == '#')
 		return (true);
-	return (trim(text, text + length) == text);
+	return (line_trim(text, text + length) == text);
 }
 
 static bool
@@ -86,7 +86,7 @@ folded_line_parse(const char *text, size_t length, struct folded_line *line)
 
 	if (memchr(text, '\0', length) != NULL)
 		return ("not text");
-	end = trim(text, end);
+	end = line_trim(text, end);
 	count = last_word(text, end);
 	why = read_count(count, end, &line->ln_count[1]);
 	if (count == text)
@@ -99,7 +99,7 @@ folded_line_parse(const char *text, size_t length, struct folded_line *line)
 	if (line->ln_length == 0)
 		return ("no stack before the count");
 	/* The same of what stands before it. */
-	end = trim(text, count);
+	end = line_trim(text, count);
 	before = last_word(text, end);
 	line->ln_has_two = before > text + 1 && read_count(before, end,
 	    &line->ln_count[0]) == NULL;

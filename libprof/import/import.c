@@ -147,7 +147,7 @@ open_source(struct prof_import *import, const char *path)
  * what was checked cannot change afterwards, and cutting it does not kill us.
  */
 static int
-load(struct prof_import *import, const char *path)
+input_load(struct prof_import *import, const char *path)
 {
 	struct prof_source *source = &import->im_source;
 	const int error_number = prof_source_whole(source);
@@ -159,7 +159,7 @@ load(struct prof_import *import, const char *path)
 }
 
 static void
-unload(struct prof_import *import)
+input_unload(struct prof_import *import)
 {
 	prof_source_close(&import->im_source);
 	import->im_bytes = NULL;
@@ -193,7 +193,8 @@ convert_by(struct prof_import *import, struct prof_writer *writer)
 
 /* Where we may not write, in memory first. */
 static int
-convert(struct prof_import *import, const struct prof_import_options *options)
+input_convert(struct prof_import *import,
+    const struct prof_import_options *options)
 {
 	const char *path = options->im_output;
 	const bool in_memory = path == NULL || prof_reading_is_confined();
@@ -243,10 +244,10 @@ prof_import_new(const struct prof_import_options *given,
 	}
 	rv = open_source(import, options.im_input);
 	if (rv == 0)
-		rv = load(import, options.im_input);
+		rv = input_load(import, options.im_input);
 	if (rv == 0)
-		rv = convert(import, &options);
-	unload(import);
+		rv = input_convert(import, &options);
+	input_unload(import);
 	if (rv == 0)
 		return (import);
 	if (error != NULL)
@@ -295,7 +296,7 @@ convert_in_memory(struct prof_import *import, const char *path,
 	};
 	int error_number;
 
-	if (convert(import, &options) == -1)
+	if (input_convert(import, &options) == -1)
 		return (-1);
 	error_number = prof_source_open(memory, import->im_memory);
 	return (error_number == 0 ? 0 : prof_fail(&import->im_error,
@@ -310,7 +311,7 @@ find_recording(struct prof_import *import, const char *path,
 {
 	*is_made = false;
 	if (!is_recording(&import->im_source)) {
-		if (load(import, path) == -1)
+		if (input_load(import, path) == -1)
 			return (-1);
 		*is_made = is_foreign(import);
 	}
@@ -342,7 +343,7 @@ prof_reader_open_any(const char *path, struct prof_import **made,
 		reader = prof_reader_open_source(&source, path, error);
 	else if (error != NULL)
 		*error = import->im_error;
-	unload(import);
+	input_unload(import);
 	if (reader != NULL && is_made)
 		*made = import;
 	else

@@ -117,7 +117,7 @@ perf_attr_sort(struct perf_data *data)
 
 /* How many of some parts a record has. */
 static size_t
-count(const struct perf_attr *attr, uint64_t parts)
+attrs_count(const struct perf_attr *attr, uint64_t parts)
 {
 	return ((size_t)__builtin_popcountll(attr->pa_attr.sample_type &
 	    parts));
@@ -130,8 +130,8 @@ count(const struct perf_attr *attr, uint64_t parts)
 size_t
 perf_attr_trailer(const struct perf_attr *attr)
 {
-	return (attr->pa_attr.sample_id_all ? 8 * count(attr, IN_TRAILER) :
-	    0);
+	return (attr->pa_attr.sample_id_all ? 8 * attrs_count(attr,
+	    IN_TRAILER) : 0);
 }
 
 /* A number so many bytes from the begin, or 0. */
@@ -182,10 +182,10 @@ id_of(const struct perf_attr *attr, const struct perf_record *record)
 		    number_before_end(attr, record, 8));
 	if (!(type & PERF_SAMPLE_ID))
 		return (0);
-	return (is_sample ? number_at(record, HEAD + 8 * count(attr,
+	return (is_sample ? number_at(record, HEAD + 8 * attrs_count(attr,
 	    PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
 	    PERF_SAMPLE_ADDR)) : number_before_end(attr, record, 8 * (1 +
-	    count(attr, PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU))));
+	    attrs_count(attr, PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU))));
 }
 
 struct perf_attr *
@@ -211,12 +211,12 @@ perf_attr_time(const struct perf_attr *attr, const struct perf_record *record)
 	if (!(attr->pa_attr.sample_type & PERF_SAMPLE_TIME))
 		return (0);
 	if (record->pc_type == PERF_RECORD_SAMPLE)
-		return (number_at(record, HEAD + 8 * count(attr,
+		return (number_at(record, HEAD + 8 * attrs_count(attr,
 		    PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP |
 		    PERF_SAMPLE_TID)));
 	if (!attr->pa_attr.sample_id_all)
 		return (0);
-	return (number_before_end(attr, record, 8 * (1 + count(attr,
+	return (number_before_end(attr, record, 8 * (1 + attrs_count(attr,
 	    PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU |
 	    PERF_SAMPLE_IDENTIFIER))));
 }
@@ -227,8 +227,8 @@ perf_attr_cpu(const struct perf_attr *attr, const struct perf_record *record)
 	if (!attr->pa_attr.sample_id_all ||
 	    !(attr->pa_attr.sample_type & PERF_SAMPLE_CPU))
 		return (0);
-	return ((uint32_t)number_before_end(attr, record, 8 * (1 + count(attr,
-	    PERF_SAMPLE_IDENTIFIER))));
+	return ((uint32_t)number_before_end(attr, record, 8 * (1 +
+	    attrs_count(attr, PERF_SAMPLE_IDENTIFIER))));
 }
 
 /* ---------------------------------------------------------- describing */
@@ -289,7 +289,7 @@ is_clock(const struct perf_event_attr *attr)
 }
 
 static int
-describe(struct perf_data *data, struct perf_attr *attr)
+event_describe(struct perf_data *data, struct perf_attr *attr)
 {
 	const struct perf_event_attr *pe = &attr->pa_attr;
 	struct prof_event_info info = { 0 };
@@ -327,7 +327,7 @@ perf_attr_describe(struct perf_data *data)
 	if (prof_import_event(data->pd_import, &proc) == -1)
 		return (-1);
 	for (n = 0; n < data->pd_nattrs; n++)
-		if (describe(data, &data->pd_attr[n]) == -1)
+		if (event_describe(data, &data->pd_attr[n]) == -1)
 			return (-1);
 	return (0);
 }

@@ -579,7 +579,7 @@ say_notes(struct perf_script *script)
 }
 
 static int
-finish(struct perf_script *script)
+recording_finish(struct perf_script *script)
 {
 	const struct prof_record stop = {
 		.pr_type = PROF_R_STOP, .pr_comm = "", .pr_path = "",
@@ -601,7 +601,7 @@ finish(struct perf_script *script)
 }
 
 static int
-convert(struct perf_script *script)
+file_convert(struct perf_script *script)
 {
 	struct prof_import *import = script->sc_import;
 	uint64_t lost, bad;
@@ -623,7 +623,7 @@ convert(struct perf_script *script)
 	/* What was counted is not counted again. */
 	script->sc_lost = lost;
 	script->sc_bad = bad;
-	return (finish(script));
+	return (recording_finish(script));
 }
 
 int
@@ -637,7 +637,7 @@ prof_import_perf_script(struct prof_import *import)
 	script->sc_import = import;
 	script->sc_places = prof_places_new(import);
 	if (script->sc_places != NULL)
-		rv = convert(script);
+		rv = file_convert(script);
 	for (size_t n = 0; n < script->sc_nevents; n++)
 		free(script->sc_event[n].et_name);
 	prof_dict_free(&script->sc_events);

@@ -52,7 +52,7 @@ has_nul(struct prof_places_text text)
 }
 
 static struct prof_places_text
-part(const char *begin, const char *end)
+part_take(const char *begin, const char *end)
 {
 	return ((struct prof_places_text){ begin, (size_t)(end - begin) });
 }
@@ -105,7 +105,8 @@ read_time(struct prof_places_text text, uint64_t *ns)
 	int digits = 0;
 
 	if (text.px_length < US_DIGITS + 3 || *end != ':' || point == NULL ||
-	    end - point <= US_DIGITS || !read_number(part(at, point), &seconds))
+	    end - point <= US_DIGITS || !read_number(part_take(at, point),
+	    &seconds))
 		return (false);
 	for (const char *d = point + 1; d < end; d++) {
 		if (!is_digit(*d))
@@ -130,7 +131,7 @@ read_cpu(struct prof_places_text text, uint32_t *cpu)
 	uint64_t value;
 
 	if (text.px_length < 3 || at[0] != '[' ||
-	    at[text.px_length - 1] != ']' || !read_number(part(at + 1,
+	    at[text.px_length - 1] != ']' || !read_number(part_take(at + 1,
 	    at + text.px_length - 1), &value) || value > UINT32_MAX)
 		return (false);
 	*cpu = (uint32_t)value;
@@ -168,8 +169,8 @@ read_task(struct prof_places_text text, struct perf_head *head)
 		return (true);
 	}
 	head->he_has_pid = true;
-	return (read_id(part(at, slash), &head->he_pid) &&
-	    read_id(part(slash + 1, at + text.px_length), &head->he_tid));
+	return (read_id(part_take(at, slash), &head->he_pid) &&
+	    read_id(part_take(slash + 1, at + text.px_length), &head->he_tid));
 }
 
 /* What the CPU did: "K", "U", "KH". */
@@ -201,7 +202,7 @@ is_record(struct prof_places_text text)
 }
 
 static void
-split(struct prof_places_text line, struct words *words)
+line_split(struct prof_places_text line, struct words *words)
 {
 	const char *at = text_of(line), *end = at + line.px_length, *begin;
 
@@ -214,7 +215,7 @@ split(struct prof_places_text line, struct words *words)
 			return;
 		for (begin = at; at < end && !is_blank(*at); at++)
 			continue;
-		words->wd_word[words->wd_n++] = part(begin, at);
+		words->wd_word[words->wd_n++] = part_take(begin, at);
 	}
 }
 
@@ -222,7 +223,7 @@ split(struct prof_places_text line, struct words *words)
 
 /* Where the last part in parentheses begins that ends the text; NULL. */
 static const char *
-parentheses(const char *begin, const char *end)
+parentheses_find(const char *begin, const char *end)
 {
 	int depth = 0;
 
@@ -247,7 +248,7 @@ cut_offset(const char *begin, const char *end)
 	while (at > begin && at[-1] != '+')
 		at--;
 	return (at > begin && end - at > 2 && at[0] == '0' && at[1] == 'x' &&
-	    read_hex(part(at + 2, end), &value) ? at - 1 : end);
+	    read_hex(part_take(at + 2, end), &value) ? at - 1 : end);
 }
 
 static bool
@@ -301,19 +302,19 @@ read_name(const char *at, const char *end, struct perf_frame *frame)
 		at++;
 	while (end > at && is_blank(end[-1]))
 		end--;
-	file = parentheses(at, end);
+	file = parentheses_find(at, end);
 	/* "f(int)" is a name, and so is "operator ()" */
 	if (file != NULL && file > at && !is_blank(file[-1]))
 		file = NULL;
 	if (file != NULL && end - file > 2) {
-		frame->fr_file = part(file + 1, end - 1);
+		frame->fr_file = part_take(file + 1, end - 1);
 		frame->fr_is_inlined = is_text(frame->fr_file, "inlined");
-		frame->fr_file = frame->fr_is_inlined ? part(file, file) :
+		frame->fr_file = frame->fr_is_inlined ? part_take(file, file) :
 		    file_of(frame->fr_file);
 		for (end = file; end > at && is_blank(end[-1]); end--)
 			continue;
 	}
-	frame->fr_name = part(at, cut_offset(at, end));
+	frame->fr_name = part_take(at, cut_offset(at, end));
 	if (is_text(frame->fr_name, "[unknown]"))
 		frame->fr_name.px_length = 0;
 }
@@ -331,7 +332,7 @@ perf_script_frame(struct prof_places_text line, struct perf_frame *frame)
 		at++;
 	for (word = at; at < end && !is_blank(*at); at++)
 		continue;
-	if (!read_hex(part(word, at), &frame->fr_ip))
+	if (!read_hex(part_take(word, at), &frame->fr_ip))
 		return (false);
 	read_name(at, end, frame);
 	return (true);
@@ -418,8 +419,8 @@ take_who(const struct words *words, int last, struct perf_head *head)
 	if (last >= 0 && read_task(word[last], head))
 		last--;
 	if (last >= 0)
-		head->he_comm = part(text_of(word[0]), text_of(word[last]) +
-		    word[last].px_length);
+		head->he_comm = part_take(text_of(word[0]),
+		    text_of(word[last]) + word[last].px_length);
 	return (true);
 }
 
@@ -508,7 +509,7 @@ perf_script_head(struct prof_places_text line,
 	perf_script_nothing(head);
 	if (has_nul(line))
 		return (false);
-	split(line, &words);
+	line_split(line, &words);
 	for (int n = 0; n < words.wd_n; n++)
 		if (read_time(words.wd_word[n], &head->he_time_ns))
 			return (head_of_time(&words, n, head));

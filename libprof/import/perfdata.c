@@ -36,7 +36,7 @@ typedef int record_fn(struct perf_data *data,
 	    const struct perf_record *record, uint64_t at);
 
 static int
-damaged(struct perf_data *data, const char *what)
+file_damaged(struct perf_data *data, const char *what)
 {
 	return (prof_fail(&data->pd_import->im_error, PROF_E_DAMAGED,
 	    "perf.data: %s", what));
@@ -83,8 +83,8 @@ payload_of(const struct perf_record *record)
 
 /* 1: to the end, 0: what follows is no record, -1: failed. */
 static int
-walk(struct perf_data *data, const uint8_t *bytes, size_t begin, size_t end,
-    uint64_t mark, record_fn *fn)
+records_walk(struct perf_data *data, const uint8_t *bytes, size_t begin,
+    size_t end, uint64_t mark, record_fn *fn)
 {
 	struct perf_record record;
 	uint64_t payload;
@@ -154,7 +154,7 @@ read_attrs(struct perf_data *data, uint64_t entry, uint64_t at, uint64_t size)
 
 	if (entry < 16 + PERF_ATTR_SIZE_VER0 || at > import->im_length ||
 	    size > import->im_length - at)
-		return (damaged(data, "missing events"));
+		return (file_damaged(data, "missing events"));
 	for (; size >= entry; size -= entry, at += entry) {
 		attr = (struct cursor){ bytes + at, bytes + at + entry - 16,
 		    false };
@@ -164,7 +164,7 @@ read_attrs(struct perf_data *data, uint64_t entry, uint64_t at, uint64_t size)
 		length = fixed(&section, 8);
 		if (offset > import->im_length ||
 		    length > import->im_length - offset)
-			return (damaged(data, "missing ids of an event"));
+			return (file_damaged(data, "missing ids of an event"));
 		ids = (struct cursor){ bytes + offset,
 		    bytes + offset + length, false };
 		if (perf_attr_add(data, attr, ids) == -1)
@@ -192,7 +192,7 @@ read_file_header(struct perf_data *data)
 	for (n = 0; n < 4; n++)
 		bits[n] = fixed(&cu, 8);
 	if (begin > import->im_length)
-		return (damaged(data, "missing records"));
+		return (file_damaged(data, "missing records"));
 	data->pd_begin = begin;
 	data->pd_end = import->im_length;
 	if (read_attrs(data, entry, attrs, nattrs) == -1)
@@ -225,12 +225,12 @@ read_header(struct perf_data *data)
 		data->pd_begin = HEADER_PIPE;
 		data->pd_end = import->im_length;
 	} else if (size != HEADER_FILE || import->im_length < HEADER_FILE)
-		return (damaged(data, "truncated header"));
+		return (file_damaged(data, "truncated header"));
 	else if (read_file_header(data) == -1)
 		return (-1);
 	/* Also in a file: newer perfs write some of them there. */
-	return (walk(data, import->im_bytes, data->pd_begin, data->pd_end, 0,
-	    take_header) == -1 ? -1 : 0);
+	return (records_walk(data, import->im_bytes, data->pd_begin,
+	    data->pd_end, 0, take_header) == -1 ? -1 : 0);
 }
 
 /* ------------------------------------------------------- decompression */
@@ -257,10 +257,12 @@ inflate_bytes(struct perf_data *data, struct inflating *inflating,
 		out.pos = 0;
 		rv = ZSTD_decompressStream(inflating->if_zstd, &out, &in);
 		if (ZSTD_isError(rv))
-			return (damaged(data, "cannot decompress its records"));
+			return (file_damaged(data,
+			    "cannot decompress its records"));
 		buf->bf_len += out.pos;
 		if (buf->bf_len > inflating->if_limit)
-			return (damaged(data, "it claims more data than a file "
+			return (file_damaged(data,
+			    "it claims more data than a file "
 			    "of its size can hold"));
 	} while (in.pos < in.size || out.pos == out.size);
 	return (0);
@@ -279,7 +281,8 @@ inflate_record(struct perf_data *data, struct inflating *inflating,
 	if (record->pc_type == PERF_COMPRESSED2) {
 		size = fixed(&cu, 8);
 		if (size > (uint64_t)(cu.cu_end - cu.cu_at))
-			return (damaged(data, "truncated compressed record"));
+			return (file_damaged(data,
+			    "truncated compressed record"));
 		cu.cu_end = cu.cu_at + size;
 	}
 	return (inflate_bytes(data, inflating, &cu));
@@ -360,11 +363,11 @@ find_places(struct perf_data *data)
 	int rv, more = 1;
 	size_t n;
 
-	rv = walk(data, import->im_bytes, data->pd_begin, data->pd_end, 0,
-	    take_place);
+	rv = records_walk(data, import->im_bytes, data->pd_begin, data->pd_end,
+	    0, take_place);
 	if (rv != -1 && buf->bf_len > 0)
-		more = walk(data, buf->bf_data, 0, buf->bf_len, AT_INFLATED,
-		    take_place);
+		more = records_walk(data, buf->bf_data, 0, buf->bf_len,
+		    AT_INFLATED, take_place);
 	if (rv == -1 || more == -1)
 		return (-1);
 	if ((rv == 0 || more == 0) && prof_import_say(data->pd_import,
@@ -404,7 +407,7 @@ count_sample(struct perf_data *data, struct perf_attr *attr,
 	sum->pa_kstack[record->pr_kstatus]++;
 	sum->pa_ustack[record->pr_ustatus]++;
 	return (__builtin_add_overflow(sum->pa_weight, record->pr_weight,
-	    &sum->pa_weight) ? damaged(data, "the sum of sample weights "
+	    &sum->pa_weight) ? file_damaged(data, "the sum of sample weights "
 	    "exceeds 64 bits") : 0);
 }
 
@@ -523,7 +526,7 @@ say_losses(struct perf_data *data)
 }
 
 static int
-finish(struct perf_data *data)
+recording_finish(struct perf_data *data)
 {
 	struct prof_accounting *sums, *sum;
 	size_t n;
@@ -581,12 +584,12 @@ prof_import_perf(struct prof_import *import)
 	perf_attr_sort(data);
 	perf_build_id_sort(data);
 	if (data->pd_nattrs == 0) {
-		(void)damaged(data, "it has no events");
+		(void)file_damaged(data, "it has no events");
 		goto out;
 	}
 	if (inflate_all(data) == 0 && find_places(data) == 0 &&
 	    perf_attr_describe(data) == 0 && take_records(data) == 0)
-		rv = finish(data);
+		rv = recording_finish(data);
 out:
 	data_free(data);
 	return (rv);

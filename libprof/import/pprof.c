@@ -55,7 +55,7 @@ no_memory(struct conversion *cv)
 }
 
 static char *
-copy(struct prof_places_text text)
+text_copy(struct prof_places_text text)
 {
 	return (strndup(text.px_at, text.px_length < PROF_MAX_STRING ?
 	    text.px_length : PROF_MAX_STRING));
@@ -312,8 +312,8 @@ make_events(struct conversion *cv)
 		event->et_value = value;
 		event->et_count = value != t || is_count(cv, t) ? t :
 		    NO_COUNT;
-		event->et_name = copy(text_of(cv, type->py_type));
-		event->et_unit = copy(text_of(cv, type->py_unit));
+		event->et_name = text_copy(text_of(cv, type->py_type));
+		event->et_unit = text_copy(text_of(cv, type->py_unit));
 		cv->cv_nevents++;
 		if (event->et_name == NULL || event->et_unit == NULL)
 			return (no_memory(cv));
@@ -358,7 +358,7 @@ say_events(struct conversion *cv)
 /* -------------------------------------------------------------- whole */
 
 static int
-finish(struct conversion *cv)
+recording_finish(struct conversion *cv)
 {
 	const struct prof_record stop = {
 		.pr_type = PROF_R_STOP, .pr_comm = "", .pr_path = "",
@@ -384,7 +384,7 @@ finish(struct conversion *cv)
 }
 
 static int
-convert(struct conversion *cv, const uint8_t *bytes, size_t length)
+profile_convert(struct conversion *cv, const uint8_t *bytes, size_t length)
 {
 	const struct prof_record start = { .pr_type = PROF_R_START,
 	    .pr_time_ns = 2, .pr_comm = "", .pr_path = "" };
@@ -403,7 +403,7 @@ convert(struct conversion *cv, const uint8_t *bytes, size_t length)
 	    PID, 1) == -1 || prof_import_add(import, &start) == -1 ||
 	    each_sample(cv, add_sample) == -1)
 		return (-1);
-	return (finish(cv));
+	return (recording_finish(cv));
 }
 
 static void
@@ -433,8 +433,8 @@ prof_import_pprof(struct prof_import *import)
 		rv = prof_pprof_inflate(import, &plain);
 	if (rv == 0)
 		rv = plain.bf_data != NULL ?
-		    convert(cv, plain.bf_data, plain.bf_len) :
-		    convert(cv, import->im_bytes, import->im_length);
+		    profile_convert(cv, plain.bf_data, plain.bf_len) :
+		    profile_convert(cv, import->im_bytes, import->im_length);
 	conversion_free(cv);
 	prof_buf_free(&plain);
 	return (rv);

@@ -86,7 +86,7 @@ is_general(const struct perf_event_attr *attr)
 }
 
 static bool
-serves(const struct prof_pmu_kind *kind, int cpu)
+kind_serves(const struct prof_pmu_kind *kind, int cpu)
 {
 	for (size_t n = 0; n < kind->pk_ncpus; n++)
 		if (kind->pk_cpus[n] == cpu)
@@ -112,7 +112,7 @@ prof_pmu_counts_on(const struct prof_pmu_kinds *kinds,
 {
 	for (size_t n = 0; n < kinds->ks_n && kinds->ks_n > 1; n++)
 		if (kinds->ks_kind[n].pk_type == attr->type)
-			return (serves(&kinds->ks_kind[n], cpu));
+			return (kind_serves(&kinds->ks_kind[n], cpu));
 	return (true);
 }
 
@@ -124,7 +124,7 @@ prof_pmu_choose(const struct prof_pmu_kinds *kinds,
 		return;
 	for (size_t n = 0; n < kinds->ks_n; n++)
 		if (kinds->ks_kind[n].pk_extends &&
-		    serves(&kinds->ks_kind[n], cpu))
+		    kind_serves(&kinds->ks_kind[n], cpu))
 			attr->config |= (uint64_t)kinds->ks_kind[n].pk_type <<
 			    EXTENDED_SHIFT;
 }

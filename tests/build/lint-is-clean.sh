@@ -34,7 +34,8 @@ quickly=-q analyzed=
 sh mk/lint.sh $quickly >../out && fail "a bad tree passes"
 for breach in 'wider than 80' 'blank at the end' 'no SPDX' '700 lines' \
     'function of 62 lines' 'TODO' 'without parentheses' 'not in the legend' \
-    'no line ASSERTION' 'bad.c: belongs to no module' 's.c:1: "where to write"' 'y.sh.*error' \
+    'no line ASSERTION' 'bad.c: belongs to no module' \
+    's.c:1: "where to write"' 'y.sh.*error' \
     'odd.c.*redundant-expression' $analyzed; do
 	grep -q "$breach" ../out || {
 		cat ../out

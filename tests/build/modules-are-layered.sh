@@ -109,7 +109,8 @@ mkdir "$tmp/copy" "$tmp/copy/build" && cp -r cmd libprof sys mk "$tmp/copy" &&
 check 0
 cp libprof/base/glob.c glob.c
 echo '#include "session/mark.h"' >>libprof/base/glob.c
-check 1 'includes libprof/session/mark.h, which is upwards, from base to session'
+check 1 \
+    'includes libprof/session/mark.h, which is upwards, from base to session'
 cp glob.c libprof/base/glob.c
 {
 	echo 'void prof_marks_close(void *);'

@@ -74,7 +74,7 @@ static const char *const fillers[] = {
 };
 
 static size_t	next_token(const char **text, char *token);
-static void	stem(char *word);
+static void	word_stem(char *word);
 static void	add_forms(struct word *word);
 static unsigned	find_form(const char *form, const char *token, bool in_name);
 static unsigned	find_word(const struct word *word, const char *text,
@@ -96,7 +96,7 @@ next_token(const char **text, char *token)
 }
 
 static bool
-cut(char *word, const char *ending, size_t least)
+word_cut(char *word, const char *ending, size_t least)
 {
 	const size_t length = strlen(word), end = strlen(ending);
 
@@ -108,7 +108,7 @@ cut(char *word, const char *ending, size_t least)
 
 /* "misses" and "missed" begin with miss, which itself is no plural. */
 static void
-stem(char *word)
+word_stem(char *word)
 {
 	const size_t length = strlen(word);
 
@@ -116,8 +116,8 @@ stem(char *word)
 		return;
 	if (length > 4 && strcmp(word + length - 4, "sses") == 0)
 		word[length - 2] = '\0';
-	else if (!cut(word, "ing", 4) && !cut(word, "ed", 4))
-		(void)cut(word, "s", 3);
+	else if (!word_cut(word, "ing", 4) && !word_cut(word, "ed", 4))
+		(void)word_cut(word, "s", 3);
 }
 
 static void
@@ -157,7 +157,7 @@ prof_question_new(const char *words)
 			says &= strcmp(fillers[f], token) != 0;
 		if (!says)
 			continue;
-		stem(token);
+		word_stem(token);
 		strcpy(word->wo_form[word->wo_nforms++], token);
 		add_forms(word);
 		question->qu_nwords++;
@@ -177,7 +177,7 @@ find_form(const char *form, const char *token, bool in_name)
 		return (in_name && length >= 3 &&
 		    strstr(token, form) != NULL ? 2 : 0);
 	strcpy(stemmed, token);
-	stem(stemmed);
+	word_stem(stemmed);
 	is_whole = strlen(stemmed) <= length;
 	/* "st" begins too much; "l1" means l1d as well. */
 	if (!is_whole && length < 3 && !isdigit((unsigned char)

@@ -55,7 +55,7 @@ static void	try_out(struct prof_counters *, struct found *);
 /* --------------------------------------------------------- what it can do */
 
 static bool
-opens(const struct perf_event_attr *of, uint64_t period, unsigned precise)
+event_opens(const struct perf_event_attr *of, uint64_t period, unsigned precise)
 {
 	struct perf_event_attr attr = *of;
 	int fd;
@@ -129,16 +129,17 @@ try_out(struct prof_counters *counters, struct found *found)
 		return;
 	}
 	attr.sample_freq = 0;
-	if (!opens(&attr, 0, 0)) {
+	if (!event_opens(&attr, 0, 0)) {
 		info->pt_why_not = strdup("not supported by this machine");
 		return;
 	}
-	info->pt_can_sample = opens(&attr, ANY_PERIOD, 0);
+	info->pt_can_sample = event_opens(&attr, ANY_PERIOD, 0);
 	info->pt_precise = 0;
 	/* What the kernel counts itself has no skid, and :p means nothing. */
 	if (attr.type == PERF_TYPE_SOFTWARE)
 		return;
-	for (int p = 1; p <= 3 && opens(&attr, ANY_PERIOD, (unsigned)p); p++)
+	for (int p = 1; p <= 3 && event_opens(&attr, ANY_PERIOD,
+	    (unsigned)p); p++)
 		info->pt_precise = p;
 }
 
@@ -254,7 +255,7 @@ add_sysfs(void *arg, const char *name)
 
 /* The best first; then the shorter name; then as they came. */
 static int
-compare(const void *a, const void *b)
+answers_compare(const void *a, const void *b)
 {
 	const struct found *x = a, *y = b;
 	const size_t nx = strlen(x->fo_info.pt_name),
@@ -319,15 +320,15 @@ note_some(struct prof_counters *counters, const char *words)
 }
 
 static int
-search(struct prof_counters *counters, const char *words, const char *pmu,
-    struct prof_err *error)
+sources_search(struct prof_counters *counters, const char *words,
+    const char *pmu, struct prof_err *error)
 {
 	const char *forced = getenv("LIBPFM_FORCE_PMU");
 	const struct perf_event_attr cycles = { .size = sizeof(cycles),
 	    .type = PERF_TYPE_HARDWARE,
 	    .config = PERF_COUNT_HW_CPU_CYCLES };
 
-	if (!opens(&cycles, 0, 0))
+	if (!event_opens(&cycles, 0, 0))
 		counters->ct_no_pmu = prof_pmc_why_not(PERF_TYPE_HARDWARE,
 		    PERF_COUNT_HW_CPU_CYCLES);
 	if (forced != NULL && !prof_pfm_ready(counters->ct_names) &&
@@ -347,7 +348,7 @@ search(struct prof_counters *counters, const char *words, const char *pmu,
 		note_some(counters, words);
 	if (counters->ct_n > 0)
 		qsort(counters->ct_found, counters->ct_n,
-		    sizeof(*counters->ct_found), compare);
+		    sizeof(*counters->ct_found), answers_compare);
 	return (0);
 }
 
@@ -377,7 +378,7 @@ prof_counters_new(const char *words, const char *pmu, struct prof_err *error)
 		rv = -1;
 	else if (pmu != NULL && !is_a_pmu(counters->ct_names, pmu))
 		rv = unknown_pmu(counters->ct_names, pmu, error);
-	else if ((rv = search(counters, words, pmu, error)) == 0 &&
+	else if ((rv = sources_search(counters, words, pmu, error)) == 0 &&
 	    counters->ct_n == 0)
 		rv = no_answer(counters->ct_names, words, error);
 	if (rv == 0)
