@@ -59,6 +59,6 @@ bool	prof_bpf_usable(struct prof_err *why);
  * What record reaches here, in words: with BPF or through perf rings, of
  * everybody or of the processes that are named.  Static.
  */
-const char *prof_record_reach(int use_bpf, enum prof_target target);
+const char *prof_record_reach(int with_bpf, enum prof_target target);
 
 #endif /* PROF_PERMISSION_H */

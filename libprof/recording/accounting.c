@@ -20,14 +20,23 @@
 #define LOST_SIDEBAND(member)	0
 
 /* What it adds to the right side of the identity, and its name there. */
-#define TERM_FIRED(term)
-#define TERM_STORED(term)	term
-#define TERM_LOST(term)		term
-#define TERM_FILTERED(term)	term
-#define TERM_BESIDE(term)
-#define TERM_AMOUNT(term)
-#define TERM_COUNT(term)
-#define TERM_SIDEBAND(term)
+#define TERM_FIRED(member)	0
+#define TERM_STORED(member)	(member)
+#define TERM_LOST(member)	(member)
+#define TERM_FILTERED(member)	(member)
+#define TERM_BESIDE(member)	0
+#define TERM_AMOUNT(member)	0
+#define TERM_COUNT(member)	0
+#define TERM_SIDEBAND(member)	0
+
+#define NAME_FIRED(name)	""
+#define NAME_STORED(name)	name
+#define NAME_LOST(name)		name
+#define NAME_FILTERED(name)	name
+#define NAME_BESIDE(name)	""
+#define NAME_AMOUNT(name)	""
+#define NAME_COUNT(name)	""
+#define NAME_SIDEBAND(name)	""
 
 uint64_t
 prof_accounting_lost(const struct prof_accounting *pa)
@@ -44,7 +53,7 @@ prof_accounting_sum(const struct prof_accounting *pa)
 {
 	return (0
 #define PROF_COUNTER(bit, name, type, role, source, text)		\
-	    TERM_##role(+ pa->pa_##name)
+	    + TERM_##role(pa->pa_##name)
 #include "counters.def"
 	);
 }
@@ -54,7 +63,7 @@ prof_accounting_terms(void)
 {
 	static const char terms[] = ""
 #define PROF_COUNTER(bit, name, type, role, source, text)		\
-	    TERM_##role(" + " #name)
+	    NAME_##role(" + " #name)
 #include "counters.def"
 	;
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * The rows of the accounting: one for each event and CPU, its counters in the
- * order of their bits (counters.def), zeros left out.  Written by the writer's thread, read at open.
- * The number of samples in the file (pa_written) is not stored: the reader
- * counts them in the chunks that it can read, and so cannot be told wrong.
+ * order of their bits (counters.def), zeros left out.  Written by the writer's
+ * thread, read at open.  The number of samples in the file (pa_written) is not
+ * stored: the reader counts them in the chunks that it can read, and so cannot
+ * be told wrong.
  */
 #include "batch.h"
 

@@ -13,8 +13,9 @@ build()		# name directory flags ...
 {
 	build_name=$1 build_dir=$2
 	shift 2
-	gcc -std=gnu11 -Wall -Wextra -Werror "$@" -I"$build_dir" -o "$build_name" \
-	    "$SRC/tests/abi/client.c" "$B/libprof.so.0" || fail "$build_name"
+	gcc -std=gnu11 -Wall -Wextra -Werror "$@" -I"$build_dir" \
+	    -o "$build_name" "$SRC/tests/interop/client.c" \
+	    "$B/libprof.so.0" || fail "$build_name"
 }
 
 run()		# name
@@ -23,9 +24,9 @@ run()		# name
 	    >"$1.out" 2>&1
 }
 
-python3 "$SRC/tests/abi/headers.py" "$SRC/libprof" older older >structs ||
+python3 "$SRC/tests/interop/headers.py" "$SRC/libprof" older older >structs ||
     fail "older headers"
-python3 "$SRC/tests/abi/headers.py" "$SRC/libprof" newer newer >structs ||
+python3 "$SRC/tests/interop/headers.py" "$SRC/libprof" newer newer >structs ||
     fail "newer headers"
 build today "$SRC/libprof"
 run today || fail "$(tail -3 today.out)"

@@ -56,7 +56,8 @@ agrees script script?.lines
 
 name=$("$DTPROF" report --json "$known" | python3 -c '
 import json, sys
-rows = [f for f in json.load(sys.stdin)["functions"] if f.get("kind") == "native"]
+rows = [f for f in json.load(sys.stdin)["functions"]
+    if f.get("kind") == "native"]
 print(max(rows, key=lambda f: f["self"])["name"])') || fail "no function"
 made annotate1 annotate --json "$name" "$known"
 made annotate2 annotate --json --base "$known" "$name" "$known"
@@ -64,8 +65,8 @@ agrees annotate annotate?
 
 made stat1 stat --json -e cpu-clock,page-faults -r 3 -- true
 made stat2 stat --json -e cpu-clock -- true
-"$DTPROF" stat --json -e cpu-clock --interval 20 -- sleep 0.1 >stat3 2>/dev/null ||
-    fail "stat --interval"
+"$DTPROF" stat --json -e cpu-clock --interval 20 -- sleep 0.1 \
+    >stat3 2>/dev/null || fail "stat --interval"
 files="stat1 stat2 stat3"
 "$DTPROF" stat --json -e cpu-clock --per-thread -- true >stat4 2>/dev/null &&
     files="$files stat4"

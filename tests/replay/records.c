@@ -388,7 +388,8 @@ late_timers(void)
 		on_timer(&data);
 	}
 	CHECK_IS(machine_counts(0)->cn_fired, 9);
-	CHECK_IS(machine_counts(0)->cn_fired + machine_counts(0)->cn_overruns, 15);
+	CHECK_IS(machine_counts(0)->cn_fired +
+	    machine_counts(0)->cn_overruns, 15);
 	CHECK_IS(machine_identity(0), 0);
 }
 

@@ -120,7 +120,8 @@ main(void)
 	CHECK(full.pa_fired >= 50000, "%llu fired",
 	    (unsigned long long)full.pa_fired);
 	CHECK(some.pa_unaccounted == 0 && full.pa_unaccounted == 0 &&
-	    some.pa_unaccounted_bound == 0 && full.pa_unaccounted_bound == 0, "unaccounted");
+	    some.pa_unaccounted_bound == 0 &&
+	    full.pa_unaccounted_bound == 0, "unaccounted");
 	CHECK(some.pa_fired == some.pa_count &&
 	    full.pa_fired == full.pa_count, "the kernel counted otherwise");
 	tenth = run(1000, 10, 1 << 19, &seen);
