@@ -282,7 +282,7 @@ enum prof_boundary {
 	PROF_BOUNDARY_N
 };
 
-#define PROF_FRAME_RETURN	1u	/* fr_id returns: the call lies before */
+#define PROF_FRAME_RETURN	1u	/* the call lies before fr_id */
 
 /*
  * A frame of a stack.  The id of a NATIVE or KERNEL frame is its pc, that of a
@@ -296,7 +296,7 @@ struct prof_frame {
 };
 
 #define PROF_FRAME_INSTRUCTION_BITS	24
-#define PROF_FRAME_INSTRUCTION		((1u << PROF_FRAME_INSTRUCTION_BITS) - 1)
+#define PROF_FRAME_INSTRUCTION		0xffffffu
 
 /* "native", "kernel", "python", ...; static. */
 const char *prof_frame_kind_name(unsigned kind);

@@ -192,7 +192,8 @@ pack_shape(struct prof_packer *packer, struct prof_batch *batch,
 	for (i = 0; i < nargs; i++)
 		strings |= (unsigned)(record->pr_strs[i] != NULL) << i;
 	/* 4 bits of nargs leave room for nvalues, 16 of event for bits. */
-	key = (bits & 0xff) | (uint64_t)(bits >> 8) << 56 | kstatus << 8 | ustatus << 16 | (uint64_t)strings << 24 |
+	key = (bits & 0xff) | (uint64_t)(bits >> 8) << 56 | kstatus << 8 |
+	    ustatus << 16 | (uint64_t)strings << 24 |
 	    (uint64_t)nargs << 32 | (uint64_t)count_values(record) << 36 |
 	    (uint64_t)record->pr_event << 40;
 	number = prof_map_get(&packer->pk_shapes, key, &is_new);

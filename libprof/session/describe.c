@@ -452,8 +452,8 @@ prof_describe_codes(struct prof_session *session, bool is_last)
 	if (stats.cs_unnamed + stats.cs_over == 0)
 		return (0);
 	return (prof_session_add_note(session, "%" PRIu64 " of %" PRIu64
-	    " functions of scripts have no name: their process had ended, or "
-	    "they had gone", stats.cs_unnamed + stats.cs_over,
+	    " functions of scripts have no symbol: their process had ended, or "
+	    "they were gone", stats.cs_unnamed + stats.cs_over,
 	    stats.cs_named + stats.cs_unnamed + stats.cs_over));
 }
 

@@ -312,8 +312,7 @@ take_mark(void *arg, const struct prof_record *record)
 {
 	const struct prof_session *session = arg;
 
-	if (session->se_state == PROF_STOPPED &&
-	    record->pr_type != PROF_R_MARK)
+	if (session->se_state == PROF_STOPPED && record->pr_type != PROF_R_MARK)
 		return (1);
 	if (record->pr_type == PROF_R_PAUSE)
 		return (prof_session_pause(arg, record->pr_path));
@@ -547,13 +546,11 @@ take_all(struct prof_session *session)
 		return (-1);
 	if (prof_hits_round(session->se_hits) == -1)
 		return (prof_fail_nomem(&session->se_error));
-	if (prof_describe_codes(session, false) == -1)
-		return (-1);
 	if (session->se_unwind != NULL &&
 	    prof_unwind_publish(session->se_unwind) &&
 	    session->se_wait_ms > WAIT_TABLE_MS)
 		session->se_wait_ms = WAIT_TABLE_MS;
-	return (0);
+	return (prof_describe_codes(session, false));
 }
 
 /*

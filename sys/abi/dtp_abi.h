@@ -50,8 +50,8 @@
 
 /*
  * The largest record: header, weight, arguments (all strings), comm, values,
- * stack head, both stacks and script frames, rounded up.  The ring has this much room behind
- * its end, so that a record is always contiguous.
+ * stack head, both stacks and script frames, rounded up.  The ring has this
+ * much room behind its end, so that a record is always contiguous.
  */
 #define DTP_MAX_RECORD		40960
 #define DTP_MIN_RING		65536

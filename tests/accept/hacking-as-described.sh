@@ -64,7 +64,7 @@ ok "moves:::cpu is recorded, --format lines has the weight of folded stacks"
 
 # Frames of the language, as a stream has them, and what is made of them.
 gcc -std=gnu11 -D_GNU_SOURCE -Itree/libprof -Itree/sys -I"$tmp/o" -o frames \
-    "$SRC/tests/accept/toy_frames.c" "$tmp/o/libprof.a" -lzstd -lz -lm \
+    "$SRC/tests/interop/toy_frames.c" "$tmp/o/libprof.a" -lzstd -lz -lm \
     -pthread || fail "the frames do not compile"
 ./frames toy.dtp || fail "no frames: status $?"
 "$dtprof" report --json toy.dtp | python3 -c '

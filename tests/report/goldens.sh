@@ -23,6 +23,11 @@ localedef -c -f ./ascii -i ./comma ./commas >locale.out 2>&1
 [ "$(LOCPATH=$tmp LC_ALL=commas env printf %.1f 2)" = 2,0 ] ||
     fail "no such locale: $(cat locale.out)"
 cp "$SRC"/tests/report/*.dtp . || fail "no recordings"
+# Both were written before frames had a kind, and read as they did then.
+for name in known hostile; do
+	[ "$(od -An -tu1 -j8 -N1 $name.dtp | tr -d ' ')" -eq 1 ] ||
+	    fail "$name.dtp is not of format 1"
+done
 
 # What goes to a file has a form by its name.
 print()		# command or file, argument of dtprof ...

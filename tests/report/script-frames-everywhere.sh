@@ -10,7 +10,7 @@ need_cmd python3 "${CC:=gcc}"
 [ -e "$B/libprof.a" ] || fail "no $B/libprof.a"
 tmpdir
 $CC -std=gnu11 -D_GNU_SOURCE -I"$SRC/libprof" -I"$SRC/sys" -I"$B" \
-    -o made "$SRC/tests/report/script_frames.c" "$B/libprof.a" -lzstd -lm \
+    -o made "$SRC/tests/interop/script_frames.c" "$B/libprof.a" -lzstd -lm \
     -pthread || fail "the generator does not compile"
 ./made x.dtp || fail "nothing written"
 

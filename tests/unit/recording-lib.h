@@ -246,7 +246,8 @@ difference(const struct prof_record *a, const struct prof_record *b)
 	SAME(pr_tid); SAME(pr_time_ns); SAME(pr_in_kernel); SAME(pr_nested);
 	SAME(pr_weight); SAME(pr_ip); SAME(pr_nargs); SAME(pr_nkernel);
 	SAME(pr_nuser); SAME(pr_kstatus); SAME(pr_ustatus); SAME(pr_ppid);
-	SAME(pr_nscript); SAME(pr_ptid); SAME(pr_code); SAME(pr_group_dead); SAME(pr_addr);
+	SAME(pr_nscript); SAME(pr_ptid);
+	SAME(pr_code); SAME(pr_group_dead); SAME(pr_addr);
 	SAME(pr_len); SAME(pr_offset); SAME(pr_prot); SAME(pr_dev);
 	SAME(pr_ino); SAME(pr_build_id_len); SAME(pr_nvalues);
 	SAME(pr_values_ns); SAME(pr_values_running_ns);

@@ -112,13 +112,6 @@ decode_one(const void *code, uint64_t check, uint32_t instruction)
 	return (decode(&pc, 1, 0, words, 3));
 }
 
-static void
-keep(struct prof_writer *writer)
-{
-	CHECK_OK(prof_writer_add(writer, &stream.sm_record),
-	    prof_writer_error(writer));
-}
-
 static int
 put(void *writer, const void *body, size_t len)
 {
@@ -244,34 +237,71 @@ expect(const char *path, const char *const *names, size_t n)
 	prof_reader_close(reader);
 }
 
+static char endless[600], cut[PROF_CODE_TEXT];
+static struct toy plain = { MAGIC, "plain", "/a.toy", 10 },
+    moved = { MAGIC, "moved", "/a.toy", 20 },
+    wild = { MAGIC, (const char *)8, "/a.toy", 30 },
+    longest = { MAGIC, endless, "", 40 },
+    edge = { MAGIC, NULL, "/a.toy", 50 },
+    again = { MAGIC, "first", "/a.toy", 60 };
+
+static void
+one(struct prof_writer *writer, const void *code, uint32_t instruction)
+{
+	CHECK(decode_one(code, MAGIC, instruction) == 0);
+	CHECK_OK(prof_writer_add(writer, &stream.sm_record),
+	    prof_writer_error(writer));
+}
+
+/* A name that ends with its page, behind which is nothing. */
+static const char *
+name_at_edge(void)
+{
+	char *page = mmap(NULL, 8192, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	CHECK(page != MAP_FAILED && munmap(page + 4096, 4096) == 0);
+	return (strcpy(page + 4096 - 5, "edge"));
+}
+
+static void
+write_names(struct prof_writer *writer)
+{
+	const struct prof_record exec = { .pr_type = PROF_R_EXEC,
+	    .pr_pid = (uint32_t)getpid() };
+
+	one(writer, &plain, 3);
+	one(writer, &plain, 9);
+	one(writer, &moved, 0);
+	moved.to_magic = 1;
+	one(writer, &wild, 0);
+	one(writer, &longest, 0);
+	one(writer, &edge, 0);
+	one(writer, (const void *)16, 0);
+	one(writer, &again, 0);
+	CHECK(prof_codes_round(session.se_codes, false, put, writer) == 0);
+	CHECK(prof_codes_life(session.se_codes, &exec) == 0);
+	again.to_name = "second";
+	one(writer, &again, 0);
+	CHECK(prof_codes_round(session.se_codes, true, put, writer) == 0);
+}
+
 int
 main(void)
 {
-	static char endless[600], cut[PROF_CODE_TEXT];
-	static struct toy plain = { MAGIC, "plain", "/a.toy", 10 },
-	    moved = { MAGIC, "moved", "/a.toy", 20 },
-	    wild = { MAGIC, (const char *)8, "/a.toy", 30 },
-	    longest = { MAGIC, endless, "", 40 },
-	    edge = { MAGIC, NULL, "/a.toy", 50 },
-	    again = { MAGIC, "first", "/a.toy", 60 };
 	const char *const names[] = { "plain /a.toy:11", "plain /a.toy:12",
 	    "[script]", "[script]", cut, "edge /a.toy:51", "[script]",
 	    "first /a.toy:61", "second /a.toy:61" };
 	struct prof_event_info info = { .pi_name = "e", .pi_probe = "e",
 	    .pi_provider = "e", .pi_unit = "events" };
-	struct prof_record exec = { .pr_type = PROF_R_EXEC,
-	    .pr_pid = (uint32_t)getpid() };
 	struct prof_codes_stats stats;
 	struct prof_writer *writer;
 	struct prof_err error = { 0 };
-	char path[400], *page;
+	char path[400];
 
 	memset(endless, 'x', sizeof(endless));
 	memset(cut, 'x', sizeof(cut) - 1);
-	page = mmap(NULL, 8192, PROT_READ | PROT_WRITE,
-	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	CHECK(page != MAP_FAILED && munmap(page + 4096, 4096) == 0);
-	edge.to_name = strcpy(page + 4096 - 5, "edge");
+	edge.to_name = name_at_edge();
 	session.se_codes = prof_codes_new(language_at);
 	stream.sm_session = &session;
 	stream.sm_parts = parts;
@@ -280,36 +310,12 @@ main(void)
 	CHECK(session.se_codes != NULL && writer != NULL);
 	CHECK(prof_writer_event(writer, &info) == 0 &&
 	    prof_writer_event(writer, &info) == 0);
-
 	try_deep(DTP_MAX_UFRAMES);
 	for (uint32_t n = DTP_MAX_UFRAMES + 1; n < NDEEP; n++)
 		try_deep(n);
 	try_many(&plain);
 	try_malformed(&plain);
-
-	CHECK(decode_one(&plain, MAGIC, 3) == 0);
-	keep(writer);
-	CHECK(decode_one(&plain, MAGIC, 9) == 0);
-	keep(writer);
-	CHECK(decode_one(&moved, MAGIC, 0) == 0);
-	keep(writer);
-	moved.to_magic = 1;
-	CHECK(decode_one(&wild, MAGIC, 0) == 0);
-	keep(writer);
-	CHECK(decode_one(&longest, MAGIC, 0) == 0);
-	keep(writer);
-	CHECK(decode_one(&edge, MAGIC, 0) == 0);
-	keep(writer);
-	CHECK(decode_one((const void *)16, MAGIC, 0) == 0);
-	keep(writer);
-	CHECK(decode_one(&again, MAGIC, 0) == 0);
-	keep(writer);
-	CHECK(prof_codes_round(session.se_codes, false, put, writer) == 0);
-	CHECK(prof_codes_life(session.se_codes, &exec) == 0);
-	again.to_name = "second";
-	CHECK(decode_one(&again, MAGIC, 0) == 0);
-	keep(writer);
-	CHECK(prof_codes_round(session.se_codes, true, put, writer) == 0);
+	write_names(writer);
 	CHECK_OK(prof_writer_close(writer, &error), &error);
 	prof_codes_stats(session.se_codes, &stats);
 	CHECK(stats.cs_named == 5 && stats.cs_unnamed == 3 &&

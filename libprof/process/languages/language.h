@@ -46,7 +46,7 @@ struct prof_code_object {
 struct prof_language {
 	const char	*la_name;
 	enum prof_frame_kind la_kind;
-	/* Names of native functions, NULL at the end; or NULL: there are none */
+	/* Names of native functions, NULL behind the last; NULL: none */
 	const char *const *la_runs;	/* that execute script frames */
 	const char *const *la_jit;	/* how those of a perf map begin */
 	/*
