@@ -5,8 +5,9 @@
  * Fed with process and mapping events, which may come late and in any order:
  * what is known depends on their times alone.  It is read in three ways:
  *
- *	publishing	what a process has mapped last	prof_processes_next
  *	unwinding	a mapping at a time		prof_processes_at
+ *	publishing	what a process has mapped last	prof_processes_next
+ *			(not yet: backend/bpf/publish keeps its own)
  *	symbols		spaces: same number, same mappings
  *							prof_processes_space
  *

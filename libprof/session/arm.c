@@ -336,8 +336,9 @@ arm_bpf(struct prof_session *session)
 {
 	struct prof_bpf *bpf = &session->se_bpf;
 
-	if (open_snapshots(session, PROF_PROCESSES_ALL) == -1 || prof_bpf_load(session) == -1 ||
-	    prof_bpf_attach(session) == -1 || open_unwind(session) == -1)
+	if (open_snapshots(session, PROF_PROCESSES_ALL) == -1 ||
+	    prof_bpf_load(session) == -1 || prof_bpf_attach(session) == -1 ||
+	    open_unwind(session) == -1)
 		return (-1);
 	session->se_counts = calloc((size_t)(bpf->bp_ncpus + 1) *
 	    bpf->bp_nevents, sizeof(*session->se_counts));
