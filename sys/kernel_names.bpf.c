@@ -16,6 +16,7 @@
 static const char where[] = "%pS";
 static const char text_start[] = "_stext";
 static const char text_end[] = "_etext";
+static const char init_end[] = "_einittext";
 
 struct dtp_asked asked;
 
@@ -28,8 +29,13 @@ kernel_text(void *ctx)
 	if (bpf_kallsyms_lookup_name(text_start, sizeof(text_start), 0,
 	    &asked.as_text_start) != 0)
 		return (1);
-	return (bpf_kallsyms_lookup_name(text_end, sizeof(text_end), 0,
-	    &asked.as_text_end) != 0);
+	if (bpf_kallsyms_lookup_name(text_end, sizeof(text_end), 0,
+	    &asked.as_text_end) != 0)
+		return (1);
+	if (bpf_kallsyms_lookup_name(init_end, sizeof(init_end), 0,
+	    &asked.as_image_end) != 0)
+		asked.as_image_end = asked.as_text_end;
+	return (0);
 }
 
 SEC("syscall")

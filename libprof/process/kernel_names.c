@@ -65,12 +65,15 @@ prof_kernel_names_text(const struct prof_kernel_names *names,
 	text->tx_end = names->kn_skel->bss->asked.as_text_end;
 }
 
-/* A BPF program's code has a symbol and belongs to no module. */
+/*
+ * A BPF program's code has a symbol and belongs to no module.  So have the
+ * kernel's own functions named bpf_, but these lie in its image.
+ */
 static bool
 is_bpf(const struct dtp_asked *asked, const char *name, uint64_t address)
 {
 	return ((address < asked->as_text_start ||
-	    address >= asked->as_text_end) && strncmp(name, "bpf_", 4) == 0);
+	    address >= asked->as_image_end) && strncmp(name, "bpf_", 4) == 0);
 }
 
 /*

@@ -3,7 +3,7 @@
  * From a place in the code to the function that it is in:
  *
  *	(pid, time) -> space                                   process/
- *	(space, pc) -> mapping -> image, offset: a spot        process/, images.c
+ *	(space, pc) -> mapping -> image, offset: a spot        images.c
  *	(image, offset) -> address -> symbol                   module.c
  *	(image, symbol) -> function, numbered once             here
  *

@@ -130,8 +130,8 @@ module_of(struct prof_symbols *symbols, const struct prof_table *table)
 static struct jit *
 jit_of(struct prof_symbols *symbols, const struct prof_table *table)
 {
-	uint32_t life = prof_processes_memory_at(symbols->sy_processes, table->tb_pid,
-	    table->tb_time_ns);
+	uint32_t life = prof_processes_memory_at(symbols->sy_processes,
+	    table->tb_pid, table->tb_time_ns);
 	struct jit *jit;
 	size_t n;
 

@@ -41,21 +41,23 @@
 uint64_t
 prof_accounting_lost(const struct prof_accounting *pa)
 {
-	return (0
+	uint64_t sum = 0;
+
 #define PROF_COUNTER(bit, name, type, role, source, text)		\
-	    + LOST_##role(pa->pa_##name)
+	sum += LOST_##role(pa->pa_##name);
 #include "counters.def"
-	);
+	return (sum);
 }
 
 uint64_t
 prof_accounting_sum(const struct prof_accounting *pa)
 {
-	return (0
+	uint64_t sum = 0;
+
 #define PROF_COUNTER(bit, name, type, role, source, text)		\
-	    + TERM_##role(pa->pa_##name)
+	sum += TERM_##role(pa->pa_##name);
 #include "counters.def"
-	);
+	return (sum);
 }
 
 const char *

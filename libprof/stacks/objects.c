@@ -49,7 +49,8 @@ prof_objects_new(void)
 
 	if (objects == NULL)
 		return (NULL);
-	objects->is_object = calloc(PROF_OBJECTS_MAX, sizeof(*objects->is_object));
+	objects->is_object = calloc(PROF_OBJECTS_MAX,
+	    sizeof(*objects->is_object));
 	if (objects->is_object == NULL) {
 		free(objects);
 		return (NULL);

@@ -14,6 +14,7 @@
 struct dtp_asked {
 	__u64	as_text_start;
 	__u64	as_text_end;
+	__u64	as_image_end;	/* of code that only runs at boot, too */
 	__u64	as_n;
 	__u64	as_address[DTP_ASKED];
 	char	as_name[DTP_ASKED][DTP_ASKED_NAME];

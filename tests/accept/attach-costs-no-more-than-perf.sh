@@ -66,8 +66,8 @@ if what == "spin":
     holds = ours <= 1.2 * perfs
     print("%s: interrupts elsewhere: %.2f times perf's (allowed 1.2)" %
           ("ok" if holds else "FAIL", ours / perfs))
-    holds &= judge("one thread, beside perf", *more(rounds, speed("auto", "perf")),
-                   0.5)
+    holds &= judge("one thread, beside perf",
+                   *more(rounds, speed("auto", "perf")), 0.5)
 else:
     elsewhere = [r["auto"]["on"] for r in rounds if r["auto"]["on"] != "cpus"]
     holds = not elsewhere

@@ -36,7 +36,8 @@ for round in 1 2 3; do
 	    dtprof flamegraph -o x.html'
 	bare_expect 0 ' 0 lost, ' "round $round: a recording"
 	echo $(($(date +%s) - begun)) >>"$tmp/flame"
-	grep -q fill_cache "$bare/src/x.html" || fail "no function of it is named"
+	grep -q fill_cache "$bare/src/x.html" ||
+	    fail "no function of it is named"
 	ok "round $round: demo after $(tail -n 1 "$tmp/demo") s, own flame" \
 	    "graph after $(tail -n 1 "$tmp/flame") s"
 done

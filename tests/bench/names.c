@@ -197,7 +197,8 @@ make(const char *path, char **files, bool keep, uint64_t n)
 	    .pi_provider = "proc", .pi_unit = "" };
 	struct prof_event_info info = { .pi_name = "e", .pi_probe = "e",
 	    .pi_provider = "pmc", .pi_unit = "events", .pi_period = 1 };
-	struct prof_hits *hits = keep ? prof_hits_new(PROF_PROCESSES_PERF) : NULL;
+	struct prof_hits *hits = keep ? prof_hits_new(PROF_PROCESSES_PERF) :
+	    NULL;
 	struct prof_hits_stats stats;
 	struct prof_err error;
 	struct prof_broker *broker = keep ? prof_broker_new(&error) : NULL;

@@ -65,7 +65,7 @@ refused 125 'invalid size' '1K to 63K' $r --call-graph dwarf,1G -- true
 refused 125 '--verify' 'leave' $r --verify --call-graph fp -- true
 refused 125 'buffer 1K: out of range' '64K to 1024M|64K to 1G' \
     $r --buffer 1K -- true
-refused 125 'cgroup-switches.*between two' 'stat' \
+refused 125 'cgroup-switches.*neither of them' 'stat' \
     $r -e cpu-clock --with cgroup-switches -- true
 refused 125 "duplicate event 'cpu-clock'" 'once' \
     $r -e cpu-clock,cpu-clock -- true

@@ -200,17 +200,18 @@ open_session(void)
 	CHECK(prof_events_add(&session.se_events, event) == 0);
 	session.se_writer = prof_writer_open(options.po_output, &error);
 	CHECK(session.se_writer != NULL);
+	session.se_sink = prof_writer_sink(session.se_writer);
 	session.se_hits = prof_hits_new(PROF_PROCESSES_ALL);
 	CHECK(session.se_hits != NULL);
 	session.se_codes = prof_codes_new(prof_language_at);
 	CHECK(session.se_codes != NULL);
 	info.pi_name = info.pi_probe = info.pi_provider = "e";
 	info.pi_unit = "events";
-	CHECK(prof_writer_event(session.se_writer, &info) == 0);
+	CHECK(prof_sink_event(&session.se_sink, &info) == 0);
 	info.pi_nargs = 1;
 	info.pi_arg_names[0] = info.pi_arg_types[0] = "n";
 	info.pi_parts = DTP_P_ARGS;
-	CHECK(prof_writer_event(session.se_writer, &info) == 0);
+	CHECK(prof_sink_event(&session.se_sink, &info) == 0);
 	session.se_drain = prof_drain_new(&session);
 	CHECK(session.se_drain != NULL);
 }
