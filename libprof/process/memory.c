@@ -343,13 +343,14 @@ static void
 ranges_join(struct prof_processes *ps, struct memory *memory)
 {
 	struct range *range, *before;
-	uint32_t n, kept = 0;
+	uint32_t n, kept = 0, looks = 0;
 
 	prof_memory_trim(ps, memory);
 	for (n = 0; n < memory->me_n; n++) {
 		range = &memory->me_range[n];
 		before = kept == 0 ? NULL : &memory->me_range[kept - 1];
 		range_trim(ps, range);
+		looks += 1 + range->ra_nolder;
 		if (before == NULL || memory->me_parent != NULL ||
 		    before->ra_end != range->ra_start ||
 		    before->ra_nolder + range->ra_nolder > 0 ||
@@ -362,6 +363,7 @@ ranges_join(struct prof_processes *ps, struct memory *memory)
 		older_free(ps, range);
 	}
 	memory->me_n = kept;
+	memory->me_wait = looks < UINT16_MAX ? (uint16_t)looks : UINT16_MAX;
 }
 
 /* What lies at an address becomes a range that begins there, if any does. */
@@ -390,7 +392,11 @@ prof_memory_insert(struct prof_processes *ps, struct memory *memory,
 
 	if (end <= start)
 		return (0);
-	if (memory->me_n + 3 > memory->me_cap)
+	/* As many insertions pay for a look at all as it looks at. */
+	if (memory->me_wait > 0)
+		memory->me_wait--;
+	if (memory->me_n + 3 > memory->me_cap &&
+	    (memory->me_wait == 0 || memory->me_n + 3 > MAX_RANGES))
 		ranges_join(ps, memory);
 	if (entry->en_image == PROF_IMAGE_ANON)
 		memory->me_has_anon = true;

@@ -70,10 +70,11 @@ struct memory {
 	uint32_t	 me_n;
 	uint32_t	 me_cap;
 	uint32_t	 me_number;
+	uint16_t	 me_wait;	/* insertions until ranges may join */
 	uint8_t		 me_depth;
-	bool		 me_is_exec;
-	bool		 me_is_implicit; /* begins with what was heard first */
-	bool		 me_has_anon;
+	bool		 me_is_exec : 1;
+	bool		 me_is_implicit : 1; /* begins with what came first */
+	bool		 me_has_anon : 1;
 	union {
 		struct {	/* PROF_PROCESSES_ALL, sealed */
 			struct epoch	*me_epoch;
