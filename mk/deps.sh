@@ -28,7 +28,7 @@ packages_of()	# set
 		echo pkg-config
 		echo shellcheck cppcheck clang-tidy mandoc valgrind linux-perf
 		echo bash procps util-linux bsdextrautils libcap2-bin gdb dwz
-		echo gnuplot-nox hyperfine xz-utils zstd sqlite3
+		echo bpftrace gnuplot-nox hyperfine xz-utils zstd sqlite3
 		echo zsh fish
 		;;
 	guest)
