@@ -109,9 +109,9 @@ say_verdict(const struct prof_change *cg, char *text, size_t size)
 		break;
 	default:
 		snprintf(text, size, "not tested: %s each; the variation "
-		    "between runs takes at least %d runs to measure", cg->cg_n[0] == 1 &&
-		    cg->cg_n[1] == 1 ? "one run" : "too few runs",
-		    PROF_MIN_RUNS);
+		    "between runs takes at least %d runs to measure",
+		    cg->cg_n[0] == 1 && cg->cg_n[1] == 1 ? "one run" :
+		    "too few runs", PROF_MIN_RUNS);
 	}
 }
 
