@@ -88,11 +88,13 @@ decode(const uint64_t *native, uint32_t nnative, uint32_t turned,
 	stack->ds_nuser = (uint16_t)nnative;
 	stack->ds_ustatus = DTP_S_OK;
 	stack->ds_turned = (uint16_t)turned;
-	memcpy(to, native, 8 * (size_t)nnative);
+	if (nnative > 0)
+		memcpy(to, native, 8 * (size_t)nnative);
 	head = (void *)(to + nnative);
 	head->sp_words = nscript;
 	to = (void *)(head + 1);
-	memcpy(to, script, 8 * (size_t)nscript);
+	if (nscript > 0)
+		memcpy(to, script, 8 * (size_t)nscript);
 	rec->dr_size = (uint32_t)((char *)(to + nscript) - (char *)bytes);
 	CHECK(rec->dr_size <= DTP_MAX_RECORD);
 	rec->dr_type = DTP_T_SAMPLE;
