@@ -121,7 +121,7 @@ dtp_inherit(const struct dtp_life *parent, const struct dtp_life *child)
 	return (1);
 }
 
-/* The session decides by them where events are opened (backend/bpf/place.c). */
+/* The session decides by them where events are opened (session/place.c). */
 DTP_INLINE void
 dtp_tell_place(int is_fork)
 {

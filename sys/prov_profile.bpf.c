@@ -71,12 +71,6 @@ dtp_count_late(struct dtp_firing *firing)
 	if (!cfg.dc_ticks && firing->fg_start_ns == 0 &&
 	    !dtp_ran_on(firing, stands_for))
 		return;
-	/* When it was attached is not known here: its first is in time. */
-	if (cfg.dc_joined && due_ns == 0) {
-		counted->cn_last_ns = now_ns;
-		counted->cn_stands_for = stands_for;
-		return;
-	}
 	/* It may have fired on while a pause, which had begun, came to it. */
 	periods = now_ns < due_ns ? 0 : (now_ns - due_ns) / cfg.dc_period_ns;
 	counted->cn_stands_for = stands_for;

@@ -21,7 +21,6 @@
 #include <bpf/libbpf.h>
 
 #include "abi/dtp_split.h"
-#include "backend/bpf/wait.h"
 #include "counters_impl.h"
 #include "os/cpus.h"
 #include "os/permission.h"

@@ -497,7 +497,7 @@ struct dtp_config {
 	__u32	dc_values_ahead; /* bit n: counts a switch after it */
 	__u32	dc_is_about;	/* its first argument is the task recorded */
 	__u32	dc_turn;	/* enum dtp_turn_mode */
-	__u32	dc_joined;	/* it was attached while recording */
+	__u32	dc_pad;
 	struct dtp_arg	dc_arg[DTP_MAX_ARGS];
 	__u64	dc_sysmask[DTP_MAX_SYSCALL / 64]; /* syscall: wanted numbers */
 	__u8	dc_call[DTP_MAX_SYSCALL];	/* DTP_CALL_*, by number */

@@ -14,8 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "backend/bpf/wait.h"
-#include "base/error.h"
+#include "session/session_impl.h"
 
 /*
  * An update of a map of maps waits until all programs have ended that may

@@ -11,8 +11,7 @@
 
 static int	interval_list(struct prof_names *names, prof_list_fn *fn,
 		    void *arg, const char **why);
-static int	interval_resolve(struct prof_names *names,
-		    const struct prof_spec *spec,
+static int	interval_resolve(struct prof_names *names, const char *text,
 		    const struct prof_event_defaults *defaults,
 		    struct prof_events *events, struct prof_err *error);
 
@@ -23,7 +22,7 @@ const struct prof_provider prof_provider_interval = {
 };
 
 static int
-interval_resolve(struct prof_names *names, const struct prof_spec *spec,
+interval_resolve(struct prof_names *names, const char *text,
     const struct prof_event_defaults *defaults, struct prof_events *events,
     struct prof_err *error)
 {
@@ -31,7 +30,7 @@ interval_resolve(struct prof_names *names, const struct prof_spec *spec,
 	size_t ncpus;
 	int *cpus, rv;
 
-	rv = prof_timer_resolve(&prof_provider_interval, spec, defaults,
+	rv = prof_timer_resolve(&prof_provider_interval, text, defaults,
 	    events, error);
 	if (rv != 1)
 		return (rv);

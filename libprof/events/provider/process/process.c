@@ -10,8 +10,7 @@
 #include "base/error.h"
 #include "events/names.h"
 
-static int	proc_resolve(struct prof_names *names,
-		    const struct prof_spec *spec,
+static int	proc_resolve(struct prof_names *names, const char *text,
 		    const struct prof_event_defaults *defaults,
 		    struct prof_events *events, struct prof_err *error);
 
@@ -21,18 +20,22 @@ const struct prof_provider prof_provider_proc = {
 };
 
 static int
-proc_resolve(struct prof_names *names, const struct prof_spec *spec,
+proc_resolve(struct prof_names *names, const char *text,
     const struct prof_event_defaults *defaults, struct prof_events *events,
     struct prof_err *error)
 {
+	struct prof_spec spec;
+
 	(void)names;
 	(void)defaults;
 	(void)events;
-	if (strcmp(spec->sp_is_probe ? spec->sp_provider : spec->sp_name,
+	if (prof_spec_parse(&spec, text, error) == -1)
+		return (-1);
+	if (strcmp(spec.sp_is_probe ? spec.sp_provider : spec.sp_name,
 	    "proc") != 0)
 		return (0);
 	prof_fail(error, PROF_E_EVENT_SYNTAX,
 	    "proc (fork, exec, exit, comm) is part of every recording");
 	return (prof_cure(error, "leave out -e %s; for the scheduler's "
-	    "tracepoints use -e 'sched:sched_process_*'", spec->sp_whole));
+	    "tracepoints use -e 'sched:sched_process_*'", text));
 }
