@@ -333,8 +333,8 @@ reader_foreign(struct prof_reader *reader, const char *path,
 	    "%s: is not a dtprof recording", path));
 }
 
-void
-prof_reader_close(struct prof_reader *reader)
+static void
+reader_free(struct prof_reader *reader)
 {
 	struct prof_array *arrays[] = {
 		&reader->rd_texts, &reader->rd_pairs, &reader->rd_rows,
@@ -346,8 +346,6 @@ prof_reader_close(struct prof_reader *reader)
 	};
 	size_t i;
 
-	if (reader == NULL)
-		return;
 	for (i = 0; i < reader->rd_texts.ar_count; i++)
 		free(((char **)reader->rd_texts.ar_items)[i]);
 	for (i = 0; i < reader->rd_symbols.ar_count; i++)
@@ -371,4 +369,11 @@ prof_reader_close(struct prof_reader *reader)
 	prof_buf_free(&reader->rd_stored);
 	prof_source_close(&reader->rd_source);
 	free(reader);
+}
+
+void
+prof_reader_close(struct prof_reader *reader)
+{
+	if (reader != NULL)
+		reader_free(reader);
 }
