@@ -77,33 +77,38 @@ bench_program(struct bench_command *bc)
 		    sizeof(bc->bc_build_id));
 }
 
+static void
+emit_file(struct emit *em, const char *name, const char *path)
+{
+	char line[512];
+
+	EMIT(em, GIVEN(name, line_of(path, line, sizeof(line))));
+}
+
 void
 bench_environment(struct emit *em)
 {
 	const time_t now = time(NULL);
 	struct utsname un;
 	struct tm tm;
-	char line[512];
+	char when[32] = "", model[512], pages[512];
 
 	uname(&un);
-	EMIT(em, TEXT("kernel", un.release), GIVEN("host", un.nodename));
-	if (gmtime_r(&now, &tm) != NULL && strftime(line, sizeof(line),
-	    "%Y-%m-%dT%H:%M:%SZ", &tm) > 0)
-		EMIT(em, GIVEN("time", line));
-	EMIT(em, GIVEN("arch", un.machine),
-	    GIVEN("cpu_model", cpu_model(line, sizeof(line))),
-	    SIGNED("cpus", sysconf(_SC_NPROCESSORS_ONLN)), GIVEN("governor",
-	    line_of(CPU "cpu0/cpufreq/scaling_governor", line, sizeof(line))),
-	    GIVEN("no_turbo", line_of(CPU "intel_pstate/no_turbo", line,
-	    sizeof(line))),
-	    GIVEN("boost", line_of(CPU "cpufreq/boost", line, sizeof(line))),
-	    GIVEN("smt", line_of(CPU "smt/control", line, sizeof(line))),
-	    GIVEN("aslr", line_of("/proc/sys/kernel/randomize_va_space", line,
-	    sizeof(line))));
-	line_of("/sys/kernel/mm/transparent_hugepage/enabled", line,
-	    sizeof(line));
-	EMIT(em, GIVEN("huge_pages", chosen_of(line)),
-	    GIVEN("load", line_of("/proc/loadavg", line, sizeof(line))));
+	if (gmtime_r(&now, &tm) != NULL)
+		(void)strftime(when, sizeof(when), "%Y-%m-%dT%H:%M:%SZ", &tm);
+	EMIT(em, TEXT("kernel", un.release), GIVEN("host", un.nodename),
+	    GIVEN("time", when), GIVEN("arch", un.machine),
+	    GIVEN("cpu_model", cpu_model(model, sizeof(model))),
+	    SIGNED("cpus", sysconf(_SC_NPROCESSORS_ONLN)));
+	emit_file(em, "governor", CPU "cpu0/cpufreq/scaling_governor");
+	emit_file(em, "no_turbo", CPU "intel_pstate/no_turbo");
+	emit_file(em, "boost", CPU "cpufreq/boost");
+	emit_file(em, "smt", CPU "smt/control");
+	emit_file(em, "aslr", "/proc/sys/kernel/randomize_va_space");
+	line_of("/sys/kernel/mm/transparent_hugepage/enabled", pages,
+	    sizeof(pages));
+	EMIT(em, GIVEN("huge_pages", chosen_of(pages)));
+	emit_file(em, "load", "/proc/loadavg");
 }
 
 /* Time that the machine under this one gave to others. */

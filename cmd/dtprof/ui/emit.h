@@ -62,6 +62,7 @@ void	emit_line(struct emit *emit);
  * Typed values by name: EMIT(emit, TEXT("name", name), COUNT("self", n)).  In
  * CSV those whose name is no column are left out, others come in the order of
  * the columns, and what is not told is empty.
+ * Texts are borrowed until EMIT returns: no two of them share a buffer.
  */
 enum cell_type {
 	CELL_END, CELL_LEFT_OUT, CELL_NULL, CELL_BOOL, CELL_COUNT, CELL_SIGNED,
