@@ -216,8 +216,35 @@ expect_err 'another version of bench' 'a newer bench'
 schema v1
 ok "benches of another version are refused"
 
-# The same machine but for its CPU.
+# What a bench says of its machine, each trait from its own file.
 expect 0 "$DTPROF" bench -w 0 -r 5 -n t -o d1 true
+python3 - <<'END' || fail "the environment in bench.json"
+import json, re
+def first(path):
+    try:
+        return open(path).readline().strip()
+    except OSError:
+        return ""
+def one(pattern, text):
+    return (re.findall(pattern, text) or [""])[0]
+cpu = "/sys/devices/system/cpu/"
+want = {
+    "cpu_model": one("model name\s*: (.*)", open("/proc/cpuinfo").read()),
+    "governor": first(cpu + "cpu0/cpufreq/scaling_governor"),
+    "no_turbo": first(cpu + "intel_pstate/no_turbo"),
+    "boost": first(cpu + "cpufreq/boost"),
+    "smt": first(cpu + "smt/control"),
+    "aslr": first("/proc/sys/kernel/randomize_va_space"),
+    "huge_pages": one(r"\[(.*)\]",
+        first("/sys/kernel/mm/transparent_hugepage/enabled")),
+}
+said = json.load(open("d1/bench.json"))["environment"]
+assert all(said.get(name, "") == want[name] for name in want), (said, want)
+assert re.match(r"[\d.]+ [\d.]+ [\d.]+ \d+/\d+ \d+$", said["load"]), said
+END
+ok "the machine of a bench"
+
+# The same machine but for its CPU.
 cp -r d1 d2
 sed -i 's/"cpus": *[0-9]*/"cpus": 4096/' d2/bench.json
 expect 1 "$DTPROF" compare d1 -- d2
