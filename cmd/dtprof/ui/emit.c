@@ -207,12 +207,17 @@ put_numbers(struct emit *em, const double *values, int n)
 	out_char(em->em_out, ']');
 }
 
+static void
+put_quote(struct emit *em)
+{
+	if (!em->em_is_csv)
+		out_char(em->em_out, '"');
+}
+
 /* A value that is there. */
 static void
 put_value(struct emit *em, const struct cell *cell)
 {
-	const char *quote = em->em_is_csv ? "" : "\"";
-
 	switch (cell->ce_type) {
 	case CELL_BOOL:
 		out_str(em->em_out, cell->ce_count ? "true" : "false");
@@ -233,15 +238,15 @@ put_value(struct emit *em, const struct cell *cell)
 		put_numbers(em, cell->ce_numbers, cell->ce_digits);
 		break;
 	case CELL_HEX:
-		out_str(em->em_out, quote);
+		put_quote(em);
 		out_str(em->em_out, "0x");
 		out_hex(em->em_out, cell->ce_count);
-		out_str(em->em_out, quote);
+		put_quote(em);
 		break;
 	case CELL_WORD:
-		out_str(em->em_out, quote);
+		put_quote(em);
 		out_str(em->em_out, cell->ce_text);
-		out_str(em->em_out, quote);
+		put_quote(em);
 		break;
 	case CELL_TEXT:
 	case CELL_GIVEN:
