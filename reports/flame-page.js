@@ -372,8 +372,10 @@ class Page {
 
 function kindName(kind) {
 	const names = ["all", "", "thread", "pid", "tid", "cpu", "cut", ""];
-	return (kind & 7) !== KIND_FUNCTION && (kind & 7) !== KIND_LINE ?
-	    names[kind & 7] : kind & KIND_UNNAMED ? "unnamed" :
-	    FRAME_NAMES[kind >> KIND_FRAME_SHIFT] || kind & KIND_KERNEL ? "kernel" : kind & KIND_INLINED ? "inlined" :
-	    "user";
+	if ((kind & 7) !== KIND_FUNCTION && (kind & 7) !== KIND_LINE)
+		return names[kind & 7];
+	return kind & KIND_UNNAMED ? "unnamed" :
+	    FRAME_NAMES[kind >> KIND_FRAME_SHIFT] ||
+	    (kind & KIND_KERNEL ? "kernel" :
+	    kind & KIND_INLINED ? "inlined" : "user");
 }
