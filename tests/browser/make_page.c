@@ -15,7 +15,9 @@
 
 #define MAX_EVENTS	3
 
-enum { F_USER, F_KERNEL, F_INLINED, F_UNNAMED, F_THREAD, F_ALL };
+enum {
+	F_USER, F_KERNEL, F_INLINED, F_UNNAMED, F_PYTHON, F_THREAD, F_ALL
+};
 
 /* A stack, the outermost first, by numbers of names. */
 struct row {
@@ -57,7 +59,8 @@ static const struct row lines[] = {
 
 static const struct { const char *name; int kind; } known_kinds[] = {
 	{ "worker", F_THREAD }, { "helper", F_THREAD }, { "tiny", F_INLINED },
-	{ "sys_read", F_KERNEL }, { "all", F_ALL }, { NULL, 0 }
+	{ "sys_read", F_KERNEL }, { "again", F_PYTHON }, { "all", F_ALL },
+	{ NULL, 0 }
 };
 
 static char long_name[10240];
@@ -105,7 +108,7 @@ label_of(const char *name, const char *module, int kind)
 	if (kind < F_THREAD)
 		label->lb_function = fu;
 	fu->fu_kind = kind == F_KERNEL ? PROF_FRAME_KERNEL :
-	    PROF_FRAME_NATIVE;
+	    kind == F_PYTHON ? PROF_FRAME_PYTHON : PROF_FRAME_NATIVE;
 	fu->fu_is_inlined = kind == F_INLINED;
 	fu->fu_unnamed = kind == F_UNNAMED ? PROF_UNNAMED_NOSYM : PROF_NAMED;
 	return ((uint32_t)labels->lb_nlabels - 1);
