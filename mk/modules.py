@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: ISC
-"""modules.py [DIRECTORY]: each module depends only on those above it.
+"""modules.py [--lines] [--uses]: no module depends on one listed after it.
 
 mk/modules lists the modules from the bottom of the program upwards.  A file
 may include headers of its own module and of those listed before it, and its
@@ -82,9 +82,11 @@ def sources():
 
 
 def without_comments(text):
-    return re.sub(r"/\*.*?\*/|//[^\n]*",
-                  lambda m: re.sub(r"[^\n]", " ", m.group(0)), text,
-                  flags=re.S)
+    # A string may hold what begins a comment: "/proc/*/maps".
+    return re.sub(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\''
+                  r"|/\*.*?\*/|//[^\n]*",
+                  lambda m: m[0] if m[0][0] in "\"'" else
+                  re.sub(r"[^\n]", " ", m[0]), text, flags=re.S)
 
 
 def includes(files, texts):

@@ -58,6 +58,9 @@ cp low.c libprof/low/low.c
 echo '/* #include "high/high.h" */' >>libprof/low/low.c
 check 0
 cp low.c libprof/low/low.c
+printf 'char s[] = "/*";\n#include "high/high.h"\n/* */\n' >>libprof/low/low.c
+check 1 'libprof/low/low.c:8: includes libprof/high/high.h, which is upwards'
+cp low.c libprof/low/low.c
 ok "an include upwards is seen, a comment is none"
 
 printf 'int high(void);\nint up(void);\nint up(void) { return (high()); }\n' \
