@@ -12,10 +12,10 @@
 #include "base/record.h"
 #include "prof.h"
 
-/* One process: PROF_R_TASK per thread, PROF_R_MMAP per executable mapping. */
 /* The executable mappings of a process alone. */
 int	prof_procfs_maps(int pid, uint64_t time_ns, bool build_ids,
 	    prof_record_fn *fn, void *arg);
+/* One process: PROF_R_TASK per thread, PROF_R_MMAP per executable mapping. */
 int	prof_procfs_snapshot_pid(int pid, uint64_t time_ns,
 	    prof_record_fn *fn, void *arg);	/* 0 also when it has gone */
 /* The same without mappings. */
