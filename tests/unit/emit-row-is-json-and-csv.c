@@ -69,6 +69,8 @@ json(void)
 	    "],\"numbers\":[0.10000000000000001,null,0.667,2.0,[1,null]]}\n");
 }
 
+#define CSV_ROW	"\"a\"\"b\",18446744073709551615,,0.250000,,\n"
+
 static void
 csv(void)
 {
@@ -82,7 +84,8 @@ csv(void)
 	is("the head", "name,self,low,share,unknown,last,\"self\"\r\n");
 	emit_csv(&em, &out, columns, "\n");
 	tell(&em, "self");
-	is("a row", "\"a\"\"b\",18446744073709551615,,0.250000,,\n");
+	tell(&em, "self");
+	is("two rows", CSV_ROW CSV_ROW);
 	emit_csv(&em, &out, columns, "\n");
 	emit_column(&em, "theirs", true);
 	emit_object(&em, NULL);
