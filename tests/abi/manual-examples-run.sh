@@ -41,8 +41,8 @@ print("ok: weights of %d functions are those of the report" % len(report))
 grep -q '^time: +20.[0-9]%, p = 0.008, more$' verdict || fail "$(cat verdict)"
 ok "$(cat verdict)"
 
-if ! "$DTPROF" record -o can.dtp -e cpu-clock -- true 2>why; then
-	ok "the first is not run: $(cat why)"
+if ! "$B/tests/work/can" perf >/dev/null 2>&1; then
+	ok "the first is not run: perf_event_open is refused here"
 	exit 0
 fi
 timeout 60 ./example1 sh -c \
