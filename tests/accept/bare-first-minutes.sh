@@ -33,11 +33,14 @@ for round in 1 2 3; do
 	echo $(($(date +%s) - begun)) >>"$tmp/demo"
 	bare_run offline 'PATH=$PWD/build:$PATH && cc -g -O2 -fno-inline \
 	    -o tour doc/examples/tour.c && dtprof record -- ./tour 60000 &&
-	    dtprof flamegraph -o x.html'
+	    dtprof flamegraph -o x.html && dtprof export'
 	bare_expect 0 ' 0 lost, ' "round $round: a recording"
 	echo $(($(date +%s) - begun)) >>"$tmp/flame"
-	grep -q fill_cache "$bare/src/x.html" ||
-	    fail "no function of it is named"
+	# The page packs its names.
+	grep -q ';main;answer;.*checksum' "$tmp/out" ||
+	    fail "no function of it is named: $(cat "$tmp/out")"
+	grep -q '"command","./tour 60000"' "$bare/src/x.html" ||
+	    fail "not a flame graph of it"
 	ok "round $round: demo after $(tail -n 1 "$tmp/demo") s, own flame" \
 	    "graph after $(tail -n 1 "$tmp/flame") s"
 done
