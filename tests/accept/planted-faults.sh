@@ -12,7 +12,7 @@ tmpdir
 # Samples of a timer, and calls, of the target and (filtered) of others.
 balances()	# dtprof: prints the events that do not balance
 {
-	"$B/tests/work/calls" -u 20 20000 >/dev/null &
+	"$B/tests/work/calls" -u 20 0 >/dev/null &
 	other=$!
 	kill_at_end $other
 	"$1" record -o try.dtp -e cpu-clock -e syscall::close:entry -- \
