@@ -513,18 +513,12 @@ void
 prof_processes_lost(struct prof_processes *ps, uint64_t from_ns,
     uint64_t to_ns)
 {
-	struct loss *loss;
+	const struct loss loss = { from_ns, to_ns };
 
-	if (ps->ps_nlosses < LOSSES) {
-		ps->ps_loss[ps->ps_nlosses++] = (struct loss){ from_ns,
-		    to_ns };
-		return;
-	}
-	loss = &ps->ps_loss[LOSSES - 1];
-	if (from_ns < loss->ls_from_ns)
-		loss->ls_from_ns = from_ns;
-	if (to_ns > loss->ls_to_ns)
-		loss->ls_to_ns = to_ns;
+	if (ps->ps_nlosses < LOSSES)
+		ps->ps_loss[ps->ps_nlosses++] = loss;
+	else
+		prof_loss_join(&ps->ps_loss[LOSSES - 1], &loss);
 }
 
 uint64_t

@@ -159,6 +159,25 @@ process_remove(struct prof_processes *ps, struct process *process)
 	process_free(ps, process);
 }
 
+/*
+ * Losses that ended before anybody may ask for are one: who asks sees just the
+ * last of them, and there is room for those to come.
+ */
+static void
+losses_forget(struct prof_processes *ps)
+{
+	struct loss *loss = ps->ps_loss;
+	uint32_t n, kept = 0;
+
+	for (n = 0; n < ps->ps_nlosses; n++)
+		if (kept > 0 && loss[n].ls_to_ns <= ps->ps_forget_ns &&
+		    loss[kept - 1].ls_to_ns <= ps->ps_forget_ns)
+			prof_loss_join(&loss[kept - 1], &loss[n]);
+		else
+			loss[kept++] = loss[n];
+	ps->ps_nlosses = kept;
+}
+
 void
 prof_processes_forget(struct prof_processes *ps, uint64_t before_ns)
 {
@@ -170,6 +189,7 @@ prof_processes_forget(struct prof_processes *ps, uint64_t before_ns)
 	    process = process->po_next_watched)
 		process_keep(ps, process);
 	ps->ps_forget_ns = before_ns;
+	losses_forget(ps);
 	process = ps->ps_watched;
 	ps->ps_watched = NULL;
 	for (; process != NULL; process = next) {

@@ -139,6 +139,16 @@ prof_processes_bucket(const struct prof_processes *ps, uint32_t pid)
 	    (ps->ps_nbuckets - 1)]);
 }
 
+/* One loss instead of both, with the time in between. */
+static inline void
+prof_loss_join(struct loss *loss, const struct loss *other)
+{
+	if (other->ls_from_ns < loss->ls_from_ns)
+		loss->ls_from_ns = other->ls_from_ns;
+	if (other->ls_to_ns > loss->ls_to_ns)
+		loss->ls_to_ns = other->ls_to_ns;
+}
+
 static inline struct entry *
 prof_range_oldest(struct range *range)
 {

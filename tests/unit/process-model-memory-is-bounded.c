@@ -6,7 +6,8 @@
  * has no mappings, and says so.
  *
  * Easy to get wrong: a parent is kept for its children, a place for what was
- * there before, and of what is over the limit a part that others may cover.
+ * there before, losses until there is no room to tell them apart, and of what
+ * is over the limit a part that others may cover.
  */
 #include "cli-check.h"
 #include "process/processes.h"
@@ -125,6 +126,37 @@ long_child(void)
 	close_now("mappings of a parent, and its child keeps its own");
 }
 
+static bool
+is_certain(uint32_t pid, uint64_t page)
+{
+	struct prof_mapping mapping;
+
+	CHECK(prof_processes_at(ps, pid, now_ns, page * PAGE, &mapping),
+	    "page %llu is gone", (unsigned long long)page);
+	return (mapping.mp_is_certain);
+}
+
+/* What is forgotten of losses is only how many there were. */
+static void
+remaps_beside_losses(void)
+{
+	unsigned n;
+
+	open_now();
+	for (n = 0; n < TIMES; n++) {
+		map(SHELL, 400, PROF_IMAGE_ANON);
+		now_ns += 1000000;
+		if (n % 100 == 0)
+			prof_processes_lost(ps, now_ns - 500000, now_ns);
+		if (n % 4000 == 0 && n > 0)
+			prof_processes_forget(ps, now_ns - 2000000000);
+	}
+	CHECK(!is_certain(SHELL, 7), "older than losses, and certain");
+	map(SHELL, 401, 1);
+	CHECK(is_certain(SHELL, 401), "younger than all losses, and unsure");
+	close_now("mappings at the same place beside losses");
+}
+
 /* A recording has all of it, where a JIT says the same again and again. */
 static void
 jit(void)
@@ -200,6 +232,7 @@ main(void)
 {
 	short_processes();
 	remaps();
+	remaps_beside_losses();
 	long_child();
 	jit();
 	too_many();
