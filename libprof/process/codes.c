@@ -23,6 +23,8 @@
 #include "recording/frame.h"
 
 #define MAX_CODES	(1u << 20)
+#define MAX_BODY	(1u << 20)	/* of a table; one more code fits */
+#define MAX_BYTES	(256u << 20)	/* of all of them */
 #define ROUND_NS	20000000ULL
 #define LAST_NS		500000000ULL	/* the last round */
 
@@ -54,6 +56,7 @@ struct prof_codes {
 	size_t		 cd_cap;
 	struct prof_peek cd_memory;	/* of the last one that was read */
 	uint32_t	 cd_execs_read;
+	uint64_t	 cd_bytes;	/* of all tables */
 	struct prof_code_object cd_code;
 	struct prof_codes_stats cd_stats;
 };
@@ -175,7 +178,7 @@ long
 prof_codes_words(struct prof_codes *codes, uint32_t pid, const uint64_t *from,
     size_t n, uint64_t *to)
 {
-	const uint32_t *execs = execs_of(codes, pid);
+	const uint32_t *execs = n == 0 ? NULL : execs_of(codes, pid);
 	const struct prof_language *language;
 	struct prof_frame frame;
 	size_t at = 0;
@@ -205,7 +208,7 @@ prof_codes_words(struct prof_codes *codes, uint32_t pid, const uint64_t *from,
 		to[count++] = prof_frame_pack(&frame);
 		at += DTP_SCRIPT_WORDS;
 	}
-	return (execs == NULL ? -1 : count);
+	return (execs == NULL && n > 0 ? -1 : count);
 }
 
 /* -------------------------------------------------------------- names */
@@ -241,7 +244,7 @@ name_one(struct prof_codes *codes, const struct unnamed *unnamed,
 
 	memset(code, 0, offsetof(struct prof_code_object, co_step));
 	if (execs == NULL || *execs != key->ke_execs ||
-	    language->la_describe == NULL ||
+	    language->la_describe == NULL || codes->cd_bytes > MAX_BYTES ||
 	    !language->la_describe(memory_of(codes, key), key->ke_address,
 	    key->ke_check, code) || code->co_name[0] == '\0') {
 		codes->cd_stats.cs_unnamed++;
@@ -254,30 +257,45 @@ name_one(struct prof_codes *codes, const struct unnamed *unnamed,
 	codes->cd_stats.cs_named++;
 }
 
-int
-prof_codes_round(struct prof_codes *codes, bool is_last,
+/* One table of names, which a chunk can hold, until a time. */
+static int
+table_put(struct prof_codes *codes, uint64_t until_ns,
     prof_codes_put_fn *put, void *arg)
 {
-	const uint64_t until_ns = prof_now_ns() + (is_last ? LAST_NS :
-	    ROUND_NS);
 	const struct prof_table table = { .tb_kind = PROF_TABLE_SCRIPT };
 	const uint64_t before = codes->cd_stats.cs_named;
 	struct prof_buf body = { 0 };
 	int rv = 0;
 
-	if (codes->cd_first == codes->cd_n)
-		return (0);
 	prof_table_pack(&body, &table);
-	while (codes->cd_first < codes->cd_n && prof_now_ns() < until_ns)
+	while (codes->cd_first < codes->cd_n && body.bf_len < MAX_BODY &&
+	    prof_now_ns() < until_ns)
 		name_one(codes, &codes->cd_unnamed[codes->cd_first++], &body);
-	if (is_last)
-		codes->cd_stats.cs_unnamed += codes->cd_n - codes->cd_first;
-	if (codes->cd_first == codes->cd_n)
-		codes->cd_first = codes->cd_n = 0;
+	codes->cd_bytes += body.bf_len;
 	if (body.bf_failed)
 		rv = -1;
 	else if (codes->cd_stats.cs_named != before)
 		rv = put(arg, body.bf_data, body.bf_len);
 	prof_buf_free(&body);
+	return (rv);
+}
+
+int
+prof_codes_round(struct prof_codes *codes, bool is_last,
+    prof_codes_put_fn *put, void *arg)
+{
+	uint64_t until_ns;
+	int rv = 0;
+
+	if (codes->cd_first == codes->cd_n)
+		return (0);
+	until_ns = prof_now_ns() + (is_last ? LAST_NS : ROUND_NS);
+	while (rv == 0 && codes->cd_first < codes->cd_n &&
+	    prof_now_ns() < until_ns)
+		rv = table_put(codes, until_ns, put, arg);
+	if (is_last)
+		codes->cd_stats.cs_unnamed += codes->cd_n - codes->cd_first;
+	if (codes->cd_first == codes->cd_n)
+		codes->cd_first = codes->cd_n = 0;
 	return (rv);
 }

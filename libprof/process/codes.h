@@ -18,8 +18,8 @@ typedef const struct prof_language *prof_codes_language_fn(unsigned number);
 
 struct prof_codes_stats {
 	uint64_t	cs_named;
-	uint64_t	cs_unnamed;	/* it was gone, or had changed */
-	uint64_t	cs_over;	/* that have no number */
+	uint64_t	cs_unnamed;	/* gone, changed, or over a budget */
+	uint64_t	cs_over;	/* frames whose code has no number */
 };
 
 /* Owned by caller; NULL: no memory. */

@@ -445,16 +445,19 @@ prof_describe_codes(struct prof_session *session, bool is_last)
 
 	if (prof_codes_round(session->se_codes, is_last, put_names,
 	    session) == -1)
-		return (-1);
+		return (session->se_error.pe_code != PROF_OK ? -1 :
+		    prof_fail_nomem(&session->se_error));
 	if (!is_last)
 		return (0);
 	prof_codes_stats(session->se_codes, &stats);
-	if (stats.cs_unnamed + stats.cs_over == 0)
-		return (0);
-	return (prof_session_add_note(session, "%" PRIu64 " of %" PRIu64
-	    " functions of scripts have no symbol: their process had ended, or "
-	    "they were gone", stats.cs_unnamed + stats.cs_over,
-	    stats.cs_named + stats.cs_unnamed + stats.cs_over));
+	if (stats.cs_unnamed > 0 && prof_session_add_note(session, "%" PRIu64
+	    " of %" PRIu64 " functions of scripts have no symbol: they were "
+	    "gone when they were read, or exceed the budget of time and bytes",
+	    stats.cs_unnamed, stats.cs_named + stats.cs_unnamed) == -1)
+		return (-1);
+	return (stats.cs_over == 0 ? 0 : prof_session_add_note(session,
+	    "%" PRIu64 " script frames have no symbol: there are more "
+	    "functions than the recorder numbers", stats.cs_over));
 }
 
 int
@@ -464,7 +467,6 @@ prof_describe_names(struct prof_session *session)
 
 	if (prof_describe_codes(session, true) == -1)
 		return (-1);
-
 	if (session->se_kernel_names != NULL)
 		prof_hits_ask_kernel(session->se_hits, prof_kernel_names_ask,
 		    session->se_kernel_names);

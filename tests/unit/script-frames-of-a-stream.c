@@ -4,7 +4,8 @@
  * names and lines that their language reads from the process: 1,024 of them
  * beside 1,023 native ones in one record; a deep stack keeps its innermost and
  * its outermost frames, in order, with a gap between them.  What a process
- * does to its memory costs a name, what is malformed is refused.
+ * does to its memory costs a name, what is malformed is refused; many long
+ * names come in tables that chunks can hold.
  *
  * Easy to get wrong: a code object that moved or is another's by now, a name
  * without end, one across the end of a mapping, the same address after exec.
@@ -19,7 +20,10 @@
 #include "session/session_impl.h"
 
 #define MAGIC	0x746f79u
+#define LARGE	0x544f59u	/* with as many lines as there may be */
 #define EVENT	1
+#define NLARGE	1500
+#define LARGEST	(2u << 20)	/* bytes of a table */
 
 struct toy {
 	uint64_t	to_magic;
@@ -44,6 +48,10 @@ toy_describe(const struct prof_peek *memory, uint64_t address,
 	code->co_step[0] = (struct prof_table_step){ 0, toy.to_line + 1 };
 	code->co_step[1] = (struct prof_table_step){ 8, toy.to_line + 2 };
 	code->co_nsteps = 2;
+	for (; check == LARGE && code->co_nsteps < PROF_CODE_STEPS;
+	    code->co_nsteps++)
+		code->co_step[code->co_nsteps] = (struct prof_table_step){
+		    code->co_nsteps << 12, code->co_nsteps % 2 * INT32_MAX };
 	return (true);
 }
 
@@ -288,6 +296,38 @@ write_names(struct prof_writer *writer)
 	CHECK(prof_codes_round(session.se_codes, true, put, writer) == 0);
 }
 
+static int
+put_large(void *total, const void *body, size_t len)
+{
+	(void)body;
+	CHECK(len <= LARGEST);
+	*(size_t *)total += len;
+	return (0);
+}
+
+/* More than one chunk can hold, however fast they are named. */
+static void
+try_large(void)
+{
+	static struct toy large[NLARGE];
+	struct prof_codes_stats stats;
+	size_t total = 0;
+
+	session.se_codes = prof_codes_new(language_at);
+	CHECK(session.se_codes != NULL);
+	for (size_t n = 0; n < NLARGE; n++) {
+		large[n] = (struct toy){ LARGE, endless, "", 0 };
+		CHECK(decode_one(&large[n], LARGE, 0) == 0);
+	}
+	do {
+		CHECK(prof_codes_round(session.se_codes, false, put_large,
+		    &total) == 0);
+		prof_codes_stats(session.se_codes, &stats);
+	} while (stats.cs_named + stats.cs_unnamed < NLARGE);
+	CHECK(stats.cs_unnamed == 0 && total > PROF_MAX_RAW);
+	prof_codes_free(session.se_codes);
+}
+
 int
 main(void)
 {
@@ -324,6 +364,7 @@ main(void)
 	    stats.cs_over == 0);
 	expect(path, names, sizeof(names) / sizeof(names[0]));
 	prof_codes_free(session.se_codes);
+	try_large();
 	printf("ok: %zu names, stacks of up to %d frames\n",
 	    sizeof(names) / sizeof(names[0]), NDEEP);
 	return (0);
