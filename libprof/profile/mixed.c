@@ -35,13 +35,17 @@ prof_mixed_new(const struct prof_reader *reader,
 	return (NULL);
 }
 
-/* The frames of a stack from a node on, at most PROF_MAX_FRAMES. */
+/*
+ * The frames of a stack from a node on, at most PROF_MAX_FRAMES and what the
+ * budget reaches for: merging costs as much as the walk does.
+ */
 static uint32_t
 words_of(const struct prof_mixed *mixed, uint32_t node, uint64_t *words)
 {
 	uint32_t n = 0;
 
-	while (node != 0 && n < PROF_MAX_FRAMES)
+	while (node != 0 && n < PROF_MAX_FRAMES &&
+	    prof_budget_step(mixed->mx_labels->lb_budget))
 		node = prof_stack_caller(mixed->mx_reader, node, &words[n++]);
 	return (n);
 }
@@ -62,8 +66,7 @@ prof_mixed_merge(struct prof_mixed *mixed, const struct prof_mixed_key *key)
 		lists.li_nnative = 1 + words_of(mixed, key->mk_node,
 		    mixed->mx_native + 1);
 	}
-	lists.li_nscript = words_of(mixed, prof_stack_node(mixed->mx_reader,
-	    key->mk_script), mixed->mx_script);
+	lists.li_nscript = words_of(mixed, key->mk_script, mixed->mx_script);
 	if (lists.li_nscript > 0)
 		mixed->mx_script[0] |= key->mk_instruction;
 	mixed->mx_n = prof_stack_merge(&lists, mixed->mx_frame, MAX_MERGED);

@@ -25,7 +25,7 @@ struct prof_mixed_key {
 	bool		 mk_is_cut;
 	uint64_t	 mk_leaf;
 	uint32_t	 mk_node;	/* of the leaf's callers; 0: none */
-	uint32_t	 mk_script;	/* number of a stack */
+	uint32_t	 mk_script;	/* of the innermost script frame */
 	uint32_t	 mk_instruction;
 };
 

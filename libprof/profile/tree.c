@@ -72,7 +72,7 @@ struct walk {
 	bool		wa_cut;
 	uint64_t	wa_leaf;
 	uint32_t	wa_node;	/* of its callers, 0: none */
-	uint32_t	wa_script;	/* script frames beside it, 0: none */
+	uint32_t	wa_script;	/* node of script frames, 0: none */
 	uint32_t	wa_instruction;
 };
 
@@ -307,15 +307,17 @@ mixed_inwards(struct builder *builder, uint32_t node, const struct walk *walk)
 {
 	const struct prof_mixed *mixed = mixed_of(builder, walk);
 
-	for (size_t n = mixed == NULL ? 0 : mixed->mx_n; n-- > 0; ) {
+	if (mixed == NULL)
+		return (NONE);
+	for (size_t n = mixed->mx_n; n-- > 0; ) {
+		if (node == NONE || is_over(builder, node))
+			return (node);
 		if (!prof_budget_step(builder->bu_budget))
 			return (over_child(builder, node));
 		node = frame_child(builder, node, walk->wa_space,
 		    &mixed->mx_frame[n]);
-		if (node == NONE)
-			break;
 	}
-	return (mixed == NULL ? NONE : node);
+	return (node);
 }
 
 /* What was walked before is found; the rest is walked from there inwards. */
@@ -461,7 +463,6 @@ walks_of(struct builder *builder, const struct prof_fold *fold,
 		.wa_there = bits & (PROF_FOLD_USER | PROF_FOLD_USER_PC),
 		.wa_cut = bits & PROF_FOLD_USER_CUT,
 		.wa_leaf = fold->fo_uleaf,
-		.wa_script = fold->fo_script,
 		.wa_instruction = fold->fo_instruction,
 	};
 	if (fold->fo_kstack != 0)
@@ -470,9 +471,13 @@ walks_of(struct builder *builder, const struct prof_fold *fold,
 	if (fold->fo_ustack != 0)
 		user->wa_node = prof_stack_node(builder->bu_reader,
 		    fold->fo_ustack);
-	/* A damaged chunk took the callers away. */
+	if (fold->fo_script != 0)
+		user->wa_script = prof_stack_node(builder->bu_reader,
+		    fold->fo_script);
+	/* A damaged chunk took the callers or the script frames away. */
 	kernel->wa_cut |= fold->fo_kstack != 0 && kernel->wa_node == 0;
-	user->wa_cut |= fold->fo_ustack != 0 && user->wa_node == 0;
+	user->wa_cut |= (fold->fo_ustack != 0 && user->wa_node == 0) ||
+	    (fold->fo_script != 0 && user->wa_script == 0);
 }
 
 /* A system call stands where the kernel's function would. */

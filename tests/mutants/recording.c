@@ -2,7 +2,8 @@
 /*
  * Recordings: chunks are unpacked, changed inside or among each other, packed
  * again, numbered, and get the checksum that is right for them.  One in a
- * while has a deep stack that many threads have.
+ * while has a deep stack that many threads have, with script frames or
+ * without.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -129,12 +130,18 @@ put_section(struct chunk *chunk, unsigned id, struct prof_buf *part)
 	prof_buf_free(part);
 }
 
-/* A sample of that stack for each of so many threads. */
+/*
+ * A sample of that stack for each of so many threads; has_script: its frames
+ * are those of a script, too.
+ */
 static void
-add_samples(struct recording *recording, uint32_t number, size_t threads)
+add_samples(struct recording *recording, uint32_t number, size_t threads,
+    bool has_script)
 {
 	static const unsigned columns[] = { PROF_SS_SHAPE, PROF_SS_CPU,
-	    PROF_SS_TIME, PROF_SS_TASK, PROF_SS_ULEAF, PROF_SS_USTACK };
+	    PROF_SS_TIME, PROF_SS_TASK, PROF_SS_ULEAF, PROF_SS_USTACK,
+	    PROF_SS_INSTRUCTION, PROF_SS_SCRIPT };
+	const unsigned ncolumns = has_script ? 8 : 6;
 	struct chunk *chunk = chunk_new(recording, PROF_C_SAMPLE);
 	struct prof_buf part = { 0 };
 	unsigned c;
@@ -149,7 +156,9 @@ add_samples(struct recording *recording, uint32_t number, size_t threads)
 	prof_buf_varint(&chunk->ch_head, 1);
 	prof_buf_varint(&chunk->ch_head, 0);
 	prof_buf_varint(&chunk->ch_head, threads);
-	prof_buf_bytes(&part, "\x08\x01\x00\x01\x00\x00", 6);
+	prof_buf_varint(&part, PROF_SH_USTACK | (has_script ?
+	    PROF_SH_SCRIPT : 0));
+	prof_buf_bytes(&part, "\x01\x00\x01\x00\x00", 5);
 	put_section(chunk, PROF_SS_SHAPES, &part);
 	for (n = 0; n < threads; n++) {
 		prof_buf_varint(&part, 100 + n);
@@ -158,11 +167,12 @@ add_samples(struct recording *recording, uint32_t number, size_t threads)
 	put_section(chunk, PROF_SS_TASKS, &part);
 	prof_buf_varint(&part, prof_zigzag(0x1000));
 	put_section(chunk, PROF_SS_ADDRS, &part);
-	for (c = 0; c < sizeof(columns) / sizeof(columns[0]); c++) {
+	for (c = 0; c < ncolumns; c++) {
 		for (n = 0; n < threads; n++)
 			prof_buf_varint(&part, columns[c] == PROF_SS_TASK ?
 			    n : columns[c] == PROF_SS_TIME ? prof_zigzag(1) :
-			    columns[c] == PROF_SS_USTACK ? number : 0);
+			    columns[c] == PROF_SS_USTACK ||
+			    columns[c] == PROF_SS_SCRIPT ? number : 0);
 		put_section(chunk, columns[c], &part);
 	}
 }
@@ -171,6 +181,9 @@ static void
 deepen(struct chance *chance, struct recording *recording)
 {
 	const uint32_t number = 1000000;
+	const bool has_script = chance_is(chance, 2);
+	const size_t threads = 1 + chance_below(chance, has_script ? 20000 :
+	    3000);
 
 	/* What stands behind END is not read. */
 	while (recording->re_n > 0 && recording->re_chunk[recording->re_n -
@@ -181,7 +194,7 @@ deepen(struct chance *chance, struct recording *recording)
 	}
 	add_event(recording);
 	add_deep_stack(recording, number, 1 + chance_below(chance, 8192));
-	add_samples(recording, number, 1 + chance_below(chance, 3000));
+	add_samples(recording, number, threads, has_script);
 }
 
 static void
