@@ -62,7 +62,7 @@ struct prof_record {
 	const char	*pr_path;
 	/*
 	 * LOST: firings of pr_event were refused on pr_cpu, from this time on
-	 * until pr_time_ns; 0: it is records of the side band that were lost.
+	 * until pr_time_ns; 0: it is records of the sideband that were lost.
 	 */
 	uint64_t	 pr_addr;
 	uint64_t	 pr_len;

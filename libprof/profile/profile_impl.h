@@ -22,7 +22,7 @@
  * Memory is bounded by what is different, not by how often it was seen, and
  * by a budget.
  *
- * Included by analysis/ alone.
+ * Included by profile/, and by compare/, output/ and import/.
  */
 #ifndef PROF_PROFILE_IMPL_H
 #define PROF_PROFILE_IMPL_H

@@ -7,7 +7,7 @@
  * chunks; of its own chunk it notes there that it does not decode.
  *
  * Stacks stay numbers here: expand.c makes frames of them for
- * prof_reader_record, analysis/ looks at each just once.
+ * prof_reader_record, profile/ looks at each just once.
  */
 #include <stdlib.h>
 

@@ -23,7 +23,7 @@
  * PROF_WORD_GAP stands for frames that were left out, as walks end at a pc
  * whose upper byte is not 0 (0xff is the vsyscall page's).
  *
- * Included by recording/, process/ and analysis/.
+ * Included by recording/, process/, profile/ and backend/bpf/.
  */
 #ifndef PROF_FRAME_H
 #define PROF_FRAME_H

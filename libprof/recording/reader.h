@@ -154,7 +154,7 @@ struct prof_reader {
 	struct prof_array rd_rows;	/* struct prof_row, sorted */
 	struct prof_array rd_tallies;	/* struct prof_tally, sorted */
 	struct prof_array rd_cpus;	/* int */
-	uint64_t	 rd_side_said;	/* sum of LOST of the side band */
+	uint64_t	 rd_side_said;	/* sum of LOST of the sideband */
 	/* lives */
 	struct prof_array rd_lives;	/* struct prof_life, by time */
 	struct prof_array rd_life_bytes; /* char */

@@ -3,7 +3,7 @@
  * See table.h; dtprof-format(5) has the layout.  The writer's side is called
  * at the end of a recording (process/symbolize_tables.c), the reader's when
  * chunks are looked at (keep.c) and when names are asked for
- * (process/symbols_load.c). Nothing is copied here.
+ * (process/symbols_load.c).  Nothing is copied here.
  */
 #include "prof.h"
 #include "table.h"

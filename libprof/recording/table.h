@@ -4,7 +4,7 @@
  * or why it names none, or the code of scripts.  So a recording keeps its
  * names when the files and processes are gone, and on another machine.
  *
- * Included by recording/ and model/.
+ * Included by recording/, process/ and import/.
  */
 #ifndef PROF_TABLE_H
 #define PROF_TABLE_H

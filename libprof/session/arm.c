@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * Arming a session, all or nothing: file, command (held), programs and
- * counters (made, not started), fork hook on, targets, side band, snapshot
+ * counters (made, not started), fork hook on, targets, sideband, snapshot
  * of what already runs.  An error on the way undoes all of it, in reverse,
  * and leaves no file.
  *

@@ -322,7 +322,7 @@ take_mark(void *arg, const struct prof_record *record)
 }
 
 /*
- * Of the side band only what belongs to the targets: it hears everybody.
+ * Of the sideband only what belongs to the targets: it hears everybody.
  * Rings are read up to the time that the streams have reached, so that a
  * new process is known before its first mapping comes.
  */

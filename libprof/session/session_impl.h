@@ -233,7 +233,7 @@ void	prof_drain_free(struct prof_drain *drain);
 
 /* ---------------------------------------------------------- targets.c */
 
-/* The thread groups we know to be recorded, for the side band's sake. */
+/* The thread groups we know to be recorded, for the sideband's sake. */
 struct prof_pidset {
 	uint32_t	*pt_slot;
 	size_t		 pt_n;
@@ -503,7 +503,7 @@ struct prof_session {
 
 /* How long it recorded, without pauses. */
 uint64_t prof_session_ran_ns(const struct prof_session *session);
-/* Everything that the side band tells of, up to this time. */
+/* Everything that the sideband tells of, up to this time. */
 int	prof_session_catch_up(struct prof_session *session,
 	    uint64_t until_ns);
 /* For the user, and into the recording. */

@@ -138,7 +138,7 @@ prof_rings_accounting(struct prof_rings *rings, size_t event,
 }
 
 /*
- * Records that found their ring full, of samples or of the side band.  The
+ * Records that found their ring full, of samples or of the sideband.  The
  * kernel reports them in the ring only with the next record that fits, which
  * may never come; its own counts have no such gap.
  */

@@ -129,7 +129,7 @@ exec_path(struct prof_record *record, char *path, size_t size)
  * A LOST comes with the first record that fits again, and tells how many did
  * not, of whichever event.  In a ring that samples share they are a gap in
  * these, since what was written before; prof_rings_side_lost knows what of it
- * was side band.
+ * was sideband.
  */
 static void
 note_lost(struct prof_rings *rings, const struct ring *ring,

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Opens the perf events behind the rings: the side band (a dummy event that
+ * Opens the perf events behind the rings: the sideband (a dummy event that
  * counts nothing, but brings mappings, names and lives) and, where BPF may
  * not be used, the sampling events.  All of a CPU write into one ring.
  *
- * Called by rings.c and tasks.c.  The side band runs from here
+ * Called by rings.c and tasks.c.  The sideband runs from here
  * on; sampling events wait for prof_rings_enable, or for exec.
  */
 #include <sys/ioctl.h>
@@ -188,7 +188,7 @@ attr_silence(struct perf_event_attr *attr)
 }
 
 /*
- * The event that owns a CPU's ring.  For all processes it is the side band
+ * The event that owns a CPU's ring.  For all processes it is the sideband
  * itself; for tasks it is an idle one of our own, so that the ring outlives
  * each of them.
  */

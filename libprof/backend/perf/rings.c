@@ -3,7 +3,7 @@
  * The perf rings of a session: opening, starting, stopping and closing them.
  *
  * One ring per CPU, shared by all events on it.  For every session they bring
- * the side band: executable mappings with build-ids, symbols of code that the
+ * the sideband: executable mappings with build-ids, symbols of code that the
  * kernel makes, throttling.  Where BPF may not be used they bring names,
  * lives and the samples too: own processes, user space.
  *
@@ -237,7 +237,7 @@ prof_ring_fd_of(const struct prof_rings *rings, uint64_t id)
 	    sizeof(*rings->rs_fd), compare_id));
 }
 
-/* The side band runs since open: only the sampling events are switched. */
+/* The sideband runs since open: only the sampling events are switched. */
 static int
 switch_samples(struct prof_rings *rings, unsigned long request)
 {

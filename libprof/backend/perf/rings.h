@@ -12,8 +12,8 @@
 #include "prof.h"
 
 /*
- * The perf rings of a session: side band (mappings with build-ids, ksymbols,
- * throttling) for every path, and the samples themselves where BPF may not
+ * The perf rings of a session: the sideband (mappings with build-ids, ksymbols,
+ * throttling) for each back end, and the samples themselves where BPF may not
  * be used.  One ring per CPU, shared by all events on it.
  */
 struct prof_rings;
@@ -31,7 +31,7 @@ struct prof_rings_options {
 	size_t		 ro_npids;
 	bool		 ro_inherit;
 	bool		 ro_threads;
-	bool		 ro_has_cgroup;	/* instead of pids; side band alone */
+	bool		 ro_has_cgroup;	/* instead of pids; sideband alone */
 	int		 ro_cgroup;	/* directory's descriptor */
 	size_t		 ro_max_fds;	/* 0: any number; more: PROF_E_LIMIT */
 	/* What has come is looked at now and then: no record wakes anybody. */
@@ -57,7 +57,7 @@ struct prof_rings_options {
 	size_t		 ro_nevents;
 	size_t		 ro_ring_bytes;	/* per CPU; 0: default */
 };
-/* The side band runs at once. */
+/* The sideband runs at once. */
 struct prof_rings *prof_rings_open(const struct prof_rings_options *options,
 	    struct prof_err *error);
 /* Switch the sampling events; of a command, exec switches them on. */
@@ -79,7 +79,7 @@ int	prof_rings_accounting(struct prof_rings *rings, size_t event,
 /* Samples that found a ring full. */
 uint64_t prof_rings_lost(const struct prof_rings *rings);
 /*
- * Records of the side band: those that were handed over, and those that found
+ * Records of the sideband: those that were handed over, and those that found
  * a ring full (until the last look, as far as LOST records told).
  */
 bool	prof_rings_was_full(struct prof_rings *rings);	/* nearly */

@@ -13,7 +13,7 @@
 #include "rings.h"
 #include "stacks/snapshot.h"
 
-/* Of a descriptor: it brings the side band, not samples. */
+/* Of a descriptor: it brings the sideband, not samples. */
 #define RING_SIDE_BAND	UINT32_MAX
 
 /*

@@ -6,7 +6,7 @@
  * An event is inherited by what its task starts afterwards, so the listing
  * in /proc is read again until it brings nothing to open.  A task in it that
  * was started meanwhile by one that already had our events has inherited
- * them.  The side band, opened first, reports such a start.  But one that was
+ * them.  The sideband, opened first, reports such a start.  But one that was
  * started while its parent was being attached to has some and not others, and
  * nothing tells which: it gets all of its own, and the drain drops what comes
  * from the inherited ones (owner.c).
