@@ -10,7 +10,8 @@ need_bpf
 tmpdir
 
 # Samples of a timer, and calls, of the target and (filtered) of others.
-balances()	# dtprof: prints the events that do not balance
+# Prints the events that do not balance, and how many more fired than the rest.
+balances()	# dtprof
 {
 	"$B/tests/work/calls" -u 20 0 >/dev/null &
 	other=$!
@@ -25,7 +26,9 @@ import json
 rows = json.load(open("stats.json"))["accounting"]
 (close,) = [row for row in rows if "close" in row["event"]]
 assert close["stored"] > 1000 and close["filtered"] > 1000, close
-print(" ".join(row["event"] for row in rows if not row["balances"]))'
+rest = ("stored", "full", "nested", "filtered", "error")
+print(*["%s %+d" % (row["event"], row["fired"] - sum(row[k] for k in rest))
+        for row in rows if not row["balances"]], sep="\n")'
 }
 
 wrong=$(balances "$DTPROF") || fail "no fault: $(cat said)"
@@ -35,7 +38,14 @@ for fault in fired stored reason; do
 	make -C "$SRC" O="$tmp/build" FAULT=$fault "$tmp/build/dtprof" \
 	    >made 2>&1 || fail "FAULT=$fault: $(tail -5 made)"
 	wrong=$(balances "$tmp/build/dtprof") || fail "$fault: $(cat said)"
-	[ -n "$wrong" ] || fail "FAULT=$fault is not noticed"
+	case $fault in
+	fired)	sign=- ;;
+	*)	sign=+ ;;
+	esac
+	echo "$wrong" | grep -q "close.* [$sign]" ||
+	    fail "FAULT=$fault is not noticed: $wrong"
+	echo "$wrong" | grep -v " [$sign]" &&
+	    fail "FAULT=$fault was not built, or another is there"
 	"$tmp/build/dtprof" report --stats try.dtp >text
 	sed -n 's/^accounting DOES NOT BALANCE: //p' text >why
 	[ -s why ] || fail "$fault: $(cat text)"
