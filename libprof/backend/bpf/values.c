@@ -16,8 +16,10 @@
 
 #include <bpf/bpf.h>
 
-#include "count/counters_impl.h"
+#include "events/names.h"
 #include "os/permission.h"
+#include "os/pmu_kinds.h"
+#include "session/session_impl.h"
 
 /* Counter n of the session. */
 static struct prof_event *
