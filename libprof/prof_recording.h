@@ -472,7 +472,7 @@ struct prof_cell {
 	uint64_t	pc_weight;
 };
 
-/* How far an event's samples can be believed: shares from 0 to 1. */
+/* How reliable an event's samples are: shares from 0 to 1. */
 struct prof_quality {
 	uint64_t	pq_samples;
 	uint64_t	pq_weight;

@@ -16,7 +16,7 @@
  *	order.c		nodes and cells in the order that does not depend on
  *			how many threads there were
  *	throttling.c	what the kernel kept from us
- *	quality.c	how far it can be believed
+ *	quality.c	how reliable it is
  *	profile.c	the public calls
  *
  * Memory is bounded by what is different, not by how often it was seen, and

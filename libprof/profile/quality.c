@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * How far the samples of an event can be believed: how many there are, how
+ * How reliable the samples of an event are: how many there are, how
  * many of their stacks are complete, how many addresses are unresolved, and
  * what the kernel, its rings or the CPU's counters kept from us.  Stacks and
  * addresses are those of the samples in the profile, the rest is that of the

@@ -156,7 +156,7 @@ add_cost(const struct source *source, const struct prof_label *label,
 	    module, is_inlined, cost));
 }
 
-/* And how far they can be believed. */
+/* And how reliable they are. */
 static int
 add_costs(const struct source *source, const struct prof_reader *reader,
     const struct prof_profile *profile, size_t event)
