@@ -130,9 +130,12 @@ prof_snapshots_finish(struct prof_snapshots *st, struct prof_record *sample,
 		more = DTP_MAX_UFRAMES - kept;
 		walk->wk_status = PROF_STACK_DEEP;
 	}
-	/* The kernel's walk may have had what is gone by now. */
+	/*
+	 * The kernel's walk may have had what is gone by now.  Of a process
+	 * whose memory is gone, as at its exit, this one learns nothing.
+	 */
 	if (walk->wk_status != PROF_STACK_OK &&
-	    kept + more < sample->pr_nuser)
+	    kept + more < sample->pr_nuser + (snapshot->sn_bytes == 0))
 		return;
 	if (kept > 0)
 		memcpy(st->st_frame, sample->pr_user,
