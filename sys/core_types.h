@@ -33,6 +33,10 @@ struct cred {
 	} uid, gid, euid, egid;
 } DTP_CORE;
 
+struct mm_struct {
+	unsigned long	end_code;	/* 0: no program has been loaded yet */
+} DTP_CORE;
+
 struct task_struct {
 	struct thread_info	thread_info;
 	struct sched_info	sched_info;
@@ -45,6 +49,7 @@ struct task_struct {
 	char			comm[DTP_COMM_LEN];
 	struct signal_struct	*signal;
 	const struct cred	*cred;
+	struct mm_struct	*mm;	/* NULL: none, or no more */
 } DTP_CORE;
 
 struct linux_binprm {

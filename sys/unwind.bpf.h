@@ -263,6 +263,20 @@ dtp_uw_fp_frame(__u32 index, struct dtp_unwind **context)
 }
 
 /*
+ * Is there a user stack?  Not once an exit has given the memory up.  Nor while
+ * an exec loads a program into a new one: the registers are still those of the
+ * program before, whose stack is gone.
+ */
+DTP_INLINE int
+dtp_uw_has_stack(const struct task_struct *task)
+{
+	const struct mm_struct *mm = task->mm;
+
+	return ((task->flags & DTP_PF_KTHREAD) == 0 && mm != NULL &&
+	    mm->end_code != 0);
+}
+
+/*
  * The registers with which the task left user space.  0: it has some.
  *
  * A walk by frame pointers reads the few that it needs where they are; rules
@@ -277,7 +291,7 @@ dtp_uw_registers(struct dtp_unwind *uw)
 	__u16 cs;
 #endif
 
-	if (task->flags & DTP_PF_KTHREAD)
+	if (!dtp_uw_has_stack(task))
 		return (-1);
 	uw->uw_exec_id = task->self_exec_id;
 	regs = (const void *)bpf_task_pt_regs((void *)task);

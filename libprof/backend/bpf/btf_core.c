@@ -29,7 +29,8 @@
 
 /* Of sys/core_types.h; a struct that lies in one of these comes with it. */
 static const char *const wanted[] = {
-	"task_struct", "signal_struct", "linux_binprm", "cred", "pt_regs"
+	"task_struct", "signal_struct", "linux_binprm", "cred", "mm_struct",
+	"pt_regs"
 };
 
 /* A file of types, and where each of them begins. */
