@@ -7,7 +7,6 @@
  *
  *	unwinding	a mapping at a time		prof_processes_at
  *	publishing	what a process has mapped last	prof_processes_next
- *			(not yet: backend/bpf/publish keeps its own)
  *	symbols		spaces: same number, same mappings
  *							prof_processes_space
  *

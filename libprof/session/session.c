@@ -422,10 +422,10 @@ prof_session_take(void *arg, const struct prof_record *record)
 	if (record->pr_type != PROF_R_SAMPLE && session->se_reread != NULL &&
 	    prof_reread_observe(session->se_reread, record) == -1)
 		return (-1);
-	if (session->se_unwind != NULL && record->pr_type != PROF_R_SAMPLE)
-		prof_unwind_observe(session->se_unwind, record);
-	if (session->se_snapshots != NULL &&
-	    prof_snapshots_observe(session->se_snapshots, record) == -1)
+	if ((session->se_unwind != NULL &&
+	    prof_unwind_observe(session->se_unwind, record) == -1) ||
+	    (session->se_snapshots != NULL &&
+	    prof_snapshots_observe(session->se_snapshots, record) == -1))
 		return (prof_fail_nomem(&session->se_error));
 	if (prof_sink_record(&session->se_sink, record) == -1) {
 		session->se_error = *prof_writer_error(session->se_writer);
@@ -439,9 +439,9 @@ int
 prof_session_renew(struct prof_session *session, uint32_t pid,
     uint64_t sample_ns, bool any_exec)
 {
-	if (session->se_unwind != NULL)
-		prof_unwind_renew(session->se_unwind, pid, any_exec);
-	if ((session->se_snapshots != NULL && prof_snapshots_renew(
+	if ((session->se_unwind != NULL && prof_unwind_renew(
+	    session->se_unwind, pid, sample_ns, any_exec) == -1) ||
+	    (session->se_snapshots != NULL && prof_snapshots_renew(
 	    session->se_snapshots, pid, sample_ns) == -1) ||
 	    prof_hits_renew(session->se_hits, pid, sample_ns) == -1)
 		return (prof_fail_nomem(&session->se_error));
@@ -460,9 +460,9 @@ prof_session_take_read(struct prof_session *session,
 	struct prof_record early = *record;
 
 	early.pr_time_ns = sample_ns;
-	if (session->se_unwind != NULL)
-		prof_unwind_observe(session->se_unwind, record);
-	if ((session->se_snapshots != NULL && prof_snapshots_observe(
+	if ((session->se_unwind != NULL && prof_unwind_observe(
+	    session->se_unwind, &early) == -1) ||
+	    (session->se_snapshots != NULL && prof_snapshots_observe(
 	    session->se_snapshots, &early) == -1) ||
 	    prof_hits_life(session->se_hits, &early) == -1)
 		return (prof_fail_nomem(&session->se_error));

@@ -2,7 +2,7 @@
 /*
  * What unit tests of the processes in libprof/backend/bpf/publish/publish.c
  * share: the file itself, with memory and modules that need nothing of the
- * kernel.
+ * kernel.  All is published to the same words.
  */
 #ifndef UNWIND_STUBS_H
 #define UNWIND_STUBS_H
@@ -84,14 +84,14 @@ prof_unwind_modules_free(struct prof_unwind_modules *modules)
 	free(modules);
 }
 
+/* The number of the file says which module it is. */
 uint32_t
 prof_unwind_modules_get(struct prof_unwind_modules *modules,
     const struct prof_record *mapping, uint64_t *bias)
 {
 	(void)modules;
-	(void)mapping;
-	*bias = 0;
-	return (0);
+	*bias = mapping->pr_addr - mapping->pr_offset;
+	return ((uint32_t)mapping->pr_ino);
 }
 
 bool

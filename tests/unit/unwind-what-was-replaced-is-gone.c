@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * ASSERTION: Where another file was mapped, no process is published with what
- * was there before, also when it has as many mappings as it may or memory is
+ * was there before, also when it has more mappings than it may or memory is
  * at its end; and it is published again once there is some.
  *
  * Easy to get wrong: what cannot be added is not just missing.  The code that
@@ -13,19 +13,23 @@
 #define FIRST		0x400000ULL
 #define STEP		0x4000ULL	/* a mapping of half of it, and a gap */
 
+static uint64_t now_ns;
+static uint32_t module;		/* of what is mapped */
+
 static void
 map(struct prof_unwind *unwind, uint64_t at, uint64_t bytes)
 {
 	const struct prof_record mapping = { .pr_type = PROF_R_MMAP,
-	    .pr_pid = PID, .pr_tid = PID, .pr_addr = at, .pr_len = bytes,
+	    .pr_time_ns = ++now_ns, .pr_pid = PID, .pr_tid = PID,
+	    .pr_addr = at, .pr_len = bytes, .pr_ino = module,
 	    .pr_path = "/bin/true" };
 
 	prof_unwind_observe(unwind, &mapping);
 }
 
-/* Is there something published for an address? */
-static bool
-is_known(struct prof_unwind *unwind, uint64_t at)
+/* The module that is published for an address; -1: none is. */
+static int64_t
+module_at(struct prof_unwind *unwind, uint64_t at)
 {
 	const struct dtp_uw_proc *slot = (*place_of(unwind, PID))->po_slot;
 	const struct dtp_uw_map *maps = (const void *)words_of_all;
@@ -33,8 +37,14 @@ is_known(struct prof_unwind *unwind, uint64_t at)
 
 	for (n = 0; slot != NULL && n < slot->up_nmaps; n++)
 		if (at >= maps[n].um_start && at < maps[n].um_end)
-			return (true);
-	return (false);
+			return (maps[n].um_module);
+	return (-1);
+}
+
+static bool
+is_known(struct prof_unwind *unwind, uint64_t at)
+{
+	return (module_at(unwind, at) != -1);
 }
 
 static void
@@ -42,23 +52,27 @@ too_many(struct prof_unwind *unwind)
 {
 	uint32_t n;
 
-	for (n = 0; n < DTP_UW_MAX_MAPS - 2; n++)
+	/* Those in the middle have a table. */
+	for (n = 0; n < DTP_UW_MAX_MAPS - 2; n++) {
+		module = n >= 1000 && n < 1100 ? 1 : 0;
 		map(unwind, FIRST + n * STEP, STEP / 2);
+	}
 	prof_unwind_publish(unwind);
-	CHECK(is_known(unwind, FIRST) && is_known(unwind, FIRST + STEP));
-	map(unwind, FIRST, STEP / 2);
-	prof_unwind_publish(unwind);
-	CHECK(!is_known(unwind, FIRST) && is_known(unwind, FIRST + STEP));
-	/* Now there is room for one, but not for one that cuts another. */
-	map(unwind, FIRST, STEP / 2);
-	for (n = 1; n < DTP_UW_MAX_MAPS - 2; n++)
+	for (n = 0; n < DTP_UW_MAX_MAPS - 2; n++)
+		CHECK(is_known(unwind, FIRST + n * STEP));
+	/* What cuts one makes two or three of it. */
+	module = 2;
+	for (n = 0; n < DTP_UW_MAX_MAPS - 2; n++)
 		map(unwind, FIRST + n * STEP + 0x800, 0x800);
 	prof_unwind_publish(unwind);
-	CHECK((*place_of(unwind, PID))->po_n <= DTP_UW_MAX_MAPS);
-	for (n = 1; n < DTP_UW_MAX_MAPS - 2; n++)
-		CHECK(is_known(unwind, FIRST + n * STEP));
-	CHECK(!is_known(unwind, FIRST + (n - 1) * STEP + 0x800));
-	printf("ok: with too many mappings what was replaced is gone\n");
+	CHECK((*place_of(unwind, PID))->po_nmaps <= DTP_UW_MAX_MAPS);
+	for (n = 0; n < DTP_UW_MAX_MAPS - 300; n++)
+		CHECK(module_at(unwind, FIRST + n * STEP + 0x800) == 2);
+	for (n = 0; n < DTP_UW_MAX_MAPS - 300; n++)
+		CHECK(module_at(unwind, FIRST + n * STEP) ==
+		    (n >= 1000 && n < 1100 ? 1 : -1));
+	printf("ok: of too many mappings those without a table go, and none "
+	    "is what was replaced\n");
 }
 
 static void

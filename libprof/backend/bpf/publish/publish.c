@@ -1,55 +1,57 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Keeps the walk in the kernel supplied: follows the lives of processes and
- * their executable mappings, and publishes for each an array of mappings
- * that points to modules.
+ * Keeps the walk in the kernel supplied: publishes for each process an array
+ * of its executable mappings, which point to modules.  What a process has
+ * mapped is the model's to know (process/processes.h), in which the number of
+ * an image is that of a module, and the offset of an address the one that its
+ * table is searched for.
  *
- * Called by session.c with every record of a life, and once a round to
- * publish.  Everything goes through mapped memory.  A process that is not
+ * Called by session.c with every process and mapping event, and once a round
+ * to publish.  Everything goes through mapped memory.  A process that is not
  * published yet is walked by frame pointers, and its samples say so.
- *
- * There is no record of munmap; a mapping goes when another takes its place,
- * at exec and at exit.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "process/processes.h"
 #include "publish.h"
 #include "publish_impl.h"
 
 #define BUCKETS		4096
+#define KEEP_NS		1000000000ULL	/* events may be late by so much */
+#define MAX_DEPTH	64	/* forks without an exec, to look back */
 
-/* A mapping as it is published, and since when it is there. */
-struct mapping {
-	struct dtp_uw_map mp_map;
-	uint64_t	 mp_since_ns;
-};
-
-/* One process. */
+/* One process, as it is published. */
 struct process {
 	struct process	*po_next;
 	uint32_t	 po_pid;
 	uint64_t	 po_exec_id;	/* DTP_UW_ANY_EXEC: not known */
-	uint64_t	 po_named_ns;	/* it took its last name */
-	struct mapping	*po_map;	/* in order of address */
-	uint32_t	 po_n;
-	uint32_t	 po_cap;
+	uint64_t	 po_forked_ns;	/* a child of its, last */
+	uint32_t	 po_parent;	/* whose program it still is; 0: none's */
+	bool		 po_is_late;	/* what its children have changed */
 	bool		 po_gone;	/* to be freed at the next publishing */
 	bool		 po_dirty;
 	struct process	*po_next_dirty;
 	struct dtp_uw_proc *po_slot;	/* published here */
 	struct prof_words po_words;
+	uint32_t	 po_nmaps;	/* which are so many mappings */
 	uint32_t	 po_generation;	/* as what; 0: never */
 };
 
 struct prof_unwind {
 	struct prof_unwind_memory uw_memory;
 	struct prof_unwind_modules *uw_modules;
+	struct prof_processes *uw_processes;
+	uint64_t	 uw_newest_ns;	/* of all events */
+	uint64_t	 uw_kept_ns;	/* nothing is forgotten from then on */
+	bool		 uw_some_are_late;
 	struct process	*uw_bucket[BUCKETS];
 	struct process	*uw_dirty;
 	uint32_t	 uw_generation;
 	bool		 uw_taken[DTP_UW_GENERATIONS];	/* in this round */
+	uint32_t	 uw_number[DTP_UW_MODULES];
+	struct dtp_uw_map uw_map[DTP_UW_MAX_MAPS];	/* being made */
 };
 
 struct prof_unwind *
@@ -67,7 +69,9 @@ prof_unwind_new(const int fds[PROF_UNWIND_FDS], size_t ncpus,
 		goto fail;
 	unwind->uw_modules = prof_unwind_modules_new(&unwind->uw_memory,
 	    broker);
-	if (unwind->uw_modules == NULL) {
+	unwind->uw_processes = prof_processes_new(PROF_PROCESSES_NOW,
+	    PROF_PROCESSES_MOST_NOW);
+	if (unwind->uw_modules == NULL || unwind->uw_processes == NULL) {
 		prof_fail_nomem(error);
 		goto fail;
 	}
@@ -90,9 +94,9 @@ prof_unwind_free(struct prof_unwind *unwind)
 		for (process = unwind->uw_bucket[n]; process != NULL;
 		    process = next) {
 			next = process->po_next;
-			free(process->po_map);
 			free(process);
 		}
+	prof_processes_free(unwind->uw_processes);
 	prof_unwind_memory_fini(&unwind->uw_memory);
 	free(unwind);
 }
@@ -129,6 +133,16 @@ mark_dirty(struct prof_unwind *unwind, struct process *process)
 	unwind->uw_dirty = process;
 }
 
+/* Something has changed at a time; children that it had then have it, too. */
+static void
+mark_changed(struct prof_unwind *unwind, struct process *process,
+    uint64_t time_ns)
+{
+	mark_dirty(unwind, process);
+	if (time_ns <= process->po_forked_ns)
+		process->po_is_late = unwind->uw_some_are_late = true;
+}
+
 /* Partner: the two loads of up_sequence in unwind.bpf.h. */
 static void
 slot_write(struct dtp_uw_proc *slot, const struct process *process,
@@ -138,7 +152,7 @@ slot_write(struct dtp_uw_proc *slot, const struct process *process,
 	    __ATOMIC_SEQ_CST);
 	slot->up_slab = words->wd_slab;
 	slot->up_at = words->wd_at;
-	slot->up_nmaps = process->po_n;
+	slot->up_nmaps = process->po_nmaps;
 	slot->up_generation = generation;
 	slot->up_exec_id = process->po_exec_id;
 	__atomic_store_n(&slot->up_tgid, generation == 0 ? 0 :
@@ -173,71 +187,7 @@ withdraw(struct prof_unwind *unwind, struct process *process)
 	prof_words_put(&unwind->uw_memory, &process->po_words);
 	process->po_slot = NULL;
 	process->po_words = none;
-}
-
-/* Into its place; there must be room. */
-static void
-insert(struct process *process, const struct mapping *mapping)
-{
-	uint32_t n;
-
-	for (n = process->po_n; n > 0 &&
-	    process->po_map[n - 1].mp_map.um_start >
-	    mapping->mp_map.um_start; n--)
-		process->po_map[n] = process->po_map[n - 1];
-	process->po_map[n] = *mapping;
-	process->po_n++;
-}
-
-/*
- * Make room for [start, end): what lies in its way is cut or goes.  At most
- * one mapping becomes two, or loses its end where there is no room for that.
- */
-static void
-clear_range(struct process *process, uint64_t start, uint64_t end)
-{
-	struct mapping tail = { 0 };
-	uint32_t n, kept = 0;
-
-	for (n = 0; n < process->po_n; n++) {
-		struct mapping *mapping = &process->po_map[n];
-		struct dtp_uw_map *map = &mapping->mp_map;
-
-		if (map->um_end <= start || map->um_start >= end) {
-			process->po_map[kept++] = *mapping;
-			continue;
-		}
-		if (map->um_end > end) {
-			tail = *mapping;
-			tail.mp_map.um_start = end;
-		}
-		if (map->um_start < start) {
-			process->po_map[kept] = *mapping;
-			process->po_map[kept++].mp_map.um_end = start;
-		}
-	}
-	process->po_n = kept;
-	if (tail.mp_map.um_end != 0 && kept < process->po_cap &&
-	    kept < DTP_UW_MAX_MAPS)
-		insert(process, &tail);
-}
-
-static int
-reserve(struct process *process, uint32_t more)
-{
-	struct mapping *grown;
-	uint32_t cap = process->po_cap == 0 ? 32 : process->po_cap;
-
-	while (cap < process->po_n + more)
-		cap *= 2;
-	if (cap == process->po_cap)
-		return (0);
-	grown = reallocarray(process->po_map, cap, sizeof(*grown));
-	if (grown == NULL)
-		return (-1);
-	process->po_map = grown;
-	process->po_cap = cap;
-	return (0);
+	process->po_nmaps = 0;
 }
 
 /*
@@ -252,148 +202,143 @@ is_walkable(const struct prof_record *mapping)
 	return (last > mapping->pr_addr && last >> DTP_UW_PC_BITS == 0);
 }
 
-static void	make_numbers(struct prof_unwind *);
-
-static void
-add_mapping(struct prof_unwind *unwind, const struct prof_record *record)
+/* Into the model, which forgets what nobody asks for any more. */
+static int
+take(struct prof_unwind *unwind, const struct prof_record *record,
+    uint32_t image)
 {
-	struct mapping mapping = { .mp_since_ns = record->pr_time_ns };
-	struct process *process;
-	uint64_t bias;
-	bool room;
+	const uint64_t time_ns = record->pr_time_ns;
 
-	if (!is_walkable(record))
-		return;
-	process = process_get(unwind, record->pr_pid);
-	/* Of a process that ended, mappings come after the news of its end. */
-	if (process == NULL || process->po_gone)
-		return;
-	room = process->po_n < DTP_UW_MAX_MAPS - 2 &&
-	    reserve(process, 2) == 0;
-	mapping.mp_map.um_start = record->pr_addr;
-	mapping.mp_map.um_end = record->pr_addr + record->pr_len;
-	/* What it replaced is gone, also where there is no room for it. */
-	clear_range(process, mapping.mp_map.um_start, mapping.mp_map.um_end);
-	if (room) {
-		mapping.mp_map.um_module = prof_unwind_modules_get(
-		    unwind->uw_modules, record, &bias);
-		mapping.mp_map.um_bias = bias;
-		insert(process, &mapping);
+	if (time_ns > unwind->uw_newest_ns)
+		unwind->uw_newest_ns = time_ns;
+	if (unwind->uw_newest_ns - unwind->uw_kept_ns >= 2 * KEEP_NS) {
+		unwind->uw_kept_ns = unwind->uw_newest_ns - KEEP_NS;
+		prof_processes_forget(unwind->uw_processes,
+		    unwind->uw_kept_ns);
 	}
-	mark_dirty(unwind, process);
-	make_numbers(unwind);
+	return (prof_processes_take(unwind->uw_processes, record, image));
 }
 
-/* A child starts with what its parent has mapped. */
-static void
-copy_mappings(struct prof_unwind *unwind, const struct prof_record *fork)
-{
-	struct process *parent = *place_of(unwind, fork->pr_ppid), *child;
+static void	make_numbers(struct prof_unwind *);
 
-	if (parent == NULL || fork->pr_ppid == fork->pr_pid ||
-	    (child = process_get(unwind, fork->pr_pid)) == NULL)
-		return;
+static int
+add_mapping(struct prof_unwind *unwind, const struct prof_record *record)
+{
+	struct prof_record mapping = *record;
+	struct process *process;
+	uint32_t module;
+	uint64_t bias;
+
+	if (!is_walkable(record))
+		return (0);
+	if ((process = process_get(unwind, record->pr_pid)) == NULL)
+		return (-1);
+	/* Of a process that ended, mappings come after the news of its end. */
+	if (process->po_gone)
+		return (0);
+	module = prof_unwind_modules_get(unwind->uw_modules, record, &bias);
+	mapping.pr_offset = mapping.pr_addr - bias;
+	if (take(unwind, &mapping, module) == -1)
+		return (-1);
+	mark_changed(unwind, process, record->pr_time_ns);
+	make_numbers(unwind);
+	return (0);
+}
+
+static int
+begin_child(struct prof_unwind *unwind, const struct prof_record *fork)
+{
+	struct process *child, *parent;
+
+	if (fork->pr_ppid == fork->pr_pid)
+		return (0);
+	if ((child = process_get(unwind, fork->pr_pid)) == NULL ||
+	    (parent = process_get(unwind, fork->pr_ppid)) == NULL)
+		return (-1);
 	child->po_gone = false;
-	child->po_n = 0;
 	child->po_exec_id = fork->pr_exec_id;
-	if (reserve(child, parent->po_n + 1) == -1)
-		return;
-	memcpy(child->po_map, parent->po_map, parent->po_n *
-	    sizeof(*child->po_map));
-	child->po_n = parent->po_n;
+	child->po_parent = fork->pr_ppid;
+	child->po_forked_ns = 0;
+	if (fork->pr_time_ns > parent->po_forked_ns)
+		parent->po_forked_ns = fork->pr_time_ns;
 	mark_dirty(unwind, child);
+	return (take(unwind, fork, 0));
 }
 
 /*
  * The end of a process.  Its mappings come by another way and may still be
  * on it, until this round's are read: so it is freed when those are.
  */
-static void
-end_process(struct prof_unwind *unwind, uint32_t pid)
+static int
+end_process(struct prof_unwind *unwind, const struct prof_record *exit)
 {
-	struct process *process = process_get(unwind, pid);
+	struct process *process = process_get(unwind, exit->pr_pid);
 
 	if (process == NULL)
-		return;
+		return (-1);
 	withdraw(unwind, process);
-	process->po_n = 0;
 	process->po_gone = true;
 	mark_dirty(unwind, process);
+	return (take(unwind, exit, 0));
 }
 
 static void
 free_process(struct prof_unwind *unwind, struct process *process)
 {
 	*place_of(unwind, process->po_pid) = process->po_next;
-	free(process->po_map);
 	free(process);
 }
 
-/*
- * A new program.  In the kernel an exec first changes the name, then maps,
- * then tells of the exec; mappings come to us by another way than names and
- * execs and may be here already: those since the name are the new ones.
- */
-static void
-execute(struct prof_unwind *unwind, struct process *process,
-    uint64_t exec_id)
+static int
+execute(struct prof_unwind *unwind, const struct prof_record *exec)
 {
-	uint32_t n, kept = 0;
+	struct process *process = process_get(unwind, exec->pr_pid);
 
-	for (n = 0; n < process->po_n; n++)
-		if (process->po_map[n].mp_since_ns >= process->po_named_ns)
-			process->po_map[kept++] = process->po_map[n];
+	if (process == NULL)
+		return (-1);
 	withdraw(unwind, process);
 	process->po_gone = false;
-	process->po_n = kept;
-	process->po_exec_id = exec_id;
-	if (kept > 0)
-		mark_dirty(unwind, process);
+	process->po_parent = 0;
+	process->po_forked_ns = 0;
+	process->po_exec_id = exec->pr_exec_id;
+	mark_dirty(unwind, process);
+	return (take(unwind, exec, 0));
 }
 
-void
+int
 prof_unwind_observe(struct prof_unwind *unwind,
     const struct prof_record *record)
 {
-	struct process *process;
-
 	switch (record->pr_type) {
 	case PROF_R_MMAP:
-		if (record->pr_pid != UINT32_MAX)
-			add_mapping(unwind, record);
-		break;
+		return (record->pr_pid == UINT32_MAX ? 0 :
+		    add_mapping(unwind, record));
 	case PROF_R_FORK:
-		copy_mappings(unwind, record);
-		break;
-	case PROF_R_COMM:
-		if (record->pr_pid == record->pr_tid && (process =
-		    process_get(unwind, record->pr_pid)) != NULL)
-			process->po_named_ns = record->pr_time_ns;
-		break;
+		return (begin_child(unwind, record));
 	case PROF_R_EXEC:
-		if ((process = process_get(unwind, record->pr_pid)) != NULL)
-			execute(unwind, process, record->pr_exec_id);
-		break;
+		return (execute(unwind, record));
 	case PROF_R_EXIT:
-		if (record->pr_group_dead)
-			end_process(unwind, record->pr_pid);
-		break;
+		return (record->pr_group_dead ? end_process(unwind, record) :
+		    0);
 	default:
-		break;
+		return (take(unwind, record, 0));
 	}
 }
 
-void
-prof_unwind_renew(struct prof_unwind *unwind, uint32_t pid, bool any_exec)
+int
+prof_unwind_renew(struct prof_unwind *unwind, uint32_t pid, uint64_t time_ns,
+    bool any_exec)
 {
 	struct process *process = process_get(unwind, pid);
 
-	if (process == NULL || process->po_gone)
-		return;
-	process->po_n = 0;
+	if (process == NULL)
+		return (-1);
+	if (process->po_gone)
+		return (0);
 	if (any_exec)
 		process->po_exec_id = DTP_UW_ANY_EXEC;
-	mark_dirty(unwind, process);
+	mark_changed(unwind, process, time_ns);
+	return (prof_processes_renew(unwind->uw_processes, pid, time_ns));
 }
 
 /*
@@ -435,16 +380,52 @@ next_generation(struct prof_unwind *unwind)
 	return (unwind->uw_generation);
 }
 
+/*
+ * What a process has mapped now, as programs read it; is_short: without what
+ * has no table.  How much that is, or DTP_UW_MAX_MAPS + 1: too much.
+ */
+static uint32_t
+mappings_of(struct prof_unwind *unwind, uint32_t pid, bool is_short)
+{
+	struct dtp_uw_map *map = NULL;
+	struct prof_mapping mapping;
+	uint64_t at = 0, bias;
+	uint32_t n = 0;
+
+	for (; prof_processes_next(unwind->uw_processes, pid, UINT64_MAX, at,
+	    &mapping); at = mapping.mp_end) {
+		bias = mapping.mp_start - mapping.mp_offset;
+		if (is_short && mapping.mp_image == 0)
+			continue;
+		if (map != NULL && map->um_end == mapping.mp_start &&
+		    map->um_module == mapping.mp_image &&
+		    map->um_bias == bias) {
+			map->um_end = mapping.mp_end;
+			continue;
+		}
+		if (n == DTP_UW_MAX_MAPS)
+			return (n + 1);
+		map = &unwind->uw_map[n++];
+		*map = (struct dtp_uw_map){ .um_start = mapping.mp_start,
+		    .um_end = mapping.mp_end, .um_bias = bias,
+		    .um_module = mapping.mp_image };
+	}
+	return (n);
+}
+
 /* -1: there is no room now. */
 static int
 publish_process(struct prof_unwind *unwind, struct process *process)
 {
 	struct dtp_uw_proc *slot = process->po_slot;
 	struct prof_words words;
-	struct dtp_uw_map *to;
-	uint32_t n;
+	uint32_t n = mappings_of(unwind, process->po_pid, false);
 
-	if (process->po_n == 0) {
+	if (n > DTP_UW_MAX_MAPS)
+		n = mappings_of(unwind, process->po_pid, true);
+	if (n > DTP_UW_MAX_MAPS)
+		n = DTP_UW_MAX_MAPS;	/* what lies highest is unknown */
+	if (n == 0) {
 		withdraw(unwind, process);
 		return (0);
 	}
@@ -452,8 +433,7 @@ publish_process(struct prof_unwind *unwind, struct process *process)
 		slot = slot_find(unwind, process->po_pid);
 	if (slot == NULL)
 		return (0);	/* it stays unknown, and its samples say so */
-	if (prof_words_get(&unwind->uw_memory, process->po_n * 8,
-	    &words) == -1) {
+	if (prof_words_get(&unwind->uw_memory, n * 8, &words) == -1) {
 		/* Unknown is better than what was replaced. */
 		withdraw(unwind, process);
 		return (-1);
@@ -462,9 +442,9 @@ publish_process(struct prof_unwind *unwind, struct process *process)
 	if (process->po_slot == NULL)
 		slot->up_stale = 0;
 	process->po_slot = slot;
-	to = (struct dtp_uw_map *)prof_words_at(&unwind->uw_memory, &words);
-	for (n = 0; n < process->po_n; n++)
-		to[n] = process->po_map[n].mp_map;
+	process->po_nmaps = n;
+	memcpy(prof_words_at(&unwind->uw_memory, &words), unwind->uw_map,
+	    n * sizeof(*unwind->uw_map));
 	process->po_generation = next_generation(unwind);
 	slot_write(slot, process, &words, process->po_generation);
 	prof_words_put(&unwind->uw_memory, &process->po_words);
@@ -472,21 +452,67 @@ publish_process(struct prof_unwind *unwind, struct process *process)
 	return (0);
 }
 
-/* Mappings whose modules' numbers others need are such of unknown files. */
-static void
-give_up(struct prof_unwind *unwind, struct process *process)
+/* Has it something of one whose mappings changed for its children, too? */
+static bool
+is_heir(struct prof_unwind *unwind, const struct process *process)
 {
-	const bool *must_go = unwind->uw_modules->ms_must_go;
+	unsigned depth;
+
+	for (depth = 0; depth < MAX_DEPTH && process != NULL &&
+	    process->po_parent != 0; depth++) {
+		process = *place_of(unwind, process->po_parent);
+		if (process != NULL && process->po_is_late)
+			return (true);
+	}
+	return (false);
+}
+
+static void
+mark_heirs(struct prof_unwind *unwind)
+{
+	struct process *process;
+	uint32_t b;
+
+	if (!unwind->uw_some_are_late)
+		return;
+	unwind->uw_some_are_late = false;
+	for (b = 0; b < BUCKETS; b++)
+		for (process = unwind->uw_bucket[b]; process != NULL;
+		    process = process->po_next)
+			if (!process->po_gone && is_heir(unwind, process))
+				mark_dirty(unwind, process);
+}
+
+/* Are there mappings whose modules' numbers others need? */
+static bool
+must_give_up(const struct prof_unwind *unwind, const struct process *process)
+{
+	const struct dtp_uw_map *map = (const void *)prof_words_at(
+	    &unwind->uw_memory, &process->po_words);
 	uint32_t n;
 
-	for (n = 0; n < process->po_n; n++) {
-		struct dtp_uw_map *map = &process->po_map[n].mp_map;
+	for (n = 0; n < process->po_nmaps; n++)
+		if (unwind->uw_modules->ms_must_go[map[n].um_module])
+			return (true);
+	return (false);
+}
 
-		if (!must_go[map->um_module])
-			continue;
-		map->um_module = PROF_MODULE_LOST;
-		mark_dirty(unwind, process);
-	}
+/* They become such of unknown files. */
+static void
+give_up(struct prof_unwind *unwind)
+{
+	struct process *process;
+	uint32_t b, n;
+
+	for (n = 0; n < DTP_UW_MODULES; n++)
+		unwind->uw_number[n] = unwind->uw_modules->ms_must_go[n] ?
+		    PROF_MODULE_LOST : n;
+	prof_processes_images(unwind->uw_processes, unwind->uw_number, true);
+	for (b = 0; b < BUCKETS; b++)
+		for (process = unwind->uw_bucket[b]; process != NULL;
+		    process = process->po_next)
+			if (must_give_up(unwind, process))
+				mark_dirty(unwind, process);
 }
 
 /*
@@ -497,23 +523,18 @@ static void
 sweep(struct prof_unwind *unwind)
 {
 	struct prof_unwind_modules *modules = unwind->uw_modules;
-	struct process *process;
-	uint32_t b, n;
+	uint32_t n;
 
 	if (!prof_modules_sweep_begin(modules))
 		return;
-	for (b = 0; b < BUCKETS; b++)
-		for (process = unwind->uw_bucket[b]; process != NULL;
-		    process = process->po_next)
-			for (n = 0; n < process->po_n; n++)
-				modules->ms_is_mapped[
-				    process->po_map[n].mp_map.um_module] =
-				    true;
+	memset(unwind->uw_number, 0, sizeof(unwind->uw_number));
+	prof_processes_images(unwind->uw_processes, unwind->uw_number,
+	    false);
+	for (n = 0; n < DTP_UW_MODULES; n++)
+		modules->ms_is_mapped[n] = unwind->uw_number[n] != 0;
 	prof_modules_sweep_end(modules);
-	for (b = 0; modules->ms_some_must_go && b < BUCKETS; b++)
-		for (process = unwind->uw_bucket[b]; process != NULL;
-		    process = process->po_next)
-			give_up(unwind, process);
+	if (modules->ms_some_must_go)
+		give_up(unwind);
 }
 
 /* Those that ended stay until the round is over: see end_process. */
@@ -522,9 +543,10 @@ publish(struct prof_unwind *unwind, bool is_round_over)
 {
 	struct process *process, *waiting = NULL;
 
+	mark_heirs(unwind);
 	while ((process = unwind->uw_dirty) != NULL) {
 		unwind->uw_dirty = process->po_next_dirty;
-		process->po_dirty = false;
+		process->po_dirty = process->po_is_late = false;
 		if (process->po_gone && is_round_over)
 			free_process(unwind, process);
 		else if (process->po_gone ||

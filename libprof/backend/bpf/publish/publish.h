@@ -35,14 +35,15 @@ int	prof_unwind_slab(void);
 struct prof_unwind *prof_unwind_new(const int fds[PROF_UNWIND_FDS],
 	    size_t ncpus, uint64_t max_bytes, struct prof_broker *broker,
 	    struct prof_err *error);
-void	prof_unwind_observe(struct prof_unwind *unwind,
+/* -1, also of prof_unwind_renew: no memory. */
+int	prof_unwind_observe(struct prof_unwind *unwind,
 	    const struct prof_record *record);
 /*
- * What it has mapped is told of anew.  any_exec: an exec may have been missed,
- * so what is published holds for whatever it runs.
+ * What it has mapped is told of anew, as of that time.  any_exec: an exec may
+ * have been missed, so what is published holds for whatever it runs.
  */
-void	prof_unwind_renew(struct prof_unwind *unwind, uint32_t pid,
-	    bool any_exec);
+int	prof_unwind_renew(struct prof_unwind *unwind, uint32_t pid,
+	    uint64_t time_ns, bool any_exec);
 /*
  * Once a round: tables and mappings that have come since.  true: more tables
  * are being made.
