@@ -221,6 +221,7 @@ load_pieces(struct prof_code_map *map)
 {
 	struct prof_symbols *symbols = map->cd_symbols;
 	struct prof_record record;
+	uint64_t time_ns;
 	uint32_t image;
 
 	map->cd_first = calloc(symbols->sy_nmodules + 1,
@@ -228,9 +229,11 @@ load_pieces(struct prof_code_map *map)
 	if (map->cd_first == NULL)
 		return (-1);
 	for (size_t n = 0; n < prof_reader_nlives(symbols->sy_reader); n++) {
+		if (prof_reader_life_type(symbols->sy_reader, n, &time_ns) !=
+		    PROF_R_MMAP)
+			continue;
 		prof_reader_life(symbols->sy_reader, n, &record);
-		if (record.pr_type != PROF_R_MMAP ||
-		    record.pr_pid == UINT32_MAX)
+		if (record.pr_pid == UINT32_MAX)
 			continue;
 		image = prof_images_get(&symbols->sy_images, &record);
 		if (image != PROF_IMAGE_ANON && image <

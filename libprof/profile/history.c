@@ -200,17 +200,15 @@ static struct prof_record
 last_change(const struct prof_history *history, uint32_t tid,
     uint64_t before_ns)
 {
-	const size_t n = prof_reader_nlives(history->hi_reader);
-	struct prof_record record, last = { .pr_comm = NULL };
+	struct prof_record record;
 
-	for (size_t i = 0; i < n; i++) {
-		prof_reader_life(history->hi_reader, i, &record);
+	for (size_t n = prof_reader_nlives(history->hi_reader); n-- > 0;) {
+		prof_reader_life(history->hi_reader, n, &record);
 		if (record.pr_tid == tid && changes_name(&record) &&
-		    record.pr_time_ns < before_ns &&
-		    record.pr_time_ns >= last.pr_time_ns)
-			last = record;
+		    record.pr_time_ns < before_ns)
+			return (record);
 	}
-	return (last);
+	return ((struct prof_record){ .pr_comm = NULL });
 }
 
 /*

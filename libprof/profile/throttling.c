@@ -39,22 +39,19 @@ struct throttling {
 };
 
 static uint64_t
-clock_tick(struct clock *clock, const struct prof_record *record)
+clock_tick(struct clock *clock, enum prof_record_type type, uint64_t now_ns)
 {
-	uint64_t now_ns = record->pr_time_ns;
-
 	/* What ended meanwhile may still come. */
 	if (clock->ck_stop_ns != 0 && now_ns > clock->ck_stop_ns)
 		now_ns = clock->ck_stop_ns;
-	if (record->pr_type == PROF_R_STOP)
+	if (type == PROF_R_STOP)
 		clock->ck_stop_ns = now_ns;
-	if (record->pr_type == PROF_R_START)
+	if (type == PROF_R_START)
 		clock->ck_start_ns = now_ns;
-	else if (record->pr_type == PROF_R_PAUSE && clock->ck_pause_ns == 0) {
+	else if (type == PROF_R_PAUSE && clock->ck_pause_ns == 0) {
 		clock->ck_pause_ns = now_ns;
 		clock->ck_pauses++;
-	} else if (record->pr_type == PROF_R_RESUME &&
-	    clock->ck_pause_ns != 0) {
+	} else if (type == PROF_R_RESUME && clock->ck_pause_ns != 0) {
 		clock->ck_paused_ns += now_ns - clock->ck_pause_ns;
 		clock->ck_pause_ns = 0;
 	}
@@ -97,24 +94,28 @@ throttling_add(struct throttling *throttling,
 	return (0);
 }
 
+/* Most process events matter for their time alone, and are not unpacked. */
 static int
 throttling_collect(struct throttling *throttling,
     const struct prof_reader *reader)
 {
 	size_t n = prof_reader_nlives(reader), i;
+	enum prof_record_type type;
 	struct prof_record record;
 	struct still *still;
+	uint64_t time_ns;
 
 	for (i = 0; i < n; i++) {
-		prof_reader_life(reader, i, &record);
+		type = prof_reader_life_type(reader, i, &time_ns);
 		throttling->th_now_ns = clock_tick(&throttling->th_clock,
-		    &record);
+		    type, time_ns);
 		throttling->th_end_ns =
 		    throttling->th_clock.ck_stop_ns != 0 ?
-		    throttling->th_clock.ck_stop_ns : record.pr_time_ns;
-		if ((record.pr_type == PROF_R_THROTTLE ||
-		    record.pr_type == PROF_R_UNTHROTTLE) &&
-		    throttling_add(throttling, &record) == -1)
+		    throttling->th_clock.ck_stop_ns : time_ns;
+		if (type != PROF_R_THROTTLE && type != PROF_R_UNTHROTTLE)
+			continue;
+		prof_reader_life(reader, i, &record);
+		if (throttling_add(throttling, &record) == -1)
 			return (-1);
 	}
 	for (i = 0; i < throttling->th_n; i++) {

@@ -391,6 +391,13 @@ life_pack(struct prof_reader *reader, const struct prof_life_fields *fields,
 	return (1);
 }
 
+/* It stands first. */
+uint8_t
+prof_life_type(const struct prof_reader *reader, const struct prof_life *life)
+{
+	return (((const uint8_t *)reader->rd_life_bytes.ar_items)[life->li_at]);
+}
+
 void
 prof_life_unpack(const struct prof_reader *reader,
     const struct prof_life *life, struct prof_life_fields *fields)

@@ -283,18 +283,28 @@ prof_reader_life(const struct prof_reader *reader, size_t n,
 	    n, record);
 }
 
+enum prof_record_type
+prof_reader_life_type(const struct prof_reader *reader, size_t n,
+    uint64_t *time_ns)
+{
+	const struct prof_life *life =
+	    (const struct prof_life *)reader->rd_lives.ar_items + n;
+
+	*time_ns = life->li_time_ns;
+	return ((enum prof_record_type)prof_life_type(reader, life));
+}
+
 bool
 prof_reader_start(const struct prof_reader *reader, uint64_t *start_ns)
 {
-	struct prof_record record;
+	uint64_t time_ns;
 
-	for (size_t n = 0; n < prof_reader_nlives(reader); n++) {
-		prof_reader_life(reader, n, &record);
-		if (record.pr_type == PROF_R_START) {
-			*start_ns = record.pr_time_ns;
+	for (size_t n = 0; n < prof_reader_nlives(reader); n++)
+		if (prof_reader_life_type(reader, n, &time_ns) ==
+		    PROF_R_START) {
+			*start_ns = time_ns;
 			return (true);
 		}
-	}
 	return (false);
 }
 

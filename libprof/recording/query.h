@@ -40,6 +40,9 @@ uint64_t prof_reader_length(const struct prof_reader *reader);
 size_t	prof_reader_nlives(const struct prof_reader *reader);
 void	prof_reader_life(const struct prof_reader *reader, size_t n,
 	    struct prof_record *record);
+/* Type and time of the same, without unpacking the rest. */
+enum prof_record_type prof_reader_life_type(const struct prof_reader *reader,
+	    size_t n, uint64_t *time_ns);
 /* Body n of those that prof_writer_symbols was given; NULL: no more. */
 const void *prof_reader_symbols(const struct prof_reader *reader, size_t n,
 	    size_t *len);

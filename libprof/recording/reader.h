@@ -231,6 +231,8 @@ int	prof_keep(struct prof_reader *reader, const struct prof_chunk *chunk);
 /* What prof_keep packed. */
 void	prof_life_unpack(const struct prof_reader *reader,
 	    const struct prof_life *life, struct prof_life_fields *fields);
+uint8_t	prof_life_type(const struct prof_reader *reader,
+	    const struct prof_life *life);
 /* There are n events at least. */
 int	prof_keep_events(struct prof_reader *reader, uint32_t n);
 
