@@ -44,10 +44,13 @@ prof_reading_ask(unsigned what, void *bytes, size_t size, int fd, int *came)
 	    prof_wire_recv(helper, &answer, sizeof(answer), &got, NULL) &&
 	    prof_wire_recv(helper, bytes, size, NULL, NULL);
 	pthread_mutex_unlock(&asking);
-	if (came != NULL)
-		*came = ok ? got : -1;
-	else if (got != -1)
+	/* It ended between the descriptor and what belongs to it. */
+	if (got != -1 && (!ok || came == NULL)) {
 		(void)close(got);
+		got = -1;
+	}
+	if (came != NULL)
+		*came = got;
 	if (!ok) {
 		errno = EPIPE;
 		return (-1);

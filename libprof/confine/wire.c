@@ -137,8 +137,10 @@ prof_wire_recv(int sock, void *bytes, size_t size, int *fd,
 			errno = EPIPE;
 		if (n == 0 || (errno != EINTR && (errno != EAGAIN ||
 		    !wait_for(sock, POLLIN, limit)))) {
-			if (fd != NULL && *fd != -1)
+			if (fd != NULL && *fd != -1) {
 				close(*fd);
+				*fd = -1;
+			}
 			return (false);
 		}
 	}
