@@ -268,7 +268,8 @@ int prof_check_run_sized(size_t n, struct prof_check *check, size_t size);
 
 /* ----------------------------------------------------------- counting */
 
-/* Whose counts are kept apart. */
+/* Whose counts are kept apart; of so many events at most. */
+#define PROF_SPLIT_EVENTS	16
 enum prof_split {
 	PROF_SPLIT_NONE,
 	PROF_SPLIT_PROCESS,

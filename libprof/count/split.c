@@ -27,6 +27,8 @@
 
 #include "split.skel.h"
 
+_Static_assert(PROF_SPLIT_EVENTS == DTP_SPLIT_EVENTS, "prof.h");
+
 struct counting_split {
 	struct split_bpf *sp_skel;
 	struct dtp_split_key *sp_keys;	/* of the tasks, then ... */

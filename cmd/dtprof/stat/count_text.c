@@ -14,7 +14,6 @@
  */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "../ui/table.h"
@@ -276,15 +275,13 @@ static void
 put_tasks(struct count *count)
 {
 	const size_t n = prof_counting_ntasks(count->co_counting);
-	struct table_column *columns = calloc(3 + count->co_nevents,
-	    sizeof(*columns));
+	struct table_column columns[3 + PROF_SPLIT_EVENTS];
 	struct table tb = { .tb_out = &count->co_out, .tb_column = columns,
 	    .tb_ncolumns = 3 + count->co_nevents };
 
-	if (n == 0 || columns == NULL) {
-		free(columns);
+	/* Events beyond PROF_SPLIT_EVENTS are not split. */
+	if (n == 0)
 		return;
-	}
 	columns[0] = columns[1] = (struct table_column){ .tc_title = "pid",
 	    .tc_gap = 2, .tc_least = 7, .tc_is_fixed = true };
 	columns[1].tc_title = "tid";
@@ -296,7 +293,6 @@ put_tasks(struct count *count)
 		    .tc_least = VALUE_WIDTH - 2 };
 	out_char(&count->co_out, '\n');
 	table_show(&tb, n < MAX_TASKS ? n : MAX_TASKS, task_row, count);
-	free(columns);
 }
 
 void
