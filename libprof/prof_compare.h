@@ -98,6 +98,25 @@ int prof_comparison_value(struct prof_comparison *comparison, long run,
 /* What a function cost in a run; adds up.  Of side 0 it may be renamed. */
 int prof_comparison_cost(struct prof_comparison *comparison, long run,
     const char *function, const char *module, int is_inlined, double cost);
+struct prof_profile;
+struct prof_label;
+
+/* What is compared: of functions, name and module of a label as they are. */
+struct prof_item {
+	const char	*it_name;
+	const char	*it_module;
+	int		 it_is_inlined;
+};
+
+/*
+ * The costs of a run by its profile: what each function itself had of an
+ * event, and care where the profile's quality is bad.  item: fills in whose
+ * cost a label's is, borrowed until its next call; NULL: the function's.
+ */
+int prof_comparison_profile(struct prof_comparison *comparison, long run,
+    const struct prof_profile *profile, size_t event,
+    void (*item)(void *arg, const struct prof_label *label,
+    struct prof_item *item), void *arg);
 /* A run's profile is to be read with care: a note of it, with why. */
 int prof_comparison_care(struct prof_comparison *comparison, long run,
     const char *why);
@@ -133,3 +152,44 @@ void prof_comparison_free(struct prof_comparison *comparison);
  */
 int prof_comparison_geomean(struct prof_comparison *const *comparisons,
     size_t n, double *change, double ci95[2]);
+
+/* --------------------------------------------------------- difference */
+
+/*
+ * The runs of a comparison as one tree of all frames of both sides, from a
+ * profile of each.  What it says of the total and of functions is what the
+ * comparison says, and frames are tested by the same orders of runs.  With
+ * PROF_MIN_RUNS a side it says which frames differ by more than chance; with
+ * fewer it claims nothing.
+ */
+struct prof_difference;
+struct prof_flame_options;
+
+/* The comparison is borrowed until prof_difference_free. */
+struct prof_difference *prof_difference_new(
+    struct prof_comparison *comparison, struct prof_err *error);
+const struct prof_err *prof_difference_error(
+    const struct prof_difference *difference);
+/*
+ * Also prof_comparison_profile.  The event has the same name and unit in all
+ * profiles.  Things are called as in the run that has them first; names of
+ * threads, too, may be renamed.  The profile may be freed then.
+ */
+int prof_difference_add(struct prof_difference *difference, long run,
+    const struct prof_profile *profile, size_t event);
+/* All is worked out here, after prof_comparison_finish.  0, or -1. */
+int prof_difference_finish(struct prof_difference *difference);
+/* How the sides differ on the whole, as a sentence. */
+const char *prof_difference_headline(
+    const struct prof_difference *difference);
+/* What makes one doubt it, one a call; NULL: no more. */
+const char *prof_difference_note(const struct prof_difference *difference,
+    size_t n);
+/* As prof_flame_html and prof_flame_svg; title and reversal of options. */
+char *prof_difference_html(const struct prof_difference *difference,
+    const struct prof_flame_options *options, size_t *length,
+    struct prof_err *error);
+char *prof_difference_svg(const struct prof_difference *difference,
+    const struct prof_flame_options *options, size_t *length,
+    struct prof_err *error);
+void prof_difference_free(struct prof_difference *difference);

@@ -569,55 +569,6 @@ char *prof_flame_svg(const struct prof_profile *profile,
     const struct prof_flame_options *options, size_t *length,
     struct prof_err *error);
 
-/* --------------------------------------------------------- difference */
-
-/*
- * What was and what is, side 0 and side 1, as one tree of all frames of
- * both, from profiles of one run each.  With PROF_MIN_RUNS a side it says
- * which frames differ by more than chance; with fewer it claims nothing.
- */
-struct prof_difference_options {
-	size_t		 dp_size;	/* as po_size */
-	uint64_t	 dp_seed;	/* of orders that are drawn */
-};
-
-struct prof_difference;
-
-struct prof_difference *prof_difference_new(
-    const struct prof_difference_options *options, struct prof_err *error);
-const struct prof_err *prof_difference_error(
-    const struct prof_difference *difference);
-/* The base's function or thread of this name is that one of the new side. */
-int prof_difference_rename(struct prof_difference *difference,
-    const char *old_name, const char *new_name);
-/*
- * A run: the profile's samples of an event, which has the same name and unit
- * in all of them.  Things are called as in the run that has them first.  The
- * profile may be freed then.  block, place: as of prof_comparison_run.
- */
-int prof_difference_add(struct prof_difference *difference, int side,
-    uint32_t block, long place, const struct prof_profile *profile,
-    size_t event);
-/* What the run added last had of a metric, as of prof_comparison_value. */
-int prof_difference_value(struct prof_difference *difference,
-    const char *metric, const char *unit, double value);
-/* All is worked out here.  0, or -1. */
-int prof_difference_finish(struct prof_difference *difference);
-/* How the sides differ on the whole, as a sentence. */
-const char *prof_difference_headline(
-    const struct prof_difference *difference);
-/* What makes one doubt it, one a call; NULL: no more. */
-const char *prof_difference_note(const struct prof_difference *difference,
-    size_t n);
-/* As prof_flame_html and prof_flame_svg; title and reversal of options. */
-char *prof_difference_html(const struct prof_difference *difference,
-    const struct prof_flame_options *options, size_t *length,
-    struct prof_err *error);
-char *prof_difference_svg(const struct prof_difference *difference,
-    const struct prof_flame_options *options, size_t *length,
-    struct prof_err *error);
-void prof_difference_free(struct prof_difference *difference);
-
 /* ------------------------------------------------- other tools' files */
 
 enum prof_export {

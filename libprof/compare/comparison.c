@@ -188,13 +188,13 @@ prof_comparison_rename(struct prof_comparison *cp, const char *old_name,
 	return (0);
 }
 
-/* The name that the base's function goes by now. */
-static const char *
-names_changed(const struct prof_comparison *cp, const char *name)
+const char *
+prof_comparison_renamed(const struct prof_comparison *cp, int side,
+    const char *name)
 {
 	char base[512];
 
-	if (cp->cp_nrenames == 0)
+	if (side == 1 || cp->cp_nrenames == 0)
 		return (name);
 	prof_function_base_name(name, base, sizeof(base));
 	for (size_t i = 0; i < cp->cp_nrenames; i++)
@@ -267,7 +267,7 @@ prof_comparison_cost(struct prof_comparison *cp, long run, const char *name,
 		return (prof_fail(&cp->cp_error, PROF_E_USAGE,
 		    "a cost without a run, or an invalid cost"));
 	side = cp->cp_run[run].rn_side;
-	number = function_find(cp, side == 0 ? names_changed(cp, name) : name,
+	number = function_find(cp, prof_comparison_renamed(cp, side, name),
 	    module);
 	cost = number == PROF_INTERN_FAILED ? NULL : prof_comparison_grow(
 	    &cp->cp_cost, &cp->cp_ncosts, &cp->cp_cap_costs, sizeof(*cost));

@@ -3,6 +3,7 @@
  * What the files of a comparison share.
  *
  *	comparison.c		runs, values and costs come in, answers go out
+ *	costs.c			costs of functions by a run's profile
  *	names.c			which function of one build is which of another
  *	verdict.c		families of tests; changes and verdicts
  *	metrics.c		metrics, and the mean over comparisons
@@ -111,10 +112,18 @@ struct prof_comparison {
 void	*prof_comparison_grow(void *items, size_t *count, size_t *cap,
 	    size_t size);
 
+/* The name that a function or thread of the base goes by now. */
+const char *prof_comparison_renamed(const struct prof_comparison *comparison,
+	    int side, const char *name);
 /* The function of a name as all builds have it; NULL: none. */
 const struct function *prof_comparison_find(
 	    struct prof_comparison *comparison, const char *name,
 	    const char *module);
+
+/* ------------------------------------------------------------- costs.c */
+
+/* Is it the whole, a process, a thread or a CPU, and no code? */
+bool	prof_label_is_root(const struct prof_label *label);
 
 /* ------------------------------------------------------------- names.c */
 

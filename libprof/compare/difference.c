@@ -5,8 +5,9 @@
  * as in a comparison (names.c), never by address; the program
  * itself is the same thread whatever its file is called.
  *
- * Runs come in one by one, so that each profile can be freed before the next
- * is made.  Called by the flamegraph command; the pictures are drawn by
+ * Runs, metrics and names are the comparison's; the trees come in one by one,
+ * so that each profile can be freed before the next is made.  Called by the
+ * flamegraph command; the pictures are drawn by
  * output/flame_difference.c and output/svg_difference.c.
  */
 #include <stdlib.h>
@@ -37,11 +38,10 @@ fail_nomem(struct prof_difference *df)
 }
 
 struct prof_difference *
-prof_difference_new(const struct prof_difference_options *options,
+prof_difference_new(struct prof_comparison *comparison,
     struct prof_err *error)
 {
 	struct prof_difference *df = calloc(1, sizeof(*df));
-	struct prof_comparison_options runs = { .cp_size = sizeof(runs) };
 	struct prof_tree_node *root;
 	struct prof_profile *pf;
 
@@ -49,21 +49,14 @@ prof_difference_new(const struct prof_difference_options *options,
 		prof_fail_nomem(error);
 		return (NULL);
 	}
-	if (prof_options_take(&df->df_options, sizeof(df->df_options),
-	    options, "prof_difference_options", error) == -1) {
-		free(df);
-		return (NULL);
-	}
-	runs.cp_seed = df->df_options.dp_seed;
-	df->df_comparison = prof_comparison_new(&runs, NULL);
+	df->df_comparison = comparison;
 	pf = &df->df_profile;
 	pf->pf_nevents = 2;
 	pf->pf_dense = calloc(2, sizeof(*pf->pf_dense));
 	pf->pf_quality = calloc(2, sizeof(*pf->pf_quality));
 	root = prof_grow((void **)&pf->pf_tree.tr_node,
 	    &pf->pf_tree.tr_nnodes, &pf->pf_tree.tr_cap, sizeof(*root));
-	if (df->df_comparison == NULL || pf->pf_dense == NULL ||
-	    pf->pf_quality == NULL || root == NULL ||
+	if (pf->pf_dense == NULL || pf->pf_quality == NULL || root == NULL ||
 	    prof_labels_init(&pf->pf_labels, NULL, NULL, NULL) == -1) {
 		prof_difference_free(df);
 		prof_fail_nomem(error);
@@ -77,24 +70,6 @@ const struct prof_err *
 prof_difference_error(const struct prof_difference *df)
 {
 	return (&df->df_error);
-}
-
-int
-prof_difference_rename(struct prof_difference *df, const char *old_name,
-    const char *new_name)
-{
-	void *slot = prof_grow((void **)&df->df_rename, &df->df_nrenames,
-	    &df->df_cap_renames, sizeof(*df->df_rename));
-	const size_t n = df->df_nrenames - 1;
-
-	if (slot == NULL)
-		return (fail_nomem(df));
-	df->df_rename[n].rn_old = strdup(old_name);
-	df->df_rename[n].rn_new = strdup(new_name);
-	return (df->df_rename[n].rn_old == NULL ||
-	    df->df_rename[n].rn_new == NULL || prof_comparison_rename(
-	    df->df_comparison, old_name, new_name) == -1 ? fail_nomem(df) :
-	    0);
 }
 
 /* ------------------------------------------------------------- names */
@@ -115,28 +90,13 @@ is_program(const char *comm, const char *command)
 	    0 && strlen(comm) <= (size_t)(end - slash));
 }
 
-/* The name that a label of the base goes by on the new side. */
-static const char *
-names_changed(const struct prof_difference *df, int side, const char *name)
-{
-	char base[512];
-
-	if (side == 1 || df->df_nrenames == 0)
-		return (name);
-	prof_function_base_name(name, base, sizeof(base));
-	for (size_t i = 0; i < df->df_nrenames; i++)
-		if (strcmp(df->df_rename[i].rn_old, name) == 0 ||
-		    strcmp(df->df_rename[i].rn_old, base) == 0)
-			return (df->df_rename[i].rn_new);
-	return (name);
-}
-
 /* What a label is on both sides: "LIBRARY\nNAME".  Owned; NULL: no memory. */
 static char *
 key_of(const struct prof_difference *df, int side, const char *command,
     const struct prof_label *label)
 {
-	const char *name = names_changed(df, side, label->lb_name);
+	const char *name = prof_comparison_renamed(df->df_comparison, side,
+	    label->lb_name);
 	size_t size;
 	char *key;
 
@@ -292,54 +252,6 @@ add_tree(struct prof_difference *df, const struct prof_profile *profile,
 	return (rv);
 }
 
-/* ------------------------------------------------------ the comparison */
-
-bool
-prof_label_is_root(const struct prof_label *label)
-{
-	return (label->lb_kind == PROF_LABEL_ALL ||
-	    (label->lb_kind >= PROF_LABEL_COMM &&
-	    label->lb_kind <= PROF_LABEL_CPU));
-}
-
-/* What each function cost by itself, as compare takes it from a profile. */
-static int
-add_costs(struct prof_difference *df, const struct prof_profile *profile,
-    size_t event)
-{
-	struct prof_comparison *cp = df->df_comparison;
-	const char *name;
-	const double scale = (double)prof_unit_scale(prof_reader_event(
-	    profile->pf_reader, event)->pi_unit, &name);
-	const struct prof_tree_node *node = prof_profile_nodes(profile);
-	const size_t n = prof_profile_nlabels(profile);
-	const uint64_t *self = prof_profile_self(profile, event);
-	uint64_t *sum = calloc(n + 1, sizeof(*sum));
-	int rv = sum == NULL ? -1 : 0;
-
-	for (size_t i = 0; rv == 0 && self != NULL &&
-	    i < prof_profile_nnodes(profile); i++)
-		sum[node[i].pt_label] += self[i];
-	for (uint32_t l = 0; l < n && rv == 0; l++) {
-		const struct prof_label *label =
-		    prof_profile_label(profile, l);
-
-		if (sum[l] == 0)
-			continue;
-		/* Samples without a stack: there the root has them. */
-		if (prof_label_is_root(label))
-			label = prof_profile_label(profile, 0);
-		rv = prof_comparison_cost(cp, (long)cp->cp_nruns - 1,
-		    label->lb_name, label->lb_module, label->lb_function !=
-		    NULL && label->lb_function->fu_is_inlined,
-		    (double)sum[l] / scale);
-	}
-	/* A run without samples cost nothing, and is one. */
-	cp->cp_run[cp->cp_nruns - 1].rn_has_costs = true;
-	free(sum);
-	return (rv);
-}
-
 static int
 add_labels_and_tree(struct prof_difference *df, int side,
     const struct prof_profile *profile, size_t event)
@@ -357,8 +269,6 @@ add_labels_and_tree(struct prof_difference *df, int side,
 	}
 	if (rv == 0)
 		rv = add_tree(df, profile, event, labels);
-	if (rv == 0)
-		rv = add_costs(df, profile, event);
 	free(labels);
 	return (rv);
 }
@@ -447,48 +357,42 @@ take_facts(struct prof_difference *df, int side,
 }
 
 int
-prof_difference_add(struct prof_difference *df, int side, uint32_t block,
-    long place, const struct prof_profile *profile, size_t event)
+prof_difference_add(struct prof_difference *df, long number,
+    const struct prof_profile *profile, size_t event)
 {
 	const struct prof_event_info *info =
 	    prof_reader_event(profile->pf_reader, event);
+	struct prof_comparison *cp = df->df_comparison;
 	struct prof_difference_run *run;
 	struct prof_quality quality;
-	long number;
+	int side;
 
-	if (side < 0 || side > 1 || info == NULL || df->df_nruns >= MAX_RUNS)
+	if (number < 0 || (size_t)number >= cp->cp_nruns || info == NULL ||
+	    df->df_nruns >= MAX_RUNS)
 		return (prof_fail(&df->df_error, PROF_E_USAGE,
-		    "a run of neither base nor new, without an event, or too "
-		    "many runs"));
+		    "no such run or event, or too many runs"));
+	side = cp->cp_run[number].rn_side;
 	if (take_facts(df, side, profile, info) == -1)
 		return (-1);
 	if (factor_of(df, profile, event) == 0)
 		return (fail_scale(df));
-	number = prof_comparison_run(df->df_comparison, side, block, place);
+	if (prof_comparison_profile(cp, number, profile, event, NULL, NULL) ==
+	    -1) {
+		df->df_error = cp->cp_error;
+		return (-1);
+	}
 	run = prof_grow((void **)&df->df_run, &df->df_nruns,
 	    &df->df_cap_runs, sizeof(*run));
-	if (run == NULL || number == -1)
+	if (run == NULL)
 		return (fail_nomem(df));
 	prof_profile_quality(profile, event, &quality);
-	if (quality.pq_is_bad && prof_comparison_care(df->df_comparison,
-	    number, quality.pq_text) == -1)
-		return (fail_nomem(df));
-	*run = (struct prof_difference_run){ .dr_side = side,
-	    .dr_samples = quality.pq_samples,
+	*run = (struct prof_difference_run){ .dr_run = number,
+	    .dr_side = side, .dr_samples = quality.pq_samples,
 	    .dr_weight = (double)(quality.pq_weight *
 	    factor_of(df, profile, event)),
 	    .dr_effective = quality.pq_effective };
 	df->df_nside[side]++;
 	return (add_labels_and_tree(df, side, profile, event) == -1 ?
-	    fail_nomem(df) : 0);
-}
-
-int
-prof_difference_value(struct prof_difference *df, const char *metric,
-    const char *unit, double value)
-{
-	return (prof_comparison_value(df->df_comparison,
-	    (long)df->df_nruns - 1, metric, unit, value) == -1 ?
 	    fail_nomem(df) : 0);
 }
 
@@ -558,9 +462,11 @@ forget_runs(struct prof_difference *df)
 int
 prof_difference_finish(struct prof_difference *df)
 {
-	if (df->df_nside[0] == 0 || df->df_nside[1] == 0)
+	if (df->df_nside[0] == 0 || df->df_nside[1] == 0 ||
+	    df->df_comparison->cp_drawing.dw_at == NULL)
 		return (prof_fail(&df->df_error, PROF_E_USAGE,
-		    "base or new has no runs"));
+		    "base or new has no runs, or the comparison is not "
+		    "finished"));
 	df->df_claims = df->df_nside[0] >= PROF_MIN_RUNS &&
 	    df->df_nside[1] >= PROF_MIN_RUNS;
 	if (prof_order(&df->df_profile.pf_tree, &df->df_profile.pf_labels) ==
@@ -570,8 +476,7 @@ prof_difference_finish(struct prof_difference *df)
 		return (prof_fail(&df->df_error, PROF_E_USAGE,
 		    "the %s has no samples of %s", df->df_sum[0] > 0 ?
 		    "new recording" : "base", df->df_info.pi_name));
-	return (prof_comparison_finish(df->df_comparison) == -1 ||
-	    prof_difference_test(df) == -1 || forget_runs(df) == -1 ||
+	return (prof_difference_test(df) == -1 || forget_runs(df) == -1 ||
 	    prof_difference_say(df) == -1 ? fail_nomem(df) : 0);
 }
 
@@ -602,10 +507,6 @@ prof_difference_free(struct prof_difference *df)
 	prof_labels_fini(&pf->pf_labels);
 	for (size_t i = 0; i < df->df_nfunctions; i++)
 		free(df->df_function[i]);
-	for (size_t i = 0; i < df->df_nrenames; i++) {
-		free(df->df_rename[i].rn_old);
-		free(df->df_rename[i].rn_new);
-	}
 	for (size_t i = 0; i < df->df_nnotes; i++)
 		free(df->df_note[i]);
 	for (int i = 0; i < 2; i++) {
@@ -620,11 +521,9 @@ prof_difference_free(struct prof_difference *df)
 	free((char *)(uintptr_t)df->df_info.pi_name);
 	free((char *)(uintptr_t)df->df_info.pi_probe);
 	free((char *)(uintptr_t)df->df_info.pi_unit);
-	prof_comparison_free(df->df_comparison);
 	prof_dict_free(&df->df_by_key);
 	prof_map_free(&df->df_child);
 	free(df->df_function);
-	free(df->df_rename);
 	free(df->df_run);
 	free(df->df_note);
 	free(df);

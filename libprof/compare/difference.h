@@ -40,6 +40,7 @@ struct prof_chance {
 #define PROF_SENTENCE		sizeof(((struct prof_quality *)0)->pq_text)
 
 struct prof_difference_run {
+	long		 dr_run;	/* of the comparison */
 	int		 dr_side;	/* 0: base, 1: new */
 	double		 dr_weight;
 	uint64_t	 dr_samples;
@@ -53,22 +54,17 @@ struct prof_difference_run {
  */
 struct prof_difference {
 	struct prof_err	 df_error;
-	struct prof_difference_options df_options;
+	struct prof_comparison *df_comparison;	/* borrowed */
 	struct prof_profile df_profile;
 	struct prof_function **df_function;	/* owned */
 	size_t		 df_nfunctions;
 	size_t		 df_cap_functions;
 	struct prof_dict df_by_key;	/* kind and name -> label */
 	struct prof_map	 df_child;	/* parent, label -> node - 1 */
-	struct { char *rn_old, *rn_new; } *df_rename;
-	size_t		 df_nrenames;
-	size_t		 df_cap_renames;
-	struct prof_difference_run *df_run;
+	struct prof_difference_run *df_run;	/* in order of adding */
 	size_t		 df_nruns;
 	size_t		 df_cap_runs;
 	size_t		 df_nside[2];
-	/* What compare says of the same runs. */
-	struct prof_comparison *df_comparison;
 	struct prof_event_info df_info;	/* strings owned */
 	uint64_t	 df_scale;	/* of its unit, see prof_unit_scale */
 	uint64_t	 df_rate_hz[2];
@@ -91,8 +87,6 @@ struct prof_difference {
 /* Names of the facts, as of prof_reader_info, and as people read them. */
 extern const char *const prof_facts[PROF_NFACTS][2];
 
-/* Is it the whole, a process, a thread or a CPU, and no code? */
-bool	prof_label_is_root(const struct prof_label *label);
 /* Fills in what is tested; 0, or -1: no memory. */
 int	prof_difference_test(struct prof_difference *difference);
 /* "1.20 s" or "12.0 events": a weight in a unit. */

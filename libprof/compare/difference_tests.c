@@ -42,7 +42,8 @@ struct rows {
 	double		*ro_share;	/* by node: mean of all runs */
 	uint32_t	*ro_single;	/* by label: its node; several, none */
 	double		*ro_sum;	/* scratch, by node */
-	double		*ro_value[PROF_NMEASURES]; /* row * runs + run */
+	/* row * runs + run, both of the comparison */
+	double		*ro_value[PROF_NMEASURES];
 	struct prof_chance *ro_chance[PROF_NMEASURES];	/* by row */
 	uint32_t	 ro_n;
 	double		 ro_least;
@@ -268,12 +269,13 @@ put_values(struct rows *ro, const uint32_t *rows, size_t n,
 {
 	const struct prof_difference *df = ro->ro_df;
 	const double all = df->df_run[run].dr_weight;
+	const size_t nruns = df->df_comparison->cp_nruns;
 	size_t at;
 
 	for (size_t i = 0; i < n; i++) {
 		if (rows[i] == UNTESTED)
 			continue;
-		at = rows[i] * df->df_nruns + run;
+		at = rows[i] * nruns + (size_t)df->df_run[run].dr_run;
 		ro->ro_value[PROF_BY_COST][at] = value[i];
 		ro->ro_value[PROF_BY_SHARE][at] = all > 0 ? value[i] / all :
 		    0;
@@ -330,14 +332,17 @@ chance_of_sampling(const struct rows *ro, size_t row,
     enum prof_measure measure)
 {
 	const struct prof_difference *df = ro->ro_df;
-	const size_t n = df->df_nruns;
+	const size_t n = df->df_comparison->cp_nruns;
 	double mean[PROF_NMEASURES][2] = { { 0 } }, spread = 0, samples;
 
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < df->df_nruns; i++) {
+		const struct prof_difference_run *run = &df->df_run[i];
+
 		for (int m = 0; m < PROF_NMEASURES; m++)
-			mean[m][df->df_run[i].dr_side] +=
-			    ro->ro_value[m][row * n + i] / (double)
-			    df->df_nside[df->df_run[i].dr_side];
+			mean[m][run->dr_side] += ro->ro_value[m][row * n +
+			    (size_t)run->dr_run] / (double)
+			    df->df_nside[run->dr_side];
+	}
 	for (int s = 0; s < 2; s++) {
 		const double share = mean[PROF_BY_SHARE][s];
 		const double cost = mean[PROF_BY_COST][s];
@@ -526,7 +531,7 @@ rows_fini(struct rows *ro)
 int
 prof_difference_test(struct prof_difference *df)
 {
-	const size_t n = df->df_nruns;
+	const size_t n = df->df_comparison->cp_nruns;
 	struct rows ro;
 	int rv = rows_init(&ro, df);
 
@@ -536,6 +541,10 @@ prof_difference_test(struct prof_difference *df)
 		ro.ro_chance[m] = calloc(ro.ro_n + 1, sizeof(**ro.ro_chance));
 		if (ro.ro_value[m] == NULL || ro.ro_chance[m] == NULL)
 			rv = -1;
+		/* Of runs that have no profile. */
+		for (size_t i = 0; rv == 0 && df->df_nruns < n &&
+		    i < ro.ro_n * n; i++)
+			ro.ro_value[m][i] = NAN;
 	}
 	if (rv == 0)
 		rv = family_fill(&ro);

@@ -163,8 +163,8 @@ describe(const struct fixture *fx, int side)
 }
 
 static void
-add_run(struct prof_difference *difference, const struct fixture *fx,
-    int side)
+add_run(struct prof_comparison *comparison,
+    struct prof_difference *difference, const struct fixture *fx, int side)
 {
 	struct prof_profile profile = { .pf_nevents = 2 };
 	struct prof_tree_node *root;
@@ -185,21 +185,22 @@ add_run(struct prof_difference *difference, const struct fixture *fx,
 		if (row->rw_samples[side] > 0)
 			add_row(&profile, fx, row, side);
 	CHECK(prof_order(&profile.pf_tree, &profile.pf_labels) == 0);
-	CHECK_OK(prof_difference_add(difference, side, 0, -1, &profile,
-	    1),
+	CHECK_OK(prof_difference_add(difference,
+	    prof_comparison_run(comparison, side, 0, -1), &profile, 1),
 	    prof_difference_error(difference));
 }
 
 int
 main(int argc, char **argv)
 {
-	const struct prof_difference_options options = {
-		.dp_size = sizeof(options), .dp_seed = 1
+	const struct prof_comparison_options options = {
+		.cp_size = sizeof(options), .cp_seed = 1
 	};
 	const struct prof_flame_options picture = {
 		.fl_size = sizeof(picture)
 	};
 	const struct fixture *fx = fixtures;
+	struct prof_comparison *comparison;
 	struct prof_difference *difference;
 	struct prof_err error = { 0 };
 	size_t length, n;
@@ -211,10 +212,14 @@ main(int argc, char **argv)
 	while (fx->fx_name != NULL && strcmp(fx->fx_name, argv[1]) != 0)
 		fx++;
 	CHECK(fx->fx_name != NULL);
-	difference = prof_difference_new(&options, &error);
+	comparison = prof_comparison_new(&options, &error);
+	CHECK(comparison != NULL);
+	difference = prof_difference_new(comparison, &error);
 	CHECK(difference != NULL);
 	for (unsigned i = 0; i < 2 * fx->fx_runs; i++)
-		add_run(difference, fx, i < fx->fx_runs);
+		add_run(comparison, difference, fx, i < fx->fx_runs);
+	CHECK_OK(prof_comparison_finish(comparison),
+	    prof_comparison_error(comparison));
 	CHECK_OK(prof_difference_finish(difference),
 	    prof_difference_error(difference));
 	n = strlen(argv[2]);
@@ -227,5 +232,6 @@ main(int argc, char **argv)
 	CHECK(file != NULL && fwrite(bytes, 1, length, file) == length &&
 	    fclose(file) == 0);
 	prof_difference_free(difference);
+	prof_comparison_free(comparison);
 	return (0);
 }

@@ -180,7 +180,6 @@ static void
 compares(void)
 {
 	struct prof_comparison_options cp = { .cp_size = sizeof(cp) };
-	struct prof_difference_options dp = { .dp_size = sizeof(dp) };
 	struct prof_comparison *comparison;
 	struct prof_difference *difference;
 	struct prof_err error = { 0 };
@@ -197,11 +196,10 @@ compares(void)
 	need(prof_comparison_finish(comparison) == 0,
 	    prof_comparison_error(comparison));
 	printf("metric %s\n", prof_comparison_metric(comparison, 0)->cg_name);
-	prof_comparison_free(comparison);
-	ASKS(dp, "prof_difference_options");
-	difference = prof_difference_new(&dp, &error);
+	difference = prof_difference_new(comparison, &error);
 	need(difference != NULL, &error);
 	prof_difference_free(difference);
+	prof_comparison_free(comparison);
 }
 
 static void

@@ -24,7 +24,6 @@ STRUCTS = {
     "prof_quality": "pq_samples",
     "prof_sampled": "sa_threads",
     "prof_flame_options": "fl_title",
-    "prof_difference_options": "dp_size",
     "prof_import_options": "im_output",
     "prof_comparison_options": "cp_size",
 }

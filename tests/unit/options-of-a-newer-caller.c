@@ -44,7 +44,6 @@ ENDS_WITH(prof_options, po_log_arg);
 ENDS_WITH(prof_counting_options, co_log_arg);
 ENDS_WITH(prof_symbols_options, so_only_recorded);
 ENDS_WITH(prof_import_options, im_output);
-ENDS_WITH(prof_difference_options, dp_seed);
 ENDS_WITH(prof_comparison_options, cp_family);
 ENDS_WITH(prof_profile_options, pl_nargs);
 ENDS_WITH(prof_flame_options, fl_samples);
@@ -60,8 +59,6 @@ check_unknown(void)
 	    prof_symbols_open(NULL, &newer.known, &error));
 	NEWER(prof_import_options, im_size,
 	    prof_import_new(&newer.known, &error));
-	NEWER(prof_difference_options, dp_size,
-	    prof_difference_new(&newer.known, &error));
 	NEWER(prof_comparison_options, cp_size,
 	    prof_comparison_new(&newer.known, &error));
 	NEWER(prof_profile_options, pl_size,

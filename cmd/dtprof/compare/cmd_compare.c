@@ -141,13 +141,6 @@ refuse(const char *cure, const char *why)
 	return (-1);
 }
 
-static int
-fail(const struct prof_comparison *cp)
-{
-	msg_prof("compare", prof_comparison_error(cp));
-	return (-1);
-}
-
 /* ------------------------------------------------------------ which ones */
 
 static int
@@ -292,93 +285,6 @@ check_machines(const struct compare *cm)
 /* ------------------------------------------------------------- comparing */
 
 static int
-give_values(struct prof_comparison *cp, const struct series *se,
-    const long *run)
-{
-	for (size_t m = 0; m < se->se_nmetrics; m++)
-		for (size_t r = 0; r < se->se_nruns; r++)
-			if (isfinite(se->se_run[r].sr_value[m]) &&
-			    prof_comparison_value(cp, run[r],
-			    se->se_metric[m].sm_name,
-			    se->se_metric[m].sm_unit,
-			    se->se_run[r].sr_value[m]) == -1)
-				return (fail(cp));
-	return (0);
-}
-
-static int
-give_renames(const struct compare *cm, struct prof_comparison *cp)
-{
-	const struct opt_strings *renames = &cm->cm_options->co_renames;
-
-	for (size_t i = 0; i < renames->os_n; i++) {
-		const char *equals = strchr(renames->os_text[i], '=');
-		char *old = strndup(renames->os_text[i],
-		    (size_t)(equals - renames->os_text[i]));
-		const int rv = old == NULL ? -1 :
-		    prof_comparison_rename(cp, old, equals + 1);
-
-		free(old);
-		if (rv == -1)
-			return (refuse("free memory", "out of memory"));
-	}
-	return (0);
-}
-
-/* What is new first: by it are the base's lines called. */
-static int
-give_costs(const struct compare *cm, const struct pair *pair,
-    long *const run[2])
-{
-	struct costs costs = { .ct_options = cm->cm_options,
-	    .ct_comparison = pair->pr_comparison };
-	int rv = 0;
-
-	for (int s = 1; s >= 0; s--) {
-		const struct series *se = pair->pr_series[s];
-
-		for (size_t r = 0; r < se->se_nruns && rv == 0; r++)
-			if (se->se_run[r].sr_profile != NULL)
-				rv = compare_costs(&costs, s, run[s][r],
-				    se->se_run[r].sr_profile);
-	}
-	compare_costs_free(&costs);
-	return (rv);
-}
-
-/* Runs of both sides; their order was drawn where one bench made both. */
-static int
-give_runs(const struct compare *cm, const struct pair *pair,
-    bool is_interleaved)
-{
-	struct prof_comparison *cp = pair->pr_comparison;
-	long *run[2] = { NULL, NULL };
-	int rv = -1;
-
-	for (int s = 0; s < 2; s++) {
-		const struct series *se = pair->pr_series[s];
-
-		run[s] = calloc(se->se_nruns + 1, sizeof(*run[s]));
-		for (size_t r = 0; run[s] != NULL && r < se->se_nruns; r++)
-			run[s][r] = prof_comparison_run(cp, s,
-			    se->se_run[r].sr_block, is_interleaved ?
-			    se->se_run[r].sr_place : -1);
-	}
-	if (run[0] == NULL || run[1] == NULL) {
-		refuse("free memory", "out of memory");
-		goto out;
-	}
-	for (int s = 0; s < 2; s++)
-		if (give_values(cp, pair->pr_series[s], run[s]) == -1)
-			goto out;
-	rv = give_costs(cm, pair, run);
-out:
-	free(run[0]);
-	free(run[1]);
-	return (rv);
-}
-
-static int
 compare_pair(const struct compare *cm, struct pair *pair,
     bool is_interleaved)
 {
@@ -389,19 +295,29 @@ compare_pair(const struct compare *cm, struct pair *pair,
 		    cm->cm_options->co_seed.on_value : 1,
 		.cp_family = cm->cm_npairs,
 	};
+	struct costs costs = {
+		.ct_command = "compare",
+		.ct_by = cm->cm_options->co_by,
+		.ct_events = &cm->cm_options->co_events,
+		.ct_renames = &cm->cm_options->co_renames,
+		.ct_profile = {
+			.pl_size = sizeof(costs.ct_profile),
+			/* One build inlines what another calls. */
+			.pl_inlines = cm->cm_options->co_by ==
+			    COMPARE_BY_FUNCTION,
+			.pl_places = cm->cm_options->co_by == COMPARE_BY_LINE,
+		},
+	};
 	struct prof_err error = { 0 };
-	struct prof_comparison *cp = prof_comparison_new(&options, &error);
 
-	if (cp == NULL) {
+	costs.ct_comparison = prof_comparison_new(&options, &error);
+	if (costs.ct_comparison == NULL) {
 		msg_prof("compare", &error);
 		return (-1);
 	}
-	pair->pr_comparison = cp;
-	if (give_renames(cm, cp) == -1 ||
-	    give_runs(cm, pair, is_interleaved) == -1)
+	pair->pr_comparison = costs.ct_comparison;
+	if (compare_runs(&costs, pair->pr_series, is_interleaved) == -1)
 		return (-1);
-	if (prof_comparison_finish(cp) == -1)
-		return (fail(cp));
 	if (compare_headline(pair) == NULL)
 		return (refuse("check the input files",
 		    "no runs to compare"));

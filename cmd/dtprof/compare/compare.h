@@ -4,6 +4,7 @@
  *
  *	cmd_compare.c		options; which runs against which; the verdict
  *	compare_input.c		what a file is, and what it holds: runs
+ *	compare_runs.c		runs of two series to a comparison
  *	compare_profile.c	what functions cost in a recording
  *	compare_lines.c		and which of their lines are the same
  *	compare_text.c, compare_json.c	what came of it
@@ -16,6 +17,7 @@
 #ifndef COMPARE_H
 #define COMPARE_H
 
+#include "../opt/choose.h"
 #include "../ui/table.h"
 
 #define COMPARE_SCHEMA	1
@@ -155,10 +157,16 @@ int	compare_read_json(struct side *side, const char *path, char *text,
 
 /* -------------------------------------------------- compare_profile.c */
 
-/* Where costs go, and how they are called. */
+/* Where runs and their costs go, and how they are called. */
 struct costs {
-	const struct compare_options *ct_options;
+	const char	*ct_command;	/* whose messages */
+	unsigned	 ct_by;		/* enum compare_by */
+	const struct opt_strings *ct_events;
+	const struct opt_strings *ct_renames;
+	const struct choose_time *ct_time[2];	/* of a side; NULL: all */
+	struct prof_profile_options ct_profile;
 	struct prof_comparison *ct_comparison;
+	struct prof_difference *ct_difference;	/* NULL: trees are not kept */
 	char		*ct_event;	/* of all runs: "cpu-clock in ns" */
 	void		*ct_beginnings;	/* compare_lines.c */
 };
@@ -166,10 +174,16 @@ struct costs {
 /* Is it one of ours?  Then what machine it is of, into series. */
 int	compare_machine_of(struct series *series, const char *recording);
 bool	compare_is_recording(const char *path);
-/* What a run cost, to run number of the comparison; the new side first. */
+/* What a run cost, to run number of the comparison. */
 int	compare_costs(struct costs *costs, int side, long run,
 	    const char *path);
 void	compare_costs_free(struct costs *costs);
+
+/* ----------------------------------------------------- compare_runs.c */
+
+/* All of both sides, tested; -1: a message has been printed. */
+int	compare_runs(struct costs *costs, const struct series *const series[2],
+	    bool is_interleaved);
 
 /* ---------------------------------------------------- compare_lines.c */
 

@@ -3,7 +3,7 @@
  * What functions cost in one run, of a recording or of what import reads, by
  * its profile.
  *
- * Called by cmd_compare.c, run by run; a recording is closed again before
+ * Called by compare_runs.c, run by run; a recording is closed again before
  * the next one is opened, so that hundreds of them fit.
  */
 #include <fcntl.h>
@@ -12,7 +12,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../opt/choose.h"
 #include "../ui/json.h"
 #include "compare.h"
 
@@ -97,8 +96,7 @@ static long
 event_of(struct costs *ct, const struct prof_profile *profile,
     const struct prof_reader *reader, const char *path, int side)
 {
-	bool *wanted = choose_events("compare", reader,
-	    &ct->ct_options->co_events);
+	bool *wanted = choose_events(ct->ct_command, reader, ct->ct_events);
 	const struct prof_event_info *info;
 	long event = -1;
 
@@ -107,12 +105,15 @@ event_of(struct costs *ct, const struct prof_profile *profile,
 	for (size_t e = 0; e < prof_reader_nevents(reader) && event == -1;
 	    e++) {
 		info = prof_reader_event(reader, e);
+		/* A picture has runs without samples, which cost nothing. */
 		if (wanted[e] && choose_is_side(info, side) &&
-		    prof_profile_weight(profile, e) > 0 && is_event(ct, info))
+		    (prof_profile_weight(profile, e) > 0 ||
+		    (ct->ct_difference != NULL && ct->ct_event != NULL)) &&
+		    is_event(ct, info))
 			event = (long)e;
 	}
 	if (event == -1)
-		msg_fail("compare", "record longer, leave it out, or choose an "
+		msg_fail(ct->ct_command, "record longer, leave it out, or choose an "
 		    "event with -e", "%s: no samples%s%s", path,
 		    ct->ct_event != NULL ? " of " : "",
 		    ct->ct_event != NULL ? ct->ct_event : "");
@@ -120,118 +121,106 @@ event_of(struct costs *ct, const struct prof_profile *profile,
 	return (event);
 }
 
-/* Where a profile comes from, and where its costs go. */
+/* Whose costs a profile's are, where not functions'. */
 struct source {
 	struct costs	*sr_costs;
 	int		 sr_side;
-	long		 sr_run;
 	struct prof_symbols *sr_symbols;
+	char		 sr_name[1200];
 };
 
-static int
-add_cost(const struct source *source, const struct prof_label *label,
-    double cost)
+static void
+item_of(void *arg, const struct prof_label *label, struct prof_item *item)
 {
-	const struct costs *ct = source->sr_costs;
+	struct source *source = arg;
+	struct costs *ct = source->sr_costs;
 	const struct prof_function *fu = label->lb_function;
 	const char *module = label->lb_module;
-	bool is_inlined = fu != NULL && fu->fu_is_inlined;
-	char name[1200];
+	const size_t size = sizeof(source->sr_name);
 
-	if (ct->ct_options->co_by == COMPARE_BY_FUNCTION)
-		return (prof_comparison_cost(ct->ct_comparison,
-		    source->sr_run, label->lb_name, module, is_inlined, cost));
-	if (ct->ct_options->co_by == COMPARE_BY_LINE && fu != NULL &&
+	item->it_name = source->sr_name;
+	item->it_module = ct->ct_by == COMPARE_BY_MODULE ? "" : module;
+	item->it_is_inlined = fu != NULL && fu->fu_is_inlined;
+	if (ct->ct_by == COMPARE_BY_LINE && fu != NULL &&
 	    label->lb_kind == PROF_LABEL_PLACE)
-		is_inlined = compare_line_name(source->sr_costs,
-		    source->sr_side, source->sr_symbols, label, name,
-		    sizeof(name));
-	else if (ct->ct_options->co_by == COMPARE_BY_LINE || *module == '\0')
-		snprintf(name, sizeof(name), "%s", label->lb_name);
+		item->it_is_inlined = compare_line_name(ct, source->sr_side,
+		    source->sr_symbols, label, source->sr_name, size);
+	else if (ct->ct_by == COMPARE_BY_LINE || *module == '\0')
+		snprintf(source->sr_name, size, "%s", label->lb_name);
 	else
-		prof_module_base_name(module, name, sizeof(name));
-	if (ct->ct_options->co_by == COMPARE_BY_MODULE)
-		module = "";
-	return (prof_comparison_cost(ct->ct_comparison, source->sr_run, name,
-	    module, is_inlined, cost));
+		prof_module_base_name(module, source->sr_name, size);
 }
 
-/* And how reliable they are. */
-static int
-add_costs(const struct source *source, const struct prof_reader *reader,
+static const struct prof_err *
+add_profile(struct source *source, long run,
     const struct prof_profile *profile, size_t event)
 {
-	const char *name;
-	const double scale = (double)prof_unit_scale(prof_reader_event(
-	    reader, event)->pi_unit, &name);
-	const uint64_t *self = prof_profile_self(profile, event);
-	const size_t nnodes = prof_profile_nnodes(profile);
-	const size_t nlabels = prof_profile_nlabels(profile);
-	const struct prof_tree_node *nodes = prof_profile_nodes(profile);
-	uint64_t *sum = calloc(nlabels + 1, sizeof(*sum));
-	struct prof_quality quality;
-	int rv = sum == NULL ? -1 : 0;
+	const struct costs *ct = source->sr_costs;
 
-	prof_profile_quality(profile, event, &quality);
-	if (rv == 0 && quality.pq_is_bad)
-		rv = prof_comparison_care(source->sr_costs->ct_comparison,
-		    source->sr_run, quality.pq_text);
-	for (size_t n = 0; n < nnodes && rv == 0; n++)
-		sum[nodes[n].pt_label] += self[n];
-	for (uint32_t l = 0; l < nlabels && rv == 0; l++)
-		if (sum[l] > 0)
-			rv = add_cost(source, prof_profile_label(profile, l),
-			    (double)sum[l] / scale);
-	free(sum);
-	return (rv);
+	if (ct->ct_difference != NULL)
+		return (prof_difference_add(ct->ct_difference, run, profile,
+		    event) == 0 ? NULL :
+		    prof_difference_error(ct->ct_difference));
+	return (prof_comparison_profile(ct->ct_comparison, run, profile,
+	    event, ct->ct_by == COMPARE_BY_FUNCTION ? NULL : item_of,
+	    source) == 0 ? NULL : prof_comparison_error(ct->ct_comparison));
 }
 
 static int
-fail_reading(const char *path, const struct prof_err *error)
+fail_reading(const struct costs *ct, const char *path,
+    const struct prof_err *error)
 {
-	msg_fail("compare", error->pe_cure, "%s: %s", path, error->pe_text);
+	msg_fail(ct->ct_command, error->pe_cure, "%s: %s", path,
+	    error->pe_text);
 	return (-1);
 }
 
-/*
- * Inlined functions too: one build inlines what another calls.
- */
+static int
+read_costs(struct source *source, long run, const char *path,
+    struct prof_reader *reader, const struct prof_profile_options *options)
+{
+	struct costs *ct = source->sr_costs;
+	struct prof_profile *profile = NULL;
+	struct prof_err error = { 0 };
+	const struct prof_err *why = &error;
+	long event = -1;
+
+	source->sr_symbols = prof_symbols_open(reader, NULL, &error);
+	if (source->sr_symbols != NULL)
+		profile = prof_profile_new(reader, source->sr_symbols,
+		    options, &error);
+	/* That a chunk is damaged may show when it is decoded. */
+	input_say_cut(ct->ct_command, reader);
+	if (profile != NULL) {
+		why = NULL;
+		event = event_of(ct, profile, reader, path, source->sr_side);
+	}
+	if (event != -1)
+		why = add_profile(source, run, profile, (size_t)event);
+	if (why != NULL)
+		(void)fail_reading(ct, path, why);
+	prof_profile_free(profile);
+	prof_symbols_close(source->sr_symbols);
+	return (event == -1 || why != NULL ? -1 : 0);
+}
+
 int
 compare_costs(struct costs *ct, int side, long run, const char *path)
 {
-	const struct prof_profile_options options = {
-		.pl_size = sizeof(options),
-		.pl_inlines = ct->ct_options->co_by == COMPARE_BY_FUNCTION,
-		.pl_places = ct->ct_options->co_by == COMPARE_BY_LINE
-	};
-	struct source source = { ct, side, run, NULL };
+	struct prof_profile_options options = ct->ct_profile;
+	struct source source = { .sr_costs = ct, .sr_side = side };
 	struct prof_err error = { 0 };
-	struct prof_profile *profile = NULL;
-	struct prof_reader *reader = input_read("compare", path, &error);
-	long event;
-	int rv = -1;
+	struct prof_reader *reader = input_read(ct->ct_command, path, &error);
+	int rv = 0;
 
-	if (reader != NULL)
-		source.sr_symbols = prof_symbols_open(reader, NULL, &error);
-	if (source.sr_symbols != NULL)
-		profile = prof_profile_new(reader, source.sr_symbols,
-		    &options, &error);
-	if (profile == NULL) {
-		fail_reading(path, &error);
-		goto out;
-	}
-	input_say_cut("compare", reader);
-	event = event_of(ct, profile, reader, path, side);
-	if (event != -1 && add_costs(&source, reader, profile,
-	    (size_t)event) == 0)
-		rv = 0;
-	else if (event != -1)
-		fail_reading(path, prof_comparison_error(ct->ct_comparison));
-out:
-	prof_profile_free(profile);
-	prof_symbols_close(source.sr_symbols);
-	if (reader != NULL)
-		prof_reader_close(reader);
+	if (reader == NULL)
+		return (fail_reading(ct, path, &error));
+	if (ct->ct_time[side] != NULL)
+		rv = choose_range(ct->ct_command, reader, ct->ct_time[side],
+		    &options);
+	if (rv == 0)
+		rv = read_costs(&source, run, path, reader, &options);
+	prof_reader_close(reader);
 	return (rv);
 }
 

@@ -181,13 +181,12 @@ shows_time(const struct flame_options *fo)
 	return (!flame_is_drawing(fo) && !has_base(fo));
 }
 
-int
-flame_profile(const struct flame_options *fo, const struct choose_time *time,
-    struct prof_reader *reader, struct prof_symbols **symbols,
-    struct prof_profile **profile)
+void
+flame_profile_options(const struct flame_options *fo,
+    struct prof_profile_options *options)
 {
-	struct prof_profile_options options = {
-		.pl_size = sizeof(options),
+	*options = (struct prof_profile_options){
+		.pl_size = sizeof(*options),
 		.pl_filter = fo->fo_filter,
 		.pl_roots = PROF_ROOT_COMM,
 		.pl_reverse = fo->fo_reverse,
@@ -196,11 +195,20 @@ flame_profile(const struct flame_options *fo, const struct choose_time *time,
 		.pl_cell_ns = shows_time(fo) ? FLAME_CELL_NS : 0,
 		.pl_max_cells = FLAME_MAX_CELLS,
 	};
+}
 
-	if (choose_range("flamegraph", reader, time, &options) == -1)
+static int
+make_profile(struct flame_run *run)
+{
+	struct prof_profile_options options;
+
+	flame_profile_options(run->fr_options, &options);
+	if (choose_range("flamegraph", run->fr_reader,
+	    &run->fr_options->fo_time, &options) == -1)
 		return (-1);
-	*profile = choose_profile("flamegraph", reader, &options, symbols);
-	return (*profile == NULL ? -1 : 0);
+	run->fr_profile = choose_profile("flamegraph", run->fr_reader,
+	    &options, &run->fr_symbols);
+	return (run->fr_profile == NULL ? -1 : 0);
 }
 
 /* ------------------------------------------------------------- output */
@@ -304,9 +312,7 @@ draw_one(const struct flame_options *fo, int n, char **operands)
 		return (-1);
 	if (choose(&run) == -1) {
 		input_say_cut("flamegraph", run.fr_reader);
-	} else if (flame_profile(fo, &fo->fo_time, run.fr_reader,
-	    &run.fr_symbols, &run.fr_profile) == 0 &&
-	    write_picture(&run) == 0) {
+	} else if (make_profile(&run) == 0 && write_picture(&run) == 0) {
 		input_say_limits("flamegraph", run.fr_symbols);
 		rv = 0;
 	}

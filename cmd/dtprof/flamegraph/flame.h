@@ -33,30 +33,18 @@ struct flame_options {
 	bool			 fo_reverse;
 };
 
-/* A recording of a side, and what bench knows of its run. */
-struct flame_recording {
-	char		*fr_path;	/* owned */
-	uint32_t	 fr_block;
-	long		 fr_place;	/* of one bench; else -1 */
-	const struct series *fr_series;	/* NULL: no bench */
-	const double	*fr_value;	/* of the series' metrics */
-};
-
-/* Recordings of a side, which are run after run of the same. */
+/* The base, or what is new. */
 struct flame_side {
-	struct flame_recording *fs_run;
-	size_t		 fs_n;
-	struct side	**fs_bench;	/* owned: where runs have values from */
-	size_t		 fs_nbenches;
+	struct side	 fs_side;
+	struct series	*fs_runs;	/* all of them; in fs_side */
 	char		 fs_name[200];	/* for people */
 };
 
 /* ------------------------------------------------- cmd_flamegraph.c */
 
-/* The names and the profile of a recording; -1: a message was printed. */
-int	flame_profile(const struct flame_options *fo,
-	    const struct choose_time *time, struct prof_reader *reader,
-	    struct prof_symbols **symbols, struct prof_profile **profile);
+/* What of a recording a picture shows. */
+void	flame_profile_options(const struct flame_options *fo,
+	    struct prof_profile_options *options);
 bool	flame_is_drawing(const struct flame_options *fo);
 /* In a browser; 0, or -1 with a message printed. */
 int	flame_show(const char *path);

@@ -54,25 +54,13 @@ bench_of(const char *path, const char **name)
 	return (0);
 }
 
-/* NULL: a message was printed. */
-static struct flame_recording *
+static int
 add(struct flame_side *side, const char *path)
 {
-	struct flame_recording *grown = reallocarray(side->fs_run,
-	    side->fs_n + 1, sizeof(*grown));
+	struct series_run *run = compare_add_run(side->fs_runs);
 
-	if (grown != NULL) {
-		side->fs_run = grown;
-		grown += side->fs_n;
-		*grown = (struct flame_recording){ .fr_path = strdup(path),
-		    .fr_place = -1 };
-	}
-	if (grown == NULL || grown->fr_path == NULL) {
-		refuse(path, "out of memory");
-		return (NULL);
-	}
-	side->fs_n++;
-	return (grown);
+	return (run == NULL || (run->sr_profile = strdup(path)) == NULL ?
+	    refuse(path, "out of memory") : 0);
 }
 
 /* ---------------------------------------------------------------- bench */
@@ -93,67 +81,61 @@ find_series(const struct side *runs, const char *name, size_t otherwise)
 	return (otherwise < runs->sd_n ? &runs->sd_series[otherwise] : NULL);
 }
 
+/* One run, with what bench knows of it. */
+static int
+add_run(struct flame_side *side, const struct series *series,
+    const struct series_run *from, bool is_interleaved)
+{
+	struct series_run *run;
+	int m;
+
+	if (add(side, from->sr_profile) == -1)
+		return (-1);
+	run = &side->fs_runs->se_run[side->fs_runs->se_nruns - 1];
+	run->sr_block = from->sr_block;
+	run->sr_place = is_interleaved ? from->sr_place : -1;
+	for (size_t i = 0; i < series->se_nmetrics; i++) {
+		m = compare_add_metric(side->fs_runs,
+		    series->se_metric[i].sm_name, series->se_metric[i].sm_unit);
+		if (m == -1)
+			return (refuse(from->sr_profile, "out of memory"));
+		run->sr_value[m] = from->sr_value[i];
+	}
+	return (0);
+}
+
 static int
 add_series(struct flame_side *side, const char *path,
     const struct series *series, bool is_interleaved)
 {
-	const size_t before = side->fs_n;
+	const size_t before = side->fs_runs->se_nruns;
 
 	if (series == NULL)
 		return (refuse(path, "no such command in this bench"));
 	if (side->fs_name[0] == '\0')
 		snprintf(side->fs_name, sizeof(side->fs_name), "%.*s",
 		    (int)sizeof(side->fs_name) - 1, series->se_name);
-	for (size_t r = 0; r < series->se_nruns; r++) {
-		const struct series_run *sr = &series->se_run[r];
-		struct flame_recording *run;
-
-		if (sr->sr_profile == NULL)
-			continue;
-		run = add(side, sr->sr_profile);
-		if (run == NULL)
+	for (size_t r = 0; r < series->se_nruns; r++)
+		if (series->se_run[r].sr_profile != NULL && add_run(side,
+		    series, &series->se_run[r], is_interleaved) == -1)
 			return (-1);
-		run->fr_block = sr->sr_block;
-		run->fr_place = is_interleaved ? sr->sr_place : -1;
-		run->fr_series = series;
-		run->fr_value = sr->sr_value;
-	}
-	return (side->fs_n > before ? 0 : refuse(path,
+	return (side->fs_runs->se_nruns > before ? 0 : refuse(path,
 	    "it has no profiles: bench ran without --record"));
-}
-
-/* Values of runs are borrowed from it.  NULL: no memory. */
-static struct side *
-keep_bench(struct flame_side *side)
-{
-	struct side **grown = reallocarray(side->fs_bench,
-	    side->fs_nbenches + 1, sizeof(struct side *));
-	struct side *runs;
-
-	if (grown == NULL)
-		return (NULL);
-	side->fs_bench = grown;
-	runs = calloc(1, sizeof(*runs));
-	if (runs == NULL)
-		return (NULL);
-	*runs = (struct side){ .sd_command = "flamegraph", .sd_cure = cure };
-	grown[side->fs_nbenches++] = runs;
-	return (runs);
 }
 
 static int
 add_bench(struct flame_side *side, const char *path, size_t length,
     const char *name, size_t otherwise, bool is_interleaved)
 {
+	struct side runs = { .sd_command = "flamegraph", .sd_cure = cure };
 	char *directory = strndup(path, length);
-	struct side *runs = keep_bench(side);
-	int rv = directory == NULL || runs == NULL ?
-	    refuse(path, "out of memory") :
-	    compare_read_bench(runs, directory);
+	int rv = directory == NULL ? refuse(path, "out of memory") :
+	    compare_read_bench(&runs, directory);
 
 	if (rv == 0)
-		rv = add_series(side, path, find_series(runs, name,
+		rv = add_series(side, path, find_series(&runs, name,
 		    otherwise), is_interleaved);
+	compare_side_free(&runs);
 	free(directory);
 	return (rv);
 }
@@ -181,6 +163,9 @@ add_all(struct flame_side *side, char *const *paths, size_t n,
 	const char *name, *slash;
 	size_t length;
 
+	side->fs_runs = compare_series(&side->fs_side, "runs");
+	if (side->fs_runs == NULL)
+		return (refuse(paths[0], "out of memory"));
 	for (size_t i = 0; i < n; i++) {
 		length = bench_of(paths[i], &name);
 		if (length > 0) {
@@ -194,7 +179,7 @@ add_all(struct flame_side *side, char *const *paths, size_t n,
 			snprintf(side->fs_name, sizeof(side->fs_name),
 			    "%.150s%s", slash != NULL ? slash + 1 : paths[i],
 			    n > 1 ? " and others" : "");
-		if (add(side, paths[i]) == NULL)
+		if (add(side, paths[i]) == -1)
 			return (-1);
 	}
 	return (0);
@@ -240,14 +225,6 @@ flame_sides(const struct flame_options *fo, int n, char **operands,
 void
 flame_sides_free(struct flame_side sides[2])
 {
-	for (int s = 0; s < 2; s++) {
-		for (size_t i = 0; i < sides[s].fs_n; i++)
-			free(sides[s].fs_run[i].fr_path);
-		for (size_t i = 0; i < sides[s].fs_nbenches; i++) {
-			compare_side_free(sides[s].fs_bench[i]);
-			free(sides[s].fs_bench[i]);
-		}
-		free(sides[s].fs_run);
-		free(sides[s].fs_bench);
-	}
+	compare_side_free(&sides[0].fs_side);
+	compare_side_free(&sides[1].fs_side);
 }
