@@ -10,7 +10,7 @@ readData(JSON.parse($("data").textContent)).then(data => {
 	    new FlameGraph(data);
 	document.documentElement.dataset.ready = "yes";
 }).catch(error => {
-	$("quality").textContent = "This page's data cannot be read: " +
+	$("quality").textContent = "Invalid data in this page: " +
 	    error.message;
 	$("quality").classList.add("bad");
 	document.documentElement.dataset.ready = "no";

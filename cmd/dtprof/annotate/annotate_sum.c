@@ -462,7 +462,7 @@ file_show(struct annotate *an, struct an_place **place, size_t n)
 	if (annotate_row(an, AN_FILE, 0, strdup(path[0] != '\0' ? path :
 	    "[no line is known]")) != NULL && (source.so_nlines > 0 ||
 	    path[0] == '\0' || annotate_row(an, AN_NOTE, 0, strdup(
-	    "the file is not here, or cannot be read: numbers only")) !=
+	    "cannot read the source file: numbers only")) !=
 	    NULL))
 		rv = file_rows(an, place, n, &source);
 	free(source.so_line);
