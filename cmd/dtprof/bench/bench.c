@@ -221,6 +221,7 @@ run_block(struct going *going, uint32_t block, unsigned of)
 		if (bench->be_record)
 			snprintf(profile, sizeof(profile), "b%05u-%c-%u.dtp",
 			    block, 'a' + (int)c, seen[c]);
+		bench->be_nth = block * BENCH_IN_BLOCK + seen[c];
 		if (run_one(going, c, bench->be_record ? profile : NULL,
 		    &result) == -1)
 			return (-1);

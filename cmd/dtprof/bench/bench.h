@@ -96,6 +96,7 @@ struct bench {
 	uint64_t	 be_seed;
 	uint64_t	 be_runs;	/* of each command */
 	uint64_t	 be_warmups;
+	uint32_t	 be_nth;	/* run of a command, now */
 	bool		 be_shell;
 	bool		 be_record;
 	bool		 be_has_files;	/* in the directory */

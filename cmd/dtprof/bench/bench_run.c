@@ -29,7 +29,8 @@
 
 #define WAIT_MS		100
 #define LAST_WORDS	400
-#define LIGHT_HZ	999
+#define LOWEST_HZ	900
+#define RATES		200
 
 int
 bench_become_caller(bool for_good)
@@ -241,6 +242,18 @@ run_plain(const struct bench *bench, char *const *argv,
 
 /* ------------------------------------------------------------ recorded */
 
+/*
+ * A loop as long as a sampling period is sampled in the same place each time
+ * and in each run, and no number of runs shows it.  So the n-th run of each
+ * command has the n-th of these rates, which multiples of the golden ratio
+ * spread evenly.
+ */
+static uint64_t
+rate_of(uint32_t n)
+{
+	return (LOWEST_HZ + ((uint64_t)(n * 0x9e3779b9U) * RATES >> 32));
+}
+
 static struct prof_session *
 arm(const struct bench *bench, char *const *argv, const char *profile,
     const char *event, struct prof_err *error)
@@ -248,7 +261,7 @@ arm(const struct bench *bench, char *const *argv, const char *profile,
 	const struct prof_options options = {
 		.po_size = sizeof(options), .po_output = profile,
 		.po_target = PROF_TARGET_COMMAND, .po_argv = argv,
-		.po_frequency_hz = LIGHT_HZ,
+		.po_frequency_hz = rate_of(bench->be_nth),
 		.po_callgraph = PROF_CALLGRAPH_AUTO,
 	};
 	struct prof_session *session = prof_session_open(&options, error);
