@@ -106,8 +106,8 @@ struct prof_cmd {
 
 /* An option of perf's, as habits.c has them. */
 struct opt_habit {
-	const char	*oh_command;
-	const char	*oh_option;	/* without dashes */
+	const char	*oh_commands;	/* separated by spaces */
+	const char	*oh_options;	/* the same, without dashes */
 	const char	*oh_arg;	/* NULL: it takes no value */
 	const char	*oh_only;	/* the one value accepted; NULL: any */
 	const char	*oh_same;	/* our option; NULL: nothing to do */
@@ -136,8 +136,8 @@ const char *opt_nearest(const char *name, const char *const *names);
 /* Borrowed for ever; NULL: perf has no such option, or nothing to say. */
 const struct opt_habit *habit_of_option(const char *command,
 	    const char *option, size_t length);
-/* What to type instead of a command of perf's, or NULL. */
-const char *habit_of_command(const char *name);
+/* What to type instead of a command of perf's and its operand, or NULL. */
+const char *habit_of_command(const char *name, const char *second);
 
 /* -------------------------------------------------------- opt_value.c */
 
@@ -355,8 +355,11 @@ extern const struct prof_cmd cmd_help;
 
 /* All commands, NULL-ended, in the order in which help shows them. */
 extern const struct prof_cmd *const cmd_all[];
-/* NULL: there is none; then the message has been printed. */
-const struct prof_cmd *cmd_find(const char *name);
+/*
+ * By its name and what follows, NULL if nothing does.  NULL: there is none;
+ * then the message has been printed.
+ */
+const struct prof_cmd *cmd_find(const char *name, const char *second);
 int	cmd_run(const struct prof_cmd *cmd, int argc, char **argv);
 
 #endif /* CMD_H */

@@ -64,7 +64,7 @@ main(int argc, char **argv)
 		    "dtprof help");
 		return (EXIT_USAGE);
 	}
-	cmd = cmd_find(command_name(argv[1]));
+	cmd = cmd_find(command_name(argv[1]), argv[2]);
 	if (cmd == NULL)
 		return (EXIT_USAGE);
 	return (cmd_run(cmd, argc - 1, argv + 1));

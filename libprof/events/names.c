@@ -240,6 +240,9 @@ names_unknown(struct prof_names *names, const struct prof_spec *spec,
 		return (prof_cure(error, "providers are pmc, profile, "
 		    "interval, static and syscall; list events with dtprof "
 		    "list"));
+	if (text[0] == '{')
+		return (prof_cure(error, "groups are counted by dtprof stat; "
+		    "add a counter to each sample with --with COUNTER"));
 	last = strrchr(spec->sp_name, ':');
 	last = last == NULL ? spec->sp_name : last + 1;
 	if (last[0] == '\0' || prof_glob_is(last))

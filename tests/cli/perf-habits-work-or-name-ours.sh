@@ -1,5 +1,5 @@
 #!/bin/sh
-# ASSERTION: forty command lines of perf, typed as they are with dtprof in
+# ASSERTION: a hundred command lines of perf, typed as they are with dtprof in
 # perf's place, either do what they say or name the line to type, and every
 # command that is named exists.  Easy to get wrong: a hint that names an option
 # that was renamed.
@@ -69,6 +69,72 @@ timechart | dtprof report --plot timeline
 evlist | dtprof report --stats
 kmem record | kmem:*
 ftrace | dtprof script
+record -B -T -P --sample-cpu -- true | works
+record --no-buffering --running-time -- true | works
+record --affinity cpu --aio -- true | works
+record -k mono -- true | works
+record -k boottime -- true | CLOCK_MONOTONIC
+record -j any,u -- true | -g records stacks
+record --user-regs=ip -- true | registers
+record -n -- true | dtprof stat
+record --max-size=10M -- true | --duration TIME
+record --off-cpu -- true | -e syscall
+record --per-thread -p 1 | --attach tasks
+record -r 10 -- true | chrt
+record --switch-events -- true | sched:sched_switch
+record --control fd:3 -- true | dtprof mark
+record --user-callchains -- true | --user-only
+record -e '{page-faults,task-clock}:S' -- true | --with COUNTER
+report -f -i old.dtp | works
+report --show-total-period --group | works
+report --header-only | dtprof report --stats
+report --hierarchy | --tree
+report -G | --tree
+report -C 0 | --filter cpu==N
+report --pid 1 | --filter pid==N
+report --time 0,1 | --from TIME and --to TIME
+report -T | --by tid
+report -t ';' | --csv
+report -D | dtprof script --show all
+report -k vmlinux | contains its symbols
+report -b | does not record branches
+report -S main | --callers
+report -U | leave it out
+report --max-stack 5 | --tree
+script --ns -f | works
+script -G | --no-symbols
+script -c sh | --filter
+script --time 0,1 | dtprof report --from TIME
+script --show-task-events | --show samples,process-events
+script --show-mmap-events | --show samples,mapping-events
+script -s x.py | --json
+script --header | dtprof report --stats
+script flamegraph | dtprof flamegraph
+script record syscall-counts | dtprof record
+annotate -M intel main | objdump
+annotate -d libc.so.6 main | MODULE:FUNCTION
+stat -B -e page-faults -- true | works
+stat -j -e page-faults -- true | works
+stat --per-core -a true | -C CPU
+stat --topdown -a true | cycles,instructions
+stat -n -- true | task-clock
+stat --pre true -- true | --prepare CMD
+stat -g -e page-faults -- true | braces
+stat -D 100 -- true | dtprof stat -p PID
+stat --interval-count 3 -- true | --duration TIME
+stat -v -- true | leave it out
+stat record -- true | dtprof stat --json
+bench sched messaging | dtprof bench 'OLD' 'NEW'
+list --long-desc 'sched:*' | works
+list hw | pmc:::*
+list tracepoint | static:*
+test | dtprof doctor
+inject -j | not needed
+data convert --to-json x | dtprof export
+kvm stat | kvm:*
+kwork report | workqueue:*
+iostat | block:*
+kallsyms do_exit | /proc/kallsyms
 END
 n=0
 while IFS='|' read -r line want; do
@@ -89,7 +155,7 @@ while IFS='|' read -r line want; do
 	fi
 	n=$((n + 1))
 done <lines
-[ "$n" -ge 40 ] || fail "only $n lines"
+[ "$n" -ge 100 ] || fail "only $n lines"
 ok "$n lines of perf: $(grep -c 'works$' lines) work, the others name ours"
 
 # What the hints name is there.

@@ -32,3 +32,18 @@ END
 [ "$n" -eq 11 ] || fail "only $n"
 expect 0 "$DTPROF" report --by comm,module,function
 ok "$n words of perf have a hint to ours"
+n=0
+while read -r theirs ours; do
+	expect 1 "$DTPROF" report --by "$theirs"
+	expect_err "^dtprof: hint: did you mean $ours[?]" "--by $theirs"
+	n=$((n + 1))
+done <<'END'
+dso module
+sym function
+symbol function
+srcline line
+thread tid
+process pid
+END
+[ "$n" -eq 6 ] || fail "only $n"
+ok "$n keys of perf have a hint to ours"

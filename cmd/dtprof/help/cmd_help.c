@@ -74,7 +74,7 @@ run_help(void *options, int n, char **operands)
 	(void)options;
 	out_init(&out, STDOUT_FILENO);
 	if (n == 1) {
-		one = cmd_find(operands[0]);
+		one = cmd_find(operands[0], NULL);
 		if (one == NULL)
 			return (EXIT_USAGE);
 		opt_help(one, &out);
@@ -95,22 +95,26 @@ run_help(void *options, int n, char **operands)
 }
 
 const struct prof_cmd *
-cmd_find(const char *name)
+cmd_find(const char *name, const char *second)
 {
 	const char *names[sizeof(cmd_all) / sizeof(cmd_all[0])], *nearest;
-	const char *habit = habit_of_command(name);
+	const char *habit = habit_of_command(name, second);
+	const struct prof_cmd *found = NULL;
 	size_t n;
 
 	for (n = 0; cmd_all[n] != NULL; n++) {
-		if (strcmp(name, cmd_all[n]->cm_name) == 0)
-			return (cmd_all[n]);
 		names[n] = cmd_all[n]->cm_name;
+		if (strcmp(name, names[n]) == 0)
+			found = cmd_all[n];
 	}
 	names[n] = NULL;
 	if (habit != NULL) {
-		msg_fail(NULL, habit, "%s: no such command", name);
+		msg_fail(NULL, habit, "%s%s%s: no such command", name,
+		    found != NULL ? " " : "", found != NULL ? second : "");
 		return (NULL);
 	}
+	if (found != NULL)
+		return (found);
 	nearest = opt_nearest(name, names);
 	msg_fail(NULL, "list the commands with dtprof help",
 	    "%s: no such command%s%s%s", name,

@@ -147,13 +147,23 @@ list_arguments(FILE *stream, const struct prof_event_info *info)
 		fputs("no arguments", stream);
 }
 
+/* What other profilers call them. */
+static const char *const others[][2] = { { "dso", "module" },
+    { "file", "line" }, { "process", "pid" }, { "program", "comm" },
+    { "srcfile", "line" }, { "srcline", "line" }, { "sym", "function" },
+    { "symbol", "function" }, { "thread", "tid" } };
+#define NOTHERS	(sizeof(others) / sizeof(others[0]))
+
 /* A word or an argument that it may have been meant for; NULL: none. */
 static const char *
 nearest(const struct report *report, const char *name)
 {
-	const char *near = opt_nearest(name, words);
-	const char *names[PROF_MAX_ARGS + 1];
+	const char *near = NULL, *names[PROF_MAX_ARGS + 1];
 
+	for (size_t n = 0; n < NOTHERS; n++)
+		if (strcmp(name, others[n][0]) == 0)
+			return (others[n][1]);
+	near = opt_nearest(name, words);
 	for (size_t e = 1; near == NULL &&
 	    e < prof_reader_nevents(report->re_reader); e++) {
 		const struct prof_event_info *info =
@@ -191,13 +201,13 @@ refuse(const struct report *report, const char *name)
 		list_arguments(stream, info);
 		any = true;
 	}
-	fputs("; other words are " BY_WORDS, stream);
+	fputs("; keys are " BY_WORDS, stream);
 	if (fclose(stream) != 0) {
 		free(text);
 		return (no_memory());
 	}
-	msg_fail("report", text, "--by %s: not recorded with any event",
-	    name);
+	msg_fail("report", text, "--by %s: neither a key nor an argument of "
+	    "an event", name);
 	free(text);
 	return (-1);
 }
