@@ -3,7 +3,7 @@
  * See module.h.  A file is opened by the path that was mapped, and counts
  * only when it is what was mapped (prof_image_matches): a wrong name is worse
  * than none.  Where it is gone or replaced, the separate debug file of the
- * same build-id still names its functions.
+ * same build-id still names its functions, or the copy that perf keeps.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -102,30 +102,56 @@ open_file(const struct prof_module *module,
 	return (fd);
 }
 
-/* Of a file that is gone, by build-id in one of a:b; -1: none. */
+/* By build-id, DIR/.build-id/ab/cdef... and ending; -1: it is not there. */
 static int
-open_debug(const struct prof_image *image, const char *dirs)
+open_id(const struct prof_image *image, const char *dir, size_t length,
+    const char *ending)
 {
 	char path[512], id[2 * sizeof(image->im_id) + 1];
 	uint32_t n;
-	size_t len;
 	int fd;
 
 	if (image->im_id_len < 2)
 		return (-1);
 	for (n = 0; n < image->im_id_len; n++)
 		snprintf(id + 2 * n, 3, "%02x", image->im_id[n]);
-	for (; *dirs != '\0'; dirs += len + (dirs[len] == ':')) {
-		len = strcspn(dirs, ":");
-		snprintf(path, sizeof(path), "%.*s/.build-id/%.2s/%s.debug",
-		    (int)len, dirs, id, id + 2);
-		fd = prof_image_open(path);
-		if (fd != -1 && prof_image_matches(image, fd, 0))
-			return (fd);
-		if (fd != -1)
-			close(fd);
+	if (snprintf(path, sizeof(path), "%.*s/.build-id/%.2s/%s%s",
+	    (int)length, dir, id, id + 2, ending) >= (int)sizeof(path))
+		return (-1);
+	fd = prof_image_open(path);
+	if (fd != -1 && !prof_image_matches(image, fd, 0)) {
+		close(fd);
+		fd = -1;
 	}
-	return (-1);
+	return (fd);
+}
+
+/* Of a file that is gone: its debug file in one of a:b; -1: none. */
+static int
+open_debug(const struct prof_image *image, const char *dirs)
+{
+	size_t length;
+	int fd = -1;
+
+	for (; fd == -1 && *dirs != '\0';
+	    dirs += length + (dirs[length] == ':')) {
+		length = strcspn(dirs, ":");
+		fd = open_id(image, dirs, length, ".debug");
+	}
+	return (fd);
+}
+
+/* The copy that perf record or perf archive keeps; -1: none. */
+static int
+open_copy(const struct prof_image *image)
+{
+	const char *home = secure_getenv("HOME");
+	char dir[256];
+
+	if (home == NULL || snprintf(dir, sizeof(dir), "%s/.debug", home) >=
+	    (int)sizeof(dir))
+		return (-1);
+	return (open_id(image, dir, strlen(dir), "/elf"));
 }
 
 int
@@ -134,8 +160,10 @@ prof_module_open(const struct prof_module *module,
 {
 	int fd = open_file(module, files);
 
-	return (fd != -1 ? fd : open_debug(module->mo_image,
-	    files->mf_debug_dirs != NULL ? files->mf_debug_dirs : DEBUG_DIR));
+	if (fd == -1)
+		fd = open_debug(module->mo_image, files->mf_debug_dirs !=
+		    NULL ? files->mf_debug_dirs : DEBUG_DIR);
+	return (fd != -1 ? fd : open_copy(module->mo_image));
 }
 
 static bool

@@ -99,10 +99,10 @@ perf_files_say(struct perf_data *data)
 	if (prof_import_info(data->pd_import, "import.unchanged_ns", text) ==
 	    -1)
 		return (-1);
-	return (prof_import_say(data->pd_import, "it has no build-ids for "
-	    "some files (%llu): symbols come from the files on disk, which "
-	    "are unchanged by inode and time but not verified",
-	    (unsigned long long)data->pd_unchanged));
+	return (prof_import_say(data->pd_import, "no build-id for %llu file%s: "
+	    "symbols come from the files on disk, unchanged by inode and time "
+	    "but not verified", (unsigned long long)data->pd_unchanged,
+	    data->pd_unchanged == 1 ? "" : "s"));
 }
 
 void

@@ -148,6 +148,7 @@ static void
 say_unresolved(struct doubts *doubts)
 {
 	const struct prof_function *worst = doubts->do_worst;
+	const char *cure;
 
 	if (doubts->do_quality->pq_unresolved <= MAX_UNRESOLVED)
 		return;
@@ -160,8 +161,12 @@ say_unresolved(struct doubts *doubts)
 	    worst->fu_module);
 	say(doubts, ": %s", prof_unnamed_reason(worst->fu_unnamed,
 	    worst->fu_module));
-	say_cure(doubts, prof_unnamed_cure(worst->fu_unnamed,
-	    worst->fu_module));
+	cure = prof_unnamed_cure(worst->fu_unnamed, worst->fu_module);
+	/* Files are those of this machine, whoever recorded. */
+	if (worst->fu_unnamed == PROF_UNNAMED_NOFILE && *cure != '\0')
+		say(doubts, "; %s", cure);
+	else
+		say_cure(doubts, cure);
 }
 
 static void

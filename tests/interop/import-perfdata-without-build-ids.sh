@@ -31,7 +31,7 @@ for id in none sha1; do
 	    2>/dev/null || skip "perf cannot record into a pipe"
 	expect 0 "$DTPROF" report $id.data
 	expect_out ' hot  .*/'$id'$' "no name in $id"
-	expect_err ': it has no build-ids .*\(-v: more\)$' "$id: no note"
+	expect_err ': no build-id for .*\(-v: more\)$' "$id: no note"
 	expect 0 "$DTPROF" report -v $id.data
 	expect_err 'but not verified' "$id: nothing said"
 	expect 0 "$DTPROF" import -q -o $id.dtp $id.data
