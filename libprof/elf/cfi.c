@@ -212,27 +212,32 @@ compiler_fini(struct compiler *co)
 }
 
 int
-prof_cfi_entries(const struct prof_cfi_input *input, prof_cfi_entry_fn *fn,
-    void *arg)
+prof_cfi_entries(const struct prof_cfi_input *input,
+    struct prof_cfi_entry **entries, size_t *nentries)
 {
 	struct prof_cfi_stats stats;
 	struct compiler co;
 	int rv = read_all(&co, input, &stats);
 	size_t n;
 
-	if (rv == 0)
+	if (rv == 0) {
 		rows_sort(&co);
+		*entries = reallocarray(NULL, co.co_nfdes + 1,
+		    sizeof(**entries));
+		rv = *entries == NULL ? -1 : 0;
+	}
 	for (n = 0; rv == 0 && n < co.co_nfdes; n++) {
 		const struct fde *fde = &co.co_fdes[n];
 		const struct cie *cie = &co.co_cies[fde->fd_cie];
-		const struct prof_cfi_entry entry = {
+
+		(*entries)[n] = (struct prof_cfi_entry){
 			fde->fd_start, fde->fd_end, cie->ce_code_align,
 			cie->ce_data_align, cie->ce_program,
 			cie->ce_program_end, fde->fd_program,
 			fde->fd_program_end, cie->ce_signal
 		};
-		rv = fn(arg, &entry);
 	}
+	*nentries = rv == 0 ? co.co_nfdes : 0;
 	compiler_fini(&co);
 	return (rv);
 }

@@ -100,11 +100,9 @@ struct prof_cfi_entry {
 	bool		en_signal;
 };
 
-typedef int prof_cfi_entry_fn(void *arg, const struct prof_cfi_entry *entry);
-
-/* Functions in order of their start; returns as prof_cfi_compile does. */
+/* Functions in order of their start, owned by the caller.  -1: no memory. */
 int	prof_cfi_entries(const struct prof_cfi_input *input,
-	    prof_cfi_entry_fn *fn, void *arg);
+	    struct prof_cfi_entry **entries, size_t *nentries);
 
 /* Does an entry of these bytes say that nobody called what is at pc? */
 bool	prof_cfi_is_outermost(enum prof_machine machine, const uint8_t *bytes,

@@ -188,25 +188,6 @@ prof_objects_sweep(struct prof_objects *objects)
 	}
 }
 
-static int
-add_entry(void *arg, const struct prof_cfi_entry *entry)
-{
-	struct prof_object *object = arg;
-	size_t n = object->ob_nentries;
-	struct prof_cfi_entry *grown;
-
-	/* Grows in powers of two: full exactly when n is one. */
-	if (n == 0 || (n >= 64 && (n & (n - 1)) == 0)) {
-		grown = reallocarray(object->ob_entry, n == 0 ? 64 : 2 * n,
-		    sizeof(*grown));
-		if (grown == NULL)
-			return (-1);
-		object->ob_entry = grown;
-	}
-	object->ob_entry[object->ob_nentries++] = *entry;
-	return (0);
-}
-
 int
 prof_object_look(struct prof_object *object, struct prof_elf *elf)
 {
@@ -224,7 +205,8 @@ prof_object_look(struct prof_object *object, struct prof_elf *elf)
 	object->ob_state = OBJECT_BARE;
 	if (!prof_unwind_frames(elf, &input))
 		return (0);
-	if (prof_cfi_entries(&input, add_entry, object) == -1)
+	if (prof_cfi_entries(&input, &object->ob_entry,
+	    &object->ob_nentries) == -1)
 		return (-1);
 	object->ob_frames = input.ci_bytes;
 	object->ob_frames_bytes = input.ci_size;
