@@ -126,12 +126,13 @@ who_add(struct worker *worker, const struct prof_who *key, uint32_t *number)
 static uint32_t
 call_number(const struct worker *worker, const struct prof_record *record)
 {
-	const struct prof_event_info *info = prof_reader_event(
-	    worker->wk_gather->gt_reader, record->pr_event);
+	const struct prof_event_info *info;
 
-	return (info->pi_ncalls != 0 && record->pr_nargs > 0 &&
-	    record->pr_strs[0] == NULL &&
-	    record->pr_args[0] < info->pi_ncalls ?
+	if (record->pr_nargs == 0 || record->pr_strs[0] != NULL)
+		return (0);
+	info = prof_reader_event(worker->wk_gather->gt_reader,
+	    record->pr_event);
+	return (record->pr_args[0] < info->pi_ncalls ?
 	    (uint32_t)record->pr_args[0] + 1 : 0);
 }
 

@@ -18,7 +18,7 @@
 
 #define MAX_FRAMES	(2u << 20)	/* 16 MiB */
 
-static bool	expand(struct prof_reader *, const struct prof_sample *);
+static bool	expand(struct prof_reader *, struct prof_sample *);
 
 /* Kernel or user frames of a sample; fr_list[0] is the innermost pc. */
 struct frames {
@@ -37,15 +37,13 @@ prof_expand_rewind(struct prof_reader *reader)
 int
 prof_expand_next(struct prof_reader *reader)
 {
-	const struct prof_sample *sample;
-
 	if (reader->rd_decoder == NULL) {
 		reader->rd_decoder = prof_decoder_new(reader,
 		    &reader->rd_error);
 		if (reader->rd_decoder == NULL)
 			return (-1);
 	}
-	while ((sample = prof_decoder_next(reader->rd_decoder)) == NULL) {
+	while (prof_decoder_next(reader->rd_decoder) == NULL) {
 		if (reader->rd_sample_at > 0 && prof_decoder_damage(reader,
 		    reader->rd_sample_at - 1, 1) == -1)
 			return (-1);
@@ -55,7 +53,10 @@ prof_expand_next(struct prof_reader *reader)
 		    reader->rd_sample_at++) == -1)
 			return (-1);
 	}
-	return (expand(reader, sample) ? 1 : -1);
+	if (!expand(reader, &reader->rd_decoder->de_sample))
+		return (-1);
+	reader->rd_sample = &reader->rd_decoder->de_sample.sm_record;
+	return (0);
 }
 
 /* --------------------------------------------------- stacks by number */
@@ -227,14 +228,13 @@ stack_twin(struct prof_reader *reader, uint64_t kernel_leaf,
 
 /* False: no memory; rd_error says it. */
 static bool
-expand(struct prof_reader *reader, const struct prof_sample *sample)
+expand(struct prof_reader *reader, struct prof_sample *sample)
 {
-	struct prof_record *record = &reader->rd_sample;
+	struct prof_record *record = &sample->sm_record;
 	struct frames kernel, user;
 
 	if (frames_room(reader) == -1)
 		return (false);
-	*record = sample->sm_record;
 	stack_get(reader, &sample->sm_kernel, &reader->rd_alone[0], &kernel);
 	stack_get(reader, &sample->sm_user, &reader->rd_alone[1], &user);
 	if (sample->sm_user.sk_there && user.fr_list == NULL)
@@ -248,7 +248,8 @@ expand(struct prof_reader *reader, const struct prof_sample *sample)
 	record->pr_nkernel = kernel.fr_count;
 	record->pr_user = user.fr_list;
 	record->pr_nuser = user.fr_count;
-	/* The decoder's record has none. */
+	record->pr_script = NULL;
+	record->pr_nscript = 0;
 	if (sample->sm_script.sk_there)
 		expand_script(reader, &sample->sm_script, record);
 	return (true);

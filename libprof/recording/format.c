@@ -79,10 +79,17 @@ prof_buf_section(struct prof_buf *buf, unsigned id,
 uint64_t
 prof_cur_varint_slow(struct prof_cur *cur)
 {
+	const uint8_t *at = cur->cu_at;
 	uint64_t value = 0;
 	unsigned shift;
 	uint8_t byte;
 
+	/* Times have three, and it is not one or two. */
+	if (prof_cur_left(cur) > 2 && at[2] < 0x80) {
+		cur->cu_at += 3;
+		return ((at[0] & 0x7fU) | (at[1] & 0x7fU) << 7 |
+		    (uint64_t)at[2] << 14);
+	}
 	for (shift = 0; shift < 64; shift += 7) {
 		if (cur->cu_at >= cur->cu_end)
 			break;

@@ -206,11 +206,21 @@ prof_cur_left(const struct prof_cur *cur)
 	return ((size_t)(cur->cu_end - cur->cu_at));
 }
 
+/* Nearly all have a byte or two. */
 static inline uint64_t
 prof_cur_varint(struct prof_cur *cur)
 {
-	if (cur->cu_at < cur->cu_end && *cur->cu_at < 0x80)
-		return (*cur->cu_at++);
+	const uint8_t *at = cur->cu_at;
+	const size_t left = prof_cur_left(cur);
+
+	if (left > 0 && at[0] < 0x80) {
+		cur->cu_at = at + 1;
+		return (at[0]);
+	}
+	if (left > 1 && at[1] < 0x80) {
+		cur->cu_at = at + 2;
+		return ((at[0] & 0x7fU) | (uint64_t)at[1] << 7);
+	}
 	return (prof_cur_varint_slow(cur));
 }
 

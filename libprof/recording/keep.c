@@ -406,14 +406,12 @@ prof_life_unpack(const struct prof_reader *reader,
 	    (const char *)reader->rd_life_bytes.ar_items + life->li_at,
 	    reader->rd_life_bytes.ar_count - life->li_at);
 	uint64_t mask;
-	unsigned i;
 
 	memset(fields, 0, sizeof(*fields));
 	fields->lf_type = *cur.cu_at++;
-	mask = prof_cur_varint(&cur);
-	for (i = 0; i < PROF_LF_NFIELDS; i++)
-		if (mask & (uint64_t)1 << i)
-			fields->lf_field[i] = prof_cur_varint(&cur);
+	for (mask = prof_cur_varint(&cur); mask != 0; mask &= mask - 1)
+		fields->lf_field[__builtin_ctzll(mask)] =
+		    prof_cur_varint(&cur);
 	memcpy(fields->lf_build_id, cur.cu_at,
 	    fields->lf_field[PROF_LF_BUILD_ID]);
 }

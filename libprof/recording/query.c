@@ -327,38 +327,44 @@ prof_reader_symbols(const struct prof_reader *reader, size_t n, size_t *len)
 
 /* Lives come before samples of the same time: a mapping before its use. */
 int
-prof_reader_record(struct prof_reader *reader, struct prof_record *record)
+prof_reader_borrow(struct prof_reader *reader,
+    const struct prof_record **record)
 {
 	const struct prof_life *lives = reader->rd_lives.ar_items;
 	const struct prof_life *life = NULL;
-	int rv;
 
-	if (!reader->rd_pending) {
-		rv = prof_expand_next(reader);
-		if (rv == -1)
-			return (-1);
-		reader->rd_pending = rv == 1;
-	}
+	if (reader->rd_sample == NULL && prof_expand_next(reader) == -1)
+		return (-1);
 	if (reader->rd_life_at < reader->rd_lives.ar_count)
 		life = &lives[reader->rd_life_at];
-	if (life != NULL && (!reader->rd_pending ||
-	    life->li_time_ns <= reader->rd_sample.pr_time_ns)) {
-		record_of_life(reader, life, record);
+	if (life != NULL && (reader->rd_sample == NULL ||
+	    life->li_time_ns <= reader->rd_sample->pr_time_ns)) {
+		record_of_life(reader, life, &reader->rd_life);
 		reader->rd_life_at++;
+		*record = &reader->rd_life;
 		return (1);
 	}
-	if (!reader->rd_pending)
-		return (0);
 	*record = reader->rd_sample;
-	reader->rd_pending = false;
-	return (1);
+	reader->rd_sample = NULL;
+	return (*record != NULL);
+}
+
+int
+prof_reader_record(struct prof_reader *reader, struct prof_record *record)
+{
+	const struct prof_record *borrowed;
+	const int rv = prof_reader_borrow(reader, &borrowed);
+
+	if (rv == 1)
+		*record = *borrowed;
+	return (rv);
 }
 
 int
 prof_reader_rewind(struct prof_reader *reader)
 {
 	reader->rd_life_at = 0;
-	reader->rd_pending = false;
+	reader->rd_sample = NULL;
 	prof_expand_rewind(reader);
 	return (0);
 }

@@ -12,6 +12,9 @@
 /* As prof_reader_next, prof_event_call and prof_event_argument. */
 int	prof_reader_record(struct prof_reader *reader,
 	    struct prof_record *record);
+/* The same without a copy: borrowed until the next call. */
+int	prof_reader_borrow(struct prof_reader *reader,
+	    const struct prof_record **record);
 const struct prof_syscall *prof_record_call(
 	    const struct prof_event_info *info,
 	    const struct prof_record *record);

@@ -191,8 +191,8 @@ struct prof_reader {
 	/* the samples in order */
 	struct prof_decoder *rd_decoder;
 	size_t		 rd_sample_at;	/* next of rd_samples */
-	bool		 rd_pending;	/* rd_sample is the next sample */
-	struct prof_record rd_sample;
+	const struct prof_record *rd_sample; /* the next one, the decoder's */
+	struct prof_record rd_life;	/* the last one that was borrowed */
 	struct prof_reader_entry rd_entry;
 	uint64_t	 rd_alone[2];	/* stacks of one frame */
 	uint64_t	*rd_twin;	/* a stack that is used twice */
@@ -252,7 +252,7 @@ void	prof_keep_calls_free(struct prof_reader *reader);
 void	prof_decoder_skip(struct prof_decoder *decoder);
 
 /* ------------------------------------------------------------ expand.c */
-/* Make rd_sample the next sample.  1, 0: no more, -1: failed. */
+/* Make rd_sample the next sample, NULL if there is none; -1: failed. */
 int	prof_expand_next(struct prof_reader *reader);
 void	prof_expand_rewind(struct prof_reader *reader);
 

@@ -164,13 +164,13 @@ send_descriptions(struct prof_reader *reader, const struct prof_sink *sink)
 static int
 send_records(struct prof_reader *reader, const struct prof_sink *sink)
 {
-	struct prof_record record;
+	const struct prof_record *record;
 	int rv;
 
 	if (prof_reader_rewind(reader) == -1)
 		return (-1);
-	while ((rv = prof_reader_record(reader, &record)) == 1)
-		if ((rv = prof_sink_record(sink, &record)) != 0)
+	while ((rv = prof_reader_borrow(reader, &record)) == 1)
+		if ((rv = prof_sink_record(sink, record)) != 0)
 			break;
 	return (rv);
 }

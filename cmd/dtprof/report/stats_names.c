@@ -107,7 +107,7 @@ compare(const void *a, const void *b)
 int
 stats_names_collect(struct stats_names *names, struct prof_reader *reader)
 {
-	struct prof_record record;
+	const struct prof_record *record;
 	struct prof_err error;
 	int rv;
 
@@ -126,9 +126,9 @@ stats_names_collect(struct stats_names *names, struct prof_reader *reader)
 		return (-1);
 	}
 	(void)prof_reader_rewind(reader);
-	while ((rv = prof_reader_record(reader, &record)) == 1)
-		if (record.pr_type == PROF_R_SAMPLE)
-			take(names, &record);
+	while ((rv = prof_reader_borrow(reader, &record)) == 1)
+		if (record->pr_type == PROF_R_SAMPLE)
+			take(names, record);
 	if (rv == -1)
 		msg_prof("report", prof_reader_error(reader));
 	qsort(names->sn_unresolved.sr_row, names->sn_unresolved.sr_n,
