@@ -15,6 +15,9 @@ s/^script --show maps$/script --show mapping-events/
 s/^bench -i --ignore-failure$/bench --ignore-failure/
 s/^mark -p --pid RECORDER_PID$/mark --recorder PID/
 
+# All of --json but script's lines.
+s/^{"schema_version":1,/{"schema_version":2,/
+
 # report --json: how it was recorded, and what beside samples.
 s/\("in_progress":[a-z]*,\)"path":/\1"backend":/
 s/"lives":\([0-9]*\),"mappings":\([0-9]*\),"marks":\([0-9]*\)/"process_events":\1,"mapping_events":\2,"markers":\3/

@@ -45,7 +45,7 @@ def load(name):
 
 pools = [load("quiet"), load("hogs")]
 os.mkdir("d")
-json.dump({"schema_version": 1, "commands": [{"name": "a"}, {"name": "b"}]},
+json.dump({"schema_version": 2, "commands": [{"name": "a"}, {"name": "b"}]},
           open("d/bench.json", "w"))
 
 def bench(n):

@@ -138,7 +138,7 @@ pair = {"base": text, "new": text, "build_ids": [name, name],
     "functions_tested": int, "functions": list, "notes": list}
 is_of(j, {"schema_version": int, "version": text, "threshold": known,
     "comparisons": list, "geomean": object}, "")
-assert j["schema_version"] == 1
+assert j["schema_version"] == 2
 assert j["comparisons"]
 for c in j["comparisons"]:
     is_of(c, pair, "comparison")
@@ -202,18 +202,18 @@ done
 ok "no numbers, huge, zero, none, 1, 2 and 3 runs"
 
 # Of another version of bench nothing is known, and no verdict is made up.
-mkdir v1 v2
-echo '{"schema_version":1,"commands":[{"name":"a"},{"name":"b"}]}' \
-    >v1/bench.json
-sed 's/:1,/:2,/' v1/bench.json >v2/bench.json
+mkdir this earlier
+echo '{"schema_version":2,"commands":[{"name":"a"},{"name":"b"}]}' \
+    >this/bench.json
+sed 's/:2,/:1,/' this/bench.json >earlier/bench.json
 for run in 0 1 2 3 4 5 6 7 8 9; do
 	printf '{"command":%d,"block":%d,"wall":1.%d}\n' $((run % 2)) \
 	    $((run / 4)) "$run"
-done | tee v1/runs.jsonl >v2/runs.jsonl
-compare 0 inconclusive v1
-expect 1 "$DTPROF" compare v2
-expect_err 'another version of bench' 'a newer bench'
-schema v1
+done | tee this/runs.jsonl >earlier/runs.jsonl
+compare 0 inconclusive this
+expect 1 "$DTPROF" compare earlier
+expect_err 'another version of bench' 'an earlier bench'
+schema this
 ok "benches of another version are refused"
 
 # What a bench says of its machine, each trait from its own file.

@@ -14,7 +14,7 @@ import json, os, random, sys
 name, n, growth, seed = sys.argv[1], *map(float, sys.argv[2:])
 n, rng = int(n), random.Random(int(seed))
 os.makedirs(name)
-json.dump({"schema_version": 1, "commands": [{"name": "a"}, {"name": "b"}]},
+json.dump({"schema_version": 2, "commands": [{"name": "a"}, {"name": "b"}]},
           open(name + "/bench.json", "w"))
 files = [[], []]
 with open(name + "/runs.jsonl", "w") as file:

@@ -40,7 +40,7 @@ def bench(noise, drift, growth):
     return done.returncode == 3, called
 
 os.mkdir("d")
-json.dump({"schema_version": 1, "commands": [{"name": "a"}, {"name": "b"}]},
+json.dump({"schema_version": 2, "commands": [{"name": "a"}, {"name": "b"}]},
           open("d/bench.json", "w"))
 worlds = [(0.01, 0), (0.08, 0), (0.01, 0.1), (0.08, 0.1)]
 fails = called = 0

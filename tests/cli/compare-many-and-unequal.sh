@@ -60,7 +60,7 @@ ok "$least to $most runs a side would tell, and do"
 
 # A bench that was stopped within a block; the last block has one run a side.
 mkdir d
-echo '{"schema_version":1,"commands":[{"name":"a"},{"name":"b"}]}' \
+echo '{"schema_version":2,"commands":[{"name":"a"},{"name":"b"}]}' \
     >d/bench.json
 python3 - >d/runs.jsonl <<'END2'
 for run in range(15):

@@ -31,7 +31,7 @@ cat >fine.json <<'END'
 {"results":[{"command":"x y","times":[3]}]}
 END
 mkdir x.bench
-echo '{"schema_version":1,"commands":[{"name":"x y"}]}' >x.bench/bench.json
+echo '{"schema_version":2,"commands":[{"name":"x y"}]}' >x.bench/bench.json
 printf '{"command":0,"block":-5,"wall":2,"user":1,"system":0.5,%s}\n' \
     '"max_rss":4096,"minor_faults":7' >x.bench/runs.jsonl
 medians()	# files of the base: what it has of each metric

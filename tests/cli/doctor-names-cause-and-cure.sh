@@ -181,7 +181,7 @@ import json, re
 for line in open("table"):
     name, check, state, cause, cure = line.rstrip("\n").split("\t")
     j = json.load(open(name + ".json"))
-    assert j["schema_version"] == 1
+    assert j["schema_version"] == 2
     rows = {c["name"]: c for c in j["checks"]}
     assert len(rows) == len(j["checks"]) >= 19, name
     row = rows[check]

@@ -56,7 +56,7 @@ for r in range(6):
         print('{"command":%d,"block":%d,"profile":"%s%d.dtp"}' % (
             side, r // 2, "bn"[side], r))
 END
-echo '{"schema_version":1,"commands":[{"name":"first"},{"name":"a:b"}],
+echo '{"schema_version":2,"commands":[{"name":"first"},{"name":"a:b"}],
 "environment":{}}' >x.bench/bench.json
 expect 0 "$DTPROF" flamegraph "$@" --rename ran=run -o files.html n?.dtp
 expect_err 'assumes no drift' 'a note'

@@ -12,7 +12,7 @@ cp out all.json
 python3 - <<'END' >probes || fail "the list"
 import json
 j = json.load(open('all.json'))
-assert j['schema_version'] == 1
+assert j['schema_version'] == 2
 assert len(j['probes']) > 500, len(j['probes'])
 for p in j['probes']:
     assert p['probe'].count(':') >= 3 or \

@@ -15,7 +15,7 @@ expect 0 "$DTPROF" report --stats --json -i x.dtp
 python3 - <<'END' || fail "the contract is not kept"
 import json
 j = json.load(open('out'))
-assert j['schema_version'] == 1
+assert j['schema_version'] == 2
 assert j['recording']['file'] == 'x.dtp' and j['recording']['cut'] is None
 names = [e['name'] for e in j['events']]
 assert names[1:] == ['cpu-clock', 'page-faults'], names

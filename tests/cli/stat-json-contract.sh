@@ -23,7 +23,7 @@ grep -c 'noise on' err | grep -qx 12 || fail "the command's output"
 python3 - <<'END' || fail "the contract"
 import json, math, statistics
 j = json.load(open('all.json'))
-assert j['schema_version'] == 1 and j['warmups'] == 2, j
+assert j['schema_version'] == 2 and j['warmups'] == 2, j
 assert j['command'] == ['sh', 'work.sh'] and j['target'] == 'command'
 assert [r['run'] for r in j['runs']] == list(range(1, 11))
 for r in j['runs']:

@@ -136,7 +136,7 @@ annotate_json(const struct annotate *an, struct out *out)
 	struct emit em;
 
 	emit_json(&em, out);
-	EMIT(&em, COUNT("schema_version", 1),
+	EMIT(&em, COUNT("schema_version", JSON_SCHEMA),
 	    TEXT("function", an->an_function->fu_name),
 	    TEXT("module", an->an_function->fu_module),
 	    COUNT("address", an->an_function->fu_address));

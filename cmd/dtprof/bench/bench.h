@@ -18,7 +18,6 @@
 #include "../cmd.h"
 #include "../ui/emit.h"
 
-#define BENCH_SCHEMA	1
 #define BENCH_ABOUT	"bench.json"	/* the description */
 #define BENCH_RUNS	"runs.jsonl"	/* a line for each run */
 #define BENCH_BASELINES	".dtprof"	/* a directory for each baseline */

@@ -156,7 +156,7 @@ load_about(struct bench *bench, const struct json *json, const char *path)
 	int rv;
 
 	bench->be_has_files = true;
-	if (json_number(json, "schema_version", 0) != BENCH_SCHEMA)
+	if (json_number(json, "schema_version", 0) != JSON_SCHEMA)
 		return (fail(path, "written by another version of bench"));
 	if (json_count(commands) == 0 || seed == NULL ||
 	    json_count(commands) > BENCH_COMMANDS)
@@ -322,7 +322,7 @@ emit_about(const struct bench *bench, struct emit *em)
 	snprintf(seed, sizeof(seed), "%llu",
 	    (unsigned long long)bench->be_seed);
 	emit_line(em);
-	EMIT(em, COUNT("schema_version", BENCH_SCHEMA), WORD("made_by", maker),
+	EMIT(em, COUNT("schema_version", JSON_SCHEMA), WORD("made_by", maker),
 	    WORD("seed", seed), COUNT("runs", bench->be_runs),
 	    COUNT("warmups", bench->be_warmups),
 	    COUNT("shell", bench->be_shell), COUNT("record", bench->be_record),

@@ -20,8 +20,6 @@
 #include "../opt/choose.h"
 #include "../ui/table.h"
 
-#define COMPARE_SCHEMA	1
-
 /* What costs are of: the words of --by, in this order. */
 #define COMPARE_BY	"function,module,line"
 enum compare_by {

@@ -214,7 +214,7 @@ compare_read_bench(struct side *side, const char *path)
 	free(text);
 	if (about == NULL)
 		return (fail(side, path, why));
-	if (json_number(about, "schema_version", 0) != BENCH_SCHEMA)
+	if (json_number(about, "schema_version", 0) != JSON_SCHEMA)
 		fail(side, path, "written by another version of bench");
 	else if (add_bench_series(side, path, about) == 0 &&
 	    (runs = file_of(side, path, BENCH_RUNS, &length)) != NULL) {

@@ -128,7 +128,7 @@ compare_json(const struct compare *cm, struct out *out)
 	struct emit em;
 
 	emit_json(&em, out);
-	EMIT(&em, COUNT("schema_version", COMPARE_SCHEMA),
+	EMIT(&em, COUNT("schema_version", JSON_SCHEMA),
 	    TEXT("version", prof_version()),
 	    NUMBER("threshold", cm->cm_threshold));
 	emit_rows(&em, "comparisons");

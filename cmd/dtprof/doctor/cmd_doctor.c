@@ -194,7 +194,7 @@ show_json(const struct doctor *doctor, const struct plan *plan,
 	struct emit em;
 
 	emit_json(&em, out);
-	EMIT(&em, COUNT("schema_version", 1));
+	EMIT(&em, COUNT("schema_version", JSON_SCHEMA));
 	emit_line(&em);
 	EMIT_ROW(&em, "record", FLAG("possible", is_possible),
 	    FLAG("all_processes", is_possible && plan->pl_all),

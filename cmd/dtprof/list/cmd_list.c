@@ -104,7 +104,7 @@ show_json(struct out *out, const struct prof_catalog *catalog)
 	struct emit em;
 
 	emit_json(&em, out);
-	EMIT(&em, COUNT("schema_version", 1));
+	EMIT(&em, COUNT("schema_version", JSON_SCHEMA));
 	emit_rows(&em, "probes");
 	for (size_t n = 0; n < prof_catalog_nprobes(catalog); n++)
 		emit_probe(&em, prof_catalog_probe(catalog, n));

@@ -54,7 +54,7 @@ show_json(struct out *out, const struct prof_counters *counters)
 	struct emit em;
 
 	emit_json(&em, out);
-	EMIT(&em, COUNT("schema_version", 1));
+	EMIT(&em, COUNT("schema_version", JSON_SCHEMA));
 	emit_rows(&em, "counters");
 	for (size_t i = 0; i < prof_counters_n(counters); i++)
 		emit_counter(&em, prof_counters_at(counters, i));

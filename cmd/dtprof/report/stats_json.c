@@ -4,8 +4,6 @@
  */
 #include "stats.h"
 
-#define SCHEMA_VERSION	1
-
 static void
 emit_recording(const struct stats *stats, struct emit *em)
 {
@@ -124,7 +122,7 @@ emit_accounting(const struct stats *stats, struct emit *em, size_t event)
 void
 stats_json_begin(const struct stats *stats, struct emit *em)
 {
-	EMIT(em, COUNT("schema_version", SCHEMA_VERSION));
+	EMIT(em, COUNT("schema_version", JSON_SCHEMA));
 	emit_recording(stats, em);
 	emit_rows(em, "events");
 	for (size_t e = 0; e < stats->st_nevents; e++)

@@ -14,8 +14,6 @@
 #include "../ui/emit.h"
 #include "count.h"
 
-#define SCHEMA_VERSION	1
-
 /* NAN: not known. */
 static double
 value_of(const struct count *count, size_t event,
@@ -305,7 +303,7 @@ count_json(struct count *count)
 	const char *note;
 
 	emit_json(&em, &count->co_out);
-	EMIT(&em, COUNT("schema_version", SCHEMA_VERSION),
+	EMIT(&em, COUNT("schema_version", JSON_SCHEMA),
 	    TEXT("version", prof_version()));
 	emit_command(count, &em);
 	EMIT(&em, COUNT("warmups", count->co_options->co_warmups.on_value),

@@ -8,6 +8,9 @@
 
 #include "../cmd.h"
 
+/* schema_version: a key was removed, or means something else. */
+#define JSON_SCHEMA	2
+
 #define EMIT_DEPTH	8	/* objects and arrays in each other */
 #define EMIT_COLUMNS	48
 
