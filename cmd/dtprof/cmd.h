@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "prof_command.h"
 
@@ -181,9 +182,31 @@ struct out {
 };
 
 void	out_init(struct out *out, int fd);
+void	out_flush(struct out *out);
 void	out_mem(struct out *out, const char *bytes, size_t n);
-void	out_str(struct out *out, const char *text);
-void	out_char(struct out *out, char c);
+
+/* Where the next n bytes go, of which there are few. */
+static inline char *
+out_room(struct out *out, size_t n)
+{
+	if (sizeof(out->ou_buf) - out->ou_n < n)
+		out_flush(out);
+	return (out->ou_buf + out->ou_n);
+}
+
+static inline void
+out_char(struct out *out, char c)
+{
+	*out_room(out, 1) = c;
+	out->ou_n++;
+}
+
+static inline void
+out_str(struct out *out, const char *text)
+{
+	out_mem(out, text, strlen(text));
+}
+
 void	out_u64(struct out *out, uint64_t value);
 void	out_i64(struct out *out, int64_t value);
 void	out_hex(struct out *out, uint64_t value);
@@ -204,7 +227,6 @@ void	out_json(struct out *out, const char *text);
  * formula has an apostrophe in front.
  */
 void	out_csv(struct out *out, const char *text);
-void	out_flush(struct out *out);
 /*
  * Flush; the exit status: 0 also when the reader has gone away, which is
  * how head ends a pipeline, EXIT_FAILED with a message otherwise.

@@ -7,17 +7,7 @@
 
 #include "script.h"
 
-static void
-emit_frames(struct emit *em, const char *name, const uint64_t *frames,
-    uint32_t n)
-{
-	emit_list(em, name);
-	for (uint32_t i = 0; i < n; i++)
-		EMIT(em, HEX(NULL, frames[i]));
-	emit_close(em);
-}
-
-/* The same frames with names; unnamed ones say why. */
+/* Frames with names; unnamed ones say why. */
 static void
 emit_names(struct emit *em, const char *name,
     const struct prof_record *record, const struct script_names *names,
@@ -126,20 +116,17 @@ emit_sample(struct emit *em, const struct prof_record *record,
 	if (record->pr_nvalues > 0)
 		emit_values(em, record, info, names);
 	if (record->pr_nkernel > 0 || record->pr_kstatus != PROF_STACK_NONE) {
-		emit_frames(em, "kernel", record->pr_kernel,
-		    record->pr_nkernel);
-		EMIT(em, WORD("kernel_status",
+		EMIT(em, HEXES("kernel", record->pr_kernel,
+		    record->pr_nkernel), WORD("kernel_status",
 		    stack_status_name(record->pr_kstatus)));
 		emit_names(em, "kernel_frames", record, names, true);
 	}
 	if (record->pr_nuser > 0 || record->pr_nscript > 0 ||
 	    record->pr_ustatus != PROF_STACK_NONE) {
-		emit_frames(em, "user", record->pr_user, record->pr_nuser);
-		EMIT(em,
-		    WORD("user_status", stack_status_name(record->pr_ustatus)));
-		if (record->pr_nscript > 0)
-			emit_frames(em, "script", record->pr_script,
-			    record->pr_nscript);
+		EMIT(em, HEXES("user", record->pr_user, record->pr_nuser),
+		    WORD("user_status", stack_status_name(record->pr_ustatus)),
+		    WHERE(record->pr_nscript > 0, HEXES("script",
+		    record->pr_script, record->pr_nscript)));
 		emit_names(em, "user_frames", record, names, false);
 	}
 }

@@ -85,9 +85,24 @@ emit_line(struct emit *em)
 	em->em_on_line = true;
 }
 
-/* The comma, the line and the name of what comes next. */
+/* A name that needs no quoting. */
 static void
-begin_item(struct emit *em, const char *name)
+put_name(struct out *out, const char *name, size_t length)
+{
+	char *text = out_room(out, length + 3);
+
+	text[0] = text[length + 1] = '"';
+	memcpy(text + 1, name, length);
+	text[length + 2] = ':';
+	out->ou_n += length + 3;
+}
+
+/*
+ * The comma, the line and the name of what comes next; its length is 0 where
+ * it may need quoting.
+ */
+static void
+begin_item(struct emit *em, const char *name, size_t length)
 {
 	const int level = em->em_depth - 1;
 
@@ -99,7 +114,9 @@ begin_item(struct emit *em, const char *name)
 		em->em_level[level].le_has_items = true;
 	}
 	em->em_on_line = false;
-	if (name != NULL) {
+	if (length > 0)
+		put_name(em->em_out, name, length);
+	else if (name != NULL) {
 		out_json(em->em_out, name);
 		out_char(em->em_out, ':');
 	}
@@ -114,7 +131,7 @@ open_level(struct emit *em, const char *name, const char *brackets,
 			em->em_at = em->em_ncommas = 0;
 		return;
 	}
-	begin_item(em, name);
+	begin_item(em, name, 0);
 	out_char(em->em_out, brackets[0]);
 	em->em_level[em->em_depth].le_close = brackets[1];
 	em->em_level[em->em_depth].le_has_items = false;
@@ -214,11 +231,32 @@ put_quote(struct emit *em)
 		out_char(em->em_out, '"');
 }
 
+static void
+put_hex(struct emit *em, uint64_t value)
+{
+	put_quote(em);
+	out_str(em->em_out, "0x");
+	out_hex(em->em_out, value);
+	put_quote(em);
+}
+
+static void
+put_hexes(struct emit *em, const uint64_t *values, int n)
+{
+	out_char(em->em_out, '[');
+	for (int i = 0; i < n; i++) {
+		if (i > 0)
+			out_char(em->em_out, ',');
+		put_hex(em, values[i]);
+	}
+	out_char(em->em_out, ']');
+}
+
 /* A value that is there. */
 static void
 put_value(struct emit *em, const struct cell *cell)
 {
-	switch (cell->ce_type) {
+	switch ((enum cell_type)cell->ce_type) {
 	case CELL_BOOL:
 		out_str(em->em_out, cell->ce_count ? "true" : "false");
 		break;
@@ -238,10 +276,10 @@ put_value(struct emit *em, const struct cell *cell)
 		put_numbers(em, cell->ce_numbers, cell->ce_digits);
 		break;
 	case CELL_HEX:
-		put_quote(em);
-		out_str(em->em_out, "0x");
-		out_hex(em->em_out, cell->ce_count);
-		put_quote(em);
+		put_hex(em, cell->ce_count);
+		break;
+	case CELL_HEXES:
+		put_hexes(em, cell->ce_counts, cell->ce_digits);
 		break;
 	case CELL_WORD:
 		put_quote(em);
@@ -280,7 +318,7 @@ emit_cells(struct emit *em, const struct cell *cell)
 		if (is_left_out(em, cell))
 			continue;
 		if (!em->em_is_csv)
-			begin_item(em, cell->ce_name);
+			begin_item(em, cell->ce_name, cell->ce_length);
 		else if (!go_to_column(em, cell->ce_name))
 			continue;
 		put_value(em, cell);

@@ -69,24 +69,26 @@ void	emit_line(struct emit *emit);
  */
 enum cell_type {
 	CELL_END, CELL_LEFT_OUT, CELL_NULL, CELL_BOOL, CELL_COUNT, CELL_SIGNED,
-	CELL_NUMBER, CELL_FIXED, CELL_NUMBERS, CELL_HEX, CELL_WORD, CELL_TEXT,
-	CELL_GIVEN
+	CELL_NUMBER, CELL_FIXED, CELL_NUMBERS, CELL_HEX, CELL_HEXES, CELL_WORD,
+	CELL_TEXT, CELL_GIVEN
 };
 
 struct cell {
 	const char	*ce_name;	/* NULL: an item of an array */
-	enum cell_type	 ce_type;
-	int		 ce_digits;	/* of a number; NUMBERS: how many */
+	uint8_t		 ce_type;	/* enum cell_type */
+	uint8_t		 ce_length;	/* of a name of ours; 0: of theirs */
+	int		 ce_digits;	/* of a number; an array: how many */
 	union {
 		uint64_t	 ce_count;
 		double		 ce_number;
 		const char	*ce_text;
 		const double	*ce_numbers;
+		const uint64_t	*ce_counts;
 	};
 };
 
 #define CELL(name, type, ...) (struct cell){ .ce_name = (name), \
-	    .ce_type = (type), __VA_ARGS__ }
+	    .ce_type = (type), .ce_length = cell_name(name), __VA_ARGS__ }
 #define UNKNOWN(name)		CELL(name, CELL_NULL, .ce_count = 0)
 #define FLAG(name, value)	CELL(name, CELL_BOOL, .ce_count = (value))
 #define COUNT(name, value)	CELL(name, CELL_COUNT, .ce_count = (value))
@@ -106,6 +108,9 @@ struct cell {
 #define SHARE(name, value)	cell_share(name, value)
 /* "0x1f" */
 #define HEX(name, value)	CELL(name, CELL_HEX, .ce_count = (value))
+/* An array of these, of JSON alone; borrowed. */
+#define HEXES(name, values, n)	CELL(name, CELL_HEXES, \
+	    .ce_digits = (int)(n), .ce_counts = (values))
 /* A word of ours, which needs no quoting. */
 #define WORD(name, value)	CELL(name, CELL_WORD, .ce_text = (value))
 /* Hostile text; NULL: null. */
@@ -117,10 +122,18 @@ struct cell {
 /* The same, left out. */
 #define WHERE(is_there, cell)	cell_unless(!(is_there), CELL_LEFT_OUT, cell)
 
+/* A name that the compiler knows is ours, and plain. */
+static inline uint8_t
+cell_name(const char *name)
+{
+	return (name != NULL && __builtin_constant_p(strlen(name)) ?
+	    (uint8_t)strlen(name) : 0);
+}
+
 static inline struct cell
 cell_unless(bool is_other, enum cell_type other, struct cell cell)
 {
-	cell.ce_type = is_other ? other : cell.ce_type;
+	cell.ce_type = is_other ? (uint8_t)other : cell.ce_type;
 	return (cell);
 }
 

@@ -88,31 +88,17 @@ out_flush(struct out *out)
 void
 out_mem(struct out *out, const char *bytes, size_t n)
 {
-	while (n > 0) {
-		size_t room = sizeof(out->ou_buf) - out->ou_n;
-		size_t part = n < room ? n : room;
+	size_t room;
 
-		memcpy(out->ou_buf + out->ou_n, bytes, part);
-		out->ou_n += part;
-		bytes += part;
-		n -= part;
-		if (out->ou_n == sizeof(out->ou_buf))
-			out_flush(out);
-	}
-}
-
-void
-out_str(struct out *out, const char *text)
-{
-	out_mem(out, text, strlen(text));
-}
-
-void
-out_char(struct out *out, char c)
-{
-	if (out->ou_n == sizeof(out->ou_buf))
+	while ((room = sizeof(out->ou_buf) - out->ou_n) < n) {
+		memcpy(out->ou_buf + out->ou_n, bytes, room);
+		out->ou_n += room;
+		bytes += room;
+		n -= room;
 		out_flush(out);
-	out->ou_buf[out->ou_n++] = c;
+	}
+	memcpy(out->ou_buf + out->ou_n, bytes, n);
+	out->ou_n += n;
 }
 
 void
@@ -149,14 +135,13 @@ out_i64(struct out *out, int64_t value)
 void
 out_hex(struct out *out, uint64_t value)
 {
-	char text[16];
-	unsigned at = sizeof(text);
+	/* Bits by four, rounded up; 0 has one. */
+	const int n = (67 - __builtin_clzll(value | 1)) / 4;
+	char *text = out_room(out, sizeof(value) * 2);
 
-	do {
+	for (int at = n; at > 0; value >>= 4)
 		text[--at] = hex_digits[value & 0xf];
-		value >>= 4;
-	} while (value != 0);
-	out_mem(out, text + at, sizeof(text) - at);
+	out->ou_n += (size_t)n;
 }
 
 void
