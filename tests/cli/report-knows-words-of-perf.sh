@@ -35,7 +35,7 @@ ok "$n words of perf have a hint to ours"
 n=0
 while read -r theirs ours; do
 	expect 1 "$DTPROF" report --by "$theirs"
-	expect_err "^dtprof: hint: did you mean $ours[?]" "--by $theirs"
+	expect_err "^dtprof: hint: did you mean ${ours}[?]" "--by $theirs"
 	n=$((n + 1))
 done <<'END'
 dso module
