@@ -167,6 +167,21 @@ input_unload(struct prof_import *import)
 
 /* ------------------------------------------------------- public calls */
 
+static bool
+has_magic(const uint8_t *bytes, size_t length)
+{
+	return (length >= PROF_FILE_MAGIC_LEN && memcmp(bytes,
+	    PROF_FILE_MAGIC, PROF_FILE_MAGIC_LEN) == 0);
+}
+
+static int
+refuse_recording(struct prof_import *import)
+{
+	prof_fail(&import->im_error, PROF_E_FORMAT, "already a recording");
+	return (prof_cure(&import->im_error, "open it as it is, with dtprof "
+	    "report or another command that reads"));
+}
+
 /* The writer's own failure says more than that adding failed. */
 static int
 convert_by(struct prof_import *import, struct prof_writer *writer)
@@ -174,7 +189,9 @@ convert_by(struct prof_import *import, struct prof_writer *writer)
 	int rv;
 
 	import->im_sink = prof_writer_sink(writer);
-	if (prof_import_is_perf(import->im_bytes, import->im_length))
+	if (has_magic(import->im_bytes, import->im_length))
+		rv = refuse_recording(import);
+	else if (prof_import_is_perf(import->im_bytes, import->im_length))
 		rv = prof_import_perf(import);
 	else if (prof_import_is_pprof(import->im_bytes, import->im_length))
 		rv = prof_import_pprof(import);
@@ -279,8 +296,8 @@ is_recording(const struct prof_source *source)
 	struct prof_buf buf = { 0 };
 	const uint8_t *bytes = prof_source_at(source, 0,
 	    PROF_FILE_MAGIC_LEN, &buf);
-	const bool is_it = bytes != NULL && memcmp(bytes, PROF_FILE_MAGIC,
-	    PROF_FILE_MAGIC_LEN) == 0;
+	const bool is_it = bytes != NULL &&
+	    has_magic(bytes, PROF_FILE_MAGIC_LEN);
 
 	prof_buf_free(&buf);
 	return (is_it);

@@ -238,7 +238,9 @@ say_few(struct doubts *doubts)
 		say(doubts, ": a share of 10%% may be %.0f%% to %.0f%%",
 		    100 * fmax(middle - half, 0), 100 * (middle + half));
 	}
-	say_cure(doubts, "record longer or at a higher rate (-F)");
+	say_cure(doubts, quality->pq_samples == 0 ? "a waiting thread "
+	    "has no samples: dtprof record -e syscall shows its waits" :
+	    "record longer or at a higher rate (-F)");
 }
 
 /* Where a line or an instruction is blamed, it matters. */

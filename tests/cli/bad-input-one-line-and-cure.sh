@@ -43,6 +43,7 @@ refused 125 'count 0: out of range' '1 or more' $r -c 0 -- true
 refused 125 'max-overhead 0: out of range' '0.001 to 100' \
     $r --max-overhead 0 -- true
 refused 125 '999999999: out of range' 'each from 1 to' $r -p 999999999
+refused 125 'pid init: not a list' 'pgrep -d, NAME' $r -p init
 refused 125 'no process 4194304' 'ps' $r -e cpu-clock -p 4194304
 refused 125 'no thread 4194304' 'ps' $r -e cpu-clock -t 4194304
 refused 125 'filter column 4' '==' $r -e cpu-clock --filter pid=1 -- true
@@ -78,7 +79,11 @@ refused 127 'nosuchcommand: command not found' 'PATH' \
 refused 126 'cannot execute ./etc/passwd' 'path' $r -e cpu-clock -- /etc/passwd
 refused 1 'no such file' 'record' script nosuch.dtp
 refused 1 'not a dtprof recording' 'name' report /etc/passwd
-refused 2 "too many operands: 'b'" 'help' report a b
+refused 2 "too many operands: 'b'" 'dtprof report --help' report a b
+refused 2 'several files require --base' 'flamegraph --base OLD.dtp NEW.dtp' \
+    flamegraph a b
+refused 2 'format svg: invalid' 'dtprof flamegraph -o x.svg' \
+    export --format svg
 refused 2 '--stats cannot.*CSV' '--json' report --stats --csv
 refused 2 '--plot excludes --json' 'tsv' report --stats --plot heatmap
 for choice in '-e cycles' '--filter pid==1' '--between m,n' '--from 1s' \
@@ -134,10 +139,20 @@ expect 2 "$DTPROF" recrod
 expect_err 'did you mean record'
 expect 2 "$DTPROF"
 expect_err 'no command given'
-ok "a command that is misspelt or missing"
+expect 2 "$DTPROF" ./a.out
+expect_err 'dtprof record PROGRAM'
+ok "a command that is misspelt or missing, or a program"
+
+cd "$tmp" || fail "no way back"
+printf 'main;work 5\n' >x.folded
+expect 0 "$DTPROF" import -q -o x.dtp x.folded
+expect 1 "$DTPROF" import -o y.dtp x.dtp
+expect_err 'already a recording'
+expect_err 'hint: .*dtprof report'
+rm x.folded x.dtp
+ok "a recording is not imported"
 
 # The recording that is there, and the one before, outlive what fails.
-cd "$tmp" || fail "no way back"
 mkdir two
 for n in 1 2; do
 	echo "main $n" >folded

@@ -199,8 +199,9 @@ pair_within(struct compare *cm)
 	    choose_has_columns(only->se_run[0].sr_profile))
 		return (add_pair(cm, only, only));
 	if (side->sd_n < 2)
-		return (refuse("write compare BASE -- NEW",
-		    "nothing to compare with: only a base is given"));
+		return (refuse("put -- before what is new: dtprof compare "
+		    "BASE -- NEW", "nothing to compare with: only a base is "
+		    "given"));
 	for (size_t i = 1; i < side->sd_n; i++)
 		if (add_pair(cm, &side->sd_series[0], &side->sd_series[i]) ==
 		    -1)
@@ -532,7 +533,8 @@ compare_directory(const char *path)
 	} else if (compare.cm_side[0].sd_n == 1) {
 		status = 0;
 		msg_note("bench", "to compare %s with another: dtprof compare "
-		    "OTHER -- %s", path, path);
+		    "OTHER -- %s; for the means of one command use dtprof "
+		    "stat -r N", path, path);
 	}
 	free_all(&compare);
 	return (status);

@@ -345,7 +345,9 @@ check_flamegraph(const void *options, int n, char *const *operands)
 		return (-1);
 	}
 	if (wrong != NULL) {
-		msg_error("flamegraph", wrong, "see dtprof flamegraph --help");
+		msg_error("flamegraph", wrong, n > 1 && !has_base(fo) ?
+		    "use dtprof flamegraph --base OLD.dtp NEW.dtp" :
+		    "see dtprof flamegraph --help");
 		return (-1);
 	}
 	return (choose_check("flamegraph", &fo->fo_time) == -1 ||

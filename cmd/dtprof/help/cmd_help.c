@@ -115,6 +115,11 @@ cmd_find(const char *name, const char *second)
 	}
 	if (found != NULL)
 		return (found);
+	if (strchr(name, '/') != NULL) {
+		msg_fail(NULL, "record a program with dtprof record PROGRAM",
+		    "%s: no such command", name);
+		return (NULL);
+	}
 	nearest = opt_nearest(name, names);
 	msg_fail(NULL, "list the commands with dtprof help",
 	    "%s: no such command%s%s%s", name,

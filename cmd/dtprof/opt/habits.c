@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What users of perf type out of habit: options and commands that mean
+ * What users of perf and others type out of habit: options and commands that mean
  * something here under another name, that are the default here, or that have
  * no counterpart, in which case the table names the nearest line that works.
  * opt.c asks for options, cmd_help.c for commands.  Names in one row are
@@ -58,6 +58,9 @@ static const struct opt_habit habits[] = {
 	    "dtprof does not record memory access weights" },
 	{ "record stat", "all-kernel", NULL, NULL, NULL,
 	    "use modifier k: -e cpu-clock:k" },
+	{ "record stat", "pid", NULL, NULL, NULL,
+	    "use a list such as 1,2,5-7, each from 1 to 4194304, or "
+	    "-p $(pgrep -d, NAME)" },
 	{ "record", "b branch-any branch-filter j", NULL, NULL, NULL, BRANCH },
 	{ "record", "control", NULL, NULL, NULL,
 	    "use dtprof mark --pause and dtprof mark --resume" },
@@ -132,6 +135,9 @@ static const struct opt_habit habits[] = {
 	{ "report", "tui", NULL, NULL, NULL,
 	    "leave it out: output is text, shown in a pager on a terminal" },
 
+	{ "export", "format", NULL, NULL, NULL,
+	    "use folded, pprof or speedscope; for a picture use dtprof "
+	    "flamegraph -o x.svg" },
 	{ "annotate", "s symbol", "NAME", NULL, NULL,
 	    "give the function as an operand: dtprof annotate NAME" },
 	{ "annotate", "M disassembler-style objdump", NULL, NULL, NULL,

@@ -547,20 +547,21 @@ opt_parse(const struct prof_cmd *cmd, int argc, char **argv, void *options,
     struct opt_error *error)
 {
 	struct parse parse = { cmd, argv, argc, 1, options, error };
+	char see[64];
 	int first, n;
 
 	memset(options, 0, cmd->cm_size);
 	memset(error, 0, sizeof(*error));
+	snprintf(see, sizeof(see), "see dtprof %s --help", cmd->cm_name);
 	first = set_defaults(&parse);
 	if (first == 0)
 		first = take_words(&parse);
 	n = argc - first;
 	if (first >= 0 && n < cmd->cm_min)
-		first = refuse(&parse, "see --help", "missing %s",
-		    cmd->cm_operands);
+		first = refuse(&parse, see, "missing %s", cmd->cm_operands);
 	else if (first >= 0 && cmd->cm_max >= 0 && n > cmd->cm_max)
-		first = refuse(&parse, "see --help",
-		    "too many operands: '%.100s'", argv[first + cmd->cm_max]);
+		first = refuse(&parse, see, "too many operands: '%.100s'",
+		    argv[first + cmd->cm_max]);
 	if (first < 0)
 		opt_free(cmd, options);
 	return (first);
