@@ -99,24 +99,12 @@ int prof_comparison_value(struct prof_comparison *comparison, long run,
 int prof_comparison_cost(struct prof_comparison *comparison, long run,
     const char *function, const char *module, int is_inlined, double cost);
 struct prof_profile;
-struct prof_label;
-
-/* What is compared: of functions, name and module of a label as they are. */
-struct prof_item {
-	const char	*it_name;
-	const char	*it_module;
-	int		 it_is_inlined;
-};
-
 /*
  * The costs of a run by its profile: what each function itself had of an
- * event, and care where the profile's quality is bad.  item: fills in whose
- * cost a label's is, borrowed until its next call; NULL: the function's.
+ * event, and care where the profile's quality is bad.
  */
 int prof_comparison_profile(struct prof_comparison *comparison, long run,
-    const struct prof_profile *profile, size_t event,
-    void (*item)(void *arg, const struct prof_label *label,
-    struct prof_item *item), void *arg);
+    const struct prof_profile *profile, size_t event);
 /* A run's profile is to be read with care: a note of it, with why. */
 int prof_comparison_care(struct prof_comparison *comparison, long run,
     const char *why);

@@ -32,9 +32,9 @@ function_of(void *arg, const struct prof_label *label, struct prof_item *item)
 }
 
 int
-prof_comparison_profile(struct prof_comparison *cp, long run,
+prof_comparison_items(struct prof_comparison *cp, long run,
     const struct prof_profile *profile, size_t event,
-    void (*name)(void *, const struct prof_label *, struct prof_item *),
+    void (*item_of)(void *, const struct prof_label *, struct prof_item *),
     void *arg)
 {
 	const char *unit;
@@ -63,7 +63,7 @@ prof_comparison_profile(struct prof_comparison *cp, long run,
 		/* Samples without a stack: there the root has them. */
 		if (prof_label_is_root(label))
 			label = prof_profile_label(profile, 0);
-		(name != NULL ? name : function_of)(arg, label, &item);
+		item_of(arg, label, &item);
 		rv = prof_comparison_cost(cp, run, item.it_name,
 		    item.it_module, item.it_is_inlined, (double)sum[l] /
 		    scale);
@@ -73,4 +73,12 @@ prof_comparison_profile(struct prof_comparison *cp, long run,
 		cp->cp_run[run].rn_has_costs = true;
 	free(sum);
 	return (rv);
+}
+
+int
+prof_comparison_profile(struct prof_comparison *cp, long run,
+    const struct prof_profile *profile, size_t event)
+{
+	return (prof_comparison_items(cp, run, profile, event, function_of,
+	    NULL));
 }

@@ -376,8 +376,7 @@ prof_difference_add(struct prof_difference *df, long number,
 		return (-1);
 	if (factor_of(df, profile, event) == 0)
 		return (fail_scale(df));
-	if (prof_comparison_profile(cp, number, profile, event, NULL, NULL) ==
-	    -1) {
+	if (prof_comparison_profile(cp, number, profile, event) == -1) {
 		df->df_error = cp->cp_error;
 		return (-1);
 	}

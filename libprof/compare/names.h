@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Names that builds have in common, and orders of runs: for dtprof(1), too. */
+/* Names that are compared, and orders of runs: for dtprof(1), too. */
 #ifndef PROF_COMPARE_NAMES_H
 #define PROF_COMPARE_NAMES_H
 
@@ -12,5 +12,25 @@ void prof_shuffle(uint64_t seed, uint32_t *order, size_t n);
 void prof_function_base_name(const char *name, char *base, size_t size);
 /* "libc.so" of all libcs; of a program the last part of its path. */
 void prof_module_base_name(const char *module, char *name, size_t size);
+
+struct prof_comparison;
+struct prof_label;
+struct prof_profile;
+
+/* Whose a cost is. */
+struct prof_item {
+	const char	*it_name;
+	const char	*it_module;
+	int		 it_is_inlined;
+};
+
+/*
+ * As prof_comparison_profile.  item: says whose a label's cost is, borrowed
+ * until its next call.
+ */
+int	prof_comparison_items(struct prof_comparison *comparison, long run,
+	    const struct prof_profile *profile, size_t event,
+	    void (*item)(void *arg, const struct prof_label *label,
+	    struct prof_item *item), void *arg);
 
 #endif /* PROF_COMPARE_NAMES_H */

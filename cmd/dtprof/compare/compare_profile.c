@@ -151,19 +151,23 @@ item_of(void *arg, const struct prof_label *label, struct prof_item *item)
 		prof_module_base_name(module, source->sr_name, size);
 }
 
+/* NULL: it was added. */
 static const struct prof_err *
 add_profile(struct source *source, long run,
     const struct prof_profile *profile, size_t event)
 {
 	const struct costs *ct = source->sr_costs;
+	struct prof_comparison *cp = ct->ct_comparison;
+	int rv;
 
 	if (ct->ct_difference != NULL)
 		return (prof_difference_add(ct->ct_difference, run, profile,
 		    event) == 0 ? NULL :
 		    prof_difference_error(ct->ct_difference));
-	return (prof_comparison_profile(ct->ct_comparison, run, profile,
-	    event, ct->ct_by == COMPARE_BY_FUNCTION ? NULL : item_of,
-	    source) == 0 ? NULL : prof_comparison_error(ct->ct_comparison));
+	rv = ct->ct_by == COMPARE_BY_FUNCTION ?
+	    prof_comparison_profile(cp, run, profile, event) :
+	    prof_comparison_items(cp, run, profile, event, item_of, source);
+	return (rv == 0 ? NULL : prof_comparison_error(cp));
 }
 
 static int
