@@ -113,8 +113,8 @@ event_of(struct costs *ct, const struct prof_profile *profile,
 			event = (long)e;
 	}
 	if (event == -1)
-		msg_fail(ct->ct_command, "record longer, leave it out, or choose an "
-		    "event with -e", "%s: no samples%s%s", path,
+		msg_fail(ct->ct_command, "record longer, leave it out, or "
+		    "choose an event with -e", "%s: no samples%s%s", path,
 		    ct->ct_event != NULL ? " of " : "",
 		    ct->ct_event != NULL ? ct->ct_event : "");
 	free(wanted);
