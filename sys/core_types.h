@@ -48,6 +48,7 @@ struct task_struct {
 	int			exit_code;
 	char			comm[DTP_COMM_LEN];
 	struct signal_struct	*signal;
+	struct task_struct	*group_leader;
 	const struct cred	*cred;
 	struct mm_struct	*mm;	/* NULL: none, or no more */
 } DTP_CORE;

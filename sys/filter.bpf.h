@@ -77,34 +77,6 @@ dtp_begin(struct dtp_firing *firing, __u32 states)
 	return (1);
 }
 
-/* Where it stands how a task or thread group is a target. */
-DTP_INLINE __u8 *
-dtp_target_at(__u32 id)
-{
-	struct dtp_targets *all;
-	__u32 zero = 0;
-
-	all = bpf_map_lookup_elem(&targets, &zero);
-	return (all == NULL ? NULL : &all->tg_how[id & (DTP_TASK_IDS - 1)]);
-}
-
-DTP_INLINE __u8
-dtp_target_how(__u32 id)
-{
-	__u8 *at = dtp_target_at(id);
-
-	return (at == NULL ? 0 : DTP_LOAD(at));
-}
-
-DTP_INLINE void
-dtp_target_set(__u32 id, __u8 how)
-{
-	__u8 *at = dtp_target_at(id);
-
-	if (at != NULL)
-		DTP_STORE(at, how);
-}
-
 /* Is the current task one of those to be recorded? */
 DTP_INLINE int
 dtp_is_target(struct dtp_firing *firing)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC OR (Dual BSD/GPL) */
 /*
- * Every map, and the read-only configuration.  Each event is a loaded
+ * Every map, and (targets.bpf.h) the configuration.  Each event is a loaded
  * object of its own; all of them include this file, and the session makes
  * the maps once and hands them to every further object (reuse of the map's
  * descriptor), so that all events write to the same streams.
@@ -19,6 +19,7 @@
 
 #include "abi/dtp_abi.h"
 #include "compat.bpf.h"
+#include "targets.bpf.h"
 #include "unwind_maps.bpf.h"
 
 /* Where stacks are walked to before their size is known. */
@@ -36,16 +37,6 @@ struct dtp_scratch {
 		__u64	sn_end;
 		__u64	sn_taken;	/* bytes of the ring, so far */
 	}			sc_snap;
-};
-
-/*
- * The verifier takes what it reads here as constants: it removes the code
- * that the event does not need, and knows how large the ring is.
- */
-DTP_RODATA struct dtp_config cfg = {
-	.dc_nevents = 1,
-	.dc_ncpus = 1,
-	.dc_ring_mask = DTP_MIN_RING - 1,
 };
 
 struct {
@@ -86,14 +77,6 @@ struct {
 	__type(key, __u32);
 	__type(value, struct dtp_scratch);
 } scratch SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__type(key, __u32);
-	__type(value, struct dtp_targets);
-} targets SEC(".maps");
 
 /* Carries no data: a record here wakes the drain, which empties it. */
 struct {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: ISC OR (Dual BSD/GPL) */
 /*
  * Lives: fork, exec, exit and change of name, always event 0.  Keeps the
- * targets: children of targets are added before they can run, who
- * waits for exec becomes active in it, whole processes go when they end.
+ * targets (targets.bpf.h).
  *
  * Recorded for targets, from arming on, on all CPUs: also on those that take
  * no samples, since processes move.  The recorder's own life is a life like
@@ -13,30 +12,6 @@
 
 #define DTP_LIFE_STATES	(1U << DTP_ARMED | 1U << DTP_RECORDING | \
 			1U << DTP_PAUSED)
-
-/* The task that a life is about. */
-struct dtp_life {
-	__u32	li_pid;
-	__u32	li_tid;
-};
-
-DTP_INLINE int
-dtp_life_read(struct dtp_life *life, __u64 word)
-{
-	const struct task_struct *task = (void *)(unsigned long)word;
-
-	if (DTP_READ(&life->li_pid, &task->tgid) != 0)
-		return (-1);
-	return (DTP_READ(&life->li_tid, &task->pid));
-}
-
-/* How it is a target, also one that still waits for exec; 0: it is none. */
-DTP_INLINE __u8
-dtp_target_of(const struct dtp_life *life)
-{
-	return (dtp_target_how(cfg.dc_target_mode == DTP_TARGET_TID ?
-	    life->li_tid : life->li_pid));
-}
 
 DTP_INLINE int
 dtp_is_followed(struct dtp_firing *firing, const struct dtp_life *life)
@@ -87,38 +62,6 @@ DTP_INLINE int
 dtp_has_ring(struct dtp_firing *firing)
 {
 	return (DTP_LOAD(&firing->fg_stream->ss_enabled) != DTP_CPU_OFF);
-}
-
-/* Like its parent it is none, though one that ended had the same number. */
-DTP_INLINE void
-dtp_number_reused(const struct dtp_life *child)
-{
-	__u32 id = cfg.dc_target_mode == DTP_TARGET_TID ? child->li_tid :
-	    child->li_pid;
-
-	if (dtp_target_how(id) & DTP_TG_ENDED)
-		dtp_target_set(id, 0);
-}
-
-/* Make the child a target like its parent; 0: it is none. */
-DTP_INLINE int
-dtp_inherit(const struct dtp_life *parent, const struct dtp_life *child)
-{
-	__u8 how;
-
-	if (child->li_pid != parent->li_pid ||
-	    cfg.dc_target_mode == DTP_TARGET_TID)
-		dtp_number_reused(child);
-	if (cfg.dc_target_mode == DTP_TARGET_TID)
-		return (dtp_target_of(child) != 0);
-	if (cfg.dc_target_mode != DTP_TARGET_PID ||
-	    child->li_pid == parent->li_pid)
-		return (1);
-	how = dtp_target_of(parent);
-	if (how == 0 || !cfg.dc_inherit)
-		return (0);
-	dtp_target_set(child->li_pid, how);
-	return (1);
 }
 
 /* The session decides by them where events are opened (session/place.c). */
@@ -201,30 +144,6 @@ dtp_fork(struct bpf_raw_tracepoint_args *ctx)
 	return (dtp_life_end(&writer, fork));
 }
 
-/*
- * A target that waits for exec becomes active; a thread that execs takes
- * over the number of its group, and its being a target with it.
- */
-DTP_INLINE int
-dtp_activate(const struct dtp_life *life, __u32 old_tid)
-{
-	struct dtp_life before = { life->li_pid, old_tid };
-	__u8 how = dtp_target_of(&before);
-
-	if (how == 0)
-		return (0);
-	if ((how & DTP_TG_ACTIVE) == 0)
-		dtp_values_begin(bpf_get_smp_processor_id());
-	if (cfg.dc_target_mode == DTP_TARGET_PID) {
-		dtp_target_set(life->li_pid, DTP_TG_ACTIVE);
-		return (1);
-	}
-	if (old_tid != life->li_tid)
-		dtp_target_set(old_tid, 0);
-	dtp_target_set(life->li_tid, DTP_TG_ACTIVE);
-	return (1);
-}
-
 DTP_INLINE void
 dtp_put_exec(struct dtp_exec *exec, struct bpf_raw_tracepoint_args *ctx)
 {
@@ -258,6 +177,8 @@ dtp_exec(struct bpf_raw_tracepoint_args *ctx)
 		return (0);
 	if (dtp_life_read(&life, ctx->args[0]) != 0)
 		return (dtp_count(&firing.fg_counts->cn_error));
+	if (dtp_waits(&life, (__u32)ctx->args[1]))
+		dtp_values_begin(bpf_get_smp_processor_id());
 	if (cfg.dc_target_mode == DTP_TARGET_PID ||
 	    cfg.dc_target_mode == DTP_TARGET_TID)
 		wanted = dtp_activate(&life, (__u32)ctx->args[1]);
@@ -273,33 +194,6 @@ dtp_exec(struct bpf_raw_tracepoint_args *ctx)
 	if (exec != NULL)
 		dtp_put_exec(exec, ctx);
 	return (dtp_life_end(&writer, exec));
-}
-
-/* Of two last threads that end at once both may find that none is left. */
-DTP_INLINE __u32
-dtp_is_last(const struct task_struct *task)
-{
-	const struct signal_struct *group = NULL;
-	int alive = 1;
-
-	DTP_READ(&group, &task->signal);
-	DTP_READ(&alive, &group->live.counter);
-	return (alive == 0);
-}
-
-/*
- * It stays a target: what it does on its way out is its own, and programs of
- * events on this very tracepoint run after this one.
- */
-DTP_INLINE void
-dtp_end(const struct dtp_life *life, __u32 is_last)
-{
-	if (cfg.dc_target_mode == DTP_TARGET_TID)
-		dtp_target_set(life->li_tid, dtp_target_of(life) |
-		    DTP_TG_ENDED);
-	else if (cfg.dc_target_mode == DTP_TARGET_PID && is_last)
-		dtp_target_set(life->li_pid, dtp_target_of(life) |
-		    DTP_TG_ENDED);
 }
 
 DTP_INLINE int

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: ISC OR (Dual BSD/GPL) */
 /*
- * Counts kept apart by process or thread.  Each CPU's counters run on; when
- * the CPU switches from one task to another, what they have added since the
- * last switch is what the task had that leaves.  So nothing is counted twice
- * and nothing is left out: the sum over all, idle included, is the count of
- * the CPU.  Nothing is sent while this runs; the map is read at the end.
+ * Counts kept apart by process or thread.  When a CPU switches from one task
+ * to another, what its counters have added (added.bpf.h) is what the task had
+ * that leaves.  The sum over all, idle included, is the count of the CPU.
+ * Nothing is sent while this runs; the map is read at the end.
  *
  * A switch itself is counted by the kernel a moment after this program has
  * run (sg_late); such counts are given to who left one switch earlier.
@@ -12,29 +11,12 @@
  * Loaded by libprof/count/split.c.
  */
 #include "abi/dtp_split.h"
-#include "compat.bpf.h"
+#include "added.bpf.h"
 
-struct task_struct___split {
-	int				 pid;
-	int				 tgid;
-	__u64				 start_time;
-	struct task_struct___split	*group_leader;
-	char				 comm[DTP_SPLIT_COMM];
-	struct signal_struct		*signal;
-} DTP_CORE;
-
-DTP_RODATA struct dtp_split_config cfg = { .sg_nevents = 1, .sg_ncpus = 1 };
+DTP_RODATA struct dtp_split_config split = { 0 };
 
 /* What found no room in tasks. */
 __u64 lost[DTP_SPLIT_EVENTS];
-
-/* Descriptors: event * ncpus + cpu. */
-struct {
-	__uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, __u32);
-} split_counters SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -50,13 +32,6 @@ struct {
 	__type(value, struct dtp_split_task);
 } split_tasks SEC(".maps");
 
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, DTP_SPLIT_TASKS);
-	__type(key, __u32);
-	__type(value, struct dtp_split_member);
-} split_members SEC(".maps");
-
 /* A new task, which is too large for the stack. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -65,48 +40,24 @@ struct {
 	__type(value, struct dtp_split_task);
 } split_blanks SEC(".maps");
 
-DTP_INLINE const struct task_struct___split *
-split_word(struct bpf_raw_tracepoint_args *ctx, int n)
+/* Who it is, and since when; is it counted? */
+DTP_INLINE int
+split_who(__u64 word, struct dtp_split_key *key)
 {
-	return ((const struct task_struct___split *)(unsigned long)
-	    ctx->args[n]);
-}
+	const struct task_struct *task = (void *)(unsigned long)word;
+	struct dtp_life life = { 0 };
 
-/* Who it is, and when its process began. */
-DTP_INLINE void
-split_key(const struct task_struct___split *task, struct dtp_split_key *key,
-    __u64 *born_ns)
-{
-	const struct task_struct___split *leader = NULL;
-
-	*born_ns = 0;
+	(void)dtp_life_read(&life, word);
+	key->sk_pid = life.li_pid;
 	key->sk_tid = 0;
-	key->sk_pid = 0;
 	key->sk_start_ns = 0;
-	DTP_READ(&key->sk_pid, &task->tgid);
-	if (key->sk_pid == 0)
-		return;
-	DTP_READ(&leader, &task->group_leader);
-	DTP_READ(born_ns, &leader->start_time);
-	key->sk_start_ns = *born_ns;
-	if (!cfg.sg_threads)
-		return;
-	DTP_READ(&key->sk_tid, &task->pid);
-	DTP_READ(&key->sk_start_ns, &task->start_time);
-}
-
-/* The entry of a process that is counted or will be; NULL: it is not. */
-DTP_INLINE struct dtp_split_member *
-split_member(__u32 pid, __u64 born_ns)
-{
-	struct dtp_split_member *member;
-
-	member = bpf_map_lookup_elem(&split_members, &pid);
-	if (member == NULL)
-		return (NULL);
-	if (member->sm_start_ns == 0)
-		member->sm_start_ns = born_ns;
-	return (member->sm_start_ns == born_ns ? member : NULL);
+	if (life.li_pid != 0 && split.sg_threads)
+		key->sk_tid = life.li_tid;
+	else if (life.li_pid != 0)
+		DTP_READ(&task, &task->group_leader);
+	if (life.li_pid != 0)
+		DTP_READ(&key->sk_start_ns, &task->start_time);
+	return (dtp_is_active(&life));
 }
 
 DTP_INLINE struct dtp_split_task *
@@ -125,18 +76,6 @@ split_task(const struct dtp_split_key *key)
 	return (bpf_map_lookup_elem(&split_tasks, key));
 }
 
-/* What event e has counted on this CPU; what was, when it cannot be read. */
-DTP_INLINE __u64
-split_read(__u32 e, __u32 cpu, __u64 was)
-{
-	struct bpf_perf_event_value value;
-
-	if (bpf_perf_event_read_value(&split_counters, e * cfg.sg_ncpus + cpu,
-	    &value, sizeof(value)) != 0)
-		return (was);
-	return (value.counter);
-}
-
 /*
  * Give what was counted since the last switch to whom it belongs; to is
  * NULL when it belongs to nobody who is counted.
@@ -146,14 +85,16 @@ split_share(struct dtp_split_cpu *cpu, struct dtp_split_task *to, int counts,
     struct dtp_split_task *before)
 {
 	const __u32 id = bpf_get_smp_processor_id();
+	struct bpf_perf_event_value now;
+	__u64 added;
 
-	for (__u32 e = 0; e < DTP_SPLIT_EVENTS && e < cfg.sg_nevents; e++) {
-		const int is_late = cfg.sg_late >> e & 1;
-		const __u64 now = split_read(e, id, cpu->sc_counts[e]);
-		const __u64 added = now - cpu->sc_counts[e];
+	for (__u32 e = 0; e < DTP_SPLIT_EVENTS && e < cfg.dc_nvalues; e++) {
+		const int is_late = split.sg_late >> e & 1;
 		struct dtp_split_task *owner = is_late ? before : to;
 
-		cpu->sc_counts[e] = now;
+		if (dtp_value_read(e, id, &now) != 0)
+			continue;
+		added = dtp_value_added(&cpu->sc_counts[e], now.counter);
 		if (added == 0)
 			continue;
 		if (owner != NULL)
@@ -167,23 +108,17 @@ SEC("raw_tp/sched_switch")
 int
 on_switch(struct bpf_raw_tracepoint_args *ctx)
 {
-	const struct task_struct___split *prev = split_word(ctx, 1);
+	const struct task_struct *prev = (void *)(unsigned long)ctx->args[1];
 	struct dtp_split_task *to = NULL, *before = NULL;
-	struct dtp_split_member *member;
 	struct dtp_split_cpu *cpu;
 	struct dtp_split_key key;
 	__u32 zero = 0;
-	__u64 born_ns;
-	int counts = 1;
+	int counts;
 
 	cpu = bpf_map_lookup_elem(&split_cpus, &zero);
 	if (cpu == NULL)
 		return (0);
-	split_key(prev, &key, &born_ns);
-	if (!cfg.sg_all) {
-		member = split_member(key.sk_pid, born_ns);
-		counts = member != NULL && member->sm_is_active;
-	}
+	counts = split_who(ctx->args[1], &key);
 	if (counts)
 		to = split_task(&key);
 	if (to != NULL)
@@ -193,12 +128,7 @@ on_switch(struct bpf_raw_tracepoint_args *ctx)
 	split_share(cpu, to, counts, before);
 	cpu->sc_before = key;
 	cpu->sc_has_before = counts;
-	split_key(split_word(ctx, 2), &cpu->sc_now, &born_ns);
-	cpu->sc_has_now = cfg.sg_all;
-	if (!cfg.sg_all) {
-		member = split_member(cpu->sc_now.sk_pid, born_ns);
-		cpu->sc_has_now = member != NULL && member->sm_is_active;
-	}
+	cpu->sc_has_now = split_who(ctx->args[2], &cpu->sc_now);
 	return (0);
 }
 
@@ -206,20 +136,15 @@ SEC("raw_tp/sched_process_fork")
 int
 on_fork(struct bpf_raw_tracepoint_args *ctx)
 {
-	struct dtp_split_key parent, child;
-	struct dtp_split_member *member, value = { 0 };
-	__u64 parent_ns, child_ns;
+	struct dtp_life parent, child;
 
-	if (cfg.sg_all || !cfg.sg_inherit)
+	if (dtp_life_read(&parent, ctx->args[0]) != 0 ||
+	    dtp_life_read(&child, ctx->args[1]) != 0)
 		return (0);
-	split_key(split_word(ctx, 0), &parent, &parent_ns);
-	split_key(split_word(ctx, 1), &child, &child_ns);
-	member = split_member(parent.sk_pid, parent_ns);
-	if (member == NULL || child.sk_pid == parent.sk_pid)
-		return (0);
-	value.sm_start_ns = child_ns;
-	value.sm_is_active = member->sm_is_active;
-	bpf_map_update_elem(&split_members, &child.sk_pid, &value, BPF_ANY);
+	if (dtp_target_of(&parent) != 0)
+		dtp_inherit(&parent, &child);
+	else if (child.li_pid != parent.li_pid)
+		dtp_number_reused(&child);
 	return (0);
 }
 
@@ -228,26 +153,21 @@ SEC("raw_tp/sched_process_exec")
 int
 on_exec(struct bpf_raw_tracepoint_args *ctx)
 {
+	const __u32 old_tid = (__u32)ctx->args[1];
 	struct dtp_split_task *before = NULL;
-	struct dtp_split_member *member;
-	struct dtp_split_key key;
 	struct dtp_split_cpu *cpu;
+	struct dtp_life life;
 	__u32 zero = 0;
-	__u64 born_ns;
 
-	if (cfg.sg_all)
-		return (0);
-	split_key(split_word(ctx, 0), &key, &born_ns);
-	member = split_member(key.sk_pid, born_ns);
 	cpu = bpf_map_lookup_elem(&split_cpus, &zero);
-	if (member == NULL || member->sm_is_active || cpu == NULL)
+	if (cpu == NULL || dtp_life_read(&life, ctx->args[0]) != 0 ||
+	    !dtp_waits(&life, old_tid))
 		return (0);
 	if (cpu->sc_has_before)
 		before = bpf_map_lookup_elem(&split_tasks, &cpu->sc_before);
 	split_share(cpu, NULL, 0, before);
-	member->sm_is_active = 1;
-	cpu->sc_has_now = 1;
-	cpu->sc_now = key;
+	dtp_activate(&life, old_tid);
+	cpu->sc_has_now = split_who(ctx->args[0], &cpu->sc_now);
 	return (0);
 }
 
@@ -255,43 +175,20 @@ SEC("raw_tp/sched_process_exit")
 int
 on_task_exit(struct bpf_raw_tracepoint_args *ctx)
 {
-	const struct task_struct___split *task = split_word(ctx, 0);
-	const struct signal_struct *group = NULL;
-	struct dtp_split_task *entry;
+	const struct task_struct *task = (void *)(unsigned long)ctx->args[0];
+	struct dtp_split_task *entry = NULL;
+	__u32 is_last = dtp_is_last(task);
 	struct dtp_split_key key;
-	__u64 born_ns;
-	int alive = 0;
+	struct dtp_life life;
 
-	split_key(task, &key, &born_ns);
-	if (!cfg.sg_threads) {
-		DTP_READ(&group, &task->signal);
-		DTP_READ(&alive, &group->live.counter);
-	}
-	if (alive != 0 || (!cfg.sg_all &&
-	    split_member(key.sk_pid, born_ns) == NULL))
+	if (dtp_life_read(&life, ctx->args[0]) != 0)
 		return (0);
-	entry = split_task(&key);
+	if (split_who(ctx->args[0], &key) && (is_last || split.sg_threads))
+		entry = split_task(&key);
 	if (entry != NULL)
 		entry->st_has_ended = 1;
-	return (0);
-}
-
-/* After the last thread has left its CPU for good. */
-SEC("raw_tp/sched_process_free")
-int
-on_free(struct bpf_raw_tracepoint_args *ctx)
-{
-	const struct task_struct___split *task = split_word(ctx, 0);
-	struct dtp_split_key key;
-	__u64 born_ns;
-	__u32 tid = 0;
-
-	if (cfg.sg_all)
-		return (0);
-	split_key(task, &key, &born_ns);
-	DTP_READ(&tid, &task->pid);
-	if (tid == key.sk_pid && split_member(key.sk_pid, born_ns) != NULL)
-		bpf_map_delete_elem(&split_members, &key.sk_pid);
+	if (dtp_target_of(&life) != 0)
+		dtp_end(&life, is_last);
 	return (0);
 }
 

@@ -9,16 +9,6 @@
  */
 #include "values.bpf.h"
 
-DTP_INLINE int
-dtp_is_counted(__u32 pid, __u32 tid)
-{
-	if (cfg.dc_target_mode != DTP_TARGET_PID &&
-	    cfg.dc_target_mode != DTP_TARGET_TID)
-		return (1);
-	return ((dtp_target_how(cfg.dc_target_mode == DTP_TARGET_TID ? tid :
-	    pid) & DTP_TG_ACTIVE) != 0);
-}
-
 /* A thread's own, made when there is none; NULL: there is no room. */
 DTP_INLINE struct dtp_values *
 dtp_values_of(__u64 task)
@@ -36,20 +26,17 @@ dtp_values_of(__u64 task)
 /* One thread, as a switch tells of it. */
 struct dtp_switching {
 	__u64	sw_task;
-	__u32	sw_pid;
-	__u32	sw_tid;
-	__u32	sw_is_counted;
+	__u64	sw_is_counted;
 };
 
 DTP_INLINE void
 dtp_switching_read(struct dtp_switching *who, __u64 word)
 {
-	const struct task_struct *task = (void *)(unsigned long)word;
+	struct dtp_life life = { 0 };
 
 	who->sw_task = word;
-	DTP_READ(&who->sw_pid, &task->tgid);
-	DTP_READ(&who->sw_tid, &task->pid);
-	who->sw_is_counted = dtp_is_counted(who->sw_pid, who->sw_tid);
+	(void)dtp_life_read(&life, word);
+	who->sw_is_counted = dtp_is_active(&life);
 }
 
 /* Nobody is inside: switches do not nest, and samples do not switch. */

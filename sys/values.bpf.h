@@ -19,6 +19,7 @@
 #ifndef VALUES_BPF_H
 #define VALUES_BPF_H
 
+#include "added.bpf.h"
 #include "filter.bpf.h"
 
 struct dtp_values_cpu {
@@ -29,14 +30,6 @@ struct dtp_values_cpu {
 	__u64			vc_left_turn;	/* which of its turns */
 	struct dtp_values	vc_upto;
 };
-
-/* Descriptors: value * ncpus + cpu. */
-struct {
-	__uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, __u32);
-} values_fds SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -96,20 +89,16 @@ dtp_values_move(struct dtp_values *upto, struct dtp_values *to, __u32 cpu,
     __u32 ahead)
 {
 	struct bpf_perf_event_value now;
+	__u64 added;
 	__u32 i;
 
 	for (i = 0; i < DTP_MAX_VALUES && i < cfg.dc_nvalues; i++) {
-		if (bpf_perf_event_read_value(&values_fds,
-		    i * cfg.dc_ncpus + cpu, &now, sizeof(now)) != 0)
+		if (dtp_value_read(i, cpu, &now) != 0)
 			break;
-		now.counter += ahead >> i & 1;
-		/* Not yet what a switch has already reckoned with. */
-		if ((__s64)(now.counter - upto->vl_value[i]) > 0) {
-			if (to != NULL)
-				to->vl_value[i] += now.counter -
-				    upto->vl_value[i];
-			upto->vl_value[i] = now.counter;
-		}
+		added = dtp_value_added(&upto->vl_value[i], now.counter +
+		    (ahead >> i & 1));
+		if (to != NULL)
+			to->vl_value[i] += added;
 		/* They are one group: one time for all. */
 		if (i != 0)
 			continue;

@@ -4,12 +4,12 @@
  * CPU; sys/split.bpf.c gives what was counted between two switches of a CPU
  * to whom it was counted for, in a map that is read here after the stop.
  *
- *	open -> fill (descriptors, members) -> attach -> detach -> collect
+ *	open -> fill (descriptors, targets) -> attach -> detach -> collect
  *
  * Called by counters.c in place of counters of tasks.  What a CPU counted
  * after its last switch is added here, so the sums are the counts.
  */
-#include <sys/syscall.h>
+#include <sys/mman.h>
 
 #include <errno.h>
 #include <sched.h>
@@ -20,6 +20,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include "abi/dtp_abi.h"
 #include "abi/dtp_split.h"
 #include "counters_impl.h"
 #include "os/cpus.h"
@@ -31,6 +32,7 @@ _Static_assert(PROF_SPLIT_EVENTS == DTP_SPLIT_EVENTS, "prof.h");
 
 struct counting_split {
 	struct split_bpf *sp_skel;
+	struct dtp_targets *sp_targets;	/* mapped; NULL: not yet */
 	struct dtp_split_key *sp_keys;	/* of the tasks, then ... */
 	struct dtp_split_task *sp_values;
 	struct prof_counted_task *sp_tasks; /* ... what is shown of them */
@@ -41,8 +43,7 @@ struct counting_split {
 
 static int	program_load(struct prof_counting *, struct counting_split *);
 static int	config_fill(struct prof_counting *, struct counting_split *);
-static int	fill_members(struct prof_counting *,
-		    struct counting_split *);
+static int	enter_all(struct prof_counting *, struct counting_split *);
 static int	read_tasks(struct prof_counting *, struct counting_split *);
 static int	add_rest(struct prof_counting *, struct counting_split *);
 static int	show_tasks(struct prof_counting *, struct counting_split *);
@@ -84,25 +85,33 @@ program_load(struct prof_counting *counting, struct counting_split *split)
 	libbpf_set_print(NULL);
 	if ((skel = split->sp_skel = split_bpf__open()) == NULL)
 		return (prof_bpf_explain(&counting->kg_error, errno));
-	skel->rodata->cfg.sg_nevents = (uint32_t)counting->kg_nevents;
-	skel->rodata->cfg.sg_ncpus = ncpus;
-	skel->rodata->cfg.sg_late = late_events(counting);
-	skel->rodata->cfg.sg_all = !prof_counting_splits_family(counting);
-	skel->rodata->cfg.sg_threads =
+	skel->rodata->cfg.dc_nvalues = (uint32_t)counting->kg_nevents;
+	skel->rodata->cfg.dc_ncpus = ncpus;
+	skel->rodata->cfg.dc_target_mode =
+	    prof_counting_splits_family(counting) ? DTP_TARGET_PID :
+	    DTP_TARGET_ALL;
+	skel->rodata->cfg.dc_inherit = !counting->kg_options.po_no_inherit;
+	skel->rodata->split.sg_late = late_events(counting);
+	skel->rodata->split.sg_threads =
 	    counting->kg_split_by == PROF_SPLIT_THREAD;
-	skel->rodata->cfg.sg_inherit = !counting->kg_options.po_no_inherit;
-	if (bpf_map__set_max_entries(skel->maps.split_counters,
+	if (bpf_map__set_max_entries(skel->maps.values_fds,
 	    ncpus * (uint32_t)counting->kg_nevents) != 0 ||
 	    split_bpf__load(skel) != 0)
 		return (prof_bpf_explain(&counting->kg_error, errno));
-	return (0);
+	split->sp_targets = mmap(NULL, sizeof(*split->sp_targets),
+	    PROT_READ | PROT_WRITE, MAP_SHARED,
+	    bpf_map__fd(skel->maps.targets), 0);
+	if (split->sp_targets != MAP_FAILED)
+		return (0);
+	split->sp_targets = NULL;
+	return (prof_bpf_explain(&counting->kg_error, errno));
 }
 
 /* The descriptors of the CPUs' counters. */
 static int
 config_fill(struct prof_counting *counting, struct counting_split *split)
 {
-	const int map = bpf_map__fd(split->sp_skel->maps.split_counters);
+	const int map = bpf_map__fd(split->sp_skel->maps.values_fds);
 	const uint32_t ncpus = (uint32_t)prof_cpus_possible();
 
 	for (size_t t = 0; t < counting->kg_ntargets; t++)
@@ -120,17 +129,16 @@ config_fill(struct prof_counting *counting, struct counting_split *split)
 	return (0);
 }
 
-static int
-add_member(struct prof_counting *counting, struct counting_split *split,
-    uint32_t pid, bool is_active)
+/* What the program has entered meanwhile stands. */
+static void
+enter(struct counting_split *split, int pid, uint8_t how)
 {
-	const struct dtp_split_member member = { .sm_is_active = is_active };
+	uint8_t *at = &split->sp_targets->tg_how[(uint32_t)pid &
+	    (DTP_TASK_IDS - 1)];
+	uint8_t none = 0;
 
-	if (bpf_map_update_elem(bpf_map__fd(split->sp_skel->maps.split_members),
-	    &pid, &member, BPF_NOEXIST) == 0 || errno == EEXIST)
-		return (0);
-	return (prof_fail(&counting->kg_error, PROF_E_LIMIT,
-	    "more than %d processes", DTP_SPLIT_TASKS));
+	__atomic_compare_exchange_n(at, &none, how, false, __ATOMIC_RELAXED,
+	    __ATOMIC_RELAXED);
 }
 
 /*
@@ -139,7 +147,7 @@ add_member(struct prof_counting *counting, struct counting_split *split,
  * new, since who is born meanwhile is entered by the program.
  */
 static int
-fill_members(struct prof_counting *counting, struct counting_split *split)
+enter_all(struct prof_counting *counting, struct counting_split *split)
 {
 	const struct prof_options *po = &counting->kg_options;
 	size_t n, npids, known = 0, cap = 0;
@@ -147,24 +155,22 @@ fill_members(struct prof_counting *counting, struct counting_split *split)
 
 	if (!prof_counting_splits_family(counting))
 		return (0);
-	if (po->po_target == PROF_TARGET_COMMAND)
-		return (add_member(counting, split,
-		    (uint32_t)counting->kg_command.cm_pid, false));
+	if (po->po_target == PROF_TARGET_COMMAND) {
+		enter(split, counting->kg_command.cm_pid, DTP_TG_WAIT);
+		return (0);
+	}
 	do {
 		npids = 0;
 		for (n = 0; rv == 0 && n < po->po_nids; n++) {
-			rv = add_member(counting, split,
-			    (uint32_t)po->po_ids[n], true);
-			if (rv == 0 && !po->po_no_inherit)
+			enter(split, po->po_ids[n], DTP_TG_ACTIVE);
+			if (!po->po_no_inherit)
 				rv = prof_procfs_children(po->po_ids[n],
 				    &pid, &npids, &cap);
 		}
 		for (n = 0; rv == 0 && n < npids; n++) {
-			rv = add_member(counting, split, (uint32_t)pid[n],
-			    true);
-			if (rv == 0)
-				rv = prof_procfs_children(pid[n], &pid,
-				    &npids, &cap);
+			enter(split, pid[n], DTP_TG_ACTIVE);
+			rv = prof_procfs_children(pid[n], &pid, &npids,
+			    &cap);
 		}
 		n = known;
 		known = npids;
@@ -198,7 +204,7 @@ prof_counting_split_open(struct prof_counting *counting)
 		return (-1);
 	if (split_bpf__attach(split->sp_skel) != 0)
 		return (prof_bpf_explain(&counting->kg_error, errno));
-	return (fill_members(counting, split));
+	return (enter_all(counting, split));
 }
 
 /*
@@ -413,6 +419,8 @@ prof_counting_split_close(struct prof_counting *counting)
 
 	if (split == NULL)
 		return;
+	if (split->sp_targets != NULL)
+		(void)munmap(split->sp_targets, sizeof(*split->sp_targets));
 	split_bpf__destroy(split->sp_skel);
 	free(split->sp_keys);
 	free(split->sp_values);

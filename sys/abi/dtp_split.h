@@ -26,13 +26,6 @@ struct dtp_split_task {
 	__u32	st_pad;
 };
 
-/* Who is counted, when that is not everybody. */
-struct dtp_split_member {
-	__u64	sm_start_ns;	/* 0: not seen yet */
-	__u32	sm_is_active;	/* 0: it waits for its exec */
-	__u32	sm_pad;
-};
-
 /* What a CPU had counted at its last switch, and who has run since. */
 struct dtp_split_cpu {
 	__u64			sc_counts[DTP_SPLIT_EVENTS];
@@ -42,19 +35,15 @@ struct dtp_split_cpu {
 	__u32			sc_has_now;
 };
 
+/* Beside the targets and CPUs of struct dtp_config. */
 struct dtp_split_config {
-	__u32	sg_nevents;
-	__u32	sg_ncpus;
 	__u32	sg_late;	/* bit e: counted after the switch */
-	__u32	sg_all;		/* everybody is counted */
 	__u32	sg_threads;	/* by thread, not by process */
-	__u32	sg_inherit;	/* who is born of the counted is counted */
 };
 
 _Static_assert(sizeof(struct dtp_split_key) == 16, "dtp_split_key");
 _Static_assert(sizeof(struct dtp_split_task) == 152, "dtp_split_task");
-_Static_assert(sizeof(struct dtp_split_member) == 16, "dtp_split_member");
 _Static_assert(sizeof(struct dtp_split_cpu) == 168, "dtp_split_cpu");
-_Static_assert(sizeof(struct dtp_split_config) == 24, "dtp_split_config");
+_Static_assert(sizeof(struct dtp_split_config) == 8, "dtp_split_config");
 
 #endif /* DTP_SPLIT_H */
