@@ -113,7 +113,8 @@ script flamegraph | dtprof flamegraph
 script record syscall-counts | dtprof record
 annotate -M intel main | objdump
 annotate -d libc.so.6 main | MODULE:FUNCTION
-stat -B -e page-faults -- true | works
+stat --no-big-num -e page-faults -- true | works
+stat -B -e page-faults -- true | no separators
 stat -j -e page-faults -- true | works
 stat --per-core -a true | -C CPU
 stat --topdown -a true | cycles,instructions

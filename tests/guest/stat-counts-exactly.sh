@@ -112,7 +112,7 @@ grep -q 'Of the 12 events on the PMU, the first 7 fit' results/turns.txt ||
     fail "not said how many fit: $(cat results/turns.txt)"
 ok "12 events: marked as estimates, and how many fit"
 
-grep -Eq '^  instructions .*100 %   0.50 per cycle' results/default.txt ||
+grep -Eq '^  instructions .*100%   0.50 per cycle' results/default.txt ||
     fail "default: $(cat results/default.txt)"
 grep -q 'not counted on this machine: .*branches' results/default.txt ||
     fail "default: $(cat results/default.txt)"

@@ -41,7 +41,7 @@ static const struct opt_habit habits[] = {
 	    NULL, NULL, NULL, NULL },
 	{ "list", "desc details long-desc", NULL, NULL, "verbose", NULL },
 	{ "annotate", "P full-paths l print-line", NULL, NULL, NULL, NULL },
-	{ "stat", "B big-num no-big-num scale summary",
+	{ "stat", "no-big-num scale summary",
 	    NULL, NULL, NULL, NULL },
 	{ "stat", "G", "CGROUP", NULL, "cgroup", NULL },
 	{ "stat", "all-user", NULL, NULL, "user-only", NULL },
@@ -166,6 +166,8 @@ static const struct opt_habit habits[] = {
 
 	{ "stat", "A no-aggr per-core per-die per-node per-socket",
 	    NULL, NULL, NULL, EACH },
+	{ "stat", "B big-num", NULL, NULL, NULL,
+	    "leave it out: numbers have no separators" },
 	{ "stat", "D delay", "MS", NULL, NULL,
 	    "start the command, then use dtprof stat -p PID" },
 	{ "stat", "M metric-only metrics td-level topdown T transaction",

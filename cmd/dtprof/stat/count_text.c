@@ -23,31 +23,12 @@
 #define VALUE_WIDTH	18
 #define MAX_TASKS	100000	/* lines for processes or threads */
 
-/* Digits in threes. */
-static void
-grouped(char *text, size_t size, double value, int digits)
-{
-	char plain[64];
-	size_t n = 0, whole;
-
-	snprintf(plain, sizeof(plain), "%.*f", digits, value);
-	whole = strcspn(plain, ".");
-	for (size_t i = 0; plain[i] != '\0' && n + 2 < size; i++) {
-		if (i > 0 && i < whole && (whole - i) % 3 == 0 &&
-		    plain[i - 1] != '-')
-			text[n++] = ',';
-		text[n++] = plain[i];
-	}
-	text[n] = '\0';
-}
-
 /* A time in the unit that leaves few digits; a count as it is. */
 static void
 value_text(char *text, size_t size, double value, const char *unit,
     bool is_mean)
 {
 	const double ns = strcmp(unit, "s") == 0 ? value * 1e9 : value;
-	char number[64];
 
 	if (isnan(value)) {
 		snprintf(text, size, "not counted");
@@ -63,23 +44,22 @@ value_text(char *text, size_t size, double value, const char *unit,
 		return;
 	}
 	if (strcmp(unit, "events") == 0) {
-		grouped(text, size, value, is_mean && value < 1000 &&
-		    value != floor(value) ? 1 : 0);
+		snprintf(text, size, "%.*f", is_mean && value < 1000 &&
+		    value != floor(value) ? 1 : 0, value);
 		return;
 	}
-	grouped(number, sizeof(number), value, 2);
-	snprintf(text, size, "%s %s", number, unit);
+	snprintf(text, size, "%.2f %s", value, unit);
 }
 
-/* Never 100 % when it is less. */
+/* Never 100% when it is less. */
 static const char *
 share_text(char *text, size_t size, int share)
 {
 	if (share == -1)
 		return ("-");
 	if (share == 100000)
-		return ("100 %");
-	snprintf(text, size, "%d.%d %%", share / 1000, share / 100 % 10);
+		return ("100%");
+	snprintf(text, size, "%d.%d%%", share / 1000, share / 100 % 10);
 	return (text);
 }
 
@@ -152,15 +132,14 @@ put_metric(struct table *tb, const struct count *count, size_t event)
 {
 	for (size_t m = 0; m < count->co_nmetrics; m++) {
 		const struct count_metric *metric = &count->co_metric[m];
-		char number[64];
 
 		if (metric->cm_event != event ||
 		    metric->cm_series.cs_summary.sm_n == 0)
 			continue;
-		grouped(number, sizeof(number),
-		    metric->cm_series.cs_summary.sm_mean, metric->cm_digits);
-		table_cell(tb, "%s%s %s", count_is_partial(count, event) ?
-		    "~" : "", number, metric->cm_series.cs_unit);
+		table_cell(tb, "%s%.*f %s", count_is_partial(count, event) ?
+		    "~" : "", metric->cm_digits,
+		    metric->cm_series.cs_summary.sm_mean,
+		    metric->cm_series.cs_unit);
 		return;
 	}
 }
