@@ -207,6 +207,13 @@ int prof_session_mark(struct prof_session *session, const char *text);
  */
 int prof_session_pause(struct prof_session *session, const char *text);
 int prof_session_resume(struct prof_session *session, const char *text);
+/*
+ * While it records: one more event, or all that a glob means, whose samples
+ * begin now; and an event, by its name, no longer.  At most 8 can be added;
+ * needs BPF, and no counters in samples.
+ */
+int prof_session_attach(struct prof_session *session, const char *spec);
+int prof_session_detach(struct prof_session *session, const char *name);
 int prof_session_stop(struct prof_session *session);
 /* Frees it; stops first when needed. */
 void prof_session_close(struct prof_session *session);

@@ -64,7 +64,7 @@ dtp_has_ring(struct dtp_firing *firing)
 	return (DTP_LOAD(&firing->fg_stream->ss_enabled) != DTP_CPU_OFF);
 }
 
-/* The session decides by them where events are opened (session/place.c). */
+/* The session decides by them where events are opened (backend/bpf/place.c). */
 DTP_INLINE void
 dtp_tell_place(int is_fork)
 {

@@ -52,8 +52,9 @@ dtp_ran_on(struct dtp_firing *firing, __u64 stands_for)
  * clock that stands still in pauses, as the timer does.  Whole periods are
  * added to it, so that a firing's own delay does not build up, and one that
  * comes early shows that the estimate was late.  Only this program writes it,
- * and it does not nest with itself on a CPU.  Where the rate was lowered a
- * firing stands for several periods (session/overhead.c); late stays in those
+ * and it does not nest with itself on a CPU; that of a timer that joins later
+ * begins with when it did (backend/bpf/sampling.c).  Where the rate was lowered
+ * a firing stands for several periods (session/overhead.c); late stays in those
  * of the beginning, less the one that the timer before had begun.
  */
 DTP_INLINE void

@@ -44,25 +44,12 @@ prof_counting_make(struct prof_counting *counting,
 	event->ke_info.ce_group = COUNTING_NO_GROUP;
 	if ((event->ke_unit = strdup(of->ev_unit)) == NULL)
 		return (prof_fail_nomem(error));
-	switch (of->ev_kind) {
-	case PROF_KIND_PERF:
+	if (of->ev_has_period)
 		rv = make_perf(counting, event);
-		break;
-	case PROF_KIND_TRACEPOINT:
-		rv = make_tracepoint(counting, event);
-		break;
-	case PROF_KIND_SYSCALL:
+	else if (of->ev_is_syscall)
 		rv = make_syscall(counting, event);
-		break;
-	case PROF_KIND_PROC:
-	case PROF_KIND_COUNTER:
-		prof_fail(error, PROF_E_EVENT_SYNTAX,
-		    "%s: process events can be recorded but not counted",
-		    of->ev_name);
-		prof_cure(error, "count static:sched::sched_process_fork, "
-		    "sched_process_exec or sched_process_exit");
-		break;
-	}
+	else
+		rv = make_tracepoint(counting, event);
 	event->ke_info.ce_unit = event->ke_unit;
 	event->ke_attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED |
 	    PERF_FORMAT_TOTAL_TIME_RUNNING;

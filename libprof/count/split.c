@@ -22,6 +22,7 @@
 
 #include "abi/dtp_abi.h"
 #include "abi/dtp_split.h"
+#include "backend/bpf/wait.h"
 #include "counters_impl.h"
 #include "os/cpus.h"
 #include "os/permission.h"

@@ -5,8 +5,8 @@
  *
  *	syscall.257	openat(int dfd, const char * filename, int flags)
  *
- * Written by session/calls.c, read by read.c; both sides ask here what a type
- * means for the register that holds it.
+ * Written by backend/bpf/calls.c, read by read.c; both sides ask here what a
+ * type means for the register that holds it.
  */
 #ifndef PROF_CALL_H
 #define PROF_CALL_H

@@ -8,11 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "instrument.h"
 #include "names.h"
 
 struct prof_event *
 prof_event_new(const char *name, const char *probe, const char *unit,
-    const struct prof_provider *provider, enum prof_kind kind)
+    const struct prof_provider *provider,
+    const struct prof_instrument *instrument)
 {
 	struct prof_event *event;
 
@@ -22,7 +24,12 @@ prof_event_new(const char *name, const char *probe, const char *unit,
 	event->ev_probe = strdup(probe);
 	event->ev_unit = strdup(unit);
 	event->ev_provider = provider;
-	event->ev_kind = kind;
+	event->ev_instrument = instrument;
+	event->ev_has_period = instrument->im_has_period;
+	event->ev_is_timer = instrument->im_is_timer;
+	event->ev_is_syscall = instrument->im_is_syscall;
+	event->ev_is_value = instrument->im_is_value;
+	event->ev_brings_tasks = instrument->im_brings_tasks;
 	event->ev_cpu = -1;
 	event->ev_attr.size = sizeof(event->ev_attr);
 	if (event->ev_name == NULL || event->ev_probe == NULL ||

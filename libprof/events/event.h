@@ -14,16 +14,9 @@
 
 /* State that names need: BTF, tracefs, libpfm4, tables; opened on demand. */
 struct prof_names;
+struct prof_spec;
+struct prof_instrument;
 struct prof_pmu_kinds;
-
-/* How an event is attached. */
-enum prof_kind {
-	PROF_KIND_PROC,		/* lives of processes; always event 0 */
-	PROF_KIND_PERF,		/* perf_event_open, with or without BPF */
-	PROF_KIND_TRACEPOINT,	/* raw tracepoint */
-	PROF_KIND_SYSCALL,	/* sys_enter, sys_exit, or both: a call */
-	PROF_KIND_COUNTER	/* counts; samples of others bring its value */
-};
 
 /* One argument that the event records. */
 struct prof_arg {
@@ -39,13 +32,18 @@ struct prof_event {
 	char		*ev_probe;	/* provider:module:function:name */
 	char		*ev_unit;	/* of the weight */
 	const struct prof_provider *ev_provider;
-	enum prof_kind	 ev_kind;
+	const struct prof_instrument *ev_instrument;
+	/* The instrument's facts; see instrument.h. */
+	bool		 ev_has_period;
+	bool		 ev_is_timer;	/* count late periods */
+	bool		 ev_is_syscall;
+	bool		 ev_is_value;
+	bool		 ev_brings_tasks;
 	uint32_t	 ev_id;		/* index, given by the session */
-	/* PERF: type, config, period or frequency, exclude_*, precise_ip */
+	/* Type, config, period or frequency, exclude_*, precise_ip */
 	struct perf_event_attr ev_attr;
 	int		 ev_cpu;	/* interval: the one CPU; else -1 */
-	bool		 ev_is_timer;	/* count late periods */
-	/* TRACEPOINT, SYSCALL */
+	/* Tracepoints, system calls */
 	char		*ev_tracepoint;	/* "sched_switch" */
 	bool		 ev_is_return;
 	bool		 ev_is_call;	/* from the entry to the return */
@@ -85,7 +83,8 @@ struct prof_provider {
 	 * is empty.  1: added to the list, 0: the name is not one of ours,
 	 * -1: it is, but it cannot be had (error says why).
 	 */
-	int	(*pv_resolve)(struct prof_names *names, const char *spec,
+	int	(*pv_resolve)(struct prof_names *names,
+		    const struct prof_spec *spec,
 		    const struct prof_event_defaults *defaults,
 		    struct prof_events *events, struct prof_err *error);
 	/* Called by the catalog; none: "why" (borrowed, static) is set. */
@@ -96,13 +95,14 @@ struct prof_provider {
 struct prof_names *prof_names_open(struct prof_err *error);
 void	prof_names_close(struct prof_names *names);
 /* Resolve one -e; appends; all or nothing; suggests the nearest name. */
-int	prof_names_resolve(struct prof_names *names, const char *spec,
+int	prof_names_resolve(struct prof_names *names, const char *text,
 	    const struct prof_event_defaults *defaults,
 	    struct prof_events *events, struct prof_err *error);
 
+/* Owned by the caller; NULL: no memory. */
 struct prof_event *prof_event_new(const char *name, const char *probe,
 	    const char *unit, const struct prof_provider *provider,
-	    enum prof_kind kind);	/* owned by caller; NULL: no memory */
+	    const struct prof_instrument *instrument);
 void	prof_event_free(struct prof_event *event);
 int	prof_events_add(struct prof_events *events, struct prof_event *event);
 void	prof_events_free(struct prof_events *events);

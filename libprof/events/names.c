@@ -23,7 +23,7 @@
 #define TRACEFS_FILE_MAX	(4u << 20)
 
 static int	names_ask(struct prof_names *names,
-		    const struct prof_spec *spec, const char *text,
+		    const struct prof_spec *spec,
 		    const struct prof_event_defaults *defaults,
 		    struct prof_events *events, struct prof_err *error);
 static int	names_unknown(struct prof_names *names,
@@ -172,7 +172,7 @@ prof_names_resolve(struct prof_names *names, const char *text,
 		text += sizeof(bpftrace) - 1;
 	if (prof_spec_parse(&spec, text, error) == -1)
 		return (-1);
-	rv = names_ask(names, &spec, text, defaults, events, error);
+	rv = names_ask(names, &spec, defaults, events, error);
 	if (rv == 0)
 		rv = names_unknown(names, &spec, text, error);
 	if (rv == 1)
@@ -188,8 +188,8 @@ prof_names_resolve(struct prof_names *names, const char *text,
  */
 static int
 names_ask(struct prof_names *names, const struct prof_spec *spec,
-    const char *text, const struct prof_event_defaults *defaults,
-    struct prof_events *events, struct prof_err *error)
+    const struct prof_event_defaults *defaults, struct prof_events *events,
+    struct prof_err *error)
 {
 	int found = 0, rv;
 
@@ -198,7 +198,7 @@ names_ask(struct prof_names *names, const struct prof_spec *spec,
 
 		if (!prof_spec_is_for(spec, provider->pv_name))
 			continue;
-		rv = provider->pv_resolve(names, text, defaults, events,
+		rv = provider->pv_resolve(names, spec, defaults, events,
 		    error);
 		if (rv == -1)
 			return (-1);

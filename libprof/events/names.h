@@ -35,6 +35,7 @@ struct prof_term {
  *	pmc:::cycles-1000003      sp_is_probe, sp_provider "pmc", sp_name ...
  */
 struct prof_spec {
+	const char	*sp_whole;	/* all of it, borrowed */
 	char		 sp_text[PROF_SPEC_MAX];
 	bool		 sp_is_probe;	/* provider:module:function:name */
 	const char	*sp_provider;
@@ -285,7 +286,8 @@ uint64_t prof_max_sample_rate(void);
 /* ---------------------------------- events/provider/profile/profile.c */
 
 int	prof_timer_resolve(const struct prof_provider *provider,
-	    const char *text, const struct prof_event_defaults *defaults,
+	    const struct prof_spec *spec,
+	    const struct prof_event_defaults *defaults,
 	    struct prof_events *events, struct prof_err *error);
 
 /* ---------------------------------- events/provider/syscall/syscall.c */

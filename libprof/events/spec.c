@@ -7,7 +7,7 @@
  *	NAME/word,key=value,.../[ukhp]	settings, arguments, sysfs terms
  *	NAME@PERIOD  NAME@RATEhz	how often
  *
- * Called by every provider's resolve function; fuzzed by tests/fuzz/event.c.
+ * Called once for each -e, by names.c; fuzzed by tests/fuzz/event.c.
  * Nothing is opened here, and the text may be anything at all.
  */
 #include <ctype.h>
@@ -50,6 +50,7 @@ prof_spec_parse(struct prof_spec *spec, const char *text,
 			    "invalid event name: character %zu is not "
 			    "printable", n + 1));
 	memcpy(spec->sp_text, text, length + 1);
+	spec->sp_whole = text;
 	spec->sp_name = spec->sp_text;
 	spec->sp_provider = spec->sp_module = spec->sp_function = "";
 	spec->sp_mods = "";

@@ -40,7 +40,7 @@ prof_filter_compile(const char *expression, const struct prof_event *event,
 	else {
 		scope.fs_event = event->ev_name;
 		scope.fs_nargs = event->ev_nargs;
-		scope.fs_is_syscall = event->ev_kind == PROF_KIND_SYSCALL;
+		scope.fs_is_syscall = event->ev_is_syscall;
 		scope.fs_is_call = event->ev_is_call;
 	}
 	for (uint32_t n = 0; n < scope.fs_nargs; n++) {

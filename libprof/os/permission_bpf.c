@@ -191,11 +191,11 @@ helpers_there(struct prof_err *why)
 }
 
 const char *
-prof_record_reach(int use_bpf, enum prof_target target)
+prof_record_reach(int with_bpf, enum prof_target target)
 {
 	const bool all = target == PROF_TARGET_ALL;
 
-	if (use_bpf && all)
+	if (with_bpf && all)
 		return ("all processes, kernel and user space");
 	if (all && prof_in_pid_namespace())
 		return ("all processes, user space only; addresses outside "
@@ -204,7 +204,7 @@ prof_record_reach(int use_bpf, enum prof_target target)
 		return ("all processes, user space only");
 	/* Whoever may look into others may name them as a target. */
 	if (prof_is_capable(CAP_PERFMON))
-		return (use_bpf ? "chosen processes, kernel and user space" :
+		return (with_bpf ? "chosen processes, kernel and user space" :
 		    "chosen processes, user space only");
 	return ("own processes, user space only");
 }

@@ -263,6 +263,24 @@ prof_writer_flush(struct prof_writer *writer)
 	return (writer_send(writer, true));
 }
 
+/* The rows of a CPU as they were with fewer events are no more. */
+static void
+writer_forget(struct prof_writer *writer, uint32_t cpu, size_t nevents)
+{
+	size_t at = 0, n;
+
+	while (at < writer->wr_nrows) {
+		n = writer->wr_rows[at].rw_next;
+		if (writer->wr_rows[at].rw_cpu != cpu || n == nevents) {
+			at += n;
+			continue;
+		}
+		memmove(&writer->wr_rows[at], &writer->wr_rows[at + n],
+		    (writer->wr_nrows - at - n) * sizeof(*writer->wr_rows));
+		writer->wr_nrows -= n;
+	}
+}
+
 /* Also after a failure: the last accounting says what was lost. */
 int
 prof_writer_accounting(struct prof_writer *writer, int cpu,
@@ -271,9 +289,9 @@ prof_writer_accounting(struct prof_writer *writer, int cpu,
 	struct prof_row *row;
 	size_t i, at, cap;
 
+	writer_forget(writer, (uint32_t)(cpu + 1), nevents);
 	for (at = 0; at < writer->wr_nrows; at += writer->wr_rows[at].rw_next)
-		if (writer->wr_rows[at].rw_cpu == (uint32_t)(cpu + 1) &&
-		    writer->wr_rows[at].rw_next == nevents)
+		if (writer->wr_rows[at].rw_cpu == (uint32_t)(cpu + 1))
 			break;
 	if (at + nevents > writer->wr_cap_rows) {
 		cap = 2 * (at + nevents);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Arming a session, all or nothing: file, command (held), programs and
- * counters (made, not started), fork hook on, targets, sideband, snapshot
- * of what already runs.  An error on the way undoes all of it, in reverse,
+ * Arming a session, all or nothing: file, command (held), back ends (made,
+ * not started; from then on forks are heard of), targets, snapshot of what
+ * already runs.  An error on the way undoes all of it, in reverse,
  * and leaves no file.
  *
- * Called by session.c, which has the states.  Decides here, once, whether
- * BPF may be used and which CPUs and buffers there are.
+ * Called by session.c, which has the states.  Decides here, once,
+ * which back end there is, and which CPUs and buffers.
  */
 #include <sys/epoll.h>
 #include <sys/resource.h>
@@ -31,15 +31,12 @@
 #define BUFFER_SAMPLE	8192		/* for each of a second */
 #define BUFFER_MAX	(1ULL << 30)
 #define BUFFER_SUM	(512ULL << 20)
-#define UNWIND_MAX	(256ULL << 20)
 #define PUBLISH_NS	500000000ULL
-/* Between rounds of perf's rings, which wake us when they are half full. */
-#define RINGS_WAIT_MS	10
 
-static int	choose_path(struct prof_session *);
+static int	choose_backend(struct prof_session *);
 static int	open_output(struct prof_session *);
-static int	arm_bpf(struct prof_session *);
-static int	arm_rings(struct prof_session *);
+static int	open_snapshots(struct prof_session *);
+static int	arm_backends(struct prof_session *);
 static int	snapshot(struct prof_session *);
 static void	publish(struct prof_session *);
 static int	open_epoll(struct prof_session *);
@@ -58,15 +55,15 @@ compile_filter(struct prof_session *session, struct prof_event *event,
 	return (0);
 }
 
-static int
-compile_filters(struct prof_session *session)
+int
+prof_session_filters(struct prof_session *session, size_t from)
 {
 	const struct prof_options *po = &session->se_options;
 	/* Counters fire for nobody, and have no arguments. */
-	const size_t nsampled = session->se_events.el_n - session->se_nvalues;
+	const size_t nsampled = session->se_events.el_n -
+	    session->se_plan.pn_nvalues;
 	char quote, *with_comm = NULL;
 	int rv = 0;
-	size_t n;
 
 	if (po->po_comm != NULL) {
 		quote = strchr(po->po_comm, '"') == NULL ? '"' : '\'';
@@ -75,9 +72,9 @@ compile_filters(struct prof_session *session)
 		    quote, po->po_comm, po->po_filter) == -1)
 			return (prof_fail_nomem(&session->se_error));
 	}
-	for (n = 1; n < nsampled && rv == 0; n++)
-		rv = compile_filter(session, session->se_events.el_event[n],
-		    with_comm);
+	for (; from < nsampled && rv == 0; from++)
+		rv = compile_filter(session,
+		    session->se_events.el_event[from], with_comm);
 	free(with_comm);
 	return (rv);
 }
@@ -89,37 +86,41 @@ choose_cpus(struct prof_session *session)
 	const int *wanted;
 	size_t n, m, nwanted;
 
-	if (prof_cpus_online(&session->se_online, &session->se_nonline,
+	if (prof_cpus_online(&session->se_plan.pn_online,
+	    &session->se_plan.pn_nonline,
 	    &session->se_error) == -1)
 		return (-1);
-	wanted = po->po_cpus != NULL ? po->po_cpus : session->se_online;
-	nwanted = po->po_cpus != NULL ? po->po_ncpus : session->se_nonline;
-	session->se_cpus = calloc(nwanted + 1, sizeof(*session->se_cpus));
-	if (session->se_cpus == NULL)
+	wanted = po->po_cpus != NULL ? po->po_cpus : session->se_plan.pn_online;
+	nwanted = po->po_cpus != NULL ? po->po_ncpus :
+	    session->se_plan.pn_nonline;
+	session->se_plan.pn_cpus = calloc(nwanted + 1,
+	    sizeof(*session->se_plan.pn_cpus));
+	if (session->se_plan.pn_cpus == NULL)
 		return (prof_fail_nomem(&session->se_error));
 	for (n = 0; n < nwanted; n++) {
-		for (m = 0; m < session->se_nonline; m++)
-			if (session->se_online[m] == wanted[n])
+		for (m = 0; m < session->se_plan.pn_nonline; m++)
+			if (session->se_plan.pn_online[m] == wanted[n])
 				break;
-		if (m == session->se_nonline) {
+		if (m == session->se_plan.pn_nonline) {
 			prof_fail(&session->se_error, PROF_E_TARGET,
 			    "cpu %d is not online", wanted[n]);
 			return (prof_cure(&session->se_error, "see "
 			    "/sys/devices/system/cpu/online"));
 		}
-		session->se_cpus[session->se_ncpus++] = wanted[n];
+		session->se_plan.pn_cpus[session->se_plan.pn_ncpus++] =
+		    wanted[n];
 	}
 	return (0);
 }
 
 /* An interval ticks on one of the CPUs that are recorded. */
-static void
-choose_ticking(const struct prof_session *session)
+void
+prof_session_ticking(const struct prof_session *session)
 {
 	for (size_t n = 1; n < session->se_events.el_n; n++)
 		if (session->se_events.el_event[n]->ev_cpu >= 0)
 			session->se_events.el_event[n]->ev_cpu =
-			    session->se_cpus[0];
+			    session->se_plan.pn_cpus[0];
 }
 
 /*
@@ -130,7 +131,7 @@ choose_ticking(const struct prof_session *session)
 static uint64_t
 default_buffer(const struct prof_session *session)
 {
-	const uint64_t hz = prof_events_rate(session);
+	const uint64_t hz = prof_events_rate(&session->se_plan);
 
 	if (hz == 0 || hz >= BUFFER_DEFAULT / BUFFER_SAMPLE)
 		return (BUFFER_DEFAULT);
@@ -151,13 +152,14 @@ choose_buffer(struct prof_session *session)
 	}
 	if (want == 0) {
 		want = default_buffer(session);
-		while (want > DTP_MIN_RING && want * session->se_nonline >
+		while (want > DTP_MIN_RING && want *
+		    session->se_plan.pn_nonline >
 		    BUFFER_SUM)
 			want /= 2;
 	}
 	for (size = DTP_MIN_RING; size < want; size *= 2)
 		continue;
-	session->se_bpf.bp_ring_bytes = size;
+	session->se_plan.pn_ring_bytes = size;
 	return (0);
 }
 
@@ -185,23 +187,24 @@ prof_session_arm(struct prof_session *session)
 	if (session->se_state != PROF_INIT)
 		return (prof_fail(&session->se_error, PROF_E_BUSY,
 		    "already armed"));
-	if (session->se_events.el_n - session->se_nvalues < 2)
+	if (session->se_events.el_n - session->se_plan.pn_nvalues < 2)
 		return (prof_fail(&session->se_error, PROF_E_EMPTY,
 		    "no event to record"));
 	raise_limits(&open_files);
 	if (!prof_proc_usable(&session->se_error))
 		goto fail;
 	if (prof_targets_check(session) == -1 ||
-	    compile_filters(session) == -1 || choose_cpus(session) == -1 ||
-	    choose_buffer(session) == -1 || choose_path(session) == -1 ||
-	    prof_values_check(session) == -1)
+	    prof_session_filters(session, 1) == -1 ||
+	    choose_cpus(session) == -1 || choose_buffer(session) == -1 ||
+	    choose_backend(session) == -1)
 		goto fail;
-	choose_ticking(session);
-	if (session->se_use_bpf && prof_bpf_try(session) == -1)
+	prof_session_ticking(session);
+	if (session->se_backend->bk_try != NULL &&
+	    session->se_backend->bk_try(&session->se_plan) == -1)
 		goto fail;
 	/* As early as can be: its children have what we have now. */
-	session->se_broker = prof_broker_new(&session->se_error);
-	if (session->se_broker == NULL)
+	session->se_plan.pn_broker = prof_broker_new(&session->se_error);
+	if (session->se_plan.pn_broker == NULL)
 		goto fail;
 	if (po->po_argv != NULL && prof_command_spawn(
 	    &session->se_command, po->po_argv, &open_files,
@@ -211,16 +214,17 @@ prof_session_arm(struct prof_session *session)
 		prof_fail_nomem(&session->se_error);
 		goto fail;
 	}
-	if (open_output(session) == -1 || (session->se_use_bpf ?
-	    arm_bpf(session) : arm_rings(session)) == -1 ||
-	    open_epoll(session) == -1 || snapshot(session) == -1)
+	session->se_plan.pn_command = session->se_command.cm_pid;
+	if (open_output(session) == -1 || open_snapshots(session) == -1 ||
+	    arm_backends(session) == -1 || open_epoll(session) == -1 ||
+	    snapshot(session) == -1)
 		goto fail;
 	publish(session);
-	if (session->se_use_bpf && (prof_place_choose(session) == -1 ||
-	    prof_sampling_attach(session) == -1))
+	if (prof_merge_step(&session->se_merge, PROF_STEP_READY) == -1)
 		goto fail;
 	session->se_state = PROF_ARMED;
-	session->se_wait_ms = session->se_use_bpf ? 1 : RINGS_WAIT_MS;
+	session->se_wait_ms = session->se_backend->bk_wait_ms != 0 ?
+	    session->se_backend->bk_wait_ms : 1;
 	return (0);
 fail:
 	prof_session_undo(session);
@@ -235,7 +239,8 @@ note_hidden_names(struct prof_session *session)
 	size_t n;
 
 	for (n = 1; n < session->se_events.el_n; n++)
-		if (prof_event_parts(session, session->se_events.el_event[n]) &
+		if (prof_event_parts(&session->se_plan,
+		    session->se_events.el_event[n]) &
 		    DTP_P_KSTACK)
 			break;
 	if (n == session->se_events.el_n || prof_kernel_names_shown(&why))
@@ -245,55 +250,52 @@ note_hidden_names(struct prof_session *session)
 }
 
 static int
-choose_path(struct prof_session *session)
+note_no_bpf(struct prof_session *session, const struct prof_err *why)
 {
-	const struct prof_options *po = &session->se_options;
-	struct prof_err why = { 0 };
-	size_t n;
-
-	if (po->po_path != PROF_PATH_PERF) {
-		session->se_use_bpf = prof_bpf_usable(&why);
-		if (session->se_use_bpf)
-			return (note_hidden_names(session));
-		if (po->po_path == PROF_PATH_BPF) {
-			session->se_error = why;
-			return (-1);
-		}
-	}
-	for (n = 1; n < session->se_events.el_n; n++)
-		if (session->se_events.el_event[n]->ev_kind !=
-		    PROF_KIND_PERF)
-			goto needs;
-	if (po->po_target == PROF_TARGET_CGROUP || po->po_comm != NULL ||
-	    po->po_filter != NULL || session->se_nvalues > 0)
-		goto needs;
 	session->se_in_namespace = prof_in_pid_namespace();
 	return (prof_session_add_note(session, "recording without BPF (%s)"
-	    "%s%s%s%s", prof_record_reach(0, po->po_target), why.pe_code ?
-	    ": " : "", why.pe_text, why.pe_cure[0] ? "; " : "",
-	    why.pe_cure));
-needs:
-	if (why.pe_code == PROF_OK)
-		return (prof_fail(&session->se_error, PROF_E_PERMISSION,
-		    "tracepoints, filters, cgroups and --with need BPF"));
-	session->se_error = why;
+	    "%s%s%s%s", prof_record_reach(0, session->se_options.po_target),
+	    why->pe_code ? ": " : "", why->pe_text, why->pe_cure[0] ? "; " :
+	    "", why->pe_cure));
+}
+
+/* BPF, else perf, where nobody has chosen. */
+static int
+choose_backend(struct prof_session *session)
+{
+	const enum prof_path path = session->se_options.po_path;
+	struct prof_err why = { 0 }, needs = { 0 };
+
+	if (session->se_backend != NULL)
+		return (0);
+	if (path != PROF_PATH_PERF && prof_backend_bpf.bk_detect(
+	    &session->se_plan, &why)) {
+		session->se_backend = &prof_backend_bpf;
+		return (note_hidden_names(session));
+	}
+	if (path != PROF_PATH_BPF && prof_backend_perf.bk_detect(
+	    &session->se_plan, &needs)) {
+		session->se_backend = &prof_backend_perf;
+		return (note_no_bpf(session, &why));
+	}
+	session->se_error = why.pe_code != PROF_OK ? why : needs;
 	return (-1);
 }
 
-/* Tables for user stacks, unless frame pointers were asked for. */
+/* It alone, or with mappings beside it; then who is recorded. */
 static int
-open_unwind(struct prof_session *session)
+arm_backends(struct prof_session *session)
 {
-	uint64_t max_bytes = session->se_options.po_unwind_bytes;
-	int fds[PROF_UNWIND_FDS];
+	const struct prof_backend *backend = session->se_backend;
+	struct prof_merge *merge = &session->se_merge;
+	struct prof_plan *plan = &session->se_plan;
 
-	if (session->se_options.po_callgraph != PROF_CALLGRAPH_AUTO)
-		return (0);
-	prof_bpf_unwind_fds(&session->se_bpf, fds);
-	session->se_unwind = prof_unwind_new(fds, session->se_bpf.bp_ncpus,
-	    max_bytes != 0 ? max_bytes : UNWIND_MAX, session->se_broker,
-	    &session->se_error);
-	return (session->se_unwind == NULL ? -1 : 0);
+	if (prof_merge_add(merge, backend, plan) == -1 ||
+	    ((backend->bk_flags & PROF_BACKEND_MAPS) == 0 &&
+	    prof_merge_add(merge, &prof_backend_maps, plan) == -1))
+		return (-1);
+	return (prof_targets_seed(session) == -1 ? -1 :
+	    prof_merge_step(merge, PROF_STEP_ARM));
 }
 
 /*
@@ -306,110 +308,34 @@ publish(struct prof_session *session)
 	const struct timespec pause = { 0, 1000000 };
 	uint64_t until_ns = prof_now_ns() + PUBLISH_NS;
 
-	if (session->se_unwind == NULL)
-		return;
-	do {
-		(void)prof_unwind_publish(session->se_unwind);
-		if (prof_unwind_ready(session->se_unwind))
-			break;
+	while (prof_merge_publish(&session->se_merge) &&
+	    prof_now_ns() < until_ns)
 		nanosleep(&pause, NULL);
-	} while (prof_now_ns() < until_ns);
+}
+
+/* Which order of mappings and execs is to be expected. */
+static unsigned
+process_mode(const struct prof_session *session)
+{
+	return (session->se_backend->bk_flags & PROF_BACKEND_EXEC_FIRST ?
+	    PROF_PROCESSES_PERF : PROF_PROCESSES_ALL);
 }
 
 /* Stacks are walked in user space where the kernel's walk does not do. */
 static int
-open_snapshots(struct prof_session *session, unsigned mode)
+open_snapshots(struct prof_session *session)
 {
 	if (session->se_options.po_callgraph != PROF_CALLGRAPH_AUTO &&
 	    session->se_options.po_callgraph != PROF_CALLGRAPH_DWARF)
 		return (0);
-	session->se_snapshots = prof_snapshots_new(mode,
+	session->se_plan.pn_snapshots = prof_snapshots_new(
+	    process_mode(session),
 	    session->se_options.po_verify != 0);
-	if (session->se_snapshots == NULL)
+	if (session->se_plan.pn_snapshots == NULL)
 		return (prof_fail_nomem(&session->se_error));
-	prof_snapshots_read_by(session->se_snapshots, session->se_broker);
+	prof_snapshots_read_by(session->se_plan.pn_snapshots,
+	    session->se_plan.pn_broker);
 	return (0);
-}
-
-static int
-arm_bpf(struct prof_session *session)
-{
-	struct prof_bpf *bpf = &session->se_bpf;
-
-	if (open_snapshots(session, PROF_PROCESSES_ALL) == -1 ||
-	    prof_bpf_load(session) == -1 || prof_bpf_attach(session) == -1 ||
-	    open_unwind(session) == -1)
-		return (-1);
-	session->se_counts = calloc((size_t)(bpf->bp_ncpus + 1) *
-	    bpf->bp_nevents, sizeof(*session->se_counts));
-	session->se_missed = calloc(bpf->bp_nevents,
-	    sizeof(*session->se_missed));
-	if (session->se_counts == NULL || session->se_missed == NULL)
-		return (prof_fail_nomem(&session->se_error));
-	if (prof_calls_init(session) == -1 ||
-	    (session->se_drain = prof_drain_new(session)) == NULL ||
-	    prof_gaps_init(session) == -1)
-		return (-1);
-	if (prof_side_band_open(session) == -1)
-		return (-1);
-	/* From here on forks of targets are entered by the hook. */
-	prof_bpf_state(bpf, DTP_ARMED);
-	if (prof_rings_enable(session->se_rings) == -1)
-		return (-1);
-	if (prof_targets_seed(session) == -1)
-		return (-1);
-	return (prof_place_begin(session));
-}
-
-/* The stack of a sample is walked next. */
-static int
-before_walk(void *arg, const struct prof_record *sample)
-{
-	struct prof_session *session = arg;
-
-	return (prof_reread_is_due(session->se_reread, sample) ?
-	    prof_reread_now(session->se_reread, sample->pr_pid,
-	    sample->pr_time_ns) : 0);
-}
-
-static int
-arm_rings(struct prof_session *session)
-{
-	const struct prof_options *po = &session->se_options;
-	struct prof_rings_options ro = { 0 };
-	const int child = session->se_command.cm_pid;
-
-	ro.ro_cpus = session->se_cpus;
-	ro.ro_ncpus = session->se_ncpus;
-	ro.ro_samples = true;
-	ro.ro_kinds = prof_names_kinds(session->se_names);
-	ro.ro_inherit = !po->po_no_inherit &&
-	    po->po_target != PROF_TARGET_TIDS;
-	ro.ro_callchain = po->po_callgraph == PROF_CALLGRAPH_FP;
-	if (open_snapshots(session, PROF_PROCESSES_PERF) == -1)
-		return (-1);
-	ro.ro_snapshots = session->se_snapshots;
-	if (session->se_snapshots != NULL)
-		ro.ro_stack_bytes = (uint32_t)prof_stack_bytes(po,
-		    false);
-	ro.ro_before = before_walk;
-	ro.ro_events = session->se_events.el_event + 1;
-	ro.ro_nevents = session->se_events.el_n - 1;
-	ro.ro_ring_bytes = po->po_buffer_bytes;
-	if (po->po_target == PROF_TARGET_COMMAND) {
-		ro.ro_pids = &child;
-		ro.ro_npids = 1;
-		ro.ro_enable_on_exec = !po->po_start_paused;
-	} else if (po->po_target != PROF_TARGET_ALL) {
-		ro.ro_threads = po->po_target == PROF_TARGET_PIDS &&
-		    !ro.ro_inherit;
-		ro.ro_pids = po->po_ids;
-		ro.ro_npids = po->po_nids;
-	}
-	session->se_rings = prof_rings_open(&ro, &session->se_error);
-	if (session->se_rings == NULL)
-		return (-1);
-	return (prof_targets_seed(session));
 }
 
 static int
@@ -417,7 +343,7 @@ snapshot_kernel(struct prof_session *session, uint64_t now_ns)
 {
 	struct prof_text text;
 
-	if (session->se_use_bpf)
+	if (session->se_backend->bk_flags & PROF_BACKEND_ASKS)
 		session->se_kernel_names = prof_kernel_names_open();
 	if (session->se_kernel_names != NULL)
 		prof_kernel_names_text(session->se_kernel_names, &text);
@@ -463,10 +389,24 @@ watch_fd(struct prof_session *session, int fd, uint32_t how)
 }
 
 static int
-open_epoll(struct prof_session *session)
+watch_source(struct prof_session *session, const struct prof_source *source)
 {
 	const int *fds;
-	size_t n, nfds;
+	size_t nfds;
+
+	if (source->so_backend->bk_fds == NULL)
+		return (0);
+	nfds = source->so_backend->bk_fds(source->so_state, &fds);
+	for (size_t n = 0; n < nfds; n++)
+		if (watch_fd(session, fds[n], 0) == -1)
+			return (-1);
+	return (0);
+}
+
+static int
+open_epoll(struct prof_session *session)
+{
+	size_t n;
 
 	session->se_epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (session->se_epoll == -1)
@@ -479,12 +419,9 @@ open_epoll(struct prof_session *session)
 		    "cannot create a timer: %s", strerror(errno)));
 	if (watch_fd(session, session->se_alarm, 0) == -1)
 		return (-1);
-	if (session->se_use_bpf && watch_fd(session,
-	    prof_bpf_bell_fd(&session->se_bpf), 0) == -1)
-		return (-1);
-	nfds = prof_rings_fds(session->se_rings, &fds);
-	for (n = 0; n < nfds; n++)
-		if (watch_fd(session, fds[n], 0) == -1)
+	for (n = 0; n < session->se_merge.mg_n; n++)
+		if (watch_source(session, &session->se_merge.mg_source[n]) ==
+		    -1)
 			return (-1);
 	/* One that has ended says so once (EPOLLET); others may run on. */
 	for (n = 0; n < session->se_ntarget_fds; n++)
@@ -503,20 +440,20 @@ open_epoll(struct prof_session *session)
 	return (watch_fd(session, prof_marks_fd(session->se_marks), 0));
 }
 
-static int
-event_info(struct prof_session *session, const struct prof_event *event)
+int
+prof_session_tell_event(struct prof_session *session,
+    const struct prof_event *event)
 {
 	struct prof_event_info info = { 0 };
 	uint32_t n;
 
 	info.pi_name = event->ev_name;
 	info.pi_probe = event->ev_probe;
-	info.pi_provider = event->ev_provider != NULL ?
-	    event->ev_provider->pv_name : "proc";
+	info.pi_provider = event->ev_provider->pv_name;
 	info.pi_unit = event->ev_unit;
 	if (event->ev_attr.freq)
 		info.pi_frequency_hz = event->ev_attr.sample_freq;
-	else if (event->ev_kind == PROF_KIND_PERF)
+	else if (event->ev_has_period)
 		info.pi_period = event->ev_attr.sample_period;
 	info.pi_nargs = event->ev_nargs;
 	for (n = 0; n < event->ev_nargs; n++) {
@@ -527,14 +464,14 @@ event_info(struct prof_session *session, const struct prof_event *event)
 		info.pi_arg_is_signed[n] =
 		    event->ev_args[n].ag_load.ar_signed;
 	}
-	info.pi_is_syscall = event->ev_kind == PROF_KIND_SYSCALL;
+	info.pi_is_syscall = event->ev_is_syscall;
 	info.pi_is_call = event->ev_is_call;
-	info.pi_parts = prof_event_parts(session, event);
+	info.pi_parts = prof_event_parts(&session->se_plan, event);
 	if (info.pi_parts & DTP_P_VALUES)
-		info.pi_ncounters = (uint32_t)session->se_nvalues;
+		info.pi_ncounters = (uint32_t)session->se_plan.pn_nvalues;
 	for (n = 0; n < info.pi_ncounters; n++)
 		info.pi_counter[n] = (uint32_t)(session->se_events.el_n -
-		    session->se_nvalues + n);
+		    session->se_plan.pn_nvalues + n);
 	return (prof_sink_event(&session->se_sink, &info));
 }
 
@@ -548,15 +485,15 @@ open_output(struct prof_session *session)
 	if (session->se_writer == NULL)
 		return (-1);
 	session->se_sink = prof_writer_sink(session->se_writer);
-	session->se_hits = prof_hits_new(session->se_use_bpf ?
-	    PROF_PROCESSES_ALL : PROF_PROCESSES_PERF);
-	session->se_codes = prof_codes_new(prof_language_at);
-	if (session->se_hits == NULL || session->se_codes == NULL)
+	session->se_hits = prof_hits_new(process_mode(session));
+	session->se_plan.pn_codes = prof_codes_new(prof_language_at);
+	if (session->se_hits == NULL || session->se_plan.pn_codes == NULL)
 		return (prof_fail_nomem(&session->se_error));
 	if (prof_describe(session) == -1)
 		goto fail;
 	for (n = 0; n < session->se_events.el_n; n++)
-		if (event_info(session, session->se_events.el_event[n]) == -1)
+		if (prof_session_tell_event(session,
+		    session->se_events.el_event[n]) == -1)
 			goto fail;
 	return (0);
 fail:
@@ -583,41 +520,26 @@ prof_session_undo(struct prof_session *session)
 	free(session->se_target_fds);
 	session->se_target_fds = NULL;
 	session->se_ntarget_fds = 0;
-	prof_rings_close(session->se_rings);
-	session->se_rings = NULL;
+	prof_merge_close(&session->se_merge);
 	prof_reread_free(session->se_reread);
 	session->se_reread = NULL;
-	prof_drain_free(session->se_drain);
-	session->se_drain = NULL;
-	prof_calls_fini(session);
-	free(session->se_gaps);
-	session->se_gaps = NULL;
-	prof_snapshots_free(session->se_snapshots);
-	session->se_snapshots = NULL;
-	prof_unwind_free(session->se_unwind);
-	session->se_unwind = NULL;
+	prof_snapshots_free(session->se_plan.pn_snapshots);
+	session->se_plan.pn_snapshots = NULL;
 	prof_hits_free(session->se_hits);
 	session->se_hits = NULL;
-	prof_codes_free(session->se_codes);
-	session->se_codes = NULL;
-	prof_broker_free(session->se_broker);
-	session->se_broker = NULL;
+	prof_codes_free(session->se_plan.pn_codes);
+	session->se_plan.pn_codes = NULL;
+	prof_broker_free(session->se_plan.pn_broker);
+	session->se_plan.pn_broker = NULL;
 	prof_kernel_names_close(session->se_kernel_names);
 	session->se_kernel_names = NULL;
-	prof_overhead_fini(&session->se_overhead);
-	prof_place_fini(&session->se_place);
-	prof_bpf_fini(&session->se_bpf);
-	free(session->se_counts);
-	free(session->se_missed);
-	session->se_counts = NULL;
-	session->se_missed = NULL;
 	if (session->se_writer != NULL)
 		prof_writer_discard(session->se_writer);
 	session->se_writer = NULL;
 	prof_command_fini(&session->se_command);
 	prof_pidset_fini(&session->se_pids);
-	free(session->se_online);
-	free(session->se_cpus);
-	session->se_online = session->se_cpus = NULL;
-	session->se_nonline = session->se_ncpus = 0;
+	free(session->se_plan.pn_online);
+	free(session->se_plan.pn_cpus);
+	session->se_plan.pn_online = session->se_plan.pn_cpus = NULL;
+	session->se_plan.pn_nonline = session->se_plan.pn_ncpus = 0;
 }

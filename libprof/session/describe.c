@@ -240,7 +240,7 @@ say_skids(struct prof_session *session)
 		const struct prof_event *event =
 		    session->se_events.el_event[n];
 
-		if (event->ev_kind != PROF_KIND_PERF ||
+		if (!event->ev_has_period ||
 		    !prof_pmu_skids(kinds, &event->ev_attr))
 			continue;
 		snprintf(key, sizeof(key), "skid.%zu", n);
@@ -270,17 +270,15 @@ prof_describe(struct prof_session *session)
 	    say(session, "machine.host", un.nodename) == -1 ||
 	    say(session, "machine.kernel", un.release) == -1 ||
 	    say(session, "machine.arch", un.machine) == -1 ||
-	    say_number(session, "machine.cpus", session->se_ncpus) == -1 ||
+	    say_number(session, "machine.cpus",
+	    session->se_plan.pn_ncpus) == -1 ||
 	    say_cpu_model(session) == -1 || say_command(session) == -1 ||
 	    say_number(session, "time.realtime_ns", (uint64_t)ts.tv_sec *
 	    1000000000ULL + (uint64_t)ts.tv_nsec) == -1 ||
 	    say_number(session, "time.monotonic_ns", prof_now_ns()) == -1 ||
-	    say(session, "path", session->se_use_bpf ? "bpf" : "perf") ==
+	    say(session, "path", session->se_backend->bk_name) ==
 	    -1 || say(session, "target", targets[po->po_target]) == -1 ||
 	    say(session, "callgraph", callgraphs[po->po_callgraph]) == -1)
-		return (-1);
-	if (session->se_use_bpf && say_number(session, "buffer_bytes",
-	    session->se_bpf.bp_ring_bytes) == -1)
 		return (-1);
 	if (po->po_filter != NULL && say(session, "filter",
 	    po->po_filter) == -1)
@@ -291,9 +289,6 @@ prof_describe(struct prof_session *session)
 		return (-1);
 	if (po->po_less != NULL && say(session, "less.event",
 	    po->po_less) == -1)
-		return (-1);
-	if (!session->se_use_bpf && say(session, "less.path",
-	    prof_record_reach(0, po->po_target)) == -1)
 		return (-1);
 	if (session->se_in_namespace && say(session, "pid.namespace",
 	    "its own") == -1)
@@ -356,49 +351,15 @@ say_verified(struct prof_session *session)
 int
 prof_describe_snapshots(struct prof_session *session)
 {
-	const struct prof_bpf *bpf = &session->se_bpf;
-	uint64_t taken = 0, late = 0, cut = 0, walked, whole;
-	size_t n;
+	uint64_t walked, whole;
 
-	if (session->se_snapshots == NULL)
+	if (session->se_plan.pn_snapshots == NULL)
 		return (0);
-	prof_snapshots_count(session->se_snapshots, &walked, &whole);
-	for (n = 0; session->se_use_bpf &&
-	    n < (size_t)bpf->bp_ncpus * bpf->bp_nevents; n++) {
-		taken += bpf->bp_counts[n].cn_snapshots;
-		late += bpf->bp_counts[n].cn_snap_late;
-		cut += bpf->bp_counts[n].cn_snap_cut;
-	}
-	if (!session->se_use_bpf)
-		taken = walked;
-	if (say_number(session, "snapshots.taken", taken) == -1 ||
-	    say_number(session, "snapshots.refused", late) == -1 ||
-	    say_number(session, "snapshots.cut", cut) == -1 ||
-	    say_number(session, "snapshots.walked", walked) == -1 ||
+	prof_snapshots_count(session->se_plan.pn_snapshots, &walked, &whole);
+	if (say_number(session, "snapshots.walked", walked) == -1 ||
 	    say_number(session, "snapshots.whole", whole) == -1)
 		return (-1);
 	return (session->se_options.po_verify ? say_verified(session) : 0);
-}
-
-int
-prof_describe_unwind(struct prof_session *session)
-{
-	struct prof_unwind_stats stats;
-
-	if (session->se_unwind == NULL)
-		return (0);
-	prof_unwind_stats(session->se_unwind, &stats);
-	if (stats.us_refused > 0 && prof_session_add_note(session,
-	    "%llu mappings of program files exceed the limit (8190 files at "
-	    "once): their stacks were unwound in user space or not at all",
-	    (unsigned long long)stats.us_refused) == -1)
-		return (-1);
-	if (say_number(session, "unwind.modules", stats.us_modules) == -1 ||
-	    say_number(session, "unwind.tables", stats.us_tables) == -1 ||
-	    say_number(session, "unwind.bytes", stats.us_bytes) == -1 ||
-	    say_number(session, "unwind.evicted", stats.us_evicted) == -1)
-		return (-1);
-	return (say_number(session, "unwind.calls", stats.us_calls));
 }
 
 /*
@@ -413,8 +374,9 @@ prof_describe_files(struct prof_session *session)
 	char how[PROF_BROKER_HOW];
 	size_t n;
 
-	prof_broker_stats(session->se_broker, &stats);
-	for (n = 0; (lost = prof_broker_lost(session->se_broker, n)) != NULL;
+	prof_broker_stats(session->se_plan.pn_broker, &stats);
+	for (n = 0; (lost = prof_broker_lost(session->se_plan.pn_broker,
+	    n)) != NULL;
 	    n++)
 		if (prof_session_add_note(session, "a file could not be read, "
 		    "so its addresses are unresolved or its stacks truncated: "
@@ -443,13 +405,13 @@ prof_describe_codes(struct prof_session *session, bool is_last)
 {
 	struct prof_codes_stats stats;
 
-	if (prof_codes_round(session->se_codes, is_last, put_names,
+	if (prof_codes_round(session->se_plan.pn_codes, is_last, put_names,
 	    session) == -1)
 		return (session->se_error.pe_code != PROF_OK ? -1 :
 		    prof_fail_nomem(&session->se_error));
 	if (!is_last)
 		return (0);
-	prof_codes_stats(session->se_codes, &stats);
+	prof_codes_stats(session->se_plan.pn_codes, &stats);
 	if (stats.cs_unnamed > 0 && prof_session_add_note(session, "%" PRIu64
 	    " of %" PRIu64 " functions of scripts have no symbol: they were "
 	    "gone when they were read, or exceed the budget of time and bytes",
@@ -470,7 +432,8 @@ prof_describe_names(struct prof_session *session)
 	if (session->se_kernel_names != NULL)
 		prof_hits_ask_kernel(session->se_hits, prof_kernel_names_ask,
 		    session->se_kernel_names);
-	if (prof_hits_tables(session->se_hits, session->se_broker, put_names,
+	if (prof_hits_tables(session->se_hits, session->se_plan.pn_broker,
+	    put_names,
 	    session, &stats) == -1)
 		return (-1);
 	if (say_number(session, "names.places", stats.hs_places) == -1 ||
@@ -496,8 +459,9 @@ int
 prof_session_verified(struct prof_session *session, size_t n,
     struct prof_verify_row *row)
 {
-	struct prof_verify *verify = session->se_snapshots == NULL ? NULL :
-	    prof_snapshots_verify(session->se_snapshots);
+	const struct prof_plan *plan = &session->se_plan;
+	struct prof_verify *verify = plan->pn_snapshots == NULL ? NULL :
+	    prof_snapshots_verify(plan->pn_snapshots);
 
 	return (verify != NULL && prof_verify_row(verify, n, row) ? 1 : 0);
 }

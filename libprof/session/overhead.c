@@ -16,17 +16,26 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <bpf/bpf.h>
-
 #include "base/clock.h"
 #include "session_impl.h"
 
 #define LOOK_NS		500000000ULL
 #define PATIENCE	2	/* looks: a new program costs once */
 #define MOST_AT_ONCE	8	/* times slower in one step */
-#define LOWEST_HZ	10
 #define NS_PER_S	1000000000ULL
 #define WHOLE		100000.0	/* thousandths of a percent */
+
+/* The back end that samples. */
+static const struct prof_source *
+source_of(const struct prof_session *session)
+{
+	const struct prof_merge *merge = &session->se_merge;
+	size_t n = 0;
+
+	while (merge->mg_source[n].so_backend != session->se_backend)
+		n++;
+	return (&merge->mg_source[n]);
+}
 
 /* Our own, and that of the processes that read files for us. */
 static uint64_t
@@ -36,30 +45,17 @@ recorder_ns(const struct prof_session *session)
 	struct timespec ts;
 
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
-	prof_broker_stats(session->se_broker, &stats);
+	prof_broker_stats(session->se_plan.pn_broker, &stats);
 	return ((uint64_t)ts.tv_sec * NS_PER_S + (uint64_t)ts.tv_nsec +
 	    stats.bs_cpu_ns);
 }
 
 static uint64_t
-programs_ns(const struct prof_session *session)
+spent_ns(const struct prof_session *session)
 {
-	const struct prof_bpf *bpf = &session->se_bpf;
-	struct bpf_prog_info info;
-	uint64_t sum = 0;
-	uint32_t e, length;
-	int n;
+	const struct prof_source *source = source_of(session);
 
-	for (e = 0; bpf->bp_instance != NULL && e < 2 * bpf->bp_nevents; e++)
-		for (n = 0; n < bpf->bp_instance[e].in_nprogs; n++) {
-			memset(&info, 0, sizeof(info));
-			length = sizeof(info);
-			if (bpf_obj_get_info_by_fd(
-			    bpf->bp_instance[e].in_prog[n], &info,
-			    &length) == 0)
-				sum += info.run_time_ns;
-		}
-	return (sum);
+	return (source->so_backend->bk_spent_ns(source->so_state));
 }
 
 static void
@@ -68,8 +64,8 @@ measure(struct prof_session *session)
 	struct prof_overhead *ov = &session->se_overhead;
 
 	ov->ov_recorder_ns = recorder_ns(session) - ov->ov_recorder_from_ns;
-	if (ov->ov_stats_fd >= 0)
-		ov->ov_programs_ns = programs_ns(session) -
+	if (ov->ov_is_measured)
+		ov->ov_programs_ns = spent_ns(session) -
 		    ov->ov_programs_from_ns;
 }
 
@@ -78,35 +74,24 @@ prof_overhead_begin(struct prof_session *session)
 {
 	struct prof_overhead *ov = &session->se_overhead;
 
+	const struct prof_source *source = source_of(session);
+
 	ov->ov_slower = 1;
-	prof_overhead_fini(ov);		/* of a start that failed */
 	if (session->se_options.po_max_overhead == 0)
 		return (0);
 	ov->ov_recorder_from_ns = recorder_ns(session);
 	ov->ov_looked_ns = prof_now_ns();
-	if (!session->se_use_bpf)
+	if (source->so_backend->bk_measure == NULL)
 		return (prof_session_add_note(session, "--max-overhead does "
 		    "not lower the rate without BPF"));
-	ov->ov_stats_fd = bpf_enable_stats(BPF_STATS_RUN_TIME);
-	if (ov->ov_stats_fd < 0)
+	ov->ov_is_measured =
+	    source->so_backend->bk_measure(source->so_state) == 0;
+	if (!ov->ov_is_measured)
 		return (prof_session_add_note(session, "the run time of BPF "
 		    "programs is readable only with CAP_SYS_ADMIN: "
 		    "--max-overhead counts only the recorder's own CPU time"));
-	ov->ov_programs_from_ns = programs_ns(session);
+	ov->ov_programs_from_ns = spent_ns(session);
 	return (0);
-}
-
-/* Neither a rate of nothing, nor a number that does not fit. */
-static uint64_t
-slowest(const struct prof_event *event)
-{
-	const struct perf_event_attr *attr = &event->ev_attr;
-
-	if (attr->freq)
-		return (attr->sample_freq / LOWEST_HZ);
-	if (event->ev_is_timer)
-		return (NS_PER_S / LOWEST_HZ / attr->sample_period);
-	return (INT64_MAX / MOST_AT_ONCE / attr->sample_period);
 }
 
 /* All goes on as before: that is no reason to end a recording. */
@@ -118,39 +103,20 @@ give_up(struct prof_session *session)
 	    "%s", session->se_error.pe_text));
 }
 
-/* The events that can be had less often; how many of them were slowed. */
+/* How many events were slowed. */
 static int
-slow_down(struct prof_session *session, uint64_t slower)
+slow_down(struct prof_session *session, uint64_t wanted)
 {
-	const struct prof_bpf *bpf = &session->se_bpf;
-	uint64_t reached = 0;
-	int done = 0, left = 0;
-	uint32_t e;
+	const struct prof_source *source = source_of(session);
+	struct prof_slower slower = { .sl_wanted = wanted };
+	const int done = source->so_backend->bk_slow_down(source->so_state,
+	    &slower);
 
-	for (e = 1; e < bpf->bp_nevents; e++) {
-		const struct prof_event *event =
-		    session->se_events.el_event[e];
-		const struct prof_instance *in = &bpf->bp_instance[e];
-		const uint64_t most = event->ev_kind == PROF_KIND_PERF ?
-		    slowest(event) : 0;
-		const uint64_t wanted = slower < most ? slower : most;
-
-		left += wanted < slower;
-		if (in->in_nperf == 0 || prof_place_is_exact(session) ||
-		    wanted <= (in->in_slower > 1 ? in->in_slower : 1))
-			continue;
-		if (prof_bpf_slow_down(session, e, wanted) == -1) {
-			if (give_up(session) == -1)
-				return (-1);
-			break;
-		}
-		reached = wanted > reached ? wanted : reached;
-		done++;
-	}
+	if (slower.sl_failed && give_up(session) == -1)
+		return (-1);
 	if (done > 0) {
-		session->se_overhead.ov_slower = reached;
-		session->se_overhead.ov_is_uneven = left > 0 &&
-		    bpf->bp_nevents - session->se_nvalues > 2;
+		session->se_overhead.ov_slower = slower.sl_reached;
+		session->se_overhead.ov_is_uneven = slower.sl_is_uneven;
 	}
 	return (done);
 }
@@ -201,14 +167,15 @@ prof_overhead_look(struct prof_session *session)
 	double share, times;
 	int done;
 
-	if (most == 0 || !session->se_use_bpf || ov->ov_at_limit ||
+	if (most == 0 || ov->ov_at_limit ||
+	    source_of(session)->so_backend->bk_slow_down == NULL ||
 	    elapsed_ns < LOOK_NS)
 		return (0);
 	ov->ov_looked_ns = now_ns;
 	measure(session);
 	cost_ns = ov->ov_recorder_ns + ov->ov_programs_ns - cost_ns;
 	share = (double)cost_ns / (double)elapsed_ns /
-	    (double)session->se_nonline;
+	    (double)session->se_plan.pn_nonline;
 	ov->ov_above = share <= most ? 0 : ov->ov_above + 1;
 	if (ov->ov_above < PATIENCE)
 		return (0);
@@ -227,14 +194,5 @@ prof_overhead_end(struct prof_session *session)
 	if (session->se_options.po_max_overhead == 0)
 		return;
 	measure(session);
-	ov->ov_was_measured = ov->ov_stats_fd >= 0;
-	prof_overhead_fini(ov);
-}
-
-void
-prof_overhead_fini(struct prof_overhead *ov)
-{
-	if (ov->ov_stats_fd >= 0)
-		close(ov->ov_stats_fd);
-	ov->ov_stats_fd = -1;
+	ov->ov_was_measured = ov->ov_is_measured;
 }

@@ -287,7 +287,7 @@ prof_reread_is_unknown(const struct prof_reread *reread,
 	const struct known *known;
 
 	if (reread == NULL || sample->pr_pid == 0 ||
-	    reread->rr_session->se_side_is_wide ||
+	    reread->rr_session->se_plan.pn_is_wide ||
 	    reread->rr_session->se_options.po_verify ||
 	    (sample->pr_ustatus != PROF_STACK_NOPROC &&
 	    sample->pr_ustatus != PROF_STACK_NOMAP))
@@ -304,17 +304,18 @@ prof_reread_is_unknown(const struct prof_reread *reread,
 void
 prof_reread_look(struct prof_reread *reread)
 {
-	struct prof_rings *rings = reread->rr_session->se_rings;
-	uint64_t lost;
+	struct prof_side side;
 
-	if (prof_now_ns() - reread->rr_looked_ns < LOOK_NS ||
-	    !prof_rings_was_full(rings))
+	if (prof_now_ns() - reread->rr_looked_ns < LOOK_NS)
+		return;
+	prof_account_side(reread->rr_session, false, &side);
+	if (!side.sd_was_full)
 		return;
 	reread->rr_looked_ns = prof_now_ns();
-	lost = prof_rings_side_lost(rings, true);
-	if (lost != reread->rr_side_lost)
+	prof_account_side(reread->rr_session, true, &side);
+	if (side.sd_lost != reread->rr_side_lost)
 		reread->rr_losses++;
-	reread->rr_side_lost = lost;
+	reread->rr_side_lost = side.sd_lost;
 }
 
 /* A mapping that came: those that went meanwhile are to go, too. */
@@ -353,9 +354,10 @@ prof_reread_observe(struct prof_reread *reread,
 			known_remove(reread, record->pr_pid);
 		return (0);
 	case PROF_R_LOST:
-		/* Samples that our own streams refused took none along. */
+		/* Samples in buffers of their own took none along. */
 		if (record->pr_event == 0 ||
-		    !reread->rr_session->se_use_bpf)
+		    (reread->rr_session->se_backend->bk_flags &
+		    PROF_BACKEND_SHARES))
 			reread->rr_losses++;
 		if (record->pr_event == 0 && record->pr_addr != 0)
 			reread->rr_execs_lost = true;

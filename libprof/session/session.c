@@ -22,6 +22,8 @@
 
 #include "base/clock.h"
 #include "confine/privilege.h"
+#include "events/instrument.h"
+#include "events/names.h"
 #include "session_impl.h"
 #include "verified.h"
 
@@ -29,7 +31,6 @@
 #define WAIT_MAX_MS	100
 #define WAIT_TABLE_MS	10	/* while tables are being made */
 #define WAIT_CALM_MS	1000
-#define YOUNG_NS	1000000UL
 #define PAUSE_MS	2	/* between rounds that mappings ask for */
 
 struct prof_session *
@@ -43,14 +44,18 @@ prof_session_open(const struct prof_options *options, struct prof_err *error)
 		return (NULL);
 	}
 	session->se_epoll = session->se_alarm = -1;
-	session->se_overhead.ov_stats_fd = -1;
 	prof_command_init(&session->se_command);
 	if (prof_options_copy(&session->se_options, options,
 	    &session->se_error) == -1 ||
 	    (session->se_names = prof_names_open(&session->se_error)) == NULL)
 		goto fail;
-	proc = prof_event_new("proc", "proc:::", "events", NULL,
-	    PROF_KIND_PROC);
+	session->se_plan = (struct prof_plan){
+	    .pn_options = &session->se_options,
+	    .pn_events = &session->se_events, .pn_names = session->se_names,
+	    .pn_error = &session->se_error, .pn_host = &prof_session_host,
+	    .pn_arg = session };
+	proc = prof_event_new("proc", "proc:::", "events",
+	    &prof_provider_proc, &prof_instrument_tasks);
 	if (proc == NULL || prof_events_add(&session->se_events, proc) ==
 	    -1) {
 		prof_fail_nomem(&session->se_error);
@@ -124,22 +129,6 @@ write_mark(struct prof_session *session, enum prof_record_type type,
 	return (prof_session_take(session, &record));
 }
 
-/* At the end, after the last drain: of what no LOST record told. */
-static int
-write_side_lost(struct prof_session *session)
-{
-	struct prof_record record = { 0 };
-	uint64_t said;
-
-	record.pr_type = PROF_R_LOST;
-	record.pr_time_ns = session->se_stop_ns;
-	record.pr_comm = "";
-	said = prof_rings_side_said(session->se_rings);
-	record.pr_weight = session->se_side_lost - said;
-	return (session->se_side_lost <= said ? 0 :
-	    prof_session_take(session, &record));
-}
-
 /* A pause is part of a recording. */
 static bool
 is_recording(const struct prof_session *session)
@@ -148,55 +137,30 @@ is_recording(const struct prof_session *session)
 	    session->se_state == PROF_PAUSED);
 }
 
-uint64_t
-prof_session_ran_ns(const struct prof_session *session)
-{
-	uint64_t until_ns;
-
-	if (session->se_start_ns == 0)
-		return (0);
-	until_ns = session->se_pause_ns != 0 ? session->se_pause_ns :
-	    session->se_stop_ns != 0 ? session->se_stop_ns : prof_now_ns();
-	return (until_ns - session->se_start_ns - session->se_paused_ns);
-}
-
-/*
- * Timers first, then the clock and the programs: what fires between is counted
- * outside (account.c); one that is switched on too late would seem silent.
- */
+/* Back ends first: what fires before a mark is counted outside. */
 static int
 go_on(struct prof_session *session, enum prof_record_type mark,
     const char *text)
 {
-	uint64_t now_ns;
-
-	if (session->se_use_bpf && prof_bpf_enable(session) == -1)
-		return (-1);
-	now_ns = prof_now_ns();
-	if (session->se_start_ns == 0)
-		session->se_start_ns = now_ns;
-	else
-		session->se_paused_ns += now_ns - session->se_pause_ns;
-	session->se_pause_ns = 0;
-	session->se_begun++;
-	if (session->se_use_bpf)
-		prof_bpf_record(session);
-	else if (prof_rings_enable(session->se_rings) == -1)
+	if (prof_merge_step(&session->se_merge, PROF_STEP_ENABLE) == -1)
 		return (-1);
 	session->se_state = PROF_RECORDING;
-	return (write_mark(session, mark, now_ns, text));
+	return (write_mark(session, mark,
+	    prof_clock_go_on(&session->se_plan.pn_clock), text));
 }
 
 /* Nothing is switched on before it is resumed. */
 static int
 start_paused(struct prof_session *session)
 {
-	session->se_start_ns = session->se_pause_ns = prof_now_ns();
-	if (session->se_use_bpf)
-		prof_bpf_state(&session->se_bpf, DTP_PAUSED);
+	struct prof_clock *clock = &session->se_plan.pn_clock;
+
+	clock->ck_start_ns = clock->ck_pause_ns = prof_now_ns();
+	if (prof_merge_step(&session->se_merge, PROF_STEP_PAUSE) == -1)
+		return (-1);
 	session->se_state = PROF_PAUSED;
-	return (write_mark(session, PROF_R_START, session->se_start_ns, "") ==
-	    -1 ? -1 : write_mark(session, PROF_R_PAUSE, session->se_pause_ns,
+	return (write_mark(session, PROF_R_START, clock->ck_start_ns, "") ==
+	    -1 ? -1 : write_mark(session, PROF_R_PAUSE, clock->ck_pause_ns,
 	    ""));
 }
 
@@ -231,12 +195,9 @@ prof_session_start(struct prof_session *session)
 		    "nothing is armed"));
 	if (prof_overhead_begin(session) == -1)
 		return (-1);
-	session->se_turns_ns = prof_now_ns();
 	if ((po->po_start_paused ? start_paused(session) :
 	    go_on(session, PROF_R_START, "")) == -1)
 		return (-1);
-	if (session->se_unwind != NULL)
-		prof_unwind_begin(session->se_unwind);
 	session->se_woken_ns = session->se_checked_ns = prof_now_ns();
 	/* The first round writes an accounting: a kill may come early. */
 	session->se_flushed_ns = 0;
@@ -254,7 +215,7 @@ void
 prof_session_confine(struct prof_session *session)
 {
 	(void)prof_privileges_keep(PROF_CAPS_OPEN |
-	    (session->se_use_bpf ? prof_sampling_caps(session) : 0) |
+	    prof_merge_caps(&session->se_merge) |
 	    (session->se_kernel_names == NULL ? PROF_CAPS_KALLSYMS : 0) |
 	    (session->se_command.cm_pid != 0 ? PROF_CAPS_COMMAND : 0));
 }
@@ -284,12 +245,11 @@ prof_session_pause(struct prof_session *session, const char *text)
 		    "a pause needs a running recording"));
 	if (session->se_state == PROF_PAUSED)
 		return (0);
-	rv = session->se_use_bpf ? prof_bpf_pause(session) :
-	    prof_rings_disable(session->se_rings);
-	session->se_pause_ns = prof_now_ns();
+	rv = prof_merge_step(&session->se_merge, PROF_STEP_PAUSE);
+	session->se_plan.pn_clock.ck_pause_ns = prof_now_ns();
 	session->se_state = PROF_PAUSED;
 	return (rv == -1 ? -1 : write_mark(session, PROF_R_PAUSE,
-	    session->se_pause_ns, text));
+	    session->se_plan.pn_clock.ck_pause_ns, text));
 }
 
 int
@@ -322,181 +282,6 @@ take_mark(void *arg, const struct prof_record *record)
 }
 
 /*
- * Of the sideband only what belongs to the targets: it hears everybody.
- * Rings are read up to the time that the streams have reached, so that a
- * new process is known before its first mapping comes.
- */
-static bool
-hears_others(const struct prof_session *session)
-{
-	const struct prof_options *po = &session->se_options;
-
-	if (po->po_target == PROF_TARGET_ALL ||
-	    po->po_target == PROF_TARGET_CGROUP || !session->se_use_bpf)
-		return (false);
-	return (session->se_side_is_wide || po->po_no_inherit ||
-	    po->po_target == PROF_TARGET_TIDS);
-}
-
-static bool
-is_ours(const struct prof_session *session, const struct prof_record *record)
-{
-	return (record->pr_type != PROF_R_MMAP ||
-	    record->pr_pid == UINT32_MAX || !hears_others(session) ||
-	    prof_pidset_has(&session->se_pids, record->pr_pid));
-}
-
-/* Whose mappings are wanted; -1: no memory. */
-static int
-follow(struct prof_session *session, const struct prof_record *record)
-{
-	if (!hears_others(session))
-		return (0);
-	if (record->pr_type == PROF_R_FORK)
-		return (prof_pidset_add(&session->se_pids, record->pr_pid));
-	if (record->pr_type == PROF_R_EXIT && record->pr_group_dead)
-		prof_pidset_remove(&session->se_pids, record->pr_pid);
-	return (0);
-}
-
-/*
- * In a PID namespace all processes outside of it are number 0: what one has
- * mapped says nothing about the others.
- */
-static bool
-is_outside(const struct prof_session *session,
-    const struct prof_record *record)
-{
-	if (!session->se_in_namespace || record->pr_pid != 0)
-		return (false);
-	switch (record->pr_type) {
-	case PROF_R_MMAP:
-	case PROF_R_FORK:
-	case PROF_R_EXEC:
-	case PROF_R_EXIT:
-	case PROF_R_COMM:
-		return (true);
-	default:
-		return (false);
-	}
-}
-
-/* Processes live on while the rings are read to their end. */
-static bool
-is_late(const struct prof_session *session, const struct prof_record *record)
-{
-	return (session->se_state == PROF_STOPPED &&
-	    record->pr_type != PROF_R_MARK &&
-	    record->pr_time_ns > session->se_stop_ns);
-}
-
-static int
-take_hits(struct prof_session *session, const struct prof_record *record)
-{
-	uint32_t kernel, user;
-
-	if (record->pr_type != PROF_R_SAMPLE)
-		return (prof_hits_life(session->se_hits, record) == -1 ||
-		    prof_codes_life(session->se_codes, record) == -1 ?
-		    prof_fail_nomem(&session->se_error) : 0);
-	prof_writer_stacks(session->se_writer, &kernel, &user);
-	prof_hits_sample(session->se_hits, record, kernel, user);
-	return (0);
-}
-
-int
-prof_session_take(void *arg, const struct prof_record *record)
-{
-	struct prof_session *session = arg;
-
-	if (record->pr_type == PROF_R_SAMPLE) {
-		session->se_samples++;
-		session->se_last_ns = record->pr_time_ns;
-	} else if (is_late(session, record)) {
-		return (0);
-	} else if (follow(session, record) == -1) {
-		return (prof_fail_nomem(&session->se_error));
-	}
-	if (!is_ours(session, record) || is_outside(session, record))
-		return (0);
-	if (record->pr_type != PROF_R_SAMPLE && session->se_reread != NULL &&
-	    prof_reread_observe(session->se_reread, record) == -1)
-		return (-1);
-	if ((session->se_unwind != NULL &&
-	    prof_unwind_observe(session->se_unwind, record) == -1) ||
-	    (session->se_snapshots != NULL &&
-	    prof_snapshots_observe(session->se_snapshots, record) == -1))
-		return (prof_fail_nomem(&session->se_error));
-	if (prof_sink_record(&session->se_sink, record) == -1) {
-		session->se_error = *prof_writer_error(session->se_writer);
-		/* After stop the streams are still read to their end. */
-		return (session->se_state == PROF_STOPPED ? 0 : -1);
-	}
-	return (take_hits(session, record));
-}
-
-int
-prof_session_renew(struct prof_session *session, uint32_t pid,
-    uint64_t sample_ns, bool any_exec)
-{
-	if ((session->se_unwind != NULL && prof_unwind_renew(
-	    session->se_unwind, pid, sample_ns, any_exec) == -1) ||
-	    (session->se_snapshots != NULL && prof_snapshots_renew(
-	    session->se_snapshots, pid, sample_ns) == -1) ||
-	    prof_hits_renew(session->se_hits, pid, sample_ns) == -1)
-		return (prof_fail_nomem(&session->se_error));
-	return (0);
-}
-
-/*
- * In the recording it is true from when it was read.  What samples met is
- * looked up here with what is known now, and in order of time: for the sample
- * that it was read for it is true already.
- */
-int
-prof_session_take_read(struct prof_session *session,
-    const struct prof_record *record, uint64_t sample_ns)
-{
-	struct prof_record early = *record;
-
-	early.pr_time_ns = sample_ns;
-	if ((session->se_unwind != NULL && prof_unwind_observe(
-	    session->se_unwind, &early) == -1) ||
-	    (session->se_snapshots != NULL && prof_snapshots_observe(
-	    session->se_snapshots, &early) == -1) ||
-	    prof_hits_life(session->se_hits, &early) == -1)
-		return (prof_fail_nomem(&session->se_error));
-	if (prof_sink_record(&session->se_sink, record) == -1) {
-		session->se_error = *prof_writer_error(session->se_writer);
-		return (session->se_state == PROF_STOPPED ? 0 : -1);
-	}
-	return (0);
-}
-
-/*
- * A ring that tells of mappings tells of forks and exits too, asked or not;
- * with BPF those came through the streams already, and better.
- */
-static int
-take_side_band(void *arg, const struct prof_record *record)
-{
-	const struct prof_session *session = arg;
-
-	if (session->se_use_bpf && (record->pr_type == PROF_R_FORK ||
-	    record->pr_type == PROF_R_EXEC || record->pr_type == PROF_R_EXIT ||
-	    record->pr_type == PROF_R_COMM))
-		return (0);
-	return (prof_session_take(arg, record));
-}
-
-int
-prof_session_catch_up(struct prof_session *session, uint64_t until_ns)
-{
-	return (prof_rings_drain(session->se_rings, until_ns,
-	    take_side_band, session));
-}
-
-/*
  * Wait less the faster the rings fill, up to a tenth of a second; up to a whole
  * one if samples of a known rate alone came for a second: a round wakes a CPU.
  */
@@ -506,8 +291,9 @@ adapt(struct prof_session *session)
 	const int most = session->se_round_ns - session->se_woken_ns <
 	    SECOND_NS ||
 	    session->se_options.po_max_overhead != 0 ||
-	    prof_events_rate(session) == 0 ? WAIT_MAX_MS : WAIT_CALM_MS;
-	unsigned fill = prof_drain_fill(session->se_drain);
+	    prof_events_rate(&session->se_plan) == 0 ? WAIT_MAX_MS :
+	    WAIT_CALM_MS;
+	const unsigned fill = session->se_merge.mg_fill;
 
 	if (fill >= 25)
 		session->se_wait_ms = 1;
@@ -519,35 +305,21 @@ adapt(struct prof_session *session)
 		session->se_wait_ms = most;
 }
 
-/*
- * Of perf's rings one is read after the other: what is so young may have come
- * to one of them when that had been read, and waits for the next round.
- */
 static int
 take_all(struct prof_session *session)
 {
-	uint64_t until_ns = session->se_state == PROF_STOPPED ? UINT64_MAX :
-	    prof_now_ns() - YOUNG_NS;
-
 	prof_reread_look(session->se_reread);
-	if (session->se_use_bpf) {
-		prof_bpf_bell_clear(&session->se_bpf);
-		if (prof_drain_round(session->se_drain) == -1 ||
-		    prof_gaps_look(session) == -1)
-			return (-1);
+	if (prof_merge_round(&session->se_merge) == -1 ||
+	    prof_merge_step(&session->se_merge, PROF_STEP_TEND) == -1)
+		return (-1);
+	if (session->se_backend->bk_wait_ms == 0)
 		adapt(session);
-		if (session->se_state != PROF_STOPPED)
-			until_ns = prof_drain_until(session->se_drain);
-	}
 	if (session->se_marks != NULL && prof_marks_take(session->se_marks,
 	    take_mark, session) == -1)
 		return (-1);
-	if (prof_session_catch_up(session, until_ns) != 0)
-		return (-1);
 	if (prof_hits_round(session->se_hits) == -1)
 		return (prof_fail_nomem(&session->se_error));
-	if (session->se_unwind != NULL &&
-	    prof_unwind_publish(session->se_unwind) &&
+	if (prof_merge_publish(&session->se_merge) &&
 	    session->se_wait_ms > WAIT_TABLE_MS)
 		session->se_wait_ms = WAIT_TABLE_MS;
 	return (prof_describe_codes(session, false));
@@ -590,14 +362,11 @@ prof_session_run(struct prof_session *session, int timeout_ms)
 		timeout_ms = session->se_wait_ms;
 	wait_for_work(session, timeout_ms);
 	if (take_all(session) == -1 || (session->se_state ==
-	    PROF_RECORDING && (prof_place_look(session) == -1 ||
-	    prof_overhead_look(session) == -1)))
+	    PROF_RECORDING && prof_overhead_look(session) == -1))
 		return (-1);
 	now_ns = prof_now_ns();
 	if (now_ns - session->se_flushed_ns >= SECOND_NS) {
 		session->se_flushed_ns = now_ns;
-		if (session->se_use_bpf && prof_bpf_turns(session) == -1)
-			return (-1);
 		if (prof_account_write(session) == -1 ||
 		    prof_writer_flush(session->se_writer) == -1) {
 			/* The accounting has also failures of its own. */
@@ -621,12 +390,10 @@ prof_session_run(struct prof_session *session, int timeout_ms)
 static int
 drain_rest(struct prof_session *session)
 {
-	if (!session->se_use_bpf)
-		return (take_all(session));
 	do
 		if (take_all(session) == -1)
 			return (-1);
-	while (!prof_drain_empty(session->se_drain));
+	while (!prof_merge_is_empty(&session->se_merge));
 	return (0);
 }
 
@@ -643,24 +410,21 @@ prof_session_stop(struct prof_session *session)
 		return (prof_fail(&session->se_error, PROF_E_EMPTY,
 		    "not started"));
 	session->se_state = PROF_STOPPED;
-	session->se_stop_ns = prof_now_ns();
-	if ((session->se_use_bpf ? prof_bpf_stop(session) :
-	    prof_rings_disable(session->se_rings)) == -1)
+	session->se_plan.pn_clock.ck_stop_ns = prof_now_ns();
+	if (prof_merge_step(&session->se_merge, PROF_STEP_STOP) == -1)
 		rv = -1;
 	if (drain_rest(session) == -1)
 		rv = -1;
 	(void)prof_command_poll(&session->se_command);
 	/* What was in flight when it stopped is part of it. */
-	if (session->se_last_ns >= session->se_stop_ns)
-		session->se_stop_ns = session->se_last_ns + 1;
+	if (session->se_last_ns >= session->se_plan.pn_clock.ck_stop_ns)
+		session->se_plan.pn_clock.ck_stop_ns = session->se_last_ns + 1;
 	session->se_lost = prof_account_lost(session);
-	session->se_side_lost = prof_rings_side_lost(session->se_rings, true);
 	prof_overhead_end(session);
-	if (write_side_lost(session) == -1 ||
-	    write_mark(session, PROF_R_STOP, session->se_stop_ns, "") == -1 ||
+	if (prof_merge_step(&session->se_merge, PROF_STEP_END) == -1 ||
+	    write_mark(session, PROF_R_STOP,
+	    session->se_plan.pn_clock.ck_stop_ns, "") == -1 ||
 	    prof_describe_snapshots(session) == -1 ||
-	    prof_describe_unwind(session) == -1 ||
-	    (session->se_use_bpf && prof_describe_calls(session) == -1) ||
 	    prof_describe_names(session) == -1 ||
 	    prof_describe_files(session) == -1 ||
 	    prof_describe_overhead(session) == -1)

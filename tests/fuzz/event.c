@@ -41,10 +41,10 @@ check_events(const struct prof_events *events)
 			if (event->ev_args[arg].ag_name == NULL ||
 			    event->ev_args[arg].ag_type == NULL)
 				abort();
-		if (event->ev_kind == PROF_KIND_PERF &&
+		if (event->ev_has_period &&
 		    event->ev_attr.sample_period == 0)
 			abort();
-		if (event->ev_kind != PROF_KIND_PERF &&
+		if (!event->ev_has_period &&
 		    event->ev_tracepoint == NULL)
 			abort();
 	}
@@ -65,7 +65,7 @@ offer(struct prof_names *names, const char *text)
 	for (size_t n = 0; prof_providers[n] != NULL; n++) {
 		struct prof_events events = { 0 };
 
-		if (prof_providers[n]->pv_resolve(names, text, &defaults,
+		if (prof_providers[n]->pv_resolve(names, &spec, &defaults,
 		    &events, &error) == -1)
 			check_refusal(&error);
 		check_events(&events);

@@ -120,6 +120,7 @@ drain(const uint8_t *bytes, size_t len, uint8_t flags, uint8_t offset,
 		control[i].data_tail = start;
 		control[i].data_head = start + len;
 	}
+	prof_rings_look(&rings, 0);
 	(void)prof_rings_drain(&rings, 1 << 20, touch, &sum);
 	(void)prof_rings_drain(&rings, UINT64_MAX, touch, &sum);
 	for (i = 0; i < rings.rs_nrings; i++)

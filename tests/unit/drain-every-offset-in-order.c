@@ -15,10 +15,13 @@
 
 #include <time.h>
 
+#include "backend/bpf/bpf_impl.h"
 #include "base/clock.h"
+#include "events/instrument.h"
 #include "recording/query.h"
+#include "recording/sink.h"
+#include "recording/write.h"
 #include "session.h"
-#include "session/session_impl.h"
 
 #define NLANES		3
 #define RING		65536
@@ -36,7 +39,12 @@ struct expected {
 static const int cpus[NLANES] = { 0, 3, 900 };
 static struct expected *expected;
 static size_t nexpected;
-static struct prof_session session;
+static struct prof_bpf bpf;
+static struct prof_plan plan;
+static struct prof_events events;
+static struct prof_err plan_error;
+static struct prof_writer *writer;
+static struct prof_sink sink;
 static bool straddled[512];
 
 static uint64_t
@@ -63,9 +71,9 @@ tick(void)
 static bool
 put(int lane, uint64_t time_ns, bool whole)
 {
-	struct dtp_stream *stream = &session.se_bpf.bp_streams[cpus[lane]];
-	uint8_t *ring = (uint8_t *)(uintptr_t)session.se_bpf.bp_rings +
-	    stream->ss_ring * session.se_bpf.bp_ring_stride;
+	struct dtp_stream *stream = &bpf.bp_streams[cpus[lane]];
+	uint8_t *ring = (uint8_t *)(uintptr_t)bpf.bp_rings +
+	    stream->ss_ring * bpf.bp_ring_stride;
 	bool is_exec = random() % 8 == 0;
 	uint32_t size = (uint32_t)sizeof(struct dtp_rec) +
 	    (is_exec ? BODY_EXEC : BODY_SAMPLE);
@@ -102,7 +110,7 @@ put(int lane, uint64_t time_ns, bool whole)
 static void
 region(int lane)
 {
-	struct dtp_stream *stream = &session.se_bpf.bp_streams[cpus[lane]];
+	struct dtp_stream *stream = &bpf.bp_streams[cpus[lane]];
 	uint64_t time_ns[4];
 	int n = (int)(random() % 4) + 1;
 
@@ -116,7 +124,10 @@ region(int lane)
 static void
 drain_round(void)
 {
-	CHECK(prof_drain_round(session.se_drain) >= 0);
+	uint64_t until_ns;
+
+	CHECK(prof_drain_look(bpf.bp_drain, &until_ns) == 0);
+	CHECK(prof_drain_until(bpf.bp_drain, until_ns) == 0);
 }
 
 /*
@@ -126,7 +137,7 @@ drain_round(void)
 static void
 unfinished(int lane)
 {
-	struct dtp_stream *stream = &session.se_bpf.bp_streams[cpus[lane]];
+	struct dtp_stream *stream = &bpf.bp_streams[cpus[lane]];
 	uint64_t state = stream->ss_state, tail, time_ns = tick();
 
 	stream->ss_state++;
@@ -144,8 +155,8 @@ unfinished(int lane)
 static uint64_t
 read_of(int lane)
 {
-	return (prof_drain_read(session.se_drain, (uint32_t)cpus[lane], 0) +
-	    prof_drain_read(session.se_drain, (uint32_t)cpus[lane], 1));
+	return (prof_drain_read(bpf.bp_drain, (uint32_t)cpus[lane], 0) +
+	    prof_drain_read(bpf.bp_drain, (uint32_t)cpus[lane], 1));
 }
 
 /* However much one CPU has, a round takes from all of them. */
@@ -156,8 +167,8 @@ fair(void)
 
 	while (put(0, tick(), true))
 		continue;
-	session.se_bpf.bp_streams[cpus[0]].ss_head =
-	    position(&session.se_bpf.bp_streams[cpus[0]]);
+	bpf.bp_streams[cpus[0]].ss_head =
+	    position(&bpf.bp_streams[cpus[0]]);
 	region(1);
 	region(2);
 	for (int n = 0; n < NLANES; n++)
@@ -167,53 +178,73 @@ fair(void)
 		CHECK(read_of(n) > before[n]);
 }
 
-static void
-open_session(void)
+static int
+take(void *arg, const struct prof_record *record)
 {
-	struct prof_bpf *bpf = &session.se_bpf;
-	struct prof_event_info info = { 0 };
-	struct prof_options options = session_options();
-	struct prof_err error = { 0 };
-	struct prof_event *event;
+	(void)arg;
+	return (prof_sink_record(&sink, record));
+}
 
-	session.se_use_bpf = true;
-	bpf->bp_ncpus = 901;
-	bpf->bp_nevents = 2;
-	bpf->bp_ring_bytes = RING;
-	bpf->bp_ring_stride = RING + DTP_MAX_RECORD;
-	bpf->bp_streams = calloc(bpf->bp_ncpus, sizeof(*bpf->bp_streams));
-	bpf->bp_rings = calloc(NLANES, bpf->bp_ring_stride);
-	CHECK(bpf->bp_streams != NULL && bpf->bp_rings != NULL);
+static int
+nothing(void *arg, const struct prof_record *record)
+{
+	(void)arg;
+	(void)record;
+	return (0);
+}
+
+static void
+add_event(const char *name, const struct prof_instrument *instrument,
+    uint32_t nargs)
+{
+	struct prof_event *event = prof_event_new(name, name, "events", NULL,
+	    instrument);
+
+	CHECK(event != NULL);
+	event->ev_nargs = nargs;
+	event->ev_id = (uint32_t)events.el_n;
+	CHECK(prof_events_add(&events, event) == 0);
+}
+
+static void
+open_bpf(void)
+{
+	static const struct prof_host host = { .ho_take = take,
+	    .ho_before = nothing, .ho_after = nothing };
+	static struct prof_options options;
+	struct prof_event_info info = { 0 };
+	struct prof_err error = { 0 };
+
+	options = session_options();
+	plan = (struct prof_plan){ .pn_options = &options,
+	    .pn_events = &events, .pn_online = (int *)(uintptr_t)cpus,
+	    .pn_nonline = NLANES, .pn_error = &plan_error, .pn_host = &host };
+	bpf.bp_plan = &plan;
+	bpf.bp_events = &events;
+	bpf.bp_error = &plan_error;
+	bpf.bp_ncpus = 901;
+	bpf.bp_nevents = bpf.bp_room = 2;
+	bpf.bp_ring_bytes = RING;
+	bpf.bp_ring_stride = RING + DTP_MAX_RECORD;
+	bpf.bp_streams = calloc(bpf.bp_ncpus, sizeof(*bpf.bp_streams));
+	bpf.bp_rings = calloc(NLANES, bpf.bp_ring_stride);
+	CHECK(bpf.bp_streams != NULL && bpf.bp_rings != NULL);
 	for (int n = 0; n < NLANES; n++)
-		bpf->bp_streams[cpus[n]].ss_ring = (uint64_t)n;
-	session.se_online = (int *)(uintptr_t)cpus;
-	session.se_nonline = NLANES;
-	event = prof_event_new("proc", "proc:::", "events", NULL,
-	    PROF_KIND_PROC);
-	CHECK(event != NULL);
-	CHECK(prof_events_add(&session.se_events, event) == 0);
-	event = prof_event_new("e", "static:g::e", "events", NULL,
-	    PROF_KIND_TRACEPOINT);
-	CHECK(event != NULL);
-	event->ev_nargs = 1;
-	event->ev_id = 1;
-	CHECK(prof_events_add(&session.se_events, event) == 0);
-	session.se_writer = prof_writer_open(options.po_output, &error);
-	CHECK(session.se_writer != NULL);
-	session.se_sink = prof_writer_sink(session.se_writer);
-	session.se_hits = prof_hits_new(PROF_PROCESSES_ALL);
-	CHECK(session.se_hits != NULL);
-	session.se_codes = prof_codes_new(prof_language_at);
-	CHECK(session.se_codes != NULL);
+		bpf.bp_streams[cpus[n]].ss_ring = (uint64_t)n;
+	add_event("proc", &prof_instrument_tasks, 0);
+	add_event("e", &prof_instrument_tracepoint, 1);
+	writer = prof_writer_open(options.po_output, &error);
+	CHECK(writer != NULL);
+	sink = prof_writer_sink(writer);
 	info.pi_name = info.pi_probe = info.pi_provider = "e";
 	info.pi_unit = "events";
-	CHECK(prof_sink_event(&session.se_sink, &info) == 0);
+	CHECK(prof_sink_event(&sink, &info) == 0);
 	info.pi_nargs = 1;
 	info.pi_arg_names[0] = info.pi_arg_types[0] = "n";
 	info.pi_parts = DTP_P_ARGS;
-	CHECK(prof_sink_event(&session.se_sink, &info) == 0);
-	session.se_drain = prof_drain_new(&session);
-	CHECK(session.se_drain != NULL);
+	CHECK(prof_sink_event(&sink, &info) == 0);
+	bpf.bp_drain = prof_drain_new(&bpf);
+	CHECK(bpf.bp_drain != NULL);
 }
 
 static int
@@ -233,7 +264,7 @@ compare(void)
 	struct prof_record record;
 	size_t n = 0;
 
-	CHECK(prof_writer_close(session.se_writer, &error) == 0);
+	CHECK(prof_writer_close(writer, &error) == 0);
 	reader = prof_reader_open(session_file, &error);
 	CHECK(reader != NULL);
 	qsort(expected, nexpected, sizeof(*expected), by_time);
@@ -258,10 +289,10 @@ check_empty(void)
 	uint64_t taken = 0;
 
 	fair();
-	while (!prof_drain_empty(session.se_drain))
+	while (!prof_drain_empty(bpf.bp_drain))
 		drain_round();
 	for (int n = 0; n < NLANES; n++) {
-		struct dtp_stream *stream = &session.se_bpf.bp_streams[cpus[n]];
+		struct dtp_stream *stream = &bpf.bp_streams[cpus[n]];
 
 		CHECK(stream->ss_tail == position(stream));
 		taken += read_of(n);
@@ -279,7 +310,7 @@ main(void)
 	srandom(seed);
 	expected = calloc(MAX_RECORDS, sizeof(*expected));
 	CHECK(expected != NULL);
-	open_session();
+	open_bpf();
 	for (int step = 0; step < STEPS; step++) {
 		long what = random() % 100;
 		/* One CPU is busy, one is not, one hardly ever wakes. */
@@ -301,13 +332,10 @@ main(void)
 	CHECK(wraps >= 36);
 	printf("ok: %zu records of %d CPUs, each once and in order; the ring's "
 	    "end lay at %d places of a record\n", nexpected, NLANES, wraps);
-	prof_drain_free(session.se_drain);
-	prof_hits_free(session.se_hits);
-	prof_codes_free(session.se_codes);
-	prof_events_free(&session.se_events);
-	prof_pidset_fini(&session.se_pids);
-	free(session.se_bpf.bp_streams);
-	free((void *)(uintptr_t)session.se_bpf.bp_rings);
+	prof_drain_free(bpf.bp_drain);
+	prof_events_free(&events);
+	free(bpf.bp_streams);
+	free((void *)(uintptr_t)bpf.bp_rings);
 	free(expected);
 	return (0);
 }

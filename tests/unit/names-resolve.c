@@ -115,7 +115,7 @@ check_cases(struct prof_names *names)
 		struct prof_event *event = resolve_one(names, text, NULL,
 		    &events);
 
-		CHECK(event->ev_kind == PROF_KIND_PERF &&
+		CHECK(event->ev_has_period &&
 		    event->ev_provider != NULL, "%s", text);
 		CHECK(strcmp(event->ev_name, text) == 0, "%s", text);
 		CHECK(strcmp(event->ev_probe, cases[n].probe) == 0,

@@ -35,7 +35,7 @@ check_one(struct prof_names *names, const char *text, const char *probe,
 	struct prof_events events;
 	struct prof_event *event = resolve_one(names, text, NULL, &events);
 
-	CHECK(event->ev_kind == PROF_KIND_SYSCALL &&
+	CHECK(event->ev_is_syscall &&
 	    event->ev_is_return == is_return, "%s", text);
 	CHECK(strcmp(event->ev_probe, probe) == 0, "%s: %s", text,
 	    event->ev_probe);

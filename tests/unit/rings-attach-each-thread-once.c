@@ -141,7 +141,7 @@ attach_once(void)
 	CHECK(waitpid(pid, &status, 0) == pid && status == 0, "status %#x",
 	    status);
 	CHECK(prof_rings_disable(rings) == 0, "%s", strerror(errno));
-	prof_rings_drain(rings, UINT64_MAX, count, &touching);
+	rings_drain(rings, UINT64_MAX, count, &touching);
 	CHECK(prof_rings_accounting(rings, 1, &sum, &error) == 0, "%s",
 	    error.pe_text);
 	CHECK(prof_rings_note(rings, 0) == NULL, "note: %s",

@@ -79,7 +79,7 @@ run(size_t npages, uint64_t period, size_t ring_bytes,
 	child_go(&child);
 	child_end(&child);
 	CHECK(prof_rings_disable(rings) == 0, "%s", strerror(errno));
-	CHECK(prof_rings_drain(rings, UINT64_MAX, count, seen) == 0,
+	CHECK(rings_drain(rings, UINT64_MAX, count, seen) == 0,
 	    "drain");
 	CHECK(prof_rings_accounting(rings, 1, &sum, &error) == 0, "%s",
 	    error.pe_text);

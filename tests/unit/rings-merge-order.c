@@ -1,8 +1,9 @@
 /*
  * ASSERTION: A drain hands over all rings' records in order of time, none
  * twice and none never, whatever the limit, the order in the rings, and where
- * their ends fall; a record with an impossible size costs only what was
- * unread of its own ring.
+ * their ends fall; one that comes after others' that are younger has the time
+ * of these; a record with an impossible size costs only what was unread of its
+ * own ring.
  *
  * Easy to get wrong: an interrupt's record stands before the one that it
  * interrupted, so a record above the limit can have earlier ones behind it.
@@ -155,12 +156,11 @@ shuffled(void)
 		}
 		seen.se_until_ns = start + next_random() % (now - start);
 		/* These times are not the machine's: look anyway. */
-		rings->rs_known_ns = 0;
-		CHECK(prof_rings_drain(rings, seen.se_until_ns, check_sample,
+		CHECK(rings_drain(rings, seen.se_until_ns, check_sample,
 		    &seen) == 0, "drain");
 	}
 	seen.se_until_ns = UINT64_MAX;
-	CHECK(prof_rings_drain(rings, UINT64_MAX, check_sample, &seen) == 0,
+	CHECK(rings_drain(rings, UINT64_MAX, check_sample, &seen) == 0,
 	    "drain");
 	CHECK(seen.se_n == written && seen.se_sum == sum &&
 	    rings->rs_event[0].re_stored == written && written > NROUNDS,
@@ -189,14 +189,45 @@ impossible_size(void)
 	put_sample(&rings->rs_ring[1], 4, 3);
 	size = 4;
 	memcpy((uint8_t *)data[0] + at + 6, &size, sizeof(size));
-	CHECK(prof_rings_drain(rings, UINT64_MAX, check_sample, &seen) == 0,
+	CHECK(rings_drain(rings, UINT64_MAX, check_sample, &seen) == 0,
 	    "drain");
 	CHECK(seen.se_n == 2 && rings->rs_damaged == 1, "%llu came out",
 	    (unsigned long long)seen.se_n);
 	put_sample(&rings->rs_ring[0], 5, 3);
-	CHECK(prof_rings_drain(rings, UINT64_MAX, check_sample, &seen) == 0 &&
+	CHECK(rings_drain(rings, UINT64_MAX, check_sample, &seen) == 0 &&
 	    seen.se_n == 3, "the ring did not go on");
 	printf("ok: an impossible size ends that ring's round alone\n");
+	fini_rings(rings);
+}
+
+static int
+note_time(void *arg, const struct prof_record *record)
+{
+	uint64_t *time_ns = arg;
+
+	*time_ns = record->pr_time_ns;
+	return (0);
+}
+
+/* Another back end has come to 100 when 90 is published here. */
+static void
+late(void)
+{
+	struct prof_rings *rings = fake_rings();
+	uint64_t time_ns = 0;
+
+	put_sample(&rings->rs_ring[0], 50, 3);
+	CHECK(rings_drain(rings, 60, note_time, &time_ns) == 0 &&
+	    time_ns == 50, "at %llu", (unsigned long long)time_ns);
+	put_sample(&rings->rs_ring[0], 90, 3);
+	prof_rings_look(rings, 100);
+	CHECK(prof_rings_drain(rings, 110, note_time, &time_ns) == 0 &&
+	    time_ns == 100, "at %llu", (unsigned long long)time_ns);
+	put_sample(&rings->rs_ring[0], 120, 3);
+	prof_rings_look(rings, 110);
+	CHECK(prof_rings_drain(rings, 130, note_time, &time_ns) == 0 &&
+	    time_ns == 120, "at %llu", (unsigned long long)time_ns);
+	printf("ok: what comes late has the time that others have come to\n");
 	fini_rings(rings);
 }
 
@@ -204,6 +235,7 @@ int
 main(void)
 {
 	shuffled();
+	late();
 	impossible_size();
 	return (0);
 }

@@ -55,7 +55,7 @@ main(void)
 	child_go(&child);
 	child_end(&child);
 	CHECK(prof_rings_disable(rings) == 0, "%s", strerror(errno));
-	prof_rings_drain(rings, UINT64_MAX, ignore, NULL);
+	rings_drain(rings, UINT64_MAX, ignore, NULL);
 	CHECK(prof_rings_accounting(rings, 1, &sum, &error) == 0, "%s",
 	    error.pe_text);
 	CHECK(sum.pa_fired >= 3000 && sum.pa_unaccounted == 0 &&

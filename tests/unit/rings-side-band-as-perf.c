@@ -93,7 +93,7 @@ by_us(struct maps *maps)
 	child_go(&child);
 	child_end(&child);
 	CHECK(prof_rings_disable(rings) == 0, "%s", strerror(errno));
-	prof_rings_drain(rings, UINT64_MAX, keep, maps);
+	rings_drain(rings, UINT64_MAX, keep, maps);
 	CHECK(prof_rings_lost(rings) == 0 &&
 	    prof_rings_side_lost(rings, true) == 0, "lost");
 	prof_rings_close(rings);

@@ -58,7 +58,7 @@ page_faults(uint64_t period)
 	memset(&event, 0, sizeof(event));
 	event.ev_name = (char *)(uintptr_t)"page-faults";
 	event.ev_id = 1;
-	event.ev_kind = PROF_KIND_PERF;
+	event.ev_has_period = true;
 	event.ev_cpu = -1;
 	event.ev_attr.type = PERF_TYPE_SOFTWARE;
 	event.ev_attr.config = PERF_COUNT_SW_PAGE_FAULTS;
@@ -185,6 +185,15 @@ rings_online(struct prof_rings_options *options)
 	    error.pe_text);
 	options->ro_cpus = cpus;
 	options->ro_kinds = &alike;
+}
+
+/* All that has come, as a round of a session does it. */
+static inline int
+rings_drain(struct prof_rings *rings, uint64_t until_ns, prof_record_fn *fn,
+    void *arg)
+{
+	prof_rings_look(rings, 0);
+	return (prof_rings_drain(rings, until_ns, fn, arg));
 }
 
 #endif /* TESTS_RINGS_H */

@@ -14,10 +14,10 @@
  */
 #include <sys/mman.h>
 
+#include "backend/bpf/bpf_impl.h"
 #include "process/codes.h"
 #include "recording-lib.h"
 #include "recording/frame.h"
-#include "session/session_impl.h"
 
 #define MAGIC	0x746f79u
 #define LARGE	0x544f59u	/* with as many lines as there may be */
@@ -69,7 +69,7 @@ language_at(unsigned number)
 
 /* ------------------------------------------------------------ records */
 
-static struct prof_session session;
+static struct prof_plan plan;
 static struct prof_stream stream;
 static uint32_t parts[2] = { 0, DTP_P_USTACK | DTP_P_SCRIPT };
 static uint64_t bytes[DTP_MAX_RECORD / 8 + 1];
@@ -289,11 +289,11 @@ write_names(struct prof_writer *writer)
 	one(writer, &edge, 0);
 	one(writer, (const void *)16, 0);
 	one(writer, &again, 0);
-	CHECK(prof_codes_round(session.se_codes, false, put, writer) == 0);
-	CHECK(prof_codes_life(session.se_codes, &exec) == 0);
+	CHECK(prof_codes_round(plan.pn_codes, false, put, writer) == 0);
+	CHECK(prof_codes_life(plan.pn_codes, &exec) == 0);
 	again.to_name = "second";
 	one(writer, &again, 0);
-	CHECK(prof_codes_round(session.se_codes, true, put, writer) == 0);
+	CHECK(prof_codes_round(plan.pn_codes, true, put, writer) == 0);
 }
 
 static int
@@ -313,19 +313,19 @@ try_large(void)
 	struct prof_codes_stats stats;
 	size_t total = 0;
 
-	session.se_codes = prof_codes_new(language_at);
-	CHECK(session.se_codes != NULL);
+	plan.pn_codes = prof_codes_new(language_at);
+	CHECK(plan.pn_codes != NULL);
 	for (size_t n = 0; n < NLARGE; n++) {
 		large[n] = (struct toy){ LARGE, endless, "", 0 };
 		CHECK(decode_one(&large[n], LARGE, 0) == 0);
 	}
 	do {
-		CHECK(prof_codes_round(session.se_codes, false, put_large,
+		CHECK(prof_codes_round(plan.pn_codes, false, put_large,
 		    &total) == 0);
-		prof_codes_stats(session.se_codes, &stats);
+		prof_codes_stats(plan.pn_codes, &stats);
 	} while (stats.cs_named + stats.cs_unnamed < NLARGE);
 	CHECK(stats.cs_unnamed == 0 && total > PROF_MAX_RAW);
-	prof_codes_free(session.se_codes);
+	prof_codes_free(plan.pn_codes);
 }
 
 int
@@ -344,12 +344,12 @@ main(void)
 	memset(endless, 'x', sizeof(endless));
 	memset(cut, 'x', sizeof(cut) - 1);
 	edge.to_name = name_at_edge();
-	session.se_codes = prof_codes_new(language_at);
-	stream.sm_session = &session;
+	plan.pn_codes = prof_codes_new(language_at);
+	stream.sm_plan = &plan;
 	stream.sm_parts = parts;
 	(void)snprintf(path, sizeof(path), "%s", work_path("x.dtp"));
 	writer = prof_writer_open(path, &error);
-	CHECK(session.se_codes != NULL && writer != NULL);
+	CHECK(plan.pn_codes != NULL && writer != NULL);
 	CHECK(prof_writer_event(writer, &info) == 0 &&
 	    prof_writer_event(writer, &info) == 0);
 	try_deep(DTP_MAX_UFRAMES);
@@ -359,11 +359,11 @@ main(void)
 	try_malformed(&plain);
 	write_names(writer);
 	CHECK_OK(prof_writer_close(writer, &error), &error);
-	prof_codes_stats(session.se_codes, &stats);
+	prof_codes_stats(plan.pn_codes, &stats);
 	CHECK(stats.cs_named == 5 && stats.cs_unnamed == 3 &&
 	    stats.cs_over == 0);
 	expect(path, names, sizeof(names) / sizeof(names[0]));
-	prof_codes_free(session.se_codes);
+	prof_codes_free(plan.pn_codes);
 	try_large();
 	printf("ok: %zu names, stacks of up to %d frames\n",
 	    sizeof(names) / sizeof(names[0]), NDEEP);

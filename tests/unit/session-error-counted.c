@@ -14,6 +14,7 @@
 #include <pthread.h>
 #include <sched.h>
 
+#include "backend/bpf/bpf_impl.h"
 #include "recording/query.h"
 #include "session.h"
 #include "session/session_impl.h"
@@ -52,10 +53,18 @@ open_and_start(void)
 	return (session);
 }
 
+/* Behind the back end of mappings. */
+static struct prof_bpf *
+bpf_of(const struct prof_session *session)
+{
+	CHECK(session->se_merge.mg_source[1].so_backend == &prof_backend_bpf);
+	return (session->se_merge.mg_source[1].so_state);
+}
+
 static uint64_t
 sum_of(const struct prof_session *session, size_t member)
 {
-	const struct prof_bpf *bpf = &session->se_bpf;
+	const struct prof_bpf *bpf = bpf_of(session);
 	uint64_t sum = 0;
 
 	for (uint32_t n = 0; n < bpf->bp_ncpus * bpf->bp_nevents; n++)
@@ -112,10 +121,10 @@ main(void)
 
 	CHECK(pthread_create(&caller, NULL, call, NULL) == 0);
 	provoke(session, offsetof(struct dtp_counts, cn_stored));
-	ring = session->se_bpf.bp_streams[0].ss_ring;
-	session->se_bpf.bp_streams[0].ss_ring = UINT32_MAX;
+	ring = bpf_of(session)->bp_streams[0].ss_ring;
+	bpf_of(session)->bp_streams[0].ss_ring = UINT32_MAX;
 	provoke(session, offsetof(struct dtp_counts, cn_error));
-	session->se_bpf.bp_streams[0].ss_ring = ring;
+	bpf_of(session)->bp_streams[0].ss_ring = ring;
 	CHECK(prof_session_run(session, 10) == 1);
 	ended = 1;
 	pthread_join(caller, NULL);

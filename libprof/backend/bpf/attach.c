@@ -3,9 +3,8 @@
  * Links of a session's programs: made, but not started; gone.  The one place
  * that knows the order of stopping.  Counters and timers are sampling.c's.
  *
- * Called by session.c and arm.c, prof_bpf_try before load.c has loaded the
- * programs, all else after.  A counter sits on a CPU or on a task; attaching
- * starts nothing, since the state is still OFF.
+ * Called by backend.c, after load.c has loaded the programs.  A counter sits on
+ * a CPU or on a task; attaching starts nothing, since the state is still OFF.
  */
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
@@ -19,20 +18,18 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include "backend/bpf/bpf_impl.h"
+#include "backend/bpf/wait.h"
 #include "base/clock.h"
+#include "base/error.h"
+#include "events/instrument.h"
 #include "os/permission.h"
 #include "os/pmu_kinds.h"
-#include "session/session_impl.h"
 
 #define DRAIN_PATIENCE_MS	1000
 
 #define EXIT	"sched_process_exit"
 #define TURN	"sched_switch"	/* only where timers are on tasks */
-
-static int	attach_raw(struct prof_session *, struct prof_event *,
-		    struct prof_instance *);
-static int	attach_lives(struct prof_session *, struct prof_event *,
-		    struct prof_instance *, const char *);
 
 int
 prof_fd_keep(int **fds, size_t *n, int fd)
@@ -46,132 +43,208 @@ prof_fd_keep(int **fds, size_t *n, int fd)
 	return (0);
 }
 
+static void
+close_fds(int **fds, size_t *n)
+{
+	size_t i;
+
+	for (i = 0; i < *n; i++)
+		close((*fds)[i]);
+	free(*fds);
+	*fds = NULL;
+	*n = 0;
+}
+
+/* Programs of one object that take turns with others on their tracepoints. */
+static bool
+is_apart(const char *tracepoint)
+{
+	return (strcmp(tracepoint, EXIT) == 0 ||
+	    strcmp(tracepoint, TURN) == 0);
+}
+
+static int
+attach_keep(struct prof_attacher *attacher, int link)
+{
+	struct prof_instance *instance = attacher->at_arg;
+
+	if (prof_fd_keep(&instance->in_links, &instance->in_nlinks, link) == 0)
+		return (0);
+	close(link);
+	return (prof_fail_nomem(attacher->at_error));
+}
+
+/* types: its section says where, for the types' sake. */
+static int
+attach_program(struct prof_attacher *attacher, int prog,
+    const char *tracepoint, bool types)
+{
+	const struct prof_event *event = attacher->at_event;
+	int fd = bpf_raw_tracepoint_open(types ? NULL : tracepoint, prog);
+
+	if (fd < 0 && (fd == -ENOENT || errno == ENOENT))
+		return (prof_fail(attacher->at_error, PROF_E_EVENT_UNSUPPORTED,
+		    "%s: this kernel has no tracepoint %s", event->ev_name,
+		    tracepoint));
+	if (fd < 0)
+		return (prof_bpf_explain(attacher->at_error, errno));
+	return (attach_keep(attacher, fd));
+}
+
+/*
+ * The programs of an object by their sections: those at one tracepoint, or
+ * (NULL) at all but those of process events that are attached apart.
+ */
+static int
+attach_sections(struct prof_attacher *attacher, const char *only)
+{
+	const struct prof_event *event = attacher->at_event;
+	struct bpf_program *program;
+
+	bpf_object__for_each_program(program, attacher->at_obj) {
+		const char *section = bpf_program__section_name(program);
+		const char *slash = strchr(section, '/');
+		const char *tracepoint = slash != NULL ? slash + 1 :
+		    event->ev_tracepoint;
+
+		if (bpf_program__fd(program) < 0 ||
+		    strncmp(section, "iter/", 5) == 0 ||
+		    (only != NULL ? strcmp(tracepoint, only) != 0 :
+		    event->ev_id == 0 && is_apart(tracepoint)))
+			continue;
+		if (attach_program(attacher, bpf_program__fd(program),
+		    tracepoint, strncmp(section, "tp_btf/", 7) == 0) == -1)
+			return (-1);
+	}
+	return (0);
+}
+
+static struct prof_attacher
+attacher_of(struct prof_bpf *bpf, const struct prof_event *event,
+    struct prof_instance *instance)
+{
+	return ((struct prof_attacher){ .at_event = event,
+	    .at_obj = instance->in_obj, .at_keep = attach_keep,
+	    .at_error = bpf->bp_error, .at_arg = instance });
+}
+
+static int
+attach_instance(struct prof_bpf *bpf, const struct prof_event *event,
+    struct prof_instance *instance, const char *only)
+{
+	struct prof_attacher attacher = attacher_of(bpf, event, instance);
+
+	if (instance->in_obj == NULL)
+		return (0);
+	if (event->ev_instrument->im_attach != NULL)
+		return (event->ev_instrument->im_attach(event, &attacher));
+	return (attach_sections(&attacher, only));
+}
+
+/* The second behind the first, whose mark it looks for. */
+static int
+attach_event(struct prof_bpf *bpf, const struct prof_event *event,
+    const char *only)
+{
+	return (attach_instance(bpf, event, &bpf->bp_instance[event->ev_id],
+	    only) == -1 ? -1 : attach_instance(bpf, event,
+	    prof_bpf_second(bpf, event), only));
+}
+
 /*
  * Attaching starts nothing, since the state is still OFF.  Programs on one
  * tracepoint run in this order: the hook of exits, by which a process loses
  * its mappings, comes after the events there.
  */
 int
-prof_bpf_attach(struct prof_session *session)
+prof_bpf_attach(struct prof_bpf *bpf)
 {
-	struct prof_event *lives = session->se_events.el_event[0];
-	struct prof_bpf *bpf = &session->se_bpf;
-	size_t n;
+	for (size_t n = 0; n < bpf->bp_events->el_n; n++) {
+		const struct prof_event *event = bpf->bp_events->el_event[n];
 
-	for (n = 0; n < session->se_events.el_n; n++) {
-		struct prof_event *event = session->se_events.el_event[n];
-		struct prof_instance *second = prof_bpf_second(bpf, event);
-
-		if (event->ev_kind == PROF_KIND_PERF)
-			continue;
-		/* Behind the first, whose mark it looks for. */
-		if (attach_raw(session, event, &bpf->bp_instance[n]) == -1 ||
-		    (second->in_obj != NULL &&
-		    attach_raw(session, event, second) == -1))
+		if (!event->ev_has_period &&
+		    attach_event(bpf, event, NULL) == -1)
 			return (-1);
 	}
-	if (attach_lives(session, lives, &bpf->bp_instance[0], EXIT) == -1 ||
-	    (prof_bpf_second(bpf, lives)->in_obj != NULL &&
-	    attach_lives(session, lives, prof_bpf_second(bpf, lives), EXIT) ==
-	    -1))
-		return (-1);
-	return (prof_values_attach(session));
-}
-
-static int
-attach_raw_program(struct prof_session *session, struct prof_event *event,
-    struct prof_instance *instance, int prog, const char *tracepoint)
-{
-	/* Those of system calls know theirs, for the types' sake (tp_btf). */
-	int fd = bpf_raw_tracepoint_open(event->ev_kind == PROF_KIND_SYSCALL ?
-	    NULL : tracepoint, prog);
-
-	if (fd < 0 && (fd == -ENOENT || errno == ENOENT)) {
-		prof_fail(&session->se_error, PROF_E_EVENT_UNSUPPORTED,
-		    "%s: this kernel has no tracepoint %s", event->ev_name,
-		    tracepoint);
-		return (-1);
-	}
-	if (fd < 0)
-		return (prof_bpf_explain(&session->se_error, errno));
-	if (prof_fd_keep(&instance->in_links, &instance->in_nlinks, fd) == -1) {
-		close(fd);
-		return (prof_fail_nomem(&session->se_error));
-	}
-	return (0);
+	return (attach_event(bpf, bpf->bp_events->el_event[0], EXIT) == -1 ?
+	    -1 : prof_values_attach(bpf));
 }
 
 /*
- * The programs of an object, by their sections.  Of those of lives the one at
- * a certain tracepoint, or (NULL) all that have no turn of their own.
+ * Before a program stores its first record the drain knows the event; of one
+ * that fails the links are gone again, but it may have fired.
  */
-static int
-attach_lives(struct prof_session *session, struct prof_event *event,
-    struct prof_instance *instance, const char *only)
+int
+prof_bpf_join(struct prof_bpf *bpf, const struct prof_event *event)
 {
-	const struct bpf_program *program = NULL;
-
-	while ((program = bpf_object__next_program(instance->in_obj,
-	    (struct bpf_program *)program)) != NULL) {
-		const char *tracepoint = strchr(
-		    bpf_program__section_name(program), '/') + 1;
-
-		if ((only != NULL ? strcmp(tracepoint, only) == 0 :
-		    event->ev_kind != PROF_KIND_PROC ||
-		    (strcmp(tracepoint, EXIT) != 0 &&
-		    strcmp(tracepoint, TURN) != 0)) &&
-		    attach_raw_program(session, event, instance,
-		    bpf_program__fd(program), tracepoint) == -1)
-			return (-1);
-	}
-	return (0);
+	prof_drain_add(bpf->bp_drain, event);
+	bpf->bp_nevents++;
+	if ((event->ev_has_period ? prof_sampling_join(bpf, event) :
+	    attach_event(bpf, event, NULL)) == 0)
+		return (0);
+	(void)prof_bpf_part(bpf, event);
+	return (-1);
 }
 
-/* All of its programs but that which looks at threads, once, at stop. */
-static int
-attach_call(struct prof_session *session, struct prof_event *event,
+static void
+detach_instance(struct prof_bpf *bpf, const struct prof_event *event,
     struct prof_instance *instance)
 {
-	const struct bpf_program *program = NULL;
+	struct prof_attacher attacher = attacher_of(bpf, event, instance);
 
-	while ((program = bpf_object__next_program(instance->in_obj,
-	    (struct bpf_program *)program)) != NULL) {
-		const char *section = bpf_program__section_name(program);
+	if (instance->in_obj != NULL &&
+	    event->ev_instrument->im_detach != NULL)
+		event->ev_instrument->im_detach(event, &attacher);
+	close_fds(&instance->in_links, &instance->in_nlinks);
+}
 
-		if (strncmp(section, "iter/", 5) != 0 &&
-		    attach_raw_program(session, event, instance,
-		    bpf_program__fd(program), strchr(section, '/') + 1) == -1)
-			return (-1);
+/* Until all that ran have left; calls that have not returned end here. */
+int
+prof_bpf_part(struct prof_bpf *bpf, const struct prof_event *event)
+{
+	if (event->ev_has_period)
+		prof_sampling_part(bpf, event);
+	detach_instance(bpf, event, &bpf->bp_instance[event->ev_id]);
+	detach_instance(bpf, event, prof_bpf_second(bpf, event));
+	bpf->bp_instance[event->ev_id].in_is_detached = true;
+	if (prof_bpf_wait(bpf->bp_error) == -1)
+		return (-1);
+	return (event->ev_is_call ? prof_calls_count_of(bpf, event) : 0);
+}
+
+/* Instruments that go where files are mapped hear of it. */
+int
+prof_bpf_mapped(struct prof_bpf *bpf, const struct prof_record *record)
+{
+	int rv = 0;
+
+	for (size_t n = 0; n < bpf->bp_nevents; n++) {
+		const struct prof_event *event = bpf->bp_events->el_event[n];
+		struct prof_attacher attacher;
+
+		if (event->ev_instrument->im_on_mapping == NULL ||
+		    bpf->bp_instance[n].in_is_detached)
+			continue;
+		attacher = attacher_of(bpf, event, &bpf->bp_instance[n]);
+		if (event->ev_instrument->im_on_mapping(event, &attacher,
+		    record) == -1)
+			rv = -1;
 	}
-	return (0);
+	return (rv);
 }
 
 /* It is the last of its links. */
 int
-prof_bpf_watch_turns(struct prof_session *session, bool on)
+prof_bpf_watch_turns(struct prof_bpf *bpf, bool on)
 {
-	struct prof_instance *lives = &session->se_bpf.bp_instance[0];
+	struct prof_instance *lives = &bpf->bp_instance[0];
 
+	bpf->bp_watches_turns = on;
 	if (on)
-		return (attach_lives(session, session->se_events.el_event[0],
+		return (attach_instance(bpf, bpf->bp_events->el_event[0],
 		    lives, TURN));
 	close(lives->in_links[--lives->in_nlinks]);
 	return (0);
-}
-
-static int
-attach_raw(struct prof_session *session, struct prof_event *event,
-    struct prof_instance *instance)
-{
-	if (event->ev_kind == PROF_KIND_COUNTER &&
-	    !prof_values_is_first(session, event))
-		return (0);
-	if (event->ev_kind != PROF_KIND_PROC &&
-	    event->ev_kind != PROF_KIND_COUNTER && !event->ev_is_call)
-		return (attach_raw_program(session, event, instance,
-		    instance->in_prog[0], event->ev_tracepoint));
-	return (event->ev_is_call ? attach_call(session, event, instance) :
-	    attach_lives(session, event, instance, NULL));
 }
 
 /* Partners: the loads of co_state in filter.bpf.h and values.bpf.c. */
@@ -184,40 +257,33 @@ prof_bpf_state(struct prof_bpf *bpf, enum dtp_state state)
 
 /* The clock of timers goes on where it stood. */
 void
-prof_bpf_record(struct prof_session *session)
+prof_bpf_record(struct prof_bpf *bpf)
 {
-	const uint64_t ran_ns = prof_session_ran_ns(session);
-	const uint64_t now_ns = prof_now_ns();
-	struct dtp_control *control = session->se_bpf.bp_control;
+	const uint64_t now_ns = prof_clock_go_on(&bpf->bp_plan->pn_clock);
+	const uint64_t ran_ns = prof_clock_ran_ns(&bpf->bp_plan->pn_clock);
+	struct dtp_control *control = bpf->bp_control;
 
 	control->co_start_ns = now_ns - ran_ns;
 	control->co_begun_ns = now_ns;
-	if (!session->se_place.pl_on_tasks && !prof_place_is_exact(session))
+	if (!bpf->bp_place.pl_on_tasks && !prof_plan_is_exact(bpf->bp_plan))
 		control->co_clock_ns = now_ns - (ran_ns -
-		    session->se_place.pl_clock_ns);
-	prof_bpf_state(&session->se_bpf, DTP_RECORDING);
+		    bpf->bp_place.pl_clock_ns);
+	prof_bpf_state(bpf, DTP_RECORDING);
 }
 
 /* Timers go to all CPUs, and begin there. */
 void
-prof_bpf_clock(struct prof_session *session)
+prof_bpf_clock(struct prof_bpf *bpf)
 {
-	session->se_place.pl_clock_ns = prof_session_ran_ns(session);
-	__atomic_store_n(&session->se_bpf.bp_control->co_clock_ns,
+	bpf->bp_place.pl_clock_ns = prof_clock_ran_ns(&bpf->bp_plan->pn_clock);
+	__atomic_store_n(&bpf->bp_control->co_clock_ns,
 	    prof_now_ns(), __ATOMIC_RELAXED);
-}
-
-int
-prof_bpf_pause(struct prof_session *session)
-{
-	prof_bpf_state(&session->se_bpf, DTP_PAUSED);
-	return (prof_bpf_disable(session));
 }
 
 const struct dtp_counts *
 prof_bpf_counts(const struct prof_bpf *bpf, uint32_t cpu, uint32_t event)
 {
-	return (&bpf->bp_counts[(size_t)cpu * bpf->bp_nevents + event]);
+	return (&bpf->bp_counts[(size_t)cpu * bpf->bp_room + event]);
 }
 
 /* How often the kernel skipped the programs of an instance. */
@@ -265,23 +331,11 @@ missed(const struct prof_bpf *bpf, const struct prof_event *event)
 }
 
 static void
-read_missed(struct prof_session *session)
+read_missed(struct prof_bpf *bpf)
 {
-	for (uint32_t e = 0; e < session->se_bpf.bp_nevents; e++)
-		session->se_missed[e] = missed(&session->se_bpf,
-		    session->se_events.el_event[e]);
-}
-
-static void
-close_fds(int **fds, size_t *n)
-{
-	size_t i;
-
-	for (i = 0; i < *n; i++)
-		close((*fds)[i]);
-	free(*fds);
-	*fds = NULL;
-	*n = 0;
+	for (uint32_t e = 0; e < bpf->bp_nevents; e++)
+		bpf->bp_missed[e] = missed(bpf,
+		    bpf->bp_events->el_event[e]);
 }
 
 void
@@ -289,7 +343,7 @@ prof_bpf_detach(struct prof_bpf *bpf)
 {
 	uint32_t e;
 
-	for (e = 0; bpf->bp_instance != NULL && e < 2 * bpf->bp_nevents;
+	for (e = 0; bpf->bp_instance != NULL && e < 2 * bpf->bp_room;
 	    e++) {
 		struct prof_instance *in = &bpf->bp_instance[e];
 
@@ -310,7 +364,7 @@ all_left(const struct prof_bpf *bpf)
 		if (__atomic_load_n(&bpf->bp_streams[n].ss_state,
 		    __ATOMIC_ACQUIRE) & DTP_WRITERS_MASK)
 			return (false);
-	for (n = 0; n < bpf->bp_ncpus * bpf->bp_nevents; n++) {
+	for (n = 0; n < bpf->bp_ncpus * bpf->bp_room; n++) {
 		const volatile struct dtp_counts *cn = &bpf->bp_counts[n];
 
 		if (cn->cn_fired != cn->cn_stored + cn->cn_full +
@@ -320,30 +374,39 @@ all_left(const struct prof_bpf *bpf)
 	return (true);
 }
 
-int
-prof_bpf_stop(struct prof_session *session)
+static bool
+has_calls(const struct prof_bpf *bpf)
 {
-	struct prof_bpf *bpf = &session->se_bpf;
+	for (size_t n = 0; n < bpf->bp_events->el_n; n++)
+		if (bpf->bp_events->el_event[n]->ev_is_call &&
+		    !bpf->bp_instance[n].in_is_detached)
+			return (true);
+	return (false);
+}
+
+int
+prof_bpf_stop(struct prof_bpf *bpf)
+{
 	const struct timespec pause = { 0, 1000000 };
 	int tries, rv;
 
 	prof_bpf_state(bpf, DTP_STOPPED);
-	rv = prof_bpf_disable(session);
-	if (prof_bpf_turns(session) == -1)
+	rv = prof_bpf_disable(bpf);
+	if (prof_bpf_turns(bpf) == -1)
 		rv = -1;
-	prof_bpf_read(session);
+	prof_bpf_read(bpf);
 	/* No entry is kept any more; those that exit are counted as we do. */
-	if (session->se_calls != NULL &&
-	    (prof_bpf_wait(&session->se_error) == -1 ||
-	    prof_calls_count_running(session) == -1))
+	if (has_calls(bpf) &&
+	    (prof_bpf_wait(bpf->bp_error) == -1 ||
+	    prof_calls_count_running(bpf) == -1))
 		rv = -1;
 	prof_bpf_detach(bpf);
-	if (prof_bpf_wait(&session->se_error) == -1)
+	if (prof_bpf_wait(bpf->bp_error) == -1)
 		rv = -1;
-	read_missed(session);
+	read_missed(bpf);
 	for (tries = 0; !all_left(bpf); tries++) {
 		if (tries == DRAIN_PATIENCE_MS)
-			return (prof_fail(&session->se_error, PROF_E_KERNEL,
+			return (prof_fail(bpf->bp_error, PROF_E_KERNEL,
 			    "a BPF program is still running after stop"));
 		nanosleep(&pause, NULL);
 	}

@@ -6,8 +6,9 @@
  */
 #include <string.h>
 
+#include "backend/bpf/bpf_impl.h"
+#include "process/codes.h"
 #include "recording/frame.h"
-#include "session/session_impl.h"
 
 /* A cursor over the parts of a record that never leaves it. */
 struct cursor {
@@ -83,8 +84,7 @@ decode_texts(struct prof_stream *stream, struct cursor *cursor)
 static int
 decode_values(struct prof_stream *stream, struct cursor *cursor)
 {
-	const struct prof_session *session = stream->sm_session;
-	const uint32_t n = (uint32_t)session->se_nvalues;
+	const uint32_t n = (uint32_t)stream->sm_plan->pn_nvalues;
 	struct prof_record *pr = &stream->sm_record;
 	const struct dtp_values *values = take(cursor,
 	    offsetof(struct dtp_values, vl_value) + n * sizeof(uint64_t));
@@ -135,7 +135,7 @@ decode_script(struct prof_stream *stream, struct cursor *cursor)
 	if (script == NULL || script->sp_words > DTP_MAX_SCRIPT ||
 	    (words = take(cursor, 8 * (size_t)script->sp_words)) == NULL)
 		return (-1);
-	n = prof_codes_words(stream->sm_session->se_codes, pr->pr_pid, words,
+	n = prof_codes_words(stream->sm_plan->pn_codes, pr->pr_pid, words,
 	    script->sp_words, stream->sm_script);
 	if (n == -1)
 		return (-1);
@@ -192,7 +192,7 @@ decode_sample(struct prof_stream *stream, const struct dtp_rec *rec,
 		memcpy(&pr->pr_ip, at, 8);
 	}
 	if ((parts & DTP_P_ARGS) && decode_args(stream,
-	    stream->sm_session->se_events.el_event[rec->dr_event], cursor) ==
+	    stream->sm_plan->pn_events->el_event[rec->dr_event], cursor) ==
 	    -1)
 		return (-1);
 	if ((parts & DTP_P_TEXTS) && decode_texts(stream, cursor) == -1)

@@ -2,9 +2,9 @@
 /*
  * From the streams of all CPUs to one sequence of records in order of time.
  *
- * Called by session.c, again and again while recording and after stop until
+ * Called by backend.c, again and again while recording and after stop until
  * nothing is left.  Only reads the rings; owns their tails.  Decides nothing
- * about a record: decodes it and hands it to prof_session_take.
+ * about a record: decodes it and hands it to the host.
  *
  *	ring of a CPU, positions grow to the right
  *
@@ -13,12 +13,12 @@
  *	----+--------------+---------------+------------------
  *	    ^ pending: sorted by time, waiting for the other CPUs
  *
- * Why it is in order.  A round first takes the time T.  A CPU that is then
+ * Why it is in order.  A look first takes the time T.  A CPU that is then
  * seen without writers is complete up to T: whoever enters later takes a
  * later time.  A CPU seen with writers is complete up to head, and since all
  * writers of a region entered before any of the next, nothing that follows
  * is older than the newest record below head.  The smallest of these times
- * over all CPUs is the limit: up to it, everything is handed over, merged.
+ * over all CPUs is the limit: up to it, everything may be handed over.
  * Within a region positions are not in order of time, so pending is sorted.
  */
 #include <sys/mman.h>
@@ -26,8 +26,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backend/bpf/bpf_impl.h"
 #include "base/clock.h"
-#include "session/session_impl.h"
+#include "base/error.h"
 
 #define TAIL_EVERY	32768	/* records handed over between two tails */
 
@@ -53,12 +54,11 @@ struct lane {
 };
 
 struct prof_drain {
-	struct prof_session *dn_session;
+	struct prof_bpf *dn_bpf;
 	struct lane	*dn_lanes;
 	size_t		 dn_nlanes;
 	uint64_t	 dn_ring_mask;
 	size_t		 dn_pending_bytes;
-	uint64_t	 dn_until_ns;
 	unsigned	 dn_fill;
 	struct prof_stream dn_stream;	/* takes records apart */
 	struct prof_collect dn_collect;
@@ -71,7 +71,7 @@ static int	hand_over(struct prof_drain *, struct lane *,
 static int
 lane_init(struct prof_drain *drain, struct lane *lane, uint32_t cpu)
 {
-	const struct prof_bpf *bpf = &drain->dn_session->se_bpf;
+	const struct prof_bpf *bpf = drain->dn_bpf;
 
 	lane->la_cpu = cpu;
 	lane->la_stream = &bpf->bp_streams[cpu];
@@ -85,41 +85,47 @@ lane_init(struct prof_drain *drain, struct lane *lane, uint32_t cpu)
 		lane->la_pending = NULL;
 		return (-1);
 	}
-	lane->la_read = calloc(bpf->bp_nevents, sizeof(*lane->la_read));
-	lane->la_finished = calloc((size_t)bpf->bp_nevents * DTP_S_NSTATUS,
+	lane->la_read = calloc(bpf->bp_room, sizeof(*lane->la_read));
+	lane->la_finished = calloc((size_t)bpf->bp_room * DTP_S_NSTATUS,
 	    sizeof(*lane->la_finished));
 	return (lane->la_read == NULL || lane->la_finished == NULL ? -1 : 0);
 }
 
-struct prof_drain *
-prof_drain_new(struct prof_session *session)
+void
+prof_drain_add(struct prof_drain *drain, const struct prof_event *event)
 {
-	const struct prof_bpf *bpf = &session->se_bpf;
+	drain->dn_stream.sm_parts[event->ev_id] =
+	    prof_event_parts(drain->dn_bpf->bp_plan, event);
+}
+
+struct prof_drain *
+prof_drain_new(struct prof_bpf *bpf)
+{
 	struct prof_drain *drain = calloc(1, sizeof(*drain));
 	size_t n;
 
 	if (drain == NULL)
 		goto fail;
-	drain->dn_session = drain->dn_stream.sm_session = session;
+	drain->dn_bpf = bpf;
+	drain->dn_stream.sm_plan = bpf->bp_plan;
 	drain->dn_ring_mask = bpf->bp_ring_bytes - 1;
 	drain->dn_pending_bytes = bpf->bp_ring_bytes /
 	    sizeof(struct dtp_rec) * sizeof(struct waiting);
-	drain->dn_nlanes = session->se_nonline;
+	drain->dn_nlanes = bpf->bp_plan->pn_nonline;
 	drain->dn_lanes = calloc(drain->dn_nlanes, sizeof(*drain->dn_lanes));
-	drain->dn_stream.sm_parts = calloc(bpf->bp_nevents,
+	drain->dn_stream.sm_parts = calloc(bpf->bp_room,
 	    sizeof(*drain->dn_stream.sm_parts));
 	if (drain->dn_lanes == NULL || drain->dn_stream.sm_parts == NULL)
 		goto fail;
 	for (n = 0; n < bpf->bp_nevents; n++)
-		drain->dn_stream.sm_parts[n] = prof_event_parts(session,
-		    session->se_events.el_event[n]);
+		prof_drain_add(drain, bpf->bp_events->el_event[n]);
 	for (n = 0; n < drain->dn_nlanes; n++)
 		if (lane_init(drain, &drain->dn_lanes[n],
-		    (uint32_t)session->se_online[n]) == -1)
+		    (uint32_t)bpf->bp_plan->pn_online[n]) == -1)
 			goto fail;
 	return (drain);
 fail:
-	prof_fail_nomem(&session->se_error);
+	prof_fail_nomem(bpf->bp_error);
 	prof_drain_free(drain);
 	return (NULL);
 }
@@ -141,12 +147,6 @@ prof_drain_free(struct prof_drain *drain)
 	free(drain->dn_lanes);
 	free(drain->dn_stream.sm_parts);
 	free(drain);
-}
-
-uint64_t
-prof_drain_until(const struct prof_drain *drain)
-{
-	return (drain->dn_until_ns);
 }
 
 unsigned
@@ -216,7 +216,7 @@ move_tail(struct lane *lane)
 }
 
 static struct waiting *
-oldest(struct lane *lane)
+oldest(const struct lane *lane)
 {
 	return (lane->la_first < lane->la_n ?
 	    &lane->la_pending[lane->la_first] : NULL);
@@ -260,16 +260,15 @@ compact(struct lane *lane)
 }
 
 /* A record that is refused has been taken all the same: none comes twice. */
-static long
-merge(struct prof_drain *drain)
+int
+prof_drain_until(struct prof_drain *drain, uint64_t most_ns)
 {
-	long taken = 0, tailed = 0;
 	struct lane *lane;
-	int rv = 0;
+	int rv = 0, tailed = 0;
 	size_t n;
 
 	while (rv == 0) {
-		uint64_t until_ns = drain->dn_until_ns;
+		uint64_t until_ns = most_ns;
 		struct waiting *waiting;
 
 		if ((lane = next_lane(drain, &until_ns)) == NULL)
@@ -278,20 +277,37 @@ merge(struct prof_drain *drain)
 		    waiting->wa_time_ns <= until_ns) {
 			rv = hand_over(drain, lane, waiting);
 			lane->la_first++;
-			taken++;
 			if (++tailed >= TAIL_EVERY) {
 				move_tail(lane);
 				tailed = 0;
 			}
 		}
 	}
-	for (n = 0; n < drain->dn_nlanes; n++)
-		compact(&drain->dn_lanes[n]);
-	return (rv == -1 ? -1 : taken);
+	/* Room is given back at once where that is little work. */
+	for (n = 0; n < drain->dn_nlanes; n++) {
+		lane = &drain->dn_lanes[n];
+		if (lane->la_first >= lane->la_n - lane->la_first)
+			compact(lane);
+	}
+	return (rv);
 }
 
-long
-prof_drain_round(struct prof_drain *drain)
+uint64_t
+prof_drain_next(const struct prof_drain *drain)
+{
+	uint64_t next_ns = UINT64_MAX;
+
+	for (size_t n = 0; n < drain->dn_nlanes; n++) {
+		const struct waiting *waiting = oldest(&drain->dn_lanes[n]);
+
+		if (waiting != NULL && waiting->wa_time_ns < next_ns)
+			next_ns = waiting->wa_time_ns;
+	}
+	return (next_ns);
+}
+
+int
+prof_drain_look(struct prof_drain *drain, uint64_t *until_ns)
 {
 	uint64_t now_ns = prof_now_ns(), limit_ns = UINT64_MAX;
 	size_t n;
@@ -300,15 +316,16 @@ prof_drain_round(struct prof_drain *drain)
 	for (n = 0; n < drain->dn_nlanes; n++) {
 		struct lane *lane = &drain->dn_lanes[n];
 
+		if (lane->la_first > 0)
+			compact(lane);
 		lane->la_safe_ns = now_ns;
 		if (scan_lane(drain, lane) == -1)
 			return (-1);
 		if (lane->la_safe_ns < limit_ns)
 			limit_ns = lane->la_safe_ns;
 	}
-	if (limit_ns > drain->dn_until_ns)
-		drain->dn_until_ns = limit_ns;
-	return (merge(drain));
+	*until_ns = limit_ns;
+	return (0);
 }
 
 /* Nearly sorted already: the newcomer sinks from the end to its place. */
@@ -350,8 +367,8 @@ scan_lane(struct prof_drain *drain, struct lane *lane)
 		if (rec->dr_size < sizeof(*rec) || rec->dr_size % 8 != 0 ||
 		    rec->dr_size > end - lane->la_scan ||
 		    rec->dr_size > DTP_MAX_RECORD ||
-		    rec->dr_event >= drain->dn_session->se_bpf.bp_nevents)
-			return (prof_fail(&drain->dn_session->se_error,
+		    rec->dr_event >= drain->dn_bpf->bp_nevents)
+			return (prof_fail(drain->dn_bpf->bp_error,
 			    PROF_E_DAMAGED, "the buffer of CPU %u is corrupt "
 			    "at position %llu", lane->la_cpu,
 			    (unsigned long long)lane->la_scan));
@@ -394,7 +411,6 @@ static int
 finish_stack(struct prof_drain *drain, struct lane *lane,
     const struct dtp_rec *rec)
 {
-	struct prof_session *session = drain->dn_session;
 	int64_t *finished = &lane->la_finished[rec->dr_event *
 	    DTP_S_NSTATUS];
 	struct prof_collect *collect = &drain->dn_collect;
@@ -411,10 +427,8 @@ finish_stack(struct prof_drain *drain, struct lane *lane,
 	}
 	if (!collect->co_has_head)
 		return (0);
-	if (prof_session_catch_up(session, rec->dr_time_ns) != 0)
-		return (-1);
 	finished[drain->dn_stream.sm_record.pr_ustatus]--;
-	prof_snapshots_finish(session->se_snapshots,
+	prof_snapshots_finish(drain->dn_bpf->bp_plan->pn_snapshots,
 	    &drain->dn_stream.sm_record,
 	    collect->co_kept, &collect->co_snapshot);
 	finished[drain->dn_stream.sm_record.pr_ustatus]++;
@@ -426,62 +440,48 @@ static void
 count_read(const struct prof_drain *drain, struct lane *lane,
     const struct dtp_rec *rec)
 {
-	const struct prof_session *session = drain->dn_session;
-	size_t n = session->se_events.el_n - session->se_nvalues;
+	const struct prof_plan *plan = drain->dn_bpf->bp_plan;
+	const size_t nevents = plan->pn_events->el_n;
+	size_t n = nevents - plan->pn_nvalues;
 
 	lane->la_read[rec->dr_event]++;
 	if (rec->dr_type == DTP_T_SAMPLE &&
 	    (drain->dn_stream.sm_parts[rec->dr_event] & DTP_P_VALUES))
-		while (n < session->se_events.el_n)
+		while (n < nevents)
 			lane->la_read[n++]++;
 }
 
-/* What is mapped is read again, behind all that was told of it before. */
-static int
-read_maps(struct prof_drain *drain)
-{
-	struct prof_session *session = drain->dn_session;
-	const struct prof_record *sample = &drain->dn_stream.sm_record;
-
-	if (prof_session_catch_up(session, sample->pr_time_ns) != 0)
-		return (-1);
-	return (prof_reread_now(session->se_reread, sample->pr_pid,
-	    sample->pr_time_ns));
-}
-
-/* The sample that was just decoded is the lane's first. */
+/*
+ * The sample that was just decoded is the lane's first.  What the host knows
+ * of mappings may grow by it: then its stack is worth another try.
+ */
 static int
 finish_sample(struct prof_drain *drain, struct lane *lane,
     const struct dtp_rec *rec)
 {
-	const struct prof_session *session = drain->dn_session;
+	const struct prof_plan *plan = drain->dn_bpf->bp_plan;
+	const struct prof_record *sample = &drain->dn_stream.sm_record;
+	int rv;
 
-	if (prof_reread_is_due(session->se_reread,
-	    &drain->dn_stream.sm_record) &&
-	    read_maps(drain) == -1)
+	if (plan->pn_host->ho_before(plan->pn_arg, sample) == -1)
 		return (-1);
-	if (session->se_snapshots != NULL &&
-	    finish_stack(drain, lane, rec) == -1)
+	if (plan->pn_snapshots != NULL && finish_stack(drain, lane, rec) == -1)
 		return (-1);
-	if (!prof_reread_is_unknown(session->se_reread,
-	    &drain->dn_stream.sm_record))
-		return (0);
-	if (read_maps(drain) == -1)
-		return (-1);
-	return (session->se_snapshots == NULL ? 0 :
+	rv = plan->pn_host->ho_after(plan->pn_arg, sample);
+	return (rv != 1 || plan->pn_snapshots == NULL ? rv == -1 ? -1 : 0 :
 	    finish_stack(drain, lane, rec));
 }
 
 static int
 take_call(struct prof_drain *drain, const struct dtp_rec *rec)
 {
-	struct prof_session *session = drain->dn_session;
+	struct prof_bpf *bpf = drain->dn_bpf;
 	const struct prof_event *event =
-	    session->se_events.el_event[rec->dr_event];
+	    bpf->bp_events->el_event[rec->dr_event];
 
-	return (event->ev_kind != PROF_KIND_SYSCALL ||
-	    session->se_calls == NULL ? 0 :
-	    prof_calls_take(session, event, &drain->dn_stream.sm_record));
+	return (!event->ev_is_syscall ||
+	    bpf->bp_calls == NULL ? 0 :
+	    prof_calls_take(bpf, event, &drain->dn_stream.sm_record));
 }
 
 static int
@@ -489,23 +489,16 @@ hand_over(struct prof_drain *drain, struct lane *lane,
     const struct waiting *waiting)
 {
 	const struct dtp_rec *rec = record_of(drain, lane, waiting);
+	const struct prof_plan *plan = drain->dn_bpf->bp_plan;
 
 	if (is_of_snapshot(rec))
 		return (0);
 	count_read(drain, lane, rec);
 	if (prof_stream_decode(&drain->dn_stream, rec) == -1)
-		return (prof_fail(&drain->dn_session->se_error,
-		    PROF_E_DAMAGED, "truncated record of event %u",
-		    rec->dr_event));
-	if (rec->dr_type == DTP_T_SAMPLE && take_call(drain, rec) == -1)
+		return (prof_fail(plan->pn_error, PROF_E_DAMAGED,
+		    "truncated record of event %u", rec->dr_event));
+	if (rec->dr_type == DTP_T_SAMPLE && (take_call(drain, rec) == -1 ||
+	    finish_sample(drain, lane, rec) == -1))
 		return (-1);
-	if (rec->dr_type == DTP_T_SAMPLE &&
-	    finish_sample(drain, lane, rec) == -1)
-		return (-1);
-	/* A child has what its parent had mapped, which must be known. */
-	if (rec->dr_type == DTP_T_FORK &&
-	    prof_session_catch_up(drain->dn_session, rec->dr_time_ns) != 0)
-		return (-1);
-	return (prof_session_take(drain->dn_session,
-	    &drain->dn_stream.sm_record));
+	return (prof_host_take(plan, &drain->dn_stream.sm_record));
 }

@@ -3,7 +3,7 @@
  * The kernel component of a session: loads one program instance per event,
  * shares the maps between them, and maps into memory what both sides use.
  *
- * Called by session.c.  Every instance is an object of its own, so that its
+ * Called by backend.c.  Every instance is an object of its own, so that its
  * read-only data (struct dtp_config) specialises it; the maps are made by
  * the first, for proc, and reused by the rest.  bpf(2) map calls are made
  * before recording only: while one runs, the kernel skips overflow programs
@@ -21,22 +21,17 @@
 #include <bpf/libbpf.h>
 
 #include "abi/dtp_unwind.h"
+#include "backend/bpf/bpf_impl.h"
+#include "base/error.h"
+#include "events/instrument.h"
 #include "events/names.h"
 #include "os/cpus.h"
 #include "os/permission.h"
-#include "session/session_impl.h"
-
-#include "prov_call.skel.h"
-#include "prov_pmc.skel.h"
-#include "prov_proc.skel.h"
-#include "prov_profile.skel.h"
-#include "prov_static.skel.h"
-#include "prov_syscall.skel.h"
-#include "values.skel.h"
 
 #define SNAPSHOTS_HZ	200	/* that a CPU takes to help walks */
 #define SNAPSHOTS_ROOM	(4ULL << 20)	/* of a ring twice as large */
 #define FIRST_PREEMPTED	7	/* Linux whose tracepoints are */
+#define SPARE_EVENTS	8	/* to be attached while it records */
 
 /* The maps that all instances share; order of bp_map. */
 enum { MAP_STREAMS, MAP_RINGS, MAP_COUNTS, MAP_CONTROL, MAP_SCRATCH,
@@ -50,69 +45,12 @@ static const char *const map_names[MAP_N] = {
 	"uw_alias", "values_fds", "values_cpus", "values_tasks"
 };
 
-/* Opens a skeleton: the object, and where its configuration lies. */
-struct skeleton {
-	void	*(*sk_open)(const struct bpf_object_open_opts *opts,
-		    struct bpf_object **obj, struct dtp_config **cfg);
-	void	 (*sk_destroy)(void *skel);
-};
-
-#define SKELETON(name)							\
-	static void *							\
-	open_##name(const struct bpf_object_open_opts *opts,		\
-	    struct bpf_object **obj, struct dtp_config **cfg)		\
-	{								\
-		struct name##_bpf *skel = name##_bpf__open_opts(opts);	\
-									\
-		if (skel == NULL)					\
-			return (NULL);					\
-		*obj = skel->obj;					\
-		*cfg = (struct dtp_config *)&skel->rodata->cfg;		\
-		return (skel);						\
-	}								\
-									\
-	static void							\
-	destroy_##name(void *skel)					\
-	{								\
-		name##_bpf__destroy(skel);				\
-	}								\
-									\
-	static const struct skeleton skeleton_##name = {		\
-		open_##name, destroy_##name				\
-	}
-
-SKELETON(prov_call);
-SKELETON(prov_pmc);
-SKELETON(prov_proc);
-SKELETON(prov_profile);
-SKELETON(prov_static);
-SKELETON(prov_syscall);
-SKELETON(values);
-
-static int	load_instance(struct prof_session *, struct prof_event *,
+static int	load_event(struct prof_bpf *, struct prof_event *,
+		    const char *types);
+static int	load_instance(struct prof_bpf *, struct prof_event *,
 		    const char *types, enum dtp_turn_mode);
-static int	share_maps(struct prof_session *, struct bpf_object *, bool);
-static int	map_memory(struct prof_session *);
-
-static const struct skeleton *
-skeleton_of(const struct prof_event *event)
-{
-	switch (event->ev_kind) {
-	case PROF_KIND_PROC:
-		return (&skeleton_prov_proc);
-	case PROF_KIND_TRACEPOINT:
-		return (&skeleton_prov_static);
-	case PROF_KIND_SYSCALL:
-		return (event->ev_is_call ? &skeleton_prov_call :
-		    &skeleton_prov_syscall);
-	case PROF_KIND_COUNTER:
-		return (&skeleton_values);
-	case PROF_KIND_PERF:
-		break;
-	}
-	return (event->ev_is_timer ? &skeleton_prov_profile :
-	    &skeleton_prov_pmc);
-}
+static int	share_maps(struct prof_bpf *, struct bpf_object *, bool);
+static int	map_memory(struct prof_bpf *);
 
 /* libbpf explains on stderr unless told otherwise; we explain ourselves. */
 static int
@@ -135,51 +73,79 @@ is_preempted(const struct prof_event *event)
 {
 	struct utsname un;
 
-	return ((event->ev_kind == PROF_KIND_PROC ||
-	    event->ev_kind == PROF_KIND_SYSCALL) && uname(&un) == 0 &&
+	return (event->ev_instrument->im_is_in_task && uname(&un) == 0 &&
 	    strtol(un.release, NULL, 10) >= FIRST_PREEMPTED);
 }
 
 struct prof_instance *
 prof_bpf_second(const struct prof_bpf *bpf, const struct prof_event *event)
 {
-	return (&bpf->bp_instance[bpf->bp_nevents + event->ev_id]);
+	return (&bpf->bp_instance[bpf->bp_room + event->ev_id]);
 }
 
 int
-prof_bpf_load(struct prof_session *session)
+prof_bpf_load(struct prof_bpf *bpf)
 {
-	struct prof_bpf *bpf = &session->se_bpf;
 	struct prof_btf_core core;
 	size_t n;
 	int rv = 0;
 
 	libbpf_set_print(quiet);
-	bpf->bp_nevents = (uint32_t)session->se_events.el_n;
+	bpf->bp_nevents = (uint32_t)bpf->bp_events->el_n;
+	/* Counters stay the last events, so none come behind them. */
+	bpf->bp_room = bpf->bp_nevents +
+	    (bpf->bp_plan->pn_nvalues == 0 ? SPARE_EVENTS : 0);
 	bpf->bp_ncpus = (uint32_t)prof_cpus_possible();
-	bpf->bp_nrings = session->se_nonline;
+	bpf->bp_nrings = bpf->bp_plan->pn_nonline;
 	bpf->bp_ring_stride = bpf->bp_ring_bytes + DTP_MAX_RECORD;
 	for (n = 0; n < MAP_N; n++)
 		bpf->bp_map[n] = -1;
 	bpf->bp_slab = -1;
-	bpf->bp_instance = calloc(2UL * bpf->bp_nevents,
+	bpf->bp_instance = calloc(2UL * bpf->bp_room,
 	    sizeof(*bpf->bp_instance));
 	if (bpf->bp_instance == NULL)
-		return (prof_fail_nomem(&session->se_error));
+		return (prof_fail_nomem(bpf->bp_error));
 	prof_btf_core_open(&core, PROF_BTF);
-	for (n = 0; n < session->se_events.el_n && rv == 0; n++) {
-		struct prof_event *event = session->se_events.el_event[n];
-		const bool twice = is_preempted(event);
-
-		rv = load_instance(session, event, core.bc_path, twice ?
-		    DTP_TURN_FIRST : DTP_TURN_ALONE);
-		if (n == 0 && rv == 0)
-			rv = map_memory(session);
-		if (twice && rv == 0)
-			rv = load_instance(session, event, core.bc_path,
-			    DTP_TURN_SECOND);
-	}
+	for (n = 0; n < bpf->bp_events->el_n && rv == 0; n++)
+		rv = load_event(bpf, bpf->bp_events->el_event[n],
+		    core.bc_path);
 	prof_btf_core_close(&core);
+	return (rv);
+}
+
+static int
+load_event(struct prof_bpf *bpf, struct prof_event *event, const char *types)
+{
+	const bool twice = is_preempted(event);
+
+	if (load_instance(bpf, event, types, twice ? DTP_TURN_FIRST :
+	    DTP_TURN_ALONE) == -1 ||
+	    (event->ev_id == 0 && map_memory(bpf) == -1))
+		return (-1);
+	return (twice ? load_instance(bpf, event, types, DTP_TURN_SECOND) : 0);
+}
+
+static void
+unload(struct prof_instance *instance)
+{
+	if (instance->in_skel != NULL)
+		instance->in_destroy(instance->in_skel);
+	memset(instance, 0, sizeof(*instance));
+}
+
+int
+prof_bpf_load_one(struct prof_bpf *bpf, struct prof_event *event)
+{
+	struct prof_btf_core core;
+	int rv;
+
+	prof_btf_core_open(&core, PROF_BTF);
+	rv = load_event(bpf, event, core.bc_path);
+	prof_btf_core_close(&core);
+	if (rv == -1) {
+		unload(prof_bpf_second(bpf, event));
+		unload(&bpf->bp_instance[event->ev_id]);
+	}
 	return (rv);
 }
 
@@ -205,23 +171,38 @@ may_ring(const struct prof_event *event)
 }
 
 /*
+ * Bytes of stack in a snapshot.  With each sample: as perf's users expect;
+ * where a walk needs help, which is seldom, and where walks are compared,
+ * enough for deep stacks.
+ */
+static uint32_t
+stack_bytes(const struct prof_options *po)
+{
+	if (po->po_stack_bytes != 0)
+		return ((uint32_t)po->po_stack_bytes);
+	if (po->po_verify)
+		return (64512);
+	return (po->po_callgraph == PROF_CALLGRAPH_AUTO ? 32768 : 16384);
+}
+
+/*
  * Snapshots where walks need help are kept from flooding anybody; those that
  * were asked for take what there is room for.
  */
 static void
-configure_snapshots(const struct prof_session *session,
+configure_snapshots(const struct prof_bpf *bpf,
     struct dtp_config *cfg)
 {
-	const struct prof_options *po = &session->se_options;
-	const uint64_t ring = session->se_bpf.bp_ring_bytes;
+	const struct prof_options *po = bpf->bp_plan->pn_options;
+	const uint64_t ring = bpf->bp_ring_bytes;
 	bool each = po->po_verify || po->po_callgraph == PROF_CALLGRAPH_DWARF;
 
-	if (session->se_snapshots == NULL ||
+	if (bpf->bp_plan->pn_snapshots == NULL ||
 	    (cfg->dc_parts & DTP_P_USTACK) == 0)
 		return;
 	cfg->dc_snap_mode = po->po_verify ? DTP_SNAP_ALL : each ?
 	    DTP_SNAP_ONLY : DTP_SNAP_DOUBT;
-	cfg->dc_snap_bytes = (uint32_t)prof_stack_bytes(po, true);
+	cfg->dc_snap_bytes = stack_bytes(po);
 	cfg->dc_snap_room = each ? ring / 4 * 3 : ring / 2 == SNAPSHOTS_ROOM ?
 	    SNAPSHOTS_ROOM : ring / 4;
 	cfg->dc_snap_ns = each ? 0 : 1000000000 / SNAPSHOTS_HZ;
@@ -229,26 +210,25 @@ configure_snapshots(const struct prof_session *session,
 
 /* Which records it makes is decided here, once, for both sides. */
 static void
-configure(const struct prof_session *session, const struct prof_event *event,
+configure(const struct prof_bpf *bpf, const struct prof_event *event,
     struct dtp_config *cfg)
 {
-	const struct prof_options *po = &session->se_options;
-	const struct prof_bpf *bpf = &session->se_bpf;
+	const struct prof_options *po = bpf->bp_plan->pn_options;
 	uint32_t n;
 
 	memset(cfg, 0, sizeof(*cfg));
 	cfg->dc_event = (uint16_t)event->ev_id;
-	cfg->dc_nevents = (uint16_t)bpf->bp_nevents;
-	cfg->dc_parts = prof_event_parts(session, event);
+	cfg->dc_nevents = (uint16_t)bpf->bp_room;
+	cfg->dc_parts = prof_event_parts(bpf->bp_plan, event);
 	cfg->dc_ncpus = bpf->bp_ncpus;
 	cfg->dc_ring_mask = (uint32_t)bpf->bp_ring_bytes - 1;
 	cfg->dc_bell_bytes = may_ring(event) ?
 	    (uint32_t)(bpf->bp_ring_bytes / 4) : 0;
 	cfg->dc_inherit = !po->po_no_inherit;
-	cfg->dc_nvalues = (uint32_t)session->se_nvalues;
-	cfg->dc_values = (uint32_t)(session->se_events.el_n -
-	    session->se_nvalues);
-	cfg->dc_values_ahead = prof_values_ahead(session);
+	cfg->dc_nvalues = (uint32_t)bpf->bp_plan->pn_nvalues;
+	cfg->dc_values = (uint32_t)(bpf->bp_events->el_n -
+	    bpf->bp_plan->pn_nvalues);
+	cfg->dc_values_ahead = prof_values_ahead(bpf);
 	switch (po->po_target) {
 	case PROF_TARGET_ALL:
 		cfg->dc_target_mode = DTP_TARGET_ALL;
@@ -258,8 +238,8 @@ configure(const struct prof_session *session, const struct prof_event *event,
 		break;
 	case PROF_TARGET_CGROUP:
 		cfg->dc_target_mode = DTP_TARGET_CGROUP;
-		cfg->dc_cgroup_id = session->se_cgroup_id;
-		cfg->dc_cgroup_level = session->se_cgroup_level;
+		cfg->dc_cgroup_id = bpf->bp_plan->pn_cgroup_id;
+		cfg->dc_cgroup_level = bpf->bp_plan->pn_cgroup_level;
 		break;
 	default:
 		cfg->dc_target_mode = DTP_TARGET_PID;
@@ -269,23 +249,20 @@ configure(const struct prof_session *session, const struct prof_event *event,
 	 * A counter of one task fires for nobody else, and before its exec
 	 * and after its exit have been seen, too.
 	 */
-	if (event->ev_kind == PROF_KIND_PERF &&
-	    prof_place_is_exact(session))
+	if (event->ev_has_period &&
+	    prof_plan_is_exact(bpf->bp_plan))
 		cfg->dc_target_mode = DTP_TARGET_ALL;
-	if (event->ev_is_timer && !event->ev_attr.freq)
-		cfg->dc_period_ns = event->ev_attr.sample_period;
-	cfg->dc_ticks = event->ev_cpu >= 0 && !prof_place_is_exact(session);
-	cfg->dc_is_about = prof_event_is_about(session, event);
+	cfg->dc_ticks = event->ev_cpu >= 0 && !prof_plan_is_exact(bpf->bp_plan);
+	cfg->dc_is_about = prof_event_is_about(bpf->bp_plan, event);
 	cfg->dc_by_fp = po->po_callgraph == PROF_CALLGRAPH_FP;
-	configure_snapshots(session, cfg);
+	configure_snapshots(bpf, cfg);
 	cfg->dc_skip_kernel = event->ev_attr.exclude_kernel;
-	cfg->dc_is_return = event->ev_is_return;
 	cfg->dc_nargs = event->ev_nargs;
 	for (n = 0; n < event->ev_nargs; n++)
 		cfg->dc_arg[n] = event->ev_args[n].ag_load;
-	memcpy(cfg->dc_sysmask, event->ev_sysmask, sizeof(cfg->dc_sysmask));
-	memcpy(cfg->dc_call, event->ev_call, sizeof(cfg->dc_call));
 	cfg->dc_filter = event->ev_filter;
+	if (event->ev_instrument->im_configure != NULL)
+		event->ev_instrument->im_configure(event, cfg);
 }
 
 /*
@@ -293,28 +270,32 @@ configure(const struct prof_session *session, const struct prof_event *event,
  * which there is no memory, and a program that this kernel does not accept.
  */
 static int
-explain_load(struct prof_session *session, const struct prof_event *event,
+explain_load(struct prof_bpf *bpf, const struct prof_event *event,
     int error_number)
 {
+	if (event->ev_instrument->im_explain != NULL &&
+	    event->ev_instrument->im_explain(event, error_number,
+	    bpf->bp_error) == -1)
+		return (-1);
 	if (error_number == ENOMEM || error_number == EPERM ||
 	    error_number == EMFILE)
-		return (prof_bpf_explain(&session->se_error, error_number));
+		return (prof_bpf_explain(bpf->bp_error, error_number));
 	/* The verifier gives up when a signal waits. */
 	if (error_number == EAGAIN || error_number == EINTR) {
-		prof_fail(&session->se_error, PROF_E_BUSY, "%s: interrupted by "
+		prof_fail(bpf->bp_error, PROF_E_BUSY, "%s: interrupted by "
 		    "a signal while loading its BPF program",
 		    event->ev_name);
-		return (prof_cure(&session->se_error, "try again"));
+		return (prof_cure(bpf->bp_error, "try again"));
 	}
-	prof_fail(&session->se_error, PROF_E_KERNEL, "%s: the kernel rejected "
+	prof_fail(bpf->bp_error, PROF_E_KERNEL, "%s: the kernel rejected "
 	    "its BPF program", event->ev_name);
-	return (prof_cure(&session->se_error, "try --call-graph none; for a "
+	return (prof_cure(bpf->bp_error, "try --call-graph none; for a "
 	    "bug report, run with DTPROF_DEBUG_BPF=1 and keep the output"));
 }
 
 /* Maps that the two programs on a tracepoint share, and nobody else. */
 static int
-share_with_first(struct prof_session *session,
+share_with_first(struct prof_bpf *bpf,
     const struct prof_instance *first, struct bpf_object *obj)
 {
 	static const char *const names[] = { "turns", "calls", "call_ends" };
@@ -330,33 +311,19 @@ share_with_first(struct prof_session *session,
 			    bpf_object__find_map_by_name(first->in_obj,
 			    names[n])));
 	}
-	return (rc == 0 ? 0 : prof_bpf_explain(&session->se_error, -rc));
-}
-
-/* Not of the half that is not asked for, nor twice what runs at stop. */
-static bool
-is_loaded(const struct prof_event *event, const char *section,
-    enum dtp_turn_mode turn)
-{
-	if (event->ev_kind != PROF_KIND_SYSCALL)
-		return (true);
-	if (event->ev_is_call)
-		return (turn != DTP_TURN_SECOND ||
-		    strncmp(section, "iter/", 5) != 0);
-	return ((strstr(section, "sys_exit") != NULL) ==
-	    event->ev_is_return);
+	return (rc == 0 ? 0 : prof_bpf_explain(bpf->bp_error, -rc));
 }
 
 static int
-load_instance(struct prof_session *session, struct prof_event *event,
+load_instance(struct prof_bpf *bpf, struct prof_event *event,
     const char *types, enum dtp_turn_mode turn)
 {
 	LIBBPF_OPTS(bpf_object_open_opts, opts, .btf_custom_path = types);
-	const struct skeleton *skeleton = skeleton_of(event);
+	const struct prof_instrument *im = event->ev_instrument;
 	struct prof_instance *const one =
-	    &session->se_bpf.bp_instance[event->ev_id];
+	    &bpf->bp_instance[event->ev_id];
 	struct prof_instance *instance = turn == DTP_TURN_SECOND ?
-	    prof_bpf_second(&session->se_bpf, event) : one;
+	    prof_bpf_second(bpf, event) : one;
 	struct bpf_program *program;
 	struct bpf_object *obj;
 	struct dtp_config *cfg;
@@ -364,36 +331,37 @@ load_instance(struct prof_session *session, struct prof_event *event,
 	int rc;
 
 	/* One program moves the values of all counters. */
-	if (event->ev_kind == PROF_KIND_COUNTER &&
-	    !prof_values_is_first(session, event))
+	if (event->ev_is_value &&
+	    !prof_values_is_first(bpf, event))
 		return (0);
 
-	instance->in_skel = skeleton->sk_open(&opts, &obj, &cfg);
+	instance->in_skel = im->im_program->pg_open(&opts, &obj, &cfg);
 	if (instance->in_skel == NULL)
-		return (prof_bpf_explain(&session->se_error, errno));
-	instance->in_destroy = skeleton->sk_destroy;
+		return (prof_bpf_explain(bpf->bp_error, errno));
+	instance->in_destroy = im->im_program->pg_destroy;
 	instance->in_obj = obj;
-	configure(session, event, cfg);
+	configure(bpf, event, cfg);
 	cfg->dc_turn = turn;
-	if (share_maps(session, obj, first) == -1 || (turn ==
-	    DTP_TURN_SECOND && share_with_first(session, one, obj) == -1))
+	if (share_maps(bpf, obj, first) == -1 || (turn ==
+	    DTP_TURN_SECOND && share_with_first(bpf, one, obj) == -1))
 		return (-1);
 	bpf_object__for_each_program(program, obj)
-		bpf_program__set_autoload(program, is_loaded(event,
-		    bpf_program__section_name(program), turn));
+		bpf_program__set_autoload(program, im->im_loads == NULL ||
+		    im->im_loads(event, bpf_program__section_name(program),
+		    turn == DTP_TURN_SECOND));
 	if ((rc = bpf_object__load(obj)) != 0)
-		return (explain_load(session, event, -rc));
+		return (explain_load(bpf, event, -rc));
 	bpf_object__for_each_program(program, obj) {
 		if (bpf_program__fd(program) < 0)
 			continue;
 		if (instance->in_nprogs == PROF_MAX_PROGS)
-			return (prof_fail(&session->se_error, PROF_E_LIMIT,
+			return (prof_fail(bpf->bp_error, PROF_E_LIMIT,
 			    "%s: more than %d programs", event->ev_name,
 			    PROF_MAX_PROGS));
 		instance->in_prog[instance->in_nprogs++] =
 		    bpf_program__fd(program);
 	}
-	return (first ? share_maps(session, obj, false) : 0);
+	return (first ? share_maps(bpf, obj, false) : 0);
 }
 
 /*
@@ -402,9 +370,8 @@ load_instance(struct prof_session *session, struct prof_event *event,
  * of Linux 6.1 follows the function that would.
  */
 static int
-make_slab(struct prof_session *session, struct bpf_map *slabs)
+make_slab(struct prof_bpf *bpf, struct bpf_map *slabs)
 {
-	struct prof_bpf *bpf = &session->se_bpf;
 
 	bpf->bp_slab = prof_unwind_slab();
 	return (bpf->bp_slab < 0 ? -errno :
@@ -416,13 +383,12 @@ make_slab(struct prof_session *session, struct bpf_map *slabs)
  * descriptors.  Before every other load: take those instead of new maps.
  */
 static int
-share_maps(struct prof_session *session, struct bpf_object *obj, bool size)
+share_maps(struct prof_bpf *bpf, struct bpf_object *obj, bool size)
 {
-	struct prof_bpf *bpf = &session->se_bpf;
-	const uint32_t nvalues = (uint32_t)session->se_nvalues;
+	const uint32_t nvalues = (uint32_t)bpf->bp_plan->pn_nvalues;
 	const uint32_t entries[MAP_N] = {
 		bpf->bp_ncpus, (uint32_t)bpf->bp_nrings,
-		bpf->bp_ncpus * bpf->bp_nevents, 1,
+		bpf->bp_ncpus * bpf->bp_room, 1,
 		bpf->bp_ncpus * DTP_SCRATCH_SLOTS, 1, 0,
 		0, 0, 0, 0, bpf->bp_ncpus * DTP_UW_CACHE, 0,
 		bpf->bp_ncpus * nvalues, bpf->bp_ncpus,
@@ -443,14 +409,14 @@ share_maps(struct prof_session *session, struct bpf_object *obj, bool size)
 			if (rc == 0 && entries[n] != 0)
 				rc = bpf_map__set_max_entries(map, entries[n]);
 			if (rc == 0 && n == MAP_UW_SLABS)
-				rc = make_slab(session, map);
+				rc = make_slab(bpf, map);
 		} else if (bpf->bp_map[n] == -1)
 			bpf->bp_map[n] = bpf_map__fd(map);
 		else
 			rc = bpf_map__reuse_fd(map, bpf->bp_map[n]);
 	}
 	if (rc != 0)
-		return (prof_bpf_explain(&session->se_error, -rc));
+		return (prof_bpf_explain(bpf->bp_error, -rc));
 	return (0);
 }
 
@@ -478,9 +444,8 @@ bell_ignore(void *arg, void *data, size_t size)
 }
 
 static int
-map_memory(struct prof_session *session)
+map_memory(struct prof_bpf *bpf)
 {
-	struct prof_bpf *bpf = &session->se_bpf;
 	const int rw = PROT_READ | PROT_WRITE;
 	size_t n;
 
@@ -488,8 +453,8 @@ map_memory(struct prof_session *session)
 	bpf->bp_streams = map_one(bpf, MAP_STREAMS,
 	    whole_pages(bpf->bp_ncpus * sizeof(*bpf->bp_streams)), rw);
 	bpf->bp_counts = map_one(bpf, MAP_COUNTS, whole_pages(
-	    (size_t)bpf->bp_ncpus * bpf->bp_nevents *
-	    sizeof(*bpf->bp_counts)), PROT_READ);
+	    (size_t)bpf->bp_ncpus * bpf->bp_room *
+	    sizeof(*bpf->bp_counts)), rw);
 	bpf->bp_control = map_one(bpf, MAP_CONTROL,
 	    whole_pages(sizeof(*bpf->bp_control)), rw);
 	bpf->bp_targets = map_one(bpf, MAP_TARGETS,
@@ -499,30 +464,25 @@ map_memory(struct prof_session *session)
 	if (bpf->bp_streams == MAP_FAILED || bpf->bp_rings == MAP_FAILED ||
 	    bpf->bp_counts == MAP_FAILED || bpf->bp_control == MAP_FAILED ||
 	    bpf->bp_targets == MAP_FAILED)
-		return (prof_fail(&session->se_error, PROF_E_NOMEM,
+		return (prof_fail(bpf->bp_error, PROF_E_NOMEM,
 		    "cannot map the buffers (%zu bytes)",
 		    bpf->bp_rings_bytes));
-	for (n = 0; n < session->se_nonline; n++) {
-		bpf->bp_streams[session->se_online[n]].ss_enabled =
+	for (n = 0; n < bpf->bp_plan->pn_nonline; n++) {
+		bpf->bp_streams[bpf->bp_plan->pn_online[n]].ss_enabled =
 		    DTP_CPU_LIVES;
-		bpf->bp_streams[session->se_online[n]].ss_ring = n;
+		bpf->bp_streams[bpf->bp_plan->pn_online[n]].ss_ring = n;
 	}
-	for (n = 0; n < session->se_ncpus; n++)
-		bpf->bp_streams[session->se_cpus[n]].ss_enabled =
+	for (n = 0; n < bpf->bp_plan->pn_ncpus; n++)
+		bpf->bp_streams[bpf->bp_plan->pn_cpus[n]].ss_enabled =
 		    DTP_CPU_SAMPLES;
-	if (!session->se_options.po_include_self)
+	if (!bpf->bp_plan->pn_options->po_include_self)
 		bpf->bp_control->co_self = (uint32_t)getpid();
 	bpf->bp_bell = ring_buffer__new(bpf->bp_map[MAP_BELL],
 	    bell_ignore, NULL, NULL);
 	if (bpf->bp_bell == NULL)
-		return (prof_bpf_explain(&session->se_error, errno));
+		return (prof_bpf_explain(bpf->bp_error, errno));
+	bpf->bp_bell_fd = ring_buffer__epoll_fd(bpf->bp_bell);
 	return (0);
-}
-
-int
-prof_bpf_bell_fd(const struct prof_bpf *bpf)
-{
-	return (ring_buffer__epoll_fd(bpf->bp_bell));
 }
 
 void
@@ -565,14 +525,14 @@ prof_bpf_fini(struct prof_bpf *bpf)
 	ring_buffer__free(bpf->bp_bell);
 	unmap(bpf->bp_rings, bpf->bp_rings_bytes);
 	unmap(bpf->bp_streams, bpf->bp_ncpus * sizeof(*bpf->bp_streams));
-	unmap(bpf->bp_counts, (size_t)bpf->bp_ncpus * bpf->bp_nevents *
+	unmap(bpf->bp_counts, (size_t)bpf->bp_ncpus * bpf->bp_room *
 	    sizeof(*bpf->bp_counts));
 	unmap(bpf->bp_control, sizeof(*bpf->bp_control));
 	unmap(bpf->bp_targets, sizeof(*bpf->bp_targets));
 	if (bpf->bp_instance != NULL && bpf->bp_slab != -1)
 		close(bpf->bp_slab);
 	/* The first instance owns the maps' descriptors: last out. */
-	for (e = 2 * bpf->bp_nevents; bpf->bp_instance != NULL && e-- > 0; )
+	for (e = 2 * bpf->bp_room; bpf->bp_instance != NULL && e-- > 0; )
 		if (bpf->bp_instance[e].in_skel != NULL)
 			bpf->bp_instance[e].in_destroy(
 			    bpf->bp_instance[e].in_skel);

@@ -16,24 +16,35 @@
 
 #include <bpf/bpf.h>
 
+#include "backend/bpf/bpf_impl.h"
+#include "base/error.h"
+#include "events/instrument.h"
 #include "events/names.h"
 #include "os/permission.h"
 #include "os/pmu_kinds.h"
-#include "session/session_impl.h"
+
+#include "values.skel.h"
+
+PROF_PROGRAM(values);
+
+static const struct prof_instrument value = {
+	.im_is_value = true,
+	.im_program = &prof_program_values,
+};
 
 /* Counter n of the session. */
 static struct prof_event *
-value_event(const struct prof_session *session, size_t n)
+value_event(const struct prof_bpf *bpf, size_t n)
 {
-	return (session->se_events.el_event[session->se_events.el_n -
-	    session->se_nvalues + n]);
+	return (bpf->bp_events->el_event[bpf->bp_events->el_n -
+	    bpf->bp_plan->pn_nvalues + n]);
 }
 
 bool
-prof_values_is_first(const struct prof_session *session,
+prof_values_is_first(const struct prof_bpf *bpf,
     const struct prof_event *event)
 {
-	return (session->se_nvalues > 0 && event == value_event(session, 0));
+	return (bpf->bp_plan->pn_nvalues > 0 && event == value_event(bpf, 0));
 }
 
 int
@@ -41,7 +52,7 @@ prof_values_make(struct prof_event *event, struct prof_err *error)
 {
 	char pmu[160];
 
-	if (event->ev_kind != PROF_KIND_PERF ||
+	if (!event->ev_has_period ||
 	    strcmp(event->ev_provider->pv_name, "pmc") != 0) {
 		prof_fail(error, PROF_E_EVENT_UNSUPPORTED, "%s: --with needs a "
 		    "counter", event->ev_name);
@@ -57,7 +68,9 @@ prof_values_make(struct prof_event *event, struct prof_err *error)
 		return (prof_cure(error, "sample it with -e, or count it "
 		    "with dtprof stat"));
 	}
-	event->ev_kind = PROF_KIND_COUNTER;
+	event->ev_instrument = &value;
+	event->ev_has_period = event->ev_is_timer = false;
+	event->ev_is_value = true;
 	event->ev_attr.freq = 0;
 	event->ev_attr.sample_period = 0;
 	event->ev_attr.precise_ip = 0;
@@ -71,13 +84,13 @@ prof_values_make(struct prof_event *event, struct prof_err *error)
 }
 
 uint32_t
-prof_values_ahead(const struct prof_session *session)
+prof_values_ahead(const struct prof_bpf *bpf)
 {
 	uint32_t ahead = 0;
 
-	for (size_t n = 0; n < session->se_nvalues; n++) {
+	for (size_t n = 0; n < bpf->bp_plan->pn_nvalues; n++) {
 		const struct perf_event_attr *attr =
-		    &value_event(session, n)->ev_attr;
+		    &value_event(bpf, n)->ev_attr;
 
 		if (attr->type == PERF_TYPE_SOFTWARE &&
 		    attr->config == PERF_COUNT_SW_CONTEXT_SWITCHES)
@@ -90,19 +103,19 @@ prof_values_ahead(const struct prof_session *session)
 
 /* Those on a PMU, of all events or just of the counters; how many. */
 static size_t
-hardware_of(const struct prof_session *session, bool all,
+hardware_of(const struct prof_bpf *bpf, bool all,
     struct perf_event_attr *attrs)
 {
-	const size_t n = session->se_events.el_n;
-	size_t from = all ? 1 : n - session->se_nvalues, found = 0;
+	const size_t n = bpf->bp_events->el_n;
+	size_t from = all ? 1 : n - bpf->bp_plan->pn_nvalues, found = 0;
 
 	for (; from < n; from++) {
 		const struct prof_event *event =
-		    session->se_events.el_event[from];
+		    bpf->bp_events->el_event[from];
 
 		if (event->ev_attr.type != PERF_TYPE_SOFTWARE &&
-		    (event->ev_kind == PROF_KIND_PERF ||
-		    event->ev_kind == PROF_KIND_COUNTER))
+		    (event->ev_has_period ||
+		    event->ev_is_value))
 			attrs[found++] = event->ev_attr;
 	}
 	return (found);
@@ -110,16 +123,16 @@ hardware_of(const struct prof_session *session, bool all,
 
 /* Opened on ourselves: does this machine have it, and may we? */
 static int
-try_each(struct prof_session *session)
+try_each(struct prof_bpf *bpf)
 {
-	for (size_t n = 0; n < session->se_nvalues; n++) {
-		const struct prof_event *event = value_event(session, n);
+	for (size_t n = 0; n < bpf->bp_plan->pn_nvalues; n++) {
+		const struct prof_event *event = value_event(bpf, n);
 		struct perf_event_attr attr = event->ev_attr;
 		int fd = prof_perf_open(&attr, 0, -1, -1,
 		    PERF_FLAG_FD_CLOEXEC);
 
 		if (fd == -1)
-			return (prof_perf_explain(&session->se_error, event,
+			return (prof_perf_explain(bpf->bp_error, event,
 			    errno, 0, -1));
 		close(fd);
 	}
@@ -127,30 +140,30 @@ try_each(struct prof_session *session)
 }
 
 int
-prof_values_check(struct prof_session *session)
+prof_values_check(struct prof_bpf *bpf)
 {
 	struct perf_event_attr *attrs;
 	size_t n, fit;
 	int rv = 0;
 
-	if (session->se_nvalues == 0)
+	if (bpf->bp_plan->pn_nvalues == 0)
 		return (0);
-	if (try_each(session) == -1)
+	if (try_each(bpf) == -1)
 		return (-1);
-	attrs = calloc(session->se_events.el_n, sizeof(*attrs));
+	attrs = calloc(bpf->bp_events->el_n, sizeof(*attrs));
 	if (attrs == NULL)
-		return (prof_fail_nomem(&session->se_error));
-	n = hardware_of(session, false, attrs);
+		return (prof_fail_nomem(bpf->bp_error));
+	n = hardware_of(bpf, false, attrs);
 	if (n > 0 && (fit = prof_attrs_fitting(attrs, n)) < n) {
-		prof_fail(&session->se_error, PROF_E_COUNTERS, "of %zu "
+		prof_fail(bpf->bp_error, PROF_E_COUNTERS, "of %zu "
 		    "counters of --with, %zu fit at the same time", n,
 		    fit);
-		rv = prof_cure(&session->se_error, "use at most %zu with "
+		rv = prof_cure(bpf->bp_error, "use at most %zu with "
 		    "--with%s", fit, prof_watchdog_cure());
 	}
-	n = rv == 0 ? hardware_of(session, true, attrs) : 0;
+	n = rv == 0 ? hardware_of(bpf, true, attrs) : 0;
 	if (n > 0 && (fit = prof_attrs_fitting(attrs, n)) < n)
-		rv = prof_session_add_note(session, "of %zu events on the PMU, "
+		rv = prof_host_note(bpf->bp_plan, "of %zu events on the PMU, "
 		    "%zu fit at the same time: they are multiplexed, and "
 		    "values cover only the running share of the time%s", n, fit,
 		    prof_watchdog_cure());
@@ -162,18 +175,18 @@ prof_values_check(struct prof_session *session)
 
 /* The group of one CPU. */
 static int
-attach_cpu(struct prof_session *session, int cpu)
+attach_cpu(struct prof_bpf *bpf, int cpu)
 {
-	const int map = prof_bpf_values_fd(&session->se_bpf);
+	const int map = prof_bpf_values_fd(bpf);
 	int leader = -1, fd;
 
-	for (size_t n = 0; n < session->se_nvalues; n++) {
-		const struct prof_event *event = value_event(session, n);
+	for (size_t n = 0; n < bpf->bp_plan->pn_nvalues; n++) {
+		const struct prof_event *event = value_event(bpf, n);
 		struct perf_event_attr attr = event->ev_attr;
-		uint32_t at = (uint32_t)n * session->se_bpf.bp_ncpus +
+		uint32_t at = (uint32_t)n * bpf->bp_ncpus +
 		    (uint32_t)cpu;
 
-		prof_pmu_choose(prof_names_kinds(session->se_names), &attr,
+		prof_pmu_choose(prof_names_kinds(bpf->bp_plan->pn_names), &attr,
 		    cpu);
 		attr.disabled = leader == -1;
 		attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED |
@@ -181,23 +194,23 @@ attach_cpu(struct prof_session *session, int cpu)
 		fd = prof_perf_open(&attr, -1, cpu, leader,
 		    PERF_FLAG_FD_CLOEXEC);
 		if (fd == -1)
-			return (prof_perf_explain(&session->se_error, event,
+			return (prof_perf_explain(bpf->bp_error, event,
 			    errno, -1, cpu));
-		if (prof_bpf_keep_perf(session, event, fd, cpu) == -1)
+		if (prof_bpf_keep_perf(bpf, event, fd, cpu) == -1)
 			return (-1);
 		if (leader == -1)
 			leader = fd;
 		if (bpf_map_update_elem(map, &at, &fd, BPF_ANY) != 0)
-			return (prof_bpf_explain(&session->se_error, errno));
+			return (prof_bpf_explain(bpf->bp_error, errno));
 	}
 	return (0);
 }
 
 int
-prof_values_attach(struct prof_session *session)
+prof_values_attach(struct prof_bpf *bpf)
 {
-	for (size_t n = 0; n < session->se_ncpus; n++)
-		if (attach_cpu(session, session->se_cpus[n]) == -1)
+	for (size_t n = 0; n < bpf->bp_plan->pn_ncpus; n++)
+		if (attach_cpu(bpf, bpf->bp_plan->pn_cpus[n]) == -1)
 			return (-1);
 	return (0);
 }

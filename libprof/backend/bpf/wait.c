@@ -14,7 +14,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "session/session_impl.h"
+#include "backend/bpf/wait.h"
+#include "base/error.h"
 
 /*
  * An update of a map of maps waits until all programs have ended that may

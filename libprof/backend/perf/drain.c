@@ -203,6 +203,18 @@ finish_stack(struct prof_rings *rings, const void *bytes, size_t size,
 		    &snapshot);
 }
 
+/*
+ * A ring that tells of mappings tells of forks and exits too, asked or not;
+ * beside BPF those come through its streams, and better.
+ */
+static bool
+is_of_task(const struct prof_record *record)
+{
+	return (record->pr_type == PROF_R_FORK ||
+	    record->pr_type == PROF_R_EXEC || record->pr_type == PROF_R_EXIT ||
+	    record->pr_type == PROF_R_COMM);
+}
+
 static int
 deliver(struct prof_rings *rings, const struct ring_at *at,
     prof_record_fn *fn, void *arg)
@@ -248,6 +260,12 @@ deliver(struct prof_rings *rings, const struct ring_at *at,
 		finish_stack(rings, bytes, head.rh_size, layout, &record);
 	note_record(rings, ring, &head, &record);
 	ring->rg_before_ns = record.pr_time_ns;
+	if (!rings->rs_samples && is_of_task(&record))
+		return (0);
+	/* What the kernel published late is known from now on. */
+	if (record.pr_time_ns < rings->rs_handed_ns)
+		record.pr_time_ns = rings->rs_handed_ns;
+	rings->rs_handed_ns = record.pr_time_ns;
 	return (fn(arg, &record));
 }
 
@@ -275,26 +293,29 @@ release(struct prof_rings *rings)
 }
 
 /* Short of memory: what was found goes first, the rest comes later. */
-static void
-collect(struct prof_rings *rings)
+void
+prof_rings_look(struct prof_rings *rings, uint64_t handed_ns)
 {
-	const uint64_t now_ns = prof_now_ns();
-	uint32_t r;
-
-	for (r = 0; r < rings->rs_nrings; r++)
+	if (handed_ns > rings->rs_handed_ns)
+		rings->rs_handed_ns = handed_ns;
+	for (uint32_t r = 0; r < rings->rs_nrings; r++)
 		if (collect_ring(rings, r) == -1)
 			break;
-	if (r == rings->rs_nrings)
-		rings->rs_known_ns = now_ns;
 	qsort(rings->rs_at + rings->rs_first,
 	    rings->rs_nat - rings->rs_first, sizeof(*rings->rs_at),
 	    compare_at);
 }
 
+uint64_t
+prof_rings_next(const struct prof_rings *rings)
+{
+	return (rings->rs_first < rings->rs_nat ?
+	    rings->rs_at[rings->rs_first].ra_time_ns : UINT64_MAX);
+}
+
 /*
- * In a round this is called for one time after another: it looks into the
- * rings when something older than that time may be there that it does not
- * know, and gives room back when half of what it knows is done.
+ * In a round this is called for one time after another: it gives room back
+ * when half of what it knows is done.
  */
 int
 prof_rings_drain(struct prof_rings *rings, uint64_t until_ns,
@@ -303,8 +324,6 @@ prof_rings_drain(struct prof_rings *rings, uint64_t until_ns,
 	const struct ring_at *at;
 	int rv = 0;
 
-	if (until_ns > rings->rs_known_ns)
-		collect(rings);
 	while (rings->rs_first < rings->rs_nat && rv == 0) {
 		at = &rings->rs_at[rings->rs_first];
 		if (at->ra_time_ns > until_ns)

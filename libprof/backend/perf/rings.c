@@ -126,7 +126,7 @@ add_events(struct prof_rings *rings,
 
 	for (n = 0; options->ro_samples && n < options->ro_nevents; n++) {
 		event = options->ro_events[n];
-		if (event->ev_kind != PROF_KIND_PERF)
+		if (!event->ev_has_period)
 			continue;
 		added = &rings->rs_event[rings->rs_nevents++];
 		added->re_event = event;

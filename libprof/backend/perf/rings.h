@@ -40,7 +40,7 @@ struct prof_rings_options {
 	/*
 	 * The events sample into the rings, and fork, exec, comm and exit come
 	 * from here as well (exec path "", exit code -1: not known).  Events
-	 * that are not PROF_KIND_PERF are passed over.
+	 * without a period are passed over.
 	 */
 	bool		 ro_samples;
 	bool		 ro_callchain;
@@ -64,8 +64,14 @@ struct prof_rings *prof_rings_open(const struct prof_rings_options *options,
 int	prof_rings_enable(struct prof_rings *rings);
 int	prof_rings_disable(struct prof_rings *rings);
 /*
- * Hand over what is there, in order of time, up to until_ns; what the kernel
- * publishes late comes with the next call.  Returns what fn returned, or 0.
+ * See what has come; time of the oldest that waits, or UINT64_MAX.  Others have
+ * handed over records up to handed_ns: what is older has that time.
+ */
+void	prof_rings_look(struct prof_rings *rings, uint64_t handed_ns);
+uint64_t prof_rings_next(const struct prof_rings *rings);
+/*
+ * Hand over what was seen, in order of time, up to until_ns; what the kernel
+ * publishes late comes with the next look.  Returns what fn returned, or 0.
  */
 int	prof_rings_drain(struct prof_rings *rings, uint64_t until_ns,
 	    prof_record_fn *fn, void *arg);

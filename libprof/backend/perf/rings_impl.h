@@ -147,7 +147,7 @@ struct prof_rings {
 	struct ring_at	*rs_at;		/* grows to the fullest backlog */
 	size_t		 rs_first;	/* of rs_at; those before are done */
 	size_t		 rs_nat;
-	uint64_t	 rs_known_ns;	/* all that is older is in rs_at */
+	uint64_t	 rs_handed_ns;	/* of the last, or of all others */
 	size_t		 rs_at_cap;
 	uint64_t	*rs_scratch;	/* 64 KiB: the largest record */
 	struct prof_snapshots *rs_snapshots; /* borrowed; NULL: no copies */

@@ -11,7 +11,8 @@
 
 static int	interval_list(struct prof_names *names, prof_list_fn *fn,
 		    void *arg, const char **why);
-static int	interval_resolve(struct prof_names *names, const char *text,
+static int	interval_resolve(struct prof_names *names,
+		    const struct prof_spec *spec,
 		    const struct prof_event_defaults *defaults,
 		    struct prof_events *events, struct prof_err *error);
 
@@ -22,7 +23,7 @@ const struct prof_provider prof_provider_interval = {
 };
 
 static int
-interval_resolve(struct prof_names *names, const char *text,
+interval_resolve(struct prof_names *names, const struct prof_spec *spec,
     const struct prof_event_defaults *defaults, struct prof_events *events,
     struct prof_err *error)
 {
@@ -30,7 +31,7 @@ interval_resolve(struct prof_names *names, const char *text,
 	size_t ncpus;
 	int *cpus, rv;
 
-	rv = prof_timer_resolve(&prof_provider_interval, text, defaults,
+	rv = prof_timer_resolve(&prof_provider_interval, spec, defaults,
 	    events, error);
 	if (rv != 1)
 		return (rv);

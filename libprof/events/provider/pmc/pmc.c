@@ -14,12 +14,14 @@
 
 #include "base/error.h"
 #include "base/glob.h"
+#include "events/instrument.h"
 #include "events/names.h"
 #include "os/pmu_kinds.h"
 
 static int	pmc_find(struct prof_names *names, struct prof_spec *spec,
 		    struct prof_counter *counter, struct prof_err *error);
-static int	pmc_resolve(struct prof_names *names, const char *text,
+static int	pmc_resolve(struct prof_names *names,
+		    const struct prof_spec *spec,
 		    const struct prof_event_defaults *defaults,
 		    struct prof_events *events, struct prof_err *error);
 
@@ -30,19 +32,17 @@ const struct prof_provider prof_provider_pmc = {
 };
 
 static int
-pmc_resolve(struct prof_names *names, const char *text,
+pmc_resolve(struct prof_names *names, const struct prof_spec *said,
     const struct prof_event_defaults *defaults, struct prof_events *events,
     struct prof_err *error)
 {
 	struct prof_counter counter;
-	struct prof_spec spec;
+	struct prof_spec spec = *said;	/* modes may be a unit mask */
 	struct prof_event *event;
 	char probe[PROF_SPEC_MAX + 32];
 	bool is_clock;
 	int rv;
 
-	if (prof_spec_parse(&spec, text, error) == -1)
-		return (-1);
 	if (spec.sp_is_probe && (!prof_part_match(spec.sp_module, "") ||
 	    !prof_part_match(spec.sp_function, "")))
 		return (0);
@@ -53,8 +53,10 @@ pmc_resolve(struct prof_names *names, const char *text,
 	    (counter.pc_config == PERF_COUNT_SW_CPU_CLOCK ||
 	    counter.pc_config == PERF_COUNT_SW_TASK_CLOCK);
 	snprintf(probe, sizeof(probe), "pmc:::%s", counter.pc_name);
-	event = prof_event_new(text, probe, is_clock ? "ns" : "events",
-	    &prof_provider_pmc, PROF_KIND_PERF);
+	/* Both clocks fire by a timer, which may come late. */
+	event = prof_event_new(spec.sp_whole, probe, is_clock ? "ns" : "events",
+	    &prof_provider_pmc, is_clock ? &prof_instrument_timer :
+	    &prof_instrument_counter);
 	if (event == NULL)
 		return (prof_fail_nomem(error));
 	event->ev_attr.type = counter.pc_type;
@@ -65,8 +67,6 @@ pmc_resolve(struct prof_names *names, const char *text,
 	event->ev_attr.exclude_kernel = counter.pc_exclude_kernel;
 	event->ev_attr.exclude_hv = counter.pc_exclude_hv;
 	event->ev_attr.precise_ip = (__u8)(counter.pc_precise & 3);
-	/* Both fire by a timer, which may come late. */
-	event->ev_is_timer = is_clock;
 	if (prof_rate_choose(event, &spec, defaults, is_clock ?
 	    PROF_PACE_CLOCK : counter.pc_type == PERF_TYPE_SOFTWARE ?
 	    PROF_PACE_RARE : PROF_PACE_OFTEN, error) == -1 ||

@@ -10,7 +10,8 @@
 #include "base/error.h"
 #include "events/names.h"
 
-static int	proc_resolve(struct prof_names *names, const char *text,
+static int	proc_resolve(struct prof_names *names,
+		    const struct prof_spec *spec,
 		    const struct prof_event_defaults *defaults,
 		    struct prof_events *events, struct prof_err *error);
 
@@ -20,22 +21,18 @@ const struct prof_provider prof_provider_proc = {
 };
 
 static int
-proc_resolve(struct prof_names *names, const char *text,
+proc_resolve(struct prof_names *names, const struct prof_spec *spec,
     const struct prof_event_defaults *defaults, struct prof_events *events,
     struct prof_err *error)
 {
-	struct prof_spec spec;
-
 	(void)names;
 	(void)defaults;
 	(void)events;
-	if (prof_spec_parse(&spec, text, error) == -1)
-		return (-1);
-	if (strcmp(spec.sp_is_probe ? spec.sp_provider : spec.sp_name,
+	if (strcmp(spec->sp_is_probe ? spec->sp_provider : spec->sp_name,
 	    "proc") != 0)
 		return (0);
 	prof_fail(error, PROF_E_EVENT_SYNTAX,
 	    "proc (fork, exec, exit, comm) is part of every recording");
 	return (prof_cure(error, "leave out -e %s; for the scheduler's "
-	    "tracepoints use -e 'sched:sched_process_*'", text));
+	    "tracepoints use -e 'sched:sched_process_*'", spec->sp_whole));
 }

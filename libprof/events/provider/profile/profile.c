@@ -9,11 +9,13 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "events/instrument.h"
 #include "events/names.h"
 
 static int	profile_list(struct prof_names *names, prof_list_fn *fn,
 		    void *arg, const char **why);
-static int	profile_resolve(struct prof_names *names, const char *text,
+static int	profile_resolve(struct prof_names *names,
+		    const struct prof_spec *spec,
 		    const struct prof_event_defaults *defaults,
 		    struct prof_events *events, struct prof_err *error);
 
@@ -24,12 +26,12 @@ const struct prof_provider prof_provider_profile = {
 };
 
 static int
-profile_resolve(struct prof_names *names, const char *text,
+profile_resolve(struct prof_names *names, const struct prof_spec *spec,
     const struct prof_event_defaults *defaults, struct prof_events *events,
     struct prof_err *error)
 {
 	(void)names;
-	return (prof_timer_resolve(&prof_provider_profile, text, defaults,
+	return (prof_timer_resolve(&prof_provider_profile, spec, defaults,
 	    events, error));
 }
 
@@ -38,46 +40,44 @@ profile_resolve(struct prof_names *names, const char *text,
  * a glob provider never means one.
  */
 int
-prof_timer_resolve(const struct prof_provider *provider, const char *text,
-    const struct prof_event_defaults *defaults, struct prof_events *events,
-    struct prof_err *error)
+prof_timer_resolve(const struct prof_provider *provider,
+    const struct prof_spec *spec, const struct prof_event_defaults *defaults,
+    struct prof_events *events, struct prof_err *error)
 {
-	struct prof_spec spec;
+	struct prof_spec timer = *spec;
 	struct prof_event *event;
 	char probe[PROF_SPEC_MAX + 16];
 	uint64_t ns, hz;
 
-	if (prof_spec_parse(&spec, text, error) == -1)
-		return (-1);
-	if (!spec.sp_is_probe ||
-	    strcmp(spec.sp_provider, provider->pv_name) != 0)
+	if (!spec->sp_is_probe ||
+	    strcmp(spec->sp_provider, provider->pv_name) != 0)
 		return (0);
 	snprintf(probe, sizeof(probe), "%s:::%s", provider->pv_name,
-	    spec.sp_name);
-	if (prof_spec_no_terms(&spec, provider->pv_name, error) == -1)
+	    spec->sp_name);
+	if (prof_spec_no_terms(spec, provider->pv_name, error) == -1)
 		return (-1);
-	event = prof_event_new(text, probe, "ns", provider, PROF_KIND_PERF);
+	event = prof_event_new(spec->sp_whole, probe, "ns", provider,
+	    &prof_instrument_timer);
 	if (event == NULL)
 		return (prof_fail_nomem(error));
 	event->ev_attr.type = PERF_TYPE_SOFTWARE;
 	event->ev_attr.config = PERF_COUNT_SW_CPU_CLOCK;
-	event->ev_is_timer = true;
-	if (spec.sp_name[0] != '\0') {
-		if (!prof_parse_interval(spec.sp_name, &ns, &hz) ||
+	if (spec->sp_name[0] != '\0') {
+		if (!prof_parse_interval(spec->sp_name, &ns, &hz) ||
 		    (ns == 0 && hz == 0)) {
 			prof_fail(error, PROF_E_EVENT_SYNTAX,
-			    "%s: '%s' is neither a rate nor a time", text,
-			    spec.sp_name);
+			    "%s: '%s' is neither a rate nor a time",
+			    spec->sp_whole, spec->sp_name);
 			prof_cure(error, "use for example %s:::997hz or "
 			    "%s:::10ms", provider->pv_name,
 			    provider->pv_name);
 			goto fail;
 		}
-		spec.sp_period = ns;
-		spec.sp_frequency = hz;
+		timer.sp_period = ns;
+		timer.sp_frequency = hz;
 	}
-	if (prof_rate_choose(event, &spec, defaults, PROF_PACE_CLOCK,
-	    error) == -1 || prof_mods_set(event, &spec, defaults, error) == -1)
+	if (prof_rate_choose(event, &timer, defaults, PROF_PACE_CLOCK,
+	    error) == -1 || prof_mods_set(event, spec, defaults, error) == -1)
 		goto fail;
 	if (prof_events_add(events, event) == -1)
 		return (prof_fail_nomem(error));

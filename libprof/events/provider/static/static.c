@@ -16,18 +16,20 @@
 
 #include "base/error.h"
 #include "base/glob.h"
+#include "events/instrument.h"
 #include "events/names.h"
 
 #define WHY_MAX	160
 
-static int	static_resolve(struct prof_names *names, const char *text,
+static int	static_resolve(struct prof_names *names,
+		    const struct prof_spec *spec,
 		    const struct prof_event_defaults *defaults,
 		    struct prof_events *events, struct prof_err *error);
 static bool	static_wanted(const struct prof_names *names,
 		    const struct prof_spec *spec,
 		    const struct prof_tracepoint *tp);
 static int	static_add(struct prof_names *names,
-		    const struct prof_spec *spec, const char *text,
+		    const struct prof_spec *spec,
 		    const struct prof_tracepoint *tp,
 		    struct prof_events *events, struct prof_err *error);
 static int	static_named_args(struct prof_event *event,
@@ -44,37 +46,34 @@ const struct prof_provider prof_provider_static = {
 };
 
 static int
-static_resolve(struct prof_names *names, const char *text,
+static_resolve(struct prof_names *names, const struct prof_spec *spec,
     const struct prof_event_defaults *defaults, struct prof_events *events,
     struct prof_err *error)
 {
 	const struct prof_tracepoint *tps;
-	struct prof_spec spec;
 	size_t ntps, found = 0;
 
 	(void)defaults;
-	if (prof_spec_parse(&spec, text, error) == -1)
-		return (-1);
-	if (spec.sp_is_probe ? !prof_part_match(spec.sp_function, "") :
-	    strchr(spec.sp_name, ':') == NULL)
+	if (spec->sp_is_probe ? !prof_part_match(spec->sp_function, "") :
+	    strchr(spec->sp_name, ':') == NULL)
 		return (0);
 	tps = prof_tracepoints(names, &ntps);
 	for (size_t n = 0; n < ntps; n++)
-		found += static_wanted(names, &spec, &tps[n]);
+		found += static_wanted(names, spec, &tps[n]);
 	if (found == 0)
 		return (0);
 	if (found > PROF_GLOB_EVENTS) {
 		prof_fail(error, PROF_E_LIMIT,
-		    "'%s' matches %zu tracepoints (at most %d)", text,
+		    "'%s' matches %zu tracepoints (at most %d)", spec->sp_whole,
 		    found, PROF_GLOB_EVENTS);
 		return (prof_cure(error, "narrow the pattern; list matches "
-		    "with dtprof list '%s'", text));
+		    "with dtprof list '%s'", spec->sp_whole));
 	}
-	if (prof_spec_no_rate(&spec, "a tracepoint", error) == -1)
+	if (prof_spec_no_rate(spec, "a tracepoint", error) == -1)
 		return (-1);
 	for (size_t n = 0; n < ntps; n++)
-		if (static_wanted(names, &spec, &tps[n]) && static_add(names,
-		    &spec, text, &tps[n], events, error) == -1)
+		if (static_wanted(names, spec, &tps[n]) &&
+		    static_add(names, spec, &tps[n], events, error) == -1)
 			return (-1);
 	return (1);
 }
@@ -103,9 +102,10 @@ static_wanted(const struct prof_names *names, const struct prof_spec *spec,
 
 static int
 static_add(struct prof_names *names, const struct prof_spec *spec,
-    const char *text, const struct prof_tracepoint *tp,
-    struct prof_events *events, struct prof_err *error)
+    const struct prof_tracepoint *tp, struct prof_events *events,
+    struct prof_err *error)
 {
+	const char *text = spec->sp_whole;
 	struct prof_proto *proto;
 	struct prof_event *event;
 	char probe[512], name[512];
@@ -120,7 +120,7 @@ static_add(struct prof_names *names, const struct prof_spec *spec,
 		text = tp->tp_group[0] == '\0' ? probe : name;
 	}
 	event = prof_event_new(text, probe, "events", &prof_provider_static,
-	    PROF_KIND_TRACEPOINT);
+	    &prof_instrument_tracepoint);
 	if (event == NULL ||
 	    (event->ev_tracepoint = strdup(tp->tp_name)) == NULL) {
 		prof_event_free(event);

@@ -19,6 +19,7 @@
 
 #include "base/error.h"
 #include "base/glob.h"
+#include "events/instrument.h"
 #include "events/names.h"
 
 enum syscall_part { SYSCALL_ENTRY, SYSCALL_RETURN, SYSCALL_CALL };
@@ -30,7 +31,8 @@ struct syscall_query {
 	bool	sq_want[NPARTS];
 };
 
-static int	syscall_resolve(struct prof_names *names, const char *text,
+static int	syscall_resolve(struct prof_names *names,
+		    const struct prof_spec *spec,
 		    const struct prof_event_defaults *defaults,
 		    struct prof_events *events, struct prof_err *error);
 static int	syscall_query(const struct prof_spec *spec,
@@ -126,18 +128,15 @@ prof_syscall_to_tracefs(const char *name)
 }
 
 static int
-syscall_resolve(struct prof_names *names, const char *text,
+syscall_resolve(struct prof_names *names, const struct prof_spec *spec,
     const struct prof_event_defaults *defaults, struct prof_events *events,
     struct prof_err *error)
 {
 	struct syscall_query query;
-	struct prof_spec spec;
 	int found = 0, rv;
 
 	(void)defaults;
-	if (prof_spec_parse(&spec, text, error) == -1)
-		return (-1);
-	if ((rv = syscall_query(&spec, &query, error)) != 1)
+	if ((rv = syscall_query(spec, &query, error)) != 1)
 		return (rv);
 	for (unsigned part = 0; part < NPARTS; part++) {
 		uint64_t mask[DTP_MAX_SYSCALL / 64];
@@ -146,14 +145,14 @@ syscall_resolve(struct prof_names *names, const char *text,
 		if (!query.sq_want[part] ||
 		    syscall_set(&query, part, mask, &first) == 0)
 			continue;
-		if (prof_spec_no_rate(&spec, "a syscall", error) == -1 ||
-		    prof_spec_no_terms(&spec, "a syscall", error) == -1 ||
-		    syscall_add(names, text, &query, part, events,
+		if (prof_spec_no_rate(spec, "a syscall", error) == -1 ||
+		    prof_spec_no_terms(spec, "a syscall", error) == -1 ||
+		    syscall_add(names, spec->sp_whole, &query, part, events,
 		    error) == -1)
 			return (-1);
 		found = 1;
 	}
-	if (!found && !spec.sp_is_probe && !query.sq_is_perf &&
+	if (!found && !spec->sp_is_probe && !query.sq_is_perf &&
 	    prof_glob_is(query.sq_function)) {
 		prof_fail(error, PROF_E_EVENT_UNKNOWN, "no such system call: "
 		    "'%s'", query.sq_function);
@@ -333,7 +332,8 @@ syscall_add(struct prof_names *names, const char *text,
 	    query->sq_want[SYSCALL_RETURN] && (!query->sq_is_perf ||
 	    prof_glob_is(query->sq_function)) ? probe : text);
 	event = prof_event_new(name, probe, is_call ? "ns" : "events",
-	    &prof_provider_syscall, PROF_KIND_SYSCALL);
+	    &prof_provider_syscall, is_call ? &prof_instrument_call :
+	    &prof_instrument_half);
 	if (event == NULL)
 		return (prof_fail_nomem(error));
 	event->ev_tracepoint = strdup(part == SYSCALL_ENTRY ? "sys_enter" :

@@ -6,7 +6,7 @@
  * just been started holds back its first period.  So a target that switches
  * or starts tasks often is sampled on all CPUs, any other on its tasks.
  *
- * Called by arm.c, session.c and sampling.c, which opens and replaces the
+ * Called by backend.c and sampling.c, which opens and replaces the
  * events.  Begins with what /proc says of the target, looks again while
  * recording, and goes from tasks to CPUs, never back.
  */
@@ -16,10 +16,12 @@
 #include <string.h>
 #include <time.h>
 
+#include "backend/bpf/bpf_impl.h"
 #include "base/clock.h"
+#include "base/error.h"
 #include "os/cpus.h"
 #include "os/pmu_kinds.h"
-#include "session_impl.h"
+#include "os/procfs.h"
 
 #define TASKS_MAX	256
 #define FORKS_FREE	4	/* of a command that is started by a shell */
@@ -44,20 +46,11 @@ struct load {
 	double		 ld_busy;	/* CPUs, on average */
 };
 
-bool
-prof_place_is_exact(const struct prof_session *session)
-{
-	const struct prof_options *po = &session->se_options;
-
-	return (po->po_target == PROF_TARGET_TIDS ||
-	    (po->po_target == PROF_TARGET_COMMAND && po->po_no_inherit));
-}
-
 /* Partner: dtp_tell_place in prov_proc.bpf.c. */
 uint64_t
-prof_place_forks(const struct prof_session *session)
+prof_place_forks(const struct prof_bpf *bpf)
 {
-	return (__atomic_load_n(&session->se_bpf.bp_control->co_forks,
+	return (__atomic_load_n(&bpf->bp_control->co_forks,
 	    __ATOMIC_RELAXED));
 }
 
@@ -81,9 +74,9 @@ add_threads(int pid, struct prof_pidset *tasks)
 
 /* By where the programs look: also who lost its parent is there. */
 int
-prof_place_list(const struct prof_session *session, struct prof_pidset *tasks)
+prof_place_list(const struct prof_bpf *bpf, struct prof_pidset *tasks)
 {
-	const uint8_t *how = session->se_bpf.bp_targets->tg_how;
+	const uint8_t *how = bpf->bp_targets->tg_how;
 	const long most = prof_proc_number("/proc/sys/kernel/pid_max",
 	    DTP_TASK_IDS);
 	uint64_t eight;
@@ -121,19 +114,19 @@ turns_order(const void *a, const void *b)
 
 /* Of all tasks now; load, or NULL: what came since the last look. */
 static int
-place_read(struct prof_session *session, struct load *load)
+place_read(struct prof_bpf *bpf, struct load *load)
 {
-	struct prof_place *pl = &session->se_place;
+	struct prof_place *pl = &bpf->bp_place;
 	struct prof_pidset tasks = { 0 };
 	const uint64_t now_ns = prof_now_ns();
 	const double elapsed_s = (double)(now_ns - pl->pl_looked_ns) / NS_PER_S;
 	struct prof_turns *now, *was;
 	size_t n, k = 0;
 
-	if (prof_place_list(session, &tasks) == -1 ||
+	if (prof_place_list(bpf, &tasks) == -1 ||
 	    (now = calloc(tasks.pt_n + 1, sizeof(*now))) == NULL) {
 		prof_pidset_fini(&tasks);
-		return (prof_fail_nomem(&session->se_error));
+		return (prof_fail_nomem(bpf->bp_error));
 	}
 	for (n = 0; n < tasks.pt_cap; n++) {
 		if (tasks.pt_slot[n] == 0)
@@ -160,20 +153,20 @@ place_read(struct prof_session *session, struct load *load)
 }
 
 /* What a CPU samples a second, and what a new task holds back at most. */
-static void
-rates(struct prof_session *session)
+void
+prof_place_rates(struct prof_bpf *bpf)
 {
-	struct prof_place *pl = &session->se_place;
+	struct prof_place *pl = &bpf->bp_place;
 	double hz;
 	size_t n;
 
 	pl->pl_hz = 0;
 	pl->pl_period_ns = 0;
-	for (n = 1; n < session->se_events.el_n; n++) {
+	for (n = 1; n < bpf->bp_events->el_n; n++) {
 		const struct prof_event *event =
-		    session->se_events.el_event[n];
+		    bpf->bp_events->el_event[n];
 
-		if (event->ev_kind != PROF_KIND_PERF || event->ev_cpu >= 0)
+		if (!event->ev_has_period || event->ev_cpu >= 0)
 			continue;
 		if (event->ev_attr.freq)
 			hz = (double)event->ev_attr.sample_freq;
@@ -193,11 +186,11 @@ rates(struct prof_session *session)
 
 /* Do tasks cost more?  Says so. */
 static bool
-costs_more(const struct prof_session *session, const struct load *load,
+costs_more(const struct prof_bpf *bpf, const struct load *load,
     char *why, size_t size)
 {
-	const struct prof_place *pl = &session->se_place;
-	double others = (double)session->se_ncpus - load->ld_busy;
+	const struct prof_place *pl = &bpf->bp_place;
+	double others = (double)bpf->bp_plan->pn_ncpus - load->ld_busy;
 	bool is_more;
 
 	others = others > 0 ? others * pl->pl_hz : 0;
@@ -210,9 +203,9 @@ costs_more(const struct prof_session *session, const struct load *load,
 
 /* Why there is no choice; NULL: there is. */
 static const char *
-only_cpus(const struct prof_session *session)
+only_cpus(const struct prof_bpf *bpf)
 {
-	const struct prof_options *po = &session->se_options;
+	const struct prof_options *po = bpf->bp_plan->pn_options;
 	char text[256];
 	size_t n;
 
@@ -222,59 +215,49 @@ only_cpus(const struct prof_session *session)
 		return ("every process is recorded");
 	if (po->po_target == PROF_TARGET_CGROUP)
 		return ("a cgroup is recorded");
-	if (session->se_nvalues > 0)
+	if (bpf->bp_plan->pn_nvalues > 0)
 		return ("--with reads the counters of CPUs");
-	for (n = 1; n < session->se_events.el_n; n++)
-		if (session->se_events.el_event[n]->ev_kind ==
-		    PROF_KIND_PERF && prof_pmu_partial(prof_names_kinds(
-		    session->se_names), &session->se_events.el_event[n]->
-		    ev_attr, text, sizeof(text)))
+	for (n = 1; n < bpf->bp_events->el_n; n++)
+		if (bpf->bp_events->el_event[n]->ev_has_period &&
+		    prof_pmu_partial(prof_names_kinds(bpf->bp_plan->pn_names),
+		    &bpf->bp_events->el_event[n]->ev_attr, text,
+		    sizeof(text)))
 			return ("an event is available on some CPUs only");
 	return (NULL);
 }
 
 bool
-prof_place_may_move(const struct prof_session *session)
+prof_place_may_move(const struct prof_bpf *bpf)
 {
-	return (session->se_place.pl_on_tasks &&
-	    !session->se_place.pl_is_forced);
-}
-
-static int
-tell(struct prof_session *session, const char *key, const char *text)
-{
-	if (prof_sink_info(&session->se_sink, key, text) == 0)
-		return (0);
-	session->se_error = *prof_writer_error(session->se_writer);
-	return (-1);
+	return (bpf->bp_place.pl_on_tasks &&
+	    !bpf->bp_place.pl_is_forced);
 }
 
 static bool
-has_events(const struct prof_session *session)
+has_events(const struct prof_bpf *bpf)
 {
-	for (size_t n = 1; n < session->se_events.el_n; n++)
-		if (session->se_events.el_event[n]->ev_kind ==
-		    PROF_KIND_PERF && session->se_events.el_event[n]->ev_cpu <
-		    0)
+	for (size_t n = 1; n < bpf->bp_events->el_n; n++)
+		if (bpf->bp_events->el_event[n]->ev_has_period &&
+		    bpf->bp_events->el_event[n]->ev_cpu < 0)
 			return (true);
 	return (false);
 }
 
 int
-prof_place_begin(struct prof_session *session)
+prof_place_begin(struct prof_bpf *bpf)
 {
-	rates(session);
-	if (session->se_options.po_target != PROF_TARGET_PIDS ||
-	    only_cpus(session) != NULL || !has_events(session))
+	prof_place_rates(bpf);
+	if (bpf->bp_plan->pn_options->po_target != PROF_TARGET_PIDS ||
+	    only_cpus(bpf) != NULL || !has_events(bpf))
 		return (0);
-	return (place_read(session, NULL));
+	return (place_read(bpf, NULL));
 }
 
 /* A running target is watched for a moment. */
 static int
-choose_running(struct prof_session *session, char *why)
+choose_running(struct prof_bpf *bpf, char *why)
 {
-	struct prof_place *pl = &session->se_place;
+	struct prof_place *pl = &bpf->bp_place;
 	struct load load = { 0 };
 	const struct timespec moment = { 0, WATCH_NS };
 
@@ -285,25 +268,25 @@ choose_running(struct prof_session *session, char *why)
 	}
 	if (prof_now_ns() - pl->pl_looked_ns < WATCH_NS)
 		(void)nanosleep(&moment, NULL);
-	if (place_read(session, &load) == -1)
+	if (place_read(bpf, &load) == -1)
 		return (-1);
-	pl->pl_on_tasks = !costs_more(session, &load, why, WHY);
+	pl->pl_on_tasks = !costs_more(bpf, &load, why, WHY);
 	return (0);
 }
 
 int
-prof_place_choose(struct prof_session *session)
+prof_place_choose(struct prof_bpf *bpf)
 {
-	struct prof_place *pl = &session->se_place;
-	const struct prof_options *po = &session->se_options;
-	const char *only = only_cpus(session);
+	struct prof_place *pl = &bpf->bp_place;
+	const struct prof_options *po = bpf->bp_plan->pn_options;
+	const char *only = only_cpus(bpf);
 	char why[WHY] = "";
 
-	if (!has_events(session))
+	if (!has_events(bpf))
 		return (0);
 	pl->pl_on_tasks = false;
 	pl->pl_is_forced = po->po_attach == PROF_ATTACH_TASKS;
-	if (prof_place_is_exact(session))
+	if (prof_plan_is_exact(bpf->bp_plan))
 		snprintf(why, sizeof(why), "-t and --no-inherit count single "
 		    "tasks");
 	else if (only != NULL)
@@ -312,23 +295,23 @@ prof_place_choose(struct prof_session *session)
 		pl->pl_on_tasks = true;
 		snprintf(why, sizeof(why), pl->pl_is_forced ? "by --attach" :
 		    "a command starts with one task");
-	} else if (choose_running(session, why) == -1)
+	} else if (choose_running(bpf, why) == -1)
 		return (-1);
 	pl->pl_since_ns = prof_now_ns();
-	pl->pl_forks = prof_place_forks(session);
-	session->se_bpf.bp_control->co_fork_bell =
-	    prof_place_may_move(session);
-	if (tell(session, "attach", pl->pl_on_tasks ||
-	    prof_place_is_exact(session) ? "tasks" : "cpus") == -1)
+	pl->pl_forks = prof_place_forks(bpf);
+	bpf->bp_control->co_fork_bell =
+	    prof_place_may_move(bpf);
+	if (prof_host_info(bpf->bp_plan, "attach", pl->pl_on_tasks ||
+	    prof_plan_is_exact(bpf->bp_plan) ? "tasks" : "cpus") == -1)
 		return (-1);
-	return (tell(session, "attach.why", why));
+	return (prof_host_info(bpf->bp_plan, "attach.why", why));
 }
 
 bool
-prof_place_give_up(struct prof_session *session, int rv)
+prof_place_give_up(struct prof_bpf *bpf, int rv)
 {
-	struct prof_place *pl = &session->se_place;
-	struct prof_err why = session->se_error;
+	struct prof_place *pl = &bpf->bp_place;
+	struct prof_err why = *bpf->bp_error;
 
 	if (!pl->pl_on_tasks)
 		return (false);
@@ -336,46 +319,46 @@ prof_place_give_up(struct prof_session *session, int rv)
 		prof_fail(&why, PROF_E_TARGET, "the target starts tasks faster "
 		    "than events can be opened for them");
 		prof_cure(&why, "use --attach cpus");
-		session->se_error = why;
+		*bpf->bp_error = why;
 	}
 	if (pl->pl_is_forced)
 		return (false);
 	pl->pl_on_tasks = false;
-	session->se_bpf.bp_control->co_fork_bell = 0;
-	memset(&session->se_error, 0, sizeof(session->se_error));
-	return (tell(session, "attach", "cpus") == 0 &&
-	    tell(session, "attach.why", why.pe_text) == 0);
+	bpf->bp_control->co_fork_bell = 0;
+	memset(bpf->bp_error, 0, sizeof(*bpf->bp_error));
+	return (prof_host_info(bpf->bp_plan, "attach", "cpus") == 0 &&
+	    prof_host_info(bpf->bp_plan, "attach.why", why.pe_text) == 0);
 }
 
 int
-prof_place_move(struct prof_session *session, const char *why)
+prof_place_move(struct prof_bpf *bpf, const char *why)
 {
-	struct prof_place *pl = &session->se_place;
+	struct prof_place *pl = &bpf->bp_place;
 	char text[WHY + 64];
 	int rv;
 
 	pl->pl_on_tasks = false;
-	session->se_bpf.bp_control->co_fork_bell = 0;
-	rv = prof_bpf_move(session);
+	bpf->bp_control->co_fork_bell = 0;
+	rv = prof_bpf_move(bpf);
 	if (rv == -1)
 		return (-1);
 	if (rv == 1) {
 		pl->pl_on_tasks = true;
 		pl->pl_is_stuck = true;
-		return (prof_session_add_note(session, "sampling stays on the "
-		    "target's tasks: %s", session->se_error.pe_text));
+		return (prof_host_note(bpf->bp_plan, "sampling stays on the "
+		    "target's tasks: %s", bpf->bp_error->pe_text));
 	}
 	snprintf(text, sizeof(text), "cpus after %.3f s: %s",
 	    (double)pl->pl_clock_ns / NS_PER_S, why);
-	return (tell(session, "attach.moved", text));
+	return (prof_host_info(bpf->bp_plan, "attach.moved", text));
 }
 
 /* How much of what new tasks hold back is no longer little. */
 static bool
-forks_too_often(const struct prof_session *session, uint64_t forks,
+forks_too_often(const struct prof_bpf *bpf, uint64_t forks,
     uint64_t now_ns)
 {
-	const struct prof_place *pl = &session->se_place;
+	const struct prof_place *pl = &bpf->bp_place;
 
 	if (pl->pl_period_ns == 0)
 		return (false);
@@ -385,21 +368,21 @@ forks_too_often(const struct prof_session *session, uint64_t forks,
 
 /* Its samples are missing from the exec to here, or to the end. */
 static int
-place_bared(struct prof_session *session)
+place_bared(struct prof_bpf *bpf)
 {
-	if (!session->se_place.pl_is_forced)
-		return (prof_place_move(session, "a set-user-ID or unreadable "
+	if (!bpf->bp_place.pl_is_forced)
+		return (prof_place_move(bpf, "a set-user-ID or unreadable "
 		    "program loses its events"));
-	session->se_place.pl_is_stuck = true;
-	return (prof_session_add_note(session, "a set-user-ID or unreadable "
+	bpf->bp_place.pl_is_stuck = true;
+	return (prof_host_note(bpf->bp_plan, "a set-user-ID or unreadable "
 	    "program loses the events of its tasks, so its samples are "
 	    "missing; use --attach cpus"));
 }
 
 int
-prof_place_look(struct prof_session *session)
+prof_place_look(struct prof_bpf *bpf)
 {
-	struct prof_place *pl = &session->se_place;
+	struct prof_place *pl = &bpf->bp_place;
 	const uint64_t now_ns = prof_now_ns();
 	struct load load = { 0 };
 	char why[WHY];
@@ -407,26 +390,26 @@ prof_place_look(struct prof_session *session)
 
 	if (!pl->pl_on_tasks || pl->pl_is_stuck)
 		return (0);
-	if (__atomic_load_n(&session->se_bpf.bp_control->co_bared,
+	if (__atomic_load_n(&bpf->bp_control->co_bared,
 	    __ATOMIC_RELAXED) != 0)
-		return (place_bared(session));
+		return (place_bared(bpf));
 	if (pl->pl_is_forced)
 		return (0);
-	forks = prof_place_forks(session) - pl->pl_forks;
-	if (forks_too_often(session, forks, now_ns)) {
+	forks = prof_place_forks(bpf) - pl->pl_forks;
+	if (forks_too_often(bpf, forks, now_ns)) {
 		snprintf(why, sizeof(why), "the target started %" PRIu64
 		    " tasks, each of which is not sampled in its first period",
 		    forks);
-		return (prof_place_move(session, why));
+		return (prof_place_move(bpf, why));
 	}
 	if (now_ns - pl->pl_looked_ns < LOOK_NS)
 		return (0);
 	if (pl->pl_looked_ns == 0)
-		return (place_read(session, NULL));
-	if (place_read(session, &load) == -1)
+		return (place_read(bpf, NULL));
+	if (place_read(bpf, &load) == -1)
 		return (-1);
-	return (costs_more(session, &load, why, sizeof(why)) ?
-	    prof_place_move(session, why) : 0);
+	return (costs_more(bpf, &load, why, sizeof(why)) ?
+	    prof_place_move(bpf, why) : 0);
 }
 
 void

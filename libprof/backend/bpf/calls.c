@@ -15,59 +15,54 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include "backend/bpf/bpf_impl.h"
+#include "base/error.h"
 #include "events/call.h"
 #include "events/names.h"
-#include "session_impl.h"
 
 #define FIRST_ARG	2	/* behind number and return value */
 
+/* Also for system calls that are attached later. */
 int
-prof_calls_init(struct prof_session *session)
+prof_calls_init(struct prof_bpf *bpf)
 {
-	for (size_t n = 1; n < session->se_events.el_n; n++) {
-		if (session->se_events.el_event[n]->ev_kind !=
-		    PROF_KIND_SYSCALL)
-			continue;
-		session->se_calls = calloc(1, sizeof(*session->se_calls));
-		return (session->se_calls == NULL ?
-		    prof_fail_nomem(&session->se_error) : 0);
-	}
-	return (0);
+	bpf->bp_calls = calloc(1, sizeof(*bpf->bp_calls));
+	return (bpf->bp_calls == NULL ? prof_fail_nomem(bpf->bp_error) : 0);
 }
 
 void
-prof_calls_fini(struct prof_session *session)
+prof_calls_fini(struct prof_bpf *bpf)
 {
-	for (size_t n = 0; session->se_calls != NULL && n < DTP_MAX_SYSCALL;
+	for (size_t n = 0; bpf->bp_calls != NULL && n < DTP_MAX_SYSCALL;
 	    n++)
-		free(session->se_calls->sc_call[n]);
-	free(session->se_calls);
-	session->se_calls = NULL;
+		free(bpf->bp_calls->sc_call[n]);
+	free(bpf->bp_calls);
+	bpf->bp_calls = NULL;
 }
 
 /* A call without a name has no description. */
 static int
-describe_call(struct prof_session *session, unsigned number)
+describe_call(struct prof_bpf *bpf, unsigned number)
 {
 	const char *name = prof_syscall_name(number);
 	char key[32], *text;
 	int rv;
 
-	session->se_calls->sc_told[number / 64] |= 1ULL << number % 64;
+	bpf->bp_calls->sc_told[number / 64] |= 1ULL << number % 64;
 	if (name == NULL)
 		return (0);
-	text = prof_syscall_describe(session->se_names, name);
+	text = prof_syscall_describe(bpf->bp_plan->pn_names, name);
 	if (text == NULL)
-		return (prof_fail_nomem(&session->se_error));
-	session->se_calls->sc_call[number] = prof_syscall_parse(text);
+		return (prof_fail_nomem(bpf->bp_error));
+	bpf->bp_calls->sc_call[number] = prof_syscall_parse(text);
 	snprintf(key, sizeof(key), PROF_CALL_KEY "%u", number);
-	rv = prof_describe_say(session, key, text);
+	rv = prof_host_info(bpf->bp_plan, key, text);
 	free(text);
 	return (rv);
 }
 
 int
-prof_calls_take(struct prof_session *session, const struct prof_event *event,
+prof_calls_take(struct prof_bpf *bpf, const struct prof_event *event,
     struct prof_record *record)
 {
 	const struct prof_syscall *call;
@@ -75,10 +70,10 @@ prof_calls_take(struct prof_session *session, const struct prof_event *event,
 
 	if (record->pr_nargs == 0 || number >= DTP_MAX_SYSCALL)
 		return (0);
-	if ((session->se_calls->sc_told[number / 64] >> number % 64 & 1) ==
-	    0 && describe_call(session, (unsigned)number) == -1)
+	if ((bpf->bp_calls->sc_told[number / 64] >> number % 64 & 1) ==
+	    0 && describe_call(bpf, (unsigned)number) == -1)
 		return (-1);
-	call = session->se_calls->sc_call[number];
+	call = bpf->bp_calls->sc_call[number];
 	if (!event->ev_is_call || call == NULL || !call->cl_args_known)
 		return (0);
 	if (record->pr_nargs > FIRST_ARG + call->cl_nargs)
@@ -97,11 +92,11 @@ prof_calls_take(struct prof_session *session, const struct prof_event *event,
 /* ------------------------------------------------------------- at stop */
 
 /* Run the program that looks at each thread: reading makes it go. */
-static int
-look_at_threads(struct prof_session *session, const struct prof_event *event)
+int
+prof_calls_count_of(struct prof_bpf *bpf, const struct prof_event *event)
 {
 	const struct bpf_program *program = bpf_object__find_program_by_name(
-	    session->se_bpf.bp_instance[event->ev_id].in_obj, "each_call");
+	    bpf->bp_instance[event->ev_id].in_obj, "each_call");
 	char nothing[64];
 	int link = -1, fd = -1;
 	ssize_t got = -1;
@@ -119,20 +114,21 @@ look_at_threads(struct prof_session *session, const struct prof_event *event)
 		close(fd);
 	if (link >= 0)
 		close(link);
-	return (got == 0 ? 0 : prof_fail(&session->se_error, PROF_E_KERNEL,
+	return (got == 0 ? 0 : prof_fail(bpf->bp_error, PROF_E_KERNEL,
 	    "%s: cannot find the calls that are still running: %s",
 	    event->ev_name, strerror(errno)));
 }
 
 int
-prof_calls_count_running(struct prof_session *session)
+prof_calls_count_running(struct prof_bpf *bpf)
 {
-	for (size_t n = 1; n < session->se_events.el_n; n++) {
+	for (size_t n = 1; n < bpf->bp_events->el_n; n++) {
 		const struct prof_event *event =
-		    session->se_events.el_event[n];
+		    bpf->bp_events->el_event[n];
 
 		if (event->ev_is_call &&
-		    look_at_threads(session, event) == -1)
+		    !bpf->bp_instance[n].in_is_detached &&
+		    prof_calls_count_of(bpf, event) == -1)
 			return (-1);
 	}
 	return (0);
@@ -164,11 +160,11 @@ name_one(FILE *names, unsigned number, uint64_t count, uint64_t *sum)
 }
 
 static int
-read_ends(const struct prof_session *session, const struct prof_event *event,
+read_ends(const struct prof_bpf *bpf, const struct prof_event *event,
     struct ended *ended)
 {
 	const struct bpf_map *map = bpf_object__find_map_by_name(
-	    session->se_bpf.bp_instance[event->ev_id].in_obj, "call_ends");
+	    bpf->bp_instance[event->ev_id].in_obj, "call_ends");
 	struct dtp_call_ends ends;
 
 	for (uint32_t n = 0; n < DTP_MAX_SYSCALL; n++) {
@@ -185,18 +181,18 @@ read_ends(const struct prof_session *session, const struct prof_event *event,
 
 /* "calls.N.WHAT", N being the event's number. */
 static int
-say_count(struct prof_session *session, const struct prof_event *event,
+say_count(struct prof_bpf *bpf, const struct prof_event *event,
     const char *what, uint64_t count)
 {
 	char key[64], value[32];
 
 	snprintf(key, sizeof(key), "calls.%u.%s", event->ev_id, what);
 	snprintf(value, sizeof(value), "%llu", (unsigned long long)count);
-	return (prof_describe_say(session, key, value));
+	return (prof_host_info(bpf->bp_plan, key, value));
 }
 
 static int
-say_counts(struct prof_session *session, const struct prof_event *event)
+say_counts(struct prof_bpf *bpf, const struct prof_event *event)
 {
 	static const struct {
 		const char	*name;
@@ -211,18 +207,18 @@ say_counts(struct prof_session *session, const struct prof_event *event)
 	for (size_t n = 0; n < sizeof(what) / sizeof(what[0]); n++) {
 		uint64_t sum = 0;
 
-		for (uint32_t cpu = 0; cpu < session->se_bpf.bp_ncpus; cpu++)
+		for (uint32_t cpu = 0; cpu < bpf->bp_ncpus; cpu++)
 			sum += *(const uint64_t *)(const void *)
-			    ((const char *)prof_bpf_counts(&session->se_bpf,
+			    ((const char *)prof_bpf_counts(bpf,
 			    cpu, event->ev_id) + what[n].at);
-		if (say_count(session, event, what[n].name, sum) == -1)
+		if (say_count(bpf, event, what[n].name, sum) == -1)
 			return (-1);
 	}
 	return (0);
 }
 
 static int
-say_ends(struct prof_session *session, const struct prof_event *event)
+say_ends(struct prof_bpf *bpf, const struct prof_event *event)
 {
 	struct ended ended = { 0 };
 	char key[64], *running = NULL, *dead = NULL;
@@ -232,9 +228,9 @@ say_ends(struct prof_session *session, const struct prof_event *event)
 	ended.en_running_names = open_memstream(&running, &length);
 	ended.en_ended_names = open_memstream(&dead, &length);
 	if (ended.en_running_names == NULL || ended.en_ended_names == NULL)
-		prof_fail_nomem(&session->se_error);
-	else if (read_ends(session, event, &ended) == -1)
-		prof_fail(&session->se_error, PROF_E_KERNEL, "%s: cannot read "
+		prof_fail_nomem(bpf->bp_error);
+	else if (read_ends(bpf, event, &ended) == -1)
+		prof_fail(bpf->bp_error, PROF_E_KERNEL, "%s: cannot read "
 		    "the calls that are still running", event->ev_name);
 	else
 		rv = 0;
@@ -244,29 +240,29 @@ say_ends(struct prof_session *session, const struct prof_event *event)
 	if (ended.en_ended_names != NULL && fclose(ended.en_ended_names) != 0)
 		rv = -1;
 	if (rv == 0)
-		rv = say_count(session, event, "running", ended.en_running);
+		rv = say_count(bpf, event, "running", ended.en_running);
 	if (rv == 0)
-		rv = say_count(session, event, "ended", ended.en_ended);
+		rv = say_count(bpf, event, "ended", ended.en_ended);
 	snprintf(key, sizeof(key), "calls.%u.running.names", event->ev_id);
 	if (rv == 0 && ended.en_running != 0)
-		rv = prof_describe_say(session, key, running);
+		rv = prof_host_info(bpf->bp_plan, key, running);
 	snprintf(key, sizeof(key), "calls.%u.ended.names", event->ev_id);
 	if (rv == 0 && ended.en_ended != 0)
-		rv = prof_describe_say(session, key, dead);
+		rv = prof_host_info(bpf->bp_plan, key, dead);
 	free(running);
 	free(dead);
 	return (rv);
 }
 
 int
-prof_describe_calls(struct prof_session *session)
+prof_describe_calls(struct prof_bpf *bpf)
 {
-	for (size_t n = 1; n < session->se_events.el_n; n++) {
+	for (size_t n = 1; n < bpf->bp_events->el_n; n++) {
 		const struct prof_event *event =
-		    session->se_events.el_event[n];
+		    bpf->bp_events->el_event[n];
 
-		if (event->ev_is_call && (say_counts(session, event) == -1 ||
-		    say_ends(session, event) == -1))
+		if (event->ev_is_call && (say_counts(bpf, event) == -1 ||
+		    say_ends(bpf, event) == -1))
 			return (-1);
 	}
 	return (0);

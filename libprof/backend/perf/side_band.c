@@ -18,7 +18,7 @@
  * path and build-id itself, which programs can in few kernels, and to be told
  * of each system call of the machine.
  *
- * Called by arm.c.
+ * Called by backend.c.
  */
 #include <sys/resource.h>
 
@@ -28,15 +28,18 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "session_impl.h"
+#include "backend/perf/rings.h"
+#include "backend/perf/side_band.h"
+#include "base/error.h"
+#include "os/pidset.h"
 
 #define LIMIT		8192		/* perf events of threads on CPUs */
 #define WIDE_BYTES	(4UL << 20)	/* of a ring that hears everybody */
 #define WIDE_SUM	(128UL << 20)	/* of all such rings */
 
-static int	open_for_all(struct prof_session *, bool);
-static int	open_for_cgroup(struct prof_session *);
-static int	open_for_tasks(struct prof_session *);
+static struct prof_rings *open_for_all(struct prof_plan *, bool);
+static struct prof_rings *open_for_cgroup(struct prof_plan *);
+static struct prof_rings *open_for_tasks(struct prof_plan *);
 
 static size_t
 max_fds(void)
@@ -49,70 +52,74 @@ max_fds(void)
 	return (LIMIT);
 }
 
-static int
-open_rings(struct prof_session *session, struct prof_rings_options *ro)
+static struct prof_rings *
+open_rings(struct prof_plan *plan, struct prof_rings_options *ro)
 {
-	ro->ro_cpus = session->se_online;
-	ro->ro_ncpus = session->se_nonline;
-	session->se_rings = prof_rings_open(ro, &session->se_error);
-	return (session->se_rings == NULL ? -1 : 0);
+	ro->ro_cpus = plan->pn_online;
+	ro->ro_ncpus = plan->pn_nonline;
+	return (prof_rings_open(ro, plan->pn_error));
 }
 
 /* Of a ring that many can fill. */
 static size_t
-wide_bytes(const struct prof_session *session)
+wide_bytes(const struct prof_plan *plan)
 {
 	size_t bytes = WIDE_BYTES;
 
 	while (bytes > PROF_RING_BYTES &&
-	    bytes * session->se_nonline > WIDE_SUM)
+	    bytes * plan->pn_nonline > WIDE_SUM)
 		bytes /= 2;
 	return (bytes);
 }
 
-static int
-open_for_all(struct prof_session *session, bool quiet)
+static struct prof_rings *
+open_for_all(struct prof_plan *plan, bool quiet)
 {
 	struct prof_rings_options ro = { .ro_quiet = quiet,
-	    .ro_ring_bytes = wide_bytes(session) };
+	    .ro_ring_bytes = wide_bytes(plan) };
 
-	return (open_rings(session, &ro));
+	return (open_rings(plan, &ro));
 }
 
-static int
-open_for_cgroup(struct prof_session *session)
+static struct prof_rings *
+open_for_cgroup(struct prof_plan *plan)
 {
+	const char *path = plan->pn_options->po_cgroup;
 	struct prof_rings_options ro = { .ro_has_cgroup = true,
-	    .ro_ring_bytes = wide_bytes(session) };
-	int rv;
+	    .ro_ring_bytes = wide_bytes(plan) };
+	struct prof_rings *rings;
 
-	ro.ro_cgroup = open(session->se_options.po_cgroup, O_RDONLY |
-	    O_DIRECTORY | O_CLOEXEC);
-	if (ro.ro_cgroup == -1)
-		return (prof_fail(&session->se_error, PROF_E_TARGET, "%s: %s",
-		    session->se_options.po_cgroup, strerror(errno)));
-	rv = open_rings(session, &ro);
+	ro.ro_cgroup = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (ro.ro_cgroup == -1) {
+		prof_fail(plan->pn_error, PROF_E_TARGET, "%s: %s", path,
+		    strerror(errno));
+		return (NULL);
+	}
+	rings = open_rings(plan, &ro);
 	close(ro.ro_cgroup);
-	return (rv);
+	return (rings);
 }
 
 /*
  * Mappings are those of a process: of a thread that is recorded alone, all
  * the others matter, too, and they inherit, since threads come by it.
  */
-static int
-open_for_tasks(struct prof_session *session)
+static struct prof_rings *
+open_for_tasks(struct prof_plan *plan)
 {
-	const struct prof_options *po = &session->se_options;
+	const struct prof_options *po = plan->pn_options;
 	struct prof_rings_options ro = { .ro_inherit = true,
 	    .ro_max_fds = max_fds() };
-	int rv, *pids = calloc(po->po_nids + 1, sizeof(*pids));
+	int *pids = calloc(po->po_nids + 1, sizeof(*pids));
+	struct prof_rings *rings;
 	size_t n;
 
-	if (pids == NULL)
-		return (prof_fail_nomem(&session->se_error));
+	if (pids == NULL) {
+		prof_fail_nomem(plan->pn_error);
+		return (NULL);
+	}
 	if (po->po_target == PROF_TARGET_COMMAND) {
-		pids[ro.ro_npids++] = session->se_command.cm_pid;
+		pids[ro.ro_npids++] = plan->pn_command;
 	} else for (n = 0; n < po->po_nids; n++) {
 		pids[ro.ro_npids] = po->po_target == PROF_TARGET_PIDS ?
 		    po->po_ids[n] : (int)prof_group_of(po->po_ids[n]);
@@ -122,21 +129,30 @@ open_for_tasks(struct prof_session *session)
 	ro.ro_pids = pids;
 	ro.ro_threads = po->po_no_inherit ||
 	    po->po_target == PROF_TARGET_TIDS;
-	rv = open_rings(session, &ro);
+	rings = open_rings(plan, &ro);
 	free(pids);
-	return (rv);
+	return (rings);
 }
 
 /* What is narrower may fail where all CPUs do not: they have the last word. */
-int
-prof_side_band_open(struct prof_session *session)
+struct prof_rings *
+prof_side_band_open(struct prof_plan *plan)
 {
-	const enum prof_target target = session->se_options.po_target;
+	const struct prof_options *po = plan->pn_options;
+	const enum prof_target target = po->po_target;
+	struct prof_rings *rings = NULL;
 
-	if (target != PROF_TARGET_ALL && (target == PROF_TARGET_CGROUP ?
-	    open_for_cgroup(session) : open_for_tasks(session)) == 0)
-		return (0);
-	memset(&session->se_error, 0, sizeof(session->se_error));
-	session->se_side_is_wide = true;
-	return (open_for_all(session, target != PROF_TARGET_ALL));
+	if (target == PROF_TARGET_CGROUP)
+		rings = open_for_cgroup(plan);
+	else if (target != PROF_TARGET_ALL)
+		rings = open_for_tasks(plan);
+	if (rings == NULL) {
+		memset(plan->pn_error, 0, sizeof(*plan->pn_error));
+		plan->pn_is_wide = true;
+		rings = open_for_all(plan, target != PROF_TARGET_ALL);
+	}
+	plan->pn_hears_others = target != PROF_TARGET_ALL &&
+	    target != PROF_TARGET_CGROUP && (plan->pn_is_wide ||
+	    po->po_no_inherit || target == PROF_TARGET_TIDS);
+	return (rings);
 }

@@ -3,7 +3,7 @@
  * When firings were refused: the counters say how many, this says from when
  * to when, so that a hole in the samples is seen as one.
  *
- * Called by session.c after every round of the drain.  Compares, per CPU and
+ * Called by backend.c after every round of the drain.  Compares, per CPU and
  * event, what has been refused with the last time; what was refused within a
  * tenth of a second of each other is one gap, and becomes one LOST record.
  * Its beginning is the last look that found nothing new, so a gap is never
@@ -11,8 +11,9 @@
  */
 #include <stdlib.h>
 
+#include "backend/bpf/bpf_impl.h"
 #include "base/clock.h"
-#include "session_impl.h"
+#include "base/error.h"
 
 #define QUIET_NS	100000000ULL	/* a gap has ended when this long ago */
 #define LONGEST_NS	1000000000ULL	/* a longer one is told in pieces */
@@ -25,19 +26,17 @@ struct prof_gap {
 };
 
 int
-prof_gaps_init(struct prof_session *session)
+prof_gaps_init(struct prof_bpf *bpf)
 {
-	const struct prof_bpf *bpf = &session->se_bpf;
-
-	session->se_gaps = calloc((size_t)bpf->bp_ncpus * bpf->bp_nevents,
-	    sizeof(*session->se_gaps));
-	session->se_looked_ns = prof_now_ns();
-	return (session->se_gaps == NULL ?
-	    prof_fail_nomem(&session->se_error) : 0);
+	bpf->bp_gaps = calloc((size_t)bpf->bp_ncpus * bpf->bp_room,
+	    sizeof(*bpf->bp_gaps));
+	bpf->bp_looked_ns = prof_now_ns();
+	return (bpf->bp_gaps == NULL ?
+	    prof_fail_nomem(bpf->bp_error) : 0);
 }
 
 static int
-tell(struct prof_session *session, struct prof_gap *gap, uint32_t cpu,
+tell(struct prof_bpf *bpf, struct prof_gap *gap, uint32_t cpu,
     uint32_t event)
 {
 	struct prof_record record = { 0 };
@@ -50,48 +49,47 @@ tell(struct prof_session *session, struct prof_gap *gap, uint32_t cpu,
 	record.pr_time_ns = gap->ga_until_ns;
 	record.pr_comm = "";
 	gap->ga_count = 0;
-	return (prof_session_take(session, &record));
+	return (prof_host_tell(bpf->bp_plan, &record));
 }
 
 static int
-look_at(struct prof_session *session, uint32_t cpu, uint32_t event,
+look_at(struct prof_bpf *bpf, uint32_t cpu, uint32_t event,
     uint64_t now_ns)
 {
 	const volatile struct dtp_counts *cn =
-	    prof_bpf_counts(&session->se_bpf, cpu, event);
-	struct prof_gap *gap = &session->se_gaps[
-	    (size_t)cpu * session->se_bpf.bp_nevents + event];
+	    prof_bpf_counts(bpf, cpu, event);
+	struct prof_gap *gap = &bpf->bp_gaps[
+	    (size_t)cpu * bpf->bp_room + event];
 	uint64_t refused = cn->cn_full + cn->cn_nested + cn->cn_error;
 
 	if (refused > gap->ga_refused) {
 		if (gap->ga_count == 0)
-			gap->ga_since_ns = session->se_looked_ns;
+			gap->ga_since_ns = bpf->bp_looked_ns;
 		gap->ga_count += refused - gap->ga_refused;
 		gap->ga_refused = refused;
 		gap->ga_until_ns = now_ns;
 	}
-	if (gap->ga_count == 0 || (session->se_state != PROF_STOPPED &&
+	if (gap->ga_count == 0 || (bpf->bp_phase != PROF_BPF_STOPPED &&
 	    now_ns - gap->ga_until_ns < QUIET_NS &&
 	    now_ns - gap->ga_since_ns < LONGEST_NS))
 		return (0);
-	return (tell(session, gap, cpu, event));
+	return (tell(bpf, gap, cpu, event));
 }
 
 int
-prof_gaps_look(struct prof_session *session)
+prof_gaps_look(struct prof_bpf *bpf)
 {
 	/* What is counted in samples is never refused. */
-	const size_t nevents = session->se_events.el_n - session->se_nvalues;
-	uint64_t now_ns = session->se_stop_ns != 0 ? session->se_stop_ns :
-	    prof_now_ns();
+	const size_t nevents = bpf->bp_events->el_n - bpf->bp_plan->pn_nvalues;
+	const uint64_t now_ns = prof_clock_until_ns(&bpf->bp_plan->pn_clock);
 	uint32_t event;
 	size_t n;
 
-	for (n = 0; n < session->se_nonline; n++)
+	for (n = 0; n < bpf->bp_plan->pn_nonline; n++)
 		for (event = 0; event < nevents; event++)
-			if (look_at(session, (uint32_t)session->se_online[n],
+			if (look_at(bpf, (uint32_t)bpf->bp_plan->pn_online[n],
 			    event, now_ns) == -1)
 				return (-1);
-	session->se_looked_ns = now_ns;
+	bpf->bp_looked_ns = now_ns;
 	return (0);
 }

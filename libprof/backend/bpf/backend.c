@@ -1,0 +1,507 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * The BPF back end as a session sees it: fills the interface of backend.h
+ * from the files beside this one, in their order.
+ *
+ * Start switches counters on and then flips the one word that makes programs
+ * store samples; pause and stop flip it first.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+
+#include "backend/bpf/bpf_impl.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "os/permission.h"
+
+#define SECOND_NS	1000000000ULL
+#define UNWIND_MAX	(256ULL << 20)
+#define MOST_AT_ONCE	8	/* times slower in one step */
+#define LOWEST_HZ	10
+
+static void	bpf_close(void *);
+
+static bool
+bpf_detect(const struct prof_plan *plan, struct prof_err *why)
+{
+	(void)plan;
+	return (prof_bpf_usable(why));
+}
+
+static void
+bpf_init(struct prof_bpf *bpf, struct prof_plan *plan)
+{
+	bpf->bp_plan = plan;
+	bpf->bp_events = plan->pn_events;
+	bpf->bp_error = plan->pn_error;
+	bpf->bp_ring_bytes = plan->pn_ring_bytes;
+	bpf->bp_stats_fd = -1;
+}
+
+static int
+bpf_try(struct prof_plan *plan)
+{
+	struct prof_bpf bpf = { 0 };
+
+	bpf_init(&bpf, plan);
+	return (prof_values_check(&bpf) == -1 ? -1 : prof_bpf_try(&bpf));
+}
+
+/* ------------------------------------------------------------ make it */
+
+/* Tables for user stacks, unless frame pointers were asked for. */
+static int
+open_unwind(struct prof_bpf *bpf)
+{
+	const struct prof_plan *plan = bpf->bp_plan;
+	const uint64_t max_bytes = plan->pn_options->po_unwind_bytes;
+	int fds[PROF_UNWIND_FDS];
+
+	if (plan->pn_options->po_callgraph != PROF_CALLGRAPH_AUTO)
+		return (0);
+	prof_bpf_unwind_fds(bpf, fds);
+	bpf->bp_unwind = prof_unwind_new(fds, bpf->bp_ncpus,
+	    max_bytes != 0 ? max_bytes : UNWIND_MAX, plan->pn_broker,
+	    bpf->bp_error);
+	return (bpf->bp_unwind == NULL ? -1 : 0);
+}
+
+static int
+say_number(struct prof_bpf *bpf, const char *key, uint64_t number)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%llu", (unsigned long long)number);
+	return (prof_host_info(bpf->bp_plan, key, text));
+}
+
+static int
+make(struct prof_bpf *bpf)
+{
+	if (prof_bpf_load(bpf) == -1 || prof_bpf_attach(bpf) == -1 ||
+	    open_unwind(bpf) == -1)
+		return (-1);
+	bpf->bp_own = calloc((size_t)(bpf->bp_ncpus + 1) * bpf->bp_room,
+	    sizeof(*bpf->bp_own));
+	bpf->bp_missed = calloc(bpf->bp_room, sizeof(*bpf->bp_missed));
+	if (bpf->bp_own == NULL || bpf->bp_missed == NULL)
+		return (prof_fail_nomem(bpf->bp_error));
+	if (prof_calls_init(bpf) == -1 ||
+	    (bpf->bp_drain = prof_drain_new(bpf)) == NULL ||
+	    prof_gaps_init(bpf) == -1 ||
+	    say_number(bpf, "buffer_bytes", bpf->bp_ring_bytes) == -1)
+		return (-1);
+	/* From here on forks of targets are entered by the hook. */
+	prof_bpf_state(bpf, DTP_ARMED);
+	return (0);
+}
+
+static void *
+bpf_load(struct prof_plan *plan)
+{
+	struct prof_bpf *bpf = calloc(1, sizeof(*bpf));
+
+	if (bpf == NULL) {
+		prof_fail_nomem(plan->pn_error);
+		return (NULL);
+	}
+	bpf_init(bpf, plan);
+	if (make(bpf) == 0)
+		return (bpf);
+	bpf_close(bpf);
+	return (NULL);
+}
+
+/* Where the programs look.  What the hook has entered meanwhile stands. */
+static void
+bpf_enter(void *state, uint32_t id, bool waits_for_exec)
+{
+	struct prof_bpf *bpf = state;
+	uint8_t *at = &bpf->bp_targets->tg_how[id & (DTP_TASK_IDS - 1)];
+	uint8_t none = 0;
+
+	__atomic_compare_exchange_n(at, &none, waits_for_exec ? DTP_TG_WAIT :
+	    DTP_TG_ACTIVE, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
+
+static int
+bpf_arm(void *state)
+{
+	return (prof_place_begin(state));
+}
+
+static int
+bpf_ready(void *state)
+{
+	struct prof_bpf *bpf = state;
+
+	if (prof_place_choose(bpf) == -1 || prof_sampling_attach(bpf) == -1)
+		return (-1);
+	bpf->bp_phase = PROF_BPF_READY;
+	return (0);
+}
+
+static void
+bpf_close(void *state)
+{
+	struct prof_bpf *bpf = state;
+
+	if (bpf->bp_stats_fd >= 0)
+		close(bpf->bp_stats_fd);
+	prof_drain_free(bpf->bp_drain);
+	prof_calls_fini(bpf);
+	free(bpf->bp_gaps);
+	prof_unwind_free(bpf->bp_unwind);
+	prof_place_fini(&bpf->bp_place);
+	free(bpf->bp_own);
+	free(bpf->bp_missed);
+	prof_bpf_fini(bpf);
+	free(bpf);
+}
+
+/* ---------------------------------------------------------- run it */
+
+/* At the start, also at one in a pause. */
+static void
+begin(struct prof_bpf *bpf)
+{
+	if (bpf->bp_phase != PROF_BPF_READY)
+		return;
+	bpf->bp_turns_ns = prof_now_ns();
+	if (bpf->bp_unwind != NULL)
+		prof_unwind_begin(bpf->bp_unwind);
+}
+
+static int
+bpf_enable(void *state)
+{
+	struct prof_bpf *bpf = state;
+
+	begin(bpf);
+	if (prof_bpf_enable(bpf) == -1)
+		return (-1);
+	prof_bpf_record(bpf);
+	bpf->bp_phase = PROF_BPF_RECORDING;
+	return (0);
+}
+
+static int
+bpf_pause(void *state)
+{
+	struct prof_bpf *bpf = state;
+
+	begin(bpf);
+	prof_bpf_state(bpf, DTP_PAUSED);
+	bpf->bp_phase = PROF_BPF_PAUSED;
+	return (prof_bpf_disable(bpf));
+}
+
+static size_t
+bpf_fds(const void *state, const int **fds)
+{
+	const struct prof_bpf *bpf = state;
+
+	*fds = &bpf->bp_bell_fd;
+	return (1);
+}
+
+static int
+bpf_look(void *state, uint64_t handed_ns, uint64_t *until_ns, unsigned *fill)
+{
+	struct prof_bpf *bpf = state;
+
+	/* Nothing comes late: see drain.c. */
+	(void)handed_ns;
+	prof_bpf_bell_clear(bpf);
+	if (prof_drain_look(bpf->bp_drain, until_ns) == -1)
+		return (-1);
+	*fill = prof_drain_fill(bpf->bp_drain);
+	return (0);
+}
+
+static uint64_t
+bpf_next(const void *state)
+{
+	const struct prof_bpf *bpf = state;
+
+	return (prof_drain_next(bpf->bp_drain));
+}
+
+static int
+bpf_drain_until(void *state, uint64_t until_ns)
+{
+	const struct prof_bpf *bpf = state;
+
+	return (prof_drain_until(bpf->bp_drain, until_ns));
+}
+
+static bool
+bpf_is_empty(const void *state)
+{
+	const struct prof_bpf *bpf = state;
+
+	return (prof_drain_empty(bpf->bp_drain));
+}
+
+static int
+bpf_tend(void *state)
+{
+	struct prof_bpf *bpf = state;
+
+	if (prof_gaps_look(bpf) == -1)
+		return (-1);
+	if (bpf->bp_phase == PROF_BPF_RECORDING && prof_place_look(bpf) == -1)
+		return (-1);
+	return (bpf->bp_phase == PROF_BPF_STOPPED ||
+	    prof_now_ns() - bpf->bp_turns_ns < SECOND_NS ? 0 :
+	    prof_bpf_turns(bpf));
+}
+
+static int
+bpf_stop(void *state)
+{
+	struct prof_bpf *bpf = state;
+
+	bpf->bp_phase = PROF_BPF_STOPPED;
+	return (prof_bpf_stop(bpf));
+}
+
+static size_t
+bpf_room(const void *state)
+{
+	const struct prof_bpf *bpf = state;
+
+	return (bpf->bp_room - bpf->bp_nevents);
+}
+
+static int
+bpf_attach(void *state, struct prof_event *event)
+{
+	struct prof_bpf *bpf = state;
+
+	if (prof_bpf_load_one(bpf, event) == -1)
+		return (-1);
+	return (prof_bpf_join(bpf, event) == -1 ? 1 : 0);
+}
+
+static int
+bpf_detach(void *state, struct prof_event *event)
+{
+	struct prof_bpf *bpf = state;
+
+	if (bpf->bp_instance[event->ev_id].in_is_detached)
+		return (prof_fail(bpf->bp_error, PROF_E_EMPTY,
+		    "%s: it is not attached", event->ev_name));
+	return (prof_bpf_part(bpf, event));
+}
+
+static uint64_t
+bpf_caps(const void *state)
+{
+	return (prof_sampling_caps(state));
+}
+
+/* ---------------------------------------------------------- stacks */
+
+static int
+bpf_observe(void *state, const struct prof_record *record)
+{
+	struct prof_bpf *bpf = state;
+
+	if (bpf->bp_unwind != NULL &&
+	    prof_unwind_observe(bpf->bp_unwind, record) == -1)
+		return (prof_fail_nomem(bpf->bp_error));
+	return (record->pr_type == PROF_R_MMAP ?
+	    prof_bpf_mapped(bpf, record) : 0);
+}
+
+static int
+bpf_renew(void *state, uint32_t pid, uint64_t time_ns, bool any_exec)
+{
+	const struct prof_bpf *bpf = state;
+
+	if (bpf->bp_unwind == NULL || prof_unwind_renew(bpf->bp_unwind, pid,
+	    time_ns, any_exec) == 0)
+		return (0);
+	return (prof_fail_nomem(bpf->bp_error));
+}
+
+static bool
+bpf_publish(void *state)
+{
+	const struct prof_bpf *bpf = state;
+
+	if (bpf->bp_unwind == NULL)
+		return (false);
+	return (prof_unwind_publish(bpf->bp_unwind) ||
+	    (bpf->bp_phase == PROF_BPF_LOADED &&
+	    !prof_unwind_ready(bpf->bp_unwind)));
+}
+
+/* ------------------------------------------------------------ cost */
+
+static int
+bpf_measure(void *state)
+{
+	struct prof_bpf *bpf = state;
+
+	if (bpf->bp_stats_fd >= 0)
+		close(bpf->bp_stats_fd);
+	bpf->bp_stats_fd = bpf_enable_stats(BPF_STATS_RUN_TIME);
+	return (bpf->bp_stats_fd < 0 ? -1 : 0);
+}
+
+static uint64_t
+bpf_spent_ns(const void *state)
+{
+	const struct prof_bpf *bpf = state;
+	struct bpf_prog_info info;
+	uint64_t sum = 0;
+	uint32_t length;
+
+	for (uint32_t e = 0; e < 2 * bpf->bp_room; e++)
+		for (int n = 0; n < bpf->bp_instance[e].in_nprogs; n++) {
+			memset(&info, 0, sizeof(info));
+			length = sizeof(info);
+			if (bpf_obj_get_info_by_fd(
+			    bpf->bp_instance[e].in_prog[n], &info,
+			    &length) == 0)
+				sum += info.run_time_ns;
+		}
+	return (sum);
+}
+
+/* Neither a rate of nothing, nor a number that does not fit. */
+static uint64_t
+slowest(const struct prof_event *event)
+{
+	const struct perf_event_attr *attr = &event->ev_attr;
+
+	if (!event->ev_has_period)
+		return (0);
+	if (attr->freq)
+		return (attr->sample_freq / LOWEST_HZ);
+	if (event->ev_is_timer)
+		return (SECOND_NS / LOWEST_HZ / attr->sample_period);
+	return (INT64_MAX / MOST_AT_ONCE / attr->sample_period);
+}
+
+/* The events that can be had less often; how many of them were slowed. */
+static int
+bpf_slow_down(void *state, struct prof_slower *slower)
+{
+	struct prof_bpf *bpf = state;
+	int done = 0, left = 0;
+
+	slower->sl_reached = 0;
+	for (uint32_t e = 1; e < bpf->bp_nevents; e++) {
+		const struct prof_instance *in = &bpf->bp_instance[e];
+		const uint64_t most = slowest(bpf->bp_events->el_event[e]);
+		const uint64_t wanted = slower->sl_wanted < most ?
+		    slower->sl_wanted : most;
+
+		left += wanted < slower->sl_wanted;
+		if (in->in_nperf == 0 || prof_plan_is_exact(bpf->bp_plan) ||
+		    wanted <= (in->in_slower > 1 ? in->in_slower : 1))
+			continue;
+		if (prof_bpf_slow_down(bpf, e, wanted) == -1) {
+			slower->sl_failed = true;
+			break;
+		}
+		if (wanted > slower->sl_reached)
+			slower->sl_reached = wanted;
+		done++;
+	}
+	slower->sl_is_uneven = left > 0 &&
+	    bpf->bp_nevents - bpf->bp_plan->pn_nvalues > 2;
+	return (done);
+}
+
+/* ------------------------------------------------------------- end */
+
+static int
+say_snapshots(struct prof_bpf *bpf)
+{
+	uint64_t taken = 0, refused = 0, cut = 0;
+	size_t n;
+
+	if (bpf->bp_plan->pn_snapshots == NULL)
+		return (0);
+	for (n = 0; n < (size_t)bpf->bp_ncpus * bpf->bp_room; n++) {
+		taken += bpf->bp_counts[n].cn_snapshots;
+		refused += bpf->bp_counts[n].cn_snap_late;
+		cut += bpf->bp_counts[n].cn_snap_cut;
+	}
+	return (say_number(bpf, "snapshots.taken", taken) == -1 ||
+	    say_number(bpf, "snapshots.refused", refused) == -1 ||
+	    say_number(bpf, "snapshots.cut", cut) == -1 ? -1 : 0);
+}
+
+/* What it took to walk stacks by tables. */
+static int
+say_unwind(struct prof_bpf *bpf)
+{
+	struct prof_unwind_stats stats;
+
+	if (bpf->bp_unwind == NULL)
+		return (0);
+	prof_unwind_stats(bpf->bp_unwind, &stats);
+	if (stats.us_refused > 0 && prof_host_note(bpf->bp_plan,
+	    "%llu mappings of program files exceed the limit (8190 files at "
+	    "once): their stacks were unwound in user space or not at all",
+	    (unsigned long long)stats.us_refused) == -1)
+		return (-1);
+	if (say_number(bpf, "unwind.modules", stats.us_modules) == -1 ||
+	    say_number(bpf, "unwind.tables", stats.us_tables) == -1 ||
+	    say_number(bpf, "unwind.bytes", stats.us_bytes) == -1 ||
+	    say_number(bpf, "unwind.evicted", stats.us_evicted) == -1)
+		return (-1);
+	return (say_number(bpf, "unwind.calls", stats.us_calls));
+}
+
+static int
+bpf_end(void *state)
+{
+	struct prof_bpf *bpf = state;
+
+	return (say_snapshots(bpf) == -1 || say_unwind(bpf) == -1 ||
+	    prof_describe_calls(bpf) == -1 ? -1 : 0);
+}
+
+const struct prof_backend prof_backend_bpf = {
+	.bk_name = "bpf",
+	.bk_flags = PROF_BACKEND_ASKS,
+	.bk_detect = bpf_detect,
+	.bk_try = bpf_try,
+	.bk_load = bpf_load,
+	.bk_enter = bpf_enter,
+	.bk_step[PROF_STEP_ARM] = bpf_arm,
+	.bk_step[PROF_STEP_READY] = bpf_ready,
+	.bk_step[PROF_STEP_ENABLE] = bpf_enable,
+	.bk_step[PROF_STEP_PAUSE] = bpf_pause,
+	.bk_fds = bpf_fds,
+	.bk_room = bpf_room,
+	.bk_attach = bpf_attach,
+	.bk_detach = bpf_detach,
+	.bk_look = bpf_look,
+	.bk_next = bpf_next,
+	.bk_drain_until = bpf_drain_until,
+	.bk_step[PROF_STEP_TEND] = bpf_tend,
+	.bk_step[PROF_STEP_STOP] = bpf_stop,
+	.bk_is_empty = bpf_is_empty,
+	.bk_account = prof_bpf_account,
+	.bk_lost = prof_bpf_lost,
+	.bk_side = prof_bpf_side,
+	.bk_observe = bpf_observe,
+	.bk_renew = bpf_renew,
+	.bk_publish = bpf_publish,
+	.bk_measure = bpf_measure,
+	.bk_spent_ns = bpf_spent_ns,
+	.bk_slow_down = bpf_slow_down,
+	.bk_step[PROF_STEP_END] = bpf_end,
+	.bk_caps = bpf_caps,
+	.bk_close = bpf_close,
+};

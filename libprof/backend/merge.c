@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * One sequence of records out of what all back ends have.
+ *
+ * Called by the session, each round.  First each back end looks, and says up
+ * to when it knows everything; the earliest of these times is the limit.  Then
+ * whoever has the oldest record hands over as long as its own stay the oldest:
+ * few back ends, so each is asked once a run of records, not once a record.
+ */
+#include <string.h>
+
+#include "backend/merge.h"
+#include "base/error.h"
+
+/* Whose record is next, and until when its records stay the next. */
+static struct prof_source *
+merge_next(struct prof_merge *merge, uint64_t *until_ns)
+{
+	struct prof_source *best = NULL;
+	uint64_t best_ns = UINT64_MAX, ns;
+
+	for (size_t n = 0; n < merge->mg_n; n++) {
+		struct prof_source *source = &merge->mg_source[n];
+
+		ns = source->so_backend->bk_next(source->so_state);
+		if (ns < best_ns) {
+			/* The earlier source goes first where they meet. */
+			if (best != NULL && best_ns - 1 < *until_ns)
+				*until_ns = best_ns - 1;
+			best_ns = ns;
+			best = source;
+		} else if (ns < *until_ns)
+			*until_ns = ns;
+	}
+	return (best_ns <= merge->mg_until_ns ? best : NULL);
+}
+
+static int
+merge_look(struct prof_merge *merge)
+{
+	uint64_t limit_ns = UINT64_MAX;
+	unsigned fill;
+
+	merge->mg_fill = 0;
+	for (size_t n = 0; n < merge->mg_n; n++) {
+		struct prof_source *source = &merge->mg_source[n];
+
+		fill = 0;
+		if (source->so_backend->bk_look(source->so_state,
+		    merge->mg_last_ns, &source->so_until_ns, &fill) == -1)
+			return (-1);
+		if (source->so_until_ns < limit_ns)
+			limit_ns = source->so_until_ns;
+		if (fill > merge->mg_fill)
+			merge->mg_fill = fill;
+	}
+	if (limit_ns > merge->mg_until_ns)
+		merge->mg_until_ns = limit_ns;
+	return (0);
+}
+
+int
+prof_merge_round(struct prof_merge *merge)
+{
+	struct prof_source *source;
+	uint64_t until_ns;
+
+	if (merge_look(merge) == -1)
+		return (-1);
+	for (;;) {
+		until_ns = merge->mg_until_ns;
+		if ((source = merge_next(merge, &until_ns)) == NULL)
+			return (0);
+		merge->mg_now = source;
+		if (source->so_backend->bk_drain_until(source->so_state,
+		    until_ns) == -1)
+			return (-1);
+	}
+}
+
+int
+prof_merge_check(struct prof_merge *merge, const struct prof_record *record,
+    struct prof_err *error)
+{
+	if (record->pr_time_ns < merge->mg_last_ns)
+		return (prof_fail(error, PROF_E_DAMAGED, "back end %s: a "
+		    "record is %llu ns older than the one before",
+		    merge->mg_now->so_backend->bk_name, (unsigned long long)
+		    (merge->mg_last_ns - record->pr_time_ns)));
+	merge->mg_last_ns = record->pr_time_ns;
+	return (0);
+}
+
+bool
+prof_merge_is_empty(const struct prof_merge *merge)
+{
+	for (size_t n = 0; n < merge->mg_n; n++) {
+		const struct prof_source *source = &merge->mg_source[n];
+
+		if (source->so_backend->bk_is_empty != NULL &&
+		    !source->so_backend->bk_is_empty(source->so_state))
+			return (false);
+	}
+	return (true);
+}
+
+/* --------------------------------------------------------------- all */
+
+int
+prof_merge_add(struct prof_merge *merge, const struct prof_backend *backend,
+    struct prof_plan *plan)
+{
+	struct prof_source added = { .so_backend = backend };
+	size_t at = merge->mg_n;
+
+	if (merge->mg_n == PROF_MAX_SOURCES)
+		return (prof_fail(plan->pn_error, PROF_E_LIMIT,
+		    "more than %d back ends", PROF_MAX_SOURCES));
+	added.so_state = backend->bk_load(plan);
+	if (added.so_state == NULL)
+		return (-1);
+	/* Mappings come before a sample of the same time. */
+	for (; at > 0 && (backend->bk_flags & PROF_BACKEND_MAPS); at--)
+		merge->mg_source[at] = merge->mg_source[at - 1];
+	merge->mg_source[at] = added;
+	merge->mg_n++;
+	return (0);
+}
+
+int
+prof_merge_step(struct prof_merge *merge, enum prof_step step)
+{
+	int rv = 0;
+
+	for (size_t n = 0; n < merge->mg_n; n++) {
+		const struct prof_source *source = &merge->mg_source[n];
+
+		if (source->so_backend->bk_step[step] != NULL &&
+		    source->so_backend->bk_step[step](source->so_state) == -1)
+			rv = -1;
+	}
+	return (rv);
+}
+
+void
+prof_merge_enter(struct prof_merge *merge, uint32_t id, bool waits_for_exec)
+{
+	for (size_t n = 0; n < merge->mg_n; n++)
+		if (merge->mg_source[n].so_backend->bk_enter != NULL)
+			merge->mg_source[n].so_backend->bk_enter(
+			    merge->mg_source[n].so_state, id, waits_for_exec);
+}
+
+/* Who walks stacks by mappings hears of them, whoever brought them. */
+int
+prof_merge_observe(struct prof_merge *merge, const struct prof_record *record)
+{
+	int rv = 0;
+
+	for (size_t n = 0; n < merge->mg_n; n++)
+		if (merge->mg_source[n].so_backend->bk_observe != NULL &&
+		    merge->mg_source[n].so_backend->bk_observe(
+		    merge->mg_source[n].so_state, record) == -1)
+			rv = -1;
+	return (rv);
+}
+
+int
+prof_merge_renew(struct prof_merge *merge, uint32_t pid, uint64_t time_ns,
+    bool any_exec)
+{
+	int rv = 0;
+
+	for (size_t n = 0; n < merge->mg_n; n++)
+		if (merge->mg_source[n].so_backend->bk_renew != NULL &&
+		    merge->mg_source[n].so_backend->bk_renew(
+		    merge->mg_source[n].so_state, pid, time_ns, any_exec) == -1)
+			rv = -1;
+	return (rv);
+}
+
+bool
+prof_merge_publish(struct prof_merge *merge)
+{
+	bool is_more = false;
+
+	for (size_t n = 0; n < merge->mg_n; n++)
+		if (merge->mg_source[n].so_backend->bk_publish != NULL)
+			is_more |= merge->mg_source[n].so_backend->bk_publish(
+			    merge->mg_source[n].so_state);
+	return (is_more);
+}
+
+uint64_t
+prof_merge_caps(const struct prof_merge *merge)
+{
+	uint64_t caps = 0;
+
+	for (size_t n = 0; n < merge->mg_n; n++)
+		if (merge->mg_source[n].so_backend->bk_caps != NULL)
+			caps |= merge->mg_source[n].so_backend->bk_caps(
+			    merge->mg_source[n].so_state);
+	return (caps);
+}
+
+void
+prof_merge_close(struct prof_merge *merge)
+{
+	while (merge->mg_n-- > 0)
+		merge->mg_source[merge->mg_n].so_backend->bk_close(
+		    merge->mg_source[merge->mg_n].so_state);
+	memset(merge, 0, sizeof(*merge));
+}

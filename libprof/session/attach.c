@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Events that come and go while a session records.  One more is resolved as
+ * those before arm are, attached by the back end that samples, and described
+ * in the recording; one that is detached stays, with its samples and its
+ * accounting.
+ *
+ * Called by the user of a session, in the thread that runs it: what fires
+ * meanwhile waits in the buffers.
+ */
+#include <string.h>
+
+#include "session_impl.h"
+
+static const struct prof_source *
+attach_source(struct prof_session *session, const char *text)
+{
+	const struct prof_merge *merge = &session->se_merge;
+
+	if (session->se_state != PROF_RECORDING &&
+	    session->se_state != PROF_PAUSED) {
+		prof_fail(&session->se_error, PROF_E_BUSY, "%s: events are "
+		    "attached and detached while recording", text);
+		return (NULL);
+	}
+	for (size_t n = 0; n < merge->mg_n; n++)
+		if (merge->mg_source[n].so_backend->bk_attach != NULL)
+			return (&merge->mg_source[n]);
+	prof_fail(&session->se_error, PROF_E_PERMISSION, "%s: back end %s "
+	    "cannot attach events while recording", text,
+	    session->se_backend->bk_name);
+	return (NULL);
+}
+
+/* How many of the new events are in the recording, attached or not. */
+static size_t
+attach_from(struct prof_session *session, const struct prof_source *source,
+    size_t from, int *rv)
+{
+	*rv = 0;
+	for (; *rv == 0 && from < session->se_events.el_n; from++) {
+		struct prof_event *event = session->se_events.el_event[from];
+
+		*rv = source->so_backend->bk_attach(source->so_state, event);
+		if (*rv == -1)
+			break;
+		if (prof_session_tell_event(session, event) == -1) {
+			session->se_error = *prof_writer_error(
+			    session->se_writer);
+			*rv = 1;
+		}
+	}
+	return (from);
+}
+
+static int
+check_room(struct prof_session *session, const struct prof_source *source,
+    const char *spec, size_t n)
+{
+	const size_t room = source->so_backend->bk_room(source->so_state);
+
+	if (n <= room)
+		return (0);
+	if (session->se_plan.pn_nvalues > 0)
+		return (prof_fail(&session->se_error, PROF_E_BUSY, "%s: events "
+		    "cannot be attached beside counters in samples", spec));
+	return (prof_fail(&session->se_error, PROF_E_LIMIT, "%s: %zu events, "
+	    "but only %zu more can be attached to this recording", spec, n,
+	    room));
+}
+
+/* Those of one name come together or not at all. */
+int
+prof_session_attach(struct prof_session *session, const char *spec)
+{
+	const struct prof_source *source = attach_source(session, spec);
+	const size_t before = session->se_events.el_n;
+	struct prof_err why;
+	size_t upto;
+	int rv;
+
+	if (source == NULL || prof_session_resolve(session, spec) == -1)
+		return (-1);
+	if (check_room(session, source, spec, session->se_events.el_n -
+	    before) == -1 || prof_session_filters(session, before) == -1)
+		return (prof_session_forget(session, before));
+	prof_session_ticking(session);
+	upto = attach_from(session, source, before, &rv);
+	if (rv == 0)
+		return (0);
+	why = session->se_error;
+	(void)prof_session_forget(session, upto);
+	while (upto-- > before)
+		(void)source->so_backend->bk_detach(source->so_state,
+		    session->se_events.el_event[upto]);
+	session->se_error = why;
+	return (-1);
+}
+
+int
+prof_session_detach(struct prof_session *session, const char *name)
+{
+	const struct prof_source *source = attach_source(session, name);
+
+	if (source == NULL)
+		return (-1);
+	for (size_t n = 1; n < session->se_events.el_n; n++) {
+		struct prof_event *event = session->se_events.el_event[n];
+
+		if (strcmp(event->ev_name, name) == 0 && !event->ev_is_value)
+			return (source->so_backend->bk_detach(
+			    source->so_state, event));
+	}
+	return (prof_fail(&session->se_error, PROF_E_EVENT_UNKNOWN,
+	    "%s: this session has no such event", name));
+}

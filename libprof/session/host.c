@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * What a session does with a record: for whom it is of interest, and whether
+ * it is one of ours at all.  And what back ends see of the session: they hand
+ * records over in order of time, which is checked, and ask before and after
+ * they finish a user stack.
+ *
+ * Called by back ends through the plan's host, by arm.c with what exists
+ * already, and by session.c with marks.
+ */
+#include "base/error.h"
+#include "session_impl.h"
+
+/* Of mappings only those of the targets, where others come, too. */
+static bool
+is_ours(const struct prof_session *session, const struct prof_record *record)
+{
+	return (record->pr_type != PROF_R_MMAP ||
+	    record->pr_pid == UINT32_MAX || !session->se_plan.pn_hears_others ||
+	    prof_pidset_has(&session->se_pids, record->pr_pid));
+}
+
+/* Whose mappings are wanted; -1: no memory. */
+static int
+follow(struct prof_session *session, const struct prof_record *record)
+{
+	if (!session->se_plan.pn_hears_others)
+		return (0);
+	if (record->pr_type == PROF_R_FORK)
+		return (prof_pidset_add(&session->se_pids, record->pr_pid));
+	if (record->pr_type == PROF_R_EXIT && record->pr_group_dead)
+		prof_pidset_remove(&session->se_pids, record->pr_pid);
+	return (0);
+}
+
+/*
+ * In a PID namespace all processes outside of it are number 0: what one has
+ * mapped says nothing about the others.
+ */
+static bool
+is_outside(const struct prof_session *session,
+    const struct prof_record *record)
+{
+	if (!session->se_in_namespace || record->pr_pid != 0)
+		return (false);
+	switch (record->pr_type) {
+	case PROF_R_MMAP:
+	case PROF_R_FORK:
+	case PROF_R_EXEC:
+	case PROF_R_EXIT:
+	case PROF_R_COMM:
+		return (true);
+	default:
+		return (false);
+	}
+}
+
+/* Processes live on while the rings are read to their end. */
+static bool
+is_late(const struct prof_session *session, const struct prof_record *record)
+{
+	return (session->se_state == PROF_STOPPED &&
+	    record->pr_type != PROF_R_MARK &&
+	    record->pr_time_ns > session->se_plan.pn_clock.ck_stop_ns);
+}
+
+static int
+take_hits(struct prof_session *session, const struct prof_record *record)
+{
+	uint32_t kernel, user;
+
+	if (record->pr_type != PROF_R_SAMPLE)
+		return (prof_hits_life(session->se_hits, record) == -1 ||
+		    prof_codes_life(session->se_plan.pn_codes, record) == -1 ?
+		    prof_fail_nomem(&session->se_error) : 0);
+	prof_writer_stacks(session->se_writer, &kernel, &user);
+	prof_hits_sample(session->se_hits, record, kernel, user);
+	return (0);
+}
+
+int
+prof_session_take(void *arg, const struct prof_record *record)
+{
+	struct prof_session *session = arg;
+
+	if (record->pr_type == PROF_R_SAMPLE) {
+		session->se_samples++;
+		session->se_last_ns = record->pr_time_ns;
+	} else if (is_late(session, record)) {
+		return (0);
+	} else if (follow(session, record) == -1) {
+		return (prof_fail_nomem(&session->se_error));
+	}
+	if (!is_ours(session, record) || is_outside(session, record))
+		return (0);
+	if (record->pr_type != PROF_R_SAMPLE && session->se_reread != NULL &&
+	    prof_reread_observe(session->se_reread, record) == -1)
+		return (-1);
+	if (prof_merge_observe(&session->se_merge, record) == -1)
+		return (-1);
+	if (session->se_plan.pn_snapshots != NULL &&
+	    prof_snapshots_observe(session->se_plan.pn_snapshots, record) == -1)
+		return (prof_fail_nomem(&session->se_error));
+	if (prof_sink_record(&session->se_sink, record) == -1) {
+		session->se_error = *prof_writer_error(session->se_writer);
+		/* After stop the streams are still read to their end. */
+		return (session->se_state == PROF_STOPPED ? 0 : -1);
+	}
+	return (take_hits(session, record));
+}
+
+int
+prof_session_renew(struct prof_session *session, uint32_t pid,
+    uint64_t sample_ns, bool any_exec)
+{
+	if (prof_merge_renew(&session->se_merge, pid, sample_ns,
+	    any_exec) == -1)
+		return (-1);
+	if ((session->se_plan.pn_snapshots != NULL && prof_snapshots_renew(
+	    session->se_plan.pn_snapshots, pid, sample_ns) == -1) ||
+	    prof_hits_renew(session->se_hits, pid, sample_ns) == -1)
+		return (prof_fail_nomem(&session->se_error));
+	return (0);
+}
+
+/*
+ * In the recording it is true from when it was read.  What samples met is
+ * looked up here with what is known now, and in order of time: for the sample
+ * that it was read for it is true already.
+ */
+int
+prof_session_take_read(struct prof_session *session,
+    const struct prof_record *record, uint64_t sample_ns)
+{
+	struct prof_record early = *record;
+
+	early.pr_time_ns = sample_ns;
+	if (prof_merge_observe(&session->se_merge, &early) == -1)
+		return (-1);
+	if ((session->se_plan.pn_snapshots != NULL && prof_snapshots_observe(
+	    session->se_plan.pn_snapshots, &early) == -1) ||
+	    prof_hits_life(session->se_hits, &early) == -1)
+		return (prof_fail_nomem(&session->se_error));
+	if (prof_sink_record(&session->se_sink, record) == -1) {
+		session->se_error = *prof_writer_error(session->se_writer);
+		return (session->se_state == PROF_STOPPED ? 0 : -1);
+	}
+	return (0);
+}
+
+/* ---------------------------------------------------------- back ends */
+
+static int
+host_take(void *arg, const struct prof_record *record)
+{
+	struct prof_session *session = arg;
+
+	return (prof_merge_check(&session->se_merge, record,
+	    &session->se_error) == -1 ? -1 : prof_session_take(arg, record));
+}
+
+/* The stack of a sample is finished next: are its mappings to be read? */
+static int
+host_before(void *arg, const struct prof_record *sample)
+{
+	struct prof_session *session = arg;
+
+	return (prof_reread_is_due(session->se_reread, sample) ?
+	    prof_reread_now(session->se_reread, sample->pr_pid,
+	    sample->pr_time_ns) : 0);
+}
+
+static int
+host_after(void *arg, const struct prof_record *sample)
+{
+	struct prof_session *session = arg;
+
+	if (!prof_reread_is_unknown(session->se_reread, sample))
+		return (0);
+	return (prof_reread_now(session->se_reread, sample->pr_pid,
+	    sample->pr_time_ns) == -1 ? -1 : 1);
+}
+
+static int
+host_info(void *arg, const char *key, const char *value)
+{
+	return (prof_describe_say(arg, key, value));
+}
+
+static int
+host_note(void *arg, const char *text)
+{
+	return (prof_session_add_note(arg, "%s", text));
+}
+
+const struct prof_host prof_session_host = {
+	.ho_take = host_take,
+	.ho_tell = prof_session_take,
+	.ho_before = host_before,
+	.ho_after = host_after,
+	.ho_info = host_info,
+	.ho_note = host_note,
+};
