@@ -182,10 +182,12 @@ resolve_one(struct prof_counting *counting, const char *text,
 		return (prof_cure(error, "leave them out, or use dtprof "
 		    "record"));
 	}
-	snprintf(whole, sizeof(whole), "%s%s%s", text, mods[0] == '\0' ||
-	    spec.sp_mods[0] != '\0' ? "" : ":", spec.sp_mods[0] != '\0' ?
-	    "" : mods);
-	if (prof_names_resolve(counting->kg_names, whole, &defaults,
+	if (mods[0] != '\0' && spec.sp_mods[0] == '\0') {
+		snprintf(whole, sizeof(whole), "%s:%s", spec.sp_whole, mods);
+		spec.sp_whole = whole;
+		spec.sp_mods = mods;
+	}
+	if (prof_spec_resolve(counting->kg_names, &spec, &defaults,
 	    &counting->kg_events, error) == -1)
 		return (-1);
 	for (size_t n = before; n < counting->kg_events.el_n; n++)

@@ -27,9 +27,7 @@ static int	names_ask(struct prof_names *names,
 		    const struct prof_event_defaults *defaults,
 		    struct prof_events *events, struct prof_err *error);
 static int	names_unknown(struct prof_names *names,
-		    const struct prof_spec *spec, const char *text,
-		    struct prof_err *error);
-static size_t	names_colons(const char *text);
+		    const struct prof_spec *spec, struct prof_err *error);
 
 const struct prof_provider *const prof_providers[] = {
 #define PROF_PROVIDER(name) &prof_provider_##name,
@@ -155,26 +153,29 @@ prof_names_tracefs_read(struct prof_names *names, const char *path)
 	return (text);
 }
 
-/* All that text means is added, or nothing. */
 int
 prof_names_resolve(struct prof_names *names, const char *text,
     const struct prof_event_defaults *defaults, struct prof_events *events,
     struct prof_err *error)
 {
-	static const char bpftrace[] = "tracepoint:";
 	struct prof_spec spec;
-	size_t had = events->el_n;
+
+	return (prof_spec_parse(&spec, text, error) == -1 ? -1 :
+	    prof_spec_resolve(names, &spec, defaults, events, error));
+}
+
+/* All that it means is added, or nothing. */
+int
+prof_spec_resolve(struct prof_names *names, const struct prof_spec *spec,
+    const struct prof_event_defaults *defaults, struct prof_events *events,
+    struct prof_err *error)
+{
+	const size_t had = events->el_n;
 	int rv;
 
-	/* As bpftrace spells it; what follows is all that we ask for. */
-	if (strncmp(text, bpftrace, sizeof(bpftrace) - 1) == 0 &&
-	    names_colons(text) == 2)
-		text += sizeof(bpftrace) - 1;
-	if (prof_spec_parse(&spec, text, error) == -1)
-		return (-1);
-	rv = names_ask(names, &spec, defaults, events, error);
+	rv = names_ask(names, spec, defaults, events, error);
 	if (rv == 0)
-		rv = names_unknown(names, &spec, text, error);
+		rv = names_unknown(names, spec, error);
 	if (rv == 1)
 		return (0);
 	while (events->el_n > had)
@@ -209,20 +210,11 @@ names_ask(struct prof_names *names, const struct prof_spec *spec,
 	return (found);
 }
 
-static size_t
-names_colons(const char *text)
-{
-	size_t n = 0;
-
-	for (; *text != '\0'; text++)
-		n += *text == ':';
-	return (n);
-}
-
 static int
 names_unknown(struct prof_names *names, const struct prof_spec *spec,
-    const char *text, struct prof_err *error)
+    struct prof_err *error)
 {
+	const char *text = spec->sp_whole;
 	char *nearest = prof_names_nearest(names, text);
 	const char *last;
 
@@ -236,7 +228,7 @@ names_unknown(struct prof_names *names, const struct prof_spec *spec,
 	prof_fail(error, PROF_E_EVENT_UNKNOWN, "cannot open event '%s': no "
 	    "such event", text);
 	/* Four parts, and the first is no provider of ours. */
-	if (!spec->sp_is_probe && names_colons(text) >= 3)
+	if (!spec->sp_is_probe && prof_spec_colons(text) >= 3)
 		return (prof_cure(error, "providers are pmc, profile, "
 		    "interval, static and syscall; list events with dtprof "
 		    "list"));

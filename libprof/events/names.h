@@ -52,6 +52,12 @@ struct prof_spec {
 
 int	prof_spec_parse(struct prof_spec *spec, const char *text,
 	    struct prof_err *error);
+/* As prof_names_resolve, by who has looked at it before. */
+int	prof_spec_resolve(struct prof_names *names,
+	    const struct prof_spec *spec,
+	    const struct prof_event_defaults *defaults,
+	    struct prof_events *events, struct prof_err *error);
+size_t	prof_spec_colons(const char *text);
 /* Does the provider part name this provider (or any)? */
 bool	prof_spec_is_for(const struct prof_spec *spec, const char *provider);
 /* A part of a probe: empty matches all, globs are tried. */

@@ -30,12 +30,28 @@ static void	spec_parts(struct prof_spec *spec);
 static void	spec_mods(struct prof_spec *spec);
 static bool	spec_starts_probe(const char *base);
 
+size_t
+prof_spec_colons(const char *text)
+{
+	size_t n = 0;
+
+	for (; *text != '\0'; text++)
+		n += *text == ':';
+	return (n);
+}
+
 int
 prof_spec_parse(struct prof_spec *spec, const char *text,
     struct prof_err *error)
 {
-	size_t length = strlen(text);
+	static const char bpftrace[] = "tracepoint:";
+	size_t length;
 
+	/* As bpftrace spells it; what follows is all that we ask for. */
+	if (strncmp(text, bpftrace, sizeof(bpftrace) - 1) == 0 &&
+	    prof_spec_colons(text) == 2)
+		text += sizeof(bpftrace) - 1;
+	length = strlen(text);
 	memset(spec, 0, sizeof(*spec));
 	if (length == 0)
 		return (prof_fail(error, PROF_E_EVENT_SYNTAX,

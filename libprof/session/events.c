@@ -34,17 +34,17 @@ prof_session_forget(struct prof_session *session, size_t before)
 }
 
 static int
-add(struct prof_session *session, const char *spec,
+add(struct prof_session *session, const struct prof_spec *spec,
     const struct prof_event_defaults *defaults)
 {
 	size_t n, before = session->se_events.el_n;
 
-	if (prof_names_resolve(session->se_names, spec, defaults,
+	if (prof_spec_resolve(session->se_names, spec, defaults,
 	    &session->se_events, &session->se_error) == -1)
 		return (-1);
 	if (already_there(session, before)) {
 		prof_fail(&session->se_error, PROF_E_EXISTS,
-		    "duplicate event '%s'", spec);
+		    "duplicate event '%s'", spec->sp_whole);
 		return (prof_session_forget(session, before));
 	}
 	if (session->se_events.el_n > UINT16_MAX) {
@@ -67,7 +67,10 @@ prof_session_resolve(struct prof_session *session, const char *spec)
 		.ed_user_only = po->po_no_kernel,
 	};
 
-	return (add(session, spec, &defaults));
+	struct prof_spec parsed;
+
+	return (prof_spec_parse(&parsed, spec, &session->se_error) == -1 ? -1 :
+	    add(session, &parsed, &defaults));
 }
 
 static int
@@ -106,7 +109,7 @@ prof_session_add_counter(struct prof_session *session, const char *spec)
 		    "samples has no period", spec);
 		return (prof_cure(error, "leave it out"));
 	}
-	if (add(session, spec, &defaults) == -1)
+	if (add(session, &parsed, &defaults) == -1)
 		return (-1);
 	if (session->se_events.el_n - before + session->se_plan.pn_nvalues >
 	    DTP_MAX_VALUES) {

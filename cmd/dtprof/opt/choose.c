@@ -69,7 +69,7 @@ choose_events(const char *command, const struct prof_reader *reader,
 	for (size_t n = 0; n < names->os_n; n++) {
 		const char *name = names->os_text[n];
 
-		/* As bpftrace spells it; see prof_names_resolve. */
+		/* As bpftrace spells it; see prof_spec_parse. */
 		if (strncmp(name, "tracepoint:", 11) == 0)
 			name += 11;
 		found = false;
