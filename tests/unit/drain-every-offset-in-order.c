@@ -3,7 +3,8 @@
  * ASSERTION: The drain takes every record once, from any offset of a ring,
  * also across its end, never one that is still being written, gives back
  * exactly the room of what it took, serves every CPU in every round, and
- * does so for CPUs with ids far apart.
+ * does so for CPUs with ids far apart.  A writer that is stuck holds up the
+ * other CPUs for a second, not longer; what it brings then is late, in order.
  *
  * Easy to get wrong: a record that wraps, a region whose records lie in
  * another order than their times, an outer writer that is not yet done, and
@@ -33,6 +34,7 @@
 struct expected {
 	uint64_t	ex_time_ns;
 	uint64_t	ex_number;
+	size_t		ex_order;
 	uint32_t	ex_cpu;
 };
 
@@ -46,6 +48,7 @@ static struct prof_err plan_error;
 static struct prof_writer *writer;
 static struct prof_sink sink;
 static bool straddled[512];
+static uint64_t handed_ns, nlate;
 
 static uint64_t
 position(const struct dtp_stream *stream)
@@ -101,6 +104,7 @@ put(int lane, uint64_t time_ns, bool whole)
 	CHECK(nexpected < MAX_RECORDS);
 	expected[nexpected].ex_time_ns = time_ns;
 	expected[nexpected].ex_cpu = (uint32_t)cpus[lane];
+	expected[nexpected].ex_order = nexpected;
 	expected[nexpected].ex_number = is_exec ? UINT64_MAX : nexpected;
 	nexpected++;
 	return (true);
@@ -126,7 +130,7 @@ drain_round(void)
 {
 	uint64_t until_ns;
 
-	CHECK(prof_drain_look(bpf.bp_drain, &until_ns) == 0);
+	CHECK(prof_drain_look(bpf.bp_drain, handed_ns, &until_ns) == 0);
 	CHECK(prof_drain_until(bpf.bp_drain, until_ns) == 0);
 }
 
@@ -182,6 +186,8 @@ static int
 take(void *arg, const struct prof_record *record)
 {
 	(void)arg;
+	CHECK(record->pr_time_ns >= handed_ns);
+	handed_ns = record->pr_time_ns;
 	return (prof_sink_record(&sink, record));
 }
 
@@ -252,8 +258,12 @@ by_time(const void *a, const void *b)
 {
 	const struct expected *ea = a, *eb = b;
 
-	return (ea->ex_time_ns < eb->ex_time_ns ? -1 :
-	    ea->ex_time_ns > eb->ex_time_ns);
+	if (ea->ex_time_ns != eb->ex_time_ns)
+		return (ea->ex_time_ns < eb->ex_time_ns ? -1 : 1);
+	/* A reader has process events before samples of the same time. */
+	if ((ea->ex_number == UINT64_MAX) != (eb->ex_number == UINT64_MAX))
+		return (ea->ex_number == UINT64_MAX ? -1 : 1);
+	return (ea->ex_order < eb->ex_order ? -1 : 1);
 }
 
 static void
@@ -280,6 +290,52 @@ compare(void)
 	}
 	CHECK(n == nexpected);
 	prof_reader_close(reader);
+}
+
+static uint64_t
+late(void)
+{
+	uint64_t sum = 0;
+
+	for (int n = 0; n < NLANES; n++)
+		for (uint32_t e = 0; e < 2; e++)
+			sum += prof_drain_late(bpf.bp_drain, (uint32_t)cpus[n],
+			    e);
+	return (sum);
+}
+
+/* Records of an outer and an inner writer, and those of another CPU. */
+static void
+stuck(void)
+{
+	struct dtp_stream *stream = &bpf.bp_streams[cpus[0]];
+	const uint64_t state = stream->ss_state, outer_ns = tick();
+	uint64_t inner_ns, before;
+
+	stream->ss_state++;
+	CHECK(put(0, outer_ns, false));
+	inner_ns = tick();
+	drain_round();
+	region(1);
+	before = read_of(1);
+	drain_round();
+	CHECK(read_of(1) == before);
+	usleep(1100000);
+	drain_round();
+	CHECK(read_of(1) > before);
+	before = read_of(1);
+	region(1);
+	drain_round();
+	CHECK(read_of(1) > before);
+	stream->ss_state = state;
+	CHECK(put(0, outer_ns, true) && put(0, inner_ns, true));
+	stream->ss_head = position(stream);
+	expected[nexpected - 1].ex_time_ns = handed_ns;
+	expected[nexpected - 2].ex_time_ns = handed_ns;
+	drain_round();
+	region(0);
+	nlate += 2;
+	CHECK(late() == nlate);
 }
 
 /* The order in which the drain hands over is seen at the writer's door. */
@@ -325,6 +381,10 @@ main(void)
 		if (random() % 2000 == 0)
 			check_empty();
 	}
+	check_empty();
+	stuck();
+	check_empty();
+	stuck();
 	check_empty();
 	compare();
 	for (int i = 1; i < 512; i++)

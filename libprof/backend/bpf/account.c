@@ -141,6 +141,7 @@ cpu_row(struct prof_bpf *bpf, uint32_t cpu, uint32_t e,
 		pa->pa_ustack[n] += (uint64_t)prof_drain_finished(
 		    bpf->bp_drain, cpu, e, n);
 	pa->pa_read = prof_drain_read(bpf->bp_drain, cpu, e);
+	pa->pa_late = prof_drain_late(bpf->bp_drain, cpu, e);
 	if (count->ct_instances != 0)
 		pa->pa_overruns += last_late(bpf, event, count, cn);
 	/* Where tasks count, too, what fired is not the CPUs' alone. */

@@ -213,10 +213,8 @@ bpf_look(void *state, uint64_t handed_ns, uint64_t *until_ns, unsigned *fill)
 {
 	struct prof_bpf *bpf = state;
 
-	/* Nothing comes late: see drain.c. */
-	(void)handed_ns;
 	prof_bpf_bell_clear(bpf);
-	if (prof_drain_look(bpf->bp_drain, until_ns) == -1)
+	if (prof_drain_look(bpf->bp_drain, handed_ns, until_ns) == -1)
 		return (-1);
 	*fill = prof_drain_fill(bpf->bp_drain);
 	return (0);

@@ -225,8 +225,12 @@ struct prof_drain *prof_drain_new(struct prof_bpf *bpf);
 /* One more event. */
 void	prof_drain_add(struct prof_drain *drain,
 	    const struct prof_event *event);
-/* See what has come to all CPUs: nothing older than *until_ns will. */
-int	prof_drain_look(struct prof_drain *drain, uint64_t *until_ns);
+/*
+ * See what has come to all CPUs: nothing older than *until_ns will.  Up to
+ * handed_ns records were handed over: one that is older after all comes late.
+ */
+int	prof_drain_look(struct prof_drain *drain, uint64_t handed_ns,
+	    uint64_t *until_ns);
 /* Time of the oldest record that waits; UINT64_MAX: none. */
 uint64_t prof_drain_next(const struct prof_drain *drain);
 /* Hand over, in order of time, every record that is not younger. */
@@ -235,6 +239,9 @@ int	prof_drain_until(struct prof_drain *drain, uint64_t until_ns);
 unsigned prof_drain_fill(const struct prof_drain *drain);
 /* Records taken of an event on a CPU. */
 uint64_t prof_drain_read(const struct prof_drain *drain, uint32_t cpu,
+	    uint32_t event);
+/* Of them, those that came late. */
+uint64_t prof_drain_late(const struct prof_drain *drain, uint32_t cpu,
 	    uint32_t event);
 /* Of all values of a counter that samples brought. */
 uint64_t prof_drain_sum(const struct prof_drain *drain, uint32_t value);

@@ -20,6 +20,10 @@
  * is older than the newest record below head.  The smallest of these times
  * over all CPUs is the limit: up to it, everything may be handed over.
  * Within a region positions are not in order of time, so pending is sorted.
+ *
+ * Where programs can be preempted a writer may be held up for long, and head
+ * with it.  After STUCK_NS the other CPUs no longer wait for that one; what it
+ * brings then is late: it gets the time that has been reached, and is counted.
  */
 #include <sys/mman.h>
 
@@ -31,6 +35,7 @@
 #include "base/error.h"
 
 #define TAIL_EVERY	32768	/* records handed over between two tails */
+#define STUCK_NS	1000000000ULL	/* with writers, and head where it was */
 
 /* One record that waits: when, and where it lies. */
 struct waiting {
@@ -49,7 +54,10 @@ struct lane {
 	uint64_t	 la_scan;
 	uint64_t	 la_newest_ns;	/* of all that was scanned */
 	uint64_t	 la_safe_ns;	/* nothing older can still come */
+	uint64_t	 la_head;	/* with writers at the last look ... */
+	uint64_t	 la_since_ns;	/* ... and since when it stands there */
 	uint64_t	*la_read;	/* records taken, per event */
+	uint64_t	*la_late;	/* of them, with a later time */
 	int64_t		*la_finished;	/* [event * DTP_S_NSTATUS + status] */
 };
 
@@ -60,6 +68,7 @@ struct prof_drain {
 	uint64_t	 dn_ring_mask;
 	size_t		 dn_pending_bytes;
 	unsigned	 dn_fill;
+	uint64_t	 dn_handed_ns;	/* what is older comes late */
 	struct prof_stream dn_stream;	/* takes records apart */
 	struct prof_collect dn_collect;
 };
@@ -86,9 +95,11 @@ lane_init(struct prof_drain *drain, struct lane *lane, uint32_t cpu)
 		return (-1);
 	}
 	lane->la_read = calloc(bpf->bp_room, sizeof(*lane->la_read));
+	lane->la_late = calloc(bpf->bp_room, sizeof(*lane->la_late));
 	lane->la_finished = calloc((size_t)bpf->bp_room * DTP_S_NSTATUS,
 	    sizeof(*lane->la_finished));
-	return (lane->la_read == NULL || lane->la_finished == NULL ? -1 : 0);
+	return (lane->la_read == NULL || lane->la_late == NULL ||
+	    lane->la_finished == NULL ? -1 : 0);
 }
 
 void
@@ -142,6 +153,7 @@ prof_drain_free(struct prof_drain *drain)
 			munmap(drain->dn_lanes[n].la_pending,
 			    drain->dn_pending_bytes);
 		free(drain->dn_lanes[n].la_read);
+		free(drain->dn_lanes[n].la_late);
 		free(drain->dn_lanes[n].la_finished);
 	}
 	free(drain->dn_lanes);
@@ -155,15 +167,29 @@ prof_drain_fill(const struct prof_drain *drain)
 	return (drain->dn_fill);
 }
 
+static const struct lane *
+lane_of(const struct prof_drain *drain, uint32_t cpu)
+{
+	for (size_t n = 0; n < drain->dn_nlanes; n++)
+		if (drain->dn_lanes[n].la_cpu == cpu)
+			return (&drain->dn_lanes[n]);
+	return (NULL);
+}
+
 uint64_t
 prof_drain_read(const struct prof_drain *drain, uint32_t cpu, uint32_t event)
 {
-	size_t n;
+	const struct lane *lane = lane_of(drain, cpu);
 
-	for (n = 0; n < drain->dn_nlanes; n++)
-		if (drain->dn_lanes[n].la_cpu == cpu)
-			return (drain->dn_lanes[n].la_read[event]);
-	return (0);
+	return (lane == NULL ? 0 : lane->la_read[event]);
+}
+
+uint64_t
+prof_drain_late(const struct prof_drain *drain, uint32_t cpu, uint32_t event)
+{
+	const struct lane *lane = lane_of(drain, cpu);
+
+	return (lane == NULL ? 0 : lane->la_late[event]);
 }
 
 uint64_t
@@ -176,13 +202,10 @@ int64_t
 prof_drain_finished(const struct prof_drain *drain, uint32_t cpu,
     uint32_t event, unsigned status)
 {
-	size_t n;
+	const struct lane *lane = lane_of(drain, cpu);
 
-	for (n = 0; n < drain->dn_nlanes; n++)
-		if (drain->dn_lanes[n].la_cpu == cpu)
-			return (drain->dn_lanes[n].la_finished[
-			    event * DTP_S_NSTATUS + status]);
-	return (0);
+	return (lane == NULL ? 0 : lane->la_finished[
+	    event * DTP_S_NSTATUS + status]);
 }
 
 bool
@@ -307,12 +330,14 @@ prof_drain_next(const struct prof_drain *drain)
 }
 
 int
-prof_drain_look(struct prof_drain *drain, uint64_t *until_ns)
+prof_drain_look(struct prof_drain *drain, uint64_t handed_ns,
+    uint64_t *until_ns)
 {
 	uint64_t now_ns = prof_now_ns(), limit_ns = UINT64_MAX;
 	size_t n;
 
 	drain->dn_fill = 0;
+	drain->dn_handed_ns = handed_ns;
 	for (n = 0; n < drain->dn_nlanes; n++) {
 		struct lane *lane = &drain->dn_lanes[n];
 
@@ -343,6 +368,18 @@ add_waiting(struct lane *lane, uint64_t time_ns, uint64_t position)
 	lane->la_pending[at].wa_position = position;
 	if (time_ns > lane->la_newest_ns)
 		lane->la_newest_ns = time_ns;
+}
+
+/* Up to when a CPU is complete that has writers; now: it is not waited for. */
+static uint64_t
+safe_beside_writers(struct lane *lane, uint64_t head, uint64_t now_ns)
+{
+	if (lane->la_since_ns == 0 || head != lane->la_head) {
+		lane->la_head = head;
+		lane->la_since_ns = now_ns;
+	}
+	return (now_ns - lane->la_since_ns > STUCK_NS ? now_ns :
+	    lane->la_newest_ns);
 }
 
 static int
@@ -376,7 +413,10 @@ scan_lane(struct prof_drain *drain, struct lane *lane)
 		lane->la_scan += rec->dr_size;
 	}
 	if (state & DTP_WRITERS_MASK)
-		lane->la_safe_ns = lane->la_newest_ns;
+		lane->la_safe_ns = safe_beside_writers(lane, end,
+		    lane->la_safe_ns);
+	else
+		lane->la_since_ns = 0;
 	return (0);
 }
 
@@ -433,6 +473,17 @@ finish_stack(struct prof_drain *drain, struct lane *lane,
 	    collect->co_kept, &collect->co_snapshot);
 	finished[drain->dn_stream.sm_record.pr_ustatus]++;
 	return (0);
+}
+
+/* Of the record that was just decoded. */
+static void
+mend_late(struct prof_drain *drain, struct lane *lane,
+    const struct dtp_rec *rec)
+{
+	if (rec->dr_time_ns >= drain->dn_handed_ns)
+		return;
+	lane->la_late[rec->dr_event]++;
+	drain->dn_stream.sm_record.pr_time_ns = drain->dn_handed_ns;
 }
 
 /* A sample, and the values that it brings. */
@@ -497,6 +548,7 @@ hand_over(struct prof_drain *drain, struct lane *lane,
 	if (prof_stream_decode(&drain->dn_stream, rec) == -1)
 		return (prof_fail(plan->pn_error, PROF_E_DAMAGED,
 		    "truncated record of event %u", rec->dr_event));
+	mend_late(drain, lane, rec);
 	if (rec->dr_type == DTP_T_SAMPLE && (take_call(drain, rec) == -1 ||
 	    finish_sample(drain, lane, rec) == -1))
 		return (-1);

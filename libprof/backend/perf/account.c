@@ -80,6 +80,7 @@ settle(const struct prof_rings *rings, const struct ring_event *event,
 	sum->pa_read = event->re_stored + event->re_twice;
 	sum->pa_error = event->re_hw_lost;
 	sum->pa_filtered = event->re_twice;
+	sum->pa_late = event->re_late;
 	if (!rings->rs_has_lost)
 		sum->pa_full = event->re_ring_lost;
 	sum->pa_lost_ring = sum->pa_full;

@@ -263,8 +263,11 @@ deliver(struct prof_rings *rings, const struct ring_at *at,
 	if (!rings->rs_samples && is_of_task(&record))
 		return (0);
 	/* What the kernel published late is known from now on. */
-	if (record.pr_time_ns < rings->rs_handed_ns)
+	if (record.pr_time_ns < rings->rs_handed_ns) {
 		record.pr_time_ns = rings->rs_handed_ns;
+		if (event != NULL)
+			event->re_late++;
+	}
 	rings->rs_handed_ns = record.pr_time_ns;
 	return (fn(arg, &record));
 }

@@ -95,6 +95,7 @@ struct ring_event {
 	uint64_t	 re_stored;
 	uint64_t	 re_weight;
 	uint64_t	 re_max_period;
+	uint64_t	 re_late;	/* with a later time */
 	uint64_t	 re_twice;	/* dropped: another one has it */
 	uint64_t	 re_twice_weight;
 	uint64_t	 re_hw_lost;	/* LOST_SAMPLES: the PMU's own loss */
