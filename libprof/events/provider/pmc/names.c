@@ -235,8 +235,8 @@ static const struct {
 static const char *const cache_meanings[] = {
 	"level-1 (L1) data cache", "level-1 (L1) instruction cache",
 	"last-level cache (LLC, mostly L3)",
-	"data TLB, of addresses translated",
-	"instruction TLB, of addresses translated",
+	"data TLB (address translations)",
+	"instruction TLB (address translations)",
 	"branch predictor", "memory of the own NUMA node"
 };
 
