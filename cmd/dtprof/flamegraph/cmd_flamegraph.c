@@ -227,6 +227,20 @@ flame_is_drawing(const struct flame_options *fo)
 	return (ends_with(fo->fo_output, ".svg"));
 }
 
+int
+flame_write(const struct flame_options *fo, char *bytes, size_t length,
+    const struct prof_err *error)
+{
+	int rv = -1;
+
+	if (bytes == NULL)
+		msg_prof("flamegraph", error);
+	else
+		rv = file_write("flamegraph", fo->fo_output, bytes, length);
+	free(bytes);
+	return (rv);
+}
+
 static int
 write_picture(const struct flame_run *run)
 {
@@ -242,17 +256,10 @@ write_picture(const struct flame_run *run)
 	struct prof_err error = { 0 };
 	size_t length = 0;
 	char *bytes;
-	int rv;
 
 	bytes = (flame_is_drawing(fo) ? prof_flame_svg :
 	    prof_flame_html)(run->fr_profile, &options, &length, &error);
-	if (bytes == NULL) {
-		msg_prof("flamegraph", &error);
-		return (-1);
-	}
-	rv = file_write("flamegraph", fo->fo_output, bytes, length);
-	free(bytes);
-	return (rv);
+	return (flame_write(fo, bytes, length, &error));
 }
 
 /* ------------------------------------------------------------- showing */

@@ -46,6 +46,9 @@ struct flame_side {
 void	flame_profile_options(const struct flame_options *fo,
 	    struct prof_profile_options *options);
 bool	flame_is_drawing(const struct flame_options *fo);
+/* A picture, which it frees; NULL: error says why there is none. */
+int	flame_write(const struct flame_options *fo, char *bytes, size_t length,
+	    const struct prof_err *error);
 /* In a browser; 0, or -1 with a message printed. */
 int	flame_show(const char *path);
 

@@ -88,7 +88,6 @@ write_picture(const struct flame_options *fo, const struct flame_side *sides,
 	struct prof_err error = { 0 };
 	size_t length = 0;
 	char *bytes;
-	int rv;
 
 	say_time(new_time, sizeof(new_time), &fo->fo_time);
 	say_time(old_time, sizeof(old_time), base_time(fo));
@@ -96,13 +95,7 @@ write_picture(const struct flame_options *fo, const struct flame_side *sides,
 	    new_time, sides[0].fs_name, old_time);
 	bytes = (flame_is_drawing(fo) ? prof_difference_svg :
 	    prof_difference_html)(difference, &options, &length, &error);
-	if (bytes == NULL) {
-		msg_prof("flamegraph", &error);
-		return (-1);
-	}
-	rv = file_write("flamegraph", fo->fo_output, bytes, length);
-	free(bytes);
-	return (rv);
+	return (flame_write(fo, bytes, length, &error));
 }
 
 int
