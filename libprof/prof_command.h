@@ -7,6 +7,7 @@
 #ifndef PROF_COMMAND_H
 #define PROF_COMMAND_H
 
+#include "base/grow.h"
 #include "base/text.h"
 #include "compare/names.h"
 #include "compare/statistics.h"

@@ -17,22 +17,6 @@
 
 #define MAX_RUNS	1000000
 
-void *
-prof_comparison_grow(void *items, size_t *count, size_t *cap, size_t size)
-{
-	const size_t n = *cap == 0 ? 32 : *cap * 2;
-	void **array = items, *grown;
-
-	if (*count == *cap) {
-		grown = reallocarray(*array, n, size);
-		if (grown == NULL)
-			return (NULL);
-		*array = grown;
-		*cap = n;
-	}
-	return (memset((char *)*array + (*count)++ * size, 0, size));
-}
-
 struct prof_comparison *
 prof_comparison_new(const struct prof_comparison_options *options,
     struct prof_err *error)
@@ -89,11 +73,10 @@ prof_comparison_run(struct prof_comparison *cp, int side, uint32_t block,
 		    "a run of neither base nor new, or too many runs"));
 	if (metrics_grow(cp) == -1)
 		return (prof_fail_nomem(&cp->cp_error));
-	run = prof_comparison_grow(&cp->cp_run, &cp->cp_nruns,
+	run = prof_grow(&cp->cp_run, &cp->cp_nruns,
 	    &cp->cp_cap_runs, sizeof(*run));
 	if (run == NULL)
 		return (prof_fail_nomem(&cp->cp_error));
-	memset(run, 0, sizeof(*run));
 	run->rn_side = side;
 	run->rn_block = block;
 	run->rn_place = place;
@@ -150,7 +133,7 @@ metric_find(struct prof_comparison *cp, const char *name, const char *unit)
 	for (size_t i = 0; i < cp->cp_nmetrics; i++)
 		if (strcmp(cp->cp_metric[i].mt_name, name) == 0)
 			return (&cp->cp_metric[i]);
-	metric = prof_comparison_grow(&cp->cp_metric, &cp->cp_nmetrics,
+	metric = prof_grow(&cp->cp_metric, &cp->cp_nmetrics,
 	    &cp->cp_cap_metrics, sizeof(*metric));
 	if (metric == NULL || metric_init(cp, metric, name, unit) == -1)
 		return (NULL);
@@ -179,7 +162,7 @@ int
 prof_comparison_rename(struct prof_comparison *cp, const char *old_name,
     const char *new_name)
 {
-	struct rename *re = prof_comparison_grow(&cp->cp_rename,
+	struct rename *re = prof_grow(&cp->cp_rename,
 	    &cp->cp_nrenames, &cp->cp_cap_renames, sizeof(*re));
 
 	if (re == NULL || (re->re_old = strdup(old_name)) == NULL ||
@@ -207,7 +190,7 @@ prof_comparison_renamed(const struct prof_comparison *cp, int side,
 static int
 function_add(struct prof_comparison *cp, const char *key, const char *module)
 {
-	struct function *function = prof_comparison_grow(&cp->cp_function,
+	struct function *function = prof_grow(&cp->cp_function,
 	    &cp->cp_nfunctions, &cp->cp_cap_functions, sizeof(*function));
 
 	if (function == NULL)
@@ -269,7 +252,7 @@ prof_comparison_cost(struct prof_comparison *cp, long run, const char *name,
 	side = cp->cp_run[run].rn_side;
 	number = function_find(cp, prof_comparison_renamed(cp, side, name),
 	    module);
-	cost = number == PROF_INTERN_FAILED ? NULL : prof_comparison_grow(
+	cost = number == PROF_INTERN_FAILED ? NULL : prof_grow(
 	    &cp->cp_cost, &cp->cp_ncosts, &cp->cp_cap_costs, sizeof(*cost));
 	if (cost == NULL)
 		return (prof_fail_nomem(&cp->cp_error));

@@ -16,6 +16,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "base/grow.h"
 #include "base/intern.h"
 #include "names.h"
 #include "prof.h"
@@ -107,10 +108,6 @@ struct prof_comparison {
 	size_t		 cp_nnotes;
 	size_t		 cp_cap_notes;
 };
-
-/* Room for one more in an array of the comparison; NULL: no memory. */
-void	*prof_comparison_grow(void *items, size_t *count, size_t *cap,
-	    size_t size);
 
 /* The name that a function or thread of the base goes by now. */
 const char *prof_comparison_renamed(const struct prof_comparison *comparison,

@@ -31,7 +31,7 @@ static const char *const side_name[2] = { "base", "new" };
 static int
 note_add(struct prof_comparison *cp, const char *fmt, ...)
 {
-	char **note = prof_comparison_grow(&cp->cp_note, &cp->cp_nnotes,
+	char **note = prof_grow(&cp->cp_note, &cp->cp_nnotes,
 	    &cp->cp_cap_notes, sizeof(*note));
 	va_list ap;
 	int n;

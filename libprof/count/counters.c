@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/grow.h"
 #include "confine/privilege.h"
 #include "counters_impl.h"
 #include "os/pmu_kinds.h"
@@ -85,20 +86,16 @@ state_misuse(struct prof_counting *counting, const char *what)
 int
 prof_counting_say(struct prof_counting *counting, const char *fmt, ...)
 {
-	char text[512], **grown;
+	char text[512], **note;
 	va_list ap;
 
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	grown = reallocarray(counting->kg_notes, counting->kg_nnotes + 1,
-	    sizeof(*grown));
-	if (grown == NULL)
+	note = prof_append(&counting->kg_notes, &counting->kg_nnotes,
+	    sizeof(*note));
+	if (note == NULL || (*note = strdup(text)) == NULL)
 		return (-1);
-	counting->kg_notes = grown;
-	if ((grown[counting->kg_nnotes] = strdup(text)) == NULL)
-		return (-1);
-	counting->kg_nnotes++;
 	if (counting->kg_options.po_log != NULL)
 		counting->kg_options.po_log(counting->kg_options.po_log_arg,
 		    PROF_LOG_NOTE, text);

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/grow.h"
 #include "counters_impl.h"
 #include "os/permission.h"
 
@@ -144,21 +145,19 @@ try_one(struct prof_counting *counting, struct counting_event *event)
 static int
 event_append(struct prof_counting *counting, const struct prof_event *of)
 {
-	struct counting_event *grown;
+	struct counting_event *event;
 
 	if (counting->kg_nevents == COUNTING_EVENTS)
 		return (prof_fail(&counting->kg_error, PROF_E_LIMIT,
 		    "more than %d events", COUNTING_EVENTS));
-	grown = reallocarray(counting->kg_event, counting->kg_nevents + 1,
-	    sizeof(*grown));
-	if (grown == NULL)
+	event = prof_append(&counting->kg_event, &counting->kg_nevents,
+	    sizeof(*event));
+	if (event == NULL)
 		return (prof_fail_nomem(&counting->kg_error));
-	counting->kg_event = grown;
-	grown += counting->kg_nevents;
-	if (prof_counting_make(counting, of, grown) == -1)
-		return (-1);
-	counting->kg_nevents++;
-	return (try_one(counting, grown));
+	if (prof_counting_make(counting, of, event) == 0)
+		return (try_one(counting, event));
+	counting->kg_nevents--;
+	return (-1);
 }
 
 /* mods: those behind the braces, for who has none of its own; or "". */

@@ -23,6 +23,7 @@
 #include "abi/dtp_abi.h"
 #include "abi/dtp_split.h"
 #include "backend/bpf/wait.h"
+#include "base/grow.h"
 #include "counters_impl.h"
 #include "os/cpus.h"
 #include "os/permission.h"
@@ -239,25 +240,17 @@ prof_counting_split_visit(const struct prof_counting *counting)
 static struct dtp_split_task *
 task_of(struct counting_split *split, const struct dtp_split_key *key)
 {
-	struct dtp_split_key *keys;
-	struct dtp_split_task *values;
-	const size_t n = split->sp_ntasks;
+	struct dtp_split_key *new;
+	size_t n = split->sp_ntasks;
 
 	for (size_t t = 0; t < n; t++)
 		if (memcmp(&split->sp_keys[t], key, sizeof(*key)) == 0)
 			return (&split->sp_values[t]);
-	keys = reallocarray(split->sp_keys, n + 1, sizeof(*keys));
-	if (keys != NULL)
-		split->sp_keys = keys;
-	values = reallocarray(split->sp_values, n + 1, sizeof(*values));
-	if (values != NULL)
-		split->sp_values = values;
-	if (keys == NULL || values == NULL)
+	if ((new = prof_append(&split->sp_keys, &n, sizeof(*new))) == NULL)
 		return (NULL);
-	keys[n] = *key;
-	memset(&values[n], 0, sizeof(values[n]));
-	split->sp_ntasks++;
-	return (&values[n]);
+	*new = *key;
+	return (prof_append(&split->sp_values, &split->sp_ntasks,
+	    sizeof(*split->sp_values)));
 }
 
 static int

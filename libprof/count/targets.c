@@ -19,6 +19,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/grow.h"
 #include "counters_impl.h"
 #include "os/cpus.h"
 
@@ -29,14 +30,12 @@ static int	process_watch(struct prof_counting *);
 static int
 target_append(struct prof_counting *counting, int pid, int cpu)
 {
-	struct counting_target *grown;
+	struct counting_target *target = prof_append(&counting->kg_target,
+	    &counting->kg_ntargets, sizeof(*target));
 
-	grown = reallocarray(counting->kg_target, counting->kg_ntargets + 1,
-	    sizeof(*grown));
-	if (grown == NULL)
+	if (target == NULL)
 		return (prof_fail_nomem(&counting->kg_error));
-	counting->kg_target = grown;
-	grown[counting->kg_ntargets++] = (struct counting_target){ pid, cpu };
+	*target = (struct counting_target){ pid, cpu };
 	return (0);
 }
 

@@ -22,6 +22,7 @@
 
 #include <dwarf.h>
 
+#include "base/grow.h"
 #include "base/intern.h"
 #include "demangle.h"
 #include "dwarf_file.h"
@@ -87,22 +88,6 @@ struct chain {
 
 /* -------------------------------------------------------------- ranges */
 
-static bool
-units_grow(void **array, size_t *space, size_t need, size_t size)
-{
-	size_t more = *space + *space / 2 + 16;
-	void *grown;
-
-	if (need <= *space)
-		return (true);
-	grown = reallocarray(*array, more, size);
-	if (grown == NULL)
-		return (false);
-	*array = grown;
-	*space = more;
-	return (true);
-}
-
 /* May so much memory be taken of what the file's size allows? */
 static bool
 may_take(struct prof_lines *lines, uint64_t bytes)
@@ -147,7 +132,7 @@ add_ranges(struct prof_lines *lines, struct ranges *ranges, Dwarf_Die *die,
 	    (at = dwarf_ranges(die, at, &base, &low, &high)) > 0; n++) {
 		if (low == 0 || low >= high ||
 		    !may_take(lines, RANGE_BYTES) ||
-		    !units_grow((void **)&ranges->rs_range, &ranges->rs_space,
+		    !prof_room(&ranges->rs_range, &ranges->rs_space,
 		    ranges->rs_n + 1, sizeof(*ranges->rs_range)))
 			continue;
 		ranges->rs_range[ranges->rs_n++] =
@@ -367,7 +352,7 @@ made_of(struct prof_lines *lines, const char *raw, bool *is_new)
 {
 	uint32_t n;
 
-	if (!units_grow((void **)&lines->pl_made, &lines->pl_made_space,
+	if (!prof_room(&lines->pl_made, &lines->pl_made_space,
 	    (size_t)lines->pl_raw.mp_count + 1, sizeof(*lines->pl_made)))
 		return (NULL);
 	n = prof_map_find(&lines->pl_raw, (uintptr_t)raw, is_new);
@@ -546,7 +531,7 @@ add_unit(struct prof_lines *lines, Dwarf_Die *die)
 {
 	struct unit *unit;
 
-	if (!units_grow((void **)&lines->pl_unit, &lines->pl_space,
+	if (!prof_room(&lines->pl_unit, &lines->pl_space,
 	    lines->pl_nunits + 1, sizeof(*unit)))
 		return (false);
 	unit = &lines->pl_unit[lines->pl_nunits];

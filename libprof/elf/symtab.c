@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "symtab_impl.h"
 
 /* More than any module has; what exceeds them is left out. */
@@ -111,25 +112,6 @@ prof_symtab_later_wins(struct prof_symtab *table)
 	table->st_later_wins = true;
 }
 
-/* Room for n more, growing by half; *array stays valid when there is none. */
-static bool
-symbols_grow(void **array, size_t *space, size_t need, size_t size)
-{
-	size_t more = *space + *space / 2 + 64;
-	void *grown;
-
-	if (need <= *space)
-		return (true);
-	if (more < need)
-		more = need;
-	grown = reallocarray(*array, more, size);
-	if (grown == NULL)
-		return (false);
-	*array = grown;
-	*space = more;
-	return (true);
-}
-
 /* A string at the end of the names; room was made. */
 static void
 symbol_append(struct prof_symtab *table, const char *text, size_t length)
@@ -186,9 +168,9 @@ prof_symtab_put(struct prof_symtab *table, const struct symtab_item *item)
 	if (table->st_left < SYMBOL_BYTES + 2 * need)
 		return (prof_symtab_full(table));
 	table->st_left -= SYMBOL_BYTES + 2 * need;
-	if (!symbols_grow((void **)&table->st_entries, &table->st_space,
+	if (!prof_room(&table->st_entries, &table->st_space,
 	    table->st_n + 1, sizeof(*entry)) ||
-	    !symbols_grow((void **)&table->st_names, &table->st_names_space,
+	    !prof_room(&table->st_names, &table->st_names_space,
 	    table->st_names_n + need, 1))
 		return (false);
 	if (table->st_names_n == 0)

@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "symtab_impl.h"
 
 /* How many of an ascending array are less. */
@@ -61,17 +62,12 @@ prof_symtab_wanted_fini(struct symtab_wanted *wanted)
 static bool
 add_start(struct symtab_wanted *wanted, uint64_t start)
 {
-	size_t space = wanted->wa_space + wanted->wa_space / 2 + 1024;
-	uint64_t *grown;
+	uint64_t *slot = prof_grow(&wanted->wa_start, &wanted->wa_nstarts,
+	    &wanted->wa_space, sizeof(*slot));
 
-	if (wanted->wa_nstarts == wanted->wa_space) {
-		grown = reallocarray(wanted->wa_start, space, sizeof(*grown));
-		if (grown == NULL)
-			return (false);
-		wanted->wa_start = grown;
-		wanted->wa_space = space;
-	}
-	wanted->wa_start[wanted->wa_nstarts++] = start;
+	if (slot == NULL)
+		return (false);
+	*slot = start;
 	return (true);
 }
 

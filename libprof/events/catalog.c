@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/glob.h"
+#include "base/grow.h"
 #include "names.h"
 
 struct prof_catalog {
@@ -89,20 +90,11 @@ static int
 catalog_add(void *arg, const struct prof_probe *probe)
 {
 	struct prof_catalog *catalog = arg;
-	struct prof_probe *bigger, *copy;
-	size_t cap;
+	struct prof_probe *copy = prof_grow(&catalog->ca_probe, &catalog->ca_n,
+	    &catalog->ca_cap, sizeof(*copy));
 
-	if (catalog->ca_n == catalog->ca_cap) {
-		cap = catalog->ca_cap == 0 ? 256 : catalog->ca_cap * 2;
-		bigger = reallocarray(catalog->ca_probe, cap,
-		    sizeof(*bigger));
-		if (bigger == NULL)
-			return (-1);
-		catalog->ca_probe = bigger;
-		catalog->ca_cap = cap;
-	}
-	copy = &catalog->ca_probe[catalog->ca_n++];
-	memset(copy, 0, sizeof(*copy));
+	if (copy == NULL)
+		return (-1);
 	copy->pp_probe = strdup(probe->pp_probe);
 	copy->pp_alias = strdup(probe->pp_alias);
 	copy->pp_desc = strdup(probe->pp_desc);

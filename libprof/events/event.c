@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "instrument.h"
 #include "names.h"
 
@@ -66,22 +67,17 @@ prof_event_free(struct prof_event *event)
 int
 prof_events_add(struct prof_events *events, struct prof_event *event)
 {
-	struct prof_event **bigger;
-	size_t cap;
+	struct prof_event **slot;
 
 	if (event == NULL)
 		return (-1);
-	if (events->el_n == events->el_cap) {
-		cap = events->el_cap == 0 ? 8 : events->el_cap * 2;
-		bigger = reallocarray(events->el_event, cap, sizeof(*bigger));
-		if (bigger == NULL) {
-			prof_event_free(event);
-			return (-1);
-		}
-		events->el_event = bigger;
-		events->el_cap = cap;
+	slot = prof_grow(&events->el_event, &events->el_n, &events->el_cap,
+	    sizeof(struct prof_event *));
+	if (slot == NULL) {
+		prof_event_free(event);
+		return (-1);
 	}
-	events->el_event[events->el_n++] = event;
+	*slot = event;
 	return (0);
 }
 

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "names.h"
 
 #define BTF_TRACE	"btf_trace_"
@@ -70,29 +71,20 @@ static int
 tracepoints_add(struct prof_names *names, const char *group,
     const char *name, uint32_t types)
 {
-	struct prof_tracepoint *bigger, *tp;
-	size_t cap;
+	struct prof_tracepoint *tp = prof_grow(&names->nm_tps, &names->nm_ntps,
+	    &names->nm_captps, sizeof(*tp));
 
-	if (names->nm_ntps == names->nm_captps) {
-		cap = names->nm_captps == 0 ? 1024 : names->nm_captps * 2;
-		bigger = reallocarray(names->nm_tps, cap, sizeof(*bigger));
-		if (bigger == NULL)
-			return (-1);
-		names->nm_tps = bigger;
-		names->nm_captps = cap;
-	}
-	tp = &names->nm_tps[names->nm_ntps];
+	if (tp == NULL)
+		return (-1);
 	tp->tp_group = strdup(group);
 	tp->tp_name = strdup(name);
 	tp->tp_types = types;
-	tp->tp_names = 0;
-	if (tp->tp_group == NULL || tp->tp_name == NULL) {
-		free(tp->tp_group);
-		free(tp->tp_name);
-		return (-1);
-	}
-	names->nm_ntps++;
-	return (0);
+	if (tp->tp_group != NULL && tp->tp_name != NULL)
+		return (0);
+	free(tp->tp_group);
+	free(tp->tp_name);
+	names->nm_ntps--;
+	return (-1);
 }
 
 static int

@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/grow.h"
 #include "confine/reading.h"
 #include "import.h"
 #include "recording/write.h"
@@ -24,21 +25,20 @@
 int
 prof_import_say(struct prof_import *import, const char *fmt, ...)
 {
-	char **grown = reallocarray(import->im_notes, import->im_nnotes + 1,
-	    sizeof(*grown));
+	char **note = prof_append(&import->im_notes, &import->im_nnotes,
+	    sizeof(*note));
 	va_list ap;
 	int n;
 
-	if (grown == NULL)
+	if (note == NULL)
 		return (prof_fail_nomem(&import->im_error));
-	import->im_notes = grown;
 	va_start(ap, fmt);
-	n = vasprintf(&import->im_notes[import->im_nnotes], fmt, ap);
+	n = vasprintf(note, fmt, ap);
 	va_end(ap);
-	if (n == -1)
-		return (prof_fail_nomem(&import->im_error));
-	import->im_nnotes++;
-	return (0);
+	if (n != -1)
+		return (0);
+	import->im_nnotes--;
+	return (prof_fail_nomem(&import->im_error));
 }
 
 int

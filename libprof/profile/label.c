@@ -39,22 +39,6 @@ struct at {
 
 static int	chain_add(struct prof_labels *, struct prof_chain *, uint32_t);
 
-void *
-prof_grow(void **items, size_t *count, size_t *cap, size_t size)
-{
-	size_t n = *cap < 64 ? 64 : *cap + *cap / 2;
-	void *grown;
-
-	if (*count == *cap) {
-		grown = reallocarray(*items, n, size);
-		if (grown == NULL)
-			return (NULL);
-		*items = grown;
-		*cap = n;
-	}
-	return ((char *)*items + (*count)++ * size);
-}
-
 int
 prof_labels_init(struct prof_labels *labels, struct prof_symbols *symbols,
     const struct prof_profile_options *options, struct prof_budget *budget)

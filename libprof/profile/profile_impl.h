@@ -30,6 +30,7 @@
 #include <string.h>
 
 #include "base/record.h"
+#include "base/grow.h"
 #include "base/intern.h"
 #include "recording/decode.h"
 
@@ -266,9 +267,6 @@ int	prof_gather_cells(struct prof_gather *gather, const uint32_t *nodes,
 void	prof_gather_free(struct prof_gather *gather);
 
 /* ------------------------------------------------------------ label.c */
-
-/* Growing arrays: room for one more, or NULL. */
-void	*prof_grow(void **items, size_t *count, size_t *cap, size_t size);
 
 /* The labels of a frame, the outermost first. */
 struct prof_chain {

@@ -64,19 +64,13 @@ struct an_row *
 annotate_row(struct annotate *an, enum an_kind kind, uint64_t number,
     char *text)
 {
-	size_t cap = an->an_cap_rows == 0 ? 256 : an->an_cap_rows * 2;
-	struct an_row *row;
+	struct an_row *row = prof_grow(&an->an_row, &an->an_nrows,
+	    &an->an_cap_rows, sizeof(*row));
 
-	if (an->an_nrows == an->an_cap_rows) {
-		row = reallocarray(an->an_row, cap, sizeof(*row));
-		if (row == NULL) {
-			free(text);
-			return (NULL);
-		}
-		an->an_row = row;
-		an->an_cap_rows = cap;
+	if (row == NULL) {
+		free(text);
+		return (NULL);
 	}
-	row = &an->an_row[an->an_nrows++];
 	*row = (struct an_row){ .ar_kind = kind, .ar_number = number,
 	    .ar_text = text, .ar_chain = "", .ar_first = AN_NONE };
 	return (row);
@@ -176,16 +170,12 @@ compare_places(const void *a, const void *b)
 static int
 place_new(struct annotate *an, const struct prof_label *label)
 {
-	struct an_place *place;
 	size_t first = annotate_sums(an);
+	struct an_place *place = first == AN_NONE ? NULL : prof_append(
+	    &an->an_place, &an->an_nplaces, sizeof(*place));
 
-	place = reallocarray(an->an_place, an->an_nplaces + 1,
-	    sizeof(*place));
-	if (place != NULL)
-		an->an_place = place;
-	if (place == NULL || first == AN_NONE)
+	if (place == NULL)
 		return (-1);
-	place += an->an_nplaces++;
 	*place = (struct an_place){ .ap_label = label,
 	    .ap_symbols = an->an_symbols, .ap_first = first };
 	return (annotate_line(an->an_symbols, label, 0, &place->ap_file,

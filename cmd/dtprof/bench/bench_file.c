@@ -191,13 +191,12 @@ load_about(struct bench *bench, const struct json *json, const char *path)
 static int
 keep(struct bench *bench, const struct bench_result *result)
 {
-	struct bench_result *grown = reallocarray(bench->be_result,
-	    bench->be_nresults + 1, sizeof(*grown));
+	struct bench_result *slot = prof_append(&bench->be_result,
+	    &bench->be_nresults, sizeof(*slot));
 
-	if (grown == NULL)
+	if (slot == NULL)
 		return (-1);
-	bench->be_result = grown;
-	grown[bench->be_nresults++] = *result;
+	*slot = *result;
 	return (0);
 }
 

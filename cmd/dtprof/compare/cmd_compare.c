@@ -147,13 +147,12 @@ static int
 add_pair(struct compare *cm, const struct series *base,
     const struct series *new)
 {
-	struct pair *grown = reallocarray(cm->cm_pair, cm->cm_npairs + 1,
-	    sizeof(*grown));
+	struct pair *pair = prof_append(&cm->cm_pair, &cm->cm_npairs,
+	    sizeof(*pair));
 
-	if (grown == NULL)
+	if (pair == NULL)
 		return (refuse("free memory", "out of memory"));
-	cm->cm_pair = grown;
-	grown[cm->cm_npairs++] = (struct pair){ { base, new }, NULL, NULL };
+	*pair = (struct pair){ { base, new }, NULL, NULL };
 	return (0);
 }
 

@@ -27,40 +27,34 @@ fail(const char *path, const char *why, const char *cure)
 struct series *
 compare_series(struct side *side, const char *name)
 {
-	struct series *grown;
+	struct series *new;
 
 	for (size_t i = 0; i < side->sd_n; i++)
 		if (strcmp(side->sd_series[i].se_name, name) == 0)
 			return (&side->sd_series[i]);
-	grown = reallocarray(side->sd_series, side->sd_n + 1, sizeof(*grown));
-	if (grown == NULL)
+	new = prof_append(&side->sd_series, &side->sd_n, sizeof(*new));
+	if (new == NULL)
 		return (NULL);
-	side->sd_series = grown;
-	grown += side->sd_n;
-	memset(grown, 0, sizeof(*grown));
-	grown->se_name = strdup(name);
-	grown->se_machine = strdup("");
-	side->sd_n++;
-	return (grown->se_name != NULL && grown->se_machine != NULL ? grown :
-	    NULL);
+	new->se_name = strdup(name);
+	new->se_machine = strdup("");
+	return (new->se_name != NULL && new->se_machine != NULL ? new : NULL);
 }
 
 int
 compare_add_metric(struct series *series, const char *name, const char *unit)
 {
 	const size_t n = series->se_nmetrics;
-	struct series_metric *grown;
+	struct series_metric *new;
 
 	for (size_t i = 0; i < n; i++)
 		if (strcmp(series->se_metric[i].sm_name, name) == 0)
 			return ((int)i);
-	grown = reallocarray(series->se_metric, n + 1, sizeof(*grown));
-	if (grown == NULL)
+	new = prof_append(&series->se_metric, &series->se_nmetrics,
+	    sizeof(*new));
+	if (new == NULL)
 		return (-1);
-	series->se_metric = grown;
-	grown[n].sm_name = strdup(name);
-	grown[n].sm_unit = strdup(unit);
-	series->se_nmetrics++;
+	new->sm_name = strdup(name);
+	new->sm_unit = strdup(unit);
 	/* Runs that are there have none of it. */
 	for (size_t i = 0; i < series->se_nruns; i++) {
 		double *values = reallocarray(series->se_run[i].sr_value,
@@ -71,30 +65,22 @@ compare_add_metric(struct series *series, const char *name, const char *unit)
 		series->se_run[i].sr_value = values;
 		values[n] = NAN;
 	}
-	return (grown[n].sm_name != NULL && grown[n].sm_unit != NULL ?
-	    (int)n : -1);
+	return (new->sm_name != NULL && new->sm_unit != NULL ? (int)n : -1);
 }
 
 struct series_run *
 compare_add_run(struct series *series)
 {
-	struct series_run *grown = reallocarray(series->se_run,
-	    series->se_nruns + 1, sizeof(*grown));
+	struct series_run *run = prof_append(&series->se_run,
+	    &series->se_nruns, sizeof(*run));
 
-	if (grown == NULL)
-		return (NULL);
-	series->se_run = grown;
-	grown += series->se_nruns;
-	memset(grown, 0, sizeof(*grown));
-	grown->sr_value = reallocarray(NULL, series->se_nmetrics + 1,
-	    sizeof(*grown->sr_value));
-	if (grown->sr_value == NULL)
+	if (run == NULL || (run->sr_value = reallocarray(NULL,
+	    series->se_nmetrics + 1, sizeof(*run->sr_value))) == NULL)
 		return (NULL);
 	for (size_t m = 0; m < series->se_nmetrics; m++)
-		grown->sr_value[m] = NAN;
-	grown->sr_place = -1;
-	series->se_nruns++;
-	return (grown);
+		run->sr_value[m] = NAN;
+	run->sr_place = -1;
+	return (run);
 }
 
 /* ------------------------------------------------------------ machines */

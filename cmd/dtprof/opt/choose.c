@@ -232,30 +232,22 @@ choose_profile(const char *command, struct prof_reader *reader,
 /* ------------------------------------------------------------ marks */
 
 struct marks {
-	char		**ma_text;
-	uint64_t	*ma_time_ns;
+	struct mark_at {
+		char		*mk_text;
+		uint64_t	 mk_time_ns;
+	}		*ma_mark;
 	size_t		 ma_n;
 };
 
 static int
 marks_add(struct marks *marks, const struct prof_record *record)
 {
-	char **texts;
-	uint64_t *times;
+	struct mark_at *mark = prof_append(&marks->ma_mark, &marks->ma_n,
+	    sizeof(*mark));
 
-	texts = reallocarray(marks->ma_text, marks->ma_n + 1, sizeof(*texts));
-	if (texts == NULL)
+	if (mark == NULL || (mark->mk_text = strdup(record->pr_path)) == NULL)
 		return (-1);
-	marks->ma_text = texts;
-	times = reallocarray(marks->ma_time_ns, marks->ma_n + 1,
-	    sizeof(*times));
-	if (times == NULL)
-		return (-1);
-	marks->ma_time_ns = times;
-	texts[marks->ma_n] = strdup(record->pr_path);
-	if (texts[marks->ma_n] == NULL)
-		return (-1);
-	times[marks->ma_n++] = record->pr_time_ns;
+	mark->mk_time_ns = record->pr_time_ns;
 	return (0);
 }
 
@@ -284,9 +276,8 @@ static void
 marks_free(struct marks *marks)
 {
 	while (marks->ma_n > 0)
-		free(marks->ma_text[--marks->ma_n]);
-	free(marks->ma_text);
-	free(marks->ma_time_ns);
+		free(marks->ma_mark[--marks->ma_n].mk_text);
+	free(marks->ma_mark);
 }
 
 /* The first mark with this text, from a place on; ma_n: there is none. */
@@ -295,8 +286,8 @@ marks_find(const struct marks *marks, const char *text, size_t length,
     size_t from)
 {
 	for (; from < marks->ma_n; from++)
-		if (strncmp(marks->ma_text[from], text, length) == 0 &&
-		    marks->ma_text[from][length] == '\0')
+		if (strncmp(marks->ma_mark[from].mk_text, text, length) == 0 &&
+		    marks->ma_mark[from].mk_text[length] == '\0')
 			break;
 	return (from);
 }
@@ -317,8 +308,8 @@ marks_split(const struct marks *marks, const char *between,
 		b = marks_find(marks, comma + 1, strlen(comma + 1), a + 1);
 		if (b == marks->ma_n)
 			continue;
-		options->pl_from_ns = marks->ma_time_ns[a];
-		options->pl_to_ns = marks->ma_time_ns[b];
+		options->pl_from_ns = marks->ma_mark[a].mk_time_ns;
+		options->pl_to_ns = marks->ma_mark[b].mk_time_ns;
 		return (true);
 	}
 	return (false);
@@ -341,7 +332,7 @@ range_of_marks(const char *command, struct prof_reader *reader,
 	}
 	for (size_t i = 0; i < marks.ma_n && i < MAX_SHOWN; i++) {
 		n = snprintf(cure + length, sizeof(cure) - length, " \"%.40s\"",
-		    marks.ma_text[i]);
+		    marks.ma_mark[i].mk_text);
 		length += n > 0 ? (size_t)n : 0;
 		if (length >= sizeof(cure))
 			break;

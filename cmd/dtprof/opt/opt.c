@@ -289,16 +289,13 @@ set_ids(struct parse *parse, const struct opt_row *row, const char *text)
 static int
 set_strings(struct parse *parse, const struct opt_row *row, const char *text)
 {
-	struct opt_strings *strings;
-	const char **grown;
+	struct opt_strings *strings = (void *)(parse->pa_options + row->op_at);
+	const char **slot = prof_append(&strings->os_text, &strings->os_n,
+	    sizeof(*slot));
 
-	strings = (void *)(parse->pa_options + row->op_at);
-	grown = reallocarray(strings->os_text, strings->os_n + 1,
-	    sizeof(*grown));
-	if (grown == NULL)
+	if (slot == NULL)
 		return (refuse(parse, "free memory", "out of memory"));
-	strings->os_text = grown;
-	strings->os_text[strings->os_n++] = text;
+	*slot = text;
 	return (0);
 }
 

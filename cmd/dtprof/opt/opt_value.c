@@ -203,18 +203,15 @@ opt_word(const char *text, size_t length, const char *words)
 static int
 strings_append(struct opt_strings *parts, const char *text, size_t length)
 {
-	const char **grown;
-	char *copy;
+	char **copy = prof_append(&parts->os_text, &parts->os_n,
+	    sizeof(*copy));
 
-	grown = reallocarray(parts->os_text, parts->os_n + 1, sizeof(*grown));
-	if (grown == NULL)
-		return (-1);
-	parts->os_text = grown;
-	copy = strndup(text, length);
 	if (copy == NULL)
 		return (-1);
-	parts->os_text[parts->os_n++] = copy;
-	return (0);
+	if ((*copy = strndup(text, length)) != NULL)
+		return (0);
+	parts->os_n--;
+	return (-1);
 }
 
 int

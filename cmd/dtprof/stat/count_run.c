@@ -60,22 +60,23 @@ look(struct run *run, bool is_last)
 {
 	const struct count_options *co = run->rn_count->co_options;
 	struct count *count = run->rn_count;
-	struct count_interval *grown, *interval;
+	struct count_interval *interval;
 	struct prof_counted now;
 
 	if (!is_last && prof_counting_read(count->co_counting) == -1)
 		return (-1);
-	grown = reallocarray(count->co_interval, count->co_nintervals + 1,
-	    sizeof(*grown));
-	if (grown == NULL || count->co_nintervals == MAX_INTERVALS)
+	if (count->co_nintervals == MAX_INTERVALS)
 		return (-1);
-	count->co_interval = grown;
-	interval = &grown[count->co_nintervals];
+	interval = prof_append(&count->co_interval, &count->co_nintervals,
+	    sizeof(*interval));
+	if (interval == NULL)
+		return (-1);
 	interval->ci_added = calloc(count->co_nevents + 1,
 	    sizeof(*interval->ci_added));
-	if (interval->ci_added == NULL)
+	if (interval->ci_added == NULL) {
+		count->co_nintervals--;
 		return (-1);
-	count->co_nintervals++;
+	}
 	interval->ci_from_s = count->co_last_s;
 	interval->ci_until_s = (double)(term_now_ns() - run->rn_begun_ns) /
 	    1e9;

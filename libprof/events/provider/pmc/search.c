@@ -20,6 +20,7 @@
 
 #include "base/error.h"
 #include "base/glob.h"
+#include "base/grow.h"
 #include "events/names.h"
 #include "os/permission.h"
 
@@ -152,31 +153,24 @@ found_add(struct prof_counters *counters, const char *name, const char *pmu,
 {
 	unsigned score = prof_question_score(counters->ct_question, name,
 	    desc, counters->ct_may_miss);
-	struct found *grown;
-	size_t cap;
+	struct found *found;
 
 	if (score == 0)
 		return (0);
-	if (counters->ct_n == counters->ct_cap) {
-		cap = counters->ct_cap == 0 ? 256 : counters->ct_cap * 2;
-		grown = reallocarray(counters->ct_found, cap, sizeof(*grown));
-		if (grown == NULL)
-			return (-1);
-		counters->ct_found = grown;
-		counters->ct_cap = cap;
-	}
-	grown = &counters->ct_found[counters->ct_n];
-	memset(grown, 0, sizeof(*grown));
-	grown->fo_score = score;
-	grown->fo_order = counters->ct_n++;
-	grown->fo_info.pt_name = strdup(name);
-	grown->fo_info.pt_pmu = strdup(pmu);
-	grown->fo_info.pt_desc = strdup(desc);
-	grown->fo_info.pt_code = strdup("");
-	*added = grown;
-	return (grown->fo_info.pt_name == NULL ||
-	    grown->fo_info.pt_pmu == NULL || grown->fo_info.pt_desc == NULL ||
-	    grown->fo_info.pt_code == NULL ? -1 : 1);
+	found = prof_grow(&counters->ct_found, &counters->ct_n,
+	    &counters->ct_cap, sizeof(*found));
+	if (found == NULL)
+		return (-1);
+	found->fo_score = score;
+	found->fo_order = counters->ct_n - 1;
+	found->fo_info.pt_name = strdup(name);
+	found->fo_info.pt_pmu = strdup(pmu);
+	found->fo_info.pt_desc = strdup(desc);
+	found->fo_info.pt_code = strdup("");
+	*added = found;
+	return (found->fo_info.pt_name == NULL ||
+	    found->fo_info.pt_pmu == NULL || found->fo_info.pt_desc == NULL ||
+	    found->fo_info.pt_code == NULL ? -1 : 1);
 }
 
 static int
