@@ -119,7 +119,7 @@ for command in report script export flamegraph; do
 	refused 2 'two input files' 'one of them' "$command" -i a b
 done
 refused 2 'two input files' 'one of them' annotate -i a main b
-for command in report export flamegraph; do
+for command in report export flamegraph script; do
 	refused 2 'between excludes --from' 'markers or by time' \
 	    "$command" --between m,n --from 1s a
 	refused 2 '--to is not after' 'relative to the start' \

@@ -104,7 +104,7 @@ report --max-stack 5 | --tree
 script --ns -f | works
 script -G | --no-symbols
 script -c sh | --filter
-script --time 0,1 | dtprof report --from TIME
+script --time 0,1 | --from TIME and --to TIME
 script --show-task-events | --show samples,process-events
 script --show-mmap-events | --show samples,mapping-events
 script -s x.py | --json

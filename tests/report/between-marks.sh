@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# ASSERTION: --between A,B of report, flamegraph, export and annotate takes the
-# samples from the first mark A to before the first B after it, to the sample,
-# also where a mark's text has commas or stands twice; and what is no two
-# marks is refused with the marks that there are.
+# ASSERTION: --between A,B of report, flamegraph, export, script and annotate
+# takes the samples from the first mark A to before the first B after it, to the
+# sample, also where a mark's text has commas or stands twice; and what is no
+# two marks is refused with the marks that there are.  script --from and --to
+# print as many samples as report counts.
 # Easy to get wrong: the comma that parts two texts, and the second mark of
 # two that have one text.
 . "${SRC:=$PWD}/tests/lib.sh"
@@ -111,6 +112,9 @@ for between, low, high in (
         n = sum(int(line.rsplit(" ", 1)[1]) for line in run("export", "-e",
             event, "--between", between).splitlines())
         assert n == want[event], (between, event, n, want)
+    got = [json.loads(line) for line in run("script", "--json", "--between",
+           between).splitlines()]
+    assert got == [r for r in lines if low <= r["time_ns"] < high], between
     # Those in which it stands, whatever it called.
     mine = sum(any(f["function"] == "work" for f in r["user_frames"])
                for r in mine)
@@ -120,10 +124,20 @@ for between, low, high in (
             for e in row["events"])
     assert n == mine, (between, n, mine)
     print("ok: --between %s: %d samples" % (between, sum(want.values())))
+
+for low, high in ((0, 20), (20, 40), (40, 10000)):
+    told = json.loads(run("report", "--json", "--from", "%dms" % low, "--to",
+                          "%dms" % high))
+    got = [json.loads(line) for line in run("script", "--json", "--show",
+           "samples", "--from", "%dms" % low, "--to",
+           "%dms" % high).splitlines()]
+    assert sum(f["samples"] for f in told["functions"]) == len(got), low
+    assert got and got[-1]["time_ns"] - got[0]["time_ns"] < (high - low) * 1e6
+print("ok: --from and --to: %d and %d ms" % (low, high))
 END
 python3 check.py "$SRC" "$DTPROF" || fail "other samples"
 for wrong in end,begin begin,none begin ","; do
-	for command in report flamegraph export; do
+	for command in report flamegraph export script; do
 		expect 1 "$DTPROF" $command --between "$wrong" x.dtp
 		expect_err 'its markers: "a,b" "begin"' "$command $wrong"
 	done

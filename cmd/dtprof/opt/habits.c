@@ -107,7 +107,7 @@ static const struct opt_habit habits[] = {
 	    NULL, NULL, NULL, HEAD },
 	{ READ, "q quiet", NULL, NULL, NULL,
 	    "use --json: it has no headings and warnings" },
-	{ "report annotate", "time", "START,STOP", NULL, NULL,
+	{ READ, "time", "START,STOP", NULL, NULL,
 	    "use --from TIME and --to TIME" },
 	{ "report annotate", "percent-limit", "PERCENT", NULL, NULL,
 	    "use dtprof report --limit N" },
@@ -161,8 +161,6 @@ static const struct opt_habit habits[] = {
 	    "use --show samples,mapping-events" },
 	{ "script", "show-task-events", NULL, NULL, NULL,
 	    "use --show samples,process-events" },
-	{ "script", "time", "START,STOP", NULL, NULL,
-	    "use dtprof report --from TIME --to TIME, or --limit N" },
 
 	{ "stat", "A no-aggr per-core per-die per-node per-socket",
 	    NULL, NULL, NULL, EACH },

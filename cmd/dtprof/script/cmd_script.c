@@ -2,7 +2,7 @@
 /*
  * dtprof script: the records of a recording in order of time, with names for
  * stacks, as text or as JSON.  Which records: --show, --event, --filter,
- * --limit.
+ * --from and --to, --limit.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -24,6 +24,7 @@ struct script_options {
 	struct opt_number	 so_limit;
 	const char		*so_filter;
 	const char		*so_input;
+	struct choose_time	 so_time;
 	unsigned		 so_show;
 	bool			 so_json;
 	bool			 so_lines;
@@ -37,6 +38,7 @@ struct script {
 	size_t			 sr_nevents;
 	bool			*sr_wanted;	/* per event */
 	struct prof_filter	**sr_filters;	/* NULL: nothing passes */
+	struct prof_profile_options sr_range;	/* of time */
 	struct script_comms	 sr_comms;
 	struct script_names	 sr_names;
 	struct script_stack	 sr_stack;
@@ -53,8 +55,10 @@ static bool	 passes(const struct script *script,
 static int	 show_all(struct script *script);
 
 static const struct opt_row options_of_script[] = {
+	CHOOSE_BETWEEN(offsetof(struct script_options, so_time)),
 	CHOOSE_EVENT(offsetof(struct script_options, so_events)),
 	CHOOSE_FILTER(offsetof(struct script_options, so_filter)),
+	CHOOSE_FROM(offsetof(struct script_options, so_time)),
 	CHOOSE_INPUT(offsetof(struct script_options, so_input)),
 	{ 0, "json", NULL, OPT_FLAG, 0, 0, NULL,
 	    "print one JSON object per line",
@@ -73,6 +77,7 @@ static const struct opt_row options_of_script[] = {
 	    "mapping-events, all",
 	    offsetof(struct script_options, so_show),
 	    "samples,markers,process-events,mapping-events,all" },
+	CHOOSE_TO(offsetof(struct script_options, so_time)),
 	{ .op_type = OPT_END }
 };
 
@@ -133,8 +138,12 @@ static bool
 passes(const struct script *script, const struct prof_record *record,
     const char *comm)
 {
+	const struct prof_profile_options *range = &script->sr_range;
 	const struct prof_filter *filter;
 
+	if (record->pr_time_ns < range->pl_from_ns || (range->pl_to_ns != 0 &&
+	    record->pr_time_ns >= range->pl_to_ns))
+		return (false);
 	if (record->pr_type != PROF_R_SAMPLE)
 		return (true);
 	if (record->pr_event >= script->sr_nevents ||
@@ -251,7 +260,8 @@ check_script(const void *options, int n, char *const *operands)
 	const struct script_options *so = options;
 
 	(void)operands;
-	return (input_check("script", so->so_input, n));
+	return (choose_check("script", &so->so_time) == -1 ? -1 :
+	    input_check("script", so->so_input, n));
 }
 
 static int
@@ -280,6 +290,8 @@ run_script(void *options, int n, char **operands)
 	script.sr_wanted = choose_events("script", script.sr_reader,
 	    &script.sr_options->so_events);
 	if (script.sr_wanted == NULL || compile_filters(&script) == -1 ||
+	    choose_range("script", script.sr_reader,
+	    &script.sr_options->so_time, &script.sr_range) == -1 ||
 	    open_names(&script) == -1)
 		goto out;
 	out_init(&out, STDOUT_FILENO);
