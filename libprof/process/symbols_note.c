@@ -28,7 +28,8 @@ static const struct {
 	[PROF_UNNAMED_NOFILE] = { "the recorded file is gone or was replaced",
 	    "install that version, or its debug symbols" },
 	[PROF_UNNAMED_NOSYM] = { "its symbols do not cover all functions",
-	    "install its debug symbols (on Debian PACKAGE-dbgsym)" },
+	    "install its debug symbols (on Debian PACKAGE-dbgsym), or see the "
+	    "callers in dtprof report --tree" },
 	[PROF_UNNAMED_ANON] = { "JIT code without a perf map",
 	    "run java with -XX:+UnlockDiagnosticVMOptions "
 	    "-XX:+DumpPerfMapAtExit, node with --perf-basic-prof, python3 "
