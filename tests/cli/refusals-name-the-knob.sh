@@ -34,6 +34,11 @@ if [ "$paranoid" -gt 0 ] && [ "$paranoid" -le 2 ]; then
 fi
 refused 'CAP_BPF|bpf' 'root' as_user ../dtprof record -q \
     -e sched:sched_switch -- true
+if [ -d /sys/kernel/tracing/events ] &&
+    ! as_user test -r /sys/kernel/tracing/events; then
+	expect 1 as_user ../dtprof list 'sched:*'
+	expect_err 'hint: run as root.* groups of tracepoints'
+fi
 refused 'process 1 ' 'that user|root' as_user ../dtprof record -q \
     -e cpu-clock -p 1 --duration 10ms
 refused 'seccomp' 'seccomp profile' ../refuse perf_event_open ../dtprof \

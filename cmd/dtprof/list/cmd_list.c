@@ -5,6 +5,7 @@
  * takes.  Probes are data; reasons are messages, except in JSON.  Counters
  * by what they mean are list_counters.c's.
  */
+#include <string.h>
 #include <unistd.h>
 
 #include "../ui/emit.h"
@@ -130,6 +131,14 @@ check_list(const void *options, int n, char *const *operands)
 	return (-1);
 }
 
+/* A tracepoint is then listed without its group. */
+static bool
+hides_groups(const char *glob)
+{
+	return (glob != NULL && strchr(glob, ':') != NULL && geteuid() != 0 &&
+	    access("/sys/kernel/tracing/events", R_OK) == -1);
+}
+
 static int
 run_list(void *options, int n, char **operands)
 {
@@ -161,7 +170,9 @@ run_list(void *options, int n, char **operands)
 	    prof_catalog_missing(catalog, i, &provider, &reason); i++)
 		msg_note("list", "no %s probes: %s", provider, reason);
 	if (nprobes == 0 && status == 0) {
-		msg_fail("list", "list all probes with dtprof list",
+		msg_fail("list", hides_groups(glob) ? "run as root: only root "
+		    "may read the groups of tracepoints" :
+		    "list all probes with dtprof list",
 		    "no such probe on this machine: '%s'",
 		    glob != NULL ? glob : "*");
 		status = EXIT_FAILED;
