@@ -220,7 +220,13 @@ root_of(struct builder *builder, const struct prof_who *who)
 	    who->wh_args - 1) : node);
 }
 
-/* ---------------------------------------------- outermost at the root */
+/* ------------------------------------------------------------ frames */
+
+static bool
+is_reversed(const struct builder *builder)
+{
+	return (builder->bu_labels->lb_options->pl_reverse != 0);
+}
 
 /* All labels of a frame, one below the other. */
 static uint32_t
@@ -228,16 +234,18 @@ frame_child(struct builder *builder, uint32_t parent, uint32_t space,
     const struct prof_frame *frame)
 {
 	const struct prof_chain *chain;
-	uint32_t i;
+	uint32_t i, n;
 
 	if (parent == NONE || is_over(builder, parent))
 		return (parent);
 	chain = prof_labels_frame(builder->bu_labels, space, frame);
 	if (chain == NULL)
 		return (NONE);
-	for (i = 0; i < chain->ch_count; i++)
+	n = chain->ch_count;
+	for (i = 0; i < n; i++)
 		parent = child_of(builder, parent,
-		    builder->bu_labels->lb_chain[chain->ch_first + i]);
+		    builder->bu_labels->lb_chain[chain->ch_first +
+		    (is_reversed(builder) ? n - 1 - i : i)]);
 	return (parent);
 }
 
@@ -303,22 +311,25 @@ mixed_of(struct builder *builder, const struct walk *walk)
 
 /* Nothing is shared: each frame is looked for below the one before. */
 static uint32_t
-mixed_inwards(struct builder *builder, uint32_t node, const struct walk *walk)
+mixed_walk(struct builder *builder, uint32_t node, const struct walk *walk)
 {
 	const struct prof_mixed *mixed = mixed_of(builder, walk);
 
 	if (mixed == NULL)
 		return (NONE);
-	for (size_t n = mixed->mx_n; n-- > 0; ) {
+	for (size_t n = 0; n < mixed->mx_n; n++) {
 		if (node == NONE || is_over(builder, node))
 			return (node);
 		if (!prof_budget_step(builder->bu_budget))
 			return (over_child(builder, node));
 		node = frame_child(builder, node, walk->wa_space,
-		    &mixed->mx_frame[n]);
+		    &mixed->mx_frame[is_reversed(builder) ? n :
+		    mixed->mx_n - 1 - n]);
 	}
 	return (node);
 }
+
+/* ---------------------------------------------- outermost at the root */
 
 /* What was walked before is found; the rest is walked from there inwards. */
 static uint32_t
@@ -373,7 +384,7 @@ walk_inwards(struct builder *builder, uint32_t node, const struct walk *walk)
 	if (walk->wa_cut)
 		node = cut_child(builder, node);
 	if (walk->wa_script != 0)
-		return (mixed_inwards(builder, node, walk));
+		return (mixed_walk(builder, node, walk));
 	if (!walk->wa_there)
 		return (node);
 	node = callers_of(builder, node, walk);
@@ -383,43 +394,6 @@ walk_inwards(struct builder *builder, uint32_t node, const struct walk *walk)
 /* ---------------------------------------------- innermost at the root */
 
 static uint32_t
-frame_child_reversed(struct builder *builder, uint32_t parent,
-    uint32_t space, const struct prof_frame *frame)
-{
-	const struct prof_chain *chain;
-	uint32_t i;
-
-	if (parent == NONE || is_over(builder, parent))
-		return (parent);
-	chain = prof_labels_frame(builder->bu_labels, space, frame);
-	if (chain == NULL)
-		return (NONE);
-	for (i = chain->ch_count; i-- > 0; )
-		parent = child_of(builder, parent,
-		    builder->bu_labels->lb_chain[chain->ch_first + i]);
-	return (parent);
-}
-
-static uint32_t
-mixed_outwards(struct builder *builder, uint32_t node,
-    const struct walk *walk)
-{
-	const struct prof_mixed *mixed = mixed_of(builder, walk);
-
-	for (size_t n = 0; mixed != NULL && n < mixed->mx_n; n++) {
-		if (node == NONE || is_over(builder, node))
-			return (node);
-		if (!prof_budget_step(builder->bu_budget))
-			return (over_child(builder, node));
-		node = frame_child_reversed(builder, node, walk->wa_space,
-		    &mixed->mx_frame[n]);
-	}
-	if (mixed == NULL)
-		return (NONE);
-	return (walk->wa_cut ? cut_child(builder, node) : node);
-}
-
-static uint32_t
 walk_outwards(struct builder *builder, uint32_t node,
     const struct walk *walk)
 {
@@ -427,17 +401,15 @@ walk_outwards(struct builder *builder, uint32_t node,
 	uint32_t at = walk->wa_node;
 
 	if (walk->wa_script != 0)
-		return (mixed_outwards(builder, node, walk));
-	if (walk->wa_there)
-		node = frame_child_reversed(builder, node, walk->wa_space,
-		    &frame);
-	while (walk->wa_there && at != 0 && node != NONE &&
+		node = mixed_walk(builder, node, walk);
+	else if (walk->wa_there)
+		node = frame_child(builder, node, walk->wa_space, &frame);
+	while (walk->wa_script == 0 && walk->wa_there && at != 0 && node != NONE &&
 	    !is_over(builder, node)) {
 		if (!prof_budget_step(builder->bu_budget))
 			return (over_child(builder, node));
 		at = caller_frame(builder, walk, at, &frame);
-		node = frame_child_reversed(builder, node, walk->wa_space,
-		    &frame);
+		node = frame_child(builder, node, walk->wa_space, &frame);
 	}
 	return (walk->wa_cut ? cut_child(builder, node) : node);
 }
@@ -502,7 +474,7 @@ node_of(struct builder *builder, const struct prof_fold *fold, uint32_t base,
 	if (base == NONE || fold->fo_bits & PROF_FOLD_OVER)
 		return (base == NONE ? NONE : over_child(builder, 0));
 	walks_of(builder, fold, space, &kernel, &user);
-	if (builder->bu_labels->lb_options->pl_reverse) {
+	if (is_reversed(builder)) {
 		node = call_child(builder, base, fold);
 		node = walk_outwards(builder, node, &kernel);
 		node = walk_outwards(builder, node, &user);
