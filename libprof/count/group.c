@@ -8,10 +8,8 @@
  * Called by counters.c for each -e, and when somebody wants to know why
  * events took turns.  What is opened here is closed again at once.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/grow.h"
 #include "counters_impl.h"
@@ -121,16 +119,12 @@ static int
 try_one(struct prof_counting *counting, struct counting_event *event)
 {
 	struct perf_event_attr attr = event->ke_attr;
-	int fd;
+	const int refused = event->ke_cpus != NULL ? 0 :
+	    prof_perf_probe(&attr);
 
-	if (event->ke_cpus != NULL)
+	if (refused == 0)
 		return (0);
-	fd = prof_perf_open(&attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
-	if (fd != -1) {
-		close(fd);
-		return (0);
-	}
-	prof_perf_explain(&counting->kg_error, event->ke_of, errno, 0, -1);
+	prof_perf_explain(&counting->kg_error, event->ke_of, refused, 0, -1);
 	attr.exclude_kernel = 1;
 	/* The usual cure, :u, would be none. */
 	counting->kg_kernel_only = prof_perf_always_zero(&attr);

@@ -82,6 +82,17 @@ prof_perf_open(const struct perf_event_attr *attr, int pid, int cpu, int group,
 	}
 }
 
+int
+prof_perf_probe(const struct perf_event_attr *attr)
+{
+	const int fd = prof_perf_open(attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+
+	if (fd == -1)
+		return (errno);
+	(void)close(fd);
+	return (0);
+}
+
 bool
 prof_perf_wants_admin(void)
 {
@@ -104,21 +115,14 @@ prof_perf_always_zero(const struct perf_event_attr *attr)
 static bool
 refuses_everything(void)
 {
-	struct perf_event_attr attr;
-	int fd;
+	const struct perf_event_attr attr = {
+		.size = sizeof(attr), .type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_DUMMY, .exclude_kernel = 1,
+		.exclude_hv = 1, .disabled = 1,
+	};
+	const int refused = prof_perf_probe(&attr);
 
-	memset(&attr, 0, sizeof(attr));
-	attr.size = sizeof(attr);
-	attr.type = PERF_TYPE_SOFTWARE;
-	attr.config = PERF_COUNT_SW_DUMMY;
-	attr.exclude_kernel = 1;
-	attr.exclude_hv = 1;
-	attr.disabled = 1;
-	fd = prof_perf_open(&attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
-	if (fd == -1)
-		return (errno == EACCES || errno == EPERM);
-	close(fd);
-	return (false);
+	return (refused == EACCES || refused == EPERM);
 }
 
 /* Root of a user namespace, or without capabilities, is an ordinary user. */

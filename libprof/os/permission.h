@@ -13,6 +13,8 @@
 /* Raises the soft limit of open files when it is reached; sets errno. */
 int	prof_perf_open(const struct perf_event_attr *attr, int pid, int cpu,
 	    int group, unsigned long flags);
+/* May this thread open it for itself?  0, or an errno. */
+int	prof_perf_probe(const struct perf_event_attr *attr);
 /*
  * For each event CAP_SYS_ADMIN may be needed: kernels of Debian and Ubuntu,
  * with perf_event_paranoid above 2.  CAP_PERFMON does for all others.

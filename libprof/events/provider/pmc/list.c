@@ -60,23 +60,16 @@ prof_pmc_list(struct prof_names *names, prof_list_fn *fn, void *arg,
 const char *
 prof_pmc_why_not(uint32_t type, uint64_t config)
 {
-	struct perf_event_attr attr;
-	int fd;
+	struct perf_event_attr attr = {
+		.size = sizeof(attr), .type = type, .config = config,
+		.disabled = 1, .exclude_kernel = 1, .exclude_hv = 1,
+	};
 
-	memset(&attr, 0, sizeof(attr));
-	attr.size = sizeof(attr);
-	attr.type = type;
-	attr.config = config;
-	attr.disabled = 1;
-	attr.exclude_kernel = attr.exclude_hv = 1;
 	if (prof_perf_always_zero(&attr))
 		attr.exclude_kernel = attr.exclude_hv = 0;
-	fd = prof_perf_open(&attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
-	if (fd != -1) {
-		close(fd);
+	switch (prof_perf_probe(&attr)) {
+	case 0:
 		return (NULL);
-	}
-	switch (errno) {
 	case ENOENT:
 	case EOPNOTSUPP:
 	case ENODEV:
@@ -172,9 +165,9 @@ counter_opens(const struct prof_counter *counter, uint64_t period)
 	};
 	int fd;
 
-	fd = prof_perf_open(&attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
-	if (fd == -1)
-		fd = prof_perf_open(&attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
+	if (prof_perf_probe(&attr) == 0)
+		return (true);
+	fd = prof_perf_open(&attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
 	if (fd == -1)
 		return (false);
 	close(fd);

@@ -59,22 +59,20 @@ static bool
 event_opens(const struct perf_event_attr *of, uint64_t period, unsigned precise)
 {
 	struct perf_event_attr attr = *of;
-	int fd;
+	int refused;
 
 	attr.freq = 0;
 	attr.sample_period = period;
 	attr.precise_ip = (__u8)(precise & 3);
 	attr.disabled = 1;
-	fd = prof_perf_open(&attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
-	if (fd == -1 && (errno == EACCES || errno == EPERM)) {
+	refused = prof_perf_probe(&attr);
+	if (refused == EACCES || refused == EPERM) {
 		attr.exclude_kernel = attr.exclude_hv = 1;
 		if (prof_perf_always_zero(&attr))
 			return (false);
-		fd = prof_perf_open(&attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+		refused = prof_perf_probe(&attr);
 	}
-	if (fd != -1)
-		close(fd);
-	return (fd != -1);
+	return (refused == 0);
 }
 
 static void
