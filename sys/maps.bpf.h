@@ -10,7 +10,7 @@
  *	streams  max_entries = ncpus
  *	rings    max_entries = recorded CPUs, value_size = ring + DTP_MAX_RECORD
  *	counts   max_entries = ncpus * nevents
- *	scratch  max_entries = ncpus * DTP_SCRATCH_SLOTS
+ *	scratch  max_entries = ncpus * DTP_SCRATCH_ALL
  *
  * Included by the providers through stream.bpf.h; session.c fills in cfg.
  */
@@ -73,7 +73,7 @@ struct {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, DTP_SCRATCH_SLOTS);
+	__uint(max_entries, DTP_SCRATCH_ALL);
 	__type(key, __u32);
 	__type(value, struct dtp_scratch);
 } scratch SEC(".maps");

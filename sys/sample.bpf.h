@@ -319,8 +319,11 @@ dtp_store(struct dtp_firing *firing)
 	__u32 size;
 	__u8 *to;
 
-	dtp_enter(&writer);
+	if (!cfg.dc_may_wait)
+		dtp_enter(&writer);
 	dtp_walk_begin(&walk, &writer, firing);
+	if (cfg.dc_may_wait)
+		dtp_enter(&writer);
 	size = dtp_fixed_size() + dtp_texts_size(firing) +
 	    (walk.wk_kernel & DTP_KBYTES) + (walk.wk_user & DTP_UBYTES);
 	to = dtp_reserve(&writer, size);

@@ -5,7 +5,8 @@
  * its memory is in dtp_abi.h.
  *
  *	enter    writers + 1; from here on head cannot pass us
- *	         (take the time, walk stacks into scratch: may take long)
+ *	         (take the time; walk stacks into scratch, unless we may be
+ *	         preempted: then that is done before)
  *	reserve  the exact size, or be refused: full, nested
  *	         (copy)
  *	leave    writers - 1; who brings it to 0 raises head
@@ -148,18 +149,21 @@ dtp_stored(struct dtp_writer *writer)
 		DTP_ADD(&writer->wr_counts->cn_nested_stored, 1);
 }
 
-/* Scratch to walk stacks into, or NULL: all are in use further out. */
+/*
+ * Scratch to walk stacks into, or NULL: all are in use, further out or by tasks
+ * that were preempted.  Those have slots of their own.
+ */
 DTP_INLINE struct dtp_scratch *
 dtp_scratch_claim(struct dtp_writer *writer)
 {
 	struct dtp_scratch *claimed;
-	__u32 at;
+	__u32 at, first = cfg.dc_may_wait ? DTP_SCRATCH_SLOTS : 0;
 
-	for (__u32 i = 0; i < DTP_SCRATCH_SLOTS; i++) {
+	for (__u32 i = first; i < first + DTP_SCRATCH_SLOTS; i++) {
 		if (DTP_FETCH_OR(&writer->wr_stream->ss_scratch, 1ULL << i) &
 		    1ULL << i)
 			continue;
-		at = writer->wr_cpu * DTP_SCRATCH_SLOTS + i;
+		at = writer->wr_cpu * DTP_SCRATCH_ALL + i;
 		claimed = bpf_map_lookup_elem(&scratch, &at);
 		if (claimed != NULL)
 			claimed->sc_slot = i;

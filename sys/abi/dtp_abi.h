@@ -45,7 +45,8 @@
 #define DTP_PATH_LEN		256
 #define DTP_MAX_TESTS		16
 #define DTP_MAX_SYSCALL		1024
-#define DTP_SCRATCH_SLOTS	4	/* stacks walked at once on a CPU */
+#define DTP_SCRATCH_SLOTS	4	/* stacks walked at once on a CPU ... */
+#define DTP_SCRATCH_ALL		8	/* ... and those of dc_may_wait besides */
 #define DTP_RESERVE_TRIES	8
 
 /*
@@ -241,7 +242,9 @@ enum dtp_snap_mode {
  *	recorded have one, so rings are numbered apart from CPUs
  *
  * A writer enters (writers + 1), takes the time, walks its stack into a
- * scratch slot, reserves the exact size, copies, and leaves (writers - 1).
+ * scratch slot, reserves the exact size, copies, and leaves (writers - 1).  One
+ * that may be preempted walks first, in a slot that no interrupt needs: while
+ * it is in the stream, nothing behind it is complete.
  * Who brings writers to 0 raises head to that word's position.  Positions
  * only grow; a byte's place is position & (ring - 1).  So everything below
  * head is complete, and if writers is 0 everything below reserved is.
@@ -497,7 +500,7 @@ struct dtp_config {
 	__u32	dc_values_ahead; /* bit n: counts a switch after it */
 	__u32	dc_is_about;	/* its first argument is the task recorded */
 	__u32	dc_turn;	/* enum dtp_turn_mode */
-	__u32	dc_pad;
+	__u32	dc_may_wait;	/* preempted: it walks before it enters */
 	struct dtp_arg	dc_arg[DTP_MAX_ARGS];
 	__u64	dc_sysmask[DTP_MAX_SYSCALL / 64]; /* syscall: wanted numbers */
 	__u8	dc_call[DTP_MAX_SYSCALL];	/* DTP_CALL_*, by number */

@@ -150,7 +150,7 @@ bpf_map_lookup_elem(void *map, const void *key)
 		    sizeof(machine.ma_control), 1, at));
 	if (map == &scratch)
 		return (element(machine.ma_scratch,
-		    sizeof(*machine.ma_scratch), n * DTP_SCRATCH_SLOTS, at));
+		    sizeof(*machine.ma_scratch), n * DTP_SCRATCH_ALL, at));
 	if (map == &targets)
 		return (element(&machine.ma_targets,
 		    sizeof(machine.ma_targets), 1, at));
@@ -373,7 +373,7 @@ machine_init(__u32 ncpus, size_t ring_bytes)
 	machine.ma_rings = zeroed(ncpus, ring_bytes + DTP_MAX_RECORD);
 	machine.ma_counts = zeroed(ncpus * MACHINE_EVENTS,
 	    sizeof(*machine.ma_counts));
-	machine.ma_scratch = zeroed(ncpus * DTP_SCRATCH_SLOTS,
+	machine.ma_scratch = zeroed(ncpus * DTP_SCRATCH_ALL,
 	    sizeof(*machine.ma_scratch));
 	machine.ma_control.co_state = DTP_RECORDING;
 	for (__u32 i = 0; i < ncpus; i++) {

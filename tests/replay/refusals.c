@@ -272,6 +272,50 @@ busy_keeps_the_record(void)
 	CHECK_IS(machine_identity(0), 0);
 }
 
+static bool walked_outside;
+
+/* A stack is being walked, and its writer is not in the stream. */
+static void
+look(void)
+{
+	const struct dtp_stream *stream = &machine.ma_streams[0];
+
+	if (stream->ss_scratch != 0 && (stream->ss_state &
+	    DTP_WRITERS_MASK) == 0)
+		walked_outside = true;
+}
+
+/* Who may be preempted is in the stream for no longer than it takes to copy. */
+static void
+preempted_walks_before(void)
+{
+	const __u64 taken = (1U << DTP_SCRATCH_SLOTS) - 1;
+
+	for (int may_wait = 0; may_wait < 2; may_wait++) {
+		begin(__func__);
+		cfg.dc_may_wait = may_wait;
+		cfg.dc_parts = DTP_P_KSTACK | DTP_P_USTACK;
+		me.mt_stack[0] = me.mt_stack[1] = 3;
+		walked_outside = false;
+		machine.ma_yield = look;
+		fire_tracepoint();
+		CHECK_IS(machine_counts(0)->cn_kstack[DTP_S_OK], 1);
+		CHECK_IS(walked_outside, may_wait);
+		CHECK_IS(machine.ma_streams[0].ss_scratch, 0);
+		/* Slots of the others are none of its own. */
+		machine.ma_streams[0].ss_scratch = taken;
+		fire_tracepoint();
+		CHECK_IS(machine_counts(0)->cn_kstack[DTP_S_OK], 1 + may_wait);
+		machine.ma_streams[0].ss_scratch = taken << DTP_SCRATCH_SLOTS;
+		fire_tracepoint();
+		CHECK_IS(machine_counts(0)->cn_kstack[DTP_S_BUSY], 1);
+		CHECK_IS(machine_counts(0)->cn_kstack[DTP_S_OK], 2);
+		CHECK_IS(machine_counts(0)->cn_stored, 3);
+		CHECK_IS(machine_identity(0), 0);
+		machine.ma_yield = NULL;
+	}
+}
+
 int
 main(void)
 {
@@ -286,5 +330,6 @@ main(void)
 	filtered_by_number_and_32_bit();
 	errors();
 	busy_keeps_the_record();
+	preempted_walks_before();
 	return (end());
 }

@@ -253,6 +253,8 @@ configure(const struct prof_bpf *bpf, const struct prof_event *event,
 	    prof_plan_is_exact(bpf->bp_plan))
 		cfg->dc_target_mode = DTP_TARGET_ALL;
 	cfg->dc_ticks = event->ev_cpu >= 0 && !prof_plan_is_exact(bpf->bp_plan);
+	/* An overflow is an interrupt. */
+	cfg->dc_may_wait = !event->ev_has_period;
 	cfg->dc_is_about = prof_event_is_about(bpf->bp_plan, event);
 	cfg->dc_by_fp = po->po_callgraph == PROF_CALLGRAPH_FP;
 	configure_snapshots(bpf, cfg);
@@ -389,7 +391,7 @@ share_maps(struct prof_bpf *bpf, struct bpf_object *obj, bool size)
 	const uint32_t entries[MAP_N] = {
 		bpf->bp_ncpus, (uint32_t)bpf->bp_nrings,
 		bpf->bp_ncpus * bpf->bp_room, 1,
-		bpf->bp_ncpus * DTP_SCRATCH_SLOTS, 1, 0,
+		bpf->bp_ncpus * DTP_SCRATCH_ALL, 1, 0,
 		0, 0, 0, 0, bpf->bp_ncpus * DTP_UW_CACHE, 0,
 		bpf->bp_ncpus * nvalues, bpf->bp_ncpus,
 		nvalues == 0 ? 0 : DTP_VALUES_TASKS
