@@ -216,7 +216,11 @@ void	out_fmt(struct out *out, const char *fmt, ...)
 	    __attribute__((format(printf, 2, 3)));
 /* Hostile text: control characters and broken UTF-8 as \x1b. */
 void	out_text(struct out *out, const char *text);
-/* The same in a page: what is markup there as entities. */
+/* Texts in turn: ours, hostile, ours ...; of lines that are few. */
+#define OUT(out, ...) out_texts((out), (const char *const[]){ __VA_ARGS__, \
+	    NULL })
+void	out_texts(struct out *out, const char *const *texts);
+/* A hostile one in a page: what is markup there as entities. */
 void	out_html(struct out *out, const char *text);
 /* And in Markdown: after a backslash. */
 void	out_markdown(struct out *out, const char *text);
@@ -315,6 +319,8 @@ void	input_say_names(const char *command, struct prof_symbols *symbols);
 /* Only which limits were reached: a quality says the rest. */
 void	input_say_limits(const char *command, struct prof_symbols *symbols);
 const char *stack_status_name(unsigned status);
+/* Why a frame has no name, of enum prof_unnamed; "": it has one. */
+const char *unnamed_name(unsigned why);
 
 /* ------------------------------------------------------------- file.c */
 

@@ -180,10 +180,7 @@ say_several(const char *text, const struct prof_function **found, size_t n)
 	    ", or more" : "");
 	out_init(&out, STDERR_FILENO);
 	for (size_t i = 0; i < n; i++) {
-		out_str(&out, "  ");
-		out_text(&out, found[i]->fu_module);
-		out_str(&out, ":");
-		out_text(&out, found[i]->fu_name);
+		OUT(&out, "  ", found[i]->fu_module, ":", found[i]->fu_name);
 		out_fmt(&out, "@0x%llx\n",
 		    (unsigned long long)found[i]->fu_address);
 	}

@@ -58,28 +58,17 @@ static void
 show_probe(struct out *out, const struct prof_probe *probe, bool verbose)
 {
 	out_text(out, probe->pp_probe);
-	for (uint32_t n = 0; n < probe->pp_nargs; n++) {
-		out_str(out, n == 0 ? "  (" : ", ");
-		out_text(out, probe->pp_arg_types[n]);
-		out_char(out, ' ');
-		out_text(out, probe->pp_arg_names[n]);
-	}
+	for (uint32_t n = 0; n < probe->pp_nargs; n++)
+		OUT(out, n == 0 ? "  (" : ", ", probe->pp_arg_types[n], " ",
+		    probe->pp_arg_names[n]);
 	out_str(out, probe->pp_nargs > 0 ? ")" : "");
-	if (probe->pp_why_not != NULL) {
-		out_str(out, "  unavailable: ");
-		out_text(out, probe->pp_why_not);
-	}
+	if (probe->pp_why_not != NULL)
+		OUT(out, "  unavailable: ", probe->pp_why_not);
 	out_char(out, '\n');
-	if (verbose && probe->pp_alias[0] != '\0') {
-		out_str(out, "\tperf's name: ");
-		out_text(out, probe->pp_alias);
-		out_char(out, '\n');
-	}
-	if (verbose && probe->pp_desc[0] != '\0') {
-		out_char(out, '\t');
-		out_text(out, probe->pp_desc);
-		out_char(out, '\n');
-	}
+	if (verbose && probe->pp_alias[0] != '\0')
+		OUT(out, "\tperf's name: ", probe->pp_alias, "\n");
+	if (verbose && probe->pp_desc[0] != '\0')
+		OUT(out, "\t", probe->pp_desc, "\n");
 }
 
 static void

@@ -24,17 +24,11 @@ show(struct out *out, const struct prof_counter_info *info, bool verbose)
 	out_str(out, info->pt_can_sample ? "  samples" : "  counts only");
 	if (info->pt_precise > 0)
 		out_fmt(out, ", precise (:%.*s)", info->pt_precise, "ppp");
-	if (verbose && info->pt_code[0] != '\0') {
-		out_str(out, ", code ");
-		out_text(out, info->pt_code);
-	}
-	if (info->pt_why_not != NULL) {
-		out_str(out, "  unavailable: ");
-		out_text(out, info->pt_why_not);
-	}
-	out_str(out, "\n\t");
-	out_text(out, info->pt_desc);
-	out_char(out, '\n');
+	if (verbose && info->pt_code[0] != '\0')
+		OUT(out, ", code ", info->pt_code);
+	if (info->pt_why_not != NULL)
+		OUT(out, "  unavailable: ", info->pt_why_not);
+	OUT(out, "\n\t", info->pt_desc, "\n");
 }
 
 static void

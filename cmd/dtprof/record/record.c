@@ -195,9 +195,8 @@ show_summary(struct recording *rc)
 	if (ps->ps_side_lost != 0)
 		show_lost(&out, "mapping and process events ",
 		    ps->ps_side_stored, ps->ps_side_lost);
-	out_fmt(&out, ", %.1f s, %s in ", ps->ps_elapsed_s, bytes);
-	out_text(&out, prof_session_output(rc->rc_session));
-	out_char(&out, '\n');
+	out_fmt(&out, ", %.1f s, %s", ps->ps_elapsed_s, bytes);
+	OUT(&out, " in ", prof_session_output(rc->rc_session), "\n");
 	if (ps->ps_lost != 0)
 		out_str(&out, "dtprof: hint: for the reason see dtprof report "
 		    "--stats; a larger --buffer or a lower rate helps\n");

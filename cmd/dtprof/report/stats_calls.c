@@ -59,11 +59,8 @@ show_term(struct out *out, uint64_t count, const char *what,
 	if (count == 0)
 		return;
 	out_fmt(out, " + %" PRIu64 " %s", count, what);
-	if (names != NULL) {
-		out_str(out, " (");
-		out_text(out, names);
-		out_char(out, ')');
-	}
+	if (names != NULL)
+		OUT(out, " (", names, ")");
 }
 
 static void
@@ -81,8 +78,8 @@ stats_calls_text(const struct stats *stats, struct out *out)
 	for (size_t e = 1; e < stats->st_nevents; e++) {
 		if (!calls_read(stats, e, count))
 			continue;
-		out_str(out, "\nsystem calls of ");
-		out_text(out, prof_reader_event(stats->st_reader, e)->pi_name);
+		OUT(out, "\nsystem calls of ", prof_reader_event(
+		    stats->st_reader, e)->pi_name);
 		out_fmt(out, ": %" PRIu64 " begun = %" PRIu64 " returned",
 		    count[CALLS_BEGUN], count[CALLS_RETURNED]);
 		show_term(out, count[CALLS_PAUSED], "returned while paused",

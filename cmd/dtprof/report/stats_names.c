@@ -151,13 +151,8 @@ stats_names_free(struct stats_names *names)
 static const char *
 reason(const struct stats_row *row, bool is_stack)
 {
-	static const char *const why[PROF_UNNAMED_N] = {
-		"", "noproc", "nomap", "anon", "nofile", "nosym", "hidden",
-		"over"
-	};
-
 	return (is_stack ? stack_status_name(row->ro_why) :
-	    why[row->ro_why]);
+	    unnamed_name(row->ro_why));
 }
 
 /* ----------------------------------------------------------- text */
@@ -173,12 +168,11 @@ show_rows(struct out *out, const struct stats_rows *rows, uint64_t all,
 	for (n = 0; n < rows->sr_n && n < MAX_TEXT; n++) {
 		row = &rows->sr_row[n];
 		rest -= row->ro_samples;
-		out_fmt(out, "  %7.3f%% %10" PRIu64 "  %-10s ", 100 *
+		out_fmt(out, "  %7.3f%% %10" PRIu64 "  %-10s", 100 *
 		    (double)row->ro_samples / (double)all, row->ro_samples,
 		    reason(row, is_stack));
-		out_text(out, row->ro_module[0] == '\0' ? "-" :
-		    row->ro_module);
-		out_char(out, '\n');
+		OUT(out, " ", row->ro_module[0] == '\0' ? "-" :
+		    row->ro_module, "\n");
 	}
 	if (rest > 0)
 		out_fmt(out, "  %7.3f%% %10" PRIu64 "  others\n", 100 *

@@ -9,27 +9,6 @@
 
 #include "stats.h"
 
-static void	 show_info(const struct stats *stats, struct out *out,
-		    const char *label, const char *info_key);
-static void	 show_head(const struct stats *stats, struct out *out);
-static void	 show_name(struct out *out, const char *name);
-static void	 show_events(const struct stats *stats, struct out *out);
-static void	 show_row(struct out *out, const char *name,
-		    const struct prof_accounting *pa);
-static void	 show_table(const struct stats *stats, struct out *out,
-		    int cpu);
-static void	 show_beside_of(struct out *out,
-		    const struct prof_event_info *info,
-		    const struct prof_accounting *pa);
-static void	 show_beside(const struct stats *stats, struct out *out);
-static void	 show_stacks(const struct stats *stats, struct out *out);
-static void	 show_stack_row(struct out *out, const char *name,
-		    const char *kind, const uint64_t *counts);
-static void	 show_unwind(const struct stats *stats, struct out *out);
-static void	 show_hidden(const struct stats *stats, struct out *out,
-		    size_t event, const struct prof_accounting *pa);
-static void	 show_balance(const struct stats *stats, struct out *out);
-
 #define NAME_WIDTH	20
 #define MAX_NOTES	32
 
@@ -41,9 +20,8 @@ show_info(const struct stats *stats, struct out *out, const char *label,
 
 	if (value == NULL || *value == '\0')
 		return;
-	out_fmt(out, "%-12s ", label);
-	out_text(out, value);
-	out_char(out, '\n');
+	out_fmt(out, "%-12s", label);
+	OUT(out, " ", value, "\n");
 }
 
 /* What the recorder said about how it was made. */
@@ -67,15 +45,12 @@ show_origin(const struct stats *stats, struct out *out)
 	    "import.version");
 	const char *path = prof_reader_info(stats->st_reader, "path");
 
-	if (import != NULL) {
-		out_str(out, "backend      import from ");
-		out_text(out, import);
-		if (version != NULL && *version != '\0') {
-			out_str(out, ", version ");
-			out_text(out, version);
-		}
-		out_char(out, '\n');
-	} else if (path != NULL)
+	if (import != NULL && version != NULL && *version != '\0')
+		OUT(out, "backend      import from ", import, ", version ",
+		    version, "\n");
+	else if (import != NULL)
+		OUT(out, "backend      import from ", import, "\n");
+	else if (path != NULL)
 		out_fmt(out, "backend      %s\n", strcmp(path, "bpf") == 0 ?
 		    "bpf" : strcmp(path, "perf") == 0 ?
 		    "perf (user space only)" : "unknown");
@@ -90,13 +65,8 @@ show_place(const struct stats *stats, struct out *out)
 
 	if (place == NULL)
 		return;
-	out_str(out, "attached to  ");
-	out_text(out, place);
-	if (why != NULL) {
-		out_str(out, ": ");
-		out_text(out, why);
-	}
-	out_char(out, '\n');
+	OUT(out, "attached to  ", place, why == NULL ? "" : ": ",
+	    why == NULL ? "" : why, "\n");
 	show_info(stats, out, "then to", "attach.moved");
 }
 
@@ -114,15 +84,11 @@ show_head(const struct stats *stats, struct out *out)
 {
 	const char *cut = prof_reader_cut(stats->st_reader);
 
-	if (cut != NULL) {
-		out_str(out, prof_reader_in_progress(stats->st_reader) ?
-		    "UNFINISHED   " : "CUT SHORT    ");
-		out_text(out, cut);
-		out_str(out, "; the part written until then follows\n");
-	}
-	out_str(out, "recording    ");
-	out_text(out, stats->st_path);
-	out_char(out, '\n');
+	if (cut != NULL)
+		OUT(out, prof_reader_in_progress(stats->st_reader) ?
+		    "UNFINISHED   " : "CUT SHORT    ", cut,
+		    "; the part written until then follows\n");
+	OUT(out, "recording    ", stats->st_path, "\n");
 	show_info(stats, out, "command", "command");
 	show_info(stats, out, "target", "target");
 	show_info(stats, out, "filter", "filter");
@@ -180,10 +146,7 @@ show_events(const struct stats *stats, struct out *out)
 		const struct prof_event_info *info =
 		    prof_reader_event(stats->st_reader, e);
 
-		out_str(out, "  ");
-		out_text(out, info->pi_name);
-		out_str(out, "  ");
-		out_text(out, info->pi_probe);
+		OUT(out, "  ", info->pi_name, "  ", info->pi_probe);
 		if (info->pi_period != 0)
 			out_fmt(out, "  every %" PRIu64 " ", info->pi_period);
 		else if (info->pi_frequency_hz != 0)
@@ -193,8 +156,7 @@ show_events(const struct stats *stats, struct out *out)
 			out_str(out, info->pi_is_counter ?
 			    "  counter in each sample, in " :
 			    "  all, in ");
-		out_text(out, info->pi_unit);
-		out_char(out, '\n');
+		OUT(out, "", info->pi_unit, "\n");
 	}
 }
 
@@ -354,12 +316,10 @@ show_hidden(const struct stats *stats, struct out *out, size_t event,
 
 	if (hidden == 0)
 		return;
-	out_str(out, "UNACCOUNTED: ");
-	out_text(out, info->pi_name);
-	out_fmt(out, ": %" PRIu64 " ", hidden);
-	out_text(out, info->pi_unit);
-	out_str(out, ": the kernel skipped the BPF program, as other BPF "
-	    "programs can cause\n");
+	OUT(out, "UNACCOUNTED: ", info->pi_name);
+	out_fmt(out, ": %" PRIu64, hidden);
+	OUT(out, " ", info->pi_unit, ": the kernel skipped the BPF program, "
+	    "as other BPF programs can cause\n");
 }
 
 /* Figures that the recorder has left, on a line; none where it has not. */
@@ -375,10 +335,8 @@ show_figures(const struct stats *stats, struct out *out, const char *title,
 	out_str(out, title);
 	for (size_t n = 0; n < nkeys; n++) {
 		value = prof_reader_info(stats->st_reader, keys[n][0]);
-		out_str(out, n == 0 ? ": " : ", ");
-		out_str(out, keys[n][1]);
-		out_char(out, ' ');
-		out_text(out, value == NULL ? "?" : value);
+		OUT(out, n == 0 ? ": " : ", ", keys[n][1], " ",
+		    value == NULL ? "?" : value);
 	}
 	out_char(out, '\n');
 }
@@ -448,12 +406,10 @@ show_balance(const struct stats *stats, struct out *out)
 		if (wrong == NULL)
 			continue;
 		balances = false;
-		out_str(out, prof_reader_cut(stats->st_reader) != NULL ?
+		OUT(out, prof_reader_cut(stats->st_reader) != NULL ?
 		    "accounting is that of the last complete chunk: " :
-		    "accounting DOES NOT BALANCE: ");
-		out_text(out, prof_reader_event(stats->st_reader,
-		    e)->pi_name);
-		out_fmt(out, ": %s\n", wrong);
+		    "accounting DOES NOT BALANCE: ", prof_reader_event(
+		    stats->st_reader, e)->pi_name, ": ", wrong, "\n");
 	}
 	if (known == 0)
 		out_str(out, "NO ACCOUNTING: the recording ends before it\n");

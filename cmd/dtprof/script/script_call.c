@@ -84,19 +84,15 @@ script_call_text(struct out *out, const struct prof_record *record,
 	out_char(out, '(');
 	for (uint32_t n = FIRST_ARG; n < record->pr_nargs &&
 	    n < PROF_MAX_ARGS; n++) {
-		if (n > FIRST_ARG)
-			out_str(out, ", ");
-		out_text(out, argument_name(info, call, n));
-		out_char(out, '=');
+		OUT(out, n > FIRST_ARG ? ", " : "", argument_name(info, call,
+		    n), "=");
 		script_value(out, record, n,
 		    argument_is_signed(info, call, n));
 	}
 	out_str(out, ") = ");
 	script_value(out, record, 1, true);
-	if (error != NULL) {
-		out_char(out, ' ');
-		out_str(out, error);
-	}
+	if (error != NULL)
+		OUT(out, " ", error);
 	if (record->pr_weight != 0)
 		out_fmt(out, ", %llu ns",
 		    (unsigned long long)record->pr_weight);

@@ -13,10 +13,6 @@ emit_names(struct emit *em, const char *name,
     const struct prof_record *record, const struct script_names *names,
     bool is_kernel)
 {
-	static const char *const why[PROF_UNNAMED_N] = {
-		"", "noproc", "nomap", "anon", "nofile", "nosym", "hidden",
-		"over"
-	};
 	const struct script_stack *stack;
 	const struct prof_function *fu;
 	struct script_frame frame;
@@ -37,7 +33,7 @@ emit_names(struct emit *em, const char *name,
 			    COUNT("offset", frame.sf_offset));
 		} else {
 			EMIT(em, UNKNOWN("function"),
-			    WORD("unresolved", why[fu->fu_unnamed]));
+			    WORD("unresolved", unnamed_name(fu->fu_unnamed)));
 		}
 		EMIT(em, TEXT("module", fu->fu_module),
 		    WORD("kind", prof_frame_kind_name(fu->fu_kind)));

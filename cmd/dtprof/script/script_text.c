@@ -16,22 +16,6 @@
  */
 #include "script.h"
 
-static void	 show_frames(struct out *out, const char *mark,
-		    const uint64_t *frames, uint32_t n, unsigned status);
-static void	 show_frame(struct out *out,
-		    const struct script_frame *frame);
-static void	 show_names(struct out *out,
-		    const struct prof_record *record,
-		    const struct script_names *names, bool is_kernel);
-static void	 show_args(struct out *out, const struct prof_record *record,
-		    const struct prof_event_info *info);
-static void	 show_sample(struct out *out,
-		    const struct prof_record *record,
-		    const struct prof_event_info *info,
-		    const struct script_names *names);
-static void	 show_other(struct out *out,
-		    const struct prof_record *record);
-
 const char *
 script_type_name(enum prof_record_type type)
 {
@@ -92,8 +76,7 @@ show_frame(struct out *out, const struct script_frame *frame)
 	out_text(out, frame->sf_function->fu_module);
 	out_char(out, ')');
 	if (frame->sf_line.ln_file != NULL) {
-		out_char(out, ' ');
-		out_text(out, frame->sf_line.ln_file);
+		OUT(out, " ", frame->sf_line.ln_file);
 		out_fmt(out, ":%u", frame->sf_line.ln_number);
 	}
 }
@@ -125,9 +108,7 @@ script_value(struct out *out, const struct prof_record *record, uint32_t n,
 	const uint64_t value = record->pr_args[n];
 
 	if (record->pr_strs[n] != NULL) {
-		out_char(out, '"');
-		out_text(out, record->pr_strs[n]);
-		out_char(out, '"');
+		OUT(out, "\"", record->pr_strs[n], "\"");
 	} else if (is_signed) {
 		out_i64(out, (int64_t)value);
 	} else if (value >> 47 != 0) {
@@ -145,17 +126,13 @@ show_args(struct out *out, const struct prof_record *record,
 {
 	const struct prof_syscall *call = prof_record_call(info, record);
 
-	if (call != NULL) {
-		out_str(out, " syscall=");
-		out_text(out, call->cl_name);
-	}
+	if (call != NULL)
+		OUT(out, " syscall=", call->cl_name);
 	for (uint32_t n = 0; n < record->pr_nargs && n < PROF_MAX_ARGS; n++) {
-		out_char(out, ' ');
 		if (n < info->pi_nargs)
-			out_text(out, info->pi_arg_names[n]);
+			OUT(out, " ", info->pi_arg_names[n], "=");
 		else
-			out_fmt(out, "arg%u", n);
-		out_char(out, '=');
+			out_fmt(out, " arg%u=", n);
 		script_value(out, record, n, n < info->pi_nargs &&
 		    info->pi_arg_is_signed[n]);
 	}
@@ -168,10 +145,8 @@ show_values(struct out *out, const struct prof_record *record,
 {
 	for (uint32_t n = 0; n < record->pr_nvalues &&
 	    n < info->pi_ncounters; n++) {
-		out_char(out, ' ');
-		out_text(out, prof_reader_event(names->sn_reader,
-		    info->pi_counter[n])->pi_name);
-		out_char(out, '=');
+		OUT(out, " ", prof_reader_event(names->sn_reader,
+		    info->pi_counter[n])->pi_name, "=");
 		out_u64(out, record->pr_values[n]);
 	}
 	if (record->pr_values_running_ns < record->pr_values_ns)
@@ -184,14 +159,12 @@ static void
 show_sample(struct out *out, const struct prof_record *record,
     const struct prof_event_info *info, const struct script_names *names)
 {
-	out_text(out, info->pi_name);
-	out_str(out, ": ");
+	OUT(out, "", info->pi_name, ": ");
 	if (info->pi_is_call && record->pr_nargs >= 2) {
 		script_call_text(out, record, info);
 	} else {
 		out_u64(out, record->pr_weight);
-		out_char(out, ' ');
-		out_text(out, info->pi_unit);
+		OUT(out, " ", info->pi_unit);
 	}
 	if (record->pr_nested)
 		out_str(out, " nested");
@@ -241,8 +214,7 @@ show_other(struct out *out, const struct prof_record *record)
 		/* FALLTHROUGH */
 	case PROF_R_EXEC:
 	case PROF_R_MARK:
-		out_str(out, ": ");
-		out_text(out, record->pr_path);
+		OUT(out, ": ", record->pr_path);
 		break;
 	case PROF_R_EXIT:
 		out_fmt(out, ": status 0x%x%s", (unsigned)record->pr_code,
@@ -254,8 +226,8 @@ show_other(struct out *out, const struct prof_record *record)
 		out_hex(out, record->pr_addr);
 		out_char(out, '+');
 		out_hex(out, record->pr_len);
-		out_fmt(out, " @%llx ", (unsigned long long)record->pr_offset);
-		out_text(out, record->pr_path);
+		out_fmt(out, " @%llx", (unsigned long long)record->pr_offset);
+		OUT(out, " ", record->pr_path);
 		break;
 	case PROF_R_TURNS:
 		out_fmt(out, ": not counted for %llu ns since ",

@@ -107,8 +107,7 @@ put_target(struct count *count)
 		out_str(out, " all processes");
 		break;
 	case PROF_TARGET_CGROUP:
-		out_str(out, " the cgroup ");
-		out_text(out, what->co_cgroup);
+		OUT(out, " the cgroup ", what->co_cgroup);
 		break;
 	default:
 		out_str(out, what->co_target == PROF_TARGET_PIDS ?
@@ -120,10 +119,8 @@ put_target(struct count *count)
 	}
 	if (argv != NULL && what->co_target != PROF_TARGET_COMMAND)
 		out_str(out, ", until this command exited:");
-	for (; argv != NULL && *argv != NULL; argv++) {
-		out_char(out, ' ');
-		out_text(out, *argv);
-	}
+	for (; argv != NULL && *argv != NULL; argv++)
+		OUT(out, " ", *argv);
 }
 
 /* The first ratio of an event, beside it. */
@@ -307,10 +304,9 @@ count_text_interval(struct count *count,
 		    info->ce_unit, false);
 		snprintf(marked, sizeof(marked), "%s%s", share != -1 &&
 		    share < 100000 && added->cd_is_known ? "~" : "", text);
-		out_fmt(out, "%10.3f s%*s  %8s   ", interval->ci_until_s,
+		out_fmt(out, "%10.3f s%*s  %8s", interval->ci_until_s,
 		    VALUE_WIDTH, marked, share_text(text, sizeof(text),
 		    share));
-		out_text(out, info->ce_name);
-		out_char(out, '\n');
+		OUT(out, "   ", info->ce_name, "\n");
 	}
 }

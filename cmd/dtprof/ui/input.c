@@ -91,3 +91,14 @@ stack_status_name(unsigned status)
 
 	return (status < PROF_STACK_NSTATUS ? names[status] : "unknown");
 }
+
+const char *
+unnamed_name(unsigned why)
+{
+	static const char *const names[PROF_UNNAMED_N] = {
+		"", "noproc", "nomap", "anon", "nofile", "nosym", "hidden",
+		"over"
+	};
+
+	return (why < PROF_UNNAMED_N ? names[why] : "unknown");
+}

@@ -31,14 +31,9 @@ say(const char *command, const char *kind, const char *text, const char *cure)
 		out_str(&out, command);
 		out_str(&out, ": ");
 	}
-	out_str(&out, kind);
-	out_text(&out, text);
-	out_char(&out, '\n');
-	if (cure != NULL && *cure != '\0') {
-		out_str(&out, "dtprof: hint: ");
-		out_text(&out, cure);
-		out_char(&out, '\n');
-	}
+	OUT(&out, kind, text, "\n");
+	if (cure != NULL && *cure != '\0')
+		OUT(&out, "dtprof: hint: ", cure, "\n");
 	out_flush(&out);
 }
 

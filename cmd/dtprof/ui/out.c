@@ -217,6 +217,13 @@ out_text(struct out *out, const char *text)
 	}
 }
 
+void
+out_texts(struct out *out, const char *const *texts)
+{
+	for (size_t n = 0; texts[n] != NULL; n++)
+		(n % 2 == 0 ? out_str : out_text)(out, texts[n]);
+}
+
 /* What is special there as an entity, or after a backslash. */
 static void
 put_marked(struct out *out, const char *text, const char *special,
