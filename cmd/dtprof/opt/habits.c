@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What users of perf and others type out of habit: options and commands that mean
- * something here under another name, that are the default here, or that have
- * no counterpart, in which case the table names the nearest line that works.
+ * What users of perf and others type out of habit: options and commands that
+ * mean something here under another name, that are the default here, or that
+ * have no counterpart, in which case the table names the nearest line that
+ * works.
  * opt.c asks for options, cmd_help.c for commands.  Names in one row are
  * separated by spaces.
  */
