@@ -41,7 +41,7 @@ show()		# recording
 	cat <<-END
 	Flame graph (dtprof flamegraph): $B/demo.html
 
-	The program does 70, 20 and 10 % of its work in three functions.  Next:
+	The program does 70%, 20% and 10% of its work in three functions.  Next:
 	  $B/dtprof record -- COMMAND
 	  $B/dtprof report
 	  $B/dtprof flamegraph --open
