@@ -84,8 +84,9 @@ pair_columns(const struct annotate *an, const struct annotate *base,
 
 /* Places of a side behind those that are there, with room for both sides. */
 static void
-append(struct annotate *an, struct an_sum *sum, const struct annotate *from,
-    const size_t *column, size_t npairs, size_t side)
+places_append(struct annotate *an, struct an_sum *sum,
+    const struct annotate *from, const size_t *column, size_t npairs,
+    size_t side)
 {
 	for (size_t i = 0; i < from->an_nplaces; i++) {
 		const size_t first = 2 * npairs * an->an_nplaces;
@@ -101,7 +102,7 @@ append(struct annotate *an, struct an_sum *sum, const struct annotate *from,
 
 /* What is at one address is one place; they are in order. */
 static void
-fold(struct annotate *an)
+places_fold(struct annotate *an)
 {
 	struct an_place *place = an->an_place;
 	size_t n = 0;
@@ -146,15 +147,15 @@ annotate_merge(struct annotate *an, struct annotate *base)
 	an->an_place = place;
 	an->an_sum = sum;
 	an->an_nplaces = 0;
-	append(an, sum, &old, new_of, npairs, 1);
-	append(an, sum, base, base_of, npairs, 0);
+	places_append(an, sum, &old, new_of, npairs, 1);
+	places_append(an, sum, base, base_of, npairs, 0);
 	an->an_nsums = 2 * npairs * nplaces;
 	an->an_column = column;
 	an->an_ncolumns = 2 * npairs;
 	base->an_nplaces = 0;	/* what they own is ours now */
 	annotate_sort_places(an);
 	if (an->an_is_same_build)
-		fold(an);
+		places_fold(an);
 	free(old.an_place);
 	free(old.an_sum);
 	free(old.an_column);

@@ -65,7 +65,8 @@ by_function(const void *va, const void *vb, void *arg)
 
 /* Labels of functions that match, put so that one's stand together. */
 static int
-collect(const struct annotate *an, const char *glob, struct matches *matches)
+matches_collect(const struct annotate *an, const char *glob,
+    struct matches *matches)
 {
 	const size_t nlabels = prof_profile_nlabels(an->an_profile);
 	uint32_t *order = calloc(nlabels + 1, sizeof(*order));
@@ -102,7 +103,7 @@ collect(const struct annotate *an, const char *glob, struct matches *matches)
 
 /* Each node's weight for the functions on its path, or the innermost. */
 static void
-weigh(const struct annotate *an, struct matches *matches, size_t event)
+nodes_weigh(const struct annotate *an, struct matches *matches, size_t event)
 {
 	const struct prof_tree_node *node =
 	    prof_profile_nodes(an->an_profile);
@@ -168,13 +169,13 @@ annotate_find_glob(struct annotate *an, const char *glob)
 	    (!an->an_wanted[event] ||
 	    prof_profile_count(an->an_profile, event) == 0))
 		event++;
-	if (collect(an, glob, &matches) == -1) {
+	if (matches_collect(an, glob, &matches) == -1) {
 		msg_error("annotate", "out of memory", "free memory");
 	} else if (matches.ma_n == 0) {
 		msg_fail("annotate", "list the functions with dtprof report",
 		    "'%s' matches no function in this recording", glob);
 	} else {
-		weigh(an, &matches, event);
+		nodes_weigh(an, &matches, event);
 		qsort(matches.ma_match, matches.ma_n,
 		    sizeof(*matches.ma_match), by_weight);
 		an->an_function = matches.ma_match[0].mt_function;

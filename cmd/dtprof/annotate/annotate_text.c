@@ -336,7 +336,7 @@ show_head(const struct page *page)
 
 /* As many events as leave room for the text. */
 static void
-fit(struct page *page)
+columns_fit(struct page *page)
 {
 	const size_t width = page->pg_terminal->te_width;
 
@@ -360,7 +360,7 @@ annotate_text(const struct annotate *an, struct out *out,
 	    .pg_terminal = terminal };
 	size_t hidden;
 
-	fit(&page);
+	columns_fit(&page);
 	hidden = an->an_ncolumns / page.pg_step - page.pg_groups;
 	show_headline(&page);
 	show_head(&page);

@@ -313,7 +313,7 @@ make_rows(struct annotate *an, const struct annotate_options *ao)
 /* -------------------------------------------------------------- output */
 
 static int
-show(const struct annotate *an, const struct annotate_options *ao)
+annotate_show(const struct annotate *an, const struct annotate_options *ao)
 {
 	struct terminal terminal;
 	struct out out;
@@ -459,7 +459,8 @@ run_annotate(void *options, int n, char **operands)
 	    (!has_base(ao) || add_base(&an, &base, ao, path) == 0) &&
 	    make_rows(&an, ao) == 0) {
 		input_say_limits("annotate", an.an_symbols);
-		status = ao->ao_html ? show_page(&an, ao) : show(&an, ao);
+		status = ao->ao_html ? show_page(&an, ao) :
+		    annotate_show(&an, ao);
 	}
 	side_free(&an);
 	side_free(&base);

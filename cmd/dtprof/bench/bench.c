@@ -88,7 +88,7 @@ say_failed(struct going *going, const char *text, int status)
 }
 
 static int
-ended(struct going *going, enum bench_end end, const char *text)
+bench_ended(struct going *going, enum bench_end end, const char *text)
 {
 	struct bench *bench = going->go_bench;
 
@@ -112,7 +112,7 @@ ended(struct going *going, enum bench_end end, const char *text)
 }
 
 static int
-prepare(struct going *going)
+run_prepare(struct going *going)
 {
 	struct bench *bench = going->go_bench;
 	char shell[] = "/bin/sh", flag[] = "-c";
@@ -121,7 +121,7 @@ prepare(struct going *going)
 
 	if (bench->be_prepare == NULL)
 		return (0);
-	if (ended(going, bench_run(bench, argv, NULL, NULL, &result),
+	if (bench_ended(going, bench_run(bench, argv, NULL, NULL, &result),
 	    bench->be_prepare) == -1)
 		return (-1);
 	return (result.br_status == 0 ? 0 : say_failed(going,
@@ -140,7 +140,7 @@ run_one(struct going *going, unsigned number, const char *profile,
 	enum bench_end end;
 	bool is_failed;
 
-	if (prepare(going) == -1)
+	if (run_prepare(going) == -1)
 		return (-1);
 	if (profile != NULL && asprintf(&path, "%s/%s", bench->be_directory,
 	    profile) == -1)
@@ -155,7 +155,7 @@ run_one(struct going *going, unsigned number, const char *profile,
 	if (path != NULL && (end != BENCH_DONE || is_failed))
 		(void)unlink(path);
 	free(path);
-	if (ended(going, end, bc->bc_text) == -1)
+	if (bench_ended(going, end, bc->bc_text) == -1)
 		return (-1);
 	if (is_failed)
 		return (say_failed(going, bc->bc_text, result->br_status));
@@ -169,7 +169,7 @@ run_one(struct going *going, unsigned number, const char *profile,
 
 /* Runs that there are of a command in a block. */
 static unsigned
-have(const struct bench *bench, uint32_t block, unsigned command)
+runs_stored(const struct bench *bench, uint32_t block, unsigned command)
 {
 	unsigned n = 0;
 
@@ -184,7 +184,7 @@ have(const struct bench *bench, uint32_t block, unsigned command)
  * still wanted after those before it.  0: there is no such block.
  */
 static unsigned
-want(const struct bench *bench, uint32_t block, uint64_t before)
+runs_wanted(const struct bench *bench, uint32_t block, uint64_t before)
 {
 	const uint64_t left = bench->be_runs > before ?
 	    bench->be_runs - before : 0;
@@ -208,7 +208,7 @@ run_block(struct going *going, uint32_t block, unsigned of)
 	unsigned seen[BENCH_COMMANDS] = { 0 };
 
 	for (unsigned c = 0; c < bench->be_ncommands; c++)
-		there[c] = have(bench, block, c);
+		there[c] = runs_stored(bench, block, c);
 	prof_shuffle(bench->be_seed + block, order, n);
 	for (size_t i = 0; i < n; i++) {
 		const unsigned c = order[i] % (unsigned)bench->be_ncommands;
@@ -257,9 +257,9 @@ bench_missing(const struct bench *bench)
 	uint64_t before = 0;
 	unsigned of;
 
-	for (uint32_t b = 0; (of = want(bench, b, before)) > 0; b++) {
+	for (uint32_t b = 0; (of = runs_wanted(bench, b, before)) > 0; b++) {
 		for (unsigned c = 0; c < bench->be_ncommands; c++) {
-			const unsigned there = have(bench, b, c);
+			const unsigned there = runs_stored(bench, b, c);
 
 			missing += there < of ? of - there : 0;
 		}
@@ -281,7 +281,7 @@ make_runs(struct going *going)
 	going->go_left += bench->be_warmups * bench->be_ncommands;
 	if (warm_up(going) == -1)
 		return (-1);
-	for (uint32_t block = 0; (of = want(bench, block, before)) > 0;
+	for (uint32_t block = 0; (of = runs_wanted(bench, block, before)) > 0;
 	    block++) {
 		if (run_block(going, block, of) == -1)
 			return (-1);

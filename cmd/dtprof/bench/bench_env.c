@@ -125,7 +125,7 @@ steal_seconds(void)
 }
 
 static uint64_t
-throttled(void)
+throttle_sum(void)
 {
 	char path[512], line[64];
 	uint64_t sum = 0;
@@ -152,7 +152,7 @@ bench_noise(struct bench_noise *noise)
 	noise->no_steal_s = steal_seconds();
 	noise->no_load = strtod(line_of("/proc/loadavg", line, sizeof(line)),
 	    NULL);
-	noise->no_throttled = throttled();
+	noise->no_throttled = throttle_sum();
 }
 
 void

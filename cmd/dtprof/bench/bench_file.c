@@ -41,7 +41,7 @@ const struct bench_metric_name bench_metrics[BENCH_NMETRICS] = {
 };
 
 static int
-fail(const char *path, const char *what)
+file_fail(const char *path, const char *what)
 {
 	msg_fail("bench", "check the directory and the disk, or name another "
 	    "with -o", "%s: %s", path, what);
@@ -68,7 +68,7 @@ load_commands(struct bench *bench, const struct json *list, const char *path)
 	bench->be_command = calloc(json_count(list) + 1,
 	    sizeof(*bench->be_command));
 	if (bench->be_command == NULL)
-		return (fail(path, "out of memory"));
+		return (file_fail(path, "out of memory"));
 	for (const struct json *one = list->js_first; one != NULL;
 	    one = one->js_next) {
 		struct bench_command *bc =
@@ -77,15 +77,15 @@ load_commands(struct bench *bench, const struct json *list, const char *path)
 		const char *name = json_text(one, "name");
 
 		if (text == NULL || name == NULL)
-			return (fail(path, "a command lacks its text or its "
-			    "name"));
+			return (file_fail(path,
+			    "a command lacks its text or its name"));
 		bc->bc_text = strdup(text);
 		bc->bc_name = strdup(name);
 		if (bc->bc_text == NULL || bc->bc_name == NULL)
-			return (fail(path, "out of memory"));
+			return (file_fail(path, "out of memory"));
 		if (!bench->be_shell && (bc->bc_argv = words_split(text,
 		    &why)) == NULL)
-			return (fail(path, why));
+			return (file_fail(path, why));
 		if (json_text(one, "build_id") != NULL)
 			snprintf(bc->bc_build_id, sizeof(bc->bc_build_id),
 			    "%s", json_text(one, "build_id"));
@@ -157,10 +157,10 @@ load_about(struct bench *bench, const struct json *json, const char *path)
 
 	bench->be_has_files = true;
 	if (json_number(json, "schema_version", 0) != JSON_SCHEMA)
-		return (fail(path, "written by another version of bench"));
+		return (file_fail(path, "written by another version of bench"));
 	if (json_count(commands) == 0 || seed == NULL ||
 	    json_count(commands) > BENCH_COMMANDS)
-		return (fail(path, "not a bench description"));
+		return (file_fail(path, "not a bench description"));
 	then.be_shell = json_number(json, "shell", 0) != 0;
 	then.be_record = json_number(json, "record", 0) != 0;
 	then.be_seed = strtoull(seed, NULL, 10);
@@ -189,7 +189,7 @@ load_about(struct bench *bench, const struct json *json, const char *path)
 }
 
 static int
-keep(struct bench *bench, const struct bench_result *result)
+result_keep(struct bench *bench, const struct bench_result *result)
 {
 	struct bench_result *slot = prof_append(&bench->be_result,
 	    &bench->be_nresults, sizeof(*slot));
@@ -224,7 +224,7 @@ load_result(struct bench *bench, const struct json *json)
 	if (profile != NULL)
 		snprintf(result.br_profile, sizeof(result.br_profile), "%s",
 		    profile);
-	return (keep(bench, &result));
+	return (result_keep(bench, &result));
 }
 
 /* Whole lines; what stands behind the last of them was cut short. */
@@ -263,14 +263,14 @@ load_file(struct bench *bench, const char *name,
 	int rv = -1;
 
 	if (path == NULL)
-		return (fail(name, "out of memory"));
+		return (file_fail(name, "out of memory"));
 	text = file_read_regular(path, &length);
 	if (text != NULL)
 		rv = take(bench, text, path);
 	else if (errno == ENOENT || errno == ENOTDIR)
 		rv = 0;
 	else
-		fail(path, strerror(errno));
+		file_fail(path, strerror(errno));
 	free(text);
 	free(path);
 	return (rv);
@@ -284,7 +284,7 @@ take_about(struct bench *bench, char *text, const char *path)
 	int rv;
 
 	if (json == NULL)
-		return (fail(path, why));
+		return (file_fail(path, why));
 	rv = load_about(bench, json, path);
 	json_free(json);
 	return (rv);
@@ -339,7 +339,7 @@ emit_about(const struct bench *bench, struct emit *em)
 }
 
 static int
-describe(const struct bench *bench)
+about_write(const struct bench *bench)
 {
 	char *path = path_of(bench, BENCH_ABOUT);
 	struct emit em;
@@ -347,7 +347,7 @@ describe(const struct bench *bench)
 	int fd, why;
 
 	if (path == NULL)
-		return (fail(bench->be_directory, "out of memory"));
+		return (file_fail(bench->be_directory, "out of memory"));
 	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 	if (fd != -1)
 		file_give(fd);
@@ -361,7 +361,7 @@ describe(const struct bench *bench)
 	if (fd != -1 && (close(fd) == -1 || why != 0))
 		(void)unlink(path);
 	if (why != 0)
-		fail(path, strerror(why));
+		file_fail(path, strerror(why));
 	free(path);
 	return (why != 0 ? -1 : 0);
 }
@@ -399,7 +399,7 @@ line_of(const struct bench_result *br, size_t *length)
  * line lacked when all was pulled away too.
  */
 static int
-append(int fd, const char *line, size_t length)
+line_append(int fd, const char *line, size_t length)
 {
 	off_t end = lseek(fd, 0, SEEK_END);
 	char last = '\n';
@@ -425,7 +425,7 @@ bench_append(struct bench *bench, const struct bench_result *result)
 	size_t length = 0;
 	int fd, why = ENOMEM;
 
-	if (!bench->be_has_files && describe(bench) == -1) {
+	if (!bench->be_has_files && about_write(bench) == -1) {
 		free(path);
 		return (-1);
 	}
@@ -434,10 +434,10 @@ bench_append(struct bench *bench, const struct bench_result *result)
 	if (path == NULL || line == NULL)
 		goto out;
 	fd = file_create(path, O_RDWR | O_NOFOLLOW, NULL);
-	why = fd == -1 ? errno : append(fd, line, length);
+	why = fd == -1 ? errno : line_append(fd, line, length);
 	if (fd != -1)
 		close(fd);
-	if (why == 0 && keep(bench, result) == -1)
+	if (why == 0 && result_keep(bench, result) == -1)
 		why = ENOMEM;
 out:
 	free(line);
@@ -504,11 +504,11 @@ bench_keep_old(const struct bench *bench)
 	int rv = -1;
 
 	if (asprintf(&old, "%s.old", bench->be_directory) == -1)
-		return (fail(bench->be_directory, "out of memory"));
+		return (file_fail(bench->be_directory, "out of memory"));
 	if (remove_directory(old) == -1)
-		fail(old, strerror(errno));
+		file_fail(old, strerror(errno));
 	else if (rename(bench->be_directory, old) == -1)
-		fail(bench->be_directory, strerror(errno));
+		file_fail(bench->be_directory, strerror(errno));
 	else {
 		msg_note("bench", "renamed the existing %s to %s",
 		    bench->be_directory, old);
@@ -525,10 +525,10 @@ bench_make_directory(const struct bench *bench)
 	int fd;
 
 	if (!is_new && errno != EEXIST)
-		return (fail(bench->be_directory, strerror(errno)));
+		return (file_fail(bench->be_directory, strerror(errno)));
 	fd = open_directory(bench->be_directory);
 	if (fd == -1)
-		return (fail(bench->be_directory, strerror(errno)));
+		return (file_fail(bench->be_directory, strerror(errno)));
 	if (is_new)
 		file_give(fd);
 	(void)close(fd);

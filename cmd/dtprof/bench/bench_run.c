@@ -112,7 +112,7 @@ bench_last_words(const struct bench *bench)
 /* ------------------------------------------------------------ the wait */
 
 static double
-seconds(struct timeval tv)
+timeval_seconds(struct timeval tv)
 {
 	return ((double)tv.tv_sec + (double)tv.tv_usec / 1e6);
 }
@@ -175,12 +175,12 @@ wait_for(pid_t pid, struct rusage *usage, int *status, uint64_t *end_ns)
 }
 
 static void
-fill(struct bench_result *br, const struct rusage *usage)
+result_fill(struct bench_result *br, const struct rusage *usage)
 {
 	double *value = br->br_value;
 
-	value[BENCH_USER] = seconds(usage->ru_utime);
-	value[BENCH_SYSTEM] = seconds(usage->ru_stime);
+	value[BENCH_USER] = timeval_seconds(usage->ru_utime);
+	value[BENCH_SYSTEM] = timeval_seconds(usage->ru_stime);
 	/* Exact, where many kernels share it out by what their ticks meet. */
 	value[BENCH_CPU] = value[BENCH_USER] + value[BENCH_SYSTEM];
 	value[BENCH_MAX_RSS] = (double)usage->ru_maxrss * 1024;
@@ -233,7 +233,7 @@ run_plain(const struct bench *bench, char *const *argv,
 	}
 	if (wait_for(pid, &usage, &status, &end_ns))
 		return (BENCH_INTERRUPTED);
-	fill(br, &usage);
+	result_fill(br, &usage);
 	forget_own_memory(br);
 	br->br_value[BENCH_WALL] = (double)(end_ns - begin_ns) / 1e9;
 	br->br_status = status_of(status);
@@ -255,7 +255,7 @@ rate_of(uint32_t n)
 }
 
 static struct prof_session *
-arm(const struct bench *bench, char *const *argv, const char *profile,
+session_arm(const struct bench *bench, char *const *argv, const char *profile,
     const char *event, struct prof_err *error)
 {
 	const struct prof_options options = {
@@ -287,12 +287,12 @@ static struct prof_session *
 set_up(const struct bench *bench, char *const *argv, const char *profile,
     struct prof_err *error)
 {
-	struct prof_session *session = arm(bench, argv, profile, "cycles",
-	    error);
+	struct prof_session *session =
+	    session_arm(bench, argv, profile, "cycles", error);
 
 	if (session == NULL && (error->pe_code == PROF_E_EVENT_UNSUPPORTED ||
 	    error->pe_code == PROF_E_EVENT_UNKNOWN))
-		session = arm(bench, argv, profile, "cpu-clock", error);
+		session = session_arm(bench, argv, profile, "cpu-clock", error);
 	return (session);
 }
 
@@ -323,7 +323,7 @@ bench_fill_since(struct bench_result *br, const struct rusage *before)
 	now.ru_majflt -= before->ru_majflt;
 	now.ru_nvcsw -= before->ru_nvcsw;
 	now.ru_nivcsw -= before->ru_nivcsw;
-	fill(br, &now);
+	result_fill(br, &now);
 	br->br_value[BENCH_MAX_RSS] = NAN;
 }
 

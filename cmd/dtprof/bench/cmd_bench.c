@@ -16,7 +16,7 @@
 
 static int	 check_bench(const void *options, int n,
 		    char *const *operands);
-static int	 misused(int argc, char *const *argv);
+static int	 bisect_misuse(int argc, char *const *argv);
 static int	 run_bench(void *options, int n, char **operands);
 
 #define BE(member)	offsetof(struct bench_options, member)
@@ -92,7 +92,7 @@ const struct prof_cmd cmd_bench = {
 	.cm_size = sizeof(struct bench_options),
 	.cm_max = BENCH_COMMANDS,
 	.cm_usage_status = EXIT_USAGE,
-	.cm_misused = misused,
+	.cm_misused = bisect_misuse,
 	.cm_examples = examples,
 	.cm_notes = "Quote each COMMAND as one argument; it is split into "
 	    "words as a shell does.  The first is the base that the others are "
@@ -102,7 +102,7 @@ const struct prof_cmd cmd_bench = {
 };
 
 static int
-refuse(const char *cure, const char *text, const char *why)
+bench_refuse(const char *cure, const char *text, const char *why)
 {
 	msg_fail("bench", cure, "%s%s%s", text, *text != '\0' ? ": " : "",
 	    why);
@@ -111,7 +111,7 @@ refuse(const char *cure, const char *text, const char *why)
 
 /* Wrong use must not look like a bad commit to git bisect. */
 static int
-misused(int argc, char *const *argv)
+bisect_misuse(int argc, char *const *argv)
 {
 	for (int i = 1; i < argc; i++)
 		if (strncmp(argv[i], "--bisect", 8) == 0)
@@ -127,13 +127,13 @@ check_bench(const void *options, int n, char *const *operands)
 	(void)n;
 	(void)operands;
 	if (be->be_save != NULL && be->be_bisect != NULL)
-		return (refuse("use one of them", "",
+		return (bench_refuse("use one of them", "",
 		    "--save and --bisect exclude each other"));
 	if (be->be_save != NULL && be->be_output != NULL)
-		return (refuse("use one of them", "",
+		return (bench_refuse("use one of them", "",
 		    "--save and -o exclude each other"));
 	if (be->be_threshold.on_set && be->be_bisect == NULL)
-		return (refuse("use --threshold with dtprof compare",
+		return (bench_refuse("use --threshold with dtprof compare",
 		    "--threshold",
 		    "only allowed with --bisect"));
 	if (be->be_save != NULL && bench_baseline_check("bench", "save",
@@ -167,7 +167,7 @@ tell_apart(struct bench *bench)
 		    bc->bc_name); k++) {
 			free(name);
 			if (asprintf(&name, "%s (%u)", bc->bc_name, k) == -1)
-				return (refuse("free memory", "",
+				return (bench_refuse("free memory", "",
 				    "out of memory"));
 		}
 		if (name == NULL)
@@ -185,11 +185,11 @@ set_commands(struct bench *bench, int n, char **operands)
 	const char *why;
 
 	if (names->os_n > (size_t)n)
-		return (refuse("use -n at most once for each command", "-n",
-		    "more names than commands"));
+		return (bench_refuse("use -n at most once for each command",
+		    "-n", "more names than commands"));
 	bench->be_command = calloc((size_t)n + 1, sizeof(*bench->be_command));
 	if (bench->be_command == NULL)
-		return (refuse("free memory", "", "out of memory"));
+		return (bench_refuse("free memory", "", "out of memory"));
 	bench->be_ncommands = 0;
 	for (int i = 0; i < n; i++) {
 		struct bench_command *bc =
@@ -199,13 +199,14 @@ set_commands(struct bench *bench, int n, char **operands)
 		bc->bc_name = strdup((size_t)i < names->os_n ?
 		    names->os_text[i] : operands[i]);
 		if (bc->bc_text == NULL || bc->bc_name == NULL)
-			return (refuse("free memory", "", "out of memory"));
+			return (bench_refuse("free memory", "",
+			    "out of memory"));
 		if (bench->be_shell)
 			continue;
 		bc->bc_argv = words_split(operands[i], &why);
 		if (bc->bc_argv == NULL)
-			return (refuse("quote it, or add -S to run commands "
-			    "through a shell", operands[i], why));
+			return (bench_refuse("quote it, or add -S to run "
+			    "commands through a shell", operands[i], why));
 		bench_program(bc);
 	}
 	if (n == 2 && strcmp(operands[0], operands[1]) == 0)
@@ -226,7 +227,7 @@ set_rest(struct bench *bench)
 		    BENCH_BISECT);
 	if (bench->be_kept_in == NULL &&
 	    (be->be_save != NULL || be->be_bisect != NULL))
-		return (refuse("free memory", "", "out of memory"));
+		return (bench_refuse("free memory", "", "out of memory"));
 	bench->be_directory = be->be_output != NULL ? be->be_output :
 	    bench->be_kept_in != NULL ? bench->be_kept_in :
 	    DEFAULT_DIRECTORY;
@@ -245,7 +246,7 @@ set_rest(struct bench *bench)
 		bench->be_seed %= 1000000000;
 	if (be->be_prepare != NULL &&
 	    (bench->be_prepare = strdup(be->be_prepare)) == NULL)
-		return (refuse("free memory", "", "out of memory"));
+		return (bench_refuse("free memory", "", "out of memory"));
 	return (0);
 }
 
@@ -268,8 +269,8 @@ take_baseline(struct bench *bench, bool has_commands)
 	there = bench_load(bench);
 	bench->be_directory = asked.be_directory;
 	if (there != -1 && !bench->be_has_files)
-		refuse("save one at a good commit: dtprof bench --save NAME "
-		    "COMMAND", path, "no such baseline");
+		bench_refuse("save one at a good commit: dtprof bench --save "
+		    "NAME COMMAND", path, "no such baseline");
 	free(path);
 	if (there == -1 || !bench->be_has_files ||
 	    bench_make_baselines() == -1 ||
@@ -302,8 +303,8 @@ take_directory(struct bench *bench, bool has_commands)
 	if (there == -1 || bench_become_caller(!bench->be_record) == -1)
 		return (EXIT_FAILED);
 	if (bench->be_ncommands == 0) {
-		refuse("give commands, or -o DIR to continue an interrupted "
-		    "bench", "", "nothing to run");
+		bench_refuse("give commands, or -o DIR to continue an "
+		    "interrupted bench", "", "nothing to run");
 		return (EXIT_USAGE);
 	}
 	if (has_commands && bench->be_has_files &&
@@ -336,7 +337,7 @@ show_result(const struct bench *bench)
 
 /* Good 0, bad 1, else 125, as git bisect run takes it. */
 static int
-bisect(const struct bench *bench)
+bench_bisect(const struct bench *bench)
 {
 	const struct opt_number *threshold =
 	    &bench->be_options->be_threshold;
@@ -373,7 +374,7 @@ run_bench(void *options, int n, char **operands)
 	if (status == 0)
 		status = bench_go(&bench);
 	if (is_bisect)
-		status = status == 0 ? bisect(&bench) : BISECT_SKIP;
+		status = status == 0 ? bench_bisect(&bench) : BISECT_SKIP;
 	else if (status == 0)
 		status = show_result(&bench);
 	bench_free(&bench);

@@ -27,7 +27,7 @@
 static int	 check_compare(const void *options, int n,
 		    char *const *operands);
 static int	 run_compare(void *options, int n, char **operands);
-static const char *summary(const void *options);
+static const char *github_summary(const void *options);
 
 #define CO(member)	offsetof(struct compare_options, member)
 
@@ -112,7 +112,7 @@ const struct prof_cmd cmd_compare = {
 	.cm_max = -1,
 	.cm_sides = true,
 	.cm_reads = true,
-	.cm_writes = summary,
+	.cm_writes = github_summary,
 	.cm_usage_status = EXIT_USAGE,
 	.cm_inputs = inputs,
 	.cm_examples = examples,
@@ -135,7 +135,7 @@ compare_headline(const struct pair *pair)
 const char *const compare_by_words[] = { "function", "module", "line" };
 
 static int
-refuse(const char *cure, const char *why)
+options_refuse(const char *cure, const char *why)
 {
 	msg_error("compare", why, cure);
 	return (-1);
@@ -151,7 +151,7 @@ add_pair(struct compare *cm, const struct series *base,
 	    sizeof(*pair));
 
 	if (pair == NULL)
-		return (refuse("free memory", "out of memory"));
+		return (options_refuse("free memory", "out of memory"));
 	*pair = (struct pair){ { base, new }, NULL, NULL };
 	return (0);
 }
@@ -198,9 +198,9 @@ pair_within(struct compare *cm)
 	    choose_has_columns(only->se_run[0].sr_profile))
 		return (add_pair(cm, only, only));
 	if (side->sd_n < 2)
-		return (refuse("put -- before what is new: dtprof compare "
-		    "BASE -- NEW", "nothing to compare with: only a base is "
-		    "given"));
+		return (options_refuse(
+		    "put -- before what is new: dtprof compare BASE -- NEW",
+		    "nothing to compare with: only a base is given"));
 	for (size_t i = 1; i < side->sd_n; i++)
 		if (add_pair(cm, &side->sd_series[0], &side->sd_series[i]) ==
 		    -1)
@@ -238,8 +238,9 @@ pair_sides(struct compare *cm)
 	}
 	for (size_t j = 0; j < new->sd_n; j++)
 		(void)find_series(base, new->sd_series[j].se_name, "new");
-	return (cm->cm_npairs > 0 ? 0 : refuse("use the same command names in "
-	    "base and new (bench -n)", "no command is in both base and new"));
+	return (cm->cm_npairs > 0 ? 0 :
+	    options_refuse("use the same command names in base and new (bench "
+	    "-n)", "no command is in both base and new"));
 }
 
 /* A warning, or a refusal: -1. */
@@ -272,7 +273,7 @@ check_machines(const struct compare *cm)
 
 		if (within == NULL && compare_unlike(se[0]->se_machine,
 		    se[1]->se_machine, "", &between) == -1)
-			return (refuse("free memory", "out of memory"));
+			return (options_refuse("free memory", "out of memory"));
 		if (within != NULL || between != NULL)
 			rv = say_unlike(cm, within != NULL ? within : between);
 		free(between);
@@ -319,9 +320,9 @@ compare_pair(const struct compare *cm, struct pair *pair,
 	if (compare_runs(&costs, pair->pr_series, is_interleaved) == -1)
 		return (-1);
 	if (compare_headline(pair) == NULL)
-		return (refuse("check the input files",
+		return (options_refuse("check the input files",
 		    "no runs to compare"));
-	return (note_origin(pair) == -1 ? refuse("free memory",
+	return (note_origin(pair) == -1 ? options_refuse("free memory",
 	    "out of memory") : 0);
 }
 
@@ -330,7 +331,8 @@ compare_all(struct compare *cm, bool is_interleaved)
 {
 	struct prof_comparison **all = calloc(cm->cm_npairs + 1,
 	    sizeof(struct prof_comparison *));
-	int rv = all == NULL ? refuse("free memory", "out of memory") : 0;
+	int rv = all == NULL ?
+	    options_refuse("free memory", "out of memory") : 0;
 
 	for (size_t i = 0; i < cm->cm_npairs && rv == 0; i++) {
 		rv = compare_pair(cm, &cm->cm_pair[i], is_interleaved);
@@ -340,7 +342,7 @@ compare_all(struct compare *cm, bool is_interleaved)
 		cm->cm_ngeomean = prof_comparison_geomean(all, cm->cm_npairs,
 		    &cm->cm_geomean, cm->cm_geomean_ci);
 		if (cm->cm_ngeomean == -1)
-			rv = refuse("free memory", "out of memory");
+			rv = options_refuse("free memory", "out of memory");
 	}
 	free(all);
 	return (rv);
@@ -374,7 +376,7 @@ show_text(const struct compare *cm)
 }
 
 static int
-show(const struct compare *cm)
+results_show(const struct compare *cm)
 {
 	if (cm->cm_options->co_plot != NULL &&
 	    compare_plot(&cm->cm_pair[0], cm->cm_options->co_plot) == -1)
@@ -407,7 +409,7 @@ read_baseline(struct side *side, const char *name)
 	int rv;
 
 	if (path == NULL)
-		return (refuse("free memory", "out of memory"));
+		return (options_refuse("free memory", "out of memory"));
 	side->sd_cure = "save one with dtprof bench --save NAME COMMAND";
 	rv = compare_read_bench(side, path);
 	free(path);
@@ -456,26 +458,26 @@ check_compare(const void *options, int n, char *const *operands)
 	for (int i = 0; i < n; i++)
 		dashes += strcmp(operands[i], "--") == 0;
 	if (n == 0 && co->co_against == NULL)
-		return (refuse("give a bench directory, or BASE -- NEW",
+		return (options_refuse("give a bench directory, or BASE -- NEW",
 		    "nothing to compare"));
 	if (co->co_against != NULL && dashes > 0)
-		return (refuse("give only new files",
+		return (options_refuse("give only new files",
 		    "--against excludes BASE --"));
 	if (co->co_against != NULL && bench_baseline_check("compare",
 	    "against", co->co_against, false) == -1)
 		return (-1);
 	if (dashes > 1 || (dashes == 1 && strcmp(operands[n - 1], "--") == 0))
-		return (refuse("write BASE -- NEW",
+		return (options_refuse("write BASE -- NEW",
 		    "separate base and new with one --"));
 	if (co->co_fail_on != NULL &&
 	    compare_fail_limit(co->co_fail_on) < 0)
-		return (refuse("use --fail-on slower or --fail-on slower:2",
-		    "invalid --fail-on argument"));
+		return (options_refuse("use --fail-on slower or --fail-on "
+		    "slower:2", "invalid --fail-on argument"));
 	if (co->co_json && co->co_markdown)
-		return (refuse("use one of them",
+		return (options_refuse("use one of them",
 		    "--json and --markdown exclude each other"));
 	if (co->co_json && co->co_github)
-		return (refuse("use one of them",
+		return (options_refuse("use one of them",
 		    "--json and --github exclude each other"));
 	if (co->co_plot != NULL && plot_check("compare", co->co_plot, false) ==
 	    -1)
@@ -484,7 +486,7 @@ check_compare(const void *options, int n, char *const *operands)
 }
 
 static const char *
-summary(const void *options)
+github_summary(const void *options)
 {
 	const struct compare_options *co = options;
 
@@ -508,7 +510,7 @@ run_compare(void *options, int n, char **operands)
 	if (read_sides(&compare, n, operands, &has_two) == 0 &&
 	    compare_sides(&compare, has_two, n == 1 &&
 	    co->co_against == NULL) == 0)
-		status = show(&compare);
+		status = results_show(&compare);
 	free_all(&compare);
 	return (status);
 }
@@ -528,7 +530,7 @@ compare_directory(const char *path)
 	if (compare_read(&compare.cm_side[0], path) == 0 &&
 	    compare.cm_side[0].sd_n > 1) {
 		if (compare_sides(&compare, false, true) == 0)
-			status = show(&compare);
+			status = results_show(&compare);
 	} else if (compare.cm_side[0].sd_n == 1) {
 		status = 0;
 		msg_note("bench", "to compare %s with another: dtprof compare "

@@ -56,7 +56,7 @@ at_y(const struct panel *pn, double value)
 
 /* Take a value in; what is not finite has no place. */
 static void
-widen(struct axis *axis, double value)
+axis_widen(struct axis *axis, double value)
 {
 	if (!isfinite(value))
 		return;
@@ -66,7 +66,7 @@ widen(struct axis *axis, double value)
 
 /* Some room beyond the outermost values, and never a range of nothing. */
 static void
-loosen(struct axis *axis)
+axis_loosen(struct axis *axis)
 {
 	double room = (axis->ax_high - axis->ax_low) * 0.05;
 
@@ -92,7 +92,7 @@ step_of(const struct axis *axis)
 }
 
 static void
-tick(const struct panel *pn, bool is_x, double value)
+axis_tick(const struct panel *pn, bool is_x, double value)
 {
 	struct out *out = pn->pn_out;
 
@@ -110,7 +110,7 @@ tick(const struct panel *pn, bool is_x, double value)
 }
 
 static void
-ticks(const struct panel *pn, bool is_x)
+axis_ticks(const struct panel *pn, bool is_x)
 {
 	const struct axis *axis = is_x ? &pn->pn_x : &pn->pn_y;
 	const double step = step_of(axis);
@@ -119,11 +119,11 @@ ticks(const struct panel *pn, bool is_x)
 	if (axis->ax_is_plain)
 		return;
 	for (int i = 0; i < 12 && (first + i) * step <= axis->ax_high; i++)
-		tick(pn, is_x, (first + i) * step);
+		axis_tick(pn, is_x, (first + i) * step);
 }
 
 static void
-begin(struct panel *pn, const char *title)
+panel_begin(struct panel *pn, const char *title)
 {
 	struct out *out = pn->pn_out;
 
@@ -133,8 +133,8 @@ begin(struct panel *pn, const char *title)
 	out_str(out, "\">\n<text class=\"title\" x=\"8\" y=\"16\">");
 	out_html(out, title);
 	out_str(out, "</text>\n");
-	ticks(pn, true);
-	ticks(pn, false);
+	axis_ticks(pn, true);
+	axis_ticks(pn, false);
 	out_fmt(out, "<path class=\"axis\" d=\"M%.2f %dV%dH%d\"/>\n",
 	    pn->pn_left, TOP, HEIGHT - BOTTOM, WIDTH - RIGHT);
 	out_fmt(out, "<text class=\"lx\" text-anchor=\"middle\" x=\"%.2f\" "
@@ -148,14 +148,14 @@ begin(struct panel *pn, const char *title)
 }
 
 static void
-end(const struct panel *pn)
+panel_end(const struct panel *pn)
 {
 	out_str(pn->pn_out, "</svg>\n");
 }
 
 /* Which colour is whose. */
 static void
-legend(const struct panel *pn)
+panel_legend(const struct panel *pn)
 {
 	for (int s = 0; s < 2; s++)
 		out_fmt(pn->pn_out, "<text class=\"%s\" text-anchor=\"end\" "
@@ -165,7 +165,7 @@ legend(const struct panel *pn)
 
 /* A point with its numbers, which a reader sees when pointing at it. */
 static void
-point(const struct panel *pn, const char *class, double x, double y)
+panel_point(const struct panel *pn, const char *class, double x, double y)
 {
 	out_fmt(pn->pn_out, "<circle class=\"%s\" cx=\"%.2f\" cy=\"%.2f\" "
 	    "r=\"2.5\"><title>", class, at_x(pn, x), at_y(pn, y));
@@ -200,8 +200,8 @@ draw_box(const struct panel *pn, const struct figures *fg, int side)
 	    side_class[side]);
 	/* Beside each other, in an order that says nothing. */
 	for (size_t i = 0; i < n; i++) {
-		point(pn, side_class[side], x + ((double)(i * 7 % 11) - 5) *
-		    0.04, fg->fg_value[side][i]);
+		panel_point(pn, side_class[side], x +
+		    ((double)(i * 7 % 11) - 5) * 0.04, fg->fg_value[side][i]);
 		out_fmt(pn->pn_out, "run %zu: %.9g</title></circle>\n",
 		    i + 1, fg->fg_value[side][i]);
 	}
@@ -215,14 +215,14 @@ draw_runs(const struct figures *fg, struct out *out)
 	pn.pn_x = (struct axis){ 0.4, 2.6, "one point per run; quartiles and "
 	    "median", true };
 	for (int s = 0; s < 2; s++) {
-		widen(&pn.pn_y, fg->fg_sorted[s][0]);
-		widen(&pn.pn_y, fg->fg_sorted[s][fg->fg_n[s] - 1]);
+		axis_widen(&pn.pn_y, fg->fg_sorted[s][0]);
+		axis_widen(&pn.pn_y, fg->fg_sorted[s][fg->fg_n[s] - 1]);
 	}
-	loosen(&pn.pn_y);
-	begin(&pn, "Runs");
+	axis_loosen(&pn.pn_y);
+	panel_begin(&pn, "Runs");
 	for (int s = 0; s < 2; s++)
 		draw_box(&pn, fg, s);
-	end(&pn);
+	panel_end(&pn);
 }
 
 static void
@@ -232,12 +232,12 @@ draw_shares(const struct figures *fg, struct out *out)
 
 	pn.pn_y = (struct axis){ 0, 1, pn.pn_y.ax_title, false };
 	for (int s = 0; s < 2; s++) {
-		widen(&pn.pn_x, fg->fg_sorted[s][0]);
-		widen(&pn.pn_x, fg->fg_sorted[s][fg->fg_n[s] - 1]);
+		axis_widen(&pn.pn_x, fg->fg_sorted[s][0]);
+		axis_widen(&pn.pn_x, fg->fg_sorted[s][fg->fg_n[s] - 1]);
 	}
-	loosen(&pn.pn_x);
-	begin(&pn, "Share of the runs that took no longer");
-	legend(&pn);
+	axis_loosen(&pn.pn_x);
+	panel_begin(&pn, "Share of the runs that took no longer");
+	panel_legend(&pn);
 	for (int s = 0; s < 2; s++) {
 		out_fmt(out, "<path class=\"%s\" d=\"M%.2f %.2f",
 		    side_class[s], pn.pn_left, at_y(&pn, 0));
@@ -247,7 +247,7 @@ draw_shares(const struct figures *fg, struct out *out)
 			    (double)fg->fg_n[s]));
 		out_fmt(out, "H%d\"/>\n", WIDTH - RIGHT);
 	}
-	end(&pn);
+	panel_end(&pn);
 }
 
 static void
@@ -256,15 +256,15 @@ draw_order(const struct figures *fg, struct out *out)
 	struct panel pn = panel_of(out, "run", fg->fg_label);
 
 	for (int s = 0; s < 2; s++) {
-		widen(&pn.pn_y, fg->fg_sorted[s][0]);
-		widen(&pn.pn_y, fg->fg_sorted[s][fg->fg_n[s] - 1]);
-		widen(&pn.pn_x, (double)fg->fg_n[s]);
+		axis_widen(&pn.pn_y, fg->fg_sorted[s][0]);
+		axis_widen(&pn.pn_y, fg->fg_sorted[s][fg->fg_n[s] - 1]);
+		axis_widen(&pn.pn_x, (double)fg->fg_n[s]);
 	}
-	widen(&pn.pn_x, 1);
-	loosen(&pn.pn_x);
-	loosen(&pn.pn_y);
-	begin(&pn, "In the order of runs");
-	legend(&pn);
+	axis_widen(&pn.pn_x, 1);
+	axis_loosen(&pn.pn_x);
+	axis_loosen(&pn.pn_y);
+	panel_begin(&pn, "In the order of runs");
+	panel_legend(&pn);
 	for (int s = 0; s < 2; s++) {
 		out_fmt(out, "<path class=\"%s\" d=\"", side_class[s]);
 		for (size_t i = 0; i < fg->fg_n[s]; i++)
@@ -273,13 +273,13 @@ draw_order(const struct figures *fg, struct out *out)
 			    at_y(&pn, fg->fg_value[s][i]));
 		out_str(out, "\"/>\n");
 		for (size_t i = 0; i < fg->fg_n[s]; i++) {
-			point(&pn, side_class[s], (double)i + 1,
+			panel_point(&pn, side_class[s], (double)i + 1,
 			    fg->fg_value[s][i]);
 			out_fmt(out, "run %zu: %.9g</title></circle>\n",
 			    i + 1, fg->fg_value[s][i]);
 		}
 	}
-	end(&pn);
+	panel_end(&pn);
 }
 
 /* ------------------------------------------------------------ changes */
@@ -336,7 +336,7 @@ draw_row(const struct panel *pn, const char *name, double y,
 	out_fmt(out, "</text><path class=\"change\" d=\"M%.2f %.2fH%.2f\"/>",
 	    at_x(pn, 100 * cg->cg_ci95[0]), at_y(pn, y),
 	    at_x(pn, 100 * cg->cg_ci95[1]));
-	point(pn, "change", 100 * cg->cg_change, y);
+	panel_point(pn, "change", 100 * cg->cg_change, y);
 	out_html(out, name);
 	out_fmt(out, ": %+.4g (%+.4g to %+.4g)</title></circle>\n",
 	    100 * cg->cg_change, 100 * cg->cg_ci95[0],
@@ -353,20 +353,21 @@ draw_rows(const struct rows *rows, const char *title, const char *unit,
 		return;
 	pn.pn_left = LEFT_OF_NAMES;
 	pn.pn_y = (struct axis){ 0.5 - (double)rows->ro_n, 0.5, "", true };
-	widen(&pn.pn_x, 0);
+	axis_widen(&pn.pn_x, 0);
 	for (size_t i = 0; i < rows->ro_n; i++)
 		for (int e = 0; e < 2; e++)
-			widen(&pn.pn_x, 100 * rows->ro_change[i]->cg_ci95[e]);
+			axis_widen(&pn.pn_x, 100 *
+			    rows->ro_change[i]->cg_ci95[e]);
 	for (size_t i = 0; i < rows->ro_n; i++)
-		widen(&pn.pn_x, 100 * rows->ro_change[i]->cg_change);
-	loosen(&pn.pn_x);
-	begin(&pn, title);
+		axis_widen(&pn.pn_x, 100 * rows->ro_change[i]->cg_change);
+	axis_loosen(&pn.pn_x);
+	panel_begin(&pn, title);
 	out_fmt(out, "<path class=\"zero\" d=\"M%.2f %dV%d\"/>\n",
 	    at_x(&pn, 0), TOP, HEIGHT - BOTTOM);
 	for (size_t i = 0; i < rows->ro_n; i++)
 		draw_row(&pn, rows->ro_name[i], -(double)i,
 		    rows->ro_change[i]);
-	end(&pn);
+	panel_end(&pn);
 }
 
 static void
@@ -396,21 +397,21 @@ draw_shift(const struct figures *fg, struct out *out)
 	    "change (%)");
 
 	pn.pn_x = (struct axis){ 0, 100, pn.pn_x.ax_title, false };
-	widen(&pn.pn_y, 0);
+	axis_widen(&pn.pn_y, 0);
 	for (size_t i = 0; i < fg->fg_nshifts; i++)
-		widen(&pn.pn_y, fg->fg_shift[i].fs_change);
-	loosen(&pn.pn_y);
-	begin(&pn, "Change at each quantile of the runs");
+		axis_widen(&pn.pn_y, fg->fg_shift[i].fs_change);
+	axis_loosen(&pn.pn_y);
+	panel_begin(&pn, "Change at each quantile of the runs");
 	out_fmt(out, "<path class=\"zero\" d=\"M%.2f %.2fH%d\"/>\n",
 	    pn.pn_left, at_y(&pn, 0), WIDTH - RIGHT);
 	for (size_t i = 0; i < fg->fg_nshifts; i++) {
 		const struct figures_shift *fs = &fg->fg_shift[i];
 
-		point(&pn, "change", fs->fs_share, fs->fs_change);
+		panel_point(&pn, "change", fs->fs_share, fs->fs_change);
 		out_fmt(out, "%.4g %%: %+.4g %%</title></circle>\n",
 		    fs->fs_share, fs->fs_change);
 	}
-	end(&pn);
+	panel_end(&pn);
 }
 
 void

@@ -14,7 +14,7 @@
 #include "compare.h"
 
 static int
-fail(const char *why, const char *cure)
+figures_fail(const char *why, const char *cure)
 {
 	msg_fail("compare", cure, "nothing to draw: %s", why);
 	return (-1);
@@ -64,7 +64,7 @@ take_values(const struct pair *pair, struct figures *fg)
 	free(sides);
 	return (fg->fg_n[0] > 0 && fg->fg_n[1] > 0 &&
 	    fg->fg_sorted[0] != NULL && fg->fg_sorted[1] != NULL ? 0 :
-	    fail("no values", "compare runs that have values"));
+	    figures_fail("no values", "compare runs that have values"));
 }
 
 static int

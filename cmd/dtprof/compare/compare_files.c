@@ -17,7 +17,7 @@
 #include "compare.h"
 
 static int
-fail(const struct side *side, const char *path, const char *why)
+file_fail(const struct side *side, const char *path, const char *why)
 {
 	msg_fail(side->sd_command != NULL ? side->sd_command : "compare",
 	    side->sd_cure != NULL ? side->sd_cure : "give a bench directory, "
@@ -111,11 +111,11 @@ add_bench_run(struct side *side, const char *path, const struct json *about,
 	struct series_run *run;
 
 	if (name == NULL)
-		return (fail(side, path, "a run without a command"));
+		return (file_fail(side, path, "a run without a command"));
 	series = compare_series(side, name);
 	run = series == NULL ? NULL : compare_add_run(series);
 	if (run == NULL)
-		return (fail(side, path, "out of memory"));
+		return (file_fail(side, path, "out of memory"));
 	/* The series may have metrics of another file before these. */
 	for (size_t m = 0; m < series->se_nmetrics; m++)
 		run->sr_value[m] = json_number(json,
@@ -126,7 +126,7 @@ add_bench_run(struct side *side, const char *path, const struct json *about,
 	/* A name, never a path out of the directory. */
 	if (profile != NULL && strchr(profile, '/') == NULL &&
 	    asprintf(&run->sr_profile, "%s/%s", path, profile) == -1)
-		return (fail(side, path, "out of memory"));
+		return (file_fail(side, path, "out of memory"));
 	return (0);
 }
 
@@ -143,7 +143,7 @@ add_bench_series(struct side *side, const char *path,
 
 		if (series == NULL || machine_of(series, json_get(about,
 		    "environment")) == -1)
-			return (fail(side, path, "out of memory"));
+			return (file_fail(side, path, "out of memory"));
 		origin_of(series, json_get(about, "environment"));
 		if (text_of(about, i, "build_id") != NULL)
 			snprintf(series->se_build_id,
@@ -153,9 +153,10 @@ add_bench_series(struct side *side, const char *path,
 			if (compare_add_metric(series,
 			    bench_metrics[m].mn_name,
 			    bench_metrics[m].mn_unit) == -1)
-				return (fail(side, path, "out of memory"));
+				return (file_fail(side, path, "out of memory"));
 	}
-	return (side->sd_n > 0 ? 0 : fail(side, path, "it has no commands"));
+	return (side->sd_n > 0 ? 0 :
+	    file_fail(side, path, "it has no commands"));
 }
 
 static int
@@ -170,7 +171,7 @@ add_bench_runs(struct side *side, const char *path, const struct json *about,
 		const char *why;
 		struct json *json = json_parse(text, (size_t)(end - text),
 		    &why);
-		const int rv = json == NULL ? fail(side, path, why) :
+		const int rv = json == NULL ? file_fail(side, path, why) :
 		    add_bench_run(side, path, about, json, place++);
 
 		json_free(json);
@@ -188,13 +189,13 @@ file_of(const struct side *side, const char *directory, const char *name,
 	char *path, *text;
 
 	if (asprintf(&path, "%s/%s", directory, name) == -1) {
-		fail(side, directory, "out of memory");
+		file_fail(side, directory, "out of memory");
 		return (NULL);
 	}
 	file_narrow(path);
 	text = file_read_regular(path, length);
 	if (text == NULL)
-		fail(side, path, strerror(errno));
+		file_fail(side, path, strerror(errno));
 	free(path);
 	return (text);
 }
@@ -213,9 +214,9 @@ compare_read_bench(struct side *side, const char *path)
 	about = json_parse(text, length, &why);
 	free(text);
 	if (about == NULL)
-		return (fail(side, path, why));
+		return (file_fail(side, path, why));
 	if (json_number(about, "schema_version", 0) != JSON_SCHEMA)
-		fail(side, path, "written by another version of bench");
+		file_fail(side, path, "written by another version of bench");
 	else if (add_bench_series(side, path, about) == 0 &&
 	    (runs = file_of(side, path, BENCH_RUNS, &length)) != NULL) {
 		rv = add_bench_runs(side, path, about, runs);
@@ -261,18 +262,18 @@ read_hyperfine(struct side *side, const char *path,
 		const struct json *times = json_get(one, "times");
 
 		if (name == NULL || times == NULL)
-			return (fail(side, path, "a result without a command "
-			    "or times"));
+			return (file_fail(side, path,
+			    "a result without a command or times"));
 		if (series == NULL || add_values(series, series->se_nruns,
 		    "wall", "s", times) == -1)
-			return (fail(side, path, "out of memory"));
+			return (file_fail(side, path, "out of memory"));
 	}
 	return (0);
 }
 
 /* "a b c", as it was given to stat. */
 static char *
-joined(const struct json *words)
+words_join(const struct json *words)
 {
 	char *text;
 	size_t length;
@@ -297,7 +298,7 @@ read_stat(struct side *side, const char *path, const struct json *json)
 	static const char *const keys[3] = { "wall_s", "user_s", "system_s" };
 	const struct json *runs = json_get(json, "runs");
 	const struct json *events = json_get(json, "events");
-	char *name = joined(json_get(json, "command"));
+	char *name = words_join(json_get(json, "command"));
 	struct series *series = name == NULL ? NULL :
 	    compare_series(side, name);
 	int metric[3] = { 0 }, rv = 0;
@@ -305,7 +306,7 @@ read_stat(struct side *side, const char *path, const struct json *json)
 
 	free(name);
 	if (series == NULL)
-		return (fail(side, path, "out of memory"));
+		return (file_fail(side, path, "out of memory"));
 	first = series->se_nruns;
 	for (int t = 0; t < 3 && rv != -1; t++)
 		rv = metric[t] = compare_add_metric(series, times[t], "s");
@@ -314,7 +315,7 @@ read_stat(struct side *side, const char *path, const struct json *json)
 		struct series_run *run = compare_add_run(series);
 
 		if (run == NULL)
-			return (fail(side, path, "out of memory"));
+			return (file_fail(side, path, "out of memory"));
 		for (int t = 0; t < 3; t++)
 			run->sr_value[metric[t]] = json_number(one, keys[t],
 			    NAN);
@@ -326,7 +327,7 @@ read_stat(struct side *side, const char *path, const struct json *json)
 			    json_text(one, "unit") != NULL ?
 			    json_text(one, "unit") : "",
 			    json_get(one, "values"));
-	return (rv == -1 ? fail(side, path, "out of memory") : 0);
+	return (rv == -1 ? file_fail(side, path, "out of memory") : 0);
 }
 
 int
@@ -341,14 +342,14 @@ compare_read_json(struct side *side, const char *path, char *text,
 	int rv;
 
 	if (json == NULL)
-		return (fail(side, path, why));
+		return (file_fail(side, path, why));
 	if (results != NULL && results->js_type == JSON_ARRAY)
 		rv = read_hyperfine(side, path, results);
 	else if (events != NULL && events->js_type == JSON_ARRAY &&
 	    runs != NULL && runs->js_type == JSON_ARRAY)
 		rv = read_stat(side, path, json);
 	else
-		rv = fail(side, path,
+		rv = file_fail(side, path,
 		    "JSON of neither dtprof stat nor hyperfine");
 	json_free(json);
 	return (rv);

@@ -18,7 +18,7 @@
 #include "compare.h"
 
 static int
-fail(const char *path, const char *why, const char *cure)
+input_fail(const char *path, const char *why, const char *cure)
 {
 	msg_fail("compare", cure, "%s: %s", path, why);
 	return (-1);
@@ -151,7 +151,7 @@ read_profile(struct side *side, const char *path)
 
 	if (series == NULL || (run = compare_add_run(series)) == NULL ||
 	    (run->sr_profile = strdup(path)) == NULL)
-		return (fail(path, "out of memory", "free memory"));
+		return (input_fail(path, "out of memory", "free memory"));
 	return (compare_machine_of(series, path));
 }
 
@@ -164,14 +164,14 @@ compare_read(struct side *side, const char *path)
 	int rv;
 
 	if (file_stat(path, &st) == -1)
-		return (fail(path, strerror(errno), "check its name"));
+		return (input_fail(path, strerror(errno), "check its name"));
 	if (S_ISDIR(st.st_mode))
 		return (compare_read_bench(side, path));
 	if (compare_is_recording(path))
 		return (read_profile(side, path));
 	text = file_read(path, &length);
 	if (text == NULL)
-		return (fail(path, strerror(errno), "check the file"));
+		return (input_fail(path, strerror(errno), "check the file"));
 	blank = strspn(text, " \t\r\n");
 	rv = text[blank] == '{' ?
 	    compare_read_json(side, path, text, length) :

@@ -11,7 +11,7 @@
 #include "compare.h"
 
 static const char *
-verdict(const struct prof_change *cg)
+verdict_name(const struct prof_change *cg)
 {
 	return (cg == NULL || cg->cg_verdict == PROF_VERDICT_FEW ?
 	    "too_few_runs" : compare_word(cg));
@@ -19,7 +19,7 @@ verdict(const struct prof_change *cg)
 
 /* Cliff's delta in words, as Romano has them. */
 static const char *
-effect(double delta)
+effect_name(double delta)
 {
 	const double size = fabs(delta);
 
@@ -31,7 +31,7 @@ effect(double delta)
 static void
 emit_change(struct emit *em, const struct prof_change *cg)
 {
-	EMIT(em, TEXT("name", cg->cg_name), WORD("verdict", verdict(cg)),
+	EMIT(em, TEXT("name", cg->cg_name), WORD("verdict", verdict_name(cg)),
 	    NUMBERS("runs", ((const double[]){ (double)cg->cg_n[0],
 	    (double)cg->cg_n[1] }), 2), NUMBERS("median", cg->cg_median, 2),
 	    NUMBERS("mean", cg->cg_mean, 2), NUMBER("change", cg->cg_change),
@@ -51,7 +51,8 @@ emit_metric(struct emit *em, const char *name, const struct prof_change *cg)
 	EMIT(em, NUMBER("p_mann_whitney", cg->cg_p_rank),
 	    NUMBER("p_welch", cg->cg_p_welch),
 	    NUMBER("cliffs_delta", cg->cg_delta),
-	    WORD("effect", effect(cg->cg_delta)), TEXT("unit", cg->cg_unit));
+	    WORD("effect", effect_name(cg->cg_delta)),
+	    TEXT("unit", cg->cg_unit));
 	emit_close(em);
 }
 
@@ -107,7 +108,7 @@ emit_pair(struct emit *em, const struct pair *pair, unsigned by)
 		EMIT(em, TEXT(NULL, pair->pr_series[s]->se_build_id[0] == '\0' ?
 		    NULL : pair->pr_series[s]->se_build_id));
 	emit_close(em);
-	EMIT(em, WORD("verdict", verdict(compare_headline(pair))),
+	EMIT(em, WORD("verdict", verdict_name(compare_headline(pair))),
 	    FLAG("assumes_no_drift", prof_comparison_assumes_no_drift(cp)));
 	emit_rows(em, "metrics");
 	for (size_t i = 0; i < prof_comparison_nmetrics(cp); i++)

@@ -49,7 +49,7 @@ compare_lines_free(struct costs *ct)
 }
 
 static void
-remember(struct costs *ct, const char *name, unsigned line)
+beginning_add(struct costs *ct, const char *name, unsigned line)
 {
 	struct beginning *bg = malloc(sizeof(*bg)), **found;
 
@@ -117,7 +117,7 @@ compare_line_name(struct costs *ct, int side, struct prof_symbols *symbols,
 	    slash != NULL ? slash + 1 : file);
 	begin = n > 1 ? 0 : begins_at(symbols, label, file);
 	if (begin > 0 && side == 1)
-		remember(ct, place, begin);
+		beginning_add(ct, place, begin);
 	if (begin > 0 && side == 0)
 		number += shift_of(ct, place, begin);
 	snprintf(name, size, "%s:%ld", place, number);

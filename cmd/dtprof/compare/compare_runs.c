@@ -13,7 +13,7 @@
 #include "compare.h"
 
 static int
-fail(const struct costs *ct)
+runs_fail(const struct costs *ct)
 {
 	msg_prof(ct->ct_command, prof_comparison_error(ct->ct_comparison));
 	return (-1);
@@ -53,7 +53,7 @@ give_values(const struct costs *ct, const struct series *se, const long *run)
 			    se->se_metric[m].sm_name,
 			    se->se_metric[m].sm_unit,
 			    se->se_run[r].sr_value[m]) == -1)
-				return (fail(ct));
+				return (runs_fail(ct));
 	return (0);
 }
 
@@ -67,7 +67,7 @@ give_side(const struct costs *ct, int side, const struct series *se,
 		    se->se_run[r].sr_block, is_interleaved ?
 		    se->se_run[r].sr_place : -1);
 		if (run[r] == -1)
-			return (fail(ct));
+			return (runs_fail(ct));
 	}
 	return (give_values(ct, se, run));
 }
@@ -103,5 +103,5 @@ compare_runs(struct costs *ct, const struct series *const series[2],
 	free(run[1]);
 	compare_costs_free(ct);
 	return (rv == 0 && prof_comparison_finish(ct->ct_comparison) == -1 ?
-	    fail(ct) : rv);
+	    runs_fail(ct) : rv);
 }

@@ -91,7 +91,7 @@ compare_quantity(char *buffer, size_t size, double value, const char *unit)
 
 /* "+3.1%" */
 static const char *
-percent(char *buffer, size_t size, double change)
+percent_text(char *buffer, size_t size, double change)
 {
 	if (!isfinite(change))
 		snprintf(buffer, size, "-");
@@ -103,7 +103,7 @@ percent(char *buffer, size_t size, double change)
 
 /* "+2.7 to +3.5%" */
 static const char *
-interval(char *buffer, size_t size, const double ci[2])
+interval_text(char *buffer, size_t size, const double ci[2])
 {
 	if (!isfinite(ci[0]) || !isfinite(ci[1]))
 		snprintf(buffer, size, "-");
@@ -114,7 +114,7 @@ interval(char *buffer, size_t size, const double ci[2])
 }
 
 static const char *
-probability(char *buffer, size_t size, double p)
+probability_text(char *buffer, size_t size, double p)
 {
 	if (isnan(p))
 		snprintf(buffer, size, "-");
@@ -127,7 +127,7 @@ probability(char *buffer, size_t size, double p)
 
 /* A text of ours and of others, in lines that fit; an element of a page. */
 static void
-sentence(const struct table *tb, const char *begin, const char *text)
+sentence_put(const struct table *tb, const char *begin, const char *text)
 {
 	char *line;
 
@@ -166,8 +166,8 @@ put_verdict(FILE *stream, const struct prof_change *cg, double threshold)
 {
 	char change[32], ci[64], least[32];
 
-	percent(change, sizeof(change), cg->cg_change);
-	interval(ci, sizeof(ci), cg->cg_ci95);
+	percent_text(change, sizeof(change), cg->cg_change);
+	interval_text(ci, sizeof(ci), cg->cg_ci95);
 	switch (cg->cg_verdict) {
 	case PROF_VERDICT_LESS:
 	case PROF_VERDICT_MORE:
@@ -192,8 +192,8 @@ put_verdict(FILE *stream, const struct prof_change *cg, double threshold)
 	else
 		fprintf(stream, " (%s)", ci);
 	if (cg->cg_verdict == PROF_VERDICT_OPEN && cg->cg_runs_needed > 0)
-		fprintf(stream, "; smallest detectable change %s, about "
-		    "%zu runs each would decide", percent(least, sizeof(least),
+		fprintf(stream, "; smallest detectable change %s, about %zu "
+		    "runs each would decide", percent_text(least, sizeof(least),
 		    cg->cg_smallest) + 1, cg->cg_runs_needed);
 }
 
@@ -216,7 +216,7 @@ compare_sentence(const struct pair *pair, double threshold)
 }
 
 static void
-headline(const struct table *tb, const struct pair *pair, double threshold)
+headline_put(const struct table *tb, const struct pair *pair, double threshold)
 {
 	char *text = compare_sentence(pair, threshold);
 
@@ -224,7 +224,7 @@ headline(const struct table *tb, const struct pair *pair, double threshold)
 		if (tb->tb_style == TABLE_TEXT)
 			terminal_colour(tb->tb_terminal, tb->tb_out,
 			    colour_of(compare_headline(pair)));
-		sentence(tb, tb->tb_style == TABLE_HTML ?
+		sentence_put(tb, tb->tb_style == TABLE_HTML ?
 		    "<p class=\"verdict\">" : "", text);
 		if (tb->tb_style == TABLE_TEXT)
 			terminal_colour(tb->tb_terminal, tb->tb_out,
@@ -273,9 +273,9 @@ metric_row(struct table *tb, const void *arg, size_t n)
 		    cg->cg_unit);
 		table_text(tb, text);
 	}
-	table_text(tb, percent(text, sizeof(text), cg->cg_change));
-	table_text(tb, interval(text, sizeof(text), cg->cg_ci95));
-	table_text(tb, probability(text, sizeof(text), cg->cg_p_adjusted));
+	table_text(tb, percent_text(text, sizeof(text), cg->cg_change));
+	table_text(tb, interval_text(text, sizeof(text), cg->cg_ci95));
+	table_text(tb, probability_text(text, sizeof(text), cg->cg_p_adjusted));
 	put_decision(tb, cg, subject->su_options->co_verbose);
 }
 
@@ -291,7 +291,7 @@ show_table(struct table *tb, struct table_column *columns, size_t nrows,
 }
 
 static void
-metrics(struct table *tb, const struct subject *subject)
+metrics_put(struct table *tb, const struct subject *subject)
 {
 	struct table_column columns[NCOLUMNS] = {
 		{ .tc_title = "metric", .tc_gap = 1, .tc_is_name = true },
@@ -361,15 +361,15 @@ function_row(struct table *tb, const void *arg, size_t n)
 
 	if (!is_shown(cg, n, subject->su_options->co_limit.on_value))
 		return;
-	table_text(tb, percent(text, sizeof(text), cg->cg_change));
-	table_text(tb, interval(text, sizeof(text), cg->cg_ci95));
+	table_text(tb, percent_text(text, sizeof(text), cg->cg_change));
+	table_text(tb, interval_text(text, sizeof(text), cg->cg_ci95));
 	if (is_changed(prof_comparison_total(cp)) && is_changed(cg))
 		table_cell(tb, "%.0f%%", 100 * cg->cg_part);
 	else
 		table_text(tb, "-");
 	table_cell(tb, "%.1f%% -> %.1f%%", 100 * cg->cg_share[0],
 	    100 * cg->cg_share[1]);
-	table_text(tb, probability(text, sizeof(text), cg->cg_p_adjusted));
+	table_text(tb, probability_text(text, sizeof(text), cg->cg_p_adjusted));
 	table_colour(tb, colour_of(cg));
 	table_text(tb, function_word(cg));
 	table_text(tb, cg->cg_name);
@@ -393,8 +393,8 @@ put_explanation(FILE *stream, struct prof_comparison *cp, const char *what)
 	char change[32], ci[64];
 	int named = 0;
 
-	fprintf(stream, "total cost %s (%s): %s", percent(change,
-	    sizeof(change), total->cg_change), interval(ci, sizeof(ci),
+	fprintf(stream, "total cost %s (%s): %s", percent_text(change,
+	    sizeof(change), total->cg_change), interval_text(ci, sizeof(ci),
 	    total->cg_ci95), compare_word(total));
 	for (size_t i = 0; i < prof_comparison_nfunctions(cp); i++) {
 		cg = prof_comparison_function(cp, i);
@@ -407,7 +407,7 @@ put_explanation(FILE *stream, struct prof_comparison *cp, const char *what)
 		if (is_changed(total))
 			fprintf(stream, " %.0f%%", 100 * cg->cg_part);
 		else
-			fprintf(stream, " %s", percent(change,
+			fprintf(stream, " %s", percent_text(change,
 			    sizeof(change), cg->cg_change));
 	}
 	if (named == 0)
@@ -418,7 +418,8 @@ put_explanation(FILE *stream, struct prof_comparison *cp, const char *what)
 }
 
 static void
-explain(const struct table *tb, struct prof_comparison *cp, const char *what)
+explanation_put(const struct table *tb, struct prof_comparison *cp,
+    const char *what)
 {
 	char *text = NULL;
 	size_t length;
@@ -428,12 +429,13 @@ explain(const struct table *tb, struct prof_comparison *cp, const char *what)
 		return;
 	put_explanation(stream, cp, what);
 	if (fclose(stream) == 0)
-		sentence(tb, tb->tb_style == TABLE_HTML ? "<p>" : "\n", text);
+		sentence_put(tb, tb->tb_style == TABLE_HTML ? "<p>" : "\n",
+		    text);
 	free(text);
 }
 
 static void
-functions(struct table *tb, const struct subject *subject)
+functions_put(struct table *tb, const struct subject *subject)
 {
 	const char *what = compare_by_words[subject->su_options->co_by];
 	struct table_column columns[NCOLUMNS] = {
@@ -452,7 +454,7 @@ functions(struct table *tb, const struct subject *subject)
 
 	if (prof_comparison_total(cp) == NULL)
 		return;
-	explain(tb, cp, what);
+	explanation_put(tb, cp, what);
 	show_table(tb, columns, n, function_row, subject);
 	for (size_t i = 0; i < n; i++)
 		shown += is_shown(prof_comparison_function(cp, i), i,
@@ -467,7 +469,7 @@ functions(struct table *tb, const struct subject *subject)
 
 /* ### new against base */
 static void
-title(const struct table *tb, const struct pair *pair)
+title_put(const struct table *tb, const struct pair *pair)
 {
 	out_str(tb->tb_out, tb->tb_style == TABLE_HTML ? "<h1>" : "### ");
 	table_put(tb, pair->pr_series[1]->se_name);
@@ -492,7 +494,7 @@ put_build(FILE *stream, const struct pair *pair, int side, bool is_whole)
 }
 
 static void
-sides(const struct table *tb, const struct pair *pair, bool is_verbose)
+series_put(const struct table *tb, const struct pair *pair, bool is_verbose)
 {
 	size_t length;
 
@@ -508,7 +510,7 @@ sides(const struct table *tb, const struct pair *pair, bool is_verbose)
 		    series->se_nruns == 1 ? "" : "s");
 		put_build(stream, pair, s, is_verbose);
 		if (fclose(stream) == 0)
-			sentence(tb, s == 0 ? "\n" : "", text);
+			sentence_put(tb, s == 0 ? "\n" : "", text);
 		free(text);
 	}
 }
@@ -525,7 +527,7 @@ note_length(const struct table *tb, const char *note, bool is_verbose)
 }
 
 static void
-notes(const struct table *tb, const struct pair *pair, bool is_verbose)
+notes_put(const struct table *tb, const struct pair *pair, bool is_verbose)
 {
 	static const char *const begin[] = { "note: ", "- ", "<p>note: " };
 	const char *note;
@@ -538,7 +540,7 @@ notes(const struct table *tb, const struct pair *pair, bool is_verbose)
 		    note[length] != '\0' ? " (-v: more)" : "") == -1)
 			return;
 		out_str(tb->tb_out, i == 0 ? "\n" : "");
-		sentence(tb, begin[tb->tb_style], text);
+		sentence_put(tb, begin[tb->tb_style], text);
 		free(text);
 	}
 }
@@ -550,15 +552,15 @@ one_pair(const struct compare *cm, const struct pair *pair, struct table *tb)
 	const bool is_verbose = cm->cm_options->co_verbose;
 
 	if (tb->tb_style != TABLE_TEXT)
-		title(tb, pair);
-	headline(tb, pair, cm->cm_threshold);
+		title_put(tb, pair);
+	headline_put(tb, pair, cm->cm_threshold);
 	if (tb->tb_style == TABLE_TEXT)
-		sides(tb, pair, is_verbose);
-	metrics(tb, &subject);
+		series_put(tb, pair, is_verbose);
+	metrics_put(tb, &subject);
 	if (tb->tb_style == TABLE_HTML)
 		compare_draw(pair, tb->tb_out);
-	functions(tb, &subject);
-	notes(tb, pair, is_verbose);
+	functions_put(tb, &subject);
+	notes_put(tb, pair, is_verbose);
 }
 
 void
@@ -578,6 +580,6 @@ compare_text(const struct compare *cm, enum table_style style,
 	if (cm->cm_npairs > 1 && isfinite(cm->cm_geomean))
 		out_fmt(out, "%sgeometric mean of %d%s: %s (%s)\n",
 		    style == TABLE_HTML ? "<p>" : "\n", cm->cm_ngeomean, of,
-		    percent(change, sizeof(change), cm->cm_geomean),
-		    interval(ci, sizeof(ci), cm->cm_geomean_ci));
+		    percent_text(change, sizeof(change), cm->cm_geomean),
+		    interval_text(ci, sizeof(ci), cm->cm_geomean_ci));
 }

@@ -80,7 +80,7 @@ check_tool(struct doctor *doctor, const char *name, const char *cure,
 }
 
 static void
-examine(struct doctor *doctor)
+checks_run(struct doctor *doctor)
 {
 	while (doctor->dr_n < MAX_CHECKS - 2 && prof_check_run(doctor->dr_n,
 	    &doctor->dr_check[doctor->dr_n]) == 1)
@@ -223,7 +223,7 @@ run_doctor(void *options, int n, char **operands)
 		msg_error("doctor", "out of memory", "free memory");
 		return (EXIT_FAILED);
 	}
-	examine(doctor);
+	checks_run(doctor);
 	make_plan(doctor, &plan);
 	if (!chosen->do_json)
 		terminal_begin(&terminal, TERMINAL_AUTO);

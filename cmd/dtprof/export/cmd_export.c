@@ -101,7 +101,7 @@ const struct prof_cmd cmd_export = {
 
 /* Those that are asked for and have samples, in the order of the recording. */
 static int
-choose(struct export_run *run)
+events_choose(struct export_run *run)
 {
 	const size_t nevents = prof_reader_nevents(run->er_reader);
 	bool *wanted;
@@ -142,7 +142,7 @@ make_profile(struct export_run *run)
 		return (-1);
 	run->er_profile = choose_profile("export", run->er_reader, &options,
 	    &run->er_symbols);
-	return (run->er_profile == NULL ? -1 : choose(run));
+	return (run->er_profile == NULL ? -1 : events_choose(run));
 }
 
 /* Of these an import has weights, and as many samples as it can have. */

@@ -143,7 +143,7 @@ choose_ratio(struct flame_run *run)
 
 /* Those that are asked for; else all that have samples, and the ratio's. */
 static int
-choose(struct flame_run *run)
+events_choose(struct flame_run *run)
 {
 	bool *wanted;
 
@@ -317,7 +317,7 @@ draw_one(const struct flame_options *fo, int n, char **operands)
 	    &path);
 	if (run.fr_reader == NULL)
 		return (-1);
-	if (choose(&run) == -1) {
+	if (events_choose(&run) == -1) {
 		input_say_cut("flamegraph", run.fr_reader);
 	} else if (make_profile(&run) == 0 && write_picture(&run) == 0) {
 		input_say_limits("flamegraph", run.fr_symbols);

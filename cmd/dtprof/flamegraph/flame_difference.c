@@ -21,7 +21,7 @@ base_time(const struct flame_options *fo)
 
 /* All runs of both sides, to both of them. */
 static int
-make(const struct flame_options *fo, const struct flame_side *sides,
+difference_make(const struct flame_options *fo, const struct flame_side *sides,
     struct prof_comparison **comparison, struct prof_difference **difference)
 {
 	const struct series *const series[2] = {
@@ -108,7 +108,7 @@ flame_difference(const struct flame_options *fo, int n, char **operands)
 	int rv = -1;
 
 	if (flame_sides(fo, n, operands, sides) == 0 &&
-	    make(fo, sides, &comparison, &difference) == 0 &&
+	    difference_make(fo, sides, &comparison, &difference) == 0 &&
 	    write_picture(fo, sides, difference) == 0) {
 		msg_note("flamegraph", "%s",
 		    prof_difference_headline(difference));

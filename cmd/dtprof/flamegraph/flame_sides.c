@@ -19,7 +19,7 @@ static const char cure[] =
     "give recordings, or directories of dtprof bench --record";
 
 static int
-refuse(const char *path, const char *why)
+input_refuse(const char *path, const char *why)
 {
 	msg_fail("flamegraph", cure, "%s: %s", path, why);
 	return (-1);
@@ -55,12 +55,12 @@ bench_of(const char *path, const char **name)
 }
 
 static int
-add(struct flame_side *side, const char *path)
+run_add(struct flame_side *side, const char *path)
 {
 	struct series_run *run = compare_add_run(side->fs_runs);
 
 	return (run == NULL || (run->sr_profile = strdup(path)) == NULL ?
-	    refuse(path, "out of memory") : 0);
+	    input_refuse(path, "out of memory") : 0);
 }
 
 /* ---------------------------------------------------------------- bench */
@@ -89,7 +89,7 @@ add_run(struct flame_side *side, const struct series *series,
 	struct series_run *run;
 	int m;
 
-	if (add(side, from->sr_profile) == -1)
+	if (run_add(side, from->sr_profile) == -1)
 		return (-1);
 	run = &side->fs_runs->se_run[side->fs_runs->se_nruns - 1];
 	run->sr_block = from->sr_block;
@@ -98,7 +98,8 @@ add_run(struct flame_side *side, const struct series *series,
 		m = compare_add_metric(side->fs_runs,
 		    series->se_metric[i].sm_name, series->se_metric[i].sm_unit);
 		if (m == -1)
-			return (refuse(from->sr_profile, "out of memory"));
+			return (input_refuse(from->sr_profile,
+			    "out of memory"));
 		run->sr_value[m] = from->sr_value[i];
 	}
 	return (0);
@@ -111,7 +112,7 @@ add_series(struct flame_side *side, const char *path,
 	const size_t before = side->fs_runs->se_nruns;
 
 	if (series == NULL)
-		return (refuse(path, "no such command in this bench"));
+		return (input_refuse(path, "no such command in this bench"));
 	if (side->fs_name[0] == '\0')
 		snprintf(side->fs_name, sizeof(side->fs_name), "%.*s",
 		    (int)sizeof(side->fs_name) - 1, series->se_name);
@@ -119,7 +120,7 @@ add_series(struct flame_side *side, const char *path,
 		if (series->se_run[r].sr_profile != NULL && add_run(side,
 		    series, &series->se_run[r], is_interleaved) == -1)
 			return (-1);
-	return (side->fs_runs->se_nruns > before ? 0 : refuse(path,
+	return (side->fs_runs->se_nruns > before ? 0 : input_refuse(path,
 	    "it has no profiles: bench ran without --record"));
 }
 
@@ -129,7 +130,7 @@ add_bench(struct flame_side *side, const char *path, size_t length,
 {
 	struct side runs = { .sd_command = "flamegraph", .sd_cure = cure };
 	char *directory = strndup(path, length);
-	int rv = directory == NULL ? refuse(path, "out of memory") :
+	int rv = directory == NULL ? input_refuse(path, "out of memory") :
 	    compare_read_bench(&runs, directory);
 
 	if (rv == 0)
@@ -165,7 +166,7 @@ add_all(struct flame_side *side, char *const *paths, size_t n,
 
 	side->fs_runs = compare_series(&side->fs_side, "runs");
 	if (side->fs_runs == NULL)
-		return (refuse(paths[0], "out of memory"));
+		return (input_refuse(paths[0], "out of memory"));
 	for (size_t i = 0; i < n; i++) {
 		length = bench_of(paths[i], &name);
 		if (length > 0) {
@@ -179,7 +180,7 @@ add_all(struct flame_side *side, char *const *paths, size_t n,
 			snprintf(side->fs_name, sizeof(side->fs_name),
 			    "%.150s%s", slash != NULL ? slash + 1 : paths[i],
 			    n > 1 ? " and others" : "");
-		if (add(side, paths[i]) == -1)
+		if (run_add(side, paths[i]) == -1)
 			return (-1);
 	}
 	return (0);

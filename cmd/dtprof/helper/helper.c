@@ -57,7 +57,8 @@ helper_is_there(void)
 
 /* Words as one, and a descriptor there; one back, where came is not NULL. */
 static int
-ask(enum what what, const char *const *words, size_t n, int fd, int *came)
+helper_ask(enum what what, const char *const *words, size_t n, int fd,
+    int *came)
 {
 	char *bytes, *at;
 	size_t size = 0;
@@ -80,7 +81,7 @@ ask(enum what what, const char *const *words, size_t n, int fd, int *came)
 static int
 ask_one(enum what what, const char *word)
 {
-	return (ask(what, &word, 1, -1, NULL));
+	return (helper_ask(what, &word, 1, -1, NULL));
 }
 
 /* A descriptor, or -1. */
@@ -90,7 +91,7 @@ ask_open(enum what what, const char *one, const char *two, const char *three)
 	const char *const words[MAX_WORDS] = { one, two, three };
 	int came = -1;
 
-	if (ask(what, words, three != NULL ? 3 : two != NULL ? 2 : 1, -1,
+	if (helper_ask(what, words, three != NULL ? 3 : two != NULL ? 2 : 1, -1,
 	    &came) == -1 && came != -1) {
 		(void)close(came);
 		came = -1;
@@ -262,7 +263,7 @@ ask_write(enum what what, const char *command, const char *path,
 		msg_fail(command, "free memory", "%s: %s", path,
 		    strerror(errno));
 	else
-		rv = ask(what, words, 2, fd, NULL);
+		rv = helper_ask(what, words, 2, fd, NULL);
 	if (fd != -1)
 		(void)close(fd);
 	return (rv);
@@ -500,7 +501,7 @@ helper_plot_fetch(const char *name, const char *path)
 {
 	const char *const words[] = { name, path };
 
-	return (ask(PLOT_FETCH, words, 2, -1, NULL));
+	return (helper_ask(PLOT_FETCH, words, 2, -1, NULL));
 }
 
 static int
@@ -518,7 +519,7 @@ helper_plot_draw(enum plot_template template, const char *type,
 	const char number[] = { (char)('0' + template), '\0' };
 	const char *const words[] = { number, type, path };
 
-	return (ask(PLOT_DRAW, words, 3, -1, NULL));
+	return (helper_ask(PLOT_DRAW, words, 3, -1, NULL));
 }
 
 static int
@@ -575,7 +576,7 @@ static const struct {
 };
 
 static int
-serve(void *arg, unsigned what, char *bytes, size_t size, int fd, int *give)
+job_serve(void *arg, unsigned what, char *bytes, size_t size, int fd, int *give)
 {
 	struct job job = { .jo_named = arg, .jo_fd = fd, .jo_give = give };
 	size_t at = 0;
@@ -602,7 +603,7 @@ helper_begin(const struct prof_cmd *cmd, const void *options, int n,
 		.rg_size = sizeof(reading),
 		.rg_may_read = may_read,
 		.rg_may_write = may_write,
-		.rg_serve = serve,
+		.rg_serve = job_serve,
 		.rg_arg = &named,
 	};
 	struct prof_err error = { 0 };

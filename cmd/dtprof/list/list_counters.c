@@ -18,7 +18,8 @@
 #define QUESTION_MAX	512
 
 static void
-show(struct out *out, const struct prof_counter_info *info, bool verbose)
+counter_show(struct out *out, const struct prof_counter_info *info,
+    bool verbose)
 {
 	out_text(out, info->pt_name);
 	out_str(out, info->pt_can_sample ? "  samples" : "  counts only");
@@ -84,7 +85,8 @@ list_counters(const struct list_options *lo, int n, char **words)
 	if (lo->lo_json)
 		show_json(&out, counters);
 	for (size_t i = 0; !lo->lo_json && i < prof_counters_n(counters); i++)
-		show(&out, prof_counters_at(counters, i), lo->lo_verbose);
+		counter_show(&out, prof_counters_at(counters, i),
+		    lo->lo_verbose);
 	for (size_t i = 0; (note = prof_counters_note(counters, i)) != NULL;
 	    i++)
 		msg_note("list", "%s", note);

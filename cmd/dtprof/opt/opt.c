@@ -24,11 +24,11 @@ struct parse {
 	struct opt_error	*pa_error;
 };
 
-static int	 refuse(struct parse *parse, const char *cure,
+static int	 option_refuse(struct parse *parse, const char *cure,
 		    const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 static int	 refuse_value(struct parse *parse, const struct opt_row *row,
 		    const char *text, const char *why);
-static unsigned	 distance(const char *a, const char *b);
+static unsigned	 edit_distance(const char *a, const char *b);
 static const struct opt_row *find_long(const struct prof_cmd *cmd,
 		    const char *name, size_t length);
 static const struct opt_row *find_letter(const struct prof_cmd *cmd,
@@ -52,7 +52,7 @@ static int	 take_words(struct parse *parse);
 static int	 unknown_option(struct parse *parse, const char *name);
 
 static int
-refuse(struct parse *parse, const char *cure, const char *fmt, ...)
+option_refuse(struct parse *parse, const char *cure, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -67,7 +67,7 @@ refuse(struct parse *parse, const char *cure, const char *fmt, ...)
 
 /* Edit distance; names longer than a row are never near. */
 static unsigned
-distance(const char *a, const char *b)
+edit_distance(const char *a, const char *b)
 {
 	unsigned row[64];
 	size_t nb = strlen(b);
@@ -101,7 +101,7 @@ opt_nearest(const char *name, const char *const *names)
 	unsigned best = (unsigned)strlen(name) / 3 + 2;
 
 	for (; *names != NULL; names++) {
-		unsigned d = distance(name, *names);
+		unsigned d = edit_distance(name, *names);
 
 		/* As far as the whole name is long: another word. */
 		if (d < best && d < strlen(*names)) {
@@ -177,7 +177,7 @@ refuse_value(struct parse *parse, const struct opt_row *row, const char *text,
 	int n = 0;
 
 	if (habit != NULL && habit->oh_cure != NULL)
-		return (refuse(parse, habit->oh_cure, "--%s %s: %s",
+		return (option_refuse(parse, habit->oh_cure, "--%s %s: %s",
 		    row->op_name, text, why));
 	show_limit(row, row->op_min, low, sizeof(low));
 	show_limit(row, row->op_max, high, sizeof(high));
@@ -208,7 +208,8 @@ refuse_value(struct parse *parse, const struct opt_row *row, const char *text,
 	if (row->op_default != NULL && n >= 0 && (size_t)n < sizeof(cure))
 		snprintf(cure + n, sizeof(cure) - (size_t)n, " (default %s)",
 		    row->op_default);
-	return (refuse(parse, cure, "--%s %s: %s", row->op_name, text, why));
+	return (option_refuse(parse, cure, "--%s %s: %s", row->op_name, text,
+	    why));
 }
 
 static int
@@ -279,7 +280,7 @@ set_ids(struct parse *parse, const struct opt_row *row, const char *text)
 	case -2:
 		return (refuse_value(parse, row, text, "out of range"));
 	case -3:
-		return (refuse(parse, "free memory", "out of memory"));
+		return (option_refuse(parse, "free memory", "out of memory"));
 	default:
 		return (refuse_value(parse, row, text,
 		    "not a list of numbers"));
@@ -294,7 +295,7 @@ set_strings(struct parse *parse, const struct opt_row *row, const char *text)
 	    sizeof(*slot));
 
 	if (slot == NULL)
-		return (refuse(parse, "free memory", "out of memory"));
+		return (option_refuse(parse, "free memory", "out of memory"));
 	*slot = text;
 	return (0);
 }
@@ -316,8 +317,9 @@ set_value(struct parse *parse, const struct opt_row *row, const char *text)
 	case OPT_STRING:
 	case OPT_WORDS:
 		if (text[0] == '\0')
-			return (refuse(parse, "give it an argument, or leave "
-			    "it out", "--%s: empty argument", row->op_name));
+			return (option_refuse(parse,
+			    "give it an argument, or leave it out",
+			    "--%s: empty argument", row->op_name));
 		*(const char **)(void *)(parse->pa_options + row->op_at) =
 		    text;
 		return (0);
@@ -378,7 +380,7 @@ unknown_option(struct parse *parse, const char *name)
 	else
 		snprintf(cure, sizeof(cure), "for all options see dtprof %s "
 		    "--help", parse->pa_cmd->cm_name);
-	return (refuse(parse, cure, "%s: no such option", name));
+	return (option_refuse(parse, cure, "%s: no such option", name));
 }
 
 /* An option of perf's: what stands behind it, or NULL. */
@@ -390,10 +392,10 @@ take_habit(struct parse *parse, const struct opt_habit *habit,
 
 	if (habit->oh_cure != NULL && (value == NULL ||
 	    habit->oh_only == NULL || strcmp(value, habit->oh_only) != 0))
-		return (refuse(parse, habit->oh_cure, "%s: no such option",
-		    shown));
+		return (option_refuse(parse, habit->oh_cure,
+		    "%s: no such option", shown));
 	if (habit->oh_arg != NULL && value == NULL)
-		return (refuse(parse, "see --help",
+		return (option_refuse(parse, "see --help",
 		    "%s: missing argument", shown));
 	if (habit->oh_same == NULL)
 		return (0);
@@ -448,7 +450,7 @@ take_long(struct parse *parse)
 		return (unknown_option(parse, shown));
 	}
 	if (row->op_arg == NULL && equals != NULL)
-		return (refuse(parse, "leave out '=' and what follows",
+		return (option_refuse(parse, "leave out '=' and what follows",
 		    "--%s: takes no argument", row->op_name));
 	if (row->op_arg == NULL) {
 		set_flag(parse, row);
@@ -459,7 +461,7 @@ take_long(struct parse *parse)
 	if (parse->pa_at >= parse->pa_argc) {
 		snprintf(shown, sizeof(shown), "use --%s %s", row->op_name,
 		    row->op_arg);
-		return (refuse(parse, shown, "--%s: missing argument",
+		return (option_refuse(parse, shown, "--%s: missing argument",
 		    row->op_name));
 	}
 	return (set_value(parse, row, parse->pa_argv[parse->pa_at++]));
@@ -501,7 +503,8 @@ take_letters(struct parse *parse)
 			    parse->pa_argv[parse->pa_at++]));
 		snprintf(shown, sizeof(shown), "use -%c %s", *p,
 		    row->op_arg);
-		return (refuse(parse, shown, "-%c: missing argument", *p));
+		return (option_refuse(parse, shown, "-%c: missing argument",
+		    *p));
 	}
 	return (0);
 }
@@ -555,10 +558,11 @@ opt_parse(const struct prof_cmd *cmd, int argc, char **argv, void *options,
 		first = take_words(&parse);
 	n = argc - first;
 	if (first >= 0 && n < cmd->cm_min)
-		first = refuse(&parse, see, "missing %s", cmd->cm_operands);
+		first =
+		    option_refuse(&parse, see, "missing %s", cmd->cm_operands);
 	else if (first >= 0 && cmd->cm_max >= 0 && n > cmd->cm_max)
-		first = refuse(&parse, see, "too many operands: '%.100s'",
-		    argv[first + cmd->cm_max]);
+		first = option_refuse(&parse, see,
+		    "too many operands: '%.100s'", argv[first + cmd->cm_max]);
 	if (first < 0)
 		opt_free(cmd, options);
 	return (first);

@@ -12,10 +12,10 @@
 
 #define MAX_IDS		65536
 
-static int	 digits(const char **text, uint64_t *value);
-static int	 decimal(const char *text, uint64_t *whole, uint64_t *fraction,
-		    const char **unit);
-static int	 scaled(const char *text, uint64_t unit, uint64_t *value,
+static int	 digits_parse(const char **text, uint64_t *value);
+static int	 decimal_parse(const char *text, uint64_t *whole,
+		    uint64_t *fraction, const char **unit);
+static int	 decimal_scale(const char *text, uint64_t unit, uint64_t *value,
 		    const char **rest);
 static int	 ids_append(struct opt_ids *ids, uint64_t first, uint64_t last);
 static int	 strings_append(struct opt_strings *parts, const char *text,
@@ -25,7 +25,7 @@ static int	 strings_append(struct opt_strings *parts, const char *text,
 
 /* At least one digit; the text moves on. */
 static int
-digits(const char **text, uint64_t *value)
+digits_parse(const char **text, uint64_t *value)
 {
 	const char *p = *text;
 
@@ -42,13 +42,13 @@ digits(const char **text, uint64_t *value)
 
 /* 12 or 1.5, then a unit; the fraction in units of 1 / FRACTION. */
 static int
-decimal(const char *text, uint64_t *whole, uint64_t *fraction,
+decimal_parse(const char *text, uint64_t *whole, uint64_t *fraction,
     const char **unit)
 {
 	uint64_t scale = FRACTION;
 
 	*fraction = 0;
-	if (digits(&text, whole) == -1)
+	if (digits_parse(&text, whole) == -1)
 		return (-1);
 	if (*text == '.') {
 		text++;
@@ -65,11 +65,12 @@ decimal(const char *text, uint64_t *whole, uint64_t *fraction,
 
 /* (whole + fraction) * unit, exactly as far as integers go. */
 static int
-scaled(const char *text, uint64_t unit, uint64_t *value, const char **rest)
+decimal_scale(const char *text, uint64_t unit, uint64_t *value,
+    const char **rest)
 {
 	uint64_t whole, fraction;
 
-	if (decimal(text, &whole, &fraction, rest) == -1 ||
+	if (decimal_parse(text, &whole, &fraction, rest) == -1 ||
 	    __builtin_mul_overflow(whole, unit, value))
 		return (-1);
 	/* 128 bits: nine digits times the nanoseconds of an hour. */
@@ -82,7 +83,7 @@ scaled(const char *text, uint64_t unit, uint64_t *value, const char **rest)
 int
 opt_number(const char *text, uint64_t *value)
 {
-	if (digits(&text, value) == -1 || *text != '\0')
+	if (digits_parse(&text, value) == -1 || *text != '\0')
 		return (-1);
 	return (0);
 }
@@ -94,7 +95,7 @@ opt_size(const char *text, uint64_t *bytes)
 	uint64_t unit = 1;
 	const char *rest, *found;
 
-	if (scaled(text, 1, bytes, &rest) == -1)
+	if (decimal_scale(text, 1, bytes, &rest) == -1)
 		return (-1);
 	if (*rest == '\0' || strcmp(rest, "B") == 0)
 		return (strchr(text, '.') == NULL ? 0 : -1);
@@ -106,7 +107,7 @@ opt_size(const char *text, uint64_t *bytes)
 	if (strcmp(rest, "") != 0 && strcmp(rest, "B") != 0 &&
 	    strcmp(rest, "iB") != 0)
 		return (-1);
-	return (scaled(text, unit, bytes, &rest));
+	return (decimal_scale(text, unit, bytes, &rest));
 }
 
 int
@@ -123,11 +124,11 @@ opt_time(const char *text, uint64_t *ns)
 	};
 	const char *rest;
 
-	if (scaled(text, 1, ns, &rest) == -1)
+	if (decimal_scale(text, 1, ns, &rest) == -1)
 		return (-1);
 	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
 		if (strcmp(rest, units[i].un_name) == 0)
-			return (scaled(text, units[i].un_ns, ns, &rest));
+			return (decimal_scale(text, units[i].un_ns, ns, &rest));
 	}
 	return (-1);
 }
@@ -137,7 +138,7 @@ opt_percent(const char *text, uint64_t *thousandths)
 {
 	const char *rest;
 
-	if (scaled(text, 1000, thousandths, &rest) == -1)
+	if (decimal_scale(text, 1000, thousandths, &rest) == -1)
 		return (-1);
 	return (*rest == '\0' || strcmp(rest, "%") == 0 ? 0 : -1);
 }
@@ -166,12 +167,12 @@ opt_ids(const char *text, uint64_t min, uint64_t max, struct opt_ids *ids)
 	int rv;
 
 	for (;;) {
-		if (digits(&text, &first) == -1)
+		if (digits_parse(&text, &first) == -1)
 			return (-1);
 		last = first;
 		if (*text == '-') {
 			text++;
-			if (digits(&text, &last) == -1 || last < first)
+			if (digits_parse(&text, &last) == -1 || last < first)
 				return (-1);
 		}
 		if (first < min || last > max)

@@ -25,14 +25,14 @@ struct split {
 };
 
 static int
-refuse(struct split *split, const char *why)
+split_refuse(struct split *split, const char *why)
 {
 	split->sp_why = why;
 	return (-1);
 }
 
 static void
-put(struct split *split, char c)
+split_put(struct split *split, char c)
 {
 	split->sp_word[split->sp_length++] = c;
 	split->sp_is_word = true;
@@ -48,11 +48,11 @@ end_word(struct split *split)
 	grown = reallocarray(split->sp_words, split->sp_n + 2,
 	    sizeof(*grown));
 	if (grown == NULL)
-		return (refuse(split, "out of memory"));
+		return (split_refuse(split, "out of memory"));
 	split->sp_words = grown;
 	grown[split->sp_n] = strndup(split->sp_word, split->sp_length);
 	if (grown[split->sp_n] == NULL)
-		return (refuse(split, "out of memory"));
+		return (split_refuse(split, "out of memory"));
 	grown[++split->sp_n] = NULL;
 	split->sp_length = 0;
 	split->sp_is_word = false;
@@ -66,8 +66,8 @@ single_quoted(struct split *split)
 	split->sp_is_word = true;
 	for (split->sp_at++; *split->sp_at != '\''; split->sp_at++) {
 		if (*split->sp_at == '\0')
-			return (refuse(split, "unclosed '"));
-		put(split, *split->sp_at);
+			return (split_refuse(split, "unclosed '"));
+		split_put(split, *split->sp_at);
 	}
 	split->sp_at++;
 	return (0);
@@ -82,9 +82,9 @@ double_quoted(struct split *split)
 		char c = *split->sp_at;
 
 		if (c == '\0')
-			return (refuse(split, "unclosed \""));
+			return (split_refuse(split, "unclosed \""));
 		if (c == '$' || c == '`')
-			return (refuse(split, "$ and ` need a shell"));
+			return (split_refuse(split, "$ and ` need a shell"));
 		if (c == '\\' && split->sp_at[1] == '\n') {
 			split->sp_at++;
 			continue;
@@ -92,26 +92,26 @@ double_quoted(struct split *split)
 		if (c == '\\' && split->sp_at[1] != '\0' &&
 		    strchr("$`\"\\", split->sp_at[1]) != NULL)
 			c = *++split->sp_at;
-		put(split, c);
+		split_put(split, c);
 	}
 	split->sp_at++;
 	return (0);
 }
 
 static int
-escaped(struct split *split)
+split_escape(struct split *split)
 {
 	if (split->sp_at[1] == '\0')
-		return (refuse(split, "it ends with a backslash"));
+		return (split_refuse(split, "it ends with a backslash"));
 	if (split->sp_at[1] != '\n')
-		put(split, split->sp_at[1]);
+		split_put(split, split->sp_at[1]);
 	split->sp_at += 2;
 	return (0);
 }
 
 /* One piece of text; 1: the end. */
 static int
-step(struct split *split)
+split_step(struct split *split)
 {
 	const char c = *split->sp_at;
 
@@ -126,17 +126,17 @@ step(struct split *split)
 	case '"':
 		return (double_quoted(split));
 	case '\\':
-		return (escaped(split));
+		return (split_escape(split));
 	case '#': case '~':
 		if (!split->sp_is_word)
-			return (refuse(split, "# and ~ need a shell"));
+			return (split_refuse(split, "# and ~ need a shell"));
 		break;
 	case '|': case '&': case ';': case '<': case '>': case '(':
 	case ')': case '$': case '`': case '*': case '?': case '[':
-		return (refuse(split, "|, &, ;, <, >, (, ), $, `, *, ? and [ "
-		    "need a shell"));
+		return (split_refuse(split,
+		    "|, &, ;, <, >, (, ), $, `, *, ? and [ need a shell"));
 	}
-	put(split, c);
+	split_put(split, c);
 	split->sp_at++;
 	return (0);
 }
@@ -154,7 +154,7 @@ words_split(const char *text, const char **why)
 		return (NULL);
 	}
 	do
-		rv = step(&split);
+		rv = split_step(&split);
 	while (rv == 0);
 	free(split.sp_word);
 	if (rv == 1 && split.sp_n > 0)

@@ -12,12 +12,12 @@
 #include "record.h"
 
 static int	 run_record(void *options, int n, char **operands);
-static int	 refuse(const char *cure, const char *why);
+static int	 options_refuse(const char *cure, const char *why);
 static int	 check_target(const struct record_options *ro, bool command);
 static int	 check_rest(const struct record_options *ro);
 static uint64_t	 fastest_hz(void);
-static void	 fill(const struct record_options *ro, int n, char **operands,
-		    struct prof_options *po);
+static void	 options_fill(const struct record_options *ro, int n,
+		    char **operands, struct prof_options *po);
 static int	 split_events(const struct opt_strings *from,
 		    struct opt_strings *events, const char *if_empty);
 static void	 free_events(struct opt_strings *events);
@@ -141,7 +141,7 @@ const struct prof_cmd cmd_record = {
 };
 
 static int
-refuse(const char *cure, const char *why)
+options_refuse(const char *cure, const char *why)
 {
 	msg_error("record", why, cure);
 	return (-1);
@@ -154,16 +154,16 @@ check_target(const struct record_options *ro, bool command)
 	    (ro->ro_tids.oi_n > 0) + (ro->ro_cgroup != NULL);
 
 	if (named > 1)
-		return (refuse("use one of them",
+		return (options_refuse("use one of them",
 		    "-a, -p, -t and --cgroup exclude each other"));
 	if (named == 0 && !command)
-		return (refuse("name a command (-- COMMAND), a process "
+		return (options_refuse("name a command (-- COMMAND), a process "
 		    "(-p PID), or everything (-a)", "nothing to record"));
 	if (ro->ro_cpus.oi_n > 0 && !ro->ro_all)
-		return (refuse("add -a, or leave -C out",
+		return (options_refuse("add -a, or leave -C out",
 		    "-C requires -a, as processes move between CPUs"));
 	if (ro->ro_no_inherit && (ro->ro_all || ro->ro_cgroup != NULL))
-		return (refuse("leave one of them out",
+		return (options_refuse("leave one of them out",
 		    "--no-inherit cannot be used with -a or --cgroup"));
 	return (0);
 }
@@ -207,31 +207,31 @@ static int
 check_rest(const struct record_options *ro)
 {
 	if (ro->ro_frequency.on_set && ro->ro_period.on_set)
-		return (refuse("use one of them",
+		return (options_refuse("use one of them",
 		    "-F and -c exclude each other"));
 	if (ro->ro_overhead.on_set && (ro->ro_tids.oi_n > 0 ||
 	    ro->ro_no_inherit))
-		return (refuse("leave one of them out",
+		return (options_refuse("leave one of them out",
 		    "--max-overhead cannot be used with -t or --no-inherit"));
 	if (ro->ro_attach == ATTACH_TASKS && (ro->ro_all ||
 	    ro->ro_cgroup != NULL || ro->ro_with.os_n > 0))
-		return (refuse("leave one of them out",
+		return (options_refuse("leave one of them out",
 		    "--attach tasks cannot be used with -a, --cgroup or "
 		    "--with"));
 	if (ro->ro_stacks && strcmp(ro->ro_callgraph, "none") == 0)
-		return (refuse("leave one of them out",
+		return (options_refuse("leave one of them out",
 		    "-g and --call-graph none exclude each other"));
 	if (ro->ro_quiet && ro->ro_verbose)
-		return (refuse("leave one of them out",
+		return (options_refuse("leave one of them out",
 		    "-q and -v exclude each other"));
 	if (ro->ro_verify && strcmp(ro->ro_callgraph, "auto") != 0)
-		return (refuse("leave one of them out",
+		return (options_refuse("leave one of them out",
 		    "--verify requires --call-graph auto"));
 	if (ro->ro_verify && ro->ro_path == RECORD_PATH_PERF)
-		return (refuse("use --backend bpf",
+		return (options_refuse("use --backend bpf",
 		    "--verify requires BPF"));
 	if (ro->ro_path == RECORD_PATH_PERF && ro->ro_cgroup != NULL)
-		return (refuse("use --backend bpf, or -p",
+		return (options_refuse("use --backend bpf, or -p",
 		    "--cgroup requires BPF"));
 	return (0);
 }
@@ -251,7 +251,7 @@ fastest_hz(void)
 }
 
 static void
-fill(const struct record_options *ro, int n, char **operands,
+options_fill(const struct record_options *ro, int n, char **operands,
     struct prof_options *po)
 {
 	static const enum prof_path paths[] = {
@@ -303,11 +303,11 @@ split_events(const struct opt_strings *from, struct opt_strings *events,
 {
 	for (size_t n = 0; n < from->os_n; n++) {
 		if (opt_split_events(from->os_text[n], events) == -1)
-			return (refuse("free memory", "out of memory"));
+			return (options_refuse("free memory", "out of memory"));
 	}
 	for (size_t n = 0; n < events->os_n; n++) {
 		if (events->os_text[n][0] == '\0')
-			return (refuse("see dtprof list", if_empty));
+			return (options_refuse("see dtprof list", if_empty));
 	}
 	return (0);
 }
@@ -334,7 +334,7 @@ run_record(void *options, int n, char **operands)
 	    "-e: empty event name") == 0 &&
 	    split_events(&ro->ro_with, &events.re_with,
 	    "--with: empty counter name") == 0) {
-		fill(ro, n, operands, &po);
+		options_fill(ro, n, operands, &po);
 		status = record_run(ro, &po, &events);
 	}
 	free_events(&events.re_events);

@@ -40,7 +40,7 @@ static struct prof_session *set_up_default(const struct prof_options *po,
 		    const struct opt_strings *with, struct prof_err *error);
 static void	 show_notes(struct recording *rc);
 static bool	 is_at_end(struct recording *rc);
-static void	 run(struct recording *rc);
+static void	 recording_run(struct recording *rc);
 static void	 show_summary(struct recording *rc);
 static void	 show_cost(const struct recording *rc);
 static int	 command_status(const struct recording *rc);
@@ -136,7 +136,7 @@ resume_in_time(struct recording *rc)
 }
 
 static void
-run(struct recording *rc)
+recording_run(struct recording *rc)
 {
 	int go_on;
 
@@ -337,7 +337,7 @@ record_run(const struct record_options *ro, const struct prof_options *po,
 		rc.rc_resume_ns = term_now_ns() +
 		    ro->ro_delay.on_value * 1000000;
 	term_status_init(&rc.rc_term, !ro->ro_quiet);
-	run(&rc);
+	recording_run(&rc);
 	if (prof_session_stop(rc.rc_session) == -1 && !rc.rc_failed) {
 		msg_prof("record", prof_session_error(rc.rc_session));
 		rc.rc_failed = true;

@@ -24,7 +24,7 @@ static const char *const kinds[] = {
 #define NKINDS	(sizeof(kinds) / sizeof(kinds[0]))
 
 static double
-percent(uint64_t part, uint64_t whole)
+percent_of(uint64_t part, uint64_t whole)
 {
 	return (whole == 0 ? 0 : 100.0 * (double)part / (double)whole);
 }
@@ -67,12 +67,12 @@ record_show_verified(struct prof_session *session)
 	out_init(&out, STDERR_FILENO);
 	out_fmt(&out, "dtprof: record: %llu stacks unwound both ways; of those "
 	    "complete in both, %.2f%% are identical\n",
-	    (unsigned long long)all, percent(sum[PROF_VERIFY_SAME], enough));
+	    (unsigned long long)all, percent_of(sum[PROF_VERIFY_SAME], enough));
 	for (size_t kind = 0; kind < NKINDS; kind++)
 		if (sum[kind] != 0)
 			out_fmt(&out, "%10llu  %6.2f%%  %s\n",
 			    (unsigned long long)sum[kind],
-			    percent(sum[kind], all), kinds[kind]);
+			    percent_of(sum[kind], all), kinds[kind]);
 	show_places(&out, session);
 	out_flush(&out);
 }

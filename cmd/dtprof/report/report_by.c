@@ -156,7 +156,7 @@ static const char *const others[][2] = { { "dso", "module" },
 
 /* A word or an argument that it may have been meant for; NULL: none. */
 static const char *
-nearest(const struct report *report, const char *name)
+key_nearest(const struct report *report, const char *name)
 {
 	const char *near = NULL, *names[PROF_MAX_ARGS + 1];
 
@@ -178,13 +178,13 @@ nearest(const struct report *report, const char *name)
 }
 
 static int
-refuse(const struct report *report, const char *name)
+key_refuse(const struct report *report, const char *name)
 {
 	const size_t nevents = prof_reader_nevents(report->re_reader);
 	char *text = NULL;
 	size_t size;
 	FILE *stream = open_memstream(&text, &size);
-	const char *near = nearest(report, name);
+	const char *near = key_nearest(report, name);
 	bool any = false;
 
 	if (stream == NULL)
@@ -225,7 +225,7 @@ report_by_check(const struct report *report)
 			    report->re_by.rb_arg[n]))
 				break;
 		if (e == nevents)
-			return (refuse(report, report->re_by.rb_arg[n]));
+			return (key_refuse(report, report->re_by.rb_arg[n]));
 	}
 	return (0);
 }

@@ -159,7 +159,7 @@ fit_levels(struct report_names *names, size_t room)
 
 /* As wide as the widest. */
 static void
-measure(struct report_names *names)
+widths_measure(struct report_names *names)
 {
 	const struct report_table *table = names->na_table;
 	const struct report_row *row;
@@ -207,7 +207,7 @@ width_below(const struct report_names *names, size_t cap)
 }
 
 static void
-cut(struct report_names *names, size_t cap)
+widths_limit(struct report_names *names, size_t cap)
 {
 	for (size_t n = 0; n < MAX_KEYS; n++)
 		if (names->na_width[n] > cap)
@@ -224,9 +224,9 @@ report_names_fit(struct report_names *names,
 	names->na_table = table;
 	names->na_is_wide = room == 0;
 	fit_levels(names, room);
-	measure(names);
+	widths_measure(names);
 	if (names->na_is_wide) {
-		cut(names, PADDED_WIDTH);
+		widths_limit(names, PADDED_WIDTH);
 		if (names->na_where > PADDED_WIDTH)
 			names->na_where = PADDED_WIDTH;
 		return;
@@ -243,7 +243,7 @@ report_names_fit(struct report_names *names,
 		names->na_where = 0;
 	for (cap = room; cap > 2 && width_below(names, cap) > room; cap--)
 		continue;
-	cut(names, cap);
+	widths_limit(names, cap);
 	/* What is left of a tree's column is for names, half of it. */
 	if (names->na_indent * names->na_levels > names->na_width[0] / 2)
 		names->na_levels = names->na_width[0] / 2 / names->na_indent;
@@ -253,7 +253,7 @@ report_names_fit(struct report_names *names,
 
 /* Hostile text; the last column has nothing behind it. */
 static void
-put(const struct report_names *names, struct out *out, const char *text,
+column_put(const struct report_names *names, struct out *out, const char *text,
     size_t width, bool is_last)
 {
 	size_t used = terminal_text(out, text,
@@ -287,7 +287,7 @@ report_names_head(const struct report_names *names, struct out *out)
 		if (names->na_kind > 0 && (table->ta_is_tree || 1u <<
 		    table->ta_keys->rb_key[n] & (BY_FUNCTION | BY_LINE)))
 			out_fmt(out, "%-*s ", (int)names->na_kind, "kind");
-		put(names, out, head_of(table, n), names->na_width[n],
+		column_put(names, out, head_of(table, n), names->na_width[n],
 		    n == last && names->na_where == 0);
 	}
 	if (names->na_where > 0)
@@ -312,7 +312,7 @@ put_name(const struct report_names *names, struct out *out,
 		    report_kind(row));
 	else if (names->na_kind > 0)
 		width += names->na_kind + 1;
-	put(names, out, text_of(names, row, n), width > indent + 2 ?
+	column_put(names, out, text_of(names, row, n), width > indent + 2 ?
 	    width - indent : 2, is_last);
 }
 
@@ -335,7 +335,7 @@ report_names_row(const struct report_names *names, struct out *out,
 		    1u << key & (BY_FUNCTION | BY_LINE)))
 			put_name(names, out, row, n, is_last);
 		else
-			put(names, out, text_of(names, row, n),
+			column_put(names, out, text_of(names, row, n),
 			    names->na_width[n], is_last);
 	}
 	if (names->na_where == 0 || *where == '\0')

@@ -66,7 +66,7 @@ work_fini(struct work *work)
 
 /* Weights of a made-up recording end at the largest. */
 static void
-add(uint64_t *sum, uint64_t value)
+sum_add(uint64_t *sum, uint64_t value)
 {
 	if (__builtin_add_overflow(*sum, value, sum))
 		*sum = UINT64_MAX;
@@ -93,13 +93,13 @@ sum_nodes(struct work *work)
 			sum = &work->wo_sum[i * columns + c];
 			sum->su_self = self[i];
 			sum->su_self_samples = samples[i];
-			add(&sum->su_total, self[i]);
-			add(&sum->su_total_samples, samples[i]);
+			sum_add(&sum->su_total, self[i]);
+			sum_add(&sum->su_total_samples, samples[i]);
 			if (i == 0)
 				break;
-			add(&work->wo_sum[work->wo_node[i].pt_parent *
+			sum_add(&work->wo_sum[work->wo_node[i].pt_parent *
 			    columns + c].su_total, sum->su_total);
-			add(&work->wo_sum[work->wo_node[i].pt_parent *
+			sum_add(&work->wo_sum[work->wo_node[i].pt_parent *
 			    columns + c].su_total_samples,
 			    sum->su_total_samples);
 		}
@@ -221,7 +221,7 @@ add_row(const struct work *work, struct report_table *table, uint32_t node,
 
 /* Down, then to the side, then up until there is a side. */
 static void
-walk(const struct work *work, struct report_table *table)
+tree_walk(const struct work *work, struct report_table *table)
 {
 	uint32_t node = work->wo_first[0], row = NONE;
 
@@ -258,7 +258,7 @@ report_tree(struct report *report, uint64_t limit)
 		table->ta_sum = calloc(shown * table->ta_ncolumns + 1,
 		    sizeof(*table->ta_sum));
 		if (table->ta_row != NULL && table->ta_sum != NULL) {
-			walk(&work, table);
+			tree_walk(&work, table);
 			rv = 0;
 		}
 	}

@@ -30,7 +30,7 @@ stats_counter_of(const struct stats_counter *counter,
 
 /* A sample, and the values of counters that it brings. */
 static void
-see(struct stats *stats, const struct prof_record *record)
+sample_count(struct stats *stats, const struct prof_record *record)
 {
 	const struct prof_event_info *info =
 	    prof_reader_event(stats->st_reader, record->pr_event);
@@ -55,7 +55,7 @@ see_sample(void *arg, const struct prof_record *record)
 	struct stats *stats = arg;
 
 	if (record->pr_event < stats->st_nevents)
-		see(stats, record);
+		sample_count(stats, record);
 	see_time(stats, record);
 	return (0);
 }
@@ -106,7 +106,7 @@ see_lost(void *arg, const struct prof_record *record)
 
 /* Sums over all events. */
 static int
-throttled(struct stats *stats)
+throttled_read(struct stats *stats)
 {
 	struct prof_throttled *by_event = calloc(stats->st_nevents + 1,
 	    sizeof(*by_event));
@@ -157,7 +157,7 @@ stats_collect(struct stats *stats)
 	count_lost(stats);
 	stats->st_seen = calloc(stats->st_nevents + 1,
 	    sizeof(*stats->st_seen));
-	if (stats->st_seen == NULL || throttled(stats) == -1) {
+	if (stats->st_seen == NULL || throttled_read(stats) == -1) {
 		msg_error("report", "out of memory", "free memory");
 		return (-1);
 	}

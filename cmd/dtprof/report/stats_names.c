@@ -18,7 +18,7 @@
 
 /* One more of this reason and module. */
 static void
-count(struct stats_rows *rows, unsigned why, const char *module)
+row_count(struct stats_rows *rows, unsigned why, const char *module)
 {
 	struct stats_row *row = NULL;
 	size_t n;
@@ -52,7 +52,7 @@ function_at(struct stats_names *names, const struct prof_record *record,
 }
 
 static void
-take(struct stats_names *names, const struct prof_record *record)
+sample_count(struct stats_names *names, const struct prof_record *record)
 {
 	const struct prof_function *fu;
 	const uint32_t last = record->pr_nuser - 1;
@@ -77,7 +77,7 @@ take(struct stats_names *names, const struct prof_record *record)
 		if (fu->fu_unnamed == PROF_NAMED)
 			names->sn_resolved++;
 		else
-			count(&names->sn_unresolved, fu->fu_unnamed,
+			row_count(&names->sn_unresolved, fu->fu_unnamed,
 			    fu->fu_module);
 	}
 	if (record->pr_ustatus == PROF_STACK_NONE)
@@ -88,12 +88,12 @@ take(struct stats_names *names, const struct prof_record *record)
 	fu = record->pr_nuser == 0 ? NULL : function_at(names, record,
 	    &(struct prof_frame){ record->pr_user[last], PROF_FRAME_NATIVE,
 	    last > 0 ? PROF_FRAME_RETURN : 0 });
-	count(&names->sn_truncated, record->pr_ustatus,
+	row_count(&names->sn_truncated, record->pr_ustatus,
 	    fu == NULL ? "" : fu->fu_module);
 }
 
 static int
-compare(const void *a, const void *b)
+rows_compare(const void *a, const void *b)
 {
 	const struct stats_row *ra = a, *rb = b;
 
@@ -128,13 +128,13 @@ stats_names_collect(struct stats_names *names, struct prof_reader *reader)
 	(void)prof_reader_rewind(reader);
 	while ((rv = prof_reader_borrow(reader, &record)) == 1)
 		if (record->pr_type == PROF_R_SAMPLE)
-			take(names, record);
+			sample_count(names, record);
 	if (rv == -1)
 		msg_prof("report", prof_reader_error(reader));
 	qsort(names->sn_unresolved.sr_row, names->sn_unresolved.sr_n,
-	    sizeof(struct stats_row), compare);
+	    sizeof(struct stats_row), rows_compare);
 	qsort(names->sn_truncated.sr_row, names->sn_truncated.sr_n,
-	    sizeof(struct stats_row), compare);
+	    sizeof(struct stats_row), rows_compare);
 	return (rv);
 }
 
@@ -149,7 +149,7 @@ stats_names_free(struct stats_names *names)
 
 /* The words of script --json. */
 static const char *
-reason(const struct stats_row *row, bool is_stack)
+reason_name(const struct stats_row *row, bool is_stack)
 {
 	return (is_stack ? stack_status_name(row->ro_why) :
 	    unnamed_name(row->ro_why));
@@ -170,7 +170,7 @@ show_rows(struct out *out, const struct stats_rows *rows, uint64_t all,
 		rest -= row->ro_samples;
 		out_fmt(out, "  %7.3f%% %10" PRIu64 "  %-10s", 100 *
 		    (double)row->ro_samples / (double)all, row->ro_samples,
-		    reason(row, is_stack));
+		    reason_name(row, is_stack));
 		OUT(out, " ", row->ro_module[0] == '\0' ? "-" :
 		    row->ro_module, "\n");
 	}
@@ -215,7 +215,7 @@ emit_reasons(struct emit *em, const char *name, const struct stats_rows *rows,
 	emit_list(em, by);
 	for (size_t n = 0; n < rows->sr_n; n++) {
 		row = &rows->sr_row[n];
-		EMIT_ROW(em, NULL, WORD("reason", reason(row, is_stack)),
+		EMIT_ROW(em, NULL, WORD("reason", reason_name(row, is_stack)),
 		    TEXT("module", row->ro_module),
 		    COUNT("samples", row->ro_samples));
 	}

@@ -50,7 +50,7 @@ static int	 check_script(const void *options, int n,
 		    char *const *operands);
 static int	 run_script(void *options, int n, char **operands);
 static int	 compile_filters(struct script *script);
-static bool	 passes(const struct script *script,
+static bool	 record_passes(const struct script *script,
 		    const struct prof_record *record, const char *comm);
 static int	 show_all(struct script *script);
 
@@ -135,7 +135,7 @@ compile_filters(struct script *script)
 }
 
 static bool
-passes(const struct script *script, const struct prof_record *record,
+record_passes(const struct script *script, const struct prof_record *record,
     const char *comm)
 {
 	const struct prof_profile_options *range = &script->sr_range;
@@ -188,7 +188,7 @@ show_record(struct script *script, const struct prof_record *record,
 	if ((so->so_show & (what | SHOW_ALL)) == 0)
 		return (0);
 	comm = script_comms_get(&script->sr_comms, record->pr_tid);
-	if (!passes(script, record, comm))
+	if (!record_passes(script, record, comm))
 		return (0);
 	(so->so_json ? script_json : script_text)(script->sr_out, record, info,
 	    comm, &script->sr_names);

@@ -17,13 +17,13 @@ struct script_comm {
 
 #define FIRST_SIZE	1024
 
-static struct script_comm *find(struct script_comm *slots, size_t size,
+static struct script_comm *slot_find(struct script_comm *slots, size_t size,
 		    uint32_t tid);
-static int	 grow(struct script_comms *comms);
+static int	 slots_grow(struct script_comms *comms);
 
 /* Where it is, or where it would go; one slot in four is always free. */
 static struct script_comm *
-find(struct script_comm *slots, size_t size, uint32_t tid)
+slot_find(struct script_comm *slots, size_t size, uint32_t tid)
 {
 	/* Fibonacci hashing: consecutive tids spread over the table. */
 	size_t at = (tid * 2654435769U) & (size - 1);
@@ -34,7 +34,7 @@ find(struct script_comm *slots, size_t size, uint32_t tid)
 }
 
 static int
-grow(struct script_comms *comms)
+slots_grow(struct script_comms *comms)
 {
 	size_t size = comms->sc_size == 0 ? FIRST_SIZE : comms->sc_size * 2;
 	struct script_comm *slots = calloc(size, sizeof(*slots));
@@ -43,7 +43,7 @@ grow(struct script_comms *comms)
 		return (-1);
 	for (size_t n = 0; n < comms->sc_size; n++) {
 		if (comms->sc_slot[n].cs_used)
-			*find(slots, size, comms->sc_slot[n].cs_tid) =
+			*slot_find(slots, size, comms->sc_slot[n].cs_tid) =
 			    comms->sc_slot[n];
 	}
 	free(comms->sc_slot);
@@ -85,9 +85,9 @@ script_comms_take(struct script_comms *comms, const struct prof_record *record)
 	default:
 		return (0);
 	}
-	if (comms->sc_used >= comms->sc_size / 4 * 3 && grow(comms) == -1)
+	if (comms->sc_used >= comms->sc_size / 4 * 3 && slots_grow(comms) == -1)
 		return (-1);
-	slot = find(comms->sc_slot, comms->sc_size, record->pr_tid);
+	slot = slot_find(comms->sc_slot, comms->sc_size, record->pr_tid);
 	if (!slot->cs_used)
 		comms->sc_used++;
 	slot->cs_used = true;
@@ -105,7 +105,7 @@ script_comms_get(const struct script_comms *comms, uint32_t tid)
 		return (comms->sc_task_0);
 	if (comms->sc_size == 0)
 		return ("");
-	return (find(comms->sc_slot, comms->sc_size, tid)->cs_comm);
+	return (slot_find(comms->sc_slot, comms->sc_size, tid)->cs_comm);
 }
 
 void

@@ -9,11 +9,11 @@
 #include "count.h"
 
 static int	 run_stat(void *options, int n, char **operands);
-static int	 refuse(const char *cure, const char *why);
+static int	 options_refuse(const char *cure, const char *why);
 static int	 check_target(const struct count_options *co, bool command);
 static int	 check_rest(const struct count_options *co, bool command);
-static void	 fill(const struct count_options *co, int n, char **operands,
-		    struct prof_counting_options *what);
+static void	 options_fill(const struct count_options *co, int n,
+		    char **operands, struct prof_counting_options *what);
 static int	 split_events(const struct count_options *co,
 		    struct opt_strings *events);
 
@@ -104,7 +104,7 @@ const struct prof_cmd cmd_stat = {
 };
 
 static int
-refuse(const char *cure, const char *why)
+options_refuse(const char *cure, const char *why)
 {
 	msg_error("stat", why, cure);
 	return (-1);
@@ -117,16 +117,16 @@ check_target(const struct count_options *co, bool command)
 	    (co->co_tids.oi_n > 0) + (co->co_cgroup != NULL);
 
 	if (named > 1)
-		return (refuse("use one of them",
+		return (options_refuse("use one of them",
 		    "-a, -p, -t and --cgroup exclude each other"));
 	if (named == 0 && !command)
-		return (refuse("name a command (-- COMMAND), a process "
+		return (options_refuse("name a command (-- COMMAND), a process "
 		    "(-p PID), or everything (-a)", "nothing to count"));
 	if (co->co_cpus.oi_n > 0 && !co->co_all)
-		return (refuse("add -a, or leave -C out",
+		return (options_refuse("add -a, or leave -C out",
 		    "-C requires -a, as processes move between CPUs"));
 	if (co->co_no_inherit && (co->co_all || co->co_cgroup != NULL))
-		return (refuse("leave one of them out",
+		return (options_refuse("leave one of them out",
 		    "--no-inherit cannot be used with -a or --cgroup"));
 	return (0);
 }
@@ -139,28 +139,28 @@ check_rest(const struct count_options *co, bool command)
 	const bool splits = co->co_per_process || co->co_per_thread;
 
 	if (co->co_json && co->co_csv)
-		return (refuse("use one of them",
+		return (options_refuse("use one of them",
 		    "--json and --csv exclude each other"));
 	if (co->co_per_process && co->co_per_thread)
-		return (refuse("use one of them",
+		return (options_refuse("use one of them",
 		    "--per-process and --per-thread exclude each other"));
 	if (repeats && !command)
-		return (refuse("add -- COMMAND",
+		return (options_refuse("add -- COMMAND",
 		    "-r and -w require a command"));
 	if (splits && co->co_tids.oi_n > 0)
-		return (refuse("use -p", "-t excludes --per-process and "
-		    "--per-thread"));
+		return (options_refuse("use -p",
+		    "-t excludes --per-process and --per-thread"));
 	if (splits && co->co_interval_ms.on_set)
-		return (refuse("leave one of them out", "-I excludes "
+		return (options_refuse("leave one of them out", "-I excludes "
 		    "--per-process and --per-thread"));
 	if (repeats && (co->co_interval_ms.on_set || splits))
-		return (refuse("leave one of them out", "-r and -w exclude -I, "
-		    "--per-process and --per-thread"));
+		return (options_refuse("leave one of them out",
+		    "-r and -w exclude -I, --per-process and --per-thread"));
 	return (0);
 }
 
 static void
-fill(const struct count_options *co, int n, char **operands,
+options_fill(const struct count_options *co, int n, char **operands,
     struct prof_counting_options *what)
 {
 	memset(what, 0, sizeof(*what));
@@ -187,11 +187,11 @@ split_events(const struct count_options *co, struct opt_strings *events)
 {
 	for (size_t n = 0; n < co->co_events.os_n; n++) {
 		if (opt_split_events(co->co_events.os_text[n], events) == -1)
-			return (refuse("free memory", "out of memory"));
+			return (options_refuse("free memory", "out of memory"));
 	}
 	for (size_t n = 0; n < events->os_n; n++) {
 		if (events->os_text[n][0] == '\0')
-			return (refuse("see dtprof list --counters",
+			return (options_refuse("see dtprof list --counters",
 			    "-e: empty event name"));
 	}
 	return (0);
@@ -207,7 +207,7 @@ run_stat(void *options, int n, char **operands)
 
 	if (check_target(co, n > 0) == 0 && check_rest(co, n > 0) == 0 &&
 	    split_events(co, &events) == 0) {
-		fill(co, n, operands, &what);
+		options_fill(co, n, operands, &what);
 		status = count_run(co, &what, &events);
 	}
 	for (size_t i = 0; i < events.os_n; i++)

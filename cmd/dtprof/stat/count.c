@@ -23,7 +23,7 @@ static int	 add_events(struct count *count,
 		    const struct opt_strings *events);
 static int	 add_default(struct count *count);
 static bool	 open_output(struct count *count);
-static int	 finish(struct count *count);
+static int	 count_finish(struct count *count);
 static int	 exit_status(const struct count *count);
 static void	 count_fini(struct count *count);
 
@@ -155,7 +155,7 @@ count_is_partial(const struct count *count, size_t event)
 
 /* Runs in which it is not known are left out. */
 static int
-summarize(struct count_series *series, size_t nruns)
+series_summarize(struct count_series *series, size_t nruns)
 {
 	double *known;
 	size_t n = 0;
@@ -191,11 +191,11 @@ summarize_event(struct count *count, size_t event)
 		    (double)value->cd_estimate * info->ce_scale : NAN;
 	}
 	count->co_nhardware += info->ce_is_hardware != 0;
-	return (summarize(series, count->co_nruns));
+	return (series_summarize(series, count->co_nruns));
 }
 
 static int
-finish(struct count *count)
+count_finish(struct count *count)
 {
 	static const char *const names[COUNT_NTIMES] = {
 		"wall time", "user time", "system time"
@@ -223,7 +223,7 @@ finish(struct count *count)
 		for (size_t r = 0; r < count->co_nruns; r++)
 			series->cs_values[r] =
 			    count->co_times[r * COUNT_NTIMES + t];
-		if (summarize(series, count->co_nruns) == -1)
+		if (series_summarize(series, count->co_nruns) == -1)
 			return (-1);
 	}
 	if (partial)
@@ -231,7 +231,7 @@ finish(struct count *count)
 	if (count_metrics(count) == -1)
 		return (-1);
 	for (size_t m = 0; m < count->co_nmetrics; m++)
-		if (summarize(&count->co_metric[m].cm_series,
+		if (series_summarize(&count->co_metric[m].cm_series,
 		    count->co_nruns) == -1)
 			return (-1);
 	return (0);
@@ -351,13 +351,13 @@ all_runs(struct count *count)
 }
 
 static int
-show(struct count *count)
+count_show(struct count *count)
 {
 	const struct count_options *co = count->co_options;
 	const char *note;
 	int status;
 
-	if (finish(count) == -1) {
+	if (count_finish(count) == -1) {
 		msg_error("stat", "out of memory", "free memory");
 		return (EXIT_DTPROF);
 	}
@@ -403,7 +403,7 @@ count_run(const struct count_options *co,
 		count->co_nevents = prof_counting_nevents(count->co_counting);
 		status = all_runs(count);
 		if (status == 0)
-			status = show(count);
+			status = count_show(count);
 	}
 	count_fini(count);
 	signals_close();

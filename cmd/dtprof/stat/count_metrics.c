@@ -105,7 +105,7 @@ divisor_of(const struct count *count, size_t event, const char *name)
 }
 
 static double *
-ratio(const struct count *count, size_t event, size_t by, double factor)
+ratio_mean(const struct count *count, size_t event, size_t by, double factor)
 {
 	double *values = calloc(count->co_nruns + 1, sizeof(*values));
 	const double *below = by == count->co_nevents ?
@@ -139,7 +139,7 @@ count_metrics(struct count *count)
 			metric->cm_digits = metrics[m].me_digits;
 			metric->cm_series.cs_name = metrics[m].me_name;
 			metric->cm_series.cs_unit = metrics[m].me_unit;
-			metric->cm_series.cs_values = ratio(count, e, by,
+			metric->cm_series.cs_values = ratio_mean(count, e, by,
 			    metrics[m].me_factor);
 			if (metric->cm_series.cs_values == NULL)
 				return (-1);

@@ -30,9 +30,9 @@ struct run {
 
 static bool	 heed_signals(struct run *run);
 static bool	 heed_time(struct run *run);
-static int	 look(struct run *run, bool is_last);
+static int	 interval_end(struct run *run, bool is_last);
 static int	 command_status(const struct prof_counting_status *status);
-static int	 keep(struct run *run);
+static int	 values_keep(struct run *run);
 
 static bool
 heed_signals(struct run *run)
@@ -56,7 +56,7 @@ heed_time(struct run *run)
 
 /* What the interval that ends now has added. */
 static int
-look(struct run *run, bool is_last)
+interval_end(struct run *run, bool is_last)
 {
 	const struct count_options *co = run->rn_count->co_options;
 	struct count *count = run->rn_count;
@@ -121,7 +121,7 @@ wait_for_end(struct run *run)
 		if (go_on == 0 || run->rn_next_ns == 0 ||
 		    term_now_ns() < run->rn_next_ns)
 			continue;
-		if (look(run, false) == -1)
+		if (interval_end(run, false) == -1)
 			return (-1);
 		/* Late by more than one: those are one long interval. */
 		while (run->rn_next_ns <= term_now_ns())
@@ -145,7 +145,7 @@ command_status(const struct prof_counting_status *status)
 
 /* The values of a run that has ended. */
 static int
-keep(struct run *run)
+values_keep(struct run *run)
 {
 	struct count *count = run->rn_count;
 	const struct prof_counting_status *status = &run->rn_status;
@@ -187,7 +187,7 @@ keep(struct run *run)
  * command writes there goes to standard error.
  */
 static int
-arm(struct count *count)
+command_arm(struct count *count)
 {
 	const struct count_options *co = count->co_options;
 	int saved = -1, rv;
@@ -210,7 +210,7 @@ count_one_run(struct count *count, bool is_warmup)
 	struct prof_counting *counting = count->co_counting;
 	struct run run = { .rn_count = count };
 
-	if (arm(count) == -1 || prof_counting_start(counting) == -1) {
+	if (command_arm(count) == -1 || prof_counting_start(counting) == -1) {
 		msg_prof("stat", prof_counting_error(counting));
 		return (ending_status(prof_counting_error(counting)));
 	}
@@ -253,8 +253,8 @@ count_one_run(struct count *count, bool is_warmup)
 		count->co_dropped_status = command_status(&run.rn_status);
 		return (0);
 	}
-	if ((run.rn_next_ns != 0 && look(&run, true) == -1) ||
-	    keep(&run) == -1) {
+	if ((run.rn_next_ns != 0 && interval_end(&run, true) == -1) ||
+	    values_keep(&run) == -1) {
 		msg_error("stat", "out of memory", "free memory");
 		return (EXIT_DTPROF);
 	}

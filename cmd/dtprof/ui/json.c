@@ -30,7 +30,7 @@ struct parse {
 static struct json *parse_value(struct parse *parse);
 
 static struct json *
-refuse(struct parse *parse, const char *why)
+json_refuse(struct parse *parse, const char *why)
 {
 	if (parse->pa_why == NULL)
 		parse->pa_why = why;
@@ -46,7 +46,7 @@ skip_blanks(struct parse *parse)
 }
 
 static bool
-take(struct parse *parse, char c)
+char_take(struct parse *parse, char c)
 {
 	skip_blanks(parse);
 	if (parse->pa_at == parse->pa_end || *parse->pa_at != c)
@@ -56,12 +56,12 @@ take(struct parse *parse, char c)
 }
 
 static struct json *
-node(struct parse *parse, enum json_type type)
+node_new(struct parse *parse, enum json_type type)
 {
 	struct json *json = calloc(1, sizeof(*json));
 
 	if (json == NULL)
-		return (refuse(parse, "out of memory"));
+		return (json_refuse(parse, "out of memory"));
 	json->js_type = type;
 	return (json);
 }
@@ -69,7 +69,7 @@ node(struct parse *parse, enum json_type type)
 /* ------------------------------------------------------------ strings */
 
 static int
-hex4(struct parse *parse, uint32_t *code)
+hex4_parse(struct parse *parse, uint32_t *code)
 {
 	*code = 0;
 	for (int i = 0; i < 4; i++) {
@@ -113,13 +113,13 @@ take_unicode(struct parse *parse, char *to)
 {
 	uint32_t code, low;
 
-	if (hex4(parse, &code) == -1)
+	if (hex4_parse(parse, &code) == -1)
 		return (NULL);
 	if (code >= 0xd800 && code < 0xdc00 &&
 	    parse->pa_end - parse->pa_at >= 6 && parse->pa_at[0] == '\\' &&
 	    parse->pa_at[1] == 'u') {
 		parse->pa_at += 2;
-		if (hex4(parse, &low) == -1)
+		if (hex4_parse(parse, &low) == -1)
 			return (NULL);
 		code = low >= 0xdc00 && low < 0xe000 ?
 		    0x10000 + ((code & 0x3ff) << 10 | (low & 0x3ff)) : 0xfffd;
@@ -155,7 +155,7 @@ parse_text(struct parse *parse)
 		end += *end == '\\' && end + 1 < parse->pa_end ? 2 : 1;
 	text = to = malloc((size_t)(end - parse->pa_at) + 1);
 	if (text == NULL) {
-		refuse(parse, "out of memory");
+		json_refuse(parse, "out of memory");
 		return (NULL);
 	}
 	while (parse->pa_at < parse->pa_end && *parse->pa_at != '"') {
@@ -166,8 +166,8 @@ parse_text(struct parse *parse)
 		else if ((to = take_escape(parse, to)) == NULL)
 			break;
 	}
-	if (to == NULL || !take(parse, '"')) {
-		refuse(parse, "invalid string");
+	if (to == NULL || !char_take(parse, '"')) {
+		json_refuse(parse, "invalid string");
 		free(text);
 		return (NULL);
 	}
@@ -181,18 +181,18 @@ parse_text(struct parse *parse)
 static struct json *
 parse_list(struct parse *parse, enum json_type type, char close)
 {
-	struct json *list = node(parse, type), **next;
+	struct json *list = node_new(parse, type), **next;
 	char *name = NULL;
 
 	if (list == NULL)
 		return (NULL);
 	next = &list->js_first;
-	if (take(parse, close))
+	if (char_take(parse, close))
 		return (list);
 	do {
-		if (type == JSON_OBJECT && (!take(parse, '"') ||
+		if (type == JSON_OBJECT && (!char_take(parse, '"') ||
 		    (name = parse_text(parse)) == NULL ||
-		    !take(parse, ':')))
+		    !char_take(parse, ':')))
 			goto fail;
 		*next = parse_value(parse);
 		if (*next == NULL)
@@ -200,13 +200,13 @@ parse_list(struct parse *parse, enum json_type type, char close)
 		(*next)->js_name = name;
 		name = NULL;
 		next = &(*next)->js_next;
-	} while (take(parse, ','));
-	if (take(parse, close))
+	} while (char_take(parse, ','));
+	if (char_take(parse, close))
 		return (list);
 fail:
 	free(name);
 	json_free(list);
-	return (refuse(parse, "invalid list"));
+	return (json_refuse(parse, "invalid list"));
 }
 
 static struct json *
@@ -223,13 +223,13 @@ parse_number(struct parse *parse)
 		n++;
 	}
 	digits[n] = '\0';
-	json = node(parse, JSON_NUMBER);
+	json = node_new(parse, JSON_NUMBER);
 	if (json == NULL)
 		return (NULL);
 	json->js_number = strtod(digits, &end);
 	if (n == 0 || *end != '\0') {
 		json_free(json);
-		return (refuse(parse, "invalid value"));
+		return (json_refuse(parse, "invalid value"));
 	}
 	parse->pa_at += n;
 	return (json);
@@ -252,19 +252,19 @@ parse_any(struct parse *parse)
 {
 	struct json *json;
 
-	if (take(parse, '{'))
+	if (char_take(parse, '{'))
 		return (parse_list(parse, JSON_OBJECT, '}'));
-	if (take(parse, '['))
+	if (char_take(parse, '['))
 		return (parse_list(parse, JSON_ARRAY, ']'));
 	if (take_word(parse, "null"))
-		return (node(parse, JSON_NULL));
+		return (node_new(parse, JSON_NULL));
 	if (take_word(parse, "false"))
-		return (node(parse, JSON_FALSE));
+		return (node_new(parse, JSON_FALSE));
 	if (take_word(parse, "true"))
-		return (node(parse, JSON_TRUE));
-	if (!take(parse, '"'))
+		return (node_new(parse, JSON_TRUE));
+	if (!char_take(parse, '"'))
 		return (parse_number(parse));
-	json = node(parse, JSON_STRING);
+	json = node_new(parse, JSON_STRING);
 	if (json != NULL && (json->js_text = parse_text(parse)) == NULL) {
 		json_free(json);
 		return (NULL);
@@ -278,7 +278,7 @@ parse_value(struct parse *parse)
 	struct json *json;
 
 	if (parse->pa_depth == MAX_DEPTH)
-		return (refuse(parse, "lists nested too deeply"));
+		return (json_refuse(parse, "lists nested too deeply"));
 	parse->pa_depth++;
 	json = parse_any(parse);
 	parse->pa_depth--;
@@ -294,7 +294,7 @@ json_parse(const char *text, size_t length, const char **why)
 	skip_blanks(&parse);
 	if (json != NULL && parse.pa_at != parse.pa_end) {
 		json_free(json);
-		json = refuse(&parse, "trailing characters");
+		json = json_refuse(&parse, "trailing characters");
 	}
 	*why = parse.pa_why;
 	return (json);

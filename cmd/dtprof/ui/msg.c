@@ -16,12 +16,13 @@
 
 static bool	 is_brief;
 
-static void	 say(const char *command, const char *kind, const char *text,
-		    const char *cure);
+static void	 message_write(const char *command, const char *kind,
+		    const char *text, const char *cure);
 
 /* In one write, so that lines of several processes do not mix. */
 static void
-say(const char *command, const char *kind, const char *text, const char *cure)
+message_write(const char *command, const char *kind, const char *text,
+    const char *cure)
 {
 	struct out out;
 
@@ -40,7 +41,7 @@ say(const char *command, const char *kind, const char *text, const char *cure)
 void
 msg_error(const char *command, const char *text, const char *cure)
 {
-	say(command, "", text, cure);
+	message_write(command, "", text, cure);
 }
 
 void
@@ -52,18 +53,18 @@ msg_fail(const char *command, const char *cure, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	say(command, "", text, cure);
+	message_write(command, "", text, cure);
 }
 
 void
 msg_prof(const char *command, const struct prof_err *error)
 {
-	say(command, "", error->pe_text, error->pe_cure);
+	message_write(command, "", error->pe_text, error->pe_cure);
 }
 
 /* To the last clause that ends early enough. */
 static void
-shorten(char *text)
+text_shorten(char *text)
 {
 	static const char *const ends[] = { ": ", "; ", ", so " };
 	char *cut = NULL, *end;
@@ -92,7 +93,7 @@ msg_warning(const char *command, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	say(command, "warning: ", text, NULL);
+	message_write(command, "warning: ", text, NULL);
 }
 
 void
@@ -105,6 +106,6 @@ msg_note(const char *command, const char *fmt, ...)
 	vsnprintf(text, sizeof(text) - sizeof(MORE), fmt, ap);
 	va_end(ap);
 	if (is_brief && strlen(text) > BRIEF)
-		shorten(text);
-	say(command, "note: ", text, NULL);
+		text_shorten(text);
+	message_write(command, "note: ", text, NULL);
 }

@@ -28,7 +28,8 @@
 #define MAX_NAME	60
 
 static int
-fail(const char *command, const char *what, const char *why, const char *cure)
+plot_fail(const char *command, const char *what, const char *why,
+    const char *cure)
 {
 	msg_fail(command, cure, "--plot: %s: %s", what, why);
 	return (-1);
@@ -50,7 +51,7 @@ plot_check(const char *command, const char *path, bool is_data)
 	if (strcmp(type, "svg") == 0 || strcmp(type, "png") == 0 ||
 	    (is_data && strcmp(type, "tsv") == 0))
 		return (0);
-	return (fail(command, path, "unknown output format", is_data ?
+	return (plot_fail(command, path, "unknown output format", is_data ?
 	    "use a name ending in .svg, .png or .tsv" :
 	    "use a name ending in .svg or .png"));
 }
@@ -97,7 +98,7 @@ plot_file(struct plot_dir *dir, const char *name)
 	snprintf(path, sizeof(path), "%s/%s", dir->pd_path, name);
 	file = dir->pd_n < PLOT_FILES ? fopen(path, "wex") : NULL;
 	if (file == NULL)
-		fail(dir->pd_command, path, strerror(errno),
+		plot_fail(dir->pd_command, path, strerror(errno),
 		    "check the disk");
 	else
 		dir->pd_name[dir->pd_n++] = name;
@@ -111,7 +112,7 @@ plot_close(const struct plot_dir *dir, FILE *file, const char *name)
 
 	if (fclose(file) == 0 && !is_bad)
 		return (0);
-	return (fail(dir->pd_command, name, strerror(errno),
+	return (plot_fail(dir->pd_command, name, strerror(errno),
 	    "check the disk"));
 }
 
@@ -151,14 +152,14 @@ run_gnuplot(const struct plot_dir *dir)
 	why = posix_spawnp(&pid, name, &actions, NULL, argv, environ);
 	posix_spawn_file_actions_destroy(&actions);
 	if (why == ENOENT)
-		return (fail(dir->pd_command, name, "it is not installed",
+		return (plot_fail(dir->pd_command, name, "it is not installed",
 		    TOOL_GNUPLOT_CURE ", or leave --plot out"));
 	if (why != 0)
-		return (fail(dir->pd_command, "gnuplot", strerror(why),
+		return (plot_fail(dir->pd_command, "gnuplot", strerror(why),
 		    "check gnuplot"));
 	while (waitpid(pid, &status, 0) == -1 && errno == EINTR)
 		continue;
-	return (status == 0 ? 0 : fail(dir->pd_command, "gnuplot",
+	return (status == 0 ? 0 : plot_fail(dir->pd_command, "gnuplot",
 	    "it failed", "see its message above; gnuplot 5.4 works"));
 }
 
@@ -174,7 +175,7 @@ plot_fetch(const struct plot_dir *dir, const char *name, const char *path)
 	snprintf(from, sizeof(from), "%s/%s", dir->pd_path, name);
 	bytes = file_read_regular(from, &length);
 	if (bytes == NULL)
-		return (fail(dir->pd_command, from, strerror(errno),
+		return (plot_fail(dir->pd_command, from, strerror(errno),
 		    "check gnuplot"));
 	rv = file_replace(dir->pd_command, path, bytes, length);
 	free(bytes);

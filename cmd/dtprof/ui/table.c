@@ -207,7 +207,7 @@ put_groups(struct table *tb)
 
 /* What does not fit goes, in order; the last column stays. */
 static void
-fit(struct table *tb)
+columns_fit(struct table *tb)
 {
 	struct table_column *column = tb->tb_column;
 	const size_t width = width_of(tb);
@@ -284,7 +284,7 @@ table_show(struct table *tb, size_t nrows, table_row_fn *row, const void *arg)
 	for (int pass = 0; pass < 2; pass++) {
 		tb->tb_is_measure = pass == 0;
 		if (pass == 1) {
-			fit(tb);
+			columns_fit(tb);
 			put_head(tb, row, arg);
 		}
 		for (size_t n = 0; n < nrows; n++) {
