@@ -10,8 +10,8 @@ words.py --seed N [--count 100]
                         how it works, without scripts and tables
 
 Sentences are string literals of cmd/ and libprof/ that contain a space, those
-of the pages in reports/, and the text of man pages, README.md, doc/
-and tests/.  mk/phrases has the phrases, from the glossary in
+of the pages in reports/, and the text of man pages, README.md, NEWS,
+doc/ and tests/.  mk/phrases has the phrases, from the glossary in
 doc/STYLE.md: a regular expression, what to say instead, a sentence that has
 the phrase and one that has not, with tabs between them.  Run in the top
 directory of the sources; mk/lint.sh does.
@@ -125,7 +125,8 @@ def sentences():
             for line, text in page_strings(path, file.read()):
                 if " " in text.strip() and re.search("[a-z]{2}", text):
                     yield path, line, text
-    for path in files(*PAGES, "README.md", "doc/*.md", "tests/*.md"):
+    for path in files(*PAGES, "NEWS", "README.md", "doc/*.md",
+                      "tests/*.md"):
         with open(path, encoding="utf-8") as file:
             for line, text in prose(path, file.read()):
                 yield path, line, text

@@ -1,8 +1,8 @@
 #!/bin/sh
 # ASSERTION: mk/words.py, which lint runs, refuses each phrase of mk/phrases in
-# strings of the sources, in man pages and in README.md, at its line, and takes
-# what is to be said instead; a draw is the same for the same seed, and of all
-# that users read.  Easy to get wrong: a string that is broken across lines,
+# strings of the sources, in man pages, README.md and NEWS, at its line, and
+# takes what is to be said instead; a draw is the same for the same seed, and of
+# all that users read.  Easy to get wrong: a string that is broken across lines,
 # and a pattern that nothing can match.
 . "${SRC:=$PWD}/tests/lib.sh"
 need_cmd python3
@@ -19,7 +19,7 @@ column = {"bad": 2, "good": 3}[sys.argv[1]]
 said = [line.rstrip("\n").split("\t")[column] for line in open("mk/phrases")
         if not line.startswith("#")]
 with open("cmd/dtprof/x.c", "w") as c, open("doc/x.3", "w") as man, \
-        open("README.md", "w") as readme:
+        open("README.md", "w") as readme, open("NEWS", "w") as news:
     for text in said:
         words = text.split(" ")
         half = len(words) // 2
@@ -28,11 +28,12 @@ with open("cmd/dtprof/x.c", "w") as c, open("doc/x.3", "w") as man, \
             " ".join(words[half:]).replace("%", "%%")))
         man.write(".It x\n%s\n\n" % text)
         readme.write("%s\n\n" % text)
+        news.write("  - %s\n\n" % text)
 END
 python3 write.py bad || fail "write.py"
 expect 1 python3 mk/words.py
 cp "$tmp/out" found
-for file in cmd/dtprof/x.c doc/x.3 README.md; do
+for file in cmd/dtprof/x.c doc/x.3 README.md NEWS; do
 	[ "$(grep "^$file:" found | cut -d : -f 2 | sort -u | wc -l)" -eq \
 	    "$rows" ] || fail "$file: not all of $rows: $(cat found)"
 done
