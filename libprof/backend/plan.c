@@ -10,6 +10,7 @@
 
 #include "backend/backend.h"
 #include "base/clock.h"
+#include "events/instrument.h"
 
 #define NS_PER_S	1000000000ULL
 
@@ -114,7 +115,7 @@ prof_event_parts(const struct prof_plan *plan,
 		return (0);
 	if (event->ev_is_value)
 		return (DTP_P_COUNTER);
-	if (event->ev_has_period || event->ev_is_call)
+	if (event->ev_has_period || event->ev_instrument->im_has_weight)
 		parts |= DTP_P_WEIGHT;
 	if (event->ev_nargs > 0)
 		parts |= DTP_P_ARGS;

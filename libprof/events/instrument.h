@@ -66,6 +66,7 @@ struct prof_instrument {
 	bool	im_is_syscall;	/* the first argument is a call's number */
 	bool	im_is_value;	/* it is counted; others' samples have it */
 	bool	im_brings_tasks; /* process events, no samples */
+	bool	im_has_weight;	/* its program says how much a sample is */
 	/* It fires in the context of the task that it is about. */
 	bool	im_is_in_task;
 	const struct prof_program *im_program;

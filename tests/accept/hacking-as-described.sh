@@ -1,8 +1,10 @@
 #!/bin/sh
-# ASSERTION: the provider, the language and the format of doc/HACKING.md are one
-# new file and one row of a table: added to a copy of the tree just as they
-# stand there, both compile without a warning, are listed, completed, record
-# and export.  Easy to get wrong by a second list that somebody must know of.
+# ASSERTION: the providers, one of them with a BPF program of its own, the
+# language and the format of doc/HACKING.md are new files and one row of a table
+# each: added to a copy of the tree just as they stand there, all compile without
+# a warning, are listed, completed, record and export.  The one with a program
+# is attached after five seconds of a recording, and its samples reach reports.
+# Easy to get wrong by a second list that somebody must know of.
 # TIMEOUT: 1800
 . "${SRC:=$PWD}/tests/build/lib.sh"
 need_cmd git gcc
@@ -21,16 +23,23 @@ block()		# language n
 	$0 == from && ++seen == n { on = 1 }' "$SRC/doc/HACKING.md"
 }
 block c 1 >tree/libprof/events/provider/moves.c
-block c 2 >tree/libprof/process/languages/toy.c
-block c 3 >tree/libprof/output/lines.c
-row=$(block def 1)
-sed -i "s/^PROF_PROVIDER(pmc)/$row\n&/" tree/libprof/events/providers.def
-block def 2 >>tree/libprof/process/languages/languages.def
-block def 3 >>tree/libprof/formats.def
-for file in libprof/events/providers.def libprof/formats.def \
-    libprof/process/languages/languages.def; do
-	diff "$SRC/$file" tree/$file >changed
-	[ "$(grep -c '^[<>]' changed)" -eq 1 ] || fail "$file: $(cat changed)"
+block c 2 >tree/sys/prov_turns.bpf.c
+block c 3 >tree/libprof/events/provider/turns.c
+block c 4 >tree/libprof/process/languages/toy.c
+block c 5 >tree/libprof/output/lines.c
+for n in 1 2; do
+	row=$(block def $n)
+	sed -i "s/^PROF_PROVIDER(pmc)/$row\n&/" \
+	    tree/libprof/events/providers.def
+done
+block def 3 >>tree/libprof/process/languages/languages.def
+block def 4 >>tree/libprof/formats.def
+for rows in 2:libprof/events/providers.def 1:libprof/formats.def \
+    1:libprof/process/languages/languages.def; do
+	file=${rows#*:}
+	diff "$SRC/$file" "tree/$file" >changed
+	[ "$(grep -c '^[<>]' changed)" -eq "${rows%%:*}" ] ||
+	    fail "$file: $(cat changed)"
 done
 make -C tree -j"$(nproc)" DEBUG=1 CFLAGS=-O0 O="$tmp/o" all >log 2>&1 || {
 	grep -E 'error|warning' log
@@ -61,6 +70,39 @@ grep -q '	' lines || fail "no lines"
 [ "$(sum 1 lines)" = "$(sum NF folded)" ] ||
     fail "lines: $(sum 1 lines), folded: $(sum NF folded)"
 ok "moves:::cpu is recorded, --format lines has the weight of folded stacks"
+
+need_bpf
+expect 0 "$dtprof" list 'turns:::*'
+expect_out '^turns:::cpu'
+gcc -std=gnu11 -D_GNU_SOURCE -Itree/libprof -o attach_late \
+    "$SRC/tests/interop/attach_late.c" -L"$tmp/o" -lprof || fail "attach_late"
+"$B/tests/work/calls" -u 1000 0 >/dev/null &
+calls=$!
+kill_at_end $calls
+LD_LIBRARY_PATH=$tmp/o ./attach_late late.dtp $calls turns:::cpu 5 2 ||
+    fail "attach_late: status $?"
+kill $calls
+wait $calls
+"$dtprof" report --json --stats late.dtp >stats.json || fail "report --stats"
+"$dtprof" report --json -e turns:::cpu late.dtp >late.json || fail "report"
+"$dtprof" script --json --show samples -e turns:::cpu late.dtp >late.script ||
+    fail "script"
+python3 - <<'END' || fail "turns:::cpu"
+import json
+report = json.load(open("late.json"))
+(row,) = [r for r in json.load(open("stats.json"))["accounting"]
+          if r["event"] == "turns:::cpu"]
+assert row["balances"] and row["stored"] > 100, row
+assert row["stored"] == row["read"] == row["in_file"], row
+samples = [json.loads(line) for line in open("late.script")]
+assert len(samples) == row["stored"], (len(samples), row)
+assert sum(s["weight"] for s in samples) <= row["weight"], row
+assert all(s["weight"] > 0 for s in samples[1:]), samples[:9]
+names = [f["name"] for f in report["functions"]]
+assert any("nanosleep" in name for name in names), names
+print("ok: attached after 5 s, %d samples, accounting balances" %
+      row["stored"])
+END
 
 # Frames of the language, as a stream has them, and what is made of them.
 gcc -std=gnu11 -D_GNU_SOURCE -Itree/libprof -Itree/sys -I"$tmp/o" -o frames \

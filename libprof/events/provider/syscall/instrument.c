@@ -49,6 +49,7 @@ const struct prof_instrument prof_instrument_half = {
 const struct prof_instrument prof_instrument_call = {
 	.im_is_syscall = true,
 	.im_is_in_task = true,
+	.im_has_weight = true,
 	.im_program = &prof_program_prov_call,
 	.im_loads = call_loads,
 	.im_configure = syscall_configure,
