@@ -17,7 +17,7 @@ struct cursor {
 };
 
 static inline uint64_t
-fixed(struct cursor *cu, size_t bytes)
+cursor_fixed(struct cursor *cu, size_t bytes)
 {
 	uint64_t value = 0;
 
@@ -33,13 +33,13 @@ fixed(struct cursor *cu, size_t bytes)
 
 /* Seven bits a byte; how many in all, and the last byte, say the sign. */
 static inline uint64_t
-leb(struct cursor *cu, unsigned *bits, uint64_t *last)
+cursor_leb(struct cursor *cu, unsigned *bits, uint64_t *last)
 {
 	uint64_t value = 0;
 
 	*bits = 0;
 	do {
-		*last = fixed(cu, 1);
+		*last = cursor_fixed(cu, 1);
 		if (*bits < 64)
 			value |= (*last & 0x7f) << *bits;
 		*bits += 7;
@@ -48,7 +48,7 @@ leb(struct cursor *cu, unsigned *bits, uint64_t *last)
 }
 
 static inline uint64_t
-uleb(struct cursor *cu)
+cursor_uleb(struct cursor *cu)
 {
 	uint64_t last;
 	unsigned bits;
@@ -56,23 +56,23 @@ uleb(struct cursor *cu)
 	/* Most have one byte. */
 	if (cu->cu_at < cu->cu_end && *cu->cu_at < 0x80)
 		return (*cu->cu_at++);
-	return (leb(cu, &bits, &last));
+	return (cursor_leb(cu, &bits, &last));
 }
 
 static inline int64_t
-sleb(struct cursor *cu)
+cursor_sleb(struct cursor *cu)
 {
 	uint64_t last, value;
 	unsigned bits;
 
-	value = leb(cu, &bits, &last);
+	value = cursor_leb(cu, &bits, &last);
 	if (bits < 64 && (last & 0x40))
 		value |= ~0ULL << bits;
 	return ((int64_t)value);
 }
 
 static inline void
-skip(struct cursor *cu, uint64_t bytes)
+cursor_skip(struct cursor *cu, uint64_t bytes)
 {
 	if ((uint64_t)(cu->cu_end - cu->cu_at) < bytes) {
 		cu->cu_over = true;

@@ -55,7 +55,7 @@ is_program(int fd)
  * descriptor by which nothing can be read.
  */
 static int
-narrowed(int fd)
+file_narrow(int fd)
 {
 	char same[32];
 	int at;
@@ -71,7 +71,7 @@ narrowed(int fd)
 static int
 serve_image(struct request *rq)
 {
-	rq->rq_give = narrowed(prof_image_open(rq->rq_bytes));
+	rq->rq_give = file_narrow(prof_image_open(rq->rq_bytes));
 	return (0);
 }
 
@@ -85,7 +85,7 @@ serve_debug(struct request *rq)
 	if (rq->rq_size <= sizeof(want) || rq->rq_fd == -1)
 		return (-1);
 	memcpy(&want, rq->rq_bytes, sizeof(want));
-	rq->rq_give = narrowed(prof_debug_candidate(&want, rq->rq_fd,
+	rq->rq_give = file_narrow(prof_debug_candidate(&want, rq->rq_fd,
 	    dirs[0] == '\0' ? NULL : dirs));
 	memcpy(rq->rq_bytes, &want, sizeof(want));
 	return (0);
@@ -96,7 +96,7 @@ serve_beside(struct request *rq)
 {
 	if (rq->rq_fd == -1)
 		return (-1);
-	rq->rq_give = narrowed(prof_debug_beside(rq->rq_bytes, rq->rq_fd));
+	rq->rq_give = file_narrow(prof_debug_beside(rq->rq_bytes, rq->rq_fd));
 	return (0);
 }
 
@@ -128,7 +128,7 @@ serve_kernel(struct request *rq)
 }
 
 static int
-copy(int from, int to)
+file_copy(int from, int to)
 {
 	char *bytes = malloc(COPY);
 	off_t at = 0;
@@ -164,7 +164,7 @@ serve_recording(struct request *rq)
 	if (!rq->rq_reading->rg_may_write(rq->rq_reading->rg_arg, path))
 		prof_place_fail(&error, path, EPERM);
 	else if (prof_place_open(&place, path, &error) == 0) {
-		if (copy(rq->rq_fd, place.pl_fd) == 0 &&
+		if (file_copy(rq->rq_fd, place.pl_fd) == 0 &&
 		    prof_place_finish(&place) == 0) {
 			prof_place_keep(&place);
 			rv = 0;
@@ -194,7 +194,7 @@ serve_own(struct request *rq)
 /* ------------------------------------------------------------- requests */
 
 static int
-serve(struct request *rq)
+request_serve(struct request *rq)
 {
 	static int (*const serves[])(struct request *) = {
 		[PROF_READING_INPUT] = serve_input,
@@ -229,7 +229,7 @@ serve_one(struct request *rq, int sock)
 		rq->rq_what = head.wi_kind;
 		rq->rq_size = head.wi_bytes;
 		rq->rq_bytes[rq->rq_size] = '\0';
-		answer.ra_value = serve(rq);
+		answer.ra_value = request_serve(rq);
 		answer.ra_errno = errno;
 		ok = prof_wire_send(sock, &answer, sizeof(answer),
 		    rq->rq_give, NULL) && prof_wire_send(sock, rq->rq_bytes,

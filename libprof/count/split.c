@@ -133,7 +133,7 @@ config_fill(struct prof_counting *counting, struct counting_split *split)
 
 /* What the program has entered meanwhile stands. */
 static void
-enter(struct counting_split *split, int pid, uint8_t how)
+task_enter(struct counting_split *split, int pid, uint8_t how)
 {
 	uint8_t *at = &split->sp_targets->tg_how[(uint32_t)pid &
 	    (DTP_TASK_IDS - 1)];
@@ -158,19 +158,19 @@ enter_all(struct prof_counting *counting, struct counting_split *split)
 	if (!prof_counting_splits_family(counting))
 		return (0);
 	if (po->po_target == PROF_TARGET_COMMAND) {
-		enter(split, counting->kg_command.cm_pid, DTP_TG_WAIT);
+		task_enter(split, counting->kg_command.cm_pid, DTP_TG_WAIT);
 		return (0);
 	}
 	do {
 		npids = 0;
 		for (n = 0; rv == 0 && n < po->po_nids; n++) {
-			enter(split, po->po_ids[n], DTP_TG_ACTIVE);
+			task_enter(split, po->po_ids[n], DTP_TG_ACTIVE);
 			if (!po->po_no_inherit)
 				rv = prof_procfs_children(po->po_ids[n],
 				    &pid, &npids, &cap);
 		}
 		for (n = 0; rv == 0 && n < npids; n++) {
-			enter(split, pid[n], DTP_TG_ACTIVE);
+			task_enter(split, pid[n], DTP_TG_ACTIVE);
 			rv = prof_procfs_children(pid[n], &pid, &npids,
 			    &cap);
 		}

@@ -117,7 +117,7 @@ prof_check_run_sized(size_t n, struct prof_check *check, size_t size)
 
 /* It works; what was found. */
 static void PROF_PRINTF(2, 3)
-fine(struct prof_check *check, const char *fmt, ...)
+check_passed(struct prof_check *check, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -138,7 +138,7 @@ check_kernel(struct prof_check *check)
 
 	uname(&un);
 	(void)sscanf(un.release, "%d.%d", &major, &minor);
-	fine(check, "Linux %s", un.release);
+	check_passed(check, "Linux %s", un.release);
 	if (major > OLDEST_MAJOR ||
 	    (major == OLDEST_MAJOR && minor >= OLDEST_MINOR))
 		return;
@@ -155,7 +155,7 @@ check_proc(struct prof_check *check)
 {
 	check->ck_state = PROF_CHECK_NO;
 	if (prof_proc_usable(&check->ck_error))
-		fine(check, "/proc and /sys are mounted");
+		check_passed(check, "/proc and /sys are mounted");
 }
 
 static void
@@ -171,10 +171,10 @@ check_container(struct prof_check *check)
 	else if (prof_in_pid_namespace())
 		prof_pid_namespace_explain(&check->ck_error);
 	else if (access("/proc/self/ns", F_OK) == -1)
-		fine(check, "unknown without /proc");
+		check_passed(check, "unknown without /proc");
 	else
-		fine(check, "%s; user and PID namespaces are those of the host",
-		    marked ? "in a container" : "none");
+		check_passed(check, "%s; user and PID namespaces are those of "
+		    "the host", marked ? "in a container" : "none");
 }
 
 static void
@@ -189,7 +189,8 @@ check_seccomp(struct prof_check *check)
 		    "perf_event_open and bpf" : perf ? "perf_event_open" :
 		    "bpf");
 	else
-		fine(check, prctl(PR_GET_SECCOMP) == SECCOMP_MODE_FILTER ?
+		check_passed(check,
+		    prctl(PR_GET_SECCOMP) == SECCOMP_MODE_FILTER ?
 		    "a filter that allows perf_event_open and bpf" :
 		    "no filter");
 }
@@ -202,7 +203,7 @@ check_lockdown(struct prof_check *check)
 		prof_lockdown_explain(&check->ck_error,
 		    "perf events and BPF");
 	else
-		fine(check, "does not block perf events or BPF");
+		check_passed(check, "does not block perf events or BPF");
 }
 
 /* -------------------------------------------------------------- events */
@@ -250,7 +251,7 @@ check_perf_events(struct prof_check *check)
 	check->ck_state = PROF_CHECK_NO;
 	if (try_event(check, "cpu-clock", PERF_TYPE_SOFTWARE,
 	    PERF_COUNT_SW_CPU_CLOCK, false) == 0)
-		fine(check, "own processes can be sampled and counted");
+		check_passed(check, "own processes can be sampled and counted");
 }
 
 static void
@@ -266,7 +267,7 @@ check_paranoid(struct prof_check *check)
 		(void)snprintf(text, sizeof(text), "%ld", paranoid);
 	if (try_event(check, "cpu-clock", PERF_TYPE_SOFTWARE,
 	    PERF_COUNT_SW_CPU_CLOCK, true) == 0)
-		fine(check, "%s%s: %s", text,
+		check_passed(check, "%s%s: %s", text,
 		    prof_is_capable(CAP_PERFMON) ? ", with CAP_PERFMON" :
 		    "", prof_record_reach(prof_bpf_usable(&none),
 		    PROF_TARGET_ALL));
@@ -277,7 +278,7 @@ check_bpf(struct prof_check *check)
 {
 	check->ck_state = PROF_CHECK_LESS;
 	if (prof_bpf_allowed(&check->ck_error))
-		fine(check, "maps and programs can be loaded");
+		check_passed(check, "maps and programs can be loaded");
 }
 
 static void
@@ -285,7 +286,7 @@ check_btf(struct prof_check *check)
 {
 	check->ck_state = PROF_CHECK_LESS;
 	if (prof_btf_there(&check->ck_error))
-		fine(check, "kernel types are readable");
+		check_passed(check, "kernel types are readable");
 }
 
 static void
@@ -297,7 +298,7 @@ check_tracefs(struct prof_check *check)
 	if (fd == -1)
 		return;
 	close(fd);
-	fine(check, "tracepoints can be listed");
+	check_passed(check, "tracepoints can be listed");
 }
 
 /* ------------------------------------------------------------ counters */
@@ -329,8 +330,8 @@ check_pmu(struct prof_check *check)
 	check->ck_state = PROF_CHECK_LESS;
 	if (try_event(check, "cycles", PERF_TYPE_HARDWARE,
 	    PERF_COUNT_HW_CPU_CYCLES, false) == 0)
-		fine(check, "cycles are counted; %zu counters can count "
-		    "instructions at once",
+		check_passed(check, "cycles are counted; %zu counters can "
+		    "count instructions at once",
 		    counters_at_once(PERF_COUNT_HW_INSTRUCTIONS));
 }
 
@@ -340,12 +341,12 @@ check_watchdog(struct prof_check *check)
 	struct prof_check pmu = { 0 };
 
 	if (prof_proc_number(SYSCTL "nmi_watchdog", 0) != 1) {
-		fine(check, "uses no hardware counter");
+		check_passed(check, "uses no hardware counter");
 		return;
 	}
 	check_pmu(&pmu);
 	if (pmu.ck_state != PROF_CHECK_OK) {
-		fine(check, "on, but there are no hardware counters");
+		check_passed(check, "on, but there are no hardware counters");
 		return;
 	}
 	check->ck_state = PROF_CHECK_LESS;
@@ -361,7 +362,8 @@ check_sample_rate(struct prof_check *check)
 	    "perf_event_max_sample_rate", -1);
 
 	if (rate == -1 || rate >= USUAL_HZ) {
-		fine(check, rate == -1 ? "unknown" : "up to %ld Hz", rate);
+		check_passed(check, rate == -1 ? "unknown" : "up to %ld Hz",
+		    rate);
 		return;
 	}
 	check->ck_state = PROF_CHECK_LESS;
@@ -403,7 +405,7 @@ check_locked_memory(struct prof_check *check)
 	    (uint64_t)kb : 0);
 	if (kb == -1 || limit.rlim_cur == RLIM_INFINITY || there >= wanted ||
 	    prof_is_capable(CAP_IPC_LOCK)) {
-		fine(check, "enough for the perf rings of all CPUs");
+		check_passed(check, "enough for the perf rings of all CPUs");
 		return;
 	}
 	check->ck_state = PROF_CHECK_LESS;
@@ -421,7 +423,7 @@ check_open_files(struct prof_check *check)
 
 	getrlimit(RLIMIT_NOFILE, &limit);
 	if (limit.rlim_max >= wanted) {
-		fine(check, "up to %llu",
+		check_passed(check, "up to %llu",
 		    (unsigned long long)limit.rlim_max);
 		return;
 	}
@@ -436,7 +438,7 @@ check_kptr(struct prof_check *check)
 {
 	check->ck_state = PROF_CHECK_LESS;
 	if (prof_kernel_names_shown(&check->ck_error))
-		fine(check, "kernel symbols are readable");
+		check_passed(check, "kernel symbols are readable");
 }
 
 /* Of the C library, since every program has it. */
@@ -469,7 +471,7 @@ check_debug(struct prof_check *check)
 
 	if (dladdr((void *)(uintptr_t)&getpid, &info) == 0 ||
 	    info.dli_fname == NULL || has_lines(info.dli_fname)) {
-		fine(check, "found for the C library");
+		check_passed(check, "found for the C library");
 		return;
 	}
 	check->ck_state = PROF_CHECK_LESS;
@@ -505,7 +507,7 @@ check_readers(struct prof_check *check)
 	prof_broker_how(&stats, how, sizeof(how));
 	prof_broker_free(broker);
 	if (stats.bs_lacks == 0) {
-		fine(check, "%s", how);
+		check_passed(check, "%s", how);
 		return;
 	}
 	prof_fail(&check->ck_error, PROF_E_PERMISSION, "file readers have %s",

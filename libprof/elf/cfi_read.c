@@ -23,25 +23,25 @@ prof_cfi_pointer(const struct compiler *co, struct cursor *cu, uint8_t encoding)
 
 	switch (encoding & ENC_FORMAT) {
 	case 0x0: case 0x4: case 0xc:
-		value = fixed(cu, 8);
+		value = cursor_fixed(cu, 8);
 		break;
 	case 0x1:
-		value = uleb(cu);
+		value = cursor_uleb(cu);
 		break;
 	case 0x2:
-		value = fixed(cu, 2);
+		value = cursor_fixed(cu, 2);
 		break;
 	case 0x3:
-		value = fixed(cu, 4);
+		value = cursor_fixed(cu, 4);
 		break;
 	case 0x9:
-		value = (uint64_t)sleb(cu);
+		value = (uint64_t)cursor_sleb(cu);
 		break;
 	case 0xa:
-		value = (uint64_t)(int16_t)fixed(cu, 2);
+		value = (uint64_t)(int16_t)cursor_fixed(cu, 2);
 		break;
 	case 0xb:
-		value = (uint64_t)(int32_t)fixed(cu, 4);
+		value = (uint64_t)(int32_t)cursor_fixed(cu, 4);
 		break;
 	default:
 		cu->cu_over = true;
@@ -60,17 +60,17 @@ augmentation_read(struct compiler *co, struct cie *cie, struct cursor *cu,
     const uint8_t *letters)
 {
 	struct cursor data = *cu;
-	uint64_t length = uleb(&data);
+	uint64_t length = cursor_uleb(&data);
 	struct cursor end = data;
 
-	skip(&end, length);
+	cursor_skip(&end, length);
 	for (letters++; *letters != '\0'; letters++)
 		if (*letters == 'R')
-			cie->ce_encoding = (uint8_t)fixed(&data, 1);
+			cie->ce_encoding = (uint8_t)cursor_fixed(&data, 1);
 		else if (*letters == 'L')
-			fixed(&data, 1);
+			cursor_fixed(&data, 1);
 		else if (*letters == 'P')
-			prof_cfi_pointer(co, &data, fixed(&data, 1) &
+			prof_cfi_pointer(co, &data, cursor_fixed(&data, 1) &
 			    ENC_FORMAT);
 		else if (*letters == 'S')
 			cie->ce_signal = true;
@@ -83,23 +83,24 @@ static int
 read_cie(struct compiler *co, struct cie *cie, struct cursor *cu, size_t at)
 {
 	const uint8_t *letters;
-	uint64_t version;
+	uint64_t version, ra;
 
 	memset(cie, 0, sizeof(*cie));
 	cie->ce_at = at;
-	version = fixed(cu, 1);
+	version = cursor_fixed(cu, 1);
 	letters = cu->cu_at;
-	while (fixed(cu, 1) != 0)
+	while (cursor_fixed(cu, 1) != 0)
 		continue;
 	if (cu->cu_over || (version != 1 && version != 3 && version != 4) ||
 	    (letters[0] != '\0' && letters[0] != 'z'))
 		return (-1);
 	/* Addresses of 8 bytes, segments of none: a byte each. */
-	if (version == 4 && fixed(cu, 2) != 8)
+	if (version == 4 && cursor_fixed(cu, 2) != 8)
 		return (-1);
-	cie->ce_code_align = uleb(cu);
-	cie->ce_data_align = sleb(cu);
-	if ((version == 1 ? fixed(cu, 1) : uleb(cu)) != (uint64_t)co->co_ra)
+	cie->ce_code_align = cursor_uleb(cu);
+	cie->ce_data_align = cursor_sleb(cu);
+	ra = version == 1 ? cursor_fixed(cu, 1) : cursor_uleb(cu);
+	if (ra != (uint64_t)co->co_ra)
 		return (-1);
 	if (letters[0] == 'z')
 		augmentation_read(co, cie, cu, letters);
@@ -142,7 +143,7 @@ read_fde(struct compiler *co, struct fde *fde, struct cursor *cu,
 	fde->fd_start = prof_cfi_pointer(co, cu, cie->ce_encoding);
 	length = prof_cfi_pointer(co, cu, cie->ce_encoding & ENC_FORMAT);
 	if (cie->ce_augmented)
-		skip(cu, uleb(cu));
+		cursor_skip(cu, cursor_uleb(cu));
 	fde->fd_end = fde->fd_start + length;
 	fde->fd_program = (uint32_t)(cu->cu_at - co->co_in->ci_bytes);
 	fde->fd_program_end = (uint32_t)(cu->cu_end - co->co_in->ci_bytes);
@@ -167,7 +168,7 @@ static int
 read_entry(struct compiler *co, struct cursor *cu, size_t at, size_t id_at)
 {
 	const bool debug = at >= co->co_in->ci_debug;
-	uint64_t id = fixed(cu, 4);
+	uint64_t id = cursor_fixed(cu, 4);
 	void *grown;
 
 	if (debug ? id == 0xffffffff : id == 0) {
@@ -202,7 +203,7 @@ read_section(struct compiler *co, size_t from, size_t to, bool to_zero)
 
 	while (all.cu_end - all.cu_at >= 8) {
 		size_t at = (size_t)(all.cu_at - bytes);
-		uint64_t length = fixed(&all, 4);
+		uint64_t length = cursor_fixed(&all, 4);
 		struct cursor entry = all;
 
 		if (length == 0 && to_zero)

@@ -67,19 +67,19 @@ static void
 set_expression(const struct compiler *co, struct state *state, uint64_t reg,
     struct cursor *cu, bool is_value)
 {
-	uint64_t length = uleb(cu);
+	uint64_t length = cursor_uleb(cu);
 	struct cursor expr = *cu;
 	int64_t off;
 
-	skip(cu, length);
+	cursor_skip(cu, length);
 	if (cu->cu_over)
 		return;
 	expr.cu_end = cu->cu_at;
-	if (is_value || fixed(&expr, 1) != 0x70U + (unsigned)co->co_fp) {
+	if (is_value || cursor_fixed(&expr, 1) != 0x70U + (unsigned)co->co_fp) {
 		rule_set(co, state, reg, PROF_SAVED_LOST, 0);
 		return;
 	}
-	off = sleb(&expr);
+	off = cursor_sleb(&expr);
 	rule_set(co, state, reg, expr.cu_at == expr.cu_end && !expr.cu_over ?
 	    PROF_SAVED_DEREF_FP : PROF_SAVED_LOST, off);
 }
@@ -89,12 +89,12 @@ static int
 execute_register(struct compiler *co, const struct cie *cie, uint8_t op,
     struct cursor *cu, struct state *state)
 {
-	uint64_t reg = uleb(cu);
+	uint64_t reg = cursor_uleb(cu);
 
 	switch (op) {
 	case 0x05:	/* offset_extended */
 		rule_set(co, state, reg, PROF_SAVED_CFA,
-		    offset_scaled(uleb(cu), cie));
+		    offset_scaled(cursor_uleb(cu), cie));
 		return (0);
 	case 0x06:	/* restore_extended */
 		rule_restore(co, cie, state, reg);
@@ -108,7 +108,8 @@ execute_register(struct compiler *co, const struct cie *cie, uint8_t op,
 		rule_set(co, state, reg, PROF_SAVED_SAME, 0);
 		return (0);
 	case 0x09:	/* register */
-		rule_set(co, state, reg, PROF_SAVED_IN_REG, (int64_t)uleb(cu));
+		rule_set(co, state, reg, PROF_SAVED_IN_REG,
+		    (int64_t)cursor_uleb(cu));
 		return (0);
 	case 0x10:	/* expression */
 	case 0x16:	/* val_expression */
@@ -116,11 +117,11 @@ execute_register(struct compiler *co, const struct cie *cie, uint8_t op,
 		return (0);
 	case 0x11:	/* offset_extended_sf */
 		rule_set(co, state, reg, PROF_SAVED_CFA,
-		    offset_scaled((uint64_t)sleb(cu), cie));
+		    offset_scaled((uint64_t)cursor_sleb(cu), cie));
 		return (0);
 	case 0x14:	/* val_offset */
 	case 0x15:	/* val_offset_sf */
-		sleb(cu);
+		cursor_sleb(cu);
 		rule_set(co, state, reg, PROF_SAVED_LOST, 0);
 		return (0);
 	}
@@ -134,27 +135,27 @@ execute_cfa(const struct cie *cie, uint8_t op, struct cursor *cu,
 {
 	switch (op) {
 	case 0x0c:	/* def_cfa */
-		state->sa_reg = (int)(uleb(cu) & 0xff);
-		state->sa_off = (int64_t)uleb(cu);
+		state->sa_reg = (int)(cursor_uleb(cu) & 0xff);
+		state->sa_off = (int64_t)cursor_uleb(cu);
 		return (0);
 	case 0x0d:	/* def_cfa_register */
-		state->sa_reg = (int)(uleb(cu) & 0xff);
+		state->sa_reg = (int)(cursor_uleb(cu) & 0xff);
 		return (0);
 	case 0x0e:	/* def_cfa_offset */
-		state->sa_off = (int64_t)uleb(cu);
+		state->sa_off = (int64_t)cursor_uleb(cu);
 		return (0);
 	case 0x12:	/* def_cfa_sf */
-		state->sa_reg = (int)(uleb(cu) & 0xff);
-		state->sa_off = offset_scaled((uint64_t)sleb(cu), cie);
+		state->sa_reg = (int)(cursor_uleb(cu) & 0xff);
+		state->sa_off = offset_scaled((uint64_t)cursor_sleb(cu), cie);
 		return (0);
 	case 0x13:	/* def_cfa_offset_sf */
-		state->sa_off = offset_scaled((uint64_t)sleb(cu), cie);
+		state->sa_off = offset_scaled((uint64_t)cursor_sleb(cu), cie);
 		return (0);
 	case 0x0f:	/* def_cfa_expression */
 		state->sa_reg = -1;
-		state->sa_expr_size = uleb(cu);
+		state->sa_expr_size = cursor_uleb(cu);
 		state->sa_expr = cu->cu_at;
-		skip(cu, state->sa_expr_size);
+		cursor_skip(cu, state->sa_expr_size);
 		return (0);
 	}
 	return (-1);
@@ -170,11 +171,11 @@ pc_advance(struct compiler *co, const struct cie *cie, uint8_t op,
 	else if (op == 0x01)	/* set_loc */
 		*pc = prof_cfi_pointer(co, cu, cie->ce_encoding);
 	else if (op == 0x02)	/* advance_loc1, 2, 4 */
-		*pc += fixed(cu, 1) * cie->ce_code_align;
+		*pc += cursor_fixed(cu, 1) * cie->ce_code_align;
 	else if (op == 0x03)
-		*pc += fixed(cu, 2) * cie->ce_code_align;
+		*pc += cursor_fixed(cu, 2) * cie->ce_code_align;
 	else if (op == 0x04)
-		*pc += fixed(cu, 4) * cie->ce_code_align;
+		*pc += cursor_fixed(cu, 4) * cie->ce_code_align;
 	else
 		return (false);
 	return (true);
@@ -187,7 +188,7 @@ execute_one(struct compiler *co, const struct cie *cie, uint8_t op,
 {
 	if ((op & 0xc0) == 0x80) {	/* offset */
 		rule_set(co, state, op & 0x3f, PROF_SAVED_CFA,
-		    offset_scaled(uleb(cu), cie));
+		    offset_scaled(cursor_uleb(cu), cie));
 		return (0);
 	}
 	if ((op & 0xc0) == 0xc0) {	/* restore */
@@ -197,7 +198,7 @@ execute_one(struct compiler *co, const struct cie *cie, uint8_t op,
 	if (op == 0x00 || op == 0x2d)	/* nop, negate_ra_state */
 		return (0);
 	if (op == 0x2e) {		/* GNU_args_size */
-		uleb(cu);
+		cursor_uleb(cu);
 		return (0);
 	}
 	if (execute_cfa(cie, op, cu, state) == 0)
@@ -224,7 +225,7 @@ prof_cfi_run(struct compiler *co, const struct cie *cie, struct cursor *cu,
 	int rv;
 
 	while (known && cu->cu_at < cu->cu_end && !cu->cu_over) {
-		uint8_t op = (uint8_t)fixed(cu, 1);
+		uint8_t op = (uint8_t)cursor_fixed(cu, 1);
 
 		before = pc;
 		if (pc_advance(co, cie, op, cu, &pc)) {
@@ -273,19 +274,19 @@ cfa_of_expression(const struct compiler *co, const struct state *state,
 		rule->cr_cfa_off = expr[6] - 0x30;
 		return;
 	}
-	op = fixed(&cu, 1);
+	op = cursor_fixed(&cu, 1);
 	if (op != 0x70U + (unsigned)co->co_fp &&
 	    op != 0x70U + (unsigned)co->co_sp)
 		return;
 	rule->cr_reg = (uint8_t)(op - 0x70);
-	rule->cr_cfa_off = (int32_t)sleb(&cu);
+	rule->cr_cfa_off = (int32_t)cursor_sleb(&cu);
 	rule->cr_cfa_add = 0;
-	if (fixed(&cu, 1) != 0x06)		/* deref */
+	if (cursor_fixed(&cu, 1) != 0x06)		/* deref */
 		return;
 	if (cu.cu_at < cu.cu_end) {
-		if (fixed(&cu, 1) != 0x23)	/* plus_uconst */
+		if (cursor_fixed(&cu, 1) != 0x23)	/* plus_uconst */
 			return;
-		rule->cr_cfa_add = (int32_t)uleb(&cu);
+		rule->cr_cfa_add = (int32_t)cursor_uleb(&cu);
 	}
 	if (cu.cu_at == cu.cu_end && !cu.cu_over)
 		rule->cr_cfa = PROF_CFA_DEREF;

@@ -32,16 +32,16 @@ abbrev_skip(struct cursor *cu, uint64_t *code)
 {
 	uint64_t name, form;
 
-	*code = uleb(cu);
+	*code = cursor_uleb(cu);
 	if (*code == 0 || cu->cu_over)
 		return (false);
-	(void)uleb(cu);		/* the tag */
-	(void)fixed(cu, 1);	/* has it children? */
+	(void)cursor_uleb(cu);		/* the tag */
+	(void)cursor_fixed(cu, 1);	/* has it children? */
 	do {
-		name = uleb(cu);
-		form = uleb(cu);
+		name = cursor_uleb(cu);
+		form = cursor_uleb(cu);
 		if (form == DW_FORM_implicit_const)
-			(void)sleb(cu);
+			(void)cursor_sleb(cu);
 	} while ((name != 0 || form != 0) && !cu->cu_over);
 	return (!cu->cu_over);
 }
@@ -83,25 +83,25 @@ static bool
 head_read(struct cursor *cu, size_t offset_size, bool is_types,
     struct head *head)
 {
-	const uint64_t version = fixed(cu, 2);
+	const uint64_t version = cursor_fixed(cu, 2);
 	uint64_t type;
 
 	if (version < 2 || version > 5)
 		return (false);
 	if (version < 5) {
-		head->he_abbrevs = fixed(cu, offset_size);
-		skip(cu, 1);
+		head->he_abbrevs = cursor_fixed(cu, offset_size);
+		cursor_skip(cu, 1);
 		type = is_types ? DW_UT_type : DW_UT_compile;
 	} else {
-		type = fixed(cu, 1);
-		skip(cu, 1);
-		head->he_abbrevs = fixed(cu, offset_size);
+		type = cursor_fixed(cu, 1);
+		cursor_skip(cu, 1);
+		head->he_abbrevs = cursor_fixed(cu, offset_size);
 	}
 	if (type == DW_UT_skeleton || type == DW_UT_split_compile)
-		skip(cu, 8);
+		cursor_skip(cu, 8);
 	else if (type == DW_UT_type || type == DW_UT_split_type)
-		skip(cu, 8 + offset_size);
-	head->he_code = uleb(cu);
+		cursor_skip(cu, 8 + offset_size);
+	head->he_code = cursor_uleb(cu);
 	return (true);
 }
 
@@ -116,13 +116,13 @@ charge_section(struct prof_dwarf *file, const Elf_Data *data, bool is_types)
 	cu.cu_end = cu.cu_at + data->d_size;
 	while (cu.cu_at < cu.cu_end) {
 		offset_size = 4;
-		length = fixed(&cu, 4);
+		length = cursor_fixed(&cu, 4);
 		if (length == 0xffffffff) {
 			offset_size = 8;
-			length = fixed(&cu, 8);
+			length = cursor_fixed(&cu, 8);
 		}
 		unit = cu;
-		skip(&cu, length);
+		cursor_skip(&cu, length);
 		if (!prof_dwarf_charge(file, UNIT_BYTES))
 			return (false);
 		if (cu.cu_over)

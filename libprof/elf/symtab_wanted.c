@@ -88,7 +88,7 @@ prof_symtab_wanted_see(struct symtab_wanted *wanted,
 }
 
 static int
-compare(const void *left, const void *right)
+addresses_compare(const void *left, const void *right)
 {
 	const uint64_t *a = left, *b = right;
 
@@ -104,7 +104,7 @@ sort_starts(struct symtab_wanted *wanted)
 
 	if (wanted->wa_nstarts == 0)
 		return;
-	qsort(start, wanted->wa_nstarts, sizeof(*start), compare);
+	qsort(start, wanted->wa_nstarts, sizeof(*start), addresses_compare);
 	for (n = 0; n < wanted->wa_nstarts; n++)
 		if (kept == 0 || start[kept - 1] != start[n])
 			start[kept++] = start[n];

@@ -258,7 +258,7 @@ read_file(struct prof_module *module, const struct prof_module_files *files,
 
 /* Look at the file, once. */
 static void
-ask(struct prof_module *module, const struct prof_module_files *files)
+module_ask(struct prof_module *module, const struct prof_module_files *files)
 {
 	int fd;
 
@@ -285,12 +285,12 @@ prof_module_address(struct prof_module *module,
     const struct prof_module_files *files, uint64_t offset, uint64_t *address)
 {
 	if (module->mo_nsegments == 0)
-		ask(module, files);
+		module_ask(module, files);
 	if (prof_segments_address(module->mo_segment, module->mo_nsegments,
 	    offset, address))
 		return (true);
 	/* The recorder may not have asked why there is no name. */
-	ask(module, files);
+	module_ask(module, files);
 	return (false);
 }
 
@@ -302,7 +302,7 @@ prof_module_find(struct prof_module *module,
 	if (module->mo_recorded != NULL &&
 	    prof_symtab_find(module->mo_recorded, address, symbol))
 		return (true);
-	ask(module, files);
+	module_ask(module, files);
 	return (module->mo_file != NULL &&
 	    prof_symtab_find(module->mo_file, address, symbol));
 }

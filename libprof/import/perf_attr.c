@@ -46,7 +46,7 @@ perf_attr_add(struct perf_data *data, struct cursor attr, struct cursor ids)
 		    &data->pd_cap_ids, sizeof(*id));
 		if (id == NULL)
 			return (prof_fail_nomem(&data->pd_import->im_error));
-		id->pi_id = fixed(&ids, 8);
+		id->pi_id = cursor_fixed(&ids, 8);
 		id->pi_attr = (uint32_t)(data->pd_nattrs - 1);
 	}
 	return (0);

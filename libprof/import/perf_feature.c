@@ -25,10 +25,10 @@ enum {
 static const char *
 take_string(struct cursor *cu)
 {
-	uint64_t length = fixed(cu, 4);
+	uint64_t length = cursor_fixed(cu, 4);
 	const char *text = (const char *)cu->cu_at;
 
-	skip(cu, length);
+	cursor_skip(cu, length);
 	if (cu->cu_over || length == 0 ||
 	    memchr(text, '\0', length) == NULL)
 		return (NULL);
@@ -54,9 +54,9 @@ take_cpus(struct perf_data *data, struct cursor *body)
 {
 	char text[32];
 
-	(void)fixed(body, 4);	/* those that there may be */
+	(void)cursor_fixed(body, 4);	/* those that there may be */
 	(void)snprintf(text, sizeof(text), "%llu",
-	    (unsigned long long)fixed(body, 4));
+	    (unsigned long long)cursor_fixed(body, 4));
 	return (body->cu_over ? 0 :
 	    prof_import_info(data->pd_import, "machine.cpus", text));
 }
@@ -79,7 +79,7 @@ take_arch(struct perf_data *data, struct cursor *body)
 static int
 take_command(struct perf_data *data, struct cursor *body)
 {
-	uint64_t n = fixed(body, 4), i;
+	uint64_t n = cursor_fixed(body, 4), i;
 	struct prof_buf line = { 0 };
 	const char *word;
 	int rv = 0;
@@ -103,21 +103,22 @@ take_command(struct perf_data *data, struct cursor *body)
 static int
 take_events(struct perf_data *data, struct cursor *body)
 {
-	uint64_t n = fixed(body, 4), size = fixed(body, 4), ids, i;
+	uint64_t n = cursor_fixed(body, 4), size = cursor_fixed(body, 4);
+	uint64_t ids, i;
 	const char *name;
 
 	for (i = 0; i < n && !body->cu_over; i++) {
-		skip(body, size);
-		ids = fixed(body, 4);
+		cursor_skip(body, size);
+		ids = cursor_fixed(body, 4);
 		name = take_string(body);
 		if (name == NULL)
 			break;
-		if (ids > 0 && perf_attr_name(data, fixed(body, 8), name) ==
-		    -1)
+		if (ids > 0 &&
+		    perf_attr_name(data, cursor_fixed(body, 8), name) == -1)
 			return (-1);
 		if (ids == 0 && i < data->pd_nattrs)
 			perf_attr_call(&data->pd_attr[i], name);
-		skip(body, ids > 0 ? (ids - 1) * 8 : 0);
+		cursor_skip(body, ids > 0 ? (ids - 1) * 8 : 0);
 	}
 	return (0);
 }
@@ -131,9 +132,9 @@ perf_build_id_add(struct perf_data *data, const struct perf_record *record)
 	struct perf_build_id *entry, new = { .pb_len = 20 };
 	const uint8_t *id;
 
-	(void)fixed(&cu, 4);	/* whose it is */
+	(void)cursor_fixed(&cu, 4);	/* whose it is */
 	id = cu.cu_at;
-	skip(&cu, 24);
+	cursor_skip(&cu, 24);
 	new.pb_path = perf_text(&cu);
 	if (cu.cu_over)
 		return (0);
@@ -188,7 +189,7 @@ take_build_ids(struct perf_data *data, struct cursor *body)
 		record.pc_bytes = body->cu_at;
 		if (perf_build_id_add(data, &record) == -1)
 			return (-1);
-		skip(body, head.size);
+		cursor_skip(body, head.size);
 	}
 	return (0);
 }
@@ -240,8 +241,8 @@ perf_features(struct perf_data *data, uint64_t at, const uint64_t bits[4])
 	for (feature = 0; feature < 256; feature++) {
 		if (!(bits[feature / 64] >> feature % 64 & 1))
 			continue;
-		offset = fixed(&table, 8);
-		size = fixed(&table, 8);
+		offset = cursor_fixed(&table, 8);
+		size = cursor_fixed(&table, 8);
 		if (table.cu_over || offset > import->im_length ||
 		    size > import->im_length - offset)
 			break;

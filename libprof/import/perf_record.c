@@ -37,24 +37,24 @@ skip_counts(struct cursor *cu, uint64_t format)
 	    0) + (format & PERF_FORMAT_TOTAL_TIME_RUNNING ? 8 : 0);
 	const uint64_t each = 8 + (format & PERF_FORMAT_ID ? 8 : 0) +
 	    (format & FORMAT_LOST ? 8 : 0);
-	uint64_t n = format & PERF_FORMAT_GROUP ? fixed(cu, 8) : 1;
+	uint64_t n = format & PERF_FORMAT_GROUP ? cursor_fixed(cu, 8) : 1;
 
 	if (n > UINT16_MAX)
 		cu->cu_over = true;
 	else
-		skip(cu, times + n * each);
+		cursor_skip(cu, times + n * each);
 }
 
 static void
 skip_branches(struct cursor *cu, uint64_t how)
 {
-	uint64_t n = fixed(cu, 8);
+	uint64_t n = cursor_fixed(cu, 8);
 
 	if (n > UINT16_MAX) {
 		cu->cu_over = true;
 		return;
 	}
-	skip(cu, (how & BRANCH_HW_INDEX ? 8 : 0) + n * 24 +
+	cursor_skip(cu, (how & BRANCH_HW_INDEX ? 8 : 0) + n * 24 +
 	    (how & BRANCH_COUNTERS ? n * 8 : 0));
 }
 
@@ -64,10 +64,10 @@ take_chain(struct perf_data *data, struct cursor *cu,
     struct prof_record *record)
 {
 	enum { NOBODY, KERNEL, USER } whose = NOBODY;
-	uint64_t n = fixed(cu, 8), pc;
+	uint64_t n = cursor_fixed(cu, 8), pc;
 
 	while (n-- > 0 && !cu->cu_over) {
-		pc = fixed(cu, 8);
+		pc = cursor_fixed(cu, 8);
 		if (pc == (uint64_t)PERF_CONTEXT_KERNEL)
 			whose = KERNEL;
 		else if (pc == (uint64_t)PERF_CONTEXT_USER)
@@ -109,23 +109,23 @@ take_head(const struct perf_attr *attr, struct cursor *cu,
 	const uint64_t type = attr->pa_attr.sample_type;
 
 	if (type & PERF_SAMPLE_IDENTIFIER)
-		skip(cu, 8);
+		cursor_skip(cu, 8);
 	if (type & PERF_SAMPLE_IP)
-		record->pr_ip = fixed(cu, 8);
+		record->pr_ip = cursor_fixed(cu, 8);
 	if (type & PERF_SAMPLE_TID) {
-		record->pr_pid = (uint32_t)fixed(cu, 4);
-		record->pr_tid = (uint32_t)fixed(cu, 4);
+		record->pr_pid = (uint32_t)cursor_fixed(cu, 4);
+		record->pr_tid = (uint32_t)cursor_fixed(cu, 4);
 	}
-	skip(cu, (type & PERF_SAMPLE_TIME ? 8 : 0) +
+	cursor_skip(cu, (type & PERF_SAMPLE_TIME ? 8 : 0) +
 	    (type & PERF_SAMPLE_ADDR ? 8 : 0) +
 	    (type & PERF_SAMPLE_ID ? 8 : 0) +
 	    (type & PERF_SAMPLE_STREAM_ID ? 8 : 0));
 	if (type & PERF_SAMPLE_CPU) {
-		record->pr_cpu = (uint32_t)fixed(cu, 4);
-		skip(cu, 4);
+		record->pr_cpu = (uint32_t)cursor_fixed(cu, 4);
+		cursor_skip(cu, 4);
 	}
 	if (type & PERF_SAMPLE_PERIOD)
-		record->pr_weight = fixed(cu, 8);
+		record->pr_weight = cursor_fixed(cu, 8);
 }
 
 static void
@@ -135,19 +135,19 @@ take_copied(const struct perf_attr *attr, struct cursor *cu,
 	const uint64_t type = attr->pa_attr.sample_type;
 	const uint64_t mask = attr->pa_attr.sample_regs_user;
 
-	if ((type & PERF_SAMPLE_REGS_USER) && fixed(cu, 8) ==
+	if ((type & PERF_SAMPLE_REGS_USER) && cursor_fixed(cu, 8) ==
 	    PERF_SAMPLE_REGS_ABI_64) {
 		copied->cp_regs = cu->cu_at;
 		copied->cp_mask = mask;
-		skip(cu, 8ULL * (unsigned)__builtin_popcountll(mask));
+		cursor_skip(cu, 8ULL * (unsigned)__builtin_popcountll(mask));
 	}
 	if (!(type & PERF_SAMPLE_STACK_USER) || copied->cp_regs == NULL)
 		return;
-	copied->cp_size = fixed(cu, 8);
+	copied->cp_size = cursor_fixed(cu, 8);
 	copied->cp_stack = cu->cu_at;
-	skip(cu, copied->cp_size);
+	cursor_skip(cu, copied->cp_size);
 	if (copied->cp_size > 0)
-		copied->cp_used = fixed(cu, 8);
+		copied->cp_used = cursor_fixed(cu, 8);
 }
 
 static int
@@ -170,7 +170,7 @@ take_sample(struct perf_data *data, struct perf_attr *attr,
 	if (type & PERF_SAMPLE_CALLCHAIN)
 		take_chain(data, &cu, record);
 	if (type & PERF_SAMPLE_RAW)
-		skip(&cu, fixed(&cu, 4));
+		cursor_skip(&cu, cursor_fixed(&cu, 4));
 	if (type & PERF_SAMPLE_BRANCH_STACK)
 		skip_branches(&cu, attr->pa_attr.branch_sample_type);
 	take_copied(attr, &cu, copied);
@@ -278,21 +278,21 @@ take_file(struct perf_data *data, const struct perf_record *from,
 	/* While others ask for build-ids the kernel sets it for all of us. */
 	if ((from->pc_misc & PERF_RECORD_MISC_MMAP_BUILD_ID) != 0 &&
 	    data->pd_asked_ids) {
-		skip(cu, 24);
+		cursor_skip(cu, 24);
 		if (!cu->cu_over && at[0] <= sizeof(record->pr_build_id)) {
 			record->pr_build_id_len = at[0];
 			memcpy(record->pr_build_id, at + 4, at[0]);
 			data->pd_has_ids = true;
 		}
 	} else {
-		major = fixed(cu, 4);
-		minor = fixed(cu, 4);
+		major = cursor_fixed(cu, 4);
+		minor = cursor_fixed(cu, 4);
 		record->pr_dev = major << 32 | minor;
-		record->pr_ino = fixed(cu, 8);
-		skip(cu, 8);
+		record->pr_ino = cursor_fixed(cu, 8);
+		cursor_skip(cu, 8);
 	}
-	record->pr_prot = (uint32_t)fixed(cu, 4);
-	skip(cu, 4);
+	record->pr_prot = (uint32_t)cursor_fixed(cu, 4);
+	cursor_skip(cu, 4);
 }
 
 static int
@@ -302,11 +302,11 @@ take_mapping(struct perf_data *data, const struct perf_record *from,
 	const unsigned mode = from->pc_misc & PERF_RECORD_MISC_CPUMODE_MASK;
 
 	record->pr_type = PROF_R_MMAP;
-	record->pr_pid = (uint32_t)fixed(cu, 4);
-	record->pr_tid = (uint32_t)fixed(cu, 4);
-	record->pr_addr = fixed(cu, 8);
-	record->pr_len = fixed(cu, 8);
-	record->pr_offset = fixed(cu, 8);
+	record->pr_pid = (uint32_t)cursor_fixed(cu, 4);
+	record->pr_tid = (uint32_t)cursor_fixed(cu, 4);
+	record->pr_addr = cursor_fixed(cu, 8);
+	record->pr_len = cursor_fixed(cu, 8);
+	record->pr_offset = cursor_fixed(cu, 8);
 	record->pr_prot = PROT_READ | PROT_EXEC;
 	if (from->pc_type == PERF_RECORD_MMAP2)
 		take_file(data, from, cu, record);
@@ -337,8 +337,8 @@ static int
 take_comm(const struct perf_record *from, bool is_made_up, struct cursor *cu,
     struct prof_record *record)
 {
-	record->pr_pid = (uint32_t)fixed(cu, 4);
-	record->pr_tid = (uint32_t)fixed(cu, 4);
+	record->pr_pid = (uint32_t)cursor_fixed(cu, 4);
+	record->pr_tid = (uint32_t)cursor_fixed(cu, 4);
 	record->pr_comm = perf_text(cu);
 	if (cu->cu_over)
 		return (-1);
@@ -356,11 +356,11 @@ static int
 take_life(const struct perf_record *from, bool is_made_up, struct cursor *cu,
     struct prof_record *record)
 {
-	record->pr_pid = (uint32_t)fixed(cu, 4);
-	record->pr_ppid = (uint32_t)fixed(cu, 4);
-	record->pr_tid = (uint32_t)fixed(cu, 4);
-	record->pr_ptid = (uint32_t)fixed(cu, 4);
-	skip(cu, 8);
+	record->pr_pid = (uint32_t)cursor_fixed(cu, 4);
+	record->pr_ppid = (uint32_t)cursor_fixed(cu, 4);
+	record->pr_tid = (uint32_t)cursor_fixed(cu, 4);
+	record->pr_ptid = (uint32_t)cursor_fixed(cu, 4);
+	cursor_skip(cu, 8);
 	if (cu->cu_over)
 		return (-1);
 	record->pr_type = PROF_R_FORK;
@@ -380,10 +380,10 @@ take_ksymbol(struct cursor *cu, struct prof_record *record)
 
 	record->pr_type = PROF_R_KSYMBOL;
 	record->pr_pid = record->pr_tid = UINT32_MAX;
-	record->pr_addr = fixed(cu, 8);
-	record->pr_len = fixed(cu, 4);
-	skip(cu, 2);
-	flags = fixed(cu, 2);
+	record->pr_addr = cursor_fixed(cu, 8);
+	record->pr_len = cursor_fixed(cu, 4);
+	cursor_skip(cu, 2);
+	flags = cursor_fixed(cu, 2);
 	if ((flags & PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER) != 0)
 		record->pr_len = 0;
 	record->pr_path = perf_text(cu);
@@ -401,11 +401,11 @@ take_lost(struct perf_data *data, struct perf_attr *attr,
     struct prof_record *record)
 {
 	if (from->pc_type == PERF_RECORD_LOST)
-		skip(cu, 8);
+		cursor_skip(cu, 8);
 	record->pr_type = PROF_R_LOST;
 	record->pr_event = (uint32_t)(attr - data->pd_attr) + 1;
 	record->pr_addr = data->pd_first_ns != 0 ? data->pd_first_ns : 1;
-	record->pr_weight = fixed(cu, 8);
+	record->pr_weight = cursor_fixed(cu, 8);
 	if (cu->cu_over)
 		return (-1);
 	if (from->pc_type == PERF_RECORD_LOST) {

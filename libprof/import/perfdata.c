@@ -77,8 +77,9 @@ payload_of(const struct perf_record *record)
 	struct cursor cu = perf_cursor(record, 0);
 
 	if (record->pc_type == PERF_AUXTRACE)
-		return (fixed(&cu, 8));
-	return (record->pc_type == PERF_TRACING_DATA ? fixed(&cu, 4) : 0);
+		return (cursor_fixed(&cu, 8));
+	return (record->pc_type == PERF_TRACING_DATA ? cursor_fixed(&cu, 4) :
+	    0);
 }
 
 /* 1: to the end, 0: what follows is no record, -1: failed. */
@@ -118,18 +119,18 @@ take_header(struct perf_data *data, const struct perf_record *record,
 	switch (record->pc_type) {
 	case PERF_HEADER_ATTR:
 		ids = cu;
-		skip(&ids, 4);
-		size = fixed(&ids, 4);
+		cursor_skip(&ids, 4);
+		size = cursor_fixed(&ids, 4);
 		ids = cu;
-		skip(&ids, size);
+		cursor_skip(&ids, size);
 		if (ids.cu_over)
 			return (0);
 		cu.cu_end = ids.cu_at;
 		return (perf_attr_add(data, cu, ids));
 	case PERF_EVENT_UPDATE:
 		/* 2: a name, and of whom */
-		if (fixed(&cu, 8) == 2) {
-			feature = fixed(&cu, 8);
+		if (cursor_fixed(&cu, 8) == 2) {
+			feature = cursor_fixed(&cu, 8);
 			if (!cu.cu_over && perf_text(&cu) != NULL)
 				return (perf_attr_name(data, feature,
 				    (const char *)record->pc_bytes + 24));
@@ -138,7 +139,7 @@ take_header(struct perf_data *data, const struct perf_record *record,
 	case PERF_BUILD_ID:
 		return (perf_build_id_add(data, record));
 	case PERF_HEADER_FEATURE:
-		feature = fixed(&cu, 8);
+		feature = cursor_fixed(&cu, 8);
 		return (cu.cu_over ? 0 : perf_feature(data, feature, cu));
 	}
 	return (0);
@@ -160,8 +161,8 @@ read_attrs(struct perf_data *data, uint64_t entry, uint64_t at, uint64_t size)
 		    false };
 		section = (struct cursor){ attr.cu_end, attr.cu_end + 16,
 		    false };
-		offset = fixed(&section, 8);
-		length = fixed(&section, 8);
+		offset = cursor_fixed(&section, 8);
+		length = cursor_fixed(&section, 8);
 		if (offset > import->im_length ||
 		    length > import->im_length - offset)
 			return (file_damaged(data, "missing ids of an event"));
@@ -183,14 +184,14 @@ read_file_header(struct perf_data *data)
 	uint64_t entry, attrs, nattrs, begin, size, bits[4];
 	unsigned n;
 
-	entry = fixed(&cu, 8);
-	attrs = fixed(&cu, 8);
-	nattrs = fixed(&cu, 8);
-	begin = fixed(&cu, 8);
-	size = fixed(&cu, 8);
-	skip(&cu, 16);
+	entry = cursor_fixed(&cu, 8);
+	attrs = cursor_fixed(&cu, 8);
+	nattrs = cursor_fixed(&cu, 8);
+	begin = cursor_fixed(&cu, 8);
+	size = cursor_fixed(&cu, 8);
+	cursor_skip(&cu, 16);
 	for (n = 0; n < 4; n++)
-		bits[n] = fixed(&cu, 8);
+		bits[n] = cursor_fixed(&cu, 8);
 	if (begin > import->im_length)
 		return (file_damaged(data, "missing records"));
 	data->pd_begin = begin;
@@ -279,7 +280,7 @@ inflate_record(struct perf_data *data, struct inflating *inflating,
 	    record->pc_type != PERF_COMPRESSED2)
 		return (0);
 	if (record->pc_type == PERF_COMPRESSED2) {
-		size = fixed(&cu, 8);
+		size = cursor_fixed(&cu, 8);
 		if (size > (uint64_t)(cu.cu_end - cu.cu_at))
 			return (file_damaged(data,
 			    "truncated compressed record"));

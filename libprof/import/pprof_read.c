@@ -48,23 +48,23 @@ next_field(struct pprof_text *rest, struct field *field)
 	if (rest->pt_length == 0)
 		return (0);
 	memset(field, 0, sizeof(*field));
-	key = uleb(&cu);
+	key = cursor_uleb(&cu);
 	field->fd_number = key >> 3 < 1000 ? (unsigned)(key >> 3) : 1000;
 	switch (key & 7) {
 	case WIRE_NUMBER:
-		field->fd_value = uleb(&cu);
+		field->fd_value = cursor_uleb(&cu);
 		break;
 	case WIRE_64:
-		field->fd_value = fixed(&cu, 8);
+		field->fd_value = cursor_fixed(&cu, 8);
 		break;
 	case WIRE_32:
-		field->fd_value = fixed(&cu, 4);
+		field->fd_value = cursor_fixed(&cu, 4);
 		break;
 	case WIRE_BYTES:
 		field->fd_is_bytes = true;
-		field->fd_bytes.pt_length = uleb(&cu);
+		field->fd_bytes.pt_length = cursor_uleb(&cu);
 		field->fd_bytes.pt_at = cu.cu_at;
-		skip(&cu, field->fd_bytes.pt_length);
+		cursor_skip(&cu, field->fd_bytes.pt_length);
 		break;
 	default:
 		return (-1);
@@ -179,7 +179,7 @@ is_numbers(struct pprof_text text)
 	struct cursor cu = { text.pt_at, text.pt_at + text.pt_length, false };
 
 	while (cu.cu_at < cu.cu_end)
-		(void)uleb(&cu);
+		(void)cursor_uleb(&cu);
 	return (!cu.cu_over);
 }
 
@@ -388,7 +388,8 @@ take_sample(struct pprof_sample *sample, struct pprof_text message)
 		cu = (struct cursor){ field.fd_bytes.pt_at,
 		    field.fd_bytes.pt_at + field.fd_bytes.pt_length, false };
 		while (rv == 0 && cu.cu_at < cu.cu_end)
-			rv = add_number(sample, field.fd_number, uleb(&cu));
+			rv = add_number(sample, field.fd_number,
+			    cursor_uleb(&cu));
 	}
 	return (rv);
 }

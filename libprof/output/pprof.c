@@ -89,7 +89,7 @@ put_message(struct prof_buf *buf, unsigned field, struct prof_buf *message)
 
 /* The number of a string; a new one is written at once. */
 static uint64_t
-string(struct pprof *pprof, const char *text)
+string_number(struct pprof *pprof, const char *text)
 {
 	struct prof_buf visible = { 0 };
 	bool is_new;
@@ -113,14 +113,15 @@ put_type(struct pprof *pprof, unsigned field, const char *type,
 {
 	struct prof_buf message = { 0 };
 
-	put_number(&message, TYPE_TYPE, string(pprof, type));
-	put_number(&message, TYPE_UNIT, string(pprof, unit));
+	put_number(&message, TYPE_TYPE, string_number(pprof, type));
+	put_number(&message, TYPE_UNIT, string_number(pprof, unit));
 	put_message(&pprof->pp_out, field, &message);
 }
 
 /* The number of a key, from 1. */
 static uint64_t
-number(struct pprof *pprof, struct prof_map *map, uint64_t key, bool *is_new)
+key_number(struct pprof *pprof, struct prof_map *map, uint64_t key,
+    bool *is_new)
 {
 	uint32_t n = prof_map_get(map, key, is_new);
 
@@ -159,8 +160,9 @@ put_mapping(struct pprof *pprof, const struct prof_code_mapping *mapping,
 	put_number(&message, MAPPING_START, mapping->cm_start);
 	put_number(&message, MAPPING_LIMIT, mapping->cm_limit);
 	put_number(&message, MAPPING_OFFSET, mapping->cm_offset);
-	put_number(&message, MAPPING_FILE, string(pprof, mapping->cm_path));
-	put_number(&message, MAPPING_BUILD_ID, string(pprof, id));
+	put_number(&message, MAPPING_FILE,
+	    string_number(pprof, mapping->cm_path));
+	put_number(&message, MAPPING_BUILD_ID, string_number(pprof, id));
 	put_number(&message, MAPPING_HAS_FUNCTIONS, 1);
 	put_number(&message, MAPPING_HAS_FILES, pprof->pp_has_lines);
 	put_number(&message, MAPPING_HAS_LINES, pprof->pp_has_lines);
@@ -209,15 +211,15 @@ put_function(struct pprof *pprof, uint32_t n)
 	uint64_t id;
 
 	/* No struct lies at an odd address. */
-	id = number(pprof, &pprof->pp_functions, function != NULL ?
+	id = key_number(pprof, &pprof->pp_functions, function != NULL ?
 	    (uintptr_t)function : 2ULL * n + 1, &is_new);
 	if (is_new) {
 		put_number(&message, FUNCTION_ID, id);
-		put_number(&message, FUNCTION_NAME, string(pprof, name));
+		put_number(&message, FUNCTION_NAME, string_number(pprof, name));
 		put_number(&message, FUNCTION_SYSTEM_NAME,
-		    string(pprof, raw));
+		    string_number(pprof, raw));
 		put_number(&message, FUNCTION_FILE,
-		    string(pprof, file == NULL ? "" : file));
+		    string_number(pprof, file == NULL ? "" : file));
 		put_message(&pprof->pp_out, PROFILE_FUNCTION, &message);
 	}
 	free(file);
@@ -301,8 +303,9 @@ find_chains(struct pprof *pprof)
 		outer = flame->fm_node[n].pt_parent;
 		outer = !prof_export_is_inlined(label) || outer == 0 ? 0 :
 		    pprof->pp_of_node[outer] + 1;
-		id = number(pprof, &pprof->pp_chains, (uint64_t)outer << 32 |
-		    flame->fm_node[n].pt_label, &is_new);
+		id = key_number(pprof, &pprof->pp_chains,
+		    (uint64_t)outer << 32 | flame->fm_node[n].pt_label,
+		    &is_new);
 		if (pprof->pp_failed)
 			return (-1);
 		pprof->pp_of_node[n] = (uint32_t)id - 1;
@@ -328,8 +331,8 @@ put_comm(struct pprof *pprof, struct prof_buf *sample,
 {
 	struct prof_buf message = { 0 };
 
-	put_number(&message, LABEL_KEY, string(pprof, "comm"));
-	put_number(&message, LABEL_STR, string(pprof, label->lb_name));
+	put_number(&message, LABEL_KEY, string_number(pprof, "comm"));
+	put_number(&message, LABEL_STR, string_number(pprof, label->lb_name));
 	put_message(sample, SAMPLE_LABEL, &message);
 }
 
@@ -425,7 +428,7 @@ put_warnings(struct pprof *pprof, const struct prof_flame_event *fe)
 		snprintf(line, sizeof(line), "warning: %s: %.*s",
 		    fe->fe_info->pi_name, (int)length, text);
 		put_number(&pprof->pp_out, PROFILE_COMMENT,
-		    string(pprof, line));
+		    string_number(pprof, line));
 	}
 }
 
@@ -449,7 +452,8 @@ put_about(struct pprof *pprof)
 	if (flame->fm_nevents == 0)
 		return;
 	info = flame->fm_event[0].fe_info;
-	put_number(out, PROFILE_DEFAULT_TYPE, string(pprof, info->pi_name));
+	put_number(out, PROFILE_DEFAULT_TYPE,
+	    string_number(pprof, info->pi_name));
 	period = info->pi_period;
 	if (period == 0 && info->pi_frequency_hz != 0 &&
 	    strcmp(info->pi_unit, "ns") == 0)
@@ -470,7 +474,7 @@ put_profile(struct pprof *pprof)
 	const struct prof_code_mapping *mapping;
 	uint32_t n;
 
-	(void)string(pprof, "");	/* number 0 must be it */
+	(void)string_number(pprof, "");	/* number 0 must be it */
 	put_types(pprof);
 	put_about(pprof);
 	find_main(pprof);

@@ -68,7 +68,7 @@ put_tenths(struct prof_buf *out, const char *name, uint64_t tenths)
 }
 
 static uint64_t
-scaled(const struct drawing *drawing, uint64_t weight)
+weight_scale(const struct drawing *drawing, uint64_t weight)
 {
 	const uint64_t total = drawing->dr_total[0];
 	const uint64_t all = 10 * (WIDTH - 2 * MARGIN);
@@ -161,10 +161,11 @@ static void
 put_place(const struct drawing *drawing, uint64_t left, uint64_t weight,
     uint32_t row)
 {
-	put_tenths(drawing->dr_out, "x", 10 * MARGIN + scaled(drawing, left));
+	put_tenths(drawing->dr_out, "x", 10 * MARGIN +
+	    weight_scale(drawing, left));
 	prof_put_fmt(drawing->dr_out, " y=\"%" PRIu32 "\"",
 	    row_top(drawing, row));
-	put_tenths(drawing->dr_out, "width", scaled(drawing, weight));
+	put_tenths(drawing->dr_out, "width", weight_scale(drawing, weight));
 	prof_put_fmt(drawing->dr_out, " height=\"%d\"", ROW - 1);
 }
 
@@ -172,7 +173,7 @@ put_place(const struct drawing *drawing, uint64_t left, uint64_t weight,
 static void
 put_caption(const struct drawing *drawing, size_t node, const char *name)
 {
-	size_t room = (size_t)scaled(drawing, drawing->dr_total[node]) /
+	size_t room = (size_t)weight_scale(drawing, drawing->dr_total[node]) /
 	    (10 * CHAR_WIDTH);
 	struct prof_buf *out = drawing->dr_out;
 
@@ -180,7 +181,7 @@ put_caption(const struct drawing *drawing, size_t node, const char *name)
 		return;
 	prof_put_str(out, "<text");
 	put_tenths(out, "x", 10 * MARGIN + 30 +
-	    scaled(drawing, drawing->dr_left[node]));
+	    weight_scale(drawing, drawing->dr_left[node]));
 	prof_put_fmt(out, " y=\"%" PRIu32 "\">",
 	    row_top(drawing, drawing->dr_depth[node]) + 12);
 	prof_put_xml(out, name, strlen(name) > room ? room - 1 : 0);
@@ -258,7 +259,7 @@ put_small(const struct drawing *drawing, size_t node)
 {
 	uint64_t weight = drawing->dr_small[node];
 
-	if (weight == 0 || scaled(drawing, weight) == 0)
+	if (weight == 0 || weight_scale(drawing, weight) == 0)
 		return;
 	prof_put_str(drawing->dr_out, "<g><title>narrower frames, together: ");
 	put_share(drawing->dr_out, weight, drawing->dr_total[0]);

@@ -299,7 +299,8 @@ fold_add(struct worker *worker, const struct prof_fold *given,
 }
 
 static void
-tally(struct worker *worker, const struct prof_record *record, uint32_t task)
+sample_tally(struct worker *worker, const struct prof_record *record,
+    uint32_t task)
 {
 	struct prof_gathered *got = &worker->wk_got;
 
@@ -376,7 +377,7 @@ fold_sample(struct worker *worker, const struct prof_sample *sample)
 	fold.fo_weight = record->pr_weight;
 	fold.fo_samples = 1;
 	if (gather->gt_nodes == NULL)
-		tally(worker, record, cached->ca_task);
+		sample_tally(worker, record, cached->ca_task);
 	if (fold_add(worker, &fold, record->pr_time_ns) == -1)
 		return (-1);
 	return (record->pr_nvalues > 0 ? fold_values(worker, record, &fold) :
@@ -450,7 +451,7 @@ next_chunk(struct worker *worker)
 
 /* How far it is, of one pass or two; nonzero: give up. */
 static int
-tell(const struct prof_gather *gather, size_t n)
+progress_tell(const struct prof_gather *gather, size_t n)
 {
 	const struct prof_profile_options *options = gather->gt_options;
 	double done = (double)n / (double)gather->gt_nchunks;
@@ -464,7 +465,7 @@ tell(const struct prof_gather *gather, size_t n)
 
 /* Until there is no chunk left. */
 static void
-work(struct worker *worker)
+worker_run(struct worker *worker)
 {
 	struct prof_gather *gather = worker->wk_gather;
 	size_t n;
@@ -474,7 +475,8 @@ work(struct worker *worker)
 		if (work_chunk(worker, n) == -1)
 			atomic_store(&gather->gt_stop, true);
 		/* The caller's own thread. */
-		if (worker == gather->gt_worker && tell(gather, n) != 0) {
+		if (worker == gather->gt_worker &&
+		    progress_tell(gather, n) != 0) {
 			prof_fail(&worker->wk_error, PROF_E_BUSY, "given up");
 			atomic_store(&gather->gt_stop, true);
 		}
@@ -484,7 +486,7 @@ work(struct worker *worker)
 static void *
 work_thread(void *arg)
 {
-	work(arg);
+	worker_run(arg);
 	return (NULL);
 }
 
@@ -505,7 +507,7 @@ who_join(struct worker *to, const struct prof_gathered *from, uint32_t n)
 
 /* Take over what another worker found. */
 static int
-merge(struct worker *to, struct worker *from)
+worker_merge(struct worker *to, struct worker *from)
 {
 	struct prof_gathered *got = &to->wk_got, *add = &from->wk_got;
 	struct prof_fold *fold;
@@ -550,12 +552,12 @@ work_all(struct prof_gather *gather, struct prof_err *error)
 	for (i = 1; i < gather->gt_nworkers; i++)
 		worker[i].wk_started = pthread_create(&worker[i].wk_thread,
 		    NULL, work_thread, &worker[i]) == 0;
-	work(worker);
+	worker_run(worker);
 	for (i = 1; i < gather->gt_nworkers; i++)
 		if (worker[i].wk_started)
 			(void)pthread_join(worker[i].wk_thread, NULL);
 		else if (gather->gt_nodes != NULL)
-			work(&worker[i]);
+			worker_run(&worker[i]);
 	for (i = 0; i < gather->gt_nworkers; i++) {
 		if (worker[i].wk_error.pe_code == PROF_OK)
 			continue;
@@ -592,7 +594,7 @@ gather_folds(struct prof_gather *gather, struct prof_err *error)
 		return (-1);
 	for (i = 1; !atomic_load(&gather->gt_over) &&
 	    i < gather->gt_nworkers; i++)
-		if (merge(worker, &worker[i]) == -1) {
+		if (worker_merge(worker, &worker[i]) == -1) {
 			i = 0;
 			goto failed;
 		}

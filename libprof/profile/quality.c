@@ -15,7 +15,7 @@
 #include "recording/accounting.h"
 
 static double
-share(double part, double all)
+share_of(double part, double all)
 {
 	return (all <= 0 || part <= 0 ? 0 : part >= all ? 1 : part / all);
 }
@@ -109,12 +109,12 @@ fill_from_accounting(struct prof_profile *profile, size_t event,
 		return;
 	quality->pq_lost = prof_lost_share(pa.pa_stored,
 	    prof_accounting_lost(&pa));
-	quality->pq_hidden = share((double)prof_accounting_hidden(info,
+	quality->pq_hidden = share_of((double)prof_accounting_hidden(info,
 	    &pa), (double)pa.pa_count);
-	quality->pq_throttled = share((double)throttled_ns,
+	quality->pq_throttled = share_of((double)throttled_ns,
 	    prof_accounting_open_ns(&pa, span_ns));
 	if (pa.pa_has_count)
-		quality->pq_multiplexed = share((double)pa.pa_enabled_ns -
+		quality->pq_multiplexed = share_of((double)pa.pa_enabled_ns -
 		    (double)pa.pa_running_ns, (double)pa.pa_enabled_ns);
 }
 
@@ -123,7 +123,8 @@ fill_from_accounting(struct prof_profile *profile, size_t event,
  * of weight 1 makes (20)^2 / (110) = 3.6 of eleven.
  */
 static double
-effective(const struct prof_quality *quality, const struct prof_ends *ends)
+samples_effective(const struct prof_quality *quality,
+    const struct prof_ends *ends)
 {
 	double weight = (double)quality->pq_weight;
 	double samples = (double)quality->pq_samples;
@@ -140,13 +141,13 @@ fill_event(struct prof_profile *profile, size_t event,
 	struct prof_quality *quality = &profile->pf_quality[event];
 
 	quality->pq_complete = ends->en_stacks == 0 ? 1 :
-	    share((double)ends->en_status[PROF_STACK_OK],
+	    share_of((double)ends->en_status[PROF_STACK_OK],
 	    (double)ends->en_stacks);
-	quality->pq_unresolved = share((double)unnamed,
+	quality->pq_unresolved = share_of((double)unnamed,
 	    (double)quality->pq_weight);
-	quality->pq_over = share(quality->pq_over,
+	quality->pq_over = share_of(quality->pq_over,
 	    (double)quality->pq_weight);
-	quality->pq_effective = effective(quality, ends);
+	quality->pq_effective = samples_effective(quality, ends);
 	/* In a PID namespace number 0 is everybody outside. */
 	if (prof_reader_info(profile->pf_reader, "pid.namespace") == NULL)
 		quality->pq_idle = ends->en_idle;

@@ -41,7 +41,7 @@ struct doubts {
 };
 
 static void PROF_PRINTF(2, 3)
-say(struct doubts *doubts, const char *fmt, ...)
+doubt_say(struct doubts *doubts, const char *fmt, ...)
 {
 	struct prof_quality *quality = doubts->do_quality;
 	const size_t left = sizeof(quality->pq_text) - doubts->do_length;
@@ -60,7 +60,7 @@ static void
 say_next(struct doubts *doubts)
 {
 	if (doubts->do_length > 0)
-		say(doubts, "\n");
+		doubt_say(doubts, "\n");
 	doubts->do_quality->pq_is_bad = 1;
 }
 
@@ -70,18 +70,18 @@ say_share(struct doubts *doubts, double value, const char *of)
 {
 	say_next(doubts);
 	if (value > 0 && value < 0.001)
-		say(doubts, "under 0.1%% %s", of);
+		doubt_say(doubts, "under 0.1%% %s", of);
 	else if (value < 1 && value > 0.999)
-		say(doubts, "over 99.9%% %s", of);
+		doubt_say(doubts, "over 99.9%% %s", of);
 	else
-		say(doubts, "%.1f%% %s", 100 * value, of);
+		doubt_say(doubts, "%.1f%% %s", 100 * value, of);
 }
 
 static void
 say_cure(struct doubts *doubts, const char *cure)
 {
 	if (cure != NULL && *cure != '\0' && !doubts->do_is_import)
-		say(doubts, "; %s", cure);
+		doubt_say(doubts, "; %s", cure);
 }
 
 /* ------------------------------------------------------ what was lost */
@@ -105,8 +105,9 @@ say_lost(struct doubts *doubts)
 	}
 	if (side > 0) {
 		say_next(doubts);
-		say(doubts, "%" PRIu64 " mapping and process events lost: "
-		    "addresses may be unresolved and stacks truncated", side);
+		doubt_say(doubts, "%" PRIu64 " mapping and process events "
+		    "lost: addresses may be unresolved and stacks truncated",
+		    side);
 		if (target != NULL && strcmp(target, "all") == 0)
 			say_cure(doubts, "record a command or -p PIDS rather "
 			    "than -a");
@@ -141,7 +142,7 @@ say_name(struct doubts *doubts, const char *name)
 	for (n = 0; name[n] != '\0' && n + 1 < sizeof(text); n++)
 		text[n] = (unsigned char)name[n] < ' ' ? '?' : name[n];
 	text[n] = '\0';
-	say(doubts, "%s", text);
+	doubt_say(doubts, "%s", text);
 }
 
 static void
@@ -156,15 +157,15 @@ say_unresolved(struct doubts *doubts)
 	    "of samples at unresolved addresses");
 	if (worst == NULL)
 		return;
-	say(doubts, ", most in ");
+	doubt_say(doubts, ", most in ");
 	say_name(doubts, worst->fu_module[0] == '\0' ? worst->fu_name :
 	    worst->fu_module);
-	say(doubts, ": %s", prof_unnamed_reason(worst->fu_unnamed,
+	doubt_say(doubts, ": %s", prof_unnamed_reason(worst->fu_unnamed,
 	    worst->fu_module));
 	cure = prof_unnamed_cure(worst->fu_unnamed, worst->fu_module);
 	/* Files are those of this machine, whoever recorded. */
 	if (worst->fu_unnamed == PROF_UNNAMED_NOFILE && *cure != '\0')
-		say(doubts, "; %s", cure);
+		doubt_say(doubts, "; %s", cure);
 	else
 		say_cure(doubts, cure);
 }
@@ -203,7 +204,7 @@ say_truncated(struct doubts *doubts)
 			most = n;
 	say_share(doubts, doubts->do_quality->pq_complete, "of user stacks "
 	    "complete: callers are missing from the rest, of which most ");
-	say(doubts, "%s", ends[most].why);
+	doubt_say(doubts, "%s", ends[most].why);
 	say_cure(doubts, ends[most].cure);
 }
 
@@ -229,13 +230,13 @@ say_few(struct doubts *doubts)
 	if (quality->pq_samples >= FEW_SAMPLES || !is_sampled(doubts))
 		return;
 	say_next(doubts);
-	say(doubts, "only %" PRIu64 " sample%s", quality->pq_samples,
+	doubt_say(doubts, "only %" PRIu64 " sample%s", quality->pq_samples,
 	    quality->pq_samples == 1 ? "" : "s");
 	if (n > 0) {
 		middle = (p + z2 / (2 * n)) / (1 + z2 / n);
 		half = sqrt(z2 * (p * (1 - p) / n + z2 / (4 * n * n))) /
 		    (1 + z2 / n);
-		say(doubts, ": a share of 10%% may be %.0f%% to %.0f%%",
+		doubt_say(doubts, ": a share of 10%% may be %.0f%% to %.0f%%",
 		    100 * fmax(middle - half, 0), 100 * (middle + half));
 	}
 	say_cure(doubts, quality->pq_samples == 0 ? "a waiting thread "
@@ -256,19 +257,21 @@ say_skid(struct doubts *doubts)
 	    prof_reader_info(doubts->do_reader, key) == NULL)
 		return;
 	say_next(doubts);
-	say(doubts, "samples may be attributed to later instructions (skid)");
+	doubt_say(doubts,
+	    "samples may be attributed to later instructions (skid)");
 	say_cure(doubts, "record with EVENT:p if the CPU supports it");
 }
 
 static void
-describe(struct doubts *doubts)
+doubts_describe(struct doubts *doubts)
 {
 	doubts->do_quality->pq_text[0] = '\0';
 	if (prof_reader_cut(doubts->do_reader) != NULL) {
 		say_next(doubts);
-		say(doubts, "the recording %s: later samples are missing, "
-		    "perhaps names too", prof_reader_in_progress(
-		    doubts->do_reader) ? "is in progress" : "was cut short");
+		doubt_say(doubts, "the recording %s: later samples are "
+		    "missing, perhaps names too",
+		    prof_reader_in_progress(doubts->do_reader) ?
+		    "is in progress" : "was cut short");
 	}
 	if (doubts->do_quality->pq_over > 0)
 		say_share(doubts, doubts->do_quality->pq_over, "of the weight "
@@ -338,7 +341,7 @@ prof_quality_describe(struct prof_profile *profile,
 		    sought++ < MAX_SOUGHT)
 			doubts.do_worst = worst_of(profile, e, is_reversed,
 			    weight);
-		describe(&doubts);
+		doubts_describe(&doubts);
 	}
 	free(weight);
 	return (0);

@@ -404,8 +404,8 @@ walk_outwards(struct builder *builder, uint32_t node,
 		node = mixed_walk(builder, node, walk);
 	else if (walk->wa_there)
 		node = frame_child(builder, node, walk->wa_space, &frame);
-	while (walk->wa_script == 0 && walk->wa_there && at != 0 && node != NONE &&
-	    !is_over(builder, node)) {
+	while (walk->wa_script == 0 && walk->wa_there && at != 0 &&
+	    node != NONE && !is_over(builder, node)) {
 		if (!prof_budget_step(builder->bu_budget))
 			return (over_child(builder, node));
 		at = caller_frame(builder, walk, at, &frame);
@@ -523,7 +523,7 @@ by_space(const struct prof_gathered *gathered)
 }
 
 static int
-build(struct builder *builder, const struct prof_gathered *gathered,
+tree_build(struct builder *builder, const struct prof_gathered *gathered,
     const uint32_t *order, const uint32_t *bases, uint32_t *nodes)
 {
 	uint32_t space = 0, of;
@@ -593,7 +593,7 @@ prof_tree_build(struct prof_tree *tree, struct prof_labels *labels,
 	order = by_space(gathered);
 	if (bases != NULL && order != NULL &&
 	    build_bases(&builder, gathered, bases) == 0)
-		rv = build(&builder, gathered, order, bases, nodes);
+		rv = tree_build(&builder, gathered, order, bases, nodes);
 	free(bases);
 	free(order);
 	free(builder.bu_place);

@@ -18,7 +18,7 @@
 
 #define MAX_FRAMES	(2u << 20)	/* 16 MiB */
 
-static bool	expand(struct prof_reader *, struct prof_sample *);
+static bool	stacks_expand(struct prof_reader *, struct prof_sample *);
 
 /* Kernel or user frames of a sample; fr_list[0] is the innermost pc. */
 struct frames {
@@ -53,7 +53,7 @@ prof_expand_next(struct prof_reader *reader)
 		    reader->rd_sample_at++) == -1)
 			return (-1);
 	}
-	if (!expand(reader, &reader->rd_decoder->de_sample))
+	if (!stacks_expand(reader, &reader->rd_decoder->de_sample))
 		return (-1);
 	reader->rd_sample = &reader->rd_decoder->de_sample.sm_record;
 	return (0);
@@ -228,7 +228,7 @@ stack_twin(struct prof_reader *reader, uint64_t kernel_leaf,
 
 /* False: no memory; rd_error says it. */
 static bool
-expand(struct prof_reader *reader, struct prof_sample *sample)
+stacks_expand(struct prof_reader *reader, struct prof_sample *sample)
 {
 	struct prof_record *record = &sample->sm_record;
 	struct frames kernel, user;

@@ -43,7 +43,7 @@ count_args(const struct prof_record *record)
 
 /* The pc that the stacks imply. */
 static inline uint64_t
-innermost(const struct prof_record *record)
+innermost_pc(const struct prof_record *record)
 {
 	if (record->pr_nkernel > 0)
 		return (record->pr_kernel[0]);
@@ -66,7 +66,7 @@ shape_bits(const struct prof_record *record,
 		bits |= PROF_SH_KSTACK;
 	if (record->pr_nuser > 0)
 		bits |= PROF_SH_USTACK;
-	if (record->pr_ip != innermost(record))
+	if (record->pr_ip != innermost_pc(record))
 		bits |= PROF_SH_IP;
 	if (record->pr_comm != NULL && record->pr_comm[0] != '\0')
 		bits |= PROF_SH_COMM;

@@ -37,8 +37,8 @@ static int	choose_backend(struct prof_session *);
 static int	open_output(struct prof_session *);
 static int	open_snapshots(struct prof_session *);
 static int	arm_backends(struct prof_session *);
-static int	snapshot(struct prof_session *);
-static void	publish(struct prof_session *);
+static int	system_snapshot(struct prof_session *);
+static void	tables_publish(struct prof_session *);
 static int	open_epoll(struct prof_session *);
 
 /* The user's own by itself first, so that the columns are his. */
@@ -217,9 +217,9 @@ prof_session_arm(struct prof_session *session)
 	session->se_plan.pn_command = session->se_command.cm_pid;
 	if (open_output(session) == -1 || open_snapshots(session) == -1 ||
 	    arm_backends(session) == -1 || open_epoll(session) == -1 ||
-	    snapshot(session) == -1)
+	    system_snapshot(session) == -1)
 		goto fail;
-	publish(session);
+	tables_publish(session);
 	if (prof_merge_step(&session->se_merge, PROF_STEP_READY) == -1)
 		goto fail;
 	session->se_state = PROF_ARMED;
@@ -303,7 +303,7 @@ arm_backends(struct prof_session *session)
  * waited for longer than a blink, its samples say what is missing.
  */
 static void
-publish(struct prof_session *session)
+tables_publish(struct prof_session *session)
 {
 	const struct timespec pause = { 0, 1000000 };
 	uint64_t until_ns = prof_now_ns() + PUBLISH_NS;
@@ -352,7 +352,7 @@ snapshot_kernel(struct prof_session *session, uint64_t now_ns)
 }
 
 static int
-snapshot(struct prof_session *session)
+system_snapshot(struct prof_session *session)
 {
 	uint64_t now_ns = prof_now_ns();
 	size_t n;

@@ -95,7 +95,8 @@ forget_handlers(void)
 }
 
 static void __attribute__((noreturn))
-child(char *const *argv, int go, int failed, const struct rlimit *open_files)
+child_run(char *const *argv, int go, int failed,
+    const struct rlimit *open_files)
 {
 	char byte;
 	int why;
@@ -142,7 +143,7 @@ prof_command_spawn(struct prof_command *command, char *const *argv,
 	if (command->cm_pid == 0) {
 		close(go[1]);
 		close(failed[0]);
-		child(argv, go[0], failed[1], open_files);
+		child_run(argv, go[0], failed[1], open_files);
 	}
 	close(go[0]);
 	close(failed[1]);

@@ -121,7 +121,7 @@ prof_options_free(struct prof_options *po)
 }
 
 static int
-say(struct prof_session *session, const char *key, const char *value)
+say_info(struct prof_session *session, const char *key, const char *value)
 {
 	return (prof_sink_info(&session->se_sink, key, value));
 }
@@ -130,7 +130,7 @@ int
 prof_describe_say(struct prof_session *session, const char *key,
     const char *value)
 {
-	return (say(session, key, value));
+	return (say_info(session, key, value));
 }
 
 static int
@@ -139,7 +139,7 @@ say_number(struct prof_session *session, const char *key, uint64_t number)
 	char text[32];
 
 	snprintf(text, sizeof(text), "%llu", (unsigned long long)number);
-	return (say(session, key, text));
+	return (say_info(session, key, text));
 }
 
 /* The first "model name" or, on arm64, nothing: then the field is absent. */
@@ -156,7 +156,7 @@ say_cpu_model(struct prof_session *session)
 		if (strncmp(line, "model name", 10) == 0 &&
 		    (value = strchr(line, ':')) != NULL) {
 			value[strcspn(value, "\n")] = '\0';
-			rv = say(session, "machine.cpu_model", value + 2);
+			rv = say_info(session, "machine.cpu_model", value + 2);
 			break;
 		}
 	fclose(file);
@@ -173,7 +173,7 @@ say_boot(struct prof_session *session)
 	    sizeof(boot)) <= 0)
 		return (0);
 	boot[strcspn(boot, "\n")] = '\0';
-	return (say(session, "machine.boot", boot));
+	return (say_info(session, "machine.boot", boot));
 }
 
 /* The command line, quoted so that it can be pasted into a shell. */
@@ -207,7 +207,7 @@ say_command(struct prof_session *session)
 		fputs(argv[1] != NULL ? " " : "", stream);
 	}
 	if (fclose(stream) == 0)
-		rv = say(session, "command", text);
+		rv = say_info(session, "command", text);
 	free(text);
 	return (rv);
 }
@@ -220,7 +220,7 @@ say_notes(struct prof_session *session)
 	for (; session->se_nstamped < session->se_nnotes;
 	    session->se_nstamped++) {
 		snprintf(key, sizeof(key), "note.%zu", session->se_nstamped);
-		if (say(session, key,
+		if (say_info(session, key,
 		    session->se_notes[session->se_nstamped]) == -1)
 			return (-1);
 	}
@@ -244,7 +244,7 @@ say_skids(struct prof_session *session)
 		    !prof_pmu_skids(kinds, &event->ev_attr))
 			continue;
 		snprintf(key, sizeof(key), "skid.%zu", n);
-		if (say(session, key, "yes") == -1)
+		if (say_info(session, key, "yes") == -1)
 			return (-1);
 	}
 	return (0);
@@ -265,32 +265,32 @@ prof_describe(struct prof_session *session)
 
 	uname(&un);
 	clock_gettime(CLOCK_REALTIME, &ts);
-	if (say(session, "dtprof.version", prof_version()) == -1 ||
+	if (say_info(session, "dtprof.version", prof_version()) == -1 ||
 	    say_boot(session) == -1 ||
-	    say(session, "machine.host", un.nodename) == -1 ||
-	    say(session, "machine.kernel", un.release) == -1 ||
-	    say(session, "machine.arch", un.machine) == -1 ||
+	    say_info(session, "machine.host", un.nodename) == -1 ||
+	    say_info(session, "machine.kernel", un.release) == -1 ||
+	    say_info(session, "machine.arch", un.machine) == -1 ||
 	    say_number(session, "machine.cpus",
 	    session->se_plan.pn_ncpus) == -1 ||
 	    say_cpu_model(session) == -1 || say_command(session) == -1 ||
 	    say_number(session, "time.realtime_ns", (uint64_t)ts.tv_sec *
 	    1000000000ULL + (uint64_t)ts.tv_nsec) == -1 ||
 	    say_number(session, "time.monotonic_ns", prof_now_ns()) == -1 ||
-	    say(session, "path", session->se_backend->bk_name) ==
-	    -1 || say(session, "target", targets[po->po_target]) == -1 ||
-	    say(session, "callgraph", callgraphs[po->po_callgraph]) == -1)
+	    say_info(session, "path", session->se_backend->bk_name) ==
+	    -1 || say_info(session, "target", targets[po->po_target]) == -1 ||
+	    say_info(session, "callgraph", callgraphs[po->po_callgraph]) == -1)
 		return (-1);
-	if (po->po_filter != NULL && say(session, "filter",
+	if (po->po_filter != NULL && say_info(session, "filter",
 	    po->po_filter) == -1)
 		return (-1);
-	if (po->po_comm != NULL && say(session, "comm", po->po_comm) == -1)
+	if (po->po_comm != NULL && say_info(session, "comm", po->po_comm) == -1)
 		return (-1);
 	if (say_skids(session) == -1)
 		return (-1);
-	if (po->po_less != NULL && say(session, "less.event",
+	if (po->po_less != NULL && say_info(session, "less.event",
 	    po->po_less) == -1)
 		return (-1);
-	if (session->se_in_namespace && say(session, "pid.namespace",
+	if (session->se_in_namespace && say_info(session, "pid.namespace",
 	    "its own") == -1)
 		return (-1);
 	return (say_notes(session));
@@ -310,7 +310,7 @@ prof_describe_overhead(struct prof_session *session)
 		return (-1);
 	if (ov->ov_slower > 1) {
 		prof_overhead_text(ov, text, sizeof(text));
-		if (say(session, "less.rate", text) == -1)
+		if (say_info(session, "less.rate", text) == -1)
 			return (-1);
 	}
 	return (say_notes(session));
@@ -337,7 +337,7 @@ say_verified(struct prof_session *session)
 		    (unsigned long long)row.vr_samples, kinds[row.vr_kind],
 		    row.vr_status, (unsigned long long)row.vr_address,
 		    row.vr_module);
-		if (say(session, key, text) == -1)
+		if (say_info(session, key, text) == -1)
 			return (-1);
 	}
 	for (n = 0; n < sizeof(kinds) / sizeof(kinds[0]); n++) {
@@ -383,7 +383,7 @@ prof_describe_files(struct prof_session *session)
 		    "%s", lost) == -1)
 			return (-1);
 	prof_broker_how(&stats, how, sizeof(how));
-	if (say(session, "files.readers", how) == -1 ||
+	if (say_info(session, "files.readers", how) == -1 ||
 	    say_number(session, "files.processes", stats.bs_started) == -1)
 		return (-1);
 	return (say_number(session, "files.lost", stats.bs_lost));

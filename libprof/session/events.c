@@ -34,7 +34,7 @@ prof_session_forget(struct prof_session *session, size_t before)
 }
 
 static int
-add(struct prof_session *session, const struct prof_spec *spec,
+event_add(struct prof_session *session, const struct prof_spec *spec,
     const struct prof_event_defaults *defaults)
 {
 	size_t n, before = session->se_events.el_n;
@@ -70,7 +70,7 @@ prof_session_resolve(struct prof_session *session, const char *spec)
 	struct prof_spec parsed;
 
 	return (prof_spec_parse(&parsed, spec, &session->se_error) == -1 ? -1 :
-	    add(session, &parsed, &defaults));
+	    event_add(session, &parsed, &defaults));
 }
 
 static int
@@ -109,7 +109,7 @@ prof_session_add_counter(struct prof_session *session, const char *spec)
 		    "samples has no period", spec);
 		return (prof_cure(error, "leave it out"));
 	}
-	if (add(session, &parsed, &defaults) == -1)
+	if (event_add(session, &parsed, &defaults) == -1)
 		return (-1);
 	if (session->se_events.el_n - before + session->se_plan.pn_nvalues >
 	    DTP_MAX_VALUES) {

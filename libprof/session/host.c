@@ -22,7 +22,7 @@ is_ours(const struct prof_session *session, const struct prof_record *record)
 
 /* Whose mappings are wanted; -1: no memory. */
 static int
-follow(struct prof_session *session, const struct prof_record *record)
+pid_follow(struct prof_session *session, const struct prof_record *record)
 {
 	if (!session->se_plan.pn_hears_others)
 		return (0);
@@ -88,7 +88,7 @@ prof_session_take(void *arg, const struct prof_record *record)
 		session->se_last_ns = record->pr_time_ns;
 	} else if (is_late(session, record)) {
 		return (0);
-	} else if (follow(session, record) == -1) {
+	} else if (pid_follow(session, record) == -1) {
 		return (prof_fail_nomem(&session->se_error));
 	}
 	if (!is_ours(session, record) || is_outside(session, record))

@@ -74,7 +74,7 @@ static int	 listen_apart(struct prof_marks *marks, char *name,
 		    size_t size);
 static int	 take_name(const struct prof_marks *marks, const char *apart);
 static int	 listen_at(struct prof_marks *marks, struct prof_err *error);
-static int	 watch(struct prof_marks *marks, int fd);
+static int	 fd_watch(struct prof_marks *marks, int fd);
 static bool	 may_be_sent(uint32_t type, size_t length);
 static void	 drop_client(struct prof_marks *marks, size_t n);
 static void	 accept_client(struct prof_marks *marks);
@@ -238,7 +238,7 @@ listen_at(struct prof_marks *marks, struct prof_err *error)
 }
 
 static int
-watch(struct prof_marks *marks, int fd)
+fd_watch(struct prof_marks *marks, int fd)
 {
 	struct epoll_event event = { .events = EPOLLIN };
 
@@ -279,7 +279,7 @@ prof_marks_open(struct prof_err *error)
 	}
 	if (listen_at(marks, error) == -1)
 		goto fail;
-	if (watch(marks, marks->mk_listen) == 0)
+	if (fd_watch(marks, marks->mk_listen) == 0)
 		return (marks);
 	prof_fail(error, PROF_E_IO, "socket for markers: %s", strerror(errno));
 fail:
@@ -325,7 +325,7 @@ accept_client(struct prof_marks *marks)
 		drop_client(marks, n);
 	}
 	marks->mk_client[n] = fd;
-	if (watch(marks, fd) == -1)
+	if (fd_watch(marks, fd) == -1)
 		drop_client(marks, n);
 }
 

@@ -59,7 +59,7 @@ spent_ns(const struct prof_session *session)
 }
 
 static void
-measure(struct prof_session *session)
+overhead_measure(struct prof_session *session)
 {
 	struct prof_overhead *ov = &session->se_overhead;
 
@@ -131,7 +131,7 @@ prof_overhead_text(const struct prof_overhead *ov, char *text, size_t size)
 }
 
 static int
-tell(struct prof_session *session, double share, int done)
+overhead_tell(struct prof_session *session, double share, int done)
 {
 	struct prof_overhead *ov = &session->se_overhead;
 	const double most = (double)session->se_options.po_max_overhead;
@@ -172,7 +172,7 @@ prof_overhead_look(struct prof_session *session)
 	    elapsed_ns < LOOK_NS)
 		return (0);
 	ov->ov_looked_ns = now_ns;
-	measure(session);
+	overhead_measure(session);
 	cost_ns = ov->ov_recorder_ns + ov->ov_programs_ns - cost_ns;
 	share = (double)cost_ns / (double)elapsed_ns /
 	    (double)session->se_plan.pn_nonline;
@@ -183,7 +183,7 @@ prof_overhead_look(struct prof_session *session)
 	times = share / most < MOST_AT_ONCE ? share / most : MOST_AT_ONCE;
 	done = slow_down(session,
 	    (uint64_t)((double)ov->ov_slower * times) + 1);
-	return (done == -1 ? -1 : tell(session, share, done));
+	return (done == -1 ? -1 : overhead_tell(session, share, done));
 }
 
 void
@@ -193,6 +193,6 @@ prof_overhead_end(struct prof_session *session)
 
 	if (session->se_options.po_max_overhead == 0)
 		return;
-	measure(session);
+	overhead_measure(session);
 	ov->ov_was_measured = ov->ov_is_measured;
 }

@@ -119,7 +119,7 @@ known_find(const struct prof_reread *reread, uint32_t pid)
 }
 
 static bool
-grow(struct prof_reread *reread)
+known_grow(struct prof_reread *reread)
 {
 	struct known *old = reread->rr_known;
 	size_t n, cap = reread->rr_cap;
@@ -151,7 +151,7 @@ known_get(struct prof_reread *reread, uint32_t pid)
 		memset(reread->rr_known, 0, reread->rr_cap * sizeof(*known));
 		reread->rr_n = 0;
 	}
-	if ((reread->rr_n + 1) * 2 > reread->rr_cap && !grow(reread))
+	if ((reread->rr_n + 1) * 2 > reread->rr_cap && !known_grow(reread))
 		return (NULL);
 	known = &reread->rr_known[place_of(reread, pid)];
 	known->kn_pid = pid;
@@ -209,7 +209,7 @@ take_mapping(void *arg, const struct prof_record *record)
  * that has ended nothing is left to be read: what is known stays.
  */
 static int
-renew(struct prof_reread *reread, struct known *known, uint64_t now_ns)
+known_renew(struct prof_reread *reread, struct known *known, uint64_t now_ns)
 {
 	uint64_t hash;
 
@@ -242,7 +242,7 @@ prof_reread_now(struct prof_reread *reread, uint32_t pid, uint64_t sample_ns)
 	if (known == NULL)
 		return (prof_fail_nomem(&reread->rr_session->se_error));
 	reread->rr_sample_ns = sample_ns;
-	rv = renew(reread, known, now_ns);
+	rv = known_renew(reread, known, now_ns);
 	known->kn_losses = reread->rr_losses;
 	known->kn_mapped = 0;
 	known->kn_read_ns = prof_now_ns();

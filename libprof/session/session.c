@@ -286,7 +286,7 @@ take_mark(void *arg, const struct prof_record *record)
  * one if samples of a known rate alone came for a second: a round wakes a CPU.
  */
 static void
-adapt(struct prof_session *session)
+wait_adapt(struct prof_session *session)
 {
 	const int most = session->se_round_ns - session->se_woken_ns <
 	    SECOND_NS ||
@@ -313,7 +313,7 @@ take_all(struct prof_session *session)
 	    prof_merge_step(&session->se_merge, PROF_STEP_TEND) == -1)
 		return (-1);
 	if (session->se_backend->bk_wait_ms == 0)
-		adapt(session);
+		wait_adapt(session);
 	if (session->se_marks != NULL && prof_marks_take(session->se_marks,
 	    take_mark, session) == -1)
 		return (-1);

@@ -163,7 +163,7 @@ seed_threads(struct prof_session *session)
 
 /* A descriptor per process tells us when it ends. */
 static int
-watch(struct prof_session *session)
+pids_watch(struct prof_session *session)
 {
 	const struct prof_options *po = &session->se_options;
 	size_t n;
@@ -188,9 +188,9 @@ prof_targets_seed(struct prof_session *session)
 		return (seed_one(session,
 		    (uint32_t)session->se_command.cm_pid, true));
 	case PROF_TARGET_PIDS:
-		return (watch(session) == -1 ? -1 : seed_tree(session));
+		return (pids_watch(session) == -1 ? -1 : seed_tree(session));
 	case PROF_TARGET_TIDS:
-		return (watch(session) == -1 ? -1 : seed_threads(session));
+		return (pids_watch(session) == -1 ? -1 : seed_threads(session));
 	default:
 		return (0);
 	}

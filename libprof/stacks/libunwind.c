@@ -154,7 +154,7 @@ prof_unwinder_forget(struct prof_unwinder *un)
 /* ------------------------------------------------------------ entries */
 
 static uint8_t *
-put(uint8_t *to, uint64_t value, size_t bytes)
+bytes_put(uint8_t *to, uint64_t value, size_t bytes)
 {
 	memcpy(to, &value, bytes);	/* both machines: little */
 	return (to + bytes);
@@ -184,7 +184,7 @@ close_entry(uint8_t *from, uint8_t *to)
 {
 	while ((to - from) % 8 != 0)
 		*to++ = 0;
-	put(from, (uint64_t)(to - from) - 4, 4);
+	bytes_put(from, (uint64_t)(to - from) - 4, 4);
 	return (to);
 }
 
@@ -211,8 +211,8 @@ make_up(struct made_up *mu, const struct prof_object *object, uint32_t n,
 	mu->mu_at = 0;
 	if (!is_run(entry) || n >= MAX_ENTRY)
 		return (false);
-	to = put(to, 0, 4);			/* a CIE ... */
-	to = put(to, 1, 1);
+	to = bytes_put(to, 0, 4);			/* a CIE ... */
+	to = bytes_put(to, 1, 1);
 	memcpy(to, "zRS", 4);
 	to += 3;
 	if (!entry->en_signal)
@@ -221,14 +221,14 @@ make_up(struct made_up *mu, const struct prof_object *object, uint32_t n,
 		*to++ = '\0';
 	to = put_uleb(to, entry->en_code_align);
 	to = put_sleb(to, entry->en_data_align);
-	to = put(to, PROF_REG_PC == 32 ? 30 : PROF_REG_PC, 1);
+	to = bytes_put(to, PROF_REG_PC == 32 ? 30 : PROF_REG_PC, 1);
 	to = put_uleb(to, 1);
-	to = put(to, 0, 1);			/* ... of whole addresses */
+	to = bytes_put(to, 0, 1);	/* ... of whole addresses */
 	memcpy(to, object->ob_frames + entry->en_initial, initial);
 	fde = to = close_entry(mu->mu_byte, to + initial);
-	to = put(to + 4, (uint64_t)(fde + 4 - mu->mu_byte), 4);
-	to = put(to, entry->en_start + bias, 8);
-	to = put(to, entry->en_end - entry->en_start, 8);
+	to = bytes_put(to + 4, (uint64_t)(fde + 4 - mu->mu_byte), 4);
+	to = bytes_put(to, entry->en_start + bias, 8);
+	to = bytes_put(to, entry->en_end - entry->en_start, 8);
 	to = put_uleb(to, 0);
 	memcpy(to, object->ob_frames + entry->en_program, program);
 	to = close_entry(fde, to + program);
@@ -422,7 +422,7 @@ no_name(unw_addr_space_t as, unw_word_t at, char *name, size_t size,
 
 /* An address space that remembers rules of this version alone. */
 static unw_addr_space_t
-remembering(struct prof_unwinder *un, uint64_t version)
+space_of_version(struct prof_unwinder *un, uint64_t version)
 {
 	struct memory *oldest = &un->un_memory[0], *memory;
 	size_t n;
@@ -444,7 +444,7 @@ found:
 
 /* Why a step failed that had a rule. */
 static enum prof_stack_status
-failure(const struct prof_unwinder *un)
+step_failure(const struct prof_unwinder *un)
 {
 	const struct prof_snapshot *sn = un->un_snapshot;
 	uint64_t end = sn->sn_base + sn->sn_bytes;
@@ -513,7 +513,7 @@ walk_by_rules(struct prof_unwinder *un, unw_addr_space_t as,
 	un->un_why = PROF_STACK_NONE;
 	un->un_missed = 0;
 	if (unw_init_remote(&cursor, as, un) != 0)
-		return (failure(un));
+		return (step_failure(un));
 	for (;;) {
 		if (walk->wk_n == DTP_MAX_UFRAMES)
 			return (PROF_STACK_DEEP);
@@ -527,7 +527,7 @@ walk_by_rules(struct prof_unwinder *un, unw_addr_space_t as,
 			return (why);
 		}
 		if (rv < 0)
-			return (failure(un));
+			return (step_failure(un));
 		if (rv == 0 || unw_get_reg(&cursor, UNW_REG_IP, &pc) != 0 ||
 		    pc == 0)
 			return (is_outermost(un, walk) ? PROF_STACK_OK :
@@ -546,7 +546,7 @@ step_by_fp(struct prof_unwinder *un)
 		return (PROF_STACK_NOROW);
 	if (access_mem(NULL, fp, &next, 0, un) != 0 ||
 	    access_mem(NULL, fp + 8, &pc, 0, un) != 0)
-		return (failure(un));
+		return (step_failure(un));
 	/* As in the kernel: a guess is not where frames end. */
 	if (pc == 0)
 		return (PROF_STACK_NOROW);
@@ -562,7 +562,7 @@ prof_unwinder_walk(struct prof_unwinder *un, uint32_t pid,
     const struct prof_space *space, const struct prof_snapshot *snapshot,
     struct prof_walk *walk)
 {
-	unw_addr_space_t as = remembering(un, space->ss_version);
+	unw_addr_space_t as = space_of_version(un, space->ss_version);
 	uint32_t guessed = UINT32_MAX;
 
 	un->un_pid = pid;

@@ -80,7 +80,7 @@ bytes_of(const struct prof_object *object)
 
 /* Back to what it was before it was read. */
 static void
-forget(struct prof_objects *objects, struct prof_object *object)
+object_forget(struct prof_objects *objects, struct prof_object *object)
 {
 	objects->is_bytes -= bytes_of(object);
 	if (object->ob_memory == NULL) {
@@ -105,7 +105,7 @@ prof_objects_free(struct prof_objects *objects)
 	for (n = 0; n < objects->is_n; n++) {
 		if (objects->is_object[n] == NULL)
 			continue;
-		forget(objects, objects->is_object[n]);
+		object_forget(objects, objects->is_object[n]);
 		free(objects->is_object[n]);
 	}
 	free(objects->is_object);
@@ -182,7 +182,7 @@ prof_objects_sweep(struct prof_objects *objects)
 			objects->is_object[object->ob_number] = NULL;
 			objects->is_free[objects->is_nfree++] =
 			    (uint16_t)object->ob_number;
-			forget(objects, object);
+			object_forget(objects, object);
 			free(object);
 		}
 	}
@@ -363,7 +363,7 @@ make_room(struct prof_objects *objects, const struct prof_object *keep)
 		}
 		if (oldest == NULL)
 			return;
-		forget(objects, oldest);
+		object_forget(objects, oldest);
 	}
 }
 
@@ -385,7 +385,7 @@ prof_object_ready(struct prof_objects *objects, uint32_t pid,
 	rv = read_object(objects, object, pid, mapping);
 	objects->is_bytes += bytes_of(object);
 	if (rv == -1) {
-		forget(objects, object);
+		object_forget(objects, object);
 		return (false);
 	}
 	make_room(objects, object);

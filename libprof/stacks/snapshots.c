@@ -63,7 +63,7 @@ prof_snapshots_free(struct prof_snapshots *st)
 
 /* A rule that is remembered belongs to a space, which has gone as well. */
 static void
-sweep(struct prof_snapshots *st)
+objects_sweep(struct prof_snapshots *st)
 {
 	const uint64_t now_ns = prof_now_ns();
 
@@ -93,7 +93,7 @@ prof_snapshots_observe(struct prof_snapshots *st,
     const struct prof_record *record)
 {
 	if (prof_objects_are_many(st->st_objects))
-		sweep(st);
+		objects_sweep(st);
 	return (prof_spaces_observe(st->st_spaces, record));
 }
 

@@ -70,7 +70,7 @@ prof_verify_row(struct prof_verify *verify, size_t n,
 }
 
 static void
-count(struct prof_verify *verify, const struct row *found)
+row_count(struct prof_verify *verify, const struct row *found)
 {
 	const struct prof_verify_row *row = &found->ro_row;
 	struct row *at;
@@ -144,5 +144,5 @@ prof_verify_compare(struct prof_verify *verify,
 	}
 	if (row.ro_row.vr_kind >= PROF_VERIFY_EARLIER && n > 0)
 		set_place(&row, space, sample->pr_user[n - 1]);
-	count(verify, &row);
+	row_count(verify, &row);
 }

@@ -45,8 +45,8 @@ static bool	reading_get(const struct prof_rings *, int,
 		    struct reading *);
 static bool	is_clock(const struct prof_event *);
 static uint64_t	lost_of(const struct prof_rings *, bool);
-static void	settle(const struct prof_rings *, const struct ring_event *,
-		    struct prof_accounting *);
+static void	account_settle(const struct prof_rings *,
+		    const struct ring_event *, struct prof_accounting *);
 
 static bool
 reading_get(const struct prof_rings *rings, int fd, struct reading *reading)
@@ -71,7 +71,7 @@ is_clock(const struct prof_event *event)
 
 /* From the sums over descriptors to weight, difference and bound. */
 static void
-settle(const struct prof_rings *rings, const struct ring_event *event,
+account_settle(const struct prof_rings *rings, const struct ring_event *event,
     struct prof_accounting *sum)
 {
 	uint64_t period = event->re_layout.ly_period;
@@ -134,7 +134,7 @@ prof_rings_accounting(struct prof_rings *rings, size_t event,
 	/* While a task runs all its events are enabled, on other CPUs, too. */
 	if (!rings->rs_all && rings->rs_event[e].re_nplaces > 1)
 		accounting->pa_enabled_ns /= rings->rs_event[e].re_nplaces;
-	settle(rings, &rings->rs_event[e], accounting);
+	account_settle(rings, &rings->rs_event[e], accounting);
 	return (0);
 }
 

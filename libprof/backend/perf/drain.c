@@ -22,7 +22,7 @@
 
 static int	collect_ring(struct prof_rings *, uint32_t);
 static int	compare_at(const void *, const void *);
-static int	deliver(struct prof_rings *, const struct ring_at *,
+static int	record_deliver(struct prof_rings *, const struct ring_at *,
 		    prof_record_fn *, void *);
 static struct ring_event *event_of(struct prof_rings *, uint64_t);
 static void	note_lost(struct prof_rings *, const struct ring *,
@@ -31,7 +31,7 @@ static void	note_record(struct prof_rings *, const struct ring *,
 		    const struct ring_head *, struct prof_record *);
 static void	note_sample(struct ring_event *, const struct prof_record *);
 static void	exec_path(struct prof_record *, char *, size_t);
-static void	release(struct prof_rings *);
+static void	rings_release(struct prof_rings *);
 
 static int
 compare_at(const void *left, const void *right)
@@ -216,7 +216,7 @@ is_of_task(const struct prof_record *record)
 }
 
 static int
-deliver(struct prof_rings *rings, const struct ring_at *at,
+record_deliver(struct prof_rings *rings, const struct ring_at *at,
     prof_record_fn *fn, void *arg)
 {
 	struct ring *ring = &rings->rs_ring[at->ra_ring];
@@ -274,7 +274,7 @@ deliver(struct prof_rings *rings, const struct ring_at *at,
 
 /* What is done; only what lies below all others can be given back. */
 static void
-release(struct prof_rings *rings)
+rings_release(struct prof_rings *rings)
 {
 	struct ring *ring;
 	size_t i;
@@ -331,10 +331,10 @@ prof_rings_drain(struct prof_rings *rings, uint64_t until_ns,
 		at = &rings->rs_at[rings->rs_first];
 		if (at->ra_time_ns > until_ns)
 			break;
-		rv = deliver(rings, at, fn, arg);
+		rv = record_deliver(rings, at, fn, arg);
 		rings->rs_first++;
 	}
 	if (rings->rs_first >= rings->rs_nat - rings->rs_first)
-		release(rings);
+		rings_release(rings);
 	return (rv);
 }

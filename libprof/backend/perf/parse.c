@@ -27,9 +27,9 @@
 #define TRAILER_SIZE	32
 #define SAMPLE_SIZE	48	/* up to the cpu */
 
-static uint32_t	get32(const void *, size_t);
-static uint64_t	get64(const void *, size_t);
-static uint16_t	get16(const void *, size_t);
+static uint32_t	u32_at(const void *, size_t);
+static uint64_t	u64_at(const void *, size_t);
+static uint16_t	u16_at(const void *, size_t);
 static const char *get_text(const void *, size_t, size_t);
 static int	parse_sample(const void *, size_t,
 		    const struct prof_ring_layout *, struct prof_record *);
@@ -42,7 +42,7 @@ static int	parse_ksymbol(const void *, size_t, struct prof_record *);
 static int	parse_other(const void *, size_t, struct prof_record *);
 
 static uint16_t
-get16(const void *bytes, size_t at)
+u16_at(const void *bytes, size_t at)
 {
 	uint16_t value;
 
@@ -51,7 +51,7 @@ get16(const void *bytes, size_t at)
 }
 
 static uint32_t
-get32(const void *bytes, size_t at)
+u32_at(const void *bytes, size_t at)
 {
 	uint32_t value;
 
@@ -60,7 +60,7 @@ get32(const void *bytes, size_t at)
 }
 
 static uint64_t
-get64(const void *bytes, size_t at)
+u64_at(const void *bytes, size_t at)
 {
 	uint64_t value;
 
@@ -106,8 +106,8 @@ prof_ring_head(const void *bytes, size_t len, struct ring_head *head)
 {
 	if (len < sizeof(struct perf_event_header))
 		return (false);
-	head->rh_type = get32(bytes, 0);
-	head->rh_size = get16(bytes, 6);
+	head->rh_type = u32_at(bytes, 0);
+	head->rh_size = u16_at(bytes, 6);
 	head->rh_id = head->rh_time_ns = head->rh_subject = 0;
 	head->rh_tid = head->rh_end = 0;
 	if (head->rh_size < sizeof(struct perf_event_header) ||
@@ -116,22 +116,22 @@ prof_ring_head(const void *bytes, size_t len, struct ring_head *head)
 	if (head->rh_type == PERF_RECORD_SAMPLE) {
 		if (head->rh_size < SAMPLE_SIZE)
 			return (false);
-		head->rh_id = get64(bytes, 8);
-		head->rh_tid = get32(bytes, 28);
-		head->rh_time_ns = get64(bytes, 32);
+		head->rh_id = u64_at(bytes, 8);
+		head->rh_tid = u32_at(bytes, 28);
+		head->rh_time_ns = u64_at(bytes, 32);
 		return (true);
 	}
 	head->rh_end = trailer_at(bytes, head->rh_type, head->rh_size);
 	if (head->rh_end == 0)
 		return (false);
-	head->rh_tid = get32(bytes, head->rh_end + 4);
-	head->rh_time_ns = get64(bytes, head->rh_end + 8);
-	head->rh_id = get64(bytes, head->rh_end + 24);
+	head->rh_tid = u32_at(bytes, head->rh_end + 4);
+	head->rh_time_ns = u64_at(bytes, head->rh_end + 8);
+	head->rh_id = u64_at(bytes, head->rh_end + 24);
 	if ((head->rh_type == PERF_RECORD_THROTTLE ||
 	    head->rh_type == PERF_RECORD_UNTHROTTLE) && head->rh_size >= 64)
-		head->rh_subject = get64(bytes, 16);
+		head->rh_subject = u64_at(bytes, 16);
 	if (head->rh_type == PERF_RECORD_LOST && head->rh_size >= 56)
-		head->rh_subject = get64(bytes, 8);
+		head->rh_subject = u64_at(bytes, 8);
 	return (true);
 }
 
@@ -186,23 +186,23 @@ parse_sample(const void *bytes, size_t size,
 
 	record->pr_type = PROF_R_SAMPLE;
 	record->pr_event = layout->ly_event;
-	record->pr_ip = get64(bytes, 16);
-	record->pr_pid = get32(bytes, 24);
-	record->pr_tid = get32(bytes, 28);
-	record->pr_cpu = get32(bytes, 40);
+	record->pr_ip = u64_at(bytes, 16);
+	record->pr_pid = u32_at(bytes, 24);
+	record->pr_tid = u32_at(bytes, 28);
+	record->pr_cpu = u32_at(bytes, 40);
 	record->pr_weight = layout->ly_period;
-	record->pr_in_kernel = (get16(bytes, 4) &
+	record->pr_in_kernel = (u16_at(bytes, 4) &
 	    PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
 	if (layout->ly_has_period) {
 		if (size - at < 8)
 			return (-1);
-		record->pr_weight = get64(bytes, at);
+		record->pr_weight = u64_at(bytes, at);
 		at += 8;
 	}
 	if (layout->ly_has_chain) {
 		if (size - at < 8)
 			return (-1);
-		n = get64(bytes, at);
+		n = u64_at(bytes, at);
 		at += 8;
 		if (n > (size - at) / 8 || !parse_chain(
 		    (const uint64_t *)(const void *)((const uint8_t *)bytes +
@@ -222,18 +222,18 @@ parse_mmap(const void *bytes, size_t end, struct prof_record *record)
 	record->pr_path = get_text(bytes, 72, end);
 	if (record->pr_path == NULL)
 		return (-1);
-	record->pr_pid = get32(bytes, 8);
-	record->pr_tid = get32(bytes, 12);
-	record->pr_addr = get64(bytes, 16);
-	record->pr_len = get64(bytes, 24);
-	record->pr_offset = get64(bytes, 32);
-	record->pr_prot = get32(bytes, 64);
+	record->pr_pid = u32_at(bytes, 8);
+	record->pr_tid = u32_at(bytes, 12);
+	record->pr_addr = u64_at(bytes, 16);
+	record->pr_len = u64_at(bytes, 24);
+	record->pr_offset = u64_at(bytes, 32);
+	record->pr_prot = u32_at(bytes, 64);
 	if ((record->pr_prot & PROT_EXEC) == 0)
 		return (0);
-	if ((get16(bytes, 4) & PERF_RECORD_MISC_MMAP_BUILD_ID) == 0) {
-		record->pr_dev = (uint64_t)get32(bytes, 40) << 32 |
-		    get32(bytes, 44);
-		record->pr_ino = get64(bytes, 48);
+	if ((u16_at(bytes, 4) & PERF_RECORD_MISC_MMAP_BUILD_ID) == 0) {
+		record->pr_dev = (uint64_t)u32_at(bytes, 40) << 32 |
+		    u32_at(bytes, 44);
+		record->pr_ino = u64_at(bytes, 48);
 		return (1);
 	}
 	memcpy(&len, (const uint8_t *)bytes + 40, 1);
@@ -251,10 +251,10 @@ parse_comm(const void *bytes, size_t end, struct prof_record *record)
 	record->pr_comm = get_text(bytes, 16, end);
 	if (record->pr_comm == NULL)
 		return (-1);
-	record->pr_pid = get32(bytes, 8);
-	record->pr_tid = get32(bytes, 12);
+	record->pr_pid = u32_at(bytes, 8);
+	record->pr_tid = u32_at(bytes, 12);
 	record->pr_type = PROF_R_COMM;
-	if ((get16(bytes, 4) & PERF_RECORD_MISC_COMM_EXEC) != 0) {
+	if ((u16_at(bytes, 4) & PERF_RECORD_MISC_COMM_EXEC) != 0) {
 		record->pr_type = PROF_R_EXEC;
 		record->pr_ptid = record->pr_tid;
 		record->pr_path = "";
@@ -271,13 +271,13 @@ parse_life(const void *bytes, size_t end, struct prof_record *record)
 {
 	if (end < 32)
 		return (-1);
-	record->pr_pid = get32(bytes, 8);
-	record->pr_tid = get32(bytes, 16);
+	record->pr_pid = u32_at(bytes, 8);
+	record->pr_tid = u32_at(bytes, 16);
 	record->pr_type = PROF_R_EXIT;
-	if (get32(bytes, 0) == PERF_RECORD_FORK) {
+	if (u32_at(bytes, 0) == PERF_RECORD_FORK) {
 		record->pr_type = PROF_R_FORK;
-		record->pr_ppid = get32(bytes, 12);
-		record->pr_ptid = get32(bytes, 20);
+		record->pr_ppid = u32_at(bytes, 12);
+		record->pr_ptid = u32_at(bytes, 20);
 		return (1);
 	}
 	record->pr_group_dead = record->pr_pid == record->pr_tid;
@@ -294,33 +294,33 @@ parse_ksymbol(const void *bytes, size_t end, struct prof_record *record)
 	if (record->pr_path == NULL)
 		return (-1);
 	record->pr_pid = record->pr_tid = UINT32_MAX;
-	record->pr_addr = get64(bytes, 8);
-	if ((get16(bytes, 22) & PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER) == 0)
-		record->pr_len = get32(bytes, 16);
+	record->pr_addr = u64_at(bytes, 8);
+	if ((u16_at(bytes, 22) & PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER) == 0)
+		record->pr_len = u32_at(bytes, 16);
 	return (1);
 }
 
 static int
 parse_other(const void *bytes, size_t end, struct prof_record *record)
 {
-	switch (get32(bytes, 0)) {
+	switch (u32_at(bytes, 0)) {
 	case PERF_RECORD_LOST:
 		if (end < 24)
 			return (-1);
 		record->pr_type = PROF_R_LOST;
-		record->pr_weight = get64(bytes, 16);
+		record->pr_weight = u64_at(bytes, 16);
 		return (1);
 	case PERF_RECORD_LOST_SAMPLES:
 		if (end < 16)
 			return (-1);
 		record->pr_type = PROF_R_LOST;
-		record->pr_weight = get64(bytes, 8);
+		record->pr_weight = u64_at(bytes, 8);
 		return (1);
 	case PERF_RECORD_THROTTLE:
 	case PERF_RECORD_UNTHROTTLE:
 		if (end < 32)
 			return (-1);
-		record->pr_type = get32(bytes, 0) == PERF_RECORD_THROTTLE ?
+		record->pr_type = u32_at(bytes, 0) == PERF_RECORD_THROTTLE ?
 		    PROF_R_THROTTLE : PROF_R_UNTHROTTLE;
 		return (1);
 	}
@@ -343,9 +343,9 @@ prof_ring_parse(const void *bytes, size_t len,
 		return (layout == NULL ? -1 :
 		    parse_sample(bytes, head.rh_size, layout, record));
 	end = head.rh_end;
-	record->pr_pid = get32(bytes, end);
-	record->pr_tid = get32(bytes, end + 4);
-	record->pr_cpu = get32(bytes, end + 16);
+	record->pr_pid = u32_at(bytes, end);
+	record->pr_tid = u32_at(bytes, end + 4);
+	record->pr_cpu = u32_at(bytes, end + 16);
 	switch (head.rh_type) {
 	case PERF_RECORD_MMAP2:
 		return (parse_mmap(bytes, end, record));

@@ -45,7 +45,7 @@ prof_ring_registers(void)
 
 /* A number at a place that moves on; false: the record ends before. */
 static bool
-take(const uint8_t *bytes, size_t size, size_t *at, uint64_t *value)
+value_take(const uint8_t *bytes, size_t size, size_t *at, uint64_t *value)
 {
 	if (size - *at < sizeof(*value))
 		return (false);
@@ -65,28 +65,28 @@ prof_ring_snapshot(const void *record, size_t size,
 	if (size < at)
 		return (false);
 	if (layout->ly_has_chain) {
-		if (!take(bytes, size, &at, &value) ||
+		if (!value_take(bytes, size, &at, &value) ||
 		    value > (size - at) / 8)
 			return (false);
 		at += value * 8;
 	}
-	if (!take(bytes, size, &at, &value) ||
+	if (!value_take(bytes, size, &at, &value) ||
 	    value != PERF_SAMPLE_REGS_ABI_64)
 		return (false);
 	memset(snapshot, 0, sizeof(*snapshot));
 	for (n = 0; n < NREGS; n++)
-		if (!take(bytes, size, &at,
+		if (!value_take(bytes, size, &at,
 		    &snapshot->sn_reg[dwarf_number[n]]))
 			return (false);
 	snapshot->sn_known = PROF_ALL_REGS;
 	snapshot->sn_base = snapshot->sn_reg[PROF_REG_SP];
-	if (!take(bytes, size, &at, &copied) || copied > size - at)
+	if (!value_take(bytes, size, &at, &copied) || copied > size - at)
 		return (false);
 	snapshot->sn_stack = bytes + at;
 	at += copied;
 	if (copied == 0)
 		return (true);
-	if (!take(bytes, size, &at, &counting) || counting > copied)
+	if (!value_take(bytes, size, &at, &counting) || counting > copied)
 		return (false);
 	snapshot->sn_bytes = counting;
 	snapshot->sn_cut = counting == copied;
