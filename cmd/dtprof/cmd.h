@@ -239,11 +239,14 @@ int	out_end(struct out *out, const char *command);
 
 /* -------------------------------------------------------------- msg.c */
 
-/* On standard error: "dtprof: command: text", then a hint, one line each. */
-void	msg_error(const char *command, const char *text, const char *cure);
-void	msg_fail(const char *command, const char *cure, const char *fmt, ...)
+/*
+ * On standard error: "dtprof: command: text", then a hint, one line each.  -1,
+ * to be returned.
+ */
+int	msg_error(const char *command, const char *text, const char *cure);
+int	msg_fail(const char *command, const char *cure, const char *fmt, ...)
 	    __attribute__((format(printf, 3, 4)));
-void	msg_prof(const char *command, const struct prof_err *error);
+int	msg_prof(const char *command, const struct prof_err *error);
 /* A condition that makes the result less reliable. */
 void	msg_warning(const char *command, const char *fmt, ...)
 	    __attribute__((format(printf, 2, 3)));

@@ -225,10 +225,9 @@ find_in_base(struct annotate *base, const struct prof_function *function)
 		n = find_like(base, function, NULL);
 	if (n < 2)
 		return (0);
-	msg_fail("annotate", "choose a function whose name is unique in the "
-	    "base", "ambiguous name: the base has several functions '%s'",
-	    function->fu_name);
-	return (-1);
+	return (msg_fail("annotate", "choose a function whose name is unique "
+	    "in the base", "ambiguous name: the base has several functions "
+	    "'%s'", function->fu_name));
 }
 
 static int
@@ -299,15 +298,13 @@ static int
 make_rows(struct annotate *an, const struct annotate_options *ao)
 {
 	if (((ao->ao_source || !ao->ao_asm) && annotate_source(an) == -1) ||
-	    ((ao->ao_asm || !ao->ao_source) && annotate_asm(an) == -1)) {
-		msg_error("annotate", "out of memory", "free memory");
-		return (-1);
-	}
+	    ((ao->ao_asm || !ao->ao_source) && annotate_asm(an) == -1))
+		return (msg_error("annotate", "out of memory", "free memory"));
 	if (an->an_nplaces > 0)
 		return (0);
-	msg_fail("annotate", "--total includes its callees",
-	    "%s: no samples in this function itself", an->an_function->fu_name);
-	return (-1);
+	return (msg_fail("annotate", "--total includes its callees",
+	    "%s: no samples in this function itself",
+	    an->an_function->fu_name));
 }
 
 /* -------------------------------------------------------------- output */
@@ -348,8 +345,7 @@ sum_up(struct annotate *an)
 {
 	if (annotate_sum(an) == 0)
 		return (0);
-	msg_error("annotate", "out of memory", "free memory");
-	return (-1);
+	return (msg_error("annotate", "out of memory", "free memory"));
 }
 
 /* Of another build lines are all that can stand beside each other. */
@@ -361,12 +357,10 @@ check_builds(struct annotate *an)
 
 	if (an->an_is_same_build)
 		return (0);
-	if (!annotate_has_lines(an)) {
-		msg_error("annotate", "base and new are different builds, and "
-		    "one has no line information", "build with -g, keep the "
-		    "files that ran, and record again");
-		return (-1);
-	}
+	if (!annotate_has_lines(an))
+		return (msg_error("annotate", "base and new are different "
+		    "builds, and one has no line information", "build with -g, "
+		    "keep the files that ran, and record again"));
 	msg_note("annotate", "%s", note);
 	return (annotate_row(an, AN_NOTE, 0, strdup(note)) == NULL ? -1 : 0);
 }
@@ -380,10 +374,8 @@ add_base(struct annotate *an, struct annotate *base,
 
 	base->an_is_same_build = strcmp(file, path) == 0;
 	base->an_reader = input_read("annotate", file, &error);
-	if (base->an_reader == NULL) {
-		msg_prof("annotate", &error);
-		return (-1);
-	}
+	if (base->an_reader == NULL)
+		return (msg_prof("annotate", &error));
 	if (make_profile(base, ao, choose_has_time(&ao->ao_base_time) ?
 	    &ao->ao_base_time : &ao->ao_time, file) == -1 ||
 	    find_in_base(base, an->an_function) == -1 || sum_up(base) == -1)
@@ -391,15 +383,12 @@ add_base(struct annotate *an, struct annotate *base,
 	if (base->an_function == NULL)
 		msg_note("annotate", "the base has no samples of %s",
 		    an->an_function->fu_name);
-	if (annotate_merge(an, base) == -1) {
-		msg_error("annotate", "out of memory", "free memory");
-		return (-1);
-	}
+	if (annotate_merge(an, base) == -1)
+		return (msg_error("annotate", "out of memory", "free memory"));
 	if (an->an_ncolumns > 0)
 		return (check_builds(an));
-	msg_error("annotate", "base and new have no event in common",
-	    "list their events with dtprof report --by event");
-	return (-1);
+	return (msg_error("annotate", "base and new have no event in common",
+	    "list their events with dtprof report --by event"));
 }
 
 static bool
@@ -425,17 +414,12 @@ check_annotate(const void *options, int n, char *const *operands)
 	const struct annotate_options *ao = options;
 
 	(void)operands;
-	if (ao->ao_csv + ao->ao_html + ao->ao_json > 1) {
-		msg_error("annotate", "--csv, --html and --json exclude each "
-		    "other",
-		    "choose one");
-		return (-1);
-	}
-	if (ao->ao_output != NULL && !ao->ao_html) {
-		msg_error("annotate", "-o requires --html",
-		    "redirect standard output instead: > FILE");
-		return (-1);
-	}
+	if (ao->ao_csv + ao->ao_html + ao->ao_json > 1)
+		return (msg_error("annotate", "--csv, --html and --json "
+		    "exclude each other", "choose one"));
+	if (ao->ao_output != NULL && !ao->ao_html)
+		return (msg_error("annotate", "-o requires --html",
+		    "redirect standard output instead: > FILE"));
 	return (choose_check("annotate", &ao->ao_time) == -1 ||
 	    choose_check("annotate", &ao->ao_base_time) == -1 ? -1 :
 	    input_check("annotate", ao->ao_input, n - 1));

@@ -38,9 +38,9 @@ bench_baseline_check(const char *command, const char *option,
 			why = "names with this ending are reserved";
 	if (why == NULL)
 		return (0);
-	msg_fail(command, "use letters, digits, '.', '_' and '-', beginning "
-	    "with a letter or digit", "--%s %s: %s", option, name, why);
-	return (-1);
+	return (msg_fail(command, "use letters, digits, '.', '_' and '-', "
+	    "beginning with a letter or digit", "--%s %s: %s", option, name,
+	    why));
 }
 
 char *

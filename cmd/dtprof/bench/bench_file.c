@@ -43,9 +43,8 @@ const struct bench_metric_name bench_metrics[BENCH_NMETRICS] = {
 static int
 file_fail(const char *path, const char *what)
 {
-	msg_fail("bench", "check the directory and the disk, or name another "
-	    "with -o", "%s: %s", path, what);
-	return (-1);
+	return (msg_fail("bench", "check the directory and the disk, or name "
+	    "another with -o", "%s: %s", path, what));
 }
 
 /* NULL: no memory. */
@@ -104,11 +103,9 @@ check_programs(const struct bench *then, const char *path)
 		if (strcmp(now.bc_build_id,
 		    then->be_command[i].bc_build_id) == 0)
 			continue;
-		msg_fail("bench", "give the commands to start over, or another "
-		    "directory with -o", "%s: the program of '%s' was rebuilt "
-		    "since the first run", path,
-		    now.bc_name);
-		return (-1);
+		return (msg_fail("bench", "give the commands to start over, or "
+		    "another directory with -o", "%s: the program of '%s' was "
+		    "rebuilt since the first run", path, now.bc_name));
 	}
 	return (0);
 }
@@ -242,11 +239,10 @@ load_results(struct bench *bench, char *text, const char *path)
 
 		line++;
 		json_free(json);
-		if (rv == -1) {
-			msg_fail("bench", "remove the line, or the directory",
-			    "%s: line %zu is not a valid result", path, line);
-			return (-1);
-		}
+		if (rv == -1)
+			return (msg_fail("bench", "remove the line, or the "
+			    "directory", "%s: line %zu is not a valid result",
+			    path, line));
 	}
 	if (*text != '\0')
 		msg_note("bench", "%s: the last line is incomplete; that run "

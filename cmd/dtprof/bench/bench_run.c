@@ -45,11 +45,9 @@ bench_become_caller(bool for_good)
 	/* A command is never root's by mistake. */
 	if (uid_text == NULL || gid_text == NULL ||
 	    opt_number(uid_text, &uid) == -1 || uid >= UINT32_MAX ||
-	    opt_number(gid_text, &gid) == -1 || gid >= UINT32_MAX) {
-		msg_fail("bench", "unset both to run commands as root",
-		    "SUDO_UID and SUDO_GID do not name a user");
-		return (-1);
-	}
+	    opt_number(gid_text, &gid) == -1 || gid >= UINT32_MAX)
+		return (msg_fail("bench", "unset both to run commands as root",
+		    "SUDO_UID and SUDO_GID do not name a user"));
 	if (uid == 0)
 		return (0);
 	user = getpwuid((uid_t)uid);
@@ -59,9 +57,8 @@ bench_become_caller(bool for_good)
 	    setresgid((gid_t)gid, (gid_t)-1, (gid_t)-1) == 0 &&
 	    setresuid((uid_t)uid, (uid_t)-1, (uid_t)-1) == 0))
 		return (0);
-	msg_fail("bench", "run it without sudo", "cannot switch to the user "
-	    "who ran sudo: %s", strerror(errno));
-	return (-1);
+	return (msg_fail("bench", "run it without sudo", "cannot switch to the "
+	    "user who ran sudo: %s", strerror(errno)));
 }
 
 /* --------------------------------------------------------- descriptors */

@@ -104,9 +104,8 @@ const struct prof_cmd cmd_bench = {
 static int
 bench_refuse(const char *cure, const char *text, const char *why)
 {
-	msg_fail("bench", cure, "%s%s%s", text, *text != '\0' ? ": " : "",
-	    why);
-	return (-1);
+	return (msg_fail("bench", cure, "%s%s%s", text, *text != '\0' ? ": " :
+	    "", why));
 }
 
 /* Wrong use must not look like a bad commit to git bisect. */

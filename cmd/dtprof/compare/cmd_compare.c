@@ -137,8 +137,7 @@ const char *const compare_by_words[] = { "function", "module", "line" };
 static int
 options_refuse(const char *cure, const char *why)
 {
-	msg_error("compare", why, cure);
-	return (-1);
+	return (msg_error("compare", why, cure));
 }
 
 /* ------------------------------------------------------------ which ones */
@@ -252,9 +251,8 @@ say_unlike(const struct compare *cm, const char *what)
 		    "that of the machine");
 		return (0);
 	}
-	msg_fail("compare", "measure both on one machine, or add --anyway",
-	    "the machines differ: %s", what);
-	return (-1);
+	return (msg_fail("compare", "measure both on one machine, or add "
+	    "--anyway", "the machines differ: %s", what));
 }
 
 /*
@@ -312,10 +310,8 @@ compare_pair(const struct compare *cm, struct pair *pair,
 	struct prof_err error = { 0 };
 
 	costs.ct_comparison = prof_comparison_new(&options, &error);
-	if (costs.ct_comparison == NULL) {
-		msg_prof("compare", &error);
-		return (-1);
-	}
+	if (costs.ct_comparison == NULL)
+		return (msg_prof("compare", &error));
 	pair->pr_comparison = costs.ct_comparison;
 	if (compare_runs(&costs, pair->pr_series, is_interleaved) == -1)
 		return (-1);

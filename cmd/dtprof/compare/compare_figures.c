@@ -16,8 +16,7 @@
 static int
 figures_fail(const char *why, const char *cure)
 {
-	msg_fail("compare", cure, "nothing to draw: %s", why);
-	return (-1);
+	return (msg_fail("compare", cure, "nothing to draw: %s", why));
 }
 
 /* The unit in which most numbers have few digits. */

@@ -19,12 +19,10 @@
 static int
 file_fail(const struct side *side, const char *path, const char *why)
 {
-	msg_fail(side->sd_command != NULL ? side->sd_command : "compare",
-	    side->sd_cure != NULL ? side->sd_cure : "give a bench directory, "
-	    "recordings, folded stacks, pprof profiles, or JSON of stat or "
-	    "hyperfine",
-	    "%s: %s", path, why);
-	return (-1);
+	return (msg_fail(side->sd_command != NULL ? side->sd_command :
+	    "compare", side->sd_cure != NULL ? side->sd_cure : "give a bench "
+	    "directory, recordings, folded stacks, pprof profiles, or JSON of "
+	    "stat or hyperfine", "%s: %s", path, why));
 }
 
 /* --------------------------------------------------------------- bench */

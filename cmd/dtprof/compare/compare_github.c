@@ -88,10 +88,9 @@ compare_github(const struct compare *cm, struct out *out)
 	const char *path = compare_summary();
 
 	for (size_t i = 0; i < cm->cm_npairs; i++)
-		if (put_annotation(cm, &cm->cm_pair[i], out) == -1) {
-			msg_error("compare", "out of memory", "free memory");
-			return (-1);
-		}
+		if (put_annotation(cm, &cm->cm_pair[i], out) == -1)
+			return (msg_error("compare", "out of memory",
+			    "free memory"));
 	/* Behind what other steps have written. */
 	return (path == NULL ? 0 : file_append_by("compare", path,
 	    put_summary, cm));

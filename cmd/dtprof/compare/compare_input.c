@@ -20,8 +20,7 @@
 static int
 input_fail(const char *path, const char *why, const char *cure)
 {
-	msg_fail("compare", cure, "%s: %s", path, why);
-	return (-1);
+	return (msg_fail("compare", cure, "%s: %s", path, why));
 }
 
 struct series *

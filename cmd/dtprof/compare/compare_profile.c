@@ -46,10 +46,8 @@ compare_machine_of(struct series *series, const char *path)
 		return (0);
 	file_narrow(path);
 	reader = prof_reader_open(path, &error);
-	if (reader == NULL) {
-		msg_prof("compare", &error);
-		return (-1);
-	}
+	if (reader == NULL)
+		return (msg_prof("compare", &error));
 	stream = open_memstream(&text, &length);
 	for (size_t i = 0; stream != NULL &&
 	    i < sizeof(traits) / sizeof(traits[0]); i++) {
@@ -59,10 +57,8 @@ compare_machine_of(struct series *series, const char *path)
 			    prof_reader_info(reader, key));
 	}
 	prof_reader_close(reader);
-	if (stream == NULL || fclose(stream) != 0) {
-		msg_error("compare", "out of memory", "free memory");
-		return (-1);
-	}
+	if (stream == NULL || fclose(stream) != 0)
+		return (msg_error("compare", "out of memory", "free memory"));
 	rv = compare_add_machine(series, text);
 	free(text);
 	if (rv == -1)
@@ -174,9 +170,8 @@ static int
 fail_reading(const struct costs *ct, const char *path,
     const struct prof_err *error)
 {
-	msg_fail(ct->ct_command, error->pe_cure, "%s: %s", path,
-	    error->pe_text);
-	return (-1);
+	return (msg_fail(ct->ct_command, error->pe_cure, "%s: %s", path,
+	    error->pe_text));
 }
 
 static int

@@ -15,15 +15,14 @@
 static int
 runs_fail(const struct costs *ct)
 {
-	msg_prof(ct->ct_command, prof_comparison_error(ct->ct_comparison));
-	return (-1);
+	return (msg_prof(ct->ct_command,
+	    prof_comparison_error(ct->ct_comparison)));
 }
 
 static int
 fail_nomem(const struct costs *ct)
 {
-	msg_error(ct->ct_command, "out of memory", "free memory");
-	return (-1);
+	return (msg_error(ct->ct_command, "out of memory", "free memory"));
 }
 
 static int

@@ -126,9 +126,8 @@ check_completion(const void *options, int n, char *const *operands)
 	for (i = 0; i < NSHELLS; i++)
 		if (strcmp(operands[0], shells[i].name) == 0)
 			return (0);
-	msg_fail("completion", "use bash, zsh or fish", "unknown shell '%s'",
-	    operands[0]);
-	return (-1);
+	return (msg_fail("completion", "use bash, zsh or fish", "unknown shell "
+	    "'%s'", operands[0]));
 }
 
 static int

@@ -175,10 +175,8 @@ write_profile(const struct export_run *run)
 
 	bytes = prof_export(run->er_profile, (enum prof_export)eo->eo_format,
 	    &options, &length, &error);
-	if (bytes == NULL) {
-		msg_prof("export", &error);
-		return (-1);
-	}
+	if (bytes == NULL)
+		return (msg_prof("export", &error));
 	rv = file_write("export", eo->eo_output, bytes, length);
 	free(bytes);
 	return (rv);
@@ -205,12 +203,9 @@ check_export(const void *options, int n, char *const *operands)
 
 	(void)operands;
 	if (eo->eo_format == PROF_EXPORT_PPROF &&
-	    strcmp(eo->eo_output, "-") == 0 && isatty(STDOUT_FILENO)) {
-		msg_error("export", "pprof output is binary and not written to "
-		    "a terminal",
-		    "write it to a file with -o");
-		return (-1);
-	}
+	    strcmp(eo->eo_output, "-") == 0 && isatty(STDOUT_FILENO))
+		return (msg_error("export", "pprof output is binary and not "
+		    "written to a terminal", "write it to a file with -o"));
 	return (choose_check("export", &eo->eo_time) == -1 ? -1 :
 	    input_check("export", eo->eo_input, n));
 }

@@ -136,9 +136,9 @@ choose_ratio(struct flame_run *run)
 		run->fr_nevents = 2;
 		return (0);
 	}
-	msg_fail("flamegraph", "list its events with dtprof report --by event",
-	    "--ratio %s: no such events in this recording", text);
-	return (-1);
+	return (msg_fail("flamegraph", "list its events with dtprof report "
+	    "--by event", "--ratio %s: no such events in this recording",
+	    text));
 }
 
 /* Those that are asked for; else all that have samples, and the ratio's. */
@@ -298,11 +298,9 @@ flame_show(const char *path)
 	}
 	if (pid != -1)
 		(void)waitpid(pid, &status, 0);
-	if (pid == -1 || !WIFEXITED(status) || WEXITSTATUS(status) != 0) {
-		msg_fail("flamegraph", "open the file in a browser",
-		    "xdg-open could not open %s", path);
-		return (-1);
-	}
+	if (pid == -1 || !WIFEXITED(status) || WEXITSTATUS(status) != 0)
+		return (msg_fail("flamegraph", "open the file in a browser",
+		    "xdg-open could not open %s", path));
 	return (0);
 }
 
@@ -345,18 +343,14 @@ check_flamegraph(const void *options, int n, char *const *operands)
 	(void)operands;
 	if (!flame_is_drawing(fo) && !ends_with(fo->fo_output, ".html") &&
 	    !ends_with(fo->fo_output, ".htm") && strncmp(fo->fo_output,
-	    "/dev/", 5) != 0 && strcmp(fo->fo_output, "-") != 0) {
-		msg_fail("flamegraph", "use a name ending in .html or .svg, or "
-		    "- (a page to standard output)", "-o %s: unknown output "
-		    "format", fo->fo_output);
-		return (-1);
-	}
-	if (wrong != NULL) {
-		msg_error("flamegraph", wrong, n > 1 && !has_base(fo) ?
+	    "/dev/", 5) != 0 && strcmp(fo->fo_output, "-") != 0)
+		return (msg_fail("flamegraph", "use a name ending in .html or "
+		    ".svg, or - (a page to standard output)", "-o %s: unknown "
+		    "output format", fo->fo_output));
+	if (wrong != NULL)
+		return (msg_error("flamegraph", wrong, n > 1 && !has_base(fo) ?
 		    "use dtprof flamegraph --base OLD.dtp NEW.dtp" :
-		    "see dtprof flamegraph --help");
-		return (-1);
-	}
+		    "see dtprof flamegraph --help"));
 	return (choose_check("flamegraph", &fo->fo_time) == -1 ||
 	    choose_check("flamegraph", &fo->fo_base_time) == -1 ||
 	    choose_check_renames("flamegraph", &fo->fo_renames) == -1 ? -1 :

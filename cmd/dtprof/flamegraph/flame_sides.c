@@ -21,8 +21,7 @@ static const char cure[] =
 static int
 input_refuse(const char *path, const char *why)
 {
-	msg_fail("flamegraph", cure, "%s: %s", path, why);
-	return (-1);
+	return (msg_fail("flamegraph", cure, "%s: %s", path, why));
 }
 
 static bool

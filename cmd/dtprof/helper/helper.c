@@ -610,6 +610,5 @@ helper_begin(const struct prof_cmd *cmd, const void *options, int n,
 
 	if (prof_reading_confine(&reading, &error) == 0)
 		return (0);
-	msg_prof(cmd->cm_name, &error);
-	return (-1);
+	return (msg_prof(cmd->cm_name, &error));
 }

@@ -115,9 +115,8 @@ check_list(const void *options, int n, char *const *operands)
 
 	if (n < 2 || lo->lo_counters || lo->lo_pmu != NULL)
 		return (0);
-	msg_fail("list", "quote the pattern, or add --counters",
-	    "more than one pattern: '%s'", operands[1]);
-	return (-1);
+	return (msg_fail("list", "quote the pattern, or add --counters",
+	    "more than one pattern: '%s'", operands[1]));
 }
 
 /* A tracepoint is then listed without its group. */

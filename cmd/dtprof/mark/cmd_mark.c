@@ -62,10 +62,9 @@ check_mark(const void *options, int n, char *const *operands)
 	(void)operands;
 	if (!has_no_text && !(mo->mo_pause && mo->mo_resume))
 		return (0);
-	msg_error("mark", has_no_text ? "missing marker text" :
+	return (msg_error("mark", has_no_text ? "missing marker text" :
 	    "--pause and --resume exclude each other", "give a text, or one of "
-	    "--pause and --resume");
-	return (-1);
+	    "--pause and --resume"));
 }
 
 static int

@@ -150,11 +150,9 @@ int
 choose_check_renames(const char *command, const struct opt_strings *renames)
 {
 	for (size_t i = 0; i < renames->os_n; i++)
-		if (strchr(renames->os_text[i], '=') == NULL) {
-			msg_fail(command, "write --rename OLD=NEW",
-			    "--rename %s: missing '='", renames->os_text[i]);
-			return (-1);
-		}
+		if (strchr(renames->os_text[i], '=') == NULL)
+			return (msg_fail(command, "write --rename OLD=NEW",
+			    "--rename %s: missing '='", renames->os_text[i]));
 	return (0);
 }
 
@@ -188,10 +186,8 @@ choose_range(const char *command, struct prof_reader *reader,
 		    options));
 	if (!time->ct_from.on_set && !time->ct_to.on_set)
 		return (0);
-	if (find_start(reader, &start_ns) == -1) {
-		msg_prof(command, prof_reader_error(reader));
-		return (-1);
-	}
+	if (find_start(reader, &start_ns) == -1)
+		return (msg_prof(command, prof_reader_error(reader)));
 	if (__builtin_add_overflow(start_ns, time->ct_from.on_value,
 	    &options->pl_from_ns))
 		options->pl_from_ns = UINT64_MAX;
@@ -261,10 +257,9 @@ marks_collect(const char *command, struct prof_reader *reader,
 	while ((rv = prof_reader_record(reader, &record)) == 1) {
 		if (record.pr_type != PROF_R_MARK)
 			continue;
-		if (marks_add(marks, &record) == -1) {
-			msg_error(command, "out of memory", "free memory");
-			return (-1);
-		}
+		if (marks_add(marks, &record) == -1)
+			return (msg_error(command, "out of memory",
+			    "free memory"));
 	}
 	if (rv == -1)
 		msg_prof(command, prof_reader_error(reader));

@@ -143,8 +143,7 @@ const struct prof_cmd cmd_record = {
 static int
 options_refuse(const char *cure, const char *why)
 {
-	msg_error("record", why, cure);
-	return (-1);
+	return (msg_error("record", why, cure));
 }
 
 static int
@@ -185,20 +184,16 @@ parse_callgraph(const char *text, struct prof_options *po)
 		    strncmp(words[n], text, length) == 0)
 			break;
 	if (n == nwords || (text[length] == ',' &&
-	    callgraphs[n] != PROF_CALLGRAPH_DWARF)) {
-		msg_fail("record", "use auto, fp, none, dwarf or dwarf,SIZE",
-		    "--call-graph %s: unknown method", text);
-		return (-1);
-	}
+	    callgraphs[n] != PROF_CALLGRAPH_DWARF))
+		return (msg_fail("record", "use auto, fp, none, dwarf or "
+		    "dwarf,SIZE", "--call-graph %s: unknown method", text));
 	po->po_callgraph = callgraphs[n];
 	if (text[length] == '\0')
 		return (0);
 	if (opt_size(text + length + 1, &po->po_stack_bytes) == -1 ||
-	    po->po_stack_bytes < 1024 || po->po_stack_bytes > MAX_STACK) {
-		msg_fail("record", "use a size from 1K to 63K",
-		    "--call-graph %s: invalid size of the stack copy", text);
-		return (-1);
-	}
+	    po->po_stack_bytes < 1024 || po->po_stack_bytes > MAX_STACK)
+		return (msg_fail("record", "use a size from 1K to 63K",
+		    "--call-graph %s: invalid size of the stack copy", text));
 	po->po_stack_bytes &= ~7ULL;
 	return (0);
 }

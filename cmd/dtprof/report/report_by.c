@@ -23,8 +23,7 @@ static const char *const words[BY_NWORDS + 1] = { "function", "module", "line",
 static int
 no_memory(void)
 {
-	msg_error("report", "out of memory", "free memory");
-	return (-1);
+	return (msg_error("report", "out of memory", "free memory"));
 }
 
 static bool
@@ -43,11 +42,9 @@ add_argument(struct report_by *by, const char *name, size_t length)
 		if (strlen(by->rb_arg[n]) == length &&
 		    strncmp(by->rb_arg[n], name, length) == 0)
 			return (0);
-	if (by->rb_nargs == PROF_MAX_ARGS) {
-		msg_fail("report", "leave some out", "--by: more than %d "
-		    "arguments", PROF_MAX_ARGS);
-		return (-1);
-	}
+	if (by->rb_nargs == PROF_MAX_ARGS)
+		return (msg_fail("report", "leave some out", "--by: more than "
+		    "%d arguments", PROF_MAX_ARGS));
 	by->rb_arg[by->rb_nargs] = strndup(name, length);
 	if (by->rb_arg[by->rb_nargs] == NULL)
 		return (no_memory());
@@ -65,11 +62,9 @@ report_by_parse(struct report_by *by, const char *text)
 	for (;; text += length + 1) {
 		length = strcspn(text, ",");
 		word = opt_word(text, length, BY_WORDS);
-		if (length == 0) {
-			msg_error("report", "--by: empty word",
-			    "use some of " BY_WORDS ", or an argument");
-			return (-1);
-		}
+		if (length == 0)
+			return (msg_error("report", "--by: empty word",
+			    "use some of " BY_WORDS ", or an argument"));
 		if (word >= 0 && !has_key(by, (unsigned)word)) {
 			by->rb_set |= 1u << word;
 			by->rb_key[by->rb_nkeys++] = (unsigned)word;

@@ -30,8 +30,7 @@ struct grid {
 static int
 no_memory(void)
 {
-	msg_error("report", "out of memory", "free memory");
-	return (-1);
+	return (msg_error("report", "out of memory", "free memory"));
 }
 
 /* Columns are events, and those that nobody asked for have none. */
@@ -336,11 +335,9 @@ report_plot(const struct report *report, unsigned plot, const char *path)
 	size_t k = 0;
 	int rv = -1;
 
-	if (report->re_table.ta_ncolumns == 0) {
-		msg_error("report", "--plot: no sample to show",
-		    "ask for less, or look at report --stats");
-		return (-1);
-	}
+	if (report->re_table.ta_ncolumns == 0)
+		return (msg_error("report", "--plot: no sample to show",
+		    "ask for less, or look at report --stats"));
 	if (plot_begin(&dir, "report") == -1)
 		return (-1);
 	while (kinds[k].ki_plot != plot)

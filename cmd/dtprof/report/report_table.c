@@ -39,8 +39,7 @@ struct work {
 static int
 no_memory(void)
 {
-	msg_error("report", "out of memory", "free memory");
-	return (-1);
+	return (msg_error("report", "out of memory", "free memory"));
 }
 
 /* The first event of the table whose samples bring a counter's values. */

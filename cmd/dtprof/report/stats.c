@@ -157,10 +157,8 @@ stats_collect(struct stats *stats)
 	count_lost(stats);
 	stats->st_seen = calloc(stats->st_nevents + 1,
 	    sizeof(*stats->st_seen));
-	if (stats->st_seen == NULL || throttled_read(stats) == -1) {
-		msg_error("report", "out of memory", "free memory");
-		return (-1);
-	}
+	if (stats->st_seen == NULL || throttled_read(stats) == -1)
+		return (msg_error("report", "out of memory", "free memory"));
 	rv = prof_reader_send(stats->st_reader, &sink);
 	if (rv == -1)
 		msg_prof("report", prof_reader_error(stats->st_reader));

@@ -116,15 +116,11 @@ stats_names_collect(struct stats_names *names, struct prof_reader *reader)
 	names->sn_truncated.sr_row = calloc(MAX_ROWS,
 	    sizeof(struct stats_row));
 	if (names->sn_unresolved.sr_row == NULL ||
-	    names->sn_truncated.sr_row == NULL) {
-		msg_error("report", "out of memory", "free memory");
-		return (-1);
-	}
+	    names->sn_truncated.sr_row == NULL)
+		return (msg_error("report", "out of memory", "free memory"));
 	names->sn_symbols = prof_symbols_open(reader, NULL, &error);
-	if (names->sn_symbols == NULL) {
-		msg_prof("report", &error);
-		return (-1);
-	}
+	if (names->sn_symbols == NULL)
+		return (msg_prof("report", &error));
 	(void)prof_reader_rewind(reader);
 	while ((rv = prof_reader_borrow(reader, &record)) == 1)
 		if (record->pr_type == PROF_R_SAMPLE)

@@ -127,10 +127,8 @@ compile_filters(struct script *script)
 		    prof_reader_event(script->sr_reader, e), &error);
 		any = any || script->sr_filters[e] != NULL;
 	}
-	if (!any && error.pe_code != PROF_OK) {
-		msg_prof("script", &error);
-		return (-1);
-	}
+	if (!any && error.pe_code != PROF_OK)
+		return (msg_prof("script", &error));
 	return (0);
 }
 
@@ -169,8 +167,7 @@ open_names(struct script *script)
 	    NULL, &error);
 	if (script->sr_names.sn_symbols != NULL)
 		return (0);
-	msg_prof("script", &error);
-	return (-1);
+	return (msg_prof("script", &error));
 }
 
 /* One record, if what it is belongs to what is shown. */
@@ -181,10 +178,8 @@ show_record(struct script *script, const struct prof_record *record,
 	const struct script_options *so = script->sr_options;
 	const char *comm;
 
-	if (script_comms_take(&script->sr_comms, record) == -1) {
-		msg_error("script", "out of memory", "free memory");
-		return (-1);
-	}
+	if (script_comms_take(&script->sr_comms, record) == -1)
+		return (msg_error("script", "out of memory", "free memory"));
 	if ((so->so_show & (what | SHOW_ALL)) == 0)
 		return (0);
 	comm = script_comms_get(&script->sr_comms, record->pr_tid);

@@ -106,8 +106,7 @@ const struct prof_cmd cmd_stat = {
 static int
 options_refuse(const char *cure, const char *why)
 {
-	msg_error("stat", why, cure);
-	return (-1);
+	return (msg_error("stat", why, cure));
 }
 
 static int

@@ -235,9 +235,8 @@ file_scratch(const char *command, char path[FILE_SCRATCH])
 	if (mkdtemp(path) != NULL)
 		return (0);
 	path[0] = '\0';
-	msg_fail(command, "set TMPDIR to a writable directory",
-	    "%s: %s", tmp, strerror(errno));
-	return (-1);
+	return (msg_fail(command, "set TMPDIR to a writable directory",
+	    "%s: %s", tmp, strerror(errno)));
 }
 
 /* A pipe, a link, /dev/stdout: nothing to put another in the place of. */

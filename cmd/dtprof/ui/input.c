@@ -11,9 +11,8 @@ input_check(const char *command, const char *option, int n)
 {
 	if (option == NULL || n == 0)
 		return (0);
-	msg_error(command, "two input files: one as an operand and one with -i",
-	    "give one of them");
-	return (-1);
+	return (msg_error(command, "two input files: one as an operand and one "
+	    "with -i", "give one of them"));
 }
 
 struct prof_reader *

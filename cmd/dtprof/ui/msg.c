@@ -38,13 +38,14 @@ message_write(const char *command, const char *kind, const char *text,
 	out_flush(&out);
 }
 
-void
+int
 msg_error(const char *command, const char *text, const char *cure)
 {
 	message_write(command, "", text, cure);
+	return (-1);
 }
 
-void
+int
 msg_fail(const char *command, const char *cure, const char *fmt, ...)
 {
 	char text[1024];
@@ -53,13 +54,13 @@ msg_fail(const char *command, const char *cure, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	message_write(command, "", text, cure);
+	return (msg_error(command, text, cure));
 }
 
-void
+int
 msg_prof(const char *command, const struct prof_err *error)
 {
-	message_write(command, "", error->pe_text, error->pe_cure);
+	return (msg_error(command, error->pe_text, error->pe_cure));
 }
 
 /* To the last clause that ends early enough. */

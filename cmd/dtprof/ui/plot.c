@@ -31,8 +31,7 @@ static int
 plot_fail(const char *command, const char *what, const char *why,
     const char *cure)
 {
-	msg_fail(command, cure, "--plot: %s: %s", what, why);
-	return (-1);
+	return (msg_fail(command, cure, "--plot: %s: %s", what, why));
 }
 
 const char *
