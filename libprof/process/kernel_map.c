@@ -212,7 +212,7 @@ prof_kernel_map_done(struct prof_kernel_map *map, bool live)
 }
 
 static void
-ask(struct prof_kernel_map *map)
+kallsyms_ask(struct prof_kernel_map *map)
 {
 	int fd;
 
@@ -250,7 +250,7 @@ prof_kernel_map_find(struct prof_kernel_map *map, uint64_t pc,
 		    KERNEL : module->ra_name;
 		return (true);
 	}
-	ask(map);
+	kallsyms_ask(map);
 	*hidden = map->km_hidden;
 	if (map->km_live == NULL ||
 	    !prof_symtab_find(map->km_live, pc, symbol))

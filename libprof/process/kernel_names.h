@@ -16,7 +16,7 @@ void	prof_kernel_names_close(struct prof_kernel_names *names);
 /* From _stext to _etext. */
 void	prof_kernel_names_text(const struct prof_kernel_names *names,
 	    struct prof_text *text);
-/* A prof_hits_ask_fn; one thread at a time. */
+/* A prof_noted_ask_fn; one thread at a time. */
 size_t	prof_kernel_names_ask(void *names, const uint64_t *place, size_t n,
 	    struct prof_symbol *symbol);
 

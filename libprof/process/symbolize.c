@@ -2,13 +2,13 @@
 /*
  * See symbolize.h.
  *
- *	sample --> filter --> hits ----\  by time
+ *	sample --> filter --> entries -\  by time
  *	process events, mappings --> processes (process/) --> places
  *
  * The filter knows what was met lately: (process, stack) and (process,
  * innermost pc), each with the epoch of the process, which a new program, a
  * new mapping or an end changes.  What it forgets is just met again.  The
- * kernel's addresses are everybody's and need no life.
+ * kernel's addresses are everybody's and need no process.
  *
  * A file is opened when it is first mapped, since soon it may be gone with
  * its container; of too many, those that no sample met lately are closed.
@@ -29,29 +29,29 @@
 #define MAX_PLACES	(4u << 20)
 #define MAX_HELD	512u
 
-/* Of a life: no record, but those of mappings that follow tell of all. */
+/* Type of a change: the mappings that follow are all that there are. */
 #define RENEWED		UINT8_MAX
 
-/* A life or a mapping, as far as mappings are concerned. */
-struct life {
-	uint64_t	lf_time_ns;
-	uint64_t	lf_start;
-	uint64_t	lf_length;
-	uint64_t	lf_offset;
-	uint32_t	lf_pid;
-	uint32_t	lf_tid;
-	uint32_t	lf_ppid;
-	uint32_t	lf_image;
-	uint32_t	lf_order;
-	uint8_t		lf_type;
-	bool		lf_group_dead;
+/* A process event or a mapping event, as far as mappings are concerned. */
+struct change {
+	uint64_t	ch_time_ns;
+	uint64_t	ch_start;
+	uint64_t	ch_length;
+	uint64_t	ch_offset;
+	uint32_t	ch_pid;
+	uint32_t	ch_tid;
+	uint32_t	ch_ppid;
+	uint32_t	ch_image;
+	uint32_t	ch_order;
+	uint8_t		ch_type;
+	bool		ch_group_dead;
 };
 
-/* Addresses of a process that were met at a time. */
-struct hit {
-	uint64_t	hi_time_ns;
-	uint32_t	hi_pid;
-	uint32_t	hi_n;
+/* Addresses in one sample of a process; they follow in nt_pc. */
+struct noted_entry {
+	uint64_t	ne_time_ns;
+	uint32_t	ne_pid;
+	uint32_t	ne_n;
 };
 
 static uint64_t
@@ -63,96 +63,96 @@ clock_ns(clockid_t clock)
 	return ((uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec);
 }
 
-struct prof_hits *
-prof_hits_new(unsigned mode)
+struct prof_noted *
+prof_noted_new(unsigned mode)
 {
-	struct prof_hits *hits = calloc(1, sizeof(*hits));
+	struct prof_noted *noted = calloc(1, sizeof(*noted));
 	struct rlimit limit;
 
-	if (hits == NULL)
+	if (noted == NULL)
 		return (NULL);
-	hits->ht_processes = prof_processes_new(mode | PROF_PROCESSES_NOW,
+	noted->nt_processes = prof_processes_new(mode | PROF_PROCESSES_NOW,
 	    PROF_PROCESSES_MOST_NOW);
-	hits->ht_filter = calloc(FILTER, sizeof(*hits->ht_filter));
-	hits->ht_epoch = calloc(EPOCHS, sizeof(*hits->ht_epoch));
-	if (prof_images_init(&hits->ht_images, UINT64_MAX) == -1 ||
-	    hits->ht_processes == NULL || hits->ht_filter == NULL ||
-	    hits->ht_epoch == NULL) {
-		prof_hits_free(hits);
+	noted->nt_filter = calloc(FILTER, sizeof(*noted->nt_filter));
+	noted->nt_epoch = calloc(EPOCHS, sizeof(*noted->nt_epoch));
+	if (prof_images_init(&noted->nt_images, UINT64_MAX) == -1 ||
+	    noted->nt_processes == NULL || noted->nt_filter == NULL ||
+	    noted->nt_epoch == NULL) {
+		prof_noted_free(noted);
 		return (NULL);
 	}
-	hits->ht_mode = mode;
-	hits->ht_many_images = HITS_MANY_IMAGES;
-	hits->ht_realtime_ns = clock_ns(CLOCK_REALTIME) -
+	noted->nt_mode = mode;
+	noted->nt_many_images = NOTED_MANY_IMAGES;
+	noted->nt_realtime_ns = clock_ns(CLOCK_REALTIME) -
 	    clock_ns(CLOCK_MONOTONIC);
 	/* Others need descriptors, too. */
-	hits->ht_max_held = MAX_HELD;
+	noted->nt_max_held = MAX_HELD;
 	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 &&
 	    limit.rlim_cur / 4 < MAX_HELD)
-		hits->ht_max_held = (uint32_t)(limit.rlim_cur / 4);
-	return (hits);
+		noted->nt_max_held = (uint32_t)(limit.rlim_cur / 4);
+	return (noted);
 }
 
 static void
-set_free(struct hits_set *set)
+set_free(struct noted_set *set)
 {
-	prof_map_free(&set->hs_map);
-	free(set->hs_key);
+	prof_map_free(&set->ns_map);
+	free(set->ns_key);
 }
 
 void
-prof_hits_free(struct prof_hits *hits)
+prof_noted_free(struct prof_noted *noted)
 {
 	uint32_t n;
 
-	if (hits == NULL)
+	if (noted == NULL)
 		return;
-	prof_hits_jit_free(hits);
-	for (n = 0; n < hits->ht_held_cap; n++)
-		if (hits->ht_held[n] != 0)
-			close(hits->ht_held[n] - 1);
-	free(hits->ht_held);
-	free(hits->ht_used);
-	set_free(&hits->ht_places);
-	set_free(&hits->ht_kernel);
-	free(hits->ht_life);
-	free(hits->ht_hit);
-	free(hits->ht_pc);
-	free(hits->ht_filter);
-	free(hits->ht_epoch);
-	prof_processes_free(hits->ht_processes);
-	if (hits->ht_images.is_image != NULL)
-		prof_images_fini(&hits->ht_images);
-	free(hits);
+	prof_noted_jit_free(noted);
+	for (n = 0; n < noted->nt_held_cap; n++)
+		if (noted->nt_held[n] != 0)
+			close(noted->nt_held[n] - 1);
+	free(noted->nt_held);
+	free(noted->nt_used);
+	set_free(&noted->nt_places);
+	set_free(&noted->nt_kernel);
+	free(noted->nt_change);
+	free(noted->nt_entry);
+	free(noted->nt_pc);
+	free(noted->nt_filter);
+	free(noted->nt_epoch);
+	prof_processes_free(noted->nt_processes);
+	if (noted->nt_images.is_image != NULL)
+		prof_images_fini(&noted->nt_images);
+	free(noted);
 }
 
 bool
-prof_hits_set_add(struct hits_set *set, uint64_t key)
+prof_noted_set_add(struct noted_set *set, uint64_t key)
 {
 	uint64_t *grown;
 	uint32_t cap;
 	bool is_new;
 
-	if (set->hs_n >= MAX_PLACES)
+	if (set->ns_n >= MAX_PLACES)
 		return (false);
-	if (set->hs_n == set->hs_cap) {
-		cap = set->hs_cap == 0 ? 1024 : set->hs_cap * 2;
-		grown = reallocarray(set->hs_key, cap, sizeof(*grown));
+	if (set->ns_n == set->ns_cap) {
+		cap = set->ns_cap == 0 ? 1024 : set->ns_cap * 2;
+		grown = reallocarray(set->ns_key, cap, sizeof(*grown));
 		if (grown == NULL)
 			return (false);
-		set->hs_key = grown;
-		set->hs_cap = cap;
+		set->ns_key = grown;
+		set->ns_cap = cap;
 	}
-	if (prof_map_get(&set->hs_map, key, &is_new) == PROF_INTERN_FAILED)
+	if (prof_map_get(&set->ns_map, key, &is_new) == PROF_INTERN_FAILED)
 		return (false);
 	if (is_new)
-		set->hs_key[set->hs_n++] = key;
+		set->ns_key[set->ns_n++] = key;
 	return (true);
 }
 
 /* Room for n more in an array that doubles; false: no memory. */
 static bool
-reserve(void **array, size_t *cap, size_t used, size_t n, size_t size)
+array_reserve(void **array, size_t *cap, size_t used, size_t n, size_t size)
 {
 	size_t want = *cap == 0 ? 256 : *cap;
 	void *grown;
@@ -172,14 +172,14 @@ reserve(void **array, size_t *cap, size_t used, size_t n, size_t size)
 /* -------------------------------------------------------- samples */
 
 static uint32_t *
-epoch_of(const struct prof_hits *hits, uint32_t pid)
+epoch_of(const struct prof_noted *noted, uint32_t pid)
 {
-	return (&hits->ht_epoch[(pid * 2654435769u >> 16) & (EPOCHS - 1)]);
+	return (&noted->nt_epoch[(pid * 2654435769u >> 16) & (EPOCHS - 1)]);
 }
 
-/* Was it met lately?  Now it was. */
+/* Test and set in the filter of recently seen addresses. */
 static bool
-met(struct prof_hits *hits, uint64_t what, uint64_t whose)
+filter_met(struct prof_noted *noted, uint64_t what, uint64_t whose)
 {
 	/* Not what ^ whose: addresses and pids would make up for each other. */
 	uint64_t key = what * 0x9e3779b97f4a7c15ULL ^ whose;
@@ -187,7 +187,7 @@ met(struct prof_hits *hits, uint64_t what, uint64_t whose)
 
 	key = (key ^ key >> 29) * 0xbf58476d1ce4e5b9ULL;
 	key ^= key >> 32;
-	slot = &hits->ht_filter[key & (FILTER - 1)];
+	slot = &noted->nt_filter[key & (FILTER - 1)];
 	if (*slot == key)
 		return (true);
 	*slot = key;
@@ -196,97 +196,98 @@ met(struct prof_hits *hits, uint64_t what, uint64_t whose)
 
 /* Addresses of the process; calls lie before where they return to. */
 static void
-hit(struct prof_hits *hits, const struct prof_record *sample,
+addresses_note(struct prof_noted *noted, const struct prof_record *sample,
     const uint64_t *frames, uint32_t n, unsigned back)
 {
-	struct hit *hit;
+	struct noted_entry *entry;
 	uint32_t i;
 
-	if (n > MAX_PCS - hits->ht_npcs || !reserve((void **)&hits->ht_hit,
-	    &hits->ht_hit_cap, hits->ht_nhits, 1, sizeof(*hits->ht_hit)) ||
-	    !reserve((void **)&hits->ht_pc, &hits->ht_pc_cap, hits->ht_npcs,
-	    n, sizeof(*hits->ht_pc))) {
-		hits->ht_dropped++;
+	if (n > MAX_PCS - noted->nt_npcs ||
+	    !array_reserve((void **)&noted->nt_entry, &noted->nt_entry_cap,
+	    noted->nt_nentries, 1, sizeof(*noted->nt_entry)) ||
+	    !array_reserve((void **)&noted->nt_pc, &noted->nt_pc_cap,
+	    noted->nt_npcs, n, sizeof(*noted->nt_pc))) {
+		noted->nt_dropped++;
 		return;
 	}
-	hit = &hits->ht_hit[hits->ht_nhits++];
-	hit->hi_time_ns = sample->pr_time_ns;
-	hit->hi_pid = sample->pr_pid;
-	hit->hi_n = n;
+	entry = &noted->nt_entry[noted->nt_nentries++];
+	entry->ne_time_ns = sample->pr_time_ns;
+	entry->ne_pid = sample->pr_pid;
+	entry->ne_n = n;
 	for (i = 0; i < n; i++)
-		hits->ht_pc[hits->ht_npcs++] = frames[i] - back;
+		noted->nt_pc[noted->nt_npcs++] = frames[i] - back;
 }
 
 static void
-hit_kernel(struct prof_hits *hits, const uint64_t *frames, uint32_t n,
+kernel_note(struct prof_noted *noted, const uint64_t *frames, uint32_t n,
     unsigned back)
 {
 	uint32_t i;
 
 	for (i = 0; i < n; i++)
-		if (!prof_hits_set_add(&hits->ht_kernel, frames[i] - back))
-			hits->ht_dropped++;
+		if (!prof_noted_set_add(&noted->nt_kernel, frames[i] - back))
+			noted->nt_dropped++;
 }
 
 void
-prof_hits_sample(struct prof_hits *hits, const struct prof_record *sample,
+prof_noted_sample(struct prof_noted *noted, const struct prof_record *sample,
     uint32_t kernel, uint32_t user)
 {
 	const uint64_t whose = (uint64_t)sample->pr_pid << 32 ^
-	    (uint64_t)*epoch_of(hits, sample->pr_pid) << 8;
+	    (uint64_t)*epoch_of(noted, sample->pr_pid) << 8;
 	const uint64_t *ip = &sample->pr_ip;
 
 	if (sample->pr_nkernel > 0) {
-		if (!met(hits, sample->pr_kernel[0], 1))
-			hit_kernel(hits, sample->pr_kernel, 1, 0);
-		if (kernel != 0 && !met(hits, kernel, 2))
-			hit_kernel(hits, sample->pr_kernel + 1,
+		if (!filter_met(noted, sample->pr_kernel[0], 1))
+			kernel_note(noted, sample->pr_kernel, 1, 0);
+		if (kernel != 0 && !filter_met(noted, kernel, 2))
+			kernel_note(noted, sample->pr_kernel + 1,
 			    sample->pr_nkernel - 1, 1);
 	}
 	if (sample->pr_nuser > 0) {
-		if (!met(hits, sample->pr_user[0], whose | 3))
-			hit(hits, sample, sample->pr_user, 1, 0);
-		if (user != 0 && !met(hits, user, whose | 4))
-			hit(hits, sample, sample->pr_user + 1,
+		if (!filter_met(noted, sample->pr_user[0], whose | 3))
+			addresses_note(noted, sample, sample->pr_user, 1, 0);
+		if (user != 0 && !filter_met(noted, user, whose | 4))
+			addresses_note(noted, sample, sample->pr_user + 1,
 			    sample->pr_nuser - 1, 1);
 	}
 	if (sample->pr_nuser > 0 || sample->pr_nkernel > 0 || *ip == 0)
 		return;
-	if (sample->pr_in_kernel && !met(hits, *ip, 1))
-		hit_kernel(hits, ip, 1, 0);
-	else if (!sample->pr_in_kernel && !met(hits, *ip, whose | 3))
-		hit(hits, sample, ip, 1, 0);
+	if (sample->pr_in_kernel && !filter_met(noted, *ip, 1))
+		kernel_note(noted, ip, 1, 0);
+	else if (!sample->pr_in_kernel && !filter_met(noted, *ip, whose | 3))
+		addresses_note(noted, sample, ip, 1, 0);
 }
 
-/* ---------------------------------------------------------- lives */
+/* -------------------------------------- process events, mappings */
 
 /* Close one that was not met since the last look at it. */
 static void
-let_go(struct prof_hits *hits)
+let_go(struct prof_noted *noted)
 {
 	uint32_t n;
 
-	for (n = 0; n < 2 * hits->ht_held_cap; n++) {
-		hits->ht_hand = (hits->ht_hand + 1) % hits->ht_held_cap;
-		if (hits->ht_held[hits->ht_hand] == 0)
+	for (n = 0; n < 2 * noted->nt_held_cap; n++) {
+		noted->nt_hand = (noted->nt_hand + 1) % noted->nt_held_cap;
+		if (noted->nt_held[noted->nt_hand] == 0)
 			continue;
-		if (hits->ht_used[hits->ht_hand]) {
-			hits->ht_used[hits->ht_hand] = false;
+		if (noted->nt_used[noted->nt_hand]) {
+			noted->nt_used[noted->nt_hand] = false;
 			continue;
 		}
-		close(hits->ht_held[hits->ht_hand] - 1);
-		hits->ht_held[hits->ht_hand] = 0;
-		hits->ht_nheld--;
+		close(noted->nt_held[noted->nt_hand] - 1);
+		noted->nt_held[noted->nt_hand] = 0;
+		noted->nt_nheld--;
 		return;
 	}
 }
 
 /* Keep the file open, if it is what was mapped. */
 static void
-hold(struct prof_hits *hits, uint32_t number,
+image_hold(struct prof_noted *noted, uint32_t number,
     const struct prof_record *mapping)
 {
-	struct prof_image *image = &hits->ht_images.is_image[number];
+	struct prof_image *image = &noted->nt_images.is_image[number];
 	int fd = prof_mapped_file_open(mapping);
 
 	/* In the container's eyes, or in ours. */
@@ -297,206 +298,206 @@ hold(struct prof_hits *hits, uint32_t number,
 	/* Before it is looked at: what is written later shows. */
 	image->im_written_ns = prof_image_written_ns(fd);
 	if (!prof_image_matches(image, fd, image->im_first_ns +
-	    hits->ht_realtime_ns)) {
+	    noted->nt_realtime_ns)) {
 		close(fd);
 		return;
 	}
-	if (hits->ht_nheld >= hits->ht_max_held)
-		let_go(hits);
-	hits->ht_held[number] = fd + 1;
-	hits->ht_nheld++;
+	if (noted->nt_nheld >= noted->nt_max_held)
+		let_go(noted);
+	noted->nt_held[number] = fd + 1;
+	noted->nt_nheld++;
 }
 
 /* By number of image, what is kept about it. */
 static bool
-grow_held(struct prof_hits *hits)
+grow_held(struct prof_noted *noted)
 {
-	uint32_t before = hits->ht_held_cap;
+	uint32_t before = noted->nt_held_cap;
 	uint32_t cap = before == 0 ? 256 : before * 2;
 	bool *used;
 	int *held;
 
-	held = reallocarray(hits->ht_held, cap, sizeof(*held));
+	held = reallocarray(noted->nt_held, cap, sizeof(*held));
 	if (held == NULL)
 		return (false);
-	hits->ht_held = held;
-	used = reallocarray(hits->ht_used, cap, sizeof(*used));
+	noted->nt_held = held;
+	used = reallocarray(noted->nt_used, cap, sizeof(*used));
 	if (used == NULL)
 		return (false);
-	hits->ht_used = used;
+	noted->nt_used = used;
 	memset(held + before, 0, (cap - before) * sizeof(*held));
 	memset(used + before, 0, (cap - before) * sizeof(*used));
-	hits->ht_held_cap = cap;
+	noted->nt_held_cap = cap;
 	return (true);
 }
 
 /* The number of an image; UINT32_MAX: no memory. */
 static uint32_t
-image_of(struct prof_hits *hits, const struct prof_record *mapping)
+image_of(struct prof_noted *noted, const struct prof_record *mapping)
 {
-	const uint32_t before = hits->ht_images.is_n;
+	const uint32_t before = noted->nt_images.is_n;
 	uint32_t image;
 
-	if (before >= HITS_MAX_IMAGES) {
-		hits->ht_dropped++;
+	if (before >= NOTED_MAX_IMAGES) {
+		noted->nt_dropped++;
 		return (PROF_IMAGE_ANON);
 	}
-	image = prof_images_get(&hits->ht_images, mapping);
+	image = prof_images_get(&noted->nt_images, mapping);
 	if (image == UINT32_MAX)
 		return (image);
-	while (image >= hits->ht_held_cap)
-		if (!grow_held(hits))
+	while (image >= noted->nt_held_cap)
+		if (!grow_held(noted))
 			return (UINT32_MAX);
-	if (hits->ht_images.is_n != before)
-		hold(hits, image, mapping);
+	if (noted->nt_images.is_n != before)
+		image_hold(noted, image, mapping);
 	return (image);
 }
 
 /* Something that waits for the end of the round. */
 static int
-life_add(struct prof_hits *hits, const struct prof_record *record,
+change_add(struct prof_noted *noted, const struct prof_record *record,
     uint32_t image, uint8_t type)
 {
-	struct life *life;
+	struct change *change;
 
-	if (!reserve((void **)&hits->ht_life, &hits->ht_life_cap,
-	    hits->ht_nlives, 1, sizeof(*life)))
+	if (!array_reserve((void **)&noted->nt_change, &noted->nt_change_cap,
+	    noted->nt_nchanges, 1, sizeof(*change)))
 		return (-1);
-	(*epoch_of(hits, record->pr_pid))++;
-	life = &hits->ht_life[hits->ht_nlives];
-	*life = (struct life){
-		.lf_time_ns = record->pr_time_ns,
-		.lf_start = record->pr_addr,
-		.lf_length = record->pr_len,
-		.lf_offset = record->pr_offset,
-		.lf_pid = record->pr_pid,
-		.lf_tid = record->pr_tid,
-		.lf_ppid = record->pr_ppid,
-		.lf_image = image,
-		.lf_order = (uint32_t)hits->ht_nlives++,
-		.lf_type = type,
-		.lf_group_dead = record->pr_group_dead != 0,
+	(*epoch_of(noted, record->pr_pid))++;
+	change = &noted->nt_change[noted->nt_nchanges];
+	*change = (struct change){
+		.ch_time_ns = record->pr_time_ns,
+		.ch_start = record->pr_addr,
+		.ch_length = record->pr_len,
+		.ch_offset = record->pr_offset,
+		.ch_pid = record->pr_pid,
+		.ch_tid = record->pr_tid,
+		.ch_ppid = record->pr_ppid,
+		.ch_image = image,
+		.ch_order = (uint32_t)noted->nt_nchanges++,
+		.ch_type = type,
+		.ch_group_dead = record->pr_group_dead != 0,
 	};
 	return (0);
 }
 
 int
-prof_hits_life(struct prof_hits *hits, const struct prof_record *record)
+prof_noted_event(struct prof_noted *noted, const struct prof_record *record)
 {
 	uint32_t image = PROF_IMAGE_ANON;
 
 	if (record->pr_type == PROF_R_MMAP) {
 		if (record->pr_pid == UINT32_MAX)
 			return (0);
-		image = image_of(hits, record);
+		image = image_of(noted, record);
 		if (image == UINT32_MAX)
 			return (-1);
 	}
-	return (life_add(hits, record, image, (uint8_t)record->pr_type));
+	return (change_add(noted, record, image, (uint8_t)record->pr_type));
 }
 
 int
-prof_hits_renew(struct prof_hits *hits, uint32_t pid, uint64_t time_ns)
+prof_noted_renew(struct prof_noted *noted, uint32_t pid, uint64_t time_ns)
 {
 	const struct prof_record record = { .pr_pid = pid,
 	    .pr_time_ns = time_ns };
 
-	return (life_add(hits, &record, PROF_IMAGE_ANON, RENEWED));
+	return (change_add(noted, &record, PROF_IMAGE_ANON, RENEWED));
 }
 
 /* ---------------------------------------------------------- round */
 
 static int
-life_compare(const void *a, const void *b)
+change_compare(const void *a, const void *b)
 {
-	const struct life *la = a, *lb = b;
+	const struct change *la = a, *lb = b;
 
-	if (la->lf_time_ns != lb->lf_time_ns)
-		return (la->lf_time_ns < lb->lf_time_ns ? -1 : 1);
-	return (la->lf_order < lb->lf_order ? -1 :
-	    la->lf_order > lb->lf_order);
+	if (la->ch_time_ns != lb->ch_time_ns)
+		return (la->ch_time_ns < lb->ch_time_ns ? -1 : 1);
+	return (la->ch_order < lb->ch_order ? -1 :
+	    la->ch_order > lb->ch_order);
 }
 
 static int
-take_life(struct prof_hits *hits, const struct life *life)
+change_take(struct prof_noted *noted, const struct change *change)
 {
 	const struct prof_record record = {
-		.pr_type = (enum prof_record_type)life->lf_type,
-		.pr_time_ns = life->lf_time_ns,
-		.pr_pid = life->lf_pid,
-		.pr_tid = life->lf_tid,
-		.pr_ppid = life->lf_ppid,
-		.pr_addr = life->lf_start,
-		.pr_len = life->lf_length,
-		.pr_offset = life->lf_offset,
-		.pr_group_dead = life->lf_group_dead,
+		.pr_type = (enum prof_record_type)change->ch_type,
+		.pr_time_ns = change->ch_time_ns,
+		.pr_pid = change->ch_pid,
+		.pr_tid = change->ch_tid,
+		.pr_ppid = change->ch_ppid,
+		.pr_addr = change->ch_start,
+		.pr_len = change->ch_length,
+		.pr_offset = change->ch_offset,
+		.pr_group_dead = change->ch_group_dead,
 	};
 
-	if (life->lf_type == RENEWED)
-		return (prof_processes_renew(hits->ht_processes, life->lf_pid,
-		    life->lf_time_ns));
-	if (hits->ht_nalive > 0 && (life->lf_type == PROF_R_EXEC ||
-	    (life->lf_type == PROF_R_EXIT && life->lf_group_dead)))
-		prof_hits_jit_end(hits, life->lf_pid);
-	return (prof_processes_take(hits->ht_processes, &record,
-	    life->lf_image));
+	if (change->ch_type == RENEWED)
+		return (prof_processes_renew(noted->nt_processes,
+		    change->ch_pid, change->ch_time_ns));
+	if (noted->nt_nalive > 0 && (change->ch_type == PROF_R_EXEC ||
+	    (change->ch_type == PROF_R_EXIT && change->ch_group_dead)))
+		prof_noted_jit_end(noted, change->ch_pid);
+	return (prof_processes_take(noted->nt_processes, &record,
+	    change->ch_image));
 }
 
 static void
-take_pc(struct prof_hits *hits, const struct hit *hit, uint64_t pc)
+take_pc(struct prof_noted *noted, const struct noted_entry *entry, uint64_t pc)
 {
 	struct prof_mapping mapping;
 	uint64_t place;
 	uint32_t jit;
 
-	if (!prof_processes_at(hits->ht_processes, hit->hi_pid,
-	    hit->hi_time_ns, pc, &mapping))
+	if (!prof_processes_at(noted->nt_processes, entry->ne_pid,
+	    entry->ne_time_ns, pc, &mapping))
 		return;
 	if (mapping.mp_image != PROF_IMAGE_ANON) {
 		place = mapping.mp_offset + (pc - mapping.mp_start);
-		if (place >> HITS_OFFSET_BITS != 0)
+		if (place >> NOTED_OFFSET_BITS != 0)
 			return;
-		place |= (uint64_t)mapping.mp_image << HITS_OFFSET_BITS;
-		hits->ht_used[mapping.mp_image] = true;
+		place |= (uint64_t)mapping.mp_image << NOTED_OFFSET_BITS;
+		noted->nt_used[mapping.mp_image] = true;
 	} else {
-		jit = prof_hits_jit(hits, hit->hi_pid, prof_processes_since(
-		    hits->ht_processes, hit->hi_pid, hit->hi_time_ns),
-		    hit->hi_time_ns);
-		if (jit == UINT32_MAX || pc >> HITS_ADDRESS_BITS != 0)
+		jit = prof_noted_jit(noted, entry->ne_pid, prof_processes_since(
+		    noted->nt_processes, entry->ne_pid, entry->ne_time_ns),
+		    entry->ne_time_ns);
+		if (jit == UINT32_MAX || pc >> NOTED_ADDRESS_BITS != 0)
 			return;
-		place = HITS_JIT | (uint64_t)jit << HITS_ADDRESS_BITS | pc;
+		place = NOTED_JIT | (uint64_t)jit << NOTED_ADDRESS_BITS | pc;
 	}
-	if (!prof_hits_set_add(&hits->ht_places, place))
-		hits->ht_dropped++;
+	if (!prof_noted_set_add(&noted->nt_places, place))
+		noted->nt_dropped++;
 }
 
 int
-prof_hits_round(struct prof_hits *hits)
+prof_noted_round(struct prof_noted *noted)
 {
-	const struct hit *hit = hits->ht_hit;
-	const uint64_t *pc = hits->ht_pc;
-	size_t n, life = 0;
+	const struct noted_entry *entry = noted->nt_entry;
+	const uint64_t *pc = noted->nt_pc;
+	size_t n, change = 0;
 	uint32_t i;
 	int rv = 0;
 
-	if (hits->ht_nlives > 1)
-		qsort(hits->ht_life, hits->ht_nlives,
-		    sizeof(*hits->ht_life), life_compare);
-	for (n = 0; n < hits->ht_nhits; n++, hit++) {
-		while (life < hits->ht_nlives && hits->ht_life[
-		    life].lf_time_ns <= hit->hi_time_ns)
-			rv |= take_life(hits, &hits->ht_life[life++]);
-		for (i = 0; i < hit->hi_n; i++)
-			take_pc(hits, hit, *pc++);
+	if (noted->nt_nchanges > 1)
+		qsort(noted->nt_change, noted->nt_nchanges,
+		    sizeof(*noted->nt_change), change_compare);
+	for (n = 0; n < noted->nt_nentries; n++, entry++) {
+		while (change < noted->nt_nchanges && noted->nt_change[
+		    change].ch_time_ns <= entry->ne_time_ns)
+			rv |= change_take(noted, &noted->nt_change[change++]);
+		for (i = 0; i < entry->ne_n; i++)
+			take_pc(noted, entry, *pc++);
 	}
-	while (life < hits->ht_nlives)
-		rv |= take_life(hits, &hits->ht_life[life++]);
+	while (change < noted->nt_nchanges)
+		rv |= change_take(noted, &noted->nt_change[change++]);
 	/* What comes from now on is younger. */
-	if (hits->ht_nlives > 0)
-		prof_processes_forget(hits->ht_processes,
-		    hits->ht_life[hits->ht_nlives - 1].lf_time_ns);
-	hits->ht_nlives = hits->ht_nhits = hits->ht_npcs = 0;
-	if (hits->ht_images.is_n >= hits->ht_many_images)
-		rv |= prof_hits_forget_images(hits);
+	if (noted->nt_nchanges > 0)
+		prof_processes_forget(noted->nt_processes,
+		    noted->nt_change[noted->nt_nchanges - 1].ch_time_ns);
+	noted->nt_nchanges = noted->nt_nentries = noted->nt_npcs = 0;
+	if (noted->nt_images.is_n >= noted->nt_many_images)
+		rv |= prof_noted_forget_images(noted);
 	return (rv);
 }

@@ -15,53 +15,53 @@
 #include "processes.h"
 
 struct prof_broker;
-struct prof_hits;
+struct prof_noted;
 
 /* What was put into the recording at the end. */
-struct prof_hits_stats {
-	uint64_t	hs_places;	/* distinct, of files and the kernel */
-	uint64_t	hs_modules;	/* tables */
-	uint64_t	hs_functions;
-	uint64_t	hs_late;	/* modules there was no time for */
-	uint64_t	hs_dropped;	/* hits there was no room for */
-	uint64_t	hs_over;	/* mappings, too */
-	uint64_t	hs_maps_over;	/* perf maps, too */
+struct prof_noted_stats {
+	uint64_t	ns_places;	/* distinct, of files and the kernel */
+	uint64_t	ns_modules;	/* tables */
+	uint64_t	ns_functions;
+	uint64_t	ns_late;	/* modules there was no time for */
+	uint64_t	ns_dropped;	/* addresses there was no room for */
+	uint64_t	ns_over;	/* mappings, too */
+	uint64_t	ns_maps_over;	/* perf maps, too */
 };
 
 /* Takes one table, see recording/table.h.  Nonzero ends it. */
-typedef int	prof_hits_put_fn(void *arg, const void *body, size_t len);
+typedef int	prof_noted_put_fn(void *arg, const void *body, size_t len);
 
 /* mode: enum prof_processes_mode.  Owned by caller; NULL: no memory. */
-struct prof_hits *prof_hits_new(unsigned mode);
-void	prof_hits_free(struct prof_hits *hits);
+struct prof_noted *prof_noted_new(unsigned mode);
+void	prof_noted_free(struct prof_noted *noted);
 /*
  * The stacks' numbers are those of the frames without the innermost; same
  * number, same frames; 0: there are none.
  */
-void	prof_hits_sample(struct prof_hits *hits,
+void	prof_noted_sample(struct prof_noted *noted,
 	    const struct prof_record *sample, uint32_t kernel, uint32_t user);
 /* Anything else.  -1: no memory. */
-int	prof_hits_life(struct prof_hits *hits,
+int	prof_noted_event(struct prof_noted *noted,
 	    const struct prof_record *record);
 /* What a process has mapped is told of anew, from a time on.  -1: no memory. */
-int	prof_hits_renew(struct prof_hits *hits, uint32_t pid,
+int	prof_noted_renew(struct prof_noted *noted, uint32_t pid,
 	    uint64_t time_ns);
 /* What came so far is complete up to its time.  -1: no memory. */
-int	prof_hits_round(struct prof_hits *hits);
+int	prof_noted_round(struct prof_noted *noted);
 /*
  * Functions of the kernel at n places, in order, borrowed until the next
  * question; sy_name is NULL where none is.  How many of them it looked at.
  */
-typedef size_t	prof_hits_ask_fn(void *arg, const uint64_t *place, size_t n,
+typedef size_t	prof_noted_ask_fn(void *arg, const uint64_t *place, size_t n,
 	    struct prof_symbol *symbol);
 /* Ask this instead of reading /proc/kallsyms. */
-void	prof_hits_ask_kernel(struct prof_hits *hits, prof_hits_ask_fn *ask,
+void	prof_noted_ask_kernel(struct prof_noted *noted, prof_noted_ask_fn *ask,
 	    void *arg);
 /*
  * At the end: work out names, in several threads, for a limited time.  What
  * put returned, or -1.
  */
-int	prof_hits_tables(struct prof_hits *hits, struct prof_broker *broker,
-	    prof_hits_put_fn *put, void *arg, struct prof_hits_stats *stats);
+int	prof_noted_tables(struct prof_noted *noted, struct prof_broker *broker,
+	    prof_noted_put_fn *put, void *arg, struct prof_noted_stats *stats);
 
 #endif /* PROF_SYMBOLIZE_H */

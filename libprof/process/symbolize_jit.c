@@ -108,63 +108,63 @@ open_tmp(const char *root_path)
  * our own /tmp that is ours or root's may be its.
  */
 static void
-identify(struct prof_hits *hits, struct hits_jit *jit)
+jit_identify(struct prof_noted *noted, struct noted_jit *jit)
 {
 	char path[64], status[4096];
 	uint64_t born;
 
-	jit->hj_inner_pid = jit->hj_pid;
-	jit->hj_uid = (uint32_t)geteuid();
-	jit->hj_born_ns = jit->hj_since_ns + hits->ht_realtime_ns;
-	snprintf(path, sizeof(path), "/proc/%u/root", jit->hj_pid);
-	jit->hj_tmp = open_tmp(path);
-	snprintf(path, sizeof(path), "/proc/%u/status", jit->hj_pid);
-	if (jit->hj_tmp == -1 ||
+	jit->nj_inner_pid = jit->nj_pid;
+	jit->nj_uid = (uint32_t)geteuid();
+	jit->nj_born_ns = jit->nj_since_ns + noted->nt_realtime_ns;
+	snprintf(path, sizeof(path), "/proc/%u/root", jit->nj_pid);
+	jit->nj_tmp = open_tmp(path);
+	snprintf(path, sizeof(path), "/proc/%u/status", jit->nj_pid);
+	if (jit->nj_tmp == -1 ||
 	    prof_proc_read(path, status, sizeof(status)) <= 0) {
-		if (jit->hj_tmp != -1)
-			close(jit->hj_tmp);
-		jit->hj_tmp = open_tmp("/");
+		if (jit->nj_tmp != -1)
+			close(jit->nj_tmp);
+		jit->nj_tmp = open_tmp("/");
 		return;
 	}
-	jit->hj_inner_pid = status_number(status, "\nNSpid:", UINT32_MAX,
-	    jit->hj_pid);
-	jit->hj_uid = status_number(status, "\nUid:", 1, 0);
-	born = born_ns(jit->hj_pid);
+	jit->nj_inner_pid = status_number(status, "\nNSpid:", UINT32_MAX,
+	    jit->nj_pid);
+	jit->nj_uid = status_number(status, "\nUid:", 1, 0);
+	born = born_ns(jit->nj_pid);
 	if (born != 0)
-		jit->hj_born_ns = born;
+		jit->nj_born_ns = born;
 }
 
 uint32_t
-prof_hits_jit(struct prof_hits *hits, uint32_t pid, uint64_t since_ns,
+prof_noted_jit(struct prof_noted *noted, uint32_t pid, uint64_t since_ns,
     uint64_t time_ns)
 {
-	struct hits_jit *jit;
+	struct noted_jit *jit;
 	uint32_t n;
 
 	/* The latest is the likeliest. */
-	for (n = hits->ht_njits; n-- > 0; ) {
-		jit = &hits->ht_jit[n];
-		if (jit->hj_pid == pid && jit->hj_since_ns == since_ns)
+	for (n = noted->nt_njits; n-- > 0; ) {
+		jit = &noted->nt_jit[n];
+		if (jit->nj_pid == pid && jit->nj_since_ns == since_ns)
 			return (n);
 	}
-	if (hits->ht_njits == 0)
-		hits->ht_jit = calloc(HITS_MAX_JITS, sizeof(*hits->ht_jit));
-	if (hits->ht_jit == NULL || hits->ht_njits >= HITS_MAX_JITS ||
-	    hits->ht_nalive >= MAX_ALIVE)
+	if (noted->nt_njits == 0)
+		noted->nt_jit = calloc(NOTED_MAX_JITS, sizeof(*noted->nt_jit));
+	if (noted->nt_jit == NULL || noted->nt_njits >= NOTED_MAX_JITS ||
+	    noted->nt_nalive >= MAX_ALIVE)
 		return (UINT32_MAX);
-	jit = &hits->ht_jit[hits->ht_njits];
-	jit->hj_pid = pid;
-	jit->hj_since_ns = since_ns;
-	jit->hj_time_ns = time_ns;
-	jit->hj_map = -1;
-	identify(hits, jit);
-	hits->ht_nalive += jit->hj_tmp != -1;
-	return (hits->ht_njits++);
+	jit = &noted->nt_jit[noted->nt_njits];
+	jit->nj_pid = pid;
+	jit->nj_since_ns = since_ns;
+	jit->nj_time_ns = time_ns;
+	jit->nj_map = -1;
+	jit_identify(noted, jit);
+	noted->nt_nalive += jit->nj_tmp != -1;
+	return (noted->nt_njits++);
 }
 
 /* Opened only when it is what may be believed; -1: it is not. */
 static int
-open_map(const struct hits_jit *jit)
+open_map(const struct noted_jit *jit)
 {
 	const struct open_how how = {
 		.flags = O_PATH | O_NOFOLLOW | O_CLOEXEC,
@@ -174,14 +174,14 @@ open_map(const struct hits_jit *jit)
 	struct stat st;
 	int at, fd;
 
-	snprintf(path, sizeof(path), "perf-%u.map", jit->hj_inner_pid);
-	at = (int)syscall(SYS_openat2, jit->hj_tmp, path, &how,
+	snprintf(path, sizeof(path), "perf-%u.map", jit->nj_inner_pid);
+	at = (int)syscall(SYS_openat2, jit->nj_tmp, path, &how,
 	    sizeof(how));
 	if (at == -1)
 		return (-1);
 	if (fstat(at, &st) == -1 || !S_ISREG(st.st_mode) ||
-	    (st.st_uid != 0 && st.st_uid != jit->hj_uid) ||
-	    changed_ns(&st) + SLACK_NS < jit->hj_born_ns) {
+	    (st.st_uid != 0 && st.st_uid != jit->nj_uid) ||
+	    changed_ns(&st) + SLACK_NS < jit->nj_born_ns) {
 		close(at);
 		return (-1);
 	}
@@ -192,48 +192,48 @@ open_map(const struct hits_jit *jit)
 }
 
 void
-prof_hits_jit_end(struct prof_hits *hits, uint32_t pid)
+prof_noted_jit_end(struct prof_noted *noted, uint32_t pid)
 {
-	struct hits_jit *jit;
+	struct noted_jit *jit;
 	struct stat st;
 	uint32_t n;
 
-	for (n = 0; n < hits->ht_njits; n++) {
-		jit = &hits->ht_jit[n];
-		if (jit->hj_pid != pid || jit->hj_tmp == -1)
+	for (n = 0; n < noted->nt_njits; n++) {
+		jit = &noted->nt_jit[n];
+		if (jit->nj_pid != pid || jit->nj_tmp == -1)
 			continue;
-		jit->hj_map = open_map(jit);
-		if (jit->hj_map != -1 && fstat(jit->hj_map, &st) == 0)
-			jit->hj_changed_ns = changed_ns(&st);
-		close(jit->hj_tmp);
-		jit->hj_tmp = -1;
-		hits->ht_nalive--;
+		jit->nj_map = open_map(jit);
+		if (jit->nj_map != -1 && fstat(jit->nj_map, &st) == 0)
+			jit->nj_changed_ns = changed_ns(&st);
+		close(jit->nj_tmp);
+		jit->nj_tmp = -1;
+		noted->nt_nalive--;
 	}
 }
 
 int
-prof_hits_jit_map(const struct hits_jit *jit)
+prof_noted_jit_map(const struct noted_jit *jit)
 {
 	struct stat st;
 
-	if (jit->hj_tmp != -1)
+	if (jit->nj_tmp != -1)
 		return (open_map(jit));
-	if (jit->hj_map == -1 || fstat(jit->hj_map, &st) == -1 ||
-	    changed_ns(&st) != jit->hj_changed_ns)
+	if (jit->nj_map == -1 || fstat(jit->nj_map, &st) == -1 ||
+	    changed_ns(&st) != jit->nj_changed_ns)
 		return (-1);
-	return (fcntl(jit->hj_map, F_DUPFD_CLOEXEC, 0));
+	return (fcntl(jit->nj_map, F_DUPFD_CLOEXEC, 0));
 }
 
 void
-prof_hits_jit_free(struct prof_hits *hits)
+prof_noted_jit_free(struct prof_noted *noted)
 {
 	uint32_t n;
 
-	for (n = 0; n < hits->ht_njits; n++) {
-		if (hits->ht_jit[n].hj_tmp != -1)
-			close(hits->ht_jit[n].hj_tmp);
-		if (hits->ht_jit[n].hj_map != -1)
-			close(hits->ht_jit[n].hj_map);
+	for (n = 0; n < noted->nt_njits; n++) {
+		if (noted->nt_jit[n].nj_tmp != -1)
+			close(noted->nt_jit[n].nj_tmp);
+		if (noted->nt_jit[n].nj_map != -1)
+			close(noted->nt_jit[n].nj_map);
 	}
-	free(hits->ht_jit);
+	free(noted->nt_jit);
 }

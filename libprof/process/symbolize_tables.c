@@ -48,7 +48,7 @@ struct job {
 };
 
 struct crew {
-	struct prof_hits *cr_hits;
+	struct prof_noted *cr_noted;
 	struct prof_broker *cr_broker;
 	struct job	*cr_job;
 	size_t		 cr_n;
@@ -141,20 +141,20 @@ pack_named(struct crew *crew, struct job *job, const char *name, int fd,
 static uint64_t
 pack_file(struct crew *crew, struct job *job)
 {
-	struct prof_hits *hits = crew->cr_hits;
+	struct prof_noted *noted = crew->cr_noted;
 	const uint32_t number = (uint32_t)(job->jo_place[0] >>
-	    HITS_OFFSET_BITS);
-	const struct prof_image *image = &hits->ht_images.is_image[number];
+	    NOTED_OFFSET_BITS);
+	const struct prof_image *image = &noted->nt_images.is_image[number];
 	const struct prof_module_files files = { .mf_same_boot = true,
-	    .mf_realtime_ns = hits->ht_realtime_ns };
+	    .mf_realtime_ns = noted->nt_realtime_ns };
 	const struct prof_module module = { .mo_image = image,
-	    .mo_held = hits->ht_held[number] };
+	    .mo_held = noted->nt_held[number] };
 	struct prof_table *table = &job->jo_table;
 	const bool is_vdso = prof_image_is_vdso(image);
 	uint64_t cpu_ns;
 	int fd;
 
-	places_strip(job, HITS_OFFSET_BITS);
+	places_strip(job, NOTED_OFFSET_BITS);
 	table->tb_kind = PROF_TABLE_FILE;
 	table->tb_why = PROF_UNNAMED_NOFILE;
 	table->tb_path = image->im_path;
@@ -175,11 +175,11 @@ pack_file(struct crew *crew, struct job *job)
 	return (cpu_ns);
 }
 
-static const struct hits_jit *
+static const struct noted_jit *
 jit_of(const struct crew *crew, const struct job *job)
 {
-	return (&crew->cr_hits->ht_jit[(job->jo_place[0] & ~HITS_JIT) >>
-	    HITS_ADDRESS_BITS]);
+	return (&crew->cr_noted->nt_jit[(job->jo_place[0] & ~NOTED_JIT) >>
+	    NOTED_ADDRESS_BITS]);
 }
 
 /* Caller holds cr_maps. */
@@ -188,19 +188,19 @@ pack_jit(struct crew *crew, struct job *job)
 {
 	const uint64_t most = crew->cr_maps_left < PROF_MAP_MEMORY ?
 	    crew->cr_maps_left : PROF_MAP_MEMORY;
-	const struct hits_jit *jit = jit_of(crew, job);
-	const int fd = prof_hits_jit_map(jit);
+	const struct noted_jit *jit = jit_of(crew, job);
+	const int fd = prof_noted_jit_map(jit);
 	uint64_t cpu_ns, left = most;
 	char name[32];
 
 	if (fd == -1)
 		return (0);
-	places_strip(job, HITS_ADDRESS_BITS);
+	places_strip(job, NOTED_ADDRESS_BITS);
 	job->jo_table.tb_kind = PROF_TABLE_JIT;
 	job->jo_table.tb_why = PROF_UNNAMED_ANON;
-	job->jo_table.tb_pid = jit->hj_pid;
-	job->jo_table.tb_time_ns = jit->hj_time_ns;
-	snprintf(name, sizeof(name), "perf-%u.map", jit->hj_inner_pid);
+	job->jo_table.tb_pid = jit->nj_pid;
+	job->jo_table.tb_time_ns = jit->nj_time_ns;
+	snprintf(name, sizeof(name), "perf-%u.map", jit->nj_inner_pid);
 	cpu_ns = pack_named(crew, job, name, fd, 0, &left);
 	crew->cr_maps_left -= most - left;
 	close(fd);
@@ -217,13 +217,13 @@ pack_kernel_symbol(struct job *job, struct prof_symbol *symbol)
 
 /* By the kernel's own answers. */
 static void
-pack_asked(const struct prof_hits *hits, struct job *job)
+pack_asked(const struct prof_noted *noted, struct job *job)
 {
 	struct prof_symbol symbol[ASK_ONCE];
 	size_t n, i, asked = 1;
 
 	for (n = 0; n < job->jo_n && asked > 0; n += asked) {
-		asked = hits->ht_ask(hits->ht_ask_arg, &job->jo_place[n],
+		asked = noted->nt_ask(noted->nt_ask_arg, &job->jo_place[n],
 		    job->jo_n - n < ASK_ONCE ? job->jo_n - n : ASK_ONCE,
 		    symbol);
 		for (i = 0; i < asked; i++)
@@ -247,21 +247,21 @@ read_kallsyms(bool *hidden)
 }
 
 static void
-pack_kernel(const struct prof_hits *hits, struct job *job)
+pack_kernel(const struct prof_noted *noted, struct job *job)
 {
 	struct prof_symtab *symtab = NULL;
 	struct prof_symbol symbol;
 	bool hidden = false;
 	size_t n;
 
-	if (hits->ht_ask == NULL)
+	if (noted->nt_ask == NULL)
 		symtab = read_kallsyms(&hidden);
 	job->jo_table.tb_kind = PROF_TABLE_KERNEL;
 	job->jo_table.tb_why = hidden ? PROF_UNNAMED_HIDDEN :
 	    PROF_UNNAMED_NOSYM;
 	prof_table_pack(&job->jo_body, &job->jo_table);
-	if (hits->ht_ask != NULL)
-		pack_asked(hits, job);
+	if (noted->nt_ask != NULL)
+		pack_asked(noted, job);
 	for (n = 0; symtab != NULL && n < job->jo_n; n++)
 		if (prof_symtab_find(symtab, job->jo_place[n], &symbol))
 			pack_kernel_symbol(job, &symbol);
@@ -271,7 +271,7 @@ pack_kernel(const struct prof_hits *hits, struct job *job)
 /* ------------------------------------------------------ the crew */
 
 static void *
-work(void *arg)
+crew_work(void *arg)
 {
 	struct crew *crew = arg;
 	uint64_t spent_ns = 0;
@@ -282,7 +282,7 @@ work(void *arg)
 	    spent_ns < CPU_NS &&
 	    clock_ns(CLOCK_MONOTONIC) < crew->cr_until_ns) {
 		job = &crew->cr_job[n];
-		if ((job->jo_place[0] & HITS_JIT) == 0) {
+		if ((job->jo_place[0] & NOTED_JIT) == 0) {
 			spent_ns += pack_file(crew, job);
 			job->jo_done = true;
 			continue;
@@ -302,7 +302,7 @@ work_kernel(void *arg)
 {
 	struct crew *crew = arg;
 
-	pack_kernel(crew->cr_hits, &crew->cr_kernel);
+	pack_kernel(crew->cr_noted, &crew->cr_kernel);
 	return (NULL);
 }
 
@@ -326,8 +326,8 @@ job_compare(const void *a, const void *b)
 static uint64_t
 owner_of(uint64_t place)
 {
-	return (place >> ((place & HITS_JIT) != 0 ? HITS_ADDRESS_BITS :
-	    HITS_OFFSET_BITS));
+	return (place >> ((place & NOTED_JIT) != 0 ? NOTED_ADDRESS_BITS :
+	    NOTED_OFFSET_BITS));
 }
 
 static int
@@ -353,10 +353,10 @@ sort_maps(struct crew *crew)
 	for (n = 0; n < crew->cr_n; n++) {
 		struct job *job = &crew->cr_job[n];
 
-		if ((job->jo_place[0] & HITS_JIT) == 0)
+		if ((job->jo_place[0] & NOTED_JIT) == 0)
 			continue;
 		crew->cr_map[crew->cr_nmaps++] = job;
-		fd = prof_hits_jit_map(jit_of(crew, job));
+		fd = prof_noted_jit_map(jit_of(crew, job));
 		if (fd == -1)
 			continue;
 		if (fstat(fd, &st) == 0)
@@ -372,14 +372,14 @@ sort_maps(struct crew *crew)
 static bool
 make_jobs(struct crew *crew)
 {
-	struct prof_hits *hits = crew->cr_hits;
-	struct hits_set *places = &hits->ht_places;
-	uint64_t *at = places->hs_key, *end = at, *from;
+	struct prof_noted *noted = crew->cr_noted;
+	struct noted_set *places = &noted->nt_places;
+	uint64_t *at = places->ns_key, *end = at, *from;
 	size_t owners = 0;
 
-	if (places->hs_n > 0) {
-		qsort(at, places->hs_n, sizeof(*at), key_compare);
-		end += places->hs_n;
+	if (places->ns_n > 0) {
+		qsort(at, places->ns_n, sizeof(*at), key_compare);
+		end += places->ns_n;
 	}
 	for (from = at; from < end; from++)
 		owners += from == at || owner_of(from[-1]) != owner_of(*from);
@@ -396,26 +396,26 @@ make_jobs(struct crew *crew)
 }
 
 static void
-run(struct crew *crew)
+crew_run(struct crew *crew)
 {
 	const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-	struct hits_set *places = &crew->cr_hits->ht_kernel;
+	struct noted_set *places = &crew->cr_noted->nt_kernel;
 	pthread_t thread[MAX_THREADS], kernel;
 	bool beside = false;
 	unsigned n = 0;
 
-	if (places->hs_n > 0) {
-		qsort(places->hs_key, places->hs_n, sizeof(*places->hs_key),
+	if (places->ns_n > 0) {
+		qsort(places->ns_key, places->ns_n, sizeof(*places->ns_key),
 		    key_compare);
-		crew->cr_kernel.jo_place = places->hs_key;
-		crew->cr_kernel.jo_n = places->hs_n;
+		crew->cr_kernel.jo_place = places->ns_key;
+		crew->cr_kernel.jo_n = places->ns_n;
 		beside = pthread_create(&kernel, NULL, work_kernel,
 		    crew) == 0;
 	}
 	while (n + 1 < MAX_THREADS && n + 1 < crew->cr_n && (long)n + 1 <
-	    cpus && pthread_create(&thread[n], NULL, work, crew) == 0)
+	    cpus && pthread_create(&thread[n], NULL, crew_work, crew) == 0)
 		n++;
-	(void)work(crew);
+	(void)crew_work(crew);
 	while (n > 0)
 		(void)pthread_join(thread[--n], NULL);
 	if (beside)
@@ -424,17 +424,17 @@ run(struct crew *crew)
 
 /* Hand over what a job has made, and forget it. */
 static int
-put_job(struct job *job, struct prof_hits_stats *stats,
-    prof_hits_put_fn *put, void *arg)
+put_job(struct job *job, struct prof_noted_stats *stats,
+    prof_noted_put_fn *put, void *arg)
 {
 	int rv = 0;
 
-	stats->hs_functions += job->jo_functions;
-	stats->hs_dropped += job->jo_dropped;
-	stats->hs_maps_over += job->jo_is_over;
+	stats->ns_functions += job->jo_functions;
+	stats->ns_dropped += job->jo_dropped;
+	stats->ns_maps_over += job->jo_is_over;
 	if (put != NULL && job->jo_body.bf_len > 0 &&
 	    !job->jo_body.bf_failed) {
-		stats->hs_modules++;
+		stats->ns_modules++;
 		rv = put(arg, job->jo_body.bf_data, job->jo_body.bf_len);
 	}
 	prof_buf_free(&job->jo_body);
@@ -442,17 +442,18 @@ put_job(struct job *job, struct prof_hits_stats *stats,
 }
 
 void
-prof_hits_ask_kernel(struct prof_hits *hits, prof_hits_ask_fn *ask, void *arg)
+prof_noted_ask_kernel(struct prof_noted *noted, prof_noted_ask_fn *ask,
+    void *arg)
 {
-	hits->ht_ask = ask;
-	hits->ht_ask_arg = arg;
+	noted->nt_ask = ask;
+	noted->nt_ask_arg = arg;
 }
 
 int
-prof_hits_tables(struct prof_hits *hits, struct prof_broker *broker,
-    prof_hits_put_fn *put, void *arg, struct prof_hits_stats *stats)
+prof_noted_tables(struct prof_noted *noted, struct prof_broker *broker,
+    prof_noted_put_fn *put, void *arg, struct prof_noted_stats *stats)
 {
-	struct crew crew = { .cr_hits = hits, .cr_broker = broker,
+	struct crew crew = { .cr_noted = noted, .cr_broker = broker,
 	    .cr_maps = PTHREAD_MUTEX_INITIALIZER,
 	    .cr_maps_left = MAPS_MEMORY,
 	    .cr_until_ns = clock_ns(CLOCK_MONOTONIC) + WALL_NS };
@@ -460,17 +461,17 @@ prof_hits_tables(struct prof_hits *hits, struct prof_broker *broker,
 	size_t n;
 
 	memset(stats, 0, sizeof(*stats));
-	stats->hs_places = hits->ht_places.hs_n + hits->ht_kernel.hs_n;
-	stats->hs_dropped = hits->ht_dropped;
-	stats->hs_over = prof_processes_over(hits->ht_processes);
+	stats->ns_places = noted->nt_places.ns_n + noted->nt_kernel.ns_n;
+	stats->ns_dropped = noted->nt_dropped;
+	stats->ns_over = prof_processes_over(noted->nt_processes);
 	if (!make_jobs(&crew)) {
 		free(crew.cr_job);
 		return (-1);
 	}
-	run(&crew);
+	crew_run(&crew);
 	rv = put_job(&crew.cr_kernel, stats, put, arg);
 	for (n = 0; n < crew.cr_n; n++) {
-		stats->hs_late += !crew.cr_job[n].jo_done;
+		stats->ns_late += !crew.cr_job[n].jo_done;
 		rv |= put_job(&crew.cr_job[n], stats, rv == 0 ? put : NULL,
 		    arg);
 	}

@@ -47,7 +47,7 @@ struct place {
 
 /* Where the number of a key is kept; NULL: no memory. */
 static uint32_t *
-answer(struct answers *answers, const void *key, size_t len, bool *is_new)
+answer_at(struct answers *answers, const void *key, size_t len, bool *is_new)
 {
 	uint32_t n = prof_dict_find(&answers->an_dict, key, len, is_new);
 	uint32_t cap, *grown;
@@ -130,7 +130,7 @@ unnamed_at(struct prof_symbols *symbols, const struct place *place,
 		return (&symbols->sy_nowhere[place->pl_why]);
 	n = snprintf(key, sizeof(key), "%d %.128s", (int)place->pl_why,
 	    place->pl_path);
-	number = answer(&symbols->sy_unnamed, key, (size_t)n, &is_new);
+	number = answer_at(&symbols->sy_unnamed, key, (size_t)n, &is_new);
 	if (number != NULL && is_new)
 		*number = 0;
 	return (number);
@@ -224,7 +224,7 @@ function_of(struct prof_symbols *symbols, const struct place *place,
 
 	if (place->pl_why != PROF_NAMED)
 		return (function_unnamed(symbols, place, kind));
-	known = answer(&symbols->sy_known, &key, sizeof(key), &is_new);
+	known = answer_at(&symbols->sy_known, &key, sizeof(key), &is_new);
 	if (known == NULL)
 		return (0);
 	if (!is_new)
@@ -257,7 +257,7 @@ function_of_script(struct prof_symbols *symbols,
 	uint32_t *known;
 	bool is_new;
 
-	known = answer(&symbols->sy_known, &key, sizeof(key), &is_new);
+	known = answer_at(&symbols->sy_known, &key, sizeof(key), &is_new);
 	if (known == NULL)
 		return (0);
 	if (!is_new)
@@ -482,7 +482,7 @@ prof_symbols_find(struct prof_symbols *symbols, uint32_t space,
 	bool is_new;
 
 	prof_symbols_spot(symbols, space, frame, &spot);
-	number = answer(&symbols->sy_asked, &spot, sizeof(spot), &is_new);
+	number = answer_at(&symbols->sy_asked, &spot, sizeof(spot), &is_new);
 	if (number == NULL)
 		return (0);
 	if (!is_new)
@@ -576,7 +576,7 @@ prof_symbols_inlined(struct prof_symbols *symbols, uint32_t in,
 	module = function_at(symbols, in)->fn_public.fu_module;
 	memcpy(key, &module, sizeof(module));
 	memcpy(key + sizeof(module), name, len);
-	number = answer(&symbols->sy_inlined, key, sizeof(module) + len,
+	number = answer_at(&symbols->sy_inlined, key, sizeof(module) + len,
 	    &is_new);
 	free(key);
 	if (number == NULL || !is_new)

@@ -485,9 +485,9 @@ open_output(struct prof_session *session)
 	if (session->se_writer == NULL)
 		return (-1);
 	session->se_sink = prof_writer_sink(session->se_writer);
-	session->se_hits = prof_hits_new(process_mode(session));
+	session->se_noted = prof_noted_new(process_mode(session));
 	session->se_plan.pn_codes = prof_codes_new(prof_language_at);
-	if (session->se_hits == NULL || session->se_plan.pn_codes == NULL)
+	if (session->se_noted == NULL || session->se_plan.pn_codes == NULL)
 		return (prof_fail_nomem(&session->se_error));
 	if (prof_describe(session) == -1)
 		goto fail;
@@ -525,8 +525,8 @@ prof_session_undo(struct prof_session *session)
 	session->se_reread = NULL;
 	prof_snapshots_free(session->se_plan.pn_snapshots);
 	session->se_plan.pn_snapshots = NULL;
-	prof_hits_free(session->se_hits);
-	session->se_hits = NULL;
+	prof_noted_free(session->se_noted);
+	session->se_noted = NULL;
 	prof_codes_free(session->se_plan.pn_codes);
 	session->se_plan.pn_codes = NULL;
 	prof_broker_free(session->se_plan.pn_broker);

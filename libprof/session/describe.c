@@ -425,34 +425,34 @@ prof_describe_codes(struct prof_session *session, bool is_last)
 int
 prof_describe_names(struct prof_session *session)
 {
-	struct prof_hits_stats stats;
+	struct prof_noted_stats stats;
 
 	if (prof_describe_codes(session, true) == -1)
 		return (-1);
 	if (session->se_kernel_names != NULL)
-		prof_hits_ask_kernel(session->se_hits, prof_kernel_names_ask,
+		prof_noted_ask_kernel(session->se_noted, prof_kernel_names_ask,
 		    session->se_kernel_names);
-	if (prof_hits_tables(session->se_hits, session->se_plan.pn_broker,
+	if (prof_noted_tables(session->se_noted, session->se_plan.pn_broker,
 	    put_names,
 	    session, &stats) == -1)
 		return (-1);
-	if (say_number(session, "names.places", stats.hs_places) == -1 ||
-	    say_number(session, "names.modules", stats.hs_modules) == -1 ||
-	    say_number(session, "names.functions", stats.hs_functions) == -1 ||
-	    say_number(session, "names.late", stats.hs_late) == -1)
+	if (say_number(session, "names.places", stats.ns_places) == -1 ||
+	    say_number(session, "names.modules", stats.ns_modules) == -1 ||
+	    say_number(session, "names.functions", stats.ns_functions) == -1 ||
+	    say_number(session, "names.late", stats.ns_late) == -1)
 		return (-1);
 	if (say_number(session, "maps.reread",
 	    prof_reread_times(session->se_reread)) == -1)
 		return (-1);
-	if (stats.hs_over > 0 && prof_session_add_note(session, "the target "
+	if (stats.ns_over > 0 && prof_session_add_note(session, "the target "
 	    "has more mappings than the recorder keeps: addresses of their "
 	    "processes may be unresolved") == -1)
 		return (-1);
-	if (stats.hs_maps_over > 0 && prof_session_add_note(session, "%"
+	if (stats.ns_maps_over > 0 && prof_session_add_note(session, "%"
 	    PRIu64 " perf maps of JITs do not fit their memory budget: "
-	    "addresses of their code are unresolved", stats.hs_maps_over) == -1)
+	    "addresses of their code are unresolved", stats.ns_maps_over) == -1)
 		return (-1);
-	return (say_number(session, "names.dropped", stats.hs_dropped));
+	return (say_number(session, "names.dropped", stats.ns_dropped));
 }
 
 int

@@ -70,11 +70,11 @@ take_hits(struct prof_session *session, const struct prof_record *record)
 	uint32_t kernel, user;
 
 	if (record->pr_type != PROF_R_SAMPLE)
-		return (prof_hits_life(session->se_hits, record) == -1 ||
+		return (prof_noted_event(session->se_noted, record) == -1 ||
 		    prof_codes_life(session->se_plan.pn_codes, record) == -1 ?
 		    prof_fail_nomem(&session->se_error) : 0);
 	prof_writer_stacks(session->se_writer, &kernel, &user);
-	prof_hits_sample(session->se_hits, record, kernel, user);
+	prof_noted_sample(session->se_noted, record, kernel, user);
 	return (0);
 }
 
@@ -118,7 +118,7 @@ prof_session_renew(struct prof_session *session, uint32_t pid,
 		return (-1);
 	if ((session->se_plan.pn_snapshots != NULL && prof_snapshots_renew(
 	    session->se_plan.pn_snapshots, pid, sample_ns) == -1) ||
-	    prof_hits_renew(session->se_hits, pid, sample_ns) == -1)
+	    prof_noted_renew(session->se_noted, pid, sample_ns) == -1)
 		return (prof_fail_nomem(&session->se_error));
 	return (0);
 }
@@ -139,7 +139,7 @@ prof_session_take_read(struct prof_session *session,
 		return (-1);
 	if ((session->se_plan.pn_snapshots != NULL && prof_snapshots_observe(
 	    session->se_plan.pn_snapshots, &early) == -1) ||
-	    prof_hits_life(session->se_hits, &early) == -1)
+	    prof_noted_event(session->se_noted, &early) == -1)
 		return (prof_fail_nomem(&session->se_error));
 	if (prof_sink_record(&session->se_sink, record) == -1) {
 		session->se_error = *prof_writer_error(session->se_writer);

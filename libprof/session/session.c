@@ -317,7 +317,7 @@ take_all(struct prof_session *session)
 	if (session->se_marks != NULL && prof_marks_take(session->se_marks,
 	    take_mark, session) == -1)
 		return (-1);
-	if (prof_hits_round(session->se_hits) == -1)
+	if (prof_noted_round(session->se_noted) == -1)
 		return (prof_fail_nomem(&session->se_error));
 	if (prof_merge_publish(&session->se_merge) &&
 	    session->se_wait_ms > WAIT_TABLE_MS)

@@ -146,7 +146,7 @@ int	prof_options_copy(struct prof_options *to,
 void	prof_options_free(struct prof_options *po);
 /* The INFO of the recording. */
 int	prof_describe(struct prof_session *session);
-/* At the end: names of what was hit. */
+/* At the end: symbols of the noted addresses. */
 int	prof_describe_names(struct prof_session *session);
 /* Names of script frames that are new; is_last: and what became of all. */
 int	prof_describe_codes(struct prof_session *session, bool is_last);
@@ -184,7 +184,7 @@ struct prof_session {
 	struct prof_plan se_plan;
 	const struct prof_backend *se_backend; /* that brings samples */
 	struct prof_merge se_merge;
-	struct prof_hits *se_hits;	/* what names will be needed */
+	struct prof_noted *se_noted;	/* what names will be needed */
 	struct prof_kernel_names *se_kernel_names; /* NULL: read kallsyms */
 	struct prof_overhead se_overhead;
 	struct prof_reread *se_reread;

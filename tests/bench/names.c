@@ -90,11 +90,11 @@ take_addresses(const char *path, uint64_t base, size_t want)
 }
 
 static void
-add_life(struct prof_writer *writer, struct prof_hits *hits,
+add_event(struct prof_writer *writer, struct prof_noted *noted,
     const struct prof_record *record)
 {
-	if (prof_writer_add(writer, record) == -1 || (hits != NULL &&
-	    prof_hits_life(hits, record) == -1))
+	if (prof_writer_add(writer, record) == -1 || (noted != NULL &&
+	    prof_noted_event(noted, record) == -1))
 		fail("cannot write");
 }
 
@@ -106,7 +106,7 @@ pid_of(uint64_t process)
 
 /* Into every process. */
 static void
-map(struct prof_writer *writer, struct prof_hits *hits, const char *path,
+map(struct prof_writer *writer, struct prof_noted *noted, const char *path,
     uint64_t base)
 {
 	struct prof_record record = { .pr_type = PROF_R_MMAP,
@@ -132,7 +132,7 @@ map(struct prof_writer *writer, struct prof_hits *hits, const char *path,
 			record.pr_pid = record.pr_tid = pid_of(process);
 			record.pr_addr = base + process * SHIFT +
 			    (ph.p_vaddr & ~PAGE);
-			add_life(writer, hits, &record);
+			add_event(writer, noted, &record);
 		}
 	}
 	prof_elf_close(&elf);
@@ -166,7 +166,7 @@ any_sample(struct prof_record *record, uint64_t *stack)
 }
 
 static void
-add_samples(struct prof_writer *writer, struct prof_hits *hits, uint64_t n)
+add_samples(struct prof_writer *writer, struct prof_noted *noted, uint64_t n)
 {
 	uint64_t stack[FRAMES];
 	struct prof_record record = { .pr_type = PROF_R_SAMPLE, .pr_event = 1,
@@ -180,11 +180,11 @@ add_samples(struct prof_writer *writer, struct prof_hits *hits, uint64_t n)
 		any_sample(&record, stack);
 		if (prof_writer_add(writer, &record) == -1)
 			fail("cannot write");
-		if (hits == NULL)
+		if (noted == NULL)
 			continue;
 		prof_writer_stacks(writer, &kernel, &user);
-		prof_hits_sample(hits, &record, kernel, user);
-		if (i % 4096 == 4095 && prof_hits_round(hits) == -1)
+		prof_noted_sample(noted, &record, kernel, user);
+		if (i % 4096 == 4095 && prof_noted_round(noted) == -1)
 			fail("no memory");
 	}
 }
@@ -193,35 +193,35 @@ add_samples(struct prof_writer *writer, struct prof_hits *hits, uint64_t n)
 static double
 make(const char *path, char **files, bool keep, uint64_t n)
 {
-	struct prof_event_info lives = { .pi_name = "", .pi_probe = "",
+	struct prof_event_info process = { .pi_name = "", .pi_probe = "",
 	    .pi_provider = "proc", .pi_unit = "" };
 	struct prof_event_info info = { .pi_name = "e", .pi_probe = "e",
 	    .pi_provider = "pmc", .pi_unit = "events", .pi_period = 1 };
-	struct prof_hits *hits = keep ? prof_hits_new(PROF_PROCESSES_PERF) :
+	struct prof_noted *noted = keep ? prof_noted_new(PROF_PROCESSES_PERF) :
 	    NULL;
-	struct prof_hits_stats stats;
+	struct prof_noted_stats stats;
 	struct prof_err error;
 	struct prof_broker *broker = keep ? prof_broker_new(&error) : NULL;
 	struct prof_writer *writer = prof_writer_open(path, &error);
 	double start, took;
 	size_t i;
 
-	if (writer == NULL || prof_writer_event(writer, &lives) == -1 ||
+	if (writer == NULL || prof_writer_event(writer, &process) == -1 ||
 	    prof_writer_event(writer, &info) == -1)
 		fail(path);
 	for (i = 0; files[i] != NULL; i++)
-		map(writer, hits, files[i], FIRST + i * APART);
+		map(writer, noted, files[i], FIRST + i * APART);
 	random_state = 7;
 	start = cpu_s();
-	add_samples(writer, hits, n);
+	add_samples(writer, noted, n);
 	took = (cpu_s() - start) / (double)n * 1e9;
-	if (hits != NULL && (prof_hits_round(hits) == -1 ||
-	    prof_hits_tables(hits, broker, put, writer, &stats) == -1))
+	if (noted != NULL && (prof_noted_round(noted) == -1 ||
+	    prof_noted_tables(noted, broker, put, writer, &stats) == -1))
 		fail("no names");
-	if (hits != NULL)
+	if (noted != NULL)
 		printf("%" PRIu64 " samples, %" PRIu64 " places, %" PRIu64
-		    " functions\n", n, stats.hs_places, stats.hs_functions);
-	prof_hits_free(hits);
+		    " functions\n", n, stats.ns_places, stats.ns_functions);
+	prof_noted_free(noted);
 	prof_broker_free(broker);
 	if (prof_writer_close(writer, &error) == -1)
 		fail(path);

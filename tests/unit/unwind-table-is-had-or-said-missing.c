@@ -200,7 +200,7 @@ by_name(char *path)
 	mapping = mapping_of(path, pid, true);
 	number = table_of(&mapping);
 	ends(pid);
-	evict(modules, modules->ms_module[number]);
+	table_evict(modules, modules->ms_module[number]);
 	CHECK(wanted(number) == DTP_UW_TABLE, "state %d", state_of(number));
 	OK("made again by name when nobody shows the file any more");
 }
@@ -218,11 +218,11 @@ through_another(char *path)
 	other = mapping_of(path, second, false);
 	CHECK(get(&other) == number, "another module");
 	ends(first);
-	evict(modules, modules->ms_module[number]);
+	table_evict(modules, modules->ms_module[number]);
 	CHECK(wanted(number) == DTP_UW_TABLE, "state %d", state_of(number));
 	OK("made again through a process that still shows the file");
 
-	evict(modules, modules->ms_module[number]);
+	table_evict(modules, modules->ms_module[number]);
 	ends(second);
 	CHECK(wanted(number) == DTP_UW_AWAITED, "state %d", state_of(number));
 	other = mapping_of(path, third, false);
@@ -248,7 +248,7 @@ through_the_first(char *path)
 	other = mapping_of(path, second, false);
 	CHECK(get(&other) == number, "another module");
 	ends(second);
-	evict(modules, modules->ms_module[number]);
+	table_evict(modules, modules->ms_module[number]);
 	CHECK(wanted(number) == DTP_UW_TABLE, "state %d", state_of(number));
 	ends(first);
 	OK("made again through the first when the last has ended");

@@ -288,7 +288,7 @@ prof_bpf_counts(const struct prof_bpf *bpf, uint32_t cpu, uint32_t event)
 
 /* How often the kernel skipped the programs of an instance. */
 static uint64_t
-skipped(const struct prof_instance *in)
+runs_skipped(const struct prof_instance *in)
 {
 	struct bpf_prog_info info;
 	uint64_t sum = 0;
@@ -310,7 +310,7 @@ skipped(const struct prof_instance *in)
  * one, too.
  */
 static uint64_t
-missed(const struct prof_bpf *bpf, const struct prof_event *event)
+returns_missed(const struct prof_bpf *bpf, const struct prof_event *event)
 {
 	const struct prof_instance *second = prof_bpf_second(bpf, event);
 	uint64_t unseen = 0, kept = 0, all;
@@ -325,8 +325,8 @@ missed(const struct prof_bpf *bpf, const struct prof_event *event)
 	if (event->ev_is_call)
 		return (unseen);
 	if (second->in_obj == NULL)
-		return (skipped(&bpf->bp_instance[event->ev_id]));
-	all = skipped(second);
+		return (runs_skipped(&bpf->bp_instance[event->ev_id]));
+	all = runs_skipped(second);
 	return (all > kept ? all - kept : 0);
 }
 
@@ -334,7 +334,7 @@ static void
 read_missed(struct prof_bpf *bpf)
 {
 	for (uint32_t e = 0; e < bpf->bp_nevents; e++)
-		bpf->bp_missed[e] = missed(bpf,
+		bpf->bp_missed[e] = returns_missed(bpf,
 		    bpf->bp_events->el_event[e]);
 }
 

@@ -79,7 +79,7 @@ say_number(struct prof_bpf *bpf, const char *key, uint64_t number)
 }
 
 static int
-make(struct prof_bpf *bpf)
+programs_make(struct prof_bpf *bpf)
 {
 	if (prof_bpf_load(bpf) == -1 || prof_bpf_attach(bpf) == -1 ||
 	    open_unwind(bpf) == -1)
@@ -109,7 +109,7 @@ bpf_load(struct prof_plan *plan)
 		return (NULL);
 	}
 	bpf_init(bpf, plan);
-	if (make(bpf) == 0)
+	if (programs_make(bpf) == 0)
 		return (bpf);
 	bpf_close(bpf);
 	return (NULL);
@@ -166,7 +166,7 @@ bpf_close(void *state)
 
 /* At the start, also at one in a pause. */
 static void
-begin(struct prof_bpf *bpf)
+turns_begin(struct prof_bpf *bpf)
 {
 	if (bpf->bp_phase != PROF_BPF_READY)
 		return;
@@ -180,7 +180,7 @@ bpf_enable(void *state)
 {
 	struct prof_bpf *bpf = state;
 
-	begin(bpf);
+	turns_begin(bpf);
 	if (prof_bpf_enable(bpf) == -1)
 		return (-1);
 	prof_bpf_record(bpf);
@@ -193,7 +193,7 @@ bpf_pause(void *state)
 {
 	struct prof_bpf *bpf = state;
 
-	begin(bpf);
+	turns_begin(bpf);
 	prof_bpf_state(bpf, DTP_PAUSED);
 	bpf->bp_phase = PROF_BPF_PAUSED;
 	return (prof_bpf_disable(bpf));
@@ -374,7 +374,7 @@ bpf_spent_ns(const void *state)
 
 /* Neither a rate of nothing, nor a number that does not fit. */
 static uint64_t
-slowest(const struct prof_event *event)
+rate_slowest(const struct prof_event *event)
 {
 	const struct perf_event_attr *attr = &event->ev_attr;
 
@@ -397,7 +397,7 @@ bpf_slow_down(void *state, struct prof_slower *slower)
 	slower->sl_reached = 0;
 	for (uint32_t e = 1; e < bpf->bp_nevents; e++) {
 		const struct prof_instance *in = &bpf->bp_instance[e];
-		const uint64_t most = slowest(bpf->bp_events->el_event[e]);
+		const uint64_t most = rate_slowest(bpf->bp_events->el_event[e]);
 		const uint64_t wanted = slower->sl_wanted < most ?
 		    slower->sl_wanted : most;
 

@@ -17,7 +17,7 @@ struct cursor {
 };
 
 static const void *
-take(struct cursor *cursor, size_t bytes)
+cursor_take(struct cursor *cursor, size_t bytes)
 {
 	const void *at = cursor->cu_at;
 
@@ -37,12 +37,12 @@ decode_args(struct prof_stream *stream, const struct prof_event *event,
 
 	for (n = 0; n < event->ev_nargs; n++) {
 		if (event->ev_args[n].ag_load.ar_kind == DTP_A_INT) {
-			if ((at = take(cursor, 8)) == NULL)
+			if ((at = cursor_take(cursor, 8)) == NULL)
 				return (-1);
 			memcpy(&pr->pr_args[n], at, 8);
 			pr->pr_strs[n] = NULL;
 		} else {
-			if ((at = take(cursor, DTP_STR_LEN)) == NULL)
+			if ((at = cursor_take(cursor, DTP_STR_LEN)) == NULL)
 				return (-1);
 			memcpy(stream->sm_strings[n], at, DTP_STR_LEN);
 			pr->pr_args[n] = 0;
@@ -58,7 +58,7 @@ static int
 decode_texts(struct prof_stream *stream, struct cursor *cursor)
 {
 	struct prof_record *pr = &stream->sm_record;
-	const struct dtp_texts *texts = take(cursor, sizeof(*texts));
+	const struct dtp_texts *texts = cursor_take(cursor, sizeof(*texts));
 	const void *at;
 	uint32_t slot;
 
@@ -68,7 +68,7 @@ decode_texts(struct prof_stream *stream, struct cursor *cursor)
 		if ((slot = texts->tx_slot[n]) == 0)
 			continue;
 		if (slot >= DTP_MAX_ARGS ||
-		    (at = take(cursor, DTP_STR_LEN)) == NULL)
+		    (at = cursor_take(cursor, DTP_STR_LEN)) == NULL)
 			return (-1);
 		memcpy(stream->sm_strings[slot], at, DTP_STR_LEN);
 		stream->sm_strings[slot][DTP_STR_LEN - 1] = '\0';
@@ -86,7 +86,7 @@ decode_values(struct prof_stream *stream, struct cursor *cursor)
 {
 	const uint32_t n = (uint32_t)stream->sm_plan->pn_nvalues;
 	struct prof_record *pr = &stream->sm_record;
-	const struct dtp_values *values = take(cursor,
+	const struct dtp_values *values = cursor_take(cursor,
 	    offsetof(struct dtp_values, vl_value) + n * sizeof(uint64_t));
 
 	if (values == NULL)
@@ -128,12 +128,12 @@ static int
 decode_script(struct prof_stream *stream, struct cursor *cursor)
 {
 	struct prof_record *pr = &stream->sm_record;
-	const struct dtp_script *script = take(cursor, sizeof(*script));
+	const struct dtp_script *script = cursor_take(cursor, sizeof(*script));
 	const uint64_t *words;
 	long n;
 
 	if (script == NULL || script->sp_words > DTP_MAX_SCRIPT ||
-	    (words = take(cursor, 8 * (size_t)script->sp_words)) == NULL)
+	    (words = cursor_take(cursor, 8 * (size_t)script->sp_words)) == NULL)
 		return (-1);
 	n = prof_codes_words(stream->sm_plan->pn_codes, pr->pr_pid, words,
 	    script->sp_words, stream->sm_script);
@@ -148,7 +148,7 @@ static int
 decode_stack(struct prof_stream *stream, struct cursor *cursor)
 {
 	struct prof_record *pr = &stream->sm_record;
-	const struct dtp_stack *stack = take(cursor, sizeof(*stack));
+	const struct dtp_stack *stack = cursor_take(cursor, sizeof(*stack));
 
 	if (stack == NULL)
 		return (-1);
@@ -156,8 +156,8 @@ decode_stack(struct prof_stream *stream, struct cursor *cursor)
 	pr->pr_nuser = stack->ds_nuser;
 	pr->pr_kstatus = stack->ds_kstatus;
 	pr->pr_ustatus = stack->ds_ustatus;
-	pr->pr_kernel = take(cursor, 8 * (size_t)pr->pr_nkernel);
-	pr->pr_user = take(cursor, 8 * (size_t)pr->pr_nuser);
+	pr->pr_kernel = cursor_take(cursor, 8 * (size_t)pr->pr_nkernel);
+	pr->pr_user = cursor_take(cursor, 8 * (size_t)pr->pr_nuser);
 	if (pr->pr_kernel == NULL || pr->pr_user == NULL)
 		return (-1);
 	pr->pr_ip = pr->pr_nkernel > 0 ? pr->pr_kernel[0] :
@@ -182,12 +182,12 @@ decode_sample(struct prof_stream *stream, const struct dtp_rec *rec,
 	pr->pr_kstatus = pr->pr_ustatus = PROF_STACK_NONE;
 	pr->pr_comm = "";
 	if (parts & DTP_P_WEIGHT) {
-		if ((at = take(cursor, 8)) == NULL)
+		if ((at = cursor_take(cursor, 8)) == NULL)
 			return (-1);
 		memcpy(&pr->pr_weight, at, 8);
 	}
 	if (parts & DTP_P_IP) {
-		if ((at = take(cursor, 8)) == NULL)
+		if ((at = cursor_take(cursor, 8)) == NULL)
 			return (-1);
 		memcpy(&pr->pr_ip, at, 8);
 	}
@@ -198,7 +198,7 @@ decode_sample(struct prof_stream *stream, const struct dtp_rec *rec,
 	if ((parts & DTP_P_TEXTS) && decode_texts(stream, cursor) == -1)
 		return (-1);
 	if (parts & DTP_P_COMM) {
-		if ((at = take(cursor, DTP_COMM_LEN)) == NULL)
+		if ((at = cursor_take(cursor, DTP_COMM_LEN)) == NULL)
 			return (-1);
 		memcpy(stream->sm_comm, at, DTP_COMM_LEN);
 		pr->pr_comm = stream->sm_comm;

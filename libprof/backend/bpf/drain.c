@@ -35,7 +35,7 @@
 #include "base/error.h"
 
 #define TAIL_EVERY	32768	/* records handed over between two tails */
-#define STUCK_NS	1000000000ULL	/* with writers, and head where it was */
+#define STUCK_NS	1000000000ULL	/* with writers, and head not moved */
 
 /* One record that waits: when, and where it lies. */
 struct waiting {
@@ -239,7 +239,7 @@ move_tail(struct lane *lane)
 }
 
 static struct waiting *
-oldest(const struct lane *lane)
+lane_oldest(const struct lane *lane)
 {
 	return (lane->la_first < lane->la_n ?
 	    &lane->la_pending[lane->la_first] : NULL);
@@ -257,7 +257,7 @@ next_lane(struct prof_drain *drain, uint64_t *until_ns)
 	size_t n;
 
 	for (n = 0; n < drain->dn_nlanes; n++) {
-		struct waiting *waiting = oldest(&drain->dn_lanes[n]);
+		struct waiting *waiting = lane_oldest(&drain->dn_lanes[n]);
 
 		if (waiting == NULL)
 			continue;
@@ -273,7 +273,7 @@ next_lane(struct prof_drain *drain, uint64_t *until_ns)
 }
 
 static void
-compact(struct lane *lane)
+lane_compact(struct lane *lane)
 {
 	move_tail(lane);
 	memmove(lane->la_pending, lane->la_pending + lane->la_first,
@@ -296,7 +296,7 @@ prof_drain_until(struct prof_drain *drain, uint64_t most_ns)
 
 		if ((lane = next_lane(drain, &until_ns)) == NULL)
 			break;
-		while (rv == 0 && (waiting = oldest(lane)) != NULL &&
+		while (rv == 0 && (waiting = lane_oldest(lane)) != NULL &&
 		    waiting->wa_time_ns <= until_ns) {
 			rv = hand_over(drain, lane, waiting);
 			lane->la_first++;
@@ -310,7 +310,7 @@ prof_drain_until(struct prof_drain *drain, uint64_t most_ns)
 	for (n = 0; n < drain->dn_nlanes; n++) {
 		lane = &drain->dn_lanes[n];
 		if (lane->la_first >= lane->la_n - lane->la_first)
-			compact(lane);
+			lane_compact(lane);
 	}
 	return (rv);
 }
@@ -321,7 +321,8 @@ prof_drain_next(const struct prof_drain *drain)
 	uint64_t next_ns = UINT64_MAX;
 
 	for (size_t n = 0; n < drain->dn_nlanes; n++) {
-		const struct waiting *waiting = oldest(&drain->dn_lanes[n]);
+		const struct waiting *waiting =
+		    lane_oldest(&drain->dn_lanes[n]);
 
 		if (waiting != NULL && waiting->wa_time_ns < next_ns)
 			next_ns = waiting->wa_time_ns;
@@ -342,7 +343,7 @@ prof_drain_look(struct prof_drain *drain, uint64_t handed_ns,
 		struct lane *lane = &drain->dn_lanes[n];
 
 		if (lane->la_first > 0)
-			compact(lane);
+			lane_compact(lane);
 		lane->la_safe_ns = now_ns;
 		if (scan_lane(drain, lane) == -1)
 			return (-1);

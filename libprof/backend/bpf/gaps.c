@@ -36,7 +36,7 @@ prof_gaps_init(struct prof_bpf *bpf)
 }
 
 static int
-tell(struct prof_bpf *bpf, struct prof_gap *gap, uint32_t cpu,
+gap_tell(struct prof_bpf *bpf, struct prof_gap *gap, uint32_t cpu,
     uint32_t event)
 {
 	struct prof_record record = { 0 };
@@ -73,7 +73,7 @@ look_at(struct prof_bpf *bpf, uint32_t cpu, uint32_t event,
 	    now_ns - gap->ga_until_ns < QUIET_NS &&
 	    now_ns - gap->ga_since_ns < LONGEST_NS))
 		return (0);
-	return (tell(bpf, gap, cpu, event));
+	return (gap_tell(bpf, gap, cpu, event));
 }
 
 int

@@ -486,7 +486,7 @@ read_first(struct prof_bpf *bpf, uint32_t e, size_t upto)
 
 /* Without a counter, of all the time that it was to count. */
 static uint64_t
-turned(const struct prof_bpf *bpf, uint32_t e, uint32_t row)
+time_multiplexed(const struct prof_bpf *bpf, uint32_t e, uint32_t row)
 {
 	const struct prof_instance *in = &bpf->bp_instance[e];
 	const struct prof_count *before = count_of(bpf, e, row);
@@ -519,7 +519,7 @@ prof_bpf_turns(struct prof_bpf *bpf)
 			continue;
 		for (row = 0; row <= bpf->bp_ncpus; row++) {
 			told = &count_of(bpf, e, row)->ct_told_ns;
-			if ((ns = turned(bpf, e, row)) <= *told)
+			if ((ns = time_multiplexed(bpf, e, row)) <= *told)
 				continue;
 			record.pr_event = e;
 			record.pr_cpu = row < bpf->bp_ncpus ? row : 0;

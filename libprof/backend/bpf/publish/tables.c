@@ -72,7 +72,7 @@ give_back(struct prof_unwind_modules *modules, struct prof_module *module)
 
 /* It is made again when a walk says that it is wanted. */
 static void
-await(struct prof_unwind_modules *modules, struct prof_module *module)
+table_await(struct prof_unwind_modules *modules, struct prof_module *module)
 {
 	set_state(modules, module, DTP_UW_AWAITED);
 	modules->ms_memory->um_modules[module->mo_number].uo_wanted = 0;
@@ -80,9 +80,9 @@ await(struct prof_unwind_modules *modules, struct prof_module *module)
 }
 
 static void
-evict(struct prof_unwind_modules *modules, struct prof_module *module)
+table_evict(struct prof_unwind_modules *modules, struct prof_module *module)
 {
-	await(modules, module);
+	table_await(modules, module);
 	give_back(modules, module);
 	modules->ms_ntables--;
 	modules->ms_nevicted++;
@@ -93,9 +93,9 @@ prof_module_withdraw(struct prof_unwind_modules *modules,
     struct prof_module *module)
 {
 	if (module->mo_words.wd_n != 0)
-		evict(modules, module);
+		table_evict(modules, module);
 	else
-		await(modules, module);
+		table_await(modules, module);
 	modules->ms_memory->um_modules[module->mo_number].uo_used = 0;
 }
 
@@ -135,7 +135,7 @@ make_room(struct prof_unwind_modules *modules, size_t words)
 		}
 		if (victim == NULL)
 			return;
-		evict(modules, victim);
+		table_evict(modules, victim);
 	}
 }
 
@@ -160,7 +160,7 @@ static void
 put_off(struct prof_unwind_modules *modules, struct prof_module *module)
 {
 	module->mo_again_ns = prof_now_ns() + AGAIN_NS;
-	await(modules, module);
+	table_await(modules, module);
 	if (module->mo_made == PROF_MADE_NOTHING)
 		return;
 	if (++module->mo_failed == PROF_MODULE_TRIES)
@@ -219,7 +219,7 @@ publish_one(struct prof_unwind_modules *modules, struct prof_module *module)
  * of those that had to go are wanted again.
  */
 static void
-look(struct prof_unwind_modules *modules)
+tables_look(struct prof_unwind_modules *modules)
 {
 	uint64_t now_ns = prof_now_ns();
 	struct dtp_uw_module *entry;
@@ -262,7 +262,7 @@ prof_unwind_modules_publish(struct prof_unwind_modules *modules)
 	struct prof_module **last = &modules->ms_ready, *module;
 	unsigned n = 0;
 
-	look(modules);
+	tables_look(modules);
 	while (*last != NULL)
 		last = &(*last)->mo_link;
 	pthread_mutex_lock(&modules->ms_mutex);

@@ -70,7 +70,7 @@ keep(void *arg, const void *body, size_t len)
 }
 
 static void
-meet(struct prof_hits *hits, uint64_t pc)
+meet(struct prof_noted *noted, uint64_t pc)
 {
 	const struct prof_record sample = {
 		.pr_type = PROF_R_SAMPLE, .pr_pid = (uint32_t)getpid(),
@@ -78,37 +78,37 @@ meet(struct prof_hits *hits, uint64_t pc)
 		.pr_ip = pc, .pr_comm = "", .pr_path = "",
 	};
 
-	prof_hits_sample(hits, &sample, 0, 0);
+	prof_noted_sample(noted, &sample, 0, 0);
 }
 
 static int
 one_round(void)
 {
-	struct prof_record life = {
+	struct prof_record event = {
 		.pr_type = PROF_R_TASK, .pr_pid = (uint32_t)getpid(),
 		.pr_tid = (uint32_t)getpid(), .pr_time_ns = 10,
 		.pr_comm = "", .pr_path = "",
 	};
-	struct prof_hits *hits = prof_hits_new(PROF_PROCESSES_ALL);
+	struct prof_noted *noted = prof_noted_new(PROF_PROCESSES_ALL);
 	struct prof_symtab *kept = prof_symtab_new();
-	struct prof_hits_stats stats;
+	struct prof_noted_stats stats;
 	struct prof_symbol symbol;
 	struct prof_err error;
 	struct prof_broker *broker = prof_broker_new(&error);
 	int named = 0;
 
 	write_map();
-	CHECK(hits != NULL && kept != NULL && broker != NULL, "no memory");
-	CHECK(prof_hits_life(hits, &life) == 0, "no memory");
-	life.pr_type = PROF_R_MMAP;
-	life.pr_addr = BASE;
-	life.pr_len = SPACE;
-	life.pr_path = "//anon";
-	CHECK(prof_hits_life(hits, &life) == 0, "no memory");
+	CHECK(noted != NULL && kept != NULL && broker != NULL, "no memory");
+	CHECK(prof_noted_event(noted, &event) == 0, "no memory");
+	event.pr_type = PROF_R_MMAP;
+	event.pr_addr = BASE;
+	event.pr_len = SPACE;
+	event.pr_path = "//anon";
+	CHECK(prof_noted_event(noted, &event) == 0, "no memory");
 	for (unsigned i = 0; i < SPACE; i++)
-		meet(hits, BASE + i);
-	CHECK(prof_hits_round(hits) == 0, "no memory");
-	CHECK(prof_hits_tables(hits, broker, keep, kept, &stats) == 0,
+		meet(noted, BASE + i);
+	CHECK(prof_noted_round(noted) == 0, "no memory");
+	CHECK(prof_noted_tables(noted, broker, keep, kept, &stats) == 0,
 	    "no tables");
 	CHECK(prof_symtab_sort(kept), "no memory");
 	for (unsigned i = 0; i < SPACE; i++) {
@@ -123,7 +123,7 @@ one_round(void)
 		named++;
 	}
 	prof_symtab_free(kept);
-	prof_hits_free(hits);
+	prof_noted_free(noted);
 	prof_broker_free(broker);
 	return (named);
 }

@@ -19,7 +19,7 @@
 #define BASE		0x100000ULL
 #define STEP		0x10000ULL
 
-static struct prof_hits *hits;
+static struct prof_noted *noted;
 static uint64_t now_ns = 1000;
 
 static void
@@ -34,7 +34,7 @@ map(uint32_t pid, uint64_t addr, uint32_t file)
 	snprintf(path, sizeof(path), "/nowhere/file%u", file);
 	memcpy(record.pr_build_id, &file, sizeof(file));
 	record.pr_time_ns = ++now_ns;
-	CHECK(prof_hits_life(hits, &record) == 0, "no memory");
+	CHECK(prof_noted_event(noted, &record) == 0, "no memory");
 }
 
 static void
@@ -44,7 +44,7 @@ fork_of(uint32_t parent, uint32_t child)
 	    .pr_pid = child, .pr_tid = child, .pr_ppid = parent,
 	    .pr_ptid = parent, .pr_comm = "", .pr_time_ns = ++now_ns };
 
-	CHECK(prof_hits_life(hits, &record) == 0, "no memory");
+	CHECK(prof_noted_event(noted, &record) == 0, "no memory");
 }
 
 static void
@@ -54,7 +54,7 @@ sample(uint32_t pid, uint64_t pc)
 	    .pr_pid = pid, .pr_tid = pid, .pr_ip = pc, .pr_user = &pc,
 	    .pr_nuser = 1, .pr_comm = "", .pr_time_ns = ++now_ns };
 
-	prof_hits_sample(hits, &record, 0, 0);
+	prof_noted_sample(noted, &record, 0, 0);
 }
 
 /* Does a mapping of a process lead to the file's name? */
@@ -65,8 +65,8 @@ leads_to(uint32_t pid, uint64_t pc, uint32_t file)
 	char path[64];
 
 	snprintf(path, sizeof(path), "/nowhere/file%u", file);
-	return (prof_processes_at(hits->ht_processes, pid, now_ns, pc,
-	    &mapping) && strcmp(hits->ht_images.is_image[
+	return (prof_processes_at(noted->nt_processes, pid, now_ns, pc,
+	    &mapping) && strcmp(noted->nt_images.is_image[
 	    mapping.mp_image].im_path, path) == 0);
 }
 
@@ -78,19 +78,19 @@ places(void)
 	uint64_t offset;
 	char path[64];
 
-	CHECK(hits->ht_places.hs_n == FILES / EVERY, "%u places",
-	    hits->ht_places.hs_n);
-	for (n = 0; n < hits->ht_places.hs_n; n++) {
-		image = (uint32_t)(hits->ht_places.hs_key[n] >>
-		    HITS_OFFSET_BITS);
-		offset = hits->ht_places.hs_key[n] &
-		    ((1ULL << HITS_OFFSET_BITS) - 1);
-		CHECK(image < hits->ht_images.is_n, "image %u", image);
+	CHECK(noted->nt_places.ns_n == FILES / EVERY, "%u places",
+	    noted->nt_places.ns_n);
+	for (n = 0; n < noted->nt_places.ns_n; n++) {
+		image = (uint32_t)(noted->nt_places.ns_key[n] >>
+		    NOTED_OFFSET_BITS);
+		offset = noted->nt_places.ns_key[n] &
+		    ((1ULL << NOTED_OFFSET_BITS) - 1);
+		CHECK(image < noted->nt_images.is_n, "image %u", image);
 		snprintf(path, sizeof(path), "/nowhere/file%u",
 		    (uint32_t)offset * EVERY);
-		CHECK(strcmp(hits->ht_images.is_image[image].im_path,
+		CHECK(strcmp(noted->nt_images.is_image[image].im_path,
 		    path) == 0, "%s is %s", path,
-		    hits->ht_images.is_image[image].im_path);
+		    noted->nt_images.is_image[image].im_path);
 	}
 }
 
@@ -99,8 +99,8 @@ main(void)
 {
 	uint32_t n, most = 0;
 
-	hits = prof_hits_new(PROF_PROCESSES_ALL);
-	CHECK(hits != NULL, "no memory");
+	noted = prof_noted_new(PROF_PROCESSES_ALL);
+	CHECK(noted != NULL, "no memory");
 	for (n = 0; n < KEPT; n++)
 		map(1, BASE + (n + 1) * STEP, FILES + n);
 	fork_of(1, 2);
@@ -109,12 +109,12 @@ main(void)
 		if (n % EVERY == 0)
 			sample(3, BASE + n / EVERY);
 		if (n % 500 == 499)
-			CHECK(prof_hits_round(hits) == 0, "round");
-		if (hits->ht_images.is_n > most)
-			most = hits->ht_images.is_n;
+			CHECK(prof_noted_round(noted) == 0, "round");
+		if (noted->nt_images.is_n > most)
+			most = noted->nt_images.is_n;
 	}
-	CHECK(prof_hits_round(hits) == 0, "round");
-	CHECK(most < 2 * HITS_MANY_IMAGES, "%u images at once", most);
+	CHECK(prof_noted_round(noted) == 0, "round");
+	CHECK(most < 2 * NOTED_MANY_IMAGES, "%u images at once", most);
 	places();
 	for (n = 0; n < KEPT; n++)
 		CHECK(leads_to(1, BASE + (n + 1) * STEP + 5, FILES + n) &&
@@ -123,6 +123,6 @@ main(void)
 	CHECK(leads_to(3, BASE + 5, FILES - 1), "the last has another name");
 	OK("of 150,000 files those have their names that were met or are "
 	    "mapped");
-	prof_hits_free(hits);
+	prof_noted_free(noted);
 	return (0);
 }
