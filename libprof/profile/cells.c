@@ -143,13 +143,10 @@ cells_fit(struct prof_cells *cells)
 static int
 cells_append(struct prof_cells *cells, const struct prof_cell *cell)
 {
-	struct prof_cell *slot;
-
-	slot = prof_grow((void **)&cells->ce_cell, &cells->ce_n,
-	    &cells->ce_cap, sizeof(*slot));
-	if (slot == NULL)
+	if (!prof_room(&cells->ce_cell, &cells->ce_cap, cells->ce_n + 1,
+	    sizeof(*cell)))
 		return (-1);
-	*slot = *cell;
+	cells->ce_cell[cells->ce_n++] = *cell;
 	return (0);
 }
 

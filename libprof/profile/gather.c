@@ -228,7 +228,8 @@ cell_add(struct worker *worker, const struct prof_fold *fold, uint32_t n,
 
 /* All of an event that there is no room for. */
 static int
-fold_over(struct worker *worker, struct prof_fold *fold)
+fold_over(struct worker *worker, const struct prof_fold *fold,
+    struct prof_fold *over)
 {
 	static const struct prof_who anybody;
 	int who;
@@ -239,7 +240,7 @@ fold_over(struct worker *worker, struct prof_fold *fold)
 	who = who_insert(worker, &anybody);
 	if (who == -1)
 		return (prof_fail_nomem(&worker->wk_error));
-	*fold = (struct prof_fold){
+	*over = (struct prof_fold){
 		.fo_who = (uint32_t)who,
 		.fo_event = fold->fo_event,
 		.fo_bits = PROF_FOLD_OVER,
@@ -249,52 +250,50 @@ fold_over(struct worker *worker, struct prof_fold *fold)
 	return (0);
 }
 
-/* Its number, or that of what stands for it; -1: failed. */
-static int
-fold_find(struct worker *worker, struct prof_fold *fold, uint32_t *n)
+/* Is there one, whose number it is, or room for it? */
+static bool
+fold_find(struct worker *worker, const struct prof_fold *fold, uint32_t *n)
 {
-	const bool counts = worker->wk_gather->gt_nodes == NULL;
-
 	*n = fold->fo_who == NOBODY ? PROF_INTERN_FAILED :
 	    prof_dict_peek(&worker->wk_by_fold, fold, PROF_FOLD_KEY);
-	if (*n != PROF_INTERN_FAILED || (fold->fo_who != NOBODY && counts &&
-	    prof_budget_take(&worker->wk_budget, FOLD_BYTES)))
-		return (0);
-	if (fold_over(worker, fold) == -1)
-		return (-1);
-	*n = prof_dict_peek(&worker->wk_by_fold, fold, PROF_FOLD_KEY);
-	if (*n == PROF_INTERN_FAILED && !counts)
-		return (prof_fail(&worker->wk_error, PROF_E_DAMAGED,
-		    "the recording changed while it was read"));
-	return (0);
+	return (*n != PROF_INTERN_FAILED || (fold->fo_who != NOBODY &&
+	    worker->wk_gather->gt_nodes == NULL &&
+	    prof_budget_take(&worker->wk_budget, FOLD_BYTES)));
 }
 
 static int
-fold_add(struct worker *worker, const struct prof_fold *given,
+fold_add(struct worker *worker, const struct prof_fold *fold,
     uint64_t time_ns)
 {
-	struct prof_fold fold = *given, *sum;
+	struct prof_fold over, *sum;
 	bool is_new;
 	uint32_t n;
 
-	if (fold_find(worker, &fold, &n) == -1)
-		return (-1);
+	if (!fold_find(worker, fold, &n)) {
+		if (fold_over(worker, fold, &over) == -1)
+			return (-1);
+		fold = &over;
+		n = prof_dict_peek(&worker->wk_by_fold, fold, PROF_FOLD_KEY);
+	}
 	if (worker->wk_gather->gt_nodes != NULL)
-		return (cell_add(worker, &fold, n, time_ns));
+		return (n == PROF_INTERN_FAILED ? prof_fail(&worker->wk_error,
+		    PROF_E_DAMAGED,
+		    "the recording changed while it was read") :
+		    cell_add(worker, fold, n, time_ns));
 	if (n != PROF_INTERN_FAILED) {
 		sum = &worker->wk_got.ga_fold[n];
-		sum->fo_weight += fold.fo_weight;
-		sum->fo_samples += fold.fo_samples;
+		sum->fo_weight += fold->fo_weight;
+		sum->fo_samples += fold->fo_samples;
 		return (0);
 	}
-	if (prof_dict_find(&worker->wk_by_fold, &fold, PROF_FOLD_KEY,
+	if (prof_dict_find(&worker->wk_by_fold, fold, PROF_FOLD_KEY,
 	    &is_new) == PROF_INTERN_FAILED)
 		return (prof_fail_nomem(&worker->wk_error));
 	sum = prof_grow((void **)&worker->wk_got.ga_fold,
 	    &worker->wk_got.ga_nfolds, &worker->wk_cap_folds, sizeof(*sum));
 	if (sum == NULL)
 		return (prof_fail_nomem(&worker->wk_error));
-	*sum = fold;
+	*sum = *fold;
 	return (0);
 }
 
