@@ -55,7 +55,7 @@ is_program(int fd)
  * descriptor by which nothing can be read.
  */
 static int
-file_narrow(int fd)
+descriptor_narrow(int fd)
 {
 	char same[32];
 	int at;
@@ -71,7 +71,7 @@ file_narrow(int fd)
 static int
 serve_image(struct request *rq)
 {
-	rq->rq_give = file_narrow(prof_image_open(rq->rq_bytes));
+	rq->rq_give = descriptor_narrow(prof_image_open(rq->rq_bytes));
 	return (0);
 }
 
@@ -85,7 +85,7 @@ serve_debug(struct request *rq)
 	if (rq->rq_size <= sizeof(want) || rq->rq_fd == -1)
 		return (-1);
 	memcpy(&want, rq->rq_bytes, sizeof(want));
-	rq->rq_give = file_narrow(prof_debug_candidate(&want, rq->rq_fd,
+	rq->rq_give = descriptor_narrow(prof_debug_candidate(&want, rq->rq_fd,
 	    dirs[0] == '\0' ? NULL : dirs));
 	memcpy(rq->rq_bytes, &want, sizeof(want));
 	return (0);
@@ -96,7 +96,8 @@ serve_beside(struct request *rq)
 {
 	if (rq->rq_fd == -1)
 		return (-1);
-	rq->rq_give = file_narrow(prof_debug_beside(rq->rq_bytes, rq->rq_fd));
+	rq->rq_give =
+	    descriptor_narrow(prof_debug_beside(rq->rq_bytes, rq->rq_fd));
 	return (0);
 }
 

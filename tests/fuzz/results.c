@@ -10,9 +10,6 @@
 
 #include "../../cmd/dtprof/ui/json.c"
 
-/* Both have a refuse of their own. */
-#define refuse	refuse_words
-#define step	step_words
 #include "../../cmd/dtprof/opt/words.c"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

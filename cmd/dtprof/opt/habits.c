@@ -248,7 +248,7 @@ static const struct {
 
 /* Is the word one of those in names? */
 static bool
-among(const char *names, const char *word, size_t length)
+names_have(const char *names, const char *word, size_t length)
 {
 	for (size_t n; *names != '\0'; names += n + (names[n] == ' ')) {
 		n = strcspn(names, " ");
@@ -264,8 +264,9 @@ habit_of_option(const char *command, const char *option, size_t length)
 	size_t i;
 
 	for (i = 0; i < NHABITS; i++)
-		if (among(habits[i].oh_commands, command, strlen(command)) &&
-		    among(habits[i].oh_options, option, length))
+		if (names_have(habits[i].oh_commands, command,
+		    strlen(command)) &&
+		    names_have(habits[i].oh_options, option, length))
 			return (&habits[i]);
 	return (NULL);
 }
@@ -276,9 +277,9 @@ habit_of_command(const char *name, const char *second)
 	size_t i;
 
 	for (i = 0; i < NCOMMANDS; i++)
-		if (among(commands[i].name, name, strlen(name)) &&
+		if (names_have(commands[i].name, name, strlen(name)) &&
 		    (commands[i].second == NULL || (second != NULL &&
-		    among(commands[i].second, second, strlen(second)))))
+		    names_have(commands[i].second, second, strlen(second)))))
 			return (commands[i].use);
 	return (NULL);
 }

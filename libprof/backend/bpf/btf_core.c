@@ -234,7 +234,7 @@ struct cut {
 	int		 ct_pointer;	/* to nothing: never followed */
 };
 
-static int	copy(struct cut *cut, __u32 id);
+static int	type_copy(struct cut *cut, __u32 id);
 
 static int
 copy_members(struct cut *cut, const struct btf_type *type, const char *name)
@@ -244,7 +244,7 @@ copy_members(struct cut *cut, const struct btf_type *type, const char *name)
 	int *made = calloc(n + 1, sizeof(*made)), id = made == NULL ? -1 : 0;
 
 	for (__u32 i = 0; i < n && id >= 0; i++)
-		id = made[i] = copy(cut, member[i].type);
+		id = made[i] = type_copy(cut, member[i].type);
 	if (id >= 0)
 		id = btf_is_union(type) ?
 		    btf__add_union(cut->ct_to, name, type->size) :
@@ -262,15 +262,15 @@ copy_members(struct cut *cut, const struct btf_type *type, const char *name)
 static int
 copy_array(struct cut *cut, const struct btf_array *array)
 {
-	const int index = copy(cut, array->index_type);
-	const int element = copy(cut, array->type);
+	const int index = type_copy(cut, array->index_type);
+	const int element = type_copy(cut, array->type);
 
 	return (index < 0 || element < 0 ? -1 :
 	    btf__add_array(cut->ct_to, index, element, (int)array->nelems));
 }
 
 static int
-make(struct cut *cut, const struct btf_type *type)
+type_make(struct cut *cut, const struct btf_type *type)
 {
 	const char *name = name_at(cut->ct_from, type->name_off);
 
@@ -297,11 +297,11 @@ make(struct cut *cut, const struct btf_type *type)
 
 /* The new id of a type, 0 where there is nothing; -1: it is not possible. */
 static int
-copy(struct cut *cut, __u32 id)
+type_copy(struct cut *cut, __u32 id)
 {
 	id = type_plain(cut->ct_from, id);
 	if (id != 0 && cut->ct_made[id] == 0)
-		cut->ct_made[id] = make(cut, type_at(cut->ct_from, id));
+		cut->ct_made[id] = type_make(cut, type_at(cut->ct_from, id));
 	return (cut->ct_made[id] < 0 ? -1 : cut->ct_made[id]);
 }
 
@@ -324,7 +324,7 @@ copy_wanted(struct cut *cut)
 		const struct btf_type *type = type_at(from, id);
 
 		if (btf_is_struct(type) && is_wanted(name_at(from,
-		    type->name_off)) && copy(cut, id) < 0)
+		    type->name_off)) && type_copy(cut, id) < 0)
 			return (-1);
 	}
 	return (0);

@@ -54,7 +54,7 @@ static int	map_memory(struct prof_bpf *);
 
 /* libbpf explains on stderr unless told otherwise; we explain ourselves. */
 static int
-quiet(enum libbpf_print_level level, const char *fmt, va_list ap)
+libbpf_print(enum libbpf_print_level level, const char *fmt, va_list ap)
 {
 	const char *debug = getenv("DTPROF_DEBUG_BPF");
 
@@ -90,7 +90,7 @@ prof_bpf_load(struct prof_bpf *bpf)
 	size_t n;
 	int rv = 0;
 
-	libbpf_set_print(quiet);
+	libbpf_set_print(libbpf_print);
 	bpf->bp_nevents = (uint32_t)bpf->bp_events->el_n;
 	/* Counters stay the last events, so none come behind them. */
 	bpf->bp_room = bpf->bp_nevents +
@@ -126,7 +126,7 @@ load_event(struct prof_bpf *bpf, struct prof_event *event, const char *types)
 }
 
 static void
-unload(struct prof_instance *instance)
+instance_unload(struct prof_instance *instance)
 {
 	if (instance->in_skel != NULL)
 		instance->in_destroy(instance->in_skel);
@@ -143,8 +143,8 @@ prof_bpf_load_one(struct prof_bpf *bpf, struct prof_event *event)
 	rv = load_event(bpf, event, core.bc_path);
 	prof_btf_core_close(&core);
 	if (rv == -1) {
-		unload(prof_bpf_second(bpf, event));
-		unload(&bpf->bp_instance[event->ev_id]);
+		instance_unload(prof_bpf_second(bpf, event));
+		instance_unload(&bpf->bp_instance[event->ev_id]);
 	}
 	return (rv);
 }
@@ -210,7 +210,7 @@ configure_snapshots(const struct prof_bpf *bpf,
 
 /* Which records it makes is decided here, once, for both sides. */
 static void
-configure(const struct prof_bpf *bpf, const struct prof_event *event,
+program_configure(const struct prof_bpf *bpf, const struct prof_event *event,
     struct dtp_config *cfg)
 {
 	const struct prof_options *po = bpf->bp_plan->pn_options;
@@ -342,7 +342,7 @@ load_instance(struct prof_bpf *bpf, struct prof_event *event,
 		return (prof_bpf_explain(bpf->bp_error, errno));
 	instance->in_destroy = im->im_program->pg_destroy;
 	instance->in_obj = obj;
-	configure(bpf, event, cfg);
+	program_configure(bpf, event, cfg);
 	cfg->dc_turn = turn;
 	if (share_maps(bpf, obj, first) == -1 || (turn ==
 	    DTP_TURN_SECOND && share_with_first(bpf, one, obj) == -1))
@@ -512,7 +512,7 @@ prof_bpf_unwind_fds(struct prof_bpf *bpf, int fds[PROF_UNWIND_FDS])
 }
 
 static void
-unmap(const void *memory, size_t length)
+pages_unmap(const void *memory, size_t length)
 {
 	if (memory != NULL && memory != MAP_FAILED)
 		munmap((void *)memory, whole_pages(length));
@@ -525,12 +525,12 @@ prof_bpf_fini(struct prof_bpf *bpf)
 
 	prof_bpf_detach(bpf);
 	ring_buffer__free(bpf->bp_bell);
-	unmap(bpf->bp_rings, bpf->bp_rings_bytes);
-	unmap(bpf->bp_streams, bpf->bp_ncpus * sizeof(*bpf->bp_streams));
-	unmap(bpf->bp_counts, (size_t)bpf->bp_ncpus * bpf->bp_room *
+	pages_unmap(bpf->bp_rings, bpf->bp_rings_bytes);
+	pages_unmap(bpf->bp_streams, bpf->bp_ncpus * sizeof(*bpf->bp_streams));
+	pages_unmap(bpf->bp_counts, (size_t)bpf->bp_ncpus * bpf->bp_room *
 	    sizeof(*bpf->bp_counts));
-	unmap(bpf->bp_control, sizeof(*bpf->bp_control));
-	unmap(bpf->bp_targets, sizeof(*bpf->bp_targets));
+	pages_unmap(bpf->bp_control, sizeof(*bpf->bp_control));
+	pages_unmap(bpf->bp_targets, sizeof(*bpf->bp_targets));
 	if (bpf->bp_instance != NULL && bpf->bp_slab != -1)
 		close(bpf->bp_slab);
 	/* The first instance owns the maps' descriptors: last out. */

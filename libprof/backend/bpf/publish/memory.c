@@ -52,7 +52,7 @@ map_table(int fd, size_t bytes)
 }
 
 static void
-unmap(void *memory, size_t bytes)
+pages_unmap(void *memory, size_t bytes)
 {
 	if (memory != NULL)
 		munmap(memory, whole_pages(bytes));
@@ -74,14 +74,15 @@ prof_unwind_memory_fini(struct prof_unwind_memory *memory)
 {
 	uint32_t n;
 
-	unmap(memory->um_procs, DTP_UW_PROCS * sizeof(struct dtp_uw_proc));
-	unmap(memory->um_modules, DTP_UW_MODULES *
+	pages_unmap(memory->um_procs, DTP_UW_PROCS *
+	    sizeof(struct dtp_uw_proc));
+	pages_unmap(memory->um_modules, DTP_UW_MODULES *
 	    sizeof(struct dtp_uw_module));
-	unmap(memory->um_entries, DTP_UW_ENTRIES *
+	pages_unmap(memory->um_entries, DTP_UW_ENTRIES *
 	    sizeof(struct dtp_uw_entry));
-	unmap(memory->um_cache, memory->um_cache_bytes);
+	pages_unmap(memory->um_cache, memory->um_cache_bytes);
 	for (n = 0; n < memory->um_nslabs; n++) {
-		unmap(memory->um_slab[n], PROF_SLAB_BYTES);
+		pages_unmap(memory->um_slab[n], PROF_SLAB_BYTES);
 		close(memory->um_slab_fd[n]);
 	}
 	free_all(memory->um_free);
@@ -140,7 +141,7 @@ add_slab(struct prof_unwind_memory *memory, int fd)
 		memory->um_slab[n] = map_table(fd, PROF_SLAB_BYTES);
 	if (memory->um_slab[n] == NULL || bpf_map_update_elem(
 	    memory->um_slabs_fd, &n, &fd, BPF_ANY) != 0) {
-		unmap(memory->um_slab[n], PROF_SLAB_BYTES);
+		pages_unmap(memory->um_slab[n], PROF_SLAB_BYTES);
 		memory->um_slab[n] = NULL;
 		if (fd >= 0)
 			close(fd);
@@ -187,7 +188,7 @@ prof_unwind_memory_init(struct prof_unwind_memory *memory,
 
 /* What has rested long enough is free. */
 static void
-wake(struct prof_unwind_memory *memory)
+resting_free(struct prof_unwind_memory *memory)
 {
 	uint64_t now_ns = prof_now_ns();
 	struct extent *extent;
@@ -204,7 +205,8 @@ wake(struct prof_unwind_memory *memory)
 
 /* The first that is large enough, or its beginning. */
 static int
-take(struct prof_unwind_memory *memory, uint32_t n, struct prof_words *words)
+words_take(struct prof_unwind_memory *memory, uint32_t n,
+    struct prof_words *words)
 {
 	struct extent **at = &memory->um_free, *extent;
 
@@ -231,14 +233,14 @@ prof_words_get(struct prof_unwind_memory *memory, uint32_t n,
 	if (n > DTP_UW_SLAB_WORDS)
 		return (-1);
 	n = (n + GRAIN - 1) / GRAIN * GRAIN;
-	wake(memory);
-	if (take(memory, n, words) == 0)
+	resting_free(memory);
+	if (words_take(memory, n, words) == 0)
 		return (0);
 	if (memory->um_nslabs == memory->um_max_slabs)
 		return (-1);
 	memory->um_calls += 2;
 	return (add_slab(memory, prof_unwind_slab()) == -1 ?
-	    -1 : take(memory, n, words));
+	    -1 : words_take(memory, n, words));
 }
 
 void

@@ -60,7 +60,7 @@ is_file(const struct prof_module *module, int fd)
 
 /* The descriptor, if it is that of the module's file; else -1. */
 static int
-checked(const struct prof_module *module, int fd)
+file_check(const struct prof_module *module, int fd)
 {
 	if (fd == -1 || is_file(module, fd))
 		return (fd);
@@ -75,7 +75,7 @@ open_shown(const struct prof_module *module, const struct prof_shown *shown)
 	    .pr_addr = shown->sh_addr, .pr_len = shown->sh_len,
 	    .pr_path = module->mo_path };
 
-	return (checked(module, prof_mapped_file_open(&where)));
+	return (file_check(module, prof_mapped_file_open(&where)));
 }
 
 /*
@@ -90,7 +90,7 @@ open_file(const struct prof_module *module, const struct prof_shown *last)
 	if (fd == -1 && module->mo_first.sh_pid != last->sh_pid)
 		fd = open_shown(module, &module->mo_first);
 	if (fd == -1 && module->mo_id_len != 0)
-		fd = checked(module, prof_image_open(module->mo_path));
+		fd = file_check(module, prof_image_open(module->mo_path));
 	return (fd);
 }
 
@@ -140,7 +140,7 @@ make_table(struct prof_broker *broker, struct prof_module *module,
 }
 
 static void *
-maker(void *arg)
+maker_run(void *arg)
 {
 	struct prof_unwind_modules *modules = arg;
 	struct prof_module *module;
@@ -292,7 +292,7 @@ prof_module_make(struct prof_unwind_modules *modules,
 	if (++modules->ms_nqueued > modules->ms_nidle &&
 	    modules->ms_nthreads < modules->ms_max_threads &&
 	    pthread_create(&modules->ms_thread[modules->ms_nthreads], NULL,
-	    maker, modules) == 0)
+	    maker_run, modules) == 0)
 		modules->ms_nthreads++;
 	pthread_cond_signal(&modules->ms_more);
 	pthread_mutex_unlock(&modules->ms_mutex);

@@ -31,7 +31,7 @@
 #define TOO_FEW		(DTP_UW_MODULES / 8)
 
 static uint32_t
-left(const struct prof_unwind_modules *modules)
+numbers_left(const struct prof_unwind_modules *modules)
 {
 	return (modules->ms_nfree + PROF_MODULE_LOST - modules->ms_n);
 }
@@ -50,7 +50,7 @@ prof_module_number(struct prof_unwind_modules *modules)
 bool
 prof_modules_are_many(const struct prof_unwind_modules *modules)
 {
-	return (left(modules) < FEW);
+	return (numbers_left(modules) < FEW);
 }
 
 bool
@@ -134,7 +134,7 @@ prof_modules_sweep_end(struct prof_unwind_modules *modules)
 	}
 	memset(modules->ms_must_go, 0, sizeof(modules->ms_must_go));
 	modules->ms_some_must_go = false;
-	if (left(modules) + resting >= TOO_FEW)
+	if (numbers_left(modules) + resting >= TOO_FEW)
 		return;
 	age = age_of_victims(modules, now_ns);
 	for (n = 1; n < modules->ms_n; n++) {
