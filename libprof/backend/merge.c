@@ -104,6 +104,22 @@ prof_merge_is_empty(const struct prof_merge *merge)
 	return (true);
 }
 
+bool
+prof_merge_mappings_wait(const struct prof_merge *merge)
+{
+	for (size_t n = 0; n < merge->mg_n; n++) {
+		const struct prof_source *source = &merge->mg_source[n];
+		const unsigned flags = source->so_backend->bk_flags;
+
+		if ((flags & PROF_BACKEND_MAPS) &&
+		    !(flags & PROF_BACKEND_SHARES) &&
+		    source->so_backend->bk_next(source->so_state) !=
+		    UINT64_MAX)
+			return (true);
+	}
+	return (false);
+}
+
 /* --------------------------------------------------------------- all */
 
 int

@@ -29,6 +29,8 @@ struct prof_merge {
 /* From all of them, what no record yet to come can precede. */
 int	prof_merge_round(struct prof_merge *merge);
 bool	prof_merge_is_empty(const struct prof_merge *merge);
+/* Some of those that share no buffer with samples are for the next round. */
+bool	prof_merge_mappings_wait(const struct prof_merge *merge);
 /* Is this record in its place?  -1: the error names the back end. */
 int	prof_merge_check(struct prof_merge *merge,
 	    const struct prof_record *record, struct prof_err *error);

@@ -166,14 +166,17 @@ start_paused(struct prof_session *session)
 
 /*
  * Whoever polls our descriptor is woken when a round is due: the bell rings
- * only where a ring fills.
+ * only where a ring fills.  Stacks need the mappings that wait for it.
  */
 static int
 set_alarm(struct prof_session *session)
 {
+	const int ms = session->se_wait_ms > PAUSE_MS &&
+	    prof_merge_mappings_wait(&session->se_merge) ? PAUSE_MS :
+	    session->se_wait_ms;
 	const struct itimerspec due = {
-		.it_value.tv_sec = session->se_wait_ms / 1000,
-		.it_value.tv_nsec = session->se_wait_ms % 1000 * 1000000L
+		.it_value.tv_sec = ms / 1000,
+		.it_value.tv_nsec = ms % 1000 * 1000000L
 	};
 
 	if (timerfd_settime(session->se_alarm, 0, &due, NULL) == -1)

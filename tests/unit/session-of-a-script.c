@@ -3,7 +3,8 @@
  * ASSERTION: A session records what a back end from a script hands over: all
  * 10,000 records, in order of time and merged with those of a second back end,
  * and accounts for them; a record out of order is one error that names the
- * back end, and the session still stops and reads.
+ * back end, and the session still stops and reads.  A mapping that is too young
+ * to be handed over is not left waiting until the next round is due.
  *
  * Easy to get wrong: who comes first at equal times, a run of records that
  * crosses the limit of a round, and what comes after the error.
@@ -147,6 +148,28 @@ play(size_t a_round, size_t nmaps, const struct prof_record *mapping)
 	check_file(nmaps);
 }
 
+/* Until the samples have come to their time, the mappings wait. */
+static void
+play_young_mappings(size_t nmaps, const struct prof_record *mapping)
+{
+	struct prof_session *session;
+	uint64_t begun_ns;
+
+	samples = (struct script){ .sc_record = records, .sc_n = N };
+	maps = (struct script){ .sc_record = mapping, .sc_n = nmaps,
+	    .sc_a_round = nmaps };
+	session = open_session(true);
+	session->se_wait_ms = 10000;
+	CHECK(prof_session_run(session, 0) == 1);
+	CHECK(maps.sc_seen == nmaps && maps.sc_at < nmaps);
+	begun_ns = prof_now_ns();
+	CHECK(prof_session_run(session, 10000) == 1);
+	CHECK(prof_now_ns() - begun_ns < 5000000000);
+	CHECK(prof_session_stop(session) == 0);
+	prof_session_close(session);
+	check_file(nmaps);
+}
+
 /* Two records change places: the session says so, once, and ends well. */
 static void
 play_out_of_order(void)
@@ -192,6 +215,7 @@ main(void)
 	play(N, 0, NULL);
 	play(7, 0, NULL);
 	play(100, nmaps, mapping);
+	play_young_mappings(nmaps, mapping);
 	play_out_of_order();
 	printf("ok: %d samples and %zu mappings, alone, merged, out of order\n",
 	    N, nmaps);
