@@ -35,6 +35,7 @@ _Static_assert(PROF_SPLIT_EVENTS == DTP_SPLIT_EVENTS, "prof.h");
 struct counting_split {
 	struct split_bpf *sp_skel;
 	struct dtp_targets *sp_targets;	/* mapped; NULL: not yet */
+	bool		 sp_is_new;	/* one was entered */
 	struct dtp_split_key *sp_keys;	/* of the tasks, then ... */
 	struct dtp_split_task *sp_values;
 	struct prof_counted_task *sp_tasks; /* ... what is shown of them */
@@ -132,15 +133,24 @@ config_fill(struct prof_counting *counting, struct counting_split *split)
 }
 
 /* What the program has entered meanwhile stands. */
-static void
+static bool
 task_enter(struct counting_split *split, int pid, uint8_t how)
 {
 	uint8_t *at = &split->sp_targets->tg_how[(uint32_t)pid &
 	    (DTP_TASK_IDS - 1)];
 	uint8_t none = 0;
 
-	__atomic_compare_exchange_n(at, &none, how, false, __ATOMIC_RELAXED,
-	    __ATOMIC_RELAXED);
+	return (__atomic_compare_exchange_n(at, &none, how, false,
+	    __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+}
+
+static int
+target_enter(void *arg, int pid)
+{
+	struct counting_split *split = arg;
+
+	split->sp_is_new |= task_enter(split, pid, DTP_TG_ACTIVE);
+	return (0);
 }
 
 /*
@@ -152,33 +162,21 @@ static int
 enter_all(struct prof_counting *counting, struct counting_split *split)
 {
 	const struct prof_options *po = &counting->kg_options;
-	size_t n, npids, known = 0, cap = 0;
-	int *pid = NULL, rv = 0;
 
 	if (!prof_counting_splits_family(counting))
 		return (0);
 	if (po->po_target == PROF_TARGET_COMMAND) {
-		task_enter(split, counting->kg_command.cm_pid, DTP_TG_WAIT);
+		(void)task_enter(split, counting->kg_command.cm_pid,
+		    DTP_TG_WAIT);
 		return (0);
 	}
 	do {
-		npids = 0;
-		for (n = 0; rv == 0 && n < po->po_nids; n++) {
-			task_enter(split, po->po_ids[n], DTP_TG_ACTIVE);
-			if (!po->po_no_inherit)
-				rv = prof_procfs_children(po->po_ids[n],
-				    &pid, &npids, &cap);
-		}
-		for (n = 0; rv == 0 && n < npids; n++) {
-			task_enter(split, pid[n], DTP_TG_ACTIVE);
-			rv = prof_procfs_children(pid[n], &pid, &npids,
-			    &cap);
-		}
-		n = known;
-		known = npids;
-	} while (rv == 0 && known > n);
-	free(pid);
-	return (rv);
+		split->sp_is_new = false;
+		if (prof_procfs_family(po->po_ids, po->po_nids,
+		    !po->po_no_inherit, target_enter, split) == -1)
+			return (prof_fail_nomem(&counting->kg_error));
+	} while (split->sp_is_new);
+	return (0);
 }
 
 int

@@ -80,8 +80,9 @@ open_cgroup(struct prof_counting *counting)
 
 /* The threads of a process. */
 static int
-add_threads(struct prof_counting *counting, int pid, struct prof_pidset *set)
+add_threads(void *arg, int pid)
 {
+	struct prof_pidset *set = arg;
 	struct dirent *entry;
 	char path[64];
 	int rv = 0, tid;
@@ -91,9 +92,8 @@ add_threads(struct prof_counting *counting, int pid, struct prof_pidset *set)
 	if ((dir = opendir(path)) == NULL)
 		return (0);
 	while (rv == 0 && (entry = readdir(dir)) != NULL)
-		if ((tid = prof_proc_pid(entry->d_name)) != -1 &&
-		    (rv = prof_pidset_add(set, (uint32_t)tid)) == -1)
-			prof_fail_nomem(&counting->kg_error);
+		if ((tid = prof_proc_pid(entry->d_name)) != -1)
+			rv = prof_pidset_add(set, (uint32_t)tid);
 	closedir(dir);
 	return (rv);
 }
@@ -103,30 +103,14 @@ static int
 find_threads(struct prof_counting *counting, struct prof_pidset *set)
 {
 	const struct prof_options *po = &counting->kg_options;
-	int *pid = NULL, rv = -1;
-	size_t n, npids = 0, cap = 0;
+	int rv = 0;
 
-	for (n = 0; n < po->po_nids; n++)
-		if (prof_pidset_add(set, (uint32_t)po->po_ids[n]) == -1)
-			goto nomem;
-	if (po->po_target == PROF_TARGET_TIDS)
-		return (0);
-	for (n = 0; n < po->po_nids; n++)
-		if (add_threads(counting, po->po_ids[n], set) == -1 ||
-		    (!po->po_no_inherit && prof_procfs_children(
-		    po->po_ids[n], &pid, &npids, &cap) == -1))
-			goto nomem;
-	/* The array grows while its members' children are added. */
-	for (n = 0; n < npids; n++)
-		if (add_threads(counting, pid[n], set) == -1 ||
-		    prof_procfs_children(pid[n], &pid, &npids, &cap) == -1)
-			goto nomem;
-	rv = 0;
-nomem:
-	if (rv == -1)
-		prof_fail_nomem(&counting->kg_error);
-	free(pid);
-	return (rv);
+	for (size_t n = 0; rv == 0 && n < po->po_nids; n++)
+		rv = prof_pidset_add(set, (uint32_t)po->po_ids[n]);
+	if (rv == 0 && po->po_target != PROF_TARGET_TIDS)
+		rv = prof_procfs_family(po->po_ids, po->po_nids,
+		    !po->po_no_inherit, add_threads, set);
+	return (rv == 0 ? 0 : prof_fail_nomem(&counting->kg_error));
 }
 
 bool

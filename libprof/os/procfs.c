@@ -591,3 +591,22 @@ prof_procfs_children(int pid, int **pids, size_t *n, size_t *cap)
 		rv = children_by_scan(pid, pids, n, cap);
 	return (rv);
 }
+
+int
+prof_procfs_family(const int *ids, size_t nids, bool descendants,
+    int (*visit)(void *, int), void *arg)
+{
+	size_t n = 0, cap = 0, i;
+	int *pids = NULL, rv = 0;
+
+	for (i = 0; rv == 0 && i < nids; i++)
+		rv = append_pid(ids[i], &pids, &n, &cap);
+	/* The array grows while its members' children are added. */
+	for (i = 0; rv == 0 && i < n; i++) {
+		rv = visit(arg, pids[i]);
+		if (rv == 0 && descendants)
+			rv = prof_procfs_children(pids[i], &pids, &n, &cap);
+	}
+	free(pids);
+	return (rv);
+}

@@ -43,8 +43,14 @@ struct prof_text {
  */
 int	prof_procfs_snapshot_kernel(const struct prof_text *text,
 	    uint64_t time_ns, prof_record_fn *fn, void *arg);
-/* Children of a process, appended to a caller-owned array. */
+/* Children of a process, appended to a caller-owned array; -1: no memory. */
 int	prof_procfs_children(int pid, int **pids, size_t *n, size_t *cap);
+/*
+ * Visit processes and, where asked, all that descend from them, each before
+ * its children are looked for.  -1: no memory, or visit said so.
+ */
+int	prof_procfs_family(const int *ids, size_t nids, bool descendants,
+	    int (*visit)(void *arg, int pid), void *arg);
 bool	prof_procfs_exists(int id);
 /* A line of /proc/PID/maps, changed; pr_path points into it. */
 bool	prof_maps_parse(char *line, struct prof_record *record);

@@ -105,6 +105,12 @@ seed_one(struct prof_session *session, uint32_t pid, bool waits_for_exec)
 	return (0);
 }
 
+static int
+process_seed(void *arg, int pid)
+{
+	return (seed_one(arg, (uint32_t)pid, false));
+}
+
 /*
  * Processes and, by default, all that descend from them.  A pass that finds
  * nobody new ends it: children born during the pass were entered by the hook
@@ -114,34 +120,15 @@ static int
 seed_tree(struct prof_session *session)
 {
 	const struct prof_options *po = &session->se_options;
-	size_t n, before, npids = 0, cap = 0;
-	int *pids = NULL, rv = -1;
+	size_t before;
 
-	for (n = 0; n < po->po_nids; n++)
-		if (seed_one(session, (uint32_t)po->po_ids[n], false) == -1)
-			return (-1);
-	if (po->po_no_inherit)
-		return (0);
 	do {
 		before = session->se_pids.pt_n;
-		npids = 0;
-		for (n = 0; n < po->po_nids; n++)
-			if (prof_procfs_children(po->po_ids[n], &pids,
-			    &npids, &cap) == -1)
-				goto out;
-		/* The array grows while its members' children are added. */
-		for (n = 0; n < npids; n++) {
-			if (seed_one(session, (uint32_t)pids[n], false) == -1)
-				goto out;
-			if (prof_procfs_children(pids[n], &pids, &npids,
-			    &cap) == -1)
-				goto out;
-		}
+		if (prof_procfs_family(po->po_ids, po->po_nids,
+		    !po->po_no_inherit, process_seed, session) == -1)
+			return (prof_fail_nomem(&session->se_error));
 	} while (session->se_pids.pt_n != before);
-	rv = 0;
-out:
-	free(pids);
-	return (rv);
+	return (0);
 }
 
 /* Mappings and names are those of the process. */

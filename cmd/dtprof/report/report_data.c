@@ -188,6 +188,9 @@ report_csv(const struct report *report, struct out *out)
 	const struct report_table *table = &report->re_table;
 	struct emit em;
 
+	/* With depth or syscall, and arguments. */
+	_Static_assert(sizeof(columns) / sizeof(columns[0]) + PROF_MAX_ARGS <=
+	    EMIT_COLUMNS, "emit_column leaves out what is beyond");
 	emit_csv(&em, out, columns, "\r\n");
 	if (table->ta_is_tree)
 		emit_column(&em, "depth", false);
