@@ -359,7 +359,7 @@ life_pack(struct prof_reader *reader, const struct prof_life_fields *fields,
 	uint8_t bytes[PROF_LF_NFIELDS * 10 + 64];
 	struct prof_buf buf = { bytes, 0, sizeof(bytes), false };
 	struct prof_life *life;
-	uint64_t mask = 0;
+	uint64_t mask = 0, left;
 	char *at;
 	unsigned i;
 	int rv;
@@ -368,13 +368,12 @@ life_pack(struct prof_reader *reader, const struct prof_life_fields *fields,
 		return (prof_fail(&reader->rd_error, PROF_E_DAMAGED,
 		    "too many process events"));
 	for (i = 0; i < PROF_LF_NFIELDS; i++)
-		if (fields->lf_field[i] != 0)
-			mask |= (uint64_t)1 << i;
+		mask |= (uint64_t)(fields->lf_field[i] != 0) << i;
 	prof_buf_bytes(&buf, &fields->lf_type, 1);
 	prof_buf_varint(&buf, mask);
-	for (i = 0; i < PROF_LF_NFIELDS; i++)
-		if (fields->lf_field[i] != 0)
-			prof_buf_varint(&buf, fields->lf_field[i]);
+	for (left = mask; left != 0; left &= left - 1)
+		prof_buf_varint(&buf,
+		    fields->lf_field[__builtin_ctzll(left)]);
 	prof_buf_bytes(&buf, fields->lf_build_id,
 	    fields->lf_field[PROF_LF_BUILD_ID]);
 	if ((rv = life_fits(reader, fields, time_ns, buf.bf_len)) != 1)
@@ -422,9 +421,8 @@ life_decode(struct prof_reader *reader, struct prof_cur record,
     const struct prof_array *places, uint64_t *last)
 {
 	struct prof_life_fields fields = { .lf_type = 0 };
-	uint64_t *field = fields.lf_field, type, mask;
+	uint64_t *field = fields.lf_field, type, mask, value;
 	struct prof_cur id;
-	unsigned i;
 
 	type = prof_cur_varint(&record);
 	*last += prof_unzigzag(prof_cur_varint(&record));
@@ -433,14 +431,11 @@ life_decode(struct prof_reader *reader, struct prof_cur record,
 	if (type <= PROF_R_SAMPLE || type > PROF_R_TURNS)
 		return (1);
 	fields.lf_type = (uint8_t)type;
-	mask = prof_cur_varint(&record);
-	for (i = 0; i < 64; i++) {
-		if ((mask & (uint64_t)1 << i) == 0)
-			continue;
-		if (i < PROF_LF_NFIELDS)
-			field[i] = prof_cur_varint(&record);
-		else	/* of a later minor version */
-			(void)prof_cur_varint(&record);
+	for (mask = prof_cur_varint(&record); mask != 0; mask &= mask - 1) {
+		value = prof_cur_varint(&record);
+		/* Others are of a later minor version. */
+		if (__builtin_ctzll(mask) < PROF_LF_NFIELDS)
+			field[__builtin_ctzll(mask)] = value;
 	}
 	if (field[PROF_LF_EVENT] >= PROF_MAX_EVENTS)
 		return (0);
