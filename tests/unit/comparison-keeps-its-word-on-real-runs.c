@@ -405,8 +405,9 @@ equals(int trials, bool is_full)
 
 	for (size_t w = first_world; w < end_world; w++)
 		for (size_t r = 0; r < sizeof(runs) / sizeof(*runs); r++) {
-			/* Beside what was recorded: fewer. */
-			const int n = w < RECORDED ? trials : trials / 4;
+			/* Of few, fewer beside what was recorded. */
+			const int n = w < RECORDED || is_full ? trials :
+			    trials / 4;
 			struct cell ce;
 
 			/* Most of the time goes there. */
