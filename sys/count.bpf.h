@@ -21,7 +21,10 @@ dtp_counts_of(__u32 cpu)
 	return (bpf_map_lookup_elem(&counts, &at));
 }
 
-/* What a build with a planted fault (make FAULT=) sometimes does not count. */
+/*
+ * What a build with a planted fault (make FAULT=) sometimes does not count; one
+ * more is in sample.bpf.h.
+ */
 #ifndef DTP_FORGETS_fired
 #define DTP_FORGETS_fired	0
 #endif

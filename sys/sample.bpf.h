@@ -306,6 +306,27 @@ dtp_put_sample(struct dtp_writer *writer, struct dtp_firing *firing,
 		dtp_put_stacks(walk, writer, to + at);
 }
 
+#ifdef DTP_FORGETS_leave
+static long
+dtp_idle_on(__u64 n, void *until_ns)
+{
+	return (bpf_ktime_get_ns() >= *(__u64 *)until_ns);
+}
+#endif
+
+/* With the fault "leave" a task sometimes stays in the stream for 4 s. */
+DTP_INLINE void
+dtp_linger(void)
+{
+#ifdef DTP_FORGETS_leave
+	__u64 until_ns = bpf_ktime_get_ns() + 4000000000;
+
+	if (cfg.dc_may_wait && DTP_FORGETS_leave)
+		for (int i = 0; i < 32; i++)
+			bpf_loop(1U << 23, dtp_idle_on, &until_ns, 0);
+#endif
+}
+
 /* Store a sample, or count why not. */
 DTP_INLINE int
 dtp_store(struct dtp_firing *firing)
@@ -334,6 +355,7 @@ dtp_store(struct dtp_firing *firing)
 			dtp_snap(walk.wk_scratch, &writer, firing);
 	}
 	dtp_walk_end(&walk, &writer);
+	dtp_linger();
 	dtp_leave(&writer);
 	dtp_bell(&writer);
 	return (0);

@@ -10,8 +10,10 @@
 #	GUEST_ARCH	arm64 or amd64
 #	DTPROF	the host's dtprof, which reads the recordings
 #	B	the host's build directory
+#	GUEST_MAKE	how the guest's build is made
 #
-# A guest has one CPU, and counts instructions as time (-icount): so the cycle
+# A guest has one CPU (GUEST_CPUS), boots with the defaults of its kernel and
+# what GUEST_APPEND says, and counts instructions as time (-icount): so the cycle
 # counter of arm64 is exact, and what else this machine does costs no samples.
 # That of amd64 has no counter: $counter is a clock there.  No guest can reach
 # the network or any file of the host.  Results travel as text over the
@@ -81,9 +83,9 @@ guest_boot()
 		set -- qemu-system-x86_64 -M pc -cpu max -accel tcg
 	fi
 	timeout --foreground "${GUEST_LIMIT:-380}" "$@" -icount shift=1 \
-	    -smp 1 -m 512 -nographic -no-reboot -nic none \
+	    -smp "${GUEST_CPUS:-1}" -m 512 -nographic -no-reboot -nic none \
 	    -kernel "$GUEST/vmlinuz" -initrd initrd \
-	    -append "console=$console rdinit=/init quiet panic=-1" \
+	    -append "console=$console rdinit=/init quiet panic=-1 ${GUEST_APPEND:-}" \
 	    </dev/null >console 2>&1
 	ended=$?
 	if ! grep -q '^GUEST-EXIT rc=0' console; then
