@@ -210,7 +210,7 @@ int prof_session_resume(struct prof_session *session, const char *text);
 /*
  * While it records: one more event, or all that a glob means, whose samples
  * begin now; and an event, by its name, no longer.  At most 8 can be added;
- * needs BPF, and no counters in samples.
+ * needs BPF.
  */
 int prof_session_attach(struct prof_session *session, const char *spec);
 int prof_session_detach(struct prof_session *session, const char *name);

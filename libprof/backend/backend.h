@@ -72,7 +72,8 @@ struct prof_host {
 struct prof_plan {
 	const struct prof_options *pn_options;
 	const struct prof_events *pn_events;	/* [0]: proc */
-	size_t		 pn_nvalues;	/* counters, the last of them */
+	size_t		 pn_values;	/* the first of the counters ... */
+	size_t		 pn_nvalues;	/* ... and how many there are */
 	struct prof_names *pn_names;
 	int		*pn_online;	/* CPUs that are online: processes */
 	size_t		 pn_nonline;

@@ -142,15 +142,16 @@ uint64_t
 prof_events_rate(const struct prof_plan *plan)
 {
 	const struct prof_options *po = plan->pn_options;
-	const size_t nsampled = plan->pn_events->el_n - plan->pn_nvalues;
 	uint64_t hz = 0;
 
 	if (po->po_verify || po->po_callgraph == PROF_CALLGRAPH_DWARF)
 		return (0);
-	for (size_t n = 1; n < nsampled; n++) {
+	for (size_t n = 1; n < plan->pn_events->el_n; n++) {
 		const struct prof_event *event =
 		    plan->pn_events->el_event[n];
 
+		if (event->ev_is_value)
+			continue;
 		if (!event->ev_has_period)
 			return (0);
 		if (event->ev_attr.freq)

@@ -59,9 +59,7 @@ int
 prof_session_filters(struct prof_session *session, size_t from)
 {
 	const struct prof_options *po = &session->se_options;
-	/* Counters fire for nobody, and have no arguments. */
-	const size_t nsampled = session->se_events.el_n -
-	    session->se_plan.pn_nvalues;
+	const struct prof_events *events = &session->se_events;
 	char quote, *with_comm = NULL;
 	int rv = 0;
 
@@ -72,9 +70,11 @@ prof_session_filters(struct prof_session *session, size_t from)
 		    quote, po->po_comm, po->po_filter) == -1)
 			return (prof_fail_nomem(&session->se_error));
 	}
-	for (; from < nsampled && rv == 0; from++)
-		rv = compile_filter(session,
-		    session->se_events.el_event[from], with_comm);
+	/* Counters fire for nobody, and have no arguments. */
+	for (; from < events->el_n && rv == 0; from++)
+		if (!events->el_event[from]->ev_is_value)
+			rv = compile_filter(session, events->el_event[from],
+			    with_comm);
 	free(with_comm);
 	return (rv);
 }
@@ -470,8 +470,8 @@ prof_session_tell_event(struct prof_session *session,
 	if (info.pi_parts & DTP_P_VALUES)
 		info.pi_ncounters = (uint32_t)session->se_plan.pn_nvalues;
 	for (n = 0; n < info.pi_ncounters; n++)
-		info.pi_counter[n] = (uint32_t)(session->se_events.el_n -
-		    session->se_plan.pn_nvalues + n);
+		info.pi_counter[n] =
+		    (uint32_t)(session->se_plan.pn_values + n);
 	return (prof_sink_event(&session->se_sink, &info));
 }
 

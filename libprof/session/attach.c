@@ -61,9 +61,6 @@ check_room(struct prof_session *session, const struct prof_source *source,
 
 	if (n <= room)
 		return (0);
-	if (session->se_plan.pn_nvalues > 0)
-		return (prof_fail(&session->se_error, PROF_E_BUSY, "%s: events "
-		    "cannot be attached beside counters in samples", spec));
 	return (prof_fail(&session->se_error, PROF_E_LIMIT, "%s: %zu events, "
 	    "but only %zu more can be attached to this recording", spec, n,
 	    room));

@@ -121,6 +121,8 @@ prof_session_add_counter(struct prof_session *session, const char *spec)
 		if (prof_values_make(session->se_events.el_event[n], error) ==
 		    -1)
 			return (prof_session_forget(session, before));
+	if (session->se_plan.pn_nvalues == 0)
+		session->se_plan.pn_values = before;
 	session->se_plan.pn_nvalues += session->se_events.el_n - before;
 	return (0);
 }

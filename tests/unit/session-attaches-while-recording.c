@@ -3,7 +3,8 @@
  * ASSERTION: An event that is attached while a session records has its
  * samples from then on, exactly as many as fired until it is detached; each
  * event's accounting balances, a timer is late only for the time that it was
- * attached, and what cannot be attached leaves the recording as it is.
+ * attached, and what cannot be attached leaves the recording as it is.  So it is
+ * beside counters in samples, whose values the new samples have, too.
  *
  * Easy to get wrong: tables that were made for the events of the beginning,
  * rows of the accounting that stand there twice, and what fires while it is
@@ -104,6 +105,57 @@ refuse(struct prof_session *session, const char *spec, int code)
 	CHECK(session_code(session) == code);
 }
 
+/* The calls touch no new memory: what they count is a number all the same. */
+static void
+attach_beside_counters(void)
+{
+	struct prof_options options = session_options();
+	struct prof_err error = { 0 };
+	struct prof_session *session;
+	struct prof_reader *reader;
+	struct prof_accounting pa;
+	struct prof_record record;
+	const int self = getpid();
+	uint64_t n = 0, sum = 0;
+
+	options.po_target = PROF_TARGET_PIDS;
+	options.po_ids = &self;
+	options.po_nids = 1;
+	options.po_include_self = 1;
+	session = prof_session_open(&options, &error);
+	CHECK(session != NULL);
+	CHECK(prof_session_add_event(session, "cpu-clock") == 0);
+	CHECK(prof_session_add_counter(session, "task-clock") == 0);
+	session_arm_or_skip(session);
+	CHECK(prof_session_start(session) == 0);
+	run(session, 100);
+	CHECK(prof_session_attach(session, "syscalls:sys_enter_getppid") == 0);
+	call();
+	run(session, 100);
+	CHECK(prof_session_stop(session) == 0);
+	prof_session_close(session);
+	reader = prof_reader_open(session_file, &error);
+	CHECK(reader != NULL && prof_reader_nevents(reader) == 4);
+	CHECK(prof_reader_event(reader, 2)->pi_is_counter);
+	CHECK(prof_reader_event(reader, 3)->pi_ncounters == 1);
+	CHECK(prof_reader_event(reader, 3)->pi_counter[0] == 2);
+	while (prof_reader_record(reader, &record) == 1)
+		if (record.pr_type == PROF_R_SAMPLE && record.pr_event == 3) {
+			CHECK(record.pr_nvalues == 1);
+			sum += (uint64_t)record.pr_values[0];
+			n++;
+		}
+	CHECK(n == CALLS && sum > 0);
+	for (size_t e = 1; e < 4; e++) {
+		CHECK(prof_reader_accounting(reader, e, -1, &pa) == 0);
+		CHECK(pa.pa_fired == pa.pa_stored + pa.pa_full +
+		    pa.pa_nested + pa.pa_filtered + pa.pa_error);
+		CHECK(e != 3 || pa.pa_stored == CALLS);
+		CHECK(e != 2 || pa.pa_read >= CALLS);
+	}
+	prof_reader_close(reader);
+}
+
 int
 main(void)
 {
@@ -159,5 +211,6 @@ main(void)
 	printf("%llu of one that came later, %llu calls\n",
 	    (unsigned long long)samples_of("profile:::1ms", timer_ns,
 	    UINT64_MAX), (unsigned long long)n);
+	attach_beside_counters();
 	return (0);
 }

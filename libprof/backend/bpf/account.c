@@ -106,8 +106,7 @@ static void
 counter_row(struct prof_bpf *bpf, uint32_t cpu, uint32_t e,
     struct prof_accounting *pa)
 {
-	const uint32_t first = bpf->bp_nevents -
-	    (uint32_t)bpf->bp_plan->pn_nvalues;
+	const uint32_t first = (uint32_t)bpf->bp_plan->pn_values;
 	const struct prof_count *count = &bpf->bp_own[(size_t)cpu *
 	    bpf->bp_room + e];
 
@@ -199,7 +198,7 @@ task_row(struct prof_bpf *bpf, uint32_t e,
 	pa->pa_missed = bpf->bp_missed[e];
 	if (bpf->bp_events->el_event[e]->ev_is_value) {
 		pa->pa_weight = prof_drain_sum(bpf->bp_drain, e -
-		    (bpf->bp_nevents - (uint32_t)bpf->bp_plan->pn_nvalues));
+		    (uint32_t)bpf->bp_plan->pn_values);
 		return;
 	}
 	for (cpu = 0; cpu < bpf->bp_ncpus; cpu++) {
@@ -241,13 +240,13 @@ uint64_t
 prof_bpf_lost(const void *state)
 {
 	const struct prof_bpf *bpf = state;
-	const uint32_t nevents = bpf->bp_nevents -
-	    (uint32_t)bpf->bp_plan->pn_nvalues;
 	struct prof_accounting pa;
 	uint64_t sum = 0;
 
 	for (uint32_t cpu = 0; cpu < bpf->bp_ncpus; cpu++)
-		for (uint32_t e = 1; e < nevents; e++) {
+		for (uint32_t e = 1; e < bpf->bp_nevents; e++) {
+			if (bpf->bp_events->el_event[e]->ev_is_value)
+				continue;
 			from_counts(&pa, prof_bpf_counts(bpf, cpu, e));
 			sum += prof_accounting_lost(&pa);
 		}

@@ -493,14 +493,12 @@ count_read(const struct prof_drain *drain, struct lane *lane,
     const struct dtp_rec *rec)
 {
 	const struct prof_plan *plan = drain->dn_bpf->bp_plan;
-	const size_t nevents = plan->pn_events->el_n;
-	size_t n = nevents - plan->pn_nvalues;
 
 	lane->la_read[rec->dr_event]++;
 	if (rec->dr_type == DTP_T_SAMPLE &&
 	    (drain->dn_stream.sm_parts[rec->dr_event] & DTP_P_VALUES))
-		while (n < nevents)
-			lane->la_read[n++]++;
+		for (size_t n = 0; n < plan->pn_nvalues; n++)
+			lane->la_read[plan->pn_values + n]++;
 }
 
 /*

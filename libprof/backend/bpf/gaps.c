@@ -79,15 +79,15 @@ look_at(struct prof_bpf *bpf, uint32_t cpu, uint32_t event,
 int
 prof_gaps_look(struct prof_bpf *bpf)
 {
-	/* What is counted in samples is never refused. */
-	const size_t nevents = bpf->bp_events->el_n - bpf->bp_plan->pn_nvalues;
 	const uint64_t now_ns = prof_clock_until_ns(&bpf->bp_plan->pn_clock);
 	uint32_t event;
 	size_t n;
 
 	for (n = 0; n < bpf->bp_plan->pn_nonline; n++)
-		for (event = 0; event < nevents; event++)
-			if (look_at(bpf, (uint32_t)bpf->bp_plan->pn_online[n],
+		for (event = 0; event < bpf->bp_nevents; event++)
+			/* What is counted in samples is never refused. */
+			if (!bpf->bp_events->el_event[event]->ev_is_value &&
+			    look_at(bpf, (uint32_t)bpf->bp_plan->pn_online[n],
 			    event, now_ns) == -1)
 				return (-1);
 	bpf->bp_looked_ns = now_ns;

@@ -92,9 +92,7 @@ prof_bpf_load(struct prof_bpf *bpf)
 
 	libbpf_set_print(libbpf_print);
 	bpf->bp_nevents = (uint32_t)bpf->bp_events->el_n;
-	/* Counters stay the last events, so none come behind them. */
-	bpf->bp_room = bpf->bp_nevents +
-	    (bpf->bp_plan->pn_nvalues == 0 ? SPARE_EVENTS : 0);
+	bpf->bp_room = bpf->bp_nevents + SPARE_EVENTS;
 	bpf->bp_ncpus = (uint32_t)prof_cpus_possible();
 	bpf->bp_nrings = bpf->bp_plan->pn_nonline;
 	bpf->bp_ring_stride = bpf->bp_ring_bytes + DTP_MAX_RECORD;
@@ -226,8 +224,7 @@ program_configure(const struct prof_bpf *bpf, const struct prof_event *event,
 	    (uint32_t)(bpf->bp_ring_bytes / 4) : 0;
 	cfg->dc_inherit = !po->po_no_inherit;
 	cfg->dc_nvalues = (uint32_t)bpf->bp_plan->pn_nvalues;
-	cfg->dc_values = (uint32_t)(bpf->bp_events->el_n -
-	    bpf->bp_plan->pn_nvalues);
+	cfg->dc_values = (uint32_t)bpf->bp_plan->pn_values;
 	cfg->dc_values_ahead = prof_values_ahead(bpf);
 	switch (po->po_target) {
 	case PROF_TARGET_ALL:

@@ -36,8 +36,7 @@ static const struct prof_instrument value = {
 static struct prof_event *
 value_event(const struct prof_bpf *bpf, size_t n)
 {
-	return (bpf->bp_events->el_event[bpf->bp_events->el_n -
-	    bpf->bp_plan->pn_nvalues + n]);
+	return (bpf->bp_events->el_event[bpf->bp_plan->pn_values + n]);
 }
 
 bool
@@ -107,7 +106,7 @@ hardware_of(const struct prof_bpf *bpf, bool all,
     struct perf_event_attr *attrs)
 {
 	const size_t n = bpf->bp_events->el_n;
-	size_t from = all ? 1 : n - bpf->bp_plan->pn_nvalues, found = 0;
+	size_t from = all ? 1 : bpf->bp_plan->pn_values, found = 0;
 
 	for (; from < n; from++) {
 		const struct prof_event *event =
