@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "cfi_impl.h"
 
 /* Encodings of pointers, DW_EH_PE_*. */
@@ -116,18 +117,11 @@ read_cie(struct compiler *co, struct cie *cie, struct cursor *cu, size_t at)
 static const struct cie *
 find_cie(const struct compiler *co, size_t at)
 {
-	size_t low = 0, high = co->co_ncies;
+	const size_t n = PROF_BEFORE(i, co->co_ncies,
+	    co->co_cies[i].ce_at < at);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (co->co_cies[middle].ce_at < at)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return (low < co->co_ncies && co->co_cies[low].ce_at == at ?
-	    &co->co_cies[low] : NULL);
+	return (n < co->co_ncies && co->co_cies[n].ce_at == at ?
+	    &co->co_cies[n] : NULL);
 }
 
 static int

@@ -24,6 +24,7 @@
 
 #include "base/grow.h"
 #include "base/intern.h"
+#include "base/search.h"
 #include "demangle.h"
 #include "dwarf_file.h"
 #include "lines.h"
@@ -164,15 +165,9 @@ sort_ranges(struct ranges *ranges)
 static const struct range *
 find_range(const struct ranges *ranges, uint64_t address)
 {
-	size_t low = 0, high = ranges->rs_n, middle, n;
+	size_t low = PROF_BEFORE(i, ranges->rs_n,
+	    ranges->rs_range[i].ra_low <= address), n;
 
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (ranges->rs_range[middle].ra_low <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	for (n = 0; n < LOOK_BACK && low > 0; n++, low--)
 		if (address < ranges->rs_range[low - 1].ra_high)
 			return (&ranges->rs_range[low - 1]);

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "outermost.h"
 #include "unwind_table.h"
 
@@ -313,16 +314,7 @@ prof_unwind_frames(struct prof_elf *elf, struct prof_cfi_input *in)
 static size_t
 row_at(const struct builder *bu, uint64_t off)
 {
-	size_t low = 0, high = bu->bu_n, middle;
-
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (bu->bu_rows[middle].cl_off < off)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return (low);
+	return (PROF_BEFORE(i, bu->bu_n, bu->bu_rows[i].cl_off < off));
 }
 
 /*
@@ -504,20 +496,13 @@ prof_unwind_table_find(const struct prof_unwind_table *table,
     uint64_t address)
 {
 	uint64_t off = address - table->ut_base;
-	uint32_t low, high, key;
+	uint32_t low, key;
 
 	if (address < table->ut_base || off >= table->ut_span)
 		return (DTP_UW_END);
 	low = table->ut_index[off >> DTP_UW_BUCKET_BITS];
-	high = table->ut_index[(off >> DTP_UW_BUCKET_BITS) + 1];
 	key = (uint32_t)(off & 0xffff);
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if ((table->ut_rows[middle] & 0xffff) <= key)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	low += PROF_BEFORE(i, table->ut_index[(off >> DTP_UW_BUCKET_BITS) +
+	    1] - low, (table->ut_rows[low + i] & 0xffff) <= key);
 	return ((uint16_t)(table->ut_rows[low - 1] >> 16));
 }

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/search.h"
 #include "names.h"
 
 #define BTF_TRACE	"btf_trace_"
@@ -174,20 +175,11 @@ tracepoints_iterators(struct prof_names *names)
 static struct prof_tracepoint *
 tracepoint_search(struct prof_names *names, const char *name)
 {
-	size_t low = 0, high = names->nm_ntps;
+	const size_t n = PROF_BEFORE(i, names->nm_ntps,
+	    strcmp(names->nm_tps[i].tp_name, name) < 0);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		int order = strcmp(name, names->nm_tps[middle].tp_name);
-
-		if (order == 0)
-			return (&names->nm_tps[middle]);
-		if (order < 0)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	return (NULL);
+	return (n < names->nm_ntps && strcmp(names->nm_tps[n].tp_name,
+	    name) == 0 ? &names->nm_tps[n] : NULL);
 }
 
 const struct prof_tracepoint *

@@ -18,6 +18,7 @@
  */
 #include <stdlib.h>
 
+#include "base/search.h"
 #include "code_map.h"
 #include "profile/profile_impl.h"
 #include "recording/query.h"
@@ -124,16 +125,8 @@ mapping_named(struct prof_code_map *map, const char *path)
 static size_t
 taken_find(const struct prof_code_map *map, uint64_t address)
 {
-	size_t low = 0, high = map->cd_ntaken, middle;
-
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (map->cd_taken[middle].ta_limit <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return (low);
+	return (PROF_BEFORE(i, map->cd_ntaken,
+	    map->cd_taken[i].ta_limit <= address));
 }
 
 static int

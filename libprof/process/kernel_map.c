@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/search.h"
 #include "confine/reading.h"
 #include "kernel_map.h"
 #include "base/record.h"
@@ -187,18 +188,12 @@ ranges_sort(struct ranges *ranges, bool ends_unsure)
 static const struct range *
 ranges_find(const struct ranges *ranges, uint64_t pc)
 {
-	size_t low = 0, high = ranges->rs_n, middle;
+	const size_t n = PROF_BEFORE(i, ranges->rs_n,
+	    ranges->rs_range[i].ra_end <= pc);
 
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (ranges->rs_range[middle].ra_end <= pc)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == ranges->rs_n || ranges->rs_range[low].ra_start > pc)
+	if (n == ranges->rs_n || ranges->rs_range[n].ra_start > pc)
 		return (NULL);
-	return (&ranges->rs_range[low]);
+	return (&ranges->rs_range[n]);
 }
 
 int

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "processes_impl.h"
 
 #define MAX_RANGES	32768u
@@ -17,32 +18,16 @@
 uint32_t
 prof_memory_search(const struct memory *memory, uint64_t address)
 {
-	uint32_t low = 0, high = memory->me_n, middle;
-
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (memory->me_range[middle].ra_end <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return (low);
+	return ((uint32_t)PROF_BEFORE(i, memory->me_n,
+	    memory->me_range[i].ra_end <= address));
 }
 
 /* How many of the older entries are not younger than a time. */
 static uint32_t
 older_until(const struct range *range, uint64_t time_ns)
 {
-	uint32_t low = 0, high = range->ra_nolder, middle;
-
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (range->ra_older[middle].en_since_ns <= time_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return (low);
+	return ((uint32_t)PROF_BEFORE(i, range->ra_nolder,
+	    range->ra_older[i].en_since_ns <= time_ns));
 }
 
 const struct entry *

@@ -3,6 +3,7 @@
  * Answers of the model: what a process has mapped at a time.  Asking changes
  * nothing, so many threads may ask at once.
  */
+#include "base/search.h"
 #include "processes_impl.h"
 
 struct process *
@@ -31,19 +32,13 @@ prof_processes_lost_in(const struct prof_processes *ps, uint64_t since_ns,
 struct memory *
 prof_process_at(const struct process *process, uint64_t time_ns)
 {
-	uint32_t low = 0, high, middle;
+	size_t n;
 
 	if (process == NULL)
 		return (NULL);
-	high = process->po_n;
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (process->po_memory[middle].me_begin_ns <= time_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return (low == 0 ? NULL : &process->po_memory[low - 1]);
+	n = PROF_BEFORE(i, process->po_n,
+	    process->po_memory[i].me_begin_ns <= time_ns);
+	return (n == 0 ? NULL : &process->po_memory[n - 1]);
 }
 
 struct memory *

@@ -12,6 +12,7 @@
  */
 #include <stdlib.h>
 
+#include "base/search.h"
 #include "processes_impl.h"
 
 /* Times at which epochs begin, as they are found. */
@@ -136,15 +137,9 @@ static uint32_t
 space_at(const struct memory *memory, uint64_t time_ns, uint64_t *from_ns,
     uint64_t *to_ns)
 {
-	uint32_t low = 0, high = memory->me_nepochs, middle;
+	const size_t low = PROF_BEFORE(i, memory->me_nepochs,
+	    memory->me_epoch[i].ep_time_ns <= time_ns);
 
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (memory->me_epoch[middle].ep_time_ns <= time_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	*from_ns = low == 0 ? memory->me_begin_ns :
 	    memory->me_epoch[low - 1].ep_time_ns;
 	*to_ns = low == memory->me_nepochs ? NEVER :

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/search.h"
 #include "elf/demangle.h"
 #include "languages/language.h"
 #include "recording/frame.h"
@@ -292,18 +293,12 @@ find_anon(struct prof_symbols *symbols, uint32_t space, uint64_t pc,
     struct place *place)
 {
 	uint32_t life = prof_processes_memory(symbols->sy_processes, space);
-	size_t low = 0, high = symbols->sy_njit, middle;
+	const size_t low = PROF_BEFORE(i, symbols->sy_njit,
+	    symbols->sy_jit[i].ji_life < life);
 
 	place->pl_address = pc;
 	place->pl_path = "[anon]";
 	place->pl_why = PROF_UNNAMED_ANON;
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (symbols->sy_jit[middle].ji_life < life)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	if (low == symbols->sy_njit ||
 	    symbols->sy_jit[low].ji_life != life || !prof_symtab_find(
 	    symbols->sy_jit[low].ji_table, pc, &place->pl_symbol))

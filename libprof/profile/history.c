@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/search.h"
 #include "profile_impl.h"
 #include "recording/query.h"
 
@@ -80,19 +81,10 @@ static size_t
 changes_upto(const struct prof_history *history, uint32_t tid,
     uint64_t time_ns)
 {
-	size_t low = 0, high = history->hi_count, middle;
-	const struct change *change;
+	const struct change *change = history->hi_change;
 
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		change = &history->hi_change[middle];
-		if (change->ch_tid < tid || (change->ch_tid == tid &&
-		    change->ch_time_ns <= time_ns))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return (low);
+	return (PROF_BEFORE(i, history->hi_count, change[i].ch_tid < tid ||
+	    (change[i].ch_tid == tid && change[i].ch_time_ns <= time_ns)));
 }
 
 /*

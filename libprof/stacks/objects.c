@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/search.h"
 #include "broker/frames.h"
 #include "elf/build_id.h"
 #include "elf/unwind_table.h"
@@ -430,18 +431,11 @@ prof_object_bias(const struct prof_mapped *mapping)
 const struct prof_cfi_entry *
 prof_object_entry(const struct prof_object *object, uint64_t address)
 {
-	size_t low = 0, high = object->ob_nentries;
+	const size_t n = PROF_BEFORE(i, object->ob_nentries,
+	    object->ob_entry[i].en_start <= address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (object->ob_entry[middle].en_start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return (low > 0 && address < object->ob_entry[low - 1].en_end ?
-	    &object->ob_entry[low - 1] : NULL);
+	return (n > 0 && address < object->ob_entry[n - 1].en_end ?
+	    &object->ob_entry[n - 1] : NULL);
 }
 
 uint16_t
