@@ -87,10 +87,6 @@ prof_plan_is_exact(const struct prof_plan *plan)
 	    (po->po_target == PROF_TARGET_COMMAND && po->po_no_inherit));
 }
 
-/*
- * The end of a task is told when it has left its CPU for good, in the context
- * of whoever runs there: it is recorded for the task that it is about.
- */
 bool
 prof_event_is_about(const struct prof_plan *plan,
     const struct prof_event *event)
@@ -99,8 +95,7 @@ prof_event_is_about(const struct prof_plan *plan,
 
 	return (target != PROF_TARGET_ALL && target != PROF_TARGET_CGROUP &&
 	    plan->pn_nvalues == 0 &&
-	    event->ev_tracepoint != NULL &&
-	    strcmp(event->ev_tracepoint, "sched_process_free") == 0);
+	    event->ev_instrument->im_is_of_argument);
 }
 
 /* What a sample of this event holds, in the words of the ABI. */

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "counters_impl.h"
+#include "events/instrument.h"
 #include "os/cpus.h"
 #include "os/permission.h"
 
@@ -78,7 +79,7 @@ make_perf(struct prof_counting *counting, struct counting_event *event)
 	const struct prof_event *of = event->ke_of;
 	char pmu[160], terms[PROF_SPEC_MAX];
 
-	if (strcmp(of->ev_provider->pv_name, "pmc") != 0) {
+	if (!of->ev_instrument->im_counts) {
 		prof_fail(error, PROF_E_EVENT_SYNTAX,
 		    "%s: a timer cannot be counted", of->ev_name);
 		return (prof_cure(error, "use -e task-clock, or sample with "

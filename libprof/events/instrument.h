@@ -66,6 +66,9 @@ struct prof_instrument {
 	bool	im_is_syscall;	/* the first argument is a call's number */
 	bool	im_is_value;	/* it is counted; others' samples have it */
 	bool	im_brings_tasks; /* process events, no samples */
+	bool	im_counts;	/* perf counts it without samples, too */
+	/* It is about the task that is its first argument. */
+	bool	im_is_of_argument;
 	bool	im_has_weight;	/* its program says how much a sample is */
 	/* It fires in the context of the task that it is about. */
 	bool	im_is_in_task;
@@ -97,7 +100,9 @@ struct prof_instrument {
 extern const struct prof_instrument prof_instrument_tasks;
 extern const struct prof_instrument prof_instrument_counter;
 extern const struct prof_instrument prof_instrument_timer;
+extern const struct prof_instrument prof_instrument_clock;
 extern const struct prof_instrument prof_instrument_tracepoint;
+extern const struct prof_instrument prof_instrument_reaped;
 extern const struct prof_instrument prof_instrument_half;
 extern const struct prof_instrument prof_instrument_call;
 

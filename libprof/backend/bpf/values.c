@@ -51,8 +51,7 @@ prof_values_make(struct prof_event *event, struct prof_err *error)
 {
 	char pmu[160];
 
-	if (!event->ev_has_period ||
-	    strcmp(event->ev_provider->pv_name, "pmc") != 0) {
+	if (!event->ev_instrument->im_counts) {
 		prof_fail(error, PROF_E_EVENT_UNSUPPORTED, "%s: --with needs a "
 		    "counter", event->ev_name);
 		return (prof_cure(error, "list counters with dtprof list "

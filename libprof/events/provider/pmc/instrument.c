@@ -10,5 +10,6 @@ PROF_PROGRAM(prov_pmc);
 
 const struct prof_instrument prof_instrument_counter = {
 	.im_has_period = true,
+	.im_counts = true,
 	.im_program = &prof_program_prov_pmc,
 };

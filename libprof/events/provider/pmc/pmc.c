@@ -55,7 +55,7 @@ pmc_resolve(struct prof_names *names, const struct prof_spec *said,
 	snprintf(probe, sizeof(probe), "pmc:::%s", counter.pc_name);
 	/* Both clocks fire by a timer, which may come late. */
 	event = prof_event_new(spec.sp_whole, probe, is_clock ? "ns" : "events",
-	    &prof_provider_pmc, is_clock ? &prof_instrument_timer :
+	    &prof_provider_pmc, is_clock ? &prof_instrument_clock :
 	    &prof_instrument_counter);
 	if (event == NULL)
 		return (prof_fail_nomem(error));

@@ -22,3 +22,11 @@ const struct prof_instrument prof_instrument_timer = {
 	.im_program = &prof_program_prov_profile,
 	.im_configure = timer_configure,
 };
+
+const struct prof_instrument prof_instrument_clock = {
+	.im_has_period = true,
+	.im_is_timer = true,
+	.im_counts = true,
+	.im_program = &prof_program_prov_profile,
+	.im_configure = timer_configure,
+};

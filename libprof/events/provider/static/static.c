@@ -120,7 +120,8 @@ static_add(struct prof_names *names, const struct prof_spec *spec,
 		text = tp->tp_group[0] == '\0' ? probe : name;
 	}
 	event = prof_event_new(text, probe, "events", &prof_provider_static,
-	    &prof_instrument_tracepoint);
+	    strcmp(tp->tp_name, "sched_process_free") == 0 ?
+	    &prof_instrument_reaped : &prof_instrument_tracepoint);
 	if (event == NULL ||
 	    (event->ev_tracepoint = strdup(tp->tp_name)) == NULL) {
 		prof_event_free(event);
