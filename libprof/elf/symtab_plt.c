@@ -27,6 +27,8 @@ struct slot {
 };
 
 struct slots {
+	struct prof_elf	*ss_elf;
+	bool		 ss_is_all;	/* also those of no stub's section */
 	struct slot	*ss_slot;
 	size_t		 ss_n;
 	size_t		 ss_read;	/* bytes of relocations */
@@ -87,16 +89,22 @@ add_relocations(struct slots *slots, struct prof_elf *elf,
 	return (true);
 }
 
-/* All slots, and the table of their symbols; false: no memory. */
+/*
+ * Slots, and the table of their symbols; false: no memory.  First those whose
+ * relocations are of one section, the stubs' slots: the others are of all data,
+ * and may be a hundred times as many.
+ */
 static bool
-read_slots(struct slots *slots, struct prof_elf *elf)
+read_slots(struct slots *slots, bool is_rest)
 {
+	struct prof_elf *elf = slots->ss_elf;
 	struct prof_elf_part part, dynamic;
 	size_t n;
 
-	memset(slots, 0, sizeof(*slots));
+	slots->ss_is_all = is_rest;
 	for (n = 0; prof_elf_section(elf, n, &part); n++) {
 		if (part.pp_type != SHT_RELA || part.pp_size == 0 ||
+		    ((part.pp_flags & SHF_INFO_LINK) == 0) != is_rest ||
 		    !prof_elf_section(elf, part.pp_link, &dynamic) ||
 		    dynamic.pp_type != SHT_DYNSYM)
 			continue;
@@ -142,19 +150,31 @@ name_of(struct prof_symtab *table, const struct slots *slots,
 	return (true);
 }
 
+static const struct slot *
+find_slot(const struct slots *slots, uint64_t address)
+{
+	const struct slot key = { .sl_address = address };
+
+	return (slots->ss_n == 0 ? NULL : bsearch(&key, slots->ss_slot,
+	    slots->ss_n, sizeof(key), slots_compare));
+}
+
 /* Put the stub that jumps to where a slot says, if that is a slot. */
 static bool
-put_stub(struct prof_symtab *table, const struct slots *slots,
+put_stub(struct prof_symtab *table, struct slots *slots,
     uint64_t slot_address, uint64_t address, uint64_t end)
 {
-	const struct slot key = { .sl_address = slot_address }, *slot;
+	const struct slot *slot = find_slot(slots, slot_address);
 	struct symtab_item item = { .it_address = address, .it_end = end,
 	    .it_suffix = "@plt", .it_kind = SYMTAB_STUB,
 	    .it_binding = SYMTAB_LOCAL };
 	char text[32];
 
-	slot = bsearch(&key, slots->ss_slot, slots->ss_n, sizeof(key),
-	    slots_compare);
+	if (slot == NULL && !slots->ss_is_all) {
+		if (!read_slots(slots, true))
+			return (false);
+		slot = find_slot(slots, slot_address);
+	}
 	if (slot == NULL || !name_of(table, slots, slot, text, &item))
 		return (true);
 	return (prof_symtab_put(table, &item));
@@ -176,7 +196,7 @@ x86_jump(const uint8_t *stub, size_t size)
 }
 
 static bool
-x86_stubs(struct prof_symtab *table, const struct slots *slots,
+x86_stubs(struct prof_symtab *table, struct slots *slots,
     const struct prof_elf_part *plt)
 {
 	size_t step = plt->pp_entsize == 8 ? 8 : 16, at, after;
@@ -204,7 +224,7 @@ x86_stubs(struct prof_symtab *table, const struct slots *slots,
  *	br	x17			[nop]
  */
 static bool
-arm_stubs(struct prof_symtab *table, const struct slots *slots,
+arm_stubs(struct prof_symtab *table, struct slots *slots,
     const struct prof_elf_part *plt)
 {
 	uint32_t before = 0, adrp, ldr;
@@ -247,20 +267,20 @@ bool
 prof_symtab_add_plt(struct prof_symtab *table, struct prof_elf *elf,
     const struct symtab_wanted *wanted)
 {
-	struct slots slots = { 0 };
+	struct slots slots = { .ss_elf = elf };
 	struct prof_elf_part plt;
-	bool ok = true;
+	bool ok = true, is_read = false;
 	size_t n;
 
 	for (n = 0; ok && n < PLTS; n++) {
 		if (!find_plt(elf, n, wanted, &plt))
 			continue;
-		ok = slots.ss_n > 0 || read_slots(&slots, elf);
-		if (!ok || slots.ss_n == 0)
-			break;
-		ok = elf->el_machine == EM_AARCH64 ?
-		    arm_stubs(table, &slots, &plt) :
-		    x86_stubs(table, &slots, &plt);
+		ok = is_read || read_slots(&slots, false);
+		is_read = true;
+		if (ok)
+			ok = elf->el_machine == EM_AARCH64 ?
+			    arm_stubs(table, &slots, &plt) :
+			    x86_stubs(table, &slots, &plt);
 	}
 	free(slots.ss_slot);
 	return (ok);

@@ -19,10 +19,13 @@
 #include "view.h"
 
 #define MAX_PART	(256ULL << 20)
+#define RECENT		8	/* parts that may be asked for again */
 
 /* A part that was read. */
 struct prof_elf_loaded {
 	struct prof_elf_loaded *ld_next;
+	uint64_t	 ld_offset;
+	uint64_t	 ld_size;	/* 0: it is no part of the file */
 	uint8_t		 ld_bytes[];
 };
 
@@ -60,8 +63,23 @@ room_for(struct prof_elf *elf, size_t size)
 	if (loaded == NULL)
 		return (NULL);
 	loaded->ld_next = elf->el_loaded;
+	loaded->ld_size = 0;
 	elf->el_loaded = loaded;
 	return (loaded->ld_bytes);
+}
+
+/* Symbols are wanted for functions and again for stubs. */
+static const uint8_t *
+find_recent(const struct prof_elf *elf, uint64_t offset, uint64_t size)
+{
+	const struct prof_elf_loaded *loaded = elf->el_loaded;
+
+	for (int n = 0; loaded != NULL && n < RECENT; n++) {
+		if (loaded->ld_offset == offset && loaded->ld_size == size)
+			return (loaded->ld_bytes);
+		loaded = loaded->ld_next;
+	}
+	return (NULL);
 }
 
 /* The bytes of a range of the file, or NULL. */
@@ -69,15 +87,23 @@ static const uint8_t *
 bytes_of(struct prof_elf *elf, uint64_t offset, uint64_t size)
 {
 	struct prof_elf_loaded *loaded;
+	const uint8_t *recent;
 	uint8_t *bytes;
 
 	if (size == 0 || size > MAX_PART || !part_inside(elf, offset, size))
 		return (NULL);
 	if (elf->el_bytes != NULL)
 		return (elf->el_bytes + offset);
+	if ((recent = find_recent(elf, offset, size)) != NULL)
+		return (recent);
 	bytes = room_for(elf, size);
-	if (bytes == NULL || read_at(elf->el_fd, bytes, size, offset))
+	if (bytes == NULL)
+		return (NULL);
+	if (read_at(elf->el_fd, bytes, size, offset)) {
+		elf->el_loaded->ld_offset = offset;
+		elf->el_loaded->ld_size = size;
 		return (bytes);
+	}
 	/* A file that was cut has no more than one part that was in vain. */
 	loaded = elf->el_loaded;
 	elf->el_loaded = loaded->ld_next;
