@@ -17,9 +17,9 @@
 		const size_t i = before_ + (behind_ - before_) / 2;	\
 									\
 		if (is_before)						\
-			before_ = i + 1;				\
+			before_ = (i) + 1;				\
 		else							\
-			behind_ = i;					\
+			behind_ = (i);					\
 	}								\
 	before_;							\
 })
