@@ -1,10 +1,11 @@
 #!/bin/sh
 # ASSERTION: the providers, one of them with a BPF program of its own, the
-# language and the format of doc/HACKING.md are new files and one row of a table
-# each: added to a copy of the tree just as they stand there, all compile without
-# a warning, are listed, completed, record and export.  The one with a program
-# is attached after five seconds of a recording, and its samples reach reports.
-# Easy to get wrong by a second list that somebody must know of.
+# language, the format and the command (a sink, and rows of JSON and CSV) of
+# doc/HACKING.md are new files and one row of a table each: added to a copy of
+# the tree just as they stand there, all compile without a warning, are listed,
+# completed, record and export.  The one with a program is attached after five
+# seconds of a recording, and its samples reach reports.  Easy to get wrong by a
+# second list that somebody must know of.
 # TIMEOUT: 1800
 . "${SRC:=$PWD}/tests/build/lib.sh"
 need_cmd git gcc
@@ -27,6 +28,8 @@ block c 2 >tree/sys/prov_turns.bpf.c
 block c 3 >tree/libprof/events/provider/turns.c
 block c 4 >tree/libprof/process/languages/toy.c
 block c 5 >tree/libprof/output/lines.c
+mkdir tree/cmd/dtprof/cpus
+block c 6 >tree/cmd/dtprof/cpus/cmd_cpus.c
 for n in 1 2; do
 	row=$(block def $n)
 	sed -i "s/^PROF_PROVIDER(pmc)/$row\n&/" \
@@ -34,8 +37,14 @@ for n in 1 2; do
 done
 block def 3 >>tree/libprof/process/languages/languages.def
 block def 4 >>tree/libprof/formats.def
+sed -i "s/^extern const struct prof_cmd cmd_mark;/&\n$(block def 5)/" \
+    tree/cmd/dtprof/cmd.h
+sed -i "s/^	&cmd_import,/	\\$(block def 6)\n&/" \
+    tree/cmd/dtprof/help/cmd_help.c
+sed -i "s,^module	main,$(block def 7)\n&," tree/mk/modules
 for rows in 2:libprof/events/providers.def 1:libprof/formats.def \
-    1:libprof/process/languages/languages.def; do
+    1:libprof/process/languages/languages.def 1:cmd/dtprof/cmd.h \
+    1:cmd/dtprof/help/cmd_help.c 1:mk/modules; do
 	file=${rows#*:}
 	diff "$SRC/$file" "tree/$file" >changed
 	[ "$(grep -c '^[<>]' changed)" -eq "${rows%%:*}" ] ||
@@ -70,6 +79,25 @@ grep -q '	' lines || fail "no lines"
 [ "$(sum 1 lines)" = "$(sum NF folded)" ] ||
     fail "lines: $(sum 1 lines), folded: $(sum NF folded)"
 ok "moves:::cpu is recorded, --format lines has the weight of folded stacks"
+
+(cd tree && B=$tmp/o python3 mk/modules.py) || fail "modules"
+expect 0 "$dtprof" cpus --help
+expect_out 'print the samples of each CPU'
+expect 0 "$dtprof" completion bash
+expect_out 'cpus'
+"$dtprof" cpus x.dtp >cpus.json || fail "cpus: status $?"
+"$dtprof" cpus --csv x.dtp >cpus.csv || fail "cpus --csv: status $?"
+"$dtprof" script --json --show samples x.dtp >samples || fail "script"
+python3 - <<'END' || fail "cpus"
+import collections, csv, json
+seen = collections.Counter(json.loads(line)["cpu"] for line in open("samples"))
+rows = json.load(open("cpus.json"))["cpus"]
+assert {r["cpu"]: r["samples"] for r in rows} == seen and seen, (rows, seen)
+assert [{k: int(v) for k, v in row.items()}
+        for row in csv.DictReader(open("cpus.csv", newline=""))] == rows
+print("ok: cpus counts the %d samples that script shows, as JSON and CSV" %
+      sum(seen.values()))
+END
 
 need_bpf
 expect 0 "$dtprof" list 'turns:::*'
