@@ -129,7 +129,7 @@ function readChances(columns, data) {
 	data.difference.label = both(data.names.length);
 }
 
-/* FNV-1a: a name has the same colour and the same link in every recording. */
+/* FNV-1a: a name has the same color and the same link in every recording. */
 function hashText(text) {
 	let hash = 2166136261;
 	for (let i = 0; i < text.length; i++)

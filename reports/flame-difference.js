@@ -23,11 +23,11 @@ class DifferentialGraph extends FlameGraph {
 	initial() {
 		const cost = this.data.difference.claims ? "cost" : "share";
 		return {...super.initial(), event: 0, other: -1,
-			colour: "total-" + cost};
+			color: "total-" + cost};
 	}
 
 	choices(key) {
-		return key === "colour" ? COLOURS.map(c => c[0]) :
+		return key === "color" ? COLOURS.map(c => c[0]) :
 		    super.choices(key);
 	}
 
@@ -36,7 +36,7 @@ class DifferentialGraph extends FlameGraph {
 		const {difference} = this.data;
 		$("event").parentElement.hidden = true;
 		$("side").parentElement.hidden = false;
-		$("colour").replaceChildren(...COLOURS.map(([value, text]) => {
+		$("color").replaceChildren(...COLOURS.map(([value, text]) => {
 			const option = document.createElement("option");
 			option.value = value;
 			option.textContent = text;
@@ -86,11 +86,11 @@ class DifferentialGraph extends FlameGraph {
 	}
 
 	get part() {
-		return this.state.colour.startsWith("self") ? "self" : "total";
+		return this.state.color.startsWith("self") ? "self" : "total";
 	}
 
 	get measure() {
-		return this.state.colour.endsWith("share") ? "share" : "cost";
+		return this.state.color.endsWith("share") ? "share" : "cost";
 	}
 
 	orderOf() {
@@ -170,7 +170,7 @@ class DifferentialGraph extends FlameGraph {
 		return chance % 2 === 1;
 	}
 
-	/* The largest change that colours show. */
+	/* The largest change that colors show. */
 	get most() {
 		const key = [this.base, this.part, this.measure].join();
 		if (this.mostOf === key)
@@ -188,7 +188,7 @@ class DifferentialGraph extends FlameGraph {
 		return this.largest;
 	}
 
-	/* ------------------------------------------------------- colours */
+	/* ------------------------------------------------------- colors */
 
 	/* From blue at -1 to red at 1. */
 	shade(way, only) {
@@ -205,9 +205,9 @@ class DifferentialGraph extends FlameGraph {
 	}
 
 	/* Of a frame; null: by its kind. */
-	colour(tree, node) {
+	color(tree, node) {
 		const {part, measure, most} = this;
-		if (this.state.colour === "kind")
+		if (this.state.color === "kind")
 			return null;
 		const change = this.change(this.sides(tree, node, part),
 		    measure);
@@ -218,7 +218,7 @@ class DifferentialGraph extends FlameGraph {
 	}
 
 	showLegend() {
-		if (this.state.colour === "kind") {
+		if (this.state.color === "kind") {
 			super.showLegend();
 			return;
 		}
@@ -321,8 +321,8 @@ class DifferentialGraph extends FlameGraph {
 		$("status").textContent = `in all: ` +
 		    `${this.both([main.total[0], main.totalOther[0]])}; ` +
 		    `${number(main.n)} frames, ${number(differing)} ` +
-		    `in colour; tested was what has ${this.data.difference
-		    .share / 100} % and more; ${number(last.narrow)} of those in sight ` +
+		    `in color; functions with ${this.data.difference.share / 100}% or ` +
+		    `more were tested; ${number(last.narrow)} frames are ` +
 		    `narrower than a pixel`;
 	}
 

@@ -118,10 +118,10 @@ class Graph {
 			    this.height - 3 * ROW : 2 * ROW);
 	}
 
-	/* ------------------------------------------------------ colour */
+	/* ------------------------------------------------------ color */
 
 	/* Hue, fullness and lightness of a label. */
-	colourOf(label) {
+	colorOf(label) {
 		const {data} = this, kind = data.kinds[label];
 		const hash = data.hashes[label];
 		const isFunction = (kind & 7) === KIND_FUNCTION ||
@@ -130,10 +130,10 @@ class Graph {
 		const frame = FRAME_NAMES[kind >> KIND_FRAME_SHIFT];
 		if (!isFunction || kind & KIND_UNNAMED || frame === "boundary")
 			full = isFunction && kind & KIND_UNNAMED ? 20 : 5;
-		else if (this.colour === "module")
+		else if (this.color === "module")
 			hue = hashText(data.modules[data.moduleOf[label]]) %
 			    36 * 10;
-		else if (this.colour === "name")
+		else if (this.color === "name")
 			hue = hash % 360;
 		else if (frame)
 			hue = FRAME_HUES[kind >> KIND_FRAME_SHIFT] + hash % 24;
@@ -141,7 +141,7 @@ class Graph {
 			hue = 200 + hash % 24;
 		else if (kind & KIND_INLINED)
 			hue = 130 + hash % 30;
-		if (this.colour !== "kind" && full > 20)
+		if (this.color !== "kind" && full > 20)
 			full = 62;
 		const light = (this.dark ? 58 : 70) + (hash >>> 9) % 9;
 		return `hsl(${hue},${full}%,${light}%)`;
@@ -167,9 +167,9 @@ class Graph {
 		if (this.isRatio)
 			return this.ratioColor(panel.tree, node);
 		const changed = this.change &&
-		    this.change.colour(panel.tree, node);
+		    this.change.color(panel.tree, node);
 		return changed || this.palette[label] ||
-		    (this.palette[label] = this.colourOf(label));
+		    (this.palette[label] = this.colorOf(label));
 	}
 
 	/* ------------------------------------------------------ drawing */
@@ -316,11 +316,11 @@ class Graph {
 		c.fillText(text, x + 4, y + ROW / 2);
 	}
 
-	outline(place, colour) {
+	outline(place, color) {
 		const {c} = this, box = this.boxOf(place.panel, place.node);
 		if (box.width <= 0)
 			return;
-		c.strokeStyle = colour;
+		c.strokeStyle = color;
 		c.lineWidth = 2;
 		c.strokeRect(box.x + 1, box.y + 1, Math.max(box.width - 2, 1),
 		    ROW - 3);

@@ -7,8 +7,7 @@
 "use strict";
 
 const $ = id => document.getElementById(id);
-const number = n => String(Math.round(n))
-    .replace(/\B(?=(\d{3})+(?!\d))/g, "\u202f");
+const number = n => String(Math.round(n));
 
 const samples = n => number(n) + (n === 1 ? " sample" : " samples");
 
@@ -18,11 +17,11 @@ const LISTS = {k: "keep", x: "drop", y: "fold"};
 const CHOICES = {
 	view: ["tree", "reverse", "around"],
 	order: ["name", "total", "self"],
-	colour: ["kind", "module", "name"],
+	color: ["kind", "module", "name"],
 	side: ["new", "base", "gone"],
 };
 /* Letters of these in the address. */
-const CHOSEN = [["v", "view"], ["s", "order"], ["c", "colour"], ["w", "side"]];
+const CHOSEN = [["v", "view"], ["s", "order"], ["c", "color"], ["w", "side"]];
 const MAX_FILTERS = 30;
 
 class Page {
@@ -40,7 +39,7 @@ class Page {
 
 	initial() {
 		return {event: 0, other: this.data.ratio ? 1 : -1, view: "tree",
-			around: "", order: "total", colour: "kind", side: "new", zoom: "",
+			around: "", order: "total", color: "kind", side: "new", zoom: "",
 			search: "", case: false, range: null, keep: [],
 			drop: [], fold: [], recursion: false,
 			flip: this.data.reverse, list: false, heat: false};
@@ -225,7 +224,7 @@ class Page {
 			other: this.main.totalOther[0]};
 		graph.whole = {total, other};
 		graph.isRatio = state.other >= 0;
-		graph.colour = state.colour;
+		graph.color = state.color;
 		graph.palette = [];
 		this.applyZoom();
 		this.applySearch();
@@ -313,7 +312,7 @@ class Page {
 
 	percent(part, all) {
 		const share = all ? 100 * part / all : 0;
-		return share.toFixed(share && share < 0.1 ? 3 : 2) + "\u202f%";
+		return share.toFixed(share && share < 0.1 ? 3 : 2) + "%";
 	}
 
 	share(weight) {
@@ -349,7 +348,7 @@ class Page {
 		return (weight / scale).toFixed(2) + "\u202f" + name;
 	}
 
-	/* Where a share lies, at 95 % (Wilson), by the samples behind it. */
+	/* Where a share lies, at 95% (Wilson), by the samples behind it. */
 	interval(part) {
 		const event = this.data.events[this.state.event];
 		const all = this.main.total[0], share = part / all;

@@ -126,7 +126,7 @@ class FlameGraph extends Page {
 		}
 		$("view").value = state.view;
 		$("order").value = state.order;
-		$("colour").value = state.colour;
+		$("color").value = state.color;
 		$("case").checked = state.case;
 		if (document.activeElement !== $("search"))
 			$("search").value = state.search;
@@ -158,7 +158,7 @@ class FlameGraph extends Page {
 		out.hidden = !out.firstChild;
 	}
 
-	/* Kinds and texts of what the frames are coloured by. */
+	/* Kinds and texts of what the frames are colored by. */
 	colorKeys() {
 		const {state, data} = this;
 		if (state.other >= 0)
@@ -167,10 +167,10 @@ class FlameGraph extends Page {
 				data.events[state.other].name +
 				" than on average"], ["low", "less"],
 			    ["average", "as on average"]];
-		const known = state.colour === "kind" ? [["user", "user"],
+		const known = state.color === "kind" ? [["user", "user"],
 		    ["kernel", "kernel"], ["inlined", "inlined"],
 		    ...this.frameKeys()] :
-		    [["each", "a color for each " + state.colour]];
+		    [["each", "a color for each " + state.color]];
 		return [...known, ["unnamed", "unresolved address"],
 		    ["group", "process, thread"]];
 	}
@@ -303,7 +303,7 @@ class FlameGraph extends Page {
 		    (data.kinds[label] & KIND_INLINED ? " (inlined)" : ""));
 		out.push(`${this.amount(tree.total[i])}, ` +
 		    samples(tree.totalSamples[i]));
-		out.push(`${this.share(tree.total[i])} of all (95 %: ` +
+		out.push(`${this.share(tree.total[i])} of all (95%: ` +
 		    `${this.interval(tree.total[i])})`);
 		if (up > 0)
 			out.push(this.percent(tree.total[i], tree.total[up]) +
@@ -456,7 +456,7 @@ class FlameGraph extends Page {
 		$("search").value = "";
 		this.graph.focus = this.place = null;
 		this.go({...this.initial(), event: this.state.event,
-			other: this.state.other, colour: this.state.colour,
+			other: this.state.other, color: this.state.color,
 			list: this.state.list, heat: this.state.heat});
 		this.tip(null);
 	}
@@ -504,7 +504,7 @@ class FlameGraph extends Page {
 		});
 		change("view", e => this.go({view: e.value, zoom: ""}));
 		change("order", e => this.go({order: e.value}));
-		change("colour", e => this.go({colour: e.value}));
+		change("color", e => this.go({color: e.value}));
 		change("case", e => this.go({case: e.checked}));
 		change("from", () => this.typeRange());
 		change("to", () => this.typeRange());

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: ISC
 # ASSERTION: A differential graph has none of the known faults of such graphs:
-# callers without the colour of what they call, paths that are gone without a
-# place, noise in colour, rates, lengths and totals taken for changes, one run
+# callers without the color of what they call, paths that are gone without a
+# place, noise in color, rates, lengths and totals taken for changes, one run
 # a side taken for a finding.
 #
-# Easy to get wrong: a colour by own weight alone, the union of two trees of
+# Easy to get wrong: a color by own weight alone, the union of two trees of
 # which one decides the widths, counts of samples at two rates, a tree made
 # from the tested one (reversed, filtered) that keeps chances which are no
 # longer its own.

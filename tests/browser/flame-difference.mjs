@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The fixtures of make_difference.c as a browser shows them: colours are read
+ * The fixtures of make_difference.c as a browser shows them: colors are read
  * from the canvas, figures from what the page says; the expected ones follow
  * from the tables of make_difference.c.
  */
-import {assert, browse, check, load, open, place, plain, text, tip}
+import {assert, browse, check, load, open, place, text, tip}
     from "./lib.mjs";
 
 const [parents, vanished, noise, one, rates, planted, totals] =
     process.argv.slice(2);
 
 /* "red", "blue", "grey", ...: what is seen near the end of a frame. */
-async function colour(page, path) {
+async function color(page, path) {
 	await place(page, ["main", ...path]);
 	const [r, g, b] = await page.evaluate(names => {
 		const {graph, data} = window.flame, [panel] = graph.panels;
@@ -23,7 +23,7 @@ async function colour(page, path) {
 		const all = graph.c.getImageData((box.x + box.width - 12) *
 		    graph.ratio, (box.y - graph.scroller.scrollTop + 3) *
 		    graph.ratio, 10, 1).data;
-		/* Stripes lie over some: the fullest colour of ten. */
+		/* Stripes lie over some: the fullest color of ten. */
 		let best = [0, 0, 0], most = -1;
 		for (let i = 0; i < all.length; i += 4) {
 			const of = [...all.slice(i, i + 3)];
@@ -42,31 +42,31 @@ async function colour(page, path) {
 	    "yellow" : "red";
 }
 
-async function colours(page, wanted) {
+async function colors(page, wanted) {
 	for (const [path, expected] of wanted)
-		assert.equal(await colour(page, path.split(" ")), expected,
+		assert.equal(await color(page, path.split(" ")), expected,
 		    path);
 }
 
-const choose = (page, what) => page.selectOption("#colour", what);
+const choose = (page, what) => page.selectOption("#color", what);
 
 async function callers(page) {
-	await check(page, "callers have the colour of what they call",
+	await check(page, "callers have the color of what they call",
 	    async () => {
-		await colours(page, [["read", "red"], ["read decode", "red"],
+		await colors(page, [["read", "red"], ["read decode", "red"],
 			["read decode inflate", "red"], ["write", "blue"]]);
 		assert.match(await tip(page, ["main", "read"]),
-		    /total: 1.00 s → 4.00 s a run \(\+3.00 s\), 10.00 % → 40.00 % \(\+30.00 points\)/);
+		    /total: 1.00 s → 4.00 s a run \(\+3.00 s\), 10.00% → 40.00% \(\+30.00 points\)/);
 	});
 	await check(page, "by own change just who grew itself", async () => {
 		await choose(page, "self-share");
-		await colours(page, [["read", "grey"],
+		await colors(page, [["read", "grey"],
 			["read decode", "grey"],
 			["read decode inflate", "red"], ["write", "blue"]]);
 		assert.match(page.url(), /c=self-share/);
 	});
 	await check(page, "the scale is in points and in time", async () =>
-		assert.match(await plain(page, "#legend"),
+		assert.match(await text(page, "#legend"),
 		    /−30.00 points, −3.00 s a run.*\+30.00 points, \+3.00 s/));
 	await check(page, "one run a side is not tested", async () => {
 		assert.match(await text(page, "#quality"), /not tested: one run/);
@@ -82,7 +82,7 @@ async function goneAndNew(page) {
 		return graph.boxOf(panel, i).width / graph.width;
 	}, name);
 	await check(page, "what is gone stands in its place", async () => {
-		await colours(page, [["old", "violet"], ["old copy", "violet"],
+		await colors(page, [["old", "violet"], ["old copy", "violet"],
 			["fresh", "yellow"], ["same", "grey"],
 			["fresh move", "yellow"]]);
 		assert.ok(Math.abs(await width("old") - 0.3) < 0.01);
@@ -93,7 +93,7 @@ async function goneAndNew(page) {
 	await check(page, "the base's view has what is new in place",
 	    async () => {
 		await page.selectOption("#side", "base");
-		await colours(page, [["old copy", "violet"],
+		await colors(page, [["old copy", "violet"],
 			["fresh move", "yellow"]]);
 	});
 	await check(page, "what is gone alone, also by key", async () => {
@@ -113,7 +113,7 @@ async function quiet(page, what) {
 		for (const measure of ["total-share", "self-share"]) {
 			await choose(page, measure);
 			assert.match(await text(page, "#status"),
-			    /, 0 in colour/);
+			    /, 0 in color/);
 			const seen = await page.evaluate(() => {
 				const {graph} = window.flame, of = new Set();
 				for (const level of graph.panels[0].tree.levels)
@@ -131,7 +131,7 @@ async function otherRates(page) {
 	await quiet(page, "another rate for half of the time is no change");
 	await check(page, "and both are said", async () => {
 		assert.match(await tip(page, ["main", "hot"]),
-		    /7.00 s → 3.50 s a run \(−3.50 s\), 70.00 % → 70.00 % \(\+0.00 points\)/);
+		    /7.00 s → 3.50 s a run \(−3.50 s\), 70.00% → 70.00% \(\+0.00 points\)/);
 		assert.match(await text(page, "#notes"), /different rates/);
 		await page.click("summary");
 		assert.match(await text(page, "#facts"),
@@ -142,11 +142,11 @@ async function otherRates(page) {
 async function realChange(page) {
 	const figures = [["parse number", "red"], ["parse", "red"]];
 	await check(page, "by cost just the one that grew", () =>
-		colours(page, [...figures, ["sort", "grey"],
+		colors(page, [...figures, ["sort", "grey"],
 			["parse string", "grey"]]));
 	await check(page, "by share the others fall", async () => {
 		await choose(page, "total-share");
-		await colours(page, [...figures, ["sort", "blue"],
+		await colors(page, [...figures, ["sort", "blue"],
 			["parse string", "blue"]]);
 		await choose(page, "total-cost");
 	});
@@ -163,18 +163,18 @@ async function realChange(page) {
 	});
 	await check(page, "filtered, what was not tested is grey", async () => {
 		await page.fill("#search", "number");
-		assert.match(await plain(page, "#matched"),
-		    /^2[45].\d+ % → (39|40).\d+ % in 1 frame$/);
+		assert.match(await text(page, "#matched"),
+		    /^2[45].\d+% → (39|40).\d+% in 1 frame$/);
 		await page.click("#drop");
-		await colours(page, [["parse", "grey"], ["parse string",
+		await colors(page, [["parse", "grey"], ["parse string",
 			"grey"]]);
 		await page.click("#reset");
 	});
 	await check(page, "the table is in order of change", async () => {
 		await page.click("#table");
-		assert.match(await plain(page, "#rows tr:nth-child(2)"),
+		assert.match(await text(page, "#rows tr:nth-child(2)"),
 		    /^\* \+2\d.\d\d\* \+2\d.\d\d.*number$/);
-		assert.match(await plain(page, "#rows tr:nth-child(3)"),
+		assert.match(await text(page, "#rows tr:nth-child(3)"),
 		    /^[+−]\d/);
 	});
 	await check(page, "runs enough are no warning", async () =>
@@ -183,7 +183,7 @@ async function realChange(page) {
 
 async function otherTotals(page) {
 	await check(page, "all that costs more is red by cost", () =>
-		colours(page, [["hot", "red"], ["hot inner", "red"],
+		colors(page, [["hot", "red"], ["hot inner", "red"],
 			["warm", "red"]]));
 	await quiet(page, "another total is no change of shares");
 }
@@ -192,7 +192,7 @@ await browse(async browser => {
 	const page = await open(browser, parents);
 	await callers(page);
 	await goneAndNew(await load(page, vanished));
-	await quiet(await load(page, noise), "noise has no colour");
+	await quiet(await load(page, noise), "noise has no color");
 	await quiet(await load(page, one), "nor has what sampling explains");
 	await otherRates(await load(page, rates));
 	await realChange(await load(page, planted));

@@ -3,7 +3,7 @@
  * Names that try to be markup, script and commands, through every part of
  * the page that shows or takes a name.
  */
-import {assert, browse, check, load, open, place, plain, text} from "./lib.mjs";
+import {assert, browse, check, load, open, place, text} from "./lib.mjs";
 
 const [file, svg] = process.argv.slice(2);
 const NAMES = ["</script><script>window.pwned=1</script>",
@@ -37,7 +37,7 @@ await browse(async browser => {
 		await page.click("#table");
 		for (const name of [...NAMES, ...SHOWN]) {
 			await page.fill("#search", name);
-			assert.match(await plain(page, "#matched"), /in \d+ fr/);
+			assert.match(await text(page, "#matched"), /in \d+ fr/);
 			const rows = await page.$$eval("#rows button", all =>
 			    all.map(e => [e.textContent, e.title]));
 			assert.ok(rows.some(([shown]) => shown === name), name);

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: ISC
 # ASSERTION: The address of a page holds all of its view: whatever is chosen,
 # searched, filtered, folded, enlarged or turned round by clicks and keys is
-# there, to the last box and its colour, in another window with that address.
+# there, to the last box and its color, in another window with that address.
 # Easy to get wrong: a part of the state that nobody put into the address.
 . "${SRC:=$PWD}/tests/lib.sh"
 . "$SRC/tests/browser/lib-browser.sh"

@@ -3,7 +3,7 @@
  * Views made by clicks and keys, and what a link to each shows in another
  * window: all that can be seen of them.  flame-links.mjs KNOWN
  */
-import {assert, browse, check, click, load, open, plain, reset, text}
+import {assert, browse, check, click, load, open, reset, text}
     from "./lib.mjs";
 
 const WORKER = ["worker", "_start", "main"];
@@ -15,7 +15,7 @@ async function seen(page) {
 	for (const id of ["status", "matched", "quality", "legend",
 	    "functions-text", "heat-text"])
 		of[id] = await page.isVisible("#" + id) &&
-		    await plain(page, "#" + id);
+		    await text(page, "#" + id);
 	of.crumbs = await text(page, "#crumbs");
 	of.filters = await text(page, "#filters");
 	of.values = await page.$$eval("nav select, nav input, " +
@@ -67,11 +67,11 @@ const views = {
 	},
 	"largest first, by module": async page => {
 		await page.selectOption("#order", "total");
-		await page.selectOption("#colour", "module");
+		await page.selectOption("#color", "module");
 	},
 	"by self, by name": async page => {
 		await page.selectOption("#order", "self");
-		await page.selectOption("#colour", "name");
+		await page.selectOption("#color", "name");
 	},
 	"the root above": page => page.keyboard.press("i"),
 	"recursion merged": page => page.keyboard.press("r"),
@@ -116,12 +116,12 @@ await browse(async browser => {
 			assert.deepEqual(await seen(page), start);
 		});
 	assert.equal(all.size, Object.keys(views).length);
-	await check(page, "modules and names by colour", async () => {
+	await check(page, "modules and names by color", async () => {
 		const of = async how => {
-			await page.selectOption("#colour", how);
+			await page.selectOption("#color", how);
 			return page.evaluate(() => Object.fromEntries(["main",
 				"seventy", "twenty", "sys_read"].map(name =>
-				[name, parseInt(window.flame.graph.colourOf(
+				[name, parseInt(window.flame.graph.colorOf(
 				window.flame.data.names.indexOf(name))
 				.slice(4), 10)])));
 		};

@@ -105,7 +105,11 @@ export async function check(page, what, run) {
 	console.log("ok: " + what);
 }
 
-export const text = (page, selector) => page.textContent(selector);
+/* Numbers stand a narrow space before their units. */
+const spaced = text => text.replace(/\u202f/g, " ");
+
+export const text = async (page, selector) =>
+    spaced(await page.textContent(selector));
 
 /* Back to the beginning, by the keyboard. */
 export async function reset(page) {
@@ -139,8 +143,8 @@ export async function place(page, path, panel = 0) {
 export async function tip(page, path, panel = 0) {
 	const at = await place(page, path, panel);
 	await page.mouse.move(at.x, at.y);
-	return page.$$eval("#tip > *", all => all.map(e =>
-	    e.textContent.replace(/\u202f/g, " ")).join("\n"));
+	return spaced((await page.$$eval("#tip > *", all => all.map(e =>
+	    e.textContent))).join("\n"));
 }
 
 export async function click(page, path, options = {}) {
@@ -155,5 +159,3 @@ export async function click(page, path, options = {}) {
 export const crumbs = page => page.$$eval("#crumbs button", all =>
     all.map(e => e.textContent).join(" > "));
 
-export const plain = async (page, selector) =>
-    (await text(page, selector)).replace(/\u202f/g, " ");
