@@ -195,6 +195,15 @@ prof_processes_next(const struct prof_processes *ps, uint32_t pid,
 	    pid), time_ns), time_ns, address, mapping));
 }
 
+bool
+prof_processes_lives(const struct prof_processes *ps, uint32_t pid)
+{
+	const struct memory *memory = prof_process_at(prof_processes_find(ps,
+	    pid), UINT64_MAX);
+
+	return (memory != NULL && memory->me_exit_ns == NEVER);
+}
+
 uint64_t
 prof_processes_since(const struct prof_processes *ps, uint32_t pid,
     uint64_t time_ns)

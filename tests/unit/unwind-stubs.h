@@ -2,7 +2,7 @@
 /*
  * What unit tests of the processes in libprof/backend/bpf/publish/publish.c
  * share: the file itself, with memory and modules that need nothing of the
- * kernel.  All is published to the same words.
+ * kernel.
  */
 #ifndef UNWIND_STUBS_H
 #define UNWIND_STUBS_H
@@ -18,7 +18,10 @@
 	}								\
 } while (0)
 
-static uint32_t words_of_all[DTP_UW_MAX_MAPS * 8];
+#define RUNS	16384
+
+static uint32_t *run_of[RUNS];	/* of words, by their place */
+static uint32_t nruns;
 static bool no_words;		/* memory is at its end */
 
 int
@@ -41,6 +44,10 @@ prof_unwind_memory_fini(struct prof_unwind_memory *memory)
 {
 	free(memory->um_cache);
 	free(memory->um_procs);
+	for (nruns = 0; nruns < RUNS; nruns++) {
+		free(run_of[nruns]);
+		run_of[nruns] = NULL;
+	}
 }
 
 int
@@ -48,8 +55,12 @@ prof_words_get(struct prof_unwind_memory *memory, uint32_t n,
     struct prof_words *words)
 {
 	(void)memory;
-	*words = (struct prof_words){ .wd_n = n };
-	return (no_words ? -1 : 0);
+	while (run_of[nruns % RUNS] != NULL)
+		nruns++;
+	*words = (struct prof_words){ .wd_n = n, .wd_at = nruns % RUNS };
+	if (!no_words)
+		run_of[words->wd_at] = calloc(n, sizeof(**run_of));
+	return (run_of[words->wd_at] == NULL ? -1 : 0);
 }
 
 void
@@ -57,7 +68,10 @@ prof_words_put(struct prof_unwind_memory *memory,
     const struct prof_words *words)
 {
 	(void)memory;
-	(void)words;
+	if (words->wd_n == 0)
+		return;
+	free(run_of[words->wd_at]);
+	run_of[words->wd_at] = NULL;
 }
 
 uint32_t *
@@ -65,8 +79,24 @@ prof_words_at(const struct prof_unwind_memory *memory,
     const struct prof_words *words)
 {
 	(void)memory;
-	(void)words;
-	return (words_of_all);
+	return (run_of[words->wd_at]);
+}
+
+/* What a process has published for an address; NULL: nothing. */
+static inline const struct dtp_uw_map *
+published_at(struct prof_unwind *unwind, uint32_t pid, uint64_t pc)
+{
+	const struct process *process = *place_of(unwind, pid);
+	const struct dtp_uw_proc *slot = process == NULL ? NULL :
+	    process->po_slot;
+	const struct dtp_uw_map *map = slot == NULL ? NULL :
+	    (const void *)run_of[slot->up_at];
+	uint32_t n;
+
+	for (n = 0; slot != NULL && n < slot->up_nmaps; n++)
+		if (pc >= map[n].um_start && pc < map[n].um_end)
+			return (&map[n]);
+	return (NULL);
 }
 
 struct prof_unwind_modules *

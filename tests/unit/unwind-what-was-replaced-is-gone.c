@@ -31,14 +31,9 @@ map(struct prof_unwind *unwind, uint64_t at, uint64_t bytes)
 static int64_t
 module_at(struct prof_unwind *unwind, uint64_t at)
 {
-	const struct dtp_uw_proc *slot = (*place_of(unwind, PID))->po_slot;
-	const struct dtp_uw_map *maps = (const void *)words_of_all;
-	uint32_t n;
+	const struct dtp_uw_map *map = published_at(unwind, PID, at);
 
-	for (n = 0; slot != NULL && n < slot->up_nmaps; n++)
-		if (at >= maps[n].um_start && at < maps[n].um_end)
-			return (maps[n].um_module);
-	return (-1);
+	return (map == NULL ? -1 : (int64_t)map->um_module);
 }
 
 static bool

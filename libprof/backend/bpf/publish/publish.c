@@ -30,7 +30,6 @@ struct process {
 	uint64_t	 po_forked_ns;	/* a child of its, last */
 	uint32_t	 po_parent;	/* whose program it still is; 0: none's */
 	bool		 po_is_late;	/* what its children have changed */
-	bool		 po_gone;	/* to be freed at the next publishing */
 	bool		 po_dirty;
 	struct process	*po_next_dirty;
 	struct dtp_uw_proc *po_slot;	/* published here */
@@ -133,13 +132,17 @@ mark_dirty(struct prof_unwind *unwind, struct process *process)
 	unwind->uw_dirty = process;
 }
 
-/* Something has changed at a time; children that it had then have it, too. */
+/*
+ * Something has changed at a time; children that it had then have it, too.  Of
+ * one that ended it is not kept when that was.
+ */
 static void
 mark_changed(struct prof_unwind *unwind, struct process *process,
     uint64_t time_ns)
 {
 	mark_dirty(unwind, process);
-	if (time_ns <= process->po_forked_ns)
+	if (time_ns <= process->po_forked_ns ||
+	    !prof_processes_lives(unwind->uw_processes, process->po_pid))
 		process->po_is_late = unwind->uw_some_are_late = true;
 }
 
@@ -233,9 +236,6 @@ add_mapping(struct prof_unwind *unwind, const struct prof_record *record)
 		return (0);
 	if ((process = process_get(unwind, record->pr_pid)) == NULL)
 		return (-1);
-	/* Of a process that ended, mappings come after the news of its end. */
-	if (process->po_gone)
-		return (0);
 	module = prof_unwind_modules_get(unwind->uw_modules, record, &bias);
 	mapping.pr_offset = mapping.pr_addr - bias;
 	if (take(unwind, &mapping, module) == -1)
@@ -246,7 +246,7 @@ add_mapping(struct prof_unwind *unwind, const struct prof_record *record)
 }
 
 static int
-begin_child(struct prof_unwind *unwind, const struct prof_record *fork)
+child_begin(struct prof_unwind *unwind, const struct prof_record *fork)
 {
 	struct process *child, *parent;
 
@@ -255,36 +255,31 @@ begin_child(struct prof_unwind *unwind, const struct prof_record *fork)
 	if ((child = process_get(unwind, fork->pr_pid)) == NULL ||
 	    (parent = process_get(unwind, fork->pr_ppid)) == NULL)
 		return (-1);
-	child->po_gone = false;
 	child->po_exec_id = fork->pr_exec_id;
 	child->po_parent = fork->pr_ppid;
-	child->po_forked_ns = 0;
 	if (fork->pr_time_ns > parent->po_forked_ns)
 		parent->po_forked_ns = fork->pr_time_ns;
-	mark_dirty(unwind, child);
+	mark_changed(unwind, child, fork->pr_time_ns);
 	return (take(unwind, fork, 0));
 }
 
-/*
- * The end of a process.  Its mappings come by another way and may still be
- * on it, until this round's are read: so it is freed when those are.
- */
+/* It is freed when the round is over: there may be news of it still. */
 static int
-end_process(struct prof_unwind *unwind, const struct prof_record *exit)
+process_end(struct prof_unwind *unwind, const struct prof_record *exit)
 {
 	struct process *process = process_get(unwind, exit->pr_pid);
 
 	if (process == NULL)
 		return (-1);
 	withdraw(unwind, process);
-	process->po_gone = true;
-	mark_dirty(unwind, process);
+	mark_changed(unwind, process, exit->pr_time_ns);
 	return (take(unwind, exit, 0));
 }
 
 static void
-free_process(struct prof_unwind *unwind, struct process *process)
+process_free(struct prof_unwind *unwind, struct process *process)
 {
+	withdraw(unwind, process);
 	*place_of(unwind, process->po_pid) = process->po_next;
 	free(process);
 }
@@ -297,12 +292,21 @@ execute(struct prof_unwind *unwind, const struct prof_record *exec)
 	if (process == NULL)
 		return (-1);
 	withdraw(unwind, process);
-	process->po_gone = false;
 	process->po_parent = 0;
-	process->po_forked_ns = 0;
 	process->po_exec_id = exec->pr_exec_id;
-	mark_dirty(unwind, process);
+	mark_changed(unwind, process, exec->pr_time_ns);
 	return (take(unwind, exec, 0));
+}
+
+/* It may be of an exec that is known already: what was mapped since is its. */
+static int
+name_take(struct prof_unwind *unwind, const struct prof_record *comm)
+{
+	struct process *process = *place_of(unwind, comm->pr_pid);
+
+	if (process != NULL && comm->pr_pid == comm->pr_tid)
+		mark_changed(unwind, process, comm->pr_time_ns);
+	return (take(unwind, comm, 0));
 }
 
 int
@@ -314,11 +318,13 @@ prof_unwind_observe(struct prof_unwind *unwind,
 		return (record->pr_pid == UINT32_MAX ? 0 :
 		    add_mapping(unwind, record));
 	case PROF_R_FORK:
-		return (begin_child(unwind, record));
+		return (child_begin(unwind, record));
+	case PROF_R_COMM:
+		return (name_take(unwind, record));
 	case PROF_R_EXEC:
 		return (execute(unwind, record));
 	case PROF_R_EXIT:
-		return (record->pr_group_dead ? end_process(unwind, record) :
+		return (record->pr_group_dead ? process_end(unwind, record) :
 		    0);
 	default:
 		return (take(unwind, record, 0));
@@ -333,8 +339,6 @@ prof_unwind_renew(struct prof_unwind *unwind, uint32_t pid, uint64_t time_ns,
 
 	if (process == NULL)
 		return (-1);
-	if (process->po_gone)
-		return (0);
 	if (any_exec)
 		process->po_exec_id = DTP_UW_ANY_EXEC;
 	mark_changed(unwind, process, time_ns);
@@ -479,7 +483,7 @@ mark_heirs(struct prof_unwind *unwind)
 	for (b = 0; b < BUCKETS; b++)
 		for (process = unwind->uw_bucket[b]; process != NULL;
 		    process = process->po_next)
-			if (!process->po_gone && is_heir(unwind, process))
+			if (is_heir(unwind, process))
 				mark_dirty(unwind, process);
 }
 
@@ -537,24 +541,27 @@ sweep(struct prof_unwind *unwind)
 		give_up(unwind);
 }
 
-/* Those that ended stay until the round is over: see end_process. */
+/* Those that ended stay until the round is over: see process_end. */
 static void
 publish(struct prof_unwind *unwind, bool is_round_over)
 {
+	const struct prof_processes *ps = unwind->uw_processes;
 	struct process *process, *waiting = NULL;
 
 	mark_heirs(unwind);
 	while ((process = unwind->uw_dirty) != NULL) {
 		unwind->uw_dirty = process->po_next_dirty;
 		process->po_dirty = process->po_is_late = false;
-		if (process->po_gone && is_round_over)
-			free_process(unwind, process);
-		else if (process->po_gone ||
-		    publish_process(unwind, process) == -1) {
-			process->po_dirty = true;
-			process->po_next_dirty = waiting;
-			waiting = process;
-		}
+		if (!prof_processes_lives(ps, process->po_pid)) {
+			if (is_round_over) {
+				process_free(unwind, process);
+				continue;
+			}
+		} else if (publish_process(unwind, process) == 0)
+			continue;
+		process->po_dirty = true;
+		process->po_next_dirty = waiting;
+		waiting = process;
 	}
 	unwind->uw_dirty = waiting;
 	sweep(unwind);
