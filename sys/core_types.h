@@ -33,8 +33,62 @@ struct cred {
 	} uid, gid, euid, egid;
 } DTP_CORE;
 
+struct maple_tree {
+	void	*ma_root;
+} DTP_CORE;
+
+struct maple_range_64 {
+	unsigned long	pivot[15];
+	void		*slot[16];
+} DTP_CORE;
+
+struct maple_arange_64 {
+	unsigned long	pivot[9];
+	void		*slot[10];
+} DTP_CORE;
+
 struct mm_struct {
+	struct maple_tree mm_mt;	/* its mappings */
 	unsigned long	end_code;	/* 0: no program has been loaded yet */
+} DTP_CORE;
+
+struct super_block {
+	__u32	s_dev;
+} DTP_CORE;
+
+struct timespec64 {			/* the same in all kernels */
+	__s64	tv_sec;
+	long	tv_nsec;
+};
+
+struct inode {
+	struct super_block	*i_sb;
+	unsigned long		i_ino;
+	__s64			i_size;
+	__s64			i_ctime_sec;	/* from Linux 6.11 on */
+	__u32			i_ctime_nsec;
+} DTP_CORE;
+
+struct inode___6_6 {
+	struct timespec64	__i_ctime;
+} DTP_CORE;
+
+struct inode___6_1 {
+	struct timespec64	i_ctime;
+} DTP_CORE;
+
+struct file {
+	struct inode	*f_inode;
+} DTP_CORE;
+
+struct vm_area_struct {
+	unsigned long	vm_start;
+	unsigned long	vm_end;
+	struct mm_struct *vm_mm;
+	unsigned long	vm_flags;	/* VM_EXEC */
+	unsigned long	vm_pgoff;
+	struct file	*vm_file;
+	void		*vm_private_data;
 } DTP_CORE;
 
 struct task_struct {

@@ -16,6 +16,7 @@
 #define UNWIND_BPF_H
 
 #include "unwind_step.bpf.h"
+#include "unwind_vma.bpf.h"
 
 #ifndef DTP_UW_ELSEWHERE
 
@@ -153,7 +154,8 @@ dtp_uw_search(struct dtp_unwind *uw, __u64 pc)
 		break;
 	default:
 		module->uo_wanted = 1;
-		return (-DTP_S_NOMOD);
+		return (uw->uw_map.um_is_young && number == DTP_UW_LOST ?
+		    -DTP_S_NOPROC : -DTP_S_NOMOD);
 	}
 	return (rule & 0xffff);
 }
@@ -173,7 +175,11 @@ dtp_uw_rule_of(struct dtp_unwind *uw)
 	if (((word ^ tag) & ~0xffffULL) == 0 && (word & 0xffff) != 0)
 		return (word & 0xffff);
 	rule = dtp_uw_search(uw, pc);
-	if (rule >= 0)
+	if (rule == -DTP_S_NOMAP &&
+	    dtp_uw_take_vma(uw, dtp_find_vma(uw, pc), pc) == 0)
+		rule = dtp_uw_search(uw, pc);
+	/* The generation is that of what is published. */
+	if (rule >= 0 && !uw->uw_map.um_is_young)
 		*(volatile __u64 *)remembered = tag | (rule & 0xffff);
 	return (rule);
 }
@@ -389,12 +395,28 @@ dtp_uw_process(struct dtp_unwind *uw, __u32 tgid)
 	    0 : -1);
 }
 
+/*
+ * Mappings that are published, of the task's process or of whoever forked it;
+ * or none, where all is found in the kernel.
+ */
+DTP_INLINE void
+dtp_uw_mappings(struct dtp_unwind *uw, __u32 tgid)
+{
+	__u32 *whose;
+
+	if (dtp_uw_process(uw, tgid) == 0)
+		return;
+	whose = bpf_map_lookup_elem(&uw_alias, &tgid);
+	if (whose != NULL && dtp_uw_process(uw, *whose) == 0)
+		return;
+	uw->uw_nmaps = uw->uw_generation = 0;
+}
+
 /* Walk the user stack of the current task into uw_frame. */
 DTP_APART int
 dtp_uw_walk(struct dtp_unwind *uw, __u32 tgid)
 {
 	struct dtp_unwind *context = uw;
-	__u32 *whose;
 
 	if (uw == NULL)
 		return (0);
@@ -419,16 +441,7 @@ dtp_uw_walk(struct dtp_unwind *uw, __u32 tgid)
 		uw->uw_status = DTP_S_BUSY;
 		return (0);
 	}
-	if (dtp_uw_process(uw, tgid) != 0) {
-		whose = bpf_map_lookup_elem(&uw_alias, &tgid);
-		if (whose == NULL || dtp_uw_process(uw, *whose) != 0) {
-			dtp_uw_doubt(uw, DTP_S_NOPROC, 0);
-			bpf_loop(DTP_MAX_USTEPS, dtp_uw_fp_frame,
-			    &context, 0);
-			uw->uw_status = DTP_S_NOPROC;
-			return (0);
-		}
-	}
+	dtp_uw_mappings(uw, tgid);
 	bpf_loop(DTP_MAX_USTEPS, dtp_uw_frame, &context, 0);
 	/* Guesses may end well and have left frames out, or lead astray. */
 	if (uw->uw_doubt != 0 && (uw->uw_status == DTP_S_OK ||

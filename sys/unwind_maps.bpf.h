@@ -13,6 +13,7 @@
 #include "abi/dtp_unwind.h"
 #include "compat.bpf.h"
 
+#define DTP_MT_PIVOTS	15		/* of a struct maple_range_64 */
 #define DTP_UW_WINDOW	256		/* words of stack copied at once */
 #define DTP_UW_PAGE	4096UL
 #define DTP_UW_FP_REACH	(1UL << 20)	/* a frame is not larger */
@@ -26,6 +27,24 @@
 #define DTP_UW_CFA_UNIT	16
 #define DTP_UW_REGS	struct user_pt_regs	/* how pt_regs begins */
 #endif
+
+/* What is read of a mapping in the kernel; the BPF stack is too short. */
+struct dtp_vma {
+	__u64	vr_flags;
+	__u64	vr_page;
+	const struct mm_struct *vr_mm;
+	const struct file *vr_file;
+	const struct file *vr_still;	/* the same, later */
+	struct inode *vr_inode;
+	struct super_block *vr_super;
+	struct timespec64 vr_time;
+	__u32	vr_ns;
+	__u32	vr_pad;
+	const char *const *vr_special;
+	const char *vr_name;
+	__u64	vr_text;		/* of which the name is */
+	struct dtp_uw_file vr_wanted;
+};
 
 /* Where a walk is; in scratch, because it is larger than a BPF stack. */
 struct dtp_unwind {
@@ -58,6 +77,8 @@ struct dtp_unwind {
 	__u64	uw_word;	/* the word that made it be copied */
 	DTP_UW_REGS uw_user;	/* as the task left user space */
 	__u64	uw_reg[32];		/* by DWARF number */
+	__u64	uw_node[DTP_MT_PIVOTS];	/* of the kernel's tree of mappings */
+	struct dtp_vma uw_vma;
 	__u64	uw_frame[DTP_MAX_UFRAMES];
 	__u64	uw_stack[DTP_UW_WINDOW];
 };
@@ -98,6 +119,14 @@ struct {
 	__type(key, __u32);
 	__type(value, struct dtp_uw_entry);
 } uw_entries SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, DTP_UW_FILES);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, __u32);
+	__type(value, struct dtp_uw_file);
+} uw_files SEC(".maps");
 
 /* A slab is one element, with room for the largest unit behind its end. */
 struct dtp_uw_slab {

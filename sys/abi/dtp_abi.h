@@ -501,6 +501,8 @@ struct dtp_config {
 	__u32	dc_is_about;	/* its first argument is the task recorded */
 	__u32	dc_turn;	/* enum dtp_turn_mode */
 	__u32	dc_may_wait;	/* preempted: it walks before it enters */
+	__u32	dc_page_shift;	/* of the machine's pages */
+	__u32	dc_pad;
 	struct dtp_arg	dc_arg[DTP_MAX_ARGS];
 	__u64	dc_sysmask[DTP_MAX_SYSCALL / 64]; /* syscall: wanted numbers */
 	__u8	dc_call[DTP_MAX_SYSCALL];	/* DTP_CALL_*, by number */
@@ -538,7 +540,7 @@ _Static_assert(DTP_F_DURATION == DTP_F_ARG0 + DTP_MAX_ARGS, "DTP_F_DURATION");
 _Static_assert(sizeof(struct dtp_arg) == 24, "struct dtp_arg");
 _Static_assert(sizeof(struct dtp_test) == 24, "struct dtp_test");
 _Static_assert(sizeof(struct dtp_filter) == 392, "struct dtp_filter");
-_Static_assert(sizeof(struct dtp_config) == 1856, "struct dtp_config");
+_Static_assert(sizeof(struct dtp_config) == 1864, "struct dtp_config");
 _Static_assert(DTP_MAX_RECORD >= sizeof(struct dtp_rec) + 16 +
 	DTP_MAX_ARGS * DTP_STR_LEN + DTP_COMM_LEN + sizeof(struct dtp_values) +
 	sizeof(struct dtp_stack) + sizeof(struct dtp_script) +

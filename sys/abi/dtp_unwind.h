@@ -134,8 +134,28 @@ struct dtp_uw_map {
 	__u64	um_end;
 	__u64	um_bias;	/* address in memory - address in the file */
 	__u32	um_module;
-	__u32	um_pad;
+	__u32	um_is_young;	/* in a walk: not published, the kernel's */
 };
+
+/*
+ * Files whose module is known, hashed by inode: how the kernel knows what lies
+ * behind a mapping that is not published yet.  The vDSO is the one with zeros
+ * for all but its module.
+ */
+#define DTP_UW_FILES		16384	/* a power of two */
+#define DTP_UW_FILE_PROBES	8
+
+struct dtp_uw_file {
+	__u64	uf_inode;
+	__u64	uf_bytes;
+	__u64	uf_changed_ns;	/* its status, the last time */
+	__u64	uf_shift;	/* offset of its code, less the address */
+	__u32	uf_device;	/* as the kernel writes it */
+	__u32	uf_module;	/* 0: free */
+};
+
+/* Its table never comes; for files that cannot be told apart or looked into. */
+#define DTP_UW_LOST		(DTP_UW_MODULES - 1)
 
 enum dtp_uw_state {
 	DTP_UW_AWAITED	= 0,	/* not ready, or could not be had */
@@ -177,6 +197,7 @@ struct dtp_uw_module {
 _Static_assert(sizeof(struct dtp_uw_entry) == 24, "struct dtp_uw_entry");
 _Static_assert(sizeof(struct dtp_uw_proc) == 40, "struct dtp_uw_proc");
 _Static_assert(sizeof(struct dtp_uw_map) == 32, "struct dtp_uw_map");
+_Static_assert(sizeof(struct dtp_uw_file) == 40, "struct dtp_uw_file");
 _Static_assert(sizeof(struct dtp_uw_module) == 32, "struct dtp_uw_module");
 
 #endif /* DTP_UNWIND_H */

@@ -150,6 +150,7 @@ end(void)
 	free(memory.um_modules);
 	free(memory.um_entries);
 	free(memory.um_cache);
+	free(memory.um_files);
 	free_all(memory.um_free);
 	free_all(memory.um_resting);
 }
@@ -170,9 +171,10 @@ begin(void)
 	memory.um_entries = calloc(DTP_UW_ENTRIES,
 	    sizeof(*memory.um_entries));
 	memory.um_cache = calloc(1, memory.um_cache_bytes);
+	memory.um_files = calloc(DTP_UW_FILES, sizeof(*memory.um_files));
 	modules = prof_unwind_modules_new(&memory, NULL);
 	CHECK(memory.um_modules != NULL && memory.um_entries != NULL &&
-	    memory.um_cache != NULL && modules != NULL && extent != NULL,
+	    memory.um_cache != NULL && memory.um_files != NULL && modules != NULL && extent != NULL,
 	    "no memory");
 	extent->ex_words.wd_n = DTP_UW_SLAB_WORDS;
 	set_free(&memory, extent);

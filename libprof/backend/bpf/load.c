@@ -36,13 +36,13 @@
 /* The maps that all instances share; order of bp_map. */
 enum { MAP_STREAMS, MAP_RINGS, MAP_COUNTS, MAP_CONTROL, MAP_SCRATCH,
 	MAP_TARGETS, MAP_BELL, MAP_UW_PROCS, MAP_UW_MODULES, MAP_UW_ENTRIES,
-	MAP_UW_SLABS, MAP_UW_CACHE, MAP_UW_ALIAS, MAP_VALUES_FDS,
-	MAP_VALUES_CPUS, MAP_VALUES_TASKS, MAP_N };
+	MAP_UW_SLABS, MAP_UW_CACHE, MAP_UW_FILES, MAP_UW_ALIAS,
+	MAP_VALUES_FDS, MAP_VALUES_CPUS, MAP_VALUES_TASKS, MAP_N };
 
 static const char *const map_names[MAP_N] = {
 	"streams", "rings", "counts", "control", "scratch", "targets", "bell",
 	"uw_procs", "uw_modules", "uw_entries", "uw_slabs", "uw_cache",
-	"uw_alias", "values_fds", "values_cpus", "values_tasks"
+	"uw_files", "uw_alias", "values_fds", "values_cpus", "values_tasks"
 };
 
 static int	load_event(struct prof_bpf *, struct prof_event *,
@@ -254,6 +254,8 @@ program_configure(const struct prof_bpf *bpf, const struct prof_event *event,
 	cfg->dc_may_wait = !event->ev_has_period;
 	cfg->dc_is_about = prof_event_is_about(bpf->bp_plan, event);
 	cfg->dc_by_fp = po->po_callgraph == PROF_CALLGRAPH_FP;
+	cfg->dc_page_shift = (uint32_t)__builtin_ctzl(
+	    (unsigned long)sysconf(_SC_PAGESIZE));
 	configure_snapshots(bpf, cfg);
 	cfg->dc_skip_kernel = event->ev_attr.exclude_kernel;
 	cfg->dc_nargs = event->ev_nargs;
@@ -389,7 +391,7 @@ share_maps(struct prof_bpf *bpf, struct bpf_object *obj, bool size)
 		bpf->bp_ncpus, (uint32_t)bpf->bp_nrings,
 		bpf->bp_ncpus * bpf->bp_room, 1,
 		bpf->bp_ncpus * DTP_SCRATCH_ALL, 1, 0,
-		0, 0, 0, 0, bpf->bp_ncpus * DTP_UW_CACHE, 0,
+		0, 0, 0, 0, bpf->bp_ncpus * DTP_UW_CACHE, 0, 0,
 		bpf->bp_ncpus * nvalues, bpf->bp_ncpus,
 		nvalues == 0 ? 0 : DTP_VALUES_TASKS
 	};

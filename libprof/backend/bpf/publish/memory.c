@@ -81,6 +81,8 @@ prof_unwind_memory_fini(struct prof_unwind_memory *memory)
 	pages_unmap(memory->um_entries, DTP_UW_ENTRIES *
 	    sizeof(struct dtp_uw_entry));
 	pages_unmap(memory->um_cache, memory->um_cache_bytes);
+	pages_unmap(memory->um_files, DTP_UW_FILES *
+	    sizeof(struct dtp_uw_file));
 	for (n = 0; n < memory->um_nslabs; n++) {
 		pages_unmap(memory->um_slab[n], PROF_SLAB_BYTES);
 		close(memory->um_slab_fd[n]);
@@ -171,16 +173,19 @@ prof_unwind_memory_init(struct prof_unwind_memory *memory,
 	memory->um_slabs_fd = fds[3];
 	memory->um_cache_bytes = ncpus * DTP_UW_CACHE * sizeof(uint64_t);
 	memory->um_cache = map_table(fds[4], memory->um_cache_bytes);
+	memory->um_files = map_table(fds[5], DTP_UW_FILES *
+	    sizeof(struct dtp_uw_file));
 	max_bytes /= DTP_UW_SLAB_WORDS * sizeof(uint32_t);
 	memory->um_max_slabs = max_bytes > DTP_UW_SLABS ? DTP_UW_SLABS :
 	    (uint32_t)max_bytes;
 	/* Made before, as programs are loaded by what a slab is like. */
 	if (memory->um_max_slabs > 0)
-		(void)add_slab(memory, fds[5]);
+		(void)add_slab(memory, fds[6]);
 	else
-		close(fds[5]);
+		close(fds[6]);
 	if (memory->um_procs == NULL || memory->um_modules == NULL ||
-	    memory->um_entries == NULL || memory->um_cache == NULL)
+	    memory->um_entries == NULL || memory->um_cache == NULL ||
+	    memory->um_files == NULL)
 		return (prof_fail(error, PROF_E_NOMEM,
 		    "cannot map the unwind tables"));
 	return (0);

@@ -338,9 +338,11 @@ add_module(struct prof_unwind_modules *modules,
 	module->mo_next = *bucket;
 	*bucket = module;
 	if (look_into(module) == 0) {
+		prof_file_show(modules->ms_memory, module);
 		prof_module_make(modules, module);
 		return (module);
 	}
+	prof_file_show(modules->ms_memory, module);
 	if (module->mo_fd != -1)
 		close(module->mo_fd);
 	module->mo_fd = -1;

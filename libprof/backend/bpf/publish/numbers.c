@@ -10,9 +10,10 @@
  *
  * A number may have a new owner only when nothing leads to the old one: no
  * process's published mappings (publish.c marks those that are there after
- * all were published); no walk that began before, which takes
- * microseconds where a number rests for a second; no remembered rule, since
- * those bear the generation of the process's mappings, which was another one.
+ * all were published); no file that walks look up; no walk that began before,
+ * which takes microseconds where a number rests for a second; no remembered
+ * rule, since those bear the generation of the process's mappings, which was
+ * another one.
  * The state of its entry counts on, so a walk that looked at it at any time
  * sees that it has changed.
  *
@@ -77,6 +78,7 @@ take_back(struct prof_unwind_modules *modules, struct prof_module *module)
 	struct prof_module **at;
 
 	prof_module_withdraw(modules, module);
+	prof_file_hide(modules->ms_memory, module);
 	for (at = prof_module_bucket(modules, module); *at != module;
 	    at = &(*at)->mo_next)
 		continue;
@@ -125,6 +127,7 @@ prof_modules_sweep_end(struct prof_unwind_modules *modules)
 			module->mo_unmapped_ns = 0;
 			continue;
 		}
+		prof_file_hide(modules->ms_memory, module);
 		if (module->mo_unmapped_ns == 0)
 			module->mo_unmapped_ns = now_ns;
 		if (now_ns - module->mo_unmapped_ns > REST_NS)
@@ -143,5 +146,6 @@ prof_modules_sweep_end(struct prof_unwind_modules *modules)
 		    now_ns - module->mo_needed_ns <= age)
 			continue;
 		modules->ms_must_go[n] = modules->ms_some_must_go = true;
+		prof_file_hide(modules->ms_memory, module);
 	}
 }

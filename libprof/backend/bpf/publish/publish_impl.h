@@ -2,8 +2,8 @@
 /*
  * What the files that feed the walk in the kernel share: publish.c (processes
  * and their mappings), modules.c (files, threads that make tables),
- * tables.c (tables for the programs), memory.c (slabs and where
- * things lie in them).
+ * tables.c (tables for the programs), files.c (how the kernel knows files),
+ * memory.c (slabs and where things lie in them).
  */
 #ifndef PROF_PUBLISH_IMPL_H
 #define PROF_PUBLISH_IMPL_H
@@ -34,6 +34,7 @@ struct prof_unwind_memory {
 	struct dtp_uw_proc *um_procs;
 	struct dtp_uw_module *um_modules;
 	struct dtp_uw_entry *um_entries;
+	struct dtp_uw_file *um_files;
 	uint32_t	 um_nentries;
 	uint16_t	 um_entry_slot[2 * DTP_UW_ENTRIES]; /* entry + 1 */
 	uint64_t	*um_cache;
@@ -68,8 +69,7 @@ uint16_t prof_entry_shared(struct prof_unwind_memory *memory,
 #define PROF_MODULE_SEGMENTS	4
 #define PROF_MODULE_MAKERS	8
 #define PROF_MODULE_TRIES	8	/* for want of memory */
-/* Of files that cannot be told apart or looked into: its table never comes. */
-#define PROF_MODULE_LOST	(DTP_UW_MODULES - 1)
+#define PROF_MODULE_LOST	DTP_UW_LOST
 
 /* A process that shows the file, and where. */
 struct prof_shown {
@@ -103,6 +103,8 @@ struct prof_module {
 	struct prof_shown mo_first;	/* by whom it came to be known */
 	struct prof_shown mo_last;	/* [m] by whom it was mapped last */
 	int		 mo_fd;		/* -1: to be opened again */
+	bool		 mo_is_shown;	/* it is among um_files ... */
+	uint64_t	 mo_inode;	/* ... by this inode */
 	Elf64_Phdr	 mo_text[PROF_MODULE_SEGMENTS];
 	unsigned	 mo_ntext;
 	struct prof_unwind_table *mo_table;
@@ -167,6 +169,15 @@ void	prof_module_make(struct prof_unwind_modules *modules,
 	    struct prof_module *module);
 /* Nothing is queued, nothing waits to be published. */
 bool	prof_unwind_modules_idle(struct prof_unwind_modules *modules);
+
+/* ------------------------------------------------------------ files.c */
+
+/* Who maps it has its module at once, from now on; if it is open. */
+void	prof_file_show(struct prof_unwind_memory *memory,
+	    struct prof_module *module);
+/* Not any more. */
+void	prof_file_hide(struct prof_unwind_memory *memory,
+	    struct prof_module *module);
 
 /* ---------------------------------------------------------- numbers.c */
 
