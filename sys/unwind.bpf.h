@@ -243,7 +243,7 @@ dtp_uw_frame(__u32 index, struct dtp_unwind **context)
 			dtp_uw_doubt(uw, DTP_S_NOROW, n);
 		return (ended != 0);
 	}
-	if (by_fp) {
+	if (by_fp && rule != -DTP_S_NOPROC) {
 		/*
 		 * A guess that led out of all code: take it back, unless it
 		 * has the place of another frame already.

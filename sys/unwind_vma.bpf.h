@@ -17,7 +17,7 @@
 #ifndef DTP_UW_ELSEWHERE
 
 #define DTP_MT_LEVELS	4		/* of the tree: thousands of mappings */
-#define DTP_MT_NODE	0xffUL		/* a pointer to a node has no such bits */
+#define DTP_MT_NODE	0xffUL		/* no bits of a pointer to a node */
 #define DTP_MT_TYPE(p)	((p) >> 3 & 0xf)
 #define DTP_MT_LEAF	1
 #define DTP_MT_ARANGE	3
@@ -45,7 +45,7 @@ dtp_mt_offset(const struct dtp_unwind *uw, __u64 address)
 	return (offset);
 }
 
-/* From a node to what it has for an address, a node or a mapping; 0: nothing. */
+/* What a node has for an address: a node, a mapping, or nothing (0). */
 DTP_INLINE __u64
 dtp_mt_descend(struct dtp_unwind *uw, __u64 node, __u64 address)
 {
@@ -123,7 +123,7 @@ dtp_file_of(const struct vm_area_struct *vma, struct dtp_vma *read)
 		file->uf_changed_ns = dtp_changed_ns(read);
 		return (0);
 	}
-	/* Of the kernel's own mappings, whose description begins with a name. */
+	/* The kernel's own mappings have a description, first its name. */
 	DTP_READ(&read->vr_special, (const char *const **)&
 	    vma->vm_private_data);
 	if (read->vr_special == NULL)

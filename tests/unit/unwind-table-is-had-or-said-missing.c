@@ -174,8 +174,8 @@ begin(void)
 	memory.um_files = calloc(DTP_UW_FILES, sizeof(*memory.um_files));
 	modules = prof_unwind_modules_new(&memory, NULL);
 	CHECK(memory.um_modules != NULL && memory.um_entries != NULL &&
-	    memory.um_cache != NULL && memory.um_files != NULL && modules != NULL && extent != NULL,
-	    "no memory");
+	    memory.um_cache != NULL && memory.um_files != NULL &&
+	    modules != NULL && extent != NULL, "no memory");
 	extent->ex_words.wd_n = DTP_UW_SLAB_WORDS;
 	set_free(&memory, extent);
 }

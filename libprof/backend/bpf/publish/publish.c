@@ -28,7 +28,7 @@ struct process {
 	uint32_t	 po_pid;
 	uint64_t	 po_exec_id;	/* DTP_UW_ANY_EXEC: not known */
 	uint64_t	 po_forked_ns;	/* a child of its, last */
-	uint32_t	 po_parent;	/* whose program it still is; 0: none's */
+	uint32_t	 po_parent;	/* whose program it still is, or 0 */
 	bool		 po_is_late;	/* what its children have changed */
 	bool		 po_dirty;
 	struct process	*po_next_dirty;

@@ -29,8 +29,8 @@ int	prof_unwind_slab(void);
 /* Of which slabs are made. */
 #define PROF_SLAB_BYTES	(DTP_UW_SLAB_WORDS * sizeof(uint32_t) + 64)
 /*
- * Descriptors of uw_procs, uw_modules, uw_entries, uw_slabs, uw_cache, uw_files,
- * and of the first slab, which is taken over.
+ * Descriptors of uw_procs, uw_modules, uw_entries, uw_slabs, uw_cache,
+ * uw_files, and of the first slab, which is taken over.
  */
 struct prof_unwind *prof_unwind_new(const int fds[PROF_UNWIND_FDS],
 	    size_t ncpus, uint64_t max_bytes, struct prof_broker *broker,
