@@ -46,7 +46,7 @@
 #define DTP_MAX_TESTS		16
 #define DTP_MAX_SYSCALL		1024
 #define DTP_SCRATCH_SLOTS	4	/* stacks walked at once on a CPU ... */
-#define DTP_SCRATCH_ALL		8	/* ... and those of dc_may_wait besides */
+#define DTP_SCRATCH_ALL		8	/* ... with those of dc_may_wait */
 #define DTP_RESERVE_TRIES	8
 
 /*

@@ -13,11 +13,11 @@
 #	GUEST_MAKE	how the guest's build is made
 #
 # A guest has one CPU (GUEST_CPUS), boots with the defaults of its kernel and
-# what GUEST_APPEND says, and counts instructions as time (-icount): so the cycle
-# counter of arm64 is exact, and what else this machine does costs no samples.
-# That of amd64 has no counter: $counter is a clock there.  No guest can reach
-# the network or any file of the host.  Results travel as text over the
-# console.
+# what GUEST_APPEND says, and counts instructions as time (-icount): so the
+# cycle counter of arm64 is exact, and what else this machine does costs no
+# samples.  That of amd64 has no counter: $counter is a clock there.  No guest
+# can reach the network or any file of the host.  Results travel as text over
+# the console.
 
 . "${SRC:=$PWD}/tests/lib.sh"
 
@@ -75,7 +75,7 @@ guest_unpack()
 guest_boot()
 {
 	guest_pack
-	console=ttyAMA0
+	console=ttyAMA0 append=${GUEST_APPEND:-}
 	set -- qemu-system-aarch64 -M virt -cpu cortex-a53
 	if [ "$GUEST_ARCH" = amd64 ]; then
 		# Its timers are not tried in real time.
@@ -85,7 +85,7 @@ guest_boot()
 	timeout --foreground "${GUEST_LIMIT:-380}" "$@" -icount shift=1 \
 	    -smp "${GUEST_CPUS:-1}" -m 512 -nographic -no-reboot -nic none \
 	    -kernel "$GUEST/vmlinuz" -initrd initrd \
-	    -append "console=$console rdinit=/init quiet panic=-1 ${GUEST_APPEND:-}" \
+	    -append "console=$console rdinit=/init quiet panic=-1 $append" \
 	    </dev/null >console 2>&1
 	ended=$?
 	if ! grep -q '^GUEST-EXIT rc=0' console; then

@@ -3,8 +3,8 @@
  * ASSERTION: An event that is attached while a session records has its
  * samples from then on, exactly as many as fired until it is detached; each
  * event's accounting balances, a timer is late only for the time that it was
- * attached, and what cannot be attached leaves the recording as it is.  So it is
- * beside counters in samples, whose values the new samples have, too.
+ * attached, and what cannot be attached leaves the recording as it is.  The
+ * same holds beside counters in samples, whose values the new ones have, too.
  *
  * Easy to get wrong: tables that were made for the events of the beginning,
  * rows of the accounting that stand there twice, and what fires while it is
