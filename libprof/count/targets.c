@@ -12,7 +12,6 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -78,26 +77,6 @@ open_cgroup(struct prof_counting *counting)
 	    "mount -t cgroup2"));
 }
 
-/* The threads of a process. */
-static int
-add_threads(void *arg, int pid)
-{
-	struct prof_pidset *set = arg;
-	struct dirent *entry;
-	char path[64];
-	int rv = 0, tid;
-	DIR *dir;
-
-	snprintf(path, sizeof(path), "/proc/%d/task", pid);
-	if ((dir = opendir(path)) == NULL)
-		return (0);
-	while (rv == 0 && (entry = readdir(dir)) != NULL)
-		if ((tid = prof_proc_pid(entry->d_name)) != -1)
-			rv = prof_pidset_add(set, (uint32_t)tid);
-	closedir(dir);
-	return (rv);
-}
-
 /* All that is to be counted now: processes, threads, descendants. */
 static int
 find_threads(struct prof_counting *counting, struct prof_pidset *set)
@@ -109,7 +88,7 @@ find_threads(struct prof_counting *counting, struct prof_pidset *set)
 		rv = prof_pidset_add(set, (uint32_t)po->po_ids[n]);
 	if (rv == 0 && po->po_target != PROF_TARGET_TIDS)
 		rv = prof_procfs_family(po->po_ids, po->po_nids,
-		    !po->po_no_inherit, add_threads, set);
+		    !po->po_no_inherit, prof_pidset_add_threads, set);
 	return (rv == 0 ? 0 : prof_fail_nomem(&counting->kg_error));
 }
 

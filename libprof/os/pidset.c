@@ -2,11 +2,13 @@
 /*
  * A set of processes or threads by number.  Called by whoever keeps targets.
  */
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "pidset.h"
+#include "procfs.h"
 
 static size_t
 pidset_place(const struct prof_pidset *set, uint32_t pid)
@@ -93,4 +95,22 @@ prof_group_of(int tid)
 			break;
 	fclose(file);
 	return (tgid);
+}
+
+int
+prof_pidset_add_threads(void *set, int pid)
+{
+	struct dirent *entry;
+	char path[64];
+	int rv = 0, tid;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	if ((dir = opendir(path)) == NULL)
+		return (0);
+	while (rv == 0 && (entry = readdir(dir)) != NULL)
+		if ((tid = prof_proc_pid(entry->d_name)) != -1)
+			rv = prof_pidset_add(set, (uint32_t)tid);
+	closedir(dir);
+	return (rv);
 }

@@ -17,6 +17,8 @@ struct prof_pidset {
 
 bool	prof_pidset_has(const struct prof_pidset *set, uint32_t pid);
 int	prof_pidset_add(struct prof_pidset *set, uint32_t pid);
+/* All threads that a process has now, as a visit of prof_procfs_family. */
+int	prof_pidset_add_threads(void *set, int pid);
 void	prof_pidset_remove(struct prof_pidset *set, uint32_t pid);
 void	prof_pidset_fini(struct prof_pidset *set);
 /* The thread group of a thread, from /proc; 0: it has gone. */

@@ -10,7 +10,6 @@
  * events.  Begins with what /proc says of the target, looks again while
  * recording, and goes from tasks to CPUs, never back.
  */
-#include <dirent.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,24 +53,6 @@ prof_place_forks(const struct prof_bpf *bpf)
 	    __ATOMIC_RELAXED));
 }
 
-static int
-add_threads(int pid, struct prof_pidset *tasks)
-{
-	struct dirent *entry;
-	char path[64];
-	int rv = 0, tid;
-	DIR *dir;
-
-	snprintf(path, sizeof(path), "/proc/%d/task", pid);
-	if ((dir = opendir(path)) == NULL)
-		return (0);
-	while (rv == 0 && (entry = readdir(dir)) != NULL)
-		if ((tid = prof_proc_pid(entry->d_name)) != -1)
-			rv = prof_pidset_add(tasks, (uint32_t)tid);
-	closedir(dir);
-	return (rv);
-}
-
 /* By where the programs look: also who lost its parent is there. */
 int
 prof_place_list(const struct prof_bpf *bpf, struct prof_pidset *tasks)
@@ -85,7 +66,7 @@ prof_place_list(const struct prof_bpf *bpf, struct prof_pidset *tasks)
 		memcpy(&eight, how + id, sizeof(eight));
 		for (long n = id; eight != 0 && n < id + 8; n++)
 			if (how[n] != 0 && (how[n] & DTP_TG_ENDED) == 0 &&
-			    add_threads((int)n, tasks) == -1)
+			    prof_pidset_add_threads(tasks, (int)n) == -1)
 				return (-1);
 	}
 	return (0);
