@@ -83,10 +83,10 @@ enum prof_callgraph {
 	PROF_CALLGRAPH_DWARF	/* each stack copied, walked in user space */
 };
 
-enum prof_path {
-	PROF_PATH_AUTO,		/* BPF, else perf rings */
-	PROF_PATH_BPF,
-	PROF_PATH_PERF		/* user space, no BPF */
+enum prof_backend_choice {
+	PROF_BACKEND_AUTO,	/* BPF, else perf rings */
+	PROF_BACKEND_BPF,
+	PROF_BACKEND_PERF		/* user space, no BPF */
 };
 
 /* Where counters and timers sample; all CPUs, where tasks cannot be. */
@@ -121,7 +121,7 @@ struct prof_options {
 	uint64_t	 po_period;
 	uint64_t	 po_buffer_bytes;  /* per CPU; 0: default */
 	enum prof_callgraph po_callgraph;
-	enum prof_path	 po_path;
+	enum prof_backend_choice po_backend;
 	int		 po_no_inherit;	/* one task, exactly */
 	int		 po_include_self;
 	int		 po_no_kernel;	/* user space only */

@@ -67,7 +67,7 @@ is_certain(const struct prof_processes *ps, const struct entry *entry,
 }
 
 static bool
-fill(const struct range *range, const struct entry *entry,
+mapping_fill(const struct range *range, const struct entry *entry,
     struct prof_mapping *mapping)
 {
 	if (entry->en_image == IMAGE_HOLE)
@@ -115,7 +115,7 @@ prof_memory_find(const struct prof_processes *ps,
 		if (entry != NULL) {
 			mapping->mp_is_certain = is_certain(ps, entry,
 			    time_ns, asked_ns);
-			return (fill(range, entry, mapping));
+			return (mapping_fill(range, entry, mapping));
 		}
 		if (depth == 0)
 			later = range;
@@ -128,7 +128,7 @@ prof_memory_find(const struct prof_processes *ps,
 	/* If nothing was there before, lost or in the list that was read. */
 	mapping->mp_is_certain = entry->en_unsure_ns == 0 && !is_cut &&
 	    !prof_processes_lost_in(ps, begin_ns, entry->en_since_ns);
-	return (fill(later, entry, mapping));
+	return (mapping_fill(later, entry, mapping));
 }
 
 bool

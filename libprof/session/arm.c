@@ -263,17 +263,17 @@ note_no_bpf(struct prof_session *session, const struct prof_err *why)
 static int
 choose_backend(struct prof_session *session)
 {
-	const enum prof_path path = session->se_options.po_path;
+	const enum prof_backend_choice choice = session->se_options.po_backend;
 	struct prof_err why = { 0 }, needs = { 0 };
 
 	if (session->se_backend != NULL)
 		return (0);
-	if (path != PROF_PATH_PERF && prof_backend_bpf.bk_detect(
+	if (choice != PROF_BACKEND_PERF && prof_backend_bpf.bk_detect(
 	    &session->se_plan, &why)) {
 		session->se_backend = &prof_backend_bpf;
 		return (note_hidden_names(session));
 	}
-	if (path != PROF_PATH_BPF && prof_backend_perf.bk_detect(
+	if (choice != PROF_BACKEND_BPF && prof_backend_perf.bk_detect(
 	    &session->se_plan, &needs)) {
 		session->se_backend = &prof_backend_perf;
 		return (note_no_bpf(session, &why));

@@ -44,7 +44,9 @@ tables()	# BEFORE AFTER
 {
 	comm -13 "$1" "$2" | grep '^/' | while read -r file; do
 		size -A -d "$file" 2>/dev/null
-	done | awk '$1 == ".eh_frame" { n += $2 } END { print int(4 * n / 1024) }'
+	done | awk '
+	$1 == ".eh_frame" { n += $2 }
+	END { print int(4 * n / 1024) }'
 }
 
 record_begin -a -o a.dtp -e cpu-clock -F 99

@@ -76,7 +76,7 @@ open_session(bool with_maps)
 	options.po_target = PROF_TARGET_PIDS;
 	options.po_ids = &self;
 	options.po_nids = 1;
-	options.po_path = PROF_PATH_AUTO;
+	options.po_backend = PROF_BACKEND_AUTO;
 	session = prof_session_open(&options, &error);
 	CHECK(session != NULL);
 	CHECK(prof_session_add_event(session, "cpu-clock") == 0);

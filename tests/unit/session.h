@@ -48,7 +48,7 @@ session_options(void)
 	options.po_output = session_file;
 	options.po_target = PROF_TARGET_ALL;
 	options.po_callgraph = PROF_CALLGRAPH_NONE;
-	options.po_path = PROF_PATH_BPF;
+	options.po_backend = PROF_BACKEND_BPF;
 	options.po_buffer_bytes = 1 << 20;
 	return (options);
 }

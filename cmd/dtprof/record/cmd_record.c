@@ -37,7 +37,7 @@ static const struct opt_row options_of_record[] = {
 	    RO(ro_attach), "auto,tasks,cpus" },
 	{ 0, "backend", "BACKEND", OPT_CHOICE, 0, 0, "auto",
 	    "sampling back end: bpf, perf or auto",
-	    RO(ro_path), "auto,bpf,perf" },
+	    RO(ro_backend), "auto,bpf,perf" },
 	{ 0, "buffer", "SIZE", OPT_SIZE, 65536, 1 << 30, "8M or 16M, by rate",
 	    "buffer size of each CPU",
 	    RO(ro_buffer), NULL },
@@ -222,10 +222,10 @@ check_rest(const struct record_options *ro)
 	if (ro->ro_verify && strcmp(ro->ro_callgraph, "auto") != 0)
 		return (options_refuse("leave one of them out",
 		    "--verify requires --call-graph auto"));
-	if (ro->ro_verify && ro->ro_path == RECORD_PATH_PERF)
+	if (ro->ro_verify && ro->ro_backend == RECORD_BACKEND_PERF)
 		return (options_refuse("use --backend bpf",
 		    "--verify requires BPF"));
-	if (ro->ro_path == RECORD_PATH_PERF && ro->ro_cgroup != NULL)
+	if (ro->ro_backend == RECORD_BACKEND_PERF && ro->ro_cgroup != NULL)
 		return (options_refuse("use --backend bpf, or -p",
 		    "--cgroup requires BPF"));
 	return (0);
@@ -249,8 +249,8 @@ static void
 options_fill(const struct record_options *ro, int n, char **operands,
     struct prof_options *po)
 {
-	static const enum prof_path paths[] = {
-		PROF_PATH_AUTO, PROF_PATH_BPF, PROF_PATH_PERF
+	static const enum prof_backend_choice backends[] = {
+		PROF_BACKEND_AUTO, PROF_BACKEND_BPF, PROF_BACKEND_PERF
 	};
 
 	static const enum prof_attach places[] = {
@@ -278,7 +278,7 @@ options_fill(const struct record_options *ro, int n, char **operands,
 	po->po_period = ro->ro_period.on_value;
 	po->po_buffer_bytes = ro->ro_buffer.on_value;
 	po->po_start_paused = ro->ro_delay.on_set;
-	po->po_path = paths[ro->ro_path];
+	po->po_backend = backends[ro->ro_backend];
 	po->po_attach = places[ro->ro_attach];
 	po->po_no_inherit = ro->ro_no_inherit;
 	po->po_include_self = ro->ro_include_self;
@@ -289,7 +289,7 @@ options_fill(const struct record_options *ro, int n, char **operands,
 	po->po_verify = ro->ro_verify;
 	/* Walks cannot be compared where only one is made. */
 	if (ro->ro_verify)
-		po->po_path = PROF_PATH_BPF;
+		po->po_backend = PROF_BACKEND_BPF;
 }
 
 static int

@@ -6,7 +6,7 @@
 #include "../cmd.h"
 
 /* Which of the words of --backend. */
-#define RECORD_PATH_PERF	2
+#define RECORD_BACKEND_PERF	2
 
 struct record_options {
 	struct opt_strings ro_events;
@@ -28,7 +28,7 @@ struct record_options {
 	const char	*ro_output;
 	const char	*ro_callgraph;
 	int		 ro_attach;
-	int		 ro_path;
+	int		 ro_backend;
 	bool		 ro_all;
 	bool		 ro_stacks;
 	bool		 ro_no_inherit;

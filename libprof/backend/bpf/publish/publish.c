@@ -181,7 +181,7 @@ slot_find(struct prof_unwind *unwind, uint32_t pid)
 
 /* Take back what was published. */
 static void
-withdraw(struct prof_unwind *unwind, struct process *process)
+process_withdraw(struct prof_unwind *unwind, struct process *process)
 {
 	static const struct prof_words none;
 
@@ -207,7 +207,7 @@ is_walkable(const struct prof_record *mapping)
 
 /* Into the model, which forgets what nobody asks for any more. */
 static int
-take(struct prof_unwind *unwind, const struct prof_record *record,
+record_take(struct prof_unwind *unwind, const struct prof_record *record,
     uint32_t image)
 {
 	const uint64_t time_ns = record->pr_time_ns;
@@ -238,7 +238,7 @@ add_mapping(struct prof_unwind *unwind, const struct prof_record *record)
 		return (-1);
 	module = prof_unwind_modules_get(unwind->uw_modules, record, &bias);
 	mapping.pr_offset = mapping.pr_addr - bias;
-	if (take(unwind, &mapping, module) == -1)
+	if (record_take(unwind, &mapping, module) == -1)
 		return (-1);
 	mark_changed(unwind, process, record->pr_time_ns);
 	make_numbers(unwind);
@@ -260,7 +260,7 @@ child_begin(struct prof_unwind *unwind, const struct prof_record *fork)
 	if (fork->pr_time_ns > parent->po_forked_ns)
 		parent->po_forked_ns = fork->pr_time_ns;
 	mark_changed(unwind, child, fork->pr_time_ns);
-	return (take(unwind, fork, 0));
+	return (record_take(unwind, fork, 0));
 }
 
 /* It is freed when the round is over: there may be news of it still. */
@@ -271,31 +271,31 @@ process_end(struct prof_unwind *unwind, const struct prof_record *exit)
 
 	if (process == NULL)
 		return (-1);
-	withdraw(unwind, process);
+	process_withdraw(unwind, process);
 	mark_changed(unwind, process, exit->pr_time_ns);
-	return (take(unwind, exit, 0));
+	return (record_take(unwind, exit, 0));
 }
 
 static void
 process_free(struct prof_unwind *unwind, struct process *process)
 {
-	withdraw(unwind, process);
+	process_withdraw(unwind, process);
 	*place_of(unwind, process->po_pid) = process->po_next;
 	free(process);
 }
 
 static int
-execute(struct prof_unwind *unwind, const struct prof_record *exec)
+process_exec(struct prof_unwind *unwind, const struct prof_record *exec)
 {
 	struct process *process = process_get(unwind, exec->pr_pid);
 
 	if (process == NULL)
 		return (-1);
-	withdraw(unwind, process);
+	process_withdraw(unwind, process);
 	process->po_parent = 0;
 	process->po_exec_id = exec->pr_exec_id;
 	mark_changed(unwind, process, exec->pr_time_ns);
-	return (take(unwind, exec, 0));
+	return (record_take(unwind, exec, 0));
 }
 
 /* It may be of an exec that is known already: what was mapped since is its. */
@@ -306,7 +306,7 @@ name_take(struct prof_unwind *unwind, const struct prof_record *comm)
 
 	if (process != NULL && comm->pr_pid == comm->pr_tid)
 		mark_changed(unwind, process, comm->pr_time_ns);
-	return (take(unwind, comm, 0));
+	return (record_take(unwind, comm, 0));
 }
 
 int
@@ -322,12 +322,12 @@ prof_unwind_observe(struct prof_unwind *unwind,
 	case PROF_R_COMM:
 		return (name_take(unwind, record));
 	case PROF_R_EXEC:
-		return (execute(unwind, record));
+		return (process_exec(unwind, record));
 	case PROF_R_EXIT:
 		return (record->pr_group_dead ? process_end(unwind, record) :
 		    0);
 	default:
-		return (take(unwind, record, 0));
+		return (record_take(unwind, record, 0));
 	}
 }
 
@@ -430,7 +430,7 @@ publish_process(struct prof_unwind *unwind, struct process *process)
 	if (n > DTP_UW_MAX_MAPS)
 		n = DTP_UW_MAX_MAPS;	/* what lies highest is unknown */
 	if (n == 0) {
-		withdraw(unwind, process);
+		process_withdraw(unwind, process);
 		return (0);
 	}
 	if (slot == NULL)
@@ -439,7 +439,7 @@ publish_process(struct prof_unwind *unwind, struct process *process)
 		return (0);	/* it stays unknown, and its samples say so */
 	if (prof_words_get(&unwind->uw_memory, n * 8, &words) == -1) {
 		/* Unknown is better than what was replaced. */
-		withdraw(unwind, process);
+		process_withdraw(unwind, process);
 		return (-1);
 	}
 	/* Taken from here on; what was void there was somebody else's. */
@@ -524,7 +524,7 @@ give_up(struct prof_unwind *unwind)
  * nothing.  Numbers that nobody maps are taken back.
  */
 static void
-sweep(struct prof_unwind *unwind)
+modules_sweep(struct prof_unwind *unwind)
 {
 	struct prof_unwind_modules *modules = unwind->uw_modules;
 	uint32_t n;
@@ -543,7 +543,7 @@ sweep(struct prof_unwind *unwind)
 
 /* Those that ended stay until the round is over: see process_end. */
 static void
-publish(struct prof_unwind *unwind, bool is_round_over)
+dirty_publish(struct prof_unwind *unwind, bool is_round_over)
 {
 	const struct prof_processes *ps = unwind->uw_processes;
 	struct process *process, *waiting = NULL;
@@ -564,14 +564,14 @@ publish(struct prof_unwind *unwind, bool is_round_over)
 		waiting = process;
 	}
 	unwind->uw_dirty = waiting;
-	sweep(unwind);
+	modules_sweep(unwind);
 }
 
 bool
 prof_unwind_publish(struct prof_unwind *unwind)
 {
 	prof_unwind_modules_publish(unwind->uw_modules);
-	publish(unwind, true);
+	dirty_publish(unwind, true);
 	return (!prof_unwind_modules_idle(unwind->uw_modules));
 }
 
@@ -582,7 +582,7 @@ make_numbers(struct prof_unwind *unwind)
 	if (!prof_modules_is_time(unwind->uw_modules))
 		return;
 	prof_unwind_modules_publish(unwind->uw_modules);
-	publish(unwind, false);
+	dirty_publish(unwind, false);
 }
 
 bool
