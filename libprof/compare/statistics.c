@@ -21,15 +21,6 @@
 
 static double	beta_fraction(double x, double a, double b);
 static double	beta_regularized(double x, double a, double b);
-static int	compare_doubles(const void *a, const void *b);
-
-static int
-compare_doubles(const void *a, const void *b)
-{
-	const double x = *(const double *)a, y = *(const double *)b;
-
-	return ((x > y) - (x < y));
-}
 
 /* Around the mean, so that large values with a small spread keep it. */
 static void
@@ -61,7 +52,7 @@ prof_summarize(const double *values, size_t n, struct prof_summary *summary)
 	if ((sorted = reallocarray(NULL, n, sizeof(*sorted))) == NULL)
 		return (-1);
 	memcpy(sorted, values, n * sizeof(*sorted));
-	qsort(sorted, n, sizeof(*sorted), compare_doubles);
+	prof_sort(sorted, n);
 	/* In order of size: the sum does not depend on the order of runs. */
 	for (size_t i = 0; i < n; i++)
 		sum += sorted[i];

@@ -239,8 +239,6 @@ struct figures {
 /* -1: a message has been printed. */
 int	compare_figures(const struct pair *pair, struct figures *figures);
 void	compare_figures_free(struct figures *figures);
-/* Of sorted values, between them where none stands there. */
-double	compare_quantile(const double *sorted, size_t n, double p);
 
 /* ------------------------------------ compare_plot.c, compare_html.c */
 

@@ -185,9 +185,9 @@ draw_box(const struct panel *pn, const struct figures *fg, int side)
 {
 	const double *sorted = fg->fg_sorted[side], x = side + 1;
 	const size_t n = fg->fg_n[side];
-	const double low = compare_quantile(sorted, n, 0.25);
-	const double high = compare_quantile(sorted, n, 0.75);
-	const double middle = compare_quantile(sorted, n, 0.5);
+	const double low = prof_quantile(sorted, n, 0.25);
+	const double high = prof_quantile(sorted, n, 0.75);
+	const double middle = prof_quantile(sorted, n, 0.5);
 
 	out_fmt(pn->pn_out, "<rect class=\"%s\" x=\"%.2f\" y=\"%.2f\" "
 	    "width=\"%.2f\" height=\"%.2f\"/><path class=\"%s\" d=\"M%.2f "

@@ -66,24 +66,6 @@ take_values(const struct pair *pair, struct figures *fg)
 	    figures_fail("no values", "compare runs that have values"));
 }
 
-static int
-compare_doubles(const void *a, const void *b)
-{
-	const double x = *(const double *)a, y = *(const double *)b;
-
-	return ((x > y) - (x < y));
-}
-
-double
-compare_quantile(const double *sorted, size_t n, double p)
-{
-	const double at = p * (double)(n - 1);
-	const size_t i = (size_t)at;
-
-	return (i + 1 >= n ? sorted[n - 1] : sorted[i] + (at - (double)i) *
-	    (sorted[i + 1] - sorted[i]));
-}
-
 int
 compare_figures(const struct pair *pair, struct figures *fg)
 {
@@ -95,14 +77,13 @@ compare_figures(const struct pair *pair, struct figures *fg)
 	for (int s = 0; s < 2; s++) {
 		memcpy(fg->fg_sorted[s], fg->fg_value[s],
 		    fg->fg_n[s] * sizeof(double));
-		qsort(fg->fg_sorted[s], fg->fg_n[s], sizeof(double),
-		    compare_doubles);
+		prof_sort(fg->fg_sorted[s], fg->fg_n[s]);
 	}
 	for (int r = 1; r <= FIGURES_RANKS; r++) {
 		const double p = (double)r / (FIGURES_RANKS + 1);
-		const double base = compare_quantile(fg->fg_sorted[0],
+		const double base = prof_quantile(fg->fg_sorted[0],
 		    fg->fg_n[0], p);
-		const double new = compare_quantile(fg->fg_sorted[1],
+		const double new = prof_quantile(fg->fg_sorted[1],
 		    fg->fg_n[1], p);
 
 		if (base != 0)
