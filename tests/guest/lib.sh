@@ -15,16 +15,9 @@
 # A guest has one CPU (GUEST_CPUS), boots with the defaults of its kernel and
 # what GUEST_APPEND says, and counts instructions as time (-icount): so the
 # cycle counter of arm64 is exact, and what else this machine does costs no
-<<<<<<< HEAD
 # samples.  That of amd64 has no counter: $counter is a clock there.  No guest
 # can reach the network or any file of the host.  Results travel as text over
 # the console.
-=======
-# samples.
-# That of amd64 has no counter: $counter is a clock there.  No guest can reach
-# the network or any file of the host.  Results travel as text over the
-# console.
->>>>>>> 1354851 (names: refuse functions whose name is one word, say back end in prof.h)
 
 . "${SRC:=$PWD}/tests/lib.sh"
 
@@ -92,12 +85,7 @@ guest_boot()
 	timeout --foreground "${GUEST_LIMIT:-380}" "$@" -icount shift=1 \
 	    -smp "${GUEST_CPUS:-1}" -m 512 -nographic -no-reboot -nic none \
 	    -kernel "$GUEST/vmlinuz" -initrd initrd \
-<<<<<<< HEAD
 	    -append "console=$console rdinit=/init quiet panic=-1 $append" \
-=======
-	    -append "console=$console rdinit=/init quiet panic=-1 \
-	    ${GUEST_APPEND:-}" \
->>>>>>> 1354851 (names: refuse functions whose name is one word, say back end in prof.h)
 	    </dev/null >console 2>&1
 	ended=$?
 	if ! grep -q '^GUEST-EXIT rc=0' console; then
