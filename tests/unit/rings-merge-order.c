@@ -2,8 +2,8 @@
  * ASSERTION: A drain hands over all rings' records in order of time, none
  * twice and none never, whatever the limit, the order in the rings, and where
  * their ends fall; one that comes after others' that are younger has the time
- * of these; a record with an impossible size costs only what was unread of its
- * own ring.
+ * of these and is counted; a record with an impossible size costs only what was
+ * unread of its own ring.
  *
  * Easy to get wrong: an interrupt's record stands before the one that it
  * interrupted, so a record above the limit can have earlier ones behind it.
@@ -227,6 +227,8 @@ late(void)
 	prof_rings_look(rings, 110);
 	CHECK(prof_rings_drain(rings, 130, note_time, &time_ns) == 0 &&
 	    time_ns == 120, "at %llu", (unsigned long long)time_ns);
+	CHECK(rings->rs_event[0].re_late == 1, "%llu are late",
+	    (unsigned long long)rings->rs_event[0].re_late);
 	printf("ok: what comes late has the time that others have come to\n");
 	fini_rings(rings);
 }
