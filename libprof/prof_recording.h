@@ -113,7 +113,7 @@ struct prof_syscall {
 	int		 cl_arg_is_signed[PROF_CALL_ARGS];
 };
 
-/* One event of a recording.  Index 0 is proc: the lives of processes. */
+/* One event of a recording.  Index 0 is proc: process events. */
 struct prof_event_info {
 	const char	*pi_name;	/* as the user wrote it */
 	const char	*pi_probe;	/* provider:module:function:name */

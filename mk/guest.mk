@@ -15,7 +15,7 @@ GUEST_DIR := $(abspath $(O))/guest/$(GUEST_ARCH)-$(GUEST_KERNEL)
 GUEST_BUILD := $(abspath $(O))/$(GUEST_ARCH)
 GUEST_CROSS := $(if $(filter arm64,$(GUEST_ARCH)),aarch64,x86_64)-linux-gnu-
 # What needs neither a counter in hardware nor one architecture.
-ANY_KERNEL := programs-load stacks-are-whole conservation missed-is-exact
+ANY_KERNEL := programs-load stacks-are-complete conservation missed-is-exact
 GUEST_WORK := $(wildcard tests/work/guest_*.c) tests/work/runs.c
 # What the user chose for this machine is not meant for the other one.  The
 # linker would warn of getpwuid in a static program: the guest has no users.

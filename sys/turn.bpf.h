@@ -14,7 +14,7 @@
  * The mark is the task's: programs of one tracepoint may be on different CPUs.
  *
  * Only for tracepoints that fire in the task's own context and never within
- * themselves, as those of system calls and of the lives of processes.  Called
+ * themselves, as those of system calls and of process events.  Called
  * first thing in these programs.
  */
 #ifndef TURN_BPF_H

@@ -75,7 +75,7 @@ by_self(const void *a, const void *b)
 	return ((x->rw_self < y->rw_self) - (x->rw_self > y->rw_self));
 }
 
-/* Event 0 is the lives of processes; the first that we added is 1. */
+/* Event 0 is process events; the first that we added is 1. */
 static int
 show(const struct prof_profile *profile)
 {

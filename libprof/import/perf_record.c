@@ -234,7 +234,7 @@ perf_record_unwind(struct perf_data *data, const struct perf_attr *attr,
 	data->pd_unwound++;
 }
 
-/* --------------------------------------------------------------- lives */
+/* ------------------------------------------------------ process events */
 
 /* What the kernel calls them: "[kernel.kallsyms]", "[ext4]". */
 static void

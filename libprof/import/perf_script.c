@@ -534,7 +534,7 @@ say_events(struct perf_script *script)
 }
 
 static int
-say_lives(struct perf_script *script, uint64_t time_ns)
+say_tasks(struct perf_script *script, uint64_t time_ns)
 {
 	struct prof_record record = {
 		.pr_type = PROF_R_TASK, .pr_time_ns = time_ns, .pr_path = "",
@@ -612,7 +612,7 @@ file_convert(struct perf_script *script)
 		return (-1);
 	find_form(script);
 	if (find_samples(script) == -1 || say_events(script) == -1 ||
-	    say_lives(script, script->sc_place[0].pl_time_ns +
+	    say_tasks(script, script->sc_place[0].pl_time_ns +
 	    script->sc_shift_ns) == -1)
 		return (-1);
 	lost = script->sc_lost;

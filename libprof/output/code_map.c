@@ -221,7 +221,7 @@ load_pieces(struct prof_code_map *map)
 	    sizeof(*map->cd_first));
 	if (map->cd_first == NULL)
 		return (-1);
-	for (size_t n = 0; n < prof_reader_nlives(symbols->sy_reader); n++) {
+	for (size_t n = 0; n < prof_reader_nlife(symbols->sy_reader); n++) {
 		if (prof_reader_life_type(symbols->sy_reader, n, &time_ns) !=
 		    PROF_R_MMAP)
 			continue;

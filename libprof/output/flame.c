@@ -39,7 +39,7 @@ choose_events(struct prof_flame *flame, struct prof_err *error)
 		if (add_event(flame, options->fl_events[i]) == -1)
 			return (prof_fail(error, PROF_E_USAGE,
 			    "no such event: %zu", options->fl_events[i]));
-	/* Event 0 is the lives of processes. */
+	/* Event 0 is process events. */
 	for (i = 1; options->fl_nevents == 0 && i < all; i++)
 		if (prof_profile_count(flame->fm_profile, i) > 0)
 			add_event(flame, i);

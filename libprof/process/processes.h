@@ -107,7 +107,7 @@ bool	prof_processes_next(const struct prof_processes *processes,
 	    uint32_t pid, uint64_t time_ns, uint64_t address,
 	    struct prof_mapping *mapping);
 /* Is something known of it, but not its end? */
-bool	prof_processes_lives(const struct prof_processes *processes,
+bool	prof_processes_is_alive(const struct prof_processes *processes,
 	    uint32_t pid);
 /* When the process began, by fork or exec; 0: it is not known. */
 uint64_t prof_processes_since(const struct prof_processes *processes,

@@ -196,7 +196,7 @@ prof_processes_next(const struct prof_processes *ps, uint32_t pid,
 }
 
 bool
-prof_processes_lives(const struct prof_processes *ps, uint32_t pid)
+prof_processes_is_alive(const struct prof_processes *ps, uint32_t pid)
 {
 	const struct memory *memory = prof_process_at(prof_processes_find(ps,
 	    pid), UINT64_MAX);

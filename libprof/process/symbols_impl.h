@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * What the files behind prof_symbols_* share: symbols.c (from a place in the
- * code to a function), symbols_load.c (lives, images and tables out of a
+ * code to a function), symbols_load.c (mappings, images and tables out of a
  * recording), kernel_map.c (the kernel's addresses), symbols_note.c.
  */
 #ifndef PROF_SYMBOLS_IMPL_H

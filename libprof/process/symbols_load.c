@@ -38,13 +38,13 @@ is_same_boot(const struct prof_reader *reader)
 }
 
 static int
-load_lives(struct prof_symbols *symbols)
+load_events(struct prof_symbols *symbols)
 {
 	struct prof_record record;
 	uint32_t image;
 	size_t n;
 
-	for (n = 0; n < prof_reader_nlives(symbols->sy_reader); n++) {
+	for (n = 0; n < prof_reader_nlife(symbols->sy_reader); n++) {
 		prof_reader_life(symbols->sy_reader, n, &record);
 		image = PROF_IMAGE_ANON;
 		if (record.pr_type == PROF_R_KSYMBOL ||
@@ -261,7 +261,7 @@ prof_symbols_load(struct prof_symbols *symbols, struct prof_err *error)
 	files->mf_realtime_ns = info_number(reader, "time.realtime_ns") -
 	    info_number(reader, "time.monotonic_ns");
 	if (symbols->sy_processes == NULL || symbols->sy_kernel == NULL ||
-	    load_lives(symbols) == -1 || load_modules(symbols) == -1 ||
+	    load_events(symbols) == -1 || load_modules(symbols) == -1 ||
 	    load_tables(symbols) == -1 ||
 	    prof_kernel_map_done(symbols->sy_kernel,
 	    files->mf_same_boot && !files->mf_none) == -1)

@@ -118,7 +118,7 @@ prof_history_new(const struct prof_reader *reader, bool wanted,
     struct prof_err *error)
 {
 	struct prof_history *history = calloc(1, sizeof(*history));
-	size_t n = wanted ? prof_reader_nlives(reader) : 0, i;
+	size_t n = wanted ? prof_reader_nlife(reader) : 0, i;
 	struct prof_record record;
 
 	for (i = 0; history != NULL && i < n; i++) {
@@ -194,7 +194,7 @@ last_change(const struct prof_history *history, uint32_t tid,
 {
 	struct prof_record record;
 
-	for (size_t n = prof_reader_nlives(history->hi_reader); n-- > 0;) {
+	for (size_t n = prof_reader_nlife(history->hi_reader); n-- > 0;) {
 		prof_reader_life(history->hi_reader, n, &record);
 		if (record.pr_tid == tid && changes_name(&record) &&
 		    record.pr_time_ns < before_ns)

@@ -2,7 +2,7 @@
 /*
  * A profile's insides, from samples to a tree, one step a file:
  *
- *	history.c	lives -> when mappings and names of threads changed
+ *	history.c	events -> when mappings and names of threads changed
  *	select.c	which samples
  *	gather.c	chunks of samples, on all CPUs -> struct prof_fold:
  *			each different sample once; nothing has names yet

@@ -99,7 +99,7 @@ static int
 throttling_collect(struct throttling *throttling,
     const struct prof_reader *reader)
 {
-	size_t n = prof_reader_nlives(reader), i;
+	size_t n = prof_reader_nlife(reader), i;
 	enum prof_record_type type;
 	struct prof_record record;
 	struct still *still;

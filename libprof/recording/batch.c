@@ -25,7 +25,7 @@ batch_buffers(struct prof_batch *batch, struct prof_buf *buffers[])
 	buffers[n++] = &batch->ba_info;
 	buffers[n++] = &batch->ba_event;
 	buffers[n++] = &batch->ba_life_strings;
-	buffers[n++] = &batch->ba_lives;
+	buffers[n++] = &batch->ba_life;
 	buffers[n++] = &batch->ba_stacks;
 	buffers[n++] = &batch->ba_frames;
 	buffers[n++] = &batch->ba_tallies;
@@ -47,7 +47,7 @@ prof_batch_reset(struct prof_batch *batch)
 		buffers[n]->bf_len = 0;
 	batch->ba_next = NULL;
 	batch->ba_bytes = 0;
-	batch->ba_nlives = 0;
+	batch->ba_nlife = 0;
 	batch->ba_nsamples = 0;
 }
 
@@ -83,7 +83,7 @@ prof_batch_size(const struct prof_batch *batch)
 	size_t bytes, i;
 
 	bytes = batch->ba_info.bf_len + batch->ba_event.bf_len +
-	    batch->ba_life_strings.bf_len + batch->ba_lives.bf_len +
+	    batch->ba_life_strings.bf_len + batch->ba_life.bf_len +
 	    batch->ba_frames.bf_len + batch->ba_symbols.bf_len;
 	for (i = 0; i < PROF_SS_END; i++)
 		bytes += batch->ba_columns[i].bf_len;
@@ -170,11 +170,11 @@ prof_body_stacks(struct prof_body *body, const struct prof_batch *batch)
 }
 
 void
-prof_body_lives(struct prof_body *body, const struct prof_batch *batch)
+prof_body_life(struct prof_body *body, const struct prof_batch *batch)
 {
-	prof_buf_varint(&body->bd_head, batch->ba_nlives);
+	prof_buf_varint(&body->bd_head, batch->ba_nlife);
 	body_section(body, PROF_LS_STRINGS, &batch->ba_life_strings);
-	body_section(body, PROF_LS_RECORDS, &batch->ba_lives);
+	body_section(body, PROF_LS_RECORDS, &batch->ba_life);
 }
 
 void

@@ -39,8 +39,8 @@ struct prof_batch {
 	struct prof_buf	 ba_info;	/* body of an INFO chunk */
 	struct prof_buf	 ba_event;	/* 4-byte length, body; repeated */
 	struct prof_buf	 ba_life_strings;
-	struct prof_buf	 ba_lives;
-	uint32_t	 ba_nlives;
+	struct prof_buf	 ba_life;
+	uint32_t	 ba_nlife;
 	uint64_t	 ba_life_time;
 	struct prof_buf	 ba_stacks;	/* of struct prof_new_stack */
 	struct prof_buf	 ba_frames;	/* of uint64_t */

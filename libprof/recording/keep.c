@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The chunks that a reader keeps in memory: descriptions, lives and stacks
- * (keep_counts.c has the rest).  Called by scan.c for each whole
- * chunk in the order of the file.  A body that does not decode although its
+ * The chunks that a reader keeps in memory: descriptions, process events and
+ * stacks (keep_counts.c has the rest).  Called by scan.c for each whole chunk
+ * in the order of the file.  A body that does not decode although its
  * checksum is right counts as damaged; what came out of it before stays.
  */
 #include <stdlib.h>
@@ -32,7 +32,7 @@
 
 static int	keep_info(struct prof_reader *, struct prof_cur *);
 static int	keep_event(struct prof_reader *, struct prof_cur *);
-static int	keep_lives(struct prof_reader *, struct prof_cur *);
+static int	keep_life(struct prof_reader *, struct prof_cur *);
 static int	keep_stacks(struct prof_reader *, const struct prof_chunk *,
 		    struct prof_cur *);
 static int	keep_symbols(struct prof_reader *, struct prof_cur *);
@@ -56,7 +56,7 @@ prof_keep(struct prof_reader *reader, const struct prof_chunk *chunk)
 	case PROF_C_EVENT:
 		return (keep_event(reader, &body));
 	case PROF_C_LIFE:
-		return (keep_lives(reader, &body));
+		return (keep_life(reader, &body));
 	case PROF_C_STACK:
 		return (keep_stacks(reader, chunk, &body));
 	case PROF_C_ACCOUNTING:
@@ -229,7 +229,7 @@ prof_keep_events(struct prof_reader *reader, uint32_t n)
 	return (0);
 }
 
-/* ------------------------------------------------------------- lives */
+/* ---------------------------------------------------- process events */
 
 /* Where a string is kept; 1, 0: there are too many, -1: failed. */
 static int
@@ -267,7 +267,7 @@ string_place(struct prof_reader *reader, const char *text, uint32_t *place)
 
 /* Keep the chunk's strings; places of them in the array of words. */
 static int
-lives_strings(struct prof_reader *reader, struct prof_cur strings,
+life_strings(struct prof_reader *reader, struct prof_cur strings,
     struct prof_array *places)
 {
 	uint32_t *place, at = 0;
@@ -378,7 +378,7 @@ life_pack(struct prof_reader *reader, const struct prof_life_fields *fields,
 	    fields->lf_field[PROF_LF_BUILD_ID]);
 	if ((rv = life_fits(reader, fields, time_ns, buf.bf_len)) != 1)
 		return (rv == 0 ? 1 : -1);
-	life = prof_array_add(reader, &reader->rd_lives, sizeof(*life));
+	life = prof_array_add(reader, &reader->rd_life_records, sizeof(*life));
 	if (life == NULL)
 		return (-1);
 	life->li_time_ns = time_ns;
@@ -454,7 +454,7 @@ life_decode(struct prof_reader *reader, struct prof_cur record,
 }
 
 static int
-keep_lives(struct prof_reader *reader, struct prof_cur *body)
+keep_life(struct prof_reader *reader, struct prof_cur *body)
 {
 	struct prof_cur part, records = prof_cur_of(NULL, 0);
 	struct prof_array places = { 0 };
@@ -467,7 +467,7 @@ keep_lives(struct prof_reader *reader, struct prof_cur *body)
 		if (part.cu_bad)
 			rv = 0;
 		else if (id == PROF_LS_STRINGS)
-			rv = lives_strings(reader, part, &places);
+			rv = life_strings(reader, part, &places);
 		else if (id == PROF_LS_RECORDS)
 			records = part;
 	}

@@ -211,7 +211,8 @@ prof_keep_done(struct prof_reader *reader)
 {
 	size_t nleaves = reader->rd_leaves.ar_count;
 
-	array_sort(&reader->rd_lives, sizeof(struct prof_life), life_compare);
+	array_sort(&reader->rd_life_records, sizeof(struct prof_life),
+	    life_compare);
 	array_sort(&reader->rd_segments, sizeof(struct prof_segment),
 	    segment_compare);
 	array_sort(&reader->rd_rows, sizeof(struct prof_row), row_compare);

@@ -183,8 +183,8 @@ prof_output_batch(struct prof_output *output, struct prof_batch *batch,
 
 	if (output_descriptions(output, batch) == -1)
 		return (output_fail(output, errno, error));
-	if (batch->ba_nlives > 0) {
-		prof_body_lives(body, batch);
+	if (batch->ba_nlife > 0) {
+		prof_body_life(body, batch);
 		if (output_put(output, PROF_C_LIFE, NULL, false) == -1)
 			return (output_fail(output, errno, error));
 	}

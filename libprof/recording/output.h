@@ -23,7 +23,7 @@ struct prof_body {
 
 void	prof_body_stacks(struct prof_body *body,
 	    const struct prof_batch *batch);
-void	prof_body_lives(struct prof_body *body,
+void	prof_body_life(struct prof_body *body,
 	    const struct prof_batch *batch);
 void	prof_body_samples(struct prof_body *body,
 	    const struct prof_batch *batch);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Everything of a batch but samples: lives of processes, descriptions,
+ * Everything of a batch but samples: process events, descriptions,
  * accounting, and the beginning of a batch.  Called by write.c; the rows of
  * the accounting go both ways, for read.c.
  */
@@ -118,15 +118,15 @@ prof_pack_life(struct prof_packer *packer, struct prof_batch *batch,
 	fields[PROF_LF_BUILD_ID] =
 	    record->pr_build_id_len < sizeof(record->pr_build_id) ?
 	    record->pr_build_id_len : sizeof(record->pr_build_id);
-	if (batch->ba_nlives++ == 0)
+	if (batch->ba_nlife++ == 0)
 		batch->ba_life_time = 0;
 	prof_buf_varint(&body, (uint64_t)record->pr_type);
 	prof_buf_varint(&body,
 	    prof_zigzag(record->pr_time_ns - batch->ba_life_time));
 	batch->ba_life_time = record->pr_time_ns;
 	pack_fields(&body, record, fields);
-	prof_buf_varint(&batch->ba_lives, body.bf_len);
-	prof_buf_bytes(&batch->ba_lives, body.bf_data, body.bf_len);
+	prof_buf_varint(&batch->ba_life, body.bf_len);
+	prof_buf_bytes(&batch->ba_life, body.bf_data, body.bf_len);
 	return (0);
 }
 

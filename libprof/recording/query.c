@@ -261,9 +261,9 @@ record_of_life(const struct prof_reader *reader, const struct prof_life *life,
 }
 
 size_t
-prof_reader_nlives(const struct prof_reader *reader)
+prof_reader_nlife(const struct prof_reader *reader)
 {
-	return (reader->rd_lives.ar_count);
+	return (reader->rd_life_records.ar_count);
 }
 
 uint64_t
@@ -279,8 +279,8 @@ void
 prof_reader_life(const struct prof_reader *reader, size_t n,
     struct prof_record *record)
 {
-	record_of_life(reader, (struct prof_life *)reader->rd_lives.ar_items +
-	    n, record);
+	record_of_life(reader,
+	    (struct prof_life *)reader->rd_life_records.ar_items + n, record);
 }
 
 enum prof_record_type
@@ -288,7 +288,7 @@ prof_reader_life_type(const struct prof_reader *reader, size_t n,
     uint64_t *time_ns)
 {
 	const struct prof_life *life =
-	    (const struct prof_life *)reader->rd_lives.ar_items + n;
+	    (const struct prof_life *)reader->rd_life_records.ar_items + n;
 
 	*time_ns = life->li_time_ns;
 	return ((enum prof_record_type)prof_life_type(reader, life));
@@ -299,7 +299,7 @@ prof_reader_start(const struct prof_reader *reader, uint64_t *start_ns)
 {
 	uint64_t time_ns;
 
-	for (size_t n = 0; n < prof_reader_nlives(reader); n++)
+	for (size_t n = 0; n < prof_reader_nlife(reader); n++)
 		if (prof_reader_life_type(reader, n, &time_ns) ==
 		    PROF_R_START) {
 			*start_ns = time_ns;
@@ -330,13 +330,13 @@ int
 prof_reader_borrow(struct prof_reader *reader,
     const struct prof_record **record)
 {
-	const struct prof_life *lives = reader->rd_lives.ar_items;
+	const struct prof_life *records = reader->rd_life_records.ar_items;
 	const struct prof_life *life = NULL;
 
 	if (reader->rd_sample == NULL && prof_expand_next(reader) == -1)
 		return (-1);
-	if (reader->rd_life_at < reader->rd_lives.ar_count)
-		life = &lives[reader->rd_life_at];
+	if (reader->rd_life_at < reader->rd_life_records.ar_count)
+		life = &records[reader->rd_life_at];
 	if (life != NULL && (reader->rd_sample == NULL ||
 	    life->li_time_ns <= reader->rd_sample->pr_time_ns)) {
 		record_of_life(reader, life, &reader->rd_life);

@@ -39,8 +39,8 @@ struct prof_reader *prof_reader_open_source(struct prof_source *source,
 
 /* Bytes of the file. */
 uint64_t prof_reader_length(const struct prof_reader *reader);
-/* Everything but samples, by time: n below prof_reader_nlives. */
-size_t	prof_reader_nlives(const struct prof_reader *reader);
+/* Everything but samples, by time: n below prof_reader_nlife. */
+size_t	prof_reader_nlife(const struct prof_reader *reader);
 void	prof_reader_life(const struct prof_reader *reader, size_t n,
 	    struct prof_record *record);
 /* Type and time of the same, without unpacking the rest. */

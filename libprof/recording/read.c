@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * The reader of recordings: opening, what a recording says about itself,
- * accounting, and the merge of samples with the lives of processes.  Nothing
+ * accounting, and the merge of samples with process events.  Nothing
  * of the file is believed: what is decoded is bounded by the bytes that are
  * there (format.c), and what is kept by a budget.
  *
@@ -19,10 +19,10 @@
 #define BUDGET_FIRST	(48u << 20)
 #define BUDGET_PER_BYTE	64
 /* Process events: a small file holds few, and a large one is not all. */
-#define LIVES_FIRST	(24u << 20)
-#define LIVES_PER_BYTE	32
-#define LIVES_MANY	(240u << 20)
-#define LIVES_MANY_PER_BYTE 4
+#define LIFE_FIRST	(24u << 20)
+#define LIFE_PER_BYTE	32
+#define LIFE_MANY	(240u << 20)
+#define LIFE_MANY_PER_BYTE 4
 
 static struct prof_reader *reader_new(void);
 static int	reader_load(struct prof_reader *, const char *,
@@ -226,8 +226,8 @@ reader_budgets(struct prof_reader *reader)
 		return;
 	}
 	reader->rd_budget = BUDGET_FIRST + BUDGET_PER_BYTE * length;
-	few = LIVES_FIRST + LIVES_PER_BYTE * length;
-	many = LIVES_MANY + LIVES_MANY_PER_BYTE * length;
+	few = LIFE_FIRST + LIFE_PER_BYTE * length;
+	many = LIFE_MANY + LIFE_MANY_PER_BYTE * length;
 	reader->rd_life_budget = few < many ? few : many;
 }
 
@@ -338,7 +338,7 @@ reader_free(struct prof_reader *reader)
 {
 	struct prof_array *arrays[] = {
 		&reader->rd_texts, &reader->rd_pairs, &reader->rd_rows,
-		&reader->rd_tallies, &reader->rd_cpus, &reader->rd_lives,
+		&reader->rd_tallies, &reader->rd_cpus, &reader->rd_life_records,
 		&reader->rd_life_bytes, &reader->rd_strings,
 		&reader->rd_places, &reader->rd_nodes, &reader->rd_leaves,
 		&reader->rd_segments, &reader->rd_samples,

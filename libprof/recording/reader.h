@@ -4,8 +4,8 @@
  * (find the chunks, decode what is kept), decode.c (samples of a chunk) and
  * expand.c (samples in order, with their frames).
  *
- * Kept in memory: descriptions, accounting, the lives of processes, the tree
- * of stacks, where the SAMPLE chunks are, and one SAMPLE chunk decoded.  What
+ * Kept in memory: descriptions, accounting, process events, the tree of
+ * stacks, where the SAMPLE chunks are, and one SAMPLE chunk decoded.  What
  * is kept is charged to a budget that the size of the file sets, so a small
  * file cannot claim a large memory.
  *
@@ -155,8 +155,8 @@ struct prof_reader {
 	struct prof_array rd_tallies;	/* struct prof_tally, sorted */
 	struct prof_array rd_cpus;	/* int */
 	uint64_t	 rd_side_said;	/* sum of LOST of the sideband */
-	/* lives */
-	struct prof_array rd_lives;	/* struct prof_life, by time */
+	/* LIFE chunks: process events, mappings, markers */
+	struct prof_array rd_life_records;	/* struct prof_life, by time */
 	struct prof_array rd_life_bytes; /* char */
 	struct prof_array rd_strings;	/* char, each different one once */
 	struct prof_dict rd_by_string;

@@ -269,8 +269,8 @@ struct dtp_stream {
 /* What a CPU takes; whatever is not OFF has a ring. */
 enum dtp_cpu {
 	DTP_CPU_OFF	= 0,
-	DTP_CPU_SAMPLES	= 1,	/* samples and lives */
-	DTP_CPU_LIVES	= 2,	/* lives only: processes move between CPUs */
+	DTP_CPU_SAMPLES	= 1,	/* samples and process events */
+	DTP_CPU_PROCESSES = 2,	/* those alone: they move across CPUs */
 };
 
 #define DTP_WRITERS_BITS	16
@@ -279,10 +279,10 @@ enum dtp_cpu {
 /* What the session does; only the user side writes it. */
 enum dtp_state {
 	DTP_OFF		= 0,	/* firings are nobody's */
-	DTP_ARMED	= 1,	/* lives are recorded, samples are not yet */
+	DTP_ARMED	= 1,	/* process events alone are recorded */
 	DTP_RECORDING	= 2,
 	DTP_STOPPED	= 3,
-	DTP_PAUSED	= 4,	/* lives are recorded, samples are not */
+	DTP_PAUSED	= 4,	/* process events alone are recorded */
 };
 
 struct dtp_control {

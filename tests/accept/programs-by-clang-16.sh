@@ -15,9 +15,9 @@ try()		# target [NAME=value ...]
 	! grep -q '^skip' out || skip "$(grep '^skip' out | head -n 1)"
 	grep -q '^pass' out || fail "$*: nothing ran"
 }
-here='kern/programs-are-short kern/stacks-are-whole kern/conserve-ordinary'
+here='kern/programs-are-short kern/stacks-are-complete kern/conserve-ordinary'
 try all check T="$here kern/values-are"
 for arch in amd64 arm64; do
-	try check-guest GUEST_ARCH=$arch T="programs-load stacks-are-whole"
+	try check-guest GUEST_ARCH=$arch T="programs-load stacks-are-complete"
 done
 ok "here, and on Linux 6.1 of amd64 and arm64"

@@ -41,7 +41,7 @@ model_of(const char *path)
 	    prof_processes_most(prof_reader_length(reader)));
 	if (model == NULL || prof_images_init(&images, UINT64_MAX) == -1)
 		errx(2, "no memory");
-	for (n = 0; n < prof_reader_nlives(reader); n++) {
+	for (n = 0; n < prof_reader_nlife(reader); n++) {
 		prof_reader_life(reader, n, &record);
 		nlosses += record.pr_type == PROF_R_LOST;
 		if (record.pr_pid == UINT32_MAX)

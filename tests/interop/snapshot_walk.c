@@ -5,7 +5,7 @@
  *
  *	snapshot_walk PID
  *
- * Compiled by snapshot-walk-as-gdb.sh.  x86-64 only: ptrace gives registers
+ * Compiled by stack-copy-walk-as-gdb.sh.  x86-64 only: ptrace gives registers
  * in an order of its own.
  */
 #include <sys/ptrace.h>

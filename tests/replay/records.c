@@ -259,7 +259,7 @@ static struct task_struct child = { .tgid = 200, .pid = 200,
 static struct linux_binprm binary = { .filename = "/bin/child" };
 
 static void
-lives_prepare(void)
+process_events_prepare(void)
 {
 	cfg.dc_event = 0;
 	cfg.dc_target_mode = DTP_TARGET_PID;
@@ -270,7 +270,7 @@ lives_prepare(void)
 }
 
 static void
-lives_fire(void)
+process_events_fire(void)
 {
 	union words fork = { .word = { (unsigned long)&parent,
 	    (unsigned long)&child } };
@@ -306,13 +306,13 @@ lives_fire(void)
 }
 
 static void
-lives_of_targets(void)
+events_of_targets(void)
 {
 	const struct dtp_fork *fork;
 	const struct dtp_exec *exec;
 	const struct dtp_exit *exit;
 
-	same_on_any_ring(__func__, lives_prepare, lives_fire);
+	same_on_any_ring(__func__, process_events_prepare, process_events_fire);
 	CHECK_IS(record_at(0, 0)->dr_type, DTP_T_FORK);
 	CHECK_IS(record_at(0, 0)->dr_pid, 200);
 	fork = (struct dtp_fork *)(record_at(0, 0) + 1);
@@ -335,7 +335,7 @@ lives_of_targets(void)
 }
 
 static void
-lives_of_threads_and_of_nobody(void)
+events_of_threads_and_of_nobody(void)
 {
 	struct task_struct thread = { .tgid = 100, .pid = 102 };
 	union words fork = { .word = { (unsigned long)&parent,
@@ -344,7 +344,7 @@ lives_of_threads_and_of_nobody(void)
 	    (unsigned long)&binary } };
 
 	begin(__func__);
-	lives_prepare();
+	process_events_prepare();
 	cfg.dc_inherit = 0;
 	on_fork(&fork.ctx);
 	CHECK_IS(machine_counts(0)->cn_stored, 1);
@@ -359,7 +359,7 @@ lives_of_threads_and_of_nobody(void)
 	CHECK_IS(get_target(200), DTP_TG_WAIT);
 	CHECK_IS(machine_counts(0)->cn_filtered, 2);
 	/* One that takes no samples does store lives. */
-	machine.ma_streams[0].ss_enabled = DTP_CPU_LIVES;
+	machine.ma_streams[0].ss_enabled = DTP_CPU_PROCESSES;
 	cfg.dc_target_mode = DTP_TARGET_TID;
 	on_fork(&fork.ctx);
 	CHECK_IS(machine_counts(0)->cn_filtered, 3);
@@ -559,8 +559,8 @@ main(void)
 	text_that_cannot_be_read();
 	arguments_of_a_call();
 	stacks_and_how_they_ended();
-	lives_of_targets();
-	lives_of_threads_and_of_nobody();
+	events_of_targets();
+	events_of_threads_and_of_nobody();
 	late_timers();
 	late_timers_slowed();
 	late_timers_and_pauses();

@@ -126,7 +126,7 @@ static void
 filtered_by_cpu_and_self(void)
 {
 	begin(__func__);
-	machine.ma_streams[0].ss_enabled = DTP_CPU_LIVES;
+	machine.ma_streams[0].ss_enabled = DTP_CPU_PROCESSES;
 	fire_tracepoint();
 	machine.ma_streams[0].ss_enabled = DTP_CPU_OFF;
 	fire_tracepoint();

@@ -33,7 +33,7 @@ add_chunk(struct prof_buf *out, uint16_t type, uint8_t codec,
 
 /* A LIFE chunk: a type of the future, then a MARK with a field of it. */
 static void
-add_lives(struct prof_buf *out, uint32_t sequence)
+add_process_events(struct prof_buf *out, uint32_t sequence)
 {
 	struct prof_buf record = { 0 }, records = { 0 }, body = { 0 };
 	struct prof_buf unknown = { 0 };
@@ -100,7 +100,7 @@ rewrite(struct prof_buf *out, const uint8_t *bytes, size_t length)
 		CHECK(prof_chunk_parse(bytes + at, length - at, &chunk));
 		add_chunk(out, 4000, 99, NULL, &junk, sequence++);
 		if (chunk.ck_type == PROF_C_END)
-			add_lives(out, sequence++);
+			add_process_events(out, sequence++);
 		if (chunk.ck_type == PROF_C_SAMPLE ||
 		    chunk.ck_type == PROF_C_LIFE) {
 			add_grown(out, &chunk, sequence++);

@@ -63,7 +63,7 @@ choose_events(const char *command, const struct prof_reader *reader,
 		msg_error(command, "out of memory", "free memory");
 		return (NULL);
 	}
-	/* Event 0 is the lives of processes. */
+	/* Event 0 is process events. */
 	for (size_t e = 1; names->os_n == 0 && e < nevents; e++)
 		wanted[e] = true;
 	for (size_t n = 0; n < names->os_n; n++) {

@@ -61,8 +61,8 @@ int	 choose_check_renames(const char *command,
 	    const struct opt_strings *renames);
 
 /*
- * Which events the names (or globs) mean, by event; none: all but the lives
- * of processes.  Owned by caller; NULL: a message was printed.
+ * Which events the names (or globs) mean, by event; none: all but process
+ * events.  Owned by caller; NULL: a message was printed.
  */
 bool	*choose_events(const char *command, const struct prof_reader *reader,
 	    const struct opt_strings *names);

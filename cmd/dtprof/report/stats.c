@@ -65,7 +65,7 @@ see_task(void *arg, const struct prof_record *record)
 {
 	struct stats *stats = arg;
 
-	stats->st_lives++;
+	stats->st_process_events++;
 	see_time(stats, record);
 	return (0);
 }
@@ -187,7 +187,7 @@ stats_imbalance(const struct stats *stats, size_t event,
 		snprintf(buffer, size, "fired %" PRIu64 ", but %s is %" PRIu64,
 		    pa->pa_fired, prof_accounting_terms(), sum);
 	else if (event == 0)
-		return (NULL);	/* lives: what is in the file is no sample */
+		return (NULL);	/* process events are no samples */
 	else if (pa->pa_read != pa->pa_stored)
 		snprintf(buffer, size, "stored %" PRIu64 ", but %" PRIu64
 		    " read from the buffers", pa->pa_stored, pa->pa_read);

@@ -13,7 +13,7 @@ struct stats {
 	size_t		 st_nevents;
 	uint64_t	*st_seen;	/* samples in the file, per event */
 	uint64_t	 st_marks;
-	uint64_t	 st_lives;
+	uint64_t	 st_process_events;
 	uint64_t	 st_maps;
 	uint64_t	 st_stored;	/* samples, of all events */
 	uint64_t	 st_lost;

@@ -18,7 +18,7 @@ emit_recording(const struct stats *stats, struct emit *em)
 	    FLAG("in_progress", prof_reader_in_progress(stats->st_reader)),
 	    TEXT("backend", backend),
 	    COUNT("samples", prof_reader_nsamples(stats->st_reader)),
-	    COUNT("process_events", stats->st_lives),
+	    COUNT("process_events", stats->st_process_events),
 	    COUNT("mapping_events", stats->st_maps),
 	    COUNT("markers", stats->st_marks),
 	    COUNT("sideband_lost", stats->st_side_lost),

@@ -111,7 +111,7 @@ show_head(const struct stats *stats, struct out *out)
 	out_fmt(out, "records      %" PRIu64 " samples, %" PRIu64
 	    " process events, %" PRIu64 " mapping events, %" PRIu64
 	    " markers\n",
-	    prof_reader_nsamples(stats->st_reader), stats->st_lives,
+	    prof_reader_nsamples(stats->st_reader), stats->st_process_events,
 	    stats->st_maps, stats->st_marks);
 	show_lost(out, "samples", stats->st_stored, stats->st_lost);
 	show_lost(out, "mapping and process events", stats->st_side_stored,

@@ -15,7 +15,7 @@
 /* The words of --show, in this order. */
 #define SHOW_SAMPLES	0x01
 #define SHOW_MARKS	0x02
-#define SHOW_LIVES	0x04
+#define SHOW_PROCESS_EVENTS	0x04
 #define SHOW_MAPS	0x08
 #define SHOW_ALL	0x10
 
@@ -203,7 +203,7 @@ show_sample(void *arg, const struct prof_record *record)
 static int
 show_task(void *arg, const struct prof_record *record)
 {
-	return (show_record(arg, record, SHOW_LIVES, NULL));
+	return (show_record(arg, record, SHOW_PROCESS_EVENTS, NULL));
 }
 
 static int

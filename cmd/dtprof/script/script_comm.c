@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The names of threads at a point in time, from the lives in a recording.
+ * The names of threads at a point in time, from its process events.
  * Called by cmd_script.c for each record, in order of time.
  */
 #include <stdio.h>

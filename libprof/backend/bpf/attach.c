@@ -237,13 +237,13 @@ prof_bpf_mapped(struct prof_bpf *bpf, const struct prof_record *record)
 int
 prof_bpf_watch_turns(struct prof_bpf *bpf, bool on)
 {
-	struct prof_instance *lives = &bpf->bp_instance[0];
+	struct prof_instance *tasks = &bpf->bp_instance[0];
 
 	bpf->bp_watches_turns = on;
 	if (on)
 		return (attach_instance(bpf, bpf->bp_events->el_event[0],
-		    lives, TURN));
-	close(lives->in_links[--lives->in_nlinks]);
+		    tasks, TURN));
+	close(tasks->in_links[--tasks->in_nlinks]);
 	return (0);
 }
 

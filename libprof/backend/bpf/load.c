@@ -470,7 +470,7 @@ map_memory(struct prof_bpf *bpf)
 		    bpf->bp_rings_bytes));
 	for (n = 0; n < bpf->bp_plan->pn_nonline; n++) {
 		bpf->bp_streams[bpf->bp_plan->pn_online[n]].ss_enabled =
-		    DTP_CPU_LIVES;
+		    DTP_CPU_PROCESSES;
 		bpf->bp_streams[bpf->bp_plan->pn_online[n]].ss_ring = n;
 	}
 	for (n = 0; n < bpf->bp_plan->pn_ncpus; n++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * Opens the perf events behind the rings: the sideband (a dummy event that
- * counts nothing, but brings mappings, names and lives) and, where BPF may
+ * counts nothing, but brings mappings and process events) and, where BPF may
  * not be used, the sampling events.  All of a CPU write into one ring.
  *
  * Called by rings.c and tasks.c.  The sideband runs from here
@@ -50,8 +50,8 @@ attr_common(const struct prof_rings *rings, struct perf_event_attr *attr)
 }
 
 /*
- * In the BPF path names and lives come from the stream; here they would only
- * be there twice.  exclude_kernel: a dummy counts nothing, but without it an
+ * With BPF process events come from the stream; here they would be
+ * there twice.  exclude_kernel: a dummy counts nothing, but without it an
  * ordinary user may not open it.
  */
 static void

@@ -5,7 +5,7 @@
  * One ring per CPU, shared by all events on it.  For every session they bring
  * the sideband: executable mappings with build-ids, symbols of code that the
  * kernel makes, throttling.  Where BPF may not be used they bring names,
- * lives and the samples too: own processes, user space.
+ * process events and samples too: own processes, user space.
  *
  *	open.c             events	drain.c             rings -> records
  *	tasks.c            threads	parse.c             bytes -> record

@@ -142,7 +142,7 @@ mark_changed(struct prof_unwind *unwind, struct process *process,
 {
 	mark_dirty(unwind, process);
 	if (time_ns <= process->po_forked_ns ||
-	    !prof_processes_lives(unwind->uw_processes, process->po_pid))
+	    !prof_processes_is_alive(unwind->uw_processes, process->po_pid))
 		process->po_is_late = unwind->uw_some_are_late = true;
 }
 
@@ -552,7 +552,7 @@ dirty_publish(struct prof_unwind *unwind, bool is_round_over)
 	while ((process = unwind->uw_dirty) != NULL) {
 		unwind->uw_dirty = process->po_next_dirty;
 		process->po_dirty = process->po_is_late = false;
-		if (!prof_processes_lives(ps, process->po_pid)) {
+		if (!prof_processes_is_alive(ps, process->po_pid)) {
 			if (is_round_over) {
 				process_free(unwind, process);
 				continue;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The proc provider: the lives of processes (fork, exec, exit, comm).  It is
+ * The proc provider: process events (fork, exec, exit, comm).  It is
  * event 0 of every recording and cannot be chosen with -e: without it
  * samples could not be told apart.  The session makes that event itself; this
  * is called through the table of providers to say so.

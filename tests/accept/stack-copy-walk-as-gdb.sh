@@ -5,4 +5,4 @@
 # TIMEOUT: 3600
 
 . "${SRC:=$PWD}/tests/lib.sh"
-ACCEPT=1 STOPS=${STOPS:-300} sh "$SRC/tests/interop/snapshot-walk-as-gdb.sh"
+ACCEPT=1 STOPS=${STOPS:-300} sh "$SRC/tests/interop/stack-copy-walk-as-gdb.sh"
