@@ -1,6 +1,7 @@
 #!/bin/sh
 # ASSERTION: every provider's programs load and fire on the guest's kernel, and
-# its verifier goes through at most 20,000 instructions of each.
+# its verifier goes through at most 20,000 instructions of each; so do those
+# that count by process.
 # SPDX-License-Identifier: ISC
 # TIMEOUT: 400
 #
@@ -34,6 +35,10 @@ values -e cpu-clock -c 1000000 --with page-faults,context-switches,task-clock
 return -e syscall:::return --filter nr>=0&&ret!=-1
 calls -e syscall --filter duration>0&&syscall!="close"
 EVENTS
+for target in -a ''; do
+	dtprof stat --json --per-process $target -o split$target.json \
+	    -e context-switches,page-faults -- guest_pingpong 200 || exit 1
+done
 END
 guest_boot <script
 echo "kernel $(cat results/release)"
@@ -49,6 +54,15 @@ for name in counter software clock timers switches arguments tracepoints \
 	need(j["recording"]["backend"] == "bpf", argv[0] + " by BPF")
 	for a in j["accounting"]:
 	    need(a["fired"] > 0, "%(event)s fired %(fired)d" % a)
+	END
+done
+for target in -a ''; do
+	verify "results/split$target.json" <<-'END'
+	for n, event in enumerate(j["events"]):
+	    tasks = [t["counts"][n] for t in j["tasks"]]
+	    need(sum(tasks) == event["counts"][0] > 0,
+	        "%s of %d processes: %d" % (event["name"], len(tasks),
+	        sum(tasks)))
 	END
 done
 "$DTPROF" script --json results/arguments.dtp >samples || fail "no script"
