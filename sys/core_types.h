@@ -77,8 +77,21 @@ struct inode___6_1 {
 	struct timespec64	i_ctime;
 } DTP_CORE;
 
+struct dentry {
+	struct super_block	*d_sb;
+} DTP_CORE;
+
+struct path {
+	struct dentry	*dentry;
+} DTP_CORE;
+
 struct file {
 	struct inode	*f_inode;
+	struct path	f_path;
+} DTP_CORE;
+
+struct backing_file {			/* from Linux 6.8 on */
+	struct path	user_path;
 } DTP_CORE;
 
 struct vm_area_struct {

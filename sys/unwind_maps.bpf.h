@@ -36,10 +36,11 @@ struct dtp_vma {
 	const struct file *vr_file;
 	const struct file *vr_still;	/* the same, later */
 	struct inode *vr_inode;
+	struct dentry *vr_dentry;	/* by which user space knows it */
 	struct super_block *vr_super;
 	struct timespec64 vr_time;
 	__u32	vr_ns;
-	__u32	vr_pad;
+	__u32	vr_above;	/* the device of an overlay */
 	const char *const *vr_special;
 	const char *vr_name;
 	__u64	vr_text;		/* of which the name is */

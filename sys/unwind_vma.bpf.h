@@ -104,6 +104,26 @@ dtp_changed_ns(struct dtp_vma *read)
 	return (time->tv_sec * 1000000000ULL + time->tv_nsec);
 }
 
+/*
+ * The device of the path by which it was opened: of an overlay that is its own,
+ * as stat(2) shows it, while a file of the one below is mapped.  Where nothing
+ * is below, what is read there is no device of a file that is known.
+ */
+DTP_INLINE __u32
+dtp_device_above(struct dtp_vma *read)
+{
+	const struct backing_file *below = (const void *)read->vr_file;
+	const void *path = &read->vr_file->f_path.dentry;
+	__u32 device = 0;
+
+	if (bpf_core_field_exists(below->user_path))
+		path = &below->user_path.dentry;
+	bpf_probe_read_kernel(&read->vr_dentry, sizeof(read->vr_dentry), path);
+	DTP_READ(&read->vr_super, &read->vr_dentry->d_sb);
+	DTP_READ(&device, &read->vr_super->s_dev);
+	return (device);
+}
+
 /* How the library knows the mapping's file; -1: it is none, nor the vDSO. */
 DTP_INLINE int
 dtp_file_of(const struct vm_area_struct *vma, struct dtp_vma *read)
@@ -111,7 +131,7 @@ dtp_file_of(const struct vm_area_struct *vma, struct dtp_vma *read)
 	struct dtp_uw_file *file = &read->vr_wanted;
 
 	file->uf_inode = file->uf_bytes = file->uf_changed_ns = 0;
-	file->uf_device = 0;
+	file->uf_device = read->vr_above = 0;
 	if (read->vr_file != NULL) {
 		DTP_READ(&read->vr_inode, &read->vr_file->f_inode);
 		DTP_READ(&file->uf_inode,
@@ -120,6 +140,7 @@ dtp_file_of(const struct vm_area_struct *vma, struct dtp_vma *read)
 		    (const __u64 *)&read->vr_inode->i_size);
 		DTP_READ(&read->vr_super, &read->vr_inode->i_sb);
 		DTP_READ(&file->uf_device, &read->vr_super->s_dev);
+		read->vr_above = dtp_device_above(read);
 		file->uf_changed_ns = dtp_changed_ns(read);
 		return (0);
 	}
@@ -137,8 +158,9 @@ dtp_file_of(const struct vm_area_struct *vma, struct dtp_vma *read)
 
 /* The file's module, and where its code lies. */
 DTP_INLINE void
-dtp_find_file(const struct dtp_uw_file *wanted, struct dtp_uw_map *map)
+dtp_find_file(const struct dtp_vma *read, struct dtp_uw_map *map)
 {
+	const struct dtp_uw_file *wanted = &read->vr_wanted;
 	__u32 first = (__u32)(wanted->uf_inode * DTP_UW_MIX >> 32), at, module;
 	const struct dtp_uw_file *file;
 	__u64 differs;
@@ -153,9 +175,10 @@ dtp_find_file(const struct dtp_uw_file *wanted, struct dtp_uw_map *map)
 		module = DTP_LOAD(&file->uf_module);
 		differs = (file->uf_inode ^ wanted->uf_inode) |
 		    (file->uf_bytes ^ wanted->uf_bytes) |
-		    (file->uf_device ^ wanted->uf_device) |
 		    (file->uf_changed_ns ^ wanted->uf_changed_ns);
-		if (module != 0 && differs == 0) {
+		if (module != 0 && differs == 0 &&
+		    (file->uf_device == wanted->uf_device ||
+		    file->uf_device == read->vr_above)) {
 			map->um_bias += file->uf_shift;
 			map->um_module = module;
 			return;
@@ -183,7 +206,7 @@ dtp_uw_take_vma(struct dtp_unwind *uw, __u64 from, __u64 pc)
 	DTP_READ(&map->um_start, (const __u64 *)&vma->vm_start);
 	map->um_bias = map->um_start - (read->vr_page << cfg.dc_page_shift);
 	if (dtp_file_of(vma, read) == 0)
-		dtp_find_file(&read->vr_wanted, map);
+		dtp_find_file(read, map);
 	DTP_READ(&read->vr_still, (const struct file **)&vma->vm_file);
 	DTP_READ(&map->um_end, (const __u64 *)&vma->vm_end);
 	DTP_READ(&read->vr_mm, (const struct mm_struct **)&vma->vm_mm);

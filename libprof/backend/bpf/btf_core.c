@@ -30,8 +30,8 @@
 /* Of sys/core_types.h; a struct that lies in one of these comes with it. */
 static const char *const wanted[] = {
 	"task_struct", "signal_struct", "linux_binprm", "cred", "mm_struct",
-	"maple_range_64", "maple_arange_64", "vm_area_struct", "file", "inode",
-	"super_block", "pt_regs"
+	"maple_range_64", "maple_arange_64", "vm_area_struct", "file",
+	"backing_file", "dentry", "inode", "super_block", "pt_regs"
 };
 
 /* A file of types, and where each of them begins. */

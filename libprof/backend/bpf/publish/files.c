@@ -5,9 +5,9 @@
  * published yet is looked up there (sys/unwind_vma.bpf.h).
  *
  * Called by modules.c and numbers.c, from the thread of the drain.  A file is
- * the one with this device, inode, size and time of its last change.  Where the
- * kernel maps another inode than it shows, as on an overlay, it is not found:
- * its processes are known when they are published.
+ * the one with this device, inode, size and time of its last change.  Of copies
+ * with the same build-id, which are one module, the first one met is known;
+ * processes of the others are known when they are published.
  */
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
