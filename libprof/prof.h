@@ -130,7 +130,7 @@ struct prof_options {
 	uint64_t	 po_unwind_bytes; /* of unwind tables; 0: default */
 	int		 po_verify;	/* walk each stack both ways */
 	const char	*po_note;	/* the first of the notes, or NULL */
-	const char	*po_less;	/* the same in a few words */
+	const char	*po_degraded;	/* the same in a few words */
 	enum prof_attach po_attach;
 	int		 po_start_paused; /* until prof_session_resume */
 	/*

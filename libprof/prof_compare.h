@@ -106,7 +106,7 @@ struct prof_profile;
 int prof_comparison_profile(struct prof_comparison *comparison, long run,
     const struct prof_profile *profile, size_t event);
 /* A run's profile is to be read with care: a note of it, with why. */
-int prof_comparison_care(struct prof_comparison *comparison, long run,
+int prof_comparison_warning(struct prof_comparison *comparison, long run,
     const char *why);
 /* Side 0's functions of this name are those of that name on side 1. */
 int prof_comparison_rename(struct prof_comparison *comparison,

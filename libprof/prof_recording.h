@@ -208,7 +208,7 @@ double prof_lost_share(uint64_t stored, uint64_t lost);
  * explain: what the kernel skipped, in the event's unit.  0 where periods
  * vary (by frequency), and where no bound is known.
  */
-uint64_t prof_accounting_hidden(const struct prof_event_info *info,
+uint64_t prof_accounting_unaccounted(const struct prof_event_info *info,
     const struct prof_accounting *accounting);
 
 /* How the kernel stopped an event that came too fast. */
@@ -412,12 +412,12 @@ struct prof_profile_options {
 	int		 pl_reverse;	/* the innermost function at the root */
 	int		 pl_inlines;	/* inlined functions as frames */
 	int		 pl_lines;	/* lines as frames, inlined too */
-	uint64_t	 pl_cell_ns;	/* keep what was when; or 0 */
+	uint64_t	 pl_bucket_ns;	/* keep what was when; or 0 */
 	/* Called now and then with the share done; nonzero gives up. */
 	int		 (*pl_progress)(void *arg, double done);
 	void		*pl_arg;
 	int		 pl_places;	/* tell places in functions apart */
-	size_t		 pl_max_cells;	/* more: longer ones; or 0 */
+	size_t		 pl_max_buckets;	/* more: longer ones; or 0 */
 	int		 pl_leaves;	/* innermost frames alone */
 	int		 pl_addresses;	/* functions are called "f 0x1234" */
 	const char	*const *pl_args; /* of events, by name */
@@ -460,12 +460,12 @@ struct prof_label {
 };
 
 /*
- * Samples of a node in a cell of time, see pl_cell_ns (0: one cell is all);
- * by time, then node, then event.  A cell may be 2, 4, 8, ... times as long,
- * see pl_max_cells; prof_profile_cell_ns says how long.
+ * Samples of a node in a bucket of time, see pl_bucket_ns (0: one is all);
+ * by time, then node, then event.  A bucket may be 2, 4, 8, ... times as long,
+ * see pl_max_buckets; prof_profile_bucket_ns says how long.
  */
-struct prof_cell {
-	uint32_t	pc_cell;	/* from the first sample on */
+struct prof_bucket {
+	uint32_t	pc_bucket;	/* from the first sample on */
 	uint32_t	pc_node;
 	uint32_t	pc_event;
 	uint64_t	pc_samples;
@@ -486,7 +486,7 @@ struct prof_quality {
 	double		pq_unresolved;	/* of weight: innermost without name */
 	double		pq_lost;	/* of samples: prof_lost_share */
 	double		pq_side_lost;	/* of mapping and process events */
-	double		pq_hidden;	/* of the count: unaccounted */
+	double		pq_unaccounted;	/* of the count: unaccounted */
 	double		pq_throttled;	/* of the time */
 	double		pq_multiplexed;	/* of the time: not running */
 	double		pq_over;	/* of weight: PROF_LABEL_OVER */
@@ -531,9 +531,9 @@ uint64_t prof_profile_count(const struct prof_profile *profile,
 /* First sample, and the one past the last. */
 void prof_profile_span(const struct prof_profile *profile,
     uint64_t *from_ns, uint64_t *to_ns);
-const struct prof_cell *prof_profile_cells(
+const struct prof_bucket *prof_profile_buckets(
     const struct prof_profile *profile, size_t *n);
-uint64_t prof_profile_cell_ns(const struct prof_profile *profile);
+uint64_t prof_profile_bucket_ns(const struct prof_profile *profile);
 void prof_profile_quality_sized(const struct prof_profile *profile,
     size_t event, struct prof_quality *quality, size_t size);
 #define prof_profile_quality(profile, event, quality)			\

@@ -82,7 +82,7 @@ struct {
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 65536);	/* a multiple of any page size */
-} bell SEC(".maps");
+} wakeups SEC(".maps");
 
 char dtp_license[] SEC("license") = "Dual BSD/GPL";
 

@@ -54,7 +54,7 @@ dtp_life_end(struct dtp_writer *writer, const void *body)
 	if (body != NULL)
 		dtp_stored(writer);
 	dtp_leave(writer);
-	dtp_bell(writer);
+	dtp_wakeup(writer);
 	return (0);
 }
 
@@ -79,8 +79,8 @@ dtp_tell_place(int is_fork)
 		DTP_ADD(&session->co_forks, 1);
 	else
 		DTP_ADD(&session->co_bared, 1);
-	if (DTP_LOAD(&session->co_fork_bell))
-		bpf_ringbuf_output(&bell, &nothing, sizeof(nothing),
+	if (DTP_LOAD(&session->co_fork_wakeup))
+		bpf_ringbuf_output(&wakeups, &nothing, sizeof(nothing),
 		    BPF_RB_FORCE_WAKEUP);
 }
 

@@ -4,7 +4,7 @@
  * loaded program each; where an argument lies was worked out from BTF when
  * the event was named (struct dtp_arg), here it is only followed.
  *
- * The session leaves the bell off for tracepoints below which no lock may
+ * The session has no wakeups for tracepoints below which no lock may
  * be taken (lock:*).
  */
 #include "sample.bpf.h"

@@ -357,7 +357,7 @@ dtp_store(struct dtp_firing *firing)
 	dtp_walk_end(&walk, &writer);
 	dtp_linger();
 	dtp_leave(&writer);
-	dtp_bell(&writer);
+	dtp_wakeup(&writer);
 	return (0);
 }
 

@@ -176,7 +176,7 @@ dtp_snap(struct dtp_scratch *scratch, struct dtp_writer *writer,
 	/* The head, and one piece more than whole ones: both ends are cut. */
 	bpf_loop(2 + (cfg.dc_snap_bytes + DTP_PIECE_BYTES - 1) /
 	    DTP_PIECE_BYTES, dtp_snap_put, &context, 0);
-	/* For the bell: it is the copies that fill a ring. */
+	/* For the wakeup: it is the copies that fill a ring. */
 	writer->wr_filled += snap->sn_taken;
 }
 

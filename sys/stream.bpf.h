@@ -185,13 +185,13 @@ dtp_scratch_release(struct dtp_writer *writer,
  * the tracepoints of locks the session leaves the mark off.
  */
 DTP_INLINE void
-dtp_bell(struct dtp_writer *writer)
+dtp_wakeup(struct dtp_writer *writer)
 {
 	__u64 nothing = 0;
 
-	if (writer->wr_fill < cfg.dc_bell_bytes &&
-	    writer->wr_filled >= cfg.dc_bell_bytes)
-		bpf_ringbuf_output(&bell, &nothing, sizeof(nothing),
+	if (writer->wr_fill < cfg.dc_wakeup_bytes &&
+	    writer->wr_filled >= cfg.dc_wakeup_bytes)
+		bpf_ringbuf_output(&wakeups, &nothing, sizeof(nothing),
 		    BPF_RB_FORCE_WAKEUP);
 }
 

@@ -84,7 +84,7 @@ prof_comparison_run(struct prof_comparison *cp, int side, uint32_t block,
 }
 
 int
-prof_comparison_care(struct prof_comparison *cp, long run, const char *why)
+prof_comparison_warning(struct prof_comparison *cp, long run, const char *why)
 {
 	char *copy;
 
@@ -94,8 +94,8 @@ prof_comparison_care(struct prof_comparison *cp, long run, const char *why)
 	copy = strdup(why);
 	if (copy == NULL)
 		return (prof_fail_nomem(&cp->cp_error));
-	free(cp->cp_run[run].rn_care);
-	cp->cp_run[run].rn_care = copy;
+	free(cp->cp_run[run].rn_warning);
+	cp->cp_run[run].rn_warning = copy;
 	return (0);
 }
 
@@ -368,7 +368,7 @@ prof_comparison_free(struct prof_comparison *cp)
 	if (cp == NULL)
 		return;
 	for (size_t i = 0; i < cp->cp_nruns; i++)
-		free(cp->cp_run[i].rn_care);
+		free(cp->cp_run[i].rn_warning);
 	for (size_t i = 0; i < cp->cp_nmetrics; i++)
 		metric_fini(&cp->cp_metric[i]);
 	metric_fini(&cp->cp_total);

@@ -35,7 +35,7 @@ struct run {
 	uint32_t	 rn_block;
 	long		 rn_place;	/* in time; -1: not drawn */
 	bool		 rn_has_costs;
-	char		*rn_care;	/* why its profile is doubtful; NULL */
+	char		*rn_warning;	/* why its profile is doubtful; NULL */
 };
 
 struct metric {

@@ -50,7 +50,7 @@ prof_comparison_items(struct prof_comparison *cp, long run,
 
 	prof_profile_quality(profile, event, &quality);
 	if (rv == 0 && quality.pq_is_bad)
-		rv = prof_comparison_care(cp, run, quality.pq_text);
+		rv = prof_comparison_warning(cp, run, quality.pq_text);
 	for (size_t i = 0; rv == 0 && self != NULL &&
 	    i < prof_profile_nnodes(profile); i++)
 		sum[node[i].pt_label] += self[i];

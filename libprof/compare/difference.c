@@ -187,20 +187,20 @@ out:
 /* -------------------------------------------------------------- trees */
 
 static int
-add_cell(struct prof_difference *df, uint32_t node, uint64_t samples,
+add_bucket(struct prof_difference *df, uint32_t node, uint64_t samples,
     uint64_t weight)
 {
 	struct prof_tree *tree = &df->df_profile.pf_tree;
 	const size_t run = df->df_nruns - 1;
-	struct prof_cell *cell;
+	struct prof_bucket *bucket;
 
 	if (samples == 0 && weight == 0)
 		return (0);
-	cell = prof_grow((void **)&tree->tr_cell, &tree->tr_ncells,
-	    &tree->tr_cap_cells, sizeof(*cell));
-	if (cell == NULL)
+	bucket = prof_grow((void **)&tree->tr_bucket, &tree->tr_nbuckets,
+	    &tree->tr_cap_buckets, sizeof(*bucket));
+	if (bucket == NULL)
 		return (-1);
-	*cell = (struct prof_cell){ (uint32_t)run, node,
+	*bucket = (struct prof_bucket){ (uint32_t)run, node,
 	    (uint32_t)df->df_run[run].dr_side, samples, weight };
 	return (0);
 }
@@ -244,8 +244,9 @@ add_tree(struct prof_difference *df, const struct prof_profile *profile,
 			place[i] = prof_tree_child(&df->df_profile.pf_tree,
 			    &df->df_child, place[node[i].pt_parent],
 			    labels[node[i].pt_label]);
-		if (place[i] == NONE || (self != NULL && samples != NULL &&
-		    add_cell(df, place[i], samples[i], self[i] * factor) == -1))
+		if (place[i] == NONE ||
+		    (self != NULL && samples != NULL && add_bucket(df, place[i],
+		    samples[i], self[i] * factor) == -1))
 			rv = -1;
 	}
 	free(place);
@@ -293,9 +294,9 @@ sides_rescale(struct prof_difference *df, const struct prof_event_info *info)
 	free((char *)(uintptr_t)df->df_info.pi_unit);
 	df->df_info.pi_unit = unit;
 	df->df_scale = scale;
-	for (size_t i = 0; i < tree->tr_ncells; i++)
-		if (__builtin_mul_overflow(tree->tr_cell[i].pc_weight,
-		    factor, &tree->tr_cell[i].pc_weight))
+	for (size_t i = 0; i < tree->tr_nbuckets; i++)
+		if (__builtin_mul_overflow(tree->tr_bucket[i].pc_weight,
+		    factor, &tree->tr_bucket[i].pc_weight))
 			return (fail_scale(df));
 	for (size_t i = 0; i < df->df_nruns; i++)
 		df->df_run[i].dr_weight *= (double)factor;
@@ -412,10 +413,10 @@ sum_up(struct prof_difference *df)
 		df->df_mean[side][PROF_TOTAL] = total;
 		if (self == NULL || total == NULL)
 			return (-1);
-		for (size_t i = 0; i < tree->tr_ncells; i++)
-			if ((int)tree->tr_cell[i].pc_event == side)
-				self[tree->tr_cell[i].pc_node] +=
-				    (double)tree->tr_cell[i].pc_weight;
+		for (size_t i = 0; i < tree->tr_nbuckets; i++)
+			if ((int)tree->tr_bucket[i].pc_event == side)
+				self[tree->tr_bucket[i].pc_node] +=
+				    (double)tree->tr_bucket[i].pc_weight;
 		for (size_t i = n; i-- > 0;) {
 			total[i] += self[i];
 			if (i > 0)
@@ -430,30 +431,30 @@ sum_up(struct prof_difference *df)
 	return (0);
 }
 
-/* From cells by run, which stand first, to cells by node and side. */
+/* From buckets by run, which stand first, to buckets by node and side. */
 static int
 forget_runs(struct prof_difference *df)
 {
 	struct prof_tree *tree = &df->df_profile.pf_tree;
-	struct prof_cell *sum = calloc(2 * tree->tr_nnodes, sizeof(*sum));
-	const size_t ncells = tree->tr_ncells;
+	struct prof_bucket *sum = calloc(2 * tree->tr_nnodes, sizeof(*sum));
+	const size_t nbuckets = tree->tr_nbuckets;
 
 	if (sum == NULL)
 		return (-1);
-	for (size_t i = 0; i < ncells; i++) {
-		const struct prof_cell *cell = &tree->tr_cell[i];
-		struct prof_cell *to = &sum[2 * cell->pc_node +
-		    cell->pc_event];
+	for (size_t i = 0; i < nbuckets; i++) {
+		const struct prof_bucket *bucket = &tree->tr_bucket[i];
+		struct prof_bucket *to = &sum[2 * bucket->pc_node +
+		    bucket->pc_event];
 
-		to->pc_node = cell->pc_node;
-		to->pc_event = cell->pc_event;
-		to->pc_samples += cell->pc_samples;
-		to->pc_weight += cell->pc_weight;
+		to->pc_node = bucket->pc_node;
+		to->pc_event = bucket->pc_event;
+		to->pc_samples += bucket->pc_samples;
+		to->pc_weight += bucket->pc_weight;
 	}
-	tree->tr_ncells = 0;
+	tree->tr_nbuckets = 0;
 	for (size_t i = 0; i < 2 * tree->tr_nnodes; i++)
 		if (sum[i].pc_samples > 0 || sum[i].pc_weight > 0)
-			tree->tr_cell[tree->tr_ncells++] = sum[i];
+			tree->tr_bucket[tree->tr_nbuckets++] = sum[i];
 	free(sum);
 	return (0);
 }
@@ -502,7 +503,7 @@ prof_difference_free(struct prof_difference *df)
 	free(pf->pf_dense);
 	free(pf->pf_quality);
 	free(pf->pf_tree.tr_node);
-	free(pf->pf_tree.tr_cell);
+	free(pf->pf_tree.tr_bucket);
 	prof_labels_fini(&pf->pf_labels);
 	for (size_t i = 0; i < df->df_nfunctions; i++)
 		free(df->df_function[i]);

@@ -48,7 +48,7 @@ struct prof_difference_run {
 };
 
 /*
- * The union of the trees of all runs is a profile like others, whose cells
+ * The union of the trees of all runs is a profile like others, whose buckets
  * of time are the runs until they have been tested, and whose events are the
  * sides.
  */

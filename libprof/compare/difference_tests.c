@@ -53,16 +53,16 @@ struct rows {
 
 /* Cells of a run, which stand together; where the next run's begin. */
 static size_t
-run_to_nodes(const struct rows *ro, size_t cell, uint32_t run, double *self)
+run_to_nodes(const struct rows *ro, size_t bucket, uint32_t run, double *self)
 {
 	const struct prof_tree *tree = &ro->ro_df->df_profile.pf_tree;
 
 	memset(self, 0, ro->ro_nnodes * sizeof(*self));
-	for (; cell < tree->tr_ncells && tree->tr_cell[cell].pc_cell == run;
-	    cell++)
-		self[tree->tr_cell[cell].pc_node] +=
-		    (double)tree->tr_cell[cell].pc_weight;
-	return (cell);
+	for (; bucket < tree->tr_nbuckets &&
+	    tree->tr_bucket[bucket].pc_bucket == run; bucket++)
+		self[tree->tr_bucket[bucket].pc_node] +=
+		    (double)tree->tr_bucket[bucket].pc_weight;
+	return (bucket);
 }
 
 static void
@@ -80,10 +80,10 @@ static void
 mean_shares(struct rows *ro)
 {
 	const struct prof_difference *df = ro->ro_df;
-	size_t cell = 0;
+	size_t bucket = 0;
 
 	for (uint32_t r = 0; r < df->df_nruns; r++) {
-		cell = run_to_nodes(ro, cell, r, ro->ro_sum);
+		bucket = run_to_nodes(ro, bucket, r, ro->ro_sum);
 		if (df->df_run[r].dr_weight > 0)
 			for (size_t i = 0; i < ro->ro_nnodes; i++)
 				ro->ro_share[i] += ro->ro_sum[i] /
@@ -287,12 +287,12 @@ static int
 family_fill(struct rows *ro)
 {
 	double *label = calloc(ro->ro_nlabels + 1, sizeof(*label));
-	size_t cell = 0;
+	size_t bucket = 0;
 
 	if (label == NULL)
 		return (-1);
 	for (uint32_t r = 0; r < ro->ro_df->df_nruns; r++) {
-		cell = run_to_nodes(ro, cell, r, ro->ro_sum);
+		bucket = run_to_nodes(ro, bucket, r, ro->ro_sum);
 		for (int part = PROF_SELF; part >= PROF_TOTAL; part--) {
 			if (part == PROF_TOTAL)
 				add_up(ro, ro->ro_sum);

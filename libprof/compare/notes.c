@@ -170,7 +170,7 @@ doubt_names(struct prof_comparison *cp)
 
 /* A note for each line of what is bad about a run's profile. */
 static int
-add_care(struct prof_comparison *cp, const char *side, size_t bad, size_t n,
+add_warning(struct prof_comparison *cp, const char *side, size_t bad, size_t n,
     const char *text)
 {
 	size_t length;
@@ -196,13 +196,13 @@ doubt_profiles(struct prof_comparison *cp)
 			const struct run *run = &cp->cp_run[r];
 
 			n += run->rn_side == s;
-			if (run->rn_side != s || run->rn_care == NULL)
+			if (run->rn_side != s || run->rn_warning == NULL)
 				continue;
 			first = run;
 			bad++;
 		}
-		if (first != NULL && add_care(cp, side_name[s], bad, n,
-		    first->rn_care) == -1)
+		if (first != NULL && add_warning(cp, side_name[s], bad, n,
+		    first->rn_warning) == -1)
 			return (-1);
 	}
 	cp->cp_ncare = cp->cp_nnotes;

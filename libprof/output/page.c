@@ -7,7 +7,7 @@
  *
  * The head is JSON.  Tree and samples are columns of small numbers, deflated
  * and in base64: half a million frames in under 3 MB.  Weights are those of
- * the cells of time alone; the page adds up the ones that are in the range.
+ * the buckets of time alone; the page adds up the ones that are in the range.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -28,8 +28,8 @@
 #define KIND_FRAME_SHIFT 6	/* enum prof_frame_kind from PYTHON on */
 
 /* Cells as they are written. */
-struct cells {
-	struct prof_cell *ce_cell;	/* owned */
+struct buckets {
+	struct prof_bucket *ce_bucket;	/* owned */
 	size_t		 ce_n;
 };
 
@@ -154,81 +154,81 @@ put_tree(const struct prof_flame *flame, struct prof_buf *out)
 	return (0);
 }
 
-/* ------------------------------------------------------------- cells */
+/* ------------------------------------------------------------- buckets */
 
 /* Those of the events that are shown, which are numbered anew. */
 static int
-cells_init(struct cells *cells, const struct prof_flame *flame)
+buckets_init(struct buckets *buckets, const struct prof_flame *flame)
 {
-	const struct prof_cell *all;
+	const struct prof_bucket *all;
 	size_t n, i, event;
 
-	all = prof_profile_cells(flame->fm_profile, &n);
-	cells->ce_n = 0;
-	cells->ce_cell = calloc(n + 1, sizeof(*all));
-	if (cells->ce_cell == NULL)
+	all = prof_profile_buckets(flame->fm_profile, &n);
+	buckets->ce_n = 0;
+	buckets->ce_bucket = calloc(n + 1, sizeof(*all));
+	if (buckets->ce_bucket == NULL)
 		return (-1);
 	for (i = 0; i < n; i++) {
 		event = prof_flame_find(flame, all[i].pc_event);
 		if (event == flame->fm_nevents)
 			continue;
-		cells->ce_cell[cells->ce_n] = all[i];
-		cells->ce_cell[cells->ce_n++].pc_event = (uint32_t)event;
+		buckets->ce_bucket[buckets->ce_n] = all[i];
+		buckets->ce_bucket[buckets->ce_n++].pc_event = (uint32_t)event;
 	}
-	return (prof_cells_sum(&cells->ce_cell, &cells->ce_n));
+	return (prof_buckets_sum(&buckets->ce_bucket, &buckets->ce_n));
 }
 
 /* Most samples weigh what the last one of their event did: then 0. */
 static int
-put_weights(const struct prof_flame *flame, const struct cells *cells,
+put_weights(const struct prof_flame *flame, const struct buckets *buckets,
     struct prof_buf *out)
 {
 	uint64_t *last = calloc(flame->fm_nevents + 1, sizeof(*last));
-	const struct prof_cell *cell;
+	const struct prof_bucket *bucket;
 	size_t i;
 
 	if (last == NULL)
 		return (-1);
-	for (i = 0; i < cells->ce_n; i++) {
-		cell = &cells->ce_cell[i];
-		if (cell->pc_weight == cell->pc_samples *
-		    last[cell->pc_event]) {
+	for (i = 0; i < buckets->ce_n; i++) {
+		bucket = &buckets->ce_bucket[i];
+		if (bucket->pc_weight == bucket->pc_samples *
+		    last[bucket->pc_event]) {
 			prof_buf_varint(out, 0);
 			continue;
 		}
-		prof_buf_varint(out, cell->pc_weight + 1);
-		if (cell->pc_samples > 0 &&
-		    cell->pc_weight % cell->pc_samples == 0)
-			last[cell->pc_event] = cell->pc_weight /
-			    cell->pc_samples;
+		prof_buf_varint(out, bucket->pc_weight + 1);
+		if (bucket->pc_samples > 0 &&
+		    bucket->pc_weight % bucket->pc_samples == 0)
+			last[bucket->pc_event] = bucket->pc_weight /
+			    bucket->pc_samples;
 	}
 	free(last);
 	return (0);
 }
 
 static int
-put_cells(const struct prof_flame *flame, const struct cells *cells,
+put_cells(const struct prof_flame *flame, const struct buckets *buckets,
     struct prof_buf *out)
 {
-	const struct prof_cell *cell = cells->ce_cell;
-	struct prof_cell last = { 0 };
+	const struct prof_bucket *bucket = buckets->ce_bucket;
+	struct prof_bucket last = { 0 };
 	size_t i;
 
-	prof_buf_varint(out, cells->ce_n);
-	for (i = 0; i < cells->ce_n; i++)
-		prof_buf_varint(out, cell[i].pc_cell -
-		    (i == 0 ? 0 : cell[i - 1].pc_cell));
-	for (i = 0; i < cells->ce_n; i++) {
-		if (cell[i].pc_cell != last.pc_cell)
+	prof_buf_varint(out, buckets->ce_n);
+	for (i = 0; i < buckets->ce_n; i++)
+		prof_buf_varint(out, bucket[i].pc_bucket -
+		    (i == 0 ? 0 : bucket[i - 1].pc_bucket));
+	for (i = 0; i < buckets->ce_n; i++) {
+		if (bucket[i].pc_bucket != last.pc_bucket)
 			last.pc_node = 0;
-		prof_buf_varint(out, cell[i].pc_node - last.pc_node);
-		last = cell[i];
+		prof_buf_varint(out, bucket[i].pc_node - last.pc_node);
+		last = bucket[i];
 	}
-	for (i = 0; i < cells->ce_n; i++)
-		prof_buf_varint(out, cell[i].pc_event);
-	for (i = 0; i < cells->ce_n; i++)
-		prof_buf_varint(out, cell[i].pc_samples);
-	return (put_weights(flame, cells, out));
+	for (i = 0; i < buckets->ce_n; i++)
+		prof_buf_varint(out, bucket[i].pc_event);
+	for (i = 0; i < buckets->ce_n; i++)
+		prof_buf_varint(out, bucket[i].pc_samples);
+	return (put_weights(flame, buckets, out));
 }
 
 /* -------------------------------------------------------------- head */
@@ -357,7 +357,7 @@ put_head(const struct prof_flame *flame, struct prof_buf *out)
 	    flame->fm_options.fl_ratio ? "true" : "false");
 	prof_put_fmt(out, "\"begin_ns\":%" PRIu64 ",\"span_ns\":%" PRIu64
 	    ",\"cell_ns\":%" PRIu64 ",\n", begin_of(flame), to_ns - from_ns,
-	    prof_profile_cell_ns(flame->fm_profile));
+	    prof_profile_bucket_ns(flame->fm_profile));
 	put_facts(flame, out);
 	prof_put_str(out, ",\n\"events\":[");
 	for (i = 0; i < flame->fm_nevents; i++) {
@@ -373,10 +373,10 @@ int
 prof_flame_page(const struct prof_flame *flame, struct prof_buf *out)
 {
 	struct prof_buf columns = { 0 };
-	struct cells cells;
+	struct buckets buckets;
 	int rv = -1;
 
-	if (cells_init(&cells, flame) == -1)
+	if (buckets_init(&buckets, flame) == -1)
 		goto out;
 	prof_buf_bytes(out, flame_page_head, sizeof(flame_page_head));
 	put_head(flame, out);
@@ -385,7 +385,7 @@ prof_flame_page(const struct prof_flame *flame, struct prof_buf *out)
 		goto out;
 	put_names(flame->fm_profile, &columns);
 	if (put_tree(flame, &columns) == -1 ||
-	    put_cells(flame, &cells, &columns) == -1)
+	    put_cells(flame, &buckets, &columns) == -1)
 		goto out;
 	if (flame->fm_difference != NULL)
 		prof_flame_put_chances(flame, &columns);
@@ -397,7 +397,7 @@ prof_flame_page(const struct prof_flame *flame, struct prof_buf *out)
 	rv = out->bf_failed ? -1 : 0;
 out:
 	prof_buf_free(&columns);
-	free(cells.ce_cell);
+	free(buckets.ce_bucket);
 	return (rv);
 }
 

@@ -14,7 +14,7 @@
  * and what comes too late for it becomes one fold an event.
  *
  * When each fold has its node there may be a second pass over all samples, to
- * know what was when: a node is few folds, and a cell of time few samples, so
+ * know what was when: a node is few folds, and a bucket of time few samples, so
  * this takes much less memory than telling folds apart by time.
  */
 #include <pthread.h>
@@ -76,7 +76,7 @@ struct worker {
 	size_t		 wk_cap_folds;
 	size_t		 wk_first;	/* its folds' place among all */
 	size_t		 wk_nchunk;	/* the second pass is here */
-	struct prof_cells wk_cells;
+	struct prof_buckets wk_buckets;
 	struct prof_budget wk_budget;
 };
 
@@ -208,21 +208,21 @@ who_find(struct worker *worker, const struct prof_record *record)
 
 /* Cells count from the first sample that is wanted. */
 static int
-cell_add(struct worker *worker, const struct prof_fold *fold, uint32_t n,
+bucket_add(struct worker *worker, const struct prof_fold *fold, uint32_t n,
     uint64_t time_ns)
 {
 	const struct prof_gather *gather = worker->wk_gather;
 	uint64_t at = (time_ns - gather->gt_worker[0].wk_got.ga_first_ns) /
-	    gather->gt_options->pl_cell_ns;
-	struct prof_cell cell = {
-		.pc_cell = at < INT32_MAX ? (uint32_t)at : INT32_MAX,
+	    gather->gt_options->pl_bucket_ns;
+	struct prof_bucket bucket = {
+		.pc_bucket = at < INT32_MAX ? (uint32_t)at : INT32_MAX,
 		.pc_node = gather->gt_nodes[worker->wk_first + n],
 		.pc_event = fold->fo_event,
 		.pc_samples = fold->fo_samples,
 		.pc_weight = fold->fo_weight,
 	};
 
-	return (prof_cells_add(&worker->wk_cells, &cell) == -1 ?
+	return (prof_buckets_add(&worker->wk_buckets, &bucket) == -1 ?
 	    prof_fail_nomem(&worker->wk_error) : 0);
 }
 
@@ -279,7 +279,7 @@ fold_add(struct worker *worker, const struct prof_fold *fold,
 		return (n == PROF_INTERN_FAILED ? prof_fail(&worker->wk_error,
 		    PROF_E_DAMAGED,
 		    "the recording changed while it was read") :
-		    cell_add(worker, fold, n, time_ns));
+		    bucket_add(worker, fold, n, time_ns));
 	if (n != PROF_INTERN_FAILED) {
 		sum = &worker->wk_got.ga_fold[n];
 		sum->fo_weight += fold->fo_weight;
@@ -407,7 +407,7 @@ worker_fini(struct worker *worker)
 	prof_decoder_free(worker->wk_decoder);
 	prof_dict_free(&worker->wk_by_who);
 	prof_dict_free(&worker->wk_by_fold);
-	prof_cells_fini(&worker->wk_cells);
+	prof_buckets_fini(&worker->wk_buckets);
 	free(worker->wk_got.ga_fold);
 	free(worker->wk_got.ga_who);
 	free(worker->wk_got.ga_ends);
@@ -457,7 +457,7 @@ progress_tell(const struct prof_gather *gather, size_t n)
 
 	if (options->pl_progress == NULL)
 		return (0);
-	if (options->pl_cell_ns != 0)
+	if (options->pl_bucket_ns != 0)
 		done = (done + (gather->gt_nodes != NULL)) / 2;
 	return (options->pl_progress(options->pl_arg, done));
 }
@@ -665,21 +665,21 @@ prof_gather_folds(const struct prof_gather *gather)
 }
 
 int
-prof_gather_cells(struct prof_gather *gather, const uint32_t *nodes,
-    size_t nnodes, struct prof_cells *cells, struct prof_err *error)
+prof_gather_buckets(struct prof_gather *gather, const uint32_t *nodes,
+    size_t nnodes, struct prof_buckets *buckets, struct prof_err *error)
 {
 	struct worker *worker = gather->gt_worker;
 	size_t i;
 
 	gather->gt_nodes = nodes;
 	for (i = 0; i < gather->gt_nworkers; i++)
-		if (prof_cells_init(&worker[i].wk_cells, nnodes,
-		    cells->ce_max) == -1)
+		if (prof_buckets_init(&worker[i].wk_buckets, nnodes,
+		    buckets->ce_max) == -1)
 			return (prof_fail_nomem(error));
 	if (work_all(gather, error) == -1)
 		return (-1);
 	for (i = 0; i < gather->gt_nworkers; i++)
-		if (prof_cells_join(cells, &worker[i].wk_cells) == -1)
+		if (prof_buckets_join(buckets, &worker[i].wk_buckets) == -1)
 			return (prof_fail_nomem(error));
 	return (0);
 }

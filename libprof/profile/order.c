@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * The order in which a profile is handed out: labels by what they say, nodes
- * so that parents come before children and siblings in order of name, cells
+ * so that parents come before children and siblings in order of name, buckets
  * by time and node.  After it nothing tells how many threads gathered the
  * samples, or which came first.
  *
@@ -179,16 +179,16 @@ out:
 	return (rv);
 }
 
-/* ------------------------------------------------------------ cells */
+/* ------------------------------------------------------------ buckets */
 
 static int
-order_cells(struct prof_tree *tree, const uint32_t *moved)
+order_buckets(struct prof_tree *tree, const uint32_t *moved)
 {
-	for (size_t i = 0; i < tree->tr_ncells; i++)
-		tree->tr_cell[i].pc_node = moved[tree->tr_cell[i].pc_node];
+	for (size_t i = 0; i < tree->tr_nbuckets; i++)
+		tree->tr_bucket[i].pc_node = moved[tree->tr_bucket[i].pc_node];
 	/* The array that comes back has room for what went in. */
-	tree->tr_cap_cells = tree->tr_ncells;
-	return (prof_cells_sum(&tree->tr_cell, &tree->tr_ncells));
+	tree->tr_cap_buckets = tree->tr_nbuckets;
+	return (prof_buckets_sum(&tree->tr_bucket, &tree->tr_nbuckets));
 }
 
 int
@@ -205,7 +205,7 @@ prof_order(struct prof_tree *tree, struct prof_labels *labels)
 			tree->tr_node[i].pt_label =
 			    rank[tree->tr_node[i].pt_label];
 		if (order_nodes(tree, nlabels, moved) == 0)
-			rv = order_cells(tree, moved);
+			rv = order_buckets(tree, moved);
 	}
 	free(rank);
 	free(moved);

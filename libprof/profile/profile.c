@@ -39,39 +39,39 @@ prof_profile_new(struct prof_reader *reader, struct prof_symbols *symbols,
 	return (NULL);
 }
 
-/* The cells of nodes: of a fold when it is all one, else of each sample. */
+/* The buckets of nodes: of a fold when it is all one, else of each sample. */
 static int
-profile_cells(struct prof_profile *profile, struct prof_gather *gather,
+profile_buckets(struct prof_profile *profile, struct prof_gather *gather,
     const uint32_t *nodes, const struct prof_profile_options *options,
     struct prof_err *error)
 {
 	const struct prof_gathered *gathered = prof_gather_folds(gather);
 	struct prof_tree *tree = &profile->pf_tree;
-	struct prof_cells cells = { 0 };
+	struct prof_buckets buckets = { 0 };
 	const struct prof_fold *fold;
 	int rv = 0;
 
-	if (prof_cells_init(&cells, tree->tr_nnodes,
-	    options->pl_max_cells) == -1)
+	if (prof_buckets_init(&buckets, tree->tr_nnodes,
+	    options->pl_max_buckets) == -1)
 		rv = prof_fail_nomem(error);
-	else if (options->pl_cell_ns != 0)
-		rv = prof_gather_cells(gather, nodes, tree->tr_nnodes, &cells,
-		    error);
-	for (size_t i = 0; rv == 0 && options->pl_cell_ns == 0 &&
+	else if (options->pl_bucket_ns != 0)
+		rv = prof_gather_buckets(gather, nodes, tree->tr_nnodes,
+		    &buckets, error);
+	for (size_t i = 0; rv == 0 && options->pl_bucket_ns == 0 &&
 	    i < gathered->ga_nfolds; i++) {
 		fold = &gathered->ga_fold[i];
-		if (prof_cells_add(&cells, &(struct prof_cell){
+		if (prof_buckets_add(&buckets, &(struct prof_bucket){
 		    .pc_node = nodes[i], .pc_event = fold->fo_event,
 		    .pc_samples = fold->fo_samples,
 		    .pc_weight = fold->fo_weight }) == -1)
 			rv = prof_fail_nomem(error);
 	}
-	tree->tr_cell = cells.ce_cell;
-	tree->tr_ncells = cells.ce_n;
-	tree->tr_cap_cells = cells.ce_cap;
-	profile->pf_cell_ns = options->pl_cell_ns << cells.ce_halved;
-	cells.ce_cell = NULL;
-	prof_cells_fini(&cells);
+	tree->tr_bucket = buckets.ce_bucket;
+	tree->tr_nbuckets = buckets.ce_n;
+	tree->tr_cap_buckets = buckets.ce_cap;
+	profile->pf_bucket_ns = options->pl_bucket_ns << buckets.ce_halved;
+	buckets.ce_bucket = NULL;
+	prof_buckets_fini(&buckets);
 	return (rv);
 }
 
@@ -94,7 +94,7 @@ profile_resolve(struct prof_profile *profile, struct prof_symbols *symbols,
 	    gathered, nodes) == -1)
 		rv = prof_fail_nomem(error);
 	else
-		rv = profile_cells(profile, gather, nodes, options, error);
+		rv = profile_buckets(profile, gather, nodes, options, error);
 	free(nodes);
 	labels->lb_budget = NULL;
 	if (rv == 0 && (prof_order(tree, labels) == -1 ||
@@ -170,7 +170,7 @@ prof_profile_free(struct prof_profile *profile)
 	free(profile->pf_dense);
 	free(profile->pf_quality);
 	free(profile->pf_tree.tr_node);
-	free(profile->pf_tree.tr_cell);
+	free(profile->pf_tree.tr_bucket);
 	prof_labels_fini(&profile->pf_labels);
 	free(profile);
 }
@@ -202,17 +202,17 @@ prof_profile_label(const struct prof_profile *profile, uint32_t n)
 	    &profile->pf_labels.lb_label[n] : NULL);
 }
 
-const struct prof_cell *
-prof_profile_cells(const struct prof_profile *profile, size_t *n)
+const struct prof_bucket *
+prof_profile_buckets(const struct prof_profile *profile, size_t *n)
 {
-	*n = profile->pf_tree.tr_ncells;
-	return (profile->pf_tree.tr_cell);
+	*n = profile->pf_tree.tr_nbuckets;
+	return (profile->pf_tree.tr_bucket);
 }
 
 uint64_t
-prof_profile_cell_ns(const struct prof_profile *profile)
+prof_profile_bucket_ns(const struct prof_profile *profile)
 {
-	return (profile->pf_cell_ns);
+	return (profile->pf_bucket_ns);
 }
 
 void
@@ -263,13 +263,13 @@ dense_of(const struct prof_profile *profile, size_t event)
 		return (NULL);
 	/* What was looked at is no part of what a profile says. */
 	((struct prof_profile *)(uintptr_t)profile)->pf_ndense++;
-	for (i = 0; i < tree->tr_ncells; i++) {
-		if (tree->tr_cell[i].pc_event != event)
+	for (i = 0; i < tree->tr_nbuckets; i++) {
+		if (tree->tr_bucket[i].pc_event != event)
 			continue;
-		dense->dn_self[tree->tr_cell[i].pc_node] +=
-		    tree->tr_cell[i].pc_weight;
-		dense->dn_samples[tree->tr_cell[i].pc_node] +=
-		    tree->tr_cell[i].pc_samples;
+		dense->dn_self[tree->tr_bucket[i].pc_node] +=
+		    tree->tr_bucket[i].pc_weight;
+		dense->dn_samples[tree->tr_bucket[i].pc_node] +=
+		    tree->tr_bucket[i].pc_samples;
 	}
 	return (dense);
 }

@@ -11,9 +11,9 @@
  *	label.c		a pc in a space -> its functions, each just once
  *	tree.c		folds -> nodes, each different stack walked once
  *	budget.c	how much memory of it all a file of its size may take
- *	cells.c		nodes -> cells of time, by another pass of gather.c
+ *	buckets.c	nodes -> buckets of time, by another pass of gather.c
  *			where it is asked what was when
- *	order.c		nodes and cells in the order that does not depend on
+ *	order.c		nodes and buckets in the order that does not depend on
  *			how many threads there were
  *	throttling.c	what the kernel kept from us
  *	quality.c	how reliable it is
@@ -101,14 +101,14 @@ bool	prof_select_time(const struct prof_select *select, uint64_t time_ns);
 bool	prof_select_wants(const struct prof_select *select,
 	    const struct prof_record *record, const char *comm);
 
-/* ------------------------------------------------------------ cells.c */
+/* ------------------------------------------------------------ buckets.c */
 
-/* A number of cells that stays bounded. */
-struct prof_cells {
-	struct prof_cell *ce_cell;
+/* A number of buckets that stays bounded. */
+struct prof_buckets {
+	struct prof_bucket *ce_bucket;
 	size_t		 ce_n;
 	size_t		 ce_cap;
-	uint32_t	*ce_last;	/* cell of a node; UINT32_MAX */
+	uint32_t	*ce_last;	/* bucket of a node; UINT32_MAX */
 	size_t		 ce_nnodes;
 	size_t		 ce_max;	/* 0: any number */
 	size_t		 ce_fit_at;	/* so many are added up at once */
@@ -116,15 +116,15 @@ struct prof_cells {
 };
 
 /* 0, or -1: no memory, of all of these; fini also after a failure. */
-int	prof_cells_init(struct prof_cells *cells, size_t nnodes, size_t max);
-/* pc_cell: as long as it was in the beginning. */
-int	prof_cells_add(struct prof_cells *cells,
-	    const struct prof_cell *cell);
+int prof_buckets_init(struct prof_buckets *buckets, size_t nnodes, size_t max);
+/* pc_bucket: as long as it was in the beginning. */
+int	prof_buckets_add(struct prof_buckets *buckets,
+	    const struct prof_bucket *bucket);
 /* Take over what another one has, and no more than are wanted. */
-int	prof_cells_join(struct prof_cells *to, struct prof_cells *from);
-void	prof_cells_fini(struct prof_cells *cells);
+int	prof_buckets_join(struct prof_buckets *to, struct prof_buckets *from);
+void	prof_buckets_fini(struct prof_buckets *buckets);
 /* By time, node, event; what is the same is added up. */
-int	prof_cells_sum(struct prof_cell **cells, size_t *count);
+int	prof_buckets_sum(struct prof_bucket **buckets, size_t *count);
 
 /* ------------------------------------------------------------- args.c */
 
@@ -261,9 +261,10 @@ struct prof_gather *prof_gather_new(const struct prof_reader *reader,
 	    const struct prof_profile_options *options,
 	    struct prof_err *error);	/* owned by caller */
 const struct prof_gathered *prof_gather_folds(const struct prof_gather *gather);
-/* All samples again: each is of its fold's node, and of a cell of time. */
-int	prof_gather_cells(struct prof_gather *gather, const uint32_t *nodes,
-	    size_t nnodes, struct prof_cells *cells, struct prof_err *error);
+/* All samples again: each is of its fold's node, and of a bucket of time. */
+int prof_gather_buckets(struct prof_gather *gather, const uint32_t *nodes,
+	    size_t nnodes, struct prof_buckets *buckets,
+	    struct prof_err *error);
 void	prof_gather_free(struct prof_gather *gather);
 
 /* ------------------------------------------------------------ label.c */
@@ -329,9 +330,9 @@ struct prof_tree {
 	struct prof_tree_node *tr_node;
 	size_t		 tr_nnodes;
 	size_t		 tr_cap;
-	struct prof_cell *tr_cell;
-	size_t		 tr_ncells;
-	size_t		 tr_cap_cells;
+	struct prof_bucket *tr_bucket;
+	size_t		 tr_nbuckets;
+	size_t		 tr_cap_buckets;
 };
 
 /*
@@ -348,7 +349,7 @@ int	prof_tree_build(struct prof_tree *tree, struct prof_labels *labels,
 
 /* ------------------------------------------------------------ order.c */
 
-/* Renumber nodes and labels, sum up cells; 0, or -1: no memory. */
+/* Renumber nodes and labels, sum up buckets; 0, or -1: no memory. */
 int	prof_order(struct prof_tree *tree, struct prof_labels *labels);
 
 /* ---------------------------------------------------------- profile.c */
@@ -368,7 +369,7 @@ struct prof_profile {
 	size_t		 pf_ndense;	/* of them made */
 	struct prof_quality *pf_quality; /* by event */
 	struct prof_sampled pf_sampled;
-	uint64_t	 pf_cell_ns;
+	uint64_t	 pf_bucket_ns;
 	uint64_t	 pf_from_ns;
 	uint64_t	 pf_to_ns;
 };

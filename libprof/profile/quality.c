@@ -65,29 +65,29 @@ prof_quality_innermost(const struct prof_profile *profile, uint32_t node,
 
 /* Weight, samples, and the weight whose innermost function has no name. */
 static void
-count_cells(struct prof_profile *profile, bool is_reversed,
+count_buckets(struct prof_profile *profile, bool is_reversed,
     uint64_t *unnamed)
 {
 	const struct prof_tree *tree = &profile->pf_tree;
 	const struct prof_label *label;
-	const struct prof_cell *cell;
+	const struct prof_bucket *bucket;
 	struct prof_quality *quality;
 	size_t i;
 
-	for (i = 0; i < tree->tr_ncells; i++) {
-		cell = &tree->tr_cell[i];
-		quality = &profile->pf_quality[cell->pc_event];
-		quality->pq_samples += cell->pc_samples;
-		quality->pq_weight += cell->pc_weight;
+	for (i = 0; i < tree->tr_nbuckets; i++) {
+		bucket = &tree->tr_bucket[i];
+		quality = &profile->pf_quality[bucket->pc_event];
+		quality->pq_samples += bucket->pc_samples;
+		quality->pq_weight += bucket->pc_weight;
 		label = &profile->pf_labels.lb_label[
-		    tree->tr_node[cell->pc_node].pt_label];
+		    tree->tr_node[bucket->pc_node].pt_label];
 		if (label->lb_kind == PROF_LABEL_OVER)
-			quality->pq_over += (double)cell->pc_weight;
-		label = prof_quality_innermost(profile, cell->pc_node,
+			quality->pq_over += (double)bucket->pc_weight;
+		label = prof_quality_innermost(profile, bucket->pc_node,
 		    is_reversed);
 		if (label->lb_function != NULL &&
 		    label->lb_function->fu_unnamed != PROF_NAMED)
-			unnamed[cell->pc_event] += cell->pc_weight;
+			unnamed[bucket->pc_event] += bucket->pc_weight;
 	}
 }
 
@@ -109,8 +109,9 @@ fill_from_accounting(struct prof_profile *profile, size_t event,
 		return;
 	quality->pq_lost = prof_lost_share(pa.pa_stored,
 	    prof_accounting_lost(&pa));
-	quality->pq_hidden = share_of((double)prof_accounting_hidden(info,
-	    &pa), (double)pa.pa_count);
+	quality->pq_unaccounted =
+	    share_of((double)prof_accounting_unaccounted(info, &pa),
+	    (double)pa.pa_count);
 	quality->pq_throttled = share_of((double)throttled_ns,
 	    prof_accounting_open_ns(&pa, span_ns));
 	if (pa.pa_has_count)
@@ -165,7 +166,7 @@ prof_quality_fill(struct prof_profile *profile, const struct prof_ends *ends,
 
 	if (unnamed != NULL && throttled != NULL && prof_reader_throttled(
 	    profile->pf_reader, throttled, &ran) == 0) {
-		count_cells(profile, is_reversed, unnamed);
+		count_buckets(profile, is_reversed, unnamed);
 		for (e = 0; e < n; e++) {
 			fill_from_accounting(profile, e, throttled[e].to_ns,
 			    ran.rn_ns);

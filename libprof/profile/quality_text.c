@@ -112,9 +112,9 @@ say_lost(struct doubts *doubts)
 			say_cure(doubts, "record a command or -p PIDS rather "
 			    "than -a");
 	}
-	if (quality->pq_hidden > MAX_HIDDEN) {
-		say_share(doubts, quality->pq_hidden, "of the event's count "
-		    "unaccounted: a share may be wrong by as much");
+	if (quality->pq_unaccounted > MAX_HIDDEN) {
+		say_share(doubts, quality->pq_unaccounted, "of the event's "
+		    "count unaccounted: a share may be wrong by as much");
 		say_cure(doubts, "end other programs that use BPF");
 	}
 	if (quality->pq_throttled > MAX_THROTTLED) {
@@ -294,20 +294,20 @@ worst_of(const struct prof_profile *profile, size_t event, bool is_reversed,
 	const struct prof_tree *tree = &profile->pf_tree;
 	const struct prof_label *labels = profile->pf_labels.lb_label, *label;
 	const struct prof_label *worst = NULL;
-	const struct prof_cell *cell;
+	const struct prof_bucket *bucket;
 	size_t i;
 
 	memset(weight, 0, profile->pf_labels.lb_nlabels * sizeof(*weight));
-	for (i = 0; i < tree->tr_ncells; i++) {
-		cell = &tree->tr_cell[i];
-		if (cell->pc_event != event)
+	for (i = 0; i < tree->tr_nbuckets; i++) {
+		bucket = &tree->tr_bucket[i];
+		if (bucket->pc_event != event)
 			continue;
-		label = prof_quality_innermost(profile, cell->pc_node,
+		label = prof_quality_innermost(profile, bucket->pc_node,
 		    is_reversed);
 		if (label->lb_function == NULL ||
 		    label->lb_function->fu_unnamed == PROF_NAMED)
 			continue;
-		weight[label - labels] += cell->pc_weight;
+		weight[label - labels] += bucket->pc_weight;
 		if (worst == NULL ||
 		    weight[label - labels] > weight[worst - labels])
 			worst = label;

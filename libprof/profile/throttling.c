@@ -153,7 +153,7 @@ prof_reader_throttled_sized(const struct prof_reader *reader,
 }
 
 uint64_t
-prof_accounting_hidden(const struct prof_event_info *info,
+prof_accounting_unaccounted(const struct prof_event_info *info,
     const struct prof_accounting *pa)
 {
 	double rest = (double)pa->pa_unaccounted -

@@ -92,7 +92,7 @@ prof_options_copy(struct prof_options *to, const struct prof_options *from,
 	to->po_filter = copy_string(to->po_filter, &failed);
 	to->po_comm = copy_string(to->po_comm, &failed);
 	to->po_note = copy_string(to->po_note, &failed);
-	to->po_less = copy_string(to->po_less, &failed);
+	to->po_degraded = copy_string(to->po_degraded, &failed);
 	to->po_argv = copy_argv(to->po_argv, &failed);
 	if (failed)
 		return (prof_fail_nomem(error));
@@ -117,7 +117,7 @@ prof_options_free(struct prof_options *po)
 	free((void *)po->po_filter);
 	free((void *)po->po_comm);
 	free((void *)po->po_note);
-	free((void *)po->po_less);
+	free((void *)po->po_degraded);
 }
 
 static int
@@ -287,8 +287,8 @@ prof_describe(struct prof_session *session)
 		return (-1);
 	if (say_skids(session) == -1)
 		return (-1);
-	if (po->po_less != NULL && say_info(session, "less.event",
-	    po->po_less) == -1)
+	if (po->po_degraded != NULL && say_info(session, "less.event",
+	    po->po_degraded) == -1)
 		return (-1);
 	if (session->se_in_namespace && say_info(session, "pid.namespace",
 	    "its own") == -1)

@@ -165,7 +165,7 @@ start_paused(struct prof_session *session)
 }
 
 /*
- * Whoever polls our descriptor is woken when a round is due: the bell rings
+ * Whoever polls our descriptor is woken when a round is due: programs wake
  * only where a ring fills.  Stacks need the mappings that wait for it.
  */
 static int

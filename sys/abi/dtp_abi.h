@@ -292,7 +292,7 @@ struct dtp_control {
 	__u64	co_clock_ns;	/* [u] the same of timers on all CPUs; 0: on */
 				/* tasks, and time goes on in pauses */
 	__u64	co_forks;	/* [c] tasks that targets have started */
-	__u64	co_fork_bell;	/* [u] ring the bell for each of them */
+	__u64	co_fork_wakeup;	/* [u] wake the reader for each of them */
 	__u64	co_begun_ns;	/* [u] when it began, or the last pause ended */
 	__u64	co_bared;	/* [c] execs that took a target's events away */
 	__u64	co_pad[1];
@@ -480,7 +480,7 @@ struct dtp_config {
 	__u32	dc_parts;	/* DTP_P_* */
 	__u32	dc_ncpus;	/* size of the per-CPU maps: largest id + 1 */
 	__u32	dc_ring_mask;	/* ring bytes - 1 */
-	__u32	dc_bell_bytes;	/* fill at which the doorbell rings, 0: never */
+	__u32	dc_wakeup_bytes;	/* fill that wakes the reader; 0: none */
 	__u32	dc_target_mode;	/* enum dtp_target_mode */
 	__u32	dc_cgroup_level;
 	__u32	dc_inherit;	/* targets are followed through fork */

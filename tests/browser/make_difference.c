@@ -123,14 +123,14 @@ add_row(struct prof_profile *profile, const struct fixture *fx,
 	const uint64_t samples = noisy(row->rw_samples[side], fx->fx_noise);
 	struct prof_tree *tree = &profile->pf_tree;
 	uint32_t node = child(profile, 0, "main");
-	struct prof_cell *cell;
+	struct prof_bucket *cell;
 
 	for (int i = 0; row->rw_path[i] != NULL; i++)
 		node = child(profile, node, row->rw_path[i]);
-	cell = prof_grow((void **)&tree->tr_cell, &tree->tr_ncells,
-	    &tree->tr_cap_cells, sizeof(*cell));
+	cell = prof_grow((void **)&tree->tr_bucket, &tree->tr_nbuckets,
+	    &tree->tr_cap_buckets, sizeof(*cell));
 	CHECK(cell != NULL);
-	*cell = (struct prof_cell){ 0, node, 1, samples,
+	*cell = (struct prof_bucket){ 0, node, 1, samples,
 	    samples * fx->fx_weight[side] };
 	profile->pf_quality[1].pq_samples += samples;
 	profile->pf_quality[1].pq_effective += (double)samples;

@@ -155,12 +155,12 @@ add(uint32_t node, uint32_t event, uint32_t cell, uint32_t samples,
     uint64_t weight)
 {
 	struct prof_tree *tree = &profile.pf_tree;
-	struct prof_cell *new;
+	struct prof_bucket *new;
 
-	new = prof_grow((void **)&tree->tr_cell, &tree->tr_ncells,
-	    &tree->tr_cap_cells, sizeof(*new));
+	new = prof_grow((void **)&tree->tr_bucket, &tree->tr_nbuckets,
+	    &tree->tr_cap_buckets, sizeof(*new));
 	CHECK(new != NULL);
-	*new = (struct prof_cell){ cell, node, event, samples, weight };
+	*new = (struct prof_bucket){ cell, node, event, samples, weight };
 	profile.pf_quality[event].pq_samples += samples;
 	profile.pf_quality[event].pq_weight += weight;
 	profile.pf_quality[event].pq_effective += samples;
@@ -287,7 +287,7 @@ finish(void)
 		    "12.0%% of samples lost\nonly %" PRIu64 " samples",
 		    profile.pf_quality[event].pq_samples);
 	}
-	profile.pf_cell_ns = 20 * MS;
+	profile.pf_bucket_ns = 20 * MS;
 	profile.pf_from_ns = 1000 * MS;
 	profile.pf_to_ns = 11000 * MS;
 }

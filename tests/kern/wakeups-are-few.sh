@@ -6,7 +6,7 @@
 # timers fire, it wakes no more than 6 times a second, once the target has
 # been quiet for a while: also an idle CPU pays for each wake-up.
 #
-# Easy to get wrong: a doorbell that rings for each record.
+# Easy to get wrong: a wakeup for each record.
 
 . "${SRC:=$PWD}/tests/kern/lib-kern.sh"
 need_recording

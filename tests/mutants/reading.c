@@ -82,8 +82,8 @@ analyze(struct chance *chance, struct prof_reader *reader)
 		.pl_reverse = chance_is(chance, 4),
 		.pl_places = chance_is(chance, 8),
 		.pl_leaves = chance_is(chance, 8),
-		.pl_cell_ns = chance_is(chance, 2) ? 1000000 : 0,
-		.pl_max_cells = 10000,
+		.pl_bucket_ns = chance_is(chance, 2) ? 1000000 : 0,
+		.pl_max_buckets = 10000,
 	};
 	struct prof_profile *profile = NULL;
 	struct prof_symbols *symbols;

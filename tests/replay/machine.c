@@ -344,10 +344,10 @@ bpf_perf_event_read_value(void *map, __u64 flags,
 long
 bpf_ringbuf_output(void *map, void *data, __u64 size, __u64 flags)
 {
-	if (map != &bell || data == NULL || size == 0 ||
+	if (map != &wakeups || data == NULL || size == 0 ||
 	    flags != BPF_RB_FORCE_WAKEUP)
 		abort();
-	machine.ma_bells++;
+	machine.ma_wakeups++;
 	return (0);
 }
 

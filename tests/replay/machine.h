@@ -40,7 +40,7 @@ struct machine_task {
 
 struct machine {
 	__u64			 ma_clock_ns;	/* 0: the real clock */
-	unsigned		 ma_bells;
+	unsigned		 ma_wakeups;
 	unsigned		 ma_cas_to_lose;	/* of ss_state */
 	enum machine_mutant	 ma_mutant;
 	void			(*ma_yield)(void);	/* before each access */

@@ -2,7 +2,7 @@
 /*
  * Looks at what the programs of sys/ write, byte for byte: parts and their
  * order, arguments, stacks and what is said of them, lives and the map of
- * targets, late timers, the bell.  Every record is also written a second
+ * targets, late timers, wakeups.  Every record is also written a second
  * time onto other old bytes, to show that none of these remains.
  */
 #include "programs.h"
@@ -514,7 +514,7 @@ copies_of_stacks(void)
 		cfg.dc_snap_mode = DTP_SNAP_ONLY;
 		cfg.dc_snap_bytes = 6144;
 		cfg.dc_snap_room = RING;
-		cfg.dc_bell_bytes = 6144;	/* more than the sample */
+		cfg.dc_wakeup_bytes = 6144;	/* more than the sample */
 		me.mt_stack[1] = 1;
 		uw = &machine.ma_scratch[0].sc_unwind;
 #ifdef __x86_64__
@@ -529,26 +529,26 @@ copies_of_stacks(void)
 			    1))->dp_bytes;
 		CHECK_IS(copied, 6144);
 		CHECK_IS(machine_counts(0)->cn_snap_cut, 0);
-		CHECK_IS(machine.ma_bells, 1);
+		CHECK_IS(machine.ma_wakeups, 1);
 	}
 }
 
 static void
-bell_at_the_mark(void)
+wakeup_at_the_mark(void)
 {
 	begin(__func__);
-	cfg.dc_bell_bytes = 100;
+	cfg.dc_wakeup_bytes = 100;
 	for (int i = 0; i < 3; i++)
 		fire_tracepoint();
-	CHECK_IS(machine.ma_bells, 0);
+	CHECK_IS(machine.ma_wakeups, 0);
 	fire_tracepoint();
-	CHECK_IS(machine.ma_bells, 1);
+	CHECK_IS(machine.ma_wakeups, 1);
 	fire_tracepoint();
-	CHECK_IS(machine.ma_bells, 1);
+	CHECK_IS(machine.ma_wakeups, 1);
 	machine.ma_streams[0].ss_tail = machine.ma_streams[0].ss_head;
 	for (int i = 0; i < 4; i++)
 		fire_counter(false);
-	CHECK_IS(machine.ma_bells, 2);
+	CHECK_IS(machine.ma_wakeups, 2);
 }
 
 int
@@ -566,6 +566,6 @@ main(void)
 	late_timers_and_pauses();
 	late_timers_of_tasks();
 	copies_of_stacks();
-	bell_at_the_mark();
+	wakeup_at_the_mark();
 	return (end());
 }

@@ -73,7 +73,7 @@ look(const char *path, const struct what *what)
 {
 	const struct prof_profile_options options = {
 	    .pl_size = sizeof(options), .pl_roots = PROF_ROOT_TID,
-	    .pl_cell_ns = 1, .pl_max_cells = 10000,
+	    .pl_bucket_ns = 1, .pl_max_buckets = 10000,
 	    .pl_reverse = what->wh_reverse };
 	struct prof_reader *reader;
 	struct prof_symbols *symbols;

@@ -123,7 +123,7 @@ is_ours(int kind, const char *name)
 {
 	static const char *const maps[] = {
 		"streams", "rings", "counts", "control", "scratch", "targets",
-		"bell", "calls", "call_ends"
+		"wakeups", "calls", "call_ends"
 	};
 	static const char *const programs[] = {
 		"on_overflow", "on_timer", "on_tracepoint", "on_sys_enter",

@@ -192,8 +192,8 @@ flame_profile_options(const struct flame_options *fo,
 		.pl_reverse = fo->fo_reverse,
 		.pl_inlines = fo->fo_inlines,
 		.pl_lines = fo->fo_lines,
-		.pl_cell_ns = shows_time(fo) ? FLAME_CELL_NS : 0,
-		.pl_max_cells = FLAME_MAX_CELLS,
+		.pl_bucket_ns = shows_time(fo) ? FLAME_CELL_NS : 0,
+		.pl_max_buckets = FLAME_MAX_CELLS,
 	};
 }
 

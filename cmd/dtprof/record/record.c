@@ -96,7 +96,7 @@ set_up_default(const struct prof_options *po,
 	    error->pe_code != PROF_E_EVENT_UNKNOWN))
 		return (session);
 	noted.po_note = "sampling " OTHER_EVENT " (no hardware cycle counter)";
-	noted.po_less = OTHER_EVENT " (no hardware cycle counter)";
+	noted.po_degraded = OTHER_EVENT " (no hardware cycle counter)";
 	return (set_up(&noted, &second, error));
 }
 

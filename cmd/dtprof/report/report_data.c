@@ -218,7 +218,7 @@ emit_quality(const struct report *report, struct emit *em, size_t event)
 	    FIXED("unresolved", quality.pq_unresolved, 6),
 	    FIXED("lost", quality.pq_lost, 6),
 	    FIXED("sideband_lost", quality.pq_side_lost, 6),
-	    FIXED("unaccounted", quality.pq_hidden, 6),
+	    FIXED("unaccounted", quality.pq_unaccounted, 6),
 	    FIXED("throttled", quality.pq_throttled, 6),
 	    FIXED("multiplexed", quality.pq_multiplexed, 6),
 	    FLAG("is_bad", quality.pq_is_bad), TEXT("text", quality.pq_text));

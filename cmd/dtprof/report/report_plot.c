@@ -51,13 +51,13 @@ grid_fill(struct grid *grid, const struct report *report, size_t nlanes,
     const uint32_t *lane_of, size_t max_steps)
 {
 	const size_t ncolumns = report->re_table.ta_ncolumns;
-	const struct prof_cell *cell;
+	const struct prof_bucket *bucket;
 	size_t n, at, column, last = 0, each;
 
-	cell = prof_profile_cells(report->re_profile, &n);
+	bucket = prof_profile_buckets(report->re_profile, &n);
 	for (size_t i = 0; i < n; i++)
-		if (cell[i].pc_cell > last)
-			last = cell[i].pc_cell;
+		if (bucket[i].pc_bucket > last)
+			last = bucket[i].pc_bucket;
 	each = (last + max_steps) / max_steps;
 	grid->gr_nlanes = nlanes;
 	grid->gr_nsteps = last / each + 1;
@@ -69,13 +69,13 @@ grid_fill(struct grid *grid, const struct report *report, size_t nlanes,
 	if (grid->gr_samples == NULL || grid->gr_weight == NULL)
 		return (no_memory());
 	for (size_t i = 0; i < n; i++) {
-		column = column_of(report, cell[i].pc_event);
+		column = column_of(report, bucket[i].pc_event);
 		if (column == ncolumns)
 			continue;
-		at = (lane_of != NULL ? lane_of[cell[i].pc_node] : column) *
-		    grid->gr_nsteps + cell[i].pc_cell / each;
-		grid->gr_samples[at] += cell[i].pc_samples;
-		grid->gr_weight[at] += cell[i].pc_weight;
+		at = (lane_of != NULL ? lane_of[bucket[i].pc_node] : column) *
+		    grid->gr_nsteps + bucket[i].pc_bucket / each;
+		grid->gr_samples[at] += bucket[i].pc_samples;
+		grid->gr_weight[at] += bucket[i].pc_weight;
 	}
 	return (0);
 }
@@ -160,20 +160,20 @@ find_roots(const struct report *report, uint32_t *root_of,
 	const struct prof_tree_node *node =
 	    prof_profile_nodes(report->re_profile);
 	const size_t nnodes = prof_profile_nnodes(report->re_profile);
-	const struct prof_cell *cell;
-	size_t n = 0, ncells;
+	const struct prof_bucket *bucket;
+	size_t n = 0, nbuckets;
 
 	for (size_t i = 1; i < nnodes; i++) {
 		if (node[i].pt_parent == 0)
 			roots[n++].ro_node = (uint32_t)i;
 		root_of[i] = (uint32_t)(n - 1);
 	}
-	cell = prof_profile_cells(report->re_profile, &ncells);
-	for (size_t i = 0; i < ncells; i++)
-		if (column_of(report, cell[i].pc_event) <
-		    report->re_table.ta_ncolumns && cell[i].pc_node != 0)
-			roots[root_of[cell[i].pc_node]].ro_samples +=
-			    cell[i].pc_samples;
+	bucket = prof_profile_buckets(report->re_profile, &nbuckets);
+	for (size_t i = 0; i < nbuckets; i++)
+		if (column_of(report, bucket[i].pc_event) <
+		    report->re_table.ta_ncolumns && bucket[i].pc_node != 0)
+			roots[root_of[bucket[i].pc_node]].ro_samples +=
+			    bucket[i].pc_samples;
 	return (n);
 }
 

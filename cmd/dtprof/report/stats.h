@@ -54,7 +54,7 @@ void	stats_free(struct stats *stats);
 /*
  * Does an event's accounting balance?  NULL, or what does not, in a sentence
  * that is borrowed from buffer.  What the kernel never showed to us is no
- * imbalance; prof_accounting_hidden tells.
+ * imbalance; prof_accounting_unaccounted tells.
  */
 const char *stats_imbalance(const struct stats *stats, size_t event,
 	    const struct prof_accounting *pa, char *buffer, size_t size);

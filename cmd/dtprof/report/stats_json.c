@@ -111,8 +111,8 @@ emit_accounting(const struct stats *stats, struct emit *em, size_t event)
 	EMIT(em, COUNT("in_file", stats->st_seen[event]));
 	emit_stacks(em, "kernel_stacks", pa.pa_kstack);
 	emit_stacks(em, "user_stacks", pa.pa_ustack);
-	EMIT(em,
-	    COUNT("unaccounted_excess", prof_accounting_hidden(info, &pa)));
+	EMIT(em, COUNT("unaccounted_excess",
+	    prof_accounting_unaccounted(info, &pa)));
 	wrong = stats_imbalance(stats, event, &pa, buffer, sizeof(buffer));
 	EMIT(em, FLAG("balances", wrong == NULL), TEXT("imbalance", wrong));
 	stats_calls_json(stats, em, event);

@@ -312,12 +312,12 @@ show_hidden(const struct stats *stats, struct out *out, size_t event,
 {
 	const struct prof_event_info *info =
 	    prof_reader_event(stats->st_reader, event);
-	const uint64_t hidden = prof_accounting_hidden(info, pa);
+	const uint64_t unaccounted = prof_accounting_unaccounted(info, pa);
 
-	if (hidden == 0)
+	if (unaccounted == 0)
 		return;
 	OUT(out, "UNACCOUNTED: ", info->pi_name);
-	out_fmt(out, ": %" PRIu64, hidden);
+	out_fmt(out, ": %" PRIu64, unaccounted);
 	OUT(out, " ", info->pi_unit, ": the kernel skipped the BPF program, "
 	    "as other BPF programs can cause\n");
 }

@@ -204,7 +204,7 @@ bpf_fds(const void *state, const int **fds)
 {
 	const struct prof_bpf *bpf = state;
 
-	*fds = &bpf->bp_bell_fd;
+	*fds = &bpf->bp_wakeup_fd;
 	return (1);
 }
 
@@ -213,7 +213,7 @@ bpf_look(void *state, uint64_t handed_ns, uint64_t *until_ns, unsigned *fill)
 {
 	struct prof_bpf *bpf = state;
 
-	prof_bpf_bell_clear(bpf);
+	prof_bpf_wakeup_clear(bpf);
 	if (prof_drain_look(bpf->bp_drain, handed_ns, until_ns) == -1)
 		return (-1);
 	*fill = prof_drain_fill(bpf->bp_drain);

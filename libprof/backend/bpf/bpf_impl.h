@@ -105,8 +105,8 @@ struct prof_bpf {
 	size_t		 bp_nrings;
 	/* [2 * room]: behind all, the second of two on a tracepoint */
 	struct prof_instance *bp_instance;
-	void		*bp_bell;	/* struct ring_buffer of libbpf */
-	int		 bp_bell_fd;
+	void		*bp_wakeup;	/* struct ring_buffer of libbpf */
+	int		 bp_wakeup_fd;
 	int		 bp_stats_fd;	/* keeps statistics on; or -1 */
 	struct prof_drain *bp_drain;
 	struct prof_gap	*bp_gaps;	/* [ncpus * room] */
@@ -128,7 +128,7 @@ int	prof_bpf_load_one(struct prof_bpf *bpf, struct prof_event *event);
 /* The second instance of an event; without an object where there is none. */
 struct prof_instance *prof_bpf_second(const struct prof_bpf *bpf,
 	    const struct prof_event *event);
-void	prof_bpf_bell_clear(struct prof_bpf *bpf);
+void	prof_bpf_wakeup_clear(struct prof_bpf *bpf);
 int	prof_bpf_values_fd(const struct prof_bpf *bpf);
 /* What prof_unwind_new wants; the first slab is given away. */
 void	prof_bpf_unwind_fds(struct prof_bpf *bpf, int fds[PROF_UNWIND_FDS]);

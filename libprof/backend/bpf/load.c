@@ -35,12 +35,13 @@
 
 /* The maps that all instances share; order of bp_map. */
 enum { MAP_STREAMS, MAP_RINGS, MAP_COUNTS, MAP_CONTROL, MAP_SCRATCH,
-	MAP_TARGETS, MAP_BELL, MAP_UW_PROCS, MAP_UW_MODULES, MAP_UW_ENTRIES,
+	MAP_TARGETS, MAP_WAKEUP, MAP_UW_PROCS, MAP_UW_MODULES, MAP_UW_ENTRIES,
 	MAP_UW_SLABS, MAP_UW_CACHE, MAP_UW_FILES, MAP_UW_ALIAS,
 	MAP_VALUES_FDS, MAP_VALUES_CPUS, MAP_VALUES_TASKS, MAP_N };
 
 static const char *const map_names[MAP_N] = {
-	"streams", "rings", "counts", "control", "scratch", "targets", "bell",
+	"streams", "rings", "counts", "control", "scratch", "targets",
+	    "wakeups",
 	"uw_procs", "uw_modules", "uw_entries", "uw_slabs", "uw_cache",
 	"uw_files", "uw_alias", "values_fds", "values_cpus", "values_tasks"
 };
@@ -148,7 +149,7 @@ prof_bpf_load_one(struct prof_bpf *bpf, struct prof_event *event)
 }
 
 /*
- * The bell takes locks: not for tracepoints that fire while locks are being
+ * The wakeup takes locks: not for tracepoints that fire while locks are being
  * taken.
  */
 static bool
@@ -220,7 +221,7 @@ program_configure(const struct prof_bpf *bpf, const struct prof_event *event,
 	cfg->dc_parts = prof_event_parts(bpf->bp_plan, event);
 	cfg->dc_ncpus = bpf->bp_ncpus;
 	cfg->dc_ring_mask = (uint32_t)bpf->bp_ring_bytes - 1;
-	cfg->dc_bell_bytes = may_ring(event) ?
+	cfg->dc_wakeup_bytes = may_ring(event) ?
 	    (uint32_t)(bpf->bp_ring_bytes / 4) : 0;
 	cfg->dc_inherit = !po->po_no_inherit;
 	cfg->dc_nvalues = (uint32_t)bpf->bp_plan->pn_nvalues;
@@ -436,7 +437,7 @@ whole_pages(size_t bytes)
 }
 
 static int
-bell_ignore(void *arg, void *data, size_t size)
+wakeup_ignore(void *arg, void *data, size_t size)
 {
 	(void)arg;
 	(void)data;
@@ -478,18 +479,18 @@ map_memory(struct prof_bpf *bpf)
 		    DTP_CPU_SAMPLES;
 	if (!bpf->bp_plan->pn_options->po_include_self)
 		bpf->bp_control->co_self = (uint32_t)getpid();
-	bpf->bp_bell = ring_buffer__new(bpf->bp_map[MAP_BELL],
-	    bell_ignore, NULL, NULL);
-	if (bpf->bp_bell == NULL)
+	bpf->bp_wakeup = ring_buffer__new(bpf->bp_map[MAP_WAKEUP],
+	    wakeup_ignore, NULL, NULL);
+	if (bpf->bp_wakeup == NULL)
 		return (prof_bpf_explain(bpf->bp_error, errno));
-	bpf->bp_bell_fd = ring_buffer__epoll_fd(bpf->bp_bell);
+	bpf->bp_wakeup_fd = ring_buffer__epoll_fd(bpf->bp_wakeup);
 	return (0);
 }
 
 void
-prof_bpf_bell_clear(struct prof_bpf *bpf)
+prof_bpf_wakeup_clear(struct prof_bpf *bpf)
 {
-	ring_buffer__consume(bpf->bp_bell);
+	ring_buffer__consume(bpf->bp_wakeup);
 }
 
 int
@@ -523,7 +524,7 @@ prof_bpf_fini(struct prof_bpf *bpf)
 	uint32_t e;
 
 	prof_bpf_detach(bpf);
-	ring_buffer__free(bpf->bp_bell);
+	ring_buffer__free(bpf->bp_wakeup);
 	pages_unmap(bpf->bp_rings, bpf->bp_rings_bytes);
 	pages_unmap(bpf->bp_streams, bpf->bp_ncpus * sizeof(*bpf->bp_streams));
 	pages_unmap(bpf->bp_counts, (size_t)bpf->bp_ncpus * bpf->bp_room *

@@ -280,7 +280,7 @@ prof_place_choose(struct prof_bpf *bpf)
 		return (-1);
 	pl->pl_since_ns = prof_now_ns();
 	pl->pl_forks = prof_place_forks(bpf);
-	bpf->bp_control->co_fork_bell =
+	bpf->bp_control->co_fork_wakeup =
 	    prof_place_may_move(bpf);
 	if (prof_host_info(bpf->bp_plan, "attach", pl->pl_on_tasks ||
 	    prof_plan_is_exact(bpf->bp_plan) ? "tasks" : "cpus") == -1)
@@ -305,7 +305,7 @@ prof_place_give_up(struct prof_bpf *bpf, int rv)
 	if (pl->pl_is_forced)
 		return (false);
 	pl->pl_on_tasks = false;
-	bpf->bp_control->co_fork_bell = 0;
+	bpf->bp_control->co_fork_wakeup = 0;
 	memset(bpf->bp_error, 0, sizeof(*bpf->bp_error));
 	return (prof_host_info(bpf->bp_plan, "attach", "cpus") == 0 &&
 	    prof_host_info(bpf->bp_plan, "attach.why", why.pe_text) == 0);
@@ -319,7 +319,7 @@ prof_place_move(struct prof_bpf *bpf, const char *why)
 	int rv;
 
 	pl->pl_on_tasks = false;
-	bpf->bp_control->co_fork_bell = 0;
+	bpf->bp_control->co_fork_wakeup = 0;
 	rv = prof_bpf_move(bpf);
 	if (rv == -1)
 		return (-1);

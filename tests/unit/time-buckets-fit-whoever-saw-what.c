@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * ASSERTION: cells of time are added up as a plain count says, are as short
+ * ASSERTION: buckets of time are added up as a plain count says, are as short
  * as the number that is wanted allows and no shorter, and are the same however
  * the samples were shared out among threads.
  *
- * Easy to get wrong: a part that becomes coarser than the whole has to, cells
- * that were halved before others came, the same cell twice at an edge.
+ * Easy to get wrong: a part that becomes coarser than the whole has to, buckets
+ * that were halved before others came, the same bucket twice at an edge.
  */
 #include <stdlib.h>
 
@@ -18,38 +18,38 @@
 #define PARTS	5
 
 struct sample {
-	struct prof_cell sa_cell;
+	struct prof_bucket sa_bucket;
 	unsigned	 sa_part;
 };
 
 static uint64_t count[TIMES][NODES][EVENTS], weigh[TIMES][NODES][EVENTS];
 
-/* What there is when each cell is so long: also how many cells. */
+/* What there is when each bucket is so long: also how many buckets. */
 static size_t
 plain(const struct sample *samples, size_t n, unsigned halved)
 {
-	size_t cells = 0, i;
+	size_t buckets = 0, i;
 
 	memset(count, 0, sizeof(count));
 	memset(weigh, 0, sizeof(weigh));
 	for (i = 0; i < n; i++) {
-		const struct prof_cell *cell = &samples[i].sa_cell;
-		uint64_t *at = &count[cell->pc_cell >> halved][cell->pc_node]
-		    [cell->pc_event];
+		const struct prof_bucket *bucket = &samples[i].sa_bucket;
+		uint64_t *at = &count[bucket->pc_bucket >> halved]
+		    [bucket->pc_node][bucket->pc_event];
 
-		cells += *at == 0;
-		*at += cell->pc_samples;
-		weigh[cell->pc_cell >> halved][cell->pc_node]
-		    [cell->pc_event] += cell->pc_weight;
+		buckets += *at == 0;
+		*at += bucket->pc_samples;
+		weigh[bucket->pc_bucket >> halved][bucket->pc_node]
+		    [bucket->pc_event] += bucket->pc_weight;
 	}
-	return (cells);
+	return (buckets);
 }
 
 static bool
 is_one_cell(const struct sample *samples, size_t n, unsigned halved)
 {
 	for (size_t i = 0; i < n; i++)
-		if (samples[i].sa_cell.pc_cell >> halved > 0)
+		if (samples[i].sa_bucket.pc_bucket >> halved > 0)
 			return (false);
 	return (true);
 }
@@ -63,8 +63,8 @@ make(struct sample *samples, size_t max)
 	unsigned times = 1 + (unsigned)random() % TIMES;
 
 	for (i = 0; i < n; i++)
-		samples[i] = (struct sample){ .sa_cell = {
-		    .pc_cell = (uint32_t)(i * times / n),
+		samples[i] = (struct sample){ .sa_bucket = {
+		    .pc_bucket = (uint32_t)(i * times / n),
 		    .pc_node = (uint32_t)random() % nodes,
 		    .pc_event = (uint32_t)random() % EVENTS,
 		    .pc_samples = 1 + (uint64_t)random() % 2,
@@ -77,36 +77,36 @@ static void
 check_once(const struct sample *samples, size_t n, size_t max,
     unsigned *total_halved)
 {
-	struct prof_cells whole = { 0 }, part[PARTS] = { 0 };
+	struct prof_buckets whole = { 0 }, part[PARTS] = { 0 };
 	unsigned halved = 0, p;
 	size_t i;
 
-	CHECK(prof_cells_init(&whole, NODES, max) == 0, "init");
+	CHECK(prof_buckets_init(&whole, NODES, max) == 0, "init");
 	for (p = 0; p < PARTS; p++)
-		CHECK(prof_cells_init(&part[p], NODES, max) == 0, "init");
+		CHECK(prof_buckets_init(&part[p], NODES, max) == 0, "init");
 	for (i = 0; i < n; i++)
-		CHECK(prof_cells_add(&part[samples[i].sa_part],
-		    &samples[i].sa_cell) == 0, "add");
+		CHECK(prof_buckets_add(&part[samples[i].sa_part],
+		    &samples[i].sa_bucket) == 0, "add");
 	for (p = 0; p < PARTS; p++) {
-		CHECK(prof_cells_join(&whole, &part[p]) == 0, "join");
-		prof_cells_fini(&part[p]);
+		CHECK(prof_buckets_join(&whole, &part[p]) == 0, "join");
+		prof_buckets_fini(&part[p]);
 	}
 	while (max != 0 && plain(samples, n, halved) > max &&
 	    !is_one_cell(samples, n, halved))
 		halved++;
 	CHECK(whole.ce_halved == halved, "%u times, not %u", whole.ce_halved,
 	    halved);
-	CHECK(whole.ce_n == plain(samples, n, halved), "%zu cells",
+	CHECK(whole.ce_n == plain(samples, n, halved), "%zu buckets",
 	    whole.ce_n);
 	for (i = 0; i < whole.ce_n; i++) {
-		const struct prof_cell *cell = &whole.ce_cell[i];
+		const struct prof_bucket *bucket = &whole.ce_bucket[i];
 
-		CHECK(cell->pc_samples == count[cell->pc_cell]
-		    [cell->pc_node][cell->pc_event], "samples of %zu", i);
-		CHECK(cell->pc_weight == weigh[cell->pc_cell]
-		    [cell->pc_node][cell->pc_event], "weight of %zu", i);
+		CHECK(bucket->pc_samples == count[bucket->pc_bucket]
+		    [bucket->pc_node][bucket->pc_event], "samples of %zu", i);
+		CHECK(bucket->pc_weight == weigh[bucket->pc_bucket]
+		    [bucket->pc_node][bucket->pc_event], "weight of %zu", i);
 	}
-	prof_cells_fini(&whole);
+	prof_buckets_fini(&whole);
 	*total_halved += halved;
 }
 
