@@ -58,11 +58,11 @@ places_are_taken(struct prof_module *module, const struct stat *st)
 		file->uf_inode = ~st->st_ino;
 		file->uf_module = 100 + n;
 	}
-	prof_file_show(&memory, module);
+	prof_file_show(&memory, module, module->mo_fd);
 	CHECK(!module->mo_is_shown, "there is no place");
 	prof_file_hide(&memory, module);
 	file->uf_module = 0;
-	prof_file_show(&memory, module);
+	prof_file_show(&memory, module, module->mo_fd);
 	CHECK(module_of(st, &shift) == 7, "the last place is free");
 	/* One in front of it is free again. */
 	memory.um_files[FIRST(st->st_ino) & (DTP_UW_FILES - 1)].uf_module = 0;
@@ -90,11 +90,11 @@ main(void)
 	    .p_vaddr = 0x401000 };
 	module.mo_text[1] = (Elf64_Phdr){ .p_offset = 0x3000,
 	    .p_vaddr = 0x404000 };
-	prof_file_show(&memory, &module);
+	prof_file_show(&memory, &module, module.mo_fd);
 	CHECK(!module.mo_is_shown && module_of(&st, &shift) == 0,
 	    "code at two distances has one");
 	module.mo_text[1].p_vaddr = 0x403000;
-	prof_file_show(&memory, &module);
+	prof_file_show(&memory, &module, module.mo_fd);
 	CHECK(module_of(&st, &shift) == 7 && shift == 0x1000 - 0x401000ULL,
 	    "module %u, shift %llx", module_of(&st, &shift),
 	    (unsigned long long)shift);

@@ -5,9 +5,8 @@
  * published yet is looked up there (sys/unwind_vma.bpf.h).
  *
  * Called by modules.c and numbers.c, from the thread of the drain.  A file is
- * the one with this device, inode, size and time of its last change.  Of copies
- * with the same build-id, which are one module, the first one met is known;
- * processes of the others are known when they are published.
+ * the one with this device, inode, size and time of its last change; copies
+ * with the same build-id are one module.
  */
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -16,20 +15,30 @@
 
 #define MINOR_BITS	20	/* of a device, as the kernel has it */
 
-/* Where a module's file is, or (0) may be; NULL: nowhere. */
-static struct dtp_uw_file *
-file_place(struct prof_unwind_memory *memory, uint64_t inode, uint32_t module)
+static bool
+file_is(const struct dtp_uw_file *a, const struct dtp_uw_file *b)
 {
-	const uint32_t first = (uint32_t)(inode * DTP_UW_MIX >> 32);
-	struct dtp_uw_file *file;
+	return (a->uf_inode == b->uf_inode && a->uf_bytes == b->uf_bytes &&
+	    a->uf_changed_ns == b->uf_changed_ns &&
+	    a->uf_device == b->uf_device);
+}
+
+/* Where a file may be; NULL: there is no room, or it is there already. */
+static struct dtp_uw_file *
+file_place(struct prof_unwind_memory *memory, const struct dtp_uw_file *file)
+{
+	const uint32_t first = (uint32_t)(file->uf_inode * DTP_UW_MIX >> 32);
+	struct dtp_uw_file *at, *place = NULL;
 	uint32_t n;
 
-	for (n = 0; n < DTP_UW_FILE_PROBES; n++) {
-		file = &memory->um_files[(first + n) & (DTP_UW_FILES - 1)];
-		if (file->uf_module == module)
-			return (file);
+	for (n = DTP_UW_FILE_PROBES; n-- > 0; ) {
+		at = &memory->um_files[(first + n) & (DTP_UW_FILES - 1)];
+		if (at->uf_module == 0)
+			place = at;
+		else if (file_is(at, file))
+			return (NULL);
 	}
-	return (NULL);
+	return (place);
 }
 
 /* The same for all of its code, or it is not told of. */
@@ -50,7 +59,8 @@ file_shift(const struct prof_module *module, struct dtp_uw_file *file)
 }
 
 void
-prof_file_show(struct prof_unwind_memory *memory, struct prof_module *module)
+prof_file_show(struct prof_unwind_memory *memory, struct prof_module *module,
+    int fd)
 {
 	struct dtp_uw_file file = { 0 }, *place;
 	struct stat st;
@@ -58,7 +68,7 @@ prof_file_show(struct prof_unwind_memory *memory, struct prof_module *module)
 	if (!file_shift(module, &file))
 		return;
 	if (module->mo_path != NULL) {
-		if (module->mo_fd == -1 || fstat(module->mo_fd, &st) == -1)
+		if (fd == -1 || fstat(fd, &st) == -1)
 			return;
 		file.uf_inode = st.st_ino;
 		file.uf_bytes = (uint64_t)st.st_size;
@@ -67,25 +77,23 @@ prof_file_show(struct prof_unwind_memory *memory, struct prof_module *module)
 		file.uf_changed_ns = (uint64_t)st.st_ctim.tv_sec *
 		    1000000000 + (uint64_t)st.st_ctim.tv_nsec;
 	}
-	if ((place = file_place(memory, file.uf_inode, 0)) == NULL)
+	if ((place = file_place(memory, &file)) == NULL)
 		return;
 	*place = file;
 	/* Partner: the load of uf_module in unwind_vma.bpf.h. */
 	__atomic_store_n(&place->uf_module, module->mo_number,
 	    __ATOMIC_RELEASE);
-	module->mo_inode = file.uf_inode;
 	module->mo_is_shown = true;
 }
 
 void
 prof_file_hide(struct prof_unwind_memory *memory, struct prof_module *module)
 {
-	struct dtp_uw_file *place;
+	uint32_t n;
 
-	if (!module->mo_is_shown)
-		return;
-	place = file_place(memory, module->mo_inode, module->mo_number);
-	if (place != NULL)
-		__atomic_store_n(&place->uf_module, 0, __ATOMIC_RELEASE);
+	for (n = 0; module->mo_is_shown && n < DTP_UW_FILES; n++)
+		if (memory->um_files[n].uf_module == module->mo_number)
+			__atomic_store_n(&memory->um_files[n].uf_module, 0,
+			    __ATOMIC_RELEASE);
 	module->mo_is_shown = false;
 }

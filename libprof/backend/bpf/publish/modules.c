@@ -338,11 +338,11 @@ add_module(struct prof_unwind_modules *modules,
 	module->mo_next = *bucket;
 	*bucket = module;
 	if (look_into(module) == 0) {
-		prof_file_show(modules->ms_memory, module);
+		prof_file_show(modules->ms_memory, module, module->mo_fd);
 		prof_module_make(modules, module);
 		return (module);
 	}
-	prof_file_show(modules->ms_memory, module);
+	prof_file_show(modules->ms_memory, module, module->mo_fd);
 	if (module->mo_fd != -1)
 		close(module->mo_fd);
 	module->mo_fd = -1;
@@ -367,6 +367,19 @@ bias_of(const struct prof_module *module, const struct prof_record *mapping)
 			    ph->p_vaddr);
 	}
 	return (mapping->pr_addr - off);
+}
+
+/* Walks meet files that are not known: it may be this one, a copy. */
+static void
+copy_show(struct prof_unwind_modules *modules, struct prof_module *module)
+{
+	int fd;
+
+	if (!modules->ms_some_unknown || module->mo_path == NULL ||
+	    (fd = open_shown(module, &module->mo_last)) == -1)
+		return;
+	prof_file_show(modules->ms_memory, module, fd);
+	close(fd);
 }
 
 /* Memory of the process's own, or a device: there are no rules to be had. */
@@ -407,6 +420,7 @@ prof_unwind_modules_get(struct prof_unwind_modules *modules,
 		module->mo_last = shown_by(mapping);
 		module->mo_unmapped_ns = 0;
 		pthread_mutex_unlock(&modules->ms_mutex);
+		copy_show(modules, module);
 	} else if ((module = add_module(modules, mapping)) == NULL)
 		return (is_no_file(mapping) ? 0 : PROF_MODULE_LOST);
 	*bias = bias_of(module, mapping);

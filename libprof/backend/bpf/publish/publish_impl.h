@@ -103,8 +103,7 @@ struct prof_module {
 	struct prof_shown mo_first;	/* by whom it came to be known */
 	struct prof_shown mo_last;	/* [m] by whom it was mapped last */
 	int		 mo_fd;		/* -1: to be opened again */
-	bool		 mo_is_shown;	/* it is among um_files ... */
-	uint64_t	 mo_inode;	/* ... by this inode */
+	bool		 mo_is_shown;	/* it is among um_files */
 	Elf64_Phdr	 mo_text[PROF_MODULE_SEGMENTS];
 	unsigned	 mo_ntext;
 	struct prof_unwind_table *mo_table;
@@ -129,6 +128,7 @@ struct prof_unwind_modules {
 	bool		 ms_is_mapped[DTP_UW_MODULES];
 	bool		 ms_must_go[DTP_UW_MODULES];
 	bool		 ms_some_must_go;
+	bool		 ms_some_unknown; /* walks met a file not shown */
 	uint64_t	 ms_swept_ns;
 	uint64_t	 ms_nfiles;	/* that ever had a number */
 	uint64_t	 ms_nrefused;	/* mappings for which there was none */
@@ -172,10 +172,10 @@ bool	prof_unwind_modules_idle(struct prof_unwind_modules *modules);
 
 /* ------------------------------------------------------------ files.c */
 
-/* Who maps it has its module at once, from now on; if it is open. */
+/* Who maps this file, which is open, has its module from now on. */
 void	prof_file_show(struct prof_unwind_memory *memory,
-	    struct prof_module *module);
-/* Not any more. */
+	    struct prof_module *module, int fd);
+/* Not any more, nor whoever maps a copy. */
 void	prof_file_hide(struct prof_unwind_memory *memory,
 	    struct prof_module *module);
 

@@ -259,9 +259,13 @@ tables_look(struct prof_unwind_modules *modules)
 void
 prof_unwind_modules_publish(struct prof_unwind_modules *modules)
 {
+	struct dtp_uw_module *lost =
+	    &modules->ms_memory->um_modules[PROF_MODULE_LOST];
 	struct prof_module **last = &modules->ms_ready, *module;
 	unsigned n = 0;
 
+	modules->ms_some_unknown = lost->uo_wanted != 0;
+	lost->uo_wanted = 0;
 	tables_look(modules);
 	while (*last != NULL)
 		last = &(*last)->mo_link;
