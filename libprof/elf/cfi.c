@@ -13,12 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "cfi_impl.h"
 
 #define PADDING		16	/* between functions; needs no row */
-
-#define DIGIT_BITS	11
-#define DIGITS		(1U << DIGIT_BITS)
 
 static int
 by_start(const void *a, const void *b)
@@ -30,89 +28,12 @@ by_start(const void *a, const void *b)
 	return (x->fd_program < y->fd_program ? -1 : 1);
 }
 
-/* Where a function begins, from the first one on, and which one it is. */
-struct key {
-	uint32_t	 ky_off;
-	uint32_t	 ky_n;
-};
-
-/* By one digit; those that have the same stay in their order. */
-static void
-sort_by_digit(const struct key *from, struct key *to, size_t n,
-    unsigned shift)
-{
-	uint32_t at[DIGITS] = { 0 }, before = 0, count;
-	size_t i;
-
-	for (i = 0; i < n; i++)
-		at[from[i].ky_off >> shift & (DIGITS - 1)]++;
-	for (i = 0; i < DIGITS; i++) {
-		count = at[i];
-		at[i] = before;
-		before += count;
-	}
-	for (i = 0; i < n; i++)
-		to[at[from[i].ky_off >> shift & (DIGITS - 1)]++] = from[i];
-}
-
-/* false: no memory, or they are too far apart. */
-static bool
-sort_by_digits(struct compiler *co, uint64_t low, uint64_t high)
-{
-	const size_t n = co->co_nfdes;
-	struct key *key, *to, *swap;
-	struct fde *sorted;
-	unsigned shift;
-	size_t i;
-
-	if (high - low > UINT32_MAX)
-		return (false);
-	key = reallocarray(NULL, n, sizeof(*key));
-	to = reallocarray(NULL, n, sizeof(*to));
-	sorted = reallocarray(NULL, n, sizeof(*sorted));
-	if (key == NULL || to == NULL || sorted == NULL) {
-		free(key);
-		free(to);
-		free(sorted);
-		return (false);
-	}
-	for (i = 0; i < n; i++)
-		key[i] = (struct key){ (uint32_t)(co->co_fdes[i].fd_start -
-		    low), (uint32_t)i };
-	for (shift = 0; shift < 32 && (high - low) >> shift != 0;
-	    shift += DIGIT_BITS) {
-		sort_by_digit(key, to, n, shift);
-		swap = key;
-		key = to;
-		to = swap;
-	}
-	for (i = 0; i < n; i++)
-		sorted[i] = co->co_fdes[key[i].ky_n];
-	free(co->co_fdes);
-	co->co_fdes = sorted;
-	free(key);
-	free(to);
-	return (true);
-}
-
 /* By start, then as they lie in the bytes, which is how they come. */
 static void
 sort_by_start(struct compiler *co)
 {
-	uint64_t low = UINT64_MAX, high = 0;
-	bool is_sorted = true;
-	size_t n;
-
-	for (n = 0; n < co->co_nfdes; n++) {
-		const uint64_t start = co->co_fdes[n].fd_start;
-
-		is_sorted = is_sorted && start >= high;
-		if (start < low)
-			low = start;
-		if (start > high)
-			high = start;
-	}
-	if (!is_sorted && !sort_by_digits(co, low, high))
+	if (!prof_sort_items(co->co_fdes, co->co_nfdes,
+	    sizeof(*co->co_fdes)))
 		qsort(co->co_fdes, co->co_nfdes, sizeof(*co->co_fdes),
 		    by_start);
 }

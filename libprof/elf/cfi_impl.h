@@ -40,7 +40,7 @@ struct cie {
 };
 
 struct fde {
-	uint64_t	 fd_start;
+	uint64_t	 fd_start;	/* first: for prof_sort_items */
 	uint64_t	 fd_end;
 	uint32_t	 fd_cie;
 	uint32_t	 fd_program;	/* offset in the bytes ... */

@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/sort.h"
 #include "symtab_impl.h"
 
 /* More than any module has; what exceeds them is left out. */
@@ -30,7 +31,7 @@
 
 /* One symbol; names are offsets in st_names. */
 struct entry {
-	uint64_t	en_address;
+	uint64_t	en_address;	/* first: for prof_sort_items */
 	uint64_t	en_end;
 	uint32_t	en_name;
 	uint32_t	en_module;	/* 0: none */
@@ -249,6 +250,25 @@ symbols_compare(const void *left, const void *right, void *arg)
 	return (a->en_order < b->en_order ? -1 : a->en_order > b->en_order);
 }
 
+/* By address first, which nearly all have for themselves. */
+static void
+sort_entries(struct prof_symtab *table)
+{
+	struct entry *entry = table->st_entries;
+	size_t n, first = 0, all = table->st_n;
+
+	if (!prof_sort_items(entry, all, sizeof(*entry)))
+		qsort_r(entry, all, sizeof(*entry), symbols_compare, table);
+	else for (n = 1; n <= all; n++) {
+		if (n < all && entry[n].en_address == entry[first].en_address)
+			continue;
+		if (n - first > 1)
+			qsort_r(entry + first, n - first, sizeof(*entry),
+			    symbols_compare, table);
+		first = n;
+	}
+}
+
 /* One symbol for an address, as long as the longest of its kind. */
 static void
 join_aliases(struct prof_symtab *table)
@@ -393,8 +413,7 @@ bool
 prof_symtab_sort(struct prof_symtab *table)
 {
 	if (table->st_n > 0)
-		qsort_r(table->st_entries, table->st_n,
-		    sizeof(*table->st_entries), symbols_compare, table);
+		sort_entries(table);
 	if (!table->st_later_wins)
 		join_aliases(table);
 	close_open(table);
