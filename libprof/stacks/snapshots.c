@@ -2,10 +2,10 @@
 /*
  * Finishes stacks in user space: what a session asks of this directory.
  *
- * Called by session.c and by the drains, with all process events and mappings in
- * order of time, and between them with samples that brought registers and a
- * stack copy.  The frames that the kernel's walk was sure of stay as they are; what follows, and how
- * it ended, is found here.
+ * Called by session.c and by the drains, with all process events and mappings
+ * in order of time, and between them with samples that brought registers and a
+ * stack copy.  The frames that the kernel's walk was sure of stay as they are;
+ * what follows, and how it ended, is found here.
  */
 #include <stdlib.h>
 #include <string.h>

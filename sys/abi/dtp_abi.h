@@ -480,7 +480,7 @@ struct dtp_config {
 	__u32	dc_parts;	/* DTP_P_* */
 	__u32	dc_ncpus;	/* size of the per-CPU maps: largest id + 1 */
 	__u32	dc_ring_mask;	/* ring bytes - 1 */
-	__u32	dc_wakeup_bytes;	/* fill that wakes the reader; 0: none */
+	__u32	dc_wakeup_bytes;	/* fill that wakes a reader; or 0 */
 	__u32	dc_target_mode;	/* enum dtp_target_mode */
 	__u32	dc_cgroup_level;
 	__u32	dc_inherit;	/* targets are followed through fork */
