@@ -170,7 +170,9 @@ perf_fds(const void *state, const int **fds)
 
 /*
  * One ring is read after the other: what is so young may have come to one of
- * them when that had been read, and waits for the next round.
+ * them when that had been read, and waits for the next round.  Mappings beside
+ * BPF do not, as stacks lack them meanwhile: one that is published just then
+ * has the time of what was handed over last.
  */
 static int
 perf_look(void *state, uint64_t handed_ns, uint64_t *until_ns, unsigned *fill)
@@ -179,7 +181,7 @@ perf_look(void *state, uint64_t handed_ns, uint64_t *until_ns, unsigned *fill)
 
 	(void)fill;
 	*until_ns = perf->pf_is_stopped ? UINT64_MAX :
-	    prof_now_ns() - YOUNG_NS;
+	    prof_now_ns() - (perf->pf_brings_samples ? YOUNG_NS : 0);
 	prof_rings_look(perf->pf_rings, handed_ns);
 	return (0);
 }
