@@ -168,7 +168,7 @@ class Dtprof(Tool):
 
 
 class Perf(Tool):
-    """perf record, by frame pointers or by copies of the stack."""
+    """perf record: no stacks, by frame pointers, by copies of the stack."""
 
     def __init__(self, name, how):
         self.name, self.how = name, how
@@ -182,7 +182,7 @@ class Perf(Tool):
                                   ["--"] + command)
 
     def shares(self):
-        return share(self.script())
+        return share(self.script()) if self.how else None
 
     @staticmethod
     def script():
@@ -267,7 +267,7 @@ class Bpftrace(Tool):
                     frames.append(text)
 
 
-TOOLS = [Dtprof(), Perf("perf -g", ["-g"]),
+TOOLS = [Dtprof(), Perf("perf -g", ["-g"]), Perf("perf", []),
          Perf("perf dwarf", ["--call-graph", "dwarf"]), Samply(), Bpftrace()]
 
 

@@ -12,7 +12,8 @@
 #	stock		sqlite3 as the distribution ships it, no frame pointers
 #	picture		from the recording of clang-short to a flame graph
 #
-# Tools: dtprof, perf record -g and --call-graph dwarf, samply, bpftrace;
+# Tools: dtprof, perf record -g, without stacks (what sampling itself costs
+# here) and --call-graph dwarf, samply, bpftrace;
 # inferno and flamegraph.pl for the picture.  samply and inferno are built with
 # cargo into $B/peers, once (BENCH_CRATES=0: not).  What cannot be had is left
 # out, with the reason.
