@@ -110,8 +110,13 @@ END
 done
 
 # By function, with the one event that ends each.
-record 0 -o f.dtp -e syscalls:sys_enter_pwrite64 --with page-faults -- \
-    "$work/values" $rounds 3
+# Where libc's table is late, more stacks end there than are copied.
+for _ in 1 2 3 4 5; do
+	record 0 -o f.dtp -e syscalls:sys_enter_pwrite64 --with page-faults \
+	    -- "$work/values" $rounds 3
+	"$DTPROF" report --stats f.dtp >stats || fail "report --stats"
+	grep -q nomod stats || break
+done
 "$DTPROF" report --json f.dtp >f.json || fail "report"
 py f.json $rounds <<'END'
 import json
