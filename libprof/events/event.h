@@ -73,7 +73,7 @@ struct prof_event_defaults {
 typedef int prof_list_fn(void *arg, const struct prof_probe *probe);
 
 /*
- * A provider: a source of probes, one file each (prov_NAME.c).  A provider
+ * A provider: a source of probes, one file each (provider/NAME.c).  A provider
  * that this kernel lacks offers no probes and a reason.
  */
 struct prof_provider {

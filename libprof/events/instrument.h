@@ -70,7 +70,10 @@ struct prof_instrument {
 	/* It is about the task that is its first argument. */
 	bool	im_is_of_argument;
 	bool	im_has_weight;	/* its program says how much a sample is */
-	/* It fires in the context of the task that it is about. */
+	/*
+	 * It fires in the context of the task that it is about, and never
+	 * within itself: its programs begin with dtp_turn (sys/turn.bpf.h).
+	 */
 	bool	im_is_in_task;
 	const struct prof_program *im_program;
 	/* Is this one of its programs wanted?  twice: a second time. */

@@ -25,6 +25,9 @@ static void	suggest_counters(struct prof_names *names,
 static void	suggest_tracepoints(struct prof_names *names,
 		    struct suggestion *suggestion);
 static void	suggest_syscalls(struct suggestion *suggestion);
+static void	suggest_listed(struct prof_names *names,
+		    struct suggestion *suggestion);
+static int	suggest_probe(void *arg, const struct prof_probe *probe);
 static int	suggest_pfm(void *arg, const struct prof_pfm_event *event);
 static int	suggest_sysfs(void *arg, const char *name);
 
@@ -42,6 +45,8 @@ prof_names_nearest(struct prof_names *names, const char *wanted)
 	suggest_counters(names, &suggestion);
 	suggest_tracepoints(names, &suggestion);
 	suggest_syscalls(&suggestion);
+	if (suggestion.su_best == NULL && !names->nm_offline)
+		suggest_listed(names, &suggestion);
 	return (suggestion.su_best);
 }
 
@@ -105,6 +110,25 @@ static int
 suggest_sysfs(void *arg, const char *name)
 {
 	suggest_try(arg, name, name);
+	return (0);
+}
+
+/* Of providers whose names nobody knows here. */
+static void
+suggest_listed(struct prof_names *names, struct suggestion *suggestion)
+{
+	const char *why = NULL;
+
+	for (size_t n = 0; prof_providers[n] != NULL; n++)
+		if (prof_providers[n]->pv_list != NULL)
+			(void)prof_providers[n]->pv_list(names, suggest_probe,
+			    suggestion, &why);
+}
+
+static int
+suggest_probe(void *arg, const struct prof_probe *probe)
+{
+	suggest_try(arg, probe->pp_probe, probe->pp_probe);
 	return (0);
 }
 

@@ -102,6 +102,8 @@ END
 need_bpf
 expect 0 "$dtprof" list 'turns:::*'
 expect_out '^turns:::cpu'
+expect 125 "$dtprof" record -e turns:::cqu -- true
+expect_err "did you mean 'turns:::cpu'"
 gcc -std=gnu11 -D_GNU_SOURCE -Itree/libprof -o attach_late \
     "$SRC/tests/interop/attach_late.c" -L"$tmp/o" -lprof || fail "attach_late"
 "$B/tests/work/calls" -u 1000 0 >/dev/null &

@@ -373,6 +373,24 @@ sum_all(const struct work *work)
 	return (rv);
 }
 
+/* Others' samples may be all that a row has. */
+static void
+drop_empty_rows(struct report_table *table)
+{
+	const struct report_sum *sum;
+	size_t kept = 0, c;
+
+	for (size_t i = 0; i < table->ta_nrows; i++) {
+		sum = &table->ta_sum[table->ta_row[i].rw_first];
+		for (c = 0; c < table->ta_ncolumns; c++)
+			if (sum[c].su_total_samples > 0)
+				break;
+		if (c < table->ta_ncolumns)
+			table->ta_row[kept++] = table->ta_row[i];
+	}
+	table->ta_nrows = kept;
+}
+
 /* By event: from a row with many columns to rows with one each. */
 static int
 split_events(struct report_table *table)
@@ -412,10 +430,12 @@ report_table(struct report *report)
 	report->re_table.ta_is_flow = (by & BY_CODE) == 0;
 	report->re_table.ta_per_row = report->re_table.ta_ncolumns;
 	if (work_init(&work, report, by) == 0 && find_rows(&work) == 0 &&
-	    find_tops(&work) == 0 && sum_all(&work) == 0 &&
-	    ((by & (BY_EVENT | BY_PROBE)) == 0 ||
-	    split_events(&report->re_table) == 0))
-		rv = 0;
+	    find_tops(&work) == 0 && sum_all(&work) == 0) {
+		drop_empty_rows(&report->re_table);
+		if ((by & (BY_EVENT | BY_PROBE)) == 0 ||
+		    split_events(&report->re_table) == 0)
+			rv = 0;
+	}
 	work_fini(&work);
 	return (rv == -1 ? no_memory() : 0);
 }

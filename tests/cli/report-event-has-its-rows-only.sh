@@ -1,0 +1,32 @@
+#!/bin/sh
+# SPDX-License-Identifier: ISC
+# ASSERTION: report -e EVENT has the functions that EVENT met, as many as
+# --json lists, and no rows of other events; without -e there are more.
+# Easy to get wrong: rows are found by all samples, and one whose values are
+# all 0 looks like an answer.
+. "${SRC:=$PWD}/tests/lib.sh"
+need_perf
+tmpdir
+expect 0 "$DTPROF" record -o x.dtp -e cpu-clock -e page-faults -- \
+    sh -c 'for n in 1 2 3 4 5 6 7 8 9 10; do ls -lR /usr/share/doc; done' \
+    >/dev/null
+expect 0 "$DTPROF" report --csv -e page-faults x.dtp
+cp "$tmp/out" faults
+expect 0 "$DTPROF" report --csv x.dtp
+cp "$tmp/out" all
+expect 0 "$DTPROF" report --json -e page-faults x.dtp
+python3 - "$tmp/out" <<'END' || fail "see above"
+import csv
+import json
+import sys
+
+faults, every = ([r for r in csv.DictReader(open(name))]
+                 for name in ("faults", "all"))
+listed = [f for f in json.load(open(sys.argv[1]))["functions"]
+          if f["event"] == "page-faults"]
+print("%d rows of faults, %d listed, %d in all" %
+      (len(faults), len(listed), len(every)))
+assert len(faults) == len(listed) > 0
+assert len(every) > len(faults)
+END
+ok "page faults have rows of their own"
