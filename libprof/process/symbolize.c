@@ -27,6 +27,7 @@
 #define EPOCHS		4096u
 #define MAX_PCS		(1u << 20)	/* that wait in a round */
 #define MAX_PLACES	(4u << 20)
+#define ROUND_KEPT	(1u << 15)	/* items, from round to round */
 #define MAX_HELD	512u
 
 /* Type of a change: the mappings that follow are all that there are. */
@@ -167,6 +168,17 @@ array_reserve(void **array, size_t *cap, size_t used, size_t n, size_t size)
 	*array = grown;
 	*cap = want;
 	return (true);
+}
+
+/* What a storm filled once is not kept for all other rounds. */
+static void
+array_trim(void **array, size_t *cap)
+{
+	if (*cap <= ROUND_KEPT)
+		return;
+	free(*array);
+	*array = NULL;
+	*cap = 0;
 }
 
 /* -------------------------------------------------------- samples */
@@ -497,6 +509,9 @@ prof_noted_round(struct prof_noted *noted)
 		prof_processes_forget(noted->nt_processes,
 		    noted->nt_change[noted->nt_nchanges - 1].ch_time_ns);
 	noted->nt_nchanges = noted->nt_nentries = noted->nt_npcs = 0;
+	array_trim((void **)&noted->nt_change, &noted->nt_change_cap);
+	array_trim((void **)&noted->nt_entry, &noted->nt_entry_cap);
+	array_trim((void **)&noted->nt_pc, &noted->nt_pc_cap);
 	if (noted->nt_images.is_n >= noted->nt_many_images)
 		rv |= prof_noted_forget_images(noted);
 	return (rv);
