@@ -7,8 +7,9 @@
 need_cmd gcc
 # Fewer turns of what is slow under them; all of them without.
 LOOPS=6
-# What was freed is kept for a while, but need not be 256 MB of it.
-ASAN_OPTIONS=quarantine_size_mb=16
+# What was freed is kept for a while, but need not be 256 MB of it; what is
+# too large is refused, as without them.
+ASAN_OPTIONS=quarantine_size_mb=16:allocator_may_return_null=1
 export LOOPS ASAN_OPTIONS
 variant san CC=gcc DEBUG=1 CFLAGS="-O1 -g1" SAN=address,undefined \
     tests-built check-unit ||
