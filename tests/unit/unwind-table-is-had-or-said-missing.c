@@ -11,6 +11,7 @@
  * pointers through it, and has no doubt.  Nothing of the kernel is asked here.
  */
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 
 #include <signal.h>
@@ -74,6 +75,8 @@ shower(void)
 	pid_t pid = fork();
 
 	CHECK(pid != -1, "fork");
+	if (pid == 0)
+		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	while (pid == 0)
 		pause();
 	return (pid);

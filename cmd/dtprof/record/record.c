@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 
 #include <errno.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -21,6 +22,7 @@
 
 #define DEFAULT_EVENT	"cycles"
 #define OTHER_EVENT	"cpu-clock"
+#define LARGE		(2 << 20)	/* bytes, given back when freed */
 
 /* A recording that runs. */
 struct recording {
@@ -56,9 +58,12 @@ set_up(const struct prof_options *po, const struct record_events *events,
 {
 	const struct opt_strings *sampled = &events->re_events;
 	const struct opt_strings *with = &events->re_with;
-	struct prof_session *session = prof_session_open(po, error);
+	struct prof_session *session;
 	size_t n, m;
 
+	/* Else malloc keeps more with each large one that is freed. */
+	(void)mallopt(M_MMAP_THRESHOLD, LARGE);
+	session = prof_session_open(po, error);
 	if (session == NULL)
 		return (NULL);
 	for (n = 0; n < sampled->os_n; n++) {
