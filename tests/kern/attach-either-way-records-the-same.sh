@@ -35,8 +35,10 @@ for name, row in rows.items():
               "%s, %s: %d beyond its bound: %r" %
               (what, name, row["unaccounted_excess"], row))
 row = rows["cpu-clock"]
+# An interrupt may still come to a task that has told of its exit.
+tasks = sum(1 for _ in open("used"))
 if way == "tasks":
-    rec.check(row["filtered"] == 0, "%s: %d fired elsewhere" %
+    rec.check(row["filtered"] <= tasks, "%s: %d fired elsewhere" %
               (what, row["filtered"]))
 weights = {}
 for r in rec.samples("a.dtp", "cpu-clock"):
