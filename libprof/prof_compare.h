@@ -101,7 +101,7 @@ int prof_comparison_cost(struct prof_comparison *comparison, long run,
 struct prof_profile;
 /*
  * The costs of a run by its profile: what each function itself had of an
- * event, and care where the profile's quality is bad.
+ * event, and a warning where the profile's quality is bad.
  */
 int prof_comparison_profile(struct prof_comparison *comparison, long run,
     const struct prof_profile *profile, size_t event);

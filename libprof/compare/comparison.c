@@ -221,18 +221,15 @@ function_find(struct prof_comparison *cp, const char *name,
 }
 
 const struct function *
-prof_comparison_find(struct prof_comparison *cp, const char *name,
+prof_comparison_find(const struct prof_comparison *cp, const char *name,
     const char *module)
 {
 	char *key = prof_function_key(name, module);
 	uint32_t number = PROF_INTERN_FAILED;
-	bool is_new;
 
 	if (key != NULL)
-		number = prof_dict_find(&cp->cp_by_name, key, strlen(key),
-		    &is_new);
+		number = prof_dict_peek(&cp->cp_by_name, key, strlen(key));
 	free(key);
-	/* What has just got a number is no function. */
 	return (number < cp->cp_nfunctions ? &cp->cp_function[number] : NULL);
 }
 

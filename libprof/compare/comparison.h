@@ -104,7 +104,7 @@ struct prof_comparison {
 	uint32_t	*cp_sorted;	/* functions, as they are shown */
 	double		*cp_errors;	/* of the first metric; or NULL */
 	char		**cp_note;
-	size_t		 cp_ncare;	/* the first ones: of doubtful runs */
+	size_t		 cp_nwarnings; /* the first ones: of doubtful runs */
 	size_t		 cp_nnotes;
 	size_t		 cp_cap_notes;
 };
@@ -114,7 +114,7 @@ const char *prof_comparison_renamed(const struct prof_comparison *comparison,
 	    int side, const char *name);
 /* The function of a name as all builds have it; NULL: none. */
 const struct function *prof_comparison_find(
-	    struct prof_comparison *comparison, const char *name,
+	    const struct prof_comparison *comparison, const char *name,
 	    const char *module);
 
 /* ------------------------------------------------------------- costs.c */

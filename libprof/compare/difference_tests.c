@@ -51,7 +51,7 @@ struct rows {
 
 /* ------------------------------------------------------ what is tested */
 
-/* Cells of a run, which stand together; where the next run's begin. */
+/* Buckets of a run, which stand together; where the next run's begin. */
 static size_t
 run_to_nodes(const struct rows *ro, size_t bucket, uint32_t run, double *self)
 {

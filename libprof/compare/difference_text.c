@@ -160,7 +160,8 @@ prof_difference_say(struct prof_difference *df)
 	length = strlen(df->df_headline);
 	say_sides(df, df->df_headline + length, size - length);
 	/* Where nothing is claimed, what the runs take says nothing. */
-	for (size_t i = 0; (df->df_claims || i < df->df_comparison->cp_ncare) &&
+	for (size_t i = 0; (df->df_claims ||
+	    i < df->df_comparison->cp_nwarnings) &&
 	    (note = prof_comparison_note(df->df_comparison, i)) != NULL; i++)
 		if (add_note(df, "%s", note) == -1)
 			return (-1);

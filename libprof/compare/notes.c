@@ -205,7 +205,7 @@ doubt_profiles(struct prof_comparison *cp)
 		    first->rn_warning) == -1)
 			return (-1);
 	}
-	cp->cp_ncare = cp->cp_nnotes;
+	cp->cp_nwarnings = cp->cp_nnotes;
 	return (0);
 }
 
