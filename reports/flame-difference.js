@@ -10,7 +10,7 @@
  */
 "use strict";
 
-const COLOURS = [
+const COLORS = [
 	["total-cost", "change of total cost"],
 	["self-cost", "change of self cost"],
 	["total-share", "change of total share"],
@@ -27,7 +27,7 @@ class DifferentialGraph extends FlameGraph {
 	}
 
 	choices(key) {
-		return key === "color" ? COLOURS.map(c => c[0]) :
+		return key === "color" ? COLORS.map(c => c[0]) :
 		    super.choices(key);
 	}
 
@@ -36,7 +36,7 @@ class DifferentialGraph extends FlameGraph {
 		const {difference} = this.data;
 		$("event").parentElement.hidden = true;
 		$("side").parentElement.hidden = false;
-		$("color").replaceChildren(...COLOURS.map(([value, text]) => {
+		$("color").replaceChildren(...COLORS.map(([value, text]) => {
 			const option = document.createElement("option");
 			option.value = value;
 			option.textContent = text;

@@ -27,7 +27,7 @@
 #define KIND_UNNAMED	0x20u
 #define KIND_FRAME_SHIFT 6	/* enum prof_frame_kind from PYTHON on */
 
-/* Cells as they are written. */
+/* Buckets as they are written. */
 struct buckets {
 	struct prof_bucket *ce_bucket;	/* owned */
 	size_t		 ce_n;
@@ -207,7 +207,7 @@ put_weights(const struct prof_flame *flame, const struct buckets *buckets,
 }
 
 static int
-put_cells(const struct prof_flame *flame, const struct buckets *buckets,
+put_buckets(const struct prof_flame *flame, const struct buckets *buckets,
     struct prof_buf *out)
 {
 	const struct prof_bucket *bucket = buckets->ce_bucket;
@@ -385,7 +385,7 @@ prof_flame_page(const struct prof_flame *flame, struct prof_buf *out)
 		goto out;
 	put_names(flame->fm_profile, &columns);
 	if (put_tree(flame, &columns) == -1 ||
-	    put_cells(flame, &buckets, &columns) == -1)
+	    put_buckets(flame, &buckets, &columns) == -1)
 		goto out;
 	if (flame->fm_difference != NULL)
 		prof_flame_put_chances(flame, &columns);

@@ -206,7 +206,7 @@ who_find(struct worker *worker, const struct prof_record *record)
 
 /* ------------------------------------------------------- samples */
 
-/* Cells count from the first sample that is wanted. */
+/* Buckets count from the first sample that is wanted. */
 static int
 bucket_add(struct worker *worker, const struct prof_fold *fold, uint32_t n,
     uint64_t time_ns)

@@ -179,7 +179,7 @@ make_profile(struct report *report, const struct report_options *rp)
 		.pl_inlines = rp->rp_inline,
 		.pl_lines = (by & BY_LINE) != 0,
 		.pl_addresses = (by & BY_ADDRESS) != 0,
-		.pl_bucket_ns = rp->rp_plot != 0 ? PLOT_CELL_NS : 0,
+		.pl_bucket_ns = rp->rp_plot != 0 ? PLOT_BUCKET_NS : 0,
 		/* Rows that are no code, and plots, need no callers. */
 		.pl_leaves = rp->rp_plot != 0 || (by & BY_CODE) == 0,
 		.pl_args = (const char *const *)report->re_by.rb_arg,

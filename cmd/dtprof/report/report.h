@@ -46,7 +46,7 @@ struct report_by {
 #define PLOT_HEATMAP	0x1u
 #define PLOT_TIMELINE	0x2u
 #define PLOT_RATES	0x4u
-#define PLOT_CELL_NS	20000000ULL
+#define PLOT_BUCKET_NS	20000000ULL
 
 enum report_sort { SORT_SELF, SORT_TOTAL };
 

@@ -61,7 +61,7 @@ grid_fill(struct grid *grid, const struct report *report, size_t nlanes,
 	each = (last + max_steps) / max_steps;
 	grid->gr_nlanes = nlanes;
 	grid->gr_nsteps = last / each + 1;
-	grid->gr_step_ns = each * PLOT_CELL_NS;
+	grid->gr_step_ns = each * PLOT_BUCKET_NS;
 	grid->gr_samples = calloc(nlanes * grid->gr_nsteps + 1,
 	    sizeof(uint64_t));
 	grid->gr_weight = calloc(nlanes * grid->gr_nsteps + 1,
