@@ -53,8 +53,10 @@ struct compiler {
 	struct prof_cfi_stats *co_stats;
 	struct cie	*co_cies;
 	size_t		 co_ncies;
+	size_t		 co_cap_cies;
 	struct fde	*co_fdes;
 	size_t		 co_nfdes;
+	size_t		 co_cap_fdes;
 	int		 co_fp;		/* DWARF numbers of this machine */
 	int		 co_sp;
 	int		 co_ra;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/search.h"
 #include "cfi_impl.h"
 
@@ -146,39 +147,24 @@ read_fde(struct compiler *co, struct fde *fde, struct cursor *cu,
 	    fde->fd_end < fde->fd_start ? -1 : 0);
 }
 
-static void *
-entries_grow(void *array, size_t n, size_t size)
-{
-	/* Grows in powers of two: full exactly when n is one. */
-	if (n >= 64 && (n & (n - 1)) != 0)
-		return (array);
-	if (n != 0 && n < 64)
-		return (array);
-	return (reallocarray(array, n == 0 ? 64 : n * 2, size));
-}
-
 /* One entry: a CIE, an FDE, or neither. */
 static int
 read_entry(struct compiler *co, struct cursor *cu, size_t at, size_t id_at)
 {
 	const bool debug = at >= co->co_in->ci_debug;
 	uint64_t id = cursor_fixed(cu, 4);
-	void *grown;
 
 	if (debug ? id == 0xffffffff : id == 0) {
-		grown = entries_grow(co->co_cies, co->co_ncies,
-		    sizeof(*co->co_cies));
-		if (grown == NULL)
+		if (!prof_room(&co->co_cies, &co->co_cap_cies,
+		    co->co_ncies + 1, sizeof(*co->co_cies)))
 			return (-1);
-		co->co_cies = grown;
 		if (read_cie(co, &co->co_cies[co->co_ncies], cu, at) == 0)
 			co->co_ncies++;
 		return (0);
 	}
-	grown = entries_grow(co->co_fdes, co->co_nfdes, sizeof(*co->co_fdes));
-	if (grown == NULL)
+	if (!prof_room(&co->co_fdes, &co->co_cap_fdes, co->co_nfdes + 1,
+	    sizeof(*co->co_fdes)))
 		return (-1);
-	co->co_fdes = grown;
 	if ((!debug && id > id_at) || read_fde(co,
 	    &co->co_fdes[co->co_nfdes], cu, debug ? co->co_in->ci_debug + id :
 	    id_at - id) == -1)

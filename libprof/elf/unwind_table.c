@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/search.h"
 #include "outermost.h"
 #include "unwind_table.h"
@@ -217,16 +218,9 @@ add_row(void *arg, uint64_t pc, const struct prof_cfi_rule *rule)
 		bu->bu_n--;
 	if (bu->bu_n > 0 && bu->bu_rows[bu->bu_n - 1].cl_rule == word)
 		return (0);
-	if (bu->bu_n == bu->bu_cap) {
-		size_t cap = bu->bu_cap == 0 ? 4096 : bu->bu_cap * 2;
-		struct collected *grown = reallocarray(bu->bu_rows, cap,
-		    sizeof(*grown));
-
-		if (grown == NULL)
-			return (1);
-		bu->bu_rows = grown;
-		bu->bu_cap = cap;
-	}
+	if (!prof_room(&bu->bu_rows, &bu->bu_cap, bu->bu_n + 1,
+	    sizeof(*bu->bu_rows)))
+		return (1);
 	bu->bu_rows[bu->bu_n].cl_off = off;
 	bu->bu_rows[bu->bu_n++].cl_rule = word;
 	if (word == DTP_UW_USER)
@@ -336,7 +330,7 @@ static int
 outermost_overlay(struct builder *bu, const struct prof_outermost *over)
 {
 	uint16_t before, behind;
-	struct collected *grown;
+	struct collected *rows;
 	uint32_t begin, end;
 	size_t from, to;
 
@@ -356,14 +350,13 @@ outermost_overlay(struct builder *bu, const struct prof_outermost *over)
 	if (over->ou_when == PROF_OUTER_DESCRIBED && rule_before(bu,
 	    row_at(bu, end)) == DTP_UW_END)
 		return (0);
-	grown = reallocarray(bu->bu_rows, bu->bu_n + 2, sizeof(*grown));
-	if (grown == NULL)
+	if (!prof_room(&bu->bu_rows, &bu->bu_cap, bu->bu_n + 2,
+	    sizeof(*rows)))
 		return (-1);
-	bu->bu_rows = grown;
-	memmove(&grown[from + 2], &grown[to], (bu->bu_n - to) *
-	    sizeof(*grown));
-	grown[from] = (struct collected){ begin, over->ou_rule };
-	grown[from + 1] = (struct collected){ end, behind };
+	rows = bu->bu_rows;
+	memmove(&rows[from + 2], &rows[to], (bu->bu_n - to) * sizeof(*rows));
+	rows[from] = (struct collected){ begin, over->ou_rule };
+	rows[from + 1] = (struct collected){ end, behind };
 	bu->bu_n += 2 + from - to;
 	return (0);
 }

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/grow.h"
 #include "cpus.h"
 #include "facts.h"
 #include "procfs.h"
@@ -43,17 +44,11 @@ number_parse(const char *at, int *out)
 static int
 append_range(int first, int last, int **cpus, size_t *n, size_t *cap)
 {
-	size_t more = *n + (size_t)(last - first) + 1;
-	int *grown, cpu;
+	int cpu;
 
-	if (more > *cap) {
-		more = more < 16 ? 16 : more * 2;
-		grown = reallocarray(*cpus, more, sizeof(**cpus));
-		if (grown == NULL)
-			return (-1);
-		*cpus = grown;
-		*cap = more;
-	}
+	if (!prof_room(cpus, cap, *n + (size_t)(last - first) + 1,
+	    sizeof(**cpus)))
+		return (-1);
 	for (cpu = first; cpu <= last; cpu++)
 		(*cpus)[(*n)++] = cpu;
 	return (0);

@@ -23,6 +23,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/grow.h"
 #include "base/record.h"
 #include "confine/reading.h"
 #include "elf/build_id.h"
@@ -514,18 +515,11 @@ prof_procfs_snapshot_all(uint64_t time_ns, prof_record_fn *fn, void *arg)
 static int
 append_pid(int pid, int **pids, size_t *n, size_t *cap)
 {
-	size_t more;
-	int *grown;
+	int *new = prof_grow(pids, n, cap, sizeof(*new));
 
-	if (*n == *cap) {
-		more = *cap == 0 ? 16 : *cap * 2;
-		grown = reallocarray(*pids, more, sizeof(**pids));
-		if (grown == NULL)
-			return (-1);
-		*pids = grown;
-		*cap = more;
-	}
-	(*pids)[(*n)++] = pid;
+	if (new == NULL)
+		return (-1);
+	*new = pid;
 	return (0);
 }
 

@@ -18,6 +18,7 @@
 
 #include "abi/dtp_abi.h"
 #include "base/clock.h"
+#include "base/grow.h"
 #include "base/intern.h"
 #include "codes.h"
 #include "recording/frame.h"
@@ -98,21 +99,12 @@ prof_codes_stats(const struct prof_codes *codes,
 static uint32_t *
 execs_of(struct prof_codes *codes, uint32_t pid)
 {
-	uint32_t n, *grown;
 	bool is_new;
-	size_t cap;
+	uint32_t n = prof_map_get(&codes->cd_pids, pid, &is_new);
 
-	n = prof_map_get(&codes->cd_pids, pid, &is_new);
-	if (n == PROF_INTERN_FAILED)
+	if (n == PROF_INTERN_FAILED || !prof_room(&codes->cd_execs,
+	    &codes->cd_cap_execs, (size_t)n + 1, sizeof(*codes->cd_execs)))
 		return (NULL);
-	if (n >= codes->cd_cap_execs) {
-		cap = n < 64 ? 128 : 2 * (size_t)n;
-		grown = reallocarray(codes->cd_execs, cap, sizeof(*grown));
-		if (grown == NULL)
-			return (NULL);
-		codes->cd_execs = grown;
-		codes->cd_cap_execs = cap;
-	}
 	if (is_new)
 		codes->cd_execs[n] = 0;
 	return (&codes->cd_execs[n]);
@@ -140,18 +132,12 @@ prof_codes_life(struct prof_codes *codes, const struct prof_record *record)
 static int
 unnamed_add(struct prof_codes *codes, const struct key *key, uint32_t number)
 {
-	struct unnamed *grown;
-	size_t cap;
+	struct unnamed *new = prof_grow(&codes->cd_unnamed, &codes->cd_n,
+	    &codes->cd_cap, sizeof(*new));
 
-	if (codes->cd_n == codes->cd_cap) {
-		cap = codes->cd_cap == 0 ? 64 : 2 * codes->cd_cap;
-		grown = reallocarray(codes->cd_unnamed, cap, sizeof(*grown));
-		if (grown == NULL)
-			return (-1);
-		codes->cd_unnamed = grown;
-		codes->cd_cap = cap;
-	}
-	codes->cd_unnamed[codes->cd_n++] = (struct unnamed){ *key, number };
+	if (new == NULL)
+		return (-1);
+	*new = (struct unnamed){ *key, number };
 	return (0);
 }
 

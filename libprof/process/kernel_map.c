@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/grow.h"
 #include "base/search.h"
 #include "confine/reading.h"
 #include "kernel_map.h"
@@ -85,18 +86,12 @@ ranges_add(struct ranges *ranges, uint64_t start, uint64_t len,
     const char *name)
 {
 	struct range *range;
-	size_t cap;
 
 	if (len == 0 || start + len < start)
 		return (0);
-	if (ranges->rs_n == ranges->rs_cap) {
-		cap = ranges->rs_cap == 0 ? 64 : ranges->rs_cap * 2;
-		range = reallocarray(ranges->rs_range, cap, sizeof(*range));
-		if (range == NULL)
-			return (-1);
-		ranges->rs_range = range;
-		ranges->rs_cap = cap;
-	}
+	if (!prof_room(&ranges->rs_range, &ranges->rs_cap, ranges->rs_n + 1,
+	    sizeof(*range)))
+		return (-1);
 	range = &ranges->rs_range[ranges->rs_n];
 	range->ra_start = start;
 	range->ra_end = start + len;

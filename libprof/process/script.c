@@ -5,28 +5,20 @@
  */
 #include <stdlib.h>
 
+#include "base/grow.h"
 #include "recording/frame.h"
 #include "symbols_impl.h"
 
 int
 prof_script_load(struct prof_symbols *symbols, struct prof_cur *cur)
 {
-	struct prof_table_code code, *grown;
+	struct prof_table_code code;
 	bool is_new;
-	size_t cap;
 
 	while (prof_table_unpack_code(cur, &code) == 1) {
-		if (symbols->sy_ncodes == symbols->sy_cap_codes) {
-			cap = symbols->sy_cap_codes == 0 ? 256 :
-			    2 * symbols->sy_cap_codes;
-			grown = reallocarray(symbols->sy_code, cap,
-			    sizeof(*grown));
-			if (grown == NULL)
-				return (-1);
-			symbols->sy_code = grown;
-			symbols->sy_cap_codes = cap;
-		}
-		if (prof_map_find(&symbols->sy_by_code, code.tc_number,
+		if (!prof_room(&symbols->sy_code, &symbols->sy_cap_codes,
+		    symbols->sy_ncodes + 1, sizeof(*symbols->sy_code)) ||
+		    prof_map_find(&symbols->sy_by_code, code.tc_number,
 		    &is_new) == PROF_INTERN_FAILED)
 			return (-1);
 		if (is_new)	/* else the first one counts */

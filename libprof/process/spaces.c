@@ -12,6 +12,7 @@
  */
 #include <stdlib.h>
 
+#include "base/grow.h"
 #include "base/search.h"
 #include "processes_impl.h"
 
@@ -26,19 +27,13 @@ struct times {
 static void
 times_add(struct times *times, uint64_t time_ns)
 {
-	const size_t cap = times->ti_cap == 0 ? 64 : times->ti_cap * 2;
-	uint64_t *grown;
+	uint64_t *new = prof_grow(&times->ti_time_ns, &times->ti_n,
+	    &times->ti_cap, sizeof(*new));
 
-	if (times->ti_n == times->ti_cap) {
-		grown = reallocarray(times->ti_time_ns, cap, sizeof(*grown));
-		if (grown == NULL) {
-			times->ti_failed = true;
-			return;
-		}
-		times->ti_time_ns = grown;
-		times->ti_cap = cap;
-	}
-	times->ti_time_ns[times->ti_n++] = time_ns;
+	if (new == NULL)
+		times->ti_failed = true;
+	else
+		*new = time_ns;
 }
 
 static int

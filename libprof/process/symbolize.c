@@ -20,6 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/grow.h"
 #include "os/procfs.h"
 #include "symbolize_impl.h"
 
@@ -130,50 +131,23 @@ prof_noted_free(struct prof_noted *noted)
 bool
 prof_noted_set_add(struct noted_set *set, uint64_t key)
 {
-	uint64_t *grown;
-	uint32_t cap;
 	bool is_new;
 
-	if (set->ns_n >= MAX_PLACES)
-		return (false);
-	if (set->ns_n == set->ns_cap) {
-		cap = set->ns_cap == 0 ? 1024 : set->ns_cap * 2;
-		grown = reallocarray(set->ns_key, cap, sizeof(*grown));
-		if (grown == NULL)
-			return (false);
-		set->ns_key = grown;
-		set->ns_cap = cap;
-	}
-	if (prof_map_get(&set->ns_map, key, &is_new) == PROF_INTERN_FAILED)
+	if (set->ns_n >= MAX_PLACES || !prof_room(&set->ns_key, &set->ns_cap,
+	    (size_t)set->ns_n + 1, sizeof(*set->ns_key)) ||
+	    prof_map_get(&set->ns_map, key, &is_new) == PROF_INTERN_FAILED)
 		return (false);
 	if (is_new)
 		set->ns_key[set->ns_n++] = key;
 	return (true);
 }
 
-/* Room for n more in an array that doubles; false: no memory. */
-static bool
-array_reserve(void **array, size_t *cap, size_t used, size_t n, size_t size)
-{
-	size_t want = *cap == 0 ? 256 : *cap;
-	void *grown;
-
-	while (want < used + n)
-		want *= 2;
-	if (want == *cap)
-		return (true);
-	grown = reallocarray(*array, want, size);
-	if (grown == NULL)
-		return (false);
-	*array = grown;
-	*cap = want;
-	return (true);
-}
-
 /* What a storm filled once is not kept for all other rounds. */
 static void
-array_trim(void **array, size_t *cap)
+array_trim(void *items, size_t *cap)
 {
+	void **array = items;
+
 	if (*cap <= ROUND_KEPT)
 		return;
 	free(*array);
@@ -215,10 +189,10 @@ addresses_note(struct prof_noted *noted, const struct prof_record *sample,
 	uint32_t i;
 
 	if (n > MAX_PCS - noted->nt_npcs ||
-	    !array_reserve((void **)&noted->nt_entry, &noted->nt_entry_cap,
-	    noted->nt_nentries, 1, sizeof(*noted->nt_entry)) ||
-	    !array_reserve((void **)&noted->nt_pc, &noted->nt_pc_cap,
-	    noted->nt_npcs, n, sizeof(*noted->nt_pc))) {
+	    !prof_room(&noted->nt_entry, &noted->nt_entry_cap,
+	    noted->nt_nentries + 1, sizeof(*noted->nt_entry)) ||
+	    !prof_room(&noted->nt_pc, &noted->nt_pc_cap,
+	    noted->nt_npcs + n, sizeof(*noted->nt_pc))) {
 		noted->nt_dropped++;
 		return;
 	}
@@ -372,8 +346,8 @@ change_add(struct prof_noted *noted, const struct prof_record *record,
 {
 	struct change *change;
 
-	if (!array_reserve((void **)&noted->nt_change, &noted->nt_change_cap,
-	    noted->nt_nchanges, 1, sizeof(*change)))
+	if (!prof_room(&noted->nt_change, &noted->nt_change_cap,
+	    noted->nt_nchanges + 1, sizeof(*change)))
 		return (-1);
 	(*epoch_of(noted, record->pr_pid))++;
 	change = &noted->nt_change[noted->nt_nchanges];
@@ -509,9 +483,9 @@ prof_noted_round(struct prof_noted *noted)
 		prof_processes_forget(noted->nt_processes,
 		    noted->nt_change[noted->nt_nchanges - 1].ch_time_ns);
 	noted->nt_nchanges = noted->nt_nentries = noted->nt_npcs = 0;
-	array_trim((void **)&noted->nt_change, &noted->nt_change_cap);
-	array_trim((void **)&noted->nt_entry, &noted->nt_entry_cap);
-	array_trim((void **)&noted->nt_pc, &noted->nt_pc_cap);
+	array_trim(&noted->nt_change, &noted->nt_change_cap);
+	array_trim(&noted->nt_entry, &noted->nt_entry_cap);
+	array_trim(&noted->nt_pc, &noted->nt_pc_cap);
 	if (noted->nt_images.is_n >= noted->nt_many_images)
 		rv |= prof_noted_forget_images(noted);
 	return (rv);

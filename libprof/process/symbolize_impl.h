@@ -23,7 +23,7 @@
 #define NOTED_OFFSET_BITS	44
 #define NOTED_ADDRESS_BITS	48
 #define NOTED_JIT		(1ULL << 63)
-#define NOTED_MAX_IMAGES		(1u << 17)
+#define NOTED_MAX_IMAGES	(1u << 17)
 #define NOTED_MANY_IMAGES	(1u << 16) /* then some are forgotten */
 #define NOTED_MAX_JITS		1024u
 
@@ -32,7 +32,7 @@ struct noted_set {
 	struct prof_map	 ns_map;
 	uint64_t	*ns_key;
 	uint32_t	 ns_n;
-	uint32_t	 ns_cap;
+	size_t		 ns_cap;
 };
 
 /*
@@ -62,14 +62,14 @@ struct prof_noted {
 	struct change	*nt_change;	/* of this round */
 	size_t		 nt_nchanges;
 	size_t		 nt_change_cap;
-	struct noted_entry	*nt_entry;	/* of this round, by time */
+	struct noted_entry *nt_entry;	/* of this round, by time */
 	size_t		 nt_nentries;
 	size_t		 nt_entry_cap;
 	uint64_t	*nt_pc;		/* those of entries */
 	size_t		 nt_npcs;
 	size_t		 nt_pc_cap;
-	struct noted_set	 nt_places;
-	struct noted_set	 nt_kernel;
+	struct noted_set nt_places;
+	struct noted_set nt_kernel;
 	uint64_t	 nt_dropped;
 	prof_noted_ask_fn *nt_ask;	/* NULL: /proc/kallsyms is read */
 	void		*nt_ask_arg;
@@ -80,7 +80,7 @@ struct prof_noted {
 	uint32_t	 nt_nheld;
 	uint32_t	 nt_max_held;
 	uint32_t	 nt_hand;	/* which to look at next */
-	struct noted_jit	*nt_jit;
+	struct noted_jit *nt_jit;
 	uint32_t	 nt_njits;
 	uint32_t	 nt_nalive;	/* of those */
 };

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/grow.h"
 #include "base/search.h"
 #include "elf/demangle.h"
 #include "languages/language.h"
@@ -51,18 +52,10 @@ static uint32_t *
 answer_at(struct answers *answers, const void *key, size_t len, bool *is_new)
 {
 	uint32_t n = prof_dict_find(&answers->an_dict, key, len, is_new);
-	uint32_t cap, *grown;
 
-	if (n == PROF_INTERN_FAILED)
+	if (n == PROF_INTERN_FAILED || !prof_room(&answers->an_number,
+	    &answers->an_cap, (size_t)n + 1, sizeof(*answers->an_number)))
 		return (NULL);
-	if (n >= answers->an_cap) {
-		cap = n < 512 ? 1024 : n * 2;
-		grown = reallocarray(answers->an_number, cap, sizeof(*grown));
-		if (grown == NULL)
-			return (NULL);
-		answers->an_number = grown;
-		answers->an_cap = cap;
-	}
 	return (&answers->an_number[n]);
 }
 

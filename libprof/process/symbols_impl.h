@@ -26,7 +26,7 @@ struct function {
 struct answers {
 	struct prof_dict an_dict;
 	uint32_t	*an_number;
-	uint32_t	 an_cap;
+	size_t		 an_cap;
 };
 
 /* Names made of memory, by life: what the JIT of a process said. */

@@ -72,7 +72,7 @@ struct prof_packer {
 	struct prof_map	 pk_addrs;
 	struct prof_map	 pk_pairs;	/* event and CPU -> tally */
 	struct prof_previous *pk_previous;
-	uint32_t	 pk_nevents;
+	size_t		 pk_nevents;
 	uint64_t	 pk_last_addr;	/* of the table of addresses */
 	uint32_t	 pk_kstack;	/* of the last sample, 0: none */
 	uint32_t	 pk_ustack;

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/search.h"
 #include "reader.h"
 
 #define MAX_FRAMES	(2u << 20)	/* 16 MiB */
@@ -66,23 +67,18 @@ static const uint32_t *
 stack_find(const struct prof_reader *reader, uint32_t number, size_t *hint)
 {
 	const struct prof_segment *segments = reader->rd_segments.ar_items;
-	size_t low = 0, high = reader->rd_segments.ar_count, middle;
+	const size_t count = reader->rd_segments.ar_count;
 	const struct prof_segment *segment;
+	size_t n;
 
-	if (high == 0)
+	if (count == 0)
 		return (NULL);
 	segment = &segments[*hint];
 	if (number < segment->sg_first ||
 	    number - segment->sg_first >= segment->sg_count) {
-		while (high - low > 1) {
-			middle = low + (high - low) / 2;
-			if (segments[middle].sg_first <= number)
-				low = middle;
-			else
-				high = middle;
-		}
-		segment = &segments[low];
-		*hint = low;
+		n = PROF_BEFORE(i, count, segments[i].sg_first <= number);
+		*hint = n == 0 ? 0 : n - 1;
+		segment = &segments[*hint];
 	}
 	if (number < segment->sg_first ||
 	    number - segment->sg_first >= segment->sg_count)

@@ -6,6 +6,7 @@
  */
 #include <stdlib.h>
 
+#include "base/grow.h"
 #include "batch.h"
 
 /* A dictionary of stacks this large begins anew; the numbers go on. */
@@ -150,16 +151,8 @@ prof_pack_symbols(struct prof_batch *batch, const void *body, size_t len)
 static int
 packer_add_event(struct prof_packer *packer)
 {
-	struct prof_previous *previous;
-
-	previous = reallocarray(packer->pk_previous, packer->pk_nevents + 1,
-	    sizeof(*previous));
-	if (previous == NULL)
-		return (-1);
-	memset(&previous[packer->pk_nevents], 0, sizeof(*previous));
-	packer->pk_previous = previous;
-	packer->pk_nevents++;
-	return (0);
+	return (prof_append(&packer->pk_previous, &packer->pk_nevents,
+	    sizeof(*packer->pk_previous)) == NULL ? -1 : 0);
 }
 
 int

@@ -9,6 +9,7 @@
 #include "abi/dtp_abi.h"
 #include "accounting.h"
 #include "base/error.h"
+#include "base/search.h"
 #include "reader.h"
 
 const struct prof_err *
@@ -133,28 +134,9 @@ prof_reader_cpu(const struct prof_reader *reader, size_t n)
 /* ----------------------------------------------------- accounting */
 
 /*
- * The first item of an event, if there is one; items are in order of events,
- * whose number stands at an offset.  With a thousand events on a hundred CPUs
- * nobody can look at all items for each event.
+ * Tallies and rows are in order of events: with a thousand events on a hundred
+ * CPUs, to look at all of them for each event would take too long.
  */
-static size_t
-first_of(const struct prof_array *items, size_t size, size_t offset,
-    size_t event)
-{
-	size_t low = 0, high = items->ar_count, middle;
-	uint32_t number;
-
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		memcpy(&number, (const char *)items->ar_items +
-		    middle * size + offset, sizeof(number));
-		if (number < event)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return (low);
-}
 
 /* Samples of an event in the file, on one CPU or (-1) on all. */
 static uint64_t
@@ -162,8 +144,8 @@ samples_of(const struct prof_reader *reader, size_t event, int cpu)
 {
 	const struct prof_tally *tallies = reader->rd_tallies.ar_items;
 	uint64_t sum = 0;
-	size_t i = first_of(&reader->rd_tallies, sizeof(*tallies),
-	    offsetof(struct prof_tally, ty_event), event);
+	size_t i = PROF_BEFORE(n, reader->rd_tallies.ar_count,
+	    tallies[n].ty_event < event);
 
 	for (; i < reader->rd_tallies.ar_count &&
 	    tallies[i].ty_event == event; i++)
@@ -179,8 +161,8 @@ prof_reader_accounting_sized(const struct prof_reader *reader,
 	struct prof_accounting sum = { 0 };
 	const struct prof_row *rows = reader->rd_rows.ar_items;
 	bool found = false;
-	size_t i = first_of(&reader->rd_rows, sizeof(*rows),
-	    offsetof(struct prof_row, rw_event), event);
+	size_t i = PROF_BEFORE(n, reader->rd_rows.ar_count,
+	    rows[n].rw_event < event);
 
 	for (; i < reader->rd_rows.ar_count && rows[i].rw_event == event;
 	    i++) {

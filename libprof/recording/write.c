@@ -20,6 +20,7 @@
 #include <time.h>
 
 #include "base/error.h"
+#include "base/grow.h"
 #include "batch.h"
 #include "confine/privilege.h"
 #include "write.h"
@@ -287,20 +288,15 @@ prof_writer_accounting(struct prof_writer *writer, int cpu,
     const struct prof_accounting *accounting, size_t nevents)
 {
 	struct prof_row *row;
-	size_t i, at, cap;
+	size_t i, at;
 
 	writer_forget(writer, (uint32_t)(cpu + 1), nevents);
 	for (at = 0; at < writer->wr_nrows; at += writer->wr_rows[at].rw_next)
 		if (writer->wr_rows[at].rw_cpu == (uint32_t)(cpu + 1))
 			break;
-	if (at + nevents > writer->wr_cap_rows) {
-		cap = 2 * (at + nevents);
-		row = reallocarray(writer->wr_rows, cap, sizeof(*row));
-		if (row == NULL)
-			return (writer_nomem(writer));
-		writer->wr_rows = row;
-		writer->wr_cap_rows = cap;
-	}
+	if (!prof_room(&writer->wr_rows, &writer->wr_cap_rows, at + nevents,
+	    sizeof(*row)))
+		return (writer_nomem(writer));
 	if (at == writer->wr_nrows)
 		writer->wr_nrows += nevents;
 	for (i = 0; i < nevents; i++) {
