@@ -32,6 +32,7 @@
 struct dtp_vma {
 	__u64	vr_flags;
 	__u64	vr_page;
+	__u64	vr_start;
 	const struct mm_struct *vr_mm;
 	const struct file *vr_file;
 	const struct file *vr_still;	/* the same, later */

@@ -7,7 +7,7 @@
  * Called by unwind.bpf.h for an address that is in no published mapping.  The
  * kernel's tree is searched without its lock, which the task at hand may hold.
  * It may be changing: what is found says by itself where it lies and whose it
- * is, so it is right or there is nothing.
+ * is, and is read twice where it must agree, or there is nothing.
  */
 #ifndef UNWIND_VMA_BPF_H
 #define UNWIND_VMA_BPF_H
@@ -186,6 +186,15 @@ dtp_find_file(const struct dtp_vma *read, struct dtp_uw_map *map)
 	}
 }
 
+/* Address less offset in the file: splitting or merging does not change it. */
+DTP_INLINE __u64
+dtp_vma_bias(const struct vm_area_struct *vma, struct dtp_vma *read)
+{
+	DTP_READ(&read->vr_page, (const __u64 *)&vma->vm_pgoff);
+	DTP_READ(&read->vr_start, (const __u64 *)&vma->vm_start);
+	return (read->vr_start - (read->vr_page << cfg.dc_page_shift));
+}
+
 /* What dtp_find_vma has found, into uw_map.  0: it holds pc. */
 DTP_APART int
 dtp_uw_take_vma(struct dtp_unwind *uw, __u64 from, __u64 pc)
@@ -193,6 +202,7 @@ dtp_uw_take_vma(struct dtp_unwind *uw, __u64 from, __u64 pc)
 	const struct vm_area_struct *vma = (const void *)from;
 	struct dtp_uw_map *map;
 	struct dtp_vma *read;
+	__u64 bias, again;
 
 	if (uw == NULL)
 		return (-1);
@@ -201,17 +211,17 @@ dtp_uw_take_vma(struct dtp_unwind *uw, __u64 from, __u64 pc)
 	map->um_module = 0;
 	map->um_is_young = 1;
 	DTP_READ(&read->vr_flags, (const __u64 *)&vma->vm_flags);
-	DTP_READ(&read->vr_page, (const __u64 *)&vma->vm_pgoff);
 	DTP_READ(&read->vr_file, (const struct file **)&vma->vm_file);
-	DTP_READ(&map->um_start, (const __u64 *)&vma->vm_start);
-	map->um_bias = map->um_start - (read->vr_page << cfg.dc_page_shift);
+	map->um_bias = bias = dtp_vma_bias(vma, read);
 	if (dtp_file_of(vma, read) == 0)
 		dtp_find_file(read, map);
 	DTP_READ(&read->vr_still, (const struct file **)&vma->vm_file);
 	DTP_READ(&map->um_end, (const __u64 *)&vma->vm_end);
 	DTP_READ(&read->vr_mm, (const struct mm_struct **)&vma->vm_mm);
+	again = dtp_vma_bias(vma, read);
+	map->um_start = read->vr_start;
 	if (read->vr_mm == dtp_current()->mm &&
-	    read->vr_still == read->vr_file &&
+	    read->vr_still == read->vr_file && again == bias &&
 	    (read->vr_flags & DTP_VM_EXEC) != 0 &&
 	    pc >= map->um_start && pc < map->um_end)
 		return (0);
