@@ -38,19 +38,19 @@ merge_next(struct prof_merge *merge, uint64_t *until_ns)
 static int
 merge_look(struct prof_merge *merge)
 {
-	uint64_t limit_ns = UINT64_MAX;
+	uint64_t limit_ns = UINT64_MAX, until_ns;
 	unsigned fill;
 
 	merge->mg_fill = 0;
 	for (size_t n = 0; n < merge->mg_n; n++) {
-		struct prof_source *source = &merge->mg_source[n];
+		const struct prof_source *source = &merge->mg_source[n];
 
 		fill = 0;
 		if (source->so_backend->bk_look(source->so_state,
-		    merge->mg_last_ns, &source->so_until_ns, &fill) == -1)
+		    merge->mg_last_ns, &until_ns, &fill) == -1)
 			return (-1);
-		if (source->so_until_ns < limit_ns)
-			limit_ns = source->so_until_ns;
+		if (until_ns < limit_ns)
+			limit_ns = until_ns;
 		if (fill > merge->mg_fill)
 			merge->mg_fill = fill;
 	}

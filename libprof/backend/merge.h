@@ -13,7 +13,6 @@
 struct prof_source {
 	const struct prof_backend *so_backend;
 	void		*so_state;
-	uint64_t	 so_until_ns;	/* nothing older can come */
 };
 
 /* Of equal times the first source comes first. */

@@ -448,7 +448,7 @@ is_together(const struct lane *lane, size_t n, uint64_t time_ns)
  * The sample that was just decoded is the lane's first.  When a snapshot
  * follows it, the stack is finished with what was mapped at that time.
  */
-static int
+static void
 finish_stack(struct prof_drain *drain, struct lane *lane,
     const struct dtp_rec *rec)
 {
@@ -459,7 +459,7 @@ finish_stack(struct prof_drain *drain, struct lane *lane,
 	size_t n = lane->la_first + 1;
 
 	if (!is_together(lane, n, rec->dr_time_ns))
-		return (0);
+		return;
 	prof_collect_begin(collect);
 	for (; is_together(lane, n, rec->dr_time_ns); n++) {
 		next = record_of(drain, lane, &lane->la_pending[n]);
@@ -467,13 +467,12 @@ finish_stack(struct prof_drain *drain, struct lane *lane,
 			prof_collect_add(collect, next);
 	}
 	if (!collect->co_has_head)
-		return (0);
+		return;
 	finished[drain->dn_stream.sm_record.pr_ustatus]--;
 	prof_snapshots_finish(drain->dn_bpf->bp_plan->pn_snapshots,
 	    &drain->dn_stream.sm_record,
 	    collect->co_kept, &collect->co_snapshot);
 	finished[drain->dn_stream.sm_record.pr_ustatus]++;
-	return (0);
 }
 
 /* Of the record that was just decoded. */
@@ -515,11 +514,12 @@ finish_sample(struct prof_drain *drain, struct lane *lane,
 
 	if (plan->pn_host->ho_before(plan->pn_arg, sample) == -1)
 		return (-1);
-	if (plan->pn_snapshots != NULL && finish_stack(drain, lane, rec) == -1)
-		return (-1);
+	if (plan->pn_snapshots != NULL)
+		finish_stack(drain, lane, rec);
 	rv = plan->pn_host->ho_after(plan->pn_arg, sample);
-	return (rv != 1 || plan->pn_snapshots == NULL ? rv == -1 ? -1 : 0 :
-	    finish_stack(drain, lane, rec));
+	if (rv == 1 && plan->pn_snapshots != NULL)
+		finish_stack(drain, lane, rec);
+	return (rv == -1 ? -1 : 0);
 }
 
 static int
