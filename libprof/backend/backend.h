@@ -101,6 +101,8 @@ int	prof_host_tell(const struct prof_plan *plan,
 	    const struct prof_record *record);
 int	prof_host_info(const struct prof_plan *plan, const char *key,
 	    const char *value);
+int	prof_host_number(const struct prof_plan *plan, const char *key,
+	    uint64_t number);
 int	prof_host_note(const struct prof_plan *plan, const char *fmt, ...)
 	    PROF_PRINTF(2, 3);
 /* A counter of one task, which others do not inherit: -t, --no-inherit. */
@@ -190,7 +192,11 @@ struct prof_backend {
 	/* Add what is known of mapping and process events. */
 	void	(*bk_side)(void *state, bool is_last,
 		    struct prof_side *side);
-	/* What a process has mapped is told of anew, as of that time. */
+	/*
+	 * The mappings of a process were read again: forget those known before
+	 * time_ns; bk_observe brings the new ones.  any_exec: an exec of it may
+	 * have been missed.
+	 */
 	int	(*bk_renew)(void *state, uint32_t pid, uint64_t time_ns,
 		    bool any_exec);
 	/* Each record that is taken, of any back end. */

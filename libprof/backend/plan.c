@@ -67,6 +67,16 @@ prof_host_info(const struct prof_plan *plan, const char *key,
 }
 
 int
+prof_host_number(const struct prof_plan *plan, const char *key,
+    uint64_t number)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%llu", (unsigned long long)number);
+	return (prof_host_info(plan, key, text));
+}
+
+int
 prof_host_note(const struct prof_plan *plan, const char *fmt, ...)
 {
 	char text[512];

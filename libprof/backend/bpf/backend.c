@@ -70,15 +70,6 @@ open_unwind(struct prof_bpf *bpf)
 }
 
 static int
-say_number(struct prof_bpf *bpf, const char *key, uint64_t number)
-{
-	char text[32];
-
-	snprintf(text, sizeof(text), "%llu", (unsigned long long)number);
-	return (prof_host_info(bpf->bp_plan, key, text));
-}
-
-static int
 programs_make(struct prof_bpf *bpf)
 {
 	if (prof_bpf_load(bpf) == -1 || prof_bpf_attach(bpf) == -1 ||
@@ -92,7 +83,8 @@ programs_make(struct prof_bpf *bpf)
 	if (prof_calls_init(bpf) == -1 ||
 	    (bpf->bp_drain = prof_drain_new(bpf)) == NULL ||
 	    prof_gaps_init(bpf) == -1 ||
-	    say_number(bpf, "buffer_bytes", bpf->bp_ring_bytes) == -1)
+	    prof_host_number(bpf->bp_plan, "buffer_bytes",
+	    bpf->bp_ring_bytes) == -1)
 		return (-1);
 	/* From here on forks of targets are entered by the hook. */
 	prof_bpf_state(bpf, DTP_ARMED);
@@ -421,43 +413,45 @@ bpf_slow_down(void *state, struct prof_slower *slower)
 /* ------------------------------------------------------------- end */
 
 static int
-say_snapshots(struct prof_bpf *bpf)
+say_snapshots(const struct prof_bpf *bpf)
 {
+	const struct prof_plan *plan = bpf->bp_plan;
 	uint64_t taken = 0, refused = 0, cut = 0;
 	size_t n;
 
-	if (bpf->bp_plan->pn_snapshots == NULL)
+	if (plan->pn_snapshots == NULL)
 		return (0);
 	for (n = 0; n < (size_t)bpf->bp_ncpus * bpf->bp_room; n++) {
 		taken += bpf->bp_counts[n].cn_snapshots;
 		refused += bpf->bp_counts[n].cn_snap_late;
 		cut += bpf->bp_counts[n].cn_snap_cut;
 	}
-	return (say_number(bpf, "snapshots.taken", taken) == -1 ||
-	    say_number(bpf, "snapshots.refused", refused) == -1 ||
-	    say_number(bpf, "snapshots.cut", cut) == -1 ? -1 : 0);
+	return (prof_host_number(plan, "snapshots.taken", taken) == -1 ||
+	    prof_host_number(plan, "snapshots.refused", refused) == -1 ||
+	    prof_host_number(plan, "snapshots.cut", cut) == -1 ? -1 : 0);
 }
 
 /* What it took to walk stacks by tables. */
 static int
-say_unwind(struct prof_bpf *bpf)
+say_unwind(const struct prof_bpf *bpf)
 {
+	const struct prof_plan *plan = bpf->bp_plan;
 	struct prof_unwind_stats stats;
 
 	if (bpf->bp_unwind == NULL)
 		return (0);
 	prof_unwind_stats(bpf->bp_unwind, &stats);
-	if (stats.us_refused > 0 && prof_host_note(bpf->bp_plan,
+	if (stats.us_refused > 0 && prof_host_note(plan,
 	    "%llu mappings of program files exceed the limit (8190 files at "
 	    "once): their stacks were unwound in user space or not at all",
 	    (unsigned long long)stats.us_refused) == -1)
 		return (-1);
-	if (say_number(bpf, "unwind.modules", stats.us_modules) == -1 ||
-	    say_number(bpf, "unwind.tables", stats.us_tables) == -1 ||
-	    say_number(bpf, "unwind.bytes", stats.us_bytes) == -1 ||
-	    say_number(bpf, "unwind.evicted", stats.us_evicted) == -1)
+	if (prof_host_number(plan, "unwind.modules", stats.us_modules) == -1 ||
+	    prof_host_number(plan, "unwind.tables", stats.us_tables) == -1 ||
+	    prof_host_number(plan, "unwind.bytes", stats.us_bytes) == -1 ||
+	    prof_host_number(plan, "unwind.evicted", stats.us_evicted) == -1)
 		return (-1);
-	return (say_number(bpf, "unwind.calls", stats.us_calls));
+	return (prof_host_number(plan, "unwind.calls", stats.us_calls));
 }
 
 static int

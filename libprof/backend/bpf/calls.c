@@ -4,8 +4,8 @@
  * arguments their types, and counts at the end what has become of the calls
  * that did not return.
  *
- * Called by the drain for samples of the syscall provider, and by attach.c
- * and session.c at stop.  What the programs do is in sys/prov_call.bpf.c.
+ * Called by the drain for samples of the syscall provider, by attach.c and
+ * backend.c at stop.  What the programs do is in sys/prov_call.bpf.c.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -184,11 +184,10 @@ static int
 say_count(struct prof_bpf *bpf, const struct prof_event *event,
     const char *what, uint64_t count)
 {
-	char key[64], value[32];
+	char key[64];
 
 	snprintf(key, sizeof(key), "calls.%u.%s", event->ev_id, what);
-	snprintf(value, sizeof(value), "%llu", (unsigned long long)count);
-	return (prof_host_info(bpf->bp_plan, key, value));
+	return (prof_host_number(bpf->bp_plan, key, count));
 }
 
 static int

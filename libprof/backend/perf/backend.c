@@ -281,15 +281,13 @@ say_snapshots(const struct perf *perf)
 {
 	const struct prof_plan *plan = perf->pf_plan;
 	uint64_t walked, whole;
-	char text[32];
 
 	if (!perf->pf_brings_samples || plan->pn_snapshots == NULL)
 		return (0);
 	prof_snapshots_count(plan->pn_snapshots, &walked, &whole);
-	snprintf(text, sizeof(text), "%llu", (unsigned long long)walked);
-	return (prof_host_info(plan, "snapshots.taken", text) == -1 ||
-	    prof_host_info(plan, "snapshots.refused", "0") == -1 ||
-	    prof_host_info(plan, "snapshots.cut", "0") == -1 ? -1 : 0);
+	return (prof_host_number(plan, "snapshots.taken", walked) == -1 ||
+	    prof_host_number(plan, "snapshots.refused", 0) == -1 ||
+	    prof_host_number(plan, "snapshots.cut", 0) == -1 ? -1 : 0);
 }
 
 static int
