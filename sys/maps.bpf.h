@@ -12,7 +12,8 @@
  *	counts   max_entries = ncpus * nevents
  *	scratch  max_entries = ncpus * DTP_SCRATCH_ALL
  *
- * Included by the providers through stream.bpf.h; session.c fills in cfg.
+ * Included by the providers through stream.bpf.h; libprof/backend/bpf/load.c
+ * fills in cfg.
  */
 #ifndef MAPS_BPF_H
 #define MAPS_BPF_H

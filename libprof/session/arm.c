@@ -5,8 +5,8 @@
  * already runs.  An error on the way undoes all of it, in reverse,
  * and leaves no file.
  *
- * Called by session.c, which has the states.  Decides here, once,
- * which back end there is, and which CPUs and buffers.
+ * Called by the user of a session; session.c has the states.  Chooses the back
+ * end, the CPUs and the size of buffers.
  */
 #include <sys/epoll.h>
 #include <sys/resource.h>
@@ -41,7 +41,7 @@ static int	system_snapshot(struct prof_session *);
 static void	tables_publish(struct prof_session *);
 static int	open_epoll(struct prof_session *);
 
-/* The user's own by itself first, so that the columns are his. */
+/* The user's filter alone first, so that error columns match its text. */
 static int
 compile_filter(struct prof_session *session, struct prof_event *event,
     const char *with_comm)

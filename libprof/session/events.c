@@ -66,7 +66,6 @@ prof_session_resolve(struct prof_session *session, const char *spec)
 		.ed_period = po->po_period,
 		.ed_user_only = po->po_no_kernel,
 	};
-
 	struct prof_spec parsed;
 
 	return (prof_spec_parse(&parsed, spec, &session->se_error) == -1 ? -1 :

@@ -3,8 +3,7 @@
  * What recording costs, and the rate lowered where that is more than was
  * allowed (--max-overhead).  The cost is the run time of our programs, by
  * the kernel's own statistics, and the CPU time of this process and of its
- * own children; what an
- * interrupt takes before a program begins is known to nobody.
+ * own children; what an interrupt takes before a program begins is not known.
  *
  * Called by session.c: begun before the start, looked at twice a second, and
  * read a last time after the stop.  A period only ever grows, by whole
@@ -73,7 +72,6 @@ int
 prof_overhead_begin(struct prof_session *session)
 {
 	struct prof_overhead *ov = &session->se_overhead;
-
 	const struct prof_source *source = source_of(session);
 
 	ov->ov_slower = 1;

@@ -13,8 +13,8 @@
  * What is read is true from now on, and stands in the recording so.  A reader
  * takes it for true earlier, too, where nothing else was mapped there.
  *
- * Called by session.c with each record, and by the drains with a sample before
- * its stack is walked in user space.  Reading takes at most a tenth of the
+ * Called by host.c with each record, and with a sample before and after its
+ * stack is walked in user space.  Reading takes at most a tenth of the
  * time that passes; a process is read at most every 5 ms, and each time that
  * brings nothing new doubles that, up to a second.
  */

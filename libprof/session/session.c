@@ -267,7 +267,7 @@ prof_session_resume(struct prof_session *session, const char *text)
 }
 
 /*
- * What others sent: a remark, or what is to be done.  After stop there is
+ * A marker from outside, or a request to pause or resume.  After stop there is
  * nothing to pause: 1, and whoever asked is not answered.
  */
 static int

@@ -180,7 +180,7 @@ struct prof_session {
 	struct prof_options se_options;	/* deep copy */
 	bool		 se_in_namespace; /* pid 0 is all who are outside */
 	struct prof_names *se_names;
-	struct prof_events se_events;	/* [0]: proc; counters last */
+	struct prof_events se_events;	/* [0]: proc */
 	struct prof_plan se_plan;
 	const struct prof_backend *se_backend; /* that brings samples */
 	struct prof_merge se_merge;

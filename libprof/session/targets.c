@@ -3,7 +3,7 @@
  * Who is recorded: checks the targets that the user named, enters them where
  * back ends look, and knows when the last of them has gone.
  *
- * Called by session.c while arming, after the fork hook is in place: then
+ * Called by arm.c, after the fork hook is in place: then
  * scanning for descendants until nothing new turns up misses nobody, since
  * whoever is born meanwhile is entered by the hook.
  */

@@ -4,8 +4,8 @@
  * for CPUs or tasks; switched on and off; read; and replaced by others where
  * the rate is lowered.
  *
- * Called by attach.c, which has the programs of tracepoints and the order of
- * stopping, and by overhead.c.
+ * Called by backend.c and place.c, and by attach.c, which has the programs of
+ * tracepoints and the order of stopping.
  */
 #include <sys/ioctl.h>
 

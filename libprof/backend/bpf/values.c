@@ -6,7 +6,7 @@
  * Events that are inherited would do the same without a program, but cannot
  * be read by one.
  *
- * Called by session/events.c (is it a counter?), arm.c (do they fit?) and
+ * Called by session/events.c (is it a counter?), backend.c (do they fit?) and
  * attach.c.  Started, stopped and read as all counters of a session are.
  */
 #include <errno.h>

@@ -204,8 +204,8 @@ finish_stack(struct prof_rings *rings, const void *bytes, size_t size,
 }
 
 /*
- * A ring that tells of mappings tells of forks and exits too, asked or not;
- * beside BPF those come through its streams, and better.
+ * With mappings the kernel always writes forks and exits into a ring.  Beside
+ * BPF they are dropped: its streams have them, and with more detail.
  */
 static bool
 is_of_task(const struct prof_record *record)
