@@ -236,6 +236,10 @@ make_table(struct report *report, const struct report_options *rp)
 	if (rv == 0)
 		report_sort(&report->re_table, rp->rp_children ? SORT_TOTAL :
 		    (enum report_sort)rp->rp_sort, limit);
+	if (rv == 0 && report->re_table.ta_nrows +
+	    report->re_table.ta_hidden == 0)
+		msg_note("report", "the function has no samples of the events "
+		    "shown");
 	return (rv);
 }
 

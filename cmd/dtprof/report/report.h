@@ -74,6 +74,7 @@ struct report_row {
 	uint32_t	 rw_depth;	/* of a tree: rows around it */
 	uint32_t	 rw_parent;	/* its number; UINT32_MAX: none */
 	bool		 rw_is_root;	/* of a tree: it is no code */
+	bool		 rw_is_asked;	/* shown without samples, too */
 };
 
 /* A column: an event, and what its shares are shares of. */
@@ -128,6 +129,7 @@ struct report_share {
 /* 0, or -1 with a message printed. */
 int	report_columns(struct report *report);
 int	report_table(struct report *report);
+/* The largest rows first; those without samples are left out. */
 void	report_sort(struct report_table *table, enum report_sort sort,
 	    uint64_t limit);
 void	report_table_free(struct report_table *table);

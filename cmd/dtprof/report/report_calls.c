@@ -138,6 +138,7 @@ make_rows(struct calls *calls, uint32_t nlabels)
 		if (i >= nlabels) {
 			row->rw_name = extra_names[i - nlabels];
 			row->rw_module = "";
+			row->rw_is_asked = i == nlabels + EXTRA_SELF;
 			continue;
 		}
 		label = prof_profile_label(calls->ca_profile, i);

@@ -373,48 +373,26 @@ sum_all(const struct work *work)
 	return (rv);
 }
 
-/* Others' samples may be all that a row has. */
-static void
-drop_empty_rows(struct report_table *table)
-{
-	const struct report_sum *sum;
-	size_t kept = 0, c;
-
-	for (size_t i = 0; i < table->ta_nrows; i++) {
-		sum = &table->ta_sum[table->ta_row[i].rw_first];
-		for (c = 0; c < table->ta_ncolumns; c++)
-			if (sum[c].su_total_samples > 0)
-				break;
-		if (c < table->ta_ncolumns)
-			table->ta_row[kept++] = table->ta_row[i];
-	}
-	table->ta_nrows = kept;
-}
-
 /* By event: from a row with many columns to rows with one each. */
 static int
 split_events(struct report_table *table)
 {
 	const size_t columns = table->ta_ncolumns;
-	struct report_row *rows;
-	size_t n = 0;
+	struct report_row *rows, *row;
 
-	rows = calloc(table->ta_nrows * columns + 1, sizeof(*rows));
+	row = rows = calloc(table->ta_nrows * columns + 1, sizeof(*rows));
 	if (rows == NULL)
 		return (-1);
 	for (size_t i = 0; i < table->ta_nrows; i++) {
 		for (size_t c = 0; c < columns; c++) {
-			rows[n] = table->ta_row[i];
-			rows[n].rw_first += c;
-			rows[n].rw_column = c;
-			if (table->ta_sum[rows[n].rw_first].su_total_samples >
-			    0)
-				n++;
+			*row = table->ta_row[i];
+			row->rw_first += c;
+			row++->rw_column = c;
 		}
 	}
 	free(table->ta_row);
 	table->ta_row = rows;
-	table->ta_nrows = n;
+	table->ta_nrows *= columns;
 	table->ta_per_row = 1;
 	return (0);
 }
@@ -430,12 +408,10 @@ report_table(struct report *report)
 	report->re_table.ta_is_flow = (by & BY_CODE) == 0;
 	report->re_table.ta_per_row = report->re_table.ta_ncolumns;
 	if (work_init(&work, report, by) == 0 && find_rows(&work) == 0 &&
-	    find_tops(&work) == 0 && sum_all(&work) == 0) {
-		drop_empty_rows(&report->re_table);
-		if ((by & (BY_EVENT | BY_PROBE)) == 0 ||
-		    split_events(&report->re_table) == 0)
-			rv = 0;
-	}
+	    find_tops(&work) == 0 && sum_all(&work) == 0 &&
+	    ((by & (BY_EVENT | BY_PROBE)) == 0 ||
+	    split_events(&report->re_table) == 0))
+		rv = 0;
 	work_fini(&work);
 	return (rv == -1 ? no_memory() : 0);
 }
@@ -505,12 +481,31 @@ compare_rows(const void *va, const void *vb, void *arg)
 	return (compare_names(a, b));
 }
 
+/* Rows are found by all samples, also of events that are not shown. */
+static void
+drop_empty_rows(struct report_table *table)
+{
+	const struct report_sum *sum;
+	size_t kept = 0, c;
+
+	for (size_t i = 0; i < table->ta_nrows; i++) {
+		sum = &table->ta_sum[table->ta_row[i].rw_first];
+		for (c = 0; c < table->ta_per_row; c++)
+			if (sum[c].su_total_samples > 0)
+				break;
+		if (c < table->ta_per_row || table->ta_row[i].rw_is_asked)
+			table->ta_row[kept++] = table->ta_row[i];
+	}
+	table->ta_nrows = kept;
+}
+
 void
 report_sort(struct report_table *table, enum report_sort sort,
     uint64_t limit)
 {
 	struct order order = { table, sort };
 
+	drop_empty_rows(table);
 	if (table->ta_nrows > 1)
 		qsort_r(table->ta_row, table->ta_nrows,
 		    sizeof(*table->ta_row), compare_rows, &order);
