@@ -4,7 +4,8 @@
 # memory: of many that are floods some are left out, a note says how many, and
 # one of an ordinary size has its names whatever the others are.
 # Easy to get wrong: a limit for each map is none for a dozen of them.  A map in
-# a mount namespace of its own is gone with the last process there.
+# a mount namespace of its own is gone with the last process there, so all stay
+# until the recording has ended.
 . "${SRC:=$PWD}/tests/kern/lib-names.sh"
 need_cmd cc unshare
 [ "$(uname -m)" = x86_64 ] || skip "its code is for x86-64"
@@ -18,7 +19,7 @@ cat >jit.c <<'END2'
 /* mov %edi,%ecx; dec %ecx; jnz -4; ret */
 static const unsigned char code[] =
 	{ 0x89, 0xf9, 0xff, 0xc9, 0x75, 0xfc, 0xc3 };
-/* jit NAME LINES: a map of so many more functions. */
+/* jit NAME LINES DONE: a map of so many more functions. */
 int main(int argc, char **argv)
 {
 	char *at = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC,
@@ -38,22 +39,41 @@ int main(int argc, char **argv)
 		((void (*)(int))at)(20000);
 		clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
 	} while (ts.tv_sec == 0 && ts.tv_nsec < 60000000);
-	/* A recorder that has nothing but samples looks once a second. */
-	sleep(2);
-	return argc != 3;
+	fclose(fopen(argv[3], "w"));
+	/* Until nobody asks for the map any more. */
+	return argc != 4 || read(0, path, 1) == -1;
 }
 END2
 cc -O1 -o jit jit.c || fail "cc"
 # 480,000 of these lines fit into 64 MB, and 1.9 million into 256 MB.
 cat >work.sh <<'END2'
+read -r go
 for n in 1 2 3 4 5 6 7 8; do
-	./jit flood 600000 &
+	./jit flood 600000 done.$n <stay &
 done
-./jit ordinary 1000 &
+./jit ordinary 1000 done.9 <stay &
 wait
 END2
-expect 0 "$DTPROF" record -o a.dtp -F 997 --call-graph fp -- unshare -m \
-    sh -c 'mount -t tmpfs none /tmp && exec sh work.sh'
+mkfifo go stay
+exec 8<>go 9<>stay
+unshare -m sh -c 'mount -t tmpfs none /tmp && exec sh work.sh' <go 8>&- 9>&- &
+shell=$!
+kill_at_end $shell
+# With its notes.
+"$DTPROF" record -o a.dtp -F 997 --call-graph fp -p $shell >out 2>err 8>&- \
+    9>&- &
+recorder=$!
+kill_at_end $recorder
+await_recording $recorder
+echo >&8
+done_all()
+{
+	[ "$(find . -name 'done.?' | wc -l)" -eq 9 ]
+}
+await "all have run" done_all
+record_end 0
+exec 9>&-
+wait $shell
 expect_err '[4-8] perf maps of JITs do not fit' 'what was left out'
 "$names" a.dtp >names || fail "the tool"
 grep -q '	ordinary$' names || fail "an ordinary map has no names"
