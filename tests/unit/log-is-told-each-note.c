@@ -8,24 +8,11 @@
  * the first note of a session comes before its open returns.  The notes are
  * the test's own: what the library has to note depends on the machine.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "prof.h"
-
 #include "count/counters_impl.h"
+#include "session.h"
 #include "session/session_impl.h"
 
 #define NOTES	100
-
-#define CHECK(what) do {						\
-	if (!(what)) {							\
-		printf("FAIL: line %d: %s\n", __LINE__, #what);		\
-		exit(1);						\
-	}								\
-} while (0)
 
 struct told {
 	size_t	td_n;

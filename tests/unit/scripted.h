@@ -11,6 +11,7 @@
 #ifndef SCRIPTED_H
 #define SCRIPTED_H
 
+#include "session.h"
 #include "session/session_impl.h"
 
 struct script {
@@ -146,5 +147,27 @@ static const struct prof_backend scripted = {
 	.bk_account = script_account,
 	.bk_close = script_close,
 };
+
+/* A session that a back end plays a script to: armed, but not started. */
+static inline struct prof_session *
+script_session(const struct prof_backend *backend, struct script *played)
+{
+	struct prof_options options = session_options();
+	struct prof_err error = { 0 };
+	const int self = getpid();
+	struct prof_session *session;
+
+	options.po_target = PROF_TARGET_PIDS;
+	options.po_ids = &self;
+	options.po_nids = 1;
+	options.po_backend = PROF_BACKEND_AUTO;
+	session = prof_session_open(&options, &error);
+	CHECK(session != NULL);
+	CHECK(prof_session_add_event(session, "cpu-clock") == 0);
+	session->se_backend = backend;
+	script = played;
+	CHECK(prof_session_arm(session) == 0);
+	return (session);
+}
 
 #endif /* SCRIPTED_H */

@@ -12,7 +12,6 @@
 #include "base/clock.h"
 #include "recording/query.h"
 #include "scripted.h"
-#include "session.h"
 
 #define N		10000
 #define STEP_NS		1000
@@ -68,21 +67,8 @@ static struct prof_session *
 open_session(bool with_maps)
 {
 	static struct prof_backend beside;
-	struct prof_options options = session_options();
-	struct prof_err error = { 0 };
-	const int self = getpid();
-	struct prof_session *session;
+	struct prof_session *session = script_session(&scripted, &samples);
 
-	options.po_target = PROF_TARGET_PIDS;
-	options.po_ids = &self;
-	options.po_nids = 1;
-	options.po_backend = PROF_BACKEND_AUTO;
-	session = prof_session_open(&options, &error);
-	CHECK(session != NULL);
-	CHECK(prof_session_add_event(session, "cpu-clock") == 0);
-	session->se_backend = &scripted;
-	script = &samples;
-	CHECK(prof_session_arm(session) == 0);
 	if (with_maps) {
 		beside = scripted;
 		beside.bk_name = "maps";

@@ -12,7 +12,6 @@
 #include "recording/frame.h"
 #include "recording/query.h"
 #include "scripted.h"
-#include "session.h"
 
 #define N	1000
 #define MAGIC	0x746f79u
@@ -93,24 +92,12 @@ static void
 play(void)
 {
 	static struct prof_backend toy_backend;
-	struct prof_options options = session_options();
-	struct prof_err error = { 0 };
-	const int self = getpid();
 	struct prof_session *session;
 	int rounds = 0;
 
-	options.po_target = PROF_TARGET_PIDS;
-	options.po_ids = &self;
-	options.po_nids = 1;
-	options.po_backend = PROF_BACKEND_AUTO;
-	session = prof_session_open(&options, &error);
-	CHECK(session != NULL);
-	CHECK(prof_session_add_event(session, "cpu-clock") == 0);
 	toy_backend = scripted;
 	toy_backend.bk_drain_until = toy_drain_until;
-	session->se_backend = &toy_backend;
-	script = &samples;
-	CHECK(prof_session_arm(session) == 0);
+	session = script_session(&toy_backend, &samples);
 	prof_codes_free(session->se_plan.pn_codes);
 	session->se_plan.pn_codes = prof_codes_new(language_at);
 	CHECK(session->se_plan.pn_codes != NULL);

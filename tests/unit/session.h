@@ -2,7 +2,7 @@
 /*
  * What tests of recording sessions share: options that record cpu-clock and
  * a system call of everybody without stacks, and how such a test ends.
- * Included by session-*.c; where BPF is refused these tests are skipped.
+ * Included by session-*.c and scripted.h; where BPF is refused tests skip.
  */
 #ifndef SESSION_H
 #define SESSION_H
