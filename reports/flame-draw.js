@@ -395,10 +395,11 @@ class Graph {
 	}
 }
 
-/* A name without template arguments, parameters and paths. */
+/* A name without template arguments, parameters and unnamed namespaces. */
 function shortName(name) {
 	let depth = 0, text = "";
-	for (const c of name.slice(0, 4000)) {
+	for (const c of name.slice(0, 4000)
+	    .replaceAll("(anonymous namespace)::", "")) {
 		if (c === "<" || c === "(")
 			depth++;
 		else if ((c === ">" || c === ")") && depth > 0)

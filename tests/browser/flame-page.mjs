@@ -45,6 +45,10 @@ async function showing(page) {
 		    "known --answerhostknown-hostkernel6.1.0.*cpu-clockat 999 Hz"));
 		await page.click("summary");
 	});
+	await check(page, "a narrow frame shows a name without (), <>", async () =>
+		assert.equal(await page.evaluate(() => shortName("a::" +
+		    "(anonymous namespace)::B<int>::run(char const*)")),
+		"a::B::run"));
 	await check(page, "a tooltip has weight, samples, shares", async () => {
 		const said = await tip(page, [...WORKER, "seventy"]);
 		for (const line of ["seventy", "/usr/bin/known",
