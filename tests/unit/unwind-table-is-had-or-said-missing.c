@@ -4,7 +4,8 @@
  * when whoever showed its file first has ended: through another process, or
  * by name and build-id.  What cannot be had now is tried again, not all the
  * time; what is too large, one file too many, or gone before it was opened is
- * awaited for good, unlike files that have none.
+ * awaited for good, unlike files that have none.  A file without a build-id
+ * that was written since is another one.
  *
  * Easy to get wrong: a table that could not be had is not a file without one.
  * The walk takes the latter's code for code without rules, follows frame
@@ -259,6 +260,26 @@ through_the_first(char *path)
 	OK("made again through the first when the last has ended");
 }
 
+/* In its place, so it has the same inode and no build-id that differs. */
+static void
+written_since(char *path)
+{
+	const struct timespec later[2] = { { 0, UTIME_NOW }, { 1, 0 } };
+	struct prof_record mapping = mapping_of(path, getpid(), false);
+	uint32_t number;
+
+	begin();
+	number = table_of(&mapping);
+	CHECK(get(&mapping) == number, "another module of the same file");
+	CHECK(utimensat(AT_FDCWD, path, later, 0) == 0, "%s", path);
+	CHECK(table_of(&mapping) != number, "the table of what it was");
+	CHECK(table_of(&mapping) != number, "the table of what it was");
+	CHECK(modules->ms_nfiles == 2, "a third one");
+	table_evict(modules, modules->ms_module[number]);
+	CHECK(wanted(number) == DTP_UW_AWAITED, "state %d", state_of(number));
+	OK("a file that was written since has a table of its own");
+}
+
 static void
 too_large(char *path)
 {
@@ -345,6 +366,7 @@ main(void)
 	by_name(path);
 	through_another(path);
 	through_the_first(path);
+	written_since(path);
 	too_large(path);
 	without_memory(path);
 	which_are_lost(path);

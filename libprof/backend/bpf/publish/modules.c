@@ -55,7 +55,9 @@ is_file(const struct prof_module *module, int fd)
 	if (module->mo_id_len != 0)
 		return (prof_build_id_of_file(fd, id) == module->mo_id_len &&
 		    memcmp(id, module->mo_id, module->mo_id_len) == 0);
-	return (fstat(fd, &st) == 0 && st.st_ino == module->mo_ino);
+	return (fstat(fd, &st) == 0 && st.st_ino == module->mo_ino &&
+	    (module->mo_written_ns == 0 ||
+	    prof_image_written_ns(fd) == module->mo_written_ns));
 }
 
 /* The descriptor, if it is that of the module's file; else -1. */
@@ -249,6 +251,27 @@ is_module(const struct prof_module *module, const struct prof_record *mapping)
 	    module->mo_ino == mapping->pr_ino);
 }
 
+/*
+ * Has the mapped file been written since?  A build-id would tell the new one
+ * apart, and without code there is no table to be wrong.
+ */
+static bool
+is_rewritten(const struct prof_module *module,
+    const struct prof_record *mapping)
+{
+	struct stat st;
+	bool is_it;
+	int fd;
+
+	if (module->mo_id_len != 0 || module->mo_ntext == 0 ||
+	    (fd = prof_mapped_file_open(mapping)) == -1)
+		return (false);
+	is_it = fstat(fd, &st) == 0 && st.st_ino == module->mo_ino &&
+	    prof_image_written_ns(fd) != module->mo_written_ns;
+	close(fd);
+	return (is_it);
+}
+
 /* Which addresses the executable segments are meant for. */
 static int
 look_into(struct prof_module *module)
@@ -310,7 +333,7 @@ add_module(struct prof_unwind_modules *modules,
     const struct prof_record *mapping)
 {
 	struct prof_module *module, **bucket;
-	bool is_vdso = strcmp(mapping->pr_path, "[vdso]") == 0;
+	bool is_vdso = strcmp(mapping->pr_path, "[vdso]") == 0, has_code;
 
 	if ((module = calloc(1, sizeof(*module))) == NULL)
 		return (NULL);
@@ -331,18 +354,20 @@ add_module(struct prof_unwind_modules *modules,
 		free(module);
 		return (NULL);
 	}
+	if (module->mo_fd != -1)
+		module->mo_written_ns = prof_image_written_ns(module->mo_fd);
 	modules->ms_module[module->mo_number] = module;
 	modules->ms_nfiles++;
 	module->mo_needed_ns = prof_now_ns();
 	bucket = prof_module_bucket(modules, module);
 	module->mo_next = *bucket;
 	*bucket = module;
-	if (look_into(module) == 0) {
-		prof_file_show(modules->ms_memory, module, module->mo_fd);
+	has_code = look_into(module) == 0;
+	prof_file_show(modules->ms_memory, module, module->mo_fd);
+	if (has_code) {
 		prof_module_make(modules, module);
 		return (module);
 	}
-	prof_file_show(modules->ms_memory, module, module->mo_fd);
 	if (module->mo_fd != -1)
 		close(module->mo_fd);
 	module->mo_fd = -1;
@@ -412,7 +437,8 @@ prof_unwind_modules_get(struct prof_unwind_modules *modules,
 	for (module = *bucket_of(modules, mapping->pr_ino,
 	    mapping->pr_build_id, mapping->pr_build_id_len); module != NULL;
 	    module = module->mo_next)
-		if (is_module(module, mapping))
+		if (is_module(module, mapping) &&
+		    !is_rewritten(module, mapping))
 			break;
 	if (module != NULL) {
 		/* Its table may have to be made again. */

@@ -102,6 +102,7 @@ struct prof_module {
 	size_t		 mo_vdso_bytes;	/* ... which is so long */
 	struct prof_shown mo_first;	/* by whom it came to be known */
 	struct prof_shown mo_last;	/* [m] by whom it was mapped last */
+	uint64_t	 mo_written_ns;	/* its file, last; 0: not known */
 	int		 mo_fd;		/* -1: to be opened again */
 	bool		 mo_is_shown;	/* it is among um_files */
 	Elf64_Phdr	 mo_text[PROF_MODULE_SEGMENTS];
