@@ -43,7 +43,7 @@ void	prof_noted_sample(struct prof_noted *noted,
 /* Anything else.  -1: no memory. */
 int	prof_noted_event(struct prof_noted *noted,
 	    const struct prof_record *record);
-/* What a process has mapped is told of anew, from a time on.  -1: no memory. */
+/* As prof_processes_renew; -1: no memory. */
 int	prof_noted_renew(struct prof_noted *noted, uint32_t pid,
 	    uint64_t time_ns);
 /* What came so far is complete up to its time.  -1: no memory. */

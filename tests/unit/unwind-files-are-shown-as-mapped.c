@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * ASSERTION: The walk in the kernel is told of a file by device, inode, size
- * and time of change, and of each file once: one that has changed since is
- * another one, and of one that is hidden nothing is left.  Where all places of
- * an inode are taken the file is not told of, and nothing else is lost.
+ * ASSERTION: The walk in the kernel finds the module of a file by device,
+ * inode, size and time of change.  Each file is shown once.  A file that has
+ * changed since is another one, and a hidden file is not found.  Where all
+ * places of an inode are taken, the file is not shown, and no other is lost.
  *
- * Easy to get wrong: a device has another form in the kernel; a place that is
- * free again in front of one that is taken.
+ * Easy to get wrong: a device has another form in the kernel; a place in front
+ * of a file that is shown becomes free.
  */
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -70,7 +70,7 @@ places_are_taken(struct prof_module *module, const struct stat *st)
 	prof_file_hide(&memory, module);
 	CHECK(file->uf_module == 0 && module_of(st, &shift) == 0,
 	    "it is hidden");
-	OK("a file without a place is not told of");
+	OK("a file without a place is not shown");
 }
 
 int

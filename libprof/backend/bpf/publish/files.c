@@ -23,7 +23,7 @@ file_is(const struct dtp_uw_file *a, const struct dtp_uw_file *b)
 	    a->uf_device == b->uf_device);
 }
 
-/* Where a file may be; NULL: there is no room, or it is there already. */
+/* A free place for a file; NULL: there is none, or it is there already. */
 static struct dtp_uw_file *
 file_place(struct prof_unwind_memory *memory, const struct dtp_uw_file *file)
 {
@@ -41,7 +41,7 @@ file_place(struct prof_unwind_memory *memory, const struct dtp_uw_file *file)
 	return (place);
 }
 
-/* The same for all of its code, or it is not told of. */
+/* false: not the same for all of its code, so the file is not shown. */
 static bool
 file_shift(const struct prof_module *module, struct dtp_uw_file *file)
 {

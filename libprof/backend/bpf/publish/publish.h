@@ -39,8 +39,9 @@ struct prof_unwind *prof_unwind_new(const int fds[PROF_UNWIND_FDS],
 int	prof_unwind_observe(struct prof_unwind *unwind,
 	    const struct prof_record *record);
 /*
- * What it has mapped is told of anew, as of that time.  any_exec: an exec may
- * have been missed, so what is published holds for whatever it runs.
+ * A list of mappings was read: what the process had mapped ends at that time,
+ * and the mappings follow.  any_exec: an exec may have been missed, so what is
+ * published holds for whatever it runs.
  */
 int	prof_unwind_renew(struct prof_unwind *unwind, uint32_t pid,
 	    uint64_t time_ns, bool any_exec);
