@@ -20,7 +20,8 @@ faster="setsid -w sh $tmp/faster"
 ${CC:-cc} -std=gnu11 -D_GNU_SOURCE -O2 -I"$SRC/libprof" -I"$SRC/sys" \
     -o tables "$SRC/tests/bench/tables.c" "$SRC"/libprof/elf/cfi*.c \
     "$SRC/libprof/elf/view.c" "$SRC/libprof/elf/outermost.c" \
-    "$SRC/libprof/elf/unwind_table.c" "$SRC/libprof/base/sort.c" -pthread ||
+    "$SRC/libprof/elf/unwind_table.c" "$SRC/libprof/base/grow.c" \
+    "$SRC/libprof/base/sort.c" -pthread ||
     fail "cannot build tables"
 
 # Of processes, while they run.

@@ -106,7 +106,7 @@ for n, e in enumerate(j["events"]):
     need(e["counts"][0] < 0.99 * e["values"][0] or not e["estimated"],
         "and what was counted is kept beside it")
 END
-grep -q '~.*  *[1-9][0-9]\.[0-9] %' results/turns.txt ||
+grep -q '~.*  *[1-9][0-9]\.[0-9]%' results/turns.txt ||
     fail "not marked: $(cat results/turns.txt)"
 grep -q 'Of the 12 events on the PMU, the first 7 fit' results/turns.txt ||
     fail "not said how many fit: $(cat results/turns.txt)"

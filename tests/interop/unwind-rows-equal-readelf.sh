@@ -18,7 +18,7 @@ ${CC:-cc} -std=gnu11 -D_GNU_SOURCE -O2 -I"$SRC/sys" -I"$SRC/libprof" \
     -o "$rules" "$SRC/tests/interop/unwind_rules.c" \
     "$SRC"/libprof/elf/cfi*.c "$SRC"/libprof/elf/view.c \
     "$SRC"/libprof/elf/outermost.c "$SRC"/libprof/elf/unwind_table.c \
-    "$SRC"/libprof/base/sort.c \
+    "$SRC"/libprof/base/grow.c "$SRC"/libprof/base/sort.c \
     ${SAN:+-fsanitize=$SAN} || fail "the tool does not compile"
 if [ -n "${ACCEPT:-}" ]; then
 	files=$(find /usr/bin /usr/lib -type f -size +2k)
