@@ -104,6 +104,16 @@ struct vm_area_struct {
 	void		*vm_private_data;
 } DTP_CORE;
 
+struct upid {				/* in one namespace */
+	int	nr;
+	void	*ns;
+};
+
+struct pid {
+	unsigned int	level;
+	struct upid	numbers[1];	/* by level */
+} DTP_CORE;
+
 struct task_struct {
 	struct thread_info	thread_info;
 	struct sched_info	sched_info;
@@ -115,6 +125,7 @@ struct task_struct {
 	int			exit_code;
 	char			comm[DTP_COMM_LEN];
 	struct signal_struct	*signal;
+	struct pid		*thread_pid;
 	struct task_struct	*group_leader;
 	const struct cred	*cred;
 	struct mm_struct	*mm;	/* NULL: none, or no more */

@@ -83,6 +83,7 @@ long	 bpf_ringbuf_output(void *, void *, __u64, __u64);
 #define DTP_UW_ELSEWHERE
 struct dtp_unwind;
 int	dtp_uw_walk(struct dtp_unwind *, __u32 tgid);
+int	dtp_chain_walk(struct dtp_unwind *);
 void	dtp_uw_inherit(__u32 parent, __u32 child);
 void	dtp_uw_forget(__u32 tgid);
 #endif

@@ -10,6 +10,7 @@
 #ifndef SAMPLE_BPF_H
 #define SAMPLE_BPF_H
 
+#include "chain.bpf.h"
 #include "filter.bpf.h"
 #include "snapshot.bpf.h"
 #include "stream.bpf.h"
@@ -41,12 +42,15 @@ struct dtp_walk {
 	__u32			 wk_turned;	/* as ds_turned */
 	__u32			 wk_kstatus;
 	__u32			 wk_ustatus;
+	__u32			 wk_script;	/* bytes of script frames */
 };
 
 /* Bounds that the verifier must see where bytes are copied. */
 #define DTP_KBYTES	(DTP_MAX_KFRAMES * 8)
 #define DTP_UBYTES	(DTP_MAX_UFRAMES * 8)
-_Static_assert(DTP_KBYTES == 0x3f8 && DTP_UBYTES == 0x1ff8, "masks, too");
+#define DTP_SBYTES	(DTP_MAX_SCRIPT * 8)
+_Static_assert(DTP_KBYTES == 0x3f8 && DTP_UBYTES == 0x1ff8 &&
+	DTP_SBYTES == 0x7ff8, "masks, too");
 
 /*
  * The kernel's own unwinder.  It does not say why it ended, so OK means that
@@ -88,6 +92,9 @@ dtp_walk_user(struct dtp_walk *walk, struct dtp_firing *firing)
 	    DTP_UBYTES;
 	walk->wk_turned = (DTP_INNER_UFRAMES + ((n - DTP_INNER_UFRAMES) &
 	    (DTP_OUTER_UFRAMES - 1))) & is_deep;
+	if (uw->uw_chain != 0)
+		dtp_chain_walk(uw);
+	walk->wk_script = uw->uw_nscript * 8 & DTP_SBYTES;
 }
 
 DTP_INLINE void
@@ -115,6 +122,31 @@ dtp_walk_end(struct dtp_walk *walk, struct dtp_writer *writer)
 {
 	if (walk->wk_scratch != NULL)
 		dtp_scratch_release(writer, walk->wk_scratch);
+}
+
+/* Script frames, where there are some. */
+DTP_INLINE void
+dtp_put_script(struct dtp_walk *walk, struct dtp_rec *record, __u8 *to)
+{
+	struct dtp_script *script = (struct dtp_script *)to;
+	__u32 bytes = walk->wk_script & DTP_SBYTES;
+
+	if (bytes == 0 || walk->wk_scratch == NULL)
+		return;
+	record->dr_flags |= DTP_R_SCRIPT;
+	script->sp_words = bytes / 8;
+	script->sp_pad = 0;
+	bpf_probe_read_kernel(script + 1, bytes,
+	    walk->wk_scratch->sc_unwind.uw_script);
+}
+
+/* Bytes of that part. */
+DTP_INLINE __u32
+dtp_script_size(const struct dtp_walk *walk)
+{
+	__u32 bytes = walk->wk_script & DTP_SBYTES;
+
+	return (bytes == 0 ? 0 : sizeof(struct dtp_script) + bytes);
 }
 
 /* Stack head and frames, kernel first. */
@@ -304,6 +336,10 @@ dtp_put_sample(struct dtp_writer *writer, struct dtp_firing *firing,
 	}
 	if (cfg.dc_parts & DTP_P_STACKS)
 		dtp_put_stacks(walk, writer, to + at);
+	if (cfg.dc_parts & DTP_P_USTACK)
+		dtp_put_script(walk, record, to + at +
+		    sizeof(struct dtp_stack) + (walk->wk_kernel & DTP_KBYTES) +
+		    (walk->wk_user & DTP_UBYTES));
 }
 
 #ifdef DTP_FORGETS_leave
@@ -346,7 +382,8 @@ dtp_store(struct dtp_firing *firing)
 	if (cfg.dc_may_wait)
 		dtp_enter(&writer);
 	size = dtp_fixed_size() + dtp_texts_size(firing) +
-	    (walk.wk_kernel & DTP_KBYTES) + (walk.wk_user & DTP_UBYTES);
+	    (walk.wk_kernel & DTP_KBYTES) + (walk.wk_user & DTP_UBYTES) +
+	    dtp_script_size(&walk);
 	to = dtp_reserve(&writer, size);
 	if (to != NULL) {
 		dtp_put_sample(&writer, firing, &walk, to, size);

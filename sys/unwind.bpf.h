@@ -386,6 +386,7 @@ dtp_uw_process(struct dtp_unwind *uw, __u32 tgid)
 	uw->uw_generation = DTP_LOAD(&proc->up_generation);
 	exec_id = DTP_LOAD(&proc->up_exec_id);
 	stale = DTP_LOAD(&proc->up_stale);
+	uw->uw_chain = DTP_LOAD(&proc->up_chain);
 	barrier();
 	if ((sequence & 1) || DTP_LOAD(&proc->up_sequence) != sequence)
 		return (-1);
@@ -409,7 +410,7 @@ dtp_uw_mappings(struct dtp_unwind *uw, __u32 tgid)
 	whose = bpf_map_lookup_elem(&uw_alias, &tgid);
 	if (whose != NULL && dtp_uw_process(uw, *whose) == 0)
 		return;
-	uw->uw_nmaps = uw->uw_generation = 0;
+	uw->uw_nmaps = uw->uw_generation = uw->uw_chain = 0;
 }
 
 /* Walk the user stack of the current task into uw_frame. */
@@ -425,6 +426,7 @@ dtp_uw_walk(struct dtp_unwind *uw, __u32 tgid)
 	uw->uw_is_return = uw->uw_by_fp = uw->uw_has_bx = 0;
 	uw->uw_first = 1;
 	uw->uw_doubt = uw->uw_sure = 0;
+	uw->uw_chain = uw->uw_nscript = 0;
 	uw->uw_map.um_start = uw->uw_map.um_end = 0;
 	uw->uw_window = uw->uw_window_bytes = 0;
 	if (dtp_uw_registers(uw) != 0)

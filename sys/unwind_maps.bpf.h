@@ -10,6 +10,7 @@
 #define UNWIND_MAPS_BPF_H
 
 #include "abi/dtp_abi.h"
+#include "abi/dtp_chain.h"
 #include "abi/dtp_unwind.h"
 #include "compat.bpf.h"
 
@@ -83,6 +84,14 @@ struct dtp_unwind {
 	struct dtp_vma uw_vma;
 	__u64	uw_frame[DTP_MAX_UFRAMES];
 	__u64	uw_stack[DTP_UW_WINDOW];
+	/* Of script frames, see chain.bpf.h */
+	__u32	uw_chain;	/* number of the process's; 0: none */
+	__u32	uw_nscript;	/* words so far */
+	__u64	uw_script_runs;
+	__u64	uw_script_frame[16];
+	__u64	uw_code[DTP_CHAIN_CODE];
+	__u64	uw_text[DTP_CHAIN_TEXT];
+	__u64	uw_script[DTP_MAX_SCRIPT + 1];
 };
 
 #if defined(__TARGET_ARCH_x86)
@@ -129,6 +138,15 @@ struct {
 	__type(key, __u32);
 	__type(value, struct dtp_uw_file);
 } uw_files SEC(".maps");
+
+/* What processes run, by numbers that uw_procs has; dtp_chain.h. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, DTP_CHAINS);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, __u32);
+	__type(value, struct dtp_chain);
+} uw_chains SEC(".maps");
 
 /* A slab is one element, with room for the largest unit behind its end. */
 struct dtp_uw_slab {

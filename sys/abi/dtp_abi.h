@@ -30,11 +30,11 @@
 #define DTP_OUTER_UFRAMES	(DTP_MAX_UFRAMES - DTP_INNER_UFRAMES)
 #define DTP_MAX_USTEPS		4095	/* of a walk */
 /*
- * A script frame is three words; 1,024 of them beside 1,023 native frames are
- * 4,095 words.
+ * A script frame is three words; 1,365 of them beside 1,023 native frames are
+ * 5,118 words.
  */
 #define DTP_SCRIPT_WORDS	3
-#define DTP_MAX_SCRIPT		3072	/* words */
+#define DTP_MAX_SCRIPT		4095	/* words; times 8 is a mask */
 #define DTP_MAX_ARGS		8
 #define DTP_MAX_VALUES		8
 #define DTP_MAX_DEREF		4
@@ -54,7 +54,7 @@
  * stack head, both stacks and script frames, rounded up.  The ring has this
  * much room behind its end, so that a record is always contiguous.
  */
-#define DTP_MAX_RECORD		40960
+#define DTP_MAX_RECORD		45056
 #define DTP_MIN_RING		65536
 
 /* Types of record.  Appended, never renumbered. */
@@ -77,7 +77,8 @@ enum dtp_type {
  *	+------+------+-------+-----+-------+---------+-----+-----+-------
  *
  * The parts of a sample follow in the order of DTP_P_*; which of them are
- * there depends on the event alone (dc_parts).
+ * there depends on the event alone (dc_parts), but for script frames
+ * (DTP_R_SCRIPT), which are last.
  */
 struct dtp_rec {
 	__u32	dr_size;	/* bytes, header included, multiple of 8 */
@@ -92,6 +93,7 @@ struct dtp_rec {
 
 #define DTP_R_KERNEL	0x1	/* the interrupted code ran in the kernel */
 #define DTP_R_NESTED	0x2	/* entered while another writer was active */
+#define DTP_R_SCRIPT	0x4	/* struct dtp_script is behind the stacks */
 
 /* Parts of a sample, in this order. */
 #define DTP_P_WEIGHT	0x01	/* u64: the period that overflowed */
@@ -103,7 +105,6 @@ struct dtp_rec {
 #define DTP_P_VALUES	0x40	/* struct dtp_values; behind DTP_P_COMM */
 #define DTP_P_COUNTER	0x80	/* no samples: its value is in others' */
 #define DTP_P_TEXTS	0x100	/* struct dtp_texts; behind DTP_P_ARGS */
-#define DTP_P_SCRIPT	0x200	/* struct dtp_script; behind the stacks */
 
 /*
  * What counters have counted for a thread since its sample before: as many
@@ -148,8 +149,15 @@ struct dtp_stack {
  * The first word is one of recording/frame.h, with the number of the language
  * instead of flags; code is the address of the code object, and check tells
  * whether that is still the same object when it is named.  A boundary ends
- * the frames that one run of an interpreter has.
+ * the frames that one run of an interpreter has; it says why, and which native
+ * frame ran them (0: not known).  A run may have none: the interpreter had
+ * just been called.
  */
+#define DTP_W_BOUNDARY(why, place)					\
+	(6ULL << 56 | (__u64)(why) << 24 | (place))
+#define DTP_W_INTERPRETER	0ULL	/* why: enum prof_boundary */
+#define DTP_W_TRUNCATED		1ULL
+
 struct dtp_script {
 	__u32	sp_words;
 	__u32	sp_pad;

@@ -126,6 +126,8 @@ struct dtp_uw_proc {
 	__u32	up_generation;	/* of its mappings, from 1 on */
 	__u64	up_exec_id;	/* the exec that these mappings belong to */
 	__u64	up_stale;	/* [k] the generation that is void */
+	__u32	up_chain;	/* how its script frames lie; 0: it has none */
+	__u32	up_pad;
 };
 
 /* An executable mapping, in a slab, in order of um_start. */
@@ -195,7 +197,7 @@ struct dtp_uw_module {
 #define DTP_UW_MIX		0x9e3779b97f4a7c15ULL
 
 _Static_assert(sizeof(struct dtp_uw_entry) == 24, "struct dtp_uw_entry");
-_Static_assert(sizeof(struct dtp_uw_proc) == 40, "struct dtp_uw_proc");
+_Static_assert(sizeof(struct dtp_uw_proc) == 48, "struct dtp_uw_proc");
 _Static_assert(sizeof(struct dtp_uw_map) == 32, "struct dtp_uw_map");
 _Static_assert(sizeof(struct dtp_uw_file) == 40, "struct dtp_uw_file");
 _Static_assert(sizeof(struct dtp_uw_module) == 32, "struct dtp_uw_module");

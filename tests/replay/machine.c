@@ -258,6 +258,14 @@ dtp_uw_walk(struct dtp_unwind *uw, __u32 tgid)
 	return (0);
 }
 
+/* Of no process here are script frames known. */
+int
+dtp_chain_walk(struct dtp_unwind *uw)
+{
+	(void)uw;
+	return (0);
+}
+
 void
 dtp_uw_inherit(__u32 parent, __u32 child)
 {

@@ -71,7 +71,7 @@ language_at(unsigned number)
 
 static struct prof_plan plan;
 static struct prof_stream stream;
-static uint32_t parts[2] = { 0, DTP_P_USTACK | DTP_P_SCRIPT };
+static uint32_t parts[2] = { 0, DTP_P_USTACK };
 static uint64_t bytes[DTP_MAX_RECORD / 8 + 1];
 
 static uint64_t
@@ -106,6 +106,7 @@ decode(const uint64_t *native, uint32_t nnative, uint32_t turned,
 	rec->dr_size = (uint32_t)((char *)(to + nscript) - (char *)bytes);
 	CHECK(rec->dr_size <= DTP_MAX_RECORD);
 	rec->dr_type = DTP_T_SAMPLE;
+	rec->dr_flags = DTP_R_SCRIPT;
 	rec->dr_event = EVENT;
 	rec->dr_pid = rec->dr_tid = (uint32_t)getpid();
 	rec->dr_time_ns = now_ns++;

@@ -94,7 +94,7 @@ struct prof_bpf {
 	uint32_t	 bp_room;	/* for so many events */
 	uint64_t	 bp_ring_bytes;
 	size_t		 bp_ring_stride;
-	int		 bp_map[17];	/* shared maps, see load.c */
+	int		 bp_map[18];	/* shared maps, see load.c */
 	int		 bp_slab;	/* the first, of tables; -1: none */
 	struct dtp_stream *bp_streams;	/* mapped: [ncpus] */
 	uint8_t		*bp_rings;	/* mapped, read-only */

@@ -208,7 +208,8 @@ decode_sample(struct prof_stream *stream, const struct dtp_rec *rec,
 	if (parts & (DTP_P_KSTACK | DTP_P_USTACK) &&
 	    decode_stack(stream, cursor) == -1)
 		return (-1);
-	return (parts & DTP_P_SCRIPT ? decode_script(stream, cursor) : 0);
+	return (rec->dr_flags & DTP_R_SCRIPT ?
+	    decode_script(stream, cursor) : 0);
 }
 
 static int

@@ -83,6 +83,8 @@ prof_unwind_memory_fini(struct prof_unwind_memory *memory)
 	pages_unmap(memory->um_cache, memory->um_cache_bytes);
 	pages_unmap(memory->um_files, DTP_UW_FILES *
 	    sizeof(struct dtp_uw_file));
+	pages_unmap(memory->um_chains, DTP_CHAINS *
+	    sizeof(struct dtp_chain));
 	for (n = 0; n < memory->um_nslabs; n++) {
 		pages_unmap(memory->um_slab[n], PROF_SLAB_BYTES);
 		close(memory->um_slab_fd[n]);
@@ -175,17 +177,19 @@ prof_unwind_memory_init(struct prof_unwind_memory *memory,
 	memory->um_cache = map_table(fds[4], memory->um_cache_bytes);
 	memory->um_files = map_table(fds[5], DTP_UW_FILES *
 	    sizeof(struct dtp_uw_file));
+	memory->um_chains = map_table(fds[6], DTP_CHAINS *
+	    sizeof(struct dtp_chain));
 	max_bytes /= DTP_UW_SLAB_WORDS * sizeof(uint32_t);
 	memory->um_max_slabs = max_bytes > DTP_UW_SLABS ? DTP_UW_SLABS :
 	    (uint32_t)max_bytes;
 	/* Made before, as programs are loaded by what a slab is like. */
 	if (memory->um_max_slabs > 0)
-		(void)add_slab(memory, fds[6]);
+		(void)add_slab(memory, fds[7]);
 	else
-		close(fds[6]);
+		close(fds[7]);
 	if (memory->um_procs == NULL || memory->um_modules == NULL ||
 	    memory->um_entries == NULL || memory->um_cache == NULL ||
-	    memory->um_files == NULL)
+	    memory->um_files == NULL || memory->um_chains == NULL)
 		return (prof_fail(error, PROF_E_NOMEM,
 		    "cannot map the unwind tables"));
 	return (0);

@@ -11,6 +11,7 @@
 #include <pthread.h>
 
 #include "base/record.h"
+#include "abi/dtp_chain.h"
 #include "abi/dtp_unwind.h"
 #include "elf/unwind_table.h"
 #include "publish.h"
@@ -35,6 +36,7 @@ struct prof_unwind_memory {
 	struct dtp_uw_module *um_modules;
 	struct dtp_uw_entry *um_entries;
 	struct dtp_uw_file *um_files;
+	struct dtp_chain *um_chains;
 	uint32_t	 um_nentries;
 	uint16_t	 um_entry_slot[2 * DTP_UW_ENTRIES]; /* entry + 1 */
 	uint64_t	*um_cache;

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: ISC OR (Dual BSD/GPL) */
+/*
+ * How the frames of an interpreter lie in its process: one description for
+ * each process that runs one, written by the library, followed by the programs
+ * (chain.bpf.h).  Nothing here knows a language.
+ *
+ *	root ---> group ---next--> group		interpreters
+ *		    |
+ *		  thread --next--> thread		found by its tid
+ *		    |
+ *		  [record] --outer--> [record]		one a run, if there are
+ *		    |
+ *		  frame --previous--> frame --> ...
+ *		    |
+ *		  code
+ *
+ * All offsets are in bytes, and all that is found is the process's word: a
+ * walk reads, and believes nothing.
+ */
+#ifndef DTP_CHAIN_H
+#define DTP_CHAIN_H
+
+#include <linux/types.h>
+
+#define DTP_CHAINS		1024	/* processes; number 0 is nobody's */
+#define DTP_CHAIN_FRAMES	4096	/* looked at in a walk */
+#define DTP_CHAIN_THREADS	4096
+#define DTP_CHAIN_TRIES		3	/* records that were being made */
+
+/* What is read of a frame, of a code object, of what it points to; words. */
+#define DTP_CHAIN_FRAME		10
+#define DTP_CHAIN_CODE		16
+#define DTP_CHAIN_TEXT		12
+#define DTP_CHAIN_TEXTS		3
+
+struct dtp_chain {
+	__u64	ch_root;	/* address of the word that leads to groups */
+	__u64	ch_current;	/* ... to the thread that runs; 0: none */
+	__u64	ch_head;	/* of a frame's first word in the stream */
+	__u64	ch_code_mask;	/* of the word that leads to its code */
+	__u16	ch_group_next;
+	__u16	ch_thread;	/* in a group: its first one */
+	__u16	ch_thread_next;
+	__u16	ch_tid;		/* as its own namespace of pids has it */
+	__u16	ch_frame;	/* in a thread: to its record or frame */
+	__u16	ch_has_record;
+	__u16	ch_record_frame;
+	__u16	ch_record_outer;
+	/* In a frame, below DTP_CHAIN_FRAME words */
+	__u8	ch_code;
+	__u8	ch_previous;
+	__u8	ch_instruction;
+	__u8	ch_mark;	/* a byte: from this value on ... */
+	__u8	ch_mark_from;	/* ... it is the outermost one of a run, */
+	__u8	ch_mark_is_code;	/* and executes code itself */
+	__u8	ch_shift;	/* bytes of an instruction, as a power of 2 */
+	__u8	ch_pad;
+	__u16	ch_first;	/* in a code object: its instructions */
+	/*
+	 * What tells a code object from another one that takes its place: a
+	 * number of its own (ch_nwords 1, ch_skip 0), or all that is known of
+	 * it, from ch_key on, but for words that change (bits of ch_skip), and
+	 * of texts that it points to, by words of the key.
+	 */
+	__u16	ch_key;
+	__u16	ch_skip;
+	__u16	ch_nwords;
+	__u64	ch_key_mask;	/* of the only word */
+	__u16	ch_text_at;	/* in a text */
+	__u8	ch_text[DTP_CHAIN_TEXTS];	/* words */
+	__u8	ch_pad2[3];
+	__u16	ch_text_skip[DTP_CHAIN_TEXTS + 1];
+};
+
+#define DTP_CHAIN_MIX	0x9e3779b97f4a7c15ULL
+
+/* One more word of what a code object is; words that bits of skip name not. */
+static inline __attribute__((always_inline)) __u64
+dtp_chain_mix(__u64 mixed, __u64 word, __u32 skip, __u32 n)
+{
+	return ((mixed + (word & ((__u64)(skip >> n & 1) - 1))) *
+	    DTP_CHAIN_MIX);
+}
+
+_Static_assert(sizeof(struct dtp_chain) == 88, "struct dtp_chain");
+
+#endif /* DTP_CHAIN_H */
