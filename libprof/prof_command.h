@@ -14,6 +14,7 @@
 #include "confine/reading.h"
 #include "elf/build_id.h"
 #include "filter/filter.h"
+#include "network/network.h"
 #include "os/permission.h"
 #include "process/stack.h"
 #include "process/symbols.h"

@@ -25,7 +25,7 @@ packages_of()	# set
 		;;
 	check)
 		echo g++ python3 python3-jsonschema libclang-rt-dev llvm git
-		echo pkg-config
+		echo pkg-config libcurl4 libcurl4-openssl-dev clickhouse-server
 		echo shellcheck cppcheck clang-tidy mandoc valgrind linux-perf
 		echo bash procps util-linux bsdextrautils libcap2-bin gdb dwz
 		echo bpftrace gnuplot-nox hyperfine xz-utils zstd sqlite3

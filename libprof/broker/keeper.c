@@ -3,56 +3,21 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "confine/child.h"
 #include "confine/confine.h"
 #include "confine/wire.h"
 #include "keeper.h"
 #include "parser.h"
 
-#define CONTROL		3	/* the one descriptor that stays */
-#define MOST_FILES	65536
-
-/* Of whoever called us nothing stays open, not even its terminal. */
-static bool
-let_go(int sock)
-{
-	int null = open("/dev/null", O_RDWR | O_CLOEXEC), fd;
-
-	for (fd = 0; fd <= 2; fd++)
-		if (null == -1 ? close(fd) == -1 && errno != EBADF :
-		    dup2(null, fd) == -1)
-			return (false);
-	if (sock != CONTROL && dup2(sock, CONTROL) == -1)
-		return (false);
-	if (syscall(SYS_close_range, CONTROL + 1, ~0U, 0) == 0)
-		return (true);
-	for (fd = CONTROL + 1; fd < MOST_FILES; fd++)
-		(void)close(fd);
-	return (true);
-}
-
-/* No handler of the caller's runs here; its terminal's signals are his. */
-static void
-forget_signals(void)
-{
-	sigset_t none;
-	int n;
-
-	for (n = 1; n < NSIG; n++)
-		(void)signal(n, n == SIGPIPE ? SIG_IGN : SIG_DFL);
-	sigemptyset(&none);
-	(void)sigprocmask(SIG_SETMASK, &none, NULL);
-	(void)setsid();
-}
+#define CONTROL		PROF_CHILD_SOCK
 
 static pid_t
 fork_parser(int sock, unsigned lacks)
@@ -106,9 +71,9 @@ keeper_main(int sock)
 	unsigned lacks;
 	int fd;
 
-	forget_signals();
+	prof_child_forget_signals();
 	(void)prctl(PR_SET_NAME, "dtprof-keeper", 0, 0, 0);
-	if (!let_go(sock))
+	if (!prof_child_let_go(sock))
 		_exit(PROF_PARSER_LOST);
 	lacks = prof_confine_rights(PROF_CONFINED_KEEPER);
 	lacks |= prof_confine_calls(PROF_CONFINED_KEEPER);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * See confine.h.  Called by keeper.c, parser.c and reading.c in processes with
- * a single thread, which is why one thread's credentials are the process's.
+ * See confine.h.  Called by keeper.c, parser.c, reading.c and network/child.c
+ * in processes with a single thread, which is why one thread's credentials are
+ * the process's.
  *
  * The filter is a list of what may be called.  All else fails with EPERM
  * rather than ends the process: a C library of tomorrow may try something new
@@ -126,9 +127,36 @@ static const struct allowed reader_calls[] = {
 #endif
 };
 
+/*
+ * Who speaks to servers besides: sockets, files for reading, threads, and code
+ * of the C library's modules, which look up the names of hosts.
+ */
+static const struct allowed network_calls[] = {
+	ANY(socket), ANY(connect), ANY(bind), ANY(getsockname),
+	ANY(getpeername), ANY(setsockopt), ANY(getsockopt), ANY(sendto),
+	ANY(recvfrom), ANY(sendmmsg), ANY(shutdown), ANY(socketpair),
+	ANY(eventfd2), ANY(pipe2), ANY(fcntl), ANY(ioctl), ANY(writev),
+	ANY(readv), ANY(memfd_create), ANY(mmap), ANY(mprotect), ANY(uname),
+	ANY(newfstatat), ANY(getdents64), ANY(faccessat), ANY(readlinkat),
+	ANY(statfs), ANY(geteuid), ANY(getuid), ANY(getegid), ANY(getgid),
+	ANY(set_robust_list), ANY(sched_yield), ANY(sched_getaffinity),
+	ANY(rt_sigaction), ANY(clock_nanosleep), ANY(clock_getres),
+	ANY(sigaltstack), ANY(prctl),
+	{ __NR_openat, 2, O_ACCMODE | O_CREAT | O_TRUNC, O_RDONLY },
+	{ __NR_clone, 0, THREAD_FLAGS, THREAD_FLAGS },
+#ifdef __NR_open
+	{ __NR_open, 1, O_ACCMODE | O_CREAT | O_TRUNC, O_RDONLY },
+	ANY(stat), ANY(access), ANY(readlink), ANY(lstat),
+#endif
+#ifdef __NR_rseq
+	ANY(rseq),
+#endif
+};
+
 #define COUNT(list)	(sizeof(list) / sizeof((list)[0]))
 #define MAX_CODE	(10 + 6 * (COUNT(parser_calls) + \
-			    COUNT(keeper_calls) + COUNT(reader_calls)))
+			    COUNT(keeper_calls) + COUNT(reader_calls) + \
+			    COUNT(network_calls)))
 
 /* ... and so does valgrind, which makes code of ours. */
 bool
@@ -267,8 +295,11 @@ filter_on(enum prof_confined who)
 	emit_list(&code, parser_calls, COUNT(parser_calls));
 	if (who == PROF_CONFINED_KEEPER)
 		emit_list(&code, keeper_calls, COUNT(keeper_calls));
-	if (who == PROF_CONFINED_READER) {
+	if (who == PROF_CONFINED_READER)
 		emit_list(&code, reader_calls, COUNT(reader_calls));
+	if (who == PROF_CONFINED_NETWORK)
+		emit_list(&code, network_calls, COUNT(network_calls));
+	if (who == PROF_CONFINED_READER || who == PROF_CONFINED_NETWORK) {
 		/* Its flags cannot be looked at; a C library has another. */
 		code_emit(&code, BPF_JMP | BPF_JEQ | BPF_K, __NR_clone3, 0, 1);
 		RETURN(&code, SECCOMP_RET_ERRNO | ENOSYS);

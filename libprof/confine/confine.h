@@ -22,7 +22,8 @@
 enum prof_confined {
 	PROF_CONFINED_KEEPER,	/* may fork, and end what it forked */
 	PROF_CONFINED_PARSER,	/* may read what is open, and answer */
-	PROF_CONFINED_READER	/* the same, with threads and output */
+	PROF_CONFINED_READER,	/* the same, with threads and output */
+	PROF_CONFINED_NETWORK	/* may connect, and read files */
 };
 
 /* Nobody, no capability, none to come; but for a reader, limits of memory. */
