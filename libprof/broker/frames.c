@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * Asks a parser for the call frame information of a file, and checks it: that
- * entries are in order and lie in the section, whose bytes are the file's.
+ * entries are in order and lie in the bytes that come with them.
  *
  * Called by stacks/objects.c from the thread of the drain, which waits: so it
  * is not waited for long.
@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "abi/dtp_unwind.h"
+#include "base/grow.h"
 #include "frames.h"
 
 #define MOST_BYTES	(256UL << 20)
@@ -73,8 +74,25 @@ head_holds(const struct prof_framed_head *head, size_t size)
 	    head->fh_bytes <= size && head->fh_nentries <= size /
 	    sizeof(struct prof_cfi_entry) && size == sizeof(*head) +
 	    head->fh_nentries * sizeof(struct prof_cfi_entry) +
-	    head->fh_bytes &&
-	    (head->fh_ready == 1) == (head->fh_nentries > 0));
+	    head->fh_bytes && head->fh_all <= 1);
+}
+
+int
+prof_frames_add(struct prof_object *object, const struct prof_frames *frames,
+    bool is_all)
+{
+	struct prof_frames *to = prof_append(&object->ob_frames,
+	    &object->ob_nframes, sizeof(*to));
+
+	if (to == NULL)
+		return (-1);
+	*to = *frames;
+	object->ob_is_all = is_all;
+	if (frames->fm_nentries > 0)
+		object->ob_state = OBJECT_READY;
+	else if (object->ob_state == OBJECT_UNREAD)
+		object->ob_state = OBJECT_BARE;
+	return (0);
 }
 
 /* Where it lies: what was checked is ours. */
@@ -85,6 +103,7 @@ frames_take(struct prof_call *call)
 	char *bytes = call->ca_answer;
 	struct prof_framed_head head;
 	struct prof_cfi_entry *entries;
+	struct prof_frames frames;
 
 	/* It was no ELF file any more. */
 	if (call->ca_answered == 0)
@@ -97,36 +116,48 @@ frames_take(struct prof_call *call)
 	entries = (struct prof_cfi_entry *)(void *)(bytes + sizeof(head));
 	if (!entries_hold(&head, entries))
 		return (false);
+	frames = (struct prof_frames){
+		entries, head.fh_nentries,
+		(const uint8_t *)(entries + head.fh_nentries), head.fh_bytes,
+		bytes
+	};
+	if (prof_frames_add(object, &frames, head.fh_all) == -1)
+		return (true);
 	call->ca_answer = NULL;
-	object->ob_memory = bytes;
-	object->ob_entry = entries;
-	object->ob_nentries = head.fh_nentries;
-	object->ob_frames = (const uint8_t *)(entries + head.fh_nentries);
-	object->ob_frames_bytes = head.fh_bytes;
+	if (object->ob_nframes > 1)
+		return (true);
 	object->ob_ntext = head.fh_ntext;
 	memcpy(object->ob_text, head.fh_text, sizeof(object->ob_text));
 	object->ob_nouter = head.fh_nouter;
 	memcpy(object->ob_outer, head.fh_outer, sizeof(object->ob_outer));
-	object->ob_state = head.fh_ready ? OBJECT_READY : OBJECT_BARE;
 	return (true);
 }
 
 int
 prof_frames_ask(struct prof_broker *broker, int fd,
-    struct prof_object *object)
+    struct prof_object *object, const struct prof_places *places)
 {
+	struct prof_frames_request request = {
+		.fr_looked = object->ob_nframes > 0,
+	};
 	struct prof_call call = {
 		.ca_what = PROF_PARSE_FRAMES,
 		.ca_fd = fd,
 		.ca_name = object->ob_path,
+		.ca_bytes = &request,
+		.ca_size = offsetof(struct prof_frames_request, fr_offset) +
+		    places->pl_n * sizeof(request.fr_offset[0]),
 		.ca_most = MOST_BYTES,
 		.ca_cpu_s = MOST_CPU_S,
 		.ca_wall_s = MOST_WALL_S,
 		.ca_take = frames_take,
 		.ca_take_arg = object,
 	};
+	const size_t before = object->ob_nframes;
 
+	memcpy(request.fr_offset, places->pl_offset,
+	    places->pl_n * sizeof(request.fr_offset[0]));
 	if (prof_broker_call(broker, &call) != PROF_CALLED)
 		return (-1);
-	return (object->ob_state == OBJECT_UNREAD ? -1 : 0);
+	return (object->ob_nframes == before ? -1 : 0);
 }

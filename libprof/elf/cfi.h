@@ -104,6 +104,16 @@ struct prof_cfi_entry {
 int	prof_cfi_entries(const struct prof_cfi_input *input,
 	    struct prof_cfi_entry **entries, size_t *nentries);
 
+/* Entries and the bytes in which their programs are. */
+struct prof_frames {
+	struct prof_cfi_entry *fm_entry; /* by start */
+	size_t		 fm_nentries;
+	const uint8_t	*fm_bytes;
+	size_t		 fm_size;
+	void		*fm_memory;	/* what both lie in; NULL: each is by
+					 * itself */
+};
+
 /* Does an entry of these bytes say that nobody called what is at pc? */
 bool	prof_cfi_is_outermost(enum prof_machine machine, const uint8_t *bytes,
 	    const struct prof_cfi_entry *entry, uint64_t pc);

@@ -31,6 +31,14 @@ struct prof_unwind_table {
 /* The section that says how to unwind; its bytes are the file's. */
 bool	prof_unwind_frames(struct prof_elf *elf, struct prof_cfi_input *in);
 /*
+ * The entries of the functions at some offsets of the file alone, by the
+ * loader's search table (unwind_some.c).  What it does not find is left out:
+ * the table may lack or hide it.  Both arrays are the caller's.  -1: the file
+ * has no such table, or there is no memory.
+ */
+int	prof_unwind_frames_some(struct prof_elf *elf, const uint64_t *places,
+	    size_t nplaces, struct prof_frames *frames);
+/*
  * From the file's .eh_frame, or .debug_frame where there is none; NULL: no
  * memory, or no unwind information (errno 0).  Owned by caller.
  */

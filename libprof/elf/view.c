@@ -209,6 +209,18 @@ prof_elf_load(struct prof_elf *elf, struct prof_elf_part *part)
 }
 
 bool
+prof_elf_read(const struct prof_elf *elf, uint64_t offset, void *to,
+    size_t size)
+{
+	if (!part_inside(elf, offset, size))
+		return (false);
+	if (elf->el_bytes == NULL)
+		return (read_at(elf->el_fd, to, size, offset));
+	memcpy(to, elf->el_bytes + offset, size);
+	return (true);
+}
+
+bool
 prof_elf_append(struct prof_elf *elf, struct prof_elf_part *part,
     const struct prof_elf_part *more)
 {

@@ -62,6 +62,9 @@ bool	prof_elf_has(const struct prof_elf *elf, const char *name);
  * anything we want to know, or the file has become shorter meanwhile.
  */
 bool	prof_elf_load(struct prof_elf *elf, struct prof_elf_part *part);
+/* Copy bytes of the file; they are not kept.  false: not all are there. */
+bool	prof_elf_read(const struct prof_elf *elf, uint64_t offset, void *to,
+	    size_t size);
 /* Two loaded parts as one, the second behind the first.  false: no memory. */
 bool	prof_elf_append(struct prof_elf *elf, struct prof_elf_part *part,
 	    const struct prof_elf_part *more);

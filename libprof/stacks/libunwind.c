@@ -64,6 +64,7 @@ struct prof_unwinder {
 	struct memory	 un_memory[SPACES];
 	uint64_t	 un_clock;
 	struct made_up	 un_made_up;
+	uint64_t	 un_forgotten;	/* objects: rules of others hold */
 	/* Of the walk at hand. */
 	uint32_t	 un_pid;
 	const struct prof_space *un_space;
@@ -200,16 +201,16 @@ is_run(const struct prof_cfi_entry *entry)
 
 /* Lay out an entry.  false: it is too large to be run. */
 static bool
-make_up(struct made_up *mu, const struct prof_object *object, uint32_t n,
-    uint64_t bias)
+make_up(struct made_up *mu, const struct prof_object *object,
+    const struct prof_frame_entry *fe, uint64_t bias)
 {
-	const struct prof_cfi_entry *entry = &object->ob_entry[n];
+	const struct prof_cfi_entry *entry = fe->fe_entry;
 	size_t initial = entry->en_initial_end - entry->en_initial;
 	size_t program = entry->en_program_end - entry->en_program;
 	uint8_t *fde, *to = mu->mu_byte + 4;
 
 	mu->mu_at = 0;
-	if (!is_run(entry) || n >= MAX_ENTRY)
+	if (!is_run(entry) || fe->fe_n >= MAX_ENTRY)
 		return (false);
 	to = bytes_put(to, 0, 4);			/* a CIE ... */
 	to = bytes_put(to, 1, 1);
@@ -224,17 +225,17 @@ make_up(struct made_up *mu, const struct prof_object *object, uint32_t n,
 	to = bytes_put(to, PROF_REG_PC == 32 ? 30 : PROF_REG_PC, 1);
 	to = put_uleb(to, 1);
 	to = bytes_put(to, 0, 1);	/* ... of whole addresses */
-	memcpy(to, object->ob_frames + entry->en_initial, initial);
+	memcpy(to, fe->fe_bytes + entry->en_initial, initial);
 	fde = to = close_entry(mu->mu_byte, to + initial);
 	to = bytes_put(to + 4, (uint64_t)(fde + 4 - mu->mu_byte), 4);
 	to = bytes_put(to, entry->en_start + bias, 8);
 	to = bytes_put(to, entry->en_end - entry->en_start, 8);
 	to = put_uleb(to, 0);
-	memcpy(to, object->ob_frames + entry->en_program, program);
+	memcpy(to, fe->fe_bytes + entry->en_program, program);
 	to = close_entry(fde, to + program);
 	mu->mu_bytes = (size_t)(to - mu->mu_byte);
 	mu->mu_at = MADE_UP | (uint64_t)object->ob_number << OBJECT_SHIFT |
-	    (uint64_t)n << ENTRY_SHIFT;
+	    (uint64_t)fe->fe_n << ENTRY_SHIFT;
 	mu->mu_fde = mu->mu_at + (uint64_t)(fde - mu->mu_byte);
 	return (true);
 }
@@ -261,9 +262,10 @@ find_proc_info(unw_addr_space_t as, unw_word_t ip, unw_proc_info_t *pi,
 {
 	struct prof_unwinder *un = arg;
 	struct prof_mapped mapping;
-	const struct prof_cfi_entry *entry;
+	struct prof_frame_entry entry;
 	unw_dyn_info_t info = { 0 };
 	uint64_t bias;
+	bool found;
 
 	un->un_why = PROF_STACK_NOMAP;
 	if (!prof_space_at(un->un_space, ip, &mapping))
@@ -271,22 +273,23 @@ find_proc_info(unw_addr_space_t as, unw_word_t ip, unw_proc_info_t *pi,
 	un->un_why = PROF_STACK_NOROW;
 	if (mapping.mp_object == NULL)
 		return (-UNW_ENOINFO);
-	if (!prof_object_ready(un->un_objects, un->un_pid, &mapping)) {
+	if (!prof_object_ready(un->un_objects, un->un_pid, &mapping,
+	    un->un_snapshot, ip)) {
 		un->un_why = PROF_STACK_NOMOD;
 		return (-UNW_ENOINFO);
 	}
 	bias = prof_object_bias(&mapping);
-	entry = prof_object_entry(mapping.mp_object, ip - bias);
-	if (begins_stack(un, mapping.mp_object, ip - bias, entry != NULL)) {
+	found = prof_object_entry(mapping.mp_object, ip - bias, &entry);
+	if (begins_stack(un, mapping.mp_object, ip - bias, found)) {
 		un->un_why = PROF_STACK_OK;
 		return (-UNW_ENOINFO);
 	}
-	if (entry == NULL || !make_up(&un->un_made_up, mapping.mp_object,
-	    (uint32_t)(entry - mapping.mp_object->ob_entry), bias))
+	if (!found || !make_up(&un->un_made_up, mapping.mp_object, &entry,
+	    bias))
 		return (-UNW_ENOINFO);
 	un->un_why = PROF_STACK_NONE;
-	info.start_ip = entry->en_start + bias;
-	info.end_ip = entry->en_end + bias;
+	info.start_ip = entry.fe_entry->en_start + bias;
+	info.end_ip = entry.fe_entry->en_end + bias;
 	info.format = UNW_INFO_FORMAT_REMOTE_TABLE;
 	info.u.rti.segbase = un->un_made_up.mu_fde;
 	info.u.rti.table_data = TABLE;
@@ -314,6 +317,7 @@ read_made_up(struct prof_unwinder *un, uint64_t at, unw_word_t *word)
 	uint32_t n = (uint32_t)(at >> ENTRY_SHIFT) & (MAX_ENTRY - 1);
 	uint64_t off = at & (MAX_ENTRY - 1);
 	const struct prof_object *object;
+	struct prof_frame_entry entry;
 
 	if (at == TABLE) {
 		/* Begins at the lowest address, lies at the base. */
@@ -323,8 +327,10 @@ read_made_up(struct prof_unwinder *un, uint64_t at, unw_word_t *word)
 	if (mu->mu_at == 0 || at - off != mu->mu_at) {
 		object = prof_objects_at(un->un_objects,
 		    (uint32_t)(at >> OBJECT_SHIFT) & 0x3fff);
-		if (object == NULL || n >= object->ob_nentries ||
-		    !make_up(mu, object, n, 0))
+		if (object == NULL || un->un_forgotten !=
+		    prof_objects_forgotten(un->un_objects) ||
+		    !prof_object_numbered(object, n, &entry) ||
+		    !make_up(mu, object, &entry, 0))
 			return (-UNW_EINVAL);
 	}
 	if (off > mu->mu_bytes || mu->mu_bytes - off < sizeof(*word))
@@ -486,18 +492,18 @@ is_outermost(const struct prof_unwinder *un, const struct prof_walk *walk)
 	const uint64_t pc = walk->wk_frame[walk->wk_n - 1] -
 	    (walk->wk_n > 1 || un->un_is_return);
 	struct prof_mapped mapping;
-	const struct prof_cfi_entry *entry;
+	struct prof_frame_entry entry;
 	uint64_t address;
 
 	if (!prof_space_at(un->un_space, pc, &mapping) ||
 	    mapping.mp_object == NULL ||
-	    !prof_object_ready(un->un_objects, un->un_pid, &mapping))
+	    !prof_object_ready(un->un_objects, un->un_pid, &mapping,
+	    un->un_snapshot, pc))
 		return (false);
 	address = pc - prof_object_bias(&mapping);
-	entry = prof_object_entry(mapping.mp_object, address);
-	return (entry != NULL && is_run(entry) &&
-	    prof_cfi_is_outermost(PROF_OUR_MACHINE,
-	    mapping.mp_object->ob_frames, entry, address));
+	return (prof_object_entry(mapping.mp_object, address, &entry) &&
+	    is_run(entry.fe_entry) && prof_cfi_is_outermost(PROF_OUR_MACHINE,
+	    entry.fe_bytes, entry.fe_entry, address));
 }
 
 /* By rules, as far as they go; NOROW: a frame pointer may lead on. */
@@ -562,9 +568,14 @@ prof_unwinder_walk(struct prof_unwinder *un, uint32_t pid,
     const struct prof_space *space, const struct prof_snapshot *snapshot,
     struct prof_walk *walk)
 {
-	unw_addr_space_t as = space_of_version(un, space->ss_version);
 	uint32_t guessed = UINT32_MAX;
+	unw_addr_space_t as;
 
+	if (un->un_forgotten != prof_objects_forgotten(un->un_objects)) {
+		un->un_forgotten = prof_objects_forgotten(un->un_objects);
+		prof_unwinder_forget(un);
+	}
+	as = space_of_version(un, space->ss_version);
 	un->un_pid = pid;
 	un->un_space = space;
 	un->un_snapshot = snapshot;

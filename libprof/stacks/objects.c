@@ -4,10 +4,11 @@
  * files have it: libunwind runs the programs itself.
  *
  * Called by spaces.c for each mapping, which costs a look-up, and by
- * libunwind.c when a walk comes to one, which reads the file once.  A file is
- * opened through the process that maps it, and must be the one that was
- * mapped: the same build-id, or inode where there is none.  It is read, not
- * mapped, and found and checked by the same code as for the kernel's tables.
+ * libunwind.c when a walk comes to one, which reads what the file says of the
+ * functions on that stack: few stacks are finished here, and all entries of a
+ * large library are megabytes.  A file is opened through the process that maps
+ * it, and must be the one that was mapped: the same build-id, or inode where
+ * there is none.  It is read, not mapped.
  */
 #include <sys/auxv.h>
 #include <sys/stat.h>
@@ -29,6 +30,7 @@
 #define MANY_OBJECTS	12288	/* then those go that nobody maps */
 #define MAX_BYTES	(256UL << 20)	/* of all that was read */
 #define AGAIN_NS	1000000000ULL
+#define MOST_PARTS	64	/* these cost as much as a large file */
 
 struct prof_objects {
 	struct prof_broker *is_broker;	/* NULL: we read files ourselves */
@@ -41,6 +43,7 @@ struct prof_objects {
 	uint32_t	 is_nfree;
 	size_t		 is_bytes;
 	uint64_t	 is_clock;	/* counts uses */
+	uint64_t	 is_forgotten;	/* counts objects that made room */
 };
 
 struct prof_objects *
@@ -75,8 +78,13 @@ prof_objects_later(struct prof_objects *objects, uint64_t unchanged_ns)
 static size_t
 bytes_of(const struct prof_object *object)
 {
-	return (object->ob_frames_bytes +
-	    object->ob_nentries * sizeof(*object->ob_entry));
+	size_t bytes = 0;
+
+	for (size_t n = 0; n < object->ob_nframes; n++)
+		bytes += object->ob_frames[n].fm_size +
+		    object->ob_frames[n].fm_nentries *
+		    sizeof(struct prof_cfi_entry);
+	return (bytes);
 }
 
 /* Back to what it was before it was read. */
@@ -84,15 +92,20 @@ static void
 object_forget(struct prof_objects *objects, struct prof_object *object)
 {
 	objects->is_bytes -= bytes_of(object);
-	if (object->ob_memory == NULL) {
-		free((void *)(uintptr_t)object->ob_frames);
-		free(object->ob_entry);
+	while (object->ob_nframes > 0) {
+		struct prof_frames *frames =
+		    &object->ob_frames[--object->ob_nframes];
+
+		if (frames->fm_memory == NULL) {
+			free((void *)(uintptr_t)frames->fm_bytes);
+			free(frames->fm_entry);
+		}
+		free(frames->fm_memory);
 	}
-	free(object->ob_memory);
-	object->ob_memory = NULL;
+	free(object->ob_frames);
 	object->ob_frames = NULL;
-	object->ob_entry = NULL;
-	object->ob_frames_bytes = object->ob_nentries = 0;
+	memset(object->ob_asked, 0, sizeof(object->ob_asked));
+	object->ob_is_all = false;
 	object->ob_state = OBJECT_UNREAD;
 }
 
@@ -189,10 +202,9 @@ prof_objects_sweep(struct prof_objects *objects)
 	}
 }
 
-int
+void
 prof_object_look(struct prof_object *object, struct prof_elf *elf)
 {
-	struct prof_cfi_input input = { 0 };
 	Elf64_Phdr ph;
 	size_t n;
 
@@ -203,32 +215,34 @@ prof_object_look(struct prof_object *object, struct prof_elf *elf)
 			object->ob_text[object->ob_ntext++] = ph;
 	object->ob_nouter = prof_outermost_find(elf, true, object->ob_outer,
 	    sizeof(object->ob_outer) / sizeof(object->ob_outer[0]));
-	object->ob_state = OBJECT_BARE;
-	if (!prof_unwind_frames(elf, &input))
-		return (0);
-	if (prof_cfi_entries(&input, &object->ob_entry,
-	    &object->ob_nentries) == -1)
-		return (-1);
-	object->ob_frames = input.ci_bytes;
-	object->ob_frames_bytes = input.ci_size;
-	if (object->ob_nentries > 0)
-		object->ob_state = OBJECT_READY;
-	return (0);
 }
 
-int
-prof_object_read(struct prof_object *object, struct prof_elf *elf)
+/* Keep of a file all that a walk needs.  -1: no memory. */
+static int
+object_read(struct prof_object *object, struct prof_elf *elf)
 {
-	const int rv = prof_object_look(object, elf);
-	uint8_t *bytes;
+	struct prof_frames frames = { 0 };
+	struct prof_cfi_input input = { 0 };
+	uint8_t *bytes = NULL;
 
-	if (object->ob_frames == NULL)
-		return (rv);
-	bytes = malloc(object->ob_frames_bytes);
-	if (bytes != NULL)
-		memcpy(bytes, object->ob_frames, object->ob_frames_bytes);
-	object->ob_frames = bytes;
-	return (bytes == NULL ? -1 : rv);
+	prof_object_look(object, elf);
+	if (prof_unwind_frames(elf, &input)) {
+		bytes = malloc(input.ci_size);
+		if (bytes == NULL || prof_cfi_entries(&input,
+		    &frames.fm_entry, &frames.fm_nentries) == -1) {
+			free(bytes);
+			return (-1);
+		}
+		memcpy(bytes, input.ci_bytes, input.ci_size);
+	}
+	frames.fm_bytes = bytes;
+	frames.fm_size = input.ci_size;
+	if (prof_frames_add(object, &frames, true) == -1) {
+		free(frames.fm_entry);
+		free(bytes);
+		return (-1);
+	}
+	return (0);
 }
 
 /* Is this the file that was mapped? */
@@ -312,17 +326,21 @@ read_vdso(struct prof_object *object, const struct prof_mapped *mapping)
 
 	if (vdso != NULL && prof_elf_memory(&elf, vdso, mapping->mp_end -
 	    mapping->mp_start) == 0) {
-		rv = prof_object_read(object, &elf);
+		rv = object_read(object, &elf);
 		prof_elf_close(&elf);
 	}
 	return (rv);
 }
 
-/* By a parser, where there is one.  -1: it cannot be had now. */
+/*
+ * By a parser, where there is one, and then only what was asked for; of no
+ * places: all.  -1: it cannot be had now.
+ */
 static int
-read_object(const struct prof_objects *objects, struct prof_object *object,
-    uint32_t pid, const struct prof_mapped *mapping)
+read_object(const struct prof_objects *objects, uint32_t pid,
+    const struct prof_mapped *mapping, const struct prof_places *places)
 {
+	struct prof_object *object = mapping->mp_object;
 	struct prof_elf elf;
 	int fd, rv = -1;
 
@@ -334,9 +352,9 @@ read_object(const struct prof_objects *objects, struct prof_object *object,
 	if (fd == -1)
 		return (-1);
 	if (objects->is_broker != NULL)
-		rv = prof_frames_ask(objects->is_broker, fd, object);
+		rv = prof_frames_ask(objects->is_broker, fd, object, places);
 	else if (prof_elf_open(&elf, fd) == 0) {
-		rv = prof_object_read(object, &elf);
+		rv = object_read(object, &elf);
 		prof_elf_close(&elf);
 	}
 	close(fd);
@@ -365,30 +383,111 @@ make_room(struct prof_objects *objects, const struct prof_object *keep)
 		if (oldest == NULL)
 			return;
 		object_forget(objects, oldest);
+		objects->is_forgotten++;
 	}
+}
+
+/* Is it known whether there is an entry for what lies at an offset? */
+static bool
+is_known(const struct prof_object *object, const struct prof_mapped *mapping,
+    uint64_t pc)
+{
+	struct prof_frame_entry entry;
+
+	return (object->ob_is_all || (object->ob_state == OBJECT_READY &&
+	    prof_object_entry(object, pc - prof_object_bias(mapping),
+	    &entry)));
+}
+
+static int
+by_offset(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return (*x < *y ? -1 : *x > *y);
+}
+
+/* Has it been asked for?  Of some it is said in error: they wait. */
+static bool
+is_asked(struct prof_object *object, uint64_t offset)
+{
+	const uint64_t bit = offset * 0x9e3779b97f4a7c15ULL >> 52;
+	uint64_t *word = &object->ob_asked[bit / 64];
+	const bool was = *word >> bit % 64 & 1;
+
+	*word |= 1ULL << bit % 64;
+	return (was);
+}
+
+/*
+ * The pc, and what could be return addresses into the same file on the stack:
+ * a call lies before each.  None at all once it was read often.
+ */
+static void
+places_find(const struct prof_mapped *mapping,
+    const struct prof_snapshot *snapshot, uint64_t pc,
+    struct prof_places *places)
+{
+	struct prof_object *object = mapping->mp_object;
+	const uint64_t to_offset = mapping->mp_offset - mapping->mp_start;
+	uint64_t word;
+	size_t at;
+
+	places->pl_n = 0;
+	if (object->ob_nframes >= MOST_PARTS)
+		return;
+	places->pl_offset[places->pl_n++] = pc + to_offset;
+	for (at = 0; at + sizeof(word) <= snapshot->sn_bytes &&
+	    places->pl_n < PROF_OBJECT_PLACES; at += sizeof(word)) {
+		memcpy(&word, snapshot->sn_stack + at, sizeof(word));
+		if (word > mapping->mp_start && word <= mapping->mp_end &&
+		    !is_asked(object, word - 1 + to_offset))
+			places->pl_offset[places->pl_n++] = word - 1 +
+			    to_offset;
+	}
+	qsort(places->pl_offset, places->pl_n, sizeof(places->pl_offset[0]),
+	    by_offset);
+}
+
+/* Read more of it, or all if that does not say enough. */
+static int
+read_more(struct prof_objects *objects, uint32_t pid,
+    const struct prof_mapped *mapping, const struct prof_snapshot *snapshot,
+    uint64_t pc)
+{
+	struct prof_object *object = mapping->mp_object;
+	const size_t before = bytes_of(object);
+	struct prof_places places;
+	int rv;
+
+	places_find(mapping, snapshot, pc, &places);
+	rv = read_object(objects, pid, mapping, &places);
+	if (rv == 0 && !is_known(object, mapping, pc)) {
+		places.pl_n = 0;
+		rv = read_object(objects, pid, mapping, &places);
+	}
+	objects->is_bytes += bytes_of(object) - before;
+	return (rv);
 }
 
 bool
 prof_object_ready(struct prof_objects *objects, uint32_t pid,
-    const struct prof_mapped *mapping)
+    const struct prof_mapped *mapping, const struct prof_snapshot *snapshot,
+    uint64_t pc)
 {
 	struct prof_object *object = mapping->mp_object;
-	int rv;
 
 	object->ob_used = ++objects->is_clock;
-	if (object->ob_state != OBJECT_UNREAD)
+	if (is_known(object, mapping, pc))
 		return (true);
 	/* Another process may show it, later, when this one cannot. */
 	if (object->ob_tried_ns != 0 &&
 	    prof_now_ns() - object->ob_tried_ns < AGAIN_NS)
 		return (false);
 	object->ob_tried_ns = prof_now_ns();
-	rv = read_object(objects, object, pid, mapping);
-	objects->is_bytes += bytes_of(object);
-	if (rv == -1) {
-		object_forget(objects, object);
+	if (read_more(objects, pid, mapping, snapshot, pc) == -1)
 		return (false);
-	}
+	object->ob_tried_ns = 0;
 	make_room(objects, object);
 	return (true);
 }
@@ -397,6 +496,12 @@ struct prof_object *
 prof_objects_numbered(const struct prof_objects *objects, uint32_t number)
 {
 	return (number < objects->is_n ? objects->is_object[number] : NULL);
+}
+
+uint64_t
+prof_objects_forgotten(const struct prof_objects *objects)
+{
+	return (objects->is_forgotten);
 }
 
 const struct prof_object *
@@ -428,14 +533,42 @@ prof_object_bias(const struct prof_mapped *mapping)
 	return (mapping->mp_start - off);
 }
 
-const struct prof_cfi_entry *
-prof_object_entry(const struct prof_object *object, uint64_t address)
+bool
+prof_object_entry(const struct prof_object *object, uint64_t address,
+    struct prof_frame_entry *entry)
 {
-	const size_t n = PROF_BEFORE(i, object->ob_nentries,
-	    object->ob_entry[i].en_start <= address);
+	uint32_t first = 0;
 
-	return (n > 0 && address < object->ob_entry[n - 1].en_end ?
-	    &object->ob_entry[n - 1] : NULL);
+	for (size_t at = 0; at < object->ob_nframes; at++) {
+		const struct prof_frames *frames = &object->ob_frames[at];
+		const size_t n = PROF_BEFORE(i, frames->fm_nentries,
+		    frames->fm_entry[i].en_start <= address);
+
+		if (n > 0 && address < frames->fm_entry[n - 1].en_end)
+			return (prof_object_numbered(object, first +
+			    (uint32_t)n - 1, entry));
+		first += (uint32_t)frames->fm_nentries;
+	}
+	return (false);
+}
+
+bool
+prof_object_numbered(const struct prof_object *object, uint32_t number,
+    struct prof_frame_entry *entry)
+{
+	uint32_t n = number;
+
+	for (size_t at = 0; at < object->ob_nframes; at++) {
+		const struct prof_frames *frames = &object->ob_frames[at];
+
+		if (n < frames->fm_nentries) {
+			*entry = (struct prof_frame_entry){ number,
+			    &frames->fm_entry[n], frames->fm_bytes };
+			return (true);
+		}
+		n -= (uint32_t)frames->fm_nentries;
+	}
+	return (false);
 }
 
 uint16_t

@@ -53,10 +53,14 @@ struct prof_snapshot {
 /* ---------------------------------------------------------- objects.c */
 
 /*
- * A file that somebody maps, or the vDSO.  Looked into when a walk first
- * comes to it, by way of the process at hand; what was read stays, as much
- * as memory allows.
+ * A file that somebody maps, or the vDSO.  Looked into when a walk comes to
+ * it, by way of the process at hand: for entries of the functions that the
+ * stack may be in, a few times; then, or where that did not help, for all.
+ * What was read stays, as much as memory allows.
  */
+#define PROF_OBJECT_PLACES 512	/* functions, at most, at once */
+#define PROF_OBJECT_ASKED 4096	/* bits */
+
 struct prof_object {
 	struct prof_object *ob_next;	/* in its bucket */
 	uint32_t	 ob_number;
@@ -70,18 +74,22 @@ struct prof_object {
 	uint64_t	 ob_tried_ns;	/* in vain */
 	Elf64_Phdr	 ob_text[4];
 	unsigned	 ob_ntext;
-	const uint8_t	*ob_frames;	/* the section */
-	size_t		 ob_frames_bytes;
-	struct prof_cfi_entry *ob_entry; /* by start */
-	size_t		 ob_nentries;
-	void		*ob_memory;	/* what both lie in; NULL: each is by
-					 * itself */
+	struct prof_frames *ob_frames;	/* each time that it was read */
+	size_t		 ob_nframes;
+	bool		 ob_is_all;	/* the last of them has all entries */
+	uint64_t	 ob_asked[PROF_OBJECT_ASKED / 64]; /* places, hashed */
 	struct prof_outermost ob_outer[8]; /* where stacks begin */
 	size_t		 ob_nouter;
 	char		 ob_path[];
 };
 
 #define PROF_OBJECTS_MAX 16383	/* numbers have 14 bits, and one is taken */
+
+/* Offsets in a file, in order. */
+struct prof_places {
+	size_t		 pl_n;		/* 0: all of it */
+	uint64_t	 pl_offset[PROF_OBJECT_PLACES];
+};
 
 struct prof_objects;
 struct prof_objects *prof_objects_new(void);	/* owned by caller */
@@ -96,10 +104,8 @@ void	prof_objects_read_by(struct prof_objects *objects,
  */
 void	prof_objects_later(struct prof_objects *objects,
 	    uint64_t unchanged_ns);
-/* Keep of a file what a walk needs.  -1: no memory. */
-int	prof_object_read(struct prof_object *object, struct prof_elf *elf);
-/* The same, but the section's bytes stay the file's until it is closed. */
-int	prof_object_look(struct prof_object *object, struct prof_elf *elf);
+/* Where the code of a file lies, and where stacks begin in it. */
+void	prof_object_look(struct prof_object *object, struct prof_elf *elf);
 /* The object of a mapping; NULL: there is no file behind it. */
 struct prof_object *prof_objects_get(struct prof_objects *objects,
 	    const struct prof_record *mapping);
@@ -108,23 +114,41 @@ bool	prof_objects_are_many(const struct prof_objects *objects);
 /* ... which are all whose ob_is_mapped is not set; it is cleared. */
 void	prof_objects_sweep(struct prof_objects *objects);
 struct prof_mapped;
-/* Read it, where that was not done; false: it cannot be read now. */
+/*
+ * Read what says how to unwind a pc, where that was not done; of the stack at
+ * hand more is read ahead.  false: it cannot be read now.
+ */
 bool	prof_object_ready(struct prof_objects *objects, uint32_t pid,
-	    const struct prof_mapped *mapping);
+	    const struct prof_mapped *mapping,
+	    const struct prof_snapshot *snapshot, uint64_t pc);
 /* The object with a number; NULL: there is none. */
 struct prof_object *prof_objects_numbered(const struct prof_objects *objects,
 	    uint32_t number);
 /* The same; NULL: none, or not read. */
 const struct prof_object *prof_objects_at(const struct prof_objects *objects,
 	    uint32_t number);
+/*
+ * How many objects were forgotten to make room: what is read again has other
+ * numbers of entries.
+ */
+uint64_t prof_objects_forgotten(const struct prof_objects *objects);
 /* What an address in memory is less than one in the file. */
 uint64_t prof_object_bias(const struct prof_mapped *mapping);
 /* The rule of outermost.h that holds there; DTP_UW_END: none. */
 uint16_t prof_object_outer_rule(const struct prof_object *object,
 	    uint64_t address, bool has_entry);
-/* The entry that covers an address of the file; NULL: none does. */
-const struct prof_cfi_entry *prof_object_entry(const struct prof_object *object,
-	    uint64_t address);
+/* An entry of an object: its number, and what it is. */
+struct prof_frame_entry {
+	uint32_t	 fe_n;
+	const struct prof_cfi_entry *fe_entry;
+	const uint8_t	*fe_bytes;	/* of its programs */
+};
+/* The entry that covers an address of the file; false: none does. */
+bool	prof_object_entry(const struct prof_object *object, uint64_t address,
+	    struct prof_frame_entry *entry);
+/* The entry with a number; false: there is none. */
+bool	prof_object_numbered(const struct prof_object *object, uint32_t number,
+	    struct prof_frame_entry *entry);
 
 /* ---------------------------------------------------------- spaces.c */
 

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Reads the call frame information of a few functions of a file by the search
+ * table of its header (.eh_frame_hdr), which loaders use, instead of all of a
+ * section.  Called by stacks/objects.c, in a parser.
+ *
+ * The table is not trusted: an entry that it leads to must cover the place
+ * that was asked for.  What it does not find is for the caller to look for in
+ * the whole section.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/grow.h"
+#include "base/search.h"
+#include "unwind_table.h"
+
+#define MAX_ENTRY	65536u	/* bytes; of a larger one all is read */
+
+/* Header: version, encodings of address, count and table; then these. */
+#define HEADER_BYTES	12u
+#define ROW_BYTES	8u	/* start of a function, its entry */
+
+struct table {
+	struct prof_elf	*tb_elf;
+	uint64_t	 tb_offset;	/* of the first row, in the file */
+	uint64_t	 tb_address;	/* to which rows are relative */
+	size_t		 tb_nrows;
+};
+
+/* An entry with its CIE, laid out as a section of just these. */
+struct section {
+	uint8_t		*se_bytes;	/* 2 * MAX_ENTRY */
+	struct prof_cfi_input se_in;
+};
+
+/* What is gathered. */
+struct gathered {
+	struct prof_frames *ga_frames;
+	uint8_t		*ga_bytes;
+	size_t		 ga_cap_bytes;
+	size_t		 ga_cap_entries;
+	uint64_t	 ga_end;	/* of the last function */
+};
+
+static bool
+table_open(struct table *table, struct prof_elf *elf)
+{
+	static const uint8_t known[] = { 1, 0x1b, 0x03, 0x3b };
+	uint8_t header[HEADER_BYTES];
+	struct prof_elf_part part;
+	uint32_t nrows;
+	Elf64_Phdr ph;
+	size_t n;
+
+	for (n = 0; prof_elf_segment(elf, n, &ph); n++)
+		if (ph.p_type == PT_GNU_EH_FRAME)
+			break;
+	if (ph.p_type != PT_GNU_EH_FRAME ||
+	    !prof_elf_at(elf, ph.p_vaddr, &part) ||
+	    part.pp_size < HEADER_BYTES ||
+	    !prof_elf_read(elf, part.pp_offset, header, HEADER_BYTES) ||
+	    memcmp(header, known, sizeof(known)) != 0)
+		return (false);
+	memcpy(&nrows, header + 8, sizeof(nrows));
+	*table = (struct table){ elf, part.pp_offset + HEADER_BYTES,
+	    ph.p_vaddr, nrows };
+	return (nrows <= (part.pp_size - HEADER_BYTES) / ROW_BYTES);
+}
+
+/* Start of the n-th function, and where its entry is. */
+static uint64_t
+row_at(const struct table *table, size_t n, uint64_t *entry)
+{
+	int32_t row[2] = { 0, 0 };
+
+	/* A file that was cut: nothing is found. */
+	if (!prof_elf_read(table->tb_elf, table->tb_offset + n * ROW_BYTES,
+	    row, sizeof(row)))
+		return (0);
+	*entry = table->tb_address + (uint64_t)(int64_t)row[1];
+	return (table->tb_address + (uint64_t)(int64_t)row[0]);
+}
+
+/* One CIE or FDE as it stands; bytes of it, or 0. */
+static size_t
+entry_read(struct prof_elf *elf, uint64_t address, uint8_t *to)
+{
+	struct prof_elf_part part;
+	uint32_t length;
+
+	if (!prof_elf_at(elf, address, &part) ||
+	    part.pp_size < sizeof(length) ||
+	    !prof_elf_read(elf, part.pp_offset, &length, sizeof(length)) ||
+	    length < 8 || length > MAX_ENTRY - sizeof(length) ||
+	    length + sizeof(length) > part.pp_size ||
+	    !prof_elf_read(elf, part.pp_offset, to, length + sizeof(length)))
+		return (0);
+	return (length + sizeof(length));
+}
+
+/* CIE, then FDE, which gets its place for what is relative to that. */
+static bool
+section_make(struct section *se, struct prof_elf *elf, uint64_t address)
+{
+	uint8_t *const bytes = se->se_bytes;
+	size_t fde, cie;
+	uint32_t id;
+
+	fde = entry_read(elf, address, bytes + MAX_ENTRY);
+	if (fde == 0)
+		return (false);
+	memcpy(&id, bytes + MAX_ENTRY + 4, sizeof(id));
+	cie = entry_read(elf, address + 4 - id, bytes);
+	if (cie == 0)
+		return (false);
+	memmove(bytes + cie, bytes + MAX_ENTRY, fde);
+	id = (uint32_t)cie + 4;
+	memcpy(bytes + cie + 4, &id, sizeof(id));
+	se->se_in.ci_bytes = bytes;
+	se->se_in.ci_size = se->se_in.ci_debug = cie + fde;
+	se->se_in.ci_address = address - cie;
+	return (true);
+}
+
+/* Behind the others.  -1: no memory. */
+static int
+gathered_add(struct gathered *ga, const struct section *se,
+    const struct prof_cfi_entry *entry)
+{
+	struct prof_frames *frames = ga->ga_frames;
+	const uint32_t from = (uint32_t)frames->fm_size;
+	struct prof_cfi_entry *to;
+
+	if (!prof_room(&ga->ga_bytes, &ga->ga_cap_bytes,
+	    frames->fm_size + se->se_in.ci_size, 1))
+		return (-1);
+	to = prof_grow(&frames->fm_entry, &frames->fm_nentries,
+	    &ga->ga_cap_entries, sizeof(*to));
+	if (to == NULL)
+		return (-1);
+	memcpy(ga->ga_bytes + from, se->se_in.ci_bytes, se->se_in.ci_size);
+	frames->fm_size += se->se_in.ci_size;
+	ga->ga_end = entry->en_end;
+	*to = *entry;
+	to->en_initial += from;
+	to->en_initial_end += from;
+	to->en_program += from;
+	to->en_program_end += from;
+	return (0);
+}
+
+/* The entry that covers an address, if it is there.  -1: no memory. */
+static int
+look_up(const struct table *table, uint64_t address, struct section *se,
+    struct gathered *ga)
+{
+	struct prof_cfi_entry *entry = NULL;
+	uint64_t at = 0;
+	size_t n, count;
+	int rv = 0;
+
+	/* Places come in order, and entries stay in it. */
+	if (address < ga->ga_end)
+		return (0);
+	n = PROF_BEFORE(i, table->tb_nrows,
+	    row_at(table, i, &at) <= address);
+	if (n == 0)
+		return (0);
+	row_at(table, n - 1, &at);
+	if (!section_make(se, table->tb_elf, at))
+		return (0);
+	if (prof_cfi_entries(&se->se_in, &entry, &count) == -1)
+		return (-1);
+	if (count == 1 && entry->en_start >= ga->ga_end &&
+	    entry->en_start <= address && address < entry->en_end)
+		rv = gathered_add(ga, se, entry);
+	free(entry);
+	return (rv);
+}
+
+/* The address for which the file holds what is at an offset; 0: none. */
+static uint64_t
+address_of(const struct prof_elf *elf, uint64_t offset)
+{
+	Elf64_Phdr ph;
+	size_t n;
+
+	for (n = 0; prof_elf_segment(elf, n, &ph); n++)
+		if (ph.p_type == PT_LOAD && (ph.p_flags & PF_X) &&
+		    offset >= ph.p_offset &&
+		    offset - ph.p_offset < ph.p_filesz)
+			return (ph.p_vaddr + (offset - ph.p_offset));
+	return (0);
+}
+
+int
+prof_unwind_frames_some(struct prof_elf *elf, const uint64_t *places,
+    size_t nplaces, struct prof_frames *frames)
+{
+	struct gathered ga = { .ga_frames = frames };
+	struct section se = { .se_in.ci_machine =
+	    elf->el_machine == EM_X86_64 ? PROF_MACHINE_X86_64 :
+	    PROF_MACHINE_AARCH64 };
+	struct table table;
+	uint64_t address;
+	size_t n;
+	int rv = 0;
+
+	memset(frames, 0, sizeof(*frames));
+	if (!table_open(&table, elf) ||
+	    (se.se_bytes = malloc(2 * MAX_ENTRY)) == NULL)
+		return (-1);
+	for (n = 0; rv == 0 && n < nplaces; n++) {
+		address = address_of(elf, places[n]);
+		if (address != 0)
+			rv = look_up(&table, address, &se, &ga);
+	}
+	free(se.se_bytes);
+	frames->fm_bytes = ga.ga_bytes;
+	if (rv == -1) {
+		free(frames->fm_entry);
+		free(ga.ga_bytes);
+	}
+	return (rv);
+}
