@@ -405,12 +405,20 @@ struct prof_probe {
 	uint32_t	 pp_nargs;
 	const char	*pp_arg_names[PROF_MAX_ARGS];
 	const char	*pp_arg_types[PROF_MAX_ARGS];
+	/*
+	 * Of a probe in a program: "cheap", less than 1 us each time that it
+	 * fires, or "trap", more, often much; NULL: not of this kind.
+	 */
+	const char	*pp_price;
 };
 
 struct prof_catalog;
 
 struct prof_catalog *prof_catalog_new(const char *glob,
     struct prof_err *error);
+/* The same; "uprobe:FILE:GLOB" means files that these processes have mapped. */
+struct prof_catalog *prof_catalog_of_processes(const char *glob,
+    const int *pids, size_t npids, struct prof_err *error);
 size_t prof_catalog_nprobes(const struct prof_catalog *catalog);
 const struct prof_probe *prof_catalog_probe(
     const struct prof_catalog *catalog, size_t n);

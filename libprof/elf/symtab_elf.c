@@ -115,6 +115,7 @@ place_of(const struct source *source, const Elf64_Sym *symbol,
 	    symbol->st_size < item->it_end - item->it_address)
 		item->it_end = item->it_address + symbol->st_size;
 	item->it_binding = binding_of(symbol);
+	item->it_is_chosen = type == STT_GNU_IFUNC;
 	return (item->it_name[0] != '\0' && item->it_name[0] != '@');
 }
 
@@ -138,12 +139,14 @@ name_of(struct prof_symtab *table, const struct source *source,
 
 /* Does something with a symbol; false: no memory. */
 typedef bool	symbol_fn(struct prof_symtab *, const struct source *,
-		    struct symtab_item *, struct symtab_wanted *);
+		    struct symtab_item *, void *);
 
 static bool
 see_symbol(struct prof_symtab *table, const struct source *source,
-    struct symtab_item *item, struct symtab_wanted *wanted)
+    struct symtab_item *item, void *arg)
 {
+	struct symtab_wanted *wanted = arg;
+
 	return ((item->it_kind == SYMTAB_LABEL &&
 	    !name_of(table, source, item)) ||
 	    prof_symtab_wanted_see(wanted, item));
@@ -151,8 +154,10 @@ see_symbol(struct prof_symtab *table, const struct source *source,
 
 static bool
 put_symbol(struct prof_symtab *table, const struct source *source,
-    struct symtab_item *item, struct symtab_wanted *wanted)
+    struct symtab_item *item, void *arg)
 {
+	const struct symtab_wanted *wanted = arg;
+
 	return ((wanted != NULL &&
 	    !prof_symtab_wanted_is(wanted, item->it_address)) ||
 	    !name_of(table, source, item) || prof_symtab_put(table, item));
@@ -160,7 +165,7 @@ put_symbol(struct prof_symtab *table, const struct source *source,
 
 static bool
 each_symbol(struct prof_symtab *table, const struct sources *sources,
-    symbol_fn *fn, struct symtab_wanted *wanted)
+    symbol_fn *fn, void *arg)
 {
 	const struct source *source;
 	struct symtab_item item;
@@ -175,7 +180,7 @@ each_symbol(struct prof_symtab *table, const struct sources *sources,
 			memcpy(&symbol, source->so_symbols.pp_bytes +
 			    n * sizeof(symbol), sizeof(symbol));
 			if (place_of(source, &symbol, &item) &&
-			    !fn(table, source, &item, wanted))
+			    !fn(table, source, &item, arg))
 				return (false);
 		}
 	}
@@ -334,6 +339,42 @@ symtab_of(int fd, const char *debug_dirs, struct symtab_wanted *wanted)
 	sources_fini(&sources);
 	prof_elf_close(&elf);
 	return (prof_symtab_done(table, ok));
+}
+
+/* Who is told of each symbol. */
+struct telling {
+	symtab_tell_fn	*tl_fn;
+	void		*tl_arg;
+};
+
+static bool
+tell_symbol(struct prof_symtab *table, const struct source *source,
+    struct symtab_item *item, void *arg)
+{
+	const struct telling *telling = arg;
+
+	return (!name_of(table, source, item) ||
+	    telling->tl_fn(telling->tl_arg, item));
+}
+
+bool
+prof_symtab_tell(struct prof_elf *elf, int fd, symtab_tell_fn *fn, void *arg)
+{
+	struct sources sources = { .ss_stripped = { .el_fd = -1 } };
+	struct prof_symtab *table = prof_symtab_new();
+	struct telling telling = { fn, arg };
+	bool ok;
+
+	if (table == NULL)
+		return (false);
+	add_source(&sources, elf, SHT_SYMTAB);
+	add_source(&sources, elf, SHT_DYNSYM);
+	if (!has_symbols(elf))
+		add_debug_file(&sources, elf, fd, NULL);
+	ok = each_symbol(table, &sources, tell_symbol, &telling);
+	sources_fini(&sources);
+	prof_symtab_free(table);
+	return (ok);
 }
 
 struct prof_symtab *

@@ -29,6 +29,7 @@ struct symtab_item {
 	size_t		 it_module_length;
 	enum symtab_kind it_kind;
 	enum symtab_binding it_binding;
+	bool		 it_is_chosen;	/* IFUNC: it returns the function */
 };
 
 /* How long a name is that a file gives; 0 when too much was looked at. */
@@ -52,6 +53,14 @@ void	prof_symtab_later_wins(struct prof_symtab *table);
  * table could name another's code: one that was full is NULL with EFBIG.
  */
 struct prof_symtab *prof_symtab_done(struct prof_symtab *table, bool ok);
+
+/*
+ * symtab_elf.c: each symbol of an open file, also those that others hide in a
+ * table.  false: no memory, or fn said so.
+ */
+typedef bool	symtab_tell_fn(void *arg, const struct symtab_item *item);
+bool	prof_symtab_tell(struct prof_elf *elf, int fd, symtab_tell_fn *fn,
+	    void *arg);
 
 /* ---------------------------------------------------- symtab_wanted.c */
 

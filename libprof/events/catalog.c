@@ -26,32 +26,33 @@ struct prof_catalog {
 static int	catalog_add(void *arg, const struct prof_probe *probe);
 static void	catalog_probe_fini(struct prof_probe *probe);
 static int	catalog_fill(struct prof_catalog *catalog,
-		    struct prof_names *names);
+		    struct prof_names *names, struct prof_err *error);
 static int	probe_order(const void *a, const void *b);
 
 struct prof_catalog *
-prof_catalog_new(const char *glob, struct prof_err *error)
+prof_catalog_of(struct prof_names *names, const char *glob,
+    struct prof_err *error)
 {
-	struct prof_catalog *catalog;
-	struct prof_names *names;
+	struct prof_catalog *catalog = calloc(1, sizeof(*catalog));
 
-	if ((names = prof_names_open(error)) == NULL)
-		return (NULL);
 	names->nm_wanted = glob == NULL || glob[0] == '\0' ? NULL : glob;
-	if ((catalog = calloc(1, sizeof(*catalog))) == NULL ||
-	    catalog_fill(catalog, names) == -1) {
-		prof_catalog_free(catalog);
+	if (catalog == NULL) {
 		prof_fail_nomem(error);
-		catalog = NULL;
-	} else if (catalog->ca_n != 0)
+		return (NULL);
+	}
+	if (catalog_fill(catalog, names, error) == -1) {
+		prof_catalog_free(catalog);
+		return (NULL);
+	}
+	if (catalog->ca_n != 0)
 		qsort(catalog->ca_probe, catalog->ca_n,
 		    sizeof(*catalog->ca_probe), probe_order);
-	prof_names_close(names);
 	return (catalog);
 }
 
 static int
-catalog_fill(struct prof_catalog *catalog, struct prof_names *names)
+catalog_fill(struct prof_catalog *catalog, struct prof_names *names,
+    struct prof_err *error)
 {
 	for (size_t n = 0; prof_providers[n] != NULL; n++) {
 		const struct prof_provider *provider = prof_providers[n];
@@ -59,6 +60,8 @@ catalog_fill(struct prof_catalog *catalog, struct prof_names *names)
 
 		if (provider->pv_list == NULL)
 			continue;
+		prof_fail_nomem(error);
+		names->nm_list_error = error;
 		if (provider->pv_list(names, catalog_add, catalog, &why) != 0)
 			return (-1);
 		if (why == NULL || catalog->ca_nmissing == 8)
@@ -104,6 +107,7 @@ catalog_add(void *arg, const struct prof_probe *probe)
 	if (probe->pp_why_not != NULL &&
 	    (copy->pp_why_not = strdup(probe->pp_why_not)) == NULL)
 		return (-1);
+	copy->pp_price = probe->pp_price;	/* static */
 	for (uint32_t n = 0; n < probe->pp_nargs; n++) {
 		copy->pp_nargs = n + 1;
 		copy->pp_arg_names[n] = strdup(probe->pp_arg_names[n]);

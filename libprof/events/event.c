@@ -5,8 +5,10 @@
  * or filters.  Only memory is handled here; what the members mean is in
  * event.h, and how a name becomes an event in names.c.
  */
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/grow.h"
 #include "instrument.h"
@@ -56,11 +58,31 @@ prof_event_free(struct prof_event *event)
 		return;
 	for (uint32_t n = 0; n < event->ev_nargs; n++)
 		prof_arg_fini(&event->ev_args[n]);
+	for (size_t n = 0; n < event->ev_nhooks; n++)
+		close(event->ev_hooks[n].hk_fd);
+	free(event->ev_hooks);
 	free(event->ev_tracepoint);
 	free(event->ev_unit);
 	free(event->ev_probe);
 	free(event->ev_name);
 	free(event);
+}
+
+int
+prof_event_add_hook(struct prof_event *event, int fd, uint64_t offset)
+{
+	const int own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	struct prof_hook *hook;
+
+	if (own == -1)
+		return (-1);
+	hook = prof_append(&event->ev_hooks, &event->ev_nhooks, sizeof(*hook));
+	if (hook == NULL) {
+		close(own);
+		return (-1);
+	}
+	*hook = (struct prof_hook){ own, offset };
+	return (0);
 }
 
 /* The list owns the event from here, also when there is no memory. */

@@ -26,6 +26,12 @@ struct prof_arg {
 	struct dtp_arg	 ag_load;	/* how BPF gets it */
 };
 
+/* Where a probe of a program is: at an offset of a file that is open. */
+struct prof_hook {
+	int		 hk_fd;
+	uint64_t	 hk_offset;
+};
+
 /* One event, resolved: all that is needed to attach and to describe it. */
 struct prof_event {
 	char		*ev_name;	/* as the user wrote it */
@@ -50,6 +56,9 @@ struct prof_event {
 	bool		 ev_has_texts;	/* some of its calls have */
 	uint8_t		 ev_call[DTP_MAX_SYSCALL]; /* DTP_CALL_* */
 	uint64_t	 ev_sysmask[DTP_MAX_SYSCALL / 64];
+	/* Probes in programs: all of them fire the same event */
+	struct prof_hook *ev_hooks;
+	size_t		 ev_nhooks;
 	uint32_t	 ev_nargs;
 	struct prof_arg	 ev_args[DTP_MAX_ARGS];
 	struct dtp_filter ev_filter;	/* compiled by the session */
@@ -105,6 +114,8 @@ struct prof_event *prof_event_new(const char *name, const char *probe,
 	    const struct prof_instrument *instrument);
 void	prof_event_free(struct prof_event *event);
 int	prof_events_add(struct prof_events *events, struct prof_event *event);
+/* One more; the descriptor stays the caller's.  -1: errno. */
+int	prof_event_add_hook(struct prof_event *event, int fd, uint64_t offset);
 void	prof_events_free(struct prof_events *events);
 
 /* -------------------------------------------------------------- perf.c */

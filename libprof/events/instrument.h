@@ -50,6 +50,9 @@ struct prof_program {
 struct prof_attacher {
 	const struct prof_event *at_event;
 	const struct bpf_object *at_obj;
+	/* It need fire in these processes alone; none: in any. */
+	const int	*at_pids;
+	size_t		 at_npids;
 	/* Takes a link over, to be closed at detach; -1: no memory. */
 	int	(*at_keep)(struct prof_attacher *attacher, int link);
 	struct prof_err	*at_error;
@@ -108,5 +111,6 @@ extern const struct prof_instrument prof_instrument_tracepoint;
 extern const struct prof_instrument prof_instrument_reaped;
 extern const struct prof_instrument prof_instrument_half;
 extern const struct prof_instrument prof_instrument_call;
+extern const struct prof_instrument prof_instrument_uprobe;
 
 #endif /* PROF_INSTRUMENT_H */

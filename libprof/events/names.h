@@ -8,6 +8,7 @@
 #ifndef PROF_NAMES_H
 #define PROF_NAMES_H
 
+#include "elf/sites.h"
 #include "event.h"
 #include "os/pmu_kinds.h"
 
@@ -33,6 +34,8 @@ struct prof_term {
  *	sched:sched_switch        sp_name "sched:sched_switch"
  *	cpu/event=0x3c,umask=1/u  sp_name "cpu", two terms, sp_mods "u"
  *	pmc:::cycles-1000003      sp_is_probe, sp_provider "pmc", sp_name ...
+ *	uprobe:libc:free+4        sp_is_probe, sp_provider "uprobe", sp_file
+ *	                          "libc", sp_function "free", sp_offset 4
  */
 struct prof_spec {
 	const char	*sp_whole;	/* all of it, borrowed */
@@ -42,6 +45,8 @@ struct prof_spec {
 	const char	*sp_module;
 	const char	*sp_function;
 	const char	*sp_name;	/* the fourth part, or everything */
+	const char	*sp_file;	/* of a probe of a program; else NULL */
+	uint64_t	 sp_offset;	/* in its function */
 	const char	*sp_mods;	/* u k h p after the last colon or / */
 	bool		 sp_slashed;	/* had / / */
 	struct prof_term sp_term[PROF_SPEC_TERMS]; /* but period and freq */
@@ -58,6 +63,11 @@ int	prof_spec_resolve(struct prof_names *names,
 	    const struct prof_event_defaults *defaults,
 	    struct prof_events *events, struct prof_err *error);
 size_t	prof_spec_colons(const char *text);
+/* spec_site.c: a probe of a program, taken apart; 0: it is none. */
+int	prof_spec_site(struct prof_spec *spec, struct prof_err *error);
+/* "key,key=value", changed. */
+int	prof_spec_terms(struct prof_spec *spec, char *body,
+	    struct prof_err *error);
 /* Does the provider part name this provider (or any)? */
 bool	prof_spec_is_for(const struct prof_spec *spec, const char *provider);
 /* A part of a probe: empty matches all, globs are tried. */
@@ -81,9 +91,19 @@ struct prof_tracepoint {
 	uint32_t tp_names;	/* BTF id of __traceiter_NAME, 0: none */
 };
 
+/* As prof_sites_find, where files of others may be parsed. */
+typedef int prof_names_sites_fn(void *arg, int fd, const char *name,
+	    const char *pattern, struct prof_sites *sites);
+
 struct prof_names {
+	/* Files: who parses them; whose they are, borrowed, or none */
+	prof_names_sites_fn *nm_sites;
+	void		*nm_sites_arg;
+	const int	*nm_pids;
+	size_t		 nm_npids;
 	bool		 nm_offline;	/* nothing is asked of the kernel */
 	const char	*nm_wanted;	/* glob of the listing, NULL: all */
+	struct prof_err	*nm_list_error;	/* why a provider cannot list */
 	/* tracefs */
 	bool		 nm_tracefs_tried;
 	int		 nm_tracefs;	/* -1: none */
@@ -318,10 +338,39 @@ uint8_t	prof_syscall_about(struct prof_names *names, const char *name);
 int	prof_syscall_list(struct prof_names *names, prof_list_fn *fn,
 	    void *arg, const char **why);
 
+/* ----------------------------------- events/provider/uprobe/binary.c */
+
+/* A program or library, open. */
+struct prof_binary {
+	int		 bi_fd;
+	char		*bi_path;
+};
+
+struct prof_binaries {
+	struct prof_binary *bs_binary;
+	size_t		 bs_n;
+};
+
+/*
+ * What a name means: a path, else a library, else a program in PATH; with
+ * processes (nm_pids) those that they have mapped, also where others have
+ * that name now.
+ */
+int	prof_binaries_find(const struct prof_names *names, const char *name,
+	    struct prof_binaries *binaries, struct prof_err *error);
+void	prof_binaries_free(struct prof_binaries *binaries);
+/* The functions of one; an error says why not. */
+int	prof_binary_sites(struct prof_names *names,
+	    const struct prof_binary *binary, const char *pattern,
+	    struct prof_sites *sites, struct prof_err *error);
+
 /* --------------------------------------------------------- catalog.c */
 
 /* Is it worth telling the listing about this probe? */
 bool	prof_listing_wants(const struct prof_names *names, const char *probe,
 	    const char *alias);
+/* As prof_catalog_new, by names that have what they need. */
+struct prof_catalog *prof_catalog_of(struct prof_names *names,
+	    const char *glob, struct prof_err *error);
 
 #endif /* PROF_NAMES_H */

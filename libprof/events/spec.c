@@ -6,6 +6,7 @@
  *	NAME[:ukhp]			perf's and libpfm4's names, group:name
  *	NAME/word,key=value,.../[ukhp]	settings, arguments, sysfs terms
  *	NAME@PERIOD  NAME@RATEhz	how often
+ *	uprobe:FILE:FUNCTION		probes of programs: spec_site.c
  *
  * Called once for each -e, by names.c; fuzzed by tests/fuzz/event.c.
  * Nothing is opened here, and the text may be anything at all.
@@ -21,8 +22,6 @@
 #include "names.h"
 
 static int	spec_slashes(struct prof_spec *spec, struct prof_err *error);
-static int	spec_terms(struct prof_spec *spec, char *body,
-		    struct prof_err *error);
 static int	spec_how_often(struct prof_spec *spec, const char *key,
 		    const char *value, struct prof_err *error);
 static int	spec_at(struct prof_spec *spec, struct prof_err *error);
@@ -46,6 +45,7 @@ prof_spec_parse(struct prof_spec *spec, const char *text,
 {
 	static const char bpftrace[] = "tracepoint:";
 	size_t length;
+	int is_site;
 
 	/* As bpftrace spells it; what follows is all that we ask for. */
 	if (strncmp(text, bpftrace, sizeof(bpftrace) - 1) == 0 &&
@@ -70,6 +70,8 @@ prof_spec_parse(struct prof_spec *spec, const char *text,
 	spec->sp_name = spec->sp_text;
 	spec->sp_provider = spec->sp_module = spec->sp_function = "";
 	spec->sp_mods = "";
+	if ((is_site = prof_spec_site(spec, error)) != 0)
+		return (is_site == 1 ? 0 : -1);
 	if (spec_slashes(spec, error) == -1 || spec_at(spec, error) == -1)
 		return (-1);
 	spec_parts(spec);
@@ -109,11 +111,11 @@ spec_slashes(struct prof_spec *spec, struct prof_err *error)
 	}
 	spec->sp_mods = close;
 	spec->sp_slashed = true;
-	return (spec_terms(spec, open + 1, error));
+	return (prof_spec_terms(spec, open + 1, error));
 }
 
-static int
-spec_terms(struct prof_spec *spec, char *body, struct prof_err *error)
+int
+prof_spec_terms(struct prof_spec *spec, char *body, struct prof_err *error)
 {
 	char *word, *value;
 

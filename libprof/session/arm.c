@@ -203,8 +203,7 @@ prof_session_arm(struct prof_session *session)
 	    session->se_backend->bk_try(&session->se_plan) == -1)
 		goto fail;
 	/* As early as can be: its children have what we have now. */
-	session->se_plan.pn_broker = prof_broker_new(&session->se_error);
-	if (session->se_plan.pn_broker == NULL)
+	if (prof_session_broker(session) == -1)
 		goto fail;
 	if (po->po_argv != NULL && prof_command_spawn(
 	    &session->se_command, po->po_argv, &open_files,

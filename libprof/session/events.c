@@ -7,8 +7,46 @@
  */
 #include <string.h>
 
+#include "broker/sites.h"
 #include "events/names.h"
 #include "session_impl.h"
+
+/* A parser, before arm, too. */
+static int
+sites_of(void *arg, int fd, const char *name, const char *pattern,
+    struct prof_sites *sites)
+{
+	struct prof_session *session = arg;
+
+	return (prof_session_broker(session) == -1 ? -1 :
+	    prof_sites_ask(session->se_plan.pn_broker, fd, name, pattern,
+	    sites));
+}
+
+void
+prof_session_names(struct prof_session *session)
+{
+	const struct prof_options *po = &session->se_options;
+	struct prof_names *names = session->se_names;
+
+	names->nm_sites = sites_of;
+	names->nm_sites_arg = session;
+	if (po->po_target == PROF_TARGET_PIDS ||
+	    po->po_target == PROF_TARGET_TIDS) {
+		names->nm_pids = po->po_ids;
+		names->nm_npids = po->po_nids;
+	}
+}
+
+int
+prof_session_broker(struct prof_session *session)
+{
+	struct prof_plan *plan = &session->se_plan;
+
+	if (plan->pn_broker == NULL)
+		plan->pn_broker = prof_broker_new(&session->se_error);
+	return (plan->pn_broker == NULL ? -1 : 0);
+}
 
 static bool
 already_there(const struct prof_session *session, size_t from)

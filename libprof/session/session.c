@@ -49,6 +49,7 @@ prof_session_open(const struct prof_options *options, struct prof_err *error)
 	    &session->se_error) == -1 ||
 	    (session->se_names = prof_names_open(&session->se_error)) == NULL)
 		goto fail;
+	prof_session_names(session);
 	session->se_plan = (struct prof_plan){
 	    .pn_options = &session->se_options,
 	    .pn_events = &session->se_events, .pn_names = session->se_names,

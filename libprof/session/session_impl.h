@@ -126,6 +126,10 @@ int	prof_session_tell_event(struct prof_session *session,
 
 /* ----------------------------------------------------------- events.c */
 
+/* Names of events may need a parser, and mean what targets have mapped. */
+void	prof_session_names(struct prof_session *session);
+/* There is a broker from here on; -1: none can be had. */
+int	prof_session_broker(struct prof_session *session);
 /* Resolve one more -e; all or nothing. */
 int	prof_session_resolve(struct prof_session *session, const char *spec);
 /* Back to so many events; -1. */

@@ -11,6 +11,8 @@
 #include "../ui/emit.h"
 #include "list.h"
 
+#define MAX_ID	4194304	/* the kernel's largest */
+
 static int	 check_list(const void *options, int n,
 		    char *const *operands);
 static int	 run_list(void *options, int n, char **operands);
@@ -22,6 +24,9 @@ static const struct opt_row options_of_list[] = {
 	{ 0, "json", NULL, OPT_FLAG, 0, 0, NULL,
 	    "print one JSON object: probes[], missing[]; or counters[]",
 	    offsetof(struct list_options, lo_json), NULL },
+	{ 'p', "pid", "PIDS", OPT_IDS, 1, MAX_ID, NULL,
+	    "uprobe:FILE:GLOB: find FILE among the files mapped by PIDS",
+	    offsetof(struct list_options, lo_pids), NULL },
 	{ 0, "pmu", "NAME", OPT_STRING, 0, 0, NULL,
 	    "counters of this PMU, also of other machines: skx, '*zen*'",
 	    offsetof(struct list_options, lo_pmu), NULL },
@@ -62,6 +67,8 @@ show_probe(struct out *out, const struct prof_probe *probe, bool verbose)
 		OUT(out, n == 0 ? "  (" : ", ", probe->pp_arg_types[n], " ",
 		    probe->pp_arg_names[n]);
 	out_str(out, probe->pp_nargs > 0 ? ")" : "");
+	if (probe->pp_price != NULL && probe->pp_why_not == NULL)
+		OUT(out, "  ", probe->pp_price);
 	if (probe->pp_why_not != NULL)
 		OUT(out, "  unavailable: ", probe->pp_why_not);
 	out_char(out, '\n');
@@ -77,6 +84,7 @@ emit_probe(struct emit *em, const struct prof_probe *probe)
 	emit_object(em, NULL);
 	EMIT(em, TEXT("probe", probe->pp_probe), TEXT("alias", probe->pp_alias),
 	    TEXT("description", probe->pp_desc),
+	    TEXT("price", probe->pp_price),
 	    TEXT("why_not", probe->pp_why_not));
 	emit_list(em, "args");
 	for (uint32_t n = 0; n < probe->pp_nargs; n++) {
@@ -140,7 +148,8 @@ run_list(void *options, int n, char **operands)
 
 	if (lo->lo_counters || lo->lo_pmu != NULL)
 		return (list_counters(lo, n, operands));
-	catalog = prof_catalog_new(glob, &error);
+	catalog = prof_catalog_of_processes(glob, lo->lo_pids.oi_id,
+	    lo->lo_pids.oi_n, &error);
 	if (catalog == NULL) {
 		msg_prof("list", &error);
 		return (EXIT_FAILED);

@@ -7,6 +7,7 @@
 
 struct list_options {
 	const char	*lo_pmu;
+	struct opt_ids	 lo_pids;
 	bool		 lo_counters;
 	bool		 lo_json;
 	bool		 lo_verbose;

@@ -215,17 +215,42 @@ strings_append(struct opt_strings *parts, const char *text, size_t length)
 	return (-1);
 }
 
+/* The FILE of uprobe:FILE:FUNCTION, whose slashes begin no settings. */
+static const char *
+file_skip(const char *text)
+{
+	static const char *const providers[] = { "uprobe:", "u:" };
+	const size_t n = sizeof(providers) / sizeof(providers[0]);
+
+	for (size_t i = 0; i < n; i++) {
+		const size_t length = strlen(providers[i]);
+
+		if (strncmp(text, providers[i], length) != 0)
+			continue;
+		text += length;
+		if (*text == '"')
+			text += 1 + strcspn(text + 1, "\"");
+		return (text + strcspn(text, ":"));
+	}
+	return (text);
+}
+
 int
 opt_split_events(const char *text, struct opt_strings *parts)
 {
 	const char *begin = text;
 	int depth = 0;
-	bool slashes = false;
+	bool slashes = false, quoted = false;
 
-	for (;; text++) {
-		if (*text == '{' || *text == '[')
+	for (text = file_skip(text);; text++) {
+		if (*text == '"')
+			quoted = !quoted;
+		if (quoted && *text != '\0')
+			continue;
+		if (*text == '{' || *text == '[' || *text == '(')
 			depth++;
-		else if ((*text == '}' || *text == ']') && depth > 0)
+		else if ((*text == '}' || *text == ']' || *text == ')') &&
+		    depth > 0)
 			depth--;
 		else if (*text == '/')
 			slashes = !slashes;
@@ -234,6 +259,8 @@ opt_split_events(const char *text, struct opt_strings *parts)
 			    (size_t)(text - begin)) == -1)
 				return (-1);
 			begin = text + 1;
+			if (*text != '\0')
+				text = file_skip(begin) - 1;
 		}
 		if (*text == '\0')
 			return (0);

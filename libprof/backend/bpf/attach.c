@@ -119,12 +119,21 @@ attach_sections(struct prof_attacher *attacher, const char *only)
 	return (0);
 }
 
+/* Where no child is followed, others need not pay for a probe. */
 static struct prof_attacher
 attacher_of(struct prof_bpf *bpf, const struct prof_event *event,
     struct prof_instance *instance)
 {
+	const struct prof_plan *plan = bpf->bp_plan;
+	const struct prof_options *po = plan->pn_options;
+	const bool alone = po->po_no_inherit;
+
 	return ((struct prof_attacher){ .at_event = event,
 	    .at_obj = instance->in_obj, .at_keep = attach_keep,
+	    .at_pids = alone && po->po_target == PROF_TARGET_COMMAND ?
+	    &plan->pn_command : po->po_ids, .at_npids = !alone ? 0 :
+	    po->po_target == PROF_TARGET_COMMAND ? 1 : po->po_target ==
+	    PROF_TARGET_PIDS ? po->po_nids : 0,
 	    .at_error = bpf->bp_error, .at_arg = instance });
 }
 

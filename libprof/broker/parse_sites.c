@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: ISC */
+/* Where probes can be in an ELF file, in the parser: see parser.h, sites.h. */
+#include <errno.h>
+#include <string.h>
+
+#include "elf/debug_file.h"
+#include "sites.h"
+
+static int
+ask_debug(void *task, struct prof_debug_want *want)
+{
+	return (prof_task_ask(task, want, sizeof(*want)));
+}
+
+void
+prof_parse_sites(struct prof_task *task)
+{
+	struct prof_sited_head head = { 0 };
+	struct prof_sites sites = { 0 };
+	size_t bytes;
+
+	if (task->ta_size == 0 || task->ta_size > PROF_SITES_PATTERN ||
+	    ((const char *)task->ta_bytes)[task->ta_size - 1] != '\0')
+		return;
+	prof_debug_open_by(ask_debug, task);
+	if (prof_sites_find(task->ta_fd, task->ta_bytes, &sites) == -1)
+		head.sd_errno = (uint32_t)errno;
+	head.sd_n = sites.st_n;
+	head.sd_found = sites.st_found;
+	head.sd_functions = sites.st_functions;
+	bytes = sites.st_n * sizeof(*sites.st_site);
+	prof_task_answer(task, sizeof(head) + bytes);
+	prof_task_send(task, &head, sizeof(head));
+	prof_task_send(task, sites.st_site, bytes);
+	prof_sites_free(&sites);
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Asks a parser where functions of a file are, and checks what comes: names
+ * that end, in order, and places that lie in the file.
+ *
+ * Called when events are named and listed, through prof_names.
+ */
+#include <sys/stat.h>
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "elf/debug_file.h"
+#include "sites.h"
+
+#define MOST_BYTES	(sizeof(struct prof_sited_head) +	\
+	    PROF_SITES_MAX * sizeof(struct prof_site))
+
+struct siting {
+	struct prof_sites *sg_sites;
+	uint64_t	 sg_file;	/* bytes of it */
+	int		 sg_errno;
+};
+
+static int
+open_debug(const struct prof_call *call, void *want)
+{
+	return (prof_debug_candidate(want, call->ca_fd, NULL));
+}
+
+static bool
+site_holds(const struct prof_site *site, uint64_t file)
+{
+	return (site->si_offset < file &&
+	    memchr(site->si_name, '\0', sizeof(site->si_name)) != NULL);
+}
+
+static bool
+sites_take(struct prof_call *call)
+{
+	struct siting *siting = call->ca_take_arg;
+	struct prof_sites *sites = siting->sg_sites;
+	struct prof_sited_head head;
+	const char *bytes = call->ca_answer;
+
+	if (call->ca_answered < sizeof(head))
+		return (false);
+	memcpy(&head, bytes, sizeof(head));
+	siting->sg_errno = (int)head.sd_errno;
+	if (head.sd_n > PROF_SITES_MAX || head.sd_found < head.sd_n ||
+	    call->ca_answered != sizeof(head) +
+	    head.sd_n * sizeof(*sites->st_site))
+		return (false);
+	sites->st_site = calloc(head.sd_n + 1, sizeof(*sites->st_site));
+	if (sites->st_site == NULL) {
+		siting->sg_errno = ENOMEM;
+		return (true);
+	}
+	memcpy(sites->st_site, bytes + sizeof(head),
+	    head.sd_n * sizeof(*sites->st_site));
+	sites->st_n = head.sd_n;
+	sites->st_found = head.sd_found;
+	sites->st_functions = head.sd_functions;
+	for (size_t n = 0; n < sites->st_n; n++)
+		if (!site_holds(&sites->st_site[n], siting->sg_file))
+			return (false);
+	return (true);
+}
+
+int
+prof_sites_ask(struct prof_broker *broker, int fd, const char *name,
+    const char *pattern, struct prof_sites *sites)
+{
+	struct siting siting = { .sg_sites = sites };
+	struct prof_call call = {
+		.ca_what = PROF_PARSE_SITES,
+		.ca_fd = fd,
+		.ca_name = name,
+		.ca_bytes = pattern,
+		.ca_size = strlen(pattern) + 1,
+		.ca_most = MOST_BYTES,
+		.ca_open = open_debug,
+		.ca_want = sizeof(struct prof_debug_want),
+		.ca_take = sites_take,
+		.ca_take_arg = &siting,
+	};
+	enum prof_called called;
+	struct stat st;
+
+	memset(sites, 0, sizeof(*sites));
+	if (fstat(fd, &st) == -1)
+		return (-1);
+	siting.sg_file = (uint64_t)st.st_size;
+	called = prof_broker_call(broker, &call);
+	if (called == PROF_CALLED && siting.sg_errno == 0)
+		return (0);
+	prof_sites_free(sites);
+	errno = called == PROF_CALLED_LOST ? EIO :
+	    called == PROF_CALLED_NOBODY ? EAGAIN : siting.sg_errno;
+	return (-1);
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Where probes can be in a file, by way of a parser: what sites.c asks and
+ * checks, and parse_sites.c answers.
+ */
+#ifndef PROF_BROKER_SITES_H
+#define PROF_BROKER_SITES_H
+
+#include "broker.h"
+#include "elf/sites.h"
+
+#define PROF_SITES_PATTERN	1024	/* bytes, with its NUL */
+
+/* The answer begins so; behind it struct prof_site. */
+struct prof_sited_head {
+	uint32_t	sd_errno;	/* 0: it was read */
+	uint32_t	sd_pad;
+	uint64_t	sd_n;
+	uint64_t	sd_found;
+	uint64_t	sd_functions;
+};
+
+/*
+ * As prof_sites_find, in a parser.  EIO: the file cost one, EAGAIN: there is
+ * none.
+ */
+int	prof_sites_ask(struct prof_broker *broker, int fd, const char *name,
+	    const char *pattern, struct prof_sites *sites);
+
+#endif /* PROF_BROKER_SITES_H */

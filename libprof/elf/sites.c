@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: ISC */
+/* See sites.h. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/glob.h"
+#include "base/grow.h"
+#include "demangle.h"
+#include "sites.h"
+#include "symtab_impl.h"
+
+#define MOST_RAW	4096	/* of a linker's name */
+
+struct search {
+	struct prof_elf	*sr_elf;
+	const char	*sr_pattern;
+	bool		 sr_is_glob;
+	struct prof_sites *sr_sites;
+	size_t		 sr_cap;
+};
+
+/* ----------------------------------------------------------------- names */
+
+/*
+ * A demangled name without parameters and what is behind them, in place:
+ * "ns::f(int) const" is ns::f, and "int ns::f<int>(int)" the same as ns::f<int>
+ * with its return type, which *bare leaves out.
+ */
+static void
+name_strip(char *name, const char **bare)
+{
+	char *close = strrchr(name, ')'), *at;
+	int depth = 0;
+
+	*bare = name;
+	if (close == NULL)
+		return;
+	for (at = close; at > name; at--) {
+		depth += *at == ')' ? 1 : *at == '(' ? -1 : 0;
+		if (depth == 0)
+			break;
+	}
+	if (at == name)
+		return;
+	*at = '\0';
+	for (depth = 0; at > name; at--) {
+		depth += at[-1] == '>' || at[-1] == ')' ? 1 :
+		    at[-1] == '<' || at[-1] == '(' ? -1 : 0;
+		if (depth == 0 && at[-1] == ' ')
+			break;
+	}
+	if (strncmp(at, "operator", 8) != 0)
+		*bare = at;
+}
+
+/* What is a glob may be a name, too: f(char*). */
+enum matched { DIFFERS, MATCHES, EQUAL };
+
+static enum matched
+text_match(const struct search *search, const char *text)
+{
+	if (strcmp(text, search->sr_pattern) == 0)
+		return (EQUAL);
+	return (search->sr_is_glob &&
+	    prof_glob_match(search->sr_pattern, text) ? MATCHES : DIFFERS);
+}
+
+/* A longer one is cut; what is there ends with a NUL. */
+static void
+name_show(char *shown, const char *name)
+{
+	const size_t n = strnlen(name, PROF_SITE_NAME - 1);
+
+	memset(shown, 0, PROF_SITE_NAME);
+	memcpy(shown, name, n);
+}
+
+static enum matched
+match_best(enum matched a, enum matched b)
+{
+	return (a > b ? a : b);
+}
+
+/* Of a mangled name.  shown: the one for people. */
+static enum matched
+demangled_match(const struct search *search, const char *raw, char *shown)
+{
+	char *name = prof_demangle(raw);
+	enum matched found;
+	const char *bare;
+
+	if (name == NULL)
+		return (DIFFERS);
+	name_show(shown, name);
+	found = text_match(search, name);
+	name_strip(name, &bare);
+	found = match_best(found, match_best(text_match(search, name),
+	    text_match(search, bare)));
+	free(name);
+	return (found);
+}
+
+/* A part of a function that is seldom executed is no function. */
+static bool
+is_part(const char *raw)
+{
+	const char *dot = strrchr(raw, '.');
+
+	return (dot != NULL && strcmp(dot, ".cold") == 0);
+}
+
+static enum matched
+name_match(const struct search *search, const char *raw, char *shown)
+{
+	enum matched found;
+
+	name_show(shown, raw);
+	found = match_best(demangled_match(search, raw, shown),
+	    text_match(search, raw));
+	return (is_part(raw) && strcmp(raw, search->sr_pattern) != 0 ?
+	    DIFFERS : found);
+}
+
+/* ---------------------------------------------------------------- places */
+
+static bool
+offset_of(const struct prof_elf *elf, uint64_t address, uint64_t *offset)
+{
+	Elf64_Phdr ph;
+	size_t n;
+
+	for (n = 0; prof_elf_segment(elf, n, &ph); n++)
+		if (ph.p_type == PT_LOAD && (ph.p_flags & PF_X) &&
+		    address >= ph.p_vaddr &&
+		    address - ph.p_vaddr < ph.p_filesz) {
+			*offset = address - ph.p_vaddr + ph.p_offset;
+			return (true);
+		}
+	return (false);
+}
+
+/*
+ * What the kernel emulates (x86: nop, push, jumps and calls that are relative;
+ * arm64: branches) instead of executing it in another place, one step.
+ */
+bool
+prof_site_is_cheap(uint16_t machine, const uint8_t *code, size_t size)
+{
+	uint32_t word;
+
+	if (machine == EM_AARCH64) {
+		if (size < sizeof(word))
+			return (false);
+		memcpy(&word, code, sizeof(word));
+		return ((word & 0x7c000000) == 0x14000000 || /* b, bl */
+		    (word & 0xff000010) == 0x54000000 ||	/* b.cond */
+		    (word & 0x7c000000) == 0x34000000);	/* cbz, tbz */
+	}
+	if (size >= 2 && code[0] == 0x41 && (code[1] & 0xf8) == 0x50)
+		return (true);
+	if (size >= 2 && code[0] == 0x0f)
+		return (code[1] == 0x1f || (code[1] & 0xf0) == 0x80);
+	return (size >= 1 && ((code[0] & 0xf8) == 0x50 || code[0] == 0x90 ||
+	    code[0] == 0xe8 || code[0] == 0xe9 || code[0] == 0xeb ||
+	    (code[0] & 0xf0) == 0x70));
+}
+
+static uint32_t
+flags_at(struct prof_elf *elf, const struct symtab_item *item)
+{
+	uint32_t flags = item->it_is_chosen ? PROF_SITE_CHOSEN : 0;
+	struct prof_elf_part part;
+
+	if (!prof_elf_at(elf, item->it_address, &part))
+		return (flags);
+	if (part.pp_size > 16)
+		part.pp_size = 16;
+	if (prof_elf_load(elf, &part) && prof_site_is_cheap(elf->el_machine,
+	    part.pp_bytes, part.pp_size))
+		flags |= PROF_SITE_CHEAP;
+	return (flags);
+}
+
+/* ---------------------------------------------------------------- search */
+
+static bool
+symbol_see(void *arg, const struct symtab_item *item)
+{
+	struct search *search = arg;
+	struct prof_sites *sites = search->sr_sites;
+	struct prof_site *site, made = { 0 };
+	enum matched found;
+	char raw[MOST_RAW];
+
+	sites->st_functions += item->it_kind != SYMTAB_LABEL;
+	if (item->it_length >= sizeof(raw) ||
+	    (item->it_kind == SYMTAB_LABEL && search->sr_is_glob))
+		return (true);
+	memcpy(raw, item->it_name, item->it_length);
+	raw[item->it_length] = '\0';
+	found = name_match(search, raw, made.si_name);
+	if (found == DIFFERS || !offset_of(search->sr_elf,
+	    item->it_address, &made.si_offset))
+		return (true);
+	sites->st_found++;
+	if (sites->st_n == PROF_SITES_MAX)
+		return (true);
+	if (item->it_kind == SYMTAB_FUNCTION)
+		made.si_size = item->it_end - item->it_address;
+	made.si_flags = flags_at(search->sr_elf, item) |
+	    (found == EQUAL ? PROF_SITE_EXACT : 0);
+	site = prof_grow(&sites->st_site, &sites->st_n, &search->sr_cap,
+	    sizeof(*site));
+	if (site != NULL)
+		*site = made;
+	return (site != NULL);
+}
+
+/* By place; of the names of one the shortest comes first. */
+static int
+place_order(const void *a, const void *b)
+{
+	const struct prof_site *x = a, *y = b;
+	size_t lx = strlen(x->si_name), ly = strlen(y->si_name);
+
+	if (x->si_offset != y->si_offset)
+		return (x->si_offset < y->si_offset ? -1 : 1);
+	return (lx != ly ? (lx < ly ? -1 : 1) :
+	    strcmp(x->si_name, y->si_name));
+}
+
+static int
+name_order(const void *a, const void *b)
+{
+	const struct prof_site *x = a, *y = b;
+	int order = strcmp(x->si_name, y->si_name);
+
+	return (order != 0 ? order : x->si_offset < y->si_offset ? -1 :
+	    x->si_offset > y->si_offset);
+}
+
+/*
+ * A function is there once, whatever it is called; those of just that name are
+ * not also a glob's.
+ */
+static void
+sites_unique(struct prof_sites *sites)
+{
+	size_t n, kept = 0;
+	bool exact = false;
+
+	if (sites->st_n == 0)
+		return;
+	for (n = 0; n < sites->st_n; n++)
+		exact |= (sites->st_site[n].si_flags & PROF_SITE_EXACT) != 0;
+	qsort(sites->st_site, sites->st_n, sizeof(*sites->st_site),
+	    place_order);
+	for (n = 0; n < sites->st_n; n++) {
+		struct prof_site *site = &sites->st_site[n];
+
+		if (exact && (site->si_flags & PROF_SITE_EXACT) == 0) {
+			sites->st_found--;
+			continue;
+		}
+		if (kept > 0 && sites->st_site[kept - 1].si_offset ==
+		    site->si_offset) {
+			sites->st_site[kept - 1].si_flags |= site->si_flags;
+			sites->st_found--;
+		} else
+			sites->st_site[kept++] = *site;
+	}
+	sites->st_n = kept;
+	qsort(sites->st_site, kept, sizeof(*sites->st_site), name_order);
+}
+
+int
+prof_sites_find(int fd, const char *pattern, struct prof_sites *sites)
+{
+	struct search search = { .sr_pattern = pattern,
+	    .sr_is_glob = prof_glob_is(pattern), .sr_sites = sites };
+	struct prof_elf elf;
+	bool ok;
+
+	memset(sites, 0, sizeof(*sites));
+	if (prof_elf_open(&elf, fd) == -1) {
+		errno = ENOEXEC;
+		return (-1);
+	}
+	search.sr_elf = &elf;
+	ok = prof_symtab_tell(&elf, fd, symbol_see, &search);
+	prof_elf_close(&elf);
+	if (!ok) {
+		prof_sites_free(sites);
+		errno = ENOMEM;
+		return (-1);
+	}
+	sites_unique(sites);
+	return (0);
+}
+
+void
+prof_sites_free(struct prof_sites *sites)
+{
+	free(sites->st_site);
+	memset(sites, 0, sizeof(*sites));
+}

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Takes probes of programs apart, whose parts are no names of ours:
+ *
+ *	uprobe:FILE:FUNCTION[+OFFSET][/word,.../]
+ *
+ * FILE ends at the first colon, FUNCTION at / { or , outside of parentheses;
+ * what has these is put in double quotes.  bpftrace's spellings are accepted:
+ * u:FILE:FUNCTION, and a language before the function.
+ *
+ * Called by spec.c.  The text may be anything at all.
+ */
+#include <string.h>
+
+#include "base/error.h"
+#include "names.h"
+
+static const struct site_name {
+	const char	*sn_name;
+	const char	*sn_provider;
+} site_names[] = {
+	{ "uprobe", "uprobe" }, { "u", "uprobe" },
+};
+
+/* The provider, if the text begins as a probe of it; where its rest is. */
+static const char *
+site_provider(char *text, char **rest)
+{
+	const size_t n = strcspn(text, ":");
+
+	for (size_t i = 0; i < sizeof(site_names) / sizeof(site_names[0]);
+	    i++) {
+		const struct site_name *name = &site_names[i];
+
+		if (strlen(name->sn_name) == n && text[n] == ':' &&
+		    strncmp(text, name->sn_name, n) == 0) {
+			*rest = text + n + 1;
+			return (name->sn_provider);
+		}
+	}
+	return (NULL);
+}
+
+static int
+site_fail(struct prof_spec *spec, struct prof_err *error, const char *why)
+{
+	prof_fail(error, PROF_E_EVENT_SYNTAX, "invalid event name '%s': %s",
+	    spec->sp_whole, why);
+	return (prof_cure(error, "use uprobe:FILE:FUNCTION, with "
+	    "'\"...\"' around parts that contain : / , { or a space"));
+}
+
+/*
+ * One part, which a character of stop ends outside of quotes and parentheses;
+ * that character is overwritten, and *ended is it.  NULL: a quote is open.
+ */
+static char *
+part_take(char **text, const char *stop, char *ended)
+{
+	char *part = *text, *at = part;
+	int depth = 0;
+
+	*ended = '\0';
+	if (*part == '"') {
+		if ((at = strchr(++part, '"')) == NULL)
+			return (NULL);
+		*at++ = '\0';
+	} else
+		for (; *at != '\0' && (depth > 0 ||
+		    strchr(stop, *at) == NULL); at++)
+			depth += *at == '(' ? 1 : *at == ')' ? -1 : 0;
+	*ended = *at;
+	if (*at != '\0')
+		*at++ = '\0';
+	*text = at;
+	return (part);
+}
+
+/* What follows the function, beginning with the character that ended it. */
+static int
+site_tail(struct prof_spec *spec, char *rest, char ended,
+    struct prof_err *error)
+{
+	char *close;
+
+	if (ended == '{')
+		return (site_fail(spec, error, "events have no filter of "
+		    "their own yet; use --filter"));
+	if (ended != '/')
+		return (ended == '\0' ? 1 : site_fail(spec, error,
+		    "unexpected text after the function"));
+	close = strrchr(rest, '/');
+	if (close == NULL || close[1] != '\0')
+		return (site_fail(spec, error, "arguments need two slashes"));
+	*close = '\0';
+	spec->sp_slashed = true;
+	return (prof_spec_terms(spec, rest, error) == -1 ? -1 : 1);
+}
+
+static int
+site_function(struct prof_spec *spec, char *rest, struct prof_err *error)
+{
+	char *function, *offset, ended;
+
+	/* bpftrace names a language before a C++ function. */
+	if (strncmp(rest, "cpp:", 4) == 0 && rest[4] != ':')
+		rest += 4;
+	function = part_take(&rest, "/{,", &ended);
+	if (function == NULL)
+		return (site_fail(spec, error, "a quote is not closed"));
+	offset = strrchr(function, '+');
+	/* Behind a quoted one. */
+	if (ended == '+') {
+		offset = part_take(&rest, "/{,", &ended);
+		if (offset == NULL || !prof_parse_u64(offset,
+		    &spec->sp_offset))
+			return (site_fail(spec, error, "invalid offset"));
+	} else if (offset != NULL && offset > function &&
+	    prof_parse_u64(offset + 1, &spec->sp_offset))
+		*offset = '\0';
+	if (function[0] == '\0')
+		return (site_fail(spec, error, "it has no function"));
+	spec->sp_function = function;
+	return (site_tail(spec, rest, ended, error));
+}
+
+int
+prof_spec_site(struct prof_spec *spec, struct prof_err *error)
+{
+	char *rest, *file, ended;
+	const char *provider = site_provider(spec->sp_text, &rest);
+
+	if (provider == NULL)
+		return (0);
+	file = part_take(&rest, ":", &ended);
+	if (file == NULL)
+		return (site_fail(spec, error, "a quote is not closed"));
+	if (file[0] == '\0' || ended != ':')
+		return (site_fail(spec, error, file[0] == '\0' ?
+		    "it has no file" : "it has no function"));
+	spec->sp_is_probe = true;
+	spec->sp_provider = provider;
+	spec->sp_file = file;
+	spec->sp_name = "";
+	return (site_function(spec, rest, error));
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: ISC OR (Dual BSD/GPL) */
+/*
+ * Functions of programs: a breakpoint that the kernel puts into the file's
+ * pages, in whichever process they are mapped.  The registers are those with
+ * which the task left user space, so the stack begins at the probed
+ * instruction.
+ *
+ * The program cannot migrate but may be preempted, and another task may then
+ * be in it on the same CPU: all that it writes has a slot of its own.
+ */
+#include "sample.bpf.h"
+
+SEC("uprobe")
+int
+on_uprobe(void *ctx)
+{
+	struct dtp_firing firing = {
+		.fg_ctx = ctx,
+		.fg_weight = 1,
+	};
+
+	if (!dtp_begin(&firing, 1U << DTP_RECORDING) ||
+	    !dtp_wanted(&firing) || !dtp_passes(&firing))
+		return (0);
+	return (dtp_store(&firing));
+}

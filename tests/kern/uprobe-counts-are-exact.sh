@@ -1,0 +1,118 @@
+#!/bin/sh
+# SPDX-License-Identifier: ISC
+# ASSERTION: A probe on a function fires as often as the function is entered,
+# by the program's own count and by bpftrace's at the same time, and each
+# firing is stored or lost by a reason: for a command, a process that waits,
+# and all of the machine; by linker's and by C++ names, in threads, handlers,
+# children, libraries that come and go; 10 probes on one function each see all.
+# The stack begins at the function, and is complete.
+#
+# Easy to get wrong: a probe whose target is a process is lost at fork and
+# exec; a library that is loaded later has no process to be looked up in; the
+# innermost frame is the function, not the breakpoint or its caller.
+
+. "${SRC:=$PWD}/tests/kern/lib-kern.sh"
+need_recording
+need_cmd g++ bpftrace
+tmpdir
+
+g++ -O2 -o probed "$SRC/tests/work/probed/probed.cc" -ldl -pthread ||
+    fail "g++"
+gcc -O2 -shared -fPIC -o plug.so "$SRC/tests/work/probed/plug.c" ||
+    fail "gcc"
+n=40
+events=uprobe:./probed:leaf,uprobe:./probed:nested,uprobe:./probed:recursive
+events=$events,uprobe:./probed:handler,uprobe:./probed:jumper
+events=$events,uprobe:./probed:thrower,uprobe:./plug.so:plug
+events="$events,uprobe:./probed:ns::Box<int>::over"
+events=$events,'u:./probed:"ns::Box<double>::over(double)"'
+
+# Of a command, beside bpftrace.
+cat >leaf.bt <<'END'
+uprobe:./probed:leaf { @leaf = count(); }
+uprobe:./plug.so:plug { @plug = count(); }
+END
+record 0 -a -o a.dtp -e "$events" -- bpftrace -f json -o traced \
+    -c "./probed $n ./plug.so" leaf.bt
+cp out said.a
+record 0 -o c.dtp -e "$events" -- ./probed $n ./plug.so
+cp out said.c
+
+# Of a process that has not loaded the library yet.
+mkfifo go
+./probed $n ./plug.so wait <go >said.p &
+target=$!
+kill_at_end $target
+exec 9>go
+record_begin -o p.dtp -e "$events" -p $target
+echo go >&9
+exec 9>&-
+wait $target || fail "probed: $?"
+record_wait 0
+
+# Ten probes on one function.
+ten=
+for at in 1 2 3 4 5 6 7 8 9 10; do
+	ln -s probed "probed$at"
+	ten=$ten,uprobe:./probed$at:leaf
+done
+record 0 -o t.dtp -e "${ten#,}" -- ./probed $n ./plug.so
+cp out said.t
+
+py <<'END'
+import json
+import recording as rec
+
+def counts(path):
+    """Event -> stored, of which nothing was lost."""
+    rows = rec.balance(path)
+    del rows["proc"]
+    for name, row in rows.items():
+        rec.check(row["full"] + row["nested"] + row["error"] + row["missed"]
+                  == 0, "%s lost some: %r" % (name, row))
+    return {name: row["stored"] for name, row in rows.items()}
+
+names = {"uprobe:./probed:" + name: name for name in
+         ("leaf", "nested", "recursive", "handler", "jumper", "thrower")}
+names["uprobe:./plug.so:plug"] = "plug"
+names["uprobe:./probed:ns::Box<int>::over"] = "over_int"
+names['u:./probed:"ns::Box<double>::over(double)"'] = "over_double"
+
+for how in "acp":
+    lines = [line for line in open("said." + how) if line.startswith("{")]
+    said = json.loads(lines[-1])
+    got = counts(how + ".dtp")
+    rec.check(set(got) == set(names), "events %r" % sorted(got))
+    for event, name in names.items():
+        rec.check(got[event] == said[name], "%s.dtp: %s: %d, the program "
+                  "says %d" % (how, event, got[event], said[name]))
+    rec.ok("%s: as many as the program counts: %r" % (how, said))
+
+said = json.loads([line for line in open("said.a")
+                   if line.startswith("{")][-1])
+traced = {}
+for line in open("traced"):
+    if line.startswith("{") and json.loads(line)["type"] == "map":
+        traced.update(json.loads(line)["data"])
+rec.check(traced == {"@leaf": said["leaf"], "@plug": said["plug"]},
+          "bpftrace counts %r" % traced)
+rec.ok("and as bpftrace")
+
+said = json.load(open("said.t"))
+got = counts("t.dtp")
+rec.check(len(got) == 10 and set(got.values()) == {said["leaf"]},
+          "ten probes: %r" % got)
+rec.ok("ten probes on one function see each of %d calls" % said["leaf"])
+
+stacks = [s for s in rec.samples("p.dtp", "uprobe:./probed:leaf")]
+for sample in stacks:
+    rec.check(sample["user_frames"][0]["raw"] == "leaf" and
+              sample["user_frames"][0]["offset"] == 0,
+              "a stack begins at %r" % sample["user_frames"][0])
+total = len(stacks)
+whole = sum(s["user_status"] == "ok" for s in stacks)
+rec.check(total == said["leaf"] and whole >= 0.95 * total,
+          "%d of %d stacks are complete" % (whole, total))
+rec.ok("%d of %d stacks of leaf are complete, each from it on" %
+       (whole, total))
+END
