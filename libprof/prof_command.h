@@ -12,6 +12,7 @@
 #include "compare/names.h"
 #include "compare/statistics.h"
 #include "confine/reading.h"
+#include "count/groups.h"
 #include "elf/build_id.h"
 #include "filter/filter.h"
 #include "network/network.h"
@@ -21,6 +22,7 @@
 #include "recording/accounting.h"
 #include "recording/query.h"
 #include "recording/sink.h"
+#include "session/direct.h"
 #include "session/verified.h"
 
 #endif /* PROF_COMMAND_H */

@@ -21,7 +21,15 @@ struct dtp_args {
 	__u64	 ag_duration_ns; /* of a system call; 0: not known */
 };
 
-struct dtp_call;
+/* A call of the thread at hand, from its entry to its return. */
+struct dtp_call {
+	__u64	ca_begun_ns;	/* 0: it makes none that we know of */
+	__u64	ca_number;
+	__u64	ca_arg[DTP_CALL_ARGS];
+	__u64	ca_faults;	/* bit n: text n could not be read */
+	struct dtp_texts ca_texts;
+	char	ca_text[DTP_CALL_TEXTS][DTP_STR_LEN];
+};
 
 /* What is known about one firing. */
 struct dtp_firing {

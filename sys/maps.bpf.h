@@ -11,6 +11,7 @@
  *	rings    max_entries = recorded CPUs, value_size = ring + DTP_MAX_RECORD
  *	counts   max_entries = ncpus * nevents
  *	scratch  max_entries = ncpus * DTP_SCRATCH_ALL
+ *	groups   max_entries as dc_grouping says, and buckets
  *
  * Included by the providers through stream.bpf.h; libprof/backend/bpf/load.c
  * fills in cfg.
@@ -78,6 +79,23 @@ struct {
 	__type(key, __u32);
 	__type(value, struct dtp_scratch);
 } scratch SEC(".maps");
+
+/* Aggregation, see abi/dtp_group.h; of one slot where nothing is. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, __u32);
+	__type(value, struct dtp_group);
+} groups SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, __u32);
+	__type(value, struct dtp_bucket);
+} buckets SEC(".maps");
 
 /* Carries no data: a record here wakes the drain, which empties it. */
 struct {

@@ -12,6 +12,7 @@
 
 #include "chain.bpf.h"
 #include "filter.bpf.h"
+#include "group.bpf.h"
 #include "snapshot.bpf.h"
 #include "stream.bpf.h"
 #include "unwind.bpf.h"
@@ -222,16 +223,6 @@ dtp_put_args(struct dtp_writer *writer, struct dtp_firing *firing, __u8 *to)
 	return (at);
 }
 
-/* A call of the thread at hand, from its entry to its return. */
-struct dtp_call {
-	__u64	ca_begun_ns;	/* 0: it makes none that we know of */
-	__u64	ca_number;
-	__u64	ca_arg[DTP_CALL_ARGS];
-	__u64	ca_faults;	/* bit n: text n could not be read */
-	struct dtp_texts ca_texts;
-	char	ca_text[DTP_CALL_TEXTS][DTP_STR_LEN];
-};
-
 /* Bytes of the texts of a call, which only the call itself tells. */
 DTP_INLINE __u32
 dtp_texts_size(const struct dtp_firing *firing)
@@ -365,7 +356,7 @@ dtp_linger(void)
 
 /* Store a sample, or count why not. */
 DTP_INLINE int
-dtp_store(struct dtp_firing *firing)
+dtp_store_sample(struct dtp_firing *firing)
 {
 	struct dtp_writer writer = {
 		.wr_stream = firing->fg_stream,
@@ -396,6 +387,14 @@ dtp_store(struct dtp_firing *firing)
 	dtp_leave(&writer);
 	dtp_wakeup(&writer);
 	return (0);
+}
+
+/* As a sample, or in its group. */
+DTP_INLINE int
+dtp_store(struct dtp_firing *firing)
+{
+	return (cfg.dc_grouping.gp_is_on ? dtp_group(firing) :
+	    dtp_store_sample(firing));
 }
 
 #endif /* SAMPLE_BPF_H */

@@ -34,6 +34,7 @@
 
 struct prof_broker;
 struct prof_codes;
+struct prof_groups;
 struct prof_snapshots;
 
 /* Recording time.  Set by whoever enables first. */
@@ -187,6 +188,8 @@ struct prof_backend {
 	 */
 	int	(*bk_account)(void *state, int cpu,
 		    struct prof_accounting *rows);
+	/* What was aggregated so far; after stop, all. */
+	int	(*bk_groups)(const void *state, struct prof_groups *groups);
 	/* Samples that were lost so far. */
 	uint64_t (*bk_lost)(const void *state);
 	/* Add what is known of mapping and process events. */

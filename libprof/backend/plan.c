@@ -124,7 +124,9 @@ prof_event_parts(const struct prof_plan *plan,
 		parts |= DTP_P_WEIGHT;
 	if (event->ev_nargs > 0)
 		parts |= DTP_P_ARGS;
-	if (event->ev_has_texts)
+	/* Where nothing is stored only for a key. */
+	if (event->ev_grouping.gp_is_on ? event->ev_grouping.gp_has_texts :
+	    event->ev_has_texts)
 		parts |= DTP_P_TEXTS;
 	if (po->po_record_comm)
 		parts |= DTP_P_COMM;

@@ -62,6 +62,7 @@ struct prof_event {
 	uint32_t	 ev_nargs;
 	struct prof_arg	 ev_args[DTP_MAX_ARGS];
 	struct dtp_filter ev_filter;	/* compiled by the session */
+	struct dtp_grouping ev_grouping; /* likewise */
 };
 
 /* A growing array of events; the events are owned. */

@@ -25,26 +25,20 @@ static bool	field_same(const char *written, const char *known);
 static void	field_list(const struct filter_scope *scope, char *text,
 		    size_t size);
 
-int
-prof_filter_compile(const char *expression, const struct prof_event *event,
-    struct dtp_filter *filter, struct prof_err *error)
+void
+prof_filter_scope(const struct prof_event *event, struct filter_scope *scope)
 {
-	struct filter_scope scope;
-
-	memset(&scope, 0, sizeof(scope));
-	memset(filter, 0, sizeof(*filter));
-	if (expression == NULL)
-		return (0);
+	memset(scope, 0, sizeof(*scope));
 	if (event == NULL)
-		scope.fs_nargs = DTP_MAX_ARGS;
+		scope->fs_nargs = DTP_MAX_ARGS;
 	else {
-		scope.fs_event = event->ev_name;
-		scope.fs_nargs = event->ev_nargs;
-		scope.fs_is_syscall = event->ev_is_syscall;
-		scope.fs_is_call = event->ev_is_call;
+		scope->fs_event = event->ev_name;
+		scope->fs_nargs = event->ev_nargs;
+		scope->fs_is_syscall = event->ev_is_syscall;
+		scope->fs_is_call = event->ev_is_call;
 	}
-	for (uint32_t n = 0; n < scope.fs_nargs; n++) {
-		struct filter_arg *arg = &scope.fs_arg[n];
+	for (uint32_t n = 0; n < scope->fs_nargs; n++) {
+		struct filter_arg *arg = &scope->fs_arg[n];
 
 		arg->fa_is_signed = event == NULL ||
 		    event->ev_args[n].ag_load.ar_signed;
@@ -54,6 +48,18 @@ prof_filter_compile(const char *expression, const struct prof_event *event,
 		arg->fa_is_text = event->ev_args[n].ag_is_text ||
 		    event->ev_args[n].ag_load.ar_kind != DTP_A_INT;
 	}
+}
+
+int
+prof_filter_compile(const char *expression, const struct prof_event *event,
+    struct dtp_filter *filter, struct prof_err *error)
+{
+	struct filter_scope scope;
+
+	memset(filter, 0, sizeof(*filter));
+	if (expression == NULL)
+		return (0);
+	prof_filter_scope(event, &scope);
 	return (prof_filter_translate(expression, &scope, filter, error));
 }
 
@@ -200,7 +206,7 @@ field_argument(const struct filter_scope *scope, uint32_t slot,
 {
 	const struct filter_arg *arg = &scope->fs_arg[slot];
 
-	if (arg->fa_is_text) {
+	if (arg->fa_is_text && !scope->fs_takes_text) {
 		snprintf(why, whysize, "%s is a string; only comm can be "
 		    "compared with strings", arg->fa_name);
 		return (-1);
@@ -238,7 +244,7 @@ field_list(const struct filter_scope *scope, char *text, size_t size)
 	    scope->fs_is_syscall ? " syscall" : "",
 	    scope->fs_is_call ? " duration" : "");
 	for (uint32_t n = 0; n < scope->fs_nargs && used < size; n++) {
-		if (scope->fs_arg[n].fa_is_text)
+		if (scope->fs_arg[n].fa_is_text && !scope->fs_takes_text)
 			continue;
 		if (scope->fs_arg[n].fa_name == NULL)
 			used += (size_t)snprintf(text + used, size - used,

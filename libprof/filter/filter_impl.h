@@ -10,6 +10,7 @@
 #include <stdbool.h>
 
 #include "abi/dtp_abi.h"
+#include "events/event.h"
 #include "prof.h"
 
 #define FILTER_NODES	128	/* comparisons, and what joins them */
@@ -25,6 +26,7 @@ struct filter_arg {
 struct filter_scope {
 	const char	*fs_event;	/* its name, or NULL: any event */
 	bool		 fs_recorded;	/* a recording: it has no uid, gid */
+	bool		 fs_takes_text;	/* of arguments: they are group keys */
 	bool		 fs_is_syscall;	/* slot 0 is the number ... */
 	bool		 fs_is_call;	/* ... and slot 1 the return value */
 	/* Names of calls that the recording has; NULL: those of this machine */
@@ -55,6 +57,9 @@ struct filter_tree {
 	uint16_t	 ft_root;
 };
 
+/* What an event has; NULL: only arg0..arg7. */
+void	prof_filter_scope(const struct prof_event *event,
+	    struct filter_scope *scope);
 int	prof_filter_parse(const char *expression,
 	    const struct filter_scope *scope, struct filter_tree *tree,
 	    struct prof_err *error);

@@ -9,33 +9,64 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "recording/accounting.h"
 #include "session_impl.h"
 
-/* The rows of a CPU, or (-1) of none, out of all back ends. */
+/*
+ * The rows of a CPU, or (-1) of none, out of all back ends.  1: they are worth
+ * keeping, 0: nothing is known, -1: failed.
+ */
+static int
+rows_fill(const struct prof_session *session, int cpu,
+    struct prof_accounting *rows)
+{
+	const struct prof_merge *merge = &session->se_merge;
+	int rv = 0, got;
+
+	memset(rows, 0, session->se_events.el_n * sizeof(*rows));
+	for (size_t n = 0; n < merge->mg_n; n++) {
+		got = merge->mg_source[n].so_backend->bk_account(
+		    merge->mg_source[n].so_state, cpu, rows);
+		if (got == -1 || rv == 0)
+			rv = got;
+	}
+	return (rv);
+}
+
+int
+prof_account_event(const struct prof_session *session, size_t event,
+    struct prof_accounting *sum)
+{
+	struct prof_accounting *rows = calloc(session->se_events.el_n,
+	    sizeof(*rows));
+
+	if (rows == NULL)
+		return (-1);
+	memset(sum, 0, sizeof(*sum));
+	for (size_t n = 0; n < session->se_plan.pn_nonline; n++)
+		if (rows_fill(session, session->se_plan.pn_online[n],
+		    rows) == 1)
+			prof_accounting_add(sum, &rows[event]);
+	if (rows_fill(session, -1, rows) == 1)
+		prof_accounting_add(sum, &rows[event]);
+	free(rows);
+	return (0);
+}
+
 static int
 account_cpu(struct prof_session *session, int cpu,
     struct prof_accounting *rows)
 {
 	const size_t nevents = session->se_events.el_n;
-	const struct prof_merge *merge = &session->se_merge;
-	bool is_known = false;
-	int rv = 0, got;
+	const int known = rows_fill(session, cpu, rows);
 
-	memset(rows, 0, nevents * sizeof(*rows));
-	for (size_t n = 0; n < merge->mg_n; n++) {
-		got = merge->mg_source[n].so_backend->bk_account(
-		    merge->mg_source[n].so_state, cpu, rows);
-		if (got == -1)
-			rv = -1;
-		is_known |= got == 1;
-	}
 	for (size_t e = 0; cpu == -1 && e < nevents; e++)
 		rows[e].pa_written = prof_writer_written(session->se_writer,
 		    e);
-	if (rv == 0 && is_known)
-		rv = prof_writer_accounting(session->se_writer, cpu, rows,
-		    nevents);
-	return (rv);
+	if (known != 1)
+		return (known);
+	return (prof_writer_accounting(session->se_writer, cpu, rows,
+	    nevents));
 }
 
 /* A writer that failed still takes the last accounting: all of it. */
@@ -46,6 +77,10 @@ prof_account_write(struct prof_session *session)
 	    sizeof(*rows));
 	int rv = 0;
 
+	if (session->se_writer == NULL) {
+		free(rows);
+		return (0);
+	}
 	if (rows == NULL)
 		return (prof_fail_nomem(&session->se_error));
 	for (size_t n = 0; n < session->se_plan.pn_nonline; n++)
@@ -106,7 +141,7 @@ prof_session_status_sized(struct prof_session *session,
 	if (session->se_state == PROF_RECORDING ||
 	    session->se_state == PROF_PAUSED) {
 		now.ps_lost = prof_account_lost(session);
-		now.ps_file_bytes =
+		now.ps_file_bytes = session->se_writer == NULL ? 0 :
 		    prof_writer_bytes(session->se_writer);
 	}
 	now.ps_recorder_s = (double)session->se_overhead.ov_recorder_ns /

@@ -55,6 +55,17 @@ compile_filter(struct prof_session *session, struct prof_event *event,
 	return (0);
 }
 
+static int
+compile_event(struct prof_session *session, struct prof_event *event,
+    const char *with_comm)
+{
+	if (compile_filter(session, event, with_comm) == -1)
+		return (-1);
+	return (session->se_grouping == NULL ? 0 : prof_grouping_compile(
+	    session->se_grouping, event, (uint32_t)prof_cpus_possible(),
+	    &session->se_error));
+}
+
 int
 prof_session_filters(struct prof_session *session, size_t from)
 {
@@ -73,7 +84,7 @@ prof_session_filters(struct prof_session *session, size_t from)
 	/* Counters fire for nobody, and have no arguments. */
 	for (; from < events->el_n && rv == 0; from++)
 		if (!events->el_event[from]->ev_is_value)
-			rv = compile_filter(session, events->el_event[from],
+			rv = compile_event(session, events->el_event[from],
 			    with_comm);
 	free(with_comm);
 	return (rv);
@@ -281,6 +292,14 @@ choose_backend(struct prof_session *session)
 	return (-1);
 }
 
+/* Nobody keeps or names an address: mappings are not asked for. */
+static bool
+is_without_stacks(const struct prof_session *session)
+{
+	return (session->se_has_sink && session->se_options.po_callgraph ==
+	    PROF_CALLGRAPH_NONE);
+}
+
 /* It alone, or with mappings beside it; then who is recorded. */
 static int
 arm_backends(struct prof_session *session)
@@ -290,7 +309,8 @@ arm_backends(struct prof_session *session)
 	struct prof_plan *plan = &session->se_plan;
 
 	if (prof_merge_add(merge, backend, plan) == -1 ||
-	    ((backend->bk_flags & PROF_BACKEND_MAPS) == 0 &&
+	    (!is_without_stacks(session) &&
+	    (backend->bk_flags & PROF_BACKEND_MAPS) == 0 &&
 	    prof_merge_add(merge, &prof_backend_maps, plan) == -1))
 		return (-1);
 	return (prof_targets_seed(session) == -1 ? -1 :
@@ -356,6 +376,8 @@ system_snapshot(struct prof_session *session)
 	uint64_t now_ns = prof_now_ns();
 	size_t n;
 
+	if (is_without_stacks(session))
+		return (0);
 	if (snapshot_kernel(session, now_ns) != 0)
 		return (-1);
 	/* Its mappings are ours, and are gone before its first sample. */
@@ -479,11 +501,13 @@ open_output(struct prof_session *session)
 {
 	size_t n;
 
-	session->se_writer = prof_writer_open(session->se_options.po_output,
-	    &session->se_error);
-	if (session->se_writer == NULL)
-		return (-1);
-	session->se_sink = prof_writer_sink(session->se_writer);
+	if (!session->se_has_sink) {
+		session->se_writer = prof_writer_open(
+		    session->se_options.po_output, &session->se_error);
+		if (session->se_writer == NULL)
+			return (-1);
+		session->se_sink = prof_writer_sink(session->se_writer);
+	}
 	session->se_noted = prof_noted_new(process_mode(session));
 	session->se_plan.pn_codes = prof_codes_new(prof_language_at);
 	if (session->se_noted == NULL || session->se_plan.pn_codes == NULL)
@@ -496,8 +520,7 @@ open_output(struct prof_session *session)
 			goto fail;
 	return (0);
 fail:
-	session->se_error = *prof_writer_error(session->se_writer);
-	return (-1);
+	return (prof_session_sink_failed(session));
 }
 
 /* Back to nothing: in the reverse order of arm. */

@@ -45,8 +45,7 @@ attach_from(struct prof_session *session, const struct prof_source *source,
 		if (*rv == -1)
 			break;
 		if (prof_session_tell_event(session, event) == -1) {
-			session->se_error = *prof_writer_error(
-			    session->se_writer);
+			(void)prof_session_sink_failed(session);
 			*rv = 1;
 		}
 	}

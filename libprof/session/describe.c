@@ -396,8 +396,7 @@ put_names(void *arg, const void *body, size_t len)
 
 	if (prof_sink_symbols(&session->se_sink, body, len) == 0)
 		return (0);
-	session->se_error = *prof_writer_error(session->se_writer);
-	return (-1);
+	return (prof_session_sink_failed(session));
 }
 
 int

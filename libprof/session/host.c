@@ -69,6 +69,8 @@ take_hits(struct prof_session *session, const struct prof_record *record)
 {
 	uint32_t kernel, user;
 
+	if (session->se_writer == NULL)
+		return (0);
 	if (record->pr_type != PROF_R_SAMPLE)
 		return (prof_noted_event(session->se_noted, record) == -1 ||
 		    prof_codes_life(session->se_plan.pn_codes, record) == -1 ?
@@ -76,6 +78,17 @@ take_hits(struct prof_session *session, const struct prof_record *record)
 	prof_writer_stacks(session->se_writer, &kernel, &user);
 	prof_noted_sample(session->se_noted, record, kernel, user);
 	return (0);
+}
+
+int
+prof_session_sink_failed(struct prof_session *session)
+{
+	if (session->se_writer != NULL)
+		session->se_error = *prof_writer_error(session->se_writer);
+	else if (session->se_error.pe_code == PROF_OK)
+		prof_fail(&session->se_error, PROF_E_IO,
+		    "output has failed");
+	return (-1);
 }
 
 int
@@ -102,7 +115,7 @@ prof_session_take(void *arg, const struct prof_record *record)
 	    prof_snapshots_observe(session->se_plan.pn_snapshots, record) == -1)
 		return (prof_fail_nomem(&session->se_error));
 	if (prof_sink_record(&session->se_sink, record) == -1) {
-		session->se_error = *prof_writer_error(session->se_writer);
+		(void)prof_session_sink_failed(session);
 		/* After stop the streams are still read to their end. */
 		return (session->se_state == PROF_STOPPED ? 0 : -1);
 	}
@@ -142,7 +155,7 @@ prof_session_take_read(struct prof_session *session,
 	    prof_noted_event(session->se_noted, &early) == -1)
 		return (prof_fail_nomem(&session->se_error));
 	if (prof_sink_record(&session->se_sink, record) == -1) {
-		session->se_error = *prof_writer_error(session->se_writer);
+		(void)prof_session_sink_failed(session);
 		return (session->se_state == PROF_STOPPED ? 0 : -1);
 	}
 	return (0);

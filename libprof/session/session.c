@@ -211,7 +211,8 @@ prof_session_start(struct prof_session *session)
 		session->se_state = PROF_STOPPED;
 		return (-1);
 	}
-	prof_writer_keep(session->se_writer);
+	if (session->se_writer != NULL)
+		prof_writer_keep(session->se_writer);
 	return (set_alarm(session));
 }
 
@@ -369,7 +370,8 @@ prof_session_run(struct prof_session *session, int timeout_ms)
 	    PROF_RECORDING && prof_overhead_look(session) == -1))
 		return (-1);
 	now_ns = prof_now_ns();
-	if (now_ns - session->se_flushed_ns >= SECOND_NS) {
+	if (session->se_writer != NULL &&
+	    now_ns - session->se_flushed_ns >= SECOND_NS) {
 		session->se_flushed_ns = now_ns;
 		if (prof_account_write(session) == -1 ||
 		    prof_writer_flush(session->se_writer) == -1) {
@@ -401,11 +403,29 @@ drain_rest(struct prof_session *session)
 	return (0);
 }
 
-int
-prof_session_stop(struct prof_session *session)
+/* Room was kept for the accounting, also where the disk is full. */
+static int
+file_end(struct prof_session *session)
 {
 	struct prof_err error = { 0 };
 	struct stat st;
+	int rv = prof_account_write(session);
+
+	if (prof_writer_end(session->se_writer, &error) == -1) {
+		session->se_error = error;
+		rv = -1;
+	}
+	session->se_written = prof_writer_samples(session->se_writer);
+	(void)prof_writer_close(session->se_writer, NULL);
+	session->se_writer = NULL;
+	if (stat(session->se_options.po_output, &st) == 0)
+		session->se_file_bytes = (uint64_t)st.st_size;
+	return (rv);
+}
+
+int
+prof_session_stop(struct prof_session *session)
+{
 	int rv = 0;
 
 	if (session->se_state == PROF_STOPPED)
@@ -429,22 +449,13 @@ prof_session_stop(struct prof_session *session)
 	    write_mark(session, PROF_R_STOP,
 	    session->se_plan.pn_clock.ck_stop_ns, "") == -1 ||
 	    prof_describe_snapshots(session) == -1 ||
-	    prof_describe_names(session) == -1 ||
+	    (session->se_writer != NULL &&
+	    prof_describe_names(session) == -1) ||
 	    prof_describe_files(session) == -1 ||
 	    prof_describe_overhead(session) == -1)
 		rv = -1;
-	/* Room was kept for it, also where the disk is full. */
-	if (prof_account_write(session) == -1)
+	if (session->se_writer != NULL && file_end(session) == -1)
 		rv = -1;
-	if (prof_writer_end(session->se_writer, &error) == -1) {
-		session->se_error = error;
-		rv = -1;
-	}
-	session->se_written = prof_writer_samples(session->se_writer);
-	(void)prof_writer_close(session->se_writer, NULL);
-	session->se_writer = NULL;
-	if (stat(session->se_options.po_output, &st) == 0)
-		session->se_file_bytes = (uint64_t)st.st_size;
 	return (rv);
 }
 

@@ -10,12 +10,14 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 
+#include "backend/groups.h"
 #include "backend/merge.h"
 #include "base/error.h"
 #include "base/record.h"
 #include "broker/broker.h"
 #include "events/event.h"
 #include "mark.h"
+#include "filter/grouping.h"
 #include "os/pidset.h"
 #include "os/procfs.h"
 #include "process/codes.h"
@@ -82,6 +84,9 @@ uint64_t prof_reread_times(const struct prof_reread *reread);
 
 /* Write the accounting so far into the recording. */
 int	prof_account_write(struct prof_session *session);
+/* Of one event, all CPUs; -1: no memory. */
+int	prof_account_event(const struct prof_session *session, size_t event,
+	    struct prof_accounting *sum);
 /* Samples that were lost so far. */
 uint64_t prof_account_lost(const struct prof_session *session);
 /* Mapping and process events, by whichever way they were to come. */
@@ -192,8 +197,10 @@ struct prof_session {
 	struct prof_kernel_names *se_kernel_names; /* NULL: read kallsyms */
 	struct prof_overhead se_overhead;
 	struct prof_reread *se_reread;
-	struct prof_writer *se_writer;
-	struct prof_sink se_sink;	/* where records go: se_writer */
+	struct prof_writer *se_writer;	/* NULL: there is no file */
+	struct prof_sink se_sink;	/* where records go: se_writer's */
+	bool		 se_has_sink;	/* or the caller's, and no file */
+	const struct prof_grouping *se_grouping; /* NULL: samples */
 	struct prof_marks *se_marks;
 	struct prof_command se_command;
 	struct prof_pidset se_pids;
@@ -232,6 +239,8 @@ int	prof_session_take(void *session, const struct prof_record *record);
 
 /* ------------------------------------------------------------- host.c */
 
+/* The sink refused something: why. */
+int	prof_session_sink_failed(struct prof_session *session);
 /* What back ends see of a session; their argument is the session. */
 extern const struct prof_host prof_session_host;
 

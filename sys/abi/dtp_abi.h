@@ -17,6 +17,8 @@
 
 #include <linux/types.h>
 
+#include "dtp_group.h"
+
 #define DTP_ABI_VERSION		1
 
 /* Bounds that the verifier must know.  CPUs, events and targets are data. */
@@ -515,6 +517,7 @@ struct dtp_config {
 	__u64	dc_sysmask[DTP_MAX_SYSCALL / 64]; /* syscall: wanted numbers */
 	__u8	dc_call[DTP_MAX_SYSCALL];	/* DTP_CALL_*, by number */
 	struct dtp_filter dc_filter;
+	struct dtp_grouping dc_grouping;
 };
 
 #ifndef __cplusplus
@@ -548,7 +551,7 @@ _Static_assert(DTP_F_DURATION == DTP_F_ARG0 + DTP_MAX_ARGS, "DTP_F_DURATION");
 _Static_assert(sizeof(struct dtp_arg) == 24, "struct dtp_arg");
 _Static_assert(sizeof(struct dtp_test) == 24, "struct dtp_test");
 _Static_assert(sizeof(struct dtp_filter) == 392, "struct dtp_filter");
-_Static_assert(sizeof(struct dtp_config) == 1864, "struct dtp_config");
+_Static_assert(sizeof(struct dtp_config) == 2040, "struct dtp_config");
 _Static_assert(DTP_MAX_RECORD >= sizeof(struct dtp_rec) + 16 +
 	DTP_MAX_ARGS * DTP_STR_LEN + DTP_COMM_LEN + sizeof(struct dtp_values) +
 	sizeof(struct dtp_stack) + sizeof(struct dtp_script) +

@@ -288,6 +288,12 @@ bpf_detach(void *state, struct prof_event *event)
 	return (prof_bpf_part(bpf, event));
 }
 
+static int
+bpf_groups(const void *state, struct prof_groups *groups)
+{
+	return (prof_groups_read(state, groups));
+}
+
 static uint64_t
 bpf_caps(const void *state)
 {
@@ -485,6 +491,7 @@ const struct prof_backend prof_backend_bpf = {
 	.bk_step[PROF_STEP_STOP] = bpf_stop,
 	.bk_is_empty = bpf_is_empty,
 	.bk_account = prof_bpf_account,
+	.bk_groups = bpf_groups,
 	.bk_lost = prof_bpf_lost,
 	.bk_side = prof_bpf_side,
 	.bk_observe = bpf_observe,

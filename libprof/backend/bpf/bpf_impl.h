@@ -8,6 +8,7 @@
  *	sampling.c  counters, timers	account.c  rows of the accounting
  *	place.c     where they sample	calls.c    system calls
  *	values.c    counters in samples	publish/   mappings, unwind tables
+ *	groups.c    aggregation
  *
  * Nothing here knows a session: a plan says what is recorded, and its host
  * takes the records.
@@ -17,6 +18,7 @@
 
 #include "backend/backend.h"
 #include "backend/bpf/publish/publish.h"
+#include "backend/groups.h"
 #include "os/pidset.h"
 #include "stacks/snapshot.h"
 
@@ -94,13 +96,17 @@ struct prof_bpf {
 	uint32_t	 bp_room;	/* for so many events */
 	uint64_t	 bp_ring_bytes;
 	size_t		 bp_ring_stride;
-	int		 bp_map[18];	/* shared maps, see load.c */
+	int		 bp_map[20];	/* shared maps, see load.c */
 	int		 bp_slab;	/* the first, of tables; -1: none */
 	struct dtp_stream *bp_streams;	/* mapped: [ncpus] */
 	uint8_t		*bp_rings;	/* mapped, read-only */
 	struct dtp_counts *bp_counts; /* mapped: [ncpus * room] */
 	struct dtp_control *bp_control;	/* mapped */
 	struct dtp_targets *bp_targets;	/* mapped */
+	const struct dtp_group *bp_groups; /* mapped; NULL: none */
+	const struct dtp_bucket *bp_buckets; /* mapped */
+	uint32_t	 bp_ngroups;	/* slots; 0: nothing is aggregated */
+	uint32_t	 bp_nbuckets;
 	size_t		 bp_rings_bytes;
 	size_t		 bp_nrings;
 	/* [2 * room]: behind all, the second of two on a tracepoint */
@@ -263,6 +269,12 @@ int	prof_gaps_look(struct prof_bpf *bpf);
 int	prof_bpf_account(void *bpf, int cpu, struct prof_accounting *rows);
 uint64_t prof_bpf_lost(const void *bpf);
 void	prof_bpf_side(void *bpf, bool is_last, struct prof_side *side);
+
+/* ----------------------------------------------------------- groups.c */
+
+/* What was aggregated so far; -1: no memory. */
+int	prof_groups_read(const struct prof_bpf *bpf,
+	    struct prof_groups *groups);
 
 /* ------------------------------------------------------------ calls.c */
 

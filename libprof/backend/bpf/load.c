@@ -37,14 +37,15 @@
 enum { MAP_STREAMS, MAP_RINGS, MAP_COUNTS, MAP_CONTROL, MAP_SCRATCH,
 	MAP_TARGETS, MAP_WAKEUP, MAP_UW_PROCS, MAP_UW_MODULES, MAP_UW_ENTRIES,
 	MAP_UW_SLABS, MAP_UW_CACHE, MAP_UW_FILES, MAP_UW_CHAINS,
-	MAP_UW_ALIAS, MAP_VALUES_FDS, MAP_VALUES_CPUS, MAP_VALUES_TASKS, MAP_N };
+	MAP_UW_ALIAS, MAP_VALUES_FDS, MAP_VALUES_CPUS, MAP_VALUES_TASKS,
+	MAP_GROUPS, MAP_BUCKETS, MAP_N };
 
 static const char *const map_names[MAP_N] = {
 	"streams", "rings", "counts", "control", "scratch", "targets",
 	    "wakeups",
 	"uw_procs", "uw_modules", "uw_entries", "uw_slabs", "uw_cache",
 	"uw_files", "uw_chains", "uw_alias", "values_fds", "values_cpus",
-	"values_tasks"
+	"values_tasks", "groups", "buckets"
 };
 
 static int	load_event(struct prof_bpf *, struct prof_event *,
@@ -85,6 +86,16 @@ prof_bpf_second(const struct prof_bpf *bpf, const struct prof_event *event)
 	return (&bpf->bp_instance[bpf->bp_room + event->ev_id]);
 }
 
+/* All events that are aggregated share tables of one size. */
+static void
+groups_size(struct prof_bpf *bpf, const struct dtp_grouping *grouping)
+{
+	if (!grouping->gp_is_on)
+		return;
+	bpf->bp_ngroups = grouping->gp_groups;
+	bpf->bp_nbuckets = grouping->gp_buckets;
+}
+
 int
 prof_bpf_load(struct prof_bpf *bpf)
 {
@@ -98,6 +109,8 @@ prof_bpf_load(struct prof_bpf *bpf)
 	bpf->bp_ncpus = (uint32_t)prof_cpus_possible();
 	bpf->bp_nrings = bpf->bp_plan->pn_nonline;
 	bpf->bp_ring_stride = bpf->bp_ring_bytes + DTP_MAX_RECORD;
+	for (n = 0; n < bpf->bp_events->el_n; n++)
+		groups_size(bpf, &bpf->bp_events->el_event[n]->ev_grouping);
 	for (n = 0; n < MAP_N; n++)
 		bpf->bp_map[n] = -1;
 	bpf->bp_slab = -1;
@@ -264,6 +277,7 @@ program_configure(const struct prof_bpf *bpf, const struct prof_event *event,
 	for (n = 0; n < event->ev_nargs; n++)
 		cfg->dc_arg[n] = event->ev_args[n].ag_load;
 	cfg->dc_filter = event->ev_filter;
+	cfg->dc_grouping = event->ev_grouping;
 	if (event->ev_instrument->im_configure != NULL)
 		event->ev_instrument->im_configure(event, cfg);
 }
@@ -395,7 +409,8 @@ share_maps(struct prof_bpf *bpf, struct bpf_object *obj, bool size)
 		bpf->bp_ncpus * DTP_SCRATCH_ALL, 1, 0,
 		0, 0, 0, 0, bpf->bp_ncpus * DTP_UW_CACHE, 0, 0,
 		bpf->bp_ncpus * nvalues, bpf->bp_ncpus,
-		nvalues == 0 ? 0 : DTP_VALUES_TASKS
+		nvalues == 0 ? 0 : DTP_VALUES_TASKS,
+		bpf->bp_ngroups, bpf->bp_nbuckets
 	};
 	int n, rc = 0;
 
@@ -447,6 +462,19 @@ wakeup_ignore(void *arg, void *data, size_t size)
 }
 
 static int
+groups_map(struct prof_bpf *bpf)
+{
+	bpf->bp_groups = map_one(bpf, MAP_GROUPS, whole_pages(
+	    bpf->bp_ngroups * sizeof(*bpf->bp_groups)), PROT_READ);
+	bpf->bp_buckets = map_one(bpf, MAP_BUCKETS, whole_pages(
+	    bpf->bp_nbuckets * sizeof(*bpf->bp_buckets)), PROT_READ);
+	if (bpf->bp_groups != MAP_FAILED && bpf->bp_buckets != MAP_FAILED)
+		return (0);
+	return (prof_fail(bpf->bp_error, PROF_E_NOMEM,
+	    "cannot map the tables of groups"));
+}
+
+static int
 map_memory(struct prof_bpf *bpf)
 {
 	const int rw = PROT_READ | PROT_WRITE;
@@ -464,6 +492,8 @@ map_memory(struct prof_bpf *bpf)
 	    whole_pages(sizeof(*bpf->bp_targets)), rw);
 	bpf->bp_rings = map_one(bpf, MAP_RINGS,
 	    whole_pages(bpf->bp_rings_bytes), PROT_READ);
+	if (bpf->bp_ngroups != 0 && groups_map(bpf) == -1)
+		return (-1);
 	if (bpf->bp_streams == MAP_FAILED || bpf->bp_rings == MAP_FAILED ||
 	    bpf->bp_counts == MAP_FAILED || bpf->bp_control == MAP_FAILED ||
 	    bpf->bp_targets == MAP_FAILED)
@@ -532,6 +562,10 @@ prof_bpf_fini(struct prof_bpf *bpf)
 	    sizeof(*bpf->bp_counts));
 	pages_unmap(bpf->bp_control, sizeof(*bpf->bp_control));
 	pages_unmap(bpf->bp_targets, sizeof(*bpf->bp_targets));
+	pages_unmap(bpf->bp_groups, bpf->bp_ngroups *
+	    sizeof(*bpf->bp_groups));
+	pages_unmap(bpf->bp_buckets, bpf->bp_nbuckets *
+	    sizeof(*bpf->bp_buckets));
 	if (bpf->bp_instance != NULL && bpf->bp_slab != -1)
 		close(bpf->bp_slab);
 	/* The first instance owns the maps' descriptors: last out. */
