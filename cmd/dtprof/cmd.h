@@ -285,6 +285,11 @@ int	signals_open(void);
 int	signals_take(bool *by_process);
 void	signals_close(void);
 
+/* ------------------------------------------------------- error_name.c */
+
+/* "ENOENT" of -2; NULL: no error, or one without a name. */
+const char *error_name(int64_t value);
+
 /* ----------------------------------------------------------- ending.c */
 
 struct ending {

@@ -77,6 +77,12 @@ made stat2 stat --json -e cpu-clock -- true
 "$DTPROF" stat --json -e cpu-clock --per-thread -- true >stat4 2>/dev/null ||
     rm stat4
 agrees stat stat?
+# Only BPF can aggregate.
+if "$DTPROF" stat --json -e syscall --by syscall,comm -- cat /nowhere \
+    >by_stat1 2>/dev/null || [ $? -eq 1 ]; then
+	made by_stat2 stat --json -e sched:sched_switch --by prev_comm -- true
+	agrees stat-by by_stat?
+fi
 
 "$DTPROF" bench -r 5 --seed 1 -o runs true false >/dev/null 2>&1
 [ -f runs/runs.jsonl ] || "$DTPROF" bench -r 5 --seed 1 -o runs true 'sleep 0' \

@@ -154,6 +154,13 @@ bpf_map_lookup_elem(void *map, const void *key)
 	if (map == &targets)
 		return (element(&machine.ma_targets,
 		    sizeof(machine.ma_targets), 1, at));
+	if (map == &groups)
+		return (element(machine.ma_groups, sizeof(*machine.ma_groups),
+		    cfg.dc_grouping.gp_groups, at));
+	if (map == &buckets)
+		return (element(machine.ma_buckets,
+		    sizeof(*machine.ma_buckets), cfg.dc_grouping.gp_buckets,
+		    at));
 	return (NULL);
 }
 
@@ -402,6 +409,8 @@ machine_fini(void)
 	free(machine.ma_rings);
 	free(machine.ma_counts);
 	free(machine.ma_scratch);
+	free(machine.ma_groups);
+	free(machine.ma_buckets);
 	memset(&machine, 0, sizeof(machine));
 }
 

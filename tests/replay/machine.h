@@ -52,6 +52,9 @@ struct machine {
 	__u32			 ma_ncpus;
 	size_t			 ma_ring_bytes;
 	struct dtp_targets	 ma_targets;
+	/* As many as cfg.dc_grouping says. */
+	struct dtp_group	*ma_groups;
+	struct dtp_bucket	*ma_buckets;
 };
 
 extern struct machine machine;

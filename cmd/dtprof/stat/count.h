@@ -28,6 +28,10 @@ struct count_options {
 	bool		 co_per_process;
 	bool		 co_per_thread;
 	bool		 co_quiet;
+	/* Of --by. */
+	const char	*co_by;
+	const char	*co_sort;
+	struct opt_number co_limit;
 };
 
 /* Times are quantities like counts; they come after the events. */
@@ -118,6 +122,8 @@ void	count_text_interval(struct count *count,
 	    const struct count_interval *interval);
 void	count_text(struct count *count);
 void	count_json(struct count *count);
+/* As JSON has it. */
+const char *count_target_name(enum prof_target target);
 void	count_csv_head(struct count *count);
 void	count_csv_interval(struct count *count,
 	    const struct count_interval *interval);

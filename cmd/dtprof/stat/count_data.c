@@ -279,17 +279,25 @@ emit_tasks(struct count *count, struct emit *em)
 	emit_close(em);
 }
 
-static void
-emit_command(struct count *count, struct emit *em)
+const char *
+count_target_name(enum prof_target target)
 {
 	static const char *const targets[] = {
 		[PROF_TARGET_ALL] = "all", [PROF_TARGET_PIDS] = "processes",
 		[PROF_TARGET_TIDS] = "threads", [PROF_TARGET_CGROUP] =
 		"cgroup", [PROF_TARGET_COMMAND] = "command"
 	};
+
+	return (targets[target]);
+}
+
+static void
+emit_command(struct count *count, struct emit *em)
+{
 	char *const *argv = count->co_what->co_argv;
 
-	EMIT(em, WORD("target", targets[count->co_what->co_target]));
+	EMIT(em, WORD("target",
+	    count_target_name(count->co_what->co_target)));
 	emit_list(em, "command");
 	for (; argv != NULL && *argv != NULL; argv++)
 		EMIT(em, TEXT(NULL, *argv));

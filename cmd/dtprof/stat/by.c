@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * dtprof stat --by: groups of events, aggregated in the kernel.
+ *
+ *	open, add events, group, arm, start -> run until something ends it ->
+ *	stop, read the groups, show them
+ *
+ * It is a session of libprof without a file and without samples.  Called by
+ * cmd_stat.c with options that make sense together.
+ */
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "by.h"
+
+/* "calls.N.running" and the like, which say what became of calls. */
+static int
+info_take(void *arg, const char *key, const char *value)
+{
+	static const char *const names[BY_CALL_N] = {
+		[BY_CALL_RUNNING] = "running", [BY_CALL_ENDED] = "ended",
+		[BY_CALL_UNBEGUN] = "unbegun", [BY_CALL_COMPAT] = "compat",
+	};
+	struct by *by = arg;
+	unsigned event;
+	char what[32];
+
+	if (sscanf(key, "calls.%u.%31s", &event, what) != 2 || event == 0 ||
+	    event > by->by_nevents)
+		return (0);
+	for (size_t n = 0; n < BY_CALL_N; n++)
+		if (strcmp(names[n], what) == 0)
+			by->by_event[event - 1].be_call[n] =
+			    strtoull(value, NULL, 10);
+	return (0);
+}
+
+/* Firings are counted; that one was lost, by the accounting. */
+static int
+lost_take(void *arg, const struct prof_record *record)
+{
+	(void)arg;
+	(void)record;
+	return (0);
+}
+
+static void
+session_options(const struct prof_counting_options *what,
+    struct prof_options *po)
+{
+	memset(po, 0, sizeof(*po));
+	po->po_size = sizeof(*po);
+	po->po_target = what->co_target;
+	po->po_ids = what->co_ids;
+	po->po_nids = what->co_nids;
+	po->po_cgroup = what->co_cgroup;
+	po->po_cpus = what->co_cpus;
+	po->po_ncpus = what->co_ncpus;
+	po->po_argv = what->co_argv;
+	po->po_no_inherit = what->co_no_inherit;
+	po->po_callgraph = PROF_CALLGRAPH_NONE;
+	po->po_buffer_bytes = DTP_MIN_RING;
+}
+
+/* Where data goes to standard output, the command's goes to standard error. */
+static int
+session_arm(const struct by *by)
+{
+	const struct count_options *co = by->by_options;
+	int saved = -1, rv;
+
+	if ((co->co_json || co->co_csv) && co->co_output == NULL &&
+	    (saved = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)) != -1)
+		dup2(STDERR_FILENO, STDOUT_FILENO);
+	rv = prof_session_arm(by->by_session);
+	if (saved != -1) {
+		dup2(saved, STDOUT_FILENO);
+		close(saved);
+	}
+	return (rv);
+}
+
+static int
+events_keep(struct by *by)
+{
+	while (prof_session_event(by->by_session, by->by_nevents + 1) != NULL)
+		by->by_nevents++;
+	by->by_event = calloc(by->by_nevents + 1, sizeof(*by->by_event));
+	if (by->by_event == NULL)
+		return (-1);
+	for (size_t e = 0; e < by->by_nevents; e++)
+		by->by_event[e].be_event = prof_session_event(by->by_session,
+		    e + 1);
+	return (0);
+}
+
+/* 0, or the exit status of a failure, which has been told. */
+static int
+session_begin(struct by *by, const struct opt_strings *events)
+{
+	const struct prof_sink sink = {
+		.sk_arg = by, .sk_info = info_take, .sk_lost = lost_take
+	};
+	struct prof_options po;
+	struct prof_err error = { 0 };
+	size_t n;
+
+	session_options(by->by_what, &po);
+	by->by_session = prof_session_open(&po, &error);
+	if (by->by_session == NULL) {
+		msg_prof("stat", &error);
+		return (EXIT_DTPROF);
+	}
+	for (n = 0; n < events->os_n; n++)
+		if (prof_session_add_event(by->by_session,
+		    events->os_text[n]) == -1)
+			break;
+	if (n == events->os_n && events_keep(by) == 0 &&
+	    prof_session_direct(by->by_session, &sink) == 0 &&
+	    prof_session_group(by->by_session, &by->by_grouping) == 0 &&
+	    session_arm(by) == 0) {
+		if (by_columns_make(by) == -1)
+			return (EXIT_DTPROF);
+		if (prof_session_start(by->by_session) == 0)
+			return (0);
+	}
+	msg_prof("stat", prof_session_error(by->by_session));
+	return (ending_status(prof_session_error(by->by_session)));
+}
+
+static int
+session_wait(struct by *by)
+{
+	const struct count_options *co = by->by_options;
+	struct ending *ending = &by->by_ending;
+	const struct prof_status *ps = &by->by_status;
+	int go_on;
+
+	if (co->co_duration.on_set)
+		ending->en_end_ns = term_now_ns() + co->co_duration.on_value;
+	do {
+		go_on = prof_session_run(by->by_session,
+		    ending_wait_ms(ending, 0));
+		prof_session_status(by->by_session, &by->by_status);
+	} while (go_on == 1 && !ending_by_signal(ending, ps->ps_command_pid,
+	    ps->ps_command_done) && !ending_by_time(ending,
+	    ps->ps_command_pid, ps->ps_command_done));
+	if (prof_session_stop(by->by_session) == -1)
+		go_on = -1;
+	prof_session_status(by->by_session, &by->by_status);
+	return (go_on == -1 ? -1 : 0);
+}
+
+static int
+groups_read(struct by *by)
+{
+	if (prof_session_groups(by->by_session, &by->by_groups) == -1)
+		return (-1);
+	for (size_t e = 0; e < by->by_nevents; e++)
+		if (prof_session_account(by->by_session, e + 1,
+		    &by->by_event[e].be_account) == -1)
+			return (-1);
+	return (0);
+}
+
+/* The command's; as if interrupted when we did not wait for its end. */
+static int
+exit_status(const struct by *by)
+{
+	const struct prof_status *ps = &by->by_status;
+
+	if (ps->ps_command_pid == 0)
+		return (0);
+	if (ps->ps_command_done)
+		return (WIFEXITED(ps->ps_command_status) ?
+		    WEXITSTATUS(ps->ps_command_status) :
+		    128 + WTERMSIG(ps->ps_command_status));
+	msg_note("stat", "the command is still running, as process %d",
+	    ps->ps_command_pid);
+	return (128 + (by->by_ending.en_interrupts > 1 ? SIGINT : SIGTERM));
+}
+
+/* What is there stays until there is something to show. */
+static bool
+output_open(struct by *by)
+{
+	const struct count_options *co = by->by_options;
+	int fd = STDOUT_FILENO;
+
+	if (co->co_output != NULL) {
+		fd = file_create(co->co_output, O_WRONLY, &by->by_made);
+		if (fd == -1) {
+			msg_fail("stat", "name a file that can be written",
+			    "%s: %s", co->co_output, strerror(errno));
+			return (false);
+		}
+	} else if (!co->co_json && !co->co_csv && by->by_what->co_argv != NULL)
+		fd = STDERR_FILENO;
+	out_init(&by->by_out, fd);
+	if (co->co_output != NULL)
+		by->by_out.ou_name = co->co_output;
+	return (true);
+}
+
+static int
+groups_show(struct by *by)
+{
+	const struct count_options *co = by->by_options;
+	struct stat st;
+	const char *note;
+	int status;
+
+	if (by_rows_make(by) == -1)
+		return (EXIT_DTPROF);
+	/* Pipes and devices have nothing to be emptied of. */
+	if (co->co_output != NULL && fstat(by->by_out.ou_fd, &st) == 0 &&
+	    S_ISREG(st.st_mode) && ftruncate(by->by_out.ou_fd, 0) == -1)
+		by->by_out.ou_errno = errno;
+	by->by_is_shown = true;
+	(co->co_json ? by_json : co->co_csv ? by_csv : by_text)(by);
+	status = out_end(&by->by_out, "stat");
+	for (; !co->co_quiet && (note = prof_session_note(by->by_session,
+	    by->by_notes)) != NULL; by->by_notes++)
+		msg_note("stat", "%s", note);
+	return (status == 0 ? exit_status(by) : EXIT_DTPROF);
+}
+
+int
+by_run(const struct count_options *co,
+    const struct prof_counting_options *what,
+    const struct prof_grouping *grouping, const struct opt_strings *events)
+{
+	struct by *by = calloc(1, sizeof(*by));
+	int status = EXIT_DTPROF;
+
+	if (by == NULL || signals_open() == -1) {
+		msg_error("stat", "out of memory or file descriptors",
+		    "free memory, and close some files");
+		free(by);
+		return (EXIT_DTPROF);
+	}
+	by->by_options = co;
+	by->by_what = what;
+	by->by_grouping = *grouping;
+	if (output_open(by) && (status = session_begin(by, events)) == 0) {
+		prof_session_confine(by->by_session);
+		status = EXIT_DTPROF;
+		if (session_wait(by) == -1 || groups_read(by) == -1)
+			msg_prof("stat", prof_session_error(by->by_session));
+		else
+			status = groups_show(by);
+	}
+	for (size_t e = 0; e < by->by_nevents && by->by_event != NULL; e++)
+		free(by->by_event[e].be_row);
+	prof_groups_fini(&by->by_groups);
+	prof_session_close(by->by_session);
+	if (by->by_made && !by->by_is_shown)
+		(void)unlink(co->co_output);
+	if (by->by_out.ou_fd > STDERR_FILENO)
+		close(by->by_out.ou_fd);
+	free(by->by_event);
+	free(by);
+	signals_close();
+	return (status);
+}

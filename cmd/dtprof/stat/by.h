@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * What the files of dtprof stat --by share: by.c (all of it), by_rows.c
+ * (columns, order), by_text.c and by_data.c (what is shown).
+ */
+#ifndef BY_H
+#define BY_H
+
+#include "count.h"
+
+#define BY_COLUMNS	(2 + 4 * DTP_GROUP_MEASURES + 3)
+
+enum by_figure {
+	BY_COUNT, BY_ERRORS, BY_TOTAL, BY_AVG, BY_P50, BY_P90, BY_P99, BY_MIN,
+	BY_MAX
+};
+
+struct by_column {
+	enum by_figure	 bc_figure;
+	uint32_t	 bc_measure;
+	const char	*bc_title;	/* also what --sort takes */
+};
+
+/* Of one event: what became of system calls. */
+enum by_call {
+	BY_CALL_RUNNING, BY_CALL_ENDED, BY_CALL_UNBEGUN, BY_CALL_COMPAT,
+	BY_CALL_N
+};
+
+struct by_event {
+	const struct prof_event *be_event;
+	struct prof_accounting be_account;
+	uint64_t	 be_call[BY_CALL_N];
+	struct by_column be_column[BY_COLUMNS];
+	size_t		 be_ncolumns;
+	/* Its groups, sorted. */
+	const struct prof_group **be_row;
+	size_t		 be_nrows;
+};
+
+struct by {
+	const struct count_options *by_options;
+	const struct prof_counting_options *by_what;
+	struct prof_grouping by_grouping;
+	struct prof_session *by_session;
+	struct prof_status by_status;
+	struct ending	 by_ending;
+	struct prof_groups by_groups;
+	struct by_event	*by_event;
+	size_t		 by_nevents;
+	size_t		 by_notes;	/* printed so far */
+	struct out	 by_out;
+	bool		 by_made;	/* the file of by_out is new */
+	bool		 by_is_shown;
+};
+
+/* ----------------------------------------------------------------- by.c */
+
+/* Aggregate; the exit status. */
+int	by_run(const struct count_options *co,
+	    const struct prof_counting_options *what,
+	    const struct prof_grouping *grouping,
+	    const struct opt_strings *events);
+
+/* ------------------------------------------------------------ by_rows.c */
+
+/* Columns of each event, when armed; -1 with a message printed. */
+int	by_columns_make(struct by *by);
+/* Rows of each event, sorted; likewise. */
+int	by_rows_make(struct by *by);
+/* The figure of a row; false: it is not known. */
+bool	by_figure(const struct by *by, const struct by_event *event,
+	    const struct prof_group *group, const struct by_column *column,
+	    double *value);
+/* Is the column's figure a time? */
+bool	by_is_time(const struct by_event *event,
+	    const struct by_column *column);
+
+/* ------------------------------------------------- by_text.c, by_data.c */
+
+void	by_text(struct by *by);
+void	by_json(struct by *by);
+void	by_csv(struct by *by);
+
+#endif /* BY_H */
