@@ -404,13 +404,18 @@ share_maps(struct prof_bpf *bpf, struct bpf_object *obj, bool size)
 {
 	const uint32_t nvalues = (uint32_t)bpf->bp_plan->pn_nvalues;
 	const uint32_t entries[MAP_N] = {
-		bpf->bp_ncpus, (uint32_t)bpf->bp_nrings,
-		bpf->bp_ncpus * bpf->bp_room, 1,
-		bpf->bp_ncpus * DTP_SCRATCH_ALL, 1, 0,
-		0, 0, 0, 0, bpf->bp_ncpus * DTP_UW_CACHE, 0, 0,
-		bpf->bp_ncpus * nvalues, bpf->bp_ncpus,
-		nvalues == 0 ? 0 : DTP_VALUES_TASKS,
-		bpf->bp_ngroups, bpf->bp_nbuckets
+		[MAP_STREAMS] = bpf->bp_ncpus,
+		[MAP_RINGS] = (uint32_t)bpf->bp_nrings,
+		[MAP_COUNTS] = bpf->bp_ncpus * bpf->bp_room,
+		[MAP_CONTROL] = 1,
+		[MAP_SCRATCH] = bpf->bp_ncpus * DTP_SCRATCH_ALL,
+		[MAP_TARGETS] = 1,
+		[MAP_UW_CACHE] = bpf->bp_ncpus * DTP_UW_CACHE,
+		[MAP_VALUES_FDS] = bpf->bp_ncpus * nvalues,
+		[MAP_VALUES_CPUS] = bpf->bp_ncpus,
+		[MAP_VALUES_TASKS] = nvalues == 0 ? 0 : DTP_VALUES_TASKS,
+		[MAP_GROUPS] = bpf->bp_ngroups,
+		[MAP_BUCKETS] = bpf->bp_nbuckets
 	};
 	int n, rc = 0;
 
