@@ -15,6 +15,7 @@
 #include "count/groups.h"
 #include "elf/build_id.h"
 #include "filter/filter.h"
+#include "import/merge.h"
 #include "network/network.h"
 #include "os/permission.h"
 #include "process/stack.h"

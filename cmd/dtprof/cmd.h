@@ -380,6 +380,7 @@ extern const struct prof_cmd cmd_compare;
 extern const struct prof_cmd cmd_script;
 extern const struct prof_cmd cmd_export;
 extern const struct prof_cmd cmd_import;
+extern const struct prof_cmd cmd_merge;
 extern const struct prof_cmd cmd_list;
 extern const struct prof_cmd cmd_report;
 extern const struct prof_cmd cmd_flamegraph;

@@ -18,6 +18,7 @@
 #include "base/grow.h"
 #include "confine/reading.h"
 #include "import.h"
+#include "merge.h"
 #include "recording/write.h"
 
 /* -------------------------------------------------- what readers call */
@@ -189,7 +190,9 @@ convert_by(struct prof_import *import, struct prof_writer *writer)
 	int rv;
 
 	import->im_sink = prof_writer_sink(writer);
-	if (has_magic(import->im_bytes, import->im_length))
+	if (import->im_inputs != NULL)
+		rv = prof_import_merge(import);
+	else if (has_magic(import->im_bytes, import->im_length))
 		rv = refuse_recording(import);
 	else if (prof_import_is_perf(import->im_bytes, import->im_length))
 		rv = prof_import_perf(import);
@@ -365,6 +368,53 @@ prof_reader_open_any(const char *path, struct prof_import **made,
 		*made = import;
 	else
 		prof_import_free(import);
+	return (reader);
+}
+
+/* ----------------------------------------------------- several as one */
+
+struct prof_import *
+prof_merge_new(const char *const *inputs, size_t n, const char *output,
+    struct prof_err *error)
+{
+	const struct prof_import_options options = {
+		.im_size = sizeof(options), .im_output = output,
+	};
+	struct prof_import *import = import_new(error);
+
+	if (import == NULL)
+		return (NULL);
+	import->im_inputs = inputs;
+	import->im_ninputs = n;
+	prof_source_memory(&import->im_source, NULL, 0);
+	if (input_convert(import, &options) == 0)
+		return (import);
+	*error = import->im_error;
+	prof_import_free(import);
+	return (NULL);
+}
+
+struct prof_reader *
+prof_reader_open_merged(const char *const *inputs, size_t n,
+    struct prof_import **made, struct prof_err *error)
+{
+	struct prof_reader *reader = NULL;
+	struct prof_source source;
+	int error_number;
+
+	*made = prof_merge_new(inputs, n, NULL, error);
+	if (*made == NULL)
+		return (NULL);
+	error_number = prof_source_open(&source, (*made)->im_memory);
+	if (error_number != 0)
+		prof_fail(error, PROF_E_IO, "cannot create a memory file: %s",
+		    strerror(error_number));
+	else
+		reader = prof_reader_open_source(&source, inputs[0], error);
+	if (reader == NULL) {
+		prof_import_free(*made);
+		*made = NULL;
+	}
 	return (reader);
 }
 

@@ -36,6 +36,8 @@ struct prof_import {
 	const uint8_t	*im_bytes;
 	size_t		 im_length;
 	struct prof_source im_source;	/* what they are of */
+	const char *const *im_inputs;	/* NULL, or what merge.c reads */
+	size_t		 im_ninputs;
 	uint64_t	 im_written_ns;	/* the file, CLOCK_REALTIME; 0: ? */
 	int		 im_memory;	/* goes there without a path; or -1 */
 	uint64_t	 im_samples;
@@ -64,6 +66,11 @@ int	prof_import_symbols(struct prof_import *import, const void *body,
 /* Also writes the notes. */
 int	prof_import_accounting(struct prof_import *import,
 	    const struct prof_accounting *accounting, size_t n);
+
+/* ------------------------------------------------------------ merge.c */
+
+/* im_inputs as one recording. */
+int	prof_import_merge(struct prof_import *import);
 
 /* ---------------------- folded.c, pprof.c, perfdata.c, perf_script.c */
 

@@ -310,6 +310,9 @@ mapping_at(const struct prof_symbols *symbols, uint32_t space, uint64_t pc,
 		return (PROF_UNNAMED_NOPROC);
 	if (space == PROF_SPACE_OVER)
 		return (PROF_UNNAMED_OVER);
+	if (symbols->sy_is_one_memory && pc >> 4 > PROF_NAMED &&
+	    pc >> 4 < PROF_UNNAMED_N)
+		return ((enum prof_unnamed)(pc >> 4));
 	if (prof_processes_mapping(symbols->sy_processes, space, pc, mapping))
 		return (mapping->mp_image == PROF_IMAGE_OVER ?
 		    PROF_UNNAMED_OVER : PROF_NAMED);
@@ -458,6 +461,19 @@ prof_symbols_spot(const struct prof_symbols *symbols, uint32_t space,
 	}
 	spot->so_at = mapping.mp_offset + (frame->fr_id - mapping.mp_start);
 	spot->so_owner = mapping.mp_image;
+}
+
+const struct prof_image *
+prof_symbols_image(const struct prof_symbols *symbols, uint32_t space,
+    const struct prof_frame *frame, uint64_t *offset, enum prof_unnamed *why)
+{
+	struct prof_mapping mapping;
+
+	*why = mapping_at(symbols, space, pc_inside(frame), &mapping);
+	if (*why != PROF_NAMED || mapping.mp_image == PROF_IMAGE_ANON)
+		return (NULL);
+	*offset = mapping.mp_offset + (frame->fr_id - mapping.mp_start);
+	return (&symbols->sy_images.is_image[mapping.mp_image]);
 }
 
 uint32_t

@@ -27,6 +27,26 @@ struct prof_spot {
 void	prof_symbols_spot(const struct prof_symbols *symbols, uint32_t space,
 	    const struct prof_frame *frame, struct prof_spot *spot);
 
+/*
+ * What a frame of user code is in: the image, and the offset in its file;
+ * NULL: memory without a file, or *why is not PROF_NAMED.
+ */
+struct prof_image;
+const struct prof_image *prof_symbols_image(
+	    const struct prof_symbols *symbols, uint32_t space,
+	    const struct prof_frame *frame, uint64_t *offset,
+	    enum prof_unnamed *why);
+/* What a script frame runs; NULL: the recording does not say. */
+struct prof_table_code;
+const struct prof_table_code *prof_script_code(
+	    const struct prof_symbols *symbols,
+	    const struct prof_frame *frame);
+/*
+ * A pc that was in none, where all code lies in the memory of
+ * PROF_PLACES_PID: it says why.
+ */
+#define PROF_PC_WITHOUT(why)	((uint64_t)(why) << 4 | 8)
+
 /* Of prof_symbols_note, limits that were reached: no quality says so. */
 const char *prof_symbols_limit(struct prof_symbols *symbols, size_t n);
 

@@ -11,6 +11,7 @@
 #include "kernel_map.h"
 #include "processes.h"
 #include "recording/table.h"
+#include "symbols.h"
 
 #define FUNCTIONS_BLOCK	1024
 
@@ -75,10 +76,6 @@ void	prof_symbols_unload(struct prof_symbols *symbols);
 /* ---------------------------------------------------- process/script.c */
 /* All code of a table.  -1: no memory. */
 int	prof_script_load(struct prof_symbols *symbols, struct prof_cur *cur);
-/* What a script frame runs; NULL: the recording does not say. */
-const struct prof_table_code *prof_script_code(
-	    const struct prof_symbols *symbols,
-	    const struct prof_frame *frame);
 /* The name, the file and the kind of a script frame or boundary. */
 void	prof_script_name(const struct prof_symbols *symbols,
 	    const struct prof_frame *frame, struct prof_function *function);

@@ -62,6 +62,11 @@ prof_table_pack_code(struct prof_buf *buf, const struct prof_table_code *code)
 	prof_buf_string(buf, code->tc_file);
 	prof_buf_varint(buf, code->tc_line);
 	prof_buf_varint(buf, code->tc_nsteps);
+	if (code->tc_step == NULL) {
+		prof_buf_bytes(buf, code->tc_steps.cu_at,
+		    prof_cur_left(&code->tc_steps));
+		return;
+	}
 	for (n = 0; n < code->tc_nsteps; n++) {
 		prof_buf_varint(buf,
 		    code->tc_step[n].tp_instruction - instruction);

@@ -58,7 +58,8 @@ struct prof_table_code {
 	const char	*tc_name;	/* for people */
 	const char	*tc_file;	/* of source; "": not known */
 	uint32_t	 tc_line;	/* the first; 0: not known */
-	const struct prof_table_step *tc_step;	/* packing: by instruction */
+	/* Packing: by instruction; NULL: tc_steps, as they were unpacked. */
+	const struct prof_table_step *tc_step;
 	uint32_t	 tc_nsteps;
 	struct prof_cur	 tc_steps;	/* unpacked: what is left of them */
 };

@@ -79,9 +79,9 @@ refused 127 'nosuchcommand: command not found' 'PATH' \
 refused 126 'cannot execute ./etc/passwd' 'path' $r -e cpu-clock -- /etc/passwd
 refused 1 'no such file' 'record' script nosuch.dtp
 refused 1 'not a dtprof recording' 'name' report /etc/passwd
-refused 2 "too many operands: 'b'" 'dtprof report --help' report a b
-refused 2 'several files require --base' 'flamegraph --base OLD.dtp NEW.dtp' \
-    flamegraph a b
+refused 2 "too many operands: 'b'" 'dtprof import --help' import a b
+refused 1 'a: no such file' 'record' report a b
+refused 2 'no output file' '-o FILE' merge a b
 refused 2 'format svg: invalid' 'dtprof flamegraph -o x.svg' \
     export --format svg
 refused 2 '--stats cannot.*CSV' '--json' report --stats --csv

@@ -92,11 +92,11 @@ const struct prof_cmd cmd_annotate = {
 	.cm_name = "annotate",
 	.cm_summary = "show the cost of a function's source lines and "
 	    "instructions",
-	.cm_operands = "FUNCTION [FILE]",
+	.cm_operands = "FUNCTION [FILE ...]",
 	.cm_options = options_of_annotate,
 	.cm_size = sizeof(struct annotate_options),
 	.cm_min = 1,
-	.cm_max = 2,
+	.cm_max = -1,
 	.cm_reads = true,
 	.cm_output = PAGE_FILE,
 	.cm_usage_status = EXIT_USAGE,

@@ -333,12 +333,10 @@ check_flamegraph(const void *options, int n, char *const *operands)
 	const struct flame_options *fo = options;
 	const char *wrong = has_base(fo) ? (fo->fo_ratio != NULL ?
 	    "--ratio cannot be combined with a base" : fo->fo_lines ?
-	    "--lines cannot be combined with a base" : NULL) : n > 1 ?
-	    "several files require --base" : fo->fo_renames.os_n > 0 ?
-	    "--rename requires --base" : fo->fo_open &&
-	    strcmp(fo->fo_output, "-") == 0 ? "--open cannot open standard "
-	    "output" :
-	    NULL;
+	    "--lines cannot be combined with a base" : NULL) :
+	    fo->fo_renames.os_n > 0 ? "--rename requires --base" :
+	    fo->fo_open && strcmp(fo->fo_output, "-") == 0 ?
+	    "--open cannot open standard output" : NULL;
 
 	(void)operands;
 	if (!flame_is_drawing(fo) && !ends_with(fo->fo_output, ".html") &&
@@ -348,8 +346,7 @@ check_flamegraph(const void *options, int n, char *const *operands)
 		    ".svg, or - (a page to standard output)", "-o %s: unknown "
 		    "output format", fo->fo_output));
 	if (wrong != NULL)
-		return (msg_error("flamegraph", wrong, n > 1 && !has_base(fo) ?
-		    "use dtprof flamegraph --base OLD.dtp NEW.dtp" :
+		return (msg_error("flamegraph", wrong,
 		    "see dtprof flamegraph --help"));
 	return (choose_check("flamegraph", &fo->fo_time) == -1 ||
 	    choose_check("flamegraph", &fo->fo_base_time) == -1 ||

@@ -44,8 +44,11 @@ show_origin(const struct stats *stats, struct out *out)
 	const char *version = prof_reader_info(stats->st_reader,
 	    "import.version");
 	const char *path = prof_reader_info(stats->st_reader, "path");
+	const char *merged = prof_reader_info(stats->st_reader, "merged");
 
-	if (import != NULL && version != NULL && *version != '\0')
+	if (merged != NULL)
+		OUT(out, "merged       ", merged, " recordings\n");
+	else if (import != NULL && version != NULL && *version != '\0')
 		OUT(out, "backend      import from ", import, ", version ",
 		    version, "\n");
 	else if (import != NULL)

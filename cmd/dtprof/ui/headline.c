@@ -63,6 +63,7 @@ put_what(const struct headline *headline, FILE *stream)
 	const char *target = prof_reader_info(reader, "target");
 	/* Of those the command is that of the other recorder. */
 	const bool is_import = prof_reader_info(reader, "import") != NULL;
+	const char *merged = prof_reader_info(reader, "merged");
 	const char *more;
 	struct prof_sampled sampled;
 
@@ -75,11 +76,18 @@ put_what(const struct headline *headline, FILE *stream)
 	    !(is_import && sampled.sa_processes == 1 &&
 	    sampled.sa_comm[0] != '\0'))
 		put_name(stream, short_command(command));
+	else if (merged != NULL)
+		fprintf(stream, "%s recordings", merged);
 	else if (sampled.sa_comm[0] != '\0')
 		put_name(stream, sampled.sa_comm);
 	else
 		put_name(stream, file_name(headline->he_path));
-	if (sampled.sa_processes > 1)
+	/* Of these, processes of the same number are not told apart. */
+	if (merged != NULL) {
+		if (command != NULL || (target != NULL &&
+		    strcmp(target, "all") == 0))
+			fprintf(stream, " (%s recordings)", merged);
+	} else if (sampled.sa_processes > 1)
 		fprintf(stream, " (%s%" PRIu64 " processes sampled)", more,
 		    sampled.sa_processes);
 	else if (sampled.sa_threads > 1)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The recording that a reading command works on: its operand, -i FILE, or
- * dtprof.dtp in this directory, or what import makes one of; and what is to be
- * said of it on standard error.  Called by the commands that read recordings.
+ * The recording that a reading command works on: its operand, several of them
+ * merged, -i FILE, or dtprof.dtp in this directory, or what import makes one
+ * of; and what is to be said of it on standard error.  Called by the commands
+ * that read recordings.
  */
 #include "../cmd.h"
 
@@ -31,6 +32,26 @@ input_read(const char *command, const char *path, struct prof_err *error)
 	return (reader);
 }
 
+/* Several operands are one recording. */
+static struct prof_reader *
+merged_read(const char *command, int n, char **operands,
+    struct prof_err *error)
+{
+	struct prof_import *import;
+	struct prof_reader *reader;
+	const char *note;
+
+	for (int i = 0; i < n; i++)
+		file_narrow(operands[i]);
+	reader = prof_reader_open_merged((const char *const *)operands,
+	    (size_t)n, &import, error);
+	for (size_t i = 0; reader != NULL &&
+	    (note = prof_import_note(import, i)) != NULL; i++)
+		msg_note(command, "%s", note);
+	prof_import_free(import);
+	return (reader);
+}
+
 struct prof_reader *
 input_open(const char *command, const char *option, int n, char **operands,
     const char **path)
@@ -40,7 +61,8 @@ input_open(const char *command, const char *option, int n, char **operands,
 
 	*path = option != NULL ? option : n > 0 ? operands[0] :
 	    DEFAULT_RECORDING;
-	reader = input_read(command, *path, &error);
+	reader = option == NULL && n > 1 ? merged_read(command, n, operands,
+	    &error) : input_read(command, *path, &error);
 	if (reader == NULL)
 		msg_prof(command, &error);
 	return (reader);
