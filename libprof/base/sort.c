@@ -12,6 +12,7 @@
 #define DIGIT_BITS	11
 #define DIGITS		(1U << DIGIT_BITS)
 #define FEW		64	/* below it counting digits takes longer */
+#define MAX_ITEM	128	/* bytes */
 
 /* How far behind the lowest number, and which item it is. */
 struct key {
@@ -88,32 +89,48 @@ sort_keys(struct key *key, struct key *to, size_t n, uint64_t span)
 	return (key);
 }
 
+/*
+ * Each item to its place, where key[i] says which one belongs to i: along the
+ * circles that these make, as a second array of large items costs more.
+ */
+static void
+items_move(char *items, size_t n, size_t size, struct key *key)
+{
+	char first[MAX_ITEM];
+	size_t i, to, from;
+
+	for (i = 0; i < n; i++) {
+		if (key[i].ky_n == i)
+			continue;
+		memcpy(first, items + i * size, size);
+		for (to = i; (from = key[to].ky_n) != i; to = from) {
+			memcpy(items + to * size, items + from * size, size);
+			key[to].ky_n = (uint32_t)to;
+		}
+		memcpy(items + to * size, first, size);
+		key[to].ky_n = (uint32_t)to;
+	}
+}
+
 bool
 prof_sort_items(void *items, size_t n, size_t size)
 {
 	const struct range range = range_of(items, n, size);
 	struct key *keys, *key;
-	char *sorted;
 
 	if (range.ra_is_sorted)
 		return (true);
-	if (n < FEW || n > UINT32_MAX ||
+	if (n < FEW || n > UINT32_MAX || size > MAX_ITEM ||
 	    range.ra_high - range.ra_low > UINT32_MAX)
 		return (false);
 	keys = reallocarray(NULL, n, 2 * sizeof(*keys));
-	sorted = reallocarray(NULL, n, size);
-	if (keys != NULL && sorted != NULL) {
-		for (size_t i = 0; i < n; i++)
-			keys[i] = (struct key){ (uint32_t)(number_of(items, i,
-			    size) - range.ra_low), (uint32_t)i };
-		key = sort_keys(keys, keys + n, n, range.ra_high -
-		    range.ra_low);
-		for (size_t i = 0; i < n; i++)
-			memcpy(sorted + i * size, (const char *)items +
-			    key[i].ky_n * size, size);
-		memcpy(items, sorted, n * size);
-	}
+	if (keys == NULL)
+		return (false);
+	for (size_t i = 0; i < n; i++)
+		keys[i] = (struct key){ (uint32_t)(number_of(items, i,
+		    size) - range.ra_low), (uint32_t)i };
+	key = sort_keys(keys, keys + n, n, range.ra_high - range.ra_low);
+	items_move(items, n, size, key);
 	free(keys);
-	free(sorted);
-	return (keys != NULL && sorted != NULL);
+	return (true);
 }

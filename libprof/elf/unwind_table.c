@@ -66,14 +66,14 @@ dictionary_write(struct builder *bu, const struct dtp_uw_entry *entry)
 	return ((uint16_t)(DTP_UW_RULES + table->ut_nentries - 1));
 }
 
-/* n units of so many bytes, or -1: not a whole number, or too many. */
+/* n units of 1 << shift bytes, or -1: not a whole number, or too many. */
 static int
-offset_units(int64_t bytes, int64_t unit)
+offset_units(int64_t bytes, unsigned shift)
 {
-	if (bytes < 0 || bytes % unit != 0 || bytes / unit >
-	    DTP_UW_UNITS_MASK)
-		return (-1);
-	return ((int)(bytes / unit));
+	const uint64_t units = (uint64_t)bytes >> shift;
+
+	return (units << shift == (uint64_t)bytes &&
+	    units <= DTP_UW_UNITS_MASK ? (int)units : -1);
 }
 
 /* In the row itself, or -1. */
@@ -87,9 +87,9 @@ inline_rule(const struct prof_cfi_rule *rule, bool arm)
 	if (rule->cr_cfa != PROF_CFA_REG || (rule->cr_reg != fp &&
 	    rule->cr_reg != sp))
 		return (-1);
-	cfa = offset_units(rule->cr_cfa_off, arm ? 16 : 8);
+	cfa = offset_units(rule->cr_cfa_off, arm ? 4 : 3);
 	if (rule->cr_fp == PROF_SAVED_CFA)
-		saved = offset_units(-(int64_t)rule->cr_fp_off, 8);
+		saved = offset_units(-(int64_t)rule->cr_fp_off, 3);
 	else if (rule->cr_fp != PROF_SAVED_SAME)
 		return (-1);
 	if (cfa == -1 || saved == -1 || (rule->cr_fp == PROF_SAVED_CFA &&
@@ -376,11 +376,42 @@ overlay_all(struct builder *bu, struct prof_elf *elf)
 	return (0);
 }
 
+/*
+ * Rows as the kernel has them, in the memory of those that were collected: the
+ * n-th, shorter than they are, ends where the one that it comes from does, or
+ * before.
+ */
+static void
+rows_shorten(struct builder *bu)
+{
+	struct prof_unwind_table *table = bu->bu_table;
+	const uint32_t first = (uint32_t)DTP_UW_END << 16;
+	char *const bytes = (char *)bu->bu_rows;
+	struct collected from;
+	size_t n, bucket = 0;
+	uint64_t off;
+	uint32_t row;
+
+	for (n = 0; n < bu->bu_n; n++) {
+		memcpy(&from, bytes + n * sizeof(from), sizeof(from));
+		if (n == 0)
+			memcpy(bytes, &first, sizeof(first));
+		off = bu->bu_low + from.cl_off - table->ut_base;
+		while (bucket <= off / BUCKET_BYTES)
+			table->ut_index[bucket++] = (uint32_t)n + 1;
+		row = (uint32_t)from.cl_rule << 16 | (uint32_t)(off & 0xffff);
+		memcpy(bytes + (n + 1) * sizeof(row), &row, sizeof(row));
+	}
+	while (bucket < table->ut_nindex)
+		table->ut_index[bucket++] = (uint32_t)n + 1;
+	table->ut_rows = (uint32_t *)(void *)bytes;
+	bu->bu_rows = NULL;
+}
+
 static int
 table_finish(struct builder *bu)
 {
 	struct prof_unwind_table *table = bu->bu_table;
-	size_t n, bucket = 0;
 
 	table->ut_base = (bu->bu_low + bu->bu_rows[0].cl_off) & ~0xffffULL;
 	table->ut_span = bu->bu_low + bu->bu_rows[bu->bu_n - 1].cl_off + 1 -
@@ -390,21 +421,9 @@ table_finish(struct builder *bu)
 	table->ut_nindex = (table->ut_span >> DTP_UW_BUCKET_BITS) + 2;
 	table->ut_nrows = bu->bu_n + 1;
 	table->ut_index = calloc(table->ut_nindex, sizeof(uint32_t));
-	table->ut_rows = calloc(table->ut_nrows, sizeof(uint32_t));
-	if (table->ut_index == NULL || table->ut_rows == NULL)
+	if (table->ut_index == NULL)
 		return (-1);
-	table->ut_rows[0] = (uint32_t)DTP_UW_END << 16;
-	for (n = 0; n < bu->bu_n; n++) {
-		uint64_t off = bu->bu_low + bu->bu_rows[n].cl_off -
-		    table->ut_base;
-
-		while (bucket <= off / BUCKET_BYTES)
-			table->ut_index[bucket++] = (uint32_t)n + 1;
-		table->ut_rows[n + 1] = (uint32_t)bu->bu_rows[n].cl_rule <<
-		    16 | (uint32_t)(off & 0xffff);
-	}
-	while (bucket < table->ut_nindex)
-		table->ut_index[bucket++] = (uint32_t)n + 1;
+	rows_shorten(bu);
 	return (0);
 }
 
