@@ -118,6 +118,21 @@ code_recognize(const uint8_t *at, uint64_t address, struct prof_outermost *is)
 	return (true);
 }
 
+/*
+ * The next place from there on that may be one: all of them have 0xc7, which
+ * is rare, as their second or third byte.
+ */
+static size_t
+code_next(const struct prof_elf_part *text, size_t at)
+{
+	const uint8_t *byte = at + 1 >= text->pp_size ? NULL :
+	    memchr(text->pp_bytes + at + 1, 0xc7, text->pp_size - at - 1);
+	const size_t found = byte == NULL ? text->pp_size :
+	    (size_t)(byte - text->pp_bytes) - 2;
+
+	return (byte == NULL || found > at ? found : at);
+}
+
 /* A piece of code that is known by its bytes; one of each in a file. */
 struct code {
 	uint16_t	 cd_machine;
@@ -222,7 +237,8 @@ prof_outermost_find(struct prof_elf *elf, bool is_bare,
 			if (codes[at].cd_machine == elf->el_machine &&
 			    find_code(&text, &codes[at], &is) && count++ < max)
 				found[count - 1] = is;
-		for (at = 16; is_bare && at + 16 < text.pp_size; at++)
+		for (at = 16; is_bare && (at = code_next(&text, at)) + 16 <
+		    text.pp_size; at++)
 			if (code_recognize(text.pp_bytes + at, ph.p_vaddr + at,
 			    &is) && count++ < max)
 				found[count - 1] = is;

@@ -17,20 +17,30 @@
 
 #define MAX_ENTRY	65536u	/* bytes; of a larger one all is read */
 
+#define FIRST_READ	128u	/* most are smaller */
+
 /* Header: version, encodings of address, count and table; then these. */
 #define HEADER_BYTES	12u
-#define ROW_BYTES	8u	/* start of a function, its entry */
+struct row {
+	int32_t		 rw_start;	/* of a function */
+	int32_t		 rw_entry;
+};
 
 struct table {
 	struct prof_elf	*tb_elf;
 	uint64_t	 tb_offset;	/* of the first row, in the file */
 	uint64_t	 tb_address;	/* to which rows are relative */
 	size_t		 tb_nrows;
+	struct row	 tb_row[64];	/* some that were read: */
+	size_t		 tb_first;
+	size_t		 tb_n;
 };
 
 /* An entry with its CIE, laid out as a section of just these. */
 struct section {
 	uint8_t		*se_bytes;	/* 2 * MAX_ENTRY */
+	uint64_t	 se_cie_at;	/* its address ... */
+	size_t		 se_cie;	/* ... and bytes; 0: none yet */
 	struct prof_cfi_input se_in;
 };
 
@@ -63,23 +73,45 @@ table_open(struct table *table, struct prof_elf *elf)
 	    memcmp(header, known, sizeof(known)) != 0)
 		return (false);
 	memcpy(&nrows, header + 8, sizeof(nrows));
-	*table = (struct table){ elf, part.pp_offset + HEADER_BYTES,
-	    ph.p_vaddr, nrows };
-	return (nrows <= (part.pp_size - HEADER_BYTES) / ROW_BYTES);
+	memset(table, 0, sizeof(*table));
+	table->tb_elf = elf;
+	table->tb_offset = part.pp_offset + HEADER_BYTES;
+	table->tb_address = ph.p_vaddr;
+	table->tb_nrows = nrows;
+	return (nrows <= (part.pp_size - HEADER_BYTES) / sizeof(struct row));
 }
 
-/* Start of the n-th function, and where its entry is. */
-static uint64_t
-row_at(const struct table *table, size_t n, uint64_t *entry)
+/* The n-th row, read with those behind it; of a file that was cut, zeros. */
+static struct row
+row_at(struct table *table, size_t n)
 {
-	int32_t row[2] = { 0, 0 };
+	const size_t most = sizeof(table->tb_row) / sizeof(table->tb_row[0]);
+	const size_t left = table->tb_nrows - n;
 
-	/* A file that was cut: nothing is found. */
-	if (!prof_elf_read(table->tb_elf, table->tb_offset + n * ROW_BYTES,
-	    row, sizeof(row)))
-		return (0);
-	*entry = table->tb_address + (uint64_t)(int64_t)row[1];
-	return (table->tb_address + (uint64_t)(int64_t)row[0]);
+	if (n < table->tb_first || n >= table->tb_first + table->tb_n) {
+		table->tb_first = n;
+		table->tb_n = left < most ? left : most;
+		if (!prof_elf_read(table->tb_elf, table->tb_offset + n *
+		    sizeof(struct row), table->tb_row, table->tb_n *
+		    sizeof(struct row)))
+			memset(table->tb_row, 0, sizeof(table->tb_row));
+	}
+	return (table->tb_row[n - table->tb_first]);
+}
+
+/* How many functions begin up to an address: blocks first, then in one. */
+static size_t
+rows_before(struct table *table, uint64_t address)
+{
+	const size_t most = sizeof(table->tb_row) / sizeof(table->tb_row[0]);
+	const int64_t off = (int64_t)(address - table->tb_address);
+	const size_t block = PROF_BEFORE(i, (table->tb_nrows + most - 1) /
+	    most, row_at(table, i * most).rw_start <= off);
+	const size_t first = block == 0 ? 0 : (block - 1) * most;
+	const size_t left = table->tb_nrows - first;
+
+	return (block == 0 ? 0 : first + PROF_BEFORE(i, left < most ? left :
+	    most, row_at(table, first + i).rw_start <= off));
 }
 
 /* One CIE or FDE as it stands; bytes of it, or 0. */
@@ -88,38 +120,44 @@ entry_read(struct prof_elf *elf, uint64_t address, uint8_t *to)
 {
 	struct prof_elf_part part;
 	uint32_t length;
+	size_t size, first;
 
-	if (!prof_elf_at(elf, address, &part) ||
-	    part.pp_size < sizeof(length) ||
-	    !prof_elf_read(elf, part.pp_offset, &length, sizeof(length)) ||
-	    length < 8 || length > MAX_ENTRY - sizeof(length) ||
-	    length + sizeof(length) > part.pp_size ||
-	    !prof_elf_read(elf, part.pp_offset, to, length + sizeof(length)))
+	if (!prof_elf_at(elf, address, &part) || part.pp_size < 4)
 		return (0);
-	return (length + sizeof(length));
+	first = part.pp_size < FIRST_READ ? part.pp_size : FIRST_READ;
+	if (!prof_elf_read(elf, part.pp_offset, to, first))
+		return (0);
+	memcpy(&length, to, sizeof(length));
+	size = length + sizeof(length);
+	if (length < 8 || size > MAX_ENTRY || size > part.pp_size ||
+	    (size > first && !prof_elf_read(elf, part.pp_offset, to, size)))
+		return (0);
+	return (size);
 }
 
 /* CIE, then FDE, which gets its place for what is relative to that. */
 static bool
 section_make(struct section *se, struct prof_elf *elf, uint64_t address)
 {
-	uint8_t *const bytes = se->se_bytes;
-	size_t fde, cie;
+	uint8_t *const fde = se->se_bytes + MAX_ENTRY;
+	const size_t size = entry_read(elf, address, fde);
 	uint32_t id;
 
-	fde = entry_read(elf, address, bytes + MAX_ENTRY);
-	if (fde == 0)
+	if (size == 0)
 		return (false);
-	memcpy(&id, bytes + MAX_ENTRY + 4, sizeof(id));
-	cie = entry_read(elf, address + 4 - id, bytes);
-	if (cie == 0)
+	memcpy(&id, fde + 4, sizeof(id));
+	if (se->se_cie == 0 || se->se_cie_at != address + 4 - id) {
+		se->se_cie_at = address + 4 - id;
+		se->se_cie = entry_read(elf, se->se_cie_at, se->se_bytes);
+	}
+	if (se->se_cie == 0)
 		return (false);
-	memmove(bytes + cie, bytes + MAX_ENTRY, fde);
-	id = (uint32_t)cie + 4;
-	memcpy(bytes + cie + 4, &id, sizeof(id));
-	se->se_in.ci_bytes = bytes;
-	se->se_in.ci_size = se->se_in.ci_debug = cie + fde;
-	se->se_in.ci_address = address - cie;
+	id = (uint32_t)se->se_cie + 4;
+	memcpy(fde + 4, &id, sizeof(id));
+	memmove(se->se_bytes + se->se_cie, fde, size);
+	se->se_in.ci_bytes = se->se_bytes;
+	se->se_in.ci_size = se->se_in.ci_debug = se->se_cie + size;
+	se->se_in.ci_address = address - se->se_cie;
 	return (true);
 }
 
@@ -152,23 +190,19 @@ gathered_add(struct gathered *ga, const struct section *se,
 
 /* The entry that covers an address, if it is there.  -1: no memory. */
 static int
-look_up(const struct table *table, uint64_t address, struct section *se,
+look_up(struct table *table, uint64_t address, struct section *se,
     struct gathered *ga)
 {
 	struct prof_cfi_entry *entry = NULL;
-	uint64_t at = 0;
 	size_t n, count;
 	int rv = 0;
 
 	/* Places come in order, and entries stay in it. */
 	if (address < ga->ga_end)
 		return (0);
-	n = PROF_BEFORE(i, table->tb_nrows,
-	    row_at(table, i, &at) <= address);
-	if (n == 0)
-		return (0);
-	row_at(table, n - 1, &at);
-	if (!section_make(se, table->tb_elf, at))
+	n = rows_before(table, address);
+	if (n == 0 || !section_make(se, table->tb_elf, table->tb_address +
+	    (uint64_t)(int64_t)row_at(table, n - 1).rw_entry))
 		return (0);
 	if (prof_cfi_entries(&se->se_in, &entry, &count) == -1)
 		return (-1);
