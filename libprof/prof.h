@@ -179,6 +179,11 @@ int prof_session_add_event(struct prof_session *session, const char *spec);
  * for the thread since the thread's sample before.
  */
 int prof_session_add_counter(struct prof_session *session, const char *spec);
+/*
+ * Before the counters: a span, NAME=BEGIN[,END][,key=ARGUMENT].  Its events
+ * are recorded without stacks, unless they were added already.
+ */
+int prof_session_add_span(struct prof_session *session, const char *spec);
 /* Create everything, disabled; all or nothing.  Starts the command, held. */
 int prof_session_arm(struct prof_session *session);
 int prof_session_start(struct prof_session *session);

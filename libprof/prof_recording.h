@@ -134,6 +134,7 @@ struct prof_event_info {
 	uint32_t	 pi_ncalls;
 	uint32_t	 pi_parts;	/* DTP_P_* */
 	int		 pi_is_counter;	/* samples of others bring its value */
+	int		 pi_is_of_span;	/* it only begins or ends spans */
 	uint32_t	 pi_ncounters;	/* values that its samples bring ... */
 	uint32_t	 pi_counter[PROF_MAX_VALUES]; /* ... of these events */
 };
@@ -392,6 +393,62 @@ size_t prof_symbols_stack(struct prof_symbols *symbols,
 /* Notes for the user (what has no names, why, the cure); NULL: no more. */
 const char *prof_symbols_note(struct prof_symbols *symbols, size_t n);
 void prof_symbols_close(struct prof_symbols *symbols);
+
+/* -------------------------------------------------------------- spans */
+
+/* One span that began and ended. */
+struct prof_span {
+	uint64_t	 sp_begin_ns;	/* CLOCK_MONOTONIC */
+	uint64_t	 sp_duration_ns;
+	uint64_t	 sp_key;	/* argument's value, or the thread */
+	uint32_t	 sp_pid;	/* where it began */
+	uint32_t	 sp_tid;
+	uint32_t	 sp_end_tid;	/* where it ended */
+	uint32_t	 sp_depth;	/* spans of the same key around it */
+};
+
+/* The spans of one name, as record --span defines them. */
+struct prof_span_kind {
+	const char	*sk_name;
+	const char	*sk_key;	/* an argument; NULL: the thread */
+	/*
+	 * Begins that were stored = count + open + unpaired_begins, ends =
+	 * count + orphan + unpaired_ends.  An event was lost near those that
+	 * are unpaired, so it is not known what belongs to them.
+	 */
+	uint64_t	 sk_count;
+	uint64_t	 sk_open;	/* no end until the recording's */
+	uint64_t	 sk_orphan;	/* ends without a begin */
+	uint64_t	 sk_unpaired_begins;
+	uint64_t	 sk_unpaired_ends;
+	uint64_t	 sk_lost_begins;
+	uint64_t	 sk_lost_ends;
+	/* Begins and ends that the kernel skipped, it is not known when ... */
+	uint64_t	 sk_missed;
+	uint64_t	 sk_late;	/* ... or stored with a later time */
+	/* Of durations; exact. */
+	uint64_t	 sk_p50_ns;
+	uint64_t	 sk_p90_ns;
+	uint64_t	 sk_p99_ns;
+	uint64_t	 sk_max_ns;
+	uint64_t	 sk_total_ns;
+	/* All of sk_count, by begin. */
+	const struct prof_span *sk_spans;
+};
+
+struct prof_spans;
+
+/*
+ * Pairs begins and ends: reads the whole recording, and leaves the reader at
+ * its begin.  Owned by caller; the reader must outlive it.
+ */
+struct prof_spans *prof_spans_new(struct prof_reader *reader,
+    struct prof_err *error);
+size_t prof_spans_nkinds(const struct prof_spans *spans);
+/* Borrowed until prof_spans_free. */
+const struct prof_span_kind *prof_spans_kind(const struct prof_spans *spans,
+    size_t n);
+void prof_spans_free(struct prof_spans *spans);
 
 /* ------------------------------------------------------------ profile */
 

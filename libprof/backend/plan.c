@@ -132,6 +132,8 @@ prof_event_parts(const struct prof_plan *plan,
 		parts |= DTP_P_COMM;
 	if (plan->pn_nvalues > 0)
 		parts |= DTP_P_VALUES;
+	if (event->ev_is_of_span)
+		return (parts | DTP_P_SPAN);
 	if (po->po_callgraph == PROF_CALLGRAPH_NONE)
 		return (event->ev_has_period ?
 		    parts | DTP_P_IP : parts);

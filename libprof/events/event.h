@@ -45,6 +45,7 @@ struct prof_event {
 	bool		 ev_is_syscall;
 	bool		 ev_is_value;
 	bool		 ev_brings_tasks;
+	bool		 ev_is_of_span;	/* there is no other use for it */
 	uint32_t	 ev_id;		/* index, given by the session */
 	/* Type, config, period or frequency, exclude_*, precise_ip */
 	struct perf_event_attr ev_attr;

@@ -183,6 +183,7 @@ event_decode(struct prof_reader *reader, struct prof_cur *body,
 		info->pi_arg_is_signed[i] = (flags & 2) != 0;
 	}
 	info->pi_is_counter = (info->pi_parts & DTP_P_COUNTER) != 0;
+	info->pi_is_of_span = (info->pi_parts & DTP_P_SPAN) != 0;
 	return (body->cu_bad ? 0 : event_counters(reader, body, info));
 }
 

@@ -285,7 +285,7 @@ prof_describe(struct prof_session *session)
 		return (-1);
 	if (po->po_comm != NULL && say_info(session, "comm", po->po_comm) == -1)
 		return (-1);
-	if (say_skids(session) == -1)
+	if (say_skids(session) == -1 || prof_spans_describe(session) == -1)
 		return (-1);
 	if (po->po_degraded != NULL && say_info(session, "less.event",
 	    po->po_degraded) == -1)

@@ -471,6 +471,7 @@ prof_session_close(struct prof_session *session)
 	prof_session_undo(session);
 	prof_events_free(&session->se_events);
 	prof_names_close(session->se_names);
+	prof_spans_fini(session);
 	prof_options_free(&session->se_options);
 	for (n = 0; n < session->se_nnotes; n++)
 		free(session->se_notes[n]);

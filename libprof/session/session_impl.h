@@ -168,6 +168,22 @@ int	prof_describe_say(struct prof_session *session, const char *key,
 /* At the end: what became of snapshots. */
 int	prof_describe_snapshots(struct prof_session *session);
 
+/* ------------------------------------------------------------ spans.c */
+
+/* A span that the events of this session make; texts are owned. */
+struct prof_session_span {
+	char		*ss_name;
+	char		*ss_begin;	/* numbers of events */
+	char		*ss_end;
+	char		*ss_key;	/* an argument; NULL: the thread */
+	bool		 ss_is_shared;	/* by processes: the key is */
+};
+
+/* The INFO of the recording about them. */
+int	prof_spans_describe(struct prof_session *session);
+void	prof_span_free(struct prof_session_span *span);
+void	prof_spans_fini(struct prof_session *session);
+
 /* ---------------------------------------------------------- session.c */
 
 /*
@@ -190,6 +206,8 @@ struct prof_session {
 	bool		 se_in_namespace; /* pid 0 is all who are outside */
 	struct prof_names *se_names;
 	struct prof_events se_events;	/* [0]: proc */
+	struct prof_session_span *se_spans;
+	size_t		 se_nspans;
 	struct prof_plan se_plan;
 	const struct prof_backend *se_backend; /* that brings samples */
 	struct prof_merge se_merge;

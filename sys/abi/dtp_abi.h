@@ -107,6 +107,7 @@ struct dtp_rec {
 #define DTP_P_VALUES	0x40	/* struct dtp_values; behind DTP_P_COMM */
 #define DTP_P_COUNTER	0x80	/* no samples: its value is in others' */
 #define DTP_P_TEXTS	0x100	/* struct dtp_texts; behind DTP_P_ARGS */
+#define DTP_P_SPAN	0x400	/* no bytes: a span begins or ends here */
 
 /*
  * What counters have counted for a thread since its sample before: as many

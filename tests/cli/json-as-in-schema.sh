@@ -37,6 +37,7 @@ while [ \$i -lt 200000 ]; do i=\$((i + 1)); done
 cat /nowhere; :
 END
 "$DTPROF" record -o live.dtp -e cpu-clock -e syscall:openat \
+    --span wait=syscall:wait4:entry --span none=syscall:msync:entry \
     --with context-switches -- sh busy >/dev/null 2>&1 && live=live.dtp
 
 n=0
@@ -52,11 +53,13 @@ for file in "$known" "$hostile" $live; do
 	made "call$n" report --json --by syscall,function "$file"
 done
 made args1 report --json --by nr "$known"
+[ -z "$live" ] || made spans1 report --json --by span "$live"
 # Lines of source depend on what is installed; nothing is lost or pauses here.
 [ -z "$live" ] || export UNMET='.count .missing_ns .script .since_ns
     .kernel_frames[].file .kernel_frames[].line .kernel_frames[].unresolved
     .user_frames[].file .user_frames[].line'
-agrees report report? tree? stats? by? line? module? call? args1
+agrees report report? tree? stats? by? line? module? call? args1 \
+    ${live:+spans1}
 agrees script script?.lines
 unset UNMET
 

@@ -63,9 +63,9 @@ choose_events(const char *command, const struct prof_reader *reader,
 		msg_error(command, "out of memory", "free memory");
 		return (NULL);
 	}
-	/* Event 0 is process events. */
+	/* Event 0 is process events; some do nothing but begin or end spans. */
 	for (size_t e = 1; names->os_n == 0 && e < nevents; e++)
-		wanted[e] = true;
+		wanted[e] = !prof_reader_event(reader, e)->pi_is_of_span;
 	for (size_t n = 0; n < names->os_n; n++) {
 		const char *name = names->os_text[n];
 

@@ -62,7 +62,8 @@ int	 choose_check_renames(const char *command,
 
 /*
  * Which events the names (or globs) mean, by event; none: all but process
- * events.  Owned by caller; NULL: a message was printed.
+ * events and those that only begin or end spans.  Owned by caller; NULL: a
+ * message was printed.
  */
 bool	*choose_events(const char *command, const struct prof_reader *reader,
 	    const struct opt_strings *names);

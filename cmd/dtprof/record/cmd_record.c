@@ -94,6 +94,9 @@ static const struct opt_row options_of_record[] = {
 	{ 0, "record-comm", NULL, OPT_FLAG, 0, 0, NULL,
 	    "store the thread name in each sample",
 	    RO(ro_record_comm), NULL },
+	{ 0, "span", "SPAN", OPT_STRINGS, 0, 0, NULL,
+	    "record spans: NAME=BEGIN[,END][,key=ARGUMENT]; may be repeated",
+	    RO(ro_spans), NULL },
 	{ 't', "tid", "TIDS", OPT_IDS, 1, MAX_ID, NULL,
 	    "record only these threads", RO(ro_tids), NULL },
 	{ 0, "unwind-mem", "SIZE", OPT_SIZE, 8 << 20, 512 << 20, "256M",
@@ -121,6 +124,8 @@ static const char *const examples[] = {
 	"profile a running process and its context switches",
 	"dtprof record -a -e syscalls:sys_enter_openat --comm nginx",
 	"find which code of nginx opens files",
+	"dtprof record -p 4711 --span 'read=syscall:read:entry'",
+	"profile a process, and how long its reads take",
 	NULL
 };
 
@@ -216,6 +221,12 @@ check_rest(const struct record_options *ro)
 	if (ro->ro_stacks && strcmp(ro->ro_callgraph, "none") == 0)
 		return (options_refuse("leave one of them out",
 		    "-g and --call-graph none exclude each other"));
+	if (ro->ro_spans.os_n > 0 && (ro->ro_filter != NULL ||
+	    ro->ro_comm != NULL))
+		return (options_refuse("filter when reading, e.g. dtprof "
+		    "report --filter EXPR", "--span cannot be used with "
+		    "--filter or --comm, which could keep the begin of a span "
+		    "and not its end"));
 	if (ro->ro_quiet && ro->ro_verbose)
 		return (options_refuse("leave one of them out",
 		    "-q and -v exclude each other"));
@@ -319,7 +330,7 @@ static int
 run_record(void *options, int n, char **operands)
 {
 	const struct record_options *ro = options;
-	struct record_events events = { 0 };
+	struct record_events events = { .re_spans = ro->ro_spans };
 	struct prof_options po = { 0 };
 	int status = EXIT_DTPROF;
 

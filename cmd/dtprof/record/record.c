@@ -39,7 +39,7 @@ struct recording {
 static struct prof_session *set_up(const struct prof_options *po,
 		    const struct record_events *events, struct prof_err *error);
 static struct prof_session *set_up_default(const struct prof_options *po,
-		    const struct opt_strings *with, struct prof_err *error);
+		    const struct record_events *events, struct prof_err *error);
 static void	 show_notes(struct recording *rc);
 static bool	 is_at_end(struct recording *rc);
 static void	 recording_run(struct recording *rc);
@@ -58,8 +58,9 @@ set_up(const struct prof_options *po, const struct record_events *events,
 {
 	const struct opt_strings *sampled = &events->re_events;
 	const struct opt_strings *with = &events->re_with;
+	const struct opt_strings *spans = &events->re_spans;
 	struct prof_session *session;
-	size_t n, m;
+	size_t n, m = 0, s = 0;
 
 	/* Else malloc keeps more with each large one that is freed. */
 	(void)mallopt(M_MMAP_THRESHOLD, LARGE);
@@ -70,11 +71,15 @@ set_up(const struct prof_options *po, const struct record_events *events,
 		if (prof_session_add_event(session, sampled->os_text[n]) == -1)
 			break;
 	}
-	for (m = 0; n == sampled->os_n && m < with->os_n; m++) {
+	for (; n == sampled->os_n && s < spans->os_n; s++) {
+		if (prof_session_add_span(session, spans->os_text[s]) == -1)
+			break;
+	}
+	for (; s == spans->os_n && m < with->os_n; m++) {
 		if (prof_session_add_counter(session, with->os_text[m]) == -1)
 			break;
 	}
-	if (n == sampled->os_n && m == with->os_n &&
+	if (n == sampled->os_n && s == spans->os_n && m == with->os_n &&
 	    prof_session_arm(session) == 0)
 		return (session);
 	*error = *prof_session_error(session);
@@ -89,11 +94,13 @@ set_up(const struct prof_options *po, const struct record_events *events,
  */
 static struct prof_session *
 set_up_default(const struct prof_options *po,
-    const struct opt_strings *with, struct prof_err *error)
+    const struct record_events *events, struct prof_err *error)
 {
 	const char *best[] = { DEFAULT_EVENT }, *other[] = { OTHER_EVENT };
-	const struct record_events first = { { best, 1 }, *with };
-	const struct record_events second = { { other, 1 }, *with };
+	const struct record_events first = { { best, 1 }, events->re_spans,
+	    events->re_with };
+	const struct record_events second = { { other, 1 }, events->re_spans,
+	    events->re_with };
 	struct prof_session *session = set_up(po, &first, error);
 	struct prof_options noted = *po;
 
@@ -293,6 +300,8 @@ show_plan(const struct record_options *ro, const struct prof_options *po,
 {
 	for (size_t n = 0; n < events->re_events.os_n; n++)
 		msg_note("record", "event %s", events->re_events.os_text[n]);
+	for (size_t n = 0; n < events->re_spans.os_n; n++)
+		msg_note("record", "span %s", events->re_spans.os_text[n]);
 	for (size_t n = 0; n < events->re_with.os_n; n++)
 		msg_note("record", "with %s", events->re_with.os_text[n]);
 	if (events->re_events.os_n == 0)
@@ -321,7 +330,7 @@ record_run(const struct record_options *ro, const struct prof_options *po,
 	}
 	rc.rc_session = events->re_events.os_n > 0 ?
 	    set_up(po, events, &error) :
-	    set_up_default(po, &events->re_with, &error);
+	    set_up_default(po, events, &error);
 	if (rc.rc_session == NULL) {
 		msg_prof("record", &error);
 		status = ending_status(&error);

@@ -10,6 +10,7 @@
 
 struct record_options {
 	struct opt_strings ro_events;
+	struct opt_strings ro_spans;
 	struct opt_strings ro_with;
 	struct opt_number ro_frequency;
 	struct opt_number ro_period;
@@ -43,6 +44,7 @@ struct record_options {
 /* What to sample, and the counters whose values samples bring. */
 struct record_events {
 	struct opt_strings re_events;	/* none: the default one */
+	struct opt_strings re_spans;
 	struct opt_strings re_with;
 };
 

@@ -45,7 +45,7 @@ static const struct opt_row options_of_report[] = {
 	{ 0, "by", "WHAT", OPT_WORDS, 0, 0, "function",
 	    "one row per function, module, line, pid, tid, comm, cpu, event, "
 	    "probe, syscall or event argument, e.g. prev_comm; with address, "
-	    "one per function address",
+	    "one per function address; or one per kind of spans (span)",
 	    offsetof(struct report_options, rp_by), BY_WORDS },
 	{ 0, "callees", "FUNCTION", OPT_STRING, 0, 0, NULL,
 	    "show what FUNCTION calls, and its own share",
@@ -300,6 +300,16 @@ run_plot(struct report *report, const struct report_options *rp)
 	    EXIT_FAILED : 0);
 }
 
+/* Of --by span, which is about no samples. */
+static bool
+has_samples(const struct report_options *rp)
+{
+	return (rp->rp_callers != NULL || rp->rp_callees != NULL ||
+	    rp->rp_events.os_n > 0 || rp->rp_filter != NULL ||
+	    choose_has_time(&rp->rp_time) || rp->rp_limit.on_set ||
+	    rp->rp_plot != 0 || rp->rp_stats || rp->rp_tree);
+}
+
 /* Rows of some kinds exclude each other. */
 static int
 check_by(const struct report_options *rp)
@@ -329,6 +339,11 @@ check_by(const struct report_options *rp)
 	    rp->rp_callees != NULL || rp->rp_stats))
 		msg_error("report", "--tree excludes --callers, --callees and "
 		    "--stats", "choose one");
+	else if (by.rb_set & BY_SPAN && (by.rb_set != BY_SPAN ||
+	    has_samples(rp)))
+		msg_error("report", "--by span shows all spans of the "
+		    "recording, and no samples", "leave out other words of "
+		    "--by, and options that choose samples");
 	else if (rp->rp_plot != 0 && by.rb_set & BY_ARGS)
 		msg_error("report", "--plot cannot use --by with an event "
 		    "argument",
@@ -418,6 +433,9 @@ run_report(void *options, int n, char **operands)
 	}
 	status = rp->rp_stats ? run_stats(&report, rp) :
 	    rp->rp_plot != 0 ? run_plot(&report, rp) :
+	    report.re_by.rb_set == BY_SPAN ? report_spans(&report,
+	    rp->rp_json ? REPORT_JSON : rp->rp_csv ? REPORT_CSV :
+	    REPORT_TEXT, rp->rp_color) :
 	    run_table(&report, rp);
 	report_table_free(&report.re_table);
 	prof_profile_free(report.re_profile);

@@ -3,7 +3,8 @@
  * What the files of dtprof report share: cmd_report.c (options, from file to
  * table), report_by.c (what rows are about), report_table.c (tree to rows),
  * report_calls.c (rows of callers and callees), report_tree.c (rows that are
- * a tree), report_plot.c, report_text.c, report_names.c and report_data.c.
+ * a tree), report_plot.c, report_spans.c, report_text.c, report_names.c and
+ * report_data.c.
  */
 #ifndef REPORT_H
 #define REPORT_H
@@ -15,7 +16,7 @@ struct terminal;
 
 /* What a row is about: the words of --by, in this order. */
 #define BY_WORDS	"function,module,line,pid,tid,comm,cpu,event,probe," \
-    "syscall,address"
+    "syscall,address,span"
 #define BY_FUNCTION	0x001u
 #define BY_MODULE	0x002u
 #define BY_LINE		0x004u
@@ -27,8 +28,9 @@ struct terminal;
 #define BY_PROBE	0x100u
 #define BY_SYSCALL	0x200u
 #define BY_ADDRESS	0x400u
-#define BY_NWORDS	11
-#define BY_ARGS		0x800u	/* arguments of events */
+#define BY_SPAN		0x800u	/* alone: kinds of spans, not samples */
+#define BY_NWORDS	12
+#define BY_ARGS		0x1000u	/* arguments of events */
 #define BY_CODE		(BY_FUNCTION | BY_MODULE | BY_LINE)
 
 /* What --by asks for; see report_by.c. */
@@ -179,6 +181,14 @@ int	report_calls(struct report *report, const char *function,
 /* One of PLOT_*, as path; -1 with a message printed. */
 int	report_plot(const struct report *report, unsigned plot,
 	    const char *path);
+
+/* ---------------------------------------------------- report_spans.c */
+
+enum report_form { REPORT_TEXT, REPORT_CSV, REPORT_JSON };
+
+/* The table of --by span; exit status. */
+int	report_spans(const struct report *report, enum report_form form,
+	    int color);
 
 /* ----------------------------------------------------- report_names.c */
 

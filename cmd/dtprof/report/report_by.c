@@ -18,7 +18,8 @@
 
 /* BY_WORDS one by one, in the order of BY_*. */
 static const char *const words[BY_NWORDS + 1] = { "function", "module", "line",
-    "pid", "tid", "comm", "cpu", "event", "probe", "syscall", "address", NULL };
+    "pid", "tid", "comm", "cpu", "event", "probe", "syscall", "address",
+    "span", NULL };
 
 static int
 no_memory(void)

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * report --by span: of each kind of spans that record --span defined, how many
+ * there were, what is not known of others, and how long they took.
+ *
+ * Called by cmd_report.c.  What is lost is known exactly, and stands in the
+ * table; what makes durations uncertain is said below it.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "../ui/table.h"
+#include "report.h"
+
+#define NQUANTILES	4
+
+static uint64_t
+lost_of(const struct prof_span_kind *kind)
+{
+	return (kind->sk_lost_begins + kind->sk_unpaired_begins);
+}
+
+static void
+put_time(struct table *tb, const struct prof_span_kind *kind, uint64_t ns)
+{
+	char text[32];
+
+	weight_time(text, sizeof(text), ns);
+	table_cell(tb, "%s", kind->sk_count == 0 ? "-" : text);
+}
+
+static void
+span_row(struct table *tb, const void *arg, size_t n)
+{
+	const struct prof_span_kind *kind = prof_spans_kind(arg, n);
+
+	table_text(tb, kind->sk_name);
+	table_cell(tb, "%" PRIu64, kind->sk_count);
+	table_cell(tb, "%" PRIu64, kind->sk_open);
+	table_cell(tb, "%" PRIu64, kind->sk_orphan);
+	table_cell(tb, "%" PRIu64, lost_of(kind));
+	put_time(tb, kind, kind->sk_p50_ns);
+	put_time(tb, kind, kind->sk_p90_ns);
+	put_time(tb, kind, kind->sk_p99_ns);
+	put_time(tb, kind, kind->sk_max_ns);
+}
+
+static void
+say_doubts(const struct prof_span_kind *kind)
+{
+	if (kind->sk_missed != 0)
+		msg_warning("report", "span %s: the kernel skipped up to %"
+		    PRIu64 " begins and ends, at unknown times: durations may "
+		    "be wrong", kind->sk_name, kind->sk_missed);
+	if (kind->sk_late != 0)
+		msg_warning("report", "span %s: %" PRIu64 " begins and ends "
+		    "were stored late: durations may be wrong", kind->sk_name,
+		    kind->sk_late);
+}
+
+static void
+spans_text(const struct prof_spans *spans, struct out *out,
+    const struct terminal *terminal)
+{
+	struct table_column columns[] = {
+		{ .tc_title = "span", .tc_is_left = true, .tc_is_name = true },
+		{ .tc_title = "count", .tc_gap = 2, .tc_least = 6 },
+		{ .tc_title = "open", .tc_gap = 2 },
+		{ .tc_title = "orphan", .tc_gap = 2 },
+		{ .tc_title = "lost", .tc_gap = 2 },
+		{ .tc_title = "p50", .tc_gap = 2, .tc_least = 7 },
+		{ .tc_title = "p90", .tc_gap = 2, .tc_least = 7 },
+		{ .tc_title = "p99", .tc_gap = 2, .tc_least = 7 },
+		{ .tc_title = "max", .tc_gap = 2, .tc_least = 7 }
+	};
+	struct table tb = { .tb_out = out, .tb_column = columns,
+	    .tb_terminal = terminal->te_width == 0 ? NULL : terminal,
+	    .tb_ncolumns = sizeof(columns) / sizeof(columns[0]) };
+
+	table_show(&tb, prof_spans_nkinds(spans), span_row, spans);
+}
+
+static void
+emit_spans(const struct prof_spans *spans, struct emit *em)
+{
+	const struct prof_span_kind *kind;
+
+	for (size_t n = 0; (kind = prof_spans_kind(spans, n)) != NULL; n++) {
+		const bool is_known = kind->sk_count > 0;
+
+		EMIT_ROW(em, NULL, TEXT("name", kind->sk_name),
+		    TEXT("key", kind->sk_key),
+		    COUNT("count", kind->sk_count),
+		    COUNT("open", kind->sk_open),
+		    COUNT("orphan", kind->sk_orphan),
+		    COUNT("lost", lost_of(kind)),
+		    COUNT("lost_begins", kind->sk_lost_begins),
+		    COUNT("lost_ends", kind->sk_lost_ends),
+		    COUNT("unpaired_begins", kind->sk_unpaired_begins),
+		    COUNT("unpaired_ends", kind->sk_unpaired_ends),
+		    COUNT("missed", kind->sk_missed),
+		    COUNT("late", kind->sk_late),
+		    COUNT("total_ns", kind->sk_total_ns),
+		    KNOWN(is_known, COUNT("p50_ns", kind->sk_p50_ns)),
+		    KNOWN(is_known, COUNT("p90_ns", kind->sk_p90_ns)),
+		    KNOWN(is_known, COUNT("p99_ns", kind->sk_p99_ns)),
+		    KNOWN(is_known, COUNT("max_ns", kind->sk_max_ns)));
+	}
+}
+
+static void
+spans_csv(const struct prof_spans *spans, struct out *out)
+{
+	static const char *const columns[] = { "name", "key", "count", "open",
+	    "orphan", "lost", "lost_begins", "lost_ends", "unpaired_begins",
+	    "unpaired_ends", "missed", "late", "total_ns", "p50_ns", "p90_ns",
+	    "p99_ns", "max_ns", NULL };
+	struct emit em;
+
+	emit_csv(&em, out, columns, "\r\n");
+	emit_head(&em);
+	emit_spans(spans, &em);
+}
+
+static int
+spans_json(const struct report *report, const struct prof_spans *spans,
+    struct out *out)
+{
+	struct stats stats = { .st_reader = report->re_reader,
+	    .st_path = report->re_path };
+	struct emit em;
+	int rv = stats_collect(&stats);
+
+	if (rv == 0) {
+		emit_json(&em, out);
+		stats_json_begin(&stats, &em);
+		stats_json_quality(&stats, &em, -1);
+		emit_rows(&em, "spans");
+		emit_spans(spans, &em);
+		emit_end(&em);
+	}
+	stats_free(&stats);
+	return (rv);
+}
+
+/* To a terminal or a file, as people or programs read it. */
+static int
+spans_show(const struct report *report, const struct prof_spans *spans,
+    enum report_form form, int color)
+{
+	struct terminal terminal = { .te_fd = STDOUT_FILENO };
+	struct out out;
+	int rv = 0;
+
+	if (form == REPORT_TEXT)
+		terminal_begin(&terminal, color);
+	out_init(&out, terminal.te_fd);
+	if (form == REPORT_JSON)
+		rv = spans_json(report, spans, &out);
+	else if (form == REPORT_CSV)
+		spans_csv(spans, &out);
+	else
+		spans_text(spans, &out, &terminal);
+	return (terminal_end(&terminal, "report", rv == -1 ? EXIT_FAILED :
+	    out_end(&out, "report")));
+}
+
+int
+report_spans(const struct report *report, enum report_form form, int color)
+{
+	struct prof_err error = { 0 };
+	struct prof_spans *spans = prof_spans_new(report->re_reader, &error);
+	const struct prof_span_kind *kind;
+	int status = EXIT_FAILED;
+
+	input_say_cut("report", report->re_reader);
+	if (spans == NULL)
+		msg_prof("report", &error);
+	else if (prof_spans_nkinds(spans) == 0)
+		msg_error("report", "the recording has no spans",
+		    "record them with dtprof record --span NAME=BEGIN,END");
+	else {
+		for (size_t n = 0; (kind = prof_spans_kind(spans, n)) != NULL;
+		    n++)
+			say_doubts(kind);
+		status = spans_show(report, spans, form, color);
+	}
+	prof_spans_free(spans);
+	return (status);
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * When begins or ends of spans may be missing: while their event, or the ends
+ * of threads, were lost, and in pauses.  Called by spans.c.
+ */
+#include <stdlib.h>
+
+#include "base/grow.h"
+#include "base/search.h"
+#include "recording/query.h"
+#include "spans_impl.h"
+
+static int
+gap_add(struct span_gaps *gaps, uint64_t from_ns, uint64_t to_ns)
+{
+	struct span_gap *gap = prof_grow((void **)&gaps->gs_gap, &gaps->gs_n,
+	    &gaps->gs_cap, sizeof(*gap));
+
+	if (gap == NULL)
+		return (-1);
+	gap->ga_from_ns = from_ns;
+	gap->ga_to_ns = to_ns;
+	return (0);
+}
+
+static int
+gap_order(const void *a, const void *b)
+{
+	const struct span_gap *x = a, *y = b;
+
+	return ((x->ga_from_ns > y->ga_from_ns) -
+	    (x->ga_from_ns < y->ga_from_ns));
+}
+
+static void
+gaps_merge(struct span_gaps *gaps)
+{
+	size_t kept = 0;
+
+	if (gaps->gs_n == 0)
+		return;
+	qsort(gaps->gs_gap, gaps->gs_n, sizeof(*gaps->gs_gap), gap_order);
+	for (size_t n = 1; n < gaps->gs_n; n++) {
+		const struct span_gap *gap = &gaps->gs_gap[n];
+		struct span_gap *last = &gaps->gs_gap[kept];
+
+		if (gap->ga_from_ns > last->ga_to_ns)
+			gaps->gs_gap[++kept] = *gap;
+		else if (gap->ga_to_ns > last->ga_to_ns)
+			last->ga_to_ns = gap->ga_to_ns;
+	}
+	gaps->gs_n = kept + 1;
+}
+
+/* Event 0 has the ends of threads; pr_addr 0: mappings were lost. */
+static bool
+is_gap(const struct span_kind *kind, const struct prof_record *record)
+{
+	return (record->pr_type == PROF_R_LOST && record->pr_addr != 0 &&
+	    (record->pr_event == 0 || kind->ks_role[record->pr_event] != 0));
+}
+
+int
+prof_span_gaps_find(const struct prof_reader *reader, struct span_kind *kind)
+{
+	struct span_gaps *gaps = &kind->ks_gaps;
+	uint64_t pause_ns = 0, time_ns;
+	struct prof_record record;
+	int rv = 0;
+
+	for (size_t n = 0; n < prof_reader_nlife(reader) && rv == 0; n++) {
+		switch (prof_reader_life_type(reader, n, &time_ns)) {
+		case PROF_R_LOST:
+			prof_reader_life(reader, n, &record);
+			if (is_gap(kind, &record))
+				rv = gap_add(gaps, record.pr_addr,
+				    record.pr_time_ns);
+			break;
+		case PROF_R_PAUSE:
+			pause_ns = pause_ns == 0 ? time_ns : pause_ns;
+			break;
+		case PROF_R_RESUME:
+			if (pause_ns != 0)
+				rv = gap_add(gaps, pause_ns, time_ns);
+			pause_ns = 0;
+			break;
+		default:
+			break;
+		}
+	}
+	if (rv == 0 && pause_ns != 0)
+		rv = gap_add(gaps, pause_ns, UINT64_MAX);
+	gaps_merge(gaps);
+	return (rv);
+}
+
+bool
+prof_span_gaps_touch(const struct span_gaps *gaps, uint64_t from_ns,
+    uint64_t to_ns)
+{
+	const size_t first = PROF_BEFORE(n, gaps->gs_n,
+	    gaps->gs_gap[n].ga_to_ns < from_ns);
+
+	return (first < gaps->gs_n && gaps->gs_gap[first].ga_from_ns <= to_ns);
+}

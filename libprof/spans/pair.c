@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Events in order of time to spans.  An end belongs to the last begin of its
+ * key that has none yet: so spans of a key nest, and a function that calls
+ * itself makes a span for each call.
+ *
+ *	key 7    begin ---- begin ---- end ---- end
+ *	           |          '---------'        |
+ *	           '-----------------------------'
+ *
+ * The key is the thread, or an argument's value: within a process, or, where
+ * begin and end fire wherever the kernel happens to be, on the machine.
+ * Numbers of threads and processes are used again; a thread's spans end to be
+ * open when it exits, and a process's number has a generation.
+ *
+ * Called by spans.c.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/grow.h"
+#include "recording/query.h"
+#include "spans_impl.h"
+
+/* A file of any size could claim as many; what is more has no pair. */
+#define MAX_SPANS	(1u << 22)
+
+/* What a key is made of; no padding. */
+struct key_bytes {
+	uint64_t	kb_value;
+	uint32_t	kb_pid;		/* 0: of the machine */
+	uint32_t	kb_ended;	/* its generation */
+};
+
+static int
+no_memory(struct prof_err *error)
+{
+	return (prof_fail_nomem(error));
+}
+
+/* How often this number of a process was given up; NULL: no memory. */
+static uint32_t *
+pid_ended(struct prof_spans *spans, uint32_t pid)
+{
+	bool is_new;
+	const uint32_t n = prof_map_find(&spans->ss_by_pid, pid, &is_new);
+
+	if (n == PROF_INTERN_FAILED || (is_new && prof_grow(
+	    (void **)&spans->ss_ended, &spans->ss_npids, &spans->ss_cap_pids,
+	    sizeof(*spans->ss_ended)) == NULL))
+		return (NULL);
+	return (&spans->ss_ended[n]);
+}
+
+/* The key of an event of a kind; -1: no memory. */
+static int
+key_of(struct prof_spans *spans, const struct span_kind *kind,
+    const struct prof_record *record, struct key_bytes *key)
+{
+	const int argument = kind->ks_argument[record->pr_event];
+	const uint32_t *ended;
+	const char *text;
+	bool is_new;
+
+	memset(key, 0, sizeof(*key));
+	if (kind->ks_scope == SPAN_THREAD) {
+		key->kb_value = record->pr_tid;
+		key->kb_pid = record->pr_pid;
+		return (0);
+	}
+	if (argument >= 0 && (uint32_t)argument < record->pr_nargs) {
+		text = record->pr_strs[argument];
+		key->kb_value = text == NULL ? record->pr_args[argument] :
+		    prof_dict_find(&spans->ss_texts, text, strlen(text),
+		    &is_new);
+		if (text != NULL && key->kb_value == PROF_INTERN_FAILED)
+			return (-1);
+	}
+	if (kind->ks_scope == SPAN_MACHINE)
+		return (0);
+	key->kb_pid = record->pr_pid;
+	if ((ended = pid_ended(spans, record->pr_pid)) == NULL)
+		return (-1);
+	key->kb_ended = *ended;
+	return (0);
+}
+
+static struct span_key *
+key_find(struct span_pairs *pairs, const struct key_bytes *bytes)
+{
+	bool is_new;
+	const uint32_t n = prof_dict_find(&pairs->pa_by_key, bytes,
+	    sizeof(*bytes), &is_new);
+
+	if (n == PROF_INTERN_FAILED || (is_new && prof_grow(
+	    (void **)&pairs->pa_key, &pairs->pa_nkeys, &pairs->pa_cap_keys,
+	    sizeof(*pairs->pa_key)) == NULL))
+		return (NULL);
+	return (&pairs->pa_key[n]);
+}
+
+/* One more on top of a key's; NULL: no memory. */
+static struct span_open *
+open_push(struct span_pairs *pairs, struct span_key *key)
+{
+	const uint32_t below = key->ke_top;
+	struct span_open *open;
+
+	if (pairs->pa_free != 0) {
+		key->ke_top = pairs->pa_free;
+		open = &pairs->pa_open[key->ke_top - 1];
+		pairs->pa_free = open->so_below;
+	} else {
+		open = prof_grow((void **)&pairs->pa_open, &pairs->pa_nopen,
+		    &pairs->pa_cap_open, sizeof(*open));
+		if (open == NULL)
+			return (NULL);
+		key->ke_top = (uint32_t)pairs->pa_nopen;
+	}
+	memset(open, 0, sizeof(*open));
+	open->so_below = below;
+	if (below != 0)
+		open->so_span.sp_depth =
+		    pairs->pa_open[below - 1].so_span.sp_depth + 1;
+	return (open);
+}
+
+/* It stays as it is until the next one is pushed. */
+static struct prof_span *
+open_pop(struct span_pairs *pairs, struct span_key *key)
+{
+	const uint32_t top = key->ke_top;
+	struct span_open *open = &pairs->pa_open[top - 1];
+
+	key->ke_top = open->so_below;
+	open->so_below = pairs->pa_free;
+	pairs->pa_free = top;
+	return (&open->so_span);
+}
+
+static int
+kind_begin(struct span_kind *kind, struct span_key *key, uint64_t value,
+    const struct prof_record *record)
+{
+	struct span_open *open;
+
+	if (kind->ks_pairs.pa_nopen >= MAX_SPANS &&
+	    kind->ks_pairs.pa_free == 0) {
+		kind->ks_kind.sk_unpaired_begins++;
+		return (0);
+	}
+	if ((open = open_push(&kind->ks_pairs, key)) == NULL)
+		return (-1);
+	open->so_span.sp_begin_ns = record->pr_time_ns;
+	open->so_span.sp_key = value;
+	open->so_span.sp_pid = record->pr_pid;
+	open->so_span.sp_tid = record->pr_tid;
+	return (0);
+}
+
+static int
+kind_end(struct span_kind *kind, struct span_key *key,
+    const struct prof_record *record)
+{
+	struct prof_span *begun, *span;
+
+	/* However long ago: what was lost may have begun around all since. */
+	if (key->ke_top == 0) {
+		if (prof_span_gaps_touch(&kind->ks_gaps, 0,
+		    record->pr_time_ns))
+			kind->ks_kind.sk_unpaired_ends++;
+		else
+			kind->ks_kind.sk_orphan++;
+		return (0);
+	}
+	begun = open_pop(&kind->ks_pairs, key);
+	if (kind->ks_nspans >= MAX_SPANS || prof_span_gaps_touch(
+	    &kind->ks_gaps, begun->sp_begin_ns, record->pr_time_ns)) {
+		kind->ks_kind.sk_unpaired_begins++;
+		kind->ks_kind.sk_unpaired_ends++;
+		return (0);
+	}
+	span = prof_grow((void **)&kind->ks_span, &kind->ks_nspans,
+	    &kind->ks_cap_spans, sizeof(*span));
+	if (span == NULL)
+		return (-1);
+	*span = *begun;
+	span->sp_duration_ns = record->pr_time_ns - span->sp_begin_ns;
+	span->sp_end_tid = record->pr_tid;
+	return (0);
+}
+
+static int
+sample_take(struct prof_spans *spans, struct span_kind *kind,
+    const struct prof_record *record)
+{
+	const unsigned role = kind->ks_role[record->pr_event];
+	struct key_bytes bytes;
+	struct span_key *key;
+	int rv = 0;
+
+	if (role == 0)
+		return (0);
+	if (key_of(spans, kind, record, &bytes) == -1 ||
+	    (key = key_find(&kind->ks_pairs, &bytes)) == NULL)
+		return (-1);
+	if (role & SPAN_END)
+		rv = kind_end(kind, key, record);
+	if (rv == 0 && role & SPAN_BEGIN)
+		rv = kind_begin(kind, key, bytes.kb_value, record);
+	return (rv);
+}
+
+/* Those of a key that have begun will not end. */
+static void
+key_close(struct span_kind *kind, struct span_key *key, uint64_t time_ns)
+{
+	while (key->ke_top != 0) {
+		const struct prof_span *begun = open_pop(&kind->ks_pairs, key);
+
+		if (prof_span_gaps_touch(&kind->ks_gaps, begun->sp_begin_ns,
+		    time_ns))
+			kind->ks_kind.sk_unpaired_begins++;
+		else
+			kind->ks_kind.sk_open++;
+	}
+}
+
+static void
+thread_close(struct prof_spans *spans, uint32_t pid, uint32_t tid,
+    uint64_t time_ns)
+{
+	const struct key_bytes bytes = { .kb_value = tid, .kb_pid = pid };
+	uint32_t n;
+
+	for (size_t i = 0; i < spans->ss_nkinds; i++) {
+		struct span_kind *kind = &spans->ss_kind[i];
+
+		if (kind->ks_scope != SPAN_THREAD)
+			continue;
+		n = prof_dict_peek(&kind->ks_pairs.pa_by_key, &bytes,
+		    sizeof(bytes));
+		if (n != PROF_INTERN_FAILED)
+			key_close(kind, &kind->ks_pairs.pa_key[n], time_ns);
+	}
+}
+
+/*
+ * A thread that execs goes on as the first of its group, which is gone; as
+ * which of the two it ends a span that began before cannot be told.
+ */
+static int
+life_take(struct prof_spans *spans, const struct prof_record *record)
+{
+	uint32_t *ended;
+
+	if (record->pr_type == PROF_R_EXIT)
+		thread_close(spans, record->pr_pid, record->pr_tid,
+		    record->pr_time_ns);
+	else if (record->pr_type == PROF_R_EXEC &&
+	    record->pr_ptid != record->pr_tid) {
+		thread_close(spans, record->pr_pid, record->pr_tid,
+		    record->pr_time_ns);
+		thread_close(spans, record->pr_pid, record->pr_ptid,
+		    record->pr_time_ns);
+	}
+	if (record->pr_type != PROF_R_EXIT || !record->pr_group_dead)
+		return (0);
+	if ((ended = pid_ended(spans, record->pr_pid)) == NULL)
+		return (-1);
+	++*ended;
+	return (0);
+}
+
+static int
+record_take(struct prof_spans *spans, const struct prof_record *record)
+{
+	if (record->pr_type != PROF_R_SAMPLE)
+		return (life_take(spans, record));
+	for (size_t n = 0; n < spans->ss_nkinds; n++)
+		if (sample_take(spans, &spans->ss_kind[n], record) == -1)
+			return (-1);
+	return (0);
+}
+
+int
+prof_spans_pair(struct prof_spans *spans, struct prof_err *error)
+{
+	const struct prof_record *record;
+	int rv;
+
+	(void)prof_reader_rewind(spans->ss_reader);
+	while ((rv = prof_reader_borrow(spans->ss_reader, &record)) == 1) {
+		spans->ss_last_ns = record->pr_time_ns;
+		if (record_take(spans, record) == -1)
+			return (no_memory(error));
+	}
+	if (rv == -1)
+		*error = *prof_reader_error(spans->ss_reader);
+	(void)prof_reader_rewind(spans->ss_reader);
+	if (rv == -1)
+		return (-1);
+	for (size_t n = 0; n < spans->ss_nkinds; n++) {
+		struct span_kind *kind = &spans->ss_kind[n];
+
+		for (size_t k = 0; k < kind->ks_pairs.pa_nkeys; k++)
+			key_close(kind, &kind->ks_pairs.pa_key[k],
+			    spans->ss_last_ns);
+		prof_span_pairs_fini(&kind->ks_pairs);
+	}
+	return (0);
+}
+
+void
+prof_span_pairs_fini(struct span_pairs *pairs)
+{
+	prof_dict_free(&pairs->pa_by_key);
+	free(pairs->pa_key);
+	free(pairs->pa_open);
+	memset(pairs, 0, sizeof(*pairs));
+}

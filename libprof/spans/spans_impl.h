@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Spans: pairs of events, a begin and an end, that record --span defines.
+ *
+ *	spans.c		what the recording defines; its spans, their quantiles
+ *	gaps.c		when events were lost
+ *	pair.c		from events in order of time to spans
+ *
+ * They are paired when a recording is read, not while it is made: begins and
+ * ends are samples like any others, so each one is stored or counted as lost,
+ * and when something was lost is known.  Nothing of it depends on memory in
+ * the kernel.  A pair around which a begin or end may be missing is no span:
+ * which two belong together is not known, so it has no duration.
+ *
+ * Included by spans/ alone.
+ */
+#ifndef PROF_SPANS_IMPL_H
+#define PROF_SPANS_IMPL_H
+
+#include <stdbool.h>
+
+#include "base/intern.h"
+#include "base/record.h"
+
+/* What an event is to a kind of spans. */
+#define SPAN_BEGIN	1u
+#define SPAN_END	2u
+
+/* Who shares a key. */
+enum span_scope { SPAN_THREAD, SPAN_PROCESS, SPAN_MACHINE };
+
+/* A time in which events were lost, or not recorded. */
+struct span_gap {
+	uint64_t	ga_from_ns;
+	uint64_t	ga_to_ns;
+};
+
+struct span_gaps {
+	struct span_gap	*gs_gap;	/* in order, none touches another */
+	size_t		 gs_n;
+	size_t		 gs_cap;
+};
+
+/* The spans of a key that have begun, the innermost first. */
+struct span_key {
+	uint32_t	ke_top;		/* of pa_open, + 1; 0: none */
+};
+
+/* One that has begun. */
+struct span_open {
+	struct prof_span so_span;
+	uint32_t	 so_below;	/* as ke_top */
+};
+
+/* A kind while its spans are paired. */
+struct span_pairs {
+	struct prof_dict pa_by_key;
+	struct span_key	*pa_key;
+	size_t		 pa_nkeys;
+	size_t		 pa_cap_keys;
+	struct span_open *pa_open;
+	size_t		 pa_nopen;
+	size_t		 pa_cap_open;
+	uint32_t	 pa_free;	/* as ke_top: those that are free */
+};
+
+struct span_kind {
+	struct prof_span_kind ks_kind;
+	enum span_scope	 ks_scope;
+	uint8_t		*ks_role;	/* by event: SPAN_* */
+	int		*ks_argument;	/* by event: the key; -1 */
+	struct span_gaps ks_gaps;
+	struct span_pairs ks_pairs;
+	struct prof_span *ks_span;
+	size_t		 ks_nspans;
+	size_t		 ks_cap_spans;
+};
+
+struct prof_spans {
+	struct prof_reader *ss_reader;
+	struct span_kind *ss_kind;
+	size_t		 ss_nkinds;
+	size_t		 ss_nevents;
+	/* How often a process's number was given up, see pair.c. */
+	struct prof_map	 ss_by_pid;
+	uint32_t	*ss_ended;
+	size_t		 ss_npids;
+	size_t		 ss_cap_pids;
+	/* Texts that are keys. */
+	struct prof_dict ss_texts;
+	uint64_t	 ss_last_ns;	/* of the last record */
+};
+
+/* ------------------------------------------------------------- gaps.c */
+
+/* When events of the kind may be missing; -1: no memory. */
+int	prof_span_gaps_find(const struct prof_reader *reader,
+	    struct span_kind *kind);
+/* Does one of them touch this time? */
+bool	prof_span_gaps_touch(const struct span_gaps *gaps, uint64_t from_ns,
+	    uint64_t to_ns);
+
+/* ------------------------------------------------------------- pair.c */
+
+/* All spans of all kinds, in the order in which they end. */
+int	prof_spans_pair(struct prof_spans *spans, struct prof_err *error);
+void	prof_span_pairs_fini(struct span_pairs *pairs);
+
+#endif /* PROF_SPANS_IMPL_H */

@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * ASSERTION: spans are exactly those that a log of what happened has, of
+ * threads that call, recurse, fork off others' numbers and end in the middle,
+ * and of keys that threads hand to each other: each one that no loss or pause
+ * touches, with its times, and none that one does.  What is open or orphan is
+ * so for certain, and begins and ends add up with those lost.
+ *
+ * Easy to get wrong: an end that was lost, after which each end of a recursion
+ * belongs to the wrong begin; a thread's number that another one has then; the
+ * end of a span that began before the recording, which looks like one whose
+ * begin was lost.
+ *
+ * Usage: spans-as-a-log-has-them [ROUNDS] [SEED]
+ */
+#include "base/error.h"
+#include "recording-lib.h"
+
+#define PIDS		3
+#define TIDS		4
+#define KEYS		5
+#define DEPTH		40
+#define STEPS		1500
+#define EVENTS		5
+#define FIRST_NS	1000
+
+enum { CALL_BEGIN = 1, CALL_END, KEY_BEGIN, KEY_END };
+
+/* What happened: a span, in which nothing was lost or forgotten. */
+struct truth {
+	uint64_t	tr_begin_ns;	/* 0: before the recording */
+	uint64_t	tr_end_ns;	/* 0: never */
+	uint64_t	tr_close_ns;	/* where it never ended: it could not */
+	uint64_t	tr_key;
+	uint32_t	tr_tid;
+	uint32_t	tr_end_tid;
+};
+
+/* The spans that are open: of a thread, or of a key. */
+struct stack {
+	uint32_t	st_n;
+	size_t		st_truth[DEPTH];
+};
+
+struct kind {
+	struct truth	kd_truth[STEPS + 2 * PIDS * TIDS * DEPTH];
+	size_t		kd_n;
+	uint64_t	kd_lost_begins, kd_lost_ends;
+};
+
+static struct kind kinds[2];
+static struct stack calls[PIDS][TIDS], keys[PIDS][KEYS];
+static struct { uint64_t from, to; } gaps[STEPS];
+static size_t ngaps;
+static uint64_t lost[EVENTS], stored[EVENTS];
+static struct prof_writer *writer;
+static uint64_t now_ns;
+static bool is_lossy, is_paused;
+
+static uint32_t
+tid_of(uint32_t p, uint32_t t)
+{
+	return (100 * (p + 1) + t);
+}
+
+static void
+record_add(enum prof_record_type type, uint32_t event, uint32_t pid,
+    uint32_t tid, uint64_t key)
+{
+	struct prof_record record = { .pr_type = type, .pr_event = event,
+	    .pr_pid = pid, .pr_tid = tid, .pr_ptid = tid,
+	    .pr_time_ns = now_ns, .pr_comm = "", .pr_path = "",
+	    .pr_weight = 1 };
+
+	if (type == PROF_R_SAMPLE) {
+		if (is_paused)
+			return;
+		if (is_lossy && below(2) == 0) {
+			lost[event]++;
+			return;
+		}
+		stored[event]++;
+		record.pr_nargs = event >= KEY_BEGIN ? 2 : 0;
+		record.pr_args[event == KEY_END] = key;
+		record.pr_args[event != KEY_END] = 77;
+	}
+	CHECK_OK(prof_writer_add(writer, &record), prof_writer_error(writer));
+}
+
+static void
+span_begin(struct kind *kind, struct stack *stack, uint32_t tid, uint64_t key,
+    uint64_t begin_ns)
+{
+	struct truth *truth = &kind->kd_truth[kind->kd_n];
+
+	*truth = (struct truth){ .tr_begin_ns = begin_ns, .tr_key = key,
+	    .tr_tid = tid };
+	stack->st_truth[stack->st_n++] = kind->kd_n++;
+}
+
+static void
+span_end(struct kind *kind, struct stack *stack, uint32_t tid)
+{
+	struct truth *truth = &kind->kd_truth[
+	    stack->st_truth[--stack->st_n]];
+
+	truth->tr_end_ns = now_ns;
+	truth->tr_end_tid = tid;
+}
+
+static void
+step_call(uint32_t p, uint32_t t)
+{
+	struct stack *stack = &calls[p][t];
+	const bool begins = stack->st_n == 0 || (stack->st_n < DEPTH &&
+	    below(2) == 0);
+
+	if (begins)
+		span_begin(&kinds[0], stack, tid_of(p, t), tid_of(p, t),
+		    now_ns);
+	else
+		span_end(&kinds[0], stack, tid_of(p, t));
+	record_add(PROF_R_SAMPLE, begins ? CALL_BEGIN : CALL_END,
+	    100 * (p + 1), tid_of(p, t), 0);
+}
+
+/* Whichever thread comes by ends what another one began. */
+static void
+step_key(uint32_t p, uint32_t t)
+{
+	const uint32_t key = below(KEYS);
+	struct stack *stack = &keys[p][key];
+	const bool begins = stack->st_n == 0 || (stack->st_n < 3 &&
+	    below(4) == 0);
+
+	if (begins)
+		span_begin(&kinds[1], stack, tid_of(p, t), key, now_ns);
+	else
+		span_end(&kinds[1], stack, tid_of(p, t));
+	record_add(PROF_R_SAMPLE, begins ? KEY_BEGIN : KEY_END, 100 * (p + 1),
+	    tid_of(p, t), key);
+}
+
+/* In the middle of its calls; another thread gets the number. */
+static void
+step_exit(uint32_t p, uint32_t t)
+{
+	struct stack *stack = &calls[p][t];
+
+	while (stack->st_n > 0)
+		kinds[0].kd_truth[stack->st_truth[--stack->st_n]]
+		    .tr_close_ns = now_ns;
+	record_add(PROF_R_EXIT, 0, 100 * (p + 1), tid_of(p, t), 0);
+}
+
+static void
+gap_begin(bool is_pause)
+{
+	gaps[ngaps].from = now_ns;
+	is_paused = is_pause;
+	is_lossy = !is_pause;
+	if (is_pause)
+		record_add(PROF_R_PAUSE, 0, 0, 0, 0);
+}
+
+/* Losses of each event are told by a record each. */
+static void
+gap_end(void)
+{
+	gaps[ngaps].to = now_ns;
+	if (is_paused)
+		record_add(PROF_R_RESUME, 0, 0, 0, 0);
+	for (uint32_t e = 1; is_lossy && e < EVENTS; e++) {
+		const struct prof_record record = { .pr_type = PROF_R_LOST,
+		    .pr_event = e, .pr_weight = 1, .pr_comm = "",
+		    .pr_path = "", .pr_addr = gaps[ngaps].from,
+		    .pr_time_ns = now_ns };
+
+		CHECK_OK(prof_writer_add(writer, &record),
+		    prof_writer_error(writer));
+	}
+	ngaps++;
+	is_paused = is_lossy = false;
+}
+
+static void
+step(bool loses)
+{
+	const uint32_t p = below(PIDS), t = below(TIDS);
+
+	now_ns += 1 + below(1000);
+	if (loses && !is_lossy && !is_paused && below(150) == 0)
+		gap_begin(below(3) == 0);
+	else if ((is_lossy || is_paused) && below(20) == 0)
+		gap_end();
+	else if (below(60) == 0)
+		step_exit(p, t);
+	else if (below(2) == 0)
+		step_call(p, t);
+	else
+		step_key(p, t);
+}
+
+static void
+define(const char *name, const char *begin, const char *end, const char *key)
+{
+	static const char *const what[] = { "name", "begin", "end", "scope",
+	    "key" };
+	const char *const values[] = { name, begin, end, key == NULL ?
+	    "thread" : "process", key };
+	static unsigned n;
+	char text[32];
+
+	n = key == NULL ? 0 : 1;
+	for (unsigned i = 0; i < 5; i++) {
+		(void)snprintf(text, sizeof(text), "span.%u.%s", n, what[i]);
+		if (values[i] != NULL)
+			CHECK(prof_writer_info(writer, text, values[i]) == 0);
+	}
+}
+
+static void
+describe(void)
+{
+	static const char *const names[EVENTS] = { "proc", "call", "back",
+	    "take", "give" };
+	struct prof_event_info info = { .pi_provider = "static",
+	    .pi_unit = "events" };
+
+	for (uint32_t e = 0; e < EVENTS; e++) {
+		info.pi_name = info.pi_probe = names[e];
+		info.pi_nargs = e >= KEY_BEGIN ? 2 : 0;
+		info.pi_arg_names[e == KEY_END] = "id";
+		info.pi_arg_names[e != KEY_END] = "other";
+		info.pi_arg_types[0] = info.pi_arg_types[1] = "int";
+		CHECK_OK(prof_writer_event(writer, &info),
+		    prof_writer_error(writer));
+	}
+	define("call", "1", "2", NULL);
+	define("item", "3", "4", "id");
+}
+
+static void
+file_write(const char *path, bool loses)
+{
+	struct prof_accounting rows[EVENTS] = { 0 };
+	struct prof_err error;
+
+	memset(kinds, 0, sizeof(kinds));
+	memset(calls, 0, sizeof(calls));
+	memset(keys, 0, sizeof(keys));
+	memset(lost, 0, sizeof(lost));
+	memset(stored, 0, sizeof(stored));
+	ngaps = 0;
+	now_ns = FIRST_NS;
+	is_lossy = is_paused = false;
+	writer = prof_writer_open(path, &error);
+	CHECK(writer != NULL);
+	describe();
+	record_add(PROF_R_START, 0, 0, 0, 0);
+	/* Some have begun already. */
+	for (uint32_t p = 0; p < PIDS; p++)
+		for (uint32_t t = 0; t < TIDS; t++)
+			for (uint32_t n = below(3); n > 0; n--)
+				span_begin(&kinds[0], &calls[p][t],
+				    tid_of(p, t), tid_of(p, t), 0);
+	for (int n = 0; n < STEPS; n++)
+		step(loses);
+	now_ns++;
+	if (is_lossy || is_paused)
+		gap_end();
+	record_add(PROF_R_STOP, 0, 0, 0, 0);
+	for (uint32_t e = 0; e < EVENTS; e++) {
+		rows[e].pa_stored = rows[e].pa_read = stored[e];
+		rows[e].pa_full = lost[e];
+		rows[e].pa_fired = stored[e] + lost[e];
+	}
+	CHECK(prof_writer_accounting(writer, 0, rows, EVENTS) == 0);
+	CHECK_OK(prof_writer_close(writer, &error), &error);
+}
+
+static bool
+is_touched(uint64_t from, uint64_t to)
+{
+	for (size_t n = 0; n < ngaps; n++)
+		if (gaps[n].from <= to && gaps[n].to >= from)
+			return (true);
+	return (false);
+}
+
+static const struct prof_span *
+span_find(const struct prof_span_kind *found, const struct truth *truth)
+{
+	for (size_t n = 0; n < found->sk_count; n++)
+		if (found->sk_spans[n].sp_begin_ns == truth->tr_begin_ns)
+			return (&found->sk_spans[n]);
+	return (NULL);
+}
+
+static void
+span_check(const struct prof_span_kind *found, const struct truth *truth)
+{
+	const struct prof_span *span = span_find(found, truth);
+
+	CHECK(span != NULL);
+	CHECK(span->sp_duration_ns == truth->tr_end_ns - truth->tr_begin_ns);
+	CHECK(span->sp_tid == truth->tr_tid);
+	CHECK(span->sp_end_tid == truth->tr_end_tid);
+	CHECK(span->sp_key == truth->tr_key);
+}
+
+/* How many spans there were. */
+static uint64_t
+kind_check(const struct prof_span_kind *found, const struct kind *kind,
+    uint32_t begin, uint32_t end)
+{
+	uint64_t count = 0, open = 0, orphans = 0;
+
+	for (size_t n = 0; n < kind->kd_n; n++) {
+		const struct truth *truth = &kind->kd_truth[n];
+		const uint64_t close = truth->tr_close_ns != 0 ?
+		    truth->tr_close_ns : now_ns;
+
+		if (truth->tr_begin_ns == 0) {
+			orphans += truth->tr_end_ns != 0 &&
+			    !is_touched(0, truth->tr_end_ns);
+		} else if (truth->tr_end_ns == 0) {
+			open += !is_touched(truth->tr_begin_ns, close);
+		} else if (!is_touched(truth->tr_begin_ns,
+		    truth->tr_end_ns)) {
+			count++;
+			span_check(found, truth);
+		}
+	}
+	CHECK(found->sk_count == count);
+	CHECK(found->sk_open == open);
+	CHECK(found->sk_orphan == orphans);
+	CHECK(found->sk_lost_begins == lost[begin]);
+	CHECK(found->sk_lost_ends == lost[end]);
+	CHECK(stored[begin] == count + open + found->sk_unpaired_begins);
+	CHECK(stored[end] == count + orphans + found->sk_unpaired_ends);
+	for (size_t n = 1; n < count; n++)
+		CHECK(found->sk_spans[n - 1].sp_begin_ns <
+		    found->sk_spans[n].sp_begin_ns);
+	return (count);
+}
+
+/* By counting, not by sorting. */
+static void
+quantiles_check(const struct prof_span_kind *found)
+{
+	const uint64_t value[] = { found->sk_p50_ns, found->sk_p90_ns,
+	    found->sk_p99_ns, found->sk_max_ns };
+	const unsigned percent[] = { 50, 90, 99, 100 };
+
+	for (int q = 0; q < 4; q++) {
+		uint64_t below_it = 0, upto_it = 0;
+
+		for (size_t n = 0; n < found->sk_count; n++) {
+			below_it += found->sk_spans[n].sp_duration_ns <
+			    value[q];
+			upto_it += found->sk_spans[n].sp_duration_ns <=
+			    value[q];
+		}
+		CHECK(upto_it * 100 >= percent[q] * found->sk_count);
+		CHECK(below_it * 100 < percent[q] * found->sk_count);
+	}
+}
+
+int
+main(int argc, char **argv)
+{
+	const int rounds = argc > 1 ? atoi(argv[1]) : 40;
+	const char *path = work_path("spans.dtp");
+	uint64_t spans_seen = 0, unpaired = 0;
+	struct prof_spans *spans;
+	struct prof_reader *reader;
+	struct prof_err error;
+
+	random_state = argc > 2 ? strtoull(argv[2], NULL, 0) : 20261126;
+	printf("seed %" PRIu64 "\n", random_state);
+	for (int round = 0; round < rounds; round++) {
+		file_write(path, round % 4 != 0);
+		reader = prof_reader_open(path, &error);
+		CHECK(reader != NULL);
+		spans = prof_spans_new(reader, &error);
+		CHECK(spans != NULL);
+		CHECK(prof_spans_nkinds(spans) == 2);
+		spans_seen += kind_check(prof_spans_kind(spans, 0), &kinds[0],
+		    CALL_BEGIN, CALL_END);
+		spans_seen += kind_check(prof_spans_kind(spans, 1), &kinds[1],
+		    KEY_BEGIN, KEY_END);
+		for (size_t n = 0; n < 2; n++) {
+			const struct prof_span_kind *kind =
+			    prof_spans_kind(spans, n);
+
+			quantiles_check(kind);
+			unpaired += kind->sk_unpaired_begins;
+			CHECK(ngaps != 0 || (kind->sk_unpaired_begins == 0 &&
+			    kind->sk_unpaired_ends == 0));
+		}
+		prof_spans_free(spans);
+		prof_reader_close(reader);
+	}
+	CHECK(unpaired > 0);
+	printf("ok: %d recordings, %" PRIu64 " spans as in the log, %" PRIu64
+	    " begins beside losses\n", rounds, spans_seen, unpaired);
+	return (0);
+}
