@@ -100,9 +100,11 @@ pipe = os.pipe()
 signal.signal(signal.SIGUSR1, handle)
 child = os.fork()
 if child == 0:
+    os.write(pipe[1], b"x")	# a signal before is dropped by fork
     while count < 100:
         time.sleep(0.001)
     os._exit(0)
+os.read(pipe[0], 1)
 for n in range(100):
     os.kill(child, signal.SIGUSR1)
     os.read(pipe[0], 1)
