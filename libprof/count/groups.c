@@ -6,6 +6,7 @@
  */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "events/names.h"
@@ -124,4 +125,109 @@ prof_group_key(const struct prof_event *event, const struct prof_group *group,
 		memcpy(value->kv_text, &group->gr_key[key->gk_word],
 		    key->gk_field == DTP_F_COMM ? DTP_COMM_LEN : DTP_STR_LEN);
 	}
+}
+
+/* ---------------------------------------------------------- intervals */
+
+int
+prof_group_compare(const struct prof_group *x, const struct prof_group *y)
+{
+	if (x->gr_event != y->gr_event)
+		return (x->gr_event < y->gr_event ? -1 : 1);
+	for (size_t n = 0; n < DTP_GROUP_WORDS; n++)
+		if (x->gr_key[n] != y->gr_key[n])
+			return (x->gr_key[n] < y->gr_key[n] ? -1 : 1);
+	return (0);
+}
+
+/* Each bucket that was there before still is, and has no less. */
+static void
+measured_subtract(struct prof_groups *since, struct prof_measured *of,
+    const struct prof_groups *before, const struct prof_measured *then)
+{
+	size_t n = 0;
+
+	of->me_count -= then->me_count;
+	of->me_sum -= then->me_sum;
+	for (size_t i = 0; i < of->me_nbuckets; i++) {
+		struct prof_group_bucket *bucket =
+		    &since->gs_bucket[of->me_first + i];
+		const struct prof_group_bucket *old =
+		    &before->gs_bucket[then->me_first + n];
+
+		if (n < then->me_nbuckets &&
+		    old->bu_bucket == bucket->bu_bucket) {
+			bucket->bu_count -= old->bu_count;
+			n++;
+		}
+	}
+}
+
+static void
+group_subtract(struct prof_groups *since, struct prof_group *group,
+    const struct prof_groups *before, const struct prof_group *then)
+{
+	group->gr_count -= then->gr_count;
+	group->gr_errors -= then->gr_errors;
+	group->gr_unfiled -= then->gr_unfiled;
+	for (size_t n = 0; n < DTP_GROUP_MEASURES; n++)
+		measured_subtract(since, &group->gr_measured[n], before,
+		    &then->gr_measured[n]);
+	measured_subtract(since, &group->gr_errnos, before,
+	    &then->gr_errnos);
+}
+
+int
+prof_groups_since(const struct prof_groups *now,
+    const struct prof_groups *before, struct prof_groups *since)
+{
+	size_t n = 0;
+
+	*since = *now;
+	since->gs_group = calloc(now->gs_n + 1, sizeof(*since->gs_group));
+	since->gs_bucket = calloc(now->gs_nbuckets + 1,
+	    sizeof(*since->gs_bucket));
+	if (since->gs_group == NULL || since->gs_bucket == NULL) {
+		prof_groups_fini(since);
+		return (-1);
+	}
+	if (now->gs_n > 0)
+		memcpy(since->gs_group, now->gs_group,
+		    now->gs_n * sizeof(*now->gs_group));
+	if (now->gs_nbuckets > 0)
+		memcpy(since->gs_bucket, now->gs_bucket,
+		    now->gs_nbuckets * sizeof(*now->gs_bucket));
+	for (size_t i = 0; i < since->gs_n && n < before->gs_n; i++)
+		if (prof_group_compare(&since->gs_group[i],
+		    &before->gs_group[n]) == 0)
+			group_subtract(since, &since->gs_group[i], before,
+			    &before->gs_group[n++]);
+	return (0);
+}
+
+void
+prof_group_ends(const struct prof_groups *groups,
+    const struct dtp_measure *measure, struct prof_measured *of)
+{
+	const uint64_t least = dtp_measure_order(measure, of->me_min);
+	const uint64_t most = dtp_measure_order(measure, of->me_max);
+	uint64_t low = UINT64_MAX, high = 0;
+
+	for (size_t i = 0; i < of->me_nbuckets; i++) {
+		const struct prof_group_bucket *bucket =
+		    &groups->gs_bucket[of->me_first + i];
+		const struct prof_bucket_ends ends = prof_bucket_ends(measure,
+		    bucket->bu_bucket);
+		const uint64_t from = dtp_measure_order(measure, ends.be_low);
+		const uint64_t to = dtp_measure_order(measure, ends.be_high);
+
+		if (bucket->bu_count == 0)
+			continue;
+		low = from < low ? from : low;
+		high = to > high ? to : high;
+	}
+	if (low > high)
+		return;
+	of->me_min = dtp_measure_order(measure, low > least ? low : least);
+	of->me_max = dtp_measure_order(measure, high < most ? high : most);
 }

@@ -84,6 +84,7 @@ agrees stat stat?
 if "$DTPROF" stat --json -e syscall --by syscall,comm -- cat /nowhere \
     >by_stat1 2>/dev/null || [ $? -eq 1 ]; then
 	made by_stat2 stat --json -e sched:sched_switch --by prev_comm -- true
+	made by_stat3 stat --json -e syscall:read --hist ret --sum ret -- true
 	agrees stat-by by_stat?
 fi
 

@@ -136,6 +136,84 @@ session_begin(struct by *by, const struct opt_strings *events)
 	return (ending_status(prof_session_error(by->by_session)));
 }
 
+/* ----------------------------------------------------------- intervals */
+
+/* Before anything is written: what the output held before goes. */
+static void
+output_begin(struct by *by)
+{
+	struct stat st;
+
+	if (by->by_is_shown)
+		return;
+	by->by_is_shown = true;
+	/* Pipes and devices have nothing to be emptied of. */
+	if (by->by_options->co_output != NULL &&
+	    fstat(by->by_out.ou_fd, &st) == 0 && S_ISREG(st.st_mode) &&
+	    ftruncate(by->by_out.ou_fd, 0) == -1)
+		by->by_out.ou_errno = errno;
+	if (by->by_options->co_csv)
+		by_csv_head(by);
+}
+
+static void
+interval_bound(struct by *by)
+{
+	for (size_t n = 0; n < by->by_groups.gs_n; n++) {
+		struct prof_group *group = &by->by_groups.gs_group[n];
+		const struct dtp_grouping *gp = &by->by_event[
+		    group->gr_event - 1].be_event->ev_grouping;
+
+		for (uint32_t m = 0; m < gp->gp_nmeasures; m++)
+			prof_group_ends(&by->by_groups, &gp->gp_measure[m],
+			    &group->gr_measured[m]);
+	}
+}
+
+/* What has come since the last one; -1: told. */
+static int
+interval_end(struct by *by)
+{
+	struct prof_groups now;
+
+	if (prof_session_groups(by->by_session, &now) == -1)
+		return (msg_prof("stat", prof_session_error(by->by_session)));
+	if (prof_groups_since(&now, &by->by_before, &by->by_groups) == -1) {
+		prof_groups_fini(&now);
+		return (msg_error("stat", "out of memory", "free memory"));
+	}
+	prof_groups_fini(&by->by_before);
+	by->by_before = now;
+	interval_bound(by);
+	if (by_rows_make(by) == -1)
+		return (-1);
+	output_begin(by);
+	by->by_is_interval = true;
+	(by->by_options->co_csv ? by_csv : by_text)(by);
+	if (!by->by_options->co_csv)
+		out_char(&by->by_out, '\n');
+	out_flush(&by->by_out);
+	by->by_is_interval = false;
+	by->by_from_s = by->by_status.ps_elapsed_s;
+	prof_groups_fini(&by->by_groups);
+	return (0);
+}
+
+/* Late by more than one: those are one long interval. */
+static int
+interval_look(struct by *by)
+{
+	const uint64_t step_ns =
+	    by->by_options->co_interval_ms.on_value * 1000000;
+
+	if (by->by_next_ns == 0 || term_now_ns() < by->by_next_ns)
+		return (0);
+	while (by->by_next_ns <= term_now_ns())
+		by->by_next_ns += step_ns;
+	return (interval_end(by));
+}
+
+/* 0, or -1: told. */
 static int
 session_wait(struct by *by)
 {
@@ -146,28 +224,37 @@ session_wait(struct by *by)
 
 	if (co->co_duration.on_set)
 		ending->en_end_ns = term_now_ns() + co->co_duration.on_value;
+	if (co->co_interval_ms.on_set)
+		by->by_next_ns = term_now_ns() +
+		    co->co_interval_ms.on_value * 1000000;
 	do {
 		go_on = prof_session_run(by->by_session,
-		    ending_wait_ms(ending, 0));
+		    ending_wait_ms(ending, by->by_next_ns));
 		prof_session_status(by->by_session, &by->by_status);
+		if (go_on == 1 && interval_look(by) == -1)
+			return (-1);
 	} while (go_on == 1 && !ending_by_signal(ending, ps->ps_command_pid,
 	    ps->ps_command_done) && !ending_by_time(ending,
 	    ps->ps_command_pid, ps->ps_command_done));
 	if (prof_session_stop(by->by_session) == -1)
 		go_on = -1;
 	prof_session_status(by->by_session, &by->by_status);
-	return (go_on == -1 ? -1 : 0);
+	if (go_on == -1)
+		return (msg_prof("stat", prof_session_error(by->by_session)));
+	return (by->by_next_ns == 0 ? 0 : interval_end(by));
 }
 
+/* All of it, at the end; -1: told. */
 static int
 groups_read(struct by *by)
 {
 	if (prof_session_groups(by->by_session, &by->by_groups) == -1)
-		return (-1);
+		return (msg_prof("stat", prof_session_error(by->by_session)));
 	for (size_t e = 0; e < by->by_nevents; e++)
 		if (prof_session_account(by->by_session, e + 1,
 		    &by->by_event[e].be_account) == -1)
-			return (-1);
+			return (msg_prof("stat",
+			    prof_session_error(by->by_session)));
 	return (0);
 }
 
@@ -214,18 +301,19 @@ static int
 groups_show(struct by *by)
 {
 	const struct count_options *co = by->by_options;
-	struct stat st;
 	const char *note;
 	int status;
 
 	if (by_rows_make(by) == -1)
 		return (EXIT_DTPROF);
-	/* Pipes and devices have nothing to be emptied of. */
-	if (co->co_output != NULL && fstat(by->by_out.ou_fd, &st) == 0 &&
-	    S_ISREG(st.st_mode) && ftruncate(by->by_out.ou_fd, 0) == -1)
-		by->by_out.ou_errno = errno;
-	by->by_is_shown = true;
-	(co->co_json ? by_json : co->co_csv ? by_csv : by_text)(by);
+	output_begin(by);
+	/* Intervals of CSV add up to all of it. */
+	if (co->co_json)
+		by_json(by);
+	else if (!co->co_csv)
+		by_text(by);
+	else if (by->by_next_ns == 0)
+		by_csv(by);
 	status = out_end(&by->by_out, "stat");
 	for (; !co->co_quiet && (note = prof_session_note(by->by_session,
 	    by->by_notes)) != NULL; by->by_notes++)
@@ -236,7 +324,7 @@ groups_show(struct by *by)
 int
 by_run(const struct count_options *co,
     const struct prof_counting_options *what,
-    const struct prof_grouping *grouping, const struct opt_strings *events)
+    const struct opt_strings *events)
 {
 	struct by *by = calloc(1, sizeof(*by));
 	int status = EXIT_DTPROF;
@@ -249,24 +337,24 @@ by_run(const struct count_options *co,
 	}
 	by->by_options = co;
 	by->by_what = what;
-	by->by_grouping = *grouping;
-	if (output_open(by) && (status = session_begin(by, events)) == 0) {
+	if (by_options(by) == 0 && output_open(by) &&
+	    (status = session_begin(by, events)) == 0) {
 		prof_session_confine(by->by_session);
 		status = EXIT_DTPROF;
-		if (session_wait(by) == -1 || groups_read(by) == -1)
-			msg_prof("stat", prof_session_error(by->by_session));
-		else
+		if (session_wait(by) == 0 && groups_read(by) == 0)
 			status = groups_show(by);
 	}
 	for (size_t e = 0; e < by->by_nevents && by->by_event != NULL; e++)
 		free(by->by_event[e].be_row);
 	prof_groups_fini(&by->by_groups);
+	prof_groups_fini(&by->by_before);
 	prof_session_close(by->by_session);
 	if (by->by_made && !by->by_is_shown)
 		(void)unlink(co->co_output);
 	if (by->by_out.ou_fd > STDERR_FILENO)
 		close(by->by_out.ou_fd);
 	free(by->by_event);
+	by_options_free(by);
 	free(by);
 	signals_close();
 	return (status);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What the files of dtprof stat --by share: by.c (all of it), by_rows.c
- * (columns, order), by_text.c and by_data.c (what is shown).
+ * What the files of dtprof stat --by share: by_options.c (what is wanted), by.c
+ * (all of it), by_rows.c (columns, order), by_text.c, by_hist.c and by_data.c
+ * (what is shown).
  */
 #ifndef BY_H
 #define BY_H
@@ -9,16 +10,21 @@
 #include "count.h"
 
 #define BY_COLUMNS	(2 + 4 * DTP_GROUP_MEASURES + 3)
+#define BY_FIELDS	DTP_GROUP_MEASURES
+#define BY_TITLE	40
 
 enum by_figure {
 	BY_COUNT, BY_ERRORS, BY_TOTAL, BY_AVG, BY_P50, BY_P90, BY_P99, BY_MIN,
 	BY_MAX
 };
 
+/* Beside 1U << enum by_figure. */
+#define BY_WANTS_HISTOGRAM	0x1000u
+
 struct by_column {
 	enum by_figure	 bc_figure;
 	uint32_t	 bc_measure;
-	const char	*bc_title;	/* also what --sort takes */
+	char		 bc_title[BY_TITLE];	/* also what --sort takes */
 };
 
 /* Of one event: what became of system calls. */
@@ -42,10 +48,18 @@ struct by {
 	const struct count_options *by_options;
 	const struct prof_counting_options *by_what;
 	struct prof_grouping by_grouping;
+	unsigned	 by_wanted[DTP_GROUP_MEASURES];
+	char		*by_keys;	/* what by_grouping borrows */
+	char		*by_fields[BY_FIELDS];
+	size_t		 by_nfields;
 	struct prof_session *by_session;
 	struct prof_status by_status;
 	struct ending	 by_ending;
-	struct prof_groups by_groups;
+	struct prof_groups by_groups;	/* of all, or of an interval */
+	struct prof_groups by_before;	/* all, at the last interval */
+	uint64_t	 by_next_ns;	/* end of the interval; 0: none */
+	double		 by_from_s;
+	bool		 by_is_interval;
 	struct by_event	*by_event;
 	size_t		 by_nevents;
 	size_t		 by_notes;	/* printed so far */
@@ -59,8 +73,17 @@ struct by {
 /* Aggregate; the exit status. */
 int	by_run(const struct count_options *co,
 	    const struct prof_counting_options *what,
-	    const struct prof_grouping *grouping,
 	    const struct opt_strings *events);
+
+/* --------------------------------------------------------- by_options.c */
+
+bool	by_is_wanted(const struct count_options *co);
+/* 0, or -1 with a message printed. */
+int	by_check(const struct count_options *co,
+	    const struct opt_strings *events);
+/* What is to be aggregated; likewise. */
+int	by_options(struct by *by);
+void	by_options_free(struct by *by);
 
 /* ------------------------------------------------------------ by_rows.c */
 
@@ -79,7 +102,14 @@ bool	by_is_time(const struct by_event *event,
 /* ------------------------------------------------- by_text.c, by_data.c */
 
 void	by_text(struct by *by);
+/* Of each row that is shown. */
+void	by_histograms(const struct by *by, const struct by_event *event,
+	    struct out *out);
+size_t	by_rows_shown(const struct by *by, const struct by_event *event);
+void	by_key(const struct by *by, const struct by_event *event,
+	    const struct prof_group *group, size_t k, struct out *out);
 void	by_json(struct by *by);
+void	by_csv_head(struct by *by);
 void	by_csv(struct by *by);
 
 #endif /* BY_H */

@@ -91,6 +91,33 @@ emit_duration(const struct by *by, const struct by_event *event,
 	emit_buckets(by, of, measure, em);
 }
 
+/* What was asked for by name; sums wrap at 2^64. */
+static void
+emit_values(const struct by *by, const struct by_event *event,
+    const struct prof_group *group, struct emit *em)
+{
+	emit_list(em, "values");
+	for (uint32_t m = 0; m < by->by_grouping.gp_nmeasures; m++) {
+		const struct dtp_measure *measure =
+		    &event->be_event->ev_grouping.gp_measure[m];
+		const struct prof_measured *of = &group->gr_measured[m];
+		const bool is_known = of->me_count > 0;
+
+		emit_object(em, NULL);
+		EMIT(em, TEXT("field", by->by_grouping.gp_measure[m].me_field),
+		    COUNT("count", of->me_count),
+		    cell_value("sum", measure, of->me_sum),
+		    KNOWN(is_known, cell_value("min", measure, of->me_min)),
+		    KNOWN(is_known, cell_value("max", measure, of->me_max)));
+		if (measure->gm_histogram != DTP_HIST_NONE) {
+			emit_quantiles(by, group, m, measure, em);
+			emit_buckets(by, of, measure, em);
+		}
+		emit_close(em);
+	}
+	emit_close(em);
+}
+
 static void
 emit_errors(const struct by *by, const struct prof_group *group,
     struct emit *em)
@@ -125,7 +152,9 @@ emit_group(const struct by *by, const struct by_event *event,
 		EMIT(em, COUNT("errors", group->gr_errors));
 		emit_errors(by, group, em);
 	}
-	if (gp->gp_nmeasures > 0)
+	if (by->by_grouping.gp_nmeasures > 0)
+		emit_values(by, event, group, em);
+	else if (gp->gp_nmeasures > 0)
 		emit_duration(by, event, group, em);
 	EMIT(em, COUNT("unfiled", group->gr_unfiled));
 	emit_close(em);
@@ -147,15 +176,6 @@ emit_account(const struct by_event *event, struct emit *em)
 	    WHERE(is_call, COUNT("ended", event->be_call[BY_CALL_ENDED])),
 	    WHERE(is_call, COUNT("unbegun", event->be_call[BY_CALL_UNBEGUN])),
 	    WHERE(is_call, COUNT("compat", event->be_call[BY_CALL_COMPAT])));
-}
-
-static size_t
-rows_shown(const struct by *by, const struct by_event *event)
-{
-	const struct opt_number *limit = &by->by_options->co_limit;
-
-	return (limit->on_set && limit->on_value < event->be_nrows ?
-	    (size_t)limit->on_value : event->be_nrows);
 }
 
 void
@@ -186,7 +206,8 @@ by_json(struct by *by)
 	emit_close(&em);
 	emit_rows(&em, "groups");
 	for (size_t e = 0; e < by->by_nevents; e++)
-		for (size_t n = 0; n < rows_shown(by, &by->by_event[e]); n++)
+		for (size_t n = 0; n < by_rows_shown(by, &by->by_event[e]);
+		    n++)
 			emit_group(by, &by->by_event[e],
 			    by->by_event[e].be_row[n], &em);
 	emit_end(&em);
@@ -196,42 +217,57 @@ by_json(struct by *by)
 static void
 begin_csv(struct by *by, struct emit *em)
 {
-	static const char *const first[] = { "event", NULL };
+	static const char *const first[] = { "time_s", "event", NULL };
 	const struct by_event *event = by->by_event;
 
 	emit_csv(em, &by->by_out, first, "\n");
 	for (size_t k = 0; k < by->by_grouping.gp_nby; k++)
-		emit_column(em, by->by_grouping.gp_by[k], true);
+		emit_column(em, by->by_grouping.gp_by[k], false);
 	for (size_t c = 0; c < event->be_ncolumns; c++)
 		emit_column(em, event->be_column[c].bc_figure == BY_COUNT ?
 		    "count" : event->be_column[c].bc_title, false);
-	emit_head(em);
+}
+
+void
+by_csv_head(struct by *by)
+{
+	struct emit em;
+
+	begin_csv(by, &em);
+	emit_head(&em);
+}
+
+static void
+emit_line_of(const struct by *by, const struct by_event *event,
+    const struct prof_group *group, struct emit *em)
+{
+	double value;
+
+	emit_object(em, NULL);
+	EMIT(em, FIXED("time_s", by->by_status.ps_elapsed_s, 9),
+	    TEXT("event", event->be_event->ev_name));
+	emit_keys(by, event, group, em);
+	for (size_t c = 0; c < event->be_ncolumns; c++) {
+		const struct by_column *column = &event->be_column[c];
+
+		if (!by_figure(by, event, group, column, &value))
+			value = NAN;
+		EMIT(em, NUMBER(column->bc_figure == BY_COUNT ? "count" :
+		    column->bc_title, value));
+	}
+	emit_close(em);
 }
 
 void
 by_csv(struct by *by)
 {
 	struct emit em;
-	double value;
 
 	begin_csv(by, &em);
-	for (size_t e = 0; e < by->by_nevents; e++)
-		for (size_t n = 0; n < rows_shown(by, &by->by_event[e]); n++) {
-			const struct by_event *event = &by->by_event[e];
+	for (size_t e = 0; e < by->by_nevents; e++) {
+		const struct by_event *event = &by->by_event[e];
 
-			emit_object(&em, NULL);
-			EMIT(&em, TEXT("event", event->be_event->ev_name));
-			emit_keys(by, event, event->be_row[n], &em);
-			for (size_t c = 0; c < event->be_ncolumns; c++) {
-				const struct by_column *column =
-				    &event->be_column[c];
-
-				if (!by_figure(by, event, event->be_row[n],
-				    column, &value))
-					value = NAN;
-				EMIT(&em, NUMBER(column->bc_figure == BY_COUNT ?
-				    "count" : column->bc_title, value));
-			}
-			emit_close(&em);
-		}
+		for (size_t n = 0; n < by_rows_shown(by, event); n++)
+			emit_line_of(by, event, event->be_row[n], &em);
+	}
 }

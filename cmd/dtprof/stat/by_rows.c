@@ -3,6 +3,7 @@
  * The table of dtprof stat --by before it is shown: which columns an event
  * has, what stands in them, and the order of rows.  Called by by.c.
  */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,12 +85,40 @@ static void
 column_add(struct by_event *event, enum by_figure figure, uint32_t measure,
     const char *title)
 {
-	event->be_column[event->be_ncolumns++] = (struct by_column){
-	    figure, measure, title };
+	struct by_column *column = &event->be_column[event->be_ncolumns++];
+
+	column->bc_figure = figure;
+	column->bc_measure = measure;
+	snprintf(column->bc_title, sizeof(column->bc_title), "%s", title);
+}
+
+/* "sum(ret)", of what was asked for. */
+static void
+columns_wanted(const struct by *by, struct by_event *event)
+{
+	static const struct {
+		enum by_figure	 figure;
+		const char	*name;
+	} figures[] = {
+		{ BY_TOTAL, "sum" }, { BY_AVG, "avg" }, { BY_MIN, "min" },
+		{ BY_MAX, "max" }
+	};
+	char title[BY_TITLE];
+
+	for (uint32_t m = 0; m < by->by_grouping.gp_nmeasures; m++)
+		for (size_t f = 0; f < sizeof(figures) / sizeof(figures[0]);
+		    f++) {
+			if ((by->by_wanted[m] >> figures[f].figure & 1) == 0)
+				continue;
+			snprintf(title, sizeof(title), "%s(%s)",
+			    figures[f].name,
+			    by->by_grouping.gp_measure[m].me_field);
+			column_add(event, figures[f].figure, m, title);
+		}
 }
 
 static void
-columns_make(struct by_event *event)
+columns_make(const struct by *by, struct by_event *event)
 {
 	const struct dtp_grouping *gp = &event->be_event->ev_grouping;
 
@@ -97,7 +126,8 @@ columns_make(struct by_event *event)
 	    "calls" : "count");
 	if (gp->gp_result != 0)
 		column_add(event, BY_ERRORS, 0, "errors");
-	if (gp->gp_nmeasures == 0)
+	columns_wanted(by, event);
+	if (gp->gp_nmeasures == 0 || by->by_grouping.gp_nmeasures > 0)
 		return;
 	column_add(event, BY_TOTAL, 0, "total");
 	column_add(event, BY_AVG, 0, "avg");
@@ -133,7 +163,7 @@ compare_rows(const void *a, const void *b, void *arg)
 	const struct prof_group *x = *(const struct prof_group *const *)a;
 	const struct prof_group *y = *(const struct prof_group *const *)b;
 	const struct by_order *order = arg;
-	double value[2] = { -1, -1 };
+	double value[2] = { -HUGE_VAL, -HUGE_VAL };
 	int rv = 0;
 
 	if (order->bo_column == NULL) {
@@ -146,6 +176,15 @@ compare_rows(const void *a, const void *b, void *arg)
 		rv = (value[0] < value[1]) - (value[0] > value[1]);
 	}
 	return (rv != 0 ? rv : (x > y) - (x < y));
+}
+
+size_t
+by_rows_shown(const struct by *by, const struct by_event *event)
+{
+	const struct opt_number *limit = &by->by_options->co_limit;
+
+	return (limit->on_set && limit->on_value < event->be_nrows ?
+	    (size_t)limit->on_value : event->be_nrows);
 }
 
 static int
@@ -199,7 +238,7 @@ by_columns_make(struct by *by)
 	struct by_order order;
 
 	for (size_t e = 0; e < by->by_nevents; e++) {
-		columns_make(&by->by_event[e]);
+		columns_make(by, &by->by_event[e]);
 		if (order_find(by, &by->by_event[e], &order) == -1)
 			return (-1);
 	}
@@ -216,13 +255,16 @@ by_rows_make(struct by *by)
 
 		if (order_find(by, event, &order) == -1)
 			return (-1);
+		free(event->be_row);
+		event->be_nrows = 0;
 		event->be_row = calloc(by->by_groups.gs_n + 1,
 		    sizeof(*event->be_row));
 		if (event->be_row == NULL)
 			return (msg_error("stat", "out of memory",
 			    "free memory"));
 		for (size_t n = 0; n < by->by_groups.gs_n; n++)
-			if (by->by_groups.gs_group[n].gr_event == e + 1)
+			if (by->by_groups.gs_group[n].gr_event == e + 1 &&
+			    by->by_groups.gs_group[n].gr_count > 0)
 				event->be_row[event->be_nrows++] =
 				    &by->by_groups.gs_group[n];
 		qsort_r(event->be_row, event->be_nrows,

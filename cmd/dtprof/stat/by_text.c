@@ -90,17 +90,31 @@ put_head(const struct by *by, const struct by_event *event, struct out *out)
 {
 	const struct prof_accounting *pa = &event->be_account;
 	const char *name = event->be_event->ev_name;
+	uint64_t sum = 0;
 	char text[32];
 
-	put_target(by, out);
-	weight_time(text, sizeof(text),
-	    (uint64_t)(by->by_status.ps_elapsed_s * 1e9));
-	out_fmt(out, ", %s: %" PRIu64 " ", text, pa->pa_stored);
+	for (size_t n = 0; n < event->be_nrows; n++)
+		sum += event->be_row[n]->gr_count;
+	if (by->by_is_interval) {
+		out_fmt(out, "%.3f to %.3f s: ", by->by_from_s,
+		    by->by_status.ps_elapsed_s);
+	} else {
+		put_target(by, out);
+		weight_time(text, sizeof(text),
+		    (uint64_t)(by->by_status.ps_elapsed_s * 1e9));
+		out_fmt(out, ", %s: ", text);
+	}
+	out_fmt(out, "%" PRIu64 " ", by->by_is_interval ? sum :
+	    pa->pa_stored);
 	if (event->be_event->ev_is_call && strcmp(name, "syscall") == 0)
 		out_str(out, "system calls");
 	else
 		OUT(out, event->be_event->ev_is_call ? "calls of " : "", name);
-	out_fmt(out, ", %" PRIu64 " lost\n\n", prof_accounting_lost(pa));
+	if (by->by_is_interval)
+		out_str(out, "\n\n");
+	else
+		out_fmt(out, ", %" PRIu64 " lost\n\n",
+		    prof_accounting_lost(pa));
 }
 
 /* --------------------------------------------------------------- table */
@@ -150,15 +164,6 @@ put_row(struct table *table, const void *arg, size_t n)
 		    &event->be_column[c]);
 }
 
-static size_t
-rows_shown(const struct by *by, const struct by_event *event)
-{
-	const struct opt_number *limit = &by->by_options->co_limit;
-
-	return (limit->on_set && limit->on_value < event->be_nrows ?
-	    (size_t)limit->on_value : event->be_nrows);
-}
-
 static void
 put_table(const struct by *by, const struct by_event *event, struct out *out)
 {
@@ -184,7 +189,7 @@ put_table(const struct by *by, const struct by_event *event, struct out *out)
 		    event->be_column[c].bc_figure > BY_ERRORS ? 7 : 6;
 	}
 	table.tb_ncolumns = nkeys + event->be_ncolumns;
-	table_show(&table, rows_shown(by, event), put_row, &rows);
+	table_show(&table, by_rows_shown(by, event), put_row, &rows);
 }
 
 /* ------------------------------------------------------------ last lines */
@@ -193,7 +198,7 @@ static void
 put_more(const struct by *by, const struct by_event *event, struct out *out)
 {
 	uint64_t sum = 0;
-	size_t shown = rows_shown(by, event);
+	size_t shown = by_rows_shown(by, event);
 
 	if (shown == event->be_nrows)
 		return;
@@ -223,20 +228,31 @@ compare_errors(const void *a, const void *b)
 	return ((x->er_number > y->er_number) - (x->er_number < y->er_number));
 }
 
+void
+by_key(const struct by *by, const struct by_event *event,
+    const struct prof_group *group, size_t k, struct out *out)
+{
+	struct prof_key_value key;
+
+	(void)by;
+	prof_group_key(event->be_event, group, k, &key);
+	if (key.kv_is_text)
+		out_text(out, key.kv_text);
+	else if (key.kv_is_signed)
+		out_i64(out, (int64_t)key.kv_number);
+	else
+		out_u64(out, key.kv_number);
+}
+
 static void
 put_error(const struct by *by, const struct by_event *event,
     struct out *out, const struct error *error)
 {
 	const char *name = error_name(-(int64_t)error->er_number);
-	struct prof_key_value key;
 
 	for (size_t k = 0; k < by->by_grouping.gp_nby; k++) {
-		prof_group_key(event->be_event, error->er_group, k, &key);
-		if (key.kv_is_text)
-			OUT(out, "", key.kv_text, " ");
-		else
-			out_fmt(out, key.kv_is_signed ? "%" PRId64 " " :
-			    "%" PRIu64 " ", key.kv_number);
+		by_key(by, event, error->er_group, k, out);
+		out_char(out, ' ');
 	}
 	if (name != NULL)
 		out_str(out, name);
@@ -260,8 +276,10 @@ put_errors(const struct by *by, const struct by_event *event,
 			const struct prof_group_bucket *bucket =
 			    &by->by_groups.gs_bucket[of->me_first + i];
 
-			errors[n++] = (struct error){ event->be_row[r],
-			    bucket->bu_bucket, bucket->bu_count };
+			if (bucket->bu_count > 0)
+				errors[n++] = (struct error){
+				    event->be_row[r], bucket->bu_bucket,
+				    bucket->bu_count };
 		}
 	}
 	if (n > 0)
@@ -287,14 +305,16 @@ has_quantiles(const struct by_event *event)
 }
 
 static void
-put_notes(const struct by_event *event, struct out *out)
+put_notes(const struct by *by, const struct by_event *event,
+    struct out *out)
 {
 	const uint64_t *call = event->be_call;
 	const char *between = "";
 
 	if (has_quantiles(event)) {
-		out_str(out, "quantiles are upper bounds of buckets at most "
-		    "3.2% wide");
+		out_str(out, by->by_is_interval ? "quantiles and max" :
+		    "quantiles");
+		out_str(out, " are upper bounds of buckets at most 3.2% wide");
 		between = "; ";
 	}
 	if (call[BY_CALL_RUNNING] > 0) {
@@ -354,10 +374,11 @@ by_text(struct by *by)
 		if (event->be_nrows > 0)
 			put_table(by, event, out);
 		put_more(by, event, out);
+		by_histograms(by, event, out);
 		put_errors(by, event, out);
-		put_notes(event, out);
+		put_notes(by, event, out);
 	}
 	out_flush(out);
-	for (size_t e = 0; e < by->by_nevents; e++)
+	for (size_t e = 0; e < by->by_nevents && !by->by_is_interval; e++)
 		warn_less(by, &by->by_event[e]);
 }

@@ -28,9 +28,12 @@ static int	 split_events(const struct count_options *co,
 static const struct opt_row options_of_stat[] = {
 	{ 'a', "all-cpus", NULL, OPT_FLAG, 0, 0, NULL,
 	    "count every process", CO(co_all), NULL },
+	{ 0, "avg", "FIELD", OPT_STRINGS, 0, 0, NULL,
+	    "print the mean of FIELD: duration or event argument",
+	    CO(co_avgs), NULL },
 	{ 0, "by", "KEYS", OPT_WORDS, 0, 0, NULL,
-	    "one row per value of up to 4 KEYS: syscall, comm, pid, tid, cpu "
-	    "or event argument; a,b", CO(co_by), BY_WORDS },
+	    "one row per value of KEYS, e.g. syscall,comm",
+	    CO(co_by), BY_WORDS },
 	{ 'C', "cpu", "CPUS", OPT_IDS, 0, 65535, NULL,
 	    "count only on these CPUs, e.g. 0,2-3 (needs "
 	    "-a)", CO(co_cpus), NULL },
@@ -45,6 +48,9 @@ static const struct opt_row options_of_stat[] = {
 	{ 'e', "event", "EVENT", OPT_STRINGS, 0, 0, NULL,
 	    "count EVENT; A,B or repeat; {A,B} as a group",
 	    CO(co_events), NULL },
+	{ 0, "hist", "FIELD", OPT_STRINGS, 0, 0, NULL,
+	    "print a histogram of FIELD[,lin=LO:HI:STEP]",
+	    CO(co_hists), NULL },
 	{ 'I', "interval", "MS", OPT_COUNT, 1, MAX_MS, NULL,
 	    "print counts every MS milliseconds", CO(co_interval_ms),
 	    NULL },
@@ -53,6 +59,10 @@ static const struct opt_row options_of_stat[] = {
 	    NULL },
 	{ 0, "limit", "N", OPT_COUNT, 1, INT64_MAX, NULL,
 	    "print at most N rows of --by", CO(co_limit), NULL },
+	{ 0, "max", "FIELD", OPT_STRINGS, 0, 0, NULL,
+	    "print the maximum of FIELD", CO(co_maxs), NULL },
+	{ 0, "min", "FIELD", OPT_STRINGS, 0, 0, NULL,
+	    "print the minimum of FIELD", CO(co_mins), NULL },
 	{ 0, "no-inherit", NULL, OPT_FLAG, 0, 0, NULL,
 	    "do not follow child processes", CO(co_no_inherit),
 	    NULL },
@@ -71,8 +81,10 @@ static const struct opt_row options_of_stat[] = {
 	    "repeat N times; print the mean and its 95% interval",
 	    CO(co_runs), NULL },
 	{ 0, "sort", "COLUMN", OPT_STRING, 0, 0, NULL,
-	    "sort the rows of --by by COLUMN: total, count, p99 ...",
+	    "sort the rows of --by by COLUMN, e.g. p99",
 	    CO(co_sort), NULL },
+	{ 0, "sum", "FIELD", OPT_STRINGS, 0, 0, NULL,
+	    "print the sum of FIELD", CO(co_sums), NULL },
 	{ 't', "tid", "TIDS", OPT_IDS, 1, MAX_ID, NULL,
 	    "count only these threads", CO(co_tids), NULL },
 	{ 0, "user-only", NULL, OPT_FLAG, 0, 0, NULL,
@@ -209,72 +221,20 @@ split_events(const struct count_options *co, struct opt_strings *events)
 }
 
 static int
-check_by(const struct count_options *co, const struct opt_strings *events)
-{
-	const bool counts = co->co_per_process || co->co_per_thread ||
-	    co->co_runs.on_value > 1 || co->co_warmups.on_value > 0;
-
-	if (co->co_by == NULL) {
-		if (co->co_sort == NULL && !co->co_limit.on_set)
-			return (0);
-		return (options_refuse("add --by KEYS",
-		    "--sort and --limit need --by"));
-	}
-	if (events->os_n == 0)
-		return (options_refuse("add -e EVENT, e.g. -e syscall",
-		    "--by needs an event"));
-	for (size_t n = 0; n < events->os_n; n++)
-		if (events->os_text[n][0] == '{')
-			return (options_refuse("leave the braces out",
-			    "--by excludes groups of events"));
-	if (counts || co->co_interval_ms.on_set || co->co_user_only)
-		return (options_refuse("leave one of them out", "--by excludes "
-		    "-I, -r, -w, --per-process, --per-thread and "
-		    "--user-only"));
-	return (0);
-}
-
-/* At commas; the keys are parts of copy. */
-static int
-split_keys(const struct count_options *co, char **copy,
-    struct prof_grouping *grouping)
-{
-	char *rest, *key;
-
-	if (co->co_by == NULL)
-		return (0);
-	if ((*copy = rest = strdup(co->co_by)) == NULL)
-		return (options_refuse("free memory", "out of memory"));
-	while ((key = strsep(&rest, ",")) != NULL) {
-		if (*key == '\0')
-			return (options_refuse("name keys, e.g. --by "
-			    "syscall,comm", "--by: empty key"));
-		if (grouping->gp_nby == DTP_GROUP_KEYS)
-			return (options_refuse("leave some out",
-			    "--by takes at most 4 keys"));
-		grouping->gp_by[grouping->gp_nby++] = key;
-	}
-	return (0);
-}
-
-static int
 run_stat(void *options, int n, char **operands)
 {
 	const struct count_options *co = options;
 	struct prof_counting_options what;
-	struct prof_grouping grouping = { 0 };
 	struct opt_strings events = { 0 };
-	char *keys = NULL;
 	int status = EXIT_DTPROF;
 
 	if (check_target(co, n > 0) == 0 && check_rest(co, n > 0) == 0 &&
-	    split_events(co, &events) == 0 && check_by(co, &events) == 0 &&
-	    split_keys(co, &keys, &grouping) == 0) {
+	    split_events(co, &events) == 0 &&
+	    by_check(co, &events) == 0) {
 		options_fill(co, n, operands, &what);
-		status = co->co_by == NULL ? count_run(co, &what, &events) :
-		    by_run(co, &what, &grouping, &events);
+		status = (by_is_wanted(co) ? by_run : count_run)(co, &what,
+		    &events);
 	}
-	free(keys);
 	for (size_t i = 0; i < events.os_n; i++)
 		free((char *)(uintptr_t)events.os_text[i]);
 	free(events.os_text);

@@ -28,8 +28,13 @@ struct count_options {
 	bool		 co_per_process;
 	bool		 co_per_thread;
 	bool		 co_quiet;
-	/* Of --by. */
+	/* Of aggregations. */
 	const char	*co_by;
+	struct opt_strings co_hists;
+	struct opt_strings co_sums;
+	struct opt_strings co_avgs;
+	struct opt_strings co_mins;
+	struct opt_strings co_maxs;
 	const char	*co_sort;
 	struct opt_number co_limit;
 };
