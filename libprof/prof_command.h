@@ -25,5 +25,6 @@
 #include "recording/sink.h"
 #include "session/direct.h"
 #include "session/verified.h"
+#include "store/client.h"
 
 #endif /* PROF_COMMAND_H */

@@ -102,6 +102,12 @@ struct prof_cmd {
 	 */
 	int		(*cm_check)(const void *options, int n,
 			    char *const *operands);
+	/*
+	 * With all rights, before a command that reads gives them up; or NULL.
+	 * 0, or -1 with a message printed.
+	 */
+	int		(*cm_begin)(void *options, int n,
+			    char *const *operands);
 	int		(*cm_run)(void *options, int n, char **operands);
 };
 
@@ -387,6 +393,8 @@ extern const struct prof_cmd cmd_flamegraph;
 extern const struct prof_cmd cmd_annotate;
 extern const struct prof_cmd cmd_doctor;
 extern const struct prof_cmd cmd_mark;
+extern const struct prof_cmd cmd_push;
+extern const struct prof_cmd cmd_store;
 extern const struct prof_cmd cmd_completion;
 extern const struct prof_cmd cmd_help;
 

@@ -48,8 +48,8 @@ static const struct prof_cmd cmd_version = {
 const struct prof_cmd *const cmd_all[] = {
 	&cmd_record, &cmd_report, &cmd_flamegraph, &cmd_annotate,
 	&cmd_script, &cmd_stat, &cmd_bench, &cmd_compare, &cmd_export,
-	&cmd_import, &cmd_merge, &cmd_list, &cmd_doctor, &cmd_mark,
-	&cmd_completion, &cmd_help, &cmd_version, NULL
+	&cmd_import, &cmd_merge, &cmd_push, &cmd_store, &cmd_list,
+	&cmd_doctor, &cmd_mark, &cmd_completion, &cmd_help, &cmd_version, NULL
 };
 
 static int
@@ -157,8 +157,10 @@ cmd_run(const struct prof_cmd *cmd, int argc, char **argv)
 		argv += first;
 		status = cmd->cm_check != NULL &&
 		    cmd->cm_check(options, argc, argv) == -1 ?
-		    misused : cmd->cm_reads &&
-		    helper_begin(cmd, options, argc, argv) == -1 ?
+		    misused : (cmd->cm_begin != NULL &&
+		    cmd->cm_begin(options, argc, argv) == -1) ||
+		    (cmd->cm_reads &&
+		    helper_begin(cmd, options, argc, argv) == -1) ?
 		    EXIT_FAILED : cmd->cm_run(options, argc, argv);
 		opt_free(cmd, options);
 	}

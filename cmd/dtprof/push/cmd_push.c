@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * dtprof push: send recordings to a server.  Reads the options and finds the
+ * kind of server by the URL; push_*.c know the kinds.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../ui/emit.h"
+#include "push.h"
+
+struct push_options {
+	struct push		 ps_push;	/* of cm_begin, and later */
+	struct opt_strings	 ps_labels;
+	struct opt_number	 ps_timeout;
+	const char		*ps_secret_file;
+	bool			 ps_dry_run;
+	bool			 ps_json;
+};
+
+static int	 check_push(const void *options, int n,
+		    char *const *operands);
+static int	 begin_push(void *options, int n, char *const *operands);
+static int	 run_push(void *options, int n, char **operands);
+
+static const struct push_kind *const kinds[] = {
+	&push_clickhouse, NULL
+};
+
+static const struct opt_row options_of_push[] = {
+	{ 0, "dry-run", NULL, OPT_FLAG, 0, 0, NULL,
+	    "count what would be sent, send nothing",
+	    offsetof(struct push_options, ps_dry_run), NULL },
+	{ 0, "json", NULL, OPT_FLAG, 0, 0, NULL, "print JSON",
+	    offsetof(struct push_options, ps_json), NULL },
+	{ 0, "label", "KEY=VALUE", OPT_STRINGS, 0, 0, NULL,
+	    "label of all rows; service, version, host, boot and build-id "
+	    "replace the recording's; may be repeated",
+	    offsetof(struct push_options, ps_labels), NULL },
+	{ 0, "secret-file", "FILE", OPT_STRING, 0, 0, NULL,
+	    "file with the password of the URL's user, or a bearer token",
+	    offsetof(struct push_options, ps_secret_file), NULL },
+	{ 0, "timeout", "TIME", OPT_TIME, 0, 86400000000000ULL, "30s",
+	    "how long to try again when the server is not there or busy",
+	    offsetof(struct push_options, ps_timeout), NULL },
+	{ .op_type = OPT_END }
+};
+
+static const char *const examples[] = {
+	"dtprof push clickhouse+http://ch:8123/dtprof x.dtp",
+	"send a recording to a ClickHouse server",
+	"dtprof push --label version=1.42 clickhouse+http://ch/dtprof x.dtp",
+	"with a label",
+	NULL
+};
+
+const struct prof_cmd cmd_push = {
+	.cm_name = "push",
+	.cm_summary = "send recordings to a store of many machines",
+	.cm_operands = "URL FILE ...",
+	.cm_options = options_of_push,
+	.cm_size = sizeof(struct push_options),
+	.cm_min = 2,
+	.cm_max = -1,
+	.cm_reads = true,
+	.cm_usage_status = EXIT_USAGE,
+	.cm_examples = examples,
+	.cm_notes = "Create the store's tables with dtprof store init.  What "
+	    "the store has already is not sent again.",
+	.cm_check = check_push,
+	.cm_begin = begin_push,
+	.cm_run = run_push,
+};
+
+/* -------------------------------------------------------------- labels */
+
+const char *
+push_label(const struct push_labels *labels, const struct prof_reader *reader,
+    const char *key)
+{
+	char name[128];
+
+	for (size_t n = 0; n < labels->pl_n; n++)
+		if (strcmp(labels->pl_key[n], key) == 0)
+			return (labels->pl_value[n]);
+	snprintf(name, sizeof(name), "label.%.100s", key);
+	return (prof_reader_info(reader, name));
+}
+
+static bool
+is_label(const char *text)
+{
+	const char *equals = strchr(text, '=');
+
+	return (equals != NULL && equals > text && equals - text <= 64 &&
+	    strlen(equals) <= 256);
+}
+
+static int
+labels_take(struct push_options *po)
+{
+	struct push_labels *labels = &po->ps_push.pu_labels;
+
+	for (size_t n = 0; n < po->ps_labels.os_n; n++) {
+		char *text = strdup(po->ps_labels.os_text[n]);
+
+		if (text == NULL)
+			return (msg_error("push", "out of memory",
+			    "free memory"));
+		labels->pl_texts[labels->pl_n] = text;
+		labels->pl_key[labels->pl_n] = text;
+		text = strchr(text, '=');
+		*text = '\0';
+		labels->pl_value[labels->pl_n++] = text + 1;
+	}
+	return (0);
+}
+
+/* ------------------------------------------------------------- command */
+
+static const struct push_kind *
+kind_of(const char *url)
+{
+	for (size_t n = 0; kinds[n] != NULL; n++)
+		if (strncmp(url, kinds[n]->pk_prefix,
+		    strlen(kinds[n]->pk_prefix)) == 0)
+			return (kinds[n]);
+	return (NULL);
+}
+
+static int
+check_push(const void *options, int n, char *const *operands)
+{
+	const struct push_options *po = options;
+
+	(void)n;
+	if (kind_of(operands[0]) == NULL)
+		return (msg_fail("push", "give a URL such as "
+		    "clickhouse+http://HOST:8123/DATABASE",
+		    "%s: not the URL of a server that recordings are sent to",
+		    operands[0]));
+	if (po->ps_labels.os_n > PUSH_LABELS)
+		return (msg_fail("push", "use fewer", "more than %d labels",
+		    PUSH_LABELS));
+	for (size_t i = 0; i < po->ps_labels.os_n; i++)
+		if (!is_label(po->ps_labels.os_text[i]))
+			return (msg_fail("push", "write --label KEY=VALUE, a "
+			    "key of at most 64 bytes, a value of at most 255",
+			    "--label %s: invalid label",
+			    po->ps_labels.os_text[i]));
+	return (0);
+}
+
+static int
+begin_push(void *options, int n, char *const *operands)
+{
+	struct push_options *po = options;
+	struct push *push = &po->ps_push;
+
+	(void)n;
+	push->pu_url = operands[0];
+	push->pu_secret_file = po->ps_secret_file;
+	push->pu_try_ns = po->ps_timeout.on_value;
+	push->pu_is_dry = po->ps_dry_run;
+	return (labels_take(po) == -1 ? -1 : kind_of(operands[0])->pk_open(
+	    push));
+}
+
+static int
+counts_show(const struct push_options *po)
+{
+	const struct push_counts *counts = &po->ps_push.pu_counts;
+	struct emit em;
+	struct out out;
+
+	out_init(&out, STDOUT_FILENO);
+	if (po->ps_json) {
+		emit_json(&em, &out);
+		EMIT(&em, COUNT("schema_version", JSON_SCHEMA),
+		    COUNT("samples", counts->pc_samples),
+		    COUNT("rows_sent", counts->pc_rows),
+		    COUNT("rows_dropped", counts->pc_rows_dropped),
+		    COUNT("batches_sent", counts->pc_batches),
+		    COUNT("batches_duplicate", counts->pc_duplicates),
+		    COUNT("bytes", counts->pc_bytes));
+		emit_end(&em);
+		return (out_end(&out, "push"));
+	}
+	out_fmt(&out, "%" PRIu64 " samples: %" PRIu64 " rows in %" PRIu64
+	    " batches %s", counts->pc_samples, counts->pc_rows,
+	    counts->pc_batches, po->ps_dry_run ? "to send" : "sent");
+	if (counts->pc_duplicates > 0)
+		out_fmt(&out, ", %" PRIu64 " batches there already",
+		    counts->pc_duplicates);
+	if (counts->pc_rows_dropped > 0)
+		out_fmt(&out, ", %" PRIu64 " rows not sent",
+		    counts->pc_rows_dropped);
+	out_char(&out, '\n');
+	return (out_end(&out, "push"));
+}
+
+/* Each is tried, also when one before it could not be read. */
+static int
+files_push(struct push *push, const struct push_kind *kind, int n,
+    char **paths)
+{
+	struct prof_err error = { 0 };
+	struct prof_reader *reader;
+	int status = 0;
+
+	for (int i = 0; i < n; i++) {
+		reader = input_read("push", paths[i], &error);
+		if (reader == NULL) {
+			msg_prof("push", &error);
+			status = EXIT_FAILED;
+			continue;
+		}
+		input_say_cut("push", reader);
+		if (kind->pk_file(push, reader, paths[i]) == -1)
+			status = EXIT_FAILED;
+		prof_reader_close(reader);
+	}
+	return (status);
+}
+
+static int
+run_push(void *options, int n, char **operands)
+{
+	struct push_options *po = options;
+	struct push *push = &po->ps_push;
+	const struct push_kind *kind = kind_of(operands[0]);
+	int status = files_push(push, kind, n - 1, operands + 1);
+
+	if (counts_show(po) != 0)
+		status = EXIT_FAILED;
+	kind->pk_close(push);
+	while (push->pu_labels.pl_n > 0)
+		free(push->pu_labels.pl_texts[--push->pu_labels.pl_n]);
+	return (status);
+}

@@ -1,0 +1,469 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * See client.h.  A batch is three INSERTs: stacks, then samples, then the
+ * accounts, which commit it.  When one of them has failed nobody knows what
+ * became of it, so the next attempt sends all of them again, with a number
+ * that is larger.  Called by push, store, record and reading commands.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "client.h"
+
+#define SCHEME		"clickhouse+"
+#define TIMEOUT_S	120
+#define QUERY_S		600
+#define LONGEST_LIST	(1u << 20)
+
+struct prof_store {
+	struct prof_network *sr_network;
+	char		*sr_database;
+	uint64_t	 sr_last;	/* number of an attempt */
+};
+
+bool
+prof_store_is_url(const char *text)
+{
+	return (strncmp(text, SCHEME "http://", strlen(SCHEME "http://")) ==
+	    0 || strncmp(text, SCHEME "https://",
+	    strlen(SCHEME "https://")) == 0);
+}
+
+/* ---------------------------------------------------------------- open */
+
+static bool
+is_name(const char *text)
+{
+	size_t n = 0;
+
+	for (; isalnum((unsigned char)text[n]) || text[n] == '_'; n++)
+		continue;
+	return (n > 0 && text[n] == '\0');
+}
+
+/* The URL without its path, which is the database's name. */
+static char *
+url_take(struct prof_store *store, const char *url, struct prof_err *error)
+{
+	char *base = strdup(url + strlen(SCHEME)), *slash;
+
+	slash = base == NULL ? NULL : strchr(strstr(base, "://") + 3, '/');
+	store->sr_database = base == NULL ? NULL :
+	    strdup(slash == NULL || slash[1] == '\0' ? "default" : slash + 1);
+	if (slash != NULL)
+		*slash = '\0';
+	if (store->sr_database == NULL) {
+		free(base);
+		prof_fail_nomem(error);
+		return (NULL);
+	}
+	if (is_name(store->sr_database))
+		return (base);
+	free(base);
+	prof_fail(error, PROF_E_USAGE, "%s: a store's path is the name of a "
+	    "database: letters, digits and '_'", url);
+	return (NULL);
+}
+
+struct prof_store *
+prof_store_open(const char *url, const char *secret_file,
+    struct prof_err *error)
+{
+	struct prof_network_options options = { NULL, secret_file };
+	struct prof_store *store = calloc(1, sizeof(*store));
+	char *base = NULL;
+
+	if (store == NULL)
+		prof_fail_nomem(error);
+	else if (!prof_store_is_url(url)) {
+		prof_fail(error, PROF_E_USAGE, "%s: not the URL of a store",
+		    url);
+		prof_cure(error, "use clickhouse+http://HOST:8123/DATABASE "
+		    "or clickhouse+https://...");
+	} else
+		base = url_take(store, url, error);
+	if (base != NULL) {
+		options.no_url = base;
+		store->sr_network = prof_network_open(&options, error);
+		free(base);
+	}
+	if (store != NULL && store->sr_network != NULL)
+		return (store);
+	prof_store_close(store);
+	return (NULL);
+}
+
+void
+prof_store_close(struct prof_store *store)
+{
+	if (store == NULL)
+		return;
+	prof_network_close(store->sr_network);
+	free(store->sr_database);
+	free(store);
+}
+
+/* ---------------------------------------------------------------- HTTP */
+
+/* "/?database=x&query=..." */
+static char *
+path_make(const struct prof_store *store, const char *database,
+    const char *query)
+{
+	struct prof_buf path = { 0 };
+	char code[4];
+
+	(void)store;
+	prof_buf_bytes(&path, "/?database=", 11);
+	prof_buf_bytes(&path, database, strlen(database));
+	if (query != NULL)
+		prof_buf_bytes(&path, "&query=", 7);
+	for (; query != NULL && *query != '\0'; query++) {
+		if (isalnum((unsigned char)*query)) {
+			prof_buf_bytes(&path, query, 1);
+			continue;
+		}
+		snprintf(code, sizeof(code), "%%%02X", (unsigned char)*query);
+		prof_buf_bytes(&path, code, 3);
+	}
+	prof_buf_bytes(&path, "", 1);
+	if (!path.bf_failed)
+		return ((char *)path.bf_data);
+	prof_buf_free(&path);
+	return (NULL);
+}
+
+/* What ClickHouse calls errors that go away. */
+static bool
+may_pass(const struct prof_answer *answer)
+{
+	static const unsigned codes[] = { 159, 202, 209, 210, 225, 236, 241,
+	    242, 243, 252, 319, 999 };
+	const char *at = strstr(answer->an_text, "Code: ");
+	const unsigned code = at == NULL ? 0 : (unsigned)strtoul(at + 6, NULL,
+	    10);
+
+	for (size_t n = 0; n < sizeof(codes) / sizeof(codes[0]); n++)
+		if (code == codes[n])
+			return (true);
+	return (prof_answer_may_pass(answer));
+}
+
+static int
+fail_answer(const struct prof_answer *answer, struct prof_err *error)
+{
+	if (answer->an_status == 0) {
+		prof_fail(error, PROF_E_IO, "cannot reach the store: %s",
+		    answer->an_text);
+		return (prof_cure(error, "check that it runs, and its URL"));
+	}
+	prof_fail(error, PROF_E_IO, "the store refused: HTTP %u%s%s",
+	    answer->an_status, answer->an_text[0] != '\0' ? ", " : "",
+	    answer->an_text);
+	if (strstr(answer->an_text, "Code: 60") != NULL ||
+	    strstr(answer->an_text, "Code: 81") != NULL)
+		return (prof_cure(error, "create its tables with dtprof "
+		    "store init"));
+	if (answer->an_status == 401 || answer->an_status == 403 ||
+	    strstr(answer->an_text, "Code: 193") != NULL ||
+	    strstr(answer->an_text, "Code: 516") != NULL)
+		return (prof_cure(error, "check the user of the URL and "
+		    "--secret-file"));
+	return (prof_cure(error, "see its log"));
+}
+
+static int
+request_post(struct prof_store *store, const char *path,
+    const struct prof_request *how, struct prof_answer *answer,
+    struct prof_err *error)
+{
+	struct prof_request request = *how;
+
+	*answer = (struct prof_answer){ .an_fd = -1 };
+	if (path == NULL)
+		return (prof_fail_nomem(error));
+	request.rq_path = path;
+	if (prof_network_post(store->sr_network, &request, answer, error) ==
+	    -1)
+		return (-1);
+	return (prof_answer_is_good(answer) ? 0 : fail_answer(answer, error));
+}
+
+int
+prof_store_ask(struct prof_store *store, const char *sql, uint64_t max_bytes,
+    struct prof_err *error)
+{
+	const struct prof_request request = {
+		.rq_body = sql, .rq_length = strlen(sql),
+		.rq_timeout_s = QUERY_S, .rq_max_answer = max_bytes,
+	};
+	char *path = path_make(store, store->sr_database, NULL);
+	struct prof_answer answer;
+	const int rv = request_post(store, path, &request, &answer, error);
+
+	free(path);
+	if (rv == 0)
+		return (answer.an_fd);
+	prof_answer_free(&answer);
+	return (-1);
+}
+
+/* ----------------------------------------------------------------- init */
+
+/* Without an answer that matters. */
+static int
+sql_run(struct prof_store *store, const char *database, const char *sql,
+    struct prof_err *error)
+{
+	const struct prof_request request = {
+		.rq_body = sql, .rq_length = strlen(sql),
+		.rq_timeout_s = TIMEOUT_S,
+	};
+	char *path = path_make(store, database, NULL);
+	struct prof_answer answer;
+	const int rv = request_post(store, path, &request, &answer, error);
+
+	free(path);
+	prof_answer_free(&answer);
+	return (rv);
+}
+
+int
+prof_store_init(struct prof_store *store, struct prof_err *error)
+{
+	char sql[256];
+	int rv;
+
+	snprintf(sql, sizeof(sql), "CREATE DATABASE IF NOT EXISTS %.128s",
+	    store->sr_database);
+	rv = sql_run(store, "default", sql, error);
+	for (unsigned t = 0; rv == 0 && t < PROF_STORE_TABLES; t++) {
+		struct prof_buf create = { 0 };
+
+		prof_store_create(&create, (enum prof_store_table)t);
+		prof_buf_bytes(&create, "", 1);
+		rv = create.bf_failed ? prof_fail_nomem(error) :
+		    sql_run(store, store->sr_database,
+		    (const char *)create.bf_data, error);
+		prof_buf_free(&create);
+	}
+	return (rv);
+}
+
+/* --------------------------------------------------------------- status */
+
+/* A text, from a memory file that is closed; NULL: no memory. */
+static char *
+text_of(int fd)
+{
+	char *text = fd == -1 ? NULL : malloc(LONGEST_LIST + 1);
+	ssize_t n;
+
+	if (text != NULL) {
+		n = pread(fd, text, LONGEST_LIST, 0);
+		text[n < 0 ? 0 : n] = '\0';
+	}
+	if (fd != -1)
+		(void)close(fd);
+	return (text);
+}
+
+static char *
+list_ask(struct prof_store *store, const char *what, const char *where,
+    struct prof_err *error)
+{
+	char sql[512];
+
+	snprintf(sql, sizeof(sql), "SELECT %s FROM system.parts WHERE active "
+	    "AND database = '%.128s' AND table IN ('stacks', 'samples', "
+	    "'accounts') %s FORMAT TabSeparated", what, store->sr_database,
+	    where);
+	error->pe_code = PROF_OK;
+	char *text = text_of(prof_store_ask(store, sql, LONGEST_LIST, error));
+	if (text == NULL && error->pe_code == PROF_OK)
+		prof_fail_nomem(error);
+	return (text);
+}
+
+static bool
+is_day(const char *text)
+{
+	static const char form[] = "dddd-dd-dd";
+
+	for (size_t n = 0; n < sizeof(form) - 1; n++)
+		if (form[n] == 'd' ? !isdigit((unsigned char)text[n]) :
+		    text[n] != form[n])
+			return (false);
+	return (true);
+}
+
+static int
+table_of(const char *name, size_t length)
+{
+	for (int t = 0; t < PROF_STORE_TABLES; t++) {
+		const char *own = prof_store_table_name(
+		    (enum prof_store_table)t);
+
+		if (strlen(own) == length && memcmp(own, name, length) == 0)
+			return (t);
+	}
+	return (-1);
+}
+
+/* Are the tables there?  A table without rows has no parts. */
+static int
+tables_find(struct prof_store *store,
+    struct prof_store_size sizes[PROF_STORE_TABLES], struct prof_err *error)
+{
+	char sql[256], *text;
+	int t;
+
+	snprintf(sql, sizeof(sql), "SELECT name FROM system.tables WHERE "
+	    "database = '%.128s' FORMAT TabSeparated", store->sr_database);
+	error->pe_code = PROF_OK;
+	text = text_of(prof_store_ask(store, sql, LONGEST_LIST, error));
+	if (text == NULL)
+		return (error->pe_code == PROF_OK ? prof_fail_nomem(error) :
+		    -1);
+	for (const char *at = text; *at != '\0'; ) {
+		const size_t length = strcspn(at, "\n");
+
+		t = table_of(at, length);
+		if (t != -1)
+			sizes[t].st_is_there = true;
+		at += length + (at[length] == '\n');
+	}
+	free(text);
+	return (0);
+}
+
+int
+prof_store_status(struct prof_store *store,
+    struct prof_store_size sizes[PROF_STORE_TABLES], struct prof_err *error)
+{
+	char *text, *end;
+
+	memset(sizes, 0, PROF_STORE_TABLES * sizeof(sizes[0]));
+	if (tables_find(store, sizes, error) == -1)
+		return (-1);
+	text = list_ask(store, "table, sum(rows), sum(bytes_on_disk), "
+	    "min(partition)", "GROUP BY table", error);
+	if (text == NULL)
+		return (-1);
+	for (const char *at = text; *at != '\0'; ) {
+		const size_t length = strcspn(at, "\t\n");
+		const int t = table_of(at, length);
+
+		if (t != -1 && at[length] == '\t') {
+			sizes[t].st_rows = strtoull(at + length, &end, 10);
+			sizes[t].st_bytes = strtoull(end, &end, 10);
+			if (*end == '\t' && is_day(end + 1))
+				memcpy(sizes[t].st_oldest, end + 1, 10);
+		}
+		at += strcspn(at, "\n");
+		at += *at == '\n';
+	}
+	free(text);
+	return (0);
+}
+
+int
+prof_store_drop(struct prof_store *store, const char *day, unsigned *dropped,
+    struct prof_err *error)
+{
+	char where[128], sql[256], *text;
+	int rv = 0;
+
+	*dropped = 0;
+	snprintf(where, sizeof(where), "AND partition < '%.10s' GROUP BY "
+	    "table, partition ORDER BY table, partition", day);
+	text = list_ask(store, "table, partition", where, error);
+	if (text == NULL)
+		return (-1);
+	for (const char *at = text; *at != '\0' && rv == 0; ) {
+		const size_t length = strcspn(at, "\t\n");
+		const int t = table_of(at, length);
+
+		if (t != -1 && at[length] == '\t' && is_day(at + length + 1)) {
+			snprintf(sql, sizeof(sql), "ALTER TABLE %s DROP "
+			    "PARTITION '%.10s'", prof_store_table_name(
+			    (enum prof_store_table)t), at + length + 1);
+			rv = sql_run(store, store->sr_database, sql, error);
+			*dropped += rv == 0;
+		}
+		at += strcspn(at, "\n");
+		at += *at == '\n';
+	}
+	free(text);
+	return (rv);
+}
+
+/* ----------------------------------------------------------------- send */
+
+/* Larger than all before it, also of one that runs at the same time. */
+static uint64_t
+attempt_next(struct prof_store *store)
+{
+	struct timespec ts = { 0, 0 };
+	uint64_t now;
+
+	clock_gettime(CLOCK_REALTIME, &ts);
+	now = (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+	now = (now & ~(uint64_t)0xfff) | ((uint64_t)getpid() & 0xfff);
+	if (now <= store->sr_last)
+		now = store->sr_last + 0x1000;
+	store->sr_last = now;
+	return (now);
+}
+
+static int
+rows_send(struct prof_store *store, enum prof_store_table table,
+    const struct prof_store_rows *rows, struct prof_answer *answer,
+    struct prof_err *error)
+{
+	const struct prof_request request = {
+		.rq_body = rows->sr_bytes.bf_data,
+		.rq_length = rows->sr_bytes.bf_len,
+		.rq_gzip = true, .rq_timeout_s = TIMEOUT_S,
+	};
+	struct prof_buf sql = { 0 };
+	char *path;
+	int rv;
+
+	prof_store_insert(&sql, table);
+	prof_buf_bytes(&sql, "", 1);
+	path = sql.bf_failed ? NULL : path_make(store, store->sr_database,
+	    (const char *)sql.bf_data);
+	rv = request_post(store, path, &request, answer, error);
+	prof_buf_free(&sql);
+	free(path);
+	return (rv);
+}
+
+enum prof_store_sent
+prof_store_send(struct prof_store *store, struct prof_store_batch *batch,
+    struct prof_answer *answer, struct prof_err *error)
+{
+	prof_store_batch_number(batch, attempt_next(store));
+	for (unsigned t = 0; t < PROF_STORE_TABLES; t++) {
+		const struct prof_store_rows *rows = &batch->sb_rows[t];
+
+		if (rows->sr_n == 0)
+			continue;
+		if (rows_send(store, (enum prof_store_table)t, rows, answer,
+		    error) == 0) {
+			prof_answer_free(answer);
+			continue;
+		}
+		prof_answer_free(answer);
+		return (may_pass(answer) ? PROF_STORE_LATER :
+		    PROF_STORE_NEVER);
+	}
+	return (PROF_STORE_SENT);
+}

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: ISC
+# shellcheck shell=sh
+#
+# A ClickHouse server of the test's own, below $tmp: no service, no fixed port.
+#
+#	store_start	starts it (again), waits; sets $port and $store
+#	store_kill	kill -9
+#	sql QUERY	asks it, database dtprof
+#
+# Include it after tests/lib.sh and tmpdir.
+
+store_free_port()
+{
+	python3 -c 'import socket
+s = socket.socket()
+s.bind(("127.0.0.1", 0))
+print(s.getsockname()[1])'
+}
+
+store_config()
+{
+	port=$(store_free_port) tcp=$(store_free_port)
+	mkdir -p "$tmp/ch/data" "$tmp/ch/tmp"
+	cat >"$tmp/ch/config.xml" <<-END
+	<yandex>
+	<logger><level>warning</level><console>0</console>
+	<log>$tmp/ch/log</log><errorlog>$tmp/ch/err</errorlog></logger>
+	<http_port>$port</http_port><tcp_port>$tcp</tcp_port>
+	<listen_host>127.0.0.1</listen_host>
+	<path>$tmp/ch/data/</path><tmp_path>$tmp/ch/tmp/</tmp_path>
+	<users_config>users.xml</users_config>
+	<default_profile>default</default_profile>
+	<default_database>default</default_database>
+	<mark_cache_size>5368709</mark_cache_size>
+	<timezone>UTC</timezone>
+	</yandex>
+	END
+	cat >"$tmp/ch/users.xml" <<-END
+	<yandex><profiles><default>
+	<max_memory_usage>2000000000</max_memory_usage>
+	</default></profiles>
+	<users><default><password></password>
+	<networks><ip>::/0</ip></networks>
+	<profile>default</profile><quota>default</quota></default>
+	<writer><password>open sesame</password>
+	<networks><ip>::/0</ip></networks>
+	<profile>default</profile><quota>default</quota></writer>
+	</users><quotas><default></default></quotas></yandex>
+	END
+	store=clickhouse+http://127.0.0.1:$port/dtprof
+	export store
+}
+
+store_answers()
+{
+	[ "$(curl -s "http://127.0.0.1:$port/ping")" = Ok. ]
+}
+
+store_start()
+{
+	need_cmd clickhouse-server curl python3
+	[ -n "$port" ] || store_config
+	(cd "$tmp/ch" && exec clickhouse-server --config-file=config.xml \
+	    >>out 2>&1) &
+	store_pid=$!
+	kill_at_end "$store_pid"
+	await "an answer of the store, $(tail -3 "$tmp/ch/out")" store_answers
+}
+
+store_kill()
+{
+	kill -9 "$store_pid"
+	wait "$store_pid" 2>/dev/null
+}
+
+sql()
+{
+	curl -s --data-binary "$1" "http://127.0.0.1:$port/?database=dtprof"
+}
