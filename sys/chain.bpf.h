@@ -128,12 +128,12 @@ dtp_chain_find_thread(struct dtp_chain_walk *walk)
 
 /* ------------------------------------------------------------- frames */
 
-/* What a code object is, by all that is known of it; dtp_chain_check. */
+/* What a code object is, by all of it that is resident. */
 DTP_APART __u64
 dtp_chain_content(struct dtp_unwind *uw, const struct dtp_chain *chain)
 {
 	__u64 mixed = 0, text;
-	__u32 skip;
+	__u32 skip, were_read = 0;
 
 	if (uw == NULL || chain == NULL)
 		return (0);
@@ -142,14 +142,15 @@ dtp_chain_content(struct dtp_unwind *uw, const struct dtp_chain *chain)
 		    n);
 	for (__u32 i = 0; i < DTP_CHAIN_TEXTS; i++) {
 		text = uw->uw_code[chain->ch_text[i] & (DTP_CHAIN_CODE - 1)];
-		skip = chain->ch_text_skip[i];
 		if (bpf_probe_read_user(uw->uw_text, sizeof(uw->uw_text),
 		    (void *)(text + chain->ch_text_at)) != 0)
 			continue;
+		were_read |= 1U << i;
+		skip = dtp_chain_text_skip(chain, i, uw->uw_text[0]);
 		for (__u32 n = 0; n < DTP_CHAIN_TEXT; n++)
 			mixed = dtp_chain_mix(mixed, uw->uw_text[n], skip, n);
 	}
-	return (mixed);
+	return ((mixed & ~(__u64)DTP_CHAIN_READ) | were_read);
 }
 
 DTP_INLINE __u64

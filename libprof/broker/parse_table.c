@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: ISC */
-/* The unwind table of an ELF file, in the parser: see parser.h, tables.h. */
+/*
+ * The unwind table of an ELF file, and its interpreter, in the parser: see
+ * parser.h, tables.h.
+ */
 #include <errno.h>
 #include <string.h>
 
 #include "tables.h"
 
 static void
-table_answer(struct prof_task *task, const struct prof_unwind_table *table)
+table_answer(struct prof_task *task, const struct prof_unwind_table *table,
+    const struct prof_runtime *runtime)
 {
 	const struct prof_tabled_head head = {
 		.td_what = PROF_TABLED,
@@ -16,6 +20,7 @@ table_answer(struct prof_task *task, const struct prof_unwind_table *table)
 		.td_nindex = table->ut_nindex,
 		.td_nrows = table->ut_nrows,
 		.td_nentries = table->ut_nentries,
+		.td_runtime = *runtime,
 	};
 	const size_t index = table->ut_nindex * sizeof(*table->ut_index);
 	const size_t rows = table->ut_nrows * sizeof(*table->ut_rows);
@@ -30,9 +35,11 @@ table_answer(struct prof_task *task, const struct prof_unwind_table *table)
 }
 
 static void
-answer_none(struct prof_task *task, enum prof_tabled what)
+answer_none(struct prof_task *task, enum prof_tabled what,
+    const struct prof_runtime *runtime)
 {
-	const struct prof_tabled_head head = { .td_what = what };
+	const struct prof_tabled_head head = { .td_what = what,
+	    .td_runtime = *runtime };
 
 	prof_task_answer(task, sizeof(head));
 	prof_task_send(task, &head, sizeof(head));
@@ -42,21 +49,23 @@ void
 prof_parse_table(struct prof_task *task)
 {
 	struct prof_unwind_table *table;
+	struct prof_runtime runtime = { 0 };
 	struct prof_elf elf;
 
 	/* It was one before: no memory, or it is being written to. */
 	if (prof_elf_open(&elf, task->ta_fd) == -1) {
-		answer_none(task, PROF_TABLED_LATER);
+		answer_none(task, PROF_TABLED_LATER, &runtime);
 		return;
 	}
+	prof_runtime_find(&elf, &runtime);
 	table = prof_unwind_table_new(&elf);
 	if (table == NULL)
 		answer_none(task, errno != 0 ? PROF_TABLED_LATER :
-		    PROF_TABLED_NONE);
+		    PROF_TABLED_NONE, &runtime);
 	else if (table->ut_nindex + table->ut_nrows > DTP_UW_SLAB_WORDS)
-		answer_none(task, PROF_TABLED_LARGE);
+		answer_none(task, PROF_TABLED_LARGE, &runtime);
 	else
-		table_answer(task, table);
+		table_answer(task, table, &runtime);
 	prof_unwind_table_free(table);
 	prof_elf_close(&elf);
 }

@@ -132,7 +132,19 @@ length_holds(const struct prof_tabled_head *head, size_t size)
 struct tabling {
 	enum prof_tabled ti_what;
 	struct prof_unwind_table *ti_table;
+	struct prof_runtime *ti_runtime;
 };
+
+/* Programs survive whatever a chain says; its frames are of its language. */
+static bool
+runtime_holds(const struct prof_runtime *runtime)
+{
+	return (runtime->rt_language == 0 ||
+	    (prof_language_at(runtime->rt_language) != NULL &&
+	    runtime->rt_is_known <= 1 &&
+	    runtime->rt_variant < 1U << PROF_LANGUAGE_BITS &&
+	    runtime->rt_chain.ch_head == prof_runtime_head(runtime)));
+}
 
 static bool
 table_take(struct prof_call *call)
@@ -144,6 +156,9 @@ table_take(struct prof_call *call)
 	if (call->ca_answered < sizeof(head))
 		return (false);
 	memcpy(&head, call->ca_answer, sizeof(head));
+	if (!runtime_holds(&head.td_runtime))
+		return (false);
+	*tabling->ti_runtime = head.td_runtime;
 	if (head.td_what == PROF_TABLED_NONE ||
 	    head.td_what == PROF_TABLED_LARGE ||
 	    head.td_what == PROF_TABLED_LATER) {
@@ -169,9 +184,10 @@ table_take(struct prof_call *call)
 
 enum prof_tabled
 prof_table_ask(struct prof_broker *broker, int fd, const char *name,
-    struct prof_unwind_table **table)
+    struct prof_unwind_table **table, struct prof_runtime *runtime)
 {
-	struct tabling tabling = { .ti_what = PROF_TABLED_LATER };
+	struct tabling tabling = { .ti_what = PROF_TABLED_LATER,
+	    .ti_runtime = runtime };
 	struct prof_call call = {
 		.ca_what = PROF_PARSE_TABLE,
 		.ca_fd = fd,
@@ -181,6 +197,7 @@ prof_table_ask(struct prof_broker *broker, int fd, const char *name,
 		.ca_take_arg = &tabling,
 	};
 
+	memset(runtime, 0, sizeof(*runtime));
 	if (prof_broker_call(broker, &call) == PROF_CALLED_LOST)
 		tabling.ti_what = PROF_TABLED_LOST;
 	*table = tabling.ti_table;

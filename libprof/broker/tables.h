@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Unwind tables by way of a parser: what tables.c asks and checks, and
- * parse_table.c answers.
+ * Unwind tables, and interpreters, by way of a parser: what tables.c asks and
+ * checks, and parse_table.c answers.
  */
 #ifndef PROF_TABLES_H
 #define PROF_TABLES_H
 
 #include "broker.h"
 #include "elf/unwind_table.h"
+#include "process/languages/language.h"
 
 /* What came of it. */
 enum prof_tabled {
@@ -27,14 +28,16 @@ struct prof_tabled_head {
 	uint64_t	td_nindex;
 	uint64_t	td_nrows;
 	uint64_t	td_nentries;
+	struct prof_runtime td_runtime;
 };
 
 #define PROF_TABLED_ENTRIES	4096	/* of a module's dictionary */
 #define PROF_TABLED_SPAN	(1ULL << 32)
 
-/* *table: owned by caller, where there is one. */
+/* *table: owned by caller, where there is one; *runtime: whatever comes. */
 enum prof_tabled prof_table_ask(struct prof_broker *broker, int fd,
-	    const char *name, struct prof_unwind_table **table);
+	    const char *name, struct prof_unwind_table **table,
+	    struct prof_runtime *runtime);
 /* Would programs and we ourselves find our way in it, whatever it says? */
 bool	prof_table_holds(const struct prof_unwind_table *table);
 

@@ -4,30 +4,26 @@
  *
  *	process, its execs, language, address, check  ->  number
  *
- * A code object is numbered when its first frame comes, and named at the end
- * of that round, while the process most likely lives; once, and for a bounded
- * time a round.  Its language describes it, and says no if check shows that
- * the memory is another object's by now.
+ * A code object is numbered when its first frame comes, and is to be named from
+ * the end of that round on, while the process most likely lives; once, beside
+ * the drain (namer.c), by a parser.  Its language describes it there, and says
+ * no if check shows that the memory is another object's by now.
  *
  * Called by the session; languages/ has what depends on a language.
  */
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "abi/dtp_abi.h"
 #include "base/clock.h"
 #include "base/grow.h"
 #include "base/intern.h"
 #include "codes.h"
+#include "namer.h"
 #include "recording/frame.h"
 
 #define MAX_CODES	(1u << 20)
-#define MAX_BODY	(1u << 20)	/* of a table; one more code fits */
 #define MAX_BYTES	(256u << 20)	/* of all of them */
-#define ROUND_NS	20000000ULL
-#define LAST_NS		500000000ULL	/* the last round */
+#define LAST_NS		500000000ULL	/* that the last round waits */
 
 /* No padding: it is a key. */
 struct key {
@@ -46,7 +42,7 @@ struct unnamed {
 };
 
 struct prof_codes {
-	prof_codes_language_fn *cd_language;
+	prof_language_fn *cd_language;
 	struct prof_dict cd_by_key;
 	struct prof_map	 cd_pids;	/* pid -> cd_execs */
 	uint32_t	*cd_execs;
@@ -55,22 +51,25 @@ struct prof_codes {
 	size_t		 cd_first;
 	size_t		 cd_n;
 	size_t		 cd_cap;
-	struct prof_peek cd_memory;	/* of the last one that was read */
-	uint32_t	 cd_execs_read;
+	struct prof_namer *cd_namer;
+	uint64_t	 cd_nasked;	/* that it is to name */
 	uint64_t	 cd_bytes;	/* of all tables */
-	struct prof_code_object cd_code;
 	struct prof_codes_stats cd_stats;
 };
 
 struct prof_codes *
-prof_codes_new(prof_codes_language_fn *language)
+prof_codes_new(prof_language_fn *language, struct prof_broker *broker)
 {
 	struct prof_codes *codes = calloc(1, sizeof(*codes));
 
 	if (codes == NULL)
 		return (NULL);
 	codes->cd_language = language;
-	codes->cd_memory.pk_fd = -1;
+	codes->cd_namer = prof_namer_new(broker, language);
+	if (codes->cd_namer == NULL) {
+		free(codes);
+		return (NULL);
+	}
 	return (codes);
 }
 
@@ -79,8 +78,7 @@ prof_codes_free(struct prof_codes *codes)
 {
 	if (codes == NULL)
 		return;
-	if (codes->cd_memory.pk_fd != -1)
-		(void)close(codes->cd_memory.pk_fd);
+	prof_namer_free(codes->cd_namer);
 	prof_dict_free(&codes->cd_by_key);
 	prof_map_free(&codes->cd_pids);
 	free(codes->cd_execs);
@@ -177,7 +175,8 @@ prof_codes_words(struct prof_codes *codes, uint32_t pid, const uint64_t *from,
 			to[count++] = from[at++];
 			continue;
 		}
-		language = codes->cd_language(frame.fr_flags);
+		language = codes->cd_language(
+		    PROF_LANGUAGE_OF(frame.fr_flags));
 		if (language == NULL || n - at < DTP_SCRIPT_WORDS)
 			return (-1);
 		number = number_of(codes, &(struct key){
@@ -199,70 +198,76 @@ prof_codes_words(struct prof_codes *codes, uint32_t pid, const uint64_t *from,
 
 /* -------------------------------------------------------------- names */
 
-static const struct prof_peek *
-memory_of(struct prof_codes *codes, const struct key *key)
+/* It has no name and gets none: its process has gone on, or it is too much. */
+static bool
+is_past(struct prof_codes *codes, const struct key *key)
 {
-	struct prof_peek *memory = &codes->cd_memory;
-	char path[64];
-
-	if (memory->pk_fd != -1 && memory->pk_pid == key->ke_pid &&
-	    codes->cd_execs_read == key->ke_execs)
-		return (memory);
-	if (memory->pk_fd != -1)
-		(void)close(memory->pk_fd);
-	(void)snprintf(path, sizeof(path), "/proc/%u/mem", key->ke_pid);
-	memory->pk_pid = key->ke_pid;
-	memory->pk_fd = open(path, O_RDONLY | O_CLOEXEC);
-	codes->cd_execs_read = key->ke_execs;
-	return (memory);
-}
-
-/* Into the body of a table of scripts. */
-static void
-name_one(struct prof_codes *codes, const struct unnamed *unnamed,
-    struct prof_buf *body)
-{
-	const struct key *key = &unnamed->un_key;
-	const struct prof_language *language =
-	    codes->cd_language(key->ke_language);
 	const uint32_t *execs = execs_of(codes, key->ke_pid);
-	struct prof_code_object *code = &codes->cd_code;
 
-	memset(code, 0, offsetof(struct prof_code_object, co_step));
-	if (execs == NULL || *execs != key->ke_execs ||
-	    language->la_describe == NULL || codes->cd_bytes > MAX_BYTES ||
-	    !language->la_describe(memory_of(codes, key), key->ke_address,
-	    key->ke_check, code) || code->co_name[0] == '\0') {
-		codes->cd_stats.cs_unnamed++;
-		return;
-	}
-	prof_table_pack_code(body, &(struct prof_table_code){
-	    .tc_number = unnamed->un_number, .tc_name = code->co_name,
-	    .tc_file = code->co_file, .tc_line = code->co_line,
-	    .tc_step = code->co_step, .tc_nsteps = code->co_nsteps });
-	codes->cd_stats.cs_named++;
+	return (execs == NULL || *execs != key->ke_execs ||
+	    codes->cd_bytes > MAX_BYTES);
 }
 
-/* One table of names, which a chunk can hold, until a time. */
+/* The next ones of one process.  -1: no memory. */
 static int
-table_put(struct prof_codes *codes, uint64_t until_ns,
+job_put(struct prof_codes *codes)
+{
+	struct prof_naming_job *job = calloc(1, sizeof(*job));
+	const struct unnamed *unnamed;
+	struct prof_scripts *scripts;
+	const struct key *key;
+
+	if (job == NULL)
+		return (-1);
+	scripts = &job->nj_scripts;
+	for (; codes->cd_first < codes->cd_n &&
+	    scripts->sc_n < PROF_SCRIPTS_MOST; codes->cd_first++) {
+		unnamed = &codes->cd_unnamed[codes->cd_first];
+		key = &unnamed->un_key;
+		if (is_past(codes, key)) {
+			codes->cd_stats.cs_unnamed++;
+			continue;
+		}
+		if (scripts->sc_n > 0 && scripts->sc_pid != key->ke_pid)
+			break;
+		scripts->sc_pid = key->ke_pid;
+		scripts->sc_key[scripts->sc_n++] = (struct prof_code_key){
+		    .ck_address = key->ke_address, .ck_check = key->ke_check,
+		    .ck_variant = PROF_VARIANT_OF(key->ke_language),
+		    .ck_language = PROF_LANGUAGE_OF(key->ke_language),
+		    .ck_number = unnamed->un_number };
+	}
+	if (scripts->sc_n > 0 && prof_namer_put(codes->cd_namer, job) == 0) {
+		codes->cd_nasked += scripts->sc_n;
+		return (0);
+	}
+	codes->cd_stats.cs_unnamed += scripts->sc_n;
+	free(job);
+	return (0);
+}
+
+/* Into a table, and forget it. */
+static int
+job_end(struct prof_codes *codes, struct prof_naming_job *job,
     prof_codes_put_fn *put, void *arg)
 {
 	const struct prof_table table = { .tb_kind = PROF_TABLE_SCRIPT };
-	const uint64_t before = codes->cd_stats.cs_named;
+	struct prof_scripts *scripts = &job->nj_scripts;
 	struct prof_buf body = { 0 };
 	int rv = 0;
 
-	prof_table_pack(&body, &table);
-	while (codes->cd_first < codes->cd_n && body.bf_len < MAX_BODY &&
-	    prof_now_ns() < until_ns)
-		name_one(codes, &codes->cd_unnamed[codes->cd_first++], &body);
-	codes->cd_bytes += body.bf_len;
-	if (body.bf_failed)
-		rv = -1;
-	else if (codes->cd_stats.cs_named != before)
-		rv = put(arg, body.bf_data, body.bf_len);
+	codes->cd_stats.cs_named += scripts->sc_named;
+	codes->cd_stats.cs_unnamed += scripts->sc_n - scripts->sc_named;
+	if (scripts->sc_named > 0) {
+		prof_table_pack(&body, &table);
+		prof_buf_bytes(&body, scripts->sc_body.bf_data,
+		    scripts->sc_body.bf_len);
+		codes->cd_bytes += body.bf_len;
+		rv = body.bf_failed ? -1 : put(arg, body.bf_data, body.bf_len);
+	}
 	prof_buf_free(&body);
+	prof_buf_free(&scripts->sc_body);
+	free(job);
 	return (rv);
 }
 
@@ -270,18 +275,25 @@ int
 prof_codes_round(struct prof_codes *codes, bool is_last,
     prof_codes_put_fn *put, void *arg)
 {
-	uint64_t until_ns;
-	int rv = 0;
+	const uint64_t until_ns = is_last ? prof_now_ns() + LAST_NS : 0;
+	struct prof_naming_job *job;
 
-	if (codes->cd_first == codes->cd_n)
-		return (0);
-	until_ns = prof_now_ns() + (is_last ? LAST_NS : ROUND_NS);
-	while (rv == 0 && codes->cd_first < codes->cd_n &&
-	    prof_now_ns() < until_ns)
-		rv = table_put(codes, until_ns, put, arg);
+	do {
+		while (codes->cd_first < codes->cd_n &&
+		    prof_namer_has_room(codes->cd_namer))
+			if (job_put(codes) == -1)
+				return (-1);
+		job = prof_namer_get(codes->cd_namer, until_ns);
+		if (job == NULL)
+			break;
+		codes->cd_nasked -= job->nj_scripts.sc_n;
+		if (job_end(codes, job, put, arg) == -1)
+			return (-1);
+	} while (until_ns == 0 || prof_now_ns() < until_ns);
 	if (is_last)
-		codes->cd_stats.cs_unnamed += codes->cd_n - codes->cd_first;
+		codes->cd_stats.cs_unnamed += codes->cd_n - codes->cd_first +
+		    codes->cd_nasked;
 	if (codes->cd_first == codes->cd_n)
 		codes->cd_first = codes->cd_n = 0;
-	return (rv);
+	return (0);
 }

@@ -13,8 +13,6 @@ struct prof_codes;
 
 /* Takes the body of a SYMBOL chunk; nonzero ends it. */
 typedef int	prof_codes_put_fn(void *arg, const void *body, size_t len);
-/* As prof_language_at. */
-typedef const struct prof_language *prof_codes_language_fn(unsigned number);
 
 struct prof_codes_stats {
 	uint64_t	cs_named;
@@ -22,8 +20,14 @@ struct prof_codes_stats {
 	uint64_t	cs_over;	/* frames whose code has no number */
 };
 
-/* Owned by caller; NULL: no memory. */
-struct prof_codes *prof_codes_new(prof_codes_language_fn *language);
+struct prof_broker;
+
+/*
+ * broker NULL: names are read in this process, which only tests may do.  Owned
+ * by caller; NULL: no memory.
+ */
+struct prof_codes *prof_codes_new(prof_language_fn *language,
+	    struct prof_broker *broker);
 void	prof_codes_free(struct prof_codes *codes);
 /* A process event: what a process had may be gone.  -1: no memory. */
 int	prof_codes_life(struct prof_codes *codes,
@@ -34,7 +38,10 @@ int	prof_codes_life(struct prof_codes *codes,
  */
 long	prof_codes_words(struct prof_codes *codes, uint32_t pid,
 	    const uint64_t *from, size_t n, uint64_t *to);
-/* Name what is new, for a limited time.  0, or as put. */
+/*
+ * Have named what is new, and take names that came; the last time also those
+ * that come soon.  0, or as put.
+ */
 int	prof_codes_round(struct prof_codes *codes, bool is_last,
 	    prof_codes_put_fn *put, void *arg);
 void	prof_codes_stats(const struct prof_codes *codes,

@@ -96,16 +96,19 @@ run_place(const struct prof_lists *lists, uint32_t at, uint32_t end,
 	struct prof_frame frame = { 0 };
 	uint32_t place;
 
-	if (at == end)
-		return (NOWHERE);
 	if (end < lists->li_nscript)
 		prof_frame_unpack(lists->li_script[end], &frame);
 	place = prof_frame_instruction(&frame);
 	if (place != 0)
 		return (place > from && place <= lists->li_nnative ?
 		    place - 1 : NOWHERE);
-	prof_frame_unpack(lists->li_script[at], &frame);
-	return (run_find(lists, frame.fr_kind, from));
+	/* One that has no frame yet is of the interpreter of the next. */
+	for (; at < lists->li_nscript; at++) {
+		prof_frame_unpack(lists->li_script[at], &frame);
+		if (prof_frame_is_script(&frame))
+			return (run_find(lists, frame.fr_kind, from));
+	}
+	return (NOWHERE);
 }
 
 static void
@@ -150,6 +153,8 @@ prof_stack_merge(const struct prof_lists *lists, struct prof_frame *frames,
 		if (place == NOWHERE)
 			break;
 		native_add(&stack, lists, native, place);
+		if (at == end)
+			native_add(&stack, lists, place, place + 1);
 		run_add(&stack, lists, at, end);
 		native = place + 1;
 	}

@@ -509,7 +509,8 @@ open_output(struct prof_session *session)
 		session->se_sink = prof_writer_sink(session->se_writer);
 	}
 	session->se_noted = prof_noted_new(process_mode(session));
-	session->se_plan.pn_codes = prof_codes_new(prof_language_at);
+	session->se_plan.pn_codes = prof_codes_new(prof_language_at,
+	    session->se_plan.pn_broker);
 	if (session->se_noted == NULL || session->se_plan.pn_codes == NULL)
 		return (prof_fail_nomem(&session->se_error));
 	if (prof_describe(session) == -1)

@@ -60,7 +60,8 @@ struct dtp_chain {
 	 * What tells a code object from another one that takes its place: a
 	 * number of its own (ch_nwords 1, ch_skip 0), or all that is known of
 	 * it, from ch_key on, but for words that change (bits of ch_skip), and
-	 * of texts that it points to, by words of the key.
+	 * of texts that it points to, by words of the key.  A text begins with
+	 * the number of its bytes; what is behind them is not its own.
 	 */
 	__u16	ch_key;
 	__u16	ch_skip;
@@ -68,9 +69,12 @@ struct dtp_chain {
 	__u64	ch_key_mask;	/* of the only word */
 	__u16	ch_text_at;	/* in a text */
 	__u8	ch_text[DTP_CHAIN_TEXTS];	/* words */
-	__u8	ch_pad2[3];
+	__u8	ch_text_data[DTP_CHAIN_TEXTS]; /* from ch_text_at on */
 	__u16	ch_text_skip[DTP_CHAIN_TEXTS + 1];
 };
+
+/* These bits of such an identity say which texts are in it. */
+#define DTP_CHAIN_READ	((1U << DTP_CHAIN_TEXTS) - 1)
 
 #define DTP_CHAIN_MIX	0x9e3779b97f4a7c15ULL
 
@@ -80,6 +84,17 @@ dtp_chain_mix(__u64 mixed, __u64 word, __u32 skip, __u32 n)
 {
 	return ((mixed + (word & ((__u64)(skip >> n & 1) - 1))) *
 	    DTP_CHAIN_MIX);
+}
+
+/* Words of a text that do not count, of which the first is given. */
+static inline __attribute__((always_inline)) __u32
+dtp_chain_text_skip(const struct dtp_chain *chain, __u32 text, __u64 bytes)
+{
+	__u64 words = (chain->ch_text_data[text] + bytes + 8) >> 3;
+
+	if (bytes > 8 * DTP_CHAIN_TEXT || words > DTP_CHAIN_TEXT)
+		words = DTP_CHAIN_TEXT;
+	return (chain->ch_text_skip[text] | ~0U << words);
 }
 
 _Static_assert(sizeof(struct dtp_chain) == 88, "struct dtp_chain");

@@ -98,7 +98,8 @@ main(int argc, char **argv)
 	const uint64_t stream[] = { head | 5, (uintptr_t)&codes[1], MAGIC,
 	    boundary, head | 2, (uintptr_t)&codes[0], MAGIC, boundary };
 	uint64_t words[8];
-	struct prof_codes *names = prof_codes_new(prof_language_at);
+	struct prof_codes *names = prof_codes_new(prof_language_at,
+	    NULL);
 	struct prof_record record = { .pr_type = PROF_R_SAMPLE, .pr_event = 1,
 	    .pr_pid = (uint32_t)getpid(), .pr_tid = (uint32_t)getpid(),
 	    .pr_comm = "", .pr_path = "", .pr_time_ns = 10,

@@ -49,7 +49,9 @@ static bool
 is_read(struct prof_broker *broker, int fd)
 {
 	struct prof_unwind_table *table;
-	bool is = prof_table_ask(broker, fd, "good", &table) == PROF_TABLED;
+	struct prof_runtime runtime;
+	bool is = prof_table_ask(broker, fd, "good", &table,
+	    &runtime) == PROF_TABLED;
 
 	prof_unwind_table_free(table);
 	return (is);

@@ -34,6 +34,7 @@ main(void)
 {
 	struct prof_broker_stats stats = { 0 };
 	struct prof_unwind_table *table;
+	struct prof_runtime runtime;
 	struct prof_broker *broker;
 	struct prof_err error;
 	uint64_t ns;
@@ -43,7 +44,7 @@ main(void)
 	broker = prof_broker_new(&error);
 	CHECK(broker != NULL && fd != -1, "no broker");
 	for (n = 0; n < MOST && stats.bs_cpu_ns < ENOUGH_NS; n++) {
-		CHECK(prof_table_ask(broker, fd, "exe", &table) ==
+		CHECK(prof_table_ask(broker, fd, "exe", &table, &runtime) ==
 		    PROF_TABLED, "no table");
 		prof_unwind_table_free(table);
 		prof_broker_stats(broker, &stats);

@@ -33,13 +33,13 @@ struct toy {
 };
 
 static bool
-toy_describe(const struct prof_peek *memory, uint64_t address,
-    uint64_t check, struct prof_code_object *code)
+toy_describe(const struct prof_peek *memory,
+    const struct prof_code_key *key, struct prof_code_object *code)
 {
 	struct toy toy;
 
-	if (!prof_peek_read(memory, address, &toy, sizeof(toy)) ||
-	    toy.to_magic != check || !prof_peek_text(memory,
+	if (!prof_peek_read(memory, key->ck_address, &toy, sizeof(toy)) ||
+	    toy.to_magic != key->ck_check || !prof_peek_text(memory,
 	    (uintptr_t)toy.to_name, code->co_name, sizeof(code->co_name)) ||
 	    !prof_peek_text(memory, (uintptr_t)toy.to_file, code->co_file,
 	    sizeof(code->co_file)))
@@ -48,7 +48,7 @@ toy_describe(const struct prof_peek *memory, uint64_t address,
 	code->co_step[0] = (struct prof_table_step){ 0, toy.to_line + 1 };
 	code->co_step[1] = (struct prof_table_step){ 8, toy.to_line + 2 };
 	code->co_nsteps = 2;
-	for (; check == LARGE && code->co_nsteps < PROF_CODE_STEPS;
+	for (; key->ck_check == LARGE && code->co_nsteps < PROF_CODE_STEPS;
 	    code->co_nsteps++)
 		code->co_step[code->co_nsteps] = (struct prof_table_step){
 		    code->co_nsteps << 12, code->co_nsteps % 2 * INT32_MAX };
@@ -314,7 +314,7 @@ try_large(void)
 	struct prof_codes_stats stats;
 	size_t total = 0;
 
-	plan.pn_codes = prof_codes_new(language_at);
+	plan.pn_codes = prof_codes_new(language_at, NULL);
 	CHECK(plan.pn_codes != NULL);
 	for (size_t n = 0; n < NLARGE; n++) {
 		large[n] = (struct toy){ LARGE, endless, "", 0 };
@@ -345,7 +345,7 @@ main(void)
 	memset(endless, 'x', sizeof(endless));
 	memset(cut, 'x', sizeof(cut) - 1);
 	edge.to_name = name_at_edge();
-	plan.pn_codes = prof_codes_new(language_at);
+	plan.pn_codes = prof_codes_new(language_at, NULL);
 	stream.sm_plan = &plan;
 	stream.sm_parts = parts;
 	(void)snprintf(path, sizeof(path), "%s", work_path("x.dtp"));

@@ -30,13 +30,13 @@ static struct prof_record records[N];
 static struct script samples;
 
 static bool
-toy_describe(const struct prof_peek *memory, uint64_t address,
-    uint64_t check, struct prof_code_object *code)
+toy_describe(const struct prof_peek *memory,
+    const struct prof_code_key *key, struct prof_code_object *code)
 {
 	struct toy toy;
 
-	if (!prof_peek_read(memory, address, &toy, sizeof(toy)) ||
-	    toy.to_magic != check)
+	if (!prof_peek_read(memory, key->ck_address, &toy, sizeof(toy)) ||
+	    toy.to_magic != key->ck_check)
 		return (false);
 	snprintf(code->co_name, sizeof(code->co_name), "%s", toy.to_name);
 	snprintf(code->co_file, sizeof(code->co_file), "/a.toy");
@@ -99,7 +99,7 @@ play(void)
 	toy_backend.bk_drain_until = toy_drain_until;
 	session = script_session(&toy_backend, &samples);
 	prof_codes_free(session->se_plan.pn_codes);
-	session->se_plan.pn_codes = prof_codes_new(language_at);
+	session->se_plan.pn_codes = prof_codes_new(language_at, NULL);
 	CHECK(session->se_plan.pn_codes != NULL);
 	CHECK(prof_session_start(session) == 0);
 	while (samples.sc_at < N) {

@@ -37,6 +37,7 @@ static const struct example {
 	{ "aEm", "1<z", false, "aEm?1" },	/* no such place */
 	{ "aEbFm", "1<F2<E", false, "aEb1m?2" }, /* not in order */
 	{ "aE", "|1<E", false, "aE?1" },
+	{ "aEbEm", "<E2<F", false, "aEb2m" },	/* no frame yet */
 	{ "a", "||", false, "a" },
 };
 

@@ -22,8 +22,8 @@
 static enum prof_tabled table_or_not(int, struct prof_unwind_table **);
 
 /* What a parser would answer, without one. */
-#define prof_table_ask(broker, fd, name, table)		\
-	((void)(broker), table_or_not(fd, table))
+#define prof_table_ask(broker, fd, name, table, runtime)	\
+	((void)(broker), (void)(runtime), table_or_not(fd, table))
 
 #include "../../libprof/backend/bpf/publish/memory.c"
 #include "../../libprof/backend/bpf/publish/modules.c"

@@ -4,16 +4,20 @@
  * JIT's perf map names its functions, and names and lines of its code objects.
  * One file a language, and a row in languages.def.
  *
- * Called while recording by process/codes.c, and when names are asked for by
- * process/stack.c and symbols.c.
+ * Called by parsers, which have no privileges (broker/), to look for
+ * interpreters in files and to name code; by process/codes.c while recording;
+ * and when names are asked for by process/stack.c and symbols.c.
  */
 #ifndef PROF_LANGUAGE_H
 #define PROF_LANGUAGE_H
 
 #include <stdbool.h>
 
+#include "abi/dtp_chain.h"
 #include "prof.h"
 #include "recording/table.h"
+
+struct prof_elf;
 
 #define PROF_CODE_TEXT	512	/* bytes of a name or a file */
 #define PROF_CODE_STEPS	2048	/* of lines */
@@ -43,24 +47,67 @@ struct prof_code_object {
 	struct prof_table_step co_step[PROF_CODE_STEPS];
 };
 
+/* A code object as the stream has it. */
+struct prof_code_key {
+	uint64_t	 ck_address;
+	uint64_t	 ck_check;	/* the stream's identity word */
+	uint32_t	 ck_variant;	/* of its language */
+	uint32_t	 ck_language;	/* its place, from 1 */
+	uint32_t	 ck_number;	/* that a recording has for it */
+	uint32_t	 ck_pad;
+};
+
+/* An interpreter that a file contains. */
+struct prof_runtime {
+	uint32_t	 rt_language;	/* its place, from 1; 0: none */
+	uint32_t	 rt_version;	/* its language's own number */
+	uint32_t	 rt_variant;	/* of the language, below 16 */
+	uint32_t	 rt_is_known;	/* its frames can be found: */
+	struct dtp_chain rt_chain;	/* addresses are the file's */
+};
+
+/*
+ * How a stream has language and variant in a frame's word, where a recording
+ * has flags.
+ */
+#define PROF_LANGUAGE_BITS	4
+#define PROF_LANGUAGE_OF(flags)	((flags) & 15)
+#define PROF_VARIANT_OF(flags)	((flags) >> PROF_LANGUAGE_BITS)
+
 struct prof_language {
 	const char	*la_name;
 	enum prof_frame_kind la_kind;
 	/* Names of native functions, NULL behind the last; NULL: none */
 	const char *const *la_runs;	/* that execute script frames */
 	const char *const *la_jit;	/* how those of a perf map begin */
+	/* Does this file contain the interpreter?  NULL: nobody knows. */
+	bool		 (*la_find)(struct prof_elf *elf,
+			    struct prof_runtime *runtime);
 	/*
-	 * Describe the code object at an address.  False: it cannot be read,
-	 * or check, the stream's identity word, is not its own any more.
-	 * NULL: the language has no script frames in the stream.
+	 * Describe a code object.  False: it cannot be read, or the identity
+	 * word is not its own any more.  NULL: the language has no script
+	 * frames in the stream.
 	 */
 	bool		 (*la_describe)(const struct prof_peek *memory,
-			    uint64_t address, uint64_t check,
+			    const struct prof_code_key *key,
 			    struct prof_code_object *code);
 };
 
+/* As prof_language_at. */
+typedef const struct prof_language *prof_language_fn(unsigned number);
+
 /* By the number that a stream has for it, from 1; NULL: no more. */
 const struct prof_language *prof_language_at(unsigned number);
+/* The interpreter in a file; its place is 0 where there is none. */
+void	prof_runtime_find(struct prof_elf *elf, struct prof_runtime *runtime);
+/* How its frames begin in the stream. */
+uint64_t prof_runtime_head(const struct prof_runtime *runtime);
+/*
+ * Name code objects, as the functions of a table; nameless ones are left out.
+ */
+void	prof_language_name_all(prof_language_fn *language,
+	    const struct prof_peek *memory, const struct prof_code_key *keys,
+	    size_t n, struct prof_buf *body);
 /* Does a native function execute script frames of this kind? */
 bool	prof_language_runs(unsigned kind, const char *function);
 /* The kind of a function that a perf map names. */

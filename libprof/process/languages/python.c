@@ -1,18 +1,419 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Python: CPython's interpreter loop, and the trampolines that "python -X
- * perf" puts around each function and names in a perf map.
+ * Python: which file contains CPython, how its frames lie in memory, and names
+ * and lines of its code objects; besides the trampolines that "python -X perf"
+ * puts around each function and names in a perf map.
+ *
+ * Rows say what does not lie the same in all versions.  From 3.13 on an
+ * interpreter says most of it itself (_Py_DebugOffsets, at the beginning of
+ * _PyRuntime): then what it says counts, and a row that it contradicts does
+ * not.  An object of type code has a number of its own from 3.12 on; in 3.11
+ * all that it consists of has to tell it from another one in the same place.
+ *
+ * What is read of a process is its own word, here as in the programs.
  */
 #include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
 
+#include "elf/view.h"
 #include "language.h"
+
+#define SECTION		".PyRuntime"
+#define VERSION		"Py_Version"
+#define COOKIE		"xdebugpy"
+#define MAX_LINETABLE	65536u
+#define CODE_BYTES	152u	/* up to the key, and the pointers */
 
 static const char *const runs[] = { "_PyEval_EvalFrameDefault", NULL };
 static const char *const jit[] = { "py::", NULL };
+
+/* One minor version.  ch_root and ch_current are offsets in _PyRuntime. */
+struct row {
+	uint32_t	ro_version;
+	struct dtp_chain ro_chain;
+	/* In a code object */
+	uint16_t	ro_file;
+	uint16_t	ro_name;
+	uint16_t	ro_lines;
+	uint16_t	ro_first_line;
+	/* In a text: where its characters are */
+	uint16_t	ro_ascii;
+	uint16_t	ro_compact;
+};
+
+/* What lies the same in all of them. */
+#define ALL_FILE	.ro_file = 112, .ro_name = 128, .ro_lines = 136
+#define ALL_CHAIN	.ch_code_mask = ~0ULL, .ch_thread_next = 8,	\
+	.ch_instruction = 56, .ch_shift = 1
+
+static const struct row rows[] = {
+	{ 0x030b, { ALL_CHAIN, .ch_root = 40, .ch_current = 576,
+	    .ch_thread = 16, .ch_tid = 160, .ch_frame = 56,
+	    .ch_has_record = 1, .ch_record_frame = 8, .ch_record_outer = 16,
+	    .ch_code = 32, .ch_previous = 48, .ch_mark = 68,
+	    .ch_mark_from = 1, .ch_mark_is_code = 1, .ch_first = 184,
+	    /* Without flags, behind which a counter is; hashes, states. */
+	    .ch_key = 16, .ch_nwords = DTP_CHAIN_CODE, .ch_skip = 1U << 4,
+	    .ch_text_at = 16, .ch_text = { 12, 14, 15 },
+	    .ch_text_data = { 32, 32, 16 },
+	    .ch_text_skip = { 0xe, 0xe, 0x2 } },
+	    ALL_FILE, .ro_first_line = 72, .ro_ascii = 48, .ro_compact = 72 },
+	{ 0x030c, { ALL_CHAIN, .ch_root = 40, .ch_thread = 72,
+	    .ch_tid = 144, .ch_frame = 56, .ch_has_record = 1,
+	    .ch_record_frame = 0, .ch_record_outer = 8,
+	    .ch_code = 0, .ch_previous = 8, .ch_mark = 70, .ch_mark_from = 3,
+	    .ch_first = 192, .ch_key = 88, .ch_nwords = 1,
+	    .ch_key_mask = ~0ULL },
+	    ALL_FILE, .ro_first_line = 68, .ro_ascii = 40, .ro_compact = 56 },
+	{ 0x030d, { ALL_CHAIN, .ch_root = 632, .ch_group_next = 7264,
+	    .ch_thread = 7344, .ch_tid = 160, .ch_frame = 72,
+	    .ch_code = 0, .ch_previous = 8, .ch_mark = 70, .ch_mark_from = 3,
+	    .ch_first = 200, .ch_key = 88, .ch_nwords = 1,
+	    .ch_key_mask = ~0ULL },
+	    ALL_FILE, .ro_first_line = 68, .ro_ascii = 40, .ro_compact = 56 },
+};
+#define NROWS	(sizeof(rows) / sizeof(rows[0]))
+
+/* ------------------------------------------------------ interpreters */
+
+/* Words of _Py_DebugOffsets, by number, and what in a row they are. */
+enum { OFF_VERSION = 1, OFF_FREE_THREADED, OFF_ROOT = 5, OFF_GROUP_NEXT = 8,
+	OFF_THREAD = 9, OFF_THREAD_NEXT = 21, OFF_FRAME = 23, OFF_TID = 25,
+	OFF_PREVIOUS = 29, OFF_CODE, OFF_INSTRUCTION, OFF_OWNER = 33,
+	OFF_FILE = 35, OFF_NAME = 37, OFF_LINES, OFF_FIRST_LINE,
+	OFF_FIRST = 43, NOFFS };
+
+/*
+ * What it says of itself.  1: the row holds, where threads are is filled in;
+ * 0: the row does not; -1: it says nothing.
+ */
+static int
+row_compare(const struct row *row, const uint8_t *bytes,
+    struct dtp_chain *chain)
+{
+	uint64_t off[NOFFS];
+
+	memcpy(off, bytes, sizeof(off));
+	if (memcmp(off, COOKIE, sizeof(off[0])) != 0)
+		return (-1);
+	if (off[OFF_FREE_THREADED] != 0 || off[OFF_THREAD] > UINT16_MAX ||
+	    off[OFF_GROUP_NEXT] > UINT16_MAX || off[OFF_PREVIOUS] !=
+	    row->ro_chain.ch_previous || off[OFF_CODE] !=
+	    row->ro_chain.ch_code || off[OFF_INSTRUCTION] !=
+	    row->ro_chain.ch_instruction || off[OFF_OWNER] !=
+	    row->ro_chain.ch_mark || off[OFF_FILE] != row->ro_file ||
+	    off[OFF_NAME] != row->ro_name || off[OFF_LINES] !=
+	    row->ro_lines || off[OFF_FIRST_LINE] != row->ro_first_line ||
+	    off[OFF_FIRST] != row->ro_chain.ch_first)
+		return (0);
+	chain->ch_root = off[OFF_ROOT];
+	chain->ch_group_next = (uint16_t)off[OFF_GROUP_NEXT];
+	chain->ch_thread = (uint16_t)off[OFF_THREAD];
+	chain->ch_thread_next = (uint16_t)off[OFF_THREAD_NEXT];
+	chain->ch_frame = (uint16_t)off[OFF_FRAME];
+	chain->ch_tid = (uint16_t)off[OFF_TID];
+	return (1);
+}
+
+/* 0x030b02f0 is 3.11.2; 0: it is not known. */
+static uint32_t
+version_of(struct prof_elf *elf, const uint8_t *bytes)
+{
+	struct prof_elf_part part;
+	uint64_t address, off[OFF_VERSION + 1];
+	uint32_t version;
+
+	memcpy(off, bytes, sizeof(off));
+	if (memcmp(off, COOKIE, sizeof(off[0])) == 0)
+		return ((uint32_t)off[OFF_VERSION]);
+	if (!prof_elf_object(elf, VERSION, &address) ||
+	    !prof_elf_at(elf, address, &part) ||
+	    part.pp_size < sizeof(version))
+		return (0);
+	part.pp_size = sizeof(version);
+	if (!prof_elf_load(elf, &part))
+		return (0);
+	memcpy(&version, part.pp_bytes, sizeof(version));
+	return (version);
+}
+
+static bool
+python_find(struct prof_elf *elf, struct prof_runtime *runtime)
+{
+	struct dtp_chain *chain = &runtime->rt_chain;
+	struct prof_elf_part part;
+	size_t n;
+
+	if (!prof_elf_section_named(elf, SECTION, &part) ||
+	    part.pp_size < NOFFS * sizeof(uint64_t))
+		return (false);
+	part.pp_size = NOFFS * sizeof(uint64_t);
+	if (!prof_elf_load(elf, &part))
+		return (false);
+	runtime->rt_version = version_of(elf, part.pp_bytes);
+	for (n = 0; n < NROWS; n++)
+		if (rows[n].ro_version == runtime->rt_version >> 16)
+			break;
+	if (n == NROWS)
+		return (true);
+	*chain = rows[n].ro_chain;
+	if (row_compare(&rows[n], part.pp_bytes, chain) != (n < 2 ? -1 : 1))
+		return (true);
+	chain->ch_root += part.pp_address;
+	if (chain->ch_current != 0)
+		chain->ch_current += part.pp_address;
+	runtime->rt_variant = (uint32_t)n;
+	runtime->rt_is_known = 1;
+	return (true);
+}
+
+/* -------------------------------------------------------------- text */
+
+/* A character, as UTF-8; how many bytes. */
+static size_t
+utf8_put(char *to, uint32_t c)
+{
+	if (c < 0x80) {
+		to[0] = (char)c;
+		return (1);
+	}
+	if (c < 0x800) {
+		to[0] = (char)(0xc0 | c >> 6);
+		to[1] = (char)(0x80 | (c & 0x3f));
+		return (2);
+	}
+	if (c < 0x10000) {
+		to[0] = (char)(0xe0 | c >> 12);
+		to[1] = (char)(0x80 | (c >> 6 & 0x3f));
+		to[2] = (char)(0x80 | (c & 0x3f));
+		return (3);
+	}
+	to[0] = (char)(0xf0 | (c >> 18 & 0x7));
+	to[1] = (char)(0x80 | (c >> 12 & 0x3f));
+	to[2] = (char)(0x80 | (c >> 6 & 0x3f));
+	to[3] = (char)(0x80 | (c & 0x3f));
+	return (4);
+}
+
+/* Its characters of 1, 2 or 4 bytes, as far as there is room. */
+static void
+text_convert(const uint8_t *from, size_t length, unsigned width, char *to,
+    size_t size)
+{
+	size_t at = 0, n;
+	uint32_t c;
+
+	for (n = 0; n < length && at + 5 < size; n++) {
+		c = 0;
+		memcpy(&c, from + n * width, width);
+		at += utf8_put(to + at, c);
+	}
+	to[at] = '\0';
+}
+
+static bool
+text_read(const struct prof_peek *memory, const struct row *row,
+    uint64_t address, char *to, size_t size)
+{
+	uint8_t bytes[4 * PROF_CODE_TEXT];
+	uint64_t length;
+	uint32_t state;
+	unsigned width;
+
+	if (!prof_peek_read(memory, address + 16, &length, sizeof(length)) ||
+	    !prof_peek_read(memory, address + 32, &state, sizeof(state)))
+		return (false);
+	width = state >> 2 & 7;
+	if ((width != 1 && width != 2 && width != 4) || (state & 1U << 5) == 0)
+		return (false);
+	if (length > size)
+		length = size;
+	address += state & 1U << 6 ? row->ro_ascii : row->ro_compact;
+	if (!prof_peek_read(memory, address, bytes, length * width))
+		return (false);
+	text_convert(bytes, length, width, to, size);
+	return (true);
+}
+
+/* ------------------------------------------------------------- lines */
+
+/* A table of lines: entries of a byte, kind and length, and what follows. */
+struct lines {
+	const uint8_t	*li_at;
+	const uint8_t	*li_end;
+};
+
+static uint32_t
+lines_byte(struct lines *lines)
+{
+	return (lines->li_at < lines->li_end ? *lines->li_at++ : 0);
+}
+
+static uint32_t
+lines_varint(struct lines *lines)
+{
+	uint32_t byte = lines_byte(lines), value = byte & 63;
+	unsigned shift;
+
+	for (shift = 6; byte & 64 && shift < 32; shift += 6) {
+		byte = lines_byte(lines);
+		value |= (byte & 63) << shift;
+	}
+	return (value);
+}
+
+static uint32_t
+lines_delta(struct lines *lines)
+{
+	const uint32_t value = lines_varint(lines);
+
+	return (value & 1 ? 0 - (value >> 1) : value >> 1);
+}
+
+enum { LINES_ONE = 10, LINES_NO_COLUMNS = 13, LINES_LONG, LINES_NONE };
+
+/* By how much an entry of a kind changes the line. */
+static uint32_t
+lines_entry(struct lines *lines, unsigned kind)
+{
+	uint32_t delta = 0;
+	int n;
+
+	if (kind == LINES_NO_COLUMNS)
+		return (lines_delta(lines));
+	if (kind == LINES_LONG) {
+		delta = lines_delta(lines);
+		for (n = 0; n < 3; n++)
+			(void)lines_varint(lines);
+	} else if (kind >= LINES_ONE && kind < LINES_NO_COLUMNS) {
+		delta = kind - LINES_ONE;
+		lines->li_at += 2;
+	} else if (kind < LINES_ONE)
+		lines->li_at += 1;
+	return (delta);
+}
+
+/* One more step, unless it changes nothing; the last one has no line. */
+static bool
+step_add(struct prof_code_object *code, uint32_t instruction, uint32_t line)
+{
+	struct prof_table_step *step = &code->co_step[code->co_nsteps];
+
+	if (code->co_nsteps > 0 && step[-1].tp_line == line)
+		return (true);
+	if (code->co_nsteps == PROF_CODE_STEPS - 1)
+		line = 0;
+	*step = (struct prof_table_step){ instruction, line };
+	return (++code->co_nsteps < PROF_CODE_STEPS);
+}
+
+static void
+lines_decode(struct lines *lines, struct prof_code_object *code)
+{
+	uint32_t instruction = 0, line = code->co_line, head;
+	unsigned kind;
+
+	while (lines->li_at < lines->li_end) {
+		head = lines_byte(lines);
+		kind = head >> 3 & 15;
+		line += lines_entry(lines, kind);
+		if ((head & 0x80) == 0 || lines->li_at > lines->li_end ||
+		    !step_add(code, instruction, kind == LINES_NONE ? 0 :
+		    line))
+			return;
+		instruction += (head & 7) + 1;
+	}
+}
+
+static void
+lines_read(const struct prof_peek *memory, uint64_t address,
+    struct prof_code_object *code)
+{
+	struct lines lines;
+	uint8_t *bytes;
+	uint64_t size;
+
+	if (!prof_peek_read(memory, address + 16, &size, sizeof(size)) ||
+	    size == 0 || size > MAX_LINETABLE ||
+	    (bytes = malloc(size)) == NULL)
+		return;
+	if (prof_peek_read(memory, address + 32, bytes, size)) {
+		lines.li_at = bytes;
+		lines.li_end = bytes + size;
+		lines_decode(&lines, code);
+	}
+	free(bytes);
+}
+
+/* -------------------------------------------------------------- code */
+
+/* Is it the code object that the program met, which read those texts? */
+static bool
+is_code(const struct prof_peek *memory, const struct row *row,
+    const uint8_t *bytes, uint64_t check)
+{
+	const struct dtp_chain *chain = &row->ro_chain;
+	uint64_t word[DTP_CHAIN_CODE], text[DTP_CHAIN_TEXT], mixed = 0;
+	uint32_t i, n;
+
+	memcpy(word, bytes + chain->ch_key, chain->ch_nwords * sizeof(*word));
+	if (chain->ch_nwords == 1)
+		return ((word[0] & chain->ch_key_mask) == check);
+	for (n = 0; n < DTP_CHAIN_CODE; n++)
+		mixed = dtp_chain_mix(mixed, word[n], chain->ch_skip, n);
+	for (i = 0; i < DTP_CHAIN_TEXTS; i++) {
+		if ((check & 1U << i) == 0)
+			continue;
+		if (!prof_peek_read(memory, word[chain->ch_text[i]] +
+		    chain->ch_text_at, text, sizeof(text)))
+			return (false);
+		for (n = 0; n < DTP_CHAIN_TEXT; n++)
+			mixed = dtp_chain_mix(mixed, text[n],
+			    dtp_chain_text_skip(chain, i, text[0]), n);
+	}
+	return (((mixed ^ check) & ~(uint64_t)DTP_CHAIN_READ) == 0);
+}
+
+static uint64_t
+word_at(const uint8_t *bytes, unsigned offset)
+{
+	uint64_t word;
+
+	memcpy(&word, bytes + offset, sizeof(word));
+	return (word);
+}
+
+static bool
+python_describe(const struct prof_peek *memory,
+    const struct prof_code_key *key, struct prof_code_object *code)
+{
+	const struct row *row;
+	uint8_t bytes[CODE_BYTES];
+
+	if (key->ck_variant >= NROWS)
+		return (false);
+	row = &rows[key->ck_variant];
+	if (!prof_peek_read(memory, key->ck_address, bytes, sizeof(bytes)) ||
+	    !is_code(memory, row, bytes, key->ck_check) ||
+	    !text_read(memory, row, word_at(bytes, row->ro_name),
+	    code->co_name, sizeof(code->co_name)) ||
+	    !text_read(memory, row, word_at(bytes, row->ro_file),
+	    code->co_file, sizeof(code->co_file)))
+		return (false);
+	memcpy(&code->co_line, bytes + row->ro_first_line,
+	    sizeof(code->co_line));
+	lines_read(memory, word_at(bytes, row->ro_lines), code);
+	/* Did it stay what it was, while it was read? */
+	return (prof_peek_read(memory, key->ck_address, bytes,
+	    sizeof(bytes)) && is_code(memory, row, bytes, key->ck_check));
+}
 
 const struct prof_language prof_language_python = {
 	.la_name = "python",
 	.la_kind = PROF_FRAME_PYTHON,
 	.la_runs = runs,
 	.la_jit = jit,
+	.la_find = python_find,
+	.la_describe = python_describe,
 };

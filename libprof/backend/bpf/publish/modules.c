@@ -136,7 +136,7 @@ make_table(struct prof_broker *broker, struct prof_module *module,
 		return;
 	}
 	module->mo_made = made[prof_table_ask(broker, module->mo_fd,
-	    module->mo_path, &module->mo_table)];
+	    module->mo_path, &module->mo_table, &module->mo_runtime)];
 	close(module->mo_fd);
 	module->mo_fd = -1;
 }

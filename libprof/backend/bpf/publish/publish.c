@@ -36,12 +36,14 @@ struct process {
 	struct prof_words po_words;
 	uint32_t	 po_nmaps;	/* which are so many mappings */
 	uint32_t	 po_generation;	/* as what; 0: never */
+	uint32_t	 po_chain;	/* of its interpreter; 0: none */
 };
 
 struct prof_unwind {
 	struct prof_unwind_memory uw_memory;
 	struct prof_unwind_modules *uw_modules;
 	struct prof_processes *uw_processes;
+	struct prof_chains uw_chains;
 	uint64_t	 uw_newest_ns;	/* of all events */
 	uint64_t	 uw_kept_ns;	/* nothing is forgotten from then on */
 	bool		 uw_some_are_late;
@@ -158,6 +160,7 @@ slot_write(struct dtp_uw_proc *slot, const struct process *process,
 	slot->up_nmaps = process->po_nmaps;
 	slot->up_generation = generation;
 	slot->up_exec_id = process->po_exec_id;
+	slot->up_chain = process->po_chain;
 	__atomic_store_n(&slot->up_tgid, generation == 0 ? 0 :
 	    process->po_pid, __ATOMIC_SEQ_CST);
 	__atomic_store_n(&slot->up_sequence, slot->up_sequence + 1,
@@ -184,10 +187,13 @@ static void
 process_withdraw(struct prof_unwind *unwind, struct process *process)
 {
 	static const struct prof_words none;
+	const uint32_t chain = process->po_chain;
 
+	process->po_chain = 0;
 	if (process->po_slot != NULL)
 		slot_write(process->po_slot, process, &none, 0);
 	prof_words_put(&unwind->uw_memory, &process->po_words);
+	prof_chain_put(&unwind->uw_chains, chain);
 	process->po_slot = NULL;
 	process->po_words = none;
 	process->po_nmaps = 0;
@@ -422,6 +428,7 @@ static int
 publish_process(struct prof_unwind *unwind, struct process *process)
 {
 	struct dtp_uw_proc *slot = process->po_slot;
+	const uint32_t chain = process->po_chain;
 	struct prof_words words;
 	uint32_t n = mappings_of(unwind, process->po_pid, false);
 
@@ -450,9 +457,13 @@ publish_process(struct prof_unwind *unwind, struct process *process)
 	memcpy(prof_words_at(&unwind->uw_memory, &words), unwind->uw_map,
 	    n * sizeof(*unwind->uw_map));
 	process->po_generation = next_generation(unwind);
+	process->po_chain = prof_chain_get(&unwind->uw_chains,
+	    unwind->uw_modules, unwind->uw_map, n, chain);
 	slot_write(slot, process, &words, process->po_generation);
 	prof_words_put(&unwind->uw_memory, &process->po_words);
 	process->po_words = words;
+	if (chain != process->po_chain)
+		prof_chain_put(&unwind->uw_chains, chain);
 	return (0);
 }
 
@@ -567,10 +578,28 @@ dirty_publish(struct prof_unwind *unwind, bool is_round_over)
 	modules_sweep(unwind);
 }
 
+/* Files turned out to be interpreters, perhaps after processes mapped them. */
+static void
+mark_runtimes(struct prof_unwind *unwind)
+{
+	struct process *process;
+	uint32_t b;
+
+	if (!unwind->uw_modules->ms_has_runtime)
+		return;
+	unwind->uw_modules->ms_has_runtime = false;
+	for (b = 0; b < BUCKETS; b++)
+		for (process = unwind->uw_bucket[b]; process != NULL;
+		    process = process->po_next)
+			if (process->po_chain == 0)
+				mark_dirty(unwind, process);
+}
+
 bool
 prof_unwind_publish(struct prof_unwind *unwind)
 {
 	prof_unwind_modules_publish(unwind->uw_modules);
+	mark_runtimes(unwind);
 	dirty_publish(unwind, true);
 	return (!prof_unwind_modules_idle(unwind->uw_modules));
 }

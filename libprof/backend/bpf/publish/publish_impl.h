@@ -3,7 +3,7 @@
  * What the files that feed the walk in the kernel share: publish.c (processes
  * and their mappings), modules.c (files, threads that make tables),
  * tables.c (tables for the programs), files.c (how the kernel knows files),
- * memory.c (slabs and where things lie in them).
+ * chains.c (interpreters), memory.c (slabs and where things lie in them).
  */
 #ifndef PROF_PUBLISH_IMPL_H
 #define PROF_PUBLISH_IMPL_H
@@ -14,6 +14,7 @@
 #include "abi/dtp_chain.h"
 #include "abi/dtp_unwind.h"
 #include "elf/unwind_table.h"
+#include "process/languages/language.h"
 #include "publish.h"
 
 /* ----------------------------------------------------------- memory.c */
@@ -111,6 +112,7 @@ struct prof_module {
 	unsigned	 mo_ntext;
 	struct prof_unwind_table *mo_table;
 	enum prof_made	 mo_made;
+	struct prof_runtime mo_runtime;	/* comes with the table, or without */
 	struct prof_words mo_words;	/* published there */
 	uint64_t	 mo_needed_ns;
 	bool		 mo_is_evicted;	/* to be made again when wanted ... */
@@ -132,6 +134,7 @@ struct prof_unwind_modules {
 	bool		 ms_must_go[DTP_UW_MODULES];
 	bool		 ms_some_must_go;
 	bool		 ms_some_unknown; /* walks met a file not shown */
+	bool		 ms_has_runtime; /* one came; to be published */
 	uint64_t	 ms_swept_ns;
 	uint64_t	 ms_nfiles;	/* that ever had a number */
 	uint64_t	 ms_nrefused;	/* mappings for which there was none */
@@ -196,6 +199,24 @@ bool	prof_modules_are_many(const struct prof_unwind_modules *modules);
 bool	prof_modules_is_time(const struct prof_unwind_modules *modules);
 bool	prof_modules_sweep_begin(struct prof_unwind_modules *modules);
 void	prof_modules_sweep_end(struct prof_unwind_modules *modules);
+
+/* ----------------------------------------------------------- chains.c */
+
+/* Numbers of um_chains. */
+struct prof_chains {
+	uint64_t	cs_free_ns[DTP_CHAINS];	/* from then on */
+	uint32_t	cs_last;
+	uint64_t	cs_refused;	/* processes: there was none left */
+};
+
+/*
+ * The number of what a process with these mappings runs, which had one before,
+ * or 0; 0: nothing that is known.
+ */
+uint32_t prof_chain_get(struct prof_chains *chains,
+	    const struct prof_unwind_modules *modules,
+	    const struct dtp_uw_map *map, uint32_t n, uint32_t before);
+void	prof_chain_put(struct prof_chains *chains, uint32_t number);
 
 /* ----------------------------------------------------------- tables.c */
 

@@ -278,6 +278,8 @@ prof_unwind_modules_publish(struct prof_unwind_modules *modules)
 	pthread_mutex_unlock(&modules->ms_mutex);
 	while ((module = modules->ms_ready) != NULL &&
 	    publish_one(modules, module)) {
+		if (module->mo_runtime.rt_is_known)
+			modules->ms_has_runtime = true;
 		modules->ms_ready = module->mo_link;
 		module->mo_is_busy = false;
 	}

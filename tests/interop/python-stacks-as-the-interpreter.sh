@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: ISC
+# ASSERTION: In 1,000 calls of a Python program with threads, recursion to 900,
+# callbacks through C code, exceptions, generators, coroutines and code that is
+# compiled and freed, the Python frames of each sample are the list that the
+# interpreter itself has at that moment: functions, files and lines.  Nobody
+# traces the program meanwhile.
+#
+# Easy to get wrong: frames of another thread, of a generator that waits, of a
+# function that is just being called; the line of a caller; code that took the
+# place of code that was freed.  tests/accept/python-versions.sh does the same
+# with more calls and other versions.
+
+. "${SRC:=$PWD}/tests/lib.sh"
+need_root
+python=/usr/bin/python3
+[ -x $python ] || skip "no $python"
+$python -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14))' ||
+    skip "$python is not one whose frames are known"
+tmpdir
+
+"$DTPROF" record -o x.dtp -e syscall:newfstatat:entry -- \
+    $python "$SRC/tests/work/tokens.py" 1000 4 tokens.json 2>record.err || {
+	cat record.err
+	fail record
+}
+"$DTPROF" script --json --lines x.dtp >script.json 2>script.err ||
+    fail "script: $(cat script.err)"
+$python "$SRC/tests/interop/python_tokens.py" tokens.json <script.json ||
+    fail "see above"
+grep -q "functions of scripts have no symbol" record.err ||
+    fail "freed code is not said to be unnamed: $(cat record.err)"
+ok "freed code is said to have no symbol"
+
+# A program that reads its own status all the time.
+"$DTPROF" record -q -o y.dtp -F 997 -- $python -c '
+import time
+end = time.monotonic() + 0.5
+traced = set()
+while time.monotonic() < end:
+    for line in open("/proc/self/status"):
+        if line.startswith("TracerPid"):
+            traced.add(line.split()[1])
+print("traced by", *traced)' >traced 2>&1 || fail "record: $(cat traced)"
+grep -qx "traced by 0" traced || fail "$(cat traced)"
+ok "$(cat traced)"
