@@ -13,15 +13,15 @@ struct reading {
 };
 
 static int
-sites_of(void *arg, int fd, const char *name, const char *pattern,
-    struct prof_sites *sites)
+sites_of(void *arg, int fd, const char *name,
+    const struct prof_sites_want *want, struct prof_sites *sites)
 {
 	struct reading *reading = arg;
 
 	if (reading->rd_broker == NULL &&
 	    (reading->rd_broker = prof_broker_new(reading->rd_error)) == NULL)
 		return (-1);
-	return (prof_sites_ask(reading->rd_broker, fd, name, pattern, sites));
+	return (prof_sites_ask(reading->rd_broker, fd, name, want, sites));
 }
 
 struct prof_catalog *

@@ -16,18 +16,23 @@ void
 prof_parse_sites(struct prof_task *task)
 {
 	struct prof_sited_head head = { 0 };
+	const struct prof_sited_ask *ask = task->ta_bytes;
+	struct prof_sites_want want;
 	struct prof_sites sites = { 0 };
 	size_t bytes;
 
-	if (task->ta_size == 0 || task->ta_size > PROF_SITES_PATTERN ||
-	    ((const char *)task->ta_bytes)[task->ta_size - 1] != '\0')
+	if (task->ta_size != sizeof(*ask))
 		return;
 	prof_debug_open_by(ask_debug, task);
-	if (prof_sites_find(task->ta_fd, task->ta_bytes, &sites) == -1)
+	want.sw_kind = (enum prof_site_kind)ask->sa_kind;
+	want.sw_pattern = ask->sa_pattern;
+	if (prof_sites_find(task->ta_fd, &want, &sites) == -1)
 		head.sd_errno = (uint32_t)errno;
 	head.sd_n = sites.st_n;
 	head.sd_found = sites.st_found;
 	head.sd_functions = sites.st_functions;
+	for (size_t n = 0; n < PROF_NOTE_N; n++)
+		head.sd_bad[n] = sites.st_bad[n];
 	bytes = sites.st_n * sizeof(*sites.st_site);
 	prof_task_answer(task, sizeof(head) + bytes);
 	prof_task_send(task, &head, sizeof(head));

@@ -29,11 +29,28 @@ open_debug(const struct prof_call *call, void *want)
 	return (prof_debug_candidate(want, call->ca_fd, NULL));
 }
 
+/* A program reads registers by it, and no more than a word. */
+static bool
+operand_holds(const struct dtp_operand *operand)
+{
+	return ((operand->op_base == DTP_NO_REGISTER ||
+	    operand->op_base <= DTP_REGISTERS) &&
+	    (operand->op_index == DTP_NO_REGISTER ||
+	    operand->op_index <= DTP_REGISTERS) && operand->op_scale <= 8 &&
+	    operand->op_size <= 8);
+}
+
 static bool
 site_holds(const struct prof_site *site, uint64_t file)
 {
-	return (site->si_offset < file &&
-	    memchr(site->si_name, '\0', sizeof(site->si_name)) != NULL);
+	if (site->si_offset >= file || site->si_semaphore >= file ||
+	    site->si_nargs > DTP_MAX_ARGS ||
+	    memchr(site->si_name, '\0', sizeof(site->si_name)) == NULL)
+		return (false);
+	for (uint32_t n = 0; n < site->si_nargs; n++)
+		if (!operand_holds(&site->si_arg[n]))
+			return (false);
+	return (true);
 }
 
 static bool
@@ -62,6 +79,8 @@ sites_take(struct prof_call *call)
 	sites->st_n = head.sd_n;
 	sites->st_found = head.sd_found;
 	sites->st_functions = head.sd_functions;
+	for (size_t n = 0; n < PROF_NOTE_N; n++)
+		sites->st_bad[n] = head.sd_bad[n];
 	for (size_t n = 0; n < sites->st_n; n++)
 		if (!site_holds(&sites->st_site[n], siting->sg_file))
 			return (false);
@@ -70,15 +89,16 @@ sites_take(struct prof_call *call)
 
 int
 prof_sites_ask(struct prof_broker *broker, int fd, const char *name,
-    const char *pattern, struct prof_sites *sites)
+    const struct prof_sites_want *want, struct prof_sites *sites)
 {
+	struct prof_sited_ask ask = { .sa_kind = want->sw_kind };
 	struct siting siting = { .sg_sites = sites };
 	struct prof_call call = {
 		.ca_what = PROF_PARSE_SITES,
 		.ca_fd = fd,
 		.ca_name = name,
-		.ca_bytes = pattern,
-		.ca_size = strlen(pattern) + 1,
+		.ca_bytes = &ask,
+		.ca_size = sizeof(ask),
 		.ca_most = MOST_BYTES,
 		.ca_open = open_debug,
 		.ca_want = sizeof(struct prof_debug_want),
@@ -91,6 +111,11 @@ prof_sites_ask(struct prof_broker *broker, int fd, const char *name,
 	memset(sites, 0, sizeof(*sites));
 	if (fstat(fd, &st) == -1)
 		return (-1);
+	if (strlen(want->sw_pattern) >= sizeof(ask.sa_pattern)) {
+		errno = ENAMETOOLONG;
+		return (-1);
+	}
+	memcpy(ask.sa_pattern, want->sw_pattern, strlen(want->sw_pattern));
 	siting.sg_file = (uint64_t)st.st_size;
 	called = prof_broker_call(broker, &call);
 	if (called == PROF_CALLED && siting.sg_errno == 0)

@@ -11,6 +11,12 @@
 
 #define PROF_SITES_PATTERN	1024	/* bytes, with its NUL */
 
+/* The request. */
+struct prof_sited_ask {
+	uint32_t	sa_kind;	/* enum prof_site_kind */
+	char		sa_pattern[PROF_SITES_PATTERN];
+};
+
 /* The answer begins so; behind it struct prof_site. */
 struct prof_sited_head {
 	uint32_t	sd_errno;	/* 0: it was read */
@@ -18,6 +24,7 @@ struct prof_sited_head {
 	uint64_t	sd_n;
 	uint64_t	sd_found;
 	uint64_t	sd_functions;
+	uint64_t	sd_bad[PROF_NOTE_N];
 };
 
 /*
@@ -25,6 +32,6 @@ struct prof_sited_head {
  * none.
  */
 int	prof_sites_ask(struct prof_broker *broker, int fd, const char *name,
-	    const char *pattern, struct prof_sites *sites);
+	    const struct prof_sites_want *want, struct prof_sites *sites);
 
 #endif /* PROF_BROKER_SITES_H */

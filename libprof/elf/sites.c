@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* See sites.h. */
+/* Functions, and what all sites have: see sites.h.  notes.c: static probes. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "base/glob.h"
 #include "base/grow.h"
 #include "demangle.h"
-#include "sites.h"
+#include "sites_impl.h"
 #include "symtab_impl.h"
 
 #define MOST_RAW	4096	/* of a linker's name */
@@ -124,14 +124,15 @@ name_match(const struct search *search, const char *raw, char *shown)
 
 /* ---------------------------------------------------------------- places */
 
-static bool
-offset_of(const struct prof_elf *elf, uint64_t address, uint64_t *offset)
+bool
+prof_site_offset(const struct prof_elf *elf, uint64_t address,
+    uint32_t flags, uint64_t *offset)
 {
 	Elf64_Phdr ph;
 	size_t n;
 
 	for (n = 0; prof_elf_segment(elf, n, &ph); n++)
-		if (ph.p_type == PT_LOAD && (ph.p_flags & PF_X) &&
+		if (ph.p_type == PT_LOAD && (ph.p_flags & flags) == flags &&
 		    address >= ph.p_vaddr &&
 		    address - ph.p_vaddr < ph.p_filesz) {
 			*offset = address - ph.p_vaddr + ph.p_offset;
@@ -166,20 +167,33 @@ prof_site_is_cheap(uint16_t machine, const uint8_t *code, size_t size)
 	    (code[0] & 0xf0) == 0x70));
 }
 
-static uint32_t
-flags_at(struct prof_elf *elf, const struct symtab_item *item)
+uint32_t
+prof_site_price(struct prof_elf *elf, uint64_t address)
 {
-	uint32_t flags = item->it_is_chosen ? PROF_SITE_CHOSEN : 0;
 	struct prof_elf_part part;
 
-	if (!prof_elf_at(elf, item->it_address, &part))
-		return (flags);
+	if (!prof_elf_at(elf, address, &part))
+		return (0);
 	if (part.pp_size > 16)
 		part.pp_size = 16;
-	if (prof_elf_load(elf, &part) && prof_site_is_cheap(elf->el_machine,
-	    part.pp_bytes, part.pp_size))
-		flags |= PROF_SITE_CHEAP;
-	return (flags);
+	return (prof_elf_load(elf, &part) && prof_site_is_cheap(
+	    elf->el_machine, part.pp_bytes, part.pp_size) ?
+	    PROF_SITE_CHEAP : 0);
+}
+
+bool
+prof_site_add(struct prof_sites *sites, size_t *cap,
+    const struct prof_site *site)
+{
+	struct prof_site *place;
+
+	sites->st_found++;
+	if (sites->st_n == PROF_SITES_MAX)
+		return (true);
+	place = prof_grow(&sites->st_site, &sites->st_n, cap, sizeof(*place));
+	if (place != NULL)
+		*place = *site;
+	return (place != NULL);
 }
 
 /* ---------------------------------------------------------------- search */
@@ -189,7 +203,7 @@ symbol_see(void *arg, const struct symtab_item *item)
 {
 	struct search *search = arg;
 	struct prof_sites *sites = search->sr_sites;
-	struct prof_site *site, made = { 0 };
+	struct prof_site made = { 0 };
 	enum matched found;
 	char raw[MOST_RAW];
 
@@ -200,21 +214,15 @@ symbol_see(void *arg, const struct symtab_item *item)
 	memcpy(raw, item->it_name, item->it_length);
 	raw[item->it_length] = '\0';
 	found = name_match(search, raw, made.si_name);
-	if (found == DIFFERS || !offset_of(search->sr_elf,
-	    item->it_address, &made.si_offset))
-		return (true);
-	sites->st_found++;
-	if (sites->st_n == PROF_SITES_MAX)
+	if (found == DIFFERS || !prof_site_offset(search->sr_elf,
+	    item->it_address, PF_X, &made.si_offset))
 		return (true);
 	if (item->it_kind == SYMTAB_FUNCTION)
 		made.si_size = item->it_end - item->it_address;
-	made.si_flags = flags_at(search->sr_elf, item) |
+	made.si_flags = prof_site_price(search->sr_elf, item->it_address) |
+	    (item->it_is_chosen ? PROF_SITE_CHOSEN : 0) |
 	    (found == EQUAL ? PROF_SITE_EXACT : 0);
-	site = prof_grow(&sites->st_site, &sites->st_n, &search->sr_cap,
-	    sizeof(*site));
-	if (site != NULL)
-		*site = made;
-	return (site != NULL);
+	return (prof_site_add(sites, &search->sr_cap, &made));
 }
 
 /* By place; of the names of one the shortest comes first. */
@@ -274,11 +282,23 @@ sites_unique(struct prof_sites *sites)
 	qsort(sites->st_site, kept, sizeof(*sites->st_site), name_order);
 }
 
-int
-prof_sites_find(int fd, const char *pattern, struct prof_sites *sites)
+static bool
+functions_find(struct prof_elf *elf, int fd, const char *pattern,
+    struct prof_sites *sites)
 {
-	struct search search = { .sr_pattern = pattern,
+	struct search search = { .sr_elf = elf, .sr_pattern = pattern,
 	    .sr_is_glob = prof_glob_is(pattern), .sr_sites = sites };
+
+	if (!prof_symtab_tell(elf, fd, symbol_see, &search))
+		return (false);
+	sites_unique(sites);
+	return (true);
+}
+
+int
+prof_sites_find(int fd, const struct prof_sites_want *want,
+    struct prof_sites *sites)
+{
 	struct prof_elf elf;
 	bool ok;
 
@@ -287,16 +307,15 @@ prof_sites_find(int fd, const char *pattern, struct prof_sites *sites)
 		errno = ENOEXEC;
 		return (-1);
 	}
-	search.sr_elf = &elf;
-	ok = prof_symtab_tell(&elf, fd, symbol_see, &search);
+	ok = want->sw_kind == PROF_SITE_STATIC ?
+	    prof_notes_find(&elf, want->sw_pattern, sites) :
+	    functions_find(&elf, fd, want->sw_pattern, sites);
 	prof_elf_close(&elf);
-	if (!ok) {
-		prof_sites_free(sites);
-		errno = ENOMEM;
-		return (-1);
-	}
-	sites_unique(sites);
-	return (0);
+	if (ok)
+		return (0);
+	prof_sites_free(sites);
+	errno = ENOMEM;
+	return (-1);
 }
 
 void

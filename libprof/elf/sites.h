@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Where in a file probes can be: functions by name.
+ * Where in a file probes can be: functions by name, and the static probes
+ * (USDT) that its notes describe, with their arguments.
  *
- * A name is the linker's or the demangled one, that with its parameters or
- * without, or a glob.  Files are untrusted: called in a parser
+ * A function's name is the linker's or the demangled one, that with its
+ * parameters or without, or a glob; a static probe's is PROVIDER:NAME, or a
+ * glob in either part.  Files are untrusted: called in a parser
  * (broker/parse_sites.c), and by tests.
  */
 #ifndef SITES_H
@@ -13,8 +15,24 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "abi/dtp_abi.h"
+
 #define PROF_SITE_NAME	256	/* bytes, with its NUL */
-#define PROF_SITES_MAX	65536	/* that one name may mean */
+#define PROF_SITES_MAX	32768	/* that one name may mean */
+
+enum prof_site_kind {
+	PROF_SITE_FUNCTION,
+	PROF_SITE_STATIC
+};
+
+/* Why a note is no probe. */
+enum prof_note {
+	PROF_NOTE_GOOD,
+	PROF_NOTE_CUT,		/* it is shorter than what it says */
+	PROF_NOTE_PLACE,	/* its place is no code of the file */
+	PROF_NOTE_SEMAPHORE,	/* its semaphore is no data of the file */
+	PROF_NOTE_N
+};
 
 enum prof_site_flags {
 	PROF_SITE_CHOSEN	= 1,	/* IFUNC: called once, to choose */
@@ -22,12 +40,18 @@ enum prof_site_flags {
 	PROF_SITE_EXACT		= 4,	/* of that name, not of a glob */
 };
 
-/* A function that a probe can be put on. */
+/* A place that a probe can be put on. */
 struct prof_site {
 	uint64_t	 si_offset;	/* in the file */
 	uint64_t	 si_size;	/* 0: not known */
+	uint64_t	 si_semaphore;	/* of a static probe, in the file; 0 */
 	uint32_t	 si_flags;	/* enum prof_site_flags */
-	uint32_t	 si_pad;
+	/*
+	 * Arguments of a static probe, the first of them; one whose op_size is
+	 * 0 is described in a way that is not known, or is no integer.
+	 */
+	uint32_t	 si_nargs;
+	struct dtp_operand si_arg[DTP_MAX_ARGS];
 	/* For people, demangled; a longer one is cut. */
 	char		 si_name[PROF_SITE_NAME];
 };
@@ -37,12 +61,29 @@ struct prof_sites {
 	size_t		 st_n;
 	size_t		 st_found;	/* with those there was no room for */
 	size_t		 st_functions;	/* that the file names at all */
+	size_t		 st_bad[PROF_NOTE_N]; /* notes, by what is wrong */
+};
+
+/* What is looked for. */
+struct prof_sites_want {
+	enum prof_site_kind sw_kind;
+	const char	*sw_pattern;
 };
 
 /* 0, or -1 with errno: ENOEXEC: it is no ELF file. */
-int	prof_sites_find(int fd, const char *pattern, struct prof_sites *sites);
+int	prof_sites_find(int fd, const struct prof_sites_want *want,
+	    struct prof_sites *sites);
 void	prof_sites_free(struct prof_sites *sites);
 /* Does the kernel emulate the instruction that begins here? */
 bool	prof_site_is_cheap(uint16_t machine, const uint8_t *code, size_t size);
+
+/* ------------------------------------------------------------- operand.c */
+
+/*
+ * "-4@8(%rbx)", "8@$5", "8@[sp, 16]": an argument as a note of that machine
+ * describes it.  false: in no way that is known.
+ */
+bool	prof_operand_parse(uint16_t machine, const char *text,
+	    struct dtp_operand *operand);
 
 #endif /* SITES_H */

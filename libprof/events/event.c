@@ -68,21 +68,21 @@ prof_event_free(struct prof_event *event)
 	free(event);
 }
 
-int
+struct prof_hook *
 prof_event_add_hook(struct prof_event *event, int fd, uint64_t offset)
 {
 	const int own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 	struct prof_hook *hook;
 
 	if (own == -1)
-		return (-1);
+		return (NULL);
 	hook = prof_append(&event->ev_hooks, &event->ev_nhooks, sizeof(*hook));
 	if (hook == NULL) {
 		close(own);
-		return (-1);
+		return (NULL);
 	}
-	*hook = (struct prof_hook){ own, offset };
-	return (0);
+	*hook = (struct prof_hook){ .hk_fd = own, .hk_offset = offset };
+	return (hook);
 }
 
 /* The list owns the event from here, also when there is no memory. */

@@ -30,6 +30,8 @@ struct prof_arg {
 struct prof_hook {
 	int		 hk_fd;
 	uint64_t	 hk_offset;
+	uint64_t	 hk_semaphore;	/* counted up while it is there; 0 */
+	struct dtp_operands hk_args;	/* as ev_args */
 };
 
 /* One event, resolved: all that is needed to attach and to describe it. */
@@ -116,8 +118,9 @@ struct prof_event *prof_event_new(const char *name, const char *probe,
 	    const struct prof_instrument *instrument);
 void	prof_event_free(struct prof_event *event);
 int	prof_events_add(struct prof_events *events, struct prof_event *event);
-/* One more; the descriptor stays the caller's.  -1: errno. */
-int	prof_event_add_hook(struct prof_event *event, int fd, uint64_t offset);
+/* One more; the descriptor stays the caller's.  NULL: errno. */
+struct prof_hook *prof_event_add_hook(struct prof_event *event, int fd,
+	    uint64_t offset);
 void	prof_events_free(struct prof_events *events);
 
 /* -------------------------------------------------------------- perf.c */

@@ -82,6 +82,9 @@ struct prof_instrument {
 	/* Is this one of its programs wanted?  twice: a second time. */
 	bool	(*im_loads)(const struct prof_event *event,
 		    const char *section, bool twice);
+	/* Its maps, before it is loaded; -1: errno. */
+	int	(*im_prepare)(const struct prof_event *event,
+		    struct bpf_object *obj);
 	/* What the program has to know beside what each has. */
 	void	(*im_configure)(const struct prof_event *event,
 		    struct dtp_config *cfg);

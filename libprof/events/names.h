@@ -36,6 +36,8 @@ struct prof_term {
  *	pmc:::cycles-1000003      sp_is_probe, sp_provider "pmc", sp_name ...
  *	uprobe:libc:free+4        sp_is_probe, sp_provider "uprobe", sp_file
  *	                          "libc", sp_function "free", sp_offset 4
+ *	usdt:postgres:pg:mark     sp_provider "usdt", sp_module "pg",
+ *	                          sp_function "mark"
  */
 struct prof_spec {
 	const char	*sp_whole;	/* all of it, borrowed */
@@ -93,7 +95,7 @@ struct prof_tracepoint {
 
 /* As prof_sites_find, where files of others may be parsed. */
 typedef int prof_names_sites_fn(void *arg, int fd, const char *name,
-	    const char *pattern, struct prof_sites *sites);
+	    const struct prof_sites_want *want, struct prof_sites *sites);
 
 struct prof_names {
 	/* Files: who parses them; whose they are, borrowed, or none */
@@ -359,10 +361,11 @@ struct prof_binaries {
 int	prof_binaries_find(const struct prof_names *names, const char *name,
 	    struct prof_binaries *binaries, struct prof_err *error);
 void	prof_binaries_free(struct prof_binaries *binaries);
-/* The functions of one; an error says why not. */
+/* The places of one; an error says why not. */
 int	prof_binary_sites(struct prof_names *names,
-	    const struct prof_binary *binary, const char *pattern,
-	    struct prof_sites *sites, struct prof_err *error);
+	    const struct prof_binary *binary,
+	    const struct prof_sites_want *want, struct prof_sites *sites,
+	    struct prof_err *error);
 
 /* --------------------------------------------------------- catalog.c */
 

@@ -3,10 +3,11 @@
  * Takes probes of programs apart, whose parts are no names of ours:
  *
  *	uprobe:FILE:FUNCTION[+OFFSET][/word,.../]
+ *	usdt:FILE:[PROVIDER:]NAME[/word,.../]
  *
  * FILE ends at the first colon, FUNCTION at / { or , outside of parentheses;
  * what has these is put in double quotes.  bpftrace's spellings are accepted:
- * u:FILE:FUNCTION, and a language before the function.
+ * u:FILE:FUNCTION, U:FILE:NAME, and a language before the function.
  *
  * Called by spec.c.  The text may be anything at all.
  */
@@ -20,6 +21,7 @@ static const struct site_name {
 	const char	*sn_provider;
 } site_names[] = {
 	{ "uprobe", "uprobe" }, { "u", "uprobe" },
+	{ "usdt", "usdt" }, { "U", "usdt" },
 };
 
 /* The provider, if the text begins as a probe of it; where its rest is. */
@@ -46,8 +48,9 @@ site_fail(struct prof_spec *spec, struct prof_err *error, const char *why)
 {
 	prof_fail(error, PROF_E_EVENT_SYNTAX, "invalid event name '%s': %s",
 	    spec->sp_whole, why);
-	return (prof_cure(error, "use uprobe:FILE:FUNCTION, with "
-	    "'\"...\"' around parts that contain : / , { or a space"));
+	return (prof_cure(error, "use uprobe:FILE:FUNCTION or "
+	    "usdt:FILE:PROVIDER:NAME, with '\"...\"' around parts that "
+	    "contain : / , { or a space"));
 }
 
 /*
@@ -124,6 +127,25 @@ site_function(struct prof_spec *spec, char *rest, struct prof_err *error)
 	return (site_tail(spec, rest, ended, error));
 }
 
+/* "provider:name", or a name of any provider. */
+static int
+site_static(struct prof_spec *spec, char *rest, struct prof_err *error)
+{
+	char *part, *name, ended;
+
+	part = part_take(&rest, ":/{,", &ended);
+	if (part == NULL)
+		return (site_fail(spec, error, "a quote is not closed"));
+	spec->sp_module = ended == ':' ? part : "*";
+	name = part;
+	if (ended == ':' && (name = part_take(&rest, "/{,", &ended)) == NULL)
+		return (site_fail(spec, error, "a quote is not closed"));
+	if (name[0] == '\0' || spec->sp_module[0] == '\0')
+		return (site_fail(spec, error, "the name is missing"));
+	spec->sp_function = name;
+	return (site_tail(spec, rest, ended, error));
+}
+
 int
 prof_spec_site(struct prof_spec *spec, struct prof_err *error)
 {
@@ -142,5 +164,7 @@ prof_spec_site(struct prof_spec *spec, struct prof_err *error)
 	spec->sp_provider = provider;
 	spec->sp_file = file;
 	spec->sp_name = "";
-	return (site_function(spec, rest, error));
+	return (strcmp(provider, "usdt") == 0 ?
+	    site_static(spec, rest, error) :
+	    site_function(spec, rest, error));
 }

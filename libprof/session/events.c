@@ -13,13 +13,13 @@
 
 /* A parser, before arm, too. */
 static int
-sites_of(void *arg, int fd, const char *name, const char *pattern,
-    struct prof_sites *sites)
+sites_of(void *arg, int fd, const char *name,
+    const struct prof_sites_want *want, struct prof_sites *sites)
 {
 	struct prof_session *session = arg;
 
 	return (prof_session_broker(session) == -1 ? -1 :
-	    prof_sites_ask(session->se_plan.pn_broker, fd, name, pattern,
+	    prof_sites_ask(session->se_plan.pn_broker, fd, name, want,
 	    sites));
 }
 

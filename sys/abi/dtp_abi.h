@@ -398,6 +398,28 @@ struct dtp_arg {
 };
 
 /*
+ * Where an argument of a probe in a program is, at one place of its code: the
+ * sum of a number and up to two registers, or what lies there in memory.
+ * Registers by their offset in the kernel's struct pt_regs.
+ */
+struct dtp_operand {
+	__u64	op_number;
+	__u16	op_base;	/* DTP_NO_REGISTER: none */
+	__u16	op_index;	/* the same, times op_scale */
+	__u8	op_scale;
+	__u8	op_is_memory;
+	__u8	op_size;	/* bytes: 1 2 4 8 */
+	__u8	op_signed;
+};
+
+#define DTP_NO_REGISTER	0xffff
+#define DTP_REGISTERS	0x1ff	/* a mask: pt_regs is smaller */
+
+struct dtp_operands {
+	struct dtp_operand os_arg[DTP_MAX_ARGS];
+};
+
+/*
  * A filter is a list of comparisons; each says where to go when it holds
  * and when it does not, always forward or to a verdict.  dtp_filter.h runs
  * it on both sides.
@@ -550,6 +572,7 @@ _Static_assert(sizeof(struct dtp_counts) == 512, "struct dtp_counts");
 _Static_assert(sizeof(struct dtp_call_ends) == 16, "struct dtp_call_ends");
 _Static_assert(DTP_F_DURATION == DTP_F_ARG0 + DTP_MAX_ARGS, "DTP_F_DURATION");
 _Static_assert(sizeof(struct dtp_arg) == 24, "struct dtp_arg");
+_Static_assert(sizeof(struct dtp_operand) == 16, "struct dtp_operand");
 _Static_assert(sizeof(struct dtp_test) == 24, "struct dtp_test");
 _Static_assert(sizeof(struct dtp_filter) == 392, "struct dtp_filter");
 _Static_assert(sizeof(struct dtp_config) == 2040, "struct dtp_config");

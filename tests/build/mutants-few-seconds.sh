@@ -54,6 +54,8 @@ if ! { gcc -O1 -g -gdwarf-5 -o elf.5 a.c &&
     gcc -O1 -s -o elf.s a.c && g++ -O2 -g -o elf.c b.cc; }; then
 	fail "the programs to mutate"
 fi
+# With notes of static probes; for other machines there is none.
+gcc -O1 -s -o elf.u "$SRC/tests/work/probed/usdt.c" 2>/dev/null || rm -f elf.u
 TMPDIR=$PWD
 export TMPDIR
 

@@ -3,18 +3,20 @@
  * read within bounds of memory and time, and what a table says of an address
  * is what its symbols say.
  *
- * Input: one byte that says which (0 symbols, 1 lines, 2 a name), and the
- * bytes.
+ * Input: one byte that says which (0 symbols and places of probes, 1 lines, 2 a
+ * name, of an argument of a probe too), and the bytes.
  */
 /* SPDX-License-Identifier: ISC */
 #include <sys/mman.h>
 
+#include <elf.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "elf/demangle.h"
 #include "elf/lines.h"
+#include "elf/sites.h"
 #include "elf/symtab.h"
 
 int	LLVMFuzzerTestOneInput(const uint8_t *, size_t);
@@ -49,6 +51,41 @@ look_at(const struct prof_symtab *table)
 	}
 }
 
+/* What a program may be given, and in the file. */
+static void
+operand_check(const struct dtp_operand *operand)
+{
+	if (operand->op_size > 8 || operand->op_scale > 8 ||
+	    (operand->op_base > DTP_REGISTERS &&
+	    operand->op_base != DTP_NO_REGISTER) ||
+	    (operand->op_index > DTP_REGISTERS &&
+	    operand->op_index != DTP_NO_REGISTER))
+		abort();
+}
+
+static void
+sites(int fd, enum prof_site_kind kind)
+{
+	const struct prof_sites_want want = { kind, "*" };
+	struct prof_sites found;
+	off_t size = lseek(fd, 0, SEEK_END);
+
+	if (prof_sites_find(fd, &want, &found) == -1)
+		return;
+	for (size_t n = 0; n < found.st_n; n++) {
+		const struct prof_site *site = &found.st_site[n];
+
+		if (site->si_offset >= (uint64_t)size ||
+		    site->si_semaphore >= (uint64_t)size ||
+		    strnlen(site->si_name, PROF_SITE_NAME) == PROF_SITE_NAME ||
+		    site->si_nargs > DTP_MAX_ARGS)
+			abort();
+		for (uint32_t a = 0; a < site->si_nargs; a++)
+			operand_check(&site->si_arg[a]);
+	}
+	prof_sites_free(&found);
+}
+
 static void
 symbols(int fd)
 {
@@ -81,12 +118,17 @@ name(const uint8_t *bytes, size_t length)
 {
 	char *raw = strndup((const char *)bytes, length);
 	char *shown = prof_demangle(raw), *folded;
+	struct dtp_operand operand;
 
 	if (shown != NULL && strlen(shown) > 1u << 20)
 		abort();
 	folded = prof_name_fold(shown == NULL ? raw : shown);
 	if (folded == NULL)
 		abort();
+	(void)prof_operand_parse(EM_X86_64, raw, &operand);
+	operand_check(&operand);
+	(void)prof_operand_parse(EM_AARCH64, raw, &operand);
+	operand_check(&operand);
 	free(folded);
 	free(shown);
 	free(raw);
@@ -104,9 +146,11 @@ LLVMFuzzerTestOneInput(const uint8_t *input, size_t length)
 		return (0);
 	}
 	fd = file_of(input + 1, length - 1);
-	if (input[0] % 3 == 0)
+	if (input[0] % 3 == 0) {
 		symbols(fd);
-	else
+		sites(fd, PROF_SITE_FUNCTION);
+		sites(fd, PROF_SITE_STATIC);
+	} else
 		lines(fd);
 	close(fd);
 	return (0);

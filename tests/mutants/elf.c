@@ -9,6 +9,7 @@
 #include <zlib.h>
 
 #include "elf/lines.h"
+#include "elf/sites.h"
 #include "elf/symtab.h"
 #include "elf/unwind_table.h"
 #include "mutants.h"
@@ -206,6 +207,18 @@ ask(struct chance *chance, int fd, struct prof_elf *elf)
 	prof_symtab_free(table);
 }
 
+/* Of functions and of notes. */
+static void
+find_sites(struct chance *chance, int fd)
+{
+	const struct prof_sites_want want = { chance_is(chance, 4) ?
+	    PROF_SITE_FUNCTION : PROF_SITE_STATIC, "*" };
+	struct prof_sites sites;
+
+	if (prof_sites_find(fd, &want, &sites) == 0)
+		prof_sites_free(&sites);
+}
+
 static bool
 elf_run(struct chance *chance, int fd, size_t length)
 {
@@ -223,6 +236,7 @@ elf_run(struct chance *chance, int fd, size_t length)
 		    chance_below(chance, table->ut_span));
 	prof_unwind_table_free(table);
 	ask(chance, fd, &elf);
+	find_sites(chance, fd);
 	prof_elf_close(&elf);
 	return (true);
 }

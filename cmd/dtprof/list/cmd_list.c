@@ -25,7 +25,7 @@ static const struct opt_row options_of_list[] = {
 	    "print one JSON object: probes[], missing[]; or counters[]",
 	    offsetof(struct list_options, lo_json), NULL },
 	{ 'p', "pid", "PIDS", OPT_IDS, 1, MAX_ID, NULL,
-	    "uprobe:FILE:GLOB: find FILE among the files mapped by PIDS",
+	    "of uprobe: and usdt: find FILE among the files mapped by PIDS",
 	    offsetof(struct list_options, lo_pids), NULL },
 	{ 0, "pmu", "NAME", OPT_STRING, 0, 0, NULL,
 	    "counters of this PMU, also of other machines: skx, '*zen*'",
@@ -40,6 +40,7 @@ static const char *const examples[] = {
 	"dtprof list", "list all probes of this machine",
 	"dtprof list 'sched:*'", "use perf's names",
 	"dtprof list -v 'static:block::*'", "list probes with descriptions",
+	"dtprof list -p 4711 'usdt:*'", "list static probes of a process",
 	"dtprof list --counters l2 miss", "find counters by description",
 	NULL
 };

@@ -366,6 +366,8 @@ load_instance(struct prof_bpf *bpf, struct prof_event *event,
 		bpf_program__set_autoload(program, im->im_loads == NULL ||
 		    im->im_loads(event, bpf_program__section_name(program),
 		    turn == DTP_TURN_SECOND));
+	if (im->im_prepare != NULL && im->im_prepare(event, obj) == -1)
+		return (prof_bpf_explain(bpf->bp_error, errno));
 	if ((rc = bpf_object__load(obj)) != 0)
 		return (explain_load(bpf, event, -rc));
 	bpf_object__for_each_program(program, obj) {

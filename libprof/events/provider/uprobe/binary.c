@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/glob.h"
 #include "base/grow.h"
 #include "confine/reading.h"
 #include "events/names.h"
@@ -116,14 +117,15 @@ mapping_see(void *arg, const struct prof_record *record)
 
 	if (slash == NULL || (strchr(lookup->lk_name, '/') != NULL ?
 	    strcmp(record->pr_path, lookup->lk_name) != 0 :
-	    !is_library(slash + 1, lookup->lk_name)))
+	    !is_library(slash + 1, lookup->lk_name) &&
+	    !prof_glob_match(lookup->lk_name, slash + 1)))
 		return (0);
 	fd = prof_mapped_file_open(record);
 	return (fd == -1 ? 0 : binary_add(lookup->lk_binaries, fd,
 	    record->pr_path));
 }
 
-/* What they have mapped, else what has that path as they see it. */
+/* What they have mapped, also by a glob, else what has that path to them. */
 static int
 find_mapped(const struct prof_names *names, const char *name,
     struct prof_binaries *binaries)
@@ -269,10 +271,11 @@ prof_binaries_find(const struct prof_names *names, const char *name,
 
 int
 prof_binary_sites(struct prof_names *names, const struct prof_binary *binary,
-    const char *pattern, struct prof_sites *sites, struct prof_err *error)
+    const struct prof_sites_want *want, struct prof_sites *sites,
+    struct prof_err *error)
 {
 	if (names->nm_sites(names->nm_sites_arg, binary->bi_fd,
-	    binary->bi_path, pattern, sites) == 0)
+	    binary->bi_path, want, sites) == 0)
 		return (0);
 	if (errno == ENOMEM)
 		return (prof_fail_nomem(error));

@@ -65,16 +65,21 @@ hook_open(const struct prof_hook *hook, int type, int pid)
 	/* By descriptor, so that it is the file whose symbols were read. */
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", hook->hk_fd);
 	attr.type = (uint32_t)type;
+	/* From bit 32 on it is the place of a semaphore. */
+	attr.config = hook->hk_semaphore << 32;
 	attr.config1 = (uint64_t)(uintptr_t)path;
 	attr.config2 = hook->hk_offset;
 	return (prof_perf_open(&attr, pid, pid == -1 ? sched_getcpu() : -1,
 	    -1, PERF_FLAG_FD_CLOEXEC));
 }
 
+/* at: where its arguments stand among the operands. */
 static int
-hook_attach(struct prof_attacher *attacher, const struct prof_hook *hook,
-    int type, int pid)
+hook_attach(struct prof_attacher *attacher, size_t at, int type, int pid)
 {
+	const struct prof_hook *hook = &attacher->at_event->ev_hooks[at];
+	LIBBPF_OPTS(bpf_link_create_opts, opts,
+	    .perf_event.bpf_cookie = at);
 	const int prog = bpf_program__fd(bpf_object__next_program(
 	    attacher->at_obj, NULL));
 	int fd, link, error_number;
@@ -86,13 +91,38 @@ hook_attach(struct prof_attacher *attacher, const struct prof_hook *hook,
 	if (fd == -1)
 		return (hook_explain(attacher->at_event, hook, errno,
 		    attacher->at_error));
-	link = bpf_link_create(prog, fd, BPF_PERF_EVENT, NULL);
+	link = bpf_link_create(prog, fd, BPF_PERF_EVENT, &opts);
 	error_number = link < 0 ? -link : 0;
 	/* The link keeps the event. */
 	close(fd);
 	if (link < 0)
 		return (prof_bpf_explain(attacher->at_error, error_number));
 	return (attacher->at_keep(attacher, link));
+}
+
+static int
+uprobe_prepare(const struct prof_event *event, struct bpf_object *obj)
+{
+	struct bpf_map *map = bpf_object__find_map_by_name(obj, "operands");
+	const int rc = bpf_map__set_max_entries(map,
+	    (uint32_t)event->ev_nhooks);
+
+	errno = -rc;
+	return (rc == 0 ? 0 : -1);
+}
+
+/* Before it fires for the first time. */
+static int
+operands_write(const struct prof_event *event, struct prof_attacher *attacher)
+{
+	const int map = bpf_map__fd(bpf_object__find_map_by_name(
+	    attacher->at_obj, "operands"));
+
+	for (uint32_t n = 0; n < event->ev_nhooks && event->ev_nargs > 0; n++)
+		if (bpf_map_update_elem(map, &n, &event->ev_hooks[n].hk_args,
+		    BPF_ANY) != 0)
+			return (prof_bpf_explain(attacher->at_error, errno));
+	return (0);
 }
 
 static int
@@ -107,13 +137,13 @@ uprobe_attach(const struct prof_event *event, struct prof_attacher *attacher)
 		return (prof_cure(attacher->at_error, "use a kernel built "
 		    "with CONFIG_UPROBE_EVENTS"));
 	}
+	if (operands_write(event, attacher) == -1)
+		return (-1);
 	for (size_t n = 0; n < event->ev_nhooks && rv == 0; n++) {
-		const struct prof_hook *hook = &event->ev_hooks[n];
-
 		if (attacher->at_npids == 0)
-			rv = hook_attach(attacher, hook, type, -1);
+			rv = hook_attach(attacher, n, type, -1);
 		for (size_t p = 0; p < attacher->at_npids && rv == 0; p++)
-			rv = hook_attach(attacher, hook, type,
+			rv = hook_attach(attacher, n, type,
 			    attacher->at_pids[p]);
 	}
 	return (rv);
@@ -121,5 +151,6 @@ uprobe_attach(const struct prof_event *event, struct prof_attacher *attacher)
 
 const struct prof_instrument prof_instrument_uprobe = {
 	.im_program = &prof_program_prov_uprobe,
+	.im_prepare = uprobe_prepare,
 	.im_attach = uprobe_attach,
 };

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The uprobe provider: a function of a program or library is entered.
+ * Probes in programs and libraries: uprobe, a function is entered, and usdt, a
+ * probe that the program's author has put there.
  *
- *	uprobe:FILE:FUNCTION
+ *	uprobe:FILE:FUNCTION[/arg0,str(arg1)/]
+ *	usdt:FILE:PROVIDER:NAME[/arg0,str(arg1)/]
  *
  * FUNCTION is a linker's name, a demangled one with or without parameters, or
- * a glob, of which each function becomes an event.  Called through the table
- * of providers; where functions are is found by a parser (prof_names).
+ * a glob, of which each function becomes an event; the same holds for globs in
+ * PROVIDER and NAME.  Called through the table of providers; where places are
+ * is found by a parser (prof_names).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,12 +17,17 @@
 #include "base/error.h"
 #include "base/glob.h"
 #include "events/instrument.h"
-#include "events/names.h"
+#include "uprobe_impl.h"
+
+#define SITES_MAX	PROF_GLOB_EVENTS	/* of one -e */
 
 /* One -e, and what comes of it. */
 struct naming {
 	struct prof_names *ng_names;
 	const struct prof_spec *ng_spec;
+	const struct prof_provider *ng_provider;
+	struct prof_sites_want ng_want;
+	char		 ng_pattern[PROF_SPEC_MAX];
 	struct prof_events *ng_events;
 	size_t		 ng_before;	/* events of others */
 	bool		 ng_is_glob;
@@ -36,19 +44,16 @@ quote_for(const char *part)
 }
 
 static void
-probe_name(char *out, size_t size, const char *file, const char *function,
-    uint64_t offset)
+probe_name(char *out, size_t size, enum prof_site_kind kind, const char *file,
+    const char *site)
 {
-	const char *fq = quote_for(file);
-	const char *q = strchr(function, '/') != NULL ? "\"" :
-	    quote_for(function);
-	int n;
+	const char *fq = quote_for(file), *q = "";
 
-	n = snprintf(out, size, "uprobe:%s%s%s:%s%s%s", fq, file, fq, q,
-	    function, q);
-	if (offset != 0 && n > 0 && (size_t)n < size)
-		(void)snprintf(out + n, size - (size_t)n, "+%#llx",
-		    (unsigned long long)offset);
+	if (kind == PROF_SITE_FUNCTION)
+		q = strchr(site, '/') != NULL ? "\"" : quote_for(site);
+	(void)snprintf(out, size, "%s:%s%s%s:%s%s%s",
+	    kind == PROF_SITE_FUNCTION ? "uprobe" : "usdt", fq, file, fq, q,
+	    site, q);
 }
 
 /* The event that a function fires, made for the first of that name. */
@@ -63,15 +68,15 @@ event_of(struct naming *naming, const struct prof_binary *binary,
 
 	if (!naming->ng_is_glob && events->el_n > naming->ng_before)
 		return (events->el_event[naming->ng_before]);
-	probe_name(probe, sizeof(probe), binary->bi_path, site->si_name,
-	    spec->sp_offset);
-	probe_name(name, sizeof(name), spec->sp_file, site->si_name,
-	    spec->sp_offset);
+	probe_name(probe, sizeof(probe), naming->ng_want.sw_kind,
+	    binary->bi_path, site->si_name);
+	probe_name(name, sizeof(name), naming->ng_want.sw_kind, spec->sp_file,
+	    site->si_name);
 	for (size_t n = naming->ng_before; n < events->el_n; n++)
 		if (strcmp(events->el_event[n]->ev_name, name) == 0)
 			return (events->el_event[n]);
 	event = prof_event_new(naming->ng_is_glob ? name : spec->sp_whole,
-	    probe, "events", &prof_provider_uprobe, &prof_instrument_uprobe);
+	    probe, "events", naming->ng_provider, &prof_instrument_uprobe);
 	if (event == NULL)
 		return (NULL);
 	/* The kernel's stack is that of the breakpoint. */
@@ -82,11 +87,12 @@ event_of(struct naming *naming, const struct prof_binary *binary,
 
 /* -------------------------------------------------------------- refusals */
 
-/* The function of a file whose name is nearest; to be freed. */
+/* The name in a file that is nearest; to be freed. */
 static char *
-function_nearest(struct naming *naming, const struct prof_binary *binary)
+site_nearest(struct naming *naming, const struct prof_binary *binary)
 {
-	const char *wanted = naming->ng_spec->sp_function;
+	const struct prof_sites_want all = { naming->ng_want.sw_kind, "*" };
+	const char *wanted = naming->ng_want.sw_pattern;
 	unsigned distance, least = (unsigned)(strlen(wanted) / 3) + 1;
 	struct prof_sites sites;
 	struct prof_err why;
@@ -94,7 +100,7 @@ function_nearest(struct naming *naming, const struct prof_binary *binary)
 	size_t nearest = 0;
 
 	if (naming->ng_is_glob || prof_binary_sites(naming->ng_names, binary,
-	    "*", &sites, &why) == -1)
+	    &all, &sites, &why) == -1)
 		return (NULL);
 	for (size_t n = 0; n < sites.st_n; n++) {
 		distance = prof_name_distance(wanted,
@@ -112,36 +118,63 @@ function_nearest(struct naming *naming, const struct prof_binary *binary)
 
 static int
 refuse_unknown(struct naming *naming, const struct prof_binary *binary,
-    size_t functions)
+    const struct prof_sites *sites)
 {
+	const bool is_static = naming->ng_want.sw_kind == PROF_SITE_STATIC;
 	const struct prof_spec *spec = naming->ng_spec;
 	struct prof_err *error = naming->ng_error;
 	char *nearest;
 
-	if (functions == 0) {
-		prof_fail(error, PROF_E_EVENT_UNKNOWN, "%s: '%s' has no "
-		    "symbols", spec->sp_whole, binary->bi_path);
-		return (prof_cure(error, "install its debug symbols"));
+	if (sites->st_functions == 0) {
+		prof_fail(error, PROF_E_EVENT_UNKNOWN, "%s: '%s' has no %s",
+		    spec->sp_whole, binary->bi_path, is_static ?
+		    "static probes" : "symbols");
+		return (prof_cure(error, is_static ? "probe a function: "
+		    "uprobe:FILE:FUNCTION" : "install its debug symbols"));
 	}
-	nearest = function_nearest(naming, binary);
+	nearest = site_nearest(naming, binary);
 	prof_fail(error, PROF_E_EVENT_UNKNOWN, "cannot open event '%s': no "
-	    "function '%s' in %s", spec->sp_whole, spec->sp_function,
-	    binary->bi_path);
+	    "%s '%s' in %s", spec->sp_whole, is_static ? "static probe" :
+	    "function", naming->ng_want.sw_pattern, binary->bi_path);
 	if (nearest != NULL)
 		prof_cure(error, "did you mean '%s'?", nearest);
 	else
-		prof_cure(error, "list functions with dtprof list "
-		    "'uprobe:%s:*'", spec->sp_file);
+		prof_cure(error, "list %s with dtprof list '%s:%s:*'",
+		    is_static ? "probes" : "functions",
+		    naming->ng_provider->pv_name, spec->sp_file);
 	free(nearest);
 	return (-1);
+}
+
+/* It would be a probe, but for what its notes say. */
+static int
+refuse_notes(struct naming *naming, const struct prof_binary *binary,
+    const struct prof_sites *sites)
+{
+	static const char *const why[PROF_NOTE_N] = {
+		[PROF_NOTE_CUT] = "a note is shorter than it says",
+		[PROF_NOTE_PLACE] = "its place is no code of the file",
+		[PROF_NOTE_SEMAPHORE] = "its semaphore is no data of the file",
+	};
+
+	for (size_t n = 1; n < PROF_NOTE_N; n++)
+		if (sites->st_bad[n] != 0) {
+			prof_fail(naming->ng_error, PROF_E_EVENT_UNSUPPORTED,
+			    "%s: the notes of '%s' are damaged: %s",
+			    naming->ng_spec->sp_whole, binary->bi_path,
+			    why[n]);
+			return (prof_cure(naming->ng_error, "install the "
+			    "program again"));
+		}
+	return (0);
 }
 
 static int
 refuse_many(struct naming *naming, size_t found)
 {
-	prof_fail(naming->ng_error, PROF_E_LIMIT, "'%s' matches %zu functions "
+	prof_fail(naming->ng_error, PROF_E_LIMIT, "'%s' matches %zu places "
 	    "(at most %d)", naming->ng_spec->sp_whole, found,
-	    PROF_GLOB_EVENTS);
+	    SITES_MAX);
 	return (prof_cure(naming->ng_error, "narrow the pattern; list matches "
 	    "with dtprof list '%s'", naming->ng_spec->sp_whole));
 }
@@ -161,18 +194,28 @@ refuse_chosen(struct naming *naming, const struct prof_binary *binary,
 
 static int
 site_add(struct naming *naming, const struct prof_binary *binary,
-    const struct prof_site *site)
+    struct prof_site *site)
 {
 	struct prof_event *event;
+	struct prof_hook *hook;
 
 	if (site->si_flags & PROF_SITE_CHOSEN)
 		return (naming->ng_is_glob ? 0 : refuse_chosen(naming, binary,
 		    site));
 	event = event_of(naming, binary, site);
-	if (event == NULL || prof_event_add_hook(event, binary->bi_fd,
-	    site->si_offset + naming->ng_spec->sp_offset) == -1)
+	hook = event == NULL ? NULL : prof_event_add_hook(event,
+	    binary->bi_fd, site->si_offset);
+	if (hook == NULL)
 		return (prof_fail_nomem(naming->ng_error));
-	return (0);
+	hook->hk_semaphore = site->si_semaphore;
+	/* Of a function they are registers, whatever it makes of them. */
+	if (naming->ng_want.sw_kind == PROF_SITE_FUNCTION) {
+		if (!naming->ng_spec->sp_slashed)
+			return (0);
+		prof_site_abi(site);
+	}
+	return (prof_hook_args(event, hook, site, naming->ng_spec,
+	    naming->ng_error));
 }
 
 static int
@@ -183,32 +226,36 @@ binary_add(struct naming *naming, const struct prof_binary *binary,
 	int rv = 0;
 
 	if (prof_binary_sites(naming->ng_names, binary,
-	    naming->ng_spec->sp_function, &sites, naming->ng_error) == -1)
+	    &naming->ng_want, &sites, naming->ng_error) == -1)
 		return (-1);
-	if (sites.st_found > PROF_GLOB_EVENTS)
+	if (sites.st_found > SITES_MAX)
 		rv = refuse_many(naming, sites.st_found);
 	for (size_t n = 0; n < sites.st_n && rv == 0; n++)
 		rv = site_add(naming, binary, &sites.st_site[n]);
 	if (rv == 0 && is_last &&
-	    naming->ng_events->el_n == naming->ng_before)
-		rv = refuse_unknown(naming, binary, sites.st_functions);
+	    naming->ng_events->el_n == naming->ng_before &&
+	    (rv = refuse_notes(naming, binary, &sites)) == 0)
+		rv = refuse_unknown(naming, binary, &sites);
 	prof_sites_free(&sites);
 	return (rv);
 }
 
+/* What the parser is to look for. */
+static struct prof_sites_want
+want_of(const struct prof_spec *spec, char pattern[PROF_SPEC_MAX])
+{
+	if (spec->sp_module[0] == '\0')
+		return ((struct prof_sites_want){ PROF_SITE_FUNCTION,
+		    spec->sp_function });
+	(void)snprintf(pattern, PROF_SPEC_MAX, "%.250s:%.250s",
+	    spec->sp_module, spec->sp_function);
+	return ((struct prof_sites_want){ PROF_SITE_STATIC, pattern });
+}
+
 static int
-uprobe_resolve(struct prof_names *names, const struct prof_spec *spec,
-    const struct prof_event_defaults *defaults, struct prof_events *events,
+check_spec(const struct prof_names *names, const struct prof_spec *spec,
     struct prof_err *error)
 {
-	struct naming naming = { names, spec, events, events->el_n,
-	    false, error };
-	struct prof_binaries binaries;
-	int rv = 0;
-
-	(void)defaults;
-	if (spec->sp_file == NULL || strcmp(spec->sp_provider, "uprobe") != 0)
-		return (0);
 	if (names->nm_sites == NULL) {
 		prof_fail(error, PROF_E_EVENT_UNSUPPORTED, "%s: probes of "
 		    "programs are recorded, not counted", spec->sp_whole);
@@ -223,12 +270,28 @@ uprobe_resolve(struct prof_names *names, const struct prof_spec *spec,
 		return (prof_cure(error, "leave out '+%#llx'",
 		    (unsigned long long)spec->sp_offset));
 	}
-	if (prof_spec_no_rate(spec, "a probe", error) == -1 ||
-	    prof_spec_no_terms(spec, "a probe", error) == -1)
+	return (prof_spec_no_rate(spec, "a probe", error));
+}
+
+static int
+site_resolve(const struct prof_provider *provider, struct prof_names *names,
+    const struct prof_spec *spec, struct prof_events *events,
+    struct prof_err *error)
+{
+	struct naming naming = { .ng_names = names, .ng_spec = spec,
+	    .ng_provider = provider, .ng_events = events,
+	    .ng_before = events->el_n, .ng_error = error };
+	struct prof_binaries binaries;
+	int rv = 0;
+
+	if (spec->sp_file == NULL ||
+	    strcmp(spec->sp_provider, provider->pv_name) != 0)
+		return (0);
+	if (check_spec(names, spec, error) == -1 ||
+	    prof_binaries_find(names, spec->sp_file, &binaries, error) == -1)
 		return (-1);
-	if (prof_binaries_find(names, spec->sp_file, &binaries, error) == -1)
-		return (-1);
-	naming.ng_is_glob = prof_glob_is(spec->sp_function);
+	naming.ng_want = want_of(spec, naming.ng_pattern);
+	naming.ng_is_glob = prof_glob_is(naming.ng_want.sw_pattern);
 	for (size_t n = 0; n < binaries.bs_n && rv == 0; n++)
 		rv = binary_add(&naming, &binaries.bs_binary[n],
 		    n + 1 == binaries.bs_n);
@@ -236,11 +299,30 @@ uprobe_resolve(struct prof_names *names, const struct prof_spec *spec,
 	return (rv == -1 ? -1 : 1);
 }
 
+static int
+uprobe_resolve(struct prof_names *names, const struct prof_spec *spec,
+    const struct prof_event_defaults *defaults, struct prof_events *events,
+    struct prof_err *error)
+{
+	(void)defaults;
+	return (site_resolve(&prof_provider_uprobe, names, spec, events,
+	    error));
+}
+
+static int
+usdt_resolve(struct prof_names *names, const struct prof_spec *spec,
+    const struct prof_event_defaults *defaults, struct prof_events *events,
+    struct prof_err *error)
+{
+	(void)defaults;
+	return (site_resolve(&prof_provider_usdt, names, spec, events, error));
+}
+
 /* ---------------------------------------------------------------- listing */
 
 static int
 site_list(const struct prof_binary *binary, const struct prof_site *site,
-    prof_list_fn *fn, void *arg)
+    enum prof_site_kind kind, prof_list_fn *fn, void *arg)
 {
 	char name[PROF_SPEC_MAX + 512];
 	struct prof_probe probe = {
@@ -251,47 +333,92 @@ site_list(const struct prof_binary *binary, const struct prof_site *site,
 		    "trap",
 	};
 
-	probe_name(name, sizeof(name), binary->bi_path, site->si_name, 0);
+	probe_name(name, sizeof(name), kind, binary->bi_path, site->si_name);
 	if (site->si_flags & PROF_SITE_CHOSEN)
 		probe.pp_why_not = "only chooses, once, which function is "
 		    "called (IFUNC)";
+	(void)prof_site_list_args(site, &probe);
 	return (fn(arg, &probe));
 }
 
-/* All programs' functions are too many: those of one file. */
+/* Those of a file, each once. */
+static int
+binary_list(struct prof_names *names, const struct prof_binary *binary,
+    const struct prof_sites_want *want, prof_list_fn *fn, void *arg)
+{
+	struct prof_sites sites;
+	int rv = 0;
+
+	if (prof_binary_sites(names, binary, want, &sites,
+	    names->nm_list_error) == -1)
+		return (-1);
+	for (size_t n = 0; n < sites.st_n && rv == 0; n++)
+		if (want->sw_kind == PROF_SITE_FUNCTION || n == 0 ||
+		    strcmp(sites.st_site[n].si_name,
+		    sites.st_site[n - 1].si_name) != 0)
+			rv = site_list(binary, &sites.st_site[n],
+			    want->sw_kind, fn, arg);
+	prof_sites_free(&sites);
+	return (rv);
+}
+
+static int
+site_lists(const struct prof_provider *provider, struct prof_names *names,
+    prof_list_fn *fn, void *arg)
+{
+	const size_t length = strlen(provider->pv_name);
+	const char *text = names->nm_wanted;
+	struct prof_binaries binaries;
+	char pattern[PROF_SPEC_MAX], all[32];
+	struct prof_sites_want want;
+	struct prof_spec spec;
+	int rv = 0;
+
+	if (text == NULL || names->nm_sites == NULL ||
+	    strncmp(text, provider->pv_name, length) != 0 ||
+	    text[length] != ':')
+		return (0);
+	/* Of all files that the processes have mapped. */
+	if (names->nm_npids > 0 && strcmp(text + length, ":*") == 0) {
+		snprintf(all, sizeof(all), "%s:*:*", provider->pv_name);
+		text = all;
+	}
+	if (prof_spec_parse(&spec, text, names->nm_list_error) == -1 ||
+	    prof_binaries_find(names, spec.sp_file, &binaries,
+	    names->nm_list_error) == -1)
+		return (-1);
+	want = want_of(&spec, pattern);
+	for (size_t n = 0; n < binaries.bs_n && rv == 0; n++)
+		rv = binary_list(names, &binaries.bs_binary[n], &want, fn,
+		    arg);
+	prof_binaries_free(&binaries);
+	return (rv);
+}
+
 static int
 uprobe_list(struct prof_names *names, prof_list_fn *fn, void *arg,
     const char **why)
 {
-	struct prof_err *error = names->nm_list_error;
-	struct prof_binaries binaries;
-	struct prof_sites sites;
-	struct prof_spec spec;
-	int rv = 0;
-
 	(void)why;
-	if (names->nm_wanted == NULL || names->nm_sites == NULL ||
-	    strncmp(names->nm_wanted, "uprobe:", 7) != 0)
-		return (0);
-	if (prof_spec_parse(&spec, names->nm_wanted, error) == -1 ||
-	    prof_binaries_find(names, spec.sp_file, &binaries, error) == -1)
-		return (-1);
-	for (size_t b = 0; b < binaries.bs_n && rv == 0; b++) {
-		rv = prof_binary_sites(names, &binaries.bs_binary[b],
-		    spec.sp_function, &sites, error);
-		if (rv == -1)
-			break;
-		for (size_t n = 0; n < sites.st_n && rv == 0; n++)
-			rv = site_list(&binaries.bs_binary[b],
-			    &sites.st_site[n], fn, arg);
-		prof_sites_free(&sites);
-	}
-	prof_binaries_free(&binaries);
-	return (rv);
+	return (site_lists(&prof_provider_uprobe, names, fn, arg));
+}
+
+static int
+usdt_list(struct prof_names *names, prof_list_fn *fn, void *arg,
+    const char **why)
+{
+	(void)why;
+	return (site_lists(&prof_provider_usdt, names, fn, arg));
 }
 
 const struct prof_provider prof_provider_uprobe = {
 	.pv_name = "uprobe",
 	.pv_resolve = uprobe_resolve,
 	.pv_list = uprobe_list,
+};
+
+const struct prof_provider prof_provider_usdt = {
+	.pv_name = "usdt",
+	.pv_resolve = usdt_resolve,
+	.pv_list = usdt_list,
 };

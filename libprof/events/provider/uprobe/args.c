@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Arguments of probes in programs: argN by number, str(argN) for the text that
+ * it points to.  A static probe tells its own; of a function they are the
+ * registers in which the machine's ABI passes the first six words.
+ *
+ * Called by uprobe.c for each place of an event: which arguments there are is
+ * the event's, where they are the place's.
+ */
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "uprobe_impl.h"
+
+/* As struct pt_regs has them. */
+#if defined(__x86_64__)
+static const uint16_t abi_registers[] = { 112, 104, 96, 88, 72, 64 };
+#else
+static const uint16_t abi_registers[] = { 0, 8, 16, 24, 32, 40 };
+#endif
+
+#define ABI_ARGS	(sizeof(abi_registers) / sizeof(abi_registers[0]))
+
+/* As C writes an integer of that size. */
+static const char *
+type_of(const struct dtp_operand *operand)
+{
+	switch (operand->op_size) {
+	case 1:
+		return (operand->op_signed ? "signed char" : "unsigned char");
+	case 2:
+		return (operand->op_signed ? "short" : "unsigned short");
+	case 4:
+		return (operand->op_signed ? "int" : "unsigned int");
+	default:
+		return (operand->op_signed ? "long" : "unsigned long");
+	}
+}
+
+void
+prof_site_abi(struct prof_site *site)
+{
+	site->si_nargs = ABI_ARGS;
+	for (size_t n = 0; n < ABI_ARGS; n++)
+		site->si_arg[n] = (struct dtp_operand){
+		    .op_base = abi_registers[n], .op_index = DTP_NO_REGISTER,
+		    .op_size = 8, .op_signed = 1 };
+}
+
+/* "arg3", "str(arg3)"; false: it is neither. */
+static bool
+word_parse(const char *word, unsigned *n, bool *is_text)
+{
+	char *end;
+
+	*is_text = strncmp(word, "str(", 4) == 0;
+	word += *is_text ? 4 : 0;
+	if (strncmp(word, "arg", 3) != 0 || !isdigit((unsigned char)word[3]))
+		return (false);
+	*n = (unsigned)strtoul(word + 3, &end, 10);
+	return (strcmp(end, *is_text ? ")" : "") == 0);
+}
+
+static int
+arg_refuse(const struct prof_event *event, const struct prof_site *site,
+    const char *word, struct prof_err *error)
+{
+	unsigned n;
+	bool is_text;
+
+	if (!word_parse(word, &n, &is_text)) {
+		prof_fail(error, PROF_E_EVENT_UNKNOWN, "%s: no argument '%s'",
+		    event->ev_name, word);
+		return (prof_cure(error, "use arg0, arg1 and so on, or "
+		    "str(arg0) for text"));
+	}
+	if (n < site->si_nargs)
+		return (prof_fail(error, PROF_E_EVENT_UNSUPPORTED, "%s: '%s' "
+		    "is no integer in registers or memory at a place of this "
+		    "probe", event->ev_name, word));
+	prof_fail(error, PROF_E_EVENT_UNKNOWN, "%s: no argument '%s': there "
+	    "are %u", event->ev_name, word, site->si_nargs);
+	return (prof_cure(error, "list its arguments with dtprof list '%s'",
+	    event->ev_probe));
+}
+
+/* One more of the event. */
+static int
+arg_name(struct prof_event *event, const char *word, bool is_text,
+    const struct dtp_operand *operand, struct prof_err *error)
+{
+	struct prof_arg *arg = &event->ev_args[event->ev_nargs++];
+
+	arg->ag_name = strdup(word);
+	arg->ag_type = strdup(is_text ? "char *" : type_of(operand));
+	arg->ag_load.ar_kind = is_text ? DTP_A_USTR : DTP_A_INT;
+	arg->ag_load.ar_size = 8;
+	arg->ag_load.ar_signed = operand->op_signed;
+	return (arg->ag_name == NULL || arg->ag_type == NULL ?
+	    prof_fail_nomem(error) : 0);
+}
+
+/* The n-th argument of the event is there, at this place. */
+static int
+arg_place(struct prof_event *event, struct prof_hook *hook,
+    const struct prof_site *site, const char *word, uint32_t n,
+    struct prof_err *error)
+{
+	const struct dtp_operand *operand;
+	unsigned number;
+	bool is_text;
+
+	if (!word_parse(word, &number, &is_text) || number >= site->si_nargs ||
+	    site->si_arg[number].op_size == 0)
+		return (arg_refuse(event, site, word, error));
+	operand = &site->si_arg[number];
+	if (n == event->ev_nargs &&
+	    arg_name(event, word, is_text, operand, error) == -1)
+		return (-1);
+	hook->hk_args.os_arg[n] = *operand;
+	return (0);
+}
+
+/* All that can be had at the first place. */
+static int
+args_all(struct prof_event *event, struct prof_hook *hook,
+    const struct prof_site *site, struct prof_err *error)
+{
+	bool is_first = event->ev_nhooks == 1;
+	char word[16];
+
+	if (is_first)
+		for (uint32_t n = 0; n < site->si_nargs; n++) {
+			snprintf(word, sizeof(word), "arg%u", n);
+			if (site->si_arg[n].op_size != 0 && arg_place(event,
+			    hook, site, word, event->ev_nargs, error) == -1)
+				return (-1);
+		}
+	for (uint32_t n = 0; !is_first && n < event->ev_nargs; n++)
+		if (arg_place(event, hook, site, event->ev_args[n].ag_name, n,
+		    error) == -1)
+			return (-1);
+	return (0);
+}
+
+int
+prof_hook_args(struct prof_event *event, struct prof_hook *hook,
+    const struct prof_site *site, const struct prof_spec *spec,
+    struct prof_err *error)
+{
+	if (!spec->sp_slashed)
+		return (args_all(event, hook, site, error));
+	if (spec->sp_nterms > DTP_MAX_ARGS) {
+		prof_fail(error, PROF_E_LIMIT, "%s: too many arguments: %zu "
+		    "(at most %d)", event->ev_name, spec->sp_nterms,
+		    DTP_MAX_ARGS);
+		return (prof_cure(error, "use fewer arguments"));
+	}
+	for (uint32_t n = 0; n < spec->sp_nterms; n++)
+		if (spec->sp_term[n].st_value != NULL)
+			return (arg_refuse(event, site,
+			    spec->sp_term[n].st_key, error));
+		else if (arg_place(event, hook, site,
+		    spec->sp_term[n].st_key, n, error) == -1)
+			return (-1);
+	return (0);
+}
+
+uint32_t
+prof_site_list_args(const struct prof_site *site, struct prof_probe *probe)
+{
+	static const char *const names[DTP_MAX_ARGS] = {
+		"arg0", "arg1", "arg2", "arg3", "arg4", "arg5", "arg6", "arg7"
+	};
+
+	for (uint32_t n = 0; n < site->si_nargs; n++)
+		if (site->si_arg[n].op_size != 0) {
+			probe->pp_arg_names[probe->pp_nargs] = names[n];
+			probe->pp_arg_types[probe->pp_nargs++] =
+			    type_of(&site->si_arg[n]);
+		}
+	return (probe->pp_nargs);
+}
