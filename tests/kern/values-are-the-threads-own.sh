@@ -110,12 +110,17 @@ END
 done
 
 # By function, with the one event that ends each.
-# Where libc's table is late, more stacks end there than are copied.
-for _ in 1 2 3 4 5; do
+# Where libc's table is late, more stacks end there than are copied, and what
+# they had belongs to no function.
+for left in 4 3 2 1 0; do
 	record 0 -o f.dtp -e syscalls:sys_enter_pwrite64 --with page-faults \
 	    -- "$work/values" $rounds 3
 	"$DTPROF" report --stats f.dtp >stats || fail "report --stats"
 	grep -q nomod stats || break
+	[ "$left" -gt 0 ] || {
+		grep nomod stats
+		skip "five times stacks ended before libc's table was there"
+	}
 done
 "$DTPROF" report --json f.dtp >f.json || fail "report"
 py f.json $rounds <<'END'

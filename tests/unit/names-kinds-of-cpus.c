@@ -17,14 +17,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "check.h"
 #include "os/pmu_kinds.h"
-
-#define CHECK(what) do {						\
-	if (!(what)) {							\
-		printf("FAIL: line %d: %s\n", __LINE__, #what);		\
-		exit(1);						\
-	}								\
-} while (0)
 
 static char root[] = "/tmp/dtprof-kinds.XXXXXX";
 

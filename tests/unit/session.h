@@ -13,14 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "check.h"
 #include "prof.h"
-
-#define CHECK(what) do {						\
-	if (!(what)) {							\
-		printf("FAIL: line %d: %s\n", __LINE__, #what);		\
-		exit(1);						\
-	}								\
-} while (0)
 
 static char session_file[64];
 

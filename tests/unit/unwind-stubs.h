@@ -7,16 +7,8 @@
 #ifndef UNWIND_STUBS_H
 #define UNWIND_STUBS_H
 
-#include <stdio.h>
-
+#include "check.h"
 #include "../../libprof/backend/bpf/publish/publish.c"
-
-#define CHECK(cond) do {						\
-	if (!(cond)) {							\
-		printf("FAIL: line %d: %s\n", __LINE__, #cond);		\
-		exit(1);						\
-	}								\
-} while (0)
 
 #define RUNS	16384
 
