@@ -93,7 +93,7 @@ dtp_walk_user(struct dtp_walk *walk, struct dtp_firing *firing)
 	    DTP_UBYTES;
 	walk->wk_turned = (DTP_INNER_UFRAMES + ((n - DTP_INNER_UFRAMES) &
 	    (DTP_OUTER_UFRAMES - 1))) & is_deep;
-	if (uw->uw_chain != 0)
+	if (uw->uw_chain != 0 && !uw->uw_keeps)
 		dtp_chain_walk(uw);
 	walk->wk_script = uw->uw_nscript * 8 & DTP_SBYTES;
 }

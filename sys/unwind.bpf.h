@@ -15,6 +15,7 @@
 #ifndef UNWIND_BPF_H
 #define UNWIND_BPF_H
 
+#include "kept.bpf.h"
 #include "unwind_step.bpf.h"
 #include "unwind_vma.bpf.h"
 
@@ -151,6 +152,7 @@ dtp_uw_search(struct dtp_unwind *uw, __u64 pc)
 			return (-DTP_S_NOMOD);
 		break;
 	case DTP_UW_NO_TABLE:
+		rule = DTP_UW_BARE;
 		break;
 	default:
 		module->uo_wanted = 1;
@@ -236,10 +238,15 @@ dtp_uw_frame(__u32 index, struct dtp_unwind **context)
 	uw->uw_by_fp = 0;
 	rule = dtp_uw_rule_of(uw);
 	if (rule >= 0) {
+		if (uw->uw_keeps && (rule == DTP_UW_END ||
+		    rule == DTP_UW_BARE)) {
+			uw->uw_kept_by_fp = by_fp;
+			dtp_kept_take(uw, rule == DTP_UW_BARE);
+		}
 		ended = dtp_uw_step(uw, rule);
 		/* It has a rule, which is not one for the kernel. */
 		if (ended && uw->uw_status == DTP_S_NOROW &&
-		    rule != DTP_UW_END)
+		    rule != DTP_UW_END && rule != DTP_UW_BARE)
 			dtp_uw_doubt(uw, DTP_S_NOROW, n);
 		return (ended != 0);
 	}
@@ -426,7 +433,8 @@ dtp_uw_walk(struct dtp_unwind *uw, __u32 tgid)
 	uw->uw_is_return = uw->uw_by_fp = uw->uw_has_bx = 0;
 	uw->uw_first = 1;
 	uw->uw_doubt = uw->uw_sure = 0;
-	uw->uw_chain = uw->uw_nscript = 0;
+	uw->uw_chain = uw->uw_nscript = uw->uw_keeps = 0;
+	uw->uw_kept_inner = 0;
 	uw->uw_map.um_start = uw->uw_map.um_end = 0;
 	uw->uw_window = uw->uw_window_bytes = 0;
 	if (dtp_uw_registers(uw) != 0)
@@ -444,7 +452,9 @@ dtp_uw_walk(struct dtp_unwind *uw, __u32 tgid)
 		return (0);
 	}
 	dtp_uw_mappings(uw, tgid);
+	dtp_kept_begin(uw);
 	bpf_loop(DTP_MAX_USTEPS, dtp_uw_frame, &context, 0);
+	dtp_kept_end(uw);
 	/* Guesses may end well and have left frames out, or lead astray. */
 	if (uw->uw_doubt != 0 && (uw->uw_status == DTP_S_OK ||
 	    uw->uw_status == DTP_S_BADSP))

@@ -87,6 +87,10 @@ struct dtp_unwind {
 	/* Of script frames, see chain.bpf.h */
 	__u32	uw_chain;	/* number of the process's; 0: none */
 	__u32	uw_nscript;	/* words so far */
+	__u32	uw_keeps;	/* frames lie on the stack: kept.bpf.h */
+	__u32	uw_kept_inner;	/* words of the innermost frames */
+	__u32	uw_kept_by_fp;	/* uw_by_fp, of the frame it is at */
+	__u32	uw_pad3;
 	__u64	uw_script_runs;
 	__u64	uw_script_frame[16];
 	__u64	uw_code[DTP_CHAIN_CODE];

@@ -331,7 +331,7 @@ dtp_uw_step(struct dtp_unwind *uw, __u32 rule)
 		return (dtp_uw_inline_step(uw, rule));
 	if (rule >= DTP_UW_RULES)
 		return (dtp_uw_entry_step(uw, rule));
-	if (rule == DTP_UW_END)
+	if (rule == DTP_UW_END || rule == DTP_UW_BARE)
 		return (dtp_uw_guess(uw, DTP_S_NOROW));
 	return (dtp_uw_rare_step(uw, rule));
 }

@@ -5,7 +5,7 @@
 void
 prof_parse_scripts(struct prof_task *task)
 {
-	const struct prof_peek memory = { 0, task->ta_fd };
+	const struct prof_peek memory = { .pk_fd = task->ta_fd };
 	const size_t n = task->ta_size / sizeof(struct prof_code_key);
 	struct prof_buf body = { 0 };
 

@@ -255,7 +255,7 @@ prof_merge_code_pc(struct prof_merge_code *code, uint32_t space,
 	return (0);
 }
 
-/* Code is the same where name, file and lines are. */
+/* Code is the same where name, file, lines and what is inlined are. */
 static uint32_t
 code_number(struct prof_merge_code *code, unsigned kind,
     const struct prof_table_code *what, bool *is_new)
@@ -270,6 +270,9 @@ code_number(struct prof_merge_code *code, unsigned kind,
 	prof_buf_varint(&key, what->tc_line);
 	prof_buf_varint(&key, what->tc_nsteps);
 	prof_buf_bytes(&key, what->tc_steps.cu_at, left);
+	prof_buf_varint(&key, what->tc_ninlined);
+	prof_buf_bytes(&key, what->tc_inlineds.cu_at,
+	    prof_cur_left(&what->tc_inlineds));
 	if (!key.bf_failed)
 		n = prof_dict_find(&code->mc_codes, key.bf_data, key.bf_len,
 		    is_new);

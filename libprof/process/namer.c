@@ -106,7 +106,8 @@ job_do(const struct prof_namer *namer, struct prof_naming_job *job)
 	if (namer->nm_broker != NULL)
 		prof_scripts_ask(scripts);
 	else {
-		memory = (struct prof_peek){ scripts->sc_pid, scripts->sc_fd };
+		memory = (struct prof_peek){
+		    .pk_pid = scripts->sc_pid, .pk_fd = scripts->sc_fd };
 		prof_language_name_all(namer->nm_language, &memory,
 		    scripts->sc_key, scripts->sc_n, &scripts->sc_body);
 		prof_scripts_count(scripts);

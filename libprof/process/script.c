@@ -37,6 +37,30 @@ prof_script_code(const struct prof_symbols *symbols,
 	return (n == PROF_INTERN_FAILED ? NULL : &symbols->sy_code[n]);
 }
 
+/*
+ * Of a place in code, instruction 0 is that code, and the others are what is
+ * inlined there, from the innermost on (prof_script_inlined).
+ */
+static bool
+inlined_at(const struct prof_table_code *code, const struct prof_frame *frame,
+    struct prof_table_inlined *inlined)
+{
+	const uint32_t n = prof_frame_instruction(frame);
+
+	return (n > 0 && prof_table_inlined(code, n - 1, inlined));
+}
+
+uint32_t
+prof_script_inlined(const struct prof_symbols *symbols,
+    const struct prof_frame *frame)
+{
+	const struct prof_table_code *code = symbols == NULL ||
+	    !prof_frame_is_script(frame) ? NULL :
+	    prof_script_code(symbols, frame);
+
+	return (code == NULL ? 0 : code->tc_ninlined);
+}
+
 void
 prof_script_name(const struct prof_symbols *symbols,
     const struct prof_frame *frame, struct prof_function *function)
@@ -51,6 +75,7 @@ prof_script_name(const struct prof_symbols *symbols,
 		[PROF_FRAME_JAVA] = "[java]",
 		[PROF_FRAME_SCRIPT] = "[script]",
 	};
+	struct prof_table_inlined inlined;
 	const struct prof_table_code *code;
 
 	function->fu_kind = (enum prof_frame_kind)frame->fr_kind;
@@ -67,9 +92,12 @@ prof_script_name(const struct prof_symbols *symbols,
 		function->fu_unnamed = PROF_UNNAMED_NOSYM;
 		return;
 	}
-	function->fu_name = code->tc_name;
-	if (code->tc_file[0] != '\0')
-		function->fu_module = code->tc_file;
+	if (!inlined_at(code, frame, &inlined))
+		inlined = (struct prof_table_inlined){
+		    .ti_name = code->tc_name, .ti_file = code->tc_file };
+	function->fu_name = inlined.ti_name;
+	if (inlined.ti_file[0] != '\0')
+		function->fu_module = inlined.ti_file;
 }
 
 size_t
@@ -78,12 +106,18 @@ prof_script_line(const struct prof_symbols *symbols,
 {
 	const struct prof_table_code *code = !prof_frame_is_script(frame) ?
 	    NULL : prof_script_code(symbols, frame);
+	struct prof_table_inlined inlined;
 
-	if (code == NULL || code->tc_line == 0 || code->tc_file[0] == '\0')
+	if (code == NULL)
 		return (0);
-	line->ln_function = code->tc_name;
-	line->ln_file = code->tc_file;
-	line->ln_number = prof_table_line(code,
-	    prof_frame_instruction(frame));
+	if (!inlined_at(code, frame, &inlined))
+		inlined = (struct prof_table_inlined){ code->tc_name,
+		    code->tc_file, code->tc_line, prof_table_line(code,
+		    prof_frame_instruction(frame)) };
+	if (inlined.ti_at == 0 || inlined.ti_file[0] == '\0')
+		return (0);
+	line->ln_function = inlined.ti_name;
+	line->ln_file = inlined.ti_file;
+	line->ln_number = inlined.ti_at;
 	return (1);
 }

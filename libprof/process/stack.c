@@ -10,8 +10,8 @@
  *
  * so the script frames are complete even where the walk over the native ones
  * ended early: runs without a native frame are callers of all native frames,
- * behind a boundary frame that says why.  Called for each sample that is
- * shown, and by profile/.
+ * behind a boundary frame that says why.  What is inlined at a frame comes
+ * before it.  Called for each sample that is shown, and by profile/.
  */
 #include "languages/language.h"
 #include "recording/frame.h"
@@ -116,9 +116,15 @@ run_add(struct stack *stack, const struct prof_lists *lists, uint32_t at,
     uint32_t end)
 {
 	struct prof_frame frame;
+	uint32_t n, inlined;
 
 	for (; at < end; at++) {
 		prof_frame_unpack(lists->li_script[at], &frame);
+		inlined = prof_script_inlined(lists->li_symbols, &frame);
+		for (n = 1; n <= inlined; n++) {
+			frame_add(stack, &(struct prof_frame){ frame.fr_id | n,
+			    frame.fr_kind, frame.fr_flags });
+		}
 		frame_add(stack, &frame);
 	}
 }

@@ -245,8 +245,9 @@ function_of_script(struct prof_symbols *symbols,
 	const struct {
 		uint64_t	ky_address;
 		uint64_t	ky_owner;
-	} key = { prof_frame_is_script(frame) ? prof_frame_code(frame) :
-	    frame->fr_id, SCRIPT_OWNER | frame->fr_kind };
+	} key = { prof_frame_is_script(frame) && prof_script_inlined(symbols,
+	    frame) == 0 ? prof_frame_code(frame) : frame->fr_id,
+	    SCRIPT_OWNER | frame->fr_kind };
 	struct function *function;
 	uint32_t *known;
 	bool is_new;

@@ -76,6 +76,9 @@ void	prof_symbols_unload(struct prof_symbols *symbols);
 /* ---------------------------------------------------- process/script.c */
 /* All code of a table.  -1: no memory. */
 int	prof_script_load(struct prof_symbols *symbols, struct prof_cur *cur);
+/* How many functions are inlined at a frame; 0, too: it is of another kind. */
+uint32_t prof_script_inlined(const struct prof_symbols *symbols,
+	    const struct prof_frame *frame);
 /* The name, the file and the kind of a script frame or boundary. */
 void	prof_script_name(const struct prof_symbols *symbols,
 	    const struct prof_frame *frame, struct prof_function *function);

@@ -52,15 +52,11 @@ prof_table_pack_function(struct prof_buf *buf, struct prof_table *table,
 		prof_buf_string(buf, function->tf_module);
 }
 
-void
-prof_table_pack_code(struct prof_buf *buf, const struct prof_table_code *code)
+static void
+pack_steps(struct prof_buf *buf, const struct prof_table_code *code)
 {
 	uint32_t instruction = 0, line = code->tc_line, n;
 
-	prof_buf_varint(buf, code->tc_number);
-	prof_buf_string(buf, code->tc_name);
-	prof_buf_string(buf, code->tc_file);
-	prof_buf_varint(buf, code->tc_line);
 	prof_buf_varint(buf, code->tc_nsteps);
 	if (code->tc_step == NULL) {
 		prof_buf_bytes(buf, code->tc_steps.cu_at,
@@ -75,6 +71,36 @@ prof_table_pack_code(struct prof_buf *buf, const struct prof_table_code *code)
 		instruction = code->tc_step[n].tp_instruction;
 		line = code->tc_step[n].tp_line;
 	}
+}
+
+static void
+pack_inlined(struct prof_buf *buf, const struct prof_table_code *code)
+{
+	uint32_t n;
+
+	prof_buf_varint(buf, code->tc_ninlined);
+	if (code->tc_inlined == NULL) {
+		prof_buf_bytes(buf, code->tc_inlineds.cu_at,
+		    prof_cur_left(&code->tc_inlineds));
+		return;
+	}
+	for (n = 0; n < code->tc_ninlined; n++) {
+		prof_buf_string(buf, code->tc_inlined[n].ti_name);
+		prof_buf_string(buf, code->tc_inlined[n].ti_file);
+		prof_buf_varint(buf, code->tc_inlined[n].ti_line);
+		prof_buf_varint(buf, code->tc_inlined[n].ti_at);
+	}
+}
+
+void
+prof_table_pack_code(struct prof_buf *buf, const struct prof_table_code *code)
+{
+	prof_buf_varint(buf, code->tc_number);
+	prof_buf_string(buf, code->tc_name);
+	prof_buf_string(buf, code->tc_file);
+	prof_buf_varint(buf, code->tc_line);
+	pack_steps(buf, code);
+	pack_inlined(buf, code);
 }
 
 static void
@@ -152,9 +178,20 @@ unpack_step(struct prof_cur *cur, struct prof_table_step *step)
 	return (!cur->cu_bad);
 }
 
+static bool
+unpack_inlined(struct prof_cur *cur, struct prof_table_inlined *inlined)
+{
+	inlined->ti_name = prof_cur_string(cur);
+	inlined->ti_file = prof_cur_string(cur);
+	inlined->ti_line = prof_cur_u32(cur);
+	inlined->ti_at = prof_cur_u32(cur);
+	return (!cur->cu_bad);
+}
+
 int
 prof_table_unpack_code(struct prof_cur *cur, struct prof_table_code *code)
 {
+	struct prof_table_inlined inlined;
 	struct prof_table_step step = { 0 };
 	uint32_t n;
 
@@ -173,7 +210,30 @@ prof_table_unpack_code(struct prof_cur *cur, struct prof_table_code *code)
 		if (!unpack_step(cur, &step))
 			return (-1);
 	code->tc_steps.cu_end = cur->cu_at;
+	code->tc_ninlined = prof_cur_u32(cur);
+	if (cur->cu_bad || code->tc_ninlined > PROF_TABLE_INLINED)
+		return (-1);
+	code->tc_inlineds = *cur;
+	for (n = 0; n < code->tc_ninlined; n++)
+		if (!unpack_inlined(cur, &inlined))
+			return (-1);
+	code->tc_inlineds.cu_end = cur->cu_at;
 	return (1);
+}
+
+bool
+prof_table_inlined(const struct prof_table_code *code, uint32_t n,
+    struct prof_table_inlined *inlined)
+{
+	struct prof_cur cur = code->tc_inlineds;
+
+	if (n >= code->tc_ninlined)
+		return (false);
+	do {
+		if (!unpack_inlined(&cur, inlined))
+			return (false);
+	} while (n-- > 0);
+	return (true);
 }
 
 uint32_t

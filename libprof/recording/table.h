@@ -12,6 +12,7 @@
 #include "format.h"
 
 #define PROF_TABLE_SEGMENTS	8
+#define PROF_TABLE_INLINED	16	/* at one place */
 
 /* Appended, never renumbered. */
 enum prof_table_kind {
@@ -52,7 +53,18 @@ struct prof_table_step {
 	uint32_t	 tp_line;
 };
 
-/* What script frames call code: a function, by the number in its frames. */
+/* A function that was inlined at a place in another one, and its line there. */
+struct prof_table_inlined {
+	const char	*ti_name;
+	const char	*ti_file;
+	uint32_t	 ti_line;	/* the first; 0: not known */
+	uint32_t	 ti_at;		/* 0: not known */
+};
+
+/*
+ * What script frames call code: a function, by the number in its frames, or a
+ * place in one, where others may be inlined: its frames have no instruction.
+ */
 struct prof_table_code {
 	uint32_t	 tc_number;
 	const char	*tc_name;	/* for people */
@@ -62,6 +74,10 @@ struct prof_table_code {
 	const struct prof_table_step *tc_step;
 	uint32_t	 tc_nsteps;
 	struct prof_cur	 tc_steps;	/* unpacked: what is left of them */
+	/* Innermost first */
+	const struct prof_table_inlined *tc_inlined;	/* packing */
+	uint32_t	 tc_ninlined;
+	struct prof_cur	 tc_inlineds;	/* unpacked */
 };
 
 /* The beginning, then one function after another. */
@@ -78,6 +94,9 @@ int	prof_table_unpack_function(struct prof_cur *cur,
 	    struct prof_table *table, struct prof_table_function *function);
 int	prof_table_unpack_code(struct prof_cur *cur,
 	    struct prof_table_code *code);
+/* The n-th of those that are inlined there. */
+bool	prof_table_inlined(const struct prof_table_code *code, uint32_t n,
+	    struct prof_table_inlined *inlined);
 /* The line of an instruction; 0: not known. */
 uint32_t prof_table_line(const struct prof_table_code *code,
 	    uint32_t instruction);

@@ -71,10 +71,29 @@ struct dtp_chain {
 	__u8	ch_text[DTP_CHAIN_TEXTS];	/* words */
 	__u8	ch_text_data[DTP_CHAIN_TEXTS]; /* from ch_text_at on */
 	__u16	ch_text_skip[DTP_CHAIN_TEXTS + 1];
+	/*
+	 * Or there is no chain (ch_is_kept): each frame lies on the native
+	 * stack (kept.bpf.h).  So many bytes below the frame pointer are the
+	 * offset in the interpreter's code, that code, the object of a
+	 * function, and a word that is tagged in such frames as objects are.
+	 */
+	__u8	ch_is_kept;
+	__u8	ch_kept_at;
+	__u8	ch_kept_code;
+	__u8	ch_kept_object;
+	__u8	ch_kept_tag;
+	__u8	ch_kept_step;	/* in the object: to what all of them share */
+	__u8	ch_kept_owner;	/* in that: word of what it is part of */
+	__u8	ch_kept_inner;	/* in its compiled code: to its code */
 };
 
 /* These bits of such an identity say which texts are in it. */
 #define DTP_CHAIN_READ	((1U << DTP_CHAIN_TEXTS) - 1)
+
+/* Words that are read of what functions share, from its second on. */
+#define DTP_KEPT_WORDS	8
+/* For its number in what it is part of, two words behind that. */
+#define DTP_KEPT_MIX	0x9e3779b1U
 
 #define DTP_CHAIN_MIX	0x9e3779b97f4a7c15ULL
 
@@ -97,6 +116,6 @@ dtp_chain_text_skip(const struct dtp_chain *chain, __u32 text, __u64 bytes)
 	return (chain->ch_text_skip[text] | ~0U << words);
 }
 
-_Static_assert(sizeof(struct dtp_chain) == 88, "struct dtp_chain");
+_Static_assert(sizeof(struct dtp_chain) == 96, "struct dtp_chain");
 
 #endif /* DTP_CHAIN_H */

@@ -46,6 +46,7 @@ enum dtp_uw_rule {
 	DTP_UW_PLT10	= 0x8004,
 	DTP_UW_CHILD	= 0x8005,	/* STOP if rax is 0, else sp + 8 */
 	DTP_UW_USER	= 0x8006,	/* too rare for the kernel */
+	DTP_UW_BARE	= 0x8007,	/* code without a table */
 	DTP_UW_RULES	= 0x8010,	/* and up: index in the dictionary */
 };
 

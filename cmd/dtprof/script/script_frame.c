@@ -8,12 +8,10 @@
 
 #include "script.h"
 
-/* Room for all frames that a sample can have. */
+/* How many frames there is room for: as many as are needed, if memory is. */
 static size_t
-room_for(struct script_stack *stack, const struct prof_record *record)
+room_for(struct script_stack *stack, size_t need)
 {
-	const size_t need = record->pr_nkernel + (size_t)record->pr_nuser +
-	    record->pr_nscript + 1;
 	struct prof_frame *grown;
 
 	if (need > stack->st_cap) {
@@ -23,7 +21,7 @@ room_for(struct script_stack *stack, const struct prof_record *record)
 		stack->st_frame = grown;
 		stack->st_cap = need;
 	}
-	return (need);
+	return (stack->st_cap);
 }
 
 const struct script_stack *
@@ -31,11 +29,18 @@ script_stack(const struct script_names *names,
     const struct prof_record *record, bool is_kernel)
 {
 	struct script_stack *stack = names->sn_stack;
-	const size_t room = room_for(stack, record);
+	size_t room = room_for(stack, record->pr_nkernel +
+	    (size_t)record->pr_nuser + record->pr_nscript + 1);
 
 	if (!is_kernel) {
 		stack->st_n = prof_record_stack(names->sn_symbols, record,
 		    stack->st_frame, room);
+		/* Functions that are inlined have no word in the record. */
+		if (stack->st_n > room) {
+			room = room_for(stack, stack->st_n);
+			stack->st_n = prof_record_stack(names->sn_symbols,
+			    record, stack->st_frame, room);
+		}
 		if (stack->st_n > room)
 			stack->st_n = room;
 		return (stack);

@@ -1,17 +1,208 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * JavaScript: functions that V8 compiles, as "node --perf-basic-prof" names
- * them in a perf map.
+ * JavaScript: functions that V8 runs, by the words that sys/v8.bpf.h keeps of
+ * each of their frames, and by what "node --perf-basic-prof" writes into a
+ * perf map.
+ *
+ *	 63      48 47                 0     63       32 31        0
+ *	+----------+--------------------+   +-----------+-----------+
+ *	| pc, high | SharedFunctionInfo |   | identity  |  pc, low  |
+ *	+----------+--------------------+   +-----------+-----------+
+ *	  address                             check
+ *
+ * A pc of compiled code stands in both, as what is inlined differs from place
+ * to place; its highest bit says that it is no return address.  Without one
+ * the frame is interpreted: its instruction is the offset of the bytecode.
  */
-#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
 
-#include "language.h"
+#include "elf/view.h"
+#include "v8.h"
+
+#define ADDRESS		((1ULL << 48) - 1)
+#define IS_EXACT	(1ULL << 47)
+
+/* Frames were looked at there alone. */
+#if defined(__x86_64__)
+#define IS_KNOWN_MACHINE	true
+#else
+#define IS_KNOWN_MACHINE	false
+#endif
 
 static const char *const jit[] = { "JS:", "LazyCompile:", "Function:",
     "Script:", "Eval:", NULL };
+
+/* Its version, as its own symbols have it. */
+static bool
+version_read(struct prof_elf *elf, const char *name, uint32_t *number)
+{
+	struct prof_elf_part part;
+	uint64_t address;
+
+	if (!prof_elf_object(elf, name, &address) ||
+	    !prof_elf_at(elf, address, &part) ||
+	    part.pp_size < sizeof(*number))
+		return (false);
+	part.pp_size = sizeof(*number);
+	if (!prof_elf_load(elf, &part))
+		return (false);
+	memcpy(number, part.pp_bytes, sizeof(*number));
+	return (true);
+}
+
+static bool
+javascript_find(struct prof_elf *elf, struct prof_runtime *runtime)
+{
+	const struct v8_layout *layout;
+	uint32_t major, minor;
+
+	if (!version_read(elf, "_ZN2v88internal7Version6major_E", &major) ||
+	    !version_read(elf, "_ZN2v88internal7Version6minor_E", &minor))
+		return (false);
+	runtime->rt_version = major << 16 | (minor & 0xffff);
+	layout = v8_layout_find(major, minor, &runtime->rt_variant);
+	if (layout == NULL || !IS_KNOWN_MACHINE)
+		return (true);
+	runtime->rt_is_known = 1;
+	runtime->rt_chain = (struct dtp_chain){ .ch_is_kept = 1,
+	    .ch_kept_tag = 8, .ch_kept_object = 16, .ch_kept_code = 32,
+	    .ch_kept_at = 40, .ch_kept_step = layout->vl_shared_at,
+	    .ch_kept_owner = layout->vl_script_at / 8 - 1,
+	    .ch_kept_inner = layout->vl_data };
+	return (true);
+}
+
+struct steps {
+	struct v8	*sp_v8;
+	const struct v8_function *sp_function;
+	struct prof_code_object *sp_code;
+};
+
+/* Lines of bytecode, by what a frame has for its offset. */
+static bool
+step_add(void *arg, const struct v8_position *position)
+{
+	const struct steps *steps = arg;
+	struct prof_code_object *code = steps->sp_code;
+	uint32_t line = v8_function_line(steps->sp_v8, steps->sp_function,
+	    position->po_source);
+	uint32_t instruction = position->po_code - 1 +
+	    steps->sp_v8->v8_layout->vl_bytes;
+
+	if (code->co_nsteps > 0 &&
+	    code->co_step[code->co_nsteps - 1].tp_line == line)
+		return (false);
+	if (code->co_nsteps == PROF_CODE_STEPS - 1)
+		line = 0;	/* there are more: they are not known */
+	code->co_step[code->co_nsteps++] =
+	    (struct prof_table_step){ instruction, line };
+	return (code->co_nsteps == PROF_CODE_STEPS);
+}
+
+static void
+bytecode_describe(struct v8 *v8, const struct v8_function *function,
+    uint64_t bytecode, struct prof_code_object *code)
+{
+	struct steps steps = { v8, function, code };
+	uint64_t positions;
+
+	/* Where none is known, or no table is there yet, so no line is. */
+	code->co_step[code->co_nsteps++] = (struct prof_table_step){ 0, 0 };
+	if (v8_word(v8, bytecode, v8->v8_layout->vl_byte_positions,
+	    &positions))
+		(void)v8_positions(v8, positions, step_add, &steps);
+}
+
+static uint32_t
+place_line(struct v8 *v8, const struct v8_function *function,
+    const struct v8_place *place)
+{
+	return (!place->pl_has_position ? 0 :
+	    v8_function_line(v8, function, place->pl_position));
+}
+
+static bool
+inlined_add(struct v8 *v8, const struct v8_place *place,
+    struct prof_code_object *code)
+{
+	struct prof_code_inlined *inlined =
+	    &code->co_inlined[code->co_ninlined];
+	struct v8_function function;
+
+	if (!v8_function_read(v8, place->pl_shared, &function) ||
+	    !v8_function_describe(v8, &function, inlined->in_name,
+	    inlined->in_file, &inlined->in_line))
+		return (false);
+	inlined->in_at = place_line(v8, &function, place);
+	code->co_ninlined++;
+	return (true);
+}
+
+/*
+ * What is at a pc of compiled code.  In the first instructions of a function
+ * the frame is still its caller's: then the caller is at no known line.
+ */
+static void
+places_describe(struct v8 *v8, uint64_t shared,
+    const struct v8_function *function, uint64_t pc,
+    struct prof_code_object *code)
+{
+	struct v8_place places[V8_MAX_INLINED + 1];
+	size_t n = v8_code_places(v8, pc & ~IS_EXACT, (pc & IS_EXACT) == 0,
+	    shared, v8_function_bytecode(v8, function), places), i;
+	bool is_its = n > 0 && places[n - 1].pl_shared == shared;
+
+	code->co_step[code->co_nsteps++] = (struct prof_table_step){ 0,
+	    is_its ? place_line(v8, function, &places[n - 1]) : 0 };
+	if (!is_its && (pc & IS_EXACT) == 0)
+		return;
+	for (i = 0; i < (is_its ? n - 1 : n) && i < PROF_TABLE_INLINED; i++)
+		if (!inlined_add(v8, &places[i], code)) {
+			code->co_ninlined = 0;
+			return;
+		}
+}
+
+static bool
+javascript_describe(const struct prof_peek *memory,
+    const struct prof_code_key *key, struct prof_code_object *code)
+{
+	const uint64_t shared = key->ck_address & ADDRESS;
+	const uint64_t pc = key->ck_address >> 48 << 32 |
+	    (key->ck_check & UINT32_MAX);
+	struct v8 v8 = { .v8_memory = memory, .v8_kept = *memory->pk_kept };
+	struct v8_function function;
+
+	if (v8.v8_kept == NULL)
+		v8.v8_kept = *memory->pk_kept = calloc(1,
+		    sizeof(*v8.v8_kept));
+	v8.v8_layout = v8_layout_at(key->ck_variant);
+	if (v8.v8_kept == NULL || v8.v8_layout == NULL ||
+	    !v8_function_read(&v8, shared, &function) ||
+	    function.fn_identity != key->ck_check >> 32 ||
+	    !v8_function_describe(&v8, &function, code->co_name,
+	    code->co_file, &code->co_line))
+		return (false);
+	if (pc == 0)
+		bytecode_describe(&v8, &function,
+		    v8_function_bytecode(&v8, &function), code);
+	else
+		places_describe(&v8, shared, &function, pc, code);
+	return (true);
+}
+
+static void
+javascript_forget(void *kept)
+{
+	v8_kept_free(kept);
+}
 
 const struct prof_language prof_language_javascript = {
 	.la_name = "javascript",
 	.la_kind = PROF_FRAME_JAVASCRIPT,
 	.la_jit = jit,
+	.la_find = javascript_find,
+	.la_describe = javascript_describe,
+	.la_forget = javascript_forget,
 };

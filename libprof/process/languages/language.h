@@ -26,6 +26,7 @@ struct prof_elf;
 struct prof_peek {
 	uint32_t	 pk_pid;
 	int		 pk_fd;		/* of its mem; -1: none */
+	void		**pk_kept;	/* a language's own; NULL at first */
 };
 
 /*
@@ -38,13 +39,27 @@ bool	prof_peek_read(const struct prof_peek *memory, uint64_t address,
 bool	prof_peek_text(const struct prof_peek *memory, uint64_t address,
 	    char *text, size_t size);
 
-/* What is known of a code object. */
+/* A function that was inlined, and its line there; 0: not known. */
+struct prof_code_inlined {
+	char		 in_name[PROF_CODE_TEXT];
+	char		 in_file[PROF_CODE_TEXT];
+	uint32_t	 in_line;	/* the first */
+	uint32_t	 in_at;
+};
+
+/*
+ * What is known of a code object, or of a place in one: then its only
+ * instruction is 0, and the functions inlined there have a description each,
+ * innermost first.
+ */
 struct prof_code_object {
 	char		 co_name[PROF_CODE_TEXT];
 	char		 co_file[PROF_CODE_TEXT];	/* "": not known */
 	uint32_t	 co_line;	/* the first; 0: not known */
 	uint32_t	 co_nsteps;
+	uint32_t	 co_ninlined;
 	struct prof_table_step co_step[PROF_CODE_STEPS];
+	struct prof_code_inlined co_inlined[PROF_TABLE_INLINED];
 };
 
 /* A code object as the stream has it. */
@@ -91,6 +106,8 @@ struct prof_language {
 	bool		 (*la_describe)(const struct prof_peek *memory,
 			    const struct prof_code_key *key,
 			    struct prof_code_object *code);
+	/* Free what it keeps of a process; NULL: nothing. */
+	void		 (*la_forget)(void *kept);
 };
 
 /* As prof_language_at. */

@@ -76,25 +76,47 @@ prof_runtime_find(struct prof_elf *elf, struct prof_runtime *runtime)
 		}
 }
 
+static void
+inlined_list(const struct prof_code_object *code,
+    struct prof_table_inlined *inlined)
+{
+	const struct prof_code_inlined *from = code->co_inlined;
+
+	for (uint32_t n = 0; n < code->co_ninlined; n++, from++)
+		inlined[n] = (struct prof_table_inlined){ from->in_name,
+		    from->in_file, from->in_line, from->in_at };
+}
+
 void
 prof_language_name_all(prof_language_fn *language,
     const struct prof_peek *memory, const struct prof_code_key *keys,
     size_t n, struct prof_buf *body)
 {
+	struct prof_table_inlined inlined[PROF_TABLE_INLINED];
 	struct prof_code_object *code = malloc(sizeof(*code));
+	void *kept[NLANGUAGES + 1] = { NULL };
+	struct prof_peek peek = *memory;
 	const struct prof_language *of;
+	size_t i;
 
 	for (; code != NULL && n > 0; n--, keys++) {
 		of = language(keys->ck_language);
 		memset(code, 0, offsetof(struct prof_code_object, co_step));
+		peek.pk_kept = &kept[keys->ck_language % (NLANGUAGES + 1)];
 		if (of == NULL || of->la_describe == NULL ||
-		    !of->la_describe(memory, keys, code) ||
+		    !of->la_describe(&peek, keys, code) ||
 		    code->co_name[0] == '\0')
 			continue;
+		inlined_list(code, inlined);
 		prof_table_pack_code(body, &(struct prof_table_code){
 		    .tc_number = keys->ck_number, .tc_name = code->co_name,
 		    .tc_file = code->co_file, .tc_line = code->co_line,
-		    .tc_step = code->co_step, .tc_nsteps = code->co_nsteps });
+		    .tc_step = code->co_step, .tc_nsteps = code->co_nsteps,
+		    .tc_inlined = inlined,
+		    .tc_ninlined = code->co_ninlined });
 	}
+	for (i = 1; i <= NLANGUAGES; i++)
+		if (kept[i] != NULL)
+			languages[i - 1]->la_forget(kept[i]);
 	free(code);
 }

@@ -71,7 +71,8 @@ prof_chain_get(struct prof_chains *chains,
 	if (runtime == NULL)
 		return (0);
 	chain = runtime->rt_chain;
-	chain.ch_root += bias;
+	if (!chain.ch_is_kept)
+		chain.ch_root += bias;
 	if (chain.ch_current != 0)
 		chain.ch_current += bias;
 	if (before != 0 && memcmp(&entries[before], &chain, sizeof(chain)) ==

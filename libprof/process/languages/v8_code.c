@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * From a pc in compiled code of V8 to the functions at it, see v8.h.
+ *
+ * Code lies in objects, each behind its map; the nearest one below a pc that
+ * says that it reaches that far is its.  Baseline code has a table from
+ * instructions to bytecode, which has one to the source.  Optimized code has
+ * one to the source itself, and its positions say what was inlined where.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "v8.h"
+
+#define CHUNK		4096u
+#define REACH		(512u << 10)	/* from a pc down to its object */
+#define ALIGN		32u		/* of instructions */
+#define START_AT	40		/* of Code: its instructions */
+#define CODE_AT		8		/* of a stream */
+#define MAX_TABLE	(4u << 20)
+#define MAX_BYTECODE	(4u << 20)
+#define WRAPPED_AT	8
+#define NONE		UINT32_MAX
+
+/* Bits of a position in the source. */
+#define IS_EXTERNAL	1u
+#define SOURCE(raw)	((uint32_t)((raw) >> 1 & ((1u << 30) - 1)))
+#define INLINED(raw)	((int32_t)((raw) >> 31 & 0xffff) - 1)
+
+struct code {
+	uint64_t	 co_object;
+	uint64_t	 co_start;
+	uint64_t	 co_data;	/* bytecode, or of optimizing */
+	uint64_t	 co_positions;
+};
+
+/* An array of bytes of V8; freed by the caller. */
+static uint8_t *
+bytes_of(const struct v8 *v8, uint64_t array, uint32_t max, uint32_t *n)
+{
+	uint8_t *bytes;
+	uint64_t length;
+
+	if (!v8_word(v8, array, 8, &length) || !V8_IS_SMI(length) ||
+	    V8_SMI(length) <= 0 || (uint32_t)V8_SMI(length) > max)
+		return (NULL);
+	*n = (uint32_t)V8_SMI(length);
+	bytes = malloc(*n);
+	if (bytes != NULL && !v8_read(v8, array, V8_HEADER, bytes, *n)) {
+		free(bytes);
+		bytes = NULL;
+	}
+	return (bytes);
+}
+
+/* A number of 7 bits a byte, the lowest first; false: there is none. */
+static bool
+number_take(const uint8_t *bytes, uint32_t n, uint32_t *at, uint64_t *number)
+{
+	uint64_t byte;
+
+	*number = 0;
+	for (unsigned shift = 0; shift < 64 && *at < n; shift += 7) {
+		byte = bytes[(*at)++];
+		*number |= (byte & 0x7f) << shift;
+		if (byte < 0x80)
+			return (true);
+	}
+	return (false);
+}
+
+static int64_t
+number_sign(uint64_t number)
+{
+	return ((int64_t)(number >> 1) ^ -(int64_t)(number & 1));
+}
+
+bool
+v8_positions(const struct v8 *v8, uint64_t table, v8_position_fn *fn,
+    void *arg)
+{
+	struct v8_position position;
+	uint64_t source = 0, number;
+	uint32_t n = 0, at = 0;
+	uint8_t *bytes = bytes_of(v8, table, MAX_TABLE, &n);
+	bool is_done = false;
+	int64_t code = -1, by;		/* -1: before the first instruction */
+
+	while (bytes != NULL && !is_done &&
+	    number_take(bytes, n, &at, &number)) {
+		/* Its sign says whether a statement begins. */
+		by = number_sign(number);
+		by = by < 0 ? -(by + 1) : by;
+		if (by > UINT32_MAX - 1 - code ||
+		    !number_take(bytes, n, &at, &number))
+			break;
+		code += by;
+		source += (uint64_t)number_sign(number);
+		if (code < 0 || (source & IS_EXTERNAL) || SOURCE(source) == 0)
+			continue;
+		position = (struct v8_position){ (uint32_t)code,
+		    SOURCE(source) - 1, INLINED(source) };
+		is_done = fn(arg, &position);
+	}
+	free(bytes);
+	return (bytes != NULL);
+}
+
+/* ----------------------------------------------------------------- code */
+
+/* Is there code at an address, and does the pc lie in it? */
+static bool
+code_at(const struct v8 *v8, uint64_t stream, uint64_t pc, struct code *code)
+{
+	const struct v8_layout *layout = v8->v8_layout;
+	uint32_t size;
+
+	code->co_object = stream;
+	code->co_start = stream - 1 + layout->vl_header;
+	if (layout->vl_code != layout->vl_stream &&
+	    (!v8_word(v8, stream, CODE_AT, &code->co_object) ||
+	    v8_type(v8, code->co_object) != layout->vl_code ||
+	    !v8_word(v8, code->co_object, START_AT, &code->co_start) ||
+	    code->co_start != stream - 1 + layout->vl_header))
+		return (false);
+	return (v8_read(v8, code->co_object, layout->vl_size, &size,
+	    sizeof(size)) && pc >= code->co_start &&
+	    pc - code->co_start <= size &&
+	    v8_word(v8, code->co_object, layout->vl_data, &code->co_data) &&
+	    v8_word(v8, code->co_object, layout->vl_positions,
+	    &code->co_positions));
+}
+
+/* All streams have the same map, which is found once. */
+static bool
+code_is_map(const struct v8 *v8, uint64_t word, uint64_t address)
+{
+	uint64_t map;
+
+	if (v8->v8_kept->ke_stream_map != 0)
+		return (word == v8->v8_kept->ke_stream_map);
+	if (!V8_IS_OBJECT(word) || word >> 47 != 0 ||
+	    v8_type(v8, address + 1) != v8->v8_layout->vl_stream ||
+	    v8_type_in(v8->v8_memory, word, &map) != v8->v8_layout->vl_map)
+		return (false);
+	v8->v8_kept->ke_stream_map = word;
+	return (true);
+}
+
+static bool
+code_find(const struct v8 *v8, uint64_t pc, struct code *code)
+{
+	const uint64_t header = v8->v8_layout->vl_header;
+	uint64_t words[CHUNK / 8], page, at, last = pc > REACH ? pc - REACH : 0;
+
+	for (page = pc & ~(uint64_t)(CHUNK - 1); page + CHUNK > last;
+	    page -= CHUNK) {
+		if (!prof_peek_read(v8->v8_memory, page, words,
+		    sizeof(words)))
+			return (false);
+		at = page + CHUNK - 1 < pc ? page + CHUNK - 1 : pc;
+		at = ((at + header) & ~(uint64_t)(ALIGN - 1)) - header;
+		for (; at >= page && at < page + CHUNK; at -= ALIGN)
+			if (code_is_map(v8, words[(at - page) / 8], at) &&
+			    code_at(v8, at + 1, pc, code))
+				return (true);
+	}
+	return (false);
+}
+
+/* ------------------------------------------------------------- baseline */
+
+/* The bytecode of a baseline pc; NONE: in front of all. */
+static uint32_t
+baseline_find(const uint8_t *table, uint32_t n, const uint8_t *bytes,
+    uint32_t nbytes, const uint8_t (*sizes)[V8_SIZES], uint64_t pc)
+{
+	uint32_t at = 0, offset = 0, found = NONE, scale;
+	uint64_t end = 0, number;
+
+	while (number_take(table, n, &at, &number)) {
+		end += number;
+		if (end >= pc)
+			return (found);
+		if (offset >= nbytes)
+			break;
+		found = offset;
+		scale = 0;
+		if (bytes[offset] <= 3) {	/* a prefix: wide, extra wide */
+			scale = 1 + (bytes[offset] & 1);
+			offset++;
+		}
+		if (offset >= nbytes || bytes[offset] >= V8_SIZES ||
+		    sizes[scale][bytes[offset]] == 0)
+			break;
+		offset += sizes[scale][bytes[offset]];
+	}
+	return (NONE);
+}
+
+struct nearest {
+	uint32_t	 ne_at;
+	bool		 ne_is_found;
+	struct v8_position ne_position;
+};
+
+static bool
+nearest_take(void *arg, const struct v8_position *position)
+{
+	struct nearest *nearest = arg;
+
+	if (position->po_code > nearest->ne_at)
+		return (true);
+	nearest->ne_position = *position;
+	nearest->ne_is_found = true;
+	return (false);
+}
+
+/* The place in the source of a baseline pc. */
+static void
+baseline_place(const struct v8 *v8, const struct code *code, uint64_t pc,
+    struct v8_place *place)
+{
+	const struct v8_layout *layout = v8->v8_layout;
+	struct nearest nearest = { 0 };
+	uint32_t n = 0, nbytes = 0;
+	uint8_t *table = bytes_of(v8, code->co_positions, MAX_TABLE, &n);
+	uint8_t *bytes = NULL;
+	uint64_t length, positions;
+
+	nearest.ne_at = NONE;
+	if (table != NULL && v8_word(v8, code->co_data, 8, &length) &&
+	    V8_IS_SMI(length) && V8_SMI(length) > 0 &&
+	    V8_SMI(length) <= (int32_t)MAX_BYTECODE) {
+		nbytes = (uint32_t)V8_SMI(length);
+		bytes = malloc(nbytes);
+	}
+	if (bytes != NULL && v8_read(v8, code->co_data, layout->vl_bytes,
+	    bytes, nbytes))
+		nearest.ne_at = baseline_find(table, n, bytes, nbytes,
+		    layout->vl_sizes, pc - code->co_start);
+	free(bytes);
+	free(table);
+	if (nearest.ne_at == NONE || !v8_word(v8, code->co_data,
+	    layout->vl_byte_positions, &positions) ||
+	    !v8_positions(v8, positions, nearest_take, &nearest))
+		return;
+	place->pl_has_position = nearest.ne_is_found;
+	place->pl_position = nearest.ne_position.po_source;
+}
+
+/* ------------------------------------------------------------ optimized */
+
+/* A word of the data of optimized code. */
+static bool
+data_word(const struct v8 *v8, uint64_t data, uint32_t index, uint64_t *word)
+{
+	return (v8_word(v8, data, V8_HEADER + 8 * (uint64_t)index, word));
+}
+
+/* An entry of what was inlined: where, and which function. */
+static bool
+inlined_read(const struct v8 *v8, uint64_t data, int32_t n,
+    struct v8_position *caller, uint64_t *shared)
+{
+	const struct v8_layout *layout = v8->v8_layout;
+	uint64_t array, literals, length;
+	struct {
+		uint64_t	in_position;
+		int32_t		in_function;
+		int32_t		in_pad;
+	} entry;
+
+	if (!data_word(v8, data, layout->vl_inlined, &array) ||
+	    !v8_word(v8, array, 8, &length) || !V8_IS_SMI(length) ||
+	    (int64_t)n * (int64_t)sizeof(entry) >= V8_SMI(length) ||
+	    !v8_read(v8, array, V8_HEADER + (uint64_t)n * sizeof(entry),
+	    &entry, sizeof(entry)) ||
+	    !data_word(v8, data, layout->vl_literals, &literals) ||
+	    !v8_word(v8, literals, 8, &length) || !V8_IS_SMI(length) ||
+	    entry.in_function < 0 || entry.in_function >= V8_SMI(length) ||
+	    !data_word(v8, literals, (uint32_t)entry.in_function, shared))
+		return (false);
+	*shared &= ~(uint64_t)2;	/* a weak reference */
+	*caller = (struct v8_position){ 0, SOURCE(entry.in_position) - 1,
+	    INLINED(entry.in_position) };
+	/* Whom it was inlined into comes before it, so this ends. */
+	return (SOURCE(entry.in_position) != 0 && caller->po_inlined < n);
+}
+
+/*
+ * Maglev keeps, for what it inlines, the position before that of the call:
+ * the line of the caller is not known then.
+ */
+static bool
+code_is_maglev(const struct v8 *v8, const struct code *code)
+{
+	uint32_t flags;
+
+	return (v8->v8_layout->vl_maglev != 0 && (!v8_read(v8,
+	    code->co_object, v8->v8_layout->vl_flags, &flags,
+	    sizeof(flags)) || (flags & 0xf) == v8->v8_layout->vl_maglev));
+}
+
+static size_t
+optimized_places(const struct v8 *v8, const struct code *code, uint64_t pc,
+    struct v8_place *places)
+{
+	const struct v8_layout *layout = v8->v8_layout;
+	struct nearest nearest = { .ne_at = (uint32_t)(pc - code->co_start) };
+	struct v8_position *position = &nearest.ne_position;
+	uint64_t shared, outer;
+	size_t n = 0, i;
+	int32_t inlined;
+
+	if (!data_word(v8, code->co_data, layout->vl_function, &outer) ||
+	    (layout->vl_wrapped &&
+	    !v8_word(v8, outer, WRAPPED_AT, &outer)))
+		return (0);
+	(void)v8_positions(v8, code->co_positions, nearest_take, &nearest);
+	while (nearest.ne_is_found && position->po_inlined >= 0) {
+		inlined = position->po_inlined;
+		places[n] = (struct v8_place){ .pl_position =
+		    position->po_source, .pl_has_position = true };
+		if (n == V8_MAX_INLINED || !inlined_read(v8, code->co_data,
+		    inlined, position, &shared)) {
+			/* Then nothing is sure but what was compiled. */
+			nearest.ne_is_found = false;
+			n = 0;
+			break;
+		}
+		places[n++].pl_shared = shared;
+	}
+	places[n] = (struct v8_place){ outer, position->po_source,
+	    nearest.ne_is_found };
+	if (n > 0 && code_is_maglev(v8, code))
+		for (i = 1; i <= n; i++)
+			places[i].pl_has_position = false;
+	return (n + 1);
+}
+
+/* --------------------------------------------------------------- places */
+
+size_t
+v8_code_places(struct v8 *v8, uint64_t pc, bool is_return, uint64_t shared,
+    uint64_t bytecode, struct v8_place *places)
+{
+	uint64_t at = is_return ? pc - 1 : pc;
+	struct code code;
+	uint16_t type;
+
+	if (!code_find(v8, at, &code))
+		return (0);
+	type = v8_type(v8, code.co_data);
+	if (type == v8->v8_layout->vl_deopt)
+		return (optimized_places(v8, &code, at, places));
+	if (type != v8->v8_layout->vl_bytecode || code.co_data != bytecode)
+		return (0);
+	places[0] = (struct v8_place){ .pl_shared = shared };
+	/* Ends of instructions are compared, so the one after a call counts. */
+	baseline_place(v8, &code, at + 1, &places[0]);
+	return (1);
+}
