@@ -238,8 +238,11 @@ dtp_group_result(struct dtp_group *group, const struct dtp_firing *firing,
 		DTP_ADD(&group->gr_unfiled, 1);
 }
 
-/* In place of dtp_store. */
-DTP_INLINE int
+/*
+ * In place of dtp_store.  Its key has no room in the frame of a program, below
+ * which that of the filter lies.
+ */
+static DTP_APART int
 dtp_group(struct dtp_firing *firing)
 {
 	struct dtp_group_search search = {
