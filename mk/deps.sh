@@ -24,7 +24,8 @@ packages_of()	# set
 		echo libunwind-dev
 		;;
 	check)
-		echo g++ python3 python3-jsonschema libclang-rt-dev llvm git
+		echo g++ python3 python3-jsonschema python3-protobuf
+		echo libclang-rt-dev llvm git
 		echo pkg-config libcurl4 libcurl4-openssl-dev clickhouse-server
 		echo shellcheck cppcheck clang-tidy mandoc valgrind linux-perf
 		echo bash procps util-linux bsdextrautils libcap2-bin gdb dwz

@@ -81,6 +81,38 @@ prof_export_unit(const struct prof_event_info *info)
 	return (strcmp(info->pi_unit, "bytes") == 0 ? "bytes" : "");
 }
 
+uint64_t
+prof_export_period(const struct prof_event_info *info)
+{
+	return (info->pi_period != 0 || info->pi_frequency_hz == 0 ||
+	    strcmp(info->pi_unit, "ns") != 0 ? info->pi_period :
+	    1000000000 / info->pi_frequency_hz);
+}
+
+void
+prof_export_service(const struct prof_flame *flame, char *name, size_t size)
+{
+	const char *command = prof_reader_info(flame->fm_reader, "command");
+	const char *target = prof_reader_info(flame->fm_reader, "target");
+	struct prof_sampled sampled;
+	const char *slash;
+	size_t length;
+
+	prof_profile_sampled(flame->fm_profile, &sampled);
+	if (command == NULL || *command == '\0' || *command == '\'' ||
+	    (target != NULL && strcmp(target, "command") != 0))
+		command = sampled.sa_comm;
+	length = strcspn(command, " ");
+	slash = memrchr(command, '/', length);
+	if (slash != NULL && slash + 1 < command + length) {
+		length -= (size_t)(slash + 1 - command);
+		command = slash + 1;
+	}
+	(void)snprintf(name, size, "%.*s", (int)length, command);
+	if (name[0] == '\0')
+		(void)snprintf(name, size, "unknown_service");
+}
+
 const struct prof_function *
 prof_export_function(const struct prof_label *label)
 {

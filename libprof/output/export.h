@@ -25,6 +25,11 @@ void	prof_export_put(const struct prof_flame *flame, size_t n,
 	    uint64_t value, struct prof_buf *out);
 /* "nanoseconds", "bytes", or "" for what is just counted. */
 const char *prof_export_unit(const struct prof_event_info *info);
+/* Of the event's own unit; 0: not known. */
+uint64_t prof_export_period(const struct prof_event_info *info);
+/* What was recorded, in a word: the program, or the process sampled most. */
+void	prof_export_service(const struct prof_flame *flame, char *name,
+	    size_t size);
 /*
  * The function of a label, also one that was inlined, and its name (or what
  * else the label is); its source, where the label is a line of it: the length
@@ -37,7 +42,7 @@ size_t	prof_export_source(const struct prof_label *label, unsigned *line);
 /* Does it stand for what was inlined into the frame above it? */
 bool	prof_export_is_inlined(const struct prof_label *label);
 
-/* --------------------------------- folded.c, pprof.c, speedscope.c */
+/* --------------------------------- folded.c, pprof.c, ... */
 
 #define PROF_FORMAT(NAME, name) prof_flame_fn prof_write_##name;
 #include "formats.def"

@@ -68,7 +68,7 @@ static const struct opt_row options_of_export[] = {
 	CHOOSE_TO(offsetof(struct export_options, eo_time)),
 	{ 0, "weight", "WHAT", OPT_CHOICE, 0, 0, "auto",
 	    "samples or weight; auto is weight in speedscope, else samples; "
-	    "pprof has both",
+	    "pprof and otlp have both",
 	    offsetof(struct export_options, eo_weight), WEIGHTS },
 	{ .op_type = OPT_END }
 };
@@ -78,6 +78,8 @@ static const char *const examples[] = {
 	"folded stacks, one line per distinct stack",
 	"dtprof export --format pprof -o x.pb.gz x.dtp",
 	"write a profile for go tool pprof",
+	"dtprof export --format otlp -o x.otlp x.dtp",
+	"write a profile for OpenTelemetry",
 	"dtprof export --format speedscope --lines -o x.json",
 	"write a profile for www.speedscope.app, with source lines",
 	NULL
@@ -124,6 +126,14 @@ events_choose(struct export_run *run)
 	return (run->er_nevents == 0 ? -1 : 0);
 }
 
+/* These also have addresses. */
+static bool
+is_binary(const struct export_options *eo)
+{
+	return (eo->eo_format == PROF_EXPORT_PPROF ||
+	    eo->eo_format == PROF_EXPORT_OTLP);
+}
+
 static int
 make_profile(struct export_run *run)
 {
@@ -134,7 +144,7 @@ make_profile(struct export_run *run)
 		.pl_roots = PROF_ROOT_COMM,
 		.pl_inlines = eo->eo_inlines,
 		.pl_lines = eo->eo_lines,
-		.pl_places = eo->eo_format == PROF_EXPORT_PPROF,
+		.pl_places = is_binary(eo),
 	};
 
 	if (choose_range("export", run->er_reader, &eo->eo_time, &options) ==
@@ -202,10 +212,11 @@ check_export(const void *options, int n, char *const *operands)
 	const struct export_options *eo = options;
 
 	(void)operands;
-	if (eo->eo_format == PROF_EXPORT_PPROF &&
-	    strcmp(eo->eo_output, "-") == 0 && isatty(STDOUT_FILENO))
-		return (msg_error("export", "pprof output is binary and not "
-		    "written to a terminal", "write it to a file with -o"));
+	if (is_binary(eo) && strcmp(eo->eo_output, "-") == 0 &&
+	    isatty(STDOUT_FILENO))
+		return (msg_error("export", "pprof and otlp output is binary "
+		    "and not written to a terminal", "write it to a file with "
+		    "-o"));
 	return (choose_check("export", &eo->eo_time) == -1 ? -1 :
 	    input_check("export", eo->eo_input, n));
 }
