@@ -14,6 +14,7 @@
 #include "confine/reading.h"
 #include "count/groups.h"
 #include "elf/build_id.h"
+#include "events/call.h"
 #include "filter/filter.h"
 #include "import/merge.h"
 #include "network/network.h"

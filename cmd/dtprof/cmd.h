@@ -291,6 +291,12 @@ int	signals_open(void);
 int	signals_take(bool *by_process);
 void	signals_close(void);
 
+/* ----------------------------------------------------------- divert.c */
+
+/* Standard output as it was, for divert_end; -1: it is not changed. */
+int	divert_begin(bool is_wanted);
+void	divert_end(int saved);
+
 /* ------------------------------------------------------- error_name.c */
 
 /* "ENOENT" of -2; NULL: no error, or one without a name. */
@@ -381,6 +387,7 @@ int	file_create(const char *path, int flags, bool *made);
 
 extern const struct prof_cmd cmd_record;
 extern const struct prof_cmd cmd_stat;
+extern const struct prof_cmd cmd_trace;
 extern const struct prof_cmd cmd_bench;
 extern const struct prof_cmd cmd_compare;
 extern const struct prof_cmd cmd_script;

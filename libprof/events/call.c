@@ -6,9 +6,24 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "abi/dtp_abi.h"
 #include "call.h"
 
 #define CALL_TEXT_MAX	512
+
+int
+prof_syscall_of_key(const char *key)
+{
+	const size_t length = sizeof(PROF_CALL_KEY) - 1;
+	unsigned long number;
+	char *end;
+
+	if (strncmp(key, PROF_CALL_KEY, length) != 0 ||
+	    key[length] < '0' || key[length] > '9')
+		return (-1);
+	number = strtoul(key + length, &end, 10);
+	return (*end == '\0' && number < DTP_MAX_SYSCALL ? (int)number : -1);
+}
 
 /* A file descriptor is -1 at times, also where its type is unsigned. */
 static bool

@@ -17,6 +17,8 @@
 
 #define PROF_CALL_KEY	"syscall."
 
+/* "syscall.257"; -1: it is another key. */
+int	prof_syscall_of_key(const char *key);
 /* How a register of this type and name is read: bytes, and their sign. */
 void	prof_syscall_type(const char *type, const char *name, uint8_t *size,
 	    bool *is_signed);

@@ -10,28 +10,13 @@
 #include "events/call.h"
 #include "reader.h"
 
-/* "syscall.257"; -1: it is another key. */
-static int
-number_of(const char *key)
-{
-	const size_t length = sizeof(PROF_CALL_KEY) - 1;
-	unsigned long number;
-	char *end;
-
-	if (strncmp(key, PROF_CALL_KEY, length) != 0 ||
-	    key[length] < '0' || key[length] > '9')
-		return (-1);
-	number = strtoul(key + length, &end, 10);
-	return (*end == '\0' && number < DTP_MAX_SYSCALL ? (int)number : -1);
-}
-
 int
 prof_keep_calls(struct prof_reader *reader)
 {
 	const struct prof_pair *pairs = reader->rd_pairs.ar_items;
 
 	for (size_t i = 0; i < reader->rd_pairs.ar_count; i++) {
-		const int number = number_of(pairs[i].pa_key);
+		const int number = prof_syscall_of_key(pairs[i].pa_key);
 
 		if (number == -1)
 			continue;

@@ -39,6 +39,9 @@ END
 "$DTPROF" record -o live.dtp -e cpu-clock -e syscall:openat \
     --span wait=syscall:wait4:entry --span none=syscall:msync:entry \
     --with context-switches -- sh busy >/dev/null 2>&1 && live=live.dtp
+[ -z "$live" ] || "$DTPROF" trace --json -e syscall:openat -e \
+    sched:sched_process_exec -o scriptt.lines -- sh -c 'cat /dev/null' \
+    2>err || fail "trace: $(cat err)"
 
 n=0
 for file in "$known" "$hostile" $live; do

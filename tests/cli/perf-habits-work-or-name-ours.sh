@@ -58,7 +58,6 @@ stat --timeout 100 -a | --duration TIME
 list | works
 list 'sched:*' | works
 top | dtprof record -a
-trace -p 1 | dtprof record -e syscall
 sched record | dtprof record -e sched:sched_switch
 lock record | lock:contention_begin
 probe -a do_sys_open | dtprof list

@@ -242,7 +242,6 @@ static const struct {
 	{ "timechart", NULL, "use dtprof report --plot timeline" },
 	{ "top", NULL, "use dtprof record -a --duration 10s, then dtprof "
 	    "report" },
-	{ "trace", NULL, "use dtprof record -e syscall, then dtprof script" },
 };
 #define NCOMMANDS	(sizeof(commands) / sizeof(commands[0]))
 

@@ -40,8 +40,8 @@ struct script {
 	struct prof_filter	**sr_filters;	/* NULL: nothing passes */
 	struct prof_profile_options sr_range;	/* of time */
 	struct script_comms	 sr_comms;
-	struct script_names	 sr_names;
-	struct script_stack	 sr_stack;
+	struct line_names	 sr_names;
+	struct line_stack	 sr_stack;
 	uint64_t		 sr_shown;
 	struct out		*sr_out;
 };
@@ -185,7 +185,7 @@ show_record(struct script *script, const struct prof_record *record,
 	comm = script_comms_get(&script->sr_comms, record->pr_tid);
 	if (!record_passes(script, record, comm))
 		return (0);
-	(so->so_json ? script_json : script_text)(script->sr_out, record, info,
+	(so->so_json ? line_json : line_text)(script->sr_out, record, info,
 	    comm, &script->sr_names);
 	return (++script->sr_shown == so->so_limit.on_value ||
 	    script->sr_out->ou_errno != 0);

@@ -70,21 +70,15 @@ session_options(const struct prof_counting_options *what,
 	po->po_buffer_bytes = DTP_MIN_RING;
 }
 
-/* Where data goes to standard output, the command's goes to standard error. */
 static int
 session_arm(const struct by *by)
 {
 	const struct count_options *co = by->by_options;
-	int saved = -1, rv;
+	const int saved = divert_begin((co->co_json || co->co_csv) &&
+	    co->co_output == NULL);
+	const int rv = prof_session_arm(by->by_session);
 
-	if ((co->co_json || co->co_csv) && co->co_output == NULL &&
-	    (saved = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)) != -1)
-		dup2(STDERR_FILENO, STDOUT_FILENO);
-	rv = prof_session_arm(by->by_session);
-	if (saved != -1) {
-		dup2(saved, STDOUT_FILENO);
-		close(saved);
-	}
+	divert_end(saved);
 	return (rv);
 }
 

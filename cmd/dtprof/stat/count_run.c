@@ -9,11 +9,9 @@
  */
 #include <sys/wait.h>
 
-#include <fcntl.h>
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "count.h"
 
@@ -182,24 +180,16 @@ values_keep(struct run *run)
 	return (0);
 }
 
-/*
- * Start the command.  Where data of ours goes to standard output, what the
- * command writes there goes to standard error.
- */
+/* Start the command. */
 static int
 command_arm(struct count *count)
 {
 	const struct count_options *co = count->co_options;
-	int saved = -1, rv;
+	const int saved = divert_begin((co->co_json || co->co_csv) &&
+	    co->co_output == NULL);
+	const int rv = prof_counting_arm(count->co_counting);
 
-	if ((co->co_json || co->co_csv) && co->co_output == NULL &&
-	    (saved = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)) != -1)
-		dup2(STDERR_FILENO, STDOUT_FILENO);
-	rv = prof_counting_arm(count->co_counting);
-	if (saved != -1) {
-		dup2(saved, STDOUT_FILENO);
-		close(saved);
-	}
+	divert_end(saved);
 	return (rv);
 }
 

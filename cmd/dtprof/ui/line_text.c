@@ -14,10 +14,10 @@
  * when the walk did not end by itself.  Text that a traced program chose,
  * names of functions among it, is escaped.
  */
-#include "script.h"
+#include "line.h"
 
 const char *
-script_type_name(enum prof_record_type type)
+line_type_name(enum prof_record_type type)
 {
 	static const char *const names[] = {
 		[PROF_R_SAMPLE] = "sample", [PROF_R_FORK] = "fork",
@@ -56,7 +56,7 @@ show_frames(struct out *out, const char *mark, const uint64_t *frames,
 }
 
 static void
-show_frame(struct out *out, const struct script_frame *frame)
+show_frame(struct out *out, const struct line_frame *frame)
 {
 	const unsigned kind = frame->sf_frame.fr_kind;
 
@@ -83,15 +83,15 @@ show_frame(struct out *out, const struct script_frame *frame)
 
 static void
 show_names(struct out *out, const struct prof_record *record,
-    const struct script_names *names, bool is_kernel)
+    const struct line_names *names, bool is_kernel)
 {
 	unsigned status = is_kernel ? record->pr_kstatus : record->pr_ustatus;
-	const struct script_stack *stack = script_stack(names, record,
+	const struct line_stack *stack = line_stack(names, record,
 	    is_kernel);
-	struct script_frame frame;
+	struct line_frame frame;
 
 	for (size_t n = 0; n < stack->st_n; n++) {
-		script_frame(names, record, &stack->st_frame[n], &frame);
+		line_frame(names, record, &stack->st_frame[n], &frame);
 		out_str(out, "\n\t");
 		show_frame(out, &frame);
 	}
@@ -102,7 +102,7 @@ show_names(struct out *out, const struct prof_record *record,
 }
 
 void
-script_value(struct out *out, const struct prof_record *record, uint32_t n,
+line_value(struct out *out, const struct prof_record *record, uint32_t n,
     bool is_signed)
 {
 	const uint64_t value = record->pr_args[n];
@@ -133,7 +133,7 @@ show_args(struct out *out, const struct prof_record *record,
 			OUT(out, " ", info->pi_arg_names[n], "=");
 		else
 			out_fmt(out, " arg%u=", n);
-		script_value(out, record, n, n < info->pi_nargs &&
+		line_value(out, record, n, n < info->pi_nargs &&
 		    info->pi_arg_is_signed[n]);
 	}
 }
@@ -141,7 +141,7 @@ show_args(struct out *out, const struct prof_record *record,
 /* What counters had; of part of the time, where it was not their turn. */
 static void
 show_values(struct out *out, const struct prof_record *record,
-    const struct prof_event_info *info, const struct script_names *names)
+    const struct prof_event_info *info, const struct line_names *names)
 {
 	for (uint32_t n = 0; n < record->pr_nvalues &&
 	    n < info->pi_ncounters; n++) {
@@ -157,11 +157,11 @@ show_values(struct out *out, const struct prof_record *record,
 
 static void
 show_sample(struct out *out, const struct prof_record *record,
-    const struct prof_event_info *info, const struct script_names *names)
+    const struct prof_event_info *info, const struct line_names *names)
 {
 	OUT(out, "", info->pi_name, ": ");
 	if (info->pi_is_call && record->pr_nargs >= 2) {
-		script_call_text(out, record, info);
+		line_call_text(out, record, info);
 	} else {
 		out_u64(out, record->pr_weight);
 		OUT(out, " ", info->pi_unit);
@@ -201,7 +201,7 @@ show_time(struct out *out, uint64_t time_ns)
 static void
 show_other(struct out *out, const struct prof_record *record)
 {
-	out_str(out, script_type_name(record->pr_type));
+	out_str(out, line_type_name(record->pr_type));
 	switch (record->pr_type) {
 	case PROF_R_FORK:
 		out_fmt(out, ": parent %u/%u", record->pr_ppid,
@@ -248,9 +248,9 @@ show_other(struct out *out, const struct prof_record *record)
 }
 
 void
-script_text(struct out *out, const struct prof_record *record,
+line_text(struct out *out, const struct prof_record *record,
     const struct prof_event_info *info, const char *comm,
-    const struct script_names *names)
+    const struct line_names *names)
 {
 	if (comm[0] != '\0') {
 		out_text(out, comm);

@@ -5,12 +5,12 @@
  *	openat(dfd=-100, filename="/etc/motd", flags=0) = -2 ENOENT, 1841 ns
  *
  * How long it took is not known of calls whose entry came before the
- * recording.  Called by script_text.c and script_json.c.
+ * recording.  Called by line_text.c and line_json.c.
  */
 #include <stdio.h>
 #include <string.h>
 
-#include "script.h"
+#include "line.h"
 
 #define FIRST_ARG	2	/* behind number and return value */
 
@@ -47,7 +47,7 @@ argument_is_signed(const struct prof_event_info *info,
 }
 
 void
-script_call_text(struct out *out, const struct prof_record *record,
+line_call_text(struct out *out, const struct prof_record *record,
     const struct prof_event_info *info)
 {
 	const struct prof_syscall *call = prof_record_call(info, record);
@@ -60,11 +60,11 @@ script_call_text(struct out *out, const struct prof_record *record,
 	    n < PROF_MAX_ARGS; n++) {
 		OUT(out, n > FIRST_ARG ? ", " : "", argument_name(info, call,
 		    n), "=");
-		script_value(out, record, n,
+		line_value(out, record, n,
 		    argument_is_signed(info, call, n));
 	}
 	out_str(out, ") = ");
-	script_value(out, record, 1, true);
+	line_value(out, record, 1, true);
 	if (error != NULL)
 		OUT(out, " ", error);
 	if (record->pr_weight != 0)
@@ -75,7 +75,7 @@ script_call_text(struct out *out, const struct prof_record *record,
 }
 
 void
-script_call_json(struct emit *em, const struct prof_record *record,
+line_call_json(struct emit *em, const struct prof_record *record,
     const struct prof_event_info *info)
 {
 	const struct prof_syscall *call = prof_record_call(info, record);
@@ -91,7 +91,7 @@ script_call_json(struct emit *em, const struct prof_record *record,
 	emit_object(em, "args");
 	for (uint32_t n = FIRST_ARG; n < record->pr_nargs &&
 	    n < PROF_MAX_ARGS; n++)
-		script_value_json(em, argument_name(info, call, n), record, n,
+		line_value_json(em, argument_name(info, call, n), record, n,
 		    argument_is_signed(info, call, n));
 	emit_close(em);
 }

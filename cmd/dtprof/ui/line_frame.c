@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The frames of a sample with their names, for script_text.c and
- * script_json.c.
+ * The frames of a sample with their names, for line_text.c and
+ * line_json.c.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "script.h"
+#include "line.h"
 
 /* How many frames there is room for: as many as are needed, if memory is. */
 static size_t
-room_for(struct script_stack *stack, size_t need)
+room_for(struct line_stack *stack, size_t need)
 {
 	struct prof_frame *grown;
 
@@ -24,11 +24,11 @@ room_for(struct script_stack *stack, size_t need)
 	return (stack->st_cap);
 }
 
-const struct script_stack *
-script_stack(const struct script_names *names,
+const struct line_stack *
+line_stack(const struct line_names *names,
     const struct prof_record *record, bool is_kernel)
 {
-	struct script_stack *stack = names->sn_stack;
+	struct line_stack *stack = names->sn_stack;
 	size_t room = room_for(stack, record->pr_nkernel +
 	    (size_t)record->pr_nuser + record->pr_nscript + 1);
 
@@ -56,9 +56,9 @@ script_stack(const struct script_names *names,
 }
 
 void
-script_frame(const struct script_names *names,
+line_frame(const struct line_names *names,
     const struct prof_record *record, const struct prof_frame *of,
-    struct script_frame *frame)
+    struct line_frame *frame)
 {
 	struct prof_symbols *symbols = names->sn_symbols;
 	uint32_t space = prof_symbols_space(symbols, record->pr_pid,

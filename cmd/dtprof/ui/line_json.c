@@ -5,26 +5,26 @@
  */
 #include <stdio.h>
 
-#include "script.h"
+#include "line.h"
 
 /* Frames with names; unnamed ones say why. */
 static void
 emit_names(struct emit *em, const char *name,
-    const struct prof_record *record, const struct script_names *names,
+    const struct prof_record *record, const struct line_names *names,
     bool is_kernel)
 {
-	const struct script_stack *stack;
+	const struct line_stack *stack;
 	const struct prof_function *fu;
-	struct script_frame frame;
+	struct line_frame frame;
 
 	if (names->sn_symbols == NULL)
 		return;
-	stack = script_stack(names, record, is_kernel);
+	stack = line_stack(names, record, is_kernel);
 	if (stack->st_n == 0)
 		return;
 	emit_list(em, name);
 	for (size_t n = 0; n < stack->st_n; n++) {
-		script_frame(names, record, &stack->st_frame[n], &frame);
+		line_frame(names, record, &stack->st_frame[n], &frame);
 		fu = frame.sf_function;
 		emit_object(em, NULL);
 		if (fu->fu_unnamed == PROF_NAMED) {
@@ -47,7 +47,7 @@ emit_names(struct emit *em, const char *name,
 }
 
 void
-script_value_json(struct emit *em, const char *name,
+line_value_json(struct emit *em, const char *name,
     const struct prof_record *record, uint32_t n, bool is_signed)
 {
 	if (record->pr_strs[n] != NULL)
@@ -70,7 +70,7 @@ emit_args(struct emit *em, const struct prof_record *record,
 	emit_object(em, "args");
 	for (uint32_t n = 0; n < record->pr_nargs && n < PROF_MAX_ARGS; n++) {
 		snprintf(name, sizeof(name), "arg%u", n);
-		script_value_json(em, n < info->pi_nargs ?
+		line_value_json(em, n < info->pi_nargs ?
 		    info->pi_arg_names[n] : name, record, n,
 		    n < info->pi_nargs && info->pi_arg_is_signed[n]);
 	}
@@ -79,7 +79,7 @@ emit_args(struct emit *em, const struct prof_record *record,
 
 static void
 emit_values(struct emit *em, const struct prof_record *record,
-    const struct prof_event_info *info, const struct script_names *names)
+    const struct prof_event_info *info, const struct line_names *names)
 {
 	double running = 1;
 
@@ -97,7 +97,7 @@ emit_values(struct emit *em, const struct prof_record *record,
 
 static void
 emit_sample(struct emit *em, const struct prof_record *record,
-    const struct prof_event_info *info, const struct script_names *names)
+    const struct prof_event_info *info, const struct line_names *names)
 {
 	EMIT(em, TEXT("event", info->pi_name),
 	    COUNT("weight", record->pr_weight), TEXT("unit", info->pi_unit),
@@ -106,7 +106,7 @@ emit_sample(struct emit *em, const struct prof_record *record,
 	if (record->pr_ip != 0)
 		EMIT(em, HEX("ip", record->pr_ip));
 	if (info->pi_is_call && record->pr_nargs >= 2)
-		script_call_json(em, record, info);
+		line_call_json(em, record, info);
 	else if (record->pr_nargs > 0)
 		emit_args(em, record, info);
 	if (record->pr_nvalues > 0)
@@ -181,14 +181,14 @@ emit_other(struct emit *em, const struct prof_record *record,
 }
 
 void
-script_json(struct out *out, const struct prof_record *record,
+line_json(struct out *out, const struct prof_record *record,
     const struct prof_event_info *info, const char *comm,
-    const struct script_names *names)
+    const struct line_names *names)
 {
 	struct emit em;
 
 	emit_json(&em, out);
-	EMIT(&em, WORD("type", script_type_name(record->pr_type)),
+	EMIT(&em, WORD("type", line_type_name(record->pr_type)),
 	    COUNT("time_ns", record->pr_time_ns), COUNT("cpu", record->pr_cpu),
 	    COUNT("pid", record->pr_pid), COUNT("tid", record->pr_tid),
 	    TEXT("comm", comm));
