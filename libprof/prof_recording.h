@@ -299,7 +299,7 @@ struct prof_frame {
 #define PROF_FRAME_INSTRUCTION_BITS	24
 #define PROF_FRAME_INSTRUCTION		0xffffffu
 
-/* "native", "kernel", "python", ...; static. */
+/* "native", "kernel", "py", ...; static. */
 const char *prof_frame_kind_name(unsigned kind);
 /*
  * A frame out of a word of es_script: the kind in its upper 8 bits, then 8 of

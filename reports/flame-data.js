@@ -11,7 +11,7 @@ const KIND_KERNEL = 8, KIND_INLINED = 16, KIND_UNNAMED = 32;
 const KIND_FRAME_SHIFT = 6;
 const KIND_FUNCTION = 1, KIND_CUT = 6, KIND_LINE = 7;
 /* Frames that are not native: names, and hues of those that have one. */
-const FRAME_NAMES = { 2: "python", 3: "javascript", 4: "java", 5: "script",
+const FRAME_NAMES = { 2: "py", 3: "js", 4: "java", 5: "script",
 	6: "boundary" };
 const FRAME_HUES = { 2: 262, 3: 168, 4: 328, 5: 295 };
 

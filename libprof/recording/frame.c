@@ -11,8 +11,8 @@ prof_frame_kind_name(unsigned kind)
 	static const char *const names[PROF_FRAME_NKINDS] = {
 		[PROF_FRAME_NATIVE] = "native",
 		[PROF_FRAME_KERNEL] = "kernel",
-		[PROF_FRAME_PYTHON] = "python",
-		[PROF_FRAME_JAVASCRIPT] = "javascript",
+		[PROF_FRAME_PYTHON] = "py",
+		[PROF_FRAME_JAVASCRIPT] = "js",
 		[PROF_FRAME_JAVA] = "java",
 		[PROF_FRAME_SCRIPT] = "script",
 		[PROF_FRAME_BOUNDARY] = "boundary",

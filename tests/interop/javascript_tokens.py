@@ -33,7 +33,7 @@ def seen(text):
             continue
         frames = [(frame["function"], frame["module"], frame.get("line"))
                   for frame in record["user_frames"]
-                  if frame["kind"] == "javascript"]
+                  if frame["kind"] == "js"]
         while frames and frames[0][0] != "token":
             del frames[0]
         yield int(match.group(1)), frames, record

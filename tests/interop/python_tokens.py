@@ -31,7 +31,7 @@ def seen(text):
             yield int(match.group(1)), [
                 (frame["function"], frame.get("file"), frame.get("line"))
                 for frame in record["user_frames"]
-                if frame["kind"] == "python"], record
+                if frame["kind"] == "py"], record
 
 
 def differs(found, want):
