@@ -43,7 +43,6 @@ struct dtp_walk {
 	__u32			 wk_turned;	/* as ds_turned */
 	__u32			 wk_kstatus;
 	__u32			 wk_ustatus;
-	__u32			 wk_script;	/* bytes of script frames */
 };
 
 /* Bounds that the verifier must see where bytes are copied. */
@@ -95,7 +94,6 @@ dtp_walk_user(struct dtp_walk *walk, struct dtp_firing *firing)
 	    (DTP_OUTER_UFRAMES - 1))) & is_deep;
 	if (uw->uw_chain != 0 && !uw->uw_keeps)
 		dtp_chain_walk(uw);
-	walk->wk_script = uw->uw_nscript * 8 & DTP_SBYTES;
 }
 
 DTP_INLINE void
@@ -125,14 +123,25 @@ dtp_walk_end(struct dtp_walk *walk, struct dtp_writer *writer)
 		dtp_scratch_release(writer, walk->wk_scratch);
 }
 
-/* Script frames, where there are some. */
+/*
+ * Bytes of script frames.  Read where they are needed: a size that is kept
+ * would have the verifier follow what lies between for each value again.
+ */
+DTP_INLINE __u64
+dtp_script_bytes(const struct dtp_walk *walk)
+{
+	if (!(cfg.dc_parts & DTP_P_USTACK) || walk->wk_scratch == NULL)
+		return (0);
+	return (walk->wk_scratch->sc_unwind.uw_nscript * 8 & DTP_SBYTES);
+}
+
 DTP_INLINE void
 dtp_put_script(struct dtp_walk *walk, struct dtp_rec *record, __u8 *to)
 {
 	struct dtp_script *script = (struct dtp_script *)to;
-	__u32 bytes = walk->wk_script & DTP_SBYTES;
+	__u64 bytes = dtp_script_bytes(walk);
 
-	if (bytes == 0 || walk->wk_scratch == NULL)
+	if (bytes == 0)
 		return;
 	record->dr_flags |= DTP_R_SCRIPT;
 	script->sp_words = bytes / 8;
@@ -141,13 +150,14 @@ dtp_put_script(struct dtp_walk *walk, struct dtp_rec *record, __u8 *to)
 	    walk->wk_scratch->sc_unwind.uw_script);
 }
 
-/* Bytes of that part. */
+/* Bytes of that part, without a branch, as above. */
 DTP_INLINE __u32
 dtp_script_size(const struct dtp_walk *walk)
 {
-	__u32 bytes = walk->wk_script & DTP_SBYTES;
+	__u64 bytes = dtp_script_bytes(walk), has = -bytes >> 63;
 
-	return (bytes == 0 ? 0 : sizeof(struct dtp_script) + bytes);
+	barrier_var(has);
+	return (bytes + (has & 1) * sizeof(struct dtp_script));
 }
 
 /* Stack head and frames, kernel first. */
