@@ -454,8 +454,10 @@ def show_tool(tool, rounds):
 
 def show(work, tools, rounds, failures):
     """The rows of a work."""
-    print("\n%s: by itself %s s, CPU time %s s" % (
-        work.name, spread([r["none"]["wall"] for r in rounds]),
+    print("\n%s: %d rounds, whose least and most hold the true median with "
+          "%.1f %%; by itself %s s, CPU time %s s" % (
+              work.name, len(rounds), 100 * (1 - 2 * 0.5 ** len(rounds)),
+              spread([r["none"]["wall"] for r in rounds]),
         spread([r["none"]["cpu"] for r in rounds])))
     print("%-11s %-26s %-26s %10s %9s  %s" % (
         "", "CPU time added, s", "time added, s", "bytes", "complete",
@@ -521,11 +523,16 @@ def main():
     chance = random.Random(seed)
     wanted = sys.argv[2:] or [w.name for w in WORKS] + ["picture"]
     tools, kept = [], {"seed": seed, "rounds": rounds}
-    print("%d rounds, seed %d, load %s; median (least to most), which holds "
-          "the true median with %.1f %%" % (
-              rounds, seed, " ".join("%.1f" % n for n in os.getloadavg()),
-              100 * (1 - 2 * 0.5 ** rounds)))
+    only = os.environ.get("BENCH_TOOLS")
+    before = {}
+    if os.environ.get("BENCH_ADD"):
+        with open(sys.argv[1], encoding="ascii") as file:
+            before = json.load(file)
+    print("%d rounds, seed %d, load %s; median (least to most)" % (
+        rounds, seed, " ".join("%.1f" % n for n in os.getloadavg())))
     for tool in TOOLS:
+        if only and tool.name not in only.split(","):
+            continue
         if tool.why_not():
             print("left out: %s" % tool.why_not())
         else:
@@ -539,8 +546,9 @@ def main():
         failures = []
         work.begin()
         try:
-            kept[work.name] = [measure(work, tools, chance, failures)
-                               for _ in range(rounds)]
+            kept[work.name] = before.get(work.name, []) + [
+                measure(work, tools, chance, failures)
+                for _ in range(rounds)]
         finally:
             work.end()
         show(work, tools, kept[work.name], failures)

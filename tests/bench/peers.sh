@@ -18,7 +18,8 @@
 # cargo into $B/peers, once (BENCH_CRATES=0: not).  What cannot be had is left
 # out, with the reason.
 # BENCH_ROUNDS (5) and BENCH_SEED say how often and in which order; all runs
-# are kept in $B/bench.peers.json.
+# are kept in $B/bench.peers.json, to which BENCH_ADD=1 adds rounds.
+# BENCH_TOOLS="dtprof,perf -g" measures these alone.
 . "${SRC:=$PWD}/tests/lib.sh"
 need_root
 need_bpf
