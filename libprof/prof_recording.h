@@ -432,6 +432,9 @@ struct prof_span_kind {
 	uint64_t	 sk_p99_ns;
 	uint64_t	 sk_max_ns;
 	uint64_t	 sk_total_ns;
+	/* By prof_spans_count: samples in one span, and in several. */
+	uint64_t	 sk_samples;
+	uint64_t	 sk_ambiguous;
 	/* All of sk_count, by begin. */
 	const struct prof_span *sk_spans;
 };
@@ -448,6 +451,8 @@ size_t prof_spans_nkinds(const struct prof_spans *spans);
 /* Borrowed until prof_spans_free. */
 const struct prof_span_kind *prof_spans_kind(const struct prof_spans *spans,
     size_t n);
+/* Reads the whole recording again; -1: the reader's error. */
+int prof_spans_count(struct prof_spans *spans);
 void prof_spans_free(struct prof_spans *spans);
 
 /* ------------------------------------------------------------ profile */

@@ -119,6 +119,22 @@ filter_emit(const struct filter_tree *tree, unsigned at,
 	}
 }
 
+/* What a span is called decides a test at once, see parse.c. */
+static int
+field_span(const struct filter_scope *scope, const char *name,
+    enum filter_value *value, char *why, size_t whysize)
+{
+	if (scope->fs_spans == NULL) {
+		snprintf(why, whysize, "no spans here: the recording has none, "
+		    "or samples are not read for a profile");
+		return (-1);
+	}
+	*value = strcmp(name, "span") == 0 ? FILTER_SPAN :
+	    FILTER_SPAN_DURATION;
+	return (*value == FILTER_SPAN ? DTP_F_KERNEL :
+	    FILTER_F_SPAN_DURATION);
+}
+
 /*
  * What every firing has comes first: an argument called pid is argN, too.
  * argN counts as DTrace does: of a syscall it is the N-th argument (or what
@@ -145,6 +161,9 @@ prof_filter_field(const struct filter_scope *scope, const char *name,
 		*value = FILTER_SYSCALL;
 		return (DTP_F_ARG0);
 	}
+	if (scope->fs_recorded && (strcmp(name, "span") == 0 ||
+	    strcmp(name, "span.duration") == 0))
+		return (field_span(scope, name, value, why, whysize));
 	if (scope->fs_is_call && strcmp(name, "duration") == 0) {
 		*value = FILTER_DURATION;
 		return (DTP_F_DURATION);
@@ -239,8 +258,9 @@ field_list(const struct filter_scope *scope, char *text, size_t size)
 {
 	size_t used;
 
-	used = (size_t)snprintf(text, size, "pid tid cpu %scomm kernel%s%s",
+	used = (size_t)snprintf(text, size, "pid tid cpu %scomm kernel%s%s%s",
 	    scope->fs_recorded ? "" : "uid gid ",
+	    scope->fs_spans == NULL ? "" : " span span.duration",
 	    scope->fs_is_syscall ? " syscall" : "",
 	    scope->fs_is_call ? " duration" : "");
 	for (uint32_t n = 0; n < scope->fs_nargs && used < size; n++) {

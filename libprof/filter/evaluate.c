@@ -22,11 +22,19 @@ struct prof_filter *
 prof_filter_new(const char *expression, const struct prof_event_info *event,
     struct prof_err *error)
 {
+	return (prof_filter_new_in(expression, event, NULL, error));
+}
+
+struct prof_filter *
+prof_filter_new_in(const char *expression, const struct prof_event_info *event,
+    const struct prof_filter_spans *spans, struct prof_err *error)
+{
 	struct filter_scope scope;
 	struct prof_filter *filter;
 
 	memset(&scope, 0, sizeof(scope));
 	scope.fs_recorded = true;
+	scope.fs_spans = spans;
 	if (event != NULL) {
 		scope.fs_event = event->pi_name;
 		scope.fs_is_syscall = event->pi_is_syscall;
@@ -58,6 +66,13 @@ int
 prof_filter_holds(const struct prof_filter *filter,
     const struct prof_record *record, const char *comm)
 {
+	return (prof_filter_holds_in(filter, record, comm, 0));
+}
+
+int
+prof_filter_holds_in(const struct prof_filter *filter,
+    const struct prof_record *record, const char *comm, uint64_t duration_ns)
+{
 	struct dtp_facts facts;
 	uint32_t nargs = record->pr_nargs < DTP_MAX_ARGS ?
 	    record->pr_nargs : DTP_MAX_ARGS;
@@ -67,6 +82,7 @@ prof_filter_holds(const struct prof_filter *filter,
 	facts.fa_field[DTP_F_TID] = record->pr_tid;
 	facts.fa_field[DTP_F_CPU] = record->pr_cpu;
 	facts.fa_field[DTP_F_KERNEL] = record->pr_in_kernel != 0;
+	facts.fa_field[FILTER_F_SPAN_DURATION] = duration_ns;
 	memcpy(facts.fa_comm, comm, strnlen(comm, DTP_COMM_LEN - 1));
 	if (filter->pf_is_call)
 		facts.fa_field[DTP_F_DURATION] = record->pr_weight;

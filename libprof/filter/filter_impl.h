@@ -11,7 +11,10 @@
 
 #include "abi/dtp_abi.h"
 #include "events/event.h"
-#include "prof.h"
+#include "filter.h"
+
+/* The duration of the span that a sample is in: recordings have no gid. */
+#define FILTER_F_SPAN_DURATION	DTP_F_GID
 
 #define FILTER_NODES	128	/* comparisons, and what joins them */
 #define FILTER_DEPTH	64	/* parentheses and ! in each other */
@@ -32,13 +35,15 @@ struct filter_scope {
 	/* Names of calls that the recording has; NULL: those of this machine */
 	const struct prof_syscall *const *fs_calls;
 	uint32_t	 fs_ncalls;
+	const struct prof_filter_spans *fs_spans;	/* NULL: none */
 	uint32_t	 fs_nargs;
 	struct filter_arg fs_arg[DTP_MAX_ARGS];
 };
 
 /* What stands on the right side of a comparison. */
 enum filter_value {
-	FILTER_NUMBER, FILTER_COMM, FILTER_SYSCALL, FILTER_DURATION
+	FILTER_NUMBER, FILTER_COMM, FILTER_SYSCALL, FILTER_DURATION,
+	FILTER_SPAN, FILTER_SPAN_DURATION
 };
 
 enum filter_kind { FILTER_TEST, FILTER_AND, FILTER_OR, FILTER_NOT };

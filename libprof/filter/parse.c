@@ -6,8 +6,9 @@
  *	and:	not { "&&" not }
  *	not:	"!" not | "(" or ")" | test
  *	test:	field ("=="|"!="|"<"|"<="|">"|">="|"&") value
- *	value:	number | number unit | 'text' | "text"
- *		(text for comm and syscall, units for duration)
+ *	value:	number | number unit | 'text' | "text" | p50 | p90 | p99
+ *		(text for comm, syscall and span, units for durations, p50, p90
+ *		and p99 for that of a span)
  *
  * into a tree of bounded size and depth.  Every complaint names the column.
  * Called by compile.c; fuzzed by tests/fuzz/filter.c.
@@ -52,6 +53,9 @@ static int	node_new(struct parser *parser, enum filter_kind kind,
 static int	parse_or(struct parser *parser);
 static int	parse_and(struct parser *parser);
 static int	parse_not(struct parser *parser);
+static int	parse_span(struct parser *parser, struct dtp_test *test);
+static int	parse_span_duration(struct parser *parser,
+		    struct dtp_test *test);
 static int	parse_test(struct parser *parser);
 static int	parse_number(struct parser *parser, struct dtp_test *test,
 		    bool is_signed, const char *field);
@@ -324,14 +328,19 @@ parse_test(struct parser *parser)
 	memset(&test, 0, sizeof(test));
 	test.ft_field = (__u8)field;
 	test.ft_op = (__u8)parser->pa_op;
-	if ((value == FILTER_COMM || value == FILTER_SYSCALL) &&
+	if ((value == FILTER_COMM || value == FILTER_SYSCALL ||
+	    value == FILTER_SPAN) &&
 	    parser->pa_op != DTP_OP_EQ && parser->pa_op != DTP_OP_NE)
 		return (error_expected(parser, value == FILTER_COMM ?
-		    "== or != after comm" : "== or != after syscall"));
+		    "== or != after comm" : value == FILTER_SPAN ?
+		    "== or != after span" : "== or != after syscall"));
 	token_next(parser);
 	rv = value == FILTER_COMM ? parse_text(parser, &test) :
 	    value == FILTER_SYSCALL ? parse_syscall(parser, &test) :
 	    value == FILTER_DURATION ? parse_duration(parser, &test) :
+	    value == FILTER_SPAN ? parse_span(parser, &test) :
+	    value == FILTER_SPAN_DURATION ?
+	    parse_span_duration(parser, &test) :
 	    parse_number(parser, &test, is_signed, name);
 	if (rv == -1)
 		return (-1);
@@ -408,6 +417,73 @@ parse_syscall(struct parser *parser, struct dtp_test *test)
 	}
 	test->ft_value[0] = (uint64_t)number;
 	test->ft_unsigned = 1;
+	return (0);
+}
+
+/* Always, or never: a firing is in the kernel or not, and nowhere else. */
+static void
+test_decide(struct dtp_test *test, bool holds)
+{
+	test->ft_field = DTP_F_KERNEL;
+	test->ft_op = holds ? DTP_OP_NE : DTP_OP_EQ;
+	test->ft_value[0] = 2;
+	test->ft_unsigned = 1;
+}
+
+/* Which span it is, is known: the filter is one of samples in it. */
+static int
+parse_span(struct parser *parser, struct dtp_test *test)
+{
+	const struct prof_filter_spans *spans = parser->pa_scope->fs_spans;
+	const size_t length = (size_t)(parser->pa_at - parser->pa_start);
+	size_t n;
+
+	if (parser->pa_token != TOKEN_TEXT)
+		return (error_expected(parser, "a span such as \"request\""));
+	for (n = 0; n < spans->fp_n; n++)
+		if (strlen(spans->fp_kinds[n]->sk_name) == length - 2 &&
+		    strncmp(spans->fp_kinds[n]->sk_name,
+		    parser->pa_start + 1, length - 2) == 0)
+			break;
+	if (n == spans->fp_n) {
+		fail_at(parser, "the recording has no span '%.*s'",
+		    (int)(length > 42 ? 40 : length - 2),
+		    parser->pa_start + 1);
+		return (prof_cure(parser->pa_error,
+		    "list them with dtprof report --by span"));
+	}
+	test_decide(test, (n == spans->fp_in) == (test->ft_op == DTP_OP_EQ));
+	return (0);
+}
+
+/* A time, or a quantile of the span that the filter is for. */
+static int
+parse_span_duration(struct parser *parser, struct dtp_test *test)
+{
+	static const char *const words[] = { "p50", "p90", "p99" };
+	const struct prof_filter_spans *spans = parser->pa_scope->fs_spans;
+	const bool is_in = spans->fp_in < spans->fp_n;
+	const struct prof_span_kind *kind = is_in ?
+	    spans->fp_kinds[spans->fp_in] : NULL;
+	const uint64_t values[] = { is_in ? kind->sk_p50_ns : 0,
+	    is_in ? kind->sk_p90_ns : 0, is_in ? kind->sk_p99_ns : 0 };
+	const size_t length = (size_t)(parser->pa_at - parser->pa_start);
+	size_t n;
+
+	for (n = 0; n < 3; n++)
+		if (length == strlen(words[n]) && strncmp(parser->pa_start,
+		    words[n], length) == 0)
+			break;
+	if (n < 3) {
+		test->ft_value[0] = values[n];
+		test->ft_unsigned = 1;
+	} else if (parser->pa_token == TOKEN_FIELD)
+		return (error_expected(parser,
+		    "a time such as 10ms, or p50, p90 or p99"));
+	else if (parse_duration(parser, test) == -1)
+		return (-1);
+	if (!is_in)
+		test_decide(test, false);
 	return (0);
 }
 

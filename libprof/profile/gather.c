@@ -620,7 +620,7 @@ gather_alone(struct prof_gather *gather, struct prof_err *error)
 }
 
 struct prof_gather *
-prof_gather_new(const struct prof_reader *reader,
+prof_gather_new(struct prof_reader *reader,
     struct prof_symbols *symbols, const struct prof_history *history,
     const struct prof_profile_options *options, struct prof_err *error)
 {

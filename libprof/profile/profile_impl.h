@@ -86,13 +86,19 @@ void	prof_history_free(struct prof_history *history);
 
 struct prof_select {
 	const struct prof_profile_options *se_options;
-	struct prof_filter **se_filter;	/* by event; NULL: there is none */
+	/*
+	 * For each kind of spans, of samples in one, and of those in none; in
+	 * each by event.  NULL: there is none.
+	 */
+	struct prof_filter **se_filter;
 	size_t		 se_nevents;
+	struct prof_spans *se_spans;	/* NULL: it does not ask for them */
+	size_t		 se_nkinds;
 };
 
 /* Fini also after a failure. */
 int	prof_select_init(struct prof_select *select,
-	    const struct prof_reader *reader,
+	    struct prof_reader *reader,
 	    const struct prof_profile_options *options,
 	    struct prof_err *error);
 void	prof_select_fini(struct prof_select *select);
@@ -256,7 +262,7 @@ struct prof_gathered {
 };
 
 struct prof_gather;
-struct prof_gather *prof_gather_new(const struct prof_reader *reader,
+struct prof_gather *prof_gather_new(struct prof_reader *reader,
 	    struct prof_symbols *symbols, const struct prof_history *history,
 	    const struct prof_profile_options *options,
 	    struct prof_err *error);	/* owned by caller */

@@ -1,39 +1,44 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Which samples a profile is made of: a range of time, and a filter.  It is
+ * Which samples a profile is made of: a range of time, and a filter, which may
+ * ask for the span that a sample is in.  It is
  * asked by the threads of gather.c at once, and only read then.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "filter/filter.h"
 #include "profile_impl.h"
+#include "spans/spans.h"
+
+/* Does the expression ask for spans, and are there any? */
+static bool
+asks_spans(const struct prof_reader *reader, const char *filter)
+{
+	return (strstr(filter, "span") != NULL &&
+	    prof_reader_info(reader, "span.0.name") != NULL);
+}
 
 /*
  * For each event on its own, since argument names differ.  An event without
  * the argument that is asked for has no sample that passes; an expression
  * that fits no event at all is a mistake.
  */
-int
-prof_select_init(struct prof_select *select, const struct prof_reader *reader,
-    const struct prof_profile_options *options, struct prof_err *error)
+static int
+filters_make(struct prof_select *select, const struct prof_reader *reader,
+    const struct prof_filter_spans *spans, struct prof_err *error)
 {
+	struct prof_filter **filter = select->se_filter +
+	    spans->fp_in * select->se_nevents;
 	struct prof_err why = { 0 };
 	bool any = false;
-	size_t e;
 
-	select->se_options = options;
-	select->se_nevents = prof_reader_nevents(reader);
-	if (options->pl_filter == NULL)
-		return (0);
-	select->se_filter = calloc(select->se_nevents + 1,
-	    sizeof(*select->se_filter));
-	if (select->se_filter == NULL)
-		return (prof_fail_nomem(error));
-	for (e = 1; e < select->se_nevents; e++) {
-		select->se_filter[e] = prof_filter_new(options->pl_filter,
-		    prof_reader_event(reader, e), &why);
-		any = any || select->se_filter[e] != NULL;
+	for (size_t e = 1; e < select->se_nevents; e++) {
+		filter[e] = prof_filter_new_in(select->se_options->pl_filter,
+		    prof_reader_event(reader, e), spans->fp_n == 0 ? NULL :
+		    spans, &why);
+		any = any || filter[e] != NULL;
 	}
 	if (any || why.pe_code == PROF_OK)
 		return (0);
@@ -41,14 +46,53 @@ prof_select_init(struct prof_select *select, const struct prof_reader *reader,
 	return (-1);
 }
 
+static int
+kinds_make(struct prof_select *select, const struct prof_reader *reader,
+    struct prof_err *error)
+{
+	const struct prof_span_kind **kinds = calloc(select->se_nkinds + 1,
+	    sizeof(*kinds));
+	struct prof_filter_spans spans = { kinds, select->se_nkinds, 0 };
+	int rv = kinds == NULL ? prof_fail_nomem(error) : 0;
+
+	for (size_t n = 0; rv == 0 && n < spans.fp_n; n++)
+		kinds[n] = prof_spans_kind(select->se_spans, n);
+	for (; rv == 0 && spans.fp_in <= spans.fp_n; spans.fp_in++)
+		rv = filters_make(select, reader, &spans, error);
+	free(kinds);
+	return (rv);
+}
+
+int
+prof_select_init(struct prof_select *select, struct prof_reader *reader,
+    const struct prof_profile_options *options, struct prof_err *error)
+{
+	select->se_options = options;
+	select->se_nevents = prof_reader_nevents(reader);
+	if (options->pl_filter == NULL)
+		return (0);
+	if (asks_spans(reader, options->pl_filter)) {
+		select->se_spans = prof_spans_new(reader, error);
+		if (select->se_spans == NULL)
+			return (-1);
+		select->se_nkinds = prof_spans_nkinds(select->se_spans);
+	}
+	select->se_filter = calloc((select->se_nevents + 1) *
+	    (select->se_nkinds + 1), sizeof(*select->se_filter));
+	if (select->se_filter == NULL)
+		return (prof_fail_nomem(error));
+	return (kinds_make(select, reader, error));
+}
+
 void
 prof_select_fini(struct prof_select *select)
 {
-	size_t e;
+	const size_t n = select->se_nevents * (select->se_nkinds + 1);
 
-	for (e = 0; select->se_filter != NULL && e < select->se_nevents; e++)
-		prof_filter_free(select->se_filter[e]);
+	for (size_t i = 0; select->se_filter != NULL && i < n; i++)
+		prof_filter_free(select->se_filter[i]);
 	free(select->se_filter);
+	prof_spans_free(select->se_spans);
 }
 
 bool
@@ -65,11 +109,28 @@ prof_select_wants(const struct prof_select *select,
     const struct prof_record *record, const char *comm)
 {
 	const struct prof_filter *filter;
+	const struct prof_span *span;
+	bool is_in = false;
 
 	if (select->se_filter == NULL)
 		return (true);
 	if (record->pr_comm[0] != '\0')
 		comm = record->pr_comm;
-	filter = select->se_filter[record->pr_event];
-	return (filter != NULL && prof_filter_holds(filter, record, comm));
+	/* In spans of several kinds, it may be wanted for any of them. */
+	for (size_t n = 0; n < select->se_nkinds; n++) {
+		span = prof_spans_at(select->se_spans, n, record->pr_tid,
+		    record->pr_time_ns);
+		if (span == NULL)
+			continue;
+		is_in = true;
+		filter = select->se_filter[n * select->se_nevents +
+		    record->pr_event];
+		if (filter != NULL && prof_filter_holds_in(filter, record,
+		    comm, span->sp_duration_ns))
+			return (true);
+	}
+	filter = select->se_filter[select->se_nkinds * select->se_nevents +
+	    record->pr_event];
+	return (!is_in && filter != NULL &&
+	    prof_filter_holds(filter, record, comm));
 }

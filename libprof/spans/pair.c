@@ -159,6 +159,21 @@ kind_begin(struct span_kind *kind, struct span_key *key, uint64_t value,
 	return (0);
 }
 
+/* It is no span; samples in it are not in another one either. */
+static int
+rest_add(struct span_kind *kind, const struct prof_span *begun,
+    uint64_t time_ns)
+{
+	struct prof_span *rest = prof_grow((void **)&kind->ks_rest,
+	    &kind->ks_nrest, &kind->ks_cap_rest, sizeof(*rest));
+
+	if (rest == NULL)
+		return (-1);
+	*rest = *begun;
+	rest->sp_duration_ns = time_ns - begun->sp_begin_ns;
+	return (0);
+}
+
 static int
 kind_end(struct span_kind *kind, struct span_key *key,
     const struct prof_record *record)
@@ -179,7 +194,7 @@ kind_end(struct span_kind *kind, struct span_key *key,
 	    &kind->ks_gaps, begun->sp_begin_ns, record->pr_time_ns)) {
 		kind->ks_kind.sk_unpaired_begins++;
 		kind->ks_kind.sk_unpaired_ends++;
-		return (0);
+		return (rest_add(kind, begun, record->pr_time_ns));
 	}
 	span = prof_grow((void **)&kind->ks_span, &kind->ks_nspans,
 	    &kind->ks_cap_spans, sizeof(*span));
@@ -212,8 +227,8 @@ sample_take(struct prof_spans *spans, struct span_kind *kind,
 	return (rv);
 }
 
-/* Those of a key that have begun will not end. */
-static void
+/* Those of a key that have begun will not end; -1: no memory. */
+static int
 key_close(struct span_kind *kind, struct span_key *key, uint64_t time_ns)
 {
 	while (key->ke_top != 0) {
@@ -224,10 +239,13 @@ key_close(struct span_kind *kind, struct span_key *key, uint64_t time_ns)
 			kind->ks_kind.sk_unpaired_begins++;
 		else
 			kind->ks_kind.sk_open++;
+		if (rest_add(kind, begun, time_ns) == -1)
+			return (-1);
 	}
+	return (0);
 }
 
-static void
+static int
 thread_close(struct prof_spans *spans, uint32_t pid, uint32_t tid,
     uint64_t time_ns)
 {
@@ -241,9 +259,11 @@ thread_close(struct prof_spans *spans, uint32_t pid, uint32_t tid,
 			continue;
 		n = prof_dict_peek(&kind->ks_pairs.pa_by_key, &bytes,
 		    sizeof(bytes));
-		if (n != PROF_INTERN_FAILED)
-			key_close(kind, &kind->ks_pairs.pa_key[n], time_ns);
+		if (n != PROF_INTERN_FAILED && key_close(kind,
+		    &kind->ks_pairs.pa_key[n], time_ns) == -1)
+			return (-1);
 	}
+	return (0);
 }
 
 /*
@@ -253,18 +273,16 @@ thread_close(struct prof_spans *spans, uint32_t pid, uint32_t tid,
 static int
 life_take(struct prof_spans *spans, const struct prof_record *record)
 {
+	const uint64_t now_ns = record->pr_time_ns;
+	const bool moves = record->pr_type == PROF_R_EXEC &&
+	    record->pr_ptid != record->pr_tid;
 	uint32_t *ended;
 
-	if (record->pr_type == PROF_R_EXIT)
-		thread_close(spans, record->pr_pid, record->pr_tid,
-		    record->pr_time_ns);
-	else if (record->pr_type == PROF_R_EXEC &&
-	    record->pr_ptid != record->pr_tid) {
-		thread_close(spans, record->pr_pid, record->pr_tid,
-		    record->pr_time_ns);
-		thread_close(spans, record->pr_pid, record->pr_ptid,
-		    record->pr_time_ns);
-	}
+	if (((record->pr_type == PROF_R_EXIT || moves) && thread_close(spans,
+	    record->pr_pid, record->pr_tid, now_ns) == -1) ||
+	    (moves && thread_close(spans, record->pr_pid, record->pr_ptid,
+	    now_ns) == -1))
+		return (-1);
 	if (record->pr_type != PROF_R_EXIT || !record->pr_group_dead)
 		return (0);
 	if ((ended = pid_ended(spans, record->pr_pid)) == NULL)
@@ -305,8 +323,9 @@ prof_spans_pair(struct prof_spans *spans, struct prof_err *error)
 		struct span_kind *kind = &spans->ss_kind[n];
 
 		for (size_t k = 0; k < kind->ks_pairs.pa_nkeys; k++)
-			key_close(kind, &kind->ks_pairs.pa_key[k],
-			    spans->ss_last_ns);
+			if (key_close(kind, &kind->ks_pairs.pa_key[k],
+			    spans->ss_last_ns) == -1)
+				return (no_memory(error));
 		prof_span_pairs_fini(&kind->ks_pairs);
 	}
 	return (0);

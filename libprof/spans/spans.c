@@ -195,6 +195,8 @@ prof_spans_new(struct prof_reader *reader, struct prof_err *error)
 	for (size_t n = 0; n < spans->ss_nkinds && rv == 0; n++) {
 		kind_account(spans, &spans->ss_kind[n]);
 		rv = kind_measure(&spans->ss_kind[n], error);
+		if (rv == 0 && prof_span_places_make(&spans->ss_kind[n]) == -1)
+			rv = prof_fail_nomem(error);
 	}
 	if (rv == 0)
 		return (spans);
@@ -227,6 +229,8 @@ prof_spans_free(struct prof_spans *spans)
 		free(kind->ks_role);
 		free(kind->ks_argument);
 		free(kind->ks_span);
+		free(kind->ks_rest);
+		free(kind->ks_place);
 	}
 	free(spans->ss_kind);
 	free(spans->ss_ended);

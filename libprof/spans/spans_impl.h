@@ -5,6 +5,7 @@
  *	spans.c		what the recording defines; its spans, their quantiles
  *	gaps.c		when events were lost
  *	pair.c		from events in order of time to spans
+ *	place.c		in which span a thread was at a time
  *
  * They are paired when a recording is read, not while it is made: begins and
  * ends are samples like any others, so each one is stored or counted as lost,
@@ -21,6 +22,7 @@
 
 #include "base/intern.h"
 #include "base/record.h"
+#include "spans.h"
 
 /* What an event is to a kind of spans. */
 #define SPAN_BEGIN	1u
@@ -64,6 +66,16 @@ struct span_pairs {
 	uint32_t	 pa_free;	/* as ke_top: those that are free */
 };
 
+#define SPAN_AMBIGUOUS	UINT32_MAX
+
+/* A thread is in a span of a kind, or in several. */
+struct span_place {
+	uint64_t	pl_from_ns;
+	uint64_t	pl_to_ns;
+	uint32_t	pl_tid;
+	uint32_t	pl_span;	/* its number, or SPAN_AMBIGUOUS */
+};
+
 struct span_kind {
 	struct prof_span_kind ks_kind;
 	enum span_scope	 ks_scope;
@@ -74,6 +86,13 @@ struct span_kind {
 	struct prof_span *ks_span;
 	size_t		 ks_nspans;
 	size_t		 ks_cap_spans;
+	/* What is no span: until it was closed, or its end may have been. */
+	struct prof_span *ks_rest;
+	size_t		 ks_nrest;
+	size_t		 ks_cap_rest;
+	struct span_place *ks_place;	/* by thread and time */
+	size_t		 ks_nplaces;
+	size_t		 ks_cap_places;
 };
 
 struct prof_spans {
@@ -105,5 +124,10 @@ bool	prof_span_gaps_touch(const struct span_gaps *gaps, uint64_t from_ns,
 /* All spans of all kinds, in the order in which they end. */
 int	prof_spans_pair(struct prof_spans *spans, struct prof_err *error);
 void	prof_span_pairs_fini(struct span_pairs *pairs);
+
+/* ------------------------------------------------------------ place.c */
+
+/* Once all spans are there, in their order; -1: no memory. */
+int	prof_span_places_make(struct span_kind *kind);
 
 #endif /* PROF_SPANS_IMPL_H */

@@ -4,7 +4,8 @@
  * threads that call, recurse, fork off others' numbers and end in the middle,
  * and of keys that threads hand to each other: each one that no loss or pause
  * touches, with its times, and none that one does.  What is open or orphan is
- * so for certain, and begins and ends add up with those lost.
+ * so for certain, and begins and ends add up with those lost.  A thread at a
+ * time is in the one span that it was in, and in none where there were several.
  *
  * Easy to get wrong: an end that was lost, after which each end of a recursion
  * belongs to the wrong begin; a thread's number that another one has then; the
@@ -15,6 +16,7 @@
  */
 #include "base/error.h"
 #include "recording-lib.h"
+#include "spans/spans.h"
 
 #define PIDS		3
 #define TIDS		4
@@ -367,12 +369,68 @@ quantiles_check(const struct prof_span_kind *found)
 	}
 }
 
+/* The spans that a thread began and that were not over; of calls one. */
+static const struct truth *
+truth_at(const struct kind *kind, uint32_t tid, uint64_t time_ns, int *n)
+{
+	const struct truth *found = NULL;
+
+	*n = 0;
+	for (size_t i = 0; i < kind->kd_n; i++) {
+		const struct truth *truth = &kind->kd_truth[i];
+		const uint64_t end_ns = truth->tr_end_ns != 0 ?
+		    truth->tr_end_ns : truth->tr_close_ns != 0 ?
+		    truth->tr_close_ns : now_ns;
+
+		if (truth->tr_begin_ns == 0 || truth->tr_tid != tid ||
+		    time_ns < truth->tr_begin_ns || time_ns >= end_ns ||
+		    (*n == 1 && kind == &kinds[0]))
+			continue;
+		++*n;
+		found = truth;
+	}
+	return (found);
+}
+
+/* Random times of random threads; how many were in a span. */
+static int
+places_check(const struct prof_spans *spans, size_t which)
+{
+	const struct kind *kind = &kinds[which];
+	int in = 0, n;
+
+	for (int i = 0; i < 400; i++) {
+		const uint32_t tid = tid_of(below(PIDS), below(TIDS));
+		const uint64_t time_ns = FIRST_NS +
+		    rnd() % (now_ns - FIRST_NS);
+		const struct prof_span *span = prof_spans_at(spans, which,
+		    tid, time_ns);
+		const struct truth *truth = truth_at(kind, tid, time_ns, &n);
+
+		in += span != NULL;
+		if (span == NULL && ngaps > 0)
+			continue;
+		if (truth == NULL || n > 1 || truth->tr_end_ns == 0 ||
+		    truth->tr_end_tid != tid) {
+			CHECK(span == NULL || ngaps > 0);
+			continue;
+		}
+		CHECK(span != NULL);
+		/* Beside a loss the outermost may not be known. */
+		CHECK(ngaps > 0 || span->sp_begin_ns == truth->tr_begin_ns);
+		CHECK(span->sp_tid == tid && span->sp_begin_ns <= time_ns &&
+		    time_ns < span->sp_begin_ns + span->sp_duration_ns);
+	}
+	return (in);
+}
+
 int
 main(int argc, char **argv)
 {
 	const int rounds = argc > 1 ? atoi(argv[1]) : 40;
 	const char *path = work_path("spans.dtp");
 	uint64_t spans_seen = 0, unpaired = 0;
+	int in_spans = 0;
 	struct prof_spans *spans;
 	struct prof_reader *reader;
 	struct prof_err error;
@@ -395,6 +453,7 @@ main(int argc, char **argv)
 			    prof_spans_kind(spans, n);
 
 			quantiles_check(kind);
+			in_spans += places_check(spans, n);
 			unpaired += kind->sk_unpaired_begins;
 			CHECK(ngaps != 0 || (kind->sk_unpaired_begins == 0 &&
 			    kind->sk_unpaired_ends == 0));
@@ -402,8 +461,9 @@ main(int argc, char **argv)
 		prof_spans_free(spans);
 		prof_reader_close(reader);
 	}
-	CHECK(unpaired > 0);
+	CHECK(unpaired > 0 && in_spans > 0);
 	printf("ok: %d recordings, %" PRIu64 " spans as in the log, %" PRIu64
-	    " begins beside losses\n", rounds, spans_seen, unpaired);
+	    " begins beside losses, %d times in one\n", rounds, spans_seen,
+	    unpaired, in_spans);
 	return (0);
 }

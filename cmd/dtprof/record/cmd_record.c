@@ -124,8 +124,6 @@ static const char *const examples[] = {
 	"profile a running process and its context switches",
 	"dtprof record -a -e syscalls:sys_enter_openat --comm nginx",
 	"find which code of nginx opens files",
-	"dtprof record -p 4711 --span 'read=syscall:read:entry'",
-	"profile a process, and how long its reads take",
 	NULL
 };
 

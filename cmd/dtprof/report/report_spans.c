@@ -94,6 +94,8 @@ emit_spans(const struct prof_spans *spans, struct emit *em)
 		    COUNT("count", kind->sk_count),
 		    COUNT("open", kind->sk_open),
 		    COUNT("orphan", kind->sk_orphan),
+		    COUNT("ambiguous", kind->sk_ambiguous),
+		    COUNT("samples", kind->sk_samples),
 		    COUNT("lost", lost_of(kind)),
 		    COUNT("lost_begins", kind->sk_lost_begins),
 		    COUNT("lost_ends", kind->sk_lost_ends),
@@ -113,9 +115,9 @@ static void
 spans_csv(const struct prof_spans *spans, struct out *out)
 {
 	static const char *const columns[] = { "name", "key", "count", "open",
-	    "orphan", "lost", "lost_begins", "lost_ends", "unpaired_begins",
-	    "unpaired_ends", "missed", "late", "total_ns", "p50_ns", "p90_ns",
-	    "p99_ns", "max_ns", NULL };
+	    "orphan", "ambiguous", "samples", "lost", "lost_begins",
+	    "lost_ends", "unpaired_begins", "unpaired_ends", "missed", "late",
+	    "total_ns", "p50_ns", "p90_ns", "p99_ns", "max_ns", NULL };
 	struct emit em;
 
 	emit_csv(&em, out, columns, "\r\n");
@@ -180,6 +182,8 @@ report_spans(const struct report *report, enum report_form form, int color)
 	else if (prof_spans_nkinds(spans) == 0)
 		msg_error("report", "the recording has no spans",
 		    "record them with dtprof record --span NAME=BEGIN,END");
+	else if (prof_spans_count(spans) == -1)
+		msg_prof("report", prof_reader_error(report->re_reader));
 	else {
 		for (size_t n = 0; (kind = prof_spans_kind(spans, n)) != NULL;
 		    n++)

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Which span of a kind a thread was in at a time.
+ *
+ *	span 1    |---------------|
+ *	span 2            |---------------|
+ *	          |   1   |  none |   2   |
+ *
+ * A sample in several is in none of them: which one it worked for cannot be
+ * told.  Nor is it in one that another thread ends, which may work elsewhere
+ * by then.  Calls of a function to itself are one, the outermost.
+ *
+ * Called by spans.c and, for each sample, by profile/.
+ */
+#include <stdlib.h>
+
+#include "base/grow.h"
+#include "base/search.h"
+#include "recording/query.h"
+#include "spans_impl.h"
+
+/* Where spans of a thread begin or end. */
+struct edge {
+	uint64_t	ed_time_ns;
+	uint32_t	ed_tid;
+	uint32_t	ed_span;	/* its number */
+	int32_t		ed_count;	/* below 0: an end; 2: none has it */
+};
+
+struct edges {
+	struct edge	*es_edge;
+	size_t		 es_n;
+	size_t		 es_cap;
+};
+
+static int
+edge_order(const void *a, const void *b)
+{
+	const struct edge *x = a, *y = b;
+
+	if (x->ed_tid != y->ed_tid)
+		return (x->ed_tid > y->ed_tid ? 1 : -1);
+	if (x->ed_time_ns != y->ed_time_ns)
+		return (x->ed_time_ns > y->ed_time_ns ? 1 : -1);
+	return ((x->ed_count > y->ed_count) - (x->ed_count < y->ed_count));
+}
+
+static int
+edges_add(struct edges *edges, const struct prof_span *span, uint32_t number,
+    int32_t count)
+{
+	const struct edge both[2] = {
+		{ span->sp_begin_ns, span->sp_tid, number, count },
+		{ span->sp_begin_ns + span->sp_duration_ns, span->sp_tid,
+		    number, -count },
+	};
+
+	for (int n = 0; n < 2; n++) {
+		struct edge *edge = prof_grow((void **)&edges->es_edge,
+		    &edges->es_n, &edges->es_cap, sizeof(*edge));
+
+		if (edge == NULL)
+			return (-1);
+		*edge = both[n];
+	}
+	return (0);
+}
+
+static int
+edges_collect(const struct span_kind *kind, struct edges *edges)
+{
+	for (size_t n = 0; n < kind->ks_nspans; n++) {
+		const struct prof_span *span = &kind->ks_span[n];
+
+		if (kind->ks_scope == SPAN_THREAD && span->sp_depth > 0)
+			continue;
+		if (edges_add(edges, span, (uint32_t)n,
+		    span->sp_tid == span->sp_end_tid ? 1 : 2) == -1)
+			return (-1);
+	}
+	for (size_t n = 0; n < kind->ks_nrest; n++)
+		if (edges_add(edges, &kind->ks_rest[n], 0, 2) == -1)
+			return (-1);
+	return (0);
+}
+
+/* From each edge to the next one of the thread, where it is in any. */
+static int
+places_make(struct span_kind *kind, const struct edges *edges)
+{
+	uint64_t sum = 0;
+	int64_t count = 0;
+
+	for (size_t n = 0; n + 1 < edges->es_n; n++) {
+		const struct edge *edge = &edges->es_edge[n];
+		struct span_place *place;
+
+		count += edge->ed_count;
+		/* Of one that is alone, its number. */
+		sum = edge->ed_count > 0 ? sum + edge->ed_span :
+		    sum - edge->ed_span;
+		if (count == 0 || edge[1].ed_time_ns == edge->ed_time_ns)
+			continue;
+		place = prof_grow((void **)&kind->ks_place,
+		    &kind->ks_nplaces, &kind->ks_cap_places, sizeof(*place));
+		if (place == NULL)
+			return (-1);
+		place->pl_tid = edge->ed_tid;
+		place->pl_from_ns = edge->ed_time_ns;
+		place->pl_to_ns = edge[1].ed_time_ns;
+		place->pl_span = count == 1 ? (uint32_t)sum : SPAN_AMBIGUOUS;
+	}
+	return (0);
+}
+
+int
+prof_span_places_make(struct span_kind *kind)
+{
+	struct edges edges = { 0 };
+	int rv = edges_collect(kind, &edges);
+
+	if (rv == 0 && edges.es_n > 0) {
+		qsort(edges.es_edge, edges.es_n, sizeof(*edges.es_edge),
+		    edge_order);
+		rv = places_make(kind, &edges);
+	}
+	free(edges.es_edge);
+	return (rv);
+}
+
+static const struct span_place *
+place_find(const struct span_kind *kind, uint32_t tid, uint64_t time_ns)
+{
+	const struct span_place *place = kind->ks_place;
+	const size_t upto = PROF_BEFORE(n, kind->ks_nplaces,
+	    place[n].pl_tid < tid || (place[n].pl_tid == tid &&
+	    place[n].pl_from_ns <= time_ns));
+
+	if (upto == 0)
+		return (NULL);
+	place += upto - 1;
+	return (place->pl_tid == tid && time_ns < place->pl_to_ns ? place :
+	    NULL);
+}
+
+const struct prof_span *
+prof_spans_at(const struct prof_spans *spans, size_t n, uint32_t tid,
+    uint64_t time_ns)
+{
+	const struct span_kind *kind = &spans->ss_kind[n];
+	const struct span_place *place = place_find(kind, tid, time_ns);
+
+	return (place == NULL || place->pl_span == SPAN_AMBIGUOUS ? NULL :
+	    &kind->ks_span[place->pl_span]);
+}
+
+static void
+sample_count(struct prof_spans *spans, const struct prof_record *record)
+{
+	for (size_t n = 0; n < spans->ss_nkinds; n++) {
+		struct span_kind *kind = &spans->ss_kind[n];
+		const struct span_place *place = place_find(kind,
+		    record->pr_tid, record->pr_time_ns);
+
+		if (place == NULL)
+			continue;
+		if (place->pl_span == SPAN_AMBIGUOUS)
+			kind->ks_kind.sk_ambiguous++;
+		else
+			kind->ks_kind.sk_samples++;
+	}
+}
+
+int
+prof_spans_count(struct prof_spans *spans)
+{
+	const struct prof_record *record;
+	int rv;
+
+	for (size_t n = 0; n < spans->ss_nkinds; n++)
+		spans->ss_kind[n].ks_kind.sk_samples =
+		    spans->ss_kind[n].ks_kind.sk_ambiguous = 0;
+	(void)prof_reader_rewind(spans->ss_reader);
+	while ((rv = prof_reader_borrow(spans->ss_reader, &record)) == 1)
+		if (record->pr_type == PROF_R_SAMPLE && !prof_reader_event(
+		    spans->ss_reader, record->pr_event)->pi_is_of_span)
+			sample_count(spans, record);
+	(void)prof_reader_rewind(spans->ss_reader);
+	return (rv);
+}
