@@ -41,7 +41,8 @@ enum opt_type {
 	OPT_SET,	/* unsigned: bit n for the n-th of op_words */
 	OPT_COUNT,	/* struct opt_number; a word of op_words: the largest */
 	OPT_SIZE,	/* struct opt_number, bytes: 64K, 8M */
-	OPT_TIME,	/* struct opt_number, nanoseconds: 10s, 5m, 500ms */
+	/* struct opt_number, nanoseconds: 10s, 5m, 500ms; op_words: -5m */
+	OPT_TIME,
 	OPT_PERCENT,	/* struct opt_number, thousandths of a percent */
 	OPT_IDS		/* struct opt_ids: 1,2,5-7; may be repeated */
 };
@@ -49,6 +50,7 @@ enum opt_type {
 struct opt_number {
 	uint64_t	 on_value;
 	bool		 on_set;
+	bool		 on_from_end;	/* TIME: so long before the end */
 };
 
 /* Owned by the options; the strings are the argument vector's. */
@@ -106,8 +108,8 @@ struct prof_cmd {
 	 * With all rights, before a command that reads gives them up; or NULL.
 	 * 0, or -1 with a message printed.
 	 */
-	int		(*cm_begin)(void *options, int n,
-			    char *const *operands);
+	int		(*cm_begin)(const struct prof_cmd *cmd, void *options,
+			    int n, char *const *operands);
 	int		(*cm_run)(void *options, int n, char **operands);
 };
 
@@ -341,6 +343,18 @@ void	input_say_limits(const char *command, struct prof_symbols *symbols);
 const char *stack_status_name(unsigned status);
 /* Why a frame has no name, of enum prof_unnamed; "": it has one. */
 const char *unnamed_name(unsigned why);
+
+/* ------------------------------------------------------- input_store.c */
+
+/*
+ * cm_begin of commands that read a store: of an operand that is one, ask for
+ * what --filter, --from and --to want; these are then used up.
+ */
+int	input_store_begin(const struct prof_cmd *cmd, void *options, int n,
+	    char *const *operands);
+/* What it got, and reads; NULL: error says why. */
+struct prof_reader *input_store_read(const char *url,
+	    struct prof_import **import, struct prof_err *error);
 
 /* ------------------------------------------------------------- file.c */
 

@@ -20,6 +20,7 @@
 #include "import.h"
 #include "merge.h"
 #include "recording/write.h"
+#include "store/client.h"
 
 /* -------------------------------------------------- what readers call */
 
@@ -194,6 +195,8 @@ convert_by(struct prof_import *import, struct prof_writer *writer)
 		rv = prof_import_merge(import);
 	else if (has_magic(import->im_bytes, import->im_length))
 		rv = refuse_recording(import);
+	else if (prof_import_is_store(import->im_bytes, import->im_length))
+		rv = prof_import_store(import);
 	else if (prof_import_is_perf(import->im_bytes, import->im_length))
 		rv = prof_import_perf(import);
 	else if (prof_import_is_pprof(import->im_bytes, import->im_length))
@@ -283,7 +286,8 @@ static bool
 is_foreign(const struct prof_import *import)
 {
 	static bool (*const is[])(const uint8_t *, size_t) = {
-		prof_import_is_perf, prof_import_is_pprof,
+		prof_import_is_store, prof_import_is_perf,
+		prof_import_is_pprof,
 		prof_import_is_perf_script, prof_import_is_folded
 	};
 
@@ -342,23 +346,15 @@ find_recording(struct prof_import *import, const char *path,
 	return (0);
 }
 
-struct prof_reader *
-prof_reader_open_any(const char *path, struct prof_import **made,
-    struct prof_err *error)
+/* Of a source that is open. */
+static struct prof_reader *
+reader_of(struct prof_import *import, const char *path,
+    struct prof_import **made, struct prof_err *error)
 {
-	struct prof_import *import = import_new(error);
 	struct prof_reader *reader = NULL;
 	struct prof_source source;
 	bool is_made = false;
 
-	*made = NULL;
-	if (import == NULL)
-		return (NULL);
-	if (open_source(import, path) == -1) {
-		prof_import_free(import);
-		/* It says best what a recording's file lacks. */
-		return (prof_reader_open(path, error));
-	}
 	if (find_recording(import, path, &source, &is_made) == 0)
 		reader = prof_reader_open_source(&source, path, error);
 	else if (error != NULL)
@@ -369,6 +365,42 @@ prof_reader_open_any(const char *path, struct prof_import **made,
 	else
 		prof_import_free(import);
 	return (reader);
+}
+
+struct prof_reader *
+prof_reader_open_any(const char *path, struct prof_import **made,
+    struct prof_err *error)
+{
+	struct prof_import *import = import_new(error);
+
+	*made = NULL;
+	if (import == NULL)
+		return (NULL);
+	if (open_source(import, path) == -1) {
+		prof_import_free(import);
+		/* It says best what a recording's file lacks. */
+		return (prof_reader_open(path, error));
+	}
+	return (reader_of(import, path, made, error));
+}
+
+struct prof_reader *
+prof_reader_open_answers(int fd, const char *name, struct prof_import **made,
+    struct prof_err *error)
+{
+	struct prof_import *import = import_new(error);
+	int error_number;
+
+	*made = NULL;
+	if (import == NULL)
+		return (NULL);
+	prof_source_memory(&import->im_source, NULL, 0);
+	error_number = prof_source_open(&import->im_source, fd);
+	if (error_number == 0)
+		return (reader_of(import, name, made, error));
+	prof_import_free(import);
+	prof_fail(error, PROF_E_IO, "%s: %s", name, strerror(error_number));
+	return (NULL);
 }
 
 /* ----------------------------------------------------- several as one */

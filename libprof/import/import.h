@@ -4,6 +4,7 @@
  *
  *	import.c	the public calls; opens, writes, ends
  *	folded.c	folded stacks
+ *	store.c		answers of a store
  *	pprof.c		a profile of pprof, taken apart by pprof_read.c
  *	perf_script.c	text of perf script, taken apart by
  *			perf_script_line.c
@@ -82,6 +83,8 @@ int	prof_import_pprof(struct prof_import *import);
 bool	prof_import_is_pprof(const uint8_t *bytes, size_t length);
 /* By the first line that is no comment. */
 bool	prof_import_is_perf_script(const uint8_t *bytes, size_t length);
+int	prof_import_store(struct prof_import *import);
+bool	prof_import_is_store(const uint8_t *bytes, size_t length);
 bool	prof_import_is_perf(const uint8_t *bytes, size_t length);
 
 #endif /* PROF_IMPORT_H */

@@ -254,8 +254,10 @@ prof_symbols_load(struct prof_symbols *symbols, struct prof_err *error)
 	symbols->sy_kernel = prof_kernel_map_new();
 	symbols->sy_is_given = path != NULL && (strcmp(path, "folded") == 0 ||
 	    strcmp(path, "pprof") == 0 || strcmp(path, "perf-script") == 0);
-	symbols->sy_is_one_memory = path != NULL &&
-	    (strcmp(path, "perf-script") == 0 || strcmp(path, "merge") == 0);
+	symbols->sy_is_given |= prof_reader_info(reader, "store") != NULL;
+	symbols->sy_is_one_memory = (path != NULL &&
+	    (strcmp(path, "perf-script") == 0 || strcmp(path, "merge") ==
+	    0)) || prof_reader_info(reader, "store") != NULL;
 	files->mf_same_boot = is_same_boot(reader);
 	files->mf_unchanged_ns = info_number(reader, "import.unchanged_ns");
 	files->mf_realtime_ns = info_number(reader, "time.realtime_ns") -

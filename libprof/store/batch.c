@@ -102,6 +102,7 @@ sample_put(struct prof_store_writer *writer, struct prof_store_rows *rows,
 	prof_row_uint(row, key->ke_tid, 4);
 	prof_row_uint(row, key->ke_cpu, 2);
 	prof_row_text(row, writer->sw_text[key->ke_comm]);
+	prof_row_uint(row, key->ke_renames, 4);
 	prof_row_text(row, "");
 	prof_row_uint(row, key->ke_stack, 8);
 	prof_row_uint(row, key->ke_weight, 8);

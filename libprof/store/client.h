@@ -52,4 +52,29 @@ enum prof_store_sent prof_store_send(struct prof_store *store,
 int	prof_store_ask(struct prof_store *store, const char *sql,
 	    uint64_t max_bytes, struct prof_err *error);
 
+/* ------------------------------------------------------------ select.c */
+
+#define PROF_STORE_MOST		(8ULL << 30)	/* bytes of an answer */
+
+/* Which samples are asked for. */
+struct prof_store_want {
+	const char	*wt_filter;	/* as of --filter, or NULL */
+	uint64_t	 wt_from_s;	/* ago; 0: all */
+	uint64_t	 wt_to_s;	/* ago; 0: up to now */
+};
+
+/*
+ * A memory file that import makes a recording of, owned by caller; -1: error
+ * is set.  rest: what is left of the filter, a text, "" or empty for nothing.
+ */
+int	prof_store_select(struct prof_store *store,
+	    const struct prof_store_want *want, struct prof_buf *rest,
+	    struct prof_err *error);
+/* A recording made of it (import/import.c); the descriptor stays open. */
+struct prof_reader *prof_reader_open_answers(int fd, const char *name,
+	    struct prof_import **made, struct prof_err *error);
+/* A filter taken apart: SQL on labels, each term behind " AND ", and rest. */
+int	prof_store_filter(const char *filter, struct prof_buf *sql,
+	    struct prof_buf *rest, struct prof_err *error);
+
 #endif /* PROF_CLIENT_H */

@@ -174,6 +174,27 @@ task_take(struct prof_store_writer *writer, const struct prof_record *record)
 	return (0);
 }
 
+/* Of its samples, what it was called between two of them is not seen. */
+static int
+name_take(struct prof_store_writer *writer, uint32_t tid,
+    struct prof_row_cached *cached)
+{
+	struct prof_row_name *name;
+	bool is_new;
+	const uint32_t n = prof_map_find(&writer->sw_by_tid, tid, &is_new);
+
+	name = n == PROF_INTERN_FAILED ? NULL : !is_new ?
+	    &writer->sw_name[n] : prof_grow((void **)&writer->sw_name,
+	    &writer->sw_nnames, &writer->sw_cap_names, sizeof(*name));
+	if (name == NULL)
+		return (-1);
+	if (!is_new && name->nm_comm != cached->ca_comm)
+		name->nm_renames++;
+	name->nm_comm = cached->ca_comm;
+	cached->ca_renames = name->nm_renames;
+	return (0);
+}
+
 static struct prof_row_cached *
 who_find(struct prof_store_writer *writer, const struct prof_record *record)
 {
@@ -194,7 +215,8 @@ who_find(struct prof_store_writer *writer, const struct prof_record *record)
 	    &moment->mo_to_ns);
 	program = program_of(writer, record->pr_pid);
 	cached->ca_comm = text_number(writer, moment->mo_comm);
-	if (program == NULL || cached->ca_comm == PROF_INTERN_FAILED)
+	if (program == NULL || cached->ca_comm == PROF_INTERN_FAILED ||
+	    name_take(writer, record->pr_tid, cached) == -1)
 		return (NULL);
 	cached->ca_build = program->pg_build;
 	cached->ca_pid = record->pr_pid;
@@ -245,6 +267,7 @@ sample_take(struct prof_store_writer *writer,
 		return (no_memory(writer));
 	key.ke_build = who->ca_build;
 	key.ke_comm = who->ca_comm;
+	key.ke_renames = who->ca_renames;
 	account->ac_samples++;
 	account->ac_weight += record->pr_weight;
 	if (row_add(writer, &key) == -1)
@@ -362,6 +385,8 @@ prof_store_writer_free(struct prof_store_writer *writer)
 	prof_dict_free(&writer->sw_by_text);
 	prof_dict_free(&writer->sw_by_key);
 	prof_map_free(&writer->sw_by_pid);
+	prof_map_free(&writer->sw_by_tid);
+	free(writer->sw_name);
 	while (writer->sw_ntexts > 0)
 		free(writer->sw_text[--writer->sw_ntexts]);
 	free(writer->sw_text);
@@ -415,9 +440,10 @@ call_begin(struct prof_store_writer *writer)
 	writer->sw_elapsed_ns = writer->sw_from_ns = 0;
 	writer->sw_part = 0;
 	writer->sw_is_running = false;
-	writer->sw_nrows = writer->sw_nprograms = 0;
+	writer->sw_nrows = writer->sw_nprograms = writer->sw_nnames = 0;
 	prof_dict_clear(&writer->sw_by_key);
 	prof_map_clear(&writer->sw_by_pid);
+	prof_map_clear(&writer->sw_by_tid);
 	memset(writer->sw_cache, 0, sizeof(writer->sw_cache));
 	prof_stacks_begin(writer->sw_stacks, writer->sw_symbols);
 }

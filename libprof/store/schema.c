@@ -39,7 +39,8 @@ static const struct column stacks[] = {
 static const struct column samples[] = {
 	ATTEMPT, LABELS, { "day", "Date" }, { "time", "DateTime" },
 	{ "event", "String" }, { "pid", "UInt32" }, { "tid", "UInt32" },
-	{ "cpu", "UInt16" }, { "comm", "String" }, { "reason", "String" },
+	{ "cpu", "UInt16" }, { "comm", "String" },
+	{ "renames", "UInt32" }, { "reason", "String" },
 	{ "stack", "UInt64" }, { "weight", "UInt64" }, { "n", "UInt32" },
 	NONE
 };

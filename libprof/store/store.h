@@ -30,6 +30,10 @@
 #define PROF_STORE_ROWS		200000u	/* of a part of a batch */
 #define PROF_STORE_PARTS	256u	/* of a minute */
 
+/* Answers of a store, one behind the other, that import reads. */
+#define PROF_STORE_MAGIC	"dtprof-store 1\n\n"
+#define PROF_STORE_MAGIC_LEN	16
+
 /* ------------------------------------------------------------ schema.c */
 
 enum prof_store_table {

@@ -51,7 +51,7 @@ struct prof_row_key {
 	uint32_t	 ke_cpu;
 	uint32_t	 ke_build;	/* a text */
 	uint32_t	 ke_comm;	/* a text */
-	uint32_t	 ke_pad;
+	uint32_t	 ke_renames;	/* of the thread, until then */
 };
 
 struct prof_row {
@@ -74,12 +74,19 @@ struct prof_row_program {
 	bool		 pg_is_known;
 };
 
+/* What a thread was called last, and how often that has changed. */
+struct prof_row_name {
+	uint32_t	 nm_comm;	/* a text */
+	uint32_t	 nm_renames;
+};
+
 struct prof_row_cached {
 	struct prof_moment ca_moment;
 	uint32_t	 ca_pid;
 	uint32_t	 ca_tid;
 	uint32_t	 ca_comm;
 	uint32_t	 ca_build;
+	uint32_t	 ca_renames;
 	bool		 ca_valid;
 };
 
@@ -118,6 +125,10 @@ struct prof_store_writer {
 	struct prof_row_program	*sw_program;
 	size_t		 sw_nprograms;
 	size_t		 sw_cap_programs;
+	struct prof_map	 sw_by_tid;
+	struct prof_row_name *sw_name;
+	size_t		 sw_nnames;
+	size_t		 sw_cap_names;
 	struct prof_row_cached	 sw_cache[PROF_STORE_CACHE];
 };
 

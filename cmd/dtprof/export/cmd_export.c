@@ -24,6 +24,7 @@ struct export_options {
 	int			 eo_weight;
 	bool			 eo_inlines;
 	bool			 eo_lines;
+	const char		*eo_secret_file;
 };
 
 /* One run. */
@@ -65,6 +66,7 @@ static const struct opt_row options_of_export[] = {
 	{ 'o', "output", "FILE", OPT_STRING, 0, 0, "-",
 	    "output file, or - for standard output",
 	    offsetof(struct export_options, eo_output), NULL },
+	CHOOSE_SECRET(offsetof(struct export_options, eo_secret_file)),
 	CHOOSE_TO(offsetof(struct export_options, eo_time)),
 	{ 0, "weight", "WHAT", OPT_CHOICE, 0, 0, "auto",
 	    "samples or weight; auto is weight in speedscope, else samples; "
@@ -98,6 +100,7 @@ const struct prof_cmd cmd_export = {
 	.cm_notes = "Folded stacks hold one event: the first with samples, or "
 	    "the one of --event.  The other formats hold all events.",
 	.cm_check = check_export,
+	.cm_begin = input_store_begin,
 	.cm_run = run_export,
 };
 

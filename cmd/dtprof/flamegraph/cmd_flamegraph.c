@@ -63,6 +63,7 @@ static const struct opt_row options_of_flamegraph[] = {
 	{ 0, "reverse", NULL, OPT_FLAG, 0, 0, NULL,
 	    "put leaf functions at the root, their callers above",
 	    offsetof(struct flame_options, fo_reverse), NULL },
+	CHOOSE_SECRET(offsetof(struct flame_options, fo_secret_file)),
 	{ 0, "title", "TEXT", OPT_STRING, 0, 0, NULL,
 	    "title (default: the recorded command)",
 	    offsetof(struct flame_options, fo_title), NULL },
@@ -97,6 +98,7 @@ const struct prof_cmd cmd_flamegraph = {
 	    "--base-to and --base-between without --base compare two time "
 	    "ranges of one recording.",
 	.cm_check = check_flamegraph,
+	.cm_begin = input_store_begin,
 	.cm_run = run_flamegraph,
 };
 

@@ -31,6 +31,7 @@ struct flame_options {
 	bool			 fo_lines;
 	bool			 fo_open;
 	bool			 fo_reverse;
+	const char	*fo_secret_file;
 };
 
 /* The base, or what is new. */

@@ -159,7 +159,7 @@ cmd_run(const struct prof_cmd *cmd, int argc, char **argv)
 		status = cmd->cm_check != NULL &&
 		    cmd->cm_check(options, argc, argv) == -1 ?
 		    misused : (cmd->cm_begin != NULL &&
-		    cmd->cm_begin(options, argc, argv) == -1) ||
+		    cmd->cm_begin(cmd, options, argc, argv) == -1) ||
 		    (cmd->cm_reads &&
 		    helper_begin(cmd, options, argc, argv) == -1) ?
 		    EXIT_FAILED : cmd->cm_run(options, argc, argv);

@@ -130,6 +130,19 @@ choose_has_time(const struct choose_time *time)
 	    time->ct_to.on_set);
 }
 
+/* What is relative to another end shows when the recording is read. */
+static bool
+is_backwards(const struct choose_time *time)
+{
+	const struct opt_number *from = &time->ct_from, *to = &time->ct_to;
+
+	if (!to->on_set || to->on_from_end != from->on_from_end)
+		return (to->on_set && !to->on_from_end && !from->on_set &&
+		    to->on_value == 0);
+	return (to->on_from_end ? to->on_value >= from->on_value :
+	    to->on_value <= from->on_value);
+}
+
 int
 choose_check(const char *command, const struct choose_time *time)
 {
@@ -137,10 +150,10 @@ choose_check(const char *command, const struct choose_time *time)
 	    (time->ct_from.on_set || time->ct_to.on_set))
 		msg_error(command, "--between excludes --from and --to",
 		    "choose a range by markers or by time");
-	else if (time->ct_to.on_set && time->ct_to.on_value <=
-	    time->ct_from.on_value)
+	else if (is_backwards(time))
 		msg_error(command, "--to is not after --from",
-		    "both are relative to the start of the recording");
+		    "both are relative to the start of the recording, or with "
+		    "'-' to its end");
 	else
 		return (0);
 	return (-1);
@@ -175,25 +188,51 @@ find_start(struct prof_reader *reader, uint64_t *start_ns)
 	return (rv == -1 ? -1 : 0);
 }
 
+/* When it ended: STOP, or what came last. */
+static int
+find_end(struct prof_reader *reader, uint64_t *end_ns)
+{
+	const struct prof_record *record;
+	int rv;
+
+	while ((rv = prof_reader_borrow(reader, &record)) == 1)
+		if (record->pr_time_ns > *end_ns)
+			*end_ns = record->pr_time_ns;
+	(void)prof_reader_rewind(reader);
+	return (rv);
+}
+
+static uint64_t
+time_of(const struct opt_number *number, uint64_t start_ns, uint64_t end_ns)
+{
+	uint64_t time_ns;
+
+	if (number->on_from_end)
+		return (end_ns - start_ns < number->on_value ? start_ns :
+		    end_ns - number->on_value);
+	return (__builtin_add_overflow(start_ns, number->on_value,
+	    &time_ns) ? UINT64_MAX : time_ns);
+}
+
 int
 choose_range(const char *command, struct prof_reader *reader,
     const struct choose_time *time, struct prof_profile_options *options)
 {
-	uint64_t start_ns;
+	const bool needs_end = (time->ct_from.on_set &&
+	    time->ct_from.on_from_end) || time->ct_to.on_from_end;
+	uint64_t start_ns, end_ns = 0;
 
 	if (time->ct_between != NULL)
 		return (range_of_marks(command, reader, time->ct_between,
 		    options));
 	if (!time->ct_from.on_set && !time->ct_to.on_set)
 		return (0);
-	if (find_start(reader, &start_ns) == -1)
+	if (find_start(reader, &start_ns) == -1 ||
+	    (needs_end && find_end(reader, &end_ns) == -1))
 		return (msg_prof(command, prof_reader_error(reader)));
-	if (__builtin_add_overflow(start_ns, time->ct_from.on_value,
-	    &options->pl_from_ns))
-		options->pl_from_ns = UINT64_MAX;
-	if (time->ct_to.on_set && __builtin_add_overflow(start_ns,
-	    time->ct_to.on_value, &options->pl_to_ns))
-		options->pl_to_ns = UINT64_MAX;
+	options->pl_from_ns = time_of(&time->ct_from, start_ns, end_ns);
+	if (time->ct_to.on_set)
+		options->pl_to_ns = time_of(&time->ct_to, start_ns, end_ns);
 	return (0);
 }
 

@@ -28,11 +28,14 @@ struct choose_span {
 	    NULL, "only samples between two markers", \
 	    (at) + offsetof(struct choose_time, ct_between), NULL }
 #define CHOOSE_FROM(at) { 0, "from", "TIME", OPT_TIME, 0, INT64_MAX, NULL, \
-	    "only samples from TIME on (relative to the start)", \
-	    (at) + offsetof(struct choose_time, ct_from), NULL }
+	    "only samples from TIME on: since the start, or -TIME before the " \
+	    "end", (at) + offsetof(struct choose_time, ct_from), "-" }
 #define CHOOSE_TO(at) { 0, "to", "TIME", OPT_TIME, 0, INT64_MAX, NULL, \
-	    "only samples before TIME (relative to the start)", \
-	    (at) + offsetof(struct choose_time, ct_to), NULL }
+	    "only samples before TIME: since the start, or -TIME before the " \
+	    "end", (at) + offsetof(struct choose_time, ct_to), "-" }
+#define CHOOSE_SECRET(at) { 0, "secret-file", "FILE", OPT_STRING, 0, 0, \
+	    NULL, "file with the password of a store's user, or a token", \
+	    (at), NULL }
 #define CHOOSE_BASE_BETWEEN(at) { 0, "base-between", "MARKER,MARKER", \
 	    OPT_STRING, 0, 0, NULL, \
 	    "only samples of the base between two markers", \

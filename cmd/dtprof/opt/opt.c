@@ -220,10 +220,12 @@ set_number(struct parse *parse, const struct opt_row *row, const char *text)
 	int rv;
 
 	number = (void *)(parse->pa_options + row->op_at);
+	number->on_from_end = row->op_type == OPT_TIME &&
+	    row->op_words != NULL && text[0] == '-';
 	if (row->op_type == OPT_SIZE)
 		rv = opt_size(text, &value);
 	else if (row->op_type == OPT_TIME)
-		rv = opt_time(text, &value);
+		rv = opt_time(text + number->on_from_end, &value);
 	else if (row->op_type == OPT_PERCENT)
 		rv = opt_percent(text, &value);
 	else if (opt_word(text, strlen(text), row->op_words) >= 0) {

@@ -23,7 +23,8 @@ struct push_options {
 
 static int	 check_push(const void *options, int n,
 		    char *const *operands);
-static int	 begin_push(void *options, int n, char *const *operands);
+static int	 begin_push(const struct prof_cmd *cmd, void *options, int n,
+		    char *const *operands);
 static int	 run_push(void *options, int n, char **operands);
 
 static const struct push_kind *const kinds[] = {
@@ -155,11 +156,13 @@ check_push(const void *options, int n, char *const *operands)
 }
 
 static int
-begin_push(void *options, int n, char *const *operands)
+begin_push(const struct prof_cmd *cmd, void *options, int n,
+    char *const *operands)
 {
 	struct push_options *po = options;
 	struct push *push = &po->ps_push;
 
+	(void)cmd;
 	(void)n;
 	push->pu_url = operands[0];
 	push->pu_secret_file = po->ps_secret_file;

@@ -32,6 +32,7 @@ struct report_options {
 	bool		 rp_stats;
 	bool		 rp_tree;
 	bool		 rp_verbose;
+	const char		*rp_secret_file;
 };
 
 #define PLOT_FILE	"plot.svg"
@@ -77,6 +78,7 @@ static const struct opt_row options_of_report[] = {
 	{ 0, "plot", "WHAT", OPT_SET, 0, 0, NULL,
 	    "plot with gnuplot: " PLOT_WORDS,
 	    offsetof(struct report_options, rp_plot), PLOT_WORDS },
+	CHOOSE_SECRET(offsetof(struct report_options, rp_secret_file)),
 	{ 0, "sort", "HOW", OPT_CHOICE, 0, 0, "self",
 	    "order rows by self or total (callees included)",
 	    offsetof(struct report_options, rp_sort), "self,total" },
@@ -120,6 +122,7 @@ const struct prof_cmd cmd_report = {
 	.cm_usage_status = EXIT_USAGE,
 	.cm_examples = examples,
 	.cm_check = check_report,
+	.cm_begin = input_store_begin,
 	.cm_run = run_report,
 };
 

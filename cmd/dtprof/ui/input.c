@@ -23,8 +23,12 @@ input_read(const char *command, const char *path, struct prof_err *error)
 	struct prof_reader *reader;
 	const char *note;
 
-	file_narrow(path);
-	reader = prof_reader_open_any(path, &import, error);
+	if (prof_store_is_url(path))
+		reader = input_store_read(path, &import, error);
+	else {
+		file_narrow(path);
+		reader = prof_reader_open_any(path, &import, error);
+	}
 	for (size_t n = 0; import != NULL &&
 	    (note = prof_import_note(import, n)) != NULL; n++)
 		msg_note(command, "%s: %s", path, note);

@@ -1,0 +1,456 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * What is asked of a store.  A filter is split at its outer &&: terms on
+ * labels become SQL, all others are evaluated on the samples as in any
+ * recording.  Times are whole minutes, so that samples and accounts are of the
+ * same batches.  Called by reading commands, before they give up their rights.
+ *
+ *	or:	and { "||" and }	and:	not { "&&" not }
+ *	not:	"!" not | "(" or ")" | label ("==" | "!=") text
+ */
+#include <sys/mman.h>
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "client.h"
+#include "store_impl.h"
+
+#define DEPTH	32
+#define WORD	128
+
+struct labels {
+	const char	*la_at;
+	const char	*la_begin;
+	struct prof_buf	*la_sql;
+	struct prof_err	*la_error;
+	unsigned	 la_depth;
+};
+
+static int	labels_or(struct labels *labels);
+
+static void
+sql_add(struct prof_buf *sql, const char *text)
+{
+	prof_buf_bytes(sql, text, strlen(text));
+}
+
+static int
+fail_at(struct labels *labels, const char *what)
+{
+	return (prof_fail(labels->la_error, PROF_E_FILTER, "filter column "
+	    "%zu: %s", (size_t)(labels->la_at - labels->la_begin) + 1, what));
+}
+
+static void
+blanks_skip(struct labels *labels)
+{
+	while (isspace((unsigned char)*labels->la_at))
+		labels->la_at++;
+}
+
+static bool
+sign_take(struct labels *labels, const char *sign)
+{
+	blanks_skip(labels);
+	if (strncmp(labels->la_at, sign, strlen(sign)) != 0)
+		return (false);
+	labels->la_at += strlen(sign);
+	return (true);
+}
+
+static size_t
+word_length(const char *at)
+{
+	size_t n = 0;
+
+	while (isalnum((unsigned char)at[n]) || at[n] == '_' ||
+	    (n > 0 && (at[n] == '.' || at[n] == '-')))
+		n++;
+	return (n);
+}
+
+/* A column, or the value of a key. */
+static const char *
+column_of(const char *word, size_t length)
+{
+	static const char *const columns[] = { "host", "boot", "service",
+	    "version", "container", "pod" };
+
+	for (size_t n = 0; n < sizeof(columns) / sizeof(columns[0]); n++)
+		if (strlen(columns[n]) == length &&
+		    memcmp(columns[n], word, length) == 0)
+			return (columns[n]);
+	return (length > 6 && length < WORD && memcmp(word, "label.", 6) ==
+	    0 ? "" : NULL);
+}
+
+static void
+text_add(struct prof_buf *sql, const char *text, size_t length)
+{
+	sql_add(sql, "'");
+	for (size_t n = 0; n < length; n++) {
+		if (text[n] == '\'' || text[n] == '\\')
+			sql_add(sql, "\\");
+		prof_buf_bytes(sql, text + n, 1);
+	}
+	sql_add(sql, "'");
+}
+
+static int
+labels_test(struct labels *labels)
+{
+	const size_t length = word_length(labels->la_at);
+	const char *column = column_of(labels->la_at, length), *end;
+	struct prof_buf *sql = labels->la_sql;
+
+	if (column == NULL) {
+		fail_at(labels, "not a label of the store");
+		return (prof_cure(labels->la_error, "join labels (host, boot, "
+		    "service, version, label.NAME) with other fields by &&"));
+	}
+	if (column[0] != '\0')
+		sql_add(sql, column);
+	else {
+		sql_add(sql, "label_values[indexOf(label_keys, ");
+		text_add(sql, labels->la_at + 6, length - 6);
+		sql_add(sql, ")]");
+	}
+	labels->la_at += length;
+	if (sign_take(labels, "=="))
+		sql_add(sql, " = ");
+	else if (sign_take(labels, "!="))
+		sql_add(sql, " != ");
+	else
+		return (fail_at(labels, "expected == or != behind a label"));
+	blanks_skip(labels);
+	end = *labels->la_at != '"' && *labels->la_at != '\'' ? NULL :
+	    strchr(labels->la_at + 1, *labels->la_at);
+	if (end == NULL)
+		return (fail_at(labels, "expected a text in quotes"));
+	text_add(sql, labels->la_at + 1, (size_t)(end - labels->la_at) - 1);
+	labels->la_at = end + 1;
+	return (0);
+}
+
+static int
+labels_not(struct labels *labels)
+{
+	int rv;
+
+	if (labels->la_depth++ == DEPTH)
+		return (fail_at(labels, "too deep"));
+	if (sign_take(labels, "!")) {
+		sql_add(labels->la_sql, "NOT ");
+		rv = labels_not(labels);
+	} else if (sign_take(labels, "(")) {
+		sql_add(labels->la_sql, "(");
+		rv = labels_or(labels);
+		sql_add(labels->la_sql, ")");
+		if (rv == 0 && !sign_take(labels, ")"))
+			rv = fail_at(labels, "expected )");
+	} else
+		rv = labels_test(labels);
+	labels->la_depth--;
+	return (rv);
+}
+
+static int
+labels_and(struct labels *labels)
+{
+	int rv = labels_not(labels);
+
+	while (rv == 0 && sign_take(labels, "&&")) {
+		sql_add(labels->la_sql, " AND ");
+		rv = labels_not(labels);
+	}
+	return (rv);
+}
+
+static int
+labels_or(struct labels *labels)
+{
+	int rv = labels_and(labels);
+
+	while (rv == 0 && sign_take(labels, "||")) {
+		sql_add(labels->la_sql, " OR ");
+		rv = labels_and(labels);
+	}
+	return (rv);
+}
+
+/* --------------------------------------------------------------- terms */
+
+/* Behind the term that begins here, outside of quotes and parentheses. */
+static const char *
+term_end(const char *at, bool *has_label, bool *has_or)
+{
+	bool is_word = false;
+	int depth = 0;
+
+	*has_label = *has_or = false;
+	for (; *at != '\0'; at++) {
+		const size_t length = is_word ? 0 : word_length(at);
+
+		if (length > 0) {
+			*has_label |= column_of(at, length) != NULL;
+			at += length - 1;
+			continue;
+		}
+		is_word = false;
+		if ((*at == '"' || *at == '\'') && strchr(at + 1, *at) != NULL)
+			at = strchr(at + 1, *at);
+		else if (*at == '(')
+			depth++;
+		else if (*at == ')')
+			depth--;
+		else if (depth <= 0 && strncmp(at, "||", 2) == 0)
+			*has_or = true;
+		else if (depth <= 0 && strncmp(at, "&&", 2) == 0)
+			break;
+	}
+	return (at);
+}
+
+static bool
+has_outer_or(const char *filter)
+{
+	bool has_label, has_or, any = false;
+
+	for (const char *at = filter; *at != '\0'; at += *at != '\0' ? 2 : 0) {
+		at = term_end(at, &has_label, &has_or);
+		any |= has_or;
+	}
+	return (any);
+}
+
+/* A term on labels, as SQL. */
+static int
+term_take(const char *filter, const char *at, const char *end,
+    struct prof_buf *sql, struct prof_err *error)
+{
+	struct labels labels = { at, filter, sql, error, 0 };
+	int rv;
+
+	sql_add(sql, " AND (");
+	rv = has_outer_or(filter) ? labels_or(&labels) : labels_not(&labels);
+	sql_add(sql, ")");
+	if (rv == 0) {
+		blanks_skip(&labels);
+		if (labels.la_at != end)
+			rv = fail_at(&labels, "labels of the store are joined "
+			    "with other fields by && alone");
+	}
+	return (rv);
+}
+
+static size_t
+trimmed_length(const char *at, const char *end)
+{
+	while (end > at && isspace((unsigned char)end[-1]))
+		end--;
+	return ((size_t)(end - at));
+}
+
+int
+prof_store_filter(const char *filter, struct prof_buf *sql,
+    struct prof_buf *rest, struct prof_err *error)
+{
+	const bool has_or = has_outer_or(filter);
+	bool has_label, any_or;
+	const char *end;
+
+	for (const char *at = filter; ; at = end + 2) {
+		end = term_end(at, &has_label, &any_or);
+		if (has_or)	/* all of it is one term, or none */
+			while (*end != '\0') {
+				bool more;
+
+				end = term_end(end + 2, &more, &any_or);
+				has_label |= more;
+			}
+		if (has_label) {
+			if (term_take(filter, at, end, sql, error) == -1)
+				return (-1);
+		} else {
+			if (rest->bf_len > 0)
+				sql_add(rest, " && ");
+			prof_buf_bytes(rest, at, trimmed_length(at, end));
+		}
+		if (*end == '\0')
+			break;
+	}
+	prof_buf_bytes(rest, "", 1);
+	return (sql->bf_failed || rest->bf_failed ? prof_fail_nomem(error) :
+	    0);
+}
+
+/* -------------------------------------------------------------- queries */
+
+static void
+when_add(struct prof_buf *where, const char *op, uint64_t ago_s)
+{
+	char text[256];
+
+	snprintf(text, sizeof(text), " AND day %s toDate(intDiv("
+	    "toUnixTimestamp(now()) - %llu, 86400)) AND intDiv(batch, 256) %s "
+	    "intDiv(toUnixTimestamp(now()) - %llu, 60)",
+	    op[0] == '<' ? "<=" : ">=", (unsigned long long)ago_s, op,
+	    (unsigned long long)ago_s);
+	sql_add(where, text);
+}
+
+/* " WHERE ...": the committed batches of the time and the labels. */
+static int
+where_make(const struct prof_store_want *want, const char *labels,
+    struct prof_buf *where, struct prof_err *error)
+{
+	struct prof_buf when = { 0 };
+
+	if (want->wt_from_s != 0)
+		when_add(&when, ">=", want->wt_from_s);
+	if (want->wt_to_s != 0)
+		when_add(&when, "<", want->wt_to_s);
+	prof_buf_bytes(&when, "", 1);
+	if (!when.bf_failed) {
+		sql_add(where, " WHERE (recording, batch, attempt) IN (SELECT "
+		    "recording, batch, min(attempt) FROM accounts WHERE 1");
+		sql_add(where, (const char *)when.bf_data);
+		sql_add(where, " GROUP BY recording, batch)");
+		sql_add(where, (const char *)when.bf_data);
+		sql_add(where, labels);
+		prof_buf_bytes(where, "", 1);
+	}
+	prof_buf_free(&when);
+	return (where->bf_failed || when.bf_failed ? prof_fail_nomem(error) :
+	    0);
+}
+
+/* The rows of one question, behind how many bytes they are. */
+static int
+part_append(struct prof_store *store, const char *sql, uint64_t most, int to,
+    struct prof_err *error)
+{
+	static char room[1 << 16];
+	const int from = prof_store_ask(store, sql, most, error);
+	uint64_t length = from == -1 ? 0 : (uint64_t)lseek(from, 0, SEEK_END);
+	bool is_good = from != -1 &&
+	    write(to, &length, sizeof(length)) == (ssize_t)sizeof(length);
+	ssize_t n;
+
+	for (off_t at = 0; is_good && (uint64_t)at < length; at += n) {
+		n = pread(from, room, sizeof(room), at);
+		is_good = n > 0 && write(to, room, (size_t)n) == n;
+	}
+	if (from == -1)
+		return (-1);
+	(void)close(from);
+	return (is_good ? 0 : prof_fail_nomem(error));
+}
+
+static int
+question_ask(struct prof_store *store, const char *const *parts, int to,
+    struct prof_err *error)
+{
+	struct prof_buf sql = { 0 };
+	int rv;
+
+	for (; *parts != NULL; parts++)
+		sql_add(&sql, *parts);
+	sql_add(&sql, " FORMAT RowBinary");
+	prof_buf_bytes(&sql, "", 1);
+	rv = sql.bf_failed ? prof_fail_nomem(error) : part_append(store,
+	    (const char *)sql.bf_data, PROF_STORE_MOST, to, error);
+	prof_buf_free(&sql);
+	return (rv);
+}
+
+/* In the order in which import/store.c takes them. */
+static int
+questions_ask(struct prof_store *store, const char *where, int to,
+    struct prof_err *error)
+{
+#define PROF_COUNTER(bit, name, type, role, source, text) ", sum(" #name ")"
+#define PROF_COUNTER_STACK(bit, name, status) \
+	", sum(" #name "_" #status ")"
+	static const char counters[] = ""
+#include "counters.def"
+	;
+	char *lower = strdup(counters);
+	int rv;
+
+	if (lower == NULL)
+		return (prof_fail_nomem(error));
+	for (char *at = lower; *at != '\0'; at++)
+		*at = (char)tolower((unsigned char)*at);
+	rv = question_ask(store, (const char *const []){ "SELECT k, any(v) "
+	    "FROM accounts ARRAY JOIN info_keys AS k, info_values AS v",
+	    where, " GROUP BY k HAVING uniqExact(v) = 1 ORDER BY k", NULL },
+	    to, error);
+	if (rv == 0)
+		rv = question_ask(store, (const char *const []){
+		    "SELECT event, toUInt32(min(number)), any(probe), "
+		    "any(provider), any(unit), min(period), max(period), "
+		    "any(frequency), toUInt64(min(from_ns)), "
+		    "toUInt64(max(to_ns)), toUInt64(uniqExact(recording)), "
+		    "toUInt64(uniqExact(host)), sum(batch_samples), "
+		    "sum(batch_weight)", lower, " FROM accounts", where,
+		    " GROUP BY event ORDER BY min(number), event", NULL },
+		    to, error);
+	free(lower);
+	if (rv == 0)
+		rv = question_ask(store, (const char *const []){
+		    "SELECT toUInt32(time), event, pid, tid, cpu, comm, "
+		    "stack, weight, sum(n) FROM samples", where, " GROUP BY "
+		    "time, event, pid, tid, cpu, comm, renames, stack, weight "
+		    "ORDER BY time, tid, renames, event, pid, cpu, comm, "
+		    "stack, weight", NULL },
+		    to, error);
+	if (rv == 0)
+		rv = question_ask(store, (const char *const []){
+		    "SELECT stack, any(names), any(modules), any(build_ids), "
+		    "any(kinds), any(unresolved), any(kernel_status), "
+		    "any(user_status) FROM stacks WHERE stack IN (SELECT "
+		    "stack FROM samples", where, ") GROUP BY stack ORDER BY "
+		    "stack", NULL }, to, error);
+	return (rv);
+}
+
+int
+prof_store_select(struct prof_store *store,
+    const struct prof_store_want *want, struct prof_buf *rest,
+    struct prof_err *error)
+{
+	struct prof_buf labels = { 0 }, where = { 0 };
+	int fd = -1;
+
+	if (want->wt_filter != NULL && prof_store_filter(want->wt_filter,
+	    &labels, rest, error) == -1)
+		goto out;
+	prof_buf_bytes(&labels, "", 1);
+	if (labels.bf_failed) {
+		prof_fail_nomem(error);
+		goto out;
+	}
+	if (where_make(want, (const char *)labels.bf_data, &where, error) ==
+	    -1)
+		goto out;
+	fd = memfd_create("store", MFD_CLOEXEC);
+	if (fd == -1 || write(fd, PROF_STORE_MAGIC, PROF_STORE_MAGIC_LEN) !=
+	    PROF_STORE_MAGIC_LEN)
+		prof_fail_nomem(error);
+	else if (questions_ask(store, (const char *)where.bf_data, fd,
+	    error) == 0)
+		goto out;
+	if (fd != -1)
+		(void)close(fd);
+	fd = -1;
+out:
+	prof_buf_free(&labels);
+	prof_buf_free(&where);
+	return (fd);
+}
