@@ -296,6 +296,18 @@ struct prof_frame {
 	uint8_t		 fr_flags;	/* PROF_FRAME_RETURN */
 };
 
+/*
+ * Which frames of a stack are shown, as bits; 0: all but those of interpreters.
+ * A frame of an interpreter is native code of the file that executes the
+ * stack's script frames; what happened there counts for the script frame that
+ * ran it.
+ */
+#define PROF_FRAMES_KERNEL	1u
+#define PROF_FRAMES_NATIVE	2u
+#define PROF_FRAMES_SCRIPT	4u
+#define PROF_FRAMES_INTERPRETER	8u
+#define PROF_FRAMES_ALL		16u
+
 #define PROF_FRAME_INSTRUCTION_BITS	24
 #define PROF_FRAME_INSTRUCTION		0xffffffu
 
@@ -484,6 +496,7 @@ struct prof_profile_options {
 	int		 pl_addresses;	/* functions are called "f 0x1234" */
 	const char	*const *pl_args; /* of events, by name */
 	size_t		 pl_nargs;	/* up to PROF_MAX_ARGS */
+	uint64_t	 pl_frames;	/* PROF_FRAMES_*, of user and kernel */
 };
 
 /*
@@ -558,6 +571,8 @@ struct prof_quality {
 	 * to the result, and a cure.  "": nothing is.
 	 */
 	char		pq_text[1024];
+	/* Of weight: in code of interpreters, counted to script frames. */
+	double		pq_folded;
 };
 
 /* Whose samples a profile is made of; idle tasks are not counted. */

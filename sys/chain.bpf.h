@@ -128,44 +128,68 @@ dtp_chain_find_thread(struct dtp_chain_walk *walk)
 
 /* ------------------------------------------------------------- frames */
 
+/*
+ * A text that a code object points to; mostly that of the frame before, which
+ * is there still.  *were_read: the bit, if it is resident.
+ */
+DTP_INLINE __u64
+dtp_chain_text(struct dtp_unwind *uw, const struct dtp_chain *chain, __u32 i,
+    __u32 *were_read)
+{
+	__u64 at = uw->uw_code[chain->ch_text[i] & (DTP_CHAIN_CODE - 1)];
+	__u64 mixed = 0;
+	__u32 skip;
+
+	if (at != uw->uw_text_of[i]) {
+		if (bpf_probe_read_user(uw->uw_text, sizeof(uw->uw_text),
+		    (void *)(at + chain->ch_text_at)) != 0)
+			return (0);
+		skip = dtp_chain_text_skip(chain, i, uw->uw_text[0]);
+		for (__u32 n = 0; n < DTP_CHAIN_TEXT; n++)
+			mixed += dtp_chain_mix(uw->uw_text[n], skip, n);
+		uw->uw_text_of[i] = at;
+		uw->uw_text_mixed[i] = mixed;
+	}
+	*were_read |= 1U << i;
+	return (uw->uw_text_mixed[i]);
+}
+
 /* What a code object is, by all of it that is resident. */
 DTP_APART __u64
 dtp_chain_content(struct dtp_unwind *uw, const struct dtp_chain *chain)
 {
-	__u64 mixed = 0, text;
-	__u32 skip, were_read = 0;
+	__u32 were_read = 0;
+	__u64 mixed = 0;
 
 	if (uw == NULL || chain == NULL)
 		return (0);
 	for (__u32 n = 0; n < DTP_CHAIN_CODE; n++)
-		mixed = dtp_chain_mix(mixed, uw->uw_code[n], chain->ch_skip,
-		    n);
-	for (__u32 i = 0; i < DTP_CHAIN_TEXTS; i++) {
-		text = uw->uw_code[chain->ch_text[i] & (DTP_CHAIN_CODE - 1)];
-		if (bpf_probe_read_user(uw->uw_text, sizeof(uw->uw_text),
-		    (void *)(text + chain->ch_text_at)) != 0)
-			continue;
-		were_read |= 1U << i;
-		skip = dtp_chain_text_skip(chain, i, uw->uw_text[0]);
-		for (__u32 n = 0; n < DTP_CHAIN_TEXT; n++)
-			mixed = dtp_chain_mix(mixed, uw->uw_text[n], skip, n);
-	}
+		mixed += dtp_chain_mix(uw->uw_code[n], chain->ch_skip, n);
+	for (__u32 i = 0; i < DTP_CHAIN_TEXTS; i++)
+		mixed = mixed * DTP_CHAIN_MIX + dtp_chain_text(uw, chain, i,
+		    &were_read);
 	return ((mixed & ~(__u64)DTP_CHAIN_READ) | were_read);
 }
 
+/* The identity of a code object; of the same one as before it is known. */
 DTP_INLINE __u64
 dtp_chain_check(struct dtp_chain_walk *walk, __u64 code)
 {
 	const struct dtp_chain *chain = walk->cw_chain;
 	struct dtp_unwind *uw = walk->cw_uw;
 
+	if (code == uw->uw_code_of)
+		return (uw->uw_code_check);
+	uw->uw_code_of = code;
+	uw->uw_code_check = 0;
 	code += chain->ch_key;
 	if (chain->ch_nwords == 1)
-		return (dtp_chain_load(code) & chain->ch_key_mask);
-	if (bpf_probe_read_user(uw->uw_code, sizeof(uw->uw_code),
-	    (void *)code) != 0)
-		return (0);
-	return (dtp_chain_content(uw, chain));
+		uw->uw_code_check = dtp_chain_load(code) &
+		    chain->ch_key_mask;
+	else if (bpf_probe_read_user(uw->uw_code, sizeof(uw->uw_code),
+	    (void *)code) == 0)
+		uw->uw_code_check = dtp_chain_content(uw, chain);
+	return (uw->uw_code_check);
 }
 
 /* A word of the frame that was read; all offsets are below its size. */
@@ -262,6 +286,9 @@ dtp_chain_walk(struct dtp_unwind *uw)
 	if (walk.cw_chain == NULL)
 		return (0);
 	uw->uw_script_runs = 0;
+	uw->uw_code_of = 0;
+	for (__u32 i = 0; i < DTP_CHAIN_TEXTS; i++)
+		uw->uw_text_of[i] = 0;
 	dtp_chain_find_thread(&walk);
 	if (walk.cw_thread == 0)
 		return (0);

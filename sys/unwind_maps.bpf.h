@@ -95,6 +95,10 @@ struct dtp_unwind {
 	__u64	uw_script_frame[16];
 	__u64	uw_code[DTP_CHAIN_CODE];
 	__u64	uw_text[DTP_CHAIN_TEXT];
+	__u64	uw_code_of;	/* whose identity is known: the last one's */
+	__u64	uw_code_check;
+	__u64	uw_text_of[DTP_CHAIN_TEXTS];
+	__u64	uw_text_mixed[DTP_CHAIN_TEXTS];
 	__u64	uw_script[DTP_MAX_SCRIPT + 1];
 };
 

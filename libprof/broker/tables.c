@@ -142,6 +142,8 @@ runtime_holds(const struct prof_runtime *runtime)
 	return (runtime->rt_language == 0 ||
 	    (prof_language_at(runtime->rt_language) != NULL &&
 	    runtime->rt_is_known <= 1 &&
+	    memchr(runtime->rt_name, '\0', sizeof(runtime->rt_name)) !=
+	    NULL &&
 	    runtime->rt_variant < 1U << PROF_LANGUAGE_BITS &&
 	    runtime->rt_chain.ch_head == prof_runtime_head(runtime)));
 }

@@ -13,6 +13,8 @@
  * behind a boundary frame that says why.  What is inlined at a frame comes
  * before it.  Called for each sample that is shown, and by profile/.
  */
+#include <string.h>
+
 #include "languages/language.h"
 #include "recording/frame.h"
 #include "recording/query.h"
@@ -25,7 +27,18 @@ struct stack {
 	struct prof_frame *st_frame;
 	size_t		 st_max;
 	size_t		 st_n;		/* of all; the first st_max are kept */
+	unsigned	 st_kinds;	/* that are shown */
+	const char	*st_interpreter; /* its file; NULL: not known */
 };
+
+unsigned
+prof_stack_kinds(unsigned frames)
+{
+	const unsigned all = PROF_FRAMES_ALL - 1;
+
+	return (frames & PROF_FRAMES_ALL ? all :
+	    frames != 0 ? frames : all & ~PROF_FRAMES_INTERPRETER);
+}
 
 static void
 frame_add(struct stack *stack, const struct prof_frame *frame)
@@ -41,17 +54,40 @@ boundary_add(struct stack *stack, enum prof_boundary why)
 	frame_add(stack, &(struct prof_frame){ why, PROF_FRAME_BOUNDARY, 0 });
 }
 
-/* Native frames first to before end. */
+static const struct prof_function *
+function_of(const struct prof_lists *lists, const struct prof_frame *frame)
+{
+	return (prof_symbols_function(lists->li_symbols, prof_symbols_find(
+	    lists->li_symbols, lists->li_space, frame)));
+}
+
+static bool
+is_interpreter(const struct stack *stack, const struct prof_lists *lists,
+    const struct prof_frame *frame)
+{
+	return (stack->st_interpreter != NULL &&
+	    frame->fr_kind == PROF_FRAME_NATIVE && strcmp(
+	    function_of(lists, frame)->fu_module, stack->st_interpreter) ==
+	    0);
+}
+
+/* Native frames first to before end, as far as they are shown. */
 static void
-native_add(struct stack *stack, const struct prof_lists *lists,
-    uint32_t first, uint32_t end)
+native_add(struct stack *stack, struct prof_lists *lists, uint32_t first,
+    uint32_t end)
 {
 	struct prof_frame frame;
+	bool is_folded;
 
 	for (; first < end; first++) {
 		prof_frame_of_pc(lists->li_native[first], PROF_FRAME_NATIVE,
 		    first > 0, &frame);
-		frame_add(stack, &frame);
+		is_folded = is_interpreter(stack, lists, &frame);
+		if (stack->st_kinds & (is_folded ? PROF_FRAMES_INTERPRETER :
+		    PROF_FRAMES_NATIVE))
+			frame_add(stack, &frame);
+		else if (first == 0)
+			lists->li_is_folded = is_folded;
 	}
 }
 
@@ -79,9 +115,7 @@ run_find(const struct prof_lists *lists, unsigned kind, uint32_t from)
 	for (; lists->li_symbols != NULL && from < lists->li_nnative; from++) {
 		prof_frame_of_pc(lists->li_native[from], PROF_FRAME_NATIVE,
 		    from > 0, &frame);
-		function = prof_symbols_function(lists->li_symbols,
-		    prof_symbols_find(lists->li_symbols, lists->li_space,
-		    &frame));
+		function = function_of(lists, &frame);
 		if (prof_language_runs(kind, function->fu_raw))
 			return (from);
 	}
@@ -146,18 +180,44 @@ callers_add(struct stack *stack, const struct prof_lists *lists, uint32_t at)
 	}
 }
 
+/* The file of the function at a place, if it is one that executes scripts. */
+static const char *
+interpreter_at(const struct prof_lists *lists, uint32_t at, uint32_t place)
+{
+	const struct prof_function *function;
+	struct prof_frame frame;
+
+	if (lists->li_symbols == NULL)
+		return (NULL);
+	prof_frame_unpack(lists->li_script[at], &frame);
+	if (!prof_frame_is_script(&frame) ||
+	    run_find(lists, frame.fr_kind, place) != place)
+		return (NULL);
+	prof_frame_of_pc(lists->li_native[place], PROF_FRAME_NATIVE,
+	    place > 0, &frame);
+	function = function_of(lists, &frame);
+	return (function->fu_module[0] == '\0' ? NULL : function->fu_module);
+}
+
 size_t
-prof_stack_merge(const struct prof_lists *lists, struct prof_frame *frames,
+prof_stack_merge(struct prof_lists *lists, struct prof_frame *frames,
     size_t max)
 {
-	struct stack stack = { frames, max, 0 };
+	struct stack stack = { frames, max, 0,
+	    prof_stack_kinds(lists->li_frames), NULL };
 	uint32_t at = 0, native = 0, end, place;
 
+	lists->li_is_folded = false;
+	if ((stack.st_kinds & PROF_FRAMES_SCRIPT) == 0)
+		lists->li_nscript = 0;
 	for (; at < lists->li_nscript; at = end + 1) {
 		end = run_end(lists, at);
 		place = run_place(lists, at, end, native);
 		if (place == NOWHERE)
 			break;
+		if (stack.st_interpreter == NULL)
+			stack.st_interpreter = interpreter_at(lists, at,
+			    place);
 		native_add(&stack, lists, native, place);
 		if (at == end)
 			native_add(&stack, lists, place, place + 1);
@@ -171,13 +231,15 @@ prof_stack_merge(const struct prof_lists *lists, struct prof_frame *frames,
 
 size_t
 prof_record_stack(struct prof_symbols *symbols,
-    const struct prof_record *record, struct prof_frame *frames, size_t max)
+    const struct prof_record *record, unsigned shown,
+    struct prof_frame *frames, size_t max)
 {
-	const struct prof_lists lists = {
+	struct prof_lists lists = {
 		.li_native = record->pr_user,
 		.li_nnative = record->pr_nuser,
 		.li_script = record->pr_script,
 		.li_nscript = record->pr_nscript,
+		.li_frames = shown,
 		.li_is_cut = record->pr_ustatus != PROF_STACK_OK,
 		.li_symbols = symbols,
 		.li_space = prof_symbols_space(symbols, record->pr_pid,
@@ -191,6 +253,6 @@ size_t
 prof_symbols_stack(struct prof_symbols *symbols,
     const struct prof_entry *entry, struct prof_frame *frames, size_t max)
 {
-	return (prof_record_stack(symbols, prof_entry_record(entry), frames,
-	    max));
+	return (prof_record_stack(symbols, prof_entry_record(entry),
+	    PROF_FRAMES_ALL, frames, max));
 }

@@ -17,18 +17,24 @@ struct prof_lists {
 	const uint64_t	*li_script;
 	uint32_t	 li_nscript;
 	bool		 li_is_cut;	/* the native frames end too early */
+	unsigned	 li_frames;	/* PROF_FRAMES_*, as of a profile */
 	/* Where functions of native frames are asked; NULL: by places alone */
 	struct prof_symbols *li_symbols;
 	uint32_t	 li_space;
+	/* out: the innermost frame was an interpreter's, and is not shown */
+	bool		 li_is_folded;
 };
 
+/* PROF_FRAMES_*, 0 and ALL said in full. */
+unsigned prof_stack_kinds(unsigned frames);
+
 /* How many frames it has; the first max are kept. */
-size_t	prof_stack_merge(const struct prof_lists *lists,
+size_t	prof_stack_merge(struct prof_lists *lists,
 	    struct prof_frame *frames, size_t max);
 
 /* As prof_symbols_stack. */
 size_t	prof_record_stack(struct prof_symbols *symbols,
-	    const struct prof_record *record, struct prof_frame *frames,
-	    size_t max);
+	    const struct prof_record *record, unsigned shown,
+	    struct prof_frame *frames, size_t max);
 
 #endif /* PROF_STACK_H */

@@ -57,6 +57,8 @@ prof_mixed_merge(struct prof_mixed *mixed, const struct prof_mixed_key *key)
 		.li_native = mixed->mx_native,
 		.li_script = mixed->mx_script,
 		.li_is_cut = key->mk_is_cut,
+		.li_frames =
+		    (unsigned)mixed->mx_labels->lb_options->pl_frames,
 		.li_symbols = mixed->mx_labels->lb_symbols,
 		.li_space = key->mk_space,
 	};
@@ -70,6 +72,7 @@ prof_mixed_merge(struct prof_mixed *mixed, const struct prof_mixed_key *key)
 	if (lists.li_nscript > 0)
 		mixed->mx_script[0] |= key->mk_instruction;
 	mixed->mx_n = prof_stack_merge(&lists, mixed->mx_frame, MAX_MERGED);
+	mixed->mx_is_folded = lists.li_is_folded;
 	if (mixed->mx_n > 1 && mixed->mx_labels->lb_options->pl_leaves)
 		mixed->mx_n = 1;
 }

@@ -16,6 +16,7 @@ struct prof_mixed {
 	uint64_t	*mx_script;
 	struct prof_frame *mx_frame;	/* innermost first */
 	size_t		 mx_n;
+	bool		 mx_is_folded;	/* the innermost is not shown */
 };
 
 /* What a fold has of a user stack. */

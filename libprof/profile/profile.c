@@ -88,7 +88,9 @@ profile_resolve(struct prof_profile *profile, struct prof_symbols *symbols,
 	uint32_t *nodes = calloc(gathered->ga_nfolds + 1, sizeof(*nodes));
 	int rv;
 
-	if (nodes == NULL ||
+	tree->tr_folded = calloc(profile->pf_nevents + 1,
+	    sizeof(*tree->tr_folded));
+	if (nodes == NULL || tree->tr_folded == NULL ||
 	    prof_labels_init(labels, symbols, options, &budget) == -1 ||
 	    prof_tree_build(tree, labels, profile->pf_reader, history,
 	    gathered, nodes) == -1)
@@ -170,6 +172,7 @@ prof_profile_free(struct prof_profile *profile)
 	free(profile->pf_dense);
 	free(profile->pf_quality);
 	free(profile->pf_tree.tr_node);
+	free(profile->pf_tree.tr_folded);
 	free(profile->pf_tree.tr_bucket);
 	prof_labels_fini(&profile->pf_labels);
 	free(profile);

@@ -339,6 +339,7 @@ struct prof_tree {
 	struct prof_bucket *tr_bucket;
 	size_t		 tr_nbuckets;
 	size_t		 tr_cap_buckets;
+	uint64_t	*tr_folded;	/* by event: weight in folded frames */
 };
 
 /*

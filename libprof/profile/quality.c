@@ -146,6 +146,9 @@ fill_event(struct prof_profile *profile, size_t event,
 	    (double)ends->en_stacks);
 	quality->pq_unresolved = share_of((double)unnamed,
 	    (double)quality->pq_weight);
+	quality->pq_folded = share_of(
+	    (double)profile->pf_tree.tr_folded[event],
+	    (double)quality->pq_weight);
 	quality->pq_over = share_of(quality->pq_over,
 	    (double)quality->pq_weight);
 	quality->pq_effective = samples_effective(quality, ends);

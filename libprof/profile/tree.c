@@ -26,6 +26,7 @@
 
 #include "mixed.h"
 #include "profile_impl.h"
+#include "process/stack.h"
 #include "recording/frame.h"
 #include "recording/query.h"
 
@@ -59,6 +60,8 @@ struct builder {
 	size_t		 bu_nplaces;
 	size_t		 bu_cap_places;
 	struct prof_mixed *bu_mixed;	/* NULL: no stack was, so far */
+	unsigned	 bu_kinds;	/* PROF_FRAMES_*, of what is shown */
+	bool		 bu_is_folded;	/* the fold at hand: its innermost */
 	uint32_t	*bu_path;	/* of places, the innermost first */
 	size_t		 bu_npath;
 	size_t		 bu_cap_path;
@@ -317,6 +320,7 @@ mixed_walk(struct builder *builder, uint32_t node, const struct walk *walk)
 
 	if (mixed == NULL)
 		return (NONE);
+	builder->bu_is_folded = mixed->mx_is_folded;
 	for (size_t n = 0; n < mixed->mx_n; n++) {
 		if (node == NONE || is_over(builder, node))
 			return (node);
@@ -446,6 +450,11 @@ walks_of(struct builder *builder, const struct prof_fold *fold,
 	if (fold->fo_script != 0)
 		user->wa_script = prof_stack_node(builder->bu_reader,
 		    fold->fo_script);
+	if ((builder->bu_kinds & PROF_FRAMES_KERNEL) == 0)
+		kernel->wa_there = kernel->wa_cut = false;
+	if ((builder->bu_kinds & PROF_FRAMES_NATIVE) == 0 &&
+	    user->wa_script == 0)
+		user->wa_there = user->wa_cut = false;
 	/* A damaged chunk took the callers or the script frames away. */
 	kernel->wa_cut |= fold->fo_kstack != 0 && kernel->wa_node == 0;
 	user->wa_cut |= (fold->fo_ustack != 0 && user->wa_node == 0) ||
@@ -464,6 +473,13 @@ call_child(struct builder *builder, uint32_t parent,
 	    call - 1)));
 }
 
+static bool
+has_pc(const struct prof_fold *fold)
+{
+	return ((fold->fo_bits & (PROF_FOLD_KERNEL | PROF_FOLD_KERNEL_PC |
+	    PROF_FOLD_USER | PROF_FOLD_USER_PC)) != 0);
+}
+
 static uint32_t
 node_of(struct builder *builder, const struct prof_fold *fold, uint32_t base,
     uint32_t space)
@@ -473,6 +489,7 @@ node_of(struct builder *builder, const struct prof_fold *fold, uint32_t base,
 
 	if (base == NONE || fold->fo_bits & PROF_FOLD_OVER)
 		return (base == NONE ? NONE : over_child(builder, 0));
+	builder->bu_is_folded = false;
 	walks_of(builder, fold, space, &kernel, &user);
 	if (is_reversed(builder)) {
 		node = call_child(builder, base, fold);
@@ -483,8 +500,11 @@ node_of(struct builder *builder, const struct prof_fold *fold, uint32_t base,
 		node = walk_inwards(builder, node, &kernel);
 		node = call_child(builder, node, fold);
 	}
+	if (kernel.wa_there)
+		builder->bu_is_folded = false;
 	if (node == base)	/* not even a pc */
 		node = named_child(builder, base, PROF_LABEL_CUT,
+		    has_pc(fold) ? "[frames not shown]" :
 		    "[no stack recorded]");
 	return (node);
 }
@@ -545,6 +565,9 @@ tree_build(struct builder *builder, const struct prof_gathered *gathered,
 		    bases[fold->fo_who], space);
 		if (nodes[order[i]] == NONE)
 			return (-1);
+		if (builder->bu_is_folded)
+			builder->bu_tree->tr_folded[fold->fo_event] +=
+			    fold->fo_weight;
 	}
 	return (0);
 }
@@ -583,6 +606,8 @@ prof_tree_build(struct prof_tree *tree, struct prof_labels *labels,
 		.bu_history = history,
 		.bu_gathered = gathered,
 		.bu_budget = labels->lb_budget,
+		.bu_kinds = prof_stack_kinds(
+		    (unsigned)labels->lb_options->pl_frames),
 		.bu_over = { .bu_left = labels->lb_budget->bu_left /
 		    OVER_PART },
 	};

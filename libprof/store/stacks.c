@@ -215,6 +215,7 @@ frames_take(struct prof_stacks *stacks, const struct prof_record *record)
 		prof_frame_of_pc(record->pr_kernel[n], PROF_FRAME_KERNEL,
 		    n > 0, &stacks->ss_frame[n]);
 	more = prof_record_stack(stacks->ss_symbols, record,
+		    PROF_FRAMES_ALL,
 	    stacks->ss_frame + n, MAX_FRAMES - n);
 	if (more > MAX_FRAMES - n)
 		more = MAX_FRAMES - n;

@@ -31,7 +31,7 @@
 #define DTP_CHAIN_FRAME		10
 #define DTP_CHAIN_CODE		16
 #define DTP_CHAIN_TEXT		12
-#define DTP_CHAIN_TEXTS		3
+#define DTP_CHAIN_TEXTS		2
 
 struct dtp_chain {
 	__u64	ch_root;	/* address of the word that leads to groups */
@@ -70,7 +70,8 @@ struct dtp_chain {
 	__u16	ch_text_at;	/* in a text */
 	__u8	ch_text[DTP_CHAIN_TEXTS];	/* words */
 	__u8	ch_text_data[DTP_CHAIN_TEXTS]; /* from ch_text_at on */
-	__u16	ch_text_skip[DTP_CHAIN_TEXTS + 1];
+	__u8	ch_pad2[2];
+	__u16	ch_text_skip[DTP_CHAIN_TEXTS];
 	/*
 	 * Or there is no chain (ch_is_kept): each frame lies on the native
 	 * stack (kept.bpf.h).  So many bytes below the frame pointer are the
@@ -85,6 +86,7 @@ struct dtp_chain {
 	__u8	ch_kept_step;	/* in the object: to what all of them share */
 	__u8	ch_kept_owner;	/* in that: word of what it is part of */
 	__u8	ch_kept_inner;	/* in its compiled code: to its code */
+	__u8	ch_pad3[4];
 };
 
 /* These bits of such an identity say which texts are in it. */
@@ -97,12 +99,27 @@ struct dtp_chain {
 
 #define DTP_CHAIN_MIX	0x9e3779b97f4a7c15ULL
 
-/* One more word of what a code object is; words that bits of skip name not. */
+/*
+ * What is added for the n-th word of what a code object is, unless a bit of
+ * skip names it: the sum has no order, but each word its own odd factor.
+ */
+#define DTP_CHAIN_FACTORS {						\
+	0x43b72a11d2087d69ULL, 0xb99d31ea41d68fa1ULL,		\
+	0xf8a672e6122b7ec9ULL, 0x797881de6f95daf9ULL,		\
+	0xe29328faf876bcbbULL, 0x47cf8f7d279116a9ULL,		\
+	0x0b025cd28d64bad9ULL, 0x6d6bdfc98872b619ULL,		\
+	0xb6c749af3a14e7f9ULL, 0xecd227f352559153ULL,		\
+	0x183027904efa28cbULL, 0x273b39fcbe0df63fULL,		\
+	0x421d9e719e254237ULL, 0xec08b472bb055f09ULL,		\
+	0xd7ab4aa7b29bdc09ULL, 0xf76938ab49ff2d11ULL,		\
+}
+
 static inline __attribute__((always_inline)) __u64
-dtp_chain_mix(__u64 mixed, __u64 word, __u32 skip, __u32 n)
+dtp_chain_mix(__u64 word, __u32 skip, __u32 n)
 {
-	return ((mixed + (word & ((__u64)(skip >> n & 1) - 1))) *
-	    DTP_CHAIN_MIX);
+	static const __u64 factor[DTP_CHAIN_CODE] = DTP_CHAIN_FACTORS;
+
+	return ((word & ((__u64)(skip >> n & 1) - 1)) * factor[n]);
 }
 
 /* Words of a text that do not count, of which the first is given. */

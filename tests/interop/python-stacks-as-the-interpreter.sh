@@ -31,15 +31,24 @@ grep -q "functions of scripts have no symbol" record.err ||
     fail "freed code is not said to be unnamed: $(cat record.err)"
 ok "freed code is said to have no symbol"
 
-# A program that reads its own status all the time.
+# A program that reads its own status all the time, and sorts.
 "$DTPROF" record -q -o y.dtp -F 997 -- $python -c '
 import time
 end = time.monotonic() + 0.5
 traced = set()
 while time.monotonic() < end:
+    sorted(range(100), key=lambda x: -x)
     for line in open("/proc/self/status"):
         if line.startswith("TracerPid"):
             traced.add(line.split()[1])
 print("traced by", *traced)' >traced 2>&1 || fail "record: $(cat traced)"
 grep -qx "traced by 0" traced || fail "$(cat traced)"
 ok "$(cat traced)"
+
+"$DTPROF" script --json --frames all y.dtp >all.script &&
+    "$DTPROF" report --json --frames all y.dtp >all.json &&
+    "$DTPROF" report --json y.dtp >default.json &&
+    "$DTPROF" report --json --frames script y.dtp >only.json &&
+    "$DTPROF" report y.dtp >report.txt || fail "reports"
+$python "$SRC/tests/interop/python_frames.py" all.script all.json \
+    default.json only.json report.txt || fail "see above"

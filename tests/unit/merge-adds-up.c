@@ -319,7 +319,8 @@ static void
 see_sample(struct prof_symbols *symbols, const struct prof_record *record)
 {
 	struct prof_frame frames[8], kernel;
-	size_t n = prof_record_stack(symbols, record, frames, 8);
+	size_t n = prof_record_stack(symbols, record,
+	    PROF_FRAMES_ALL, frames, 8);
 	const uint32_t space = prof_symbols_space(symbols, record->pr_pid,
 	    record->pr_time_ns);
 	char name[160];

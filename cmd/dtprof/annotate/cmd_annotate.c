@@ -23,6 +23,7 @@ struct annotate_options {
 	const char		*ao_filter;
 	const char		*ao_input;
 	const char		*ao_output;
+	unsigned		 ao_frames;
 	int			 ao_color;
 	bool			 ao_asm;
 	bool			 ao_csv;
@@ -55,6 +56,7 @@ static const struct opt_row options_of_annotate[] = {
 	    offsetof(struct annotate_options, ao_csv), NULL },
 	CHOOSE_EVENT(offsetof(struct annotate_options, ao_events)),
 	CHOOSE_FILTER(offsetof(struct annotate_options, ao_filter)),
+	CHOOSE_FRAMES(offsetof(struct annotate_options, ao_frames)),
 	CHOOSE_FROM(offsetof(struct annotate_options, ao_time)),
 	{ 0, "html", NULL, OPT_FLAG, 0, 0, NULL,
 	    "write one self-contained HTML page",
@@ -274,6 +276,7 @@ make_profile(struct annotate *an, const struct annotate_options *ao,
 		.pl_size = sizeof(options),
 		.pl_filter = ao->ao_filter,
 		.pl_places = 1,
+		.pl_frames = ao->ao_frames,
 	};
 
 	an->an_wanted = choose_events("annotate", an->an_reader,

@@ -49,6 +49,7 @@ static const struct opt_row options_of_compare[] = {
 	{ 0, "fail-on", "slower[:PCT]", OPT_STRING, 0, 0, NULL,
 	    "exit with status 3 if new is slower by significantly more than "
 	    "PCT%", CO(co_fail_on), NULL },
+	CHOOSE_FRAMES(CO(co_frames)),
 	{ 0, "github", NULL, OPT_FLAG, 0, 0, NULL,
 	    "print annotations and a summary for GitHub Actions",
 	    CO(co_github), NULL },
@@ -305,6 +306,7 @@ compare_pair(const struct compare *cm, struct pair *pair,
 			.pl_inlines = cm->cm_options->co_by ==
 			    COMPARE_BY_FUNCTION,
 			.pl_places = cm->cm_options->co_by == COMPARE_BY_LINE,
+			.pl_frames = cm->cm_options->co_frames,
 		},
 	};
 	struct prof_err error = { 0 };

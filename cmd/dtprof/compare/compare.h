@@ -39,6 +39,7 @@ struct compare_options {
 	const char	*co_output;
 	const char	*co_plot;
 	unsigned	 co_by;		/* enum compare_by */
+	unsigned	 co_frames;	/* PROF_FRAMES_* */
 	bool		 co_anyway;
 	bool		 co_github;
 	bool		 co_json;

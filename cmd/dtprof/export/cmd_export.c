@@ -23,6 +23,7 @@ struct export_options {
 	int			 eo_format;
 	int			 eo_weight;
 	bool			 eo_inlines;
+	unsigned		 eo_frames;
 	bool			 eo_lines;
 	const char		*eo_secret_file;
 };
@@ -55,6 +56,7 @@ static const struct opt_row options_of_export[] = {
 	{ 0, "format", "FORMAT", OPT_CHOICE, 0, 0, "folded",
 	    formats + 1, offsetof(struct export_options, eo_format),
 	    formats + 1 },
+	CHOOSE_FRAMES(offsetof(struct export_options, eo_frames)),
 	CHOOSE_FROM(offsetof(struct export_options, eo_time)),
 	CHOOSE_INPUT(offsetof(struct export_options, eo_input)),
 	{ 0, "inline", NULL, OPT_FLAG, 0, 0, NULL,
@@ -146,6 +148,7 @@ make_profile(struct export_run *run)
 		.pl_filter = eo->eo_filter,
 		.pl_roots = PROF_ROOT_COMM,
 		.pl_inlines = eo->eo_inlines,
+		.pl_frames = eo->eo_frames,
 		.pl_lines = eo->eo_lines,
 		.pl_places = is_binary(eo),
 	};

@@ -28,6 +28,7 @@ struct flame_options {
 	const char		*fo_ratio;
 	const char		*fo_title;
 	bool			 fo_inlines;
+	unsigned		 fo_frames;
 	bool			 fo_lines;
 	bool			 fo_open;
 	bool			 fo_reverse;

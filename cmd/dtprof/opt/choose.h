@@ -51,6 +51,11 @@ struct choose_span {
 	    (at), NULL }
 #define CHOOSE_FILTER(at) { 0, "filter", "EXPR", OPT_STRING, 0, 0, NULL, \
 	    "only samples that match EXPR, e.g. 'pid==1'", (at), NULL }
+/* unsigned: bits of PROF_FRAMES_* */
+#define CHOOSE_FRAMES(at) { 0, "frames", "KIND,..", OPT_SET, 0, 0, \
+	    "kernel,native,script", \
+	    "frames to show: kernel, native, script, interpreter, all", \
+	    (at), "kernel,native,script,interpreter,all" }
 #define CHOOSE_INPUT(at) { 'i', "input", "FILE", OPT_STRING, 0, 0, NULL, \
 	    "read FILE (default dtprof.dtp)", (at), NULL }
 

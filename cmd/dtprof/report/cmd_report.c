@@ -23,6 +23,7 @@ struct report_options {
 	const char	*rp_output;
 	const char	*rp_by;
 	unsigned	 rp_plot;
+	unsigned	 rp_frames;
 	int		 rp_color;
 	int		 rp_sort;
 	bool		 rp_children;
@@ -62,6 +63,7 @@ static const struct opt_row options_of_report[] = {
 	    offsetof(struct report_options, rp_csv), NULL },
 	CHOOSE_EVENT(offsetof(struct report_options, rp_events)),
 	CHOOSE_FILTER(offsetof(struct report_options, rp_filter)),
+	CHOOSE_FRAMES(offsetof(struct report_options, rp_frames)),
 	CHOOSE_FROM(offsetof(struct report_options, rp_time)),
 	CHOOSE_INPUT(offsetof(struct report_options, rp_input)),
 	{ 0, "inline", NULL, OPT_FLAG, 0, 0, NULL,
@@ -178,6 +180,7 @@ make_profile(struct report *report, const struct report_options *rp)
 	struct prof_profile_options options = {
 		.pl_size = sizeof(options),
 		.pl_filter = rp->rp_filter,
+		.pl_frames = rp->rp_frames,
 		.pl_roots = roots_of(by, rp->rp_plot),
 		.pl_inlines = rp->rp_inline,
 		.pl_lines = (by & BY_LINE) != 0,

@@ -38,6 +38,7 @@ struct figure {
 };
 
 struct page {
+	const struct report *pg_report;
 	const struct report_table *pg_table;
 	struct out	*pg_out;
 	const struct terminal *pg_terminal;
@@ -307,6 +308,26 @@ show_quality(const struct report *report, const struct page *page)
 	}
 }
 
+/* What happened in frames that are not shown; of the event that counts. */
+static void
+show_folded(const struct page *page)
+{
+	const struct report *report = page->pg_report;
+	struct prof_quality quality;
+	char text[160];
+
+	for (size_t e = 1; e < prof_reader_nevents(report->re_reader); e++) {
+		prof_profile_quality(report->re_profile, e, &quality);
+		if (!report->re_wanted[e] || quality.pq_folded == 0)
+			continue;
+		snprintf(text, sizeof(text), "interpreter internals (%.1f%%) "
+		    "are counted to the script function that ran them: "
+		    "--frames all shows them", 100 * quality.pq_folded);
+		terminal_fold(page->pg_terminal, page->pg_out, text, 4);
+		return;
+	}
+}
+
 /* What is not in the table; hidden: events. */
 static void
 show_rest(const struct page *page, size_t hidden, bool is_verbose)
@@ -323,6 +344,7 @@ show_rest(const struct page *page, size_t hidden, bool is_verbose)
 	}
 	if (hidden > 0)
 		terminal_more_events(page->pg_terminal, page->pg_out, hidden);
+	show_folded(page);
 	if (is_verbose)
 		terminal_fold(page->pg_terminal, page->pg_out, "95% CI: "
 		    "confidence interval of the share, from sampling alone "
@@ -357,7 +379,8 @@ report_text(const struct report *report, struct out *out,
     const struct terminal *terminal)
 {
 	const struct report_table *table = &report->re_table;
-	struct page page = { .pg_table = table, .pg_out = out,
+	struct page page = { .pg_report = report, .pg_table = table,
+	    .pg_out = out,
 	    .pg_terminal = terminal };
 
 	show_headline(report, &page);

@@ -68,8 +68,8 @@ sample_count(struct stats_names *names, const struct prof_record *record)
 		frame.fr_kind = PROF_FRAME_NATIVE;
 	}
 	if (record->pr_nkernel == 0 && record->pr_nscript > 0)
-		(void)prof_record_stack(names->sn_symbols, record, &frame,
-		    1);
+		(void)prof_record_stack(names->sn_symbols, record,
+		    PROF_FRAMES_ALL, &frame, 1);
 	if (frame.fr_id == 0 && frame.fr_kind <= PROF_FRAME_KERNEL) {
 		names->sn_without++;
 	} else {

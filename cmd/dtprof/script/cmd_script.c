@@ -25,6 +25,7 @@ struct script_options {
 	const char		*so_filter;
 	const char		*so_input;
 	struct choose_time	 so_time;
+	unsigned		 so_frames;
 	unsigned		 so_show;
 	bool			 so_json;
 	bool			 so_lines;
@@ -58,6 +59,7 @@ static const struct opt_row options_of_script[] = {
 	CHOOSE_BETWEEN(offsetof(struct script_options, so_time)),
 	CHOOSE_EVENT(offsetof(struct script_options, so_events)),
 	CHOOSE_FILTER(offsetof(struct script_options, so_filter)),
+	CHOOSE_FRAMES(offsetof(struct script_options, so_frames)),
 	CHOOSE_FROM(offsetof(struct script_options, so_time)),
 	CHOOSE_INPUT(offsetof(struct script_options, so_input)),
 	{ 0, "json", NULL, OPT_FLAG, 0, 0, NULL,
@@ -162,6 +164,7 @@ open_names(struct script *script)
 	if (script->sr_options->so_no_symbols)
 		return (0);
 	script->sr_names.sn_lines = script->sr_options->so_lines;
+	script->sr_names.sn_frames = script->sr_options->so_frames;
 	script->sr_names.sn_stack = &script->sr_stack;
 	script->sr_names.sn_symbols = prof_symbols_open(script->sr_reader,
 	    NULL, &error);

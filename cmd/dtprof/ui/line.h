@@ -30,6 +30,7 @@ struct line_names {
 	const struct prof_reader *sn_reader;	/* of counters */
 	struct prof_symbols *sn_symbols;
 	bool		 sn_lines;
+	unsigned	 sn_frames;	/* PROF_FRAMES_*; 0: as reports do */
 	struct line_stack *sn_stack;
 };
 

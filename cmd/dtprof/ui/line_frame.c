@@ -32,14 +32,20 @@ line_stack(const struct line_names *names,
 	size_t room = room_for(stack, record->pr_nkernel +
 	    (size_t)record->pr_nuser + record->pr_nscript + 1);
 
+	if (is_kernel && (prof_stack_kinds(names->sn_frames) &
+	    PROF_FRAMES_KERNEL) == 0) {
+		stack->st_n = 0;
+		return (stack);
+	}
 	if (!is_kernel) {
 		stack->st_n = prof_record_stack(names->sn_symbols, record,
-		    stack->st_frame, room);
+		    names->sn_frames, stack->st_frame, room);
 		/* Functions that are inlined have no word in the record. */
 		if (stack->st_n > room) {
 			room = room_for(stack, stack->st_n);
 			stack->st_n = prof_record_stack(names->sn_symbols,
-			    record, stack->st_frame, room);
+			    record, names->sn_frames, stack->st_frame,
+			    room);
 		}
 		if (stack->st_n > room)
 			stack->st_n = room;

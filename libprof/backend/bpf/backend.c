@@ -16,6 +16,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "os/permission.h"
+#include "process/languages/language.h"
 
 #define SECOND_NS	1000000000ULL
 #define UNWIND_MAX	(256ULL << 20)
@@ -437,6 +438,24 @@ say_snapshots(const struct prof_bpf *bpf)
 	    prof_host_number(plan, "snapshots.cut", cut) == -1 ? -1 : 0);
 }
 
+/* Interpreters that were met: whose functions are shown, and whose are not. */
+static int
+say_runtimes(const struct prof_bpf *bpf)
+{
+	const struct prof_runtime *runtime;
+	const char *path;
+	uint32_t n = 0;
+
+	while ((runtime = prof_unwind_runtime(bpf->bp_unwind, &n, &path)) !=
+	    NULL)
+		if (!runtime->rt_is_known && prof_host_note(bpf->bp_plan,
+		    "functions of %s (%s) are not shown: known are %s",
+		    runtime->rt_name, path, prof_language_at(
+		    runtime->rt_language)->la_versions) == -1)
+			return (-1);
+	return (0);
+}
+
 /* What it took to walk stacks by tables. */
 static int
 say_unwind(const struct prof_bpf *bpf)
@@ -452,7 +471,8 @@ say_unwind(const struct prof_bpf *bpf)
 	    "once): their stacks were unwound in user space or not at all",
 	    (unsigned long long)stats.us_refused) == -1)
 		return (-1);
-	if (prof_host_number(plan, "unwind.modules", stats.us_modules) == -1 ||
+	if (say_runtimes(bpf) == -1 ||
+	    prof_host_number(plan, "unwind.modules", stats.us_modules) == -1 ||
 	    prof_host_number(plan, "unwind.tables", stats.us_tables) == -1 ||
 	    prof_host_number(plan, "unwind.bytes", stats.us_bytes) == -1 ||
 	    prof_host_number(plan, "unwind.evicted", stats.us_evicted) == -1)

@@ -79,6 +79,7 @@ struct prof_runtime {
 	uint32_t	 rt_variant;	/* of the language, below 16 */
 	uint32_t	 rt_is_known;	/* its frames can be found: */
 	struct dtp_chain rt_chain;	/* addresses are the file's */
+	char		 rt_name[48];	/* for people: "Python 3.11.2" */
 };
 
 /*
@@ -92,6 +93,7 @@ struct prof_runtime {
 struct prof_language {
 	const char	*la_name;
 	enum prof_frame_kind la_kind;
+	const char	*la_versions;	/* that are known, for people */
 	/* Names of native functions, NULL behind the last; NULL: none */
 	const char *const *la_runs;	/* that execute script frames */
 	const char *const *la_jit;	/* how those of a perf map begin */

@@ -13,6 +13,7 @@
  * What is read of a process is its own word, here as in the programs.
  */
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,6 +23,7 @@
 #define SECTION		".PyRuntime"
 #define VERSION		"Py_Version"
 #define COOKIE		"xdebugpy"
+#define CODE_TYPE	"code"
 #define MAX_LINETABLE	65536u
 #define CODE_BYTES	152u	/* up to the key, and the pointers */
 
@@ -40,91 +42,112 @@ struct row {
 	/* In a text: where its characters are */
 	uint16_t	ro_ascii;
 	uint16_t	ro_compact;
+	/* Words that _Py_DebugOffsets has more than 3.13's; see its enum */
+	uint8_t		ro_more_thread;
+	uint8_t		ro_more_code;
+	bool		ro_tells;	/* it has _Py_DebugOffsets */
 };
 
 /* What lies the same in all of them. */
-#define ALL_FILE	.ro_file = 112, .ro_name = 128, .ro_lines = 136
-#define ALL_CHAIN	.ch_code_mask = ~0ULL, .ch_thread_next = 8,	\
-	.ch_instruction = 56, .ch_shift = 1
+#define ALL_CODE	.ro_file = 112, .ro_name = 128, .ro_lines = 136
+#define ALL_CHAIN	.ch_thread_next = 8, .ch_instruction = 56, .ch_shift = 1
 
 static const struct row rows[] = {
-	{ 0x030b, { ALL_CHAIN, .ch_root = 40, .ch_current = 576,
+	{ 0x030b, { ALL_CHAIN, .ch_code_mask = ~0ULL,
+	    .ch_root = 40, .ch_current = 576,
 	    .ch_thread = 16, .ch_tid = 160, .ch_frame = 56,
 	    .ch_has_record = 1, .ch_record_frame = 8, .ch_record_outer = 16,
 	    .ch_code = 32, .ch_previous = 48, .ch_mark = 68,
 	    .ch_mark_from = 1, .ch_mark_is_code = 1, .ch_first = 184,
-	    /* Without flags, behind which a counter is; hashes, states. */
+	    /* Without flags, next to a counter; of texts, hash and state. */
 	    .ch_key = 16, .ch_nwords = DTP_CHAIN_CODE, .ch_skip = 1U << 4,
-	    .ch_text_at = 16, .ch_text = { 12, 14, 15 },
-	    .ch_text_data = { 32, 32, 16 },
-	    .ch_text_skip = { 0xe, 0xe, 0x2 } },
-	    ALL_FILE, .ro_first_line = 72, .ro_ascii = 48, .ro_compact = 72 },
-	{ 0x030c, { ALL_CHAIN, .ch_root = 40, .ch_thread = 72,
+	    .ch_text_at = 16, .ch_text = { 12, 14 },
+	    .ch_text_data = { 32, 32 }, .ch_text_skip = { 0xe, 0xe } },
+	    ALL_CODE, .ro_first_line = 72, .ro_ascii = 48, .ro_compact = 72 },
+	{ 0x030c, { ALL_CHAIN, .ch_code_mask = ~0ULL,
+	    .ch_root = 40, .ch_thread = 72,
 	    .ch_tid = 144, .ch_frame = 56, .ch_has_record = 1,
 	    .ch_record_frame = 0, .ch_record_outer = 8,
 	    .ch_code = 0, .ch_previous = 8, .ch_mark = 70, .ch_mark_from = 3,
 	    .ch_first = 192, .ch_key = 88, .ch_nwords = 1,
 	    .ch_key_mask = ~0ULL },
-	    ALL_FILE, .ro_first_line = 68, .ro_ascii = 40, .ro_compact = 56 },
-	{ 0x030d, { ALL_CHAIN, .ch_root = 632, .ch_group_next = 7264,
-	    .ch_thread = 7344, .ch_tid = 160, .ch_frame = 72,
+	    ALL_CODE, .ro_first_line = 68, .ro_ascii = 40, .ro_compact = 56 },
+	{ 0x030d, { ALL_CHAIN, .ch_code_mask = ~0ULL, .ch_tid = 160,
+	    .ch_frame = 72,
 	    .ch_code = 0, .ch_previous = 8, .ch_mark = 70, .ch_mark_from = 3,
 	    .ch_first = 200, .ch_key = 88, .ch_nwords = 1,
 	    .ch_key_mask = ~0ULL },
-	    ALL_FILE, .ro_first_line = 68, .ro_ascii = 40, .ro_compact = 56 },
+	    ALL_CODE, .ro_first_line = 68, .ro_ascii = 40, .ro_compact = 56,
+	    .ro_tells = true },
+	/* Words that lead to code have tags. */
+	{ 0x030e, { ALL_CHAIN, .ch_code_mask = ~7ULL, .ch_frame = 72,
+	    .ch_tid = 160, .ch_code = 0, .ch_previous = 8, .ch_mark = 74,
+	    .ch_mark_from = 3, .ch_first = 208, .ch_key = 88,
+	    .ch_nwords = 1, .ch_key_mask = ~0ULL },
+	    ALL_CODE, .ro_first_line = 68, .ro_ascii = 40, .ro_compact = 56,
+	    .ro_more_thread = 3, .ro_more_code = 5, .ro_tells = true },
 };
 #define NROWS	(sizeof(rows) / sizeof(rows[0]))
 
 /* ------------------------------------------------------ interpreters */
 
-/* Words of _Py_DebugOffsets, by number, and what in a row they are. */
+/*
+ * Words of _Py_DebugOffsets, by number, as 3.13 has them; later ones have more
+ * of them before those of threads and before those of code objects.
+ */
 enum { OFF_VERSION = 1, OFF_FREE_THREADED, OFF_ROOT = 5, OFF_GROUP_NEXT = 8,
 	OFF_THREAD = 9, OFF_THREAD_NEXT = 21, OFF_FRAME = 23, OFF_TID = 25,
 	OFF_PREVIOUS = 29, OFF_CODE, OFF_INSTRUCTION, OFF_OWNER = 33,
 	OFF_FILE = 35, OFF_NAME = 37, OFF_LINES, OFF_FIRST_LINE,
-	OFF_FIRST = 43, NOFFS };
+	OFF_FIRST = 43, NOFFS = 64 };
 
-/*
- * What it says of itself.  1: the row holds, where threads are is filled in;
- * 0: the row does not; -1: it says nothing.
- */
-static int
-row_compare(const struct row *row, const uint8_t *bytes,
+/* Does it say of frames and code what the row says? */
+static bool
+row_holds(const struct row *row, const uint64_t *off)
+{
+	const struct dtp_chain *chain = &row->ro_chain;
+	const uint64_t *frame = off + row->ro_more_thread,
+	    *code = off + row->ro_more_code;
+
+	return (off[OFF_FREE_THREADED] == 0 &&
+	    frame[OFF_PREVIOUS] == chain->ch_previous &&
+	    frame[OFF_CODE] == chain->ch_code &&
+	    frame[OFF_INSTRUCTION] == chain->ch_instruction &&
+	    frame[OFF_OWNER] == chain->ch_mark &&
+	    code[OFF_FILE] == row->ro_file && code[OFF_NAME] == row->ro_name &&
+	    code[OFF_LINES] == row->ro_lines &&
+	    code[OFF_FIRST_LINE] == row->ro_first_line &&
+	    code[OFF_FIRST] == chain->ch_first);
+}
+
+/* Where threads are, which the interpreter says itself. */
+static bool
+threads_find(const struct row *row, const uint64_t *off,
     struct dtp_chain *chain)
 {
-	uint64_t off[NOFFS];
+	const uint64_t *thread = off + row->ro_more_thread;
 
-	memcpy(off, bytes, sizeof(off));
-	if (memcmp(off, COOKIE, sizeof(off[0])) != 0)
-		return (-1);
-	if (off[OFF_FREE_THREADED] != 0 || off[OFF_THREAD] > UINT16_MAX ||
-	    off[OFF_GROUP_NEXT] > UINT16_MAX || off[OFF_PREVIOUS] !=
-	    row->ro_chain.ch_previous || off[OFF_CODE] !=
-	    row->ro_chain.ch_code || off[OFF_INSTRUCTION] !=
-	    row->ro_chain.ch_instruction || off[OFF_OWNER] !=
-	    row->ro_chain.ch_mark || off[OFF_FILE] != row->ro_file ||
-	    off[OFF_NAME] != row->ro_name || off[OFF_LINES] !=
-	    row->ro_lines || off[OFF_FIRST_LINE] != row->ro_first_line ||
-	    off[OFF_FIRST] != row->ro_chain.ch_first)
-		return (0);
+	if (off[OFF_GROUP_NEXT] > UINT16_MAX || off[OFF_THREAD] >
+	    UINT16_MAX || thread[OFF_THREAD_NEXT] > UINT16_MAX ||
+	    thread[OFF_FRAME] > UINT16_MAX || thread[OFF_TID] > UINT16_MAX)
+		return (false);
 	chain->ch_root = off[OFF_ROOT];
 	chain->ch_group_next = (uint16_t)off[OFF_GROUP_NEXT];
 	chain->ch_thread = (uint16_t)off[OFF_THREAD];
-	chain->ch_thread_next = (uint16_t)off[OFF_THREAD_NEXT];
-	chain->ch_frame = (uint16_t)off[OFF_FRAME];
-	chain->ch_tid = (uint16_t)off[OFF_TID];
-	return (1);
+	chain->ch_thread_next = (uint16_t)thread[OFF_THREAD_NEXT];
+	chain->ch_frame = (uint16_t)thread[OFF_FRAME];
+	chain->ch_tid = (uint16_t)thread[OFF_TID];
+	return (true);
 }
 
 /* 0x030b02f0 is 3.11.2; 0: it is not known. */
 static uint32_t
-version_of(struct prof_elf *elf, const uint8_t *bytes)
+version_of(struct prof_elf *elf, const uint64_t *off)
 {
 	struct prof_elf_part part;
-	uint64_t address, off[OFF_VERSION + 1];
+	uint64_t address;
 	uint32_t version;
 
-	memcpy(off, bytes, sizeof(off));
 	if (memcmp(off, COOKIE, sizeof(off[0])) == 0)
 		return ((uint32_t)off[OFF_VERSION]);
 	if (!prof_elf_object(elf, VERSION, &address) ||
@@ -138,27 +161,47 @@ version_of(struct prof_elf *elf, const uint8_t *bytes)
 	return (version);
 }
 
+static void
+name_put(struct prof_runtime *runtime, const uint64_t *off)
+{
+	const uint32_t version = runtime->rt_version;
+	const bool is_free = memcmp(off, COOKIE, sizeof(off[0])) == 0 &&
+	    off[OFF_FREE_THREADED] != 0;
+
+	if (version == 0)
+		(void)snprintf(runtime->rt_name, sizeof(runtime->rt_name),
+		    "Python older than 3.11");
+	else
+		(void)snprintf(runtime->rt_name, sizeof(runtime->rt_name),
+		    "Python %u.%u.%u%s", version >> 24, version >> 16 & 255,
+		    version >> 8 & 255, is_free ? ", free-threaded" : "");
+}
+
 static bool
 python_find(struct prof_elf *elf, struct prof_runtime *runtime)
 {
 	struct dtp_chain *chain = &runtime->rt_chain;
 	struct prof_elf_part part;
+	uint64_t off[NOFFS];
 	size_t n;
 
 	if (!prof_elf_section_named(elf, SECTION, &part) ||
-	    part.pp_size < NOFFS * sizeof(uint64_t))
+	    part.pp_size < sizeof(off))
 		return (false);
-	part.pp_size = NOFFS * sizeof(uint64_t);
+	part.pp_size = sizeof(off);
 	if (!prof_elf_load(elf, &part))
 		return (false);
-	runtime->rt_version = version_of(elf, part.pp_bytes);
+	memcpy(off, part.pp_bytes, sizeof(off));
+	runtime->rt_version = version_of(elf, off);
+	name_put(runtime, off);
 	for (n = 0; n < NROWS; n++)
 		if (rows[n].ro_version == runtime->rt_version >> 16)
 			break;
 	if (n == NROWS)
 		return (true);
 	*chain = rows[n].ro_chain;
-	if (row_compare(&rows[n], part.pp_bytes, chain) != (n < 2 ? -1 : 1))
+	if (rows[n].ro_tells && (!row_holds(&rows[n], off) ||
+	    !threads_find(&rows[n], off, chain)))
 		return (true);
 	chain->ch_root += part.pp_address;
 	if (chain->ch_current != 0)
@@ -348,33 +391,6 @@ lines_read(const struct prof_peek *memory, uint64_t address,
 
 /* -------------------------------------------------------------- code */
 
-/* Is it the code object that the program met, which read those texts? */
-static bool
-is_code(const struct prof_peek *memory, const struct row *row,
-    const uint8_t *bytes, uint64_t check)
-{
-	const struct dtp_chain *chain = &row->ro_chain;
-	uint64_t word[DTP_CHAIN_CODE], text[DTP_CHAIN_TEXT], mixed = 0;
-	uint32_t i, n;
-
-	memcpy(word, bytes + chain->ch_key, chain->ch_nwords * sizeof(*word));
-	if (chain->ch_nwords == 1)
-		return ((word[0] & chain->ch_key_mask) == check);
-	for (n = 0; n < DTP_CHAIN_CODE; n++)
-		mixed = dtp_chain_mix(mixed, word[n], chain->ch_skip, n);
-	for (i = 0; i < DTP_CHAIN_TEXTS; i++) {
-		if ((check & 1U << i) == 0)
-			continue;
-		if (!prof_peek_read(memory, word[chain->ch_text[i]] +
-		    chain->ch_text_at, text, sizeof(text)))
-			return (false);
-		for (n = 0; n < DTP_CHAIN_TEXT; n++)
-			mixed = dtp_chain_mix(mixed, text[n],
-			    dtp_chain_text_skip(chain, i, text[0]), n);
-	}
-	return (((mixed ^ check) & ~(uint64_t)DTP_CHAIN_READ) == 0);
-}
-
 static uint64_t
 word_at(const uint8_t *bytes, unsigned offset)
 {
@@ -382,6 +398,56 @@ word_at(const uint8_t *bytes, unsigned offset)
 
 	memcpy(&word, bytes + offset, sizeof(word));
 	return (word);
+}
+
+/*
+ * Is it an object of type code that was not freed?  Freed memory begins with a
+ * pointer, or two, where objects have a small number and their type; what it
+ * points to may be another's already.
+ */
+static bool
+is_alive(const struct prof_peek *memory, const uint8_t *bytes)
+{
+	const uint64_t references = word_at(bytes, 0);
+	const uint32_t middle = references >> 32 & 0xffff;
+	char name[sizeof(CODE_TYPE)];
+	uint64_t at;
+
+	return ((uint32_t)references != 0 && (middle == 0 ||
+	    references >> 48 != 0) &&
+	    prof_peek_read(memory, word_at(bytes, 8) + 24, &at, sizeof(at)) &&
+	    prof_peek_read(memory, at, name, sizeof(name)) &&
+	    memcmp(name, CODE_TYPE, sizeof(name)) == 0);
+}
+
+/* Is it the code object that the program met, which read those texts? */
+static bool
+is_code(const struct prof_peek *memory, const struct row *row,
+    const uint8_t *bytes, uint64_t check)
+{
+	const struct dtp_chain *chain = &row->ro_chain;
+	uint64_t word[DTP_CHAIN_CODE], text[DTP_CHAIN_TEXT], mixed = 0;
+	uint32_t i, n, skip;
+
+	if (!is_alive(memory, bytes))
+		return (false);
+	memcpy(word, bytes + chain->ch_key, chain->ch_nwords * sizeof(*word));
+	if (chain->ch_nwords == 1)
+		return ((word[0] & chain->ch_key_mask) == check);
+	for (n = 0; n < DTP_CHAIN_CODE; n++)
+		mixed += dtp_chain_mix(word[n], chain->ch_skip, n);
+	for (i = 0; i < DTP_CHAIN_TEXTS; i++) {
+		mixed *= DTP_CHAIN_MIX;
+		if ((check & 1U << i) == 0)
+			continue;
+		if (!prof_peek_read(memory, word[chain->ch_text[i]] +
+		    chain->ch_text_at, text, sizeof(text)))
+			return (false);
+		skip = dtp_chain_text_skip(chain, i, text[0]);
+		for (n = 0; n < DTP_CHAIN_TEXT; n++)
+			mixed += dtp_chain_mix(text[n], skip, n);
+	}
+	return (((mixed ^ check) & ~(uint64_t)DTP_CHAIN_READ) == 0);
 }
 
 static bool
@@ -412,6 +478,7 @@ python_describe(const struct prof_peek *memory,
 const struct prof_language prof_language_python = {
 	.la_name = "python",
 	.la_kind = PROF_FRAME_PYTHON,
+	.la_versions = "3.11 to 3.14, not free-threaded",
 	.la_runs = runs,
 	.la_jit = jit,
 	.la_find = python_find,

@@ -621,6 +621,25 @@ prof_unwind_ready(struct prof_unwind *unwind)
 	    prof_unwind_modules_idle(unwind->uw_modules));
 }
 
+const struct prof_runtime *
+prof_unwind_runtime(const struct prof_unwind *unwind, uint32_t *n,
+    const char **path)
+{
+	const struct prof_unwind_modules *modules = unwind->uw_modules;
+	const struct prof_module *module;
+
+	while (++*n < modules->ms_n) {
+		module = modules->ms_module[*n];
+		if (module == NULL || module->mo_runtime.rt_language == 0 ||
+		    (!module->mo_was_used &&
+		    !modules->ms_memory->um_modules[*n].uo_used))
+			continue;
+		*path = module->mo_path;
+		return (&module->mo_runtime);
+	}
+	return (NULL);
+}
+
 void
 prof_unwind_begin(struct prof_unwind *unwind)
 {

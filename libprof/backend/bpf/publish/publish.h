@@ -52,6 +52,13 @@ int	prof_unwind_renew(struct prof_unwind *unwind, uint32_t pid,
 bool	prof_unwind_publish(struct prof_unwind *unwind);
 /* All that was observed can be walked. */
 bool	prof_unwind_ready(struct prof_unwind *unwind);
+/*
+ * The next interpreter whose code walks have met, and its file, from *n on; n
+ * begins with 0.  NULL: there are no more.  Borrowed until the next round.
+ */
+struct prof_runtime;
+const struct prof_runtime *prof_unwind_runtime(
+	    const struct prof_unwind *unwind, uint32_t *n, const char **path);
 /* Recording begins: from now on calls count. */
 void	prof_unwind_begin(struct prof_unwind *unwind);
 void	prof_unwind_stats(struct prof_unwind *unwind,

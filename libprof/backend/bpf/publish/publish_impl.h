@@ -113,6 +113,7 @@ struct prof_module {
 	struct prof_unwind_table *mo_table;
 	enum prof_made	 mo_made;
 	struct prof_runtime mo_runtime;	/* comes with the table, or without */
+	bool		 mo_was_used;	/* a walk met its code */
 	struct prof_words mo_words;	/* published there */
 	uint64_t	 mo_needed_ns;
 	bool		 mo_is_evicted;	/* to be made again when wanted ... */

@@ -246,6 +246,7 @@ tables_look(struct prof_unwind_modules *modules)
 			continue;
 		if (entry->uo_used) {
 			entry->uo_used = 0;
+			module->mo_was_used = true;
 			module->mo_needed_ns = now_ns;
 		}
 		if (!module->mo_is_evicted || !entry->uo_wanted ||
