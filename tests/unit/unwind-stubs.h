@@ -74,6 +74,27 @@ prof_words_at(const struct prof_unwind_memory *memory,
 	return (run_of[words->wd_at]);
 }
 
+/* No process runs an interpreter. */
+uint32_t
+prof_chain_get(struct prof_chains *chains,
+    const struct prof_unwind_modules *modules, const struct dtp_uw_map *map,
+    uint32_t n, uint32_t before)
+{
+	(void)chains;
+	(void)modules;
+	(void)map;
+	(void)n;
+	(void)before;
+	return (0);
+}
+
+void
+prof_chain_put(struct prof_chains *chains, uint32_t number)
+{
+	(void)chains;
+	(void)number;
+}
+
 /* What a process has published for an address; NULL: nothing. */
 static inline const struct dtp_uw_map *
 published_at(struct prof_unwind *unwind, uint32_t pid, uint64_t pc)
