@@ -205,6 +205,8 @@ prof_store_part_end(struct prof_store_writer *writer, uint64_t to_ns,
 	    rows[PROF_STORE_ACCOUNTS].sr_bytes.bf_failed;
 	rv = failed ? prof_fail_nomem(writer->sw_error) :
 	    writer->sw_put(writer->sw_arg, &batch);
+	if (rv == -1)
+		prof_stacks_unsend(writer->sw_stacks);
 	prof_store_batch_free(&batch);
 	prof_dict_clear(&writer->sw_by_key);
 	writer->sw_nrows = 0;

@@ -330,6 +330,13 @@ prof_stacks_number(struct prof_stacks *stacks,
 	return (want_add(stacks, known));
 }
 
+void
+prof_stacks_unsend(struct prof_stacks *stacks)
+{
+	for (size_t n = 0; n < stacks->ss_n; n++)
+		stacks->ss_item[n].kn_day = 0;
+}
+
 /* Those of this part that have no row of this day yet. */
 int
 prof_stacks_rows(struct prof_stacks *stacks, uint32_t day,

@@ -33,6 +33,8 @@ int	prof_stacks_map(struct prof_stacks *stacks,
 int	prof_stacks_number(struct prof_stacks *stacks,
 	    const struct prof_record *record, uint32_t space,
 	    uint64_t *number);
+/* A batch was not sent: its stacks have no rows after all. */
+void	prof_stacks_unsend(struct prof_stacks *stacks);
 int	prof_stacks_rows(struct prof_stacks *stacks, uint32_t day,
 	    struct prof_store_rows *rows);
 

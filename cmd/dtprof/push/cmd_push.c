@@ -18,6 +18,7 @@ struct push_options {
 	struct opt_number	 ps_timeout;
 	const char		*ps_secret_file;
 	bool			 ps_dry_run;
+	bool			 ps_follow;
 	bool			 ps_json;
 };
 
@@ -35,6 +36,9 @@ static const struct opt_row options_of_push[] = {
 	{ 0, "dry-run", NULL, OPT_FLAG, 0, 0, NULL,
 	    "count what would be sent, send nothing",
 	    offsetof(struct push_options, ps_dry_run), NULL },
+	{ 0, "follow", NULL, OPT_FLAG, 0, 0, NULL,
+	    "send a recording while it is written, until it ends",
+	    offsetof(struct push_options, ps_follow), NULL },
 	{ 0, "json", NULL, OPT_FLAG, 0, 0, NULL, "print JSON",
 	    offsetof(struct push_options, ps_json), NULL },
 	{ 0, "label", "KEY=VALUE", OPT_STRINGS, 0, 0, NULL,
@@ -137,12 +141,14 @@ check_push(const void *options, int n, char *const *operands)
 {
 	const struct push_options *po = options;
 
-	(void)n;
 	if (kind_of(operands[0]) == NULL)
 		return (msg_fail("push", "give a URL such as "
 		    "clickhouse+http://HOST:8123/DATABASE",
 		    "%s: not the URL of a server that recordings are sent to",
 		    operands[0]));
+	if (po->ps_follow && n != 2)
+		return (msg_error("push", "--follow needs one recording",
+		    "start a push for each"));
 	if (po->ps_labels.os_n > PUSH_LABELS)
 		return (msg_fail("push", "use fewer", "more than %d labels",
 		    PUSH_LABELS));
@@ -168,6 +174,7 @@ begin_push(const struct prof_cmd *cmd, void *options, int n,
 	push->pu_secret_file = po->ps_secret_file;
 	push->pu_try_ns = po->ps_timeout.on_value;
 	push->pu_is_dry = po->ps_dry_run;
+	push->pu_follows = po->ps_follow;
 	return (labels_take(po) == -1 ? -1 : kind_of(operands[0])->pk_open(
 	    push));
 }

@@ -32,6 +32,7 @@ struct push {
 	const char	*pu_secret_file;
 	uint64_t	 pu_try_ns;	/* how long to go on trying */
 	bool		 pu_is_dry;	/* nothing is sent */
+	bool		 pu_follows;	/* the recording is being written */
 	struct push_labels pu_labels;
 	struct push_counts pu_counts;
 	void		*pu_arg;	/* the kind's */

@@ -6,11 +6,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "push.h"
 
 #define LONGEST_LIST	(64u << 20)
+#define FOLLOW_S	2
 
 struct clickhouse {
 	struct prof_store *ch_store;
@@ -163,11 +165,9 @@ batch_put(void *arg, struct prof_store_batch *batch)
 	struct push_counts *counts = &ch->ch_push->pu_counts;
 	const uint64_t rows = batch->sb_rows[PROF_STORE_SAMPLES].sr_n;
 
-	counts->pc_samples += batch->sb_samples;
-	for (unsigned t = 0; t < PROF_STORE_TABLES; t++)
-		counts->pc_bytes += batch->sb_rows[t].sr_bytes.bf_len;
 	if (bsearch(&batch->sb_number, ch->ch_there, ch->ch_nthere,
 	    sizeof(*ch->ch_there), number_compare) != NULL) {
+		counts->pc_samples += batch->sb_samples;
 		counts->pc_duplicates++;
 		return (0);
 	}
@@ -175,6 +175,9 @@ batch_put(void *arg, struct prof_store_batch *batch)
 		counts->pc_rows_dropped += rows;
 		return (-1);
 	}
+	for (unsigned t = 0; t < PROF_STORE_TABLES; t++)
+		counts->pc_bytes += batch->sb_rows[t].sr_bytes.bf_len;
+	counts->pc_samples += batch->sb_samples;
 	counts->pc_batches++;
 	counts->pc_rows += rows;
 	return (0);
@@ -200,6 +203,35 @@ recording_begin(struct clickhouse *ch, struct prof_store_writer *writer,
 	return (0);
 }
 
+/*
+ * What is complete of a recording that is being written, again and again.  The
+ * recorder never waits for this: we read its file.  What fails stays in it, so
+ * only the end of the recording and of our patience is final.
+ */
+static int
+recording_follow(struct clickhouse *ch, struct prof_store_writer *writer,
+    const char *path)
+{
+	const struct timespec pause = { FOLLOW_S, 0 };
+	bool is_open = true;
+	struct prof_reader *reader;
+	int rv = -1;
+
+	while (is_open) {
+		(void)nanosleep(&pause, NULL);
+		reader = input_read("push", path, &ch->ch_error);
+		if (reader == NULL)
+			return (-1);
+		is_open = prof_reader_in_progress(reader) != 0;
+		ch->ch_push->pu_counts.pc_rows_dropped = 0;
+		ch->ch_is_open = false;
+		rv = prof_store_write(writer, reader, batch_put, ch,
+		    &ch->ch_error);
+		prof_reader_close(reader);
+	}
+	return (rv);
+}
+
 static int
 clickhouse_file(struct push *push, struct prof_reader *reader,
     const char *path)
@@ -219,10 +251,11 @@ clickhouse_file(struct push *push, struct prof_reader *reader,
 	if (recording_begin(ch, writer, reader) == 0)
 		rv = prof_store_write(writer, reader, batch_put, ch,
 		    &ch->ch_error);
+	if (push->pu_follows && prof_reader_in_progress(reader))
+		rv = recording_follow(ch, writer, path);
 	prof_store_writer_free(writer);
 	if (rv == 0)
 		return (0);
-	(void)path;
 	return (msg_prof("push", &ch->ch_error));
 }
 

@@ -1,0 +1,93 @@
+#!/bin/sh
+# SPDX-License-Identifier: ISC
+# ASSERTION: When requests to a ClickHouse server end before, in the middle or
+# behind them, are refused or late, and the server is killed while it takes
+# one, the store has in the end the sums of the recordings, to the unit, and
+# their stacks; so it has of a recording that push follows while it is written.
+#
+# Easy to get wrong: a request whose answer was lost has been done; stacks that
+# went with a batch that failed go with no other.
+. "${SRC:=$PWD}/tests/lib.sh"
+. "$SRC/tests/interop/lib-store.sh"
+need_bpf
+need_cmd clickhouse-server curl python3
+tmpdir
+store_start
+expect 0 "$DTPROF" store init "$store"
+echo "$store_pid" >server.pid
+cat >restart.sh <<END
+cd '$tmp/ch' || exit
+setsid clickhouse-server --config-file=config.xml >>out 2>&1 </dev/null &
+echo \$! >'$tmp/server.pid'
+n=0
+until [ "\$(curl -s http://127.0.0.1:$port/ping)" = Ok. ]; do
+	n=\$((n + 1))
+	[ \$n -lt 1000 ] || exit 1
+	sleep 0.05
+done
+END
+at_end()
+{
+	kill -9 "$(cat "$tmp/server.pid")" 2>/dev/null
+}
+seed=${SEED:-7}
+python3 "$SRC/tests/interop/store_proxy.py" "$port" "$seed" restart.sh \
+    >proxy.port 2>proxy.err &
+kill_at_end $!
+await "a port" test -s proxy.port
+proxy=clickhouse+http://127.0.0.1:$(cat proxy.port)/dtprof
+
+# One that is followed, and others.
+"$DTPROF" record -q -o live.dtp -F 499 -- \
+    sh -c 'while [ ! -e stop ]; do ls -l /usr/lib >/dev/null; done' &
+live=$!
+kill_at_end "$live"
+await "a recording" test -s live.dtp
+"$DTPROF" push --follow --timeout 100s "$proxy" live.dtp >live.out \
+    2>live.err &
+follower=$!
+kill_at_end "$follower"
+for n in 1 2 3 4 5; do
+	"$DTPROF" record -q -o "$n.dtp" -F 997 -e cpu-clock -e page-faults -- \
+	    sh -c "ls -lR /usr/share/doc/*$n /usr/lib/python3 | sort" \
+	    >/dev/null 2>&1 || fail "no recording"
+	expect 0 "$DTPROF" push --timeout 100s "$proxy" $n.dtp
+done
+touch stop
+wait "$live" || fail "the recorder failed"
+wait "$follower" || fail "push --follow: $(cat live.err)"
+
+for file in live 1 2 3 4 5; do
+	"$DTPROF" script --json $file.dtp 2>/dev/null
+done | python3 -c '
+import collections, json, sys
+n, weight = collections.Counter(), collections.Counter()
+for sample in map(json.loads, sys.stdin):
+    if sample["type"] == "sample":
+        n[sample["event"]] += 1
+        weight[sample["event"]] += sample["weight"]
+for event in sorted(n):
+    print(event, n[event], weight[event], sep="\t")' >want
+committed='(recording, batch, attempt) IN (SELECT recording, batch,
+    min(attempt) FROM accounts GROUP BY recording, batch)'
+sql "SELECT event, sum(n), sum(n * weight) FROM samples WHERE $committed
+    GROUP BY event ORDER BY event FORMAT TabSeparated" >got
+cmp want got || fail "samples: $(cat want got)"
+sql "SELECT event, sum(batch_samples), sum(batch_weight) FROM accounts
+    WHERE $committed AND batch_samples > 0 GROUP BY event ORDER BY event
+    FORMAT TabSeparated" >got
+cmp want got || fail "accounts: $(cat want got)"
+[ "$(sql "SELECT count() FROM samples WHERE stack NOT IN (SELECT stack FROM
+    stacks)")" = 0 ] || fail "samples without stacks"
+ended=$(sql "SELECT uniqExact(recording) FROM accounts WHERE is_last = 1")
+[ "$ended" = 6 ] ||
+    fail "not six recordings that ended"
+all=$(sql "SELECT count() FROM samples")
+counted=$(sql "SELECT count() FROM samples WHERE $committed")
+faults=$(curl -s "http://127.0.0.1:$(cat proxy.port)/faults")
+echo "$faults" | python3 -c '
+import json, sys
+faults = json.load(sys.stdin)
+sys.exit(sum(faults.values()) - faults["pass"] < 8)' ||
+    fail "few faults: $faults"
+ok "seed $seed: $faults; $counted of $all rows count, as recorded"
