@@ -208,8 +208,9 @@ struct prof_backend {
 	bool	(*bk_publish)(void *state);
 	/* What it costs is measured from now on; -1: it cannot be. */
 	int	(*bk_measure)(void *state);
-	/* Since it was loaded. */
+	/* Since it was loaded: all; of one event. */
 	uint64_t (*bk_spent_ns)(const void *state);
+	uint64_t (*bk_event_ns)(const void *state, uint32_t event);
 	/* Rates become so many times lower: how many events, or -1. */
 	int	(*bk_slow_down)(void *state, struct prof_slower *slower);
 	/* The capabilities that it needs while recording. */

@@ -78,6 +78,8 @@ struct prof_instrument {
 	 * within itself: its programs begin with dtp_turn (sys/turn.bpf.h).
 	 */
 	bool	im_is_in_task;
+	/* What a firing costs at least beside its program: a trap. */
+	uint32_t im_trap_ns;
 	const struct prof_program *im_program;
 	/* Is this one of its programs wanted?  twice: a second time. */
 	bool	(*im_loads)(const struct prof_event *event,

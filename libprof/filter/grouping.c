@@ -126,8 +126,7 @@ prof_grouping_compile(const struct prof_grouping *what,
 	memset(gp, 0, sizeof(*gp));
 	if (event->ev_has_period || event->ev_brings_tasks) {
 		prof_fail(error, PROF_E_EVENT_UNSUPPORTED, "%s: only probes "
-		    "are aggregated: tracepoints, system calls",
-		    event->ev_name);
+		    "are aggregated, as it has a period", event->ev_name);
 		return (prof_cure(error, "use --per-process, or dtprof record "
 		    "and dtprof report --by"));
 	}

@@ -300,7 +300,7 @@ put_degraded(const struct prof_flame *flame, const char *separator,
     struct prof_buf *out)
 {
 	static const char *const keys[] = {
-		"less.event", "less.path", "less.rate"
+		"less.event", "less.path", "less.rate", "less.probes"
 	};
 	const char *value;
 

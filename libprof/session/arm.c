@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "events/instrument.h"
 #include "filter/filter.h"
 #include "os/cpus.h"
 #include "os/facts.h"
@@ -292,10 +293,14 @@ choose_backend(struct prof_session *session)
 	return (-1);
 }
 
-/* Nobody keeps or names an address: mappings are not asked for. */
+/* Nobody keeps or names an address, or waits for what is mapped. */
 static bool
 is_without_stacks(const struct prof_session *session)
 {
+	for (size_t n = 0; n < session->se_events.el_n; n++)
+		if (session->se_events.el_event[n]->ev_instrument->
+		    im_on_mapping != NULL)
+			return (false);
 	return (session->se_has_sink && session->se_options.po_callgraph ==
 	    PROF_CALLGRAPH_NONE);
 }

@@ -10,7 +10,11 @@
  * multiples: each sample says what it stands for, so weights stay right, and
  * a mark in the recording says from when on.  Counters on single threads,
  * which promise exact counts, and perf rings are measured but left alone.
+ *
+ * A probe has no rate: where probes take most of it, the dearest is detached,
+ * and a mark says when.
  */
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -89,8 +93,78 @@ prof_overhead_begin(struct prof_session *session)
 		    "programs is readable only with CAP_SYS_ADMIN: "
 		    "--max-overhead counts only the recorder's own CPU time"));
 	ov->ov_programs_from_ns = spent_ns(session);
-	return (0);
+	ov->ov_nevents = session->se_events.el_n;
+	ov->ov_event_ns = calloc(ov->ov_nevents + 1,
+	    sizeof(*ov->ov_event_ns));
+	return (ov->ov_event_ns == NULL ?
+	    prof_fail_nomem(&session->se_error) : 0);
 }
+
+void
+prof_overhead_free(struct prof_overhead *ov)
+{
+	free(ov->ov_event_ns);
+}
+
+/* ------------------------------------------------------------- probes */
+
+/* What probes cost since the look before, and the dearest; NULL: none did. */
+static struct prof_event *
+probes_look(struct prof_session *session, uint64_t *sum_ns)
+{
+	struct prof_overhead *ov = &session->se_overhead;
+	const struct prof_source *source = source_of(session);
+	struct prof_event *dearest = NULL;
+	uint64_t most_ns = 0;
+
+	*sum_ns = 0;
+	for (size_t n = 1; n < ov->ov_nevents; n++) {
+		struct prof_event *event = session->se_events.el_event[n];
+		const uint64_t now_ns = source->so_backend->bk_event_ns(
+		    source->so_state, event->ev_id);
+		const uint64_t added_ns = now_ns - ov->ov_event_ns[n];
+
+		ov->ov_event_ns[n] = now_ns;
+		if (event->ev_has_period || event->ev_is_value)
+			continue;
+		*sum_ns += added_ns;
+		if (added_ns <= most_ns)
+			continue;
+		most_ns = added_ns;
+		dearest = event;
+	}
+	return (dearest);
+}
+
+/* Nothing is recorded of it any more, from now on. */
+static int
+probe_detach(struct prof_session *session, struct prof_event *event,
+    double share)
+{
+	struct prof_overhead *ov = &session->se_overhead;
+	const struct prof_source *source = source_of(session);
+	const size_t used = strlen(ov->ov_detached);
+	char text[512];
+
+	if (source->so_backend->bk_detach(source->so_state, event) == -1) {
+		ov->ov_at_limit = true;
+		return (prof_session_add_note(session, "cannot detach %s: %s",
+		    event->ev_name, session->se_error.pe_text));
+	}
+	snprintf(ov->ov_detached + used, sizeof(ov->ov_detached) - used,
+	    "%s%s detached after %.1f s", used > 0 ? ", " : "",
+	    event->ev_name, (double)prof_clock_ran_ns(
+	    &session->se_plan.pn_clock) / 1e9);
+	snprintf(text, sizeof(text), "%s detached, nothing of it is recorded "
+	    "from here on: overhead was %.2f%% of all CPUs, above "
+	    "--max-overhead %.3g", event->ev_name, 100 * share, 100 *
+	    (double)session->se_options.po_max_overhead / WHOLE);
+	if (prof_session_mark(session, text) == -1)
+		return (-1);
+	return (prof_session_add_note(session, "%s", text));
+}
+
+/* -------------------------------------------------------------- rates */
 
 /* All goes on as before: that is no reason to end a recording. */
 static int
@@ -162,6 +236,8 @@ prof_overhead_look(struct prof_session *session)
 	const uint64_t now_ns = prof_now_ns();
 	const uint64_t elapsed_ns = now_ns - ov->ov_looked_ns;
 	uint64_t cost_ns = ov->ov_recorder_ns + ov->ov_programs_ns;
+	uint64_t programs_ns = ov->ov_programs_ns, probes_ns;
+	struct prof_event *dearest;
 	double share, times;
 	int done;
 
@@ -172,12 +248,16 @@ prof_overhead_look(struct prof_session *session)
 	ov->ov_looked_ns = now_ns;
 	overhead_measure(session);
 	cost_ns = ov->ov_recorder_ns + ov->ov_programs_ns - cost_ns;
+	programs_ns = ov->ov_programs_ns - programs_ns;
+	dearest = probes_look(session, &probes_ns);
 	share = (double)cost_ns / (double)elapsed_ns /
 	    (double)session->se_plan.pn_nonline;
 	ov->ov_above = share <= most ? 0 : ov->ov_above + 1;
 	if (ov->ov_above < PATIENCE)
 		return (0);
 	ov->ov_above = 0;
+	if (dearest != NULL && probes_ns > programs_ns / 2)
+		return (probe_detach(session, dearest, share));
 	times = share / most < MOST_AT_ONCE ? share / most : MOST_AT_ONCE;
 	done = slow_down(session,
 	    (uint64_t)((double)ov->ov_slower * times) + 1);

@@ -469,6 +469,7 @@ prof_session_close(struct prof_session *session)
 	if (is_recording(session))
 		(void)prof_session_stop(session);
 	prof_session_undo(session);
+	prof_overhead_free(&session->se_overhead);
 	prof_events_free(&session->se_events);
 	prof_names_close(session->se_names);
 	prof_spans_fini(session);

@@ -108,6 +108,10 @@ struct prof_overhead {
 	uint64_t	 ov_programs_from_ns;
 	uint64_t	 ov_recorder_ns;
 	uint64_t	 ov_programs_ns;
+	/* Of each event, at the last look; those that were detached. */
+	uint64_t	*ov_event_ns;
+	size_t		 ov_nevents;
+	char		 ov_detached[256];	/* "": none */
 };
 
 int	prof_overhead_begin(struct prof_session *session);
@@ -118,6 +122,7 @@ void	prof_overhead_text(const struct prof_overhead *overhead, char *text,
 int	prof_overhead_look(struct prof_session *session);
 /* After the programs have ended. */
 void	prof_overhead_end(struct prof_session *session);
+void	prof_overhead_free(struct prof_overhead *overhead);
 
 /* -------------------------------------------------------------- arm.c */
 

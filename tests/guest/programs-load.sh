@@ -1,7 +1,7 @@
 #!/bin/sh
 # ASSERTION: every provider's programs load and fire on the guest's kernel, and
 # its verifier goes through at most 20,000 instructions of each; so do those
-# that count by process.
+# that count by process, and those that aggregate.
 # SPDX-License-Identifier: ISC
 # TIMEOUT: 400
 #
@@ -39,6 +39,21 @@ for target in -a ''; do
 	dtprof stat --json --per-process $target -o split$target.json \
 	    -e context-switches,page-faults -- guest_pingpong 200 || exit 1
 done
+n=0
+while read -r options; do
+	n=$((n + 1))
+	runs by$n.runs dtprof stat --json -a $options -o by$n.json \
+	    -- guest_pingpong 200 </dev/null || {
+		echo "cannot aggregate: $options"
+		exit 1
+	}
+done <<'EVENTS'
+-e syscall --by syscall,comm,tid,cpu
+-e syscall:openat --by filename,ret,cpu,uid --hist ret --sum ret
+-e sched:sched_switch --by prev_comm,next_comm --hist next_prio,lin=0:140:10
+EVENTS
+dtprof trace -a -q -e syscall,sched:sched_switch --json -o trace.lines \
+    -- guest_pingpong 200 || exit 1
 END
 guest_boot <script
 echo "kernel $(cat results/release)"
@@ -65,6 +80,22 @@ for target in -a ''; do
 	        sum(tasks)))
 	END
 done
+for n in 1 2 3; do
+	verify results/by$n.json <<-'END'
+	a = j["accounting"][0]
+	need(a["stored"] == sum(g["count"] for g in j["groups"]) > 0 and
+	    a["fired"] == a["stored"] + a["filtered"] + a["nested"] +
+	    a["error"] and j["dropped_groups"] == 0,
+	    "%d groups of %d events" % (len(j["groups"]), a["stored"]))
+	END
+	verify results/by$n.runs <<-'END'
+	most = max(j, key=lambda program: program["verified"])
+	need(0 < most["verified"] <= 20000, "%(name)s: %(verified)d verified" %
+	    most)
+	END
+done
+[ "$(grep -c '"type":"sample"' results/trace.lines)" -gt 400 ] ||
+    fail "trace: $(wc -l <results/trace.lines) lines"
 "$DTPROF" script --json results/arguments.dtp >samples || fail "no script"
 verify samples <<'END'
 args = [r["args"] for r in j if r["type"] == "sample"]

@@ -77,7 +77,7 @@ static const struct opt_row options_of_record[] = {
 	    "exit with status 124 if more than PCT% is lost",
 	    RO(ro_max_loss), NULL },
 	{ 0, "max-overhead", "PCT", OPT_PERCENT, 1, 100000, NULL,
-	    "lower the rate if recording takes more than PCT% CPU",
+	    "lower rates or detach probes above PCT% CPU",
 	    RO(ro_overhead), NULL },
 	{ 0, "no-inherit", NULL, OPT_FLAG, 0, 0, NULL,
 	    "do not follow child processes", RO(ro_no_inherit),

@@ -15,6 +15,7 @@
 #include "backend/bpf/bpf_impl.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "events/instrument.h"
 #include "os/permission.h"
 #include "process/languages/language.h"
 
@@ -351,23 +352,43 @@ bpf_measure(void *state)
 	return (bpf->bp_stats_fd < 0 ? -1 : 0);
 }
 
+/* What a trap costs is not in the statistics. */
 static uint64_t
-bpf_spent_ns(const void *state)
+instance_spent_ns(const struct prof_instance *instance, uint64_t trap_ns)
 {
-	const struct prof_bpf *bpf = state;
 	struct bpf_prog_info info;
 	uint64_t sum = 0;
 	uint32_t length;
 
-	for (uint32_t e = 0; e < 2 * bpf->bp_room; e++)
-		for (int n = 0; n < bpf->bp_instance[e].in_nprogs; n++) {
-			memset(&info, 0, sizeof(info));
-			length = sizeof(info);
-			if (bpf_obj_get_info_by_fd(
-			    bpf->bp_instance[e].in_prog[n], &info,
-			    &length) == 0)
-				sum += info.run_time_ns;
-		}
+	for (int n = 0; n < instance->in_nprogs; n++) {
+		memset(&info, 0, sizeof(info));
+		length = sizeof(info);
+		if (bpf_obj_get_info_by_fd(instance->in_prog[n], &info,
+		    &length) == 0)
+			sum += info.run_time_ns + info.run_cnt * trap_ns;
+	}
+	return (sum);
+}
+
+static uint64_t
+bpf_event_ns(const void *state, uint32_t event)
+{
+	const struct prof_bpf *bpf = state;
+	const struct prof_event *of = bpf->bp_events->el_event[event];
+	const uint64_t trap_ns = of->ev_instrument->im_trap_ns;
+
+	return (instance_spent_ns(&bpf->bp_instance[event], trap_ns) +
+	    instance_spent_ns(prof_bpf_second(bpf, of), trap_ns));
+}
+
+static uint64_t
+bpf_spent_ns(const void *state)
+{
+	const struct prof_bpf *bpf = state;
+	uint64_t sum = 0;
+
+	for (uint32_t e = 0; e < bpf->bp_nevents; e++)
+		sum += bpf_event_ns(state, e);
 	return (sum);
 }
 
@@ -519,6 +540,7 @@ const struct prof_backend prof_backend_bpf = {
 	.bk_publish = bpf_publish,
 	.bk_measure = bpf_measure,
 	.bk_spent_ns = bpf_spent_ns,
+	.bk_event_ns = bpf_event_ns,
 	.bk_slow_down = bpf_slow_down,
 	.bk_step[PROF_STEP_END] = bpf_end,
 	.bk_caps = bpf_caps,

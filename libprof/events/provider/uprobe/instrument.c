@@ -150,6 +150,7 @@ uprobe_attach(const struct prof_event *event, struct prof_attacher *attacher)
 }
 
 const struct prof_instrument prof_instrument_uprobe = {
+	.im_trap_ns = 500,
 	.im_program = &prof_program_prov_uprobe,
 	.im_prepare = uprobe_prepare,
 	.im_attach = uprobe_attach,
