@@ -122,6 +122,18 @@ run_find(const struct prof_lists *lists, unsigned kind, uint32_t from)
 	return (NOWHERE);
 }
 
+/* Were there more script frames, outside of a run that ends there? */
+static bool
+is_cut_at(const struct prof_lists *lists, uint32_t end)
+{
+	struct prof_frame frame;
+
+	if (end == lists->li_nscript)
+		return (false);
+	prof_frame_unpack(lists->li_script[end], &frame);
+	return (prof_frame_code(&frame) == PROF_BOUNDARY_TRUNCATED);
+}
+
 /* The native frame, from one on, that ran the words at to before end. */
 static uint32_t
 run_place(const struct prof_lists *lists, uint32_t at, uint32_t end,
@@ -169,13 +181,17 @@ callers_add(struct stack *stack, const struct prof_lists *lists, uint32_t at)
 {
 	enum prof_boundary why = lists->li_is_cut ? PROF_BOUNDARY_TRUNCATED :
 	    PROF_BOUNDARY_INTERPRETER;
+	bool is_cut = false;
 	uint32_t end;
 
 	for (; at < lists->li_nscript; at = end + 1) {
 		end = run_end(lists, at);
-		if (stack->st_n > 0 && end > at)
+		if (stack->st_n > 0 && end > at && !is_cut)
 			boundary_add(stack, why);
 		run_add(stack, lists, at, end);
+		is_cut = end > at && is_cut_at(lists, end);
+		if (is_cut)
+			boundary_add(stack, PROF_BOUNDARY_TRUNCATED);
 		why = PROF_BOUNDARY_INTERPRETER;
 	}
 }
@@ -222,6 +238,8 @@ prof_stack_merge(struct prof_lists *lists, struct prof_frame *frames,
 		if (at == end)
 			native_add(&stack, lists, place, place + 1);
 		run_add(&stack, lists, at, end);
+		if (end > at && is_cut_at(lists, end))
+			boundary_add(&stack, PROF_BOUNDARY_TRUNCATED);
 		native = place + 1;
 	}
 	native_add(&stack, lists, native, lists->li_nnative);

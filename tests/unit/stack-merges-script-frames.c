@@ -39,6 +39,8 @@ static const struct example {
 	{ "aE", "|1<E", false, "aE?1" },
 	{ "aEbEm", "<E2<F", false, "aEb2m" },	/* no frame yet */
 	{ "a", "||", false, "a" },
+	{ "aEm", "12>E", false, "a12!m" },	/* the walk ended there */
+	{ "a", "12>E", false, "a?12!" },
 };
 
 /* Place of a letter: of 'F' the second capital. */
@@ -57,17 +59,20 @@ static uint32_t
 make_script(const struct example *example, uint64_t *words)
 {
 	const char *at = example->ex_script;
+	enum prof_boundary why;
 	uint32_t n = 0;
 
 	for (; *at != '\0'; at++) {
 		if (*at == '|')
 			words[n++] = PROF_WORD_BOUNDARY(
 			    PROF_BOUNDARY_INTERPRETER, 0);
-		else if (*at == '<')
-			words[n++] = PROF_WORD_BOUNDARY(
-			    PROF_BOUNDARY_INTERPRETER,
-			    place_of(example->ex_native, *++at));
-		else
+		else if (*at == '<' || *at == '>') {
+			why = *at == '<' ? PROF_BOUNDARY_INTERPRETER :
+			    PROF_BOUNDARY_TRUNCATED;
+			at++;
+			words[n++] = PROF_WORD_BOUNDARY(why,
+			    place_of(example->ex_native, *at));
+		} else
 			words[n++] = (uint64_t)PROF_FRAME_SCRIPT <<
 			    PROF_WORD_KIND_SHIFT | (uint64_t)(*at - '0') <<
 			    PROF_FRAME_INSTRUCTION_BITS;

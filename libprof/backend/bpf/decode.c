@@ -124,6 +124,13 @@ decode_turned(struct prof_stream *stream, uint32_t turned)
 	return (0);
 }
 
+/* The walk had no room for another frame: what is outside is not known. */
+static bool
+script_is_full(const struct dtp_script *script)
+{
+	return (script->sp_words >= DTP_MAX_SCRIPT - DTP_SCRIPT_WORDS);
+}
+
 static int
 decode_script(struct prof_stream *stream, struct cursor *cursor)
 {
@@ -139,6 +146,9 @@ decode_script(struct prof_stream *stream, struct cursor *cursor)
 	    script->sp_words, stream->sm_script);
 	if (n == -1)
 		return (-1);
+	if (script_is_full(script) && n < DTP_MAX_SCRIPT)
+		stream->sm_script[n++] =
+		    PROF_WORD_BOUNDARY(PROF_BOUNDARY_TRUNCATED, 0);
 	pr->pr_script = stream->sm_script;
 	pr->pr_nscript = (uint32_t)n;
 	return (0);
