@@ -50,24 +50,48 @@ is_name(const char *name)
 	return (true);
 }
 
-/* Up to a comma outside of quotes and brackets, which is cut off; or NULL. */
+/* Behind the file of a probe in a program, whose slashes are no settings. */
+static char *
+file_skip(char *part)
+{
+	static const char *const providers[] = { "uprobe:", "uretprobe:",
+	    "usdt:", "u:", "U:" };
+
+	for (size_t n = 0; n < sizeof(providers) / sizeof(providers[0]); n++) {
+		if (strncmp(part, providers[n], strlen(providers[n])) != 0)
+			continue;
+		part += strlen(providers[n]);
+		if (*part == '"')
+			part += 1 + strcspn(part + 1, "\"");
+		return (part + strcspn(part, ":"));
+	}
+	return (part);
+}
+
+/*
+ * Up to a comma outside of quotes, brackets and settings, which is cut off; or
+ * NULL.
+ */
 static char *
 part_next(char **at)
 {
 	char *begin = *at, *end;
-	bool is_quoted = false;
+	bool is_quoted = false, is_setting = false;
 	int depth = 0;
 
 	if (begin == NULL)
 		return (NULL);
-	for (end = begin; *end != '\0'; end++) {
+	for (end = file_skip(begin); *end != '\0'; end++) {
 		if (*end == '"')
 			is_quoted = !is_quoted;
+		else if (!is_quoted && *end == '/')
+			is_setting = !is_setting;
 		else if (!is_quoted && strchr("([{", *end) != NULL)
 			depth++;
 		else if (!is_quoted && strchr(")]}", *end) != NULL)
 			depth--;
-		else if (*end == ',' && !is_quoted && depth <= 0)
+		else if (*end == ',' && !is_quoted && !is_setting &&
+		    depth <= 0)
 			break;
 	}
 	*at = *end == ',' ? end + 1 : NULL;
@@ -204,15 +228,32 @@ numbers_text(size_t from, size_t to)
 	return (fclose(stream) == 0 ? text : NULL);
 }
 
+/* Nobody has written the name of the default: say which it is. */
+static int
+end_explain(struct prof_session *session, const struct span_text *text,
+    const char *end)
+{
+	const struct prof_err why = session->se_error;
+
+	if (text->st_end != NULL)
+		return (-1);
+	prof_fail(&session->se_error, why.pe_code, "span '%s' has no END, and "
+	    "its default '%.150s' cannot be had: %.200s", text->st_name, end,
+	    why.pe_text);
+	return (prof_cure(&session->se_error, "name an END: %s=%s,END",
+	    text->st_name, text->st_begin));
+}
+
 static int
 span_set(struct prof_session *session, const struct span_text *text,
     const char *end, struct prof_session_span *span)
 {
 	size_t from, to, at, until;
 
-	if (events_get(session, text->st_begin, &from, &to) == -1 ||
-	    events_get(session, end, &at, &until) == -1)
+	if (events_get(session, text->st_begin, &from, &to) == -1)
 		return (-1);
+	if (events_get(session, end, &at, &until) == -1)
+		return (end_explain(session, text, end));
 	if (from == at)
 		return (spec_refuse(session, text->st_name,
 		    "BEGIN and END are the same event"));
@@ -223,7 +264,9 @@ span_set(struct prof_session *session, const struct span_text *text,
 
 		if (event_check(session, event, text->st_key) == -1)
 			return (-1);
-		if (event->ev_instrument->im_is_in_task)
+		/* Those fire wherever the kernel happens to be. */
+		if (event->ev_tracepoint == NULL ||
+		    event->ev_instrument->im_is_in_task)
 			span->ss_is_shared = false;
 	}
 	span->ss_name = strdup(text->st_name);

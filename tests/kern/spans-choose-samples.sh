@@ -109,6 +109,21 @@ rec.ok("slow_path is in slow requests alone")
 END
 expect 0 "$DTPROF" flamegraph --filter 'span.duration > p90' -o a.svg a.dtp
 grep -q slow_path a.svg || fail "no slow_path in the flame graph"
+samples()	# filter
+{
+	"$DTPROF" report --json --filter "$1" a.dtp | python3 -c 'import json
+import sys
+print(json.load(sys.stdin)["quality_by_event"][0]["samples"])'
+}
+fast=$(samples 'span.duration <= p50')
+slow=$(samples 'span.duration > p90')
+expect 0 "$DTPROF" flamegraph --base-filter 'span.duration <= p50' \
+    --filter 'span.duration > p90' -o b.svg a.dtp
+grep -q '<title>a.dtp, span.duration .* against a.dtp, span.duration' b.svg ||
+    fail "title: $(grep -m1 '<title>' b.svg)"
+grep -q "base 1 run of .*, $fast samples; new 1 run of .*, $slow samples" err ||
+    fail "not $fast and $slow samples: $(cat err)"
+ok "the difference of slow and fast requests has the samples of each"
 expect 1 "$DTPROF" report --filter 'span == "none"' a.dtp
 grep -q "has no span 'none'" err || fail "$(cat err)"
 expect 1 "$DTPROF" report --filter 'span.duration > p75' a.dtp

@@ -117,6 +117,28 @@ expect 0 "$DTPROF" report --by span c.dtp
 grep -q '^signal  *100 ' out || fail "not 100 signals: $(cat out)"
 ok "100 signals from one process to another, by number"
 
+# A function of a program, by its argument, which is a process's own.
+serves=uprobe:$work/requests
+record 0 -o e.dtp -e cpu-clock --span \
+    "r=$serves:parse_request/arg0,arg1/,$serves:render_page/arg0/,key=arg0" \
+    --span "p=$serves:parse_request,syscall:getuid:entry" \
+    -- "$work/requests" 300 5 1
+expect 0 "$DTPROF" report --by span --json e.dtp
+py <<'END'
+import json
+import recording as rec
+
+report = json.load(open("out"))
+spans = {s["name"]: s for s in report["spans"]}
+info = report["recording"]["info"]
+rec.check(info["span.0.scope"] == "process" and
+          info["span.1.scope"] == "thread", "%r" % info)
+rec.check(spans["p"]["count"] == 300 and spans["p"]["orphan"] == 0 and
+          spans["p"]["open"] == 0, "%r" % spans)
+rec.check(spans["r"]["count"] + spans["r"]["open"] == 300, "%r" % spans)
+rec.ok("from a function to a system call: 300 spans")
+END
+
 refused()	# status text argument ...
 {
 	refused_want=$1

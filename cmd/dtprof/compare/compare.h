@@ -163,6 +163,7 @@ struct costs {
 	const struct opt_strings *ct_events;
 	const struct opt_strings *ct_renames;
 	const struct choose_time *ct_time[2];	/* of a side; NULL: all */
+	const char	*ct_filter[2];	/* the same */
 	struct prof_profile_options ct_profile;
 	struct prof_comparison *ct_comparison;
 	struct prof_difference *ct_difference;	/* NULL: trees are not kept */

@@ -214,6 +214,7 @@ compare_costs(struct costs *ct, int side, long run, const char *path)
 
 	if (reader == NULL)
 		return (fail_reading(ct, path, &error));
+	options.pl_filter = ct->ct_filter[side];
 	if (ct->ct_time[side] != NULL)
 		rv = choose_range(ct->ct_command, reader, ct->ct_time[side],
 		    &options);

@@ -35,6 +35,7 @@ static const struct opt_row options_of_flamegraph[] = {
 	    "--record; repeat for more runs",
 	    offsetof(struct flame_options, fo_bases), NULL },
 	CHOOSE_BASE_BETWEEN(offsetof(struct flame_options, fo_base_time)),
+	CHOOSE_BASE_FILTER(offsetof(struct flame_options, fo_base_filter)),
 	CHOOSE_BASE_FROM(offsetof(struct flame_options, fo_base_time)),
 	CHOOSE_BASE_TO(offsetof(struct flame_options, fo_base_time)),
 	CHOOSE_BETWEEN(offsetof(struct flame_options, fo_time)),
@@ -174,7 +175,8 @@ events_choose(struct flame_run *run)
 static bool
 has_base(const struct flame_options *fo)
 {
-	return (fo->fo_bases.os_n > 0 || choose_has_time(&fo->fo_base_time));
+	return (fo->fo_bases.os_n > 0 || fo->fo_base_filter != NULL ||
+	    choose_has_time(&fo->fo_base_time));
 }
 
 /* What was when: a page shows it, unless it is a difference. */

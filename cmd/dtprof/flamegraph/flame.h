@@ -22,6 +22,7 @@ struct flame_options {
 	struct opt_strings	 fo_events;
 	struct opt_strings	 fo_renames;
 	struct choose_time	 fo_time;
+	const char		*fo_base_filter;
 	const char		*fo_filter;
 	const char		*fo_input;
 	const char		*fo_output;

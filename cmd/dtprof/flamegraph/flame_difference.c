@@ -8,6 +8,7 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "flame.h"
 
@@ -17,6 +18,14 @@ base_time(const struct flame_options *fo)
 {
 	return (choose_has_time(&fo->fo_base_time) ? &fo->fo_base_time :
 	    &fo->fo_time);
+}
+
+/* As of its times. */
+static const char *
+base_filter(const struct flame_options *fo)
+{
+	return (fo->fo_base_filter != NULL ? fo->fo_base_filter :
+	    fo->fo_filter);
 }
 
 /* All runs of both sides, to both of them. */
@@ -35,6 +44,7 @@ difference_make(const struct flame_options *fo, const struct flame_side *sides,
 		.ct_events = &fo->fo_events,
 		.ct_renames = &fo->fo_renames,
 		.ct_time = { base_time(fo), &fo->fo_time },
+		.ct_filter = { base_filter(fo), fo->fo_filter },
 	};
 	struct prof_err error = { 0 };
 
@@ -75,11 +85,24 @@ say_time(char *text, size_t size, const struct choose_time *time)
 		    time->ct_to.on_value) / 1e9);
 }
 
+/* What of a side is shown, for the title. */
+static void
+say_part(char *text, size_t size, const struct choose_time *time,
+    const char *filter)
+{
+	size_t used;
+
+	say_time(text, size, time);
+	used = strlen(text);
+	if (filter != NULL)
+		snprintf(text + used, size - used, ", %.120s", filter);
+}
+
 static int
 write_picture(const struct flame_options *fo, const struct flame_side *sides,
     const struct prof_difference *difference)
 {
-	char title[800], new_time[140], old_time[140];
+	char title[1000], new_part[270], old_part[270];
 	const struct prof_flame_options options = {
 		.fl_size = sizeof(options),
 		.fl_title = fo->fo_title != NULL ? fo->fo_title : title,
@@ -89,10 +112,10 @@ write_picture(const struct flame_options *fo, const struct flame_side *sides,
 	size_t length = 0;
 	char *bytes;
 
-	say_time(new_time, sizeof(new_time), &fo->fo_time);
-	say_time(old_time, sizeof(old_time), base_time(fo));
+	say_part(new_part, sizeof(new_part), &fo->fo_time, fo->fo_filter);
+	say_part(old_part, sizeof(old_part), base_time(fo), base_filter(fo));
 	snprintf(title, sizeof(title), "%s%s against %s%s", sides[1].fs_name,
-	    new_time, sides[0].fs_name, old_time);
+	    new_part, sides[0].fs_name, old_part);
 	bytes = (flame_is_drawing(fo) ? prof_difference_svg :
 	    prof_difference_html)(difference, &options, &length, &error);
 	return (flame_write(fo, bytes, length, &error));

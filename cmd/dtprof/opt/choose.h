@@ -46,6 +46,8 @@ struct choose_span {
 #define CHOOSE_BASE_TO(at) { 0, "base-to", "TIME", OPT_TIME, 0, INT64_MAX, \
 	    NULL, "only samples of the base before TIME", \
 	    (at) + offsetof(struct choose_time, ct_to), NULL }
+#define CHOOSE_BASE_FILTER(at) { 0, "base-filter", "EXPR", OPT_STRING, 0, 0, \
+	    NULL, "only samples of the base that match EXPR", (at), NULL }
 #define CHOOSE_EVENT(at) { 'e', "event", "EVENT", OPT_STRINGS, 0, 0, NULL, \
 	    "only events that match EVENT; may be repeated", \
 	    (at), NULL }

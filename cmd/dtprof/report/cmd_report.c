@@ -46,8 +46,8 @@ static const struct opt_row options_of_report[] = {
 	CHOOSE_BETWEEN(offsetof(struct report_options, rp_time)),
 	{ 0, "by", "WHAT", OPT_WORDS, 0, 0, "function",
 	    "one row per function, module, line, pid, tid, comm, cpu, event, "
-	    "probe, syscall or event argument, e.g. prev_comm; with address, "
-	    "one per function address; or one per kind of spans (span)",
+	    "probe, syscall, span or event argument, e.g. prev_comm; "
+	    "address: per function address",
 	    offsetof(struct report_options, rp_by), BY_WORDS },
 	{ 0, "callees", "FUNCTION", OPT_STRING, 0, 0, NULL,
 	    "show what FUNCTION calls, and its own share",
@@ -75,7 +75,7 @@ static const struct opt_row options_of_report[] = {
 	    "print at most N rows",
 	    offsetof(struct report_options, rp_limit), NULL },
 	{ 'o', "output", "FILE", OPT_STRING, 0, 0, NULL,
-	    "output file of --plot: .svg, .png or .tsv (default " PLOT_FILE ")",
+	    "file of --plot: .svg, .png, .tsv (default " PLOT_FILE ")",
 	    offsetof(struct report_options, rp_output), NULL },
 	{ 0, "plot", "WHAT", OPT_SET, 0, 0, NULL,
 	    "plot with gnuplot: " PLOT_WORDS,
@@ -85,7 +85,7 @@ static const struct opt_row options_of_report[] = {
 	    "order rows by self or total (callees included)",
 	    offsetof(struct report_options, rp_sort), "self,total" },
 	{ 0, "stats", NULL, OPT_FLAG, 0, 0, NULL,
-	    "accounting of each event: fired, stored, lost, by reason",
+	    "accounting of each event, losses by reason",
 	    offsetof(struct report_options, rp_stats), NULL },
 	CHOOSE_TO(offsetof(struct report_options, rp_time)),
 	{ 0, "tree", NULL, OPT_FLAG, 0, 0, NULL,
@@ -99,7 +99,7 @@ static const struct opt_row options_of_report[] = {
 };
 
 static const char *const examples[] = {
-	"dtprof report", "show the functions in dtprof.dtp and their cost",
+	"dtprof report", "functions in dtprof.dtp, and their cost",
 	"dtprof report --sort total --limit 20 x.dtp",
 	"the 20 most expensive functions, callees included",
 	"dtprof report --tree --limit 30",
