@@ -175,13 +175,26 @@ kind_measure(struct span_kind *kind, struct prof_err *error)
 	return (0);
 }
 
+/* Merging keeps samples alone: no losses, and no ends of threads. */
+static int
+merged_refuse(const struct prof_reader *reader, struct prof_err *error)
+{
+	if (prof_reader_info(reader, "merged") == NULL)
+		return (0);
+	prof_fail(error, PROF_E_USAGE, "spans of merged recordings cannot be "
+	    "paired, since losses and ends of threads are not in them");
+	return (prof_cure(error, "read the recordings one at a time"));
+}
+
 struct prof_spans *
 prof_spans_new(struct prof_reader *reader, struct prof_err *error)
 {
-	struct prof_spans *spans = calloc(1, sizeof(*spans));
+	struct prof_spans *spans;
 	int rv = 0;
 
-	if (spans == NULL) {
+	if (merged_refuse(reader, error) == -1)
+		return (NULL);
+	if ((spans = calloc(1, sizeof(*spans))) == NULL) {
 		prof_fail_nomem(error);
 		return (NULL);
 	}

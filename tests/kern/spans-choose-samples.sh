@@ -130,4 +130,13 @@ expect 1 "$DTPROF" report --filter 'span.duration > p75' a.dtp
 grep -q 'p50, p90 or p99' err || fail "$(cat err)"
 expect 1 "$DTPROF" script --filter 'span == "request"' a.dtp
 grep -q 'no spans here' err || fail "$(cat err)"
+record 0 -o c.dtp -e cpu-clock -F 4999 \
+    --span request=syscall:getppid:entry,syscall:getuid:entry \
+    --span between=syscall:getuid:entry,syscall:getppid:entry \
+    -- "$work/requests" 100 20 7
+expect 0 "$DTPROF" merge -o m.dtp a.dtp c.dtp
+expect 1 "$DTPROF" report --by span m.dtp
+grep -q 'one at a time' err || fail "$(cat err)"
+expect 1 "$DTPROF" report --filter 'span == "request"' m.dtp
+grep -q 'one at a time' err || fail "$(cat err)"
 ok "the flame graph of slow requests, and what is refused"
