@@ -7,10 +7,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "../ui/emit.h"
 #include "push.h"
+
+#define LOOK_NS		100000000
+#define TRIES		100	/* looks, at the begin of a recording */
 
 struct push_options {
 	struct push		 ps_push;	/* of cm_begin, and later */
@@ -212,6 +216,23 @@ counts_show(const struct push_options *po)
 	return (out_end(&out, "push"));
 }
 
+/* One that is just beginning says what it is when its first chunk is there. */
+static struct prof_reader *
+file_open(const struct push *push, const char *path, struct prof_err *error)
+{
+	const struct timespec look = { 0, LOOK_NS };
+	struct prof_reader *reader;
+
+	for (int tries = push->pu_follows ? TRIES : 1; ; tries--) {
+		reader = input_read("push", path, error);
+		if (tries == 1 || (reader != NULL && prof_reader_info(reader,
+		    "time.realtime_ns") != NULL))
+			return (reader);
+		prof_reader_close(reader);
+		(void)nanosleep(&look, NULL);
+	}
+}
+
 /* Each is tried, also when one before it could not be read. */
 static int
 files_push(struct push *push, const struct push_kind *kind, int n,
@@ -222,13 +243,14 @@ files_push(struct push *push, const struct push_kind *kind, int n,
 	int status = 0;
 
 	for (int i = 0; i < n; i++) {
-		reader = input_read("push", paths[i], &error);
+		reader = file_open(push, paths[i], &error);
 		if (reader == NULL) {
 			msg_prof("push", &error);
 			status = EXIT_FAILED;
 			continue;
 		}
-		input_say_cut("push", reader);
+		if (!push->pu_follows)
+			input_say_cut("push", reader);
 		if (kind->pk_file(push, reader, paths[i]) == -1)
 			status = EXIT_FAILED;
 		prof_reader_close(reader);

@@ -73,6 +73,8 @@ static const struct opt_row options_of_record[] = {
 	    "record stacks (on by default)", RO(ro_stacks), NULL },
 	{ 0, "include-self", NULL, OPT_FLAG, 0, 0, NULL,
 	    "record dtprof itself too", RO(ro_include_self), NULL },
+	{ 0, "label", "KEY=VALUE", OPT_STRINGS, 0, 0, NULL,
+	    "as of push, for --push", RO(ro_labels), NULL },
 	{ 0, "max-loss", "PCT", OPT_PERCENT, 0, 100000, NULL,
 	    "exit with status 124 if more than PCT% is lost",
 	    RO(ro_max_loss), NULL },
@@ -88,12 +90,16 @@ static const struct opt_row options_of_record[] = {
 	{ 'p', "pid", "PIDS", OPT_IDS, 1, MAX_ID, NULL,
 	    "record these processes and their children", RO(ro_pids),
 	    NULL },
+	{ 0, "push", "URL", OPT_STRING, 0, 0, NULL,
+	    "send it to a store meanwhile (see push)", RO(ro_push), NULL },
 	{ 'q', "quiet", NULL, OPT_FLAG, 0, 0, NULL,
 	    "print errors only", RO(ro_quiet),
 	    NULL },
 	{ 0, "record-comm", NULL, OPT_FLAG, 0, 0, NULL,
 	    "store the thread name in each sample",
 	    RO(ro_record_comm), NULL },
+	{ 0, "secret-file", "FILE", OPT_STRING, 0, 0, NULL,
+	    "as of push, for --push", RO(ro_secret_file), NULL },
 	{ 0, "span", "SPAN", OPT_STRINGS, 0, 0, NULL,
 	    "record spans: NAME=BEGIN[,END][,key=ARGUMENT]",
 	    RO(ro_spans), NULL },
@@ -110,8 +116,8 @@ static const struct opt_row options_of_record[] = {
 	    "also unwind with libunwind and compare (slow)",
 	    RO(ro_verify), NULL },
 	{ 0, "with", "COUNTER", OPT_STRINGS, 0, 0, NULL,
-	    "add to each sample what COUNTER counted in the thread since its "
-	    "previous sample", RO(ro_with), NULL },
+	    "add to samples what COUNTER counted in between",
+	    RO(ro_with), NULL },
 	{ .op_type = OPT_END }
 };
 
@@ -147,6 +153,20 @@ static int
 options_refuse(const char *cure, const char *why)
 {
 	return (msg_error("record", why, cure));
+}
+
+static int
+check_push(const struct record_options *ro)
+{
+	if (ro->ro_push == NULL && (ro->ro_labels.os_n > 0 ||
+	    ro->ro_secret_file != NULL))
+		return (options_refuse("add --push URL", "--label and "
+		    "--secret-file need --push"));
+	if (ro->ro_push != NULL && !prof_store_is_url(ro->ro_push))
+		return (options_refuse("use a URL such as "
+		    "clickhouse+http://HOST:8123/DATABASE",
+		    "--push: not the URL of a store"));
+	return (0);
 }
 
 static int
@@ -332,7 +352,8 @@ run_record(void *options, int n, char **operands)
 	struct prof_options po = { 0 };
 	int status = EXIT_DTPROF;
 
-	if (check_target(ro, n > 0) == 0 && check_rest(ro) == 0 &&
+	if (check_push(ro) == 0 && check_target(ro, n > 0) == 0 &&
+	    check_rest(ro) == 0 &&
 	    parse_callgraph(ro->ro_callgraph, &po) == 0 &&
 	    split_events(&ro->ro_events, &events.re_events,
 	    "-e: empty event name") == 0 &&

@@ -320,6 +320,7 @@ record_run(const struct record_options *ro, const struct prof_options *po,
 	struct recording rc = { .rc_options = ro };
 	struct prof_err error = { 0 };
 	int status = EXIT_DTPROF;
+	pid_t push = -1;
 
 	if (ro->ro_verbose)
 		show_plan(ro, po, events);
@@ -337,6 +338,9 @@ record_run(const struct record_options *ro, const struct prof_options *po,
 		goto out;
 	}
 	show_notes(&rc);
+	if (ro->ro_push != NULL)
+		push = record_push_begin(ro,
+		    prof_session_output(rc.rc_session));
 	if (prof_session_start(rc.rc_session) == -1) {
 		msg_prof("record", prof_session_error(rc.rc_session));
 		status = ending_status(prof_session_error(rc.rc_session));
@@ -365,6 +369,8 @@ record_run(const struct record_options *ro, const struct prof_options *po,
 	status = exit_status(&rc);
 out:
 	prof_session_close(rc.rc_session);
+	if (push != -1)
+		record_push_end(push, ro->ro_output);
 	signals_close();
 	return (status);
 }

@@ -12,6 +12,7 @@ struct record_options {
 	struct opt_strings ro_events;
 	struct opt_strings ro_spans;
 	struct opt_strings ro_with;
+	struct opt_strings ro_labels;
 	struct opt_number ro_frequency;
 	struct opt_number ro_period;
 	struct opt_number ro_buffer;
@@ -28,6 +29,8 @@ struct record_options {
 	const char	*ro_filter;
 	const char	*ro_output;
 	const char	*ro_callgraph;
+	const char	*ro_push;
+	const char	*ro_secret_file;
 	int		 ro_attach;
 	int		 ro_backend;
 	bool		 ro_all;
@@ -53,6 +56,13 @@ struct record_events {
 /* Record; the exit status. */
 int	record_run(const struct record_options *ro,
 	    const struct prof_options *po, const struct record_events *events);
+
+/* ------------------------------------------------------ record_push.c */
+
+/* --push: dtprof push --follow of this recording, before it has a START. */
+pid_t	record_push_begin(const struct record_options *ro, const char *path);
+/* When the recording has ended: wait for it, and say what has failed. */
+void	record_push_end(pid_t pid, const char *path);
 
 /* ---------------------------------------------------- record_verify.c */
 
