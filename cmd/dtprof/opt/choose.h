@@ -56,7 +56,7 @@ struct choose_span {
 /* unsigned: bits of PROF_FRAMES_* */
 #define CHOOSE_FRAMES(at) { 0, "frames", "KIND,..", OPT_SET, 0, 0, \
 	    "kernel,native,script", \
-	    "frames to show: kernel, native, script, interpreter, all", \
+	    "frames to show", \
 	    (at), "kernel,native,script,interpreter,all" }
 #define CHOOSE_INPUT(at) { 'i', "input", "FILE", OPT_STRING, 0, 0, NULL, \
 	    "read FILE (default dtprof.dtp)", (at), NULL }
