@@ -19,6 +19,7 @@
 #include "import/merge.h"
 #include "network/network.h"
 #include "os/permission.h"
+#include "output/send.h"
 #include "process/stack.h"
 #include "process/symbols.h"
 #include "recording/accounting.h"

@@ -633,6 +633,11 @@ struct prof_flame_options {
 	int		 fl_ratio;	/* colour by first over second */
 	int		 fl_reverse;	/* it was made with pl_reverse */
 	uint64_t	 fl_samples;	/* export: count samples, not weight */
+	/*
+	 * otlp: attributes of the resource, keys and values in turns,
+	 * NULL-ended; they replace those of the same key.
+	 */
+	const char	*const *fl_labels;
 };
 
 /*

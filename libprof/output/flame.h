@@ -79,6 +79,7 @@ void	prof_put_fmt(struct prof_buf *buf, const char *fmt, ...)
 	    PROF_PRINTF(2, 3);
 /* Share and number for people: 12.3 %, 12 345 678. */
 void	prof_put_number(struct prof_buf *buf, uint64_t value);
+void	prof_put_base64(struct prof_buf *buf, const uint8_t *bytes, size_t n);
 /* Compressed (raw deflate) and as base64; 0, or -1: no memory. */
 int	prof_put_packed(struct prof_buf *buf, const struct prof_buf *bytes);
 

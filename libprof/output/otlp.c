@@ -417,11 +417,23 @@ put_key_value(struct prof_buf *resource, const char *key, const char *value)
 {
 	struct prof_buf message = { 0 };
 
-	if (value == NULL || value[0] == '\0')
-		return;
 	put_text(&message, KEY_VALUE_KEY, key);
 	put_value(&message, KEY_VALUE_VALUE, value);
 	prof_proto_message(resource, RESOURCE_ATTRIBUTES, &message);
+}
+
+/* One of the recording, which a label may replace. */
+static void
+put_fact(struct otlp *otlp, struct prof_buf *resource, const char *key,
+    const char *value)
+{
+	const char *const *label = otlp->ot_flame->fm_options.fl_labels;
+
+	for (; label != NULL && label[0] != NULL; label += 2)
+		if (strcmp(label[0], key) == 0)
+			return;
+	if (value != NULL && value[0] != '\0')
+		put_key_value(resource, key, value);
 }
 
 /* As the semantic conventions call machines. */
@@ -438,15 +450,18 @@ static void
 put_resource(struct otlp *otlp, struct prof_buf *out)
 {
 	const struct prof_reader *reader = otlp->ot_flame->fm_reader;
+	const char *const *label = otlp->ot_flame->fm_options.fl_labels;
 	struct prof_buf message = { 0 };
 	char service[64];
 
 	prof_export_service(otlp->ot_flame, service, sizeof(service));
-	put_key_value(&message, "service.name", service);
-	put_key_value(&message, "host.name",
+	put_fact(otlp, &message, "service.name", service);
+	put_fact(otlp, &message, "host.name",
 	    prof_reader_info(reader, "machine.host"));
-	put_key_value(&message, "host.arch", arch_of(reader));
-	put_key_value(&message, "os.type", "linux");
+	put_fact(otlp, &message, "host.arch", arch_of(reader));
+	put_fact(otlp, &message, "os.type", "linux");
+	for (; label != NULL && label[0] != NULL; label += 2)
+		put_key_value(&message, label[0], label[1]);
 	prof_proto_message(out, RESOURCE_PROFILES_RESOURCE, &message);
 }
 

@@ -158,8 +158,8 @@ prof_put_xml(struct prof_buf *buf, const char *text, size_t max)
 
 /* ---------------------------------------------------------- packing */
 
-static void
-put_base64(struct prof_buf *buf, const uint8_t *bytes, size_t n)
+void
+prof_put_base64(struct prof_buf *buf, const uint8_t *bytes, size_t n)
 {
 	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 	    "abcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -200,7 +200,7 @@ prof_put_packed(struct prof_buf *buf, const struct prof_buf *bytes)
 	packed.bf_len = z.total_out;
 	deflateEnd(&z);
 	if (status == Z_STREAM_END)
-		put_base64(buf, packed.bf_data, packed.bf_len);
+		prof_put_base64(buf, packed.bf_data, packed.bf_len);
 	prof_buf_free(&packed);
 	return (status == Z_STREAM_END && !buf->bf_failed ? 0 : -1);
 }

@@ -46,7 +46,7 @@ ENDS_WITH(prof_symbols_options, so_only_recorded);
 ENDS_WITH(prof_import_options, im_output);
 ENDS_WITH(prof_comparison_options, cp_family);
 ENDS_WITH(prof_profile_options, pl_frames);
-ENDS_WITH(prof_flame_options, fl_samples);
+ENDS_WITH(prof_flame_options, fl_labels);
 
 static void
 check_unknown(void)

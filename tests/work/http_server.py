@@ -9,6 +9,8 @@ Prints its port.  A line of LOG for each request: path, headers, and the body
 	/auth		what the header Authorization holds
 	/status/N	that status; 429 and 503 with Retry-After: 0
 	/after/N/S	503 with Retry-After: S, N times, then 200
+	/takes		200 and nothing
+	/rejects/N	an answer of OpenTelemetry that N profiles are not taken
 	/slow		never an answer
 	/huge		endless zeros
 	/drop		closes the connection
@@ -61,6 +63,13 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 self.send(503, Retry_After=what[2])
             else:
                 self.send(200, b"%d" % times[self.path])
+        elif what[0] == "rejects":
+            text = b"no \x1b[31mroom"
+            part = b"\x08" + bytes([int(what[1])]) + b"\x12" + \
+                bytes([len(text)]) + text
+            self.send(200, b"\x0a" + bytes([len(part)]) + part)
+        elif what[0] == "takes":
+            self.send(200)
         elif what[0] == "slow":
             time.sleep(3600)
         elif what[0] == "huge":

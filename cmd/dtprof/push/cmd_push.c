@@ -33,7 +33,7 @@ static int	 begin_push(const struct prof_cmd *cmd, void *options, int n,
 static int	 run_push(void *options, int n, char **operands);
 
 static const struct push_kind *const kinds[] = {
-	&push_clickhouse, NULL
+	&push_clickhouse, &push_otlp, &push_pyroscope, &push_parca, NULL
 };
 
 static const struct opt_row options_of_push[] = {
@@ -61,6 +61,8 @@ static const struct opt_row options_of_push[] = {
 static const char *const examples[] = {
 	"dtprof push clickhouse+http://ch:8123/dtprof x.dtp",
 	"send a recording to a ClickHouse server",
+	"dtprof push otlp+http://collector:4318 x.dtp",
+	"send a profile to an OpenTelemetry Collector",
 	"dtprof push --label version=1.42 clickhouse+http://ch/dtprof x.dtp",
 	"with a label",
 	NULL
@@ -68,7 +70,7 @@ static const char *const examples[] = {
 
 const struct prof_cmd cmd_push = {
 	.cm_name = "push",
-	.cm_summary = "send recordings to a store of many machines",
+	.cm_summary = "send recordings to a store or a receiver of profiles",
 	.cm_operands = "URL FILE ...",
 	.cm_options = options_of_push,
 	.cm_size = sizeof(struct push_options),
@@ -97,6 +99,21 @@ push_label(const struct push_labels *labels, const struct prof_reader *reader,
 			return (labels->pl_value[n]);
 	snprintf(name, sizeof(name), "label.%.100s", key);
 	return (prof_reader_info(reader, name));
+}
+
+const char *
+push_service(const struct prof_reader *reader, char *service, size_t size)
+{
+	const char *command = prof_reader_info(reader, "command"), *at;
+	size_t length;
+
+	if (command == NULL)
+		return ("");
+	length = strcspn(command, " ");
+	at = memrchr(command, '/', length);
+	at = at == NULL ? command : at + 1;
+	snprintf(service, size, "%.*s", (int)(command + length - at), at);
+	return (service);
 }
 
 static bool
@@ -147,7 +164,8 @@ check_push(const void *options, int n, char *const *operands)
 
 	if (kind_of(operands[0]) == NULL)
 		return (msg_fail("push", "give a URL such as "
-		    "clickhouse+http://HOST:8123/DATABASE",
+		    "clickhouse+http://HOST:8123/DATABASE or "
+		    "otlp+http://HOST:4318",
 		    "%s: not the URL of a server that recordings are sent to",
 		    operands[0]));
 	if (po->ps_follow && n != 2)
@@ -184,7 +202,7 @@ begin_push(const struct prof_cmd *cmd, void *options, int n,
 }
 
 static int
-counts_show(const struct push_options *po)
+counts_show(const struct push_options *po, const char *rows)
 {
 	const struct push_counts *counts = &po->ps_push.pu_counts;
 	struct emit em;
@@ -203,15 +221,15 @@ counts_show(const struct push_options *po)
 		emit_end(&em);
 		return (out_end(&out, "push"));
 	}
-	out_fmt(&out, "%" PRIu64 " samples: %" PRIu64 " rows in %" PRIu64
-	    " batches %s", counts->pc_samples, counts->pc_rows,
+	out_fmt(&out, "%" PRIu64 " samples: %" PRIu64 " %s in %" PRIu64
+	    " batches %s", counts->pc_samples, counts->pc_rows, rows,
 	    counts->pc_batches, po->ps_dry_run ? "to send" : "sent");
 	if (counts->pc_duplicates > 0)
 		out_fmt(&out, ", %" PRIu64 " batches there already",
 		    counts->pc_duplicates);
 	if (counts->pc_rows_dropped > 0)
-		out_fmt(&out, ", %" PRIu64 " rows not sent",
-		    counts->pc_rows_dropped);
+		out_fmt(&out, ", %" PRIu64 " %s not sent",
+		    counts->pc_rows_dropped, rows);
 	out_char(&out, '\n');
 	return (out_end(&out, "push"));
 }
@@ -266,7 +284,7 @@ run_push(void *options, int n, char **operands)
 	const struct push_kind *kind = kind_of(operands[0]);
 	int status = files_push(push, kind, n - 1, operands + 1);
 
-	if (counts_show(po) != 0)
+	if (counts_show(po, kind->pk_rows) != 0)
 		status = EXIT_FAILED;
 	kind->pk_close(push);
 	while (push->pu_labels.pl_n > 0)

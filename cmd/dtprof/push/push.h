@@ -41,6 +41,7 @@ struct push {
 struct push_kind {
 	const char	*pk_prefix;	/* of the URL */
 	const char	*pk_form;	/* how one is written */
+	const char	*pk_rows;	/* what is counted: "rows" */
 	/*
 	 * With the privileges of the caller, before any file is opened: start
 	 * the network process.  Each returns 0, or -1 with a message printed.
@@ -52,9 +53,16 @@ struct push_kind {
 };
 
 extern const struct push_kind push_clickhouse;
+extern const struct push_kind push_otlp;
+extern const struct push_kind push_pyroscope;
+extern const struct push_kind push_parca;
 
 /* The value of a label, of the user's or else the recording's; or NULL. */
 const char *push_label(const struct push_labels *labels,
 	    const struct prof_reader *reader, const char *key);
+
+/* The program's name in the recorded command, or "". */
+const char *push_service(const struct prof_reader *reader, char *service,
+	    size_t size);
 
 #endif /* PUSH_H */

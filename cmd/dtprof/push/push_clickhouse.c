@@ -52,22 +52,6 @@ clickhouse_close(struct push *push)
 
 /* ------------------------------------------------------------- labels */
 
-/* The program's name in a command, which may be quoted. */
-static const char *
-service_of(const struct prof_reader *reader, char *service, size_t size)
-{
-	const char *command = prof_reader_info(reader, "command"), *at;
-	size_t length;
-
-	if (command == NULL)
-		return ("");
-	length = strcspn(command, " ");
-	at = memrchr(command, '/', length);
-	at = at == NULL ? command : at + 1;
-	snprintf(service, size, "%.*s", (int)(command + length - at), at);
-	return (service);
-}
-
 static void
 labels_make(const struct push *push, const struct prof_reader *reader,
     struct prof_store_labels *labels, char *service, size_t size)
@@ -86,7 +70,7 @@ labels_make(const struct push *push, const struct prof_reader *reader,
 	if (labels->sl_boot == NULL)
 		labels->sl_boot = prof_reader_info(reader, "machine.boot");
 	if (labels->sl_service == NULL)
-		labels->sl_service = service_of(reader, service, size);
+		labels->sl_service = push_service(reader, service, size);
 	for (size_t n = 0; n < own->pl_n; n++) {
 		size_t c = 0;
 
@@ -262,6 +246,7 @@ clickhouse_file(struct push *push, struct prof_reader *reader,
 const struct push_kind push_clickhouse = {
 	.pk_prefix = "clickhouse+",
 	.pk_form = "clickhouse+http://HOST:8123/DATABASE",
+	.pk_rows = "rows",
 	.pk_open = clickhouse_open,
 	.pk_file = clickhouse_file,
 	.pk_close = clickhouse_close,

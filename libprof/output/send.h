@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: ISC */
+/* What receivers of profiles are sent, and answer; see send.c. */
+#ifndef PROF_SEND_H
+#define PROF_SEND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * The JSON body of a request with a profile of pprof and its labels: keys and
+ * values in turns, NULL-ended.  Of Pyroscope's push.v1.PusherService/Push, or
+ * of Parca's ProfileStoreService/WriteRaw.  Owned by caller; NULL: no memory.
+ */
+char	*prof_send_series(bool is_parca, const char *const *labels,
+	    const void *profile, size_t bytes, size_t *length);
+/*
+ * How many profiles an ExportProfilesServiceResponse says were rejected, and
+ * what else it says, as it came.  0, or -1: it is none.
+ */
+int	prof_send_rejected(const void *answer, size_t length,
+	    uint64_t *rejected, char *text, size_t size);
+
+#endif /* PROF_SEND_H */
