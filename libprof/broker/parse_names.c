@@ -140,8 +140,9 @@ prof_parse_map(struct prof_task *task)
 		return;
 	answer.an_head.nh_why = PROF_UNNAMED_ANON;
 	answer.an_head.nh_left = ask.na_most;
-	symtab = prof_symtab_of_perf_map(task->ta_fd,
-	    &answer.an_head.nh_left);
+	symtab = prof_is_jit_dump(task->ta_fd) ?
+	    prof_symtab_of_jit_dump(task->ta_fd, &answer.an_head.nh_left) :
+	    prof_symtab_of_perf_map(task->ta_fd, &answer.an_head.nh_left);
 	if (symtab == NULL && errno == EFBIG)
 		answer.an_head.nh_dropped = ask.na_n;
 	/* Which line came later is not kept, so none may lie on another. */

@@ -51,6 +51,9 @@ struct prof_symtab *prof_symtab_of_kallsyms(int fd, bool *hidden);
  */
 #define PROF_MAP_MEMORY	(64u << 20)	/* some 300,000 functions */
 struct prof_symtab *prof_symtab_of_perf_map(int fd, uint64_t *left);
+/* jit-PID.dump: places that had more than one function have none. */
+bool	prof_is_jit_dump(int fd);
+struct prof_symtab *prof_symtab_of_jit_dump(int fd, uint64_t *left);
 
 /* By hand, from a recording.  false: no memory, or too much for a table. */
 struct prof_symtab *prof_symtab_new(void);

@@ -378,6 +378,7 @@ prof_noted_event(struct prof_noted *noted, const struct prof_record *record)
 		image = image_of(noted, record);
 		if (image == UINT32_MAX)
 			return (-1);
+		prof_noted_jit_dump(noted, record);
 	}
 	return (change_add(noted, record, image, (uint8_t)record->pr_type));
 }

@@ -26,6 +26,7 @@
 #define NOTED_MAX_IMAGES	(1u << 17)
 #define NOTED_MANY_IMAGES	(1u << 16) /* then some are forgotten */
 #define NOTED_MAX_JITS		1024u
+#define NOTED_MAX_DUMPS		64u
 
 /* Distinct numbers, in the order in which they came. */
 struct noted_set {
@@ -48,7 +49,15 @@ struct noted_jit {
 	uint64_t	 nj_born_ns;	/* CLOCK_REALTIME: no map is older */
 	int		 nj_tmp;	/* what it has as /tmp, or -1: ended */
 	int		 nj_map;	/* the map, once it has ended, or -1 */
+	uint32_t	 nj_dump;	/* its dump then: its place + 1; or 0 */
 	uint64_t	 nj_changed_ns;	/* the map last, when it ended */
+};
+
+/* A file named jit-*.dump that a process mapped. */
+struct noted_dump {
+	uint32_t	 nd_pid;
+	uint64_t	 nd_time_ns;
+	int		 nd_fd;
 };
 
 struct prof_noted {
@@ -82,6 +91,8 @@ struct prof_noted {
 	uint32_t	 nt_hand;	/* which to look at next */
 	struct noted_jit *nt_jit;
 	uint32_t	 nt_njits;
+	struct noted_dump nt_dump[NOTED_MAX_DUMPS];
+	uint32_t	 nt_ndumps;
 	uint32_t	 nt_nalive;	/* of those */
 };
 
@@ -99,7 +110,11 @@ uint32_t prof_noted_jit(struct prof_noted *noted, uint32_t pid,
 /* A process ends, or becomes another program. */
 void	prof_noted_jit_end(struct prof_noted *noted, uint32_t pid);
 /* The map of a JIT that may be believed, open; -1: there is none. */
-int	prof_noted_jit_map(const struct noted_jit *jit);
+int	prof_noted_jit_map(const struct prof_noted *noted,
+	    const struct noted_jit *jit);
+/* A mapping: keep the file if it is a dump. */
+void	prof_noted_jit_dump(struct prof_noted *noted,
+	    const struct prof_record *mapping);
 void	prof_noted_jit_free(struct prof_noted *noted);
 
 #endif /* PROF_SYMBOLIZE_IMPL_H */

@@ -7,6 +7,9 @@
  * pid comes again), and, of a process that has ended, not changed since.
  * Links are followed within the root of the process alone, and not at all
  * for the file itself.  Opening has no effects: it is looked at first.
+ *
+ * And the dumps that a JIT maps to tell of them, jit-PID.dump: whose they are,
+ * the mapping says.  A process that leaves both has its map believed.
  */
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -191,6 +194,53 @@ open_map(const struct noted_jit *jit)
 	return (fd);
 }
 
+static bool
+is_dump(const char *path)
+{
+	const char *name = strrchr(path, '/');
+	size_t length;
+
+	if (name == NULL || strncmp(++name, "jit-", 4) != 0)
+		return (false);
+	length = strlen(name);
+	return (length > 9 && strcmp(name + length - 5, ".dump") == 0);
+}
+
+void
+prof_noted_jit_dump(struct prof_noted *noted,
+    const struct prof_record *mapping)
+{
+	struct noted_dump *dump = &noted->nt_dump[noted->nt_ndumps];
+	struct stat st;
+	int fd;
+
+	if (!is_dump(mapping->pr_path) || noted->nt_ndumps == NOTED_MAX_DUMPS)
+		return;
+	fd = prof_mapped_file_open(mapping);
+	if (fd == -1)
+		return;
+	if (fstat(fd, &st) == -1 || !S_ISREG(st.st_mode) ||
+	    (mapping->pr_ino != 0 && mapping->pr_ino != st.st_ino)) {
+		close(fd);
+		return;
+	}
+	*dump = (struct noted_dump){ mapping->pr_pid, mapping->pr_time_ns, fd };
+	noted->nt_ndumps++;
+}
+
+/* The last one of a process; its place + 1, 0: none. */
+static uint32_t
+dump_of(const struct prof_noted *noted, const struct noted_jit *jit)
+{
+	uint32_t n;
+
+	for (n = noted->nt_ndumps; n > 0; n--)
+		if (noted->nt_dump[n - 1].nd_pid == jit->nj_pid &&
+		    noted->nt_dump[n - 1].nd_time_ns >= jit->nj_since_ns)
+			return (n);
+	return (0);
+}
+
 void
 prof_noted_jit_end(struct prof_noted *noted, uint32_t pid)
 {
@@ -202,6 +252,7 @@ prof_noted_jit_end(struct prof_noted *noted, uint32_t pid)
 		jit = &noted->nt_jit[n];
 		if (jit->nj_pid != pid || jit->nj_tmp == -1)
 			continue;
+		jit->nj_dump = dump_of(noted, jit);
 		jit->nj_map = open_map(jit);
 		if (jit->nj_map != -1 && fstat(jit->nj_map, &st) == 0)
 			jit->nj_changed_ns = changed_ns(&st);
@@ -211,8 +262,8 @@ prof_noted_jit_end(struct prof_noted *noted, uint32_t pid)
 	}
 }
 
-int
-prof_noted_jit_map(const struct noted_jit *jit)
+static int
+map_of(const struct noted_jit *jit)
 {
 	struct stat st;
 
@@ -222,6 +273,20 @@ prof_noted_jit_map(const struct noted_jit *jit)
 	    changed_ns(&st) != jit->nj_changed_ns)
 		return (-1);
 	return (fcntl(jit->nj_map, F_DUPFD_CLOEXEC, 0));
+}
+
+int
+prof_noted_jit_map(const struct prof_noted *noted,
+    const struct noted_jit *jit)
+{
+	const int fd = map_of(jit);
+	uint32_t dump;
+
+	if (fd != -1)
+		return (fd);
+	dump = jit->nj_tmp != -1 ? dump_of(noted, jit) : jit->nj_dump;
+	return (dump == 0 ? -1 : fcntl(noted->nt_dump[dump - 1].nd_fd,
+	    F_DUPFD_CLOEXEC, 0));
 }
 
 void
@@ -236,4 +301,6 @@ prof_noted_jit_free(struct prof_noted *noted)
 			close(noted->nt_jit[n].nj_map);
 	}
 	free(noted->nt_jit);
+	for (n = 0; n < noted->nt_ndumps; n++)
+		close(noted->nt_dump[n].nd_fd);
 }

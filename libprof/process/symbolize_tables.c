@@ -189,7 +189,7 @@ pack_jit(struct crew *crew, struct job *job)
 	const uint64_t most = crew->cr_maps_left < PROF_MAP_MEMORY ?
 	    crew->cr_maps_left : PROF_MAP_MEMORY;
 	const struct noted_jit *jit = jit_of(crew, job);
-	const int fd = prof_noted_jit_map(jit);
+	const int fd = prof_noted_jit_map(crew->cr_noted, jit);
 	uint64_t cpu_ns, left = most;
 	char name[32];
 
@@ -356,7 +356,7 @@ sort_maps(struct crew *crew)
 		if ((job->jo_place[0] & NOTED_JIT) == 0)
 			continue;
 		crew->cr_map[crew->cr_nmaps++] = job;
-		fd = prof_noted_jit_map(jit_of(crew, job));
+		fd = prof_noted_jit_map(crew->cr_noted, jit_of(crew, job));
 		if (fd == -1)
 			continue;
 		if (fstat(fd, &st) == 0)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * ASSERTION: Maps of JITs and lists of the kernel's symbols are read within
- * bounds, whatever is in them; where two functions of a map overlap, the one
- * that is found comes in a later line.
+ * ASSERTION: Maps and dumps of JITs and lists of the kernel's symbols are read
+ * within bounds, whatever is in them; where two functions of a map overlap, the
+ * one that is found comes in a later line.
  *
- * Input: one byte that says which (0 map, 1 kallsyms), and the text.
+ * Input: one byte that says which (0 map, 1 kallsyms, 2 dump), and the file.
  */
 #include <sys/mman.h>
 
@@ -46,9 +46,13 @@ LLVMFuzzerTestOneInput(const uint8_t *input, size_t length)
 	if (fd == -1 || write(fd, input + 1, length - 1) !=
 	    (ssize_t)length - 1 || lseek(fd, 0, SEEK_SET) != 0)
 		abort();
-	table = input[0] % 2 == 0 ? prof_symtab_of_perf_map(fd,
-	    &(uint64_t){ PROF_MAP_MEMORY }) :
-	    prof_symtab_of_kallsyms(fd, &hidden);
+	if (input[0] % 4 >= 2)
+		table = prof_symtab_of_jit_dump(fd,
+		    &(uint64_t){ PROF_MAP_MEMORY });
+	else
+		table = input[0] % 4 == 0 ? prof_symtab_of_perf_map(fd,
+		    &(uint64_t){ PROF_MAP_MEMORY }) :
+		    prof_symtab_of_kallsyms(fd, &hidden);
 	if (table != NULL && (hidden || prof_symtab_count(table) == 0))
 		abort();
 	if (table != NULL)

@@ -14,6 +14,7 @@
  * to place; its highest bit says that it is no return address.  Without one
  * the frame is interpreted: its instruction is the offset of the bytecode.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,6 +62,8 @@ javascript_find(struct prof_elf *elf, struct prof_runtime *runtime)
 	    !version_read(elf, "_ZN2v88internal7Version6minor_E", &minor))
 		return (false);
 	runtime->rt_version = major << 16 | (minor & 0xffff);
+	(void)snprintf(runtime->rt_name, sizeof(runtime->rt_name),
+	    "V8 %u.%u", major, minor);
 	layout = v8_layout_find(major, minor, &runtime->rt_variant);
 	if (layout == NULL || !IS_KNOWN_MACHINE)
 		return (true);
@@ -200,6 +203,8 @@ javascript_forget(void *kept)
 
 const struct prof_language prof_language_javascript = {
 	.la_name = "javascript",
+	.la_versions = "10.2, 11.3, 12.4 and 13.6 (node 18, 20, 22 and 24) on "
+	    "x86-64; node --perf-basic-prof has others named",
 	.la_kind = PROF_FRAME_JAVASCRIPT,
 	.la_jit = jit,
 	.la_find = javascript_find,
