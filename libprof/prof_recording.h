@@ -348,6 +348,7 @@ struct prof_function {
 	enum prof_unnamed fu_unnamed;
 	enum prof_frame_kind fu_kind;
 	int		 fu_is_inlined;	/* stands for an inlined copy */
+	unsigned	 fu_line;	/* of a script, its first; 0: not known */
 };
 
 /* A place in the code, as one line of source sees it. */

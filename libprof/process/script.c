@@ -94,8 +94,10 @@ prof_script_name(const struct prof_symbols *symbols,
 	}
 	if (!inlined_at(code, frame, &inlined))
 		inlined = (struct prof_table_inlined){
-		    .ti_name = code->tc_name, .ti_file = code->tc_file };
+		    .ti_name = code->tc_name, .ti_file = code->tc_file,
+		    .ti_line = code->tc_line };
 	function->fu_name = inlined.ti_name;
+	function->fu_line = inlined.ti_line;
 	if (inlined.ti_file[0] != '\0')
 		function->fu_module = inlined.ti_file;
 }

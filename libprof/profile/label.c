@@ -135,7 +135,7 @@ label_number(struct prof_labels *labels, enum prof_label_kind kind,
 	if (function != NULL) {
 		/* A method that was compiled again is the same method. */
 		key.lk_address = is_jit(function) ? 0 :
-		    function->fu_address;
+		    function->fu_address + function->fu_line;
 		key.lk_flags = (function->fu_is_inlined ? 1u : 0) |
 		    (uint32_t)function->fu_unnamed << 1;
 	}

@@ -39,6 +39,9 @@ names = collections.Counter(
     row["name"] for row in rows if row["module"].endswith("/tokens.js"))
 assert names["two"] == names["recurse"] == 1, names
 E
+"$DTPROF" report --sort total x.dtp >report 2>&1 || fail report
+[ "$(grep -c 'get area *.*tokens.js:[0-9]*$' report)" = 2 ] ||
+    fail "two functions of one name: $(grep area report)"
 ok "a function has one row"
 
 # A program that reads its own status all the time.

@@ -43,13 +43,13 @@ END
 same "report --tree" seen <<'END'
 total%  self%  kind     function                where
  80.00   0.00  native   main                    /nonexistent/toy
- 80.00  30.00    script   outer                 /toy/app.toy
+ 80.00  30.00    script   outer                 /toy/app.toy:10
  50.00   0.00      native   call                /nonexistent/toy
- 50.00   0.00        script   inner             /toy/app.toy
+ 50.00   0.00        script   inner             /toy/app.toy:20
  50.00  50.00          native   memcpy          /nonexistent/toy
  20.00   0.00           [callers not known]
- 20.00   0.00    script   outer                 /toy/app.toy
- 20.00   0.00      script   helper              /toy/lib.toy
+ 20.00   0.00    script   outer                 /toy/app.toy:10
+ 20.00   0.00      script   helper              /toy/lib.toy:5
  20.00   0.00        boundary [truncated here]
  20.00  20.00          native   memcpy          /nonexistent/toy
 END

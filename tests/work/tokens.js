@@ -85,6 +85,14 @@ class Shape {
 	}
 }
 
+// Another function of the same name.
+class Circle {
+	get area() {
+		token();
+		return 0;
+	}
+}
+
 function thrower() {
 	throw new TypeError('x');
 }
@@ -128,7 +136,7 @@ async function main() {
 	for (let round = 0; n - first < count; round++) {
 		one(round);
 		const shape = Shape.make(round);
-		if (shape.area === -1)
+		if (shape.area + new Circle().area === -1)
 			return;
 		for (const i of shape.each(2))
 			two(i);

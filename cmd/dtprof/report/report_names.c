@@ -13,6 +13,7 @@
 
 #define MAX_KEYS	(BY_NWORDS + PROF_MAX_ARGS)
 #define GAP		2	/* between columns */
+#define PLACE_TEXT	4200	/* a path and a line */
 #define KIND_WIDTH	6	/* at least */
 #define WHERE_WIDTH	16	/* once something must be cut */
 #define NAME_WIDTH	30	/* below it a kind has no room */
@@ -68,6 +69,21 @@ where_of(const struct report_names *names, const struct report_row *row)
 
 	return (!names->na_is_wide && slash != NULL && slash[1] != '\0' ?
 	    slash + 1 : module);
+}
+
+/* The same, with the line where a function of a script begins. */
+static const char *
+place_of(const struct report_names *names, const struct report_row *row,
+    char *text)
+{
+	const char *where = where_of(names, row);
+
+	if (row->rw_function == NULL || row->rw_function->fu_line == 0 ||
+	    (names->na_table->ta_by & BY_LINE))
+		return (where);
+	(void)snprintf(text, PLACE_TEXT, "%s:%u", where,
+	    row->rw_function->fu_line);
+	return (text);
 }
 
 /* What a row has for a word of --by, BY_*; NULL: nothing. */
@@ -163,6 +179,7 @@ widths_measure(struct report_names *names)
 {
 	const struct report_table *table = names->na_table;
 	const struct report_row *row;
+	char text[PLACE_TEXT];
 	size_t width, beyond;
 
 	for (size_t n = 0; n < table->ta_keys->rb_nkeys; n++) {
@@ -179,7 +196,7 @@ widths_measure(struct report_names *names)
 	}
 	for (size_t r = 0; r < table->ta_nrows && has_name(table); r++) {
 		row = &table->ta_row[r];
-		width = terminal_columns(where_of(names, row));
+		width = terminal_columns(place_of(names, row, text));
 		if (width > names->na_where)
 			names->na_where = width;
 		width = table->ta_has_kinds ? strlen(report_kind(row)) : 0;
@@ -322,7 +339,8 @@ report_names_row(const struct report_names *names, struct out *out,
 {
 	const struct report_table *table = names->na_table;
 	const size_t last = last_key(names);
-	const char *where = where_of(names, row);
+	char text[PLACE_TEXT];
+	const char *where = place_of(names, row, text);
 
 	for (size_t n = 0; n < table->ta_keys->rb_nkeys; n++) {
 		const unsigned key = table->ta_keys->rb_key[n];
