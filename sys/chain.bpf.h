@@ -145,8 +145,10 @@ dtp_chain_text(struct dtp_unwind *uw, const struct dtp_chain *chain, __u32 i,
 		    (void *)(at + chain->ch_text_at)) != 0)
 			return (0);
 		skip = dtp_chain_text_skip(chain, i, uw->uw_text[0]);
-		for (__u32 n = 0; n < DTP_CHAIN_TEXT; n++)
+		for (__u32 n = 0; n < DTP_CHAIN_TEXT; n++) {
 			mixed += dtp_chain_mix(uw->uw_text[n], skip, n);
+			barrier_var(mixed);	/* or sums lie on the stack */
+		}
 		uw->uw_text_of[i] = at;
 		uw->uw_text_mixed[i] = mixed;
 	}
@@ -163,8 +165,10 @@ dtp_chain_content(struct dtp_unwind *uw, const struct dtp_chain *chain)
 
 	if (uw == NULL || chain == NULL)
 		return (0);
-	for (__u32 n = 0; n < DTP_CHAIN_CODE; n++)
+	for (__u32 n = 0; n < DTP_CHAIN_CODE; n++) {
 		mixed += dtp_chain_mix(uw->uw_code[n], chain->ch_skip, n);
+		barrier_var(mixed);
+	}
 	for (__u32 i = 0; i < DTP_CHAIN_TEXTS; i++)
 		mixed = mixed * DTP_CHAIN_MIX + dtp_chain_text(uw, chain, i,
 		    &were_read);
