@@ -8,8 +8,10 @@
  * Called by the user of a session, in the thread that runs it: what fires
  * meanwhile waits in the buffers.
  */
+#include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "session_impl.h"
 
 static const struct prof_source *
@@ -94,6 +96,21 @@ prof_session_attach(struct prof_session *session, const char *spec)
 }
 
 int
+prof_session_drop(struct prof_session *session,
+    const struct prof_source *source, struct prof_event *event)
+{
+	/* Before it is so: spans in which ends may be missing have none. */
+	const uint64_t now_ns = prof_now_ns();
+	char key[32], text[32];
+
+	if (source->so_backend->bk_detach(source->so_state, event) == -1)
+		return (-1);
+	snprintf(key, sizeof(key), "detached.%u", event->ev_id);
+	snprintf(text, sizeof(text), "%llu", (unsigned long long)now_ns);
+	return (prof_describe_say(session, key, text));
+}
+
+int
 prof_session_detach(struct prof_session *session, const char *name)
 {
 	const struct prof_source *source = attach_source(session, name);
@@ -104,8 +121,7 @@ prof_session_detach(struct prof_session *session, const char *name)
 		struct prof_event *event = session->se_events.el_event[n];
 
 		if (strcmp(event->ev_name, name) == 0 && !event->ev_is_value)
-			return (source->so_backend->bk_detach(
-			    source->so_state, event));
+			return (prof_session_drop(session, source, event));
 	}
 	return (prof_fail(&session->se_error, PROF_E_EVENT_UNKNOWN,
 	    "%s: this session has no such event", name));

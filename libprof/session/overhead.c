@@ -146,7 +146,7 @@ probe_detach(struct prof_session *session, struct prof_event *event,
 	const size_t used = strlen(ov->ov_detached);
 	char text[512];
 
-	if (source->so_backend->bk_detach(source->so_state, event) == -1) {
+	if (prof_session_drop(session, source, event) == -1) {
 		ov->ov_at_limit = true;
 		return (prof_session_add_note(session, "cannot detach %s: %s",
 		    event->ev_name, session->se_error.pe_text));

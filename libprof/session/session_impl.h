@@ -153,6 +153,12 @@ int	prof_session_forget(struct prof_session *session, size_t before);
 /* Give back everything that arm made; the file too, unless it was closed. */
 void	prof_session_undo(struct prof_session *session);
 
+/* ---------------------------------------------------------- attach.c */
+
+/* Detach an event that records; when that was stands in the recording. */
+int	prof_session_drop(struct prof_session *session,
+	    const struct prof_source *source, struct prof_event *event);
+
 /* --------------------------------------------------------- describe.c */
 
 int	prof_options_copy(struct prof_options *to,

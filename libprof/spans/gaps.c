@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * When begins or ends of spans may be missing: while their event, or the ends
- * of threads, were lost, and in pauses.  Called by spans.c.
+ * of threads, were lost, in pauses, and once an event was detached.  Called by
+ * spans.c.
  */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/grow.h"
@@ -60,13 +62,33 @@ is_gap(const struct span_kind *kind, const struct prof_record *record)
 	    (record->pr_event == 0 || kind->ks_role[record->pr_event] != 0));
 }
 
+/* From when on one of its events was not recorded, if it was detached. */
+static int
+detached_find(const struct prof_reader *reader, struct span_kind *kind)
+{
+	const size_t nevents = prof_reader_nevents(reader);
+	const char *text;
+	char key[32];
+
+	for (size_t e = 1; e < nevents; e++) {
+		if (kind->ks_role[e] == 0)
+			continue;
+		snprintf(key, sizeof(key), "detached.%zu", e);
+		text = prof_reader_info(reader, key);
+		if (text != NULL && gap_add(&kind->ks_gaps,
+		    strtoull(text, NULL, 10), UINT64_MAX) == -1)
+			return (-1);
+	}
+	return (0);
+}
+
 int
 prof_span_gaps_find(const struct prof_reader *reader, struct span_kind *kind)
 {
 	struct span_gaps *gaps = &kind->ks_gaps;
 	uint64_t pause_ns = 0, time_ns;
 	struct prof_record record;
-	int rv = 0;
+	int rv = detached_find(reader, kind);
 
 	for (size_t n = 0; n < prof_reader_nlife(reader) && rv == 0; n++) {
 		switch (prof_reader_life_type(reader, n, &time_ns)) {

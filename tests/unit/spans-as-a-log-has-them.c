@@ -56,8 +56,8 @@ static struct { uint64_t from, to; } gaps[STEPS];
 static size_t ngaps;
 static uint64_t lost[EVENTS], stored[EVENTS];
 static struct prof_writer *writer;
-static uint64_t now_ns;
-static bool is_lossy, is_paused;
+static uint64_t now_ns, detached_ns;
+static bool is_lossy, is_paused, is_detached;
 
 static uint32_t
 tid_of(uint32_t p, uint32_t t)
@@ -75,7 +75,7 @@ record_add(enum prof_record_type type, uint32_t event, uint32_t pid,
 	    .pr_weight = 1 };
 
 	if (type == PROF_R_SAMPLE) {
-		if (is_paused)
+		if (is_paused || (is_detached && event == CALL_BEGIN))
 			return;
 		if (is_lossy && below(2) == 0) {
 			lost[event]++;
@@ -203,6 +203,18 @@ step(bool loses)
 		step_key(p, t);
 }
 
+/* No begin of a call from here on, but ends. */
+static void
+detach(void)
+{
+	char text[32];
+
+	is_detached = true;
+	detached_ns = ++now_ns;
+	(void)snprintf(text, sizeof(text), "%" PRIu64, now_ns);
+	CHECK(prof_writer_info(writer, "detached.1", text) == 0);
+}
+
 static void
 define(const char *name, const char *begin, const char *end, const char *key)
 {
@@ -255,7 +267,7 @@ file_write(const char *path, bool loses)
 	memset(stored, 0, sizeof(stored));
 	ngaps = 0;
 	now_ns = FIRST_NS;
-	is_lossy = is_paused = false;
+	is_lossy = is_paused = is_detached = false;
 	writer = prof_writer_open(path, &error);
 	CHECK(writer != NULL);
 	describe();
@@ -266,8 +278,11 @@ file_write(const char *path, bool loses)
 			for (uint32_t n = below(3); n > 0; n--)
 				span_begin(&kinds[0], &calls[p][t],
 				    tid_of(p, t), tid_of(p, t), 0);
-	for (int n = 0; n < STEPS; n++)
+	for (int n = 0; n < STEPS; n++) {
 		step(loses);
+		if (n == STEPS * 3 / 4 && loses && below(2) == 0)
+			detach();
+	}
 	now_ns++;
 	if (is_lossy || is_paused)
 		gap_end();
@@ -282,8 +297,16 @@ file_write(const char *path, bool loses)
 }
 
 static bool
-is_touched(uint64_t from, uint64_t to)
+has_gaps(void)
 {
+	return (ngaps > 0 || is_detached);
+}
+
+static bool
+is_touched(const struct kind *kind, uint64_t from, uint64_t to)
+{
+	if (is_detached && kind == &kinds[0] && to >= detached_ns)
+		return (true);
 	for (size_t n = 0; n < ngaps; n++)
 		if (gaps[n].from <= to && gaps[n].to >= from)
 			return (true);
@@ -325,10 +348,11 @@ kind_check(const struct prof_span_kind *found, const struct kind *kind,
 
 		if (truth->tr_begin_ns == 0) {
 			orphans += truth->tr_end_ns != 0 &&
-			    !is_touched(0, truth->tr_end_ns);
+			    !is_touched(kind, 0, truth->tr_end_ns);
 		} else if (truth->tr_end_ns == 0) {
-			open += !is_touched(truth->tr_begin_ns, close);
-		} else if (!is_touched(truth->tr_begin_ns,
+			open += !is_touched(kind,
+			    truth->tr_begin_ns, close);
+		} else if (!is_touched(kind, truth->tr_begin_ns,
 		    truth->tr_end_ns)) {
 			count++;
 			span_check(found, truth);
@@ -408,16 +432,16 @@ places_check(const struct prof_spans *spans, size_t which)
 		const struct truth *truth = truth_at(kind, tid, time_ns, &n);
 
 		in += span != NULL;
-		if (span == NULL && ngaps > 0)
+		if (span == NULL && has_gaps())
 			continue;
 		if (truth == NULL || n > 1 || truth->tr_end_ns == 0 ||
 		    truth->tr_end_tid != tid) {
-			CHECK(span == NULL || ngaps > 0);
+			CHECK(span == NULL || has_gaps());
 			continue;
 		}
 		CHECK(span != NULL);
 		/* Beside a loss the outermost may not be known. */
-		CHECK(ngaps > 0 || span->sp_begin_ns == truth->tr_begin_ns);
+		CHECK(has_gaps() || span->sp_begin_ns == truth->tr_begin_ns);
 		CHECK(span->sp_tid == tid && span->sp_begin_ns <= time_ns &&
 		    time_ns < span->sp_begin_ns + span->sp_duration_ns);
 	}
@@ -455,7 +479,7 @@ main(int argc, char **argv)
 			quantiles_check(kind);
 			in_spans += places_check(spans, n);
 			unpaired += kind->sk_unpaired_begins;
-			CHECK(ngaps != 0 || (kind->sk_unpaired_begins == 0 &&
+			CHECK(has_gaps() || (kind->sk_unpaired_begins == 0 &&
 			    kind->sk_unpaired_ends == 0));
 		}
 		prof_spans_free(spans);
