@@ -18,8 +18,6 @@
 
 #define LOOK_NS		50000000
 
-extern char	**environ;
-
 static int
 spawn_push(char *const *argv, pid_t *pid)
 {
