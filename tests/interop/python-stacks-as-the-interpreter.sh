@@ -27,9 +27,10 @@ tmpdir
     fail "script: $(cat script.err)"
 $python "$SRC/tests/interop/python_tokens.py" tokens.json <script.json ||
     fail "see above"
-grep -q "functions of scripts have no symbol" record.err ||
-    fail "freed code is not said to be unnamed: $(cat record.err)"
-ok "freed code is said to have no symbol"
+"$DTPROF" report --csv x.dtp >report.csv || fail report
+grep -q '"\[python\]","\[python\]"' report.csv ||
+    fail "freed code has no row: $(head -3 report.csv)"
+ok "freed code has a row without a name"
 
 # A program that reads its own status all the time, and sorts.
 "$DTPROF" record -q -o y.dtp -F 997 -- $python -c '
