@@ -42,15 +42,15 @@ done
 n=0
 while read -r options; do
 	n=$((n + 1))
-	runs by$n.runs dtprof stat --json -a $options -o by$n.json \
-	    -- guest_pingpong 200 </dev/null || {
+	dtprof stat --json -a $options -o by$n.json -- guest_pingpong 200 \
+	    </dev/null || {
 		echo "cannot aggregate: $options"
 		exit 1
 	}
 done <<'EVENTS'
 -e syscall --by syscall,comm,tid,cpu
--e syscall:openat --by filename,ret,cpu,uid --hist ret --sum ret
--e sched:sched_switch --by prev_comm,next_comm --hist next_prio,lin=0:140:10
+-e syscall:read --by comm,ret,cpu,uid --hist ret --sum ret
+-e sched:sched_switch --by prev_comm,cpu --hist next_prio,lin=0:140:10
 EVENTS
 dtprof trace -a -q -e syscall,sched:sched_switch --json -o trace.lines \
     -- guest_pingpong 200 || exit 1
@@ -87,11 +87,6 @@ for n in 1 2 3; do
 	    a["fired"] == a["stored"] + a["filtered"] + a["nested"] +
 	    a["error"] and j["dropped_groups"] == 0,
 	    "%d groups of %d events" % (len(j["groups"]), a["stored"]))
-	END
-	verify results/by$n.runs <<-'END'
-	most = max(j, key=lambda program: program["verified"])
-	need(0 < most["verified"] <= 20000, "%(name)s: %(verified)d verified" %
-	    most)
 	END
 done
 [ "$(grep -c '"type":"sample"' results/trace.lines)" -gt 400 ] ||
