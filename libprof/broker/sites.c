@@ -44,7 +44,7 @@ static bool
 site_holds(const struct prof_site *site, uint64_t file)
 {
 	if (site->si_offset >= file || site->si_semaphore >= file ||
-	    site->si_nargs > DTP_MAX_ARGS ||
+	    site->si_nargs > DTP_MAX_ARGS || site->si_leave >= PROF_LEAVE_N ||
 	    memchr(site->si_name, '\0', sizeof(site->si_name)) == NULL)
 		return (false);
 	for (uint32_t n = 0; n < site->si_nargs; n++)

@@ -11,6 +11,7 @@
 #include "symtab_impl.h"
 
 #define MOST_RAW	4096	/* of a linker's name */
+#define COLD		".cold"
 
 struct search {
 	struct prof_elf	*sr_elf;
@@ -18,6 +19,7 @@ struct search {
 	bool		 sr_is_glob;
 	struct prof_sites *sr_sites;
 	size_t		 sr_cap;
+	struct prof_parts *sr_parts;	/* NULL: not wanted */
 };
 
 /* ----------------------------------------------------------------- names */
@@ -107,7 +109,7 @@ is_part(const char *raw)
 {
 	const char *dot = strrchr(raw, '.');
 
-	return (dot != NULL && strcmp(dot, ".cold") == 0);
+	return (dot != NULL && strcmp(dot, COLD) == 0);
 }
 
 static enum matched
@@ -198,6 +200,31 @@ prof_site_add(struct prof_sites *sites, size_t *cap,
 
 /* ---------------------------------------------------------------- search */
 
+/* FNV-1a of so much of a name. */
+static uint64_t
+name_key(const char *name, size_t length)
+{
+	uint64_t key = 0xcbf29ce484222325;
+
+	while (length-- > 0)
+		key = (key ^ (uint8_t)*name++) * 0x100000001b3;
+	return (key);
+}
+
+static bool
+part_see(struct prof_parts *parts, const struct symtab_item *item)
+{
+	struct prof_part *part = prof_grow(&parts->ps_part, &parts->ps_n,
+	    &parts->ps_cap, sizeof(*part));
+
+	if (part == NULL)
+		return (false);
+	*part = (struct prof_part){ name_key(item->it_name,
+	    item->it_length - strlen(COLD)), item->it_address,
+	    item->it_end - item->it_address };
+	return (true);
+}
+
 static bool
 symbol_see(void *arg, const struct symtab_item *item)
 {
@@ -213,10 +240,13 @@ symbol_see(void *arg, const struct symtab_item *item)
 		return (true);
 	memcpy(raw, item->it_name, item->it_length);
 	raw[item->it_length] = '\0';
+	if (search->sr_parts != NULL && is_part(raw))
+		return (part_see(search->sr_parts, item));
 	found = name_match(search, raw, made.si_name);
 	if (found == DIFFERS || !prof_site_offset(search->sr_elf,
 	    item->it_address, PF_X, &made.si_offset))
 		return (true);
+	made.si_key = name_key(raw, item->it_length);
 	if (item->it_kind == SYMTAB_FUNCTION)
 		made.si_size = item->it_end - item->it_address;
 	made.si_flags = prof_site_price(search->sr_elf, item->it_address) |
@@ -283,16 +313,23 @@ sites_unique(struct prof_sites *sites)
 }
 
 static bool
-functions_find(struct prof_elf *elf, int fd, const char *pattern,
-    struct prof_sites *sites)
+functions_find(struct prof_elf *elf, int fd,
+    const struct prof_sites_want *want, struct prof_sites *sites)
 {
-	struct search search = { .sr_elf = elf, .sr_pattern = pattern,
-	    .sr_is_glob = prof_glob_is(pattern), .sr_sites = sites };
+	struct prof_parts parts = { 0 };
+	const bool returns = want->sw_kind == PROF_SITE_RETURN;
+	struct search search = { .sr_elf = elf,
+	    .sr_pattern = want->sw_pattern,
+	    .sr_is_glob = prof_glob_is(want->sw_pattern), .sr_sites = sites,
+	    .sr_parts = returns ? &parts : NULL };
+	bool ok = prof_symtab_tell(elf, fd, symbol_see, &search);
 
-	if (!prof_symtab_tell(elf, fd, symbol_see, &search))
-		return (false);
-	sites_unique(sites);
-	return (true);
+	if (ok)
+		sites_unique(sites);
+	if (ok && returns)
+		ok = prof_returns_find(elf, &parts, sites);
+	free(parts.ps_part);
+	return (ok);
 }
 
 int
@@ -309,7 +346,7 @@ prof_sites_find(int fd, const struct prof_sites_want *want,
 	}
 	ok = want->sw_kind == PROF_SITE_STATIC ?
 	    prof_notes_find(&elf, want->sw_pattern, sites) :
-	    functions_find(&elf, fd, want->sw_pattern, sites);
+	    functions_find(&elf, fd, want, sites);
 	prof_elf_close(&elf);
 	if (ok)
 		return (0);

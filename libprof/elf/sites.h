@@ -22,7 +22,20 @@
 
 enum prof_site_kind {
 	PROF_SITE_FUNCTION,
-	PROF_SITE_STATIC
+	PROF_SITE_STATIC,
+	PROF_SITE_RETURN	/* each instruction that leaves a function */
+};
+
+/* Why it is not known where a function returns. */
+enum prof_leave {
+	PROF_LEAVE_KNOWN,
+	PROF_LEAVE_SIZE,	/* its size is not known, or too large */
+	PROF_LEAVE_CODE,	/* an instruction that is not known */
+	PROF_LEAVE_INDIRECT,	/* a jump to where a register says */
+	PROF_LEAVE_TAIL,	/* a jump to another function */
+	PROF_LEAVE_NEVER,	/* no return in it */
+	PROF_LEAVE_GO,		/* Go begins functions again */
+	PROF_LEAVE_N
 };
 
 /* Why a note is no probe. */
@@ -38,6 +51,7 @@ enum prof_site_flags {
 	PROF_SITE_CHOSEN	= 1,	/* IFUNC: called once, to choose */
 	PROF_SITE_CHEAP		= 2,	/* the kernel emulates what is there */
 	PROF_SITE_EXACT		= 4,	/* of that name, not of a glob */
+	PROF_SITE_HAS_RET	= 8,	/* its argument is what is returned */
 };
 
 /* A place that a probe can be put on. */
@@ -51,6 +65,9 @@ struct prof_site {
 	 * 0 is described in a way that is not known, or is no integer.
 	 */
 	uint32_t	 si_nargs;
+	uint32_t	 si_leave;	/* enum prof_leave, of a return */
+	uint32_t	 si_pad;
+	uint64_t	 si_key;	/* of the linker's name */
 	struct dtp_operand si_arg[DTP_MAX_ARGS];
 	/* For people, demangled; a longer one is cut. */
 	char		 si_name[PROF_SITE_NAME];

@@ -3,6 +3,7 @@
  * Takes probes of programs apart, whose parts are no names of ours:
  *
  *	uprobe:FILE:FUNCTION[+OFFSET][/word,.../]
+ *	uretprobe:FILE:FUNCTION[/word,.../]
  *	usdt:FILE:[PROVIDER:]NAME[/word,.../]
  *
  * FILE ends at the first colon, FUNCTION at / { or , outside of parentheses;
@@ -21,6 +22,7 @@ static const struct site_name {
 	const char	*sn_provider;
 } site_names[] = {
 	{ "uprobe", "uprobe" }, { "u", "uprobe" },
+	{ "uretprobe", "uretprobe" }, { "ur", "uretprobe" },
 	{ "usdt", "usdt" }, { "U", "usdt" },
 };
 

@@ -150,6 +150,7 @@ LLVMFuzzerTestOneInput(const uint8_t *input, size_t length)
 		symbols(fd);
 		sites(fd, PROF_SITE_FUNCTION);
 		sites(fd, PROF_SITE_STATIC);
+		sites(fd, PROF_SITE_RETURN);
 	} else
 		lines(fd);
 	close(fd);

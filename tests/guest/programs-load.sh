@@ -34,6 +34,7 @@ entry -e syscall:::entry --filter nr>0&&uid==0
 values -e cpu-clock -c 1000000 --with page-faults,context-switches,task-clock
 return -e syscall:::return --filter nr>=0&&ret!=-1
 calls -e syscall --filter duration>0&&syscall!="close"
+uprobe -e uprobe:/bin/guest_pingpong:main/str(arg0),arg1/ --filter arg1!=0
 EVENTS
 for target in -a ''; do
 	dtprof stat --json --per-process $target -o split$target.json \
@@ -58,7 +59,7 @@ END
 guest_boot <script
 echo "kernel $(cat results/release)"
 for name in counter software clock timers switches arguments tracepoints \
-    entry values return calls; do
+    entry values return calls uprobe; do
 	accounting results/$name.dtp
 	verify results/$name.runs <<-'END'
 	most = max(j, key=lambda program: program["verified"])

@@ -5,7 +5,9 @@
 # firing is stored or lost by a reason: for a command, a process that waits,
 # and all of the machine; by linker's and by C++ names, in threads, handlers,
 # children, libraries that come and go; 10 probes on one function each see all.
-# The stack begins at the function, and is complete.
+# The stack begins at the function, and is complete.  Each return fires once,
+# with what is returned, and none where a function is left by an exception or a
+# longjmp, of which the program does not die.
 #
 # Easy to get wrong: a probe whose target is a process is lost at fork and
 # exec; a library that is loaded later has no process to be looked up in; the
@@ -49,6 +51,19 @@ echo go >&9
 exec 9>&-
 wait $target || fail "probed: $?"
 record_wait 0
+
+# Returns: by exceptions and longjmp there is none.
+returns=uretprobe:./probed:leaf,uretprobe:./probed:nested
+returns=$returns,uretprobe:./probed:handler,ur:./plug.so:plug
+returns="$returns,uretprobe:./probed:ns::Box<int>::over"
+record 0 -o r.dtp -e "$returns" -e uprobe:./probed:jumper \
+    -e uprobe:./probed:thrower -- ./probed $n ./plug.so
+cp out said.r
+"$DTPROF" record -o x.dtp -e uretprobe:./probed:thrower -- true 2>err &&
+    fail "thrower returns"
+grep -q 'it never returns' err || fail "$(cat err)"
+"$DTPROF" list 'uretprobe:libc:*' | grep -q 'unavailable: it ends in a jump' ||
+    fail "no function of libc ends in a jump"
 
 # Ten probes on one function.
 ten=
@@ -97,6 +112,22 @@ for line in open("traced"):
 rec.check(traced == {"@leaf": said["leaf"], "@plug": said["plug"]},
           "bpftrace counts %r" % traced)
 rec.ok("and as bpftrace")
+
+said = json.load(open("said.r"))
+got = counts("r.dtp")
+left = {"uretprobe:./probed:leaf": "leaf", "uretprobe:./probed:nested":
+        "nested", "uretprobe:./probed:handler": "handler",
+        "ur:./plug.so:plug": "plug", "uprobe:./probed:jumper": "jumper",
+        "uretprobe:./probed:ns::Box<int>::over": "over_int",
+        "uprobe:./probed:thrower": "thrower"}
+rec.check(got == {event: said[name] for event, name in left.items()},
+          "returns %r, of %r" % (got, said))
+for event, value in [("ur:./plug.so:plug", 2),
+                     ("uretprobe:./probed:ns::Box<int>::over", 1)]:
+    values = {s["args"]["ret"] & 0xffffffff
+              for s in rec.samples("r.dtp", event)}
+    rec.check(values == {value}, "%s returns %r" % (event, values))
+rec.ok("each return fires once, with its value")
 
 said = json.load(open("said.t"))
 got = counts("t.dtp")

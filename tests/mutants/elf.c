@@ -211,8 +211,8 @@ ask(struct chance *chance, int fd, struct prof_elf *elf)
 static void
 find_sites(struct chance *chance, int fd)
 {
-	const struct prof_sites_want want = { chance_is(chance, 4) ?
-	    PROF_SITE_FUNCTION : PROF_SITE_STATIC, "*" };
+	const struct prof_sites_want want = {
+	    (enum prof_site_kind)chance_below(chance, 3), "*" };
 	struct prof_sites sites;
 
 	if (prof_sites_find(fd, &want, &sites) == 0)

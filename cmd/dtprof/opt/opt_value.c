@@ -219,8 +219,8 @@ strings_append(struct opt_strings *parts, const char *text, size_t length)
 static const char *
 file_skip(const char *text)
 {
-	static const char *const providers[] = { "uprobe:", "u:", "usdt:",
-	    "U:" };
+	static const char *const providers[] = { "uprobe:", "u:",
+	    "uretprobe:", "ur:", "usdt:", "U:" };
 	const size_t n = sizeof(providers) / sizeof(providers[0]);
 
 	for (size_t i = 0; i < n; i++) {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * Arguments of probes in programs: argN by number, str(argN) for the text that
- * it points to.  A static probe tells its own; of a function they are the
- * registers in which the machine's ABI passes the first six words.
+ * it points to, and ret, what a function returns.  A static probe tells its
+ * own; of a function they are the registers in which the machine's ABI passes
+ * the first six words.
  *
  * Called by uprobe.c for each place of an event: which arguments there are is
  * the event's, where they are the place's.
@@ -17,8 +18,10 @@
 /* As struct pt_regs has them. */
 #if defined(__x86_64__)
 static const uint16_t abi_registers[] = { 112, 104, 96, 88, 72, 64 };
+#define ABI_RET		80
 #else
 static const uint16_t abi_registers[] = { 0, 8, 16, 24, 32, 40 };
+#define ABI_RET		0
 #endif
 
 #define ABI_ARGS	(sizeof(abi_registers) / sizeof(abi_registers[0]))
@@ -49,14 +52,27 @@ prof_site_abi(struct prof_site *site)
 		    .op_size = 8, .op_signed = 1 };
 }
 
-/* "arg3", "str(arg3)"; false: it is neither. */
+void
+prof_site_abi_ret(struct prof_site *site)
+{
+	site->si_nargs = 1;
+	site->si_flags |= PROF_SITE_HAS_RET;
+	site->si_arg[0] = (struct dtp_operand){ .op_base = ABI_RET,
+	    .op_index = DTP_NO_REGISTER, .op_size = 8, .op_signed = 1 };
+}
+
+/* "arg3", "str(arg3)", "ret"; false: it is none of them. */
 static bool
-word_parse(const char *word, unsigned *n, bool *is_text)
+word_parse(const struct prof_site *site, const char *word, unsigned *n,
+    bool *is_text)
 {
 	char *end;
 
 	*is_text = strncmp(word, "str(", 4) == 0;
 	word += *is_text ? 4 : 0;
+	*n = 0;
+	if (site->si_flags & PROF_SITE_HAS_RET)
+		return (strcmp(word, *is_text ? "ret)" : "ret") == 0);
 	if (strncmp(word, "arg", 3) != 0 || !isdigit((unsigned char)word[3]))
 		return (false);
 	*n = (unsigned)strtoul(word + 3, &end, 10);
@@ -70,11 +86,12 @@ arg_refuse(const struct prof_event *event, const struct prof_site *site,
 	unsigned n;
 	bool is_text;
 
-	if (!word_parse(word, &n, &is_text)) {
+	if (!word_parse(site, word, &n, &is_text)) {
 		prof_fail(error, PROF_E_EVENT_UNKNOWN, "%s: no argument '%s'",
 		    event->ev_name, word);
-		return (prof_cure(error, "use arg0, arg1 and so on, or "
-		    "str(arg0) for text"));
+		return (prof_cure(error, site->si_flags & PROF_SITE_HAS_RET ?
+		    "a return has ret, or str(ret) for text" :
+		    "use arg0, arg1 and so on, or str(arg0) for text"));
 	}
 	if (n < site->si_nargs)
 		return (prof_fail(error, PROF_E_EVENT_UNSUPPORTED, "%s: '%s' "
@@ -112,8 +129,8 @@ arg_place(struct prof_event *event, struct prof_hook *hook,
 	unsigned number;
 	bool is_text;
 
-	if (!word_parse(word, &number, &is_text) || number >= site->si_nargs ||
-	    site->si_arg[number].op_size == 0)
+	if (!word_parse(site, word, &number, &is_text) ||
+	    number >= site->si_nargs || site->si_arg[number].op_size == 0)
 		return (arg_refuse(event, site, word, error));
 	operand = &site->si_arg[number];
 	if (n == event->ev_nargs &&
@@ -133,7 +150,8 @@ args_all(struct prof_event *event, struct prof_hook *hook,
 
 	if (is_first)
 		for (uint32_t n = 0; n < site->si_nargs; n++) {
-			snprintf(word, sizeof(word), "arg%u", n);
+			snprintf(word, sizeof(word), site->si_flags &
+			    PROF_SITE_HAS_RET ? "ret" : "arg%u", n);
 			if (site->si_arg[n].op_size != 0 && arg_place(event,
 			    hook, site, word, event->ev_nargs, error) == -1)
 				return (-1);
@@ -177,7 +195,9 @@ prof_site_list_args(const struct prof_site *site, struct prof_probe *probe)
 
 	for (uint32_t n = 0; n < site->si_nargs; n++)
 		if (site->si_arg[n].op_size != 0) {
-			probe->pp_arg_names[probe->pp_nargs] = names[n];
+			probe->pp_arg_names[probe->pp_nargs] =
+			    site->si_flags & PROF_SITE_HAS_RET ? "ret" :
+			    names[n];
 			probe->pp_arg_types[probe->pp_nargs++] =
 			    type_of(&site->si_arg[n]);
 		}

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Probes in programs and libraries: uprobe, a function is entered, and usdt, a
- * probe that the program's author has put there.
+ * Probes in programs and libraries: uprobe, a function is entered, uretprobe,
+ * it returns, and usdt, a probe that the program's author has put there.
  *
  *	uprobe:FILE:FUNCTION[/arg0,str(arg1)/]
+ *	uretprobe:FILE:FUNCTION[/str(ret)/]
  *	usdt:FILE:PROVIDER:NAME[/arg0,str(arg1)/]
  *
  * FUNCTION is a linker's name, a demangled one with or without parameters, or
@@ -34,6 +35,12 @@ struct naming {
 	struct prof_err	*ng_error;
 };
 
+static const char *const provider_names[] = {
+	[PROF_SITE_FUNCTION] = "uprobe",
+	[PROF_SITE_STATIC] = "usdt",
+	[PROF_SITE_RETURN] = "uretprobe",
+};
+
 /* ----------------------------------------------------------------- naming */
 
 /* A part of a probe's name, in quotes where it needs them. */
@@ -49,11 +56,10 @@ probe_name(char *out, size_t size, enum prof_site_kind kind, const char *file,
 {
 	const char *fq = quote_for(file), *q = "";
 
-	if (kind == PROF_SITE_FUNCTION)
+	if (kind != PROF_SITE_STATIC)
 		q = strchr(site, '/') != NULL ? "\"" : quote_for(site);
-	(void)snprintf(out, size, "%s:%s%s%s:%s%s%s",
-	    kind == PROF_SITE_FUNCTION ? "uprobe" : "usdt", fq, file, fq, q,
-	    site, q);
+	(void)snprintf(out, size, "%s:%s%s%s:%s%s%s", provider_names[kind],
+	    fq, file, fq, q, site, q);
 }
 
 /* The event that a function fires, made for the first of that name. */
@@ -190,6 +196,33 @@ refuse_chosen(struct naming *naming, const struct prof_binary *binary,
 	    "that is chosen: a profile (dtprof record -e cpu-clock) has it"));
 }
 
+static const char *
+leave_reason(uint32_t leave)
+{
+	static const char *const why[PROF_LEAVE_N] = {
+		[PROF_LEAVE_SIZE] = "its size is not known, or too large",
+		[PROF_LEAVE_CODE] = "it contains an unknown instruction",
+		[PROF_LEAVE_INDIRECT] = "it jumps to where a register says",
+		[PROF_LEAVE_TAIL] = "it ends in a jump to another function",
+		[PROF_LEAVE_NEVER] = "it never returns",
+		[PROF_LEAVE_GO] = "Go enters functions again",
+	};
+
+	return (leave < PROF_LEAVE_N ? why[leave] : NULL);
+}
+
+/* Another way would be to replace return addresses: exceptions die of it. */
+static int
+refuse_leave(struct naming *naming, const struct prof_binary *binary,
+    const struct prof_site *site)
+{
+	prof_fail(naming->ng_error, PROF_E_EVENT_UNSUPPORTED, "%s: it is not "
+	    "known where '%s' of %s returns: %s", naming->ng_spec->sp_whole,
+	    site->si_name, binary->bi_path, leave_reason(site->si_leave));
+	return (prof_cure(naming->ng_error, "probe its entry, or a function "
+	    "that it calls last: uprobe:FILE:FUNCTION"));
+}
+
 /* ------------------------------------------------------------------ sites */
 
 static int
@@ -201,6 +234,10 @@ site_add(struct naming *naming, const struct prof_binary *binary,
 
 	if (site->si_flags & PROF_SITE_CHOSEN)
 		return (naming->ng_is_glob ? 0 : refuse_chosen(naming, binary,
+		    site));
+	/* Of a glob those of which it is known. */
+	if (site->si_leave != PROF_LEAVE_KNOWN)
+		return (naming->ng_is_glob ? 0 : refuse_leave(naming, binary,
 		    site));
 	event = event_of(naming, binary, site);
 	hook = event == NULL ? NULL : prof_event_add_hook(event,
@@ -214,6 +251,8 @@ site_add(struct naming *naming, const struct prof_binary *binary,
 			return (0);
 		prof_site_abi(site);
 	}
+	if (naming->ng_want.sw_kind == PROF_SITE_RETURN)
+		prof_site_abi_ret(site);
 	return (prof_hook_args(event, hook, site, naming->ng_spec,
 	    naming->ng_error));
 }
@@ -245,7 +284,9 @@ static struct prof_sites_want
 want_of(const struct prof_spec *spec, char pattern[PROF_SPEC_MAX])
 {
 	if (spec->sp_module[0] == '\0')
-		return ((struct prof_sites_want){ PROF_SITE_FUNCTION,
+		return ((struct prof_sites_want){
+		    strcmp(spec->sp_provider, "uprobe") == 0 ?
+		    PROF_SITE_FUNCTION : PROF_SITE_RETURN,
 		    spec->sp_function });
 	(void)snprintf(pattern, PROF_SPEC_MAX, "%.250s:%.250s",
 	    spec->sp_module, spec->sp_function);
@@ -310,6 +351,16 @@ uprobe_resolve(struct prof_names *names, const struct prof_spec *spec,
 }
 
 static int
+uretprobe_resolve(struct prof_names *names, const struct prof_spec *spec,
+    const struct prof_event_defaults *defaults, struct prof_events *events,
+    struct prof_err *error)
+{
+	(void)defaults;
+	return (site_resolve(&prof_provider_uretprobe, names, spec, events,
+	    error));
+}
+
+static int
 usdt_resolve(struct prof_names *names, const struct prof_spec *spec,
     const struct prof_event_defaults *defaults, struct prof_events *events,
     struct prof_err *error)
@@ -321,7 +372,7 @@ usdt_resolve(struct prof_names *names, const struct prof_spec *spec,
 /* ---------------------------------------------------------------- listing */
 
 static int
-site_list(const struct prof_binary *binary, const struct prof_site *site,
+site_list(const struct prof_binary *binary, struct prof_site *site,
     enum prof_site_kind kind, prof_list_fn *fn, void *arg)
 {
 	char name[PROF_SPEC_MAX + 512];
@@ -337,6 +388,10 @@ site_list(const struct prof_binary *binary, const struct prof_site *site,
 	if (site->si_flags & PROF_SITE_CHOSEN)
 		probe.pp_why_not = "only chooses, once, which function is "
 		    "called (IFUNC)";
+	if (site->si_leave != PROF_LEAVE_KNOWN)
+		probe.pp_why_not = leave_reason(site->si_leave);
+	if (kind == PROF_SITE_RETURN)
+		prof_site_abi_ret(site);
 	(void)prof_site_list_args(site, &probe);
 	return (fn(arg, &probe));
 }
@@ -404,6 +459,14 @@ uprobe_list(struct prof_names *names, prof_list_fn *fn, void *arg,
 }
 
 static int
+uretprobe_list(struct prof_names *names, prof_list_fn *fn, void *arg,
+    const char **why)
+{
+	(void)why;
+	return (site_lists(&prof_provider_uretprobe, names, fn, arg));
+}
+
+static int
 usdt_list(struct prof_names *names, prof_list_fn *fn, void *arg,
     const char **why)
 {
@@ -415,6 +478,12 @@ const struct prof_provider prof_provider_uprobe = {
 	.pv_name = "uprobe",
 	.pv_resolve = uprobe_resolve,
 	.pv_list = uprobe_list,
+};
+
+const struct prof_provider prof_provider_uretprobe = {
+	.pv_name = "uretprobe",
+	.pv_resolve = uretprobe_resolve,
+	.pv_list = uretprobe_list,
 };
 
 const struct prof_provider prof_provider_usdt = {

@@ -7,6 +7,8 @@
 
 /* The registers of the ABI as arguments of a function. */
 void	prof_site_abi(struct prof_site *site);
+/* And that of what it returns. */
+void	prof_site_abi_ret(struct prof_site *site);
 /*
  * Those of the event that -e names, else all that there are, at one more of
  * its places.
