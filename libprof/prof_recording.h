@@ -348,7 +348,7 @@ struct prof_function {
 	enum prof_unnamed fu_unnamed;
 	enum prof_frame_kind fu_kind;
 	int		 fu_is_inlined;	/* stands for an inlined copy */
-	unsigned	 fu_line;	/* of a script, its first; 0: not known */
+	unsigned	 fu_line;	/* its first, of a script; or 0 */
 };
 
 /* A place in the code, as one line of source sees it. */
