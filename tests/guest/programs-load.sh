@@ -1,6 +1,6 @@
 #!/bin/sh
 # ASSERTION: every provider's programs load and fire on the guest's kernel, and
-# its verifier goes through at most 20,000 instructions of each; so do those
+# its verifier goes through at most 30,000 instructions of each; so do those
 # that count by process, and those that aggregate.
 # SPDX-License-Identifier: ISC
 # TIMEOUT: 400
@@ -63,7 +63,7 @@ for name in counter software clock timers switches arguments tracepoints \
 	accounting results/$name.dtp
 	verify results/$name.runs <<-'END'
 	most = max(j, key=lambda program: program["verified"])
-	need(0 < most["verified"] <= 20000, "%(name)s: %(verified)d verified" %
+	need(0 < most["verified"] <= 30000, "%(name)s: %(verified)d verified" %
 	    most)
 	END
 	verify stats $name <<-'END'
