@@ -418,9 +418,10 @@ prof_describe_codes(struct prof_session *session, bool is_last)
 	 * Code that runs once, as modules do, is often gone before it is read;
 	 * reports have rows for it.  Most of them: something is wrong.
 	 */
-	if (stats.cs_unnamed > stats.cs_named && prof_session_add_note(session, "%" PRIu64
-	    " of %" PRIu64 " functions of scripts have no symbol: they were "
-	    "gone when they were read, or exceed the budget of time and bytes",
+	if (stats.cs_unnamed > stats.cs_named &&
+	    prof_session_add_note(session, "%" PRIu64 " of %" PRIu64
+	    " functions of scripts have no symbol: they were gone when they "
+	    "were read, or exceed the budget of time and bytes",
 	    stats.cs_unnamed, stats.cs_named + stats.cs_unnamed) == -1)
 		return (-1);
 	return (stats.cs_over == 0 ? 0 : prof_session_add_note(session,

@@ -17,8 +17,9 @@ record()	# output argument ...
 {
 	out=$1
 	shift
-	"$DTPROF" record -o "$out" --call-graph none -e uprobe:libc.so.6:syscall \
-	    -e cpu-clock "$@" >said 2>err </dev/null
+	"$DTPROF" record -o "$out" --call-graph none \
+	    -e uprobe:libc.so.6:syscall -e cpu-clock "$@" \
+	    >said 2>err </dev/null
 }
 
 record a.dtp --max-overhead 0.5 --duration 4s -- "$work/calls" 0
