@@ -7,6 +7,7 @@
  * The session has no wakeups for tracepoints below which no lock may
  * be taken (lock:*).
  */
+#include "follow.bpf.h"
 #include "sample.bpf.h"
 
 /* The context is an array, but its index must stand in the instruction. */
@@ -30,38 +31,6 @@ dtp_context_word(const void *ctx, __u32 index)
 	WORD(11);
 #undef WORD
 	return (word);
-}
-
-/*
- * Follow one argument.  An integer is loaded at the end of its path, text
- * is not: what is returned is its address, and it is read in place later.
- *
- * What cannot be read is 0, as the helper leaves it, and so is all behind
- * it.  That is not a branch on purpose: two ways out of each load would be
- * 2^n ways through the program, and older verifiers walk every one.
- */
-DTP_INLINE __u64
-dtp_follow(const volatile struct dtp_arg *arg, __u64 value, __u64 *failed)
-{
-	__u32 nderef = arg->ar_nderef;
-
-	for (__u32 i = 0; i < DTP_MAX_DEREF; i++) {
-		__u32 size = sizeof(value);
-		unsigned long from;
-
-		if (i >= nderef)
-			break;
-		from = value + arg->ar_off[i];
-		if (i + 1 == nderef && arg->ar_kind == DTP_A_CHARS)
-			return (from);
-		if (i + 1 == nderef && arg->ar_kind == DTP_A_INT)
-			size = arg->ar_size;
-		if (size > sizeof(value))
-			size = sizeof(value);
-		value = 0;
-		*failed |= bpf_probe_read_kernel(&value, size, (void *)from);
-	}
-	return (arg->ar_kind == DTP_A_INT ? dtp_cut(arg, value) : value);
 }
 
 DTP_INLINE void

@@ -23,6 +23,9 @@ struct prof_proto {
 	struct btf		*pt_btf;	/* of the names handle */
 	const struct btf_type	*pt_types;
 	const struct btf_type	*pt_names;	/* NULL: not known */
+	size_t			 pt_first;	/* the kernel's own before it */
+	bool			 pt_has_ret;	/* "ret" is what it returns */
+	bool			 pt_no_args;	/* and all that is known */
 };
 
 /*
@@ -72,9 +75,48 @@ prof_proto_open(struct prof_names *names, const char *tracepoint)
 		return (NULL);
 	proto->pt_btf = btf;
 	proto->pt_types = types;
+	proto->pt_first = 1;
 	named = proto_of(btf, tp->tp_names);
 	if (named != NULL && btf_vlen(named) == btf_vlen(types))
 		proto->pt_names = named;
+	return (proto);
+}
+
+/* Arguments in registers, one word each: others shift what follows them. */
+static bool
+are_words(const struct btf *btf, const struct btf_type *types)
+{
+	for (__u16 n = 0; n < btf_vlen(types); n++) {
+		__u32 id = prof_type_plain(btf, btf_params(types)[n].type,
+		    NULL);
+		const struct btf_type *type = btf__type_by_id(btf, id);
+
+		if (type == NULL || btf_is_composite(type) ||
+		    btf__resolve_size(btf, id) > 8)
+			return (false);
+	}
+	return (true);
+}
+
+struct prof_proto *
+prof_proto_of_function(struct prof_names *names, const char *function,
+    bool has_ret, bool has_args)
+{
+	struct btf *btf = prof_names_btf(names);
+	const struct btf_type *types;
+	struct prof_proto *proto;
+	__s32 id;
+
+	if (btf == NULL || (id = btf__find_by_name_kind(btf, function,
+	    BTF_KIND_FUNC)) <= 0 ||
+	    (types = proto_of(btf, (__u32)id)) == NULL ||
+	    !are_words(btf, types) ||
+	    (proto = calloc(1, sizeof(*proto))) == NULL)
+		return (NULL);
+	proto->pt_btf = btf;
+	proto->pt_types = proto->pt_names = types;
+	proto->pt_has_ret = has_ret && types->type != 0;
+	proto->pt_no_args = !has_args;
 	return (proto);
 }
 
@@ -107,7 +149,8 @@ proto_of(const struct btf *btf, __u32 id)
 size_t
 prof_proto_nargs(const struct prof_proto *proto)
 {
-	return (btf_vlen(proto->pt_types) - 1);
+	return (proto->pt_no_args ? 0 :
+	    btf_vlen(proto->pt_types) - proto->pt_first);
 }
 
 /* NULL: the kernel does not tell. */
@@ -119,7 +162,7 @@ prof_proto_arg_name(const struct prof_proto *proto, size_t n)
 	if (proto->pt_names == NULL || n >= prof_proto_nargs(proto))
 		return (NULL);
 	name = btf__name_by_offset(proto->pt_btf,
-	    btf_params(proto->pt_names)[n + 1].name_off);
+	    btf_params(proto->pt_names)[n + proto->pt_first].name_off);
 	return (name == NULL || name[0] == '\0' ? NULL : name);
 }
 
@@ -154,12 +197,19 @@ prof_proto_path(const struct prof_proto *proto, const char *path,
 	memset(arg, 0, sizeof(*arg));
 	if ((at = path_ident(path, ident)) == NULL)
 		return (walk_fail(&walk, "it does not start with a name"));
-	if ((n = proto_find(proto, ident)) == -1)
-		return (walk_fail(&walk, "no such argument: '%s'", ident));
-	if (n > UINT8_MAX)
-		return (walk_fail(&walk, "too many arguments"));
+	if (proto->pt_has_ret && strcmp(ident, "ret") == 0) {
+		n = DTP_WORD_RET;
+		walk.wk_type = proto->pt_types->type;
+	} else {
+		if ((n = proto_find(proto, ident)) == -1)
+			return (walk_fail(&walk, "no such argument: '%s'",
+			    ident));
+		if (n >= DTP_WORD_RET)
+			return (walk_fail(&walk, "too many arguments"));
+		walk.wk_type = btf_params(proto->pt_types)[(size_t)n +
+		    proto->pt_first].type;
+	}
 	arg->ag_load.ar_index = (__u8)n;
-	walk.wk_type = btf_params(proto->pt_types)[n + 1].type;
 	while (*at != '\0') {
 		if (*at == '[') {
 			if (walk_index(&walk, &at) == -1)

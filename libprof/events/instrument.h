@@ -69,6 +69,7 @@ struct prof_instrument {
 	bool	im_is_syscall;	/* the first argument is a call's number */
 	bool	im_is_value;	/* it is counted; others' samples have it */
 	bool	im_brings_tasks; /* process events, no samples */
+	bool	im_is_anywhere;	/* it may fire with any lock held */
 	bool	im_counts;	/* perf counts it without samples, too */
 	/* It is about the task that is its first argument. */
 	bool	im_is_of_argument;
@@ -117,5 +118,6 @@ extern const struct prof_instrument prof_instrument_reaped;
 extern const struct prof_instrument prof_instrument_half;
 extern const struct prof_instrument prof_instrument_call;
 extern const struct prof_instrument prof_instrument_uprobe;
+extern const struct prof_instrument prof_instrument_function;
 
 #endif /* PROF_INSTRUMENT_H */

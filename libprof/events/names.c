@@ -230,8 +230,8 @@ names_unknown(struct prof_names *names, const struct prof_spec *spec,
 	/* Four parts, and the first is no provider of ours. */
 	if (!spec->sp_is_probe && prof_spec_colons(text) >= 3)
 		return (prof_cure(error, "providers are pmc, profile, "
-		    "interval, static, syscall, uprobe, uretprobe and usdt; "
-		    "list events with dtprof list"));
+		    "interval, static, syscall, kprobe, fentry, uprobe and "
+		    "usdt; list events with dtprof list"));
 	if (text[0] == '{')
 		return (prof_cure(error, "groups are counted by dtprof stat; "
 		    "add a counter to each sample with --with COUNTER"));

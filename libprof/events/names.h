@@ -167,6 +167,13 @@ char	*prof_names_nearest(struct prof_names *names, const char *wanted);
 struct prof_proto;
 struct prof_proto *prof_proto_open(struct prof_names *names,
 	    const char *tracepoint);	/* NULL: no types for it */
+/*
+ * Of a function of the kernel, from its first argument on; with "ret", what it
+ * returns, and without the arguments where these are gone by then.  NULL: no
+ * types for it, or some argument takes more than one word.
+ */
+struct prof_proto *prof_proto_of_function(struct prof_names *names,
+	    const char *function, bool has_ret, bool has_args);
 void	prof_proto_close(struct prof_proto *proto);
 size_t	prof_proto_nargs(const struct prof_proto *proto);
 const char *prof_proto_arg_name(const struct prof_proto *proto, size_t n);
@@ -339,6 +346,11 @@ char	*prof_syscall_describe(struct prof_names *names, const char *name);
 uint8_t	prof_syscall_about(struct prof_names *names, const char *name);
 int	prof_syscall_list(struct prof_names *names, prof_list_fn *fn,
 	    void *arg, const char **why);
+
+/* ------------------------------- events/provider/function/instrument.c */
+
+/* Why this kernel has no such probes; NULL: it has.  Static. */
+const char *prof_function_why_not(const struct prof_provider *provider);
 
 /* ----------------------------------- events/provider/uprobe/binary.c */
 

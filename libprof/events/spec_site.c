@@ -6,6 +6,8 @@
  *	uretprobe:FILE:FUNCTION[/word,.../]
  *	usdt:FILE:[PROVIDER:]NAME[/word,.../]
  *
+ *	kprobe:FUNCTION[/word,.../]	of the kernel; kretprobe, fentry, fexit
+ *
  * FILE ends at the first colon, FUNCTION at / { or , outside of parentheses;
  * what has these is put in double quotes.  bpftrace's spellings are accepted:
  * u:FILE:FUNCTION, U:FILE:NAME, and a language before the function.
@@ -24,6 +26,10 @@ static const struct site_name {
 	{ "uprobe", "uprobe" }, { "u", "uprobe" },
 	{ "uretprobe", "uretprobe" }, { "ur", "uretprobe" },
 	{ "usdt", "usdt" }, { "U", "usdt" },
+	{ "kprobe", "kprobe" }, { "k", "kprobe" },
+	{ "kretprobe", "kretprobe" }, { "kr", "kretprobe" },
+	{ "fentry", "fentry" }, { "kfunc", "fentry" }, { "f", "fentry" },
+	{ "fexit", "fexit" }, { "kretfunc", "fexit" }, { "fr", "fexit" },
 };
 
 /* The provider, if the text begins as a probe of it; where its rest is. */
@@ -156,16 +162,18 @@ prof_spec_site(struct prof_spec *spec, struct prof_err *error)
 
 	if (provider == NULL)
 		return (0);
+	spec->sp_is_probe = true;
+	spec->sp_provider = provider;
+	spec->sp_name = "";
+	if (provider[0] == 'k' || provider[0] == 'f')
+		return (site_function(spec, rest, error));
 	file = part_take(&rest, ":", &ended);
 	if (file == NULL)
 		return (site_fail(spec, error, "a quote is not closed"));
 	if (file[0] == '\0' || ended != ':')
 		return (site_fail(spec, error, file[0] == '\0' ?
 		    "it has no file" : "it has no function"));
-	spec->sp_is_probe = true;
-	spec->sp_provider = provider;
 	spec->sp_file = file;
-	spec->sp_name = "";
 	return (strcmp(provider, "usdt") == 0 ?
 	    site_static(spec, rest, error) :
 	    site_function(spec, rest, error));

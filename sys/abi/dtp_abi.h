@@ -385,6 +385,8 @@ enum dtp_arg_kind {
 	DTP_A_USTR	= 3,	/* the path ends at a user char pointer */
 };
 
+#define DTP_WORD_RET	0xff	/* the word that a function returns */
+
 struct dtp_arg {
 	__u8	ar_kind;	/* enum dtp_arg_kind */
 	__u8	ar_index;	/* word of the context */

@@ -175,6 +175,8 @@ may_ring(const struct prof_event *event)
 	};
 	size_t n;
 
+	if (event->ev_instrument->im_is_anywhere)
+		return (false);
 	for (n = 0; event->ev_tracepoint != NULL &&
 	    n < sizeof(deep) / sizeof(deep[0]); n++)
 		if (strncmp(event->ev_tracepoint, deep[n],
@@ -367,7 +369,7 @@ load_instance(struct prof_bpf *bpf, struct prof_event *event,
 		    im->im_loads(event, bpf_program__section_name(program),
 		    turn == DTP_TURN_SECOND));
 	if (im->im_prepare != NULL && im->im_prepare(event, obj) == -1)
-		return (prof_bpf_explain(bpf->bp_error, errno));
+		return (explain_load(bpf, event, errno));
 	if ((rc = bpf_object__load(obj)) != 0)
 		return (explain_load(bpf, event, -rc));
 	bpf_object__for_each_program(program, obj) {
