@@ -175,7 +175,7 @@ returns_add(struct leaving *leaving, const struct prof_site *function,
 	size_t n;
 
 	leaving->lv_n = leaving->lv_npieces = 0;
-	site.si_leave = prof_elf_has(leaving->lv_elf, ".gopclntab") ?
+	site.si_leave = site.si_flags & PROF_SITE_GO ?
 	    PROF_LEAVE_GO : function_decode(leaving, function,
 	    address_of(leaving->lv_elf, function->si_offset));
 	for (n = 0; n < leaving->lv_npieces; n++)

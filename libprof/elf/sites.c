@@ -326,6 +326,9 @@ functions_find(struct prof_elf *elf, int fd,
 
 	if (ok)
 		sites_unique(sites);
+	if (ok && prof_elf_has(elf, ".gopclntab"))
+		for (size_t n = 0; n < sites->st_n; n++)
+			sites->st_site[n].si_flags |= PROF_SITE_GO;
 	if (ok && returns)
 		ok = prof_returns_find(elf, &parts, sites);
 	free(parts.ps_part);

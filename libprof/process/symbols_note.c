@@ -75,12 +75,22 @@ is_of(const struct prof_function *fu, enum prof_unnamed why, bool is_file)
 	    (fu->fu_module[0] == '/') == is_file);
 }
 
+/* Scripts have a function for each place without a name, all of one module. */
+static bool
+is_said(const char *const said[MAX_NAMED], unsigned n, const char *module)
+{
+	for (n = n < MAX_NAMED ? n : MAX_NAMED; n > 0; n--)
+		if (strcmp(said[n - 1], module) == 0)
+			return (true);
+	return (false);
+}
+
 /* "no names in A, B and 4 more: why; cure" */
 static void
 note_reason(struct prof_symbols *symbols, enum prof_unnamed why, bool is_file)
 {
 	const struct prof_function *fu;
-	const char *module = is_file ? "/" : "", *cure;
+	const char *module = is_file ? "/" : "", *cure, *said[MAX_NAMED], *name;
 	unsigned found = 0;
 	size_t length;
 	FILE *stream;
@@ -91,11 +101,14 @@ note_reason(struct prof_symbols *symbols, enum prof_unnamed why, bool is_file)
 		return;
 	for (n = 1; n < symbols->sy_nfunctions; n++) {
 		fu = prof_symbols_function(symbols, n);
-		if (!is_of(fu, why, is_file) || ++found > MAX_NAMED)
+		if (!is_of(fu, why, is_file))
 			continue;
+		name = fu->fu_module[0] == '\0' ? fu->fu_name : fu->fu_module;
+		if (is_said(said, found, name) || ++found > MAX_NAMED)
+			continue;
+		said[found - 1] = name;
 		fprintf(stream, "%s%s", found == 1 ? "unresolved addresses "
-		    "in " : ", ",
-		    fu->fu_module[0] == '\0' ? fu->fu_name : fu->fu_module);
+		    "in " : ", ", name);
 	}
 	if (found > MAX_NAMED)
 		fprintf(stream, " and %u more", found - MAX_NAMED);

@@ -181,7 +181,7 @@ async function searching(page) {
 	    ["/shared|tiny/", "50.00% in 3 frames"],
 	    ["again", "10.00% in 3 frames"], ["SHARED", "40.00% in 2"],
 	    ["kind:kernel", "10.00% in 1"], ["module:kernel", "10.00% in 1"],
-	    ["kind:python", "10.00% in 3"],
+	    ["kind:py", "10.00% in 3"],
 	    ["nothing like it", "0.00% in 0"],
 	    /* ten, twenty, and tiny below twenty */
 	    ["/^t/", "30.00% in 3"]];

@@ -21,8 +21,8 @@ def stacks(path):
         if record.get("type") != "sample" or record["event"] != "cpu-clock":
             continue
         frames = record.get("kernel_frames", []) + record["user_frames"]
-        yield record["weight"], [(f["function"], f["module"], f["kind"])
-                                 for f in frames]
+        yield record["weight"], [(f["function"] or f["module"], f["module"],
+                                  f["kind"]) for f in frames]
 
 
 def interpreter_of(path):

@@ -51,10 +51,12 @@ for address in random.sample(sorted(functions), 12):
     name = functions[address][0]
     shown = run("c++filt", "-i", name).strip()
     for asked in {name, '"%s"' % shown}:
-        if not 1 <= len(listed(asked)) <= 2:
+        # C++ has up to three of a constructor, of one name.
+        if len(asked) < 400 and not 1 <= len(listed(asked)) <= 3:
             sys.exit("FAIL: %s: %r" % (asked, listed(asked)))
     bare = re.sub(r"(?<!operator)\([^()]*\)[^()]*$", "", shown)
-    if "(" not in bare and " " not in bare and bare != shown:
+    if "(" not in bare and " " not in bare and bare != shown and \
+       len(bare) < 400:
         found = listed('"%s"' % bare)
         if not any(probe.rstrip('"').endswith(shown) for probe in found) and \
            not any(shown in probe for probe in found):

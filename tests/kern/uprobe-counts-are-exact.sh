@@ -52,6 +52,15 @@ exec 9>&-
 wait $target || fail "probed: $?"
 record_wait 0
 
+# What Go has made passes arguments, and grows stacks, as no other does.
+echo >empty
+objcopy --add-section .gopclntab=empty probed go-like || fail "objcopy"
+for event in uprobe:./go-like:leaf/arg0/ uretprobe:./go-like:leaf; do
+	expect 125 "$DTPROF" record -o g.dtp -e $event -- ./go-like 1 ./plug.so
+	grep -q "Go" err || fail "$event: $(cat err)"
+done
+ok "arguments and returns of Go are refused"
+
 # Returns: by exceptions and longjmp there is none.
 returns=uretprobe:./probed:leaf,uretprobe:./probed:nested
 returns=$returns,uretprobe:./probed:handler,ur:./plug.so:plug

@@ -518,7 +518,7 @@ int
 compare_directory(const char *path)
 {
 	struct compare_options options = {
-		.co_limit = { DEFAULT_LIMIT, true }
+		.co_limit = { .on_value = DEFAULT_LIMIT, .on_set = true }
 	};
 	struct compare compare = {
 		.cm_options = &options, .cm_threshold = 0.01
@@ -555,7 +555,7 @@ enum compare_outcome
 compare_bisect(const char *base, const char *new, double limit)
 {
 	struct compare_options options = {
-		.co_limit = { DEFAULT_LIMIT, true }
+		.co_limit = { .on_value = DEFAULT_LIMIT, .on_set = true }
 	};
 	struct compare compare = {
 		.cm_options = &options, .cm_threshold = 0.01

@@ -223,6 +223,16 @@ refuse_leave(struct naming *naming, const struct prof_binary *binary,
 	    "that it calls last: uprobe:FILE:FUNCTION"));
 }
 
+/* Nothing in the file says in which registers a function of Go has them. */
+static int
+refuse_go(struct naming *naming, const struct prof_binary *binary)
+{
+	prof_fail(naming->ng_error, PROF_E_EVENT_UNSUPPORTED, "%s: %s is of Go, "
+	    "whose arguments are not where the ABI of C has them",
+	    naming->ng_spec->sp_whole, binary->bi_path);
+	return (prof_cure(naming->ng_error, "leave the arguments out"));
+}
+
 /* ------------------------------------------------------------------ sites */
 
 static int
@@ -249,6 +259,8 @@ site_add(struct naming *naming, const struct prof_binary *binary,
 	if (naming->ng_want.sw_kind == PROF_SITE_FUNCTION) {
 		if (!naming->ng_spec->sp_slashed)
 			return (0);
+		if (site->si_flags & PROF_SITE_GO)
+			return (refuse_go(naming, binary));
 		prof_site_abi(site);
 	}
 	if (naming->ng_want.sw_kind == PROF_SITE_RETURN)
