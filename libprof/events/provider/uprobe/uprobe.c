@@ -227,8 +227,8 @@ refuse_leave(struct naming *naming, const struct prof_binary *binary,
 static int
 refuse_go(struct naming *naming, const struct prof_binary *binary)
 {
-	prof_fail(naming->ng_error, PROF_E_EVENT_UNSUPPORTED, "%s: %s is of Go, "
-	    "whose arguments are not where the ABI of C has them",
+	prof_fail(naming->ng_error, PROF_E_EVENT_UNSUPPORTED, "%s: %s is of "
+	    "Go, whose arguments are not where the ABI of C has them",
 	    naming->ng_spec->sp_whole, binary->bi_path);
 	return (prof_cure(naming->ng_error, "leave the arguments out"));
 }
