@@ -30,7 +30,7 @@ packages_of()	# set
 		echo shellcheck cppcheck clang-tidy mandoc valgrind linux-perf
 		echo bash procps util-linux bsdextrautils libcap2-bin gdb dwz
 		echo bpftrace gnuplot-nox hyperfine xz-utils zstd sqlite3
-		echo zsh fish
+		echo zsh fish curl strace binutils
 		;;
 	guest)
 		echo qemu-system-arm gcc-aarch64-linux-gnu
