@@ -134,7 +134,7 @@ sh -c 'while :; do cd /; cd /no/such 2>&-; done' &
 target=$!
 kill_at_end $target
 expect 0 "$DTPROF" trace --limit 5 -e syscall:chdir --filter 'ret < 0' \
-    -o few -p $target
+    --duration 1h -o few -p $target
 [ "$(wc -l <few)" -eq 5 ] && ! grep -v ' = -[0-9]' few ||
     fail "--limit and --filter: $(cat few)"
 ok "five calls that failed, by --limit and --filter"

@@ -189,14 +189,17 @@ static bool
 is_at_end(struct trace *trace)
 {
 	const struct prof_status *ps = &trace->tr_status;
+	struct ending *ending = &trace->tr_ending;
+	const uint64_t now_ns = term_now_ns();
 
 	if (trace->tr_out.ou_errno != 0)
 		return (true);
 	/* Nobody else would end the command. */
-	if (is_at_limit(trace) && trace->tr_ending.en_end_ns == 0)
-		trace->tr_ending.en_end_ns = term_now_ns();
-	return (ending_by_signal(&trace->tr_ending, ps->ps_command_pid,
-	    ps->ps_command_done) || ending_by_time(&trace->tr_ending,
+	if (is_at_limit(trace) && (ending->en_end_ns == 0 ||
+	    ending->en_end_ns > now_ns))
+		ending->en_end_ns = now_ns;
+	return (ending_by_signal(ending, ps->ps_command_pid,
+	    ps->ps_command_done) || ending_by_time(ending,
 	    ps->ps_command_pid, ps->ps_command_done));
 }
 
