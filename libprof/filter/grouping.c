@@ -84,6 +84,9 @@ measure_add(const struct prof_measure *what, const struct filter_scope *scope,
 	if (value == FILTER_COMM || value == FILTER_SYSCALL)
 		return (refuse_field(event, what->me_field, "it is no number",
 		    error));
+	if (what->me_low < 0 && !is_signed)
+		return (refuse_field(event, what->me_field, "it is never "
+		    "below 0, as LO is", error));
 	measure->gm_field = (uint8_t)field;
 	measure->gm_signed = is_signed;
 	measure->gm_histogram = (uint8_t)what->me_histogram;

@@ -204,7 +204,10 @@ expect 0 "$DTPROF" stat -e syscall:close --by fd --limit 3 -- \
     "$work/calls" 50000
 expect_err '^\.\.\. [0-9]+ more \([0-9]+ calls\)'
 expect_err 'warning: syscall:close: [0-9]+ events are missing, as the table'
-ok "and said"
+expect 0 "$DTPROF" stat -q --csv -o full.csv -e syscall:close --by fd -- \
+    "$work/calls" 50000
+expect_err 'warning: syscall:close: [0-9]+ events are missing, as the table'
+ok "and said, beside CSV too"
 
 # Calls that are still running, or began before.
 sleep 100 &

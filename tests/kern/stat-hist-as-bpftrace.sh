@@ -185,10 +185,17 @@ rec.check(len(parts) >= 4 and sums["write"] == len(writes), "%d" %
 rec.ok("%d intervals add up to the total" % (len(parts) - 1))
 END
 
+"$DTPROF" stat -q --csv -e sched:sched_process_exit,syscall:close --by comm \
+    -- true >two.csv || fail "two events"
+grep -q '^time_s,event,comm,count,errors,total,avg,' two.csv ||
+    fail "columns: $(cat two.csv)"
+ok "CSV has the columns of all events"
+
 # What makes no sense is refused before anything runs.
 for bad in "--hist ret,lin=1:2:3" "--hist ret,lin=5:1:1" "--sum nothing" \
     "--hist filename" "--by ret --sort nothing" "--by a,b,c,d,e" \
-    "--by filename,filename" "--hist ret --hist ret" "--sum ret -I 10 --json"
+    "--by filename,filename" "--hist ret --hist ret" "--sum ret -I 10 --json" \
+    "--hist duration,lin=-10:10:5"
 do
 	# shellcheck disable=SC2086 # words
 	expect 125 "$DTPROF" stat -e syscall:openat $bad -- touch ran

@@ -179,10 +179,10 @@ interval_end(struct by *by)
 	prof_groups_fini(&by->by_before);
 	by->by_before = now;
 	interval_bound(by);
+	by->by_is_interval = true;
 	if (by_rows_make(by) == -1)
 		return (-1);
 	output_begin(by);
-	by->by_is_interval = true;
 	(by->by_options->co_csv ? by_csv : by_text)(by);
 	if (!by->by_options->co_csv)
 		out_char(&by->by_out, '\n');
@@ -309,6 +309,8 @@ groups_show(struct by *by)
 	else if (by->by_next_ns == 0)
 		by_csv(by);
 	status = out_end(&by->by_out, "stat");
+	if (!co->co_json)
+		by_warn(by);
 	for (; !co->co_quiet && (note = prof_session_note(by->by_session,
 	    by->by_notes)) != NULL; by->by_notes++)
 		msg_note("stat", "%s", note);

@@ -102,6 +102,8 @@ bool	by_is_time(const struct by_event *event,
 /* ------------------------------------------------- by_text.c, by_data.c */
 
 void	by_text(struct by *by);
+/* What makes it less than all of it. */
+void	by_warn(const struct by *by);
 /* Of each row that is shown. */
 void	by_histograms(const struct by *by, const struct by_event *event,
 	    struct out *out);

@@ -213,13 +213,16 @@ by_json(struct by *by)
 	emit_end(&em);
 }
 
-/* The columns of the first event; others' are empty where they have none. */
+/* Calls have all columns that others have; what has none is empty. */
 static void
 begin_csv(struct by *by, struct emit *em)
 {
 	static const char *const first[] = { "time_s", "event", NULL };
 	const struct by_event *event = by->by_event;
 
+	for (size_t e = 1; e < by->by_nevents; e++)
+		if (by->by_event[e].be_ncolumns > event->be_ncolumns)
+			event = &by->by_event[e];
 	emit_csv(em, &by->by_out, first, "\n");
 	for (size_t k = 0; k < by->by_grouping.gp_nby; k++)
 		emit_column(em, by->by_grouping.gp_by[k], false);

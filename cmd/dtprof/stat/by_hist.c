@@ -149,10 +149,12 @@ static void
 put_histogram(const struct by *by, const struct prof_group *group,
     const struct dtp_measure *measure, uint32_t m, struct out *out)
 {
+	const struct prof_measured *of = &group->gr_measured[m];
 	struct lines lines;
+	uint64_t filed = 0;
 	char label[80];
 
-	lines_make(by, &group->gr_measured[m], measure, &lines);
+	lines_make(by, of, measure, &lines);
 	for (size_t at = lines.li_first; at < lines.li_n &&
 	    at <= lines.li_last; at++) {
 		if (measure->gm_histogram == DTP_HIST_LINEAR)
@@ -160,10 +162,12 @@ put_histogram(const struct by *by, const struct prof_group *group,
 		else
 			label_log(label, sizeof(label), at);
 		put_line(out, label, lines.li_count[at], lines.li_most);
+		filed += lines.li_count[at];
 	}
-	if (group->gr_unfiled > 0)
+	/* Of this field: others, and errors, are unfiled, too. */
+	if (group->gr_unfiled > 0 && filed < of->me_count)
 		out_fmt(out, "%" PRIu64 " values are in no bucket\n",
-		    group->gr_unfiled);
+		    of->me_count - filed);
 }
 
 static void

@@ -54,7 +54,9 @@ by_figure(const struct by *by, const struct by_event *event,
 		    group->gr_count : group->gr_errors);
 		return (true);
 	}
-	if (of->me_count == 0)
+	/* Of an interval only buckets tell the ends. */
+	if (of->me_count == 0 || (by->by_is_interval &&
+	    group->gr_unfiled != 0 && column->bc_figure >= BY_MIN))
 		return (false);
 	switch (column->bc_figure) {
 	case BY_P50:
@@ -193,7 +195,8 @@ refuse_sort(const struct by *by, const struct by_event *event)
 	char names[256] = "";
 	size_t used = 0;
 
-	for (size_t n = 0; n < by->by_grouping.gp_nby; n++)
+	for (size_t n = 0; n < by->by_grouping.gp_nby && used < sizeof(names);
+	    n++)
 		used += (size_t)snprintf(names + used, sizeof(names) - used,
 		    "%s ", by->by_grouping.gp_by[n]);
 	for (size_t n = 0; n < event->be_ncolumns && used < sizeof(names);

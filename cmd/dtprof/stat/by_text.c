@@ -344,8 +344,8 @@ warn_less(const struct by *by, const struct by_event *event)
 		    event->be_event->ev_grouping.gp_groups);
 	if (unfiled > 0)
 		msg_warning("stat", "%s: %" PRIu64 " values are in no bucket, "
-		    "as their table is full: their groups have no quantiles",
-		    name, unfiled);
+		    "as their table is full: their groups have no quantiles, "
+		    "and not all errors by name", name, unfiled);
 	if (pa->pa_missed > 0)
 		msg_warning("stat", "%s: the kernel skipped %" PRIu64
 		    " events", name, pa->pa_missed);
@@ -379,6 +379,11 @@ by_text(struct by *by)
 		put_notes(by, event, out);
 	}
 	out_flush(out);
-	for (size_t e = 0; e < by->by_nevents && !by->by_is_interval; e++)
+}
+
+void
+by_warn(const struct by *by)
+{
+	for (size_t e = 0; e < by->by_nevents; e++)
 		warn_less(by, &by->by_event[e]);
 }
