@@ -55,7 +55,7 @@ static char *
 file_skip(char *part)
 {
 	static const char *const providers[] = { "uprobe:", "uretprobe:",
-	    "usdt:", "u:", "U:" };
+	    "usdt:", "u:", "ur:", "U:" };
 
 	for (size_t n = 0; n < sizeof(providers) / sizeof(providers[0]); n++) {
 		if (strncmp(part, providers[n], strlen(providers[n])) != 0)
