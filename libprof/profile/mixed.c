@@ -9,9 +9,10 @@
 #include "mixed.h"
 #include "process/stack.h"
 #include "recording/format.h"
+#include "recording/table.h"
 
-/* Both lists, and a boundary between them. */
-#define MAX_MERGED	(2 * (size_t)PROF_MAX_FRAMES + 2)
+/* Both lists, all that is inlined at script frames, and a boundary. */
+#define MAX_MERGED	((2 + (size_t)PROF_TABLE_INLINED) * PROF_MAX_FRAMES + 2)
 
 struct prof_mixed *
 prof_mixed_new(const struct prof_reader *reader,
