@@ -180,6 +180,17 @@ code_order(const void *a, const void *b)
 	    (x->co_address < y->co_address));
 }
 
+/* Is it the same function at the same place, once more? */
+static bool
+is_again(const struct dump *dump, const struct code *code,
+    const struct code *before)
+{
+	return (code->co_address == before->co_address &&
+	    code->co_end == before->co_end &&
+	    strcmp(dump->du_text + code->co_name,
+	    dump->du_text + before->co_name) == 0);
+}
+
 /* Which places were those of several functions. */
 static void
 dump_compare(struct dump *dump)
@@ -192,12 +203,12 @@ dump_compare(struct dump *dump)
 	qsort(code, dump->du_n, sizeof(*code), code_order);
 	/* The one that reaches furthest so far. */
 	for (n = 0; n < dump->du_n; n++, code++) {
-		if (before != NULL && code->co_address < before->co_end &&
-		    (code->co_address != before->co_address ||
-		    code->co_end != before->co_end ||
-		    strcmp(dump->du_text + code->co_name,
-		    dump->du_text + before->co_name) != 0))
-			code->co_is_shared = before->co_is_shared = true;
+		if (before != NULL && code->co_address < before->co_end) {
+			code->co_is_shared = true;
+			/* One of them stands for both. */
+			if (!is_again(dump, code, before))
+				before->co_is_shared = true;
+		}
 		if (before == NULL || code->co_end > before->co_end)
 			before = code;
 	}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * Makes code, tells of it in jit-PID.dump in its directory, and runs it: 70 %
- * of its time in "hot", 30 % in "cold"; then in "first" and in "second", which
- * lie at the same place, one after the other.  x86-64.
+ * of its time in "hot", 30 % in "cold"; then in "first", "second" and "first"
+ * again, which lie at the same place, one after the other.  x86-64.
  *
  * usage: jit_dump [old]	old: no dump is mapped, so nobody hears of it
  */
@@ -97,6 +97,8 @@ main(int argc, char **argv)
 	make(area + 8192, 100000000, "first", 3);
 	run(area + 8192);
 	make(area + 8192, 100000000, "second", 4);
+	run(area + 8192);
+	make(area + 8192, 100000000, "first", 5);
 	run(area + 8192);
 	return (0);
 }
