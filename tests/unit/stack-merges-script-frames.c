@@ -8,6 +8,7 @@
  * Easy to get wrong: places in a file are anybody's, out of range or in no
  * order, and lists may begin or end with boundaries.
  */
+#include "process/languages/language.h"
 #include "process/stack.h"
 #include "recording-lib.h"
 #include "recording/frame.h"
@@ -172,6 +173,10 @@ main(void)
 	prof_frame_unpack(prof_frame_pack(&frame), &again);
 	CHECK(again.fr_id == frame.fr_id && again.fr_kind == frame.fr_kind &&
 	    again.fr_flags == frame.fr_flags);
+	CHECK(prof_language_runs(PROF_FRAME_PYTHON,
+	    "_PyEval_EvalFrameDefault.cold") &&
+	    !prof_language_runs(PROF_FRAME_PYTHON, "_PyEval_EvalFrame") &&
+	    !prof_language_runs(PROF_FRAME_PYTHON, ""));
 	for (size_t n = 0; n < sizeof(examples) / sizeof(examples[0]); n++)
 		try_example(&examples[n]);
 	for (unsigned n = 0; n < 100000; n++)

@@ -22,11 +22,15 @@ prof_language_at(unsigned number)
 	    languages[number - 1]);
 }
 
+/* Compilers name parts of a function by it, with a dot: main.cold. */
 static bool
 is_in(const char *const *names, const char *function)
 {
+	const size_t length = strcspn(function, ".");
+
 	for (; names != NULL && *names != NULL; names++)
-		if (strcmp(*names, function) == 0)
+		if (strlen(*names) == length &&
+		    memcmp(*names, function, length) == 0)
 			return (true);
 	return (false);
 }
