@@ -212,6 +212,26 @@ try_many(const struct toy *toy)
 	}
 }
 
+/* A walk that left a frame out, and one that had a frame too many. */
+static void
+try_moved(const struct toy *toy)
+{
+	const uint64_t before[] = { 0x1000, 0x2000, 0x3000 };
+	const uint64_t after[] = { 0x1000, 0x1800, 0x2000 };
+	const uint64_t words[] = { word(0), (uintptr_t)toy, MAGIC,
+	    PROF_WORD_BOUNDARY(PROF_BOUNDARY_INTERPRETER, 2),
+	    word(0), (uintptr_t)toy, MAGIC,
+	    PROF_WORD_BOUNDARY(PROF_BOUNDARY_INTERPRETER, 3) };
+
+	CHECK(decode(before, 3, 0, words, 8) == 0);
+	stream.sm_record.pr_user = after;
+	prof_stream_moved(&stream, before, 3);
+	CHECK(stream.sm_record.pr_script[1] ==
+	    PROF_WORD_BOUNDARY(PROF_BOUNDARY_INTERPRETER, 3));
+	CHECK(stream.sm_record.pr_script[3] == PROF_WORD_BOUNDARY(
+	    PROF_BOUNDARY_INTERPRETER, PROF_FRAME_INSTRUCTION));
+}
+
 /* The name, and the line if there is one, of each sample's script frame. */
 static void
 expect(const char *path, const char *const *names, size_t n)
@@ -361,6 +381,7 @@ main(void)
 		try_deep(n);
 	try_many(&plain);
 	try_malformed(&plain);
+	try_moved(&plain);
 	write_names(writer);
 	CHECK_OK(prof_writer_close(writer, &error), &error);
 	prof_codes_stats(plan.pn_codes, &stats);

@@ -224,6 +224,12 @@ struct prof_stream {
 /* 0, or -1: it is too short. */
 int	prof_stream_decode(struct prof_stream *stream,
 	    const struct dtp_rec *record);
+/*
+ * Its native frames are others than those before: script frames follow the
+ * one that they stood for, or have no place.
+ */
+void	prof_stream_moved(struct prof_stream *stream, const uint64_t *before,
+	    uint32_t nbefore);
 
 /* ------------------------------------------------------------ drain.c */
 

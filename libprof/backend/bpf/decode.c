@@ -285,3 +285,29 @@ prof_stream_decode(struct prof_stream *stream, const struct dtp_rec *rec)
 	    decode_sample(stream, rec, &cursor) :
 	    decode_life(stream, rec, &cursor));
 }
+
+void
+prof_stream_moved(struct prof_stream *stream, const uint64_t *before,
+    uint32_t nbefore)
+{
+	const struct prof_record *pr = &stream->sm_record;
+	uint32_t n, place, at = 0, to;
+	struct prof_frame frame;
+
+	for (n = 0; n < pr->pr_nscript; n++) {
+		prof_frame_unpack(stream->sm_script[n], &frame);
+		place = prof_frame_instruction(&frame);
+		if (frame.fr_kind != PROF_FRAME_BOUNDARY || place == 0)
+			continue;
+		to = at;
+		while (place <= nbefore && to < pr->pr_nuser &&
+		    pr->pr_user[to] != before[place - 1])
+			to++;
+		if (place <= nbefore && to < pr->pr_nuser)
+			place = at = to + 1;
+		else
+			place = PROF_FRAME_INSTRUCTION;	/* there is none */
+		stream->sm_script[n] = PROF_WORD_BOUNDARY(
+		    (uint64_t)prof_frame_code(&frame), place);
+	}
+}

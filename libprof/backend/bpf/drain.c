@@ -455,6 +455,9 @@ finish_stack(struct prof_drain *drain, struct lane *lane,
 	int64_t *finished = &lane->la_finished[rec->dr_event *
 	    DTP_S_NSTATUS];
 	struct prof_collect *collect = &drain->dn_collect;
+	struct prof_record *sample = &drain->dn_stream.sm_record;
+	const uint64_t *before = sample->pr_user;
+	const uint32_t nbefore = sample->pr_nuser;
 	const struct dtp_rec *next;
 	size_t n = lane->la_first + 1;
 
@@ -468,11 +471,12 @@ finish_stack(struct prof_drain *drain, struct lane *lane,
 	}
 	if (!collect->co_has_head)
 		return;
-	finished[drain->dn_stream.sm_record.pr_ustatus]--;
-	prof_snapshots_finish(drain->dn_bpf->bp_plan->pn_snapshots,
-	    &drain->dn_stream.sm_record,
+	finished[sample->pr_ustatus]--;
+	prof_snapshots_finish(drain->dn_bpf->bp_plan->pn_snapshots, sample,
 	    collect->co_kept, &collect->co_snapshot);
-	finished[drain->dn_stream.sm_record.pr_ustatus]++;
+	finished[sample->pr_ustatus]++;
+	if (sample->pr_user != before)
+		prof_stream_moved(&drain->dn_stream, before, nbefore);
 }
 
 /* Of the record that was just decoded. */
