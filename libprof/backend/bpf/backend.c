@@ -492,6 +492,10 @@ say_unwind(const struct prof_bpf *bpf)
 	    "once): their stacks were unwound in user space or not at all",
 	    (unsigned long long)stats.us_refused) == -1)
 		return (-1);
+	if (stats.us_unchained > 0 && prof_host_note(plan, "more than %d "
+	    "processes ran interpreters at once or within a second: of the "
+	    "others functions of scripts are not shown", DTP_CHAINS - 1) == -1)
+		return (-1);
 	if (say_runtimes(bpf) == -1 ||
 	    prof_host_number(plan, "unwind.modules", stats.us_modules) == -1 ||
 	    prof_host_number(plan, "unwind.tables", stats.us_tables) == -1 ||

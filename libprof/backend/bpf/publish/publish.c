@@ -654,4 +654,5 @@ prof_unwind_stats(struct prof_unwind *unwind,
 	prof_unwind_modules_stats(unwind->uw_modules, stats);
 	stats->us_bytes = unwind->uw_memory.um_used * sizeof(uint32_t);
 	stats->us_calls = unwind->uw_memory.um_calls;
+	stats->us_unchained = unwind->uw_chains.cs_refused;
 }

@@ -21,6 +21,7 @@ struct prof_unwind_stats {
 	uint64_t	us_bytes;	/* ... of so much, mappings included */
 	uint64_t	us_evicted;	/* tables that had to go */
 	uint64_t	us_refused;	/* mappings: too many files at once */
+	uint64_t	us_unchained;	/* times: too many interpreters */
 	uint64_t	us_calls;	/* of bpf(2) since recording began */
 };
 #define PROF_UNWIND_FDS	8
