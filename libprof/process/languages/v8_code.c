@@ -348,18 +348,12 @@ v8_code_places(struct v8 *v8, uint64_t pc, bool is_return, uint64_t shared,
 	uint64_t at = is_return ? pc - 1 : pc;
 	struct code code;
 	uint16_t type;
-	size_t n;
 
 	if (!code_find(v8, at, &code))
 		return (0);
 	type = v8_type(v8, code.co_data);
-	if (type == v8->v8_layout->vl_deopt) {
-		n = optimized_places(v8, &code, at, places);
-		/* Only calls have a position: elsewhere it is another line. */
-		if (!is_return && n > 0)
-			places[0].pl_has_position = false;
-		return (n);
-	}
+	if (type == v8->v8_layout->vl_deopt)
+		return (optimized_places(v8, &code, at, places));
 	if (type != v8->v8_layout->vl_bytecode || code.co_data != bytecode)
 		return (0);
 	places[0] = (struct v8_place){ .pl_shared = shared };
