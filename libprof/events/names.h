@@ -80,6 +80,8 @@ bool	prof_parse_u64(const char *text, uint64_t *value);
 /* Settings that this kind of event does not have are refused here. */
 int	prof_spec_no_terms(const struct prof_spec *spec, const char *what,
 	    struct prof_err *error);
+int	prof_spec_no_offset(const struct prof_spec *spec,
+	    struct prof_err *error);
 int	prof_spec_no_rate(const struct prof_spec *spec, const char *what,
 	    struct prof_err *error);
 

@@ -331,6 +331,18 @@ prof_spec_no_terms(const struct prof_spec *spec, const char *what,
 	    "freq=N; PMUs of dtprof list 'pmc:::*/' have their own"));
 }
 
+/* A breakpoint within an instruction makes another one of it. */
+int
+prof_spec_no_offset(const struct prof_spec *spec, struct prof_err *error)
+{
+	if (spec->sp_offset == 0)
+		return (0);
+	prof_fail(error, PROF_E_EVENT_UNSUPPORTED, "%s: only the first "
+	    "instruction of a function can be probed", spec->sp_whole);
+	return (prof_cure(error, "leave out '+%#llx'",
+	    (unsigned long long)spec->sp_offset));
+}
+
 /* What fires by itself has neither period nor modes. */
 int
 prof_spec_no_rate(const struct prof_spec *spec, const char *what,

@@ -201,6 +201,8 @@ function_resolve(struct prof_names *names, const struct prof_spec *spec,
 			provider = functions[n];
 	if (provider == NULL || spec->sp_function[0] == '\0')
 		return (0);
+	if (prof_spec_no_offset(spec, error) == -1)
+		return (-1);
 	why = names->nm_sites == NULL ?
 	    "functions of the kernel are recorded, not counted" :
 	    prof_function_why_not(provider);

@@ -315,15 +315,8 @@ check_spec(const struct prof_names *names, const struct prof_spec *spec,
 		return (prof_cure(error, "use dtprof record; its report "
 		    "counts them"));
 	}
-	/* A breakpoint within an instruction makes another one of it. */
-	if (spec->sp_offset != 0) {
-		prof_fail(error, PROF_E_EVENT_UNSUPPORTED, "%s: only the "
-		    "first instruction of a function can be probed",
-		    spec->sp_whole);
-		return (prof_cure(error, "leave out '+%#llx'",
-		    (unsigned long long)spec->sp_offset));
-	}
-	return (prof_spec_no_rate(spec, "a probe", error));
+	return (prof_spec_no_offset(spec, error) == -1 ? -1 :
+	    prof_spec_no_rate(spec, "a probe", error));
 }
 
 static int
