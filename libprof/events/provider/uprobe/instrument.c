@@ -4,6 +4,8 @@
  * each place, whose program runs in all processes that have the file mapped,
  * now or later.  Called by back ends.
  */
+#include <sys/mman.h>
+
 #include <errno.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -47,8 +49,8 @@ hook_explain(const struct prof_event *event, const struct prof_hook *hook,
 		    (unsigned long long)hook->hk_offset,
 		    error_number == NO_SUPPORT ? "not supported" :
 		    strerror(error_number));
-		return (prof_cure(error, "use another offset: "
-		    "FUNCTION+OFFSET, where an instruction begins"));
+		return (prof_cure(error, "use another function, or a pattern "
+		    "that does not match this one"));
 	}
 	if (error_number == EMFILE || error_number == ENOMEM)
 		return (prof_bpf_explain(error, error_number));
@@ -100,6 +102,34 @@ hook_attach(struct prof_attacher *attacher, size_t at, int type, int pid)
 	return (attacher->at_keep(attacher, link));
 }
 
+/*
+ * In all processes, or those that are given.  The kernel looks at an
+ * instruction only where it is mapped, and does not say so if it turns out
+ * later that it cannot be probed: so it is mapped here, and tried.
+ */
+static int
+hook_attach_all(struct prof_attacher *attacher, size_t at, int type)
+{
+	const struct prof_hook *hook = &attacher->at_event->ev_hooks[at];
+	const uint64_t size = (uint64_t)sysconf(_SC_PAGESIZE);
+	void *page = mmap(NULL, size, PROT_READ | PROT_EXEC, MAP_PRIVATE,
+	    hook->hk_fd, (off_t)(hook->hk_offset & ~(size - 1)));
+	int rv = 0, fd;
+
+	if (attacher->at_npids == 0)
+		rv = hook_attach(attacher, at, type, -1);
+	else if ((fd = hook_open(hook, type, getpid())) == -1)
+		rv = hook_explain(attacher->at_event, hook, errno,
+		    attacher->at_error);
+	else
+		close(fd);
+	for (size_t p = 0; p < attacher->at_npids && rv == 0; p++)
+		rv = hook_attach(attacher, at, type, attacher->at_pids[p]);
+	if (page != MAP_FAILED)
+		munmap(page, size);
+	return (rv);
+}
+
 static int
 uprobe_prepare(const struct prof_event *event, struct bpf_object *obj)
 {
@@ -139,13 +169,8 @@ uprobe_attach(const struct prof_event *event, struct prof_attacher *attacher)
 	}
 	if (operands_write(event, attacher) == -1)
 		return (-1);
-	for (size_t n = 0; n < event->ev_nhooks && rv == 0; n++) {
-		if (attacher->at_npids == 0)
-			rv = hook_attach(attacher, n, type, -1);
-		for (size_t p = 0; p < attacher->at_npids && rv == 0; p++)
-			rv = hook_attach(attacher, n, type,
-			    attacher->at_pids[p]);
-	}
+	for (size_t n = 0; n < event->ev_nhooks && rv == 0; n++)
+		rv = hook_attach_all(attacher, n, type);
 	return (rv);
 }
 
