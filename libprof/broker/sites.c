@@ -44,6 +44,7 @@ static bool
 site_holds(const struct prof_site *site, uint64_t file)
 {
 	if (site->si_offset >= file || site->si_semaphore >= file ||
+	    site->si_semaphore > UINT32_MAX ||
 	    site->si_nargs > DTP_MAX_ARGS || site->si_leave >= PROF_LEAVE_N ||
 	    memchr(site->si_name, '\0', sizeof(site->si_name)) == NULL)
 		return (false);

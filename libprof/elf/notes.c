@@ -112,8 +112,10 @@ note_place(const struct notes *notes, const struct note *note,
 	if (!prof_site_offset(notes->ns_elf, note->nt_place + moved, PF_X,
 	    &site->si_offset))
 		return (PROF_NOTE_PLACE);
-	if (note->nt_semaphore != 0 && !prof_site_offset(notes->ns_elf,
-	    note->nt_semaphore + moved, PF_W, &site->si_semaphore))
+	/* The kernel takes 32 bits of it. */
+	if (note->nt_semaphore != 0 && (!prof_site_offset(notes->ns_elf,
+	    note->nt_semaphore + moved, PF_W, &site->si_semaphore) ||
+	    site->si_semaphore > UINT32_MAX))
 		return (PROF_NOTE_SEMAPHORE);
 	site->si_flags = prof_site_price(notes->ns_elf,
 	    note->nt_place + moved);
