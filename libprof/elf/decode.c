@@ -251,6 +251,10 @@ x86_decode(const uint8_t *code, size_t size, struct prof_insn *insn)
 		return;
 	if (strchr("mMZtT", parts) != NULL && !modrm_take(&de))
 		return;
+	/* pop; the rest is XOP, of which no processor is made any more. */
+	if (de.de_map == 1 && de.de_opcode == 0x8f && !de.de_is_vex &&
+	    (de.de_modrm & 0x38) != 0)
+		return;
 	de.de_at += immediate_size(&de, parts);
 	if (de.de_at > de.de_size)
 		return;
