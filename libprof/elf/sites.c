@@ -12,6 +12,7 @@
 
 #define MOST_RAW	4096	/* of a linker's name */
 #define COLD		".cold"
+#define PART		".part."	/* what is left of an inlined one */
 
 struct search {
 	struct prof_elf	*sr_elf;
@@ -120,8 +121,8 @@ name_match(const struct search *search, const char *raw, char *shown)
 	name_show(shown, raw);
 	found = match_best(demangled_match(search, raw, shown),
 	    text_match(search, raw));
-	return (is_part(raw) && strcmp(raw, search->sr_pattern) != 0 ?
-	    DIFFERS : found);
+	return ((is_part(raw) || strstr(raw, PART) != NULL) &&
+	    strcmp(raw, search->sr_pattern) != 0 ? DIFFERS : found);
 }
 
 /* ---------------------------------------------------------------- places */

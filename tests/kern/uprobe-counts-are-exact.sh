@@ -61,6 +61,38 @@ for event in uprobe:./go-like:leaf/arg0/ uretprobe:./go-like:leaf; do
 done
 ok "arguments and returns of Go are refused"
 
+# What is left of an inlined function is not entered when that is, and what the
+# kernel cannot probe would not fire, and nobody would know.
+cat >parts.cc <<'END'
+namespace ns {
+long left(long n) asm("_ZN2ns1fEl.part.0");
+long left(long n) { return (n + 1); }
+long f(long n) { return (n == 0 ? 0 : n + 2); }
+}
+extern "C" void locked(void);
+#if defined(__x86_64__)
+asm(".globl locked; .type locked, @function; locked: lock incl -4(%rsp); ret;"
+    ".size locked, . - locked");
+#else
+asm(".globl locked; .type locked, @function; locked: ldxr x0, [sp]; ret;"
+    ".size locked, . - locked");
+#endif
+int main() { locked(); return (ns::f(0)); }
+END
+g++ -O1 -fcf-protection=none -o parts parts.cc 2>/dev/null ||
+    g++ -O1 -o parts parts.cc || fail "g++"
+[ "$("$DTPROF" list uprobe:./parts:ns::f | grep -c ns::f)" = 1 ] ||
+    fail "ns::f: $("$DTPROF" list uprobe:./parts:ns::f)"
+for how in '' --no-inherit; do
+	# shellcheck disable=SC2086 # none, or one
+	expect 125 "$DTPROF" record -o l.dtp $how -e uprobe:./parts:locked -- \
+	    ./parts
+	grep -q 'no probe at the instruction' err || fail "$(cat err)"
+done
+expect 125 "$DTPROF" record -o l.dtp -e kprobe:vfs_read+4 -- true
+grep -q 'only the first instruction' err || fail "$(cat err)"
+ok "what would not be true of a function is refused"
+
 # Returns: by exceptions and longjmp there is none.
 returns=uretprobe:./probed:leaf,uretprobe:./probed:nested
 returns=$returns,uretprobe:./probed:handler,ur:./plug.so:plug
