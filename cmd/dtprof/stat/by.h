@@ -95,6 +95,12 @@ int	by_rows_make(struct by *by);
 bool	by_figure(const struct by *by, const struct by_event *event,
 	    const struct prof_group *group, const struct by_column *column,
 	    double *value);
+/* The same as it is, but for a mean its sum. */
+bool	by_exact(const struct by *by, const struct by_event *event,
+	    const struct prof_group *group, const struct by_column *column,
+	    uint64_t *raw);
+bool	by_is_signed(const struct by_event *event,
+	    const struct by_column *column);
 /* Is the column's figure a time? */
 bool	by_is_time(const struct by_event *event,
 	    const struct by_column *column);

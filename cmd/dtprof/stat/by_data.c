@@ -240,24 +240,35 @@ by_csv_head(struct by *by)
 	emit_head(&em);
 }
 
+static struct cell
+cell_figure(const struct by *by, const struct by_event *event,
+    const struct prof_group *group, const struct by_column *column)
+{
+	const char *name = column->bc_figure == BY_COUNT ? "count" :
+	    column->bc_title;
+	uint64_t exact;
+	double value;
+
+	if (!by_figure(by, event, group, column, &value))
+		return (NUMBER(name, NAN));
+	if (column->bc_figure == BY_AVG ||
+	    !by_exact(by, event, group, column, &exact))
+		return (NUMBER(name, value));
+	return (by_is_signed(event, column) ? SIGNED(name, exact) :
+	    COUNT(name, exact));
+}
+
 static void
 emit_line_of(const struct by *by, const struct by_event *event,
     const struct prof_group *group, struct emit *em)
 {
-	double value;
-
 	emit_object(em, NULL);
 	EMIT(em, FIXED("time_s", by->by_status.ps_elapsed_s, 9),
 	    TEXT("event", event->be_event->ev_name));
 	emit_keys(by, event, group, em);
-	for (size_t c = 0; c < event->be_ncolumns; c++) {
-		const struct by_column *column = &event->be_column[c];
-
-		if (!by_figure(by, event, group, column, &value))
-			value = NAN;
-		EMIT(em, NUMBER(column->bc_figure == BY_COUNT ? "count" :
-		    column->bc_title, value));
-	}
+	for (size_t c = 0; c < event->be_ncolumns; c++)
+		EMIT(em, cell_figure(by, event, group,
+		    &event->be_column[c]));
 	emit_close(em);
 }
 

@@ -27,33 +27,32 @@ by_is_time(const struct by_event *event, const struct by_column *column)
 }
 
 static double
-number_of(const struct dtp_measure *measure, uint64_t value)
-{
-	return (measure->gm_signed ? (double)(int64_t)value : (double)value);
-}
-
-static double
 share_of(enum by_figure figure)
 {
 	return (figure == BY_P50 ? 0.5 : figure == BY_P90 ? 0.9 : 0.99);
 }
 
 bool
-by_figure(const struct by *by, const struct by_event *event,
+by_is_signed(const struct by_event *event, const struct by_column *column)
+{
+	return (column->bc_figure > BY_ERRORS && event->be_event->
+	    ev_grouping.gp_measure[column->bc_measure].gm_signed != 0);
+}
+
+bool
+by_exact(const struct by *by, const struct by_event *event,
     const struct prof_group *group, const struct by_column *column,
-    double *value)
+    uint64_t *raw)
 {
 	const uint32_t m = column->bc_measure;
 	const struct dtp_measure *measure =
 	    &event->be_event->ev_grouping.gp_measure[m];
 	const struct prof_measured *of = &group->gr_measured[m];
-	uint64_t raw = of->me_sum;
 
-	if (column->bc_figure <= BY_ERRORS) {
-		*value = (double)(column->bc_figure == BY_COUNT ?
-		    group->gr_count : group->gr_errors);
+	*raw = column->bc_figure == BY_COUNT ? group->gr_count :
+	    column->bc_figure == BY_ERRORS ? group->gr_errors : of->me_sum;
+	if (column->bc_figure <= BY_ERRORS)
 		return (true);
-	}
 	/* Of an interval only buckets tell the ends. */
 	if (of->me_count == 0 || (by->by_is_interval &&
 	    group->gr_unfiled != 0 && column->bc_figure >= BY_MIN))
@@ -62,22 +61,34 @@ by_figure(const struct by *by, const struct by_event *event,
 	case BY_P50:
 	case BY_P90:
 	case BY_P99:
-		if (!prof_group_quantile(&by->by_groups, group, m, measure,
-		    share_of(column->bc_figure), &raw))
-			return (false);
-		break;
+		return (prof_group_quantile(&by->by_groups, group, m, measure,
+		    share_of(column->bc_figure), raw));
 	case BY_MIN:
-		raw = of->me_min;
+		*raw = of->me_min;
 		break;
 	case BY_MAX:
-		raw = of->me_max;
+		*raw = of->me_max;
 		break;
 	default:
 		break;
 	}
-	*value = number_of(measure, raw);
+	return (true);
+}
+
+bool
+by_figure(const struct by *by, const struct by_event *event,
+    const struct prof_group *group, const struct by_column *column,
+    double *value)
+{
+	uint64_t raw;
+
+	if (!by_exact(by, event, group, column, &raw))
+		return (false);
+	*value = by_is_signed(event, column) ? (double)(int64_t)raw :
+	    (double)raw;
 	if (column->bc_figure == BY_AVG)
-		*value /= (double)of->me_count;
+		*value /= (double)group->gr_measured[
+		    column->bc_measure].me_count;
 	return (true);
 }
 

@@ -129,6 +129,7 @@ put_figure(struct table *table, const struct by *by,
     const struct by_event *event, const struct prof_group *group,
     const struct by_column *column)
 {
+	uint64_t exact;
 	char text[32];
 	double value;
 
@@ -137,9 +138,12 @@ put_figure(struct table *table, const struct by *by,
 	} else if (by_is_time(event, column)) {
 		weight_time(text, sizeof(text), (uint64_t)value);
 		table_cell(table, "%s", text);
+	} else if (column->bc_figure == BY_AVG) {
+		table_cell(table, "%.4g", value);
 	} else {
-		table_cell(table, column->bc_figure == BY_AVG ? "%.4g" :
-		    "%.0f", value);
+		(void)by_exact(by, event, group, column, &exact);
+		table_cell(table, by_is_signed(event, column) ?
+		    "%" PRId64 : "%" PRIu64, exact);
 	}
 }
 
