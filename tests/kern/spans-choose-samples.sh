@@ -139,4 +139,8 @@ expect 1 "$DTPROF" report --by span m.dtp
 grep -q 'one at a time' err || fail "$(cat err)"
 expect 1 "$DTPROF" report --filter 'span == "request"' m.dtp
 grep -q 'one at a time' err || fail "$(cat err)"
+# The slashes of a file begin no settings, in which commas are no ends.
+"$DTPROF" record --span 's=u:/a:f,ur:./b:g,cpu-clock,cpu-clock' -o no.dtp -- \
+    true 2>err && fail "a span of four parts"
+grep -q 'too many parts' err || fail "$(cat err)"
 ok "the flame graph of slow requests, and what is refused"
