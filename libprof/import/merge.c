@@ -113,7 +113,10 @@ input_close(struct input *input)
 	prof_import_free(input->in_import);
 }
 
-/* The same recording twice is a mistake: it would count twice. */
+/*
+ * The same recording twice is a mistake: it would count twice.  One that was
+ * merged has the time of its first, and no boot.
+ */
 static int
 input_new(struct input *input)
 {
@@ -125,9 +128,9 @@ input_new(struct input *input)
 	bool is_new = true;
 	uint32_t n = 0;
 
-	if (boot == NULL || began == NULL)
+	if (began == NULL)
 		return (0);
-	prof_buf_string(&key, boot);
+	prof_buf_string(&key, boot == NULL ? "" : boot);
 	prof_buf_string(&key, began);
 	n = key.bf_failed ? PROF_INTERN_FAILED : prof_dict_find(
 	    &merge->mg_seen, key.bf_data, key.bf_len, &is_new);

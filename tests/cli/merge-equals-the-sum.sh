@@ -100,6 +100,10 @@ ok "report, flamegraph and annotate take several recordings"
 cp a.dtp again.dtp
 expect 1 "$DTPROF" merge -o no.dtp a.dtp again.dtp
 expect_err 'again.dtp: the same recording twice' "twice"
+expect 0 "$DTPROF" merge -o ab.dtp a.dtp b.dtp
+cp ab.dtp again.dtp
+expect 1 "$DTPROF" merge -o no.dtp ab.dtp again.dtp
+expect_err 'again.dtp: the same recording twice' "twice, merged"
 printf 'main;work 30\n' >x.folded
 expect 1 "$DTPROF" merge -o no.dtp a.dtp x.folded
 expect_err 'x.folded: cannot be merged: it is an import of folded' "folded"
