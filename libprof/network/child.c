@@ -25,7 +25,6 @@
 #include "network_impl.h"
 
 #define CONNECT_MS	10000
-#define STALLED_S	30	/* without a byte either way: given up */
 #define GZIP_BITS	(15 + 16)
 #define GZIP_LEVEL	3
 #define TEXT		100	/* of an answer, in messages */
@@ -194,8 +193,9 @@ options_set(struct job *job, struct curl_slist *headers, char *why)
 	SET(CURLOPT_WRITEDATA, job);
 	SET(CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_MS);
 	SET(CURLOPT_TIMEOUT_MS, (long)job->jo_ask.na_timeout_s * 1000);
+	/* Half of the time without a byte either way: given up. */
 	SET(CURLOPT_LOW_SPEED_LIMIT, 1L);
-	SET(CURLOPT_LOW_SPEED_TIME, (long)STALLED_S);
+	SET(CURLOPT_LOW_SPEED_TIME, (long)job->jo_ask.na_timeout_s / 2);
 	if (net->ne_begin.nb_user[0] != '\0') {
 		SET(CURLOPT_HTTPAUTH, (long)CURLAUTH_BASIC);
 		SET(CURLOPT_USERNAME, net->ne_begin.nb_user);

@@ -45,8 +45,7 @@ url_split(const char *url, struct net_begin *begin, struct prof_err *error)
 
 	if (host == NULL || (strncmp(url, "http://", 7) != 0 &&
 	    strncmp(url, "https://", 8) != 0) || strlen(url) >= NET_URL_MAX)
-		return (prof_fail(error, PROF_E_USAGE, "invalid URL '%s'",
-		    url));
+		return (prof_fail(error, PROF_E_USAGE, "invalid URL"));
 	host += 3;
 	slash = strchr(host, '/');
 	length = slash == NULL ? strlen(host) : (size_t)(slash - host);
@@ -153,11 +152,9 @@ out:
 	return (NULL);
 }
 
-void
-prof_network_close(struct prof_network *network)
+static void
+child_end(struct prof_network *network)
 {
-	if (network == NULL)
-		return;
 	if (network->nk_sock != -1)
 		(void)close(network->nk_sock);
 	if (network->nk_pid > 0) {
@@ -166,6 +163,15 @@ prof_network_close(struct prof_network *network)
 		    errno == EINTR)
 			continue;
 	}
+	network->nk_sock = network->nk_pid = -1;
+}
+
+void
+prof_network_close(struct prof_network *network)
+{
+	if (network == NULL)
+		return;
+	child_end(network);
 	free(network);
 }
 
@@ -263,14 +269,32 @@ answer_say(struct prof_answer *answer, const struct net_answer *came)
 	    n < 0 ? 0 : (size_t)n);
 }
 
+/* What it answers later must not be taken for the answer to another request. */
 static int
-child_lost(struct prof_err *error)
+child_lost(struct prof_network *network, struct prof_answer *answer,
+    struct prof_err *error)
 {
-	return (prof_fail(error, PROF_E_LIMIT, errno == ENOMEM ?
+	prof_fail(error, PROF_E_LIMIT, errno == ENOMEM ?
 	    "no memory for a request" : errno == ETIME ?
 	    "the network process does not answer" :
 	    errno == ENAMETOOLONG ? "the URL of a request is too long" :
-	    "the network process has ended"));
+	    errno == EMSGSIZE ? "the answer is too long" :
+	    "the network process has ended");
+	prof_answer_free(answer);
+	child_end(network);
+	return (-1);
+}
+
+/* The child has counted, but may no longer be what it was. */
+static bool
+is_too_long(int fd, uint64_t most)
+{
+	const off_t length = fd == -1 ? 0 : lseek(fd, 0, SEEK_END);
+
+	if (length <= 0 || (uint64_t)length <= most)
+		return (false);
+	errno = EMSGSIZE;
+	return (true);
 }
 
 int
@@ -298,13 +322,14 @@ prof_network_post(struct prof_network *network,
 	*answer = (struct prof_answer){ .an_fd = -1 };
 	if (body == -1) {
 		errno = ENOMEM;
-		return (child_lost(error));
+		return (child_lost(network, answer, error));
 	}
 	is_sent = ask_send(network, request, &ask, body, &limit);
 	(void)close(body);
 	if (!is_sent || !prof_wire_recv(network->nk_sock, &came,
-	    sizeof(came), &answer->an_fd, &limit))
-		return (child_lost(error));
+	    sizeof(came), &answer->an_fd, &limit) ||
+	    is_too_long(answer->an_fd, ask.na_max_answer))
+		return (child_lost(network, answer, error));
 	came.nr_text[sizeof(came.nr_text) - 1] = '\0';
 	answer->an_status = came.nr_status;
 	answer->an_retry_after_s = came.nr_retry_after_s;

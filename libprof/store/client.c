@@ -66,8 +66,8 @@ url_take(struct prof_store *store, const char *url, struct prof_err *error)
 	if (is_name(store->sr_database))
 		return (base);
 	free(base);
-	prof_fail(error, PROF_E_USAGE, "%s: a store's path is the name of a "
-	    "database: letters, digits and '_'", url);
+	prof_fail(error, PROF_E_USAGE, "a store's path is the name of a "
+	    "database: letters, digits and '_'");
 	return (NULL);
 }
 
@@ -155,15 +155,19 @@ may_pass(const struct prof_answer *answer)
 	return (prof_answer_may_pass(answer));
 }
 
+/* PROF_E_BUSY: trying again may help. */
 static int
 fail_answer(const struct prof_answer *answer, struct prof_err *error)
 {
+	const enum prof_code code = may_pass(answer) ? PROF_E_BUSY :
+	    PROF_E_IO;
+
 	if (answer->an_status == 0) {
-		prof_fail(error, PROF_E_IO, "cannot reach the store: %s",
+		prof_fail(error, code, "cannot reach the store: %s",
 		    answer->an_text);
 		return (prof_cure(error, "check that it runs, and its URL"));
 	}
-	prof_fail(error, PROF_E_IO, "the store refused: HTTP %u%s%s",
+	prof_fail(error, code, "the store refused: HTTP %u%s%s",
 	    answer->an_status, answer->an_text[0] != '\0' ? ", " : "",
 	    answer->an_text);
 	if (strstr(answer->an_text, "Code: 60") != NULL ||
@@ -462,7 +466,7 @@ prof_store_send(struct prof_store *store, struct prof_store_batch *batch,
 			continue;
 		}
 		prof_answer_free(answer);
-		return (may_pass(answer) ? PROF_STORE_LATER :
+		return (error->pe_code == PROF_E_BUSY ? PROF_STORE_LATER :
 		    PROF_STORE_NEVER);
 	}
 	return (PROF_STORE_SENT);

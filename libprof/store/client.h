@@ -46,7 +46,8 @@ enum prof_store_sent prof_store_send(struct prof_store *store,
 	    struct prof_store_batch *batch, struct prof_answer *answer,
 	    struct prof_err *error);
 /*
- * Ask in SQL: a memory file with the rows, owned by caller; -1: error is set.
+ * Ask in SQL: a memory file with the rows, owned by caller; -1: error is set,
+ * to PROF_E_BUSY if trying again may help.
  * SQL is the caller's, of checked texts alone.
  */
 int	prof_store_ask(struct prof_store *store, const char *sql,

@@ -4,8 +4,10 @@
 # very bytes that export writes, in the request that each publishes, with the
 # labels; it tries again where a server is busy, counts and prints what a
 # server refuses or rejects, and ends with 1 then; no answer, however huge or
-# malformed, does harm, and the token is in no argument, environment, output or
-# memory of ours.  Easy to get wrong: a server says 200 and takes half of it.
+# malformed, does harm, and the token is in no argument, environment or output.
+# A store
+# that is busy is asked again, too.  Easy to get wrong: a server says 200 and
+# takes half of it; requests that were never made are counted as sent.
 . "${SRC:=$PWD}/tests/lib.sh"
 python=
 for one in python3 /usr/bin/python3; do
@@ -92,6 +94,9 @@ expect_out '3 profiles in 1 batches sent, 1 profiles not sent' "rejected"
 expect_err 'rejected 1 profiles: no .x1b\[31mroom' "what the server said"
 expect 1 "$DTPROF" push --json "otlp+$at/rejects/99" a.dtp
 expect_out '"rows_sent":0,"rows_dropped":4' "no more than there were"
+expect 0 "$DTPROF" push --timeout 20s "clickhouse+$at/after_1_0" a.dtp
+expect 2 "$DTPROF" push --follow "otlp+$at/takes" a.dtp
+expect_err '--follow needs a store'
 ok "refused and rejected profiles are counted and said"
 
 expect 0 "$DTPROF" push "otlp+$at/echo" a.dtp
@@ -104,7 +109,7 @@ done
 ok "huge, malformed and cut answers are refused"
 
 # While it waits for an answer that never comes.
-"$DTPROF" push --secret-file token "otlp+$at/slow" a.dtp >/dev/null 2>&1 &
+"$DTPROF" push --secret-file token "otlp+$at/slow" a.dtp >slow 2>&1 &
 pusher=$!
 test_pids="$test_pids $pusher"
 for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
@@ -123,8 +128,15 @@ for pid in $family; do
 		fail "the token is in the environment"
 	fi
 done
-kill "$pusher"
-ok "the token is in no arguments and no environment"
+for pid in $family; do
+	[ "$(cat "/proc/$pid/comm" 2>/dev/null)" != dtprof-network ] ||
+		kill -9 "$pid"
+done
+wait "$pusher" && fail "it has sent something"
+grep -q '0 profiles in 0 batches sent, 4 profiles not sent' slow ||
+	fail "counts without a network process: $(cat slow)"
+grep -q tok-of-the-test slow && fail "the token is in the output"
+ok "the token is in no arguments, no environment and no output"
 
 expect 0 "$DTPROF" push --dry-run "otlp+http://127.0.0.1:1" a.dtp
 expect_out '731 samples: 4 profiles in 1 batches to send' "--dry-run"

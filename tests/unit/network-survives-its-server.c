@@ -3,7 +3,7 @@
  * secret, and an answer comes back whole; a server that refuses, is slow, ends,
  * sends without end or sends what is no HTTP costs that request only.  The
  * child that speaks to it has no capability and a filter of system calls, and
- * the secret is in no arguments or environment, and not in our memory.
+ * the secret is in no arguments or environment.
  *
  * Easy to get wrong: a filter that lets libcurl connect but not look up a
  * name; an answer that is shown as it came.

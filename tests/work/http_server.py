@@ -15,6 +15,7 @@ Prints its port.  A line of LOG for each request: path, headers, and the body
 	/huge		endless zeros
 	/drop		closes the connection
 	/garbage	no HTTP
+	/?database=A_B	as /A/B
 """
 import gzip
 import http.server
@@ -50,6 +51,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 "body": body.decode("latin-1")}) + "\n")
             log.flush()
         what = self.path.split("?")[0].strip("/").split("/")
+        if self.path.startswith("/?database="):
+            what = self.path[11:].split("&")[0].split("_")
         if what[0] == "echo":
             self.send(200, body)
         elif what[0] == "auth":

@@ -41,7 +41,7 @@ static const struct opt_row options_of_push[] = {
 	    "count what would be sent, send nothing",
 	    offsetof(struct push_options, ps_dry_run), NULL },
 	{ 0, "follow", NULL, OPT_FLAG, 0, 0, NULL,
-	    "send a recording while it is written, until it ends",
+	    "send a recording to a store while it is written",
 	    offsetof(struct push_options, ps_follow), NULL },
 	{ 0, "json", NULL, OPT_FLAG, 0, 0, NULL, "print JSON",
 	    offsetof(struct push_options, ps_json), NULL },
@@ -168,6 +168,9 @@ check_push(const void *options, int n, char *const *operands)
 		    "otlp+http://HOST:4318",
 		    "%s: not the URL of a server that recordings are sent to",
 		    operands[0]));
+	if (po->ps_follow && kind_of(operands[0]) != &push_clickhouse)
+		return (msg_error("push", "--follow needs a store",
+		    "push the recording when it has ended"));
 	if (po->ps_follow && n != 2)
 		return (msg_error("push", "--follow needs one recording",
 		    "start a push for each"));

@@ -20,6 +20,8 @@ struct clickhouse {
 	bool		 ch_is_open;	/* ch_backoff counts */
 	uint64_t	*ch_there;	/* batches that the store has */
 	size_t		 ch_nthere;
+	bool		 ch_is_last;	/* what fails is not tried later */
+	bool		 ch_has_failed;	/* so all that is left is counted */
 	struct push	*ch_push;
 	struct prof_err	 ch_error;
 };
@@ -155,9 +157,14 @@ batch_put(void *arg, struct prof_store_batch *batch)
 		counts->pc_duplicates++;
 		return (0);
 	}
-	if (!ch->ch_push->pu_is_dry && batch_send(ch, batch) == -1) {
+	if (ch->ch_has_failed || (!ch->ch_push->pu_is_dry &&
+	    batch_send(ch, batch) == -1)) {
 		counts->pc_rows_dropped += rows;
-		return (-1);
+		if (!ch->ch_is_last)
+			return (-1);
+		ch->ch_has_failed = true;
+		counts->pc_samples += batch->sb_samples;
+		return (0);
 	}
 	for (unsigned t = 0; t < PROF_STORE_TABLES; t++)
 		counts->pc_bytes += batch->sb_rows[t].sr_bytes.bf_len;
@@ -181,7 +188,7 @@ recording_begin(struct clickhouse *ch, struct prof_store_writer *writer,
 	    &ch->ch_error) == -1)
 		return (-1);
 	while (!ch->ch_push->pu_is_dry && batches_ask(ch, recording) == -1)
-		if (strstr(ch->ch_error.pe_text, "cannot reach") == NULL ||
+		if (ch->ch_error.pe_code != PROF_E_BUSY ||
 		    !prof_backoff_wait(&backoff, &none))
 			return (-1);
 	return (0);
@@ -209,6 +216,7 @@ recording_follow(struct clickhouse *ch, struct prof_store_writer *writer,
 		is_open = prof_reader_in_progress(reader) != 0;
 		ch->ch_push->pu_counts.pc_rows_dropped = 0;
 		ch->ch_is_open = false;
+		ch->ch_is_last = !is_open;
 		rv = prof_store_write(writer, reader, batch_put, ch,
 		    &ch->ch_error);
 		prof_reader_close(reader);
@@ -232,13 +240,16 @@ clickhouse_file(struct push *push, struct prof_reader *reader,
 	writer = prof_store_writer_new(&labels);
 	if (writer == NULL)
 		return (msg_error("push", "out of memory", "free memory"));
+	ch->ch_has_failed = false;
+	ch->ch_is_last = !push->pu_follows ||
+	    !prof_reader_in_progress(reader);
 	if (recording_begin(ch, writer, reader) == 0)
 		rv = prof_store_write(writer, reader, batch_put, ch,
 		    &ch->ch_error);
 	if (push->pu_follows && prof_reader_in_progress(reader))
 		rv = recording_follow(ch, writer, path);
 	prof_store_writer_free(writer);
-	if (rv == 0)
+	if (rv == 0 && !ch->ch_has_failed)
 		return (0);
 	return (msg_prof("push", &ch->ch_error));
 }

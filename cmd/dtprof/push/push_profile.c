@@ -287,8 +287,11 @@ body_send(struct push *push, struct body *body)
 	do {
 		prof_answer_free(&answer);
 		if (prof_network_post(push->pu_arg, &request, &answer,
-		    &error) == -1)
+		    &error) == -1) {
+			push->pu_counts.pc_rows_dropped += body->bo_profiles;
+			body->bo_profiles = 0;
 			return (msg_prof("push", &error));
+		}
 	} while (!prof_answer_is_good(&answer) &&
 	    prof_answer_may_pass(&answer) &&
 	    prof_backoff_wait(&backoff, &answer));
