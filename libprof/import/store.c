@@ -24,6 +24,7 @@
 #define MAX_EVENTS	1024
 #define MAX_FRAMES	4096
 #define MAX_TEXT	65536
+#define MAX_SAMPLES	(1ULL << 32)
 #define NS_PER_S	1000000000ULL
 
 enum part { PART_INFO, PART_EVENTS, PART_SAMPLES, PART_STACKS, PARTS };
@@ -564,7 +565,8 @@ sample_take(struct store *store, struct cursor *cursor, bool is_task,
 	n = cursor_fixed(cursor, 8);
 	if (comm == NULL)
 		return (no_memory(store));
-	if (cursor->cu_over || record.pr_event == PROF_INTERN_FAILED)
+	if (cursor->cu_over || record.pr_event == PROF_INTERN_FAILED ||
+	    n > MAX_SAMPLES - store->so_import->im_samples)
 		rv = answer_refuse(store);
 	else if (is_task)
 		rv = task_take(store, &record);

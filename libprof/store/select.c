@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -292,29 +293,34 @@ prof_store_filter(const char *filter, struct prof_buf *sql,
 /* -------------------------------------------------------------- queries */
 
 static void
-when_add(struct prof_buf *where, const char *op, uint64_t ago_s)
+when_add(struct prof_buf *where, const char *op, uint64_t ago_s,
+    uint64_t now_s)
 {
+	const uint64_t at_s = now_s > ago_s ? now_s - ago_s : 0;
 	char text[256];
 
-	snprintf(text, sizeof(text), " AND day %s toDate(intDiv("
-	    "toUnixTimestamp(now()) - %llu, 86400)) AND intDiv(batch, 256) %s "
-	    "intDiv(toUnixTimestamp(now()) - %llu, 60)",
-	    op[0] == '<' ? "<=" : ">=", (unsigned long long)ago_s, op,
-	    (unsigned long long)ago_s);
+	snprintf(text, sizeof(text), " AND day %s toDate(%llu) AND "
+	    "intDiv(batch, 256) %s %llu", op[0] == '<' ? "<=" : ">=",
+	    (unsigned long long)(at_s / 86400), op,
+	    (unsigned long long)(at_s / 60));
 	sql_add(where, text);
 }
 
-/* " WHERE ...": the committed batches of the time and the labels. */
+/*
+ * " WHERE ...": the committed batches of the time and the labels.  All
+ * questions have the same minutes, however long they take.
+ */
 static int
 where_make(const struct prof_store_want *want, const char *labels,
     struct prof_buf *where, struct prof_err *error)
 {
+	const uint64_t now_s = (uint64_t)time(NULL);
 	struct prof_buf when = { 0 };
 
 	if (want->wt_from_s != 0)
-		when_add(&when, ">=", want->wt_from_s);
+		when_add(&when, ">=", want->wt_from_s, now_s);
 	if (want->wt_to_s != 0)
-		when_add(&when, "<", want->wt_to_s);
+		when_add(&when, "<", want->wt_to_s, now_s);
 	prof_buf_bytes(&when, "", 1);
 	if (!when.bf_failed) {
 		sql_add(where, " WHERE (recording, batch, attempt) IN (SELECT "
