@@ -10,9 +10,13 @@
 
 . "${SRC:=$PWD}/tests/guest/lib.sh"
 
-cat >script <<'END'
+case $GUEST_ARCH in
+arm64)	echo getppid=__arm64_sys_getppid ;;
+*)	echo getppid=__do_sys_getppid ;;
+esac >script
+cat >>script <<'END'
 uname -r >release
-for event in kprobe:__do_sys_getppid kretprobe:__do_sys_getppid \
+for event in kprobe:$getppid kretprobe:$getppid \
     kprobe:ksys_write/fd,count/ kretprobe:ksys_write/ret/ \
     fentry:ksys_write/fd,count/ fexit:ksys_write/ret,fd/ \
     uprobe:/bin/guest_probed:leaf/arg0,str\(arg1\)/ \
@@ -30,9 +34,19 @@ done
 END
 guest_boot <script
 echo "kernel $(cat results/release)"
+kinds=8
+if [ "$GUEST_ARCH" = arm64 ] && grep -q '^6\.1\.' results/release; then
+	# arm64 calls no programs there, and says so.
+	kinds=6
+	[ "$(grep -c "accepts no f[a-z]* on function 'ksys_write': not supp" \
+	    results/refused)" -eq 2 ] || fail "$(cat results/refused)"
+	grep -v -e 'ksys_write.*: not supported$' -e '^dtprof: hint: ' \
+	    results/refused >others
+	mv others results/refused
+fi
 [ ! -s results/refused ] || fail "refused: $(cat results/refused)"
 grep -q "nothing_of_this" results/refusals || fail "$(cat results/refusals)"
-python3 - "$DTPROF" <<'END' || fail "see above"
+python3 - "$DTPROF" $kinds <<'END' || fail "see above"
 import glob
 import json
 import subprocess
@@ -62,7 +76,7 @@ for file in sorted(glob.glob("results/*.dtp")):
             if args[0].get(name, value) != value:
                 sys.exit("FAIL: %s: %r" % (event, args))
     seen += 1
-if seen != 8:
-    sys.exit("FAIL: %d of 8 recordings" % seen)
+if seen != int(sys.argv[2]):
+    sys.exit("FAIL: %d of %s recordings" % (seen, sys.argv[2]))
 END
 ok "as often as the program calls, with its arguments and results"
