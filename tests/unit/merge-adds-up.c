@@ -197,7 +197,7 @@ put_sample(struct host *host)
 	    .pr_script = script, .pr_nscript = has_script,
 	    .pr_ip = in_kernel ? kernel[0] : user[0],
 	    .pr_ustatus = PROF_STACK_OK, .pr_comm = "", .pr_path = "" };
-	char name[160], leaf[64], second[64];
+	char name[256], leaf[64], second[64];
 
 	snprintf(leaf, sizeof(leaf), in_jit ? "%s_jit" : "%s_app%u",
 	    names[in_jit ? j : a], host->ho_build);
