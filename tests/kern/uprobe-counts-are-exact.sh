@@ -84,9 +84,8 @@ g++ -O1 -fcf-protection=none -o parts parts.cc 2>/dev/null ||
 [ "$("$DTPROF" list uprobe:./parts:ns::f | grep -c ns::f)" = 1 ] ||
     fail "ns::f: $("$DTPROF" list uprobe:./parts:ns::f)"
 for how in '' --no-inherit; do
-	# shellcheck disable=SC2086 # none, or one
-	expect 125 "$DTPROF" record -o l.dtp $how -e uprobe:./parts:locked -- \
-	    ./parts
+	expect 125 "$DTPROF" record -o l.dtp ${how:+"$how"} \
+	    -e uprobe:./parts:locked -- ./parts
 	grep -q 'no probe at the instruction' err || fail "$(cat err)"
 done
 expect 125 "$DTPROF" record -o l.dtp -e kprobe:vfs_read+4 -- true
