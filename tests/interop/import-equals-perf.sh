@@ -56,11 +56,14 @@ def run(*words):
     return subprocess.run(words, stdout=subprocess.PIPE, text=True,
                           stderr=subprocess.DEVNULL, check=True).stdout
 
-# Programs of BPF come and go with what others record; perf knows some.
-def module(path):
-    if path.startswith("bpf_prog_") or path == "[bpf]":
-        return ""
-    return {"[kernel.kallsyms]": "[kernel]", "[unknown]": ""}.get(path, path)
+# Programs of BPF come and go with what others record, and perf and we know
+# some each: they are code of the kernel.
+def module(path, ip=0):
+    if path.startswith("bpf_prog_") or path in ("[bpf]", "[kernel.kallsyms]"):
+        return "[kernel]"
+    if path == "[unknown]":
+        return "[kernel]" if ip >= 2**63 else ""
+    return path
 
 # pid/tid time: period event: ip (file)
 line_of = re.compile(r"\s*(\d+)/(\d+)\s+(\d+)\.(\d{9}):\s+(\d+)\s+(\S+):"
@@ -75,7 +78,7 @@ for line in run("python3", os.environ["SRC"] + "/tests/interop/perf_script.py",
     pid, tid, s, ns, period, event, ip, dso = m.groups()
     wanted[event, int(pid), int(tid), int(s) * 10**9 + int(ns),
            int(ip, 16), int(period)] += 1
-    files[event, module(dso)] += int(period)
+    files[event, module(dso, int(ip, 16))] += int(period)
 found, chains = collections.Counter(), []
 for line in run(sys.argv[2], "script", "--json", ours).splitlines():
     r = json.loads(line)

@@ -62,14 +62,26 @@ for name, row in rec.balance("a.dtp").items():
 END2
 }
 
-set -- --call-graph none -o a.dtp
-for clock in task-clock cpu-clock; do
-	record 0 "$@" -e $clock -c 50000 -a -- ./handing 3000
-	check "$clock on all CPUs"
-	for how in --no-inherit --attach=tasks --attach=cpus; do
-		record 0 "$@" -e $clock -c 200000 "$how" -- ./handing 10000
-		check "$clock $how"
+# A virtual machine may stand still for longer than any bound: again, then.
+measure()	# what option ...
+{
+	what=$1
+	shift
+	for left in 2 1 0; do
+		record 0 --call-graph none -o a.dtp "$@"
+		(check "$what") >said 2>&1 && break
+		cat said
+		[ "$left" -gt 0 ] || exit 1
 	done
-	record 0 "$@" -e $clock -c 20000 --no-inherit -- ./handing 3000
-	check "$clock, no bound"
+	cat said
+}
+
+for clock in task-clock cpu-clock; do
+	measure "$clock on all CPUs" -e $clock -c 50000 -a -- ./handing 3000
+	for how in --no-inherit --attach=tasks --attach=cpus; do
+		measure "$clock $how" -e $clock -c 200000 "$how" -- \
+		    ./handing 10000
+	done
+	measure "$clock, no bound" -e $clock -c 20000 --no-inherit -- \
+	    ./handing 3000
 done
