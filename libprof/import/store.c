@@ -480,7 +480,7 @@ stack_find(const struct store *store, uint64_t number)
 
 /* -------------------------------------------------------------- samples */
 
-/* Threads are told of before their samples, by their last names. */
+/* Keep the last name of each thread: tasks_say writes it before samples. */
 static int
 task_take(struct store *store, const struct prof_record *sample)
 {
@@ -540,7 +540,7 @@ sample_stack(struct store *store, struct prof_record *record, uint64_t number,
 	    stack->st_word[0] : 0;
 }
 
-/* A row; only its thread is told of, or its samples, too. */
+/* Take a row: its thread (is_task), or its samples. */
 static int
 sample_take(struct store *store, struct cursor *cursor, bool is_task,
     uint64_t *time_ns)
