@@ -57,23 +57,18 @@ END
 "$work/out/collector" --config config.yaml \
     --feature-gates=service.profilesSupport >collector.log 2>&1 &
 test_pids="$test_pids $!"
-for _ in $(seq 100); do
-	grep -q 'Everything is ready' collector.log && break
-	sleep 0.2
-done
-grep -q 'Everything is ready' collector.log ||
-    fail "the Collector does not start: $(tail -3 collector.log)"
+await "a Collector" grep -q 'Everything is ready' collector.log
 cp "$SRC/tests/report/known.dtp" "$SRC/tests/interop/bpf-amid-kernel.dtp" .
 for file in known bpf-amid-kernel; do
 	expect 0 "$DTPROF" push --label service=shop \
 	    "otlp+http://127.0.0.1:$port" "$file.dtp"
 	expect_out '4 profiles in 1 batches sent' "$file"
 done
-for _ in $(seq 50); do
-	[ "$(grep -c 'info.*Profiles.*resource profiles' collector.log)" \
-	    -ge 2 ] && break
-	sleep 0.2
-done
+shows_two()
+{
+	[ "$(grep -c 'info.*Profiles.*resource profiles' collector.log)" -ge 2 ]
+}
+await "two profiles" shows_two
 "$DTPROF" export --format otlp -o known.otlp known.dtp 2>/dev/null
 "$DTPROF" export --format otlp -o bpf.otlp bpf-amid-kernel.dtp 2>/dev/null
 if ! python3 -m venv venv >pip.log 2>&1 ||
