@@ -46,6 +46,11 @@ url_split(const char *url, struct net_begin *begin, struct prof_err *error)
 	if (host == NULL || (strncmp(url, "http://", 7) != 0 &&
 	    strncmp(url, "https://", 8) != 0) || strlen(url) >= NET_URL_MAX)
 		return (prof_fail(error, PROF_E_USAGE, "invalid URL"));
+	/* A path is put behind it.  What follows '?' is never the host. */
+	if (strpbrk(url, "?#") != NULL) {
+		prof_fail(error, PROF_E_USAGE, "'?' or '#' in a URL");
+		return (prof_cure(error, "leave out the query"));
+	}
 	host += 3;
 	slash = strchr(host, '/');
 	length = slash == NULL ? strlen(host) : (size_t)(slash - host);

@@ -82,8 +82,8 @@ prof_store_open(const char *url, const char *secret_file,
 	if (store == NULL)
 		prof_fail_nomem(error);
 	else if (!prof_store_is_url(url)) {
-		prof_fail(error, PROF_E_USAGE, "%s: not the URL of a store",
-		    url);
+		/* It may hold a password. */
+		prof_fail(error, PROF_E_USAGE, "not the URL of a store");
 		prof_cure(error, "use clickhouse+http://HOST:8123/DATABASE "
 		    "or clickhouse+https://...");
 	} else

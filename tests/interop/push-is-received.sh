@@ -19,11 +19,7 @@ tmpdir
 cp "$SRC/tests/report/known.dtp" a.dtp
 "$python" "$SRC/tests/work/http_server.py" log >port 2>/dev/null &
 test_pids="$test_pids $!"
-for _ in 1 2 3 4 5 6 7 8 9 10; do
-	[ -s port ] && break
-	sleep 0.3
-done
-[ -s port ] || fail "no server"
+await "a port" test -s port
 at=http://127.0.0.1:$(cat port)
 printf 'tok-of-the-test\n' >token
 "$DTPROF" export --format otlp -o a.otlp a.dtp 2>/dev/null || fail export
@@ -112,11 +108,7 @@ ok "huge, malformed and cut answers are refused"
 "$DTPROF" push --secret-file token "otlp+$at/slow" a.dtp >slow 2>&1 &
 pusher=$!
 test_pids="$test_pids $pusher"
-for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
-	grep -q '"/slow' log && break
-	sleep 0.2
-done
-grep -q '"/slow' log || fail "it did not ask"
+await "a request" grep -q '"/slow.*profiles"' log
 family=$(ps -o pid= --ppid "$pusher"; echo "$pusher")
 for pid in $family; do
 	if tr '\0' '\n' <"/proc/$pid/cmdline" 2>/dev/null |
@@ -140,5 +132,21 @@ ok "the token is in no arguments, no environment and no output"
 
 expect 0 "$DTPROF" push --dry-run "otlp+http://127.0.0.1:1" a.dtp
 expect_out '731 samples: 4 profiles in 1 batches to send' "--dry-run"
-expect 2 "$DTPROF" push ftp://x a.dtp
 ok "--dry-run asks nobody"
+
+expect 2 "$DTPROF" push --label a=1 --label ab=2 --label a=3 \
+    "otlp+$at/takes" a.dtp
+expect_err 'label a=3: duplicate key'
+for wrong in 'push ftp://me:pa55@x a.dtp' 'store status ftp://me:pa55@x' \
+    'store clickhouse+http://me:pa55@x status' \
+    'store drop-before clickhouse+http://me:pa55@x 30d' \
+    'push otlp+http://me:pa55@x a.dtp' \
+    'push otlp+http://x?me:pa55@y a.dtp' \
+    'store status clickhouse+http://me:pa55@x/y' \
+    'report clickhouse+http://me:pa55@x/y' \
+    'record --push http://me:pa55@x -- true'; do
+	# shellcheck disable=SC2086 # words
+	"$DTPROF" $wrong >"$tmp/out" 2>"$tmp/err" && fail "done: $wrong"
+	grep -q pa55 "$tmp/out" "$tmp/err" && fail "$wrong: $(cat "$tmp/err")"
+done
+ok "a label given twice is refused; no message repeats a password"

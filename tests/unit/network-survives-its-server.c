@@ -194,6 +194,30 @@ check_child(pid_t server)
 	OK("the child has no privileges");
 }
 
+/* What is refused names no other host, and repeats no password. */
+static void
+check_urls(void)
+{
+	static const char *const bad[] = {
+		"http://127.0.0.1:1?x@127.0.0.1", "http://127.0.0.1:1#x@y",
+		"http://127.0.0.1/a?b=" SECRET, "http://u:" SECRET "@h",
+		"ftp://u:" SECRET "@h", "127.0.0.1"
+	};
+
+	for (size_t n = 0; n < sizeof(bad) / sizeof(bad[0]); n++) {
+		const struct prof_network_options options = {
+			.no_url = bad[n],
+		};
+		struct prof_err error = { 0 };
+
+		CHECK(prof_network_open(&options, &error) == NULL &&
+		    error.pe_code == PROF_E_USAGE &&
+		    strstr(error.pe_text, SECRET) == NULL, "%s: %s", bad[n],
+		    error.pe_text);
+	}
+	OK("invalid URLs are refused and not repeated");
+}
+
 static void
 check_secret(struct prof_network *network, const char *begin)
 {
@@ -217,6 +241,7 @@ main(void)
 	CHECK(fd != -1 && write(fd, SECRET "\n", sizeof(SECRET)) > 0,
 	    "no file");
 	secret_file = path;
+	check_urls();
 	network = network_to("someone@", "127.0.0.1");
 	/* someone:s3cr3t-of-the-test */
 	check_secret(network, "Basic c29tZW9uZTpzM2NyM3Qtb2YtdGhlLXRlc3Q=");

@@ -125,6 +125,18 @@ is_label(const char *text)
 	    strlen(equals) <= 256);
 }
 
+/* Does one of the first n labels have the key of text? */
+static bool
+has_key(const struct opt_strings *labels, size_t n, const char *text)
+{
+	const size_t length = strcspn(text, "=") + 1;
+
+	while (n-- > 0)
+		if (strncmp(labels->os_text[n], text, length) == 0)
+			return (true);
+	return (false);
+}
+
 static int
 labels_take(struct push_options *po)
 {
@@ -162,12 +174,12 @@ check_push(const void *options, int n, char *const *operands)
 {
 	const struct push_options *po = options;
 
+	/* Messages do not repeat a URL: it may hold a password. */
 	if (kind_of(operands[0]) == NULL)
-		return (msg_fail("push", "give a URL such as "
+		return (msg_error("push", "the first operand is not the URL "
+		    "of a store or receiver", "give one such as "
 		    "clickhouse+http://HOST:8123/DATABASE or "
-		    "otlp+http://HOST:4318",
-		    "%s: not the URL of a server that recordings are sent to",
-		    operands[0]));
+		    "otlp+http://HOST:4318"));
 	if (po->ps_follow && kind_of(operands[0]) != &push_clickhouse)
 		return (msg_error("push", "--follow needs a store",
 		    "push the recording when it has ended"));
@@ -177,12 +189,17 @@ check_push(const void *options, int n, char *const *operands)
 	if (po->ps_labels.os_n > PUSH_LABELS)
 		return (msg_fail("push", "use fewer", "more than %d labels",
 		    PUSH_LABELS));
-	for (size_t i = 0; i < po->ps_labels.os_n; i++)
-		if (!is_label(po->ps_labels.os_text[i]))
+	for (size_t i = 0; i < po->ps_labels.os_n; i++) {
+		const char *text = po->ps_labels.os_text[i];
+
+		if (!is_label(text))
 			return (msg_fail("push", "write --label KEY=VALUE, a "
 			    "key of at most 64 bytes, a value of at most 255",
-			    "--label %s: invalid label",
-			    po->ps_labels.os_text[i]));
+			    "--label %s: invalid label", text));
+		if (has_key(&po->ps_labels, i, text))
+			return (msg_fail("push", "give each key one value",
+			    "--label %s: duplicate key", text));
+	}
 	return (0);
 }
 

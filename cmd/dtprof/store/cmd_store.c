@@ -114,17 +114,18 @@ check_store(const void *options, int n, char *const *operands)
 
 	(void)options;
 	if (what == STORE_NONE)
-		return (msg_fail("store", "use init, status or drop-before",
-		    "%s: unknown action", operands[0]));
+		/* Not which: it may be a URL, which may hold a password. */
+		return (msg_error("store", "unknown action",
+		    "use init, status or drop-before"));
 	if (n != wanted)
 		return (msg_error("store", what == STORE_DROP ?
 		    "drop-before needs a TIME and a URL" :
 		    "init and status need a URL alone",
 		    "see dtprof store --help"));
 	if (what == STORE_DROP && day_of(operands[1], day) == -1)
-		return (msg_fail("store", "write a day, such as 2026-11-26, "
-		    "or how long ago, such as 30d", "drop-before %s: not a "
-		    "time", operands[1]));
+		return (msg_error("store", "drop-before: not a time",
+		    "write a day, such as 2026-11-26, or how long ago, such "
+		    "as 30d"));
 	return (0);
 }
 
