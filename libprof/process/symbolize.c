@@ -423,9 +423,10 @@ change_take(struct prof_noted *noted, const struct change *change)
 	if (change->ch_type == RENEWED)
 		return (prof_processes_renew(noted->nt_processes,
 		    change->ch_pid, change->ch_time_ns));
-	if (noted->nt_nalive > 0 && (change->ch_type == PROF_R_EXEC ||
+	if ((noted->nt_nalive > 0 || noted->nt_ndumps > 0) &&
+	    (change->ch_type == PROF_R_EXEC ||
 	    (change->ch_type == PROF_R_EXIT && change->ch_group_dead)))
-		prof_noted_jit_end(noted, change->ch_pid);
+		prof_noted_jit_end(noted, change->ch_pid, change->ch_time_ns);
 	return (prof_processes_take(noted->nt_processes, &record,
 	    change->ch_image));
 }

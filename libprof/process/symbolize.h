@@ -26,6 +26,7 @@ struct prof_noted_stats {
 	uint64_t	ns_dropped;	/* addresses there was no room for */
 	uint64_t	ns_over;	/* mappings, too */
 	uint64_t	ns_maps_over;	/* perf maps, too */
+	uint64_t	ns_dumps_over;	/* and dumps of JITs */
 };
 
 /* Takes one table, see recording/table.h.  Nonzero ends it. */

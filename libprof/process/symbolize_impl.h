@@ -48,16 +48,16 @@ struct noted_jit {
 	uint64_t	 nj_time_ns;	/* of a sample */
 	uint64_t	 nj_born_ns;	/* CLOCK_REALTIME: no map is older */
 	int		 nj_tmp;	/* what it has as /tmp, or -1: ended */
-	int		 nj_map;	/* the map, once it has ended, or -1 */
-	uint32_t	 nj_dump;	/* its dump then: its place + 1; or 0 */
-	uint64_t	 nj_changed_ns;	/* the map last, when it ended */
+	int		 nj_map;	/* map or dump, once it has ended, or -1 */
+	uint64_t	 nj_changed_ns;	/* that last, when it ended */
 };
 
-/* A file named jit-*.dump that a process mapped. */
+/* A file named jit-*.dump that a process maps. */
 struct noted_dump {
 	uint32_t	 nd_pid;
-	uint64_t	 nd_time_ns;
 	int		 nd_fd;
+	uint64_t	 nd_first_ns;	/* when it was told of, and last */
+	uint64_t	 nd_last_ns;
 };
 
 struct prof_noted {
@@ -91,9 +91,10 @@ struct prof_noted {
 	uint32_t	 nt_hand;	/* which to look at next */
 	struct noted_jit *nt_jit;
 	uint32_t	 nt_njits;
+	uint32_t	 nt_nalive;	/* of those */
 	struct noted_dump nt_dump[NOTED_MAX_DUMPS];
 	uint32_t	 nt_ndumps;
-	uint32_t	 nt_nalive;	/* of those */
+	uint64_t	 nt_dumps_over;	/* there was no room for */
 };
 
 /* --------------------------------------------------- symbolize.c */
@@ -108,8 +109,9 @@ int	prof_noted_forget_images(struct prof_noted *noted);
 uint32_t prof_noted_jit(struct prof_noted *noted, uint32_t pid,
 	    uint64_t since_ns, uint64_t time_ns);
 /* A process ends, or becomes another program. */
-void	prof_noted_jit_end(struct prof_noted *noted, uint32_t pid);
-/* The map of a JIT that may be believed, open; -1: there is none. */
+void	prof_noted_jit_end(struct prof_noted *noted, uint32_t pid,
+	    uint64_t time_ns);
+/* The map or dump of a JIT that may be believed, open; -1: there is none. */
 int	prof_noted_jit_map(const struct prof_noted *noted,
 	    const struct noted_jit *jit);
 /* A mapping: keep the file if it is a dump. */

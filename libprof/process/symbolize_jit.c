@@ -9,7 +9,8 @@
  * for the file itself.  Opening has no effects: it is looked at first.
  *
  * And the dumps that a JIT maps to tell of them, jit-PID.dump: whose they are,
- * the mapping says.  A process that leaves both has its map believed.
+ * the mapping says.  A process that leaves both has its map believed.  A dump
+ * is kept open while its process lives, and longer if samples met its code.
  */
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -206,43 +207,86 @@ is_dump(const char *path)
 	return (length > 9 && strcmp(name + length - 5, ".dump") == 0);
 }
 
+/* The one of this file, which a process maps: mappings are told of again. */
+static struct noted_dump *
+dump_find(struct prof_noted *noted, uint32_t pid, const struct stat *file)
+{
+	struct stat st;
+	uint32_t n;
+
+	for (n = 0; n < noted->nt_ndumps; n++)
+		if (noted->nt_dump[n].nd_pid == pid &&
+		    fstat(noted->nt_dump[n].nd_fd, &st) == 0 &&
+		    st.st_dev == file->st_dev && st.st_ino == file->st_ino)
+			return (&noted->nt_dump[n]);
+	return (NULL);
+}
+
 void
 prof_noted_jit_dump(struct prof_noted *noted,
     const struct prof_record *mapping)
 {
-	struct noted_dump *dump = &noted->nt_dump[noted->nt_ndumps];
+	struct noted_dump *known = NULL;
+	bool is_its = false;
 	struct stat st;
 	int fd;
 
-	if (!is_dump(mapping->pr_path) || noted->nt_ndumps == NOTED_MAX_DUMPS)
+	if (!is_dump(mapping->pr_path) ||
+	    (fd = prof_mapped_file_open(mapping)) == -1)
 		return;
-	fd = prof_mapped_file_open(mapping);
-	if (fd == -1)
-		return;
-	if (fstat(fd, &st) == -1 || !S_ISREG(st.st_mode) ||
-	    (mapping->pr_ino != 0 && mapping->pr_ino != st.st_ino)) {
-		close(fd);
-		return;
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
+	    (mapping->pr_ino == 0 || mapping->pr_ino == st.st_ino)) {
+		known = dump_find(noted, mapping->pr_pid, &st);
+		is_its = true;
 	}
-	*dump = (struct noted_dump){ mapping->pr_pid, mapping->pr_time_ns, fd };
-	noted->nt_ndumps++;
+	if (known != NULL)
+		known->nd_last_ns = mapping->pr_time_ns;
+	else if (is_its && noted->nt_ndumps < NOTED_MAX_DUMPS) {
+		noted->nt_dump[noted->nt_ndumps++] = (struct noted_dump){
+		    mapping->pr_pid, fd, mapping->pr_time_ns,
+		    mapping->pr_time_ns };
+		return;
+	} else if (is_its)
+		noted->nt_dumps_over++;
+	close(fd);
 }
 
-/* The last one of a process; its place + 1, 0: none. */
-static uint32_t
-dump_of(const struct prof_noted *noted, const struct noted_jit *jit)
+/* The last one that a process mapped until then, once more; -1: none. */
+static int
+dump_of(const struct prof_noted *noted, const struct noted_jit *jit,
+    uint64_t until_ns)
 {
+	const struct noted_dump *dump, *last = NULL;
 	uint32_t n;
 
-	for (n = noted->nt_ndumps; n > 0; n--)
-		if (noted->nt_dump[n - 1].nd_pid == jit->nj_pid &&
-		    noted->nt_dump[n - 1].nd_time_ns >= jit->nj_since_ns)
-			return (n);
-	return (0);
+	for (n = 0; n < noted->nt_ndumps; n++) {
+		dump = &noted->nt_dump[n];
+		if (dump->nd_pid == jit->nj_pid &&
+		    dump->nd_last_ns >= jit->nj_since_ns &&
+		    dump->nd_first_ns <= until_ns &&
+		    (last == NULL || dump->nd_first_ns >= last->nd_first_ns))
+			last = dump;
+	}
+	return (last == NULL ? -1 : fcntl(last->nd_fd, F_DUPFD_CLOEXEC, 0));
+}
+
+static void
+dumps_end(struct prof_noted *noted, uint32_t pid, uint64_t time_ns)
+{
+	struct noted_dump *dump;
+	uint32_t n;
+
+	for (n = noted->nt_ndumps; n-- > 0; ) {
+		dump = &noted->nt_dump[n];
+		if (dump->nd_pid != pid || dump->nd_last_ns > time_ns)
+			continue;
+		close(dump->nd_fd);
+		*dump = noted->nt_dump[--noted->nt_ndumps];
+	}
 }
 
 void
-prof_noted_jit_end(struct prof_noted *noted, uint32_t pid)
+prof_noted_jit_end(struct prof_noted *noted, uint32_t pid, uint64_t time_ns)
 {
 	struct noted_jit *jit;
 	struct stat st;
@@ -252,41 +296,33 @@ prof_noted_jit_end(struct prof_noted *noted, uint32_t pid)
 		jit = &noted->nt_jit[n];
 		if (jit->nj_pid != pid || jit->nj_tmp == -1)
 			continue;
-		jit->nj_dump = dump_of(noted, jit);
 		jit->nj_map = open_map(jit);
+		if (jit->nj_map == -1)
+			jit->nj_map = dump_of(noted, jit, time_ns);
 		if (jit->nj_map != -1 && fstat(jit->nj_map, &st) == 0)
 			jit->nj_changed_ns = changed_ns(&st);
 		close(jit->nj_tmp);
 		jit->nj_tmp = -1;
 		noted->nt_nalive--;
 	}
-}
-
-static int
-map_of(const struct noted_jit *jit)
-{
-	struct stat st;
-
-	if (jit->nj_tmp != -1)
-		return (open_map(jit));
-	if (jit->nj_map == -1 || fstat(jit->nj_map, &st) == -1 ||
-	    changed_ns(&st) != jit->nj_changed_ns)
-		return (-1);
-	return (fcntl(jit->nj_map, F_DUPFD_CLOEXEC, 0));
+	dumps_end(noted, pid, time_ns);
 }
 
 int
 prof_noted_jit_map(const struct prof_noted *noted,
     const struct noted_jit *jit)
 {
-	const int fd = map_of(jit);
-	uint32_t dump;
+	struct stat st;
+	int fd;
 
-	if (fd != -1)
-		return (fd);
-	dump = jit->nj_tmp != -1 ? dump_of(noted, jit) : jit->nj_dump;
-	return (dump == 0 ? -1 : fcntl(noted->nt_dump[dump - 1].nd_fd,
-	    F_DUPFD_CLOEXEC, 0));
+	if (jit->nj_tmp != -1) {
+		fd = open_map(jit);
+		return (fd != -1 ? fd : dump_of(noted, jit, UINT64_MAX));
+	}
+	if (jit->nj_map == -1 || fstat(jit->nj_map, &st) == -1 ||
+	    changed_ns(&st) != jit->nj_changed_ns)
+		return (-1);
+	return (fcntl(jit->nj_map, F_DUPFD_CLOEXEC, 0));
 }
 
 void

@@ -464,6 +464,7 @@ prof_noted_tables(struct prof_noted *noted, struct prof_broker *broker,
 	stats->ns_places = noted->nt_places.ns_n + noted->nt_kernel.ns_n;
 	stats->ns_dropped = noted->nt_dropped;
 	stats->ns_over = prof_processes_over(noted->nt_processes);
+	stats->ns_dumps_over = noted->nt_dumps_over;
 	if (!make_jobs(&crew)) {
 		free(crew.cr_job);
 		return (-1);

@@ -459,6 +459,11 @@ prof_describe_names(struct prof_session *session)
 	    PRIu64 " perf maps of JITs do not fit their memory budget: "
 	    "addresses of their code are unresolved", stats.ns_maps_over) == -1)
 		return (-1);
+	if (stats.ns_dumps_over > 0 && prof_session_add_note(session, "%"
+	    PRIu64 " dumps of JITs are more than the recorder keeps open: "
+	    "addresses of their code are unresolved",
+	    stats.ns_dumps_over) == -1)
+		return (-1);
 	return (say_number(session, "names.dropped", stats.ns_dropped));
 }
 

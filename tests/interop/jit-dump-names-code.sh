@@ -3,7 +3,7 @@
 # maps) has its name, in a container, too, where the file lies elsewhere; the
 # shares of two functions are those of the program.  A place that had two
 # functions one after the other has neither's name, and without the mapping no
-# place has one.
+# place has one.  Dumps are counted that are more than the recorder keeps open.
 #
 # Easy to get wrong: a dump that somebody else left, a file that still grows
 # while the process runs.
@@ -57,3 +57,25 @@ names z.dtp >z.names
 ! grep -qE '^(hot|cold) ' z.names || fail "a dump that was not mapped: \
 $(cat z.names)"
 ok "a dump that was not mapped is not read"
+
+cat >many.py <<'E'
+import mmap, signal
+dumps = []
+for n in range(70):
+    with open("jit-%d.dump" % n, "w+b") as f:
+        f.write(bytes(40))
+        f.flush()
+        dumps.append(mmap.mmap(f.fileno(), 40,
+                               prot=mmap.PROT_READ | mmap.PROT_EXEC))
+open("ready", "w").close()
+signal.pause()
+E
+python3 many.py &
+many=$!
+kill_at_end $many
+await "all are mapped" test -e ready
+"$DTPROF" record -o many.dtp -F 997 -p $many -- true 2>many.err ||
+    fail "record: $(cat many.err)"
+grep -q ' 6 dumps of JITs are more than' many.err ||
+    fail "too many dumps: $(cat many.err)"
+ok "$(grep -o '[0-9]* dumps of JITs are more than.*' many.err)"
