@@ -81,6 +81,10 @@ test_compiled(const struct image *image)
 	    image->im_optimized + 4096);
 	CHECK(image_describe(image, &key, &code) && line_at(0) == 0,
 	    "no code there");
+	key = image_key(image, image->im_outer, 9,
+	    image->im_optimized + IMAGE_CODE_BYTES + 2);
+	CHECK(image_describe(image, &key, &code) && line_at(0) == 0,
+	    "behind the end of code");
 }
 
 /* Is it text that ends? */
