@@ -572,7 +572,7 @@ struct prof_quality {
 	 * to the result, and a cure.  "": nothing is.
 	 */
 	char		pq_text[1024];
-	/* Of weight: in code of interpreters, counted to script frames. */
+	/* Of weight: in code of interpreters, counted to what called it. */
 	double		pq_folded;
 };
 

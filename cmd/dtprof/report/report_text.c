@@ -321,7 +321,7 @@ show_folded(const struct page *page)
 		if (!report->re_wanted[e] || quality.pq_folded == 0)
 			continue;
 		snprintf(text, sizeof(text), "interpreter internals (%.1f%%) "
-		    "are counted to the script function that ran them: "
+		    "are counted to the frames that called them: "
 		    "--frames all shows them", 100 * quality.pq_folded);
 		terminal_fold(page->pg_terminal, page->pg_out, text, 4);
 		return;
