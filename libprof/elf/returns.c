@@ -151,21 +151,6 @@ function_decode(struct leaving *leaving, const struct prof_site *site,
 	return (leave);
 }
 
-/* The address of an offset, for which there is a segment. */
-static uint64_t
-address_of(const struct prof_elf *elf, uint64_t offset)
-{
-	Elf64_Phdr ph;
-	size_t n;
-
-	for (n = 0; prof_elf_segment(elf, n, &ph); n++)
-		if (ph.p_type == PT_LOAD && (ph.p_flags & PF_X) &&
-		    offset >= ph.p_offset &&
-		    offset - ph.p_offset < ph.p_filesz)
-			return (offset - ph.p_offset + ph.p_vaddr);
-	return (0);
-}
-
 /* Of one function; false: no memory. */
 static bool
 returns_add(struct leaving *leaving, const struct prof_site *function,
@@ -177,7 +162,7 @@ returns_add(struct leaving *leaving, const struct prof_site *function,
 	leaving->lv_n = leaving->lv_npieces = 0;
 	site.si_leave = site.si_flags & PROF_SITE_GO ?
 	    PROF_LEAVE_GO : function_decode(leaving, function,
-	    address_of(leaving->lv_elf, function->si_offset));
+	    prof_elf_address(leaving->lv_elf, function->si_offset));
 	for (n = 0; n < leaving->lv_npieces; n++)
 		free(leaving->lv_piece[n].pc_begins);
 	if (site.si_leave != PROF_LEAVE_KNOWN)

@@ -59,8 +59,8 @@ table_open(struct table *table, struct prof_elf *elf)
 	static const uint8_t known[] = { 1, 0x1b, 0x03, 0x3b };
 	uint8_t header[HEADER_BYTES];
 	struct prof_elf_part part;
+	Elf64_Phdr ph = { 0 };
 	uint32_t nrows;
-	Elf64_Phdr ph;
 	size_t n;
 
 	for (n = 0; prof_elf_segment(elf, n, &ph); n++)
@@ -213,21 +213,6 @@ look_up(struct table *table, uint64_t address, struct section *se,
 	return (rv);
 }
 
-/* The address for which the file holds what is at an offset; 0: none. */
-static uint64_t
-address_of(const struct prof_elf *elf, uint64_t offset)
-{
-	Elf64_Phdr ph;
-	size_t n;
-
-	for (n = 0; prof_elf_segment(elf, n, &ph); n++)
-		if (ph.p_type == PT_LOAD && (ph.p_flags & PF_X) &&
-		    offset >= ph.p_offset &&
-		    offset - ph.p_offset < ph.p_filesz)
-			return (ph.p_vaddr + (offset - ph.p_offset));
-	return (0);
-}
-
 int
 prof_unwind_frames_some(struct prof_elf *elf, const uint64_t *places,
     size_t nplaces, struct prof_frames *frames)
@@ -246,7 +231,7 @@ prof_unwind_frames_some(struct prof_elf *elf, const uint64_t *places,
 	    (se.se_bytes = malloc(2 * MAX_ENTRY)) == NULL)
 		return (-1);
 	for (n = 0; rv == 0 && n < nplaces; n++) {
-		address = address_of(elf, places[n]);
+		address = prof_elf_address(elf, places[n]);
 		if (address != 0)
 			rv = look_up(&table, address, &se, &ga);
 	}

@@ -325,6 +325,20 @@ prof_elf_at(const struct prof_elf *elf, uint64_t address,
 	return (false);
 }
 
+uint64_t
+prof_elf_address(const struct prof_elf *elf, uint64_t offset)
+{
+	Elf64_Phdr ph;
+	size_t n;
+
+	for (n = 0; prof_elf_segment(elf, n, &ph); n++)
+		if (ph.p_type == PT_LOAD && (ph.p_flags & PF_X) &&
+		    offset >= ph.p_offset &&
+		    offset - ph.p_offset < ph.p_filesz)
+			return (offset - ph.p_offset + ph.p_vaddr);
+	return (0);
+}
+
 bool
 prof_elf_text(const struct prof_elf *elf, uint64_t *low, uint64_t *high)
 {

@@ -71,6 +71,8 @@ bool	prof_elf_append(struct prof_elf *elf, struct prof_elf_part *part,
 /* What the file holds for an address, up to the end of its segment. */
 bool	prof_elf_at(const struct prof_elf *elf, uint64_t address,
 	    struct prof_elf_part *part);
+/* Of code at an offset of the file; 0: there is none. */
+uint64_t prof_elf_address(const struct prof_elf *elf, uint64_t offset);
 /* Where an object of that name is, as the file counts; object.c. */
 bool	prof_elf_object(struct prof_elf *elf, const char *name,
 	    uint64_t *address);
