@@ -243,16 +243,17 @@ prof_is_jit_dump(int fd)
 struct prof_symtab *
 prof_symtab_of_jit_dump(int fd, uint64_t *left)
 {
-	struct dump dump = { .du_left = *left / 2 };
+	const uint64_t half = *left / 2;
+	struct dump dump = { .du_left = half };
 	struct prof_symtab *table = prof_symtab_new();
 	bool ok = table != NULL;
 
 	if (ok) {
-		prof_symtab_limit(table, *left / 2);
+		prof_symtab_limit(table, half);
 		ok = dump_read(&dump, fd);
 		dump_compare(&dump);
 		ok = ok && dump_put(&dump, table);
-		*left = prof_symtab_left(table);
+		*left -= half - prof_symtab_left(table);
 	}
 	free(dump.du_code);
 	free(dump.du_text);
