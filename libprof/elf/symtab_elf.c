@@ -341,7 +341,7 @@ symtab_of(int fd, const char *debug_dirs, struct symtab_wanted *wanted)
 	return (prof_symtab_done(table, ok));
 }
 
-/* Who is told of each symbol. */
+/* A caller's function, called for each symbol. */
 struct telling {
 	symtab_tell_fn	*tl_fn;
 	void		*tl_arg;

@@ -97,7 +97,7 @@ function_explain(const struct prof_event *event, int error_number,
 {
 	if (is_kprobe(event->ev_provider))
 		return (0);
-	/* Other programs are loaded, so it is not for want of rights. */
+	/* Not for lack of rights: programs of other events were loaded. */
 	if (error_number == EPERM) {
 		prof_fail(error, PROF_E_EVENT_UNSUPPORTED, "%s: this kernel "
 		    "has no trampolines (CONFIG_FUNCTION_TRACER)",
