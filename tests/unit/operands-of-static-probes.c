@@ -2,11 +2,14 @@
 /*
  * ASSERTION: Each form in which assemblers write the argument of a static
  * probe is read as what it says, on x86-64 and arm64; any other text is
- * refused, floating-point registers and symbols among them.
+ * refused, floating-point registers and symbols among them, and so is what a
+ * parser says of words behind the registers.
  *
  * Easy to get wrong: half and quarter registers are the whole one cut, a
  * missing base leaves an index, and 8@[sp, 16] has a space.
  */
+#include <sys/user.h>
+
 #include <elf.h>
 
 #include "elf/sites.h"
@@ -90,10 +93,67 @@ check_arm(void)
 		refused(EM_AARCH64, wrong[n]);
 }
 
+/* As a parser that was taken over: a register at that offset. */
+static int
+forge(void *arg, int fd, const char *name, const struct prof_sites_want *want,
+    struct prof_sites *sites)
+{
+	const uint16_t *offset = arg;
+
+	(void)fd;
+	(void)name;
+	(void)want;
+	*sites = (struct prof_sites){ calloc(1, sizeof(*sites->st_site)), 1,
+	    1, 1, { 0 } };
+	sites->st_site[0] = (struct prof_site){ .si_name = "a:b",
+	    .si_nargs = 1, .si_arg = { { .op_base = offset[0],
+	    .op_index = offset[1], .op_scale = 1, .op_size = 8 } } };
+	return (0);
+}
+
+static int
+recorded(uint16_t base, uint16_t index)
+{
+	const struct prof_event_defaults defaults = { 0 };
+	struct prof_err error = { 0 };
+	struct prof_names *names = prof_names_open_offline("", &error);
+	struct prof_events events = { 0 };
+	uint16_t offset[] = { base, index };
+	int rv;
+
+	CHECK(names != NULL, "%s", error.pe_text);
+	names->nm_sites = forge;
+	names->nm_sites_arg = offset;
+	rv = prof_names_resolve(names, "usdt:/proc/self/exe:a:b", &defaults,
+	    &events, &error);
+	CHECK(rv != -1 || strstr(error.pe_text, "no integer in registers") !=
+	    NULL, "%s", error.pe_text);
+	prof_events_free(&events);
+	prof_names_close(names);
+	return (rv);
+}
+
+static void
+check_forged(void)
+{
+#if defined(__x86_64__)
+	const uint16_t end = 21 * 8;
+#else
+	const uint16_t end = sizeof(struct user_regs_struct);
+#endif
+
+	CHECK(recorded(0, NO) != -1 && recorded(NO, 0) != -1, "the first");
+	CHECK(recorded(end - 8, NO) != -1, "the last register");
+	CHECK(recorded(end, NO) == -1 && recorded(NO, end) == -1, "behind");
+	CHECK(recorded(end - 4, NO) == -1 && recorded(DTP_REGISTERS, NO) ==
+	    -1, "a part behind");
+}
+
 int
 main(void)
 {
 	check_x86();
 	check_arm();
+	check_forged();
 	return (passed());
 }

@@ -8,6 +8,8 @@
  * Called by uprobe.c for each place of an event: which arguments there are is
  * the event's, where they are the place's.
  */
+#include <asm/ptrace.h>
+
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,9 +21,11 @@
 #if defined(__x86_64__)
 static const uint16_t abi_registers[] = { 112, 104, 96, 88, 72, 64 };
 #define ABI_RET		80
+#define REGISTERS	sizeof(struct pt_regs)
 #else
 static const uint16_t abi_registers[] = { 0, 8, 16, 24, 32, 40 };
 #define ABI_RET		0
+#define REGISTERS	sizeof(struct user_pt_regs)
 #endif
 
 #define ABI_ARGS	(sizeof(abi_registers) / sizeof(abi_registers[0]))
@@ -103,6 +107,21 @@ arg_refuse(const struct prof_event *event, const struct prof_site *site,
 	    event->ev_probe));
 }
 
+/* Behind the registers of this machine are words of the kernel. */
+static bool
+register_holds(uint16_t offset)
+{
+	return (offset == DTP_NO_REGISTER ||
+	    offset + sizeof(uint64_t) <= REGISTERS);
+}
+
+static bool
+operand_holds(const struct dtp_operand *operand)
+{
+	return (operand->op_size != 0 && register_holds(operand->op_base) &&
+	    register_holds(operand->op_index));
+}
+
 /* One more of the event. */
 static int
 arg_name(struct prof_event *event, const char *word, bool is_text,
@@ -130,7 +149,7 @@ arg_place(struct prof_event *event, struct prof_hook *hook,
 	bool is_text;
 
 	if (!word_parse(site, word, &number, &is_text) ||
-	    number >= site->si_nargs || site->si_arg[number].op_size == 0)
+	    number >= site->si_nargs || !operand_holds(&site->si_arg[number]))
 		return (arg_refuse(event, site, word, error));
 	operand = &site->si_arg[number];
 	if (n == event->ev_nargs &&
