@@ -10,6 +10,7 @@ work=$B/tests/work
 PYTHONPATH=$SRC/tests/kern
 export PYTHONPATH work
 recorder=
+stats=
 
 need_recording()
 {
@@ -43,13 +44,40 @@ record_begin()	# argument ...
 
 # It records when it takes a mark.  On a busy machine that can take long; the
 # end of waiting is the recorder's end, or the test's time limit.
-await_recording()	# pid
+await_recording()	# pid [messages]
 {
 	until "$DTPROF" mark --recorder "$1" ready >/dev/null 2>&1; do
 		if ! kill -0 "$1" 2>/dev/null; then
-			sed 's/^/err: /' "$tmp/err"
+			sed 's/^/err: /' "${2:-$tmp/err}"
 			fail "the recorder ended before it recorded"
 		fi
+		nap
+	done
+}
+
+# dtprof stat in the background: returns when it counts; its pid in $stats,
+# after those before, its messages in OUTPUT.err.
+stat_begin()	# output argument ...
+{
+	stat_out=$1
+	shift
+	"$DTPROF" stat -o "$stat_out" "$@" >"$stat_out.err" 2>&1 \
+	    </dev/null 9>&- &
+	kill_at_end $!
+	await_recording $! "$stat_out.err"
+	stats="$stats $!"
+}
+
+# bpftrace in the background, whose script prints "ready" when it begins; its
+# pid in $bpftrace.
+bpftrace_begin()	# script output
+{
+	bpftrace -B none "$1" >"$2" 2>"$2.err" 9>&- &
+	bpftrace=$!
+	kill_at_end "$bpftrace"
+	until grep -q ready "$2"; do
+		kill -0 "$bpftrace" 2>/dev/null ||
+		    skip "bpftrace: $(cat "$2.err")"
 		nap
 	done
 }

@@ -13,18 +13,6 @@ need_recording
 need_cmd bpftrace
 tmpdir
 
-# stat in the background, until it counts; its pid in $stat
-stat_begin()	# output argument ...
-{
-	stat_out=$1
-	shift
-	"$DTPROF" stat --json -o "$stat_out" "$@" >"$stat_out.err" 2>&1 \
-	    </dev/null 9>&- &
-	stat=$!
-	kill_at_end $stat
-	await_recording $stat
-}
-
 # A program that waits for a line, and the same process after it.
 mkfifo gate
 # shellcheck disable=SC2016 # the inner shell's
@@ -32,30 +20,23 @@ sh -c 'read -r go <gate && exec "$1" 300' - "$work/syscalls" >said &
 target=$!
 kill_at_end $target
 await "the shell waits" grep -q sh "/proc/$target/comm"
-stat_begin a.json -e syscall --by comm,tid,syscall -p $target
-first=$stat
-stat_begin b.json -e syscall:openat -e syscall:write --by 'ret,arg0' -p $target
-second=$stat
-stat_begin c.json -e syscall:openat --by filename,cpu -p $target
-third=$stat
+stat_begin a.json --json -e syscall --by comm,tid,syscall -p $target
+stat_begin b.json --json -e syscall:openat -e syscall:write --by 'ret,arg0' \
+    -p $target
+stat_begin c.json --json -e syscall:openat --by filename,cpu -p $target
 record_begin -o a.dtp -e syscall -p $target
 cat >count.bt <<END
 BEGIN { printf("ready\n"); }
 tracepoint:raw_syscalls:sys_exit /pid == $target/ { @[args->id] = count(); }
 END
-bpftrace -B none count.bt >theirs 2>bpftrace.err &
-bpftrace=$!
-kill_at_end $bpftrace
-until grep -q ready theirs; do
-	kill -0 $bpftrace 2>/dev/null || skip "bpftrace: $(cat bpftrace.err)"
-	nap
-done
+bpftrace_begin count.bt theirs
 echo go >gate
 wait $target || fail "the program failed"
-wait $first $second $third || fail "stat: $(cat ./*.json.err)"
+# shellcheck disable=SC2086 # a list of words
+wait $stats || fail "stat: $(cat ./*.json.err)"
 wait "$recorder" || fail "record: $(cat err)"
-kill -INT $bpftrace
-wait $bpftrace
+kill -INT "$bpftrace"
+wait "$bpftrace"
 py "$target" <<'END'
 import collections
 import json

@@ -36,33 +36,21 @@ for n in range(3000):
             pass
 END
 
-# stat in the background, until it counts
-stat_begin()	# output argument ...
-{
-	stat_out=$1
-	shift
-	"$DTPROF" stat -o "$stat_out" -p $target "$@" >"$stat_out.err" 2>&1 \
-	    </dev/null &
-	kill_at_end $!
-	await_recording $!
-	stats="$stats $!"
-}
-
 mkfifo gate
 seed=$$
 python3 writes.py $seed &
 target=$!
 kill_at_end $target
 await "the program waits" test -e there
-stats=
-stat_begin a.json --json -e syscall:write --by fd --hist count --sum count \
-    --avg ret --min ret --max ret
-stat_begin b.json --json -e syscall:write --hist count,lin=1000:9000:500
-stat_begin hist.txt -e syscall:write --hist count
-stat_begin lhist.txt -e syscall:write --hist count,lin=1000:9000:500
-stat_begin c.json --json -e syscall:read --by fd --hist ret --sum ret
-stat_begin i.csv --csv -I 50 -e syscall --by syscall
-stat_begin i.txt -I 50 -e syscall --by syscall
+stat_begin a.json -p $target --json -e syscall:write --by fd --hist count \
+    --sum count --avg ret --min ret --max ret
+stat_begin b.json -p $target --json -e syscall:write \
+    --hist count,lin=1000:9000:500
+stat_begin hist.txt -p $target -e syscall:write --hist count
+stat_begin lhist.txt -p $target -e syscall:write --hist count,lin=1000:9000:500
+stat_begin c.json -p $target --json -e syscall:read --by fd --hist ret --sum ret
+stat_begin i.csv -p $target --csv -I 50 -e syscall --by syscall
+stat_begin i.txt -p $target -I 50 -e syscall --by syscall
 record_begin -o a.dtp -e syscall:write -e syscall:read -p $target
 cat >count.bt <<END
 BEGIN { printf("ready\n"); }
@@ -71,20 +59,14 @@ tracepoint:syscalls:sys_enter_write /pid == $target/ {
 	@l = lhist(args->count, 1000, 9000, 500);
 }
 END
-bpftrace -B none count.bt >theirs 2>bpftrace.err &
-bpftrace=$!
-kill_at_end $bpftrace
-until grep -q ready theirs; do
-	kill -0 $bpftrace 2>/dev/null || skip "bpftrace: $(cat bpftrace.err)"
-	nap
-done
+bpftrace_begin count.bt theirs
 echo go >gate
 wait $target || fail "the program failed"
 # shellcheck disable=SC2086 # a list of words
 wait $stats || fail "stat: $(cat ./*.err)"
 wait "$recorder" || fail "record: $(cat err)"
-kill -INT $bpftrace
-wait $bpftrace
+kill -INT "$bpftrace"
+wait "$bpftrace"
 py <<'END'
 import collections
 import csv
