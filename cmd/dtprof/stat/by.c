@@ -314,7 +314,16 @@ groups_show(struct by *by)
 	for (; !co->co_quiet && (note = prof_session_note(by->by_session,
 	    by->by_notes)) != NULL; by->by_notes++)
 		msg_note("stat", "%s", note);
-	return (status == 0 ? exit_status(by) : EXIT_DTPROF);
+	return (status == 0 ? session_status("stat", &by->by_status,
+	    &by->by_ending) : EXIT_DTPROF);
+}
+
+static void
+event_free(struct by_event *event)
+{
+	for (size_t c = 0; c < event->be_ncolumns; c++)
+		free(event->be_column[c].bc_title);
+	free(event->be_row);
 }
 
 int
@@ -341,7 +350,7 @@ by_run(const struct count_options *co,
 			status = groups_show(by);
 	}
 	for (size_t e = 0; e < by->by_nevents && by->by_event != NULL; e++)
-		free(by->by_event[e].be_row);
+		event_free(&by->by_event[e]);
 	prof_groups_fini(&by->by_groups);
 	prof_groups_fini(&by->by_before);
 	prof_session_close(by->by_session);

@@ -11,7 +11,6 @@
 
 #define BY_COLUMNS	(2 + 4 * DTP_GROUP_MEASURES + 3)
 #define BY_FIELDS	DTP_GROUP_MEASURES
-#define BY_TITLE	40
 
 enum by_figure {
 	BY_COUNT, BY_ERRORS, BY_TOTAL, BY_AVG, BY_P50, BY_P90, BY_P99, BY_MIN,
@@ -24,10 +23,10 @@ enum by_figure {
 struct by_column {
 	enum by_figure	 bc_figure;
 	uint32_t	 bc_measure;
-	char		 bc_title[BY_TITLE];	/* also what --sort takes */
+	char		*bc_title;	/* also what --sort takes */
 };
 
-/* Of one event: what became of system calls. */
+/* System calls that the groups lack, or have without a duration. */
 enum by_call {
 	BY_CALL_RUNNING, BY_CALL_ENDED, BY_CALL_UNBEGUN, BY_CALL_COMPAT,
 	BY_CALL_N

@@ -94,19 +94,26 @@ by_figure(const struct by *by, const struct by_event *event,
 
 /* ------------------------------------------------------------ columns */
 
-static void
+/* "avg", or "avg(FIELD)"; be_ncolumns counts those that are complete. */
+static int
 column_add(struct by_event *event, enum by_figure figure, uint32_t measure,
-    const char *title)
+    const char *name, const char *field)
 {
-	struct by_column *column = &event->be_column[event->be_ncolumns++];
+	struct by_column *column = &event->be_column[event->be_ncolumns];
 
 	column->bc_figure = figure;
 	column->bc_measure = measure;
-	snprintf(column->bc_title, sizeof(column->bc_title), "%s", title);
+	if (field == NULL)
+		column->bc_title = strdup(name);
+	else if (asprintf(&column->bc_title, "%s(%s)", name, field) == -1)
+		column->bc_title = NULL;
+	if (column->bc_title == NULL)
+		return (-1);
+	event->be_ncolumns++;
+	return (0);
 }
 
-/* "sum(ret)", of what was asked for. */
-static void
+static int
 columns_wanted(const struct by *by, struct by_event *event)
 {
 	static const struct {
@@ -116,38 +123,50 @@ columns_wanted(const struct by *by, struct by_event *event)
 		{ BY_TOTAL, "sum" }, { BY_AVG, "avg" }, { BY_MIN, "min" },
 		{ BY_MAX, "max" }
 	};
-	char title[BY_TITLE];
 
 	for (uint32_t m = 0; m < by->by_grouping.gp_nmeasures; m++)
 		for (size_t f = 0; f < sizeof(figures) / sizeof(figures[0]);
-		    f++) {
-			if ((by->by_wanted[m] >> figures[f].figure & 1) == 0)
-				continue;
-			snprintf(title, sizeof(title), "%s(%s)",
+		    f++)
+			if ((by->by_wanted[m] >> figures[f].figure & 1) != 0 &&
+			    column_add(event, figures[f].figure, m,
 			    figures[f].name,
-			    by->by_grouping.gp_measure[m].me_field);
-			column_add(event, figures[f].figure, m, title);
-		}
+			    by->by_grouping.gp_measure[m].me_field) == -1)
+				return (-1);
+	return (0);
 }
 
-static void
+/* Of durations, unless measures were asked for. */
+static int
+columns_default(struct by_event *event)
+{
+	static const struct {
+		enum by_figure	 figure;
+		const char	*name;
+	} figures[] = {
+		{ BY_TOTAL, "total" }, { BY_AVG, "avg" }, { BY_P50, "p50" },
+		{ BY_P90, "p90" }, { BY_P99, "p99" }, { BY_MAX, "max" }
+	};
+
+	for (size_t f = 0; f < sizeof(figures) / sizeof(figures[0]); f++)
+		if (column_add(event, figures[f].figure, 0, figures[f].name,
+		    NULL) == -1)
+			return (-1);
+	return (0);
+}
+
+static int
 columns_make(const struct by *by, struct by_event *event)
 {
 	const struct dtp_grouping *gp = &event->be_event->ev_grouping;
 
-	column_add(event, BY_COUNT, 0, event->be_event->ev_is_call ?
-	    "calls" : "count");
-	if (gp->gp_result != 0)
-		column_add(event, BY_ERRORS, 0, "errors");
-	columns_wanted(by, event);
-	if (gp->gp_nmeasures == 0 || by->by_grouping.gp_nmeasures > 0)
-		return;
-	column_add(event, BY_TOTAL, 0, "total");
-	column_add(event, BY_AVG, 0, "avg");
-	column_add(event, BY_P50, 0, "p50");
-	column_add(event, BY_P90, 0, "p90");
-	column_add(event, BY_P99, 0, "p99");
-	column_add(event, BY_MAX, 0, "max");
+	if (column_add(event, BY_COUNT, 0, event->be_event->ev_is_call ?
+	    "calls" : "count", NULL) == -1 ||
+	    (gp->gp_result != 0 && column_add(event, BY_ERRORS, 0, "errors",
+	    NULL) == -1))
+		return (-1);
+	if (by->by_grouping.gp_nmeasures > 0)
+		return (columns_wanted(by, event));
+	return (gp->gp_nmeasures > 0 ? columns_default(event) : 0);
 }
 
 /* --------------------------------------------------------------- rows */
@@ -252,7 +271,9 @@ by_columns_make(struct by *by)
 	struct by_order order;
 
 	for (size_t e = 0; e < by->by_nevents; e++) {
-		columns_make(by, &by->by_event[e]);
+		if (columns_make(by, &by->by_event[e]) == -1)
+			return (msg_error("stat", "out of memory",
+			    "free memory"));
 		if (order_find(by, &by->by_event[e], &order) == -1)
 			return (-1);
 	}
