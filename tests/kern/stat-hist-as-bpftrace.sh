@@ -173,6 +173,29 @@ grep -q '^time_s,event,comm,count,errors,total,avg,' two.csv ||
     fail "columns: $(cat two.csv)"
 ok "CSV has the columns of all events"
 
+# A title is as long as its field.
+deep=p.group_leader.real_parent.signal.nr_threads
+expect 0 "$DTPROF" stat -e "sched:sched_process_exit/$deep/" --by comm \
+    --max $deep --sort "max($deep)" -- true
+expect_err "^ comm +count +max\\($deep\\)\$"
+ok "a column of a long field is one to sort by"
+
+expect 0 "$DTPROF" stat -o all.json --json -e syscall --by syscall -- true
+expect 0 "$DTPROF" stat -o some.json --json -e syscall --by syscall \
+    --limit 3 -- true
+py <<'END'
+import json
+import recording as rec
+
+all_, some = (json.load(open(name)) for name in ("all.json", "some.json"))
+rec.check(all_["accounting"][0]["hidden_groups"] == 0 and
+          len(some["groups"]) == 3 and 3 + some["accounting"][0]
+          ["hidden_groups"] == len(all_["groups"]), "%r of %d groups" %
+          (some["accounting"], len(all_["groups"])))
+rec.ok("--limit hides all but 3 of %d groups, and says so" %
+       len(all_["groups"]))
+END
+
 # What makes no sense is refused before anything runs.
 for bad in "--hist ret,lin=1:2:3" "--hist ret,lin=5:1:1" "--sum nothing" \
     "--hist filename" "--by ret --sort nothing" "--by a,b,c,d,e" \

@@ -161,7 +161,8 @@ emit_group(const struct by *by, const struct by_event *event,
 }
 
 static void
-emit_account(const struct by_event *event, struct emit *em)
+emit_account(const struct by *by, const struct by_event *event,
+    struct emit *em)
 {
 	const struct prof_accounting *pa = &event->be_account;
 	const bool is_call = event->be_event->ev_is_call;
@@ -172,6 +173,8 @@ emit_account(const struct by_event *event, struct emit *em)
 	    COUNT("dropped_groups", pa->pa_full),
 	    COUNT("nested", pa->pa_nested), COUNT("error", pa->pa_error),
 	    COUNT("missed", pa->pa_missed),
+	    COUNT("hidden_groups", event->be_nrows -
+	    by_rows_shown(by, event)),
 	    WHERE(is_call, COUNT("running", event->be_call[BY_CALL_RUNNING])),
 	    WHERE(is_call, COUNT("ended", event->be_call[BY_CALL_ENDED])),
 	    WHERE(is_call, COUNT("unbegun", event->be_call[BY_CALL_UNBEGUN])),
@@ -202,7 +205,7 @@ by_json(struct by *by)
 	    COUNT("dropped_groups", dropped), COUNT("running", running));
 	emit_rows(&em, "accounting");
 	for (size_t e = 0; e < by->by_nevents; e++)
-		emit_account(&by->by_event[e], &em);
+		emit_account(by, &by->by_event[e], &em);
 	emit_close(&em);
 	emit_rows(&em, "groups");
 	for (size_t e = 0; e < by->by_nevents; e++)
