@@ -321,6 +321,17 @@ int	ending_wait_ms(const struct ending *ending, uint64_t due_ns);
 /* The exit status of what could not begin. */
 int	ending_status(const struct prof_err *error);
 
+/* ---------------------------------------------------------- session.c */
+
+/* A session with these events; NULL with a message printed. */
+struct prof_session *session_open(const char *command,
+	    const struct prof_options *po, const struct opt_strings *events);
+/* prof_session_arm; diverts: what the command prints goes to stderr. */
+int	session_arm_diverted(struct prof_session *session, bool diverts);
+/* The command's own; as if interrupted if we did not wait for its end. */
+int	session_status(const char *command, const struct prof_status *ps,
+	    const struct ending *ending);
+
 /* ------------------------------------------------------------ input.c */
 
 /* An operand, or -i FILE; 0, or -1 with a message printed: there are both. */
@@ -387,6 +398,8 @@ void	file_give(int fd);
 struct stat;
 /* Of what the command line names. */
 int	file_stat(const char *path, struct stat *st);
+/* A path without its directories. */
+const char *file_name(const char *path);
 /* A regular file, for reading; of anything else nothing is opened. */
 int	file_open_regular(const char *path);
 /* An input: what is written is for no more people than may read this. */

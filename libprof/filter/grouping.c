@@ -96,7 +96,7 @@ measure_add(const struct prof_measure *what, const struct filter_scope *scope,
 	return (0);
 }
 
-/* What is returned tells of an error. */
+/* The argument that holds a call's return value, + 1; 0: there is none. */
 static uint32_t
 result_of(const struct prof_event *event)
 {

@@ -9,11 +9,9 @@
  */
 #include <sys/stat.h>
 #include <sys/types.h>
-#include <sys/wait.h>
 
 #include <errno.h>
 #include <malloc.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -45,7 +43,6 @@ static bool	 is_at_end(struct recording *rc);
 static void	 recording_run(struct recording *rc);
 static void	 show_summary(struct recording *rc);
 static void	 show_cost(const struct recording *rc);
-static int	 command_status(const struct recording *rc);
 static int	 exit_status(const struct recording *rc);
 static void	 show_plan(const struct record_options *ro,
 		    const struct prof_options *po,
@@ -247,22 +244,6 @@ show_cost(const struct recording *rc)
 	out_flush(&out);
 }
 
-/* The command's own; as if interrupted when we did not wait for its end. */
-static int
-command_status(const struct recording *rc)
-{
-	const int status = rc->rc_status.ps_command_status;
-
-	if (rc->rc_status.ps_command_pid == 0)
-		return (0);
-	if (rc->rc_status.ps_command_done)
-		return (WIFEXITED(status) ? WEXITSTATUS(status) :
-		    128 + WTERMSIG(status));
-	msg_note("record", "the command is still running, as process %d",
-	    rc->rc_status.ps_command_pid);
-	return (rc->rc_ending.en_interrupts > 1 ? 128 + SIGINT : 128 + SIGTERM);
-}
-
 /* More than --max-loss allows, which is in thousandths of a percent? */
 static bool
 is_too_much(const struct recording *rc, const char *what, const char *cure,
@@ -283,7 +264,8 @@ static int
 exit_status(const struct recording *rc)
 {
 	const struct prof_status *ps = &rc->rc_status;
-	const int status = rc->rc_failed ? EXIT_DTPROF : command_status(rc);
+	const int status = rc->rc_failed ? EXIT_DTPROF :
+	    session_status("record", &rc->rc_status, &rc->rc_ending);
 
 	if (status == 0 && (is_too_much(rc, "samples", "record fewer samples, "
 	    "or use a larger --buffer", ps->ps_samples, ps->ps_lost) ||

@@ -65,10 +65,8 @@ static const char *
 where_of(const struct report_names *names, const struct report_row *row)
 {
 	const char *module = row->rw_module != NULL ? row->rw_module : "";
-	const char *slash = strrchr(module, '/');
 
-	return (!names->na_is_wide && slash != NULL && slash[1] != '\0' ?
-	    slash + 1 : module);
+	return (names->na_is_wide ? module : file_name(module));
 }
 
 /* The same, with the line where a function of a script begins. */

@@ -9,11 +9,9 @@
  * cmd_stat.c with options that make sense together.
  */
 #include <sys/stat.h>
-#include <sys/wait.h>
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +19,7 @@
 
 #include "by.h"
 
-/* "calls.N.running" and the like, which say what became of calls. */
+/* Counts of calls that were not timed, or not counted: "calls.N.running". */
 static int
 info_take(void *arg, const char *key, const char *value)
 {
@@ -71,18 +69,6 @@ session_options(const struct prof_counting_options *what,
 }
 
 static int
-session_arm(const struct by *by)
-{
-	const struct count_options *co = by->by_options;
-	const int saved = divert_begin((co->co_json || co->co_csv) &&
-	    co->co_output == NULL);
-	const int rv = prof_session_arm(by->by_session);
-
-	divert_end(saved);
-	return (rv);
-}
-
-static int
 events_keep(struct by *by)
 {
 	while (prof_session_event(by->by_session, by->by_nevents + 1) != NULL)
@@ -103,24 +89,21 @@ session_begin(struct by *by, const struct opt_strings *events)
 	const struct prof_sink sink = {
 		.sk_arg = by, .sk_info = info_take, .sk_lost = lost_take
 	};
+	const struct count_options *co = by->by_options;
 	struct prof_options po;
-	struct prof_err error = { 0 };
-	size_t n;
 
 	session_options(by->by_what, &po);
-	by->by_session = prof_session_open(&po, &error);
-	if (by->by_session == NULL) {
-		msg_prof("stat", &error);
+	by->by_session = session_open("stat", &po, events);
+	if (by->by_session == NULL)
+		return (EXIT_DTPROF);
+	if (events_keep(by) == -1) {
+		msg_error("stat", "out of memory", "free memory");
 		return (EXIT_DTPROF);
 	}
-	for (n = 0; n < events->os_n; n++)
-		if (prof_session_add_event(by->by_session,
-		    events->os_text[n]) == -1)
-			break;
-	if (n == events->os_n && events_keep(by) == 0 &&
-	    prof_session_direct(by->by_session, &sink) == 0 &&
+	if (prof_session_direct(by->by_session, &sink) == 0 &&
 	    prof_session_group(by->by_session, &by->by_grouping) == 0 &&
-	    session_arm(by) == 0) {
+	    session_arm_diverted(by->by_session, (co->co_json || co->co_csv) &&
+	    co->co_output == NULL) == 0) {
 		if (by_columns_make(by) == -1)
 			return (EXIT_DTPROF);
 		if (prof_session_start(by->by_session) == 0)
@@ -250,23 +233,6 @@ groups_read(struct by *by)
 			return (msg_prof("stat",
 			    prof_session_error(by->by_session)));
 	return (0);
-}
-
-/* The command's; as if interrupted when we did not wait for its end. */
-static int
-exit_status(const struct by *by)
-{
-	const struct prof_status *ps = &by->by_status;
-
-	if (ps->ps_command_pid == 0)
-		return (0);
-	if (ps->ps_command_done)
-		return (WIFEXITED(ps->ps_command_status) ?
-		    WEXITSTATUS(ps->ps_command_status) :
-		    128 + WTERMSIG(ps->ps_command_status));
-	msg_note("stat", "the command is still running, as process %d",
-	    ps->ps_command_pid);
-	return (128 + (by->by_ending.en_interrupts > 1 ? SIGINT : SIGTERM));
 }
 
 /* What is there stays until there is something to show. */

@@ -24,14 +24,6 @@
 
 /* ---------------------------------------------------------- first line */
 
-static const char *
-file_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return (slash != NULL && slash[1] != '\0' ? slash + 1 : path);
-}
-
 /* What a process is called, and how many threads it has, while it lives. */
 static void
 put_process(struct out *out, int pid)

@@ -9,12 +9,9 @@
  * most a tenth of a second late, and is flushed.  Called by cmd_trace.c with
  * options that make sense together.
  */
-#include <sys/wait.h>
-
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -127,17 +124,6 @@ other_take(void *arg, const struct prof_record *record)
 
 /* ------------------------------------------------------------- session */
 
-static int
-session_arm(const struct trace *trace)
-{
-	const int saved = divert_begin(trace->tr_options->to_json &&
-	    trace->tr_options->to_output == NULL);
-	const int rv = prof_session_arm(trace->tr_session);
-
-	divert_end(saved);
-	return (rv);
-}
-
 /* 0, or the exit status of a failure, which has been told. */
 static int
 session_begin(struct trace *trace, const struct prof_options *po,
@@ -148,20 +134,14 @@ session_begin(struct trace *trace, const struct prof_options *po,
 		.sk_event = event_take, .sk_sample = sample_take,
 		.sk_mark = other_take, .sk_lost = other_take,
 	};
-	struct prof_err error = { 0 };
-	size_t n;
+	const struct trace_options *to = trace->tr_options;
 
-	trace->tr_session = prof_session_open(po, &error);
-	if (trace->tr_session == NULL) {
-		msg_prof("trace", &error);
+	trace->tr_session = session_open("trace", po, events);
+	if (trace->tr_session == NULL)
 		return (EXIT_DTPROF);
-	}
-	for (n = 0; n < events->os_n; n++)
-		if (prof_session_add_event(trace->tr_session,
-		    events->os_text[n]) == -1)
-			break;
-	if (n == events->os_n && prof_session_direct(trace->tr_session,
-	    &sink) == 0 && session_arm(trace) == 0) {
+	if (prof_session_direct(trace->tr_session, &sink) == 0 &&
+	    session_arm_diverted(trace->tr_session, to->to_json &&
+	    to->to_output == NULL) == 0) {
 		if (trace_fields_check(&trace->tr_fields,
 		    &trace->tr_events) == -1)
 			return (EXIT_DTPROF);
@@ -248,31 +228,13 @@ show_summary(struct trace *trace)
 	out_flush(&out);
 }
 
-/* The command's own; as if interrupted when we did not wait for its end. */
-static int
-command_status(const struct trace *trace)
-{
-	const struct prof_status *ps = &trace->tr_status;
-
-	if (ps->ps_command_pid == 0)
-		return (0);
-	if (ps->ps_command_done)
-		return (WIFEXITED(ps->ps_command_status) ?
-		    WEXITSTATUS(ps->ps_command_status) :
-		    128 + WTERMSIG(ps->ps_command_status));
-	msg_note("trace", "the command is still running, as process %d",
-	    ps->ps_command_pid);
-	return (128 + (trace->tr_ending.en_interrupts > 1 ? SIGINT :
-	    SIGTERM));
-}
-
 static int
 exit_status(const struct trace *trace)
 {
 	const struct opt_number *most = &trace->tr_options->to_max_loss;
 	const struct prof_status *ps = &trace->tr_status;
 	const int status = trace->tr_failed ? EXIT_DTPROF :
-	    command_status(trace);
+	    session_status("trace", ps, &trace->tr_ending);
 
 	if (status != 0 || !most->on_set || prof_lost_share(ps->ps_samples,
 	    ps->ps_lost) * 100000 <= (double)most->on_value)

@@ -30,11 +30,11 @@ struct trace_options {
 	bool		 to_quiet;
 };
 
-/* The events of a trace, by their number, as the session tells of them. */
+/* Descriptions of the events, by number. */
 struct trace_events {
 	struct prof_event_info *te_info;
 	size_t		 te_n;
-	/* What is known of system calls, by number. */
+	/* Descriptions of system calls, by number. */
 	struct prof_syscall *te_call[DTP_MAX_SYSCALL];
 };
 

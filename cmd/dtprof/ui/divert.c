@@ -2,7 +2,7 @@
 /*
  * Where data of ours goes to standard output, what a command writes there goes
  * to standard error: it inherits what is there while it is made.  Called by
- * stat and trace around arm.
+ * session.c, and by stat/ where it counts.
  */
 #include <fcntl.h>
 #include <unistd.h>

@@ -411,3 +411,11 @@ file_find_program(const char *name, char *path, size_t size)
 	}
 	return (false);
 }
+
+const char *
+file_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return (slash != NULL && slash[1] != '\0' ? slash + 1 : path);
+}

@@ -34,14 +34,6 @@ put_name(FILE *stream, const char *name)
 	fprintf(stream, "%.*s..", (int)n, name);
 }
 
-static const char *
-file_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return (slash != NULL && slash[1] != '\0' ? slash + 1 : path);
-}
-
 /* A command without the directory of its program. */
 static const char *
 short_command(const char *command)
