@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * JavaScript: functions that V8 runs, by the words that sys/v8.bpf.h keeps of
+ * JavaScript: functions that V8 runs, by the words that sys/kept.bpf.h keeps of
  * each of their frames, and by what "node --perf-basic-prof" writes into a
  * perf map.
  *

@@ -46,7 +46,7 @@ v8_kept_free(struct v8_kept *kept)
 
 /*
  * Its data, name and script in one go.  The identity is that of the BPF side,
- * sys/v8.bpf.h: the script, and the number of the function in it.
+ * sys/kept.bpf.h: the script, and the number of the function in it.
  */
 bool
 v8_function_read(const struct v8 *v8, uint64_t shared,
