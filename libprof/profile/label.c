@@ -37,7 +37,8 @@ struct at {
 	uint64_t	at_address;
 };
 
-static int	chain_add(struct prof_labels *, struct prof_chain *, uint32_t);
+static int	chain_add(struct prof_labels *, struct prof_label_chain *,
+		    uint32_t);
 
 int
 prof_labels_init(struct prof_labels *labels, struct prof_symbols *symbols,
@@ -62,10 +63,10 @@ prof_labels_over(struct prof_labels *labels)
 }
 
 /* What a place is that there is no room for; NULL: no memory. */
-static const struct prof_chain *
+static const struct prof_label_chain *
 chain_over(struct prof_labels *labels)
 {
-	struct prof_chain *chain = &labels->lb_over_chain;
+	struct prof_label_chain *chain = &labels->lb_over_chain;
 
 	if (chain->ch_count > 0)
 		return (chain);
@@ -265,7 +266,7 @@ label_of_function(struct prof_labels *labels, uint32_t function,
 }
 
 static int
-chain_add(struct prof_labels *labels, struct prof_chain *chain,
+chain_add(struct prof_labels *labels, struct prof_label_chain *chain,
     uint32_t label)
 {
 	uint32_t *slot;
@@ -333,7 +334,7 @@ label_of_place(struct prof_labels *labels, uint32_t function,
 static int
 lines_resolve(struct prof_labels *labels, uint32_t function,
     const struct prof_line *lines, size_t n, const struct at *at,
-    struct prof_chain *chain)
+    struct prof_label_chain *chain)
 {
 	uint32_t label;
 
@@ -356,7 +357,7 @@ lines_resolve(struct prof_labels *labels, uint32_t function,
 /* The function or its line, then what was inlined into it there. */
 static int
 chain_resolve(struct prof_labels *labels, struct at *at,
-    struct prof_chain *chain)
+    struct prof_label_chain *chain)
 {
 	const struct prof_profile_options *options = labels->lb_options;
 	const struct prof_frame *frame = at->at_frame;
@@ -384,12 +385,13 @@ chain_resolve(struct prof_labels *labels, struct at *at,
 	    label_of_place(labels, function, at)));
 }
 
-const struct prof_chain *
+const struct prof_label_chain *
 prof_labels_frame(struct prof_labels *labels, uint32_t space,
     const struct prof_frame *frame)
 {
 	struct at at = { frame, space, 0 };
-	struct prof_chain chain = { (uint32_t)labels->lb_nchain, 0 }, *slot;
+	struct prof_label_chain chain = { (uint32_t)labels->lb_nchain, 0 };
+	struct prof_label_chain *slot;
 	struct prof_spot spot = { frame->fr_id, space, frame->fr_flags |
 	    (uint32_t)frame->fr_kind << 8 };
 	bool is_new;

@@ -276,7 +276,7 @@ void	prof_gather_free(struct prof_gather *gather);
 /* ------------------------------------------------------------ label.c */
 
 /* The labels of a frame, the outermost first. */
-struct prof_chain {
+struct prof_label_chain {
 	uint32_t	ch_first;	/* in lb_chain */
 	uint32_t	ch_count;
 };
@@ -285,7 +285,7 @@ struct prof_labels {
 	struct prof_symbols *lb_symbols;
 	struct prof_budget *lb_budget;
 	uint32_t	 lb_over;	/* UINT32_MAX: nothing is */
-	struct prof_chain lb_over_chain;
+	struct prof_label_chain lb_over_chain;
 	const struct prof_profile_options *lb_options;
 	struct prof_label *lb_label;
 	size_t		 lb_nlabels;
@@ -296,7 +296,7 @@ struct prof_labels {
 	size_t		 lb_nfunctions;
 	size_t		 lb_cap_functions;
 	struct prof_dict lb_by_spot;
-	struct prof_chain *lb_of_spot;	/* of each spot */
+	struct prof_label_chain *lb_of_spot;	/* of each spot */
 	size_t		 lb_nspots;
 	size_t		 lb_cap_spots;
 	uint32_t	*lb_chain;	/* labels of frames that are inlined */
@@ -324,7 +324,7 @@ uint32_t prof_labels_over(struct prof_labels *labels);
 /* A copy that lives as long as the labels; NULL: no memory. */
 const char *prof_labels_text(struct prof_labels *labels, const char *text);
 /* NULL: no memory.  Borrowed until the next call. */
-const struct prof_chain *prof_labels_frame(struct prof_labels *labels,
+const struct prof_label_chain *prof_labels_frame(struct prof_labels *labels,
 	    uint32_t space, const struct prof_frame *frame);
 /* No frame will be asked for any more; the labels stay. */
 void	prof_labels_forget(struct prof_labels *labels);

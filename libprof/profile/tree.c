@@ -236,7 +236,7 @@ static uint32_t
 frame_child(struct builder *builder, uint32_t parent, uint32_t space,
     const struct prof_frame *frame)
 {
-	const struct prof_chain *chain;
+	const struct prof_label_chain *chain;
 	uint32_t i, n;
 
 	if (parent == NONE || is_over(builder, parent))
