@@ -48,7 +48,7 @@ struct noted_jit {
 	uint64_t	 nj_time_ns;	/* of a sample */
 	uint64_t	 nj_born_ns;	/* CLOCK_REALTIME: no map is older */
 	int		 nj_tmp;	/* what it has as /tmp, or -1: ended */
-	int		 nj_map;	/* map or dump, once it has ended, or -1 */
+	int		 nj_map;	/* map or dump once it ended, or -1 */
 	uint64_t	 nj_changed_ns;	/* that last, when it ended */
 };
 
