@@ -73,6 +73,18 @@ test_compiled(const struct image *image)
 	    code.co_ninlined == 1 &&
 	    strcmp(code.co_inlined[0].in_name, "outer") == 0,
 	    "a function that has just been called");
+	key = image_key(image, image->im_inner, IMAGE_LITERAL,
+	    (image->im_optimized + IMAGE_LEAVES) | IS_EXACT);
+	CHECK(image_describe(image, &key, &code) && code.co_ninlined > 0 &&
+	    strcmp(code.co_inlined[code.co_ninlined - 1].in_name, "outer") ==
+	    0, "a function that is about to return");
+	key.ck_check -= 64;
+	CHECK(image_describe(image, &key, &code) && code.co_ninlined == 0 &&
+	    line_at(0) == 0, "code that took the place of another");
+	key = image_key(image, image->im_inner, IMAGE_LITERAL,
+	    image->im_optimized + IMAGE_CALL);
+	CHECK(image_describe(image, &key, &code) && code.co_ninlined == 0 &&
+	    line_at(0) == 0, "a return address in such code");
 	key = image_key(image, image->im_outer, 9,
 	    image->im_baseline + IMAGE_BASELINE_CALL);
 	CHECK(image_describe(image, &key, &code) && code.co_ninlined == 0 &&

@@ -19,9 +19,10 @@
 
 #define IMAGE_BYTES	16384u
 #define IMAGE_LITERAL	5u		/* number of "inner" in the script */
-#define IMAGE_CODE_BYTES 64u
+#define IMAGE_CODE_BYTES 256u
 #define IMAGE_CALL	32u		/* in the code: behind a call */
 #define IMAGE_BASELINE_CALL 12u
+#define IMAGE_LEAVES	200u		/* in the code: a little before a ret */
 
 struct image {
 	uint8_t		 im_bytes[IMAGE_BYTES];
@@ -177,6 +178,7 @@ image_code(struct image *image, uint64_t data, uint64_t positions)
 	image_put(image, code, layout->vl_data, data, 8);
 	image_put(image, code, layout->vl_positions, positions, 8);
 	image_put(image, code, layout->vl_size, IMAGE_CODE_BYTES, 4);
+	image->im_bytes[start + IMAGE_LEAVES + 8] = 0xc3;
 	return (start);
 }
 

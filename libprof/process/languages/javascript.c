@@ -143,8 +143,8 @@ inlined_add(struct v8 *v8, const struct v8_place *place,
 }
 
 /*
- * What is at a pc of compiled code.  In the first instructions of a function
- * the frame is still its caller's: then the caller is at no known line.
+ * What is at a pc of compiled code.  In the first and last instructions of a
+ * function the frame is its caller's: then the caller is at no known line.
  */
 static void
 places_describe(struct v8 *v8, uint64_t shared,
@@ -158,8 +158,6 @@ places_describe(struct v8 *v8, uint64_t shared,
 
 	code->co_step[code->co_nsteps++] = (struct prof_table_step){ 0,
 	    is_its ? place_line(v8, function, &places[n - 1]) : 0 };
-	if (!is_its && (pc & IS_EXACT) == 0)
-		return;
 	for (i = 0; i < (is_its ? n - 1 : n) && i < PROF_TABLE_INLINED; i++)
 		if (!inlined_add(v8, &places[i], code)) {
 			code->co_ninlined = 0;

@@ -160,7 +160,8 @@ struct v8_place {
 
 /*
  * The functions at a pc, innermost first, the last one being the one that was
- * compiled.  bytecode: that of the frame's function.  0: not known.
+ * compiled: that of the frame, shared, with its bytecode; or one that it has
+ * called, which has no frame there.  0: not known.
  */
 size_t	 v8_code_places(struct v8 *v8, uint64_t pc, bool is_return,
 	    uint64_t shared, uint64_t bytecode, struct v8_place *places);

@@ -21,6 +21,10 @@
 #define MAX_BYTECODE	(4u << 20)
 #define WRAPPED_AT	8
 #define NONE		UINT32_MAX
+#define PROLOGUE	64u		/* bytes in which a frame is made */
+#define EPILOGUE	16u		/* to the return that is behind one */
+
+enum { RET = 0xc3, RET_POP = 0xc2 };
 
 /* Bits of a position in the source. */
 #define IS_EXTERNAL	1u
@@ -341,6 +345,18 @@ optimized_places(const struct v8 *v8, const struct code *code, uint64_t pc,
 
 /* --------------------------------------------------------------- places */
 
+/* May the frame be the caller's: not made yet, or left already? */
+static bool
+code_is_frameless(const struct v8 *v8, const struct code *code, uint64_t pc)
+{
+	uint8_t bytes[EPILOGUE];
+
+	return (pc - code->co_start < PROLOGUE ||
+	    (prof_peek_read(v8->v8_memory, pc, bytes, sizeof(bytes)) &&
+	    (memchr(bytes, RET, sizeof(bytes)) != NULL ||
+	    memchr(bytes, RET_POP, sizeof(bytes)) != NULL)));
+}
+
 size_t
 v8_code_places(struct v8 *v8, uint64_t pc, bool is_return, uint64_t shared,
     uint64_t bytecode, struct v8_place *places)
@@ -348,12 +364,16 @@ v8_code_places(struct v8 *v8, uint64_t pc, bool is_return, uint64_t shared,
 	uint64_t at = is_return ? pc - 1 : pc;
 	struct code code;
 	uint16_t type;
+	size_t n;
 
 	if (!code_find(v8, at, &code))
 		return (0);
 	type = v8_type(v8, code.co_data);
-	if (type == v8->v8_layout->vl_deopt)
-		return (optimized_places(v8, &code, at, places));
+	if (type == v8->v8_layout->vl_deopt) {
+		n = optimized_places(v8, &code, at, places);
+		return (n > 0 && places[n - 1].pl_shared != shared &&
+		    (is_return || !code_is_frameless(v8, &code, at)) ? 0 : n);
+	}
 	if (type != v8->v8_layout->vl_bytecode || code.co_data != bytecode)
 		return (0);
 	places[0] = (struct v8_place){ .pl_shared = shared };
