@@ -23,6 +23,7 @@
 #include "process/stack.h"
 #include "process/symbols.h"
 #include "recording/accounting.h"
+#include "recording/frame.h"
 #include "recording/query.h"
 #include "recording/sink.h"
 #include "session/direct.h"

@@ -351,9 +351,6 @@ void	input_say_cut(const char *command, const struct prof_reader *reader);
 void	input_say_names(const char *command, struct prof_symbols *symbols);
 /* Only which limits were reached: a quality says the rest. */
 void	input_say_limits(const char *command, struct prof_symbols *symbols);
-const char *stack_status_name(unsigned status);
-/* Why a frame has no name, of enum prof_unnamed; "": it has one. */
-const char *unnamed_name(unsigned why);
 
 /* ------------------------------------------------------- input_store.c */
 

@@ -280,13 +280,8 @@ events_take(struct store *store)
 static uint8_t
 status_of(struct prof_places_text text)
 {
-	static const char *const names[PROF_STACK_NSTATUS] = {
-		"none", "ok", "deep", "fault", "busy", "noproc", "nomap",
-		"nomod", "norow", "badsp", "short"
-	};
-
 	for (unsigned n = 0; n < PROF_STACK_NSTATUS; n++)
-		if (text_is(text, names[n]))
+		if (text_is(text, prof_stack_status_name(n)))
 			return ((uint8_t)n);
 	return (PROF_STACK_NONE);
 }
@@ -305,20 +300,16 @@ static uint64_t
 pc_of(struct store *store, const struct frame *frame, bool in_kernel)
 {
 	static const struct prof_places_text none = { "", 0 };
-	static const struct {
-		const char	*name;
-		enum prof_unnamed number;
-	} nowhere[] = {
-		{ "noproc", PROF_UNNAMED_NOPROC },
-		{ "nomap", PROF_UNNAMED_NOMAP },
-		{ "anon", PROF_UNNAMED_ANON }, { "over", PROF_UNNAMED_OVER },
+	static const enum prof_unnamed nowhere[] = {
+		PROF_UNNAMED_NOPROC, PROF_UNNAMED_NOMAP, PROF_UNNAMED_ANON,
+		PROF_UNNAMED_OVER
 	};
 	const struct prof_places_text why = frame->fr_unresolved;
 	uint32_t module;
 
 	for (size_t n = 0; n < sizeof(nowhere) / sizeof(nowhere[0]); n++)
-		if (text_is(why, nowhere[n].name))
-			return ((uint64_t)nowhere[n].number << 4 | 8);
+		if (text_is(why, prof_unnamed_name(nowhere[n])))
+			return ((uint64_t)nowhere[n] << 4 | 8);
 	module = prof_places_module(store->so_places, frame->fr_module,
 	    frame->fr_build);
 	return (module == UINT32_MAX ? 0 : prof_places_pc(store->so_places,

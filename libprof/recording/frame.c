@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Frames as words, which is how records and recordings hold them, and kinds
- * by name.  Called by everybody who writes, reads or shows a frame.
+ * Frames as words, which is how records and recordings hold them, and
+ * kinds, ends of walks and missing symbols by name.  Called by everybody who writes, reads or shows a frame.
  */
 #include "frame.h"
 
@@ -19,6 +19,28 @@ prof_frame_kind_name(unsigned kind)
 	};
 
 	return (kind < PROF_FRAME_NKINDS ? names[kind] : "unknown");
+}
+
+const char *
+prof_stack_status_name(unsigned status)
+{
+	static const char *const names[PROF_STACK_NSTATUS] = {
+		"none", "ok", "deep", "fault", "busy",
+		"noproc", "nomap", "nomod", "norow", "badsp", "short"
+	};
+
+	return (status < PROF_STACK_NSTATUS ? names[status] : "unknown");
+}
+
+const char *
+prof_unnamed_name(unsigned why)
+{
+	static const char *const names[PROF_UNNAMED_N] = {
+		"", "noproc", "nomap", "anon", "nofile", "nosym", "hidden",
+		"over"
+	};
+
+	return (why < PROF_UNNAMED_N ? names[why] : "unknown");
 }
 
 uint64_t

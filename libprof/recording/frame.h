@@ -64,6 +64,11 @@ prof_frame_is_script(const struct prof_frame *frame)
 
 uint64_t prof_frame_pack(const struct prof_frame *frame);
 
+/* How a walk of a stack ended, as every output names it. */
+const char *prof_stack_status_name(unsigned status);
+/* Why a frame has no symbol, of enum prof_unnamed; "": it has one. */
+const char *prof_unnamed_name(unsigned why);
+
 /* A frame out of a word of a list of pcs. */
 static inline void
 prof_frame_of_pc(uint64_t word, unsigned kind, bool is_caller,

@@ -184,25 +184,8 @@ static const char *
 unresolved_of(const struct prof_stacks *stacks,
     const struct prof_function *function)
 {
-	static const char *const why[PROF_UNNAMED_N] = {
-		"", "noproc", "nomap", "anon", "nofile", "nosym", "hidden",
-		"over"
-	};
-
 	(void)stacks;
-	return (function->fu_unnamed < PROF_UNNAMED_N ?
-	    why[function->fu_unnamed] : "nosym");
-}
-
-static const char *
-status_name(unsigned status)
-{
-	static const char *const names[PROF_STACK_NSTATUS] = {
-		"none", "ok", "deep", "fault", "busy", "noproc", "nomap",
-		"nomod", "norow", "badsp", "short"
-	};
-
-	return (status < PROF_STACK_NSTATUS ? names[status] : "none");
+	return (prof_unnamed_name(function->fu_unnamed));
 }
 
 /* Kernel frames, then those of user space, innermost first. */
@@ -215,8 +198,7 @@ frames_take(struct prof_stacks *stacks, const struct prof_record *record)
 		prof_frame_of_pc(record->pr_kernel[n], PROF_FRAME_KERNEL,
 		    n > 0, &stacks->ss_frame[n]);
 	more = prof_record_stack(stacks->ss_symbols, record,
-		    PROF_FRAMES_ALL,
-	    stacks->ss_frame + n, MAX_FRAMES - n);
+	    PROF_FRAMES_ALL, stacks->ss_frame + n, MAX_FRAMES - n);
 	if (more > MAX_FRAMES - n)
 		more = MAX_FRAMES - n;
 	if (n + more == 0 && record->pr_ip != 0) {
@@ -244,8 +226,8 @@ stack_name(struct prof_stacks *stacks, const struct prof_record *record,
 	column_put(stacks, space, n, function_build);
 	column_put(stacks, space, n, kind_of);
 	column_put(stacks, space, n, unresolved_of);
-	prof_row_text(rows, status_name(record->pr_kstatus));
-	prof_row_text(rows, status_name(record->pr_ustatus));
+	prof_row_text(rows, prof_stack_status_name(record->pr_kstatus));
+	prof_row_text(rows, prof_stack_status_name(record->pr_ustatus));
 	if (rows->bf_failed)
 		return (-1);
 	number = XXH3_64bits(rows->bf_data + at, rows->bf_len - at);

@@ -47,7 +47,7 @@ show_places(struct out *out, struct prof_session *session)
 		    "no file");
 		out_fmt(out, "+0x%llx, %s (%s)\n",
 		    (unsigned long long)row.vr_address, kinds[row.vr_kind],
-		    stack_status_name(row.vr_status));
+		    prof_stack_status_name(row.vr_status));
 	}
 }
 

@@ -89,7 +89,7 @@ emit_stacks(struct emit *em, const char *name, const uint64_t *counts)
 {
 	emit_object(em, name);
 	for (unsigned s = 0; s < PROF_STACK_NSTATUS; s++)
-		EMIT(em, COUNT(stack_status_name(s), counts[s]));
+		EMIT(em, COUNT(prof_stack_status_name(s), counts[s]));
 	emit_close(em);
 }
 

@@ -147,8 +147,8 @@ stats_names_free(struct stats_names *names)
 static const char *
 reason_name(const struct stats_row *row, bool is_stack)
 {
-	return (is_stack ? stack_status_name(row->ro_why) :
-	    unnamed_name(row->ro_why));
+	return (is_stack ? prof_stack_status_name(row->ro_why) :
+	    prof_unnamed_name(row->ro_why));
 }
 
 /* ----------------------------------------------------------- text */

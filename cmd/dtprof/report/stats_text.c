@@ -285,7 +285,7 @@ show_stack_row(struct out *out, const char *name, const char *kind,
 	for (int s = 0; s < PROF_STACK_NSTATUS; s++)
 		if (counts[s] != 0)
 			out_fmt(out, " %s %" PRIu64,
-			    stack_status_name((unsigned)s), counts[s]);
+			    prof_stack_status_name((unsigned)s), counts[s]);
 	out_char(out, '\n');
 }
 

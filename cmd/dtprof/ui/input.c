@@ -104,26 +104,3 @@ input_say_limits(const char *command, struct prof_symbols *symbols)
 	    (note = prof_symbols_limit(symbols, n)) != NULL; n++)
 		msg_note(command, "%s", note);
 }
-
-/* How a walk of a stack ended, as every output names it. */
-const char *
-stack_status_name(unsigned status)
-{
-	static const char *const names[PROF_STACK_NSTATUS] = {
-		"none", "ok", "deep", "fault", "busy",
-		"noproc", "nomap", "nomod", "norow", "badsp", "short"
-	};
-
-	return (status < PROF_STACK_NSTATUS ? names[status] : "unknown");
-}
-
-const char *
-unnamed_name(unsigned why)
-{
-	static const char *const names[PROF_UNNAMED_N] = {
-		"", "noproc", "nomap", "anon", "nofile", "nosym", "hidden",
-		"over"
-	};
-
-	return (why < PROF_UNNAMED_N ? names[why] : "unknown");
-}

@@ -51,7 +51,7 @@ show_frames(struct out *out, const char *mark, const uint64_t *frames,
 	}
 	if (status > PROF_STACK_OK) {
 		out_str(out, " +");
-		out_str(out, stack_status_name(status));
+		out_str(out, prof_stack_status_name(status));
 	}
 }
 
@@ -97,7 +97,7 @@ show_names(struct out *out, const struct prof_record *record,
 	}
 	if (status > PROF_STACK_OK) {
 		out_str(out, is_kernel ? "\n\t+kernel " : "\n\t+user ");
-		out_str(out, stack_status_name(status));
+		out_str(out, prof_stack_status_name(status));
 	}
 }
 
