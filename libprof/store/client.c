@@ -113,13 +113,11 @@ prof_store_close(struct prof_store *store)
 
 /* "/?database=x&query=..." */
 static char *
-path_make(const struct prof_store *store, const char *database,
-    const char *query)
+path_make(const char *database, const char *query)
 {
 	struct prof_buf path = { 0 };
 	char code[4];
 
-	(void)store;
 	prof_buf_bytes(&path, "/?database=", 11);
 	prof_buf_bytes(&path, database, strlen(database));
 	if (query != NULL)
@@ -207,7 +205,7 @@ prof_store_ask(struct prof_store *store, const char *sql, uint64_t max_bytes,
 		.rq_body = sql, .rq_length = strlen(sql),
 		.rq_timeout_s = QUERY_S, .rq_max_answer = max_bytes,
 	};
-	char *path = path_make(store, store->sr_database, NULL);
+	char *path = path_make(store->sr_database, NULL);
 	struct prof_answer answer;
 	const int rv = request_post(store, path, &request, &answer, error);
 
@@ -229,7 +227,7 @@ sql_run(struct prof_store *store, const char *database, const char *sql,
 		.rq_body = sql, .rq_length = strlen(sql),
 		.rq_timeout_s = TIMEOUT_S,
 	};
-	char *path = path_make(store, database, NULL);
+	char *path = path_make(database, NULL);
 	struct prof_answer answer;
 	const int rv = request_post(store, path, &request, &answer, error);
 
@@ -442,7 +440,7 @@ rows_send(struct prof_store *store, enum prof_store_table table,
 
 	prof_store_insert(&sql, table);
 	prof_buf_bytes(&sql, "", 1);
-	path = sql.bf_failed ? NULL : path_make(store, store->sr_database,
+	path = sql.bf_failed ? NULL : path_make(store->sr_database,
 	    (const char *)sql.bf_data);
 	rv = request_post(store, path, &request, answer, error);
 	prof_buf_free(&sql);
