@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "export.h"
 #include "recording/query.h"
+#include "send.h"
 
 /* What may be written of a file: a stack of it costs less than its frames. */
 #define FIRST		(48u << 20)
@@ -89,26 +90,48 @@ prof_export_period(const struct prof_event_info *info)
 	    1000000000 / info->pi_frequency_hz);
 }
 
-void
-prof_export_service(const struct prof_flame *flame, char *name, size_t size)
+/* Without arguments and directory. */
+static void
+put_program(const char *command, char *name, size_t size)
 {
-	const char *command = prof_reader_info(flame->fm_reader, "command");
-	const char *target = prof_reader_info(flame->fm_reader, "target");
-	struct prof_sampled sampled;
-	const char *slash;
-	size_t length;
+	size_t length = strcspn(command, " ");
+	const char *slash = memrchr(command, '/', length);
 
-	prof_profile_sampled(flame->fm_profile, &sampled);
-	if (command == NULL || *command == '\0' || *command == '\'' ||
-	    (target != NULL && strcmp(target, "command") != 0))
-		command = sampled.sa_comm;
-	length = strcspn(command, " ");
-	slash = memrchr(command, '/', length);
 	if (slash != NULL && slash + 1 < command + length) {
 		length -= (size_t)(slash + 1 - command);
 		command = slash + 1;
 	}
 	(void)snprintf(name, size, "%.*s", (int)length, command);
+}
+
+/*
+ * With another target a command only says how long to record; of an import it
+ * is the other recorder's.
+ */
+void
+prof_send_program(const struct prof_reader *reader, char *name, size_t size)
+{
+	const char *command = prof_reader_info(reader, "command");
+	const char *target = prof_reader_info(reader, "target");
+
+	name[0] = '\0';
+	if (command != NULL && *command != '\'' &&
+	    prof_reader_info(reader, "import") == NULL &&
+	    (target == NULL || strcmp(target, "command") == 0))
+		put_program(command, name, size);
+}
+
+void
+prof_send_service(const struct prof_reader *reader,
+    const struct prof_profile *profile, char *name, size_t size)
+{
+	struct prof_sampled sampled;
+
+	prof_send_program(reader, name, size);
+	if (name[0] != '\0')
+		return;
+	prof_profile_sampled(profile, &sampled);
+	put_program(sampled.sa_comm, name, size);
 	if (name[0] == '\0')
 		(void)snprintf(name, size, "unknown_service");
 }

@@ -27,9 +27,6 @@ void	prof_export_put(const struct prof_flame *flame, size_t n,
 const char *prof_export_unit(const struct prof_event_info *info);
 /* Of the event's own unit; 0: not known. */
 uint64_t prof_export_period(const struct prof_event_info *info);
-/* What was recorded, in a word: the program, or the process sampled most. */
-void	prof_export_service(const struct prof_flame *flame, char *name,
-	    size_t size);
 /*
  * The function of a label, also one that was inlined, and its name (or what
  * else the label is); its source, where the label is a line of it: the length

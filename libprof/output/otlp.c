@@ -15,6 +15,7 @@
 #include "locations.h"
 #include "profile/profile_impl.h"
 #include "protobuf.h"
+#include "send.h"
 
 /* Fields of the messages, as the format numbers them. */
 enum { DATA_RESOURCE_PROFILES = 1, DATA_DICTIONARY };
@@ -454,7 +455,8 @@ put_resource(struct otlp *otlp, struct prof_buf *out)
 	struct prof_buf message = { 0 };
 	char service[64];
 
-	prof_export_service(otlp->ot_flame, service, sizeof(service));
+	prof_send_service(reader, otlp->ot_flame->fm_profile, service,
+	    sizeof(service));
 	put_fact(otlp, &message, "service.name", service);
 	put_fact(otlp, &message, "host.name",
 	    prof_reader_info(reader, "machine.host"));

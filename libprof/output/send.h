@@ -7,6 +7,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "prof.h"
+
+/* Name of the recorded program; "": it was not started by its recorder. */
+void	prof_send_program(const struct prof_reader *reader, char *name,
+	    size_t size);
+/* The same, or else the name of the process with the most samples. */
+void	prof_send_service(const struct prof_reader *reader,
+	    const struct prof_profile *profile, char *name, size_t size);
+
 /*
  * The JSON body of a request with a profile of pprof and its labels: keys and
  * values in turns, NULL-ended.  Of Pyroscope's push.v1.PusherService/Push, or

@@ -89,31 +89,12 @@ const struct prof_cmd cmd_push = {
 /* -------------------------------------------------------------- labels */
 
 const char *
-push_label(const struct push_labels *labels, const struct prof_reader *reader,
-    const char *key)
+push_label(const struct push_labels *labels, const char *key)
 {
-	char name[128];
-
 	for (size_t n = 0; n < labels->pl_n; n++)
 		if (strcmp(labels->pl_key[n], key) == 0)
 			return (labels->pl_value[n]);
-	snprintf(name, sizeof(name), "label.%.100s", key);
-	return (prof_reader_info(reader, name));
-}
-
-const char *
-push_service(const struct prof_reader *reader, char *service, size_t size)
-{
-	const char *command = prof_reader_info(reader, "command"), *at;
-	size_t length;
-
-	if (command == NULL)
-		return ("");
-	length = strcspn(command, " ");
-	at = memrchr(command, '/', length);
-	at = at == NULL ? command : at + 1;
-	snprintf(service, size, "%.*s", (int)(command + length - at), at);
-	return (service);
+	return (NULL);
 }
 
 static bool

@@ -40,7 +40,6 @@ struct push {
 
 struct push_kind {
 	const char	*pk_prefix;	/* of the URL */
-	const char	*pk_form;	/* how one is written */
 	const char	*pk_rows;	/* what is counted: "rows" */
 	/*
 	 * With the privileges of the caller, before any file is opened: start
@@ -57,12 +56,7 @@ extern const struct push_kind push_otlp;
 extern const struct push_kind push_pyroscope;
 extern const struct push_kind push_parca;
 
-/* The value of a label, of the user's or else the recording's; or NULL. */
-const char *push_label(const struct push_labels *labels,
-	    const struct prof_reader *reader, const char *key);
-
-/* The program's name in the recorded command, or "". */
-const char *push_service(const struct prof_reader *reader, char *service,
-	    size_t size);
+/* The value of a label, or NULL. */
+const char *push_label(const struct push_labels *labels, const char *key);
 
 #endif /* PUSH_H */

@@ -62,17 +62,18 @@ labels_make(const struct push *push, const struct prof_reader *reader,
 	    "version", "build-id" };
 	const struct push_labels *own = &push->pu_labels;
 
-	labels->sl_host = push_label(own, reader, "host");
-	labels->sl_boot = push_label(own, reader, "boot");
-	labels->sl_service = push_label(own, reader, "service");
-	labels->sl_version = push_label(own, reader, "version");
-	labels->sl_build_id = push_label(own, reader, "build-id");
+	labels->sl_host = push_label(own, "host");
+	labels->sl_boot = push_label(own, "boot");
+	labels->sl_service = push_label(own, "service");
+	labels->sl_version = push_label(own, "version");
+	labels->sl_build_id = push_label(own, "build-id");
 	if (labels->sl_host == NULL)
 		labels->sl_host = prof_reader_info(reader, "machine.host");
 	if (labels->sl_boot == NULL)
 		labels->sl_boot = prof_reader_info(reader, "machine.boot");
+	prof_send_program(reader, service, size);
 	if (labels->sl_service == NULL)
-		labels->sl_service = push_service(reader, service, size);
+		labels->sl_service = service;
 	for (size_t n = 0; n < own->pl_n; n++) {
 		size_t c = 0;
 
@@ -256,7 +257,6 @@ clickhouse_file(struct push *push, struct prof_reader *reader,
 
 const struct push_kind push_clickhouse = {
 	.pk_prefix = "clickhouse+",
-	.pk_form = "clickhouse+http://HOST:8123/DATABASE",
 	.pk_rows = "rows",
 	.pk_open = clickhouse_open,
 	.pk_file = clickhouse_file,

@@ -13,7 +13,7 @@
 #include "push.h"
 
 #define MAX_ANSWER	(64u << 10)
-#define MAX_LABELS	(2 * (2 * PUSH_LABELS + 4) + 1)
+#define MAX_LABELS	(2 * (PUSH_LABELS + 3) + 1)
 
 /* A profile as a receiver wants it. */
 struct body {
@@ -97,13 +97,12 @@ label_add(struct labels *labels, const char *key, const char *value)
 	labels->la_text[labels->la_n++] = value;
 }
 
-/* Of the user, then of the recording, by the receiver's names for them. */
+/* The user's, by the receiver's names for them. */
 static void
 labels_own(struct labels *labels, const struct push *push,
-    const struct prof_reader *reader, const char *const names[][2])
+    const char *const names[][2])
 {
 	const struct push_labels *own = &push->pu_labels;
-	const char *key, *value;
 
 	for (size_t n = 0; n < own->pl_n; n++) {
 		size_t i = 0;
@@ -113,19 +112,6 @@ labels_own(struct labels *labels, const struct push *push,
 			i++;
 		label_add(labels, names[i][0] != NULL ? names[i][1] :
 		    own->pl_key[n], own->pl_value[n]);
-	}
-	for (size_t n = 0; prof_reader_info_at(reader, n, &key, &value);
-	    n++) {
-		size_t i = 0;
-
-		if (strncmp(key, "label.", 6) != 0 ||
-		    push_label(own, reader, key + 6) != value)
-			continue;
-		while (names[i][0] != NULL &&
-		    strcmp(key + 6, names[i][0]) != 0)
-			i++;
-		label_add(labels, names[i][0] != NULL ? names[i][1] :
-		    key + 6, value);
 	}
 }
 
@@ -139,34 +125,32 @@ labels_of_series(struct labels *labels, const struct push *push,
 	};
 	const struct push_labels *own = &push->pu_labels;
 	const struct prof_event_info *info = NULL;
-	const char *service = push_service(reader, labels->la_service,
-	    sizeof(labels->la_service));
 
+	prof_send_service(reader, profile, labels->la_service,
+	    sizeof(labels->la_service));
 	for (size_t e = 1; e < prof_reader_nevents(reader) && info == NULL;
 	    e++)
 		if (prof_profile_count(profile, e) > 0)
 			info = prof_reader_event(reader, e);
 	label_add(labels, "__name__", info != NULL && !info->pi_is_call &&
 	    strcmp(info->pi_unit, "ns") == 0 ? "process_cpu" : "events");
-	if (push_label(own, reader, "service") == NULL)
-		label_add(labels, "service_name", *service != '\0' ?
-		    service : "unknown_service");
-	if (push_label(own, reader, "host") == NULL)
+	if (push_label(own, "service") == NULL)
+		label_add(labels, "service_name", labels->la_service);
+	if (push_label(own, "host") == NULL)
 		label_add(labels, "host",
 		    prof_reader_info(reader, "machine.host"));
-	labels_own(labels, push, reader, names);
+	labels_own(labels, push, names);
 }
 
 static void
-labels_of_resource(struct labels *labels, const struct push *push,
-    const struct prof_reader *reader)
+labels_of_resource(struct labels *labels, const struct push *push)
 {
 	static const char *const names[][2] = {
 		{ "service", "service.name" }, { "version", "service.version" },
 		{ "host", "host.name" }, { NULL, NULL }
 	};
 
-	labels_own(labels, push, reader, names);
+	labels_own(labels, push, names);
 }
 
 /* How many profiles OpenTelemetry counts. */
@@ -197,7 +181,7 @@ body_make(const struct push *push, const struct prof_reader *reader,
 	char *bytes;
 
 	if (is_otlp)
-		labels_of_resource(&labels, push, reader);
+		labels_of_resource(&labels, push);
 	else
 		labels_of_series(&labels, push, reader, profile);
 	bytes = prof_export(profile, receiver->rc_format, &options, &length,
@@ -344,16 +328,15 @@ out:
 	return (rv);
 }
 
-#define KIND(name, scheme, form)					\
+#define KIND(name, scheme)						\
 const struct push_kind push_##name = {					\
 	.pk_prefix = (scheme),						\
-	.pk_form = (form),						\
 	.pk_rows = "profiles",						\
 	.pk_open = profile_open,					\
 	.pk_file = profile_file,					\
 	.pk_close = profile_close,					\
 }
 
-KIND(otlp, "otlp+", "otlp+http://HOST:4318");
-KIND(pyroscope, "pyroscope+", "pyroscope+http://HOST:4040");
-KIND(parca, "parca+", "parca+http://HOST:7070");
+KIND(otlp, "otlp+");
+KIND(pyroscope, "pyroscope+");
+KIND(parca, "parca+");
