@@ -14,7 +14,7 @@
  * another between.  Code that was made in memory lies elsewhere in each
  * process, so neither range nor address of it is shown.
  *
- * Called by pprof.c.
+ * Called by locations.c.
  */
 #include <stdlib.h>
 
