@@ -76,6 +76,24 @@ print('ok: the bytes of export, as the three publish their requests')
 END
 "$python" check.py || fail "a request is another one"
 
+# What perf recorded is not perf.
+cat >other.txt <<'END'
+# ========
+# cmdline : /usr/bin/perf record -a sleep 1
+# ========
+myapp 7 [000] 1.000001: 250 cycles:
+	1145 main+0x1 (/bin/prog)
+
+END
+expect 0 "$DTPROF" push "otlp+$at/takes" other.txt
+expect 0 "$DTPROF" push "pyroscope+$at/takes" other.txt
+python3 - <<'END' || fail "the service of an import"
+import json
+otlp, series = [json.loads(line)['body'] for line in open('log')][-2:]
+assert 'myapp' in otlp and 'perf' not in otlp
+assert '"service_name","value":"myapp"' in series, series
+END
+
 expect 0 "$DTPROF" push --timeout 20s "otlp+$at/after/2/0" a.dtp
 [ "$(grep -c '/after/2/0' log)" = 3 ] || fail "it was not tried three times"
 expect 1 "$DTPROF" push --timeout 0s "otlp+$at/status/429" a.dtp
