@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * See places.h.  Called by pprof.c and perf_script.c.
+ * See places.h.  Called by pprof.c, perf_script.c and store.c.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -178,6 +178,20 @@ say_table(struct prof_places *places, struct module *module)
 	return (rv);
 }
 
+/* Of an address without a name, a kernel module's text says which it is. */
+static int
+say_module(struct prof_places *places, const char *name, uint64_t at)
+{
+	const struct prof_record record = {
+		.pr_type = PROF_R_MMAP, .pr_time_ns = 1,
+		.pr_pid = UINT32_MAX, .pr_tid = UINT32_MAX,
+		.pr_addr = at, .pr_len = PLACE,
+		.pr_path = name, .pr_comm = "",
+	};
+
+	return (prof_import_add(places->pa_import, &record));
+}
+
 /* A new name's place in its module. */
 static int
 add_place(struct prof_places *places, uint32_t number, bool in_kernel,
@@ -198,6 +212,7 @@ add_place(struct prof_places *places, uint32_t number, bool in_kernel,
 	};
 	uint64_t *place = prof_grow((void **)&places->pa_place,
 	    &places->pa_nplaces, &places->pa_cap_places, sizeof(*place));
+	int rv = 0;
 
 	if (name == NULL || place == NULL) {
 		free(name);
@@ -208,7 +223,12 @@ add_place(struct prof_places *places, uint32_t number, bool in_kernel,
 	if (name[0] != '\0')
 		prof_table_pack_function(&module->mo_body, &module->mo_table,
 		    &function);
+	else if (in_kernel && number != PROF_PLACES_KERNEL)
+		rv = say_module(places, function.tf_module,
+		    function.tf_address);
 	free(name);
+	if (rv == -1)
+		return (-1);
 	if (module->mo_body.bf_len < TABLE_BYTES)
 		return (0);
 	return (say_table(places, module) == -1 ||

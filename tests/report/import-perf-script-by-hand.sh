@@ -126,6 +126,14 @@ for text in ("w 0 0.000000: PERF_RECORD_COMM: w:1/1\n",
     done = imported(text)
     assert done.returncode == 1 and len(done.stderr.splitlines()) == 2, done
 print("what is none is said or refused")
+# Of an address without a symbol its module is known.
+done = imported("".join(
+    "w 1 1.00000%d: 3 cycles: \n\tffffffffc000001%d [unknown] ([%s])\n\n" %
+    (n, n, name) for n, name in enumerate(("ext4", "bpf", "kernel"))))
+assert done.returncode == 0, done.stderr
+done = run("report", "--by", "module", "--csv", "x.dtp")
+for name in "ext4", "bpf", "kernel":
+    assert b"[%s]" % name.encode() in done.stdout, done.stdout
 # A folded stack is none, though it looks like one.
 for text in ("main 12 pool: 5\n", "FOO bar: 3\n", "main 12\n", "a;b 1.5: 3\n"):
     done = imported(text)
