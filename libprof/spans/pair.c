@@ -33,12 +33,6 @@ struct key_bytes {
 	uint32_t	kb_ended;	/* its generation */
 };
 
-static int
-no_memory(struct prof_err *error)
-{
-	return (prof_fail_nomem(error));
-}
-
 /* How often this number of a process was given up; NULL: no memory. */
 static uint32_t *
 pid_ended(struct prof_spans *spans, uint32_t pid)
@@ -312,7 +306,7 @@ prof_spans_pair(struct prof_spans *spans, struct prof_err *error)
 	while ((rv = prof_reader_borrow(spans->ss_reader, &record)) == 1) {
 		spans->ss_last_ns = record->pr_time_ns;
 		if (record_take(spans, record) == -1)
-			return (no_memory(error));
+			return (prof_fail_nomem(error));
 	}
 	if (rv == -1)
 		*error = *prof_reader_error(spans->ss_reader);
@@ -325,7 +319,7 @@ prof_spans_pair(struct prof_spans *spans, struct prof_err *error)
 		for (size_t k = 0; k < kind->ks_pairs.pa_nkeys; k++)
 			if (key_close(kind, &kind->ks_pairs.pa_key[k],
 			    spans->ss_last_ns) == -1)
-				return (no_memory(error));
+				return (prof_fail_nomem(error));
 		prof_span_pairs_fini(&kind->ks_pairs);
 	}
 	return (0);
