@@ -99,7 +99,7 @@ kind_define(struct prof_spans *spans, size_t n, struct prof_err *error)
 	    prof_fail_nomem(error) : 0);
 }
 
-/* What became of events that are not in the file. */
+/* Begins and ends that were lost, skipped or stored late. */
 static void
 kind_account(const struct prof_spans *spans, struct span_kind *kind)
 {

@@ -59,7 +59,7 @@ def samples(path, event=None, *args):
 
 
 def sum_of(row):
-    """What became of the firings."""
+    """Events stored, lost and filtered."""
     return (row["stored"] + row["full"] + row["nested"] + row["filtered"] +
             row["error"])
 

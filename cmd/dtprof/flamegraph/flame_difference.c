@@ -20,7 +20,7 @@ base_time(const struct flame_options *fo)
 	    &fo->fo_time);
 }
 
-/* As of its times. */
+/* The filter of the base: its own, or else that of the new side. */
 static const char *
 base_filter(const struct flame_options *fo)
 {

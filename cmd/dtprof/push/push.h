@@ -17,7 +17,7 @@ struct push_labels {
 	char		*pl_texts[PUSH_LABELS];	/* owned */
 };
 
-/* What came of it. */
+/* What was sent. */
 struct push_counts {
 	uint64_t	 pc_samples;	/* in the recordings */
 	uint64_t	 pc_rows;	/* that the server has taken now */

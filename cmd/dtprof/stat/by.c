@@ -41,7 +41,7 @@ info_take(void *arg, const char *key, const char *value)
 	return (0);
 }
 
-/* Firings are counted; that one was lost, by the accounting. */
+/* The accounting counts what was lost. */
 static int
 lost_take(void *arg, const struct prof_record *record)
 {
@@ -82,7 +82,7 @@ events_keep(struct by *by)
 	return (0);
 }
 
-/* 0, or the exit status of a failure, which has been told. */
+/* 0, or the exit status of a failure, whose message was printed. */
 static int
 session_begin(struct by *by, const struct opt_strings *events)
 {
@@ -115,7 +115,7 @@ session_begin(struct by *by, const struct opt_strings *events)
 
 /* ----------------------------------------------------------- intervals */
 
-/* Before anything is written: what the output held before goes. */
+/* Empty the output file before the first write. */
 static void
 output_begin(struct by *by)
 {
@@ -147,7 +147,7 @@ interval_bound(struct by *by)
 	}
 }
 
-/* What has come since the last one; -1: told. */
+/* Print the events since the last interval; -1 with a message printed. */
 static int
 interval_end(struct by *by)
 {
@@ -190,7 +190,7 @@ interval_look(struct by *by)
 	return (interval_end(by));
 }
 
-/* 0, or -1: told. */
+/* 0, or -1 with a message printed. */
 static int
 session_wait(struct by *by)
 {
@@ -221,7 +221,7 @@ session_wait(struct by *by)
 	return (by->by_next_ns == 0 ? 0 : interval_end(by));
 }
 
-/* All of it, at the end; -1: told. */
+/* The totals, at the end; -1 with a message printed. */
 static int
 groups_read(struct by *by)
 {
@@ -235,7 +235,7 @@ groups_read(struct by *by)
 	return (0);
 }
 
-/* What is there stays until there is something to show. */
+/* An existing file keeps its contents until there is something to write. */
 static bool
 output_open(struct by *by)
 {

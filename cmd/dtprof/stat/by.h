@@ -80,7 +80,7 @@ bool	by_is_wanted(const struct count_options *co);
 /* 0, or -1 with a message printed. */
 int	by_check(const struct count_options *co,
 	    const struct opt_strings *events);
-/* What is to be aggregated; likewise. */
+/* Keys and measures by the options; likewise. */
 int	by_options(struct by *by);
 void	by_options_free(struct by *by);
 
@@ -94,7 +94,7 @@ int	by_rows_make(struct by *by);
 bool	by_figure(const struct by *by, const struct by_event *event,
 	    const struct prof_group *group, const struct by_column *column,
 	    double *value);
-/* The same as it is, but for a mean its sum. */
+/* The same as an exact integer; of a mean its sum. */
 bool	by_exact(const struct by *by, const struct by_event *event,
 	    const struct prof_group *group, const struct by_column *column,
 	    uint64_t *raw);
@@ -107,14 +107,14 @@ bool	by_is_time(const struct by_event *event,
 /* ------------------------------------------------- by_text.c, by_data.c */
 
 void	by_text(struct by *by);
-/* What makes it less than all of it. */
+/* Warn of events that the groups lack. */
 void	by_warn(const struct by *by);
-/* Of each row that is shown. */
+/* A histogram for each row that is shown. */
 void	by_histograms(const struct by *by, const struct by_event *event,
 	    struct out *out);
 size_t	by_rows_shown(const struct by *by, const struct by_event *event);
-void	by_key(const struct by *by, const struct by_event *event,
-	    const struct prof_group *group, size_t k, struct out *out);
+void	by_key(const struct by_event *event, const struct prof_group *group,
+	    size_t k, struct out *out);
 void	by_json(struct by *by);
 void	by_csv_head(struct by *by);
 void	by_csv(struct by *by);

@@ -27,7 +27,7 @@ emit_keys(const struct by *by, const struct by_event *event,
 	}
 }
 
-/* As the measure is signed. */
+/* Signed if the measure is. */
 static struct cell
 cell_value(const char *name, const struct dtp_measure *measure,
     uint64_t value)
@@ -91,7 +91,7 @@ emit_duration(const struct by *by, const struct by_event *event,
 	emit_buckets(by, of, measure, em);
 }
 
-/* What was asked for by name; sums wrap at 2^64. */
+/* Fields of --hist, --sum and the like; sums wrap at 2^64. */
 static void
 emit_values(const struct by *by, const struct by_event *event,
     const struct prof_group *group, struct emit *em)
@@ -216,7 +216,7 @@ by_json(struct by *by)
 	emit_end(&em);
 }
 
-/* Calls have all columns that others have; what has none is empty. */
+/* The event with most columns has those of all others. */
 static void
 begin_csv(struct by *by, struct emit *em)
 {

@@ -180,7 +180,7 @@ put_title(const struct by *by, const struct by_event *event,
 		out_str(out, " (ns)");
 	for (size_t k = 0; k < by->by_grouping.gp_nby; k++) {
 		OUT(out, k == 0 ? ", " : " ", by->by_grouping.gp_by[k], " ");
-		by_key(by, event, group, k, out);
+		by_key(event, group, k, out);
 	}
 	out_str(out, ":\n");
 }

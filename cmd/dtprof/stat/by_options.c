@@ -60,7 +60,7 @@ by_check(const struct count_options *co, const struct opt_strings *events)
 	return (0);
 }
 
-/* The measure of a field, a new one if need be; NULL: told. */
+/* The measure of a field, a new one if need be; NULL with a message printed. */
 static struct prof_measure *
 measure_of(struct by *by, const char *field)
 {

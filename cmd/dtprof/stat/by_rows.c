@@ -10,7 +10,7 @@
 
 #include "by.h"
 
-/* What is sorted by: a column, or a key. */
+/* The order of rows: by a column, or by a key. */
 struct by_order {
 	const struct by	*bo_by;
 	const struct by_event *bo_event;

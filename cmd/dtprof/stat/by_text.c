@@ -225,12 +225,11 @@ compare_errors(const void *a, const void *b)
 }
 
 void
-by_key(const struct by *by, const struct by_event *event,
-    const struct prof_group *group, size_t k, struct out *out)
+by_key(const struct by_event *event, const struct prof_group *group,
+    size_t k, struct out *out)
 {
 	struct prof_key_value key;
 
-	(void)by;
 	prof_group_key(event->be_event, group, k, &key);
 	if (key.kv_is_text)
 		out_text(out, key.kv_text);
@@ -247,7 +246,7 @@ put_error(const struct by *by, const struct by_event *event,
 	const char *name = error_name(-(int64_t)error->er_number);
 
 	for (size_t k = 0; k < by->by_grouping.gp_nby; k++) {
-		by_key(by, event, error->er_group, k, out);
+		by_key(event, error->er_group, k, out);
 		out_char(out, ' ');
 	}
 	if (name != NULL)
@@ -323,7 +322,7 @@ put_notes(const struct by *by, const struct by_event *event,
 		out_char(out, '\n');
 }
 
-/* What makes the table less than all of it. */
+/* Warn of events that the table lacks. */
 static void
 warn_less(const struct by *by, const struct by_event *event)
 {

@@ -104,7 +104,7 @@ sample_take(void *arg, const struct prof_record *record)
 {
 	struct trace *trace = arg;
 
-	/* What comes behind the last is neither shown nor missing. */
+	/* Samples beyond --limit are neither shown nor lost. */
 	if (is_at_limit(trace))
 		return (0);
 	trace->tr_shown++;
@@ -124,7 +124,7 @@ other_take(void *arg, const struct prof_record *record)
 
 /* ------------------------------------------------------------- session */
 
-/* 0, or the exit status of a failure, which has been told. */
+/* 0, or the exit status of a failure, whose message was printed. */
 static int
 session_begin(struct trace *trace, const struct prof_options *po,
     const struct opt_strings *events)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * How record, stat and trace come to an end before their targets have: by a
- * signal, or after --duration.  While a command runs, Ctrl-C is the command's business
- * (the terminal sends it to both; from kill(1) it is passed on), and all goes
- * on until the command has ended, or until the second Ctrl-C.  After other
- * signals and after --duration the command gets SIGTERM, once, since nobody
- * else would end it, and is given a while.
+ * signal, or after --duration.  While a command runs, Ctrl-C is the command's
+ * business (the terminal sends it to both; from kill(1) it is passed on), and
+ * all goes on until the command has ended, or until the second Ctrl-C.  After
+ * other signals and after --duration the command gets SIGTERM, once, since
+ * nobody else would end it, and is given a while.
  *
  * Called by the loops of record.c, trace.c, count_run.c and by.c.
  */
