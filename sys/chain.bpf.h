@@ -261,9 +261,14 @@ dtp_chain_frame(__u32 index, struct dtp_chain_walk *walk)
 	__u64 previous, mark;
 
 	(void)index;
-	if (walk->cw_frame == 0 || bpf_probe_read_user(uw->uw_script_frame,
-	    DTP_CHAIN_FRAME * 8, (void *)walk->cw_frame) != 0)
+	if (walk->cw_frame == 0)
 		return (1);
+	/* What is outside of a frame that cannot be read is not known. */
+	if (bpf_probe_read_user(uw->uw_script_frame, DTP_CHAIN_FRAME * 8,
+	    (void *)walk->cw_frame) != 0) {
+		(void)dtp_script_boundary(uw, DTP_W_TRUNCATED, 0);
+		return (1);
+	}
 	previous = dtp_chain_word(uw, chain->ch_previous);
 	mark = dtp_chain_word(uw, chain->ch_mark) >>
 	    ((chain->ch_mark & 7) * 8) & 0xff;

@@ -3,7 +3,7 @@
 # callbacks through C code, exceptions, generators, coroutines and code that is
 # compiled and freed, the Python frames of each sample are the list that the
 # interpreter itself has at that moment: functions, files and lines.  Nobody
-# traces the program meanwhile.
+# traces the program meanwhile.  A frame that cannot be read truncates a stack.
 #
 # Easy to get wrong: frames of another thread, of a generator that waits, of a
 # function that is just being called; the line of a caller; code that took the
@@ -53,3 +53,53 @@ ok "$(cat traced)"
     "$DTPROF" report y.dtp >report.txt || fail "reports"
 $python "$SRC/tests/interop/python_frames.py" all.script all.json \
     default.json only.json report.txt || fail "see above"
+
+# Of 300 calls some frames are on a page that cannot be read.
+cat >unread.py <<'EOF'
+import ctypes
+import os
+import sys
+
+libc = ctypes.CDLL(None)
+
+def known(path):
+    try:
+        os.stat(path)
+    except OSError:
+        pass
+
+def down(n):
+    if n > 0:
+        return down(n - 1)
+    known("/known/before")
+    frame = sys._getframe(150)
+    page = ctypes.c_void_p(
+        ctypes.c_void_p.from_address(id(frame) + 24).value & -4096)
+    del frame
+    libc.mprotect(page, 4096, 0)
+    known("/known/without")
+    libc.mprotect(page, 4096, 3)
+
+down(300)
+EOF
+"$DTPROF" record -q -o u.dtp -e syscall:newfstatat:entry -- \
+    $python unread.py || fail "record"
+"$DTPROF" script --json u.dtp >unread.json 2>/dev/null || fail "script"
+$python - <<'EOF' || fail "see above"
+import json
+
+whole = ["known"] + 301 * ["down"] + ["<module>"]
+seen = {}
+for line in open("unread.json"):
+    record = json.loads(line)
+    path = str(record.get("args", {}).get("filename"))
+    if path.startswith("/known/"):
+        seen[path[7:]] = [f["function"] if f["kind"] == "py" else f["kind"]
+                          for f in record["user_frames"]
+                          if f["kind"] != "native"]
+print({name: len(frames) for name, frames in seen.items()})
+assert seen["before"] == whole, seen["before"]
+cut = seen["without"]
+assert 100 < len(cut) < 250 and cut == whole[:len(cut) - 1] + ["boundary"], cut
+EOF
+ok "a stack with a frame that cannot be read is truncated there"

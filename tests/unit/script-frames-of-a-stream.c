@@ -3,7 +3,8 @@
  * ASSERTION: script frames of a stream become frames of a recording with the
  * names and lines that their language reads from the process: 1,024 of them
  * beside 1,023 native ones in one record; a deep stack keeps its innermost and
- * its outermost frames, in order, with a gap between them.  What a process
+ * its outermost frames, in order, with a gap between them, and script frames
+ * behind which more were that could not be had end with that.  What a process
  * does to its memory costs a name, what is malformed is refused; many long
  * names come in tables that chunks can hold.
  *
@@ -212,6 +213,29 @@ try_many(const struct toy *toy)
 	}
 }
 
+/* A frame that could not be read: its run, with its place, is the last one. */
+static void
+try_unread(const struct toy *toy)
+{
+	const uint64_t pc[] = { 0x1000, 0x2000 };
+	const uint64_t frame[] = { word(0), (uintptr_t)toy, MAGIC,
+	    DTP_W_BOUNDARY(DTP_W_TRUNCATED, 0) };
+	const uint64_t run[] = { word(0), (uintptr_t)toy, MAGIC,
+	    DTP_W_BOUNDARY(DTP_W_INTERPRETER, 2),
+	    DTP_W_BOUNDARY(DTP_W_TRUNCATED, 0) };
+
+	CHECK(decode(pc, 2, 0, frame, 4) == 0);
+	CHECK(stream.sm_record.pr_nscript == 2);
+	CHECK(stream.sm_record.pr_script[1] ==
+	    PROF_WORD_BOUNDARY(PROF_BOUNDARY_TRUNCATED, 0));
+	CHECK(decode(pc, 2, 0, run, 5) == 0);
+	CHECK(stream.sm_record.pr_nscript == 2);
+	CHECK(stream.sm_record.pr_script[1] ==
+	    PROF_WORD_BOUNDARY(PROF_BOUNDARY_TRUNCATED, 2));
+	CHECK(decode(pc, 2, 0, frame + 3, 1) == 0);
+	CHECK(stream.sm_record.pr_nscript == 1);
+}
+
 /* A walk that left a frame out, and one that had a frame too many. */
 static void
 try_moved(const struct toy *toy)
@@ -381,6 +405,7 @@ main(void)
 		try_deep(n);
 	try_many(&plain);
 	try_malformed(&plain);
+	try_unread(&plain);
 	try_moved(&plain);
 	write_names(writer);
 	CHECK_OK(prof_writer_close(writer, &error), &error);

@@ -124,11 +124,34 @@ decode_turned(struct prof_stream *stream, uint32_t turned)
 	return (0);
 }
 
-/* The walk had no room for another frame: what is outside is not known. */
+/*
+ * The walk had no room for another frame, or could not read one: what is
+ * outside of the last run is not known.
+ */
 static bool
-script_is_full(const struct dtp_script *script)
+script_is_cut(const uint64_t *words, uint32_t n)
 {
-	return (script->sp_words >= DTP_MAX_SCRIPT - DTP_SCRIPT_WORDS);
+	return (n >= DTP_MAX_SCRIPT - DTP_SCRIPT_WORDS || (n > 0 &&
+	    words[n - 1] == DTP_W_BOUNDARY(DTP_W_TRUNCATED, 0)));
+}
+
+/* The boundary of the last run says so; how many words there are then. */
+static long
+script_cut(uint64_t *words, long n)
+{
+	const uint64_t none = PROF_WORD_BOUNDARY(PROF_BOUNDARY_TRUNCATED, 0);
+	struct prof_frame frame = { 0 };
+
+	/* The one that a walk adds has no run of its own. */
+	if (n > 0 && words[n - 1] == none)
+		n--;
+	if (n > 0)
+		prof_frame_unpack(words[n - 1], &frame);
+	if (frame.fr_kind != PROF_FRAME_BOUNDARY)
+		words[n++] = none;
+	else
+		words[n - 1] = none | prof_frame_instruction(&frame);
+	return (n);
 }
 
 static int
@@ -146,9 +169,8 @@ decode_script(struct prof_stream *stream, struct cursor *cursor)
 	    script->sp_words, stream->sm_script);
 	if (n == -1)
 		return (-1);
-	if (script_is_full(script) && n < DTP_MAX_SCRIPT)
-		stream->sm_script[n++] =
-		    PROF_WORD_BOUNDARY(PROF_BOUNDARY_TRUNCATED, 0);
+	if (script_is_cut(words, script->sp_words))
+		n = script_cut(stream->sm_script, n);
 	pr->pr_script = stream->sm_script;
 	pr->pr_nscript = (uint32_t)n;
 	return (0);
