@@ -14,6 +14,7 @@
 #include "symbols_impl.h"
 
 #define MAX_NAMED	3
+#define MAX_SAID	16	/* all that have no file */
 
 /* No cure for what has no file of its own: the kernel, BPF programs. */
 static const struct {
@@ -77,9 +78,9 @@ is_of(const struct prof_function *fu, enum prof_unnamed why, bool is_file)
 
 /* Scripts have a function for each place without a name, all of one module. */
 static bool
-is_said(const char *const said[MAX_NAMED], unsigned n, const char *module)
+is_said(const char *const said[MAX_SAID], unsigned n, const char *module)
 {
-	for (n = n < MAX_NAMED ? n : MAX_NAMED; n > 0; n--)
+	for (n = n < MAX_SAID ? n : MAX_SAID; n > 0; n--)
 		if (strcmp(said[n - 1], module) == 0)
 			return (true);
 	return (false);
@@ -90,7 +91,7 @@ static void
 note_reason(struct prof_symbols *symbols, enum prof_unnamed why, bool is_file)
 {
 	const struct prof_function *fu;
-	const char *module = is_file ? "/" : "", *cure, *said[MAX_NAMED], *name;
+	const char *module = is_file ? "/" : "", *cure, *said[MAX_SAID], *name;
 	unsigned found = 0;
 	size_t length;
 	FILE *stream;
@@ -104,9 +105,12 @@ note_reason(struct prof_symbols *symbols, enum prof_unnamed why, bool is_file)
 		if (!is_of(fu, why, is_file))
 			continue;
 		name = fu->fu_module[0] == '\0' ? fu->fu_name : fu->fu_module;
-		if (is_said(said, found, name) || ++found > MAX_NAMED)
+		if (is_said(said, found, name))
 			continue;
-		said[found - 1] = name;
+		if (found < MAX_SAID)
+			said[found] = name;
+		if (++found > MAX_NAMED)
+			continue;
 		fprintf(stream, "%s%s", found == 1 ? "unresolved addresses "
 		    "in " : ", ", name);
 	}
