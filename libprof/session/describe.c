@@ -313,7 +313,7 @@ prof_describe_overhead(struct prof_session *session)
 		if (say_info(session, "less.rate", text) == -1)
 			return (-1);
 	}
-	if (ov->ov_detached[0] != '\0' &&
+	if (ov->ov_detached != NULL &&
 	    say_info(session, "less.probes", ov->ov_detached) == -1)
 		return (-1);
 	return (say_notes(session));

@@ -104,6 +104,7 @@ void
 prof_overhead_free(struct prof_overhead *ov)
 {
 	free(ov->ov_event_ns);
+	free(ov->ov_detached);
 }
 
 /* ------------------------------------------------------------- probes */
@@ -143,7 +144,7 @@ probe_detach(struct prof_session *session, struct prof_event *event,
 {
 	struct prof_overhead *ov = &session->se_overhead;
 	const struct prof_source *source = source_of(session);
-	const size_t used = strlen(ov->ov_detached);
+	char *before = ov->ov_detached;
 	char text[512];
 
 	if (prof_session_drop(session, source, event) == -1) {
@@ -151,10 +152,14 @@ probe_detach(struct prof_session *session, struct prof_event *event,
 		return (prof_session_add_note(session, "cannot detach %s: %s",
 		    event->ev_name, session->se_error.pe_text));
 	}
-	snprintf(ov->ov_detached + used, sizeof(ov->ov_detached) - used,
-	    "%s%s detached after %.1f s", used > 0 ? ", " : "",
+	if (asprintf(&ov->ov_detached, "%s%s%s detached after %.1f s",
+	    before == NULL ? "" : before, before == NULL ? "" : ", ",
 	    event->ev_name, (double)prof_clock_ran_ns(
-	    &session->se_plan.pn_clock) / 1e9);
+	    &session->se_plan.pn_clock) / 1e9) == -1) {
+		ov->ov_detached = before;
+		return (prof_fail_nomem(&session->se_error));
+	}
+	free(before);
 	snprintf(text, sizeof(text), "%s detached, nothing of it is recorded "
 	    "from here on: overhead was %.2f%% of all CPUs, above "
 	    "--max-overhead %.3g", event->ev_name, 100 * share, 100 *

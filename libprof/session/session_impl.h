@@ -111,7 +111,7 @@ struct prof_overhead {
 	/* Of each event, at the last look; those that were detached. */
 	uint64_t	*ov_event_ns;
 	size_t		 ov_nevents;
-	char		 ov_detached[256];	/* "": none */
+	char		*ov_detached;	/* NULL: none */
 };
 
 int	prof_overhead_begin(struct prof_session *session);
