@@ -42,7 +42,6 @@ struct job {
 	struct net_ask	 jo_ask;
 	char		 jo_texts[NET_TEXTS_MAX];
 	const char	*jo_type;
-	const char	*jo_header;
 	char		 jo_url[NET_TEXTS_MAX + NET_URL_MAX];
 	uint8_t		*jo_body;	/* mapped */
 	uint8_t		*jo_packed;	/* compressed, or NULL */
@@ -156,8 +155,6 @@ headers_make(const struct job *job)
 		    job->jo_type);
 		list = call->cl_slist_append(list, type);
 	}
-	if (job->jo_header[0] != '\0')
-		list = call->cl_slist_append(list, job->jo_header);
 	if (job->jo_packed != NULL)
 		list = call->cl_slist_append(list, "Content-Encoding: gzip");
 	if (begin->nb_user[0] == '\0' && begin->nb_secret[0] != '\0') {
@@ -254,17 +251,11 @@ static bool
 texts_take(struct job *job)
 {
 	const char *at = job->jo_texts, *end = at + job->jo_ask.na_texts;
-	const char **to[] = { &job->jo_type, &job->jo_header };
 	const struct net_begin *begin = &job->jo_net->ne_begin;
 
 	snprintf(job->jo_url, sizeof(job->jo_url), "%s%s", begin->nb_url, at);
-	for (size_t n = 0; n < 2; n++) {
-		at += strlen(at) + 1;
-		if (at >= end)
-			return (false);
-		*to[n] = at;
-	}
-	return (true);
+	job->jo_type = at + strlen(at) + 1;
+	return (job->jo_type < end);
 }
 
 static bool

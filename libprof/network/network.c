@@ -206,12 +206,11 @@ ask_send(const struct prof_network *network,
     const struct prof_request *request, struct net_ask *ask, int body,
     const struct prof_wire_limit *limit)
 {
-	const char *const parts[] = { request->rq_path, request->rq_type,
-	    request->rq_header };
+	const char *const parts[] = { request->rq_path, request->rq_type };
 	char texts[NET_TEXTS_MAX];
 	size_t at = 0, size;
 
-	for (size_t n = 0; n < 3; n++) {
+	for (size_t n = 0; n < 2; n++) {
 		const char *text = parts[n] == NULL ? "" : parts[n];
 
 		size = strlen(text) + 1;

@@ -34,7 +34,6 @@ struct prof_network_options {
 struct prof_request {
 	const char	*rq_path;	/* behind the URL, or "" */
 	const char	*rq_type;	/* Content-Type, or NULL */
-	const char	*rq_header;	/* one more, or NULL */
 	const void	*rq_body;
 	size_t		 rq_length;
 	bool		 rq_gzip;	/* the child compresses the body */

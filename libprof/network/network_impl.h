@@ -23,7 +23,7 @@ struct net_begin {
 	char		nb_secret[PROF_NETWORK_SECRET];	/* "": none */
 };
 
-/* Behind it: path, type and header, each with its NUL. */
+/* Behind it: path and type, each with its NUL. */
 struct net_ask {
 	uint64_t	na_length;	/* of the body */
 	uint64_t	na_max_answer;

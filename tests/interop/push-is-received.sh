@@ -29,8 +29,8 @@ expect 0 "$DTPROF" push --secret-file token "otlp+$at/takes" a.dtp
 expect_out '^731 samples: 4 profiles in 1 batches sent$' "what was sent"
 expect 0 "$DTPROF" push --label service=shop --label version=1.42 \
     --label zone=a "otlp+$at/takes" a.dtp
-expect 0 "$DTPROF" push --label version=1.42 --label my-zone=a \
-    "pyroscope+$at/takes/" a.dtp
+expect 0 "$DTPROF" push --label version=1.42 \
+    --label 'my-zone=a"<\' "pyroscope+$at/takes/" a.dtp
 expect_out '1 profiles in 1 batches sent' "Pyroscope"
 expect 0 "$DTPROF" push "parca+$at/takes" a.dtp
 cat >check.py <<'END'
@@ -69,7 +69,7 @@ def series(request, labels):
     return {x['name']: x['value'] for x in labels(one['labels'])}
 got = series(pyroscope, lambda x: x)
 assert got == {'__name__': 'process_cpu', 'service_name': 'known',
-               'version': '1.42', 'my_zone': 'a'}, got
+               'version': '1.42', 'my_zone': 'a"<\\'}, got
 got = series(parca, lambda x: x['labels'])
 assert got == {'__name__': 'process_cpu', 'service_name': 'known'}, got
 print('ok: the bytes of export, as the three publish their requests')
