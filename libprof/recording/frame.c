@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * Frames as words, which is how records and recordings hold them, and
- * kinds, ends of walks and missing symbols by name.  Called by everybody who writes, reads or shows a frame.
+ * kinds, ends of walks and missing symbols by name.  Called by everybody who
+ * writes, reads or shows a frame.
  */
 #include "frame.h"
 

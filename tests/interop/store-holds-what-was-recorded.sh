@@ -24,10 +24,8 @@ store_start
 expect 1 "$DTPROF" push --timeout 0s "$store" /nowhere
 expect 0 "$DTPROF" store init "$store"
 expect 0 "$DTPROF" store init "$store"
-work="$B/tests/work/calls 20000"
-# shellcheck disable=SC2086 # a command
 "$DTPROF" record -q -o a.dtp -e cpu-clock -e syscall -F 997 -- \
-    $work >/dev/null || fail "no recording"
+    "$B/tests/work/calls" 20000 >/dev/null || fail "no recording"
 # A minute ends in it, if we are lucky; another program, other events.
 "$DTPROF" record -q -o b.dtp -e page-faults/period=1/ -e cpu-clock -- \
     sh -c 'ls -lR /usr/share/doc | sort | tail -1' >/dev/null ||

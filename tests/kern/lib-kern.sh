@@ -68,6 +68,12 @@ stat_begin()	# output argument ...
 	stats="$stats $!"
 }
 
+stats_wait()
+{
+	# shellcheck disable=SC2086 # a list of words
+	wait $stats || fail "stat: $(cat ./*.err)"
+}
+
 # bpftrace in the background, whose script prints "ready" when it begins; its
 # pid in $bpftrace.
 bpftrace_begin()	# script output

@@ -62,8 +62,7 @@ END
 bpftrace_begin count.bt theirs
 echo go >gate
 wait $target || fail "the program failed"
-# shellcheck disable=SC2086 # a list of words
-wait $stats || fail "stat: $(cat ./*.err)"
+stats_wait
 wait "$recorder" || fail "record: $(cat err)"
 kill -INT "$bpftrace"
 wait "$bpftrace"

@@ -33,7 +33,8 @@ emit_names(struct emit *em, const char *name,
 			    COUNT("offset", frame.sf_offset));
 		} else {
 			EMIT(em, UNKNOWN("function"),
-			    WORD("unresolved", prof_unnamed_name(fu->fu_unnamed)));
+			    WORD("unresolved",
+			    prof_unnamed_name(fu->fu_unnamed)));
 		}
 		EMIT(em, TEXT("module", fu->fu_module),
 		    WORD("kind", prof_frame_kind_name(fu->fu_kind)));
@@ -120,7 +121,8 @@ emit_sample(struct emit *em, const struct prof_record *record,
 	if (record->pr_nuser > 0 || record->pr_nscript > 0 ||
 	    record->pr_ustatus != PROF_STACK_NONE) {
 		EMIT(em, HEXES("user", record->pr_user, record->pr_nuser),
-		    WORD("user_status", prof_stack_status_name(record->pr_ustatus)),
+		    WORD("user_status",
+		    prof_stack_status_name(record->pr_ustatus)),
 		    WHERE(record->pr_nscript > 0, HEXES("script",
 		    record->pr_script, record->pr_nscript)));
 		emit_names(em, "user_frames", record, names, false);
