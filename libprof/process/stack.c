@@ -134,6 +134,20 @@ is_cut_at(const struct prof_lists *lists, uint32_t end)
 	return (prof_frame_code(&frame) == PROF_BOUNDARY_TRUNCATED);
 }
 
+/* Of which kind is a run?  One without a frame yet is of the next one's. */
+static unsigned
+run_kind(const struct prof_lists *lists, uint32_t at)
+{
+	struct prof_frame frame;
+
+	for (; at < lists->li_nscript; at++) {
+		prof_frame_unpack(lists->li_script[at], &frame);
+		if (prof_frame_is_script(&frame))
+			return (frame.fr_kind);
+	}
+	return (PROF_FRAME_BOUNDARY);
+}
+
 /* The native frame, from one on, that ran the words at to before end. */
 static uint32_t
 run_place(const struct prof_lists *lists, uint32_t at, uint32_t end,
@@ -148,13 +162,7 @@ run_place(const struct prof_lists *lists, uint32_t at, uint32_t end,
 	if (place != 0)
 		return (place > from && place <= lists->li_nnative ?
 		    place - 1 : NOWHERE);
-	/* One that has no frame yet is of the interpreter of the next. */
-	for (; at < lists->li_nscript; at++) {
-		prof_frame_unpack(lists->li_script[at], &frame);
-		if (prof_frame_is_script(&frame))
-			return (run_find(lists, frame.fr_kind, from));
-	}
-	return (NOWHERE);
+	return (run_find(lists, run_kind(lists, at), from));
 }
 
 static void
@@ -203,11 +211,7 @@ interpreter_at(const struct prof_lists *lists, uint32_t at, uint32_t place)
 	const struct prof_function *function;
 	struct prof_frame frame;
 
-	if (lists->li_symbols == NULL)
-		return (NULL);
-	prof_frame_unpack(lists->li_script[at], &frame);
-	if (!prof_frame_is_script(&frame) ||
-	    run_find(lists, frame.fr_kind, place) != place)
+	if (run_find(lists, run_kind(lists, at), place) != place)
 		return (NULL);
 	prof_frame_of_pc(lists->li_native[place], PROF_FRAME_NATIVE,
 	    place > 0, &frame);

@@ -59,6 +59,7 @@ cat >unread.py <<'EOF'
 import ctypes
 import os
 import sys
+import time
 
 libc = ctypes.CDLL(None)
 
@@ -80,7 +81,10 @@ def down(n):
     known("/known/without")
     libc.mprotect(page, 4096, 3)
 
+# An interpreter has frames when it was found, names while it lives.
+time.sleep(1)
 down(300)
+time.sleep(1)
 EOF
 "$DTPROF" record -q -o u.dtp -e syscall:newfstatat:entry -- \
     $python unread.py || fail "record"
