@@ -49,7 +49,11 @@ take_record(void *arg, const struct prof_record *record)
 {
 	struct seen *seen = arg;
 
-	if (record->pr_type == PROF_R_MMAP) {
+	/* What belongs to no process is the kernel's: a module by any name. */
+	if (record->pr_type == PROF_R_MMAP && record->pr_pid == UINT32_MAX) {
+		if (record->pr_addr < KERNEL)
+			abort();
+	} else if (record->pr_type == PROF_R_MMAP) {
 		if (seen->sn_nmemories == MAX_MEMORIES ||
 		    (record->pr_path[0] != '/' &&
 		    !prof_path_has_names(record->pr_path)))
