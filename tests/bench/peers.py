@@ -525,7 +525,7 @@ def main():
     tools, kept = [], {"seed": seed, "rounds": rounds}
     only = os.environ.get("BENCH_TOOLS")
     before = {}
-    if os.environ.get("BENCH_ADD"):
+    if os.environ.get("BENCH_ADD") and os.path.exists(sys.argv[1]):
         with open(sys.argv[1], encoding="ascii") as file:
             before = json.load(file)
     print("%d rounds, seed %d, load %s; median (least to most)" % (
