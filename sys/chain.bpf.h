@@ -129,6 +129,35 @@ dtp_chain_find_thread(struct dtp_chain_walk *walk)
 /* ------------------------------------------------------------- frames */
 
 /*
+ * Where the next frame or boundary goes, of which the first ones take so many
+ * words; without branches.  Of a deep stack the innermost frames stay, and the
+ * others take turns, so that its root is there.
+ */
+DTP_INLINE void
+dtp_chain_place(struct dtp_unwind *uw, __u64 words)
+{
+	__u64 at = uw->uw_script_inner, outer = uw->uw_outer;
+	__u64 is_inner = (__s64)(at - DTP_INNER_SCRIPT) >> 63;
+
+	uw->uw_script_inner = at + (words & is_inner);
+	uw->uw_outer = outer + 1 + is_inner;
+	uw->uw_nscript = at + (outer & (DTP_OUTER_SCRIPT - 1)) *
+	    DTP_SCRIPT_WORDS;
+}
+
+/* All words that there are, those of the circle too. */
+DTP_INLINE void
+dtp_chain_end(struct dtp_unwind *uw)
+{
+	__u64 outer = uw->uw_outer, is_full;
+
+	is_full = (__s64)(DTP_OUTER_SCRIPT - 1 - outer) >> 63;
+	barrier_var(is_full);
+	uw->uw_nscript = uw->uw_script_inner + ((outer & ~is_full) |
+	    (DTP_OUTER_SCRIPT & is_full)) * DTP_SCRIPT_WORDS;
+}
+
+/*
  * A text that a code object points to; mostly that of the frame before, which
  * is there still.  *were_read: the bit, if it is resident.
  */
@@ -217,6 +246,7 @@ dtp_chain_put(struct dtp_chain_walk *walk)
 	at = (__s64)at < 0 ? 0 : at >> (chain->ch_shift & 7);
 	if (at > 0xffffff)
 		at = 0xffffff;
+	dtp_chain_place(uw, DTP_SCRIPT_WORDS);
 	return (dtp_script_add(uw, chain->ch_head | at, code,
 	    dtp_chain_check(walk, code)) != 0);
 }
@@ -243,13 +273,15 @@ dtp_chain_run_end(struct dtp_chain_walk *walk, __u64 previous)
 		else if (uw->uw_script_runs != 0)
 			return (1);
 		else {
-			uw->uw_nscript = walk->cw_tries;
+			uw->uw_script_inner = walk->cw_tries;
+			uw->uw_outer = 0;
 			if (walk->cw_tries++ == DTP_CHAIN_TRIES)
 				return (1);
 		}
 		previous = outside;
 	}
 	walk->cw_frame = previous;
+	dtp_chain_place(uw, 1);
 	return (dtp_script_boundary(uw, DTP_W_INTERPRETER, 0) != 0);
 }
 
@@ -263,12 +295,9 @@ dtp_chain_frame(__u32 index, struct dtp_chain_walk *walk)
 	(void)index;
 	if (walk->cw_frame == 0)
 		return (1);
-	/* What is outside of a frame that cannot be read is not known. */
 	if (bpf_probe_read_user(uw->uw_script_frame, DTP_CHAIN_FRAME * 8,
-	    (void *)walk->cw_frame) != 0) {
-		(void)dtp_script_boundary(uw, DTP_W_TRUNCATED, 0);
+	    (void *)walk->cw_frame) != 0)
 		return (1);
-	}
 	previous = dtp_chain_word(uw, chain->ch_previous);
 	mark = dtp_chain_word(uw, chain->ch_mark) >>
 	    ((chain->ch_mark & 7) * 8) & 0xff;
@@ -308,7 +337,14 @@ dtp_chain_walk(struct dtp_unwind *uw)
 		walk.cw_frame = dtp_chain_load(walk.cw_record +
 		    walk.cw_chain->ch_record_frame);
 	}
+	uw->uw_script_inner = 0;
 	bpf_loop(DTP_CHAIN_FRAMES, dtp_chain_frame, &walk, 0);
+	/* What is outside of where it ended too early is not known. */
+	if (walk.cw_frame != 0) {
+		dtp_chain_place(uw, 1);
+		(void)dtp_script_boundary(uw, DTP_W_TRUNCATED, 0);
+	}
+	dtp_chain_end(uw);
 	return (0);
 }
 

@@ -145,7 +145,7 @@ dtp_put_script(struct dtp_walk *walk, struct dtp_rec *record, __u8 *to)
 		return;
 	record->dr_flags |= DTP_R_SCRIPT;
 	script->sp_words = bytes / 8;
-	script->sp_pad = 0;
+	script->sp_outer = walk->wk_scratch->sc_unwind.uw_outer;
 	bpf_probe_read_kernel(script + 1, bytes,
 	    walk->wk_scratch->sc_unwind.uw_script);
 }

@@ -434,7 +434,7 @@ dtp_uw_walk(struct dtp_unwind *uw, __u32 tgid)
 	uw->uw_first = 1;
 	uw->uw_doubt = uw->uw_sure = 0;
 	uw->uw_chain = uw->uw_nscript = uw->uw_keeps = 0;
-	uw->uw_kept_inner = 0;
+	uw->uw_kept_inner = uw->uw_outer = 0;
 	uw->uw_map.um_start = uw->uw_map.um_end = 0;
 	uw->uw_window = uw->uw_window_bytes = 0;
 	if (dtp_uw_registers(uw) != 0)

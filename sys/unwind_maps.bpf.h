@@ -90,8 +90,9 @@ struct dtp_unwind {
 	__u32	uw_keeps;	/* frames lie on the stack: kept.bpf.h */
 	__u32	uw_kept_inner;	/* words of the innermost frames */
 	__u32	uw_kept_by_fp;	/* uw_by_fp, of the frame it is at */
-	__u32	uw_pad3;
+	__u32	uw_outer;	/* put behind the first words, in a circle */
 	__u64	uw_script_runs;
+	__u64	uw_script_inner;	/* words before the circle */
 	__u64	uw_script_frame[16];
 	__u64	uw_code[DTP_CHAIN_CODE];
 	__u64	uw_text[DTP_CHAIN_TEXT];

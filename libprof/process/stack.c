@@ -10,7 +10,8 @@
  *
  * so the script frames are complete even where the walk over the native ones
  * ended early: runs without a native frame are callers of all native frames,
- * behind a boundary frame that says why.  What is inlined at a frame comes
+ * behind a boundary frame that says why.  Where one of the lists has a gap,
+ * runs behind it are counted from the root.  What is inlined at a frame comes
  * before it.  Called for each sample that is shown, and by profile/.
  */
 #include <string.h>
@@ -22,6 +23,7 @@
 #include "symbols_impl.h"
 
 #define NOWHERE	UINT32_MAX
+#define BESIDE	(NOWHERE - 1)	/* its native frame was left out */
 
 struct stack {
 	struct prof_frame *st_frame;
@@ -29,6 +31,11 @@ struct stack {
 	size_t		 st_n;		/* of all; the first st_max are kept */
 	unsigned	 st_kinds;	/* that are shown */
 	const char	*st_interpreter; /* its file; NULL: not known */
+	bool		 st_is_boundary; /* the last frame */
+	/* Behind a gap: runs, and native frames that execute them */
+	bool		 st_is_outer;
+	uint32_t	 st_nruns;
+	uint32_t	 st_nplaces;
 };
 
 unsigned
@@ -46,6 +53,7 @@ frame_add(struct stack *stack, const struct prof_frame *frame)
 	if (stack->st_n < stack->st_max)
 		stack->st_frame[stack->st_n] = *frame;
 	stack->st_n++;
+	stack->st_is_boundary = frame->fr_kind == PROF_FRAME_BOUNDARY;
 }
 
 static void
@@ -134,6 +142,24 @@ is_cut_at(const struct prof_lists *lists, uint32_t end)
 	return (prof_frame_code(&frame) == PROF_BOUNDARY_TRUNCATED);
 }
 
+/* Were frames left out behind a run that ends there? */
+static bool
+is_gap_at(const struct prof_lists *lists, uint32_t end)
+{
+	return (end + 1 < lists->li_nscript &&
+	    lists->li_script[end] == PROF_WORD_GAP);
+}
+
+/* The next gap in the native frames, before one of them. */
+static uint32_t
+native_gap(const struct prof_lists *lists, uint32_t from, uint32_t end)
+{
+	for (; from < end && from < lists->li_nnative; from++)
+		if (lists->li_native[from] == PROF_WORD_GAP)
+			return (from);
+	return (NOWHERE);
+}
+
 /* Of which kind is a run?  One without a frame yet is of the next one's. */
 static unsigned
 run_kind(const struct prof_lists *lists, uint32_t at)
@@ -148,10 +174,43 @@ run_kind(const struct prof_lists *lists, uint32_t at)
 	return (PROF_FRAME_BOUNDARY);
 }
 
+/* From here on: count what there is up to the root. */
+static void
+outer_begin(struct stack *stack, const struct prof_lists *lists, uint32_t at,
+    uint32_t native)
+{
+	const unsigned kind = run_kind(lists, at);
+
+	stack->st_is_outer = true;
+	for (; at < lists->li_nscript; at = run_end(lists, at) + 1)
+		stack->st_nruns++;
+	for (; (native = run_find(lists, kind, native)) != NOWHERE; native++)
+		stack->st_nplaces++;
+}
+
+/* The native frame that ran the words from at on, the next one behind a gap. */
+static uint32_t
+outer_place(struct stack *stack, const struct prof_lists *lists, uint32_t at,
+    uint32_t from)
+{
+	const unsigned kind = run_kind(lists, at);
+	const uint32_t nruns = stack->st_nruns--;
+	uint32_t place;
+
+	if (stack->st_nplaces < nruns)
+		return (lists->li_is_cut && native_gap(lists, from,
+		    NOWHERE) == NOWHERE ? NOWHERE : BESIDE);
+	do {
+		place = run_find(lists, kind, from);
+		from = place + 1;
+	} while (stack->st_nplaces-- > nruns && place != NOWHERE);
+	return (place);
+}
+
 /* The native frame, from one on, that ran the words at to before end. */
 static uint32_t
-run_place(const struct prof_lists *lists, uint32_t at, uint32_t end,
-    uint32_t from)
+run_place(struct stack *stack, const struct prof_lists *lists, uint32_t at,
+    uint32_t end, uint32_t from)
 {
 	struct prof_frame frame = { 0 };
 	uint32_t place;
@@ -159,10 +218,16 @@ run_place(const struct prof_lists *lists, uint32_t at, uint32_t end,
 	if (end < lists->li_nscript)
 		prof_frame_unpack(lists->li_script[end], &frame);
 	place = prof_frame_instruction(&frame);
-	if (place != 0)
+	if (place != 0 && !is_gap_at(lists, end))
 		return (place > from && place <= lists->li_nnative ?
 		    place - 1 : NOWHERE);
-	return (run_find(lists, run_kind(lists, at), from));
+	if (stack->st_is_outer)
+		return (outer_place(stack, lists, at, from));
+	place = run_find(lists, run_kind(lists, at), from);
+	if (native_gap(lists, from, place) == NOWHERE)
+		return (place);
+	outer_begin(stack, lists, at, from);
+	return (outer_place(stack, lists, at, from));
 }
 
 static void
@@ -219,12 +284,31 @@ interpreter_at(const struct prof_lists *lists, uint32_t at, uint32_t place)
 	return (function->fu_module[0] == '\0' ? NULL : function->fu_module);
 }
 
+/* Native frames up to one that executes a run, where the next ones begin. */
+static uint32_t
+place_add(struct stack *stack, struct prof_lists *lists, uint32_t native,
+    uint32_t place)
+{
+	uint32_t gap;
+
+	if (place != BESIDE) {
+		native_add(stack, lists, native, place);
+		return (place + 1);
+	}
+	gap = native_gap(lists, native, NOWHERE);
+	if (gap != NOWHERE)
+		native_add(stack, lists, native, gap + 1);
+	else if (stack->st_n > 0 && !stack->st_is_boundary)
+		boundary_add(stack, PROF_BOUNDARY_INTERPRETER);
+	return (gap == NOWHERE ? native : gap + 1);
+}
+
 size_t
 prof_stack_merge(struct prof_lists *lists, struct prof_frame *frames,
     size_t max)
 {
-	struct stack stack = { frames, max, 0,
-	    prof_stack_kinds(lists->li_frames), NULL };
+	struct stack stack = { .st_frame = frames, .st_max = max,
+	    .st_kinds = prof_stack_kinds(lists->li_frames) };
 	uint32_t at = 0, native = 0, end, place;
 
 	lists->li_is_folded = false;
@@ -232,19 +316,20 @@ prof_stack_merge(struct prof_lists *lists, struct prof_frame *frames,
 		lists->li_nscript = 0;
 	for (; at < lists->li_nscript; at = end + 1) {
 		end = run_end(lists, at);
-		place = run_place(lists, at, end, native);
+		place = run_place(&stack, lists, at, end, native);
 		if (place == NOWHERE)
 			break;
-		if (stack.st_interpreter == NULL)
+		if (stack.st_interpreter == NULL && place != BESIDE)
 			stack.st_interpreter = interpreter_at(lists, at,
 			    place);
-		native_add(&stack, lists, native, place);
-		if (at == end)
+		native = place_add(&stack, lists, native, place);
+		if (at == end && place != BESIDE)
 			native_add(&stack, lists, place, place + 1);
 		run_add(&stack, lists, at, end);
-		if (end > at && is_cut_at(lists, end))
+		if (is_cut_at(lists, end))
 			boundary_add(&stack, PROF_BOUNDARY_TRUNCATED);
-		native = place + 1;
+		if (is_gap_at(lists, end) && !stack.st_is_outer)
+			outer_begin(&stack, lists, end + 1, native);
 	}
 	native_add(&stack, lists, native, lists->li_nnative);
 	callers_add(&stack, lists, at);

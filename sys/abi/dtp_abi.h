@@ -37,6 +37,12 @@
  */
 #define DTP_SCRIPT_WORDS	3
 #define DTP_MAX_SCRIPT		4095	/* words; times 8 is a mask */
+/*
+ * The walk over an interpreter's frames keeps its innermost ones in so many
+ * words, and behind them so many outermost ones, a power of two.
+ */
+#define DTP_INNER_SCRIPT	2556
+#define DTP_OUTER_SCRIPT	512
 #define DTP_MAX_ARGS		8
 #define DTP_MAX_VALUES		8
 #define DTP_MAX_DEREF		4
@@ -155,6 +161,10 @@ struct dtp_stack {
  * the frames that one run of an interpreter has; it says why, and which native
  * frame ran them (0: not known).  A run may have none: the interpreter had
  * just been called.
+ *
+ * The last frames and boundaries of a deep stack lie in a circle behind the
+ * others, each in as many words as a frame has: so many were put there, of
+ * which the last DTP_OUTER_SCRIPT are left.
  */
 #define DTP_W_BOUNDARY(why, place)					\
 	(6ULL << 56 | (__u64)(why) << 24 | (place))
@@ -163,7 +173,7 @@ struct dtp_stack {
 
 struct dtp_script {
 	__u32	sp_words;
-	__u32	sp_pad;
+	__u32	sp_outer;
 };
 
 /* How far a stack can be believed.  Appended, never renumbered. */
@@ -578,6 +588,8 @@ _Static_assert(sizeof(struct dtp_operand) == 16, "struct dtp_operand");
 _Static_assert(sizeof(struct dtp_test) == 24, "struct dtp_test");
 _Static_assert(sizeof(struct dtp_filter) == 392, "struct dtp_filter");
 _Static_assert(sizeof(struct dtp_config) == 2040, "struct dtp_config");
+_Static_assert(DTP_INNER_SCRIPT + 2 + DTP_OUTER_SCRIPT * DTP_SCRIPT_WORDS <=
+	DTP_MAX_SCRIPT, "DTP_OUTER_SCRIPT");
 _Static_assert(DTP_MAX_RECORD >= sizeof(struct dtp_rec) + 16 +
 	DTP_MAX_ARGS * DTP_STR_LEN + DTP_COMM_LEN + sizeof(struct dtp_values) +
 	sizeof(struct dtp_stack) + sizeof(struct dtp_script) +

@@ -23,7 +23,7 @@
 #include <linux/types.h>
 
 #define DTP_CHAINS		1024	/* processes; number 0 is nobody's */
-#define DTP_CHAIN_FRAMES	4096	/* looked at in a walk */
+#define DTP_CHAIN_FRAMES	8192	/* looked at in a walk */
 #define DTP_CHAIN_THREADS	4096
 #define DTP_CHAIN_TRIES		3	/* records that were being made */
 

@@ -3,7 +3,9 @@
 # callbacks through C code, exceptions, generators, coroutines and code that is
 # compiled and freed, the Python frames of each sample are the list that the
 # interpreter itself has at that moment: functions, files and lines.  Nobody
-# traces the program meanwhile.  A frame that cannot be read truncates a stack.
+# traces the program meanwhile.  A frame that cannot be read truncates a stack;
+# one of more frames than a record holds keeps its root and its leaf, also where
+# the native frames around it have a gap of their own.
 #
 # Easy to get wrong: frames of another thread, of a generator that waits, of a
 # function that is just being called; the line of a caller; code that took the
@@ -81,23 +83,38 @@ def down(n):
     known("/known/without")
     libc.mprotect(page, 4096, 3)
 
+def deep(n):
+    if n > 0:
+        return deep(n - 1)
+    known("/known/deep")
+
+def through(n):
+    if n > 0:
+        return list(map(through, [n - 1]))
+    known("/known/through")
+
 # An interpreter has frames when it was found, names while it lives.
 time.sleep(1)
 down(300)
+sys.setrecursionlimit(6000)
+deep(5000)
+through(400)
 time.sleep(1)
 EOF
 "$DTPROF" record -q -o u.dtp -e syscall:newfstatat:entry -- \
     $python unread.py || fail "record"
 "$DTPROF" script --json u.dtp >unread.json 2>/dev/null || fail "script"
 $python - <<'EOF' || fail "see above"
+import itertools
 import json
 
 whole = ["known"] + 301 * ["down"] + ["<module>"]
-seen = {}
+seen, kinds = {}, {}
 for line in open("unread.json"):
     record = json.loads(line)
     path = str(record.get("args", {}).get("filename"))
     if path.startswith("/known/"):
+        kinds[path[7:]] = [f["kind"] for f in record["user_frames"]]
         seen[path[7:]] = [f["function"] if f["kind"] == "py" else f["kind"]
                           for f in record["user_frames"]
                           if f["kind"] != "native"]
@@ -105,5 +122,16 @@ print({name: len(frames) for name, frames in seen.items()})
 assert seen["before"] == whole, seen["before"]
 cut = seen["without"]
 assert 100 < len(cut) < 250 and cut == whole[:len(cut) - 1] + ["boundary"], cut
+runs = [(name, len(list(same))) for name, same in
+        itertools.groupby(seen["deep"])]
+assert runs == [("known", 1), ("deep", 851), ("boundary", 1), ("deep", 510),
+                ("<module>", 1)], runs
+runs = [(name, len(list(same))) for name, same in itertools.groupby(
+    name for name in seen["through"] if name != "boundary")]
+assert runs == [("known", 1), ("through", 401), ("<module>", 1)], runs
+assert "boundary" in kinds["through"], kinds["through"]
+for name in "deep", "through":
+    assert kinds[name][-1] == "native", kinds[name][-9:]
 EOF
 ok "a stack with a frame that cannot be read is truncated there"
+ok "of 5,000 frames the root and the leaf are kept"

@@ -3,10 +3,10 @@
  * ASSERTION: script frames of a stream become frames of a recording with the
  * names and lines that their language reads from the process: 1,024 of them
  * beside 1,023 native ones in one record; a deep stack keeps its innermost and
- * its outermost frames, in order, with a gap between them, and script frames
- * behind which more were that could not be had end with that.  What a process
- * does to its memory costs a name, what is malformed is refused; many long
- * names come in tables that chunks can hold.
+ * its outermost frames, native and script ones alike, in order, with a gap
+ * between them, and script frames behind which more were that could not be had
+ * end with that.  What a process does to its memory costs a name, what is
+ * malformed is refused; many long names come in tables that chunks can hold.
  *
  * Easy to get wrong: a code object that moved or is another's by now, a name
  * without end, one across the end of a mapping, the same address after exec.
@@ -74,6 +74,7 @@ static struct prof_plan plan;
 static struct prof_stream stream;
 static uint32_t parts[2] = { 0, DTP_P_USTACK };
 static uint64_t bytes[DTP_MAX_RECORD / 8 + 1];
+static uint32_t outer;		/* of the script's words, were in the circle */
 
 static uint64_t
 word(uint32_t instruction)
@@ -101,6 +102,7 @@ decode(const uint64_t *native, uint32_t nnative, uint32_t turned,
 		memcpy(to, native, 8 * (size_t)nnative);
 	head = (void *)(to + nnative);
 	head->sp_words = nscript;
+	head->sp_outer = outer;
 	to = (void *)(head + 1);
 	if (nscript > 0)
 		memcpy(to, script, 8 * (size_t)nscript);
@@ -166,6 +168,50 @@ try_deep(uint32_t n)
 		CHECK(user[i] == 0x1000 + n - (DTP_MAX_UFRAMES + 1 - i));
 }
 
+/*
+ * Of so many script frames, each the end of a run if that is a multiple of
+ * 100, as the kernel leaves them: those of the innermost ones that it keeps,
+ * and all of the outermost ones.
+ */
+static void
+try_turned(const struct toy *toy, uint32_t n)
+{
+	uint64_t words[DTP_MAX_SCRIPT] = { 0 }, *to;
+	uint32_t i, inner = 0, at = 0, lost;
+	const uint64_t pc = 0x1000, *seen;
+
+	outer = 0;
+	for (i = 0; i < n + n / 100; i++) {
+		to = words + inner;
+		if (inner >= DTP_INNER_SCRIPT)
+			to += outer++ % DTP_OUTER_SCRIPT * DTP_SCRIPT_WORDS;
+		else
+			inner += i % 101 == 100 ? 1 : DTP_SCRIPT_WORDS;
+		to[0] = i % 101 == 100 ? DTP_W_BOUNDARY(DTP_W_INTERPRETER, 0) :
+		    word(i);
+		at = i % 101 == 100 ? 0 : i;
+		if (at != i)
+			continue;
+		to[1] = (uintptr_t)toy;
+		to[2] = MAGIC;
+	}
+	lost = outer > DTP_OUTER_SCRIPT ? outer - DTP_OUTER_SCRIPT : 0;
+	CHECK(decode(&pc, 1, 0, words, inner + (outer - lost) *
+	    DTP_SCRIPT_WORDS) == 0);
+	outer = 0;
+	seen = stream.sm_record.pr_script;
+	CHECK(stream.sm_record.pr_nscript == n + n / 100 - lost + (lost > 0));
+	n = stream.sm_record.pr_nscript;
+	CHECK((seen[n - 1] & 0xffffff) == at);
+	for (i = 0; i < n && seen[i] != PROF_WORD_GAP; i++)
+		CHECK((seen[i] & 0xffffff) == (i % 101 == 100 ? 0 : i));
+	CHECK((i == n) == (lost == 0));
+	for (i++; i < n; i++) {
+		at = i + lost - 1;
+		CHECK((seen[i] & 0xffffff) == (at % 101 == 100 ? 0 : at));
+	}
+}
+
 static void
 try_malformed(const struct toy *toy)
 {
@@ -181,6 +227,11 @@ try_malformed(const struct toy *toy)
 	CHECK(decode(&pc, 1, 600, NULL, 0) == -1);
 	CHECK(decode(many, DTP_MAX_UFRAMES, 1023, NULL, 0) == -1);
 	CHECK(decode(many, DTP_MAX_UFRAMES, 510, NULL, 0) == -1);
+	outer = 1;
+	CHECK(decode(&pc, 1, 0, cut, 2) == -1);
+	outer = UINT32_MAX;
+	CHECK(decode(&pc, 1, 0, many, DTP_OUTER_SCRIPT) == -1);
+	outer = 0;
 	CHECK(decode_one(toy, MAGIC, 0) == 0);
 	rec->dr_size -= 8;
 	CHECK(prof_stream_decode(&stream, rec) == -1);
@@ -404,6 +455,8 @@ main(void)
 	for (uint32_t n = DTP_MAX_UFRAMES + 1; n < NDEEP; n++)
 		try_deep(n);
 	try_many(&plain);
+	for (uint32_t n = 850; n < NDEEP; n++)
+		try_turned(&plain, n);
 	try_malformed(&plain);
 	try_unread(&plain);
 	try_moved(&plain);

@@ -16,9 +16,10 @@
 #define MAX	64
 
 /*
- * One character a frame, innermost first.  Native: a letter; script: a digit
- * for each frame, '|' a boundary without a place, '<' one whose place is the
- * next character's, a letter of the native list.
+ * One character a frame, innermost first.  Native: a letter, or '.' where
+ * frames were left out; script: a digit for each frame, '!' where frames were
+ * left out, '|' a boundary without a place, '<' one whose place is the next
+ * character's, a letter of the native list.
  */
 static const struct example {
 	const char	*ex_native;
@@ -42,6 +43,8 @@ static const struct example {
 	{ "a", "||", false, "a" },
 	{ "aEm", "12>E", false, "a12!m" },	/* the walk ended there */
 	{ "a", "12>E", false, "a?12!" },
+	{ "ab", "12!34|", false, "ab?12!34" },
+	{ "a.b", "1|2|", false, "a!1?2b" },
 };
 
 /* Place of a letter: of 'F' the second capital. */
@@ -67,6 +70,8 @@ make_script(const struct example *example, uint64_t *words)
 		if (*at == '|')
 			words[n++] = PROF_WORD_BOUNDARY(
 			    PROF_BOUNDARY_INTERPRETER, 0);
+		else if (*at == '!')
+			words[n++] = PROF_WORD_GAP;
 		else if (*at == '<' || *at == '>') {
 			why = *at == '<' ? PROF_BOUNDARY_INTERPRETER :
 			    PROF_BOUNDARY_TRUNCATED;
@@ -101,7 +106,8 @@ try_example(const struct example *example)
 	size_t n, i;
 
 	for (n = 0; example->ex_native[n] != '\0'; n++)
-		native[n] = (uint64_t)example->ex_native[n];
+		native[n] = example->ex_native[n] == '.' ? PROF_WORD_GAP :
+		    (uint64_t)example->ex_native[n];
 	lists.li_nnative = (uint32_t)n;
 	lists.li_nscript = make_script(example, script);
 	n = prof_stack_merge(&lists, frames, MAX);
@@ -136,9 +142,10 @@ try_random(void)
 
 	for (i = 0; i < MAX; i++) {
 		native[i] = i + 1;
-		script[i] = below(4) == 0 ? PROF_WORD_BOUNDARY(below(2),
-		    below(MAX + 2)) : (uint64_t)PROF_FRAME_JAVA <<
-		    PROF_WORD_KIND_SHIFT | rnd() >> 20;
+		script[i] = below(64) == 0 ? PROF_WORD_GAP : below(4) == 0 ?
+		    PROF_WORD_BOUNDARY(below(2), below(MAX + 2)) :
+		    (uint64_t)PROF_FRAME_JAVA << PROF_WORD_KIND_SHIFT |
+		    rnd() >> 20;
 	}
 	n = prof_stack_merge(&lists, frames, 2 * MAX + 2);
 	CHECK(n <= (size_t)lists.li_nnative + lists.li_nscript + 1);

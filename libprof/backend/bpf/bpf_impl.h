@@ -218,6 +218,7 @@ struct prof_stream {
 	char		 sm_comm[DTP_COMM_LEN + 1];
 	char		 sm_path[DTP_PATH_LEN];
 	uint64_t	 sm_user[DTP_MAX_UFRAMES + 1];	/* of a deep stack */
+	uint64_t	 sm_turned[DTP_MAX_SCRIPT + 1];	/* of a deep one */
 	uint64_t	 sm_script[DTP_MAX_SCRIPT];
 };
 

@@ -129,9 +129,10 @@ decode_turned(struct prof_stream *stream, uint32_t turned)
  * outside of the last run is not known.
  */
 static bool
-script_is_cut(const uint64_t *words, uint32_t n)
+script_is_cut(const struct dtp_script *script, const uint64_t *words, long n)
 {
-	return (n >= DTP_MAX_SCRIPT - DTP_SCRIPT_WORDS || (n > 0 &&
+	return ((script->sp_outer == 0 &&
+	    n >= DTP_MAX_SCRIPT - DTP_SCRIPT_WORDS) || (n > 0 &&
 	    words[n - 1] == DTP_W_BOUNDARY(DTP_W_TRUNCATED, 0)));
 }
 
@@ -154,22 +155,58 @@ script_cut(uint64_t *words, long n)
 	return (n);
 }
 
+/*
+ * The outer frames and boundaries of a deep stack in order, behind the inner
+ * ones; how many words these are then, -1: malformed.
+ */
+static long
+script_turn(const uint64_t *words, const struct dtp_script *script,
+    uint64_t *to)
+{
+	const uint32_t nouter = script->sp_outer,
+	    kept = nouter < DTP_OUTER_SCRIPT ? nouter : DTP_OUTER_SCRIPT;
+	const uint64_t *entry;
+	struct prof_frame frame;
+	uint32_t n, i;
+
+	if (script->sp_words < kept * DTP_SCRIPT_WORDS)
+		return (-1);
+	n = script->sp_words - kept * DTP_SCRIPT_WORDS;
+	memcpy(to, words, 8 * (size_t)n);
+	words += n;
+	if (nouter > kept)
+		to[n++] = PROF_WORD_GAP;
+	for (i = nouter - kept; i < nouter; i++) {
+		entry = words + i % DTP_OUTER_SCRIPT * DTP_SCRIPT_WORDS;
+		prof_frame_unpack(entry[0], &frame);
+		memcpy(to + n, entry, 8 * DTP_SCRIPT_WORDS);
+		n += frame.fr_kind == PROF_FRAME_BOUNDARY ? 1 :
+		    DTP_SCRIPT_WORDS;
+	}
+	return (n);
+}
+
 static int
 decode_script(struct prof_stream *stream, struct cursor *cursor)
 {
 	struct prof_record *pr = &stream->sm_record;
 	const struct dtp_script *script = cursor_take(cursor, sizeof(*script));
 	const uint64_t *words;
-	long n;
+	long n, nwords;
 
 	if (script == NULL || script->sp_words > DTP_MAX_SCRIPT ||
 	    (words = cursor_take(cursor, 8 * (size_t)script->sp_words)) == NULL)
 		return (-1);
-	n = prof_codes_words(stream->sm_plan->pn_codes, pr->pr_pid, words,
-	    script->sp_words, stream->sm_script);
+	nwords = script->sp_words;
+	if (script->sp_outer > 0) {
+		nwords = script_turn(words, script, stream->sm_turned);
+		words = stream->sm_turned;
+	}
+	n = nwords == -1 ? -1 : prof_codes_words(stream->sm_plan->pn_codes,
+	    pr->pr_pid, words, (size_t)nwords, stream->sm_script);
 	if (n == -1)
 		return (-1);
-	if (script_is_cut(words, script->sp_words))
+	if (script_is_cut(script, words, nwords))
 		n = script_cut(stream->sm_script, n);
 	pr->pr_script = stream->sm_script;
 	pr->pr_nscript = (uint32_t)n;
