@@ -355,11 +355,12 @@ void	input_say_limits(const char *command, struct prof_symbols *symbols);
 /* ------------------------------------------------------- input_store.c */
 
 /*
- * cm_begin of commands that read a store: of an operand that is one, ask for
- * what --filter, --from and --to want; these are then used up.
+ * For cm_begin of commands that read a store: of an operand that is one, ask
+ * for what --filter, --from and --to want; these are then used up.  by: what
+ * samples have to be told apart by (PROF_STORE_TIMES, ...).
  */
 int	input_store_begin(const struct prof_cmd *cmd, void *options, int n,
-	    char *const *operands);
+	    char *const *operands, unsigned by);
 /* What it got, and reads; NULL: error says why. */
 struct prof_reader *input_store_read(const char *url,
 	    struct prof_import **import, struct prof_err *error);

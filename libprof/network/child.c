@@ -26,7 +26,7 @@
 
 #define CONNECT_MS	10000
 #define GZIP_BITS	(15 + 16)
-#define GZIP_LEVEL	3
+#define GZIP_LEVEL	1
 #define TEXT		100	/* of an answer, in messages */
 
 struct net {

@@ -26,6 +26,13 @@ struct prof_sample {
 	struct prof_stack sm_script;	/* leaf: its instruction */
 };
 
+/* Behind a sample that prof_reader_borrow gave; borrowed as that is. */
+static inline const struct prof_sample *
+prof_sample_of(const struct prof_record *record)
+{
+	return ((const struct prof_sample *)(const void *)record);
+}
+
 /* One a thread; reader and error must outlive it.  Owned by caller. */
 struct prof_decoder;
 struct prof_decoder *prof_decoder_new(const struct prof_reader *reader,

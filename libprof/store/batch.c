@@ -34,9 +34,24 @@ prof_store_batch_number(struct prof_store_batch *batch, uint64_t attempt)
 		struct prof_store_rows *rows = &batch->sb_rows[t];
 
 		for (size_t n = 0; n < rows->sr_n; n++)
-			prof_put_le(rows->sr_bytes.bf_data +
-			    rows->sr_attempt[n], attempt, 8);
+			prof_put_le(rows->sr_bytes.bf_data + (
+			    rows->sr_is_columns ? rows->sr_attempt[0] + 8 * n :
+			    rows->sr_attempt[n]), attempt, 8);
 	}
+}
+
+void
+prof_store_batch_clear(struct prof_store_batch *batch)
+{
+	for (unsigned t = 0; t < PROF_STORE_TABLES; t++) {
+		struct prof_store_rows *rows = &batch->sb_rows[t];
+
+		rows->sr_n = rows->sr_bytes.bf_len = 0;
+		rows->sr_is_columns = false;
+		if (rows->sr_bytes.bf_failed)
+			prof_buf_free(&rows->sr_bytes);
+	}
+	batch->sb_samples = 0;
 }
 
 void
@@ -65,8 +80,7 @@ day_of(const struct prof_store_writer *writer)
 }
 
 static void
-head_put(struct prof_store_writer *writer, struct prof_buf *row,
-    const char *build)
+head_put(struct prof_store_writer *writer, struct prof_buf *row)
 {
 	const struct prof_store_labels *labels = &writer->sw_labels;
 
@@ -77,8 +91,8 @@ head_put(struct prof_store_writer *writer, struct prof_buf *row,
 	prof_row_text(row, labels->sl_boot);
 	prof_row_text(row, labels->sl_service);
 	prof_row_text(row, labels->sl_version);
-	prof_row_text(row, labels->sl_build_id != NULL ? labels->sl_build_id :
-	    build);
+	/* Of each process, with its samples. */
+	prof_row_text(row, labels->sl_build_id);
 	/* Containers and pods, which are not known yet. */
 	prof_row_text(row, "");
 	prof_row_text(row, "");
@@ -87,26 +101,24 @@ head_put(struct prof_store_writer *writer, struct prof_buf *row,
 	prof_row_uint(row, day_of(writer), 2);
 }
 
+/* None: a table takes no block of no rows. */
 static void
-sample_put(struct prof_store_writer *writer, struct prof_store_rows *rows,
-    const struct prof_row *from)
+samples_put(struct prof_store_writer *writer, struct prof_store_batch *batch)
 {
-	const struct prof_row_key *key = &from->ro_key;
-	struct prof_buf *row = row_begin(rows);
+	struct prof_store_rows *rows = &batch->sb_rows[PROF_STORE_SAMPLES];
 
-	head_put(writer, row, writer->sw_text[key->ke_build]);
-	prof_row_uint(row, key->ke_time, 4);
-	prof_row_text(row, prof_reader_event(writer->sw_reader,
-	    key->ke_event)->pi_name);
-	prof_row_uint(row, key->ke_pid, 4);
-	prof_row_uint(row, key->ke_tid, 4);
-	prof_row_uint(row, key->ke_cpu, 2);
-	prof_row_text(row, writer->sw_text[key->ke_comm]);
-	prof_row_uint(row, key->ke_renames, 4);
-	prof_row_text(row, "");
-	prof_row_uint(row, key->ke_stack, 8);
-	prof_row_uint(row, key->ke_weight, 8);
-	prof_row_uint(row, from->ro_n, 4);
+	for (size_t n = 0; n < writer->sw_nrows; n++) {
+		const struct prof_row *row = &writer->sw_row[n];
+
+		writer->sw_account[row->ro_key.ke_event].ac_rows++;
+		batch->sb_samples += row->ro_n;
+	}
+	if (writer->sw_nrows == 0 || row_begin(rows)->bf_failed)
+		return;
+	rows->sr_n = writer->sw_nrows;
+	rows->sr_is_columns = true;
+	prof_store_columns_put(writer, &rows->sr_bytes, batch->sb_number,
+	    batch->sb_day, rows->sr_attempt);
 }
 
 /* What the recording says of itself, with its first event alone. */
@@ -152,7 +164,7 @@ account_put(struct prof_store_writer *writer, struct prof_store_rows *rows,
 	struct prof_accounting sum = { 0 };
 	struct prof_buf *row = row_begin(rows);
 
-	head_put(writer, row, "");
+	head_put(writer, row);
 	prof_row_uint(row, writer->sw_minute * PROF_STORE_BATCH_S, 4);
 	prof_row_text(row, info->pi_name);
 	prof_row_uint(row, event, 4);
@@ -182,32 +194,26 @@ prof_store_part_end(struct prof_store_writer *writer, uint64_t to_ns,
     bool is_last)
 {
 	const size_t nevents = prof_reader_nevents(writer->sw_reader);
-	struct prof_store_batch batch = {
-		.sb_number = batch_number(writer), .sb_day = day_of(writer),
-	};
-	struct prof_store_rows *rows = batch.sb_rows;
+	struct prof_store_batch *batch = &writer->sw_batch;
+	struct prof_store_rows *rows = batch->sb_rows;
 	bool failed;
 	int rv;
 
-	for (size_t n = 0; n < writer->sw_nrows; n++) {
-		const struct prof_row *row = &writer->sw_row[n];
-
-		sample_put(writer, &rows[PROF_STORE_SAMPLES], row);
-		writer->sw_account[row->ro_key.ke_event].ac_rows++;
-		batch.sb_samples += row->ro_n;
-	}
+	batch->sb_number = batch_number(writer);
+	batch->sb_day = day_of(writer);
+	samples_put(writer, batch);
 	for (uint32_t event = 0; event < nevents; event++)
 		account_put(writer, &rows[PROF_STORE_ACCOUNTS], event, to_ns,
 		    is_last);
-	rv = prof_stacks_rows(writer->sw_stacks, batch.sb_day,
+	rv = prof_stacks_rows(writer->sw_stacks, batch->sb_day,
 	    &rows[PROF_STORE_STACKS]);
 	failed = rv == -1 || rows[PROF_STORE_SAMPLES].sr_bytes.bf_failed ||
 	    rows[PROF_STORE_ACCOUNTS].sr_bytes.bf_failed;
 	rv = failed ? prof_fail_nomem(writer->sw_error) :
-	    writer->sw_put(writer->sw_arg, &batch);
+	    writer->sw_put(writer->sw_arg, batch);
 	if (rv == -1)
 		prof_stacks_unsend(writer->sw_stacks);
-	prof_store_batch_free(&batch);
+	prof_store_batch_clear(batch);
 	prof_dict_clear(&writer->sw_by_key);
 	writer->sw_nrows = 0;
 	writer->sw_elapsed_ns = 0;

@@ -57,8 +57,15 @@ int	prof_store_ask(struct prof_store *store, const char *sql,
 
 #define PROF_STORE_MOST		(8ULL << 30)	/* bytes of an answer */
 
+/* What samples are told apart by, beside events, names, weights and stacks. */
+#define PROF_STORE_TIMES	1u
+#define PROF_STORE_THREADS	2u
+#define PROF_STORE_CPUS		4u
+#define PROF_STORE_ALL		7u
+
 /* Which samples are asked for. */
 struct prof_store_want {
+	unsigned	 wt_by;		/* PROF_STORE_TIMES, ... */
 	const char	*wt_filter;	/* as of --filter, or NULL */
 	uint64_t	 wt_from_s;	/* ago; 0: all */
 	uint64_t	 wt_to_s;	/* ago; 0: up to now */

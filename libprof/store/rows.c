@@ -382,6 +382,7 @@ prof_store_writer_free(struct prof_store_writer *writer)
 	if (writer == NULL)
 		return;
 	prof_stacks_free(writer->sw_stacks);
+	prof_store_batch_free(&writer->sw_batch);
 	prof_dict_free(&writer->sw_by_text);
 	prof_dict_free(&writer->sw_by_key);
 	prof_map_free(&writer->sw_by_pid);

@@ -150,7 +150,26 @@ prof_store_insert(struct prof_buf *sql, enum prof_store_table table)
 		sql_put(sql, before);
 		name_put(sql, column);
 	}
-	sql_put(sql, ") FORMAT RowBinary");
+	sql_put(sql, table == PROF_STORE_SAMPLES ? ") FORMAT Native" :
+	    ") FORMAT RowBinary");
+}
+
+unsigned
+prof_store_ncolumns(enum prof_store_table table)
+{
+	unsigned n = 0;
+
+	while (tables[table].columns[n].cn_name != NULL)
+		n++;
+	return (n);
+}
+
+void
+prof_store_column(enum prof_store_table table, unsigned n, const char **name,
+    const char **type)
+{
+	*name = tables[table].columns[n].cn_name;
+	*type = tables[table].columns[n].cn_type;
 }
 
 /* ---------------------------------------------------------------- rows */

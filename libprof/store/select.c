@@ -292,6 +292,19 @@ prof_store_filter(const char *filter, struct prof_buf *sql,
 
 /* -------------------------------------------------------------- queries */
 
+/* What is left of a filter looks at samples, too: see filter/compile.c. */
+static unsigned
+by_filter(const struct prof_buf *rest)
+{
+	const char *text = rest->bf_len == 0 ? "" : (const char *)
+	    rest->bf_data;
+
+	return ((strstr(text, "span") != NULL ? PROF_STORE_ALL : 0) |
+	    (strstr(text, "cpu") != NULL ? PROF_STORE_CPUS : 0) |
+	    (strstr(text, "pid") != NULL || strstr(text, "tid") != NULL ?
+	    PROF_STORE_THREADS : 0));
+}
+
 static void
 when_add(struct prof_buf *where, const char *op, uint64_t ago_s,
     uint64_t now_s)
@@ -375,10 +388,37 @@ question_ask(struct prof_store *store, const char *const *parts, int to,
 	return (rv);
 }
 
+/*
+ * Samples, as few rows as will do: the server adds up what is not told apart.
+ * Threads are then three: 0 is idle, 2 has no name, and 1 is all others.
+ */
+static int
+samples_ask(struct prof_store *store, unsigned by, const char *where, int to,
+    struct prof_err *error)
+{
+	static const char one[] = "toUInt32(if(a_idle, 0, if(comm = '', 2, "
+	    "1)))";
+	const bool threads = (by & PROF_STORE_THREADS) != 0;
+	const bool times = (by & PROF_STORE_TIMES) != 0;
+	const bool cpus = (by & PROF_STORE_CPUS) != 0;
+
+	return (question_ask(store, (const char *const []){ "SELECT ",
+	    times ? "toUInt32(time)" : "toUInt32(0)", ", event, ",
+	    threads ? "pid" : one, ", ", threads ? "tid" : one, ", ",
+	    cpus ? "cpu" : "toUInt16(0)", ", comm, stack, weight, sum(n) "
+	    "FROM samples", where, " GROUP BY event, comm, stack, weight, ",
+	    times ? "time, " : "", cpus ? "cpu, " : "",
+	    threads ? "pid, tid, renames" : "tid = 0 AS a_idle",
+	    " ORDER BY ", times ? "time, " : "",
+	    threads ? "tid, renames, pid, " : "a_idle, ",
+	    cpus ? "cpu, " : "", "event, comm, stack, weight", NULL }, to,
+	    error));
+}
+
 /* In the order in which import/store.c takes them. */
 static int
-questions_ask(struct prof_store *store, const char *where, int to,
-    struct prof_err *error)
+questions_ask(struct prof_store *store, unsigned by, const char *where,
+    int to, struct prof_err *error)
 {
 #define PROF_COUNTER(bit, name, type, role, source, text) ", sum(" #name ")"
 #define PROF_COUNTER_STACK(bit, name, status) \
@@ -409,13 +449,7 @@ questions_ask(struct prof_store *store, const char *where, int to,
 		    to, error);
 	free(lower);
 	if (rv == 0)
-		rv = question_ask(store, (const char *const []){
-		    "SELECT toUInt32(time), event, pid, tid, cpu, comm, "
-		    "stack, weight, sum(n) FROM samples", where, " GROUP BY "
-		    "time, event, pid, tid, cpu, comm, renames, stack, weight "
-		    "ORDER BY time, tid, renames, event, pid, cpu, comm, "
-		    "stack, weight", NULL },
-		    to, error);
+		rv = samples_ask(store, by, where, to, error);
 	if (rv == 0)
 		rv = question_ask(store, (const char *const []){
 		    "SELECT stack, any(names), any(modules), any(build_ids), "
@@ -449,8 +483,8 @@ prof_store_select(struct prof_store *store,
 	if (fd == -1 || write(fd, PROF_STORE_MAGIC, PROF_STORE_MAGIC_LEN) !=
 	    PROF_STORE_MAGIC_LEN)
 		prof_fail_nomem(error);
-	else if (questions_ask(store, (const char *)where.bf_data, fd,
-	    error) == 0)
+	else if (questions_ask(store, want->wt_by | by_filter(rest),
+	    (const char *)where.bf_data, fd, error) == 0)
 		goto out;
 	if (fd != -1)
 		(void)close(fd);

@@ -3,7 +3,8 @@
  * Stacks by their names.  What a recording says in addresses is the same stack
  * on every host when functions, modules, kinds of frames and the ends of the
  * walks are: its number is a hash of these.  A sample's own frames are looked
- * up once; after that it costs a hash of them.  Called by rows.c.
+ * up once; after that it costs a hash of the reader's numbers for them.  Called
+ * by rows.c.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +14,7 @@
 #include "base/grow.h"
 #include "process/stack.h"
 #include "process/symbols.h"
+#include "recording/decode.h"
 #include "recording/frame.h"
 #include "store_impl.h"
 
@@ -52,8 +54,8 @@ struct prof_stacks {
 	struct module	*ss_module;
 	size_t		 ss_nmodules;
 	size_t		 ss_cap_modules;
-	struct prof_buf	 ss_key;
 	struct prof_frame ss_frame[MAX_FRAMES];
+	uint32_t	 ss_function[MAX_FRAMES];	/* of each frame */
 };
 
 struct prof_stacks *
@@ -86,7 +88,6 @@ prof_stacks_free(struct prof_stacks *stacks)
 	prof_map_free(&stacks->ss_by_number);
 	prof_map_free(&stacks->ss_wanted);
 	prof_buf_free(&stacks->ss_rows);
-	prof_buf_free(&stacks->ss_key);
 	free(stacks->ss_known);
 	free(stacks->ss_item);
 	free(stacks->ss_list);
@@ -137,7 +138,7 @@ build_of(const struct prof_stacks *stacks, const char *path)
 
 /* Outermost first: a column of each frame. */
 static void
-column_put(struct prof_stacks *stacks, uint32_t space, size_t n,
+column_put(struct prof_stacks *stacks, size_t n,
     const char *(*of)(const struct prof_stacks *,
     const struct prof_function *))
 {
@@ -145,8 +146,7 @@ column_put(struct prof_stacks *stacks, uint32_t space, size_t n,
 	while (n-- > 0)
 		prof_row_text(&stacks->ss_rows, of(stacks,
 		    prof_symbols_function(stacks->ss_symbols,
-		    prof_symbols_find(stacks->ss_symbols, space,
-		    &stacks->ss_frame[n]))));
+		    stacks->ss_function[n])));
 }
 
 static const char *
@@ -221,11 +221,14 @@ stack_name(struct prof_stacks *stacks, const struct prof_record *record,
 	uint64_t number;
 	bool is_new;
 
-	column_put(stacks, space, n, name_of);
-	column_put(stacks, space, n, module_of);
-	column_put(stacks, space, n, function_build);
-	column_put(stacks, space, n, kind_of);
-	column_put(stacks, space, n, unresolved_of);
+	for (size_t i = 0; i < n; i++)
+		stacks->ss_function[i] = prof_symbols_find(
+		    stacks->ss_symbols, space, &stacks->ss_frame[i]);
+	column_put(stacks, n, name_of);
+	column_put(stacks, n, module_of);
+	column_put(stacks, n, function_build);
+	column_put(stacks, n, kind_of);
+	column_put(stacks, n, unresolved_of);
 	prof_row_text(rows, prof_stack_status_name(record->pr_kstatus));
 	prof_row_text(rows, prof_stack_status_name(record->pr_ustatus));
 	if (rows->bf_failed)
@@ -247,27 +250,38 @@ stack_name(struct prof_stacks *stacks, const struct prof_record *record,
 	return (0);
 }
 
-/* What tells one sample's frames from another's, before names. */
-static int
-key_make(struct prof_stacks *stacks, const struct prof_record *record,
-    uint32_t space)
-{
-	struct prof_buf *key = &stacks->ss_key;
-	const uint32_t head[6] = { space, record->pr_nkernel,
-	    record->pr_nuser, record->pr_nscript,
-	    (uint32_t)record->pr_in_kernel,
-	    record->pr_kstatus | (uint32_t)record->pr_ustatus << 8 };
+/* What tells one sample's frames from another's, before names.  No padding. */
+struct raw {
+	uint64_t	 ra_leaf[3];	/* of kernel, user, script */
+	uint64_t	 ra_ip;
+	uint32_t	 ra_callers[3];
+	uint32_t	 ra_space;
+	uint32_t	 ra_is_there;	/* a bit each */
+	uint8_t		 ra_in_kernel;
+	uint8_t		 ra_kstatus;
+	uint8_t		 ra_ustatus;
+	uint8_t		 ra_pad;
+};
 
-	key->bf_len = 0;
-	prof_buf_bytes(key, head, sizeof(head));
-	prof_buf_bytes(key, &record->pr_ip, sizeof(record->pr_ip));
-	prof_buf_bytes(key, record->pr_kernel,
-	    record->pr_nkernel * sizeof(uint64_t));
-	prof_buf_bytes(key, record->pr_user,
-	    record->pr_nuser * sizeof(uint64_t));
-	prof_buf_bytes(key, record->pr_script,
-	    record->pr_nscript * sizeof(uint64_t));
-	return (key->bf_failed ? -1 : 0);
+/* Of a reader the same callers are the same number: no frame is looked at. */
+static void
+raw_make(const struct prof_record *record, uint32_t space, struct raw *raw)
+{
+	const struct prof_sample *sample = prof_sample_of(record);
+	const struct prof_stack *stacks[3] = { &sample->sm_kernel,
+	    &sample->sm_user, &sample->sm_script };
+
+	*raw = (struct raw){ .ra_ip = record->pr_ip, .ra_space = space,
+	    .ra_in_kernel = record->pr_in_kernel != 0,
+	    .ra_kstatus = record->pr_kstatus,
+	    .ra_ustatus = record->pr_ustatus };
+	for (unsigned n = 0; n < 3; n++) {
+		if (!stacks[n]->sk_there)
+			continue;
+		raw->ra_leaf[n] = stacks[n]->sk_leaf;
+		raw->ra_callers[n] = stacks[n]->sk_number;
+		raw->ra_is_there |= 1U << n;
+	}
 }
 
 static int
@@ -294,12 +308,11 @@ prof_stacks_number(struct prof_stacks *stacks,
     const struct prof_record *record, uint32_t space, uint64_t *number)
 {
 	uint32_t n, known;
+	struct raw raw;
 	bool is_new;
 
-	if (key_make(stacks, record, space) == -1)
-		return (-1);
-	n = prof_dict_find(&stacks->ss_raw, stacks->ss_key.bf_data,
-	    stacks->ss_key.bf_len, &is_new);
+	raw_make(record, space, &raw);
+	n = prof_dict_find(&stacks->ss_raw, &raw, sizeof(raw), &is_new);
 	if (n == PROF_INTERN_FAILED || (is_new && !prof_room(
 	    &stacks->ss_known, &stacks->ss_cap_raw, (size_t)n + 1,
 	    sizeof(*stacks->ss_known))))

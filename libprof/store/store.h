@@ -14,9 +14,12 @@
  * counts twice, whatever was sent how often.
  *
  *	schema.c	the tables, and rows of them in RowBinary
- *	rows.c		from a recording to batches
+ *	rows.c		from a recording to rows
+ *	batch.c		rows gathered into a batch
+ *	columns.c	rows of samples, as columns
  *	stacks.c	numbers and names of stacks
- *	query.c		what is asked of the tables
+ *	select.c	what is asked of the tables
+ *	client.c	both over HTTP
  *
  * Included by store/, import/ and, through prof_command.h, by commands.
  */
@@ -44,7 +47,7 @@ enum prof_store_table {
 const char *prof_store_table_name(enum prof_store_table table);
 /* CREATE TABLE IF NOT EXISTS ...; appended. */
 void	prof_store_create(struct prof_buf *sql, enum prof_store_table table);
-/* INSERT INTO ... (columns) FORMAT RowBinary. */
+/* INSERT INTO ... (columns) FORMAT Native, of samples; RowBinary. */
 void	prof_store_insert(struct prof_buf *sql, enum prof_store_table table);
 
 /* What of a row is the same all over a recording. */
@@ -64,8 +67,9 @@ struct prof_store_labels {
 /* Rows of one table, as they are sent. */
 struct prof_store_rows {
 	struct prof_buf	 sr_bytes;
-	size_t		*sr_attempt;	/* where each has the attempt */
+	size_t		*sr_attempt;	/* where the attempt has to be */
 	size_t		 sr_n;
+	bool		 sr_is_columns;	/* attempts lie together, at [0] */
 	size_t		 sr_cap;
 };
 
@@ -80,6 +84,8 @@ struct prof_store_batch {
 /* Before it is sent, each time. */
 void	prof_store_batch_number(struct prof_store_batch *batch,
 	    uint64_t attempt);
+/* What it has; its memory stays for the next one. */
+void	prof_store_batch_clear(struct prof_store_batch *batch);
 void	prof_store_batch_free(struct prof_store_batch *batch);
 
 /* Takes a batch, which it may change and which ends with the call. */

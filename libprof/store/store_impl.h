@@ -16,6 +16,11 @@ void	prof_row_text(struct prof_buf *row, const char *text);
 void	prof_row_texts(struct prof_buf *row, const char *const *texts,
 	    size_t n);
 
+unsigned prof_store_ncolumns(enum prof_store_table table);
+/* Of the columns without counters. */
+void	prof_store_column(enum prof_store_table table, unsigned n,
+	    const char **name, const char **type);
+
 /* ------------------------------------------------------------ stacks.c */
 
 struct prof_stacks;
@@ -29,7 +34,7 @@ void	prof_stacks_begin(struct prof_stacks *stacks,
 /* A mapping, which says which build a path is. */
 int	prof_stacks_map(struct prof_stacks *stacks,
 	    const struct prof_record *record);
-/* The number of a sample's stack; its row is among rows once a day. */
+/* The number of the stack of a reader's sample; its row is among rows once a day. */
 int	prof_stacks_number(struct prof_stacks *stacks,
 	    const struct prof_record *record, uint32_t space,
 	    uint64_t *number);
@@ -38,7 +43,7 @@ void	prof_stacks_unsend(struct prof_stacks *stacks);
 int	prof_stacks_rows(struct prof_stacks *stacks, uint32_t day,
 	    struct prof_store_rows *rows);
 
-/* ------------------------------------------------------ rows.c, batch.c */
+/* ------------------------------------------------------ rows.c, batch.c, columns.c */
 
 #define PROF_STORE_CACHE	256u
 
@@ -118,6 +123,7 @@ struct prof_store_writer {
 	uint64_t	 sw_shift_ns;	/* from the recording's clock to UTC */
 	uint64_t	 sw_minute;	/* that is being gathered */
 	uint32_t	 sw_part;
+	struct prof_store_batch	 sw_batch;	/* kept for its memory */
 	struct prof_row_account	*sw_account;	/* by event */
 	bool		 sw_is_running;	/* between START and STOP, no pause */
 	uint64_t	 sw_from_ns;	/* UTC: since when it counts */
@@ -133,6 +139,11 @@ struct prof_store_writer {
 	size_t		 sw_cap_names;
 	struct prof_row_cached	 sw_cache[PROF_STORE_CACHE];
 };
+
+/* The rows at hand as columns; *attempt: where their attempts lie. */
+void	prof_store_columns_put(struct prof_store_writer *writer,
+	    struct prof_buf *to, uint64_t batch, uint32_t day,
+	    size_t *attempt);
 
 /* Hand on what was gathered up to a time (UTC); then it begins anew. */
 int	prof_store_part_end(struct prof_store_writer *writer, uint64_t to_ns,

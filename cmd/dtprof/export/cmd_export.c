@@ -40,6 +40,8 @@ struct export_run {
 
 static int	 check_export(const void *options, int n,
 		    char *const *operands);
+static int	 begin_export(const struct prof_cmd *cmd, void *options, int n,
+		    char *const *operands);
 static int	 run_export(void *options, int n, char **operands);
 
 /* ",folded,pprof", in the order of enum prof_export. */
@@ -102,9 +104,16 @@ const struct prof_cmd cmd_export = {
 	.cm_notes = "Folded stacks hold one event: the first with samples, or "
 	    "the one of --event.  The other formats hold all events.",
 	.cm_check = check_export,
-	.cm_begin = input_store_begin,
+	.cm_begin = begin_export,
 	.cm_run = run_export,
 };
+
+static int
+begin_export(const struct prof_cmd *cmd, void *options, int n,
+    char *const *operands)
+{
+	return (input_store_begin(cmd, options, n, operands, 0));
+}
 
 /* Those that are asked for and have samples, in the order of the recording. */
 static int

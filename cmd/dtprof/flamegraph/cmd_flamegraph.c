@@ -27,6 +27,8 @@ struct flame_run {
 
 static int	 check_flamegraph(const void *options, int n,
 		    char *const *operands);
+static int	 begin_flamegraph(const struct prof_cmd *cmd, void *options,
+		    int n, char *const *operands);
 static int	 run_flamegraph(void *options, int n, char **operands);
 
 static const struct opt_row options_of_flamegraph[] = {
@@ -100,7 +102,7 @@ const struct prof_cmd cmd_flamegraph = {
 	    "--base-to and --base-between without --base compare two time "
 	    "ranges of one recording.",
 	.cm_check = check_flamegraph,
-	.cm_begin = input_store_begin,
+	.cm_begin = begin_flamegraph,
 	.cm_run = run_flamegraph,
 };
 
@@ -201,6 +203,17 @@ flame_profile_options(const struct flame_options *fo,
 		.pl_bucket_ns = shows_time(fo) ? FLAME_CELL_NS : 0,
 		.pl_max_buckets = FLAME_MAX_CELLS,
 	};
+}
+
+/* A drawing shows no more than stacks and names of threads. */
+static int
+begin_flamegraph(const struct prof_cmd *cmd, void *options, int n,
+    char *const *operands)
+{
+	const struct flame_options *fo = options;
+
+	return (input_store_begin(cmd, options, n, operands, has_base(fo) ?
+	    PROF_STORE_ALL : shows_time(fo) ? PROF_STORE_TIMES : 0));
 }
 
 static int

@@ -40,6 +40,8 @@ struct report_options {
 
 static int	 check_report(const void *options, int n,
 		    char *const *operands);
+static int	 begin_report(const struct prof_cmd *cmd, void *options, int n,
+		    char *const *operands);
 static int	 run_report(void *options, int n, char **operands);
 
 static const struct opt_row options_of_report[] = {
@@ -124,7 +126,7 @@ const struct prof_cmd cmd_report = {
 	.cm_usage_status = EXIT_USAGE,
 	.cm_examples = examples,
 	.cm_check = check_report,
-	.cm_begin = input_store_begin,
+	.cm_begin = begin_report,
 	.cm_run = run_report,
 };
 
@@ -151,6 +153,22 @@ run_stats(struct report *report, const struct report_options *rp)
 	stats_names_free(&names);
 	stats_free(&stats);
 	return (status);
+}
+
+/* ------------------------------------------------------------ a store */
+
+/* Its headline says how many threads there were. */
+static int
+begin_report(const struct prof_cmd *cmd, void *options, int n,
+    char *const *operands)
+{
+	const struct report_options *rp = options;
+	const bool has_cpu = rp->rp_by != NULL &&
+	    strstr(rp->rp_by, "cpu") != NULL;
+
+	return (input_store_begin(cmd, options, n, operands,
+	    rp->rp_plot != 0 || rp->rp_stats ? PROF_STORE_ALL :
+	    PROF_STORE_THREADS | (has_cpu ? PROF_STORE_CPUS : 0)));
 }
 
 /* ----------------------------------------------------------- the table */

@@ -70,13 +70,13 @@ store_fetch(const struct prof_cmd *cmd, const char *url,
 
 int
 input_store_begin(const struct prof_cmd *cmd, void *options, int n,
-    char *const *operands)
+    char *const *operands, unsigned by)
 {
 	const char **filter = option_of(cmd, options, "filter");
 	const char **input = option_of(cmd, options, "input");
 	const char **secret = option_of(cmd, options, "secret-file");
 	const char *url = n > 0 ? operands[0] : input != NULL ? *input : NULL;
-	struct prof_store_want want = { 0 };
+	struct prof_store_want want = { .wt_by = by };
 
 	for (int i = 1; i < n; i++)
 		if (prof_store_is_url(operands[i]) || prof_store_is_url(url))
