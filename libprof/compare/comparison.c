@@ -270,7 +270,9 @@ make_total(struct prof_comparison *cp)
 {
 	if (cp->cp_ncosts == 0)
 		return (0);
-	if (metric_init(cp, &cp->cp_total, "total", "") == -1)
+	if (metric_init(cp, &cp->cp_total, cp->cp_total_name != NULL ?
+	    cp->cp_total_name : "total", cp->cp_total_unit != NULL ?
+	    cp->cp_total_unit : "") == -1)
 		return (-1);
 	for (size_t i = 0; i < cp->cp_nruns; i++)
 		if (cp->cp_run[i].rn_has_costs)
@@ -284,7 +286,12 @@ make_total(struct prof_comparison *cp)
 int
 prof_comparison_finish(struct prof_comparison *cp)
 {
-	if (make_total(cp) == -1 || prof_drawing_init(cp) == -1 ||
+	if (prof_hosts_prepare(cp) == -1 || make_total(cp) == -1)
+		return (prof_fail_nomem(&cp->cp_error));
+	prof_change_init(&cp->cp_total.mt_change);
+	if (cp->cp_hosts.ph_confounder != PROF_CONFOUNDER_NONE)
+		return (0);
+	if (prof_drawing_init(cp) == -1 ||
 	    prof_comparison_judge_metrics(cp) == -1 ||
 	    prof_comparison_judge_functions(cp) == -1 ||
 	    prof_comparison_doubt(cp) == -1)
@@ -332,7 +339,27 @@ prof_comparison_function(const struct prof_comparison *cp, size_t n)
 int
 prof_comparison_assumes_no_drift(const struct prof_comparison *cp)
 {
-	return (!cp->cp_is_drawn);
+	return (!cp->cp_is_drawn && !cp->cp_is_hosts);
+}
+
+/* Of a host the mean of each side. */
+static size_t
+values_of_hosts(const struct prof_comparison *cp, const struct metric *metric,
+    double *values, int *sides, size_t max)
+{
+	double *mean = calloc(cp->cp_nhosts + 1, sizeof(*mean));
+	size_t n = 0, of;
+
+	for (int s = 0; s < 2 && mean != NULL; s++) {
+		of = prof_side_values(cp, s, metric->mt_value, mean);
+		for (size_t i = 0; i < of; i++, n++)
+			if (n < max) {
+				values[n] = mean[i];
+				sides[n] = s;
+			}
+	}
+	free(mean);
+	return (n);
 }
 
 size_t
@@ -346,6 +373,8 @@ prof_comparison_values(const struct prof_comparison *cp, const char *name,
 			metric = &cp->cp_metric[i];
 	if (metric->mt_value == NULL)
 		return (0);
+	if (cp->cp_is_hosts)
+		return (values_of_hosts(cp, metric, values, sides, max));
 	for (size_t i = 0; i < cp->cp_nruns && i < max; i++) {
 		values[i] = metric->mt_value[i];
 		sides[i] = cp->cp_run[i].rn_side;
@@ -387,6 +416,9 @@ prof_comparison_free(struct prof_comparison *cp)
 	free(cp->cp_rename);
 	free(cp->cp_sorted);
 	free(cp->cp_errors);
+	free(cp->cp_of_host);
+	free(cp->cp_total_name);
+	free(cp->cp_total_unit);
 	prof_drawing_fini(&cp->cp_drawing);
 	free(cp->cp_note);
 	free(cp);

@@ -8,6 +8,7 @@
  *	verdict.c		families of tests; changes and verdicts
  *	metrics.c		metrics, and the mean over comparisons
  *	functions.c		functions
+ *	hosts.c			runs of many machines: the host is the unit
  *	notes.c			what makes one doubt the runs
  */
 #ifndef PROF_COMPARISON_H
@@ -18,6 +19,7 @@
 
 #include "base/grow.h"
 #include "base/intern.h"
+#include "hosts.h"
 #include "names.h"
 #include "prof.h"
 #include "statistics.h"
@@ -35,6 +37,11 @@ struct run {
 	uint32_t	 rn_block;
 	long		 rn_place;	/* in time; -1: not drawn */
 	bool		 rn_has_costs;
+	/* of hosts: see hosts.h */
+	uint32_t	 rn_host;
+	uint32_t	 rn_kind;
+	uint32_t	 rn_window;
+	double		 rn_units;
 	char		*rn_warning;	/* why its profile is doubtful; NULL */
 };
 
@@ -75,6 +82,9 @@ struct drawing {
 	uint32_t	*dw_block;
 	double		*dw_time;
 	uint32_t	*dw_at;
+	uint32_t	*dw_level;	/* of hosts */
+	uint32_t	*dw_window;
+	uint32_t	*dw_group;
 };
 
 struct prof_comparison {
@@ -99,6 +109,14 @@ struct prof_comparison {
 	size_t		 cp_cap_renames;
 	struct metric	 cp_total;	/* over all functions */
 	struct drawing	 cp_drawing;
+	bool		 cp_is_hosts;	/* all runs have a host and a window */
+	bool		 cp_has_units;	/* costs are per unit of work */
+	struct prof_hosts cp_hosts;
+	size_t		 cp_nhosts;
+	size_t		 cp_nwindows;
+	double		*cp_of_host;	/* scratch: two numbers of each */
+	char		*cp_total_name;	/* NULL: "total" */
+	char		*cp_total_unit;
 	bool		 cp_is_drawn;	/* all runs have a place in time */
 	double		 cp_floor;	/* the smallest p, of the first one */
 	uint32_t	*cp_sorted;	/* functions, as they are shown */
@@ -143,6 +161,7 @@ struct family {
 	struct row	*fm_row;
 	double		*fm_value;	/* row * runs + place */
 	size_t		 fm_nrows;
+	bool		 fm_is_linear;	/* never by logarithms */
 };
 int	prof_family_init(struct family *family,
 	    const struct prof_comparison *comparison, double alpha,
@@ -160,6 +179,14 @@ int	prof_family_judge(struct family *family,
 int	prof_drawing_init(struct prof_comparison *comparison);
 void	prof_drawing_fini(struct drawing *drawing);
 void	prof_change_init(struct prof_change *change);
+
+/* ------------------------------------------------------------- hosts.c */
+
+/* Before all else: which runs count, the design, costs per unit of work. */
+int	prof_hosts_prepare(struct prof_comparison *comparison);
+/* Values of a side: of its runs, or means of its hosts; how many. */
+size_t	prof_side_values(const struct prof_comparison *comparison, int side,
+	    const double *values, double *to);
 
 /* ----------------------------------------------------------- metrics.c */
 

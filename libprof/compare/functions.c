@@ -18,12 +18,14 @@ struct matrix {
 	size_t		 mx_n;		/* runs */
 	double		*mx_cost;	/* function * mx_n + run */
 	double		*mx_total;	/* by run */
+	size_t		 mx_few;	/* runs of the side that has fewer */
 };
 
 static int
 matrix_init(struct matrix *mx, const struct prof_comparison *cp)
 {
 	const size_t n = cp->cp_nruns;
+	size_t runs[2] = { 0, 0 };
 
 	mx->mx_n = n;
 	mx->mx_total = calloc(n + 1, sizeof(*mx->mx_total));
@@ -32,6 +34,7 @@ matrix_init(struct matrix *mx, const struct prof_comparison *cp)
 		return (-1);
 	for (size_t r = 0; r < n; r++) {
 		mx->mx_total[r] = cp->cp_total.mt_value[r];
+		runs[cp->cp_run[r].rn_side] += isfinite(mx->mx_total[r]);
 		/* A sum beyond all numbers counts as none. */
 		for (size_t f = 0; f < cp->cp_nfunctions &&
 		    !isfinite(mx->mx_total[r]); f++)
@@ -42,6 +45,7 @@ matrix_init(struct matrix *mx, const struct prof_comparison *cp)
 
 		mx->mx_cost[cs->cs_function * n + cs->cs_run] += cs->cs_cost;
 	}
+	mx->mx_few = runs[0] < runs[1] ? runs[0] : runs[1];
 	return (0);
 }
 
@@ -70,21 +74,22 @@ function_describe(struct prof_change *cg, const struct prof_comparison *cp,
 	int rv = values == NULL ? -1 : 0;
 
 	for (int side = 0; side < 2 && rv == 0; side++) {
-		double share = 0;
-		size_t n = 0;
+		const size_t n = prof_side_values(cp, side, mx->mx_cost +
+		    function * mx->mx_n, values);
+		double share = 0, runs = 0;
 
 		for (size_t i = 0; i < mx->mx_n; i++) {
 			if (cp->cp_run[i].rn_side != side ||
 			    !isfinite(mx->mx_total[i]))
 				continue;
-			values[n++] = mx->mx_cost[function * mx->mx_n + i];
 			share += share_at(mx, function, i);
+			runs++;
 		}
 		rv = prof_summarize(values, n, &summary);
 		cg->cg_n[side] = n;
 		cg->cg_median[side] = summary.sm_median;
 		cg->cg_mean[side] = summary.sm_mean;
-		cg->cg_share[side] = n > 0 ? share / (double)n : NAN;
+		cg->cg_share[side] = runs > 0 ? share / runs : NAN;
 	}
 	free(values);
 	return (rv);
@@ -99,9 +104,7 @@ static int
 choose_tested(struct function *fn, const struct matrix *mx, size_t function,
     double *scratch)
 {
-	const struct prof_change *cg = &fn->fn_change;
-	const size_t most = cg->cg_n[0] < cg->cg_n[1] ? cg->cg_n[0] :
-	    cg->cg_n[1];
+	const size_t most = mx->mx_few;
 	double share = 0;
 	size_t n = 0;
 
@@ -151,6 +154,8 @@ functions_judge(struct prof_comparison *cp, const struct matrix *mx)
 	struct family fm;
 	int rv = prof_family_init(&fm, cp, ALPHA_FUNCTIONS, cp->cp_ntested);
 
+	/* Few samples in a window bend a logarithm. */
+	fm.fm_is_linear = cp->cp_is_hosts;
 	for (size_t f = 0; f < cp->cp_nfunctions && rv == 0; f++)
 		if (cp->cp_function[f].fn_is_tested)
 			prof_family_add(&fm, cp,
@@ -158,6 +163,8 @@ functions_judge(struct prof_comparison *cp, const struct matrix *mx)
 			    f * mx->mx_n, total->cg_mean[0]);
 	if (rv == 0)
 		rv = prof_family_judge(&fm, cp);
+	if (cp->cp_is_hosts && fm.fm_nrows > 0)
+		cp->cp_floor = fm.fm_family.fa_floor;
 	prof_family_fini(&fm);
 	for (size_t f = 0; f < cp->cp_nfunctions; f++)
 		cp->cp_function[f].fn_change.cg_part =

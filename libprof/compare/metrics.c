@@ -22,12 +22,8 @@ metric_describe(struct prof_change *cg, const struct prof_comparison *cp,
 	double *side[2] = { apart, apart + cp->cp_nruns }, t, df;
 	size_t n[2] = { 0, 0 };
 
-	for (size_t i = 0; i < cp->cp_nruns; i++) {
-		const int s = cp->cp_run[i].rn_side;
-
-		if (isfinite(values[i]))
-			side[s][n[s]++] = values[i];
-	}
+	for (int s = 0; s < 2; s++)
+		n[s] = prof_side_values(cp, s, values, side[s]);
 	for (int s = 0; s < 2; s++) {
 		cg->cg_n[s] = n[s];
 		if (n[s] == 0)
@@ -90,7 +86,7 @@ judge_metrics(struct prof_comparison *cp, double alpha, size_t from,
 	/* For the mean of several comparisons. */
 	if (rv == 0 && from == 0 && fm.fm_nrows > 0) {
 		cp->cp_floor = fm.fm_family.fa_floor;
-		if (fm.fm_row[0].ro_is_log) {
+		if (fm.fm_row[0].ro_is_log && !cp->cp_is_hosts) {
 			cp->cp_errors = calloc(PROF_ERRORS, sizeof(double));
 			rv = cp->cp_errors == NULL ? -1 : prof_test_errors(
 			    &cp->cp_drawing.dw_design, fm.fm_value,
@@ -131,6 +127,16 @@ put_cpu_first(struct prof_comparison *cp)
 	}
 }
 
+/* Whatever it does, it is not seen. */
+static void
+share_total(struct prof_comparison *cp)
+{
+	struct prof_change *cg = &cp->cp_total.mt_change;
+
+	cg->cg_verdict = PROF_VERDICT_OPEN;
+	cg->cg_change = cg->cg_p_rank = cg->cg_p_welch = cg->cg_delta = NAN;
+}
+
 int
 prof_comparison_judge_metrics(struct prof_comparison *cp)
 {
@@ -139,6 +145,11 @@ prof_comparison_judge_metrics(struct prof_comparison *cp)
 	for (size_t i = 0; i < n; i++)
 		if (describe_metric(cp, metric_at(cp, i)) == -1)
 			return (-1);
+	/* The sum of shares is always 1. */
+	if (cp->cp_is_hosts && cp->cp_hosts.ph_is_share) {
+		share_total(cp);
+		return (0);
+	}
 	if (!cp->cp_is_drawn)
 		put_cpu_first(cp);
 	if (n > 0 && judge_metrics(cp, ALPHA_HEADLINE, 0, 1) == -1)

@@ -138,6 +138,28 @@ doubt_order(struct prof_comparison *cp)
 	return (0);
 }
 
+static int
+doubt_hosts(struct prof_comparison *cp)
+{
+	const struct prof_hosts *ph = &cp->cp_hosts;
+	const double alpha = (ph->ph_is_share ? ALPHA_FUNCTIONS :
+	    ALPHA_HEADLINE) / (double)cp->cp_options.cp_family;
+
+	if (ph->ph_is_share && note_add(cp, "shares only; a change that slows "
+	    "everything alike is not visible, and where one share grows all "
+	    "others fall (use --per)") == -1)
+		return (-1);
+	if (ph->ph_hosts[0] < PROF_MIN_RUNS || ph->ph_hosts[1] < PROF_MIN_RUNS)
+		return (note_add(cp, "%zu and %zu hosts are too few for a "
+		    "verdict, which takes %d each of base and new",
+		    ph->ph_hosts[0], ph->ph_hosts[1], PROF_MIN_RUNS));
+	if (cp->cp_floor > alpha)
+		return (note_add(cp, "with so few hosts that changed at "
+		    "different times no p-value can be below %.2g, and a "
+		    "verdict needs %.2g", cp->cp_floor, alpha));
+	return (0);
+}
+
 /* Gone here, new there, at the same cost: it may be a matter of names. */
 static int
 doubt_names(struct prof_comparison *cp)
@@ -212,8 +234,11 @@ doubt_profiles(struct prof_comparison *cp)
 int
 prof_comparison_doubt(struct prof_comparison *cp)
 {
-	if (doubt_profiles(cp) == -1 || doubt_order(cp) == -1)
+	if (doubt_profiles(cp) == -1 || (cp->cp_is_hosts ? doubt_hosts(cp) :
+	    doubt_order(cp)) == -1)
 		return (-1);
+	if (cp->cp_is_hosts)
+		return (doubt_names(cp));
 	if (cp->cp_nmetrics > 0 && doubt_metric(cp, &cp->cp_metric[0]) == -1)
 		return (-1);
 	if (cp->cp_nmetrics == 0 && cp->cp_ncosts > 0 &&

@@ -5,6 +5,7 @@
  *	statistics.c		mean, spread, Student's t
  *	statistics_tests.c	ranks, tests of two samples, false discoveries
  *	statistics_draw.c	random numbers, orders of runs
+ *	statistics_levels.c	means of hosts and windows, taken off
  *	statistics_family.c	the test of a family by orders of runs
  *
  * All of it is deterministic: what is drawn comes from a seed.  A function
@@ -87,6 +88,16 @@ struct prof_design {
 	const uint8_t	*dg_side;
 	const uint32_t	*dg_block;
 	const double	*dg_time;
+	/*
+	 * NULL, or the runs are what hosts did in windows of time, and a block
+	 * is a host.  Each level and each window has a mean of its own, and
+	 * the sides that a host had over time are dealt to the hosts of its
+	 * group as a whole, each as likely.  Hosts of a group stand together;
+	 * a host has one side in a window.
+	 */
+	const uint32_t	*dg_level;
+	const uint32_t	*dg_window;
+	const uint32_t	*dg_group;
 };
 
 #define PROF_EXACT_ORDERS	20000	/* so many are all looked at */
@@ -101,8 +112,12 @@ struct prof_orders {
 	struct prof_order_block *or_block;
 	size_t		 or_nblocks;
 	size_t		*or_chosen;
-	size_t		*or_seen;	/* side 1 as it was */
+	size_t		*or_seen;	/* side 1 as it was, or_nseen of them */
+	size_t		 or_nseen;
 	size_t		*or_pool;
+	const struct prof_design *or_design;
+	uint8_t		*or_path;	/* block * or_nwindows + window: side */
+	size_t		 or_nwindows;	/* 0: sides are dealt within blocks */
 	size_t		 or_nnew;
 	size_t		 or_n;		/* orders */
 	size_t		 or_at;		/* next */

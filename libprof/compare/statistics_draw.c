@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * Random numbers that a seed repeats, and the orders in which bench could
- * have made the runs: within each block the sides are dealt anew.
+ * have made the runs: within each block the sides are dealt anew; or, of
+ * hosts, the sides that one had over time are dealt to another.
  *
  * Called by statistics_family.c.  An order deals the sides to runs, not to
  * samples: samples of one run share its luck.
@@ -85,7 +86,7 @@ orders_add_blocks(struct prof_orders *or, const struct prof_design *design)
 		block->ob_n++;
 		block->ob_new += design->dg_side[i];
 		if (design->dg_side[i])
-			or->or_seen[or->or_nnew++] = i;
+			or->or_seen[or->or_nseen++] = i;
 	}
 }
 
@@ -123,14 +124,130 @@ orders_are_even(const struct prof_orders *or)
 	return (true);
 }
 
+/* ---------------------------------------------------------------- paths */
+
+/* In windows in which a host was not seen it had the side of the last one. */
+static void
+path_fill(uint8_t *path, const uint8_t *is_seen, size_t n)
+{
+	size_t first = 0;
+
+	while (first < n && !is_seen[first])
+		first++;
+	for (size_t w = 0; w < first && first < n; w++)
+		path[w] = path[first];
+	for (size_t w = first + 1; w < n; w++)
+		if (!is_seen[w])
+			path[w] = path[w - 1];
+}
+
+static int
+paths_init(struct prof_orders *or, const struct prof_design *design)
+{
+	uint8_t *is_seen;
+	size_t n = 0;
+
+	for (size_t i = 0; i < design->dg_n; i++)
+		if (design->dg_window[i] >= n)
+			n = design->dg_window[i] + 1;
+	or->or_nwindows = n;
+	or->or_path = calloc(or->or_nblocks + 1, n);
+	is_seen = calloc(or->or_nblocks + 1, n);
+	if (or->or_path == NULL || is_seen == NULL) {
+		free(is_seen);
+		return (-1);
+	}
+	for (size_t b = 0; b < or->or_nblocks; b++) {
+		const struct prof_order_block *block = &or->or_block[b];
+
+		for (size_t i = 0; i < block->ob_n; i++) {
+			const size_t run = block->ob_first + i, at = b * n +
+			    design->dg_window[run];
+
+			or->or_path[at] = design->dg_side[run];
+			is_seen[at] = 1;
+		}
+		path_fill(or->or_path + b * n, is_seen + b * n, n);
+	}
+	free(is_seen);
+	return (0);
+}
+
+static uint32_t
+group_of(const struct prof_orders *or, size_t block)
+{
+	return (or->or_design->dg_group[or->or_block[block].ob_first]);
+}
+
+/*
+ * How likely is it to draw the order that was seen?  Block by block: of those
+ * of its group that are left, how many have the same path.
+ */
+static double
+paths_floor(const struct prof_orders *or)
+{
+	const size_t n = or->or_nwindows;
+	double p = 1;
+
+	for (size_t b = 0; b < or->or_nblocks; b++) {
+		size_t same = 0, all = 0;
+
+		for (size_t c = b; c < or->or_nblocks &&
+		    group_of(or, b) == group_of(or, c); c++) {
+			all++;
+			same += memcmp(or->or_path + b * n, or->or_path +
+			    c * n, n) == 0;
+		}
+		p *= (double)same / (double)all;
+	}
+	return (p);
+}
+
+/* Who has whose path, in or_pool. */
+static void
+paths_deal(struct prof_orders *or)
+{
+	size_t first = 0, with;
+
+	for (size_t b = 0; b < or->or_nblocks; b++) {
+		if (group_of(or, b) != group_of(or, first))
+			first = b;
+		with = first + (size_t)prof_random_below(&or->or_random,
+		    b - first + 1);
+		or->or_pool[b] = b;
+		or->or_pool[b] = or->or_pool[with];
+		or->or_pool[with] = b;
+	}
+}
+
+static void
+paths_choose(struct prof_orders *or)
+{
+	or->or_nnew = 0;
+	for (size_t b = 0; b < or->or_nblocks; b++) {
+		const struct prof_order_block *block = &or->or_block[b];
+		const uint8_t *path = or->or_path +
+		    or->or_pool[b] * or->or_nwindows;
+
+		for (size_t i = block->ob_first;
+		    i < block->ob_first + block->ob_n; i++)
+			if (path[or->or_design->dg_window[i]] != 0)
+				or->or_chosen[or->or_nnew++] = i;
+	}
+}
+
+/* --------------------------------------------------------------- public */
+
 int
 prof_orders_init(struct prof_orders *or, const struct prof_design *design,
     size_t draws, uint64_t seed)
 {
 	const size_t n = design->dg_n + 1;
+	const bool by_path = design->dg_window != NULL;
 	double all;
 
 	memset(or, 0, sizeof(*or));
+	or->or_design = design;
 	or->or_block = calloc(n, sizeof(*or->or_block));
 	or->or_seen = calloc(n, sizeof(*or->or_seen));
 	or->or_chosen = calloc(n, sizeof(*or->or_chosen));
@@ -139,12 +256,17 @@ prof_orders_init(struct prof_orders *or, const struct prof_design *design,
 	    or->or_chosen == NULL || or->or_pool == NULL)
 		return (-1);
 	orders_add_blocks(or, design);
+	or->or_nnew = or->or_nseen;
+	if (by_path && paths_init(or, design) == -1)
+		return (-1);
 	all = round(orders_number(or, PROF_EXACT_ORDERS + 1));
-	or->or_is_exact = all <= PROF_EXACT_ORDERS;
+	or->or_is_exact = !by_path && all <= PROF_EXACT_ORDERS;
 	/* What was seen is one of them, and drawn first. */
 	or->or_n = or->or_is_exact ? (size_t)all : draws + 1;
 	or->or_floor = (or->or_is_exact && orders_are_even(or) && all > 1 ?
 	    2 : 1) / (double)or->or_n;
+	if (by_path)
+		or->or_floor = fmax(or->or_floor, paths_floor(or));
 	or->or_seed = seed;
 	prof_orders_rewind(or);
 	return (0);
@@ -157,6 +279,7 @@ prof_orders_fini(struct prof_orders *or)
 	free(or->or_seen);
 	free(or->or_chosen);
 	free(or->or_pool);
+	free(or->or_path);
 }
 
 void
@@ -229,9 +352,13 @@ prof_orders_next(struct prof_orders *or)
 		return (false);
 	if (or->or_is_exact)
 		orders_count_up(or);
-	else if (or->or_at > 0)
+	else if (or->or_at > 0 && or->or_nwindows > 0) {
+		paths_deal(or);
+		paths_choose(or);
+	} else if (or->or_at > 0)
 		orders_draw(or);
 	else {
+		or->or_nnew = or->or_nseen;
 		memcpy(or->or_chosen, or->or_seen, or->or_nnew *
 		    sizeof(*or->or_chosen));
 		for (size_t b = 0; b < or->or_nblocks; b++)

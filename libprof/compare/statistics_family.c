@@ -3,10 +3,10 @@
  * The one test of comparisons, differential graphs and bench: does the side
  * matter, of many quantities measured in the same runs?
  *
- * Each quantity is regressed on its side and on linear time.  The statistic is
- * |t| of the side; for one order of the runs it grows with the correlation r
- * between side and value, both without mean and time, so r is what is
- * computed here.  p is the share of all orders that could have been in which
+ * Each quantity is regressed on its side and on linear time; what hosts did in
+ * windows of time, on side, host and window.  The statistic is |t| of the
+ * side; for one order of the runs it grows with the correlation r between side
+ * and value, both without mean and time, so r is what is computed here.  p is the share of all orders that could have been in which
  * it would be as large: if the side does not matter, the values would have
  * been the same in any order, whatever noise or drift they have.
  *
@@ -28,7 +28,7 @@
 #include <string.h>
 
 #include "prof.h"
-#include "statistics.h"
+#include "statistics_impl.h"
 
 #define MAX_DRAWS	19999
 #define MIN_DRAWS	1999
@@ -37,6 +37,7 @@
 #define CHUNK		1000000	/* bounds held at a time */
 #define SAME		1e-9	/* correlations that rounding tells apart */
 #define NOTHING		1e-12	/* of the largest value: no spread */
+#define ALIASED		1e-4	/* length of a side: 0 and 1 in many runs */
 
 /*
  * Rows with values in the same runs.  pa_time and pa_side have mean 0 there,
@@ -46,6 +47,7 @@ struct pattern {
 	double		*pa_there;	/* 1 or 0 */
 	double		*pa_time;
 	double		*pa_side;	/* as it was, without its time */
+	struct prof_levels pa_levels;	/* where the design has them */
 	double		 pa_n;
 	double		 pa_length;	/* of pa_side */
 	/* for the order at hand */
@@ -67,6 +69,7 @@ struct work {
 	double		*wk_size;	/* place -> its length */
 	double		*wk_seen;	/* place -> r, with its sign */
 	double		*wk_sum;
+	double		*wk_chosen;	/* by run: 1 on side 1 of the order */
 	/* for each order: the largest statistic, whose, and the next */
 	double		*wk_top;
 	double		*wk_next;
@@ -87,14 +90,17 @@ dot_product(const double *a, const double *b, size_t n)
 
 /* Take mean and time off what has values where the pattern has. */
 static void
-residuals_make(const struct pattern *pa, double *values, size_t n)
+residuals_make(struct pattern *pa, double *values, size_t n)
 {
+	double mean, slope;
+
 	/* Twice: what rounding leaves of a large mean is taken off too. */
 	for (int round = 0; round < 2; round++) {
-		const double mean = dot_product(values, pa->pa_there,
-		    n) / pa->pa_n;
-		double slope;
-
+		if (pa->pa_levels.lv_design != NULL) {
+			prof_levels_take_off(&pa->pa_levels, values);
+			continue;
+		}
+		mean = dot_product(values, pa->pa_there, n) / pa->pa_n;
 		for (size_t i = 0; i < n; i++)
 			values[i] = (values[i] - mean) * pa->pa_there[i];
 		slope = dot_product(values, pa->pa_time, n);
@@ -126,6 +132,9 @@ pattern_fill(struct pattern *pa, const struct prof_design *design)
 		pa->pa_side[i] = design->dg_side[i];
 	residuals_make(pa, pa->pa_side, n);
 	pa->pa_length = sqrt(dot_product(pa->pa_side, pa->pa_side, n));
+	/* Hosts and windows explain it: nothing is left but rounding. */
+	if (design->dg_level != NULL && pa->pa_length < ALIASED)
+		pa->pa_length = 0;
 	/* A line through side, time and mean needs a value more than that. */
 	if (pa->pa_n < (design->dg_time != NULL ? 4 : 3))
 		pa->pa_length = 0;
@@ -151,6 +160,9 @@ pattern_of(struct work *wk, const double *values)
 		if (memcmp(wk->wk_pattern[p].pa_there, pa->pa_there,
 		    n * sizeof(double)) == 0)
 			return ((long)p);
+	if (wk->wk_design->dg_level != NULL && prof_levels_init(&pa->pa_levels,
+	    wk->wk_design, pa->pa_there) == -1)
+		return (-1);
 	pattern_fill(pa, wk->wk_design);
 	return ((long)wk->wk_npatterns++);
 }
@@ -166,14 +178,18 @@ patterns_order(struct work *wk)
 		double k = 0, time = 0, square;
 
 		pa->pa_dot = 0;
+		memset(wk->wk_chosen, 0, wk->wk_n * sizeof(double));
 		for (size_t i = 0; i < or->or_nnew; i++) {
 			const size_t run = or->or_chosen[i];
 
 			k += pa->pa_there[run];
 			time += pa->pa_time[run];
 			pa->pa_dot += pa->pa_side[run];
+			wk->wk_chosen[run] = 1;
 		}
-		square = k - k * k / pa->pa_n - time * time;
+		square = pa->pa_levels.lv_design == NULL ?
+		    k - k * k / pa->pa_n - time * time :
+		    prof_levels_square(&pa->pa_levels, wk->wk_chosen);
 		pa->pa_per_length = square > SAME ? 1 / sqrt(square) : 0;
 	}
 }
@@ -193,7 +209,7 @@ statistic_largest(const double *values, size_t n)
 
 /* Into scratch, of length 1; its length, in the unit of the values. */
 static double
-row_unit(const struct pattern *pa, const double *values, size_t n,
+row_unit(struct pattern *pa, const double *values, size_t n,
     double *scratch)
 {
 	const double most = statistic_largest(values, n);
@@ -292,8 +308,10 @@ rows_init(struct work *wk, const double *values)
 static void
 work_fini(struct work *wk)
 {
-	for (size_t p = 0; wk->wk_pattern != NULL && p <= wk->wk_nrows; p++)
+	for (size_t p = 0; wk->wk_pattern != NULL && p <= wk->wk_nrows; p++) {
 		free(wk->wk_pattern[p].pa_there);
+		prof_levels_fini(&wk->wk_pattern[p].pa_levels);
+	}
 	prof_orders_fini(&wk->wk_orders);
 	free(wk->wk_pattern);
 	free(wk->wk_row);
@@ -302,6 +320,7 @@ work_fini(struct work *wk)
 	free(wk->wk_size);
 	free(wk->wk_seen);
 	free(wk->wk_sum);
+	free(wk->wk_chosen);
 	free(wk->wk_top);
 	free(wk->wk_next);
 	free(wk->wk_whose);
@@ -338,12 +357,14 @@ work_init(struct work *wk, const struct prof_design *design,
 	wk->wk_size = calloc(m, sizeof(*wk->wk_size));
 	wk->wk_seen = calloc(m, sizeof(*wk->wk_seen));
 	wk->wk_sum = calloc(m, sizeof(*wk->wk_sum));
+	wk->wk_chosen = calloc(n + 1, sizeof(*wk->wk_chosen));
 	wk->wk_top = calloc(norders, sizeof(*wk->wk_top));
 	wk->wk_next = calloc(norders, sizeof(*wk->wk_next));
 	wk->wk_whose = calloc(norders, sizeof(*wk->wk_whose));
 	if (wk->wk_pattern == NULL || wk->wk_row == NULL ||
 	    wk->wk_of == NULL || wk->wk_unit == NULL || wk->wk_size == NULL ||
-	    wk->wk_seen == NULL || wk->wk_sum == NULL || wk->wk_top == NULL ||
+	    wk->wk_seen == NULL || wk->wk_sum == NULL ||
+	    wk->wk_chosen == NULL || wk->wk_top == NULL ||
 	    wk->wk_next == NULL || wk->wk_whose == NULL)
 		return (-1);
 	return (rows_init(wk, values));

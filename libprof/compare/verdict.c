@@ -23,6 +23,19 @@
 
 /* --------------------------------------------------------------- drawing */
 
+/* Hosts of a kind stand together, and windows of a host in order. */
+static int
+by_host(const struct prof_comparison *cp, const struct run *x,
+    const struct run *y)
+{
+	if (!cp->cp_hosts.ph_is_paired && x->rn_kind != y->rn_kind)
+		return (x->rn_kind < y->rn_kind ? -1 : 1);
+	if (x->rn_host != y->rn_host)
+		return (x->rn_host < y->rn_host ? -1 : 1);
+	return ((x->rn_window > y->rn_window) -
+	    (x->rn_window < y->rn_window));
+}
+
 /*
  * Runs whose order was drawn stand as they were made; others by side, in the
  * order in which they were given, so that whoever gives them in whatever
@@ -35,6 +48,8 @@ by_time(const void *a, const void *b, void *arg)
 	const uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
 	const struct run *x = &cp->cp_run[i], *y = &cp->cp_run[j];
 
+	if (cp->cp_is_hosts)
+		return (by_host(cp, x, y));
 	if (cp->cp_is_drawn && x->rn_block != y->rn_block)
 		return (x->rn_block < y->rn_block ? -1 : 1);
 	if (cp->cp_is_drawn && x->rn_place != y->rn_place)
@@ -42,6 +57,33 @@ by_time(const void *a, const void *b, void *arg)
 	if (x->rn_side != y->rn_side)
 		return (x->rn_side < y->rn_side ? -1 : 1);
 	return ((i > j) - (i < j));
+}
+
+/* Levels, windows and groups, of runs in order. */
+static int
+hosts_draw(struct drawing *dw, const struct prof_comparison *cp)
+{
+	const bool is_paired = cp->cp_hosts.ph_is_paired;
+	const size_t n = cp->cp_nruns;
+
+	dw->dw_level = calloc(n + 1, sizeof(*dw->dw_level));
+	dw->dw_window = calloc(n + 1, sizeof(*dw->dw_window));
+	dw->dw_group = calloc(n + 1, sizeof(*dw->dw_group));
+	if (dw->dw_level == NULL || dw->dw_window == NULL ||
+	    dw->dw_group == NULL)
+		return (-1);
+	for (size_t i = 0; i < n; i++) {
+		const struct run *run = &cp->cp_run[dw->dw_at[i]];
+
+		dw->dw_block[i] = run->rn_host;
+		dw->dw_window[i] = run->rn_window;
+		dw->dw_level[i] = is_paired ? run->rn_host : run->rn_kind;
+		dw->dw_group[i] = is_paired ? 0 : run->rn_kind;
+	}
+	dw->dw_design.dg_level = dw->dw_level;
+	dw->dw_design.dg_window = dw->dw_window;
+	dw->dw_design.dg_group = dw->dw_group;
+	return (0);
 }
 
 int
@@ -71,9 +113,10 @@ prof_drawing_init(struct prof_comparison *cp)
 		dw->dw_block[i] = cp->cp_is_drawn ? run->rn_block : 0;
 		dw->dw_time[i] = (double)run->rn_place;
 	}
-	dw->dw_design = (struct prof_design){ n, dw->dw_side, dw->dw_block,
-	    cp->cp_is_drawn ? dw->dw_time : NULL };
-	return (0);
+	dw->dw_design = (struct prof_design){ .dg_n = n,
+	    .dg_side = dw->dw_side, .dg_block = dw->dw_block,
+	    .dg_time = cp->cp_is_drawn ? dw->dw_time : NULL };
+	return (cp->cp_is_hosts ? hosts_draw(dw, cp) : 0);
 }
 
 void
@@ -83,6 +126,9 @@ prof_drawing_fini(struct drawing *dw)
 	free(dw->dw_block);
 	free(dw->dw_time);
 	free(dw->dw_at);
+	free(dw->dw_level);
+	free(dw->dw_window);
+	free(dw->dw_group);
 }
 
 void
@@ -209,7 +255,7 @@ prof_family_add(struct family *fm, const struct prof_comparison *cp,
 	}
 	fm->fm_nrows++;
 	ro->ro_change = cg;
-	ro->ro_is_log = true;
+	ro->ro_is_log = !fm->fm_is_linear;
 	for (size_t i = 0; i < cp->cp_nruns; i++) {
 		to[i] = values[cp->cp_drawing.dw_at[i]];
 		if (isfinite(to[i]) && !(to[i] > 0))

@@ -138,7 +138,8 @@ enumerate(size_t n, size_t rows, const double *time, double *p,
 static void
 test(size_t n, size_t rows, const double *time, double alpha)
 {
-	const struct prof_design design = { n, side, block, time };
+	const struct prof_design design = { .dg_n = n, .dg_side = side,
+	    .dg_block = block, .dg_time = time };
 	struct prof_family family = { .fa_alpha = alpha, .fa_seed = 5 };
 
 	truth(prof_test_family(&design, value, rows, &family, effect) == 0,

@@ -69,7 +69,8 @@ check_orders(const double *x, size_t n, const double *y, size_t m,
 	uint8_t side[MOST] = { 0 };
 	uint32_t block[MOST] = { 0 };
 	double values[MOST];
-	const struct prof_design design = { n + m, side, block, NULL };
+	const struct prof_design design = { .dg_n = n + m, .dg_side = side,
+	    .dg_block = block };
 	struct prof_family family = { .fa_alpha = 0.05 };
 	struct prof_effect effect;
 
