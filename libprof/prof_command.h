@@ -9,6 +9,7 @@
 
 #include "base/grow.h"
 #include "base/text.h"
+#include "compare/hosts.h"
 #include "compare/names.h"
 #include "compare/statistics.h"
 #include "confine/reading.h"

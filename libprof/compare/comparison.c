@@ -286,7 +286,9 @@ make_total(struct prof_comparison *cp)
 int
 prof_comparison_finish(struct prof_comparison *cp)
 {
-	if (prof_hosts_prepare(cp) == -1 || make_total(cp) == -1)
+	if (prof_hosts_prepare(cp) == -1)
+		return (-1);
+	if (make_total(cp) == -1)
 		return (prof_fail_nomem(&cp->cp_error));
 	prof_change_init(&cp->cp_total.mt_change);
 	if (cp->cp_hosts.ph_confounder != PROF_CONFOUNDER_NONE)
@@ -417,6 +419,9 @@ prof_comparison_free(struct prof_comparison *cp)
 	free(cp->cp_sorted);
 	free(cp->cp_errors);
 	free(cp->cp_of_host);
+	prof_dict_free(&cp->cp_by_host);
+	prof_dict_free(&cp->cp_by_kind);
+	prof_dict_free(&cp->cp_by_window);
 	free(cp->cp_total_name);
 	free(cp->cp_total_unit);
 	prof_drawing_fini(&cp->cp_drawing);

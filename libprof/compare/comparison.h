@@ -112,6 +112,9 @@ struct prof_comparison {
 	bool		 cp_is_hosts;	/* all runs have a host and a window */
 	bool		 cp_has_units;	/* costs are per unit of work */
 	struct prof_hosts cp_hosts;
+	struct prof_dict cp_by_host;
+	struct prof_dict cp_by_kind;
+	struct prof_dict cp_by_window;	/* of host and side: its run */
 	size_t		 cp_nhosts;
 	size_t		 cp_nwindows;
 	double		*cp_of_host;	/* scratch: two numbers of each */
@@ -187,6 +190,10 @@ int	prof_hosts_prepare(struct prof_comparison *comparison);
 /* Values of a side: of its runs, or means of its hosts; how many. */
 size_t	prof_side_values(const struct prof_comparison *comparison, int side,
 	    const double *values, double *to);
+
+/* Of what changes of functions are shares; NaN: unknown.  -1: no memory. */
+int	prof_hosts_whole(const struct prof_comparison *comparison,
+	    double *whole);
 
 /* ----------------------------------------------------------- metrics.c */
 

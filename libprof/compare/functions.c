@@ -136,8 +136,8 @@ describe_all(struct prof_comparison *cp, const struct matrix *mx)
 		cg->cg_presence[1] = fn->fn_presence[1];
 		rv = function_describe(cg, cp, mx, f);
 		/* Of those that are not tested; else it is the test's own. */
-		cg->cg_change = (cg->cg_mean[1] - cg->cg_mean[0]) /
-		    total->cg_mean[0];
+		cg->cg_change = cp->cp_is_hosts ? NAN :
+		    (cg->cg_mean[1] - cg->cg_mean[0]) / total->cg_mean[0];
 		cg->cg_verdict = PROF_VERDICT_OPEN;
 		if (rv == 0)
 			cp->cp_ntested += (size_t)choose_tested(fn, mx, f,
@@ -151,16 +151,19 @@ static int
 functions_judge(struct prof_comparison *cp, const struct matrix *mx)
 {
 	const struct prof_change *total = &cp->cp_total.mt_change;
+	double whole = total->cg_mean[0];
 	struct family fm;
 	int rv = prof_family_init(&fm, cp, ALPHA_FUNCTIONS, cp->cp_ntested);
 
 	/* Few samples in a window bend a logarithm. */
 	fm.fm_is_linear = cp->cp_is_hosts;
+	if (rv == 0 && cp->cp_is_hosts)
+		rv = prof_hosts_whole(cp, &whole);
 	for (size_t f = 0; f < cp->cp_nfunctions && rv == 0; f++)
 		if (cp->cp_function[f].fn_is_tested)
 			prof_family_add(&fm, cp,
 			    &cp->cp_function[f].fn_change, mx->mx_cost +
-			    f * mx->mx_n, total->cg_mean[0]);
+			    f * mx->mx_n, whole);
 	if (rv == 0)
 		rv = prof_family_judge(&fm, cp);
 	if (cp->cp_is_hosts && fm.fm_nrows > 0)
@@ -183,7 +186,9 @@ by_change(const void *a, const void *b, void *arg)
 	    &cp->cp_function[*(const uint32_t *)a].fn_change;
 	const struct prof_change *y =
 	    &cp->cp_function[*(const uint32_t *)b].fn_change;
-	const double dx = fabs(x->cg_change), dy = fabs(y->cg_change);
+	/* Those that are not known last. */
+	const double dx = fmax(-1, fabs(x->cg_change));
+	const double dy = fmax(-1, fabs(y->cg_change));
 	int order;
 
 	if (dx != dy)

@@ -23,23 +23,51 @@
 
 #include "base/error.h"
 #include "comparison.h"
+#include "recording/format.h"
+#include "statistics_impl.h"
+
+/* The number of a text, or of two. */
+static uint32_t
+number_of(struct prof_dict *dict, const char *text, const char *more)
+{
+	struct prof_buf key = { 0 };
+	uint32_t n = PROF_INTERN_FAILED;
+	bool is_new;
+
+	prof_buf_bytes(&key, text, strlen(text) + 1);
+	prof_buf_bytes(&key, more, strlen(more));
+	if (!key.bf_failed)
+		n = prof_dict_find(dict, key.bf_data, key.bf_len, &is_new);
+	prof_buf_free(&key);
+	return (n);
+}
 
 long
-prof_comparison_window(struct prof_comparison *cp, int side, uint32_t host,
-    uint32_t kind, uint32_t window)
+prof_comparison_window(struct prof_comparison *cp, int side, const char *host,
+    const char *kind, uint32_t window)
 {
-	const long run = prof_comparison_run(cp, side, 0, -1);
+	const uint32_t key[3] = { number_of(&cp->cp_by_host, host, kind),
+	    (uint32_t)side, window };
+	const uint32_t of_kind = number_of(&cp->cp_by_kind, kind, "");
+	bool is_new = false;
+	uint32_t n;
+	long run;
 
+	n = prof_dict_find(&cp->cp_by_window, key, sizeof(key), &is_new);
+	if (key[0] == PROF_INTERN_FAILED || of_kind == PROF_INTERN_FAILED ||
+	    n == PROF_INTERN_FAILED)
+		return (prof_fail_nomem(&cp->cp_error));
+	if (!is_new)
+		return ((long)n);
+	run = prof_comparison_run(cp, side, 0, -1);
 	if (run == -1)
 		return (-1);
 	cp->cp_is_hosts = true;
-	cp->cp_run[run].rn_host = host;
-	cp->cp_run[run].rn_kind = kind;
+	cp->cp_run[run].rn_host = key[0];
+	cp->cp_run[run].rn_kind = of_kind;
 	cp->cp_run[run].rn_window = window;
-	if (host >= cp->cp_nhosts)
-		cp->cp_nhosts = (size_t)host + 1;
-	if (window >= cp->cp_nwindows)
-		cp->cp_nwindows = (size_t)window + 1;
+	if (key[0] >= cp->cp_nhosts)
+		cp->cp_nhosts = (size_t)key[0] + 1;
 	return (run);
 }
 
@@ -107,6 +135,40 @@ totals_make(const struct prof_comparison *cp)
 	for (size_t i = 0; total != NULL && i < cp->cp_ncosts; i++)
 		total[cp->cp_cost[i].cs_run] += cp->cp_cost[i].cs_cost;
 	return (total);
+}
+
+static int
+by_number(const void *a, const void *b)
+{
+	const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return ((x > y) - (x < y));
+}
+
+/* From times to numbers without gaps. */
+static int
+windows_number(struct prof_comparison *cp)
+{
+	uint32_t *window = calloc(cp->cp_nruns + 1, sizeof(*window));
+	size_t n = 0;
+
+	if (window == NULL)
+		return (-1);
+	for (size_t i = 0; i < cp->cp_nruns; i++)
+		window[i] = cp->cp_run[i].rn_window;
+	qsort(window, cp->cp_nruns, sizeof(*window), by_number);
+	for (size_t i = 0; i < cp->cp_nruns; i++)
+		if (n == 0 || window[n - 1] != window[i])
+			window[n++] = window[i];
+	for (size_t i = 0; i < cp->cp_nruns; i++) {
+		const uint32_t *at = bsearch(&cp->cp_run[i].rn_window, window,
+		    n, sizeof(*window), by_number);
+
+		cp->cp_run[i].rn_window = (uint32_t)(at - window);
+	}
+	free(window);
+	cp->cp_nwindows = n;
+	return (0);
 }
 
 /* Of each host and window: which sides it had, as bits. */
@@ -282,8 +344,54 @@ int
 prof_hosts_prepare(struct prof_comparison *cp)
 {
 	if (!cp->cp_is_hosts)
-		return (cp->cp_has_units ? costs_scale(cp) : 0);
+		return (cp->cp_has_units && costs_scale(cp) == -1 ?
+		    prof_fail_nomem(&cp->cp_error) : 0);
 	cp->cp_of_host = calloc(2 * cp->cp_nhosts + 1, sizeof(double));
-	return (cp->cp_of_host == NULL || runs_choose(cp) == -1 ||
-	    design_choose(cp) == -1 ? -1 : costs_scale(cp));
+	if (cp->cp_of_host == NULL || windows_number(cp) == -1)
+		return (prof_fail_nomem(&cp->cp_error));
+	if (cp->cp_nwindows > PROF_HOSTS_WINDOWS) {
+		prof_fail(&cp->cp_error, PROF_E_USAGE, "%zu windows are more "
+		    "than %d", cp->cp_nwindows, PROF_HOSTS_WINDOWS);
+		return (prof_cure(&cp->cp_error, "choose longer ones with "
+		    "--window"));
+	}
+	return (runs_choose(cp) == -1 || design_choose(cp) == -1 ||
+	    costs_scale(cp) == -1 ? prof_fail_nomem(&cp->cp_error) : 0);
+}
+
+/*
+ * What a host's whole cost was where new hosts were: of the cells by which the
+ * test estimates a shift, weighted as it weights them, without what the total
+ * is said to have changed.  The mean of the base lies at other times.
+ */
+int
+prof_hosts_whole(const struct prof_comparison *cp, double *whole)
+{
+	const struct drawing *dw = &cp->cp_drawing;
+	const size_t n = cp->cp_nruns;
+	const double change = cp->cp_total.mt_change.cg_change;
+	double *there = calloc(n + 1, sizeof(*there));
+	double *side = calloc(n + 1, sizeof(*side));
+	double sum = 0, of = 0;
+	struct prof_levels levels = { 0 };
+	int rv;
+
+	for (size_t i = 0; i < n && there != NULL && side != NULL; i++) {
+		there[i] = 1;
+		side[i] = dw->dw_side[i];
+	}
+	rv = there == NULL || side == NULL ? -1 :
+	    prof_levels_init(&levels, &dw->dw_design, there);
+	if (rv == 0)
+		prof_levels_take_off(&levels, side);
+	for (size_t i = 0; i < n && rv == 0; i++)
+		if (dw->dw_side[i] != 0) {
+			sum += side[i] * cp->cp_total.mt_value[dw->dw_at[i]];
+			of += side[i];
+		}
+	*whole = sum / of / (isfinite(change) ? 1 + change : 1);
+	prof_levels_fini(&levels);
+	free(there);
+	free(side);
+	return (rv);
 }

@@ -31,12 +31,16 @@ struct prof_hosts {
 	double	 ph_units[2];
 };
 
+#define PROF_HOSTS_WINDOWS	400	/* more are too many */
+
 /*
- * In the place of prof_comparison_run, for all runs.  Hosts, kinds of hosts
- * and windows have numbers from 0 on, windows in order of time.
+ * In the place of prof_comparison_run, for all runs: that of a host in a
+ * window of time, the same one for the same arguments.  Windows have numbers
+ * in order of time.  kind: what a host is, as hosts of other kinds are not; one
+ * that changes its kind is another host.
  */
 long	prof_comparison_window(struct prof_comparison *comparison, int side,
-	    uint32_t host, uint32_t kind, uint32_t window);
+	    const char *host, const char *kind, uint32_t window);
 /*
  * Costs of a run are divided by this, which adds up; given for one run it is
  * for all.  Without, costs of hosts are shares.

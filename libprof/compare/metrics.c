@@ -39,8 +39,10 @@ metric_describe(struct prof_change *cg, const struct prof_comparison *cp,
 	cg->cg_delta = rank.rt_delta;
 	cg->cg_p_welch = prof_welch(side[0], n[0], side[1], n[1], &t, &df);
 	/* Of runs too few for a test; else it is the test's own. */
-	cg->cg_change = cg->cg_median[1] / cg->cg_median[0] - 1;
-	if (cg->cg_median[0] == 0 && cg->cg_median[1] == 0)
+	cg->cg_change = cp->cp_is_hosts ? NAN :
+	    cg->cg_median[1] / cg->cg_median[0] - 1;
+	if (cg->cg_median[0] == 0 && cg->cg_median[1] == 0 &&
+	    !cp->cp_is_hosts)
 		cg->cg_change = 0;
 	return (0);
 }

@@ -142,6 +142,8 @@ static int
 doubt_hosts(struct prof_comparison *cp)
 {
 	const struct prof_hosts *ph = &cp->cp_hosts;
+	const struct prof_change *cg = &cp->cp_total.mt_change;
+	const double seen = cg->cg_median[1] / cg->cg_median[0] - 1;
 	const double alpha = (ph->ph_is_share ? ALPHA_FUNCTIONS :
 	    ALPHA_HEADLINE) / (double)cp->cp_options.cp_family;
 
@@ -153,6 +155,11 @@ doubt_hosts(struct prof_comparison *cp)
 		return (note_add(cp, "%zu and %zu hosts are too few for a "
 		    "verdict, which takes %d each of base and new",
 		    ph->ph_hosts[0], ph->ph_hosts[1], PROF_MIN_RUNS));
+	if (seen < cg->cg_ci95[0] || seen > cg->cg_ci95[1])
+		if (note_add(cp, "base and new as they ran differ by %+.1f%%, "
+		    "which is also of their times and hosts; the change is "
+		    "without these", 100 * seen) == -1)
+			return (-1);
 	if (cp->cp_floor > alpha)
 		return (note_add(cp, "with so few hosts that changed at "
 		    "different times no p-value can be below %.2g, and a "

@@ -6,9 +6,10 @@
  * Each quantity is regressed on its side and on linear time; what hosts did in
  * windows of time, on side, host and window.  The statistic is |t| of the
  * side; for one order of the runs it grows with the correlation r between side
- * and value, both without mean and time, so r is what is computed here.  p is the share of all orders that could have been in which
- * it would be as large: if the side does not matter, the values would have
- * been the same in any order, whatever noise or drift they have.
+ * and value, both without mean and time, so r is what is computed here.  p is
+ * the share of all orders that could have been in which it would be as large:
+ * if the side does not matter, the values would have been the same in any
+ * order, whatever noise or drift they have.
  *
  * Over a family the largest statistic is what counts (maxT, Westfall and
  * Young), step by step: the row with the largest against all rows, the next

@@ -22,6 +22,8 @@
 
 #define DEFAULT_LIMIT		10
 #define DEFAULT_NEW		"dtprof.bench"	/* beside --against */
+#define NS_PER_S		1000000000ULL
+#define DEFAULT_WINDOW_NS	(600 * NS_PER_S)
 #define DAY_LENGTH		10		/* 2026-11-25 */
 
 static int	 check_compare(const void *options, int n,
@@ -65,6 +67,8 @@ static const struct opt_row options_of_compare[] = {
 	{ 'o', "output", "FILE", OPT_STRING, 0, 0, NULL,
 	    "also write an HTML page with tables and plots",
 	    CO(co_output), NULL },
+	{ 0, "per", "EVENT", OPT_STRING, 0, 0, NULL,
+	    "compare costs per EVENT, or per span:NAME", CO(co_per), NULL },
 	{ 0, "plot", "FILE", OPT_STRING, 0, 0, NULL,
 	    "also plot to FILE with gnuplot (.svg or .png)",
 	    CO(co_plot), NULL },
@@ -84,6 +88,9 @@ static const struct opt_row options_of_compare[] = {
 	{ 'v', "verbose", NULL, OPT_FLAG, 0, 0, NULL,
 	    "also show full build-ids, long notes, and the runs that an "
 	    "inconclusive metric needs", CO(co_verbose), NULL },
+	{ 0, "window", "TIME", OPT_TIME, NS_PER_S, INT64_MAX, "10m",
+	    "windows of time in which hosts are compared", CO(co_window),
+	    NULL },
 	{ .op_type = OPT_END }
 };
 
@@ -152,7 +159,7 @@ add_pair(struct compare *cm, const struct series *base,
 
 	if (pair == NULL)
 		return (options_refuse("free memory", "out of memory"));
-	*pair = (struct pair){ { base, new }, NULL, NULL };
+	*pair = (struct pair){ .pr_series = { base, new } };
 	return (0);
 }
 
@@ -270,6 +277,8 @@ check_machines(const struct compare *cm)
 		char *between = NULL;
 		int rv = 0;
 
+		if (compare_are_hosts(se))
+			continue;
 		if (within == NULL && compare_unlike(se[0]->se_machine,
 		    se[1]->se_machine, "", &between) == -1)
 			return (options_refuse("free memory", "out of memory"));
@@ -300,6 +309,10 @@ compare_pair(const struct compare *cm, struct pair *pair,
 		.ct_by = cm->cm_options->co_by,
 		.ct_events = &cm->cm_options->co_events,
 		.ct_renames = &cm->cm_options->co_renames,
+		.ct_per = cm->cm_options->co_per,
+		.ct_window_ns = cm->cm_options->co_window.on_set ?
+		    cm->cm_options->co_window.on_value : DEFAULT_WINDOW_NS,
+		.ct_anyway = cm->cm_options->co_anyway,
 		.ct_profile = {
 			.pl_size = sizeof(costs.ct_profile),
 			/* One build inlines what another calls. */
@@ -315,8 +328,13 @@ compare_pair(const struct compare *cm, struct pair *pair,
 	if (costs.ct_comparison == NULL)
 		return (msg_prof("compare", &error));
 	pair->pr_comparison = costs.ct_comparison;
-	if (compare_runs(&costs, pair->pr_series, is_interleaved) == -1)
+	if ((compare_are_hosts(pair->pr_series) ? compare_hosts(&costs,
+	    pair->pr_series) : compare_runs(&costs, pair->pr_series,
+	    is_interleaved)) == -1)
 		return (-1);
+	pair->pr_lossy = costs.ct_lossy;
+	pair->pr_window_ns = costs.ct_window_ns;
+	pair->pr_per = costs.ct_per;
 	if (compare_headline(pair) == NULL)
 		return (options_refuse("check the input files",
 		    "no runs to compare"));

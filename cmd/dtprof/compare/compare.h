@@ -5,6 +5,7 @@
  *	cmd_compare.c		options; which runs against which; the verdict
  *	compare_input.c		what a file is, and what it holds: runs
  *	compare_runs.c		runs of two series to a comparison
+ *	compare_hosts.c		recordings of many machines to a comparison
  *	compare_profile.c	what functions cost in a recording
  *	compare_lines.c		and which of their lines are the same
  *	compare_text.c, compare_json.c	what came of it
@@ -33,6 +34,12 @@ struct compare_options {
 	struct opt_number co_threshold;
 	struct opt_number co_limit;
 	struct opt_number co_seed;
+	struct opt_number co_window;
+	struct choose_time co_time;
+	const char	*co_filter;
+	const char	*co_base_filter;
+	const char	*co_secret_file;
+	const char	*co_per;
 	const char	*co_fail_on;
 	const char	*co_against;
 	const char	*co_junit;
@@ -59,6 +66,8 @@ struct series_run {
 	long		 sr_place;	/* in time, of a bench; else -1 */
 	double		*sr_value;	/* by metric; NaN: it has none */
 	char		*sr_profile;	/* recording or folded file; or NULL */
+	char		*sr_host;	/* of a recording; NULL: unknown */
+	char		*sr_traits;	/* the same: lines of its machine */
 };
 
 /* Runs of one command, or of one benchmark. */
@@ -88,6 +97,10 @@ struct pair {
 	const struct series *pr_series[2];
 	struct prof_comparison *pr_comparison;
 	char		*pr_note;	/* owned; NULL: none */
+	const char	*pr_per;	/* NULL: costs are not per anything */
+	/* of hosts */
+	uint64_t	 pr_window_ns;
+	size_t		 pr_lossy;	/* windows in which samples were lost */
 };
 
 struct compare {
@@ -164,6 +177,10 @@ struct costs {
 	const struct opt_strings *ct_renames;
 	const struct choose_time *ct_time[2];	/* of a side; NULL: all */
 	const char	*ct_filter[2];	/* the same */
+	const char	*ct_per;	/* costs are divided by its count; NULL */
+	uint64_t	 ct_window_ns;	/* of hosts */
+	bool		 ct_anyway;	/* hosts of all kinds are alike */
+	size_t		 ct_lossy;	/* windows of hosts left out */
 	struct prof_profile_options ct_profile;
 	struct prof_comparison *ct_comparison;
 	struct prof_difference *ct_difference;	/* NULL: trees are not kept */
@@ -171,19 +188,44 @@ struct costs {
 	void		*ct_beginnings;	/* compare_lines.c */
 };
 
-/* Is it one of ours?  Then what machine it is of, into series. */
-int	compare_machine_of(struct series *series, const char *recording);
+/* Is it one of ours?  Then what machine it is of, into run and series. */
+int	compare_machine_of(struct series *series, struct series_run *run);
+extern const char *const compare_traits[];	/* of machines; NULL-ended */
 bool	compare_is_recording(const char *path);
 /* What a run cost, to run number of the comparison. */
 int	compare_costs(struct costs *costs, int side, long run,
 	    const char *path);
 void	compare_costs_free(struct costs *costs);
+/* Is it what the runs before are of?  The first one decides. */
+bool	compare_is_event(struct costs *costs,
+	    const struct prof_event_info *info);
+/*
+ * Which events count units of work, by event, none without --per.  Owned by
+ * caller; NULL: a message has been printed.
+ */
+bool	*compare_unit_events(const struct costs *costs,
+	    const struct prof_reader *reader, const char *path);
+double	compare_units(const struct prof_reader *reader,
+	    const struct prof_profile *profile, const bool *is_unit);
+/* After the costs: what the total is per. */
+int	compare_name_total(const struct costs *costs);
 
 /* ----------------------------------------------------- compare_runs.c */
 
 /* All of both sides, tested; -1: a message has been printed. */
 int	compare_runs(struct costs *costs, const struct series *const series[2],
 	    bool is_interleaved);
+int	compare_give_renames(const struct costs *costs);
+
+/* ---------------------------------------------------- compare_hosts.c */
+
+#define COMPARE_WINDOWS	10000	/* that a recording may have */
+
+/* Are all runs recordings, and not of one host alone? */
+bool	compare_are_hosts(const struct series *const series[2]);
+/* As compare_runs; also -1: base and new are confounded. */
+int	compare_hosts(struct costs *costs,
+	    const struct series *const series[2]);
 
 /* ---------------------------------------------------- compare_lines.c */
 
@@ -205,6 +247,8 @@ void	compare_quantity(char *buffer, size_t size, double value,
 	    const char *unit);
 /* "slower", "same", ...: as the unit wants it. */
 const char *compare_word(const struct prof_change *change);
+/* The same of what a pair is judged by. */
+const char *compare_verdict(const struct pair *pair);
 const char *compare_title(const char *metric);
 
 /* ----------------------------------------------------- compare_json.c */

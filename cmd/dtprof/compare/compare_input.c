@@ -151,7 +151,7 @@ read_profile(struct side *side, const char *path)
 	if (series == NULL || (run = compare_add_run(series)) == NULL ||
 	    (run->sr_profile = strdup(path)) == NULL)
 		return (input_fail(path, "out of memory", "free memory"));
-	return (compare_machine_of(series, path));
+	return (compare_machine_of(series, run));
 }
 
 int
@@ -192,6 +192,8 @@ compare_side_free(struct side *side)
 		for (size_t r = 0; r < se->se_nruns; r++) {
 			free(se->se_run[r].sr_value);
 			free(se->se_run[r].sr_profile);
+			free(se->se_run[r].sr_host);
+			free(se->se_run[r].sr_traits);
 		}
 		free(se->se_name);
 		free(se->se_machine);

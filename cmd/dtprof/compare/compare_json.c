@@ -6,6 +6,7 @@
  * Called by cmd_compare.c.
  */
 #include <math.h>
+#include <string.h>
 
 #include "../ui/emit.h"
 #include "compare.h"
@@ -94,6 +95,32 @@ emit_functions(struct emit *em, const struct prof_comparison *cp, unsigned by)
 	emit_close(em);
 }
 
+/* What hosts were compared, and what was left out. */
+static void
+emit_hosts(struct emit *em, const struct pair *pair)
+{
+	const struct prof_hosts *ph =
+	    prof_comparison_hosts(pair->pr_comparison);
+
+	emit_line(em);
+	if (ph == NULL) {
+		EMIT(em, UNKNOWN("hosts"));
+		return;
+	}
+	emit_object(em, "hosts");
+	EMIT(em, FLAG("paired", ph->ph_is_paired),
+	    FLAG("shares", ph->ph_is_share),
+	    COUNT("window_ns", pair->pr_window_ns),
+	    NUMBERS("hosts", ((const double[]){ (double)ph->ph_hosts[0],
+	    (double)ph->ph_hosts[1] }), 2), NUMBERS("windows",
+	    ((const double[]){ (double)ph->ph_windows[0],
+	    (double)ph->ph_windows[1] }), 2),
+	    NUMBERS("units", ph->ph_units, 2), COUNT("both", ph->ph_both),
+	    COUNT("mixed", ph->ph_mixed), COUNT("lossy", pair->pr_lossy));
+	emit_close(em);
+	emit_line(em);
+}
+
 static void
 emit_pair(struct emit *em, const struct pair *pair, unsigned by)
 {
@@ -108,8 +135,11 @@ emit_pair(struct emit *em, const struct pair *pair, unsigned by)
 		EMIT(em, TEXT(NULL, pair->pr_series[s]->se_build_id[0] == '\0' ?
 		    NULL : pair->pr_series[s]->se_build_id));
 	emit_close(em);
-	EMIT(em, WORD("verdict", verdict_name(compare_headline(pair))),
+	EMIT(em, WORD("verdict", strcmp(compare_verdict(pair),
+	    "not visible") == 0 ? "not visible" :
+	    verdict_name(compare_headline(pair))),
 	    FLAG("assumes_no_drift", prof_comparison_assumes_no_drift(cp)));
+	emit_hosts(em, pair);
 	emit_rows(em, "metrics");
 	for (size_t i = 0; i < prof_comparison_nmetrics(cp); i++)
 		emit_metric(em, NULL, prof_comparison_metric(cp, i));

@@ -29,48 +29,156 @@ compare_is_recording(const char *path)
 	    memcmp(begin, magic, sizeof(magic)) == 0);
 }
 
-int
-compare_machine_of(struct series *series, const char *path)
+const char *const compare_traits[] = {
+	"kernel", "arch", "cpu_model", "cpus", NULL
+};
+
+/* "kernel: 6.1\ncpus: 2\n", owned; NULL: no memory. */
+static char *
+traits_of(const struct prof_reader *reader)
 {
-	static const char *const traits[] = {
-		"kernel", "arch", "cpu_model", "cpus"
-	};
-	struct prof_err error = { 0 };
-	struct prof_reader *reader;
 	char *text, key[64];
 	size_t length;
-	FILE *stream;
-	int rv;
+	FILE *stream = open_memstream(&text, &length);
 
-	if (!compare_is_recording(path))
-		return (0);
-	file_narrow(path);
-	reader = prof_reader_open(path, &error);
-	if (reader == NULL)
-		return (msg_prof("compare", &error));
-	stream = open_memstream(&text, &length);
-	for (size_t i = 0; stream != NULL &&
-	    i < sizeof(traits) / sizeof(traits[0]); i++) {
-		snprintf(key, sizeof(key), "machine.%s", traits[i]);
+	if (stream == NULL)
+		return (NULL);
+	for (size_t i = 0; compare_traits[i] != NULL; i++) {
+		snprintf(key, sizeof(key), "machine.%s", compare_traits[i]);
 		if (prof_reader_info(reader, key) != NULL)
-			fprintf(stream, "%s: %s\n", traits[i],
+			fprintf(stream, "%s: %s\n", compare_traits[i],
 			    prof_reader_info(reader, key));
 	}
+	return (fclose(stream) == 0 ? text : NULL);
+}
+
+int
+compare_machine_of(struct series *series, struct series_run *run)
+{
+	struct prof_err error = { 0 };
+	struct prof_reader *reader;
+	const char *host;
+	int rv;
+
+	if (prof_store_is_url(run->sr_profile))
+		reader = input_read("compare", run->sr_profile, &error);
+	else if (compare_is_recording(run->sr_profile)) {
+		file_narrow(run->sr_profile);
+		reader = prof_reader_open(run->sr_profile, &error);
+	} else
+		return (0);
+	if (reader == NULL)
+		return (msg_prof("compare", &error));
+	run->sr_traits = traits_of(reader);
+	host = prof_reader_info(reader, "machine.host");
+	if (host != NULL)
+		run->sr_host = strdup(host);
+	rv = run->sr_traits == NULL || (host != NULL &&
+	    run->sr_host == NULL) ||
+	    compare_add_machine(series, run->sr_traits) == -1 ?
+	    msg_error("compare", "out of memory", "free memory") : 0;
 	prof_reader_close(reader);
-	if (stream == NULL || fclose(stream) != 0)
-		return (msg_error("compare", "out of memory", "free memory"));
-	rv = compare_add_machine(series, text);
-	free(text);
-	if (rv == -1)
-		msg_error("compare", "out of memory", "free memory");
 	return (rv);
+}
+
+/* ------------------------------------------------------- units of work */
+
+/* Events that begin a span of this name; false: there is none. */
+static bool
+span_begins(const struct prof_reader *reader, const char *name, bool *is_unit)
+{
+	const char *of, *text;
+	bool found = false;
+	char key[48], *end;
+
+	for (size_t n = 0; !found; n++) {
+		snprintf(key, sizeof(key), "span.%zu.name", n);
+		of = prof_reader_info(reader, key);
+		snprintf(key, sizeof(key), "span.%zu.begin", n);
+		text = prof_reader_info(reader, key);
+		if (of == NULL || text == NULL)
+			return (false);
+		found = strcmp(of, name) == 0;
+	}
+	for (; *text != '\0'; text = *end == ' ' ? end + 1 : end) {
+		const unsigned long event = strtoul(text, &end, 10);
+
+		if (end == text || event >= prof_reader_nevents(reader))
+			return (false);
+		is_unit[event] = true;
+	}
+	return (true);
+}
+
+bool *
+compare_unit_events(const struct costs *ct, const struct prof_reader *reader,
+    const char *path)
+{
+	const char *one[] = { ct->ct_per };
+	const struct opt_strings names = { .os_text = one, .os_n = 1 };
+	bool *is_unit;
+
+	if (ct->ct_per != NULL && strncmp(ct->ct_per, "span:", 5) != 0)
+		return (choose_events(ct->ct_command, reader, &names));
+	is_unit = calloc(prof_reader_nevents(reader) + 1, sizeof(*is_unit));
+	if (is_unit == NULL)
+		msg_error(ct->ct_command, "out of memory", "free memory");
+	else if (ct->ct_per != NULL && !span_begins(reader, ct->ct_per + 5,
+	    is_unit)) {
+		msg_fail(ct->ct_command, "list its spans with dtprof report "
+		    "--by span", "%s: --per %s: no such span in this "
+		    "recording", path, ct->ct_per);
+		free(is_unit);
+		is_unit = NULL;
+	}
+	return (is_unit);
+}
+
+double
+compare_units(const struct prof_reader *reader,
+    const struct prof_profile *profile, const bool *is_unit)
+{
+	double units = 0;
+	const char *unit;
+
+	for (size_t e = 1; e < prof_reader_nevents(reader); e++)
+		if (is_unit[e])
+			units += (double)prof_profile_weight(profile, e) /
+			    (double)prof_unit_scale(prof_reader_event(reader,
+			    e)->pi_unit, &unit);
+	return (units);
+}
+
+/* "CPU per handle", in ns, of cpu-clock and uprobe:/srv/api:handle. */
+int
+compare_name_total(const struct costs *ct)
+{
+	const char *in = ct->ct_event == NULL ? NULL :
+	    strstr(ct->ct_event, " in "), *per = ct->ct_per, *colon;
+	bool is_cpu;
+	char *name;
+	int rv;
+
+	if (per == NULL || in == NULL)
+		return (0);
+	colon = strrchr(per, ':');
+	is_cpu = strncmp(ct->ct_event, "cpu-clock ", 10) == 0 ||
+	    strncmp(ct->ct_event, "task-clock ", 11) == 0;
+	if (asprintf(&name, "%.*s per %s", is_cpu ? 3 :
+	    (int)(in - ct->ct_event), is_cpu ? "CPU" : ct->ct_event, colon !=
+	    NULL && colon[1] != '\0' ? colon + 1 : per) == -1)
+		return (msg_error(ct->ct_command, "out of memory",
+		    "free memory"));
+	rv = prof_comparison_call_total(ct->ct_comparison, name, in + 4);
+	free(name);
+	return (rv == 0 ? 0 : msg_prof(ct->ct_command,
+	    prof_comparison_error(ct->ct_comparison)));
 }
 
 /* ------------------------------------------------------------ recording */
 
-/* Is it what the runs before are of?  The first one decides. */
-static bool
-is_event(struct costs *ct, const struct prof_event_info *info)
+bool
+compare_is_event(struct costs *ct, const struct prof_event_info *info)
 {
 	const char *name = choose_is_column(info) ? "samples" :
 	    info->pi_name, *unit;
@@ -87,11 +195,22 @@ is_event(struct costs *ct, const struct prof_event_info *info)
 	return (is_it);
 }
 
+/* Whose costs a profile's are, where not functions'. */
+struct source {
+	struct costs	*sr_costs;
+	int		 sr_side;
+	struct prof_symbols *sr_symbols;
+	bool		*sr_is_unit;	/* by event */
+	char		 sr_name[1200];
+};
+
 /* The first of the events asked for that has any weight, in all runs; or -1. */
 static long
 event_of(struct costs *ct, const struct prof_profile *profile,
-    const struct prof_reader *reader, const char *path, int side)
+    const struct prof_reader *reader, const char *path,
+    const struct source *source)
 {
+	const int side = source->sr_side;
 	bool *wanted = choose_events(ct->ct_command, reader, ct->ct_events);
 	const struct prof_event_info *info;
 	long event = -1;
@@ -102,10 +221,11 @@ event_of(struct costs *ct, const struct prof_profile *profile,
 	    e++) {
 		info = prof_reader_event(reader, e);
 		/* A picture has runs without samples, which cost nothing. */
-		if (wanted[e] && choose_is_side(info, side) &&
+		if (wanted[e] && !source->sr_is_unit[e] &&
+		    choose_is_side(info, side) &&
 		    (prof_profile_weight(profile, e) > 0 ||
 		    (ct->ct_difference != NULL && ct->ct_event != NULL)) &&
-		    is_event(ct, info))
+		    compare_is_event(ct, info))
 			event = (long)e;
 	}
 	if (event == -1)
@@ -116,14 +236,6 @@ event_of(struct costs *ct, const struct prof_profile *profile,
 	free(wanted);
 	return (event);
 }
-
-/* Whose costs a profile's are, where not functions'. */
-struct source {
-	struct costs	*sr_costs;
-	int		 sr_side;
-	struct prof_symbols *sr_symbols;
-	char		 sr_name[1200];
-};
 
 static void
 item_of(void *arg, const struct prof_label *label, struct prof_item *item)
@@ -166,6 +278,16 @@ add_profile(struct source *source, long run,
 	return (rv == 0 ? NULL : prof_comparison_error(cp));
 }
 
+static const struct prof_err *
+add_units(const struct source *source, long run,
+    const struct prof_profile *profile, const struct prof_reader *reader)
+{
+	struct prof_comparison *cp = source->sr_costs->ct_comparison;
+
+	return (prof_comparison_units(cp, run, compare_units(reader, profile,
+	    source->sr_is_unit)) == 0 ? NULL : prof_comparison_error(cp));
+}
+
 static int
 fail_reading(const struct costs *ct, const char *path,
     const struct prof_err *error)
@@ -192,10 +314,12 @@ read_costs(struct source *source, long run, const char *path,
 	input_say_cut(ct->ct_command, reader);
 	if (profile != NULL) {
 		why = NULL;
-		event = event_of(ct, profile, reader, path, source->sr_side);
+		event = event_of(ct, profile, reader, path, source);
 	}
 	if (event != -1)
 		why = add_profile(source, run, profile, (size_t)event);
+	if (event != -1 && why == NULL && ct->ct_per != NULL)
+		why = add_units(source, run, profile, reader);
 	if (why != NULL)
 		(void)fail_reading(ct, path, why);
 	prof_profile_free(profile);
@@ -218,8 +342,12 @@ compare_costs(struct costs *ct, int side, long run, const char *path)
 	if (ct->ct_time[side] != NULL)
 		rv = choose_range(ct->ct_command, reader, ct->ct_time[side],
 		    &options);
+	source.sr_is_unit = compare_unit_events(ct, reader, path);
+	if (source.sr_is_unit == NULL)
+		rv = -1;
 	if (rv == 0)
 		rv = read_costs(&source, run, path, reader, &options);
+	free(source.sr_is_unit);
 	prof_reader_close(reader);
 	return (rv);
 }

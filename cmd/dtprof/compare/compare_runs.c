@@ -25,8 +25,8 @@ fail_nomem(const struct costs *ct)
 	return (msg_error(ct->ct_command, "out of memory", "free memory"));
 }
 
-static int
-give_renames(const struct costs *ct)
+int
+compare_give_renames(const struct costs *ct)
 {
 	for (size_t i = 0; i < ct->ct_renames->os_n; i++) {
 		const char *text = ct->ct_renames->os_text[i];
@@ -92,7 +92,7 @@ compare_runs(struct costs *ct, const struct series *const series[2],
 	for (int s = 0; s < 2; s++)
 		run[s] = calloc(series[s]->se_nruns + 1, sizeof(*run[s]));
 	rv = run[0] == NULL || run[1] == NULL ? fail_nomem(ct) :
-	    give_renames(ct);
+	    compare_give_renames(ct);
 	for (int s = 0; s < 2 && rv == 0; s++)
 		rv = give_side(ct, s, series[s], is_interleaved, run[s]);
 	/* What is new first: by it are the base's lines called. */
@@ -100,6 +100,8 @@ compare_runs(struct costs *ct, const struct series *const series[2],
 		rv = give_costs(ct, s, series[s], run[s]);
 	free(run[0]);
 	free(run[1]);
+	if (rv == 0)
+		rv = compare_name_total(ct);
 	compare_costs_free(ct);
 	return (rv == 0 && prof_comparison_finish(ct->ct_comparison) == -1 ?
 	    runs_fail(ct) : rv);

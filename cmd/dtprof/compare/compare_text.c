@@ -38,11 +38,22 @@ compare_title(const char *metric)
 	return (metric);
 }
 
+/* What a unit of work costs is no time that anyone waits for. */
 static bool
 is_time(const struct prof_change *cg)
 {
-	return (strcmp(cg->cg_unit, "s") == 0 ||
-	    strcmp(cg->cg_unit, "ns") == 0);
+	return ((strcmp(cg->cg_unit, "s") == 0 ||
+	    strcmp(cg->cg_unit, "ns") == 0) &&
+	    strstr(cg->cg_name, " per ") == NULL);
+}
+
+static bool
+is_share(const struct pair *pair)
+{
+	const struct prof_hosts *ph =
+	    prof_comparison_hosts(pair->pr_comparison);
+
+	return (ph != NULL && ph->ph_is_share);
 }
 
 const char *
@@ -61,6 +72,13 @@ compare_word(const struct prof_change *cg)
 		return (is_time(cg) ? "slower" : "costs more");
 	}
 	return ("");
+}
+
+const char *
+compare_verdict(const struct pair *pair)
+{
+	return (is_share(pair) ? "not visible" :
+	    compare_word(compare_headline(pair)));
 }
 
 /* Four digits and the unit that fits. */
@@ -160,9 +178,18 @@ colour_of(const struct prof_change *cg)
 	return (TERMINAL_PLAIN);
 }
 
+/* What verdicts take more of. */
+static const char *
+runs_word(const struct pair *pair)
+{
+	return (prof_comparison_hosts(pair->pr_comparison) != NULL ? "hosts" :
+	    "runs");
+}
+
 /* What the verdict on the whole is. */
 static void
-put_verdict(FILE *stream, const struct prof_change *cg, double threshold)
+put_verdict(FILE *stream, const struct prof_change *cg, double threshold,
+    const char *runs)
 {
 	char change[32], ci[64], least[32];
 
@@ -187,14 +214,14 @@ put_verdict(FILE *stream, const struct prof_change *cg, double threshold)
 	}
 	fprintf(stream, "%s %s", compare_title(cg->cg_name), change);
 	if (cg->cg_verdict == PROF_VERDICT_FEW)
-		fprintf(stream, "; it takes %d runs each, better 15",
-		    PROF_MIN_RUNS);
+		fprintf(stream, "; it takes %d %s each, better 15",
+		    PROF_MIN_RUNS, runs);
 	else
 		fprintf(stream, " (%s)", ci);
 	if (cg->cg_verdict == PROF_VERDICT_OPEN && cg->cg_runs_needed > 0)
 		fprintf(stream, "; smallest detectable change %s, about %zu "
-		    "runs each would decide", percent_text(least, sizeof(least),
-		    cg->cg_smallest) + 1, cg->cg_runs_needed);
+		    "%s each would decide", percent_text(least, sizeof(least),
+		    cg->cg_smallest) + 1, cg->cg_runs_needed, runs);
 }
 
 char *
@@ -207,8 +234,13 @@ compare_sentence(const struct pair *pair, double threshold)
 
 	if (stream == NULL)
 		return (NULL);
-	fputs(pair->pr_series[1]->se_name, stream);
-	put_verdict(stream, cg, threshold);
+	fputs(prof_comparison_hosts(pair->pr_comparison) != NULL ? "new" :
+	    pair->pr_series[1]->se_name, stream);
+	if (is_share(pair))
+		fputs(": a change of the whole is not visible in shares",
+		    stream);
+	else
+		put_verdict(stream, cg, threshold, runs_word(pair));
 	if (fclose(stream) == 0)
 		return (text);
 	free(text);
@@ -261,8 +293,9 @@ static void
 metric_row(struct table *tb, const void *arg, size_t n)
 {
 	const struct subject *subject = arg;
-	const struct prof_change *cg =
-	    prof_comparison_metric(subject->su_pair->pr_comparison, n);
+	const struct prof_comparison *cp = subject->su_pair->pr_comparison;
+	const struct prof_change *cg = n < prof_comparison_nmetrics(cp) ?
+	    prof_comparison_metric(cp, n) : prof_comparison_total(cp);
 	char text[64];
 
 	if (!has_metric(cg))
@@ -302,8 +335,10 @@ metrics_put(struct table *tb, const struct subject *subject)
 		{ .tc_title = "p", .tc_gap = 1, .tc_drop = 1 },
 		{ .tc_title = "verdict", .tc_gap = 2, .tc_is_left = true }
 	};
-	const size_t n =
-	    prof_comparison_nmetrics(subject->su_pair->pr_comparison);
+	const struct pair *pair = subject->su_pair;
+	/* What a unit of work costs is a metric, too. */
+	const size_t n = prof_comparison_nmetrics(pair->pr_comparison) +
+	    (pair->pr_per != NULL);
 
 	if (n > 0)
 		show_table(tb, columns, n, metric_row, subject);
@@ -386,16 +421,20 @@ is_nearly_changed(const struct prof_change *cg)
 
 /* "total cost +3.1% (...): costs more; of it parse_number 92%" */
 static void
-put_explanation(FILE *stream, struct prof_comparison *cp, const char *what)
+put_explanation(FILE *stream, const struct pair *pair, const char *what)
 {
+	struct prof_comparison *cp = pair->pr_comparison;
 	const struct prof_change *total = prof_comparison_total(cp), *cg;
 	const struct prof_change *nearly = NULL;
 	char change[32], ci[64];
 	int named = 0;
 
-	fprintf(stream, "total cost %s (%s): %s", percent_text(change,
-	    sizeof(change), total->cg_change), interval_text(ci, sizeof(ci),
-	    total->cg_ci95), compare_word(total));
+	if (is_share(pair))
+		fputs("shares", stream);
+	else
+		fprintf(stream, "total cost %s (%s): %s", percent_text(change,
+		    sizeof(change), total->cg_change), interval_text(ci,
+		    sizeof(ci), total->cg_ci95), compare_word(total));
 	for (size_t i = 0; i < prof_comparison_nfunctions(cp); i++) {
 		cg = prof_comparison_function(cp, i);
 		if (nearly == NULL && is_nearly_changed(cg))
@@ -413,12 +452,12 @@ put_explanation(FILE *stream, struct prof_comparison *cp, const char *what)
 	if (named == 0)
 		fprintf(stream, "; no %s is known to have changed", what);
 	if (named == 0 && nearly != NULL)
-		fprintf(stream, ", about %zu runs each would decide for %s",
-		    nearly->cg_runs_needed, nearly->cg_name);
+		fprintf(stream, ", about %zu %s each would decide for %s",
+		    nearly->cg_runs_needed, runs_word(pair), nearly->cg_name);
 }
 
 static void
-explanation_put(const struct table *tb, struct prof_comparison *cp,
+explanation_put(const struct table *tb, const struct pair *pair,
     const char *what)
 {
 	char *text = NULL;
@@ -427,7 +466,7 @@ explanation_put(const struct table *tb, struct prof_comparison *cp,
 
 	if (stream == NULL)
 		return;
-	put_explanation(stream, cp, what);
+	put_explanation(stream, pair, what);
 	if (fclose(stream) == 0)
 		sentence_put(tb, tb->tb_style == TABLE_HTML ? "<p>" : "\n",
 		    text);
@@ -454,7 +493,7 @@ functions_put(struct table *tb, const struct subject *subject)
 
 	if (prof_comparison_total(cp) == NULL)
 		return;
-	explanation_put(tb, cp, what);
+	explanation_put(tb, subject->su_pair, what);
 	show_table(tb, columns, n, function_row, subject);
 	for (size_t i = 0; i < n; i++)
 		shown += is_shown(prof_comparison_function(cp, i), i,
@@ -493,9 +532,68 @@ put_build(FILE *stream, const struct pair *pair, int side, bool is_whole)
 	    SHORT_ID, id, is_whole ? "" : "..");
 }
 
+/* "10 min" */
+static void
+put_window(FILE *stream, uint64_t window_ns)
+{
+	const uint64_t s = window_ns / 1000000000;
+
+	fprintf(stream, "%llu %s", (unsigned long long)(s % 3600 == 0 ?
+	    s / 3600 : s % 60 == 0 ? s / 60 : s), s % 3600 == 0 ? "h" :
+	    s % 60 == 0 ? "min" : "s");
+}
+
+/* "18 hosts, 12 windows of 10 min, 41.0 M requests" */
+static void
+put_hosts(FILE *stream, const struct pair *pair, int side)
+{
+	const struct prof_hosts *ph =
+	    prof_comparison_hosts(pair->pr_comparison);
+	const char *per = pair->pr_per, *colon = per == NULL ? NULL :
+	    strrchr(per, ':');
+
+	fprintf(stream, "%zu hosts, %zu windows of ", ph->ph_hosts[side],
+	    ph->ph_windows[side]);
+	put_window(stream, pair->pr_window_ns);
+	if (per != NULL)
+		fprintf(stream, ", %.6g %s", ph->ph_units[side],
+		    colon != NULL && colon[1] != '\0' ? colon + 1 : per);
+}
+
+/* What was compared with what, and what was left out. */
+static void
+hosts_put(const struct table *tb, const struct pair *pair)
+{
+	const struct prof_hosts *ph =
+	    prof_comparison_hosts(pair->pr_comparison);
+	char *text = NULL;
+	size_t length;
+	FILE *stream = open_memstream(&text, &length);
+
+	if (stream == NULL)
+		return;
+	if (ph->ph_is_paired)
+		fprintf(stream, "%zu hosts ran both and are paired",
+		    ph->ph_both);
+	else
+		fputs("hosts of the same kind are compared", stream);
+	if (ph->ph_mixed > 0)
+		fprintf(stream, "; %zu windows of a host left out in which it "
+		    "ran both", ph->ph_mixed);
+	if (pair->pr_lossy > 0)
+		fprintf(stream, "; %zu windows left out (more than 1%% lost)",
+		    pair->pr_lossy);
+	if (fclose(stream) == 0)
+		sentence_put(tb, tb->tb_style == TABLE_HTML ? "<p>" : "      ",
+		    text);
+	free(text);
+}
+
 static void
 series_put(const struct table *tb, const struct pair *pair, bool is_verbose)
 {
+	const bool are_hosts =
+	    prof_comparison_hosts(pair->pr_comparison) != NULL;
 	size_t length;
 
 	for (int s = 0; s < 2; s++) {
@@ -505,14 +603,20 @@ series_put(const struct table *tb, const struct pair *pair, bool is_verbose)
 
 		if (stream == NULL)
 			return;
-		fprintf(stream, "%s%s, %zu run%s", s == 0 ? "base  " :
-		    "new   ", series->se_name, series->se_nruns,
-		    series->se_nruns == 1 ? "" : "s");
+		fputs(s == 0 ? "base  " : "new   ", stream);
+		if (are_hosts)
+			put_hosts(stream, pair, s);
+		else
+			fprintf(stream, "%s, %zu run%s", series->se_name,
+			    series->se_nruns, series->se_nruns == 1 ? "" :
+			    "s");
 		put_build(stream, pair, s, is_verbose);
 		if (fclose(stream) == 0)
 			sentence_put(tb, s == 0 ? "\n" : "", text);
 		free(text);
 	}
+	if (are_hosts)
+		hosts_put(tb, pair);
 }
 
 /* A long one without its reason, unless all is asked for. */

@@ -1,0 +1,72 @@
+#!/bin/sh
+# SPDX-License-Identifier: ISC
+# ASSERTION: recordings of hosts that changed their version one after the other
+# are compared host by host: a function that grows by 5 % of the total is named,
+# alone, and the total per request costs more; 5 % everywhere is a verdict per
+# request and not visible by shares; equals are nothing.  Versions that ran on
+# processors of different kinds, or never at the same time, are refused with
+# the reason.  p, estimates and intervals are those of a regression and a
+# permutation test by scipy on the same costs.
+# Easy to get wrong: a run for each recording; costs that rise while the new
+# version comes (here by half) as if they were its own.
+. "${SRC:=$PWD}/tests/lib.sh"
+need_cmd python3
+tmpdir
+per=uprobe:/srv/app:handle
+make()		# directory seed grow all kind once
+{
+	mkdir "$1"
+	"$B/tests/unit/deploys-are-told" write "$1" "$3" "$4" "$5" "$6" "$2" ||
+	    fail "recordings"
+}
+compare()	# directory status option ...
+{
+	of=$1 status=$2
+	shift 2
+	expect "$status" "$DTPROF" compare "$@" "$of"/base*.dtp -- \
+	    "$of"/new*.dtp
+}
+make grown 1 0.05 0 0 0
+compare grown 0 --per "$per" --json
+[ "$(json out 'j["comparisons"][0]["verdict"]')" = "costs more" ] ||
+    fail "the total: $(json out 'j["comparisons"][0]["total"]')"
+[ "$(json out '[f["name"] for f in j["comparisons"][0]["functions"] if
+    f["verdict"] in ("costs more", "costs less")]')" = "['f12']" ] ||
+    fail "the function"
+cp out per.json
+compare grown 0 --per "$per"
+expect_out '^new costs more: CPU per handle \+[4-6]\.' headline
+expect_out '^base  7 hosts, 5 windows of 10 min, [0-9]* handle' base
+expect_out '^ *7 hosts ran both and are paired$' pairs
+expect_out '^ +CPU per handle .* costs more$' 'a metric'
+expect_out 'of it f12 ' explanation
+compare grown 0 --per span:request
+expect_out '^new costs more: CPU per request \+[4-6]\.' spans
+compare grown 3 --per "$per" --fail-on slower
+ok "one function of 5 %"
+
+make all 2 0 0.05 0 0
+compare all 0 --per "$per"
+expect_out '^new costs more: CPU per handle \+[4-6]\.' 'per request'
+compare all 0
+expect_out 'not visible in shares' shares
+expect_out 'shares only; a change that slows everything' note
+expect_out 'no function is known to have changed' functions
+make none 3 0 0 0 0
+compare none 0 --per "$per"
+expect_out '^new: (inconclusive|no change)' equals
+expect_out 'no function is known to have changed' functions
+ok "5 % everywhere, and nothing"
+
+make kind 4 0.05 0 1 0
+compare kind 1 --per "$per"
+expect_err 'confounded with cpu_model: "slow" ran the base alone, "fast" the'
+compare kind 0 --per "$per" --anyway
+make once 5 0.05 0 0 1
+compare once 1 --per "$per"
+expect_err 'confounded with time'
+compare grown 1 --per uprobe:none
+expect_err 'no such event'
+compare grown 1 --per span:none
+expect_err 'no such span'
+ok "what is confounded is refused"
