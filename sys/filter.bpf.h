@@ -19,6 +19,7 @@
 struct dtp_args {
 	__u64	 ag_value[DTP_MAX_ARGS];
 	__u64	 ag_duration_ns; /* of a system call; 0: not known */
+	__u64	 ag_texts;	/* as DTP_F_TEXTS */
 };
 
 /* A call of the thread at hand, from its entry to its return. */
@@ -41,7 +42,7 @@ struct dtp_firing {
 	__u64	 fg_ip;
 	__u64	 fg_start_ns;	/* of the recording, and pauses on */
 	struct dtp_args *fg_args;	/* NULL: it has none */
-	const struct dtp_call *fg_call;	/* for DTP_P_TEXTS alone */
+	const struct dtp_call *fg_call;	/* for texts of a call alone */
 	__u32	 fg_kernel;	/* it interrupted the kernel */
 	__u32	 fg_skip;	/* innermost frames: our own */
 	__u32	 fg_cpu;
@@ -156,6 +157,50 @@ dtp_args_begin(struct dtp_args *args)
 }
 
 /*
+ * Text that a call has kept, or that an argument points to; to is zeros.
+ * Negative: it cannot be read.
+ */
+DTP_INLINE long
+dtp_text_read(const struct dtp_firing *firing, __u32 slot, __u32 how, void *to)
+{
+	const void *from;
+
+	if (how == DTP_KEY_CALL) {
+		for (int i = 0; i < DTP_CALL_TEXTS; i++)
+			if (firing->fg_call->ca_texts.tx_slot[i] == slot)
+				bpf_probe_read_kernel_str(to, DTP_STR_LEN,
+				    firing->fg_call->ca_text[i]);
+		return (0);
+	}
+	slot &= DTP_MAX_ARGS - 1;
+	from = (const void *)(unsigned long)firing->fg_args->ag_value[slot];
+	if (cfg.dc_arg[slot].ar_kind == DTP_A_USTR)
+		return (bpf_probe_read_user_str(to, DTP_STR_LEN, from));
+	return (bpf_probe_read_kernel_str(to, DTP_STR_LEN, from));
+}
+
+/* Bit n: an argument equals the filter's text n; what cannot be read is "". */
+static DTP_APART __u64
+dtp_texts_equal(const struct dtp_firing *firing)
+{
+	__u64 equal = 0;
+
+	for (__u32 i = 0; i < DTP_MAX_TEXTS; i++) {
+		const volatile struct dtp_filter_text *text =
+		    &cfg.dc_filter.fi_text[i];
+		__u64 word[DTP_STR_LEN / 8] = { 0 }, differs = 0;
+
+		if (i >= cfg.dc_filter.fi_ntexts)
+			break;
+		(void)dtp_text_read(firing, text->fx_slot, text->fx_how, word);
+		for (int n = 0; n < DTP_STR_LEN / 8; n++)
+			differs |= word[n] ^ text->fx_word[n];
+		equal |= (differs == 0 ? 1ULL : 0) << i;
+	}
+	return (equal);
+}
+
+/*
  * Does the expression hold?  Finds out no more than it asks for.  Apart also
  * because the stack is short, and facts are of no use behind it.
  */
@@ -183,12 +228,16 @@ dtp_expression_holds(__u32 pid, __u32 tid, __u32 cpu, __u32 kernel,
 			facts.fa_field[DTP_F_ARG0 + i] = args->ag_value[i];
 	if (args != NULL && (asked & 1U << DTP_F_DURATION))
 		facts.fa_field[DTP_F_DURATION] = args->ag_duration_ns;
+	if (args != NULL && (asked & 1U << DTP_F_TEXTS))
+		facts.fa_field[DTP_F_TEXTS] = args->ag_texts;
 	return (dtp_filter_holds(&cfg.dc_filter, &facts));
 }
 
 DTP_INLINE int
 dtp_passes(struct dtp_firing *firing)
 {
+	if (cfg.dc_filter.fi_ntexts != 0 && firing->fg_args != NULL)
+		firing->fg_args->ag_texts = dtp_texts_equal(firing);
 	if (cfg.dc_filter.fi_ntests != 0 && !dtp_expression_holds(
 	    firing->fg_pid, firing->fg_tid, firing->fg_cpu,
 	    firing->fg_kernel, firing->fg_args))

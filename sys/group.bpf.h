@@ -74,30 +74,6 @@ dtp_group_try(__u64 n, void *arg)
 	return (1);
 }
 
-/* Text that a call has kept, or that an argument points to. */
-DTP_INLINE void
-dtp_group_text(struct dtp_firing *firing, __u32 slot, __u32 text, void *to)
-{
-	const void *from;
-	long length = 0;
-
-	if (text == DTP_KEY_CALL) {
-		for (int i = 0; i < DTP_CALL_TEXTS; i++)
-			if (firing->fg_call->ca_texts.tx_slot[i] == slot)
-				bpf_probe_read_kernel_str(to, DTP_STR_LEN,
-				    firing->fg_call->ca_text[i]);
-		return;
-	}
-	from = (const void *)(unsigned long)
-	    firing->fg_args->ag_value[slot & (DTP_MAX_ARGS - 1)];
-	if (cfg.dc_arg[slot & (DTP_MAX_ARGS - 1)].ar_kind == DTP_A_USTR)
-		length = bpf_probe_read_user_str(to, DTP_STR_LEN, from);
-	else
-		length = bpf_probe_read_kernel_str(to, DTP_STR_LEN, from);
-	if (length < 0)
-		DTP_ADD(&firing->fg_counts->cn_arg_fault, 1);
-}
-
 DTP_INLINE __u64
 dtp_group_number(const struct dtp_firing *firing, __u32 field)
 {
@@ -134,9 +110,10 @@ dtp_group_keys(struct dtp_firing *firing, struct dtp_group_search *search)
 		if (i >= cfg.dc_grouping.gp_nkeys)
 			break;
 		if (text != DTP_KEY_NUMBER) {
-			if (word <= DTP_GROUP_WORDS - DTP_STR_LEN / 8)
-				dtp_group_text(firing, field - DTP_F_ARG0,
-				    text, &search->gs_key[word]);
+			if (word <= DTP_GROUP_WORDS - DTP_STR_LEN / 8 &&
+			    dtp_text_read(firing, field - DTP_F_ARG0, text,
+			    &search->gs_key[word]) < 0)
+				DTP_ADD(&firing->fg_counts->cn_arg_fault, 1);
 		} else if (field == DTP_F_COMM) {
 			if (word <= DTP_GROUP_WORDS - DTP_COMM_LEN / 8)
 				bpf_get_current_comm(&search->gs_key[word],

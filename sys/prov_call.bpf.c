@@ -306,11 +306,11 @@ call_return(struct bpf_raw_tracepoint_args *ctx)
 	    now_ns > begun_ns ? now_ns - begun_ns : 1;
 	return_args(&args, call, ctx->args[1]);
 	args.ag_duration_ns = firing.fg_weight;
-	if (!dtp_passes(&firing))
-		return (0);
+	firing.fg_call = call;
 	if (cfg.dc_parts & DTP_P_TEXTS)
 		texts_again(call, &firing, ctx->args[1]);
-	firing.fg_call = call;
+	if (!dtp_passes(&firing))
+		return (0);
 	return (dtp_store(&firing));
 }
 

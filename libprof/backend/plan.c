@@ -108,6 +108,19 @@ prof_event_is_about(const struct prof_plan *plan,
 	    event->ev_instrument->im_is_of_argument);
 }
 
+/* Where nothing is stored only for a key, or for the filter. */
+static bool
+wants_texts(const struct prof_event *event)
+{
+	const struct dtp_filter *filter = &event->ev_filter;
+	bool wants = event->ev_grouping.gp_is_on ?
+	    event->ev_grouping.gp_has_texts : event->ev_has_texts;
+
+	for (uint32_t n = 0; n < filter->fi_ntexts; n++)
+		wants |= filter->fi_text[n].fx_how == DTP_KEY_CALL;
+	return (wants);
+}
+
 /* What a sample of this event holds, in the words of the ABI. */
 uint32_t
 prof_event_parts(const struct prof_plan *plan,
@@ -124,9 +137,7 @@ prof_event_parts(const struct prof_plan *plan,
 		parts |= DTP_P_WEIGHT;
 	if (event->ev_nargs > 0)
 		parts |= DTP_P_ARGS;
-	/* Where nothing is stored only for a key. */
-	if (event->ev_grouping.gp_is_on ? event->ev_grouping.gp_has_texts :
-	    event->ev_has_texts)
+	if (wants_texts(event))
 		parts |= DTP_P_TEXTS;
 	if (po->po_record_comm)
 		parts |= DTP_P_COMM;

@@ -167,7 +167,8 @@ resolve_one(struct prof_counting *counting, const char *text,
 	char whole[PROF_SPEC_MAX + 16];
 	struct prof_spec spec;
 
-	if (prof_spec_parse(&spec, text, error) == -1)
+	if (prof_spec_parse(&spec, text, error) == -1 ||
+	    prof_spec_no_filter(&spec, "a counter has", error) == -1)
 		return (-1);
 	if (spec.sp_period != 0 || spec.sp_frequency != 0) {
 		prof_fail(error, PROF_E_EVENT_SYNTAX, "%s: period and freq are "

@@ -53,6 +53,7 @@ enum prof_site_flags {
 	PROF_SITE_EXACT		= 4,	/* of that name, not of a glob */
 	PROF_SITE_HAS_RET	= 8,	/* its argument is what is returned */
 	PROF_SITE_GO		= 16,	/* in a file of Go */
+	PROF_SITE_ABI		= 32,	/* its arguments are registers */
 };
 
 /* A place that a probe can be put on. */

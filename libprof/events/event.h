@@ -64,6 +64,7 @@ struct prof_event {
 	size_t		 ev_nhooks;
 	uint32_t	 ev_nargs;
 	struct prof_arg	 ev_args[DTP_MAX_ARGS];
+	char		*ev_expression;	/* its own filter; or NULL */
 	struct dtp_filter ev_filter;	/* compiled by the session */
 	struct dtp_grouping ev_grouping; /* likewise */
 };
@@ -104,6 +105,12 @@ struct prof_provider {
 	int	(*pv_list)(struct prof_names *names, prof_list_fn *fn,
 		    void *arg, const char **why);
 };
+
+/*
+ * Is it one that only a program of ours can count: a probe, or an event with a
+ * filter of its own?  Whether there is such an event is not looked at.
+ */
+bool	prof_event_needs_program(const char *text);
 
 struct prof_names *prof_names_open(struct prof_err *error);
 void	prof_names_close(struct prof_names *names);

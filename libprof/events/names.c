@@ -164,6 +164,30 @@ prof_names_resolve(struct prof_names *names, const char *text,
 	    prof_spec_resolve(names, &spec, defaults, events, error));
 }
 
+/* Each has it, and says so in its name. */
+static int
+filter_add(const struct prof_spec *spec, struct prof_events *events,
+    size_t from, struct prof_err *error)
+{
+	for (; from < events->el_n && spec->sp_filter != NULL; from++) {
+		struct prof_event *event = events->el_event[from];
+		char *name = NULL;
+
+		if (strcmp(event->ev_name, spec->sp_whole) != 0 &&
+		    asprintf(&name, "%s{%s}", event->ev_name,
+		    spec->sp_filter) == -1)
+			return (prof_fail_nomem(error));
+		if (name != NULL) {
+			free(event->ev_name);
+			event->ev_name = name;
+		}
+		event->ev_expression = strdup(spec->sp_filter);
+		if (event->ev_expression == NULL)
+			return (prof_fail_nomem(error));
+	}
+	return (0);
+}
+
 /* All that it means is added, or nothing. */
 int
 prof_spec_resolve(struct prof_names *names, const struct prof_spec *spec,
@@ -176,7 +200,7 @@ prof_spec_resolve(struct prof_names *names, const struct prof_spec *spec,
 	rv = names_ask(names, spec, defaults, events, error);
 	if (rv == 0)
 		rv = names_unknown(names, spec, error);
-	if (rv == 1)
+	if (rv == 1 && filter_add(spec, events, had, error) == 0)
 		return (0);
 	while (events->el_n > had)
 		prof_event_free(events->el_event[--events->el_n]);
@@ -214,10 +238,13 @@ static int
 names_unknown(struct prof_names *names, const struct prof_spec *spec,
     struct prof_err *error)
 {
-	const char *text = spec->sp_whole;
-	char *nearest = prof_names_nearest(names, text);
-	const char *last;
+	const char *text = spec->sp_whole, *last;
+	char plain[PROF_SPEC_MAX], *nearest;
 
+	snprintf(plain, sizeof(plain), "%.*s", spec->sp_filter == NULL ?
+	    (int)strlen(text) : (int)(strlen(text) - strlen(spec->sp_filter) -
+	    2), text);
+	nearest = prof_names_nearest(names, plain);
 	if (nearest != NULL) {
 		prof_fail(error, PROF_E_EVENT_UNKNOWN,
 		    "cannot open event '%s': no such event", text);

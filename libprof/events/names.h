@@ -38,11 +38,13 @@ struct prof_term {
  *	                          "libc", sp_function "free", sp_offset 4
  *	usdt:postgres:pg:mark     sp_provider "usdt", sp_module "pg",
  *	                          sp_function "mark"
+ *	NAME{pid == 1}            sp_filter "pid == 1"
  */
 struct prof_spec {
 	const char	*sp_whole;	/* all of it, borrowed */
 	char		 sp_text[PROF_SPEC_MAX];
 	bool		 sp_is_probe;	/* provider:module:function:name */
+	bool		 sp_is_site;	/* of spec_site.c */
 	const char	*sp_provider;
 	const char	*sp_module;
 	const char	*sp_function;
@@ -55,6 +57,11 @@ struct prof_spec {
 	size_t		 sp_nterms;
 	uint64_t	 sp_period;	/* 0: not said */
 	uint64_t	 sp_frequency;
+	const char	*sp_filter;	/* what is in its braces; or NULL */
+	/* Arguments that it names, in sp_used_text */
+	const char	*sp_used[PROF_SPEC_TERMS];
+	size_t		 sp_nused;
+	char		 sp_used_text[PROF_SPEC_MAX];
 };
 
 int	prof_spec_parse(struct prof_spec *spec, const char *text,
@@ -65,6 +72,10 @@ int	prof_spec_resolve(struct prof_names *names,
 	    const struct prof_event_defaults *defaults,
 	    struct prof_events *events, struct prof_err *error);
 size_t	prof_spec_colons(const char *text);
+/* spec_filter.c: cut "{...}" off the end. */
+int	prof_spec_filter(struct prof_spec *spec, struct prof_err *error);
+int	prof_spec_no_filter(const struct prof_spec *spec, const char *what,
+	    struct prof_err *error);
 /* spec_site.c: a probe of a program, taken apart; 0: it is none. */
 int	prof_spec_site(struct prof_spec *spec, struct prof_err *error);
 /* "key,key=value", changed. */

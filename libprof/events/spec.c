@@ -7,6 +7,7 @@
  *	NAME/word,key=value,.../[ukhp]	settings, arguments, sysfs terms
  *	NAME@PERIOD  NAME@RATEhz	how often
  *	uprobe:FILE:FUNCTION		probes of programs: spec_site.c
+ *	EVENT{EXPRESSION}		with a filter of its own: spec_filter.c
  *
  * Called once for each -e, by names.c; fuzzed by tests/fuzz/event.c.
  * Nothing is opened here, and the text may be anything at all.
@@ -70,6 +71,8 @@ prof_spec_parse(struct prof_spec *spec, const char *text,
 	spec->sp_name = spec->sp_text;
 	spec->sp_provider = spec->sp_module = spec->sp_function = "";
 	spec->sp_mods = "";
+	if (prof_spec_filter(spec, error) == -1)
+		return (-1);
 	if ((is_site = prof_spec_site(spec, error)) != 0)
 		return (is_site == 1 ? 0 : -1);
 	if (spec_slashes(spec, error) == -1 || spec_at(spec, error) == -1)
@@ -80,6 +83,16 @@ prof_spec_parse(struct prof_spec *spec, const char *text,
 		return (prof_fail(error, PROF_E_EVENT_SYNTAX,
 		    "invalid event name: '%s'", text));
 	return (0);
+}
+
+bool
+prof_event_needs_program(const char *text)
+{
+	struct prof_err error;
+	struct prof_spec spec;
+
+	return (prof_spec_parse(&spec, text, &error) == 0 &&
+	    (spec.sp_filter != NULL || spec.sp_is_site));
 }
 
 /* Cut "/terms/mods" off. */

@@ -94,9 +94,6 @@ site_tail(struct prof_spec *spec, char *rest, char ended,
 {
 	char *close;
 
-	if (ended == '{')
-		return (site_fail(spec, error, "events have no filter of "
-		    "their own yet; use --filter"));
 	if (ended != '/')
 		return (ended == '\0' ? 1 : site_fail(spec, error,
 		    "unexpected text after the function"));
@@ -162,7 +159,7 @@ prof_spec_site(struct prof_spec *spec, struct prof_err *error)
 
 	if (provider == NULL)
 		return (0);
-	spec->sp_is_probe = true;
+	spec->sp_is_probe = spec->sp_is_site = true;
 	spec->sp_provider = provider;
 	spec->sp_name = "";
 	if (provider[0] == 'k' || provider[0] == 'f')

@@ -19,8 +19,10 @@
 static void	filter_emit(const struct filter_tree *tree, unsigned at,
 		    struct dtp_filter *filter, unsigned place, __u8 yes,
 		    __u8 no);
+static int	tree_compile(const struct filter_tree *tree, int at,
+		    struct dtp_filter *filter, struct prof_err *error);
 static int	field_argument(const struct filter_scope *scope, uint32_t slot,
-		    bool *is_signed, char *why, size_t whysize);
+		    enum filter_value *value, bool *is_signed);
 static bool	field_same(const char *written, const char *known);
 static void	field_list(const struct filter_scope *scope, char *text,
 		    size_t size);
@@ -45,9 +47,33 @@ prof_filter_scope(const struct prof_event *event, struct filter_scope *scope)
 		if (event == NULL)
 			continue;
 		arg->fa_name = event->ev_args[n].ag_name;
-		arg->fa_is_text = event->ev_args[n].ag_is_text ||
-		    event->ev_args[n].ag_load.ar_kind != DTP_A_INT;
+		arg->fa_text = event->ev_args[n].ag_is_text ? DTP_KEY_CALL :
+		    event->ev_args[n].ag_load.ar_kind != DTP_A_INT ?
+		    DTP_KEY_TEXT : DTP_KEY_NUMBER;
 	}
+}
+
+static int
+tree_compile(const struct filter_tree *tree, int at,
+    struct dtp_filter *filter, struct prof_err *error)
+{
+	const struct filter_node *root = &tree->ft_node[at];
+
+	if (root->fn_ntests > DTP_MAX_TESTS) {
+		prof_fail(error, PROF_E_FILTER,
+		    "too many comparisons in the filter: %u (at most %d)",
+		    root->fn_ntests, DTP_MAX_TESTS);
+		return (prof_cure(error, "record with a shorter filter and use "
+		    "--filter again when reading"));
+	}
+	filter->fi_ntests = root->fn_ntests;
+	filter->fi_ntexts = tree->ft_ntexts;
+	memcpy(filter->fi_text, tree->ft_text, sizeof(filter->fi_text));
+	filter_emit(tree, (unsigned)at, filter, 0, DTP_ACCEPT, DTP_REJECT);
+	for (uint32_t n = 0; n < filter->fi_ntests; n++)
+		filter->fi_fields |= 1U << filter->fi_test[n].ft_field |
+		    1U << filter->fi_test[n].ft_other;
+	return (0);
 }
 
 int
@@ -68,25 +94,84 @@ prof_filter_translate(const char *expression,
     const struct filter_scope *scope, struct dtp_filter *filter,
     struct prof_err *error)
 {
-	struct filter_tree tree;
-	const struct filter_node *root;
+	struct filter_tree tree = { 0 };
+	int root = prof_filter_parse(expression, scope, &tree, error);
 
 	memset(filter, 0, sizeof(*filter));
-	if (prof_filter_parse(expression, scope, &tree, error) == -1)
-		return (-1);
-	root = &tree.ft_node[tree.ft_root];
-	if (root->fn_ntests > DTP_MAX_TESTS) {
-		prof_fail(error, PROF_E_FILTER,
-		    "too many comparisons in the filter: %u (at most %d)",
-		    root->fn_ntests, DTP_MAX_TESTS);
-		return (prof_cure(error, "record with a shorter filter and use "
-		    "--filter again when reading"));
+	return (root == -1 ? -1 : tree_compile(&tree, root, filter, error));
+}
+
+/* The event's own: its columns are those of what stands in its braces. */
+static int
+own_parse(const struct prof_event *event, const struct filter_scope *scope,
+    struct filter_tree *tree, struct prof_err *error)
+{
+	struct prof_err why = { 0 };
+	int root = prof_filter_parse(event->ev_expression, scope, tree, &why);
+
+	if (root != -1)
+		return (root);
+	prof_fail(error, why.pe_code, "%s: %s", event->ev_probe, why.pe_text);
+	return (prof_cure(error, "%s", why.pe_cure));
+}
+
+static int
+comm_parse(struct filter_tree *tree, const char *comm, struct prof_err *error)
+{
+	int node = strlen(comm) >= DTP_COMM_LEN ? -1 :
+	    prof_filter_node(tree, FILTER_TEST, 0, 0);
+	struct dtp_test *test;
+
+	if (node == -1) {
+		prof_fail(error, PROF_E_FILTER, "invalid thread name '%s': "
+		    "longer than %d characters", comm, DTP_COMM_LEN - 1);
+		return (prof_cure(error, "use the name as ps -L -o comm "
+		    "shows it"));
 	}
-	filter->fi_ntests = root->fn_ntests;
-	filter_emit(&tree, tree.ft_root, filter, 0, DTP_ACCEPT, DTP_REJECT);
-	for (uint32_t n = 0; n < filter->fi_ntests; n++)
-		filter->fi_fields |= 1U << filter->fi_test[n].ft_field;
-	return (0);
+	test = &tree->ft_node[node].fn_test;
+	test->ft_field = DTP_F_COMM;
+	test->ft_op = DTP_OP_EQ;
+	test->ft_other = DTP_F_ZERO;
+	memcpy(test->ft_value, comm, strlen(comm));
+	return (node);
+}
+
+static int
+tree_and(struct filter_tree *tree, int left, int right)
+{
+	return (left == -1 ? right :
+	    prof_filter_node(tree, FILTER_AND, left, right));
+}
+
+int
+prof_filter_join(const struct prof_event *event, const char *expression,
+    const char *comm, struct dtp_filter *filter, struct prof_err *error)
+{
+	struct filter_tree tree = { 0 };
+	struct filter_scope scope;
+	int root = -1, part;
+
+	memset(filter, 0, sizeof(*filter));
+	prof_filter_scope(event, &scope);
+	if (event->ev_expression != NULL &&
+	    (root = own_parse(event, &scope, &tree, error)) == -1)
+		return (-1);
+	if (expression != NULL) {
+		part = prof_filter_parse(expression, &scope, &tree, error);
+		if (part == -1)
+			return (-1);
+		root = tree_and(&tree, root, part);
+	}
+	if (comm != NULL) {
+		if ((part = comm_parse(&tree, comm, error)) == -1)
+			return (-1);
+		root = tree_and(&tree, root, part);
+	}
+	if (root != -1)
+		return (tree_compile(&tree, root, filter, error));
+	return (event->ev_expression == NULL && expression == NULL &&
+	    comm == NULL ? 0 : prof_fail(error, PROF_E_FILTER,
+	    "filter too long"));
 }
 
 /* The parser bounds the depth; a chain of && is deep on the left only. */
@@ -135,10 +220,26 @@ field_span(const struct filter_scope *scope, const char *name,
 	    FILTER_F_SPAN_DURATION);
 }
 
+/* Arguments of probes in programs are called argN, or str(argN). */
+static bool
+are_numbered(const struct filter_scope *scope)
+{
+	for (uint32_t n = 0; n < scope->fs_nargs; n++) {
+		const char *name = scope->fs_arg[n].fa_name;
+
+		if (name != NULL && (strncmp(name, "str(", 4) == 0 ||
+		    (strncmp(name, "arg", 3) == 0 &&
+		    isdigit((unsigned char)name[3]))))
+			return (true);
+	}
+	return (false);
+}
+
 /*
  * What every firing has comes first: an argument called pid is argN, too.
  * argN counts as DTrace does: of a syscall it is the N-th argument (or what
- * it returned), not the number, which is "nr".
+ * it returned), not the number, which is "nr".  Not where that is a name: which
+ * argument is recorded first says nothing about it.
  */
 int
 prof_filter_field(const struct filter_scope *scope, const char *name,
@@ -182,16 +283,15 @@ prof_filter_field(const struct filter_scope *scope, const char *name,
 	for (uint32_t n = 0; n < scope->fs_nargs; n++)
 		if (scope->fs_arg[n].fa_name != NULL &&
 		    field_same(name, scope->fs_arg[n].fa_name))
-			return (field_argument(scope, n, is_signed, why,
-			    whysize));
-	if (strncmp(name, "arg", 3) == 0 &&
+			return (field_argument(scope, n, value, is_signed));
+	if (strncmp(name, "arg", 3) == 0 && !are_numbered(scope) &&
 	    isdigit((unsigned char)name[3]) && name[4] == '\0') {
 		uint32_t slot = (uint32_t)(name[3] - '0') +
 		    scope->fs_is_syscall + scope->fs_is_call;
 
 		if (slot < scope->fs_nargs)
-			return (field_argument(scope, slot, is_signed, why,
-			    whysize));
+			return (field_argument(scope, slot, value,
+			    is_signed));
 	}
 	field_list(scope, known, sizeof(known));
 	snprintf(why, whysize, "%s has no field '%.40s'; it has %s",
@@ -221,15 +321,12 @@ prof_filter_syscall(const struct filter_scope *scope, const char *name)
 
 static int
 field_argument(const struct filter_scope *scope, uint32_t slot,
-    bool *is_signed, char *why, size_t whysize)
+    enum filter_value *value, bool *is_signed)
 {
 	const struct filter_arg *arg = &scope->fs_arg[slot];
 
-	if (arg->fa_is_text && !scope->fs_takes_text) {
-		snprintf(why, whysize, "%s is a string; only comm can be "
-		    "compared with strings", arg->fa_name);
-		return (-1);
-	}
+	if (arg->fa_text != DTP_KEY_NUMBER)
+		*value = FILTER_TEXT;
 	*is_signed = arg->fa_is_signed;
 	return (DTP_F_ARG0 + (int)slot);
 }
@@ -264,8 +361,6 @@ field_list(const struct filter_scope *scope, char *text, size_t size)
 	    scope->fs_is_syscall ? " syscall" : "",
 	    scope->fs_is_call ? " duration" : "");
 	for (uint32_t n = 0; n < scope->fs_nargs && used < size; n++) {
-		if (scope->fs_arg[n].fa_is_text && !scope->fs_takes_text)
-			continue;
 		if (scope->fs_arg[n].fa_name == NULL)
 			used += (size_t)snprintf(text + used, size - used,
 			    " arg%u", n);

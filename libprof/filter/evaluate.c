@@ -47,7 +47,8 @@ prof_filter_new_in(const char *expression, const struct prof_event_info *event,
 	for (uint32_t n = 0; n < scope.fs_nargs; n++) {
 		scope.fs_arg[n].fa_name = event->pi_arg_names[n];
 		scope.fs_arg[n].fa_is_signed = event->pi_arg_is_signed[n];
-		scope.fs_arg[n].fa_is_text = event->pi_arg_is_str[n];
+		scope.fs_arg[n].fa_text = event->pi_arg_is_str[n] ?
+		    DTP_KEY_TEXT : DTP_KEY_NUMBER;
 	}
 	if ((filter = calloc(1, sizeof(*filter))) == NULL) {
 		prof_fail_nomem(error);
@@ -60,6 +61,23 @@ prof_filter_new_in(const char *expression, const struct prof_event_info *event,
 		return (NULL);
 	}
 	return (filter);
+}
+
+/* As the programs know it: what cannot be read is "". */
+static uint64_t
+texts_equal(const struct dtp_filter *filter, const struct prof_record *record)
+{
+	uint64_t equal = 0;
+
+	for (uint32_t n = 0; n < filter->fi_ntexts; n++) {
+		const struct dtp_filter_text *text = &filter->fi_text[n];
+		const char *have = text->fx_slot < record->pr_nargs ?
+		    record->pr_strs[text->fx_slot] : NULL;
+
+		equal |= (uint64_t)(strcmp(have == NULL ? "" : have,
+		    (const char *)text->fx_word) == 0) << n;
+	}
+	return (equal);
 }
 
 int
@@ -91,6 +109,9 @@ prof_filter_holds_in(const struct prof_filter *filter,
 			if (record->pr_strs[n] == NULL)
 				facts.fa_field[DTP_F_ARG0 + n] =
 				    record->pr_args[n];
+	if (record->pr_type == PROF_R_SAMPLE)
+		facts.fa_field[DTP_F_TEXTS] = texts_equal(&filter->pf_filter,
+		    record);
 	return (dtp_filter_holds(&filter->pf_filter, &facts));
 }
 

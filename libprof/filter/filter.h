@@ -16,6 +16,14 @@ int	prof_filter_compile(const char *expression,
 	    struct prof_err *error);
 
 /*
+ * All that an event has to pass: its own filter, an expression for all events,
+ * the name of its thread; each may be NULL.
+ */
+int	prof_filter_join(const struct prof_event *event,
+	    const char *expression, const char *comm,
+	    struct dtp_filter *filter, struct prof_err *error);
+
+/*
  * Of samples in a span of one kind, or in none: expressions can ask for its
  * name and duration, and quantiles are of that kind.
  */

@@ -23,13 +23,12 @@
 struct filter_arg {
 	const char	*fa_name;
 	bool		 fa_is_signed;
-	bool		 fa_is_text;
+	enum dtp_key_text fa_text;
 };
 
 struct filter_scope {
 	const char	*fs_event;	/* its name, or NULL: any event */
 	bool		 fs_recorded;	/* a recording: it has no uid, gid */
-	bool		 fs_takes_text;	/* of arguments: they are group keys */
 	bool		 fs_is_syscall;	/* slot 0 is the number ... */
 	bool		 fs_is_call;	/* ... and slot 1 the return value */
 	/* Names of calls that the recording has; NULL: those of this machine */
@@ -42,8 +41,8 @@ struct filter_scope {
 
 /* What stands on the right side of a comparison. */
 enum filter_value {
-	FILTER_NUMBER, FILTER_COMM, FILTER_SYSCALL, FILTER_DURATION,
-	FILTER_SPAN, FILTER_SPAN_DURATION
+	FILTER_NUMBER, FILTER_TEXT, FILTER_COMM, FILTER_SYSCALL,
+	FILTER_DURATION, FILTER_SPAN, FILTER_SPAN_DURATION
 };
 
 enum filter_kind { FILTER_TEST, FILTER_AND, FILTER_OR, FILTER_NOT };
@@ -59,15 +58,20 @@ struct filter_node {
 struct filter_tree {
 	struct filter_node ft_node[FILTER_NODES];
 	uint16_t	 ft_n;
-	uint16_t	 ft_root;
+	struct dtp_filter_text ft_text[DTP_MAX_TEXTS];
+	uint16_t	 ft_ntexts;
 };
 
 /* What an event has; NULL: only arg0..arg7. */
 void	prof_filter_scope(const struct prof_event *event,
 	    struct filter_scope *scope);
+/* One more expression into the tree; its node, or -1. */
 int	prof_filter_parse(const char *expression,
 	    const struct filter_scope *scope, struct filter_tree *tree,
 	    struct prof_err *error);
+/* -1: the tree is full. */
+int	prof_filter_node(struct filter_tree *tree, enum filter_kind kind,
+	    int left, int right);
 int	prof_filter_translate(const char *expression,
 	    const struct filter_scope *scope, struct dtp_filter *filter,
 	    struct prof_err *error);

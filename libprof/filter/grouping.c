@@ -25,20 +25,12 @@ refuse_field(const struct prof_event *event, const char *name,
 	    event->ev_name));
 }
 
-static const struct prof_arg *
-argument_of(const struct prof_event *event, int field)
-{
-	return (field < DTP_F_ARG0 || field >= DTP_F_ARG0 + DTP_MAX_ARGS ?
-	    NULL : &event->ev_args[field - DTP_F_ARG0]);
-}
-
 static int
 key_add(const char *name, const struct filter_scope *scope,
     struct prof_event *event, struct prof_err *error)
 {
 	struct dtp_grouping *gp = &event->ev_grouping;
 	struct dtp_key *key = &gp->gp_key[gp->gp_nkeys];
-	const struct prof_arg *arg;
 	enum filter_value value;
 	bool is_signed;
 	char why[384];
@@ -48,14 +40,12 @@ key_add(const char *name, const struct filter_scope *scope,
 	    sizeof(why));
 	if (field == -1)
 		return (refuse_field(event, name, why, error));
-	arg = argument_of(event, field);
 	key->gk_field = (uint8_t)field;
 	key->gk_word = (uint8_t)gp->gp_nwords;
 	key->gk_is_name = value == FILTER_SYSCALL;
-	if (arg != NULL && arg->ag_is_text)
-		key->gk_text = DTP_KEY_CALL;
-	else if (arg != NULL && arg->ag_load.ar_kind != DTP_A_INT)
-		key->gk_text = DTP_KEY_TEXT;
+	if (value == FILTER_TEXT)
+		key->gk_text = (uint8_t)scope->fs_arg[field -
+		    DTP_F_ARG0].fa_text;
 	gp->gp_has_texts |= key->gk_text == DTP_KEY_CALL;
 	gp->gp_nwords += key->gk_text != DTP_KEY_NUMBER ? DTP_STR_LEN / 8 :
 	    field == DTP_F_COMM ? DTP_COMM_LEN / 8 : 1;
@@ -81,7 +71,8 @@ measure_add(const struct prof_measure *what, const struct filter_scope *scope,
 	    why, sizeof(why));
 	if (field == -1)
 		return (refuse_field(event, what->me_field, why, error));
-	if (value == FILTER_COMM || value == FILTER_SYSCALL)
+	if (value == FILTER_TEXT || value == FILTER_COMM ||
+	    value == FILTER_SYSCALL)
 		return (refuse_field(event, what->me_field, "it is no number",
 		    error));
 	if (what->me_low < 0 && !is_signed)
@@ -130,15 +121,13 @@ prof_grouping_compile(const struct prof_grouping *what,
 	if (event->ev_has_period || event->ev_brings_tasks) {
 		prof_fail(error, PROF_E_EVENT_UNSUPPORTED, "%s: only probes "
 		    "are aggregated, as it has a period", event->ev_name);
-		return (prof_cure(error, "use --per-process, or dtprof record "
-		    "and dtprof report --by"));
+		return (prof_cure(error, "count it in a run of its own, or "
+		    "use dtprof record and dtprof report --by"));
 	}
 	prof_filter_scope(event, &scope);
-	scope.fs_takes_text = true;
 	for (size_t n = 0; n < what->gp_nby; n++)
 		if (key_add(what->gp_by[n], &scope, event, error) == -1)
 			return (-1);
-	scope.fs_takes_text = false;
 	for (size_t n = 0; n < what->gp_nmeasures; n++)
 		if (measure_add(&what->gp_measure[n], &scope, event,
 		    error) == -1)

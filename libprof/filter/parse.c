@@ -6,9 +6,10 @@
  *	and:	not { "&&" not }
  *	not:	"!" not | "(" or ")" | test
  *	test:	field ("=="|"!="|"<"|"<="|">"|">="|"&") value
- *	value:	number | number unit | 'text' | "text" | p50 | p90 | p99
- *		(text for comm, syscall and span, units for durations, p50, p90
- *		and p99 for that of a span)
+ *		| field "in" "(" value { "," value } ")"
+ *	value:	number | number unit | 'text' | "text" | p50 | p90 | p99 | field
+ *		(text for comm, syscall, span and arguments that are text, units
+ *		for durations, p50, p90 and p99 for that of a span)
  *
  * into a tree of bounded size and depth.  Every complaint names the column.
  * Called by compile.c; fuzzed by tests/fuzz/filter.c.
@@ -27,8 +28,11 @@
 
 enum token {
 	TOKEN_END, TOKEN_FIELD, TOKEN_NUMBER, TOKEN_TEXT, TOKEN_COMPARE,
-	TOKEN_AND, TOKEN_OR, TOKEN_NOT, TOKEN_OPEN, TOKEN_CLOSE, TOKEN_OTHER
+	TOKEN_AND, TOKEN_OR, TOKEN_NOT, TOKEN_OPEN, TOKEN_CLOSE, TOKEN_COMMA,
+	TOKEN_OTHER
 };
+
+struct subject;
 
 struct parser {
 	const char	*pa_text;
@@ -57,6 +61,8 @@ static int	parse_span(struct parser *parser, struct dtp_test *test);
 static int	parse_span_duration(struct parser *parser,
 		    struct dtp_test *test);
 static int	parse_test(struct parser *parser);
+static int	parse_argument(struct parser *parser,
+		    const struct subject *subject, struct dtp_test *test);
 static int	parse_number(struct parser *parser, struct dtp_test *test,
 		    bool is_signed, const char *field);
 static int	parse_duration(struct parser *parser, struct dtp_test *test);
@@ -72,7 +78,6 @@ prof_filter_parse(const char *expression, const struct filter_scope *scope,
 	    .pa_error = error };
 	int root;
 
-	tree->ft_n = 0;
 	token_next(&parser);
 	if (parser.pa_token == TOKEN_END)
 		return (prof_fail(error, PROF_E_FILTER,
@@ -81,8 +86,7 @@ prof_filter_parse(const char *expression, const struct filter_scope *scope,
 		return (-1);
 	if (parser.pa_token != TOKEN_END)
 		return (error_expected(&parser, "&&, || or the end"));
-	tree->ft_root = (uint16_t)root;
-	return (0);
+	return (root);
 }
 
 /* ------------------------------------------------------------- tokens */
@@ -111,7 +115,10 @@ token_next(struct parser *parser)
 		next_sign(parser);
 }
 
-/* A number, or a field with its path: "next->pid", "skb.dev.name". */
+/*
+ * A number, or a field with its path: "next->pid", "skb.dev.name", or what an
+ * argument points to, "str(arg0)".
+ */
 static void
 next_word(struct parser *parser)
 {
@@ -123,6 +130,12 @@ next_word(struct parser *parser)
 			at++;
 		if (is_number)
 			break;
+		if (at[0] == '(' && at - parser->pa_at == 3 &&
+		    strncmp(parser->pa_at, "str", 3) == 0 &&
+		    strchr(at, ')') != NULL) {
+			at = strchr(at, ')') + 1;
+			break;
+		}
 		if (at[0] == '.' && (isalpha((unsigned char)at[1]) ||
 		    at[1] == '_'))
 			at++;
@@ -155,6 +168,7 @@ next_sign(struct parser *parser)
 		{ "&", TOKEN_COMPARE, DTP_OP_AND },
 		{ "!", TOKEN_NOT, 0 },
 		{ "(", TOKEN_OPEN, 0 }, { ")", TOKEN_CLOSE, 0 },
+		{ ",", TOKEN_COMMA, 0 },
 	};
 
 	for (size_t n = 0; n < sizeof(signs) / sizeof(signs[0]); n++) {
@@ -213,14 +227,14 @@ error_expected(struct parser *parser, const char *what)
 
 /* --------------------------------------------------------------- tree */
 
-static int
-node_new(struct parser *parser, enum filter_kind kind, int left, int right)
+int
+prof_filter_node(struct filter_tree *tree, enum filter_kind kind, int left,
+    int right)
 {
-	struct filter_tree *tree = parser->pa_tree;
 	struct filter_node *node;
 
 	if (tree->ft_n == FILTER_NODES)
-		return (fail_at(parser, "filter too long"));
+		return (-1);
 	node = &tree->ft_node[tree->ft_n];
 	memset(node, 0, sizeof(*node));
 	node->fn_kind = kind;
@@ -239,6 +253,14 @@ node_new(struct parser *parser, enum filter_kind kind, int left, int right)
 		break;
 	}
 	return (tree->ft_n++);
+}
+
+static int
+node_new(struct parser *parser, enum filter_kind kind, int left, int right)
+{
+	int node = prof_filter_node(parser->pa_tree, kind, left, right);
+
+	return (node == -1 ? fail_at(parser, "filter too long") : node);
 }
 
 static int
@@ -300,54 +322,152 @@ parse_not(struct parser *parser)
 	return (inner);
 }
 
+/* What is compared. */
+struct subject {
+	int		 sj_field;
+	enum filter_value sj_value;
+	bool		 sj_signed;
+	char		 sj_name[WORD_MAX];
+};
+
 static int
-parse_test(struct parser *parser)
+parse_subject(struct parser *parser, struct subject *subject)
 {
 	size_t length = (size_t)(parser->pa_at - parser->pa_start);
-	enum filter_value value;
-	struct dtp_test test;
-	char name[WORD_MAX], why[400];
-	bool is_signed;
-	int field, node, rv;
+	char why[400];
 
 	if (parser->pa_token != TOKEN_FIELD)
 		return (error_expected(parser, "a field such as pid"));
-	if (length >= sizeof(name))
+	if (length >= sizeof(subject->sj_name))
 		return (fail_at(parser, "field name too long (%zu characters)",
 		    length));
+	memcpy(subject->sj_name, parser->pa_start, length);
+	subject->sj_name[length] = '\0';
+	subject->sj_field = prof_filter_field(parser->pa_scope,
+	    subject->sj_name, &subject->sj_value, &subject->sj_signed, why,
+	    sizeof(why));
+	if (subject->sj_field == -1)
+		return (fail_at(parser, "%s", why));
+	token_next(parser);
+	return (0);
+}
+
+/* A field on the right; 0: there is none. */
+static int
+parse_other(struct parser *parser, const struct subject *subject,
+    struct dtp_test *test)
+{
+	size_t length = (size_t)(parser->pa_at - parser->pa_start);
+	enum filter_value value;
+	bool is_signed;
+	char name[WORD_MAX], why[400];
+	int field;
+
+	if (parser->pa_token != TOKEN_FIELD || length >= sizeof(name) ||
+	    (subject->sj_value != FILTER_NUMBER &&
+	    subject->sj_value != FILTER_DURATION))
+		return (0);
 	memcpy(name, parser->pa_start, length);
 	name[length] = '\0';
 	field = prof_filter_field(parser->pa_scope, name, &value, &is_signed,
 	    why, sizeof(why));
-	if (field == -1)
-		return (fail_at(parser, "%s", why));
-	token_next(parser);
-	if (parser->pa_token != TOKEN_COMPARE)
-		return (error_expected(parser,
-		    "one of == != < <= > >= & after the field"));
-	memset(&test, 0, sizeof(test));
-	test.ft_field = (__u8)field;
-	test.ft_op = (__u8)parser->pa_op;
-	if ((value == FILTER_COMM || value == FILTER_SYSCALL ||
-	    value == FILTER_SPAN) &&
-	    parser->pa_op != DTP_OP_EQ && parser->pa_op != DTP_OP_NE)
-		return (error_expected(parser, value == FILTER_COMM ?
-		    "== or != after comm" : value == FILTER_SPAN ?
-		    "== or != after span" : "== or != after syscall"));
-	token_next(parser);
-	rv = value == FILTER_COMM ? parse_text(parser, &test) :
-	    value == FILTER_SYSCALL ? parse_syscall(parser, &test) :
-	    value == FILTER_DURATION ? parse_duration(parser, &test) :
-	    value == FILTER_SPAN ? parse_span(parser, &test) :
-	    value == FILTER_SPAN_DURATION ?
+	if (field == -1 || (value != FILTER_NUMBER &&
+	    value != FILTER_DURATION))
+		return (0);
+	test->ft_other = (__u8)field;
+	/* A length is compared with a result that may be an error. */
+	test->ft_unsigned = !subject->sj_signed && !is_signed;
+	return (1);
+}
+
+/* One value at the current token: a test of the subject, its node. */
+static int
+parse_value(struct parser *parser, const struct subject *subject,
+    enum dtp_op op)
+{
+	struct dtp_test test = { .ft_field = (__u8)subject->sj_field,
+	    .ft_op = (__u8)op, .ft_other = DTP_F_ZERO };
+	const bool is_not = op == DTP_OP_NE &&
+	    subject->sj_value == FILTER_TEXT;
+	int node, rv;
+
+	rv = parse_other(parser, subject, &test) ? 0 :
+	    subject->sj_value == FILTER_TEXT ?
+	    parse_argument(parser, subject, &test) :
+	    subject->sj_value == FILTER_COMM ? parse_text(parser, &test) :
+	    subject->sj_value == FILTER_SYSCALL ?
+	    parse_syscall(parser, &test) :
+	    subject->sj_value == FILTER_DURATION ?
+	    parse_duration(parser, &test) :
+	    subject->sj_value == FILTER_SPAN ? parse_span(parser, &test) :
+	    subject->sj_value == FILTER_SPAN_DURATION ?
 	    parse_span_duration(parser, &test) :
-	    parse_number(parser, &test, is_signed, name);
+	    parse_number(parser, &test, subject->sj_signed, subject->sj_name);
 	if (rv == -1)
 		return (-1);
 	token_next(parser);
-	if ((node = node_new(parser, FILTER_TEST, 0, 0)) != -1)
-		parser->pa_tree->ft_node[node].fn_test = test;
-	return (node);
+	if ((node = node_new(parser, FILTER_TEST, 0, 0)) == -1)
+		return (-1);
+	parser->pa_tree->ft_node[node].fn_test = test;
+	return (is_not ? node_new(parser, FILTER_NOT, node, 0) : node);
+}
+
+/* "field in (1, 2)" is field == 1 || field == 2. */
+static int
+parse_set(struct parser *parser, const struct subject *subject)
+{
+	int set = -1, node;
+
+	token_next(parser);
+	if (parser->pa_token != TOKEN_OPEN)
+		return (error_expected(parser, "( after in"));
+	do {
+		token_next(parser);
+		node = parse_value(parser, subject, DTP_OP_EQ);
+		if (node == -1 || (set = set == -1 ? node : node_new(parser,
+		    FILTER_OR, set, node)) == -1)
+			return (-1);
+	} while (parser->pa_token == TOKEN_COMMA);
+	if (parser->pa_token != TOKEN_CLOSE)
+		return (error_expected(parser, ", or )"));
+	token_next(parser);
+	return (set);
+}
+
+static bool
+is_in(const struct parser *parser)
+{
+	return (parser->pa_token == TOKEN_FIELD &&
+	    parser->pa_at - parser->pa_start == 2 &&
+	    strncmp(parser->pa_start, "in", 2) == 0);
+}
+
+static int
+parse_test(struct parser *parser)
+{
+	struct subject subject;
+	enum dtp_op op;
+	char expected[WORD_MAX + 32];
+
+	if (parse_subject(parser, &subject) == -1)
+		return (-1);
+	if (is_in(parser))
+		return (parse_set(parser, &subject));
+	if (parser->pa_token != TOKEN_COMPARE)
+		return (error_expected(parser,
+		    "one of == != < <= > >= & in after the field"));
+	op = parser->pa_op;
+	if (op != DTP_OP_EQ && op != DTP_OP_NE && (
+	    subject.sj_value == FILTER_TEXT ||
+	    subject.sj_value == FILTER_COMM ||
+	    subject.sj_value == FILTER_SYSCALL ||
+	    subject.sj_value == FILTER_SPAN)) {
+		snprintf(expected, sizeof(expected), "==, != or in after %s",
+		    subject.sj_name);
+		return (error_expected(parser, expected));
+	}
+	token_next(parser);
+	return (parse_value(parser, &subject, op));
 }
 
 /* Decimal, 0x hexadecimal, 0 octal; the sign of a signed field counts. */
@@ -362,8 +482,8 @@ parse_number(struct parser *parser, struct dtp_test *test, bool is_signed,
 	if (parser->pa_token == TOKEN_TEXT) {
 		fail_at(parser, "%s is a number, not a string", field);
 		return (prof_cure(parser->pa_error,
-		    "only comm can be compared with a string, e.g. comm == "
-		    "\"bash\""));
+		    "compare comm or an argument that is text, such as "
+		    "str(arg0), with a string"));
 	}
 	if (parser->pa_token != TOKEN_NUMBER)
 		return (error_expected(parser, "a number"));
@@ -393,6 +513,37 @@ parse_text(struct parser *parser, struct dtp_test *test)
 		return (fail_at(parser, "comm has at most %d characters",
 		    DTP_COMM_LEN - 1));
 	memcpy(test->ft_value, parser->pa_start + 1, length);
+	return (0);
+}
+
+/* An argument that is text: the test asks for a bit of DTP_F_TEXTS. */
+static int
+parse_argument(struct parser *parser, const struct subject *subject,
+    struct dtp_test *test)
+{
+	struct filter_tree *tree = parser->pa_tree;
+	const uint32_t slot = (uint32_t)subject->sj_field - DTP_F_ARG0;
+	size_t length = (size_t)(parser->pa_at - parser->pa_start);
+	struct dtp_filter_text *text;
+
+	if (parser->pa_token != TOKEN_TEXT)
+		return (error_expected(parser, "a string such as \"GET\""));
+	length -= 2;
+	/* One that is as long as a slot could be longer there. */
+	if (length >= DTP_STR_LEN - 1)
+		return (fail_at(parser, "the string is longer than %d "
+		    "characters", DTP_STR_LEN - 2));
+	if (tree->ft_ntexts == DTP_MAX_TEXTS)
+		return (fail_at(parser, "more than %d comparisons of "
+		    "arguments with strings", DTP_MAX_TEXTS));
+	text = &tree->ft_text[tree->ft_ntexts];
+	memset(text, 0, sizeof(*text));
+	text->fx_slot = slot;
+	text->fx_how = parser->pa_scope->fs_arg[slot].fa_text;
+	memcpy(text->fx_word, parser->pa_start + 1, length);
+	test->ft_field = DTP_F_TEXTS;
+	test->ft_op = DTP_OP_AND;
+	test->ft_value[0] = 1U << tree->ft_ntexts++;
 	return (0);
 }
 

@@ -42,25 +42,13 @@ static int	system_snapshot(struct prof_session *);
 static void	tables_publish(struct prof_session *);
 static int	open_epoll(struct prof_session *);
 
-/* The user's filter alone first, so that error columns match its text. */
 static int
-compile_filter(struct prof_session *session, struct prof_event *event,
-    const char *with_comm)
+compile_event(struct prof_session *session, struct prof_event *event)
 {
-	const char *texts[] = { session->se_options.po_filter, with_comm };
+	const struct prof_options *po = &session->se_options;
 
-	for (size_t n = 0; n < 2; n++)
-		if (texts[n] != NULL && prof_filter_compile(texts[n], event,
-		    &event->ev_filter, &session->se_error) == -1)
-			return (-1);
-	return (0);
-}
-
-static int
-compile_event(struct prof_session *session, struct prof_event *event,
-    const char *with_comm)
-{
-	if (compile_filter(session, event, with_comm) == -1)
+	if (prof_filter_join(event, po->po_filter, po->po_comm,
+	    &event->ev_filter, &session->se_error) == -1)
 		return (-1);
 	return (session->se_grouping == NULL ? 0 : prof_grouping_compile(
 	    session->se_grouping, event, (uint32_t)prof_cpus_possible(),
@@ -70,25 +58,14 @@ compile_event(struct prof_session *session, struct prof_event *event,
 int
 prof_session_filters(struct prof_session *session, size_t from)
 {
-	const struct prof_options *po = &session->se_options;
 	const struct prof_events *events = &session->se_events;
-	char quote, *with_comm = NULL;
-	int rv = 0;
 
-	if (po->po_comm != NULL) {
-		quote = strchr(po->po_comm, '"') == NULL ? '"' : '\'';
-		if (asprintf(&with_comm, po->po_filter != NULL ?
-		    "(%3$s) && comm == %1$c%2$s%1$c" : "comm == %1$c%2$s%1$c",
-		    quote, po->po_comm, po->po_filter) == -1)
-			return (prof_fail_nomem(&session->se_error));
-	}
 	/* Counters fire for nobody, and have no arguments. */
-	for (; from < events->el_n && rv == 0; from++)
-		if (!events->el_event[from]->ev_is_value)
-			rv = compile_event(session, events->el_event[from],
-			    with_comm);
-	free(with_comm);
-	return (rv);
+	for (; from < events->el_n; from++)
+		if (!events->el_event[from]->ev_is_value &&
+		    compile_event(session, events->el_event[from]) == -1)
+			return (-1);
+	return (0);
 }
 
 static int

@@ -141,6 +141,9 @@ prof_session_add_counter(struct prof_session *session, const char *spec)
 	if (check_init(session, spec) == -1 ||
 	    prof_spec_parse(&parsed, spec, error) == -1)
 		return (-1);
+	if (prof_spec_no_filter(&parsed, "a counter in samples has",
+	    error) == -1)
+		return (-1);
 	if (parsed.sp_period != 0 || parsed.sp_frequency != 0) {
 		prof_fail(error, PROF_E_EVENT_SYNTAX, "%s: a counter in "
 		    "samples has no period", spec);

@@ -181,6 +181,12 @@ event_check(struct prof_session *session, const struct prof_event *event,
 		return (prof_cure(error, "see dtprof list for tracepoints and "
 		    "system calls"));
 	}
+	if (event->ev_expression != NULL) {
+		prof_fail(error, PROF_E_USAGE, "%s: a filter could keep the "
+		    "begin of a span and not its end", event->ev_name);
+		return (prof_cure(error, "filter when reading, e.g. dtprof "
+		    "report --filter EXPR"));
+	}
 	if (key == NULL)
 		return (0);
 	for (uint32_t n = 0; n < event->ev_nargs; n++)

@@ -52,6 +52,7 @@
 #define DTP_COMM_LEN		16
 #define DTP_PATH_LEN		256
 #define DTP_MAX_TESTS		16
+#define DTP_MAX_TEXTS		4	/* that filters compare arguments to */
 #define DTP_MAX_SYSCALL		1024
 #define DTP_SCRATCH_SLOTS	4	/* stacks walked at once on a CPU ... */
 #define DTP_SCRATCH_ALL		8	/* ... with those of dc_may_wait */
@@ -448,7 +449,9 @@ enum dtp_field {
 				/* one word of BPF stack each */
 	DTP_F_DURATION	= 15,	/* of a system call, ns; 0: not known, and */
 				/* then no test of it holds */
-	DTP_F_N		= 16
+	DTP_F_TEXTS	= 16,	/* bit n: an argument equals fi_text[n] */
+	DTP_F_ZERO	= 17,	/* always 0 */
+	DTP_F_N		= 18
 };
 
 enum dtp_op {
@@ -465,14 +468,25 @@ struct dtp_test {
 	__u8	ft_yes;		/* next test, DTP_ACCEPT or DTP_REJECT */
 	__u8	ft_no;
 	__u8	ft_unsigned;	/* compare as unsigned */
-	__u8	ft_pad[3];
+	__u8	ft_other;	/* a field whose value is added to ft_value */
+	__u8	ft_pad[2];
 	__u64	ft_value[2];
+};
+
+/* Text that an argument is compared with, zeros behind it. */
+struct dtp_filter_text {
+	__u32	fx_slot;	/* of the argument */
+	__u32	fx_how;		/* enum dtp_key_text */
+	__u64	fx_word[DTP_STR_LEN / 8];
 };
 
 struct dtp_filter {
 	__u32		fi_ntests;	/* 0: everything passes */
 	__u32		fi_fields;	/* bit per enum dtp_field in use */
+	__u32		fi_ntexts;
+	__u32		fi_pad;
 	struct dtp_test	fi_test[DTP_MAX_TESTS];
+	struct dtp_filter_text fi_text[DTP_MAX_TEXTS];
 };
 
 /* Who is recorded: checked before the filter. */
@@ -586,8 +600,8 @@ _Static_assert(DTP_F_DURATION == DTP_F_ARG0 + DTP_MAX_ARGS, "DTP_F_DURATION");
 _Static_assert(sizeof(struct dtp_arg) == 24, "struct dtp_arg");
 _Static_assert(sizeof(struct dtp_operand) == 16, "struct dtp_operand");
 _Static_assert(sizeof(struct dtp_test) == 24, "struct dtp_test");
-_Static_assert(sizeof(struct dtp_filter) == 392, "struct dtp_filter");
-_Static_assert(sizeof(struct dtp_config) == 2040, "struct dtp_config");
+_Static_assert(sizeof(struct dtp_filter) == 688, "struct dtp_filter");
+_Static_assert(sizeof(struct dtp_config) == 2336, "struct dtp_config");
 _Static_assert(DTP_INNER_SCRIPT + 2 + DTP_OUTER_SCRIPT * DTP_SCRIPT_WORDS <=
 	DTP_MAX_SCRIPT, "DTP_OUTER_SCRIPT");
 _Static_assert(DTP_MAX_RECORD >= sizeof(struct dtp_rec) + 16 +

@@ -50,25 +50,28 @@ dtp_filter_holds(const volatile struct dtp_filter *filter,
 	/* Tests only jump forward, so this many steps are enough. */
 	for (int step = 0; step < DTP_MAX_TESTS; step++) {
 		const volatile struct dtp_test *test;
-		__u32 field;
+		__u32 field, other;
 		int holds;
 
 		if (at >= DTP_MAX_TESTS)
 			return (at == DTP_ACCEPT);
 		test = &filter->fi_test[at];
 		field = test->ft_field;
+		other = test->ft_other;
 		if (field == DTP_F_COMM) {
 			holds = facts->fa_comm[0] == test->ft_value[0] &&
 			    facts->fa_comm[1] == test->ft_value[1];
 			if (test->ft_op == DTP_OP_NE)
 				holds = !holds;
 		} else {
-			if (field >= DTP_F_N)
+			if (field >= DTP_F_N || other >= DTP_F_N)
 				return (0);
 			holds = dtp_test_holds(test->ft_op, test->ft_unsigned,
-			    facts->fa_field[field], test->ft_value[0]);
-			if (field == DTP_F_DURATION &&
-			    facts->fa_field[field] == 0)
+			    facts->fa_field[field], test->ft_value[0] +
+			    facts->fa_field[other]);
+			if ((field == DTP_F_DURATION ||
+			    other == DTP_F_DURATION) &&
+			    facts->fa_field[DTP_F_DURATION] == 0)
 				holds = 0;
 		}
 		at = holds ? test->ft_yes : test->ft_no;

@@ -114,6 +114,11 @@ done
 record 0 -o t.dtp -e "${ten#,}" -- ./probed $n ./plug.so
 cp out said.t
 
+# Counted, without a recording; one that never fires has a row, too.
+"$DTPROF" stat --json -o stat.json -e "$events" \
+    -e uprobe:libc:wordexp -- ./probed $n ./plug.so >said.s 2>err ||
+    fail "stat: $(cat err)"
+
 py <<'END'
 import json
 import recording as rec
@@ -174,6 +179,17 @@ got = counts("t.dtp")
 rec.check(len(got) == 10 and set(got.values()) == {said["leaf"]},
           "ten probes: %r" % got)
 rec.ok("ten probes on one function see each of %d calls" % said["leaf"])
+
+said = json.load(open("said.s"))
+stat = json.load(open("stat.json"))
+got = {g["event"]: g["count"] for g in stat["groups"]}
+rec.check(got == {**{event: said[name] for event, name in names.items()},
+                  "uprobe:libc:wordexp": 0},
+          "stat counts %r, the program %r" % (got, said))
+for row in stat["accounting"]:
+    rec.check(row["fired"] == row["stored"] + row["filtered"] and
+              row["missed"] == 0, "%r" % row)
+rec.ok("stat counts as the program does")
 
 stacks = [s for s in rec.samples("p.dtp", "uprobe:./probed:leaf")]
 for sample in stacks:

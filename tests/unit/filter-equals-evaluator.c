@@ -13,13 +13,15 @@
 
 #define ROUNDS	100000
 #define FIRINGS	8
+#define SET	7		/* behind the other operators */
 
 /* The expression, as generated: printed for the compiler, evaluated here. */
 struct node {
 	enum { TEST, AND, OR, NOT } kind;
 	int	left, right;
 	int	field, op;
-	int64_t	value;
+	int64_t	value, second;	/* of a set */
+	int	other;		/* a field on the right; -1: none */
 	const char *text;
 };
 
@@ -40,7 +42,8 @@ static const struct {
 	{ "arg0", DTP_F_ARG0, true }, { "arg7", DTP_F_ARG0 + 7, true },
 	{ "arg3", DTP_F_ARG0 + 3, true }, { "comm", DTP_F_COMM, false },
 };
-static const char *const ops[] = { "==", "!=", "<", "<=", ">", ">=", "&" };
+static const char *const ops[] = { "==", "!=", "<", "<=", ">", ">=", "&",
+	"in" };
 static const char *const comms[] = { "bash", "a b", "fifteen--chars-", "" };
 static const int64_t values[] = {
 	0, 1, 2, 3, 7, 8, 1000, -1, -2, INT64_MAX, INT64_MIN
@@ -65,6 +68,17 @@ generate(struct expression *e, int depth)
 		node->text = comms[random_below(e->state, 4)];
 		node->value = values[random_below(e->state,
 		    fields[which].is_signed ? 11 : 7)];
+		node->second = values[random_below(e->state,
+		    fields[which].is_signed ? 11 : 7)];
+		node->other = -1;
+		if (fields[which].field == DTP_F_COMM)
+			return (at);
+		if (random_below(e->state, 4) == 0)
+			node->other = (int)random_below(e->state, 9);
+		else if (random_below(e->state, 4) == 0) {
+			node->op = SET;
+			e->ntests++;
+		}
 	} else if (kind == 7) {
 		node->kind = NOT;
 		node->left = generate(e, depth - 1);
@@ -88,9 +102,14 @@ print(const struct expression *e, int at, int above, FILE *out)
 	fprintf(out, "%s", paren ? "(" : "");
 	switch (node->kind) {
 	case TEST:
-		fprintf(out, "%s%s%s%s", fields[node->field].name, gap,
-		    ops[node->op], gap);
-		if (fields[node->field].field == DTP_F_COMM)
+		fprintf(out, node->op == SET ? "%s%s %s (" : "%s%s%s%s",
+		    fields[node->field].name, gap, ops[node->op], gap);
+		if (node->op == SET)
+			fprintf(out, "%lld,%s%lld)", (long long)node->value,
+			    gap, (long long)node->second);
+		else if (node->other != -1)
+			fprintf(out, "%s", fields[node->other].name);
+		else if (fields[node->field].field == DTP_F_COMM)
 			fprintf(out, "\"%s\"", node->text);
 		else if (node->value >= 0 && random_below(e->state, 3) == 0)
 			fprintf(out, "%#llx", (unsigned long long)node->value);
@@ -120,7 +139,8 @@ evaluate(const struct expression *e, int at, const struct dtp_facts *facts)
 {
 	const struct node *node = &e->node[at];
 	__int128 have, want = node->value;
-	uint64_t raw;
+	uint64_t raw, right = (uint64_t)node->value;
+	bool is_signed;
 
 	switch (node->kind) {
 	case AND:
@@ -138,8 +158,14 @@ evaluate(const struct expression *e, int at, const struct dtp_facts *facts)
 		return ((strncmp((const char *)facts->fa_comm, node->text,
 		    DTP_COMM_LEN) == 0) == (node->op == 0));
 	raw = facts->fa_field[fields[node->field].field];
-	have = fields[node->field].is_signed ? (__int128)(int64_t)raw :
-	    (__int128)raw;
+	is_signed = fields[node->field].is_signed;
+	if (node->other != -1) {
+		right = facts->fa_field[fields[node->other].field];
+		is_signed |= fields[node->other].is_signed;
+		want = is_signed ? (__int128)(int64_t)right :
+		    (__int128)right;
+	}
+	have = is_signed ? (__int128)(int64_t)raw : (__int128)raw;
 	switch (node->op) {
 	case 0: return (have == want);
 	case 1: return (have != want);
@@ -147,7 +173,8 @@ evaluate(const struct expression *e, int at, const struct dtp_facts *facts)
 	case 3: return (have <= want);
 	case 4: return (have > want);
 	case 5: return (have >= want);
-	default: return ((raw & (uint64_t)node->value) != 0);
+	case SET: return (have == want || have == node->second);
+	default: return ((raw & right) != 0);
 	}
 }
 
@@ -176,7 +203,8 @@ check_jumps(const struct dtp_filter *filter, const char *text)
 		    test->ft_yes < filter->fi_ntests), "%s", text);
 		CHECK(test->ft_no >= DTP_REJECT || (test->ft_no > n &&
 		    test->ft_no < filter->fi_ntests), "%s", text);
-		CHECK((filter->fi_fields >> test->ft_field & 1) != 0,
+		CHECK((filter->fi_fields >> test->ft_field & 1) != 0 &&
+		    (filter->fi_fields >> test->ft_other & 1) != 0,
 		    "fi_fields of %s", text);
 		if (test->ft_yes < DTP_REJECT)
 			reached |= 1U << test->ft_yes;

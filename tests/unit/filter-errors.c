@@ -17,10 +17,10 @@ static const struct {
 	{ "", "empty filter" },
 	{ "  ", "empty filter" },
 	{ "pid == ==", "filter column 8: expected a number, found '=='" },
-	{ "pid", "filter column 4: expected one of == != < <= > >= & after "
-	    "the field, found the end" },
+	{ "pid", "filter column 4: expected one of == != < <= > >= & in "
+	    "after the field, found the end" },
 	{ "pid == ", "filter column 8: expected a number, found the end" },
-	{ "pid = 1", "filter column 5: expected one of == != < <= > >= & "
+	{ "pid = 1", "filter column 5: expected one of == != < <= > >= & in "
 	    "after the field, found '='" },
 	{ "pid == 1 | tid == 2", "filter column 10: expected &&, || or the "
 	    "end, found '|'" },
@@ -41,7 +41,7 @@ static const struct {
 	    "64 bits" },
 	{ "arg0 == -9223372036854775809", "filter column 9: the number exceeds "
 	    "64 bits" },
-	{ "comm < \"x\"", "filter column 6: expected == or != after comm, "
+	{ "comm < \"x\"", "filter column 6: expected ==, != or in after comm, "
 	    "found '<'" },
 	{ "comm == 5", "filter column 9: expected a string such as \"bash\", "
 	    "found '5'" },
@@ -58,6 +58,10 @@ static const struct {
 	    "arg5 arg6 arg7" },
 	{ "pid == 1 && \x01", "filter column 13: expected a field such as "
 	    "pid, found '?'" },
+	{ "pid in 1", "filter column 8: expected ( after in, found '1'" },
+	{ "pid in (1", "filter column 10: expected , or ), found the end" },
+	{ "pid in ()", "filter column 9: expected a number, found ')'" },
+	{ "pid == comm", "filter column 8: expected a number, found 'comm'" },
 	{ "!", "filter column 2: expected a field such as pid, found the "
 	    "end" },
 };

@@ -66,8 +66,10 @@ check_refusals(void)
 	refused("ret == 0", &read_entry, "filter column 1: "
 	    "syscall::read:entry has no field 'ret'; it has pid tid cpu "
 	    "comm kernel syscall nr fd buf count");
-	refused("prev_comm == 0", &switched, "filter column 1: prev_comm is "
-	    "a string; only comm can be compared with strings");
+	refused("prev_comm == 0", &switched, "filter column 14: expected a "
+	    "string such as \"GET\", found '0'");
+	refused("prev_comm < 'a'", &switched, "filter column 11: expected "
+	    "==, != or in after prev_comm, found '<'");
 	refused("fd == -1", &read_entry, "filter column 7: fd is never "
 	    "negative");
 }
@@ -92,6 +94,16 @@ main(void)
 	    matches("comm!=\"make\"", &switched, &record, "gcc"), "comm");
 	CHECK(matches("comm=='fifteen--letter'", &switched, &record,
 	    "fifteen--letters and more"), "a comm that was too long");
+	CHECK(matches("prev_comm=='bash'", &switched, &record, "") &&
+	    !matches("prev_comm!='bash'", &switched, &record, "") &&
+	    !matches("prev_comm=='bas'", &switched, &record, "") &&
+	    matches("prev_comm in ('sh', 'bash') && next_pid in (7, 8)",
+	    &switched, &record, "") &&
+	    !matches("prev_comm=='bashful'", &switched, &record, ""),
+	    "text of arguments, and sets");
+	CHECK(matches("prev_pid<next_pid && pid!=tid", &switched, &record,
+	    "") && !matches("next_pid<prev_pid", &switched, &record, ""),
+	    "two fields");
 	record.pr_in_kernel = 1;
 	CHECK(matches("kernel==1", &switched, &record, ""), "kernel");
 

@@ -253,7 +253,7 @@ opt_split_events(const char *text, struct opt_strings *parts)
 		else if ((*text == '}' || *text == ']' || *text == ')') &&
 		    depth > 0)
 			depth--;
-		else if (*text == '/')
+		else if (*text == '/' && depth == 0)
 			slashes = !slashes;
 		if (*text == '\0' || (*text == ',' && depth == 0 && !slashes)) {
 			if (strings_append(parts, begin,

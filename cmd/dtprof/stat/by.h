@@ -65,6 +65,7 @@ struct by {
 	struct out	 by_out;
 	bool		 by_made;	/* the file of by_out is new */
 	bool		 by_is_shown;
+	bool		 by_is_plain;	/* counts alone: a row for each event */
 };
 
 /* ----------------------------------------------------------------- by.c */
@@ -76,7 +77,8 @@ int	by_run(const struct count_options *co,
 
 /* --------------------------------------------------------- by_options.c */
 
-bool	by_is_wanted(const struct count_options *co);
+bool	by_is_wanted(const struct count_options *co,
+	    const struct opt_strings *events);
 /* 0, or -1 with a message printed. */
 int	by_check(const struct count_options *co,
 	    const struct opt_strings *events);

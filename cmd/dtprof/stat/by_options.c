@@ -25,10 +25,19 @@ measures_any(const struct count_options *co)
 	    co->co_mins.os_n + co->co_maxs.os_n > 0);
 }
 
-bool
-by_is_wanted(const struct count_options *co)
+static bool
+is_plain(const struct count_options *co)
 {
-	return (co->co_by != NULL || measures_any(co));
+	return (co->co_by == NULL && !measures_any(co));
+}
+
+bool
+by_is_wanted(const struct count_options *co, const struct opt_strings *events)
+{
+	for (size_t n = 0; n < events->os_n; n++)
+		if (prof_event_needs_program(events->os_text[n]))
+			return (true);
+	return (!is_plain(co));
 }
 
 int
@@ -37,26 +46,26 @@ by_check(const struct count_options *co, const struct opt_strings *events)
 	const bool counts = co->co_per_process || co->co_per_thread ||
 	    co->co_runs.on_value > 1 || co->co_warmups.on_value > 0;
 
-	if (!by_is_wanted(co)) {
-		if (co->co_sort == NULL && !co->co_limit.on_set)
-			return (0);
+	if (is_plain(co) && (co->co_sort != NULL || co->co_limit.on_set))
 		return (options_refuse("add --by KEYS",
 		    "--sort and --limit need --by"));
-	}
+	if (!by_is_wanted(co, events))
+		return (0);
 	if (events->os_n == 0)
 		return (options_refuse("add -e EVENT, e.g. -e syscall",
 		    "--by and --hist need an event"));
 	for (size_t n = 0; n < events->os_n; n++)
 		if (events->os_text[n][0] == '{')
 			return (options_refuse("leave the braces out",
-			    "--by and --hist exclude groups of events"));
+			    "--by, --hist and probes exclude groups of "
+			    "events"));
 	if (counts || co->co_user_only)
-		return (options_refuse("leave one of them out", "--by and "
-		    "--hist exclude -r, -w, --per-process, --per-thread and "
-		    "--user-only"));
+		return (options_refuse("leave one of them out", "--by, --hist "
+		    "and probes exclude -r, -w, --per-process, --per-thread "
+		    "and --user-only"));
 	if (co->co_interval_ms.on_set && co->co_json)
-		return (options_refuse("use --csv", "--by and --hist with -I "
-		    "exclude --json"));
+		return (options_refuse("use --csv", "--by, --hist and probes "
+		    "with -I exclude --json"));
 	return (0);
 }
 
@@ -178,6 +187,7 @@ by_options(struct by *by)
 {
 	const struct count_options *co = by->by_options;
 
+	by->by_is_plain = is_plain(co);
 	if (co->co_hists.os_n > BY_FIELDS)
 		return (options_refuse("leave some out",
 		    "at most 4 fields can be measured at once"));

@@ -283,6 +283,7 @@ by_columns_make(struct by *by)
 int
 by_rows_make(struct by *by)
 {
+	static const struct prof_group never;
 	struct by_order order;
 
 	for (size_t e = 0; e < by->by_nevents; e++) {
@@ -302,6 +303,8 @@ by_rows_make(struct by *by)
 			    by->by_groups.gs_group[n].gr_count > 0)
 				event->be_row[event->be_nrows++] =
 				    &by->by_groups.gs_group[n];
+		if (by->by_is_plain && event->be_nrows == 0)
+			event->be_row[event->be_nrows++] = &never;
 		qsort_r(event->be_row, event->be_nrows,
 		    sizeof(*event->be_row), compare_rows, &order);
 	}

@@ -77,25 +77,34 @@ put_target(const struct by *by, struct out *out)
 	}
 }
 
+/* Whose events, of which time. */
+static void
+put_when(const struct by *by, struct out *out)
+{
+	char text[32];
+
+	if (by->by_is_interval) {
+		out_fmt(out, "%.3f to %.3f s", by->by_from_s,
+		    by->by_status.ps_elapsed_s);
+		return;
+	}
+	put_target(by, out);
+	weight_time(text, sizeof(text),
+	    (uint64_t)(by->by_status.ps_elapsed_s * 1e9));
+	out_fmt(out, ", %s", text);
+}
+
 static void
 put_head(const struct by *by, const struct by_event *event, struct out *out)
 {
 	const struct prof_accounting *pa = &event->be_account;
 	const char *name = event->be_event->ev_name;
 	uint64_t sum = 0;
-	char text[32];
 
 	for (size_t n = 0; n < event->be_nrows; n++)
 		sum += event->be_row[n]->gr_count;
-	if (by->by_is_interval) {
-		out_fmt(out, "%.3f to %.3f s: ", by->by_from_s,
-		    by->by_status.ps_elapsed_s);
-	} else {
-		put_target(by, out);
-		weight_time(text, sizeof(text),
-		    (uint64_t)(by->by_status.ps_elapsed_s * 1e9));
-		out_fmt(out, ", %s: ", text);
-	}
+	put_when(by, out);
+	out_str(out, ": ");
 	out_fmt(out, "%" PRIu64 " ", by->by_is_interval ? sum :
 	    pa->pa_stored);
 	if (event->be_event->ev_is_call && strcmp(name, "syscall") == 0)
@@ -186,6 +195,51 @@ put_table(const struct by *by, const struct by_event *event, struct out *out)
 	}
 	table.tb_ncolumns = nkeys + event->be_ncolumns;
 	table_show(&table, by_rows_shown(by, event), put_row, &rows);
+}
+
+/* Counts alone: a row for each event. */
+static void
+put_count(struct table *table, const void *arg, size_t n)
+{
+	const struct by *by = arg;
+	const struct by_event *event = &by->by_event[n];
+
+	table_cell(table, "%" PRIu64, event->be_row[0]->gr_count);
+	if (!by->by_is_interval)
+		table_cell(table, "%" PRIu64,
+		    prof_accounting_lost(&event->be_account));
+	table_text(table, event->be_event->ev_name);
+}
+
+static void
+put_counts(const struct by *by, struct out *out)
+{
+	struct table_column columns[] = {
+		{ .tc_title = "count", .tc_gap = 1, .tc_least = 7 },
+		{ .tc_title = "lost", .tc_gap = 2, .tc_least = 6 },
+		{ .tc_title = "event", .tc_gap = 2, .tc_is_left = true },
+	};
+	struct table table = { .tb_out = out, .tb_column = columns,
+	    .tb_ncolumns = 3 };
+
+	put_when(by, out);
+	out_str(out, "\n\n");
+	if (by->by_is_interval) {
+		columns[1] = columns[2];
+		table.tb_ncolumns = 2;
+	}
+	table_show(&table, by->by_nevents, put_count, by);
+}
+
+/* Calls have errors and times, too. */
+static bool
+is_count_alone(const struct by *by)
+{
+	bool is_alone = by->by_is_plain;
+
+	for (size_t e = 0; e < by->by_nevents; e++)
+		is_alone &= by->by_event[e].be_ncolumns == 1;
+	return (is_alone);
 }
 
 /* ------------------------------------------------------------ last lines */
@@ -360,7 +414,9 @@ by_text(struct by *by)
 {
 	struct out *out = &by->by_out;
 
-	for (size_t e = 0; e < by->by_nevents; e++) {
+	if (is_count_alone(by))
+		put_counts(by, out);
+	for (size_t e = 0; e < by->by_nevents && !is_count_alone(by); e++) {
 		const struct by_event *event = &by->by_event[e];
 
 		if (e > 0)

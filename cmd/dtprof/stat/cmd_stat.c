@@ -232,8 +232,8 @@ run_stat(void *options, int n, char **operands)
 	    split_events(co, &events) == 0 &&
 	    by_check(co, &events) == 0) {
 		options_fill(co, n, operands, &what);
-		status = (by_is_wanted(co) ? by_run : count_run)(co, &what,
-		    &events);
+		status = (by_is_wanted(co, &events) ? by_run : count_run)(co,
+		    &what, &events);
 	}
 	for (size_t i = 0; i < events.os_n; i++)
 		free((char *)(uintptr_t)events.os_text[i]);

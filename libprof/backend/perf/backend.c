@@ -35,7 +35,8 @@ perf_detect(const struct prof_plan *plan, struct prof_err *why)
 	    plan->pn_nvalues == 0;
 
 	for (size_t n = 1; n < plan->pn_events->el_n; n++)
-		fits &= plan->pn_events->el_event[n]->ev_has_period;
+		fits &= plan->pn_events->el_event[n]->ev_has_period &&
+		    plan->pn_events->el_event[n]->ev_expression == NULL;
 	if (!fits)
 		prof_fail(why, PROF_E_PERMISSION,
 		    "tracepoints, filters, cgroups and --with need BPF");

@@ -72,35 +72,60 @@ args_all(const struct prof_proto *proto, struct prof_arg *args)
 }
 
 static int
+arg_add(struct prof_event *event, const struct prof_proto *proto,
+    const char *path, struct prof_err *error)
+{
+	struct prof_arg *arg = &event->ev_args[event->ev_nargs];
+	char why[WHY_MAX] = "this kernel has no types for it";
+
+	if (proto == NULL || prof_proto_path(proto, path, arg, why,
+	    sizeof(why)) == -1) {
+		prof_fail(error, PROF_E_EVENT_UNKNOWN, "%s: no argument '%s': "
+		    "%s", event->ev_name, path, why);
+		return (prof_cure(error, "list its arguments with dtprof list "
+		    "'%s'", event->ev_probe));
+	}
+	event->ev_nargs++;
+	/* Beyond the sixth they are on the stack. */
+	if (arg->ag_load.ar_index < 6 || arg->ag_load.ar_index == DTP_WORD_RET)
+		return (0);
+	return (prof_fail(error, PROF_E_EVENT_UNSUPPORTED,
+	    "%s: '%s' is passed on the stack", event->ev_name, path));
+}
+
+static int
 args_named(struct prof_event *event, const struct prof_proto *proto,
     const struct prof_spec *spec, struct prof_err *error)
 {
-	char why[WHY_MAX] = "this kernel has no types for it";
-
 	if (spec->sp_nterms > DTP_MAX_ARGS)
 		return (prof_fail(error, PROF_E_LIMIT,
 		    "%s: too many arguments: %zu (at most %d)", event->ev_name,
 		    spec->sp_nterms, DTP_MAX_ARGS));
-	for (size_t n = 0; n < spec->sp_nterms; n++) {
-		const struct prof_term *term = &spec->sp_term[n];
-		struct prof_arg *arg = &event->ev_args[event->ev_nargs];
+	for (size_t n = 0; n < spec->sp_nterms; n++)
+		if (arg_add(event, spec->sp_term[n].st_value != NULL ? NULL :
+		    proto, spec->sp_term[n].st_key, error) == -1)
+			return (-1);
+	return (0);
+}
 
-		if (term->st_value != NULL || proto == NULL ||
-		    prof_proto_path(proto, term->st_key, arg, why,
-		    sizeof(why)) == -1) {
-			prof_fail(error, PROF_E_EVENT_UNKNOWN,
-			    "%s: no argument '%s': %s", event->ev_name,
-			    term->st_key, why);
-			return (prof_cure(error, "list its arguments with "
-			    "dtprof list '%s'", event->ev_probe));
-		}
-		event->ev_nargs++;
-		/* Beyond the sixth they are on the stack. */
-		if (arg->ag_load.ar_index >= 6 &&
-		    arg->ag_load.ar_index != DTP_WORD_RET)
-			return (prof_fail(error, PROF_E_EVENT_UNSUPPORTED,
-			    "%s: '%s' is passed on the stack", event->ev_name,
-			    term->st_key));
+/* Those that the event's filter names, too. */
+static int
+args_used(struct prof_event *event, const struct prof_proto *proto,
+    const struct prof_spec *spec, struct prof_err *error)
+{
+	for (size_t i = 0; i < spec->sp_nused; i++) {
+		uint32_t n = 0;
+
+		while (n < event->ev_nargs && strcmp(
+		    event->ev_args[n].ag_name, spec->sp_used[i]) != 0)
+			n++;
+		if (n == DTP_MAX_ARGS)
+			return (prof_fail(error, PROF_E_LIMIT, "%s: too many "
+			    "arguments (at most %d)", event->ev_name,
+			    DTP_MAX_ARGS));
+		if (n == event->ev_nargs &&
+		    arg_add(event, proto, spec->sp_used[i], error) == -1)
+			return (-1);
 	}
 	return (0);
 }
@@ -133,6 +158,8 @@ function_add(struct prof_names *names, const struct prof_provider *provider,
 		rv = args_named(event, proto, spec, error);
 	else if (proto != NULL)
 		event->ev_nargs = args_all(proto, event->ev_args);
+	if (rv == 0)
+		rv = args_used(event, proto, spec, error);
 	prof_proto_close(proto);
 	if (rv == -1) {
 		prof_event_free(event);
@@ -203,10 +230,13 @@ function_resolve(struct prof_names *names, const struct prof_spec *spec,
 		return (0);
 	if (prof_spec_no_offset(spec, error) == -1)
 		return (-1);
-	why = names->nm_sites == NULL ?
-	    "functions of the kernel are recorded, not counted" :
-	    prof_function_why_not(provider);
-	if (why != NULL) {
+	if (names->nm_sites == NULL) {
+		prof_fail(error, PROF_E_EVENT_UNSUPPORTED, "%s: functions of "
+		    "the kernel are not counted in groups", spec->sp_whole);
+		return (prof_cure(error, "use dtprof stat -e %s",
+		    spec->sp_whole));
+	}
+	if ((why = prof_function_why_not(provider)) != NULL) {
 		prof_fail(error, PROF_E_EVENT_UNSUPPORTED, "%s: %s",
 		    spec->sp_whole, why);
 		return (prof_cure(error, "use a tracepoint: dtprof list "

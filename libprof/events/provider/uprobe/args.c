@@ -50,6 +50,7 @@ void
 prof_site_abi(struct prof_site *site)
 {
 	site->si_nargs = ABI_ARGS;
+	site->si_flags |= PROF_SITE_ABI;
 	for (size_t n = 0; n < ABI_ARGS; n++)
 		site->si_arg[n] = (struct dtp_operand){
 		    .op_base = abi_registers[n], .op_index = DTP_NO_REGISTER,
@@ -182,19 +183,21 @@ args_all(struct prof_event *event, struct prof_hook *hook,
 	return (0);
 }
 
-int
-prof_hook_args(struct prof_event *event, struct prof_hook *hook,
+static int
+refuse_many(const struct prof_event *event, struct prof_err *error)
+{
+	prof_fail(error, PROF_E_LIMIT, "%s: too many arguments (at most %d)",
+	    event->ev_name, DTP_MAX_ARGS);
+	return (prof_cure(error, "use fewer arguments"));
+}
+
+static int
+args_named(struct prof_event *event, struct prof_hook *hook,
     const struct prof_site *site, const struct prof_spec *spec,
     struct prof_err *error)
 {
-	if (!spec->sp_slashed)
-		return (args_all(event, hook, site, error));
-	if (spec->sp_nterms > DTP_MAX_ARGS) {
-		prof_fail(error, PROF_E_LIMIT, "%s: too many arguments: %zu "
-		    "(at most %d)", event->ev_name, spec->sp_nterms,
-		    DTP_MAX_ARGS);
-		return (prof_cure(error, "use fewer arguments"));
-	}
+	if (spec->sp_nterms > DTP_MAX_ARGS)
+		return (refuse_many(event, error));
 	for (uint32_t n = 0; n < spec->sp_nterms; n++)
 		if (spec->sp_term[n].st_value != NULL)
 			return (arg_refuse(event, site,
@@ -203,6 +206,40 @@ prof_hook_args(struct prof_event *event, struct prof_hook *hook,
 		    spec->sp_term[n].st_key, n, error) == -1)
 			return (-1);
 	return (0);
+}
+
+/* Those that the event's filter names, too. */
+static int
+args_used(struct prof_event *event, struct prof_hook *hook,
+    const struct prof_site *site, const struct prof_spec *spec,
+    struct prof_err *error)
+{
+	for (size_t i = 0; i < spec->sp_nused; i++) {
+		uint32_t n = 0;
+
+		while (n < event->ev_nargs && strcmp(
+		    event->ev_args[n].ag_name, spec->sp_used[i]) != 0)
+			n++;
+		if (n == DTP_MAX_ARGS)
+			return (refuse_many(event, error));
+		if (arg_place(event, hook, site, spec->sp_used[i], n,
+		    error) == -1)
+			return (-1);
+	}
+	return (0);
+}
+
+int
+prof_hook_args(struct prof_event *event, struct prof_hook *hook,
+    const struct prof_site *site, const struct prof_spec *spec,
+    struct prof_err *error)
+{
+	/* Of a function they are registers, whatever it makes of them. */
+	if (spec->sp_slashed ? args_named(event, hook, site, spec, error) :
+	    (site->si_flags & PROF_SITE_ABI) == 0 &&
+	    args_all(event, hook, site, error))
+		return (-1);
+	return (args_used(event, hook, site, spec, error));
 }
 
 uint32_t

@@ -255,11 +255,10 @@ site_add(struct naming *naming, const struct prof_binary *binary,
 	if (hook == NULL)
 		return (prof_fail_nomem(naming->ng_error));
 	hook->hk_semaphore = site->si_semaphore;
-	/* Of a function they are registers, whatever it makes of them. */
 	if (naming->ng_want.sw_kind == PROF_SITE_FUNCTION) {
-		if (!naming->ng_spec->sp_slashed)
-			return (0);
-		if (site->si_flags & PROF_SITE_GO)
+		if ((site->si_flags & PROF_SITE_GO) &&
+		    (naming->ng_spec->sp_slashed ||
+		    naming->ng_spec->sp_nused > 0))
 			return (refuse_go(naming, binary));
 		prof_site_abi(site);
 	}
@@ -311,9 +310,9 @@ check_spec(const struct prof_names *names, const struct prof_spec *spec,
 {
 	if (names->nm_sites == NULL) {
 		prof_fail(error, PROF_E_EVENT_UNSUPPORTED, "%s: probes of "
-		    "programs are recorded, not counted", spec->sp_whole);
-		return (prof_cure(error, "use dtprof record; its report "
-		    "counts them"));
+		    "programs are not counted in groups", spec->sp_whole);
+		return (prof_cure(error, "use dtprof stat -e %s",
+		    spec->sp_whole));
 	}
 	return (prof_spec_no_offset(spec, error) == -1 ? -1 :
 	    prof_spec_no_rate(spec, "a probe", error));
