@@ -2,7 +2,8 @@
 # ASSERTION: On a kernel with kprobes each of kprobe, kretprobe, fentry and
 # fexit on a function of the kernel, and uprobe and uretprobe on one of a
 # program, fires as often as the program has called it, lost 0, with the
-# function's arguments by the kernel's types and what it returned.
+# function's arguments by the kernel's types and what it returned; a filter lets
+# those pass that match.
 # SPDX-License-Identifier: ISC
 # TIMEOUT: 400
 #
@@ -20,7 +21,9 @@ for event in kprobe:$getppid kretprobe:$getppid \
     kprobe:ksys_write/fd,count/ kretprobe:ksys_write/ret/ \
     fentry:ksys_write/fd,count/ fexit:ksys_write/ret,fd/ \
     uprobe:/bin/guest_probed:leaf/arg0,str\(arg1\)/ \
-    uretprobe:/bin/guest_probed:leaf; do
+    uretprobe:/bin/guest_probed:leaf \
+    'kprobe:ksys_write{fd == 1 && fd < count}' \
+    'uprobe:/bin/guest_probed:leaf{str(arg1) == "odd" && arg0 >= 100}'; do
 	name=$(echo "$event" | sed 's/[^a-z_]/-/g')
 	dtprof record -q -o "$name.dtp" -e "$event" -- guest_probed 300 \
 	    >/dev/null 2>err || {
@@ -34,10 +37,10 @@ done
 END
 guest_boot <script
 echo "kernel $(cat results/release)"
-kinds=8
+kinds=10
 if [ "$GUEST_ARCH" = arm64 ] && grep -q '^6\.1\.' results/release; then
 	# arm64 calls no programs there, and says so.
-	kinds=6
+	kinds=8
 	[ "$(grep -c "accepts no f[a-z]* on function 'ksys_write': not supp" \
 	    results/refused)" -eq 2 ] || fail "$(cat results/refused)"
 	grep -v -e 'ksys_write.*: not supported$' -e '^dtprof: hint: ' \
@@ -64,7 +67,7 @@ for file in sorted(glob.glob("results/*.dtp")):
         "script", "--json", "--show", "samples", file).splitlines()]
     print(event, row["stored"], args[:2])
     lost = row["full"] + row["nested"] + row["error"] + row["missed"]
-    wanted = 1 if "write" in event else 300
+    wanted = 1 if "write" in event else 100 if "odd" in event else 300
     if row["stored"] != wanted or lost != 0 or row["arg_fault"] != 0 or \
        row["fired"] != row["stored"] + row["filtered"] or \
        len(args) != wanted:

@@ -41,6 +41,25 @@ refused(const char *text, const char *why)
 	    error.pe_text);
 }
 
+/* Its filter, and the arguments that it names. */
+static void
+filtered(const char *text, const char *filter, const char *used)
+{
+	struct prof_spec spec;
+	struct prof_err error = { 0 };
+	char names[256] = "";
+
+	CHECK(prof_spec_parse(&spec, text, &error) == 0, "%s: %s", text,
+	    error.pe_text);
+	CHECK(filter == NULL ? spec.sp_filter == NULL :
+	    strcmp(spec.sp_filter, filter) == 0, "%s: %s", text,
+	    spec.sp_filter);
+	for (size_t n = 0; n < spec.sp_nused; n++)
+		snprintf(names + strlen(names), sizeof(names) - strlen(names),
+		    n == 0 ? "%s" : " %s", spec.sp_used[n]);
+	CHECK(strcmp(names, used) == 0, "%s: %s", text, names);
+}
+
 static void
 other(const char *text)
 {
@@ -70,6 +89,14 @@ main(void)
 	taken("uprobe:./a:\"operator/\"", "./a", "operator/", 0, 0);
 	taken("uprobe:./a:f/arg0,arg1/", "./a", "f", 0, 2);
 
+	filtered("uprobe:./a:f{arg0>1}", "arg0>1", "arg0");
+	filtered("uprobe:./a:f/arg1/{str(arg0)=='a}{' && 3<arg1 || pid==1}",
+	    "str(arg0)=='a}{' && 3<arg1 || pid==1", "str(arg0) arg1");
+	filtered("kprobe:vfs_read{file->f_inode.i_ino in (1, 0x2)}",
+	    "file->f_inode.i_ino in (1, 0x2)", "file->f_inode.i_ino");
+	filtered("cycles/period=3/u{comm==\"a/b\"}", "comm==\"a/b\"", "");
+	filtered("uprobe:\"/a{b\":\"f{g\"", NULL, "");
+
 	refused("uprobe:", "no file");
 	refused("uprobe:/bin/bash", "no function");
 	refused("uprobe:/bin/bash:", "no function");
@@ -80,7 +107,8 @@ main(void)
 	refused("uprobe:./a:\"f\"+g", "invalid offset");
 	refused("uprobe:./a:f/arg0", "two slashes");
 	refused("uprobe:./a:f/arg0/u", "two slashes");
-	refused("uprobe:./a:f{arg0>1}", "no filter");
+	refused("uprobe:./a:f{arg0>1", "does not end in '}'");
+	refused("uprobe:./a:f{arg0>1},g", "does not end in '}'");
 	refused("uprobe:./a:f,g", "unexpected text");
 
 	other("cycles/period=1000003/u");
