@@ -49,6 +49,33 @@ dtp_kept_instruction(struct dtp_unwind *uw, const struct dtp_chain *chain,
 	return (at > 0xffffff ? 0 : at);
 }
 
+/* Mostly the owner is that of the frame before. */
+DTP_INLINE __u32
+dtp_kept_whose(struct dtp_unwind *uw, const struct dtp_chain *chain)
+{
+	const __u32 at = chain->ch_kept_owner;
+	const __u64 owner = uw->uw_code[at & 15];
+
+	if (owner != uw->uw_code_of) {
+		uw->uw_code_of = owner;
+		uw->uw_code_check = dtp_chain_load(owner - 1 +
+		    chain->ch_kept_serial) >> 32;
+	}
+	return (dtp_kept_identity(owner, (__u32)uw->uw_code_check,
+	    (__u32)(uw->uw_code[(at + 2) & 15] >> 32),
+	    uw->uw_code[chain->ch_kept_builtin & 15]));
+}
+
+/* What tells the code at the pc from what comes there later; 0: nothing. */
+DTP_INLINE __u64
+dtp_kept_place(struct dtp_unwind *uw)
+{
+	if (bpf_probe_read_user(uw->uw_text, 8 * DTP_KEPT_CODE,
+	    (void *)(uw->uw_pc - DTP_KEPT_BEFORE)) != 0)
+		return (0);
+	return ((__u64)dtp_kept_stamp(uw->uw_text));
+}
+
 /*
  * Keep the frame that the walk is at, if it is one; is_bare: its code lies in
  * no file.  It is the last of uw_frame.
@@ -78,12 +105,12 @@ dtp_kept_take(struct dtp_unwind *uw, __u32 is_bare)
 	if ((object & 3) != 1 || object >> 47 != 0 || bpf_probe_read_user(
 	    uw->uw_code, 8 * DTP_KEPT_WORDS, (void *)(object + 7)) != 0)
 		return (0);
-	number = chain->ch_kept_owner;
-	identity = (__u32)uw->uw_code[number & 15] +
-	    (__u32)(uw->uw_code[(number + 2) & 15] >> 32) * DTP_KEPT_MIX;
-	if (is_bare)
+	identity = dtp_kept_whose(uw, chain);
+	if (is_bare) {
 		pc = uw->uw_pc | (uw->uw_is_return ? 0 : 1ULL << 47);
-	at = is_bare ? 0 : dtp_kept_instruction(uw, chain, code, at);
+		at = dtp_kept_place(uw) << DTP_W_STAMP_SHIFT;
+	} else
+		at = dtp_kept_instruction(uw, chain, code, at);
 	if (dtp_script_add(uw, chain->ch_head | at, object | pc >> 32 << 48,
 	    identity << 32 | (__u32)pc) == 0)
 		(void)dtp_script_boundary(uw, DTP_W_INTERPRETER, uw->uw_n);
@@ -103,6 +130,7 @@ dtp_kept_begin(struct dtp_unwind *uw)
 		return;
 	chain = bpf_map_lookup_elem(&uw_chains, &number);
 	uw->uw_keeps = chain != NULL && chain->ch_is_kept;
+	uw->uw_code_of = 0;
 }
 
 /* Behind the walk: of a deep stack, places of the innermost frames count. */

@@ -2,7 +2,7 @@
 /*
  * From code objects in the memory of processes to numbers in a recording:
  *
- *	process, its execs, language, address, check  ->  number
+ *	process, its execs, language, address, check, stamp  ->  number
  *
  * A code object is numbered when its first frame comes, and is to be named from
  * the end of that round on, while the process most likely lives; once, beside
@@ -32,7 +32,7 @@ struct key {
 	uint32_t	ke_pid;
 	uint32_t	ke_execs;	/* that the process was seen to make */
 	uint32_t	ke_language;
-	uint32_t	ke_zero;
+	uint32_t	ke_stamp;
 };
 
 /* One that has no name yet. */
@@ -182,7 +182,8 @@ prof_codes_words(struct prof_codes *codes, uint32_t pid, const uint64_t *from,
 		number = number_of(codes, &(struct key){
 		    .ke_address = from[at + 1], .ke_check = from[at + 2],
 		    .ke_pid = pid, .ke_execs = *execs,
-		    .ke_language = frame.fr_flags });
+		    .ke_language = frame.fr_flags,
+		    .ke_stamp = prof_frame_code(&frame) });
 		if (number == -1)
 			return (-1);
 		frame.fr_id = (uint64_t)number <<
@@ -235,7 +236,8 @@ job_put(struct prof_codes *codes)
 		    .ck_address = key->ke_address, .ck_check = key->ke_check,
 		    .ck_variant = PROF_VARIANT_OF(key->ke_language),
 		    .ck_language = PROF_LANGUAGE_OF(key->ke_language),
-		    .ck_number = unnamed->un_number };
+		    .ck_number = unnamed->un_number,
+		    .ck_stamp = key->ke_stamp };
 	}
 	if (scripts->sc_n > 0 && prof_namer_put(codes->cd_namer, job) == 0) {
 		codes->cd_nasked += scripts->sc_n;

@@ -153,12 +153,12 @@ struct dtp_stack {
 /*
  * Script frames, innermost first, in so many words that follow:
  *
- *	| kind | language | instruction |  code  |  check  |	a frame
+ *	| kind | language | stamp | instruction |  code  |  check  |	a frame
  *	| boundary | place |					a word
  *
  * The first word is one of recording/frame.h, with the number of the language
- * instead of flags; code is the address of the code object, and check tells
- * whether that is still the same object when it is named.  A boundary ends
+ * instead of flags; code is the address of the code object, check and stamp
+ * tell whether that is still the same object when it is named.  A boundary ends
  * the frames that one run of an interpreter has; it says why, and which native
  * frame ran them (0: not known).  A run may have none: the interpreter had
  * just been called.
@@ -169,6 +169,7 @@ struct dtp_stack {
  */
 #define DTP_W_BOUNDARY(why, place)					\
 	(6ULL << 56 | (__u64)(why) << 24 | (place))
+#define DTP_W_STAMP_SHIFT 24	/* of a frame: 24 bits */
 #define DTP_W_INTERPRETER	0ULL	/* why: enum prof_boundary */
 #define DTP_W_TRUNCATED		1ULL
 

@@ -86,7 +86,9 @@ struct dtp_chain {
 	__u8	ch_kept_step;	/* in the object: to what all of them share */
 	__u8	ch_kept_owner;	/* in that: word of what it is part of */
 	__u8	ch_kept_inner;	/* in its compiled code: to its code */
-	__u8	ch_pad3[4];
+	__u8	ch_kept_serial;	/* in what it is part of: its number */
+	__u8	ch_kept_builtin; /* word that has a number if it is built in */
+	__u8	ch_pad3[2];
 };
 
 /* These bits of such an identity say which texts are in it. */
@@ -94,8 +96,12 @@ struct dtp_chain {
 
 /* Words that are read of what functions share, from its second on. */
 #define DTP_KEPT_WORDS	8
-/* For its number in what it is part of, two words behind that. */
-#define DTP_KEPT_MIX	0x9e3779b1U
+/*
+ * Of instructions around a pc, and bytes in front of it.  Few, as addresses
+ * among them change when a collector of garbage moves objects.
+ */
+#define DTP_KEPT_CODE	2
+#define DTP_KEPT_BEFORE	8
 
 #define DTP_CHAIN_MIX	0x9e3779b97f4a7c15ULL
 
@@ -131,6 +137,29 @@ dtp_chain_text_skip(const struct dtp_chain *chain, __u32 text, __u64 bytes)
 	if (bytes > 8 * DTP_CHAIN_TEXT || words > DTP_CHAIN_TEXT)
 		words = DTP_CHAIN_TEXT;
 	return (chain->ch_text_skip[text] | ~0U << words);
+}
+
+/*
+ * Whose a frame is: of a function number in its owner, which has a serial
+ * number, too, as others may come to its address; or one that is built in.
+ * Numbers are upper halves of words, where the lower one is 0.
+ */
+static inline __attribute__((always_inline)) __u32
+dtp_kept_identity(__u64 owner, __u32 serial, __u32 number, __u64 builtin)
+{
+	return ((__u32)owner + serial * 0x85ebca6bU + number * 0x9e3779b1U +
+	    ((__u32)builtin == 0 ? (__u32)(builtin >> 32) * 0xc2b2ae35U : 0));
+}
+
+/* What is at a place of code, in 24 bits, as other code may come there. */
+static inline __attribute__((always_inline)) __u32
+dtp_kept_stamp(const __u64 *code)
+{
+	__u64 mixed = 0;
+
+	for (__u32 n = 0; n < DTP_KEPT_CODE; n++)
+		mixed += dtp_chain_mix(code[n], 0, n);
+	return ((__u32)(mixed >> 40));
 }
 
 _Static_assert(sizeof(struct dtp_chain) == 96, "struct dtp_chain");

@@ -9,11 +9,13 @@
  * malformed is refused; many long names come in tables that chunks can hold.
  *
  * Easy to get wrong: a code object that moved or is another's by now, a name
- * without end, one across the end of a mapping, the same address after exec.
+ * without end, one across the end of a mapping, the same address after exec, in
+ * another process, and with another stamp.
  *
  * The language is made up, its code objects lie in our own memory.
  */
 #include <sys/mman.h>
+#include <sys/wait.h>
 
 #include "backend/bpf/bpf_impl.h"
 #include "process/codes.h"
@@ -75,6 +77,7 @@ static struct prof_stream stream;
 static uint32_t parts[2] = { 0, DTP_P_USTACK };
 static uint64_t bytes[DTP_MAX_RECORD / 8 + 1];
 static uint32_t outer;		/* of the script's words, were in the circle */
+static uint32_t pid;
 
 static uint64_t
 word(uint32_t instruction)
@@ -111,7 +114,7 @@ decode(const uint64_t *native, uint32_t nnative, uint32_t turned,
 	rec->dr_type = DTP_T_SAMPLE;
 	rec->dr_flags = DTP_R_SCRIPT;
 	rec->dr_event = EVENT;
-	rec->dr_pid = rec->dr_tid = (uint32_t)getpid();
+	rec->dr_pid = rec->dr_tid = pid;
 	rec->dr_time_ns = now_ns++;
 	return (prof_stream_decode(&stream, rec));
 }
@@ -373,11 +376,36 @@ name_at_edge(void)
 	return (strcpy(page + 4096 - 5, "edge"));
 }
 
+/* Another code object at the same address, of a process that waits for us. */
+static pid_t
+child_begin(int *until)
+{
+	const char *const ours = again.to_name;
+	int pipes[2];
+	pid_t child;
+	char byte;
+
+	again.to_name = "child";
+	CHECK(pipe(pipes) == 0 && (child = fork()) != -1);
+	if (child == 0) {
+		(void)close(pipes[1]);
+		_exit(read(pipes[0], &byte, 1) == 0 ? 0 : 1);
+	}
+	again.to_name = ours;
+	(void)close(pipes[0]);
+	*until = pipes[1];
+	return (child);
+}
+
 static void
 write_names(struct prof_writer *writer)
 {
 	const struct prof_record exec = { .pr_type = PROF_R_EXEC,
-	    .pr_pid = (uint32_t)getpid() };
+	    .pr_pid = pid };
+	const uint64_t pc = 0x1000, words[] = { word(0) |
+	    1ULL << DTP_W_STAMP_SHIFT, (uintptr_t)&again, MAGIC };
+	pid_t child;
+	int until;
 
 	one(writer, &plain, 3);
 	one(writer, &plain, 9);
@@ -392,7 +420,17 @@ write_names(struct prof_writer *writer)
 	CHECK(prof_codes_life(plan.pn_codes, &exec) == 0);
 	again.to_name = "second";
 	one(writer, &again, 0);
+	CHECK(prof_codes_round(plan.pn_codes, false, put, writer) == 0);
+	again.to_name = "third";
+	CHECK(decode(&pc, 1, 0, words, 3) == 0);
+	CHECK_OK(prof_writer_add(writer, &stream.sm_record),
+	    prof_writer_error(writer));
+	pid = (uint32_t)(child = child_begin(&until));
+	one(writer, &again, 0);
 	CHECK(prof_codes_round(plan.pn_codes, true, put, writer) == 0);
+	(void)close(until);
+	CHECK(waitpid(child, NULL, 0) == child);
+	pid = exec.pr_pid;
 }
 
 static int
@@ -432,7 +470,8 @@ main(void)
 {
 	const char *const names[] = { "plain /a.toy:11", "plain /a.toy:12",
 	    "[script]", "[script]", cut, "edge /a.toy:51", "[script]",
-	    "first /a.toy:61", "second /a.toy:61" };
+	    "first /a.toy:61", "second /a.toy:61", "third /a.toy:61",
+	    "child /a.toy:61" };
 	struct prof_event_info info = { .pi_name = "e", .pi_probe = "e",
 	    .pi_provider = "e", .pi_unit = "events" };
 	struct prof_codes_stats stats;
@@ -443,6 +482,7 @@ main(void)
 	memset(endless, 'x', sizeof(endless));
 	memset(cut, 'x', sizeof(cut) - 1);
 	edge.to_name = name_at_edge();
+	pid = (uint32_t)getpid();
 	plan.pn_codes = prof_codes_new(language_at, NULL);
 	stream.sm_plan = &plan;
 	stream.sm_parts = parts;
@@ -463,7 +503,7 @@ main(void)
 	write_names(writer);
 	CHECK_OK(prof_writer_close(writer, &error), &error);
 	prof_codes_stats(plan.pn_codes, &stats);
-	CHECK(stats.cs_named == 5 && stats.cs_unnamed == 3 &&
+	CHECK(stats.cs_named == 7 && stats.cs_unnamed == 3 &&
 	    stats.cs_over == 0);
 	expect(path, names, sizeof(names) / sizeof(names[0]));
 	prof_codes_free(plan.pn_codes);

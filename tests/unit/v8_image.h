@@ -18,7 +18,8 @@
 #include "process/languages/v8.h"
 
 #define IMAGE_BYTES	16384u
-#define IMAGE_LITERAL	5u		/* number of "inner" in the script */
+#define IMAGE_LITERAL	5u		/* number of "inner" in the script, */
+#define IMAGE_SCRIPT	77		/* and the script's */
 #define IMAGE_CODE_BYTES 256u
 #define IMAGE_CALL	32u		/* in the code: behind a call */
 #define IMAGE_BASELINE_CALL 12u
@@ -178,6 +179,8 @@ image_code(struct image *image, uint64_t data, uint64_t positions)
 	image_put(image, code, layout->vl_data, data, 8);
 	image_put(image, code, layout->vl_positions, positions, 8);
 	image_put(image, code, layout->vl_size, IMAGE_CODE_BYTES, 4);
+	for (uint32_t n = 0; n < IMAGE_CODE_BYTES; n++)
+		image->im_bytes[start + n] = (uint8_t)((7 * n + 3) & 0x7f);
 	image->im_bytes[start + IMAGE_LEAVES + 8] = 0xc3;
 	return (start);
 }
@@ -226,6 +229,8 @@ image_make(struct image *image, uint32_t variant)
 	    image_string(image, image_source), 8);
 	image_put(image, image->im_script, 16,
 	    image_string(image, "file:///srv/app.js"), 8);
+	image_put(image, image->im_script, V8_SCRIPT_ID,
+	    image_smi(IMAGE_SCRIPT), 8);
 	image->im_inner = image_function(image, "inner", inner, IMAGE_LITERAL);
 	image->im_outer = image_function(image, "outer", outer, 9);
 	bytecode = image_object(image, layout->vl_bytecode, 128, 0);
@@ -245,11 +250,17 @@ static inline struct prof_code_key
 image_key(const struct image *image, uint64_t function, uint32_t literal,
     uint64_t pc)
 {
-	const uint32_t identity = (uint32_t)image->im_script +
-	    literal * 0x9e3779b1U;
+	const uint32_t identity = dtp_kept_identity(image->im_script,
+	    IMAGE_SCRIPT, literal, 0);
+	const uint64_t at = pc & ((1ULL << 47) - 1);
+	__u64 code[DTP_KEPT_CODE] = { 0 };
 
+	if (pc != 0)
+		memcpy(code, image->im_bytes + at - DTP_KEPT_BEFORE,
+		    sizeof(code));
 	return ((struct prof_code_key){ .ck_address = function | pc >> 32 << 48,
 	    .ck_check = (uint64_t)identity << 32 | (uint32_t)pc,
+	    .ck_stamp = dtp_kept_stamp(code),
 	    .ck_variant = image->im_variant });
 }
 

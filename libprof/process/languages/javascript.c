@@ -11,7 +11,8 @@
  *	  address                             check
  *
  * A pc of compiled code stands in both, as what is inlined differs from place
- * to place; its highest bit says that it is no return address.  Without one
+ * to place; its highest bit says that it is no return address.  A stamp says
+ * what instructions are there, as code is compiled anew.  Without a pc
  * the frame is interpreted: its instruction is the offset of the bytecode.
  */
 #include <stdio.h>
@@ -72,6 +73,8 @@ javascript_find(struct prof_elf *elf, struct prof_runtime *runtime)
 	    .ch_kept_tag = 8, .ch_kept_object = 16, .ch_kept_code = 32,
 	    .ch_kept_at = 40, .ch_kept_step = layout->vl_shared_at,
 	    .ch_kept_owner = layout->vl_script_at / 8 - 1,
+	    .ch_kept_serial = V8_SCRIPT_ID,
+	    .ch_kept_builtin = layout->vl_name / 8 - 2,
 	    .ch_kept_inner = layout->vl_data };
 	return (true);
 }
@@ -110,8 +113,6 @@ bytecode_describe(struct v8 *v8, const struct v8_function *function,
 	struct steps steps = { v8, function, code };
 	uint64_t positions;
 
-	/* Where none is known, or no table is there yet, so no line is. */
-	code->co_step[code->co_nsteps++] = (struct prof_table_step){ 0, 0 };
 	if (v8_word(v8, bytecode, v8->v8_layout->vl_byte_positions,
 	    &positions))
 		(void)v8_positions(v8, positions, step_add, &steps);
@@ -142,27 +143,57 @@ inlined_add(struct v8 *v8, const struct v8_place *place,
 	return (true);
 }
 
+/* 0: it is interpreted. */
+static uint64_t
+pc_of(const struct prof_code_key *key)
+{
+	return (key->ck_address >> 48 << 32 | (key->ck_check & UINT32_MAX));
+}
+
+/* Is the code at a pc still what it was? */
+static bool
+place_is_same(const struct v8 *v8, uint64_t pc, uint32_t stamp)
+{
+	__u64 code[DTP_KEPT_CODE];
+
+	return (stamp != 0 && prof_peek_read(v8->v8_memory,
+	    pc - DTP_KEPT_BEFORE, code, sizeof(code)) &&
+	    dtp_kept_stamp(code) == stamp);
+}
+
 /*
  * What is at a pc of compiled code.  In the first and last instructions of a
  * function the frame is its caller's: then the caller is at no known line.
+ * False: other functions may have made a call there, which is not known.
  */
-static void
-places_describe(struct v8 *v8, uint64_t shared,
-    const struct v8_function *function, uint64_t pc,
-    struct prof_code_object *code)
+static bool
+places_describe(struct v8 *v8, const struct prof_code_key *key,
+    const struct v8_function *function, struct prof_code_object *code)
 {
+	const uint64_t shared = key->ck_address & ADDRESS, pc = pc_of(key);
 	struct v8_place places[V8_MAX_INLINED + 1];
-	size_t n = v8_code_places(v8, pc & ~IS_EXACT, (pc & IS_EXACT) == 0,
-	    shared, v8_function_bytecode(v8, function), places), i;
-	bool is_its = n > 0 && places[n - 1].pl_shared == shared;
+	bool is_its, is_there;
+	size_t n, i;
 
-	code->co_step[code->co_nsteps++] = (struct prof_table_step){ 0,
-	    is_its ? place_line(v8, function, &places[n - 1]) : 0 };
+	n = v8_code_places(v8, pc & ~IS_EXACT, (pc & IS_EXACT) == 0, shared,
+	    v8_function_bytecode(v8, function), places);
+	is_its = n > 0 && places[n - 1].pl_shared == shared;
+	if (is_its)
+		code->co_step[0].tp_line = place_line(v8, function,
+		    &places[n - 1]);
 	for (i = 0; i < (is_its ? n - 1 : n) && i < PROF_TABLE_INLINED; i++)
 		if (!inlined_add(v8, &places[i], code)) {
 			code->co_ninlined = 0;
-			return;
+			break;
 		}
+	/* Nothing of it counts unless that code was there all the time. */
+	is_there = place_is_same(v8, pc & ~IS_EXACT, key->ck_stamp);
+	if (!is_there) {
+		code->co_step[0].tp_line = 0;
+		code->co_ninlined = 0;
+	}
+	return ((is_there && n > 0) || (pc & IS_EXACT) != 0 ||
+	    v8_type(v8, function->fn_script) != v8->v8_layout->vl_script);
 }
 
 static bool
@@ -170,10 +201,8 @@ javascript_describe(const struct prof_peek *memory,
     const struct prof_code_key *key, struct prof_code_object *code)
 {
 	const uint64_t shared = key->ck_address & ADDRESS;
-	const uint64_t pc = key->ck_address >> 48 << 32 |
-	    (key->ck_check & UINT32_MAX);
 	struct v8 v8 = { .v8_memory = memory, .v8_kept = *memory->pk_kept };
-	struct v8_function function;
+	struct v8_function function, again;
 
 	if (v8.v8_kept == NULL)
 		v8.v8_kept = *memory->pk_kept = calloc(1,
@@ -185,12 +214,16 @@ javascript_describe(const struct prof_peek *memory,
 	    !v8_function_describe(&v8, &function, code->co_name,
 	    code->co_file, &code->co_line))
 		return (false);
-	if (pc == 0)
+	/* Where none is known, or no table is there yet, so no line is. */
+	code->co_step[code->co_nsteps++] = (struct prof_table_step){ 0, 0 };
+	if (pc_of(key) == 0)
 		bytecode_describe(&v8, &function,
 		    v8_function_bytecode(&v8, &function), code);
-	else
-		places_describe(&v8, shared, &function, pc, code);
-	return (true);
+	else if (!places_describe(&v8, key, &function, code))
+		return (false);
+	/* It may have become another one meanwhile. */
+	return (v8_function_read(&v8, shared, &again) &&
+	    again.fn_identity == function.fn_identity);
 }
 
 static void

@@ -65,11 +65,11 @@ struct prof_code_object {
 /* A code object as the stream has it. */
 struct prof_code_key {
 	uint64_t	 ck_address;
-	uint64_t	 ck_check;	/* the stream's identity word */
+	uint64_t	 ck_check;	/* the stream's identity word, */
 	uint32_t	 ck_variant;	/* of its language */
 	uint32_t	 ck_language;	/* its place, from 1 */
 	uint32_t	 ck_number;	/* that a recording has for it */
-	uint32_t	 ck_pad;
+	uint32_t	 ck_stamp;	/* and its stamp; 0: none */
 };
 
 /* An interpreter that a file contains. */

@@ -17,6 +17,7 @@
 
 #define V8_SIZES	208	/* bytecodes, at most */
 #define V8_HEADER	16	/* of arrays: map, length */
+#define V8_SCRIPT_ID	64	/* in a script */
 
 /* One row a version; offsets are those of words in an object. */
 struct v8_layout {
@@ -62,6 +63,7 @@ struct v8_layout {
 /* Line ends of a script, and for what they were found. */
 struct v8_lines {
 	uint64_t	 li_script;
+	uint64_t	 li_id;		/* the script's own number */
 	uint64_t	 li_from;	/* the array, or the source */
 	uint64_t	 li_length;
 	uint32_t	*li_end;
@@ -89,7 +91,7 @@ struct v8_function {
 	uint64_t	 fn_data;
 	uint64_t	 fn_name;
 	uint64_t	 fn_script;
-	uint32_t	 fn_identity;
+	uint32_t	 fn_identity;	/* as sys/kept.bpf.h has it */
 };
 
 /* The row of a version, and its number below 16; or NULL. */

@@ -5,7 +5,9 @@
  * Code lies in objects, each behind its map; the nearest one below a pc that
  * says that it reaches that far is its.  Baseline code has a table from
  * instructions to bytecode, which has one to the source.  Optimized code has
- * one to the source itself, and its positions say what was inlined where.
+ * one to the source itself, and its positions say what was inlined where.  What
+ * is out of line lies behind all of these and has none: there a block ends with
+ * a call of a stub and a jump back to where it belongs.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -23,8 +25,14 @@
 #define NONE		UINT32_MAX
 #define PROLOGUE	64u		/* bytes in which a frame is made */
 #define EPILOGUE	16u		/* to the return that is behind one */
+#define NEAR		24u		/* from a position to its call's end */
+#define BLOCK		64u		/* bytes of a block out of line */
+#define POPS		16u		/* ... behind its call */
+#define CALL		7u		/* ... of the call, at most */
 
-enum { RET = 0xc3, RET_POP = 0xc2 };
+/* Instructions. */
+enum { RET = 0xc3, RET_POP = 0xc2, CALL_NEAR = 0xe8, JUMP = 0xe9,
+    JUMP_SHORT = 0xeb, POP = 0x58, REX = 0x41 };
 
 /* Bits of a position in the source. */
 #define IS_EXTERNAL	1u
@@ -205,6 +213,7 @@ baseline_find(const uint8_t *table, uint32_t n, const uint8_t *bytes,
 struct nearest {
 	uint32_t	 ne_at;
 	bool		 ne_is_found;
+	bool		 ne_is_last;	/* no position is behind it */
 	struct v8_position ne_position;
 };
 
@@ -213,10 +222,12 @@ nearest_take(void *arg, const struct v8_position *position)
 {
 	struct nearest *nearest = arg;
 
-	if (position->po_code > nearest->ne_at)
+	if (position->po_code > nearest->ne_at) {
+		nearest->ne_is_last = false;
 		return (true);
+	}
 	nearest->ne_position = *position;
-	nearest->ne_is_found = true;
+	nearest->ne_is_found = nearest->ne_is_last = true;
 	return (false);
 }
 
@@ -306,12 +317,93 @@ code_is_maglev(const struct v8 *v8, const struct code *code)
 	    sizeof(flags)) || (flags & 0xf) == v8->v8_layout->vl_maglev));
 }
 
+static bool
+is_pop(uint8_t byte)
+{
+	return ((byte & 0xf8) == POP || byte == REX);
+}
+
+/* Is a call in front of it, and nothing else but what it kept? */
+static bool
+is_behind_call(const uint8_t *at)
+{
+	for (unsigned n = 0; n < POPS; n++, at--) {
+		if (at[-5] == CALL_NEAR || (at[-7] == REX && at[-6] == 0xff &&
+		    at[-5] == 0x95) || (at[-4] == REX && at[-3] == 0xff &&
+		    at[-2] == 0x55))
+			return (true);
+		if (!is_pop(at[-1]))
+			break;
+	}
+	return (false);
+}
+
+/* Where the jump at the end of a block goes; 0: it has none. */
+static uint64_t
+jump_target(const uint8_t *bytes, unsigned at, unsigned end, uint64_t address)
+{
+	int32_t by;
+
+	while (at < end && is_pop(bytes[at]))
+		at++;
+	if (bytes[at] == JUMP) {
+		memcpy(&by, bytes + at + 1, sizeof(by));
+		return (address + at + 5 + (uint64_t)(int64_t)by);
+	}
+	return (bytes[at] != JUMP_SHORT ? 0 : address + at + 2 +
+	    (uint64_t)(int64_t)(int8_t)bytes[at + 1]);
+}
+
+/* From a pc out of line to where it belongs; 0: not known. */
+static uint64_t
+code_back(const struct v8 *v8, const struct code *code, uint64_t pc)
+{
+	uint8_t bytes[POPS + CALL + BLOCK + POPS + 8] = { 0 };
+	const unsigned first = POPS + CALL, end = first + BLOCK;
+	uint64_t target;
+
+	if (pc - code->co_start < first || !prof_peek_read(v8->v8_memory,
+	    pc - first, bytes, sizeof(bytes)))
+		return (0);
+	for (unsigned at = first; at < end; at++) {
+		if (!is_behind_call(bytes + at))
+			continue;
+		target = jump_target(bytes, at, end + POPS, pc - first);
+		if (target >= code->co_start && target < pc)
+			return (target);
+	}
+	return (0);
+}
+
+/* The position that counts for a pc, if one does. */
+static void
+nearest_find(const struct v8 *v8, const struct code *code, uint64_t pc,
+    bool is_return, struct nearest *nearest)
+{
+	uint64_t back;
+	uint32_t far;
+
+	*nearest = (struct nearest){ .ne_at =
+	    (uint32_t)(pc - code->co_start) };
+	(void)v8_positions(v8, code->co_positions, nearest_take, nearest);
+	far = nearest->ne_at - nearest->ne_position.po_code;
+	if (!nearest->ne_is_last || (is_return && far < NEAR))
+		return;
+	back = code_back(v8, code, pc);
+	nearest->ne_is_found = back != 0 || far < BLOCK;
+	if (back == 0)
+		return;
+	*nearest = (struct nearest){ .ne_at =
+	    (uint32_t)(back - code->co_start) };
+	(void)v8_positions(v8, code->co_positions, nearest_take, nearest);
+}
+
 static size_t
 optimized_places(const struct v8 *v8, const struct code *code, uint64_t pc,
-    struct v8_place *places)
+    bool is_return, struct v8_place *places)
 {
 	const struct v8_layout *layout = v8->v8_layout;
-	struct nearest nearest = { .ne_at = (uint32_t)(pc - code->co_start) };
+	struct nearest nearest;
 	struct v8_position *position = &nearest.ne_position;
 	uint64_t shared, outer;
 	size_t n = 0, i;
@@ -321,7 +413,7 @@ optimized_places(const struct v8 *v8, const struct code *code, uint64_t pc,
 	    (layout->vl_wrapped &&
 	    !v8_word(v8, outer, WRAPPED_AT, &outer)))
 		return (0);
-	(void)v8_positions(v8, code->co_positions, nearest_take, &nearest);
+	nearest_find(v8, code, pc, is_return, &nearest);
 	while (nearest.ne_is_found && position->po_inlined >= 0) {
 		inlined = position->po_inlined;
 		places[n] = (struct v8_place){ .pl_position =
@@ -370,7 +462,7 @@ v8_code_places(struct v8 *v8, uint64_t pc, bool is_return, uint64_t shared,
 		return (0);
 	type = v8_type(v8, code.co_data);
 	if (type == v8->v8_layout->vl_deopt) {
-		n = optimized_places(v8, &code, at, places);
+		n = optimized_places(v8, &code, at, is_return, places);
 		return (n > 0 && places[n - 1].pl_shared != shared &&
 		    (is_return || !code_is_frameless(v8, &code, at)) ? 0 : n);
 	}

@@ -13,7 +13,6 @@
 
 #define DATA_AT		8		/* SharedFunctionInfo */
 #define LITERAL_AT	20		/* behind the script */
-#define IDENTITY	0x9e3779b1U
 #define SOURCE_AT	8		/* Script */
 #define FILE_AT		16
 #define LINE_AT		24
@@ -45,8 +44,8 @@ v8_kept_free(struct v8_kept *kept)
 }
 
 /*
- * Its data, name and script in one go.  The identity is that of the BPF side,
- * sys/kept.bpf.h: the script, and the number of the function in it.
+ * Its data, name and script in one go.  Functions that are built in have no
+ * script: what is there instead tells nothing, but is the same on both sides.
  */
 bool
 v8_function_read(const struct v8 *v8, uint64_t shared,
@@ -55,7 +54,7 @@ v8_function_read(const struct v8 *v8, uint64_t shared,
 	const struct v8_layout *layout = v8->v8_layout;
 	uint8_t bytes[80];
 	uint32_t literal;
-	uint64_t map;
+	uint64_t map, builtin, serial = 0;
 
 	if (v8_type_in(v8->v8_memory, shared, &map) != layout->vl_shared ||
 	    v8_type(v8, map) != layout->vl_map ||
@@ -65,8 +64,12 @@ v8_function_read(const struct v8 *v8, uint64_t shared,
 	memcpy(&function->fn_name, bytes + layout->vl_name, 8);
 	memcpy(&function->fn_script, bytes + layout->vl_script_at, 8);
 	memcpy(&literal, bytes + layout->vl_script_at + LITERAL_AT, 4);
-	function->fn_identity = (uint32_t)function->fn_script +
-	    literal * IDENTITY;
+	memcpy(&builtin, bytes + layout->vl_name - 8, 8);
+	if (!prof_peek_read(v8->v8_memory, function->fn_script - 1 +
+	    V8_SCRIPT_ID, &serial, sizeof(serial)))
+		serial = 0;
+	function->fn_identity = dtp_kept_identity(function->fn_script,
+	    (uint32_t)(serial >> 32), literal, builtin);
 	return (true);
 }
 
@@ -288,12 +291,13 @@ static const struct v8_lines *
 lines_of(struct v8 *v8, uint64_t script)
 {
 	struct v8_kept *kept = v8->v8_kept;
-	uint64_t word[8], from, length = 0;
+	uint64_t word[V8_SCRIPT_ID / 8 + 1], from, id, length = 0;
 	struct v8_lines *lines;
 	bool is_array;
 
 	if (!v8_read(v8, script, 0, word, sizeof(word)))
 		return (NULL);
+	id = word[V8_SCRIPT_ID / 8];
 	from = word[ENDS_AT / 8];
 	is_array = v8_type(v8, from) == v8->v8_layout->vl_array &&
 	    v8_word(v8, from, 8, &length) && V8_IS_SMI(length) &&
@@ -302,12 +306,13 @@ lines_of(struct v8 *v8, uint64_t script)
 		from = word[SOURCE_AT / 8];
 	for (unsigned n = 0; n < V8_SCRIPTS; n++) {
 		lines = &kept->ke_lines[n];
-		if (lines->li_script == script && lines->li_from == from &&
-		    lines->li_n > 0)
+		if (lines->li_script == script && lines->li_id == id &&
+		    lines->li_from == from && lines->li_n > 0)
 			return (lines);
 	}
 	lines = &kept->ke_lines[kept->ke_next++ % V8_SCRIPTS];
 	lines->li_script = script;
+	lines->li_id = id;
 	lines->li_from = from;
 	lines->li_length = is_array ? (uint64_t)V8_SMI(length) : 0;
 	lines->li_n = 0;
