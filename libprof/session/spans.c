@@ -194,6 +194,10 @@ event_check(struct prof_session *session, const struct prof_event *event,
 			return (0);
 	prof_fail(error, PROF_E_EVENT_UNSUPPORTED, "%s has no argument '%s' "
 	    "to be the key of a span", event->ev_name, key);
+	/* Arguments by number are kept where an event names them. */
+	if (event->ev_nargs == 0 && strncmp(key, "arg", 3) == 0)
+		return (prof_cure(error, "name it: %s/%s/",
+		    event->ev_name, key));
 	return (prof_cure(error, "see its arguments with dtprof list '%s'",
 	    event->ev_probe));
 }
