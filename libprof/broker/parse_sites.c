@@ -26,6 +26,8 @@ prof_parse_sites(struct prof_task *task)
 	prof_debug_open_by(ask_debug, task);
 	want.sw_kind = (enum prof_site_kind)ask->sa_kind;
 	want.sw_pattern = ask->sa_pattern;
+	want.sw_offset = ask->sa_offset;
+	want.sw_line = ask->sa_line;
 	if (prof_sites_find(task->ta_fd, &want, &sites) == -1)
 		head.sd_errno = (uint32_t)errno;
 	head.sd_n = sites.st_n;

@@ -92,7 +92,8 @@ int
 prof_sites_ask(struct prof_broker *broker, int fd, const char *name,
     const struct prof_sites_want *want, struct prof_sites *sites)
 {
-	struct prof_sited_ask ask = { .sa_kind = want->sw_kind };
+	struct prof_sited_ask ask = { .sa_kind = want->sw_kind,
+	    .sa_line = want->sw_line, .sa_offset = want->sw_offset };
 	struct siting siting = { .sg_sites = sites };
 	struct prof_call call = {
 		.ca_what = PROF_PARSE_SITES,

@@ -14,6 +14,8 @@
 /* The request. */
 struct prof_sited_ask {
 	uint32_t	sa_kind;	/* enum prof_site_kind */
+	uint32_t	sa_line;
+	uint64_t	sa_offset;
 	char		sa_pattern[PROF_SITES_PATTERN];
 };
 

@@ -332,6 +332,8 @@ functions_find(struct prof_elf *elf, int fd,
 			sites->st_site[n].si_flags |= PROF_SITE_GO;
 	if (ok && returns)
 		ok = prof_returns_find(elf, &parts, sites);
+	if (ok && (want->sw_offset != 0 || want->sw_line != 0))
+		prof_places_find(elf, fd, want, sites);
 	free(parts.ps_part);
 	return (ok);
 }

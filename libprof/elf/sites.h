@@ -26,7 +26,7 @@ enum prof_site_kind {
 	PROF_SITE_RETURN	/* each instruction that leaves a function */
 };
 
-/* Why it is not known where a function returns. */
+/* Why it is not known where a function returns, or where a place in it is. */
 enum prof_leave {
 	PROF_LEAVE_KNOWN,
 	PROF_LEAVE_SIZE,	/* its size is not known, or too large */
@@ -35,6 +35,10 @@ enum prof_leave {
 	PROF_LEAVE_TAIL,	/* a jump to another function */
 	PROF_LEAVE_NEVER,	/* no return in it */
 	PROF_LEAVE_GO,		/* Go begins functions again */
+	PROF_LEAVE_WITHIN,	/* a place within an instruction, or ... */
+	PROF_LEAVE_BEHIND,	/* ... behind its end */
+	PROF_LEAVE_LINES,	/* no source lines */
+	PROF_LEAVE_LINE,	/* no code of that line */
 	PROF_LEAVE_N
 };
 
@@ -54,6 +58,7 @@ enum prof_site_flags {
 	PROF_SITE_HAS_RET	= 8,	/* its argument is what is returned */
 	PROF_SITE_GO		= 16,	/* in a file of Go */
 	PROF_SITE_ABI		= 32,	/* its arguments are registers */
+	PROF_SITE_INSIDE	= 64,	/* not where the function begins */
 };
 
 /* A place that a probe can be put on. */
@@ -67,7 +72,7 @@ struct prof_site {
 	 * 0 is described in a way that is not known, or is no integer.
 	 */
 	uint32_t	 si_nargs;
-	uint32_t	 si_leave;	/* enum prof_leave, of a return */
+	uint32_t	 si_leave;	/* enum prof_leave */
 	uint32_t	 si_pad;
 	uint64_t	 si_key;	/* of the linker's name */
 	struct dtp_operand si_arg[DTP_MAX_ARGS];
@@ -87,6 +92,8 @@ struct prof_sites {
 struct prof_sites_want {
 	enum prof_site_kind sw_kind;
 	const char	*sw_pattern;
+	uint64_t	 sw_offset;	/* in the function */
+	uint32_t	 sw_line;	/* of its source; 0: none */
 };
 
 /* 0, or -1 with errno: ENOEXEC: it is no ELF file. */

@@ -33,6 +33,12 @@ struct prof_parts {
  */
 bool	prof_returns_find(struct prof_elf *elf, const struct prof_parts *parts,
 	    struct prof_sites *sites);
+/*
+ * places.c: in place of where each function begins the place in it that is
+ * wanted, or why there is none.
+ */
+void	prof_places_find(struct prof_elf *elf, int fd,
+	    const struct prof_sites_want *want, struct prof_sites *sites);
 /* notes.c: static probes, PROVIDER:NAME; false: no memory. */
 bool	prof_notes_find(struct prof_elf *elf, const char *pattern,
 	    struct prof_sites *sites);

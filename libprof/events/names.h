@@ -51,6 +51,7 @@ struct prof_spec {
 	const char	*sp_name;	/* the fourth part, or everything */
 	const char	*sp_file;	/* of a probe of a program; else NULL */
 	uint64_t	 sp_offset;	/* in its function */
+	uint32_t	 sp_line;	/* of its source; 0: none */
 	const char	*sp_mods;	/* u k h p after the last colon or / */
 	bool		 sp_slashed;	/* had / / */
 	struct prof_term sp_term[PROF_SPEC_TERMS]; /* but period and freq */

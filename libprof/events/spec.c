@@ -344,16 +344,15 @@ prof_spec_no_terms(const struct prof_spec *spec, const char *what,
 	    "freq=N; PMUs of dtprof list 'pmc:::*/' have their own"));
 }
 
-/* A breakpoint within an instruction makes another one of it. */
+/* Returns, and functions of the kernel, are probed as a whole. */
 int
 prof_spec_no_offset(const struct prof_spec *spec, struct prof_err *error)
 {
-	if (spec->sp_offset == 0)
+	if (spec->sp_offset == 0 && spec->sp_line == 0)
 		return (0);
 	prof_fail(error, PROF_E_EVENT_UNSUPPORTED, "%s: only the first "
 	    "instruction of a function can be probed", spec->sp_whole);
-	return (prof_cure(error, "leave out '+%#llx'",
-	    (unsigned long long)spec->sp_offset));
+	return (prof_cure(error, "leave out what is behind the function"));
 }
 
 /* What fires by itself has neither period nor modes. */

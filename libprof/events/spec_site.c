@@ -2,7 +2,7 @@
 /*
  * Takes probes of programs apart, whose parts are no names of ours:
  *
- *	uprobe:FILE:FUNCTION[+OFFSET][/word,.../]
+ *	uprobe:FILE:FUNCTION[+OFFSET|@LINE][/word,.../]
  *	uretprobe:FILE:FUNCTION[/word,.../]
  *	usdt:FILE:[PROVIDER:]NAME[/word,.../]
  *
@@ -105,10 +105,26 @@ site_tail(struct prof_spec *spec, char *rest, char ended,
 	return (prof_spec_terms(spec, rest, error) == -1 ? -1 : 1);
 }
 
+/* "+OFFSET" or "@LINE". */
+static bool
+place_parse(struct prof_spec *spec, char kind, const char *text)
+{
+	uint64_t number;
+
+	if (!prof_parse_u64(text, &number) ||
+	    (kind == '@' && (number == 0 || number > UINT32_MAX)))
+		return (false);
+	if (kind == '@')
+		spec->sp_line = (uint32_t)number;
+	else
+		spec->sp_offset = number;
+	return (true);
+}
+
 static int
 site_function(struct prof_spec *spec, char *rest, struct prof_err *error)
 {
-	char *function, *offset, ended;
+	char *function, *place, ended;
 
 	/* bpftrace names a language before a C++ function. */
 	if (strncmp(rest, "cpp:", 4) == 0 && rest[4] != ':')
@@ -116,16 +132,20 @@ site_function(struct prof_spec *spec, char *rest, struct prof_err *error)
 	function = part_take(&rest, "/{,", &ended);
 	if (function == NULL)
 		return (site_fail(spec, error, "a quote is not closed"));
-	offset = strrchr(function, '+');
+	place = strpbrk(function, "@+");
 	/* Behind a quoted one. */
-	if (ended == '+') {
-		offset = part_take(&rest, "/{,", &ended);
-		if (offset == NULL || !prof_parse_u64(offset,
-		    &spec->sp_offset))
-			return (site_fail(spec, error, "invalid offset"));
-	} else if (offset != NULL && offset > function &&
-	    prof_parse_u64(offset + 1, &spec->sp_offset))
-		*offset = '\0';
+	if (ended == '+' || ended == '@') {
+		const char kind = ended;
+
+		place = part_take(&rest, "/{,", &ended);
+		if (place == NULL || !place_parse(spec, kind, place))
+			return (site_fail(spec, error, "invalid offset or "
+			    "line"));
+	} else if (place != NULL) {
+		place = strrchr(function, *place);
+		if (place > function && place_parse(spec, *place, place + 1))
+			*place = '\0';
+	}
 	if (function[0] == '\0')
 		return (site_fail(spec, error, "it has no function"));
 	spec->sp_function = function;

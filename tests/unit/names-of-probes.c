@@ -9,7 +9,8 @@
  */
 #include "names.h"
 
-static void
+/* The line. */
+static uint32_t
 taken(const char *text, const char *file, const char *function,
     uint64_t offset, size_t nterms)
 {
@@ -26,6 +27,7 @@ taken(const char *text, const char *file, const char *function,
 	CHECK(spec.sp_offset == offset && spec.sp_nterms == nterms,
 	    "%s: +%llu, %zu terms", text, (unsigned long long)spec.sp_offset,
 	    spec.sp_nterms);
+	return (spec.sp_line);
 }
 
 static void
@@ -88,6 +90,9 @@ main(void)
 	taken("uprobe:./a:operator++", "./a", "operator++", 0, 0);
 	taken("uprobe:./a:\"operator/\"", "./a", "operator/", 0, 0);
 	taken("uprobe:./a:f/arg0,arg1/", "./a", "f", 0, 2);
+	CHECK(taken("uprobe:./a:f@12/arg0/", "./a", "f", 0, 1) == 12 &&
+	    taken("uprobe:./a:\"f<a, 1>\"@7", "./a", "f<a, 1>", 0, 0) == 7 &&
+	    taken("uprobe:./a:f@b", "./a", "f@b", 0, 0) == 0, "lines");
 
 	filtered("uprobe:./a:f{arg0>1}", "arg0>1", "arg0");
 	filtered("uprobe:./a:f/arg1/{str(arg0)=='a}{' && 3<arg1 || pid==1}",
@@ -105,6 +110,7 @@ main(void)
 	refused("uprobe:./a:\"f", "a quote");
 	refused("uprobe:./a:\"f\"g", "unexpected text");
 	refused("uprobe:./a:\"f\"+g", "invalid offset");
+	refused("uprobe:./a:\"f\"@0", "invalid offset or line");
 	refused("uprobe:./a:f/arg0", "two slashes");
 	refused("uprobe:./a:f/arg0/u", "two slashes");
 	refused("uprobe:./a:f{arg0>1", "does not end in '}'");

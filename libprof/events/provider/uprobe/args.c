@@ -91,6 +91,13 @@ arg_refuse(const struct prof_event *event, const struct prof_site *site,
 	unsigned n;
 	bool is_text;
 
+	if (site->si_flags & PROF_SITE_INSIDE) {
+		prof_fail(error, PROF_E_EVENT_UNSUPPORTED, "%s: no argument "
+		    "'%s': arguments are in registers only where a function "
+		    "begins", event->ev_name, word);
+		return (prof_cure(error, "leave out arguments, or the "
+		    "place in the function"));
+	}
 	if (!word_parse(site, word, &n, &is_text)) {
 		prof_fail(error, PROF_E_EVENT_UNKNOWN, "%s: no argument '%s'",
 		    event->ev_name, word);

@@ -3,7 +3,7 @@
  * Probes in programs and libraries: uprobe, a function is entered, uretprobe,
  * it returns, and usdt, a probe that the program's author has put there.
  *
- *	uprobe:FILE:FUNCTION[/arg0,str(arg1)/]
+ *	uprobe:FILE:FUNCTION[+OFFSET|@LINE][/arg0,str(arg1)/]
  *	uretprobe:FILE:FUNCTION[/str(ret)/]
  *	usdt:FILE:PROVIDER:NAME[/arg0,str(arg1)/]
  *
@@ -97,7 +97,8 @@ event_of(struct naming *naming, const struct prof_binary *binary,
 static char *
 site_nearest(struct naming *naming, const struct prof_binary *binary)
 {
-	const struct prof_sites_want all = { naming->ng_want.sw_kind, "*" };
+	const struct prof_sites_want all = {
+	    .sw_kind = naming->ng_want.sw_kind, .sw_pattern = "*" };
 	const char *wanted = naming->ng_want.sw_pattern;
 	unsigned distance, least = (unsigned)(strlen(wanted) / 3) + 1;
 	struct prof_sites sites;
@@ -206,9 +207,26 @@ leave_reason(uint32_t leave)
 		[PROF_LEAVE_TAIL] = "it ends in a jump to another function",
 		[PROF_LEAVE_NEVER] = "it never returns",
 		[PROF_LEAVE_GO] = "Go enters functions again",
+		[PROF_LEAVE_WITHIN] = "it is within an instruction",
+		[PROF_LEAVE_BEHIND] = "it is behind its end",
+		[PROF_LEAVE_LINES] = "there is no debug information",
+		[PROF_LEAVE_LINE] = "it has no code of that line",
 	};
 
 	return (leave < PROF_LEAVE_N ? why[leave] : NULL);
+}
+
+static int
+refuse_place(struct naming *naming, const struct prof_binary *binary,
+    const struct prof_site *site)
+{
+	prof_fail(naming->ng_error, PROF_E_EVENT_UNSUPPORTED, "%s: no such "
+	    "place in '%s' of %s: %s", naming->ng_spec->sp_whole,
+	    site->si_name, binary->bi_path, leave_reason(site->si_leave));
+	return (prof_cure(naming->ng_error, naming->ng_spec->sp_line != 0 ?
+	    "choose a line of the function that has code; debug information "
+	    "is what gcc -g or a package with debug symbols adds" :
+	    "list its instructions with objdump -d"));
 }
 
 /* Another way would be to replace return addresses: exceptions die of it. */
@@ -247,8 +265,10 @@ site_add(struct naming *naming, const struct prof_binary *binary,
 		    site));
 	/* Of a glob those of which it is known. */
 	if (site->si_leave != PROF_LEAVE_KNOWN)
-		return (naming->ng_is_glob ? 0 : refuse_leave(naming, binary,
-		    site));
+		return (naming->ng_is_glob ? 0 :
+		    naming->ng_want.sw_kind == PROF_SITE_RETURN ?
+		    refuse_leave(naming, binary, site) :
+		    refuse_place(naming, binary, site));
 	event = event_of(naming, binary, site);
 	hook = event == NULL ? NULL : prof_event_add_hook(event,
 	    binary->bi_fd, site->si_offset);
@@ -260,7 +280,9 @@ site_add(struct naming *naming, const struct prof_binary *binary,
 		    (naming->ng_spec->sp_slashed ||
 		    naming->ng_spec->sp_nused > 0))
 			return (refuse_go(naming, binary));
-		prof_site_abi(site);
+		site->si_flags |= PROF_SITE_ABI;
+		if ((site->si_flags & PROF_SITE_INSIDE) == 0)
+			prof_site_abi(site);
 	}
 	if (naming->ng_want.sw_kind == PROF_SITE_RETURN)
 		prof_site_abi_ret(site);
@@ -296,12 +318,14 @@ want_of(const struct prof_spec *spec, char pattern[PROF_SPEC_MAX])
 {
 	if (spec->sp_module[0] == '\0')
 		return ((struct prof_sites_want){
-		    strcmp(spec->sp_provider, "uprobe") == 0 ?
+		    .sw_kind = strcmp(spec->sp_provider, "uprobe") == 0 ?
 		    PROF_SITE_FUNCTION : PROF_SITE_RETURN,
-		    spec->sp_function });
+		    .sw_pattern = spec->sp_function,
+		    .sw_offset = spec->sp_offset, .sw_line = spec->sp_line });
 	(void)snprintf(pattern, PROF_SPEC_MAX, "%.250s:%.250s",
 	    spec->sp_module, spec->sp_function);
-	return ((struct prof_sites_want){ PROF_SITE_STATIC, pattern });
+	return ((struct prof_sites_want){ .sw_kind = PROF_SITE_STATIC,
+	    .sw_pattern = pattern });
 }
 
 static int
@@ -314,8 +338,11 @@ check_spec(const struct prof_names *names, const struct prof_spec *spec,
 		return (prof_cure(error, "use dtprof stat -e %s",
 		    spec->sp_whole));
 	}
-	return (prof_spec_no_offset(spec, error) == -1 ? -1 :
-	    prof_spec_no_rate(spec, "a probe", error));
+	if ((strcmp(spec->sp_provider, "uprobe") != 0 ||
+	    prof_glob_is(spec->sp_function)) &&
+	    prof_spec_no_offset(spec, error) == -1)
+		return (-1);
+	return (prof_spec_no_rate(spec, "a probe", error));
 }
 
 static int
