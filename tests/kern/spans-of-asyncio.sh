@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# ASSERTION: spans of requests that take turns on one thread (asyncio) are
+# ASSERTION: spans of requests that interleave on one thread (asyncio) are
 # paired by their key: as many as there were requests, each duration within the
 # program's own clock, by rank; a sample counts for a request where it alone is
 # open, and is ambiguous where several are, by a reader of the begins and ends.
