@@ -69,3 +69,17 @@ prof_parse_table(struct prof_task *task)
 	prof_unwind_table_free(table);
 	prof_elf_close(&elf);
 }
+
+void
+prof_parse_runtime(struct prof_task *task)
+{
+	struct prof_runtime runtime = { 0 };
+	struct prof_elf elf;
+
+	if (prof_elf_open(&elf, task->ta_fd) == 0) {
+		prof_runtime_find(&elf, &runtime);
+		prof_elf_close(&elf);
+	}
+	prof_task_answer(task, sizeof(runtime));
+	prof_task_send(task, &runtime, sizeof(runtime));
+}

@@ -27,6 +27,7 @@ static void (*const parse[PROF_PARSE_KINDS])(struct prof_task *) = {
 	[PROF_PARSE_MAP] = prof_parse_map,
 	[PROF_PARSE_FRAMES] = prof_parse_frames,
 	[PROF_PARSE_SITES] = prof_parse_sites,
+	[PROF_PARSE_RUNTIME] = prof_parse_runtime,
 	[PROF_PARSE_SCRIPTS] = prof_parse_scripts,
 };
 

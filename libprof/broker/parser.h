@@ -28,6 +28,7 @@ enum prof_parse {
 	PROF_PARSE_MAP,		/* functions at addresses, by a perf map */
 	PROF_PARSE_FRAMES,	/* call frame information of an ELF file */
 	PROF_PARSE_SITES,	/* where probes can be in an ELF file */
+	PROF_PARSE_RUNTIME,	/* the interpreter in an ELF file */
 	PROF_PARSE_SCRIPTS,	/* code objects in the memory of a process */
 	PROF_PARSE_KINDS
 };
@@ -64,6 +65,7 @@ void	prof_parse_names(struct prof_task *task);
 void	prof_parse_map(struct prof_task *task);
 void	prof_parse_frames(struct prof_task *task);
 void	prof_parse_sites(struct prof_task *task);
+void	prof_parse_runtime(struct prof_task *task);
 void	prof_parse_scripts(struct prof_task *task);
 
 /*

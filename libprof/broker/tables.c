@@ -205,3 +205,34 @@ prof_table_ask(struct prof_broker *broker, int fd, const char *name,
 	*table = tabling.ti_table;
 	return (tabling.ti_what);
 }
+
+static bool
+runtime_take(struct prof_call *call)
+{
+	struct prof_runtime runtime;
+
+	if (call->ca_answered != sizeof(runtime))
+		return (false);
+	memcpy(&runtime, call->ca_answer, sizeof(runtime));
+	if (!runtime_holds(&runtime))
+		return (false);
+	memcpy(call->ca_take_arg, &runtime, sizeof(runtime));
+	return (true);
+}
+
+void
+prof_runtime_ask(struct prof_broker *broker, int fd, const char *name,
+    struct prof_runtime *runtime)
+{
+	struct prof_call call = {
+		.ca_what = PROF_PARSE_RUNTIME,
+		.ca_fd = fd,
+		.ca_name = name,
+		.ca_most = sizeof(*runtime),
+		.ca_take = runtime_take,
+		.ca_take_arg = runtime,
+	};
+
+	memset(runtime, 0, sizeof(*runtime));
+	(void)prof_broker_call(broker, &call);
+}

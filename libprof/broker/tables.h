@@ -38,6 +38,9 @@ struct prof_tabled_head {
 enum prof_tabled prof_table_ask(struct prof_broker *broker, int fd,
 	    const char *name, struct prof_unwind_table **table,
 	    struct prof_runtime *runtime);
+/* The interpreter alone; its place is 0 where there is none. */
+void	prof_runtime_ask(struct prof_broker *broker, int fd, const char *name,
+	    struct prof_runtime *runtime);
 /* Would programs and we ourselves find our way in it, whatever it says? */
 bool	prof_table_holds(const struct prof_unwind_table *table);
 

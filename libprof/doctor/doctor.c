@@ -28,6 +28,7 @@
 #include "base/error.h"
 #include "broker/broker.h"
 #include "confine/confine.h"
+#include "doctor_impl.h"
 #include "elf/debug_file.h"
 #include "events/event.h"
 #include "os/cpus.h"
@@ -96,6 +97,8 @@ static const struct row rows[] = {
 	{ "kptr_restrict", check_kptr, "kernel symbols" },
 	{ "debug_symbols", check_debug, "source lines and inlined functions of "
 	    "the C library, perhaps of other libraries too" },
+	{ "runtimes", prof_check_runtimes, "functions of scripts: their "
+	    "time is the interpreter's own" },
 	{ "file_readers", check_readers, "part of the protection from hostile "
 	    "program files" },
 };
