@@ -127,6 +127,10 @@ class Tool:
         """The command that records a command, or a process."""
         raise NotImplementedError
 
+    def can(self, work):
+        """May it be asked to record this?"""
+        return work.name != "python" or type(self) in (Dtprof, Perf)
+
     def shares(self):
         """The share of user stacks that are whole; None: not known."""
         return None
@@ -267,8 +271,29 @@ class Bpftrace(Tool):
                     frames.append(text)
 
 
+class PySpy(Tool):
+    """py-spy record, which stops the program for each sample; of Python
+    programs that run already."""
+
+    def __init__(self, hz):
+        self.name = "py-spy %s" % hz
+        self.hz = hz
+        self.files = ["spy.raw"]
+
+    def why_not(self):
+        return None if os.environ.get("PYSPY") else "py-spy cannot be had"
+
+    def can(self, work):
+        return work.name == "python"
+
+    def record(self, command, pid):
+        return [os.environ["PYSPY"], "record", "-r", self.hz, "-f", "raw",
+                "-o", "spy.raw", "-p", str(pid)]
+
+
 TOOLS = [Dtprof(), Perf("perf -g", ["-g"]), Perf("perf", []),
-         Perf("perf dwarf", ["--call-graph", "dwarf"]), Samply(), Bpftrace()]
+         Perf("perf dwarf", ["--call-graph", "dwarf"]), Samply(), Bpftrace(),
+         PySpy(HZ), PySpy("100")]
 
 
 # ---------------------------------------------------------------------- work
@@ -360,6 +385,51 @@ class Daemon(Command):
         self.server.wait()
 
 
+class Python(Daemon):
+    """Python functions, 25 deep, of which each calls another one, and the
+    time that they take while a recorder is attached to their process."""
+
+    PROGRAM = """
+import sys
+
+def leaf(a):
+    return sum(x * a % 7 for x in range(40))
+
+calls = [leaf]
+for n in range(200):
+    scope = {"inner": calls[-1]}
+    exec("def f%d(a):\\n    b = a + 1\\n    return inner(b) + a" % n, scope)
+    calls.append(leaf if n % 24 == 23 else scope["f%d" % n])
+tops = calls[23::24]
+for line in sys.stdin:
+    for n in range(int(line)):
+        for top in tops:
+            top(n)
+    print("done", flush=True)
+"""
+
+    def __init__(self):
+        super().__init__()
+        self.name, self.needs = "python", "/usr/bin/python3"
+
+    def begin(self):
+        with open("target.py", "w", encoding="ascii") as file:
+            file.write(self.PROGRAM)
+        self.server = subprocess.Popen(
+            [self.needs, "target.py"], text=True, bufsize=1,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.count = 4000
+        self.count = int(self.count * 2 / self.bare()["cpu"])
+
+    def bare(self):
+        begun, before = time.monotonic(), self.cpu()
+        print(self.count, file=self.server.stdin)
+        if self.server.stdout.readline() != "done\n":
+            raise Failed("the target ended")
+        cpu = self.cpu() - before
+        return {"wall": time.monotonic() - begun, "cpu": cpu, "own": cpu}
+
+
 def build_files():
     """Many small files and what makes them."""
     for n in range(24):
@@ -377,6 +447,7 @@ WORKS = [
             "clang", lambda: write_c("l.c", 4000)),
     Command("build", ["make", "-s", "-B", "-j2"], "make", build_files),
     Daemon(),
+    Python(),
     Command("stock", ["sqlite3", ":memory:",
                       "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT "
                       "x + 1 FROM c WHERE x < 3000000) SELECT sum(x % 7), "
@@ -417,7 +488,8 @@ def measure(work, tools, chance, failures):
     """One round.  A tool that fails (perf 6.1 crashes now and then) tries
     again, and is missing in this round when it fails every time."""
     took = {}
-    for tool in chance.sample([None] + tools, len(tools) + 1):
+    tools = [None] + [tool for tool in tools if tool.can(work)]
+    for tool in chance.sample(tools, len(tools)):
         if tool is None:
             took["none"] = work.bare()
             continue
@@ -452,8 +524,22 @@ def show_tool(tool, rounds):
         tool.answer))
 
 
+def show_lost(tool, rounds):
+    """Of the work that the target does in a time, and in a CPU time of its
+    own; with the upper end of a 95 % interval, by resampling rounds."""
+    for what, name in ("wall", "time"), ("own", "CPU time of the target"):
+        lost = [1 - r["none"][what] / r[tool.name][what] for r in rounds
+                if tool.name in r]
+        chance = random.Random(1)
+        means = sorted(statistics.mean(chance.choices(lost, k=len(lost)))
+                       for _ in range(4000))
+        print("  throughput lost by %s: %.2f %%, at most %.2f %% (95 %%)" % (
+            name, 100 * statistics.mean(lost), 100 * means[3899]))
+
+
 def show(work, tools, rounds, failures):
     """The rows of a work."""
+    tools = [tool for tool in tools if tool.can(work)]
     print("\n%s: %d rounds, whose least and most hold the true median with "
           "%.1f %%; by itself %s s, CPU time %s s" % (
               work.name, len(rounds), 100 * (1 - 2 * 0.5 ** len(rounds)),
@@ -464,6 +550,8 @@ def show(work, tools, rounds, failures):
         "first answer, s"))
     for tool in tools:
         show_tool(tool, rounds)
+        if work.name == "python":
+            show_lost(tool, rounds)
     for tool in tools[1:]:
         both = [r for r in rounds if tool.name in r and "dtprof" in r]
         if both:

@@ -9,14 +9,15 @@
 #	clang-long	a compiler, 9 s
 #	build		make of many small files
 #	daemon		redis under load, attached by its pid
+#	python		a Python program, attached by its pid
 #	stock		sqlite3 as the distribution ships it, no frame pointers
 #	picture		from the recording of clang-short to a flame graph
 #
 # Tools: dtprof, perf record -g, without stacks (what sampling itself costs
 # here) and --call-graph dwarf, samply, bpftrace;
-# inferno and flamegraph.pl for the picture.  samply and inferno are built with
-# cargo into $B/peers, once (BENCH_CRATES=0: not).  What cannot be had is left
-# out, with the reason.
+# inferno and flamegraph.pl for the picture, py-spy for Python.  samply and
+# inferno are built with cargo into $B/peers, py-spy is fetched there, once
+# (BENCH_CRATES=0: not).  What cannot be had is left out, with the reason.
 # BENCH_ROUNDS (5) and BENCH_SEED say how often and in which order; all runs
 # are kept in $B/bench.peers.json, to which BENCH_ADD=1 adds rounds.
 # BENCH_TOOLS="dtprof,perf -g" measures these alone.
@@ -48,6 +49,8 @@ crate()		# name version program
 	    >"$PEERS/$1.log" 2>&1 || return 0
 }
 
+[ "${BENCH_CRATES:-1}" != 0 ] || : "${PYSPY=}"
+. "$SRC/tests/accept/lib-pyspy.sh"
 mkdir -p "$PEERS" || fail "cannot make $PEERS"
 crate samply 0.13.1 samply
 crate inferno 0.12.8 inferno-flamegraph
