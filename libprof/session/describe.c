@@ -296,6 +296,28 @@ prof_describe(struct prof_session *session)
 	return (say_notes(session));
 }
 
+/* A whole call leaves out what could not be read; others have to say it. */
+int
+prof_describe_arguments(struct prof_session *session)
+{
+	const struct prof_events *events = &session->se_events;
+	struct prof_accounting sum;
+
+	for (size_t n = 1; n < events->el_n; n++) {
+		if (events->el_event[n]->ev_is_call)
+			continue;
+		if (prof_account_event(session, n, &sum) == -1)
+			return (prof_fail_nomem(&session->se_error));
+		if (sum.pa_arg_fault > 0 && prof_session_add_note(session,
+		    "%s: %" PRIu64 " argument%s could not be read and %s 0 or "
+		    "empty", events->el_event[n]->ev_name, sum.pa_arg_fault,
+		    sum.pa_arg_fault == 1 ? "" : "s",
+		    sum.pa_arg_fault == 1 ? "is" : "are") == -1)
+			return (-1);
+	}
+	return (0);
+}
+
 int
 prof_describe_overhead(struct prof_session *session)
 {

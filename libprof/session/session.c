@@ -452,6 +452,7 @@ prof_session_stop(struct prof_session *session)
 	    (session->se_writer != NULL &&
 	    prof_describe_names(session) == -1) ||
 	    prof_describe_files(session) == -1 ||
+	    prof_describe_arguments(session) == -1 ||
 	    prof_describe_overhead(session) == -1)
 		rv = -1;
 	if (session->se_writer != NULL && file_end(session) == -1)

@@ -172,6 +172,7 @@ int	prof_describe_names(struct prof_session *session);
 int	prof_describe_codes(struct prof_session *session, bool is_last);
 int	prof_describe_files(struct prof_session *session);
 /* At the end: what it cost, and the notes that came meanwhile. */
+int	prof_describe_arguments(struct prof_session *session);
 int	prof_describe_overhead(struct prof_session *session);
 /* For the INFO of the recording. */
 int	prof_describe_say(struct prof_session *session, const char *key,

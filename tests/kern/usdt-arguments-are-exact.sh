@@ -4,7 +4,8 @@
 # the program passed, whatever the form of the operand, also where a semaphore
 # guards it, which is 0 again afterwards; a filter decides by them.  Registers
 # of a function's arguments are those that gdb sees, in 1,000 calls of a second
-# run, and the text that they point to is the program's.
+# run, and the text that they point to is the program's, or is said not to have
+# been read.
 #
 # Easy to get wrong: a half register is cut with its sign, a constant is no
 # address, another place of the same probe has other operands, and the counter
@@ -122,3 +123,29 @@ for what in place:code semaphore:data cut:shorter; do
 	expect_err "${what#*:}" "a note whose ${what%:*} is wrong"
 done
 ok "damaged notes are refused by what is wrong"
+
+# Text in a page that nobody has touched is not there to be read.
+printf '%4096sunseen' '' >text
+cat >page.c <<'END'
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/mman.h>
+
+int
+main(void)
+{
+	const char *text = mmap(NULL, 8192, PROT_READ, MAP_PRIVATE,
+	    open("text", O_RDONLY), 0);
+
+	for (int i = 0; i < 2; i++)
+		printf("%s\n", text + 4096);
+	return (0);
+}
+END
+gcc -O1 -fno-builtin -o page page.c || fail "gcc"
+expect 0 "$DTPROF" trace --json -e 'uprobe:libc:printf/str(arg1)/' -o calls \
+    -- ./page
+expect_err 'note: .*: 1 argument could not be read and is 0 or empty'
+grep -o '"str(arg1)":"[a-z]*"' calls >texts
+printf '"str(arg1)":"%s"\n' '' unseen | cmp - texts || fail "$(cat texts)"
+ok "an argument that could not be read is said to be"
