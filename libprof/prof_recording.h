@@ -498,6 +498,7 @@ struct prof_profile_options {
 	const char	*const *pl_args; /* of events, by name */
 	size_t		 pl_nargs;	/* up to PROF_MAX_ARGS */
 	uint64_t	 pl_frames;	/* PROF_FRAMES_*, of user and kernel */
+	uint64_t	 pl_held;	/* allocations that nobody freed */
 };
 
 /*

@@ -42,6 +42,14 @@ $(O)/dtprof: $(CMD_OBJS) $(O)/libprof.a
 	$(Q)$(LINK) $(STATIC_LDFLAGS) -o $@ $(CMD_OBJS) $(O)/libprof.a \
 	    $(OUR_LIBS) $(LIBS)
 
+# What record --alloc has a command load: the program's own allocator is below
+# it, so it has neither sanitizers nor other libraries.
+$(O)/dtprof-alloc.so: sys/preload/alloc.c $(O)/flags
+	$(call say,CC,$<)
+	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE= $(CPPFLAGS) -O2 -g -fPIC \
+	    -fvisibility=hidden -fno-builtin $(WARN) $(LDFLAGS) -shared \
+	    -Wl,-soname,dtprof-alloc.so -o $@ $<
+
 # A test may look behind the public API, so it links the archive.
 $(O)/tests/unit/%: $(O)/obj/tests/unit/%.o $(O)/libprof.a
 	@mkdir -p $(@D)

@@ -5,6 +5,8 @@
 PREFIX ?= /usr/local
 BINDIR ?= $(PREFIX)/bin
 LIBDIR ?= $(PREFIX)/lib
+# Where dtprof finds it: ../lib/dtprof from BINDIR.
+PRELOADDIR ?= $(PREFIX)/lib/dtprof
 INCLUDEDIR ?= $(PREFIX)/include
 MANDIR ?= $(PREFIX)/share/man
 DOCDIR ?= $(PREFIX)/share/doc/dtprof
@@ -16,6 +18,7 @@ MAN_PAGES := $(wildcard cmd/dtprof/*.[1-8] doc/*.[1-8])
 
 # All that is installed, each as mode:file:directory.
 INSTALLED := 755:$(O)/dtprof:$(BINDIR) \
+    644:$(O)/dtprof-alloc.so:$(PRELOADDIR) \
     644:$(O)/libprof.a:$(LIBDIR) 644:$(O)/libprof.so.0:$(LIBDIR) \
     $(foreach file,libprof/prof.h libprof/prof_recording.h \
     libprof/prof_compare.h $(wildcard libprof/*.def),\
@@ -64,6 +67,7 @@ uninstall:
 	@rm -f $(DESTDIR)$(LIBDIR)/libprof.so $(foreach i,$(INSTALLED),\
 	    $(call there,$(i))/$(notdir $(call part,2,$(i))))
 	@-rmdir $(DESTDIR)$(INCLUDEDIR)/libprof $(DESTDIR)$(DOCDIR)/examples \
+	    $(DESTDIR)$(PRELOADDIR) \
 	    $(DESTDIR)$(DOCDIR) 2>/dev/null
 
 #> dist: the archive of the last commit, build/dtprof-VERSION.tar.gz

@@ -61,6 +61,7 @@ prof_event_free(struct prof_event *event)
 	for (size_t n = 0; n < event->ev_nhooks; n++)
 		close(event->ev_hooks[n].hk_fd);
 	free(event->ev_hooks);
+	free(event->ev_preload);
 	free(event->ev_tracepoint);
 	free(event->ev_expression);
 	free(event->ev_unit);

@@ -48,6 +48,7 @@ struct prof_event {
 	bool		 ev_is_value;
 	bool		 ev_brings_tasks;
 	bool		 ev_is_of_span;	/* there is no other use for it */
+	bool		 ev_is_alone;	/* in the processes that are named */
 	uint32_t	 ev_id;		/* index, given by the session */
 	/* Type, config, period or frequency, exclude_*, precise_ip */
 	struct perf_event_attr ev_attr;
@@ -62,6 +63,9 @@ struct prof_event {
 	/* Probes in programs: all of them fire the same event */
 	struct prof_hook *ev_hooks;
 	size_t		 ev_nhooks;
+	/* Allocations: bytes that one stands for; what a command loads */
+	uint64_t	 ev_interval;
+	char		*ev_preload;	/* NULL: nothing */
 	uint32_t	 ev_nargs;
 	struct prof_arg	 ev_args[DTP_MAX_ARGS];
 	char		*ev_expression;	/* its own filter; or NULL */

@@ -119,5 +119,6 @@ extern const struct prof_instrument prof_instrument_half;
 extern const struct prof_instrument prof_instrument_call;
 extern const struct prof_instrument prof_instrument_uprobe;
 extern const struct prof_instrument prof_instrument_function;
+extern const struct prof_instrument prof_instrument_alloc;
 
 #endif /* PROF_INSTRUMENT_H */

@@ -607,9 +607,7 @@ failed:
 static int
 gather_alone(struct prof_gather *gather, struct prof_err *error)
 {
-	size_t i;
-
-	for (i = 0; i < gather->gt_nworkers; i++)
+	for (size_t i = 0; i < gather->gt_nworkers; i++)
 		worker_fini(&gather->gt_worker[i]);
 	memset(gather->gt_worker, 0, gather->gt_nworkers *
 	    sizeof(*gather->gt_worker));
@@ -652,6 +650,7 @@ prof_gather_new(struct prof_reader *reader,
 	    gather_alone(gather, error) == 0)) {
 		got = &gather->gt_worker[0].wk_got;
 		prof_tasks_count(&got->ga_tasks, history, &got->ga_sampled);
+		got->ga_rest = prof_held_rest(gather->gt_select.se_held);
 		return (gather);
 	}
 	prof_gather_free(gather);

@@ -144,6 +144,7 @@ profile_fill(struct prof_profile *profile, struct prof_reader *reader,
 	} else if (gather != NULL) {
 		gathered = prof_gather_folds(gather);
 		profile->pf_sampled = gathered->ga_sampled;
+		profile->pf_rest = gathered->ga_rest;
 		if (gathered->ga_nfolds > 0) {
 			profile->pf_from_ns = gathered->ga_first_ns;
 			profile->pf_to_ns = gathered->ga_last_ns + 1;

@@ -33,6 +33,7 @@
 #include "base/grow.h"
 #include "base/intern.h"
 #include "recording/decode.h"
+#include "spans/held.h"
 
 #define PROF_COMM_LEN	16
 
@@ -94,6 +95,7 @@ struct prof_select {
 	size_t		 se_nevents;
 	struct prof_spans *se_spans;	/* NULL: it does not ask for them */
 	size_t		 se_nkinds;
+	struct prof_held *se_held;	/* NULL: it does not ask for them */
 };
 
 /* Fini also after a failure. */
@@ -259,6 +261,7 @@ struct prof_gathered {
 	struct prof_ends *ga_ends;	/* by event */
 	uint64_t	 ga_first_ns;	/* 0 and 0: there is no sample */
 	uint64_t	 ga_last_ns;
+	struct prof_held_rest ga_rest;
 };
 
 struct prof_gather;
@@ -376,6 +379,7 @@ struct prof_profile {
 	size_t		 pf_ndense;	/* of them made */
 	struct prof_quality *pf_quality; /* by event */
 	struct prof_sampled pf_sampled;
+	struct prof_held_rest pf_rest;
 	uint64_t	 pf_bucket_ns;
 	uint64_t	 pf_from_ns;
 	uint64_t	 pf_to_ns;

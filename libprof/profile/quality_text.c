@@ -262,6 +262,29 @@ say_skid(struct doubts *doubts)
 	say_cure(doubts, "record with EVENT:p if the CPU supports it");
 }
 
+/* Of what is held, what is not shown. */
+static void
+say_held(struct doubts *doubts)
+{
+	const struct prof_held_rest *rest = &doubts->do_profile->pf_rest;
+
+	if (strcmp(doubts->do_info->pi_provider, "alloc") != 0)
+		return;
+	if (rest->hr_unsure > 0) {
+		say_next(doubts);
+		doubt_say(doubts, "%" PRIu64 " bytes may be held or not, as "
+		    "events were lost or not recorded since: they are not "
+		    "shown", rest->hr_unsure);
+		say_cure(doubts, "record with a longer interval of alloc");
+	}
+	if (rest->hr_unfollowed > 0) {
+		say_next(doubts);
+		doubt_say(doubts, "%" PRIu64 " bytes could not be followed, "
+		    "and are not shown", rest->hr_unfollowed);
+		say_cure(doubts, "record with a longer interval of alloc");
+	}
+}
+
 static void
 doubts_describe(struct doubts *doubts)
 {
@@ -282,6 +305,7 @@ doubts_describe(struct doubts *doubts)
 	say_truncated(doubts);
 	say_few(doubts);
 	say_skid(doubts);
+	say_held(doubts);
 }
 
 /* ------------------------------------------------------ the worst module */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Which samples a profile is made of: a range of time, and a filter, which may
- * ask for the span that a sample is in.  It is
+ * Which samples a profile is made of: a range of time, a filter, which may ask
+ * for the span that a sample is in, and of allocations those still held.  It is
  * asked by the threads of gather.c at once, and only read then.
  */
 #include <stdlib.h>
@@ -69,6 +69,9 @@ prof_select_init(struct prof_select *select, struct prof_reader *reader,
 {
 	select->se_options = options;
 	select->se_nevents = prof_reader_nevents(reader);
+	if (options->pl_held &&
+	    (select->se_held = prof_held_new(reader, error)) == NULL)
+		return (-1);
 	if (options->pl_filter == NULL)
 		return (0);
 	if (asks_spans(reader, options->pl_filter)) {
@@ -93,6 +96,7 @@ prof_select_fini(struct prof_select *select)
 		prof_filter_free(select->se_filter[i]);
 	free(select->se_filter);
 	prof_spans_free(select->se_spans);
+	prof_held_free(select->se_held);
 }
 
 bool
@@ -112,6 +116,8 @@ prof_select_wants(const struct prof_select *select,
 	const struct prof_span *span;
 	bool is_in = false;
 
+	if (select->se_held != NULL && !prof_held_has(select->se_held, record))
+		return (false);
 	if (select->se_filter == NULL)
 		return (true);
 	if (record->pr_comm[0] != '\0')

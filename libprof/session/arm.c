@@ -167,6 +167,43 @@ raise_limits(struct rlimit *before)
 	}
 }
 
+/*
+ * Allocations are told by a library that the command loads; a filter could
+ * keep them, and not that they are freed.
+ */
+static int
+choose_preload(struct prof_session *session)
+{
+	const struct prof_options *po = &session->se_options;
+	struct prof_err *error = &session->se_error;
+
+	for (size_t n = 1; n < session->se_events.el_n; n++) {
+		const struct prof_event *event =
+		    session->se_events.el_event[n];
+
+		if (event->ev_preload != NULL &&
+		    po->po_target != PROF_TARGET_COMMAND) {
+			prof_fail(error, PROF_E_USAGE, "%s: allocations are "
+			    "recorded of a command or of processes",
+			    event->ev_name);
+			return (prof_cure(error, "use -- COMMAND or -p PID"));
+		}
+		if (event->ev_is_of_span && (po->po_filter != NULL ||
+		    po->po_comm != NULL)) {
+			prof_fail(error, PROF_E_USAGE, "%s: a filter could "
+			    "keep an event and not the one that ends it",
+			    event->ev_name);
+			return (prof_cure(error, "filter when reading, e.g. "
+			    "dtprof report --filter EXPR"));
+		}
+		if (event->ev_preload == NULL)
+			continue;
+		session->se_command.cm_preload = event->ev_preload;
+		session->se_command.cm_interval = event->ev_interval;
+	}
+	return (0);
+}
+
 int
 prof_session_arm(struct prof_session *session)
 {
@@ -183,6 +220,7 @@ prof_session_arm(struct prof_session *session)
 	if (!prof_proc_usable(&session->se_error))
 		goto fail;
 	if (prof_targets_check(session) == -1 ||
+	    choose_preload(session) == -1 ||
 	    prof_session_filters(session, 1) == -1 ||
 	    choose_cpus(session) == -1 || choose_buffer(session) == -1 ||
 	    choose_backend(session) == -1)

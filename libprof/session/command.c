@@ -17,6 +17,7 @@
 #include <poll.h>
 #include <pwd.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -94,9 +95,28 @@ forget_handlers(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
+/* For it and its children, before what is there to be loaded already. */
+static int
+preload_set(const struct prof_command *command)
+{
+	const char *others = getenv("LD_PRELOAD");
+	char *list = NULL, interval[32];
+	int rv = -1;
+
+	snprintf(interval, sizeof(interval), "%llu",
+	    (unsigned long long)command->cm_interval);
+	if (asprintf(&list, "%s%s%s", command->cm_preload, others == NULL ?
+	    "" : ":", others == NULL ? "" : others) != -1)
+		rv = setenv("LD_PRELOAD", list, 1) == -1 ||
+		    setenv("DTPROF_ALLOC_INTERVAL", interval, 1) == -1 ? -1 :
+		    0;
+	free(list);
+	return (rv);
+}
+
 static void __attribute__((noreturn))
-child_run(char *const *argv, int go, int failed,
-    const struct rlimit *open_files)
+child_run(const struct prof_command *command, char *const *argv, int go,
+    int failed, const struct rlimit *open_files)
 {
 	char byte;
 	int why;
@@ -108,7 +128,8 @@ child_run(char *const *argv, int go, int failed,
 	/* How many files the recorder needs is no limit of the command's. */
 	if (open_files != NULL)
 		(void)setrlimit(RLIMIT_NOFILE, open_files);
-	if (become_caller() == 0)
+	if (become_caller() == 0 && (command->cm_preload == NULL ||
+	    preload_set(command) == 0))
 		execvp(argv[0], argv);
 	why = errno;
 	if (write(failed, &why, sizeof(why)) != (ssize_t)sizeof(why))
@@ -143,7 +164,7 @@ prof_command_spawn(struct prof_command *command, char *const *argv,
 	if (command->cm_pid == 0) {
 		close(go[1]);
 		close(failed[0]);
-		child_run(argv, go[0], failed[1], open_files);
+		child_run(command, argv, go[0], failed[1], open_files);
 	}
 	close(go[0]);
 	close(failed[1]);

@@ -37,6 +37,9 @@ struct prof_command {
 	int	cm_failed;	/* read end: errno of a failed exec */
 	int	cm_done;
 	int	cm_status;	/* as wait(2) reports it */
+	/* What it loads first, and its interval; NULL: nothing; borrowed */
+	const char *cm_preload;
+	uint64_t cm_interval;
 };
 
 void	prof_command_init(struct prof_command *command);

@@ -562,7 +562,7 @@ struct dtp_config {
 	__u32	dc_turn;	/* enum dtp_turn_mode */
 	__u32	dc_may_wait;	/* preempted: it walks before it enters */
 	__u32	dc_page_shift;	/* of the machine's pages */
-	__u32	dc_pad;
+	__u32	dc_interval;	/* bytes for which an allocation stands */
 	struct dtp_arg	dc_arg[DTP_MAX_ARGS];
 	__u64	dc_sysmask[DTP_MAX_SYSCALL / 64]; /* syscall: wanted numbers */
 	__u8	dc_call[DTP_MAX_SYSCALL];	/* DTP_CALL_*, by number */

@@ -36,6 +36,14 @@ return -e syscall:::return --filter nr>=0&&ret!=-1
 calls -e syscall --filter duration>0&&syscall!="close"
 uprobe -e uprobe:/bin/guest_pingpong:main/str(arg0),arg1/ --filter arg1!=0
 EVENTS
+guest_burn 1000000 &
+burns=$!
+runs alloc.runs /bin/dtprof record -q -e alloc/interval=4K/ -p $burns \
+    --duration 1s -o alloc.dtp </dev/null 2>err || {
+	echo "cannot record allocations: $(cat err)"
+	exit 1
+}
+kill $burns
 for target in -a ''; do
 	dtprof stat --json --per-process $target -o split$target.json \
 	    -e context-switches,page-faults -- guest_pingpong 200 || exit 1
@@ -59,13 +67,14 @@ END
 guest_boot <script
 echo "kernel $(cat results/release)"
 for name in counter software clock timers switches arguments tracepoints \
-    entry values return calls uprobe; do
+    entry values return calls uprobe alloc; do
 	accounting results/$name.dtp
 	verify results/$name.runs <<-'END'
 	most = max(j, key=lambda program: program["verified"])
 	need(0 < most["verified"] <= 30000, "%(name)s: %(verified)d verified" %
 	    most)
 	END
+	[ $name != alloc ] || continue
 	verify stats $name <<-'END'
 	need(j["recording"]["backend"] == "bpf", argv[0] + " by BPF")
 	for a in j["accounting"]:

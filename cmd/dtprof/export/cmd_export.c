@@ -18,6 +18,7 @@ struct export_options {
 	struct opt_strings	 eo_events;
 	struct choose_time	 eo_time;
 	const char		*eo_filter;
+	bool			 eo_held;
 	const char		*eo_input;
 	const char		*eo_output;
 	int			 eo_format;
@@ -60,6 +61,7 @@ static const struct opt_row options_of_export[] = {
 	    formats + 1 },
 	CHOOSE_FRAMES(offsetof(struct export_options, eo_frames)),
 	CHOOSE_FROM(offsetof(struct export_options, eo_time)),
+	CHOOSE_HELD(offsetof(struct export_options, eo_held)),
 	CHOOSE_INPUT(offsetof(struct export_options, eo_input)),
 	{ 0, "inline", NULL, OPT_FLAG, 0, 0, NULL,
 	    "show inlined functions as frames",
@@ -155,6 +157,7 @@ make_profile(struct export_run *run)
 	struct prof_profile_options options = {
 		.pl_size = sizeof(options),
 		.pl_filter = eo->eo_filter,
+		.pl_held = eo->eo_held,
 		.pl_roots = PROF_ROOT_COMM,
 		.pl_inlines = eo->eo_inlines,
 		.pl_frames = eo->eo_frames,

@@ -45,6 +45,7 @@ static const struct opt_row options_of_flamegraph[] = {
 	CHOOSE_FILTER(offsetof(struct flame_options, fo_filter)),
 	CHOOSE_FRAMES(offsetof(struct flame_options, fo_frames)),
 	CHOOSE_FROM(offsetof(struct flame_options, fo_time)),
+	CHOOSE_HELD(offsetof(struct flame_options, fo_held)),
 	CHOOSE_INPUT(offsetof(struct flame_options, fo_input)),
 	{ 0, "inline", NULL, OPT_FLAG, 0, 0, NULL,
 	    "show inlined functions as frames",
@@ -147,6 +148,16 @@ choose_ratio(struct flame_run *run)
 	    text));
 }
 
+/* Some do nothing but begin or end spans, and have no stacks. */
+static bool
+has_hidden(const struct prof_reader *reader)
+{
+	for (size_t e = 1; e < prof_reader_nevents(reader); e++)
+		if (prof_reader_event(reader, e)->pi_is_of_span)
+			return (true);
+	return (false);
+}
+
 /* Those that are asked for; else all that have samples, and the ratio's. */
 static int
 events_choose(struct flame_run *run)
@@ -156,7 +167,8 @@ events_choose(struct flame_run *run)
 	if (run->fr_options->fo_ratio != NULL && choose_ratio(run) == -1)
 		return (-1);
 	if (run->fr_options->fo_ratio == NULL &&
-	    run->fr_options->fo_events.os_n == 0)
+	    run->fr_options->fo_events.os_n == 0 &&
+	    !has_hidden(run->fr_reader))
 		return (0);
 	wanted = choose_events("flamegraph", run->fr_reader,
 	    &run->fr_options->fo_events);
@@ -195,6 +207,7 @@ flame_profile_options(const struct flame_options *fo,
 	*options = (struct prof_profile_options){
 		.pl_size = sizeof(*options),
 		.pl_filter = fo->fo_filter,
+		.pl_held = fo->fo_held,
 		.pl_roots = PROF_ROOT_COMM,
 		.pl_reverse = fo->fo_reverse,
 		.pl_inlines = fo->fo_inlines,

@@ -24,6 +24,7 @@ struct flame_options {
 	struct choose_time	 fo_time;
 	const char		*fo_base_filter;
 	const char		*fo_filter;
+	bool			 fo_held;
 	const char		*fo_input;
 	const char		*fo_output;
 	const char		*fo_ratio;

@@ -58,6 +58,8 @@ struct choose_span {
 	    "kernel,native,script", \
 	    "frames to show", \
 	    (at), "kernel,native,script,interpreter,all" }
+#define CHOOSE_HELD(at) { 0, "held", NULL, OPT_FLAG, 0, 0, NULL, \
+	    "only allocations that were still held at the end", (at), NULL }
 #define CHOOSE_INPUT(at) { 'i', "input", "FILE", OPT_STRING, 0, 0, NULL, \
 	    "read FILE (default dtprof.dtp)", (at), NULL }
 

@@ -32,6 +32,9 @@ static void	 free_events(struct opt_strings *events);
 static const struct opt_row options_of_record[] = {
 	{ 'a', "all-cpus", NULL, OPT_FLAG, 0, 0, NULL,
 	    "record every process", RO(ro_all), NULL },
+	{ 0, "alloc", NULL, OPT_FLAG, 0, 0, NULL,
+	    "record allocations of memory (same as -e alloc)", RO(ro_alloc),
+	    NULL },
 	{ 0, "attach", "WHERE", OPT_CHOICE, 0, 0, "auto",
 	    "sample on tasks or on cpus, or auto",
 	    RO(ro_attach), "auto,tasks,cpus" },
@@ -357,6 +360,8 @@ run_record(void *options, int n, char **operands)
 	    parse_callgraph(ro->ro_callgraph, &po) == 0 &&
 	    split_events(&ro->ro_events, &events.re_events,
 	    "-e: empty event name") == 0 &&
+	    (!ro->ro_alloc || opt_split_events("alloc",
+	    &events.re_events) == 0) &&
 	    split_events(&ro->ro_with, &events.re_with,
 	    "--with: empty counter name") == 0) {
 		options_fill(ro, n, operands, &po);

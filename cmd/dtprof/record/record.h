@@ -34,6 +34,7 @@ struct record_options {
 	int		 ro_attach;
 	int		 ro_backend;
 	bool		 ro_all;
+	bool		 ro_alloc;
 	bool		 ro_stacks;
 	bool		 ro_no_inherit;
 	bool		 ro_include_self;

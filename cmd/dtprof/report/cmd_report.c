@@ -28,6 +28,7 @@ struct report_options {
 	int		 rp_sort;
 	bool		 rp_children;
 	bool		 rp_csv;
+	bool		 rp_held;
 	bool		 rp_inline;
 	bool		 rp_json;
 	bool		 rp_stats;
@@ -67,6 +68,7 @@ static const struct opt_row options_of_report[] = {
 	CHOOSE_FILTER(offsetof(struct report_options, rp_filter)),
 	CHOOSE_FRAMES(offsetof(struct report_options, rp_frames)),
 	CHOOSE_FROM(offsetof(struct report_options, rp_time)),
+	CHOOSE_HELD(offsetof(struct report_options, rp_held)),
 	CHOOSE_INPUT(offsetof(struct report_options, rp_input)),
 	{ 0, "inline", NULL, OPT_FLAG, 0, 0, NULL,
 	    "show inlined functions as rows of their own",
@@ -198,6 +200,7 @@ make_profile(struct report *report, const struct report_options *rp)
 	struct prof_profile_options options = {
 		.pl_size = sizeof(options),
 		.pl_filter = rp->rp_filter,
+		.pl_held = rp->rp_held,
 		.pl_frames = rp->rp_frames,
 		.pl_roots = roots_of(by, rp->rp_plot),
 		.pl_inlines = rp->rp_inline,
@@ -225,6 +228,7 @@ make_profile(struct report *report, const struct report_options *rp)
 		.he_profile = report->re_profile,
 		.he_path = report->re_path,
 		.he_filter = rp->rp_filter,
+		.he_is_held = rp->rp_held,
 	};
 	choose_span(report->re_reader, &rp->rp_time, &options,
 	    &report->re_headline.he_span);
@@ -329,7 +333,7 @@ static bool
 has_samples(const struct report_options *rp)
 {
 	return (rp->rp_callers != NULL || rp->rp_callees != NULL ||
-	    rp->rp_events.os_n > 0 || rp->rp_filter != NULL ||
+	    rp->rp_events.os_n > 0 || rp->rp_filter != NULL || rp->rp_held ||
 	    choose_has_time(&rp->rp_time) || rp->rp_limit.on_set ||
 	    rp->rp_plot != 0 || rp->rp_stats || rp->rp_tree);
 }
@@ -386,7 +390,8 @@ check_choice(const struct report_options *rp)
 	    rp->rp_callees != NULL || rp->rp_limit.on_set;
 
 	if (rp->rp_stats && (is_part || rp->rp_events.os_n > 0 ||
-	    rp->rp_filter != NULL || choose_has_time(&rp->rp_time)))
+	    rp->rp_filter != NULL || rp->rp_held ||
+	    choose_has_time(&rp->rp_time)))
 		msg_error("report", "--stats cannot be limited to some samples",
 		    "it covers the whole recording: leave out the other "
 		    "options");

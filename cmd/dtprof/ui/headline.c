@@ -133,6 +133,8 @@ headline_begin(const struct headline *headline, FILE *stream)
 	char text[32];
 
 	put_what(headline, stream);
+	if (headline->he_is_held)
+		fprintf(stream, ", held at the end");
 	if (headline->he_filter != NULL)
 		fprintf(stream, ", %s", headline->he_filter);
 	if (headline->he_ns == 0)

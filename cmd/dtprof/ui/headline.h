@@ -12,6 +12,7 @@ struct headline {
 	const struct prof_profile *he_profile;
 	const char	*he_path;	/* of the file */
 	const char	*he_filter;	/* NULL: there is none */
+	bool		 he_is_held;	/* of allocations, those still held */
 	struct choose_span he_span;	/* what was asked for */
 	uint64_t	 he_ns;		/* how long; 0: not known */
 	bool		 he_is_gross;	/* pauses are in it */

@@ -126,14 +126,14 @@ attacher_of(struct prof_bpf *bpf, const struct prof_event *event,
 {
 	const struct prof_plan *plan = bpf->bp_plan;
 	const struct prof_options *po = plan->pn_options;
-	const bool alone = po->po_no_inherit;
+	const bool alone = po->po_no_inherit || event->ev_is_alone;
 
 	return ((struct prof_attacher){ .at_event = event,
 	    .at_obj = instance->in_obj, .at_keep = attach_keep,
 	    .at_pids = alone && po->po_target == PROF_TARGET_COMMAND ?
 	    &plan->pn_command : po->po_ids, .at_npids = !alone ? 0 :
 	    po->po_target == PROF_TARGET_COMMAND ? 1 : po->po_target ==
-	    PROF_TARGET_PIDS ? po->po_nids : 0,
+	    PROF_TARGET_PIDS || event->ev_is_alone ? po->po_nids : 0,
 	    .at_error = bpf->bp_error, .at_arg = instance });
 }
 

@@ -148,7 +148,7 @@ operands_write(const struct prof_event *event, struct prof_attacher *attacher)
 	const int map = bpf_map__fd(bpf_object__find_map_by_name(
 	    attacher->at_obj, "operands"));
 
-	for (uint32_t n = 0; n < event->ev_nhooks && event->ev_nargs > 0; n++)
+	for (uint32_t n = 0; n < event->ev_nhooks; n++)
 		if (bpf_map_update_elem(map, &n, &event->ev_hooks[n].hk_args,
 		    BPF_ANY) != 0)
 			return (prof_bpf_explain(attacher->at_error, errno));
