@@ -110,8 +110,8 @@ static int
 contract_find(struct prof_names *names, char path[PATH_MAX],
     struct prof_err *error)
 {
-	const struct prof_sites_want want = { PROF_SITE_STATIC,
-	    CONTRACT ":alloc" };
+	const struct prof_sites_want want = { .sw_kind = PROF_SITE_STATIC,
+	    .sw_pattern = CONTRACT ":alloc" };
 	struct prof_binaries binaries;
 	struct prof_sites sites;
 	struct prof_err why;

@@ -49,7 +49,8 @@ static int
 sites_of(struct prof_names *names, const struct prof_binary *binary,
     const char *name, struct prof_sites *sites, struct prof_err *error)
 {
-	const struct prof_sites_want want = { PROF_SITE_FUNCTION, name };
+	const struct prof_sites_want want = {
+	    .sw_kind = PROF_SITE_FUNCTION, .sw_pattern = name };
 
 	if (prof_binary_sites(names, binary, &want, sites, error) == 0)
 		return (0);
