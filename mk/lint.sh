@@ -94,7 +94,8 @@ FNR == 701 && !long_ { say("file longer than 700 lines") }
 }
 /^typedef struct/ || /^\} *[a-z_]+_t;/ { say("typedef of a struct") }
 /^[ \t]+return [^(;]/ { say("return without parentheses") }
-# A word alone is found in every folder: add, take, show.  malloc is C's name.
+# A word alone is found in every folder: add, take, show.  Not the names
+# of C that a library has to have.
 FILENAME ~ /^(cmd|libprof|sys)\// && FILENAME !~ /^sys\/preload\// &&
     /^[a-z0-9]+\(/ && !/^main/ {
 	say("function whose name is one word, not noun_verb")

@@ -27,13 +27,27 @@ sums()	# recording [held]
 record 0 -e alloc/interval=1/ -o command.dtp -- \
     "$work/allocs" $rounds 300
 cp out said
-LD_PRELOAD="$B/dtprof-alloc.so" DTPROF_ALLOC_INTERVAL=1 \
-    "$work/allocs" $rounds 1200 >told &
-record 0 --alloc -o process.dtp -p $!
-wait
-"$work/allocs" $rounds 1200 >told2 &
-record 0 -e alloc/interval=1/ -o library.dtp -p $!
-wait
+
+# One that runs, and waits until it is recorded.
+running()	# recording output argument ...
+{
+	file=$1 told=$2
+	shift 2
+	LD_PRELOAD=$preload DTPROF_ALLOC_INTERVAL=1 \
+	    "$work/allocs" $rounds - <go >"$told" &
+	allocs=$!
+	kill_at_end $allocs
+	exec 9>go
+	record_begin -o "$file" -p $allocs "$@"
+	echo >&9
+	exec 9>&-
+	wait $allocs "$recorder"
+}
+mkfifo go
+preload=$B/dtprof-alloc.so
+running process.dtp told --alloc
+preload=
+running library.dtp told2 -e alloc/interval=1/
 record 0 -e alloc/interval=4K/ -o sampled.dtp -- \
     "$work/allocs" $rounds 300
 cmp -s said told && cmp -s said told2 && cmp -s said out ||
@@ -41,7 +55,8 @@ cmp -s said told && cmp -s said told2 && cmp -s said out ||
 for name in command process library sampled; do
 	echo "$name $(sums $name.dtp)"
 	[ $name = library ] || echo "$name-held $(sums $name.dtp held)"
-done >sums || exit 1
+done >sums
+! grep FAIL sums || fail "see above"
 "$DTPROF" report --held library.dtp >out 2>err &&
     fail "held without frees"
 grep -q 'what was freed was not recorded' err || fail "$(cat err)"

@@ -6,6 +6,7 @@
  * it still holds, and how much of that is leaked.
  *
  *	allocs ROUNDS [MILLISECONDS]	wait for so long, then begin
+ *	allocs ROUNDS -			wait until something is on standard input
  */
 #include <malloc.h>
 #include <pthread.h>
@@ -132,8 +133,12 @@ main(int argc, char **argv)
 	const unsigned rounds = argc > 1 ? (unsigned)atoi(argv[1]) : 0;
 	pthread_t other;
 
-	if (argc > 2)
+	char go;
+
+	if (argc > 2 && atoi(argv[2]) > 0)
 		usleep((useconds_t)atoi(argv[2]) * 1000);
+	else if (argc > 2 && read(STDIN_FILENO, &go, 1) == -1)
+		return (1);
 	if (pthread_create(&other, NULL, take, NULL) != 0)
 		return (1);
 	for (unsigned n = 0; n < rounds; n++) {

@@ -131,8 +131,7 @@ static const char *const examples[] = {
 	"profile the whole machine for ten seconds",
 	"dtprof record -p 4711 -e cycles -e sched:sched_switch",
 	"profile a running process and its context switches",
-	"dtprof record -a -e syscalls:sys_enter_openat --comm nginx",
-	"find which code of nginx opens files",
+	"dtprof record --alloc -- ./prog", "profile what allocates memory",
 	NULL
 };
 
