@@ -6,7 +6,7 @@
  * it still holds, and how much of that is leaked.
  *
  *	allocs ROUNDS [MILLISECONDS]	wait for so long, then begin
- *	allocs ROUNDS -			wait until something is on standard input
+ *	allocs ROUNDS -			wait for a line
  */
 #include <malloc.h>
 #include <pthread.h>
