@@ -29,6 +29,16 @@ open_debug(const struct prof_call *call, void *want)
 	return (prof_debug_candidate(want, call->ca_fd, NULL));
 }
 
+static bool
+parameter_holds(const struct prof_site_parameter *parameter)
+{
+	return (parameter->sp_size <= 8 &&
+	    parameter->sp_place < PROF_SITE_PARAMETERS &&
+	    memchr(parameter->sp_name, '\0', sizeof(parameter->sp_name)) !=
+	    NULL && memchr(parameter->sp_type, '\0',
+	    sizeof(parameter->sp_type)) != NULL);
+}
+
 /* A program reads registers by it, and no more than a word. */
 static bool
 operand_holds(const struct dtp_operand *operand)
@@ -46,8 +56,13 @@ site_holds(const struct prof_site *site, uint64_t file)
 	if (site->si_offset >= file || site->si_semaphore >= file ||
 	    site->si_semaphore > UINT32_MAX ||
 	    site->si_nargs > DTP_MAX_ARGS || site->si_leave >= PROF_LEAVE_N ||
+	    site->si_nparameters > PROF_SITE_PARAMETERS ||
+	    !parameter_holds(&site->si_result) ||
 	    memchr(site->si_name, '\0', sizeof(site->si_name)) == NULL)
 		return (false);
+	for (uint32_t n = 0; n < site->si_nparameters; n++)
+		if (!parameter_holds(&site->si_parameter[n]))
+			return (false);
 	for (uint32_t n = 0; n < site->si_nargs; n++)
 		if (!operand_holds(&site->si_arg[n]))
 			return (false);

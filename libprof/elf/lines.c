@@ -26,8 +26,7 @@
 #include "base/intern.h"
 #include "base/search.h"
 #include "demangle.h"
-#include "dwarf_file.h"
-#include "lines.h"
+#include "lines_impl.h"
 
 #define MAX_RANGES	(8u << 20)	/* of units, or functions of one */
 #define MAX_OF_DIE	4096		/* ranges of one function */
@@ -623,22 +622,63 @@ place_describe(struct prof_lines *lines, struct unit *unit, uint64_t address,
 	return (n);
 }
 
-size_t
-prof_lines_find(struct prof_lines *lines, uint64_t address,
-    struct prof_line *out, size_t max)
+/* The unit of an address, looked at; NULL: there is none, or too much of it. */
+static struct unit *
+unit_of(struct prof_lines *lines, uint64_t address)
 {
 	const struct range *range = find_range(&lines->pl_units, address);
-	struct chain chain = { .ch_n = 1 };
 	struct unit *unit;
 
 	if (range == NULL)
-		return (0);
+		return (NULL);
 	unit = &lines->pl_unit[range->ra_die];
 	lines->pl_all_steps += STEPS_PER_ADDRESS;
 	if (!unit->un_walked && !look_at_unit(lines, unit)) {
 		unit->un_walked = unit->un_searched = true;
-		return (0);
+		return (NULL);
 	}
+	return (unit);
+}
+
+bool
+prof_lines_function(struct prof_lines *lines, uint64_t address,
+    Dwarf_Die *function)
+{
+	struct unit *unit = unit_of(lines, address);
+	Dwarf_Addr entry;
+
+	return (unit != NULL &&
+	    find_function(lines, unit, address, function) &&
+	    dwarf_entrypc(function, &entry) == 0 && entry == address);
+}
+
+size_t
+prof_lines_parameters(struct prof_lines *lines, Dwarf_Die *function,
+    Dwarf_Die *parameter, size_t max)
+{
+	const struct unit all = { .un_jumps = true };
+	Dwarf_Die die;
+	size_t n = 0;
+
+	steps_begin(lines, MAX_STEPS);
+	if (dwarf_child(function, &die) != 0)
+		return (0);
+	do {
+		if (dwarf_tag(&die) == DW_TAG_formal_parameter)
+			parameter[n++] = die;
+	} while (n < max && next_die(lines, &all, &die, 0));
+	return (n);
+}
+
+size_t
+prof_lines_find(struct prof_lines *lines, uint64_t address,
+    struct prof_line *out, size_t max)
+{
+	struct chain chain = { .ch_n = 1 };
+	struct unit *unit = unit_of(lines, address);
+
+	if (unit == NULL)
+		return (0);
 	if (!find_function(lines, unit, address, &chain.ch_die[0])) {
 		if (max == 0)
 			return (0);

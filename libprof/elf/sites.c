@@ -252,6 +252,7 @@ symbol_see(void *arg, const struct symtab_item *item)
 		made.si_size = item->it_end - item->it_address;
 	made.si_flags = prof_site_price(search->sr_elf, item->it_address) |
 	    (item->it_is_chosen ? PROF_SITE_CHOSEN : 0) |
+	    (strchr(raw, '.') != NULL ? PROF_SITE_COPY : 0) |
 	    (found == EQUAL ? PROF_SITE_EXACT : 0);
 	return (prof_site_add(sites, &search->sr_cap, &made));
 }
@@ -330,6 +331,9 @@ functions_find(struct prof_elf *elf, int fd,
 	if (ok && prof_elf_has(elf, ".gopclntab"))
 		for (size_t n = 0; n < sites->st_n; n++)
 			sites->st_site[n].si_flags |= PROF_SITE_GO;
+	/* Of many functions that would take long, and nobody names them. */
+	if (ok && !search.sr_is_glob)
+		prof_parameters_find(elf, fd, sites);
 	if (ok && returns)
 		ok = prof_returns_find(elf, &parts, sites);
 	if (ok && (want->sw_offset != 0 || want->sw_line != 0))

@@ -59,6 +59,18 @@ enum prof_site_flags {
 	PROF_SITE_GO		= 16,	/* in a file of Go */
 	PROF_SITE_ABI		= 32,	/* its arguments are registers */
 	PROF_SITE_INSIDE	= 64,	/* not where the function begins */
+	PROF_SITE_COPY		= 128,	/* the compiler's, for some callers */
+};
+
+#define PROF_SITE_PARAMETERS	6
+
+/* A parameter of a function, or its result, by debug information. */
+struct prof_site_parameter {
+	uint8_t		 sp_size;	/* bytes of it; 0: not known */
+	uint8_t		 sp_is_signed;
+	uint8_t		 sp_place;	/* which register of the ABI's */
+	char		 sp_name[29];
+	char		 sp_type[32];	/* for people, cut */
 };
 
 /* A place that a probe can be put on. */
@@ -76,6 +88,10 @@ struct prof_site {
 	uint32_t	 si_pad;
 	uint64_t	 si_key;	/* of the linker's name */
 	struct dtp_operand si_arg[DTP_MAX_ARGS];
+	struct prof_site_parameter si_parameter[PROF_SITE_PARAMETERS];
+	uint32_t	 si_nparameters;
+	uint32_t	 si_pad2;
+	struct prof_site_parameter si_result;
 	/* For people, demangled; a longer one is cut. */
 	char		 si_name[PROF_SITE_NAME];
 };

@@ -116,6 +116,9 @@ struct prof_provider {
  */
 bool	prof_event_needs_program(const char *text);
 
+/* Is it a probe of a program, by the name of the probe? */
+bool	prof_event_is_site(const char *probe);
+
 struct prof_names *prof_names_open(struct prof_err *error);
 void	prof_names_close(struct prof_names *names);
 /* Resolve one -e; appends; all or nothing; suggests the nearest name. */

@@ -95,6 +95,14 @@ prof_event_needs_program(const char *text)
 	    (spec.sp_filter != NULL || spec.sp_is_site));
 }
 
+bool
+prof_event_is_site(const char *probe)
+{
+	return (strncmp(probe, "uprobe:", 7) == 0 ||
+	    strncmp(probe, "uretprobe:", 10) == 0 ||
+	    strncmp(probe, "usdt:", 5) == 0);
+}
+
 /* Cut "/terms/mods" off. */
 static int
 spec_slashes(struct prof_spec *spec, struct prof_err *error)

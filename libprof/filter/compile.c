@@ -38,6 +38,7 @@ prof_filter_scope(const struct prof_event *event, struct filter_scope *scope)
 		scope->fs_nargs = event->ev_nargs;
 		scope->fs_is_syscall = event->ev_is_syscall;
 		scope->fs_is_call = event->ev_is_call;
+		scope->fs_is_site = event->ev_nhooks > 0;
 	}
 	for (uint32_t n = 0; n < scope->fs_nargs; n++) {
 		struct filter_arg *arg = &scope->fs_arg[n];
@@ -220,26 +221,11 @@ field_span(const struct filter_scope *scope, const char *name,
 	    FILTER_F_SPAN_DURATION);
 }
 
-/* Arguments of probes in programs are called argN, or str(argN). */
-static bool
-are_numbered(const struct filter_scope *scope)
-{
-	for (uint32_t n = 0; n < scope->fs_nargs; n++) {
-		const char *name = scope->fs_arg[n].fa_name;
-
-		if (name != NULL && (strncmp(name, "str(", 4) == 0 ||
-		    (strncmp(name, "arg", 3) == 0 &&
-		    isdigit((unsigned char)name[3]))))
-			return (true);
-	}
-	return (false);
-}
-
 /*
  * What every firing has comes first: an argument called pid is argN, too.
  * argN counts as DTrace does: of a syscall it is the N-th argument (or what
- * it returned), not the number, which is "nr".  Not where that is a name: which
- * argument is recorded first says nothing about it.
+ * it returned), not the number, which is "nr".  Of a function or static probe
+ * it is a name: which argument is recorded first says nothing about it.
  */
 int
 prof_filter_field(const struct filter_scope *scope, const char *name,
@@ -284,7 +270,7 @@ prof_filter_field(const struct filter_scope *scope, const char *name,
 		if (scope->fs_arg[n].fa_name != NULL &&
 		    field_same(name, scope->fs_arg[n].fa_name))
 			return (field_argument(scope, n, value, is_signed));
-	if (strncmp(name, "arg", 3) == 0 && !are_numbered(scope) &&
+	if (strncmp(name, "arg", 3) == 0 && !scope->fs_is_site &&
 	    isdigit((unsigned char)name[3]) && name[4] == '\0') {
 		uint32_t slot = (uint32_t)(name[3] - '0') +
 		    scope->fs_is_syscall + scope->fs_is_call;

@@ -39,6 +39,8 @@ prof_filter_new_in(const char *expression, const struct prof_event_info *event,
 		scope.fs_event = event->pi_name;
 		scope.fs_is_syscall = event->pi_is_syscall;
 		scope.fs_is_call = event->pi_is_call;
+		scope.fs_is_site = event->pi_probe != NULL &&
+		    prof_event_is_site(event->pi_probe);
 		scope.fs_calls = event->pi_calls;
 		scope.fs_ncalls = event->pi_ncalls;
 		scope.fs_nargs = event->pi_nargs < DTP_MAX_ARGS ?

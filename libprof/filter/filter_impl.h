@@ -31,6 +31,7 @@ struct filter_scope {
 	bool		 fs_recorded;	/* a recording: it has no uid, gid */
 	bool		 fs_is_syscall;	/* slot 0 is the number ... */
 	bool		 fs_is_call;	/* ... and slot 1 the return value */
+	bool		 fs_is_site;	/* argN is a name, not a position */
 	/* Names of calls that the recording has; NULL: those of this machine */
 	const struct prof_syscall *const *fs_calls;
 	uint32_t	 fs_ncalls;

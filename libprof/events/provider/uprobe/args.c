@@ -3,7 +3,8 @@
  * Arguments of probes in programs: argN by number, str(argN) for the text that
  * it points to, and ret, what a function returns.  A static probe tells its
  * own; of a function they are the registers in which the machine's ABI passes
- * the first six words.
+ * the first six words, all 64 bits.  What debug information says of a function
+ * has names and types.
  *
  * Called by uprobe.c for each place of an event: which arguments there are is
  * the event's, where they are the place's.
@@ -64,6 +65,37 @@ prof_site_abi_ret(struct prof_site *site)
 	site->si_flags |= PROF_SITE_HAS_RET;
 	site->si_arg[0] = (struct dtp_operand){ .op_base = ABI_RET,
 	    .op_index = DTP_NO_REGISTER, .op_size = 8, .op_signed = 1 };
+	if (site->si_result.sp_size != 0) {
+		site->si_arg[0].op_size = site->si_result.sp_size;
+		site->si_arg[0].op_signed = site->si_result.sp_is_signed;
+	}
+}
+
+/* A parameter by its name: its operand and type; NULL: there is none. */
+static const struct prof_site_parameter *
+parameter_find(const struct prof_site *site, const char *word, bool is_text,
+    struct dtp_operand *operand)
+{
+	const size_t length = strlen(word) - is_text;
+
+	for (uint32_t n = 0; n < site->si_nparameters &&
+	    (site->si_flags & PROF_SITE_ABI) &&
+	    (site->si_flags & PROF_SITE_INSIDE) == 0; n++) {
+		const struct prof_site_parameter *parameter =
+		    &site->si_parameter[n];
+
+		if (strlen(parameter->sp_name) != length ||
+		    strncmp(parameter->sp_name, word, length) != 0 ||
+		    (is_text && word[length] != ')'))
+			continue;
+		*operand = (struct dtp_operand){
+		    .op_base = abi_registers[parameter->sp_place],
+		    .op_index = DTP_NO_REGISTER,
+		    .op_size = parameter->sp_size,
+		    .op_signed = parameter->sp_is_signed };
+		return (parameter);
+	}
+	return (NULL);
 }
 
 /* "arg3", "str(arg3)", "ret"; false: it is none of them. */
@@ -103,7 +135,9 @@ arg_refuse(const struct prof_event *event, const struct prof_site *site,
 		    event->ev_name, word);
 		return (prof_cure(error, site->si_flags & PROF_SITE_HAS_RET ?
 		    "a return has ret, or str(ret) for text" :
-		    "use arg0, arg1 and so on, or str(arg0) for text"));
+		    "use arg0, arg1 and so on, str(arg0) for text, or names "
+		    "that debug information has: dtprof list '%s'",
+		    event->ev_probe));
 	}
 	if (n < site->si_nargs)
 		return (prof_fail(error, PROF_E_EVENT_UNSUPPORTED, "%s: '%s' "
@@ -133,12 +167,14 @@ operand_holds(const struct dtp_operand *operand)
 /* One more of the event. */
 static int
 arg_name(struct prof_event *event, const char *word, bool is_text,
-    const struct dtp_operand *operand, struct prof_err *error)
+    const struct dtp_operand *operand,
+    const struct prof_site_parameter *parameter, struct prof_err *error)
 {
 	struct prof_arg *arg = &event->ev_args[event->ev_nargs++];
 
 	arg->ag_name = strdup(word);
-	arg->ag_type = strdup(is_text ? "char *" : type_of(operand));
+	arg->ag_type = strdup(is_text ? "char *" : parameter != NULL ?
+	    parameter->sp_type : type_of(operand));
 	arg->ag_load.ar_kind = is_text ? DTP_A_USTR : DTP_A_INT;
 	arg->ag_load.ar_size = 8;
 	arg->ag_load.ar_signed = operand->op_signed;
@@ -152,18 +188,24 @@ arg_place(struct prof_event *event, struct prof_hook *hook,
     const struct prof_site *site, const char *word, uint32_t n,
     struct prof_err *error)
 {
-	const struct dtp_operand *operand;
+	const struct prof_site_parameter *parameter;
+	struct dtp_operand operand;
 	unsigned number;
-	bool is_text;
+	bool is_text = strncmp(word, "str(", 4) == 0;
 
-	if (!word_parse(site, word, &number, &is_text) ||
-	    number >= site->si_nargs || !operand_holds(&site->si_arg[number]))
-		return (arg_refuse(event, site, word, error));
-	operand = &site->si_arg[number];
-	if (n == event->ev_nargs &&
-	    arg_name(event, word, is_text, operand, error) == -1)
+	parameter = parameter_find(site, word + (is_text ? 4 : 0), is_text,
+	    &operand);
+	if (parameter == NULL) {
+		if (!word_parse(site, word, &number, &is_text) ||
+		    number >= site->si_nargs ||
+		    !operand_holds(&site->si_arg[number]))
+			return (arg_refuse(event, site, word, error));
+		operand = site->si_arg[number];
+	}
+	if (n == event->ev_nargs && arg_name(event, word, is_text, &operand,
+	    parameter, error) == -1)
 		return (-1);
-	hook->hk_args.os_arg[n] = *operand;
+	hook->hk_args.os_arg[n] = operand;
 	return (0);
 }
 
@@ -256,6 +298,13 @@ prof_site_list_args(const struct prof_site *site, struct prof_probe *probe)
 		"arg0", "arg1", "arg2", "arg3", "arg4", "arg5", "arg6", "arg7"
 	};
 
+	for (uint32_t n = 0; n < site->si_nparameters &&
+	    (site->si_flags & PROF_SITE_HAS_RET) == 0; n++) {
+		probe->pp_arg_names[probe->pp_nargs] =
+		    site->si_parameter[n].sp_name;
+		probe->pp_arg_types[probe->pp_nargs++] =
+		    site->si_parameter[n].sp_type;
+	}
 	for (uint32_t n = 0; n < site->si_nargs; n++)
 		if (site->si_arg[n].op_size != 0) {
 			probe->pp_arg_names[probe->pp_nargs] =

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Parameters of a function, by its debug information: names, types, and in
+ * which of the registers that the ABI has for integers and pointers each is
+ * where the function begins.
+ *
+ * Only what is sure: none behind one that is a structure or an integer of more
+ * than a register, none of a function that returns a structure, which the
+ * caller may have passed the place of, none of copies that the compiler has
+ * made for some callers; and of a function that no other file calls, whose
+ * parameters the compiler may have moved, only those of which the debug
+ * information says that they are there.
+ *
+ * Called by sites.c.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include <dwarf.h>
+
+#include "lines_impl.h"
+#include "sites_impl.h"
+
+#define MOST_PARAMETERS	64
+#define MOST_TYPES	32	/* typedefs and qualifiers of one type */
+
+/* What the ABI makes of a type. */
+enum passed { PASSED_INTEGER, PASSED_FLOAT, PASSED_OTHER };
+
+/* Of DWARF, by the place among the arguments. */
+static const uint8_t registers_x86_64[] = { 5, 4, 1, 2, 8, 9 };
+static const uint8_t registers_arm64[] = { 0, 1, 2, 3, 4, 5 };
+
+/* Through typedefs and qualifiers; false: void, or damaged. */
+static bool
+type_plain(Dwarf_Die *of, Dwarf_Die *type)
+{
+	Dwarf_Attribute attribute;
+	int tag = DW_TAG_typedef;
+
+	*type = *of;
+	for (int n = 0; n < MOST_TYPES && (n == 0 || tag == DW_TAG_typedef ||
+	    tag == DW_TAG_const_type || tag == DW_TAG_volatile_type ||
+	    tag == DW_TAG_restrict_type); n++) {
+		if (dwarf_attr_integrate(type, DW_AT_type, &attribute) ==
+		    NULL || dwarf_formref_die(&attribute, type) == NULL)
+			return (false);
+		tag = dwarf_tag(type);
+	}
+	return (true);
+}
+
+static bool
+encoding_is_signed(Dwarf_Die *type)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Word encoding;
+
+	return (dwarf_formudata(dwarf_attr_integrate(type, DW_AT_encoding,
+	    &attribute), &encoding) == 0 && (encoding == DW_ATE_signed ||
+	    encoding == DW_ATE_signed_char));
+}
+
+static bool
+encoding_is_float(Dwarf_Die *type)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Word encoding;
+
+	return (dwarf_formudata(dwarf_attr_integrate(type, DW_AT_encoding,
+	    &attribute), &encoding) != 0 || encoding == DW_ATE_float ||
+	    encoding == DW_ATE_complex_float);
+}
+
+/* As C writes it, near enough: "const" is left out. */
+static void
+type_print(Dwarf_Die *type, char *out, size_t size)
+{
+	const char *name = dwarf_diename(type), *kind = "";
+	Dwarf_Die to;
+
+	switch (dwarf_tag(type)) {
+	case DW_TAG_pointer_type:
+		name = type_plain(type, &to) ? dwarf_diename(&to) : "void";
+		snprintf(out, size, "%.20s *", name == NULL ? "void" : name);
+		return;
+	case DW_TAG_reference_type:
+	case DW_TAG_rvalue_reference_type:
+		name = type_plain(type, &to) ? dwarf_diename(&to) : NULL;
+		snprintf(out, size, "%.20s &", name == NULL ? "..." : name);
+		return;
+	case DW_TAG_enumeration_type:
+		kind = "enum ";
+		break;
+	default:
+		break;
+	}
+	snprintf(out, size, "%s%.24s", kind, name == NULL ? "..." : name);
+}
+
+static enum passed
+type_passed(Dwarf_Die *type, struct prof_site_parameter *parameter)
+{
+	const int bytes = dwarf_bytesize(type);
+	Dwarf_Die under;
+
+	type_print(type, parameter->sp_type, sizeof(parameter->sp_type));
+	parameter->sp_size = 8;
+	switch (dwarf_tag(type)) {
+	case DW_TAG_pointer_type:
+	case DW_TAG_reference_type:
+	case DW_TAG_rvalue_reference_type:
+		return (PASSED_INTEGER);
+	case DW_TAG_base_type:
+		parameter->sp_is_signed = encoding_is_signed(type);
+		if (encoding_is_float(type))
+			return (bytes == 4 || bytes == 8 ? PASSED_FLOAT :
+			    PASSED_OTHER);
+		break;
+	case DW_TAG_enumeration_type:
+		/* Compilers say it of one or the other. */
+		parameter->sp_is_signed = encoding_is_signed(
+		    type_plain(type, &under) ? &under : type);
+		break;
+	default:
+		return (PASSED_OTHER);
+	}
+	if (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8)
+		return (PASSED_OTHER);
+	parameter->sp_size = (uint8_t)bytes;
+	return (PASSED_INTEGER);
+}
+
+/* Does the debug information say so? */
+static bool
+is_there(Dwarf_Die *die, uint64_t address, uint8_t reg)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Op *expression;
+	size_t length;
+
+	return (dwarf_attr(die, DW_AT_location, &attribute) != NULL &&
+	    dwarf_getlocation_addr(&attribute, address, &expression, &length,
+	    1) == 1 && length == 1 && expression[0].atom == DW_OP_reg0 + reg);
+}
+
+/* The parameters that were compiled are those that were written. */
+static bool
+are_as_written(struct prof_lines *lines, Dwarf_Die *function,
+    Dwarf_Die *parameter, size_t n)
+{
+	Dwarf_Die origin, written[MOST_PARAMETERS], one;
+	Dwarf_Attribute attribute;
+
+	if (dwarf_attr(function, DW_AT_abstract_origin, &attribute) == NULL)
+		return (true);
+	if (dwarf_formref_die(&attribute, &origin) == NULL ||
+	    prof_lines_parameters(lines, &origin, written, MOST_PARAMETERS) !=
+	    n)
+		return (false);
+	for (size_t i = 0; i < n; i++)
+		if (dwarf_attr(&parameter[i], DW_AT_abstract_origin,
+		    &attribute) == NULL ||
+		    dwarf_formref_die(&attribute, &one) == NULL ||
+		    dwarf_dieoffset(&one) != dwarf_dieoffset(&written[i]))
+			return (false);
+	return (true);
+}
+
+/* What it returns: false, if the caller may have passed a place for it. */
+static bool
+result_find(Dwarf_Die *function, struct prof_site *site)
+{
+	struct prof_site_parameter result = { 0 };
+	Dwarf_Die type;
+
+	if (!type_plain(function, &type))
+		return (!dwarf_hasattr_integrate(function, DW_AT_type));
+	switch (type_passed(&type, &result)) {
+	case PASSED_INTEGER:
+		site->si_result = result;
+		return (true);
+	case PASSED_FLOAT:
+		return (true);
+	default:
+		return (false);
+	}
+}
+
+static void
+function_describe(struct prof_lines *lines, const struct prof_elf *elf,
+    Dwarf_Die *function, struct prof_site *site)
+{
+	const uint8_t *registers = elf->el_machine == EM_AARCH64 ?
+	    registers_arm64 : registers_x86_64;
+	const uint64_t address = prof_elf_address(elf, site->si_offset);
+	const bool is_own = !dwarf_hasattr_integrate(function,
+	    DW_AT_external);
+	Dwarf_Die parameter[MOST_PARAMETERS], type;
+	const size_t n = prof_lines_parameters(lines, function, parameter,
+	    MOST_PARAMETERS);
+	uint8_t place = 0;
+
+	if (!result_find(function, site) ||
+	    !are_as_written(lines, function, parameter, n))
+		return;
+	for (size_t i = 0; i < n && place < sizeof(registers_x86_64) &&
+	    site->si_nparameters < PROF_SITE_PARAMETERS; i++) {
+		struct prof_site_parameter one = { .sp_place = place };
+		const char *name = dwarf_diename(&parameter[i]);
+		enum passed passed = type_plain(&parameter[i], &type) ?
+		    type_passed(&type, &one) : PASSED_OTHER;
+
+		if (passed == PASSED_OTHER)
+			return;
+		place += passed == PASSED_INTEGER;
+		if (passed == PASSED_FLOAT || name == NULL ||
+		    strlen(name) >= sizeof(one.sp_name) ||
+		    (is_own && !is_there(&parameter[i], address,
+		    registers[one.sp_place])))
+			continue;
+		memcpy(one.sp_name, name, strlen(name));
+		site->si_parameter[site->si_nparameters++] = one;
+	}
+}
+
+void
+prof_parameters_find(struct prof_elf *elf, int fd, struct prof_sites *sites)
+{
+	struct prof_lines *lines = prof_lines_open(fd, NULL);
+	Dwarf_Die function;
+
+	for (size_t n = 0; n < sites->st_n && lines != NULL; n++) {
+		struct prof_site *site = &sites->st_site[n];
+
+		/* A copy for some callers, which has other ones. */
+		if (site->si_flags & PROF_SITE_COPY)
+			continue;
+		if (prof_lines_function(lines, prof_elf_address(elf,
+		    site->si_offset), &function))
+			function_describe(lines, elf, &function, site);
+	}
+	prof_lines_close(lines);
+}
