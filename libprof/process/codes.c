@@ -86,6 +86,12 @@ prof_codes_free(struct prof_codes *codes)
 	free(codes);
 }
 
+bool
+prof_codes_is_busy(const struct prof_codes *codes)
+{
+	return (codes->cd_first < codes->cd_n || codes->cd_nasked > 0);
+}
+
 void
 prof_codes_stats(const struct prof_codes *codes,
     struct prof_codes_stats *stats)

@@ -44,6 +44,8 @@ long	prof_codes_words(struct prof_codes *codes, uint32_t pid,
  */
 int	prof_codes_round(struct prof_codes *codes, bool is_last,
 	    prof_codes_put_fn *put, void *arg);
+/* Is code new, or being named? */
+bool	prof_codes_is_busy(const struct prof_codes *codes);
 void	prof_codes_stats(const struct prof_codes *codes,
 	    struct prof_codes_stats *stats);
 

@@ -29,7 +29,7 @@
 
 #define SECOND_NS	1000000000ULL
 #define WAIT_MAX_MS	100
-#define WAIT_TABLE_MS	10	/* while tables are being made */
+#define WAIT_TABLE_MS	10	/* while tables are made, code is named */
 #define WAIT_CALM_MS	1000
 #define PAUSE_MS	2	/* between rounds that mappings ask for */
 
@@ -327,7 +327,13 @@ take_all(struct prof_session *session)
 	if (prof_merge_publish(&session->se_merge) &&
 	    session->se_wait_ms > WAIT_TABLE_MS)
 		session->se_wait_ms = WAIT_TABLE_MS;
-	return (prof_describe_codes(session, false));
+	if (prof_describe_codes(session, false) == -1)
+		return (-1);
+	/* Names are to be had while the process lives, and code stays. */
+	if (prof_codes_is_busy(session->se_plan.pn_codes) &&
+	    session->se_wait_ms > WAIT_TABLE_MS)
+		session->se_wait_ms = WAIT_TABLE_MS;
+	return (0);
 }
 
 /*

@@ -32,7 +32,7 @@ while [ "$seed" -lt $((FIRST + SEEDS)) ]; do
 		    x.dtp &&
 		    "$DTPROF" flamegraph --frames script -o x.html x.dtp
 	} >out 2>&1 || fail "an output: $(cat out)"
-	python3 "$SRC/tests/accept/python_known.py" known "$SEEDS" ||
+	python3 "$SRC/tests/accept/known_shares.py" known "$SEEDS" ||
 	    bad="$bad $seed"
 	seed=$((seed + 1))
 done

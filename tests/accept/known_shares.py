@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: ISC
-"""python_known.py EXPECTED SEEDS: the functions of a program of
-tests/work/known.py have the shares of samples that the program itself measured,
-the same in all outputs.
+"""known_shares.py EXPECTED SEEDS: the functions of a program of
+tests/work/known.py or known.js have the shares of samples that the program
+itself measured, the same in all outputs.
 
 EXPECTED is its output; report.json, x.folded, x.pb and x.html lie here and show
 script frames alone.  All shares of all SEEDS together are to lie within their
