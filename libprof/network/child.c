@@ -3,14 +3,16 @@
  * The child that speaks to servers (network.h).  It has no privileges and can
  * read, but not write files; what it loads and reads of the system, such as
  * libcurl, certificates and the names of hosts, everybody may read.  It makes
- * a request at a time and keeps the connection for the next one.  A server's
- * answer goes into a memory file, of which nothing is looked at here.
+ * a request at a time, each on a connection of its own: on one that was used
+ * before, libcurl sends what had no answer twice.  A server's answer goes into
+ * a memory file, of which nothing is looked at here.
  */
 #include <sys/mman.h>
 #include <sys/prctl.h>
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -177,6 +179,8 @@ options_set(struct job *job, struct curl_slist *headers, char *why)
 	(bad |= net->ne_call.cl_easy_setopt(easy, option, value))
 	SET(CURLOPT_ERRORBUFFER, why);
 	SET(CURLOPT_NOSIGNAL, 1L);
+	/* What fails on a connection that was used before is sent again. */
+	SET(CURLOPT_FORBID_REUSE, 1L);
 	/* Also of a proxy: nothing else is ever spoken. */
 	SET(CURLOPT_PROTOCOLS_STR, "http,https");
 	SET(CURLOPT_USERAGENT, "dtprof/" DTPROF_VERSION);
@@ -306,6 +310,19 @@ job_answer(struct job *job)
 	return (is_sent);
 }
 
+/* It will have a secret; a debugger's core leaves out the same. */
+static void
+core_empty(void)
+{
+	const int fd = open("/proc/self/coredump_filter",
+	    O_WRONLY | O_CLOEXEC);
+
+	if (fd == -1)
+		return;
+	(void)!write(fd, "0", 1);
+	(void)close(fd);
+}
+
 void
 prof_network_child(int sock)
 {
@@ -316,6 +333,7 @@ prof_network_child(int sock)
 	(void)prctl(PR_SET_NAME, "dtprof-network", 0, 0, 0);
 	if (!prof_child_let_go(sock))
 		_exit(1);
+	core_empty();
 	(void)prof_confine_rights(PROF_CONFINED_NETWORK);
 	/* After the change of user, which forgets it. */
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);

@@ -137,6 +137,14 @@ path_make(const char *database, const char *query)
 	return (NULL);
 }
 
+/* Code 243 or 75, by where it was noticed. */
+static bool
+has_no_space(const struct prof_answer *answer)
+{
+	return (strstr(answer->an_text, "Code: 243") != NULL ||
+	    strstr(answer->an_text, "errno: 28,") != NULL);
+}
+
 /* What ClickHouse calls errors that go away. */
 static bool
 may_pass(const struct prof_answer *answer)
@@ -150,7 +158,7 @@ may_pass(const struct prof_answer *answer)
 	for (size_t n = 0; n < sizeof(codes) / sizeof(codes[0]); n++)
 		if (code == codes[n])
 			return (true);
-	return (prof_answer_may_pass(answer));
+	return (has_no_space(answer) || prof_answer_may_pass(answer));
 }
 
 /* PROF_E_BUSY: trying again may help. */
@@ -177,6 +185,9 @@ fail_answer(const struct prof_answer *answer, struct prof_err *error)
 	    strstr(answer->an_text, "Code: 516") != NULL)
 		return (prof_cure(error, "check the user of the URL and "
 		    "--secret-file"));
+	if (has_no_space(answer))
+		return (prof_cure(error, "free space on the server's disk, "
+		    "for example with dtprof store drop-before"));
 	return (prof_cure(error, "see its log"));
 }
 

@@ -34,7 +34,7 @@ void	prof_stacks_begin(struct prof_stacks *stacks,
 /* A mapping, which says which build a path is. */
 int	prof_stacks_map(struct prof_stacks *stacks,
 	    const struct prof_record *record);
-/* The number of the stack of a reader's sample; its row is among rows once a day. */
+/* The number of a reader's sample's stack; its row is sent once a day. */
 int	prof_stacks_number(struct prof_stacks *stacks,
 	    const struct prof_record *record, uint32_t space,
 	    uint64_t *number);
@@ -43,7 +43,7 @@ void	prof_stacks_unsend(struct prof_stacks *stacks);
 int	prof_stacks_rows(struct prof_stacks *stacks, uint32_t day,
 	    struct prof_store_rows *rows);
 
-/* ------------------------------------------------------ rows.c, batch.c, columns.c */
+/* ------------------------------------------- rows.c, batch.c, columns.c */
 
 #define PROF_STORE_CACHE	256u
 

@@ -3,16 +3,17 @@
  * Writes the recording of a host that does not exist, whose sums are known,
  * and prints them: event, samples, weight, fired, lost, one line each.
  *
- * usage: generated_host FILE SEED [KEY=NUMBER ...] [KEY=TEXT ...]
+ * usage: generated_host FILE SEED [KEY=VALUE ...]
  *
  *	samples, seconds	how many, over what time (10000, 130)
  *	stacks, functions	how many different ones (2000, 1000)
  *	threads, cpus		(40, 8)
  *	start			of the recording, seconds since 1970 (now)
+ *	graph			seed of the call graph (1)
  *	host, boot		texts (h, b)
  *
- * Stacks are paths of a call graph that SEED draws, 12 to 40 frames deep; few
- * of them have most samples.
+ * Stacks are paths of a call graph, 12 to 40 frames deep, the same for the
+ * same graph; few of them have most samples.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -33,7 +34,7 @@
 
 struct wanted {
 	uint64_t	 samples, seconds, stacks, functions, threads, cpus,
-			 start;
+			 start, graph;
 	const char	*host, *boot;
 };
 
@@ -73,7 +74,7 @@ number_of(struct wanted *w, const char *text)
 	} keys[] = {
 #define KEY(name) { #name "=", offsetof(struct wanted, name) }
 		KEY(samples), KEY(seconds), KEY(stacks), KEY(functions),
-		KEY(threads), KEY(cpus), KEY(start),
+		KEY(threads), KEY(cpus), KEY(start), KEY(graph),
 #undef KEY
 	};
 
@@ -91,6 +92,9 @@ number_of(struct wanted *w, const char *text)
 static void
 make_stacks(struct made *made)
 {
+	const uint64_t seed = made->random;
+
+	made->random = made->w.graph * 2 + 1;
 	made->stack = calloc(made->w.stacks, sizeof(*made->stack));
 	made->depth = calloc(made->w.stacks, 1);
 	if (made->stack == NULL || made->depth == NULL)
@@ -107,6 +111,7 @@ make_stacks(struct made *made)
 			    drawn(made) % 4) % made->w.functions;
 		}
 	}
+	made->random = seed;
 }
 
 static void
@@ -137,7 +142,7 @@ put_head(struct made *made, uint64_t mono_ns)
 	    .pr_time_ns = mono_ns, .pr_pid = 100 };
 	char text[32];
 
-	snprintf(text, sizeof(text), "%" PRIu64, made->w.start * S);
+	snprintf(text, sizeof(text), "%" PRIu64, made->w.start * (uint64_t)S);
 	(void)prof_writer_info(made->writer, "time.realtime_ns", text);
 	snprintf(text, sizeof(text), "%" PRIu64, mono_ns);
 	(void)prof_writer_info(made->writer, "time.monotonic_ns", text);
@@ -184,6 +189,7 @@ put_sample(struct made *made, uint64_t time_ns)
 	if (drawn(made) % 997 == 0) {
 		record.pr_type = PROF_R_LOST;
 		record.pr_weight = 1 + drawn(made) % 5;
+		record.pr_addr = time_ns - 1000;
 		sum->pa_full += record.pr_weight;
 		sum->pa_fired += record.pr_weight;
 	} else {
@@ -226,7 +232,8 @@ main(int argc, char **argv)
 {
 	struct made made = { .w = { .samples = 10000, .seconds = 130,
 	    .stacks = 2000, .functions = 1000, .threads = 40, .cpus = 8,
-	    .start = (uint64_t)time(NULL), .host = "h", .boot = "b" } };
+	    .start = (uint64_t)time(NULL), .graph = 1, .host = "h",
+	    .boot = "b" } };
 
 	if (argc < 3)
 		return (2);

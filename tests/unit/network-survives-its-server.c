@@ -1,9 +1,10 @@
 /*
  * ASSERTION: A request reaches Python's server whole, compressed and with its
  * secret, and an answer comes back whole; a server that refuses, is slow, ends,
- * sends without end or sends what is no HTTP costs that request only.  The
- * child that speaks to it has no capability and a filter of system calls, and
- * the secret is in no arguments or environment.
+ * sends without end or sends what is no HTTP costs that request only, and what
+ * had no answer is not sent again.  The child that speaks to it has no
+ * capability and a filter of system calls, and the secret is in no arguments or
+ * environment.
  *
  * Easy to get wrong: a filter that lets libcurl connect but not look up a
  * name; an answer that is shown as it came.
@@ -133,6 +134,19 @@ check_refused(struct prof_network *network)
 	}
 }
 
+/* It is not known whether it was done: whoever asked decides. */
+static void
+check_once(struct prof_network *network)
+{
+	const struct prof_request seen = { .rq_path = "/seen/drop" };
+	struct prof_answer answer = post(network, &seen);
+
+	CHECK(strcmp(answer.an_text, "1") == 0, "sent %s times",
+	    answer.an_text);
+	prof_answer_free(&answer);
+	OK("a request without an answer is sent once");
+}
+
 static void
 check_retries(struct prof_network *network)
 {
@@ -248,6 +262,7 @@ main(void)
 	check_child(server);
 	check_echo(network);
 	check_refused(network);
+	check_once(network);
 	check_retries(network);
 	prof_network_close(network);
 	network = network_to("", "localhost");

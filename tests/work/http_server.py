@@ -10,6 +10,7 @@ Prints its port.  A line of LOG for each request: path, headers, and the body
 	/status/N	that status; 429 and 503 with Retry-After: 0
 	/after/N/S	503 with Retry-After: S, N times, then 200
 	/takes		200 and nothing
+	/seen/PATH	how often PATH was asked for
 	/rejects/N	an answer of OpenTelemetry that N profiles are not taken
 	/slow		never an answer
 	/huge		endless zeros
@@ -25,6 +26,7 @@ import time
 
 log = open(sys.argv[1], "a") if len(sys.argv) > 1 else None
 times = {}
+seen = {}
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -50,6 +52,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 "path": self.path, "headers": dict(self.headers),
                 "body": body.decode("latin-1")}) + "\n")
             log.flush()
+        seen[self.path] = seen.get(self.path, 0) + 1
         what = self.path.split("?")[0].strip("/").split("/")
         if self.path.startswith("/?database="):
             what = self.path[11:].split("&")[0].split("_")
@@ -71,6 +74,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             part = b"\x08" + bytes([int(what[1])]) + b"\x12" + \
                 bytes([len(text)]) + text
             self.send(200, b"\x0a" + bytes([len(part)]) + part)
+        elif what[0] == "seen":
+            self.send(200, b"%d" % seen.get(self.path[5:], 0))
         elif what[0] == "takes":
             self.send(200)
         elif what[0] == "slow":

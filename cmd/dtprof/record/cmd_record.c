@@ -166,7 +166,8 @@ check_push(const struct record_options *ro)
 		    "--secret-file need --push"));
 	if (ro->ro_push != NULL && !prof_store_is_url(ro->ro_push))
 		return (options_refuse("use a URL such as "
-		    "clickhouse+http://HOST:8123/DATABASE",
+		    "clickhouse+http://HOST:8123/DATABASE; send to other "
+		    "receivers with dtprof push when it has ended",
 		    "--push: not the URL of a store"));
 	return (0);
 }
