@@ -59,6 +59,10 @@ columns()	# table number of the host
 	    system.columns WHERE database = 'dtprof' AND table = '$1'" |
 	    sed "s/\<recording\>/recording + $2/; s/\<host\>/'h$2'/"
 }
+is_merged()
+{
+	[ "$(sql "SELECT count() FROM system.merges")" = 0 ]
+}
 hosts=1
 for wanted in 1 3 7 10; do
 	while [ $hosts -lt $wanted ]; do
@@ -68,6 +72,7 @@ for wanted in 1 3 7 10; do
 		done
 		hosts=$((hosts + 1))
 	done
+	await "the end of merges" is_merged
 	size
 	measured "	flame graph" "$DTPROF" flamegraph -o x.svg "$store"
 	measured "	folded by SQL" curl -s -o /dev/null --data-binary \
