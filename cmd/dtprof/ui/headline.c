@@ -178,7 +178,8 @@ headline_weight(const struct headline *headline, FILE *stream,
 	}
 	if (info->pi_is_call)
 		fprintf(stream, "%s in %" PRIu64 " calls of ", text, samples);
-	else if (strcmp(info->pi_unit, "ns") == 0)
+	else if (strcmp(info->pi_unit, "ns") == 0 ||
+	    strcmp(info->pi_unit, "bytes") == 0)
 		fprintf(stream, "%s of ", text);
 	else
 		fprintf(stream, "%s ", text);

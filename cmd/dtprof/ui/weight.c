@@ -15,6 +15,7 @@ weight_text(char *text, size_t size, uint64_t weight, const char *unit)
 	static const char *const counts[] = { "", " k", " M", " G", " T",
 	    " P", " E" };
 	const bool is_time = strcmp(unit, "ns") == 0;
+	const bool is_bytes = strcmp(unit, "bytes") == 0;
 	const unsigned last = is_time ? 3 : 6;
 	const char *name;
 	const uint64_t scale = prof_unit_scale(unit, &name);
@@ -27,9 +28,10 @@ weight_text(char *text, size_t size, uint64_t weight, const char *unit)
 	}
 	for (; value >= 999.5 && n < last; n++)
 		value /= 1000;
-	snprintf(text, size, n == 0 || value >= 999.5 ? "%.0f%s%s" :
-	    value >= 99.95 ? "%.1f%s%s" : "%.2f%s%s", value,
-	    is_time ? " " : "", is_time ? times[n] : counts[n]);
+	snprintf(text, size, n == 0 || value >= 999.5 ? "%.0f%s%s%s" :
+	    value >= 99.95 ? "%.1f%s%s%s" : "%.2f%s%s%s", value,
+	    is_time || (is_bytes && n == 0) ? " " : "",
+	    is_time ? times[n] : counts[n], is_bytes ? "B" : "");
 }
 
 const char *
