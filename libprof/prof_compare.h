@@ -181,3 +181,86 @@ char *prof_difference_svg(const struct prof_difference *difference,
     const struct prof_flame_options *options, size_t *length,
     struct prof_err *error);
 void prof_difference_free(struct prof_difference *difference);
+
+/* -------------------------------------------------- slow spans, fast ones */
+
+/*
+ * Where the spans of side 1 of a recording take longer than those of side 0:
+ * the time of a span by function.  The unit is the span, and parts add up to
+ * the difference.  Spans are chosen by how long they take, so whatever varies
+ * differs; a function takes more only where its share of the running time of
+ * side 1 exceeds its share of side 0.  That is tested in windows of time, in
+ * which spans of both sides began, by the orders of the sides in them.
+ */
+#define PROF_MIN_WINDOWS	10	/* fewer allow no test */
+
+enum prof_span_state {
+	PROF_SPAN_RUNNING,	/* as samples tell */
+	PROF_SPAN_REST		/* what no sample stands for: one row */
+};
+
+struct prof_span_difference_options {
+	size_t		 sd_size;	/* as po_size */
+	const char	*sd_filter[2];	/* of spans, base and new */
+	size_t		 sd_event;	/* that counts running time */
+	uint64_t	 sd_window_ns;	/* 0: so that there are 20 */
+	uint64_t	 sd_seed;
+	uint64_t	 sd_frames;	/* as pl_frames */
+};
+
+/* NaN where there is nothing to say.  Borrowed until free. */
+struct prof_span_row {
+	const char	*sr_name;	/* of a function; "": REST */
+	const char	*sr_module;
+	enum prof_span_state sr_state;
+	int		 sr_is_tested;
+	int		 sr_is_more;	/* than its share of side 0 explains */
+	double		 sr_mean_ns[2];	/* of a span */
+	double		 sr_change_ns;
+	double		 sr_ci95_ns[2];	/* simultaneous, of all tested rows */
+	double		 sr_part;	/* of the difference; adds up to 1 */
+	double		 sr_share[2];	/* of sampled time; REST: of all */
+	double		 sr_p;		/* of the difference of shares */
+	double		 sr_p_adjusted;	/* for all tested rows */
+};
+
+struct prof_span_sides {
+	const char	*sv_name;	/* of the kind of spans */
+	size_t		 sv_spans[2];
+	double		 sv_mean_ns[2];
+	uint64_t	 sv_least_ns[2];
+	uint64_t	 sv_most_ns[2];
+	uint64_t	 sv_samples[2];
+	double		 sv_change_ns;
+	uint64_t	 sv_window_ns;
+	size_t		 sv_windows;
+	size_t		 sv_both;	/* with spans of both sides */
+	int		 sv_is_tested;
+	/* Chosen, but not looked at: */
+	size_t		 sv_mixed;	/* in others, or ended elsewhere */
+	size_t		 sv_alone;	/* in windows without the other side */
+	const char	*sv_doubt;	/* as pq_text; "": none */
+};
+
+struct prof_span_difference;
+
+/* All is worked out here.  NULL: error says why. */
+struct prof_span_difference *prof_span_difference_new(
+    struct prof_reader *reader, struct prof_symbols *symbols,
+    const struct prof_span_difference_options *options,
+    struct prof_err *error);
+void prof_span_difference_sides_sized(
+    const struct prof_span_difference *difference,
+    struct prof_span_sides *sides, size_t size);
+#define prof_span_difference_sides(difference, sides)			\
+	prof_span_difference_sides_sized(difference, sides,		\
+	    sizeof(*(sides)))
+/* The kind of spans; borrowed until free. */
+const struct prof_span_kind *prof_span_difference_kind(
+    const struct prof_span_difference *difference);
+/* The largest changes first. */
+size_t prof_span_difference_nrows(
+    const struct prof_span_difference *difference);
+const struct prof_span_row *prof_span_difference_row(
+    const struct prof_span_difference *difference, size_t n);
+void prof_span_difference_free(struct prof_span_difference *difference);

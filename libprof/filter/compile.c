@@ -205,6 +205,19 @@ filter_emit(const struct filter_tree *tree, unsigned at,
 	}
 }
 
+static bool
+is_of_spans(const struct filter_scope *scope)
+{
+	return (scope->fs_spans != NULL && scope->fs_spans->fp_is_chosen);
+}
+
+/* A thread can be on several CPUs in a span, in the kernel and not. */
+static bool
+field_is_of_span(int field)
+{
+	return (field != DTP_F_CPU && field != DTP_F_KERNEL);
+}
+
 /* What a span is called decides a test at once, see parse.c. */
 static int
 field_span(const struct filter_scope *scope, const char *name,
@@ -256,7 +269,9 @@ prof_filter_field(const struct filter_scope *scope, const char *name,
 		return (DTP_F_DURATION);
 	}
 	for (size_t n = 0; n < sizeof(common) / sizeof(common[0]); n++) {
-		if (strcmp(common[n].name, name) != 0)
+		if (strcmp(common[n].name, name) != 0 ||
+		    (is_of_spans(scope) && !field_is_of_span(
+		    common[n].field)))
 			continue;
 		if (scope->fs_recorded && (common[n].field == DTP_F_UID ||
 		    common[n].field == DTP_F_GID)) {
@@ -281,7 +296,8 @@ prof_filter_field(const struct filter_scope *scope, const char *name,
 	}
 	field_list(scope, known, sizeof(known));
 	snprintf(why, whysize, "%s has no field '%.40s'; it has %s",
-	    scope->fs_event == NULL ? "an event" : scope->fs_event, name,
+	    is_of_spans(scope) ? "a span" : scope->fs_event == NULL ?
+	    "an event" : scope->fs_event, name,
 	    known);
 	return (-1);
 }
@@ -341,8 +357,10 @@ field_list(const struct filter_scope *scope, char *text, size_t size)
 {
 	size_t used;
 
-	used = (size_t)snprintf(text, size, "pid tid cpu %scomm kernel%s%s%s",
+	used = (size_t)snprintf(text, size, "pid tid %s%scomm%s%s%s%s",
+	    is_of_spans(scope) ? "" : "cpu ",
 	    scope->fs_recorded ? "" : "uid gid ",
+	    is_of_spans(scope) ? "" : " kernel",
 	    scope->fs_spans == NULL ? "" : " span span.duration",
 	    scope->fs_is_syscall ? " syscall" : "",
 	    scope->fs_is_call ? " duration" : "");

@@ -3,6 +3,8 @@
 #ifndef PROF_FILTER_H
 #define PROF_FILTER_H
 
+#include <stdbool.h>
+
 #include "abi/dtp_abi.h"
 #include "base/record.h"
 #include "events/event.h"
@@ -31,6 +33,7 @@ struct prof_filter_spans {
 	const struct prof_span_kind *const *fp_kinds;
 	size_t		 fp_n;
 	size_t		 fp_in;		/* fp_n: in none */
+	bool		 fp_is_chosen;	/* spans are, not samples in them */
 };
 
 /* As prof_filter_new; spans may be NULL. */

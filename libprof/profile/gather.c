@@ -206,17 +206,13 @@ who_find(struct worker *worker, const struct prof_record *record)
 
 /* ------------------------------------------------------- samples */
 
-/* Buckets count from the first sample that is wanted. */
 static int
 bucket_add(struct worker *worker, const struct prof_fold *fold, uint32_t n,
-    uint64_t time_ns)
+    int64_t at)
 {
-	const struct prof_gather *gather = worker->wk_gather;
-	uint64_t at = (time_ns - gather->gt_worker[0].wk_got.ga_first_ns) /
-	    gather->gt_options->pl_bucket_ns;
 	struct prof_bucket bucket = {
-		.pc_bucket = at < INT32_MAX ? (uint32_t)at : INT32_MAX,
-		.pc_node = gather->gt_nodes[worker->wk_first + n],
+		.pc_bucket = (uint32_t)at,
+		.pc_node = worker->wk_gather->gt_nodes[worker->wk_first + n],
 		.pc_event = fold->fo_event,
 		.pc_samples = fold->fo_samples,
 		.pc_weight = fold->fo_weight,
@@ -262,8 +258,7 @@ fold_find(struct worker *worker, const struct prof_fold *fold, uint32_t *n)
 }
 
 static int
-fold_add(struct worker *worker, const struct prof_fold *fold,
-    uint64_t time_ns)
+fold_add(struct worker *worker, const struct prof_fold *fold, int64_t bucket)
 {
 	struct prof_fold over, *sum;
 	bool is_new;
@@ -279,7 +274,7 @@ fold_add(struct worker *worker, const struct prof_fold *fold,
 		return (n == PROF_INTERN_FAILED ? prof_fail(&worker->wk_error,
 		    PROF_E_DAMAGED,
 		    "the recording changed while it was read") :
-		    bucket_add(worker, fold, n, time_ns));
+		    bucket_add(worker, fold, n, bucket));
 	if (n != PROF_INTERN_FAILED) {
 		sum = &worker->wk_got.ga_fold[n];
 		sum->fo_weight += fold->fo_weight;
@@ -319,7 +314,7 @@ sample_tally(struct worker *worker, const struct prof_record *record,
  */
 static int
 fold_values(struct worker *worker, const struct prof_record *record,
-    const struct prof_fold *sample)
+    const struct prof_fold *sample, int64_t bucket)
 {
 	const struct prof_event_info *info = prof_reader_event(
 	    worker->wk_gather->gt_reader, record->pr_event);
@@ -335,7 +330,7 @@ fold_values(struct worker *worker, const struct prof_record *record,
 			prof_ends_add(ends, record, weight);
 		fold.fo_event = info->pi_counter[n];
 		fold.fo_weight = weight;
-		if (fold_add(worker, &fold, record->pr_time_ns) == -1)
+		if (fold_add(worker, &fold, bucket) == -1)
 			return (-1);
 	}
 	return (0);
@@ -348,6 +343,7 @@ fold_sample(struct worker *worker, const struct prof_sample *sample)
 	const struct prof_record *record = &sample->sm_record;
 	const struct cached *cached;
 	struct prof_fold fold;
+	int64_t bucket;
 
 	if (!prof_select_time(&gather->gt_select, record->pr_time_ns))
 		return (0);
@@ -355,7 +351,9 @@ fold_sample(struct worker *worker, const struct prof_sample *sample)
 	if (cached == NULL)
 		return (prof_fail_nomem(&worker->wk_error));
 	if (!prof_select_wants(&gather->gt_select, record,
-	    cached->ca_moment.mo_comm))
+	    cached->ca_moment.mo_comm) || (bucket = prof_select_bucket(
+	    &gather->gt_select, record, gather->gt_nodes == NULL ? 0 :
+	    gather->gt_worker[0].wk_got.ga_first_ns)) < 0)
 		return (0);
 	prof_fold_key(&fold, sample);
 	fold.fo_bits |= (uint64_t)call_number(worker, record) <<
@@ -377,10 +375,10 @@ fold_sample(struct worker *worker, const struct prof_sample *sample)
 	fold.fo_samples = 1;
 	if (gather->gt_nodes == NULL)
 		sample_tally(worker, record, cached->ca_task);
-	if (fold_add(worker, &fold, record->pr_time_ns) == -1)
+	if (fold_add(worker, &fold, bucket) == -1)
 		return (-1);
-	return (record->pr_nvalues > 0 ? fold_values(worker, record, &fold) :
-	    0);
+	return (record->pr_nvalues > 0 ? fold_values(worker, record, &fold,
+	    bucket) : 0);
 }
 
 /* ------------------------------------------------------- threads */
@@ -457,7 +455,7 @@ progress_tell(const struct prof_gather *gather, size_t n)
 
 	if (options->pl_progress == NULL)
 		return (0);
-	if (options->pl_bucket_ns != 0)
+	if (options->pl_bucket_ns != 0 || options->pl_bucket_of != NULL)
 		done = (done + (gather->gt_nodes != NULL)) / 2;
 	return (options->pl_progress(options->pl_arg, done));
 }

@@ -47,6 +47,8 @@ profile_buckets(struct prof_profile *profile, struct prof_gather *gather,
 {
 	const struct prof_gathered *gathered = prof_gather_folds(gather);
 	struct prof_tree *tree = &profile->pf_tree;
+	const bool is_by_sample = options->pl_bucket_ns != 0 ||
+	    options->pl_bucket_of != NULL;
 	struct prof_buckets buckets = { 0 };
 	const struct prof_fold *fold;
 	int rv = 0;
@@ -54,10 +56,10 @@ profile_buckets(struct prof_profile *profile, struct prof_gather *gather,
 	if (prof_buckets_init(&buckets, tree->tr_nnodes,
 	    options->pl_max_buckets) == -1)
 		rv = prof_fail_nomem(error);
-	else if (options->pl_bucket_ns != 0)
+	else if (is_by_sample)
 		rv = prof_gather_buckets(gather, nodes, tree->tr_nnodes,
 		    &buckets, error);
-	for (size_t i = 0; rv == 0 && options->pl_bucket_ns == 0 &&
+	for (size_t i = 0; rv == 0 && !is_by_sample &&
 	    i < gathered->ga_nfolds; i++) {
 		fold = &gathered->ga_fold[i];
 		if (prof_buckets_add(&buckets, &(struct prof_bucket){

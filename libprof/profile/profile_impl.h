@@ -105,6 +105,12 @@ int	prof_select_init(struct prof_select *select,
 	    struct prof_err *error);
 void	prof_select_fini(struct prof_select *select);
 bool	prof_select_time(const struct prof_select *select, uint64_t time_ns);
+/*
+ * Its bucket; below 0: it is not wanted.  Those of time count from first_ns,
+ * when the first sample that is wanted was taken.
+ */
+int64_t	prof_select_bucket(const struct prof_select *select,
+	    const struct prof_record *record, uint64_t first_ns);
 /* comm: what its thread was called then, unless it says so itself. */
 bool	prof_select_wants(const struct prof_select *select,
 	    const struct prof_record *record, const char *comm);

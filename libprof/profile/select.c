@@ -52,7 +52,9 @@ kinds_make(struct prof_select *select, const struct prof_reader *reader,
 {
 	const struct prof_span_kind **kinds = calloc(select->se_nkinds + 1,
 	    sizeof(*kinds));
-	struct prof_filter_spans spans = { kinds, select->se_nkinds, 0 };
+	struct prof_filter_spans spans = {
+		.fp_kinds = kinds, .fp_n = select->se_nkinds,
+	};
 	int rv = kinds == NULL ? prof_fail_nomem(error) : 0;
 
 	for (size_t n = 0; rv == 0 && n < spans.fp_n; n++)
@@ -106,6 +108,22 @@ prof_select_time(const struct prof_select *select, uint64_t time_ns)
 
 	return (time_ns >= options->pl_from_ns &&
 	    (options->pl_to_ns == 0 || time_ns < options->pl_to_ns));
+}
+
+int64_t
+prof_select_bucket(const struct prof_select *select,
+    const struct prof_record *record, uint64_t first_ns)
+{
+	const struct prof_profile_options *options = select->se_options;
+	uint64_t at;
+
+	if (options->pl_bucket_of != NULL)
+		return (options->pl_bucket_of(options->pl_bucket_arg,
+		    record->pr_tid, record->pr_time_ns));
+	if (options->pl_bucket_ns == 0)
+		return (0);
+	at = (record->pr_time_ns - first_ns) / options->pl_bucket_ns;
+	return (at < INT32_MAX ? (int64_t)at : INT32_MAX);
 }
 
 bool

@@ -13,6 +13,7 @@
  * Called by spans.c and, for each sample, by profile/.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/grow.h"
 #include "base/search.h"
@@ -152,6 +153,21 @@ prof_spans_at(const struct prof_spans *spans, size_t n, uint32_t tid,
 
 	return (place == NULL || place->pl_span == SPAN_AMBIGUOUS ? NULL :
 	    &kind->ks_span[place->pl_span]);
+}
+
+void
+prof_spans_alone(const struct prof_spans *spans, size_t n, uint64_t *ns)
+{
+	const struct span_kind *kind = &spans->ss_kind[n];
+
+	memset(ns, 0, kind->ks_nspans * sizeof(*ns));
+	for (size_t i = 0; i < kind->ks_nplaces; i++) {
+		const struct span_place *place = &kind->ks_place[i];
+
+		if (place->pl_span != SPAN_AMBIGUOUS)
+			ns[place->pl_span] += place->pl_to_ns -
+			    place->pl_from_ns;
+	}
 }
 
 static void

@@ -97,6 +97,15 @@ fi
 made compare1 compare --json runs
 made compare2 compare --json "$known" -- "$hostile"
 agrees compare compare?
+[ -z "$live" ] || "$DTPROF" record -q -o spans.dtp -e cpu-clock -F 4999 \
+    --span request=syscall:getppid:entry,syscall:getuid:entry \
+    -- "$B/tests/work/requests" 500 20 1 >/dev/null 2>&1 ||
+    fail "no spans"
+if [ -n "$live" ]; then
+	made slow1 compare --json --base-filter 'span.duration <= p50' \
+	    --filter 'span.duration > p90' spans.dtp
+	agrees compare-spans slow1
+fi
 
 made list1 list --json 'syscalls:*getppid*'
 made list2 list --json --counters --pmu perf

@@ -45,8 +45,9 @@ ENDS_WITH(prof_counting_options, co_log_arg);
 ENDS_WITH(prof_symbols_options, so_only_recorded);
 ENDS_WITH(prof_import_options, im_output);
 ENDS_WITH(prof_comparison_options, cp_family);
-ENDS_WITH(prof_profile_options, pl_held);
+ENDS_WITH(prof_profile_options, pl_bucket_arg);
 ENDS_WITH(prof_flame_options, fl_labels);
+ENDS_WITH(prof_span_difference_options, sd_frames);
 
 static void
 check_unknown(void)
@@ -63,6 +64,8 @@ check_unknown(void)
 	    prof_comparison_new(&newer.known, &error));
 	NEWER(prof_profile_options, pl_size,
 	    prof_profile_new(NULL, NULL, &newer.known, &error));
+	NEWER(prof_span_difference_options, sd_size,
+	    prof_span_difference_new(NULL, NULL, &newer.known, &error));
 	printf("ok: what is unknown is refused\n");
 }
 

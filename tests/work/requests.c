@@ -1,21 +1,24 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * requests COUNT PER_MILLE SEED [THREADS]: serves so many requests, each of
- * which begins with getppid() and ends with getuid(), and whose work varies
- * with a heavy tail.  So many of a thousand also go through slow_path, which
- * burns CPU time for about 20 times as long as a usual request takes.  Prints
- * what it did, by its own clock, as JSON.
+ * requests COUNT PER_MILLE SEED [THREADS [apart|together [SCALE]]]: serves so
+ * many requests, each of which begins with getppid() and ends with getuid(),
+ * and whose work varies with a heavy tail: each part by itself, or all of them
+ * together, so that all requests have the same shares.  So many of a thousand
+ * also go through slow_path, which burns CPU time for about 20 times as long as
+ * a usual request takes.  SCALE times as much work is done in all.  Prints what
+ * it did, by its own clocks, as JSON.
  */
 #include <math.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 #define USUAL	60000.0		/* rounds of a loop, about 100 us */
-#define SLOW	1200000u
+#define SLOW	1200000.0
 #define THREADS	16
 
 struct server {
@@ -25,7 +28,9 @@ struct server {
 	long		 se_slow;
 	unsigned	 se_per_mille;
 	uint64_t	 se_ns;		/* in requests */
-	uint64_t	 se_slow_ns;	/* of it in slow_path */
+	uint64_t	 se_slow_ns;	/* of it in slow_path, running */
+	int		 se_is_together;
+	double		 se_scale;
 };
 
 static volatile uint64_t sink;
@@ -57,21 +62,28 @@ drawn(struct server *server)
 }
 
 /* Log-normal, by two draws. */
-static unsigned
-rounds_of(struct server *server, double part)
+static double
+factor_of(struct server *server, double spread)
 {
 	const double normal = sqrt(-2 * log(1 - drawn(server))) *
 	    cos(6.283185307179586 * drawn(server));
 
-	return ((unsigned)(part * USUAL * exp(0.5 * normal)));
+	return (exp(spread * normal));
+}
+
+static unsigned
+rounds_of(struct server *server, double part, double together)
+{
+	return ((unsigned)(part * USUAL * server->se_scale *
+	    (server->se_is_together ? together : factor_of(server, 0.5))));
 }
 
 static uint64_t
-now_ns(void)
+now_ns(clockid_t clock)
 {
 	struct timespec ts;
 
-	clock_gettime(CLOCK_MONOTONIC, &ts);
+	clock_gettime(clock, &ts);
 	return ((uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec);
 }
 
@@ -79,20 +91,22 @@ static void
 request_serve(struct server *server)
 {
 	const int is_slow = drawn(server) * 1000 < server->se_per_mille;
-	uint64_t begun = now_ns(), slow;
+	const double together = server->se_is_together ?
+	    factor_of(server, 1) : 0;
+	uint64_t begun = now_ns(CLOCK_MONOTONIC), slow;
 
 	(void)getppid();
-	parse_request(rounds_of(server, 0.3));
-	find_rows(rounds_of(server, 0.5));
+	parse_request(rounds_of(server, 0.3, together));
+	find_rows(rounds_of(server, 0.5, together));
 	if (is_slow) {
-		slow = now_ns();
-		slow_path(SLOW);
+		slow = now_ns(CLOCK_THREAD_CPUTIME_ID);
+		slow_path((unsigned)(SLOW * server->se_scale));
 		server->se_slow++;
-		server->se_slow_ns += now_ns() - slow;
+		server->se_slow_ns += now_ns(CLOCK_THREAD_CPUTIME_ID) - slow;
 	}
-	render_page(rounds_of(server, 0.2));
+	render_page(rounds_of(server, 0.2, together));
 	(void)getuid();
-	server->se_ns += now_ns() - begun;
+	server->se_ns += now_ns(CLOCK_MONOTONIC) - begun;
 }
 
 static void *
@@ -117,6 +131,9 @@ main(int argc, char **argv)
 		servers[i].se_count = count / n;
 		servers[i].se_per_mille = argc > 2 ?
 		    (unsigned)atoi(argv[2]) : 5;
+		servers[i].se_is_together = argc > 5 &&
+		    strcmp(argv[5], "together") == 0;
+		servers[i].se_scale = argc > 6 ? atof(argv[6]) : 1;
 		servers[i].se_random = (argc > 3 ?
 		    strtoull(argv[3], NULL, 10) : 1) * 1000003u + (unsigned)i;
 		if (pthread_create(&servers[i].se_thread, NULL, server_run,

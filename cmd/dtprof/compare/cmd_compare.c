@@ -5,6 +5,7 @@
  *
  *	DIR			the first command of a bench with the others
  *	BASE .. -- NEW ..	series of the same name; or the only ones
+ *	--filter EXPR FILE	spans of one recording: compare_spans.c
  *
  * The statistics are libprof's; files are read by compare_input.c.
  */
@@ -41,6 +42,9 @@ static const struct opt_row options_of_compare[] = {
 	{ 0, "anyway", NULL, OPT_FLAG, 0, 0, NULL,
 	    "compare results from different machines",
 	    CO(co_anyway), NULL },
+	{ 0, "base-filter", "EXPR", OPT_STRING, 0, 0, NULL,
+	    "fast spans, e.g. 'span.duration <= p50'",
+	    CO(co_base_filter), NULL },
 	{ 0, "by", "WHAT", OPT_CHOICE, 0, 0, "function",
 	    "cost by function, module or line",
 	    CO(co_by), COMPARE_BY },
@@ -51,6 +55,9 @@ static const struct opt_row options_of_compare[] = {
 	{ 0, "fail-on", "slower[:PCT]", OPT_STRING, 0, 0, NULL,
 	    "exit with status 3 if new is slower by significantly more than "
 	    "PCT%", CO(co_fail_on), NULL },
+	{ 0, "filter", "EXPR", OPT_STRING, 0, 0, NULL,
+	    "slow spans, e.g. 'span.duration > p99'",
+	    CO(co_filter), NULL },
 	CHOOSE_FRAMES(CO(co_frames)),
 	{ 0, "github", NULL, OPT_FLAG, 0, 0, NULL,
 	    "print annotations and a summary for GitHub Actions",
@@ -88,9 +95,9 @@ static const struct opt_row options_of_compare[] = {
 	{ 'v', "verbose", NULL, OPT_FLAG, 0, 0, NULL,
 	    "also show full build-ids, long notes, and the runs that an "
 	    "inconclusive metric needs", CO(co_verbose), NULL },
-	{ 0, "window", "TIME", OPT_TIME, NS_PER_S, INT64_MAX, "10m",
-	    "windows of time in which hosts are compared", CO(co_window),
-	    NULL },
+	{ 0, "window", "TIME", OPT_TIME, 1000, INT64_MAX, NULL,
+	    "windows of hosts (10m) or spans (5% of the time)",
+	    CO(co_window), NULL },
 	{ .op_type = OPT_END }
 };
 
@@ -471,8 +478,13 @@ check_compare(const void *options, int n, char *const *operands)
 	const struct compare_options *co = options;
 	int dashes = 0;
 
+	if (compare_spans_wanted(co))
+		return (compare_spans_check(co, n, operands));
 	for (int i = 0; i < n; i++)
 		dashes += strcmp(operands[i], "--") == 0;
+	if (co->co_window.on_set && co->co_window.on_value < NS_PER_S)
+		return (options_refuse("use --window 1s or more", "--window is "
+		    "too short to compare hosts"));
 	if (n == 0 && co->co_against == NULL)
 		return (options_refuse("give a bench directory, or BASE -- NEW",
 		    "nothing to compare"));
@@ -521,6 +533,8 @@ run_compare(void *options, int n, char **operands)
 		msg_shorten_notes();
 	if (!co->co_limit.on_set)
 		co->co_limit.on_value = DEFAULT_LIMIT;
+	if (compare_spans_wanted(co))
+		return (compare_spans(co, operands[0]));
 	compare.cm_threshold = co->co_threshold.on_set ?
 	    (double)co->co_threshold.on_value / 100000 : 0.01;
 	if (read_sides(&compare, n, operands, &has_two) == 0 &&

@@ -9,6 +9,7 @@
  *	compare_profile.c	what functions cost in a recording
  *	compare_lines.c		and which of their lines are the same
  *	compare_text.c, compare_json.c	what came of it
+ *	compare_spans.c		slow spans of a recording, and fast ones
  *	compare_figures.c	numbers of pictures
  *	compare_plot.c		pictures by gnuplot
  *	compare_html.c, compare_draw.c	a page with pictures
@@ -254,6 +255,17 @@ const char *compare_title(const char *metric);
 /* ----------------------------------------------------- compare_json.c */
 
 void	compare_json(const struct compare *compare, struct out *out);
+
+/* ---------------------------------------------------- compare_spans.c */
+
+/* Is any option given that is about spans? */
+bool	compare_spans_wanted(const struct compare_options *options);
+/* 0, or -1 with a message printed. */
+int	compare_spans_check(const struct compare_options *options, int n,
+	    char *const *operands);
+/* The exit status. */
+int	compare_spans(const struct compare_options *options,
+	    const char *path);
 
 /* ------------------------------------ compare_junit.c, compare_github.c */
 

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "../opt/spans.h"
 #include "../ui/table.h"
 #include "report.h"
 
@@ -44,19 +45,6 @@ span_row(struct table *tb, const void *arg, size_t n)
 	put_time(tb, kind, kind->sk_p90_ns);
 	put_time(tb, kind, kind->sk_p99_ns);
 	put_time(tb, kind, kind->sk_max_ns);
-}
-
-static void
-say_doubts(const struct prof_span_kind *kind)
-{
-	if (kind->sk_missed != 0)
-		msg_warning("report", "span %s: the kernel skipped up to %"
-		    PRIu64 " begins and ends, at unknown times: durations may "
-		    "be wrong", kind->sk_name, kind->sk_missed);
-	if (kind->sk_late != 0)
-		msg_warning("report", "span %s: %" PRIu64 " begins and ends "
-		    "were stored late: durations may be wrong", kind->sk_name,
-		    kind->sk_late);
 }
 
 static void
@@ -187,7 +175,7 @@ report_spans(const struct report *report, enum report_form form, int color)
 	else {
 		for (size_t n = 0; (kind = prof_spans_kind(spans, n)) != NULL;
 		    n++)
-			say_doubts(kind);
+			spans_doubt("report", kind);
 		status = spans_show(report, spans, form, color);
 	}
 	prof_spans_free(spans);
