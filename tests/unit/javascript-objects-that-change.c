@@ -213,8 +213,9 @@ test_lengths(const struct image *image)
 static void
 test_callers(const struct image *image)
 {
-	const struct prof_code_key key = image_key(image, image->im_outer, 9,
-	    image->im_optimized + IMAGE_CALL);
+	const struct prof_code_key exact = image_key(image, image->im_outer, 9,
+	    (image->im_optimized + 30) | IS_EXACT), key = image_key(image,
+	    image->im_outer, 9, image->im_optimized + IMAGE_CALL);
 	const uint64_t caller = 134;	/* place 66, in the outermost one */
 	static struct image forged;
 	unsigned found = 0;
@@ -229,7 +230,8 @@ test_callers(const struct image *image)
 		memcpy(forged.im_bytes + at, &word, 8);
 		found++;
 	}
-	CHECK(found == 1 && image_describe(&forged, &key, &code) &&
+	CHECK(!image_describe(&forged, &key, &code), "who called is forged");
+	CHECK(found == 1 && image_describe(&forged, &exact, &code) &&
 	    code.co_ninlined == 0 && strcmp(code.co_name, "outer") == 0,
 	    "%u places, %u functions", found, code.co_ninlined);
 }

@@ -163,8 +163,8 @@ place_is_same(const struct v8 *v8, uint64_t pc, uint32_t stamp)
 
 /*
  * What is at a pc of compiled code.  In the first and last instructions of a
- * function the frame is its caller's: then the caller is at no known line.
- * False: other functions may have made a call there, which is not known.
+ * function the frame is its caller's: then what called is not known, as it may
+ * be inlined there.  False: other functions may have made a call there, too.
  */
 static bool
 places_describe(struct v8 *v8, const struct prof_code_key *key,
@@ -172,6 +172,7 @@ places_describe(struct v8 *v8, const struct prof_code_key *key,
 {
 	const uint64_t shared = key->ck_address & ADDRESS, pc = pc_of(key);
 	struct v8_place places[V8_MAX_INLINED + 1];
+	struct prof_code_inlined *last;
 	bool is_its, is_there;
 	size_t n, i;
 
@@ -184,6 +185,7 @@ places_describe(struct v8 *v8, const struct prof_code_key *key,
 	for (i = 0; i < (is_its ? n - 1 : n) && i < PROF_TABLE_INLINED; i++)
 		if (!inlined_add(v8, &places[i], code)) {
 			code->co_ninlined = 0;
+			n = 0;
 			break;
 		}
 	/* Nothing of it counts unless that code was there all the time. */
@@ -191,6 +193,14 @@ places_describe(struct v8 *v8, const struct prof_code_key *key,
 	if (!is_there) {
 		code->co_step[0].tp_line = 0;
 		code->co_ninlined = 0;
+	}
+	if (code->co_ninlined == PROF_TABLE_INLINED && !is_its)
+		code->co_ninlined = 0;
+	if (code->co_ninlined > 0 && !is_its) {
+		last = &code->co_inlined[code->co_ninlined++];
+		memset(last, 0, sizeof(*last));
+		(void)snprintf(last->in_name, sizeof(last->in_name),
+		    "[callers not known]");
 	}
 	return ((is_there && n > 0) || (pc & IS_EXACT) != 0 ||
 	    v8_type(v8, function->fn_script) != v8->v8_layout->vl_script);

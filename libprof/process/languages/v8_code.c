@@ -421,6 +421,8 @@ optimized_places(const struct v8 *v8, const struct code *code, uint64_t pc,
 		if (n == V8_MAX_INLINED || !inlined_read(v8, code->co_data,
 		    inlined, position, &shared)) {
 			/* Then nothing is sure but what was compiled. */
+			if (is_return)
+				return (0);
 			nearest.ne_is_found = false;
 			n = 0;
 			break;
