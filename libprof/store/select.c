@@ -397,7 +397,8 @@ samples_ask(struct prof_store *store, unsigned by, const char *where, int to,
     struct prof_err *error)
 {
 	static const char one[] = "toUInt32(if(a_idle, 0, if(comm = '', 2, "
-	    "1)))", rest[] = ", comm, stack, weight, sum(n) FROM samples";
+	    "1)))", rest[] = ", comm, stack, weight, sum(n) FROM samples",
+	    group[] = " GROUP BY event, comm, stack, weight, ";
 	const bool threads = (by & PROF_STORE_THREADS) != 0;
 	const bool times = (by & PROF_STORE_TIMES) != 0;
 	const bool cpus = (by & PROF_STORE_CPUS) != 0;
@@ -405,7 +406,7 @@ samples_ask(struct prof_store *store, unsigned by, const char *where, int to,
 	return (question_ask(store, (const char *const []){ "SELECT ",
 	    times ? "toUInt32(time)" : "toUInt32(0)", ", event, ",
 	    threads ? "pid" : one, ", ", threads ? "tid" : one, ", ",
-	    cpus ? "cpu" : "toUInt16(0)", rest, where, " GROUP BY event, comm, stack, weight, ",
+	    cpus ? "cpu" : "toUInt16(0)", rest, where, group,
 	    times ? "time, " : "", cpus ? "cpu, " : "",
 	    threads ? "pid, tid, renames" : "tid = 0 AS a_idle",
 	    " ORDER BY ", times ? "time, " : "",
