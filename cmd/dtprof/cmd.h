@@ -361,6 +361,16 @@ void	input_say_limits(const char *command, struct prof_symbols *symbols);
  */
 int	input_store_begin(const struct prof_cmd *cmd, void *options, int n,
 	    char *const *operands, unsigned by);
+/*
+ * The same for compare, of what --base-filter and --filter want: an answer of
+ * each host and side, or of each recording where all are of one host.
+ */
+int	input_store_sides(const struct prof_cmd *cmd, void *options,
+	    const char *url);
+/* The n-th of a side, to be read like a file; NULL: there are no more. */
+const char *input_store_answer(int side, size_t n);
+/* "checkout 1.42" */
+const char *input_store_side(int side);
 /* What it got, and reads; NULL: error says why. */
 struct prof_reader *input_store_read(const char *url,
 	    struct prof_import **import, struct prof_err *error);

@@ -69,6 +69,9 @@ struct prof_store_want {
 	const char	*wt_filter;	/* as of --filter, or NULL */
 	uint64_t	 wt_from_s;	/* ago; 0: all */
 	uint64_t	 wt_to_s;	/* ago; 0: up to now */
+	uint64_t	 wt_now_s;	/* UTC; 0: when it is asked */
+	const char	*wt_host;	/* NULL: all */
+	uint64_t	 wt_recording;	/* 0: all */
 };
 
 /*
@@ -78,6 +81,23 @@ struct prof_store_want {
 int	prof_store_select(struct prof_store *store,
 	    const struct prof_store_want *want, struct prof_buf *rest,
 	    struct prof_err *error);
+/* A recording of a store. */
+struct prof_store_found {
+	char		*sf_host;
+	uint64_t	 sf_number;
+	char		*sf_service;
+	char		*sf_version;
+};
+
+/*
+ * Those that have samples of what is wanted, by host and time; to be freed.
+ * rest as of prof_store_select.
+ */
+int	prof_store_find(struct prof_store *store,
+	    const struct prof_store_want *want, struct prof_buf *rest,
+	    struct prof_store_found **found, size_t *n,
+	    struct prof_err *error);
+void	prof_store_found_free(struct prof_store_found *found, size_t n);
 /* A recording made of it (import/import.c); the descriptor stays open. */
 struct prof_reader *prof_reader_open_answers(int fd, const char *name,
 	    struct prof_import **made, struct prof_err *error);

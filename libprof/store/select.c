@@ -17,12 +17,15 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/cursor.h"
 #include "base/error.h"
+#include "base/grow.h"
 #include "client.h"
 #include "store_impl.h"
 
 #define DEPTH	32
 #define WORD	128
+#define PROF_STORE_LIST	(64u << 20)	/* bytes of a list of recordings */
 
 struct labels {
 	const char	*la_at;
@@ -327,7 +330,8 @@ static int
 where_make(const struct prof_store_want *want, const char *labels,
     struct prof_buf *where, struct prof_err *error)
 {
-	const uint64_t now_s = (uint64_t)time(NULL);
+	const uint64_t now_s = want->wt_now_s != 0 ? want->wt_now_s :
+	    (uint64_t)time(NULL);
 	struct prof_buf when = { 0 };
 
 	if (want->wt_from_s != 0)
@@ -342,6 +346,17 @@ where_make(const struct prof_store_want *want, const char *labels,
 		sql_add(where, " GROUP BY recording, batch)");
 		sql_add(where, (const char *)when.bf_data);
 		sql_add(where, labels);
+		if (want->wt_host != NULL) {
+			sql_add(where, " AND host = ");
+			text_add(where, want->wt_host, strlen(want->wt_host));
+		}
+		if (want->wt_recording != 0) {
+			char text[64];
+
+			snprintf(text, sizeof(text), " AND recording = %llu",
+			    (unsigned long long)want->wt_recording);
+			sql_add(where, text);
+		}
 		prof_buf_bytes(where, "", 1);
 	}
 	prof_buf_free(&when);
@@ -460,24 +475,32 @@ questions_ask(struct prof_store *store, unsigned by, const char *where,
 	return (rv);
 }
 
+/* The WHERE of what is wanted, and what is left of its filter. */
+static int
+wanted_make(const struct prof_store_want *want, struct prof_buf *where,
+    struct prof_buf *rest, struct prof_err *error)
+{
+	struct prof_buf labels = { 0 };
+	int rv = want->wt_filter == NULL ? 0 : prof_store_filter(
+	    want->wt_filter, &labels, rest, error);
+
+	prof_buf_bytes(&labels, "", 1);
+	if (rv == 0)
+		rv = labels.bf_failed ? prof_fail_nomem(error) : where_make(
+		    want, (const char *)labels.bf_data, where, error);
+	prof_buf_free(&labels);
+	return (rv);
+}
+
 int
 prof_store_select(struct prof_store *store,
     const struct prof_store_want *want, struct prof_buf *rest,
     struct prof_err *error)
 {
-	struct prof_buf labels = { 0 }, where = { 0 };
+	struct prof_buf where = { 0 };
 	int fd = -1;
 
-	if (want->wt_filter != NULL && prof_store_filter(want->wt_filter,
-	    &labels, rest, error) == -1)
-		goto out;
-	prof_buf_bytes(&labels, "", 1);
-	if (labels.bf_failed) {
-		prof_fail_nomem(error);
-		goto out;
-	}
-	if (where_make(want, (const char *)labels.bf_data, &where, error) ==
-	    -1)
+	if (wanted_make(want, &where, rest, error) == -1)
 		goto out;
 	fd = memfd_create("store", MFD_CLOEXEC);
 	if (fd == -1 || write(fd, PROF_STORE_MAGIC, PROF_STORE_MAGIC_LEN) !=
@@ -490,7 +513,108 @@ prof_store_select(struct prof_store *store,
 		(void)close(fd);
 	fd = -1;
 out:
-	prof_buf_free(&labels);
 	prof_buf_free(&where);
 	return (fd);
+}
+
+/* ------------------------------------------------------------ recordings */
+
+static char *
+text_take(struct cursor *cursor)
+{
+	const uint64_t length = cursor_uleb(cursor);
+	const char *at = (const char *)cursor->cu_at;
+
+	cursor_skip(cursor, length);
+	return (cursor->cu_over ? NULL : strndup(at, length));
+}
+
+/* All of an answer; it is closed.  NULL: no memory. */
+static uint8_t *
+answer_take(int fd, size_t *length)
+{
+	const off_t size = lseek(fd, 0, SEEK_END);
+	uint8_t *bytes = size < 0 ? NULL : malloc((size_t)size + 1);
+
+	if (bytes != NULL && pread(fd, bytes, (size_t)size, 0) != size) {
+		free(bytes);
+		bytes = NULL;
+	}
+	*length = bytes == NULL ? 0 : (size_t)size;
+	(void)close(fd);
+	return (bytes);
+}
+
+static int
+found_take(struct cursor *cursor, struct prof_store_found **found, size_t *n)
+{
+	struct prof_store_found *one;
+
+	while (cursor->cu_at < cursor->cu_end) {
+		one = prof_append(found, n, sizeof(*one));
+		if (one == NULL)
+			return (-1);
+		one->sf_host = text_take(cursor);
+		one->sf_number = cursor_fixed(cursor, 8);
+		one->sf_service = text_take(cursor);
+		one->sf_version = text_take(cursor);
+		if (one->sf_host == NULL || one->sf_service == NULL ||
+		    one->sf_version == NULL || cursor->cu_over)
+			return (-1);
+	}
+	return (0);
+}
+
+int
+prof_store_find(struct prof_store *store, const struct prof_store_want *want,
+    struct prof_buf *rest, struct prof_store_found **found, size_t *n,
+    struct prof_err *error)
+{
+	struct prof_buf where = { 0 }, sql = { 0 };
+	struct cursor cursor = { NULL, NULL, false };
+	uint8_t *bytes = NULL;
+	size_t length;
+	int fd = -1, rv = -1;
+
+	*found = NULL;
+	*n = 0;
+	if (wanted_make(want, &where, rest, error) == -1)
+		goto out;
+	sql_add(&sql, "SELECT host, recording, any(service), any(version) "
+	    "FROM accounts");
+	sql_add(&sql, (const char *)where.bf_data);
+	sql_add(&sql, " GROUP BY host, recording HAVING sum(batch_samples) > "
+	    "0 ORDER BY host, min(from_ns), recording FORMAT RowBinary");
+	prof_buf_bytes(&sql, "", 1);
+	if (!sql.bf_failed)
+		fd = prof_store_ask(store, (const char *)sql.bf_data,
+		    PROF_STORE_LIST, error);
+	if (fd == -1)
+		goto out;
+	bytes = answer_take(fd, &length);
+	cursor.cu_at = bytes;
+	cursor.cu_end = bytes + length;
+	rv = bytes == NULL ? prof_fail_nomem(error) :
+	    found_take(&cursor, found, n) == 0 ? 0 : prof_fail(error,
+	    PROF_E_FORMAT, "malformed answer of a store");
+out:
+	if (sql.bf_failed)
+		prof_fail_nomem(error);
+	if (rv == -1)
+		prof_store_found_free(*found, *n);
+	prof_buf_free(&where);
+	prof_buf_free(&sql);
+	free(bytes);
+	return (rv);
+}
+
+void
+prof_store_found_free(struct prof_store_found *found, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		free(found[i].sf_host);
+		free(found[i].sf_service);
+		free(found[i].sf_version);
+	}
+	free(found);
 }

@@ -160,8 +160,11 @@ simulate_host(struct prof_comparison *cp, const struct world *world,
 #define NS_PER_S	1000000000ULL
 
 static void
-about_put(struct prof_writer *writer, const char *host, const char *cpu)
+about_put(struct prof_writer *writer, const char *host, const char *cpu,
+    int begin)
 {
+	char text[64];
+
 	static const struct prof_event_info events[] = {
 		{ .pi_name = "proc", .pi_probe = "proc:::",
 		    .pi_provider = "proc", .pi_unit = "events" },
@@ -174,12 +177,16 @@ about_put(struct prof_writer *writer, const char *host, const char *cpu)
 	};
 	static const char *const infos[][2] = {
 		{ "machine.kernel", "6.1.0" }, { "machine.arch", "x86_64" },
-		{ "machine.cpus", "8" }, { "time.monotonic_ns", "1000" },
-		{ "time.realtime_ns", "1790000400000001000" },
+		{ "machine.cpus", "8" },
 		{ "span.0.name", "request" }, { "span.0.begin", "2" },
 		{ "span.0.end", "2" }, { "span.0.scope", "thread" },
 	};
 
+	/* By the time it begins is a recording told from others of a host. */
+	snprintf(text, sizeof(text), "%d", 1000 + begin);
+	CHECK(prof_writer_info(writer, "time.monotonic_ns", text) == 0);
+	snprintf(text, sizeof(text), "179000040000000%d", 1000 + begin);
+	CHECK(prof_writer_info(writer, "time.realtime_ns", text) == 0);
 	CHECK(prof_writer_info(writer, "machine.host", host) == 0);
 	CHECK(prof_writer_info(writer, "machine.boot", host) == 0);
 	CHECK(prof_writer_info(writer, "machine.cpu_model", cpu) == 0);
@@ -244,7 +251,7 @@ mark_put(struct prof_writer *writer, enum prof_record_type type,
 
 /* What a host did in some windows, with one version. */
 static void
-recording_write(const char *directory, const struct world *world, int host,
+recording_write(const char *path, const struct world *world, int host,
     int from, int to, double level, const double *drift)
 {
 	const bool is_new = from >= change_of(world, host);
@@ -252,14 +259,13 @@ recording_write(const char *directory, const struct world *world, int host,
 	uint64_t stored[3] = { 0 }, time_ns = 1000;
 	struct prof_err error = { 0 };
 	struct prof_writer *writer;
-	char path[512], name[32];
+	char name[32];
 
-	snprintf(path, sizeof(path), "%s/%s-%02d.dtp", directory, is_new ?
-	    "new" : "base", host);
 	snprintf(name, sizeof(name), "host%02d", host);
 	writer = prof_writer_open(path, &error);
 	CHECK(writer != NULL);
-	about_put(writer, name, world->wo_by_kind && is_new ? "fast" : "slow");
+	about_put(writer, name, world->wo_by_kind && is_new ? "fast" : "slow",
+	    from);
 	mark_put(writer, PROF_R_TASK, time_ns);
 	mark_put(writer, PROF_R_MMAP, time_ns);
 	for (int w = from; w < to; w++) {
@@ -288,9 +294,10 @@ recordings_write(char **argv)
 {
 	const struct world world = { .wo_traffic = 1,
 	    .wo_is_written = true, .wo_grow = atof(argv[1]),
-	    .wo_all = atof(argv[2]), .wo_by_kind = atoi(argv[3]) != 0, .wo_is_apart = atoi(argv[3]) !=
-	    0, .wo_at_once = atoi(argv[4]) != 0 };
+	    .wo_all = atof(argv[2]), .wo_by_kind = atoi(argv[3]) != 0,
+	    .wo_is_apart = atoi(argv[3]) != 0, .wo_at_once = atoi(argv[4]) != 0 };
 	double drift[FILE_WINDOWS];
+	char path[512];
 
 	for (int w = 0; w < FILE_WINDOWS; w++)
 		drift[w] = 1 + 0.1 * w;
@@ -298,14 +305,31 @@ recordings_write(char **argv)
 		const double level = 0.5 + 3 * uniform() * uniform();
 		const int change = change_of(&world, h);
 
+		snprintf(path, sizeof(path), "%s/base-%02d.dtp", argv[0], h);
 		if (change > 0)
-			recording_write(argv[0], &world, h, 0, change <
+			recording_write(path, &world, h, 0, change <
 			    FILE_WINDOWS ? change : FILE_WINDOWS, level,
 			    drift);
+		snprintf(path, sizeof(path), "%s/new-%02d.dtp", argv[0], h);
 		if (change < FILE_WINDOWS)
-			recording_write(argv[0], &world, h, change,
+			recording_write(path, &world, h, change,
 			    FILE_WINDOWS, level, drift);
 	}
+	return (0);
+}
+
+/* "one FILE seed level": of one host, in a window of its own. */
+static int
+recording_of_one(char **argv)
+{
+	const struct world world = { .wo_traffic = 1, .wo_is_apart = true };
+	const int at = atoi(argv[1]);
+	double drift[1000];
+
+	for (int w = 0; w < 1000; w++)
+		drift[w] = 1;
+	recording_write(argv[0], &world, 1, at % 1000, at % 1000 + 1,
+	    atof(argv[2]), drift);
 	return (0);
 }
 
@@ -409,6 +433,10 @@ main(int argc, char **argv)
 	if (argc == 8 && strcmp(argv[1], "write") == 0) {
 		prof_random_seed(&rng, strtoull(argv[7], NULL, 10));
 		return (recordings_write(argv + 2));
+	}
+	if (argc == 5 && strcmp(argv[1], "one") == 0) {
+		prof_random_seed(&rng, strtoull(argv[3], NULL, 10));
+		return (recording_of_one(argv + 2));
 	}
 	prof_random_seed(&rng, argc > 2 ? strtoull(argv[2], NULL, 10) : 1);
 	equals("equals", (struct world){ 0 }, n);

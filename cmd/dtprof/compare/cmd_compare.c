@@ -29,6 +29,8 @@
 
 static int	 check_compare(const void *options, int n,
 		    char *const *operands);
+static int	 begin_compare(const struct prof_cmd *cmd, void *options,
+		    int n, char *const *operands);
 static int	 run_compare(void *options, int n, char **operands);
 static const char *github_summary(const void *options);
 
@@ -43,7 +45,7 @@ static const struct opt_row options_of_compare[] = {
 	    "compare results from different machines",
 	    CO(co_anyway), NULL },
 	{ 0, "base-filter", "EXPR", OPT_STRING, 0, 0, NULL,
-	    "fast spans, e.g. 'span.duration <= p50'",
+	    "fast spans, or samples of a store",
 	    CO(co_base_filter), NULL },
 	{ 0, "by", "WHAT", OPT_CHOICE, 0, 0, "function",
 	    "cost by function, module or line",
@@ -56,9 +58,11 @@ static const struct opt_row options_of_compare[] = {
 	    "exit with status 3 if new is slower by significantly more than "
 	    "PCT%", CO(co_fail_on), NULL },
 	{ 0, "filter", "EXPR", OPT_STRING, 0, 0, NULL,
-	    "slow spans, e.g. 'span.duration > p99'",
-	    CO(co_filter), NULL },
+	    "slow spans, or samples of a store", CO(co_filter), NULL },
 	CHOOSE_FRAMES(CO(co_frames)),
+	{ 0, "from", "TIME", OPT_TIME, 0, INT64_MAX, NULL,
+	    "only samples of a store from TIME on, e.g. -2h",
+	    CO(co_time.ct_from), "-" },
 	{ 0, "github", NULL, OPT_FLAG, 0, 0, NULL,
 	    "print annotations and a summary for GitHub Actions",
 	    CO(co_github), NULL },
@@ -67,7 +71,7 @@ static const struct opt_row options_of_compare[] = {
 	{ 0, "junit", "FILE", OPT_STRING, 0, 0, NULL,
 	    "also write the verdicts as JUnit XML", CO(co_junit), NULL },
 	{ 0, "limit", "N", OPT_COUNT, 0, UINT32_MAX, "10",
-	    "show N functions, besides those that changed",
+	    "show N functions, and all that changed",
 	    CO(co_limit), NULL },
 	{ 0, "markdown", NULL, OPT_FLAG, 0, 0, NULL,
 	    "print Markdown tables", CO(co_markdown), NULL },
@@ -80,8 +84,11 @@ static const struct opt_row options_of_compare[] = {
 	    "also plot to FILE with gnuplot (.svg or .png)",
 	    CO(co_plot), NULL },
 	{ 0, "rename", "OLD=NEW", OPT_STRINGS, 0, 0, NULL,
-	    "treat function OLD of the base as NEW; may be repeated",
+	    "treat function OLD of the base as NEW",
 	    CO(co_renames), NULL },
+	{ 0, "secret-file", "FILE", OPT_STRING, 0, 0, NULL,
+	    "file with the password of a store's user",
+	    CO(co_secret_file), NULL },
 	{ 0, "seed", "N", OPT_COUNT, 0, UINT64_MAX, "1",
 	    "seed of the random number generator", CO(co_seed),
 	    NULL },
@@ -89,12 +96,14 @@ static const struct opt_row options_of_compare[] = {
 	    "exit with status 4 if a verdict is inconclusive",
 	    CO(co_strict), NULL },
 	{ 0, "threshold", "PCT", OPT_PERCENT, 1, 100000, "1",
-	    "no change if the interval lies within PCT%",
+	    "no change: interval within PCT%",
 	    CO(co_threshold),
 	    NULL },
+	{ 0, "to", "TIME", OPT_TIME, 0, INT64_MAX, NULL,
+	    "only samples of a store before TIME", CO(co_time.ct_to), "-" },
 	{ 'v', "verbose", NULL, OPT_FLAG, 0, 0, NULL,
-	    "also show full build-ids, long notes, and the runs that an "
-	    "inconclusive metric needs", CO(co_verbose), NULL },
+	    "also show full build-ids, long notes, runs needed",
+	    CO(co_verbose), NULL },
 	{ 0, "window", "TIME", OPT_TIME, 1000, INT64_MAX, NULL,
 	    "windows of hosts (10m) or spans (5% of the time)",
 	    CO(co_window), NULL },
@@ -113,8 +122,9 @@ static const char *const examples[] = {
 	"for CI: compare with a baseline, status 3 if more than 2% slower",
 	"dtprof compare old*.dtp -- new*.dtp",
 	"which functions cost more, one recording per run",
-	"dtprof compare dtprof.bench -o x.html",
-	"write a page with plots, to keep or to send",
+	"dtprof compare URL --base-filter 'version==\"1\"' "
+	    "--filter 'version==\"2\"'",
+	"a deploy, by the hosts that a store has of both versions (add --per)",
 	NULL
 };
 
@@ -135,6 +145,7 @@ const struct prof_cmd cmd_compare = {
 	    "profiles, perf.data, and the JSON of dtprof stat and hyperfine.  "
 	    "In a single file, the first command is the base.",
 	.cm_check = check_compare,
+	.cm_begin = begin_compare,
 	.cm_run = run_compare,
 };
 
@@ -316,6 +327,10 @@ compare_pair(const struct compare *cm, struct pair *pair,
 		.ct_by = cm->cm_options->co_by,
 		.ct_events = &cm->cm_options->co_events,
 		.ct_renames = &cm->cm_options->co_renames,
+		.ct_time = { &cm->cm_options->co_time,
+		    &cm->cm_options->co_time },
+		.ct_filter = { cm->cm_options->co_base_filter,
+		    cm->cm_options->co_filter },
 		.ct_per = cm->cm_options->co_per,
 		.ct_window_ns = cm->cm_options->co_window.on_set ?
 		    cm->cm_options->co_window.on_value : DEFAULT_WINDOW_NS,
@@ -448,7 +463,9 @@ read_sides(struct compare *cm, int n, char **operands, bool *has_two)
 {
 	const char *against = cm->cm_options->co_against;
 
-	*has_two = against != NULL;
+	*has_two = against != NULL || input_store_answer(0, 0) != NULL;
+	if (input_store_answer(0, 0) != NULL)
+		return (compare_read_answers(cm->cm_side));
 	if (against != NULL && read_baseline(&cm->cm_side[0], against) == -1)
 		return (-1);
 	if (against != NULL && n == 0)
@@ -472,13 +489,44 @@ compare_sides(struct compare *cm, bool has_two, bool is_one_bench)
 	    -1 : 0);
 }
 
+static bool
+has_store(int n, char *const *operands)
+{
+	for (int i = 0; i < n; i++)
+		if (prof_store_is_url(operands[i]))
+			return (true);
+	return (false);
+}
+
+/* Which samples of a store are base and new. */
+static int
+samples_check(const struct compare_options *co, int n, char *const *operands)
+{
+	const bool is_store = has_store(n, operands);
+
+	if (is_store && n > 1)
+		return (options_refuse("choose base and new of it with "
+		    "--base-filter and --filter", "a store is read by itself"));
+	if (is_store && (co->co_filter == NULL || co->co_base_filter == NULL))
+		return (options_refuse("for example --base-filter "
+		    "'version==\"1\"' --filter 'version==\"2\"'", "a store "
+		    "takes --base-filter and --filter: which are base and "
+		    "new?"));
+	if (!is_store && choose_has_time(&co->co_time))
+		return (options_refuse("push the recordings to a store",
+		    "--from and --to are for a store"));
+	return (0);
+}
+
 static int
 check_compare(const void *options, int n, char *const *operands)
 {
 	const struct compare_options *co = options;
 	int dashes = 0;
 
-	if (compare_spans_wanted(co))
+	if (samples_check(co, n, operands) == -1)
+		return (-1);
+	if (compare_spans_wanted(co) && !has_store(n, operands))
 		return (compare_spans_check(co, n, operands));
 	for (int i = 0; i < n; i++)
 		dashes += strcmp(operands[i], "--") == 0;
@@ -513,6 +561,14 @@ check_compare(const void *options, int n, char *const *operands)
 	return (choose_check_renames("compare", &co->co_renames));
 }
 
+static int
+begin_compare(const struct prof_cmd *cmd, void *options, int n,
+    char *const *operands)
+{
+	return (n == 1 && prof_store_is_url(operands[0]) ?
+	    input_store_sides(cmd, options, operands[0]) : 0);
+}
+
 static const char *
 github_summary(const void *options)
 {
@@ -533,7 +589,7 @@ run_compare(void *options, int n, char **operands)
 		msg_shorten_notes();
 	if (!co->co_limit.on_set)
 		co->co_limit.on_value = DEFAULT_LIMIT;
-	if (compare_spans_wanted(co))
+	if (compare_spans_wanted(co) && input_store_answer(1, 0) == NULL)
 		return (compare_spans(co, operands[0]));
 	compare.cm_threshold = co->co_threshold.on_set ?
 	    (double)co->co_threshold.on_value / 100000 : 0.01;

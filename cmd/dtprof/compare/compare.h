@@ -71,6 +71,9 @@ struct series_run {
 	char		*sr_traits;	/* the same: lines of its machine */
 };
 
+/* The name of all files of a side that are one run each. */
+#define COMPARE_PROFILES	"profile"
+
 /* Runs of one command, or of one benchmark. */
 struct series {
 	char		*se_name;
@@ -145,6 +148,7 @@ const char *compare_note(const struct pair *pair, size_t n);
 
 /* Add what a file or directory holds; -1: a message has been printed. */
 int	compare_read(struct side *side, const char *path);
+int	compare_read_answers(struct side sides[2]);
 /* A series of a name, made when there is none; NULL: no memory. */
 struct series *compare_series(struct side *side, const char *name);
 struct series_run *compare_add_run(struct series *series);
@@ -178,7 +182,7 @@ struct costs {
 	const struct opt_strings *ct_renames;
 	const struct choose_time *ct_time[2];	/* of a side; NULL: all */
 	const char	*ct_filter[2];	/* the same */
-	const char	*ct_per;	/* costs are divided by its count; NULL */
+	const char	*ct_per;	/* its count divides costs; NULL */
 	uint64_t	 ct_window_ns;	/* of hosts */
 	bool		 ct_anyway;	/* hosts of all kinds are alike */
 	size_t		 ct_lossy;	/* windows of hosts left out */

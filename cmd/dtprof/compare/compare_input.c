@@ -145,13 +145,33 @@ compare_add_machine(struct series *series, const char *machine)
 static int
 read_profile(struct side *side, const char *path)
 {
-	struct series *series = compare_series(side, "profile");
+	struct series *series = compare_series(side, COMPARE_PROFILES);
 	struct series_run *run;
 
 	if (series == NULL || (run = compare_add_run(series)) == NULL ||
 	    (run->sr_profile = strdup(path)) == NULL)
 		return (input_fail(path, "out of memory", "free memory"));
 	return (compare_machine_of(series, run));
+}
+
+/* What a store was asked for: recordings of base and new. */
+int
+compare_read_answers(struct side sides[2])
+{
+	const char *name;
+
+	for (int s = 0; s < 2; s++) {
+		for (size_t n = 0; (name = input_store_answer(s, n)) != NULL;
+		    n++)
+			if (read_profile(&sides[s], name) == -1)
+				return (-1);
+		free(sides[s].sd_series[0].se_name);
+		sides[s].sd_series[0].se_name = strdup(input_store_side(s));
+		if (sides[s].sd_series[0].se_name == NULL)
+			return (input_fail("the store", "out of memory",
+			    "free memory"));
+	}
+	return (0);
 }
 
 int

@@ -234,8 +234,9 @@ compare_sentence(const struct pair *pair, double threshold)
 
 	if (stream == NULL)
 		return (NULL);
-	fputs(prof_comparison_hosts(pair->pr_comparison) != NULL ? "new" :
-	    pair->pr_series[1]->se_name, stream);
+	fputs(prof_comparison_hosts(pair->pr_comparison) != NULL &&
+	    strcmp(pair->pr_series[1]->se_name, COMPARE_PROFILES) == 0 ?
+	    "new" : pair->pr_series[1]->se_name, stream);
 	if (is_share(pair))
 		fputs(": a change of the whole is not visible in shares",
 		    stream);
@@ -604,6 +605,9 @@ series_put(const struct table *tb, const struct pair *pair, bool is_verbose)
 		if (stream == NULL)
 			return;
 		fputs(s == 0 ? "base  " : "new   ", stream);
+		if (are_hosts && strcmp(series->se_name,
+		    COMPARE_PROFILES) != 0)
+			fprintf(stream, "%s, ", series->se_name);
 		if (are_hosts)
 			put_hosts(stream, pair, s);
 		else
