@@ -295,7 +295,8 @@ recordings_write(char **argv)
 	const struct world world = { .wo_traffic = 1,
 	    .wo_is_written = true, .wo_grow = atof(argv[1]),
 	    .wo_all = atof(argv[2]), .wo_by_kind = atoi(argv[3]) != 0,
-	    .wo_is_apart = atoi(argv[3]) != 0, .wo_at_once = atoi(argv[4]) != 0 };
+	    .wo_is_apart = atoi(argv[3]) != 0,
+	    .wo_at_once = atoi(argv[4]) != 0 };
 	double drift[FILE_WINDOWS];
 	char path[512];
 
