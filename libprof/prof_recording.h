@@ -500,7 +500,7 @@ struct prof_profile_options {
 	uint64_t	 pl_frames;	/* PROF_FRAMES_*, of user and kernel */
 	uint64_t	 pl_held;	/* allocations that nobody freed */
 	/* Of a sample, for that of time; < 0: not wanted.  Threads ask it. */
-	int64_t		 (*pl_bucket_of)(const void *, uint32_t tid, uint64_t ns);
+	int64_t	 (*pl_bucket_of)(const void *, uint32_t tid, uint64_t ns);
 	const void	*pl_bucket_arg;
 };
 
