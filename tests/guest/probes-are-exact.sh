@@ -22,7 +22,7 @@ for event in kprobe:$getppid kretprobe:$getppid \
     fentry:ksys_write/fd,count/ fexit:ksys_write/ret,fd/ \
     uprobe:/bin/guest_probed:leaf/arg0,str\(arg1\)/ \
     uretprobe:/bin/guest_probed:leaf \
-    'kprobe:ksys_write{fd == 1 && fd < count}' \
+    'kprobe:ksys_write/fd/{fd == 1 && fd < count}' \
     'uprobe:/bin/guest_probed:leaf{str(arg1) == "odd" && arg0 >= 100}'; do
 	name=$(echo "$event" | sed 's/[^a-z_]/-/g')
 	dtprof record -q -o "$name.dtp" -e "$event" -- guest_probed 300 \
