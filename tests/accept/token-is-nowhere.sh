@@ -85,8 +85,9 @@ grep -q '^dtprof-network [1-9]' memory ||
 awk '$1 != "dtprof-network" && $2 != 0' memory >other
 [ ! -s other ] || fail "in memory of: $(cat other)"
 
+touch go
 "$DTPROF" record -q -o b.dtp --secret-file secret --push \
-    "clickhouse+http://$at/slow" -- sh -c 'while [ ! -e stop ]; do :; done' \
+    "clickhouse+http://$at/slow" -- sh -c 'while [ -e go ]; do :; done' \
     >out.record 2>&1 &
 recorder=$!
 test_pids="$test_pids $recorder"
@@ -94,7 +95,7 @@ await "a request of the follower" grep -q 'database=slow' log
 for pid in $(family $recorder); do
 	look "$pid"
 done
-touch stop
+rm go
 for pid in $(family $recorder); do
 	[ "$(cat "/proc/$pid/comm" 2>/dev/null)" != dtprof-network ] ||
 		kill -9 "$pid"

@@ -38,9 +38,10 @@ await "a port" test -s proxy.port
 proxy=clickhouse+http://127.0.0.1:$(cat proxy.port)/dtprof
 
 # One that is followed, and others.
+touch go
 "$DTPROF" record -q -o live.dtp -F 499 --push "$proxy" \
     --label kind=live -- \
-    sh -c 'while [ ! -e stop ]; do ls -l /usr/lib >/dev/null; done' &
+    sh -c 'while [ -e go ]; do ls -l /usr/lib >/dev/null; done' &
 live=$!
 kill_at_end "$live"
 for n in 1 2 3 4 5; do
@@ -49,7 +50,7 @@ for n in 1 2 3 4 5; do
 	    >/dev/null 2>&1 || fail "no recording"
 	expect 0 "$DTPROF" push --timeout 100s "$proxy" $n.dtp
 done
-touch stop
+rm go
 wait "$live" || fail "the recorder failed"
 # Whatever became of that: what is missing is sent, the rest is there.
 expect 0 "$DTPROF" push --timeout 100s "$proxy" live.dtp
