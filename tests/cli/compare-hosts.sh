@@ -5,8 +5,7 @@
 # alone, and the total per request costs more; 5 % everywhere is a verdict per
 # request and not visible by shares; equals are nothing.  Versions that ran on
 # processors of different kinds, or never at the same time, are refused with
-# the reason.  p, estimates and intervals are those of a regression and a
-# permutation test by scipy on the same costs.
+# the reason.
 # Easy to get wrong: a run for each recording; costs that rise while the new
 # version comes (here by half) as if they were its own.
 . "${SRC:=$PWD}/tests/lib.sh"
