@@ -20,7 +20,8 @@ cp -a "$GUEST_BUILD" stuck || fail "cp"
 # shellcheck disable=SC2086 # a command with its arguments
 $GUEST_MAKE -C "$SRC" O="$tmp/stuck" FAULT=leave >made 2>&1 ||
     fail "FAULT=leave: $(tail -5 made)"
-GUEST_BUILD=$tmp/stuck GUEST_CPUS=2 GUEST_APPEND=preempt=full GUEST_LIMIT=900
+export GUEST_BUILD="$tmp/stuck" GUEST_CPUS=2 GUEST_APPEND=preempt=full \
+    GUEST_LIMIT=900
 guest_boot <<'END'
 cat /sys/kernel/debug/sched/preempt >preempt
 uname -rv >release
