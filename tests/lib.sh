@@ -84,6 +84,12 @@ await()		# what command ...
 	done
 }
 
+compile()	# argument ...
+{
+	# shellcheck disable=SC2086 # CC may hold options
+	${CC:-cc} -std=gnu11 -D_GNU_SOURCE -O2 "$@"
+}
+
 need_cmd()	# command ...
 {
 	for test_cmd; do

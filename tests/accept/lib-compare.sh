@@ -18,8 +18,7 @@ at_most()	# trials per
 
 build_pool_reader()
 {
-	# shellcheck disable=SC2086 # CC may hold options
-	$CC -std=gnu11 -D_GNU_SOURCE -O2 -I"$SRC/libprof" -o compare_pool \
+	compile -I"$SRC/libprof" -o compare_pool \
 	    "$SRC/tests/bench/compare_pool.c" "$B/libprof.a" \
 	    -Wl,--as-needed -lbpf -ldw -lelf -lz -llzma -liberty -lpfm \
 	    -lzstd -lxxhash "-lunwind-$(uname -m)" -lunwind -lm \

@@ -17,8 +17,7 @@ need_bpf
 need_cmd clickhouse-server curl python3 ip
 tmpdir
 : "${CC:=cc}"
-# shellcheck disable=SC2086 # CC may hold options
-$CC -std=gnu11 -D_GNU_SOURCE -O2 -I"$SRC/libprof" -I"$SRC/sys" -o generate \
+compile -I"$SRC/libprof" -I"$SRC/sys" -o generate \
     "$SRC/tests/interop/generated_host.c" "$B/libprof.a" -lzstd -lm \
     -pthread || fail "generated_host does not build"
 

@@ -14,8 +14,7 @@ need_bpf
 need_cmd python3 taskset
 tmpdir
 : "${CC:=cc}"
-# shellcheck disable=SC2086 # CC may hold options
-$CC -std=gnu11 -D_GNU_SOURCE -O1 -fno-omit-frame-pointer \
+compile -O1 -fno-omit-frame-pointer \
     -fno-optimize-sibling-calls -o paths "$SRC/tests/bench/paths.c" ||
     fail "cannot build the workload"
 # shellcheck disable=SC2086

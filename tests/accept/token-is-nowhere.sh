@@ -19,8 +19,7 @@ python3 "$SRC/tests/work/http_server.py" log >port 2>/dev/null &
 test_pids="$test_pids $!"
 await "a port" test -s port
 at=127.0.0.1:$(cat port)
-# shellcheck disable=SC3045 # every sh of Debian's has it
-ulimit -c unlimited
+prlimit --core=unlimited --pid $$
 
 family()	# pid: it and what it started, at all depths
 {

@@ -27,8 +27,7 @@ instructions()	# command ...
 # Of a tree: decoding alone, and commands, a line each.
 measure()	# tree
 {
-	# shellcheck disable=SC2086 # CC may hold options
-	$CC -std=gnu11 -D_GNU_SOURCE -O2 -I"$1/libprof" -I"$1/sys" \
+	compile -I"$1/libprof" -I"$1/sys" \
 	    -o decode "$1/tests/bench/decode.c" "$1/build/libprof.a" \
 	    -Wl,--gc-sections -Wl,--as-needed -lunwind-"$(uname -m)" -lunwind \
 	    -lbpf -ldw -lelf -lz -llzma -liberty -lpfm -lzstd -lxxhash -lm \

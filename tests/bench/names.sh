@@ -14,8 +14,7 @@
 . "${SRC:=$PWD}/tests/lib.sh"
 : "${CC:=cc}"
 tmp=$(mktemp -d) || exit 1
-# shellcheck disable=SC2086 # CC may hold options
-$CC -std=gnu11 -D_GNU_SOURCE -O2 -I"$SRC/libprof" -I"$SRC/sys" \
+compile -I"$SRC/libprof" -I"$SRC/sys" \
     -o "$tmp/names" "$SRC/tests/bench/names.c" "$B/libprof.a" \
     -Wl,--as-needed -lunwind-"$(uname -m)" -lunwind -lbpf -ldw -lelf -lz \
     -llzma -liberty -lpfm -lzstd -lxxhash -lm -pthread || exit 1

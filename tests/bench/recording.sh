@@ -5,8 +5,7 @@
 
 : "${CC:=cc}"
 tmp=$(mktemp -d) || exit 1
-# shellcheck disable=SC2086 # CC may hold options
-$CC -std=gnu11 -D_GNU_SOURCE -O2 -I"$SRC/libprof" -I"$SRC/sys" \
+compile -I"$SRC/libprof" -I"$SRC/sys" \
     -o "$tmp/recording" "$SRC/tests/bench/recording.c" "$B/libprof.a" \
     -lzstd -lm -pthread || exit 1
 uptime

@@ -24,8 +24,7 @@ rounds=${BENCH_ROUNDS:-3} scale=${BENCH_SCALE:-1} minutes=${BENCH_MINUTES:-30}
 need_cmd python3 gnuplot readelf clang
 tmpdir
 here=$SRC/tests/bench work=$B/tests/work
-# shellcheck disable=SC2086 # CC may hold options
-$CC -std=gnu11 -D_GNU_SOURCE -O2 -I"$SRC/libprof" -I"$SRC/sys" -o names \
+compile -I"$SRC/libprof" -I"$SRC/sys" -o names \
     "$here/names.c" "$B/libprof.a" -Wl,--as-needed -lunwind-"$(uname -m)" \
     -lunwind -lbpf -ldw -lelf -lz -llzma -liberty -lpfm -lzstd -lxxhash -lm \
     -pthread || fail "cannot build names"

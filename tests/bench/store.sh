@@ -11,8 +11,7 @@ need_cmd clickhouse-server curl python3
 tmpdir
 : "${CC:=cc}"
 rows=${STORE_ROWS:-3000000}
-# shellcheck disable=SC2086 # CC may hold options
-$CC -std=gnu11 -D_GNU_SOURCE -O2 -I"$SRC/libprof" -I"$SRC/sys" -o generate \
+compile -I"$SRC/libprof" -I"$SRC/sys" -o generate \
     "$SRC/tests/interop/generated_host.c" "$B/libprof.a" -lzstd -lm \
     -pthread || exit 1
 store_config

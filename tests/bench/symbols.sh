@@ -6,8 +6,7 @@
 
 : "${CC:=cc}"
 tmp=$(mktemp -d) || exit 1
-# shellcheck disable=SC2086 # CC may hold options
-$CC -std=gnu11 -D_GNU_SOURCE -O2 -I"$SRC/libprof" -o "$tmp/symbols" \
+compile -I"$SRC/libprof" -o "$tmp/symbols" \
     "$SRC/tests/bench/symbols.c" "$B/libprof.a" -ldw -lelf -lz -llzma \
     -liberty || exit 1
 libc=$(ldd /bin/sh | awk '/libc\.so/ { print $3 }')

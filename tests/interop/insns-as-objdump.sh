@@ -11,8 +11,7 @@
 need_cmd objdump awk
 [ "$(uname -m)" = x86_64 ] || skip "instructions of another machine"
 tmpdir
-# shellcheck disable=SC2086 # CC may hold options
-${CC:-cc} -std=gnu11 -D_GNU_SOURCE -O2 -I"$SRC/libprof" -o insns \
+compile -I"$SRC/libprof" -o insns \
     "$SRC/tests/interop/insns.c" "$SRC/libprof/elf/decode.c" ||
     fail "the tool does not compile"
 

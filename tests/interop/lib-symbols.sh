@@ -7,8 +7,7 @@
 . "${SRC:=$PWD}/tests/lib.sh"
 tmpdir
 tool=$tmp/symbols
-# shellcheck disable=SC2086 # CC may hold options
-${CC:-cc} -std=gnu11 -D_GNU_SOURCE -O2 -I"$SRC/libprof" -o "$tool" \
+compile -I"$SRC/libprof" -o "$tool" \
     "$SRC/tests/interop/symbols.c" "$B/libprof.a" -ldw -lelf -lz -llzma \
     -liberty ${SAN:+-fsanitize=$SAN} ${COV:+--coverage} ||
     fail "the tool does not compile"

@@ -9,8 +9,7 @@ need_recording
 need_cmd nm
 tmpdir
 names=$tmp/names_recorded
-# shellcheck disable=SC2086 # CC may hold options
-${CC:-cc} -std=gnu11 -D_GNU_SOURCE -O2 -I"$SRC/libprof" -o "$names" \
+compile -I"$SRC/libprof" -o "$names" \
     "$SRC/tests/interop/names_recorded.c" "$B/libprof.so.0" \
     -Wl,-rpath,"$B" ${SAN:+-fsanitize=$SAN} ||
     fail "the tool does not compile"

@@ -28,8 +28,7 @@ span_end(long key)
 	__asm__ volatile("" : : "r" (key));
 }
 END
-# CC may be a compiler with its options.
-sh -c "${CC:-cc} -O2 -shared -fPIC -o span.so span.c" || fail "no library"
+compile -shared -fPIC -o span.so span.c || fail "no library"
 cat >server.py <<'END'
 import asyncio
 import ctypes
