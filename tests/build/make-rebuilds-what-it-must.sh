@@ -6,7 +6,7 @@
 . "${SRC:=$PWD}/tests/build/lib.sh"
 tmpdir
 # A small tree: the build's rules, and sources that are quick to compile.
-mkdir -p libprof cmd/dtprof
+mkdir -p libprof cmd/dtprof sys/preload
 cp -r "$SRC/GNUmakefile" "$SRC/mk" .
 cp "$SRC"/libprof/prof*.h "$SRC"/libprof/errors.def libprof/
 echo '{ global: value; local: *; };' >libprof/prof.map
@@ -15,6 +15,7 @@ cat >libprof/value.c <<'END'
 int value(void);
 int value(void) { return (VALUE); }
 END
+echo 'int loaded;' >sys/preload/alloc.c
 echo '#define VALUE 3' >libprof/value.h
 echo 'int value(void); int main(void) { return (value()); }' \
     >cmd/dtprof/main.c

@@ -133,7 +133,8 @@ function = change | {"share": two, "part": number,
     "presence": [presence, presence], "module": text}
 name = (str, type(None))
 pair = {"base": text, "new": text, "build_ids": [name, name],
-    "verdict": words, "assumes_no_drift": bool, "metrics": list,
+    "verdict": words, "assumes_no_drift": bool, "hosts": type(None),
+    "metrics": list,
     "total": object, "by": {"function", "module", "line"},
     "functions_tested": int, "functions": list, "notes": list}
 is_of(j, {"schema_version": int, "version": text, "threshold": known,

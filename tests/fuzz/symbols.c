@@ -66,7 +66,8 @@ operand_check(const struct dtp_operand *operand)
 static void
 sites(int fd, enum prof_site_kind kind)
 {
-	const struct prof_sites_want want = { kind, "*" };
+	const struct prof_sites_want want = { .sw_kind = kind,
+	    .sw_pattern = "*" };
 	struct prof_sites found;
 	off_t size = lseek(fd, 0, SEEK_END);
 

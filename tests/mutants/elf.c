@@ -212,7 +212,8 @@ static void
 find_sites(struct chance *chance, int fd)
 {
 	const struct prof_sites_want want = {
-	    (enum prof_site_kind)chance_below(chance, 3), "*" };
+	    .sw_kind = (enum prof_site_kind)chance_below(chance, 3),
+	    .sw_pattern = "*" };
 	struct prof_sites sites;
 
 	if (prof_sites_find(fd, &want, &sites) == 0)

@@ -70,6 +70,9 @@ check_all(struct prof_names *names)
 		}
 		if (strstr(probe->pp_probe, "rNNN") != NULL)
 			continue;
+		/* Of a command or of processes. */
+		if (strcmp(probe->pp_probe, "alloc") == 0)
+			continue;
 		usable++;
 		with_args += probe->pp_nargs != 0;
 		check_added(names, probe, probe->pp_probe);

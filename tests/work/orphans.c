@@ -129,7 +129,7 @@ is_ours(int kind, const char *name)
 		"on_overflow", "on_timer", "on_tracepoint", "on_sys_enter",
 		"on_sys_exit", "on_fork", "on_exec", "on_task_exit",
 		"on_rename", "on_switch", "on_free", "on_call_entry",
-		"on_uprobe", "on_kprobe", "on_fentry", "on_fexit",
+		"on_alloc", "on_uprobe", "on_kprobe", "on_fentry", "on_fexit",
 		"on_call_return", "on_call_exit", "each_call",
 		"on_arrival", "kernel_text", "kernel_names"
 	};
