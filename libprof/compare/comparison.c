@@ -275,7 +275,7 @@ make_total(struct prof_comparison *cp)
 	    cp->cp_total_unit : "") == -1)
 		return (-1);
 	for (size_t i = 0; i < cp->cp_nruns; i++)
-		if (cp->cp_run[i].rn_has_costs)
+		if (cp->cp_run[i].rn_has_costs || cp->cp_is_hosts)
 			cp->cp_total.mt_value[i] = 0;
 	for (size_t i = 0; i < cp->cp_ncosts; i++)
 		cp->cp_total.mt_value[cp->cp_cost[i].cs_run] +=

@@ -206,8 +206,8 @@ runs_choose(struct prof_comparison *cp)
 
 		mixed += is_mixed && run->rn_side == 1;
 		now[i] = UINT32_MAX;
-		if (is_mixed || !(total[i] > 0) || !isfinite(total[i]) ||
-		    (cp->cp_has_units && !(run->rn_units > 0))) {
+		if (is_mixed || !isfinite(total[i]) || !((cp->cp_has_units ?
+		    run->rn_units : total[i]) > 0)) {
 			free(cp->cp_run[i].rn_warning);
 			continue;
 		}
@@ -321,7 +321,8 @@ factors_make(struct prof_comparison *cp, double *factor)
 		for (size_t i = 0; i < cp->cp_nruns; i++) {
 			const uint32_t h = cp->cp_run[i].rn_host;
 
-			factor[i] *= all / hosts / (sum[h] / n[h]);
+			if (sum[h] > 0)
+				factor[i] *= all / hosts / (sum[h] / n[h]);
 		}
 	}
 	free(total);

@@ -138,6 +138,24 @@ doubt_order(struct prof_comparison *cp)
 	return (0);
 }
 
+/* Orders are dealt as if windows of both sides were equally noisy. */
+static int
+doubt_work(struct prof_comparison *cp)
+{
+	double work[2] = { 0, 0 }, windows[2] = { 0, 0 }, times;
+
+	for (size_t i = 0; i < cp->cp_nruns; i++) {
+		work[cp->cp_run[i].rn_side] += cp->cp_run[i].rn_units;
+		windows[cp->cp_run[i].rn_side]++;
+	}
+	times = work[1] / windows[1] / (work[0] / windows[0]);
+	if (!(times > 1.5 || times < 1 / 1.5))
+		return (0);
+	return (note_add(cp, "windows of new have %.2g times the work of those "
+	    "of base: those with less are noisier, and p-values may be too "
+	    "small", times));
+}
+
 static int
 doubt_hosts(struct prof_comparison *cp)
 {
@@ -155,6 +173,8 @@ doubt_hosts(struct prof_comparison *cp)
 		return (note_add(cp, "%zu and %zu hosts are too few for a "
 		    "verdict, which takes %d each of base and new",
 		    ph->ph_hosts[0], ph->ph_hosts[1], PROF_MIN_RUNS));
+	if (cp->cp_has_units && doubt_work(cp) == -1)
+		return (-1);
 	if (seen < cg->cg_ci95[0] || seen > cg->cg_ci95[1])
 		if (note_add(cp, "base and new as they ran differ by %+.1f%%, "
 		    "which is also of their times and hosts; the change is "

@@ -600,8 +600,11 @@ prof_store_find(struct prof_store *store, const struct prof_store_want *want,
 out:
 	if (sql.bf_failed)
 		prof_fail_nomem(error);
-	if (rv == -1)
+	if (rv == -1) {
 		prof_store_found_free(*found, *n);
+		*found = NULL;
+		*n = 0;
+	}
 	prof_buf_free(&where);
 	prof_buf_free(&sql);
 	free(bytes);

@@ -311,6 +311,15 @@ check_machines(const struct compare *cm)
 
 /* ------------------------------------------------------------- comparing */
 
+/* One recording of each of two machines is compared only if asked for. */
+static bool
+are_hosts(const struct costs *costs, const struct pair *pair)
+{
+	return (compare_are_hosts(pair->pr_series) && !(costs->ct_anyway &&
+	    pair->pr_series[0]->se_nruns == 1 &&
+	    pair->pr_series[1]->se_nruns == 1));
+}
+
 static int
 compare_pair(const struct compare *cm, struct pair *pair,
     bool is_interleaved)
@@ -350,7 +359,7 @@ compare_pair(const struct compare *cm, struct pair *pair,
 	if (costs.ct_comparison == NULL)
 		return (msg_prof("compare", &error));
 	pair->pr_comparison = costs.ct_comparison;
-	if ((compare_are_hosts(pair->pr_series) ? compare_hosts(&costs,
+	if ((are_hosts(&costs, pair) ? compare_hosts(&costs,
 	    pair->pr_series) : compare_runs(&costs, pair->pr_series,
 	    is_interleaved)) == -1)
 		return (-1);

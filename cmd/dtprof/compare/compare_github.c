@@ -59,7 +59,7 @@ put_annotation(const struct compare *cm, const struct pair *pair,
 		return (-1);
 	out_fmt(out, "::%s title=", level);
 	put_escaped(out, "dtprof compare: ", "%:,");
-	put_escaped(out, compare_word(compare_headline(pair)), "%:,");
+	put_escaped(out, compare_verdict(pair), "%:,");
 	out_str(out, "::");
 	put_escaped(out, sentence, "%");
 	out_char(out, '\n');

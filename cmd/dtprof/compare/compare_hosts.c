@@ -203,7 +203,9 @@ part_add(struct costs *ct, const struct file *file, int side, size_t p,
 	    file->fi_is_unit);
 	long run;
 
-	if (prof_profile_weight(profile, (size_t)file->fi_event) == 0)
+	/* Work that cost nothing counts, a share of nothing does not. */
+	if (ct->ct_per == NULL &&
+	    prof_profile_weight(profile, (size_t)file->fi_event) == 0)
 		return (0);
 	run = prof_comparison_window(ct->ct_comparison, side, from->sr_host,
 	    ct->ct_anyway ? "" : from->sr_traits,

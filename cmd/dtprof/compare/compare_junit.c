@@ -104,7 +104,7 @@ static void
 put_case(const struct compare *cm, const struct pair *pair, struct out *out)
 {
 	const enum compare_outcome outcome = compare_outcome(cm, pair);
-	const char *word = compare_word(compare_headline(pair));
+	const char *word = compare_verdict(pair);
 	char *sentence = compare_sentence(pair, cm->cm_threshold);
 	char *whole = whole_text(cm, pair);
 

@@ -239,12 +239,13 @@ input_store_sides(const struct prof_cmd *cmd, void *options, const char *url)
 	    option_of(cmd, options, "filter") };
 	const char **secret = option_of(cmd, options, "secret-file");
 	struct sides si = { .si_cmd = cmd, .si_url = url };
+	const uint64_t now_s = (uint64_t)time(NULL);
 	struct prof_err error = { 0 };
 	int rv = 0;
 
 	for (int s = 0; s < 2 && rv == 0; s++) {
 		si.si_want[s].wt_by = PROF_STORE_TIMES;
-		si.si_want[s].wt_now_s = (uint64_t)time(NULL);
+		si.si_want[s].wt_now_s = now_s;
 		si.si_want[s].wt_filter = *filter[s];
 	}
 	if (ago_of(cmd, options, "from", &si.si_want[0].wt_from_s) == -1 ||
