@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -55,6 +56,7 @@ file_add(struct files *files, const struct prof_record *record)
 {
 	struct file *file = prof_grow(&files->fs_file, &files->fs_n,
 	    &files->fs_cap, sizeof(*file));
+	struct stat st;
 	int fd;
 
 	if (file == NULL)
@@ -66,11 +68,14 @@ file_add(struct files *files, const struct prof_record *record)
 	(void)snprintf(file->fl_path, sizeof(file->fl_path), "%s",
 	    record->pr_path);
 	fd = prof_mapped_file_open(record);
-	if (fd == -1)
-		return (0);
-	prof_runtime_ask(files->fs_broker, fd, file->fl_path,
-	    &file->fl_runtime);
-	close(fd);
+	/* Not what has its name now; another process may tell of it. */
+	if (fd != -1 && fstat(fd, &st) == 0 && st.st_ino == record->pr_ino)
+		prof_runtime_ask(files->fs_broker, fd, file->fl_path,
+		    &file->fl_runtime);
+	else
+		files->fs_n--;
+	if (fd != -1)
+		close(fd);
 	return (0);
 }
 
@@ -146,8 +151,9 @@ files_tell(const struct files *files, struct prof_check *check)
 		return;
 	}
 	if (runtimes_print(files, true, "functions are shown of ", out) == 0)
-		(void)fputs("no interpreter runs whose functions are shown",
-		    out);
+		(void)fprintf(out, "no interpreter whose functions are shown "
+		    "runs%s", geteuid() == 0 ? "" : " in processes that may "
+		    "be read");
 	n = runtimes_print(files, false, "; functions are not shown of ", out);
 	versions_print(files, out);
 	if (fclose(out) != 0)
