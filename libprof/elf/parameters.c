@@ -131,17 +131,20 @@ type_passed(Dwarf_Die *type, struct prof_site_parameter *parameter)
 	return (PASSED_INTEGER);
 }
 
-/* Does the debug information say so? */
-static bool
-is_there(Dwarf_Die *die, uint64_t address, uint8_t reg)
+/* The register that the debug information says; -1: it says none. */
+static int
+register_of(Dwarf_Die *die, uint64_t address)
 {
 	Dwarf_Attribute attribute;
 	Dwarf_Op *expression;
 	size_t length;
 
-	return (dwarf_attr(die, DW_AT_location, &attribute) != NULL &&
+	if (dwarf_attr(die, DW_AT_location, &attribute) == NULL ||
 	    dwarf_getlocation_addr(&attribute, address, &expression, &length,
-	    1) == 1 && length == 1 && expression[0].atom == DW_OP_reg0 + reg);
+	    1) != 1 || length != 1 || expression[0].atom < DW_OP_reg0 ||
+	    expression[0].atom > DW_OP_reg31)
+		return (-1);
+	return (expression[0].atom - DW_OP_reg0);
 }
 
 /* The parameters that were compiled are those that were written. */
@@ -200,6 +203,7 @@ function_describe(struct prof_lines *lines, const struct prof_elf *elf,
 	const size_t n = prof_lines_parameters(lines, function, parameter,
 	    MOST_PARAMETERS);
 	uint8_t place = 0;
+	int reg = -1;
 
 	if (!result_find(function, site) ||
 	    !are_as_written(lines, function, parameter, n))
@@ -213,11 +217,18 @@ function_describe(struct prof_lines *lines, const struct prof_elf *elf,
 
 		if (passed == PASSED_OTHER)
 			return;
+		if (passed == PASSED_INTEGER) {
+			reg = register_of(&parameter[i], address);
+			/* Compiled with other ones than were written. */
+			if (reg != -1 && reg != registers[place]) {
+				site->si_nparameters = 0;
+				return;
+			}
+		}
 		place += passed == PASSED_INTEGER;
 		if (passed == PASSED_FLOAT || name == NULL ||
 		    strlen(name) >= sizeof(one.sp_name) ||
-		    (is_own && !is_there(&parameter[i], address,
-		    registers[one.sp_place])))
+		    (is_own && reg == -1))
 			continue;
 		memcpy(one.sp_name, name, strlen(name));
 		site->si_parameter[site->si_nparameters++] = one;

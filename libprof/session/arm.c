@@ -189,7 +189,7 @@ choose_preload(struct prof_session *session)
 			return (prof_cure(error, "use -- COMMAND or -p PID"));
 		}
 		if (event->ev_is_of_span && (po->po_filter != NULL ||
-		    po->po_comm != NULL)) {
+		    po->po_comm != NULL || event->ev_expression != NULL)) {
 			prof_fail(error, PROF_E_USAGE, "%s: a filter could "
 			    "keep an event and not the one that ends it",
 			    event->ev_name);

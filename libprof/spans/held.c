@@ -197,11 +197,26 @@ block_order(const void *a, const void *b)
 	    (x->bl_time_ns < y->bl_time_ns));
 }
 
+/* Some were skipped, or are not where their times say. */
+static bool
+has_late(const struct prof_held *held)
+{
+	const size_t events[] = { held->he_alloc, held->he_free };
+	struct prof_accounting sum;
+
+	for (int n = 0; n < 2; n++)
+		if (prof_reader_accounting(held->he_reader, events[n], -1,
+		    &sum) == 0 && (sum.pa_late > 0 || sum.pa_missed > 0))
+			return (true);
+	return (false);
+}
+
 /* Only those that were held, and for sure. */
 static int
 blocks_keep(struct prof_held *held)
 {
 	const size_t nevents = prof_reader_nevents(held->he_reader);
+	const bool is_unsure = has_late(held);
 	struct span_kind kind = { 0 };
 	size_t kept = 0;
 	int rv = -1;
@@ -217,8 +232,8 @@ blocks_keep(struct prof_held *held)
 
 		if (block->bl_time_ns == 0)
 			continue;
-		if (prof_span_gaps_touch(&kind.ks_gaps, block->bl_time_ns,
-		    held->he_last_ns))
+		if (is_unsure || prof_span_gaps_touch(&kind.ks_gaps,
+		    block->bl_time_ns, held->he_last_ns))
 			held->he_rest.hr_unsure += block->bl_weight;
 		else
 			held->he_block[kept++] = *block;

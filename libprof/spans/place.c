@@ -56,6 +56,9 @@ edges_add(struct edges *edges, const struct prof_span *span, uint32_t number,
 		    number, -count },
 	};
 
+	/* Of a file whose times go back: it has no place. */
+	if (span->sp_duration_ns > UINT64_MAX - span->sp_begin_ns)
+		return (0);
 	for (int n = 0; n < 2; n++) {
 		struct edge *edge = prof_grow((void **)&edges->es_edge,
 		    &edges->es_n, &edges->es_cap, sizeof(*edge));

@@ -96,11 +96,14 @@ preload_find(char path[PATH_MAX], struct prof_err *error)
 
 		snprintf(near, sizeof(near), "%s%s%s", own, places[i],
 		    PRELOAD);
-		if (realpath(near, path) != NULL)
+		/* The loader takes blanks and colons for ends of names. */
+		if (realpath(near, path) != NULL && strpbrk(path, " :") ==
+		    NULL)
 			return (0);
 	}
 	prof_fail(error, PROF_E_EVENT_UNSUPPORTED, "alloc: the library %s, "
-	    "which a command loads, is not beside dtprof or in ../lib/dtprof",
+	    "which a command loads, is not beside dtprof or in ../lib/dtprof, or "
+	    "its path has a blank or a colon",
 	    PRELOAD);
 	return (prof_cure(error, "install dtprof again"));
 }
@@ -214,6 +217,29 @@ contract_add(struct prof_names *names, const char *path,
 	return (args_name(event, error));
 }
 
+/* Does each process tell by this file, as the first that was found does? */
+static int
+contract_check(const struct prof_names *names, const char *path,
+    struct prof_err *error)
+{
+	struct prof_names one = *names;
+	char own[PATH_MAX];
+	int rv;
+
+	for (size_t n = 0; n < names->nm_npids; n++) {
+		one.nm_pids = &names->nm_pids[n];
+		one.nm_npids = 1;
+		if ((rv = contract_find(&one, own, error)) == -1)
+			return (-1);
+		if (rv == 1 && strcmp(own, path) == 0)
+			continue;
+		prof_fail(error, PROF_E_EVENT_UNSUPPORTED, "alloc: not all of "
+		    "the processes tell of their allocations by %s", path);
+		return (prof_cure(error, "record them one at a time"));
+	}
+	return (0);
+}
+
 /* What a process has; 1, or -1. */
 static int
 processes_add(struct prof_names *names, uint64_t interval,
@@ -223,7 +249,7 @@ processes_add(struct prof_names *names, uint64_t interval,
 	char path[PATH_MAX];
 	const int rv = contract_find(names, path, error);
 
-	if (rv == -1)
+	if (rv == -1 || (rv == 1 && contract_check(names, path, error) == -1))
 		return (-1);
 	if (rv == 1 && interval != 0) {
 		prof_fail(error, PROF_E_EVENT_UNSUPPORTED, "alloc: the "
