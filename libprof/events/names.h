@@ -62,7 +62,7 @@ struct prof_spec {
 	/* Arguments that it names, in sp_used_text */
 	const char	*sp_used[PROF_SPEC_TERMS];
 	size_t		 sp_nused;
-	char		 sp_used_text[2 * PROF_SPEC_MAX];	/* each ends with NUL */
+	char		 sp_used_text[2 * PROF_SPEC_MAX]; /* and NULs */
 };
 
 int	prof_spec_parse(struct prof_spec *spec, const char *text,

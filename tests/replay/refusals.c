@@ -177,7 +177,8 @@ static void
 filtered_by_mode_and_expression(void)
 {
 	struct dtp_test test = { .ft_field = DTP_F_CPU, .ft_op = DTP_OP_EQ,
-		.ft_other = DTP_F_ZERO, .ft_yes = DTP_ACCEPT, .ft_no = DTP_REJECT };
+		.ft_other = DTP_F_ZERO, .ft_yes = DTP_ACCEPT,
+		.ft_no = DTP_REJECT };
 
 	begin(__func__);
 	cfg.dc_skip_kernel = 1;

@@ -102,8 +102,8 @@ preload_find(char path[PATH_MAX], struct prof_err *error)
 			return (0);
 	}
 	prof_fail(error, PROF_E_EVENT_UNSUPPORTED, "alloc: the library %s, "
-	    "which a command loads, is not beside dtprof or in ../lib/dtprof, or "
-	    "its path has a blank or a colon",
+	    "which a command loads, is not beside dtprof or in "
+	    "../lib/dtprof, or its path has a blank or a colon",
 	    PRELOAD);
 	return (prof_cure(error, "install dtprof again"));
 }

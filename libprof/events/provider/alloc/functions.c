@@ -111,7 +111,7 @@ binary_add(struct prof_names *names, const struct prof_binary *binary,
 	struct prof_hook *hook;
 
 	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
-		/* Those of libstdc++, in a static program, go on with malloc. */
+		/* In a static program libstdc++, which calls malloc. */
 		if (is_glibc && functions[i].fn_name[0] == '_')
 			continue;
 		if (sites_of(names, binary, functions[i].fn_name, &sites,
