@@ -394,8 +394,11 @@ prof_backoff_wait(struct prof_backoff *backoff,
 	wait_ns = wait_ns / 2 + (now_ns / 997) % wait_ns;
 	if (wait_ns < asked_ns)
 		wait_ns = asked_ns;
-	if (now_ns + wait_ns > backoff->bo_until_ns)
+	if (now_ns + asked_ns >= backoff->bo_until_ns)
 		return (false);
+	/* Once more at the end: somebody wants it to be tried until then. */
+	if (wait_ns > backoff->bo_until_ns - now_ns)
+		wait_ns = backoff->bo_until_ns - now_ns;
 	ts.tv_sec = (time_t)(wait_ns / NS_PER_S);
 	ts.tv_nsec = (long)(wait_ns % NS_PER_S);
 	while (nanosleep(&ts, &ts) == -1 && errno == EINTR)

@@ -15,12 +15,17 @@ tmpdir
 store_start
 expect 0 "$DTPROF" store init "$store"
 echo "$store_pid" >server.pid
+# Again where the one that was killed still holds the files.
 cat >restart.sh <<END
 cd '$tmp/ch' || exit
-setsid clickhouse-server --config-file=config.xml >>out 2>&1 </dev/null &
-echo \$! >'$tmp/server.pid'
-n=0
+n=0 server=none
 until [ "\$(curl -s http://127.0.0.1:$port/ping)" = Ok. ]; do
+	[ -e /proc/\$server/exe ] || {
+		setsid clickhouse-server --config-file=config.xml >>out 2>&1 \\
+		    </dev/null &
+		server=\$!
+		echo \$server >'$tmp/server.pid'
+	}
 	n=\$((n + 1))
 	[ \$n -lt 1000 ] || exit 1
 	sleep 0.05
@@ -86,7 +91,7 @@ faults=$(curl -s "http://127.0.0.1:$(cat proxy.port)/faults")
 echo "$faults" | python3 -c '
 import json, sys
 faults = json.load(sys.stdin)
-sys.exit(sum(faults.values()) - faults["pass"] < 8)' ||
+sys.exit(sum(faults.values()) - faults["pass"] < 4)' ||
     fail "few faults: $faults"
 # A store that is not there costs the recording nothing.
 expect 0 "$DTPROF" record -o gone.dtp --push \

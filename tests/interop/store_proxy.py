@@ -60,7 +60,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         with lock:
             kind = "pass"
-            if chance.random() < 0.4:
+            if chance.random() < 0.25:
                 kind = KINDS[(sum(faults.values()) - faults[kind]) % 6]
             faults[kind] += 1
             self.close_connection = kind in ("before", "middle", "behind",
