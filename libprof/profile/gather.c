@@ -350,8 +350,11 @@ fold_sample(struct worker *worker, const struct prof_sample *sample)
 	cached = who_find(worker, record);
 	if (cached == NULL)
 		return (prof_fail_nomem(&worker->wk_error));
-	if (!prof_select_wants(&gather->gt_select, record,
-	    cached->ca_moment.mo_comm) || (bucket = prof_select_bucket(
+	/* Mostly all are: no call for each of them. */
+	if (((gather->gt_select.se_filter != NULL ||
+	    gather->gt_select.se_held != NULL) &&
+	    !prof_select_wants(&gather->gt_select, record,
+	    cached->ca_moment.mo_comm)) || (bucket = prof_select_bucket(
 	    &gather->gt_select, record, gather->gt_nodes == NULL ? 0 :
 	    gather->gt_worker[0].wk_got.ga_first_ns)) < 0)
 		return (0);
