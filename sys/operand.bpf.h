@@ -79,4 +79,16 @@ operands_load(struct dtp_firing *firing)
 		DTP_ADD(&firing->fg_counts->cn_arg_fault, failed);
 }
 
+DTP_INLINE int
+probe_fire(struct dtp_firing *firing)
+{
+	if (!dtp_begin(firing, 1U << DTP_RECORDING) || !dtp_wanted(firing))
+		return (0);
+	if (cfg.dc_nargs > 0)
+		operands_load(firing);
+	if (!dtp_passes(firing))
+		return (0);
+	return (dtp_store(firing));
+}
+
 #endif /* OPERAND_BPF_H */

@@ -62,12 +62,5 @@ on_alloc(void *ctx)
 		.fg_weight = alloc_weight(ctx),
 	};
 
-	if (firing.fg_weight == 0 || !dtp_begin(&firing, 1U << DTP_RECORDING) ||
-	    !dtp_wanted(&firing))
-		return (0);
-	if (cfg.dc_nargs > 0)
-		operands_load(&firing);
-	if (!dtp_passes(&firing))
-		return (0);
-	return (dtp_store(&firing));
+	return (firing.fg_weight == 0 ? 0 : probe_fire(&firing));
 }

@@ -24,11 +24,5 @@ on_uprobe(void *ctx)
 		.fg_weight = 1,
 	};
 
-	if (!dtp_begin(&firing, 1U << DTP_RECORDING) || !dtp_wanted(&firing))
-		return (0);
-	if (cfg.dc_nargs > 0)
-		operands_load(&firing);
-	if (!dtp_passes(&firing))
-		return (0);
-	return (dtp_store(&firing));
+	return (probe_fire(&firing));
 }

@@ -70,6 +70,17 @@ prof_event_free(struct prof_event *event)
 	free(event);
 }
 
+uint32_t
+prof_event_arg(const struct prof_event *event, const char *name)
+{
+	uint32_t n = 0;
+
+	while (n < event->ev_nargs &&
+	    strcmp(event->ev_args[n].ag_name, name) != 0)
+		n++;
+	return (n);
+}
+
 struct prof_hook *
 prof_event_add_hook(struct prof_event *event, int fd, uint64_t offset)
 {

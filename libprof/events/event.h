@@ -135,6 +135,8 @@ int	prof_events_add(struct prof_events *events, struct prof_event *event);
 /* One more; the descriptor stays the caller's.  NULL: errno. */
 struct prof_hook *prof_event_add_hook(struct prof_event *event, int fd,
 	    uint64_t offset);
+/* The number of an argument, or that of all if it has none of this name. */
+uint32_t prof_event_arg(const struct prof_event *event, const char *name);
 void	prof_events_free(struct prof_events *events);
 
 /* -------------------------------------------------------------- perf.c */

@@ -91,10 +91,9 @@ measure_add(const struct prof_measure *what, const struct filter_scope *scope,
 static uint32_t
 result_of(const struct prof_event *event)
 {
-	for (uint32_t n = 0; event->ev_is_call && n < event->ev_nargs; n++)
-		if (strcmp(event->ev_args[n].ag_name, "ret") == 0)
-			return (n + 1);
-	return (0);
+	const uint32_t n = prof_event_arg(event, "ret");
+
+	return (event->ev_is_call && n < event->ev_nargs ? n + 1 : 0);
 }
 
 static void

@@ -8,9 +8,10 @@
  * Links are followed within the root of the process alone, and not at all
  * for the file itself.  Opening has no effects: it is looked at first.
  *
- * And the dumps that a JIT maps to tell of them, jit-PID.dump: whose they are,
- * the mapping says.  A process that leaves both has its map believed.  A dump
- * is kept open while its process lives, and longer if samples met its code.
+ * Also the dumps of a JIT, jit-PID.dump, which it maps so that profilers find
+ * them: the mapping says whose they are.  Where a process leaves a map and a
+ * dump, the map is used.  A dump is kept open while its process lives, and
+ * longer if samples met its code.
  */
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -207,7 +208,7 @@ is_dump(const char *path)
 	return (length > 9 && strcmp(name + length - 5, ".dump") == 0);
 }
 
-/* The one of this file, which a process maps: mappings are told of again. */
+/* The one of this file, if it is there: a mapping may be reported twice. */
 static struct noted_dump *
 dump_find(struct prof_noted *noted, uint32_t pid, const struct stat *file)
 {

@@ -187,11 +187,8 @@ event_check(struct prof_session *session, const struct prof_event *event,
 		return (prof_cure(error, "filter when reading, e.g. dtprof "
 		    "report --filter EXPR"));
 	}
-	if (key == NULL)
+	if (key == NULL || prof_event_arg(event, key) < event->ev_nargs)
 		return (0);
-	for (uint32_t n = 0; n < event->ev_nargs; n++)
-		if (strcmp(event->ev_args[n].ag_name, key) == 0)
-			return (0);
 	prof_fail(error, PROF_E_EVENT_UNSUPPORTED, "%s has no argument '%s' "
 	    "to be the key of a span", event->ev_name, key);
 	/* Arguments by number are kept where an event names them. */

@@ -2,14 +2,14 @@
 /*
  * Allocations of memory: alloc[/interval=512K/].
  *
- * Where a program tells of some of its allocations itself, by the probes
- * otel_memory:alloc(pointer, bytes) and otel_memory:free(pointer), these are
- * recorded.  A command does, since it loads sys/preload/alloc.c before all
- * else; a process may.  Of any other process the functions of its allocator
- * are probed (functions.c), and it is not known what is freed.
+ * A program that samples its allocations itself has the probes
+ * otel_memory:alloc(pointer, bytes) and otel_memory:free(pointer), which are
+ * recorded.  A command has them, since it loads sys/preload/alloc.c first; a
+ * process may have them.  In any other process the functions of the allocator
+ * are probed (functions.c), and what is freed is not known.
  *
- * That makes an event for allocations, and one for what is freed, which only
- * tells what is still held.  Called through the table of providers.
+ * There is an event for allocations, and one for frees, which is only used to
+ * find what is still held.  Called through the table of providers.
  */
 #include <limits.h>
 #include <stdio.h>
@@ -108,7 +108,7 @@ preload_find(char path[PATH_MAX], struct prof_err *error)
 	return (prof_cure(error, "install dtprof again"));
 }
 
-/* Of the processes, one that tells of allocations; 1, or 0: none does. */
+/* The file of a process that has these probes; 1, or 0: none has them. */
 static int
 contract_find(struct prof_names *names, char path[PATH_MAX],
     struct prof_err *error)
@@ -217,7 +217,7 @@ contract_add(struct prof_names *names, const char *path,
 	return (args_name(event, error));
 }
 
-/* Does each process tell by this file, as the first that was found does? */
+/* Has each process the probes of this file, which was found in one? */
 static int
 contract_check(const struct prof_names *names, const char *path,
     struct prof_err *error)
@@ -234,7 +234,7 @@ contract_check(const struct prof_names *names, const char *path,
 		if (rv == 1 && strcmp(own, path) == 0)
 			continue;
 		prof_fail(error, PROF_E_EVENT_UNSUPPORTED, "alloc: not all of "
-		    "the processes tell of their allocations by %s", path);
+		    "the processes have the probes of %s", path);
 		return (prof_cure(error, "record them one at a time"));
 	}
 	return (0);

@@ -114,11 +114,8 @@ args_used(struct prof_event *event, const struct prof_proto *proto,
     const struct prof_spec *spec, struct prof_err *error)
 {
 	for (size_t i = 0; i < spec->sp_nused; i++) {
-		uint32_t n = 0;
+		const uint32_t n = prof_event_arg(event, spec->sp_used[i]);
 
-		while (n < event->ev_nargs && strcmp(
-		    event->ev_args[n].ag_name, spec->sp_used[i]) != 0)
-			n++;
 		if (n == DTP_MAX_ARGS)
 			return (prof_fail(error, PROF_E_LIMIT, "%s: too many "
 			    "arguments (at most %d)", event->ev_name,

@@ -264,11 +264,8 @@ args_used(struct prof_event *event, struct prof_hook *hook,
     struct prof_err *error)
 {
 	for (size_t i = 0; i < spec->sp_nused; i++) {
-		uint32_t n = 0;
+		const uint32_t n = prof_event_arg(event, spec->sp_used[i]);
 
-		while (n < event->ev_nargs && strcmp(
-		    event->ev_args[n].ag_name, spec->sp_used[i]) != 0)
-			n++;
 		if (n == DTP_MAX_ARGS)
 			return (refuse_many(event, error));
 		if (arg_place(event, hook, site, spec->sp_used[i], n,
