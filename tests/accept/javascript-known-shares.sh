@@ -17,26 +17,8 @@
 . "${SRC:=$PWD}/tests/lib.sh"
 need_root
 [ "$(uname -m)" = x86_64 ] || skip "frames of V8 are known on x86-64"
-: "${NODE:=node}" "${SEEDS:=200}" "${FIRST:=1}"
+: "${NODE:=node}"
 command -v "$NODE" >/dev/null || skip "no $NODE"
 tmpdir
-
-bad=
-seed=$FIRST
-while [ "$seed" -lt $((FIRST + SEEDS)) ]; do
-	"$DTPROF" record -q -o x.dtp -F 997 -- \
-	    "$NODE" "$SRC/tests/work/known.js" "$seed" program.js >known \
-	    2>record.err || fail "record: $(cat record.err)"
-	{
-		"$DTPROF" report --frames script --json x.dtp >report.json &&
-		    "$DTPROF" export --frames script -o x.folded x.dtp &&
-		    "$DTPROF" export --frames script --format pprof -o x.pb \
-		    x.dtp &&
-		    "$DTPROF" flamegraph --frames script -o x.html x.dtp
-	} >out 2>&1 || fail "an output: $(cat out)"
-	python3 "$SRC/tests/accept/known_shares.py" known "$SEEDS" ||
-	    bad="$bad $seed"
-	seed=$((seed + 1))
-done
-[ -z "$bad" ] || fail "seeds:$bad"
-ok "$SEEDS programs"
+. "$SRC/tests/accept/lib-known.sh"
+known_shares "$NODE" "$SRC/tests/work/known.js"

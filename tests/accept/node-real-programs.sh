@@ -88,11 +88,7 @@ run()
 	recorder=$!
 	case "$1" in
 	*server.js)
-		tries=0
-		until [ -s port ] || [ $tries = 200 ]; do
-			sleep 0.1
-			tries=$((tries + 1))
-		done
+		await "a port" test -s port
 		node load.js "$(cat port)" >load.err 2>&1
 		;;
 	esac

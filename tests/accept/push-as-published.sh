@@ -87,17 +87,9 @@ import collections, gzip, json, os, subprocess, sys
 sys.path[:0] = ["pb", os.environ["SRC"] + "/tests/interop"]
 from google.protobuf import json_format
 import profile_pb2, read_dtp
+from folded import folded
 from push.v1 import push_pb2
 from parca.profilestore.v1alpha1 import profilestore_pb2
-D = os.environ["DTPROF"]
-def folded(file, event, weight):
-    sums = collections.Counter()
-    for line in subprocess.run([D, "export", "-e", event, "--weight", weight,
-            file], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-            check=True).stdout.decode().splitlines():
-        stack, n = line.rsplit(" ", 1)
-        sums[stack] += int(n)
-    return sums
 log = [json.loads(line) for line in open("log")]
 assert len(log) == 4
 total = 0

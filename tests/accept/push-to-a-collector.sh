@@ -76,18 +76,11 @@ if ! python3 -m venv venv >pip.log 2>&1 ||
 	skip "no opentelemetry-proto: $(tail -1 pip.log)"
 fi
 cat >check.py <<'END'
-import collections, os, re, subprocess
+import collections, os, re, sys
+sys.path.insert(0, os.environ['SRC'] + '/tests/interop')
+from folded import folded
 from opentelemetry.proto.profiles.v1development import profiles_pb2
-D = os.environ['DTPROF']
 log = open('collector.log').read()
-def folded(file, event, weight):
-    sums = collections.Counter()
-    for line in subprocess.run([D, 'export', '-e', event, '--weight', weight,
-            file], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-            check=True).stdout.decode().splitlines():
-        stack, n = line.rsplit(' ', 1)
-        sums[stack] += int(n)
-    return sums
 shown = [int(n) for values in re.findall(r'Values: \[([^]]*)\]', log)
          for n in values.split()]
 total, samples = collections.Counter(), 0

@@ -15,26 +15,8 @@
 
 . "${SRC:=$PWD}/tests/lib.sh"
 need_root
-: "${PYTHON:=/usr/bin/python3}" "${SEEDS:=200}" "${FIRST:=1}"
+: "${PYTHON:=/usr/bin/python3}"
 [ -x "$PYTHON" ] || skip "no $PYTHON"
 tmpdir
-
-bad=
-seed=$FIRST
-while [ "$seed" -lt $((FIRST + SEEDS)) ]; do
-	"$DTPROF" record -q -o x.dtp -F 997 -- \
-	    "$PYTHON" "$SRC/tests/work/known.py" "$seed" program.py >known \
-	    2>record.err || fail "record: $(cat record.err)"
-	{
-		"$DTPROF" report --frames script --json x.dtp >report.json &&
-		    "$DTPROF" export --frames script -o x.folded x.dtp &&
-		    "$DTPROF" export --frames script --format pprof -o x.pb \
-		    x.dtp &&
-		    "$DTPROF" flamegraph --frames script -o x.html x.dtp
-	} >out 2>&1 || fail "an output: $(cat out)"
-	python3 "$SRC/tests/accept/known_shares.py" known "$SEEDS" ||
-	    bad="$bad $seed"
-	seed=$((seed + 1))
-done
-[ -z "$bad" ] || fail "seeds:$bad"
-ok "$SEEDS programs"
+. "$SRC/tests/accept/lib-known.sh"
+known_shares "$PYTHON" "$SRC/tests/work/known.py"

@@ -112,7 +112,11 @@ pusher=$!
 grep -q 'rows not sent' gone.out || fail "not counted: $(cat gone.out)"
 grep -q "free space on the server's disk" gone.out ||
 	fail "not said: $(cat gone.out)"
-sleep 2
+refused()
+{
+	[ "$(grep -ci 'space' ch/err)" -gt 1 ]
+}
+await "both are refused" refused
 rm ch/data/filler
 # Of small parts it keeps the old ones, too.
 mount -o remount,size=4g ch/data || skip "no larger tmpfs"
@@ -161,7 +165,12 @@ for n in $nets; do
 	eval "real$n=\$!"
 	kill_at_end $!
 done
-sleep 1
+all_begun()
+{
+	[ -s real1.dtp ] && [ -s real2.dtp ] && [ -s real3.dtp ] &&
+	    [ -s real4.dtp ] && [ -s real5.dtp ]
+}
+await "five recordings" all_begun
 ip link set "v$$-4" down
 ip link set "v$$-5" down
 all_done()
@@ -187,15 +196,7 @@ for n in $nets; do
 	    for e in j["accounting"] if e["event"] != "proc")')" = 0 ] ||
 	    fail "recorder $n lost samples"
 	"$DTPROF" script --json real$n.dtp 2>/dev/null
-done | python3 -c '
-import collections, json, sys
-n, weight = collections.Counter(), collections.Counter()
-for sample in map(json.loads, sys.stdin):
-    if sample["type"] == "sample":
-        n[sample["event"]] += 1
-        weight[sample["event"]] += sample["weight"]
-for event in sorted(n):
-    print(event, n[event], weight[event], sep="\t")' >want
+done | store_sums >want
 sql "SELECT event, sum(n), sum(n * weight) FROM samples WHERE $committed AND
     has(label_values, 'real') GROUP BY event ORDER BY event
     FORMAT TabSeparated" >got

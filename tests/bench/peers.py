@@ -22,6 +22,8 @@ import subprocess
 import sys
 import time
 
+import differing
+
 DTPROF = os.environ["DTPROF"]
 PEERS = os.environ["PEERS"]
 HZ = "997"
@@ -389,18 +391,7 @@ class Python(Daemon):
     """Python functions, 25 deep, of which each calls another one, and the
     time that they take while a recorder is attached to their process."""
 
-    PROGRAM = """
-import sys
-
-def leaf(a):
-    return sum(x * a % 7 for x in range(40))
-
-calls = [leaf]
-for n in range(200):
-    scope = {"inner": calls[-1]}
-    exec("def f%d(a):\\n    b = a + 1\\n    return inner(b) + a" % n, scope)
-    calls.append(leaf if n % 24 == 23 else scope["f%d" % n])
-tops = calls[23::24]
+    PROGRAM = "import sys" + differing.FUNCTIONS + """
 for line in sys.stdin:
     for n in range(int(line)):
         for top in tops:

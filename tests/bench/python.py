@@ -10,21 +10,15 @@ import struct
 import subprocess
 import time
 
+import differing
+
 DTPROF, PYTHON, B = (os.environ[x] for x in ("DTPROF", "PYTHON", "B"))
 WINDOW = 0.2
 
-TARGET = """
-import mmap, sys
+TARGET = differing.FUNCTIONS + """
+import mmap
 file = open("counter", "r+b")
 counter = mmap.mmap(file.fileno(), 8)
-def leaf(a):
-    return sum(x * a % 7 for x in range(40))
-calls = [leaf]
-for n in range(200):
-    scope = {"inner": calls[-1]}
-    exec("def f%d(a):\\n    b = a + 1\\n    return inner(b) + a" % n, scope)
-    calls.append(leaf if n % 24 == 23 else scope["f%d" % n])
-tops = calls[23::24]
 n = 0
 while True:
     for top in tops:

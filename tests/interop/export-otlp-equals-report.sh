@@ -23,17 +23,11 @@ cat >check.py <<'END'
 import collections, gzip, json, os, subprocess, sys
 sys.path.insert(0, os.environ['SRC'] + '/tests/interop')
 import otlp
+from folded import folded
 D = os.environ['DTPROF']
 def run(*args):
     return subprocess.run([D] + list(args), stdout=subprocess.PIPE,
                           stderr=subprocess.DEVNULL, check=True).stdout
-def folded(file, event, weight, *more):
-    sums = collections.Counter()
-    for line in run('export', '-e', event, '--weight', weight, *more,
-                    file).decode().splitlines():
-        stack, n = line.rsplit(' ', 1)
-        sums[stack] += int(n)
-    return sums
 def check(file, *more):
     data = otlp.decode(run('export', '--format', 'otlp', *more, file))
     otlp.check(data)

@@ -6,8 +6,23 @@
 #	store_start	starts it (again), waits; sets $port and $store
 #	store_kill	kill -9
 #	sql QUERY	asks it, database dtprof
+#	store_sums	what a table of samples has to add up to
 #
 # Include it after tests/lib.sh and tmpdir.
+
+# Of what dtprof script --json writes: samples and their weight, by event.
+store_sums()
+{
+	python3 -c '
+import collections, json, sys
+n, weight = collections.Counter(), collections.Counter()
+for sample in map(json.loads, sys.stdin):
+    if sample["type"] == "sample":
+        n[sample["event"]] += 1
+        weight[sample["event"]] += sample["weight"]
+for event in sorted(n):
+    print(event, n[event], weight[event], sep="\t")'
+}
 
 store_free_port()
 {

@@ -62,15 +62,7 @@ expect 0 "$DTPROF" push --timeout 100s "$proxy" live.dtp
 
 for file in live 1 2 3 4 5; do
 	"$DTPROF" script --json $file.dtp 2>/dev/null
-done | python3 -c '
-import collections, json, sys
-n, weight = collections.Counter(), collections.Counter()
-for sample in map(json.loads, sys.stdin):
-    if sample["type"] == "sample":
-        n[sample["event"]] += 1
-        weight[sample["event"]] += sample["weight"]
-for event in sorted(n):
-    print(event, n[event], weight[event], sep="\t")' >want
+done | store_sums >want
 committed='(recording, batch, attempt) IN (SELECT recording, batch,
     min(attempt) FROM accounts GROUP BY recording, batch)'
 sql "SELECT event, sum(n), sum(n * weight) FROM samples WHERE $committed

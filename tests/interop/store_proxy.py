@@ -8,8 +8,6 @@ then done it), the server is killed in the middle (RESTART is run), or the
 answer is 503 or late.  "faults" of /faults says how many of each.
 """
 import collections
-import http.client
-import http.server
 import json
 import os
 import random
@@ -19,6 +17,8 @@ import subprocess
 import sys
 import threading
 import time
+
+import store_http
 
 port, chance = int(sys.argv[1]), random.Random(int(sys.argv[2]))
 restart = sys.argv[3]
@@ -34,30 +34,12 @@ def half(head, body):
         time.sleep(0.05)
 
 
-class Handler(http.server.BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
-    def log_message(self, *_):
-        pass
-
-    def send(self, status, body):
-        self.send_response(status)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
+class Handler(store_http.Handler):
     def do_GET(self):
         self.send(200, json.dumps(faults).encode())
 
-    def forward(self, body):
-        server = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
-        headers = {k: v for k, v in self.headers.items() if k != "Host"}
-        server.request("POST", self.path, body, headers)
-        answer = server.getresponse()
-        return answer.status, answer.read()
-
     def do_POST(self):
-        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        body = self.body()
         with lock:
             kind = "pass"
             if chance.random() < 0.25:
@@ -78,13 +60,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
             if kind == "late":
                 time.sleep(0.3)
             if kind in ("pass", "late", "behind"):
-                status, answer = self.forward(body)
+                status, answer = store_http.forward(
+                    port, self.path, self.headers, body)
                 if kind != "behind":
                     self.send(status, answer)
 
 
-server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-server.daemon_threads = True
-server.handle_error = lambda *_: None
-print(server.server_address[1], flush=True)
-server.serve_forever()
+store_http.serve(Handler)

@@ -12,7 +12,6 @@
 /* SPDX-License-Identifier: ISC */
 #include "trials.h"
 
-#define FUNCTIONS	40
 #define RUNS		10	/* a side */
 #define SAMPLES		3000	/* in a run */
 
@@ -20,34 +19,9 @@
 struct world {
 	double	wo_noise;	/* of the speed of a whole run */
 	double	wo_drift;	/* from the first run to the last */
-	double	wo_grow[FUNCTIONS]; /* of the total, on the new side */
+	double	wo_grow[TRIAL_FUNCTIONS]; /* of the total, on the new side */
 	bool	wo_sequential;	/* all of the base, then all of the new */
 };
-
-static double
-poisson(double mean)
-{
-	const double limit = exp(-mean);
-	double n = 0, product = uniform();
-
-	if (mean > 50)
-		return (fmax(0, round(mean + sqrt(mean) * normal())));
-	for (; product > limit; n++)
-		product *= uniform();
-	return (n);
-}
-
-/* From 0.1 % to 8 %: as real profiles are. */
-static double
-weight_of(int f)
-{
-	static double sum;
-
-	if (sum == 0)
-		for (int i = 0; i < FUNCTIONS; i++)
-			sum += pow(0.9, i);
-	return (pow(0.9, f) / sum);
-}
 
 static void
 simulate_run(struct prof_comparison *cp, const struct world *world, long run,
@@ -58,8 +32,8 @@ simulate_run(struct prof_comparison *cp, const struct world *world, long run,
 	double wall = 0;
 	char name[32];
 
-	for (int f = 0; f < FUNCTIONS; f++) {
-		const double cost = weight_of(f) +
+	for (int f = 0; f < TRIAL_FUNCTIONS; f++) {
+		const double cost = trial_weight(f) +
 		    (side == 1 ? world->wo_grow[f] : 0);
 
 		wall += cost * speed;
@@ -94,7 +68,7 @@ trial(const struct world *world)
 	for (int i = 0; i < 2 * RUNS; i++)
 		simulate_run(cp, world, i, side[i]);
 	truth(prof_comparison_finish(cp) == 0, "finish");
-	truth(prof_comparison_nfunctions(cp) == FUNCTIONS,
+	truth(prof_comparison_nfunctions(cp) == TRIAL_FUNCTIONS,
 	    "functions are matched across builds");
 	return (cp);
 }

@@ -18,7 +18,6 @@
 #include "recording-lib.h"
 #include "recording/table.h"
 
-#define FUNCTIONS	40
 #define HOSTS		20
 #define WINDOWS		12
 #define SAMPLES		3000	/* of a usual host in a window */
@@ -39,30 +38,6 @@ struct world {
 	bool	wo_by_kind;	/* new runs on hosts of another kind */
 	bool	wo_is_written;	/* to recordings */
 };
-
-static double
-poisson(double mean)
-{
-	const double limit = exp(-mean);
-	double n = 0, product = uniform();
-
-	if (mean > 50)
-		return (fmax(0, round(mean + sqrt(mean) * normal())));
-	for (; product > limit; n++)
-		product *= uniform();
-	return (n);
-}
-
-static double
-weight_of(int f)
-{
-	static double sum;
-
-	if (sum == 0)
-		for (int i = 0; i < FUNCTIONS; i++)
-			sum += pow(0.9, i);
-	return (pow(0.9, f) / sum);
-}
 
 /* Student's t with 3 degrees of freedom. */
 static double
@@ -95,7 +70,7 @@ change_of(const struct world *world, int host)
 static double
 cost_of(const struct world *world, int f, int window, bool is_new)
 {
-	double cost = weight_of(f);
+	double cost = trial_weight(f);
 
 	/* Requests of two kinds: every other function is of one alone. */
 	if (world->wo_mix != 0 && window >= WINDOWS / 2)
@@ -113,7 +88,7 @@ simulate_window(struct prof_comparison *cp, const struct world *world,
 	    (is_new ? world->wo_traffic : 1);
 	char name[32];
 
-	for (int f = 0; f < FUNCTIONS; f++) {
+	for (int f = 0; f < TRIAL_FUNCTIONS; f++) {
 		const double cost = cost_of(world, f, window, is_new) *
 		    level * requests / 1000;
 
@@ -208,7 +183,7 @@ symbols_put(struct prof_writer *writer)
 	char name[32];
 
 	prof_table_pack(&body, &table);
-	for (unsigned f = 0; f < FUNCTIONS; f++) {
+	for (unsigned f = 0; f < TRIAL_FUNCTIONS; f++) {
 		snprintf(name, sizeof(name), "f%u", f);
 		prof_table_pack_function(&body, &table,
 		    &(struct prof_table_function){ .tf_address = f * SIZE,
@@ -272,7 +247,7 @@ recording_write(const char *path, const struct world *world, int host,
 		time_ns = 1000 + (uint64_t)w * WINDOW_S * NS_PER_S;
 		if (w == from)
 			mark_put(writer, PROF_R_START, time_ns);
-		for (int f = 0; f < FUNCTIONS; f++)
+		for (int f = 0; f < TRIAL_FUNCTIONS; f++)
 			samples_put(writer, 1, PROGRAM + (uint64_t)f * SIZE,
 			    poisson(cost_of(world, f, w, is_new) * 800 *
 			    level * drift[w]), &time_ns, stored);

@@ -41,6 +41,33 @@ normal(void)
 	return (sqrt(-2 * log(1 - uniform())) * cos(2 * M_PI * uniform()));
 }
 
+#define TRIAL_FUNCTIONS	40
+
+static inline double
+poisson(double mean)
+{
+	const double limit = exp(-mean);
+	double n = 0, product = uniform();
+
+	if (mean > 50)
+		return (fmax(0, round(mean + sqrt(mean) * normal())));
+	for (; product > limit; n++)
+		product *= uniform();
+	return (n);
+}
+
+/* From 0.1 % to 8 %: as real profiles are. */
+static inline double
+trial_weight(int f)
+{
+	static double sum;
+
+	if (sum == 0)
+		for (int i = 0; i < TRIAL_FUNCTIONS; i++)
+			sum += pow(0.9, i);
+	return (pow(0.9, f) / sum);
+}
+
 /*
  * Errors of so many trials at a rate of 5 in 100, and what chance adds: 31 of
  * 400, 450 of 8,000.
