@@ -46,10 +46,7 @@ struct prof_held {
 	struct block	*he_block;	/* by key; then those held, by time */
 	size_t		 he_n;
 	size_t		 he_cap;
-	struct prof_map	 he_by_pid;
-	uint32_t	*he_ended;
-	size_t		 he_npids;
-	size_t		 he_cap_pids;
+	struct span_pids he_pids;
 	struct prof_held_rest he_rest;
 	uint64_t	 he_last_ns;
 };
@@ -81,26 +78,13 @@ events_find(struct prof_held *held, struct prof_err *error)
 	    "use dtprof record --alloc -- COMMAND"));
 }
 
-/* How often this number of a process was given up; NULL: no memory. */
-static uint32_t *
-pid_ended(struct prof_held *held, uint32_t pid)
-{
-	bool is_new;
-	const uint32_t n = prof_map_find(&held->he_by_pid, pid, &is_new);
-
-	if (n == PROF_INTERN_FAILED || (is_new && prof_grow(
-	    (void **)&held->he_ended, &held->he_npids, &held->he_cap_pids,
-	    sizeof(*held->he_ended)) == NULL))
-		return (NULL);
-	return (&held->he_ended[n]);
-}
-
 /* 1: the block of an event is *block, 0: there is none, -1: no memory. */
 static int
 block_find(struct prof_held *held, const struct prof_record *record,
     struct block **block)
 {
-	const uint32_t *ended = pid_ended(held, record->pr_pid);
+	const uint32_t *ended = prof_span_pid_ended(&held->he_pids,
+	    record->pr_pid);
 	struct block_key key = { record->pr_args[0], record->pr_pid, 0 };
 	bool is_new = false;
 	uint32_t n;
@@ -164,7 +148,8 @@ record_take(struct prof_held *held, const struct prof_record *record)
 	if (record->pr_type != PROF_R_EXEC &&
 	    (record->pr_type != PROF_R_EXIT || !record->pr_group_dead))
 		return (0);
-	if ((ended = pid_ended(held, record->pr_pid)) == NULL)
+	ended = prof_span_pid_ended(&held->he_pids, record->pr_pid);
+	if (ended == NULL)
 		return (-1);
 	++*ended;
 	return (0);
@@ -299,8 +284,7 @@ prof_held_free(struct prof_held *held)
 	if (held == NULL)
 		return;
 	prof_dict_free(&held->he_by_key);
-	prof_map_free(&held->he_by_pid);
+	prof_span_pids_fini(&held->he_pids);
 	free(held->he_block);
-	free(held->he_ended);
 	free(held);
 }

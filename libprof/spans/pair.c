@@ -33,20 +33,6 @@ struct key_bytes {
 	uint32_t	kb_ended;	/* its generation */
 };
 
-/* How often this number of a process was given up; NULL: no memory. */
-static uint32_t *
-pid_ended(struct prof_spans *spans, uint32_t pid)
-{
-	bool is_new;
-	const uint32_t n = prof_map_find(&spans->ss_by_pid, pid, &is_new);
-
-	if (n == PROF_INTERN_FAILED || (is_new && prof_grow(
-	    (void **)&spans->ss_ended, &spans->ss_npids, &spans->ss_cap_pids,
-	    sizeof(*spans->ss_ended)) == NULL))
-		return (NULL);
-	return (&spans->ss_ended[n]);
-}
-
 /* The key of an event of a kind; -1: no memory. */
 static int
 key_of(struct prof_spans *spans, const struct span_kind *kind,
@@ -74,7 +60,8 @@ key_of(struct prof_spans *spans, const struct span_kind *kind,
 	if (kind->ks_scope == SPAN_MACHINE)
 		return (0);
 	key->kb_pid = record->pr_pid;
-	if ((ended = pid_ended(spans, record->pr_pid)) == NULL)
+	ended = prof_span_pid_ended(&spans->ss_pids, record->pr_pid);
+	if (ended == NULL)
 		return (-1);
 	key->kb_ended = *ended;
 	return (0);
@@ -279,7 +266,8 @@ life_take(struct prof_spans *spans, const struct prof_record *record)
 		return (-1);
 	if (record->pr_type != PROF_R_EXIT || !record->pr_group_dead)
 		return (0);
-	if ((ended = pid_ended(spans, record->pr_pid)) == NULL)
+	ended = prof_span_pid_ended(&spans->ss_pids, record->pr_pid);
+	if (ended == NULL)
 		return (-1);
 	++*ended;
 	return (0);

@@ -246,8 +246,7 @@ prof_spans_free(struct prof_spans *spans)
 		free(kind->ks_place);
 	}
 	free(spans->ss_kind);
-	free(spans->ss_ended);
-	prof_map_free(&spans->ss_by_pid);
+	prof_span_pids_fini(&spans->ss_pids);
 	prof_dict_free(&spans->ss_texts);
 	free(spans);
 }

@@ -4,6 +4,7 @@
  *
  *	spans.c		what the recording defines; its spans, their quantiles
  *	gaps.c		when events were lost
+ *	pids.c		which process had a number then
  *	pair.c		from events in order of time to spans
  *	place.c		in which span a thread was at a time
  *
@@ -41,6 +42,14 @@ struct span_gaps {
 	struct span_gap	*gs_gap;	/* in order, none touches another */
 	size_t		 gs_n;
 	size_t		 gs_cap;
+};
+
+/* How often numbers of processes were given up. */
+struct span_pids {
+	struct prof_map	 sp_by_pid;
+	uint32_t	*sp_ended;
+	size_t		 sp_n;
+	size_t		 sp_cap;
 };
 
 /* The spans of a key that have begun, the innermost first. */
@@ -100,11 +109,7 @@ struct prof_spans {
 	struct span_kind *ss_kind;
 	size_t		 ss_nkinds;
 	size_t		 ss_nevents;
-	/* How often a process's number was given up, see pair.c. */
-	struct prof_map	 ss_by_pid;
-	uint32_t	*ss_ended;
-	size_t		 ss_npids;
-	size_t		 ss_cap_pids;
+	struct span_pids ss_pids;
 	/* Texts that are keys. */
 	struct prof_dict ss_texts;
 	uint64_t	 ss_last_ns;	/* of the last record */
@@ -129,5 +134,11 @@ void	prof_span_pairs_fini(struct span_pairs *pairs);
 
 /* Once all spans are there, in their order; -1: no memory. */
 int	prof_span_places_make(struct span_kind *kind);
+
+/* ------------------------------------------------------------- pids.c */
+
+/* Of a number; NULL: no memory. */
+uint32_t *prof_span_pid_ended(struct span_pids *pids, uint32_t pid);
+void	prof_span_pids_fini(struct span_pids *pids);
 
 #endif /* PROF_SPANS_IMPL_H */
