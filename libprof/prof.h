@@ -12,7 +12,8 @@
  * and cure in its handle.
  *
  * Whoever includes libprof includes this; what is asked of recordings is in
- * prof_recording.h, and what changed between runs in prof_compare.h.
+ * prof_recording.h, what is made of them in prof_profile.h, and what changed
+ * between runs in prof_compare.h.
  *
  * A pointer handed out is borrowed from its handle until the call named at
  * the prototype; "owned" is said where the caller frees it.
@@ -184,7 +185,11 @@ int prof_session_add_counter(struct prof_session *session, const char *spec);
  * are recorded without stacks, unless they were added already.
  */
 int prof_session_add_span(struct prof_session *session, const char *spec);
-/* Create everything, disabled; all or nothing.  Starts the command, held. */
+/*
+ * Create everything, disabled, or nothing.  Functions of a pattern that the
+ * kernel refuses to probe are left out, and a note says so.  Starts the
+ * command, which waits before its exec.
+ */
 int prof_session_arm(struct prof_session *session);
 int prof_session_start(struct prof_session *session);
 /*
@@ -276,6 +281,7 @@ int prof_check_run_sized(size_t n, struct prof_check *check, size_t size);
 	prof_check_run_sized(n, check, sizeof(*(check)))
 
 #include "prof_recording.h"
+#include "prof_profile.h"
 #include "prof_compare.h"
 
 /* ----------------------------------------------------------- counting */

@@ -188,15 +188,23 @@ void prof_difference_free(struct prof_difference *difference);
  * Where the spans of side 1 of a recording take longer than those of side 0:
  * the time of a span by function.  The unit is the span, and parts add up to
  * the difference.  Spans are chosen by how long they take, so whatever varies
- * differs; a function takes more only where its share of the running time of
- * side 1 exceeds its share of side 0.  That is tested in windows of time, in
+ * differs, what varies most, most.  Parts that vary independently and alike,
+ * log-normal, exponential, gamma or Pareto, have up to 2.3 times their share of
+ * short spans in long ones, where one is most of both; so a function takes more
+ * only where its share of the running time of side 1 exceeds PROF_SPAN_VARIES
+ * times its share of side 0.  That is tested in windows of time, in
  * which spans of both sides began, by the orders of the sides in them.
  */
 #define PROF_MIN_WINDOWS	10	/* fewer allow no test */
+#define PROF_SPAN_VARIES	3	/* times its share */
 
 enum prof_span_state {
-	PROF_SPAN_RUNNING,	/* as samples tell */
-	PROF_SPAN_REST		/* what no sample stands for: one row */
+	PROF_SPAN_RUNNING,	/* of a function, as samples tell */
+	PROF_SPAN_REST,		/* what is neither, or not known: one row */
+	PROF_SPAN_NOT_RUNNING,	/* as the kernel summed it: one row */
+	/* Off-CPU samples, which are not in the row NOT_RUNNING then. */
+	PROF_SPAN_BLOCKED,	/* in a function */
+	PROF_SPAN_RUNNABLE	/* one row */
 };
 
 struct prof_span_difference_options {
@@ -210,17 +218,17 @@ struct prof_span_difference_options {
 
 /* NaN where there is nothing to say.  Borrowed until free. */
 struct prof_span_row {
-	const char	*sr_name;	/* of a function; "": REST */
+	const char	*sr_name;	/* of a function; "": of none */
 	const char	*sr_module;
 	enum prof_span_state sr_state;
 	int		 sr_is_tested;
-	int		 sr_is_more;	/* than its share of side 0 explains */
+	int		 sr_is_more;	/* than times its share of side 0 */
 	double		 sr_mean_ns[2];	/* of a span */
 	double		 sr_change_ns;
 	double		 sr_ci95_ns[2];	/* simultaneous, of all tested rows */
 	double		 sr_part;	/* of the difference; adds up to 1 */
-	double		 sr_share[2];	/* of sampled time; REST: of all */
-	double		 sr_p;		/* of the difference of shares */
+	double		 sr_share[2];	/* of running time; others: of all */
+	double		 sr_p;		/* of what exceeds times the share */
 	double		 sr_p_adjusted;	/* for all tested rows */
 };
 
@@ -236,6 +244,7 @@ struct prof_span_sides {
 	size_t		 sv_windows;
 	size_t		 sv_both;	/* with spans of both sides */
 	int		 sv_is_tested;
+	int		 sv_has_times;	/* there is NOT_RUNNING */
 	/* Chosen, but not looked at: */
 	size_t		 sv_mixed;	/* in others, or ended elsewhere */
 	size_t		 sv_alone;	/* in windows without the other side */

@@ -102,6 +102,27 @@ dtp_current(void)
 	return ((const struct task_struct *)bpf_get_current_task_btf());
 }
 
+/* Which of its turns on a CPU a thread has; 0: this kernel does not count. */
+DTP_INLINE __u64
+dtp_task_turn(__u64 word)
+{
+	const struct task_struct *task = (void *)(unsigned long)word;
+	unsigned long turn = 0;
+
+	if (bpf_core_field_exists(task->sched_info.pcount))
+		DTP_READ(&turn, &task->sched_info.pcount);
+	return (turn);
+}
+
+/* Is it runnable?  A blocked task may stay queued for a while. */
+DTP_INLINE int
+dtp_task_is_queued(const struct task_struct *task)
+{
+	return (task->on_rq != 0 &&
+	    !(bpf_core_field_exists(task->se.sched_delayed) &&
+	    task->se.sched_delayed));
+}
+
 /*
  * The registers of a system call, as the kernel hands them to its tracepoints
  * with a type (tp_btf): like the task, they are read directly.
@@ -168,6 +189,17 @@ dtp_call_is_compat(const struct task_struct *task)
 {
 	return ((task->thread_info.flags >> 22 & 1) != 0);
 }
+#endif
+
+/*
+ * Whose stack is walked: the current task's, unless a program looks at others
+ * (other.bpf.h).
+ */
+#ifdef DTP_OTHER_TASK
+#include "other.bpf.h"
+#else
+#define dtp_read_user		bpf_probe_read_user
+#define dtp_walked_mm()		(dtp_current()->mm)
 #endif
 
 #endif /* COMPAT_BPF_H */

@@ -15,6 +15,9 @@
 struct thread_info {
 	unsigned long	flags;		/* arm64: TIF_32BIT */
 	__u32		status;		/* x86: TS_COMPAT */
+	struct {
+		__u32	count;
+	} preempt;			/* arm64 */
 } DTP_CORE;
 
 struct signal_struct {
@@ -25,6 +28,8 @@ struct signal_struct {
 
 struct sched_info {
 	unsigned long	pcount;		/* turns on CPUs */
+	unsigned long long last_arrival; /* on a CPU */
+	unsigned long long last_queued;
 } DTP_CORE;
 
 struct cred {
@@ -50,6 +55,17 @@ struct maple_arange_64 {
 struct mm_struct {
 	struct maple_tree mm_mt;	/* its mappings */
 	unsigned long	end_code;	/* 0: no program has been loaded yet */
+	unsigned long	start_stack;
+} DTP_CORE;
+
+struct thread_struct {
+#if defined(__TARGET_ARCH_x86)
+	unsigned long	fsbase;		/* thread-local storage */
+#else
+	struct {
+		unsigned long	tp_value;
+	} uw;
+#endif
 } DTP_CORE;
 
 struct super_block {
@@ -114,10 +130,34 @@ struct pid {
 	struct upid	numbers[1];	/* by level */
 } DTP_CORE;
 
+struct cfs_rq {
+	void	*rq;			/* of the CPU, with all its classes */
+} DTP_CORE;
+
+struct sched_entity {
+	struct cfs_rq	*cfs_rq;
+	unsigned char	sched_delayed;	/* from Linux 6.12 on */
+} DTP_CORE;
+
+struct uprobe_task {			/* state of a task in a probe */
+	void		*active_uprobe;	/* whose instruction it executes */
+	unsigned long	vaddr;		/* address of the instruction */
+	unsigned long	xol_vaddr;	/* address of the executed copy */
+	void		*auprobe;	/* running programs; Linux 6.12 on */
+} DTP_CORE;
+
 struct task_struct {
 	struct thread_info	thread_info;
+	unsigned int		__state;
+	unsigned int		on_cpu;		/* one byte from Linux 7 on */
+	unsigned int		on_rq;		/* one byte from Linux 7 on */
+	struct sched_entity	se;
+	int			exit_state;
+	unsigned long		nvcsw;	/* switches, by its will or not */
+	unsigned long		nivcsw;
 	struct sched_info	sched_info;
 	unsigned int		flags;	/* PF_KTHREAD */
+	unsigned int		frozen:1; /* by its cgroup; also in vfork */
 	int			pid;	/* what user space calls a tid */
 	int			tgid;
 	__u64			start_time;
@@ -129,6 +169,12 @@ struct task_struct {
 	struct task_struct	*group_leader;
 	const struct cred	*cred;
 	struct mm_struct	*mm;	/* NULL: none, or no more */
+	struct uprobe_task	*utask;	/* NULL: no probe was hit yet */
+	struct thread_struct	thread;
+} DTP_CORE;
+
+struct pcpu_hot {			/* x86, Linux 6.2 to 6.14 */
+	int	preempt_count;
 } DTP_CORE;
 
 struct linux_binprm {

@@ -20,6 +20,10 @@ struct dtp_args {
 	__u64	 ag_value[DTP_MAX_ARGS];
 	__u64	 ag_duration_ns; /* of a system call; 0: not known */
 	__u64	 ag_texts;	/* as DTP_F_TEXTS */
+#ifdef DTP_ABOUT_NEXT
+	__u64	 ag_uid_gid;	/* of a thread that is not current */
+	char	 ag_comm[DTP_COMM_LEN];
+#endif
 };
 
 /* A call of the thread at hand, from its entry to its return. */
@@ -49,6 +53,9 @@ struct dtp_firing {
 	__u32	 fg_self;	/* the recorder's thread group */
 	__u32	 fg_pid;
 	__u32	 fg_tid;
+#ifdef DTP_OTHER_TASK
+	__u32	 fg_flags;	/* more DTP_R_* */
+#endif
 };
 
 /*
@@ -200,6 +207,30 @@ dtp_texts_equal(const struct dtp_firing *firing)
 	return (equal);
 }
 
+/* Owner and name of the thread that the event is about. */
+DTP_INLINE __u64
+dtp_uid_gid(const struct dtp_args *args)
+{
+#ifdef DTP_ABOUT_NEXT
+	return (args == NULL ? 0 : args->ag_uid_gid);
+#else
+	(void)args;
+	return (bpf_get_current_uid_gid());
+#endif
+}
+
+DTP_INLINE void
+dtp_comm_get(void *to, const struct dtp_args *args)
+{
+#ifdef DTP_ABOUT_NEXT
+	if (args != NULL)
+		__builtin_memcpy(to, args->ag_comm, DTP_COMM_LEN);
+#else
+	(void)args;
+	bpf_get_current_comm(to, DTP_COMM_LEN);
+#endif
+}
+
 /*
  * Does the expression hold?  Finds out no more than it asks for.  Apart also
  * because the stack is short, and facts are of no use behind it.
@@ -217,12 +248,12 @@ dtp_expression_holds(__u32 pid, __u32 tid, __u32 cpu, __u32 kernel,
 	facts.fa_field[DTP_F_CPU] = cpu;
 	facts.fa_field[DTP_F_KERNEL] = kernel;
 	if (asked & (1U << DTP_F_UID | 1U << DTP_F_GID)) {
-		id = bpf_get_current_uid_gid();
+		id = dtp_uid_gid(args);
 		facts.fa_field[DTP_F_UID] = (__u32)id;
 		facts.fa_field[DTP_F_GID] = id >> 32;
 	}
 	if (asked & 1U << DTP_F_COMM)
-		bpf_get_current_comm(facts.fa_comm, sizeof(facts.fa_comm));
+		dtp_comm_get(facts.fa_comm, args);
 	for (int i = 0; args != NULL && i < DTP_MAX_ARGS; i++)
 		if (asked >> (DTP_F_ARG0 + i) & 1)
 			facts.fa_field[DTP_F_ARG0 + i] = args->ag_value[i];

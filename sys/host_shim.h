@@ -65,6 +65,7 @@ __u64	 bpf_ktime_get_ns(void);
 __u32	 bpf_get_smp_processor_id(void);
 __u64	 bpf_get_current_task(void);
 void	*bpf_get_current_task_btf(void);
+long	 bpf_task_pt_regs(void *);
 long	 bpf_get_current_comm(void *, __u32);
 __u64	 bpf_get_current_uid_gid(void);
 __u64	 bpf_get_current_ancestor_cgroup_id(int);

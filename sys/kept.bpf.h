@@ -70,21 +70,44 @@ dtp_kept_whose(struct dtp_unwind *uw, const struct dtp_chain *chain)
 DTP_INLINE __u64
 dtp_kept_place(struct dtp_unwind *uw)
 {
-	if (bpf_probe_read_user(uw->uw_text, 8 * DTP_KEPT_CODE,
+	if (dtp_read_user(uw->uw_text, 8 * DTP_KEPT_CODE,
 	    (void *)(uw->uw_pc - DTP_KEPT_BEFORE)) != 0)
 		return (0);
 	return ((__u64)dtp_kept_stamp(uw->uw_text));
 }
 
 /*
+ * The function of a frame, with the words of what it was made from in uw_code;
+ * 0: the frame is none.
+ */
+DTP_INLINE __u64
+dtp_kept_function(struct dtp_unwind *uw, const struct dtp_chain *chain)
+{
+	__u64 object = dtp_kept_load(uw, chain->ch_kept_object);
+
+	if ((object & 3) != 1 || (dtp_kept_load(uw, chain->ch_kept_tag) & 3) !=
+	    1)
+		return (0);
+	object = dtp_chain_load(object - 1 + chain->ch_kept_step);
+	if ((object & 3) != 1 || object >> 47 != 0 || dtp_read_user(
+	    uw->uw_code, 8 * DTP_KEPT_WORDS, (void *)(object + 7)) != 0)
+		return (0);
+	return (object);
+}
+
+/*
  * Keep the frame that the walk is at, if it is one; is_bare: its code lies in
  * no file.  It is the last of uw_frame.
+ *
+ * While the stack pointer is above the function, the frame is being made or
+ * left, and the word there may be an earlier call's: the function is not known,
+ * and nothing but 0 is kept.
  */
 DTP_APART int
 dtp_kept_take(struct dtp_unwind *uw, __u32 is_bare)
 {
 	const struct dtp_chain *chain;
-	__u64 code, at, object, identity, pc = 0;
+	__u64 code, at, object = 0, identity = 0, pc = 0;
 	__u32 number;
 
 	if (uw == NULL)
@@ -97,20 +120,21 @@ dtp_kept_take(struct dtp_unwind *uw, __u32 is_bare)
 	/* The lowest word first: what is above will be in the copy. */
 	at = dtp_kept_load(uw, chain->ch_kept_at);
 	code = dtp_kept_load(uw, chain->ch_kept_code);
-	object = dtp_kept_load(uw, chain->ch_kept_object);
-	if ((object & 3) != 1 || (dtp_kept_load(uw, chain->ch_kept_tag) & 3) !=
-	    1)
-		return (0);
-	object = dtp_chain_load(object - 1 + chain->ch_kept_step);
-	if ((object & 3) != 1 || object >> 47 != 0 || bpf_probe_read_user(
-	    uw->uw_code, 8 * DTP_KEPT_WORDS, (void *)(object + 7)) != 0)
-		return (0);
-	identity = dtp_kept_whose(uw, chain);
-	if (is_bare) {
-		pc = uw->uw_pc | (uw->uw_is_return ? 0 : 1ULL << 47);
-		at = dtp_kept_place(uw) << DTP_W_STAMP_SHIFT;
-	} else
-		at = dtp_kept_instruction(uw, chain, code, at);
+	if (uw->uw_fp - uw->uw_sp < chain->ch_kept_object) {
+		if (!is_bare)
+			return (0);
+		at = 0;
+	} else {
+		object = dtp_kept_function(uw, chain);
+		if (object == 0)
+			return (0);
+		identity = dtp_kept_whose(uw, chain);
+		if (is_bare) {
+			pc = uw->uw_pc | (uw->uw_is_return ? 0 : 1ULL << 47);
+			at = dtp_kept_place(uw) << DTP_W_STAMP_SHIFT;
+		} else
+			at = dtp_kept_instruction(uw, chain, code, at);
+	}
 	if (dtp_script_add(uw, chain->ch_head | at, object | pc >> 32 << 48,
 	    identity << 32 | (__u32)pc) == 0)
 		(void)dtp_script_boundary(uw, DTP_W_INTERPRETER, uw->uw_n);

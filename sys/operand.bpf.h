@@ -36,7 +36,7 @@ static __attribute__((noinline)) __u64
 operand_read(const void *ctx, const struct dtp_operand *operand,
     __u64 *failed)
 {
-	__u64 value = operand->op_number, address;
+	__u64 value = operand->op_number, address, wanted;
 	__u64 size = operand->op_size, shift;
 
 	if (operand->op_base != DTP_NO_REGISTER)
@@ -47,13 +47,23 @@ operand_read(const void *ctx, const struct dtp_operand *operand,
 	if (size > sizeof(value))
 		size = sizeof(value);
 	barrier_var(size);
-	if (operand->op_is_memory) {
-		address = value;
+	for (__u32 i = 0; i < DTP_MAX_DEREF; i++) {
+		if (i >= operand->op_nloads)
+			break;
+		address = value + operand->op_off[i];
 		value = 0;
-		if (bpf_probe_read_user(&value, size,
-		    (const void *)(unsigned long)address) != 0)
+		wanted = i + 1 == operand->op_nloads &&
+		    operand->op_after == 0 ? size : sizeof(value);
+		if (wanted > sizeof(value))
+			wanted = sizeof(value);
+		barrier_var(wanted);
+		if (bpf_probe_read_user(&value, wanted,
+		    (const void *)(unsigned long)address) != 0) {
 			*failed += 1;
+			return (0);
+		}
 	}
+	value += operand->op_after;
 	shift = (64 - size * 8) & 63;
 	value <<= shift;
 	return (operand->op_signed ? (__u64)((__s64)value >> shift) :
@@ -84,6 +94,7 @@ probe_fire(struct dtp_firing *firing)
 {
 	if (!dtp_begin(firing, 1U << DTP_RECORDING) || !dtp_wanted(firing))
 		return (0);
+	dtp_trap_note(firing->fg_stream, firing->fg_ctx);
 	if (cfg.dc_nargs > 0)
 		operands_load(firing);
 	if (!dtp_passes(firing))

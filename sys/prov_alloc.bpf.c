@@ -13,6 +13,7 @@
  * What is not chosen has not fired.
  */
 #include "operand.bpf.h"
+#include "task_stack.bpf.h"
 
 /* More than any address space has: it will fail. */
 #define ALLOC_MAX	(1ULL << 47)
@@ -59,8 +60,9 @@ on_alloc(void *ctx)
 	struct dtp_firing firing = {
 		.fg_ctx = ctx,
 		.fg_args = &args,
-		.fg_weight = alloc_weight(ctx),
 	};
 
+	dtp_use_task_stack(ctx);
+	firing.fg_weight = alloc_weight(ctx);
 	return (firing.fg_weight == 0 ? 0 : probe_fire(&firing));
 }

@@ -26,7 +26,7 @@ DTP_INLINE int
 dtp_ran_on(struct dtp_firing *firing, __u64 stands_for)
 {
 	struct dtp_counts *counted = firing->fg_counts;
-	__u64 task = bpf_get_current_task(), turn = dtp_values_turn(task);
+	__u64 task = bpf_get_current_task(), turn = dtp_task_turn(task);
 	__u64 in_ns = DTP_LOAD(&firing->fg_stream->ss_in_ns);
 	__u64 begun_ns = dtp_begun_ns(), now_ns = bpf_ktime_get_ns(), times;
 	int ran_on;

@@ -9,9 +9,11 @@
  * somewhere else at each of them: which place it is, the cookie tells.
  *
  * The program cannot migrate but may be preempted, and another task may then
- * be in it on the same CPU: all that it writes has a slot of its own.
+ * run it on the same CPU.  So all that it writes has a slot of its own, and its
+ * variables are on the stack of the task.
  */
 #include "operand.bpf.h"
+#include "task_stack.bpf.h"
 
 SEC("uprobe")
 int
@@ -24,5 +26,6 @@ on_uprobe(void *ctx)
 		.fg_weight = 1,
 	};
 
+	dtp_use_task_stack(ctx);
 	return (probe_fire(&firing));
 }

@@ -11,6 +11,7 @@
 #define SAMPLE_BPF_H
 
 #include "chain.bpf.h"
+#include "clock.bpf.h"
 #include "filter.bpf.h"
 #include "group.bpf.h"
 #include "snapshot.bpf.h"
@@ -58,11 +59,8 @@ _Static_assert(DTP_KBYTES == 0x3f8 && DTP_UBYTES == 0x1ff8 &&
  * such stack: user code was interrupted.
  */
 DTP_INLINE void
-dtp_walk_kernel(struct dtp_walk *walk, void *ctx, __u64 skip)
+dtp_walked_kernel(struct dtp_walk *walk, long bytes)
 {
-	long bytes = bpf_get_stack(ctx, walk->wk_scratch->sc_kernel,
-	    DTP_KBYTES, skip);
-
 	if (bytes < 0) {
 		walk->wk_kstatus = DTP_S_FAULT;
 		return;
@@ -77,12 +75,11 @@ dtp_walk_kernel(struct dtp_walk *walk, void *ctx, __u64 skip)
 }
 
 DTP_INLINE void
-dtp_walk_user(struct dtp_walk *walk, struct dtp_firing *firing)
+dtp_walked_user(struct dtp_walk *walk)
 {
-	struct dtp_unwind *uw = &walk->wk_scratch->sc_unwind;
+	const struct dtp_unwind *uw = &walk->wk_scratch->sc_unwind;
 	__u64 n, is_deep;
 
-	dtp_uw_walk(uw, firing->fg_pid);
 	walk->wk_ustatus = uw->uw_status;
 	/* Without branches, each of which the verifier follows to the end. */
 	n = uw->uw_n;
@@ -92,6 +89,22 @@ dtp_walk_user(struct dtp_walk *walk, struct dtp_firing *firing)
 	    DTP_UBYTES;
 	walk->wk_turned = (DTP_INNER_UFRAMES + ((n - DTP_INNER_UFRAMES) &
 	    (DTP_OUTER_UFRAMES - 1))) & is_deep;
+}
+
+DTP_INLINE void
+dtp_walk_kernel(struct dtp_walk *walk, void *ctx, __u64 skip)
+{
+	dtp_walked_kernel(walk, bpf_get_stack(ctx,
+	    walk->wk_scratch->sc_kernel, DTP_KBYTES, skip));
+}
+
+DTP_INLINE void
+dtp_walk_user(struct dtp_walk *walk, struct dtp_firing *firing)
+{
+	struct dtp_unwind *uw = &walk->wk_scratch->sc_unwind;
+
+	dtp_uw_walk(uw, firing->fg_pid);
+	dtp_walked_user(walk);
 	if (uw->uw_chain != 0 && !uw->uw_keeps)
 		dtp_chain_walk(uw);
 }
@@ -141,6 +154,9 @@ dtp_put_script(struct dtp_walk *walk, struct dtp_rec *record, __u8 *to)
 	struct dtp_script *script = (struct dtp_script *)to;
 	__u64 bytes = dtp_script_bytes(walk);
 
+	if (walk->wk_scratch != NULL)
+		record->dr_flags |= walk->wk_scratch->sc_unwind.uw_chain <<
+		    DTP_R_CHAIN_SHIFT;
 	if (bytes == 0)
 		return;
 	record->dr_flags |= DTP_R_SCRIPT;
@@ -284,6 +300,8 @@ dtp_fixed_size(void)
 	if (cfg.dc_parts & DTP_P_VALUES)
 		size += offsetof(struct dtp_values, vl_value) +
 		    cfg.dc_nvalues * sizeof(__u64);
+	if (cfg.dc_parts & DTP_P_CLOCK)
+		size += sizeof(struct dtp_times);
 	if (cfg.dc_parts & DTP_P_STACKS)
 		size += sizeof(struct dtp_stack);
 	return (size);
@@ -312,6 +330,9 @@ dtp_put_sample(struct dtp_writer *writer, struct dtp_firing *firing,
 	dtp_put_header(writer, to, size, DTP_T_SAMPLE);
 	if (firing->fg_kernel)
 		record->dr_flags |= DTP_R_KERNEL;
+#ifdef DTP_OTHER_TASK
+	record->dr_flags |= firing->fg_flags;
+#endif
 	record->dr_pid = firing->fg_pid;
 	record->dr_tid = firing->fg_tid;
 	if (cfg.dc_parts & DTP_P_WEIGHT) {
@@ -327,14 +348,22 @@ dtp_put_sample(struct dtp_writer *writer, struct dtp_firing *firing,
 	if (cfg.dc_parts & DTP_P_TEXTS)
 		at += dtp_put_texts(firing, to + at);
 	if (cfg.dc_parts & DTP_P_COMM) {
-		bpf_get_current_comm(to + at, DTP_COMM_LEN);
+		dtp_comm_get(to + at, firing->fg_args);
 		at += DTP_COMM_LEN;
 	}
+	/* The clocks of the current thread. */
+#ifndef DTP_ABOUT_NEXT
 	if (cfg.dc_parts & DTP_P_VALUES) {
 		dtp_values_put((struct dtp_values *)(to + at), firing->fg_cpu);
 		at += offsetof(struct dtp_values, vl_value) +
 		    cfg.dc_nvalues * sizeof(__u64);
 	}
+	if (cfg.dc_parts & DTP_P_CLOCK) {
+		dtp_clock_put((struct dtp_times *)(to + at), firing->fg_tid,
+		    writer->wr_time_ns);
+		at += sizeof(struct dtp_times);
+	}
+#endif
 	if (cfg.dc_parts & DTP_P_STACKS)
 		dtp_put_stacks(walk, writer, to + at);
 	if (cfg.dc_parts & DTP_P_USTACK)
@@ -364,6 +393,27 @@ dtp_linger(void)
 #endif
 }
 
+/* After the walk; the caller has entered the stream.  1: it is stored. */
+DTP_INLINE int
+dtp_write_sample(struct dtp_writer *writer, struct dtp_firing *firing,
+    struct dtp_walk *walk)
+{
+	__u32 size = dtp_fixed_size() + dtp_texts_size(firing) +
+	    (walk->wk_kernel & DTP_KBYTES) + (walk->wk_user & DTP_UBYTES) +
+	    dtp_script_size(walk);
+	__u8 *to = dtp_reserve(writer, size);
+
+	if (to == NULL)
+		return (0);
+	dtp_put_sample(writer, firing, walk, to, size);
+	dtp_stored(writer);
+#ifndef DTP_ABOUT_NEXT
+	if ((cfg.dc_parts & DTP_P_USTACK) && walk->wk_scratch != NULL)
+		dtp_snap(walk->wk_scratch, writer, firing);
+#endif
+	return (1);
+}
+
 /* Store a sample, or count why not. */
 DTP_INLINE int
 dtp_store_sample(struct dtp_firing *firing)
@@ -374,24 +424,15 @@ dtp_store_sample(struct dtp_firing *firing)
 		.wr_cpu = firing->fg_cpu,
 	};
 	struct dtp_walk walk = { 0 };
-	__u32 size;
-	__u8 *to;
 
+	if (cfg.dc_parts & DTP_P_CLOCK)
+		dtp_clock_make(firing->fg_tid);
 	if (!cfg.dc_may_wait)
 		dtp_enter(&writer);
 	dtp_walk_begin(&walk, &writer, firing);
 	if (cfg.dc_may_wait)
 		dtp_enter(&writer);
-	size = dtp_fixed_size() + dtp_texts_size(firing) +
-	    (walk.wk_kernel & DTP_KBYTES) + (walk.wk_user & DTP_UBYTES) +
-	    dtp_script_size(&walk);
-	to = dtp_reserve(&writer, size);
-	if (to != NULL) {
-		dtp_put_sample(&writer, firing, &walk, to, size);
-		dtp_stored(&writer);
-		if ((cfg.dc_parts & DTP_P_USTACK) && walk.wk_scratch != NULL)
-			dtp_snap(walk.wk_scratch, &writer, firing);
-	}
+	(void)dtp_write_sample(&writer, firing, &walk);
 	dtp_walk_end(&walk, &writer);
 	dtp_linger();
 	dtp_leave(&writer);

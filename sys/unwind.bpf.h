@@ -16,6 +16,7 @@
 #define UNWIND_BPF_H
 
 #include "kept.bpf.h"
+#include "trap.bpf.h"
 #include "unwind_step.bpf.h"
 #include "unwind_vma.bpf.h"
 
@@ -29,19 +30,6 @@ dtp_uw_slab_of(__u32 slab)
 
 	return (inner == NULL ? NULL : bpf_map_lookup_elem(inner, &zero));
 }
-
-/*
- * Searches without branches: which half goes on is a mask, so to the
- * verifier every step looks the same.
- */
-#define DTP_UW_STEP(pos, n, key, value) do {				\
-	__u64 half_ = (n) >> 1;						\
-	__s64 gt_ = ((__s64)(key) - (__s64)(value)) >> 63;		\
-	(pos) += (half_ + 1) & ~gt_;					\
-	(n) = (half_ & gt_) | (((n) - half_ - 1) & ~gt_);		\
-	barrier_var(pos);						\
-	barrier_var(n);							\
-} while (0)
 
 /* The mapping that holds pc, into uw_map.  0: found. */
 DTP_INLINE int
@@ -219,6 +207,7 @@ dtp_uw_keep(struct dtp_unwind *uw)
 	if (at >= DTP_MAX_UFRAMES)
 		return (dtp_uw_end(uw, DTP_S_DEEP));
 	uw->uw_frame[at] = uw->uw_pc;
+	uw->uw_frame_sp[at] = uw->uw_sp;
 	uw->uw_n = n + 1;
 	return (0);
 }
@@ -290,30 +279,46 @@ dtp_uw_has_stack(const struct task_struct *task)
 }
 
 /*
- * The registers with which the task left user space.  0: it has some.
+ * Where the registers are with which the task left user space; NULL: it has
+ * none.
  *
  * A walk by frame pointers reads the few that it needs where they are; rules
  * and snapshots want a copy of all.
  */
+DTP_INLINE const DTP_UW_REGS *
+dtp_uw_leave(struct dtp_unwind *uw, const struct task_struct *task)
+{
+	const DTP_UW_REGS *regs;
+
+	if (!dtp_uw_has_stack(task))
+		return (NULL);
+	uw->uw_exec_id = task->self_exec_id;
+	regs = (const void *)bpf_task_pt_regs((void *)task);
+	if (cfg.dc_by_fp)
+		return (regs);
+	return (bpf_probe_read_kernel(&uw->uw_user, sizeof(*regs), regs) ==
+	    0 ? &uw->uw_user : NULL);
+}
+
+/* The registers to begin with.  0: it has some. */
 DTP_INLINE int
 dtp_uw_registers(struct dtp_unwind *uw)
 {
-	const struct task_struct *task = dtp_current();
-	const DTP_UW_REGS *regs;
+#ifdef DTP_OTHER_TASK
+	const DTP_UW_REGS *regs = &uw->uw_user;	/* dtp_uw_leave was called */
+#else
+	const DTP_UW_REGS *regs = dtp_uw_leave(uw, dtp_current());
+#endif
 #if defined(__TARGET_ARCH_x86)
 	__u16 cs;
 #endif
 
-	if (!dtp_uw_has_stack(task))
+	if (regs == NULL)
 		return (-1);
-	uw->uw_exec_id = task->self_exec_id;
-	regs = (const void *)bpf_task_pt_regs((void *)task);
-	if (!cfg.dc_by_fp) {
-		if (bpf_probe_read_kernel(&uw->uw_user, sizeof(*regs),
-		    regs) != 0)
-			return (-1);
-		regs = &uw->uw_user;
-	}
+#ifndef DTP_OTHER_TASK
+	if (!cfg.dc_by_fp)
+		dtp_trap_correct(uw);
+#endif
 #if defined(__TARGET_ARCH_x86)
 	/* cs is the low half of its word: what is above may be flags. */
 	cs = *(const __u16 *)&regs->cs;

@@ -29,6 +29,19 @@
 #define DTP_UW_REGS	struct user_pt_regs	/* how pt_regs begins */
 #endif
 
+/*
+ * Searches without branches: which half goes on is a mask, so to the
+ * verifier every step looks the same.
+ */
+#define DTP_UW_STEP(pos, n, key, value) do {				\
+	__u64 half_ = (n) >> 1;						\
+	__s64 gt_ = ((__s64)(key) - (__s64)(value)) >> 63;		\
+	(pos) += (half_ + 1) & ~gt_;					\
+	(n) = (half_ & gt_) | (((n) - half_ - 1) & ~gt_);		\
+	barrier_var(pos);						\
+	barrier_var(n);							\
+} while (0)
+
 /* What is read of a mapping in the kernel; the BPF stack is too short. */
 struct dtp_vma {
 	__u64	vr_flags;
@@ -83,6 +96,7 @@ struct dtp_unwind {
 	__u64	uw_node[DTP_MT_PIVOTS];	/* of the kernel's tree of mappings */
 	struct dtp_vma uw_vma;
 	__u64	uw_frame[DTP_MAX_UFRAMES];
+	__u64	uw_frame_sp[DTP_MAX_UFRAMES + 1];
 	__u64	uw_stack[DTP_UW_WINDOW];
 	/* Of script frames, see chain.bpf.h */
 	__u32	uw_chain;	/* number of the process's; 0: none */
@@ -92,14 +106,33 @@ struct dtp_unwind {
 	__u32	uw_kept_by_fp;	/* uw_by_fp, of the frame it is at */
 	__u32	uw_outer;	/* put behind the first words, in a circle */
 	__u64	uw_script_runs;
+	__u64	uw_script_tid;
+	__u64	uw_script_group;	/* where the search for a thread is */
+	__u64	uw_script_thread;
+	__u64	uw_script_record;
+	__u64	uw_script_below; /* of records on the stack; 0: by number */
+	__u64	uw_script_top;	/* of the thread's own stack; 0: not asked */
+	__u64	uw_script_frame;
+	__u64	uw_script_at;	/* word of uw_frames where that is */
+	__u64	uw_script_tries;	/* records that were being made */
 	__u64	uw_script_inner;	/* words before the circle */
-	__u64	uw_script_frame[16];
+	__u64	uw_seek_address;	/* among native frames */
+	__u64	uw_seek_pos;
+	__u64	uw_seek_n;
+	__u64	uw_frames[DTP_CHAIN_WINDOW + DTP_CHAIN_FRAME];
+	__u64	uw_frames_at;	/* address of uw_frames[0] */
+	__u64	uw_frames_last;	/* offset of the last one there */
 	__u64	uw_code[DTP_CHAIN_CODE];
-	__u64	uw_text[DTP_CHAIN_TEXT];
+	__u64	uw_text[DTP_CHAIN_WINDOW];
+	__u64	uw_text_at;	/* address of uw_text[0] */
+	__u64	uw_text_last;	/* offset of the last one there */
 	__u64	uw_code_of;	/* whose identity is known: the last one's */
 	__u64	uw_code_check;
-	__u64	uw_text_of[DTP_CHAIN_TEXTS];
-	__u64	uw_text_mixed[DTP_CHAIN_TEXTS];
+	/* What was met in this walk, by address */
+	__u64	uw_met_of[DTP_CHAIN_MET];	/* code objects */
+	__u64	uw_met_check[DTP_CHAIN_MET];
+	__u64	uw_text_of[DTP_CHAIN_TEXTS * DTP_CHAIN_MET];
+	__u64	uw_text_mixed[DTP_CHAIN_TEXTS * DTP_CHAIN_MET];
 	__u64	uw_script[DTP_MAX_SCRIPT + 1];
 };
 

@@ -68,7 +68,7 @@ dtp_mt_descend(struct dtp_unwind *uw, __u64 node, __u64 address)
 DTP_APART __u64
 dtp_find_vma(struct dtp_unwind *uw, __u64 address)
 {
-	const struct mm_struct *mm = dtp_current()->mm;
+	const struct mm_struct *mm = dtp_walked_mm();
 	__u64 at = 0, is_leaf = 0;
 
 	if (uw == NULL || mm == NULL)
@@ -220,7 +220,7 @@ dtp_uw_take_vma(struct dtp_unwind *uw, __u64 from, __u64 pc)
 	DTP_READ(&read->vr_mm, (const struct mm_struct **)&vma->vm_mm);
 	again = dtp_vma_bias(vma, read);
 	map->um_start = read->vr_start;
-	if (read->vr_mm == dtp_current()->mm &&
+	if (read->vr_mm == dtp_walked_mm() &&
 	    read->vr_still == read->vr_file && again == bias &&
 	    (read->vr_flags & DTP_VM_EXEC) != 0 &&
 	    pc >= map->um_start && pc < map->um_end)

@@ -63,7 +63,7 @@ dtp_values_switch(const struct dtp_switching *prev,
 		dtp_values_move(&values->vc_upto, leaves, cpu, ahead);
 	values->vc_left = prev->sw_task;
 	values->vc_left_turn = prev->sw_is_counted ?
-	    dtp_values_turn(prev->sw_task) : 0;
+	    dtp_task_turn(prev->sw_task) : 0;
 	values->vc_runs = next->sw_task;
 	values->vc_is_counted = next->sw_is_counted;
 	dtp_values_release(values);

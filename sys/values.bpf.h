@@ -164,18 +164,6 @@ dtp_values_begin(__u32 cpu)
 	dtp_values_release(values);
 }
 
-/* Which of its turns on a CPU a thread has; 0: this kernel does not count. */
-DTP_INLINE __u64
-dtp_values_turn(__u64 word)
-{
-	const struct task_struct *task = (void *)(unsigned long)word;
-	unsigned long turn = 0;
-
-	if (bpf_core_field_exists(task->sched_info.pcount))
-		DTP_READ(&turn, &task->sched_info.pcount);
-	return (turn);
-}
-
 /*
  * Between the hook of a switch and the switch itself, where the kernel counts
  * it?  Who is there again untold, and on another turn, is not.
@@ -184,7 +172,7 @@ DTP_INLINE int
 dtp_values_is_leaving(const struct dtp_values_cpu *values, __u64 task)
 {
 	return (values->vc_left == task &&
-	    values->vc_left_turn == dtp_values_turn(task));
+	    values->vc_left_turn == dtp_task_turn(task));
 }
 
 /* Into a sample of the current thread; its bytes are all written. */

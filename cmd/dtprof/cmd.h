@@ -422,6 +422,7 @@ int	file_create(const char *path, int flags, bool *made);
 
 extern const struct prof_cmd cmd_record;
 extern const struct prof_cmd cmd_stat;
+extern const struct prof_cmd cmd_stacks;
 extern const struct prof_cmd cmd_trace;
 extern const struct prof_cmd cmd_bench;
 extern const struct prof_cmd cmd_compare;

@@ -135,7 +135,9 @@ struct prof_slower {
 /* What a session does next; drawn above. */
 enum prof_step {
 	PROF_STEP_ARM, PROF_STEP_READY, PROF_STEP_ENABLE, PROF_STEP_PAUSE,
-	PROF_STEP_TEND, PROF_STEP_STOP,
+	PROF_STEP_TEND,
+	PROF_STEP_LOOK,		/* at each thread, where a plan asks for it */
+	PROF_STEP_STOP,
 	PROF_STEP_END,		/* after the last record */
 	PROF_STEP_N
 };
@@ -208,9 +210,10 @@ struct prof_backend {
 	bool	(*bk_publish)(void *state);
 	/* What it costs is measured from now on; -1: it cannot be. */
 	int	(*bk_measure)(void *state);
-	/* Since it was loaded: all; of one event. */
+	/* Since it was loaded: all; of one event; of those with a clock. */
 	uint64_t (*bk_spent_ns)(const void *state);
 	uint64_t (*bk_event_ns)(const void *state, uint32_t event);
+	uint64_t (*bk_clocks_ns)(const void *state);
 	/* Rates become so many times lower: how many events, or -1. */
 	int	(*bk_slow_down)(void *state, struct prof_slower *slower);
 	/* The capabilities that it needs while recording. */

@@ -84,7 +84,7 @@ prof_merge_check(struct prof_merge *merge, const struct prof_record *record,
 {
 	if (record->pr_time_ns < merge->mg_last_ns)
 		return (prof_fail(error, PROF_E_DAMAGED, "back end %s: a "
-		    "record is %llu ns older than the one before",
+		    "record is %llu ns older than the previous record",
 		    merge->mg_now->so_backend->bk_name, (unsigned long long)
 		    (merge->mg_last_ns - record->pr_time_ns)));
 	merge->mg_last_ns = record->pr_time_ns;
@@ -131,7 +131,7 @@ prof_merge_add(struct prof_merge *merge, const struct prof_backend *backend,
 
 	if (merge->mg_n == PROF_MAX_SOURCES)
 		return (prof_fail(plan->pn_error, PROF_E_LIMIT,
-		    "more than %d back ends", PROF_MAX_SOURCES));
+		    "too many back ends (at most %d)", PROF_MAX_SOURCES));
 	added.so_state = backend->bk_load(plan);
 	if (added.so_state == NULL)
 		return (-1);

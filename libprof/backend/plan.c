@@ -143,6 +143,9 @@ prof_event_parts(const struct prof_plan *plan,
 		parts |= DTP_P_COMM;
 	if (plan->pn_nvalues > 0)
 		parts |= DTP_P_VALUES;
+	/* The current thread's, whatever it is about. */
+	if (event->ev_has_clock && !prof_event_is_about(plan, event))
+		parts |= DTP_P_CLOCK;
 	if (event->ev_is_of_span)
 		return (parts | DTP_P_SPAN);
 	if (po->po_callgraph == PROF_CALLGRAPH_NONE)

@@ -4,7 +4,8 @@
  * distance between two names, for "did you mean".  Called by the providers,
  * the catalog and names.c.  The work is bounded whatever the pattern: no
  * recursion, each byte of the text meets each element of the pattern at most
- * once, and a pattern with more than GLOB_STARS stars matches nothing.
+ * once, and a pattern with more than PROF_GLOB_STARS stars matches
+ * nothing.
  */
 #include <ctype.h>
 #include <string.h>
@@ -12,11 +13,9 @@
 #include "glob.h"
 #include "prof.h"
 
-#define GLOB_STARS	8	/* runs of stars; more is never meant */
 #define DISTANCE_MAX	64	/* longer names are cut for the distance */
 
 static const char *glob_set(const char *glob, unsigned char byte, bool *in);
-static unsigned glob_stars(const char *glob);
 
 /*
  * Greedy with one mark: on a mismatch go back to the last star and let it
@@ -29,7 +28,7 @@ prof_glob_match(const char *glob, const char *text)
 	const char *star = NULL, *mark = NULL, *next;
 	bool in;
 
-	if (glob_stars(glob) > GLOB_STARS)
+	if (prof_glob_stars(glob) > PROF_GLOB_STARS)
 		return (false);
 	while (*text != '\0') {
 		if (*glob == '*') {
@@ -90,9 +89,8 @@ glob_set(const char *glob, unsigned char byte, bool *in)
 	return (end + 1);
 }
 
-/* Neighbouring stars are one. */
-static unsigned
-glob_stars(const char *glob)
+unsigned
+prof_glob_stars(const char *glob)
 {
 	unsigned n = 0;
 

@@ -30,14 +30,16 @@ prof_options_take(void *to, size_t known, const void *from, const char *name,
 	if (given < sizeof(given) || given > SIZE_LIMIT) {
 		prof_fail(error, PROF_E_USAGE, "struct %s begins with its "
 		    "size, which cannot be %zu", name, given);
-		return (prof_cure(error, "set its first member to "
-		    "sizeof(struct %s)", name));
+		return (prof_cure(error, "set the first member of the struct "
+		    "to sizeof(struct %s)", name));
 	}
 	for (size_t n = known; n < given; n++) {
 		if (bytes[n] == 0)
 			continue;
 		prof_fail(error, PROF_E_USAGE, "unknown option at byte %zu of "
-		    "struct %s; this library knows %zu bytes", n, name, known);
+		    "struct %s; this version of libprof knows only the first "
+		    "%zu bytes", n, name,
+		    known);
 		return (prof_cure(error, "use the libprof that the program was "
 		    "built with, or a newer one"));
 	}

@@ -51,6 +51,13 @@ struct prof_record {
 	uint64_t	 pr_values[PROF_MAX_VALUES];
 	uint64_t	 pr_values_ns;
 	uint64_t	 pr_values_running_ns;
+	/*
+	 * Begins and ends of spans: how long the thread has run and has not,
+	 * both since the same time; only differences mean anything.
+	 */
+	int		 pr_has_clock;
+	uint64_t	 pr_running_ns;
+	uint64_t	 pr_off_ns;
 	/* FORK: parent; EXEC: pr_ptid is the old tid */
 	uint32_t	 pr_ppid;
 	uint32_t	 pr_ptid;

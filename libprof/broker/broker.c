@@ -241,16 +241,19 @@ error_sentence(const char *name, int status, int error_number)
 	int n;
 
 	if (error_number == ETIME)
-		n = asprintf(&text, "%s: reading takes too long", name);
+		n = asprintf(&text, "%s: reading this file takes too long",
+		    name);
 	else if (error_number == EMSGSIZE)
-		n = asprintf(&text, "%s: invalid answer of the file reader",
+		n = asprintf(&text, "%s: invalid answer of the file "
+		    "reader process",
 		    name);
 	else if (WIFSIGNALED(status))
-		n = asprintf(&text, "%s: the file reader was killed by signal "
-		    "%d", name,
+		n = asprintf(&text, "%s: the file reader process was killed by "
+		    "signal %d", name,
 		    WTERMSIG(status));
 	else
-		n = asprintf(&text, "%s: the file reader exited with status %d",
+		n = asprintf(&text, "%s: the file reader process exited with "
+		    "status %d",
 		    name,
 		    WEXITSTATUS(status));
 	return (n == -1 ? NULL : text);
@@ -423,9 +426,10 @@ prof_broker_how(const struct prof_broker_stats *stats, char *text,
 
 	snprintf(text, size, "%s, %s, %s", lacks & PROF_LACKS_CAPS ?
 	    "capabilities" : "no capabilities", lacks &
-	    PROF_LACKS_SECCOMP ? "system calls not filtered" :
-	    "system calls filtered", geteuid() != 0 ||
-	    lacks & PROF_LACKS_USER ? "our user" : "user nobody");
+	    PROF_LACKS_SECCOMP ? "unfiltered system calls" :
+	    "filtered system calls", geteuid() != 0 ||
+	    lacks & PROF_LACKS_USER ? "the same user as dtprof" :
+	    "user nobody");
 }
 
 void

@@ -28,6 +28,7 @@ prof_parse_sites(struct prof_task *task)
 	want.sw_pattern = ask->sa_pattern;
 	want.sw_offset = ask->sa_offset;
 	want.sw_line = ask->sa_line;
+	want.sw_words = ask->sa_has_words ? ask->sa_words : NULL;
 	if (prof_sites_find(task->ta_fd, &want, &sites) == -1)
 		head.sd_errno = (uint32_t)errno;
 	head.sd_n = sites.st_n;

@@ -33,7 +33,8 @@ static bool
 parameter_holds(const struct prof_site_parameter *parameter)
 {
 	return (parameter->sp_size <= 8 &&
-	    parameter->sp_place < PROF_SITE_PARAMETERS &&
+	    parameter->sp_place < 6 &&
+	    parameter->sp_nloads <= DTP_MAX_DEREF &&
 	    memchr(parameter->sp_name, '\0', sizeof(parameter->sp_name)) !=
 	    NULL && memchr(parameter->sp_type, '\0',
 	    sizeof(parameter->sp_type)) != NULL);
@@ -128,11 +129,16 @@ prof_sites_ask(struct prof_broker *broker, int fd, const char *name,
 	memset(sites, 0, sizeof(*sites));
 	if (fstat(fd, &st) == -1)
 		return (-1);
-	if (strlen(want->sw_pattern) >= sizeof(ask.sa_pattern)) {
+	if (strlen(want->sw_pattern) >= sizeof(ask.sa_pattern) ||
+	    (want->sw_words != NULL &&
+	    strlen(want->sw_words) >= sizeof(ask.sa_words))) {
 		errno = ENAMETOOLONG;
 		return (-1);
 	}
 	memcpy(ask.sa_pattern, want->sw_pattern, strlen(want->sw_pattern));
+	if (want->sw_words != NULL)
+		memcpy(ask.sa_words, want->sw_words, strlen(want->sw_words));
+	ask.sa_has_words = want->sw_words != NULL;
 	siting.sg_file = (uint64_t)st.st_size;
 	called = prof_broker_call(broker, &call);
 	if (called == PROF_CALLED && siting.sg_errno == 0)

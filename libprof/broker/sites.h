@@ -16,6 +16,9 @@ struct prof_sited_ask {
 	uint32_t	sa_kind;	/* enum prof_site_kind */
 	uint32_t	sa_line;
 	uint64_t	sa_offset;
+	uint32_t	sa_has_words;
+	uint32_t	sa_pad;
+	char		sa_words[2 * PROF_SITES_PATTERN];
 	char		sa_pattern[PROF_SITES_PATTERN];
 };
 

@@ -70,7 +70,8 @@ prof_comparison_run(struct prof_comparison *cp, int side, uint32_t block,
 
 	if (side < 0 || side > 1 || cp->cp_nruns >= MAX_RUNS)
 		return (prof_fail(&cp->cp_error, PROF_E_USAGE,
-		    "a run of neither base nor new, or too many runs"));
+		    "the run belongs to neither base nor new, or there are too "
+		    "many runs"));
 	if (metrics_grow(cp) == -1)
 		return (prof_fail_nomem(&cp->cp_error));
 	run = prof_grow(&cp->cp_run, &cp->cp_nruns,
@@ -245,7 +246,7 @@ prof_comparison_cost(struct prof_comparison *cp, long run, const char *name,
 
 	if (run < 0 || (size_t)run >= cp->cp_nruns || !isfinite(value))
 		return (prof_fail(&cp->cp_error, PROF_E_USAGE,
-		    "a cost without a run, or an invalid cost"));
+		    "a cost belongs to no run, or is not a finite number"));
 	side = cp->cp_run[run].rn_side;
 	number = function_find(cp, prof_comparison_renamed(cp, side, name),
 	    module);

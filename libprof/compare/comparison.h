@@ -85,6 +85,7 @@ struct drawing {
 	uint32_t	*dw_level;	/* of hosts */
 	uint32_t	*dw_window;
 	uint32_t	*dw_group;
+	double		*dw_root;
 };
 
 struct prof_comparison {

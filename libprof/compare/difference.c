@@ -208,8 +208,8 @@ add_bucket(struct prof_difference *df, uint32_t node, uint64_t samples,
 static int
 fail_scale(struct prof_difference *df)
 {
-	return (prof_fail(&df->df_error, PROF_E_FORMAT, "counts with as many "
-	    "decimals as in another run exceed 64 bits"));
+	return (prof_fail(&df->df_error, PROF_E_FORMAT, "counts exceed 64 bits "
+	    "when all runs are converted to the same unit"));
 }
 
 /* What a weight of an event is in the unit of all runs; 0: too much. */
@@ -337,8 +337,8 @@ take_facts(struct prof_difference *df, int side,
 			return (fail_nomem(df));
 	}
 	if (!is_same_event(&df->df_info, info))
-		return (prof_fail(&df->df_error, PROF_E_USAGE, "%s in %s and "
-		    "%s in %s cannot be compared",
+		return (prof_fail(&df->df_error, PROF_E_USAGE, "event %s in %s "
+		    "and event %s in %s cannot be compared",
 		    info->pi_name, info->pi_unit, df->df_info.pi_name,
 		    df->df_info.pi_unit));
 	if (sides_rescale(df, info) == -1)

@@ -103,13 +103,13 @@ say_verdict(const struct prof_change *cg, char *text, size_t size)
 		break;
 	case PROF_VERDICT_OPEN:
 		snprintf(text, size, cg->cg_runs_needed == 0 ?
-		    "total: inconclusive%s" : "total: inconclusive%s, about "
-		    "%zu runs each of base and new would decide",
+		    "total: inconclusive%s" : "total: inconclusive%s; a "
+		    "verdict needs about %zu runs each of base and new",
 		    range, cg->cg_runs_needed);
 		break;
 	default:
-		snprintf(text, size, "not tested: %s each; the variation "
-		    "between runs takes at least %d runs to measure",
+		snprintf(text, size, "not tested: %s each of base and new; "
+		    "a test needs at least %d runs each",
 		    cg->cg_n[0] == 1 && cg->cg_n[1] == 1 ? "one run" :
 		    "too few runs", PROF_MIN_RUNS);
 	}
@@ -129,8 +129,8 @@ note_machines(struct prof_difference *df)
 		const char *new = df->df_fact[1][i];
 
 		if (base != NULL && new != NULL && strcmp(base, new) != 0)
-			rv = add_note(df, "the machines differ: %s was %s and "
-			    "is %s", prof_facts[i][1],
+			rv = add_note(df, "the machines differ: %s is %s in "
+			    "base and %s in new", prof_facts[i][1],
 			    base, new);
 	}
 	return (rv);

@@ -76,7 +76,8 @@ prof_comparison_units(struct prof_comparison *cp, long run, double units)
 {
 	if (run < 0 || (size_t)run >= cp->cp_nruns || !(units >= 0))
 		return (prof_fail(&cp->cp_error, PROF_E_USAGE,
-		    "no such run, or invalid units: %ld", run));
+		    "no such run, or invalid number of units of work: run %ld",
+		    run));
 	cp->cp_run[run].rn_units += units;
 	cp->cp_has_units = true;
 	return (0);
@@ -351,9 +352,10 @@ prof_hosts_prepare(struct prof_comparison *cp)
 	if (cp->cp_of_host == NULL || windows_number(cp) == -1)
 		return (prof_fail_nomem(&cp->cp_error));
 	if (cp->cp_nwindows > PROF_HOSTS_WINDOWS) {
-		prof_fail(&cp->cp_error, PROF_E_USAGE, "%zu windows are more "
-		    "than %d", cp->cp_nwindows, PROF_HOSTS_WINDOWS);
-		return (prof_cure(&cp->cp_error, "choose longer ones with "
+		prof_fail(&cp->cp_error, PROF_E_USAGE, "%zu time windows "
+		    "exceed the limit of %d", cp->cp_nwindows,
+		    PROF_HOSTS_WINDOWS);
+		return (prof_cure(&cp->cp_error, "choose longer windows with "
 		    "--window"));
 	}
 	return (runs_choose(cp) == -1 || design_choose(cp) == -1 ||
@@ -379,7 +381,7 @@ prof_hosts_whole(const struct prof_comparison *cp, double *whole)
 
 	for (size_t i = 0; i < n && there != NULL && side != NULL; i++) {
 		there[i] = 1;
-		side[i] = dw->dw_side[i];
+		side[i] = dw->dw_side[i] * prof_design_root(&dw->dw_design, i);
 	}
 	rv = there == NULL || side == NULL ? -1 :
 	    prof_levels_init(&levels, &dw->dw_design, there);
@@ -387,6 +389,7 @@ prof_hosts_whole(const struct prof_comparison *cp, double *whole)
 		prof_levels_take_off(&levels, side);
 	for (size_t i = 0; i < n && rv == 0; i++)
 		if (dw->dw_side[i] != 0) {
+			side[i] *= prof_design_root(&dw->dw_design, i);
 			sum += side[i] * cp->cp_total.mt_value[dw->dw_at[i]];
 			of += side[i];
 		}

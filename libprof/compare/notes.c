@@ -122,38 +122,21 @@ doubt_order(struct prof_comparison *cp)
 		n[cp->cp_run[i].rn_side]++;
 	if (n[0] < PROF_MIN_RUNS || n[1] < PROF_MIN_RUNS)
 		return (note_add(cp,
-		    "%zu and %zu runs are too few for a verdict, "
-		    "which takes %d each of base and new",
+		    "%zu runs of base and %zu of new are too few: "
+		    "a verdict needs at least %d runs of each",
 		    n[0], n[1], PROF_MIN_RUNS));
 	if (!cp->cp_is_drawn && note_add(cp,
-	    "assumes no drift: these runs were not "
-	    "interleaved by dtprof bench, so a change of the machine in "
-	    "between counts as a difference") == -1)
+	    "the test assumes no drift: these runs were not interleaved by "
+	    "dtprof bench, so a change of the machine between runs looks like "
+	    "a difference") == -1)
 		return (-1);
 	if (cp->cp_floor > alpha)
 		return (note_add(cp,
-		    "with so few randomized runs no p-value can be "
-		    "below %.2g, and a verdict needs %.2g: make more runs",
+		    "make more runs: with so few randomized runs, the "
+		    "p-value is at least %.2g, but a verdict needs a p-value "
+		    "of at most %.2g",
 		    cp->cp_floor, alpha));
 	return (0);
-}
-
-/* Orders are dealt as if windows of both sides were equally noisy. */
-static int
-doubt_work(struct prof_comparison *cp)
-{
-	double work[2] = { 0, 0 }, windows[2] = { 0, 0 }, times;
-
-	for (size_t i = 0; i < cp->cp_nruns; i++) {
-		work[cp->cp_run[i].rn_side] += cp->cp_run[i].rn_units;
-		windows[cp->cp_run[i].rn_side]++;
-	}
-	times = work[1] / windows[1] / (work[0] / windows[0]);
-	if (!(times > 1.5 || times < 1 / 1.5))
-		return (0);
-	return (note_add(cp, "windows of new have %.2g times the work of those "
-	    "of base: those with less are noisier, and p-values may be too "
-	    "small", times));
 }
 
 static int
@@ -165,25 +148,26 @@ doubt_hosts(struct prof_comparison *cp)
 	const double alpha = (ph->ph_is_share ? ALPHA_FUNCTIONS :
 	    ALPHA_HEADLINE) / (double)cp->cp_options.cp_family;
 
-	if (ph->ph_is_share && note_add(cp, "shares only; a change that slows "
-	    "everything alike is not visible, and where one share grows all "
-	    "others fall (use --per)") == -1)
+	if (ph->ph_is_share && note_add(cp, "only shares are compared: a "
+	    "change that slows everything alike is not visible, and if one "
+	    "share grows, the other shares fall; use --per to compare "
+	    "costs") == -1)
 		return (-1);
 	if (ph->ph_hosts[0] < PROF_MIN_RUNS || ph->ph_hosts[1] < PROF_MIN_RUNS)
-		return (note_add(cp, "%zu and %zu hosts are too few for a "
-		    "verdict, which takes %d each of base and new",
+		return (note_add(cp, "%zu hosts of base and %zu of new are too "
+		    "few: a verdict needs at least %d hosts of each",
 		    ph->ph_hosts[0], ph->ph_hosts[1], PROF_MIN_RUNS));
-	if (cp->cp_has_units && doubt_work(cp) == -1)
-		return (-1);
 	if (seen < cg->cg_ci95[0] || seen > cg->cg_ci95[1])
-		if (note_add(cp, "base and new as they ran differ by %+.1f%%, "
-		    "which is also of their times and hosts; the change is "
-		    "without these", 100 * seen) == -1)
+		if (note_add(cp, "the measured difference of base and new is "
+		    "%+.1f%%; the reported change is another number, because "
+		    "it excludes differences between hosts and between times",
+		    100 * seen) == -1)
 			return (-1);
 	if (cp->cp_floor > alpha)
-		return (note_add(cp, "with so few hosts that changed at "
-		    "different times no p-value can be below %.2g, and a "
-		    "verdict needs %.2g", cp->cp_floor, alpha));
+		return (note_add(cp, "too few hosts changed their "
+		    "version at different times: the p-value is at least "
+		    "%.2g, but a verdict needs a p-value of at most %.2g",
+		    cp->cp_floor, alpha));
 	return (0);
 }
 
@@ -207,7 +191,7 @@ doubt_names(struct prof_comparison *cp)
 			    ALIKE * gone->cg_mean[0])
 				continue;
 			if (note_add(cp, "%s is gone and %s is new at the same "
-			    "cost: if they are the same function, add --rename "
+			    "cost: if both are the same function, add --rename "
 			    "%s=%s",
 			    gone->cg_name, come->cg_name, gone->cg_name,
 			    come->cg_name) == -1)

@@ -3,9 +3,11 @@
  * Slow spans against fast ones: the time of a span, by function.
  *
  * Samples of spans are folded by a profile, whose buckets are the spans' sides
- * and windows.  Durations are known exactly, running time by samples; what
- * they leave over (the span did not run, or samples missed it) is a row of its
- * own, so that all add up.
+ * and windows.  How long threads ran in spans and how long they did not is
+ * known exactly; running time has functions as samples tell, and not running is
+ * a row.  Off-CPU samples tell of a part of it where threads waited.  In
+ * recordings that do not know it, running time is what samples stand
+ * for, and the rest is a row.  So all add up.
  *
  * Called by the compare command.
  */
@@ -17,7 +19,6 @@
 #include "comparison.h"
 #include "profile/profile_impl.h"
 #include "span_difference.h"
-#include "spans/spans.h"
 
 static int64_t
 cell_of(const void *arg, uint32_t tid, uint64_t time_ns)
@@ -34,8 +35,13 @@ static int
 profile_make(struct prof_span_difference *sd, struct prof_reader *reader,
     struct prof_symbols *symbols, struct prof_err *error)
 {
+	static const char *const args[] = { "state" };
+	const size_t waits = prof_span_waits_find(reader);
 	const struct prof_profile_options options = {
 		.pl_size = sizeof(options),
+		.pl_roots = waits != 0 ? PROF_ROOT_ARGS : 0,
+		.pl_args = args,
+		.pl_nargs = 1,
 		.pl_inlines = 1,
 		.pl_frames = sd->sd_options.sd_frames,
 		.pl_bucket_of = cell_of,
@@ -45,26 +51,83 @@ profile_make(struct prof_span_difference *sd, struct prof_reader *reader,
 	sd->sd_profile = prof_profile_new(reader, symbols, &options, error);
 	if (sd->sd_profile == NULL)
 		return (-1);
+	sd->sd_waits = waits;
 	prof_profile_quality(sd->sd_profile, sd->sd_options.sd_event,
 	    &sd->sd_quality);
 	sd->sd_sides.sv_doubt = sd->sd_quality.pq_text;
 	return (0);
 }
 
-/* Samples without a stack are the root's, whatever stands above it. */
+enum prof_span_state
+prof_span_part_state(const struct prof_span_difference *sd, size_t part)
+{
+	static const enum prof_span_state last[] = { PROF_SPAN_RUNNABLE,
+	    PROF_SPAN_NOT_RUNNING, PROF_SPAN_REST };
+	const size_t n = sd->sd_nlabels;
+
+	return (part < n ? PROF_SPAN_RUNNING : part < 2 * n ?
+	    PROF_SPAN_BLOCKED : last[part - 2 * n]);
+}
+
+/* For how much running time sampled time stands; all of it has functions. */
+static void
+scale_make(struct prof_span_difference *sd, const struct prof_bucket *bucket,
+    size_t n)
+{
+	double sampled_ns[2] = { 0, 0 };
+
+	for (size_t i = 0; i < n; i++)
+		if (bucket[i].pc_event == sd->sd_options.sd_event)
+			sampled_ns[bucket[i].pc_bucket & 1] +=
+			    (double)bucket[i].pc_weight;
+	for (int s = 0; s < 2; s++) {
+		sd->sd_scale[s] = sd->sd_has_times && sampled_ns[s] > 0 ?
+		    sd->sd_running_ns[s] / sampled_ns[s] : 1;
+		sd->sd_running_ns[s] = sampled_ns[s] * sd->sd_scale[s];
+	}
+}
+
 static void
 parts_add(struct prof_span_difference *sd, const struct prof_bucket *bucket)
 {
-	const uint32_t label = prof_profile_nodes(sd->sd_profile)[
-	    bucket->pc_node].pt_label;
+	const size_t part = prof_span_part_of(sd, bucket);
 	const int side = bucket->pc_bucket & 1;
-	const double ns = (double)bucket->pc_weight;
+	struct span_cell *cell = &sd->sd_cell[bucket->pc_bucket];
+	const double ns = prof_span_time_of(sd, bucket);
 
-	sd->sd_part[label].pt_ns[side] += ns;
-	sd->sd_part[label].pt_samples += bucket->pc_samples;
-	sd->sd_part[sd->sd_nparts - 1].pt_ns[side] -= ns;
-	sd->sd_cell[bucket->pc_bucket].sc_sampled_ns += ns;
+	if (part == SIZE_MAX)
+		return;
+	sd->sd_part[part].pt_ns[side] += ns;
+	sd->sd_part[part].pt_samples += bucket->pc_samples;
+	if (prof_span_part_state(sd, part) != PROF_SPAN_RUNNING) {
+		cell->sc_waits_ns += ns;
+		return;
+	}
+	cell->sc_running_ns += ns;
 	sd->sd_sides.sv_samples[side] += bucket->pc_samples;
+}
+
+/*
+ * Those without functions: not running is what waits leave of it, the rest what
+ * all others leave.
+ */
+static void
+parts_finish(struct prof_span_difference *sd)
+{
+	struct span_part *rest = &sd->sd_part[sd->sd_nparts - 1];
+	struct span_part *off = rest - 1;
+	const struct span_cell *cell = sd->sd_cell;
+	double waits_ns[2] = { 0, 0 };
+
+	for (size_t c = 0; c < 2 * sd->sd_nwindows; c++) {
+		waits_ns[c & 1] += cell[c].sc_waits_ns;
+		if (sd->sd_has_times)
+			off->pt_ns[c & 1] += cell[c].sc_off_ns -
+			    cell[c].sc_waits_ns;
+	}
+	for (int s = 0; s < 2; s++)
+		rest->pt_ns[s] = sd->sd_ns[s] - sd->sd_running_ns[s] -
+		    waits_ns[s] - off->pt_ns[s];
 }
 
 static int
@@ -74,21 +137,22 @@ parts_make(struct prof_span_difference *sd, struct prof_err *error)
 	const struct prof_bucket *bucket;
 	size_t nbuckets;
 
-	sd->sd_nparts = n + 1;
+	sd->sd_nlabels = n;
+	sd->sd_nparts = 2 * n + 3;
 	sd->sd_part = calloc(sd->sd_nparts, sizeof(*sd->sd_part));
 	if (sd->sd_part == NULL)
 		return (prof_fail_nomem(error));
 	for (uint32_t p = 0; p < n; p++)
-		sd->sd_part[p].pt_label = p;
-	for (int s = 0; s < 2; s++)
-		sd->sd_part[n].pt_ns[s] = sd->sd_ns[s];
+		sd->sd_part[p].pt_label = sd->sd_part[n + p].pt_label = p;
 	bucket = prof_profile_buckets(sd->sd_profile, &nbuckets);
+	scale_make(sd, bucket, nbuckets);
 	for (size_t i = 0; i < nbuckets; i++)
-		if (bucket[i].pc_event == sd->sd_options.sd_event)
-			parts_add(sd, &bucket[i]);
+		parts_add(sd, &bucket[i]);
+	parts_finish(sd);
 	if (sd->sd_sides.sv_samples[0] + sd->sd_sides.sv_samples[1] > 0)
 		return (0);
-	prof_fail(error, PROF_E_USAGE, "no sample of '%s' is in these spans",
+	prof_fail(error, PROF_E_USAGE, "no sample of event '%s' is in the "
+	    "spans that match the filters",
 	    prof_reader_event(sd->sd_profile->pf_reader,
 	    sd->sd_options.sd_event)->pi_name);
 	return (prof_cure(error, "record longer, or at a higher rate (-F)"));
@@ -101,18 +165,20 @@ row_fill(const struct prof_span_difference *sd, size_t n,
     struct prof_span_row *row)
 {
 	const struct span_part *part = &sd->sd_part[n];
-	const struct prof_label *label = n + 1 == sd->sd_nparts ? NULL :
+	const enum prof_span_state state = prof_span_part_state(sd, n);
+	const struct prof_label *label = n >= 2 * sd->sd_nlabels ? NULL :
 	    prof_profile_label(sd->sd_profile, part->pt_label);
 
 	row->sr_name = label == NULL ? "" : label->lb_name;
 	row->sr_module = label == NULL ? "" : label->lb_module;
-	row->sr_state = label == NULL ? PROF_SPAN_REST : PROF_SPAN_RUNNING;
+	row->sr_state = state;
 	for (int s = 0; s < 2; s++) {
+		const double of_ns = state == PROF_SPAN_RUNNING ?
+		    sd->sd_running_ns[s] : sd->sd_ns[s];
+
 		row->sr_mean_ns[s] = part->pt_ns[s] /
 		    (double)sd->sd_sides.sv_spans[s];
-		row->sr_share[s] = part->pt_ns[s] / (label == NULL ?
-		    sd->sd_ns[s] : sd->sd_ns[s] -
-		    sd->sd_part[sd->sd_nparts - 1].pt_ns[s]);
+		row->sr_share[s] = of_ns > 0 ? part->pt_ns[s] / of_ns : 0;
 	}
 	row->sr_change_ns = row->sr_mean_ns[1] - row->sr_mean_ns[0];
 	row->sr_part = row->sr_change_ns / sd->sd_sides.sv_change_ns;
@@ -133,6 +199,28 @@ row_order(const void *a, const void *b)
 	return (order != 0 ? order : strcmp(x->sr_module, y->sr_module));
 }
 
+/*
+ * Where it was recorded when threads ran, nothing is left, unless a switch was
+ * not seen or a side has no samples; else all is that is not sampled.
+ */
+bool
+prof_span_part_is_shown(const struct prof_span_difference *sd, size_t part)
+{
+	const struct span_part *pt = &sd->sd_part[part];
+
+	switch (prof_span_part_state(sd, part)) {
+	case PROF_SPAN_RUNNING:
+	case PROF_SPAN_BLOCKED:
+	case PROF_SPAN_RUNNABLE:
+		return (pt->pt_samples > 0);
+	case PROF_SPAN_NOT_RUNNING:
+		return (sd->sd_has_times);
+	default:
+		return (!sd->sd_has_times || fabs(pt->pt_ns[0]) >= 1 ||
+		    fabs(pt->pt_ns[1]) >= 1);
+	}
+}
+
 /* Of all parts, and what is nothing on either side goes. */
 static int
 rows_make(struct prof_span_difference *sd, struct prof_err *error)
@@ -148,7 +236,7 @@ rows_make(struct prof_span_difference *sd, struct prof_err *error)
 	if (prof_span_tests_run(sd, row) == -1)
 		return (prof_fail_nomem(error));
 	for (size_t p = 0; p < sd->sd_nparts; p++)
-		if (sd->sd_part[p].pt_samples > 0 || p + 1 == sd->sd_nparts)
+		if (prof_span_part_is_shown(sd, p))
 			row[sd->sd_nrows++] = row[p];
 	qsort(row, sd->sd_nrows, sizeof(*row), row_order);
 	return (0);
@@ -210,6 +298,7 @@ prof_span_difference_free(struct prof_span_difference *sd)
 	prof_profile_free(sd->sd_profile);
 	prof_spans_free(sd->sd_spans);
 	free(sd->sd_cell_of);
+	free(sd->sd_time);
 	free(sd->sd_cell);
 	free(sd->sd_part);
 	free(sd->sd_row);

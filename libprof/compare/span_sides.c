@@ -18,7 +18,6 @@
 #include "filter/filter.h"
 #include "profile/profile_impl.h"
 #include "span_difference.h"
-#include "spans/spans.h"
 
 #define WINDOWS		20
 #define MAX_WINDOWS	1000
@@ -47,7 +46,8 @@ choice_init(struct choice *choice, const struct prof_span_difference *sd,
 		return (prof_fail_nomem(error));
 	for (int s = 0; s < 2; s++) {
 		choice->ch_filter[s] = prof_filter_new_in(
-		    sd->sd_options.sd_filter[s], NULL, spans, error);
+		    sd->sd_options.sd_filter[s], NULL, spans, false,
+		    error);
 		if (choice->ch_filter[s] == NULL)
 			return (-1);
 	}
@@ -77,7 +77,7 @@ choice_make(struct choice *choice)
 		    span->sp_begin_ns, &moment);
 		for (int s = 0; s < 2; s++)
 			is_on[s] = prof_filter_holds_in(choice->ch_filter[s],
-			    &record, moment.mo_comm, span->sp_duration_ns);
+			    &record, moment.mo_comm, span->sp_duration_ns, 0);
 		choice->ch_side[i] = is_on[0] && is_on[1] ? BOTH_SIDES :
 		    is_on[0] ? 0 : is_on[1] ? 1 : NO_SIDE;
 		if (choice->ch_side[i] != NO_SIDE)
@@ -91,26 +91,21 @@ choice_take(struct choice *choice, struct prof_span_difference *sd,
     size_t kind, struct prof_err *error)
 {
 	const size_t n = choice->ch_kind->sk_count;
-	uint64_t *alone = calloc(n + 1, sizeof(*alone));
 
-	if (alone == NULL)
-		return (prof_fail_nomem(error));
 	sd->sd_kind = kind;
 	sd->sd_cell_of = calloc(n + 1, sizeof(*sd->sd_cell_of));
-	if (sd->sd_cell_of == NULL) {
-		free(alone);
+	sd->sd_time = calloc(n + 1, sizeof(*sd->sd_time));
+	if (sd->sd_cell_of == NULL || sd->sd_time == NULL)
 		return (prof_fail_nomem(error));
-	}
-	prof_spans_alone(sd->sd_spans, kind, alone);
+	prof_spans_time(sd->sd_spans, kind, sd->sd_time);
 	for (size_t i = 0; i < n; i++) {
-		const bool is_alone = alone[i] ==
+		const bool is_alone = sd->sd_time[i].st_alone_ns ==
 		    choice->ch_kind->sk_spans[i].sp_duration_ns;
 
 		sd->sd_cell_of[i] = is_alone ? choice->ch_side[i] : NO_SIDE;
 		sd->sd_sides.sv_mixed += !is_alone &&
 		    choice->ch_side[i] != NO_SIDE;
 	}
-	free(alone);
 	return (0);
 }
 
@@ -120,14 +115,14 @@ choice_check(const struct choice *choice,
     const struct prof_span_difference *sd, struct prof_err *error)
 {
 	if (sd->sd_cell_of != NULL) {
-		prof_fail(error, PROF_E_USAGE, "the filters choose spans of "
-		    "several names");
+		prof_fail(error, PROF_E_USAGE, "the filters match spans with "
+		    "different names");
 		return (prof_cure(error, "add 'span == \"NAME\"' to both "
 		    "filters"));
 	}
 	if (choice->ch_n[BOTH_SIDES] == 0)
 		return (0);
-	prof_fail(error, PROF_E_USAGE, "both filters choose %zu of the spans "
+	prof_fail(error, PROF_E_USAGE, "both filters match the same %zu spans "
 	    "'%s'", choice->ch_n[BOTH_SIDES], choice->ch_kind->sk_name);
 	return (prof_cure(error, "use filters that exclude each other, such "
 	    "as --base-filter 'span.duration <= p50' --filter 'span.duration "
@@ -204,7 +199,8 @@ sides_check(const struct prof_span_difference *sd, uint64_t range[2],
 		prof_fail(error, PROF_E_USAGE, "no span matches %s '%s'%s",
 		    filter_words[s], sd->sd_options.sd_filter[s],
 		    sd->sd_sides.sv_mixed == 0 ? "" :
-		    " but such that overlap others or end in another thread");
+		    "; spans that overlap other spans or end in another "
+		    "thread are left out");
 		return (prof_cure(error, "list spans with dtprof report --by "
 		    "span"));
 	}
@@ -220,8 +216,8 @@ windows_make(struct prof_span_difference *sd, uint64_t range_ns,
 	if (window_ns == 0)
 		window_ns = range_ns / WINDOWS + 1;
 	if (range_ns / window_ns >= MAX_WINDOWS) {
-		prof_fail(error, PROF_E_USAGE, "the spans begin in more than "
-		    "%d windows", MAX_WINDOWS);
+		prof_fail(error, PROF_E_USAGE, "the spans extend over more "
+		    "than %d windows", MAX_WINDOWS);
 		return (prof_cure(error, "use a longer --window"));
 	}
 	sd->sd_nwindows = (size_t)(range_ns / window_ns) + 1;
@@ -278,7 +274,11 @@ spans_measure(struct prof_span_difference *sd)
 			sides->sv_most_ns[s] = ns;
 		sides->sv_spans[s]++;
 		sd->sd_ns[s] += (double)ns;
+		sd->sd_running_ns[s] += (double)sd->sd_time[i].st_running_ns;
 		sd->sd_cell[at].sc_ns += (double)ns;
+		sd->sd_cell[at].sc_off_ns += (double)sd->sd_time[i].st_off_ns;
+		sd->sd_cell[at].sc_known_ns +=
+		    (double)sd->sd_time[i].st_running_ns;
 	}
 	for (int s = 0; s < 2; s++)
 		sides->sv_mean_ns[s] = sd->sd_ns[s] /
@@ -297,7 +297,7 @@ prof_span_sides_choose(struct prof_span_difference *sd,
 		return (-1);
 	if (prof_spans_nkinds(sd->sd_spans) == 0) {
 		prof_fail(error, PROF_E_USAGE, "the recording has no spans");
-		return (prof_cure(error, "record them with dtprof record "
+		return (prof_cure(error, "record spans with dtprof record "
 		    "--span NAME=BEGIN,END"));
 	}
 	if (kinds_choose(sd, reader, error) == -1 ||
@@ -306,10 +306,12 @@ prof_span_sides_choose(struct prof_span_difference *sd,
 		return (-1);
 	spans_place(sd, range[0]);
 	spans_measure(sd);
+	sd->sd_has_times = prof_span_difference_kind(sd)->sk_has_times != 0;
+	sd->sd_sides.sv_has_times = sd->sd_has_times;
 	sd->sd_sides.sv_name = prof_span_difference_kind(sd)->sk_name;
 	if (sd->sd_sides.sv_change_ns > 0)
 		return (0);
-	prof_fail(error, PROF_E_USAGE, "the spans that --filter chooses take "
-	    "no longer than those of --base-filter");
+	prof_fail(error, PROF_E_USAGE, "the spans that match --filter take no "
+	    "longer than the spans that match --base-filter");
 	return (prof_cure(error, "exchange the filters"));
 }

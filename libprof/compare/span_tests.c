@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Which functions take more of slow spans than their share of fast ones
+ * Which functions take more of slow spans than their share of fast ones can
  * explains, by the one test of comparisons (statistics_family.c): a window is
  * a block of two runs, its fast spans and its slow ones, whose values are as
- * likely exchanged where the share is the same.
+ * likely exchanged where the share is the same times PROF_SPAN_VARIES.
  *
  * The estimates are ratios of sums over all windows, T / D, of which a window
  * with t and d adds the value
@@ -26,8 +26,9 @@
 /* Over all rows; as only more than a share is claimed, half of it errs. */
 #define ALPHA_SHARES	0.01
 #define ALPHA_INTERVALS	0.05
+#define MIN_WAITS	8	/* 2^-8 is less than half of ALPHA_SHARES */
 
-enum ratio { OF_SPANS, OF_DURATION, OF_SAMPLED };
+enum ratio { OF_SPANS, OF_DURATION, OF_RUNNING };
 
 /* Rows of a family, by window and side. */
 struct tests {
@@ -45,6 +46,7 @@ struct tests {
 /*
  * Where either side would have less than a sample a window its noise is far
  * from even, and it is not tested; by all samples alike, whatever their side.
+ * Waits are not sampled: it takes so many that their windows can tell.
  */
 void
 prof_span_tests_pick(struct prof_span_difference *sd)
@@ -58,11 +60,16 @@ prof_span_tests_pick(struct prof_span_difference *sd)
 
 	for (size_t p = 0; p < sd->sd_nparts; p++) {
 		struct span_part *part = &sd->sd_part[p];
-		const bool is_rest = p + 1 == sd->sd_nparts;
+		const enum prof_span_state state = prof_span_part_state(sd, p);
+		const bool is_many = state == PROF_SPAN_RUNNING ?
+		    (double)part->pt_samples / all * few >=
+		    (double)sides->sv_both : part->pt_samples >= MIN_WAITS ||
+		    state == PROF_SPAN_NOT_RUNNING ||
+		    state == PROF_SPAN_REST;
 
 		part->pt_tested = UINT32_MAX;
-		if (sides->sv_is_tested && (is_rest || (double)
-		    part->pt_samples / all * few >= (double)sides->sv_both))
+		if (sides->sv_is_tested && is_many &&
+		    prof_span_part_is_shown(sd, p))
 			part->pt_tested = (uint32_t)sd->sd_ntested++;
 	}
 }
@@ -111,43 +118,59 @@ tests_fini(struct tests *ts)
 }
 
 static void
+time_add(struct tests *ts, const struct span_part *part, size_t run, double ns)
+{
+	if (part->pt_tested != UINT32_MAX)
+		ts->ts_ns[part->pt_tested * ts->ts_nruns + run] += ns;
+}
+
+/* Of which it is neither known that threads ran, nor that they did not. */
+static double
+cell_rest(const struct prof_span_difference *sd, size_t n)
+{
+	const struct span_cell *cell = &sd->sd_cell[n];
+
+	return (cell->sc_ns - cell->sc_off_ns - (!sd->sd_has_times ?
+	    cell->sc_running_ns + cell->sc_waits_ns :
+	    sd->sd_running_ns[n & 1] > 0 ? cell->sc_known_ns : 0));
+}
+
+static void
 times_fill(struct tests *ts)
 {
 	const struct prof_span_difference *sd = ts->ts_sd;
-	const struct prof_tree_node *node = prof_profile_nodes(sd->sd_profile);
-	const size_t rest = sd->sd_part[sd->sd_nparts - 1].pt_tested;
+	const struct span_part *rest = &sd->sd_part[sd->sd_nparts - 1];
+	const struct span_part *off = rest - 1;
 	const struct prof_bucket *bucket;
 	size_t n;
 
 	bucket = prof_profile_buckets(sd->sd_profile, &n);
 	for (size_t i = 0; i < n; i++) {
-		const struct span_part *part =
-		    &sd->sd_part[node[bucket[i].pc_node].pt_label];
+		const size_t part = prof_span_part_of(sd, &bucket[i]);
 
-		if (bucket[i].pc_event == sd->sd_options.sd_event &&
-		    part->pt_tested != UINT32_MAX)
-			ts->ts_ns[part->pt_tested * ts->ts_nruns +
-			    ts->ts_run[bucket[i].pc_bucket]] +=
-			    (double)bucket[i].pc_weight;
+		if (part != SIZE_MAX)
+			time_add(ts, &sd->sd_part[part],
+			    ts->ts_run[bucket[i].pc_bucket],
+			    prof_span_time_of(sd, &bucket[i]));
 	}
 	for (size_t r = 0; r < ts->ts_nruns; r++) {
 		const struct span_cell *cell = &sd->sd_cell[ts->ts_cell[r]];
 
-		ts->ts_ns[rest * ts->ts_nruns + r] = cell->sc_ns -
-		    cell->sc_sampled_ns;
+		time_add(ts, off, r, cell->sc_off_ns - cell->sc_waits_ns);
+		time_add(ts, rest, r, cell_rest(sd, ts->ts_cell[r]));
 	}
 }
 
 /*
- * What a ratio is of: spans, their durations, or of functions what was sampled.
- * A sample makes its span longer, so among spans that are chosen for being
- * short those without one are too many.
+ * What a ratio is of: spans, their durations, or of functions the running time
+ * that samples stand for.  A sample makes its span longer, so among spans that
+ * are chosen for being short those without one are too many.
  */
 static double
 cell_size(const struct span_cell *cell, enum ratio ratio)
 {
 	return (ratio == OF_SPANS ? (double)cell->sc_spans :
-	    ratio == OF_DURATION ? cell->sc_ns : cell->sc_sampled_ns);
+	    ratio == OF_DURATION ? cell->sc_ns : cell->sc_running_ns);
 }
 
 static void
@@ -165,10 +188,12 @@ values_fill(struct tests *ts, size_t row, enum ratio of)
 	for (size_t r = 0; r < ts->ts_nruns; r++) {
 		const int s = ts->ts_side[r];
 		const double ratio = size[s] > 0 ? sum[s] / size[s] : 0;
+		const double times = of != OF_SPANS && s == 0 ?
+		    PROF_SPAN_VARIES : 1;
 
-		ts->ts_value[row * ts->ts_nruns + r] = size[s] > 0 ? ratio +
-		    windows * (ns[r] - ratio * cell_size(
-		    &ts->ts_sd->sd_cell[ts->ts_cell[r]], of)) / size[s] : 0;
+		ts->ts_value[row * ts->ts_nruns + r] = size[s] > 0 ? times *
+		    (ratio + windows * (ns[r] - ratio * cell_size(
+		    &ts->ts_sd->sd_cell[ts->ts_cell[r]], of)) / size[s]) : 0;
 	}
 }
 
@@ -177,15 +202,17 @@ static int
 tests_make(struct tests *ts, bool is_share, double alpha)
 {
 	const struct prof_span_difference *sd = ts->ts_sd;
-	const uint32_t rest = sd->sd_part[sd->sd_nparts - 1].pt_tested;
 	const struct prof_design design = { .dg_n = ts->ts_nruns,
 	    .dg_side = ts->ts_side, .dg_block = ts->ts_block };
 	struct prof_family family = { .fa_alpha = alpha,
 	    .fa_seed = sd->sd_options.sd_seed };
 
-	for (size_t row = 0; row < sd->sd_ntested; row++)
-		values_fill(ts, row, !is_share ? OF_SPANS : row == rest ?
-		    OF_DURATION : OF_SAMPLED);
+	for (size_t p = 0; p < sd->sd_nparts; p++)
+		if (sd->sd_part[p].pt_tested != UINT32_MAX)
+			values_fill(ts, sd->sd_part[p].pt_tested,
+			    !is_share ? OF_SPANS : prof_span_part_state(sd,
+			    p) == PROF_SPAN_RUNNING ? OF_RUNNING :
+			    OF_DURATION);
 	return (prof_test_family(&design, ts->ts_value, sd->sd_ntested,
 	    &family, ts->ts_effect));
 }

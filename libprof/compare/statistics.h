@@ -98,6 +98,7 @@ struct prof_design {
 	const uint32_t	*dg_level;
 	const uint32_t	*dg_window;
 	const uint32_t	*dg_group;
+	const double	*dg_root;	/* of each run's weight; NULL: alike */
 };
 
 #define PROF_EXACT_ORDERS	20000	/* so many are all looked at */
@@ -105,18 +106,20 @@ struct prof_design {
 struct prof_order_block;
 
 /*
- * The orders that could have been: all of them, or as many as are drawn.
- * The runs of side 1, or_nnew of them, are in or_chosen after a next.
+ * The possible orders of runs: all of them, or a random sample.  After a next,
+ * or_chosen has the or_nnew runs of side 1, and or_part the part of each run
+ * that belongs to side 1: 1, or 0.5 if the side is not known.
  */
 struct prof_orders {
 	struct prof_order_block *or_block;
 	size_t		 or_nblocks;
 	size_t		*or_chosen;
+	double		*or_part;
 	size_t		*or_seen;	/* side 1 as it was, or_nseen of them */
 	size_t		 or_nseen;
 	size_t		*or_pool;
 	const struct prof_design *or_design;
-	uint8_t		*or_path;	/* block * or_nwindows + window: side */
+	uint8_t		*or_path;	/* block * or_nwindows + window */
 	size_t		 or_nwindows;	/* 0: sides are dealt within blocks */
 	size_t		 or_nnew;
 	size_t		 or_n;		/* orders */

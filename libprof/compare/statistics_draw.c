@@ -126,19 +126,30 @@ orders_are_even(const struct prof_orders *or)
 
 /* ---------------------------------------------------------------- paths */
 
-/* In windows in which a host was not seen it had the side of the last one. */
+/* The version that a host ran in a window. */
+enum {
+	PATH_BASE,
+	PATH_HALF,	/* not known: the sides around it differ */
+	PATH_NEW
+};
+
+/*
+ * In windows in which a host was not seen it had the side of those around,
+ * where these agree.
+ */
 static void
 path_fill(uint8_t *path, const uint8_t *is_seen, size_t n)
 {
-	size_t first = 0;
+	size_t last = n;
 
-	while (first < n && !is_seen[first])
-		first++;
-	for (size_t w = 0; w < first && first < n; w++)
-		path[w] = path[first];
-	for (size_t w = first + 1; w < n; w++)
-		if (!is_seen[w])
-			path[w] = path[w - 1];
+	for (size_t w = 0; w <= n; w++) {
+		if (w < n && !is_seen[w])
+			continue;
+		for (size_t i = last == n ? 0 : last + 1; i < w; i++)
+			path[i] = last == n ? path[w] : w == n ||
+			    path[w] == path[last] ? path[last] : PATH_HALF;
+		last = w;
+	}
 }
 
 static int
@@ -164,7 +175,8 @@ paths_init(struct prof_orders *or, const struct prof_design *design)
 			const size_t run = block->ob_first + i, at = b * n +
 			    design->dg_window[run];
 
-			or->or_path[at] = design->dg_side[run];
+			or->or_path[at] = design->dg_side[run] ? PATH_NEW :
+			    PATH_BASE;
 			is_seen[at] = 1;
 		}
 		path_fill(or->or_path + b * n, is_seen + b * n, n);
@@ -220,6 +232,7 @@ paths_deal(struct prof_orders *or)
 	}
 }
 
+/* The runs whose host has the new side in their window, or half of it. */
 static void
 paths_choose(struct prof_orders *or)
 {
@@ -230,10 +243,28 @@ paths_choose(struct prof_orders *or)
 		    or->or_pool[b] * or->or_nwindows;
 
 		for (size_t i = block->ob_first;
-		    i < block->ob_first + block->ob_n; i++)
-			if (path[or->or_design->dg_window[i]] != 0)
-				or->or_chosen[or->or_nnew++] = i;
+		    i < block->ob_first + block->ob_n; i++) {
+			const uint8_t what = path[or->or_design->dg_window[i]];
+
+			if (what == PATH_BASE)
+				continue;
+			or->or_part[or->or_nnew] = what / (double)PATH_NEW;
+			or->or_chosen[or->or_nnew++] = i;
+		}
 	}
+}
+
+/* The observed order. */
+static void
+orders_begin(struct prof_orders *or)
+{
+	or->or_nnew = or->or_nseen;
+	for (size_t i = 0; i < or->or_nseen; i++) {
+		or->or_chosen[i] = or->or_seen[i];
+		or->or_part[i] = 1;
+	}
+	for (size_t i = 0; i < or->or_design->dg_n; i++)
+		or->or_pool[i] = i;
 }
 
 /* --------------------------------------------------------------- public */
@@ -251,12 +282,13 @@ prof_orders_init(struct prof_orders *or, const struct prof_design *design,
 	or->or_block = calloc(n, sizeof(*or->or_block));
 	or->or_seen = calloc(n, sizeof(*or->or_seen));
 	or->or_chosen = calloc(n, sizeof(*or->or_chosen));
+	or->or_part = calloc(n, sizeof(*or->or_part));
 	or->or_pool = calloc(n, sizeof(*or->or_pool));
 	if (or->or_block == NULL || or->or_seen == NULL ||
-	    or->or_chosen == NULL || or->or_pool == NULL)
+	    or->or_chosen == NULL || or->or_part == NULL ||
+	    or->or_pool == NULL)
 		return (-1);
 	orders_add_blocks(or, design);
-	or->or_nnew = or->or_nseen;
 	if (by_path && paths_init(or, design) == -1)
 		return (-1);
 	all = round(orders_number(or, PROF_EXACT_ORDERS + 1));
@@ -278,6 +310,7 @@ prof_orders_fini(struct prof_orders *or)
 	free(or->or_block);
 	free(or->or_seen);
 	free(or->or_chosen);
+	free(or->or_part);
 	free(or->or_pool);
 	free(or->or_path);
 }
@@ -287,6 +320,7 @@ prof_orders_rewind(struct prof_orders *or)
 {
 	or->or_at = 0;
 	prof_random_seed(&or->or_random, or->or_seed);
+	orders_begin(or);
 }
 
 /* The next of the ways to choose k of n, in order; false: that was the last. */
@@ -357,15 +391,6 @@ prof_orders_next(struct prof_orders *or)
 		paths_choose(or);
 	} else if (or->or_at > 0)
 		orders_draw(or);
-	else {
-		or->or_nnew = or->or_nseen;
-		memcpy(or->or_chosen, or->or_seen, or->or_nnew *
-		    sizeof(*or->or_chosen));
-		for (size_t b = 0; b < or->or_nblocks; b++)
-			for (size_t i = 0; i < or->or_block[b].ob_n; i++)
-				or->or_pool[or->or_block[b].ob_first + i] =
-				    or->or_block[b].ob_first + i;
-	}
 	or->or_at++;
 	return (true);
 }

@@ -4,7 +4,8 @@
  * matter, of many quantities measured in the same runs?
  *
  * Each quantity is regressed on its side and on linear time; what hosts did in
- * windows of time, on side, host and window.  The statistic is |t| of the
+ * windows of time, on side, host and window, where runs may have weights: then
+ * values and sides are multiplied by their roots.  The statistic is |t| of the
  * side; for one order of the runs it grows with the correlation r between side
  * and value, both without mean and time, so r is what is computed here.  p is
  * the share of all orders that could have been in which it would be as large:
@@ -66,11 +67,12 @@ struct work {
 	size_t		 wk_nrows;
 	size_t		*wk_row;	/* place -> row */
 	size_t		*wk_of;		/* place -> pattern */
-	double		*wk_unit;	/* run * nrows + place; length 1 */
+	double		*wk_unit;	/* run * nrows + place: what is left
+					   of a row of length 1, by root */
 	double		*wk_size;	/* place -> its length */
 	double		*wk_seen;	/* place -> r, with its sign */
 	double		*wk_sum;
-	double		*wk_chosen;	/* by run: 1 on side 1 of the order */
+	double		*wk_chosen;	/* by run: its root on side 1 */
 	/* for each order: the largest statistic, whose, and the next */
 	double		*wk_top;
 	double		*wk_next;
@@ -130,7 +132,8 @@ pattern_fill(struct pattern *pa, const struct prof_design *design)
 			time[i] = pa->pa_side[i] / length;
 	}
 	for (size_t i = 0; i < n; i++)
-		pa->pa_side[i] = design->dg_side[i];
+		pa->pa_side[i] = design->dg_side[i] *
+		    prof_design_root(design, i);
 	residuals_make(pa, pa->pa_side, n);
 	pa->pa_length = sqrt(dot_product(pa->pa_side, pa->pa_side, n));
 	/* Hosts and windows explain it: nothing is left but rounding. */
@@ -182,11 +185,13 @@ patterns_order(struct work *wk)
 		memset(wk->wk_chosen, 0, wk->wk_n * sizeof(double));
 		for (size_t i = 0; i < or->or_nnew; i++) {
 			const size_t run = or->or_chosen[i];
+			const double root = or->or_part[i] *
+			    prof_design_root(wk->wk_design, run);
 
 			k += pa->pa_there[run];
 			time += pa->pa_time[run];
-			pa->pa_dot += pa->pa_side[run];
-			wk->wk_chosen[run] = 1;
+			pa->pa_dot += pa->pa_side[run] * root;
+			wk->wk_chosen[run] = pa->pa_there[run] * root;
 		}
 		square = pa->pa_levels.lv_design == NULL ?
 		    k - k * k / pa->pa_n - time * time :
@@ -210,15 +215,16 @@ statistic_largest(const double *values, size_t n)
 
 /* Into scratch, of length 1; its length, in the unit of the values. */
 static double
-row_unit(struct pattern *pa, const double *values, size_t n,
-    double *scratch)
+row_unit(struct pattern *pa, const struct prof_design *design,
+    const double *values, double *scratch)
 {
+	const size_t n = design->dg_n;
 	const double most = statistic_largest(values, n);
 	double length = 0;
 
 	for (size_t i = 0; i < n; i++)
 		scratch[i] = most > 0 && isfinite(values[i]) ?
-		    values[i] / most : 0;
+		    values[i] / most * prof_design_root(design, i) : 0;
 	if (most > 0 && pa->pa_length > NOTHING) {
 		residuals_make(pa, scratch, n);
 		length = sqrt(dot_product(scratch, scratch, n));
@@ -264,10 +270,11 @@ rows_place(struct work *wk, const double *values, struct ranked *ranked,
 		wk->wk_of[j] = rk->rk_of;
 		wk->wk_size[j] = rk->rk_size;
 		wk->wk_seen[j] = rk->rk_seen;
-		row_unit(&wk->wk_pattern[rk->rk_of], values + rk->rk_row * n,
-		    n, scratch);
+		row_unit(&wk->wk_pattern[rk->rk_of], wk->wk_design,
+		    values + rk->rk_row * n, scratch);
 		for (size_t i = 0; i < n; i++)
-			wk->wk_unit[i * m + j] = scratch[i];
+			wk->wk_unit[i * m + j] = scratch[i] *
+			    prof_design_root(wk->wk_design, i);
 	}
 }
 
@@ -289,8 +296,8 @@ rows_init(struct work *wk, const double *values)
 		}
 		rk->rk_row = row;
 		rk->rk_of = (size_t)p;
-		rk->rk_size = row_unit(&wk->wk_pattern[p], values + row * n,
-		    n, scratch);
+		rk->rk_size = row_unit(&wk->wk_pattern[p], wk->wk_design,
+		    values + row * n, scratch);
 		if (rk->rk_size > 0)
 			rk->rk_seen = dot_product(scratch,
 			    wk->wk_pattern[p].pa_side,
@@ -388,9 +395,10 @@ work_next(struct work *wk, size_t from, size_t to)
 	for (size_t i = 0; i < or->or_nnew; i++) {
 		const double *restrict unit = wk->wk_unit +
 		    or->or_chosen[i] * wk->wk_nrows;
+		const double part = or->or_part[i];
 
 		for (size_t j = from; j < to; j++)
-			sum[j] += unit[j];
+			sum[j] += part * unit[j];
 	}
 	return (true);
 }

@@ -6,11 +6,12 @@
  * for together: levels are eliminated, and the windows' equations, with the
  * matrix
  *
- *	S = diag(values of each window) - N' diag(1 / values of each level) N
+ *	S = diag(weight of each window) - N' diag(1 / weight of each level) N
  *
- * where N counts the values of a level in a window, are inverted once.  S is
+ * where N is the weight of a level in a window, are inverted once.  S is
  * singular, by the mean at least; a pivot of 0 is left out, which changes
- * effects but not what is left.
+ * effects but not what is left.  Values come multiplied by the roots of their
+ * weights, and what is left of them is, too.
  *
  * Called by statistics_family.c for each pattern of missing values.
  */
@@ -29,8 +30,11 @@ prof_levels_init(struct prof_levels *lv, const struct prof_design *design,
 	size_t nlevels = 0, nwindows = 0;
 
 	lv->lv_design = design;
-	lv->lv_there = there;
+	lv->lv_root = calloc(design->dg_n + 1, sizeof(double));
+	if (lv->lv_root == NULL)
+		return (-1);
 	for (size_t i = 0; i < design->dg_n; i++) {
+		lv->lv_root[i] = there[i] * prof_design_root(design, i);
 		if (design->dg_level[i] >= nlevels)
 			nlevels = design->dg_level[i] + 1;
 		if (design->dg_window[i] >= nwindows)
@@ -53,6 +57,7 @@ prof_levels_init(struct prof_levels *lv, const struct prof_design *design,
 void
 prof_levels_fini(struct prof_levels *lv)
 {
+	free(lv->lv_root);
 	free(lv->lv_per_level);
 	free(lv->lv_sum);
 	free(lv->lv_rest);
@@ -96,10 +101,11 @@ levels_invert(struct prof_levels *lv)
 	if (count == NULL)
 		return (-1);
 	for (size_t i = 0; i < dg->dg_n; i++) {
-		count[dg->dg_level[i] * n + dg->dg_window[i]] +=
-		    lv->lv_there[i];
-		lv->lv_per_level[dg->dg_level[i]] += lv->lv_there[i];
-		s[dg->dg_window[i] * (n + 1)] += lv->lv_there[i];
+		const double weight = lv->lv_root[i] * lv->lv_root[i];
+
+		count[dg->dg_level[i] * n + dg->dg_window[i]] += weight;
+		lv->lv_per_level[dg->dg_level[i]] += weight;
+		s[dg->dg_window[i] * (n + 1)] += weight;
 	}
 	for (size_t w = 0; w < n; w++)
 		lv->lv_rest[w] = s[w * (n + 1)];
@@ -130,13 +136,12 @@ sums_make(struct prof_levels *lv, const double *values)
 	for (size_t w = 0; w < lv->lv_nwindows; w++)
 		lv->lv_rest[w] = 0;
 	for (size_t i = 0; i < dg->dg_n; i++)
-		if (lv->lv_there[i] != 0)
-			lv->lv_sum[dg->dg_level[i]] += values[i];
+		lv->lv_sum[dg->dg_level[i]] += lv->lv_root[i] * values[i];
 	for (size_t i = 0; i < dg->dg_n; i++)
-		if (lv->lv_there[i] != 0)
-			lv->lv_rest[dg->dg_window[i]] += values[i] -
-			    lv->lv_sum[dg->dg_level[i]] *
-			    lv->lv_per_level[dg->dg_level[i]];
+		lv->lv_rest[dg->dg_window[i]] += lv->lv_root[i] *
+		    (values[i] - lv->lv_root[i] *
+		    lv->lv_sum[dg->dg_level[i]] *
+		    lv->lv_per_level[dg->dg_level[i]]);
 	for (size_t v = 0; v < lv->lv_nwindows; v++) {
 		lv->lv_effect[v] = 0;
 		for (size_t w = 0; w < lv->lv_nwindows; w++)
@@ -152,14 +157,13 @@ prof_levels_take_off(struct prof_levels *lv, double *values)
 
 	sums_make(lv, values);
 	for (size_t i = 0; i < dg->dg_n; i++)
-		if (lv->lv_there[i] != 0)
-			lv->lv_sum[dg->dg_level[i]] -=
-			    lv->lv_effect[dg->dg_window[i]];
+		lv->lv_sum[dg->dg_level[i]] -= lv->lv_root[i] *
+		    lv->lv_root[i] * lv->lv_effect[dg->dg_window[i]];
 	for (size_t i = 0; i < dg->dg_n; i++)
-		values[i] = lv->lv_there[i] == 0 ? 0 : values[i] -
-		    lv->lv_effect[dg->dg_window[i]] -
+		values[i] = lv->lv_root[i] == 0 ? 0 : values[i] -
+		    lv->lv_root[i] * (lv->lv_effect[dg->dg_window[i]] +
 		    lv->lv_sum[dg->dg_level[i]] *
-		    lv->lv_per_level[dg->dg_level[i]];
+		    lv->lv_per_level[dg->dg_level[i]]);
 }
 
 double
@@ -169,7 +173,7 @@ prof_levels_square(struct prof_levels *lv, const double *values)
 
 	sums_make(lv, values);
 	for (size_t i = 0; i < lv->lv_design->dg_n; i++)
-		if (lv->lv_there[i] != 0)
+		if (lv->lv_root[i] != 0)
 			square += values[i] * values[i];
 	for (size_t l = 0; l < lv->lv_nlevels; l++)
 		square -= lv->lv_sum[l] * lv->lv_sum[l] *

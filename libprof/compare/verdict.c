@@ -59,6 +59,34 @@ by_time(const void *a, const void *b, void *arg)
 	return ((i > j) - (i < j));
 }
 
+/*
+ * A window with more work is the surer: chance in taking samples is most of
+ * what differs.  Against other windows of its host alone: large hosts do not
+ * count for more, and orders stay as likely as they were.
+ */
+static int
+roots_draw(struct drawing *dw, const struct prof_comparison *cp)
+{
+	double *sum = cp->cp_of_host, *n = cp->cp_of_host + cp->cp_nhosts;
+
+	dw->dw_root = calloc(cp->cp_nruns + 1, sizeof(*dw->dw_root));
+	if (dw->dw_root == NULL)
+		return (-1);
+	memset(sum, 0, 2 * cp->cp_nhosts * sizeof(*sum));
+	for (size_t i = 0; i < cp->cp_nruns; i++) {
+		sum[cp->cp_run[i].rn_host] += cp->cp_run[i].rn_units;
+		n[cp->cp_run[i].rn_host]++;
+	}
+	for (size_t i = 0; i < cp->cp_nruns; i++) {
+		const struct run *run = &cp->cp_run[dw->dw_at[i]];
+
+		dw->dw_root[i] = sqrt(run->rn_units * n[run->rn_host] /
+		    sum[run->rn_host]);
+	}
+	dw->dw_design.dg_root = dw->dw_root;
+	return (0);
+}
+
 /* Levels, windows and groups, of runs in order. */
 static int
 hosts_draw(struct drawing *dw, const struct prof_comparison *cp)
@@ -83,7 +111,7 @@ hosts_draw(struct drawing *dw, const struct prof_comparison *cp)
 	dw->dw_design.dg_level = dw->dw_level;
 	dw->dw_design.dg_window = dw->dw_window;
 	dw->dw_design.dg_group = dw->dw_group;
-	return (0);
+	return (cp->cp_has_units ? roots_draw(dw, cp) : 0);
 }
 
 int
@@ -129,6 +157,7 @@ prof_drawing_fini(struct drawing *dw)
 	free(dw->dw_level);
 	free(dw->dw_window);
 	free(dw->dw_group);
+	free(dw->dw_root);
 }
 
 void

@@ -261,7 +261,7 @@ note_missing(struct prof_counting *counting)
 			    event->ke_info.ce_name);
 		else if (!is_cpus && prof_pmu_partial(prof_names_kinds(
 		    counting->kg_names), &event->ke_attr, text, sizeof(text)))
-			(void)prof_counting_say(counting, "%s %s; use -a to "
+			(void)prof_counting_say(counting, "%s is %s; use -a to "
 			    "count on all CPUs", event->ke_info.ce_name, text);
 		else
 			event->ke_is_noted = false;

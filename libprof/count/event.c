@@ -122,8 +122,8 @@ make_shared(struct prof_counting *counting, struct counting_event *event,
 			prof_fail(error, PROF_E_EVENT_UNSUPPORTED, "%s: PMU "
 			    "'%s' counts for the whole machine, not per "
 			    "process", event->ke_of->ev_name, pmu);
-			return (prof_cure(error, "add -a; it then counts until "
-			    "COMMAND exits"));
+			return (prof_cure(error, "add -a; dtprof then counts "
+			    "on the whole machine until COMMAND exits"));
 		}
 	} else
 		event->ke_info.ce_is_hardware = 1;
@@ -234,5 +234,5 @@ make_syscall(struct prof_counting *counting, struct counting_event *event)
 	prof_fail(&counting->kg_error, PROF_E_LIMIT, "%s: too many system "
 	    "calls for one kernel filter", of->ev_name);
 	return (prof_cure(&counting->kg_error,
-	    "count all system calls, or fewer"));
+	    "count all system calls, or fewer system calls"));
 }

@@ -86,14 +86,14 @@ prof_counting_refuse_group(struct prof_counting *counting, int group,
 	}
 	prof_fail(&counting->kg_error, PROF_E_COUNTERS,
 	    "the events of group '%s' cannot be counted together: of %zu "
-	    "events on the PMU, %zu fit at the same time",
+	    "events on the PMU, only %zu can be counted at the same time",
 	    counting->kg_event[first].ke_info.ce_name, n, fit);
 	if (fit == 0)
 		return (prof_cure(&counting->kg_error, "end other profilers%s",
 		    prof_watchdog_cure()));
-	return (prof_cure(&counting->kg_error, "use groups of at most %zu%s, "
-	    "or leave out the braces: events are then multiplexed and counts "
-	    "are estimates", fit, prof_watchdog_cure()));
+	return (prof_cure(&counting->kg_error, "use groups of at most %zu "
+	    "events%s, or leave out the braces: then dtprof multiplexes the "
+	    "events, and counts are estimates", fit, prof_watchdog_cure()));
 }
 
 int
@@ -106,10 +106,10 @@ prof_counting_fit_all(struct prof_counting *counting)
 	if (fit == n)
 		return (0);
 	prof_fail(&counting->kg_error, PROF_E_COUNTERS, "of %zu events on the "
-	    "PMU, %zu fit at the same time, and counts per process cannot be "
-	    "multiplexed", n, fit);
+	    "PMU, only %zu can be counted at the same time, and counts per "
+	    "process cannot be multiplexed", n, fit);
 	return (prof_cure(&counting->kg_error, "count at most the first %zu "
-	    "of them", fit));
+	    "events", fit));
 }
 
 /* ------------------------------------------------------- one event more */
@@ -130,9 +130,9 @@ try_one(struct prof_counting *counting, struct counting_event *event)
 	counting->kg_kernel_only = prof_perf_always_zero(&attr);
 	if (counting->kg_error.pe_code == PROF_E_PERMISSION &&
 	    counting->kg_kernel_only)
-		prof_cure(&counting->kg_error, "it occurs in the kernel: "
-		    "sysctl kernel.perf_event_paranoid=1, or run as root or "
-		    "with CAP_PERFMON");
+		prof_cure(&counting->kg_error, "this event occurs in the "
+		    "kernel: sysctl kernel.perf_event_paranoid=1, or run as "
+		    "root or with CAP_PERFMON");
 	return (-1);
 }
 
@@ -168,13 +168,13 @@ resolve_one(struct prof_counting *counting, const char *text,
 	struct prof_spec spec;
 
 	if (prof_spec_parse(&spec, text, error) == -1 ||
-	    prof_spec_no_filter(&spec, "a counter has", error) == -1)
+	    prof_spec_no_filter(&spec, "a counter", error) == -1)
 		return (-1);
 	if (spec.sp_period != 0 || spec.sp_frequency != 0) {
 		prof_fail(error, PROF_E_EVENT_SYNTAX, "%s: period and freq are "
 		    "for sampling, not for counting", text);
-		return (prof_cure(error, "leave them out, or use dtprof "
-		    "record"));
+		return (prof_cure(error, "leave out period and freq, or use "
+		    "dtprof record"));
 	}
 	if (mods[0] != '\0' && spec.sp_mods[0] == '\0') {
 		snprintf(whole, sizeof(whole), "%s:%s", spec.sp_whole, mods);

@@ -12,16 +12,11 @@
 #include "events/names.h"
 #include "groups.h"
 
-#define STEPS	32u	/* buckets of a power of 2 */
-
 static struct prof_bucket_ends
 ends_log(uint32_t bucket)
 {
-	const uint32_t shift = bucket < STEPS ? 0 : bucket / STEPS - 1;
-	const uint64_t low = bucket < STEPS ? bucket :
-	    (uint64_t)(STEPS + bucket % STEPS) << shift;
-
-	return ((struct prof_bucket_ends){ low, low + (1ULL << shift) - 1 });
+	return ((struct prof_bucket_ends){ dtp_bucket_low(bucket),
+	    dtp_bucket_low(bucket + 1) - 1 });
 }
 
 static struct prof_bucket_ends

@@ -103,8 +103,8 @@ open_one(struct prof_counting *counting, size_t target, size_t event)
 	if (ke->ke_filter != NULL && ioctl(kf->kf_fd,
 	    PERF_EVENT_IOC_SET_FILTER, ke->ke_filter) == -1)
 		return (prof_fail(&counting->kg_error, PROF_E_KERNEL,
-		    "%s: the kernel rejected the filter of its system calls: "
-		    "%s", ke->ke_info.ce_name, strerror(errno)));
+		    "%s: the kernel rejected the filter for system calls of "
+		    "this event: %s", ke->ke_info.ce_name, strerror(errno)));
 	return (0);
 }
 
@@ -127,8 +127,8 @@ refusal_explain(struct prof_counting *counting, size_t target, size_t event,
 		    "%s: the kernel cannot count in this cgroup",
 		    po->po_cgroup);
 		return (prof_cure(&counting->kg_error, "use a directory below "
-		    "the cgroup2 mount; if it is one, enable a controller: "
-		    "echo +pids >cgroup.subtree_control"));
+		    "the cgroup2 mount, and enable a controller in this "
+		    "directory: echo +pids >cgroup.subtree_control"));
 	}
 	/* Tried on ourselves it fitted; together with others it does not. */
 	if (number == EINVAL && leader != event)

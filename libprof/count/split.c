@@ -371,9 +371,9 @@ show_tasks(struct prof_counting *counting, struct counting_split *split)
 		any_lost |= split->sp_lost[e] != 0;
 	}
 	for (size_t e = 0; any_lost && e < counting->kg_nevents; e++)
-		(void)prof_counting_say(counting, "%s: %llu could not be "
-		    "attributed to a process (more than %d processes, or a CPU "
-		    "that dtprof may not run on)",
+		(void)prof_counting_say(counting, "%s: a count of %llu could "
+		    "not be attributed to a process (more than %d processes, "
+		    "or a CPU that dtprof may not run on)",
 		    counting->kg_event[e].ke_info.ce_name,
 		    (unsigned long long)split->sp_lost[e], DTP_SPLIT_TASKS);
 	return (0);

@@ -131,7 +131,7 @@ process_watch(struct prof_counting *counting)
 			    "no %s %d", po->po_target == PROF_TARGET_PIDS ?
 			    "process" : "thread", po->po_ids[n]);
 			return (prof_cure(&counting->kg_error, "list running "
-			    "ones with ps -e%s", po->po_target ==
+			    "processes with ps -e%s", po->po_target ==
 			    PROF_TARGET_PIDS ? "" : "L"));
 		}
 		/* Not of a thread: -1, and it is looked for in /proc. */

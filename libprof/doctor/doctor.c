@@ -72,33 +72,36 @@ static void	check_readers(struct prof_check *);
 
 /* The first causes first: what is below often follows from what is above. */
 static const struct row rows[] = {
-	{ "kernel", check_kernel, "unknown: dtprof is not tested on it" },
-	{ "proc", check_proc, "everything: processes and CPUs are unknown" },
+	{ "kernel", check_kernel, "unknown: dtprof is not tested on this "
+	    "kernel" },
+	{ "proc", check_proc, "everything: dtprof cannot find "
+	    "processes and CPUs" },
 	{ "container", check_container, "everything that needs BPF" },
-	{ "seccomp", check_seccomp, "perf_event_open: all events; bpf: "
-	    "everything that needs BPF" },
+	{ "seccomp", check_seccomp, "all events if perf_event_open is blocked, "
+	    "everything that needs BPF if bpf is blocked" },
 	{ "lockdown", check_lockdown, "BPF, tracepoints and kernel samples" },
 	{ "perf_events", check_perf_events, "everything: nothing can be "
 	    "recorded or counted" },
-	{ "perf_event_paranoid", check_paranoid, "-a, and kernel samples of "
-	    "one's own processes" },
+	{ "perf_event_paranoid", check_paranoid, "recording with -a, and "
+	    "kernel samples of your own processes" },
 	{ "bpf", check_bpf, "tracepoints, system calls, filters, cgroups and "
-	    "kernel stacks; perf rings are used for the rest" },
+	    "kernel stacks; everything else is recorded with perf rings" },
 	{ "btf", check_btf, "everything that needs BPF" },
 	{ "tracefs", check_tracefs, "groups of tracepoints in dtprof list and "
 	    "in event names" },
 	{ "pmu", check_pmu, "cycles, cache misses and other hardware events; "
-	    "record samples cpu-clock instead" },
+	    "dtprof record then samples cpu-clock" },
 	{ "nmi_watchdog", check_watchdog, "one hardware counter of each CPU" },
-	{ "sample_rate", check_sample_rate, "the sampling rate of record" },
+	{ "sample_rate", check_sample_rate, "the sampling rate of "
+	    "dtprof record" },
 	{ "locked_memory", check_locked_memory, "the size of perf rings: "
 	    "samples may be lost in bursts (and counted as lost)" },
 	{ "open_files", check_open_files, "recordings of many events or CPUs" },
 	{ "kptr_restrict", check_kptr, "kernel symbols" },
 	{ "debug_symbols", check_debug, "source lines and inlined functions of "
 	    "the C library, perhaps of other libraries too" },
-	{ "runtimes", prof_check_runtimes, "functions of scripts: their "
-	    "time is the interpreter's own" },
+	{ "runtimes", prof_check_runtimes, "script functions: the time "
+	    "of these functions is attributed to the interpreter" },
 	{ "file_readers", check_readers, "part of the protection from hostile "
 	    "program files" },
 };
@@ -176,8 +179,8 @@ check_container(struct prof_check *check)
 	else if (access("/proc/self/ns", F_OK) == -1)
 		check_passed(check, "unknown without /proc");
 	else
-		check_passed(check, "%s; user and PID namespaces are those of "
-		    "the host", marked ? "in a container" : "none");
+		check_passed(check, "%s, in the user and PID namespaces of the "
+		    "host", marked ? "in a container" : "not in a container");
 }
 
 static void
@@ -194,8 +197,8 @@ check_seccomp(struct prof_check *check)
 	else
 		check_passed(check,
 		    prctl(PR_GET_SECCOMP) == SECCOMP_MODE_FILTER ?
-		    "a filter that allows perf_event_open and bpf" :
-		    "no filter");
+		    "the seccomp filter allows perf_event_open and bpf" :
+		    "no seccomp filter");
 }
 
 static void
@@ -206,7 +209,8 @@ check_lockdown(struct prof_check *check)
 		prof_lockdown_explain(&check->ck_error,
 		    "perf events and BPF");
 	else
-		check_passed(check, "does not block perf events or BPF");
+		check_passed(check, "lockdown does not block perf events or "
+		    "BPF");
 }
 
 /* -------------------------------------------------------------- events */
@@ -254,7 +258,8 @@ check_perf_events(struct prof_check *check)
 	check->ck_state = PROF_CHECK_NO;
 	if (try_event(check, "cpu-clock", PERF_TYPE_SOFTWARE,
 	    PERF_COUNT_SW_CPU_CLOCK, false) == 0)
-		check_passed(check, "own processes can be sampled and counted");
+		check_passed(check, "your own processes can be sampled and "
+		    "counted");
 }
 
 static void
@@ -281,7 +286,7 @@ check_bpf(struct prof_check *check)
 {
 	check->ck_state = PROF_CHECK_LESS;
 	if (prof_bpf_allowed(&check->ck_error))
-		check_passed(check, "maps and programs can be loaded");
+		check_passed(check, "BPF maps and programs can be loaded");
 }
 
 static void
@@ -289,7 +294,7 @@ check_btf(struct prof_check *check)
 {
 	check->ck_state = PROF_CHECK_LESS;
 	if (prof_btf_there(&check->ck_error))
-		check_passed(check, "kernel types are readable");
+		check_passed(check, "kernel type information is readable");
 }
 
 static void
@@ -333,8 +338,8 @@ check_pmu(struct prof_check *check)
 	check->ck_state = PROF_CHECK_LESS;
 	if (try_event(check, "cycles", PERF_TYPE_HARDWARE,
 	    PERF_COUNT_HW_CPU_CYCLES, false) == 0)
-		check_passed(check, "cycles are counted; %zu counters can "
-		    "count instructions at once",
+		check_passed(check, "cycles can be counted; %zu counters can "
+		    "count instructions at the same time",
 		    counters_at_once(PERF_COUNT_HW_INSTRUCTIONS));
 }
 
@@ -344,12 +349,14 @@ check_watchdog(struct prof_check *check)
 	struct prof_check pmu = { 0 };
 
 	if (prof_proc_number(SYSCTL "nmi_watchdog", 0) != 1) {
-		check_passed(check, "uses no hardware counter");
+		check_passed(check, "the NMI watchdog uses no hardware "
+		    "counter");
 		return;
 	}
 	check_pmu(&pmu);
 	if (pmu.ck_state != PROF_CHECK_OK) {
-		check_passed(check, "on, but there are no hardware counters");
+		check_passed(check, "the NMI watchdog is on, but there are no "
+		    "hardware counters");
 		return;
 	}
 	check->ck_state = PROF_CHECK_LESS;
@@ -365,14 +372,14 @@ check_sample_rate(struct prof_check *check)
 	    "perf_event_max_sample_rate", -1);
 
 	if (rate == -1 || rate >= USUAL_HZ) {
-		check_passed(check, rate == -1 ? "unknown" : "up to %ld Hz",
-		    rate);
+		check_passed(check, rate == -1 ? "unknown" : "the kernel "
+		    "allows up to %ld Hz", rate);
 		return;
 	}
 	check->ck_state = PROF_CHECK_LESS;
 	prof_fail(&check->ck_error, PROF_E_LIMIT, "the kernel allows %ld "
-	    "samples per second (it lowers this limit when sampling takes "
-	    "long)",
+	    "samples per second (the kernel lowers this limit when sampling "
+	    "takes long)",
 	    rate);
 	prof_cure(&check->ck_error,
 	    "sysctl kernel.perf_event_max_sample_rate=100000");
@@ -408,12 +415,13 @@ check_locked_memory(struct prof_check *check)
 	    (uint64_t)kb : 0);
 	if (kb == -1 || limit.rlim_cur == RLIM_INFINITY || there >= wanted ||
 	    prof_is_capable(CAP_IPC_LOCK)) {
-		check_passed(check, "enough for the perf rings of all CPUs");
+		check_passed(check, "enough locked memory for the perf "
+		    "rings of all CPUs");
 		return;
 	}
 	check->ck_state = PROF_CHECK_LESS;
 	prof_fail(&check->ck_error, PROF_E_LIMIT, "%llu KiB may be locked per "
-	    "CPU; the ring of a CPU needs %llu KiB",
+	    "CPU, but the perf ring of a CPU needs %llu KiB",
 	    (unsigned long long)there, (unsigned long long)wanted);
 	prof_locked_memory_cure(&check->ck_error);
 }
@@ -426,7 +434,7 @@ check_open_files(struct prof_check *check)
 
 	getrlimit(RLIMIT_NOFILE, &limit);
 	if (limit.rlim_max >= wanted) {
-		check_passed(check, "up to %llu",
+		check_passed(check, "up to %llu open files",
 		    (unsigned long long)limit.rlim_max);
 		return;
 	}
@@ -474,7 +482,7 @@ check_debug(struct prof_check *check)
 
 	if (dladdr((void *)(uintptr_t)&getpid, &info) == 0 ||
 	    info.dli_fname == NULL || has_lines(info.dli_fname)) {
-		check_passed(check, "found for the C library");
+		check_passed(check, "the C library has debug symbols");
 		return;
 	}
 	check->ck_state = PROF_CHECK_LESS;
@@ -513,7 +521,8 @@ check_readers(struct prof_check *check)
 		check_passed(check, "%s", how);
 		return;
 	}
-	prof_fail(&check->ck_error, PROF_E_PERMISSION, "file readers have %s",
+	prof_fail(&check->ck_error, PROF_E_PERMISSION, "file reader "
+	    "processes have %s",
 	    how);
 	prof_cure(&check->ck_error, stats.bs_lacks & PROF_LACKS_SECCOMP ?
 	    "use a kernel with CONFIG_SECCOMP_FILTER" :

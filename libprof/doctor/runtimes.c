@@ -19,6 +19,11 @@
 
 #define MAX_FILES	4096u
 
+/* Of texts of at most 511 bytes, to where a part may begin. */
+#define MISSING_ROOM	180
+#define ROOM		320
+#define ADVICE_ROOM	320
+
 /* A file that is mapped as code. */
 struct file {
 	uint64_t	fl_dev;
@@ -99,74 +104,132 @@ mapping_take(void *arg, const struct prof_record *record)
 	return (0);
 }
 
-/* Those that are known, or not, behind a text; how many there are. */
+static bool
+is_of(const struct file *file, bool are_known)
+{
+	return (file->fl_runtime.rt_language != 0 &&
+	    (file->fl_runtime.rt_is_known != 0) == are_known);
+}
+
+/* Those that are shown, or not, as long as there is room; how many. */
 static size_t
-runtimes_print(const struct files *files, bool are_known, const char *text,
+runtimes_print(const struct files *files, bool are_known, long room,
     FILE *out)
 {
 	const struct file *file = files->fs_file;
-	size_t n, count = 0;
+	size_t n, count = 0, more = 0;
 
 	for (n = 0; n < files->fs_n; n++, file++) {
-		if (file->fl_runtime.rt_language == 0 ||
-		    (file->fl_runtime.rt_is_known != 0) != are_known)
+		if (!is_of(file, are_known))
 			continue;
+		count++;
+		if (ftell(out) > room) {
+			more++;
+			continue;
+		}
 		(void)fprintf(out, "%s%s (%s, %u process%s)",
-		    count++ == 0 ? text : ", ", file->fl_runtime.rt_name,
+		    count > 1 ? ", " : are_known ?
+		    "dtprof shows functions of " :
+		    "dtprof does not show functions of ",
+		    file->fl_runtime.rt_name,
 		    file->fl_path, file->fl_processes,
 		    file->fl_processes == 1 ? "" : "es");
 	}
+	if (more > 0)
+		(void)fprintf(out, " and %zu more", more);
 	return (count);
 }
 
-/* The known versions of those that are not. */
-static void
-versions_print(const struct files *files, FILE *out)
+/* "": none is needed, or none helps. */
+static const char *
+advice_of(const struct file *file)
 {
-	const struct prof_runtime *runtime;
-	bool is_said[16] = { false };
+	return (is_of(file, false) ? prof_runtime_advice(&file->fl_runtime) :
+	    "");
+}
 
+/* Has one before it the same advice, and, if that is asked, name? */
+static bool
+is_said(const struct files *files, size_t n, bool by_name)
+{
+	const struct file *file = &files->fs_file[n], *before = files->fs_file;
+
+	while (before < file && (strcmp(advice_of(before),
+	    advice_of(file)) != 0 || (by_name && strcmp(
+	    before->fl_runtime.rt_name, file->fl_runtime.rt_name) != 0)))
+		before++;
+	return (before < file);
+}
+
+/* What helps, once each, and whom. */
+static void
+advice_print(const struct files *files, FILE *out)
+{
 	for (size_t n = 0; n < files->fs_n; n++) {
-		runtime = &files->fs_file[n].fl_runtime;
-		if (runtime->rt_language == 0 || runtime->rt_is_known ||
-		    is_said[runtime->rt_language & 15])
+		const char *advice = advice_of(&files->fs_file[n]);
+
+		if (advice[0] == '\0' || is_said(files, n, false) ||
+		    ftell(out) > ADVICE_ROOM)
 			continue;
-		is_said[runtime->rt_language & 15] = true;
-		(void)fprintf(out, "; known of %s: %s", prof_language_at(
-		    runtime->rt_language)->la_name, prof_language_at(
-		    runtime->rt_language)->la_versions);
+		for (size_t i = n; i < files->fs_n; i++)
+			if (strcmp(advice_of(&files->fs_file[i]), advice) ==
+			    0 && !is_said(files, i, true))
+				(void)fprintf(out, "%s%s", i > n ? ", " :
+				    ftell(out) > 0 ? "; " : "",
+				    files->fs_file[i].fl_runtime.rt_name);
+		(void)fputs(advice, out);
 	}
+}
+
+static char *
+text_make(void (*print)(const struct files *, FILE *),
+    const struct files *files)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	if (out == NULL)
+		return (NULL);
+	print(files, out);
+	if (fclose(out) != 0) {
+		free(text);
+		return (NULL);
+	}
+	return (text);
+}
+
+/* What is missing comes first. */
+static void
+found_print(const struct files *files, FILE *out)
+{
+	if (runtimes_print(files, false, MISSING_ROOM, out) > 0)
+		(void)fprintf(out, "; ");
+	if (runtimes_print(files, true, ROOM, out) == 0)
+		(void)fprintf(out, "no interpreter is running whose functions "
+		    "dtprof can show%s", geteuid() == 0 ? "" :
+		    " (searched only processes that dtprof may read)");
 }
 
 static void
 files_tell(const struct files *files, struct prof_check *check)
 {
 	struct prof_err *error = &check->ck_error;
-	char *text = NULL;
-	size_t size, n;
-	FILE *out = open_memstream(&text, &size);
+	char *found = text_make(found_print, files);
+	char *advice = text_make(advice_print, files);
 
-	if (out == NULL) {
+	if (found == NULL || advice == NULL)
 		(void)prof_fail_nomem(error);
-		return;
-	}
-	if (runtimes_print(files, true, "functions are shown of ", out) == 0)
-		(void)fprintf(out, "no interpreter whose functions are shown "
-		    "runs%s", geteuid() == 0 ? "" : " in processes that may "
-		    "be read");
-	n = runtimes_print(files, false, "; functions are not shown of ", out);
-	versions_print(files, out);
-	if (fclose(out) != 0)
-		(void)prof_fail_nomem(error);
-	else if (n > 0) {
-		prof_fail(error, PROF_E_EVENT_UNSUPPORTED, "%s", text);
-		prof_cure(error, "run such programs with a known version");
+	else if (advice[0] != '\0') {
+		prof_fail(error, PROF_E_EVENT_UNSUPPORTED, "%s", found);
+		prof_cure(error, "%s", advice);
 	} else {
 		check->ck_state = PROF_CHECK_OK;
 		(void)snprintf(error->pe_text, sizeof(error->pe_text), "%s",
-		    text);
+		    found);
 	}
-	free(text);
+	free(found);
+	free(advice);
 }
 
 void

@@ -286,3 +286,30 @@ prof_name_fold(const char *name)
 		memcpy(fold.fo_out, name, length + 1);
 	return (fold.fo_out);
 }
+
+void
+prof_name_strip(char *name, const char **bare)
+{
+	char *close = strrchr(name, ')'), *at;
+	int depth = 0;
+
+	*bare = name;
+	if (close == NULL)
+		return;
+	for (at = close; at > name; at--) {
+		depth += *at == ')' ? 1 : *at == '(' ? -1 : 0;
+		if (depth == 0)
+			break;
+	}
+	if (at == name)
+		return;
+	*at = '\0';
+	for (depth = 0; at > name; at--) {
+		depth += at[-1] == '>' || at[-1] == ')' ? 1 :
+		    at[-1] == '<' || at[-1] == '(' ? -1 : 0;
+		if (depth == 0 && at[-1] == ' ')
+			break;
+	}
+	if (strncmp(at, "operator", 8) != 0)
+		*bare = at;
+}

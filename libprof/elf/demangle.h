@@ -17,5 +17,11 @@ char	*prof_demangle(const char *raw);
  * they are.  Owned by caller; NULL: no memory.
  */
 char	*prof_name_fold(const char *name);
+/*
+ * Cut the parameters of a demangled name and all that follows them, in place:
+ * "ns::f(int) const" becomes "ns::f".  *bare points behind a return type:
+ * "int ns::f<int>(int)" becomes "int ns::f<int>", and *bare is "ns::f<int>".
+ */
+void	prof_name_strip(char *name, const char **bare);
 
 #endif /* PROF_DEMANGLE_H */

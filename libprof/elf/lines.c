@@ -653,19 +653,19 @@ prof_lines_function(struct prof_lines *lines, uint64_t address,
 }
 
 size_t
-prof_lines_parameters(struct prof_lines *lines, Dwarf_Die *function,
-    Dwarf_Die *parameter, size_t max)
+prof_lines_parts(struct prof_lines *lines, Dwarf_Die *of, int tag,
+    Dwarf_Die *part, size_t max)
 {
 	const struct unit all = { .un_jumps = true };
 	Dwarf_Die die;
 	size_t n = 0;
 
 	steps_begin(lines, MAX_STEPS);
-	if (dwarf_child(function, &die) != 0)
+	if (dwarf_child(of, &die) != 0)
 		return (0);
 	do {
-		if (dwarf_tag(&die) == DW_TAG_formal_parameter)
-			parameter[n++] = die;
+		if (dwarf_tag(&die) == tag)
+			part[n++] = die;
 	} while (n < max && next_die(lines, &all, &die, 0));
 	return (n);
 }

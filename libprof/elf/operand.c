@@ -106,7 +106,7 @@ x86_memory(const char **at, struct dtp_operand *operand)
 {
 	__u64 scale = 1;
 
-	operand->op_is_memory = 1;
+	operand->op_nloads = 1;
 	if (!char_take(at, '('))
 		return (false);
 	if (**at != ',' && !x86_register(at, &operand->op_base))
@@ -137,7 +137,7 @@ x86_parse(const char *at, struct dtp_operand *operand)
 	else {
 		rv = number_take(&at, &operand->op_number);
 		/* An address of its own. */
-		operand->op_is_memory = 1;
+		operand->op_nloads = 1;
 		if (rv && *at != '\0')
 			rv = x86_memory(&at, operand);
 	}
@@ -169,7 +169,7 @@ arm_register(const char **at, uint16_t *offset)
 static bool
 arm_memory(const char **at, struct dtp_operand *operand)
 {
-	operand->op_is_memory = 1;
+	operand->op_nloads = 1;
 	operand->op_scale = 1;
 	*at += strspn(*at, " ");
 	if (!arm_register(at, &operand->op_base))

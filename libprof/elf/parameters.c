@@ -11,29 +11,25 @@
  * parameters the compiler may have moved, only those of which the debug
  * information says that they are there.
  *
- * Called by sites.c.
+ * Called by sites.c; members.c follows paths into them.
  */
 #include <stdio.h>
 #include <string.h>
 
 #include <dwarf.h>
 
-#include "lines_impl.h"
+#include "parameters_impl.h"
 #include "sites_impl.h"
 
 #define MOST_PARAMETERS	64
 #define MOST_TYPES	32	/* typedefs and qualifiers of one type */
 
-/* What the ABI makes of a type. */
-enum passed { PASSED_INTEGER, PASSED_FLOAT, PASSED_OTHER };
-
 /* Of DWARF, by the place among the arguments. */
 static const uint8_t registers_x86_64[] = { 5, 4, 1, 2, 8, 9 };
 static const uint8_t registers_arm64[] = { 0, 1, 2, 3, 4, 5 };
 
-/* Through typedefs and qualifiers; false: void, or damaged. */
-static bool
-type_plain(Dwarf_Die *of, Dwarf_Die *type)
+bool
+prof_type_of(Dwarf_Die *of, Dwarf_Die *type)
 {
 	Dwarf_Attribute attribute;
 	int tag = DW_TAG_typedef;
@@ -81,12 +77,12 @@ type_print(Dwarf_Die *type, char *out, size_t size)
 
 	switch (dwarf_tag(type)) {
 	case DW_TAG_pointer_type:
-		name = type_plain(type, &to) ? dwarf_diename(&to) : "void";
+		name = prof_type_of(type, &to) ? dwarf_diename(&to) : "void";
 		snprintf(out, size, "%.20s *", name == NULL ? "void" : name);
 		return;
 	case DW_TAG_reference_type:
 	case DW_TAG_rvalue_reference_type:
-		name = type_plain(type, &to) ? dwarf_diename(&to) : NULL;
+		name = prof_type_of(type, &to) ? dwarf_diename(&to) : NULL;
 		snprintf(out, size, "%.20s &", name == NULL ? "..." : name);
 		return;
 	case DW_TAG_enumeration_type:
@@ -98,8 +94,8 @@ type_print(Dwarf_Die *type, char *out, size_t size)
 	snprintf(out, size, "%s%.24s", kind, name == NULL ? "..." : name);
 }
 
-static enum passed
-type_passed(Dwarf_Die *type, struct prof_site_parameter *parameter)
+enum prof_passed
+prof_type_passed(Dwarf_Die *type, struct prof_site_parameter *parameter)
 {
 	const int bytes = dwarf_bytesize(type);
 	Dwarf_Die under;
@@ -120,7 +116,7 @@ type_passed(Dwarf_Die *type, struct prof_site_parameter *parameter)
 	case DW_TAG_enumeration_type:
 		/* Compilers say it of one or the other. */
 		parameter->sp_is_signed = encoding_is_signed(
-		    type_plain(type, &under) ? &under : type);
+		    prof_type_of(type, &under) ? &under : type);
 		break;
 	default:
 		return (PASSED_OTHER);
@@ -158,8 +154,8 @@ are_as_written(struct prof_lines *lines, Dwarf_Die *function,
 	if (dwarf_attr(function, DW_AT_abstract_origin, &attribute) == NULL)
 		return (true);
 	if (dwarf_formref_die(&attribute, &origin) == NULL ||
-	    prof_lines_parameters(lines, &origin, written, MOST_PARAMETERS) !=
-	    n)
+	    prof_lines_parts(lines, &origin, DW_TAG_formal_parameter, written,
+	    MOST_PARAMETERS) != n)
 		return (false);
 	for (size_t i = 0; i < n; i++)
 		if (dwarf_attr(&parameter[i], DW_AT_abstract_origin,
@@ -177,9 +173,9 @@ result_find(Dwarf_Die *function, struct prof_site *site)
 	struct prof_site_parameter result = { 0 };
 	Dwarf_Die type;
 
-	if (!type_plain(function, &type))
+	if (!prof_type_of(function, &type))
 		return (!dwarf_hasattr_integrate(function, DW_AT_type));
-	switch (type_passed(&type, &result)) {
+	switch (prof_type_passed(&type, &result)) {
 	case PASSED_INTEGER:
 		site->si_result = result;
 		return (true);
@@ -190,9 +186,55 @@ result_find(Dwarf_Die *function, struct prof_site *site)
 	}
 }
 
+static bool
+is_there(const struct prof_site *site, const char *name)
+{
+	for (uint32_t n = 0; n < site->si_nparameters; n++)
+		if (strcmp(site->si_parameter[n].sp_name, name) == 0)
+			return (true);
+	return (false);
+}
+
+/*
+ * One that is in a register for sure: all that is wanted of it, or, where
+ * nobody says what, it.
+ */
+static void
+parameter_add(struct prof_lines *lines, const struct prof_sites_want *want,
+    Dwarf_Die *type, const struct prof_site_parameter *one,
+    struct prof_site *site)
+{
+	const char *word = want->sw_words, *end;
+	size_t length;
+
+	if (word == NULL) {
+		site->si_parameter[site->si_nparameters++] = *one;
+		return;
+	}
+	for (; *word != '\0' && site->si_nparameters < PROF_SITE_PARAMETERS;
+	    word = end + (*end == ',')) {
+		struct prof_site_parameter found = *one;
+
+		end = word + strcspn(word, ",");
+		length = strcspn(word, ",.-");
+		if (length != strlen(one->sp_name) ||
+		    strncmp(word, one->sp_name, length) != 0 ||
+		    (size_t)(end - word) >= sizeof(found.sp_name))
+			continue;
+		memcpy(found.sp_name, word, (size_t)(end - word));
+		found.sp_name[end - word] = '\0';
+		/* str(path) and path are one. */
+		if (!is_there(site, found.sp_name) && (word + length == end ||
+		    prof_member_find(lines, type, found.sp_name + length,
+		    &found)))
+			site->si_parameter[site->si_nparameters++] = found;
+	}
+}
+
 static void
 function_describe(struct prof_lines *lines, const struct prof_elf *elf,
-    Dwarf_Die *function, struct prof_site *site)
+    const struct prof_sites_want *want, Dwarf_Die *function,
+    struct prof_site *site)
 {
 	const uint8_t *registers = elf->el_machine == EM_AARCH64 ?
 	    registers_arm64 : registers_x86_64;
@@ -200,8 +242,8 @@ function_describe(struct prof_lines *lines, const struct prof_elf *elf,
 	const bool is_own = !dwarf_hasattr_integrate(function,
 	    DW_AT_external);
 	Dwarf_Die parameter[MOST_PARAMETERS], type;
-	const size_t n = prof_lines_parameters(lines, function, parameter,
-	    MOST_PARAMETERS);
+	const size_t n = prof_lines_parts(lines, function,
+	    DW_TAG_formal_parameter, parameter, MOST_PARAMETERS);
 	uint8_t place = 0;
 	int reg = -1;
 
@@ -212,8 +254,8 @@ function_describe(struct prof_lines *lines, const struct prof_elf *elf,
 	    site->si_nparameters < PROF_SITE_PARAMETERS; i++) {
 		struct prof_site_parameter one = { .sp_place = place };
 		const char *name = dwarf_diename(&parameter[i]);
-		enum passed passed = type_plain(&parameter[i], &type) ?
-		    type_passed(&type, &one) : PASSED_OTHER;
+		enum prof_passed passed = prof_type_of(&parameter[i], &type) ?
+		    prof_type_passed(&type, &one) : PASSED_OTHER;
 
 		if (passed == PASSED_OTHER)
 			return;
@@ -231,12 +273,13 @@ function_describe(struct prof_lines *lines, const struct prof_elf *elf,
 		    (is_own && reg == -1))
 			continue;
 		memcpy(one.sp_name, name, strlen(name));
-		site->si_parameter[site->si_nparameters++] = one;
+		parameter_add(lines, want, &type, &one, site);
 	}
 }
 
 void
-prof_parameters_find(struct prof_elf *elf, int fd, struct prof_sites *sites)
+prof_parameters_find(struct prof_elf *elf, int fd,
+    const struct prof_sites_want *want, struct prof_sites *sites)
 {
 	struct prof_lines *lines = prof_lines_open(fd, NULL);
 	Dwarf_Die function;
@@ -249,7 +292,7 @@ prof_parameters_find(struct prof_elf *elf, int fd, struct prof_sites *sites)
 			continue;
 		if (prof_lines_function(lines, prof_elf_address(elf,
 		    site->si_offset), &function))
-			function_describe(lines, elf, &function, site);
+			function_describe(lines, elf, want, &function, site);
 	}
 	prof_lines_close(lines);
 }

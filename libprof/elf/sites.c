@@ -25,38 +25,6 @@ struct search {
 
 /* ----------------------------------------------------------------- names */
 
-/*
- * A demangled name without parameters and what is behind them, in place:
- * "ns::f(int) const" is ns::f, and "int ns::f<int>(int)" the same as ns::f<int>
- * with its return type, which *bare leaves out.
- */
-static void
-name_strip(char *name, const char **bare)
-{
-	char *close = strrchr(name, ')'), *at;
-	int depth = 0;
-
-	*bare = name;
-	if (close == NULL)
-		return;
-	for (at = close; at > name; at--) {
-		depth += *at == ')' ? 1 : *at == '(' ? -1 : 0;
-		if (depth == 0)
-			break;
-	}
-	if (at == name)
-		return;
-	*at = '\0';
-	for (depth = 0; at > name; at--) {
-		depth += at[-1] == '>' || at[-1] == ')' ? 1 :
-		    at[-1] == '<' || at[-1] == '(' ? -1 : 0;
-		if (depth == 0 && at[-1] == ' ')
-			break;
-	}
-	if (strncmp(at, "operator", 8) != 0)
-		*bare = at;
-}
-
 /* What is a glob may be a name, too: f(char*). */
 enum matched { DIFFERS, MATCHES, EQUAL };
 
@@ -97,7 +65,7 @@ demangled_match(const struct search *search, const char *raw, char *shown)
 		return (DIFFERS);
 	name_show(shown, name);
 	found = text_match(search, name);
-	name_strip(name, &bare);
+	prof_name_strip(name, &bare);
 	found = match_best(found, match_best(text_match(search, name),
 	    text_match(search, bare)));
 	free(name);
@@ -182,6 +150,34 @@ prof_site_price(struct prof_elf *elf, uint64_t address)
 	return (prof_elf_load(elf, &part) && prof_site_is_cheap(
 	    elf->el_machine, part.pp_bytes, part.pp_size) ?
 	    PROF_SITE_CHEAP : 0);
+}
+
+/*
+ * Move the probe from an endbr64 to a push that follows it, because the kernel
+ * emulates a push but executes an endbr64 out of line.  Registers and stack are
+ * the same at both.  No code jumps to such a push, because nobody would pop
+ * what it pushes.
+ */
+static void
+entry_settle(struct prof_elf *elf, struct prof_site *site)
+{
+	static const uint8_t endbr[] = { 0xf3, 0x0f, 0x1e, 0xfa };
+	struct prof_elf_part part;
+	const uint8_t *push;
+
+	if (elf->el_machine != EM_X86_64 || !prof_elf_at(elf,
+	    prof_elf_address(elf, site->si_offset), &part) ||
+	    part.pp_size < sizeof(endbr) + 2)
+		return;
+	part.pp_size = sizeof(endbr) + 2;
+	if (!prof_elf_load(elf, &part) ||
+	    memcmp(part.pp_bytes, endbr, sizeof(endbr)) != 0)
+		return;
+	push = part.pp_bytes + sizeof(endbr);
+	if ((push[push[0] == 0x41] & 0xf8) != 0x50)
+		return;
+	site->si_offset += sizeof(endbr);
+	site->si_flags |= PROF_SITE_CHEAP;
 }
 
 bool
@@ -333,11 +329,14 @@ functions_find(struct prof_elf *elf, int fd,
 			sites->st_site[n].si_flags |= PROF_SITE_GO;
 	/* Of many functions that would take long, and nobody names them. */
 	if (ok && !search.sr_is_glob)
-		prof_parameters_find(elf, fd, sites);
+		prof_parameters_find(elf, fd, want, sites);
 	if (ok && returns)
 		ok = prof_returns_find(elf, &parts, sites);
 	if (ok && (want->sw_offset != 0 || want->sw_line != 0))
 		prof_places_find(elf, fd, want, sites);
+	else if (ok && !returns)
+		for (size_t n = 0; n < sites->st_n; n++)
+			entry_settle(elf, &sites->st_site[n]);
 	free(parts.ps_part);
 	return (ok);
 }

@@ -31,7 +31,7 @@ enum prof_leave {
 	PROF_LEAVE_KNOWN,
 	PROF_LEAVE_SIZE,	/* its size is not known, or too large */
 	PROF_LEAVE_CODE,	/* an instruction that is not known */
-	PROF_LEAVE_INDIRECT,	/* a jump to where a register says */
+	PROF_LEAVE_INDIRECT,	/* an indirect jump */
 	PROF_LEAVE_TAIL,	/* a jump to another function */
 	PROF_LEAVE_NEVER,	/* no return in it */
 	PROF_LEAVE_GO,		/* Go begins functions again */
@@ -46,8 +46,8 @@ enum prof_leave {
 enum prof_note {
 	PROF_NOTE_GOOD,
 	PROF_NOTE_CUT,		/* it is shorter than what it says */
-	PROF_NOTE_PLACE,	/* its place is no code of the file */
-	PROF_NOTE_SEMAPHORE,	/* its semaphore is no data of the file */
+	PROF_NOTE_PLACE,	/* its address is outside the code */
+	PROF_NOTE_SEMAPHORE,	/* its semaphore is outside the data */
 	PROF_NOTE_N
 };
 
@@ -62,14 +62,17 @@ enum prof_site_flags {
 	PROF_SITE_COPY		= 128,	/* the compiler's, for some callers */
 };
 
-#define PROF_SITE_PARAMETERS	6
+#define PROF_SITE_PARAMETERS	DTP_MAX_ARGS
 
 /* A parameter of a function, or its result, by debug information. */
 struct prof_site_parameter {
 	uint8_t		 sp_size;	/* bytes of it; 0: not known */
 	uint8_t		 sp_is_signed;
 	uint8_t		 sp_place;	/* which register of the ABI's */
-	char		 sp_name[29];
+	uint8_t		 sp_nloads;	/* of a member: as dtp_operand has it */
+	uint32_t	 sp_off[DTP_MAX_DEREF];
+	uint32_t	 sp_after;
+	char		 sp_name[60];	/* of a member the path */
 	char		 sp_type[32];	/* for people, cut */
 };
 
@@ -110,6 +113,8 @@ struct prof_sites_want {
 	const char	*sw_pattern;
 	uint64_t	 sw_offset;	/* in the function */
 	uint32_t	 sw_line;	/* of its source; 0: none */
+	/* Parameters and members of them, "n,request.path"; NULL: all */
+	const char	*sw_words;
 };
 
 /* 0, or -1 with errno: ENOEXEC: it is no ELF file. */

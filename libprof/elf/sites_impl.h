@@ -41,7 +41,7 @@ void	prof_places_find(struct prof_elf *elf, int fd,
 	    const struct prof_sites_want *want, struct prof_sites *sites);
 /* parameters.c: what debug information says of each function's. */
 void	prof_parameters_find(struct prof_elf *elf, int fd,
-	    struct prof_sites *sites);
+	    const struct prof_sites_want *want, struct prof_sites *sites);
 /* notes.c: static probes, PROVIDER:NAME; false: no memory. */
 bool	prof_notes_find(struct prof_elf *elf, const char *pattern,
 	    struct prof_sites *sites);

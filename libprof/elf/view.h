@@ -73,9 +73,13 @@ bool	prof_elf_at(const struct prof_elf *elf, uint64_t address,
 	    struct prof_elf_part *part);
 /* Of code at an offset of the file; 0: there is none. */
 uint64_t prof_elf_address(const struct prof_elf *elf, uint64_t offset);
-/* Where an object of that name is, as the file counts; object.c. */
+/* Address of the object or function with this name; object.c. */
 bool	prof_elf_object(struct prof_elf *elf, const char *name,
 	    uint64_t *address);
+bool	prof_elf_function(struct prof_elf *elf, const char *name,
+	    uint64_t *address, uint64_t *bytes);
+/* Has the loader's table of symbols this one?  Of names below 64 bytes. */
+bool	prof_elf_exports(const struct prof_elf *elf, const char *name);
 /* The addresses of the code that the file holds. */
 bool	prof_elf_text(const struct prof_elf *elf, uint64_t *low,
 	    uint64_t *high);

@@ -196,7 +196,8 @@ prof_proto_path(const struct prof_proto *proto, const char *path,
 
 	memset(arg, 0, sizeof(*arg));
 	if ((at = path_ident(path, ident)) == NULL)
-		return (walk_fail(&walk, "it does not start with a name"));
+		return (walk_fail(&walk, "the argument does not start with a "
+		    "name"));
 	if (proto->pt_has_ret && strcmp(ident, "ret") == 0) {
 		n = DTP_WORD_RET;
 		walk.wk_type = proto->pt_types->type;
@@ -272,7 +273,8 @@ walk_load(struct walk *walk)
 	struct dtp_arg *load = walk->wk_load;
 
 	if (load->ar_nderef == DTP_MAX_DEREF)
-		return (walk_fail(walk, "more than %d pointers to follow",
+		return (walk_fail(walk, "the path follows more than %d "
+		    "pointers",
 		    DTP_MAX_DEREF));
 	if (walk->wk_pending > UINT32_MAX)
 		return (walk_fail(walk, "the offset is too large"));
@@ -341,10 +343,12 @@ walk_member(struct walk *walk, const char *name)
 	}
 	prof_type_print(btf, walk->wk_type, print, sizeof(print));
 	if (type == NULL || !btf_is_composite(type) || walk->wk_bit_size != 0)
-		return (walk_fail(walk, "%s has no members, so no '%s'",
+		return (walk_fail(walk, "%s has no members, so it has no "
+		    "member '%s'",
 		    print, name));
 	if (!walk->wk_is_place)
-		return (walk_fail(walk, "%s is passed by value", print));
+		return (walk_fail(walk, "%s is passed by value, so its members "
+		    "are not readable", print));
 	member = member_find(walk, type, name, &bits, &walk->wk_bit_size);
 	if (member == NULL)
 		return (walk_fail(walk, "%s has no member '%s'", print,
@@ -367,7 +371,7 @@ walk_index(struct walk *walk, const char **path)
 	index = strtoul(*path + 1, &end, 10);
 	if (!isdigit((unsigned char)(*path)[1]) || *end != ']' ||
 	    index > UINT16_MAX)
-		return (walk_fail(walk, "[] needs a number"));
+		return (walk_fail(walk, "[] needs a number, such as [0]"));
 	*path = end + 1;
 	type = btf__type_by_id(walk->wk_btf,
 	    prof_type_plain(walk->wk_btf, walk->wk_type, NULL));
@@ -384,10 +388,12 @@ walk_index(struct walk *walk, const char **path)
 			    btf_array(type)->nelems));
 		walk->wk_type = btf_array(type)->type;
 	} else
-		return (walk_fail(walk, "[%lu] needs an array", index));
+		return (walk_fail(walk, "[%lu] is possible only after an array "
+		    "or pointer", index));
 	size = btf__resolve_size(walk->wk_btf, walk->wk_type);
 	if (size <= 0)
-		return (walk_fail(walk, "the size of the elements is unknown"));
+		return (walk_fail(walk, "the size of the array's elements is "
+		    "unknown"));
 	walk->wk_pending += index * (uint64_t)size;
 	return (0);
 }
@@ -452,7 +458,8 @@ walk_end_integer(struct walk *walk, const struct btf_type *type)
 		    walk->wk_bit_off);
 		load->ar_bit_size = (__u8)walk->wk_bit_size;
 		if (load->ar_bit_off + load->ar_bit_size > type->size * 8)
-			return (walk_fail(walk, "its bit field spans words"));
+			return (walk_fail(walk, "the bit field spans two "
+			    "words"));
 		walk->wk_pending = start;
 	}
 	return (walk_load(walk));

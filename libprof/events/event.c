@@ -62,6 +62,8 @@ prof_event_free(struct prof_event *event)
 		close(event->ev_hooks[n].hk_fd);
 	free(event->ev_hooks);
 	free(event->ev_preload);
+	free(event->ev_pattern);
+	free(event->ev_refused);
 	free(event->ev_tracepoint);
 	free(event->ev_expression);
 	free(event->ev_unit);

@@ -39,6 +39,8 @@ struct prof_event {
 	char		*ev_name;	/* as the user wrote it */
 	char		*ev_probe;	/* provider:module:function:name */
 	char		*ev_unit;	/* of the weight */
+	char		*ev_pattern;	/* that it matched, or NULL */
+	struct prof_err	*ev_refused;	/* why, by the kernel, or NULL */
 	const struct prof_provider *ev_provider;
 	const struct prof_instrument *ev_instrument;
 	/* The instrument's facts; see instrument.h. */
@@ -48,6 +50,8 @@ struct prof_event {
 	bool		 ev_is_value;
 	bool		 ev_brings_tasks;
 	bool		 ev_is_of_span;	/* there is no other use for it */
+	bool		 ev_has_clock;	/* a span begins or ends here */
+	bool		 ev_is_detached; /* nothing is recorded any more */
 	bool		 ev_is_alone;	/* in the processes that are named */
 	uint32_t	 ev_id;		/* index, given by the session */
 	/* Type, config, period or frequency, exclude_*, precise_ip */
@@ -130,6 +134,8 @@ int	prof_names_resolve(struct prof_names *names, const char *text,
 struct prof_event *prof_event_new(const char *name, const char *probe,
 	    const char *unit, const struct prof_provider *provider,
 	    const struct prof_instrument *instrument);
+/* That of sessions that look at threads, in dtp_abi.h DTP_TH_*. */
+struct prof_event *prof_event_threads(void);
 void	prof_event_free(struct prof_event *event);
 int	prof_events_add(struct prof_events *events, struct prof_event *event);
 /* One more; the descriptor stays the caller's.  NULL: errno. */

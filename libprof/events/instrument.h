@@ -74,6 +74,7 @@ struct prof_instrument {
 	/* It is about the task that is its first argument. */
 	bool	im_is_of_argument;
 	bool	im_has_weight;	/* its program says how much a sample is */
+	bool	im_is_of_next;	/* about a thread that is not the current one */
 	/*
 	 * It fires in the context of the task that it is about, and never
 	 * within itself: its programs begin with dtp_turn (sys/turn.bpf.h).
@@ -82,6 +83,12 @@ struct prof_instrument {
 	/* What a firing costs at least beside its program: a trap. */
 	uint32_t im_trap_ns;
 	const struct prof_program *im_program;
+	/* It fires for each thread when it is looked at: the program. */
+	const char *im_iterator;
+	/* It fires for each thread, every ev_interval: the iterator. */
+	const char *im_pass;
+	/* The iterator that runs once over all threads, after stop. */
+	const char *im_at_end;
 	/* Is this one of its programs wanted?  twice: a second time. */
 	bool	(*im_loads)(const struct prof_event *event,
 		    const char *section, bool twice);
@@ -120,5 +127,6 @@ extern const struct prof_instrument prof_instrument_call;
 extern const struct prof_instrument prof_instrument_uprobe;
 extern const struct prof_instrument prof_instrument_function;
 extern const struct prof_instrument prof_instrument_alloc;
+extern const struct prof_instrument prof_instrument_thread;
 
 #endif /* PROF_INSTRUMENT_H */

@@ -20,7 +20,8 @@
 #include "names.h"
 #include "os/tracefs.h"
 
-#define TRACEFS_FILE_MAX	(4u << 20)
+/* Functions that the kernel traces are some megabytes, all of modules more. */
+#define TRACEFS_FILE_MAX	(32u << 20)
 
 static int	names_ask(struct prof_names *names,
 		    const struct prof_spec *spec,
@@ -77,6 +78,7 @@ prof_names_close(struct prof_names *names)
 	if (names == NULL)
 		return;
 	prof_tracepoints_free(names);
+	free(names->nm_traceable);
 	btf__free(names->nm_btf);
 	prof_pmu_kinds_free(&names->nm_kinds);
 	if (names->nm_tracefs != -1)
@@ -151,6 +153,17 @@ prof_names_tracefs_read(struct prof_names *names, const char *path)
 	}
 	text[used] = '\0';
 	return (text);
+}
+
+const char *
+prof_names_traceable(struct prof_names *names)
+{
+	if (!names->nm_traceable_tried) {
+		names->nm_traceable_tried = true;
+		names->nm_traceable = prof_names_tracefs_read(names,
+		    "available_filter_functions");
+	}
+	return (names->nm_traceable);
 }
 
 int
@@ -260,8 +273,8 @@ names_unknown(struct prof_names *names, const struct prof_spec *spec,
 		    "interval, static, syscall, kprobe, fentry, uprobe and "
 		    "usdt; list events with dtprof list"));
 	if (text[0] == '{')
-		return (prof_cure(error, "groups are counted by dtprof stat; "
-		    "add a counter to each sample with --with COUNTER"));
+		return (prof_cure(error, "count groups with dtprof stat; to "
+		    "add a counter to each sample, use --with COUNTER"));
 	last = strrchr(spec->sp_name, ':');
 	last = last == NULL ? spec->sp_name : last + 1;
 	if (last[0] == '\0' || prof_glob_is(last))

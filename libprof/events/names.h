@@ -79,6 +79,28 @@ int	prof_spec_no_filter(const struct prof_spec *spec, const char *what,
 	    struct prof_err *error);
 /* spec_site.c: a probe of a program, taken apart; 0: it is none. */
 int	prof_spec_site(struct prof_spec *spec, struct prof_err *error);
+
+/* spec_span.c: a parsed span; its members point into sn_copy. */
+struct prof_spec_span {
+	char		*sn_copy;
+	const char	*sn_name;
+	const char	*sn_begin;
+	const char	*sn_end;	/* NULL: where sn_begin returns */
+	const char	*sn_key;	/* NULL: paired by thread */
+};
+
+/* Fini also after a failure. */
+int	prof_spec_span_parse(struct prof_spec_span *span, const char *text,
+	    struct prof_err *error);
+void	prof_spec_span_fini(struct prof_spec_span *span);
+/*
+ * The name of the return of a function or system call, owned by caller; NULL:
+ * it has none.
+ */
+char	*prof_spec_span_return(const char *begin);
+int	prof_spec_span_refuse(struct prof_err *error, const char *text,
+	    const char *why);
+
 /* "key,key=value", changed. */
 int	prof_spec_terms(struct prof_spec *spec, char *body,
 	    struct prof_err *error);
@@ -111,10 +133,14 @@ struct prof_tracepoint {
 typedef int prof_names_sites_fn(void *arg, int fd, const char *name,
 	    const struct prof_sites_want *want, struct prof_sites *sites);
 
+typedef int prof_names_note_fn(void *arg, const char *text);
+
 struct prof_names {
 	/* Files: who parses them; whose they are, borrowed, or none */
 	prof_names_sites_fn *nm_sites;
 	void		*nm_sites_arg;
+	/* What of a pattern is not probed, for people; NULL: nobody asks */
+	prof_names_note_fn *nm_note;
 	const int	*nm_pids;
 	size_t		 nm_npids;
 	bool		 nm_offline;	/* nothing is asked of the kernel */
@@ -124,6 +150,8 @@ struct prof_names {
 	bool		 nm_tracefs_tried;
 	int		 nm_tracefs;	/* -1: none */
 	struct prof_err	 nm_tracefs_error;
+	char		*nm_traceable;	/* functions of the kernel; or NULL */
+	bool		 nm_traceable_tried;
 	/* types */
 	bool		 nm_btf_tried;
 	struct btf	*nm_btf;	/* NULL: none */
@@ -148,6 +176,8 @@ struct prof_names *prof_names_open_offline(const char *tracepoints,
 /* Descriptor of tracefs, borrowed; -1: none. */
 int	prof_names_tracefs(struct prof_names *names);
 struct btf *prof_names_btf(struct prof_names *names);	/* borrowed */
+/* The kernel's list of functions that it traces, lines; NULL: it has none. */
+const char *prof_names_traceable(struct prof_names *names);
 /* A file below tracefs, as a string; owned by caller; NULL: cannot. */
 char	*prof_names_tracefs_read(struct prof_names *names, const char *path);
 
@@ -166,6 +196,24 @@ const struct prof_tracepoint *prof_tracepoint_find(struct prof_names *names,
 	    const char *name);		/* NULL: none */
 void	prof_tracepoints_free(struct prof_names *names);
 int	prof_tracepoints_parse(struct prof_names *names, char *text);
+
+/* ------------------------------------------------------------- left.c */
+
+#define PROF_LEFT_REASONS	12
+
+/* Functions that a pattern means and that cannot be probed. */
+struct prof_left {
+	const char	*lf_why[PROF_LEFT_REASONS];
+	size_t		 lf_n[PROF_LEFT_REASONS];
+	size_t		 lf_sum;
+};
+
+/* One more; why is static. */
+void	prof_left_out(struct prof_left *left, const char *why);
+/* A note, beside so many that are probed; an error if these are none. */
+int	prof_left_say(const struct prof_left *left, struct prof_names *names,
+	    const struct prof_spec *spec, size_t probed,
+	    struct prof_err *error);
 
 /* ---------------------------------------------------------- suggest.c */
 
@@ -215,6 +263,8 @@ struct prof_btf_core {
 	int		 bc_fd;
 	const char	*bc_path;	/* NULL: let libbpf read all types */
 	char		 bc_name[32];
+	/* x86: from a run queue to its preempt_count; 0: not known. */
+	int64_t		 bc_preempt_at;
 };
 
 /* Of a file of types: PROF_BTF, or another one in tests. */

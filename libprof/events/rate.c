@@ -61,7 +61,7 @@ prof_rate_set(struct prof_event *event, uint64_t period, uint64_t hz,
 	if (period == 0 || period > INT64_MAX) {
 		prof_fail(error, PROF_E_LIMIT, "%s: a period of %" PRIu64
 		    " is invalid", event->ev_name, period);
-		return (prof_cure(error, "use 1 to %" PRId64,
+		return (prof_cure(error, "use a period from 1 to %" PRId64,
 		    INT64_MAX));
 	}
 	if (is_clock)
@@ -80,7 +80,8 @@ rate_clock(struct prof_event *event, uint64_t period, struct prof_err *error)
 		    period, period > INT64_MAX ? "too long" :
 		    "shorter than 10000 ns");
 		return (prof_cure(error, period > INT64_MAX ?
-		    "use a year or less" : "use 10us (100000 Hz) or longer"));
+		    "use a period of at most a "
+		    "year" : "use a period of at least 10us (100000 Hz)"));
 	}
 	event->ev_attr.sample_period = period;
 	return (0);
@@ -129,7 +130,8 @@ prof_mods_set(struct prof_event *event, const struct prof_spec *spec,
 		precise += *at == 'p';
 	if (precise > PRECISE_MAX) {
 		prof_fail(error, PROF_E_EVENT_SYNTAX,
-		    "%s: %u times p, but there are %d levels of precision",
+		    "%s: modifier p is given %u times, but there are only %d "
+		    "levels of precision",
 		    event->ev_name, precise, PRECISE_MAX);
 		return (prof_cure(error, "use :p, :pp or :ppp"));
 	}
@@ -141,7 +143,8 @@ prof_mods_set(struct prof_event *event, const struct prof_spec *spec,
 		prof_fail(error, PROF_E_EVENT_SYNTAX,
 		    "%s samples only the kernel, but only user space is "
 		    "recorded", event->ev_name);
-		return (prof_cure(error, "leave out one of the two"));
+		return (prof_cure(error, "leave out the modifier, or "
+		    "--user-only"));
 	}
 	attr->exclude_kernel = attr->exclude_hv = 1;
 	return (0);

@@ -348,8 +348,9 @@ prof_spec_no_terms(const struct prof_spec *spec, const char *what,
 		return (0);
 	prof_fail(error, PROF_E_EVENT_SYNTAX, "%s has no setting '%s'",
 	    what, spec->sp_term[0].st_key);
-	return (prof_cure(error, "counters and timers have period=N and "
-	    "freq=N; PMUs of dtprof list 'pmc:::*/' have their own"));
+	return (prof_cure(error, "counters and timers have settings period=N "
+	    "and freq=N; only PMUs have more settings: list PMUs with dtprof "
+	    "list 'pmc:::*/'"));
 }
 
 /* Returns, and functions of the kernel, are probed as a whole. */
@@ -360,7 +361,8 @@ prof_spec_no_offset(const struct prof_spec *spec, struct prof_err *error)
 		return (0);
 	prof_fail(error, PROF_E_EVENT_UNSUPPORTED, "%s: only the first "
 	    "instruction of a function can be probed", spec->sp_whole);
-	return (prof_cure(error, "leave out what is behind the function"));
+	return (prof_cure(error, "leave out the text after the function "
+	    "name"));
 }
 
 /* What fires by itself has neither period nor modes. */
@@ -372,14 +374,14 @@ prof_spec_no_rate(const struct prof_spec *spec, const char *what,
 		prof_fail(error, PROF_E_EVENT_SYNTAX,
 		    "%s has no %s: every event is recorded", what,
 		    spec->sp_period != 0 ? "period" : "frequency");
-		return (prof_cure(error, "leave it out; to record fewer, use "
-		    "--filter"));
+		return (prof_cure(error, "leave out the period or frequency; "
+		    "to record fewer events, use --filter"));
 	}
 	if (spec->sp_mods[0] != '\0') {
 		prof_fail(error, PROF_E_EVENT_SYNTAX,
 		    "%s has no modifier ':%s'", what, spec->sp_mods);
-		return (prof_cure(error, "modifiers u, k, h and p are for "
-		    "counters and clocks"));
+		return (prof_cure(error, "use modifiers u, k, h and p only "
+		    "with counters and clocks"));
 	}
 	return (0);
 }

@@ -75,6 +75,15 @@ word_add(struct prof_spec *spec, const char *word)
 		spec->sp_used[spec->sp_nused++] = word;
 }
 
+/* stack compared with text is not an argument; filter/ refuses it. */
+static bool
+is_stack(const char *word, const char *behind)
+{
+	const char value = behind[strspn(behind, " =!~")];
+
+	return (strcmp(word, "stack") == 0 && (value == '"' || value == '\''));
+}
+
 static void
 words_find(struct prof_spec *spec)
 {
@@ -91,7 +100,8 @@ words_find(struct prof_spec *spec)
 		if (isalpha((unsigned char)*at) || *at == '_') {
 			memcpy(to, at, (size_t)(end - at));
 			to[end - at] = '\0';
-			word_add(spec, to);
+			if (!is_stack(to, end))
+				word_add(spec, to);
 			to += end - at + 1;
 		}
 		at = end == at ? at + 1 : end;
@@ -108,7 +118,7 @@ prof_spec_filter(struct prof_spec *spec, struct prof_err *error)
 	end = begin + strlen(begin) - 1;
 	if (*end != '}') {
 		prof_fail(error, PROF_E_EVENT_SYNTAX, "invalid event name "
-		    "'%s': its filter does not end in '}'", spec->sp_whole);
+		    "'%s': the filter does not end in '}'", spec->sp_whole);
 		return (prof_cure(error, "use EVENT{EXPRESSION}, with "
 		    "'\"...\"' around file and function if they contain "
 		    "braces"));
@@ -125,7 +135,8 @@ prof_spec_no_filter(const struct prof_spec *spec, const char *what,
 {
 	if (spec->sp_filter == NULL)
 		return (0);
-	prof_fail(error, PROF_E_EVENT_SYNTAX, "%s: %s no filter of its own",
+	prof_fail(error, PROF_E_EVENT_SYNTAX, "%s: %s cannot have its own "
+	    "filter",
 	    spec->sp_whole, what);
 	return (prof_cure(error, "leave '{%s}' out", spec->sp_filter));
 }

@@ -147,7 +147,7 @@ site_function(struct prof_spec *spec, char *rest, struct prof_err *error)
 			*place = '\0';
 	}
 	if (function[0] == '\0')
-		return (site_fail(spec, error, "it has no function"));
+		return (site_fail(spec, error, "the function is missing"));
 	spec->sp_function = function;
 	return (site_tail(spec, rest, ended, error));
 }
@@ -189,7 +189,7 @@ prof_spec_site(struct prof_spec *spec, struct prof_err *error)
 		return (site_fail(spec, error, "a quote is not closed"));
 	if (file[0] == '\0' || ended != ':')
 		return (site_fail(spec, error, file[0] == '\0' ?
-		    "it has no file" : "it has no function"));
+		    "the file is missing" : "the function is missing"));
 	spec->sp_file = file;
 	return (strcmp(provider, "usdt") == 0 ?
 	    site_static(spec, rest, error) :

@@ -4,8 +4,7 @@
  * (dtp_filter.h).  Every node of the tree knows how many comparisons are
  * below it, so the places are known before anything is written: the left
  * side begins where the node does, the right side behind the left.  All
- * jumps therefore lead forward.  Called by the session for each event, and
- * by evaluate.c.
+ * jumps therefore lead forward.  Called by join.c and evaluate.c.
  */
 #include <ctype.h>
 #include <stdlib.h>
@@ -19,8 +18,6 @@
 static void	filter_emit(const struct filter_tree *tree, unsigned at,
 		    struct dtp_filter *filter, unsigned place, __u8 yes,
 		    __u8 no);
-static int	tree_compile(const struct filter_tree *tree, int at,
-		    struct dtp_filter *filter, struct prof_err *error);
 static int	field_argument(const struct filter_scope *scope, uint32_t slot,
 		    enum filter_value *value, bool *is_signed);
 static bool	field_same(const char *written, const char *known);
@@ -54,8 +51,8 @@ prof_filter_scope(const struct prof_event *event, struct filter_scope *scope)
 	}
 }
 
-static int
-tree_compile(const struct filter_tree *tree, int at,
+int
+prof_filter_flatten(const struct filter_tree *tree, int at,
     struct dtp_filter *filter, struct prof_err *error)
 {
 	const struct filter_node *root = &tree->ft_node[at];
@@ -64,8 +61,8 @@ tree_compile(const struct filter_tree *tree, int at,
 		prof_fail(error, PROF_E_FILTER,
 		    "too many comparisons in the filter: %u (at most %d)",
 		    root->fn_ntests, DTP_MAX_TESTS);
-		return (prof_cure(error, "record with a shorter filter and use "
-		    "--filter again when reading"));
+		return (prof_cure(error, "use fewer comparisons when "
+		    "recording, and filter again when reading"));
 	}
 	filter->fi_ntests = root->fn_ntests;
 	filter->fi_ntexts = tree->ft_ntexts;
@@ -87,92 +84,23 @@ prof_filter_compile(const char *expression, const struct prof_event *event,
 	if (expression == NULL)
 		return (0);
 	prof_filter_scope(event, &scope);
-	return (prof_filter_translate(expression, &scope, filter, error));
+	return (prof_filter_translate(expression, &scope, filter, NULL,
+	    error));
 }
 
 int
 prof_filter_translate(const char *expression,
     const struct filter_scope *scope, struct dtp_filter *filter,
-    struct prof_err *error)
+    struct filter_calls *calls, struct prof_err *error)
 {
 	struct filter_tree tree = { 0 };
 	int root = prof_filter_parse(expression, scope, &tree, error);
 
 	memset(filter, 0, sizeof(*filter));
-	return (root == -1 ? -1 : tree_compile(&tree, root, filter, error));
-}
-
-/* The event's own: its columns are those of what stands in its braces. */
-static int
-own_parse(const struct prof_event *event, const struct filter_scope *scope,
-    struct filter_tree *tree, struct prof_err *error)
-{
-	struct prof_err why = { 0 };
-	int root = prof_filter_parse(event->ev_expression, scope, tree, &why);
-
-	if (root != -1)
-		return (root);
-	prof_fail(error, why.pe_code, "%s: %s", event->ev_probe, why.pe_text);
-	return (prof_cure(error, "%s", why.pe_cure));
-}
-
-static int
-comm_parse(struct filter_tree *tree, const char *comm, struct prof_err *error)
-{
-	int node = strlen(comm) >= DTP_COMM_LEN ? -1 :
-	    prof_filter_node(tree, FILTER_TEST, 0, 0);
-	struct dtp_test *test;
-
-	if (node == -1) {
-		prof_fail(error, PROF_E_FILTER, "invalid thread name '%s': "
-		    "longer than %d characters", comm, DTP_COMM_LEN - 1);
-		return (prof_cure(error, "use the name as ps -L -o comm "
-		    "shows it"));
-	}
-	test = &tree->ft_node[node].fn_test;
-	test->ft_field = DTP_F_COMM;
-	test->ft_op = DTP_OP_EQ;
-	test->ft_other = DTP_F_ZERO;
-	memcpy(test->ft_value, comm, strlen(comm));
-	return (node);
-}
-
-static int
-tree_and(struct filter_tree *tree, int left, int right)
-{
-	return (left == -1 ? right :
-	    prof_filter_node(tree, FILTER_AND, left, right));
-}
-
-int
-prof_filter_join(const struct prof_event *event, const char *expression,
-    const char *comm, struct dtp_filter *filter, struct prof_err *error)
-{
-	struct filter_tree tree = { 0 };
-	struct filter_scope scope;
-	int root = -1, part;
-
-	memset(filter, 0, sizeof(*filter));
-	prof_filter_scope(event, &scope);
-	if (event->ev_expression != NULL &&
-	    (root = own_parse(event, &scope, &tree, error)) == -1)
-		return (-1);
-	if (expression != NULL) {
-		part = prof_filter_parse(expression, &scope, &tree, error);
-		if (part == -1)
-			return (-1);
-		root = tree_and(&tree, root, part);
-	}
-	if (comm != NULL) {
-		if ((part = comm_parse(&tree, comm, error)) == -1)
-			return (-1);
-		root = tree_and(&tree, root, part);
-	}
-	if (root != -1)
-		return (tree_compile(&tree, root, filter, error));
-	return (event->ev_expression == NULL && expression == NULL &&
-	    comm == NULL ? 0 : prof_fail(error, PROF_E_FILTER,
-	    "filter too long"));
+	if (calls != NULL)
+		*calls = tree.ft_calls;
+	return (root == -1 ? -1 : prof_filter_flatten(&tree, root, filter,
+	    error));
 }
 
 /* The parser bounds the depth; a chain of && is deep on the left only. */
@@ -224,14 +152,28 @@ field_span(const struct filter_scope *scope, const char *name,
     enum filter_value *value, char *why, size_t whysize)
 {
 	if (scope->fs_spans == NULL) {
-		snprintf(why, whysize, "no spans here: the recording has none, "
-		    "or samples are not read for a profile");
+		snprintf(why, whysize, "the recording has no spans, or this "
+		    "command cannot filter by spans");
 		return (-1);
 	}
 	*value = strcmp(name, "span") == 0 ? FILTER_SPAN :
 	    FILTER_SPAN_DURATION;
 	return (*value == FILTER_SPAN ? DTP_F_KERNEL :
 	    FILTER_F_SPAN_DURATION);
+}
+
+static int
+field_calls(const struct filter_scope *scope, enum filter_value *value,
+    char *why, size_t whysize)
+{
+	*value = FILTER_CALLS;
+	if (scope->fs_has_calls)
+		return (FILTER_F_CALLS);
+	snprintf(why, whysize, "%s", scope->fs_recorded ?
+	    "only commands that show a profile can filter by 'stack'" :
+	    "events cannot be counted with a filter by 'stack'; record "
+	    "events with dtprof record, or print them with dtprof trace");
+	return (-1);
 }
 
 /*
@@ -276,7 +218,8 @@ prof_filter_field(const struct filter_scope *scope, const char *name,
 		if (scope->fs_recorded && (common[n].field == DTP_F_UID ||
 		    common[n].field == DTP_F_GID)) {
 			snprintf(why, whysize, "'%s' is not stored in "
-			    "recordings; use it in the filter of record", name);
+			    "recordings; use this field only with dtprof "
+			    "record --filter", name);
 			return (-1);
 		}
 		return (common[n].field);
@@ -294,8 +237,10 @@ prof_filter_field(const struct filter_scope *scope, const char *name,
 			return (field_argument(scope, slot, value,
 			    is_signed));
 	}
+	if (strcmp(name, "stack") == 0 && !is_of_spans(scope))
+		return (field_calls(scope, value, why, whysize));
 	field_list(scope, known, sizeof(known));
-	snprintf(why, whysize, "%s has no field '%.40s'; it has %s",
+	snprintf(why, whysize, "%s has no field '%.40s'; its fields are %s",
 	    is_of_spans(scope) ? "a span" : scope->fs_event == NULL ?
 	    "an event" : scope->fs_event, name,
 	    known);
@@ -364,6 +309,8 @@ field_list(const struct filter_scope *scope, char *text, size_t size)
 	    scope->fs_spans == NULL ? "" : " span span.duration",
 	    scope->fs_is_syscall ? " syscall" : "",
 	    scope->fs_is_call ? " duration" : "");
+	if (scope->fs_has_calls && used < size)
+		used += (size_t)snprintf(text + used, size - used, " stack");
 	for (uint32_t n = 0; n < scope->fs_nargs && used < size; n++) {
 		if (scope->fs_arg[n].fa_name == NULL)
 			used += (size_t)snprintf(text + used, size - used,

@@ -2,8 +2,9 @@
 /*
  * Filters on a recording: the same language, and the same evaluator as in
  * the kernel (dtp_filter.h), on the facts of a record.  Called by the
- * commands that read (script --filter).  What a recording does not hold
- * (uid, gid) is refused when the filter is compiled.
+ * commands that read (script --filter), and by sessions for filters by stack.
+ * What a recording does not hold (uid, gid) is refused when the filter is
+ * compiled.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,21 +14,17 @@
 #include "filter.h"
 #include "filter_impl.h"
 
-struct prof_filter {
-	struct dtp_filter	pf_filter;
-	bool			pf_is_call;	/* the weight is a duration */
-};
-
 struct prof_filter *
 prof_filter_new(const char *expression, const struct prof_event_info *event,
     struct prof_err *error)
 {
-	return (prof_filter_new_in(expression, event, NULL, error));
+	return (prof_filter_new_in(expression, event, NULL, false, error));
 }
 
 struct prof_filter *
 prof_filter_new_in(const char *expression, const struct prof_event_info *event,
-    const struct prof_filter_spans *spans, struct prof_err *error)
+    const struct prof_filter_spans *spans, bool has_calls,
+    struct prof_err *error)
 {
 	struct filter_scope scope;
 	struct prof_filter *filter;
@@ -35,6 +32,7 @@ prof_filter_new_in(const char *expression, const struct prof_event_info *event,
 	memset(&scope, 0, sizeof(scope));
 	scope.fs_recorded = true;
 	scope.fs_spans = spans;
+	scope.fs_has_calls = has_calls;
 	if (event != NULL) {
 		scope.fs_event = event->pi_name;
 		scope.fs_is_syscall = event->pi_is_syscall;
@@ -58,7 +56,7 @@ prof_filter_new_in(const char *expression, const struct prof_event_info *event,
 	}
 	filter->pf_is_call = scope.fs_is_call;
 	if (prof_filter_translate(expression, &scope, &filter->pf_filter,
-	    error) == -1) {
+	    &filter->pf_calls, error) == -1) {
 		free(filter);
 		return (NULL);
 	}
@@ -86,12 +84,13 @@ int
 prof_filter_holds(const struct prof_filter *filter,
     const struct prof_record *record, const char *comm)
 {
-	return (prof_filter_holds_in(filter, record, comm, 0));
+	return (prof_filter_holds_in(filter, record, comm, 0, 0));
 }
 
 int
 prof_filter_holds_in(const struct prof_filter *filter,
-    const struct prof_record *record, const char *comm, uint64_t duration_ns)
+    const struct prof_record *record, const char *comm, uint64_t duration_ns,
+    uint64_t calls)
 {
 	struct dtp_facts facts;
 	uint32_t nargs = record->pr_nargs < DTP_MAX_ARGS ?
@@ -103,6 +102,7 @@ prof_filter_holds_in(const struct prof_filter *filter,
 	facts.fa_field[DTP_F_CPU] = record->pr_cpu;
 	facts.fa_field[DTP_F_KERNEL] = record->pr_in_kernel != 0;
 	facts.fa_field[FILTER_F_SPAN_DURATION] = duration_ns;
+	facts.fa_field[FILTER_F_CALLS] = calls;
 	memcpy(facts.fa_comm, comm, strnlen(comm, DTP_COMM_LEN - 1));
 	if (filter->pf_is_call)
 		facts.fa_field[DTP_F_DURATION] = record->pr_weight;
@@ -115,6 +115,39 @@ prof_filter_holds_in(const struct prof_filter *filter,
 		facts.fa_field[DTP_F_TEXTS] = texts_equal(&filter->pf_filter,
 		    record);
 	return (dtp_filter_holds(&filter->pf_filter, &facts));
+}
+
+const struct prof_filter *
+prof_filter_of_calls(struct prof_filter *const *filters, size_t n)
+{
+	for (; n > 0; n--, filters++)
+		if (*filters != NULL && (*filters)->pf_calls.fc_n > 0)
+			return (*filters);
+	return (NULL);
+}
+
+int
+prof_filter_calls(const struct prof_filter *filter,
+    const struct prof_function *function, uint64_t *calls)
+{
+	return (prof_filter_calls_find(&filter->pf_calls, function, calls));
+}
+
+/* 0: of no place in the text. */
+static unsigned long
+error_column(const struct prof_err *error)
+{
+	return (strncmp(error->pe_text, FILTER_COLUMN,
+	    sizeof(FILTER_COLUMN) - 1) == 0 ? strtoul(error->pe_text +
+	    sizeof(FILTER_COLUMN) - 1, NULL, 10) : 0);
+}
+
+void
+prof_filter_blame(struct prof_err *kept, const struct prof_err *why)
+{
+	if (kept->pe_code == PROF_OK ||
+	    error_column(why) > error_column(kept))
+		*kept = *why;
 }
 
 void

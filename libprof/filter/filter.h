@@ -19,33 +19,61 @@ int	prof_filter_compile(const char *expression,
 
 /*
  * All that an event has to pass: its own filter, an expression for all events,
- * the name of its thread; each may be NULL.
+ * the name of its thread.  Programs do not know the functions in a stack, so
+ * terms with stack are for the session; joined by && with all others.
  */
+struct prof_filter_joined {
+	bool		 fj_has_calls;	/* in: stack is a field */
+	struct dtp_filter fj_program;
+	struct prof_filter *fj_session;	/* NULL: none; freed by the caller */
+};
+
+/* expression and comm may be NULL. */
 int	prof_filter_join(const struct prof_event *event,
 	    const char *expression, const char *comm,
-	    struct dtp_filter *filter, struct prof_err *error);
+	    struct prof_filter_joined *joined, struct prof_err *error);
 
 /*
- * Of samples in a span of one kind, or in none: expressions can ask for its
- * name and duration, and quantiles are of that kind.
+ * For samples in a span of one kind, or in no span.  Expressions can test the
+ * name and duration of the span; p50, p90 and p99 are those of the kind.
  */
 struct prof_filter_spans {
 	const struct prof_span_kind *const *fp_kinds;
 	size_t		 fp_n;
 	size_t		 fp_in;		/* fp_n: in none */
-	bool		 fp_is_chosen;	/* spans are, not samples in them */
+	bool		 fp_is_chosen;	/* chooses spans, not samples */
 };
 
-/* As prof_filter_new; spans may be NULL. */
+/* As prof_filter_new; spans may be NULL.  has_calls: stack is a field. */
 struct prof_filter *prof_filter_new_in(const char *expression,
 	    const struct prof_event_info *event,
-	    const struct prof_filter_spans *spans, struct prof_err *error);
-/* In a span that takes so long. */
+	    const struct prof_filter_spans *spans, bool has_calls,
+	    struct prof_err *error);
+/* duration_ns: of the span; calls: bits of prof_filter_calls of the stack. */
 int	prof_filter_holds_in(const struct prof_filter *filter,
 	    const struct prof_record *record, const char *comm,
-	    uint64_t duration_ns);
+	    uint64_t duration_ns, uint64_t calls);
 /* As prof_filter_matches. */
 int	prof_filter_holds(const struct prof_filter *filter,
 	    const struct prof_record *record, const char *comm);
+
+/*
+ * Keep the better of two errors of an expression that every event refuses: the
+ * one further on in its text; the other is about a field that an event lacks.
+ */
+void	prof_filter_blame(struct prof_err *kept, const struct prof_err *why);
+
+/*
+ * The first filter that tests functions in stacks, or NULL.  For an event with
+ * an argument named stack, the same expression tests the argument.
+ */
+const struct prof_filter *prof_filter_of_calls(
+	    struct prof_filter *const *filters, size_t n);
+/*
+ * The bits of the names that match a function, the same for all filters of one
+ * expression.  Returns 0, or -1 if memory ran out.
+ */
+int	prof_filter_calls(const struct prof_filter *filter,
+	    const struct prof_function *function, uint64_t *calls);
 
 #endif /* PROF_FILTER_H */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What the three files of the filter share: parse.c makes a tree of
- * an expression, compile.c compiles the tree, evaluate.c evaluates it on a
- * recording.  Included by nobody else.
+ * What the files of the filter share: parse.c makes a tree of an expression,
+ * join.c joins and splits trees, compile.c compiles a tree, evaluate.c
+ * evaluates it on a record, calls.c compares functions with the names in it.
+ * Included by nobody else.
  */
 #ifndef PROF_FILTER_IMPL_H
 #define PROF_FILTER_IMPL_H
@@ -15,9 +16,13 @@
 
 /* The duration of the span that a sample is in: recordings have no gid. */
 #define FILTER_F_SPAN_DURATION	DTP_F_GID
+/* Bit n: a function of the stack has name n of struct filter_calls. */
+#define FILTER_F_CALLS		DTP_F_UID
 
+#define FILTER_COLUMN	"filter column "	/* begins each error */
 #define FILTER_NODES	128	/* comparisons, and what joins them */
 #define FILTER_DEPTH	64	/* parentheses and ! in each other */
+#define FILTER_NAME	256	/* of a function */
 
 /* What can be compared: the fields of every firing, and arguments. */
 struct filter_arg {
@@ -32,6 +37,7 @@ struct filter_scope {
 	bool		 fs_is_syscall;	/* slot 0 is the number ... */
 	bool		 fs_is_call;	/* ... and slot 1 the return value */
 	bool		 fs_is_site;	/* argN is a name, not a position */
+	bool		 fs_has_calls;	/* filters by stack are allowed */
 	/* Names of calls that the recording has; NULL: those of this machine */
 	const struct prof_syscall *const *fs_calls;
 	uint32_t	 fs_ncalls;
@@ -43,7 +49,7 @@ struct filter_scope {
 /* What stands on the right side of a comparison. */
 enum filter_value {
 	FILTER_NUMBER, FILTER_TEXT, FILTER_COMM, FILTER_SYSCALL,
-	FILTER_DURATION, FILTER_SPAN, FILTER_SPAN_DURATION
+	FILTER_DURATION, FILTER_SPAN, FILTER_SPAN_DURATION, FILTER_CALLS
 };
 
 enum filter_kind { FILTER_TEST, FILTER_AND, FILTER_OR, FILTER_NOT };
@@ -53,7 +59,23 @@ struct filter_node {
 	enum filter_kind fn_kind;
 	uint16_t	 fn_left, fn_right;
 	uint16_t	 fn_ntests;	/* at and below this node */
+	bool		 fn_has_calls;	/* stack is compared there */
 	struct dtp_test	 fn_test;	/* of a FILTER_TEST, without jumps */
+};
+
+/* The names of functions that the filter looks for in stacks. */
+struct filter_calls {
+	uint32_t	 fc_n;
+	struct {
+		bool	 fn_is_glob;
+		char	 fn_text[FILTER_NAME];
+	} fc_name[DTP_MAX_TESTS];
+};
+
+struct prof_filter {
+	struct dtp_filter	pf_filter;
+	struct filter_calls	pf_calls;
+	bool			pf_is_call;	/* the weight is a duration */
 };
 
 struct filter_tree {
@@ -61,6 +83,7 @@ struct filter_tree {
 	uint16_t	 ft_n;
 	struct dtp_filter_text ft_text[DTP_MAX_TEXTS];
 	uint16_t	 ft_ntexts;
+	struct filter_calls ft_calls;
 };
 
 /* What an event has; NULL: only arg0..arg7. */
@@ -73,9 +96,13 @@ int	prof_filter_parse(const char *expression,
 /* -1: the tree is full. */
 int	prof_filter_node(struct filter_tree *tree, enum filter_kind kind,
 	    int left, int right);
+/* A node of the tree to a list of comparisons. */
+int	prof_filter_flatten(const struct filter_tree *tree, int at,
+	    struct dtp_filter *filter, struct prof_err *error);
+/* calls: names of functions; NULL if the scope has no stacks. */
 int	prof_filter_translate(const char *expression,
 	    const struct filter_scope *scope, struct dtp_filter *filter,
-	    struct prof_err *error);
+	    struct filter_calls *calls, struct prof_err *error);
 /*
  * A name to its field, and what it is compared to.  -1: there is none, or it
  * cannot be had here, and why says so in a few words.
@@ -86,5 +113,14 @@ int	prof_filter_field(const struct filter_scope *scope, const char *name,
 /* The number of a system call; -1: there is none of that name. */
 int64_t	prof_filter_syscall(const struct filter_scope *scope,
 	    const char *name);
+/*
+ * One more name, its number; -1: it is too long or one too many, and why says
+ * so.
+ */
+int	prof_filter_calls_add(struct filter_calls *calls, bool is_glob,
+	    const char *text, size_t length, const char **why);
+/* As prof_filter_calls. */
+int	prof_filter_calls_find(const struct filter_calls *calls,
+	    const struct prof_function *function, uint64_t *found);
 
 #endif /* PROF_FILTER_IMPL_H */

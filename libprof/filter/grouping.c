@@ -52,8 +52,8 @@ key_add(const char *name, const struct filter_scope *scope,
 	gp->gp_nkeys++;
 	if (gp->gp_nwords <= DTP_GROUP_WORDS)
 		return (0);
-	return (refuse_field(event, name, "keys have room for one argument "
-	    "that is text", error));
+	return (refuse_field(event, name, "the keys of a group have room for "
+	    "only one text argument", error));
 }
 
 static int
@@ -73,11 +73,11 @@ measure_add(const struct prof_measure *what, const struct filter_scope *scope,
 		return (refuse_field(event, what->me_field, why, error));
 	if (value == FILTER_TEXT || value == FILTER_COMM ||
 	    value == FILTER_SYSCALL)
-		return (refuse_field(event, what->me_field, "it is no number",
-		    error));
+		return (refuse_field(event, what->me_field,
+		    "the field is not a number", error));
 	if (what->me_low < 0 && !is_signed)
-		return (refuse_field(event, what->me_field, "it is never "
-		    "below 0, as LO is", error));
+		return (refuse_field(event, what->me_field, "LO is negative, "
+		    "but the field is never negative", error));
 	measure->gm_field = (uint8_t)field;
 	measure->gm_signed = is_signed;
 	measure->gm_histogram = (uint8_t)what->me_histogram;
@@ -119,9 +119,10 @@ prof_grouping_compile(const struct prof_grouping *what,
 	memset(gp, 0, sizeof(*gp));
 	if (event->ev_has_period || event->ev_brings_tasks) {
 		prof_fail(error, PROF_E_EVENT_UNSUPPORTED, "%s: only probes "
-		    "are aggregated, as it has a period", event->ev_name);
-		return (prof_cure(error, "count it in a run of its own, or "
-		    "use dtprof record and dtprof report --by"));
+		    "can be aggregated, and this event has a period",
+		    event->ev_name);
+		return (prof_cure(error, "count this event in a separate run, "
+		    "or use dtprof record and dtprof report --by"));
 	}
 	prof_filter_scope(event, &scope);
 	for (size_t n = 0; n < what->gp_nby; n++)

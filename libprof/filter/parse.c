@@ -5,11 +5,12 @@
  *	or:	and { "||" and }
  *	and:	not { "&&" not }
  *	not:	"!" not | "(" or ")" | test
- *	test:	field ("=="|"!="|"<"|"<="|">"|">="|"&") value
+ *	test:	field ("=="|"!="|"<"|"<="|">"|">="|"&"|"~"|"!~") value
  *		| field "in" "(" value { "," value } ")"
  *	value:	number | number unit | 'text' | "text" | p50 | p90 | p99 | field
- *		(text for comm, syscall, span and arguments that are text, units
- *		for durations, p50, p90 and p99 for that of a span)
+ *		(text for comm, syscall, span, stack and arguments that are
+ *		text, units for durations, p50, p90 and p99 for that of a span,
+ *		~ and !~ for stack)
  *
  * into a tree of bounded size and depth.  Every complaint names the column.
  * Called by compile.c; fuzzed by tests/fuzz/filter.c.
@@ -40,6 +41,7 @@ struct parser {
 	const char	*pa_start;	/* of the current token */
 	enum token	 pa_token;
 	enum dtp_op	 pa_op;		/* TOKEN_COMPARE */
+	bool		 pa_is_glob;	/* ~ or !~ */
 	unsigned	 pa_depth;
 	const struct filter_scope *pa_scope;
 	struct filter_tree *pa_tree;
@@ -68,6 +70,7 @@ static int	parse_number(struct parser *parser, struct dtp_test *test,
 static int	parse_duration(struct parser *parser, struct dtp_test *test);
 static int	parse_syscall(struct parser *parser, struct dtp_test *test);
 static int	parse_text(struct parser *parser, struct dtp_test *test);
+static int	parse_call(struct parser *parser, struct dtp_test *test);
 
 int
 prof_filter_parse(const char *expression, const struct filter_scope *scope,
@@ -85,7 +88,7 @@ prof_filter_parse(const char *expression, const struct filter_scope *scope,
 	if ((root = parse_or(&parser)) == -1)
 		return (-1);
 	if (parser.pa_token != TOKEN_END)
-		return (error_expected(&parser, "&&, || or the end"));
+		return (error_expected(&parser, "'&&', '||' or the end"));
 	return (root);
 }
 
@@ -161,6 +164,8 @@ next_sign(struct parser *parser)
 		{ "&&", TOKEN_AND, 0 }, { "||", TOKEN_OR, 0 },
 		{ "==", TOKEN_COMPARE, DTP_OP_EQ },
 		{ "!=", TOKEN_COMPARE, DTP_OP_NE },
+		{ "~", TOKEN_COMPARE, DTP_OP_EQ },
+		{ "!~", TOKEN_COMPARE, DTP_OP_NE },
 		{ "<=", TOKEN_COMPARE, DTP_OP_LE },
 		{ ">=", TOKEN_COMPARE, DTP_OP_GE },
 		{ "<", TOKEN_COMPARE, DTP_OP_LT },
@@ -179,6 +184,7 @@ next_sign(struct parser *parser)
 		parser->pa_at += length;
 		parser->pa_token = signs[n].token;
 		parser->pa_op = signs[n].op;
+		parser->pa_is_glob = parser->pa_at[-1] == '~';
 		return;
 	}
 	parser->pa_at++;
@@ -198,7 +204,7 @@ fail_at(struct parser *parser, const char *fmt, ...)
 	vsnprintf(why, sizeof(why), fmt, ap);
 	va_end(ap);
 	return (prof_fail(parser->pa_error, PROF_E_FILTER,
-	    "filter column %zu: %s",
+	    FILTER_COLUMN "%zu: %s",
 	    (size_t)(parser->pa_start - parser->pa_text) + 1, why));
 }
 
@@ -209,7 +215,7 @@ error_expected(struct parser *parser, const char *what)
 	char found[32];
 
 	if (parser->pa_token == TOKEN_END)
-		return (fail_at(parser, "expected %s, found the end", what));
+		return (fail_at(parser, "expected %s at the end", what));
 	snprintf(found, sizeof(found), "%.*s",
 	    length < sizeof(found) ? (int)length : (int)sizeof(found) - 1,
 	    parser->pa_start);
@@ -226,34 +232,6 @@ error_expected(struct parser *parser, const char *what)
 }
 
 /* --------------------------------------------------------------- tree */
-
-int
-prof_filter_node(struct filter_tree *tree, enum filter_kind kind, int left,
-    int right)
-{
-	struct filter_node *node;
-
-	if (tree->ft_n == FILTER_NODES)
-		return (-1);
-	node = &tree->ft_node[tree->ft_n];
-	memset(node, 0, sizeof(*node));
-	node->fn_kind = kind;
-	node->fn_left = (uint16_t)left;
-	node->fn_right = (uint16_t)right;
-	switch (kind) {
-	case FILTER_TEST:
-		node->fn_ntests = 1;
-		break;
-	case FILTER_NOT:
-		node->fn_ntests = tree->ft_node[left].fn_ntests;
-		break;
-	default:
-		node->fn_ntests = (uint16_t)(tree->ft_node[left].fn_ntests +
-		    tree->ft_node[right].fn_ntests);
-		break;
-	}
-	return (tree->ft_n++);
-}
 
 static int
 node_new(struct parser *parser, enum filter_kind kind, int left, int right)
@@ -303,7 +281,7 @@ parse_not(struct parser *parser)
 	if (parser->pa_token != TOKEN_NOT && parser->pa_token != TOKEN_OPEN)
 		return (parse_test(parser));
 	if (parser->pa_depth == FILTER_DEPTH)
-		return (fail_at(parser, "more than %d nested ( and !",
+		return (fail_at(parser, "more than %d levels of ( and !",
 		    FILTER_DEPTH));
 	parser->pa_depth++;
 	if (parser->pa_token == TOKEN_NOT) {
@@ -314,7 +292,7 @@ parse_not(struct parser *parser)
 		token_next(parser);
 		if ((inner = parse_or(parser)) != -1 &&
 		    parser->pa_token != TOKEN_CLOSE)
-			inner = error_expected(parser, "&&, || or )");
+			inner = error_expected(parser, "'&&', '||' or ')'");
 		if (inner != -1)
 			token_next(parser);
 	}
@@ -337,7 +315,7 @@ parse_subject(struct parser *parser, struct subject *subject)
 	char why[400];
 
 	if (parser->pa_token != TOKEN_FIELD)
-		return (error_expected(parser, "a field such as pid"));
+		return (error_expected(parser, "a field, such as pid"));
 	if (length >= sizeof(subject->sj_name))
 		return (fail_at(parser, "field name too long (%zu characters)",
 		    length));
@@ -387,14 +365,13 @@ parse_value(struct parser *parser, const struct subject *subject,
 {
 	struct dtp_test test = { .ft_field = (__u8)subject->sj_field,
 	    .ft_op = (__u8)op, .ft_other = DTP_F_ZERO };
-	const bool is_not = op == DTP_OP_NE &&
-	    subject->sj_value == FILTER_TEXT;
 	int node, rv;
 
 	rv = parse_other(parser, subject, &test) ? 0 :
 	    subject->sj_value == FILTER_TEXT ?
 	    parse_argument(parser, subject, &test) :
 	    subject->sj_value == FILTER_COMM ? parse_text(parser, &test) :
+	    subject->sj_value == FILTER_CALLS ? parse_call(parser, &test) :
 	    subject->sj_value == FILTER_SYSCALL ?
 	    parse_syscall(parser, &test) :
 	    subject->sj_value == FILTER_DURATION ?
@@ -409,7 +386,11 @@ parse_value(struct parser *parser, const struct subject *subject,
 	if ((node = node_new(parser, FILTER_TEST, 0, 0)) == -1)
 		return (-1);
 	parser->pa_tree->ft_node[node].fn_test = test;
-	return (is_not ? node_new(parser, FILTER_NOT, node, 0) : node);
+	parser->pa_tree->ft_node[node].fn_has_calls =
+	    subject->sj_value == FILTER_CALLS;
+	/* Texts and functions are tests of a set bit, so != is a NOT. */
+	return (op == DTP_OP_NE && test.ft_op == DTP_OP_AND ?
+	    node_new(parser, FILTER_NOT, node, 0) : node);
 }
 
 /* "field in (1, 2)" is field == 1 || field == 2. */
@@ -442,12 +423,30 @@ is_in(const struct parser *parser)
 	    strncmp(parser->pa_start, "in", 2) == 0);
 }
 
+/* Texts have no order; only names of functions can be patterns. */
+static int
+operator_check(struct parser *parser, const struct subject *subject)
+{
+	const bool is_call = subject->sj_value == FILTER_CALLS;
+	const bool is_number = subject->sj_value == FILTER_NUMBER ||
+	    subject->sj_value == FILTER_DURATION ||
+	    subject->sj_value == FILTER_SPAN_DURATION;
+	char expected[WORD_MAX + 64];
+
+	if (parser->pa_is_glob ? is_call : is_number ||
+	    parser->pa_op == DTP_OP_EQ || parser->pa_op == DTP_OP_NE)
+		return (0);
+	snprintf(expected, sizeof(expected), "a comparison (%s or in) after %s",
+	    is_number ? "==, !=, <, <=, >, >=, &" : is_call ?
+	    "==, !=, ~, !~" : "==, !=", subject->sj_name);
+	return (error_expected(parser, expected));
+}
+
 static int
 parse_test(struct parser *parser)
 {
 	struct subject subject;
 	enum dtp_op op;
-	char expected[WORD_MAX + 32];
 
 	if (parse_subject(parser, &subject) == -1)
 		return (-1);
@@ -455,17 +454,10 @@ parse_test(struct parser *parser)
 		return (parse_set(parser, &subject));
 	if (parser->pa_token != TOKEN_COMPARE)
 		return (error_expected(parser,
-		    "one of == != < <= > >= & in after the field"));
+		    "a comparison, such as == or <, after the field"));
+	if (operator_check(parser, &subject) == -1)
+		return (-1);
 	op = parser->pa_op;
-	if (op != DTP_OP_EQ && op != DTP_OP_NE && (
-	    subject.sj_value == FILTER_TEXT ||
-	    subject.sj_value == FILTER_COMM ||
-	    subject.sj_value == FILTER_SYSCALL ||
-	    subject.sj_value == FILTER_SPAN)) {
-		snprintf(expected, sizeof(expected), "==, != or in after %s",
-		    subject.sj_name);
-		return (error_expected(parser, expected));
-	}
 	token_next(parser);
 	return (parse_value(parser, &subject, op));
 }
@@ -482,15 +474,16 @@ parse_number(struct parser *parser, struct dtp_test *test, bool is_signed,
 	if (parser->pa_token == TOKEN_TEXT) {
 		fail_at(parser, "%s is a number, not a string", field);
 		return (prof_cure(parser->pa_error,
-		    "compare comm or an argument that is text, such as "
-		    "str(arg0), with a string"));
+		    "compare a string only with comm or with an argument that "
+		    "is text, such as str(arg0)"));
 	}
-	if (parser->pa_token != TOKEN_NUMBER)
-		return (error_expected(parser, "a number"));
 	errno = 0;
 	number = strtoull(parser->pa_start + negative, &end, 0);
-	if (end != parser->pa_at)
-		return (error_expected(parser, "a number"));
+	if (parser->pa_token != TOKEN_NUMBER || end != parser->pa_at) {
+		error_expected(parser, "a number");
+		return (prof_cure(parser->pa_error, "write a whole number, "
+		    "such as 1000000 or 0xf4240"));
+	}
 	if (errno != 0 || (negative && number > 1ULL << 63))
 		return (fail_at(parser, "the number exceeds 64 bits"));
 	if (negative && !is_signed && number != 0)
@@ -510,8 +503,8 @@ parse_text(struct parser *parser, struct dtp_test *test)
 		return (error_expected(parser, "a string such as \"bash\""));
 	length -= 2;
 	if (length >= DTP_COMM_LEN)
-		return (fail_at(parser, "comm has at most %d characters",
-		    DTP_COMM_LEN - 1));
+		return (fail_at(parser, "a thread name (comm) has at most %d "
+		    "characters", DTP_COMM_LEN - 1));
 	memcpy(test->ft_value, parser->pa_start + 1, length);
 	return (0);
 }
@@ -547,6 +540,25 @@ parse_argument(struct parser *parser, const struct subject *subject,
 	return (0);
 }
 
+/* A function in the stack becomes a test of a bit of FILTER_F_CALLS. */
+static int
+parse_call(struct parser *parser, struct dtp_test *test)
+{
+	const char *why;
+	int n;
+
+	if (parser->pa_token != TOKEN_TEXT)
+		return (error_expected(parser, "a function such as \"main\""));
+	n = prof_filter_calls_add(&parser->pa_tree->ft_calls,
+	    parser->pa_is_glob, parser->pa_start + 1,
+	    (size_t)(parser->pa_at - parser->pa_start) - 2, &why);
+	if (n == -1)
+		return (fail_at(parser, "%s", why));
+	test->ft_op = DTP_OP_AND;
+	test->ft_value[0] = 1U << n;
+	return (0);
+}
+
 /* syscall == "read" compares numbers. */
 static int
 parse_syscall(struct parser *parser, struct dtp_test *test)
@@ -564,7 +576,7 @@ parse_syscall(struct parser *parser, struct dtp_test *test)
 	if (number == -1) {
 		fail_at(parser, "no such system call: '%.40s'", name);
 		return (prof_cure(parser->pa_error,
-		    "list them with dtprof list 'syscall:*'"));
+		    "list system calls with dtprof list 'syscall:*'"));
 	}
 	test->ft_value[0] = (uint64_t)number;
 	test->ft_unsigned = 1;
@@ -601,7 +613,7 @@ parse_span(struct parser *parser, struct dtp_test *test)
 		    (int)(length > 42 ? 40 : length - 2),
 		    parser->pa_start + 1);
 		return (prof_cure(parser->pa_error,
-		    "list them with dtprof report --by span"));
+		    "list spans with dtprof report --by span"));
 	}
 	test_decide(test, (n == spans->fp_in) == (test->ft_op == DTP_OP_EQ));
 	return (0);
@@ -630,7 +642,7 @@ parse_span_duration(struct parser *parser, struct dtp_test *test)
 		test->ft_unsigned = 1;
 	} else if (parser->pa_token == TOKEN_FIELD)
 		return (error_expected(parser,
-		    "a time such as 10ms, or p50, p90 or p99"));
+		    "a duration such as 10ms, or p50, p90 or p99"));
 	else if (parse_duration(parser, test) == -1)
 		return (-1);
 	if (!is_in)
@@ -648,14 +660,14 @@ parse_duration(struct parser *parser, struct dtp_test *test)
 
 	if (parser->pa_token != TOKEN_NUMBER || length >= sizeof(text))
 		return (error_expected(parser,
-		    "a time such as 250us, 1ms or 2s"));
+		    "a duration such as 250us, 1ms or 2s"));
 	memcpy(text, parser->pa_start, length);
 	text[length] = '\0';
 	/* A number alone is of nanoseconds here. */
 	if (!prof_parse_u64(text, &ns) &&
 	    (!prof_parse_interval(text, &ns, &hz) || ns == 0))
 		return (error_expected(parser,
-		    "a time such as 250us, 1ms or 2s"));
+		    "a duration such as 250us, 1ms or 2s"));
 	test->ft_value[0] = ns;
 	test->ft_unsigned = 1;
 	return (0);

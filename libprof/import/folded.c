@@ -69,8 +69,8 @@ line_refuse(struct folded *folded, const char *why)
 	if (folded->fo_ncounts > 0) {
 		prof_fail(error, PROF_E_FORMAT, "line %llu: %s",
 		    (unsigned long long)folded->fo_line, why);
-		return (prof_cure(error, "a line is \"root;...;leaf COUNT\": "
-		    "fix or remove it"));
+		return (prof_cure(error, "write each line as \"root;...;leaf "
+		    "COUNT\": fix or remove this line"));
 	}
 	prof_fail(error, PROF_E_FORMAT, "neither perf.data, pprof, perf script "
 	    "output nor folded stacks (line %llu: %s)",
@@ -383,15 +383,17 @@ say_notes(struct folded *folded)
 	struct prof_import *import = folded->fo_import;
 
 	if (folded->fo_deep > 0 && prof_import_say(import, "%llu stacks are "
-	    "deeper than %d: their outermost frames are dropped",
+	    "deeper than %d frames: the outermost frames of these stacks are "
+	    "dropped",
 	    (unsigned long long)folded->fo_deep, MAX_FRAMES) == -1)
 		return (-1);
 	if (folded->fo_ncounts > 1)
-		return (prof_import_say(import, "each line has two counts: "
-		    "imported as events 'base' and 'new'"));
+		return (prof_import_say(import, "each line has two counts, "
+		    "which are imported as events 'base' and 'new'"));
 	if (folded->fo_by_weight && folded->fo_decimals == 0)
-		return (prof_import_say(import, "the sum of counts is %llu: "
-		    "each line becomes one sample with its count as weight",
+		return (prof_import_say(import, "the sum of counts is %llu, "
+		    "too many for one sample per count: each line becomes one "
+		    "sample, and the count becomes the weight of this sample",
 		    (unsigned long long)folded->fo_count[0]));
 	return (0);
 }

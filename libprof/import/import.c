@@ -180,8 +180,8 @@ static int
 refuse_recording(struct prof_import *import)
 {
 	prof_fail(&import->im_error, PROF_E_FORMAT, "already a recording");
-	return (prof_cure(&import->im_error, "open it as it is, with dtprof "
-	    "report or another command that reads"));
+	return (prof_cure(&import->im_error, "open the recording with dtprof "
+	    "report, without import"));
 }
 
 /* The writer's own failure says more than that adding failed. */
@@ -227,7 +227,7 @@ input_convert(struct prof_import *import,
 		import->im_memory = memfd_create("import", MFD_CLOEXEC);
 		if (import->im_memory == -1)
 			return (prof_fail(&import->im_error, PROF_E_IO,
-			    "cannot create a file in memory: %s",
+			    "cannot create a memory file: %s",
 			    strerror(errno)));
 	}
 	writer = in_memory ? prof_writer_open_memory(import->im_memory,

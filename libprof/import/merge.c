@@ -79,14 +79,14 @@ input_check(struct input *input)
 	if (prof_reader_in_progress(input->in_reader)) {
 		prof_fail(error, PROF_E_BUSY, "%s: is still being recorded",
 		    input->in_path);
-		return (prof_cure(error, "merge it when its recorder has "
-		    "ended"));
+		return (prof_cure(error, "merge the recording after its "
+		    "recorder has ended"));
 	}
 	if (import == NULL || strcmp(import, "perf.data") == 0)
 		return (0);
-	prof_fail(error, PROF_E_FORMAT, "%s: cannot be merged: it is an "
-	    "import of %s, which has no addresses", input->in_path, import);
-	return (prof_cure(error, "merge recordings and perf.data"));
+	prof_fail(error, PROF_E_FORMAT, "%s: cannot be merged: it was imported "
+	    "from %s, which has no addresses", input->in_path, import);
+	return (prof_cure(error, "merge only recordings and perf.data"));
 }
 
 static int
@@ -95,9 +95,10 @@ input_open(struct input *input, struct merge *merge, const char *path)
 	*input = (struct input){ .in_merge = merge, .in_path = path };
 	if (strcmp(path, "-") == 0) {
 		prof_fail(&merge->mg_import->im_error, PROF_E_USAGE,
-		    "standard input cannot be merged: it is read twice");
+		    "standard input cannot be merged, because merge reads each "
+		    "input twice");
 		return (prof_cure(&merge->mg_import->im_error,
-		    "write it to a file first"));
+		    "write standard input to a file first"));
 	}
 	input->in_reader = prof_reader_open_any(path, &input->in_import,
 	    &merge->mg_import->im_error);
@@ -140,7 +141,7 @@ input_new(struct input *input)
 	if (is_new)
 		return (0);
 	prof_fail(&merge->mg_import->im_error, PROF_E_EXISTS,
-	    "%s: the same recording twice", input->in_path);
+	    "%s: the same recording is given twice", input->in_path);
 	return (prof_cure(&merge->mg_import->im_error, "name it once"));
 }
 

@@ -170,7 +170,8 @@ event_take(struct prof_merge_about *about, const char *path,
 	what = difference_of(&event->et_info, &info);
 	if (what != NULL) {
 		prof_fail(&about->ma_import->im_error, PROF_E_EXISTS,
-		    "%s: event '%s' %s than in %s", path, info.pi_name, what,
+		    "%s: event '%s' %s than in recording %s", path,
+		    info.pi_name, what,
 		    event->et_path);
 		return (prof_cure(&about->ma_import->im_error,
 		    "merge recordings of the same events"));
@@ -221,7 +222,8 @@ prof_merge_about_events(struct prof_merge_about *about, const char *path,
 		    strlen(name));
 		if (number[e] == PROF_INTERN_FAILED)
 			return (prof_fail(&about->ma_import->im_error,
-			    PROF_E_FORMAT, "%s: changed while it was read",
+			    PROF_E_FORMAT, "%s: the file changed while merge "
+			    "read it",
 			    path));
 	}
 	return (0);
@@ -286,7 +288,8 @@ is_sum(const char *key)
 {
 	static const char *const sums[] = {
 		"snapshots.", "names.late", "names.dropped", "calls.",
-		"maps.reread", "files.processes", "files.lost"
+		"waits.", "wall.", "maps.reread", "files.processes",
+		"files.lost"
 	};
 
 	for (size_t n = 0; n < sizeof(sums) / sizeof(sums[0]); n++)
@@ -301,6 +304,7 @@ is_any(const char *key)
 {
 	return (strncmp(key, "less.", 5) == 0 ||
 	    strncmp(key, "skid.", 5) == 0 ||
+	    strcmp(key, "user_only") == 0 ||
 	    strcmp(key, "pid.namespace") == 0);
 }
 
@@ -357,7 +361,8 @@ static const char *
 key_here(const char *key, const uint32_t *number, size_t nevents,
     char *here, size_t size)
 {
-	static const char *const prefixes[] = { "calls.", "skid." };
+	static const char *const prefixes[] = { "calls.", "skid.", "waits.",
+	    "wall." };
 
 	for (size_t n = 0; n < sizeof(prefixes) / sizeof(prefixes[0]); n++) {
 		const size_t length = strlen(prefixes[n]);
@@ -401,8 +406,8 @@ fact_take(struct prof_merge_about *about, const char *path, const char *key,
 	    strcmp(fact->fa_value, value) != 0;
 	if (strncmp(key, "syscall.", 8) == 0 && about->ma_calls == NULL &&
 	    !is_same_call(fact->fa_value, value) && asprintf(
-	    &about->ma_calls, "%s: system call %s is '%.*s' there and '%.*s' "
-	    "in recordings before it", path, key + 8,
+	    &about->ma_calls, "%s: system call %s is '%.*s' in this recording "
+	    "and '%.*s' in previous recordings", path, key + 8,
 	    (int)strcspn(value, "("), value,
 	    (int)strcspn(fact->fa_value, "("), fact->fa_value) == -1)
 		return (no_memory(about));
@@ -494,15 +499,15 @@ notes_say(struct prof_merge_about *about)
 {
 	const size_t hosts = about->ma_hosts.dt_count;
 
-	if (hosts > 1 && prof_import_say(about->ma_import, "recordings of %zu "
-	    "hosts: processes, threads and CPUs of the same number are not "
-	    "distinguished", hosts) == -1)
+	if (hosts > 1 && prof_import_say(about->ma_import, "the recordings are "
+	    "of %zu hosts: processes, threads and CPUs with the same ID on "
+	    "different hosts are not distinguished", hosts) == -1)
 		return (-1);
 	for (size_t e = 1; e < about->ma_nevents; e++) {
 		const struct event *event = &about->ma_event[e];
 
 		if (event->et_n < about->ma_n && prof_import_say(
-		    about->ma_import, "event '%s' is in %zu of %zu "
+		    about->ma_import, "event '%s' is in only %zu of %zu "
 		    "recordings", event->et_info.pi_name, event->et_n,
 		    about->ma_n) == -1)
 			return (-1);

@@ -40,8 +40,8 @@ perf_attr_add(struct perf_data *data, struct cursor attr, struct cursor ids)
 		/* Each takes 8 bytes, unless events claim the same ones. */
 		if (data->pd_nids >= data->pd_import->im_length / 8)
 			return (prof_fail(&data->pd_import->im_error,
-			    PROF_E_DAMAGED, "perf.data: it claims more event "
-			    "ids than its size allows"));
+			    PROF_E_DAMAGED, "perf.data: the file claims more "
+			    "event ids than its size allows"));
 		id = prof_grow((void **)&data->pd_id, &data->pd_nids,
 		    &data->pd_cap_ids, sizeof(*id));
 		if (id == NULL)

@@ -90,18 +90,19 @@ perf_files_say(struct perf_data *data)
 
 	if (data->pd_unchanged == 0)
 		return (data->pd_nbuild_ids > 0 || data->pd_has_ids ? 0 :
-		    prof_import_say(data->pd_import, "it has no build-ids, and "
-		    "none of its files is known to be unchanged, so user "
-		    "addresses are unresolved: record with perf record "
-		    "--buildid-mmap"));
+		    prof_import_say(data->pd_import, "perf.data has no "
+		    "build-ids, and none of the recorded files is known to be "
+		    "unchanged, so user addresses are unresolved: record with "
+		    "perf record --buildid-mmap"));
 	(void)snprintf(text, sizeof(text), "%llu",
 	    (unsigned long long)perf_begin_ns(data));
 	if (prof_import_info(data->pd_import, "import.unchanged_ns", text) ==
 	    -1)
 		return (-1);
 	return (prof_import_say(data->pd_import, "no build-id for %llu file%s: "
-	    "symbols come from the files on disk, unchanged by inode and time "
-	    "but not verified", (unsigned long long)data->pd_unchanged,
+	    "symbols come from files on disk that have the recorded inodes "
+	    "and are older than the recording; the content of these files was "
+	    "not verified", (unsigned long long)data->pd_unchanged,
 	    data->pd_unchanged == 1 ? "" : "s"));
 }
 

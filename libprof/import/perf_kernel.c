@@ -121,13 +121,13 @@ perf_kernel_say(struct perf_data *data)
 		return (say_boot(data));
 	case PERF_KERNEL_LIKELY:
 		return (say_boot(data) == -1 ? -1 : prof_import_say(
-		    data->pd_import, "it has no kernel build-id: symbols are "
-		    "of the running kernel, which has the same address but is "
-		    "not verified"));
+		    data->pd_import, "perf.data has no kernel build-id: "
+		    "symbols come from the running kernel, which is at the "
+		    "recorded address, but whose identity is not verified"));
 	case PERF_KERNEL_OTHER:
 		return (has_id(data) ? 0 : prof_import_say(data->pd_import,
-		    "it has no kernel build-id and the running kernel differs: "
-		    "kernel addresses are unresolved"));
+		    "perf.data has no kernel build-id, and the running kernel "
+		    "differs: kernel addresses are unresolved"));
 	case PERF_KERNEL_UNKNOWN:
 		break;
 	}

@@ -222,7 +222,8 @@ event_of(struct perf_script *script, const struct perf_head *head)
 		return (no_memory(script));
 	if (n >= MAX_EVENTS)
 		return (prof_fail(&script->sc_import->im_error, PROF_E_FORMAT,
-		    "it has more than %d events", MAX_EVENTS));
+		    "the perf script output has more than %d events",
+		    MAX_EVENTS));
 	event = &script->sc_event[n];
 	if (is_new) {
 		script->sc_nevents++;
@@ -399,7 +400,7 @@ find_samples(struct perf_script *script)
 	}
 	if (script->sc_nplaces == 0)
 		return (prof_fail(&script->sc_import->im_error, PROF_E_FORMAT,
-		    "perf script output without samples"));
+		    "the perf script output has no samples"));
 	if (script->sc_is_disordered)
 		qsort(script->sc_place, script->sc_nplaces,
 		    sizeof(*script->sc_place), place_compare);
@@ -440,7 +441,7 @@ add_sample(struct perf_script *script, const struct place *place)
 	if (__builtin_add_overflow(sum->pa_weight, record.pr_weight,
 	    &sum->pa_weight))
 		return (prof_fail(&script->sc_import->im_error, PROF_E_FORMAT,
-		    "the sum of its periods exceeds 64 bits"));
+		    "the sum of an event's periods exceeds 64 bits"));
 	return (prof_import_add(script->sc_import, &record));
 }
 
@@ -561,20 +562,22 @@ say_notes(struct perf_script *script)
 	struct prof_import *import = script->sc_import;
 
 	if (script->sc_bad > 0 && prof_import_say(import, "%llu lines are not "
-	    "perf script output and were left out, first line %llu",
+	    "perf script output and were left out; the first of these lines is "
+	    "line %llu",
 	    (unsigned long long)script->sc_bad,
 	    (unsigned long long)script->sc_bad_line) == -1)
 		return (-1);
 	if (script->sc_deep > 0 && prof_import_say(import, "%llu stacks are "
-	    "deeper than %d: their outermost frames are dropped",
+	    "deeper than %d frames: the outermost frames of these stacks are "
+	    "dropped",
 	    (unsigned long long)script->sc_deep, MAX_FRAMES) == -1)
 		return (-1);
 	if (script->sc_lost > 0 && prof_import_say(import, "perf lost %llu "
 	    "events while recording",
 	    (unsigned long long)script->sc_lost) == -1)
 		return (-1);
-	return (!script->sc_no_pid ? 0 : prof_import_say(import, "the text has "
-	    "threads without their processes, so each thread counts as a "
+	return (!script->sc_no_pid ? 0 : prof_import_say(import, "the text "
+	    "names threads but no processes, so each thread is imported as a "
 	    "process: use perf script -F +pid"));
 }
 

@@ -165,7 +165,8 @@ read_attrs(struct perf_data *data, uint64_t entry, uint64_t at, uint64_t size)
 		length = cursor_fixed(&section, 8);
 		if (offset > import->im_length ||
 		    length > import->im_length - offset)
-			return (file_damaged(data, "missing ids of an event"));
+			return (file_damaged(data, "the ids of an event are "
+			    "missing"));
 		ids = (struct cursor){ bytes + offset,
 		    bytes + offset + length, false };
 		if (perf_attr_add(data, attr, ids) == -1)
@@ -200,7 +201,7 @@ read_file_header(struct perf_data *data)
 		return (-1);
 	if (size == 0 || size > import->im_length - begin)
 		return (prof_import_say(import, "perf was killed, or the file "
-		    "was cut: reading the part that exists"));
+		    "was cut: dtprof reads the part that exists"));
 	data->pd_end = begin + size;
 	return (perf_features(data, data->pd_end, bits));
 }
@@ -215,10 +216,10 @@ read_header(struct perf_data *data)
 		return (prof_fail(&import->im_error, PROF_E_FORMAT,
 		    "not a perf recording"));
 	if (memcmp(import->im_bytes, MAGIC, MAGIC_LEN) != 0) {
-		prof_fail(&import->im_error, PROF_E_FORMAT, "perf.data of a "
-		    "machine with different byte order");
+		prof_fail(&import->im_error, PROF_E_FORMAT, "perf.data is from "
+		    "a machine with a different byte order");
 		return (prof_cure(&import->im_error,
-		    "perf script -i FILE | dtprof import -"));
+		    "use perf script -i FILE | dtprof import -"));
 	}
 	if (import->im_length >= HEADER_PIPE)
 		memcpy(&size, import->im_bytes + 8, sizeof(size));
@@ -259,12 +260,12 @@ inflate_bytes(struct perf_data *data, struct inflating *inflating,
 		rv = ZSTD_decompressStream(inflating->if_zstd, &out, &in);
 		if (ZSTD_isError(rv))
 			return (file_damaged(data,
-			    "cannot decompress its records"));
+			    "the records of the file cannot be decompressed"));
 		buf->bf_len += out.pos;
 		if (buf->bf_len > inflating->if_limit)
 			return (file_damaged(data,
-			    "it claims more data than a file "
-			    "of its size can hold"));
+			    "the file claims more data than a file of its size "
+			    "can hold"));
 	} while (in.pos < in.size || out.pos == out.size);
 	return (0);
 }
@@ -470,9 +471,9 @@ open_snapshots(struct perf_data *data)
 	if (n == data->pd_nattrs)
 		return (0);
 	if (data->pd_foreign)
-		return (prof_import_say(data->pd_import, "its stack copies are "
-		    "of another architecture and were not unwound: perf script "
-		    "-i FILE | dtprof import -"));
+		return (prof_import_say(data->pd_import, "the stack copies are "
+		    "from another architecture and were not unwound: use perf "
+		    "script -i FILE | dtprof import -"));
 	data->pd_snapshots = prof_snapshots_new(PROF_PROCESSES_PERF, false);
 	if (data->pd_snapshots == NULL)
 		return (prof_fail_nomem(&data->pd_import->im_error));
@@ -511,9 +512,9 @@ say_losses(struct perf_data *data)
 	}
 	if (lost > 0 && prof_import_say(import, "perf lost %llu records%s",
 	    (unsigned long long)lost, data->pd_nattrs > 1 &&
-	    !data->pd_counts_lost ? " of an unknown event: they are counted "
-	    "for the event of that ring" : "; they may be mapping events or "
-	    "samples") == -1)
+	    !data->pd_counts_lost ? " of unknown events; dtprof counts these "
+	    "records as lost for the events whose rings were full" :
+	    ", which may be mapping events or samples") == -1)
 		return (-1);
 	if (data->pd_unknown > 0 && prof_import_say(import, "%llu samples have "
 	    "an unknown event and were left out",
@@ -585,7 +586,7 @@ prof_import_perf(struct prof_import *import)
 	perf_attr_sort(data);
 	perf_build_id_sort(data);
 	if (data->pd_nattrs == 0) {
-		(void)file_damaged(data, "it has no events");
+		(void)file_damaged(data, "the file has no events");
 		goto out;
 	}
 	if (inflate_all(data) == 0 && find_places(data) == 0 &&

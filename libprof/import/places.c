@@ -155,7 +155,7 @@ prof_places_module(struct prof_places *places, struct prof_places_text path,
 	}
 	if (n >= MAX_MODULES) {
 		prof_fail(&places->pa_import->im_error, PROF_E_FORMAT,
-		    "it has more than %d files", MAX_MODULES);
+		    "the input names more than %d files", MAX_MODULES);
 		return (PROF_INTERN_FAILED);
 	}
 	if (is_new && add_module(places, path, id) == -1)
@@ -256,7 +256,7 @@ prof_places_pc(struct prof_places *places, uint32_t module, bool in_kernel,
 	}
 	if (n >= MAX_NAMES) {
 		prof_fail(&places->pa_import->im_error, PROF_E_FORMAT,
-		    "it has more than %u functions", MAX_NAMES);
+		    "the input has more than %u functions", MAX_NAMES);
 		return (0);
 	}
 	if (is_new && add_place(places, module, in_kernel, name) == -1)

@@ -256,8 +256,8 @@ count_sample(struct conversion *cv, const struct pprof_sample *sample)
 		if (value > 0 && __builtin_add_overflow(event->et_weight,
 		    (uint64_t)value, &event->et_weight))
 			return (prof_fail(&cv->cv_import->im_error,
-			    PROF_E_FORMAT, "the sum of its values exceeds 64 "
-			    "bits"));
+			    PROF_E_FORMAT, "the sum of the profile's values "
+			    "exceeds 64 bits"));
 	}
 	return (make_stack(cv, sample, &record));
 }
@@ -348,8 +348,8 @@ say_events(struct conversion *cv)
 		rv = prof_import_event(cv->cv_import, &info);
 		if (rv == 0 && event->et_by_weight)
 			rv = prof_import_say(cv->cv_import, "%s: too many "
-			    "samples: each stack becomes one sample with the "
-			    "sum as weight",
+			    "samples: each stack becomes one sample, and the "
+			    "weight of this sample is the sum of the values",
 			    info.pi_name);
 	}
 	return (rv);
@@ -369,7 +369,8 @@ recording_finish(struct conversion *cv)
 		cv->cv_sum[e].pa_stored = cv->cv_sum[e].pa_read =
 		    cv->cv_sum[e].pa_fired;
 	if (cv->cv_deep > 0 && prof_import_say(cv->cv_import, "%llu stacks are "
-	    "deeper than %d: their outermost frames are dropped",
+	    "deeper than %d frames: the outermost frames of these stacks are "
+	    "dropped",
 	    (unsigned long long)cv->cv_deep, MAX_FRAMES) == -1)
 		return (-1);
 	if (cv->cv_negative > 0 && prof_import_say(cv->cv_import, "%llu values "

@@ -312,8 +312,9 @@ prof_pprof_read(struct pprof_file *file, const uint8_t *bytes, size_t length,
 			break;
 	if (more == 0 && file->pf_ntypes > 0 && file->pf_strings.pb_n > 0)
 		return (0);
-	prof_fail(error, PROF_E_FORMAT, "not a pprof profile, or damaged");
-	return (prof_cure(error, "write it again with pprof -proto"));
+	prof_fail(error, PROF_E_FORMAT, "the file is not a pprof profile, or "
+	    "is damaged");
+	return (prof_cure(error, "write the profile again with pprof -proto"));
 }
 
 static void
@@ -432,7 +433,8 @@ prof_pprof_inflate(struct prof_import *import, struct prof_buf *out)
 	if (rv == Z_STREAM_END)
 		return (0);
 	prof_fail(&import->im_error, PROF_E_FORMAT, out->bf_len >= MAX_BYTES ?
-	    "larger than %u bytes when decompressed" :
-	    "truncated or damaged gzip data (at most %u bytes)", MAX_BYTES);
+	    "the file is larger than %u bytes when decompressed" :
+	    "the gzip data is truncated or damaged, or has more than %u bytes",
+	    MAX_BYTES);
 	return (prof_cure(&import->im_error, "fetch the file again"));
 }

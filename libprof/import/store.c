@@ -93,7 +93,7 @@ static int
 answer_refuse(struct store *store)
 {
 	return (prof_fail(&store->so_import->im_error, PROF_E_FORMAT,
-	    "malformed answer of a store"));
+	    "the answer of the store is malformed"));
 }
 
 /* -------------------------------------------------------------- values */
@@ -265,9 +265,11 @@ events_take(struct store *store)
 
 	if (!has_more(cursor)) {
 		prof_fail(&store->so_import->im_error, PROF_E_FORMAT, "the "
-		    "store has no samples of this time and filter");
-		return (prof_cure(&store->so_import->im_error, "see what it "
-		    "has with dtprof store status, or use another --filter"));
+		    "store has no samples that match the time range and "
+		    "filter");
+		return (prof_cure(&store->so_import->im_error, "run dtprof "
+		    "store status to see what the store has, or use another "
+		    "--filter"));
 	}
 	while (has_more(cursor))
 		if (event_take(store, cursor) == -1)
@@ -599,8 +601,8 @@ notes_say(struct store *store)
 		wanted += store->so_event[n].ev_samples;
 		found += store->so_event[n].ev_found;
 	}
-	if (wanted != found && prof_import_say(import, "the store has %llu of "
-	    "the %llu samples that its accounts say",
+	if (wanted != found && prof_import_say(import, "the store has %llu "
+	    "samples, but its accounts table says %llu samples",
 	    (unsigned long long)found, (unsigned long long)wanted) == -1)
 		return (-1);
 	if (store->so_no_stack > 0 && prof_import_say(import, "the store has "
@@ -608,7 +610,7 @@ notes_say(struct store *store)
 	    (unsigned long long)store->so_no_stack) == -1)
 		return (-1);
 	return (store->so_recordings < 2 ? 0 : prof_import_say(import,
-	    "%llu recordings of %llu hosts; the same process numbers of "
+	    "%llu recordings of %llu hosts: processes with the same ID on "
 	    "different hosts are not distinguished",
 	    (unsigned long long)store->so_recordings,
 	    (unsigned long long)store->so_hosts));

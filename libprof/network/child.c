@@ -240,8 +240,10 @@ job_perform(struct job *job)
 		    after > UINT32_MAX ? UINT32_MAX : (uint32_t)after;
 		answer->nr_sent = job->jo_length;
 	} else {
-		answer_put(job, job->jo_is_long ? "the answer is too long" :
-		    job->jo_is_full ? "no memory for the answer" :
+		answer_put(job, job->jo_is_long ? "the answer of the server is "
+		    "too long" :
+		    job->jo_is_full ? "there is no memory for the answer of "
+		    "the server" :
 		    why[0] != '\0' ? why :
 		    net->ne_call.cl_easy_strerror(rv));
 	}
@@ -291,7 +293,7 @@ job_do(struct job *job)
 		answer_put(job, net->ne_why);
 	else if (job->jo_fd == -1 || job->jo_body == MAP_FAILED ||
 	    (job->jo_ask.na_gzip != 0 && !body_pack(job)))
-		answer_put(job, "no memory for the request");
+		answer_put(job, "there is no memory for the request");
 	else
 		job_perform(job);
 }

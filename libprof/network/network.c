@@ -48,8 +48,8 @@ url_split(const char *url, struct net_begin *begin, struct prof_err *error)
 		return (prof_fail(error, PROF_E_USAGE, "invalid URL"));
 	/* A path is put behind it.  What follows '?' is never the host. */
 	if (strpbrk(url, "?#") != NULL) {
-		prof_fail(error, PROF_E_USAGE, "'?' or '#' in a URL");
-		return (prof_cure(error, "leave out the query"));
+		prof_fail(error, PROF_E_USAGE, "the URL contains '?' or '#'");
+		return (prof_cure(error, "leave out the query of the URL"));
 	}
 	host += 3;
 	slash = strchr(host, '/');
@@ -61,13 +61,13 @@ url_split(const char *url, struct net_begin *begin, struct prof_err *error)
 	}
 	length = (size_t)(at - host);
 	if (memchr(host, ':', length) != NULL) {
-		prof_fail(error, PROF_E_USAGE, "password in a URL");
-		return (prof_cure(error, "write it to a file and use "
+		prof_fail(error, PROF_E_USAGE, "the URL contains a password");
+		return (prof_cure(error, "write the password to a file and use "
 		    "--secret-file FILE"));
 	}
 	if (length >= sizeof(begin->nb_user))
-		return (prof_fail(error, PROF_E_USAGE, "user of the URL is too "
-		    "long"));
+		return (prof_fail(error, PROF_E_USAGE, "the user name in the "
+		    "URL is too long"));
 	memcpy(begin->nb_user, host, length);
 	snprintf(begin->nb_url, sizeof(begin->nb_url), "%.*s%s",
 	    (int)(host - url), url, at + 1);
@@ -90,12 +90,13 @@ secret_read(const char *path, struct net_begin *begin, struct prof_err *error)
 		n = read(fd, begin->nb_secret, sizeof(begin->nb_secret));
 	(void)close(fd);
 	if (n < 0 || (size_t)n >= sizeof(begin->nb_secret))
-		return (prof_fail(error, PROF_E_IO, "%s: not a file of at most "
-		    "%u bytes", path, PROF_NETWORK_SECRET - 1));
+		return (prof_fail(error, PROF_E_IO, "%s: the secret must be in "
+		    "a regular file of at most %u bytes", path,
+		    PROF_NETWORK_SECRET - 1));
 	begin->nb_secret[n] = '\0';
 	begin->nb_secret[strcspn(begin->nb_secret, "\r\n")] = '\0';
 	return (begin->nb_secret[0] != '\0' ? 0 : prof_fail(error, PROF_E_IO,
-	    "%s: its first line is empty", path));
+	    "%s: the first line of the secret file is empty", path));
 }
 
 static int
@@ -279,10 +280,10 @@ child_lost(struct prof_network *network, struct prof_answer *answer,
     struct prof_err *error)
 {
 	prof_fail(error, PROF_E_LIMIT, errno == ENOMEM ?
-	    "no memory for a request" : errno == ETIME ?
+	    "there is no memory for a request" : errno == ETIME ?
 	    "the network process does not answer" :
-	    errno == ENAMETOOLONG ? "the URL of a request is too long" :
-	    errno == EMSGSIZE ? "the answer is too long" :
+	    errno == ENAMETOOLONG ? "the URL of the request is too long" :
+	    errno == EMSGSIZE ? "the answer of the server is too long" :
 	    "the network process has ended");
 	prof_answer_free(answer);
 	child_end(network);

@@ -116,7 +116,7 @@ prof_proc_usable(struct prof_err *why)
 		prof_fail(why, PROF_E_KERNEL, "/proc is not mounted");
 	else
 		prof_fail(why, PROF_E_KERNEL, "/proc belongs to another PID "
-		    "namespace: dtprof is process %s there, not %ld", self,
+		    "namespace, in which dtprof is process %s, not %ld", self,
 		    (long)getpid());
 	prof_cure(why, "mount -t proc proc /proc");
 	return (false);

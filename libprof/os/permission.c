@@ -131,7 +131,7 @@ who_may(void)
 {
 	return (prof_in_user_namespace() ? "run outside this user namespace (a "
 	    "rootless container), as root or with CAP_PERFMON" :
-	    geteuid() == 0 ? "give it CAP_PERFMON (docker: --cap-add "
+	    geteuid() == 0 ? "give dtprof CAP_PERFMON (docker: --cap-add "
 	    "PERFMON)" : "run as root or with CAP_PERFMON");
 }
 
@@ -139,7 +139,7 @@ static const char *
 who_is_admin(void)
 {
 	return (prof_in_user_namespace() ? "run outside this user namespace (a "
-	    "rootless container), as root" : geteuid() == 0 ? "give it "
+	    "rootless container), as root" : geteuid() == 0 ? "give dtprof "
 	    "CAP_SYS_ADMIN (docker: --cap-add SYS_ADMIN)" : "run as root");
 }
 
@@ -150,9 +150,9 @@ prof_seccomp_explain(struct prof_err *error, const char *calls)
 {
 	prof_fail(error, PROF_E_SECCOMP, "the seccomp filter of this container "
 	    "or sandbox blocks %s", calls);
-	return (prof_cure(error, "allow %s in its seccomp profile (docker: "
+	return (prof_cure(error, "allow %s in the seccomp profile (docker: "
 	    "--cap-add PERFMON --cap-add BPF, or --security-opt seccomp=FILE), "
-	    "or record outside it", calls));
+	    "or record outside the container", calls));
 }
 
 int
@@ -171,7 +171,7 @@ prof_open_files_explain(struct prof_err *error, const char *what)
 	memset(&limit, 0, sizeof(limit));
 	getrlimit(RLIMIT_NOFILE, &limit);
 	prof_fail(error, PROF_E_LIMIT, "%s: the limit of %llu open files is "
-	    "reached; each event needs one per CPU and thread", what,
+	    "reached; each event needs one file per CPU and thread", what,
 	    (unsigned long long)limit.rlim_max);
 	return (prof_cure(error, "raise ulimit -Hn, or record fewer events "
 	    "or CPUs (-C)"));
@@ -252,13 +252,13 @@ explain_target(struct prof_err *error, const char *name, int pid,
 	}
 	if (pid > 0 && !capable) {
 		prof_fail(error, PROF_E_PERMISSION, "%s: process %d is "
-		    "protected: it changed its user, or its file is not "
-		    "readable", name, pid);
+		    "protected: the process changed its user, or its program "
+		    "is not readable", name, pid);
 		return (prof_cure(error, "run as root or with CAP_PERFMON "
 		    "and CAP_SYS_PTRACE"));
 	}
-	prof_fail(error, PROF_E_PERMISSION, "%s: refused by a security module "
-	    "(kernel.perf_event_paranoid is %ld)", name,
+	prof_fail(error, PROF_E_PERMISSION, "%s: a security module refused the "
+	    "event (kernel.perf_event_paranoid is %ld)", name,
 	    prof_proc_number(PARANOID, 2));
 	return (prof_cure(error, "check the audit log of SELinux or AppArmor"));
 }
@@ -280,11 +280,12 @@ explain_missing(struct prof_err *error, const struct prof_perf_try *try,
 	    sizeof(online)) > 0 && online[0] == '0') {
 		prof_fail(error, PROF_E_TARGET, "%s: CPU %d is offline",
 		    name, cpu);
-		return (prof_cure(error, "leave it out of -C"));
+		return (prof_cure(error, "leave the CPU out of -C"));
 	}
 	if (error_number == EOPNOTSUPP) {
 		prof_fail(error, PROF_E_EVENT_UNSUPPORTED, "%s: this CPU can "
-		    "count but not sample it (or not with this precision)",
+		    "count but not sample the event (or not with this "
+		    "precision)",
 		    name);
 		return (prof_cure(error, "leave out modifier :p, or use -e "
 		    "cpu-clock"));
@@ -297,8 +298,8 @@ explain_missing(struct prof_err *error, const struct prof_perf_try *try,
 		return (prof_cure(error, "use -e cpu-clock, or enable a PMU in "
 		    "the virtual machine"));
 	}
-	prof_fail(error, PROF_E_EVENT_UNSUPPORTED, "%s: not supported by this "
-	    "kernel", name);
+	prof_fail(error, PROF_E_EVENT_UNSUPPORTED, "%s: this kernel does not "
+	    "support the event", name);
 	return (-1);
 }
 
@@ -377,6 +378,7 @@ prof_perf_refused(struct prof_err *error, const struct prof_perf_try *try,
 	case ENOMEM:
 		return (prof_fail_nomem(error));
 	}
-	return (prof_fail(error, PROF_E_KERNEL, "%s: the kernel refused it: %s",
+	return (prof_fail(error, PROF_E_KERNEL, "%s: the kernel refused the "
+	    "event: %s",
 	    try->pt_name, strerror(error_number)));
 }

@@ -28,7 +28,7 @@ int
 prof_user_namespace_explain(struct prof_err *error)
 {
 	prof_fail(error, PROF_E_PERMISSION, "BPF needs CAP_BPF and CAP_PERFMON "
-	    "of the host; those of a user namespace do not suffice");
+	    "of the host; capabilities of a user namespace do not suffice");
 	return (prof_cure(error, "run outside this user namespace (a rootless "
 	    "container), as root"));
 }
@@ -40,8 +40,8 @@ prof_user_namespace_explain(struct prof_err *error)
 int
 prof_pid_namespace_explain(struct prof_err *error)
 {
-	prof_fail(error, PROF_E_PERMISSION, "BPF does not know the pids of "
-	    "this PID namespace");
+	prof_fail(error, PROF_E_PERMISSION, "BPF programs do not see the "
+	    "process IDs of this PID namespace");
 	return (prof_cure(error, "run in the PID namespace of the host "
 	    "(docker: --pid=host)"));
 }
@@ -51,8 +51,8 @@ static int
 explain_bpf_access(struct prof_err *error)
 {
 	if (prof_is_locked_down())
-		return (prof_lockdown_explain(error, "BPF may not read kernel "
-		    "memory"));
+		return (prof_lockdown_explain(error, "BPF programs may not "
+		    "read kernel memory"));
 	if (prof_in_user_namespace())
 		return (prof_user_namespace_explain(error));
 	if (prof_is_capable(CAP_BPF) && prof_is_capable(CAP_PERFMON)) {
@@ -65,9 +65,10 @@ explain_bpf_access(struct prof_err *error)
 	    "CAP_PERFMON (kernel.unprivileged_bpf_disabled is %ld)",
 	    prof_proc_number("/proc/sys/kernel/unprivileged_bpf_disabled",
 	    -1));
-	return (prof_cure(error, geteuid() == 0 ? "give it both (docker: "
-	    "--cap-add BPF --cap-add PERFMON)" : "run as root, or setcap "
-	    "cap_bpf,cap_perfmon+ep on dtprof"));
+	return (prof_cure(error, geteuid() == 0 ? "give dtprof both "
+	    "capabilities (docker: --cap-add BPF --cap-add "
+	    "PERFMON)" : "run as root, or setcap cap_bpf,cap_perfmon+ep on "
+	    "dtprof"));
 }
 
 int
@@ -204,8 +205,8 @@ prof_record_reach(int with_bpf, enum prof_target target)
 		return ("all processes, user space only");
 	/* Whoever may look into others may name them as a target. */
 	if (prof_is_capable(CAP_PERFMON))
-		return (with_bpf ? "chosen processes, kernel and user space" :
-		    "chosen processes, user space only");
+		return (with_bpf ? "any target process, kernel and user space" :
+		    "any target process, user space only");
 	return ("own processes, user space only");
 }
 

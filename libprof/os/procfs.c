@@ -121,7 +121,8 @@ stat_read(int pid, struct stat_line *line)
 	char path[64], text[1024], *open, *close;
 	size_t len;
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	/* /proc/PID/stat has sums over all threads, which take long. */
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", pid, pid);
 	if (prof_proc_read(path, text, sizeof(text)) <= 0)
 		return (false);
 	open = strchr(text, '(');

@@ -112,8 +112,8 @@ explain_hidden(struct prof_err *why)
 	    restricted : prof_proc_number(
 	    "/proc/sys/kernel/perf_event_paranoid", -1));
 	if (restricted >= 2)
-		prof_cure(why, "sysctl kernel.kptr_restrict=1 for root, 0 "
-		    "for all");
+		prof_cure(why, "use sysctl kernel.kptr_restrict=1 for root, or "
+		    "0 for all users");
 	else if (restricted == 1)
 		prof_cure(why, "sysctl kernel.kptr_restrict=0, or run as "
 		    "root or with CAP_SYSLOG");
@@ -132,8 +132,8 @@ prof_kernel_names_shown(struct prof_err *why)
 	if (prof_proc_read("/proc/kallsyms", first, sizeof(first)) <= 0) {
 		prof_fail(why, PROF_E_KERNEL, "/proc/kallsyms (kernel symbols) "
 		    "is missing or empty");
-		prof_cure(why, "use a kernel with CONFIG_KALLSYMS, and a "
-		    "/proc that does not mask it");
+		prof_cure(why, "use a kernel with CONFIG_KALLSYMS, and a /proc "
+		    "that does not mask kallsyms");
 	} else
 		explain_hidden(why);
 	return (false);

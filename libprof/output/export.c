@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "export.h"
+#include "profile/profile_impl.h"
 #include "recording/query.h"
 #include "send.h"
 
@@ -30,6 +31,12 @@ prof_export(const struct prof_profile *profile, enum prof_export format,
 	if ((size_t)format >= sizeof(writers) / sizeof(writers[0])) {
 		prof_fail(error, PROF_E_USAGE, "unknown format %d",
 		    (int)format);
+		return (NULL);
+	}
+	if (format == PROF_EXPORT_FIREFOX && profile->pf_times == NULL) {
+		prof_fail(error, PROF_E_LIMIT, "format firefox: the profile "
+		    "has more samples than times of samples (pl_times)");
+		prof_cure(error, "select fewer samples with --from and --to");
 		return (NULL);
 	}
 	return (prof_flame_make(profile, options, writers[format], length,

@@ -64,6 +64,20 @@ void	prof_flame_put_difference(const struct prof_flame *flame,
 void	prof_flame_put_chances(const struct prof_flame *flame,
 	    struct prof_buf *out);
 
+/* ----------------------------------------------------- page_latency.c */
+
+/* A page's part of latencies, if there are any. */
+void	prof_flame_put_latencies(const struct prof_flame *flame,
+	    uint64_t start_ns, struct prof_buf *out);
+
+/* ---------------------------------------------------- page_timeline.c */
+
+/* Does the profile say when each sample was? */
+bool	prof_flame_has_times(const struct prof_flame *flame);
+/* A page's part of threads in time; 0, or -1: no memory. */
+int	prof_flame_put_timeline(const struct prof_flame *flame,
+	    uint64_t start_ns, struct prof_buf *out);
+
 /* -------------------------------------------------------------- put.c */
 
 /* What would act is shown as \x1b; max: bytes, 0: all of it. */

@@ -19,6 +19,7 @@
 #include "recording/query.h"
 
 #define PAGE_FORMAT	1
+#define MAX_CELLS	400000		/* more: each longer in time */
 #define MAX_COLUMNS	(1u << 30)	/* bytes */
 
 /* Bits of a label's kind; the low ones are enum prof_label_kind. */
@@ -26,11 +27,13 @@
 #define KIND_INLINED	0x10u
 #define KIND_UNNAMED	0x20u
 #define KIND_FRAME_SHIFT 6	/* enum prof_frame_kind from PYTHON on */
+#define KIND_STATE	0x400u	/* the state of a thread */
 
 /* Buckets as they are written. */
 struct buckets {
 	struct prof_bucket *ce_bucket;	/* owned */
 	size_t		 ce_n;
+	uint64_t	 ce_ns;		/* how long one is */
 };
 
 /* ------------------------------------------------------------- names */
@@ -50,7 +53,8 @@ put_modules(const struct prof_profile *profile, struct prof_buf *out)
 	for (i = 0; i < nlabels && n != PROF_INTERN_FAILED; i++) {
 		label = prof_profile_label(profile, (uint32_t)i);
 		function = prof_export_function(label);
-		kind = label->lb_kind;
+		kind = label->lb_kind == PROF_LABEL_ARG ? KIND_STATE |
+		    PROF_LABEL_COMM : label->lb_kind;
 		if (function != NULL) {
 			kind |= function->fu_kind == PROF_FRAME_KERNEL ?
 			    KIND_KERNEL : 0;
@@ -156,6 +160,29 @@ put_tree(const struct prof_flame *flame, struct prof_buf *out)
 
 /* ------------------------------------------------------------- buckets */
 
+/* Where each sample has its own bucket, those of a time become one. */
+static int
+buckets_join(struct buckets *buckets, const struct prof_profile *profile)
+{
+	uint64_t from_ns, to_ns;
+
+	prof_profile_span(profile, &from_ns, &to_ns);
+	for (size_t i = 0; i < buckets->ce_n; i++)
+		buckets->ce_bucket[i].pc_bucket = buckets->ce_ns == 0 ? 0 :
+		    (uint32_t)((prof_profile_time(profile,
+		    buckets->ce_bucket[i].pc_bucket) - from_ns) /
+		    buckets->ce_ns);
+	while (prof_buckets_sum(&buckets->ce_bucket, &buckets->ce_n) == 0) {
+		if (buckets->ce_n <= MAX_CELLS ||
+		    buckets->ce_bucket[buckets->ce_n - 1].pc_bucket == 0)
+			return (0);
+		buckets->ce_ns *= 2;
+		for (size_t i = 0; i < buckets->ce_n; i++)
+			buckets->ce_bucket[i].pc_bucket /= 2;
+	}
+	return (-1);
+}
+
 /* Those of the events that are shown, which are numbered anew. */
 static int
 buckets_init(struct buckets *buckets, const struct prof_flame *flame)
@@ -175,7 +202,10 @@ buckets_init(struct buckets *buckets, const struct prof_flame *flame)
 		buckets->ce_bucket[buckets->ce_n] = all[i];
 		buckets->ce_bucket[buckets->ce_n++].pc_event = (uint32_t)event;
 	}
-	return (prof_buckets_sum(&buckets->ce_bucket, &buckets->ce_n));
+	buckets->ce_ns = prof_profile_bucket_ns(flame->fm_profile);
+	return (prof_flame_has_times(flame) ? buckets_join(buckets,
+	    flame->fm_profile) :
+	    prof_buckets_sum(&buckets->ce_bucket, &buckets->ce_n));
 }
 
 /* Most samples weigh what the last one of their event did: then 0. */
@@ -343,8 +373,9 @@ put_facts(const struct prof_flame *flame, struct prof_buf *out)
 	prof_put_str(out, "]");
 }
 
-static void
-put_head(const struct prof_flame *flame, struct prof_buf *out)
+static int
+put_head(const struct prof_flame *flame, uint64_t cell_ns,
+    struct prof_buf *out)
 {
 	uint64_t from_ns, to_ns;
 	size_t i;
@@ -357,7 +388,7 @@ put_head(const struct prof_flame *flame, struct prof_buf *out)
 	    flame->fm_options.fl_ratio ? "true" : "false");
 	prof_put_fmt(out, "\"begin_ns\":%" PRIu64 ",\"span_ns\":%" PRIu64
 	    ",\"cell_ns\":%" PRIu64 ",\n", begin_of(flame), to_ns - from_ns,
-	    prof_profile_bucket_ns(flame->fm_profile));
+	    cell_ns);
 	put_facts(flame, out);
 	prof_put_str(out, ",\n\"events\":[");
 	for (i = 0; i < flame->fm_nevents; i++) {
@@ -367,6 +398,9 @@ put_head(const struct prof_flame *flame, struct prof_buf *out)
 	prof_put_str(out, "],\n");
 	if (flame->fm_difference != NULL)
 		prof_flame_put_difference(flame, out);
+	prof_flame_put_latencies(flame, from_ns - begin_of(flame), out);
+	return (prof_flame_has_times(flame) ? prof_flame_put_timeline(flame,
+	    from_ns - begin_of(flame), out) : 0);
 }
 
 int
@@ -379,7 +413,8 @@ prof_flame_page(const struct prof_flame *flame, struct prof_buf *out)
 	if (buckets_init(&buckets, flame) == -1)
 		goto out;
 	prof_buf_bytes(out, flame_page_head, sizeof(flame_page_head));
-	put_head(flame, out);
+	if (put_head(flame, buckets.ce_ns, out) == -1)
+		goto out;
 	prof_put_str(out, "\"columns\":\"");
 	if (put_modules(flame->fm_profile, &columns) == -1)
 		goto out;

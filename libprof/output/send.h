@@ -17,9 +17,10 @@ void	prof_send_service(const struct prof_reader *reader,
 	    const struct prof_profile *profile, char *name, size_t size);
 
 /*
- * The JSON body of a request with a profile of pprof and its labels: keys and
- * values in turns, NULL-ended.  Of Pyroscope's push.v1.PusherService/Push, or
- * of Parca's ProfileStoreService/WriteRaw.  Owned by caller; NULL: no memory.
+ * The JSON body of a request with a profile of pprof and its labels, which are
+ * { key, value, key, value, ..., NULL }: of Pyroscope's
+ * push.v1.PusherService/Push, or of Parca's ProfileStoreService/WriteRaw.
+ * Owned by caller; NULL: no memory.
  */
 char	*prof_send_series(bool is_parca, const char *const *labels,
 	    const void *profile, size_t bytes, size_t *length);

@@ -124,6 +124,10 @@ put_colour(const struct drawing *drawing, size_t node,
 		prof_svg_put_change_colour(drawing, node);
 		return;
 	}
+	if (drawing->dr_has_states) {
+		prof_svg_put_state_colour(drawing, node, hash);
+		return;
+	}
 	if (fu == NULL || fu->fu_kind == PROF_FRAME_BOUNDARY ||
 	    fu->fu_unnamed != PROF_NAMED)
 		fullness = fu == NULL || fu->fu_unnamed == PROF_NAMED ? 0 :
@@ -326,11 +330,14 @@ put_head(const struct drawing *drawing)
 	} else if (drawing->dr_change != NULL) {
 		prof_svg_put_scale(drawing);
 	} else if (flame->fm_options.fl_ratio) {
-		prof_put_str(out, "colour: ");
+		prof_put_str(out, "color: ");
 		prof_put_xml(out, fe[0].fe_info->pi_name, 80);
 		prof_put_str(out, " per ");
 		prof_put_xml(out, fe[1].fe_info->pi_name, 80);
-		prof_put_str(out, ", red above the average, blue below");
+		prof_put_str(out, "; red: above the average; blue: "
+		    "below the average");
+	} else if (drawing->dr_has_states) {
+		prof_svg_put_states(out);
 	}
 	prof_put_str(out, "</text>\n");
 }
@@ -396,6 +403,7 @@ prof_flame_drawing(const struct prof_flame *flame, struct prof_buf *out)
 		.dr_rows = 1,
 		.dr_change = flame->fm_difference == NULL ? NULL :
 		    calloc(n, sizeof(double)),
+		.dr_has_states = prof_svg_has_states(flame),
 		.dr_out = out,
 	};
 	int rv = -1;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * What the drawing of a flame graph (svg.c) shares with that of a difference
- * (svg_difference.c), which has widths, colours and words of its own.
+ * (svg_difference.c), which has widths, colours and words of its own, and with
+ * that of states (svg_states.c), which has colours of its own.
  *
- * Included by these two alone.
+ * Included by these three alone.
  */
 #ifndef PROF_SVG_H
 #define PROF_SVG_H
@@ -25,6 +26,7 @@ struct drawing {
 	double		*dr_change;	/* as colours show it; NULL: none */
 	double		 dr_most;	/* the largest change */
 	uint32_t	 dr_rows;
+	bool		 dr_has_states;	/* colours show the states of threads */
 	struct prof_buf	*dr_out;
 };
 
@@ -38,5 +40,14 @@ void	prof_svg_put_change(const struct drawing *drawing, size_t node);
 /* What colours mean, as the line below the title. */
 void	prof_svg_put_scale(const struct drawing *drawing);
 void	prof_svg_put_stripes(struct prof_buf *out);
+
+/* -------------------------------------------------------- svg_states.c */
+
+bool	prof_svg_has_states(const struct prof_flame *flame);
+/* Of a node, below the state that its samples have. */
+void	prof_svg_put_state_colour(const struct drawing *drawing, size_t node,
+	    uint32_t hash);
+/* What colours mean, as the line below the title. */
+void	prof_svg_put_states(struct prof_buf *out);
 
 #endif /* PROF_SVG_H */

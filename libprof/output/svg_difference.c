@@ -135,8 +135,8 @@ prof_svg_put_change(const struct drawing *drawing, size_t node)
 	    df->df_claims ? drawing->dr_change[node] == 0 ?
 	    "\nnot significant" : "\ndiffers" :
 	    drawing->dr_change[node] == 0 ?
-	    "\nnot tested; within sampling noise" :
-	    "\nnot tested; more than sampling explains");
+	    "\nnot tested; the difference is within sampling noise" :
+	    "\nnot tested; the difference exceeds sampling noise");
 }
 
 void
@@ -147,16 +147,18 @@ prof_svg_put_scale(const struct drawing *drawing)
 
 	prof_put_str(out, "grey: ");
 	prof_put_str(out, df->df_claims ? "not significant" :
-	    "sampling alone may explain it");
+	    "the difference is within sampling noise");
 	if (drawing->dr_most > 0) {
-		prof_put_str(out, "; red: up to ");
+		prof_put_str(out, "; red: more, up to ");
 		put_points(out, drawing->dr_most);
 		prof_put_str(out, " points or +");
 		put_amount(drawing, drawing->dr_most * df->df_sum[
 		    measure_of(df) == PROF_BY_COST ? 0 : 1]);
-		prof_put_str(out, " a run, blue: as much less");
+		prof_put_str(out, " per run; blue: less, up to the same "
+		    "amount");
 	}
-	prof_put_str(out, "; striped: only new (yellow), or gone (violet)");
+	prof_put_str(out, "; striped: only in new (yellow) or only in base "
+	    "(violet)");
 }
 
 void

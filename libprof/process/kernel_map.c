@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * See kernel_map.h.  The kernel's addresses are the same in all processes, so
- * there is one map for the whole recording.  Where two programs lay at one
- * address one after the other, neither gives its name: the question does not
- * say when, and a wrong name is worse than none.
+ * there is one map for the whole recording.  Where two programs or modules lay
+ * at one address one after the other, neither gives its name: the question
+ * does not say when, and a wrong name is worse than none.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -236,9 +236,8 @@ prof_kernel_map_find(struct prof_kernel_map *map, uint64_t pc,
 	if (map->km_has_recorded &&
 	    prof_symtab_find(map->km_recorded, pc, symbol)) {
 		module = ranges_find(&map->km_modules, pc);
-		symbol->sy_module = module == NULL || module->ra_twice ?
-		    KERNEL : module->ra_name;
-		return (true);
+		symbol->sy_module = module == NULL ? KERNEL : module->ra_name;
+		return (module == NULL || !module->ra_twice);
 	}
 	kallsyms_ask(map);
 	*hidden = map->km_hidden;

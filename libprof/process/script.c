@@ -96,6 +96,10 @@ prof_script_name(const struct prof_symbols *symbols,
 		inlined = (struct prof_table_inlined){
 		    .ti_name = code->tc_name, .ti_file = code->tc_file,
 		    .ti_line = code->tc_line };
+	if (inlined.ti_name[0] == '\0') {
+		function->fu_unnamed = PROF_UNNAMED_NOSYM;
+		return;
+	}
 	function->fu_name = inlined.ti_name;
 	function->fu_line = inlined.ti_line;
 	if (inlined.ti_file[0] != '\0')

@@ -73,10 +73,14 @@ static bool
 is_interpreter(const struct stack *stack, const struct prof_lists *lists,
     const struct prof_frame *frame)
 {
-	return (stack->st_interpreter != NULL &&
-	    frame->fr_kind == PROF_FRAME_NATIVE && strcmp(
-	    function_of(lists, frame)->fu_module, stack->st_interpreter) ==
-	    0);
+	const struct prof_function *function;
+
+	if (stack->st_interpreter == NULL || frame->fr_kind !=
+	    PROF_FRAME_NATIVE)
+		return (false);
+	function = function_of(lists, frame);
+	return (prof_language_has_chain(function->fu_kind) ||
+	    strcmp(function->fu_module, stack->st_interpreter) == 0);
 }
 
 /* Native frames first to before end, as far as they are shown. */
@@ -273,10 +277,12 @@ callers_add(struct stack *stack, const struct prof_lists *lists, uint32_t at)
 static const char *
 interpreter_at(const struct prof_lists *lists, uint32_t at, uint32_t place)
 {
+	const unsigned kind = run_kind(lists, at);
 	const struct prof_function *function;
 	struct prof_frame frame;
 
-	if (run_find(lists, run_kind(lists, at), place) != place)
+	if (!prof_language_has_chain(kind) &&
+	    run_find(lists, kind, place) != place)
 		return (NULL);
 	prof_frame_of_pc(lists->li_native[place], PROF_FRAME_NATIVE,
 	    place > 0, &frame);

@@ -73,7 +73,8 @@ prof_noted_new(unsigned mode)
 
 	if (noted == NULL)
 		return (NULL);
-	noted->nt_processes = prof_processes_new(mode | PROF_PROCESSES_NOW,
+	noted->nt_processes = prof_processes_new(
+	    (mode & ~PROF_NOTED_LIVE) | PROF_PROCESSES_NOW,
 	    PROF_PROCESSES_MOST_NOW);
 	noted->nt_filter = calloc(FILTER, sizeof(*noted->nt_filter));
 	noted->nt_epoch = calloc(EPOCHS, sizeof(*noted->nt_epoch));
@@ -95,11 +96,12 @@ prof_noted_new(unsigned mode)
 	return (noted);
 }
 
-static void
-set_free(struct noted_set *set)
+void
+prof_noted_set_free(struct noted_set *set)
 {
 	prof_map_free(&set->ns_map);
 	free(set->ns_key);
+	memset(set, 0, sizeof(*set));
 }
 
 void
@@ -115,8 +117,8 @@ prof_noted_free(struct prof_noted *noted)
 			close(noted->nt_held[n] - 1);
 	free(noted->nt_held);
 	free(noted->nt_used);
-	set_free(&noted->nt_places);
-	set_free(&noted->nt_kernel);
+	prof_noted_set_free(&noted->nt_places);
+	prof_noted_set_free(&noted->nt_kernel);
 	free(noted->nt_change);
 	free(noted->nt_entry);
 	free(noted->nt_pc);
@@ -217,7 +219,7 @@ kernel_note(struct prof_noted *noted, const uint64_t *frames, uint32_t n,
 
 void
 prof_noted_sample(struct prof_noted *noted, const struct prof_record *sample,
-    uint32_t kernel, uint32_t user)
+    uint64_t kernel, uint64_t user)
 {
 	const uint64_t whose = (uint64_t)sample->pr_pid << 32 ^
 	    (uint64_t)*epoch_of(noted, sample->pr_pid) << 8;
@@ -447,6 +449,9 @@ take_pc(struct prof_noted *noted, const struct noted_entry *entry, uint64_t pc)
 			return;
 		place |= (uint64_t)mapping.mp_image << NOTED_OFFSET_BITS;
 		noted->nt_used[mapping.mp_image] = true;
+	} else if (noted->nt_mode & PROF_NOTED_LIVE) {
+		/* A map of a JIT is read as a whole. */
+		return;
 	} else {
 		jit = prof_noted_jit(noted, entry->ne_pid, prof_processes_since(
 		    noted->nt_processes, entry->ne_pid, entry->ne_time_ns),
@@ -491,4 +496,10 @@ prof_noted_round(struct prof_noted *noted)
 	if (noted->nt_images.is_n >= noted->nt_many_images)
 		rv |= prof_noted_forget_images(noted);
 	return (rv);
+}
+
+bool
+prof_noted_any(const struct prof_noted *noted)
+{
+	return (noted->nt_places.ns_n > 0 || noted->nt_kernel.ns_n > 0);
 }

@@ -32,7 +32,10 @@ struct prof_noted_stats {
 /* Takes one table, see recording/table.h.  Nonzero ends it. */
 typedef int	prof_noted_put_fn(void *arg, const void *body, size_t len);
 
-/* mode: enum prof_processes_mode.  Owned by caller; NULL: no memory. */
+/* Nothing is recorded, names are wanted at once: see prof_noted_now. */
+#define PROF_NOTED_LIVE	0x100u
+
+/* mode: enum prof_processes_mode, and that; owned by caller; NULL: no memory */
 struct prof_noted *prof_noted_new(unsigned mode);
 void	prof_noted_free(struct prof_noted *noted);
 /*
@@ -40,7 +43,7 @@ void	prof_noted_free(struct prof_noted *noted);
  * number, same frames; 0: there are none.
  */
 void	prof_noted_sample(struct prof_noted *noted,
-	    const struct prof_record *sample, uint32_t kernel, uint32_t user);
+	    const struct prof_record *sample, uint64_t kernel, uint64_t user);
 /* Anything else.  -1: no memory. */
 int	prof_noted_event(struct prof_noted *noted,
 	    const struct prof_record *record);
@@ -64,5 +67,13 @@ void	prof_noted_ask_kernel(struct prof_noted *noted, prof_noted_ask_fn *ask,
  */
 int	prof_noted_tables(struct prof_noted *noted, struct prof_broker *broker,
 	    prof_noted_put_fn *put, void *arg, struct prof_noted_stats *stats);
+/*
+ * Likewise with PROF_NOTED_LIVE after a round, for a short time: what there was
+ * time for is forgotten, the rest stays for the next time.
+ */
+int	prof_noted_now(struct prof_noted *noted, struct prof_broker *broker,
+	    prof_noted_put_fn *put, void *arg);
+/* Has anything been noted that has no name yet? */
+bool	prof_noted_any(const struct prof_noted *noted);
 
 #endif /* PROF_SYMBOLIZE_H */

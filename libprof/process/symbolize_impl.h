@@ -99,6 +99,7 @@ struct prof_noted {
 
 /* --------------------------------------------------- symbolize.c */
 bool	prof_noted_set_add(struct noted_set *set, uint64_t key);
+void	prof_noted_set_free(struct noted_set *set);
 
 /* -------------------------------------------- symbolize_images.c */
 /* Those that no sample met and nobody maps.  -1: no memory. */

@@ -33,6 +33,7 @@
  */
 #define CPU_NS		120000000u
 #define WALL_NS		1000000000u
+#define NOW_NS		50000000u	/* while rings fill */
 
 /* A module and its places, which lie together when sorted. */
 struct job {
@@ -449,14 +450,31 @@ prof_noted_ask_kernel(struct prof_noted *noted, prof_noted_ask_fn *ask,
 	noted->nt_ask_arg = arg;
 }
 
-int
-prof_noted_tables(struct prof_noted *noted, struct prof_broker *broker,
-    prof_noted_put_fn *put, void *arg, struct prof_noted_stats *stats)
+/* Only what there was no time for has still to be named; false: no memory. */
+static bool
+places_keep(struct crew *crew)
 {
-	struct crew crew = { .cr_noted = noted, .cr_broker = broker,
-	    .cr_maps = PTHREAD_MUTEX_INITIALIZER,
-	    .cr_maps_left = MAPS_MEMORY,
-	    .cr_until_ns = clock_ns(CLOCK_MONOTONIC) + WALL_NS };
+	struct prof_noted *noted = crew->cr_noted;
+	struct noted_set late = { 0 };
+	bool ok = true;
+
+	for (size_t n = 0; n < crew->cr_n; n++) {
+		const struct job *job = &crew->cr_job[n];
+
+		for (size_t i = 0; !job->jo_done && i < job->jo_n; i++)
+			ok &= prof_noted_set_add(&late, job->jo_place[i]);
+	}
+	prof_noted_set_free(&noted->nt_places);
+	prof_noted_set_free(&noted->nt_kernel);
+	noted->nt_places = late;
+	return (ok);
+}
+
+static int
+tables_make(struct crew *crew, prof_noted_put_fn *put, void *arg,
+    struct prof_noted_stats *stats)
+{
+	struct prof_noted *noted = crew->cr_noted;
 	int rv;
 	size_t n;
 
@@ -465,19 +483,48 @@ prof_noted_tables(struct prof_noted *noted, struct prof_broker *broker,
 	stats->ns_dropped = noted->nt_dropped;
 	stats->ns_over = prof_processes_over(noted->nt_processes);
 	stats->ns_dumps_over = noted->nt_dumps_over;
-	if (!make_jobs(&crew)) {
-		free(crew.cr_job);
+	if (!make_jobs(crew)) {
+		free(crew->cr_job);
 		return (-1);
 	}
-	crew_run(&crew);
-	rv = put_job(&crew.cr_kernel, stats, put, arg);
-	for (n = 0; n < crew.cr_n; n++) {
-		stats->ns_late += !crew.cr_job[n].jo_done;
-		rv |= put_job(&crew.cr_job[n], stats, rv == 0 ? put : NULL,
+	crew_run(crew);
+	rv = put_job(&crew->cr_kernel, stats, put, arg);
+	for (n = 0; n < crew->cr_n; n++) {
+		stats->ns_late += !crew->cr_job[n].jo_done;
+		rv |= put_job(&crew->cr_job[n], stats, rv == 0 ? put : NULL,
 		    arg);
 	}
-	free(crew.cr_map);
-	free(crew.cr_job);
-	(void)pthread_mutex_destroy(&crew.cr_maps);
+	if (!places_keep(crew))
+		rv = -1;
+	free(crew->cr_map);
+	free(crew->cr_job);
 	return (rv);
+}
+
+static struct crew
+crew_of(struct prof_noted *noted, struct prof_broker *broker, uint64_t wall_ns)
+{
+	return ((struct crew){ .cr_noted = noted, .cr_broker = broker,
+	    .cr_maps = PTHREAD_MUTEX_INITIALIZER,
+	    .cr_maps_left = MAPS_MEMORY,
+	    .cr_until_ns = clock_ns(CLOCK_MONOTONIC) + wall_ns });
+}
+
+int
+prof_noted_tables(struct prof_noted *noted, struct prof_broker *broker,
+    prof_noted_put_fn *put, void *arg, struct prof_noted_stats *stats)
+{
+	struct crew crew = crew_of(noted, broker, WALL_NS);
+
+	return (tables_make(&crew, put, arg, stats));
+}
+
+int
+prof_noted_now(struct prof_noted *noted, struct prof_broker *broker,
+    prof_noted_put_fn *put, void *arg)
+{
+	struct crew crew = crew_of(noted, broker, NOW_NS);
+	struct prof_noted_stats stats;
+
+	return (tables_make(&crew, put, arg, &stats));
 }

@@ -66,6 +66,13 @@ answers_free(struct answers *answers)
 	free(answers->an_number);
 }
 
+void
+prof_symbols_forget_asked(struct prof_symbols *symbols)
+{
+	answers_free(&symbols->sy_asked);
+	memset(&symbols->sy_asked, 0, sizeof(symbols->sy_asked));
+}
+
 /* ------------------------------------------------------ functions */
 
 static struct function *
@@ -166,8 +173,8 @@ function_unnamed(struct prof_symbols *symbols, const struct place *place,
 	return (*number - 1);
 }
 
-static int
-function_first(struct prof_symbols *symbols, struct prof_err *error)
+int
+prof_symbols_first(struct prof_symbols *symbols, struct prof_err *error)
 {
 	struct function *function = function_new(symbols);
 
@@ -255,14 +262,20 @@ function_of_script(struct prof_symbols *symbols,
 	known = answer_at(&symbols->sy_known, &key, sizeof(key), &is_new);
 	if (known == NULL)
 		return (0);
-	if (!is_new)
-		return (*known);
-	*known = 0;
-	function = function_new(symbols);
-	if (function == NULL)
-		return (0);
-	prof_script_name(symbols, frame, &function->fn_public);
-	return (*known = symbols->sy_nfunctions - 1);
+	if (is_new) {
+		*known = 0;
+		if (function_new(symbols) == NULL)
+			return (0);
+		*known = symbols->sy_nfunctions - 1;
+	}
+	function = function_at(symbols, *known);
+	/* Of what happens now the name may have come since. */
+	if (is_new || (symbols->sy_is_live && *known != 0 &&
+	    function->fn_public.fu_unnamed != PROF_NAMED)) {
+		memset(&function->fn_public, 0, sizeof(function->fn_public));
+		prof_script_name(symbols, frame, &function->fn_public);
+	}
+	return (*known);
 }
 
 /* --------------------------------------------------------- places */
@@ -281,12 +294,20 @@ find_kernel(struct prof_symbols *symbols, uint64_t pc, struct place *place)
 	    PROF_UNNAMED_HIDDEN : PROF_UNNAMED_NOSYM;
 }
 
+/* Of what happens now nothing is known of what JITs made. */
+static uint32_t
+memory_of(const struct prof_symbols *symbols, uint32_t space)
+{
+	return (symbols->sy_is_live ? 0 : prof_processes_memory(
+	    symbols->sy_processes, space));
+}
+
 /* Memory without a file: what its process's JIT has said. */
 static void
 find_anon(struct prof_symbols *symbols, uint32_t space, uint64_t pc,
     struct place *place)
 {
-	uint32_t life = prof_processes_memory(symbols->sy_processes, space);
+	uint32_t life = memory_of(symbols, space);
 	const size_t low = PROF_BEFORE(i, symbols->sy_njit,
 	    symbols->sy_jit[i].ji_life < life);
 
@@ -311,6 +332,11 @@ mapping_at(const struct prof_symbols *symbols, uint32_t space, uint64_t pc,
 		return (PROF_UNNAMED_NOPROC);
 	if (space == PROF_SPACE_OVER)
 		return (PROF_UNNAMED_OVER);
+	if (symbols->sy_is_live)
+		return (!prof_processes_at(symbols->sy_processes,
+		    symbols->sy_live_pid, symbols->sy_live_ns, pc, mapping) ?
+		    PROF_UNNAMED_NOMAP : mapping->mp_image ==
+		    PROF_IMAGE_OVER ? PROF_UNNAMED_OVER : PROF_NAMED);
 	if (symbols->sy_is_one_memory && pc >> 4 > PROF_NAMED &&
 	    pc >> 4 < PROF_UNNAMED_N)
 		return ((enum prof_unnamed)(pc >> 4));
@@ -400,9 +426,8 @@ prof_symbols_open(struct prof_reader *reader,
 		return (NULL);
 	}
 	symbols->sy_files.mf_debug_dirs = symbols->sy_debug_dirs;
-	/* Function 0 stands for those that no memory was left for. */
 	if (prof_symbols_load(symbols, error) == -1 ||
-	    function_first(symbols, error) == -1) {
+	    prof_symbols_first(symbols, error) == -1) {
 		prof_symbols_close(symbols);
 		return (NULL);
 	}
@@ -425,6 +450,11 @@ prof_symbols_space_while(struct prof_symbols *symbols, uint32_t pid,
 {
 	const uint64_t until_ns = symbols->sy_until_ns;
 
+	if (symbols->sy_is_live) {
+		symbols->sy_live_pid = pid;
+		*from_ns = *to_ns = symbols->sy_live_ns = time_ns;
+		return (1);
+	}
 	if (symbols->sy_is_one_memory)
 		return (prof_processes_space(symbols->sy_processes,
 		    PROF_PLACES_PID, UINT64_MAX));
@@ -455,8 +485,7 @@ prof_symbols_spot(const struct prof_symbols *symbols, uint32_t space,
 		return;
 	}
 	if (mapping.mp_image == PROF_IMAGE_ANON) {
-		spot->so_owner = prof_processes_memory(
-		    symbols->sy_processes, space);
+		spot->so_owner = memory_of(symbols, space);
 		spot->so_flags |= SPOT_ANON;
 		return;
 	}

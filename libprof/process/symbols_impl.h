@@ -2,7 +2,8 @@
 /*
  * What the files behind prof_symbols_* share: symbols.c (from a place in the
  * code to a function), symbols_load.c (mappings, images and tables out of a
- * recording), kernel_map.c (the kernel's addresses), symbols_note.c.
+ * recording), symbols_live.c (of what is not recorded), kernel_map.c (the
+ * kernel's addresses), symbols_note.c.
  */
 #ifndef PROF_SYMBOLS_IMPL_H
 #define PROF_SYMBOLS_IMPL_H
@@ -50,6 +51,12 @@ struct prof_symbols {
 	size_t		 sy_cap_codes;
 	bool		 sy_is_given;	/* names are what a file said */
 	bool		 sy_is_one_memory; /* PROF_PLACES_PID's */
+	/* Of what happens now: whom the one space is of, and when. */
+	bool		 sy_is_live;
+	uint32_t	 sy_live_pid;
+	uint64_t	 sy_live_ns;
+	void		**sy_body;	/* tables of scripts, kept */
+	size_t		 sy_nbodies;
 	uint64_t	 sy_until_ns;	/* processes are known so long */
 	struct prof_kernel_map *sy_kernel;
 	struct prof_module_files sy_files;
@@ -72,6 +79,20 @@ struct prof_symbols {
 int	prof_symbols_load(struct prof_symbols *symbols,
 	    struct prof_err *error);
 void	prof_symbols_unload(struct prof_symbols *symbols);
+/* A mapping or process event; the functions of a table.  -1: no memory. */
+int	prof_symbols_take_event(struct prof_symbols *symbols,
+	    const struct prof_record *record);
+int	prof_symbols_take_table(struct prof_symbols *symbols,
+	    const void *body, size_t length);
+/* After the last table. */
+bool	prof_symbols_sort(struct prof_symbols *symbols);
+
+/* ---------------------------------------------------------- symbols.c */
+/* Of places that were asked. */
+void	prof_symbols_forget_asked(struct prof_symbols *symbols);
+/* Function 0, for those that no memory was left for. */
+int	prof_symbols_first(struct prof_symbols *symbols,
+	    struct prof_err *error);
 
 /* ---------------------------------------------------- process/script.c */
 /* All code of a table.  -1: no memory. */

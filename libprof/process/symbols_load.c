@@ -37,31 +37,31 @@ is_same_boot(const struct prof_reader *reader)
 	return (strcmp(boot, now) == 0);
 }
 
+int
+prof_symbols_take_event(struct prof_symbols *symbols,
+    const struct prof_record *record)
+{
+	uint32_t image = PROF_IMAGE_ANON;
+
+	if (record->pr_type == PROF_R_KSYMBOL ||
+	    (record->pr_type == PROF_R_MMAP && record->pr_pid == UINT32_MAX))
+		return (prof_kernel_map_take(symbols->sy_kernel, record));
+	if (record->pr_type == PROF_R_MMAP) {
+		image = prof_images_get(&symbols->sy_images, record);
+		if (image == UINT32_MAX)
+			return (-1);
+	}
+	return (prof_processes_take(symbols->sy_processes, record, image));
+}
+
 static int
 load_events(struct prof_symbols *symbols)
 {
 	struct prof_record record;
-	uint32_t image;
-	size_t n;
 
-	for (n = 0; n < prof_reader_nlife(symbols->sy_reader); n++) {
+	for (size_t n = 0; n < prof_reader_nlife(symbols->sy_reader); n++) {
 		prof_reader_life(symbols->sy_reader, n, &record);
-		image = PROF_IMAGE_ANON;
-		if (record.pr_type == PROF_R_KSYMBOL ||
-		    (record.pr_type == PROF_R_MMAP &&
-		    record.pr_pid == UINT32_MAX)) {
-			if (prof_kernel_map_take(symbols->sy_kernel,
-			    &record) == -1)
-				return (-1);
-			continue;
-		}
-		if (record.pr_type == PROF_R_MMAP) {
-			image = prof_images_get(&symbols->sy_images, &record);
-			if (image == UINT32_MAX)
-				return (-1);
-		}
-		if (prof_processes_take(symbols->sy_processes, &record,
-		    image) == -1)
+		if (prof_symbols_take_event(symbols, &record) == -1)
 			return (-1);
 	}
 	return (prof_processes_seal(symbols->sy_processes));
@@ -130,8 +130,8 @@ module_of(struct prof_symbols *symbols, const struct prof_table *table)
 static struct jit *
 jit_of(struct prof_symbols *symbols, const struct prof_table *table)
 {
-	uint32_t life = prof_processes_memory_at(symbols->sy_processes,
-	    table->tb_pid, table->tb_time_ns);
+	uint32_t life = symbols->sy_is_live ? 0 : prof_processes_memory_at(
+	    symbols->sy_processes, table->tb_pid, table->tb_time_ns);
 	struct jit *jit;
 	size_t n;
 
@@ -152,6 +152,25 @@ jit_of(struct prof_symbols *symbols, const struct prof_table *table)
 	return (&jit[n]);
 }
 
+/* Of what happens now a function may come again; files stay what they are. */
+static bool
+is_known(const struct prof_symbols *symbols, const struct prof_symtab *symtab,
+    const struct prof_table_function *function)
+{
+	struct prof_symbol symbol;
+	bool hidden;
+
+	if (!symbols->sy_is_live)
+		return (false);
+	if (symtab != NULL)
+		return (prof_symtab_find(symtab, function->tf_address,
+		    &symbol) && symbol.sy_address == function->tf_address);
+	return (prof_kernel_map_find(symbols->sy_kernel,
+	    function->tf_address, &symbol, &hidden) &&
+	    symbol.sy_address == function->tf_address &&
+	    strcmp(symbol.sy_module, function->tf_module) == 0);
+}
+
 /* All functions into one table; a damaged chunk was not kept. */
 static bool
 load_functions(struct prof_symbols *symbols, struct prof_cur *cur,
@@ -160,6 +179,8 @@ load_functions(struct prof_symbols *symbols, struct prof_cur *cur,
 	struct prof_table_function function;
 
 	while (prof_table_unpack_function(cur, table, &function) == 1) {
+		if (is_known(symbols, symtab, &function))
+			continue;
 		if (table->tb_kind == PROF_TABLE_KERNEL) {
 			if (prof_kernel_map_add(symbols->sy_kernel,
 			    function.tf_address, function.tf_size,
@@ -208,36 +229,48 @@ jit_compare(const void *a, const void *b)
 	return (ja->ji_life < jb->ji_life ? -1 : ja->ji_life > jb->ji_life);
 }
 
+int
+prof_symbols_take_table(struct prof_symbols *symbols, const void *body,
+    size_t length)
+{
+	struct prof_cur cur = prof_cur_of(body, length);
+	struct prof_table table;
+
+	return (prof_table_unpack(&cur, &table) == 1 &&
+	    !load_table(symbols, &cur, &table) ? -1 : 0);
+}
+
+bool
+prof_symbols_sort(struct prof_symbols *symbols)
+{
+	bool ok = true;
+
+	for (uint32_t i = 0; i < symbols->sy_nmodules; i++)
+		if (symbols->sy_module[i].mo_recorded != NULL)
+			ok = ok && prof_symtab_sort(
+			    symbols->sy_module[i].mo_recorded);
+	for (size_t n = 0; n < symbols->sy_njit; n++)
+		if (symbols->sy_jit[n].ji_table != NULL)
+			ok = ok && prof_symtab_sort(
+			    symbols->sy_jit[n].ji_table);
+	return (ok);
+}
+
 /* Tables may come in pieces, so they are sorted when all are there. */
 static int
 load_tables(struct prof_symbols *symbols)
 {
-	struct prof_table table;
 	const void *bytes;
-	struct prof_cur cur;
-	bool ok = true;
 	size_t n, len;
-	uint32_t i;
 
 	for (n = 0; (bytes = prof_reader_symbols(symbols->sy_reader, n,
-	    &len)) != NULL; n++) {
-		cur = prof_cur_of(bytes, len);
-		if (prof_table_unpack(&cur, &table) == 1 &&
-		    !load_table(symbols, &cur, &table))
+	    &len)) != NULL; n++)
+		if (prof_symbols_take_table(symbols, bytes, len) == -1)
 			return (-1);
-	}
-	for (i = 0; i < symbols->sy_nmodules; i++)
-		if (symbols->sy_module[i].mo_recorded != NULL)
-			ok = ok && prof_symtab_sort(
-			    symbols->sy_module[i].mo_recorded);
-	for (n = 0; n < symbols->sy_njit; n++)
-		if (symbols->sy_jit[n].ji_table != NULL)
-			ok = ok && prof_symtab_sort(
-			    symbols->sy_jit[n].ji_table);
 	if (symbols->sy_njit > 0)
 		qsort(symbols->sy_jit, symbols->sy_njit,
 		    sizeof(*symbols->sy_jit), jit_compare);
-	return (ok ? 0 : -1);
+	return (prof_symbols_sort(symbols) ? 0 : -1);
 }
 
 int
@@ -287,6 +320,9 @@ prof_symbols_unload(struct prof_symbols *symbols)
 		prof_symtab_free(symbols->sy_jit[i].ji_table);
 	free(symbols->sy_jit);
 	free(symbols->sy_code);
+	for (i = 0; i < symbols->sy_nbodies; i++)
+		free(symbols->sy_body[i]);
+	free(symbols->sy_body);
 	prof_map_free(&symbols->sy_by_code);
 	prof_processes_free(symbols->sy_processes);
 	prof_kernel_map_free(symbols->sy_kernel);

@@ -24,13 +24,14 @@ static const struct {
 	[PROF_NAMED] = { "", "" },
 	[PROF_UNNAMED_HIDDEN] = { "the kernel hid its symbol addresses",
 	    "record as root with kernel.kptr_restrict at most 1" },
-	[PROF_UNNAMED_OVER] = { "its mappings exceed the memory budget of a "
-	    "file of its size", "" },
-	[PROF_UNNAMED_NOFILE] = { "the recorded file is gone or was replaced",
-	    "install that version, or its debug symbols" },
-	[PROF_UNNAMED_NOSYM] = { "its symbols do not cover all functions",
-	    "install its debug symbols (on Debian PACKAGE-dbgsym), or see the "
-	    "callers in dtprof report --tree" },
+	[PROF_UNNAMED_OVER] = { "the mappings exceed the memory budget of a "
+	    "recording of this size", "" },
+	[PROF_UNNAMED_NOFILE] = { "the recorded file was removed or replaced",
+	    "install the recorded version of the file, or its debug symbols" },
+	[PROF_UNNAMED_NOSYM] = { "the symbols of the file do not cover all "
+	    "functions",
+	    "install the debug symbols of the file (on Debian PACKAGE-dbgsym), "
+	    "or see callers with dtprof report --tree" },
 	[PROF_UNNAMED_ANON] = { "JIT code without a perf map",
 	    "run java with -XX:+UnlockDiagnosticVMOptions "
 	    "-XX:+DumpPerfMapAtExit, node with --perf-basic-prof, python3 "
@@ -184,8 +185,8 @@ note_left_out(struct prof_symbols *symbols)
 		(void)snprintf(since, sizeof(since), ", from %.3f s on,",
 		    ((double)from_ns - (double)start_ns) / 1e9);
 	if (asprintf(&text, "%" PRIu64 " process and mapping events%s exceed "
-	    "the memory budget of a file of this size: later user addresses "
-	    "are unresolved", left_out, since) != -1)
+	    "the memory budget of a recording of this size: later user "
+	    "addresses are unresolved", left_out, since) != -1)
 		note_add(symbols, text);
 }
 
@@ -199,13 +200,13 @@ note_over(struct prof_symbols *symbols)
 	    prof_reader_symbols_left_out(symbols->sy_reader);
 	char *text;
 
-	if (tables > 0 && asprintf(&text, "symbol tables beyond the memory "
-	    "budget: %" PRIu64 "; addresses of their files and perf maps may "
-	    "be unresolved", tables) != -1)
+	if (tables > 0 && asprintf(&text, "%" PRIu64 " symbol tables exceed "
+	    "the memory budget: addresses in the files and perf maps of these "
+	    "tables may be unresolved", tables) != -1)
 		note_add(symbols, text);
 	note_left_out(symbols);
-	if (mappings > 0 && asprintf(&text, "mappings beyond the memory "
-	    "budget: %" PRIu64 "; addresses of their processes may be "
+	if (mappings > 0 && asprintf(&text, "%" PRIu64 " mappings exceed the "
+	    "memory budget: addresses in processes with these mappings may be "
 	    "unresolved", mappings) != -1)
 		note_add(symbols, text);
 }
@@ -220,10 +221,11 @@ prof_symbols_note(struct prof_symbols *symbols, size_t n)
 		note_over(symbols);
 		note_limit(symbols, has_names_limited, "unresolved addresses "
 		    "in ",
-		    "symbols exceed the memory budget of a file of its size");
-		note_limit(symbols, has_lines_limited, "no source lines and "
+		    "the symbols exceed the memory budget of a file of this "
+		    "size");
+		note_limit(symbols, has_lines_limited, "no source lines and no "
 		    "inlined functions of ", "debug information is damaged, or "
-		    "exceeds the memory budget of a file of its size");
+		    "exceeds the memory budget of a file of this size");
 		symbols->sy_nlimits = symbols->sy_nnotes;
 		for (why = PROF_NAMED + 1; why < PROF_UNNAMED_N; why++) {
 			note_reason(symbols, (enum prof_unnamed)why, true);

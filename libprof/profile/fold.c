@@ -73,3 +73,16 @@ prof_fold_leaf(struct prof_fold *fold)
 	if (fold->fo_script == 0)
 		fold->fo_ustack = 0;
 }
+
+uint32_t
+prof_fold_call(const struct prof_reader *reader,
+    const struct prof_record *record)
+{
+	const struct prof_event_info *info;
+
+	if (record->pr_nargs == 0 || record->pr_strs[0] != NULL)
+		return (0);
+	info = prof_reader_event(reader, record->pr_event);
+	return (record->pr_args[0] < info->pi_ncalls ?
+	    (uint32_t)record->pr_args[0] + 1 : 0);
+}

@@ -9,9 +9,9 @@
  * frame is looked at, so a sample costs two look-ups in a table, whatever its
  * depth.  Called by profile.c; tree.c goes on from here.
  *
- * What is different is charged to a budget.  Beyond it, which samples found
- * room must not depend on which thread was first: one begins anew and alone,
- * and what comes too late for it becomes one fold an event.
+ * What is different is charged to a budget.  Beyond it, or the tree's, which
+ * samples found room must not depend on which thread was first: one begins
+ * anew and alone, and what comes too late for it becomes one fold an event.
  *
  * When each fold has its node there may be a second pass over all samples, to
  * know what was when: a node is few folds, and a bucket of time few samples, so
@@ -119,23 +119,6 @@ who_add(struct worker *worker, const struct prof_who *key, uint32_t *number)
 	return (n == -1 ? -1 : 0);
 }
 
-/*
- * The system call that a sample is of, + 1; 0: none.  Recordings that do not
- * name calls have the kernel's frames instead.
- */
-static uint32_t
-call_number(const struct worker *worker, const struct prof_record *record)
-{
-	const struct prof_event_info *info;
-
-	if (record->pr_nargs == 0 || record->pr_strs[0] != NULL)
-		return (0);
-	info = prof_reader_event(worker->wk_gather->gt_reader,
-	    record->pr_event);
-	return (record->pr_args[0] < info->pi_ncalls ?
-	    (uint32_t)record->pr_args[0] + 1 : 0);
-}
-
 static int
 who_number(struct worker *worker, const struct prof_record *record,
     const struct prof_moment *moment, const char *comm, uint32_t *number)
@@ -153,7 +136,8 @@ who_number(struct worker *worker, const struct prof_record *record,
 	if (roots & PROF_ROOT_CPU)
 		key.wh_cpu = record->pr_cpu;
 	if (roots & PROF_ROOT_CALL)
-		key.wh_call = call_number(worker, record);
+		key.wh_call = prof_fold_call(worker->wk_gather->gt_reader,
+		    record);
 	if (roots & PROF_ROOT_ARGS) {
 		key.wh_args = prof_args_of(&worker->wk_got.ga_args,
 		    &worker->wk_budget, worker->wk_gather->gt_options,
@@ -273,7 +257,7 @@ fold_add(struct worker *worker, const struct prof_fold *fold, int64_t bucket)
 	if (worker->wk_gather->gt_nodes != NULL)
 		return (n == PROF_INTERN_FAILED ? prof_fail(&worker->wk_error,
 		    PROF_E_DAMAGED,
-		    "the recording changed while it was read") :
+		    "the recording changed while dtprof read it") :
 		    bucket_add(worker, fold, n, bucket));
 	if (n != PROF_INTERN_FAILED) {
 		sum = &worker->wk_got.ga_fold[n];
@@ -353,13 +337,13 @@ fold_sample(struct worker *worker, const struct prof_sample *sample)
 	/* Mostly all are: no call for each of them. */
 	if (((gather->gt_select.se_filter != NULL ||
 	    gather->gt_select.se_held != NULL) &&
-	    !prof_select_wants(&gather->gt_select, record,
+	    !prof_select_wants(&gather->gt_select, sample,
 	    cached->ca_moment.mo_comm)) || (bucket = prof_select_bucket(
 	    &gather->gt_select, record, gather->gt_nodes == NULL ? 0 :
 	    gather->gt_worker[0].wk_got.ga_first_ns)) < 0)
 		return (0);
 	prof_fold_key(&fold, sample);
-	fold.fo_bits |= (uint64_t)call_number(worker, record) <<
+	fold.fo_bits |= (uint64_t)prof_fold_call(gather->gt_reader, record) <<
 	    PROF_FOLD_CALL_SHIFT;
 	if (gather->gt_options->pl_leaves)
 		prof_fold_leaf(&fold);
@@ -397,7 +381,7 @@ worker_init(struct worker *worker, struct prof_gather *gather)
 	    sizeof(*worker->wk_got.ga_ends));
 	if (worker->wk_got.ga_ends == NULL)
 		return (prof_fail_nomem(&worker->wk_error));
-	worker->wk_decoder = prof_decoder_new(gather->gt_reader,
+	worker->wk_decoder = prof_decoder_elapsed(gather->gt_reader,
 	    &worker->wk_error);
 	return (worker->wk_decoder == NULL ? -1 : 0);
 }
@@ -567,15 +551,19 @@ work_all(struct prof_gather *gather, struct prof_err *error)
 	return (0);
 }
 
+/* One worker per CPU, or only one if the filter looks at stacks. */
 static size_t
-count_cpus(void)
+count_workers(const struct prof_gather *gather)
 {
 	cpu_set_t set;
-	int n = 1;
+	size_t n = 1;
 
-	if (sched_getaffinity(0, sizeof(set), &set) == 0)
-		n = CPU_COUNT(&set);
-	return (n < 1 ? 1 : n > MAX_THREADS ? MAX_THREADS : (size_t)n);
+	if (gather->gt_select.se_calls == NULL &&
+	    sched_getaffinity(0, sizeof(set), &set) == 0)
+		n = (size_t)CPU_COUNT(&set);
+	if (n > gather->gt_nchunks)
+		n = gather->gt_nchunks;
+	return (n < 1 ? 1 : n > MAX_THREADS ? MAX_THREADS : n);
 }
 
 /* ------------------------------------------------------- the whole */
@@ -604,9 +592,33 @@ failed:
 	return (-1);
 }
 
-/* What was found is forgotten; one worker does it all. */
 static int
-gather_alone(struct prof_gather *gather, struct prof_err *error)
+workers_new(struct prof_gather *gather, struct prof_err *error)
+{
+	gather->gt_nworkers = count_workers(gather);
+	gather->gt_worker = calloc(gather->gt_nworkers,
+	    sizeof(*gather->gt_worker));
+	gather->gt_taken = calloc(gather->gt_nchunks + 1, 1);
+	return (gather->gt_worker == NULL || gather->gt_taken == NULL ?
+	    prof_fail_nomem(error) : 0);
+}
+
+static int
+gather_count(struct prof_gather *gather, struct prof_err *error)
+{
+	struct prof_gathered *got = &gather->gt_worker[0].wk_got;
+
+	if (prof_select_check(&gather->gt_select, error) == -1)
+		return (-1);
+	prof_tasks_count(&got->ga_tasks, gather->gt_history,
+	    &got->ga_sampled);
+	got->ga_rest = prof_held_rest(gather->gt_select.se_held);
+	got->ga_is_alone = gather->gt_nworkers == 1;
+	return (0);
+}
+
+int
+prof_gather_alone(struct prof_gather *gather, struct prof_err *error)
 {
 	for (size_t i = 0; i < gather->gt_nworkers; i++)
 		worker_fini(&gather->gt_worker[i]);
@@ -615,7 +627,8 @@ gather_alone(struct prof_gather *gather, struct prof_err *error)
 	gather->gt_nworkers = 1;
 	atomic_store(&gather->gt_next, 0);
 	atomic_store(&gather->gt_stop, false);
-	return (gather_folds(gather, error));
+	return (gather_folds(gather, error) == -1 ? -1 :
+	    gather_count(gather, error));
 }
 
 struct prof_gather *
@@ -624,7 +637,6 @@ prof_gather_new(struct prof_reader *reader,
     const struct prof_profile_options *options, struct prof_err *error)
 {
 	struct prof_gather *gather = calloc(1, sizeof(*gather));
-	struct prof_gathered *got;
 
 	if (gather == NULL) {
 		prof_fail_nomem(error);
@@ -636,24 +648,12 @@ prof_gather_new(struct prof_reader *reader,
 	gather->gt_options = options;
 	gather->gt_nchunks = prof_decoder_nchunks(reader);
 	gather->gt_nevents = prof_reader_nevents(reader);
-	gather->gt_nworkers = count_cpus();
-	if (gather->gt_nworkers > gather->gt_nchunks)
-		gather->gt_nworkers = gather->gt_nchunks == 0 ? 1 :
-		    gather->gt_nchunks;
-	gather->gt_worker = calloc(gather->gt_nworkers,
-	    sizeof(*gather->gt_worker));
-	gather->gt_taken = calloc(gather->gt_nchunks + 1, 1);
-	if (gather->gt_worker == NULL || gather->gt_taken == NULL)
-		prof_fail_nomem(error);
-	else if (prof_select_init(&gather->gt_select, reader, options,
-	    error) == 0 && gather_folds(gather, error) == 0 &&
-	    (!atomic_load(&gather->gt_over) || gather->gt_nworkers == 1 ||
-	    gather_alone(gather, error) == 0)) {
-		got = &gather->gt_worker[0].wk_got;
-		prof_tasks_count(&got->ga_tasks, history, &got->ga_sampled);
-		got->ga_rest = prof_held_rest(gather->gt_select.se_held);
+	if (prof_select_init(&gather->gt_select, reader, symbols, options,
+	    error) == 0 && workers_new(gather, error) == 0 &&
+	    gather_folds(gather, error) == 0 &&
+	    (atomic_load(&gather->gt_over) && gather->gt_nworkers > 1 ?
+	    prof_gather_alone : gather_count)(gather, error) == 0)
 		return (gather);
-	}
 	prof_gather_free(gather);
 	return (NULL);
 }

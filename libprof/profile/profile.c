@@ -6,6 +6,7 @@
  * wherever and however often it is made.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "profile_impl.h"
@@ -17,6 +18,23 @@
 static int	profile_fill(struct prof_profile *, struct prof_reader *,
 		    struct prof_symbols *,
 		    struct prof_profile_options *, struct prof_err *);
+
+/* Each sample is a bucket of its own, if that is wanted. */
+static int
+profile_times(struct prof_profile *profile, struct prof_reader *reader,
+    struct prof_profile_options *options, struct prof_err *error)
+{
+	if (!options->pl_times)
+		return (0);
+	if (prof_times_new(reader, options, &profile->pf_times, error) == -1)
+		return (-1);
+	if (profile->pf_times == NULL)
+		return (0);
+	options->pl_bucket_of = prof_times_bucket;
+	options->pl_bucket_arg = profile->pf_times;
+	options->pl_max_buckets = 0;
+	return (0);
+}
 
 struct prof_profile *
 prof_profile_new(struct prof_reader *reader, struct prof_symbols *symbols,
@@ -31,6 +49,7 @@ prof_profile_new(struct prof_reader *reader, struct prof_symbols *symbols,
 		prof_fail_nomem(&why);
 	else if (prof_options_take(&options, sizeof(options), given,
 	    "prof_profile_options", &why) == 0 &&
+	    profile_times(profile, reader, &options, &why) == 0 &&
 	    profile_fill(profile, reader, symbols, &options, &why) == 0)
 		return (profile);
 	if (error != NULL)
@@ -77,7 +96,7 @@ profile_buckets(struct prof_profile *profile, struct prof_gather *gather,
 	return (rv);
 }
 
-/* From folds to a tree in order. */
+/* From folds to a tree in order; 1: it depends on which thread was first. */
 static int
 profile_resolve(struct prof_profile *profile, struct prof_symbols *symbols,
     const struct prof_history *history, struct prof_gather *gather,
@@ -97,6 +116,8 @@ profile_resolve(struct prof_profile *profile, struct prof_symbols *symbols,
 	    prof_tree_build(tree, labels, profile->pf_reader, history,
 	    gathered, nodes) == -1)
 		rv = prof_fail_nomem(error);
+	else if (budget.bu_reached && !gathered->ga_is_alone)
+		rv = 1;
 	else
 		rv = profile_buckets(profile, gather, nodes, options, error);
 	free(nodes);
@@ -106,6 +127,19 @@ profile_resolve(struct prof_profile *profile, struct prof_symbols *symbols,
 	    options->pl_reverse != 0) == -1))
 		rv = prof_fail_nomem(error);
 	return (rv);
+}
+
+/* The tree is forgotten, and the folds are gathered by one thread. */
+static int
+profile_forget(struct prof_profile *profile, struct prof_gather *gather,
+    struct prof_err *error)
+{
+	prof_labels_fini(&profile->pf_labels);
+	free(profile->pf_tree.tr_node);
+	free(profile->pf_tree.tr_folded);
+	memset(&profile->pf_labels, 0, sizeof(profile->pf_labels));
+	memset(&profile->pf_tree, 0, sizeof(profile->pf_tree));
+	return (prof_gather_alone(gather, error));
 }
 
 static int
@@ -153,6 +187,10 @@ profile_fill(struct prof_profile *profile, struct prof_reader *reader,
 		}
 		rv = profile_resolve(profile, symbols, history, gather,
 		    options, error);
+		if (rv == 1)
+			rv = profile_forget(profile, gather, error) == -1 ? -1 :
+			    profile_resolve(profile, symbols, history, gather,
+			    options, error);
 		prof_labels_forget(&profile->pf_labels);
 	}
 	prof_gather_free(gather);
@@ -178,6 +216,7 @@ prof_profile_free(struct prof_profile *profile)
 	free(profile->pf_tree.tr_folded);
 	free(profile->pf_tree.tr_bucket);
 	prof_labels_fini(&profile->pf_labels);
+	prof_times_free(profile->pf_times);
 	free(profile);
 }
 

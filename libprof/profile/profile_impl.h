@@ -4,6 +4,7 @@
  *
  *	history.c	events -> when mappings and names of threads changed
  *	select.c	which samples
+ *	calls.c		functions in the stack of a sample, for a filter
  *	gather.c	chunks of samples, on all CPUs -> struct prof_fold:
  *			each different sample once; nothing has names yet
  *	args.c		values of arguments -> numbers
@@ -15,8 +16,10 @@
  *			where it is asked what was when
  *	order.c		nodes and buckets in the order that does not depend on
  *			how many threads there were
+ *	latency.c	durations by time, a pass of its own
  *	throttling.c	what the kernel kept from us
  *	quality.c	how reliable it is
+ *	times.c		when each sample was
  *	profile.c	the public calls
  *
  * Memory is bounded by what is different, not by how often it was seen, and
@@ -32,6 +35,7 @@
 #include "base/record.h"
 #include "base/grow.h"
 #include "base/intern.h"
+#include "latency.h"
 #include "recording/decode.h"
 #include "spans/held.h"
 
@@ -96,11 +100,12 @@ struct prof_select {
 	struct prof_spans *se_spans;	/* NULL: it does not ask for them */
 	size_t		 se_nkinds;
 	struct prof_held *se_held;	/* NULL: it does not ask for them */
+	struct prof_calls *se_calls;	/* the same; for one thread */
 };
 
-/* Fini also after a failure. */
+/* symbols: NULL where there are none.  Fini also after a failure. */
 int	prof_select_init(struct prof_select *select,
-	    struct prof_reader *reader,
+	    struct prof_reader *reader, struct prof_symbols *symbols,
 	    const struct prof_profile_options *options,
 	    struct prof_err *error);
 void	prof_select_fini(struct prof_select *select);
@@ -113,7 +118,10 @@ int64_t	prof_select_bucket(const struct prof_select *select,
 	    const struct prof_record *record, uint64_t first_ns);
 /* comm: what its thread was called then, unless it says so itself. */
 bool	prof_select_wants(const struct prof_select *select,
-	    const struct prof_record *record, const char *comm);
+	    const struct prof_sample *sample, const char *comm);
+/* Call after the last sample.  -1: a filter could not judge all samples. */
+int	prof_select_check(const struct prof_select *select,
+	    struct prof_err *error);
 
 /* ------------------------------------------------------------ buckets.c */
 
@@ -247,6 +255,12 @@ void	prof_fold_key(struct prof_fold *fold,
 	    const struct prof_sample *sample);
 /* Without the callers of the innermost frame, known or not. */
 void	prof_fold_leaf(struct prof_fold *fold);
+/*
+ * The system call of a sample, plus 1; 0: none.  Recordings without names of
+ * system calls have kernel frames instead.
+ */
+uint32_t prof_fold_call(const struct prof_reader *reader,
+	    const struct prof_record *record);
 
 /* Of an event: how its user stacks ended, and how its weights vary. */
 struct prof_ends {
@@ -268,6 +282,7 @@ struct prof_gathered {
 	uint64_t	 ga_first_ns;	/* 0 and 0: there is no sample */
 	uint64_t	 ga_last_ns;
 	struct prof_held_rest ga_rest;
+	bool		 ga_is_alone;	/* one thread: in order of samples */
 };
 
 struct prof_gather;
@@ -276,11 +291,41 @@ struct prof_gather *prof_gather_new(struct prof_reader *reader,
 	    const struct prof_profile_options *options,
 	    struct prof_err *error);	/* owned by caller */
 const struct prof_gathered *prof_gather_folds(const struct prof_gather *gather);
+/* What was found is forgotten; one thread does it all. */
+int	prof_gather_alone(struct prof_gather *gather, struct prof_err *error);
 /* All samples again: each is of its fold's node, and of a bucket of time. */
 int prof_gather_buckets(struct prof_gather *gather, const uint32_t *nodes,
 	    size_t nnodes, struct prof_buckets *buckets,
 	    struct prof_err *error);
 void	prof_gather_free(struct prof_gather *gather);
+
+/* ------------------------------------------------------------ times.c */
+
+enum { PROF_STATE_NONE, PROF_STATE_BLOCKED, PROF_STATE_RUNNABLE };
+
+/* A thread at a time: all its samples of that time are one bucket. */
+struct prof_instant {
+	uint64_t	it_time_ns;
+	uint32_t	it_tid;
+	uint32_t	it_pid;
+	uint8_t		it_state;	/* of the off-CPU sample */
+};
+
+struct prof_times;
+struct prof_profile;
+/*
+ * Of all samples in the options' range of time; owned by caller, NULL where
+ * there are more than pl_times.
+ */
+int	prof_times_new(const struct prof_reader *reader,
+	    const struct prof_profile_options *options,
+	    struct prof_times **made, struct prof_err *error);
+/* As pl_bucket_of, with the times. */
+int64_t	prof_times_bucket(const void *arg, uint32_t tid, uint64_t time_ns);
+/* Of a bucket of a profile that has times. */
+const struct prof_instant *prof_times_at(const struct prof_profile *profile,
+	    uint32_t n);
+void	prof_times_free(struct prof_times *times);
 
 /* ------------------------------------------------------------ label.c */
 
@@ -386,6 +431,8 @@ struct prof_profile {
 	struct prof_quality *pf_quality; /* by event */
 	struct prof_sampled pf_sampled;
 	struct prof_held_rest pf_rest;
+	const struct prof_latencies *pf_latencies; /* NULL: none */
+	struct prof_times *pf_times;	/* NULL: without pl_times */
 	uint64_t	 pf_bucket_ns;
 	uint64_t	 pf_from_ns;
 	uint64_t	 pf_to_ns;

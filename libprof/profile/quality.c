@@ -13,6 +13,7 @@
 
 #include "profile_impl.h"
 #include "recording/accounting.h"
+#include "recording/elapsed.h"
 
 static double
 share_of(double part, double all)
@@ -100,6 +101,7 @@ fill_from_accounting(struct prof_profile *profile, size_t event,
 	struct prof_quality *quality = &profile->pf_quality[event];
 	const struct prof_event_info *info =
 	    prof_reader_event(profile->pf_reader, event);
+	const struct prof_quality *of_running;
 	struct prof_accounting pa;
 
 	quality->pq_side_lost = prof_lost_share(
@@ -109,6 +111,14 @@ fill_from_accounting(struct prof_profile *profile, size_t event,
 		return;
 	quality->pq_lost = prof_lost_share(pa.pa_stored,
 	    prof_accounting_lost(&pa));
+	if (info->pi_is_derived) {
+		of_running = &profile->pf_quality[
+		    prof_elapsed_of(profile->pf_reader)->el_running];
+		quality->pq_unaccounted = of_running->pq_unaccounted;
+		quality->pq_throttled = of_running->pq_throttled;
+		quality->pq_multiplexed = of_running->pq_multiplexed;
+		return;
+	}
 	quality->pq_unaccounted =
 	    share_of((double)prof_accounting_unaccounted(info, &pa),
 	    (double)pa.pa_count);

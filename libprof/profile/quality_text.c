@@ -36,6 +36,7 @@ struct doubts {
 	size_t		 do_event;
 	size_t		 do_length;
 	bool		 do_is_import;	/* no cure is in our hands */
+	char		 do_share[16];
 	/* The function of most unresolved addresses; NULL: not looked for. */
 	const struct prof_function *do_worst;
 };
@@ -64,17 +65,18 @@ say_next(struct doubts *doubts)
 	doubts->do_quality->pq_is_bad = 1;
 }
 
-/* Neither all nor nothing by rounding. */
-static void
-say_share(struct doubts *doubts, double value, const char *of)
+/* Begins a line; the share is neither all nor nothing by rounding. */
+static const char *
+next_share(struct doubts *doubts, double value)
 {
 	say_next(doubts);
 	if (value > 0 && value < 0.001)
-		doubt_say(doubts, "under 0.1%% %s", of);
-	else if (value < 1 && value > 0.999)
-		doubt_say(doubts, "over 99.9%% %s", of);
-	else
-		doubt_say(doubts, "%.1f%% %s", 100 * value, of);
+		return ("under 0.1%");
+	if (value < 1 && value > 0.999)
+		return ("over 99.9%");
+	snprintf(doubts->do_share, sizeof(doubts->do_share), "%.1f%%",
+	    100 * value);
+	return (doubts->do_share);
 }
 
 static void
@@ -97,15 +99,15 @@ say_lost(struct doubts *doubts)
 	(void)prof_reader_accounting(doubts->do_reader, doubts->do_event, -1,
 	    &pa);
 	if (quality->pq_lost > MAX_LOST) {
-		say_share(doubts, quality->pq_lost, "of samples lost: a share "
-		    "may be wrong by as much");
+		doubt_say(doubts, "%s of samples were lost: shares may be "
+		    "wrong by as much", next_share(doubts, quality->pq_lost));
 		say_cure(doubts, pa.pa_full > pa.pa_nested + pa.pa_error ?
 		    "record with a larger --buffer or at a lower rate" :
-		    "dtprof report --stats says why");
+		    "see the reasons with dtprof report --stats");
 	}
 	if (side > 0) {
 		say_next(doubts);
-		doubt_say(doubts, "%" PRIu64 " mapping and process events "
+		doubt_say(doubts, "%" PRIu64 " mapping and process events were "
 		    "lost: addresses may be unresolved and stacks truncated",
 		    side);
 		if (target != NULL && strcmp(target, "all") == 0)
@@ -113,19 +115,22 @@ say_lost(struct doubts *doubts)
 			    "than -a");
 	}
 	if (quality->pq_unaccounted > MAX_HIDDEN) {
-		say_share(doubts, quality->pq_unaccounted, "of the event's "
-		    "count unaccounted: a share may be wrong by as much");
+		doubt_say(doubts, "%s of the event's count is unaccounted: "
+		    "shares may be wrong by as much",
+		    next_share(doubts, quality->pq_unaccounted));
 		say_cure(doubts, "end other programs that use BPF");
 	}
 	if (quality->pq_throttled > MAX_THROTTLED) {
-		say_share(doubts, quality->pq_throttled, "of the time "
-		    "throttled by the kernel: busy times are underestimated");
+		doubt_say(doubts, "the kernel throttled sampling in %s of the "
+		    "time: busy times are underestimated",
+		    next_share(doubts, quality->pq_throttled));
 		say_cure(doubts, "record at a lower rate");
 	}
 	if (quality->pq_multiplexed > MAX_MULTIPLEXED) {
-		say_share(doubts, 1 - quality->pq_multiplexed, "of the time "
-		    "counted, as events were multiplexed: short phases may be "
-		    "missing");
+		doubt_say(doubts, "the event was counted in %s of the time, "
+		    "because events were multiplexed: short phases may be "
+		    "missing",
+		    next_share(doubts, 1 - quality->pq_multiplexed));
 		say_cure(doubts, "record fewer events at once");
 	}
 }
@@ -153,8 +158,8 @@ say_unresolved(struct doubts *doubts)
 
 	if (doubts->do_quality->pq_unresolved <= MAX_UNRESOLVED)
 		return;
-	say_share(doubts, doubts->do_quality->pq_unresolved,
-	    "of samples at unresolved addresses");
+	doubt_say(doubts, "%s of samples are at unresolved addresses",
+	    next_share(doubts, doubts->do_quality->pq_unresolved));
 	if (worst == NULL)
 		return;
 	doubt_say(doubts, ", most in ");
@@ -177,22 +182,31 @@ say_truncated(struct doubts *doubts)
 		const char	*why;
 		const char	*cure;
 	} ends[PROF_STACK_NSTATUS] = {
-		[PROF_STACK_DEEP] = { "exceed the maximum depth", "" },
-		[PROF_STACK_FAULT] = { "end at unreadable memory", "" },
-		[PROF_STACK_BUSY] = { "could not be unwound because all "
-		    "unwinders were busy",
+		[PROF_STACK_DEEP] = { "the stack exceeds the maximum depth",
+		    "" },
+		[PROF_STACK_FAULT] = { "the stack ends at unreadable memory",
+		    "" },
+		[PROF_STACK_BUSY] = { "all unwinders were busy",
 		    "record at a lower rate" },
-		[PROF_STACK_NOPROC] = { "are of processes that had just "
-		    "started", "" },
-		[PROF_STACK_NOMAP] = { "end outside all mappings", "" },
-		[PROF_STACK_NOMOD] = { "end in files without an unwind table",
-		    "record with a larger --unwind-mem" },
-		[PROF_STACK_NOROW] = { "end in code without frame information",
-		    "compile it with -fno-omit-frame-pointer, or run java "
-		    "with -XX:+PreserveFramePointer" },
-		[PROF_STACK_BADSP] = { "end at a damaged frame", "" },
-		[PROF_STACK_SHORT] = { "are larger than the stack copy",
-		    "record with a larger SIZE of --call-graph dwarf,SIZE" },
+		[PROF_STACK_NOPROC] = { "the process had just started", "" },
+		[PROF_STACK_NOMAP] = { "the stack ends outside all mappings",
+		    "" },
+		[PROF_STACK_NOMOD] = { "the unwind table of a file was not "
+		    "ready, as in the first milliseconds of a program",
+		    "if dtprof report --stats shows evicted tables, record "
+		    "with a larger --unwind-mem" },
+		[PROF_STACK_NOROW] = { "the stack ends in code without frame "
+		    "information", "compile that code with "
+		    "-fno-omit-frame-pointer, or run java with "
+		    "-XX:+PreserveFramePointer" },
+		[PROF_STACK_BADSP] = { "the stack ends at a damaged frame",
+		    "" },
+		[PROF_STACK_SHORT] = { "the stack is larger than the stack "
+		    "copy", "record with a larger SIZE of --call-graph "
+		    "dwarf,SIZE" },
+		[PROF_STACK_NOSCRIPT] = { "the frames of the interpreter were "
+		    "not found", "see the notes of the recording with "
+		    "dtprof report --stats" },
 	};
 	unsigned most = PROF_STACK_DEEP;
 
@@ -202,9 +216,10 @@ say_truncated(struct doubts *doubts)
 		if (doubts->do_ends->en_status[n] >
 		    doubts->do_ends->en_status[most])
 			most = n;
-	say_share(doubts, doubts->do_quality->pq_complete, "of user stacks "
-	    "complete: callers are missing from the rest, of which most ");
-	doubt_say(doubts, "%s", ends[most].why);
+	doubt_say(doubts, "%s of user stacks are complete: the other stacks "
+	    "lack callers; most common reason: %s",
+	    next_share(doubts, doubts->do_quality->pq_complete),
+	    ends[most].why);
 	say_cure(doubts, ends[most].cure);
 }
 
@@ -236,11 +251,12 @@ say_few(struct doubts *doubts)
 		middle = (p + z2 / (2 * n)) / (1 + z2 / n);
 		half = sqrt(z2 * (p * (1 - p) / n + z2 / (4 * n * n))) /
 		    (1 + z2 / n);
-		doubt_say(doubts, ": a share of 10%% may be %.0f%% to %.0f%%",
+		doubt_say(doubts, ": the true value of a share of 10%% may be "
+		    "%.0f%% to %.0f%%",
 		    100 * fmax(middle - half, 0), 100 * (middle + half));
 	}
-	say_cure(doubts, quality->pq_samples == 0 ? "a waiting thread "
-	    "has no samples: dtprof record -e syscall shows its waits" :
+	say_cure(doubts, quality->pq_samples == 0 ? "a waiting thread has no "
+	    "samples; see waits with dtprof record --off-cpu" :
 	    "record longer or at a higher rate (-F)");
 }
 
@@ -272,16 +288,19 @@ say_held(struct doubts *doubts)
 		return;
 	if (rest->hr_unsure > 0) {
 		say_next(doubts);
-		doubt_say(doubts, "%" PRIu64 " bytes may be held or not, as "
-		    "events were lost or not recorded since: they are not "
-		    "shown", rest->hr_unsure);
-		say_cure(doubts, "record with a longer interval of alloc");
+		doubt_say(doubts, "%" PRIu64 " bytes are not shown: it is "
+		    "unknown whether these bytes were freed, because later "
+		    "events were lost or not recorded", rest->hr_unsure);
+		say_cure(doubts, "record with a longer interval: -e "
+		    "alloc/interval=SIZE/");
 	}
 	if (rest->hr_unfollowed > 0) {
 		say_next(doubts);
-		doubt_say(doubts, "%" PRIu64 " bytes could not be followed, "
-		    "and are not shown", rest->hr_unfollowed);
-		say_cure(doubts, "record with a longer interval of alloc");
+		doubt_say(doubts, "%" PRIu64 " bytes are not shown, because "
+		    "dtprof could not follow these allocations",
+		    rest->hr_unfollowed);
+		say_cure(doubts, "record with a longer interval: -e "
+		    "alloc/interval=SIZE/");
 	}
 }
 
@@ -292,14 +311,15 @@ doubts_describe(struct doubts *doubts)
 	if (prof_reader_cut(doubts->do_reader) != NULL) {
 		say_next(doubts);
 		doubt_say(doubts, "the recording %s: later samples are "
-		    "missing, perhaps names too",
+		    "missing, and perhaps symbols",
 		    prof_reader_in_progress(doubts->do_reader) ?
 		    "is in progress" : "was cut short");
 	}
 	if (doubts->do_quality->pq_over > 0)
-		say_share(doubts, doubts->do_quality->pq_over, "of the weight "
-		    "in " PROF_OVER_NAME ": the different stacks exceed the "
-		    "memory budget of a recording of this size");
+		doubt_say(doubts, "%s of the weight is in " PROF_OVER_NAME
+		    ": the recording has more distinct stacks than the memory "
+		    "budget of a recording of this size allows",
+		    next_share(doubts, doubts->do_quality->pq_over));
 	say_lost(doubts);
 	say_unresolved(doubts);
 	say_truncated(doubts);

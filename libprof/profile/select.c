@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * Which samples a profile is made of: a range of time, a filter, which may ask
- * for the span that a sample is in, and of allocations those still held.  It is
- * asked by the threads of gather.c at once, and only read then.
+ * for the span that a sample is in or for functions of its stack, and of
+ * allocations those still held.  The threads of gather.c ask it at once, and
+ * only read it, but for stacks, of which one thread asks.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "filter/filter.h"
+#include "calls.h"
 #include "profile_impl.h"
 #include "spans/spans.h"
 
@@ -31,18 +32,20 @@ filters_make(struct prof_select *select, const struct prof_reader *reader,
 {
 	struct prof_filter **filter = select->se_filter +
 	    spans->fp_in * select->se_nevents;
-	struct prof_err why = { 0 };
+	struct prof_err why = { 0 }, worst = { 0 };
 	bool any = false;
 
 	for (size_t e = 1; e < select->se_nevents; e++) {
 		filter[e] = prof_filter_new_in(select->se_options->pl_filter,
 		    prof_reader_event(reader, e), spans->fp_n == 0 ? NULL :
-		    spans, &why);
+		    spans, true, &why);
 		any = any || filter[e] != NULL;
+		if (filter[e] == NULL)
+			prof_filter_blame(&worst, &why);
 	}
-	if (any || why.pe_code == PROF_OK)
+	if (any || worst.pe_code == PROF_OK)
 		return (0);
-	*error = why;
+	*error = worst;
 	return (-1);
 }
 
@@ -65,9 +68,23 @@ kinds_make(struct prof_select *select, const struct prof_reader *reader,
 	return (rv);
 }
 
+static int
+calls_make(struct prof_select *select, struct prof_reader *reader,
+    struct prof_symbols *symbols, struct prof_err *error)
+{
+	const struct prof_filter *filter = prof_filter_of_calls(
+	    select->se_filter, select->se_nevents * (select->se_nkinds + 1));
+
+	if (filter == NULL)
+		return (0);
+	select->se_calls = prof_calls_new(reader, symbols, filter, error);
+	return (select->se_calls == NULL ? -1 : 0);
+}
+
 int
 prof_select_init(struct prof_select *select, struct prof_reader *reader,
-    const struct prof_profile_options *options, struct prof_err *error)
+    struct prof_symbols *symbols, const struct prof_profile_options *options,
+    struct prof_err *error)
 {
 	select->se_options = options;
 	select->se_nevents = prof_reader_nevents(reader);
@@ -86,7 +103,8 @@ prof_select_init(struct prof_select *select, struct prof_reader *reader,
 	    (select->se_nkinds + 1), sizeof(*select->se_filter));
 	if (select->se_filter == NULL)
 		return (prof_fail_nomem(error));
-	return (kinds_make(select, reader, error));
+	return (kinds_make(select, reader, error) == -1 ? -1 :
+	    calls_make(select, reader, symbols, error));
 }
 
 void
@@ -99,6 +117,7 @@ prof_select_fini(struct prof_select *select)
 	free(select->se_filter);
 	prof_spans_free(select->se_spans);
 	prof_held_free(select->se_held);
+	prof_calls_free(select->se_calls);
 }
 
 bool
@@ -126,13 +145,22 @@ prof_select_bucket(const struct prof_select *select,
 	return (at < INT32_MAX ? (int64_t)at : INT32_MAX);
 }
 
+int
+prof_select_check(const struct prof_select *select, struct prof_err *error)
+{
+	return (select->se_calls == NULL ? 0 :
+	    prof_calls_check(select->se_calls, error));
+}
+
 bool
 prof_select_wants(const struct prof_select *select,
-    const struct prof_record *record, const char *comm)
+    const struct prof_sample *sample, const char *comm)
 {
+	const struct prof_record *record = &sample->sm_record;
 	const struct prof_filter *filter;
 	const struct prof_span *span;
 	bool is_in = false;
+	uint64_t calls;
 
 	if (select->se_held != NULL && !prof_held_has(select->se_held, record))
 		return (false);
@@ -140,6 +168,8 @@ prof_select_wants(const struct prof_select *select,
 		return (true);
 	if (record->pr_comm[0] != '\0')
 		comm = record->pr_comm;
+	calls = select->se_calls == NULL ? 0 :
+	    prof_calls_of(select->se_calls, sample);
 	/* In spans of several kinds, it may be wanted for any of them. */
 	for (size_t n = 0; n < select->se_nkinds; n++) {
 		span = prof_spans_at(select->se_spans, n, record->pr_tid,
@@ -150,11 +180,11 @@ prof_select_wants(const struct prof_select *select,
 		filter = select->se_filter[n * select->se_nevents +
 		    record->pr_event];
 		if (filter != NULL && prof_filter_holds_in(filter, record,
-		    comm, span->sp_duration_ns))
+		    comm, span->sp_duration_ns, calls))
 			return (true);
 	}
 	filter = select->se_filter[select->se_nkinds * select->se_nevents +
 	    record->pr_event];
 	return (!is_in && filter != NULL &&
-	    prof_filter_holds(filter, record, comm));
+	    prof_filter_holds_in(filter, record, comm, 0, calls));
 }

@@ -59,6 +59,8 @@ struct prof_batch {
 struct prof_previous {
 	uint64_t	pv_weight;
 	uint64_t	pv_args[PROF_MAX_ARGS];
+	uint64_t	pv_running_ns;
+	uint64_t	pv_off_ns;
 };
 
 /* What numbers the parts of a batch; belongs to the calling thread. */

@@ -21,6 +21,7 @@ static bool	decode_sample(struct prof_decoder *);
 static bool	decode_args(struct prof_decoder *, const struct prof_shape *);
 static bool	decode_values(struct prof_decoder *,
 		    const struct prof_shape *);
+static bool	decode_clock(struct prof_decoder *, const struct prof_shape *);
 static bool	decode_stacks(struct prof_decoder *,
 		    const struct prof_shape *);
 
@@ -50,6 +51,16 @@ prof_decoder_new(const struct prof_reader *reader, struct prof_err *error)
 		prof_decoder_free(decoder);
 		return (NULL);
 	}
+	return (decoder);
+}
+
+struct prof_decoder *
+prof_decoder_elapsed(const struct prof_reader *reader, struct prof_err *error)
+{
+	struct prof_decoder *decoder = prof_decoder_new(reader, error);
+
+	if (decoder != NULL)
+		decoder->de_is_elapsed = true;
 	return (decoder);
 }
 
@@ -86,14 +97,36 @@ chunk_damaged(struct prof_decoder *decoder)
 const struct prof_sample *
 prof_decoder_next(struct prof_decoder *decoder)
 {
-	if (decoder->de_left == 0)
-		return (NULL);
-	decoder->de_left--;
-	if (!decode_sample(decoder)) {
-		chunk_damaged(decoder);
-		return (NULL);
-	}
+	do {
+		if (decoder->de_left == 0)
+			return (NULL);
+		decoder->de_left--;
+		if (!decode_sample(decoder)) {
+			chunk_damaged(decoder);
+			return (NULL);
+		}
+	} while (decoder->de_is_elapsed && !prof_elapsed_convert(
+	    decoder->de_reader, &decoder->de_sample.sm_record));
 	return (&decoder->de_sample);
+}
+
+int
+prof_samples_each(const struct prof_reader *reader,
+    int (*fn)(void *arg, const struct prof_sample *sample), void *arg,
+    struct prof_err *error)
+{
+	struct prof_decoder *decoder = prof_decoder_new(reader, error);
+	const struct prof_sample *sample;
+	int rv = decoder == NULL ? -1 : 0;
+
+	for (size_t n = 0; rv == 0 && n < prof_decoder_nchunks(reader); n++) {
+		rv = prof_decoder_open(decoder, n);
+		while (rv == 0 &&
+		    (sample = prof_decoder_next(decoder)) != NULL)
+			rv = fn(arg, sample);
+	}
+	prof_decoder_free(decoder);
+	return (rv == -1 ? prof_fail_nomem(error) : rv);
 }
 
 void
@@ -337,7 +370,8 @@ decode_sample(struct prof_decoder *decoder)
 	if (record->pr_comm == NULL || columns[PROF_SS_WEIGHT].cu_bad)
 		return (false);
 	return (decode_args(decoder, shape) &&
-	    decode_values(decoder, shape) && decode_stacks(decoder, shape));
+	    decode_values(decoder, shape) && decode_clock(decoder, shape) &&
+	    decode_stacks(decoder, shape));
 }
 
 static bool
@@ -400,6 +434,25 @@ decode_values(struct prof_decoder *decoder, const struct prof_shape *shape)
 	}
 	return (idle <= record->pr_values_ns &&
 	    !columns[PROF_SS_IDLE].cu_bad && !columns[PROF_SS_WHOLE].cu_bad);
+}
+
+static bool
+decode_clock(struct prof_decoder *decoder, const struct prof_shape *shape)
+{
+	struct prof_record *record = &decoder->de_sample.sm_record;
+	struct prof_previous *previous =
+	    &decoder->de_previous[shape->sh_event];
+	struct prof_cur *running = &decoder->de_columns[PROF_SS_RUNNING];
+	struct prof_cur *off = &decoder->de_columns[PROF_SS_OFF];
+
+	record->pr_has_clock = (shape->sh_bits & PROF_SH_CLOCK) != 0;
+	if (!record->pr_has_clock)
+		return (true);
+	previous->pv_running_ns += prof_unzigzag(prof_cur_varint(running));
+	previous->pv_off_ns += prof_unzigzag(prof_cur_varint(off));
+	record->pr_running_ns = previous->pv_running_ns;
+	record->pr_off_ns = previous->pv_off_ns;
+	return (!running->cu_bad && !off->cu_bad);
 }
 
 /* The innermost pc of one column and the number of another. */

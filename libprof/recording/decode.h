@@ -37,8 +37,18 @@ prof_sample_of(const struct prof_record *record)
 struct prof_decoder;
 struct prof_decoder *prof_decoder_new(const struct prof_reader *reader,
 	    struct prof_err *error);
+/* The same, of elapsed time after prof_reader_elapsed. */
+struct prof_decoder *prof_decoder_elapsed(const struct prof_reader *reader,
+	    struct prof_err *error);
 void	prof_decoder_free(struct prof_decoder *decoder);
 size_t	prof_decoder_nchunks(const struct prof_reader *reader);
+/*
+ * Call fn with each sample, chunk by chunk, until fn does not return 0.
+ * Returns what fn returned last; -1: no memory, there or here.
+ */
+int	prof_samples_each(const struct prof_reader *reader,
+	    int (*fn)(void *arg, const struct prof_sample *sample), void *arg,
+	    struct prof_err *error);
 /* Begin chunk n.  0 (without samples when it is damaged), or -1. */
 int	prof_decoder_open(struct prof_decoder *decoder, size_t n);
 /* Borrowed until the next call; NULL: no more in this chunk. */

@@ -28,6 +28,7 @@
 #define PROF_MAX_STORED		(17u << 20)	/* a chunk, as stored */
 #define PROF_MAX_STRING		65535u
 #define PROF_MAX_EVENTS		65536u
+#define PROF_MAX_SPANS		64u		/* names of spans */
 #define PROF_MAX_FRAMES		8192u		/* of one stack */
 
 /* Appended, never renumbered. */
@@ -76,6 +77,8 @@ enum prof_sample_section {
 	PROF_SS_VALUE0,		/* one for each counter's place */
 	PROF_SS_INSTRUCTION = PROF_SS_VALUE0 + 8,
 	PROF_SS_SCRIPT,
+	PROF_SS_RUNNING,
+	PROF_SS_OFF,
 	PROF_SS_END
 };
 
@@ -89,6 +92,7 @@ enum prof_sample_section {
 #define PROF_SH_WEIGHT	0x40	/* weight is not the one before */
 #define PROF_SH_VALUES	0x80	/* has values of counters */
 #define PROF_SH_SCRIPT	0x100	/* has script frames */
+#define PROF_SH_CLOCK	0x200	/* has how long the thread has run */
 
 /* Fields of a record of a LIFE chunk, in this order.  Appended. */
 enum prof_life_field {

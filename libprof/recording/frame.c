@@ -27,7 +27,8 @@ prof_stack_status_name(unsigned status)
 {
 	static const char *const names[PROF_STACK_NSTATUS] = {
 		"none", "ok", "deep", "fault", "busy",
-		"noproc", "nomap", "nomod", "norow", "badsp", "short"
+		"noproc", "nomap", "nomod", "norow", "badsp", "short",
+		"noscript"
 	};
 
 	return (status < PROF_STACK_NSTATUS ? names[status] : "unknown");

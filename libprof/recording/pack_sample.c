@@ -26,6 +26,8 @@ static int	pack_string(struct prof_packer *, struct prof_batch *,
 static int	pack_args(struct prof_packer *, struct prof_batch *,
 		    const struct prof_record *, struct prof_previous *);
 static void	pack_values(struct prof_batch *, const struct prof_record *);
+static void	pack_clock(struct prof_batch *, const struct prof_record *,
+		    struct prof_previous *);
 static int	pack_shape(struct prof_packer *, struct prof_batch *,
 		    const struct prof_record *, unsigned);
 static int	pack_task(struct prof_packer *, struct prof_batch *,
@@ -76,6 +78,8 @@ shape_bits(const struct prof_record *record,
 		bits |= PROF_SH_VALUES;
 	if (record->pr_nscript > 0)
 		bits |= PROF_SH_SCRIPT;
+	if (record->pr_has_clock)
+		bits |= PROF_SH_CLOCK;
 	return (bits);
 }
 
@@ -117,6 +121,8 @@ prof_pack_sample(struct prof_packer *packer, struct prof_batch *batch,
 	}
 	if (bits & PROF_SH_VALUES)
 		pack_values(batch, record);
+	if (bits & PROF_SH_CLOCK)
+		pack_clock(batch, record, previous);
 	if (pack_args(packer, batch, record, previous) == -1 ||
 	    pack_shape(packer, batch, record, bits) == -1 ||
 	    pack_task(packer, batch, record) == -1 ||
@@ -152,6 +158,18 @@ pack_values(struct prof_batch *batch, const struct prof_record *record)
 	for (i = 0; i < n; i++)
 		prof_buf_varint(&batch->ba_columns[PROF_SS_VALUE0 + i],
 		    record->pr_values[i]);
+}
+
+static void
+pack_clock(struct prof_batch *batch, const struct prof_record *record,
+    struct prof_previous *previous)
+{
+	prof_buf_varint(&batch->ba_columns[PROF_SS_RUNNING],
+	    prof_zigzag(record->pr_running_ns - previous->pv_running_ns));
+	prof_buf_varint(&batch->ba_columns[PROF_SS_OFF],
+	    prof_zigzag(record->pr_off_ns - previous->pv_off_ns));
+	previous->pv_running_ns = record->pr_running_ns;
+	previous->pv_off_ns = record->pr_off_ns;
 }
 
 static void

@@ -59,7 +59,7 @@ prof_place_fail(struct prof_err *error, const char *path, int error_number)
 		return (prof_cure(error, "create the directory first"));
 	case EISDIR:
 		prof_fail(error, PROF_E_IO, "%s: is a directory", path);
-		return (prof_cure(error, "give a file in it"));
+		return (prof_cure(error, "name a file in the directory"));
 	case ENOMEM:
 		return (prof_fail_nomem(error));
 	default:
@@ -100,7 +100,8 @@ prof_place_open(struct prof_place *place, const char *path,
 		return (prof_place_fail(error, path, EISDIR));
 	if (S_ISLNK(st.st_mode)) {
 		prof_fail(error, PROF_E_IO, "%s: is a symbolic link", path);
-		return (prof_cure(error, "give the file itself"));
+		return (prof_cure(error, "give the file that the link points "
+		    "to"));
 	}
 	prof_fail(error, PROF_E_IO, "%s: not a regular file", path);
 	return (prof_cure(error, "give a file with -o"));

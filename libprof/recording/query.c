@@ -117,6 +117,13 @@ prof_reader_in_progress(const struct prof_reader *reader)
 	return (reader->rd_source.so_is_written && !reader->rd_ended);
 }
 
+bool
+prof_reader_is_written(const struct prof_reader *reader)
+{
+	return (reader->rd_source.so_fd != -1 &&
+	    prof_source_is_written(reader->rd_source.so_fd));
+}
+
 uint64_t
 prof_reader_nsamples(const struct prof_reader *reader)
 {
@@ -154,11 +161,11 @@ samples_of(const struct prof_reader *reader, size_t event, int cpu)
 	return (sum);
 }
 
-int
-prof_reader_accounting_sized(const struct prof_reader *reader,
-    size_t event, int cpu, struct prof_accounting *accounting, size_t size)
+/* Add to the sum; false: the recording has no accounting of it. */
+static bool
+accounting_sum(const struct prof_reader *reader, size_t event, int cpu,
+    struct prof_accounting *sum)
 {
-	struct prof_accounting sum = { 0 };
 	const struct prof_row *rows = reader->rd_rows.ar_items;
 	bool found = false;
 	size_t i = PROF_BEFORE(n, reader->rd_rows.ar_count,
@@ -168,11 +175,30 @@ prof_reader_accounting_sized(const struct prof_reader *reader,
 	    i++) {
 		if (cpu != -1 && rows[i].rw_cpu != (uint32_t)cpu + 1)
 			continue;
-		prof_accounting_add(&sum, &rows[i].rw_accounting);
+		prof_accounting_add(sum, &rows[i].rw_accounting);
 		found = true;
 	}
 	if (found)
-		sum.pa_written = samples_of(reader, event, cpu);
+		sum->pa_written += samples_of(reader, event, cpu);
+	return (found);
+}
+
+int
+prof_reader_accounting_sized(const struct prof_reader *reader,
+    size_t event, int cpu, struct prof_accounting *accounting, size_t size)
+{
+	const struct prof_elapsed *elapsed = &reader->rd_elapsed;
+	struct prof_accounting sum = { 0 };
+	bool found;
+
+	if (elapsed->el_event == 0 || event != elapsed->el_event) {
+		found = accounting_sum(reader, event, cpu, &sum);
+	} else {
+		found = accounting_sum(reader, elapsed->el_waits, cpu, &sum);
+		if (elapsed->el_running != 0)
+			(void)accounting_sum(reader, elapsed->el_running, cpu,
+			    &sum);
+	}
 	prof_struct_give(accounting, size, &sum, sizeof(sum));
 	return (found ? 0 : -1);
 }

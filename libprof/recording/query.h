@@ -37,6 +37,8 @@ struct prof_reader *prof_reader_open_source(struct prof_source *source,
  */
 #define PROF_PLACES_PID	((1u << 22) + 1)
 
+/* Does a recorder hold its file?  As of now, not as it was opened. */
+bool	prof_reader_is_written(const struct prof_reader *reader);
 /* Bytes of the file. */
 uint64_t prof_reader_length(const struct prof_reader *reader);
 /* Everything but samples, by time: n below prof_reader_nlife. */

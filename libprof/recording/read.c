@@ -50,7 +50,8 @@ int
 prof_reader_exceeded(struct prof_err *error)
 {
 	return (prof_fail(error, PROF_E_DAMAGED,
-	    "it claims more data than a recording of its size can hold"));
+	    "the recording claims more data than a recording of its size can "
+	    "hold"));
 }
 
 void *
@@ -186,7 +187,8 @@ reader_explain(struct prof_err *error, const char *path, int error_number)
 	if (error_number == EACCES || error_number == EPERM) {
 		prof_fail(error, PROF_E_PERMISSION, "%s: not readable",
 		    path);
-		return (prof_cure(error, "run as the user who owns it"));
+		return (prof_cure(error, "run as the user who owns the "
+		    "recording"));
 	}
 	if (error_number == EISDIR)
 		return (prof_fail(error, PROF_E_FORMAT, "%s: is a directory",
@@ -194,7 +196,8 @@ reader_explain(struct prof_err *error, const char *path, int error_number)
 	if (error_number == ENOENT || error_number == ENOTDIR) {
 		prof_fail(error, PROF_E_IO, "%s: no such file",
 		    path);
-		return (prof_cure(error, "create it with dtprof record"));
+		return (prof_cure(error, "create a recording with dtprof "
+		    "record"));
 	}
 	return (prof_fail(error, PROF_E_IO, "%s: %s", path,
 	    strerror(error_number)));
@@ -275,7 +278,8 @@ reader_header(struct prof_reader *reader, const char *path)
 		    "%s: unknown byte order", path));
 	if (prof_get_le(at + 8, 2) > PROF_FILE_MAJOR) {
 		prof_fail(error, PROF_E_NEWER, "%s: format %u.%u is newer than "
-		    "this dtprof, which reads up to %u", path,
+		    "this version of dtprof, which reads formats up to %u",
+		    path,
 		    (unsigned)prof_get_le(at + 8, 2),
 		    (unsigned)prof_get_le(at + 10, 2), PROF_FILE_MAJOR);
 		return (-1);
@@ -300,12 +304,13 @@ reader_foreign(struct prof_reader *reader, const char *path,
 		const char	*ff_cure;
 	} files[] = {
 		{ "PERFILE2", 8, "is a perf recording",
-		    "convert it: dtprof import -o OUT.dtp FILE" },
-		{ "2ELIFREP", 8, "is a perf recording of a machine with "
+		    "convert the file: dtprof import -o OUT.dtp FILE" },
+		{ "2ELIFREP", 8, "is a perf recording from a machine with a "
 		    "different byte order",
-		    "perf script -i FILE | dtprof import -" },
+		    "use perf script -i FILE | dtprof import -" },
 		{ "\x7f" "ELF", 4, "is a program or library, not a dtprof "
-		    "recording", "record it: dtprof record -- COMMAND" },
+		    "recording", "record the program: dtprof record -- "
+		    "COMMAND" },
 		{ "\x1f\x8b", 2, "is compressed by gzip", "gunzip it first" },
 		{ "\x28\xb5\x2f\xfd", 4, "is compressed by zstd",
 		    "unzstd it first" },

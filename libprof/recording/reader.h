@@ -17,7 +17,7 @@
 #include <zstd.h>
 
 #include "batch.h"
-#include "decode.h"
+#include "elapsed.h"
 #include "query.h"
 #include "source.h"
 
@@ -122,6 +122,7 @@ struct prof_decoder {
 	struct prof_array de_words;	/* const char * */
 	struct prof_previous *de_previous;	/* per event */
 	struct prof_sample de_sample;
+	bool		 de_is_elapsed;
 };
 
 /* A record, and its public form, which points into both (entry.c). */
@@ -196,6 +197,7 @@ struct prof_reader {
 	struct prof_reader_entry rd_entry;
 	uint64_t	 rd_alone[2];	/* stacks of one frame */
 	uint64_t	*rd_twin;	/* a stack that is used twice */
+	struct prof_elapsed rd_elapsed;
 };
 
 /* ------------------------------------------------------------ read.c */

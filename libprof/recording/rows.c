@@ -11,7 +11,7 @@
 /* A bit that says that the count is known: no number belongs to it. */
 #define HAS_COUNT_BIT	32
 #define HAS_COUNT	((uint64_t)1 << HAS_COUNT_BIT)
-#define NBITS		42
+#define NBITS		43
 #define PROF_NO_BIT	NBITS
 
 /* Where the counter of a bit stands; 0, where pa_has_count is: nowhere. */
@@ -24,10 +24,10 @@ static const size_t counters[NBITS + 1] = {
 #include "counters.def"
 };
 
-_Static_assert(NBITS <= 64, "the mask is one 64-bit word");
+_Static_assert(NBITS <= 64, "too many counters for the 64 bits of the mask");
 _Static_assert(offsetof(struct prof_accounting, pa_has_count) == 0,
-    "no counter is at offset 0");
-_Static_assert(PROF_STACK_NSTATUS == 11, "every status is a counter");
+    "no counter may be at offset 0");
+_Static_assert(PROF_STACK_NSTATUS == 12, "each stack status needs a counter");
 
 static uint64_t
 counter_get(const struct prof_row *row, size_t n)

@@ -221,13 +221,13 @@ scan_describe(struct prof_reader *reader)
 
 	if (reader->rd_missing > 0)
 		(void)snprintf(damage, sizeof(damage),
-		    "%u damaged chunks left out, the first at byte %zu",
+		    "%u damaged chunks are left out, the first at byte %zu",
 		    reader->rd_missing, reader->rd_first_damage);
 	if (!reader->rd_ended) {
 		if (asprintf(&text, reader->rd_source.so_is_written ?
 		    "in progress: %zu bytes written so far%s%s" :
-		    "cut after %zu bytes: no END (recorder killed, or power "
-		    "lost)%s%s", reader->rd_end,
+		    "cut after %zu bytes without an END chunk (recorder "
+		    "killed, or power lost)%s%s", reader->rd_end,
 		    damage[0] != '\0' ? "; " : "", damage) == -1)
 			text = NULL;
 	} else if (reason != PROF_END_WHOLE) {

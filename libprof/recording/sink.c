@@ -201,7 +201,7 @@ prof_reader_send(struct prof_reader *reader, const struct prof_sink *sink)
 
 	if (sink->sk_lost == NULL)
 		return (prof_fail(&reader->rd_error, PROF_E_USAGE,
-		    "a sink must take what was lost: sk_lost is NULL"));
+		    "sk_lost is NULL, but a sink must handle losses"));
 	if (send_descriptions(reader, sink) == -1)
 		return (-1);
 	if ((rv = send_records(reader, sink)) != 0)

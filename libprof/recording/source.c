@@ -50,6 +50,16 @@ prof_source_stream(struct prof_source *source, int fd)
 	return (0);
 }
 
+bool
+prof_source_is_written(int fd)
+{
+	if (flock(fd, LOCK_SH | LOCK_NB) == 0) {
+		(void)flock(fd, LOCK_UN);
+		return (false);
+	}
+	return (errno == EWOULDBLOCK);
+}
+
 int
 prof_source_open(struct prof_source *source, int fd)
 {
@@ -57,10 +67,7 @@ prof_source_open(struct prof_source *source, int fd)
 
 	prof_source_memory(source, NULL, 0);
 	/* Before its length: the recorder may end meanwhile (place.c). */
-	if (flock(fd, LOCK_SH | LOCK_NB) == 0)
-		(void)flock(fd, LOCK_UN);
-	else
-		source->so_is_written = errno == EWOULDBLOCK;
+	source->so_is_written = prof_source_is_written(fd);
 	if (fstat(fd, &st) == -1)
 		return (errno);
 	if (S_ISDIR(st.st_mode))

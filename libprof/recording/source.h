@@ -26,6 +26,8 @@ void	prof_source_memory(struct prof_source *source, const void *bytes,
  * errno; the descriptor stays the caller's.
  */
 int	prof_source_open(struct prof_source *source, int fd);
+/* Does a recorder hold it? */
+bool	prof_source_is_written(int fd);
 /* From where it stands, whatever it is. */
 int	prof_source_stream(struct prof_source *source, int fd);
 /* All of it into memory, once.  0, or an errno. */

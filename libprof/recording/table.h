@@ -55,7 +55,7 @@ struct prof_table_step {
 
 /* A function that was inlined at a place in another one, and its line there. */
 struct prof_table_inlined {
-	const char	*ti_name;
+	const char	*ti_name;	/* "": not known */
 	const char	*ti_file;
 	uint32_t	 ti_line;	/* the first; 0: not known */
 	uint32_t	 ti_at;		/* 0: not known */

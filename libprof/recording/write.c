@@ -213,7 +213,7 @@ prof_writer_add(struct prof_writer *writer, const struct prof_record *record)
 		rv = prof_pack_life(&writer->wr_packer, batch, record);
 	} else if (record->pr_event >= writer->wr_packer.pk_nevents) {
 		return (prof_fail(&writer->wr_error, PROF_E_USAGE,
-		    "a sample of unknown event %u", record->pr_event));
+		    "the sample has an unknown event: %u", record->pr_event));
 	} else {
 		rv = prof_pack_sample(&writer->wr_packer, batch, record);
 	}
@@ -249,8 +249,8 @@ prof_writer_symbols(struct prof_writer *writer, const void *body, size_t len)
 }
 
 void
-prof_writer_stacks(const struct prof_writer *writer, uint32_t *kernel,
-    uint32_t *user)
+prof_writer_stacks(const struct prof_writer *writer, uint64_t *kernel,
+    uint64_t *user)
 {
 	*kernel = writer->wr_packer.pk_kstack;
 	*user = writer->wr_packer.pk_ustack;

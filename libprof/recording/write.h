@@ -39,7 +39,7 @@ int	prof_writer_symbols(struct prof_writer *writer, const void *body,
  * frame is not part of a stack.
  */
 void	prof_writer_stacks(const struct prof_writer *writer,
-	    uint32_t *kernel, uint32_t *user);
+	    uint64_t *kernel, uint64_t *user);
 /* Write out what is buffered (each second, and before a long pause). */
 int	prof_writer_flush(struct prof_writer *writer);
 uint64_t prof_writer_bytes(const struct prof_writer *writer);

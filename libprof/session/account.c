@@ -30,6 +30,8 @@ rows_fill(const struct prof_session *session, int cpu,
 		if (got == -1 || rv == 0)
 			rv = got;
 	}
+	if (rv == 1)
+		prof_stack_filter_account(session, cpu, rows);
 	return (rv);
 }
 

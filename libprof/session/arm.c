@@ -46,9 +46,14 @@ static int
 compile_event(struct prof_session *session, struct prof_event *event)
 {
 	const struct prof_options *po = &session->se_options;
+	struct prof_filter_joined joined = {
+		.fj_has_calls = session->se_grouping == NULL };
 
-	if (prof_filter_join(event, po->po_filter, po->po_comm,
-	    &event->ev_filter, &session->se_error) == -1)
+	if (prof_filter_join(event, po->po_filter, po->po_comm, &joined,
+	    &session->se_error) == -1)
+		return (-1);
+	event->ev_filter = joined.fj_program;
+	if (prof_stack_filter_set(session, event, joined.fj_session) == -1)
 		return (-1);
 	return (session->se_grouping == NULL ? 0 : prof_grouping_compile(
 	    session->se_grouping, event, (uint32_t)prof_cpus_possible(),
@@ -137,7 +142,7 @@ choose_buffer(struct prof_session *session)
 		prof_fail(&session->se_error, PROF_E_LIMIT, "invalid buffer "
 		    "size %llu", (unsigned long long)want);
 		return (prof_cure(&session->se_error, "use 64K to 1G per CPU "
-		    "(default 16M, or 8M at 1000 samples per second)"));
+		    "(default 16M, or less at a low sampling rate)"));
 	}
 	if (want == 0) {
 		want = default_buffer(session);
@@ -183,15 +188,16 @@ choose_preload(struct prof_session *session)
 
 		if (event->ev_preload != NULL &&
 		    po->po_target != PROF_TARGET_COMMAND) {
-			prof_fail(error, PROF_E_USAGE, "%s: allocations are "
-			    "recorded of a command or of processes",
+			prof_fail(error, PROF_E_USAGE, "%s: allocations can be "
+			    "recorded only for a command or for processes",
 			    event->ev_name);
 			return (prof_cure(error, "use -- COMMAND or -p PID"));
 		}
 		if (event->ev_is_of_span && (po->po_filter != NULL ||
 		    po->po_comm != NULL || event->ev_expression != NULL)) {
 			prof_fail(error, PROF_E_USAGE, "%s: a filter could "
-			    "keep an event and not the one that ends it",
+			    "keep the begin of an allocation or span and drop "
+			    "its end",
 			    event->ev_name);
 			return (prof_cure(error, "filter when reading, e.g. "
 			    "dtprof report --filter EXPR"));
@@ -204,24 +210,81 @@ choose_preload(struct prof_session *session)
 	return (0);
 }
 
-int
-prof_session_arm(struct prof_session *session)
+/* A pass is over all threads, of which only these numbers tell targets. */
+static int
+check_passes(struct prof_session *session, const struct prof_event *event)
+{
+	struct prof_err *error = &session->se_error;
+
+	if (session->se_options.po_target == PROF_TARGET_CGROUP) {
+		prof_fail(error, PROF_E_USAGE, "%s: not possible for the "
+		    "threads of a cgroup", event->ev_name);
+		return (prof_cure(error, "record with -a, -p or a command"));
+	}
+	for (size_t n = event->ev_id + 1; n < session->se_events.el_n; n++) {
+		if (session->se_events.el_event[n]->ev_instrument !=
+		    event->ev_instrument)
+			continue;
+		prof_fail(error, PROF_E_USAGE, "%s: only one event of "
+		    "wall-clock time is possible",
+		    session->se_events.el_event[n]->ev_name);
+		return (prof_cure(error, "use --wall, or one -e wall"));
+	}
+	return (0);
+}
+
+/*
+ * Counters are of the current thread, groups are counted by stat, and a thread
+ * that waits is on no CPU.
+ */
+static int
+check_waits(struct prof_session *session)
+{
+	struct prof_err *error = &session->se_error;
+
+	for (size_t n = 1; n < session->se_events.el_n; n++) {
+		const struct prof_event *event =
+		    session->se_events.el_event[n];
+
+		if (!event->ev_instrument->im_is_of_next)
+			continue;
+		if (event->ev_instrument->im_pass != NULL &&
+		    check_passes(session, event) == -1)
+			return (-1);
+		if (event->ev_grouping.gp_is_on) {
+			prof_fail(error, PROF_E_USAGE, "%s: waits are "
+			    "recorded, not counted", event->ev_name);
+			return (prof_cure(error, "use dtprof record "
+			    "--off-cpu"));
+		}
+		if (session->se_plan.pn_nvalues > 0) {
+			prof_fail(error, PROF_E_USAGE, "%s: counters do not "
+			    "count while a thread waits", event->ev_name);
+			return (prof_cure(error, "leave --with out"));
+		}
+		if (session->se_options.po_ncpus > 0) {
+			prof_fail(error, PROF_E_USAGE, "%s: a thread that "
+			    "waits is not on a CPU, so waits cannot be "
+			    "recorded with -C", event->ev_name);
+			return (prof_cure(error, "leave -C out"));
+		}
+	}
+	return (0);
+}
+
+/* A command gets the original limit of open files. */
+static int
+arm_all(struct prof_session *session, const struct rlimit *open_files)
 {
 	const struct prof_options *po = &session->se_options;
-	struct rlimit open_files;
 
-	if (session->se_state != PROF_INIT)
-		return (prof_fail(&session->se_error, PROF_E_BUSY,
-		    "already armed"));
-	if (session->se_events.el_n - session->se_plan.pn_nvalues < 2)
-		return (prof_fail(&session->se_error, PROF_E_EMPTY,
-		    "no event to record"));
-	raise_limits(&open_files);
 	if (!prof_proc_usable(&session->se_error))
 		goto fail;
 	if (prof_targets_check(session) == -1 ||
 	    choose_preload(session) == -1 ||
 	    prof_session_filters(session, 1) == -1 ||
+	    prof_stack_filter_check(session) == -1 ||
+	    check_waits(session) == -1 ||
 	    choose_cpus(session) == -1 || choose_buffer(session) == -1 ||
 	    choose_backend(session) == -1)
 		goto fail;
@@ -233,7 +296,7 @@ prof_session_arm(struct prof_session *session)
 	if (prof_session_broker(session) == -1)
 		goto fail;
 	if (po->po_argv != NULL && prof_command_spawn(
-	    &session->se_command, po->po_argv, &open_files,
+	    &session->se_command, po->po_argv, open_files,
 	    &session->se_error) == -1)
 		goto fail;
 	if ((session->se_reread = prof_reread_new(session)) == NULL) {
@@ -255,6 +318,25 @@ prof_session_arm(struct prof_session *session)
 fail:
 	prof_session_undo(session);
 	return (-1);
+}
+
+int
+prof_session_arm(struct prof_session *session)
+{
+	struct rlimit open_files;
+	int rv;
+
+	if (session->se_state != PROF_INIT)
+		return (prof_fail(&session->se_error, PROF_E_BUSY,
+		    "already armed"));
+	if (session->se_events.el_n - session->se_plan.pn_nvalues < 2)
+		return (prof_fail(&session->se_error, PROF_E_EMPTY,
+		    "no event to record"));
+	raise_limits(&open_files);
+	do {
+		rv = arm_all(session, &open_files);
+	} while (rv == -1 && prof_session_leave_out(session));
+	return (rv);
 }
 
 /* The kernel's part is recorded all the same: names are not addresses. */
@@ -384,8 +466,13 @@ snapshot_kernel(struct prof_session *session, uint64_t now_ns)
 
 	if (session->se_backend->bk_flags & PROF_BACKEND_ASKS)
 		session->se_kernel_names = prof_kernel_names_open();
-	if (session->se_kernel_names != NULL)
+	if (session->se_kernel_names != NULL) {
 		prof_kernel_names_text(session->se_kernel_names, &text);
+		prof_noted_ask_kernel(session->se_noted, prof_kernel_names_ask,
+		    session->se_kernel_names);
+		prof_stack_filter_ask(session, prof_kernel_names_ask,
+		    session->se_kernel_names);
+	}
 	return (prof_procfs_snapshot_kernel(session->se_kernel_names == NULL ?
 	    NULL : &text, now_ns, prof_session_take, session));
 }
@@ -528,11 +615,14 @@ open_output(struct prof_session *session)
 			return (-1);
 		session->se_sink = prof_writer_sink(session->se_writer);
 	}
-	session->se_noted = prof_noted_new(process_mode(session));
+	session->se_noted = prof_noted_new(process_mode(session) |
+	    (prof_session_names_now(session) ? PROF_NOTED_LIVE : 0));
 	session->se_plan.pn_codes = prof_codes_new(prof_language_at,
 	    session->se_plan.pn_broker);
 	if (session->se_noted == NULL || session->se_plan.pn_codes == NULL)
 		return (prof_fail_nomem(&session->se_error));
+	if (prof_stack_filter_open(session, process_mode(session)) == -1)
+		return (-1);
 	if (prof_describe(session) == -1)
 		goto fail;
 	for (n = 0; n < session->se_events.el_n; n++)
@@ -568,6 +658,7 @@ prof_session_undo(struct prof_session *session)
 	session->se_reread = NULL;
 	prof_snapshots_free(session->se_plan.pn_snapshots);
 	session->se_plan.pn_snapshots = NULL;
+	prof_stack_filter_close(session);
 	prof_noted_free(session->se_noted);
 	session->se_noted = NULL;
 	prof_codes_free(session->se_plan.pn_codes);

@@ -21,8 +21,8 @@ attach_source(struct prof_session *session, const char *text)
 
 	if (session->se_state != PROF_RECORDING &&
 	    session->se_state != PROF_PAUSED) {
-		prof_fail(&session->se_error, PROF_E_BUSY, "%s: events are "
-		    "attached and detached while recording", text);
+		prof_fail(&session->se_error, PROF_E_BUSY, "%s: events can be "
+		    "attached and detached only while recording", text);
 		return (NULL);
 	}
 	for (size_t n = 0; n < merge->mg_n; n++)
@@ -105,6 +105,7 @@ prof_session_drop(struct prof_session *session,
 
 	if (source->so_backend->bk_detach(source->so_state, event) == -1)
 		return (-1);
+	event->ev_is_detached = true;
 	snprintf(key, sizeof(key), "detached.%u", event->ev_id);
 	snprintf(text, sizeof(text), "%llu", (unsigned long long)now_ns);
 	return (prof_describe_say(session, key, text));

@@ -149,7 +149,8 @@ prof_command_spawn(struct prof_command *command, char *const *argv,
 	if (caller_of(&uid, &gid) == -1) {
 		prof_fail(error, PROF_E_COMMAND, "%s: SUDO_UID and SUDO_GID do "
 		    "not name a user", argv[0]);
-		return (prof_cure(error, "unset both to run it as root"));
+		return (prof_cure(error, "unset SUDO_UID and SUDO_GID to run "
+		    "the command as root"));
 	}
 	sigfillset(&all);
 	if (pipe2(go, O_CLOEXEC) == -1 || pipe2(failed, O_CLOEXEC) == -1)
@@ -199,7 +200,8 @@ prof_command_release(struct prof_command *command, const char *name,
 
 	if (write(command->cm_go, "", 1) != 1)
 		return (prof_fail(error, PROF_E_COMMAND,
-		    "%s: exited before it was executed", name));
+		    "%s: the process exited before it executed the command",
+		    name));
 	close(command->cm_go);
 	command->cm_go = -1;
 	do

@@ -283,6 +283,8 @@ prof_describe(struct prof_session *session)
 	if (po->po_filter != NULL && say_info(session, "filter",
 	    po->po_filter) == -1)
 		return (-1);
+	if (po->po_no_kernel && say_info(session, "user_only", "yes") == -1)
+		return (-1);
 	if (po->po_comm != NULL && say_info(session, "comm", po->po_comm) == -1)
 		return (-1);
 	if (say_skids(session) == -1 || prof_spans_describe(session) == -1)
@@ -318,6 +320,24 @@ prof_describe_arguments(struct prof_session *session)
 	return (0);
 }
 
+/* Since when nothing is recorded of probes, and of how long that is a part. */
+static int
+say_detached(struct prof_session *session)
+{
+	const char *detached = session->se_overhead.ov_detached;
+	char *text;
+	int rv;
+
+	if (detached == NULL)
+		return (0);
+	if (asprintf(&text, "%s; recorded %.1f s in total", detached, (double)
+	    prof_clock_ran_ns(&session->se_plan.pn_clock) / 1e9) == -1)
+		return (prof_fail_nomem(&session->se_error));
+	rv = say_info(session, "less.probes", text);
+	free(text);
+	return (rv);
+}
+
 int
 prof_describe_overhead(struct prof_session *session)
 {
@@ -335,10 +355,7 @@ prof_describe_overhead(struct prof_session *session)
 		if (say_info(session, "less.rate", text) == -1)
 			return (-1);
 	}
-	if (ov->ov_detached != NULL &&
-	    say_info(session, "less.probes", ov->ov_detached) == -1)
-		return (-1);
-	return (say_notes(session));
+	return (say_detached(session) == -1 ? -1 : say_notes(session));
 }
 
 /* The comparison: how many of each kind, and where they went apart. */
@@ -403,9 +420,9 @@ prof_describe_files(struct prof_session *session)
 	for (n = 0; (lost = prof_broker_lost(session->se_plan.pn_broker,
 	    n)) != NULL;
 	    n++)
-		if (prof_session_add_note(session, "a file could not be read, "
-		    "so its addresses are unresolved or its stacks truncated: "
-		    "%s", lost) == -1)
+		if (prof_session_add_note(session, "dtprof could not read a "
+		    "file, so addresses in the file are unresolved or stacks "
+		    "truncated: %s", lost) == -1)
 			return (-1);
 	prof_broker_how(&stats, how, sizeof(how));
 	if (say_info(session, "files.readers", how) == -1 ||
@@ -419,9 +436,9 @@ put_names(void *arg, const void *body, size_t len)
 {
 	struct prof_session *session = arg;
 
-	if (prof_sink_symbols(&session->se_sink, body, len) == 0)
-		return (0);
-	return (prof_session_sink_failed(session));
+	if (prof_sink_symbols(&session->se_sink, body, len) == -1)
+		return (prof_session_sink_failed(session));
+	return (prof_stack_filter_symbols(session, body, len));
 }
 
 int
@@ -441,14 +458,36 @@ prof_describe_codes(struct prof_session *session, bool is_last)
 	 * reports have rows for it.  Most of them: something is wrong.
 	 */
 	if (stats.cs_unnamed > stats.cs_named &&
-	    prof_session_add_note(session, "%" PRIu64 " of %" PRIu64
-	    " functions of scripts have no symbol: they were gone when they "
-	    "were read, or exceed the budget of time and bytes",
+	    prof_session_add_note(session, "%" PRIu64 " of %" PRIu64 " script "
+	    "functions have no symbol: the function was freed or the process "
+	    "ended before dtprof read the symbol, or dtprof reached its limit "
+	    "of time or bytes for reading symbols",
 	    stats.cs_unnamed, stats.cs_named + stats.cs_unnamed) == -1)
 		return (-1);
 	return (stats.cs_over == 0 ? 0 : prof_session_add_note(session,
-	    "%" PRIu64 " script frames have no symbol: there are more "
-	    "functions than the recorder numbers", stats.cs_over));
+	    "%" PRIu64 " script frames have no symbol: the table of script "
+	    "functions was full", stats.cs_over));
+}
+
+/* A sink of the caller's that wants symbols. */
+bool
+prof_session_names_now(const struct prof_session *session)
+{
+	return (session->se_has_sink && session->se_sink.sk_symbols != NULL);
+}
+
+int
+prof_describe_now(struct prof_session *session)
+{
+	int rv;
+
+	if (!prof_session_names_now(session) ||
+	    !prof_noted_any(session->se_noted))
+		return (0);
+	rv = prof_noted_now(session->se_noted, session->se_plan.pn_broker,
+	    put_names, session);
+	return (rv == -1 && session->se_error.pe_code == PROF_OK ?
+	    prof_fail_nomem(&session->se_error) : rv);
 }
 
 int
@@ -458,9 +497,6 @@ prof_describe_names(struct prof_session *session)
 
 	if (prof_describe_codes(session, true) == -1)
 		return (-1);
-	if (session->se_kernel_names != NULL)
-		prof_noted_ask_kernel(session->se_noted, prof_kernel_names_ask,
-		    session->se_kernel_names);
 	if (prof_noted_tables(session->se_noted, session->se_plan.pn_broker,
 	    put_names,
 	    session, &stats) == -1)
@@ -470,20 +506,27 @@ prof_describe_names(struct prof_session *session)
 	    say_number(session, "names.functions", stats.ns_functions) == -1 ||
 	    say_number(session, "names.late", stats.ns_late) == -1)
 		return (-1);
+	/* Of a recording whoever reads it has the files. */
+	if (stats.ns_late > 0 && prof_session_names_now(session) &&
+	    prof_session_add_note(session, "dtprof had no time to read %" PRIu64
+	    " files: addresses in these files are unresolved",
+	    stats.ns_late) == -1)
+		return (-1);
 	if (say_number(session, "maps.reread",
 	    prof_reread_times(session->se_reread)) == -1)
 		return (-1);
 	if (stats.ns_over > 0 && prof_session_add_note(session, "the target "
-	    "has more mappings than the recorder keeps: addresses of their "
-	    "processes may be unresolved") == -1)
+	    "has more mappings than the recorder can keep: addresses in "
+	    "processes with dropped mappings may be unresolved") == -1)
 		return (-1);
-	if (stats.ns_maps_over > 0 && prof_session_add_note(session, "%"
-	    PRIu64 " perf maps of JITs do not fit their memory budget: "
-	    "addresses of their code are unresolved", stats.ns_maps_over) == -1)
+	if (stats.ns_maps_over > 0 && prof_session_add_note(session, "%" PRIu64
+	    " perf maps of JITs exceed the memory budget: addresses in the "
+	    "code of these JITs are unresolved", stats.ns_maps_over) == -1)
 		return (-1);
-	if (stats.ns_dumps_over > 0 && prof_session_add_note(session, "%"
-	    PRIu64 " dumps of JITs are more than the recorder keeps open: "
-	    "addresses of their code are unresolved",
+	if (stats.ns_dumps_over > 0 && prof_session_add_note(session, "%" PRIu64
+	    " JIT dumps were not read, because the recorder had too many JIT "
+	    "dumps open: addresses in the code of the unread JIT dumps are "
+	    "unresolved",
 	    stats.ns_dumps_over) == -1)
 		return (-1);
 	return (say_number(session, "names.dropped", stats.ns_dropped));

@@ -23,6 +23,14 @@ prof_session_direct(struct prof_session *session, const struct prof_sink *sink)
 	return (0);
 }
 
+bool
+prof_session_names_wait(const struct prof_session *session)
+{
+	return (prof_codes_is_busy(session->se_plan.pn_codes) ||
+	    (prof_session_names_now(session) &&
+	    prof_noted_any(session->se_noted)));
+}
+
 /* Perf rings have no programs that could. */
 int
 prof_session_group(struct prof_session *session,

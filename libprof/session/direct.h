@@ -17,6 +17,11 @@
  */
 int	prof_session_direct(struct prof_session *session,
 	    const struct prof_sink *sink);
+/*
+ * Such a sink that takes symbols has those of a round when the round is over,
+ * but for code of scripts and large files that are still being read.
+ */
+bool	prof_session_names_wait(const struct prof_session *session);
 /* Before arm: aggregate all events; borrowed until close. */
 int	prof_session_group(struct prof_session *session,
 	    const struct prof_grouping *grouping);

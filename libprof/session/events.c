@@ -11,6 +11,8 @@
 #include "events/names.h"
 #include "session_impl.h"
 
+#define REFUSED_SAID	3	/* refused events that are named in notes */
+
 /* A parser, before arm, too. */
 static int
 sites_of(void *arg, int fd, const char *name,
@@ -23,6 +25,12 @@ sites_of(void *arg, int fd, const char *name,
 	    sites));
 }
 
+static int
+note_add(void *arg, const char *text)
+{
+	return (prof_session_add_note(arg, "%s", text));
+}
+
 void
 prof_session_names(struct prof_session *session)
 {
@@ -31,6 +39,7 @@ prof_session_names(struct prof_session *session)
 
 	names->nm_sites = sites_of;
 	names->nm_sites_arg = session;
+	names->nm_note = note_add;
 	if (po->po_target == PROF_TARGET_PIDS ||
 	    po->po_target == PROF_TARGET_TIDS) {
 		names->nm_pids = po->po_ids;
@@ -69,6 +78,79 @@ prof_session_forget(struct prof_session *session, size_t before)
 		prof_event_free(session->se_events.el_event[
 		    --session->se_events.el_n]);
 	return (-1);
+}
+
+/* Number of events of the pattern that are not refused. */
+static size_t
+pattern_left(const struct prof_session *session, const char *pattern)
+{
+	size_t left = 0;
+
+	for (size_t n = 1; n < session->se_events.el_n; n++) {
+		const struct prof_event *event =
+		    session->se_events.el_event[n];
+
+		left += event->ev_pattern != NULL &&
+		    event->ev_refused == NULL &&
+		    strcmp(event->ev_pattern, pattern) == 0;
+	}
+	return (left);
+}
+
+/* Notes with the kernel's reason for the first ones, then their number. */
+static int
+refused_say(struct prof_session *session, const struct prof_event *event,
+    size_t before, size_t all)
+{
+	if (before == REFUSED_SAID)
+		return (prof_session_add_note(session, "left out: %zu more "
+		    "functions that the kernel refuses to probe",
+		    all - before));
+	return (before > REFUSED_SAID ? 0 : prof_session_add_note(session,
+	    "left out: %s", event->ev_refused->pe_text));
+}
+
+bool
+prof_session_leave_out(struct prof_session *session)
+{
+	struct prof_events *events = &session->se_events;
+	size_t kept = 0, all = 0, said = 0;
+
+	for (size_t n = 0; n < events->el_n; n++) {
+		const struct prof_event *event = events->el_event[n];
+
+		if (event->ev_refused == NULL)
+			continue;
+		all++;
+		if (pattern_left(session, event->ev_pattern) > 0)
+			continue;
+		prof_fail(&session->se_error, PROF_E_EVENT_UNSUPPORTED,
+		    "'%s': the kernel refuses each function that matches; "
+		    "the first refusal: %s", event->ev_pattern,
+		    event->ev_refused->pe_text);
+		prof_cure(&session->se_error, "%s", event->ev_refused->pe_cure);
+		return (false);
+	}
+	/* Spans refer to their events by number, so none may be dropped. */
+	if (all == 0 || session->se_nspans > 0)
+		return (false);
+	for (size_t n = 0; n < events->el_n; n++)
+		if (events->el_event[n]->ev_refused != NULL && refused_say(
+		    session, events->el_event[n], said++, all) == -1)
+			return (false);
+	for (size_t n = 0; n < events->el_n; n++) {
+		struct prof_event *event = events->el_event[n];
+
+		if (event->ev_refused != NULL) {
+			prof_event_free(event);
+			continue;
+		}
+		event->ev_id = (uint32_t)kept;
+		events->el_event[kept++] = event;
+	}
+	session->se_plan.pn_values -= session->se_plan.pn_nvalues > 0 ? all : 0;
+	events->el_n = kept;
+	return (true);
 }
 
 static int
@@ -115,7 +197,7 @@ check_init(struct prof_session *session, const char *spec)
 {
 	return (session->se_state == PROF_INIT ? 0 :
 	    prof_fail(&session->se_error, PROF_E_BUSY,
-	    "%s: events must be added before arming", spec));
+	    "%s: events must be added before the session is armed", spec));
 }
 
 int
@@ -123,7 +205,7 @@ prof_session_add_event(struct prof_session *session, const char *spec)
 {
 	if (session->se_plan.pn_nvalues > 0)
 		return (prof_fail(&session->se_error, PROF_E_BUSY,
-		    "%s: events must be added before counters", spec));
+		    "%s: all events must be added before any counter", spec));
 	return (check_init(session, spec) == -1 ? -1 :
 	    prof_session_resolve(session, spec));
 }
@@ -141,20 +223,20 @@ prof_session_add_counter(struct prof_session *session, const char *spec)
 	if (check_init(session, spec) == -1 ||
 	    prof_spec_parse(&parsed, spec, error) == -1)
 		return (-1);
-	if (prof_spec_no_filter(&parsed, "a counter in samples has",
+	if (prof_spec_no_filter(&parsed, "a counter of --with",
 	    error) == -1)
 		return (-1);
 	if (parsed.sp_period != 0 || parsed.sp_frequency != 0) {
-		prof_fail(error, PROF_E_EVENT_SYNTAX, "%s: a counter in "
-		    "samples has no period", spec);
-		return (prof_cure(error, "leave it out"));
+		prof_fail(error, PROF_E_EVENT_SYNTAX, "%s: a counter of "
+		    "--with cannot have a period", spec);
+		return (prof_cure(error, "leave out period and freq"));
 	}
 	if (event_add(session, &parsed, &defaults) == -1)
 		return (-1);
 	if (session->se_events.el_n - before + session->se_plan.pn_nvalues >
 	    DTP_MAX_VALUES) {
-		prof_fail(error, PROF_E_LIMIT, "more than %d counters in each "
-		    "sample", DTP_MAX_VALUES);
+		prof_fail(error, PROF_E_LIMIT, "too many counters for each "
+		    "sample (at most %d)", DTP_MAX_VALUES);
 		return (prof_session_forget(session, before));
 	}
 	for (n = before; n < session->se_events.el_n; n++)

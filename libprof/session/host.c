@@ -64,18 +64,35 @@ is_late(const struct prof_session *session, const struct prof_record *record)
 	    record->pr_time_ns > session->se_plan.pn_clock.ck_stop_ns);
 }
 
+uint64_t
+prof_frames_number(const uint64_t *frames, uint32_t n)
+{
+	uint64_t hash = n;
+
+	for (uint32_t i = 1; i < n; i++)
+		hash = (hash ^ frames[i]) * 0x9e3779b97f4a7c15ULL;
+	return (n < 2 ? 0 : hash | 1);
+}
+
 static int
 take_hits(struct prof_session *session, const struct prof_record *record)
 {
-	uint32_t kernel, user;
+	uint64_t kernel, user;
 
-	if (session->se_writer == NULL)
+	if (session->se_writer == NULL && !prof_session_names_now(session))
 		return (0);
 	if (record->pr_type != PROF_R_SAMPLE)
 		return (prof_noted_event(session->se_noted, record) == -1 ||
 		    prof_codes_life(session->se_plan.pn_codes, record) == -1 ?
 		    prof_fail_nomem(&session->se_error) : 0);
-	prof_writer_stacks(session->se_writer, &kernel, &user);
+	/* The writer may have it later. */
+	if (session->se_writer != NULL && session->se_stack_filter == NULL) {
+		prof_writer_stacks(session->se_writer, &kernel, &user);
+	} else {
+		kernel = prof_frames_number(record->pr_kernel,
+		    record->pr_nkernel);
+		user = prof_frames_number(record->pr_user, record->pr_nuser);
+	}
 	prof_noted_sample(session->se_noted, record, kernel, user);
 	return (0);
 }
@@ -89,6 +106,25 @@ prof_session_sink_failed(struct prof_session *session)
 		prof_fail(&session->se_error, PROF_E_IO,
 		    "output has failed");
 	return (-1);
+}
+
+int
+prof_session_deliver(struct prof_session *session,
+    const struct prof_record *record)
+{
+	if (prof_sink_record(&session->se_sink, record) == 0)
+		return (0);
+	(void)prof_session_sink_failed(session);
+	/* After stop the streams are still read to their end. */
+	return (session->se_state == PROF_STOPPED ? 0 : -1);
+}
+
+static int
+record_pass(struct prof_session *session, const struct prof_record *record)
+{
+	return (session->se_stack_filter == NULL ?
+	    prof_session_deliver(session, record) :
+	    prof_stack_filter_put(session, record));
 }
 
 int
@@ -114,11 +150,9 @@ prof_session_take(void *arg, const struct prof_record *record)
 	if (session->se_plan.pn_snapshots != NULL &&
 	    prof_snapshots_observe(session->se_plan.pn_snapshots, record) == -1)
 		return (prof_fail_nomem(&session->se_error));
-	if (prof_sink_record(&session->se_sink, record) == -1) {
-		(void)prof_session_sink_failed(session);
-		/* After stop the streams are still read to their end. */
-		return (session->se_state == PROF_STOPPED ? 0 : -1);
-	}
+	if (prof_stack_filter_know(session, record) == -1 ||
+	    record_pass(session, record) == -1)
+		return (-1);
 	return (take_hits(session, record));
 }
 
@@ -131,7 +165,8 @@ prof_session_renew(struct prof_session *session, uint32_t pid,
 		return (-1);
 	if ((session->se_plan.pn_snapshots != NULL && prof_snapshots_renew(
 	    session->se_plan.pn_snapshots, pid, sample_ns) == -1) ||
-	    prof_noted_renew(session->se_noted, pid, sample_ns) == -1)
+	    prof_noted_renew(session->se_noted, pid, sample_ns) == -1 ||
+	    prof_stack_filter_renew(session, pid, sample_ns) == -1)
 		return (prof_fail_nomem(&session->se_error));
 	return (0);
 }
@@ -154,11 +189,8 @@ prof_session_take_read(struct prof_session *session,
 	    session->se_plan.pn_snapshots, &early) == -1) ||
 	    prof_noted_event(session->se_noted, &early) == -1)
 		return (prof_fail_nomem(&session->se_error));
-	if (prof_sink_record(&session->se_sink, record) == -1) {
-		(void)prof_session_sink_failed(session);
-		return (session->se_state == PROF_STOPPED ? 0 : -1);
-	}
-	return (0);
+	return (prof_stack_filter_know(session, &early) == -1 ? -1 :
+	    record_pass(session, record));
 }
 
 /* ---------------------------------------------------------- back ends */

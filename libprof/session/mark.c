@@ -234,7 +234,7 @@ listen_at(struct prof_marks *marks, struct prof_err *error)
 	}
 	(void)unlinkat(marks->mk_dir, apart, 0);
 	return (marks->mk_name[0] != '\0' ? 0 : prof_fail(error, PROF_E_IO,
-	    "socket for markers: %s", strerror(why)));
+	    "cannot create the socket for markers: %s", strerror(why)));
 }
 
 static int
@@ -266,22 +266,23 @@ prof_marks_open(struct prof_err *error)
 	}
 	if (marks->mk_dir == -1) {
 		prof_fail(error, PROF_E_IO, "no private directory for the "
-		    "marker socket: neither below /run/user nor in the "
+		    "marker socket, neither below /run/user nor in the "
 		    "temporary directory");
 		goto fail;
 	}
 	marks->mk_listen = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC |
 	    SOCK_NONBLOCK, 0);
 	if (marks->mk_epoll == -1 || marks->mk_listen == -1) {
-		prof_fail(error, PROF_E_IO, "socket for markers: %s",
-		    strerror(errno));
+		prof_fail(error, PROF_E_IO, "cannot create the socket for "
+		    "markers: %s", strerror(errno));
 		goto fail;
 	}
 	if (listen_at(marks, error) == -1)
 		goto fail;
 	if (fd_watch(marks, marks->mk_listen) == 0)
 		return (marks);
-	prof_fail(error, PROF_E_IO, "socket for markers: %s", strerror(errno));
+	prof_fail(error, PROF_E_IO, "cannot watch the socket for markers: %s",
+	    strerror(errno));
 fail:
 	prof_marks_close(marks);
 	return (NULL);
@@ -475,13 +476,13 @@ mark_failed(const struct mark_sending *sending, struct prof_err *error)
 		    "stopped or exiting"));
 	}
 	if (sending->sd_pid != 0)
-		prof_fail(error, PROF_E_TARGET, "process %d is not one of your "
-		    "recorders", sending->sd_pid);
+		prof_fail(error, PROF_E_TARGET, "process %d is not a recorder "
+		    "of this user", sending->sd_pid);
 	else
 		prof_fail(error, PROF_E_TARGET, "no recorder of this user is "
 		    "running");
 	return (prof_cure(error, "start dtprof record first; a recorder of "
-	    "root accepts markers from root only"));
+	    "root accepts markers only from root"));
 }
 
 /* Root marks the recordings of others when it names their recorder. */
@@ -507,8 +508,8 @@ prof_mark_send(int recorder_pid, enum prof_record_type what, const char *text,
 	int dir;
 
 	if (!may_be_sent(what, strlen(text)))
-		return (prof_fail(error, PROF_E_LIMIT, "a marker of %zu "
-		    "bytes: use 1 to %d", strlen(text), MARK_TEXT_MAX));
+		return (prof_fail(error, PROF_E_LIMIT, "the marker has %zu "
+		    "bytes: use 1 to %d bytes", strlen(text), MARK_TEXT_MAX));
 	sending.sd_message.mm_magic = MARK_MAGIC;
 	sending.sd_message.mm_type = what;
 	sending.sd_message.mm_time_ns = prof_now_ns();

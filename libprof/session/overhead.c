@@ -12,7 +12,7 @@
  * which promise exact counts, and perf rings are measured but left alone.
  *
  * A probe has no rate: where probes take most of it, the dearest is detached,
- * and a mark says when.
+ * or as many at once as have to be, and a mark says when.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +24,7 @@
 
 #define LOOK_NS		500000000ULL
 #define PATIENCE	2	/* looks: a new program costs once */
+#define STORM		2	/* times too much of probes alone: one look */
 #define MOST_AT_ONCE	8	/* times slower in one step */
 #define NS_PER_S	1000000000ULL
 #define WHOLE		100000.0	/* thousandths of a percent */
@@ -96,7 +97,9 @@ prof_overhead_begin(struct prof_session *session)
 	ov->ov_nevents = session->se_events.el_n;
 	ov->ov_event_ns = calloc(ov->ov_nevents + 1,
 	    sizeof(*ov->ov_event_ns));
-	return (ov->ov_event_ns == NULL ?
+	ov->ov_added_ns = calloc(ov->ov_nevents + 1,
+	    sizeof(*ov->ov_added_ns));
+	return (ov->ov_event_ns == NULL || ov->ov_added_ns == NULL ?
 	    prof_fail_nomem(&session->se_error) : 0);
 }
 
@@ -104,36 +107,73 @@ void
 prof_overhead_free(struct prof_overhead *ov)
 {
 	free(ov->ov_event_ns);
+	free(ov->ov_added_ns);
 	free(ov->ov_detached);
 }
 
 /* ------------------------------------------------------------- probes */
 
-/* What probes cost since the look before, and the dearest; NULL: none did. */
-static struct prof_event *
-probes_look(struct prof_session *session, uint64_t *sum_ns)
+static bool
+is_timed(const struct prof_event *event)
+{
+	return (event->ev_has_clock && !event->ev_is_detached);
+}
+
+/* What goes only with the last of the events of spans is cost of them all. */
+static uint64_t
+clocks_look(struct prof_session *session)
 {
 	struct prof_overhead *ov = &session->se_overhead;
 	const struct prof_source *source = source_of(session);
-	struct prof_event *dearest = NULL;
-	uint64_t most_ns = 0;
+	const uint64_t now_ns = source->so_backend->bk_clocks_ns(
+	    source->so_state);
+	const uint64_t added_ns = now_ns - ov->ov_clocks_ns;
+	uint64_t timed = 0;
 
-	*sum_ns = 0;
+	ov->ov_clocks_ns = now_ns;
+	for (size_t n = 1; n < ov->ov_nevents; n++)
+		timed += is_timed(session->se_events.el_event[n]);
+	if (timed == 0)
+		return (0);
+	for (size_t n = 1; n < ov->ov_nevents; n++)
+		if (is_timed(session->se_events.el_event[n]))
+			ov->ov_added_ns[n] += added_ns / timed;
+	return (added_ns);
+}
+
+/* The cost of each attached probe since the last look; returns the sum. */
+static uint64_t
+probes_look(struct prof_session *session)
+{
+	struct prof_overhead *ov = &session->se_overhead;
+	const struct prof_source *source = source_of(session);
+	uint64_t sum_ns = 0;
+
 	for (size_t n = 1; n < ov->ov_nevents; n++) {
-		struct prof_event *event = session->se_events.el_event[n];
+		const struct prof_event *event =
+		    session->se_events.el_event[n];
 		const uint64_t now_ns = source->so_backend->bk_event_ns(
 		    source->so_state, event->ev_id);
-		const uint64_t added_ns = now_ns - ov->ov_event_ns[n];
 
+		ov->ov_added_ns[n] = event->ev_has_period ||
+		    event->ev_is_value || event->ev_is_detached ? 0 :
+		    now_ns - ov->ov_event_ns[n];
 		ov->ov_event_ns[n] = now_ns;
-		if (event->ev_has_period || event->ev_is_value)
-			continue;
-		*sum_ns += added_ns;
-		if (added_ns <= most_ns)
-			continue;
-		most_ns = added_ns;
-		dearest = event;
+		sum_ns += ov->ov_added_ns[n];
 	}
+	return (sum_ns + clocks_look(session));
+}
+
+/* The number of the dearest; 0: none cost anything. */
+static size_t
+probe_dearest(const struct prof_overhead *ov)
+{
+	size_t dearest = 0;
+
+	for (size_t n = 1; n < ov->ov_nevents; n++)
+		if (ov->ov_added_ns[n] > (dearest == 0 ? 0 :
+		    ov->ov_added_ns[dearest]))
+			dearest = n;
 	return (dearest);
 }
 
@@ -160,13 +200,36 @@ probe_detach(struct prof_session *session, struct prof_event *event,
 		return (prof_fail_nomem(&session->se_error));
 	}
 	free(before);
-	snprintf(text, sizeof(text), "%s detached, nothing of it is recorded "
-	    "from here on: overhead was %.2f%% of all CPUs, above "
-	    "--max-overhead %.3g", event->ev_name, 100 * share, 100 *
+	snprintf(text, sizeof(text), "%s was detached and is no longer "
+	    "recorded: overhead was %.2f%% of all CPUs, above --max-overhead "
+	    "%.3g", event->ev_name, 100 * share, 100 *
 	    (double)session->se_options.po_max_overhead / WHOLE);
 	if (prof_session_mark(session, text) == -1)
 		return (-1);
 	return (prof_session_add_note(session, "%s", text));
+}
+
+/*
+ * The dearest, for what the recorder does may be for it; more at once only
+ * where their programs alone take more than allowed of that CPU time.
+ */
+static int
+probes_detach(struct prof_session *session, double share, uint64_t probes_ns,
+    double allowed_ns)
+{
+	struct prof_overhead *ov = &session->se_overhead;
+	size_t n;
+
+	while ((n = probe_dearest(ov)) != 0) {
+		if (probe_detach(session, session->se_events.el_event[n],
+		    share) == -1)
+			return (-1);
+		probes_ns -= ov->ov_added_ns[n];
+		ov->ov_added_ns[n] = 0;
+		if (ov->ov_at_limit || (double)probes_ns <= allowed_ns)
+			break;
+	}
+	return (0);
 }
 
 /* -------------------------------------------------------------- rates */
@@ -203,7 +266,7 @@ void
 prof_overhead_text(const struct prof_overhead *ov, char *text, size_t size)
 {
 	snprintf(text, size, ov->ov_is_uneven ?
-	    "rates lowered, the most to 1/%llu" : "rate lowered to 1/%llu",
+	    "rates lowered by factors up to %llu" : "rate lowered to 1/%llu",
 	    (unsigned long long)ov->ov_slower);
 }
 
@@ -242,8 +305,7 @@ prof_overhead_look(struct prof_session *session)
 	const uint64_t elapsed_ns = now_ns - ov->ov_looked_ns;
 	uint64_t cost_ns = ov->ov_recorder_ns + ov->ov_programs_ns;
 	uint64_t programs_ns = ov->ov_programs_ns, probes_ns;
-	struct prof_event *dearest;
-	double share, times;
+	double cpus_ns, share, times;
 	int done;
 
 	if (most == 0 || ov->ov_at_limit ||
@@ -254,15 +316,17 @@ prof_overhead_look(struct prof_session *session)
 	overhead_measure(session);
 	cost_ns = ov->ov_recorder_ns + ov->ov_programs_ns - cost_ns;
 	programs_ns = ov->ov_programs_ns - programs_ns;
-	dearest = probes_look(session, &probes_ns);
-	share = (double)cost_ns / (double)elapsed_ns /
-	    (double)session->se_plan.pn_nonline;
-	ov->ov_above = share <= most ? 0 : ov->ov_above + 1;
+	probes_ns = probes_look(session);
+	cpus_ns = (double)elapsed_ns * (double)session->se_plan.pn_nonline;
+	share = (double)cost_ns / cpus_ns;
+	ov->ov_above = share <= most ? 0 : (double)probes_ns > STORM * most *
+	    cpus_ns ? PATIENCE : ov->ov_above + 1;
 	if (ov->ov_above < PATIENCE)
 		return (0);
 	ov->ov_above = 0;
-	if (dearest != NULL && probes_ns > programs_ns / 2)
-		return (probe_detach(session, dearest, share));
+	if (probes_ns > programs_ns / 2)
+		return (probes_detach(session, share, probes_ns,
+		    most * cpus_ns));
 	times = share / most < MOST_AT_ONCE ? share / most : MOST_AT_ONCE;
 	done = slow_down(session,
 	    (uint64_t)((double)ov->ov_slower * times) + 1);

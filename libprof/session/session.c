@@ -24,6 +24,7 @@
 #include "confine/privilege.h"
 #include "events/instrument.h"
 #include "events/names.h"
+#include "direct.h"
 #include "session_impl.h"
 #include "verified.h"
 
@@ -327,10 +328,13 @@ take_all(struct prof_session *session)
 	if (prof_merge_publish(&session->se_merge) &&
 	    session->se_wait_ms > WAIT_TABLE_MS)
 		session->se_wait_ms = WAIT_TABLE_MS;
-	if (prof_describe_codes(session, false) == -1)
+	if (prof_describe_codes(session, false) == -1 ||
+	    prof_describe_now(session) == -1 ||
+	    prof_stack_filter_round(session) == -1)
 		return (-1);
 	/* Names are to be had while the process lives, and code stays. */
-	if (prof_codes_is_busy(session->se_plan.pn_codes) &&
+	if ((prof_session_names_wait(session) ||
+	    prof_stack_filter_waits(session)) &&
 	    session->se_wait_ms > WAIT_TABLE_MS)
 		session->se_wait_ms = WAIT_TABLE_MS;
 	return (0);
@@ -405,7 +409,8 @@ drain_rest(struct prof_session *session)
 	do
 		if (take_all(session) == -1)
 			return (-1);
-	while (!prof_merge_is_empty(&session->se_merge));
+	while (!prof_merge_is_empty(&session->se_merge) ||
+	    prof_stack_filter_waits(session));
 	return (0);
 }
 
@@ -455,9 +460,10 @@ prof_session_stop(struct prof_session *session)
 	    write_mark(session, PROF_R_STOP,
 	    session->se_plan.pn_clock.ck_stop_ns, "") == -1 ||
 	    prof_describe_snapshots(session) == -1 ||
-	    (session->se_writer != NULL &&
+	    ((session->se_writer != NULL || prof_session_names_now(session)) &&
 	    prof_describe_names(session) == -1) ||
 	    prof_describe_files(session) == -1 ||
+	    prof_stack_filter_describe(session) == -1 ||
 	    prof_describe_arguments(session) == -1 ||
 	    prof_describe_overhead(session) == -1)
 		rv = -1;
@@ -476,6 +482,7 @@ prof_session_close(struct prof_session *session)
 	if (is_recording(session))
 		(void)prof_session_stop(session);
 	prof_session_undo(session);
+	prof_stack_filter_free(session);
 	prof_overhead_free(&session->se_overhead);
 	prof_events_free(&session->se_events);
 	prof_names_close(session->se_names);

@@ -83,6 +83,44 @@ int	prof_reread_now(struct prof_reread *reread, uint32_t pid,
 /* How often a process was read. */
 uint64_t prof_reread_times(const struct prof_reread *reread);
 
+/* ----------------------------------------------------- stack_filter.c */
+
+struct prof_filter;
+
+/*
+ * The part of an event's filter that compares stack, or NULL; taken over also
+ * by a failure.  All others do nothing if no event has one.
+ */
+int	prof_stack_filter_set(struct prof_session *session,
+	    const struct prof_event *event, struct prof_filter *of);
+/* Do the samples have stacks? */
+int	prof_stack_filter_check(struct prof_session *session);
+/* mode: of processes. */
+int	prof_stack_filter_open(struct prof_session *session, unsigned mode);
+void	prof_stack_filter_ask(struct prof_session *session,
+	    prof_noted_ask_fn *ask, void *arg);
+void	prof_stack_filter_close(struct prof_session *session);
+void	prof_stack_filter_free(struct prof_session *session);
+/* Each record, before it is put; likewise mappings that were read anew. */
+int	prof_stack_filter_know(struct prof_session *session,
+	    const struct prof_record *record);
+int	prof_stack_filter_renew(struct prof_session *session, uint32_t pid,
+	    uint64_t time_ns);
+/* Only where there is one: it goes to the sink at once, later, or never. */
+int	prof_stack_filter_put(struct prof_session *session,
+	    const struct prof_record *record);
+/* A table of symbols; the argument is the session. */
+int	prof_stack_filter_symbols(void *session, const void *body,
+	    size_t length);
+/* After each round.  Are there records that wait? */
+int	prof_stack_filter_round(struct prof_session *session);
+bool	prof_stack_filter_waits(const struct prof_session *session);
+/* At the end: a note, if samples could not wait. */
+int	prof_stack_filter_describe(struct prof_session *session);
+/* Rows of a CPU as programs count them become those after the filter. */
+void	prof_stack_filter_account(const struct prof_session *session, int cpu,
+	    struct prof_accounting *rows);
+
 /* ---------------------------------------------------------- account.c */
 
 /* Write the accounting so far into the recording. */
@@ -113,7 +151,9 @@ struct prof_overhead {
 	uint64_t	 ov_programs_ns;
 	/* Of each event, at the last look; those that were detached. */
 	uint64_t	*ov_event_ns;
+	uint64_t	*ov_added_ns;	/* the same, since the look before */
 	size_t		 ov_nevents;
+	uint64_t	 ov_clocks_ns;	/* of spans, at the last look */
 	char		*ov_detached;	/* NULL: none */
 };
 
@@ -147,6 +187,11 @@ int	prof_session_broker(struct prof_session *session);
 int	prof_session_resolve(struct prof_session *session, const char *spec);
 /* Back to so many events; -1. */
 int	prof_session_forget(struct prof_session *session, size_t before);
+/*
+ * Drop the events of patterns that the back end has marked as refused, with a
+ * note.  Returns false if there are none, or if a pattern has no event left.
+ */
+bool	prof_session_leave_out(struct prof_session *session);
 
 /* -------------------------------------------------------------- arm.c */
 
@@ -171,6 +216,9 @@ void	prof_options_free(struct prof_options *po);
 int	prof_describe(struct prof_session *session);
 /* At the end: symbols of the noted addresses. */
 int	prof_describe_names(struct prof_session *session);
+/* Names of what was met in this round, where no recording will have them. */
+bool	prof_session_names_now(const struct prof_session *session);
+int	prof_describe_now(struct prof_session *session);
 /* Names of script frames that are new; is_last: and what became of all. */
 int	prof_describe_codes(struct prof_session *session, bool is_last);
 int	prof_describe_files(struct prof_session *session);
@@ -228,6 +276,7 @@ struct prof_session {
 	struct prof_merge se_merge;
 	struct prof_noted *se_noted;	/* what names will be needed */
 	struct prof_kernel_names *se_kernel_names; /* NULL: read kallsyms */
+	struct prof_stack_filter *se_stack_filter; /* NULL: none */
 	struct prof_overhead se_overhead;
 	struct prof_reread *se_reread;
 	struct prof_writer *se_writer;	/* NULL: there is no file */
@@ -272,6 +321,11 @@ int	prof_session_take(void *session, const struct prof_record *record);
 
 /* ------------------------------------------------------------- host.c */
 
+/* To the sink. */
+int	prof_session_deliver(struct prof_session *session,
+	    const struct prof_record *record);
+/* A number for frames that no dictionary keeps; 0: there are none. */
+uint64_t prof_frames_number(const uint64_t *frames, uint32_t n);
 /* The sink refused something: why. */
 int	prof_session_sink_failed(struct prof_session *session);
 /* What back ends see of a session; their argument is the session. */

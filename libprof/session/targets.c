@@ -90,7 +90,7 @@ prof_targets_check(struct prof_session *session)
 			    "no %s %d", po->po_target == PROF_TARGET_PIDS ?
 			    "process" : "thread", po->po_ids[n]);
 			return (prof_cure(&session->se_error, "list running "
-			    "ones with ps -e%s", po->po_target ==
+			    "processes with ps -e%s", po->po_target ==
 			    PROF_TARGET_PIDS ? "" : "L"));
 		}
 	return (0);

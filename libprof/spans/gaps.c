@@ -12,12 +12,24 @@
 #include "recording/query.h"
 #include "spans_impl.h"
 
+/* Of one kind; a file could claim more, and as many kinds. */
+#define MAX_GAPS	(1U << 16)
+
+/* Where there is no room for one more, it and the last become one. */
 static int
 gap_add(struct span_gaps *gaps, uint64_t from_ns, uint64_t to_ns)
 {
-	struct span_gap *gap = prof_grow((void **)&gaps->gs_gap, &gaps->gs_n,
-	    &gaps->gs_cap, sizeof(*gap));
+	struct span_gap *gap;
 
+	if (gaps->gs_n >= MAX_GAPS) {
+		gap = &gaps->gs_gap[gaps->gs_n - 1];
+		gap->ga_from_ns = from_ns < gap->ga_from_ns ? from_ns :
+		    gap->ga_from_ns;
+		gap->ga_to_ns = to_ns > gap->ga_to_ns ? to_ns : gap->ga_to_ns;
+		return (0);
+	}
+	gap = prof_grow((void **)&gaps->gs_gap, &gaps->gs_n, &gaps->gs_cap,
+	    sizeof(*gap));
 	if (gap == NULL)
 		return (-1);
 	gap->ga_from_ns = from_ns;
@@ -112,6 +124,15 @@ prof_span_gaps_find(const struct prof_reader *reader, struct span_kind *kind)
 	}
 	if (rv == 0 && pause_ns != 0)
 		rv = gap_add(gaps, pause_ns, UINT64_MAX);
+	gaps_merge(gaps);
+	return (rv);
+}
+
+int
+prof_span_gaps_end(struct span_gaps *gaps, uint64_t from_ns)
+{
+	const int rv = gap_add(gaps, from_ns, UINT64_MAX);
+
 	gaps_merge(gaps);
 	return (rv);
 }

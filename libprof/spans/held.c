@@ -71,8 +71,8 @@ events_find(struct prof_held *held, struct prof_err *error)
 		return (0);
 	prof_fail(error, PROF_E_USAGE, "%s", held->he_alloc == 0 ?
 	    "no allocations were recorded" : held->he_free == 0 ?
-	    "what was freed was not recorded" : "of merged recordings it is "
-	    "not known what was freed");
+	    "the recording has no events of freed "
+	    "memory" : "a merged recording has no events of freed memory");
 	return (prof_cure(error, held->he_alloc != 0 && held->he_free != 0 ?
 	    "read the recordings one at a time" :
 	    "use dtprof record --alloc -- COMMAND"));
@@ -83,15 +83,11 @@ static int
 block_find(struct prof_held *held, const struct prof_record *record,
     struct block **block)
 {
-	const uint32_t *ended = prof_span_pid_ended(&held->he_pids,
-	    record->pr_pid);
-	struct block_key key = { record->pr_args[0], record->pr_pid, 0 };
+	const struct block_key key = { record->pr_args[0], record->pr_pid,
+	    prof_span_pid_ended(&held->he_pids, record->pr_pid) };
 	bool is_new = false;
 	uint32_t n;
 
-	if (ended == NULL)
-		return (-1);
-	key.bk_ended = *ended;
 	if (record->pr_event == held->he_free || held->he_n >= MAX_BLOCKS)
 		n = prof_dict_peek(&held->he_by_key, &key, sizeof(key));
 	else if ((n = prof_dict_find(&held->he_by_key, &key, sizeof(key),
@@ -140,19 +136,13 @@ sample_take(struct prof_held *held, const struct prof_record *record)
 static int
 record_take(struct prof_held *held, const struct prof_record *record)
 {
-	uint32_t *ended;
-
 	held->he_last_ns = record->pr_time_ns;
 	if (record->pr_type == PROF_R_SAMPLE)
 		return (sample_take(held, record));
 	if (record->pr_type != PROF_R_EXEC &&
 	    (record->pr_type != PROF_R_EXIT || !record->pr_group_dead))
 		return (0);
-	ended = prof_span_pid_ended(&held->he_pids, record->pr_pid);
-	if (ended == NULL)
-		return (-1);
-	++*ended;
-	return (0);
+	return (prof_span_pid_end(&held->he_pids, record->pr_pid));
 }
 
 static int

@@ -23,8 +23,9 @@
 #include "recording/query.h"
 #include "spans_impl.h"
 
-/* A file of any size could claim as many; what is more has no pair. */
-#define MAX_SPANS	(1u << 22)
+/* A small file could claim as many; what comes after has no pair. */
+#define MAX_ITEMS	(1U << 22)
+#define MAX_TICKS	(2 * MAX_ITEMS)
 
 /* What a key is made of; no padding. */
 struct key_bytes {
@@ -39,7 +40,6 @@ key_of(struct prof_spans *spans, const struct span_kind *kind,
     const struct prof_record *record, struct key_bytes *key)
 {
 	const int argument = kind->ks_argument[record->pr_event];
-	const uint32_t *ended;
 	const char *text;
 	bool is_new;
 
@@ -60,10 +60,7 @@ key_of(struct prof_spans *spans, const struct span_kind *kind,
 	if (kind->ks_scope == SPAN_MACHINE)
 		return (0);
 	key->kb_pid = record->pr_pid;
-	ended = prof_span_pid_ended(&spans->ss_pids, record->pr_pid);
-	if (ended == NULL)
-		return (-1);
-	key->kb_ended = *ended;
+	key->kb_ended = prof_span_pid_ended(&spans->ss_pids, record->pr_pid);
 	return (0);
 }
 
@@ -126,11 +123,6 @@ kind_begin(struct span_kind *kind, struct span_key *key, uint64_t value,
 {
 	struct span_open *open;
 
-	if (kind->ks_pairs.pa_nopen >= MAX_SPANS &&
-	    kind->ks_pairs.pa_free == 0) {
-		kind->ks_kind.sk_unpaired_begins++;
-		return (0);
-	}
 	if ((open = open_push(&kind->ks_pairs, key)) == NULL)
 		return (-1);
 	open->so_span.sp_begin_ns = record->pr_time_ns;
@@ -171,8 +163,8 @@ kind_end(struct span_kind *kind, struct span_key *key,
 		return (0);
 	}
 	begun = open_pop(&kind->ks_pairs, key);
-	if (kind->ks_nspans >= MAX_SPANS || prof_span_gaps_touch(
-	    &kind->ks_gaps, begun->sp_begin_ns, record->pr_time_ns)) {
+	if (prof_span_gaps_touch(&kind->ks_gaps, begun->sp_begin_ns,
+	    record->pr_time_ns)) {
 		kind->ks_kind.sk_unpaired_begins++;
 		kind->ks_kind.sk_unpaired_ends++;
 		return (rest_add(kind, begun, record->pr_time_ns));
@@ -188,23 +180,77 @@ kind_end(struct span_kind *kind, struct span_key *key,
 }
 
 static int
+tick_add(struct prof_spans *spans, struct span_kind *kind,
+    const struct prof_record *record)
+{
+	struct span_tick *tick;
+
+	if (!record->pr_has_clock || spans->ss_nticks >= MAX_TICKS) {
+		kind->ks_kind.sk_clockless++;
+		return (0);
+	}
+	spans->ss_nticks++;
+	tick = prof_grow((void **)&kind->ks_tick, &kind->ks_nticks,
+	    &kind->ks_cap_ticks, sizeof(*tick));
+	if (tick == NULL)
+		return (-1);
+	tick->ti_time_ns = record->pr_time_ns;
+	tick->ti_running_ns = record->pr_running_ns;
+	tick->ti_off_ns = record->pr_off_ns;
+	tick->ti_tid = record->pr_tid;
+	return (0);
+}
+
+/* Keys, what has begun, spans and rests. */
+static size_t
+items_of(const struct span_kind *kind)
+{
+	return (kind->ks_pairs.pa_nkeys + kind->ks_pairs.pa_nopen +
+	    kind->ks_nspans + kind->ks_nrest);
+}
+
+/* All that begins or ends from here on may be anything's. */
+static int
+pairing_end(struct prof_spans *spans, uint64_t time_ns)
+{
+	spans->ss_is_full = true;
+	for (size_t n = 0; n < spans->ss_nkinds; n++)
+		if (prof_span_gaps_end(&spans->ss_kind[n].ks_gaps, time_ns) ==
+		    -1)
+			return (-1);
+	return (0);
+}
+
+static int
 sample_take(struct prof_spans *spans, struct span_kind *kind,
     const struct prof_record *record)
 {
 	const unsigned role = kind->ks_role[record->pr_event];
 	struct key_bytes bytes;
 	struct span_key *key;
+	size_t before;
 	int rv = 0;
 
 	if (role == 0)
 		return (0);
-	if (key_of(spans, kind, record, &bytes) == -1 ||
-	    (key = key_find(&kind->ks_pairs, &bytes)) == NULL)
+	if (spans->ss_is_full) {
+		kind->ks_kind.sk_unpaired_ends += (role & SPAN_END) != 0;
+		kind->ks_kind.sk_unpaired_begins += (role & SPAN_BEGIN) != 0;
+		return (0);
+	}
+	if (tick_add(spans, kind, record) == -1 ||
+	    key_of(spans, kind, record, &bytes) == -1)
+		return (-1);
+	before = items_of(kind);
+	if ((key = key_find(&kind->ks_pairs, &bytes)) == NULL)
 		return (-1);
 	if (role & SPAN_END)
 		rv = kind_end(kind, key, record);
 	if (rv == 0 && role & SPAN_BEGIN)
 		rv = kind_begin(kind, key, bytes.kb_value, record);
+	spans->ss_nitems += items_of(kind) - before;
+	if (rv == 0 && spans->ss_nitems >= MAX_ITEMS)
+		rv = pairing_end(spans, record->pr_time_ns);
 	return (rv);
 }
 
@@ -257,7 +303,6 @@ life_take(struct prof_spans *spans, const struct prof_record *record)
 	const uint64_t now_ns = record->pr_time_ns;
 	const bool moves = record->pr_type == PROF_R_EXEC &&
 	    record->pr_ptid != record->pr_tid;
-	uint32_t *ended;
 
 	if (((record->pr_type == PROF_R_EXIT || moves) && thread_close(spans,
 	    record->pr_pid, record->pr_tid, now_ns) == -1) ||
@@ -266,11 +311,7 @@ life_take(struct prof_spans *spans, const struct prof_record *record)
 		return (-1);
 	if (record->pr_type != PROF_R_EXIT || !record->pr_group_dead)
 		return (0);
-	ended = prof_span_pid_ended(&spans->ss_pids, record->pr_pid);
-	if (ended == NULL)
-		return (-1);
-	++*ended;
-	return (0);
+	return (prof_span_pid_end(&spans->ss_pids, record->pr_pid));
 }
 
 static int

@@ -8,7 +8,11 @@
  *
  * A sample in several is in none of them: which one it worked for cannot be
  * told.  Nor is it in one that another thread ends, which may work elsewhere
- * by then.  Calls of a function to itself are one, the outermost.
+ * by then.  Calls of a function to itself are one, the outermost.  Once the
+ * thread has exited it is in none.
+ *
+ * How long the thread ran in each place, and how long it did not, is the
+ * difference of what the begins and ends around it brought.
  *
  * Called by spans.c and, for each sample, by profile/.
  */
@@ -29,6 +33,7 @@ struct edge {
 };
 
 struct edges {
+	const struct span_exits *es_exits;
 	struct edge	*es_edge;
 	size_t		 es_n;
 	size_t		 es_cap;
@@ -50,10 +55,15 @@ static int
 edges_add(struct edges *edges, const struct prof_span *span, uint32_t number,
     int32_t count)
 {
+	const uint64_t end_ns = span->sp_begin_ns + span->sp_duration_ns;
+	const uint64_t exit_ns = prof_span_exit_after(edges->es_exits,
+	    span->sp_tid, span->sp_begin_ns);
+	/* What ends it then has the number of the thread that is gone. */
+	const int32_t nth = exit_ns < end_ns ? 2 : count;
 	const struct edge both[2] = {
-		{ span->sp_begin_ns, span->sp_tid, number, count },
-		{ span->sp_begin_ns + span->sp_duration_ns, span->sp_tid,
-		    number, -count },
+		{ span->sp_begin_ns, span->sp_tid, number, nth },
+		{ exit_ns < end_ns ? exit_ns : end_ns, span->sp_tid, number,
+		    -nth },
 	};
 
 	/* Of a file whose times go back: it has no place. */
@@ -88,6 +98,50 @@ edges_collect(const struct span_kind *kind, struct edges *edges)
 	return (0);
 }
 
+static int
+tick_order(const void *a, const void *b)
+{
+	const struct span_tick *x = a, *y = b;
+
+	if (x->ti_tid != y->ti_tid)
+		return (x->ti_tid > y->ti_tid ? 1 : -1);
+	return ((x->ti_time_ns > y->ti_time_ns) -
+	    (x->ti_time_ns < y->ti_time_ns));
+}
+
+/* NULL: the event there brought nothing. */
+static const struct span_tick *
+tick_find(const struct span_kind *kind, uint32_t tid, uint64_t time_ns)
+{
+	const struct span_tick *tick = kind->ks_tick;
+	const size_t n = PROF_BEFORE(i, kind->ks_nticks, tick[i].ti_tid < tid ||
+	    (tick[i].ti_tid == tid && tick[i].ti_time_ns < time_ns));
+
+	return (n < kind->ks_nticks && tick[n].ti_tid == tid &&
+	    tick[n].ti_time_ns == time_ns ? &tick[n] : NULL);
+}
+
+/* Sums that go back, or grow by more than the time, are of a damaged file. */
+static void
+place_time(const struct span_kind *kind, struct span_place *place)
+{
+	const uint64_t ns = place->pl_to_ns - place->pl_from_ns;
+	const struct span_tick *from, *to;
+	uint64_t running_ns, off_ns;
+
+	from = tick_find(kind, place->pl_tid, place->pl_from_ns);
+	to = tick_find(kind, place->pl_tid, place->pl_to_ns);
+	if (from == NULL || to == NULL)
+		return;
+	place->pl_is_timed = true;
+	running_ns = to->ti_running_ns - from->ti_running_ns;
+	off_ns = to->ti_off_ns - from->ti_off_ns;
+	if (running_ns > ns || off_ns > ns - running_ns)
+		return;
+	place->pl_running_ns = running_ns;
+	place->pl_off_ns = off_ns;
+}
+
 /* From each edge to the next one of the thread, where it is in any. */
 static int
 places_make(struct span_kind *kind, const struct edges *edges)
@@ -113,22 +167,54 @@ places_make(struct span_kind *kind, const struct edges *edges)
 		place->pl_from_ns = edge->ed_time_ns;
 		place->pl_to_ns = edge[1].ed_time_ns;
 		place->pl_span = count == 1 ? (uint32_t)sum : SPAN_AMBIGUOUS;
+		if (count == 1)
+			place_time(kind, place);
 	}
 	return (0);
 }
 
-int
-prof_span_places_make(struct span_kind *kind)
+static void
+places_sum(struct span_kind *kind)
 {
-	struct edges edges = { 0 };
+	struct prof_span_kind *sk = &kind->ks_kind;
+
+	for (size_t n = 0; n < kind->ks_nplaces; n++) {
+		const struct span_place *place = &kind->ks_place[n];
+		const uint64_t ns = place->pl_to_ns - place->pl_from_ns;
+
+		sk->sk_inside_ns += ns;
+		if (place->pl_span == SPAN_AMBIGUOUS) {
+			sk->sk_ambiguous_ns += ns;
+			continue;
+		}
+		sk->sk_running_ns += place->pl_running_ns;
+		sk->sk_not_running_ns += place->pl_off_ns;
+		sk->sk_gaps += place->pl_is_timed &&
+		    place->pl_running_ns + place->pl_off_ns != ns;
+	}
+}
+
+int
+prof_span_places_make(const struct span_exits *exits, struct span_kind *kind)
+{
+	struct edges edges = { .es_exits = exits };
 	int rv = edges_collect(kind, &edges);
 
 	if (rv == 0 && edges.es_n > 0) {
 		qsort(edges.es_edge, edges.es_n, sizeof(*edges.es_edge),
 		    edge_order);
+		if (kind->ks_nticks > 0)
+			qsort(kind->ks_tick, kind->ks_nticks,
+			    sizeof(*kind->ks_tick), tick_order);
 		rv = places_make(kind, &edges);
 	}
 	free(edges.es_edge);
+	kind->ks_kind.sk_has_times = kind->ks_nticks > 0;
+	if (rv == 0 && kind->ks_kind.sk_has_times)
+		places_sum(kind);
+	free(kind->ks_tick);
+	kind->ks_tick = NULL;
+	kind->ks_nticks = kind->ks_cap_ticks = 0;
 	return (rv);
 }
 
@@ -159,17 +245,22 @@ prof_spans_at(const struct prof_spans *spans, size_t n, uint32_t tid,
 }
 
 void
-prof_spans_alone(const struct prof_spans *spans, size_t n, uint64_t *ns)
+prof_spans_time(const struct prof_spans *spans, size_t n,
+    struct prof_span_time *time)
 {
 	const struct span_kind *kind = &spans->ss_kind[n];
 
-	memset(ns, 0, kind->ks_nspans * sizeof(*ns));
+	memset(time, 0, kind->ks_nspans * sizeof(*time));
 	for (size_t i = 0; i < kind->ks_nplaces; i++) {
 		const struct span_place *place = &kind->ks_place[i];
+		struct prof_span_time *st;
 
-		if (place->pl_span != SPAN_AMBIGUOUS)
-			ns[place->pl_span] += place->pl_to_ns -
-			    place->pl_from_ns;
+		if (place->pl_span == SPAN_AMBIGUOUS)
+			continue;
+		st = &time[place->pl_span];
+		st->st_alone_ns += place->pl_to_ns - place->pl_from_ns;
+		st->st_running_ns += place->pl_running_ns;
+		st->st_off_ns += place->pl_off_ns;
 	}
 }
 

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/grow.h"
+#include "recording/format.h"
 #include "recording/query.h"
 #include "spans_impl.h"
 
@@ -73,10 +74,13 @@ kind_define(struct prof_spans *spans, size_t n, struct prof_err *error)
 	const char *begin = kind_info(reader, n, "begin");
 	const char *end = kind_info(reader, n, "end");
 	const char *scope = kind_info(reader, n, "scope");
-	struct span_kind *kind = prof_append(&spans->ss_kind,
-	    &spans->ss_nkinds, sizeof(*kind));
+	struct span_kind *kind;
 
-	if (kind == NULL)
+	/* Each span name takes memory for all events. */
+	if (n == PROF_MAX_SPANS)
+		return (definition_refuse(error));
+	if ((kind = prof_append(&spans->ss_kind, &spans->ss_nkinds,
+	    sizeof(*kind))) == NULL)
 		return (prof_fail_nomem(error));
 	kind->ks_role = calloc(spans->ss_nevents, sizeof(*kind->ks_role));
 	kind->ks_argument = calloc(spans->ss_nevents,
@@ -181,8 +185,9 @@ merged_refuse(const struct prof_reader *reader, struct prof_err *error)
 {
 	if (prof_reader_info(reader, "merged") == NULL)
 		return (0);
-	prof_fail(error, PROF_E_USAGE, "spans of merged recordings cannot be "
-	    "paired, since losses and ends of threads are not in them");
+	prof_fail(error, PROF_E_USAGE, "dtprof cannot find spans in a merged "
+	    "recording, because a merged recording stores neither records of "
+	    "lost samples nor thread exits");
 	return (prof_cure(error, "read the recordings one at a time"));
 }
 
@@ -204,11 +209,13 @@ prof_spans_new(struct prof_reader *reader, struct prof_err *error)
 	    n++)
 		rv = kind_define(spans, n, error);
 	if (rv == 0 && spans->ss_nkinds > 0)
-		rv = prof_spans_pair(spans, error);
+		rv = prof_span_exits_find(reader, &spans->ss_exits) == -1 ?
+		    prof_fail_nomem(error) : prof_spans_pair(spans, error);
 	for (size_t n = 0; n < spans->ss_nkinds && rv == 0; n++) {
 		kind_account(spans, &spans->ss_kind[n]);
 		rv = kind_measure(&spans->ss_kind[n], error);
-		if (rv == 0 && prof_span_places_make(&spans->ss_kind[n]) == -1)
+		if (rv == 0 && prof_span_places_make(&spans->ss_exits,
+		    &spans->ss_kind[n]) == -1)
 			rv = prof_fail_nomem(error);
 	}
 	if (rv == 0)
@@ -243,10 +250,12 @@ prof_spans_free(struct prof_spans *spans)
 		free(kind->ks_argument);
 		free(kind->ks_span);
 		free(kind->ks_rest);
+		free(kind->ks_tick);
 		free(kind->ks_place);
 	}
 	free(spans->ss_kind);
 	prof_span_pids_fini(&spans->ss_pids);
+	free(spans->ss_exits.se_exit);
 	prof_dict_free(&spans->ss_texts);
 	free(spans);
 }

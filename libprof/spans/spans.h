@@ -15,10 +15,17 @@
 const struct prof_span *prof_spans_at(const struct prof_spans *spans,
 	    size_t kind, uint32_t tid, uint64_t time_ns);
 /*
- * By span of a kind: how long its thread was in it and in no other, up to
- * sp_duration_ns.  ns has room for all of sk_count.
+ * Of a span: how long its thread was in it and in no other, up to
+ * sp_duration_ns, and for how much of this it is known that it ran, or did not.
  */
-void	prof_spans_alone(const struct prof_spans *spans, size_t kind,
-	    uint64_t *ns);
+struct prof_span_time {
+	uint64_t	st_alone_ns;
+	uint64_t	st_running_ns;
+	uint64_t	st_off_ns;
+};
+
+/* By span of a kind; time has room for all of sk_count. */
+void	prof_spans_time(const struct prof_spans *spans, size_t kind,
+	    struct prof_span_time *time);
 
 #endif /* PROF_SPANS_H */

@@ -4,9 +4,9 @@
  *
  *	spans.c		what the recording defines; its spans, their quantiles
  *	gaps.c		when events were lost
- *	pids.c		which process had a number then
+ *	pids.c		which process had a number then, until when a thread
  *	pair.c		from events in order of time to spans
- *	place.c		in which span a thread was at a time
+ *	place.c		in which span a thread was, and how long it ran
  *
  * They are paired when a recording is read, not while it is made: begins and
  * ends are samples like any others, so each one is stored or counted as lost,
@@ -44,12 +44,24 @@ struct span_gaps {
 	size_t		 gs_cap;
 };
 
-/* How often numbers of processes were given up. */
+/* How often numbers of processes were given up, of those that were. */
 struct span_pids {
 	struct prof_map	 sp_by_pid;
 	uint32_t	*sp_ended;
 	size_t		 sp_n;
 	size_t		 sp_cap;
+};
+
+/* When threads gave their numbers up. */
+struct span_exit {
+	uint64_t	ex_time_ns;
+	uint32_t	ex_tid;
+};
+
+struct span_exits {
+	struct span_exit *se_exit;	/* by number and time */
+	size_t		 se_n;
+	size_t		 se_cap;
 };
 
 /* The spans of a key that have begun, the innermost first. */
@@ -77,12 +89,26 @@ struct span_pairs {
 
 #define SPAN_AMBIGUOUS	UINT32_MAX
 
+/*
+ * What a begin or end brings of its thread's time: how long it has run and has
+ * not, since some time before.
+ */
+struct span_tick {
+	uint64_t	ti_time_ns;
+	uint64_t	ti_running_ns;
+	uint64_t	ti_off_ns;
+	uint32_t	ti_tid;
+};
+
 /* A thread is in a span of a kind, or in several. */
 struct span_place {
 	uint64_t	pl_from_ns;
 	uint64_t	pl_to_ns;
+	uint64_t	pl_running_ns;	/* of this time; 0: not known */
+	uint64_t	pl_off_ns;
 	uint32_t	pl_tid;
 	uint32_t	pl_span;	/* its number, or SPAN_AMBIGUOUS */
+	bool		pl_is_timed;	/* both its ends brought sums */
 };
 
 struct span_kind {
@@ -99,6 +125,9 @@ struct span_kind {
 	struct prof_span *ks_rest;
 	size_t		 ks_nrest;
 	size_t		 ks_cap_rest;
+	struct span_tick *ks_tick;	/* until there are places */
+	size_t		 ks_nticks;
+	size_t		 ks_cap_ticks;
 	struct span_place *ks_place;	/* by thread and time */
 	size_t		 ks_nplaces;
 	size_t		 ks_cap_places;
@@ -110,7 +139,12 @@ struct prof_spans {
 	size_t		 ss_nkinds;
 	size_t		 ss_nevents;
 	struct span_pids ss_pids;
-	/* Texts that are keys. */
+	struct span_exits ss_exits;
+	/* What takes memory, of all kinds, and whether it was too much. */
+	size_t		 ss_nitems;
+	size_t		 ss_nticks;
+	bool		 ss_is_full;
+	/* Keys that are texts; there are at most as many as keys. */
 	struct prof_dict ss_texts;
 	uint64_t	 ss_last_ns;	/* of the last record */
 };
@@ -123,6 +157,8 @@ int	prof_span_gaps_find(const struct prof_reader *reader,
 /* Does one of them touch this time? */
 bool	prof_span_gaps_touch(const struct span_gaps *gaps, uint64_t from_ns,
 	    uint64_t to_ns);
+/* From this time on all is one; -1: no memory. */
+int	prof_span_gaps_end(struct span_gaps *gaps, uint64_t from_ns);
 
 /* ------------------------------------------------------------- pair.c */
 
@@ -133,12 +169,20 @@ void	prof_span_pairs_fini(struct span_pairs *pairs);
 /* ------------------------------------------------------------ place.c */
 
 /* Once all spans are there, in their order; -1: no memory. */
-int	prof_span_places_make(struct span_kind *kind);
+int	prof_span_places_make(const struct span_exits *exits,
+	    struct span_kind *kind);
 
 /* ------------------------------------------------------------- pids.c */
 
-/* Of a number; NULL: no memory. */
-uint32_t *prof_span_pid_ended(struct span_pids *pids, uint32_t pid);
+/* How often a number was given up; once more: -1: no memory. */
+uint32_t prof_span_pid_ended(const struct span_pids *pids, uint32_t pid);
+int	prof_span_pid_end(struct span_pids *pids, uint32_t pid);
 void	prof_span_pids_fini(struct span_pids *pids);
+/* Of all threads; -1: no memory. */
+int	prof_span_exits_find(const struct prof_reader *reader,
+	    struct span_exits *exits);
+/* When the thread of this time exited; UINT64_MAX: it did not. */
+uint64_t prof_span_exit_after(const struct span_exits *exits, uint32_t tid,
+	    uint64_t time_ns);
 
 #endif /* PROF_SPANS_IMPL_H */

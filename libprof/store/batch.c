@@ -117,8 +117,8 @@ samples_put(struct prof_store_writer *writer, struct prof_store_batch *batch)
 		return;
 	rows->sr_n = writer->sw_nrows;
 	rows->sr_is_columns = true;
-	prof_store_columns_put(writer, &rows->sr_bytes, batch->sb_number,
-	    batch->sb_day, rows->sr_attempt);
+	prof_store_columns_put(writer, &rows->sr_bytes, batch->sb_day,
+	    rows->sr_attempt);
 }
 
 /* What the recording says of itself, with its first event alone. */
@@ -199,6 +199,7 @@ prof_store_part_end(struct prof_store_writer *writer, uint64_t to_ns,
 	bool failed;
 	int rv;
 
+	batch->sb_recording = writer->sw_id;
 	batch->sb_number = batch_number(writer);
 	batch->sb_day = day_of(writer);
 	samples_put(writer, batch);

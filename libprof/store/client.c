@@ -2,8 +2,8 @@
 /*
  * See client.h.  A batch is three INSERTs: stacks, then samples, then the
  * accounts, which commit it.  When one of them has failed nobody knows what
- * became of it, so the next attempt sends all of them again, with a number
- * that is larger.  Called by push, store, record and reading commands.
+ * became of it, so the next attempt sends all of them again, with another
+ * number.  Called by push, store, record and reading commands.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -12,6 +12,7 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+#include <xxhash.h>
 
 #include "base/error.h"
 #include "client.h"
@@ -20,11 +21,14 @@
 #define TIMEOUT_S	120
 #define QUERY_S		600
 #define LONGEST_LIST	(1u << 20)
+#define HASH_BITS	38	/* of the number of an attempt */
+/* What 18.16 demands for columns of texts, and 26 no longer knows. */
+#define SETTING		"allow_experimental_low_cardinality_type"
 
 struct prof_store {
 	struct prof_network *sr_network;
 	char		*sr_database;
-	uint64_t	 sr_last;	/* number of an attempt */
+	bool		 sr_is_checked;	/* its tables are ours */
 };
 
 bool
@@ -66,8 +70,8 @@ url_take(struct prof_store *store, const char *url, struct prof_err *error)
 	if (is_name(store->sr_database))
 		return (base);
 	free(base);
-	prof_fail(error, PROF_E_USAGE, "a store's path is the name of a "
-	    "database: letters, digits and '_'");
+	prof_fail(error, PROF_E_USAGE, "the path of a store's URL must be a "
+	    "database name of letters, digits and '_'");
 	return (NULL);
 }
 
@@ -111,15 +115,16 @@ prof_store_close(struct prof_store *store)
 
 /* ---------------------------------------------------------------- HTTP */
 
-/* "/?database=x&query=..." */
+/* "/?database=x&setting&query=..." */
 static char *
-path_make(const char *database, const char *query)
+path_make(const char *database, const char *query, const char *setting)
 {
 	struct prof_buf path = { 0 };
 	char code[4];
 
 	prof_buf_bytes(&path, "/?database=", 11);
 	prof_buf_bytes(&path, database, strlen(database));
+	prof_buf_bytes(&path, setting, strlen(setting));
 	if (query != NULL)
 		prof_buf_bytes(&path, "&query=", 7);
 	for (; query != NULL && *query != '\0'; query++) {
@@ -161,6 +166,14 @@ may_pass(const struct prof_answer *answer)
 	return (has_no_space(answer) || prof_answer_may_pass(answer));
 }
 
+static int
+cure_version(struct prof_err *error)
+{
+	return (prof_cure(error, "the tables were created by another version "
+	    "of dtprof: name another database, and create its tables with "
+	    "dtprof store init"));
+}
+
 /* PROF_E_BUSY: trying again may help. */
 static int
 fail_answer(const struct prof_answer *answer, struct prof_err *error)
@@ -171,24 +184,31 @@ fail_answer(const struct prof_answer *answer, struct prof_err *error)
 	if (answer->an_status == 0) {
 		prof_fail(error, code, "cannot reach the store: %s",
 		    answer->an_text);
-		return (prof_cure(error, "check that it runs, and its URL"));
+		return (prof_cure(error, "check that the server is running and "
+		    "that the URL is right"));
 	}
-	prof_fail(error, code, "the store refused: HTTP %u%s%s",
+	prof_fail(error, code, "the store refused the request: HTTP %u%s%s",
 	    answer->an_status, answer->an_text[0] != '\0' ? ", " : "",
 	    answer->an_text);
 	if (strstr(answer->an_text, "Code: 60") != NULL ||
 	    strstr(answer->an_text, "Code: 81") != NULL)
-		return (prof_cure(error, "create its tables with dtprof "
-		    "store init"));
+		return (prof_cure(error, "create the tables of the store with "
+		    "dtprof store init"));
+	if (strstr(answer->an_text, "Code: 368") != NULL ||
+	    strstr(answer->an_text, "Code: 53,") != NULL ||
+	    strstr(answer->an_text, "Code: 53.") != NULL ||
+	    strstr(answer->an_text, "Code: 16,") != NULL ||
+	    strstr(answer->an_text, "Code: 16.") != NULL)
+		return (cure_version(error));
 	if (answer->an_status == 401 || answer->an_status == 403 ||
 	    strstr(answer->an_text, "Code: 193") != NULL ||
 	    strstr(answer->an_text, "Code: 516") != NULL)
-		return (prof_cure(error, "check the user of the URL and "
-		    "--secret-file"));
+		return (prof_cure(error, "check the user name in the URL and "
+		    "the secret of --secret-file"));
 	if (has_no_space(answer))
 		return (prof_cure(error, "free space on the server's disk, "
 		    "for example with dtprof store drop-before"));
-	return (prof_cure(error, "see its log"));
+	return (prof_cure(error, "see the log of the server"));
 }
 
 static int
@@ -216,7 +236,7 @@ prof_store_ask(struct prof_store *store, const char *sql, uint64_t max_bytes,
 		.rq_body = sql, .rq_length = strlen(sql),
 		.rq_timeout_s = QUERY_S, .rq_max_answer = max_bytes,
 	};
-	char *path = path_make(store->sr_database, NULL);
+	char *path = path_make(store->sr_database, NULL, "");
 	struct prof_answer answer;
 	const int rv = request_post(store, path, &request, &answer, error);
 
@@ -227,24 +247,92 @@ prof_store_ask(struct prof_store *store, const char *sql, uint64_t max_bytes,
 	return (-1);
 }
 
+/* A text, owned by caller; NULL: error is set. */
+static char *
+text_ask(struct prof_store *store, const char *sql, struct prof_err *error)
+{
+	const int fd = prof_store_ask(store, sql, LONGEST_LIST, error);
+	char *text = fd == -1 ? NULL : malloc(LONGEST_LIST + 1);
+	ssize_t n;
+
+	if (fd == -1)
+		return (NULL);
+	if (text == NULL)
+		prof_fail_nomem(error);
+	else {
+		n = pread(fd, text, LONGEST_LIST, 0);
+		text[n < 0 ? 0 : n] = '\0';
+	}
+	(void)close(fd);
+	return (text);
+}
+
 /* ----------------------------------------------------------------- init */
 
 /* Without an answer that matters. */
 static int
-sql_run(struct prof_store *store, const char *database, const char *sql,
-    struct prof_err *error)
+sql_run_set(struct prof_store *store, const char *database, const char *sql,
+    const char *setting, struct prof_err *error)
 {
 	const struct prof_request request = {
 		.rq_body = sql, .rq_length = strlen(sql),
 		.rq_timeout_s = TIMEOUT_S,
 	};
-	char *path = path_make(database, NULL);
+	char *path = path_make(database, NULL, setting);
 	struct prof_answer answer;
 	const int rv = request_post(store, path, &request, &answer, error);
 
 	free(path);
 	prof_answer_free(&answer);
 	return (rv);
+}
+
+static int
+sql_run(struct prof_store *store, const char *database, const char *sql,
+    struct prof_err *error)
+{
+	if (sql_run_set(store, database, sql, "", error) == 0)
+		return (0);
+	return (strstr(error->pe_text, SETTING) == NULL ? -1 :
+	    sql_run_set(store, database, sql, "&" SETTING "=1", error));
+}
+
+/*
+ * Servers convert types, and columns that are not named become 0: rows would
+ * go into tables of another version, and count wrongly.  A table that is not
+ * there is no failure; an INSERT into it will be one.
+ */
+static int
+tables_check(struct prof_store *store, struct prof_err *error)
+{
+	char sql[512], *text;
+	size_t ours = 0;
+
+	if (store->sr_is_checked)
+		return (0);
+	snprintf(sql, sizeof(sql), "SELECT table, name, type FROM "
+	    "system.columns WHERE database = '%.128s' AND table IN ('stacks', "
+	    "'samples', 'accounts') FORMAT TabSeparated", store->sr_database);
+	text = text_ask(store, sql, error);
+	if (text == NULL)
+		return (-1);
+	for (unsigned t = 0; t < PROF_STORE_TABLES; t++) {
+		struct prof_buf wanted = { 0 };
+
+		prof_store_columns(&wanted, (enum prof_store_table)t);
+		prof_buf_bytes(&wanted, "", 1);
+		if (!wanted.bf_failed &&
+		    strstr(text, (const char *)wanted.bf_data) != NULL)
+			ours += wanted.bf_len - 1;
+		prof_buf_free(&wanted);
+	}
+	store->sr_is_checked = ours == strlen(text);
+	free(text);
+	if (store->sr_is_checked)
+		return (0);
+	prof_fail(error, PROF_E_IO, "the tables of database %s do not have the "
+	    "columns that dtprof needs", store->sr_database);
+	return (cure_version(error));
 }
 
 int
@@ -266,26 +354,10 @@ prof_store_init(struct prof_store *store, struct prof_err *error)
 		    (const char *)create.bf_data, error);
 		prof_buf_free(&create);
 	}
-	return (rv);
+	return (rv == 0 ? tables_check(store, error) : rv);
 }
 
 /* --------------------------------------------------------------- status */
-
-/* A text, from a memory file that is closed; NULL: no memory. */
-static char *
-text_of(int fd)
-{
-	char *text = fd == -1 ? NULL : malloc(LONGEST_LIST + 1);
-	ssize_t n;
-
-	if (text != NULL) {
-		n = pread(fd, text, LONGEST_LIST, 0);
-		text[n < 0 ? 0 : n] = '\0';
-	}
-	if (fd != -1)
-		(void)close(fd);
-	return (text);
-}
 
 static char *
 list_ask(struct prof_store *store, const char *what, const char *where,
@@ -297,11 +369,7 @@ list_ask(struct prof_store *store, const char *what, const char *where,
 	    "AND database = '%.128s' AND table IN ('stacks', 'samples', "
 	    "'accounts') %s FORMAT TabSeparated", what, store->sr_database,
 	    where);
-	error->pe_code = PROF_OK;
-	char *text = text_of(prof_store_ask(store, sql, LONGEST_LIST, error));
-	if (text == NULL && error->pe_code == PROF_OK)
-		prof_fail_nomem(error);
-	return (text);
+	return (text_ask(store, sql, error));
 }
 
 static bool
@@ -339,11 +407,9 @@ tables_find(struct prof_store *store,
 
 	snprintf(sql, sizeof(sql), "SELECT name FROM system.tables WHERE "
 	    "database = '%.128s' FORMAT TabSeparated", store->sr_database);
-	error->pe_code = PROF_OK;
-	text = text_of(prof_store_ask(store, sql, LONGEST_LIST, error));
+	text = text_ask(store, sql, error);
 	if (text == NULL)
-		return (error->pe_code == PROF_OK ? prof_fail_nomem(error) :
-		    -1);
+		return (-1);
 	for (const char *at = text; *at != '\0'; ) {
 		const size_t length = strcspn(at, "\n");
 
@@ -419,20 +485,21 @@ prof_store_drop(struct prof_store *store, const char *day, unsigned *dropped,
 
 /* ----------------------------------------------------------------- send */
 
-/* Larger than all before it, also of one that runs at the same time. */
+/*
+ * Another one than those of others, in whose containers processes may have
+ * the same numbers.  All hosts may send at the same seconds of a minute, so
+ * these are hashed.  What was sent together compresses well together.
+ */
 static uint64_t
-attempt_next(struct prof_store *store)
+attempt_make(const struct prof_store_batch *batch)
 {
 	struct timespec ts = { 0, 0 };
-	uint64_t now;
 
 	clock_gettime(CLOCK_REALTIME, &ts);
-	now = (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
-	now = (now & ~(uint64_t)0xfff) | ((uint64_t)getpid() & 0xfff);
-	if (now <= store->sr_last)
-		now = store->sr_last + 0x1000;
-	store->sr_last = now;
-	return (now);
+	const uint64_t who[5] = { batch->sb_recording, batch->sb_number,
+	    (uint64_t)getpid(), (uint64_t)ts.tv_sec, (uint64_t)ts.tv_nsec };
+	return ((uint64_t)ts.tv_sec / 60 << HASH_BITS |
+	    XXH3_64bits(who, sizeof(who)) >> (64 - HASH_BITS));
 }
 
 static int
@@ -452,7 +519,7 @@ rows_send(struct prof_store *store, enum prof_store_table table,
 	prof_store_insert(&sql, table);
 	prof_buf_bytes(&sql, "", 1);
 	path = sql.bf_failed ? NULL : path_make(store->sr_database,
-	    (const char *)sql.bf_data);
+	    (const char *)sql.bf_data, "");
 	rv = request_post(store, path, &request, answer, error);
 	prof_buf_free(&sql);
 	free(path);
@@ -463,7 +530,11 @@ enum prof_store_sent
 prof_store_send(struct prof_store *store, struct prof_store_batch *batch,
     struct prof_answer *answer, struct prof_err *error)
 {
-	prof_store_batch_number(batch, attempt_next(store));
+	*answer = (struct prof_answer){ .an_fd = -1 };
+	if (tables_check(store, error) == -1)
+		return (error->pe_code == PROF_E_BUSY ? PROF_STORE_LATER :
+		    PROF_STORE_NEVER);
+	prof_store_batch_number(batch, attempt_make(batch));
 	for (unsigned t = 0; t < PROF_STORE_TABLES; t++) {
 		const struct prof_store_rows *rows = &batch->sb_rows[t];
 

@@ -409,7 +409,7 @@ recording_identify(struct prof_store_writer *writer, struct prof_err *error)
 	mono = prof_reader_info(writer->sw_reader, "time.monotonic_ns");
 	if (real == NULL || mono == NULL)
 		return (prof_fail(error, PROF_E_FORMAT, "the recording does "
-		    "not say at what time of day it was made"));
+		    "not contain its date and time"));
 	writer->sw_shift_ns = strtoull(real, NULL, 10) -
 	    strtoull(mono, NULL, 10);
 	for (size_t n = 0; n < sizeof(keys) / sizeof(keys[0]); n++) {

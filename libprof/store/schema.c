@@ -7,6 +7,7 @@
  * Samples lie in order of stacks, not of time: most bytes of a row are the
  * number of its stack, which then compress to nearly nothing.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "store_impl.h"
@@ -16,16 +17,15 @@ struct column {
 	const char	*cn_type;
 };
 
+/* A text that few rows have another one of: it is stored as a number. */
+#define FEW	"LowCardinality(String)"
+
 #define NONE	{ NULL, NULL }
-/* Which sending of which batch a row is of. */
-#define ATTEMPT								\
-	{ "recording", "UInt64" }, { "batch", "UInt64" },		\
-	{ "attempt", "UInt64" }
-#define LABELS								\
-	{ "host", "String" }, { "boot", "String" },			\
-	{ "service", "String" }, { "version", "String" },		\
-	{ "build_id", "String" }, { "container", "String" },		\
-	{ "pod", "String" }, { "label_keys", "Array(String)" },		\
+#define LABELS(text)							\
+	{ "host", text }, { "boot", text },				\
+	{ "service", text }, { "version", text },			\
+	{ "build_id", text }, { "container", text },			\
+	{ "pod", text }, { "label_keys", "Array(String)" },		\
 	{ "label_values", "Array(String)" }
 
 static const struct column stacks[] = {
@@ -37,16 +37,18 @@ static const struct column stacks[] = {
 };
 
 static const struct column samples[] = {
-	ATTEMPT, LABELS, { "day", "Date" }, { "time", "DateTime" },
-	{ "event", "String" }, { "pid", "UInt32" }, { "tid", "UInt32" },
-	{ "cpu", "UInt16" }, { "comm", "String" },
-	{ "renames", "UInt32" }, { "reason", "String" },
+	{ "attempt", "UInt64" }, LABELS(FEW), { "day", "Date" },
+	{ "time", "DateTime" }, { "event", FEW }, { "pid", "UInt32" },
+	{ "tid", "UInt32" }, { "cpu", "UInt16" }, { "comm", FEW },
+	{ "renames", "UInt32" }, { "reason", FEW },
 	{ "stack", "UInt64" }, { "weight", "UInt64" }, { "n", "UInt32" },
 	NONE
 };
 
 static const struct column accounts[] = {
-	ATTEMPT, LABELS, { "day", "Date" }, { "minute", "DateTime" },
+	{ "recording", "UInt64" }, { "batch", "UInt64" },
+	{ "attempt", "UInt64" }, LABELS("String"), { "day", "Date" },
+	{ "minute", "DateTime" },
 	{ "event", "String" }, { "number", "UInt32" }, { "probe", "String" },
 	{ "provider", "String" }, { "unit", "String" },
 	{ "period", "UInt64" }, { "frequency", "UInt64" },
@@ -116,26 +118,49 @@ name_put(struct prof_buf *sql, const struct column *column)
 	sql_put(sql, name);
 }
 
+static void
+columns_put(struct prof_buf *text, enum prof_store_table table,
+    const char *first, const char *before, const char *type)
+{
+	const struct column *column = tables[table].columns;
+
+	for (; column->cn_name != NULL; column++) {
+		sql_put(text, column == tables[table].columns ? first :
+		    before);
+		name_put(text, column);
+		sql_put(text, type);
+		sql_put(text, type_of(column));
+	}
+	if (table != PROF_STORE_ACCOUNTS)
+		return;
+	/* When the server took it. */
+	sql_put(text, before);
+	sql_put(text, "committed");
+	sql_put(text, type);
+	sql_put(text, "DateTime");
+}
+
 void
 prof_store_create(struct prof_buf *sql, enum prof_store_table table)
 {
-	const struct column *column = tables[table].columns;
-	const char *before = "\n    ";
-
 	sql_put(sql, "CREATE TABLE IF NOT EXISTS ");
 	sql_put(sql, tables[table].name);
 	sql_put(sql, " (");
-	for (; column->cn_name != NULL; column++, before = ",\n    ") {
-		sql_put(sql, before);
-		name_put(sql, column);
-		sql_put(sql, " ");
-		sql_put(sql, type_of(column));
-	}
-	/* When the server took it: of two attempts the first one counts. */
+	columns_put(sql, table, "\n    ", ",\n    ", " ");
 	if (table == PROF_STORE_ACCOUNTS)
-		sql_put(sql, ",\n    committed DateTime DEFAULT now()");
+		sql_put(sql, " DEFAULT now()");
 	sql_put(sql, "\n) ");
 	sql_put(sql, tables[table].engine);
+}
+
+void
+prof_store_columns(struct prof_buf *text, enum prof_store_table table)
+{
+	char before[32];
+
+	snprintf(before, sizeof(before), "\n%s\t", tables[table].name);
+	columns_put(text, table, before + 1, before, "\t");
+	sql_put(text, "\n");
 }
 
 void

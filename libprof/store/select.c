@@ -115,7 +115,7 @@ labels_test(struct labels *labels)
 	if (column == NULL) {
 		fail_at(labels, "not a label of the store");
 		return (prof_cure(labels->la_error, "join labels (host, boot, "
-		    "service, version, label.NAME) with other fields by &&"));
+		    "service, version, label.NAME) and other fields with &&"));
 	}
 	if (column[0] != '\0')
 		sql_add(sql, column);
@@ -130,12 +130,12 @@ labels_test(struct labels *labels)
 	else if (sign_take(labels, "!="))
 		sql_add(sql, " != ");
 	else
-		return (fail_at(labels, "expected == or != behind a label"));
+		return (fail_at(labels, "expected == or != after a label"));
 	blanks_skip(labels);
 	end = *labels->la_at != '"' && *labels->la_at != '\'' ? NULL :
 	    strchr(labels->la_at + 1, *labels->la_at);
 	if (end == NULL)
-		return (fail_at(labels, "expected a text in quotes"));
+		return (fail_at(labels, "expected a string in quotes"));
 	text_add(sql, labels->la_at + 1, (size_t)(end - labels->la_at) - 1);
 	labels->la_at = end + 1;
 	return (0);
@@ -246,18 +246,23 @@ term_take(const char *filter, const char *at, const char *end,
 	if (rv == 0) {
 		blanks_skip(&labels);
 		if (labels.la_at != end)
-			rv = fail_at(&labels, "labels of the store are joined "
-			    "with other fields by && alone");
+			rv = fail_at(&labels, "labels of the store and "
+			    "other fields can be joined only with &&");
 	}
 	return (rv);
 }
 
-static size_t
-trimmed_length(const char *at, const char *end)
+/* Without blanks around it, as reports show it. */
+static void
+rest_add(struct prof_buf *rest, const char *at, const char *end)
 {
 	while (end > at && isspace((unsigned char)end[-1]))
 		end--;
-	return ((size_t)(end - at));
+	while (end > at && isspace((unsigned char)*at))
+		at++;
+	if (rest->bf_len > 0)
+		sql_add(rest, " && ");
+	prof_buf_bytes(rest, at, (size_t)(end - at));
 }
 
 int
@@ -280,11 +285,8 @@ prof_store_filter(const char *filter, struct prof_buf *sql,
 		if (has_label) {
 			if (term_take(filter, at, end, sql, error) == -1)
 				return (-1);
-		} else {
-			if (rest->bf_len > 0)
-				sql_add(rest, " && ");
-			prof_buf_bytes(rest, at, trimmed_length(at, end));
-		}
+		} else
+			rest_add(rest, at, end);
 		if (*end == '\0')
 			break;
 	}
@@ -308,22 +310,24 @@ by_filter(const struct prof_buf *rest)
 	    PROF_STORE_THREADS : 0));
 }
 
+/* A condition on both tables, and the one on accounts that is exact. */
 static void
-when_add(struct prof_buf *where, const char *op, uint64_t ago_s,
-    uint64_t now_s)
+when_add(struct prof_buf *days, struct prof_buf *minutes, const char *op,
+    uint64_t ago_s, uint64_t now_s)
 {
 	const uint64_t at_s = now_s > ago_s ? now_s - ago_s : 0;
-	char text[256];
+	char text[64];
 
-	snprintf(text, sizeof(text), " AND day %s toDate(%llu) AND "
-	    "intDiv(batch, 256) %s %llu", op[0] == '<' ? "<=" : ">=",
-	    (unsigned long long)(at_s / 86400), op,
+	snprintf(text, sizeof(text), " AND day %s toDate(%llu)",
+	    op[0] == '<' ? "<=" : ">=", (unsigned long long)(at_s / 86400));
+	sql_add(days, text);
+	snprintf(text, sizeof(text), " AND intDiv(batch, 256) %s %llu", op,
 	    (unsigned long long)(at_s / 60));
-	sql_add(where, text);
+	sql_add(minutes, text);
 }
 
 /*
- * " WHERE ...": the committed batches of the time and the labels.  All
+ * " WHERE ...": the committed attempts of the time and the labels.  All
  * questions have the same minutes, however long they take.
  */
 static int
@@ -332,36 +336,39 @@ where_make(const struct prof_store_want *want, const char *labels,
 {
 	const uint64_t now_s = want->wt_now_s != 0 ? want->wt_now_s :
 	    (uint64_t)time(NULL);
-	struct prof_buf when = { 0 };
+	struct prof_buf days = { 0 }, minutes = { 0 };
+	char text[64];
+	bool failed;
 
 	if (want->wt_from_s != 0)
-		when_add(&when, ">=", want->wt_from_s, now_s);
+		when_add(&days, &minutes, ">=", want->wt_from_s, now_s);
 	if (want->wt_to_s != 0)
-		when_add(&when, "<", want->wt_to_s, now_s);
-	prof_buf_bytes(&when, "", 1);
-	if (!when.bf_failed) {
-		sql_add(where, " WHERE (recording, batch, attempt) IN (SELECT "
-		    "recording, batch, min(attempt) FROM accounts WHERE 1");
-		sql_add(where, (const char *)when.bf_data);
+		when_add(&days, &minutes, "<", want->wt_to_s, now_s);
+	if (want->wt_recording != 0) {
+		snprintf(text, sizeof(text), " AND recording = %llu",
+		    (unsigned long long)want->wt_recording);
+		sql_add(&minutes, text);
+	}
+	prof_buf_bytes(&days, "", 1);
+	prof_buf_bytes(&minutes, "", 1);
+	failed = days.bf_failed || minutes.bf_failed;
+	if (!failed) {
+		sql_add(where, " WHERE attempt IN (SELECT min(attempt) FROM "
+		    "accounts WHERE 1");
+		sql_add(where, (const char *)days.bf_data);
+		sql_add(where, (const char *)minutes.bf_data);
 		sql_add(where, " GROUP BY recording, batch)");
-		sql_add(where, (const char *)when.bf_data);
+		sql_add(where, (const char *)days.bf_data);
 		sql_add(where, labels);
 		if (want->wt_host != NULL) {
 			sql_add(where, " AND host = ");
 			text_add(where, want->wt_host, strlen(want->wt_host));
 		}
-		if (want->wt_recording != 0) {
-			char text[64];
-
-			snprintf(text, sizeof(text), " AND recording = %llu",
-			    (unsigned long long)want->wt_recording);
-			sql_add(where, text);
-		}
 		prof_buf_bytes(where, "", 1);
 	}
-	prof_buf_free(&when);
-	return (where->bf_failed || when.bf_failed ? prof_fail_nomem(error) :
-	    0);
+	prof_buf_free(&days);
+	prof_buf_free(&minutes);
+	return (where->bf_failed || failed ? prof_fail_nomem(error) : 0);
 }
 
 /* The rows of one question, behind how many bytes they are. */
@@ -596,7 +603,7 @@ prof_store_find(struct prof_store *store, const struct prof_store_want *want,
 	cursor.cu_end = bytes + length;
 	rv = bytes == NULL ? prof_fail_nomem(error) :
 	    found_take(&cursor, found, n) == 0 ? 0 : prof_fail(error,
-	    PROF_E_FORMAT, "malformed answer of a store");
+	    PROF_E_FORMAT, "the answer of the store is malformed");
 out:
 	if (sql.bf_failed)
 		prof_fail_nomem(error);

@@ -10,8 +10,9 @@
  * doc/FLEET.md documents the tables for users.  A minute of the wall clock is
  * a batch; its number is that of the minute, so whoever sends a recording
  * again makes the same batches.  Each sending is an attempt with a number of
- * its own, in every row: readers take the first that is committed, so nothing
- * counts twice, whatever was sent how often.
+ * its own, in every row: readers take one that is committed, so nothing
+ * counts twice, whatever was sent how often.  Accounts say of which batch of
+ * which recording an attempt was; samples need not repeat it.
  *
  *	schema.c	the tables, and rows of them in RowBinary
  *	rows.c		from a recording to rows
@@ -47,6 +48,8 @@ enum prof_store_table {
 const char *prof_store_table_name(enum prof_store_table table);
 /* CREATE TABLE IF NOT EXISTS ...; appended. */
 void	prof_store_create(struct prof_buf *sql, enum prof_store_table table);
+/* As a server lists its columns: table, name and type; appended. */
+void	prof_store_columns(struct prof_buf *text, enum prof_store_table table);
 /* INSERT INTO ... (columns) FORMAT Native, of samples; RowBinary. */
 void	prof_store_insert(struct prof_buf *sql, enum prof_store_table table);
 
@@ -75,6 +78,7 @@ struct prof_store_rows {
 
 /* A batch, or a part of a large one. */
 struct prof_store_batch {
+	uint64_t	 sb_recording;
 	uint64_t	 sb_number;
 	uint32_t	 sb_day;	/* since 1970 */
 	uint64_t	 sb_samples;

@@ -142,8 +142,7 @@ struct prof_store_writer {
 
 /* The rows at hand as columns; *attempt: where their attempts lie. */
 void	prof_store_columns_put(struct prof_store_writer *writer,
-	    struct prof_buf *to, uint64_t batch, uint32_t day,
-	    size_t *attempt);
+	    struct prof_buf *to, uint32_t day, size_t *attempt);
 
 /* Hand on what was gathered up to a time (UTC); then it begins anew. */
 int	prof_store_part_end(struct prof_store_writer *writer, uint64_t to_ns,

@@ -103,6 +103,8 @@ struct dtp_rec {
 #define DTP_R_KERNEL	0x1	/* the interrupted code ran in the kernel */
 #define DTP_R_NESTED	0x2	/* entered while another writer was active */
 #define DTP_R_SCRIPT	0x4	/* struct dtp_script is behind the stacks */
+#define DTP_R_AGAIN	0x8	/* the stacks are the thread's last ones */
+#define DTP_R_CHAIN_SHIFT 16	/* from here: number of its dtp_chain */
 
 /* Parts of a sample, in this order. */
 #define DTP_P_WEIGHT	0x01	/* u64: the period that overflowed */
@@ -115,6 +117,18 @@ struct dtp_rec {
 #define DTP_P_COUNTER	0x80	/* no samples: its value is in others' */
 #define DTP_P_TEXTS	0x100	/* struct dtp_texts; behind DTP_P_ARGS */
 #define DTP_P_SPAN	0x400	/* no bytes: a span begins or ends here */
+#define DTP_P_CLOCK	0x800	/* struct dtp_times; behind DTP_P_VALUES */
+
+/* Arguments of a thread (prov_thread.bpf.c), and bits of DTP_TH_ABOUT. */
+#define DTP_TH_STATE	0	/* the kernel's, while it is on no CPU */
+#define DTP_TH_ABOUT	1
+#define DTP_TH_CALL	2	/* number of the call that it is in, or -1 */
+#define DTP_TH_ARG	3	/* of that, four */
+#define DTP_TH_ARGS	7
+#define DTP_TH_ON_CPU	0x1
+#define DTP_TH_QUEUED	0x2	/* waits for a CPU */
+#define DTP_TH_MOVED	0x4	/* while it was looked at: no stack is true */
+#define DTP_TH_EXITED	0x8
 
 /*
  * What counters have counted for a thread since its sample before: as many
@@ -126,6 +140,17 @@ struct dtp_values {
 	__u64	vl_running_ns;	/* and in which they did */
 	__u64	vl_value[DTP_MAX_VALUES];	/* the first dc_nvalues */
 };
+
+/*
+ * How long the thread has run, and how long it has not, since it first began a
+ * span; both DTP_NO_TIME: not known.
+ */
+struct dtp_times {
+	__u64	tm_running_ns;
+	__u64	tm_off_ns;
+};
+
+#define DTP_NO_TIME	(~0ULL)
 
 /*
  * Arguments of a system call that point to text: as many slots of
@@ -191,7 +216,8 @@ enum dtp_stack_status {
 	DTP_S_NOROW	= 8,	/* no usable rule at a pc */
 	DTP_S_BADSP	= 9,	/* it would have gone backwards, or to 0 */
 	DTP_S_SHORT	= 10,	/* the copy of the stack was too short */
-	DTP_S_NSTATUS	= 11
+	DTP_S_NOSCRIPT	= 11,	/* an interpreter's frames were not found */
+	DTP_S_NSTATUS	= 12
 };
 #define DTP_S_SLOTS	16	/* power of two, for the verifier */
 
@@ -282,7 +308,9 @@ struct dtp_stream {
 	__u64	ss_snap_ns;	/* [c] paid for with snapshots, up to here */
 	__u64	ss_in_ns;	/* [c] since when the target that runs does */
 	__u64	ss_turns;	/* [c] how often one came, so far */
-	__u64	ss_pad0[10];
+	__u64	ss_probe_pc;	/* [c] where the last probe fired ... */
+	__u64	ss_probe_sp;	/* [c] ... with this stack pointer */
+	__u64	ss_pad0[8];
 	__u64	ss_tail;	/* [u] everything below may be overwritten */
 	__u64	ss_enabled;	/* [u] enum dtp_cpu */
 	__u64	ss_ring;	/* [u] index of this CPU's ring */
@@ -318,7 +346,10 @@ struct dtp_control {
 	__u64	co_fork_wakeup;	/* [u] wake the reader for each of them */
 	__u64	co_begun_ns;	/* [u] when it began, or the last pause ended */
 	__u64	co_bared;	/* [c] execs that took a target's events away */
-	__u64	co_pad[1];
+	__u64	co_trap;	/* [c] return address of the kernel's entry */
+				/* for breakpoints; 0: not known yet */
+	__u64	co_stop_ns;	/* [u] when an event or the session ended, or */
+				/* the last pause began */
 };
 
 /*
@@ -376,6 +407,50 @@ struct dtp_counts {
 	__u64	cn_unsure;	/* periods that may have been late, or not */
 };
 
+#define DTP_WAIT_THREADS 32768	/* recorded threads at once */
+#define DTP_WAIT_STACKS	256	/* of these, waiting with a stack */
+
+/*
+ * Counts of threads whose waits are recorded, [c].  The time between two
+ * switches of a thread is added to running, runnable or blocked when it ends;
+ * elapsed is one difference of two times for each thread.  So after stop,
+ * except for gaps:
+ *
+ *	elapsed = running + runnable + blocked
+ */
+struct dtp_wait_counts {
+	__u64	wn_running_ns;
+	__u64	wn_runnable_ns;
+	__u64	wn_blocked_ns;
+	__u64	wn_elapsed_ns;
+	__u64	wn_threads;
+	__u64	wn_turns;	/* switches to them, while recording */
+	__u64	wn_short;	/* waits below dc_min_ns: no sample */
+	__u64	wn_short_ns;
+	__u64	wn_open;	/* waits that went on at the end or a pause */
+	__u64	wn_open_ns;	/* of these, up to the end */
+	__u64	wn_unwalked;	/* no stack, because all slots were in use */
+	__u64	wn_unkept;	/* events of threads without an entry */
+	__u64	wn_gaps;	/* switches that were not seen; that time ... */
+	__u64	wn_gap_ns;	/* ... is in elapsed alone */
+	__u64	wn_unwoken;	/* waits whose wakeup was not seen ... */
+	__u64	wn_unwoken_ns;	/* ... so all of it counts as blocked */
+};
+
+/*
+ * Passes over all threads, of an event of wall-clock time.  A pass is at one
+ * time, whenever it looks at a thread.
+ */
+struct dtp_wall {
+	__u64	wl_from_ns;	/* [u] the pass before; 0: there was none */
+	__u64	wl_now_ns;	/* [u] this pass */
+	__u64	wl_passes;	/* [u] */
+	__u64	wl_walks;	/* [c] in this pass */
+	__u64	wl_same;	/* [c] threads with the same stack as before */
+	__u64	wl_moved;	/* [c] threads that ran during the walk */
+	__u64	wl_unkept;	/* [c] threads for which there was no memory */
+};
+
 /* Calls that did not return, by number; read after stop. */
 struct dtp_call_ends {
 	__u64	ce_running;	/* at stop */
@@ -413,17 +488,21 @@ struct dtp_arg {
 
 /*
  * Where an argument of a probe in a program is, at one place of its code: the
- * sum of a number and up to two registers, or what lies there in memory.
- * Registers by their offset in the kernel's struct pt_regs.
+ * sum of a number and up to two registers, or what lies there in memory, or
+ * behind pointers there.  Registers by their offset in the kernel's struct
+ * pt_regs.
  */
 struct dtp_operand {
 	__u64	op_number;
 	__u16	op_base;	/* DTP_NO_REGISTER: none */
 	__u16	op_index;	/* the same, times op_scale */
 	__u8	op_scale;
-	__u8	op_is_memory;
+	__u8	op_nloads;	/* from memory, pointers but for the last */
 	__u8	op_size;	/* bytes: 1 2 4 8 */
 	__u8	op_signed;
+	__u32	op_off[DTP_MAX_DEREF]; /* add, then load */
+	__u32	op_after;	/* add to the last: an array's place */
+	__u32	op_pad;
 };
 
 #define DTP_NO_REGISTER	0xffff
@@ -563,9 +642,12 @@ struct dtp_config {
 	__u32	dc_may_wait;	/* preempted: it walks before it enters */
 	__u32	dc_page_shift;	/* of the machine's pages */
 	__u32	dc_interval;	/* bytes for which an allocation stands */
+	__u64	dc_min_ns;	/* waits that are shorter are only summed */
+	__s64	dc_preempt_at;	/* x86: from a run queue to the CPU's */
+				/* preempt_count; 0: not known */
 	struct dtp_arg	dc_arg[DTP_MAX_ARGS];
 	__u64	dc_sysmask[DTP_MAX_SYSCALL / 64]; /* syscall: wanted numbers */
-	__u8	dc_call[DTP_MAX_SYSCALL];	/* DTP_CALL_*, by number */
+	__u8	dc_call[DTP_MAX_SYSCALL];	/* DTP_CALL_* or DTP_W_* */
 	struct dtp_filter dc_filter;
 	struct dtp_grouping dc_grouping;
 };
@@ -585,6 +667,7 @@ _Static_assert(sizeof(struct dtp_stack) == 8, "struct dtp_stack");
 _Static_assert(sizeof(struct dtp_script) == 8, "struct dtp_script");
 _Static_assert((DTP_OUTER_UFRAMES & (DTP_OUTER_UFRAMES - 1)) == 0, "a mask");
 _Static_assert(sizeof(struct dtp_values) == 80, "struct dtp_values");
+_Static_assert(sizeof(struct dtp_times) == 16, "struct dtp_times");
 _Static_assert(sizeof(struct dtp_texts) == 8, "struct dtp_texts");
 _Static_assert(sizeof(struct dtp_fork) == 32, "struct dtp_fork");
 _Static_assert(sizeof(struct dtp_exec) == 288, "struct dtp_exec");
@@ -594,20 +677,22 @@ _Static_assert(sizeof(struct dtp_snapshot) == 296, "struct dtp_snapshot");
 _Static_assert(sizeof(struct dtp_piece) == 16, "struct dtp_piece");
 _Static_assert(sizeof(struct dtp_stream) == 256, "struct dtp_stream");
 DTP_AT(dtp_stream, ss_tail, 128);
-_Static_assert(sizeof(struct dtp_control) == 64, "struct dtp_control");
+_Static_assert(sizeof(struct dtp_control) == 72, "struct dtp_control");
 _Static_assert(sizeof(struct dtp_counts) == 512, "struct dtp_counts");
 _Static_assert(sizeof(struct dtp_call_ends) == 16, "struct dtp_call_ends");
+_Static_assert(sizeof(struct dtp_wait_counts) == 128, "dtp_wait_counts");
 _Static_assert(DTP_F_DURATION == DTP_F_ARG0 + DTP_MAX_ARGS, "DTP_F_DURATION");
 _Static_assert(sizeof(struct dtp_arg) == 24, "struct dtp_arg");
-_Static_assert(sizeof(struct dtp_operand) == 16, "struct dtp_operand");
+_Static_assert(sizeof(struct dtp_operand) == 40, "struct dtp_operand");
 _Static_assert(sizeof(struct dtp_test) == 24, "struct dtp_test");
 _Static_assert(sizeof(struct dtp_filter) == 688, "struct dtp_filter");
-_Static_assert(sizeof(struct dtp_config) == 2336, "struct dtp_config");
+_Static_assert(sizeof(struct dtp_config) == 2352, "struct dtp_config");
 _Static_assert(DTP_INNER_SCRIPT + 2 + DTP_OUTER_SCRIPT * DTP_SCRIPT_WORDS <=
 	DTP_MAX_SCRIPT, "DTP_OUTER_SCRIPT");
 _Static_assert(DTP_MAX_RECORD >= sizeof(struct dtp_rec) + 16 +
 	DTP_MAX_ARGS * DTP_STR_LEN + DTP_COMM_LEN + sizeof(struct dtp_values) +
-	sizeof(struct dtp_stack) + sizeof(struct dtp_script) +
+	sizeof(struct dtp_times) + sizeof(struct dtp_stack) +
+	sizeof(struct dtp_script) +
 	8 * (DTP_MAX_KFRAMES + DTP_MAX_UFRAMES + DTP_MAX_SCRIPT),
 	"DTP_MAX_RECORD");
 #endif

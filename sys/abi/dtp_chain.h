@@ -25,10 +25,15 @@
 #define DTP_CHAINS		1024	/* processes; number 0 is nobody's */
 #define DTP_CHAIN_FRAMES	8192	/* looked at in a walk */
 #define DTP_CHAIN_THREADS	4096
+#define DTP_CHAIN_NATIVE	0x4000	/* no native frame is as large */
+/* A record further below the top of a thread's stack is on another stack. */
+#define DTP_CHAIN_STACK	((8UL << 20) - (64UL << 10))
 #define DTP_CHAIN_TRIES		3	/* records that were being made */
 
 /* What is read of a frame, of a code object, of what it points to; words. */
 #define DTP_CHAIN_FRAME		10
+#define DTP_CHAIN_WINDOW	128	/* copied at once, if close */
+#define DTP_CHAIN_MET		8	/* remembered in a walk */
 #define DTP_CHAIN_CODE		16
 #define DTP_CHAIN_TEXT		12
 #define DTP_CHAIN_TEXTS		2
@@ -54,7 +59,7 @@ struct dtp_chain {
 	__u8	ch_mark_from;	/* ... it is the outermost one of a run, */
 	__u8	ch_mark_is_code;	/* and executes code itself */
 	__u8	ch_shift;	/* bytes of an instruction, as a power of 2 */
-	__u8	ch_pad;
+	__u8	ch_has_places;	/* what ends a run lies on the native stack */
 	__u16	ch_first;	/* in a code object: its instructions */
 	/*
 	 * What tells a code object from another one that takes its place: a

@@ -101,6 +101,7 @@ struct dtp_bucket {
 #define DTP_BUCKET_ERRORS	15	/* the measure whose bucket is errno */
 #define DTP_BUCKET_NEGATIVE	0x1000
 #define DTP_MAX_ERRNO		4095
+#define DTP_BUCKETS_LOG		1920	/* of values without a sign */
 
 /*
  * 0 to 31 are buckets of their own, then each power of 2 has 32: one is at
@@ -129,6 +130,14 @@ dtp_bucket_log(__u64 value)
 	if (bits < 5)
 		return ((__u32)value);
 	return ((__u32)((bits - 4) * 32 + (value >> (bits - 5) & 31)));
+}
+
+/* The least value of a bucket; of one past the last it is 0, as it wraps. */
+static inline __u64
+dtp_bucket_low(__u32 bucket)
+{
+	return (bucket < 32 ? bucket :
+	    (__u64)(32 + bucket % 32) << (bucket / 32 - 1));
 }
 
 /* Of a linear histogram: 0 is below the first step, nsteps + 1 above. */

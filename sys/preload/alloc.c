@@ -114,6 +114,8 @@ static size_t early_used;
 
 static __thread uint64_t random_state
     __attribute__((tls_model("initial-exec")));
+/* Above 0 in the allocator's own functions, which may call each other here. */
+static __thread unsigned within __attribute__((tls_model("initial-exec")));
 
 /* ------------------------------------------------------------------- table */
 
@@ -229,7 +231,7 @@ weight_of(uint64_t size)
 	const uint64_t weight_ = (pointer) == NULL ? 0 :		\
 	    weight_of(size);						\
 									\
-	if (__builtin_expect(weight_ != 0, 0)) {			\
+	if (__builtin_expect(weight_ != 0, 0) && within == 0) {		\
 		const uintptr_t told_ = table_put((uintptr_t)(pointer)) ? \
 		    (uintptr_t)(pointer) : 0;				\
 									\
@@ -242,6 +244,13 @@ weight_of(uint64_t size)
 	    __ATOMIC_ACQUIRE) != 0, 0) && (pointer) != NULL &&		\
 	    table_take((uintptr_t)(pointer)))				\
 		TELL_FREE((uintptr_t)(pointer));			\
+} while (0)
+
+/* musl's calloc calls malloc, by its name: that is counted here alone. */
+#define WITHIN(call) do {						\
+	within++;							\
+	call;								\
+	within--;							\
 } while (0)
 
 /* ------------------------------------------------------------------- begin */
@@ -367,7 +376,7 @@ calloc(size_t n, size_t size)
 	/* What has never been handed out is 0. */
 	if (!READY)
 		return (early_get(n * size));
-	pointer = all.al_calloc(n, size);
+	WITHIN(pointer = all.al_calloc(n, size));
 	ALLOCATED(pointer, n * size);
 	return (pointer);
 }
@@ -382,7 +391,7 @@ realloc(void *old, size_t size)
 	if (is_early(old))
 		return (early_move(old, size));
 	FREED(old);
-	pointer = all.al_realloc(old, size);
+	WITHIN(pointer = all.al_realloc(old, size));
 	ALLOCATED(pointer, size);
 	return (pointer);
 }
@@ -400,7 +409,7 @@ reallocarray(void *old, size_t n, size_t size)
 	if (!READY || is_early(old))
 		return (realloc(old, bytes));
 	FREED(old);
-	pointer = all.al_realloc(old, bytes);
+	WITHIN(pointer = all.al_realloc(old, bytes));
 	ALLOCATED(pointer, bytes);
 	return (pointer);
 }
@@ -412,7 +421,7 @@ posix_memalign(void **pointer, size_t alignment, size_t size)
 
 	if (!READY)
 		return (ENOMEM);
-	rv = all.al_posix_memalign(pointer, alignment, size);
+	WITHIN(rv = all.al_posix_memalign(pointer, alignment, size));
 	if (rv == 0)
 		ALLOCATED(*pointer, size);
 	return (rv);
@@ -421,8 +430,10 @@ posix_memalign(void **pointer, size_t alignment, size_t size)
 EXPORT void *
 aligned_alloc(size_t alignment, size_t size)
 {
-	void *pointer = READY ? all.al_aligned_alloc(alignment, size) : NULL;
+	void *pointer = NULL;
 
+	if (READY)
+		WITHIN(pointer = all.al_aligned_alloc(alignment, size));
 	ALLOCATED(pointer, size);
 	return (pointer);
 }
@@ -430,8 +441,10 @@ aligned_alloc(size_t alignment, size_t size)
 EXPORT void *
 memalign(size_t alignment, size_t size)
 {
-	void *pointer = READY ? all.al_memalign(alignment, size) : NULL;
+	void *pointer = NULL;
 
+	if (READY)
+		WITHIN(pointer = all.al_memalign(alignment, size));
 	ALLOCATED(pointer, size);
 	return (pointer);
 }
@@ -439,8 +452,10 @@ memalign(size_t alignment, size_t size)
 EXPORT void *
 valloc(size_t size)
 {
-	void *pointer = READY ? all.al_valloc(size) : NULL;
+	void *pointer = NULL;
 
+	if (READY)
+		WITHIN(pointer = all.al_valloc(size));
 	ALLOCATED(pointer, size);
 	return (pointer);
 }
@@ -448,8 +463,10 @@ valloc(size_t size)
 EXPORT void *
 pvalloc(size_t size)
 {
-	void *pointer = READY ? all.al_pvalloc(size) : NULL;
+	void *pointer = NULL;
 
+	if (READY)
+		WITHIN(pointer = all.al_pvalloc(size));
 	ALLOCATED(pointer, size);
 	return (pointer);
 }

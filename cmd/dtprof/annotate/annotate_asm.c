@@ -175,9 +175,9 @@ read_code(struct annotate *an, const char *path, uint64_t from, uint64_t to)
 		return ("no instructions: objdump is not installed; "
 		    TOOL_OBJDUMP_CURE);
 	if (WIFEXITED(status) && WEXITSTATUS(status) == NOT_EXECUTABLE)
-		return ("no instructions: objdump cannot be run");
+		return ("no instructions: objdump cannot be executed");
 	return ("no instructions: objdump cannot disassemble this file, or "
-	    "finds no code at this address");
+	    "found no code at this address");
 }
 
 /* Why nobody can have the text of this function; NULL: path has it. */
@@ -188,26 +188,26 @@ find_file(const struct annotate *an, const char **path)
 	const struct prof_label *label = an->an_place[0].ap_label;
 
 	if (fu->fu_kind == PROF_FRAME_KERNEL)
-		return ("no instructions and no lines: found no file with the "
-		    "code of the recorded kernel");
+		return ("no instructions and no lines: dtprof found no file "
+		    "with the code of the recorded kernel");
 	if (strcmp(fu->fu_module, "[vdso]") == 0)
-		return ("no instructions and no lines: the kernel maps this "
-		    "code, which is in no file");
+		return ("no instructions and no lines: this code is the "
+		    "kernel's vDSO, which is not in a file");
 	if (strcmp(fu->fu_module, "[jit]") == 0 ||
 	    fu->fu_unnamed == PROF_UNNAMED_ANON)
-		return ("no instructions and no lines: this text was made in "
-		    "memory, and is in no file");
+		return ("no instructions and no lines: this code was generated "
+		    "in memory and is not in a file");
 	if (fu->fu_kind > PROF_FRAME_KERNEL)
-		return ("no instructions: this code is a script's, which has "
-		    "lines alone");
+		return ("no instructions: this is a script function, which "
+		    "has only source lines");
 	if (fu->fu_unnamed == PROF_UNNAMED_NOPROC ||
 	    fu->fu_unnamed == PROF_UNNAMED_NOMAP)
-		return ("no instructions and no lines: it is not known what "
-		    "was mapped there");
+		return ("no instructions and no lines: the file that was "
+		    "mapped at this address is unknown");
 	*path = prof_symbols_file(an->an_place[0].ap_symbols,
 	    label->lb_space, &label->lb_frame);
-	return (*path != NULL ? NULL : "no instructions: the file that was "
-	    "mapped is gone, or another build is in its place");
+	return (*path != NULL ? NULL : "no instructions: since the recording, "
+	    "the file with this code was removed or replaced by another build");
 }
 
 /* ---------------------------------------------------------------- rows */
@@ -341,9 +341,9 @@ annotate_asm(struct annotate *an)
 	if (an->an_nplaces == 0)
 		return (0);
 	if (an->an_base != NULL && !an->an_is_same_build)
-		return (annotate_row(an, AN_NOTE, 0, strdup("no "
-		    "instructions: the base is another build, or its file "
-		    "is gone")) == NULL ? -1 : 0);
+		return (annotate_row(an, AN_NOTE, 0, strdup("no instructions: "
+		    "base and new are different builds, or the file with this "
+		    "code was removed")) == NULL ? -1 : 0);
 	last = an->an_place[an->an_nplaces - 1].ap_label->lb_address;
 	if (end <= last)
 		end = last + SLACK;

@@ -185,9 +185,9 @@ annotate_has_lines(const struct annotate *an)
 
 /* ------------------------------------------------------------- changes */
 
-const char annotate_no_claim[] = "Not tested: one run each.  Marked lines "
-    "differ by more than the sampling error; the variation between runs is "
-    "unknown.";
+const char annotate_no_claim[] = "Base and new have one run each, so "
+    "differences were not tested for significance.  Marked lines differ by "
+    "more than the sampling error.";
 
 const struct annotate *
 annotate_side(const struct annotate *an, size_t column)

@@ -153,8 +153,8 @@ say_others(const struct matches *matches, const char *glob)
 			break;
 		used += (size_t)length;
 	}
-	msg_note("annotate", "'%s' matches %zu functions; this is the "
-	    "heaviest, others: %s%s", glob, matches->ma_n, names,
+	msg_note("annotate", "'%s' matches %zu functions: only the heaviest is "
+	    "shown; other matches: %s%s", glob, matches->ma_n, names,
 	    matches->ma_n > n ? ", ..." : "");
 }
 

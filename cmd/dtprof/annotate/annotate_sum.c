@@ -450,9 +450,9 @@ file_show(struct annotate *an, struct an_place **place, size_t n)
 	least_owner(&owner, place, n);
 	source_read(&source, &owner, path);
 	if (annotate_row(an, AN_FILE, 0, strdup(path[0] != '\0' ? path :
-	    "[no line is known]")) != NULL && (source.so_nlines > 0 ||
+	    "[unknown source line]")) != NULL && (source.so_nlines > 0 ||
 	    path[0] == '\0' || annotate_row(an, AN_NOTE, 0, strdup(
-	    "cannot read the source file: numbers only")) !=
+	    "cannot read the source file: only line numbers are shown")) !=
 	    NULL))
 		rv = file_rows(an, place, n, &source);
 	free(source.so_line);

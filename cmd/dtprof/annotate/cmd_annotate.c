@@ -52,7 +52,7 @@ static const struct opt_row options_of_annotate[] = {
 	CHOOSE_BETWEEN(offsetof(struct annotate_options, ao_time)),
 	TERMINAL_OPTION(offsetof(struct annotate_options, ao_color)),
 	{ 0, "csv", NULL, OPT_FLAG, 0, 0, NULL,
-	    "print rows with samples as CSV",
+	    "print the lines and instructions that have samples, as CSV",
 	    offsetof(struct annotate_options, ao_csv), NULL },
 	CHOOSE_EVENT(offsetof(struct annotate_options, ao_events)),
 	CHOOSE_FILTER(offsetof(struct annotate_options, ao_filter)),
@@ -63,7 +63,7 @@ static const struct opt_row options_of_annotate[] = {
 	    offsetof(struct annotate_options, ao_html), NULL },
 	CHOOSE_INPUT(offsetof(struct annotate_options, ao_input)),
 	{ 0, "json", NULL, OPT_FLAG, 0, 0, NULL,
-	    "print all rows as one JSON object",
+	    "print all lines and instructions as one JSON object",
 	    offsetof(struct annotate_options, ao_json), NULL },
 	{ 'o', "output", "FILE", OPT_STRING, 0, 0, NULL,
 	    "output file of --html (default " PAGE_FILE ")",
@@ -73,20 +73,22 @@ static const struct opt_row options_of_annotate[] = {
 	    offsetof(struct annotate_options, ao_source), NULL },
 	CHOOSE_TO(offsetof(struct annotate_options, ao_time)),
 	{ 0, "total", NULL, OPT_FLAG, 0, 0, NULL,
-	    "include callees, at the line of the call",
+	    "add the cost of callees to the line that calls them",
 	    offsetof(struct annotate_options, ao_total), NULL },
 	{ .op_type = OPT_END }
 };
 
 static const char *const examples[] = {
-	"dtprof annotate parse", "source lines and instructions of parse",
+	"dtprof annotate parse",
+	"show lines and instructions of function parse",
 	"dtprof annotate 'pars*'",
-	"the heaviest function that matches",
+	"show the heaviest function that matches the pattern",
 	"dtprof annotate --source --total main x.dtp",
-	"source lines of main, callees included",
-	"dtprof annotate --html -o f.html f", "write a page to keep or to send",
+	"show source lines of function main, callees included",
+	"dtprof annotate --html -o f.html f",
+	"write an HTML page to keep or to send",
 	"dtprof annotate --base old.dtp f new.dtp",
-	"which lines of f became slower or faster",
+	"show which lines of function f became slower or faster",
 	NULL
 };
 
@@ -103,11 +105,12 @@ const struct prof_cmd cmd_annotate = {
 	.cm_output = PAGE_FILE,
 	.cm_usage_status = EXIT_USAGE,
 	.cm_examples = examples,
-	.cm_notes = "FUNCTION is a name as printed by dtprof report, or a glob "
-	    "for the heaviest function that matches.  If several functions "
-	    "have that name, use MODULE:NAME or NAME@0xADDRESS.  Source lines "
-	    "need debug information; instructions need objdump (binutils) and "
-	    "the file that ran.",
+	.cm_notes = "FUNCTION is a name as printed by dtprof report, or a "
+	    "pattern, which selects the heaviest function that matches.  If "
+	    "several functions have the same name, use MODULE:NAME or "
+	    "NAME@0xADDRESS.  Source lines need debug information; "
+	    "instructions need objdump (binutils) and the program file that "
+	    "was recorded.",
 	.cm_check = check_annotate,
 	.cm_run = run_annotate,
 };
@@ -155,8 +158,8 @@ say_nearest(const struct annotate *an, const char *text)
 	const size_t nlabels = prof_profile_nlabels(an->an_profile);
 	const char **names = calloc(nlabels + 1, sizeof(*names)), *nearest;
 	const struct prof_label *label;
-	char cure[256] = "list the functions with dtprof report; inlined "
-	    "functions are shown in their caller";
+	char cure[256] = "list the functions with dtprof report; dtprof "
+	    "annotate shows inlined functions in their caller";
 	size_t n = 0;
 
 	for (uint32_t i = 0; names != NULL && i < nlabels; i++) {
@@ -178,8 +181,8 @@ say_several(const char *text, const struct prof_function **found, size_t n)
 	struct out out;
 
 	msg_fail("annotate", "use one of these names",
-	    "ambiguous name '%s': %zu functions%s", text, n, n == MAX_SHOWN ?
-	    ", or more" : "");
+	    "ambiguous name '%s': it matches %zu functions%s", text, n,
+	    n == MAX_SHOWN ? ", or more" : "");
 	out_init(&out, STDERR_FILENO);
 	for (size_t i = 0; i < n; i++) {
 		OUT(&out, "  ", found[i]->fu_module, ":", found[i]->fu_name);
@@ -229,7 +232,7 @@ find_in_base(struct annotate *base, const struct prof_function *function)
 		return (0);
 	return (msg_fail("annotate", "choose a function whose name is unique "
 	    "in the base", "ambiguous name: the base has several functions "
-	    "'%s'", function->fu_name));
+	    "named '%s'", function->fu_name));
 }
 
 static int
@@ -305,8 +308,9 @@ make_rows(struct annotate *an, const struct annotate_options *ao)
 		return (msg_error("annotate", "out of memory", "free memory"));
 	if (an->an_nplaces > 0)
 		return (0);
-	return (msg_fail("annotate", "--total includes its callees",
-	    "%s: no samples in this function itself",
+	return (msg_fail("annotate", "use --total to include the callees of "
+	    "the function",
+	    "%s: the function itself has no samples",
 	    an->an_function->fu_name));
 }
 
@@ -355,15 +359,16 @@ sum_up(struct annotate *an)
 static int
 check_builds(struct annotate *an)
 {
-	static const char note[] = "the base is another build: lines are "
-	    "matched by line number";
+	static const char note[] = "base and new are different builds: source "
+	    "lines are matched by line number";
 
 	if (an->an_is_same_build)
 		return (0);
 	if (!annotate_has_lines(an))
 		return (msg_error("annotate", "base and new are different "
-		    "builds, and one has no line information", "build with -g, "
-		    "keep the files that ran, and record again"));
+		    "builds, and one has no line information, so lines "
+		    "cannot be compared", "build with -g, "
+		    "keep the program files, and record again"));
 	msg_note("annotate", "%s", note);
 	return (annotate_row(an, AN_NOTE, 0, strdup(note)) == NULL ? -1 : 0);
 }
@@ -391,7 +396,8 @@ add_base(struct annotate *an, struct annotate *base,
 	if (an->an_ncolumns > 0)
 		return (check_builds(an));
 	return (msg_error("annotate", "base and new have no event in common",
-	    "list their events with dtprof report --by event"));
+	    "list the events of both recordings with dtprof report --by "
+	    "event"));
 }
 
 static bool

@@ -79,8 +79,8 @@ say_failed(struct going *going, const char *text, int status)
 	char *words = bench_last_words(going->go_bench);
 
 	term_status_erase(&going->go_term);
-	msg_fail("bench", "fix the command, or count such runs with "
-	    "--ignore-failure",
+	msg_fail("bench", "fix the command, or use --ignore-failure to include "
+	    "failed runs in the results",
 	    "%s: ended with status %d%s%s", text, status,
 	    words != NULL ? ": " : "", words != NULL ? words : "");
 	free(words);
@@ -96,16 +96,18 @@ bench_ended(struct going *going, enum bench_end end, const char *text)
 		return (0);
 	term_status_erase(&going->go_term);
 	if (end == BENCH_INTERRUPTED)
-		msg_fail("bench", "to continue, run the same command again, or "
-		    "bench -o with this directory", "interrupted: %zu of %llu "
-		    "runs are saved in %s", bench->be_nresults,
+		msg_fail("bench", "to continue, run dtprof bench again with "
+		    "the same arguments",
+		    "interrupted: %zu of %llu runs are saved in %s",
+		    bench->be_nresults,
 		    (unsigned long long)bench->be_runs * bench->be_ncommands,
 		    bench->be_directory);
 	if (end == BENCH_NOT_FOUND)
-		msg_fail("bench", "check its name and PATH",
+		msg_fail("bench", "check the name of the command and PATH",
 		    "%s: command not found", text);
 	if (end == BENCH_NOT_EXECUTABLE)
-		msg_fail("bench", "check its path and permissions",
+		msg_fail("bench", "check the path and permissions of the "
+		    "command",
 		    "%s: cannot be executed", text);
 	return (give_up(going, end == BENCH_NOT_FOUND ? EXIT_NOT_FOUND :
 	    end == BENCH_NOT_EXECUTABLE ? EXIT_NOT_EXECUTABLE : EXIT_FAILED));
@@ -323,10 +325,11 @@ bench_go(struct bench *bench)
 		return (EXIT_FAILED);
 	}
 	there = bench->be_nresults > 0;
-	msg_note("bench", "seed %llu, %llu runs of each command in %s%s",
+	msg_note("bench", "seed %llu, %llu runs of each command, results in "
+	    "%s%s",
 	    (unsigned long long)bench->be_seed,
 	    (unsigned long long)bench->be_runs, bench->be_directory,
-	    there ? ", continued" : "");
+	    there ? " (continued)" : "");
 	bench_warn_before();
 	open_counters(bench);
 	term_status_init(&going.go_term, true);

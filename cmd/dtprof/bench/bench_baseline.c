@@ -27,20 +27,22 @@ int
 bench_baseline_check(const char *command, const char *option,
     const char *name, bool is_new)
 {
-	const char *why = NULL;
+	const char *why = NULL, *cure = "use letters, digits, '.', '_' and "
+	    "'-', beginning with a letter or digit";
 
 	if (strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 	    "0123456789._-") != strlen(name) || strlen(name) > BENCH_NAME_MAX ||
 	    strchr(".-", name[0]) != NULL)
 		why = "invalid baseline name";
 	for (size_t i = 0; i < sizeof(reserved) / sizeof(reserved[0]); i++)
-		if (is_new && ends_with(name, reserved[i]))
-			why = "names with this ending are reserved";
+		if (is_new && ends_with(name, reserved[i])) {
+			why = "names that end in .old or .bisect are reserved";
+			cure = "choose a name that does not end in .old or "
+			    ".bisect";
+		}
 	if (why == NULL)
 		return (0);
-	return (msg_fail(command, "use letters, digits, '.', '_' and '-', "
-	    "beginning with a letter or digit", "--%s %s: %s", option, name,
-	    why));
+	return (msg_fail(command, cure, "--%s %s: %s", option, name, why));
 }
 
 char *

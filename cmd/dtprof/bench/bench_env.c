@@ -188,13 +188,13 @@ bench_warn_after(const struct bench *bench)
 		failed += br->br_status != 0;
 	}
 	if (stolen > STOLEN * wall)
-		msg_warning("bench", "the host took %.1f%% of a CPU (steal "
-		    "time): results are noisy", 100 * stolen / wall);
+		msg_warning("bench", "the hypervisor took %.1f%% of a CPU "
+		    "(steal time): results are noisy", 100 * stolen / wall);
 	if (hot > 0)
-		msg_warning("bench", "the CPU was throttled by its temperature "
-		    "%llu times: results are noisy", (unsigned long long)hot);
+		msg_warning("bench", "thermal throttling slowed the CPU %llu "
+		    "times: results are noisy", (unsigned long long)hot);
 	if (failed > 0)
 		msg_warning("bench", "%zu of %zu runs exited with a nonzero "
-		    "status and are counted (--ignore-failure)", failed,
-		    bench->be_nresults);
+		    "status; the results include them (--ignore-failure)",
+		    failed, bench->be_nresults);
 }

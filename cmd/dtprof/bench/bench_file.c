@@ -43,8 +43,8 @@ const struct bench_metric_name bench_metrics[BENCH_NMETRICS] = {
 static int
 file_fail(const char *path, const char *what)
 {
-	return (msg_fail("bench", "check the directory and the disk, or name "
-	    "another with -o", "%s: %s", path, what));
+	return (msg_fail("bench", "check the directory and the disk, or choose "
+	    "another directory with -o", "%s: %s", path, what));
 }
 
 /* NULL: no memory. */
@@ -77,7 +77,8 @@ load_commands(struct bench *bench, const struct json *list, const char *path)
 
 		if (text == NULL || name == NULL)
 			return (file_fail(path,
-			    "a command lacks its text or its name"));
+			    "a command lacks the key \"command\" or "
+			    "\"name\""));
 		bc->bc_text = strdup(text);
 		bc->bc_name = strdup(name);
 		if (bc->bc_text == NULL || bc->bc_name == NULL)
@@ -103,9 +104,10 @@ check_programs(const struct bench *then, const char *path)
 		if (strcmp(now.bc_build_id,
 		    then->be_command[i].bc_build_id) == 0)
 			continue;
-		return (msg_fail("bench", "give the commands to start over, or "
-		    "another directory with -o", "%s: the program of '%s' was "
-		    "rebuilt since the first run", path, now.bc_name));
+		return (msg_fail("bench", "give the commands again to start "
+		    "over, or choose another directory with -o",
+		    "%s: the program of '%s' was rebuilt since the first run",
+		    path, now.bc_name));
 	}
 	return (0);
 }
@@ -154,10 +156,11 @@ load_about(struct bench *bench, const struct json *json, const char *path)
 
 	bench->be_has_files = true;
 	if (json_number(json, "schema_version", 0) != JSON_SCHEMA)
-		return (file_fail(path, "written by another version of bench"));
+		return (file_fail(path, "written by another version of dtprof "
+		    "bench"));
 	if (json_count(commands) == 0 || seed == NULL ||
 	    json_count(commands) > BENCH_COMMANDS)
-		return (file_fail(path, "not a bench description"));
+		return (file_fail(path, "not a file of dtprof bench"));
 	then.be_shell = json_number(json, "shell", 0) != 0;
 	then.be_record = json_number(json, "record", 0) != 0;
 	then.be_seed = strtoull(seed, NULL, 10);
@@ -240,12 +243,13 @@ load_results(struct bench *bench, char *text, const char *path)
 		line++;
 		json_free(json);
 		if (rv == -1)
-			return (msg_fail("bench", "remove the line, or the "
-			    "directory", "%s: line %zu is not a valid result",
+			return (msg_fail("bench", "remove this line of the "
+			    "file, or the whole directory",
+			    "%s: line %zu is not a valid result",
 			    path, line));
 	}
 	if (*text != '\0')
-		msg_note("bench", "%s: the last line is incomplete; that run "
+		msg_note("bench", "%s: the last line is incomplete, so its run "
 		    "is repeated", path);
 	return (0);
 }

@@ -46,7 +46,8 @@ bench_become_caller(bool for_good)
 	if (uid_text == NULL || gid_text == NULL ||
 	    opt_number(uid_text, &uid) == -1 || uid >= UINT32_MAX ||
 	    opt_number(gid_text, &gid) == -1 || gid >= UINT32_MAX)
-		return (msg_fail("bench", "unset both to run commands as root",
+		return (msg_fail("bench", "unset SUDO_UID and SUDO_GID to run "
+		    "commands as root",
 		    "SUDO_UID and SUDO_GID do not name a user"));
 	if (uid == 0)
 		return (0);
@@ -57,8 +58,8 @@ bench_become_caller(bool for_good)
 	    setresgid((gid_t)gid, (gid_t)-1, (gid_t)-1) == 0 &&
 	    setresuid((uid_t)uid, (uid_t)-1, (uid_t)-1) == 0))
 		return (0);
-	return (msg_fail("bench", "run it without sudo", "cannot switch to the "
-	    "user who ran sudo: %s", strerror(errno)));
+	return (msg_fail("bench", "run dtprof bench without sudo",
+	    "cannot switch to the user who ran sudo: %s", strerror(errno)));
 }
 
 /* --------------------------------------------------------- descriptors */
@@ -224,7 +225,7 @@ run_plain(const struct bench *bench, char *const *argv,
 	if (why == EACCES || why == ENOEXEC || why == EISDIR)
 		return (BENCH_NOT_EXECUTABLE);
 	if (why != 0) {
-		msg_fail("bench", "free some memory or processes",
+		msg_fail("bench", "free memory, or end some processes",
 		    "cannot start %s: %s", argv[0], strerror(why));
 		return (BENCH_FAILED);
 	}

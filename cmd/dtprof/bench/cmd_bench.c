@@ -30,27 +30,28 @@ static int	 run_bench(void *options, int n, char **operands);
 /* By letter or name, as the manual has them. */
 static const struct opt_row options_of_bench[] = {
 	{ 0, "bisect", "NAME", OPT_STRING, 0, 0, NULL,
-	    "compare with baseline NAME, for git bisect run: exit with 0 if "
-	    "good, 1 if slower, 125 if undecided or failed",
+	    "for git bisect run: compare with baseline NAME; exit with 0 if "
+	    "not slower, 1 if slower, 125 if undecided or failed",
 	    BE(be_bisect), NULL },
 	{ 0, "ignore-failure", NULL, OPT_FLAG, 0, 0, NULL,
 	    "count runs with a nonzero exit status too",
 	    BE(be_ignore), NULL },
 	{ 'n', "name", "NAME", OPT_STRINGS, 0, 0, NULL,
-	    "name of a command; repeat in the order of commands",
+	    "name of a command in the results; repeat -n for each command, in "
+	    "the order of the commands",
 	    BE(be_names), NULL },
 	{ 'o', "output", "DIR", OPT_STRING, 0, 0, NULL,
-	    "output directory; an interrupted bench in it is continued, "
-	    "another is renamed to DIR.old (default dtprof.bench)",
+	    "output directory (default dtprof.bench); an interrupted bench in "
+	    "DIR is continued, any other bench is renamed to DIR.old",
 	    BE(be_output), NULL },
 	{ 0, "prepare", "CMD", OPT_STRING, 0, 0, NULL,
-	    "run CMD through a shell before each run, unmeasured",
+	    "before each run, run CMD in a shell (not measured)",
 	    BE(be_prepare), NULL },
 	{ 'r', "runs", "N", OPT_COUNT, 1, MAX_RUNS, "15",
 	    "number of runs of each command", BE(be_runs), NULL },
 	{ 0, "record", NULL, OPT_FLAG, 0, 0, NULL,
-	    "record a profile of each run, so that compare can name the "
-	    "functions that changed", BE(be_record), NULL },
+	    "record a profile of each run, so that dtprof compare can name "
+	    "the functions that changed", BE(be_record), NULL },
 	{ 'S', "shell", NULL, OPT_FLAG, 0, 0, NULL,
 	    "run each command with /bin/sh -c", BE(be_shell), NULL },
 	{ 0, "save", "NAME", OPT_STRING, 0, 0, NULL,
@@ -59,7 +60,7 @@ static const struct opt_row options_of_bench[] = {
 	{ 0, "seed", "N", OPT_COUNT, 0, UINT64_MAX, NULL,
 	    "seed of the random order of runs", BE(be_seed), NULL },
 	{ 0, "threshold", "PCT", OPT_PERCENT, 1, 1000000, "5",
-	    "with --bisect, slower means by more than PCT%",
+	    "with --bisect, ignore a slowdown of PCT% or less",
 	    BE(be_threshold), NULL },
 	{ 'w', "warmup", "N", OPT_COUNT, 0, MAX_RUNS, "1",
 	    "N warm-up runs of each command, not counted",
@@ -69,18 +70,18 @@ static const struct opt_row options_of_bench[] = {
 
 static const char *const examples[] = {
 	"dtprof bench './old --in x' './new --in x'",
-	"which is faster: 15 runs each, in random order",
+	"find which command is faster: 15 runs of each, in random order",
 	"dtprof bench --record -r 20 ./old ./new",
 	"also find the functions that make the difference",
 	"dtprof bench -S -n gzip -n zstd 'gzip <f >/dev/null' "
 	    "'zstd <f >/dev/null'",
-	"run through a shell, with names for the commands",
+	"name the commands and run them through a shell",
 	"dtprof bench -o dtprof.bench",
 	"continue an interrupted bench",
 	"dtprof bench --save main ./prog",
 	"save a baseline for dtprof compare --against main",
 	"dtprof bench --bisect main",
-	"for git bisect run, after make: is this commit slower?",
+	"with git bisect run: test whether this commit is slower",
 	NULL
 };
 
@@ -94,9 +95,9 @@ const struct prof_cmd cmd_bench = {
 	.cm_usage_status = EXIT_USAGE,
 	.cm_misused = bisect_misuse,
 	.cm_examples = examples,
-	.cm_notes = "Quote each COMMAND as one argument; it is split into "
-	    "words as a shell does.  The first is the base that the others are "
-	    "compared with.",
+	.cm_notes = "Quote each COMMAND as one argument; dtprof splits it into "
+	    "words as a shell does.  The first COMMAND is the base; the others "
+	    "are compared with it.",
 	.cm_check = check_bench,
 	.cm_run = run_bench,
 };
@@ -126,10 +127,10 @@ check_bench(const void *options, int n, char *const *operands)
 	(void)n;
 	(void)operands;
 	if (be->be_save != NULL && be->be_bisect != NULL)
-		return (bench_refuse("use one of them", "",
+		return (bench_refuse("use only one of the two options", "",
 		    "--save and --bisect exclude each other"));
 	if (be->be_save != NULL && be->be_output != NULL)
-		return (bench_refuse("use one of them", "",
+		return (bench_refuse("use only one of the two options", "",
 		    "--save and -o exclude each other"));
 	if (be->be_threshold.on_set && be->be_bisect == NULL)
 		return (bench_refuse("use --threshold with dtprof compare",
@@ -204,8 +205,9 @@ set_commands(struct bench *bench, int n, char **operands)
 			continue;
 		bc->bc_argv = words_split(operands[i], &why);
 		if (bc->bc_argv == NULL)
-			return (bench_refuse("quote it, or add -S to run "
-			    "commands through a shell", operands[i], why));
+			return (bench_refuse("quote these characters, or add "
+			    "-S to run commands through a shell", operands[i],
+			    why));
 		bench_program(bc);
 	}
 	if (n == 2 && strcmp(operands[0], operands[1]) == 0)
@@ -268,8 +270,8 @@ take_baseline(struct bench *bench, bool has_commands)
 	there = bench_load(bench);
 	bench->be_directory = asked.be_directory;
 	if (there != -1 && !bench->be_has_files)
-		bench_refuse("save one at a good commit: dtprof bench --save "
-		    "NAME COMMAND", path, "no such baseline");
+		bench_refuse("save a baseline at a good commit: dtprof bench "
+		    "--save NAME COMMAND", path, "no such baseline");
 	free(path);
 	if (there == -1 || !bench->be_has_files ||
 	    bench_make_baselines() == -1 ||
@@ -329,8 +331,8 @@ show_result(const struct bench *bench)
 
 	if (status == 0 && name != NULL)
 		msg_note("bench", "saved as baseline %s in %s; to compare with "
-		    "it: dtprof bench COMMAND, then dtprof compare --against "
-		    "%s", name, bench->be_directory, name);
+		    "it, run dtprof bench COMMAND, then dtprof compare "
+		    "--against %s", name, bench->be_directory, name);
 	return (status);
 }
 
@@ -349,8 +351,9 @@ bench_bisect(const struct bench *bench)
 
 	free(path);
 	if (outcome == COMPARE_OPEN) {
-		msg_note("bench", "bisect: undecided: skip this commit; more "
-		    "runs (-r) or another --threshold would decide");
+		msg_note("bench", "bisect: undecided, so git skips this "
+		    "commit; more runs (-r) or another --threshold may "
+		    "decide");
 		return (BISECT_SKIP);
 	}
 	msg_note("bench", "bisect: %s than baseline %s by more than %g%%",

@@ -39,29 +39,30 @@ static const char *github_summary(const void *options);
 /* By letter or name, as the manual has them. */
 static const struct opt_row options_of_compare[] = {
 	{ 0, "against", "NAME", OPT_STRING, 0, 0, NULL,
-	    "compare with the baseline of bench --save NAME",
+	    "compare with baseline NAME of dtprof bench --save",
 	    CO(co_against), NULL },
 	{ 0, "anyway", NULL, OPT_FLAG, 0, 0, NULL,
-	    "compare results from different machines",
+	    "compare even if results are from different machines",
 	    CO(co_anyway), NULL },
 	{ 0, "base-filter", "EXPR", OPT_STRING, 0, 0, NULL,
-	    "fast spans, or samples of a store",
+	    "base: fast spans, or samples in a store, by EXPR",
 	    CO(co_base_filter), NULL },
 	{ 0, "by", "WHAT", OPT_CHOICE, 0, 0, "function",
-	    "cost by function, module or line",
+	    "costs by function, module or line",
 	    CO(co_by), COMPARE_BY },
 	TERMINAL_OPTION(CO(co_color)),
 	{ 'e', "event", "EVENT", OPT_STRINGS, 0, 0, NULL,
-	    "event to compare, if recordings have several",
+	    "event to compare, if recordings have several events",
 	    CO(co_events), NULL },
 	{ 0, "fail-on", "slower[:PCT]", OPT_STRING, 0, 0, NULL,
 	    "exit with status 3 if new is slower by significantly more than "
 	    "PCT%", CO(co_fail_on), NULL },
 	{ 0, "filter", "EXPR", OPT_STRING, 0, 0, NULL,
-	    "slow spans, or samples of a store", CO(co_filter), NULL },
+	    "new: slow spans, or samples in a store, by EXPR",
+	    CO(co_filter), NULL },
 	CHOOSE_FRAMES(CO(co_frames)),
 	{ 0, "from", "TIME", OPT_TIME, 0, INT64_MAX, NULL,
-	    "only samples of a store from TIME on, e.g. -2h",
+	    "with a store: use only samples since TIME, e.g. -2h",
 	    CO(co_time.ct_from), "-" },
 	{ 0, "github", NULL, OPT_FLAG, 0, 0, NULL,
 	    "print annotations and a summary for GitHub Actions",
@@ -79,34 +80,34 @@ static const struct opt_row options_of_compare[] = {
 	    "also write an HTML page with tables and plots",
 	    CO(co_output), NULL },
 	{ 0, "per", "EVENT", OPT_STRING, 0, 0, NULL,
-	    "compare costs per EVENT, or per span:NAME", CO(co_per), NULL },
+	    "divide costs by the count of EVENT or of span:NAME",
+	    CO(co_per), NULL },
 	{ 0, "plot", "FILE", OPT_STRING, 0, 0, NULL,
 	    "also plot to FILE with gnuplot (.svg or .png)",
 	    CO(co_plot), NULL },
 	{ 0, "rename", "OLD=NEW", OPT_STRINGS, 0, 0, NULL,
-	    "treat function OLD of the base as NEW",
+	    "match function OLD of base with function NEW of new",
 	    CO(co_renames), NULL },
 	{ 0, "secret-file", "FILE", OPT_STRING, 0, 0, NULL,
 	    "file with the password of a store's user",
 	    CO(co_secret_file), NULL },
 	{ 0, "seed", "N", OPT_COUNT, 0, UINT64_MAX, "1",
-	    "seed of the random number generator", CO(co_seed),
-	    NULL },
+	    "seed of the random number generator", CO(co_seed), NULL },
 	{ 0, "strict", NULL, OPT_FLAG, 0, 0, NULL,
 	    "exit with status 4 if a verdict is inconclusive",
 	    CO(co_strict), NULL },
 	{ 0, "threshold", "PCT", OPT_PERCENT, 1, 100000, "1",
-	    "no change: interval within PCT%",
-	    CO(co_threshold),
-	    NULL },
+	    "report no change if the interval is within PCT% of 0",
+	    CO(co_threshold), NULL },
 	{ 0, "to", "TIME", OPT_TIME, 0, INT64_MAX, NULL,
-	    "only samples of a store before TIME", CO(co_time.ct_to), "-" },
+	    "with a store: use only samples before TIME",
+	    CO(co_time.ct_to), "-" },
 	{ 'v', "verbose", NULL, OPT_FLAG, 0, 0, NULL,
-	    "also show full build-ids, long notes, runs needed",
-	    CO(co_verbose), NULL },
+	    "also show full build-ids, long notes and the number of runs that "
+	    "a verdict needs", CO(co_verbose), NULL },
 	{ 0, "window", "TIME", OPT_TIME, 1000, INT64_MAX, NULL,
-	    "windows of hosts (10m) or spans (5% of the time)",
-	    CO(co_window), NULL },
+	    "length of time windows (default 10m; for spans, 1/20 of the "
+	    "time from first to last span)", CO(co_window), NULL },
 	{ .op_type = OPT_END }
 };
 
@@ -119,12 +120,12 @@ static const char *const examples[] = {
 	"dtprof compare dtprof.bench",
 	"compare the first command of a bench with the others",
 	"dtprof compare --against main --fail-on slower:2 --junit x.xml",
-	"for CI: compare with a baseline, status 3 if more than 2% slower",
+	"for CI: compare with a baseline; exit status 3 if over 2% slower",
 	"dtprof compare old*.dtp -- new*.dtp",
-	"which functions cost more, one recording per run",
+	"find functions that cost more; each recording is one run",
 	"dtprof compare URL --base-filter 'version==\"1\"' "
 	    "--filter 'version==\"2\"'",
-	"a deploy, by the hosts that a store has of both versions (add --per)",
+	"compare two versions of a service over all hosts in a store",
 	NULL
 };
 
@@ -141,9 +142,10 @@ const struct prof_cmd cmd_compare = {
 	.cm_usage_status = EXIT_USAGE,
 	.cm_inputs = inputs,
 	.cm_examples = examples,
-	.cm_notes = "Reads bench directories, recordings, folded stacks, pprof "
-	    "profiles, perf.data, and the JSON of dtprof stat and hyperfine.  "
-	    "In a single file, the first command is the base.",
+	.cm_notes = "Input files are bench directories, recordings, folded "
+	    "stacks, pprof profiles, perf.data, and the JSON of dtprof stat "
+	    "and hyperfine.  If there is only one file, its first command is "
+	    "the base.",
 	.cm_check = check_compare,
 	.cm_begin = begin_compare,
 	.cm_run = run_compare,
@@ -195,19 +197,19 @@ note_origin(struct pair *pair)
 	const bool is_day = se[0]->se_time[0] != '\0' &&
 	    se[1]->se_time[0] != '\0' &&
 	    strncmp(se[0]->se_time, se[1]->se_time, DAY_LENGTH) != 0;
-	char host[160] = "", day[80] = "";
+	char host[176] = "", day[80] = "";
 
 	if (!is_host && !is_day)
 		return (0);
 	if (is_host)
-		snprintf(host, sizeof(host), " on another host (%s, new: %s)",
-		    se[0]->se_host, se[1]->se_host);
+		snprintf(host, sizeof(host), " on different hosts (base %s, "
+		    "new %s)", se[0]->se_host, se[1]->se_host);
 	if (is_day)
-		snprintf(day, sizeof(day), " on another day (%.*s, new: "
+		snprintf(day, sizeof(day), " on different days (base %.*s, new "
 		    "%.*s)", DAY_LENGTH, se[0]->se_time, DAY_LENGTH,
 		    se[1]->se_time);
-	return (asprintf(&pair->pr_note, "the base was measured%s%s%s: a "
-	    "change of the machine counts as a difference of the commands",
+	return (asprintf(&pair->pr_note, "base and new ran%s%s%s: a difference "
+	    "may come from the machine, not from the commands",
 	    host, is_host && is_day ? " and" : "", day) == -1 ? -1 : 0);
 }
 
@@ -224,7 +226,7 @@ pair_within(struct compare *cm)
 		return (add_pair(cm, only, only));
 	if (side->sd_n < 2)
 		return (options_refuse(
-		    "put -- before what is new: dtprof compare BASE -- NEW",
+		    "separate base and new with --: dtprof compare BASE -- NEW",
 		    "nothing to compare with: only a base is given"));
 	for (size_t i = 1; i < side->sd_n; i++)
 		if (add_pair(cm, &side->sd_series[0], &side->sd_series[i]) ==
@@ -240,7 +242,8 @@ find_series(const struct side *side, const char *name, const char *other)
 	for (size_t i = 0; i < side->sd_n; i++)
 		if (strcmp(name, side->sd_series[i].se_name) == 0)
 			return (&side->sd_series[i]);
-	msg_note("compare", "%s: only in %s; left out", name, other);
+	msg_note("compare", "%s: only in %s, so it is not compared", name,
+	    other);
 	return (NULL);
 }
 
@@ -265,7 +268,7 @@ pair_sides(struct compare *cm)
 		(void)find_series(base, new->sd_series[j].se_name, "new");
 	return (cm->cm_npairs > 0 ? 0 :
 	    options_refuse("use the same command names in base and new (bench "
-	    "-n)", "no command is in both base and new"));
+	    "-n)", "base and new have no command in common"));
 }
 
 /* A warning, or a refusal: -1. */
@@ -273,12 +276,12 @@ static int
 say_unlike(const struct compare *cm, const char *what)
 {
 	if (cm->cm_options->co_anyway) {
-		msg_warning("compare", "the machines differ: a change may be "
-		    "that of the machine");
+		msg_warning("compare", "the machines differ: a change may come "
+		    "from the machine, not from the code");
 		return (0);
 	}
-	return (msg_fail("compare", "measure both on one machine, or add "
-	    "--anyway", "the machines differ: %s", what));
+	return (msg_fail("compare", "measure base and new on one machine, or "
+	    "add --anyway", "the machines differ: %s", what));
 }
 
 /*
@@ -354,14 +357,21 @@ compare_pair(const struct compare *cm, struct pair *pair,
 		},
 	};
 	struct prof_err error = { 0 };
+	bool is_hosts;
 
 	costs.ct_comparison = prof_comparison_new(&options, &error);
 	if (costs.ct_comparison == NULL)
 		return (msg_prof("compare", &error));
 	pair->pr_comparison = costs.ct_comparison;
-	if ((are_hosts(&costs, pair) ? compare_hosts(&costs,
-	    pair->pr_series) : compare_runs(&costs, pair->pr_series,
-	    is_interleaved)) == -1)
+	is_hosts = are_hosts(&costs, pair);
+	/* It would never fail. */
+	if (is_hosts && costs.ct_per == NULL &&
+	    cm->cm_options->co_fail_on != NULL)
+		return (options_refuse("add --per EVENT or --per span:NAME",
+		    "--fail-on needs --per to compare hosts: without --per, "
+		    "only shares of functions are compared"));
+	if ((is_hosts ? compare_hosts(&costs, pair->pr_series) :
+	    compare_runs(&costs, pair->pr_series, is_interleaved)) == -1)
 		return (-1);
 	pair->pr_lossy = costs.ct_lossy;
 	pair->pr_window_ns = costs.ct_window_ns;
@@ -457,7 +467,7 @@ read_baseline(struct side *side, const char *name)
 
 	if (path == NULL)
 		return (options_refuse("free memory", "out of memory"));
-	side->sd_cure = "save one with dtprof bench --save NAME COMMAND";
+	side->sd_cure = "use dtprof bench --save NAME COMMAND first";
 	rv = compare_read_bench(side, path);
 	free(path);
 	return (rv);
@@ -514,16 +524,18 @@ samples_check(const struct compare_options *co, int n, char *const *operands)
 	const bool is_store = has_store(n, operands);
 
 	if (is_store && n > 1)
-		return (options_refuse("choose base and new of it with "
-		    "--base-filter and --filter", "a store is read by itself"));
+		return (options_refuse("select base and new in the store with "
+		    "--base-filter and --filter", "a store must be the only "
+		    "input"));
 	if (is_store && (co->co_filter == NULL || co->co_base_filter == NULL))
-		return (options_refuse("for example --base-filter "
+		return (options_refuse("use for example --base-filter "
 		    "'version==\"1\"' --filter 'version==\"2\"'", "a store "
-		    "takes --base-filter and --filter: which are base and "
-		    "new?"));
+		    "needs --base-filter and --filter, to choose base and "
+		    "new"));
 	if (!is_store && choose_has_time(&co->co_time))
-		return (options_refuse("push the recordings to a store",
-		    "--from and --to are for a store"));
+		return (options_refuse("push the recordings to a store and "
+		    "compare the store",
+		    "--from and --to can be used only with a store"));
 	return (0);
 }
 
@@ -546,23 +558,24 @@ check_compare(const void *options, int n, char *const *operands)
 		return (options_refuse("give a bench directory, or BASE -- NEW",
 		    "nothing to compare"));
 	if (co->co_against != NULL && dashes > 0)
-		return (options_refuse("give only new files",
-		    "--against excludes BASE --"));
+		return (options_refuse("leave out 'BASE --': give only new "
+		    "files",
+		    "--against cannot be used with 'BASE --'"));
 	if (co->co_against != NULL && bench_baseline_check("compare",
 	    "against", co->co_against, false) == -1)
 		return (-1);
 	if (dashes > 1 || (dashes == 1 && strcmp(operands[n - 1], "--") == 0))
-		return (options_refuse("write BASE -- NEW",
+		return (options_refuse("write dtprof compare BASE -- NEW",
 		    "separate base and new with one --"));
 	if (co->co_fail_on != NULL &&
 	    compare_fail_limit(co->co_fail_on) < 0)
 		return (options_refuse("use --fail-on slower or --fail-on "
 		    "slower:2", "invalid --fail-on argument"));
 	if (co->co_json && co->co_markdown)
-		return (options_refuse("use one of them",
+		return (options_refuse("use only one of the two options",
 		    "--json and --markdown exclude each other"));
 	if (co->co_json && co->co_github)
-		return (options_refuse("use one of them",
+		return (options_refuse("use only one of the two options",
 		    "--json and --github exclude each other"));
 	if (co->co_plot != NULL && plot_check("compare", co->co_plot, false) ==
 	    -1)
@@ -628,9 +641,9 @@ compare_directory(const char *path)
 			status = results_show(&compare);
 	} else if (compare.cm_side[0].sd_n == 1) {
 		status = 0;
-		msg_note("bench", "to compare %s with another: dtprof compare "
-		    "OTHER -- %s; for the means of one command use dtprof "
-		    "stat -r N", path, path);
+		msg_note("bench", "to compare %s with another bench, use "
+		    "dtprof compare OTHER -- %s; for the means of one command "
+		    "use dtprof stat -r N", path, path);
 	}
 	free_all(&compare);
 	return (status);

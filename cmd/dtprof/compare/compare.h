@@ -186,6 +186,7 @@ struct costs {
 	uint64_t	 ct_window_ns;	/* of hosts */
 	bool		 ct_anyway;	/* hosts of all kinds are alike */
 	size_t		 ct_lossy;	/* windows of hosts left out */
+	size_t		 ct_without;	/* recordings without ct_event */
 	struct prof_profile_options ct_profile;
 	struct prof_comparison *ct_comparison;
 	struct prof_difference *ct_difference;	/* NULL: trees are not kept */

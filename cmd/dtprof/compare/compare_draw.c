@@ -212,8 +212,8 @@ draw_runs(const struct figures *fg, struct out *out)
 {
 	struct panel pn = panel_of(out, "", fg->fg_label);
 
-	pn.pn_x = (struct axis){ 0.4, 2.6, "one point per run; quartiles and "
-	    "median", true };
+	pn.pn_x = (struct axis){ 0.4, 2.6, "points: runs; boxes: quartiles "
+	    "and median", true };
 	for (int s = 0; s < 2; s++) {
 		axis_widen(&pn.pn_y, fg->fg_sorted[s][0]);
 		axis_widen(&pn.pn_y, fg->fg_sorted[s][fg->fg_n[s] - 1]);
@@ -236,7 +236,7 @@ draw_shares(const struct figures *fg, struct out *out)
 		axis_widen(&pn.pn_x, fg->fg_sorted[s][fg->fg_n[s] - 1]);
 	}
 	axis_loosen(&pn.pn_x);
-	panel_begin(&pn, "Share of the runs that took no longer");
+	panel_begin(&pn, "Cumulative distribution of the runs");
 	panel_legend(&pn);
 	for (int s = 0; s < 2; s++) {
 		out_fmt(out, "<path class=\"%s\" d=\"M%.2f %.2f",
@@ -263,7 +263,7 @@ draw_order(const struct figures *fg, struct out *out)
 	axis_widen(&pn.pn_x, 1);
 	axis_loosen(&pn.pn_x);
 	axis_loosen(&pn.pn_y);
-	panel_begin(&pn, "In the order of runs");
+	panel_begin(&pn, "Runs in order");
 	panel_legend(&pn);
 	for (int s = 0; s < 2; s++) {
 		out_fmt(out, "<path class=\"%s\" d=\"", side_class[s]);

@@ -22,7 +22,7 @@ file_fail(const struct side *side, const char *path, const char *why)
 	return (msg_fail(side->sd_command != NULL ? side->sd_command :
 	    "compare", side->sd_cure != NULL ? side->sd_cure : "give a bench "
 	    "directory, recordings, folded stacks, pprof profiles, or JSON of "
-	    "stat or hyperfine", "%s: %s", path, why));
+	    "dtprof stat or hyperfine", "%s: %s", path, why));
 }
 
 /* --------------------------------------------------------------- bench */
@@ -109,7 +109,7 @@ add_bench_run(struct side *side, const char *path, const struct json *about,
 	struct series_run *run;
 
 	if (name == NULL)
-		return (file_fail(side, path, "a run without a command"));
+		return (file_fail(side, path, "a run has no command"));
 	series = compare_series(side, name);
 	run = series == NULL ? NULL : compare_add_run(series);
 	if (run == NULL)
@@ -154,7 +154,7 @@ add_bench_series(struct side *side, const char *path,
 				return (file_fail(side, path, "out of memory"));
 	}
 	return (side->sd_n > 0 ? 0 :
-	    file_fail(side, path, "it has no commands"));
+	    file_fail(side, path, "the file has no commands"));
 }
 
 static int
@@ -214,7 +214,8 @@ compare_read_bench(struct side *side, const char *path)
 	if (about == NULL)
 		return (file_fail(side, path, why));
 	if (json_number(about, "schema_version", 0) != JSON_SCHEMA)
-		file_fail(side, path, "written by another version of bench");
+		file_fail(side, path, "written by another version of dtprof "
+		    "bench");
 	else if (add_bench_series(side, path, about) == 0 &&
 	    (runs = file_of(side, path, BENCH_RUNS, &length)) != NULL) {
 		rv = add_bench_runs(side, path, about, runs);
@@ -261,7 +262,7 @@ read_hyperfine(struct side *side, const char *path,
 
 		if (name == NULL || times == NULL)
 			return (file_fail(side, path,
-			    "a result without a command or times"));
+			    "a result has no command or no times"));
 		if (series == NULL || add_values(series, series->se_nruns,
 		    "wall", "s", times) == -1)
 			return (file_fail(side, path, "out of memory"));
@@ -348,7 +349,7 @@ compare_read_json(struct side *side, const char *path, char *text,
 		rv = read_stat(side, path, json);
 	else
 		rv = file_fail(side, path,
-		    "JSON of neither dtprof stat nor hyperfine");
+		    "the JSON is neither from dtprof stat nor from hyperfine");
 	json_free(json);
 	return (rv);
 }

@@ -73,9 +73,10 @@ clock_find(const struct costs *ct, struct file *file)
 	real = prof_reader_info(file->fi_reader, "time.realtime_ns");
 	mono = prof_reader_info(file->fi_reader, "time.monotonic_ns");
 	if (real == NULL || mono == NULL)
-		return (msg_fail(ct->ct_command, "record it again with this "
-		    "dtprof", "%s: the recording does not say at what time of "
-		    "day it was made", file->fi_path));
+		return (msg_fail(ct->ct_command, "record again with this "
+		    "version of dtprof",
+		    "%s: the recording does not contain its date and time",
+		    file->fi_path));
 	file->fi_shift_ns = strtoull(real, NULL, 10) -
 	    strtoull(mono, NULL, 10);
 	return (0);
@@ -122,8 +123,9 @@ parts_find(const struct costs *ct, struct file *file)
 			continue;
 		part = part_at(ct, file, record->pr_time_ns);
 		if (part == NULL)
-			return (msg_fail(ct->ct_command, "choose longer ones "
-			    "with --window", "%s: more than %d windows",
+			return (msg_fail(ct->ct_command, "choose longer "
+			    "time windows with --window", "%s: the recording "
+			    "covers more than %d time windows",
 			    file->fi_path, COMPARE_WINDOWS));
 		if (record->pr_type == PROF_R_SAMPLE)
 			part->pa_samples[record->pr_event]++;
@@ -146,7 +148,23 @@ has_samples(const struct file *file, size_t event)
 	return (false);
 }
 
-/* The first event that has any samples, and is that of all recordings. */
+/* The first event that may cost, with samples or without; -1: none. */
+static long
+event_choose(struct costs *ct, const struct file *file, bool with_samples)
+{
+	for (size_t e = 1; e < prof_reader_nevents(file->fi_reader); e++)
+		if (file->fi_is_wanted[e] && !file->fi_is_unit[e] &&
+		    (has_samples(file, e) || !with_samples) &&
+		    compare_is_event(ct, prof_reader_event(file->fi_reader,
+		    e)))
+			return ((long)e);
+	return (-1);
+}
+
+/*
+ * What has samples decides which event is compared, not who comes first; then
+ * work without samples cost nothing.
+ */
 static int
 event_find(struct costs *ct, struct file *file)
 {
@@ -157,13 +175,9 @@ event_find(struct costs *ct, struct file *file)
 	file->fi_is_unit = compare_unit_events(ct, reader, file->fi_path);
 	if (file->fi_is_wanted == NULL || file->fi_is_unit == NULL)
 		return (-1);
-	file->fi_event = -1;
-	for (size_t e = 1; e < prof_reader_nevents(reader) &&
-	    file->fi_event == -1; e++)
-		if (file->fi_is_wanted[e] && !file->fi_is_unit[e] &&
-		    has_samples(file, e) &&
-		    compare_is_event(ct, prof_reader_event(reader, e)))
-			file->fi_event = (long)e;
+	file->fi_event = event_choose(ct, file, true);
+	if (file->fi_event == -1 && ct->ct_event != NULL)
+		file->fi_event = event_choose(ct, file, false);
 	return (0);
 }
 
@@ -227,8 +241,7 @@ parts_add(struct costs *ct, const struct file *file, int side,
 	    NULL, &error);
 	int rv = symbols == NULL ? msg_prof(ct->ct_command, &error) : 0;
 
-	for (size_t p = 0; p < file->fi_nparts && rv == 0 &&
-	    file->fi_event != -1; p++) {
+	for (size_t p = 0; p < file->fi_nparts && rv == 0; p++) {
 		struct prof_profile_options options = ct->ct_profile;
 		struct prof_profile *profile;
 
@@ -256,8 +269,10 @@ parts_add(struct costs *ct, const struct file *file, int side,
 	return (rv);
 }
 
+/* Its windows; or, while no event has been chosen, what it has alone. */
 static int
-file_add(struct costs *ct, int side, const struct series_run *from)
+file_add(struct costs *ct, int side, const struct series_run *from,
+    bool is_choosing)
 {
 	struct file file = { .fi_path = from->sr_profile, .fi_event = -1 };
 	struct prof_err error = { 0 };
@@ -269,8 +284,12 @@ file_add(struct costs *ct, int side, const struct series_run *from)
 		    from->sr_profile, error.pe_text));
 	if (clock_find(ct, &file) == 0 && parts_find(ct, &file) == 0 &&
 	    event_find(ct, &file) == 0)
-		rv = parts_add(ct, &file, side, from);
-	input_say_cut(ct->ct_command, file.fi_reader);
+		rv = is_choosing || file.fi_event == -1 ? 0 :
+		    parts_add(ct, &file, side, from);
+	if (!is_choosing) {
+		ct->ct_without += file.fi_event == -1;
+		input_say_cut(ct->ct_command, file.fi_reader);
+	}
 	while (file.fi_nparts > 0)
 		free(file.fi_part[--file.fi_nparts].pa_samples);
 	free(file.fi_part);
@@ -334,15 +353,15 @@ kind_refuse(const struct costs *ct, const struct series *const series[2])
 		b = trait_value(series[1]->se_run[0].sr_traits,
 		    compare_traits[t], &y);
 		return (msg_fail(ct->ct_command, "compare hosts of one kind, "
-		    "or add --anyway", "no verdict: the version is "
-		    "confounded with %s: \"%.*s\" ran the base alone, "
-		    "\"%.*s\" the new", compare_traits[t], (int)x, a, (int)y,
-		    b));
+		    "or add --anyway", "no verdict: a change may come from %s, "
+		    "not from the version: hosts with \"%.*s\" ran only base, "
+		    "and hosts with \"%.*s\" ran only new", compare_traits[t],
+		    (int)x, a, (int)y, b));
 	}
 	return (msg_fail(ct->ct_command, "compare hosts of one kind, or add "
-	    "--anyway", "no verdict: the version is confounded with the kind "
-	    "of the hosts: no two of the same kernel, processor and number of "
-	    "CPUs ran base and new"));
+	    "--anyway", "no verdict: a change may come from the kind of host, "
+	    "not from the version: no two hosts with the same kernel, "
+	    "processor and number of CPUs ran base and new"));
 }
 
 static int
@@ -350,10 +369,11 @@ confounded_refuse(const struct costs *ct, const struct series *const series[2])
 {
 	switch (prof_comparison_hosts(ct->ct_comparison)->ph_confounder) {
 	case PROF_CONFOUNDER_TIME:
-		return (msg_error(ct->ct_command, "no verdict: the version is "
-		    "confounded with time: base and new never ran in the same "
-		    "window", "let some hosts run the old version beside the "
-		    "new one, or use longer windows (--window)"));
+		return (msg_error(ct->ct_command, "no verdict: a change may "
+		    "come from the time, not from the version: base and new "
+		    "never ran in the same window", "let some hosts run the "
+		    "old version while other hosts run the new version, or "
+		    "use longer windows (--window)"));
 	case PROF_CONFOUNDER_KIND:
 		return (kind_refuse(ct, series));
 	case PROF_CONFOUNDER_NONE:
@@ -362,22 +382,43 @@ confounded_refuse(const struct costs *ct, const struct series *const series[2])
 	return (0);
 }
 
+/* What is new first: as compare_runs does. */
+static int
+files_add(struct costs *ct, const struct series *const series[2],
+    bool is_choosing)
+{
+	int rv = 0;
+
+	for (int s = 1; s >= 0; s--)
+		for (size_t r = 0; r < series[s]->se_nruns && rv == 0 &&
+		    !(is_choosing && ct->ct_event != NULL); r++)
+			rv = file_add(ct, s, &series[s]->se_run[r],
+			    is_choosing);
+	return (rv);
+}
+
 int
 compare_hosts(struct costs *ct, const struct series *const series[2])
 {
 	int rv = compare_give_renames(ct);
 
-	/* What is new first: as compare_runs does. */
-	for (int s = 1; s >= 0 && rv == 0; s--)
-		for (size_t r = 0; r < series[s]->se_nruns && rv == 0; r++)
-			rv = file_add(ct, s, &series[s]->se_run[r]);
+	if (rv == 0)
+		rv = files_add(ct, series, true);
+	if (rv == 0 && ct->ct_event != NULL)
+		rv = files_add(ct, series, false);
+	if (rv == 0 && ct->ct_without > 0)
+		msg_note(ct->ct_command, "recordings without event %.*s are "
+		    "left out: %zu", (int)strcspn(ct->ct_event, " "),
+		    ct->ct_event,
+		    ct->ct_without);
 	if (rv == 0)
 		rv = compare_name_total(ct);
 	if (rv == 0 && prof_comparison_finish(ct->ct_comparison) == -1)
 		rv = hosts_fail(ct);
 	compare_costs_free(ct);
 	if (rv == 0 && prof_comparison_hosts(ct->ct_comparison) == NULL)
-		rv = msg_error(ct->ct_command, "no samples in any window",
+		rv = msg_error(ct->ct_command, "there are no samples in any "
+		    "window",
 		    "check --filter, --per and the recordings");
 	return (rv == 0 ? confounded_refuse(ct, series) : rv);
 }

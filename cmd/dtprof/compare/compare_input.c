@@ -121,7 +121,7 @@ compare_add_machine(struct series *series, const char *machine)
 	FILE *stream;
 
 	if (series->se_unlike == NULL && compare_unlike(known, machine,
-	    ", among the runs of one input", &series->se_unlike) == -1)
+	    " in runs of one input", &series->se_unlike) == -1)
 		return (-1);
 	stream = open_memstream(&text, &length);
 	if (stream == NULL)

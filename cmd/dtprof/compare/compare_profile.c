@@ -125,9 +125,10 @@ compare_unit_events(const struct costs *ct, const struct prof_reader *reader,
 		msg_error(ct->ct_command, "out of memory", "free memory");
 	else if (ct->ct_per != NULL && !span_begins(reader, ct->ct_per + 5,
 	    is_unit)) {
-		msg_fail(ct->ct_command, "list its spans with dtprof report "
-		    "--by span", "%s: --per %s: no such span in this "
-		    "recording", path, ct->ct_per);
+		msg_fail(ct->ct_command, "list the spans of a recording with "
+		    "dtprof report --by span",
+		    "%s: --per %s: no such span in this recording", path,
+		    ct->ct_per);
 		free(is_unit);
 		is_unit = NULL;
 	}
@@ -229,8 +230,9 @@ event_of(struct costs *ct, const struct prof_profile *profile,
 			event = (long)e;
 	}
 	if (event == -1)
-		msg_fail(ct->ct_command, "record longer, leave it out, or "
-		    "choose an event with -e", "%s: no samples%s%s", path,
+		msg_fail(ct->ct_command, "record longer, leave this recording "
+		    "out, or choose an event with -e", "%s: no samples%s%s",
+		    path,
 		    ct->ct_event != NULL ? " of " : "",
 		    ct->ct_event != NULL ? ct->ct_event : "");
 	free(wanted);

@@ -31,34 +31,48 @@ struct shown {
 	const char	*sh_unit;
 	double		 sh_scale;
 	int		 sh_digits;
-	/* Rows that are not shown by themselves, as one. */
-	struct prof_span_row sh_others;
-	size_t		 sh_nothers;
+	/* Rows that are not shown by themselves, as one of each state. */
+	struct prof_span_row sh_others[2];
+	size_t		 sh_nothers[2];
 };
 
-static const char *const states[] = { "running", "rest" };
+static const char *const states[] = { "running", "rest", "not running",
+    "blocked", "runnable" };
 
 /* ---------------------------------------------------------------- rows */
+
+static bool
+has_function(const struct prof_span_row *row)
+{
+	return (row->sr_state == PROF_SPAN_RUNNING ||
+	    row->sr_state == PROF_SPAN_BLOCKED);
+}
 
 static bool
 row_is_shown(const struct shown *sh, const struct prof_span_row *row, size_t n)
 {
 	return (n < sh->sh_options->co_limit.on_value || row->sr_is_more ||
-	    row->sr_state == PROF_SPAN_REST);
+	    !has_function(row));
 }
 
 static void
 others_sum(struct shown *sh)
 {
 	const struct prof_span_row *row;
-	struct prof_span_row *sum = &sh->sh_others;
+	struct prof_span_row *sum = sh->sh_others;
+	bool is_wait;
 
-	sum->sr_p_adjusted = sum->sr_ci95_ns[0] = sum->sr_ci95_ns[1] = NAN;
+	for (int i = 0; i < 2; i++)
+		sum[i].sr_p_adjusted = sum[i].sr_ci95_ns[0] =
+		    sum[i].sr_ci95_ns[1] = NAN;
 	for (size_t n = 0; (row = prof_span_difference_row(sh->sh_difference,
 	    n)) != NULL; n++) {
 		if (row_is_shown(sh, row, n))
 			continue;
-		sh->sh_nothers++;
+		is_wait = row->sr_state == PROF_SPAN_BLOCKED;
+		sh->sh_nothers[is_wait]++;
+		sum = &sh->sh_others[is_wait];
+		sum->sr_state = row->sr_state;
 		for (int s = 0; s < 2; s++)
 			sum->sr_mean_ns[s] += row->sr_mean_ns[s];
 		sum->sr_change_ns += row->sr_change_ns;
@@ -107,9 +121,9 @@ row_put(struct table *tb, const struct shown *sh,
 	else
 		table_text(tb, "-");
 	table_cell(tb, "%.0f%%", value_round(100 * row->sr_part, 0));
-	/* Less than its share is nothing to be claimed. */
+	/* Less than that is nothing to be claimed. */
 	if (isnan(row->sr_p_adjusted) ||
-	    !(row->sr_share[1] >= row->sr_share[0]))
+	    !(row->sr_share[1] >= PROF_SPAN_VARIES * row->sr_share[0]))
 		table_text(tb, "-");
 	else
 		table_cell(tb, row->sr_p_adjusted < 0.0001 ? "%.0e" : "%.4f",
@@ -125,13 +139,14 @@ span_row(struct table *tb, const void *arg, size_t n)
 	const struct prof_span_row *row =
 	    prof_span_difference_row(sh->sh_difference, n);
 
-	if (row == NULL && sh->sh_nothers > 0) {
-		row_put(tb, sh, &sh->sh_others);
-		table_cell(tb, "%zu others", sh->sh_nothers);
+	const size_t nrows = prof_span_difference_nrows(sh->sh_difference);
+
+	if (row == NULL && sh->sh_nothers[n - nrows] > 0) {
+		row_put(tb, sh, &sh->sh_others[n - nrows]);
+		table_cell(tb, "%zu others", sh->sh_nothers[n - nrows]);
 	} else if (row != NULL && row_is_shown(sh, row, n)) {
 		row_put(tb, sh, row);
-		table_text(tb, row->sr_state == PROF_SPAN_REST ? "-" :
-		    row->sr_name);
+		table_text(tb, has_function(row) ? row->sr_name : "-");
 	}
 }
 
@@ -153,7 +168,7 @@ rows_show(const struct shown *sh, struct table *tb)
 	tb->tb_column = columns;
 	tb->tb_ncolumns = NCOLUMNS;
 	tb->tb_last = MIN_LAST;
-	table_show(tb, prof_span_difference_nrows(sh->sh_difference) + 1,
+	table_show(tb, prof_span_difference_nrows(sh->sh_difference) + 2,
 	    span_row, sh);
 }
 
@@ -173,24 +188,41 @@ row_named(const struct shown *sh)
 }
 
 static void
+row_say(const struct prof_span_row *row, FILE *stream)
+{
+	fprintf(stream, "%s%s, which takes %.1f%% of the%s time of fast spans "
+	    "and %.1f%% of slow spans.", row->sr_state == PROF_SPAN_BLOCKED ?
+	    "being blocked in " : "", has_function(row) ?
+	    row->sr_name : states[row->sr_state], 100 * row->sr_share[0],
+	    row->sr_state == PROF_SPAN_RUNNING ? " running" : "",
+	    100 * row->sr_share[1]);
+}
+
+static void
 named_put(const struct shown *sh, FILE *stream)
 {
 	const struct prof_span_row *row = row_named(sh);
 
 	if (!sh->sh_sides.sv_is_tested)
 		return;
-	if (row == NULL)
-		fprintf(stream, " Nothing takes more than its share of fast "
-		    "ones explains.");
-	else if (row->sr_state == PROF_SPAN_REST)
-		fprintf(stream, " %.0f%% of the difference: not sampled as "
-		    "running.", 100 * row->sr_part);
-	else
-		fprintf(stream, " %.0f%% of the difference: %s, which takes "
-		    "%.1f%% of the running time of fast ones and %.1f%% of "
-		    "slow ones.",
-		    100 * row->sr_part, row->sr_name, 100 * row->sr_share[0],
-		    100 * row->sr_share[1]);
+	if (row != NULL) {
+		fprintf(stream, " %.0f%% of the difference comes from ",
+		    100 * row->sr_part);
+		row_say(row, stream);
+		return;
+	}
+	fprintf(stream, " No function or state has a share of slow spans "
+	    "that is more than %d times its share of fast spans.",
+	    PROF_SPAN_VARIES);
+	row = prof_span_difference_row(sh->sh_difference, 0);
+	if (row == NULL || !(row->sr_part > 0))
+		return;
+	fprintf(stream, " %.0f%% of the difference comes from %s",
+	    100 * row->sr_part, row->sr_is_tested ?
+	    "ordinary variation of " : "");
+	row_say(row, stream);
+	if (!row->sr_is_tested)
+		fputs(" That is too rare to be tested.", stream);
 }
 
 static void
@@ -204,8 +236,9 @@ headline_write(const struct shown *sh, FILE *stream)
 	for (int s = 0; s < 2; s++)
 		weight_time(mean[s], sizeof(mean[s]),
 		    (uint64_t)sides->sv_mean_ns[s]);
-	fprintf(stream, "%s: %zu slow (>= %s, mean %s) against %zu fast (<= "
-	    "%s, mean %s).", sides->sv_name, sides->sv_spans[1], limit[1],
+	fprintf(stream, "%s: %zu slow spans (>= %s, mean %s) against %zu fast "
+	    "spans (<= %s, mean %s).", sides->sv_name, sides->sv_spans[1],
+	    limit[1],
 	    mean[1], sides->sv_spans[0], limit[0], mean[0]);
 	named_put(sh, stream);
 }
@@ -230,24 +263,72 @@ text_put(const struct table *tb, void (*write)(const struct shown *, FILE *),
 	free(text);
 }
 
+static bool
+has_rest(const struct shown *sh)
+{
+	const struct prof_span_row *row;
+	size_t n;
+
+	for (n = 0; (row = prof_span_difference_row(sh->sh_difference, n)) !=
+	    NULL; n++)
+		if (row->sr_state == PROF_SPAN_REST)
+			return (true);
+	return (false);
+}
+
 static void
 note_of_states(const struct shown *sh, FILE *stream)
 {
-	fprintf(stream, "note: running: sampled by %s, %" PRIu64 " samples of "
-	    "slow spans and %" PRIu64 " of fast ones; rest: what that leaves "
-	    "of the durations, in which spans waited or samples missed them",
-	    sh->sh_event, sh->sh_sides.sv_samples[1],
-	    sh->sh_sides.sv_samples[0]);
+	const uint64_t *samples = sh->sh_sides.sv_samples;
+
+	if (sh->sh_sides.sv_has_times)
+		fprintf(stream, "note: the kernel measured how long threads "
+		    "ran and did not run; the running time of each function is "
+		    "estimated from samples: %" PRIu64 " samples of %s in slow "
+		    "spans, %" PRIu64 " in fast spans%s", samples[1],
+		    sh->sh_event, samples[0], has_rest(sh) ?
+		    "; in the row 'rest', it is unknown whether threads ran, "
+		    "or in which functions they ran" : "");
+	else
+		fprintf(stream, "note: running time is estimated from samples "
+		    "of %s (%" PRIu64 " in slow spans, %" PRIu64 " in fast "
+		    "spans); the row 'rest' is the remaining time, when "
+		    "threads waited or were not sampled", sh->sh_event,
+		    samples[1], samples[0]);
+}
+
+static bool
+has_waits(const struct shown *sh)
+{
+	const struct prof_span_row *row;
+
+	for (size_t n = 0; (row = prof_span_difference_row(sh->sh_difference,
+	    n)) != NULL; n++)
+		if (row->sr_state == PROF_SPAN_BLOCKED ||
+		    row->sr_state == PROF_SPAN_RUNNABLE)
+			return (true);
+	return (false);
+}
+
+static void
+note_of_waits(const struct shown *sh, FILE *stream)
+{
+	fprintf(stream, "note: blocked and runnable time is the time of the "
+	    "recorded waits. The function of a wait is its innermost function "
+	    "outside of the kernel and the C library%s",
+	    !sh->sh_sides.sv_has_times ? "" : "; the row 'not running' is "
+	    "the time of waits that have no sample");
 }
 
 static void
 note_of_choice(const struct shown *sh, FILE *stream)
 {
 	(void)sh;
-	fputs("note: spans were chosen by their duration, so whatever varies "
-	    "differs; read part, which adds up to 100%. p: its share of "
-	    "the running time of slow spans is more than that of fast ones",
-	    stream);
+	fputs("note: spans were selected by duration, so slow and fast spans "
+	    "differ in every function whose time varies. The column 'part' "
+	    "adds up to 100%. p tests whether a function's share of running "
+	    "time is more than 3 times as large in slow spans as in fast "
+	    "spans; ordinary variation does not reach this ratio", stream);
 }
 
 static void
@@ -257,21 +338,23 @@ note_of_windows(const struct shown *sh, FILE *stream)
 	char window[32];
 
 	weight_time(window, sizeof(window), sides->sv_window_ns);
-	fprintf(stream, "note: %zu of %zu windows of %s have both slow and "
-	    "fast spans: ", sides->sv_both, sides->sv_windows, window);
+	fprintf(stream, "note: %zu of %zu time windows of %s have both slow "
+	    "and fast spans: ", sides->sv_both, sides->sv_windows, window);
 	if (sides->sv_is_tested)
-		fprintf(stream, "%zu spans in others are left out",
+		fprintf(stream, "%zu spans in other windows are left out",
 		    sides->sv_alone);
 	else
-		fprintf(stream, "nothing is tested, which needs %d; record "
-		    "longer", PROF_MIN_WINDOWS);
+		fprintf(stream, "differences are not tested: a test needs %d "
+		    "windows with fast and slow spans, so record longer",
+		    PROF_MIN_WINDOWS);
 }
 
 static void
 note_of_mixed(const struct shown *sh, FILE *stream)
 {
-	fprintf(stream, "note: %zu spans that overlap others of their thread, "
-	    "are within others or end in another thread are left out",
+	fprintf(stream, "note: %zu spans are left out: they overlap other "
+	    "spans of their thread, are nested in another span, or end in "
+	    "another thread",
 	    sh->sh_sides.sv_mixed);
 }
 
@@ -287,6 +370,8 @@ spans_text(const struct shown *sh, struct table *tb)
 	rows_show(sh, tb);
 	out_str(tb->tb_out, "\n");
 	text_put(tb, note_of_states, sh);
+	if (has_waits(sh))
+		text_put(tb, note_of_waits, sh);
 	text_put(tb, note_of_choice, sh);
 	if (sides->sv_both < sides->sv_windows || !sides->sv_is_tested)
 		text_put(tb, note_of_windows, sh);
@@ -362,12 +447,15 @@ event_of(const struct compare_options *co, const struct prof_reader *reader)
 		    prof_reader_event(reader, e);
 
 		if (wanted[e] && !info->pi_is_call && !info->pi_is_counter &&
-		    strcmp(info->pi_unit, "ns") == 0)
+		    strcmp(info->pi_unit, "ns") == 0 &&
+		    strcmp(info->pi_provider, "wait") != 0 &&
+		    strcmp(info->pi_provider, "wall") != 0)
 			event = (long)e;
 	}
 	if (event == -1 && wanted != NULL)
-		msg_error("compare", "no event here counts running time in "
-		    "seconds", "record with -e cpu-clock");
+		msg_error("compare", "none of the selected events measures "
+		    "running time in seconds",
+		    "record again with -e cpu-clock");
 	free(wanted);
 	return (event);
 }
@@ -463,9 +551,9 @@ compare_spans_check(const struct compare_options *co, int n,
     char *const *operands)
 {
 	if (co->co_filter == NULL || co->co_base_filter == NULL)
-		return (msg_error("compare", "--filter and --base-filter need "
-		    "each other", "use e.g. --base-filter 'span.duration <= "
-		    "p50' --filter 'span.duration > p99'"));
+		return (msg_error("compare", "--filter and --base-filter must "
+		    "be used together", "use for example --base-filter "
+		    "'span.duration <= p50' --filter 'span.duration > p99'"));
 	if (n != 1 || strcmp(operands[0], "--") == 0)
 		return (msg_error("compare", "--filter compares spans of one "
 		    "recording", "name one FILE"));
@@ -474,11 +562,13 @@ compare_spans_check(const struct compare_options *co, int n,
 	    co->co_output != NULL || co->co_plot != NULL ||
 	    co->co_strict || co->co_per != NULL || co->co_threshold.on_set ||
 	    co->co_renames.os_n > 0 || co->co_by != COMPARE_BY_FUNCTION)
-		return (msg_error("compare", "this option is about runs, and "
-		    "--filter compares spans of one recording", "of --base-"
-		    "filter, use it with -e, --frames, --json, --limit, "
-		    "--markdown, --seed and --window alone"));
+		return (msg_error("compare", "an option that compares runs "
+		    "cannot be used with --filter, which compares spans of one "
+		    "recording", "use --filter "
+		    "and --base-filter only with -e, --frames, --json, "
+		    "--limit, --markdown, --seed and --window"));
 	return (co->co_json && co->co_markdown ? msg_error("compare",
-	    "--json and --markdown exclude each other", "use one of them") :
+	    "--json and --markdown exclude each other", "use only one of the "
+	    "two options") :
 	    0);
 }

@@ -214,13 +214,14 @@ put_verdict(FILE *stream, const struct prof_change *cg, double threshold,
 	}
 	fprintf(stream, "%s %s", compare_title(cg->cg_name), change);
 	if (cg->cg_verdict == PROF_VERDICT_FEW)
-		fprintf(stream, "; it takes %d %s each, better 15",
-		    PROF_MIN_RUNS, runs);
+		fprintf(stream, "; a verdict needs %d %s each of base and new, "
+		    "preferably 15", PROF_MIN_RUNS, runs);
 	else
 		fprintf(stream, " (%s)", ci);
 	if (cg->cg_verdict == PROF_VERDICT_OPEN && cg->cg_runs_needed > 0)
-		fprintf(stream, "; smallest detectable change %s, about %zu "
-		    "%s each would decide", percent_text(least, sizeof(least),
+		fprintf(stream, "; smallest detectable change %s, a verdict "
+		    "needs about %zu %s each of base and new",
+		    percent_text(least, sizeof(least),
 		    cg->cg_smallest) + 1, cg->cg_runs_needed, runs);
 }
 
@@ -238,7 +239,8 @@ compare_sentence(const struct pair *pair, double threshold)
 	    strcmp(pair->pr_series[1]->se_name, COMPARE_PROFILES) == 0 ?
 	    "new" : pair->pr_series[1]->se_name, stream);
 	if (is_share(pair))
-		fputs(": a change of the whole is not visible in shares",
+		fputs(": shares of functions do not show whether the total "
+		    "cost changed",
 		    stream);
 	else
 		put_verdict(stream, cg, threshold, runs_word(pair));
@@ -285,9 +287,10 @@ put_decision(struct table *tb, const struct prof_change *cg, bool is_verbose)
 	    (tb->tb_style == TABLE_TEXT && !is_verbose))
 		table_text(tb, compare_word(cg));
 	else if (cg->cg_runs_needed > 1000)
-		table_text(tb, "inconclusive, over 1000 runs");
+		table_text(tb, "inconclusive, needs over 1000 runs");
 	else
-		table_cell(tb, "inconclusive, %zu runs", cg->cg_runs_needed);
+		table_cell(tb, "inconclusive, needs %zu runs",
+		    cg->cg_runs_needed);
 }
 
 static void
@@ -451,9 +454,10 @@ put_explanation(FILE *stream, const struct pair *pair, const char *what)
 			    sizeof(change), cg->cg_change));
 	}
 	if (named == 0)
-		fprintf(stream, "; no %s is known to have changed", what);
+		fprintf(stream, "; no %s changed significantly", what);
 	if (named == 0 && nearly != NULL)
-		fprintf(stream, ", about %zu %s each would decide for %s",
+		fprintf(stream, ", about %zu %s each of base and new would "
+		    "give a verdict on %s",
 		    nearly->cg_runs_needed, runs_word(pair), nearly->cg_name);
 }
 
@@ -574,15 +578,18 @@ hosts_put(const struct table *tb, const struct pair *pair)
 	if (stream == NULL)
 		return;
 	if (ph->ph_is_paired)
-		fprintf(stream, "%zu hosts ran both and are paired",
+		fprintf(stream, "%zu hosts ran both base and new, and each is "
+		    "compared with itself",
 		    ph->ph_both);
 	else
-		fputs("hosts of the same kind are compared", stream);
+		fputs("hosts of the same kind are compared with each other",
+		    stream);
 	if (ph->ph_mixed > 0)
-		fprintf(stream, "; %zu windows of a host left out in which it "
-		    "ran both", ph->ph_mixed);
+		fprintf(stream, "; %zu windows in which a host ran both base "
+		    "and new are left out", ph->ph_mixed);
 	if (pair->pr_lossy > 0)
-		fprintf(stream, "; %zu windows left out (more than 1%% lost)",
+		fprintf(stream, "; %zu windows with more than 1%% of samples "
+		    "lost are left out",
 		    pair->pr_lossy);
 	if (fclose(stream) == 0)
 		sentence_put(tb, tb->tb_style == TABLE_HTML ? "<p>" : "      ",
@@ -686,7 +693,7 @@ compare_text(const struct compare *cm, enum table_style style,
 	if ((size_t)cm->cm_ngeomean < cm->cm_npairs)
 		snprintf(of, sizeof(of), " of %zu", cm->cm_npairs);
 	if (cm->cm_npairs > 1 && isfinite(cm->cm_geomean))
-		out_fmt(out, "%sgeometric mean of %d%s: %s (%s)\n",
+		out_fmt(out, "%sgeometric mean of %d%s changes: %s (%s)\n",
 		    style == TABLE_HTML ? "<p>" : "\n", cm->cm_ngeomean, of,
 		    percent_text(change, sizeof(change), cm->cm_geomean),
 		    interval_text(ci, sizeof(ci), cm->cm_geomean_ci));

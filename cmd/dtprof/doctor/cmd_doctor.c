@@ -39,7 +39,7 @@ static const struct opt_row options_of_doctor[] = {
 
 static const char *const examples[] = {
 	"dtprof doctor", "check this system and suggest fixes",
-	"sudo dtprof doctor", "check what works for root",
+	"sudo dtprof doctor", "check what works as root",
 	NULL
 };
 
@@ -86,9 +86,9 @@ checks_run(struct doctor *doctor)
 	    &doctor->dr_check[doctor->dr_n]) == 1)
 		doctor->dr_n++;
 	check_tool(doctor, TOOL_GNUPLOT, TOOL_GNUPLOT_CURE,
-	    "report --plot and compare --plot");
+	    "dtprof report --plot and dtprof compare --plot");
 	check_tool(doctor, TOOL_OBJDUMP, TOOL_OBJDUMP_CURE,
-	    "instructions in annotate");
+	    "instructions in dtprof annotate");
 }
 
 static bool
@@ -156,14 +156,14 @@ show_text(const struct terminal *terminal, const struct doctor *doctor,
 	size_t bad = 0;
 
 	if (plan->pl_possible) {
-		snprintf(line, sizeof(line), "record works here: event %s, "
-		    "%s, with %s", plan->pl_event,
+		snprintf(line, sizeof(line), "dtprof record works here: "
+		    "event %s, %s, with %s", plan->pl_event,
 		    prof_record_reach(plan->pl_bpf, plan->pl_all ?
 		    PROF_TARGET_ALL : PROF_TARGET_PIDS), plan->pl_bpf ?
 		    "BPF" : "perf rings");
 		out_wrapped(out, line, 4, 0);
 	} else
-		out_str(out, "record does not work here\n");
+		out_str(out, "dtprof record does not work here\n");
 	for (size_t n = 0; n < doctor->dr_n; n++)
 		bad += doctor->dr_check[n].ck_state != PROF_CHECK_OK;
 	out_fmt(out, "%zu of %zu checks found a problem\n\n", bad,

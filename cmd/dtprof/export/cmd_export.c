@@ -13,6 +13,7 @@
 /* In the order of the words of --weight. */
 enum { WEIGHT_AUTO, WEIGHT_SAMPLES, WEIGHT_WEIGHT };
 #define WEIGHTS		"auto,samples,weight"
+#define MAX_TIMES	(16u << 20)	/* samples of one file */
 
 struct export_options {
 	struct opt_strings	 eo_events;
@@ -75,21 +76,24 @@ static const struct opt_row options_of_export[] = {
 	CHOOSE_SECRET(offsetof(struct export_options, eo_secret_file)),
 	CHOOSE_TO(offsetof(struct export_options, eo_time)),
 	{ 0, "weight", "WHAT", OPT_CHOICE, 0, 0, "auto",
-	    "samples or weight; auto is weight in speedscope, else samples; "
-	    "pprof and otlp have both",
+	    "value of each stack: number of samples, or weight (events or "
+	    "time); auto means samples for folded, weight for other formats; "
+	    "pprof and otlp always contain both",
 	    offsetof(struct export_options, eo_weight), WEIGHTS },
 	{ .op_type = OPT_END }
 };
 
 static const char *const examples[] = {
 	"dtprof export x.dtp >x.folded",
-	"folded stacks, one line per distinct stack",
+	"write folded stacks, one line per distinct stack",
 	"dtprof export --format pprof -o x.pb.gz x.dtp",
 	"write a profile for go tool pprof",
 	"dtprof export --format otlp -o x.otlp x.dtp",
 	"write a profile for OpenTelemetry",
 	"dtprof export --format speedscope --lines -o x.json",
 	"write a profile for www.speedscope.app, with source lines",
+	"dtprof export --format firefox -o x.json x.dtp",
+	"write samples by thread and time for profiler.firefox.com",
 	NULL
 };
 
@@ -103,8 +107,9 @@ const struct prof_cmd cmd_export = {
 	.cm_reads = true,
 	.cm_usage_status = EXIT_USAGE,
 	.cm_examples = examples,
-	.cm_notes = "Folded stacks hold one event: the first with samples, or "
-	    "the one of --event.  The other formats hold all events.",
+	.cm_notes = "Folded stacks contain only one event: the event named "
+	    "with --event, or else the first event that has samples.  Other "
+	    "formats can contain several events.",
 	.cm_check = check_export,
 	.cm_begin = begin_export,
 	.cm_run = run_export,
@@ -137,8 +142,8 @@ events_choose(struct export_run *run)
 		msg_error("export", "out of memory", "free memory");
 	else if (run->er_nevents == 0)
 		msg_error("export", "no samples match the event, time range "
-		    "and filter", "see what was recorded with dtprof report "
-		    "--stats");
+		    "and filter", "run dtprof report --stats to see what was "
+		    "recorded");
 	return (run->er_nevents == 0 ? -1 : 0);
 }
 
@@ -163,6 +168,8 @@ make_profile(struct export_run *run)
 		.pl_frames = eo->eo_frames,
 		.pl_lines = eo->eo_lines,
 		.pl_places = is_binary(eo),
+		.pl_times = eo->eo_format == PROF_EXPORT_FIREFOX ?
+		    MAX_TIMES : 0,
 	};
 
 	if (choose_range("export", run->er_reader, &eo->eo_time, &options) ==
@@ -181,6 +188,23 @@ has_weights(const struct prof_reader *reader)
 
 	return (import != NULL && (strcmp(import, "folded") == 0 ||
 	    strcmp(import, "pprof") == 0));
+}
+
+/* Firefox Profiler has weights of time and of bytes. */
+static int
+check_weight(const struct export_run *run)
+{
+	const struct export_options *eo = run->er_options;
+	const struct prof_event_info *info = prof_reader_event(run->er_reader,
+	    run->er_events[0]);
+
+	if (eo->eo_format != PROF_EXPORT_FIREFOX ||
+	    eo->eo_weight != WEIGHT_WEIGHT ||
+	    strcmp(info->pi_unit, "ns") == 0 ||
+	    strcmp(info->pi_unit, "bytes") == 0)
+		return (0);
+	return (msg_error("export", "format firefox has no weights in the "
+	    "unit of this event", "use --weight samples"));
 }
 
 static int
@@ -218,8 +242,8 @@ say_notes(const struct export_run *run)
 
 	if (run->er_options->eo_format == PROF_EXPORT_FOLDED &&
 	    run->er_nevents > 1)
-		msg_note("export", "exported event '%s' only; choose another "
-		    "with --event",
+		msg_note("export", "exported only event '%s'; choose another "
+		    "event with --event",
 		    info->pi_name);
 	input_say_names("export", run->er_symbols);
 }
@@ -232,9 +256,10 @@ check_export(const void *options, int n, char *const *operands)
 	(void)operands;
 	if (is_binary(eo) && strcmp(eo->eo_output, "-") == 0 &&
 	    isatty(STDOUT_FILENO))
-		return (msg_error("export", "pprof and otlp output is binary "
-		    "and not written to a terminal", "write it to a file with "
-		    "-o"));
+		return (msg_error("export", "pprof and otlp output is binary, "
+		    "so it is not written to a terminal",
+		    "write the output to a "
+		    "file with -o"));
 	return (choose_check("export", &eo->eo_time) == -1 ? -1 :
 	    input_check("export", eo->eo_input, n));
 }
@@ -250,7 +275,8 @@ run_export(void *options, int n, char **operands)
 	    operands, &path);
 	if (run.er_reader == NULL)
 		return (EXIT_FAILED);
-	if (make_profile(&run) == 0 && write_profile(&run) == 0) {
+	if (make_profile(&run) == 0 && check_weight(&run) == 0 &&
+	    write_profile(&run) == 0) {
 		say_notes(&run);
 		status = 0;
 	}

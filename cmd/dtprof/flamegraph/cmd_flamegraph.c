@@ -21,8 +21,11 @@ struct flame_run {
 	struct prof_reader	*fr_reader;
 	struct prof_symbols	*fr_symbols;
 	struct prof_profile	*fr_profile;
+	struct prof_latencies	*fr_latencies;	/* NULL: none are shown */
 	size_t			 fr_events[FLAME_MAX_EVENTS];
 	size_t			 fr_nevents;
+	const char		*fr_filter;	/* with that of --state */
+	char			*fr_joined;	/* the same; NULL: as given */
 };
 
 static int	 check_flamegraph(const void *options, int n,
@@ -33,8 +36,8 @@ static int	 run_flamegraph(void *options, int n, char **operands);
 
 static const struct opt_row options_of_flamegraph[] = {
 	{ 0, "base", "BASE", OPT_STRINGS, 0, 0, NULL,
-	    "show differences from BASE: a recording, or DIR[:NAME] of bench "
-	    "--record; repeat for more runs",
+	    "show differences from BASE: a recording, or DIR[:NAME] of "
+	    "dtprof bench --record; repeat --base for more runs",
 	    offsetof(struct flame_options, fo_bases), NULL },
 	CHOOSE_BASE_BETWEEN(offsetof(struct flame_options, fo_base_time)),
 	CHOOSE_BASE_FILTER(offsetof(struct flame_options, fo_base_filter)),
@@ -57,20 +60,22 @@ static const struct opt_row options_of_flamegraph[] = {
 	    "output file: page (.html) or image (.svg)",
 	    offsetof(struct flame_options, fo_output), NULL },
 	{ 0, "open", NULL, OPT_FLAG, 0, 0, NULL,
-	    "open it with xdg-open",
+	    "open the output file with xdg-open",
 	    offsetof(struct flame_options, fo_open), NULL },
 	{ 0, "ratio", "E1/E2", OPT_STRING, 0, 0, NULL,
-	    "width: event E1; color: E1 per E2",
+	    "show event E1 as frame width, the ratio E1/E2 as color",
 	    offsetof(struct flame_options, fo_ratio), NULL },
 	{ 0, "rename", "OLD=NEW", OPT_STRINGS, 0, 0, NULL,
-	    "treat function or thread OLD of the base as NEW; may be repeated",
+	    "match function or thread OLD of the base with NEW; may be "
+	    "repeated",
 	    offsetof(struct flame_options, fo_renames), NULL },
 	{ 0, "reverse", NULL, OPT_FLAG, 0, 0, NULL,
 	    "put leaf functions at the root, their callers above",
 	    offsetof(struct flame_options, fo_reverse), NULL },
 	CHOOSE_SECRET(offsetof(struct flame_options, fo_secret_file)),
+	CHOOSE_STATE(offsetof(struct flame_options, fo_state)),
 	{ 0, "title", "TEXT", OPT_STRING, 0, 0, NULL,
-	    "title (default: the recorded command)",
+	    "title of the graph (default: the recorded command)",
 	    offsetof(struct flame_options, fo_title), NULL },
 	CHOOSE_TO(offsetof(struct flame_options, fo_time)),
 	{ .op_type = OPT_END }
@@ -83,7 +88,7 @@ static const char *const examples[] = {
 	"dtprof flamegraph --ratio cycles/instructions",
 	"color by cycles per instruction",
 	"dtprof flamegraph --base old.dtp new.dtp",
-	"which stacks cost more or less than in old.dtp",
+	"show stacks that cost more or less than in old.dtp",
 	NULL
 };
 
@@ -97,11 +102,11 @@ const struct prof_cmd cmd_flamegraph = {
 	.cm_reads = true,
 	.cm_usage_status = EXIT_USAGE,
 	.cm_examples = examples,
-	.cm_notes = "The page is one self-contained file; press ? in it for "
-	    "its keys.  With a base, frames that changed significantly are red "
-	    "or blue; this takes five runs each of base and new.  --base-from, "
-	    "--base-to and --base-between without --base compare two time "
-	    "ranges of one recording.",
+	.cm_notes = "The page is one self-contained file; press ? in the page "
+	    "to list its keyboard shortcuts.  With a base, frames that changed "
+	    "significantly are red or blue; the test needs at least five runs "
+	    "each of base and new.  --base-from, --base-to and --base-between "
+	    "without --base compare two time ranges of one recording.",
 	.cm_check = check_flamegraph,
 	.cm_begin = begin_flamegraph,
 	.cm_run = run_flamegraph,
@@ -143,8 +148,9 @@ choose_ratio(struct flame_run *run)
 		run->fr_nevents = 2;
 		return (0);
 	}
-	return (msg_fail("flamegraph", "list its events with dtprof report "
-	    "--by event", "--ratio %s: no such events in this recording",
+	return (msg_fail("flamegraph", "list the events of a recording with "
+	    "dtprof report --by event",
+	    "--ratio %s: no such events in this recording",
 	    text));
 }
 
@@ -162,21 +168,26 @@ has_hidden(const struct prof_reader *reader)
 static int
 events_choose(struct flame_run *run)
 {
+	const struct flame_options *fo = run->fr_options;
 	bool *wanted;
 
-	if (run->fr_options->fo_ratio != NULL && choose_ratio(run) == -1)
+	if (fo->fo_ratio != NULL && choose_ratio(run) == -1)
 		return (-1);
-	if (run->fr_options->fo_ratio == NULL &&
-	    run->fr_options->fo_events.os_n == 0 &&
+	run->fr_filter = fo->fo_filter;
+	if (fo->fo_ratio == NULL && fo->fo_state == 0 &&
+	    fo->fo_events.os_n == 0 &&
 	    !has_hidden(run->fr_reader))
 		return (0);
-	wanted = choose_events("flamegraph", run->fr_reader,
-	    &run->fr_options->fo_events);
+	wanted = fo->fo_state != 0 ? choose_elapsed("flamegraph",
+	    run->fr_reader, fo->fo_state, &run->fr_filter, &run->fr_joined) :
+	    choose_events("flamegraph", run->fr_reader, &fo->fo_events);
 	if (wanted == NULL)
 		return (-1);
+	if (fo->fo_state != 0)
+		choose_say_short("flamegraph", run->fr_reader);
 	for (size_t e = 1; e < prof_reader_nevents(run->fr_reader) &&
 	    run->fr_nevents < FLAME_MAX_EVENTS; e++) {
-		if (wanted[e] && (run->fr_options->fo_ratio == NULL ||
+		if (wanted[e] && (fo->fo_ratio == NULL ||
 		    (e != run->fr_events[0] && e != run->fr_events[1])))
 			run->fr_events[run->fr_nevents++] = e;
 	}
@@ -204,11 +215,16 @@ void
 flame_profile_options(const struct flame_options *fo,
     struct prof_profile_options *options)
 {
+	static const char *const state[] = { "state" };
+
 	*options = (struct prof_profile_options){
 		.pl_size = sizeof(*options),
 		.pl_filter = fo->fo_filter,
 		.pl_held = fo->fo_held,
-		.pl_roots = PROF_ROOT_COMM,
+		.pl_roots = PROF_ROOT_COMM | (fo->fo_state == 0 ? 0 :
+		    PROF_ROOT_ARGS),
+		.pl_args = state,
+		.pl_nargs = fo->fo_state != 0,
 		.pl_reverse = fo->fo_reverse,
 		.pl_inlines = fo->fo_inlines,
 		.pl_frames = fo->fo_frames,
@@ -229,18 +245,71 @@ begin_flamegraph(const struct prof_cmd *cmd, void *options, int n,
 	    PROF_STORE_ALL : shows_time(fo) ? PROF_STORE_TIMES : 0));
 }
 
+/* Calls or spans. */
+static bool
+has_latencies(const struct prof_reader *reader)
+{
+	bool has = prof_reader_info(reader, "span.0.name") != NULL;
+
+	for (size_t e = 1; e < prof_reader_nevents(reader); e++)
+		has |= prof_reader_event(reader, e)->pi_is_call != 0;
+	return (has);
+}
+
+/* Of what was imported or merged it is not known which thread it was. */
+static bool
+has_threads(const struct prof_reader *reader)
+{
+	static const char *const others[] = { "import", "merged", "store" };
+
+	for (size_t n = 0; n < sizeof(others) / sizeof(others[0]); n++)
+		if (prof_reader_info(reader, others[n]) != NULL)
+			return (false);
+	return (true);
+}
+
+static void
+note_times(const struct prof_profile *profile)
+{
+	if (prof_profile_nnodes(profile) > 1 &&
+	    prof_profile_time(profile, 0) == 0)
+		msg_note("flamegraph", "the page has no timeline: there are "
+		    "more than %d samples; select fewer with --from and --to",
+		    FLAME_MAX_TIMES);
+}
+
 static int
 make_profile(struct flame_run *run)
 {
 	struct prof_profile_options options;
+	struct prof_err error = { 0 };
 
 	flame_profile_options(run->fr_options, &options);
+	options.pl_filter = run->fr_filter;
+	if (shows_time(run->fr_options) && has_threads(run->fr_reader))
+		options.pl_times = FLAME_MAX_TIMES;
 	if (choose_range("flamegraph", run->fr_reader,
 	    &run->fr_options->fo_time, &options) == -1)
 		return (-1);
 	run->fr_profile = choose_profile("flamegraph", run->fr_reader,
 	    &options, &run->fr_symbols);
-	return (run->fr_profile == NULL ? -1 : 0);
+	if (run->fr_profile == NULL)
+		return (-1);
+	if (options.pl_times != 0)
+		note_times(run->fr_profile);
+	if (!shows_time(run->fr_options) || !has_latencies(run->fr_reader))
+		return (0);
+	options.pl_max_buckets = FLAME_MAX_LATENCIES;
+	run->fr_latencies = prof_latencies_new(run->fr_reader, &options,
+	    &error);
+	/* The graph is none the worse. */
+	if (run->fr_latencies == NULL)
+		msg_note("flamegraph", "the page has no latency heat map: %s",
+		    error.pe_text);
+	else
+		prof_profile_add_latencies(run->fr_profile,
+		    run->fr_latencies);
+	return (0);
 }
 
 /* ------------------------------------------------------------- output */
@@ -353,6 +422,8 @@ draw_one(const struct flame_options *fo, int n, char **operands)
 		input_say_limits("flamegraph", run.fr_symbols);
 		rv = 0;
 	}
+	free(run.fr_joined);
+	prof_latencies_free(run.fr_latencies);
 	prof_profile_free(run.fr_profile);
 	prof_symbols_close(run.fr_symbols);
 	prof_reader_close(run.fr_reader);
@@ -365,7 +436,11 @@ check_flamegraph(const void *options, int n, char *const *operands)
 	const struct flame_options *fo = options;
 	const char *wrong = has_base(fo) ? (fo->fo_ratio != NULL ?
 	    "--ratio cannot be combined with a base" : fo->fo_lines ?
-	    "--lines cannot be combined with a base" : NULL) :
+	    "--lines cannot be combined with a base" : fo->fo_state != 0 ?
+	    "--state cannot be combined with a base" : NULL) :
+	    fo->fo_state != 0 && (fo->fo_events.os_n > 0 || fo->fo_held ||
+	    fo->fo_ratio != NULL) ?
+	    "--state excludes --event, --held and --ratio" :
 	    fo->fo_renames.os_n > 0 ? "--rename requires --base" :
 	    fo->fo_open && strcmp(fo->fo_output, "-") == 0 ?
 	    "--open cannot open standard output" : NULL;
@@ -375,8 +450,8 @@ check_flamegraph(const void *options, int n, char *const *operands)
 	    !ends_with(fo->fo_output, ".htm") && strncmp(fo->fo_output,
 	    "/dev/", 5) != 0 && strcmp(fo->fo_output, "-") != 0)
 		return (msg_fail("flamegraph", "use a name ending in .html or "
-		    ".svg, or - (a page to standard output)", "-o %s: unknown "
-		    "output format", fo->fo_output));
+		    ".svg, or - to write a page to standard output",
+		    "-o %s: unknown output format", fo->fo_output));
 	if (wrong != NULL)
 		return (msg_error("flamegraph", wrong,
 		    "see dtprof flamegraph --help"));

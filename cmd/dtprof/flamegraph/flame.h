@@ -14,6 +14,8 @@
 
 #define FLAME_CELL_NS	20000000ULL	/* fifty parts of a second */
 #define FLAME_MAX_CELLS	400000		/* more: each longer in time */
+#define FLAME_MAX_TIMES	800000		/* more: no timeline */
+#define FLAME_MAX_LATENCIES 20000	/* likewise, of durations */
 #define FLAME_MAX_EVENTS 64
 
 struct flame_options {
@@ -31,6 +33,7 @@ struct flame_options {
 	const char		*fo_title;
 	bool			 fo_inlines;
 	unsigned		 fo_frames;
+	unsigned		 fo_state;
 	bool			 fo_lines;
 	bool			 fo_open;
 	bool			 fo_reverse;

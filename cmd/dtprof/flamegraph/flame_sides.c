@@ -120,7 +120,7 @@ add_series(struct flame_side *side, const char *path,
 		    series, &series->se_run[r], is_interleaved) == -1)
 			return (-1);
 	return (side->fs_runs->se_nruns > before ? 0 : input_refuse(path,
-	    "it has no profiles: bench ran without --record"));
+	    "the bench has no profiles, because it ran without --record"));
 }
 
 static int

@@ -15,13 +15,13 @@ static int	 run_version(void *options, int n, char **operands);
 static const struct opt_row no_options[] = { { .op_type = OPT_END } };
 
 static const char *const help_examples[] = {
-	"dtprof help record", "show help and examples of record",
+	"dtprof help record", "show help and examples of the command record",
 	NULL
 };
 
 const struct prof_cmd cmd_help = {
 	.cm_name = "help",
-	.cm_summary = "list the commands, or show help for one",
+	.cm_summary = "list the commands, or show the help of COMMAND",
 	.cm_operands = "[COMMAND]",
 	.cm_options = no_options,
 	.cm_max = 1,
@@ -46,7 +46,7 @@ static const struct prof_cmd cmd_version = {
 };
 
 const struct prof_cmd *const cmd_all[] = {
-	&cmd_record, &cmd_trace, &cmd_report, &cmd_flamegraph,
+	&cmd_record, &cmd_trace, &cmd_stacks, &cmd_report, &cmd_flamegraph,
 	&cmd_annotate, &cmd_script, &cmd_stat, &cmd_bench, &cmd_compare,
 	&cmd_export, &cmd_import, &cmd_merge, &cmd_push, &cmd_store,
 	&cmd_list, &cmd_doctor, &cmd_mark, &cmd_completion, &cmd_help,

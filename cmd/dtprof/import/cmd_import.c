@@ -18,7 +18,7 @@ static int	 run_import(void *options, int n, char **operands);
 
 static const struct opt_row options_of_import[] = {
 	{ 'o', "output", "FILE", OPT_STRING, 0, 0, DEFAULT_RECORDING,
-	    "output file; an existing one is renamed to FILE.old",
+	    "output file; an existing FILE is renamed to FILE.old",
 	    offsetof(struct import_options, io_output), NULL },
 	{ 'q', "quiet", NULL, OPT_FLAG, 0, 0, NULL,
 	    "print errors only",

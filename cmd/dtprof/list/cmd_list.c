@@ -22,13 +22,16 @@ static const struct opt_row options_of_list[] = {
 	    "find counters whose name or description contains all WORDS",
 	    offsetof(struct list_options, lo_counters), NULL },
 	{ 0, "json", NULL, OPT_FLAG, 0, 0, NULL,
-	    "print one JSON object: probes[], missing[]; or counters[]",
+	    "print one JSON object: probes[] and missing[] (providers without "
+	    "probes); with --counters: counters[]",
 	    offsetof(struct list_options, lo_json), NULL },
 	{ 'p', "pid", "PIDS", OPT_IDS, 1, MAX_ID, NULL,
-	    "of uprobe: and usdt: find FILE among the files mapped by PIDS",
+	    "list uprobe: and usdt: probes of files that processes PIDS have "
+	    "mapped",
 	    offsetof(struct list_options, lo_pids), NULL },
 	{ 0, "pmu", "NAME", OPT_STRING, 0, 0, NULL,
-	    "counters of this PMU, also of other machines: skx, '*zen*'",
+	    "list counters of PMU NAME of this or another machine, e.g. skx or "
+	    "'*zen*'",
 	    offsetof(struct list_options, lo_pmu), NULL },
 	{ 'v', "verbose", NULL, OPT_FLAG, 0, 0, NULL,
 	    "also print perf's name and a description of each probe",
@@ -38,9 +41,9 @@ static const struct opt_row options_of_list[] = {
 
 static const char *const examples[] = {
 	"dtprof list", "list all probes of this machine",
-	"dtprof list 'sched:*'", "use perf's names",
+	"dtprof list 'sched:*'", "list probes by perf's names",
 	"dtprof list -v 'static:block::*'", "list probes with descriptions",
-	"dtprof list -p 4711 'usdt:*'", "list static probes of a process",
+	"dtprof list -p 4711 'usdt:*'", "list USDT probes of a process",
 	"dtprof list --counters l2 miss", "find counters by description",
 	NULL
 };
@@ -166,10 +169,11 @@ run_list(void *options, int n, char **operands)
 	/* To a narrow question the missing providers are no answer. */
 	for (size_t i = 0; !lo->lo_json && (glob == NULL || nprobes == 0) &&
 	    prof_catalog_missing(catalog, i, &provider, &reason); i++)
-		msg_note("list", "no %s probes: %s", provider, reason);
+		msg_note("list", "no probes of provider %s: %s", provider,
+		    reason);
 	if (nprobes == 0 && status == 0) {
 		msg_fail("list", hides_groups(glob) ? "run as root: only root "
-		    "may read the groups of tracepoints" :
+		    "can list groups of tracepoints" :
 		    "list all probes with dtprof list",
 		    "no such probe on this machine: '%s'",
 		    glob != NULL ? glob : "*");

@@ -22,8 +22,8 @@ static const struct opt_row options_of_mark[] = {
 	    "stop recording samples until --resume",
 	    offsetof(struct mark_options, mo_pause), NULL },
 	{ 0, "recorder", "PID", OPT_COUNT, 1, 4194304, NULL,
-	    "only the recording that dtprof process PID writes "
-	    "(default: all of this user)",
+	    "mark only the recording of dtprof process PID (default: all "
+	    "recordings of this user)",
 	    offsetof(struct mark_options, mo_pid), NULL },
 	{ 0, "resume", NULL, OPT_FLAG, 0, 0, NULL,
 	    "record samples again",
@@ -33,9 +33,11 @@ static const struct opt_row options_of_mark[] = {
 
 static const char *const examples[] = {
 	"dtprof mark 'warm-up done'", "mark all recordings of this user",
-	"dtprof mark --recorder 4711 begin", "mark only the one of dtprof 4711",
-	"dtprof mark --pause", "record no samples from now on",
-	"dtprof mark --resume 'set-up done'", "record again, with a reason",
+	"dtprof mark --recorder 4711 begin", "mark only the recording of "
+	    "dtprof process 4711",
+	"dtprof mark --pause", "record no samples until --resume",
+	"dtprof mark --resume 'set-up done'", "record samples again, and store "
+	    "a marker with a text",
 	NULL
 };
 

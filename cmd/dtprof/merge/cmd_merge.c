@@ -20,7 +20,7 @@ static int	 run_merge(void *options, int n, char **operands);
 
 static const struct opt_row options_of_merge[] = {
 	{ 'o', "output", "FILE", OPT_STRING, 0, 0, NULL,
-	    "output file; an existing one is renamed to FILE.old",
+	    "output file; an existing FILE is renamed to FILE.old",
 	    offsetof(struct merge_options, mo_output), NULL },
 	{ 'q', "quiet", NULL, OPT_FLAG, 0, 0, NULL,
 	    "print errors only",
@@ -30,13 +30,13 @@ static const struct opt_row options_of_merge[] = {
 
 static const char *const examples[] = {
 	"dtprof merge -o all.dtp web1.dtp web2.dtp",
-	"make one recording of two",
+	"merge two recordings into one",
 	NULL
 };
 
 const struct prof_cmd cmd_merge = {
 	.cm_name = "merge",
-	.cm_summary = "make one recording of several",
+	.cm_summary = "merge several recordings into one",
 	.cm_operands = "FILE ...",
 	.cm_options = options_of_merge,
 	.cm_size = sizeof(struct merge_options),
@@ -45,9 +45,9 @@ const struct prof_cmd cmd_merge = {
 	.cm_reads = true,
 	.cm_usage_status = EXIT_USAGE,
 	.cm_examples = examples,
-	.cm_notes = "Weights and the accounting add up.  Times do, too: each "
-	    "recording begins where the one before it ended.  Process events "
-	    "and mappings are left out.",
+	.cm_notes = "The weights and the accounting of the recordings are "
+	    "summed.  In the output, each recording begins where the previous "
+	    "one ended.  Process events and mapping events are left out.",
 	.cm_check = check_merge,
 	.cm_run = run_merge,
 };
@@ -60,7 +60,7 @@ check_merge(const void *options, int n, char *const *operands)
 	(void)n;
 	(void)operands;
 	return (mo->mo_output != NULL ? 0 : msg_error("merge",
-	    "no output file", "name it with -o FILE"));
+	    "no output file", "name the output file with -o FILE"));
 }
 
 static int

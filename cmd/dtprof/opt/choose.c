@@ -80,9 +80,9 @@ choose_events(const char *command, const struct prof_reader *reader,
 			wanted[e] = found = true;
 		}
 		if (!found) {
-			msg_fail(command, "list its events with dtprof report "
-			    "--by event", "--event %s: no such event in this "
-			    "recording",
+			msg_fail(command, "list the events of a recording with "
+			    "dtprof report --by event",
+			    "--event %s: no such event in this recording",
 			    names->os_text[n]);
 			free(wanted);
 			return (NULL);
@@ -152,8 +152,8 @@ choose_check(const char *command, const struct choose_time *time)
 		    "choose a range by markers or by time");
 	else if (is_backwards(time))
 		msg_error(command, "--to is not after --from",
-		    "both are relative to the start of the recording, or with "
-		    "'-' to its end");
+		    "TIME is relative to the start of the recording, and -TIME "
+		    "to its end");
 	else
 		return (0);
 	return (-1);
@@ -372,7 +372,8 @@ range_of_marks(const char *command, struct prof_reader *reader,
 			break;
 	}
 	msg_fail(command, marks.ma_n > 0 ? cure :
-	    "the recording has no markers: add some with dtprof mark",
+	    "the recording has no markers: add markers with dtprof mark while "
+	    "recording",
 	    "--between %s: markers not found or in the wrong order", between);
 out:
 	marks_free(&marks);

@@ -28,20 +28,21 @@ struct choose_span {
 	    NULL, "only samples between two markers", \
 	    (at) + offsetof(struct choose_time, ct_between), NULL }
 #define CHOOSE_FROM(at) { 0, "from", "TIME", OPT_TIME, 0, INT64_MAX, NULL, \
-	    "only samples from TIME on: since the start, or -TIME before the " \
-	    "end", (at) + offsetof(struct choose_time, ct_from), "-" }
+	    "only samples at or after TIME (relative to the start; -TIME: to " \
+	    "the end)", \
+	    (at) + offsetof(struct choose_time, ct_from), "-" }
 #define CHOOSE_TO(at) { 0, "to", "TIME", OPT_TIME, 0, INT64_MAX, NULL, \
-	    "only samples before TIME: since the start, or -TIME before the " \
-	    "end", (at) + offsetof(struct choose_time, ct_to), "-" }
+	    "only samples before TIME (relative to the start; -TIME: to the " \
+	    "end)", (at) + offsetof(struct choose_time, ct_to), "-" }
 #define CHOOSE_SECRET(at) { 0, "secret-file", "FILE", OPT_STRING, 0, 0, \
-	    NULL, "file with the password of a store's user, or a token", \
-	    (at), NULL }
+	    NULL, "file with the password of the store's user, or a bearer " \
+	    "token", (at), NULL }
 #define CHOOSE_BASE_BETWEEN(at) { 0, "base-between", "MARKER,MARKER", \
 	    OPT_STRING, 0, 0, NULL, \
 	    "only samples of the base between two markers", \
 	    (at) + offsetof(struct choose_time, ct_between), NULL }
 #define CHOOSE_BASE_FROM(at) { 0, "base-from", "TIME", OPT_TIME, 0, \
-	    INT64_MAX, NULL, "only samples of the base from TIME on", \
+	    INT64_MAX, NULL, "only samples of the base at or after TIME", \
 	    (at) + offsetof(struct choose_time, ct_from), NULL }
 #define CHOOSE_BASE_TO(at) { 0, "base-to", "TIME", OPT_TIME, 0, INT64_MAX, \
 	    NULL, "only samples of the base before TIME", \
@@ -53,13 +54,19 @@ struct choose_span {
 	    (at), NULL }
 #define CHOOSE_FILTER(at) { 0, "filter", "EXPR", OPT_STRING, 0, 0, NULL, \
 	    "only samples that match EXPR, e.g. 'pid==1'", (at), NULL }
+/* unsigned: bits of these, in this order */
+#define CHOOSE_STATES	"running,runnable,blocked"
 /* unsigned: bits of PROF_FRAMES_* */
 #define CHOOSE_FRAMES(at) { 0, "frames", "KIND,..", OPT_SET, 0, 0, \
 	    "kernel,native,script", \
 	    "frames to show", \
 	    (at), "kernel,native,script,interpreter,all" }
 #define CHOOSE_HELD(at) { 0, "held", NULL, OPT_FLAG, 0, 0, NULL, \
-	    "only allocations that were still held at the end", (at), NULL }
+	    "only allocations not freed when the recording ended", \
+	    (at), NULL }
+#define CHOOSE_STATE(at) { 0, "state", "STATE,..", OPT_SET, 0, 0, NULL, \
+	    "show time in states: " CHOOSE_STATES, \
+	    (at), CHOOSE_STATES }
 #define CHOOSE_INPUT(at) { 'i', "input", "FILE", OPT_STRING, 0, 0, NULL, \
 	    "read FILE (default dtprof.dtp)", (at), NULL }
 
@@ -79,6 +86,18 @@ int	 choose_check_renames(const char *command,
  */
 bool	*choose_events(const char *command, const struct prof_reader *reader,
 	    const struct opt_strings *names);
+/* Does it have the event off-cpu? */
+bool	 choose_has_waits(const struct prof_reader *reader);
+/* A note of waits that have no sample, if there are any. */
+void	 choose_say_short(const char *command,
+	    const struct prof_reader *reader);
+/*
+ * For --state: add the event elapsed to the reader, and choose it alone, as
+ * choose_events.  If only some states are wanted, the filter selects them, too,
+ * and its text is in joined, owned by caller.
+ */
+bool	*choose_elapsed(const char *command, struct prof_reader *reader,
+	    unsigned wanted, const char **filter, char **joined);
 /*
  * Is the event a column of a folded file with two counts a line?  Then it is
  * one of the two sides, base 0 and new 1: is it that one?

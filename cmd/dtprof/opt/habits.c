@@ -12,8 +12,8 @@
 
 #include "../cmd.h"
 
-#define BY	"choose rows with --by (comm, module, function, ...), order " \
-		"them with --sort self or total"
+#define BY	"use --by KEYS (comm, module, function, ...) and --sort " \
+		"self or --sort total"
 #define CALLS	"use --callers or --callees FUNCTION, or dtprof flamegraph"
 #define SYMBOLS	"not needed: a recording contains its symbols"
 #define HEAD	"use dtprof report --stats"
@@ -32,7 +32,7 @@ static const struct opt_habit habits[] = {
 	{ "record", "affinity mmap-flush num-thread-synthesize "
 	    "proc-map-timeout synth vmlinux", "VALUE", NULL, NULL, NULL },
 	{ "record", "k clockid", "CLOCK", "mono", NULL,
-	    "times are those of CLOCK_MONOTONIC: leave it out" },
+	    "leave out this option: dtprof always uses CLOCK_MONOTONIC" },
 	{ "record", "all-user", NULL, NULL, "user-only", NULL },
 	{ "record", "i", NULL, NULL, "no-inherit", NULL },
 	{ "record", "G", "CGROUP", NULL, "cgroup", NULL },
@@ -68,20 +68,17 @@ static const struct opt_habit habits[] = {
 	{ "record", "d data data-page-size phys-data", NULL, NULL, NULL,
 	    ADDRESS },
 	{ "record", "dry-run", NULL, NULL, NULL,
-	    "see what works here with dtprof doctor" },
+	    "run dtprof doctor to see what works here" },
 	{ "record", "kernel-callchains user-callchains", NULL, NULL, NULL,
-	    "leave it out: both parts of a stack are recorded; --user-only "
-	    "records user space alone" },
+	    "leave out this option: dtprof records user and kernel stacks; "
+	    "--user-only records only user space" },
 	{ "record", "m mmap-pages", "PAGES", NULL, NULL,
 	    "use --buffer SIZE, in bytes per CPU" },
-	{ "record", "max-size", "SIZE", NULL, NULL,
-	    "use --duration TIME: a recording grows by some bytes a sample" },
 	{ "record", "n no-samples", NULL, NULL, NULL,
 	    "count without samples: use dtprof stat" },
-	{ "record", "off-cpu", NULL, NULL, NULL,
-	    "use -e syscall, for the durations of system calls" },
 	{ "record", "overwrite", NULL, NULL, NULL,
-	    "use --duration TIME; the whole recording is kept" },
+	    "leave out this option: dtprof keeps all samples; --duration TIME "
+	    "limits the recording" },
 	{ "record", "per-thread", NULL, NULL, NULL, "use --attach tasks" },
 	{ "record", "r realtime", "PRIORITY", NULL, NULL,
 	    "use chrt PRIORITY dtprof record" },
@@ -107,7 +104,7 @@ static const struct opt_habit habits[] = {
 	{ READ, "I header header-only mmaps show-info show-lost-events tasks",
 	    NULL, NULL, NULL, HEAD },
 	{ READ, "q quiet", NULL, NULL, NULL,
-	    "use --json: it has no headings and warnings" },
+	    "use --json: it prints no headings and no warnings" },
 	{ READ, "time", "START,STOP", NULL, NULL,
 	    "use --from TIME and --to TIME" },
 	{ "report annotate", "percent-limit", "PERCENT", NULL, NULL,
@@ -122,7 +119,8 @@ static const struct opt_habit habits[] = {
 	    "use dtprof annotate FUNCTION" },
 	{ "report", "T threads", NULL, NULL, NULL, "use --by tid" },
 	{ "report", "U hide-unresolved percentage", NULL, NULL, NULL,
-	    "leave it out: shares are of all samples of an event" },
+	    "leave out this option: a share is always relative to all samples "
+	    "of the event" },
 	{ "report", "d dsos", "FILES", NULL, NULL, "use --by module" },
 	{ "report", "max-stack", "DEPTH", NULL, NULL,
 	    "use --tree and --limit N" },
@@ -134,15 +132,17 @@ static const struct opt_habit habits[] = {
 	    "use --csv" },
 	{ "script", "v verbose", NULL, NULL, NULL, HEAD },
 	{ "report", "tui", NULL, NULL, NULL,
-	    "leave it out: output is text, shown in a pager on a terminal" },
+	    "leave out this option: the output is text, shown in a pager on a "
+	    "terminal" },
 
 	{ "export", "format", NULL, NULL, NULL,
-	    "use folded, pprof or speedscope; for a picture use dtprof "
-	    "flamegraph -o x.svg" },
+	    "use folded, pprof, speedscope or firefox; for a picture use "
+	    "dtprof flamegraph -o x.svg" },
 	{ "annotate", "s symbol", "NAME", NULL, NULL,
 	    "give the function as an operand: dtprof annotate NAME" },
 	{ "annotate", "M disassembler-style objdump", NULL, NULL, NULL,
-	    "leave it out: instructions are printed as by objdump(1)" },
+	    "leave out this option: instructions are printed as objdump(1) "
+	    "prints them" },
 	{ "annotate", "d dsos", "FILES", NULL, NULL,
 	    "use dtprof annotate MODULE:FUNCTION" },
 
@@ -157,7 +157,7 @@ static const struct opt_habit habits[] = {
 	    "object per line" },
 	{ "script", "inline", NULL, NULL, NULL, "use --lines" },
 	{ "script", "per-event-dump", NULL, NULL, NULL,
-	    "use -e EVENT, once for each" },
+	    "use -e EVENT, once for each event" },
 	{ "script", "show-mmap-events", NULL, NULL, NULL,
 	    "use --show samples,mapping-events" },
 	{ "script", "show-task-events", NULL, NULL, NULL,
@@ -166,17 +166,17 @@ static const struct opt_habit habits[] = {
 	{ "stat", "A no-aggr per-core per-die per-node per-socket",
 	    NULL, NULL, NULL, EACH },
 	{ "stat", "B big-num", NULL, NULL, NULL,
-	    "leave it out: numbers have no separators" },
+	    "leave out this option: numbers have no separators" },
 	{ "stat", "D delay", "MS", NULL, NULL,
 	    "start the command, then use dtprof stat -p PID" },
 	{ "stat", "M metric-only metrics td-level topdown T transaction",
 	    NULL, NULL, NULL, "use -e cycles,instructions for their ratio" },
-	{ "stat", "S sync", NULL, NULL, NULL, "run sync before it" },
+	{ "stat", "S sync", NULL, NULL, NULL, "run sync before dtprof stat" },
 	{ "stat", "append log-fd", NULL, NULL, NULL, "use -o FILE" },
 	{ "stat", "d detailed", NULL, NULL, NULL,
 	    "find events with dtprof list --counters 'cache miss'" },
 	{ "stat", "for-each-cgroup", "CGROUPS", NULL, NULL,
-	    "use --cgroup PATH, once for each" },
+	    "run dtprof stat with --cgroup PATH, once for each cgroup" },
 	{ "stat", "g group", NULL, NULL, NULL, "use braces: -e '{A,B}'" },
 	{ "stat", "interval-count timeout", "N", NULL, NULL,
 	    "use --duration TIME" },
@@ -185,7 +185,8 @@ static const struct opt_habit habits[] = {
 	    "use dtprof bench --prepare CMD" },
 	{ "stat", "table", NULL, NULL, NULL, "use --csv or --json" },
 	{ "stat", "v verbose", NULL, NULL, NULL,
-	    "leave it out: events that are not counted are named" },
+	    "leave out this option: dtprof stat always names events that it "
+	    "cannot count" },
 };
 #define NHABITS	(sizeof(habits) / sizeof(habits[0]))
 
@@ -208,8 +209,8 @@ static const struct {
 	{ "script", "flamegraph", "use dtprof flamegraph" },
 	{ "script", "record report", "dtprof has no scripts: use dtprof "
 	    "record, then dtprof report or dtprof script --json" },
-	{ "stat", "record report", "use dtprof stat --json -o FILE, and "
-	    "dtprof compare for two of them" },
+	{ "stat", "record report", "use dtprof stat --json -o FILE, and dtprof "
+	    "compare to compare two such files" },
 	{ "archive buildid-cache inject", NULL, "not needed: a recording "
 	    "contains its symbols, so copy the file" },
 	{ "buildid-list evlist", NULL, HEAD },

@@ -320,7 +320,8 @@ set_value(struct parse *parse, const struct opt_row *row, const char *text)
 	case OPT_WORDS:
 		if (text[0] == '\0')
 			return (option_refuse(parse,
-			    "give it an argument, or leave it out",
+			    "give the option an argument, or leave the option "
+			    "out",
 			    "--%s: empty argument", row->op_name));
 		*(const char **)(void *)(parse->pa_options + row->op_at) =
 		    text;
@@ -452,7 +453,8 @@ take_long(struct parse *parse)
 		return (unknown_option(parse, shown));
 	}
 	if (row->op_arg == NULL && equals != NULL)
-		return (option_refuse(parse, "leave out '=' and what follows",
+		return (option_refuse(parse, "leave out '=' and the text after "
+		    "it",
 		    "--%s: takes no argument", row->op_name));
 	if (row->op_arg == NULL) {
 		set_flag(parse, row);

@@ -73,7 +73,7 @@ decimal_scale(const char *text, uint64_t unit, uint64_t *value,
 	if (decimal_parse(text, &whole, &fraction, rest) == -1 ||
 	    __builtin_mul_overflow(whole, unit, value))
 		return (-1);
-	/* 128 bits: nine digits times the nanoseconds of an hour. */
+	/* 128 bits: nine digits times the nanoseconds of a day. */
 	fraction = (uint64_t)((unsigned __int128)fraction * unit / FRACTION);
 	if (__builtin_add_overflow(*value, fraction, value))
 		return (-1);
@@ -120,7 +120,7 @@ opt_time(const char *text, uint64_t *ns)
 		{ "", 1000000000ULL }, { "s", 1000000000ULL },
 		{ "ms", 1000000ULL }, { "us", 1000ULL }, { "ns", 1ULL },
 		{ "m", 60000000000ULL }, { "min", 60000000000ULL },
-		{ "h", 3600000000000ULL },
+		{ "h", 3600000000000ULL }, { "d", 86400000000000ULL },
 	};
 	const char *rest;
 

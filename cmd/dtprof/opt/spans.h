@@ -5,7 +5,9 @@
 
 #include "prof.h"
 
-/* Warn of what makes durations uncertain. */
+/* Time in spans of which it is not known whether threads ran. */
+uint64_t spans_difference(const struct prof_span_kind *kind);
+/* Warn of what makes durations, or the time in them, uncertain. */
 void	 spans_doubt(const char *command, const struct prof_span_kind *kind);
 
 #endif /* SPANS_H */

@@ -102,7 +102,8 @@ static int
 split_escape(struct split *split)
 {
 	if (split->sp_at[1] == '\0')
-		return (split_refuse(split, "it ends with a backslash"));
+		return (split_refuse(split, "the command ends with a "
+		    "backslash"));
 	if (split->sp_at[1] != '\n')
 		split_put(split, split->sp_at[1]);
 	split->sp_at += 2;

@@ -38,7 +38,7 @@ static const struct push_kind *const kinds[] = {
 
 static const struct opt_row options_of_push[] = {
 	{ 0, "dry-run", NULL, OPT_FLAG, 0, 0, NULL,
-	    "count what would be sent, send nothing",
+	    "print how much data would be sent, but send nothing",
 	    offsetof(struct push_options, ps_dry_run), NULL },
 	{ 0, "follow", NULL, OPT_FLAG, 0, 0, NULL,
 	    "send a recording to a store while it is written",
@@ -46,14 +46,15 @@ static const struct opt_row options_of_push[] = {
 	{ 0, "json", NULL, OPT_FLAG, 0, 0, NULL, "print JSON",
 	    offsetof(struct push_options, ps_json), NULL },
 	{ 0, "label", "KEY=VALUE", OPT_STRINGS, 0, 0, NULL,
-	    "label of all rows; service, version, host, boot and build-id "
-	    "replace the recording's; may be repeated",
+	    "add a label to all data sent; the keys service, version, host, "
+	    "boot and build-id replace values from the recording; may be "
+	    "repeated",
 	    offsetof(struct push_options, ps_labels), NULL },
 	{ 0, "secret-file", "FILE", OPT_STRING, 0, 0, NULL,
 	    "file with the password of the URL's user, or a bearer token",
 	    offsetof(struct push_options, ps_secret_file), NULL },
 	{ 0, "timeout", "TIME", OPT_TIME, 0, 86400000000000ULL, "30s",
-	    "how long to try again when the server is not there or busy",
+	    "how long to retry while the server is unreachable or busy",
 	    offsetof(struct push_options, ps_timeout), NULL },
 	{ .op_type = OPT_END }
 };
@@ -64,7 +65,7 @@ static const char *const examples[] = {
 	"dtprof push otlp+http://collector:4318 x.dtp",
 	"send a profile to an OpenTelemetry Collector",
 	"dtprof push --label version=1.42 clickhouse+http://ch/dtprof x.dtp",
-	"with a label",
+	"send a recording with a label",
 	NULL
 };
 
@@ -79,8 +80,9 @@ const struct prof_cmd cmd_push = {
 	.cm_reads = true,
 	.cm_usage_status = EXIT_USAGE,
 	.cm_examples = examples,
-	.cm_notes = "Create the store's tables with dtprof store init.  What "
-	    "the store has already is not sent again.",
+	.cm_notes = "Before the first push, create the store's tables with "
+	    "dtprof store init.  Batches that the store already has are not "
+	    "sent again.",
 	.cm_check = check_push,
 	.cm_begin = begin_push,
 	.cm_run = run_push,
@@ -157,16 +159,17 @@ check_push(const void *options, int n, char *const *operands)
 
 	/* Messages do not repeat a URL: it may hold a password. */
 	if (kind_of(operands[0]) == NULL)
-		return (msg_error("push", "the first operand is not the URL "
-		    "of a store or receiver", "give one such as "
+		return (msg_error("push", "the first operand is not the URL of "
+		    "a store or receiver", "use a URL such as "
 		    "clickhouse+http://HOST:8123/DATABASE or "
 		    "otlp+http://HOST:4318"));
 	if (po->ps_follow && kind_of(operands[0]) != &push_clickhouse)
 		return (msg_error("push", "--follow needs a store",
-		    "push the recording when it has ended"));
+		    "push the recording after it has ended"));
 	if (po->ps_follow && n != 2)
-		return (msg_error("push", "--follow needs one recording",
-		    "start a push for each"));
+		return (msg_error("push", "--follow takes exactly one "
+		    "recording",
+		    "run dtprof push for each recording"));
 	if (po->ps_labels.os_n > PUSH_LABELS)
 		return (msg_fail("push", "use fewer", "more than %d labels",
 		    PUSH_LABELS));
@@ -174,8 +177,8 @@ check_push(const void *options, int n, char *const *operands)
 		const char *text = po->ps_labels.os_text[i];
 
 		if (!is_label(text))
-			return (msg_fail("push", "write --label KEY=VALUE, a "
-			    "key of at most 64 bytes, a value of at most 255",
+			return (msg_fail("push", "write --label KEY=VALUE; KEY "
+			    "has at most 64 bytes, VALUE at most 255",
 			    "--label %s: invalid label", text));
 		if (has_key(&po->ps_labels, i, text))
 			return (msg_fail("push", "give each key one value",
@@ -215,6 +218,7 @@ counts_show(const struct push_options *po, const char *rows)
 		EMIT(&em, COUNT("schema_version", JSON_SCHEMA),
 		    COUNT("samples", counts->pc_samples),
 		    COUNT("rows_sent", counts->pc_rows),
+		    COUNT("rows_spooled", counts->pc_rows_spooled),
 		    COUNT("rows_dropped", counts->pc_rows_dropped),
 		    COUNT("batches_sent", counts->pc_batches),
 		    COUNT("batches_duplicate", counts->pc_duplicates),
@@ -226,23 +230,24 @@ counts_show(const struct push_options *po, const char *rows)
 	    " batches %s", counts->pc_samples, counts->pc_rows, rows,
 	    counts->pc_batches, po->ps_dry_run ? "to send" : "sent");
 	if (counts->pc_duplicates > 0)
-		out_fmt(&out, ", %" PRIu64 " batches there already",
+		out_fmt(&out, ", %" PRIu64 " batches were sent before",
 		    counts->pc_duplicates);
-	if (counts->pc_rows_dropped > 0)
+	if (counts->pc_rows_spooled + counts->pc_rows_dropped > 0)
 		out_fmt(&out, ", %" PRIu64 " %s not sent",
-		    counts->pc_rows_dropped, rows);
+		    counts->pc_rows_spooled + counts->pc_rows_dropped, rows);
 	out_char(&out, '\n');
 	return (out_end(&out, "push"));
 }
 
 /* One that is just beginning says what it is when its first chunk is there. */
 static struct prof_reader *
-file_open(const struct push *push, const char *path, struct prof_err *error)
+file_open(struct push *push, const char *path, struct prof_err *error)
 {
 	const struct timespec look = { 0, LOOK_NS };
 	struct prof_reader *reader;
 
 	for (int tries = push->pu_follows ? TRIES : 1; ; tries--) {
+		push->pu_opened = time(NULL);
 		reader = input_read("push", path, error);
 		if (tries == 1 || (reader != NULL && prof_reader_info(reader,
 		    "time.realtime_ns") != NULL))

@@ -6,6 +6,8 @@
 #ifndef PUSH_H
 #define PUSH_H
 
+#include <time.h>
+
 #include "../cmd.h"
 
 #define PUSH_LABELS	32
@@ -21,7 +23,8 @@ struct push_labels {
 struct push_counts {
 	uint64_t	 pc_samples;	/* in the recordings */
 	uint64_t	 pc_rows;	/* that the server has taken now */
-	uint64_t	 pc_rows_dropped;
+	uint64_t	 pc_rows_spooled; /* not sent: push again sends them */
+	uint64_t	 pc_rows_dropped; /* refused */
 	uint64_t	 pc_batches;	/* sent now */
 	uint64_t	 pc_duplicates;	/* batches that it had already */
 	uint64_t	 pc_bytes;	/* of rows, before compression */
@@ -33,6 +36,7 @@ struct push {
 	uint64_t	 pu_try_ns;	/* how long to go on trying */
 	bool		 pu_is_dry;	/* nothing is sent */
 	bool		 pu_follows;	/* the recording is being written */
+	time_t		 pu_opened;	/* before that file was */
 	struct push_labels pu_labels;
 	struct push_counts pu_counts;
 	void		*pu_arg;	/* the kind's */

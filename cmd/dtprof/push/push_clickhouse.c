@@ -13,6 +13,7 @@
 
 #define LONGEST_LIST	(64u << 20)
 #define FOLLOW_S	2
+#define LATE_S		10	/* until a minute that has ended is written */
 
 struct clickhouse {
 	struct prof_store *ch_store;
@@ -139,10 +140,8 @@ batch_send(struct clickhouse *ch, struct prof_store_batch *batch)
 		    &ch->ch_error);
 	while (sent == PROF_STORE_LATER &&
 	    prof_backoff_wait(&ch->ch_backoff, &answer));
-	if (sent != PROF_STORE_SENT)
-		return (-1);
-	ch->ch_is_open = false;
-	return (0);
+	ch->ch_is_open = sent != PROF_STORE_SENT;
+	return (sent == PROF_STORE_SENT ? 0 : -1);
 }
 
 static int
@@ -160,7 +159,9 @@ batch_put(void *arg, struct prof_store_batch *batch)
 	}
 	if (ch->ch_has_failed || (!ch->ch_push->pu_is_dry &&
 	    batch_send(ch, batch) == -1)) {
-		counts->pc_rows_dropped += rows;
+		*(ch->ch_error.pe_code == PROF_E_BUSY ?
+		    &counts->pc_rows_spooled : &counts->pc_rows_dropped) +=
+		    rows;
 		if (!ch->ch_is_last)
 			return (-1);
 		ch->ch_has_failed = true;
@@ -196,25 +197,33 @@ recording_begin(struct clickhouse *ch, struct prof_store_writer *writer,
 }
 
 /*
- * What is complete of a recording that is being written, again and again.  The
- * recorder never waits for this: we read its file.  What fails stays in it, so
- * only the end of the recording and of our patience is final.
+ * What is complete of a recording that is being written, each time that a
+ * minute has ended: before that there is nothing to send.  The recorder never
+ * waits for this: we read its file.  What fails stays in it, so only the end
+ * of the recording and of our patience is final.
  */
 static int
 recording_follow(struct clickhouse *ch, struct prof_store_writer *writer,
-    const char *path)
+    const struct prof_reader *first, const char *path)
 {
 	const struct timespec pause = { FOLLOW_S, 0 };
+	time_t minute, sent = (ch->ch_push->pu_opened - LATE_S) /
+	    PROF_STORE_BATCH_S;
 	bool is_open = true;
 	struct prof_reader *reader;
 	int rv = -1;
 
 	while (is_open) {
 		(void)nanosleep(&pause, NULL);
+		minute = (time(NULL) - LATE_S) / PROF_STORE_BATCH_S;
+		if (minute == sent && prof_reader_is_written(first))
+			continue;
+		sent = minute;
 		reader = input_read("push", path, &ch->ch_error);
 		if (reader == NULL)
 			return (-1);
 		is_open = prof_reader_in_progress(reader) != 0;
+		ch->ch_push->pu_counts.pc_rows_spooled = 0;
 		ch->ch_push->pu_counts.pc_rows_dropped = 0;
 		ch->ch_is_open = false;
 		ch->ch_is_last = !is_open;
@@ -241,14 +250,16 @@ clickhouse_file(struct push *push, struct prof_reader *reader,
 	writer = prof_store_writer_new(&labels);
 	if (writer == NULL)
 		return (msg_error("push", "out of memory", "free memory"));
-	ch->ch_has_failed = false;
 	ch->ch_is_last = !push->pu_follows ||
 	    !prof_reader_in_progress(reader);
-	if (recording_begin(ch, writer, reader) == 0)
+	ch->ch_has_failed = recording_begin(ch, writer, reader) == -1;
+	if (!ch->ch_has_failed || ch->ch_is_last)
 		rv = prof_store_write(writer, reader, batch_put, ch,
 		    &ch->ch_error);
-	if (push->pu_follows && prof_reader_in_progress(reader))
-		rv = recording_follow(ch, writer, path);
+	if (push->pu_follows && prof_reader_in_progress(reader)) {
+		ch->ch_has_failed = false;
+		rv = recording_follow(ch, writer, reader, path);
+	}
 	prof_store_writer_free(writer);
 	if (rv == 0 && !ch->ch_has_failed)
 		return (0);

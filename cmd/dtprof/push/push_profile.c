@@ -217,7 +217,8 @@ rejected_count(struct push *push, const struct prof_answer *answer,
 	if (n == -1 || prof_send_rejected(bytes, (size_t)n, &rejected, text,
 	    sizeof(text)) == -1) {
 		msg_warning("push", "the answer of the server is not "
-		    "OpenTelemetry's: what it has taken is not known");
+		    "OpenTelemetry: it is not known which profiles the server "
+		    "accepted");
 		return (0);
 	}
 	if (rejected > body->bo_profiles)
@@ -229,8 +230,9 @@ rejected_count(struct push *push, const struct prof_answer *answer,
 			msg_warning("push", "the server says: %s", text);
 		return (0);
 	}
-	return (msg_fail("push", "see its log", "the server rejected %llu "
-	    "profiles%s%s", (unsigned long long)rejected, text[0] != '\0' ?
+	return (msg_fail("push", "see the log of the server",
+	    "the server rejected %llu profiles%s%s",
+	    (unsigned long long)rejected, text[0] != '\0' ?
 	    ": " : "", text));
 }
 
@@ -240,14 +242,17 @@ refusal_say(const struct prof_answer *answer)
 	const unsigned status = answer->an_status;
 
 	if (status == 0)
-		return (msg_fail("push", "check that it runs, and its URL",
+		return (msg_fail("push", "check the URL, and that the server "
+		    "runs",
 		    "cannot reach the server: %s", answer->an_text));
 	return (msg_fail("push", status == 401 || status == 403 ?
-	    "check the user of the URL and --secret-file" : status == 404 ?
+	    "check the user name in the URL, and --secret-file" :
+	    status == 404 ?
 	    "check the URL, and that the server receives profiles" :
 	    status == 413 ? "record for a shorter time" : status == 429 ?
-	    "try again later, or raise its limits" : "see its log",
-	    "the server refused: HTTP %u%s%s", status,
+	    "try again later, or raise the limits of the server" :
+	    "see the log of the server",
+	    "the server refused the request: HTTP %u%s%s", status,
 	    answer->an_text[0] != '\0' ? ", " : "", answer->an_text));
 }
 
@@ -272,7 +277,7 @@ body_send(struct push *push, struct body *body)
 		prof_answer_free(&answer);
 		if (prof_network_post(push->pu_arg, &request, &answer,
 		    &error) == -1) {
-			push->pu_counts.pc_rows_dropped += body->bo_profiles;
+			push->pu_counts.pc_rows_spooled += body->bo_profiles;
 			body->bo_profiles = 0;
 			return (msg_prof("push", &error));
 		}
@@ -283,7 +288,9 @@ body_send(struct push *push, struct body *body)
 	    receiver->rc_format == PROF_EXPORT_OTLP ?
 	    rejected_count(push, &answer, body) : 0;
 	if (!prof_answer_is_good(&answer)) {
-		push->pu_counts.pc_rows_dropped += body->bo_profiles;
+		*(prof_answer_may_pass(&answer) ?
+		    &push->pu_counts.pc_rows_spooled :
+		    &push->pu_counts.pc_rows_dropped) += body->bo_profiles;
 		body->bo_profiles = 0;
 	} else {
 		push->pu_counts.pc_batches++;

@@ -36,7 +36,7 @@ static const struct opt_row options_of_record[] = {
 	    "record allocations of memory (same as -e alloc)", RO(ro_alloc),
 	    NULL },
 	{ 0, "attach", "WHERE", OPT_CHOICE, 0, 0, "auto",
-	    "sample on tasks or on cpus, or auto",
+	    "attach counters to: tasks, cpus, auto",
 	    RO(ro_attach), "auto,tasks,cpus" },
 	{ 0, "backend", "BACKEND", OPT_CHOICE, 0, 0, "auto",
 	    "sampling back end: bpf, perf or auto",
@@ -48,7 +48,7 @@ static const struct opt_row options_of_record[] = {
 	    "record only these CPUs, e.g. 0,2-3 (needs -a)",
 	    RO(ro_cpus), NULL },
 	{ 'c', "count", "PERIOD", OPT_COUNT, 1, INT64_MAX, NULL,
-	    "sample every PERIOD events (nanoseconds for clocks)",
+	    "take a sample every PERIOD events (clocks: ns)",
 	    RO(ro_period), NULL },
 	{ 0, "call-graph", "HOW", OPT_STRING, 0, 0, "auto",
 	    "stacks: auto, fp, dwarf[,SIZE], none",
@@ -77,24 +77,32 @@ static const struct opt_row options_of_record[] = {
 	{ 0, "include-self", NULL, OPT_FLAG, 0, 0, NULL,
 	    "record dtprof itself too", RO(ro_include_self), NULL },
 	{ 0, "label", "KEY=VALUE", OPT_STRINGS, 0, 0, NULL,
-	    "as of push, for --push", RO(ro_labels), NULL },
+	    "label for --push (see dtprof push)", RO(ro_labels), NULL },
 	{ 0, "max-loss", "PCT", OPT_PERCENT, 0, 100000, NULL,
-	    "exit with status 124 if more than PCT% is lost",
+	    "exit with status 124 if over PCT% of events are lost",
 	    RO(ro_max_loss), NULL },
 	{ 0, "max-overhead", "PCT", OPT_PERCENT, 1, 100000, NULL,
-	    "lower rates or detach probes above PCT% CPU",
+	    "lower rates or detach probes above PCT% overhead",
 	    RO(ro_overhead), NULL },
+	{ 0, "max-size", "SIZE", OPT_SIZE, 65536, INT64_MAX, NULL,
+	    "stop when the output file reaches SIZE", RO(ro_max_size), NULL },
 	{ 0, "no-inherit", NULL, OPT_FLAG, 0, 0, NULL,
 	    "do not follow child processes", RO(ro_no_inherit),
 	    NULL },
 	{ 'o', "output", "FILE", OPT_STRING, 0, 0, DEFAULT_RECORDING,
 	    "output file",
 	    RO(ro_output), NULL },
+	{ 0, "off-cpu", NULL, OPT_FLAG, 0, 0, NULL,
+	    "also record off-CPU waits (adds -e off-cpu)",
+	    RO(ro_off_cpu), NULL },
+	{ 0, "off-cpu-thresh", "MS", OPT_COUNT, 0, MAX_DELAY_MS, NULL,
+	    "same as adding -e off-cpu/min=MSms/", RO(ro_off_cpu_ms), NULL },
 	{ 'p', "pid", "PIDS", OPT_IDS, 1, MAX_ID, NULL,
 	    "record these processes and their children", RO(ro_pids),
 	    NULL },
 	{ 0, "push", "URL", OPT_STRING, 0, 0, NULL,
-	    "send it to a store meanwhile (see push)", RO(ro_push), NULL },
+	    "send the recording to a store while it is written", RO(ro_push),
+	    NULL },
 	{ 'q', "quiet", NULL, OPT_FLAG, 0, 0, NULL,
 	    "print errors only", RO(ro_quiet),
 	    NULL },
@@ -102,7 +110,8 @@ static const struct opt_row options_of_record[] = {
 	    "store the thread name in each sample",
 	    RO(ro_record_comm), NULL },
 	{ 0, "secret-file", "FILE", OPT_STRING, 0, 0, NULL,
-	    "as of push, for --push", RO(ro_secret_file), NULL },
+	    "file with the password for --push (see dtprof push)",
+	    RO(ro_secret_file), NULL },
 	{ 0, "span", "SPAN", OPT_STRINGS, 0, 0, NULL,
 	    "record spans: NAME=BEGIN[,END][,key=ARGUMENT]",
 	    RO(ro_spans), NULL },
@@ -114,12 +123,15 @@ static const struct opt_row options_of_record[] = {
 	{ 0, "user-only", NULL, OPT_FLAG, 0, 0, NULL,
 	    "record only user space", RO(ro_user_only), NULL },
 	{ 'v', "verbose", NULL, OPT_FLAG, 0, 0, NULL,
-	    "print what is recorded, and how", RO(ro_verbose), NULL },
+	    "print what dtprof records, and how", RO(ro_verbose), NULL },
 	{ 0, "verify", NULL, OPT_FLAG, 0, 0, NULL,
-	    "also unwind with libunwind and compare (slow)",
+	    "also unwind with libunwind, and compare (slow)",
 	    RO(ro_verify), NULL },
+	{ 0, "wall", NULL, OPT_FLAG, 0, 0, NULL,
+	    "also record wall-clock time (adds -e wall)",
+	    RO(ro_wall), NULL },
 	{ 0, "with", "COUNTER", OPT_STRINGS, 0, 0, NULL,
-	    "add to samples what COUNTER counted in between",
+	    "add to samples COUNTER's count since the last sample",
 	    RO(ro_with), NULL },
 	{ .op_type = OPT_END }
 };
@@ -129,9 +141,8 @@ static const char *const examples[] = {
 	"profile a command and its child processes",
 	"dtprof record -a --duration 10s",
 	"profile the whole machine for ten seconds",
-	"dtprof record -p 4711 -e cycles -e sched:sched_switch",
-	"profile a running process and its context switches",
-	"dtprof record --alloc -- ./prog", "profile what allocates memory",
+	"dtprof record --alloc -- ./prog",
+	"profile the functions that allocate memory",
 	NULL
 };
 
@@ -146,8 +157,8 @@ const struct prof_cmd cmd_record = {
 	.cm_usage_status = EXIT_DTPROF,
 	.cm_examples = examples,
 	.cm_notes = "Choose a target: a COMMAND, -p, -t, --cgroup, or -a for "
-	    "everything.  With -a, -p, -t or --cgroup, record until COMMAND "
-	    "exits.",
+	    "everything.  With -a, -p, -t or --cgroup, recording ends when "
+	    "COMMAND, if given, exits.",
 	.cm_run = run_record,
 };
 
@@ -166,8 +177,8 @@ check_push(const struct record_options *ro)
 		    "--secret-file need --push"));
 	if (ro->ro_push != NULL && !prof_store_is_url(ro->ro_push))
 		return (options_refuse("use a URL such as "
-		    "clickhouse+http://HOST:8123/DATABASE; send to other "
-		    "receivers with dtprof push when it has ended",
+		    "clickhouse+http://HOST:8123/DATABASE; to send to other "
+		    "receivers use dtprof push after recording",
 		    "--push: not the URL of a store"));
 	return (0);
 }
@@ -179,7 +190,7 @@ check_target(const struct record_options *ro, bool command)
 	    (ro->ro_tids.oi_n > 0) + (ro->ro_cgroup != NULL);
 
 	if (named > 1)
-		return (options_refuse("use one of them",
+		return (options_refuse("use only one of these options",
 		    "-a, -p, -t and --cgroup exclude each other"));
 	if (named == 0 && !command)
 		return (options_refuse("name a command (-- COMMAND), a process "
@@ -188,7 +199,7 @@ check_target(const struct record_options *ro, bool command)
 		return (options_refuse("add -a, or leave -C out",
 		    "-C requires -a, as processes move between CPUs"));
 	if (ro->ro_no_inherit && (ro->ro_all || ro->ro_cgroup != NULL))
-		return (options_refuse("leave one of them out",
+		return (options_refuse("leave out one of these options",
 		    "--no-inherit cannot be used with -a or --cgroup"));
 	return (0);
 }
@@ -228,31 +239,31 @@ static int
 check_rest(const struct record_options *ro)
 {
 	if (ro->ro_frequency.on_set && ro->ro_period.on_set)
-		return (options_refuse("use one of them",
+		return (options_refuse("use only one of these options",
 		    "-F and -c exclude each other"));
 	if (ro->ro_overhead.on_set && (ro->ro_tids.oi_n > 0 ||
 	    ro->ro_no_inherit))
-		return (options_refuse("leave one of them out",
+		return (options_refuse("leave out one of these options",
 		    "--max-overhead cannot be used with -t or --no-inherit"));
 	if (ro->ro_attach == ATTACH_TASKS && (ro->ro_all ||
 	    ro->ro_cgroup != NULL || ro->ro_with.os_n > 0))
-		return (options_refuse("leave one of them out",
+		return (options_refuse("leave out one of these options",
 		    "--attach tasks cannot be used with -a, --cgroup or "
 		    "--with"));
 	if (ro->ro_stacks && strcmp(ro->ro_callgraph, "none") == 0)
-		return (options_refuse("leave one of them out",
+		return (options_refuse("leave out one of these options",
 		    "-g and --call-graph none exclude each other"));
 	if (ro->ro_spans.os_n > 0 && (ro->ro_filter != NULL ||
 	    ro->ro_comm != NULL))
 		return (options_refuse("filter when reading, e.g. dtprof "
 		    "report --filter EXPR", "--span cannot be used with "
 		    "--filter or --comm, which could keep the begin of a span "
-		    "and not its end"));
+		    "and drop its end"));
 	if (ro->ro_quiet && ro->ro_verbose)
-		return (options_refuse("leave one of them out",
+		return (options_refuse("leave out one of these options",
 		    "-q and -v exclude each other"));
 	if (ro->ro_verify && strcmp(ro->ro_callgraph, "auto") != 0)
-		return (options_refuse("leave one of them out",
+		return (options_refuse("leave out one of these options",
 		    "--verify requires --call-graph auto"));
 	if (ro->ro_verify && ro->ro_backend == RECORD_BACKEND_PERF)
 		return (options_refuse("use --backend bpf",
@@ -353,6 +364,7 @@ run_record(void *options, int n, char **operands)
 	const struct record_options *ro = options;
 	struct record_events events = { .re_spans = ro->ro_spans };
 	struct prof_options po = { 0 };
+	char off_cpu[64] = "off-cpu";
 	int status = EXIT_DTPROF;
 
 	if (check_push(ro) == 0 && check_target(ro, n > 0) == 0 &&
@@ -365,6 +377,14 @@ run_record(void *options, int n, char **operands)
 	    split_events(&ro->ro_with, &events.re_with,
 	    "--with: empty counter name") == 0) {
 		options_fill(ro, n, operands, &po);
+		if (ro->ro_off_cpu_ms.on_set)
+			snprintf(off_cpu, sizeof(off_cpu), "off-cpu/min=%llums"
+			    "/", (unsigned long long)
+			    ro->ro_off_cpu_ms.on_value);
+		if (ro->ro_off_cpu || ro->ro_off_cpu_ms.on_set)
+			events.re_off_cpu = off_cpu;
+		if (ro->ro_wall)
+			events.re_wall = "wall";
 		status = record_run(ro, &po, &events);
 	}
 	free_events(&events.re_events);

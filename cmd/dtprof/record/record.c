@@ -31,6 +31,7 @@ struct recording {
 	struct ending	 rc_ending;
 	uint64_t	 rc_resume_ns;	/* end of --delay; 0: no longer */
 	size_t		 rc_notes;	/* printed so far */
+	bool		 rc_is_full;	/* --max-size is reached */
 	bool		 rc_failed;
 };
 
@@ -39,6 +40,7 @@ static struct prof_session *set_up(const struct prof_options *po,
 static struct prof_session *set_up_default(const struct prof_options *po,
 		    const struct record_events *events, struct prof_err *error);
 static void	 show_notes(struct recording *rc);
+static void	 size_look(struct recording *rc);
 static bool	 is_at_end(struct recording *rc);
 static void	 recording_run(struct recording *rc);
 static void	 show_summary(struct recording *rc);
@@ -68,6 +70,12 @@ set_up(const struct prof_options *po, const struct record_events *events,
 		if (prof_session_add_event(session, sampled->os_text[n]) == -1)
 			break;
 	}
+	if (n == sampled->os_n && events->re_off_cpu != NULL &&
+	    prof_session_add_event(session, events->re_off_cpu) == -1)
+		n = SIZE_MAX;
+	if (n == sampled->os_n && events->re_wall != NULL &&
+	    prof_session_add_event(session, events->re_wall) == -1)
+		n = SIZE_MAX;
 	for (; n == sampled->os_n && s < spans->os_n; s++) {
 		if (prof_session_add_span(session, spans->os_text[s]) == -1)
 			break;
@@ -94,13 +102,13 @@ set_up_default(const struct prof_options *po,
     const struct record_events *events, struct prof_err *error)
 {
 	const char *best[] = { DEFAULT_EVENT }, *other[] = { OTHER_EVENT };
-	const struct record_events first = { { best, 1 }, events->re_spans,
-	    events->re_with };
-	const struct record_events second = { { other, 1 }, events->re_spans,
-	    events->re_with };
-	struct prof_session *session = set_up(po, &first, error);
+	struct record_events first = *events, second = *events;
 	struct prof_options noted = *po;
+	struct prof_session *session;
 
+	first.re_events = (struct opt_strings){ best, 1 };
+	second.re_events = (struct opt_strings){ other, 1 };
+	session = set_up(po, &first, error);
 	if (session != NULL || (error->pe_code != PROF_E_EVENT_UNSUPPORTED &&
 	    error->pe_code != PROF_E_EVENT_UNKNOWN))
 		return (session);
@@ -124,12 +132,29 @@ show_notes(struct recording *rc)
 	}
 }
 
+/* From then on it ends as after --duration. */
+static void
+size_look(struct recording *rc)
+{
+	const struct opt_number *most = &rc->rc_options->ro_max_size;
+
+	if (!most->on_set || rc->rc_is_full ||
+	    rc->rc_status.ps_file_bytes < most->on_value)
+		return;
+	rc->rc_is_full = true;
+	rc->rc_ending.en_end_ns = term_now_ns();
+	term_status_erase(&rc->rc_term);
+	msg_warning("record", "stopped: %s has reached --max-size",
+	    prof_session_output(rc->rc_session));
+}
+
 static bool
 is_at_end(struct recording *rc)
 {
 	const pid_t command = rc->rc_status.ps_command_pid;
 	const bool is_done = rc->rc_status.ps_command_done;
 
+	size_look(rc);
 	return (ending_by_signal(&rc->rc_ending, command, is_done) ||
 	    ending_by_time(&rc->rc_ending, command, is_done));
 }
@@ -207,8 +232,9 @@ show_summary(struct recording *rc)
 	out_fmt(&out, ", %.1f s, %s", ps->ps_elapsed_s, bytes);
 	OUT(&out, " in ", prof_session_output(rc->rc_session), "\n");
 	if (ps->ps_lost != 0)
-		out_str(&out, "dtprof: hint: for the reason see dtprof report "
-		    "--stats; a larger --buffer or a lower rate helps\n");
+		out_str(&out, "dtprof: hint: dtprof report --stats says why "
+		    "samples were lost; a larger --buffer or a lower rate "
+		    "helps\n");
 	else if (ps->ps_side_lost != 0)
 		out_str(&out, "dtprof: hint: addresses may be unresolved or "
 		    "stacks truncated; record again, with -p or a command "
@@ -238,7 +264,8 @@ show_cost(const struct recording *rc)
 	else
 		out_fmt(&out, "%.2f%%", ps->ps_programs_s / all);
 	if (ps->ps_slower > 1)
-		out_fmt(&out, "; lowest rate 1/%llu",
+		out_fmt(&out, "; the lowest rate was 1/%llu of the requested "
+		    "rate",
 		    (unsigned long long)ps->ps_slower);
 	out_char(&out, '\n');
 	out_flush(&out);
@@ -282,6 +309,10 @@ show_plan(const struct record_options *ro, const struct prof_options *po,
 {
 	for (size_t n = 0; n < events->re_events.os_n; n++)
 		msg_note("record", "event %s", events->re_events.os_text[n]);
+	if (events->re_off_cpu != NULL)
+		msg_note("record", "event %s", events->re_off_cpu);
+	if (events->re_wall != NULL)
+		msg_note("record", "event %s", events->re_wall);
 	for (size_t n = 0; n < events->re_spans.os_n; n++)
 		msg_note("record", "span %s", events->re_spans.os_text[n]);
 	for (size_t n = 0; n < events->re_with.os_n; n++)
@@ -302,7 +333,7 @@ record_run(const struct record_options *ro, const struct prof_options *po,
 	struct recording rc = { .rc_options = ro };
 	struct prof_err error = { 0 };
 	int status = EXIT_DTPROF;
-	pid_t push = -1;
+	struct record_push push = { 0, -1 };
 
 	if (ro->ro_verbose)
 		show_plan(ro, po, events);
@@ -321,7 +352,7 @@ record_run(const struct record_options *ro, const struct prof_options *po,
 	}
 	show_notes(&rc);
 	if (ro->ro_push != NULL)
-		push = record_push_begin(ro,
+		record_push_begin(&push, ro,
 		    prof_session_output(rc.rc_session));
 	if (prof_session_start(rc.rc_session) == -1) {
 		msg_prof("record", prof_session_error(rc.rc_session));
@@ -351,8 +382,7 @@ record_run(const struct record_options *ro, const struct prof_options *po,
 	status = exit_status(&rc);
 out:
 	prof_session_close(rc.rc_session);
-	if (push != -1)
-		record_push_end(push, ro->ro_output);
+	record_push_end(&push, ro->ro_output);
 	signals_close();
 	return (status);
 }

@@ -18,9 +18,11 @@ struct record_options {
 	struct opt_number ro_buffer;
 	struct opt_number ro_unwind;
 	struct opt_number ro_delay;	/* ms */
+	struct opt_number ro_off_cpu_ms;
 	struct opt_number ro_duration;
 	struct opt_number ro_max_loss;
 	struct opt_number ro_overhead;
+	struct opt_number ro_max_size;
 	struct opt_ids	 ro_pids;
 	struct opt_ids	 ro_tids;
 	struct opt_ids	 ro_cpus;
@@ -35,6 +37,8 @@ struct record_options {
 	int		 ro_backend;
 	bool		 ro_all;
 	bool		 ro_alloc;
+	bool		 ro_off_cpu;
+	bool		 ro_wall;
 	bool		 ro_stacks;
 	bool		 ro_no_inherit;
 	bool		 ro_include_self;
@@ -48,6 +52,8 @@ struct record_options {
 /* What to sample, and the counters whose values samples bring. */
 struct record_events {
 	struct opt_strings re_events;	/* none: the default one */
+	const char	*re_off_cpu;	/* one more; NULL: none */
+	const char	*re_wall;	/* likewise */
 	struct opt_strings re_spans;
 	struct opt_strings re_with;
 };
@@ -60,10 +66,16 @@ int	record_run(const struct record_options *ro,
 
 /* ------------------------------------------------------ record_push.c */
 
+struct record_push {
+	pid_t	rp_pid;		/* 0: none */
+	int	rp_counts;	/* a memory file of what it prints, or -1 */
+};
+
 /* --push: dtprof push --follow of this recording, before it has a START. */
-pid_t	record_push_begin(const struct record_options *ro, const char *path);
-/* When the recording has ended: wait for it, and say what has failed. */
-void	record_push_end(pid_t pid, const char *path);
+void	record_push_begin(struct record_push *push,
+	    const struct record_options *ro, const char *path);
+/* When the recording has ended: wait for it, and say what was not sent. */
+void	record_push_end(struct record_push *push, const char *path);
 
 /* ---------------------------------------------------- record_verify.c */
 

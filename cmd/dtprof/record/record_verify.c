@@ -16,9 +16,9 @@
 static const char *const kinds[] = {
 	"identical",
 	"identical up to the end of the stack copy",
-	"left to libunwind by the BPF unwinder",
-	"identical, libunwind ended earlier",
-	"identical, the BPF unwinder ended earlier",
+	"the BPF unwinder had no unwind data",
+	"identical, but libunwind ended earlier",
+	"identical, but the BPF unwinder ended earlier",
 	"different"
 };
 #define NKINDS	(sizeof(kinds) / sizeof(kinds[0]))
@@ -40,8 +40,8 @@ show_places(struct out *out, struct prof_session *session)
 		if (row.vr_kind < PROF_VERIFY_EARLIER)
 			continue;
 		if (shown++ == 0)
-			out_str(out, "   samples  where and how the stack "
-			    "ended\n");
+			out_str(out, "   samples  last frame in both stacks, "
+			    "and result\n");
 		out_fmt(out, "%10llu  ", (unsigned long long)row.vr_samples);
 		out_text(out, row.vr_module[0] != '\0' ? row.vr_module :
 		    "no file");
@@ -65,9 +65,13 @@ record_show_verified(struct prof_session *session)
 	}
 	enough = all - sum[PROF_VERIFY_SHORT] - sum[PROF_VERIFY_DOUBT];
 	out_init(&out, STDERR_FILENO);
-	out_fmt(&out, "dtprof: record: %llu stacks unwound both ways; of those "
-	    "complete in both, %.2f%% are identical\n",
-	    (unsigned long long)all, percent_of(sum[PROF_VERIFY_SAME], enough));
+	out_fmt(&out, "dtprof: record: %llu stacks were unwound by BPF and by "
+	    "libunwind", (unsigned long long)all);
+	if (enough != 0)
+		out_fmt(&out, "; of the stacks that both unwound completely, "
+		    "%.2f%% are identical",
+		    percent_of(sum[PROF_VERIFY_SAME], enough));
+	out_char(&out, '\n');
 	for (size_t kind = 0; kind < NKINDS; kind++)
 		if (sum[kind] != 0)
 			out_fmt(&out, "%10llu  %6.2f%%  %s\n",

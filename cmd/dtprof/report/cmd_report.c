@@ -24,6 +24,7 @@ struct report_options {
 	const char	*rp_by;
 	unsigned	 rp_plot;
 	unsigned	 rp_frames;
+	unsigned	 rp_state;
 	int		 rp_color;
 	int		 rp_sort;
 	bool		 rp_children;
@@ -48,12 +49,12 @@ static int	 run_report(void *options, int n, char **operands);
 static const struct opt_row options_of_report[] = {
 	CHOOSE_BETWEEN(offsetof(struct report_options, rp_time)),
 	{ 0, "by", "WHAT", OPT_WORDS, 0, 0, "function",
-	    "one row per function, module, line, pid, tid, comm, cpu, event, "
-	    "probe, syscall, span or event argument, e.g. prev_comm; "
-	    "address: per function address",
+	    "print one row per function, module, line, pid, tid, comm, cpu, "
+	    "event, probe, syscall, span, address of a function, or event "
+	    "argument",
 	    offsetof(struct report_options, rp_by), BY_WORDS },
 	{ 0, "callees", "FUNCTION", OPT_STRING, 0, 0, NULL,
-	    "show what FUNCTION calls, and its own share",
+	    "show the callees and the self share of FUNCTION",
 	    offsetof(struct report_options, rp_callees), NULL },
 	{ 0, "callers", "FUNCTION", OPT_STRING, 0, 0, NULL,
 	    "show the callers of FUNCTION",
@@ -79,7 +80,8 @@ static const struct opt_row options_of_report[] = {
 	    "print at most N rows",
 	    offsetof(struct report_options, rp_limit), NULL },
 	{ 'o', "output", "FILE", OPT_STRING, 0, 0, NULL,
-	    "file of --plot: .svg, .png, .tsv (default " PLOT_FILE ")",
+	    "output file of --plot: .svg, .png or .tsv, or - for text (default "
+	    PLOT_FILE ")",
 	    offsetof(struct report_options, rp_output), NULL },
 	{ 0, "plot", "WHAT", OPT_SET, 0, 0, NULL,
 	    "plot with gnuplot: " PLOT_WORDS,
@@ -88,37 +90,39 @@ static const struct opt_row options_of_report[] = {
 	{ 0, "sort", "HOW", OPT_CHOICE, 0, 0, "self",
 	    "order rows by self or total (callees included)",
 	    offsetof(struct report_options, rp_sort), "self,total" },
+	CHOOSE_STATE(offsetof(struct report_options, rp_state)),
 	{ 0, "stats", NULL, OPT_FLAG, 0, 0, NULL,
-	    "accounting of each event, losses by reason",
+	    "show accounting of each event, losses by reason",
 	    offsetof(struct report_options, rp_stats), NULL },
 	CHOOSE_TO(offsetof(struct report_options, rp_time)),
 	{ 0, "tree", NULL, OPT_FLAG, 0, 0, NULL,
 	    "show the call tree, heaviest first",
 	    offsetof(struct report_options, rp_tree), NULL },
 	{ 'v', "verbose", NULL, OPT_FLAG, 0, 0, NULL,
-	    "also show the interval of totals, the numbers of samples and "
-	    "long notes; with --stats, each CPU",
+	    "also show sample counts, long notes and confidence intervals of "
+	    "totals; with --stats, also the accounting of each CPU",
 	    offsetof(struct report_options, rp_verbose), NULL },
 	{ .op_type = OPT_END }
 };
 
 static const char *const examples[] = {
-	"dtprof report", "functions in dtprof.dtp, and their cost",
+	"dtprof report", "show functions in dtprof.dtp and their cost",
 	"dtprof report --sort total --limit 20 x.dtp",
-	"the 20 most expensive functions, callees included",
+	"show the 20 most expensive functions, callees included",
 	"dtprof report --tree --limit 30",
-	"the 30 heaviest calls as a tree",
-	"dtprof report --callers parse", "show the callers of parse",
-	"dtprof report --by comm,function", "functions of each program",
-	"dtprof report --plot timeline --by cpu -o cpus.svg",
-	"plot which CPU was busy when",
-	"dtprof report --stats", "was anything lost, and why",
+	"show the 30 heaviest calls as a tree",
+	"dtprof report --callers parse", "show the callers of function parse",
+	"dtprof report --by state,tid",
+	"show how long threads ran and waited",
+	"dtprof report --plot latency -o -",
+	"plot durations of calls and spans",
+	"dtprof report --stats", "show what was lost, and why",
 	NULL
 };
 
 const struct prof_cmd cmd_report = {
 	.cm_name = "report",
-	.cm_summary = "show functions and their cost, or what was lost",
+	.cm_summary = "show functions and their cost, or lost samples",
 	.cm_operands = "[FILE ...]",
 	.cm_options = options_of_report,
 	.cm_size = sizeof(struct report_options),
@@ -193,6 +197,40 @@ roots_of(unsigned by, unsigned plot)
 	    (by & BY_ARGS ? PROF_ROOT_ARGS : 0));
 }
 
+/* Is it about the time of threads, on and off the CPU? */
+static bool
+is_elapsed(const struct report *report, const struct report_options *rp)
+{
+	const struct report_by *by = &report->re_by;
+	bool has_waits = false;
+
+	for (size_t n = 0; n < by->rb_nargs; n++)
+		has_waits |= strcmp(by->rb_arg[n], "state") == 0 ||
+		    strcmp(by->rb_arg[n], "reason") == 0;
+	return (rp->rp_state != 0 || (has_waits && rp->rp_events.os_n == 0 &&
+	    rp->rp_plot == 0 && !rp->rp_held &&
+	    choose_has_waits(report->re_reader)));
+}
+
+/* The samples of waits alone if running time cannot be beside them. */
+static bool *
+choose_time(struct report *report, const struct report_options *rp,
+    struct prof_profile_options *options)
+{
+	struct prof_reader *reader = report->re_reader;
+	bool has_elapsed = is_elapsed(report, rp);
+
+	if (has_elapsed && rp->rp_state == 0 &&
+	    prof_reader_elapsed(reader) == -1) {
+		msg_note("report", "running time is not in the table: %s",
+		    prof_reader_error(reader)->pe_text);
+		has_elapsed = false;
+	}
+	return (has_elapsed ? choose_elapsed("report", reader, rp->rp_state,
+	    &options->pl_filter, &report->re_filter) :
+	    choose_events("report", reader, &rp->rp_events));
+}
+
 static int
 make_profile(struct report *report, const struct report_options *rp)
 {
@@ -213,8 +251,7 @@ make_profile(struct report *report, const struct report_options *rp)
 		.pl_nargs = report->re_by.rb_nargs,
 	};
 
-	report->re_wanted = choose_events("report", report->re_reader,
-	    &rp->rp_events);
+	report->re_wanted = choose_time(report, rp, &options);
 	if (report->re_wanted == NULL || report_by_check(report) == -1 ||
 	    choose_range("report", report->re_reader, &rp->rp_time,
 	    &options) == -1)
@@ -227,7 +264,7 @@ make_profile(struct report *report, const struct report_options *rp)
 		.he_reader = report->re_reader,
 		.he_profile = report->re_profile,
 		.he_path = report->re_path,
-		.he_filter = rp->rp_filter,
+		.he_filter = options.pl_filter,
 		.he_is_held = rp->rp_held,
 	};
 	choose_span(report->re_reader, &rp->rp_time, &options,
@@ -266,8 +303,8 @@ make_table(struct report *report, const struct report_options *rp)
 		    (enum report_sort)rp->rp_sort, limit);
 	if (rv == 0 && report->re_table.ta_nrows +
 	    report->re_table.ta_hidden == 0)
-		msg_note("report", "the function has no samples of the events "
-		    "shown");
+		msg_note("report", "the function has no samples of the shown "
+		    "events");
 	return (rv);
 }
 
@@ -328,6 +365,30 @@ run_plot(struct report *report, const struct report_options *rp)
 	    EXIT_FAILED : 0);
 }
 
+/* Durations are of calls and spans, whatever their functions. */
+static int
+run_latency(struct report *report, const struct report_options *rp)
+{
+	struct prof_profile_options options = {
+		.pl_size = sizeof(options),
+		.pl_filter = rp->rp_filter,
+		.pl_held = rp->rp_held,
+		.pl_bucket_ns = PLOT_LATENCY_NS,
+		.pl_max_buckets = PLOT_LATENCY_CELLS,
+	};
+	const struct report_latency latency = {
+		.rl_options = &options,
+		.rl_names = &rp->rp_events,
+		.rl_output = output_of(rp),
+		.rl_color = rp->rp_color,
+	};
+
+	if (choose_range("report", report->re_reader, &rp->rp_time,
+	    &options) == -1)
+		return (EXIT_FAILED);
+	return (report_latency(report, &latency) == -1 ? EXIT_FAILED : 0);
+}
+
 /* Of --by span, which is about no samples. */
 static bool
 has_samples(const struct report_options *rp)
@@ -335,7 +396,8 @@ has_samples(const struct report_options *rp)
 	return (rp->rp_callers != NULL || rp->rp_callees != NULL ||
 	    rp->rp_events.os_n > 0 || rp->rp_filter != NULL || rp->rp_held ||
 	    choose_has_time(&rp->rp_time) || rp->rp_limit.on_set ||
-	    rp->rp_plot != 0 || rp->rp_stats || rp->rp_tree);
+	    rp->rp_plot != 0 || rp->rp_state != 0 || rp->rp_stats ||
+	    rp->rp_tree);
 }
 
 /* Rows of some kinds exclude each other. */
@@ -358,24 +420,27 @@ check_by(const struct report_options *rp)
 	else if (by.rb_set & BY_FUNCTION && by.rb_set & BY_LINE)
 		msg_error("report", "--by function and --by line exclude each "
 		    "other",
-		    "use --by line: each line has its function too");
+		    "use --by line, which also shows the function of each "
+		    "line");
 	else if (rp->rp_tree && by.rb_set & (BY_MODULE | BY_EVENT |
 	    BY_PROBE))
-		msg_error("report", "--tree requires rows that are functions "
-		    "or lines", "leave module, event and probe out of --by");
+		msg_error("report", "--tree cannot be used with --by module, "
+		    "event or probe",
+		    "leave module, event and probe out of --by");
 	else if (rp->rp_tree && (rp->rp_callers != NULL ||
 	    rp->rp_callees != NULL || rp->rp_stats))
 		msg_error("report", "--tree excludes --callers, --callees and "
 		    "--stats", "choose one");
 	else if (by.rb_set & BY_SPAN && (by.rb_set != BY_SPAN ||
 	    has_samples(rp)))
-		msg_error("report", "--by span shows all spans of the "
-		    "recording, and no samples", "leave out other words of "
-		    "--by, and options that choose samples");
+		msg_error("report", "--by span lists all spans, so it excludes "
+		    "other keys and options that select samples",
+		    "leave out the other keys of --by, and options such as "
+		    "--filter, --tree and --limit");
 	else if (rp->rp_plot != 0 && by.rb_set & BY_ARGS)
 		msg_error("report", "--plot cannot use --by with an event "
 		    "argument",
-		    "choose its values with --filter");
+		    "select values of the argument with --filter");
 	else
 		rv = 0;
 	report_by_free(&by);
@@ -393,7 +458,7 @@ check_choice(const struct report_options *rp)
 	    rp->rp_filter != NULL || rp->rp_held ||
 	    choose_has_time(&rp->rp_time)))
 		msg_error("report", "--stats cannot be limited to some samples",
-		    "it covers the whole recording: leave out the other "
+		    "--stats covers the whole recording: leave out the other "
 		    "options");
 	else if (rp->rp_plot != 0 && is_part)
 		msg_error("report",
@@ -405,6 +470,16 @@ check_choice(const struct report_options *rp)
 	else
 		return (0);
 	return (-1);
+}
+
+static int
+check_output(const struct report_options *rp)
+{
+	if (strcmp(output_of(rp), "-") != 0)
+		return (plot_check("report", output_of(rp), true));
+	return (rp->rp_plot == PLOT_LATENCY ? 0 : msg_error("report",
+	    "only --plot latency can be drawn as text",
+	    "use -o with a name ending in .svg, .png or .tsv"));
 }
 
 static int
@@ -420,6 +495,11 @@ check_report(const void *options, int n, char *const *operands)
 		msg_error("report", "--callers and --callees exclude each "
 		    "other",
 		    "choose one");
+	else if (rp->rp_state != 0 && (rp->rp_events.os_n > 0 ||
+	    rp->rp_held || rp->rp_plot != 0 || rp->rp_stats))
+		msg_error("report", "--state excludes --event, --held, --plot "
+		    "and --stats",
+		    "choose one");
 	else if (rp->rp_csv && rp->rp_stats)
 		msg_error("report", "--stats cannot be printed as CSV",
 		    "use --json");
@@ -433,8 +513,7 @@ check_report(const void *options, int n, char *const *operands)
 		    "choose one of " PLOT_WORDS);
 	else
 		return (check_choice(rp) == -1 || check_by(rp) == -1 ||
-		    (rp->rp_plot != 0 &&
-		    plot_check("report", output_of(rp), true) == -1) ||
+		    (rp->rp_plot != 0 && check_output(rp) == -1) ||
 		    choose_check("report", &rp->rp_time) == -1 ? -1 :
 		    input_check("report", rp->rp_input, n));
 	return (-1);
@@ -461,6 +540,7 @@ run_report(void *options, int n, char **operands)
 		return (EXIT_FAILED);
 	}
 	status = rp->rp_stats ? run_stats(&report, rp) :
+	    rp->rp_plot == PLOT_LATENCY ? run_latency(&report, rp) :
 	    rp->rp_plot != 0 ? run_plot(&report, rp) :
 	    report.re_by.rb_set == BY_SPAN ? report_spans(&report,
 	    rp->rp_json ? REPORT_JSON : rp->rp_csv ? REPORT_CSV :
@@ -471,6 +551,7 @@ run_report(void *options, int n, char **operands)
 	if (report.re_symbols != NULL)
 		prof_symbols_close(report.re_symbols);
 	free(report.re_wanted);
+	free(report.re_filter);
 	prof_reader_close(report.re_reader);
 	report_by_free(&report.re_by);
 	return (status);

@@ -3,11 +3,13 @@
  * What the files of dtprof report share: cmd_report.c (options, from file to
  * table), report_by.c (what rows are about), report_table.c (tree to rows),
  * report_calls.c (rows of callers and callees), report_tree.c (rows that are
- * a tree), report_plot.c, report_spans.c, report_text.c, report_names.c and
- * report_data.c.
+ * a tree), report_plot.c, report_latency.c, report_spans.c, report_text.c,
+ * report_names.c and report_data.c.
  */
 #ifndef REPORT_H
 #define REPORT_H
+
+#include <stdio.h>
 
 #include "../ui/headline.h"
 #include "stats.h"
@@ -44,11 +46,15 @@ struct report_by {
 };
 
 /* What --plot shows, and how finely the profile keeps time for it. */
-#define PLOT_WORDS	"heatmap,timeline,rates"
+#define PLOT_WORDS	"heatmap,timeline,rates,latency"
 #define PLOT_HEATMAP	0x1u
 #define PLOT_TIMELINE	0x2u
 #define PLOT_RATES	0x4u
+#define PLOT_LATENCY	0x8u
 #define PLOT_BUCKET_NS	20000000ULL
+#define PLOT_LATENCY_NS	1000000ULL
+#define PLOT_LATENCY_CELLS 200000	/* more: longer ones */
+#define PLOT_STEPS	400	/* cells from left to right */
 
 enum report_sort { SORT_SELF, SORT_TOTAL };
 
@@ -113,6 +119,7 @@ struct report {
 	struct prof_symbols *re_symbols;
 	struct prof_profile *re_profile;
 	bool		*re_wanted;	/* by event */
+	char		*re_filter;	/* with --state; NULL: as given */
 	struct report_by re_by;
 	struct headline	 re_headline;
 	bool		 re_is_verbose;
@@ -181,6 +188,21 @@ int	report_calls(struct report *report, const char *function,
 /* One of PLOT_*, as path; -1 with a message printed. */
 int	report_plot(const struct report *report, unsigned plot,
 	    const char *path);
+/* A time in seconds, with no point that depends on the locale. */
+void	report_put_seconds(FILE *file, uint64_t ns);
+
+/* --------------------------------------------------- report_latency.c */
+
+struct report_latency {
+	const struct prof_profile_options *rl_options;
+	const struct opt_strings *rl_names;	/* of -e; none: all */
+	const char	*rl_output;	/* "-": text */
+	int		 rl_color;
+};
+
+/* Likewise. */
+int	report_latency(const struct report *report,
+	    const struct report_latency *latency);
 
 /* ---------------------------------------------------- report_spans.c */
 

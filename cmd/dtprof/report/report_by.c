@@ -45,7 +45,7 @@ add_argument(struct report_by *by, const char *name, size_t length)
 			return (0);
 	if (by->rb_nargs == PROF_MAX_ARGS)
 		return (msg_fail("report", "leave some out", "--by: more than "
-		    "%d arguments", PROF_MAX_ARGS));
+		    "%d event arguments", PROF_MAX_ARGS));
 	by->rb_arg[by->rb_nargs] = strndup(name, length);
 	if (by->rb_arg[by->rb_nargs] == NULL)
 		return (no_memory());
@@ -64,8 +64,9 @@ report_by_parse(struct report_by *by, const char *text)
 		length = strcspn(text, ",");
 		word = opt_word(text, length, BY_WORDS);
 		if (length == 0)
-			return (msg_error("report", "--by: empty word",
-			    "use some of " BY_WORDS ", or an argument"));
+			return (msg_error("report", "--by: empty key",
+			    "use one or more of " BY_WORDS ", or an "
+			    "event argument"));
 		if (word >= 0 && !has_key(by, (unsigned)word)) {
 			by->rb_set |= 1u << word;
 			by->rb_key[by->rb_nkeys++] = (unsigned)word;

@@ -33,7 +33,7 @@ struct calls {
 #define EXTRAS		2
 
 static const char *const extra_names[EXTRAS] = {
-	"[self]", "[nothing: it is the outermost]"
+	"[self]", "[no caller: outermost frame]"
 };
 
 /* The name itself, else what the glob matches. */
@@ -63,8 +63,8 @@ say_nearest(const struct calls *calls, const char *function, bool callees)
 {
 	const size_t nlabels = prof_profile_nlabels(calls->ca_profile);
 	const char **names = calloc(nlabels + 1, sizeof(*names)), *nearest;
-	char cure[256] = "dtprof report lists the functions, with --inline "
-	    "inlined ones too; * and ? match any characters";
+	char cure[256] = "list functions with dtprof report, or dtprof report "
+	    "--inline; * and ? match any characters";
 
 	for (uint32_t i = 0; names != NULL && i < nlabels; i++)
 		names[i] = prof_profile_label(calls->ca_profile, i)->lb_name;

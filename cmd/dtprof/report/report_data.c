@@ -190,7 +190,7 @@ report_csv(const struct report *report, struct out *out)
 
 	/* With depth or syscall, and arguments. */
 	_Static_assert(sizeof(columns) / sizeof(columns[0]) + PROF_MAX_ARGS <=
-	    EMIT_COLUMNS, "emit_column leaves out what is beyond");
+	    EMIT_COLUMNS, "EMIT_COLUMNS is less than the columns of a report");
 	emit_csv(&em, out, columns, "\r\n");
 	if (table->ta_is_tree)
 		emit_column(&em, "depth", false);

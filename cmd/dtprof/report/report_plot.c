@@ -16,7 +16,6 @@
 
 #define SECOND_NS	((uint64_t)1000000000)
 #define MAX_LANES	40	/* the last one is of all others */
-#define MAX_STEPS	400	/* cells from left to right */
 
 /* Cells of the profile put together: so many lanes by so many steps. */
 struct grid {
@@ -87,9 +86,8 @@ grid_free(struct grid *grid)
 	free(grid->gr_weight);
 }
 
-/* A time in seconds, with no point that depends on the locale. */
-static void
-put_seconds(FILE *file, uint64_t ns)
+void
+report_put_seconds(FILE *file, uint64_t ns)
 {
 	fprintf(file, "%" PRIu64 ".%09" PRIu64, ns / SECOND_NS,
 	    ns % SECOND_NS);
@@ -240,7 +238,7 @@ write_timeline(const struct report *report, struct plot_dir *dir)
 	int rv = -1;
 
 	if (lanes_init(&lanes, report) == 0 && write_lanes(&lanes, dir) == 0 &&
-	    grid_fill(&grid, report, lanes.la_n, lanes.la_of, MAX_STEPS) == 0)
+	    grid_fill(&grid, report, lanes.la_n, lanes.la_of, PLOT_STEPS) == 0)
 		file = plot_file(dir, "timeline.tsv");
 	if (file != NULL) {
 		fputs("lane\ttime\tlength\tsamples\tname\n", file);
@@ -248,10 +246,10 @@ write_timeline(const struct report *report, struct plot_dir *dir)
 			if (grid.gr_samples[i] == 0)
 				continue;
 			fprintf(file, "%zu\t", i / grid.gr_nsteps);
-			put_seconds(file, i % grid.gr_nsteps *
+			report_put_seconds(file, i % grid.gr_nsteps *
 			    grid.gr_step_ns);
 			fputc('\t', file);
-			put_seconds(file, grid.gr_step_ns);
+			report_put_seconds(file, grid.gr_step_ns);
 			fprintf(file, "\t%" PRIu64 "\t", grid.gr_samples[i]);
 			plot_text(file, lanes.la_name[i / grid.gr_nsteps]);
 			fputc('\n', file);
@@ -271,7 +269,7 @@ put_rates(FILE *file, const struct grid *grid, size_t step)
 	const uint64_t at_ns = step * grid->gr_step_ns;
 	size_t i;
 
-	put_seconds(file, at_ns);
+	report_put_seconds(file, at_ns);
 	for (size_t lane = 0; lane < grid->gr_nlanes; lane++) {
 		i = lane * grid->gr_nsteps + step;
 		fprintf(file, "\t%.0f\t%" PRIu64, (double)grid->gr_weight[i] *
@@ -289,7 +287,7 @@ write_rates(const struct report *report, struct plot_dir *dir)
 	FILE *file = NULL;
 	int rv = -1;
 
-	if (grid_fill(&grid, report, table->ta_ncolumns, NULL, MAX_STEPS) ==
+	if (grid_fill(&grid, report, table->ta_ncolumns, NULL, PLOT_STEPS) ==
 	    0)
 		file = plot_file(dir, "rates.tsv");
 	if (file != NULL) {
@@ -337,7 +335,8 @@ report_plot(const struct report *report, unsigned plot, const char *path)
 
 	if (report->re_table.ta_ncolumns == 0)
 		return (msg_error("report", "--plot: no sample to show",
-		    "ask for less, or look at report --stats"));
+		    "use a less strict --filter or time range, or run dtprof "
+		    "report --stats to see what was recorded"));
 	if (plot_begin(&dir, "report") == -1)
 		return (-1);
 	while (kinds[k].ki_plot != plot)

@@ -31,6 +31,16 @@ put_time(struct table *tb, const struct prof_span_kind *kind, uint64_t ns)
 	table_cell(tb, "%s", kind->sk_count == 0 ? "-" : text);
 }
 
+/* Of all spans; "-": it was not recorded. */
+static void
+put_sum(struct table *tb, const struct prof_span_kind *kind, uint64_t ns)
+{
+	char text[32];
+
+	weight_time(text, sizeof(text), ns);
+	table_cell(tb, "%s", kind->sk_has_times ? text : "-");
+}
+
 static void
 span_row(struct table *tb, const void *arg, size_t n)
 {
@@ -45,6 +55,22 @@ span_row(struct table *tb, const void *arg, size_t n)
 	put_time(tb, kind, kind->sk_p90_ns);
 	put_time(tb, kind, kind->sk_p99_ns);
 	put_time(tb, kind, kind->sk_max_ns);
+	put_sum(tb, kind, kind->sk_running_ns);
+	put_sum(tb, kind, kind->sk_not_running_ns);
+}
+
+static void
+ambiguous_note(const struct prof_span_kind *kind, struct out *out)
+{
+	char text[32];
+
+	if (kind->sk_ambiguous_ns == 0)
+		return;
+	weight_time(text, sizeof(text), kind->sk_ambiguous_ns);
+	out_fmt(out, "note: %s: %s of span time is in neither column, "
+	    "'running' or 'not running': a thread was in several spans at "
+	    "once, or a span is open, was lost, or ended in another thread\n",
+	    kind->sk_name, text);
 }
 
 static void
@@ -54,19 +80,23 @@ spans_text(const struct prof_spans *spans, struct out *out,
 	struct table_column columns[] = {
 		{ .tc_title = "span", .tc_is_left = true, .tc_is_name = true },
 		{ .tc_title = "count", .tc_gap = 2, .tc_least = 6 },
-		{ .tc_title = "open", .tc_gap = 2 },
-		{ .tc_title = "orphan", .tc_gap = 2 },
+		{ .tc_title = "open", .tc_gap = 2, .tc_drop = 4 },
+		{ .tc_title = "orphan", .tc_gap = 2, .tc_drop = 3 },
 		{ .tc_title = "lost", .tc_gap = 2 },
 		{ .tc_title = "p50", .tc_gap = 2, .tc_least = 7 },
-		{ .tc_title = "p90", .tc_gap = 2, .tc_least = 7 },
+		{ .tc_title = "p90", .tc_gap = 2, .tc_least = 7, .tc_drop = 1 },
 		{ .tc_title = "p99", .tc_gap = 2, .tc_least = 7 },
-		{ .tc_title = "max", .tc_gap = 2, .tc_least = 7 }
+		{ .tc_title = "max", .tc_gap = 2, .tc_least = 7 },
+		{ .tc_title = "running", .tc_gap = 2 },
+		{ .tc_title = "not running", .tc_gap = 2, .tc_drop = 2 }
 	};
 	struct table tb = { .tb_out = out, .tb_column = columns,
 	    .tb_terminal = terminal->te_width == 0 ? NULL : terminal,
 	    .tb_ncolumns = sizeof(columns) / sizeof(columns[0]) };
 
 	table_show(&tb, prof_spans_nkinds(spans), span_row, spans);
+	for (size_t n = 0; n < prof_spans_nkinds(spans); n++)
+		ambiguous_note(prof_spans_kind(spans, n), out);
 }
 
 static void
@@ -76,6 +106,7 @@ emit_spans(const struct prof_spans *spans, struct emit *em)
 
 	for (size_t n = 0; (kind = prof_spans_kind(spans, n)) != NULL; n++) {
 		const bool is_known = kind->sk_count > 0;
+		const bool is_timed = kind->sk_has_times != 0;
 
 		EMIT_ROW(em, NULL, TEXT("name", kind->sk_name),
 		    TEXT("key", kind->sk_key),
@@ -95,7 +126,18 @@ emit_spans(const struct prof_spans *spans, struct emit *em)
 		    KNOWN(is_known, COUNT("p50_ns", kind->sk_p50_ns)),
 		    KNOWN(is_known, COUNT("p90_ns", kind->sk_p90_ns)),
 		    KNOWN(is_known, COUNT("p99_ns", kind->sk_p99_ns)),
-		    KNOWN(is_known, COUNT("max_ns", kind->sk_max_ns)));
+		    KNOWN(is_known, COUNT("max_ns", kind->sk_max_ns)),
+		    KNOWN(is_timed, COUNT("inside_ns", kind->sk_inside_ns)),
+		    KNOWN(is_timed, COUNT("running_ns", kind->sk_running_ns)),
+		    KNOWN(is_timed, COUNT("not_running_ns",
+			kind->sk_not_running_ns)),
+		    KNOWN(is_timed, COUNT("ambiguous_ns",
+			kind->sk_ambiguous_ns)),
+		    KNOWN(is_timed, COUNT("difference_ns",
+			spans_difference(kind))),
+		    KNOWN(is_timed, COUNT("gaps", kind->sk_gaps)),
+		    KNOWN(is_timed, COUNT("clockless",
+			kind->sk_clockless)));
 	}
 }
 
@@ -105,7 +147,9 @@ spans_csv(const struct prof_spans *spans, struct out *out)
 	static const char *const columns[] = { "name", "key", "count", "open",
 	    "orphan", "ambiguous", "samples", "lost", "lost_begins",
 	    "lost_ends", "unpaired_begins", "unpaired_ends", "missed", "late",
-	    "total_ns", "p50_ns", "p90_ns", "p99_ns", "max_ns", NULL };
+	    "total_ns", "p50_ns", "p90_ns", "p99_ns", "max_ns", "inside_ns",
+	    "running_ns", "not_running_ns", "ambiguous_ns", "difference_ns",
+	    "gaps", "clockless", NULL };
 	struct emit em;
 
 	emit_csv(&em, out, columns, "\r\n");
@@ -169,7 +213,7 @@ report_spans(const struct report *report, enum report_form form, int color)
 		msg_prof("report", &error);
 	else if (prof_spans_nkinds(spans) == 0)
 		msg_error("report", "the recording has no spans",
-		    "record them with dtprof record --span NAME=BEGIN,END");
+		    "record spans with dtprof record --span NAME=BEGIN,END");
 	else if (prof_spans_count(spans) == -1)
 		msg_prof("report", prof_reader_error(report->re_reader));
 	else {

@@ -12,6 +12,7 @@
 
 #include "../ui/table.h"
 #include "report.h"
+#include "stats.h"
 
 /* Figures of a group, from what is always shown to what is shown last. */
 #define LEVEL_SHARES	0	/* self and total */
@@ -292,6 +293,28 @@ show_headline(const struct report *report, const struct page *page)
 	free(text);
 }
 
+static bool
+is_elapsed(const struct report_table *table)
+{
+	return (table->ta_ncolumns == 1 &&
+	    table->ta_column[0].co_info->pi_is_derived);
+}
+
+/* Of the whole recording: where the time of threads went. */
+static void
+show_waits(const struct report *report, const struct page *page)
+{
+	const struct report_table *table = &report->re_table;
+
+	if (report->re_headline.he_filter != NULL ||
+	    report->re_headline.he_span.cs_is_set)
+		return;
+	for (size_t e = 1; table->ta_ncolumns > 0 &&
+	    e < prof_reader_nevents(report->re_reader); e++)
+		if (report->re_wanted[e] || is_elapsed(table))
+			stats_waits_line(report->re_reader, e, page->pg_out);
+}
+
 /* What is bad; nothing where all is well. */
 static void
 show_quality(const struct report *report, const struct page *page)
@@ -320,9 +343,9 @@ show_folded(const struct page *page)
 		prof_profile_quality(report->re_profile, e, &quality);
 		if (!report->re_wanted[e] || quality.pq_folded == 0)
 			continue;
-		snprintf(text, sizeof(text), "interpreter internals (%.1f%%) "
-		    "are counted to the frames that called them: "
-		    "--frames all shows them", 100 * quality.pq_folded);
+		snprintf(text, sizeof(text), "the cost of interpreter "
+		    "internals (%.1f%%) is added to the frames that called "
+		    "them; --frames all shows them", 100 * quality.pq_folded);
 		terminal_fold(page->pg_terminal, page->pg_out, text, 4);
 		return;
 	}
@@ -337,8 +360,9 @@ show_rest(const struct page *page, size_t hidden, bool is_verbose)
 
 	if (table->ta_hidden > 0) {
 		snprintf(text, sizeof(text), table->ta_least > 0 ?
-		    "... %zu more row%s, of less than %g%%: --limit N shows "
-		    "the N heaviest" : "... %zu more row%s", table->ta_hidden,
+		    "... %zu more row%s, of less than %g%% each: --limit N "
+		    "shows the N heaviest" : "... %zu more row%s",
+		    table->ta_hidden,
 		    table->ta_hidden == 1 ? "" : "s", 100 * table->ta_least);
 		terminal_fold(page->pg_terminal, page->pg_out, text, 4);
 	}
@@ -384,6 +408,7 @@ report_text(const struct report *report, struct out *out,
 	    .pg_terminal = terminal };
 
 	show_headline(report, &page);
+	show_waits(report, &page);
 	show_quality(report, &page);
 	if (table->ta_ncolumns == 0)
 		return;

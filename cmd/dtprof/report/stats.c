@@ -154,6 +154,10 @@ stats_collect(struct stats *stats)
 	int rv;
 
 	stats->st_nevents = prof_reader_nevents(stats->st_reader);
+	/* It is derived from the others, and has no accounting. */
+	while (stats->st_nevents > 0 && prof_reader_event(stats->st_reader,
+	    stats->st_nevents - 1)->pi_is_derived)
+		stats->st_nevents--;
 	count_lost(stats);
 	stats->st_seen = calloc(stats->st_nevents + 1,
 	    sizeof(*stats->st_seen));
@@ -184,24 +188,27 @@ stats_imbalance(const struct stats *stats, size_t event,
 
 	buffer[0] = '\0';
 	if (pa->pa_fired != sum)
-		snprintf(buffer, size, "fired %" PRIu64 ", but %s is %" PRIu64,
+		snprintf(buffer, size, "fired is %" PRIu64 ", but %s is %"
+		    PRIu64,
 		    pa->pa_fired, prof_accounting_terms(), sum);
 	else if (event == 0)
 		return (NULL);	/* process events are no samples */
 	else if (pa->pa_read != pa->pa_stored)
-		snprintf(buffer, size, "stored %" PRIu64 ", but %" PRIu64
-		    " read from the buffers", pa->pa_stored, pa->pa_read);
+		snprintf(buffer, size, "%" PRIu64 " samples stored, but %"
+		    PRIu64 " read from the buffers", pa->pa_stored,
+		    pa->pa_read);
 	else if (prof_reader_event(stats->st_reader, event)->pi_is_counter) {
 		/* Those that came nested are in a later sample. */
 		if (seen != pa->pa_stored - pa->pa_nested_stored)
-			snprintf(buffer, size, "stored %" PRIu64 ", but %"
-			    PRIu64 " in the file", pa->pa_stored, seen);
+			snprintf(buffer, size, "%" PRIu64 " stored, but %"
+			    PRIu64 " are in the file", pa->pa_stored, seen);
 	} else if (pa->pa_written != pa->pa_read)
-		snprintf(buffer, size, "read %" PRIu64 ", but %" PRIu64
-		    " written", pa->pa_read, pa->pa_written);
+		snprintf(buffer, size, "%" PRIu64 " samples read from the "
+		    "buffers, but %" PRIu64 " written", pa->pa_read,
+		    pa->pa_written);
 	else if (seen != pa->pa_written)
-		snprintf(buffer, size, "written %" PRIu64 ", but %" PRIu64
-		    " in the file", pa->pa_written, seen);
+		snprintf(buffer, size, "%" PRIu64 " samples written, but %"
+		    PRIu64 " are in the file", pa->pa_written, seen);
 	return (buffer[0] == '\0' ? NULL : buffer);
 }
 

@@ -105,6 +105,16 @@ void	stats_calls_text(const struct stats *stats, struct out *out);
 void	stats_calls_json(const struct stats *stats, struct emit *emit,
 	    size_t event);
 
+/* ------------------------------------------------------- stats_waits.c */
+
+/* Where the time of threads went; nothing for other events. */
+void	stats_waits_line(const struct prof_reader *reader, size_t event,
+	    struct out *out);
+void	stats_waits_text(const struct stats *stats, struct out *out);
+/* A member "waits" behind others, of an event of waits. */
+void	stats_waits_json(const struct stats *stats, struct emit *emit,
+	    size_t event);
+
 /* --------------------------------------------- stats_text.c, _json.c */
 
 void	stats_text(const struct stats *stats,

@@ -84,18 +84,19 @@ stats_calls_text(const struct stats *stats, struct out *out)
 		    count[CALLS_BEGUN], count[CALLS_RETURNED]);
 		show_term(out, count[CALLS_PAUSED], "returned while paused",
 		    NULL);
-		show_term(out, count[CALLS_UNSEEN], "with a missed return",
+		show_term(out, count[CALLS_UNSEEN], "whose return was missed",
 		    NULL);
-		show_term(out, count[CALLS_ENDED], "ended with their thread",
+		show_term(out, count[CALLS_ENDED],
+		    "ended when their thread exited",
 		    info_of(stats, e, "ended.names"));
 		show_term(out, count[CALLS_RUNNING], "still running",
 		    info_of(stats, e, "running.names"));
 		out_str(out, calls_balance(count) ? "\n" :
 		    ": DOES NOT BALANCE\n");
-		show_beside(out, count[CALLS_UNBEGUN], "returns without "
-		    "their entry (duration unknown)");
-		show_beside(out, count[CALLS_BORN], "first returns of new "
-		    "threads (filtered)");
+		show_beside(out, count[CALLS_UNBEGUN], "returns whose "
+		    "entry was missed (duration unknown)");
+		show_beside(out, count[CALLS_BORN], "first returns in new "
+		    "threads, e.g. from clone (filtered)");
 		show_beside(out, count[CALLS_UNKEPT], "entries dropped for "
 		    "lack of memory (duration unknown)");
 		show_beside(out, count[CALLS_COMPAT],

@@ -116,6 +116,7 @@ emit_accounting(const struct stats *stats, struct emit *em, size_t event)
 	wrong = stats_imbalance(stats, event, &pa, buffer, sizeof(buffer));
 	EMIT(em, FLAG("balances", wrong == NULL), TEXT("imbalance", wrong));
 	stats_calls_json(stats, em, event);
+	stats_waits_json(stats, em, event);
 	emit_close(em);
 }
 

@@ -181,16 +181,18 @@ stats_names_text(const struct stats_names *names, struct out *out)
 	const uint64_t all = names->sn_samples;
 
 	if (all > 0) {
-		out_fmt(out, "\naddresses: of %" PRIu64 " samples %" PRIu64
-		    " resolved, %" PRIu64 " without a pc, %" PRIu64
+		out_fmt(out, "\naddresses of %" PRIu64 " samples: %" PRIu64 " "
+		    "resolved, %" PRIu64 " without a program counter, %" PRIu64
 		    " unresolved\n", all, names->sn_resolved,
 		    names->sn_without, names->sn_unresolved.sr_sum);
 		show_rows(out, &names->sn_unresolved, all, false);
 	}
 	if (names->sn_stacks == 0)
 		return;
-	out_fmt(out, "\nuser stacks: of %" PRIu64 " %" PRIu64 " complete, %"
-	    PRIu64 " truncated, by where they end\n", names->sn_stacks,
+	out_fmt(out, "\nuser stacks of %" PRIu64 " samples: %" PRIu64 " "
+	    "complete, %" PRIu64 " truncated; grouped by where the stack "
+	    "ends\n",
+	    names->sn_stacks,
 	    names->sn_stacks - names->sn_truncated.sr_sum,
 	    names->sn_truncated.sr_sum);
 	show_rows(out, &names->sn_truncated, names->sn_stacks, true);

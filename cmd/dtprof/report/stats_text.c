@@ -34,6 +34,7 @@ show_notes(const struct stats *stats, struct out *out)
 		snprintf(key, sizeof(key), "note.%zu", n);
 		show_info(stats, out, "note", key);
 	}
+	show_info(stats, out, "not shown", "unwind.interpreters");
 }
 
 /* For an import, the path only says how to read it. */
@@ -70,7 +71,7 @@ show_place(const struct stats *stats, struct out *out)
 		return;
 	OUT(out, "attached to  ", place, why == NULL ? "" : ": ",
 	    why == NULL ? "" : why, "\n");
-	show_info(stats, out, "then to", "attach.moved");
+	show_info(stats, out, "then", "attach.moved");
 }
 
 static void
@@ -90,7 +91,7 @@ show_head(const struct stats *stats, struct out *out)
 	if (cut != NULL)
 		OUT(out, prof_reader_in_progress(stats->st_reader) ?
 		    "UNFINISHED   " : "CUT SHORT    ", cut,
-		    "; the part written until then follows\n");
+		    "; statistics cover only the part that was read\n");
 	OUT(out, "recording    ", stats->st_path, "\n");
 	show_info(stats, out, "command", "command");
 	show_info(stats, out, "target", "target");
@@ -221,9 +222,9 @@ show_count(struct out *out, const struct prof_event_info *info,
     const struct prof_accounting *pa)
 {
 	if (info->pi_is_counter) {
-		out_fmt(out, "\n  %*s counted %" PRIu64 " in all tasks, %"
-		    PRIu64 " of it in samples", NAME_WIDTH, "", pa->pa_count,
-		    pa->pa_weight);
+		out_fmt(out, "\n  %*s counted %" PRIu64 " in all tasks; "
+		    "samples contain %" PRIu64 " of this count",
+		    NAME_WIDTH, "", pa->pa_count, pa->pa_weight);
 		return;
 	}
 	out_fmt(out, "\n  %*s count %" PRIu64 " unaccounted %" PRId64,
@@ -261,7 +262,7 @@ show_beside(const struct stats *stats, struct out *out)
 {
 	struct prof_accounting pa;
 
-	out_str(out, "\nother counters, where not 0\n");
+	out_str(out, "\nother nonzero counters (not part of fired)\n");
 	for (size_t e = 0; e < stats->st_nevents; e++) {
 		if (prof_reader_accounting(stats->st_reader, e, -1, &pa) == 0)
 			show_beside_of(out, prof_reader_event(
@@ -298,7 +299,8 @@ show_stacks(const struct stats *stats, struct out *out)
 
 	if (whole < 0)
 		return;
-	out_fmt(out, "\nstacks: %.2f%% complete; by how they ended\n",
+	out_fmt(out, "\nstacks: %.2f%% complete; grouped by how the stack "
+	    "ended\n",
 	    100 * whole);
 	for (size_t e = 1; e < stats->st_nevents; e++) {
 		if (prof_reader_accounting(stats->st_reader, e, -1, &pa) == -1)
@@ -322,8 +324,8 @@ show_hidden(const struct stats *stats, struct out *out, size_t event,
 		return;
 	OUT(out, "UNACCOUNTED: ", info->pi_name);
 	out_fmt(out, ": %" PRIu64, unaccounted);
-	OUT(out, " ", info->pi_unit, ": the kernel skipped the BPF program, "
-	    "as other BPF programs can cause\n");
+	OUT(out, " ", info->pi_unit, ": the kernel skipped dtprof's BPF "
+	    "program; other BPF programs can cause this\n");
 }
 
 /* Figures that the recorder has left, on a line; none where it has not. */
@@ -411,12 +413,13 @@ show_balance(const struct stats *stats, struct out *out)
 			continue;
 		balances = false;
 		OUT(out, prof_reader_cut(stats->st_reader) != NULL ?
-		    "accounting is that of the last complete chunk: " :
+		    "accounting of the last complete chunk:  " :
 		    "accounting DOES NOT BALANCE: ", prof_reader_event(
 		    stats->st_reader, e)->pi_name, ": ", wrong, "\n");
 	}
 	if (known == 0)
-		out_str(out, "NO ACCOUNTING: the recording ends before it\n");
+		out_str(out, "NO ACCOUNTING: the recording was cut before its "
+		    "accounting was written\n");
 	else if (balances)
 		out_str(out, "accounting balances\n");
 	for (size_t e = 0; e < stats->st_nevents; e++) {
@@ -454,5 +457,6 @@ stats_text(const struct stats *stats, const struct stats_names *names,
 	stats_names_text(names, out);
 	show_unwind(stats, out);
 	stats_calls_text(stats, out);
+	stats_waits_text(stats, out);
 	show_balance(stats, out);
 }

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "../opt/choose.h"
+#include "profile/calls.h"
 #include "script.h"
 
 /* The words of --show, in this order. */
@@ -39,6 +40,7 @@ struct script {
 	size_t			 sr_nevents;
 	bool			*sr_wanted;	/* per event */
 	struct prof_filter	**sr_filters;	/* NULL: nothing passes */
+	struct prof_calls	*sr_calls;	/* NULL: nobody asks stacks */
 	struct prof_profile_options sr_range;	/* of time */
 	struct script_comms	 sr_comms;
 	struct line_names	 sr_names;
@@ -86,11 +88,12 @@ static const struct opt_row options_of_script[] = {
 static const char *const examples[] = {
 	"dtprof script | head", "print the first records of dtprof.dtp",
 	"dtprof script --json x.dtp | jq .comm", "print records as JSON",
-	"dtprof script --no-symbols", "one line per record, with addresses",
+	"dtprof script --no-symbols",
+	"print one line per record, with addresses",
 	"dtprof script --filter 'cpu==1 && comm==\"make\"'",
-	"samples of make on CPU 1",
+	"print samples of the program make on CPU 1",
 	"dtprof script --show process-events",
-	"which processes started and exited",
+	"show which processes started and exited",
 	NULL
 };
 
@@ -116,7 +119,7 @@ const struct prof_cmd cmd_script = {
 static int
 compile_filters(struct script *script)
 {
-	struct prof_err error = { 0 };
+	struct prof_err error = { 0 }, worst = { 0 };
 	bool any = false;
 
 	if (script->sr_options->so_filter == NULL)
@@ -124,14 +127,31 @@ compile_filters(struct script *script)
 	for (size_t e = 1; e < script->sr_nevents; e++) {
 		if (!script->sr_wanted[e])
 			continue;
-		script->sr_filters[e] = prof_filter_new(
+		script->sr_filters[e] = prof_filter_new_in(
 		    script->sr_options->so_filter,
-		    prof_reader_event(script->sr_reader, e), &error);
+		    prof_reader_event(script->sr_reader, e), NULL, true,
+		    &error);
 		any = any || script->sr_filters[e] != NULL;
+		if (script->sr_filters[e] == NULL)
+			prof_filter_blame(&worst, &error);
 	}
-	if (!any && error.pe_code != PROF_OK)
-		return (msg_prof("script", &error));
+	if (!any && worst.pe_code != PROF_OK)
+		return (msg_prof("script", &worst));
 	return (0);
+}
+
+static int
+open_calls(struct script *script)
+{
+	const struct prof_filter *filter = prof_filter_of_calls(
+	    script->sr_filters, script->sr_nevents);
+	struct prof_err error = { 0 };
+
+	if (filter == NULL)
+		return (0);
+	script->sr_calls = prof_calls_new(script->sr_reader,
+	    script->sr_names.sn_symbols, filter, &error);
+	return (script->sr_calls == NULL ? msg_prof("script", &error) : 0);
 }
 
 static bool
@@ -140,6 +160,7 @@ record_passes(const struct script *script, const struct prof_record *record,
 {
 	const struct prof_profile_options *range = &script->sr_range;
 	const struct prof_filter *filter;
+	uint64_t calls;
 
 	if (record->pr_time_ns < range->pl_from_ns || (range->pl_to_ns != 0 &&
 	    record->pr_time_ns >= range->pl_to_ns))
@@ -152,7 +173,10 @@ record_passes(const struct script *script, const struct prof_record *record,
 	if (script->sr_options->so_filter == NULL)
 		return (true);
 	filter = script->sr_filters[record->pr_event];
-	return (filter != NULL && prof_filter_holds(filter, record, comm));
+	calls = filter == NULL || script->sr_calls == NULL ? 0 :
+	    prof_calls_of(script->sr_calls, prof_sample_of(record));
+	return (filter != NULL && prof_filter_holds_in(filter, record, comm,
+	    0, calls));
 }
 
 static int
@@ -179,14 +203,20 @@ show_record(struct script *script, const struct prof_record *record,
     unsigned what, const struct prof_event_info *info)
 {
 	const struct script_options *so = script->sr_options;
+	struct prof_err error = { 0 };
 	const char *comm;
+	bool is_wanted;
 
 	if (script_comms_take(&script->sr_comms, record) == -1)
 		return (msg_error("script", "out of memory", "free memory"));
 	if ((so->so_show & (what | SHOW_ALL)) == 0)
 		return (0);
 	comm = script_comms_get(&script->sr_comms, record->pr_tid);
-	if (!record_passes(script, record, comm))
+	is_wanted = record_passes(script, record, comm);
+	if (script->sr_calls != NULL &&
+	    prof_calls_check(script->sr_calls, &error) == -1)
+		return (msg_prof("script", &error));
+	if (!is_wanted)
 		return (0);
 	(so->so_json ? line_json : line_text)(script->sr_out, record, info,
 	    comm, &script->sr_names);
@@ -290,7 +320,7 @@ run_script(void *options, int n, char **operands)
 	if (script.sr_wanted == NULL || compile_filters(&script) == -1 ||
 	    choose_range("script", script.sr_reader,
 	    &script.sr_options->so_time, &script.sr_range) == -1 ||
-	    open_names(&script) == -1)
+	    open_names(&script) == -1 || open_calls(&script) == -1)
 		goto out;
 	out_init(&out, STDOUT_FILENO);
 	script.sr_out = &out;
@@ -301,14 +331,15 @@ run_script(void *options, int n, char **operands)
 	input_say_cut("script", script.sr_reader);
 	input_say_names("script", script.sr_names.sn_symbols);
 	if (script.sr_names.sn_symbols == NULL && left_out > 0)
-		msg_note("script", "%" PRIu64 " process and mapping events do "
-		    "not fit the memory budget of a file of its size: they "
-		    "are missing", left_out);
+		msg_note("script", "%" PRIu64 " process and mapping events are "
+		    "missing: they exceed the memory budget of a recording of "
+		    "this size", left_out);
 out:
 	for (size_t e = 0; script.sr_filters != NULL && e < script.sr_nevents;
 	    e++)
 		prof_filter_free(script.sr_filters[e]);
 	free(script.sr_filters);
+	prof_calls_free(script.sr_calls);
 	free(script.sr_wanted);
 	free(script.sr_stack.st_frame);
 	script_comms_free(&script.sr_comms);

@@ -96,14 +96,15 @@ session_begin(struct by *by, const struct opt_strings *events)
 	by->by_session = session_open("stat", &po, events);
 	if (by->by_session == NULL)
 		return (EXIT_DTPROF);
-	if (events_keep(by) == -1) {
-		msg_error("stat", "out of memory", "free memory");
-		return (EXIT_DTPROF);
-	}
 	if (prof_session_direct(by->by_session, &sink) == 0 &&
 	    prof_session_group(by->by_session, &by->by_grouping) == 0 &&
 	    session_arm_diverted(by->by_session, (co->co_json || co->co_csv) &&
 	    co->co_output == NULL) == 0) {
+		/* Arming may have left some out. */
+		if (events_keep(by) == -1) {
+			msg_error("stat", "out of memory", "free memory");
+			return (EXIT_DTPROF);
+		}
 		if (by_columns_make(by) == -1)
 			return (EXIT_DTPROF);
 		if (prof_session_start(by->by_session) == 0)
@@ -245,7 +246,7 @@ output_open(struct by *by)
 	if (co->co_output != NULL) {
 		fd = file_create(co->co_output, O_WRONLY, &by->by_made);
 		if (fd == -1) {
-			msg_fail("stat", "name a file that can be written",
+			msg_fail("stat", "choose a file that can be written",
 			    "%s: %s", co->co_output, strerror(errno));
 			return (false);
 		}

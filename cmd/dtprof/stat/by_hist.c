@@ -166,7 +166,8 @@ put_histogram(const struct by *by, const struct prof_group *group,
 	}
 	/* Of this field: others, and errors, are unfiled, too. */
 	if (group->gr_unfiled > 0 && filed < of->me_count)
-		out_fmt(out, "%" PRIu64 " values are in no bucket\n",
+		out_fmt(out, "%" PRIu64 " values have no bucket: the table of "
+		    "buckets was full\n",
 		    of->me_count - filed);
 }
 

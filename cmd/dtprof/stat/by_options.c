@@ -56,16 +56,18 @@ by_check(const struct count_options *co, const struct opt_strings *events)
 		    "--by and --hist need an event"));
 	for (size_t n = 0; n < events->os_n; n++)
 		if (events->os_text[n][0] == '{')
-			return (options_refuse("leave the braces out",
-			    "--by, --hist and probes exclude groups of "
-			    "events"));
+			return (options_refuse("leave out the braces of the "
+			    "group",
+			    "groups of events cannot be used with --by, --hist "
+			    "or probes"));
 	if (counts || co->co_user_only)
-		return (options_refuse("leave one of them out", "--by, --hist "
-		    "and probes exclude -r, -w, --per-process, --per-thread "
-		    "and --user-only"));
+		return (options_refuse("leave out one of these options",
+		    "--by, --hist and probes cannot be used with -r, -w, "
+		    "--per-process, --per-thread or --user-only"));
 	if (co->co_interval_ms.on_set && co->co_json)
-		return (options_refuse("use --csv", "--by, --hist and probes "
-		    "with -I exclude --json"));
+		return (options_refuse("use --csv instead of --json",
+		    "with --by, --hist or probes, -I and --json exclude each "
+		    "other"));
 	return (0);
 }
 
@@ -116,13 +118,17 @@ steps_parse(const char *text, struct prof_measure *measure)
 
 	if (sscanf(text, "lin=%lld:%lld:%lld%n", &low, &high, &step, &end) !=
 	    3 || text[end] != '\0' || step <= 0 || high <= low)
-		return (msg_fail("stat", "e.g. --hist ret,lin=0:4096:256",
+		return (msg_fail("stat", "use for example --hist "
+		    "ret,lin=0:4096:256",
 		    "--hist: '%s' is not lin=LO:HI:STEP", text));
-	if (((uint64_t)high - (uint64_t)low) % (uint64_t)step != 0 ||
-	    ((uint64_t)high - (uint64_t)low) / (uint64_t)step > MAX_STEPS)
+	if (((uint64_t)high - (uint64_t)low) % (uint64_t)step != 0)
 		return (msg_fail("stat", "choose another STEP", "--hist: "
-		    "from %lld to %lld are not 1 to %d whole steps of %lld",
-		    low, high, MAX_STEPS, step));
+		    "steps of %lld from %lld do not end at %lld", step, low,
+		    high));
+	if (((uint64_t)high - (uint64_t)low) / (uint64_t)step > MAX_STEPS)
+		return (msg_fail("stat", "use a larger STEP", "--hist: more "
+		    "than %d steps of %lld from %lld to %lld", MAX_STEPS,
+		    step, low, high));
 	measure->me_histogram = DTP_HIST_LINEAR;
 	measure->me_low = low;
 	measure->me_step = (uint64_t)step;
@@ -148,7 +154,8 @@ hists_add(struct by *by, const struct opt_strings *fields)
 		if ((measure = measure_of(by, field)) == NULL)
 			return (-1);
 		if (measure->me_histogram != DTP_HIST_NONE)
-			return (msg_fail("stat", "leave one of them out",
+			return (msg_fail("stat", "leave out one of these "
+			    "options",
 			    "--hist: '%s' twice", field));
 		measure->me_histogram = DTP_HIST_LOG;
 		by->by_wanted[measure - by->by_grouping.gp_measure] |=
@@ -172,7 +179,7 @@ keys_split(struct by *by)
 		return (options_refuse("free memory", "out of memory"));
 	while ((key = strsep(&rest, ",")) != NULL) {
 		if (*key == '\0')
-			return (options_refuse("name keys, e.g. --by "
+			return (options_refuse("use for example --by "
 			    "syscall,comm", "--by: empty key"));
 		if (by->by_grouping.gp_nby == DTP_GROUP_KEYS)
 			return (options_refuse("leave some out",

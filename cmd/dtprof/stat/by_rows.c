@@ -228,13 +228,13 @@ refuse_sort(const struct by *by, const struct by_event *event)
 	for (size_t n = 0; n < by->by_grouping.gp_nby && used < sizeof(names);
 	    n++)
 		used += (size_t)snprintf(names + used, sizeof(names) - used,
-		    "%s ", by->by_grouping.gp_by[n]);
+		    "%s%s", n == 0 ? "" : " ", by->by_grouping.gp_by[n]);
 	for (size_t n = 0; n < event->be_ncolumns && used < sizeof(names);
 	    n++)
 		used += (size_t)snprintf(names + used, sizeof(names) - used,
-		    "%s ", event->be_column[n].bc_title);
+		    " %s", event->be_column[n].bc_title);
 	return (msg_fail("stat", "name another column", "--sort %s: no such "
-	    "column; %s has: %s", by->by_options->co_sort,
+	    "column; columns of %s are: %s", by->by_options->co_sort,
 	    event->be_event->ev_name, names));
 }
 

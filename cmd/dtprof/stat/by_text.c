@@ -363,7 +363,7 @@ put_notes(const struct by *by, const struct by_event *event,
 	if (has_quantiles(event)) {
 		out_str(out, by->by_is_interval ? "quantiles and max" :
 		    "quantiles");
-		out_str(out, " are upper bounds of buckets at most 3.2% wide");
+		out_str(out, " are at most 3.2% too high");
 		between = "; ";
 	}
 	if (call[BY_CALL_RUNNING] > 0) {
@@ -387,26 +387,28 @@ warn_less(const struct by *by, const struct by_event *event)
 	for (size_t n = 0; n < event->be_nrows; n++)
 		unfiled += event->be_row[n]->gr_unfiled;
 	if (pa->pa_full > 0)
-		msg_warning("stat", "%s: %" PRIu64 " events are missing, as "
-		    "the table of groups is full (%u groups of all CPUs); use "
-		    "fewer keys", name, pa->pa_full,
+		msg_warning("stat", "%s: %" PRIu64 " events are missing, "
+		    "because the table of groups is full (%u groups on all "
+		    "CPUs); use fewer keys", name, pa->pa_full,
 		    event->be_event->ev_grouping.gp_groups);
 	if (unfiled > 0)
-		msg_warning("stat", "%s: %" PRIu64 " values are in no bucket, "
-		    "as their table is full: their groups have no quantiles, "
-		    "and not all errors by name", name, unfiled);
+		msg_warning("stat", "%s: %" PRIu64 " values have no bucket, "
+		    "because the table of buckets is full: groups with these "
+		    "values have no quantiles, and the list of their errors "
+		    "is incomplete", name,
+		    unfiled);
 	if (pa->pa_missed > 0)
 		msg_warning("stat", "%s: the kernel skipped %" PRIu64
 		    " events", name, pa->pa_missed);
 	if (by->by_options->co_quiet)
 		return;
 	if (event->be_call[BY_CALL_UNBEGUN] > 0)
-		msg_note("stat", "%s: calls that began before, counted "
-		    "without their time: %" PRIu64, name,
+		msg_note("stat", "%s: calls that began before counting are "
+		    "counted without their duration: %" PRIu64, name,
 		    event->be_call[BY_CALL_UNBEGUN]);
 	if (event->be_call[BY_CALL_COMPAT] > 0)
-		msg_note("stat", "%s: calls of 32-bit programs, not counted: %"
-		    PRIu64, name, event->be_call[BY_CALL_COMPAT]);
+		msg_note("stat", "%s: calls of 32-bit programs are not "
+		    "counted: %" PRIu64, name, event->be_call[BY_CALL_COMPAT]);
 }
 
 void

@@ -32,7 +32,7 @@ static const struct opt_row options_of_stat[] = {
 	    "print the mean of FIELD: duration or event argument",
 	    CO(co_avgs), NULL },
 	{ 0, "by", "KEYS", OPT_WORDS, 0, 0, NULL,
-	    "one row per value of KEYS, e.g. syscall,comm",
+	    "print one row per combination of KEYS, e.g. syscall,comm",
 	    CO(co_by), BY_WORDS },
 	{ 'C', "cpu", "CPUS", OPT_IDS, 0, 65535, NULL,
 	    "count only on these CPUs, e.g. 0,2-3 (needs "
@@ -41,12 +41,12 @@ static const struct opt_row options_of_stat[] = {
 	    "count the processes in a cgroup",
 	    CO(co_cgroup), NULL },
 	{ 0, "csv", NULL, OPT_FLAG, 0, 0, NULL,
-	    "print CSV, one line per value of a run",
+	    "print CSV, one line per counted value of each run",
 	    CO(co_csv), NULL },
 	{ 0, "duration", "TIME", OPT_TIME, 1000000, 31536000000000000ULL, NULL,
 	    "stop after TIME, e.g. 10s, 5m, 500ms", CO(co_duration), NULL },
 	{ 'e', "event", "EVENT", OPT_STRINGS, 0, 0, NULL,
-	    "count EVENT; A,B or repeat; {A,B} as a group",
+	    "count EVENT (several: A,B; a group: {A,B})",
 	    CO(co_events), NULL },
 	{ 0, "hist", "FIELD", OPT_STRINGS, 0, 0, NULL,
 	    "print a histogram of FIELD[,lin=LO:HI:STEP]",
@@ -58,7 +58,7 @@ static const struct opt_row options_of_stat[] = {
 	    "print one JSON object", CO(co_json),
 	    NULL },
 	{ 0, "limit", "N", OPT_COUNT, 1, INT64_MAX, NULL,
-	    "print at most N rows of --by", CO(co_limit), NULL },
+	    "with --by: print at most N rows", CO(co_limit), NULL },
 	{ 0, "max", "FIELD", OPT_STRINGS, 0, 0, NULL,
 	    "print the maximum of FIELD", CO(co_maxs), NULL },
 	{ 0, "min", "FIELD", OPT_STRINGS, 0, 0, NULL,
@@ -81,7 +81,7 @@ static const struct opt_row options_of_stat[] = {
 	    "repeat N times; print the mean and its 95% interval",
 	    CO(co_runs), NULL },
 	{ 0, "sort", "COLUMN", OPT_STRING, 0, 0, NULL,
-	    "sort the rows of --by by COLUMN, e.g. p99",
+	    "with --by: sort rows by COLUMN, e.g. p99",
 	    CO(co_sort), NULL },
 	{ 0, "sum", "FIELD", OPT_STRINGS, 0, 0, NULL,
 	    "print the sum of FIELD", CO(co_sums), NULL },
@@ -101,9 +101,9 @@ static const char *const examples[] = {
 	"dtprof stat -r 10 -w 1 -- ./program",
 	"ten runs after one warm-up run: means and intervals",
 	"dtprof stat -e '{cycles,instructions},page-faults' -p 4711",
-	"count in a running process until it exits, or Ctrl-C",
+	"count in a running process until it exits or Ctrl-C is typed",
 	"dtprof stat -e syscall --by syscall --limit 10 -p 4711",
-	"system calls of a process: counts, errors, times",
+	"show system calls of a process: counts, errors, times",
 	"dtprof stat -a -I 1000 --csv -o counts.csv --duration 60s",
 	"count on the whole machine each second, for a minute",
 	NULL
@@ -120,10 +120,11 @@ const struct prof_cmd cmd_stat = {
 	.cm_usage_status = EXIT_DTPROF,
 	.cm_examples = examples,
 	.cm_notes = "Choose a target: a COMMAND, -p, -t, --cgroup, or -a for "
-	    "everything.  With -a, -p, -t or --cgroup, count until COMMAND "
-	    "exits.  With a COMMAND, the table goes to standard error as with "
-	    "time(1); with --json or --csv it goes to standard output and the "
-	    "output of COMMAND to standard error.",
+	    "everything.  With -a, -p, -t or --cgroup, counting ends when "
+	    "COMMAND, if given, exits.  With a COMMAND, the table is written "
+	    "to standard error, as time(1) does.  With --json or --csv, the "
+	    "table is written to standard output, and the output of COMMAND to "
+	    "standard error.",
 	.cm_run = run_stat,
 };
 
@@ -140,7 +141,7 @@ check_target(const struct count_options *co, bool command)
 	    (co->co_tids.oi_n > 0) + (co->co_cgroup != NULL);
 
 	if (named > 1)
-		return (options_refuse("use one of them",
+		return (options_refuse("use only one of these options",
 		    "-a, -p, -t and --cgroup exclude each other"));
 	if (named == 0 && !command)
 		return (options_refuse("name a command (-- COMMAND), a process "
@@ -149,7 +150,7 @@ check_target(const struct count_options *co, bool command)
 		return (options_refuse("add -a, or leave -C out",
 		    "-C requires -a, as processes move between CPUs"));
 	if (co->co_no_inherit && (co->co_all || co->co_cgroup != NULL))
-		return (options_refuse("leave one of them out",
+		return (options_refuse("leave out one of these options",
 		    "--no-inherit cannot be used with -a or --cgroup"));
 	return (0);
 }
@@ -162,10 +163,10 @@ check_rest(const struct count_options *co, bool command)
 	const bool splits = co->co_per_process || co->co_per_thread;
 
 	if (co->co_json && co->co_csv)
-		return (options_refuse("use one of them",
+		return (options_refuse("use only one of these options",
 		    "--json and --csv exclude each other"));
 	if (co->co_per_process && co->co_per_thread)
-		return (options_refuse("use one of them",
+		return (options_refuse("use only one of these options",
 		    "--per-process and --per-thread exclude each other"));
 	if (repeats && !command)
 		return (options_refuse("add -- COMMAND",
@@ -174,10 +175,10 @@ check_rest(const struct count_options *co, bool command)
 		return (options_refuse("use -p",
 		    "-t excludes --per-process and --per-thread"));
 	if (splits && co->co_interval_ms.on_set)
-		return (options_refuse("leave one of them out", "-I excludes "
-		    "--per-process and --per-thread"));
+		return (options_refuse("leave out one of these options", "-I "
+		    "excludes --per-process and --per-thread"));
 	if (repeats && (co->co_interval_ms.on_set || splits))
-		return (options_refuse("leave one of them out",
+		return (options_refuse("leave out one of these options",
 		    "-r and -w exclude -I, --per-process and --per-thread"));
 	return (0);
 }

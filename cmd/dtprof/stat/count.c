@@ -297,7 +297,7 @@ open_output(struct count *count)
 	if (co->co_output != NULL) {
 		fd = file_create(co->co_output, O_WRONLY, &count->co_made);
 		if (fd == -1) {
-			msg_fail("stat", "name a file that can be written",
+			msg_fail("stat", "choose a file that can be written",
 			    "%s: %s", co->co_output, strerror(errno));
 			return (false);
 		}
@@ -371,7 +371,7 @@ count_show(struct count *count)
 	    prof_counting_note(count->co_counting, n)) != NULL; n++)
 		msg_note("stat", "%s", note);
 	if (co->co_runs.on_value > count->co_nruns && !co->co_quiet)
-		msg_note("stat", "interrupted: %zu of %llu runs", count->
+		msg_note("stat", "interrupted after %zu of %llu runs", count->
 		    co_nruns, (unsigned long long)co->co_runs.on_value);
 	status = out_end(&count->co_out, "stat");
 	return (status == 0 ? exit_status(count) : EXIT_DTPROF);

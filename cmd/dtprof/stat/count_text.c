@@ -217,12 +217,12 @@ put_why(struct count *count)
 	out_str(out, "\n~ estimate: counted for part of the time only. ");
 	if (count->co_fitting < count->co_nhardware)
 		out_fmt(out, "Of the %zu events on the PMU, the first %zu fit "
-		    "at\n  the same time: count only those, or compare only "
-		    "events of one group.\n", count->co_nhardware,
+		    "at\n  the same time: count only these events, or compare "
+		    "only events of one group.\n", count->co_nhardware,
 		    count->co_fitting);
 	else
-		out_str(out, "Other programs use\n  counters, or the event is "
-		    "not on all kinds of CPU of this machine.\n");
+		out_str(out, "Possible causes:\n  other programs use "
+		    "counters, or some CPUs do not have the event.\n");
 }
 
 static void

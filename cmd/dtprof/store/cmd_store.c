@@ -3,7 +3,6 @@
  * dtprof store: create the tables of a store, show what they hold, and delete
  * old days.  What is in them is doc/FLEET.md's.
  */
-#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +11,8 @@
 #include <unistd.h>
 
 #include "../ui/emit.h"
+
+#define NS_PER_DAY	86400000000000ULL
 
 struct store_options {
 	const char	*so_secret_file;
@@ -29,7 +30,7 @@ static const struct opt_row options_of_store[] = {
 	{ 0, "json", NULL, OPT_FLAG, 0, 0, NULL, "status: print JSON",
 	    offsetof(struct store_options, so_json), NULL },
 	{ 0, "print", NULL, OPT_FLAG, 0, 0, NULL,
-	    "init: print the statements, send nothing",
+	    "init: print the SQL statements, and send nothing",
 	    offsetof(struct store_options, so_print), NULL },
 	{ 0, "secret-file", "FILE", OPT_STRING, 0, 0, NULL,
 	    "file with the password of the URL's user, or a bearer token",
@@ -41,9 +42,9 @@ static const char *const examples[] = {
 	"dtprof store init clickhouse+http://ch:8123/dtprof",
 	"create database and tables",
 	"dtprof store status clickhouse+http://ch:8123/dtprof",
-	"rows, bytes and the oldest day of each table",
+	"print rows, bytes and the oldest day of each table",
 	"dtprof store drop-before 30d clickhouse+http://ch:8123/dtprof",
-	"delete days that are older than 30 days",
+	"delete the samples of days more than 30 days ago",
 	NULL
 };
 
@@ -57,8 +58,8 @@ const struct prof_cmd cmd_store = {
 	.cm_max = 3,
 	.cm_usage_status = EXIT_USAGE,
 	.cm_examples = examples,
-	.cm_notes = "TIME is a day, such as 2026-11-26, or how long ago, such "
-	    "as 30d or 12h.",
+	.cm_notes = "TIME is a day, such as 2026-11-26, or an age of at least "
+	    "1d, such as 30d.",
 	.cm_check = check_store,
 	.cm_run = run_store,
 };
@@ -79,8 +80,6 @@ what_of(const char *word)
 static int
 day_of(const char *text, char day[11])
 {
-	char number[32];
-	const size_t length = strlen(text);
 	uint64_t ns = 0;
 	struct tm tm;
 	time_t then;
@@ -88,17 +87,11 @@ day_of(const char *text, char day[11])
 
 	memset(&tm, 0, sizeof(tm));
 	end = strptime(text, "%Y-%m-%d", &tm);
-	if (end != NULL && *end == '\0' && length == 10) {
+	if (end != NULL && *end == '\0' && strlen(text) == 10) {
 		memcpy(day, text, 11);
 		return (0);
 	}
-	if (length > 1 && length < sizeof(number) && text[length - 1] == 'd' &&
-	    isdigit((unsigned char)text[0])) {
-		ns = strtoull(text, &end, 10);
-		if (end != text + length - 1 || ns > 100000)
-			return (-1);
-		ns *= 86400000000000ULL;
-	} else if (opt_time(text, &ns) == -1)
+	if (opt_time(text, &ns) == -1 || ns < NS_PER_DAY)
 		return (-1);
 	then = time(NULL) - (time_t)(ns / 1000000000);
 	return (gmtime_r(&then, &tm) == NULL ||
@@ -120,12 +113,12 @@ check_store(const void *options, int n, char *const *operands)
 	if (n != wanted)
 		return (msg_error("store", what == STORE_DROP ?
 		    "drop-before needs a TIME and a URL" :
-		    "init and status need a URL alone",
+		    "init and status take only a URL",
 		    "see dtprof store --help"));
 	if (what == STORE_DROP && day_of(operands[1], day) == -1)
-		return (msg_error("store", "drop-before: not a time",
-		    "write a day, such as 2026-11-26, or how long ago, such "
-		    "as 30d"));
+		return (msg_error("store", "drop-before: TIME is neither a day "
+		    "nor an age of at least 1d", "write a day, such as "
+		    "2026-11-26, or an age, such as 30d"));
 	return (0);
 }
 

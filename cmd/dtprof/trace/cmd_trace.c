@@ -30,7 +30,7 @@ static const struct opt_row options_of_trace[] = {
 	{ 0, "duration", "TIME", OPT_TIME, 1000000, 31536000000000000ULL, NULL,
 	    "stop after TIME, e.g. 10s, 5m, 500ms", TO(to_duration), NULL },
 	{ 'e', "event", "EVENT", OPT_STRINGS, 0, 0, "syscall",
-	    "trace EVENT; A,B or repeat for more", TO(to_events), NULL },
+	    "trace EVENT (several: A,B)", TO(to_events), NULL },
 	{ 0, "fields", "FIELDS", OPT_WORDS, 0, 0, NULL,
 	    "print only FIELDS, e.g. time,comm,syscall,duration,ret",
 	    TO(to_fields), "time,comm,pid,tid,cpu,event,syscall,duration" },
@@ -42,7 +42,7 @@ static const struct opt_row options_of_trace[] = {
 	{ 0, "limit", "N", OPT_COUNT, 1, INT64_MAX, NULL,
 	    "stop after N events", TO(to_limit), NULL },
 	{ 0, "max-loss", "PCT", OPT_PERCENT, 0, 100000, NULL,
-	    "exit with status 124 if more than PCT% is lost",
+	    "exit with status 124 if over PCT% of events are lost",
 	    TO(to_max_loss), NULL },
 	{ 0, "no-inherit", NULL, OPT_FLAG, 0, 0, NULL,
 	    "do not follow child processes", TO(to_no_inherit), NULL },
@@ -52,6 +52,8 @@ static const struct opt_row options_of_trace[] = {
 	    "trace these processes and their children", TO(to_pids), NULL },
 	{ 'q', "quiet", NULL, OPT_FLAG, 0, 0, NULL,
 	    "print errors only", TO(to_quiet), NULL },
+	{ 0, "stack", NULL, OPT_FLAG, 0, 0, NULL,
+	    "print the stack of each event", TO(to_stack), NULL },
 	{ 't', "tid", "TIDS", OPT_IDS, 1, MAX_ID, NULL,
 	    "trace only these threads", TO(to_tids), NULL },
 	{ .op_type = OPT_END }
@@ -59,11 +61,13 @@ static const struct opt_row options_of_trace[] = {
 
 static const char *const examples[] = {
 	"dtprof trace -- ls",
-	"the system calls of a command, with arguments and results",
+	"print the system calls of a command, with arguments and results",
 	"dtprof trace -e 'syscall:open*' --filter 'ret<0' -p 4711",
-	"which files a process cannot open",
+	"print which files a process cannot open",
 	"dtprof trace -e sched:sched_process_exec -a",
-	"each program that starts",
+	"print each program that starts",
+	"dtprof trace --stack -e syscall:fsync -p 4711",
+	"print each fsync call of a process, with its stack",
 	NULL
 };
 
@@ -78,9 +82,9 @@ const struct prof_cmd cmd_trace = {
 	.cm_usage_status = EXIT_DTPROF,
 	.cm_examples = examples,
 	.cm_notes = "Choose a target: a COMMAND, -p, -t, --cgroup, or -a for "
-	    "everything.  With a COMMAND, lines go to standard error as "
-	    "strace's do; with --json they go to standard output and the "
-	    "output of COMMAND to standard error.",
+	    "everything.  With a COMMAND, lines are written to standard error, "
+	    "as strace does.  With --json, lines are written to standard "
+	    "output, and the output of COMMAND to standard error.",
 	.cm_run = run_trace,
 };
 
@@ -97,7 +101,7 @@ check_target(const struct trace_options *to, bool command)
 	    (to->to_tids.oi_n > 0) + (to->to_cgroup != NULL);
 
 	if (named > 1)
-		return (options_refuse("use one of them",
+		return (options_refuse("use only one of these options",
 		    "-a, -p, -t and --cgroup exclude each other"));
 	if (named == 0 && !command)
 		return (options_refuse("name a command (-- COMMAND), a process "
@@ -105,8 +109,11 @@ check_target(const struct trace_options *to, bool command)
 	if (to->to_cpus.oi_n > 0 && !to->to_all)
 		return (options_refuse("add -a, or leave -C out",
 		    "-C requires -a, as processes move between CPUs"));
+	if (to->to_stack && to->to_fields != NULL)
+		return (options_refuse("leave out one of these options",
+		    "--stack cannot be used with --fields"));
 	if (to->to_no_inherit && (to->to_all || to->to_cgroup != NULL))
-		return (options_refuse("leave one of them out",
+		return (options_refuse("leave out one of these options",
 		    "--no-inherit cannot be used with -a or --cgroup"));
 	return (0);
 }
@@ -144,7 +151,8 @@ options_fill(const struct trace_options *to, int n, char **operands,
 	po->po_filter = to->to_filter;
 	po->po_comm = to->to_comm;
 	po->po_buffer_bytes = to->to_buffer.on_value;
-	po->po_callgraph = PROF_CALLGRAPH_NONE;
+	po->po_callgraph = to->to_stack ? PROF_CALLGRAPH_AUTO :
+	    PROF_CALLGRAPH_NONE;
 	po->po_no_inherit = to->to_no_inherit;
 	po->po_record_comm = 1;
 }

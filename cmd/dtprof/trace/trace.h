@@ -28,6 +28,7 @@ struct trace_options {
 	bool		 to_json;
 	bool		 to_no_inherit;
 	bool		 to_quiet;
+	bool		 to_stack;
 };
 
 /* Descriptions of the events, by number. */

@@ -79,9 +79,10 @@ trace_fields_check(const struct trace_fields *fields,
 			e++;
 		if (e >= events->te_n)
 			return (msg_fail("trace", "use time, comm, pid, tid, "
-			    "cpu, event, of system calls syscall and duration, "
-			    "or an argument, see dtprof list", "--fields: no "
-			    "event has '%s'", fields->tf_name[n]));
+			    "cpu, event, or an argument (see dtprof list); "
+			    "system calls also have syscall and duration",
+			    "--fields: no event has field '%s'",
+			    fields->tf_name[n]));
 	}
 	return (0);
 }

@@ -134,7 +134,7 @@ headline_begin(const struct headline *headline, FILE *stream)
 
 	put_what(headline, stream);
 	if (headline->he_is_held)
-		fprintf(stream, ", held at the end");
+		fprintf(stream, ", not freed before the end");
 	if (headline->he_filter != NULL)
 		fprintf(stream, ", %s", headline->he_filter);
 	if (headline->he_ns == 0)
@@ -183,6 +183,7 @@ headline_weight(const struct headline *headline, FILE *stream,
 		fprintf(stream, "%s of ", text);
 	else
 		fprintf(stream, "%s ", text);
-	fputs(info->pi_name, stream);
+	fprintf(stream, "%s%s", info->pi_name, info->pi_is_derived ? " time" :
+	    "");
 	return (-1);
 }

@@ -13,7 +13,7 @@ input_check(const char *command, const char *option, int n)
 	if (option == NULL || n == 0)
 		return (0);
 	return (msg_error(command, "two input files: one as an operand and one "
-	    "with -i", "give one of them"));
+	    "with -i", "give only one input file"));
 }
 
 struct prof_reader *

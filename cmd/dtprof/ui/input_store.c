@@ -47,8 +47,8 @@ ago_of(const struct prof_cmd *cmd, void *options, const char *name,
 		return (0);
 	if (!number->on_from_end || number->on_value < 60000000000ULL)
 		return (msg_fail(cmd->cm_name, "use a negative time of a "
-		    "minute or more, such as -1h", "--%s: times of a store "
-		    "count from now", name));
+		    "minute or more, such as -1h", "--%s: for a store, TIME is "
+		    "relative to now", name));
 	*ago_s = number->on_value / 1000000000;
 	*number = (struct opt_number){ .on_set = false };
 	return (0);
@@ -118,9 +118,9 @@ input_store_begin(const struct prof_cmd *cmd, void *options, int n,
 
 	for (int i = 1; i < n; i++)
 		if (prof_store_is_url(operands[i]) || prof_store_is_url(url))
-			return (msg_error(cmd->cm_name, "a store is read by "
-			    "itself", "push the recordings, or give files "
-			    "alone"));
+			return (msg_error(cmd->cm_name, "a store must be the "
+			    "only input", "push the recordings to the store, "
+			    "or give only files"));
 	if (url == NULL || !prof_store_is_url(url))
 		return (0);
 	if (ago_of(cmd, options, "from", &want.wt_from_s) == -1 ||
@@ -178,9 +178,10 @@ sides_find(struct sides *si, int s, const char **filter)
 	*filter = NULL;
 	filter_set(filter, &rest);
 	if (si->si_n[s] == 0)
-		return (msg_fail(si->si_cmd->cm_name, "see what it has with "
-		    "dtprof store status, or use another filter", "the store "
-		    "has no samples of the %s in this time", s == 0 ? "base" :
+		return (msg_fail(si->si_cmd->cm_name, "run dtprof store status "
+		    "to see what the store has, or use another filter",
+		    "the store has no samples of %s in this time range",
+		    s == 0 ? "base" :
 		    "new"));
 	side_call(si, s);
 	for (size_t n = 0; n < si->si_n[s]; n++)
@@ -292,9 +293,10 @@ input_store_read(const char *url, struct prof_import **import,
 			return (prof_reader_open_answers(answers[n].an_fd,
 			    url, import, error));
 	error->pe_code = PROF_E_USAGE;
-	snprintf(error->pe_text, sizeof(error->pe_text), "%s: a store is "
-	    "no operand here", url);
-	snprintf(error->pe_cure, sizeof(error->pe_cure), "read it with report, "
-	    "flamegraph, export or compare, as the only operand");
+	snprintf(error->pe_text, sizeof(error->pe_text), "%s: this command "
+	    "does not read stores", url);
+	snprintf(error->pe_cure, sizeof(error->pe_cure), "use dtprof "
+	    "report, flamegraph, export or compare, with the store as the only "
+	    "operand");
 	return (NULL);
 }

@@ -278,7 +278,8 @@ parse_value(struct parse *parse)
 	struct json *json;
 
 	if (parse->pa_depth == MAX_DEPTH)
-		return (json_refuse(parse, "lists nested too deeply"));
+		return (json_refuse(parse, "arrays and objects are nested too "
+		    "deeply"));
 	parse->pa_depth++;
 	json = parse_any(parse);
 	parse->pa_depth--;

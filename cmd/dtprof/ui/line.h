@@ -30,6 +30,7 @@ struct line_names {
 	const struct prof_reader *sn_reader;	/* of counters */
 	struct prof_symbols *sn_symbols;
 	bool		 sn_lines;
+	bool		 sn_script_lines;	/* of script frames alone */
 	unsigned	 sn_frames;	/* PROF_FRAMES_*; 0: as reports do */
 	struct line_stack *sn_stack;
 };
@@ -60,6 +61,11 @@ void	line_value(struct out *out, const struct prof_record *record,
 	    uint32_t n, bool is_signed);
 void	line_value_json(struct emit *emit, const char *name,
 	    const struct prof_record *record, uint32_t n, bool is_signed);
+
+/* Frames with names, as an array; unnamed ones say why. */
+void	line_frames_json(struct emit *em, const char *name,
+	    const struct prof_record *record, const struct line_names *names,
+	    bool is_kernel);
 
 /* The last part of a record's type name in both forms: "sample", "fork". */
 const char *line_type_name(enum prof_record_type type);

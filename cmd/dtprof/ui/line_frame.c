@@ -85,7 +85,8 @@ line_frame(const struct line_names *names,
 	else
 		address = of->fr_id;
 	frame->sf_offset = address - frame->sf_function->fu_address;
-	if (names->sn_lines)
+	if (names->sn_lines || (names->sn_script_lines &&
+	    of->fr_kind > PROF_FRAME_KERNEL))
 		(void)prof_symbols_lines(symbols, space, of,
 		    &frame->sf_line, 1);
 }

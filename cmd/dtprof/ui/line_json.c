@@ -7,9 +7,8 @@
 
 #include "line.h"
 
-/* Frames with names; unnamed ones say why. */
-static void
-emit_names(struct emit *em, const char *name,
+void
+line_frames_json(struct emit *em, const char *name,
     const struct prof_record *record, const struct line_names *names,
     bool is_kernel)
 {
@@ -116,7 +115,7 @@ emit_sample(struct emit *em, const struct prof_record *record,
 		EMIT(em, HEXES("kernel", record->pr_kernel,
 		    record->pr_nkernel), WORD("kernel_status",
 		    prof_stack_status_name(record->pr_kstatus)));
-		emit_names(em, "kernel_frames", record, names, true);
+		line_frames_json(em, "kernel_frames", record, names, true);
 	}
 	if (record->pr_nuser > 0 || record->pr_nscript > 0 ||
 	    record->pr_ustatus != PROF_STACK_NONE) {
@@ -125,7 +124,7 @@ emit_sample(struct emit *em, const struct prof_record *record,
 		    prof_stack_status_name(record->pr_ustatus)),
 		    WHERE(record->pr_nscript > 0, HEXES("script",
 		    record->pr_script, record->pr_nscript)));
-		emit_names(em, "user_frames", record, names, false);
+		line_frames_json(em, "user_frames", record, names, false);
 	}
 }
 

@@ -230,7 +230,7 @@ show_other(struct out *out, const struct prof_record *record)
 		OUT(out, " ", record->pr_path);
 		break;
 	case PROF_R_TURNS:
-		out_fmt(out, ": not counted for %llu ns since ",
+		out_fmt(out, ": event not counted for %llu ns since ",
 		    (unsigned long long)record->pr_weight);
 		show_time(out, record->pr_addr);
 		break;

@@ -5,7 +5,7 @@
  * Names stand in those files only, never in the script, and without what
  * gnuplot takes for more than text.
  *
- * Called by compare_plot.c and report_plot.c.
+ * Called by compare_plot.c, report_plot.c and report_latency.c.
  */
 #include <sys/wait.h>
 
@@ -19,6 +19,7 @@
 #include "compare_gp.h"
 #include "heatmap_gp.h"
 #include "json.h"
+#include "latency_gp.h"
 #include "plot.h"
 #include "rates_gp.h"
 #include "timeline_gp.h"
@@ -151,7 +152,7 @@ run_gnuplot(const struct plot_dir *dir)
 	why = posix_spawnp(&pid, name, &actions, NULL, argv, environ);
 	posix_spawn_file_actions_destroy(&actions);
 	if (why == ENOENT)
-		return (plot_fail(dir->pd_command, name, "it is not installed",
+		return (plot_fail(dir->pd_command, name, "not installed",
 		    TOOL_GNUPLOT_CURE ", or leave --plot out"));
 	if (why != 0)
 		return (plot_fail(dir->pd_command, "gnuplot", strerror(why),
@@ -159,7 +160,8 @@ run_gnuplot(const struct plot_dir *dir)
 	while (waitpid(pid, &status, 0) == -1 && errno == EINTR)
 		continue;
 	return (status == 0 ? 0 : plot_fail(dir->pd_command, "gnuplot",
-	    "it failed", "see its message above; gnuplot 5.4 works"));
+	    "it failed", "see the message of gnuplot above; dtprof works "
+	    "with gnuplot 5.4"));
 }
 
 int
@@ -193,6 +195,7 @@ plot_draw(struct plot_dir *dir, enum plot_template template,
 		[PLOT_DRAWS_HEATMAP] = { heatmap_gp, sizeof(heatmap_gp) },
 		[PLOT_DRAWS_TIMELINE] = { timeline_gp, sizeof(timeline_gp) },
 		[PLOT_DRAWS_RATES] = { rates_gp, sizeof(rates_gp) },
+		[PLOT_DRAWS_LATENCY] = { latency_gp, sizeof(latency_gp) },
 	};
 	char name[16];
 	FILE *file;

@@ -22,7 +22,7 @@ struct plot_dir {
 /* Of reports/. */
 enum plot_template {
 	PLOT_DRAWS_COMPARE, PLOT_DRAWS_HEATMAP, PLOT_DRAWS_TIMELINE,
-	PLOT_DRAWS_RATES, PLOT_TEMPLATES
+	PLOT_DRAWS_RATES, PLOT_DRAWS_LATENCY, PLOT_TEMPLATES
 };
 
 /* Ends it in .svg, .png or (with is_data) .tsv?  0, or -1 and a message. */

@@ -306,6 +306,6 @@ terminal_more_events(const struct terminal *terminal, struct out *out,
 	char text[128];
 
 	snprintf(text, sizeof(text), "... %zu more event%s: widen the "
-	    "terminal, or choose with --event", n, n == 1 ? "" : "s");
+	    "terminal, or choose events with --event", n, n == 1 ? "" : "s");
 	terminal_fold(terminal, out, text, 4);
 }

@@ -25,7 +25,8 @@ enum terminal_colour {
 /* The words of --color. */
 enum terminal_when { TERMINAL_AUTO, TERMINAL_ALWAYS, TERMINAL_NEVER };
 #define TERMINAL_OPTION(at) { 0, "color", "WHEN", OPT_CHOICE, 0, 0, "auto", \
-	    "auto (on a terminal, unless NO_COLOR is set), always or never", \
+	    "use color: auto (on a terminal, unless NO_COLOR is set), always " \
+	    "or never", \
 	    (at), "auto,always,never" }
 
 /*

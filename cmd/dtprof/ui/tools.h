@@ -4,7 +4,7 @@
 #define TOOLS_H
 
 #define TOOL_GNUPLOT		"gnuplot"
-#define TOOL_GNUPLOT_CURE	"install gnuplot (gnuplot-nox will do)"
+#define TOOL_GNUPLOT_CURE	"install gnuplot (gnuplot-nox is enough)"
 #define TOOL_OBJDUMP		"objdump"
 #define TOOL_OBJDUMP_CURE	"install binutils"
 

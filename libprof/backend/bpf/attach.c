@@ -108,7 +108,7 @@ attach_sections(struct prof_attacher *attacher, const char *only)
 		    event->ev_tracepoint;
 
 		if (bpf_program__fd(program) < 0 ||
-		    strncmp(section, "iter/", 5) == 0 ||
+		    strncmp(section, "iter", 4) == 0 ||
 		    (only != NULL ? strcmp(tracepoint, only) != 0 :
 		    event->ev_id == 0 && is_apart(tracepoint)))
 			continue;
@@ -168,13 +168,18 @@ attach_event(struct prof_bpf *bpf, const struct prof_event *event,
 int
 prof_bpf_attach(struct prof_bpf *bpf)
 {
+	if (prof_clocks_attach(bpf) == -1)
+		return (-1);
 	for (size_t n = 0; n < bpf->bp_events->el_n; n++) {
-		const struct prof_event *event = bpf->bp_events->el_event[n];
+		struct prof_event *event = bpf->bp_events->el_event[n];
 
 		if (!event->ev_has_period &&
-		    attach_event(bpf, event, NULL) == -1)
+		    attach_event(bpf, event, NULL) == -1 &&
+		    prof_bpf_refused(bpf, event) == -1)
 			return (-1);
 	}
+	if (prof_bpf_check_refused(bpf) == -1)
+		return (-1);
 	return (attach_event(bpf, bpf->bp_events->el_event[0], EXIT) == -1 ?
 	    -1 : prof_values_attach(bpf));
 }
@@ -216,9 +221,12 @@ prof_bpf_part(struct prof_bpf *bpf, const struct prof_event *event)
 	detach_instance(bpf, event, &bpf->bp_instance[event->ev_id]);
 	detach_instance(bpf, event, prof_bpf_second(bpf, event));
 	bpf->bp_instance[event->ev_id].in_is_detached = true;
+	if (!prof_clocks_wanted(bpf))
+		close_fds(&bpf->bp_clocks.in_links, &bpf->bp_clocks.in_nlinks);
 	if (prof_bpf_wait(bpf->bp_error) == -1)
 		return (-1);
-	return (event->ev_is_call ? prof_calls_count_of(bpf, event) : 0);
+	return (event->ev_is_call ? prof_calls_count_of(bpf, event) :
+	    prof_waits_end_of(bpf, event));
 }
 
 /* Instruments that go where files are mapped hear of it. */
@@ -361,6 +369,7 @@ prof_bpf_detach(struct prof_bpf *bpf)
 		free(in->in_perf_cpu);
 		in->in_perf_cpu = NULL;
 	}
+	close_fds(&bpf->bp_clocks.in_links, &bpf->bp_clocks.in_nlinks);
 }
 
 /* All programs that have begun have also ended. */
@@ -383,14 +392,37 @@ all_left(const struct prof_bpf *bpf)
 	return (true);
 }
 
-static bool
-has_calls(const struct prof_bpf *bpf)
+/* Waits that have not ended, and, at stop, calls that have not returned. */
+static int
+count_open(struct prof_bpf *bpf, bool is_stop)
 {
-	for (size_t n = 0; n < bpf->bp_events->el_n; n++)
-		if (bpf->bp_events->el_event[n]->ev_is_call &&
-		    !bpf->bp_instance[n].in_is_detached)
-			return (true);
-	return (false);
+	bool has_left = false;
+
+	for (size_t n = 1; n < bpf->bp_events->el_n; n++) {
+		const struct prof_event *event = bpf->bp_events->el_event[n];
+
+		if (bpf->bp_instance[n].in_is_detached ||
+		    (event->ev_is_call ? !is_stop :
+		    event->ev_instrument->im_at_end == NULL))
+			continue;
+		/* First wait for BPF programs that still store entries. */
+		if ((!has_left && prof_bpf_wait(bpf->bp_error) == -1) ||
+		    (event->ev_is_call ? prof_calls_count_of(bpf, event) :
+		    prof_waits_end_of(bpf, event)) == -1)
+			return (-1);
+		has_left = true;
+	}
+	return (0);
+}
+
+int
+prof_bpf_pause(struct prof_bpf *bpf)
+{
+	int rv;
+
+	prof_bpf_state(bpf, DTP_PAUSED);
+	rv = prof_bpf_disable(bpf);
+	return (count_open(bpf, false) == -1 ? -1 : rv);
 }
 
 int
@@ -404,10 +436,7 @@ prof_bpf_stop(struct prof_bpf *bpf)
 	if (prof_bpf_turns(bpf) == -1)
 		rv = -1;
 	prof_bpf_read(bpf);
-	/* No entry is kept any more; those that exit are counted as we do. */
-	if (has_calls(bpf) &&
-	    (prof_bpf_wait(bpf->bp_error) == -1 ||
-	    prof_calls_count_running(bpf) == -1))
+	if (count_open(bpf, true) == -1)
 		rv = -1;
 	prof_bpf_detach(bpf);
 	if (prof_bpf_wait(bpf->bp_error) == -1)
@@ -416,7 +445,7 @@ prof_bpf_stop(struct prof_bpf *bpf)
 	for (tries = 0; !all_left(bpf); tries++) {
 		if (tries == DRAIN_PATIENCE_MS)
 			return (prof_fail(bpf->bp_error, PROF_E_KERNEL,
-			    "a BPF program is still running after stop"));
+			    "a detached BPF program is still running"));
 		nanosleep(&pause, NULL);
 	}
 	return (rv);

@@ -23,6 +23,7 @@
 #define UNWIND_MAX	(256ULL << 20)
 #define MOST_AT_ONCE	8	/* times slower in one step */
 #define LOWEST_HZ	10
+#define MISSING_LEAST	10	/* samples without script frames */
 
 static void	bpf_close(void *);
 
@@ -188,9 +189,8 @@ bpf_pause(void *state)
 	struct prof_bpf *bpf = state;
 
 	turns_begin(bpf);
-	prof_bpf_state(bpf, DTP_PAUSED);
 	bpf->bp_phase = PROF_BPF_PAUSED;
-	return (prof_bpf_disable(bpf));
+	return (prof_bpf_pause(bpf));
 }
 
 static size_t
@@ -198,8 +198,8 @@ bpf_fds(const void *state, const int **fds)
 {
 	const struct prof_bpf *bpf = state;
 
-	*fds = &bpf->bp_wakeup_fd;
-	return (1);
+	*fds = bpf->bp_fds;
+	return (bpf->bp_fds[1] == -1 ? 1 : 2);
 }
 
 static int
@@ -245,11 +245,19 @@ bpf_tend(void *state)
 
 	if (prof_gaps_look(bpf) == -1)
 		return (-1);
-	if (bpf->bp_phase == PROF_BPF_RECORDING && prof_place_look(bpf) == -1)
+	/* In a pause, too, or the timer would end each wait at once. */
+	if ((bpf->bp_phase == PROF_BPF_RECORDING &&
+	    prof_place_look(bpf) == -1) || prof_wall_look(bpf) == -1)
 		return (-1);
 	return (bpf->bp_phase == PROF_BPF_STOPPED ||
 	    prof_now_ns() - bpf->bp_turns_ns < SECOND_NS ? 0 :
 	    prof_bpf_turns(bpf));
+}
+
+static int
+bpf_look_at(void *state)
+{
+	return (prof_bpf_look(state));
 }
 
 static int
@@ -286,7 +294,7 @@ bpf_detach(void *state, struct prof_event *event)
 
 	if (bpf->bp_instance[event->ev_id].in_is_detached)
 		return (prof_fail(bpf->bp_error, PROF_E_EMPTY,
-		    "%s: it is not attached", event->ev_name));
+		    "%s: the event is not attached", event->ev_name));
 	return (prof_bpf_part(bpf, event));
 }
 
@@ -382,10 +390,18 @@ bpf_event_ns(const void *state, uint32_t event)
 }
 
 static uint64_t
+bpf_clocks_ns(const void *state)
+{
+	const struct prof_bpf *bpf = state;
+
+	return (instance_spent_ns(&bpf->bp_clocks, 0));
+}
+
+static uint64_t
 bpf_spent_ns(const void *state)
 {
 	const struct prof_bpf *bpf = state;
-	uint64_t sum = 0;
+	uint64_t sum = bpf_clocks_ns(state);
 
 	for (uint32_t e = 0; e < bpf->bp_nevents; e++)
 		sum += bpf_event_ns(state, e);
@@ -459,22 +475,61 @@ say_snapshots(const struct prof_bpf *bpf)
 	    prof_host_number(plan, "snapshots.cut", cut) == -1 ? -1 : 0);
 }
 
-/* Interpreters that were met: whose functions are shown, and whose are not. */
+/*
+ * Warn if at least a tenth of the samples of a known interpreter have no script
+ * frames.  A few such samples are normal: a frame was read while it was made.
+ */
+static int
+say_missing(const struct prof_bpf *bpf,
+    const struct prof_unwind_runtime *of)
+{
+	const struct prof_language *language;
+
+	if (of->ur_missing < MISSING_LEAST ||
+	    of->ur_missing < of->ur_samples / 10)
+		return (0);
+	language = prof_language_at(of->ur_runtime->rt_language);
+	return (prof_host_note(bpf->bp_plan, "functions of %s (%s) are "
+	    "missing from %llu of %llu samples: dtprof found no script "
+	    "frames at the usual address for this version of the "
+	    "interpreter; %s", of->ur_runtime->rt_name,
+	    of->ur_path, (unsigned long long)of->ur_missing,
+	    (unsigned long long)of->ur_samples, language->la_instead));
+}
+
+/*
+ * Interpreters that were met and whose functions are not shown: a note of those
+ * that something can be done about, since many programs contain one and run no
+ * script.
+ */
 static int
 say_runtimes(const struct prof_bpf *bpf)
 {
-	const struct prof_runtime *runtime;
-	const char *path;
+	struct prof_unwind_runtime of;
+	const char *advice;
+	char others[2048] = "functions of ";
+	const size_t begin = strlen(others);
+	size_t used = begin;
 	uint32_t n = 0;
 
-	while ((runtime = prof_unwind_runtime(bpf->bp_unwind, &n, &path)) !=
-	    NULL)
-		if (!runtime->rt_is_known && prof_host_note(bpf->bp_plan,
-		    "functions of %s (%s) are not shown: known are %s",
-		    runtime->rt_name, path, prof_language_at(
-		    runtime->rt_language)->la_versions) == -1)
+	while (prof_unwind_runtime(bpf->bp_unwind, &n, &of)) {
+		if (of.ur_runtime->rt_is_known) {
+			if (say_missing(bpf, &of) == -1)
+				return (-1);
+			continue;
+		}
+		advice = prof_runtime_advice(of.ur_runtime);
+		if (advice[0] == '\0' && used < sizeof(others))
+			used += (size_t)snprintf(others + used,
+			    sizeof(others) - used, "%s%s (%s)", used == begin ?
+			    "" : ", ", of.ur_runtime->rt_name, of.ur_path);
+		if (advice[0] != '\0' && prof_host_note(bpf->bp_plan,
+		    "functions of %s (%s) are not shown%s",
+		    of.ur_runtime->rt_name, of.ur_path, advice) == -1)
 			return (-1);
-	return (0);
+	}
+	return (used == begin ? 0 : prof_host_info(bpf->bp_plan,
+	    "unwind.interpreters", others));
 }
 
 /* What it took to walk stacks by tables. */
@@ -488,13 +543,15 @@ say_unwind(const struct prof_bpf *bpf)
 		return (0);
 	prof_unwind_stats(bpf->bp_unwind, &stats);
 	if (stats.us_refused > 0 && prof_host_note(plan,
-	    "%llu mappings of program files exceed the limit (8190 files at "
-	    "once): their stacks were unwound in user space or not at all",
+	    "the BPF program can unwind the code of at most 8190 files at "
+	    "once: stacks in the code of %llu more mapped files were unwound "
+	    "in user space or not at all",
 	    (unsigned long long)stats.us_refused) == -1)
 		return (-1);
 	if (stats.us_unchained > 0 && prof_host_note(plan, "more than %d "
-	    "processes ran interpreters at once or within a second: of the "
-	    "others functions of scripts are not shown", DTP_CHAINS - 1) == -1)
+	    "processes ran interpreters within a second: script functions of "
+	    "the processes beyond this limit are not shown",
+	    DTP_CHAINS - 1) == -1)
 		return (-1);
 	if (say_runtimes(bpf) == -1 ||
 	    prof_host_number(plan, "unwind.modules", stats.us_modules) == -1 ||
@@ -511,7 +568,10 @@ bpf_end(void *state)
 	struct prof_bpf *bpf = state;
 
 	return (say_snapshots(bpf) == -1 || say_unwind(bpf) == -1 ||
-	    prof_describe_calls(bpf) == -1 ? -1 : 0);
+	    prof_clocks_note(bpf) == -1 ||
+	    prof_describe_calls(bpf) == -1 ||
+	    prof_describe_waits(bpf) == -1 ||
+	    prof_describe_wall(bpf) == -1 ? -1 : 0);
 }
 
 const struct prof_backend prof_backend_bpf = {
@@ -533,6 +593,7 @@ const struct prof_backend prof_backend_bpf = {
 	.bk_next = bpf_next,
 	.bk_drain_until = bpf_drain_until,
 	.bk_step[PROF_STEP_TEND] = bpf_tend,
+	.bk_step[PROF_STEP_LOOK] = bpf_look_at,
 	.bk_step[PROF_STEP_STOP] = bpf_stop,
 	.bk_is_empty = bpf_is_empty,
 	.bk_account = prof_bpf_account,
@@ -545,6 +606,7 @@ const struct prof_backend prof_backend_bpf = {
 	.bk_measure = bpf_measure,
 	.bk_spent_ns = bpf_spent_ns,
 	.bk_event_ns = bpf_event_ns,
+	.bk_clocks_ns = bpf_clocks_ns,
 	.bk_slow_down = bpf_slow_down,
 	.bk_step[PROF_STEP_END] = bpf_end,
 	.bk_caps = bpf_caps,

@@ -8,7 +8,7 @@
  *	sampling.c  counters, timers	account.c  rows of the accounting
  *	place.c     where they sample	calls.c    system calls
  *	values.c    counters in samples	publish/   mappings, unwind tables
- *	groups.c    aggregation
+ *	groups.c    aggregation		clocks.c   running time in spans
  *
  * Nothing here knows a session: a plan says what is recorded, and its host
  * takes the records.
@@ -94,9 +94,10 @@ struct prof_bpf {
 	uint32_t	 bp_ncpus;	/* possible: size of per-CPU maps */
 	uint32_t	 bp_nevents;
 	uint32_t	 bp_room;	/* for so many events */
+	int64_t		 bp_preempt_at;	/* as in struct prof_btf_core */
 	uint64_t	 bp_ring_bytes;
 	size_t		 bp_ring_stride;
-	int		 bp_map[20];	/* shared maps, see load.c */
+	int		 bp_map[21];	/* shared maps, see load.c */
 	int		 bp_slab;	/* the first, of tables; -1: none */
 	struct dtp_stream *bp_streams;	/* mapped: [ncpus] */
 	uint8_t		*bp_rings;	/* mapped, read-only */
@@ -112,30 +113,40 @@ struct prof_bpf {
 	/* [2 * room]: behind all, the second of two on a tracepoint */
 	struct prof_instance *bp_instance;
 	void		*bp_wakeup;	/* struct ring_buffer of libbpf */
-	int		 bp_wakeup_fd;
+	int		 bp_fds[2];	/* of bp_wakeup; of bp_wall, or -1 */
 	int		 bp_stats_fd;	/* keeps statistics on; or -1 */
 	struct prof_drain *bp_drain;
 	struct prof_gap	*bp_gaps;	/* [ncpus * room] */
 	uint64_t	 bp_looked_ns;	/* for gaps, last */
 	struct prof_place bp_place;
+	struct prof_wall *bp_wall;	/* NULL: there are no passes */
 	struct prof_bpf_calls *bp_calls; /* NULL: none are recorded */
 	struct prof_unwind *bp_unwind;	/* NULL: frame pointers do */
 	struct prof_count *bp_own;	/* (ncpus + 1) * room; task */
 	uint64_t	*bp_missed;	/* [room] */
 	uint64_t	 bp_turns_ns;	/* when they were last looked at */
 	bool		 bp_watches_turns;
+	struct prof_instance bp_clocks;	/* of no event; empty: no spans */
 };
 
 /* ------------------------------------------------------------- load.c */
 
 int	prof_bpf_load(struct prof_bpf *bpf);
-/* One more event; of one that fails nothing is left. */
+/*
+ * Call if an event cannot be opened.  If the kernel refuses an event of a
+ * pattern, the event is marked, and the session goes on without it (returns 0).
+ */
+int	prof_bpf_refused(struct prof_bpf *bpf, struct prof_event *event);
+/* -1: some events are marked as refused. */
+int	prof_bpf_check_refused(const struct prof_bpf *bpf);
+/* Load one more event; nothing is left of one that fails. */
 int	prof_bpf_load_one(struct prof_bpf *bpf, struct prof_event *event);
 /* The second instance of an event; without an object where there is none. */
 struct prof_instance *prof_bpf_second(const struct prof_bpf *bpf,
 	    const struct prof_event *event);
 void	prof_bpf_wakeup_clear(struct prof_bpf *bpf);
 int	prof_bpf_values_fd(const struct prof_bpf *bpf);
+int	prof_bpf_clocks_fd(const struct prof_bpf *bpf);
 /* What prof_unwind_new wants; the first slab is given away. */
 void	prof_bpf_unwind_fds(struct prof_bpf *bpf, int fds[PROF_UNWIND_FDS]);
 void	prof_bpf_fini(struct prof_bpf *bpf);
@@ -157,6 +168,40 @@ uint32_t prof_values_ahead(const struct prof_bpf *bpf);
 /* Groups on all CPUs, disabled, and known to the programs. */
 int	prof_values_attach(struct prof_bpf *bpf);
 
+/* ----------------------------------------------------------- clocks.c */
+
+/* Threads that are in spans, for which there is room. */
+#define PROF_BPF_CLOCKS	65536
+
+/* Does a span begin or end at an event that is not detached? */
+bool	prof_clocks_wanted(const struct prof_bpf *bpf);
+/* Once the maps are there.  Nothing is done where no clocks are wanted. */
+int	prof_clocks_load(struct prof_bpf *bpf);
+int	prof_clocks_attach(struct prof_bpf *bpf);
+/* Were there more threads than room? */
+int	prof_clocks_note(struct prof_bpf *bpf);
+
+/* ------------------------------------------------------------ waits.c */
+
+/* Record unfinished waits when an event or the session ends. */
+int	prof_waits_end_of(struct prof_bpf *bpf,
+	    const struct prof_event *event);
+int	prof_describe_waits(struct prof_bpf *bpf);
+
+/* ------------------------------------------------------------- wall.c */
+
+/* Nothing is done where no event has passes. */
+int	prof_wall_begin(struct prof_bpf *bpf);
+void	prof_wall_free(struct prof_wall *wall);
+/* Readable when a pass is due; -1: none ever is. */
+int	prof_wall_fd(const struct prof_bpf *bpf);
+/* A pass, if it is due. */
+int	prof_wall_look(struct prof_bpf *bpf);
+/* The record, or a copy of it, with its stacks; NULL: no memory. */
+const struct dtp_rec *prof_wall_complete(struct prof_wall *wall,
+	    const struct dtp_rec *rec);
+int	prof_describe_wall(struct prof_bpf *bpf);
+
 /* ----------------------------------------------------------- attach.c */
 
 /* Add a descriptor to a list; -1: no memory. */
@@ -174,6 +219,8 @@ void	prof_bpf_record(struct prof_bpf *bpf);
 int	prof_bpf_watch_turns(struct prof_bpf *bpf, bool on);
 /* Timers begin on all CPUs; see co_clock_ns. */
 void	prof_bpf_clock(struct prof_bpf *bpf);
+/* Waits end here, and begin anew when it goes on. */
+int	prof_bpf_pause(struct prof_bpf *bpf);
 /* Disable, read the events' own counts, close, wait until all have left. */
 int	prof_bpf_stop(struct prof_bpf *bpf);
 void	prof_bpf_detach(struct prof_bpf *bpf);
@@ -298,7 +345,15 @@ void	prof_calls_fini(struct prof_bpf *bpf);
 int	prof_calls_take(struct prof_bpf *bpf,
 	    const struct prof_event *event, struct prof_record *record);
 /* At stop, while programs are attached, and after they have left. */
-int	prof_calls_count_running(struct prof_bpf *bpf);
+/*
+ * Run a program of the event that looks at each thread, of a process or (0) of
+ * all.  -1: errno.
+ */
+int	prof_bpf_iterate(const struct prof_bpf *bpf,
+	    const struct prof_event *event, const char *name, uint32_t pid);
+/* Run those that are asked for, on the targets. */
+int	prof_bpf_look(const struct prof_bpf *bpf);
+
 int	prof_calls_count_of(struct prof_bpf *bpf,
 	    const struct prof_event *event);
 int	prof_describe_calls(struct prof_bpf *bpf);

@@ -10,6 +10,9 @@
  * types this file does not know is left to libbpf.  For what is attached by
  * its type (tp_btf: the system calls) libbpf reads all of them still.
  *
+ * Of variables, where the preempt_count of a CPU is, relative to its run queue:
+ * many kernels do not tell the address of either to BPF programs.
+ *
  * Called by load.c.
  */
 #include <sys/mman.h>
@@ -31,7 +34,8 @@
 static const char *const wanted[] = {
 	"task_struct", "signal_struct", "linux_binprm", "cred", "mm_struct",
 	"maple_range_64", "maple_arange_64", "vm_area_struct", "file",
-	"backing_file", "dentry", "inode", "super_block", "pt_regs", "pid"
+	"backing_file", "dentry", "inode", "super_block", "pt_regs", "pid",
+	"uprobe_task", "pcpu_hot", "cfs_rq"
 };
 
 /* A file of types, and where each of them begins. */
@@ -331,6 +335,40 @@ copy_wanted(struct cut *cut)
 	return (0);
 }
 
+/* Where a variable is in a section; -1: not there. */
+static int64_t
+variable_at(const struct types *types, const struct btf_type *section,
+    const char *name)
+{
+	const struct btf_var_secinfo *info = btf_var_secinfos(section);
+	const struct btf_type *type;
+
+	for (__u32 n = 0; n < btf_vlen(section); n++)
+		if ((type = type_at(types, info[n].type)) != NULL &&
+		    strcmp(name_at(types, type->name_off), name) == 0)
+			return (info[n].offset);
+	return (-1);
+}
+
+/* pcpu_hot: on x86, Linux 6.2 to 6.14. */
+static int64_t
+preempt_at(const struct types *types)
+{
+	for (uint32_t id = 1; id < types->ty_n; id++) {
+		const struct btf_type *type = type_at(types, id);
+		int64_t count, queue;
+
+		if (!btf_is_datasec(type))
+			continue;
+		queue = variable_at(types, type, "runqueues");
+		if ((count = variable_at(types, type, "pcpu_hot")) == -1)
+			count = variable_at(types, type, "__preempt_count");
+		if (queue != -1 && count != -1)
+			return (count - queue);
+	}
+	return (0);
+}
+
 static int
 write_types(const struct btf *btf)
 {
@@ -354,7 +392,9 @@ prof_btf_core_open(struct prof_btf_core *core, const char *path)
 
 	core->bc_fd = -1;
 	core->bc_path = NULL;
+	core->bc_preempt_at = 0;
 	if (types_open(&types, path)) {
+		core->bc_preempt_at = preempt_at(&types);
 		cut.ct_made = calloc(types.ty_n, sizeof(*cut.ct_made));
 		cut.ct_to = btf__new_empty();
 		if (cut.ct_made != NULL && cut.ct_to != NULL &&

@@ -95,43 +95,10 @@ prof_calls_take(struct prof_bpf *bpf, const struct prof_event *event,
 int
 prof_calls_count_of(struct prof_bpf *bpf, const struct prof_event *event)
 {
-	const struct bpf_program *program = bpf_object__find_program_by_name(
-	    bpf->bp_instance[event->ev_id].in_obj, "each_call");
-	char nothing[64];
-	int link = -1, fd = -1;
-	ssize_t got = -1;
-
-	if (program != NULL)
-		link = bpf_link_create(bpf_program__fd(program), 0,
-		    BPF_TRACE_ITER, NULL);
-	if (link >= 0)
-		fd = bpf_iter_create(link);
-	if (fd >= 0)
-		do
-			got = read(fd, nothing, sizeof(nothing));
-		while (got > 0 || (got == -1 && errno == EINTR));
-	if (fd >= 0)
-		close(fd);
-	if (link >= 0)
-		close(link);
-	return (got == 0 ? 0 : prof_fail(bpf->bp_error, PROF_E_KERNEL,
-	    "%s: cannot find the calls that are still running: %s",
+	return (prof_bpf_iterate(bpf, event, "each_call", 0) == 0 ? 0 :
+	    prof_fail(bpf->bp_error, PROF_E_KERNEL,
+	    "%s: cannot find the system calls in progress: %s",
 	    event->ev_name, strerror(errno)));
-}
-
-int
-prof_calls_count_running(struct prof_bpf *bpf)
-{
-	for (size_t n = 1; n < bpf->bp_events->el_n; n++) {
-		const struct prof_event *event =
-		    bpf->bp_events->el_event[n];
-
-		if (event->ev_is_call &&
-		    !bpf->bp_instance[n].in_is_detached &&
-		    prof_calls_count_of(bpf, event) == -1)
-			return (-1);
-	}
-	return (0);
 }
 
 /* Of one event: sums, and the calls by name, "read 2, futex 1". */
@@ -230,7 +197,7 @@ say_ends(struct prof_bpf *bpf, const struct prof_event *event)
 		prof_fail_nomem(bpf->bp_error);
 	else if (read_ends(bpf, event, &ended) == -1)
 		prof_fail(bpf->bp_error, PROF_E_KERNEL, "%s: cannot read "
-		    "the calls that are still running", event->ev_name);
+		    "the system calls in progress", event->ev_name);
 	else
 		rv = 0;
 	if (ended.en_running_names != NULL &&

@@ -103,6 +103,22 @@ decode_values(struct prof_stream *stream, struct cursor *cursor)
 	return (0);
 }
 
+static int
+decode_clock(struct prof_stream *stream, struct cursor *cursor)
+{
+	struct prof_record *pr = &stream->sm_record;
+	const struct dtp_times *times = cursor_take(cursor, sizeof(*times));
+
+	if (times == NULL)
+		return (-1);
+	if (times->tm_running_ns == DTP_NO_TIME)
+		return (0);
+	pr->pr_has_clock = 1;
+	pr->pr_running_ns = times->tm_running_ns;
+	pr->pr_off_ns = times->tm_off_ns;
+	return (0);
+}
+
 /* The outer frames of a deep stack in order, behind the gap. */
 static int
 decode_turned(struct prof_stream *stream, uint32_t turned)
@@ -248,6 +264,7 @@ decode_sample(struct prof_stream *stream, const struct dtp_rec *rec,
 	pr->pr_ip = 0;
 	pr->pr_nargs = pr->pr_nkernel = pr->pr_nuser = pr->pr_nvalues = 0;
 	pr->pr_nscript = 0;
+	pr->pr_has_clock = 0;
 	pr->pr_kstatus = pr->pr_ustatus = PROF_STACK_NONE;
 	pr->pr_comm = "";
 	if (parts & DTP_P_WEIGHT) {
@@ -273,6 +290,8 @@ decode_sample(struct prof_stream *stream, const struct dtp_rec *rec,
 		pr->pr_comm = stream->sm_comm;
 	}
 	if ((parts & DTP_P_VALUES) && decode_values(stream, cursor) == -1)
+		return (-1);
+	if ((parts & DTP_P_CLOCK) && decode_clock(stream, cursor) == -1)
 		return (-1);
 	if (parts & (DTP_P_KSTACK | DTP_P_USTACK) &&
 	    decode_stack(stream, cursor) == -1)

@@ -33,6 +33,7 @@
 #include "backend/bpf/bpf_impl.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "events/instrument.h"
 
 #define TAIL_EVERY	32768	/* records handed over between two tails */
 #define STUCK_NS	1000000000ULL	/* with writers, and head not moved */
@@ -504,6 +505,26 @@ count_read(const struct prof_drain *drain, struct lane *lane,
 			lane->la_read[plan->pn_values + n]++;
 }
 
+/* A stack without the frames of its interpreter is not complete. */
+static void
+judge_script(struct prof_drain *drain, struct lane *lane,
+    const struct dtp_rec *rec)
+{
+	struct prof_unwind *unwind = drain->dn_bpf->bp_unwind;
+	const uint32_t chain = rec->dr_flags >> DTP_R_CHAIN_SHIFT;
+	int64_t *finished = &lane->la_finished[rec->dr_event *
+	    DTP_S_NSTATUS];
+	struct prof_record *sample = &drain->dn_stream.sm_record;
+
+	if (chain == 0 || unwind == NULL ||
+	    !prof_unwind_fails(unwind, chain, sample) ||
+	    sample->pr_ustatus != PROF_STACK_OK)
+		return;
+	finished[PROF_STACK_OK]--;
+	sample->pr_ustatus = PROF_STACK_NOSCRIPT;
+	finished[PROF_STACK_NOSCRIPT]++;
+}
+
 /*
  * The sample that was just decoded is the lane's first.  What the host knows
  * of mappings may grow by it: then its stack is worth another try.
@@ -523,6 +544,7 @@ finish_sample(struct prof_drain *drain, struct lane *lane,
 	rv = plan->pn_host->ho_after(plan->pn_arg, sample);
 	if (rv == 1 && plan->pn_snapshots != NULL)
 		finish_stack(drain, lane, rec);
+	judge_script(drain, lane, rec);
 	return (rv == -1 ? -1 : 0);
 }
 
@@ -538,6 +560,34 @@ take_call(struct prof_drain *drain, const struct dtp_rec *rec)
 	    prof_calls_take(bpf, event, &drain->dn_stream.sm_record));
 }
 
+static bool
+is_of_pass(const struct prof_drain *drain, const struct dtp_rec *rec)
+{
+	return (drain->dn_bpf->bp_wall != NULL &&
+	    drain->dn_bpf->bp_events->el_event[rec->dr_event]->
+	    ev_instrument->im_pass != NULL);
+}
+
+/* The sample that was just decoded should have stacks that were not kept. */
+static void
+judge_again(struct prof_drain *drain, struct lane *lane,
+    const struct dtp_rec *rec)
+{
+	int64_t *finished = &lane->la_finished[rec->dr_event *
+	    DTP_S_NSTATUS];
+	struct prof_record *sample = &drain->dn_stream.sm_record;
+
+	if ((rec->dr_flags & DTP_R_AGAIN) == 0)
+		return;
+	if (sample->pr_kstatus != PROF_STACK_NONE)
+		sample->pr_kstatus = PROF_STACK_BUSY;
+	if (sample->pr_ustatus == PROF_STACK_NONE)
+		return;
+	finished[sample->pr_ustatus]--;
+	sample->pr_ustatus = PROF_STACK_BUSY;
+	finished[PROF_STACK_BUSY]++;
+}
+
 static int
 hand_over(struct prof_drain *drain, struct lane *lane,
     const struct waiting *waiting)
@@ -548,9 +598,13 @@ hand_over(struct prof_drain *drain, struct lane *lane,
 	if (is_of_snapshot(rec))
 		return (0);
 	count_read(drain, lane, rec);
+	if (is_of_pass(drain, rec) && (rec = prof_wall_complete(
+	    drain->dn_bpf->bp_wall, rec)) == NULL)
+		return (prof_fail_nomem(plan->pn_error));
 	if (prof_stream_decode(&drain->dn_stream, rec) == -1)
 		return (prof_fail(plan->pn_error, PROF_E_DAMAGED,
 		    "truncated record of event %u", rec->dr_event));
+	judge_again(drain, lane, rec);
 	mend_late(drain, lane, rec);
 	if (rec->dr_type == DTP_T_SAMPLE && (take_call(drain, rec) == -1 ||
 	    finish_sample(drain, lane, rec) == -1))

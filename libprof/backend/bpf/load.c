@@ -38,14 +38,14 @@ enum { MAP_STREAMS, MAP_RINGS, MAP_COUNTS, MAP_CONTROL, MAP_SCRATCH,
 	MAP_TARGETS, MAP_WAKEUP, MAP_UW_PROCS, MAP_UW_MODULES, MAP_UW_ENTRIES,
 	MAP_UW_SLABS, MAP_UW_CACHE, MAP_UW_FILES, MAP_UW_CHAINS,
 	MAP_UW_ALIAS, MAP_VALUES_FDS, MAP_VALUES_CPUS, MAP_VALUES_TASKS,
-	MAP_GROUPS, MAP_BUCKETS, MAP_N };
+	MAP_GROUPS, MAP_BUCKETS, MAP_CLOCKS, MAP_N };
 
 static const char *const map_names[MAP_N] = {
 	"streams", "rings", "counts", "control", "scratch", "targets",
 	    "wakeups",
 	"uw_procs", "uw_modules", "uw_entries", "uw_slabs", "uw_cache",
 	"uw_files", "uw_chains", "uw_alias", "values_fds", "values_cpus",
-	"values_tasks", "groups", "buckets"
+	"values_tasks", "groups", "buckets", "clocks"
 };
 
 static int	load_event(struct prof_bpf *, struct prof_event *,
@@ -119,11 +119,38 @@ prof_bpf_load(struct prof_bpf *bpf)
 	if (bpf->bp_instance == NULL)
 		return (prof_fail_nomem(bpf->bp_error));
 	prof_btf_core_open(&core, PROF_BTF);
+	bpf->bp_preempt_at = core.bc_preempt_at;
 	for (n = 0; n < bpf->bp_events->el_n && rv == 0; n++)
-		rv = load_event(bpf, bpf->bp_events->el_event[n],
-		    core.bc_path);
+		if (load_event(bpf, bpf->bp_events->el_event[n],
+		    core.bc_path) == -1)
+			rv = prof_bpf_refused(bpf,
+			    bpf->bp_events->el_event[n]);
 	prof_btf_core_close(&core);
-	return (rv);
+	return (rv == -1 || prof_bpf_check_refused(bpf) == -1 ? -1 :
+	    prof_clocks_load(bpf));
+}
+
+int
+prof_bpf_refused(struct prof_bpf *bpf, struct prof_event *event)
+{
+	if (event->ev_pattern == NULL ||
+	    bpf->bp_error->pe_code != PROF_E_EVENT_UNSUPPORTED)
+		return (-1);
+	free(event->ev_refused);
+	event->ev_refused = malloc(sizeof(*event->ev_refused));
+	if (event->ev_refused == NULL)
+		return (prof_fail_nomem(bpf->bp_error));
+	*event->ev_refused = *bpf->bp_error;
+	return (0);
+}
+
+int
+prof_bpf_check_refused(const struct prof_bpf *bpf)
+{
+	for (size_t n = 0; n < bpf->bp_events->el_n; n++)
+		if (bpf->bp_events->el_event[n]->ev_refused != NULL)
+			return (-1);
+	return (0);
 }
 
 static int
@@ -273,6 +300,7 @@ program_configure(const struct prof_bpf *bpf, const struct prof_event *event,
 	cfg->dc_by_fp = po->po_callgraph == PROF_CALLGRAPH_FP;
 	cfg->dc_page_shift = (uint32_t)__builtin_ctzl(
 	    (unsigned long)sysconf(_SC_PAGESIZE));
+	cfg->dc_preempt_at = bpf->bp_preempt_at;
 	configure_snapshots(bpf, cfg);
 	cfg->dc_skip_kernel = event->ev_attr.exclude_kernel;
 	cfg->dc_nargs = event->ev_nargs;
@@ -301,13 +329,13 @@ explain_load(struct prof_bpf *bpf, const struct prof_event *event,
 		return (prof_bpf_explain(bpf->bp_error, error_number));
 	/* The verifier gives up when a signal waits. */
 	if (error_number == EAGAIN || error_number == EINTR) {
-		prof_fail(bpf->bp_error, PROF_E_BUSY, "%s: interrupted by "
-		    "a signal while loading its BPF program",
+		prof_fail(bpf->bp_error, PROF_E_BUSY, "%s: interrupted by a "
+		    "signal while loading the BPF program of this event",
 		    event->ev_name);
 		return (prof_cure(bpf->bp_error, "try again"));
 	}
-	prof_fail(bpf->bp_error, PROF_E_KERNEL, "%s: the kernel rejected "
-	    "its BPF program", event->ev_name);
+	prof_fail(bpf->bp_error, PROF_E_KERNEL, "%s: the kernel rejected the "
+	    "BPF program of this event", event->ev_name);
 	return (prof_cure(bpf->bp_error, "try --call-graph none; for a "
 	    "bug report, run with DTPROF_DEBUG_BPF=1 and keep the output"));
 }
@@ -377,8 +405,8 @@ load_instance(struct prof_bpf *bpf, struct prof_event *event,
 			continue;
 		if (instance->in_nprogs == PROF_MAX_PROGS)
 			return (prof_fail(bpf->bp_error, PROF_E_LIMIT,
-			    "%s: more than %d programs", event->ev_name,
-			    PROF_MAX_PROGS));
+			    "%s: too many BPF programs (at most %d)",
+			    event->ev_name, PROF_MAX_PROGS));
 		instance->in_prog[instance->in_nprogs++] =
 		    bpf_program__fd(program);
 	}
@@ -419,7 +447,9 @@ share_maps(struct prof_bpf *bpf, struct bpf_object *obj, bool size)
 		[MAP_VALUES_CPUS] = bpf->bp_ncpus,
 		[MAP_VALUES_TASKS] = nvalues == 0 ? 0 : DTP_VALUES_TASKS,
 		[MAP_GROUPS] = bpf->bp_ngroups,
-		[MAP_BUCKETS] = bpf->bp_nbuckets
+		[MAP_BUCKETS] = bpf->bp_nbuckets,
+		[MAP_CLOCKS] = prof_clocks_wanted(bpf) ?
+		    PROF_BPF_CLOCKS : 0
 	};
 	int n, rc = 0;
 
@@ -480,7 +510,7 @@ groups_map(struct prof_bpf *bpf)
 	if (bpf->bp_groups != MAP_FAILED && bpf->bp_buckets != MAP_FAILED)
 		return (0);
 	return (prof_fail(bpf->bp_error, PROF_E_NOMEM,
-	    "cannot map the tables of groups"));
+	    "cannot mmap the BPF maps of groups and histogram buckets"));
 }
 
 static int
@@ -523,7 +553,10 @@ map_memory(struct prof_bpf *bpf)
 	    wakeup_ignore, NULL, NULL);
 	if (bpf->bp_wakeup == NULL)
 		return (prof_bpf_explain(bpf->bp_error, errno));
-	bpf->bp_wakeup_fd = ring_buffer__epoll_fd(bpf->bp_wakeup);
+	if (prof_wall_begin(bpf) == -1)
+		return (-1);
+	bpf->bp_fds[0] = ring_buffer__epoll_fd(bpf->bp_wakeup);
+	bpf->bp_fds[1] = prof_wall_fd(bpf);
 	return (0);
 }
 
@@ -537,6 +570,12 @@ int
 prof_bpf_values_fd(const struct prof_bpf *bpf)
 {
 	return (bpf->bp_map[MAP_VALUES_FDS]);
+}
+
+int
+prof_bpf_clocks_fd(const struct prof_bpf *bpf)
+{
+	return (bpf->bp_map[MAP_CLOCKS]);
 }
 
 /* Once all instances share them: what prof_unwind_new wants. */
@@ -564,7 +603,9 @@ prof_bpf_fini(struct prof_bpf *bpf)
 	uint32_t e;
 
 	prof_bpf_detach(bpf);
+	instance_unload(&bpf->bp_clocks);
 	ring_buffer__free(bpf->bp_wakeup);
+	prof_wall_free(bpf->bp_wall);
 	pages_unmap(bpf->bp_rings, bpf->bp_rings_bytes);
 	pages_unmap(bpf->bp_streams, bpf->bp_ncpus * sizeof(*bpf->bp_streams));
 	pages_unmap(bpf->bp_counts, (size_t)bpf->bp_ncpus * bpf->bp_room *

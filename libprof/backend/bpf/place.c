@@ -176,8 +176,8 @@ costs_more(const struct prof_bpf *bpf, const struct load *load,
 
 	others = others > 0 ? others * pl->pl_hz : 0;
 	is_more = pl->pl_hz > 0 && load->ld_turns * ARMING > others;
-	snprintf(why, size, "%.0f context switches/s of the target %s %.0f "
-	    "samples/s on CPUs where it does not run", load->ld_turns,
+	snprintf(why, size, "the target's context switches (%.0f/s) %s %.0f "
+	    "samples/s on CPUs where the target does not run", load->ld_turns,
 	    is_more ? "cost more than" : "cost less than", others);
 	return (is_more);
 }
@@ -197,13 +197,13 @@ only_cpus(const struct prof_bpf *bpf)
 	if (po->po_target == PROF_TARGET_CGROUP)
 		return ("a cgroup is recorded");
 	if (bpf->bp_plan->pn_nvalues > 0)
-		return ("--with reads the counters of CPUs");
+		return ("--with opens counters per CPU, not per thread");
 	for (n = 1; n < bpf->bp_events->el_n; n++)
 		if (bpf->bp_events->el_event[n]->ev_has_period &&
 		    prof_pmu_partial(prof_names_kinds(bpf->bp_plan->pn_names),
 		    &bpf->bp_events->el_event[n]->ev_attr, text,
 		    sizeof(text)))
-			return ("an event is available on some CPUs only");
+			return ("an event is available only on some CPUs");
 	return (NULL);
 }
 
@@ -243,7 +243,8 @@ choose_running(struct prof_bpf *bpf, char *why)
 	const struct timespec moment = { 0, WATCH_NS };
 
 	if (pl->pl_nturns > TASKS_MAX) {
-		snprintf(why, WHY, "the target has %zu threads, more than %d",
+		snprintf(why, WHY, "the target has %zu threads, too "
+		    "many to follow each thread (limit %d)",
 		    pl->pl_nturns, TASKS_MAX);
 		return (0);
 	}
@@ -268,8 +269,8 @@ prof_place_choose(struct prof_bpf *bpf)
 	pl->pl_on_tasks = false;
 	pl->pl_is_forced = po->po_attach == PROF_ATTACH_TASKS;
 	if (prof_plan_is_exact(bpf->bp_plan))
-		snprintf(why, sizeof(why), "-t and --no-inherit count single "
-		    "tasks");
+		snprintf(why, sizeof(why), "-t and --no-inherit record single "
+		    "threads");
 	else if (only != NULL)
 		snprintf(why, sizeof(why), "%s", only);
 	else if (pl->pl_is_forced || po->po_target == PROF_TARGET_COMMAND) {
@@ -298,7 +299,7 @@ prof_place_give_up(struct prof_bpf *bpf, int rv)
 		return (false);
 	if (rv == 1) {
 		prof_fail(&why, PROF_E_TARGET, "the target starts tasks faster "
-		    "than events can be opened for them");
+		    "than dtprof can open events");
 		prof_cure(&why, "use --attach cpus");
 		*bpf->bp_error = why;
 	}
@@ -326,11 +327,12 @@ prof_place_move(struct prof_bpf *bpf, const char *why)
 	if (rv == 1) {
 		pl->pl_on_tasks = true;
 		pl->pl_is_stuck = true;
-		return (prof_host_note(bpf->bp_plan, "sampling stays on the "
-		    "target's tasks: %s", bpf->bp_error->pe_text));
+		return (prof_host_note(bpf->bp_plan, "cannot move events "
+		    "from the target's tasks to CPUs: %s",
+		    bpf->bp_error->pe_text));
 	}
-	snprintf(text, sizeof(text), "cpus after %.3f s: %s",
-	    (double)pl->pl_clock_ns / NS_PER_S, why);
+	snprintf(text, sizeof(text), "counters moved to all CPUs after "
+	    "%.3f s: %s", (double)pl->pl_clock_ns / NS_PER_S, why);
 	return (prof_host_info(bpf->bp_plan, "attach.moved", text));
 }
 
@@ -352,11 +354,11 @@ static int
 place_bared(struct prof_bpf *bpf)
 {
 	if (!bpf->bp_place.pl_is_forced)
-		return (prof_place_move(bpf, "a set-user-ID or unreadable "
-		    "program loses its events"));
+		return (prof_place_move(bpf, "the kernel removed the events of "
+		    "a set-user-ID or unreadable program"));
 	bpf->bp_place.pl_is_stuck = true;
-	return (prof_host_note(bpf->bp_plan, "a set-user-ID or unreadable "
-	    "program loses the events of its tasks, so its samples are "
+	return (prof_host_note(bpf->bp_plan, "the kernel removed the events of "
+	    "a set-user-ID or unreadable program: samples of this program are "
 	    "missing; use --attach cpus"));
 }
 
@@ -378,8 +380,8 @@ prof_place_look(struct prof_bpf *bpf)
 		return (0);
 	forks = prof_place_forks(bpf) - pl->pl_forks;
 	if (forks_too_often(bpf, forks, now_ns)) {
-		snprintf(why, sizeof(why), "the target started %" PRIu64
-		    " tasks, each of which is not sampled in its first period",
+		snprintf(why, sizeof(why), "the target started %" PRIu64 " "
+		    "tasks, and a new task is not sampled in its first period",
 		    forks);
 		return (prof_place_move(bpf, why));
 	}

@@ -119,9 +119,9 @@ say_partial(struct prof_bpf *bpf, const struct prof_event *event)
 	if (!prof_pmu_partial(prof_names_kinds(bpf->bp_plan->pn_names),
 	    &event->ev_attr, text, sizeof(text)))
 		return (0);
-	return (prof_host_note(bpf->bp_plan, "%s %s: samples of the task on "
-	    "other CPUs are missing; record a process or everything to get "
-	    "them",
+	return (prof_host_note(bpf->bp_plan, "%s is %s: samples of the task on "
+	    "other CPUs are missing; record a process (-p) or everything (-a) "
+	    "to get these samples",
 	    event->ev_name, text));
 }
 
@@ -304,8 +304,8 @@ prof_sampling_join(struct prof_bpf *bpf, const struct prof_event *event)
 
 	prof_place_rates(bpf);
 	rv = attach_perf(bpf, event);
-	if (rv == 1 && prof_place_move(bpf, "tasks start faster than events "
-	    "can be opened") == 0)
+	if (rv == 1 && prof_place_move(bpf, "tasks start faster than dtprof "
+	    "can open events") == 0)
 		rv = attach_perf(bpf, event);
 	if (rv != 0)
 		return (-1);
@@ -318,7 +318,7 @@ prof_sampling_join(struct prof_bpf *bpf, const struct prof_event *event)
 		return (0);
 	return (switch_some(in, 0, in->in_nperf, PERF_EVENT_IOC_ENABLE) == 0 ?
 	    0 : prof_fail(bpf->bp_error, PROF_E_KERNEL,
-	    "%s: cannot switch it on", event->ev_name));
+	    "%s: cannot enable the event", event->ev_name));
 }
 
 void
@@ -402,8 +402,8 @@ each_perf(struct prof_bpf *bpf, unsigned long request, bool by_exec)
 			if (ioctl(bpf->bp_instance[e].in_perf[n], request,
 			    0) == -1)
 				return (prof_fail(bpf->bp_error,
-				    PROF_E_KERNEL, "%s: cannot switch it on or "
-				    "off",
+				    PROF_E_KERNEL, "%s: cannot enable or "
+				    "disable the event",
 				    bpf->bp_events->el_event[e]->ev_name));
 	}
 	return (0);
@@ -581,8 +581,8 @@ successor_start(struct prof_bpf *bpf, uint32_t e)
 	    PERF_EVENT_IOC_ENABLE) == 0)
 		return (0);
 	(void)switch_some(in, 0, in->in_before, PERF_EVENT_IOC_ENABLE);
-	return (prof_fail(bpf->bp_error, PROF_E_KERNEL, "%s: cannot "
-	    "switch it on or off", bpf->bp_events->el_event[e]->ev_name));
+	return (prof_fail(bpf->bp_error, PROF_E_KERNEL, "%s: cannot enable or "
+	    "disable the event", bpf->bp_events->el_event[e]->ev_name));
 }
 
 /* The old ones are read and go. */
@@ -607,8 +607,8 @@ prof_bpf_slow_down(struct prof_bpf *bpf, uint32_t e, uint64_t slower)
 
 	/* They are on CPUs then, where nothing has to stand still. */
 	if (rv == 1) {
-		if (prof_place_move(bpf, "tasks start faster than events "
-		    "can be opened") == -1)
+		if (prof_place_move(bpf, "tasks start faster than dtprof can "
+		    "open events") == -1)
 			return (-1);
 		rv = successor_open(bpf, e, slower);
 	}

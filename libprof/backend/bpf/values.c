@@ -60,11 +60,12 @@ prof_values_make(struct prof_event *event, struct prof_err *error)
 	/* Counted after the tracepoint, in who goes, and not at each switch. */
 	if (event->ev_attr.type == PERF_TYPE_SOFTWARE &&
 	    event->ev_attr.config == PERF_COUNT_SW_CGROUP_SWITCHES) {
-		prof_fail(error, PROF_E_EVENT_UNSUPPORTED, "%s: the kernel "
-		    "counts it while switching threads, for neither of them",
+		prof_fail(error, PROF_E_EVENT_UNSUPPORTED, "%s: --with "
+		    "cannot use this event: the kernel counts a switch "
+		    "between cgroups for neither of the two threads",
 		    event->ev_name);
-		return (prof_cure(error, "sample it with -e, or count it "
-		    "with dtprof stat"));
+		return (prof_cure(error, "sample the event with -e, or count "
+		    "the event with dtprof stat"));
 	}
 	event->ev_instrument = &value;
 	event->ev_has_period = event->ev_is_timer = false;
@@ -78,7 +79,7 @@ prof_values_make(struct prof_event *event, struct prof_err *error)
 		return (0);
 	prof_fail(error, PROF_E_EVENT_UNSUPPORTED, "%s: PMU '%s' counts for "
 	    "the whole machine, not per process", event->ev_name, pmu);
-	return (prof_cure(error, "count it with dtprof stat -a"));
+	return (prof_cure(error, "count the event with dtprof stat -a"));
 }
 
 uint32_t
@@ -153,17 +154,18 @@ prof_values_check(struct prof_bpf *bpf)
 		return (prof_fail_nomem(bpf->bp_error));
 	n = hardware_of(bpf, false, attrs);
 	if (n > 0 && (fit = prof_attrs_fitting(attrs, n)) < n) {
-		prof_fail(bpf->bp_error, PROF_E_COUNTERS, "of %zu "
-		    "counters of --with, %zu fit at the same time", n,
+		prof_fail(bpf->bp_error, PROF_E_COUNTERS, "--with has %zu "
+		    "counters, but only %zu can count at the same time", n,
 		    fit);
-		rv = prof_cure(bpf->bp_error, "use at most %zu with "
+		rv = prof_cure(bpf->bp_error, "use at most %zu counters with "
 		    "--with%s", fit, prof_watchdog_cure());
 	}
 	n = rv == 0 ? hardware_of(bpf, true, attrs) : 0;
 	if (n > 0 && (fit = prof_attrs_fitting(attrs, n)) < n)
 		rv = prof_host_note(bpf->bp_plan, "of %zu events on the PMU, "
-		    "%zu fit at the same time: they are multiplexed, and "
-		    "values cover only the running share of the time%s", n, fit,
+		    "only %zu can be counted at the same time: events are "
+		    "multiplexed, so the counts of --with cover only a part of "
+		    "the time%s", n, fit,
 		    prof_watchdog_cure());
 	free(attrs);
 	return (rv);

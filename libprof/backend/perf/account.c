@@ -124,7 +124,7 @@ prof_rings_accounting(struct prof_rings *rings, size_t event,
 			continue;
 		if (!reading_get(rings, rings->rs_fd[n].rf_fd, &reading))
 			return (prof_fail(error, PROF_E_IO, "%s: cannot read "
-			    "its count",
+			    "the count of this event",
 			    rings->rs_event[e].re_event->ev_name));
 		accounting->pa_count += reading.rd_count;
 		accounting->pa_enabled_ns += reading.rd_enabled_ns;

@@ -30,17 +30,23 @@ static bool
 perf_detect(const struct prof_plan *plan, struct prof_err *why)
 {
 	const struct prof_options *po = plan->pn_options;
-	bool fits = po->po_target != PROF_TARGET_CGROUP &&
-	    po->po_comm == NULL && po->po_filter == NULL &&
-	    plan->pn_nvalues == 0;
+	const char *what = NULL;
 
-	for (size_t n = 1; n < plan->pn_events->el_n; n++)
-		fits &= plan->pn_events->el_event[n]->ev_has_period &&
-		    plan->pn_events->el_event[n]->ev_expression == NULL;
-	if (!fits)
-		prof_fail(why, PROF_E_PERMISSION,
-		    "tracepoints, filters, cgroups and --with need BPF");
-	return (fits);
+	if (po->po_target == PROF_TARGET_CGROUP || po->po_comm != NULL ||
+	    po->po_filter != NULL || plan->pn_nvalues != 0)
+		what = "--cgroup, --comm, --filter and --with";
+	for (size_t n = 1; what == NULL && n < plan->pn_events->el_n; n++) {
+		const struct prof_event *event = plan->pn_events->el_event[n];
+
+		if (!event->ev_has_period || event->ev_expression != NULL)
+			what = event->ev_name;
+	}
+	if (what == NULL)
+		return (true);
+	prof_fail(why, PROF_E_USAGE, "%s: not possible with --backend perf",
+	    what);
+	prof_cure(why, "leave --backend perf out");
+	return (false);
 }
 
 static struct perf *

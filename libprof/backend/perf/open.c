@@ -234,7 +234,7 @@ open_sharing(struct prof_rings *rings, struct perf_event_attr *attr,
 
 	if (rings->rs_max_fds != 0 && rings->rs_nfds >= rings->rs_max_fds)
 		return (prof_fail(error, PROF_E_LIMIT,
-		    "more than %zu perf events", rings->rs_max_fds));
+		    "too many perf events (at most %zu)", rings->rs_max_fds));
 	fd = open_older(rings, attr, tid, ring->rg_cpu,
 	    PERF_FLAG_FD_CLOEXEC | (rings->rs_has_cgroup ?
 	    PERF_FLAG_PID_CGROUP : 0));

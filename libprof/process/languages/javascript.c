@@ -14,6 +14,9 @@
  * to place; its highest bit says that it is no return address.  A stamp says
  * what instructions are there, as code is compiled anew.  Without a pc
  * the frame is interpreted: its instruction is the offset of the bytecode.
+ * Without a SharedFunctionInfo the frame did not say yet, or no longer, whose
+ * it is.  Then it has no name: code of many functions has the same stamp, so
+ * a stamp alone does not tell one from another.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -162,17 +165,19 @@ place_is_same(const struct v8 *v8, uint64_t pc, uint32_t stamp)
 }
 
 /*
- * What is at a pc of compiled code.  In the first and last instructions of a
- * function the frame is its caller's: then what called is not known, as it may
- * be inlined there.  False: other functions may have made a call there, too.
+ * The functions at a pc of compiled code.  In the first and last instructions
+ * of a function the frame still belongs to its caller.  Then the function gets
+ * no name, because only the stamp of its code is known, and the functions that
+ * are inlined in the caller are not known.  Returns false if other functions
+ * may have made a call at this pc, too.
  */
 static bool
 places_describe(struct v8 *v8, const struct prof_code_key *key,
-    const struct v8_function *function, struct prof_code_object *code)
+    uint64_t shared, const struct v8_function *function,
+    struct prof_code_object *code)
 {
-	const uint64_t shared = key->ck_address & ADDRESS, pc = pc_of(key);
+	const uint64_t pc = pc_of(key);
 	struct v8_place places[V8_MAX_INLINED + 1];
-	struct prof_code_inlined *last;
 	bool is_its, is_there;
 	size_t n, i;
 
@@ -182,7 +187,7 @@ places_describe(struct v8 *v8, const struct prof_code_key *key,
 	if (is_its)
 		code->co_step[0].tp_line = place_line(v8, function,
 		    &places[n - 1]);
-	for (i = 0; i < (is_its ? n - 1 : n) && i < PROF_TABLE_INLINED; i++)
+	for (i = 0; is_its && i < n - 1; i++)
 		if (!inlined_add(v8, &places[i], code)) {
 			code->co_ninlined = 0;
 			n = 0;
@@ -194,13 +199,11 @@ places_describe(struct v8 *v8, const struct prof_code_key *key,
 		code->co_step[0].tp_line = 0;
 		code->co_ninlined = 0;
 	}
-	if (code->co_ninlined == PROF_TABLE_INLINED && !is_its)
-		code->co_ninlined = 0;
-	if (code->co_ninlined > 0 && !is_its) {
-		last = &code->co_inlined[code->co_ninlined++];
-		memset(last, 0, sizeof(*last));
-		(void)snprintf(last->in_name, sizeof(last->in_name),
+	if (n > 0 && !is_its && is_there) {
+		memset(code->co_inlined, 0, 2 * sizeof(code->co_inlined[0]));
+		(void)snprintf(code->co_inlined[1].in_name, PROF_CODE_TEXT,
 		    "[callers not known]");
+		code->co_ninlined = 2;
 	}
 	return ((is_there && n > 0) || (pc & IS_EXACT) != 0 ||
 	    v8_type(v8, function->fn_script) != v8->v8_layout->vl_script);
@@ -218,7 +221,7 @@ javascript_describe(const struct prof_peek *memory,
 		v8.v8_kept = *memory->pk_kept = calloc(1,
 		    sizeof(*v8.v8_kept));
 	v8.v8_layout = v8_layout_at(key->ck_variant);
-	if (v8.v8_kept == NULL || v8.v8_layout == NULL ||
+	if (v8.v8_kept == NULL || v8.v8_layout == NULL || shared == 0 ||
 	    !v8_function_read(&v8, shared, &function) ||
 	    function.fn_identity != key->ck_check >> 32 ||
 	    !v8_function_describe(&v8, &function, code->co_name,
@@ -229,7 +232,7 @@ javascript_describe(const struct prof_peek *memory,
 	if (pc_of(key) == 0)
 		bytecode_describe(&v8, &function,
 		    v8_function_bytecode(&v8, &function), code);
-	else if (!places_describe(&v8, key, &function, code))
+	else if (!places_describe(&v8, key, shared, &function, code))
 		return (false);
 	/* It may have become another one meanwhile. */
 	return (v8_function_read(&v8, shared, &again) &&
@@ -244,8 +247,9 @@ javascript_forget(void *kept)
 
 const struct prof_language prof_language_javascript = {
 	.la_name = "javascript",
-	.la_versions = "10.2, 11.3, 12.4 and 13.6 (node 18, 20, 22 and 24) on "
-	    "x86-64; node --perf-basic-prof has others named",
+	.la_missing = ": dtprof knows V8 10.2, 11.3, 12.4 and 13.6 (node 18, "
+	    "20, 22 and 24) on x86-64; for other versions use node "
+	    "--perf-basic-prof",
 	.la_kind = PROF_FRAME_JAVASCRIPT,
 	.la_jit = jit,
 	.la_find = javascript_find,

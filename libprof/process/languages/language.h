@@ -35,13 +35,16 @@ struct prof_peek {
  */
 bool	prof_peek_read(const struct prof_peek *memory, uint64_t address,
 	    void *bytes, size_t size);
+/* Read as many bytes as possible.  Returns their number. */
+size_t	prof_peek_some(const struct prof_peek *memory, uint64_t address,
+	    void *bytes, size_t size);
 /* Text up to a NUL, cut at size - 1 bytes; false: it cannot be read. */
 bool	prof_peek_text(const struct prof_peek *memory, uint64_t address,
 	    char *text, size_t size);
 
 /* A function that was inlined, and its line there; 0: not known. */
 struct prof_code_inlined {
-	char		 in_name[PROF_CODE_TEXT];
+	char		 in_name[PROF_CODE_TEXT];	/* "": not known */
 	char		 in_file[PROF_CODE_TEXT];
 	uint32_t	 in_line;	/* the first */
 	uint32_t	 in_at;
@@ -79,6 +82,8 @@ struct prof_runtime {
 	uint32_t	 rt_variant;	/* of the language, below 16 */
 	uint32_t	 rt_is_known;	/* its frames can be found: */
 	struct dtp_chain rt_chain;	/* addresses are the file's */
+	uint64_t	 rt_runs;	/* address of its interpreter loop */
+	uint64_t	 rt_runs_bytes;	/* its size; 0: not known */
 	char		 rt_name[48];	/* for people: "Python 3.11.2" */
 };
 
@@ -93,10 +98,16 @@ struct prof_runtime {
 struct prof_language {
 	const char	*la_name;
 	enum prof_frame_kind la_kind;
-	const char	*la_versions;	/* that are known, for people */
+	/* What follows "functions of NAME are not shown"; or who tells it */
+	const char	*la_missing;
+	const char	*(*la_advice)(const struct prof_runtime *runtime);
+	const char	*la_instead;	/* the hint if frames are not found */
 	/* Names of native functions, NULL behind the last; NULL: none */
 	const char *const *la_runs;	/* that execute script frames */
 	const char *const *la_jit;	/* how those of a perf map begin */
+	bool		 la_has_chain;	/* script frames are no native ones, */
+					/* whose functions are the */
+					/* interpreter's, those of a JIT, too */
 	/* Does this file contain the interpreter?  NULL: nobody knows. */
 	bool		 (*la_find)(struct prof_elf *elf,
 			    struct prof_runtime *runtime);
@@ -119,6 +130,8 @@ typedef const struct prof_language *prof_language_fn(unsigned number);
 const struct prof_language *prof_language_at(unsigned number);
 /* The interpreter in a file; its place is 0 where there is none. */
 void	prof_runtime_find(struct prof_elf *elf, struct prof_runtime *runtime);
+/* For people, behind "functions of NAME are not shown"; "": nothing helps. */
+const char *prof_runtime_advice(const struct prof_runtime *runtime);
 /* How its frames begin in the stream. */
 uint64_t prof_runtime_head(const struct prof_runtime *runtime);
 /*
@@ -129,6 +142,8 @@ void	prof_language_name_all(prof_language_fn *language,
 	    size_t n, struct prof_buf *body);
 /* Does a native function execute script frames of this kind? */
 bool	prof_language_runs(unsigned kind, const char *function);
+/* Are script frames of this kind no native ones?  See la_has_chain. */
+bool	prof_language_has_chain(unsigned kind);
 /* The kind of a function that a perf map names. */
 enum prof_frame_kind prof_language_of_jit(const char *function);
 

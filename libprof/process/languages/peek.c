@@ -10,13 +10,23 @@
 
 #define PAGE	4096u
 
+size_t
+prof_peek_some(const struct prof_peek *memory, uint64_t address,
+    void *bytes, size_t size)
+{
+	ssize_t n;
+
+	if (memory->pk_fd == -1 || address > INT64_MAX - size)
+		return (0);
+	n = pread(memory->pk_fd, bytes, size, (off_t)address);
+	return (n < 0 ? 0 : (size_t)n);
+}
+
 bool
 prof_peek_read(const struct prof_peek *memory, uint64_t address,
     void *bytes, size_t size)
 {
-	return (memory->pk_fd != -1 && address <= INT64_MAX - size &&
-	    pread(memory->pk_fd, bytes, size, (off_t)address) ==
-	    (ssize_t)size);
+	return (prof_peek_some(memory, address, bytes, size) == size);
 }
 
 /* A page at a time, as the next one may not be there. */

@@ -26,6 +26,11 @@
 #define CODE_TYPE	"code"
 #define MAX_LINETABLE	65536u
 #define CODE_BYTES	152u	/* up to the key, and the pointers */
+/* Bytes per read: fewer reads are faster than fewer bytes. */
+#define TEXT_BYTES	192u
+#define LINES_BYTES	512u
+#define OBJECT_SIZE	16u	/* offset of ob_size in an object */
+#define BYTES_DATA	32u	/* offset of the data of a bytes object */
 
 static const char *const runs[] = { "_PyEval_EvalFrameDefault", NULL };
 static const char *const jit[] = { "py::", NULL };
@@ -79,11 +84,14 @@ static const struct row rows[] = {
 	    .ch_key_mask = ~0ULL },
 	    ALL_CODE, .ro_first_line = 68, .ro_ascii = 40, .ro_compact = 56,
 	    .ro_tells = true },
-	/* Words that lead to code have tags. */
+	/*
+	 * Words that lead to code have tags.  The loop of evaluation may be
+	 * many functions without a name, which tail-call each other.
+	 */
 	{ 0x030e, { ALL_CHAIN, .ch_code_mask = ~7ULL, .ch_frame = 72,
 	    .ch_tid = 160, .ch_code = 0, .ch_previous = 8, .ch_mark = 74,
 	    .ch_mark_from = 3, .ch_first = 208, .ch_key = 88,
-	    .ch_nwords = 1, .ch_key_mask = ~0ULL },
+	    .ch_nwords = 1, .ch_key_mask = ~0ULL, .ch_has_places = 1 },
 	    ALL_CODE, .ro_first_line = 68, .ro_ascii = 40, .ro_compact = 56,
 	    .ro_more_thread = 3, .ro_more_code = 5, .ro_tells = true },
 };
@@ -208,10 +216,21 @@ python_find(struct prof_elf *elf, struct prof_runtime *runtime)
 		chain->ch_current += part.pp_address;
 	runtime->rt_variant = (uint32_t)n;
 	runtime->rt_is_known = 1;
+	(void)prof_elf_function(elf, runs[0], &runtime->rt_runs,
+	    &runtime->rt_runs_bytes);
 	return (true);
 }
 
 /* -------------------------------------------------------------- text */
+
+static uint64_t
+word_at(const uint8_t *bytes, unsigned offset)
+{
+	uint64_t word;
+
+	memcpy(&word, bytes + offset, sizeof(word));
+	return (word);
+}
 
 /* A character, as UTF-8; how many bytes. */
 static size_t
@@ -259,23 +278,26 @@ static bool
 text_read(const struct prof_peek *memory, const struct row *row,
     uint64_t address, char *to, size_t size)
 {
-	uint8_t bytes[4 * PROF_CODE_TEXT];
+	uint8_t bytes[UINT8_MAX + 4 * PROF_CODE_TEXT];
+	const size_t have = prof_peek_some(memory, address, bytes, TEXT_BYTES);
 	uint64_t length;
 	uint32_t state;
-	unsigned width;
+	unsigned width, at;
 
-	if (!prof_peek_read(memory, address + 16, &length, sizeof(length)) ||
-	    !prof_peek_read(memory, address + 32, &state, sizeof(state)))
+	if (have < 32 + sizeof(state))
 		return (false);
+	length = word_at(bytes, OBJECT_SIZE);
+	memcpy(&state, bytes + 32, sizeof(state));
 	width = state >> 2 & 7;
 	if ((width != 1 && width != 2 && width != 4) || (state & 1U << 5) == 0)
 		return (false);
 	if (length > size)
 		length = size;
-	address += state & 1U << 6 ? row->ro_ascii : row->ro_compact;
-	if (!prof_peek_read(memory, address, bytes, length * width))
+	at = state & 1U << 6 ? row->ro_ascii : row->ro_compact;
+	if (have < at + length * width && !prof_peek_read(memory, address + at,
+	    bytes + at, length * width))
 		return (false);
-	text_convert(bytes, length, width, to, size);
+	text_convert(bytes + at, length, width, to, size);
 	return (true);
 }
 
@@ -373,31 +395,52 @@ static void
 lines_read(const struct prof_peek *memory, uint64_t address,
     struct prof_code_object *code)
 {
+	uint8_t first[LINES_BYTES], *bytes = first;
+	const size_t have = prof_peek_some(memory, address, first,
+	    sizeof(first));
 	struct lines lines;
-	uint8_t *bytes;
 	uint64_t size;
 
-	if (!prof_peek_read(memory, address + 16, &size, sizeof(size)) ||
-	    size == 0 || size > MAX_LINETABLE ||
-	    (bytes = malloc(size)) == NULL)
+	if (have < BYTES_DATA)
 		return;
-	if (prof_peek_read(memory, address + 32, bytes, size)) {
-		lines.li_at = bytes;
+	size = word_at(first, OBJECT_SIZE) + BYTES_DATA;
+	if (size <= BYTES_DATA || size > MAX_LINETABLE)
+		return;
+	if (size > have && (bytes = malloc(size)) == NULL)
+		return;
+	if (size <= have || prof_peek_read(memory, address, bytes, size)) {
+		lines.li_at = bytes + BYTES_DATA;
 		lines.li_end = bytes + size;
 		lines_decode(&lines, code);
 	}
-	free(bytes);
+	if (bytes != first)
+		free(bytes);
 }
 
 /* -------------------------------------------------------------- code */
 
-static uint64_t
-word_at(const uint8_t *bytes, unsigned offset)
+/* The type of all code objects; it stays where it is, and is kept. */
+static bool
+is_code_type(const struct prof_peek *memory, uint64_t type)
 {
-	uint64_t word;
+	char name[sizeof(CODE_TYPE)];
+	uint64_t at;
 
-	memcpy(&word, bytes + offset, sizeof(word));
-	return (word);
+	if (memory->pk_kept != NULL && (uintptr_t)*memory->pk_kept == type)
+		return (type != 0);
+	if (!prof_peek_read(memory, type + 24, &at, sizeof(at)) ||
+	    !prof_peek_read(memory, at, name, sizeof(name)) ||
+	    memcmp(name, CODE_TYPE, sizeof(name)) != 0)
+		return (false);
+	if (memory->pk_kept != NULL)
+		*memory->pk_kept = (void *)(uintptr_t)type;
+	return (true);
+}
+
+static void
+type_forget(void *kept)
+{
+	(void)kept;
 }
 
 /*
@@ -410,14 +453,9 @@ is_alive(const struct prof_peek *memory, const uint8_t *bytes)
 {
 	const uint64_t references = word_at(bytes, 0);
 	const uint32_t middle = references >> 32 & 0xffff;
-	char name[sizeof(CODE_TYPE)];
-	uint64_t at;
 
 	return ((uint32_t)references != 0 && (middle == 0 ||
-	    references >> 48 != 0) &&
-	    prof_peek_read(memory, word_at(bytes, 8) + 24, &at, sizeof(at)) &&
-	    prof_peek_read(memory, at, name, sizeof(name)) &&
-	    memcmp(name, CODE_TYPE, sizeof(name)) == 0);
+	    references >> 48 != 0) && is_code_type(memory, word_at(bytes, 8)));
 }
 
 /* Is it the code object that the program met, which read those texts? */
@@ -450,18 +488,30 @@ is_code(const struct prof_peek *memory, const struct row *row,
 	return (((mixed ^ check) & ~(uint64_t)DTP_CHAIN_READ) == 0);
 }
 
+/* Has it the names and lines that it had before? */
+static bool
+is_same(const struct row *row, const uint8_t *before, const uint8_t *now)
+{
+	return (word_at(before, row->ro_name) == word_at(now, row->ro_name) &&
+	    word_at(before, row->ro_file) == word_at(now, row->ro_file) &&
+	    word_at(before, row->ro_lines) == word_at(now, row->ro_lines) &&
+	    memcmp(before + row->ro_first_line, now + row->ro_first_line,
+	    sizeof(uint32_t)) == 0);
+}
+
+/* Whose names were read is known at the end, when all is read once more. */
 static bool
 python_describe(const struct prof_peek *memory,
     const struct prof_code_key *key, struct prof_code_object *code)
 {
 	const struct row *row;
-	uint8_t bytes[CODE_BYTES];
+	uint8_t bytes[CODE_BYTES], again[CODE_BYTES];
 
 	if (key->ck_variant >= NROWS)
 		return (false);
 	row = &rows[key->ck_variant];
 	if (!prof_peek_read(memory, key->ck_address, bytes, sizeof(bytes)) ||
-	    !is_code(memory, row, bytes, key->ck_check) ||
+	    !is_alive(memory, bytes) ||
 	    !text_read(memory, row, word_at(bytes, row->ro_name),
 	    code->co_name, sizeof(code->co_name)) ||
 	    !text_read(memory, row, word_at(bytes, row->ro_file),
@@ -470,17 +520,22 @@ python_describe(const struct prof_peek *memory,
 	memcpy(&code->co_line, bytes + row->ro_first_line,
 	    sizeof(code->co_line));
 	lines_read(memory, word_at(bytes, row->ro_lines), code);
-	/* Did it stay what it was, while it was read? */
-	return (prof_peek_read(memory, key->ck_address, bytes,
-	    sizeof(bytes)) && is_code(memory, row, bytes, key->ck_check));
+	return (prof_peek_read(memory, key->ck_address, again,
+	    sizeof(again)) && is_code(memory, row, again, key->ck_check) &&
+	    is_same(row, bytes, again));
 }
 
 const struct prof_language prof_language_python = {
 	.la_name = "python",
 	.la_kind = PROF_FRAME_PYTHON,
-	.la_versions = "3.11 to 3.14, not free-threaded",
+	.la_missing = ": dtprof knows Python 3.11 to 3.14, except "
+	    "free-threaded builds",
+	.la_instead = "run an unmodified build of this Python version, or, "
+	    "from 3.12 on, python3 -X perf",
 	.la_runs = runs,
 	.la_jit = jit,
+	.la_has_chain = true,
 	.la_find = python_find,
 	.la_describe = python_describe,
+	.la_forget = type_forget,
 };

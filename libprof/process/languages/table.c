@@ -45,6 +45,16 @@ prof_language_runs(unsigned kind, const char *function)
 	return (false);
 }
 
+bool
+prof_language_has_chain(unsigned kind)
+{
+	for (size_t n = 0; n < NLANGUAGES; n++)
+		if (languages[n]->la_kind == kind &&
+		    languages[n]->la_has_chain)
+			return (true);
+	return (false);
+}
+
 enum prof_frame_kind
 prof_language_of_jit(const char *function)
 {
@@ -65,6 +75,17 @@ prof_runtime_head(const struct prof_runtime *runtime)
 	    PROF_WORD_KIND_SHIFT | (uint64_t)(runtime->rt_language |
 	    runtime->rt_variant << PROF_LANGUAGE_BITS) <<
 	    PROF_WORD_FLAGS_SHIFT);
+}
+
+const char *
+prof_runtime_advice(const struct prof_runtime *runtime)
+{
+	const struct prof_language *language =
+	    languages[runtime->rt_language - 1];
+
+	if (language->la_advice != NULL)
+		return (language->la_advice(runtime));
+	return (language->la_missing != NULL ? language->la_missing : "");
 }
 
 void

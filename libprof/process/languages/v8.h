@@ -51,6 +51,7 @@ struct v8_layout {
 	uint8_t		 vl_size;
 	uint8_t		 vl_flags;
 	uint8_t		 vl_maglev;	/* kind in the flags; 0: none is */
+	uint8_t		 vl_jump_loop;	/* bytecode; 0: not known */
 	/* Data of optimized code: places in it */
 	uint8_t		 vl_literals;
 	uint8_t		 vl_function;
@@ -161,9 +162,9 @@ struct v8_place {
 #define V8_MAX_INLINED	PROF_TABLE_INLINED
 
 /*
- * The functions at a pc, innermost first, the last one being the one that was
- * compiled: that of the frame, shared, with its bytecode; or one that it has
- * called, which has no frame there.  0: not known.
+ * The functions at a pc, innermost first.  The last one is the compiled
+ * function: the function of the frame (shared, bytecode), or a function that it
+ * called and that has no frame yet or any more.  Returns 0 if not known.
  */
 size_t	 v8_code_places(struct v8 *v8, uint64_t pc, bool is_return,
 	    uint64_t shared, uint64_t bytecode, struct v8_place *places);

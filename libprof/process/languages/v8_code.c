@@ -23,6 +23,8 @@
 #define MAX_BYTECODE	(4u << 20)
 #define WRAPPED_AT	8
 #define NONE		UINT32_MAX
+#define LAST_PREFIX	3u		/* bytecodes: wide, extra wide */
+#define LOOP		1	/* behind literals: its bytecode, or -1 */
 #define PROLOGUE	64u		/* bytes in which a frame is made */
 #define EPILOGUE	16u		/* to the return that is behind one */
 #define NEAR		24u		/* from a position to its call's end */
@@ -46,9 +48,10 @@ struct code {
 	uint64_t	 co_positions;
 };
 
-/* An array of bytes of V8; freed by the caller. */
+/* The bytes at an offset in an array of V8; freed by the caller. */
 static uint8_t *
-bytes_of(const struct v8 *v8, uint64_t array, uint32_t max, uint32_t *n)
+bytes_of(const struct v8 *v8, uint64_t array, uint64_t from, uint32_t max,
+    uint32_t *n)
 {
 	uint8_t *bytes;
 	uint64_t length;
@@ -58,7 +61,7 @@ bytes_of(const struct v8 *v8, uint64_t array, uint32_t max, uint32_t *n)
 		return (NULL);
 	*n = (uint32_t)V8_SMI(length);
 	bytes = malloc(*n);
-	if (bytes != NULL && !v8_read(v8, array, V8_HEADER, bytes, *n)) {
+	if (bytes != NULL && !v8_read(v8, array, from, bytes, *n)) {
 		free(bytes);
 		bytes = NULL;
 	}
@@ -94,7 +97,7 @@ v8_positions(const struct v8 *v8, uint64_t table, v8_position_fn *fn,
 	struct v8_position position;
 	uint64_t source = 0, number;
 	uint32_t n = 0, at = 0;
-	uint8_t *bytes = bytes_of(v8, table, MAX_TABLE, &n);
+	uint8_t *bytes = bytes_of(v8, table, V8_HEADER, MAX_TABLE, &n);
 	bool is_done = false;
 	int64_t code = -1, by;		/* -1: before the first instruction */
 
@@ -198,7 +201,7 @@ baseline_find(const uint8_t *table, uint32_t n, const uint8_t *bytes,
 			break;
 		found = offset;
 		scale = 0;
-		if (bytes[offset] <= 3) {	/* a prefix: wide, extra wide */
+		if (bytes[offset] <= LAST_PREFIX) {
 			scale = 1 + (bytes[offset] & 1);
 			offset++;
 		}
@@ -239,21 +242,15 @@ baseline_place(const struct v8 *v8, const struct code *code, uint64_t pc,
 	const struct v8_layout *layout = v8->v8_layout;
 	struct nearest nearest = { 0 };
 	uint32_t n = 0, nbytes = 0;
-	uint8_t *table = bytes_of(v8, code->co_positions, MAX_TABLE, &n);
-	uint8_t *bytes = NULL;
-	uint64_t length, positions;
+	uint8_t *table = bytes_of(v8, code->co_positions, V8_HEADER,
+	    MAX_TABLE, &n);
+	uint8_t *bytes = bytes_of(v8, code->co_data, layout->vl_bytes,
+	    MAX_BYTECODE, &nbytes);
+	uint64_t positions;
 
-	nearest.ne_at = NONE;
-	if (table != NULL && v8_word(v8, code->co_data, 8, &length) &&
-	    V8_IS_SMI(length) && V8_SMI(length) > 0 &&
-	    V8_SMI(length) <= (int32_t)MAX_BYTECODE) {
-		nbytes = (uint32_t)V8_SMI(length);
-		bytes = malloc(nbytes);
-	}
-	if (bytes != NULL && v8_read(v8, code->co_data, layout->vl_bytes,
-	    bytes, nbytes))
-		nearest.ne_at = baseline_find(table, n, bytes, nbytes,
-		    layout->vl_sizes, pc - code->co_start);
+	nearest.ne_at = table == NULL || bytes == NULL ? NONE :
+	    baseline_find(table, n, bytes, nbytes, layout->vl_sizes,
+	    pc - code->co_start);
 	free(bytes);
 	free(table);
 	if (nearest.ne_at == NONE || !v8_word(v8, code->co_data,
@@ -303,10 +300,6 @@ inlined_read(const struct v8 *v8, uint64_t data, int32_t n,
 	return (SOURCE(entry.in_position) != 0 && caller->po_inlined < n);
 }
 
-/*
- * Maglev keeps, for what it inlines, the position before that of the call:
- * the line of the caller is not known then.
- */
 static bool
 code_is_maglev(const struct v8 *v8, const struct code *code)
 {
@@ -315,6 +308,66 @@ code_is_maglev(const struct v8 *v8, const struct code *code)
 	return (v8->v8_layout->vl_maglev != 0 && (!v8_read(v8,
 	    code->co_object, v8->v8_layout->vl_flags, &flags,
 	    sizeof(flags)) || (flags & 0xf) == v8->v8_layout->vl_maglev));
+}
+
+/* Was it made for a loop that ran?  It took over the frame. */
+static bool
+code_is_loop(const struct v8 *v8, const struct code *code)
+{
+	uint64_t loop;
+
+	return (!data_word(v8, code->co_data, v8->v8_layout->vl_literals +
+	    LOOP, &loop) || V8_SMI(loop) >= 0);
+}
+
+struct jumps {
+	const uint8_t	*ju_bytes;
+	uint32_t	 ju_n;
+	uint32_t	 ju_source;
+	uint8_t		 ju_jump;
+	bool		 ju_is_one;
+};
+
+static bool
+jump_take(void *arg, const struct v8_position *position)
+{
+	struct jumps *jumps = arg;
+	uint32_t at = position->po_code;
+
+	if (position->po_source != jumps->ju_source || at >= jumps->ju_n)
+		return (false);
+	if (jumps->ju_bytes[at] <= LAST_PREFIX && at + 1 < jumps->ju_n)
+		at++;
+	jumps->ju_is_one = jumps->ju_bytes[at] == jumps->ju_jump;
+	return (jumps->ju_is_one);
+}
+
+/*
+ * Maglev peels loops, and has for calls in what is left of one the position of
+ * the jump at its end.
+ */
+static bool
+place_is_doubtful(const struct v8 *v8, const struct v8_place *place)
+{
+	struct jumps jumps = { .ju_source = place->pl_position,
+	    .ju_jump = v8->v8_layout->vl_jump_loop };
+	struct v8_function function;
+	uint64_t bytecode, table;
+	uint8_t *bytes;
+	bool is_known;
+
+	if (jumps.ju_jump == 0 ||
+	    !v8_function_read(v8, place->pl_shared, &function))
+		return (true);
+	bytecode = v8_function_bytecode(v8, &function);
+	bytes = bytes_of(v8, bytecode, v8->v8_layout->vl_bytes, MAX_BYTECODE,
+	    &jumps.ju_n);
+	jumps.ju_bytes = bytes;
+	is_known = bytes != NULL && v8_word(v8, bytecode,
+	    v8->v8_layout->vl_byte_positions, &table) &&
+	    v8_positions(v8, table, jump_take, &jumps);
+	free(bytes);
+	return (!is_known || jumps.ju_is_one);
 }
 
 static bool
@@ -431,24 +484,28 @@ optimized_places(const struct v8 *v8, const struct code *code, uint64_t pc,
 	}
 	places[n] = (struct v8_place){ outer, position->po_source,
 	    nearest.ne_is_found };
-	if (n > 0 && code_is_maglev(v8, code))
-		for (i = 1; i <= n; i++)
+	for (i = 0; code_is_maglev(v8, code) && i <= n; i++)
+		if ((i == n && code_is_loop(v8, code)) ||
+		    place_is_doubtful(v8, &places[i]))
 			places[i].pl_has_position = false;
 	return (n + 1);
 }
 
 /* --------------------------------------------------------------- places */
 
-/* May the frame be the caller's: not made yet, or left already? */
+/*
+ * May the frame be the caller's: not made yet, or left already?  Nobody calls
+ * code that was made for a loop.
+ */
 static bool
 code_is_frameless(const struct v8 *v8, const struct code *code, uint64_t pc)
 {
 	uint8_t bytes[EPILOGUE];
 
-	return (pc - code->co_start < PROLOGUE ||
+	return (!code_is_loop(v8, code) && (pc - code->co_start < PROLOGUE ||
 	    (prof_peek_read(v8->v8_memory, pc, bytes, sizeof(bytes)) &&
 	    (memchr(bytes, RET, sizeof(bytes)) != NULL ||
-	    memchr(bytes, RET_POP, sizeof(bytes)) != NULL)));
+	    memchr(bytes, RET_POP, sizeof(bytes)) != NULL))));
 }
 
 size_t

@@ -37,8 +37,8 @@ static const struct v8_layout layouts[] = {
 	    .vl_script_at = 32, .vl_scope_function = 2, .vl_bytes = 64,
 	    .vl_byte_positions = 24, .vl_header = 32, .vl_data = 8,
 	    .vl_positions = 16, .vl_size = 52, .vl_flags = 48,
-	    .vl_maglev = 11, .vl_literals = 2, .vl_function = 6,
-	    .vl_inlined = 7, .vl_sizes = sizes_12_4 },
+	    .vl_maglev = 11, .vl_jump_loop = 0x8e, .vl_literals = 2,
+	    .vl_function = 6, .vl_inlined = 7, .vl_sizes = sizes_12_4 },
 	{ .vl_major = 13, .vl_minor = 6, .vl_map = 272, .vl_shared = 282,
 	    .vl_script = 167, .vl_array = 205, .vl_scope = 280,
 	    .vl_bytecode = 186, .vl_stream = 192, .vl_code = 187,
@@ -46,8 +46,9 @@ static const struct v8_layout layouts[] = {
 	    .vl_script_at = 40, .vl_scope_function = 4, .vl_scope_raw = true,
 	    .vl_bytes = 64, .vl_byte_positions = 24, .vl_header = 32,
 	    .vl_data = 8, .vl_positions = 16, .vl_size = 56, .vl_flags = 52,
-	    .vl_maglev = 11, .vl_literals = 3, .vl_function = 7,
-	    .vl_inlined = 8, .vl_wrapped = true, .vl_sizes = sizes_13_6 },
+	    .vl_maglev = 11, .vl_jump_loop = 0x92, .vl_literals = 3,
+	    .vl_function = 7, .vl_inlined = 8, .vl_wrapped = true,
+	    .vl_sizes = sizes_13_6 },
 };
 
 #define NLAYOUTS	(sizeof(layouts) / sizeof(layouts[0]))

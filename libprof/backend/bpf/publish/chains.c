@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "publish_impl.h"
+#include "recording/frame.h"
 
 #define REST_NS		1000000000ULL
 
@@ -41,18 +42,18 @@ prof_chain_put(struct prof_chains *chains, uint32_t number)
 }
 
 /* The first interpreter that is mapped. */
-static const struct prof_runtime *
-runtime_of(const struct prof_unwind_modules *modules,
+static struct prof_module *
+interpreter_of(const struct prof_unwind_modules *modules,
     const struct dtp_uw_map *map, uint32_t n, uint64_t *bias)
 {
-	const struct prof_module *module;
+	struct prof_module *module;
 
 	for (; n > 0; n--, map++) {
 		module = modules->ms_module[map->um_module];
 		if (module == NULL || !module->mo_runtime.rt_is_known)
 			continue;
 		*bias = map->um_bias;
-		return (&module->mo_runtime);
+		return (module);
 	}
 	return (NULL);
 }
@@ -63,14 +64,14 @@ prof_chain_get(struct prof_chains *chains,
     uint32_t n, uint32_t before)
 {
 	struct dtp_chain *entries = modules->ms_memory->um_chains, chain;
-	const struct prof_runtime *runtime;
+	const struct prof_module *module;
 	uint64_t bias = 0;
 	uint32_t number;
 
-	runtime = runtime_of(modules, map, n, &bias);
-	if (runtime == NULL)
+	module = interpreter_of(modules, map, n, &bias);
+	if (module == NULL)
 		return (0);
-	chain = runtime->rt_chain;
+	chain = module->mo_runtime.rt_chain;
 	if (!chain.ch_is_kept)
 		chain.ch_root += bias;
 	if (chain.ch_current != 0)
@@ -79,7 +80,71 @@ prof_chain_get(struct prof_chains *chains,
 	    0)
 		return (before);
 	number = number_take(chains);
-	if (number != 0)
+	if (number != 0) {
 		entries[number] = chain;
+		chains->cs_module[number] = module->mo_number;
+		chains->cs_runs[number] = module->mo_runtime.rt_runs + bias;
+	}
 	return (number);
+}
+
+/*
+ * The outermost native frame in the function of that address and size, from 1
+ * on; 0: there is none.  A function that has just been entered does not count.
+ */
+static uint32_t
+place_executed(const struct prof_record *sample, uint64_t at, uint64_t bytes)
+{
+	uint32_t n = sample->pr_nuser;
+
+	while (n > 0 && sample->pr_user[n - 1] - at - 1 >= bytes)
+		n--;
+	return (n);
+}
+
+static bool
+has_script_frame(const struct prof_record *sample)
+{
+	struct prof_frame frame;
+	uint32_t n;
+
+	for (n = 0; n < sample->pr_nscript; n++) {
+		prof_frame_unpack(sample->pr_script[n], &frame);
+		if (prof_frame_is_script(&frame))
+			return (true);
+	}
+	return (false);
+}
+
+/*
+ * True if the frames of this interpreter are found.  A function that calls
+ * nothing, in a stack without frames, is then creating its frame or leaving it:
+ * samples of a host that calls short functions are often there.
+ */
+static bool
+is_found(const struct prof_module *module)
+{
+	return (module->mo_samples > 2 * module->mo_missing);
+}
+
+bool
+prof_chain_fails(const struct prof_chains *chains,
+    const struct prof_unwind_modules *modules, uint32_t number,
+    const struct prof_record *sample)
+{
+	struct prof_module *module = number < DTP_CHAINS ?
+	    modules->ms_module[chains->cs_module[number]] : NULL;
+	bool is_missing;
+	uint32_t place;
+
+	if (module == NULL || module->mo_runtime.rt_runs_bytes == 0)
+		return (false);
+	is_missing = !has_script_frame(sample);
+	place = !is_missing ? 0 : place_executed(sample,
+	    chains->cs_runs[number], module->mo_runtime.rt_runs_bytes);
+	if (is_missing && (place == 0 || (place == 1 && is_found(module))))
+		return (false);
+	module->mo_samples++;
+	module->mo_missing += is_missing;
+	return (is_missing);
 }

@@ -621,9 +621,17 @@ prof_unwind_ready(struct prof_unwind *unwind)
 	    prof_unwind_modules_idle(unwind->uw_modules));
 }
 
-const struct prof_runtime *
+bool
+prof_unwind_fails(struct prof_unwind *unwind, uint32_t chain,
+    const struct prof_record *sample)
+{
+	return (prof_chain_fails(&unwind->uw_chains, unwind->uw_modules,
+	    chain, sample));
+}
+
+bool
 prof_unwind_runtime(const struct prof_unwind *unwind, uint32_t *n,
-    const char **path)
+    struct prof_unwind_runtime *next)
 {
 	const struct prof_unwind_modules *modules = unwind->uw_modules;
 	const struct prof_module *module;
@@ -634,10 +642,11 @@ prof_unwind_runtime(const struct prof_unwind *unwind, uint32_t *n,
 		    (!module->mo_was_used &&
 		    !modules->ms_memory->um_modules[*n].uo_used))
 			continue;
-		*path = module->mo_path;
-		return (&module->mo_runtime);
+		*next = (struct prof_unwind_runtime){ &module->mo_runtime,
+		    module->mo_path, module->mo_samples, module->mo_missing };
+		return (true);
 	}
-	return (NULL);
+	return (false);
 }
 
 void

@@ -12,6 +12,7 @@
 #include "base/record.h"
 
 struct prof_broker;
+struct prof_runtime;
 struct prof_unwind;
 
 /* What it took to supply the walk. */
@@ -54,12 +55,21 @@ bool	prof_unwind_publish(struct prof_unwind *unwind);
 /* All that was observed can be walked. */
 bool	prof_unwind_ready(struct prof_unwind *unwind);
 /*
- * The next interpreter whose code walks have met, and its file, from *n on; n
- * begins with 0.  NULL: there are no more.  Borrowed until the next round.
+ * Count a sample of a process that has the given chain.  Returns true if its
+ * native frames execute scripts but the walk found no script frame.
  */
-struct prof_runtime;
-const struct prof_runtime *prof_unwind_runtime(
-	    const struct prof_unwind *unwind, uint32_t *n, const char **path);
+bool	prof_unwind_fails(struct prof_unwind *unwind, uint32_t chain,
+	    const struct prof_record *sample);
+/* An interpreter that occurs in stacks.  Borrowed until the next round. */
+struct prof_unwind_runtime {
+	const struct prof_runtime *ur_runtime;
+	const char	*ur_path;
+	uint64_t	 ur_samples;	/* where it executed scripts */
+	uint64_t	 ur_missing;	/* of these, without script frames */
+};
+/* The next interpreter; *n begins with 0.  Returns false after the last. */
+bool	prof_unwind_runtime(const struct prof_unwind *unwind, uint32_t *n,
+	    struct prof_unwind_runtime *next);
 /* Recording begins: from now on calls count. */
 void	prof_unwind_begin(struct prof_unwind *unwind);
 void	prof_unwind_stats(struct prof_unwind *unwind,

@@ -113,6 +113,8 @@ struct prof_module {
 	struct prof_unwind_table *mo_table;
 	enum prof_made	 mo_made;
 	struct prof_runtime mo_runtime;	/* comes with the table, or without */
+	uint64_t	 mo_samples;	/* that executed scripts ... */
+	uint64_t	 mo_missing;	/* ... of which no frame was found */
 	bool		 mo_was_used;	/* a walk met its code */
 	struct prof_words mo_words;	/* published there */
 	uint64_t	 mo_needed_ns;
@@ -206,6 +208,8 @@ void	prof_modules_sweep_end(struct prof_unwind_modules *modules);
 /* Numbers of um_chains. */
 struct prof_chains {
 	uint64_t	cs_free_ns[DTP_CHAINS];	/* from then on */
+	uint32_t	cs_module[DTP_CHAINS];	/* of the interpreter */
+	uint64_t	cs_runs[DTP_CHAINS];	/* its loop: the address */
 	uint32_t	cs_last;
 	uint64_t	cs_refused;	/* processes: there was none left */
 };
@@ -218,6 +222,10 @@ uint32_t prof_chain_get(struct prof_chains *chains,
 	    const struct prof_unwind_modules *modules,
 	    const struct dtp_uw_map *map, uint32_t n, uint32_t before);
 void	prof_chain_put(struct prof_chains *chains, uint32_t number);
+/* As prof_unwind_fails. */
+bool	prof_chain_fails(const struct prof_chains *chains,
+	    const struct prof_unwind_modules *modules, uint32_t number,
+	    const struct prof_record *sample);
 
 /* ----------------------------------------------------------- tables.c */
 

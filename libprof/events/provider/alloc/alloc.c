@@ -31,8 +31,8 @@ static int
 spec_refuse(struct prof_err *error, const char *what, const char *value)
 {
 	prof_fail(error, PROF_E_EVENT_SYNTAX, "alloc: %s '%s'", what, value);
-	return (prof_cure(error, "use alloc or alloc/interval=SIZE/, from 1 "
-	    "to 1G, e.g. alloc/interval=64K/"));
+	return (prof_cure(error, "use alloc or alloc/interval=SIZE/ with "
+	    "a SIZE from 1 to 1G, e.g. alloc/interval=64K/"));
 }
 
 /* "64K"; 0: it is none, or out of range. */
@@ -70,8 +70,8 @@ interval_of(const struct prof_spec *spec, uint64_t *interval,
 		const struct prof_term *term = &spec->sp_term[n];
 
 		if (strcmp(term->st_key, "interval") != 0)
-			return (spec_refuse(error, "no setting",
-			    term->st_key));
+			return (spec_refuse(error, "an alloc event "
+			    "has no setting", term->st_key));
 		if (term->st_value == NULL ||
 		    (*interval = size_parse(term->st_value)) == 0)
 			return (spec_refuse(error, "invalid interval",
@@ -101,9 +101,9 @@ preload_find(char path[PATH_MAX], struct prof_err *error)
 		    NULL)
 			return (0);
 	}
-	prof_fail(error, PROF_E_EVENT_UNSUPPORTED, "alloc: the library %s, "
-	    "which a command loads, is not beside dtprof or in "
-	    "../lib/dtprof, or its path has a blank or a colon",
+	prof_fail(error, PROF_E_EVENT_UNSUPPORTED, "alloc: cannot use "
+	    "library %s: the library is neither beside dtprof nor in "
+	    "../lib/dtprof, or its path contains a blank or colon",
 	    PRELOAD);
 	return (prof_cure(error, "install dtprof again"));
 }
@@ -193,7 +193,7 @@ contract_event(struct prof_names *names, const char *path, const char *probe,
 	prof_fail(error, PROF_E_EVENT_UNSUPPORTED, "alloc: the probe "
 	    CONTRACT ":%s of %s has %u arguments, not %u", probe, path,
 	    event->ev_nargs, nargs);
-	prof_cure(error, "probe functions of its allocator: "
+	prof_cure(error, "probe the functions of the process's allocator: "
 	    "uprobe:FILE:FUNCTION");
 	return (NULL);
 }
@@ -233,9 +233,10 @@ contract_check(const struct prof_names *names, const char *path,
 			return (-1);
 		if (rv == 1 && strcmp(own, path) == 0)
 			continue;
-		prof_fail(error, PROF_E_EVENT_UNSUPPORTED, "alloc: not all of "
-		    "the processes have the probes of %s", path);
-		return (prof_cure(error, "record them one at a time"));
+		prof_fail(error, PROF_E_EVENT_UNSUPPORTED, "alloc: not all "
+		    "processes use the allocation probes of %s", path);
+		return (prof_cure(error, "record the processes one at a "
+		    "time"));
 	}
 	return (0);
 }
@@ -252,9 +253,9 @@ processes_add(struct prof_names *names, uint64_t interval,
 	if (rv == -1 || (rv == 1 && contract_check(names, path, error) == -1))
 		return (-1);
 	if (rv == 1 && interval != 0) {
-		prof_fail(error, PROF_E_EVENT_UNSUPPORTED, "alloc: the "
-		    "process chooses its allocations itself, by an interval "
-		    "of its own");
+		prof_fail(error, PROF_E_EVENT_UNSUPPORTED, "alloc: interval= "
+		    "cannot be set: the process samples its allocations at an "
+		    "interval of its own");
 		return (prof_cure(error, "leave interval= out"));
 	}
 	if (rv == 1)
@@ -304,8 +305,8 @@ alloc_list(struct prof_names *names, prof_list_fn *fn, void *arg,
 	static const struct prof_probe probe = {
 		.pp_probe = "alloc",
 		.pp_alias = "",
-		.pp_desc = "memory allocated by a command or process, some of "
-		    "it by its bytes",
+		.pp_desc = "memory allocations of a command or process, "
+		    "sampled by bytes",
 	};
 
 	(void)why;

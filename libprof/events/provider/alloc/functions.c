@@ -5,7 +5,8 @@
  * program itself.  Only those fire that the process calls.
  *
  * Some of glibc's go on with malloc, by a jump or a call, where they have
- * nothing to do themselves: then only malloc is counted.
+ * nothing to do themselves: then only malloc is counted.  Of musl's some always
+ * go on with malloc or aligned_alloc, and are not looked at.
  *
  * Called by alloc.c.
  */
@@ -18,7 +19,9 @@
 #include "events/provider/uprobe/uprobe_impl.h"
 
 #define NONE		(-1)
-#define GLIBC		"__libc_malloc"
+#define GLIBC		"__libc_memalign"
+#define MUSL		"__dls3"	/* its loader is the library */
+#define MUSL_STATIC	"__libc_malloc_impl"
 #define MALLOC_ALIGNED	16	/* as malloc aligns without being asked */
 
 /* Which of its arguments say how much. */
@@ -28,20 +31,21 @@ struct function {
 	int		 fn_factor;
 	int		 fn_at_least;	/* of glibc: this must be ... */
 	uint64_t	 fn_least;	/* ... at least that */
+	bool		 fn_goes_on;	/* of musl: with another of these */
 };
 
 static const struct function functions[] = {
-	{ "malloc", 0, NONE, NONE, 0 },
-	{ "calloc", 0, 1, NONE, 0 },
-	{ "realloc", 1, NONE, 0, 1 },
-	{ "posix_memalign", 2, NONE, 1, MALLOC_ALIGNED + 1 },
-	{ "aligned_alloc", 1, NONE, 0, MALLOC_ALIGNED + 1 },
-	{ "memalign", 1, NONE, 0, MALLOC_ALIGNED + 1 },
-	{ "valloc", 0, NONE, NONE, 0 },
-	{ "pvalloc", 0, NONE, NONE, 0 },
+	{ "malloc", 0, NONE, NONE, 0, false },
+	{ "calloc", 0, 1, NONE, 0, true },
+	{ "realloc", 1, NONE, 0, 1, false },
+	{ "posix_memalign", 2, NONE, 1, MALLOC_ALIGNED + 1, true },
+	{ "aligned_alloc", 1, NONE, 0, MALLOC_ALIGNED + 1, false },
+	{ "memalign", 1, NONE, 0, MALLOC_ALIGNED + 1, true },
+	{ "valloc", 0, NONE, NONE, 0, true },
+	{ "pvalloc", 0, NONE, NONE, 0, false },
 	/* operator new, new[], where an allocator has its own */
-	{ "_Znwm", 0, NONE, NONE, 0 },
-	{ "_Znam", 0, NONE, NONE, 0 },
+	{ "_Znwm", 0, NONE, NONE, 0, false },
+	{ "_Znam", 0, NONE, NONE, 0, false },
 };
 
 /* Of a function of that name: its places; none where it has none. */
@@ -106,13 +110,16 @@ binary_add(struct prof_names *names, const struct prof_binary *binary,
     struct prof_event *event, struct prof_err *error)
 {
 	const bool is_glibc = has_function(names, binary, GLIBC);
+	const bool is_musl = has_function(names, binary, MUSL) ||
+	    has_function(names, binary, MUSL_STATIC);
 	const size_t from = event->ev_nhooks;
 	struct prof_sites sites;
 	struct prof_hook *hook;
 
 	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
 		/* In a static program libstdc++, which calls malloc. */
-		if (is_glibc && functions[i].fn_name[0] == '_')
+		if ((is_glibc && functions[i].fn_name[0] == '_') ||
+		    (is_musl && functions[i].fn_goes_on))
 			continue;
 		if (sites_of(names, binary, functions[i].fn_name, &sites,
 		    error) == -1)
@@ -136,13 +143,14 @@ binary_add(struct prof_names *names, const struct prof_binary *binary,
 	return (0);
 }
 
-/* The loader has one of its own, until the C library is there. */
+/* The loader has one of its own, until the C library is there; musl is both. */
 static bool
 is_loader(const struct prof_binary *binary)
 {
 	const char *slash = strrchr(binary->bi_path, '/');
 
-	return (slash != NULL && strncmp(slash + 1, "ld-", 3) == 0);
+	return (slash != NULL && strncmp(slash + 1, "ld-", 3) == 0 &&
+	    strncmp(slash + 1, "ld-musl", 7) != 0);
 }
 
 static int
@@ -150,8 +158,8 @@ refuse_none(struct prof_err *error)
 {
 	prof_fail(error, PROF_E_EVENT_UNSUPPORTED, "alloc: the process has "
 	    "mapped no file with a function malloc");
-	return (prof_cure(error, "start it with dtprof record --alloc -- "
-	    "COMMAND, or probe its allocator with uprobe:FILE:FUNCTION"));
+	return (prof_cure(error, "start the process with dtprof record --alloc "
+	    "-- COMMAND, or probe its allocator with uprobe:FILE:FUNCTION"));
 }
 
 struct prof_event *

@@ -76,21 +76,23 @@ arg_add(struct prof_event *event, const struct prof_proto *proto,
     const char *path, struct prof_err *error)
 {
 	struct prof_arg *arg = &event->ev_args[event->ev_nargs];
-	char why[WHY_MAX] = "this kernel has no types for it";
+	char why[WHY_MAX] = "this kernel has no type information (BTF) of the "
+	    "function";
 
 	if (proto == NULL || prof_proto_path(proto, path, arg, why,
 	    sizeof(why)) == -1) {
 		prof_fail(error, PROF_E_EVENT_UNKNOWN, "%s: no argument '%s': "
 		    "%s", event->ev_name, path, why);
-		return (prof_cure(error, "list its arguments with dtprof list "
-		    "'%s'", event->ev_probe));
+		return (prof_cure(error, "list the arguments of the function "
+		    "with dtprof list '%s'", event->ev_probe));
 	}
 	event->ev_nargs++;
 	/* Beyond the sixth they are on the stack. */
 	if (arg->ag_load.ar_index < 6 || arg->ag_load.ar_index == DTP_WORD_RET)
 		return (0);
 	return (prof_fail(error, PROF_E_EVENT_UNSUPPORTED,
-	    "%s: '%s' is passed on the stack", event->ev_name, path));
+	    "%s: argument '%s' is passed on the stack, not in a register",
+	    event->ev_name, path));
 }
 
 static int
@@ -127,6 +129,48 @@ args_used(struct prof_event *event, const struct prof_proto *proto,
 	return (0);
 }
 
+/* ----------------------------------------------------- which functions */
+
+/*
+ * How many functions of that name the kernel can trace, by its own list; -1:
+ * it shows none.  Types are those of the kernel without modules, whose
+ * functions a name alone means, too.
+ */
+static int
+traceable_count(struct prof_names *names, const struct prof_provider *provider,
+    const char *function)
+{
+	const char *ends = provider == &prof_provider_fentry ||
+	    provider == &prof_provider_fexit ? "\n" : " \t\n";
+	const char *list = prof_names_traceable(names);
+	const size_t length = strlen(function);
+	int n = 0;
+
+	if (list == NULL)
+		return (-1);
+	for (const char *at = list; (at = strstr(at, function)) != NULL;
+	    at += length)
+		n += (at == list || at[-1] == '\n') &&
+		    strchr(ends, at[length]) != NULL;
+	return (n);
+}
+
+/* One of them would be probed, and nobody could say which. */
+static int
+check_one(struct prof_names *names, const struct prof_provider *provider,
+    const struct prof_spec *spec, struct prof_err *error)
+{
+	const int n = traceable_count(names, provider, spec->sp_function);
+
+	if (n < 2)
+		return (0);
+	prof_fail(error, PROF_E_EVENT_UNSUPPORTED, "%s: the kernel has %d "
+	    "functions with this name, in different source files",
+	    spec->sp_whole, n);
+	return (prof_cure(error, "use a function that calls this function, or "
+	    "a tracepoint"));
+}
+
 /* ---------------------------------------------------------------- naming */
 
 static int
@@ -134,6 +178,7 @@ function_add(struct prof_names *names, const struct prof_provider *provider,
     const struct prof_spec *spec, const char *function,
     struct prof_events *events, struct prof_err *error)
 {
+	const bool is_glob = prof_glob_is(spec->sp_function);
 	struct prof_proto *proto;
 	struct prof_event *event;
 	char probe[PROF_SPEC_MAX];
@@ -141,11 +186,11 @@ function_add(struct prof_names *names, const struct prof_provider *provider,
 
 	snprintf(probe, sizeof(probe), "%s:%.256s", provider->pv_name,
 	    function);
-	event = prof_event_new(prof_glob_is(spec->sp_function) ? probe :
-	    spec->sp_whole, probe, "events", provider,
-	    &prof_instrument_function);
-	if (event == NULL || (event->ev_tracepoint = strdup(function)) ==
-	    NULL) {
+	event = prof_event_new(is_glob ? probe : spec->sp_whole, probe,
+	    "events", provider, &prof_instrument_function);
+	if (event == NULL ||
+	    (event->ev_tracepoint = strdup(function)) == NULL || (is_glob &&
+	    (event->ev_pattern = strdup(spec->sp_whole)) == NULL)) {
 		prof_event_free(event);
 		return (prof_fail_nomem(error));
 	}
@@ -166,37 +211,78 @@ function_add(struct prof_names *names, const struct prof_provider *provider,
 	    prof_fail_nomem(error) : 0);
 }
 
-/* The next function whose name matches, from *id on; NULL: there is none. */
-static const char *
-function_next(const struct btf *btf, const char *pattern, __u32 *id)
+/* Functions whose names match, each name once. */
+struct matches {
+	const struct btf *ma_btf;
+	const char	*ma_pattern;
+	__u32		 ma_id;
+	bool		*ma_seen;	/* by where the name is */
+};
+
+/* -1: no memory. */
+static int
+matches_begin(struct matches *matches, struct prof_names *names,
+    const char *pattern)
 {
-	for (; *id < btf__type_cnt(btf); ++*id) {
-		const struct btf_type *type = btf__type_by_id(btf, *id);
+	const struct btf *btf = prof_names_btf(names);
+	__u32 size = 0;
+
+	*matches = (struct matches){ .ma_pattern = pattern };
+	if (btf == NULL)
+		return (0);
+	matches->ma_btf = btf;
+	(void)btf__raw_data(btf, &size);
+	matches->ma_seen = calloc(size + 1u, sizeof(*matches->ma_seen));
+	return (matches->ma_seen == NULL ? -1 : 0);
+}
+
+/* NULL: there is none left. */
+static const char *
+function_next(struct matches *matches)
+{
+	const struct btf *btf = matches->ma_btf;
+
+	while (btf != NULL && ++matches->ma_id < btf__type_cnt(btf)) {
+		const struct btf_type *type = btf__type_by_id(btf,
+		    matches->ma_id);
 		const char *name;
 
-		if (!btf_is_func(type))
+		if (!btf_is_func(type) || matches->ma_seen[type->name_off])
 			continue;
 		name = btf__name_by_offset(btf, type->name_off);
-		if (prof_glob_match(pattern, name)) {
-			++*id;
+		matches->ma_seen[type->name_off] = true;
+		if (prof_glob_match(matches->ma_pattern, name))
 			return (name);
-		}
 	}
 	return (NULL);
 }
 
-static int
-glob_add(struct prof_names *names, const struct prof_provider *provider,
-    const struct prof_spec *spec, struct prof_events *events,
-    struct prof_err *error)
+/* Does the kernel trace it, and only it?  Else the pattern leaves it out. */
+static bool
+glob_takes(struct prof_left *left, struct prof_names *names,
+    const struct prof_provider *provider, const char *name)
 {
-	const struct btf *btf = prof_names_btf(names);
-	const size_t before = events->el_n;
-	const char *name;
-	__u32 id = 1;
+	const int n = traceable_count(names, provider, name);
 
-	while (btf != NULL && (name = function_next(btf, spec->sp_function,
-	    &id)) != NULL) {
+	if (n == 0)
+		prof_left_out(left, "the kernel does not trace the function");
+	if (n > 1)
+		prof_left_out(left, "several kernel functions have this name");
+	return (n == 1 || n == -1);
+}
+
+static int
+matches_add(struct matches *matches, struct prof_names *names,
+    const struct prof_provider *provider, const struct prof_spec *spec,
+    struct prof_events *events, struct prof_err *error)
+{
+	const size_t before = events->el_n;
+	struct prof_left left = { 0 };
+	const char *name;
+
+	while ((name = function_next(matches)) != NULL) {
+		if (!glob_takes(&left, names, provider, name))
+			continue;
 		if (events->el_n - before == PROF_GLOB_EVENTS) {
 			prof_fail(error, PROF_E_LIMIT, "'%s' matches more "
 			    "than %d functions", spec->sp_whole,
@@ -208,7 +294,39 @@ glob_add(struct prof_names *names, const struct prof_provider *provider,
 		    error) == -1)
 			return (-1);
 	}
-	return (events->el_n > before);
+	return (prof_left_say(&left, names, spec, events->el_n - before,
+	    error) == -1 ? -1 : events->el_n > before);
+}
+
+/* Without that list functions are probed that the kernel may refuse. */
+static int
+unchecked_say(struct prof_names *names, const struct prof_spec *spec,
+    struct prof_err *error)
+{
+	char text[PROF_SPEC_MAX + 160];
+
+	if (names->nm_note == NULL || prof_names_traceable(names) != NULL)
+		return (0);
+	snprintf(text, sizeof(text), "%s: matches are not checked: dtprof "
+	    "cannot read which functions the kernel traces "
+	    "(available_filter_functions of tracefs)", spec->sp_whole);
+	return (names->nm_note(names->nm_sites_arg, text) == -1 ?
+	    prof_fail_nomem(error) : 0);
+}
+
+static int
+glob_add(struct prof_names *names, const struct prof_provider *provider,
+    const struct prof_spec *spec, struct prof_events *events,
+    struct prof_err *error)
+{
+	struct matches matches;
+	int rv;
+
+	if (matches_begin(&matches, names, spec->sp_function) == -1)
+		return (prof_fail_nomem(error));
+	rv = matches_add(&matches, names, provider, spec, events, error);
+	free(matches.ma_seen);
+	return (rv == 1 && unchecked_say(names, spec, error) == -1 ? -1 : rv);
 }
 
 static int
@@ -228,8 +346,8 @@ function_resolve(struct prof_names *names, const struct prof_spec *spec,
 	if (prof_spec_no_offset(spec, error) == -1)
 		return (-1);
 	if (names->nm_sites == NULL) {
-		prof_fail(error, PROF_E_EVENT_UNSUPPORTED, "%s: functions of "
-		    "the kernel are not counted in groups", spec->sp_whole);
+		prof_fail(error, PROF_E_EVENT_UNSUPPORTED, "%s: kernel "
+		    "functions cannot be counted in groups", spec->sp_whole);
 		return (prof_cure(error, "use dtprof stat -e %s",
 		    spec->sp_whole));
 	}
@@ -243,7 +361,8 @@ function_resolve(struct prof_names *names, const struct prof_spec *spec,
 		return (-1);
 	if (prof_glob_is(spec->sp_function))
 		return (glob_add(names, provider, spec, events, error));
-	return (function_add(names, provider, spec, spec->sp_function, events,
+	return (check_one(names, provider, spec, error) == -1 ||
+	    function_add(names, provider, spec, spec->sp_function, events,
 	    error) == -1 ? -1 : 1);
 }
 
@@ -283,20 +402,20 @@ functions_list(const struct prof_provider *provider, struct prof_names *names,
 {
 	const size_t length = strlen(provider->pv_name);
 	const char *wanted = names->nm_wanted, *name;
-	const struct btf *btf;
-	__u32 id = 1;
-	int rv = 0;
+	struct matches matches;
+	int rv;
 
 	if (wanted == NULL ||
 	    strncmp(wanted, provider->pv_name, length) != 0 ||
 	    wanted[length] != ':')
 		return (0);
 	*why = prof_function_why_not(provider);
-	if (*why != NULL || (btf = prof_names_btf(names)) == NULL)
+	if (*why != NULL)
 		return (0);
-	while (rv == 0 && (name = function_next(btf, wanted + length + 1,
-	    &id)) != NULL)
+	rv = matches_begin(&matches, names, wanted + length + 1);
+	while (rv == 0 && (name = function_next(&matches)) != NULL)
 		rv = function_tell(names, provider, name, fn, arg);
+	free(matches.ma_seen);
 	return (rv);
 }
 

@@ -86,8 +86,8 @@ function_refuse(const struct prof_event *event, int error_number,
 	    error_number == NO_SUPPORT ? "not supported" :
 	    strerror(error_number));
 	return (prof_cure(error, is_kprobe(event->ev_provider) ?
-	    "use a function that calls it, or a tracepoint" :
-	    "use kprobe:FUNCTION, or a function that calls it"));
+	    "use a function that calls this function, or a tracepoint" :
+	    "use kprobe:FUNCTION, or a function that calls this function"));
 }
 
 /* What the loader says of a function without a trampoline. */

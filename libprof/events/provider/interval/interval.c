@@ -53,8 +53,8 @@ interval_list(struct prof_names *names, prof_list_fn *fn, void *arg,
 	static const struct prof_probe probe = {
 		.pp_probe = "interval:::1s",
 		.pp_alias = "",
-		.pp_desc = "timer on one CPU, with any time or rate from 10us "
-		    "up",
+		.pp_desc = "timer on one CPU, with an interval (at least 10us) "
+		    "or a rate",
 	};
 
 	(void)why;

@@ -80,7 +80,7 @@ prof_pmc_why_not(uint32_t type, uint64_t config)
 	case ENOSYS:
 		return ("this kernel has no perf_event_open");
 	default:
-		return ("the kernel rejects it");
+		return ("the kernel rejects the event");
 	}
 }
 
@@ -134,7 +134,7 @@ pmc_list_perf(struct pmc_listing *listing)
 	}
 	if (rv == 0)
 		rv = pmc_tell(listing, "rNNN", "rNNN",
-		    "raw event: NNN is the PMU's code in hexadecimal",
+		    "raw event: NNN is an event code in hexadecimal",
 		    listing->pl_no_hardware);
 	return (rv);
 }
@@ -190,6 +190,6 @@ pmc_list_sysfs(void *arg, const char *name)
 	    prof_counter_sysfs(listing->pl_names, &spec, &counter,
 	    &error) == 1 && counter_opens(&counter, 0) &&
 	    !counter_opens(&counter, 1000000))
-		why = "this PMU counts but does not sample: use dtprof stat";
+		why = "this PMU can count but not sample: use dtprof stat";
 	return (pmc_tell(listing, name, name, "event of a PMU in sysfs", why));
 }

@@ -198,9 +198,9 @@ static const struct {
 	const char	*me_name;
 	const char	*me_desc;
 } meanings[] = {
-	{ "cpu-clock", "time on each CPU, also while it is idle" },
+	{ "cpu-clock", "time on each CPU, also while the CPU is idle" },
 	{ "task-clock", "CPU time that the task has used" },
-	{ "page-faults", "page faults: memory touched that was not mapped "
+	{ "page-faults", "page faults: accesses to memory that was not mapped "
 	    "yet, or had to be read from disk" },
 	{ "minor-faults", "page faults served without reading from disk" },
 	{ "major-faults", "page faults that had to read from disk" },
@@ -212,10 +212,9 @@ static const struct {
 	{ "emulation-faults", "instructions that the kernel had to emulate" },
 	{ "cgroup-switches", "switches of the CPU to a task of another "
 	    "cgroup" },
-	{ "dummy", "counts nothing; carries side-band records" },
+	{ "dummy", "counts nothing; carries mapping and process events" },
 	{ "cycles", "CPU clock cycles, not while halted" },
-	{ "instructions", "instructions retired, that is, executed for "
-	    "good" },
+	{ "instructions", "instructions retired: executed and not discarded" },
 	{ "cache-references", "memory accesses that reached the last-level "
 	    "cache" },
 	{ "cache-misses", "memory accesses that missed the last-level cache "
@@ -229,7 +228,7 @@ static const struct {
 	{ "stalled-cycles-frontend", "cycles in which the front end "
 	    "delivered no instruction: stalls on fetch and decode" },
 	{ "stalled-cycles-backend", "cycles in which no instruction could "
-	    "go on: stalls on memory or execution units" },
+	    "proceed: stalls on memory or execution units" },
 };
 
 static const char *const cache_meanings[] = {
@@ -237,7 +236,7 @@ static const char *const cache_meanings[] = {
 	"last-level cache (LLC, mostly L3)",
 	"data TLB (address translations)",
 	"instruction TLB (address translations)",
-	"branch predictor", "memory of the own NUMA node"
+	"branch predictor", "memory of the CPU's own NUMA node"
 };
 
 /* Borrowed; one of the caches' is made into the caller's buffer. */

@@ -93,7 +93,8 @@ pfm_failed(int result, const char *name, struct prof_err *error)
 		    "invalid event '%s': %s (libpfm4)", name,
 		    pfm_strerror(result));
 		return (prof_cure(error,
-		    "list its unit masks with dtprof list '*%.*s*'",
+		    "list the unit masks of the event with dtprof list "
+		    "'*%.*s*'",
 		    (int)strcspn(name, ":"), name));
 	default:
 		return (0);

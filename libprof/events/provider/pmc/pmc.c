@@ -92,10 +92,11 @@ pmc_find(struct prof_names *names, struct prof_spec *spec,
 		if (strcmp(spec->sp_provider, "pmc") != 0)
 			return (0);
 		prof_fail(error, PROF_E_EVENT_SYNTAX,
-		    "'%s' is a glob: hardware counters are chosen by full name",
+		    "'%s' is a pattern, but a hardware counter needs its full "
+		    "name",
 		    spec->sp_name);
-		return (prof_cure(error, "list them with dtprof list "
-		    "'pmc:::%s'",
+		return (prof_cure(error, "list hardware counters with dtprof "
+		    "list 'pmc:::%s'",
 		    spec->sp_name));
 	}
 	/* A PMU's name wins when terms are given that only it understands. */

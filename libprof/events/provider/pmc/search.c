@@ -291,7 +291,7 @@ no_answer(struct prof_names *names, const char *words,
 
 	prof_fail(error, PROF_E_EVENT_UNKNOWN,
 	    "no counter has this name or description: '%s'", words);
-	prof_cure(error, "%s%s%stry fewer words, or another PMU with --pmu",
+	prof_cure(error, "%s%s%suse fewer words, or another PMU with --pmu",
 	    nearest == NULL ? "" : "did you mean '",
 	    nearest == NULL ? "" : nearest, nearest == NULL ? "" : "'? or ");
 	free(nearest);
@@ -304,8 +304,9 @@ note_some(struct prof_counters *counters, const char *words)
 {
 	char *nearest = prof_names_nearest(counters->ct_names, words);
 
-	if (asprintf(&counters->ct_note, "no counter matches all words; these "
-	    "match some%s%s%s", nearest == NULL ? "" : "; did you mean '",
+	if (asprintf(&counters->ct_note, "no counter matches all words; the "
+	    "counters shown match some words%s%s%s",
+	    nearest == NULL ? "" : "; did you mean '",
 	    nearest == NULL ? "" : nearest, nearest == NULL ? "" : "'?") == -1)
 		counters->ct_note = NULL;
 	free(nearest);

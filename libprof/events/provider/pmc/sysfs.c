@@ -42,9 +42,9 @@ prof_counter_sysfs(struct prof_names *names, const struct prof_spec *spec,
 		return (0);
 	if (spec->sp_nterms == 0) {
 		prof_fail(error, PROF_E_EVENT_SYNTAX,
-		    "missing event of PMU %s", pmu);
-		return (prof_cure(error, "list its events with dtprof list "
-		    "'*%s/*'", pmu));
+		    "PMU '%s' is given without an event", pmu);
+		return (prof_cure(error, "list the events of the PMU with "
+		    "dtprof list '*%s/*'", pmu));
 	}
 	length = snprintf(counter->pc_name, sizeof(counter->pc_name), "%s/",
 	    pmu);
@@ -146,7 +146,9 @@ sysfs_term(const char *pmu, const char *key, const char *value,
 	    sizeof(format)) > 0) {
 		if (prof_sysfs_spread(format, number, counter) == -1) {
 			prof_fail(error, PROF_E_LIMIT,
-			    "%s/%s=%s/: value too large for %s", pmu,
+			    "%s/%s=%s/: the value does not fit into the bits "
+			    "'%s'",
+			    pmu,
 			    key, value == NULL ? "1" : value, format);
 			return (prof_cure(error,
 			    "see " SYSFS_PMUS "/%s/format/%s", pmu, key));
@@ -172,8 +174,8 @@ sysfs_alias(const char *pmu, const char *name, struct prof_counter *counter,
 	if (sysfs_read(pmu, "events", name, text, sizeof(text)) <= 0) {
 		prof_fail(error, PROF_E_EVENT_UNKNOWN,
 		    "PMU %s has no event or field '%s'", pmu, name);
-		return (prof_cure(error, "list its events with dtprof list "
-		    "'*%s/*'", pmu));
+		return (prof_cure(error, "list the events of the PMU with "
+		    "dtprof list '*%s/*'", pmu));
 	}
 	while ((term = strsep(&rest, ",")) != NULL) {
 		if ((value = strchr(term, '=')) != NULL)

@@ -66,7 +66,7 @@ prof_timer_resolve(const struct prof_provider *provider,
 		if (!prof_parse_interval(spec->sp_name, &ns, &hz) ||
 		    (ns == 0 && hz == 0)) {
 			prof_fail(error, PROF_E_EVENT_SYNTAX,
-			    "%s: '%s' is neither a rate nor a time",
+			    "%s: '%s' is neither a rate nor an interval",
 			    spec->sp_whole, spec->sp_name);
 			prof_cure(error, "use for example %s:::997hz or "
 			    "%s:::10ms", provider->pv_name,
@@ -94,8 +94,8 @@ profile_list(struct prof_names *names, prof_list_fn *fn, void *arg,
 	static const struct prof_probe probe = {
 		.pp_probe = "profile:::997hz",
 		.pp_alias = "",
-		.pp_desc = "timer on each CPU, with any rate (997hz) or time "
-		    "(10ms, 250us) from 10us up",
+		.pp_desc = "timer on each CPU, with a rate (997hz) or an "
+		    "interval (10ms, at least 10us)",
 	};
 
 	(void)why;

@@ -12,15 +12,16 @@
 
 #include "events/names.h"
 
-#define COMPUTED	"computed by the kernel"
-#define EXTRA		"not in the format"
+#define COMPUTED	"the kernel computes this field"
+#define EXTRA		"the tracepoint's format file lacks this field"
 #define CURRENT		"the current thread's name: use record --record-comm"
 
 static const struct prof_field sched_switch[] = {
 	{ "prev_comm", "prev->comm", NULL },
 	{ "prev_pid", "prev->pid", NULL },
 	{ "prev_prio", "prev->prio", NULL },
-	{ "prev_state", NULL, "computed by the kernel from prev_state_raw" },
+	{ "prev_state", NULL,
+	    "the kernel computes this field from prev_state_raw" },
 	{ "prev_state_raw", "prev_state", EXTRA },
 	{ "next_comm", "next->comm", NULL },
 	{ "next_pid", "next->pid", NULL },
@@ -163,8 +164,9 @@ static const struct prof_field block_rq[] = {
 	{ "nr_sectors", "nr_sectors", NULL },
 };
 
-#define NETWORK_ORDER	"byte order is converted by the kernel"
-#define SHARED_INFO	"computed from the end of the buffer"
+#define NETWORK_ORDER	"the kernel converts the byte order of this field"
+#define SHARED_INFO	\
+	"the kernel computes this field from the socket buffer"
 
 static const struct prof_field net_skb[] = {
 	{ "skbaddr", "skb", NULL },

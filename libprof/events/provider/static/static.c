@@ -150,7 +150,8 @@ static_named_args(struct prof_event *event, const struct prof_proto *proto,
 {
 	if (proto == NULL)
 		return (prof_fail(error, PROF_E_EVENT_UNSUPPORTED,
-		    "%s: this kernel has no argument types for it",
+		    "%s: this kernel has no type information (BTF) of the "
+		    "arguments",
 		    event->ev_probe));
 	if (spec->sp_nterms > DTP_MAX_ARGS) {
 		prof_fail(error, PROF_E_LIMIT,
@@ -165,7 +166,7 @@ static_named_args(struct prof_event *event, const struct prof_proto *proto,
 			prof_fail(error, PROF_E_EVENT_SYNTAX,
 			    "%s: tracepoints have no setting '%s'",
 			    event->ev_probe, term->st_key);
-			return (prof_cure(error, "put its arguments between "
+			return (prof_cure(error, "put the arguments between "
 			    "slashes: sched:sched_switch/prev.pid,next.pid/"
 			    ));
 		}
@@ -202,8 +203,8 @@ static_named_arg(struct prof_event *event, const struct prof_proto *proto,
 		prof_fail(error, PROF_E_EVENT_UNKNOWN,
 		    "%s: no argument '%s': %s", event->ev_probe, word,
 		    reason != NULL ? reason : why);
-		return (prof_cure(error, "list its arguments with dtprof list "
-		    "'%s'",
+		return (prof_cure(error, "list the arguments of the tracepoint "
+		    "with dtprof list '%s'",
 		    event->ev_probe));
 	}
 	event->ev_nargs++;

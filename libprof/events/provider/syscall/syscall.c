@@ -156,7 +156,7 @@ syscall_resolve(struct prof_names *names, const struct prof_spec *spec,
 	    prof_glob_is(query.sq_function)) {
 		prof_fail(error, PROF_E_EVENT_UNKNOWN, "no such system call: "
 		    "'%s'", query.sq_function);
-		return (prof_cure(error, "list them with dtprof list "
+		return (prof_cure(error, "list system calls with dtprof list "
 		    "'syscall:*'"));
 	}
 	return (found);
@@ -183,8 +183,9 @@ syscall_query(const struct prof_spec *spec, struct syscall_query *query,
 			const char *glob = query->sq_function[0] == '\0' ?
 			    "*" : query->sq_function;
 
-			prof_fail(error, PROF_E_EVENT_SYNTAX, "this would "
-			    "count entry and return of each call");
+			prof_fail(error, PROF_E_EVENT_SYNTAX, "this event "
+			    "would fire at both entry and return of each "
+			    "call");
 			return (prof_cure(error, "use syscall:%s for calls, or "
 			    "syscall:%s:entry or syscall:%s:return",
 			    glob, glob, glob));

@@ -92,7 +92,11 @@ parameter_find(const struct prof_site *site, const char *word, bool is_text,
 		    .op_base = abi_registers[parameter->sp_place],
 		    .op_index = DTP_NO_REGISTER,
 		    .op_size = parameter->sp_size,
-		    .op_signed = parameter->sp_is_signed };
+		    .op_signed = parameter->sp_is_signed,
+		    .op_nloads = parameter->sp_nloads,
+		    .op_after = parameter->sp_after };
+		memcpy(operand->op_off, parameter->sp_off,
+		    sizeof(operand->op_off));
 		return (parameter);
 	}
 	return (NULL);
@@ -127,25 +131,29 @@ arg_refuse(const struct prof_event *event, const struct prof_site *site,
 		prof_fail(error, PROF_E_EVENT_UNSUPPORTED, "%s: no argument "
 		    "'%s': arguments are in registers only where a function "
 		    "begins", event->ev_name, word);
-		return (prof_cure(error, "leave out arguments, or the "
-		    "place in the function"));
+		return (prof_cure(error, "leave out the arguments, or the "
+		    "offset or line"));
 	}
 	if (!word_parse(site, word, &n, &is_text)) {
 		prof_fail(error, PROF_E_EVENT_UNKNOWN, "%s: no argument '%s'",
 		    event->ev_name, word);
 		return (prof_cure(error, site->si_flags & PROF_SITE_HAS_RET ?
-		    "a return has ret, or str(ret) for text" :
-		    "use arg0, arg1 and so on, str(arg0) for text, or names "
-		    "that debug information has: dtprof list '%s'",
+		    "use ret, or str(ret) for text: a return has only these "
+		    "arguments" :
+		    "use arg0, arg1 and so on, str(arg0) for text, or a name "
+		    "that dtprof list '%s' prints",
 		    event->ev_probe));
 	}
 	if (n < site->si_nargs)
-		return (prof_fail(error, PROF_E_EVENT_UNSUPPORTED, "%s: '%s' "
-		    "is no integer in registers or memory at a place of this "
-		    "probe", event->ev_name, word));
-	prof_fail(error, PROF_E_EVENT_UNKNOWN, "%s: no argument '%s': there "
-	    "are %u", event->ev_name, word, site->si_nargs);
-	return (prof_cure(error, "list its arguments with dtprof list '%s'",
+		return (prof_fail(error, PROF_E_EVENT_UNSUPPORTED, "%s: "
+		    "dtprof cannot read argument '%s': at some place of this "
+		    "probe the argument is not an integer in a register or in "
+		    "memory",
+		    event->ev_name, word));
+	prof_fail(error, PROF_E_EVENT_UNKNOWN, "%s: no argument '%s': the "
+	    "probe has %u arguments", event->ev_name, word, site->si_nargs);
+	return (prof_cure(error, "list the arguments of the probe with dtprof "
+	    "list '%s'",
 	    event->ev_probe));
 }
 

@@ -240,8 +240,8 @@ find_here(const char *name, struct prof_binaries *binaries,
 	    (path = program_find(name)) == NULL) {
 		prof_fail(error, PROF_E_EVENT_UNKNOWN, "no library or program "
 		    "'%s'", name);
-		return (prof_cure(error, "use its path, or -p PID for a "
-		    "library that a process has mapped"));
+		return (prof_cure(error, "use the path of the file, or -p PID "
+		    "for a library that a process has mapped"));
 	}
 	errno = 0;
 	fd = realpath(path == NULL ? name : path, whole) == NULL ? -1 :
@@ -282,6 +282,7 @@ prof_binary_sites(struct prof_names *names, const struct prof_binary *binary,
 	prof_fail(error, PROF_E_EVENT_UNKNOWN, "cannot read the symbols of "
 	    "'%s': %s", binary->bi_path, errno == ENOEXEC ?
 	    "not a program of x86-64 or arm64" : errno == EIO ?
-	    "its contents ended the file reader" : strerror(errno));
+	    "the file reader process ended before the end of the file" :
+	    strerror(errno));
 	return (prof_cure(error, "use the path of a program or library"));
 }

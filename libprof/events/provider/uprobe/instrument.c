@@ -44,13 +44,13 @@ hook_explain(const struct prof_event *event, const struct prof_hook *hook,
 	if (error_number == NO_SUPPORT || error_number == EOPNOTSUPP ||
 	    error_number == EINVAL || error_number == ENOEXEC) {
 		prof_fail(error, PROF_E_EVENT_UNSUPPORTED, "%s: the kernel "
-		    "accepts no probe at the instruction at offset %#llx of "
-		    "the file: %s", event->ev_name,
+		    "refuses a probe on the instruction at offset %#llx of the "
+		    "file: %s", event->ev_name,
 		    (unsigned long long)hook->hk_offset,
 		    error_number == NO_SUPPORT ? "not supported" :
 		    strerror(error_number));
 		return (prof_cure(error, "use another function, or a pattern "
-		    "that does not match this one"));
+		    "that does not match this function"));
 	}
 	if (error_number == EMFILE || error_number == ENOMEM)
 		return (prof_bpf_explain(error, error_number));

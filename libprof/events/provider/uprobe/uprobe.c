@@ -29,9 +29,11 @@ struct naming {
 	const struct prof_provider *ng_provider;
 	struct prof_sites_want ng_want;
 	char		 ng_pattern[PROF_SPEC_MAX];
+	char		 ng_words[3 * PROF_SPEC_MAX];
 	struct prof_events *ng_events;
 	size_t		 ng_before;	/* events of others */
 	bool		 ng_is_glob;
+	struct prof_left ng_left;	/* of a glob */
 	struct prof_err	*ng_error;
 };
 
@@ -83,8 +85,11 @@ event_of(struct naming *naming, const struct prof_binary *binary,
 			return (events->el_event[n]);
 	event = prof_event_new(naming->ng_is_glob ? name : spec->sp_whole,
 	    probe, "events", naming->ng_provider, &prof_instrument_uprobe);
-	if (event == NULL)
+	if (event == NULL || (naming->ng_is_glob &&
+	    (event->ev_pattern = strdup(spec->sp_whole)) == NULL)) {
+		prof_event_free(event);
 		return (NULL);
+	}
 	/* The kernel's stack is that of the breakpoint. */
 	event->ev_attr.exclude_kernel = 1;
 	return (prof_events_add(naming->ng_events, event) == -1 ? NULL :
@@ -137,7 +142,8 @@ refuse_unknown(struct naming *naming, const struct prof_binary *binary,
 		    spec->sp_whole, binary->bi_path, is_static ?
 		    "static probes" : "symbols");
 		return (prof_cure(error, is_static ? "probe a function: "
-		    "uprobe:FILE:FUNCTION" : "install its debug symbols"));
+		    "uprobe:FILE:FUNCTION" : "install the debug symbols of the "
+		    "file"));
 	}
 	nearest = site_nearest(naming, binary);
 	prof_fail(error, PROF_E_EVENT_UNKNOWN, "cannot open event '%s': no "
@@ -159,15 +165,18 @@ refuse_notes(struct naming *naming, const struct prof_binary *binary,
     const struct prof_sites *sites)
 {
 	static const char *const why[PROF_NOTE_N] = {
-		[PROF_NOTE_CUT] = "a note is shorter than it says",
-		[PROF_NOTE_PLACE] = "its place is no code of the file",
-		[PROF_NOTE_SEMAPHORE] = "its semaphore is no data of the file",
+		[PROF_NOTE_CUT] = "a USDT note is shorter than its length "
+		    "field says",
+		[PROF_NOTE_PLACE] =
+		    "a probe's address is outside the code of the file",
+		[PROF_NOTE_SEMAPHORE] =
+		    "a probe's semaphore is outside the data of the file",
 	};
 
 	for (size_t n = 1; n < PROF_NOTE_N; n++)
 		if (sites->st_bad[n] != 0) {
 			prof_fail(naming->ng_error, PROF_E_EVENT_UNSUPPORTED,
-			    "%s: the notes of '%s' are damaged: %s",
+			    "%s: the USDT notes of '%s' are damaged: %s",
 			    naming->ng_spec->sp_whole, binary->bi_path,
 			    why[n]);
 			return (prof_cure(naming->ng_error, "install the "
@@ -191,29 +200,43 @@ refuse_chosen(struct naming *naming, const struct prof_binary *binary,
     const struct prof_site *site)
 {
 	prof_fail(naming->ng_error, PROF_E_EVENT_UNSUPPORTED, "%s: '%s' of %s "
-	    "only chooses, once, which function is called (IFUNC)",
+	    "is an IFUNC, which runs once to choose a function",
 	    naming->ng_spec->sp_whole, site->si_name, binary->bi_path);
-	return (prof_cure(naming->ng_error, "use the name of the function "
-	    "that is chosen: a profile (dtprof record -e cpu-clock) has it"));
+	return (prof_cure(naming->ng_error, "use the name of the chosen "
+	    "function: a profile (dtprof record -e cpu-clock) shows that "
+	    "name"));
 }
 
 static const char *
 leave_reason(uint32_t leave)
 {
 	static const char *const why[PROF_LEAVE_N] = {
-		[PROF_LEAVE_SIZE] = "its size is not known, or too large",
-		[PROF_LEAVE_CODE] = "it contains an unknown instruction",
-		[PROF_LEAVE_INDIRECT] = "it jumps to where a register says",
-		[PROF_LEAVE_TAIL] = "it ends in a jump to another function",
-		[PROF_LEAVE_NEVER] = "it never returns",
-		[PROF_LEAVE_GO] = "Go enters functions again",
-		[PROF_LEAVE_WITHIN] = "it is within an instruction",
-		[PROF_LEAVE_BEHIND] = "it is behind its end",
+		[PROF_LEAVE_SIZE] = "the size of the function is unknown or "
+		    "too large",
+		[PROF_LEAVE_CODE] = "the function contains an unknown "
+		    "instruction",
+		[PROF_LEAVE_INDIRECT] = "the function contains an indirect "
+		    "jump",
+		[PROF_LEAVE_TAIL] = "the function ends in a tail call",
+		[PROF_LEAVE_NEVER] = "the function never returns",
+		[PROF_LEAVE_GO] = "the function is a Go function",
+		[PROF_LEAVE_WITHIN] = "the offset is within an instruction",
+		[PROF_LEAVE_BEHIND] = "the offset is beyond the end of the "
+		    "function",
 		[PROF_LEAVE_LINES] = "there is no debug information",
-		[PROF_LEAVE_LINE] = "it has no code of that line",
+		[PROF_LEAVE_LINE] = "the function has no code of that line",
 	};
 
 	return (leave < PROF_LEAVE_N ? why[leave] : NULL);
+}
+
+/* NULL: nothing speaks against a probe. */
+static const char *
+why_not(const struct prof_site *site)
+{
+	return (site->si_flags & PROF_SITE_CHOSEN ? "the function is an IFUNC, "
+	    "which runs once to choose a "
+	    "function" : leave_reason(site->si_leave));
 }
 
 static int
@@ -224,9 +247,10 @@ refuse_place(struct naming *naming, const struct prof_binary *binary,
 	    "place in '%s' of %s: %s", naming->ng_spec->sp_whole,
 	    site->si_name, binary->bi_path, leave_reason(site->si_leave));
 	return (prof_cure(naming->ng_error, naming->ng_spec->sp_line != 0 ?
-	    "choose a line of the function that has code; debug information "
-	    "is what gcc -g or a package with debug symbols adds" :
-	    "list its instructions with objdump -d"));
+	    "choose a line of the function that has code; for debug "
+	    "information compile with gcc -g, or install a package with debug "
+	    "symbols" :
+	    "list the instructions of the function with objdump -d"));
 }
 
 /* Another way would be to replace return addresses: exceptions die of it. */
@@ -234,21 +258,24 @@ static int
 refuse_leave(struct naming *naming, const struct prof_binary *binary,
     const struct prof_site *site)
 {
-	prof_fail(naming->ng_error, PROF_E_EVENT_UNSUPPORTED, "%s: it is not "
-	    "known where '%s' of %s returns: %s", naming->ng_spec->sp_whole,
+	prof_fail(naming->ng_error, PROF_E_EVENT_UNSUPPORTED, "%s: dtprof "
+	    "cannot find where '%s' of %s returns: %s",
+	    naming->ng_spec->sp_whole,
 	    site->si_name, binary->bi_path, leave_reason(site->si_leave));
-	return (prof_cure(naming->ng_error, "probe its entry, or a function "
-	    "that it calls last: uprobe:FILE:FUNCTION"));
+	return (prof_cure(naming->ng_error, "probe the entry of the function, "
+	    "or the last function that this function calls: "
+	    "uprobe:FILE:FUNCTION"));
 }
 
 /* Nothing in the file says in which registers a function of Go has them. */
 static int
 refuse_go(struct naming *naming, const struct prof_binary *binary)
 {
-	prof_fail(naming->ng_error, PROF_E_EVENT_UNSUPPORTED, "%s: %s is of "
-	    "Go, whose arguments are not where the ABI of C has them",
+	prof_fail(naming->ng_error, PROF_E_EVENT_UNSUPPORTED, "%s: %s is a Go "
+	    "program, whose functions do not pass arguments as the C ABI does",
 	    naming->ng_spec->sp_whole, binary->bi_path);
-	return (prof_cure(naming->ng_error, "leave the arguments out"));
+	return (prof_cure(naming->ng_error, "leave out the arguments of the "
+	    "probe"));
 }
 
 /* ------------------------------------------------------------------ sites */
@@ -260,13 +287,14 @@ site_add(struct naming *naming, const struct prof_binary *binary,
 	struct prof_event *event;
 	struct prof_hook *hook;
 
+	if (naming->ng_is_glob && why_not(site) != NULL) {
+		prof_left_out(&naming->ng_left, why_not(site));
+		return (0);
+	}
 	if (site->si_flags & PROF_SITE_CHOSEN)
-		return (naming->ng_is_glob ? 0 : refuse_chosen(naming, binary,
-		    site));
-	/* Of a glob those of which it is known. */
+		return (refuse_chosen(naming, binary, site));
 	if (site->si_leave != PROF_LEAVE_KNOWN)
-		return (naming->ng_is_glob ? 0 :
-		    naming->ng_want.sw_kind == PROF_SITE_RETURN ?
+		return (naming->ng_want.sw_kind == PROF_SITE_RETURN ?
 		    refuse_leave(naming, binary, site) :
 		    refuse_place(naming, binary, site));
 	event = event_of(naming, binary, site);
@@ -304,12 +332,35 @@ binary_add(struct naming *naming, const struct prof_binary *binary,
 		rv = refuse_many(naming, sites.st_found);
 	for (size_t n = 0; n < sites.st_n && rv == 0; n++)
 		rv = site_add(naming, binary, &sites.st_site[n]);
-	if (rv == 0 && is_last &&
+	if (rv == 0 && is_last && naming->ng_left.lf_sum == 0 &&
 	    naming->ng_events->el_n == naming->ng_before &&
 	    (rv = refuse_notes(naming, binary, &sites)) == 0)
 		rv = refuse_unknown(naming, binary, &sites);
 	prof_sites_free(&sites);
 	return (rv);
+}
+
+/* "n,path" of n, str(path). */
+static void
+word_add(char *words, size_t size, const char *word)
+{
+	const size_t used = strlen(words);
+	const bool is_text = strncmp(word, "str(", 4) == 0;
+
+	word += is_text ? 4 : 0;
+	snprintf(words + used, size - used, "%s%.*s", used > 0 ? "," : "",
+	    (int)strlen(word) - is_text, word);
+}
+
+/* Arguments that the event names, or its filter. */
+static void
+words_of(const struct prof_spec *spec, char *words, size_t size)
+{
+	words[0] = '\0';
+	for (size_t n = 0; n < spec->sp_nterms; n++)
+		word_add(words, size, spec->sp_term[n].st_key);
+	for (size_t n = 0; n < spec->sp_nused; n++)
+		word_add(words, size, spec->sp_used[n]);
 }
 
 /* What the parser is to look for. */
@@ -334,7 +385,7 @@ check_spec(const struct prof_names *names, const struct prof_spec *spec,
 {
 	if (names->nm_sites == NULL) {
 		prof_fail(error, PROF_E_EVENT_UNSUPPORTED, "%s: probes of "
-		    "programs are not counted in groups", spec->sp_whole);
+		    "programs cannot be counted in groups", spec->sp_whole);
 		return (prof_cure(error, "use dtprof stat -e %s",
 		    spec->sp_whole));
 	}
@@ -363,12 +414,15 @@ site_resolve(const struct prof_provider *provider, struct prof_names *names,
 	    prof_binaries_find(names, spec->sp_file, &binaries, error) == -1)
 		return (-1);
 	naming.ng_want = want_of(spec, naming.ng_pattern);
+	words_of(spec, naming.ng_words, sizeof(naming.ng_words));
+	naming.ng_want.sw_words = naming.ng_words;
 	naming.ng_is_glob = prof_glob_is(naming.ng_want.sw_pattern);
 	for (size_t n = 0; n < binaries.bs_n && rv == 0; n++)
 		rv = binary_add(&naming, &binaries.bs_binary[n],
 		    n + 1 == binaries.bs_n);
 	prof_binaries_free(&binaries);
-	return (rv == -1 ? -1 : 1);
+	return (rv == -1 || prof_left_say(&naming.ng_left, names, spec,
+	    events->el_n - naming.ng_before, error) == -1 ? -1 : 1);
 }
 
 static int
@@ -416,11 +470,7 @@ site_list(const struct prof_binary *binary, struct prof_site *site,
 	};
 
 	probe_name(name, sizeof(name), kind, binary->bi_path, site->si_name);
-	if (site->si_flags & PROF_SITE_CHOSEN)
-		probe.pp_why_not = "only chooses, once, which function is "
-		    "called (IFUNC)";
-	if (site->si_leave != PROF_LEAVE_KNOWN)
-		probe.pp_why_not = leave_reason(site->si_leave);
+	probe.pp_why_not = why_not(site);
 	if (kind == PROF_SITE_RETURN)
 		prof_site_abi_ret(site);
 	(void)prof_site_list_args(site, &probe);

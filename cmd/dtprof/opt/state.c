@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * --state: time of threads on and off the CPU as one event, and which states
+ * of it.  Shared by commands that show profiles.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../ui/terminal.h"
+#include "choose.h"
+
+static const char *const states[] = { "running", "runnable", "blocked" };
+#define NSTATES		(sizeof(states) / sizeof(states[0]))
+#define ALL_STATES	((1u << NSTATES) - 1)
+
+/* Number of the event off-cpu; 0: the recording has none. */
+static size_t
+waits_find(const struct prof_reader *reader)
+{
+	for (size_t e = 1; e < prof_reader_nevents(reader); e++)
+		if (strcmp(prof_reader_event(reader, e)->pi_provider,
+		    "wait") == 0)
+			return (e);
+	return (0);
+}
+
+bool
+choose_has_waits(const struct prof_reader *reader)
+{
+	return (waits_find(reader) != 0);
+}
+
+void
+choose_say_short(const char *command, const struct prof_reader *reader)
+{
+	static const char *const words[] = { "short", "short_ns" };
+	uint64_t count[2] = { 0 };
+	char key[64], text[32];
+	const char *value;
+
+	for (int n = 0; n < 2; n++) {
+		snprintf(key, sizeof(key), "waits.%zu.%s", waits_find(reader),
+		    words[n]);
+		value = prof_reader_info(reader, key);
+		count[n] = value == NULL ? 0 : strtoull(value, NULL, 10);
+	}
+	weight_time(text, sizeof(text), count[1]);
+	if (count[0] != 0)
+		msg_note(command, "waits shorter than the parameter min are "
+		    "not shown: %" PRIu64 ", in total %s", count[0], text);
+}
+
+/* (EXPR) && (state == "running" || state == "blocked") */
+static char *
+filter_join(const char *filter, unsigned wanted)
+{
+	const char *before = "(";
+	char *text = NULL;
+	size_t length;
+	FILE *stream = open_memstream(&text, &length);
+
+	if (stream == NULL)
+		return (NULL);
+	if (filter != NULL)
+		fprintf(stream, "(%s) && ", filter);
+	for (unsigned n = 0; n < NSTATES; n++)
+		if (wanted & 1u << n) {
+			fprintf(stream, "%sstate == \"%s\"", before,
+			    states[n]);
+			before = " || ";
+		}
+	fputc(')', stream);
+	if (fclose(stream) != 0) {
+		free(text);
+		return (NULL);
+	}
+	return (text);
+}
+
+bool *
+choose_elapsed(const char *command, struct prof_reader *reader,
+    unsigned wanted, const char **filter, char **joined)
+{
+	const int event = prof_reader_elapsed(reader);
+	bool *events;
+
+	if (event == -1) {
+		msg_prof(command, prof_reader_error(reader));
+		return (NULL);
+	}
+	events = calloc(prof_reader_nevents(reader) + 1, sizeof(*events));
+	if (events != NULL && wanted != 0 && wanted != ALL_STATES)
+		*filter = *joined = filter_join(*filter, wanted);
+	if (events == NULL || (wanted != 0 && wanted != ALL_STATES &&
+	    *joined == NULL)) {
+		free(events);
+		msg_error(command, "out of memory", "free memory");
+		return (NULL);
+	}
+	events[event] = true;
+	return (events);
+}

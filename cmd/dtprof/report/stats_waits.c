@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Where the time of threads went whose waits were recorded: each was counted
+ * where it ended, and elapsed time by itself, so their sum is a check.  For
+ * report, which says it in a line, and for report --stats.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "../ui/terminal.h"
+#include "stats.h"
+
+enum {
+	WAITS_RUNNING, WAITS_RUNNABLE, WAITS_BLOCKED, WAITS_ELAPSED,
+	WAITS_THREADS, WAITS_TURNS, WAITS_SHORT, WAITS_SHORT_NS, WAITS_OPEN,
+	WAITS_OPEN_NS, WAITS_UNWALKED, WAITS_UNKEPT, WAITS_GAPS,
+	WAITS_GAP_NS, WAITS_UNWOKEN, WAITS_UNWOKEN_NS, WAITS_N
+};
+
+static const char *const words[WAITS_N] = {
+	"running_ns", "runnable_ns", "blocked_ns", "elapsed_ns", "threads",
+	"turns", "short", "short_ns", "open", "open_ns", "unwalked", "unkept",
+	"gaps", "gap_ns", "unwoken", "unwoken_ns"
+};
+
+enum { WALL_PASSES, WALL_SAME, WALL_MOVED, WALL_N };
+
+static const char *const wall_words[WALL_N] = { "passes", "same", "moved" };
+
+/* False: the recording does not have these counts of the event. */
+static bool
+counts_read(const struct prof_reader *reader, size_t event, const char *what,
+    const char *const *names, int nnames, uint64_t *count)
+{
+	const char *text;
+	char key[64];
+
+	for (int n = 0; n < nnames; n++) {
+		snprintf(key, sizeof(key), "%s.%zu.%s", what, event, names[n]);
+		if ((text = prof_reader_info(reader, key)) == NULL)
+			return (false);
+		count[n] = strtoull(text, NULL, 10);
+	}
+	return (true);
+}
+
+/* False: it is no event of waits, or its recording was cut. */
+static bool
+waits_read(const struct prof_reader *reader, size_t event,
+    uint64_t count[WAITS_N])
+{
+	return (counts_read(reader, event, "waits", words, WAITS_N, count));
+}
+
+static bool
+wall_read(const struct prof_reader *reader, size_t event,
+    uint64_t count[WALL_N])
+{
+	return (counts_read(reader, event, "wall", wall_words, WALL_N,
+	    count));
+}
+
+static bool
+waits_balance(const uint64_t count[WAITS_N])
+{
+	return (count[WAITS_ELAPSED] == count[WAITS_RUNNING] +
+	    count[WAITS_RUNNABLE] + count[WAITS_BLOCKED] +
+	    count[WAITS_GAP_NS]);
+}
+
+static void
+show_time(struct out *out, const char *before, uint64_t ns, const char *what)
+{
+	char text[32];
+
+	weight_time(text, sizeof(text), ns);
+	OUT(out, before, text, what);
+}
+
+static void
+show_identity(struct out *out, const uint64_t count[WAITS_N])
+{
+	out_fmt(out, ": %" PRIu64 " thread%s, ", count[WAITS_THREADS],
+	    count[WAITS_THREADS] == 1 ? "" : "s");
+	show_time(out, "", count[WAITS_ELAPSED], " elapsed = ");
+	show_time(out, "", count[WAITS_RUNNING], " running + ");
+	show_time(out, "", count[WAITS_RUNNABLE], " runnable + ");
+	show_time(out, "", count[WAITS_BLOCKED], " blocked");
+	if (count[WAITS_GAP_NS] != 0)
+		show_time(out, " + ", count[WAITS_GAP_NS], " unknown");
+	out_str(out, waits_balance(count) ? "\n" : ": DOES NOT BALANCE\n");
+}
+
+/* Times that no sample has, or one without a stack. */
+static void
+show_beside(struct out *out, uint64_t count, const char *what, uint64_t ns)
+{
+	if (count == 0)
+		return;
+	out_fmt(out, "  %" PRIu64 " %s", count, what);
+	if (ns != 0)
+		show_time(out, ", ", ns, "");
+	out_char(out, '\n');
+}
+
+void
+stats_waits_line(const struct prof_reader *reader, size_t event,
+    struct out *out)
+{
+	uint64_t count[WAITS_N];
+
+	if (!waits_read(reader, event, count))
+		return;
+	OUT(out, "", prof_reader_event(reader, event)->pi_name, "");
+	show_identity(out, count);
+	if (count[WAITS_SHORT] != 0) {
+		out_fmt(out, "waits shorter than the parameter min are not in "
+		    "the table: %" PRIu64 ", in total", count[WAITS_SHORT]);
+		show_time(out, " ", count[WAITS_SHORT_NS], "\n");
+	}
+}
+
+static void
+wall_text(const struct stats *stats, struct out *out, size_t event)
+{
+	uint64_t count[WALL_N];
+
+	if (!wall_read(stats->st_reader, event, count))
+		return;
+	OUT(out, "\n", prof_reader_event(stats->st_reader, event)->pi_name,
+	    "\n");
+	show_beside(out, count[WALL_PASSES], "passes over all threads", 0);
+	show_beside(out, count[WALL_SAME], "times that a thread was still "
+	    "blocked since the previous pass", 0);
+	show_beside(out, count[WALL_MOVED], "times that a thread ran while its "
+	    "stack was read (the next pass counts the time)", 0);
+}
+
+void
+stats_waits_text(const struct stats *stats, struct out *out)
+{
+	uint64_t count[WAITS_N];
+
+	for (size_t e = 1; e < stats->st_nevents; e++) {
+		wall_text(stats, out, e);
+		if (!waits_read(stats->st_reader, e, count))
+			continue;
+		OUT(out, "\nwaits of ", prof_reader_event(stats->st_reader,
+		    e)->pi_name, "");
+		show_identity(out, count);
+		show_beside(out, count[WAITS_TURNS], "context switches to "
+		    "the recorded threads", 0);
+		show_beside(out, count[WAITS_SHORT], "waits shorter than the "
+		    "minimum (not sampled)", count[WAITS_SHORT_NS]);
+		show_beside(out, count[WAITS_OPEN], "waits that had not ended "
+		    "when recording ended or paused", count[WAITS_OPEN_NS]);
+		show_beside(out, count[WAITS_UNWALKED], "waits without a "
+		    "stack (too many waits at once)", 0);
+		show_beside(out, count[WAITS_UNKEPT], "context switches and "
+		    "wakeups not recorded, because the table of threads was "
+		    "full", 0);
+		show_beside(out, count[WAITS_GAPS], "context switches that the "
+		    "kernel did not report", count[WAITS_GAP_NS]);
+		show_beside(out, count[WAITS_UNWOKEN], "waits whose wakeup the "
+		    "kernel did not report (counted as blocked)",
+		    count[WAITS_UNWOKEN_NS]);
+	}
+}
+
+void
+stats_waits_json(const struct stats *stats, struct emit *em, size_t event)
+{
+	uint64_t count[WAITS_N], wall[WALL_N];
+
+	if (wall_read(stats->st_reader, event, wall))
+		EMIT(em, COUNT("wall_passes", wall[WALL_PASSES]),
+		    COUNT("same_again", wall[WALL_SAME]),
+		    COUNT("moved", wall[WALL_MOVED]));
+	if (!waits_read(stats->st_reader, event, count))
+		return;
+	emit_object(em, "waits");
+	for (int n = 0; n < WAITS_N; n++)
+		EMIT(em, COUNT(words[n], count[n]));
+	EMIT(em, FLAG("balances", waits_balance(count)));
+	emit_close(em);
+}

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Passes over all threads, of events of wall-clock time: when they are due, and
+ * what they found (struct dtp_wall).
+ *
+ * A thread that is found as before has a record without stacks; it gets those
+ * of the thread's last record, which is kept here as it was read, until the
+ * thread has no more such records.  Called by backend.c, drain.c and load.c.
+ * The BPF programs are in sys/prov_wall.bpf.c.
+ */
+#include <sys/epoll.h>
+#include <sys/timerfd.h>
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "backend/bpf/bpf_impl.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/grow.h"
+#include "base/intern.h"
+#include "events/instrument.h"
+
+#define KEPT_BYTES	(64UL << 20)	/* at most, of records */
+#define KEPT_ROUNDS	20	/* a blocked thread has a record in 10 s */
+#define SECOND_NS	1000000000ULL
+
+/* A record, or NULL, and the round in which it was needed last. */
+struct kept {
+	struct dtp_rec	*kp_rec;
+	uint64_t	 kp_round;
+};
+
+struct prof_wall {
+	int		 wl_timer;
+	struct prof_map	 wl_threads;	/* by thread: there is one event */
+	struct kept	*wl_kept;	/* by number there */
+	size_t		 wl_n;
+	size_t		 wl_cap;
+	size_t		 wl_bytes;
+	uint64_t	 wl_round;	/* of forgetting records ... */
+	uint64_t	 wl_round_ns;	/* ... and when it was */
+	uint64_t	 wl_missing;	/* samples whose record is not kept */
+	uint8_t		 wl_again[DTP_MAX_RECORD];
+};
+
+static int
+wall_fail(const struct prof_bpf *bpf, const struct prof_event *event,
+    const char *what)
+{
+	return (prof_fail(bpf->bp_error, PROF_E_KERNEL, "%s: cannot %s: %s",
+	    event->ev_name, what, strerror(errno)));
+}
+
+/* The event that has passes, or NULL: at most one is recorded. */
+static const struct prof_event *
+event_of(const struct prof_bpf *bpf)
+{
+	for (size_t n = 1; n < bpf->bp_events->el_n; n++)
+		if (bpf->bp_events->el_event[n]->ev_instrument->im_pass !=
+		    NULL)
+			return (bpf->bp_events->el_event[n]);
+	return (NULL);
+}
+
+static int
+map_of(const struct prof_bpf *bpf, const struct prof_event *event)
+{
+	return (bpf_object__find_map_fd_by_name(
+	    bpf->bp_instance[event->ev_id].in_obj, "wall"));
+}
+
+static int
+pass_read(const struct prof_bpf *bpf, const struct prof_event *event,
+    struct dtp_wall *pass)
+{
+	const uint32_t zero = 0;
+
+	return (bpf_map_lookup_elem(map_of(bpf, event), &zero, pass) == 0 ? 0 :
+	    wall_fail(bpf, event, "read the last pass"));
+}
+
+static void
+record_drop(struct prof_wall *wall, struct kept *kept)
+{
+	if (kept->kp_rec != NULL)
+		wall->wl_bytes -= kept->kp_rec->dr_size;
+	free(kept->kp_rec);
+	kept->kp_rec = NULL;
+}
+
+/*
+ * Forget records that were not needed for a while: their threads have ended, or
+ * run.  By rounds, not by time: a recorder that was held up needs them next.
+ */
+static void
+records_forget(struct prof_wall *wall, uint64_t now_ns)
+{
+	if (now_ns - wall->wl_round_ns < SECOND_NS)
+		return;
+	wall->wl_round_ns = now_ns;
+	wall->wl_round++;
+	for (size_t n = 0; n < wall->wl_n; n++)
+		if (wall->wl_round - wall->wl_kept[n].kp_round > KEPT_ROUNDS)
+			record_drop(wall, &wall->wl_kept[n]);
+}
+
+int
+prof_wall_begin(struct prof_bpf *bpf)
+{
+	const struct prof_event *event = event_of(bpf);
+	struct itimerspec every = { 0 };
+	struct prof_wall *wall;
+
+	if (event == NULL)
+		return (0);
+	wall = bpf->bp_wall = calloc(1, sizeof(*wall));
+	if (wall == NULL)
+		return (prof_fail_nomem(bpf->bp_error));
+	every.it_interval.tv_sec = (time_t)(event->ev_interval / SECOND_NS);
+	every.it_interval.tv_nsec = (long)(event->ev_interval % SECOND_NS);
+	every.it_value = every.it_interval;
+	wall->wl_timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC |
+	    TFD_NONBLOCK);
+	if (wall->wl_timer == -1 ||
+	    timerfd_settime(wall->wl_timer, 0, &every, NULL) == -1)
+		return (wall_fail(bpf, event, "start a timer"));
+	return (0);
+}
+
+int
+prof_wall_fd(const struct prof_bpf *bpf)
+{
+	return (bpf->bp_wall == NULL ? -1 : bpf->bp_wall->wl_timer);
+}
+
+void
+prof_wall_free(struct prof_wall *wall)
+{
+	if (wall == NULL)
+		return;
+	if (wall->wl_timer != -1)
+		close(wall->wl_timer);
+	for (size_t n = 0; n < wall->wl_n; n++)
+		free(wall->wl_kept[n].kp_rec);
+	free(wall->wl_kept);
+	prof_map_free(&wall->wl_threads);
+	free(wall);
+}
+
+/* A pass, if it is due. */
+int
+prof_wall_look(struct prof_bpf *bpf)
+{
+	const struct prof_event *event = event_of(bpf);
+	const uint32_t zero = 0;
+	struct dtp_wall pass;
+	uint64_t due;
+
+	if (bpf->bp_wall == NULL || read(bpf->bp_wall->wl_timer, &due,
+	    sizeof(due)) != sizeof(due) || bpf->bp_control->co_state !=
+	    DTP_RECORDING || bpf->bp_instance[event->ev_id].in_is_detached)
+		return (0);
+	if (pass_read(bpf, event, &pass) == -1)
+		return (-1);
+	pass.wl_from_ns = pass.wl_now_ns;
+	pass.wl_now_ns = prof_now_ns();
+	pass.wl_passes++;
+	pass.wl_walks = 0;
+	records_forget(bpf->bp_wall, pass.wl_now_ns);
+	if (bpf_map_update_elem(map_of(bpf, event), &zero, &pass,
+	    BPF_ANY) == -1)
+		return (wall_fail(bpf, event, "begin a pass"));
+	return (prof_bpf_iterate(bpf, event, event->ev_instrument->im_pass,
+	    0) == 0 ? 0 : wall_fail(bpf, event, "read the threads"));
+}
+
+/* Keep a record for those that say the same; without room it is forgotten. */
+static int
+record_keep(struct prof_wall *wall, uint32_t number, const struct dtp_rec *rec)
+{
+	struct kept *kept;
+
+	while (wall->wl_n <= number)
+		if (prof_grow(&wall->wl_kept, &wall->wl_n, &wall->wl_cap,
+		    sizeof(*wall->wl_kept)) == NULL)
+			return (-1);
+	kept = &wall->wl_kept[number];
+	record_drop(wall, kept);
+	if (wall->wl_bytes + rec->dr_size > KEPT_BYTES ||
+	    (kept->kp_rec = malloc(rec->dr_size)) == NULL)
+		return (0);
+	memcpy(kept->kp_rec, rec, rec->dr_size);
+	kept->kp_round = wall->wl_round;
+	wall->wl_bytes += rec->dr_size;
+	return (0);
+}
+
+/*
+ * The record with its stacks: the record itself, or a copy of the kept one with
+ * the time and the weight of this one.  NULL: no memory.
+ */
+const struct dtp_rec *
+prof_wall_complete(struct prof_wall *wall, const struct dtp_rec *rec)
+{
+	struct dtp_rec *again;
+	struct kept *kept;
+	uint32_t number;
+	bool is_new;
+
+	number = prof_map_find(&wall->wl_threads, rec->dr_tid, &is_new);
+	if (number == PROF_INTERN_FAILED)
+		return (NULL);
+	if ((rec->dr_flags & DTP_R_AGAIN) == 0)
+		return (record_keep(wall, number, rec) == -1 ? NULL : rec);
+	if (number >= wall->wl_n || wall->wl_kept[number].kp_rec == NULL) {
+		wall->wl_missing++;
+		return (rec);
+	}
+	kept = &wall->wl_kept[number];
+	kept->kp_round = wall->wl_round;
+	again = (struct dtp_rec *)(void *)wall->wl_again;
+	memcpy(again, kept->kp_rec, kept->kp_rec->dr_size);
+	again->dr_cpu = rec->dr_cpu;
+	again->dr_time_ns = rec->dr_time_ns;
+	memcpy(again + 1, rec + 1, sizeof(uint64_t));
+	return (again);
+}
+
+int
+prof_describe_wall(struct prof_bpf *bpf)
+{
+	const struct prof_event *event = event_of(bpf);
+	struct dtp_wall pass;
+	char key[3][64];
+
+	if (bpf->bp_wall == NULL)
+		return (0);
+	if (pass_read(bpf, event, &pass) == -1)
+		return (-1);
+	snprintf(key[0], sizeof(key[0]), "wall.%u.passes", event->ev_id);
+	snprintf(key[1], sizeof(key[1]), "wall.%u.same", event->ev_id);
+	snprintf(key[2], sizeof(key[2]), "wall.%u.moved", event->ev_id);
+	if (prof_host_number(bpf->bp_plan, key[0], pass.wl_passes) == -1 ||
+	    prof_host_number(bpf->bp_plan, key[1], pass.wl_same) == -1 ||
+	    prof_host_number(bpf->bp_plan, key[2], pass.wl_moved) == -1 ||
+	    (pass.wl_unkept > 0 && prof_host_note(bpf->bp_plan, "%s: no memory "
+	    "for %llu threads", event->ev_name,
+	    (unsigned long long)pass.wl_unkept) == -1) ||
+	    (bpf->bp_wall->wl_missing > 0 && prof_host_note(bpf->bp_plan,
+	    "%s: %llu samples of waiting threads have no stack: no memory",
+	    event->ev_name,
+	    (unsigned long long)bpf->bp_wall->wl_missing) == -1))
+		return (-1);
+	return (0);
+}

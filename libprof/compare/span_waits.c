@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Which row of a comparison of spans a sample is of.  A sample of running time
+ * is of its innermost function.  An off-CPU sample of a blocked thread is of
+ * the function that waits, not of those that waiting is made of:
+ *
+ *	main  serve  refresh_cache  pthread_mutex_lock  futex_wait  schedule
+ *	             ^              C library           kernel
+ *
+ * Called by span_difference.c and span_tests.c.
+ */
+#include <stdint.h>
+#include <string.h>
+
+#include "profile/profile_impl.h"
+#include "span_difference.h"
+
+size_t
+prof_span_waits_find(const struct prof_reader *reader)
+{
+	for (size_t e = 1; e < prof_reader_nevents(reader); e++)
+		if (strcmp(prof_reader_event(reader, e)->pi_provider,
+		    "wait") == 0)
+			return (e);
+	return (0);
+}
+
+static bool
+is_of_c_library(const struct prof_label *label)
+{
+	static const char *const files[] = { "libc.so", "libc-2", "libpthread",
+	    "ld-linux", "ld-musl", "libc.musl" };
+	const char *slash = strrchr(label->lb_module, '/');
+	const char *name = slash == NULL ? label->lb_module : slash + 1;
+
+	for (size_t n = 0; n < sizeof(files) / sizeof(files[0]); n++)
+		if (strncmp(name, files[n], strlen(files[n])) == 0)
+			return (true);
+	return (false);
+}
+
+/*
+ * The label of the function that waits; else of the innermost; else 0.  A stack
+ * that was cut may lack this function, so what stands for its callers waits.
+ */
+static uint32_t
+waiting_label(const struct prof_profile *profile, uint32_t node)
+{
+	const struct prof_tree_node *nodes = prof_profile_nodes(profile);
+	const struct prof_label *label;
+	uint32_t innermost = 0, waiting = 0;
+
+	for (; node != 0; node = nodes[node].pt_parent) {
+		label = prof_profile_label(profile, nodes[node].pt_label);
+		if (label->lb_kind == PROF_LABEL_CUT)
+			return (nodes[node].pt_label);
+		if (label->lb_function == NULL)
+			continue;
+		if (innermost == 0)
+			innermost = nodes[node].pt_label;
+		if (waiting == 0 && !is_of_c_library(label) &&
+		    label->lb_function->fu_kind != PROF_FRAME_KERNEL)
+			waiting = nodes[node].pt_label;
+	}
+	return (waiting != 0 ? waiting : innermost);
+}
+
+/* Is it below this state, which is above all functions? */
+static bool
+has_state(const struct prof_profile *profile, uint32_t node, const char *state)
+{
+	const struct prof_tree_node *nodes = prof_profile_nodes(profile);
+	const struct prof_label *label;
+
+	for (; node != 0; node = nodes[node].pt_parent) {
+		label = prof_profile_label(profile, nodes[node].pt_label);
+		if (label->lb_kind == PROF_LABEL_ARG)
+			return (strcmp(label->lb_name, state) == 0);
+	}
+	return (false);
+}
+
+/* Samples without a stack are of the root, whatever is above it. */
+size_t
+prof_span_part_of(const struct prof_span_difference *sd,
+    const struct prof_bucket *bucket)
+{
+	const struct prof_profile *profile = sd->sd_profile;
+	const uint32_t label = prof_profile_nodes(profile)[
+	    bucket->pc_node].pt_label;
+
+	if (bucket->pc_event == sd->sd_options.sd_event)
+		return (prof_profile_label(profile, label)->lb_kind ==
+		    PROF_LABEL_ARG ? 0 : label);
+	if (sd->sd_waits == 0 || bucket->pc_event != sd->sd_waits)
+		return (SIZE_MAX);
+	return (!has_state(profile, bucket->pc_node, "blocked") ?
+	    2 * sd->sd_nlabels : sd->sd_nlabels + waiting_label(profile,
+	    bucket->pc_node));
+}
+
+double
+prof_span_time_of(const struct prof_span_difference *sd,
+    const struct prof_bucket *bucket)
+{
+	return ((double)bucket->pc_weight * (bucket->pc_event ==
+	    sd->sd_options.sd_event ? sd->sd_scale[bucket->pc_bucket & 1] :
+	    1));
+}

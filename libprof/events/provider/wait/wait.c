@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Time off the CPU: off-cpu[/min=1ms/].  A sample is the part of a wait in one
+ * state, blocked or runnable; its weight is the time.  Called through the table
+ * of providers; back ends use its instrument.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "events/instrument.h"
+#include "events/names.h"
+#include "events/provider/wait/wait_impl.h"
+
+#include "prov_wait.skel.h"
+
+#define PROBE	"off-cpu"
+#define MIN_NS	1000000
+
+/* In the order of sys/prov_wait.bpf.c. */
+#define NARGS	5
+static const char *const arg_names[NARGS] = { "state", "prev_state", "reason",
+    "waker", "waker_tid" };
+static const char *const arg_types[NARGS] = { "const char *", "unsigned int",
+    "const char *", "const char *", "unsigned int" };
+
+PROF_PROGRAM(prov_wait);
+
+/* The stack is walked when the wait begins: a copy would come too late. */
+static void
+wait_configure(const struct prof_event *event, struct dtp_config *cfg)
+{
+	cfg->dc_min_ns = event->ev_interval;
+	cfg->dc_snap_bytes = 0;
+	cfg->dc_snap_mode = DTP_SNAP_DOUBT;
+	prof_wait_reasons(cfg->dc_call);
+}
+
+static const struct prof_instrument waits = {
+	.im_has_weight = true,
+	.im_is_of_next = true,
+	.im_program = &prof_program_prov_wait,
+	.im_at_end = "each_wait",
+	.im_configure = wait_configure,
+};
+
+static int
+spec_refuse(struct prof_err *error, const char *what, const char *value)
+{
+	prof_fail(error, PROF_E_EVENT_SYNTAX, PROBE ": %s '%s'", what, value);
+	return (prof_cure(error, "use " PROBE " or " PROBE "/min=TIME/, e.g. "
+	    PROBE "/min=100us/"));
+}
+
+static int
+min_of(const struct prof_spec *spec, uint64_t *min_ns, struct prof_err *error)
+{
+	uint64_t hz;
+
+	*min_ns = MIN_NS;
+	if (prof_spec_no_rate(spec, PROBE, error) == -1)
+		return (-1);
+	for (size_t n = 0; n < spec->sp_nterms; n++) {
+		const struct prof_term *term = &spec->sp_term[n];
+		const char *value = term->st_value == NULL ? "" :
+		    term->st_value;
+
+		if (strcmp(term->st_key, "min") != 0)
+			return (spec_refuse(error, "an off-cpu event has no "
+			    "setting", term->st_key));
+		if (!prof_parse_interval(value, min_ns, &hz) ||
+		    (hz != 0 || value[strspn(value, "0123456789")] == '\0'))
+			return (spec_refuse(error, "invalid time", value));
+	}
+	return (0);
+}
+
+static int
+args_add(struct prof_event *event)
+{
+	for (uint32_t n = 0; n < NARGS; n++) {
+		struct prof_arg *arg = &event->ev_args[event->ev_nargs++];
+
+		arg->ag_name = strdup(arg_names[n]);
+		arg->ag_type = strdup(arg_types[n]);
+		arg->ag_load.ar_kind = strchr(arg_types[n], '*') != NULL ?
+		    DTP_A_STR : DTP_A_INT;
+		arg->ag_load.ar_size = 4;
+		if (arg->ag_name == NULL || arg->ag_type == NULL)
+			return (-1);
+	}
+	return (0);
+}
+
+static int
+wait_resolve(struct prof_names *names, const struct prof_spec *spec,
+    const struct prof_event_defaults *defaults, struct prof_events *events,
+    struct prof_err *error)
+{
+	struct prof_event *event;
+	uint64_t min_ns;
+
+	(void)defaults;
+	if (spec->sp_is_probe || strcmp(spec->sp_name, PROBE) != 0)
+		return (0);
+	if (min_of(spec, &min_ns, error) == -1)
+		return (-1);
+	if (names->nm_sites == NULL) {
+		prof_fail(error, PROF_E_EVENT_UNSUPPORTED, PROBE ": waits are "
+		    "recorded, not counted");
+		return (prof_cure(error, "use dtprof record --off-cpu"));
+	}
+	event = prof_event_new(spec->sp_whole, PROBE, "ns",
+	    &prof_provider_wait, &waits);
+	if (event == NULL)
+		return (prof_fail_nomem(error));
+	event->ev_interval = min_ns;
+	if (args_add(event) == -1) {
+		prof_event_free(event);
+		return (prof_fail_nomem(error));
+	}
+	return (prof_events_add(events, event) == -1 ? prof_fail_nomem(error) :
+	    1);
+}
+
+static int
+wait_list(struct prof_names *names, prof_list_fn *fn, void *arg,
+    const char **why)
+{
+	struct prof_probe probe = {
+		.pp_probe = PROBE,
+		.pp_alias = "",
+		.pp_desc = "time in which a thread is blocked, or waits for a "
+		    "CPU",
+		.pp_nargs = NARGS,
+	};
+
+	(void)why;
+	memcpy(probe.pp_arg_names, arg_names, sizeof(arg_names));
+	memcpy(probe.pp_arg_types, arg_types, sizeof(arg_types));
+	return (prof_listing_wants(names, probe.pp_probe, "") ?
+	    fn(arg, &probe) : 0);
+}
+
+const struct prof_provider prof_provider_wait = {
+	.pv_name = "wait",
+	.pv_resolve = wait_resolve,
+	.pv_list = wait_list,
+};

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: ISC */
+/* Time of threads on and off the CPU as one event; see elapsed.c. */
+#ifndef PROF_ELAPSED_H
+#define PROF_ELAPSED_H
+
+#include "decode.h"
+
+struct prof_elapsed {
+	uint32_t	el_event;	/* elapsed; 0: nobody asked for it */
+	uint32_t	el_running;	/* its parts; 0: there is none */
+	uint32_t	el_waits;
+	bool		el_has_idle;	/* process 0 is the idle task */
+	double		el_factor;	/* of weights of el_running to ns */
+};
+
+const struct prof_elapsed *prof_elapsed_of(const struct prof_reader *reader);
+/* A sample of a part becomes one of elapsed time; false: the idle task's. */
+bool	prof_elapsed_convert(const struct prof_reader *reader,
+	    struct prof_record *record);
+
+static inline bool
+prof_elapsed_is_idle(const struct prof_elapsed *elapsed,
+    const struct prof_record *record)
+{
+	return (elapsed->el_has_idle && record->pr_pid == 0);
+}
+
+#endif /* PROF_ELAPSED_H */

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: ISC OR (Dual BSD/GPL) */
+/*
+ * What is kept of a thread while it waits: an entry in a table, and its stack
+ * in a slot of a pool.
+ *
+ * Included by prov_wait.bpf.c.
+ */
+#ifndef WAIT_BPF_H
+#define WAIT_BPF_H
+
+#define WAIT_DEAD	0x80	/* TASK_DEAD: it never runs again */
+#define WAIT_UNSEEN	(1ULL << 32)	/* blocked, in an unknown state */
+
+struct wait {
+	__u64	wt_begun_ns;	/* co_begun_ns when the entry was made */
+	__u64	wt_from_ns;	/* elapsed time counts from here */
+	__u64	wt_in_ns;	/* when it began to run; 0: not running */
+	__u64	wt_out_ns;	/* when it began to wait; 0: not waiting */
+	__u64	wt_woken_ns;	/* when it was woken; 0: not yet */
+	__u64	wt_turn;	/* thread_turn() at the last switch */
+	__u64	wt_state;	/* the kernel's task state; 0: runnable */
+	__u32	wt_pid;
+	__u32	wt_tid;
+	__u32	wt_seen;	/* the switch from it was seen */
+	__u32	wt_by;		/* enum waker: who woke it */
+	__u32	wt_waker;	/* tid of a waker that is a thread */
+	char	wt_waker_comm[DTP_COMM_LEN];
+	__u32	wt_slot;	/* number of its stack slot plus 1; 0: none */
+	__u32	wt_kernel;	/* as in struct dtp_walk */
+	__u32	wt_user;
+	__u32	wt_turned;
+	__u32	wt_kstatus;
+	__u32	wt_ustatus;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, DTP_WAIT_THREADS);
+	__type(key, __u64);
+	__type(value, struct wait);
+} waits SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, DTP_WAIT_STACKS);
+	__type(key, __u32);
+	__type(value, struct dtp_scratch);
+} wait_slots SEC(".maps");
+
+/* Slots that were given back; slots from wait_fresh on were never in use. */
+struct {
+	__uint(type, BPF_MAP_TYPE_STACK);
+	__uint(max_entries, DTP_WAIT_STACKS);
+	__uint(value_size, sizeof(__u32));
+} wait_free SEC(".maps");
+
+volatile __u64 wait_fresh;
+
+DTP_INLINE struct dtp_scratch *
+slot_take(__u32 *slot)
+{
+	if (bpf_map_pop_elem(&wait_free, slot) != 0) {
+		if (DTP_LOAD(&wait_fresh) >= DTP_WAIT_STACKS)
+			return (NULL);
+		*slot = DTP_FETCH_ADD(&wait_fresh, 1);
+	}
+	return (bpf_map_lookup_elem(&wait_slots, slot));
+}
+
+DTP_INLINE void
+slot_give(struct wait *wait)
+{
+	__u32 slot = wait->wt_slot - 1;
+
+	if (wait->wt_slot == 0)
+		return;
+	wait->wt_slot = 0;
+	bpf_map_push_elem(&wait_free, &slot, 0);
+}
+
+/*
+ * Walk the current thread.  Apart, so that it has a BPF stack of its own; the
+ * walk of the kernel stack skips this additional frame.
+ */
+static DTP_APART int
+wait_walk(struct wait *wait, void *ctx, struct dtp_wait_counts *counted)
+{
+	struct dtp_firing firing = { .fg_pid = wait->wt_pid };
+	struct dtp_walk walk = { 0 };
+	__u32 slot;
+
+	wait->wt_kernel = wait->wt_user = wait->wt_turned = 0;
+	wait->wt_kstatus = wait->wt_ustatus = DTP_S_NONE;
+	if ((cfg.dc_parts & DTP_P_STACKS) == 0)
+		return (0);
+	walk.wk_scratch = slot_take(&slot);
+	if (walk.wk_scratch == NULL) {
+		if (cfg.dc_parts & DTP_P_KSTACK)
+			wait->wt_kstatus = DTP_S_BUSY;
+		if (cfg.dc_parts & DTP_P_USTACK)
+			wait->wt_ustatus = DTP_S_BUSY;
+		counted->wn_unwalked++;
+		return (0);
+	}
+	wait->wt_slot = slot + 1;
+	if (cfg.dc_parts & DTP_P_KSTACK)
+		dtp_walk_kernel(&walk, ctx, DTP_RAW_TP_SKIP + 1);
+	if (cfg.dc_parts & DTP_P_USTACK)
+		dtp_walk_user(&walk, &firing);
+	wait->wt_kernel = walk.wk_kernel;
+	wait->wt_user = walk.wk_user;
+	wait->wt_turned = walk.wk_turned;
+	wait->wt_kstatus = walk.wk_kstatus;
+	wait->wt_ustatus = walk.wk_ustatus;
+	return (0);
+}
+
+#endif /* WAIT_BPF_H */
