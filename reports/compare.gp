@@ -81,7 +81,7 @@ plot "base.tsv" skip 1 using (1):2 with boxplot lc rgb base, \
      "new.tsv" skip 1 using (2):2 with points pt 7 ps 0.5 lc rgb new
 unset jitter
 
-set title "Share of the runs that took no longer"
+set title "Cumulative distribution of the runs"
 set xlabel label
 set ylabel "share of the runs"
 set xrange [low - room(low, high):high + room(low, high)]
@@ -98,7 +98,7 @@ plot "base.tsv" skip 1 using 2:(1. / A_records) smooth cumulative with steps \
 unset arrow 1
 unset arrow 2
 
-set title "In the order of runs"
+set title "Runs in order"
 set xtics norotate
 set xlabel "run"
 set ylabel label

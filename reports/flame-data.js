@@ -9,11 +9,14 @@
 /* Bits of a label's kind, and the kinds that have no function. */
 const KIND_KERNEL = 8, KIND_INLINED = 16, KIND_UNNAMED = 32;
 const KIND_FRAME_SHIFT = 6;
+const KIND_STATE = 1024;
 const KIND_FUNCTION = 1, KIND_CUT = 6, KIND_LINE = 7;
 /* Frames that are not native: names, and hues of those that have one. */
 const FRAME_NAMES = { 2: "py", 3: "js", 4: "java", 5: "script",
 	6: "boundary" };
 const FRAME_HUES = { 2: 262, 3: 168, 4: 328, 5: 295 };
+/* States of threads, and their hues. */
+const STATE_HUES = { running: 12, runnable: 50, blocked: 214 };
 
 /* Reads what the writer put, from the first byte to the last. */
 class Columns {
@@ -43,6 +46,19 @@ class Columns {
 	numbers(into) {
 		for (let i = 0; i < into.length; i++)
 			into[i] = this.number();
+		return into;
+	}
+
+	/* The lowest byte of each, then the next one of each, ... */
+	planes(into) {
+		const n = into.length, planes = this.number();
+		for (let plane = 0, unit = 1; plane < planes; plane++) {
+			const from = this.bytes.subarray(this.at, this.at + n);
+			for (let i = 0; i < n; i++)
+				into[i] += from[i] * unit;
+			this.at += n;
+			unit *= 256;
+		}
 		return into;
 	}
 
@@ -129,6 +145,18 @@ function readChances(columns, data) {
 	data.difference.label = both(data.names.length);
 }
 
+/* The first at or after a time, of low..high of sorted times. */
+function firstFrom(times, time, low, high) {
+	while (low < high) {
+		const middle = (low + high) >> 1;
+		if (times[middle] < time)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
 /* FNV-1a: a name has the same color and the same link in every recording. */
 function hashText(text) {
 	let hash = 2166136261;
@@ -163,6 +191,7 @@ async function readData(head) {
 	data.names = readNames(columns, columns.numbers(new Uint32Array(n)));
 	data.places = Array.from(data.kinds, kind => (kind & 7) === KIND_LINE ?
 	    columns.text.decode(columns.line()) : "");
+	data.hasStates = data.kinds.some(kind => kind & KIND_STATE);
 	readTree(columns, data);
 	readCells(columns, data);
 	if (data.difference)

@@ -230,7 +230,7 @@ class DifferentialGraph extends FlameGraph {
 			this.signed(way * most * all) + " a run",
 			this.shade(way)]);
 		items.splice(most ? 2 : 0, 0, ["swatch", claims ?
-		    "not significant" : "sampling alone may explain it",
+		    "not significant" : "the difference is within sampling noise",
 		    this.grey()]);
 		this.showKeys([...items,
 		    ["only", "only new", this.shade(1, "new")],
@@ -273,8 +273,8 @@ class DifferentialGraph extends FlameGraph {
 			return "not tested";
 		if (!this.data.difference.claims)
 			return "not tested; " + (this.differs(chance) ?
-			    "more than sampling explains" :
-			    "within sampling noise");
+			    "the difference exceeds sampling noise" :
+			    "the difference is within sampling noise");
 		return (this.differs(chance) ? "differs" :
 		    "not significant") + (p < 0.0001 ?
 		    ", p < 0.0001" : ", p = " + p.toFixed(4));
@@ -286,8 +286,9 @@ class DifferentialGraph extends FlameGraph {
 		const out = [this.moduleOf(label) + (data.kinds[label] &
 		    KIND_INLINED ? " (inlined)" : "")];
 		if (only)
-			out.push(only === "new" ? "new: the base does not " +
-			    "have it" : "gone: only the base has it");
+			out.push(only === "new" ?
+			    "new: this frame is not in the base" :
+			    "gone: only the base has this frame");
 		for (const part of ["total", "self"]) {
 			const sides = this.sides(tree, i, part);
 			if (!sides[0] && !sides[1])

@@ -147,6 +147,18 @@ class Graph {
 		return `hsl(${hue},${full}%,${light}%)`;
 	}
 
+	/* By the state that all of a frame's samples have; grey: by several. */
+	stateColor(tree, node) {
+		const {data} = this, hash = data.hashes[tree.label[node]];
+		while (node >= 0 && !(data.kinds[tree.label[node]] &
+		    KIND_STATE))
+			node = tree.parent[node];
+		const light = (this.dark ? 58 : 70) + (hash >>> 9) % 9;
+		const hue = node < 0 ? undefined :
+		    STATE_HUES[data.names[tree.label[node]]];
+		return `hsl(${hue || 0},${hue ? 85 : 0}%,${light}%)`;
+	}
+
 	/* Red above the ratio of everything, blue below, grey around it. */
 	ratioColor(tree, node) {
 		const other = tree.totalOther[node];
@@ -166,6 +178,8 @@ class Graph {
 			return "#d63ad6";
 		if (this.isRatio)
 			return this.ratioColor(panel.tree, node);
+		if (this.color === "state")
+			return this.stateColor(panel.tree, node);
 		const changed = this.change &&
 		    this.change.color(panel.tree, node);
 		return changed || this.palette[label] ||

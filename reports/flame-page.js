@@ -12,7 +12,8 @@ const number = n => String(Math.round(n));
 const samples = n => number(n) + (n === 1 ? " sample" : " samples");
 
 /* Flags, words and lists of the state, by their name in the address. */
-const FLAGS = {r: "recursion", i: "flip", l: "list", h: "heat", a: "case"};
+const FLAGS = {r: "recursion", i: "flip", l: "list", h: "heat", a: "case",
+	g: "threads"};
 const LISTS = {k: "keep", x: "drop", y: "fold"};
 const CHOICES = {
 	view: ["tree", "reverse", "around"],
@@ -33,20 +34,26 @@ class Page {
 		    $("functions-text"));
 		if (data.cell_ns && data.ncells > 1)
 			this.heat = new HeatMap(data, $("heat-map"), range =>
-			    this.go({range, zoom: "", focus: null}));
+			    this.go({range, slice: null, zoom: "",
+				focus: null}));
+		if (data.timeline)
+			this.timeline = new Timeline(this, data.timeline);
 		this.state = this.initial();
 	}
 
 	initial() {
 		return {event: 0, other: this.data.ratio ? 1 : -1, view: "tree",
-			around: "", order: "total", color: "kind", side: "new", zoom: "",
+			around: "", order: "total", side: "new", zoom: "",
+			color: this.data.hasStates ? "state" : "kind",
 			search: "", case: false, range: null, keep: [],
 			drop: [], fold: [], recursion: false,
-			flip: this.data.reverse, list: false, heat: false};
+			flip: this.data.reverse, list: false, heat: false,
+			threads: false, slice: null};
 	}
 
 	choices(key) {
-		return CHOICES[key];
+		return key === "color" && this.data.hasStates ?
+		    ["state", ...CHOICES[key]] : CHOICES[key];
 	}
 
 	/* --------------------------------------------------- the address */
@@ -70,6 +77,8 @@ class Page {
 				put(name, text);
 		if (state.range)
 			put("t", state.range.join("-"));
+		if (state.slice)
+			put("n", state.slice.join("-"));
 		return "#" + out.join("&");
 	}
 
@@ -101,6 +110,10 @@ class Page {
 		const range = /^(\d+)-(\d+)$/.exec(given.get("t") || "");
 		if (range && Number(range[1]) < Number(range[2]))
 			state.range = [Number(range[1]), Number(range[2])];
+		const slice = /^(\d+)-(\d+)$/.exec(given.get("n") || "");
+		if (this.timeline && slice && Number(slice[1]) <
+		    Number(slice[2]))
+			state.slice = [Number(slice[1]), Number(slice[2])];
 		this.state = state;
 		this.render();
 	}
@@ -159,7 +172,7 @@ class Page {
 		const masks = list => list.map(text => this.labelsOf(text))
 		    .filter(labels => labels);
 		const base = JSON.stringify([state.event, state.other,
-			state.range, state.keep, state.drop, state.fold,
+			state.range, state.slice, this.isSliced(), state.keep, state.drop, state.fold,
 			state.recursion, state.case]);
 		if (base !== this.base) {
 			this.base = base;
@@ -183,8 +196,19 @@ class Page {
 		this.moved = true;
 	}
 
+	/* A range of nanoseconds, once the samples are read. */
+	isSliced() {
+		const {state, timeline} = this;
+		if (state.slice && !timeline.ready)
+			timeline.load().then(() => this.render());
+		return state.slice !== null && timeline.ready;
+	}
+
 	record() {
 		const {state} = this;
+		if (this.isSliced())
+			return slicedTree(this.data, this.timeline, state.event,
+			    state.other, state.slice);
 		return recordedTree(this.data, state.event, state.other,
 		    state.range);
 	}
@@ -231,6 +255,7 @@ class Page {
 		this.showTools();
 		this.showCrumbs();
 		this.showHeat();
+		this.showTimeline();
 		this.makeRoom();
 		graph.resize();
 		if (this.moved || this.zoomed) {
@@ -335,17 +360,17 @@ class Page {
 
 	/* A weight in the unit of the event. */
 	amount(weight) {
-		const {unit} = this.data.events[this.state.event];
+		return this.amountOf(this.data.events[this.state.event],
+		    weight);
+	}
+
+	amountOf({unit}, weight) {
 		const part = /^(0[.]0*1) (.*)$/.exec(unit);
 		if (part !== null)
 			return +(weight * part[1]).toFixed(part[1].length -
 			    2) + " " + part[2];
-		if (unit !== "ns")
-			return number(weight) + " " + unit;
-		const much = Math.abs(weight);
-		const [scale, name] = much >= 1e9 ? [1e9, "s"] :
-		    much >= 1e6 ? [1e6, "ms"] : [1e3, "\u00b5s"];
-		return (weight / scale).toFixed(2) + "\u202f" + name;
+		return unit === "ns" ? duration(weight) :
+		    number(weight) + " " + unit;
 	}
 
 	/* Where a share lies, at 95% (Wilson), by the samples behind it. */
@@ -369,7 +394,16 @@ class Page {
 	}
 }
 
+function duration(ns) {
+	const much = Math.abs(ns);
+	const [scale, name] = much >= 1e9 ? [1e9, "s"] :
+	    much >= 1e6 ? [1e6, "ms"] : [1e3, "\u00b5s"];
+	return (ns / scale).toFixed(2) + "\u202f" + name;
+}
+
 function kindName(kind) {
+	if (kind & KIND_STATE)
+		return "state";
 	const names = ["all", "", "thread", "pid", "tid", "cpu", "cut", ""];
 	if ((kind & 7) !== KIND_FUNCTION && (kind & 7) !== KIND_LINE)
 		return names[kind & 7];

@@ -238,9 +238,9 @@ function originOf(tree, node) {
 	return tree.origin ? tree.origin[node] : node;
 }
 
-/* The recorded tree, with the samples of the cells from..to. */
-function recordedTree(data, event, other, range) {
-	const tree = new Tree(0), cells = data.cells;
+/* The recorded tree, without samples. */
+function emptyTree(data) {
+	const tree = new Tree(0);
 	tree.n = data.n;
 	tree.label = data.label;
 	tree.parent = data.parent;
@@ -248,7 +248,21 @@ function recordedTree(data, event, other, range) {
 	tree.inOrder = true;
 	for (const name of ["self", "samples", "other"])
 		tree[name] = new Float64Array(data.n);
-	for (let i = range ? firstCell(cells, range[0]) : 0; i < cells.n; i++) {
+	return tree;
+}
+
+/* With the samples of a range of nanoseconds. */
+function slicedTree(data, timeline, event, other, slice) {
+	const tree = emptyTree(data);
+	timeline.fill(tree, event, other, slice);
+	return tree.sum();
+}
+
+/* With the samples of the cells from..to. */
+function recordedTree(data, event, other, range) {
+	const tree = emptyTree(data), cells = data.cells;
+	for (let i = range ? firstFrom(cells.time, range[0], 0,
+	    cells.n) : 0; i < cells.n; i++) {
 		if (range && cells.time[i] >= range[1])
 			break;
 		if (cells.event[i] === event) {
@@ -259,18 +273,6 @@ function recordedTree(data, event, other, range) {
 			tree.other[cells.node[i]] += cells.weight[i];
 	}
 	return tree.sum();
-}
-
-function firstCell(cells, time) {
-	let low = 0, high = cells.n;
-	while (low < high) {
-		const middle = (low + high) >> 1;
-		if (cells.time[middle] < time)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
 }
 
 /* Only stacks that have all of keep and none of drop. */

@@ -9,15 +9,18 @@ const KEYS = [
 	["click, Enter", "enlarge a frame"],
 	["Escape, 0", "reset the view"],
 	["u, Back", "undo the last step"],
-	["/", "search; n and N go through the matches"],
-	["k, x, f", "only, without, or folding what matches"],
-	["v, Shift and click", "callers and callees of a function"],
-	["arrows", "from frame to frame"],
-	["w a s d, Ctrl and wheel", "zoom in, left, zoom out, right"],
-	["i", "root above or below"],
+	["/", "search; n and N go to the next and previous match"],
+	["k, x, f", "show only, hide, or fold matching frames"],
+	["v, Shift and click", "show callers and callees of a function"],
+	["arrows", "move from frame to frame"],
+	["w a s d, Ctrl and wheel", "zoom in, move left, zoom out, move right"],
+	["i", "turn the graph upside down"],
 	["r", "merge recursive calls"],
-	["o", "reversed: what is hot at the root"],
-	["t, h, l", "table, heat map, light or dark"],
+	["o", "reverse the graph: hot functions at the root"],
+	["t, h", "show or hide the table or the heat map"],
+	["l", "switch between light and dark"],
+	["g", "timeline of threads; in it + and - zoom, arrows move, Enter " +
+	    "chooses the visible time, z zooms to it, p folds processes"],
 	["c", "copy the name"],
 ];
 const MAX_TIP = 400;
@@ -36,6 +39,7 @@ class FlameGraph extends Page {
 	describe() {
 		const {data} = this;
 		document.title = data.title + " - dtprof";
+		$("color").options[0].hidden = !data.hasStates;
 		$("title").textContent = $("title").title = data.title;
 		const rates = data.events.filter(e => e.period || e.frequency)
 		    .map(e => [e.name, e.period ? `every ` +
@@ -68,10 +72,18 @@ class FlameGraph extends Page {
 		}));
 		if (data.reverse)
 			$("view").options[0].textContent =
-			    "reversed: what is hot at the root";
+			    "reversed: hot functions at the root";
 		if (data.reverse)
 			$("view").options[1].textContent = "all calls";
 		$("times").hidden = !this.heat;
+		$("threads").hidden = !this.timeline;
+		(data.latency || []).forEach((latency, i) => {
+			const choice = document.createElement("option");
+			choice.value = i;
+			choice.textContent = "latency of " + latency.name;
+			$("heat-of").append(choice);
+		});
+		$("heat-choice").hidden = !data.latency;
 	}
 
 	storedTheme() {
@@ -132,7 +144,7 @@ class FlameGraph extends Page {
 			$("search").value = state.search;
 		for (const [id, key] of [["flip", "flip"],
 		    ["recursion", "recursion"], ["times", "heat"],
-		    ["table", "list"]])
+		    ["threads", "threads"], ["table", "list"]])
 			$(id).setAttribute("aria-pressed", state[key]);
 		$("back").disabled = !(history.state && history.state.step);
 		this.showFilters();
@@ -149,7 +161,7 @@ class FlameGraph extends Page {
 				const button = document.createElement("button");
 				button.textContent = words[key] + text +
 				    " \u00d7";
-				button.title = "take this back";
+				button.title = "remove this filter";
 				button.addEventListener("click", () => this.go({
 					[key]: state[key].filter((_, k) =>
 					    k !== i)}));
@@ -167,10 +179,14 @@ class FlameGraph extends Page {
 				data.events[state.other].name +
 				" than on average"], ["low", "less"],
 			    ["average", "as on average"]];
+		if (state.color === "state")
+			return [...Object.keys(STATE_HUES).map(name =>
+			    ["swatch", name, `hsl(${STATE_HUES[name]},85%,72%)`]),
+			    ["group", "several states"]];
 		const known = state.color === "kind" ? [["user", "user"],
 		    ["kernel", "kernel"], ["inlined", "inlined"],
 		    ...this.frameKeys()] :
-		    [["each", "a color for each " + state.color]];
+		    [["each", "colored by " + state.color]];
 		return [...known, ["unnamed", "unresolved address"],
 		    ["group", "process, thread"]];
 	}
@@ -187,7 +203,7 @@ class FlameGraph extends Page {
 	showKeys(keys) {
 		if (this.graph.match)
 			keys.push(["match", "found by the search"]);
-		keys.push(["narrow", "merged: each narrower than a pixel"]);
+		keys.push(["narrow", "merged frames, each narrower than a pixel"]);
 		$("legend").replaceChildren(...keys.map(([kind, text, color]) => {
 			const span = document.createElement("span");
 			span.className = "key " + kind;
@@ -211,12 +227,26 @@ class FlameGraph extends Page {
 		const [from, to] = state.range || [0, this.data.ncells];
 		$("from").value = heat.seconds(from).toFixed(3);
 		$("to").value = heat.seconds(to).toFixed(3);
-		const column = heat.rows * this.data.cell_ns / 1e9;
+		const column = heat.column_ns / 1e9, {latency} = heat;
+		$("heat-more").textContent = !latency ? "more samples" :
+		    latency.name.startsWith("span:") ? "more spans" :
+		    latency.name.startsWith("off-cpu") ? "more waits" :
+		    "more calls";
 		$("heat-text").textContent = (state.range ? "Chosen: " +
 		    this.amount(this.recorded.total[0]) + " in " +
 		    samples(this.recorded.totalSamples[0]) + "." :
-		    "Drag over a range of time.") + " A column is " +
-		    `${column} s, upwards.`;
+		    "Drag to choose a time range.") + " A column is " +
+		    `${column} s, ` + (latency ? `durations upwards: ` +
+		    `${number(latency.count)}, ${number(latency.lost)} lost.` :
+		    "upwards.");
+	}
+
+	showTimeline() {
+		const {state, timeline} = this;
+		$("timeline").hidden = !state.threads || !timeline;
+		$("lanes-to").disabled = !state.slice;
+		if (!$("timeline").hidden)
+			timeline.show();
 	}
 
 	/* Beside the graph or below it, before the graph takes its place. */
@@ -331,7 +361,7 @@ class FlameGraph extends Page {
 		const title = document.createElement("b");
 		title.textContent = name.length <= MAX_TIP ? name :
 		    `${name.slice(0, MAX_TIP)}\u2026 (${name.length} ` +
-		    `characters; c copies all of them)`;
+		    `characters; press c to copy the name)`;
 		tip.replaceChildren(title, ...this.lines(place).map(line => {
 			const div = document.createElement("div");
 			div.textContent = line;
@@ -457,7 +487,8 @@ class FlameGraph extends Page {
 		this.graph.focus = this.place = null;
 		this.go({...this.initial(), event: this.state.event,
 			other: this.state.other, color: this.state.color,
-			list: this.state.list, heat: this.state.heat});
+			list: this.state.list, heat: this.state.heat,
+			threads: this.state.threads});
 		this.tip(null);
 	}
 
@@ -468,7 +499,7 @@ class FlameGraph extends Page {
 		const to = Math.min(data.ncells, cell($("to").value));
 		if (from < to)
 			this.go({range: from === 0 && to === data.ncells ? null :
-			    [from, to], zoom: ""});
+			    [from, to], slice: null, zoom: ""});
 	}
 
 	toggle(key) {
@@ -486,6 +517,8 @@ class FlameGraph extends Page {
 		click("recursion", () => this.toggle("recursion"));
 		click("times", () => this.toggle("heat"));
 		click("table", () => this.toggle("list"));
+		click("threads", () => this.toggle("threads"));
+		this.listenToTimeline();
 		click("theme", () => this.otherTheme());
 		click("save", () => this.save());
 		click("help", () => $("keys").showModal());
@@ -494,9 +527,15 @@ class FlameGraph extends Page {
 		click("keep", () => this.addFilter("keep"));
 		click("drop", () => this.addFilter("drop"));
 		click("fold", () => this.addFilter("fold"));
-		click("all-times", () => this.go({range: null, zoom: ""}));
+		click("all-times", () => this.go({range: null,
+			slice: null, zoom: ""}));
 		const change = (id, run) => $(id).addEventListener("change",
 		    () => run($(id)));
+		change("heat-of", e => {
+			this.heat.show(e.value < 0 ? null :
+			    this.data.latency[e.value]);
+			this.showHeat();
+		});
 		change("event", e => {
 			const [event, other] = e.value.split("/").map(Number);
 			this.go({event, other: other === undefined ? -1 :
@@ -519,6 +558,15 @@ class FlameGraph extends Page {
 			this.setTheme(this.storedTheme());
 			this.render();
 		});
+	}
+
+	/* What buttons do, keys do, too. */
+	listenToTimeline() {
+		for (const [id, key] of [["use", "Enter"], ["to", "z"],
+		    ["in", "+"], ["out", "-"], ["fold", "p"],
+		    ["all", "Escape"]])
+			$("lanes-" + id).addEventListener("click", () =>
+			    this.timeline.ready && this.timeline.keys()[key]());
 	}
 
 	listenToGraph() {
@@ -632,6 +680,7 @@ class FlameGraph extends Page {
 			    "reverse" ? "tree" : "reverse"}),
 			t: () => this.toggle("list"),
 			h: () => this.heat && this.toggle("heat"),
+			g: () => this.timeline && this.toggle("threads"),
 			l: () => this.otherTheme(),
 			"?": () => $("keys").showModal(),
 		};
