@@ -13,7 +13,7 @@ BPF_INCS := $(and $(SYSROOT),-isystem $(SYSROOT)/usr/include) \
     $(addprefix -idirafter ,$(wildcard \
     $(and $(SYSROOT),$(SYSROOT)/usr/include/$(MULTIARCH)) \
     /usr/include/$(MULTIARCH) /usr/$(MULTIARCH)/include))
-#= FAULT=fired|stored|reason|leave  programs that sometimes forget it: for tests
+#= FAULT=fired|stored|reason|leave|switch|wait  that is forgotten: for tests
 FAULT ?=
 BPF_FLAGS := -target bpf -mcpu=v3 -O2 -g -std=gnu11 \
     -fdebug-prefix-map=$(CURDIR)=. \

@@ -41,6 +41,7 @@ packages_of()	# set
 		echo nginx-light apache2-utils redis-server redis-tools
 		echo musl-tools nodejs golang-go
 		echo debhelper lintian fakeroot
+		echo postgresql default-jdk-headless ruby php-cli libc6-dbg
 		;;
 	browser)
 		echo chromium nodejs fonts-dejavu-core

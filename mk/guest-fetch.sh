@@ -2,21 +2,22 @@
 # SPDX-License-Identifier: ISC
 #
 # Fetches what a guest is made of and unpacks it: a kernel that boots without
-# modules, a static busybox, and the headers and static libraries that the
-# guest's build of dtprof links with.  Called by mk/guest.mk; knows nothing of
-# dtprof itself.
+# modules, a static busybox, the headers and static libraries that the guest's
+# build of dtprof links with, and a Python to be recorded there.  Called by
+# mk/guest.mk; knows nothing of dtprof itself.
 #
 #	guest-fetch.sh OUT arm64|amd64 6.1|6.12|7
 #
-# Leaves OUT/vmlinuz, OUT/busybox and OUT/sysroot.  Packages come with apt from
-# the distribution that this machine is configured for, through a package
-# state of our own: neither the architectures nor the lists of the host are
-# touched.  Downloads are kept in $XDG_CACHE_HOME/dtprof-guest, named by
+# Leaves OUT/vmlinuz, OUT/busybox, OUT/sysroot and OUT/python.  Packages come
+# with apt from the distribution that this machine is configured for, through a
+# package state of our own: neither the architectures nor the lists of the host
+# are touched.  Downloads are kept in $XDG_CACHE_HOME/dtprof-guest, named by
 # package and version, and once a set is complete no network is needed
 # (GUEST_REFRESH=1 looks for newer ones).  Exit 77 when they cannot be had.
 
 set -eu
 
+. "$(dirname "$0")/lib-apt.sh"
 out=${1:?usage: guest-fetch.sh OUT arm64|amd64 6.1|6.12|7}
 arch=$2
 series=$3
@@ -28,6 +29,9 @@ cache=${GUEST_CACHE:-${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/dtprof-guest}
 libraries="busybox-static libbpf-dev libelf-dev zlib1g-dev libzstd-dev
     libpfm4-dev libxxhash-dev libunwind-dev libdw-dev liblzma-dev
     libbz2-dev libiberty-dev"
+# Of the guest's own Python: python3.11 stands for the version there is.
+python="python3.11-minimal libpython3.11-minimal libpython3.11-stdlib libc6
+    libexpat1 zlib1g"
 keyring=/usr/share/keyrings/debian-archive-keyring.gpg
 
 skip()
@@ -72,13 +76,11 @@ write_sources()
 	    skip "no $arch packages: apt has no source for $codename"
 }
 
-# A package state of our own.  Hooks of the host's configuration are dropped:
-# they clean the host's caches.
+# The package state, for that machine.
 write_config()
 {
-	mkdir -p "$state/lists/partial" "$state/cache/archives/partial" \
-	    "$state/download"
-	: >"$state/status"
+	apt_state "$state"
+	mkdir -p "$state/download"
 	# Of what comes next nothing but the kernel: the libraries that the
 	# guest's programs are linked with stay those of this distribution.
 	cat >"$state/preferences" <<-END
@@ -86,26 +88,15 @@ write_config()
 	Pin: release a=unstable
 	Pin-Priority: 100
 	END
-	cat >"$state/apt.conf" <<-END
-	#clear APT::Update::Post-Invoke;
-	#clear APT::Update::Post-Invoke-Success;
+	cat >>"$state/apt.conf" <<-END
 	#clear APT::Architectures;
 	#clear APT::Default-Release;
 	APT::Architecture "$arch";
 	APT::Architectures { "$arch"; };
 	APT::Get::List-Cleanup "false";
 	Acquire::Languages "none";
-	Dir::State "$state";
-	Dir::State::lists "$state/lists";
-	Dir::State::status "$state/status";
-	Dir::Cache "$state/cache";
-	Dir::Etc::sourcelist "$state/sources.list";
-	Dir::Etc::sourceparts "/dev/null";
 	Dir::Etc::preferences "$state/preferences";
-	Dir::Etc::preferencesparts "/dev/null";
 	END
-	[ "$(id -u)" -ne 0 ] ||
-	    echo 'APT::Sandbox::User "root";' >>"$state/apt.conf"
 }
 
 # The newest kernel of the series that is signed and made for clouds: those
@@ -125,6 +116,14 @@ kernel_name()
 	sort -V | tail -n 1
 }
 
+# The packages of the distribution's Python.
+python_names()
+{
+	version=$(apt-cache -c "$state/apt.conf" depends python3-minimal |
+	    sed -n 's/.*Depends: \(python3\.[0-9]*\)-minimal$/\1/p')
+	echo "$python" | sed "s/python3\.11/${version:-python3}/g"
+}
+
 fetch()
 {
 	write_config
@@ -137,7 +136,7 @@ fetch()
 	    skip "no $package-$series*-cloud-$arch to be had" \
 	    "$(sed -n 's/^W: /(/p' "$state/log" | head -n 1 | sed 's/$/)/')"
 	rm -f "$state/wanted"
-	for name in $kernel $libraries; do
+	for name in $kernel $libraries $(python_names); do
 		version=$(apt-cache -c "$state/apt.conf" policy "$name" |
 		    sed -n 's/^ *Candidate: //p')
 		case $version in
@@ -161,6 +160,7 @@ have_all()
 	for name in $libraries; do
 		grep -q "^${name}_" "$set" || return 1
 	done
+	grep -q '^python3' "$set" || return 1
 	while read -r file; do
 		[ -s "$cache/pool/$file" ] || return 1
 	done <"$set"
@@ -187,6 +187,8 @@ unpack()
 			dpkg-deb --fsys-tarfile "$deb" |
 			    tar -xf - -C "$out.new" --strip-components=2 \
 			    ./bin/busybox ;;
+		python3*|libpython3*|libc6_*|libexpat1_*|zlib1g_*)
+			dpkg-deb -x "$deb" "$out.new/python" ;;
 		*)
 			dpkg-deb -x "$deb" "$out.new/sysroot" ;;
 		esac

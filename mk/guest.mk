@@ -15,17 +15,21 @@ GUEST_DIR := $(abspath $(O))/guest/$(GUEST_ARCH)-$(GUEST_KERNEL)
 GUEST_BUILD := $(abspath $(O))/$(GUEST_ARCH)
 GUEST_CROSS := $(if $(filter arm64,$(GUEST_ARCH)),aarch64,x86_64)-linux-gnu-
 # What needs neither a counter in hardware nor one architecture.
-ANY_KERNEL := programs-load stacks-are-complete conservation missed-is-exact
+ANY_KERNEL := programs-load stacks-are-complete conservation missed-is-exact \
+    python-frames-as-the-interpreter probes-are-exact
 # A writer is stuck only where programs are preempted: from Linux 7 on.
 NEED_LINUX_7 := stuck-writer-holds-up-nobody
+# Where preempt=full can be chosen.
+NEED_PREEMPTION := probes-while-preempted
 GUEST_TESTS := $(or $(T),$(if $(filter-out 7,$(GUEST_KERNEL)),$(filter-out \
-    lib $(NEED_LINUX_7),$(basename $(notdir $(wildcard tests/guest/*.sh))))))
+    lib $(NEED_LINUX_7) $(NEED_PREEMPTION),$(basename $(notdir $(wildcard \
+    tests/guest/*.sh))))))
 GUEST_WORK := $(wildcard tests/work/guest_*.c) tests/work/runs.c
 # What the user chose for this machine is not meant for the other one.  The
 # linker would warn of getpwuid in a static program: the guest has no users.
 GUEST_MAKE = $(MAKE) CROSS=$(GUEST_CROSS) CC=$(GUEST_CROSS)gcc \
     AR=$(GUEST_CROSS)ar SYSROOT=$(GUEST_DIR)/sysroot STATIC=1 SAN= COV= \
-    LDFLAGS=-Wl,--no-warnings O=$(GUEST_BUILD) guest-programs
+    LDFLAGS=-Wl,--no-warnings O=$(O)/$(GUEST_ARCH) guest-programs
 
 .PHONY: accept-guest check-guest check-kernels guest-programs
 
@@ -55,7 +59,10 @@ check-kernels:
 		$(MAKE) check-guest GUEST_ARCH=$${guest%/*} \
 		    GUEST_KERNEL=$${guest#*/} T="$(ANY_KERNEL)" || exit 1; \
 	done
-	@$(MAKE) check-guest GUEST_ARCH=amd64 GUEST_KERNEL=7 T=$(NEED_LINUX_7)
+	@$(MAKE) check-guest GUEST_ARCH=amd64 GUEST_KERNEL=7 \
+	    T="$(NEED_LINUX_7) $(NEED_PREEMPTION)"
+	@$(MAKE) check-guest GUEST_ARCH=amd64 GUEST_KERNEL=6.12 \
+	    T=$(NEED_PREEMPTION)
 
 #> accept-guest: check-guest with as many boots as the promise names
 accept-guest:

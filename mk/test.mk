@@ -44,6 +44,7 @@ accept: tests-built
 bench: tests-built
 	@$(TEST_ENV) sh tests/bench/run.sh
 	@$(TEST_ENV) sh tests/bench/import.sh
+	@$(TEST_ENV) sh tests/bench/probes.sh
 
 #> bench-peers: the same work by dtprof, perf, samply, bpftrace (WORK="true")
 bench-peers: $(O)/dtprof $(O)/tests/work/can

@@ -30,14 +30,20 @@ PAGES = ("cmd/dtprof/*.[1-8]", "doc/*.[1-8]")
 DRAWN = re.compile(r"(?!cmd/dtprof/completion/)(cmd/|libprof/|reports/"
                    r"|README\.md$|doc/(ARCHITECTURE|RECORDING|READING)\.md$"
                    r"|doc/.*\.[1-8]$)")
+# Strings that no user reads: SQL, formats of sscanf, lists of perf's options.
+UNREAD = re.compile(
+    r"\b(SELECT|FROM|WHERE|GROUP BY|ENGINE|toUInt32|a_idle)\b|^ ?AND \w"
+    r"|^# .* :|^cpu 0 0|^event, comm|^table, sum")
+OPTIONS = re.compile(
+    r"(?!.*\b(use|leave|run|not|dtprof|see|count|find|start|give|choose)\b)")
 # What mdoc(7) writes for these macros, so that a drawn sentence reads as it
 # does in the manual.
 MACROS = [(re.compile(pattern), say) for pattern, say in (
     (r"-(tag|bullet|compact|width \S+|offset \S+) ?", ""),
-    (r"\bFl (\S+) , -(\S+)", r"-\1, --\2"), (r"\bFl ", "-"),
+    (r" : Ns ", ":"), (r"\bFl ", "-"),
     (r"\bQl (\S+)", r"'\1'"), (r"\bXr (\S+) (\d)", r"\1(\2)"),
-    (r"\b(Ar|Cm|Pa|Er|Em|Sy|Fn|Ev|Ic|Dv|Va|Vt|Li|Sx|Nm|No|Op) ", ""),
-    (r" Ns ", ""), (r"\\\(dq", '"'), (r" ([.,;)]|:(?!\w))(?!\.)", r"\1"))]
+    (r"\b(Ar|Cm|Pa|Er|Em|Sy|Fn|Ev|Ic|Dv|Va|Vt|Li|Sx|Nm|Op) ", ""),
+    (r" Ns ", ""), (r"\\\(dq", '"'), (r"(?<=\() | (?=[.,;:)]+( |$))", ""))]
 
 
 def c_strings(text):
@@ -52,7 +58,7 @@ def c_strings(text):
         elif found is not None and re.match(r"[A-Z][A-Z_0-9]+$|PRI\w+$",
                                             token):
             found += "u" if token.startswith("PRI") else "1"
-        elif not token.isspace() and not token.startswith("/*"):
+        elif not token.isspace() and not token.startswith(("/*", "\\")):
             if found is not None:
                 yield start, found
             found = None
@@ -64,7 +70,9 @@ def c_strings(text):
 def plain(text):
     text = (text.replace("\\n", "\n").replace('\\"', '"')
             .replace("\\t", " ").replace("%%", "\0"))
-    text = re.sub(r"%[-+0-9.*]*(?:ll|z|l|h)?[a-zA-Z]", "0", text)
+    text = re.sub(r"(?<![a-z])%[-+0-9.*#]*s", "...", text)
+    text = re.sub(r"(?<=[a-z])%s", "", text)
+    text = re.sub(r"%[-+0-9.*#]*(?:ll|z|l|h)?[a-zA-Z]", "0", text)
     return text.replace("\0", "%")
 
 
@@ -86,17 +94,28 @@ def prose(path, text):
     """Sentences of a man page or of Markdown, examples left out."""
     words, start, fence = [], 1, False
     for number, line in enumerate(text.split("\n") + [""], 1):
-        if line.startswith("```"):
+        if line.startswith(("```", ".Bd", ".Ed")):
             fence = not fence
+        if line.startswith(".It") and words:
+            yield start, " ".join(words)
+            words = []
         skip = fence or line.startswith(("    ", "\t", "|", "#", "```", "!"))
         if re.search(r"\.[1-8]$", path):
             skip = skip or line.startswith(('.\\"', ".Dl", ".Sh", ".Ss"))
             skip = skip or line.startswith((".Dd", ".Dt", ".Os"))
             line = re.sub(r"^\.Nm(?=$| [.,;:)])", path.split("/")[-1][:-2],
                           line)
-            line = re.sub(r"^\.Ql (.*?)(?=$| [.,;:)])", r"'\1'", line)
+            line = re.sub(r"^\.Pq Ql (.*?)((?: [.,;:])*)$", r"('\1')\2",
+                          line)
+            line = re.sub(r"^\.[QS][lq] (.*?)(?=$| [.,;:)])", r"'\1'", line)
+            if line.startswith("."):
+                line = re.sub(r" No (?=\S)", " ", line)
+            if re.match(r"\.(It )?Fl ", line):
+                line = re.sub(r"(?<= , )(?=-|[a-zA-Z]( |$))", "-", line)
+            line = re.sub(r"^\.Pq (.*?)((?: [.,;:])*)$", r"(\1)\2", line)
+            line = re.sub(r"^\.P([oc])", lambda m: "()"[m[1] == "c"], line)
             line = re.sub(r"^\.(?=(Fl|Xr) )|^\.[A-Z][a-z]? ?", "", line)
-            line = re.sub(r"\\[&-]", "", line)
+            line = line.replace("\\&", "").replace("\\-", "-")
         if skip or not line.strip():
             if words:
                 yield start, " ".join(words)
@@ -157,6 +176,9 @@ def drawable():
     for path, line, text in sentences():
         if not DRAWN.match(path) or re.search(
                 r"^\{ |</|/>|<\w+ \w|\$\{|\bTa\b|-column|(\bFl .*){4}", text):
+            continue
+        if UNREAD.search(text) or path.endswith("/habits.c") and \
+                OPTIONS.match(text):
             continue
         if re.search(r"\.[1-8]$", path):
             for pattern, say in MACROS:
