@@ -90,6 +90,27 @@ compile()	# argument ...
 	${CC:-cc} -std=gnu11 -D_GNU_SOURCE -O2 "$@"
 }
 
+# Look at JSON with the Python on stdin: j is the value (of lines, the list
+# of them), argv what follows, need(condition, text) says ok or fails.
+verify()	# file [argument ...]
+{
+	cat >verify.py
+	python3 - "$@" <<-'END' || fail "$1 is not as it must be"
+	import json, sys
+	def need(condition, text):
+	    print(("ok: " if condition else "FAIL: ") + text)
+	    if not condition:
+	        sys.exit(1)
+	text = open(sys.argv[1]).read()
+	try:
+	    j = json.loads(text)
+	except ValueError:
+	    j = [json.loads(line) for line in text.splitlines()]
+	exec(open("verify.py").read(),
+	    dict(j=j, argv=sys.argv[2:], need=need))
+	END
+}
+
 need_cmd()	# command ...
 {
 	for test_cmd; do

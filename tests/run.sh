@@ -38,7 +38,7 @@ others='work fuzz bench accept guest sanitized mutants'
 # These are one row, beside the others.  These look at all of the machine:
 # they come last, when nothing more is built, and beside them is only what
 # computes.
-beside='^tests/(browser|build|interop|report)/'
+beside='^tests/(browser|build|interop)/'
 machine='^tests/(kern|loss)/'
 compute='^tests/(replay/|cli/compare-(doubts|equals|simulated))'
 
@@ -108,7 +108,7 @@ wanted()
 report()	# verdict name remark seconds
 {
 	long=
-	[ "${4:-0}" -ge 5 ] && long=" ($4 s)"
+	[ "${4:-0}" -ge 2 ] && long=" ($4 s)"
 	printf '%-5s %s%s%s\n' "$1" "$2" "${3:+: $3}" "$long"
 }
 

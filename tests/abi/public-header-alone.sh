@@ -40,7 +40,7 @@ diff declared exported >difference || {
 ok "$(wc -l <exported) functions declared and exported"
 
 page=$SRC/doc/libprof.3
-sed -n 's/^\.\(Pq \)\{0,1\}Fn //p' "$page" | tr -s ' ,' '\n\n' |
+sed -n 's/^\.\(It \|Pq \)\{0,1\}Fn //p' "$page" | tr -s ' ,' '\n\n' |
     grep '^prof_' | sort -u >described
 sed 's/_sized$//' declared | sort | diff - described >difference || {
 	cat difference

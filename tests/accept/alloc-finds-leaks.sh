@@ -11,54 +11,12 @@
 # valgrind frees what the C library holds unless it is told not to.
 
 . "${SRC:=$PWD}/tests/kern/lib-kern.sh"
+. "$SRC/tests/accept/lib-alloc.sh"
 need_recording
 need_cmd gcc valgrind sqlite3
 tmpdir
 
-cat >plant.c <<'END'
-#define _GNU_SOURCE
-#include <dlfcn.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-static unsigned long n, bytes;
-static void *volatile last;
-
-__attribute__((noinline)) void
-planted_leak(void)
-{
-	const size_t size = 1000 + n++ % 37;
-
-	last = malloc(size);
-	bytes += size;
-}
-
-int
-sqlite3_step(void *statement)
-{
-	static int (*step)(void *);
-	void *found;
-
-	if (step == NULL) {
-		found = dlsym(RTLD_NEXT, "sqlite3_step");
-		memcpy(&step, &found, sizeof(step));
-	}
-	planted_leak();
-	return (step(statement));
-}
-
-__attribute__((destructor)) static void
-leak_say(void)
-{
-	FILE *out = n == 0 ? NULL : fopen(getenv("PLANTED"), "w");
-
-	if (out != NULL)
-		fprintf(out, "%lu\n", bytes);
-}
-END
-gcc -O1 -g -fPIC -shared -fno-builtin -fno-optimize-sibling-calls \
-    -o plant.so plant.c || fail "gcc"
+plant_make sqlite3_step int 'void *statement' statement
 cat >sql <<'END'
 create table t(a integer primary key, b text);
 with recursive c(x) as (select 1 union all select x+1 from c where x<20000)
@@ -71,16 +29,6 @@ cat >run.sh <<END
 LD_PRELOAD=$tmp/plant.so\${LD_PRELOAD:+:\$LD_PRELOAD} PLANTED=$tmp/planted \\
     exec sqlite3 :memory: <$tmp/sql >/dev/null
 END
-
-sum()	# recording pattern argument ...
-{
-	file=$1 pattern=$2
-	shift 2
-	"$DTPROF" export --format folded --weight weight \
-	    --filter 'comm=="sqlite3"' "$@" "$file" 2>err |
-	    awk -v p="$pattern" '$0 ~ p { sum += $NF }
-		END { printf "%d\n", sum }'
-}
 
 valgrind --leak-check=no --run-libc-freeres=no --trace-children=yes \
     sh run.sh 2>heap || fail "valgrind: $(cat heap)"

@@ -4,8 +4,8 @@ and who may call whom in it, a line "caller callee" each.
 
 call_pairs.py judge GRAPH < FOLDED: in each stack that "export --format folded
 --frames script" has, each function of the program is called by one that calls
-it there.  Functions that are not the program's are left out; a frame without a
-name ends what can be said.
+it there.  Functions that are not the program's are left out, and samples that
+have none of its; a frame without a name ends what can be said.
 """
 import random
 import re
@@ -134,6 +134,7 @@ def judge(graph):
     for line in sys.stdin:
         stack, n = line.rsplit(" ", 1)
         caller = None
+        is_ours = False
         for name in stack.split(";"):
             if name.startswith("[") or name.startswith("0x"):
                 caller, cut = None, cut + int(n)
@@ -148,9 +149,10 @@ def judge(graph):
             if caller is not None and (caller, callee) not in pairs:
                 print("FAIL: %s calls %s: %s" % (caller, callee, stack))
                 bad += int(n)
+            is_ours = True
             seen += (caller is not None) * int(n)
             caller = callee
-        samples += int(n)
+        samples += is_ours * int(n)
     if bad or samples < 1000 or seen < samples:
         print("FAIL: of %d samples %d are impossible; %d pairs, %d frames "
               "without a name" % (samples, bad, seen, cut))

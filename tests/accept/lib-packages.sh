@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: ISC
 # shellcheck shell=sh
 #
-# The packages of make deb in a bare Debian of release BARE_RELEASE: installed,
-# used, upgraded, removed.  A newer version is the same files with a later
-# entry in the changelog.
+# The packages of make deb in a bare Debian of release BARE_RELEASE: built
+# twice, installed, used, upgraded, removed.  A newer version is the same files
+# with a later entry in the changelog.
 
 . "${SRC:=$PWD}/tests/accept/lib-bare.sh"
 
@@ -14,6 +14,16 @@ packages_make()
 		cat "$tmp/deb.log"
 		fail "make deb"
 	}
+	# Built in another folder they are the same.
+	make -C "$SRC" O="$tmp/again" deb >"$tmp/deb.log" 2>&1 || {
+		cat "$tmp/deb.log"
+		fail "make deb, again"
+	}
+	for deb in "$B"/deb/*.deb; do
+		cmp "$deb" "$tmp/again/deb/${deb##*/}" ||
+			fail "the bytes differ"
+	done
+	ok "two builds are identical"
 	mkdir "$bare/old" "$bare/new"
 	cp "$B"/deb/*.deb "$bare/old/"
 	rm -f "$bare"/old/*-dbgsym_*

@@ -214,7 +214,7 @@ give_his()
 name_kernel_later()
 {
 	"$faulty" report --stats "$CUT" >out 2>err
-	grep -q '^addresses: of [1-9]' out || {
+	grep -q '^addresses of [1-9]' out || {
 		echo "nothing in it: $(cat out)"
 		return 1
 	}

@@ -6,86 +6,96 @@
 # tests/interop/python-stacks-as-the-interpreter.sh.
 #
 # Easy to get wrong: what lies elsewhere in another version or build; a shared
-# libpython; a program that the loader was started with.
+# libpython; a program that the loader was started with, or that has the
+# interpreter as a library; a thread that was in several interpreters.
 # TIMEOUT: 900
 
 . "${SRC:=$PWD}/tests/lib.sh"
 need_root
-need_cmd apt-get dpkg-deb
+need_cmd apt-get dpkg-deb gcc
 tmpdir
+. "$SRC/tests/accept/lib-python.sh"
 
-# The packages of a release of Debian, through a package state of our own.
-unpacked()	# release version
+judge()		# what
 {
-	to=$B/python/$1-$2
-	[ ! -e "$to/done" ] || return 0
-	state=$PWD/apt-$1
-	mkdir -p "$state/lists/partial" "$state/cache/archives/partial" "$to"
-	: >"$state/status"
-	keyring=/usr/share/keyrings/debian-archive-keyring.gpg
-	apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' |
-	    awk -v keyring=$keyring -v release="$1" '/\/debian\/?$/ {
-		printf("deb [signed-by=%s] %s %s main\n", keyring, $1, release)
-		exit
-	    }' >"$state/sources.list"
-	cat >"$state/apt.conf" <<-END
-	#clear APT::Update::Post-Invoke;
-	#clear APT::Update::Post-Invoke-Success;
-	Dir::State "$state";
-	Dir::State::lists "$state/lists";
-	Dir::State::status "$state/status";
-	Dir::Cache "$state/cache";
-	Dir::Etc::sourcelist "$state/sources.list";
-	Dir::Etc::sourceparts "/dev/null";
-	Dir::Etc::preferencesparts "/dev/null";
-	APT::Sandbox::User "root";
-	END
-	apt-get -qq -c "$state/apt.conf" update >apt.log 2>&1 || return 1
-	mkdir -p deb-"$1"
-	(cd deb-"$1" && apt-get -qq -c "$state/apt.conf" download \
-	    python"$2" python"$2"-minimal libpython"$2"-minimal \
-	    libpython"$2"-stdlib libc6 libexpat1 zlib1g libssl3t64 libffi8 \
-	    libbz2-1.0 liblzma5 libzstd1 libuuid1) >>apt.log 2>&1 || return 1
-	for deb in deb-"$1"/*.deb; do
-		dpkg-deb -x "$deb" "$to" || return 1
-	done
-	: >"$to/done"
+	"$DTPROF" script --json --lines x.dtp >script.json 2>script.err ||
+	    fail "script: $(cat script.err)"
+	python3 "$SRC/tests/interop/python_tokens.py" tokens.json \
+	    <script.json || fail "$1: see above"
+	ok "$1"
+}
+
+record()	# what command ...
+{
+	what=$1
+	shift
+	"$DTPROF" record -o x.dtp -e syscall:newfstatat:entry -- "$@" \
+	    2>record.err || {
+		cat record.err
+		fail "record $what"
+	}
+	judge "$what"
 }
 
 tokens()	# what command ...
 {
 	what=$1
 	shift
-	"$DTPROF" record -o x.dtp -e syscall:newfstatat:entry -- \
-	    "$@" "$SRC/tests/work/tokens.py" 10000 4 tokens.json \
-	    2>record.err || {
-		cat record.err
-		fail "record $what"
-	}
-	"$DTPROF" script --json --lines x.dtp >script.json 2>script.err ||
-	    fail "script: $(cat script.err)"
-	python3 "$SRC/tests/interop/python_tokens.py" tokens.json \
-	    <script.json || fail "$what: see above"
-	ok "$what"
+	record "$what" "$@" "$SRC/tests/work/tokens.py" 10000 4 tokens.json
+	record "$what, subinterpreters" "$@" \
+	    "$SRC/tests/work/subinterpreters.py" 1000 tokens.json
 }
 
+# A program that has the interpreter as a library, in a thread of its own.
+embedded()	# libpython home
+{
+	[ -e "$1" ] || return 0
+	record "embedded: ${1##*/}" env PYTHONHOME="$2" ./embed "$1" \
+	    "$SRC/tests/work/tokens.py" 3000 3 tokens.json
+}
+
+cat >embed.c <<'END'
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+
+static int argc;
+static char **argv;
+
+static void *
+run(void *arg)
+{
+	void *library = dlopen(argv[1], RTLD_NOW | RTLD_GLOBAL);
+	int (*bytes_main)(int, char **);
+
+	bytes_main = library == NULL ? NULL : dlsym(library, "Py_BytesMain");
+	if (bytes_main == NULL || bytes_main(argc - 1, argv + 1) != 0)
+		printf("%s\n", library == NULL ? dlerror() : "failed");
+	return (arg);
+}
+
+int
+main(int c, char **v)
+{
+	pthread_t thread;
+
+	argc = c;
+	argv = v;
+	return (pthread_create(&thread, NULL, run, NULL) != 0 ||
+	    pthread_join(thread, NULL) != 0);
+}
+END
+compile -o embed embed.c -ldl -lpthread || fail gcc
+
 tokens "$(/usr/bin/python3 --version)" /usr/bin/python3
-for release in trixie:3.13 unstable:3.14; do
-	version=${release#*:}
-	release=${release%:*}
-	unpacked "$release" "$version" ||
-	    skip "no python$version of $release: $(tail -n 1 apt.log)"
-	root=$B/python/$release-$version/usr
-	tokens "Python $version of $release" env PYTHONHOME="$root" \
-	    "$root/lib/x86_64-linux-gnu/ld-linux-x86-64.so.2" \
-	    --library-path "$root/lib/x86_64-linux-gnu" \
-	    "$root/bin/python$version"
+for library in /usr/lib/*-linux-gnu/libpython3.1[1-4].so.1.0; do
+	embedded "$library" /usr
 done
-for python in $(echo "$PATH" | tr : '\n' | while read -r folder; do
-	for name in 3.11 3.12 3.13 3.14; do
-		[ ! -x "$folder/python$name" ] || echo "$folder/python$name"
-	done
-done) ${PYTHONS-}; do
-	"$python" --version >/dev/null 2>&1 || continue
-	tokens "$python" "$("$python" -c 'import sys; print(sys.executable)')"
+with_unpacked tokens
+for python in $(other_pythons); do
+	[ "$python" = /usr/bin/python3.11 ] || {
+		tokens "$python" "$python"
+		home=$(dirname "$(dirname "$python")")
+		embedded "$(echo "$home"/lib/libpython3.*.so.1.0)" "$home"
+	}
 done

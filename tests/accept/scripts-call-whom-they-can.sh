@@ -10,18 +10,19 @@
 # TIMEOUT: 3600
 #
 # SEEDS is how many programs of each language, SECONDS_EACH how long one runs,
-# FIRST the seed of the first one (1).
+# FIRST the seed of the first one (1), RATE how often they are sampled a second,
+# LANGUAGES which they are.
 
 . "${SRC:=$PWD}/tests/lib.sh"
 need_root
 need_cmd python3 node
 tmpdir
 
-: "${SEEDS:=25}" "${SECONDS_EACH:=10}" "${FIRST:=1}"
+: "${SEEDS:=25}" "${SECONDS_EACH:=10}" "${FIRST:=1}" "${RATE:=4999}"
 judge=$SRC/tests/accept/call_pairs.py
 total=0
 bad=
-for language in python javascript; do
+for language in ${LANGUAGES:-python javascript}; do
 	runs=python3
 	[ $language = python ] || runs=node
 	if [ $language = javascript ] && [ "$(uname -m)" != x86_64 ]; then
@@ -31,7 +32,7 @@ for language in python javascript; do
 	while [ "$seed" -lt $((FIRST + SEEDS)) ]; do
 		python3 "$judge" make $language "$seed" program graph ||
 		    fail make
-		"$DTPROF" record -q -o x.dtp -e cpu-clock -F 4999 -- \
+		"$DTPROF" record -q -o x.dtp -e cpu-clock -F "$RATE" -- \
 		    $runs program "$SECONDS_EACH" 2>record.err ||
 		    fail "record: $(cat record.err)"
 		"$DTPROF" export --format folded --frames script -o x.folded \

@@ -51,7 +51,7 @@ expect 0 "$DTPROF" compare "$store" --per span:request --from -2000h \
 expect_out '^checkout new costs more: CPU per request \+' headline
 expect_out '^base  checkout base, 7 hosts, ' base
 expect 2 "$DTPROF" compare "$store" --filter 'version=="new"'
-expect_err 'takes --base-filter and --filter'
+expect_err 'needs --base-filter and --filter'
 expect 1 "$DTPROF" compare "$store" --base-filter 'version=="x"' \
     --filter 'version=="new"'
 expect_err 'no samples of the base'

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
 # ASSERTION: A token that --secret-file names is in no arguments, environment,
-# output, recording, page or core of any process that push or record --push
-# starts, not in the memory of any but the network process, and in no core of
-# that one: neither the kernel's nor gdb's.
+# output, journal, recording, page or core of any process that push or record
+# --push starts, not in the memory of any but the network process, and in no
+# core of that one: neither the kernel's nor gdb's.
 #
 # Easy to get wrong: what read the file keeps a copy; libcurl keeps several.
 . "${SRC:=$PWD}/tests/lib.sh"
@@ -83,6 +83,57 @@ grep -q '^dtprof-network [1-9]' memory ||
 	fail "the search finds nothing: $(cat memory)"
 awk '$1 != "dtprof-network" && $2 != 0' memory >other
 [ ! -s other ] || fail "in memory of: $(cat other)"
+
+# The kernel's own core of each process: it has none of the network process.
+pattern=$(cat /proc/sys/kernel/core_pattern)
+: >log
+"$DTPROF" push --secret-file secret "otlp+http://$at/slow" a.dtp >out.abort \
+    2>&1 &
+pusher=$!
+test_pids="$test_pids $pusher"
+await "a request" grep -q slow log
+has_ended()	# pid; nobody has waited for it
+{
+	grep -q '^State:.Z' "/proc/$1/status" || [ ! -e "/proc/$1" ]
+}
+core_look()	# pid name
+{
+	for file in core "core.$1"; do
+		[ -e "$file" ] || continue
+		grep -qa -e "$token" -e "$basic" "$file" &&
+			fail "the kernel's core of $2"
+		rm "$file"
+		echo "$2" >>cores
+	done
+}
+: >cores
+# The parent would see its children die, and end.
+family $pusher >all
+kill -STOP $pusher
+while read -r pid; do
+	name=$(cat "/proc/$pid/comm" 2>/dev/null) || continue
+	[ "$pid" != "$pusher" ] || continue
+	kill -ABRT "$pid" 2>/dev/null || continue
+	await "the end of $name" has_ended "$pid"
+	core_look "$pid" "$name"
+done <all
+kill -ABRT $pusher
+kill -CONT $pusher
+wait $pusher 2>/dev/null && fail "it has sent something"
+core_look "$pusher" parent
+[ "$pattern" != core ] || grep -q parent cores || fail "no core: $(ls)"
+grep -q dtprof-network cores && fail "a core of the network process"
+ok "aborted; the kernel's cores, without the token: $(sort cores | tr '\n' ' ')"
+
+if [ -x /lib/systemd/systemd-journald ]; then
+	unshare -m sh "$SRC/tests/accept/lib-journal.sh" \
+	    otlp+http://127.0.0.1:9 "$token"
+	case $? in
+	0) ok "a journal of what push prints has it not" ;;
+	77) echo "no journal can be started here" ;;
+	*) fail "in the journal, or nothing is" ;;
+	esac
+fi
 
 touch go
 "$DTPROF" record -q -o b.dtp --secret-file secret --push \

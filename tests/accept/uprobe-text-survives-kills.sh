@@ -71,6 +71,7 @@ import recording as rec
 
 target, kills, attaches, seed = (int(word) for word in sys.argv[1:])
 draw = random.Random(seed)
+BATCH = 10
 PROBES = ["uprobe:./busy:f", "uprobe:./busy:g/arg0/", "uretprobe:./busy:f",
           "uprobe:./busy:f@13", "uretprobe:./busy:g"]
 time.sleep(0.2)
@@ -124,14 +125,19 @@ rec.check(kills < 20 or attached > kills // 10, "%d of %d had a breakpoint" %
           (attached, kills))
 rec.ok("seed %d: %d kills, %d of them with breakpoints in the text" %
        (seed, kills, attached))
+# Several at once, which wait for the kernel together.
 counted = 0
-for attach in range(attaches):
-    done = subprocess.run(command(draw.randint(1, 3), "--csv", "--duration",
-                                  "5ms"), check=False, capture_output=True,
-                          text=True)
-    rec.check(done.returncode == 0, done.stderr)
-    counted += sum(int(line.rsplit(",", 1)[1])
-                   for line in done.stdout.splitlines()[1:])
+for attach in range(0, attaches, BATCH):
+    batch = [subprocess.Popen(command(draw.randint(1, 3), "--csv",
+                                      "--duration", "5ms"),
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              text=True)
+             for _ in range(min(BATCH, attaches - attach))]
+    for recorder in batch:
+        out, err = recorder.communicate()
+        rec.check(recorder.returncode == 0, err)
+        counted += sum(int(line.rsplit(",", 1)[1])
+                       for line in out.splitlines()[1:])
     settles("attach %d" % attach)
 rec.check(counted > 0, "no probe has fired")
 rec.ok("%d times attached and detached, %d events counted" %

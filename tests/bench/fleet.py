@@ -46,8 +46,10 @@ always = g.hosts * g.cpus * g.busy * g.hz * 86400
 wanted = min(always, g.services * g.wanted * 24)
 names = ["rows a day", "on disk a day", "rows in %d days" % g.days,
          "on disk in %d days" % g.days,
-         "flame graph of a service, an hour", "of a service, a day",
-         "of a service, %d days" % g.days, "of all, a day"]
+         "flame graph of a service, an hour",
+         "flame graph of a service, a day",
+         "flame graph of a service, %d days" % g.days,
+         "flame graph of all services, a day"]
 print("| what | always, %g Hz | %s samples a service and hour |" %
       (g.hz, large(g.wanted)))
 print("|---|---|---|")

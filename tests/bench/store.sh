@@ -56,7 +56,8 @@ columns()	# table number of the host
 {
 	sql "SELECT arrayStringConcat(groupArray(name), ',') FROM
 	    system.columns WHERE database = 'dtprof' AND table = '$1'" |
-	    sed "s/\<recording\>/recording + $2/; s/\<host\>/'h$2'/"
+	    sed "s/\<recording\>/recording + $2/; s/\<attempt\>/attempt + $2/
+		s/\<host\>/'h$2'/"
 }
 is_merged()
 {
@@ -76,9 +77,9 @@ for wanted in 1 3 7 10; do
 	measured "	flame graph" "$DTPROF" flamegraph -o x.svg "$store"
 	measured "	folded by SQL" curl -s -o /dev/null --data-binary \
 	    "SELECT concat(arrayStringConcat(names, ';'), ' ', toString(sum(w)))
-	    FROM (SELECT stack, sum(n) AS w FROM samples WHERE (recording,
-	    batch, attempt) IN (SELECT recording, batch, min(attempt) FROM
-	    accounts GROUP BY recording, batch) GROUP BY stack) AS sums
+	    FROM (SELECT stack, sum(n) AS w FROM samples WHERE attempt IN
+	    (SELECT min(attempt) FROM accounts GROUP BY recording, batch)
+	    GROUP BY stack) AS sums
 	    ANY INNER JOIN (SELECT stack, names FROM stacks) AS known
 	    USING stack GROUP BY names" \
 	    "http://127.0.0.1:$port/?database=dtprof"

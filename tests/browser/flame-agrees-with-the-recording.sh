@@ -48,6 +48,12 @@ for name, share in ('seventy', .7), ('twenty', .2), ('ten', .1):
     seen = sums[name] / n
     assert abs(seen - share) < .05, (name, seen)
 print('ok: 70, 20 and 10 %, by name')
+times = sorted(t[0] for t in head['timeline']['read'])
+first = min(r['time_ns'] for r in samples) - times[0]
+assert times == sorted(r['time_ns'] - first for r in samples)
+assert sorted({t[2][:2] for t in head['timeline']['read']}) == sorted(
+    {(r['pid'], r['tid']) for r in samples})
+print(f'ok: the timeline has {len(times)} samples when they were')
 head, _, part, _ = totals('part.html')
 assert 0 < part < n and head['begin_ns'] >= 500000000, (part, head)
 assert head['span_ns'] <= 500000000

@@ -71,7 +71,8 @@ async function callers(page) {
 	await check(page, "one run a side is not tested", async () => {
 		assert.match(await text(page, "#quality"), /not tested: one run/);
 		assert.ok(await page.$("#quality.bad"));
-		assert.match(await tip(page, ["main", "write"]), /not tested; more/);
+		assert.match(await tip(page, ["main", "write"]),
+		    /not tested; the difference exceeds/);
 	});
 }
 
@@ -88,7 +89,7 @@ async function goneAndNew(page) {
 		assert.ok(Math.abs(await width("old") - 0.3) < 0.01);
 		assert.ok(Math.abs(await width("fresh") - 0.1) < 0.01);
 		assert.match(await tip(page, ["main", "old", "copy"]),
-		    /gone: only the base has it\ntotal: 3.0\d s → 0 a run/);
+		    /gone: only the base has this frame\ntotal: 3.0\d s → 0 a run/);
 	});
 	await check(page, "the base's view has what is new in place",
 	    async () => {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * Views made by clicks and keys, and what a link to each shows in another
- * window: all that can be seen of them.  flame-links.mjs KNOWN
+ * window: all that can be seen of them.  flame-links.mjs KNOWN STATES
  */
 import {assert, browse, check, click, load, open, reset, text}
     from "./lib.mjs";
 
 const WORKER = ["worker", "_start", "main"];
-const [known] = process.argv.slice(2);
+const [known, states] = process.argv.slice(2);
 
 /* What a reader of the page can tell from it. */
 async function seen(page) {
@@ -119,6 +119,8 @@ await browse(async browser => {
 	await check(page, "modules and names by color", async () => {
 		const of = async how => {
 			await page.selectOption("#color", how);
+			assert.ok((await page.textContent("#legend"))
+			    .startsWith(`colored by ${how}`));
 			return page.evaluate(() => Object.fromEntries(["main",
 				"seventy", "twenty", "sys_read"].map(name =>
 				[name, parseInt(window.flame.graph.colorOf(
@@ -130,5 +132,37 @@ await browse(async browser => {
 		assert.equal(module.main, module.twenty);
 		assert.notEqual(module.main, module.sys_read);
 		assert.equal(new Set(Object.values(name)).size, 4);
+	});
+	await load(page, states);
+	await check(page, "states of threads by color", async () => {
+		/* Of each frame, the states that its samples have; its color. */
+		const colors = () => page.evaluate(() => {
+			const {graph, data} = window.flame, boxes = [];
+			graph.boxes(0, 1e9, (panel, node) => {
+				const {tree} = panel, path = [];
+				for (let i = node; i >= 0; i = tree.parent[i])
+					path.push(data.names[tree.label[i]]);
+				boxes.push([path, parseInt(graph.fill(panel,
+				    node).slice(4), 10)]);
+			});
+			return boxes;
+		});
+		const hues = {running: 12, runnable: 50, blocked: 214};
+		const check = boxes => boxes.forEach(([path, hue]) =>
+		    assert.equal(hue, hues[path.find(name => hues[name])] || 0,
+			path));
+		assert.equal(await page.inputValue("#color"), "state");
+		assert.match(await page.textContent("#legend"),
+		    /running.*runnable.*blocked.*several states/s);
+		const boxes = await colors();
+		assert.equal(boxes.length, 13);
+		check(boxes);
+		await page.selectOption("#view", "reverse");
+		const reversed = await colors();
+		assert.ok(reversed.some(([, hue]) => hue === 214));
+		check(reversed);
+		await page.selectOption("#color", "kind");
+		assert.ok((await page.textContent("#legend"))
+		    .startsWith("user"));
 	});
 });

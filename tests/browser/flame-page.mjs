@@ -9,7 +9,7 @@ import {assert, browse, check, click, crumbs, load, open, place, reset,
     text, tip} from "./lib.mjs";
 
 const WORKER = ["worker", "_start", "main"];
-const [known, ratio, empty, many, lines] = process.argv.slice(2);
+const [known, ratio, empty, many, lines, calls] = process.argv.slice(2);
 
 async function search(page, what) {
 	await page.focus("#graph");
@@ -683,6 +683,36 @@ async function times(page) {
 	return link;
 }
 
+/* 13 calls that ended in five columns of 2 s. */
+async function latency(page) {
+	await check(page, "a map of latency has each call once", async () => {
+		await page.click("#times");
+		await page.selectOption("#heat-of", {label:
+			"latency of syscall:read"});
+		assert.deepEqual(await page.evaluate(
+		    "Array.from(flame.heat.sums(0))"),
+		    [5, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 7, 0, 1, 0]);
+		assert.match(await text(page, "#heat-text"),
+		    /A column is 2 s, durations upwards: 13, 2 lost/);
+	});
+	await check(page, "it says how many took how long, and chooses a range",
+	    async () => {
+		const box = await (await page.$("#heat-map")).boundingBox();
+		const x = box.x + box.width * 0.7;
+		await page.mouse.move(x, box.y + 2);
+		assert.match(await page.getAttribute("#heat-map", "title"),
+		    /^7 of syscall:read took 4.00.ms to 8.00.ms$/);
+		await page.mouse.down();
+		await page.mouse.up();
+		assert.match(await text(page, "#status"), /in 200 samples/);
+		assert.equal(await page.inputValue("#from"), "6.000");
+		assert.equal(await page.inputValue("#to"), "8.000");
+		await page.selectOption("#heat-of", "-1");
+		assert.equal(await page.evaluate(
+		    "flame.heat.sums(0).reduce((a, b) => a + b)"), 1e9);
+	});
+}
+
 async function events(page) {
 	await check(page, "another event, with its own quality", async () => {
 		await page.selectOption("#event", "1");
@@ -751,6 +781,7 @@ await browse(async browser => {
 	await large(await open(browser, many, {deviceScaleFactor: 2,
 		viewport: {width: 1200, height: 500}}));
 	await places(await open(browser, lines), browser);
+	await latency(await open(browser, calls));
 	const none = await load(two, empty);
 	await check(none, "no samples: it says so", async () => {
 		assert.match(await text(none, "#quality"), /no samples/);

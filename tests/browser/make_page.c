@@ -2,11 +2,12 @@
 /*
  * Flame graphs of profiles whose answer is known, as the library draws them:
  *
- *	make_page known|lines|hostile|empty|N out.html|out.svg
+ *	make_page known|lines|states|hostile|empty|N out.html|out.svg
  *
  * known: shares, recursion, two threads, two events, and when all of it was;
  * the tables below say it.  lines: the same by lines of source, where twenty
- * has two of them.  hostile: names that try to be markup, script or commands.
+ * has two of them.  states: threads that run and wait.  hostile: names that try
+ * to be markup, script or commands.
  * N: so many frames, to measure with.  Used by the tests of this directory and
  * by tests/bench/page.sh.
  */
@@ -16,7 +17,8 @@
 #define MAX_EVENTS	3
 
 enum {
-	F_USER, F_KERNEL, F_INLINED, F_UNNAMED, F_PYTHON, F_THREAD, F_ALL
+	F_USER, F_KERNEL, F_INLINED, F_UNNAMED, F_PYTHON, F_THREAD, F_STATE,
+	F_ALL
 };
 
 /* A stack, the outermost first, by numbers of names. */
@@ -57,9 +59,21 @@ static const struct row lines[] = {
 	{ .rw_count = 0 }
 };
 
+/* Half of the time of main, and all of idle, is blocked. */
+static const struct row states[] = {
+	{ { "worker", "running", "main" }, 1, 0, 10, 1, MS },
+	{ { "worker", "running", "main", "sys_read" }, 1, 10, 20, 1, MS },
+	{ { "worker", "blocked", "main", "sys_read" }, 1, 30, 30, 1, MS },
+	{ { "helper", "runnable", "main" }, 1, 60, 10, 1, MS },
+	{ { "helper", "blocked", "idle" }, 1, 70, 30, 1, MS },
+	{ .rw_count = 0 }
+};
+
 static const struct { const char *name; int kind; } known_kinds[] = {
 	{ "worker", F_THREAD }, { "helper", F_THREAD }, { "tiny", F_INLINED },
 	{ "sys_read", F_KERNEL }, { "again", F_PYTHON }, { "all", F_ALL },
+	{ "running", F_STATE }, { "runnable", F_STATE },
+	{ "blocked", F_STATE },
 	{ NULL, 0 }
 };
 
@@ -94,7 +108,8 @@ label_of(const char *name, const char *module, int kind)
 	CHECK(label != NULL);
 	memset(label, 0, sizeof(*label));
 	label->lb_kind = kind == F_ALL ? PROF_LABEL_ALL :
-	    kind == F_THREAD ? PROF_LABEL_COMM : PROF_LABEL_FUNCTION;
+	    kind == F_THREAD ? PROF_LABEL_COMM : kind == F_STATE ?
+	    PROF_LABEL_ARG : PROF_LABEL_FUNCTION;
 	label->lb_name = name;
 	fu->fu_name = fu->fu_raw = name;
 	if (place != NULL && kind < F_THREAD) {
@@ -320,6 +335,8 @@ main(int argc, char **argv)
 		make_known(known);
 	else if (strcmp(argv[1], "lines") == 0)
 		make_known(lines);
+	else if (strcmp(argv[1], "states") == 0)
+		make_known(states);
 	else if (strcmp(argv[1], "hostile") == 0)
 		make_hostile();
 	else if (strcmp(argv[1], "empty") != 0)

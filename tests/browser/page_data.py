@@ -32,11 +32,54 @@ class Columns:
     def numbers(self, n):
         return [self.number() for _ in range(n)]
 
+    def planes(self, n):
+        count = self.number()
+        planes = [self.data[self.at + k * n:self.at + (k + 1) * n]
+                  for k in range(count)]
+        self.at += count * n
+        return [sum(plane[i] << 8 * k for k, plane in enumerate(planes))
+                for i in range(n)]
+
     def line(self):
         end = self.data.index(b'\n', self.at)
         line = self.data[self.at:end]
         self.at = end + 1
         return line
+
+
+def read_timeline(head):
+    """Lists (time, end, lane, node, event, samples, weight, state)."""
+    timeline = head['timeline']
+    cols = Columns(zlib.decompress(base64.b64decode(
+        timeline.pop('columns')), -15))
+    lanes = []
+    for _ in range(cols.number()):
+        pid, tid, n = cols.numbers(3)
+        lanes.append((pid, tid, cols.line().decode(), n))
+    n = timeline['samples']
+    begins, delays, weights, nodes, events, counts, states = (
+        cols.planes(n) for _ in range(7))
+    assert cols.at == len(cols.data), 'something is left over'
+    last = [0] * len(head['events'])
+    for i, event in enumerate(events):
+        weights[i] = last[event] = weights[i] - 1 if weights[i] else (
+            last[event])
+    samples, first = [], 0
+    for pid, tid, name, n in lanes:
+        end, ends = 0, []
+        for i in range(first, first + n):
+            end += begins[i] // 2 * (-1 if begins[i] % 2 else 1)
+            end += weights[i] if states[i] else 0
+            ends.append(end)
+        time, times = 0, []
+        for i in reversed(range(first, first + n)):
+            time = time - delays[i] + 1 if delays[i] else ends[i - first]
+            times.append(time)
+        samples += [(time, end, (pid, tid, name), nodes[i], events[i],
+                     counts[i], weights[i], states[i]) for i, time, end in
+                    zip(range(first, first + n), reversed(times), ends)]
+        first += n
+    return samples
 
 
 def read(path):
@@ -81,11 +124,14 @@ def read(path):
                            for count in (n, nlabels)]
     assert cols.at == len(cols.data), 'something is left over'
     head['places'] = places     # by label: the line that it is, or ''
+    if 'timeline' in head:
+        head['timeline']['read'] = read_timeline(head)
     return head, names, [modules[m] for m in module_of], kinds, stacks, cells
 
 
 def main():
     head, names, modules, kinds, stacks, cells = read(sys.argv[1])
+    timeline = head.get('timeline', {}).pop('read', [])
     print(json.dumps({key: value for key, value in head.items() if key not in
                       ('columns', 'places')}, indent=1))
     for label in zip(kinds, names, modules, head['places']):
@@ -94,6 +140,11 @@ def main():
         print(head['events'][event]['name'], time,
               ';'.join(names[label] for label in stacks[node]),
               samples, weight)
+    for (time, end, lane, node, event, samples, weight,
+         state) in timeline[:100]:
+        print(time, end, *lane, head['events'][event]['name'],
+              ';'.join(names[label] for label in stacks[node]),
+              samples, weight, state)
 
 
 if __name__ == '__main__':

@@ -4,6 +4,9 @@
 # and the page of a comparison fit windows of 1600, 1024 and 390 pixels, light
 # and dark: nothing to scroll aside, no text cut, the hot frame in sight as the
 # page opens, and nothing serious that axe-core knows of.
+# In the timeline of threads all that it offers works at each of these sizes,
+# and the totals of a range are the report's of this range, to the nanosecond;
+# waits begin and end when the threads waited, and are drawn there.
 # Easy to get wrong: names without a place to break, in a table and in a
 # picture, that push all else out of a narrow window; a picture without a name.
 . "${SRC:=$PWD}/tests/lib.sh"
@@ -34,5 +37,11 @@ END2
 python3 make.py || fail make.py
 expect 0 "$DTPROF" compare -o metrics.html r.json
 expect 0 "$DTPROF" compare -o functions.html a? -- b?
+"$B/tests/browser/make_waits" 250 2 6000 waits.dtp waits.txt ||
+    fail make_waits
+expect 0 "$DTPROF" flamegraph -o waits.html waits.dtp
+expect 0 "$DTPROF" report --json --from 700000001ns --to 1300000003ns waits.dtp
+cp "$tmp/out" range.json || fail "no report"
 in_browser pages-fit-each-screen.mjs "$tmp/known.html" "$tmp/planted.html" \
-    "$tmp/metrics.html" "$tmp/functions.html"
+    "$tmp/metrics.html" "$tmp/functions.html" \
+    "$tmp/waits.html" "$tmp/range.json" "$tmp/waits.txt"

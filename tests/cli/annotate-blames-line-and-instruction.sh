@@ -189,7 +189,7 @@ int main(void) { return ((a(40000000) + b(40000000)) * 0); }' >main.c
 "$CC" -O1 -g -o ab a.c b.c main.c || fail "compiling"
 expect 0 "$DTPROF" record -q -e cpu-clock -c 1000000 -o ab.dtp -- ./ab
 expect 1 "$DTPROF" annotate same ab.dtp
-expect_err "ambiguous name 'same': 2 functions"
+expect_err "ambiguous name 'same': it matches 2 functions"
 grep -o ' /.*:same@0x.*' err >which
 [ "$(wc -l <which)" -eq 2 ] || fail "which two?"
 while read -r one; do
@@ -206,12 +206,12 @@ expect 0 env PATH="$tmp/bin" "$DTPROF" annotate work x.dtp
 expect_out 'install binutils'
 rm hot.c
 [ "$(total work)" = "$self" ] || fail "without the source"
-expect_out 'numbers only'
+expect_out 'only line numbers are shown'
 mv hot gone
 # Whether the recording kept its name or not.
 expect 0 "$DTPROF" report --json -e cpu-clock x.dtp
 set -- "$(json out 'j["functions"][0]["name"]')" \
     "$(json out 'j["functions"][0]["samples"]')"
 [ "$(total "$1")" = "$2" ] && [ "$2" -gt 100 ] || fail "without the file"
-expect_out 'the file that was mapped is gone'
+expect_out 'since the recording, the file with this code was removed'
 ok "says so without objdump, source and file, with the same sums"

@@ -40,7 +40,8 @@ shows()		# function, its figures: of annotate ...
 	esac
 }
 shows parse_number '50.00 ms' 'parse_*'
-expect_err "'parse_\*' matches 3 functions; .* others: parse_text, parse_all"
+expect_err "'parse_\*' matches 3 functions: .* other matches: parse_text, \
+parse_all"
 expect_out '^\* 100\.00  50\.00 ms +50 ' 'units'
 ! grep -q 50000000 out || fail "nanoseconds: $(cat out)"
 shows parse_all '85.00 ms' --total 'parse_*'
@@ -49,9 +50,9 @@ shows parse_text '30.00 ms' 'parse_[st]*'
 shows render '20.00 ms' '*nde?'
 shows parse_number '50.00 ms' 'prog:parse_n*'
 shows render '20.00 ms' --total 're*'
-expect_err "'re\*' matches 2 functions; .* others: re_enter$" two
+expect_err "'re\*' matches 2 functions: .* other matches: re_enter$" two
 shows parse_number '50.00 ms' '*[nm]*'
-expect_err "others: .*, main" 'one that was only a caller'
+expect_err "other matches: .*, main" 'one that was only a caller'
 shows 'operator*' '10.00 ms' 'operator*'
 ! grep -q matches err || fail "a name taken for a pattern: $(cat err)"
 ok "the heaviest function that matches, and the names of others"

@@ -56,9 +56,22 @@ refused 125 'no such directory' 'directory' \
     $r -e cpu-clock -o /nonexistent/x.dtp -- true
 refused 125 'no space left' 'space' $r -e cpu-clock -o /dev/full -- true
 refused 125 'nothing to record' '-a' $r
-refused 125 'exclude each other' 'one of them' $r -a -p 1
+refused 125 "invalid time '5'" 'min=TIME' $r -e off-cpu/min=5/ -- true
+refused 125 'off-cpu has no modifier' 'counters' $r -e off-cpu:u -- true
+refused 125 'off-cpu: .* not on a CPU' 'leave -C out' $r -e off-cpu -a -C 0
+refused 125 'off-cpu: counters do not' '--with' \
+    $r -e off-cpu --with task-clock -- true
+refused 125 'off-cpu: not possible' 'leave --backend perf out' \
+    $r --backend perf -e off-cpu -- true
+refused 125 "wall: a wall event has no setting 'min'" 'freq=HZ' \
+    $r -e wall/min=5ms/ -- true
+refused 125 "wall: invalid frequency '1001'" '1 to 1000' \
+    $r -e wall/freq=1001/ -- true
+refused 125 'wall: only one event' 'or one -e wall' \
+    $r --wall -e cpu-clock -e wall/freq=5/ -- true
+refused 125 'exclude each other' 'one of these' $r -a -p 1
 refused 125 '-C' '-a' $r -C 0 -- true
-refused 125 '-F and -c exclude' 'one of them' $r -F 99 -c 99 -- true
+refused 125 '-F and -c exclude' 'one of these' $r -F 99 -c 99 -- true
 refused 125 '-g and --call-graph none' 'leave' $r -g --call-graph none -- true
 refused 125 'unknown method' 'auto, fp, none, dwarf' \
     $r --call-graph magic -- true
@@ -66,7 +79,7 @@ refused 125 'invalid size' '1K to 63K' $r --call-graph dwarf,1G -- true
 refused 125 '--verify' 'leave' $r --verify --call-graph fp -- true
 refused 125 'buffer 1K: out of range' '64K to 1024M|64K to 1G' \
     $r --buffer 1K -- true
-refused 125 'cgroup-switches.*neither of them' 'stat' \
+refused 125 'cgroup-switches.*neither of the two threads' 'stat' \
     $r -e cpu-clock --with cgroup-switches -- true
 refused 125 "duplicate event 'cpu-clock'" 'once' \
     $r -e cpu-clock,cpu-clock -- true
@@ -98,7 +111,7 @@ for choice in --callers --callees; do
 done
 refused 2 'plot excludes --callers' 'filter' report --plot rates --limit 5
 echo 'main;work 5' >"$tmp/inlined.folded"
-refused 1 '--callers zzzzzz: no such function' '--inline inlined ones too' \
+refused 1 '--callers zzzzzz: no such function' 'dtprof report --inline' \
     report --callers zzzzzz "$tmp/inlined.folded"
 for kind in --json --csv --stats --children; do
 	refused 2 '-o requires --plot' '> FILE' report $kind -o x.out
@@ -116,9 +129,9 @@ refused 2 "--rename x: missing '='" 'OLD=NEW' compare --rename x a -- b
 refused 2 "--rename x: missing '='" 'OLD=NEW' \
     flamegraph --rename x --base a b
 for command in report script export flamegraph; do
-	refused 2 'two input files' 'one of them' "$command" -i a b
+	refused 2 'two input files' 'only one' "$command" -i a b
 done
-refused 2 'two input files' 'one of them' annotate -i a main b
+refused 2 'two input files' 'only one' annotate -i a main b
 for command in report export flamegraph script; do
 	refused 2 'between excludes --from' 'markers or by time' \
 	    "$command" --between m,n --from 1s a
@@ -132,7 +145,7 @@ refused 2 'show all,none: invalid argument' 'samples,markers' \
     script --show all,none
 refused 1 'no such probe' 'list' list 'nonsense:*'
 refused 2 'missing marker text' 'give a text' mark
-refused 1 '4194304 is not one of your recorders' 'record' \
+refused 1 '4194304 is not a recorder of this user' 'record' \
     mark --recorder 4194304 x
 }
 expect 2 "$DTPROF" recrod

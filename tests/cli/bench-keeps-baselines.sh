@@ -40,7 +40,7 @@ expect 0 "$DTPROF" compare --json --against main
 [ "$(json out 'j["comparisons"][0]["assumes_no_drift"]')" = True ] ||
     fail "runs of two benches are taken for interleaved ones"
 expect 3 "$DTPROF" compare --against main --fail-on slower:10 dtprof.bench
-expect_out 'note: assumes no drift' 'what it rests on'
+expect_out 'note: the test assumes no drift' 'what it rests on'
 ! grep -q 'another' out || fail "the same day and host: $(cat out)"
 ok "kept, and compared with"
 
@@ -74,13 +74,14 @@ ok "without CPU time wall time decides"
 sed -i 's/"time": *"[^"]*"/"time": "2001-02-03T04:05:06Z"/' \
     .dtprof/main/bench.json
 expect 0 "$DTPROF" compare --against main
-expect_out 'note: the base was measured on another day \(2001-02-03, new' 'day'
+expect_out 'base and new ran on different days \(base 2001-02-03, new' 'day'
 sed -i 's/"host": *"[^"]*"/"host": "elsewhere\\u001b[2J"/' \
     .dtprof/main/bench.json
 expect 0 "$DTPROF" compare --against main
-expect_out 'on another host \(elsewhere.x1b.2J, new: .* and on another day' both
+expect_out 'hosts \(base elsewhere.x1b.2J, new .* and on different days' both
 expect 0 "$DTPROF" compare --json --against main
-[ "$(json out '"another host" in j["comparisons"][0]["notes"][0]')" = True ] ||
+[ "$(json out \
+    '"different hosts" in j["comparisons"][0]["notes"][0]')" = True ] ||
     fail "JSON does not say so"
 expect 0 "$DTPROF" compare --json dtprof.bench -- dtprof.bench
 ! grep -q 'another' out || fail "the same bench: $(cat out)"

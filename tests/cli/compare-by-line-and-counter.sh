@@ -84,7 +84,7 @@ json out '[(f["name"], f["mean"], f["p"]) for f in
     fail "profiles of pprof say something else"
 head -c 300 old1.pb.gz >cut.pb.gz
 expect 1 "$DTPROF" compare cut.pb.gz -- new1.pb.gz
-expect_err 'truncated or damaged' 'a pprof file that was cut'
+expect_err 'is truncated or damaged' 'a pprof file that was cut'
 ok "profiles of pprof of the same runs say the same"
 
 # A function that one build calls and the other has inlined.

@@ -213,7 +213,7 @@ for run in 0 1 2 3 4 5 6 7 8 9; do
 done | tee this/runs.jsonl >earlier/runs.jsonl
 compare 0 inconclusive this
 expect 1 "$DTPROF" compare earlier
-expect_err 'another version of bench' 'an earlier bench'
+expect_err 'another version of dtprof bench' 'an earlier bench'
 schema this
 ok "benches of another version are refused"
 

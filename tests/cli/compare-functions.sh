@@ -54,7 +54,7 @@ expect 0 "$DTPROF" compare --json a[0-4] -- b[0-4]
 [ "$(named)" = "f12=costs more" ] || fail "5 runs a side do not do: $(named)"
 expect 0 "$DTPROF" compare a[0-4] -- d[0-4]
 expect_out \
-    '; no function .* changed, about [0-9]+ runs each would decide for f12' \
+    'no function changed .*, about [0-9]+ runs each .* verdict on f12' \
     'how many runs would do'
 expect 0 "$DTPROF" compare --json a? -- d?
 [ "$(named)" = "f12=costs more" ] || fail "10 runs a side: $(named)"

@@ -96,8 +96,8 @@ if sys.argv[1] == "r.html":
     assert "&#60;script&#62;" in page
     sides = {s: [t * 1000 for t in r["times"]] for s, r in
              zip(("base", "new"), json.load(open("r.json"))["results"])}
-    runs, order = pictures["Runs"], pictures["In the order of runs"]
-    shares = pictures["Share of the runs that took no longer"]
+    runs, order = pictures["Runs"], pictures["Runs in order"]
+    shares = pictures["Cumulative distribution of the runs"]
     assert "wall time (ms)" in runs.labels and "run" in order.labels
     assert "wall time (ms)" in shares.labels
     for side, values in sides.items():

@@ -95,7 +95,7 @@ class Panel:
         return [pairs(s) for s in d.split("M") if s.strip()]
 
 def panels(path):
-    title = r"Runs$|Share of|In the order|Change (of|at)"
+    title = r"Runs( in order)?$|Cumulative|Change (of|at)"
     canvas = [g for g in xml.parse(path).getroot().iter(SVG + "g")
               if g.get("id") == "gnuplot_canvas"][0]
     found, elements = {}, []
@@ -215,9 +215,9 @@ def check(name, sides, what, changes):
     heading = of.pop("")
     j = json.load(open(name + ".out"))["comparisons"][0]
     wanted = {"Runs": {"y": what},
-        "Share of the runs that took no longer":
+        "Cumulative distribution of the runs":
             {"x": what, "y": "share of the runs"},
-        "In the order of runs": {"x": "run", "y": what},
+        "Runs in order": {"x": "run", "y": what},
         "Change of each metric, with 95% interval": {"x": "change (%)"},
         SHIFT: {"x": "share of the runs (%)", "y": "change (%)"}}
     functions = "Change of each function, of the total, 95% interval"
@@ -226,8 +226,8 @@ def check(name, sides, what, changes):
     assert {t: p.labels for t, p in of.items()} == wanted, (
         {t: p.labels for t, p in of.items()})
     runs(of["Runs"], sides)
-    shares(of["Share of the runs that took no longer"], sides, svg)
-    order(of["In the order of runs"], sides)
+    shares(of["Cumulative distribution of the runs"], sides, svg)
+    order(of["Runs in order"], sides)
     forest(of["Change of each metric, with 95% interval"], *changes(j))
     if j["functions"]:
         forest(of[functions], [f["name"] for f in j["functions"]],

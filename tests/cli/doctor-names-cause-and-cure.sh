@@ -97,9 +97,9 @@ sick both-caps bpf ok 0 - 0 "maps and programs" "^$" $as,+bpf,+perfmon \
 sick no-caps bpf degraded 0 sched:sched_switch 125 'CAP_BPF and CAP_PERFMON' \
     'docker: --cap-add BPF --cap-add PERFMON' $no_caps
 
-sick no-setuid file_readers degraded 0 - 0 'file readers have.*our user' \
-    'allow setuid' setpriv --bounding-set=-setuid,-setgid \
-    --inh-caps=-setuid,-setgid
+sick no-setuid file_readers degraded 0 - 0 \
+    'reader processes have.*same user as dtprof' 'allow setuid' \
+    setpriv --bounding-set=-setuid,-setgid --inh-caps=-setuid,-setgid
 
 # Sandboxes.
 sick seccomp-perf seccomp failed 1 cpu-clock 125 'seccomp.*perf_event_open' \
@@ -114,7 +114,7 @@ sick seccomp-all seccomp failed 1 - 0 'perf_event_open and bpf' \
     'allow perf_event_open and bpf' ./refuse bpf,perf
 sick seccomp-nosys perf_events failed 1 cpu-clock 125 'seccomp.*perf_event' \
     'allow perf_event_open' ./refuse perf,nosys
-sick seccomp-none seccomp ok 0 - 0 'a filter that allows' '^$' ./refuse none
+sick seccomp-none seccomp ok 0 - 0 'filter allows' '^$' ./refuse none
 sick seccomp-not-it bpf degraded 0 sched:sched_switch 125 \
     'CAP_BPF and CAP_PERFMON' 'setcap' $user ./refuse none
 sick docker perf_events failed 1 cpu-clock 125 'seccomp' 'seccomp profile' \
@@ -145,7 +145,7 @@ sick no-btf-needs btf degraded 0 sched:sched_switch 125 \
     'kernel types are not' 'CONFIG_DEBUG_INFO_BTF' \
     inside 'mount -t tmpfs b /sys/kernel/btf'
 sick no-kallsyms kptr_restrict degraded 0 cpu-clock 0 'kallsyms.*is missing' \
-    'does not mask it' inside 'mount --bind /dev/null /proc/kallsyms'
+    'does not mask kallsyms' inside 'mount --bind /dev/null /proc/kallsyms'
 sick no-debug debug_symbols degraded 0 - 0 'no debug file' 'libc6-dbg' \
     inside 'mkdir -p /usr/lib/debug && mount -t tmpfs d /usr/lib/debug'
 sick no-gnuplot gnuplot degraded 0 - 0 'not installed' 'install gnuplot' \

@@ -36,7 +36,7 @@ i=0
 while [ \$i -lt 200000 ]; do i=\$((i + 1)); done
 cat /nowhere; :
 END
-"$DTPROF" record -o live.dtp -e cpu-clock -e syscall:openat \
+"$DTPROF" record -o live.dtp -e cpu-clock -e syscall:openat -e off-cpu -e wall \
     --span wait=syscall:wait4:entry --span none=syscall:msync:entry \
     --with context-switches -- sh busy >/dev/null 2>&1 && live=live.dtp
 [ -z "$live" ] || "$DTPROF" trace --json -e syscall:openat -e \
@@ -113,6 +113,16 @@ made list3 list --json
 agrees list list?
 "$DTPROF" doctor --json >doctor1
 agrees doctor doctor1
+
+# Only BPF can look at threads.
+"$B/tests/work/waits" >waits.out &
+waits=$!
+kill_at_end $waits
+await "its threads are there" grep -q ready waits.out
+if "$DTPROF" stacks --json -p $waits >stacks1 2>/dev/null; then
+	agrees stacks stacks1
+fi
+kill $waits
 
 # The keys in the manual, but for those of the accounting, which another test
 # looks at.

@@ -16,7 +16,8 @@ assert j['schema_version'] == 2
 assert len(j['probes']) > 500, len(j['probes'])
 for p in j['probes']:
     assert p['probe'].count(':') >= 3 or \
-        p['probe'].startswith('syscall:') or p['probe'] == 'alloc', p
+        p['probe'].startswith('syscall:') or \
+        p['probe'] in ('alloc', 'off-cpu', 'wall'), p
     assert p['why_not'] is None or len(p['why_not']) > 5, p
 for m in j['missing']:
     assert m['provider'] and m['reason'], m

@@ -38,7 +38,7 @@ assert any(r['type'] == 'sample' for r in records)
 END
 ok "three marks, each at its time, among samples in order"
 expect 1 "$DTPROF" mark --recorder $$ nobody
-expect_err 'not one of your recorders'
+expect_err 'not a recorder of this user'
 ok "no recording: a failure"
 [ -z "$(find "$tmp" -name '*.mark')" ] || fail "a socket was left behind"
 ok "no socket is left"

@@ -14,7 +14,7 @@ cp "$SRC/tests/report/hostile.dtp" b.dtp
 cp "$SRC/tests/interop/bpf-amid-kernel.dtp" c.dtp
 expect 0 "$DTPROF" merge -o ab.dtp a.dtp b.dtp
 expect 0 "$DTPROF" merge -o abc.dtp a.dtp b.dtp c.dtp
-expect_err "event 'syscall::getpgid:entry' is in 1 of 3 recordings" "the note"
+expect_err "event 'syscall::getpgid:entry' is in only 1 of 3 recordings" note
 expect_err '3 recordings, 3017 samples in abc.dtp' "the summary"
 expect 0 "$DTPROF" merge -q -o steps.dtp ab.dtp c.dtp
 [ ! -s err ] || fail "-q prints: $(cat err)"
@@ -99,14 +99,14 @@ ok "report, flamegraph and annotate take several recordings"
 
 cp a.dtp again.dtp
 expect 1 "$DTPROF" merge -o no.dtp a.dtp again.dtp
-expect_err 'again.dtp: the same recording twice' "twice"
+expect_err 'again.dtp: the same recording is given twice' "twice"
 expect 0 "$DTPROF" merge -o ab.dtp a.dtp b.dtp
 cp ab.dtp again.dtp
 expect 1 "$DTPROF" merge -o no.dtp ab.dtp again.dtp
-expect_err 'again.dtp: the same recording twice' "twice, merged"
+expect_err 'again.dtp: the same recording is given twice' "twice, merged"
 printf 'main;work 30\n' >x.folded
 expect 1 "$DTPROF" merge -o no.dtp a.dtp x.folded
-expect_err 'x.folded: cannot be merged: it is an import of folded' "folded"
+expect_err 'x.folded: cannot be merged: it was imported from folded' "folded"
 expect 1 "$DTPROF" report a.dtp nosuch.dtp
 expect_err 'nosuch.dtp: no such file' "a missing one"
 [ ! -e no.dtp ] || fail "something was written"

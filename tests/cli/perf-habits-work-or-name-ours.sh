@@ -76,8 +76,8 @@ record -k boottime -- true | CLOCK_MONOTONIC
 record -j any,u -- true | -g records stacks
 record --user-regs=ip -- true | registers
 record -n -- true | dtprof stat
-record --max-size=10M -- true | --duration TIME
-record --off-cpu -- true | -e syscall
+record --max-size=10M -- true | works
+record --off-cpu --off-cpu-thresh 500 -- true | works
 record --per-thread -p 1 | --attach tasks
 record -r 10 -- true | chrt
 record --switch-events -- true | sched:sched_switch
@@ -98,7 +98,7 @@ report -D | dtprof script --show all
 report -k vmlinux | contains its symbols
 report -b | does not record branches
 report -S main | --callers
-report -U | leave it out
+report -U | leave out this option
 report --max-stack 5 | --tree
 script --ns -f | works
 script -G | --no-symbols
@@ -122,7 +122,7 @@ stat --pre true -- true | --prepare CMD
 stat -g -e page-faults -- true | braces
 stat -D 100 -- true | dtprof stat -p PID
 stat --interval-count 3 -- true | --duration TIME
-stat -v -- true | leave it out
+stat -v -- true | leave out this option
 stat record -- true | dtprof stat --json
 bench sched messaging | dtprof bench 'OLD' 'NEW'
 list --long-desc 'sched:*' | works

@@ -1,8 +1,8 @@
 #!/bin/sh
-# ASSERTION: Ctrl-C, kill, a hang-up, --duration, the end of the command and
-# the end of the target all end a recording with a whole file, and a second
-# Ctrl-C does not spoil it.  Easy to get wrong where the signal arrives while
-# the file is being written, or where the command ignores it.
+# ASSERTION: Ctrl-C, kill, a hang-up, --duration, --max-size, the end of
+# the command and the end of the target all end a recording with a whole file,
+# and a second Ctrl-C does not spoil it.  Easy to get wrong where the signal
+# arrives while the file is being written, or where the command ignores it.
 . "${SRC:=$PWD}/tests/lib.sh"
 need_perf
 need_root
@@ -103,6 +103,12 @@ begin -a --duration 100ms
 end 0 "--duration"
 begin --duration 100ms -- sleep 1000
 end 143 "--duration with a command"
+begin -a -e syscall --max-size 64K -- sh -c \
+    'while :; do kill -0 $$; done'
+end 143 "--max-size with a command"
+grep -q 'stopped: x.dtp has reached --max-size' log ||
+    fail "not said: $(cat log)"
+[ "$(stat -c %s x.dtp)" -ge 65536 ] || fail "too early"
 begin -- true
 end 0 "the end of the command"
 sleep 1000 &

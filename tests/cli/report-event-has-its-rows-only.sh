@@ -46,7 +46,7 @@ ok "page faults have rows of their own"
 # [self] is there without samples, too.
 expect 0 "$DTPROF" report --csv --callers "$unmet" -e page-faults x.dtp
 [ "$(wc -l <"$tmp/out")" -eq 1 ] || fail "--callers: $(cat "$tmp/out")"
-expect_err 'note: the function has no samples of the events shown'
+expect_err 'note: the function has no samples of the shown events'
 expect 0 "$DTPROF" report --csv --callees "$unmet" -e page-faults x.dtp
 [ "$(wc -l <"$tmp/out")" -eq 2 ] || fail "--callees: $(cat "$tmp/out")"
 for which in callers callees; do

@@ -82,7 +82,7 @@ accounted = sum(sum(c for s, c in a['user_stacks'].items()
     if s not in ('none', 'ok')) for a in j['accounting'][1:])
 assert n['truncated'] == accounted, (n['truncated'], accounted)
 assert rows('truncated_by') == dict(short), (n, short)
-line = 'addresses: of %d samples %d resolved, %d without a pc, ' \
+line = 'addresses of %d samples: %d resolved, %d without a program counter, ' \
     '%d unresolved' % (
     n['samples'], n['resolved'], n['without_pc'], n['unresolved'])
 assert line in open('text').read().splitlines(), line

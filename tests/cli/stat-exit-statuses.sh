@@ -249,6 +249,6 @@ event,"page-faults:u"' ] || fail "other names: $(cat out)"
 	expect_err 'page-faults:u: counted in user space only' \
 	    'nothing is said of it'
 	expect 125 as_ordinary "$DTPROF" stat -e context-switches -- true
-	expect_err 'it occurs in the kernel' 'another reason'
+	expect_err 'this event occurs in the kernel' 'another reason'
 	ok "an ordinary user counts in user space alone, and is told"
 fi

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * ASSERTION: whatever the text, each provider either makes whole events of
- * it, or leaves it, or refuses it with a sentence and a cure.
+ * it, or leaves it, or refuses it with a sentence and a cure.  A span is taken
+ * apart to parts that give the text again, or refused.
  *
  * The names handle asks nothing of the machine.  Suggestions are slow, so few
  * inputs get as far as those.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -73,6 +75,42 @@ offer(struct prof_names *names, const char *text)
 	}
 }
 
+/* The parts are all of the text, and events of providers as any are. */
+static void
+span_check(struct prof_names *names, const struct prof_spec_span *span,
+    const char *text)
+{
+	char *back = prof_spec_span_return(span->sn_begin), *again;
+
+	if (asprintf(&again, "%s=%s%s%s%s%s", span->sn_name, span->sn_begin,
+	    span->sn_end == NULL ? "" : ",", span->sn_end == NULL ? "" :
+	    span->sn_end, span->sn_key == NULL ? "" : ",key=",
+	    span->sn_key == NULL ? "" : span->sn_key) == -1 ||
+	    strcmp(again, text) != 0 || span->sn_begin[0] == '\0')
+		abort();
+	if (back != NULL)
+		offer(names, back);
+	offer(names, span->sn_begin);
+	if (span->sn_end != NULL)
+		offer(names, span->sn_end);
+	free(again);
+	free(back);
+}
+
+static void
+span(struct prof_names *names, const char *text)
+{
+	struct prof_spec_span parts;
+	struct prof_err error;
+
+	memset(&error, 0, sizeof(error));
+	if (prof_spec_span_parse(&parts, text, &error) == -1)
+		check_refusal(&error);
+	else
+		span_check(names, &parts, text);
+	prof_spec_span_fini(&parts);
+}
+
 static void
 resolve(struct prof_names *names, const char *text)
 {
@@ -104,6 +142,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memcpy(text, data, size);
 	text[size] = '\0';
 	offer(names, text);
+	span(names, text);
 	if (size < 64)
 		(void)prof_glob_match(text, "sched:sched_switch");
 	for (size_t n = 0; n < size; n++)

@@ -63,11 +63,16 @@ recorded(const char *text)
 	};
 	struct prof_record record = { .pr_type = PROF_R_SAMPLE,
 	    .pr_nargs = 2, .pr_args = { 1, (uint64_t)-1 } };
+	static const struct prof_function function = {
+		.fu_name = "int ns::f<int>(char*) const", .fu_raw = "_ZN2ns1fE",
+	};
 	struct prof_filter *filter;
 	struct prof_err error;
+	uint64_t calls;
 
-	if ((filter = prof_filter_new(text, &info, &error)) != NULL)
-		(void)prof_filter_holds(filter, &record, "comm");
+	if ((filter = prof_filter_new_in(text, &info, NULL, true, &error)) !=
+	    NULL && prof_filter_calls(filter, &function, &calls) == 0)
+		(void)prof_filter_holds_in(filter, &record, "comm", 0, calls);
 	prof_filter_free(filter);
 }
 

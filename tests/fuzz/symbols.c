@@ -63,16 +63,33 @@ operand_check(const struct dtp_operand *operand)
 		abort();
 }
 
+/* A name of a parameter and a type, whatever debug information says. */
 static void
-sites(int fd, enum prof_site_kind kind)
+parameter_check(const struct prof_site_parameter *parameter)
 {
-	const struct prof_sites_want want = { .sw_kind = kind,
-	    .sw_pattern = "*" };
+	if (strnlen(parameter->sp_name, sizeof(parameter->sp_name)) ==
+	    sizeof(parameter->sp_name) ||
+	    strnlen(parameter->sp_type, sizeof(parameter->sp_type)) ==
+	    sizeof(parameter->sp_type) || parameter->sp_size > 8 ||
+	    parameter->sp_place >= PROF_SITE_PARAMETERS)
+		abort();
+}
+
+/* Of all names; then of the first of these, whose parameters are read, too. */
+static void
+sites(int fd, struct prof_sites_want want)
+{
+	const bool is_all = want.sw_pattern == NULL;
+	char first[PROF_SITE_NAME] = "";
 	struct prof_sites found;
 	off_t size = lseek(fd, 0, SEEK_END);
 
+	if (is_all)
+		want.sw_pattern = "*";
 	if (prof_sites_find(fd, &want, &found) == -1)
 		return;
+	if (is_all && found.st_n > 0)
+		strcpy(first, found.st_site[0].si_name);
 	for (size_t n = 0; n < found.st_n; n++) {
 		const struct prof_site *site = &found.st_site[n];
 
@@ -83,8 +100,16 @@ sites(int fd, enum prof_site_kind kind)
 			abort();
 		for (uint32_t a = 0; a < site->si_nargs; a++)
 			operand_check(&site->si_arg[a]);
+		if (site->si_nparameters > PROF_SITE_PARAMETERS)
+			abort();
+		for (uint32_t p = 0; p < site->si_nparameters; p++)
+			parameter_check(&site->si_parameter[p]);
+		parameter_check(&site->si_result);
 	}
 	prof_sites_free(&found);
+	want.sw_pattern = first;
+	if (first[0] != '\0')
+		sites(fd, want);
 }
 
 static void
@@ -149,9 +174,16 @@ LLVMFuzzerTestOneInput(const uint8_t *input, size_t length)
 	fd = file_of(input + 1, length - 1);
 	if (input[0] % 3 == 0) {
 		symbols(fd);
-		sites(fd, PROF_SITE_FUNCTION);
-		sites(fd, PROF_SITE_STATIC);
-		sites(fd, PROF_SITE_RETURN);
+		sites(fd, (struct prof_sites_want){
+		    .sw_kind = PROF_SITE_FUNCTION });
+		sites(fd, (struct prof_sites_want){
+		    .sw_kind = PROF_SITE_FUNCTION, .sw_offset = 4 });
+		sites(fd, (struct prof_sites_want){
+		    .sw_kind = PROF_SITE_FUNCTION, .sw_line = 12 });
+		sites(fd, (struct prof_sites_want){
+		    .sw_kind = PROF_SITE_STATIC });
+		sites(fd, (struct prof_sites_want){
+		    .sw_kind = PROF_SITE_RETURN });
 	} else
 		lines(fd);
 	close(fd);

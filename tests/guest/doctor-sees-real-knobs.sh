@@ -49,7 +49,7 @@ look()		# file check state found cure
 	    (argv[1] == "ok" or re.search(argv[3], row["fix"])), str(row))
 	END
 }
-look root pmu ok 'cycles are counted; [1-9][0-9]* counters' ''
+look root pmu ok 'cycles can be counted; [1-9][0-9]* counters' ''
 look root bpf ok . ''
 look root kptr_restrict ok . ''
 look paranoid-2 perf_event_paranoid degraded 'paranoid=2' 'paranoid=0'

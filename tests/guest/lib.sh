@@ -15,9 +15,10 @@
 # A guest has one CPU (GUEST_CPUS), boots with the defaults of its kernel and
 # what GUEST_APPEND says, and counts instructions as time (-icount): so the
 # cycle counter of arm64 is exact, and what else this machine does costs no
-# samples.  That of amd64 has no counter: $counter is a clock there.  No guest
-# can reach the network or any file of the host.  Results travel as text over
-# the console.
+# samples.  That of amd64 has no counter: $counter is a clock there.  There is a
+# Python if GUEST_PYTHON is set, and tests/lib.sh is /lib.sh.  No guest can
+# reach the network or any file of the host.  Results travel as text over the
+# console.
 
 . "${SRC:=$PWD}/tests/lib.sh"
 
@@ -38,7 +39,9 @@ guest_pack()
 	cp "$GUEST/busybox" "$GUEST_BUILD/dtprof" \
 	    "$GUEST_BUILD"/tests/work/guest_* "$GUEST_BUILD/tests/work/runs" \
 	    root/bin/
+	[ -z "${GUEST_PYTHON:-}" ] || cp -a "$GUEST/python/." root/
 	cp "$SRC/tests/guest/init" root/init
+	cp "$SRC/tests/lib.sh" root/lib.sh
 	chmod 755 root/init
 	cat >root/test.sh
 	(cd root && find . ! -name '*.d' | cpio -o -H newc --quiet) |
@@ -94,27 +97,6 @@ guest_boot()
 		fail "the guest did not end well (qemu: $ended)"
 	fi
 	guest_unpack
-}
-
-# Look at JSON with the Python on stdin: j is the value (of lines, the list
-# of them), argv what follows, need(condition, text) says ok or fails.
-verify()	# file [argument ...]
-{
-	cat >verify.py
-	python3 - "$@" <<-'END' || fail "$1 is not as it must be"
-	import json, sys
-	def need(condition, text):
-	    print(("ok: " if condition else "FAIL: ") + text)
-	    if not condition:
-	        sys.exit(1)
-	text = open(sys.argv[1]).read()
-	try:
-	    j = json.loads(text)
-	except ValueError:
-	    j = [json.loads(line) for line in text.splitlines()]
-	exec(open("verify.py").read(),
-	    dict(j=j, argv=sys.argv[2:], need=need))
-	END
 }
 
 # The accounting of a recording, which must balance, in the file stats.

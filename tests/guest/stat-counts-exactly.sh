@@ -84,9 +84,9 @@ need(all(e["running_pct"] == 100 and e["group"] == 0 for e in j["events"]),
 same = {e["values"][0] for e in of("r8")}
 need(len(same) == 1, "each counts the same instructions: %s" % same)
 END
-grep -q 'of 8 events on the PMU, 7 fit' results/refused.txt ||
+grep -q 'of 8 events on the PMU, only 7 can be counted' results/refused.txt ||
     fail "refusal: $(cat results/refused.txt)"
-grep -q 'of 7 events on the PMU, 6 fit' results/refused6.txt ||
+grep -q 'of 7 events on the PMU, only 6 can be counted' results/refused6.txt ||
     fail "refusal: $(cat results/refused6.txt)"
 ok "$(head -n 1 results/refused.txt)"
 

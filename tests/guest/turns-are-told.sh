@@ -38,6 +38,6 @@ need(len(rows) >= 3 and told == rows, "%s in the accounting, %s in turns" %
     (rows, told))
 END
 "$DTPROF" report results/turns.dtp 2>/dev/null |
-    grep -q 'warning: .*% of the time counted, as events were multiplexed' ||
+    grep -q 'warning: .*the event was counted in .*% of the time, because' ||
     fail "the report does not say so"
 ok "the report says the share"

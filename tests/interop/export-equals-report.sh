@@ -1,9 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
-# ASSERTION: folded stacks, pprof and speedscope files, read here by their
-# formats' own descriptions, have the same self and total figures as the
-# report, for each event, to the unit; and so has what folded stacks and pprof
-# files become when they are imported again.
+# ASSERTION: folded stacks, pprof, speedscope and Firefox Profiler files, read
+# here by their formats' own descriptions, have the same self and total figures
+# as the report, for each event, to the unit; and so has what folded stacks and
+# pprof files become when they are imported again.  The times in a Firefox
+# Profiler file are those that script prints, of each thread, and its waits
+# begin and end when threads waited.
 # Easy to get wrong: recursion, equal names in different modules, stacks that
 # stand leaf first in one format and root first in another.
 . "${SRC:=$PWD}/tests/interop/lib-export.sh"
@@ -16,8 +18,15 @@ strict_pprof x.pb.gz
     fail "pprof: other bytes"
 "$DTPROF" export --format speedscope -o x.json x.dtp 2>/dev/null ||
     fail speedscope
+"$DTPROF" export --format firefox -o x.firefox x.dtp 2>/dev/null ||
+    fail firefox
+"$DTPROF" script --json x.dtp >x.script 2>/dev/null || fail script
+"$B/tests/browser/make_waits" 10 1 500 waits.dtp waits.txt >/dev/null ||
+    fail make_waits
+"$DTPROF" export --format firefox -o waits.firefox waits.dtp 2>/dev/null ||
+    fail "firefox, waits"
 cat >check.py <<'END'
-import gzip, json, sys
+import collections, decimal, gzip, json, sys
 from lib import compare
 dtprof = sys.argv[1]
 EVENTS = ["cpu-clock", "page-faults"]
@@ -111,6 +120,73 @@ for profile, event in zip(scope["profiles"], EVENTS):
     assert sum(profile["weights"]) == profile["endValue"]
     compare(dtprof, event, [([frames[i] for i in s[1:]], w) for s, w in
             zip(profile["samples"], profile["weights"])], 0, "speedscope")
+
+fox = json.load(open("x.firefox"), parse_float=decimal.Decimal)
+assert fox["meta"]["preprocessedProfileVersion"] == 60
+tables = fox["shared"]
+for name, table in tables.items():
+    if name != "stringArray":
+        assert all(len(c) == table["length"] for c in table.values()
+                   if isinstance(c, list)), name
+texts, frame_of = tables["stringArray"], tables["frameTable"]["func"]
+def frames_of(stack):
+    path = []
+    while stack is not None:
+        func = frame_of[tables["stackTable"]["frame"][stack]]
+        path.append(texts[tables["funcTable"]["name"][func]])
+        stack = tables["stackTable"]["prefix"][stack]
+    return path[::-1]
+def ns(ms):
+    return int(ms * 1000000)
+stacks, times = ([], []), collections.defaultdict(list)
+for thread in fox["threads"]:
+    samples, markers = thread["samples"], thread["markers"]
+    assert samples["weightType"] == "tracing-ms"
+    for stack, time, weight in zip(samples["stack"], samples["time"],
+                                   samples["weight"]):
+        stacks[0].append((frames_of(stack), ns(weight)))
+        times[thread["pid"], thread["tid"]].append(ns(time))
+    for name, data, time in zip(markers["name"], markers["data"],
+                                markers["startTime"]):
+        assert texts[name] == "page-faults", texts[name]
+        stacks[1].append((frames_of(data["cause"]["stack"]), data["weight"]))
+        times[thread["pid"], thread["tid"]].append(ns(time))
+for n, event in enumerate(EVENTS):
+    compare(dtprof, event, stacks[n], 0, "firefox")
+said = collections.defaultdict(list)
+for line in open("x.script"):
+    record = json.loads(line)
+    if record.get("type") == "sample":
+        said[str(record["pid"]), record["tid"]].append(record["time_ns"])
+# Both are since some time of their own.
+of = min(min(t) for t in times.values()) - min(min(t) for t in said.values())
+assert {k: sorted(v) for k, v in times.items()} == {
+    k: sorted(t + of for t in v) for k, v in said.items()}, "times"
+print("firefox: %d times of %d threads" % (sum(map(len, said.values())),
+                                           len(said)))
+wanted = sorted((int(tid), int(begin), int(end), state) for tid, state, begin,
+                end, _ in map(str.split, open("waits.txt")))
+fox = json.load(open("waits.firefox"), parse_float=decimal.Decimal)
+names, waits = fox["shared"]["stringArray"], []
+_, *pause, reason = wanted.pop(0)
+for thread in fox["threads"]:
+    assert [[r["reason"], ns(r["startTime"]), ns(r["endTime"])] for r in
+            thread["pausedRanges"]] == [["profiler-" + reason] + pause]
+    m = thread["markers"]
+    waits += [(thread["tid"], ns(begin), ns(end), data["state"])
+              for name, begin, end, data, phase in zip(
+                  m["name"], m["startTime"], m["endTime"], m["data"],
+                  m["phase"])
+              if phase == 1 and names[name] == data.get("state")]
+waits.sort()
+assert len(waits) == len(wanted) > 500, (len(waits), len(wanted))
+for before, wait, true in zip([None] + waits, waits, wanted):
+    # It may have been stored up to 300 ns after its end.
+    late = wait[2] - true[2]
+    assert 0 <= late <= 300 and wait == (
+        true[0], true[1] + late, true[2] + late, true[3]), (wait, true)
+    assert not before or before[0] != wait[0] or before[2] <= wait[1], wait
+print("firefox: %d waits as threads waited" % len(waits))
 END
 python3 check.py "$DTPROF" >said 2>&1 || {
 	cat said

@@ -61,7 +61,8 @@ def main(source, target, age):
     for name in os.listdir(source):
         if name.endswith(".def"):
             shutil.copy(os.path.join(source, name), target)
-        elif name in ("prof.h", "prof_recording.h", "prof_compare.h"):
+        elif name in ("prof.h", "prof_recording.h", "prof_profile.h",
+                      "prof_compare.h"):
             with open(os.path.join(source, name)) as file:
                 text = change(file.read(), age, done)
             with open(os.path.join(target, name), "w") as file:

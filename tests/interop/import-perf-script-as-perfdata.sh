@@ -40,11 +40,16 @@ perf record -q --buildid-mmap --sample-cpu -g -F 997 -e cpu-clock \
     skip "perf cannot record here: $(cat perf.err)"
 cat >check.py <<'END2'
 import collections, json, os, subprocess, sys
+DIES = 75
 dtprof = sys.argv[1]
 printed = "python3", os.environ["SRC"] + "/tests/interop/perf_script.py"
 def run(*words):
-    return subprocess.run(words, stdout=subprocess.PIPE, check=True, text=True,
-        stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL).stdout
+    done = subprocess.run(words, stdout=subprocess.PIPE, text=True,
+        stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
+    if done.returncode != 0:
+        print(words, done.returncode, done.stderr[-300:])
+        raise subprocess.CalledProcessError(done.returncode, words)
+    return done.stdout
 def samples(path, keys):
     out = collections.Counter()
     for line in run(dtprof, "script", "--json", path).splitlines():
@@ -88,8 +93,14 @@ for fields, keys in (
         ("-F +misc", ("event", "tid", "weight", "comm")),
         ("-G --ns", KEYS),
         ("--header --show-mmap-events --show-task-events --ns", KEYS)):
-    text = run(*printed, "-i", "both.data", "--no-inline",
-               *fields.split())
+    try:
+        text = run(*printed, "-i", "both.data", "--no-inline",
+                   *fields.split())
+    except subprocess.CalledProcessError as error:
+        # perf's own reader of source dies over some recordings.
+        if "+srccode" in fields and error.returncode == DIES:
+            continue
+        raise
     with open("x.txt", "w") as f:
         f.write(text)
     imported("x.txt", "x.dtp")
@@ -104,6 +115,7 @@ for fields, keys in (
         assert not a - b and sum(a.values()) > 50, (
             fields, list((a - b).items())[:3])
     n += 1
+assert n >= 9, n
 print("%d forms, %d samples" % (n, sum(wanted.values())))
 with open("x.txt", "w") as f:
     f.write(run(*printed, "-i", "both.data", "--inline"))
@@ -113,7 +125,7 @@ if "(inlined)" in open("x.txt").read():
                                   "x.dtp")
     print("inlined functions")
 END2
-python3 check.py "$DTPROF" >said 2>&1 || fail "$(tail -n 5 said)"
+python3 check.py "$DTPROF" >said 2>&1 || fail "$(cat said)"
 while read -r line; do
 	ok "$line"
 done <said

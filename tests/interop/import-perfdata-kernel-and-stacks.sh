@@ -115,7 +115,7 @@ struct.pack_into("<Q", data, at, start + 4096)
 open(sys.argv[2], "wb").write(data)
 END2
 expect 0 "$DTPROF" report elsewhere.data
-expect_err 'no kernel build-id and the running kernel differs' said
+expect_err 'no kernel build-id, and the running kernel differs' said
 python3 check.py "$DTPROF" elsewhere.data elsewhere || fail "elsewhere"
 for id in none sha1; do
 	cp $id other

@@ -33,7 +33,7 @@ for id in none sha1; do
 	expect_out ' hot  .*/'$id'$' "no name in $id"
 	expect_err ': no build-id for .*\(-v: more\)$' "$id: no note"
 	expect 0 "$DTPROF" report -v $id.data
-	expect_err 'but not verified' "$id: nothing said"
+	expect_err 'content of these files was not verified' "$id: nothing said"
 	expect 0 "$DTPROF" import -q -o $id.dtp $id.data
 	expect 0 "$DTPROF" report $id.dtp
 	expect_out ' hot  .*/'$id'$' "no name in an import of $id"
@@ -44,7 +44,7 @@ for id in none sha1; do
 	cat other >$id
 	expect 0 "$DTPROF" report -v $id.data
 	grep -q ' hot ' out && fail "$id: names from a file written since"
-	expect_err 'no build-ids, and none .* unchanged|but not verified' "$id"
+	expect_err 'no build-ids, and none .* unchanged|was not verified' "$id"
 done
 expect 0 "$DTPROF" report none.dtp
 grep -q ' hot ' out && fail "an import: names from a file written since"

@@ -2,9 +2,11 @@
 # shellcheck shell=sh
 #
 # A ClickHouse server of the test's own, below $tmp: no service, no fixed port.
+# With STORE_PYTHON, a python3 that has chdb, it is of a current version.
 #
 #	store_start	starts it (again), waits; sets $port and $store
 #	store_kill	kill -9
+#	store_proxy SEED	store_proxy.py before it; sets $proxy, a store
 #	sql QUERY	asks it, database dtprof
 #	store_sums	what a table of samples has to add up to
 #
@@ -75,17 +77,59 @@ store_start()
 {
 	need_cmd clickhouse-server curl python3
 	[ -n "$port" ] || store_config
-	(cd "$tmp/ch" && exec clickhouse-server --config-file=config.xml \
-	    >>out 2>&1) &
+	if [ -n "$STORE_PYTHON" ]; then
+		set -- "$STORE_PYTHON" \
+		    "$SRC/tests/accept/current_clickhouse.py" "$port"
+	else
+		set -- clickhouse-server --config-file=config.xml
+	fi
+	(cd "$tmp/ch" && exec "$@" >>out 2>&1) &
 	store_pid=$!
 	kill_at_end "$store_pid"
 	await "an answer of the store" store_answers
+	[ -z "$STORE_PYTHON" ] || echo "version $(curl -s --data-binary \
+	    "SELECT version()" "http://127.0.0.1:$port/")"
 }
 
 store_kill()
 {
 	kill -9 "$store_pid"
 	wait "$store_pid" 2>/dev/null
+}
+
+# It starts the server again, where the one that was killed still holds the
+# files.
+store_proxy()
+{
+	echo "$store_pid" >server.pid
+	cat >restart.sh <<-END
+	. '$SRC/tests/lib.sh'
+	. '$SRC/tests/interop/lib-store.sh'
+	cd '$tmp/ch' || exit
+	port=$port server=none
+	restarted()
+	{
+		store_answers && return
+		[ -e /proc/\$server/exe ] || {
+			setsid clickhouse-server --config-file=config.xml \\
+			    >>out 2>&1 </dev/null &
+			server=\$!
+			echo \$server >'$tmp/server.pid'
+		}
+		return 1
+	}
+	await "an answer of the store" restarted
+	END
+	at_end()
+	{
+		kill -9 "$(cat "$tmp/server.pid")" 2>/dev/null
+	}
+	python3 "$SRC/tests/interop/store_proxy.py" "$port" "$1" restart.sh \
+	    >proxy.port 2>proxy.err &
+	kill_at_end $!
+	await "a port" test -s proxy.port
+	proxy=clickhouse+http://127.0.0.1:$(cat proxy.port)/dtprof
+	export proxy
 }
 
 sql()

@@ -98,7 +98,7 @@ expect 0 "$DTPROF" push --timeout 20s "otlp+$at/after/2/0" a.dtp
 [ "$(grep -c '/after/2/0' log)" = 3 ] || fail "it was not tried three times"
 expect 1 "$DTPROF" push --timeout 0s "otlp+$at/status/429" a.dtp
 expect_out '0 profiles in 0 batches sent, 4 profiles not sent' "the count"
-expect_err 'the server refused: HTTP 429' "what the server said"
+expect_err 'the server refused the request: HTTP 429' "what the server said"
 expect 1 "$DTPROF" push "parca+$at/status/400" a.dtp
 expect_out '1 profiles not sent' "the count"
 expect 1 "$DTPROF" push --secret-file token "otlp+$at/status/401" a.dtp
@@ -107,14 +107,17 @@ expect 1 "$DTPROF" push "otlp+$at/rejects/1" a.dtp
 expect_out '3 profiles in 1 batches sent, 1 profiles not sent' "rejected"
 expect_err 'rejected 1 profiles: no .x1b\[31mroom' "what the server said"
 expect 1 "$DTPROF" push --json "otlp+$at/rejects/99" a.dtp
-expect_out '"rows_sent":0,"rows_dropped":4' "no more than there were"
+expect_out '"rows_sent":0,"rows_spooled":0,"rows_dropped":4' \
+    "no more than there were"
+expect 1 "$DTPROF" push --json --timeout 0s "otlp+$at/status/429" a.dtp
+expect_out '"rows_sent":0,"rows_spooled":4,"rows_dropped":0' "for later"
 expect 0 "$DTPROF" push --timeout 20s "clickhouse+$at/after_1_0" a.dtp
 expect 2 "$DTPROF" push --follow "otlp+$at/takes" a.dtp
 expect_err '--follow needs a store'
 ok "refused and rejected profiles are counted and said"
 
 expect 0 "$DTPROF" push "otlp+$at/echo" a.dtp
-expect_err "answer of the server is not OpenTelemetry's" "malformed"
+expect_err "answer of the server is not OpenTelemetry:" "malformed"
 for hostile in huge garbage drop; do
 	expect 1 "$DTPROF" push --timeout 0s "otlp+$at/$hostile" a.dtp
 	expect_out '4 profiles not sent' "$hostile"

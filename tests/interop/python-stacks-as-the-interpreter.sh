@@ -14,10 +14,8 @@
 
 . "${SRC:=$PWD}/tests/lib.sh"
 need_root
-python=/usr/bin/python3
-[ -x $python ] || skip "no $python"
-$python -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14))' ||
-    skip "$python is not one whose frames are known"
+. "$SRC/tests/interop/lib-python.sh"
+need_known_python
 tmpdir
 
 "$DTPROF" record -o x.dtp -e syscall:newfstatat:entry -- \

@@ -58,8 +58,8 @@ holds()		# expression over the last output
 	[ "$(json out "$1")" = True ] || fail "$1: $(cat out)"
 }
 
-committed='(recording, batch, attempt) IN (SELECT recording, batch,
-    min(attempt) FROM accounts GROUP BY recording, batch)'
+committed='attempt IN (SELECT min(attempt) FROM accounts GROUP BY recording,
+    batch)'
 
 stored()	# label
 {
@@ -69,7 +69,7 @@ stored()	# label
 	FROM accounts AS a ANY INNER JOIN (
 	    SELECT event, sum(n) AS ns, sum(n * weight) AS ws FROM samples
 	    WHERE $committed AND label_values[1] = '$1' GROUP BY event)
-	USING event
+	AS sums USING event
 	WHERE $committed AND label_values[1] = '$1' GROUP BY event
 	ORDER BY event FORMAT TabSeparated"
 }
@@ -116,8 +116,8 @@ sql "INSERT INTO samples SELECT $(sql "SELECT
     arrayStringConcat(groupArray(name), ',') FROM system.columns WHERE
     database = 'dtprof' AND table = 'samples'" |
     sed 's/\battempt\b/attempt - 9/') FROM samples"
-[ "$(sql 'SELECT count() / uniq(recording, batch, event, tid, cpu, time,
-    stack, weight, comm) > 2 FROM samples')" = 1 ] || fail "no duplicates"
+[ "$(sql 'SELECT count() / uniq(host, event, pid, tid, cpu, time, stack,
+    weight, comm) > 2 FROM samples')" = 1 ] || fail "no duplicates"
 compare a.dtp a
 compare b.dtp b
 
@@ -147,7 +147,7 @@ expect_err 'secret-file'
 expect 0 "$DTPROF" push --secret-file password "$url" a.dtp
 grep -l sesame out err ./*.dtp && fail "the password is in an output"
 expect 1 "$DTPROF" push "clickhouse+http://writer:pw@127.0.0.1:$port/x" a.dtp
-expect_err 'password in a URL'
+expect_err 'the URL contains a password'
 ok "a user with a password"
 
 agrees()	# schema, of the last output
@@ -162,7 +162,9 @@ agrees push
 expect 0 "$DTPROF" store status --json "$store"
 agrees store
 holds 'all(t["rows"] > 0 and t["oldest"] for t in j["tables"])'
-expect 0 "$DTPROF" store drop-before 0s "$store"
+expect 2 "$DTPROF" store drop-before 30 "$store"
+expect_err 'at least 1d'
+expect 0 "$DTPROF" store drop-before 1d "$store"
 expect 0 "$DTPROF" store status --json "$store"
 holds 'all(t["rows"] > 0 for t in j["tables"])'
 expect 0 "$DTPROF" store drop-before \
@@ -170,6 +172,22 @@ expect 0 "$DTPROF" store drop-before \
 expect 0 "$DTPROF" store status --json "$store"
 holds 'all(t["rows"] == 0 and t["exists"] for t in j["tables"])'
 ok "old days are deleted"
+
+# Tables as they were when texts were no numbers.
+old=clickhouse+http://127.0.0.1:$port/old
+sql "CREATE DATABASE old"
+"$DTPROF" store init --print "$old" | sed 's/LowCardinality(String)/String/
+    /TABLE.* samples/,/ENGINE/s/attempt/recording UInt64, batch UInt64, &/' |
+    tr '\n' ' ' | tr ';' '\n' | while read -r create; do
+	[ -z "$create" ] || curl -s --data-binary "$create" \
+	    "http://127.0.0.1:$port/?database=old"
+done
+expect 1 "$DTPROF" push --timeout 1s "$old" a.dtp
+expect_err 'tables of database old do not have the columns'
+expect 1 "$DTPROF" store init "$old"
+expect_err 'tables were created by another version of dtprof'
+[ "$(sql 'SELECT count() FROM old.samples')" = 0 ] || fail "rows in old tables"
+ok "tables of another version are refused"
 
 store_kill
 expect 1 "$DTPROF" push --timeout 1s "$store" a.dtp

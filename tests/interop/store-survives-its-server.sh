@@ -14,33 +14,8 @@ need_cmd clickhouse-server curl python3
 tmpdir
 store_start
 expect 0 "$DTPROF" store init "$store"
-echo "$store_pid" >server.pid
-# Again where the one that was killed still holds the files.
-cat >restart.sh <<END
-cd '$tmp/ch' || exit
-n=0 server=none
-until [ "\$(curl -s http://127.0.0.1:$port/ping)" = Ok. ]; do
-	[ -e /proc/\$server/exe ] || {
-		setsid clickhouse-server --config-file=config.xml >>out 2>&1 \\
-		    </dev/null &
-		server=\$!
-		echo \$server >'$tmp/server.pid'
-	}
-	n=\$((n + 1))
-	[ \$n -lt 1000 ] || exit 1
-	sleep 0.05
-done
-END
-at_end()
-{
-	kill -9 "$(cat "$tmp/server.pid")" 2>/dev/null
-}
 seed=${SEED:-7}
-python3 "$SRC/tests/interop/store_proxy.py" "$port" "$seed" restart.sh \
-    >proxy.port 2>proxy.err &
-kill_at_end $!
-await "a port" test -s proxy.port
-proxy=clickhouse+http://127.0.0.1:$(cat proxy.port)/dtprof
+store_proxy "$seed"
 
 # One that is followed, and others.
 touch go
@@ -63,8 +38,8 @@ expect 0 "$DTPROF" push --timeout 100s "$proxy" live.dtp
 for file in live 1 2 3 4 5; do
 	"$DTPROF" script --json $file.dtp 2>/dev/null
 done | store_sums >want
-committed='(recording, batch, attempt) IN (SELECT recording, batch,
-    min(attempt) FROM accounts GROUP BY recording, batch)'
+committed='attempt IN (SELECT min(attempt) FROM accounts GROUP BY recording,
+    batch)'
 sql "SELECT event, sum(n), sum(n * weight) FROM samples WHERE $committed
     GROUP BY event ORDER BY event FORMAT TabSeparated" >got
 cmp want got || fail "samples: $(cat want got)"
@@ -86,8 +61,8 @@ faults = json.load(sys.stdin)
 sys.exit(sum(faults.values()) - faults["pass"] < 4)' ||
     fail "few faults: $faults"
 # A store that is not there costs the recording nothing.
-expect 0 "$DTPROF" record -o gone.dtp --push \
-    clickhouse+http://127.0.0.1:9/x -- true
-expect_err 'send gone.dtp with dtprof push'
+expect 0 "$DTPROF" record -o gone.dtp -F 997 --push \
+    clickhouse+http://127.0.0.1:9/x -- "$B/tests/work/spin" 100
+expect_err '[1-9][0-9]* rows not sent; send gone.dtp with dtprof push'
 expect 125 "$DTPROF" record -o x.dtp --label a=b -- true
 ok "seed $seed: $faults; $counted of $all rows count, as recorded"

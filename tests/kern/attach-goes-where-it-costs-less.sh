@@ -3,8 +3,9 @@
 # ASSERTION: What computes is sampled on its tasks, so that no timer fires on
 # a CPU where it does not run; what switches often, or starts many tasks, is
 # sampled on all CPUs, also when it turns out to later; and so is everything
-# that tasks cannot be had for.  Either can be asked for.  The recording says
-# which it was and why, as report --stats does.
+# that tasks cannot be had for.  Either can be asked for; what is chosen opens
+# the same events as what is asked for.  The recording says which it was and
+# why, as report --stats does.
 #
 # Easy to get wrong: a command has no switches yet when it is chosen for, and
 # one that starts short processes would have next to no samples on tasks.
@@ -34,7 +35,7 @@ rec.check(re.search(why, said), "%s: %s" % (what, said))
 stats = open("stats").read()
 rec.check("attached to  %s: %s\n" % (where, info["attach.why"]) in stats,
           stats)
-rec.check(moved != "moved" or "then to      " + said in stats, stats)
+rec.check(moved != "moved" or "then         " + said in stats, stats)
 row = rec.balance("a.dtp")["cpu-clock"]
 if where == "tasks" and moved != "moved":
     rec.check(row["filtered"] == 0 and row["fired"] > 0, "%r" % row)
@@ -49,7 +50,7 @@ on tasks stays 'by --attach' --attach tasks -- "$work/spin" 100
 on tasks moved 'started [0-9]+ tasks' -- "$work/storms" fork 2000
 # By SIGTERM, when the time is over.
 status=143
-on tasks moved 'switches/s of the target cost more' --duration 4s -- \
+on tasks moved 'switches \([0-9]+/s\) cost more' --duration 4s -- \
     "$work/guest_pingpong" 100000000
 status=0
 on cpus stays 'every process' -a --duration 100ms
@@ -76,16 +77,34 @@ ok "what samples CPUs is not had on tasks"
 "$work/spin" 0 >/dev/null &
 pid=$!
 kill_at_end $pid
-on tasks stays 'switches/s of the target cost less' --duration 200ms \
+on tasks stays 'switches \([0-9]+/s\) cost less' --duration 200ms \
     -p $pid
 on cpus stays 'by --attach' --attach cpus --duration 200ms -p $pid
-on tasks stays 'single tasks' --duration 200ms -t $pid
+on tasks stays 'single threads' --duration 200ms -t $pid
 kill $pid
 "$work/guest_pingpong" 100000000 &
 pid=$!
 kill_at_end $pid
 await "it switches" grep -q . /proc/$pid/task/$pid/children
 kill_at_end "$(cat /proc/$pid/task/$pid/children)"
-on cpus stays 'switches/s of the target cost more' --duration 200ms \
+on cpus stays 'switches \([0-9]+/s\) cost more' --duration 200ms \
     -p $pid
 on tasks stays 'by --attach' --attach tasks --duration 200ms -p $pid
+
+# What is chosen costs what is forced, for it is the same to the kernel.
+need_cmd strace
+opened()		# name of the list, option ...
+{
+	list=$1
+	shift
+	strace -qq -f -o calls -e trace=perf_event_open,ioctl \
+	    "$DTPROF" record -q -o a.dtp -F 997 --duration 200ms "$@" -p $pid \
+	    >said 2>&1 || fail "record $*: $(cat said)"
+	cut -d ' ' -f 2- calls | grep -E 'perf_event_open|PERF_EVENT_IOC' |
+	    sed 's/  *= .*//; s/([0-9]*, /(/; s/_ID, .*/_ID/' >"$list"
+	grep -q 'perf_event_open.* -1, [01]' "$list" || fail "nothing opened"
+}
+opened chosen
+opened forced --attach cpus
+diff chosen forced >said || fail "chosen and forced differ: $(cat said)"
+ok "chosen and forced open the same $(wc -l <chosen) times"

@@ -24,7 +24,7 @@ for word in crash try; do
 	"$faulty" record -o a.dtp -F 4999 -- sh -c \
 	    './good 30; ./bad 30' >out 2>err </dev/null ||
 	    fail "record: $(cat err)"
-	grep -q "note: a file could not be read.*/bad: the file reader" err ||
+	grep -q "could not read a file.*/bad: the file reader" err ||
 	    fail "not named: $(cat err)"
 	"$faulty" report --stats a.dtp >stats || fail "report"
 	grep -q "lost files 1," stats || fail "$(grep "file readers" stats)"
@@ -48,5 +48,5 @@ rec.check(bad[0] > 50 and bad[1] == 0, "bad has names: %s" % bad)
 rec.ok("%s: good has names in %d of %d, bad in %d of %d places" % (
     sys.argv[1], good[1], good[0], bad[1], bad[0]))
 END
-	grep "a file could not" err | sed 's/^/ok: /'
+	grep "could not read a file" err | sed 's/^/ok: /'
 done

@@ -74,8 +74,8 @@ await "all have run" done_all
 record_end 0
 exec 9>&-
 wait $shell
-expect_err '[4-8] perf maps of JITs do not fit' 'what was left out'
+expect_err '[4-8] perf maps of JITs exceed the memory' 'what was left out'
 "$names" a.dtp >names || fail "the tool"
 grep -q '	ordinary$' names || fail "an ordinary map has no names"
-ok "$(grep -o '[0-9]* perf maps of JITs do not fit' err)," \
+ok "$(grep -o '[0-9]* perf maps of JITs exceed the memory' err)," \
     "an ordinary one is read"

@@ -16,7 +16,7 @@ while read -r options; do
 	# So long that runs comes to see the programs on a busy machine, too.
 	# shellcheck disable=SC2086 # a list of words
 	"$work/runs" runs.json "$DTPROF" record -q -a --record-comm -g \
-	    --with $eight $options --filter 'pid>0&&comm!="x"&&cpu<4096' \
+	    $options --filter 'pid>0&&comm!="x"&&cpu<4096' \
 	    -o x.dtp -- sleep 0.3 </dev/null 2>err ||
 	    fail "$options: $(cat err)"
 	python3 - "$options" <<'END' || fail "$options: $(cat runs.json)"
@@ -28,11 +28,12 @@ print("ok: %s: at most %d, of %s" % (sys.argv[1], most["verified"],
                                      most["name"]))
 sys.exit(not 5000 < most["verified"] <= 30000)
 END
-done <<'END'
--e cpu-clock -e page-faults
--e sched:sched_switch
--e sched:sched_process_exec
--e syscall:::entry
--e syscall:::return
+done <<END
+-e cpu-clock -e page-faults --with $eight
+-e sched:sched_switch --with $eight
+-e sched:sched_process_exec --with $eight
+-e syscall:::entry --with $eight
+-e syscall:::return --with $eight
+-e off-cpu
 END
-[ "$n" -eq 5 ] || fail "$n of five"
+[ "$n" -eq 6 ] || fail "$n of six"

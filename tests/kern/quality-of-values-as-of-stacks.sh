@@ -70,7 +70,7 @@ for name, (whole, stacks) in counts.items():
               "%s: %r, not %d of %d" % (name, quality, whole, stacks))
 says = [line for line in open(sys.argv[1]) if
         line.startswith("warning: task-clock: ")]
-rec.check(any("%.1f%% of user stacks complete" % (100 * whole / stacks) in
+rec.check(any("%.1f%% of user stacks are complete" % (100 * whole / stacks) in
               line for line in says), "says %r" % says)
 rec.ok("of task-clock's stacks %d of %d are whole, and it says so" %
        (whole, stacks))

@@ -129,7 +129,7 @@ grep -q "has no span 'none'" err || fail "$(cat err)"
 expect 1 "$DTPROF" report --filter 'span.duration > p75' a.dtp
 grep -q 'p50, p90 or p99' err || fail "$(cat err)"
 expect 1 "$DTPROF" script --filter 'span == "request"' a.dtp
-grep -q 'no spans here' err || fail "$(cat err)"
+grep -q 'the recording has no spans' err || fail "$(cat err)"
 record 0 -o c.dtp -e cpu-clock -F 4999 \
     --span request=syscall:getppid:entry,syscall:getuid:entry \
     --span between=syscall:getuid:entry,syscall:getppid:entry \

@@ -67,7 +67,7 @@ END
 span=uprobe:$PWD/span.so:span_begin
 expect 125 "$DTPROF" record -o no.dtp \
     --span "x=$span,uprobe:$PWD/span.so:span_end,key=arg0" -- touch ran
-expect_err "hint: name it: $span/arg0/"
+expect_err "hint: name the argument: $span/arg0/"
 [ ! -e ran ] || fail "the command ran"
 record 0 -o a.dtp -e cpu-clock -F 4999 \
     --span "request=$span/arg0/,uprobe:$PWD/span.so:span_end/arg0/,key=arg0" \
@@ -94,7 +94,12 @@ rec.ok("%d requests, each by the clock of the program" % len(said))
 
 alone = ambiguous = 0
 begun = set()
+last_ns, inside_ns, shared_ns = 0, 0, 0
 for event in rec.samples("a.dtp", None, "-e", "*"):
+    if event["event"] != "cpu-clock":
+        inside_ns += bool(begun) * (event["time_ns"] - last_ns)
+        shared_ns += (len(begun) > 1) * (event["time_ns"] - last_ns)
+        last_ns = event["time_ns"]
     if event["event"] == "cpu-clock":
         alone += len(begun) == 1
         ambiguous += len(begun) > 1
@@ -105,5 +110,10 @@ for event in rec.samples("a.dtp", None, "-e", "*"):
 rec.check((span["samples"], span["ambiguous"]) == (alone, ambiguous),
           "%r, not %d and %d" % (span, alone, ambiguous))
 rec.check(alone > 0 and ambiguous > 0, "%d, %d" % (alone, ambiguous))
+rec.check((span["inside_ns"], span["ambiguous_ns"]) == (inside_ns, shared_ns),
+          "%r, not %d and %d" % (span, inside_ns, shared_ns))
+rec.check(span["running_ns"] + span["not_running_ns"] ==
+          inside_ns - shared_ns - span["difference_ns"] and
+          span["running_ns"] > 0 and span["not_running_ns"] > 0, "%r" % span)
 rec.ok("%d samples in one request, %d among several" % (alone, ambiguous))
 END

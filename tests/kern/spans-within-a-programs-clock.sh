@@ -155,11 +155,11 @@ refused 125 "same event" record \
     --span a=sched:sched_switch,sched:sched_switch -- true
 refused 125 "is a counter" record --span a=cpu-clock,page-faults -- true
 refused 125 "'=' is missing" record --span read -- true
-refused 125 "one of this name" record --span a=syscall:read:entry \
+refused 125 "another span has this name" record --span a=syscall:read:entry \
     --span a=syscall:write:entry -- true
 refused 125 "filter when reading" record --span a=syscall:read:entry \
     --filter 'pid == 1' -- true
 record 0 -o d.dtp -e cpu-clock -- true
 refused 1 "has no spans" report --by span d.dtp
-refused 2 "shows all spans" report --by span,comm a.dtp
+refused 2 "lists all spans" report --by span,comm a.dtp
 ok "what cannot be a span is refused, and why"

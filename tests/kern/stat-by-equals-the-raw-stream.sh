@@ -183,10 +183,10 @@ END
 expect 0 "$DTPROF" stat -e syscall:close --by fd --limit 3 -- \
     "$work/calls" 50000
 expect_err '^\.\.\. [0-9]+ more \([0-9]+ calls\)'
-expect_err 'warning: syscall:close: [0-9]+ events are missing, as the table'
+expect_err 'warning: syscall:close: [0-9]+ events are missing, because'
 expect 0 "$DTPROF" stat -q --csv -o full.csv -e syscall:close --by fd -- \
     "$work/calls" 50000
-expect_err 'warning: syscall:close: [0-9]+ events are missing, as the table'
+expect_err 'warning: syscall:close: [0-9]+ events are missing, because'
 ok "and said, beside CSV too"
 
 # Calls that are still running, or began before.
@@ -201,5 +201,5 @@ expect 0 "$DTPROF" stat -e syscall --by syscall -p "$sleeper,$shell" \
     --duration 300ms
 expect_out '^2 processes, [0-9.]+ ms: [0-9]+ system calls, 0 lost'
 expect_out '[0-9]+ calls? still running$'
-expect_err 'calls that began before, counted without their time: [12]'
+expect_err 'counting are counted without their duration: [12]'
 ok "what is under way at either end is said"

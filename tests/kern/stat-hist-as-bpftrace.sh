@@ -205,7 +205,11 @@ do
 	expect 125 "$DTPROF" stat -e syscall:openat $bad -- touch ran
 	expect_err '^dtprof: hint: '
 done
+expect 125 "$DTPROF" stat -e syscall --hist ret,lin=0:10:4 -- touch ran
+expect_err 'steps of 4 from 0 do not end at 10'
+expect 125 "$DTPROF" stat -e syscall --hist ret,lin=0:1001:1 -- touch ran
+expect_err 'more than 1000 steps of 1 from 0 to 1001'
 expect 125 "$DTPROF" stat -e cpu-clock --by comm -- touch ran
-expect_err 'only probes are aggregated'
+expect_err 'only probes can be aggregated'
 [ ! -e ran ] || fail "the command ran"
 ok "what makes no sense is refused, with a hint, before the command runs"

@@ -146,7 +146,7 @@ expect 127 "$DTPROF" trace -- ./no-such-command
 expect 125 "$DTPROF" trace -e syscall:read
 expect_err 'nothing to trace'
 expect 125 "$DTPROF" trace --fields nothing -e syscall:read -- touch ran
-expect_err "no event has 'nothing'"
+expect_err "no event has field 'nothing'"
 [ ! -e ran ] || fail "the command ran"
 expect 0 "$DTPROF" trace -q -a -e sched:sched_process_exec --duration 300ms
 ok "exit statuses"

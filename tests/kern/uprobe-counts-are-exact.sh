@@ -86,8 +86,19 @@ g++ -O1 -fcf-protection=none -o parts parts.cc 2>/dev/null ||
 for how in '' --no-inherit; do
 	expect 125 "$DTPROF" record -o l.dtp ${how:+"$how"} \
 	    -e uprobe:./parts:locked -- ./parts
-	grep -q 'no probe at the instruction' err || fail "$(cat err)"
+	grep -q 'a probe on the instruction' err || fail "$(cat err)"
 done
+"$DTPROF" stat --csv -o lm.csv -e 'uprobe:./parts:[lm]*' -- ./parts 2>err ||
+    fail "$(cat err)"
+grep -q 'note: left out: uprobe:./parts:locked: .*a probe on the instr' err ||
+    fail "$(cat err)"
+[ "$(grep -c uprobe: lm.csv)" -eq 1 ] &&
+    grep -q ',"uprobe:./parts:main",1$' lm.csv || fail "$(cat lm.csv)"
+expect 125 "$DTPROF" stat -e uprobe:./parts:locked -- ./parts
+grep hint: err >cure || fail "$(cat err)"
+expect 125 "$DTPROF" stat -e 'uprobe:./parts:[l]*' -- ./parts
+grep -q "refuses each function that matches" err || fail "$(cat err)"
+grep hint: err | cmp - cure || fail "another cure: $(cat err)"
 expect 125 "$DTPROF" record -o l.dtp -e kprobe:vfs_read+4 -- true
 grep -q 'only the first instruction' err || fail "$(cat err)"
 ok "what would not be true of a function is refused"
@@ -101,9 +112,17 @@ record 0 -o r.dtp -e "$returns" -e uprobe:./probed:jumper \
 cp out said.r
 "$DTPROF" record -o x.dtp -e uretprobe:./probed:thrower -- true 2>err &&
     fail "thrower returns"
-grep -q 'it never returns' err || fail "$(cat err)"
-"$DTPROF" list 'uretprobe:libc:*' | grep -q 'unavailable: it ends in a jump' ||
-    fail "no function of libc ends in a jump"
+grep -q 'the function never returns' err || fail "$(cat err)"
+"$DTPROF" record -o x.dtp -e 'uretprobe:./probed:throw*' -- true 2>err &&
+    fail "all functions of a pattern return"
+grep -q 'none of the 1 functions can be probed (1: the function never' err ||
+    fail "$(cat err)"
+"$DTPROF" stat -e 'uretprobe:./probed:[lt][eh][ar]*' -- ./probed 3 ./plug.so \
+    >out 2>err || fail "$(cat err)"
+grep -q '1 functions are probed, 1 functions are left out (1: the' err ||
+    fail "$(cat err)"
+"$DTPROF" list 'uretprobe:libc:*' | grep -q 'the function ends in a tail' ||
+    fail "no function of libc ends in a tail call"
 
 # Ten probes on one function.
 ten=

@@ -58,6 +58,23 @@ rec.check(got == wanted, "%s: %r, not %r" % (sys.argv[1], got, wanted))
 rec.ok("gcc %s: %r" % (sys.argv[1], got))
 END
 done
+
+# The kernel executes an endbr64 in another place: the probe is behind it.
+if gcc -O0 -fcf-protection -o lines lines.c 2>/dev/null &&
+    objdump -d --disassemble=work lines | grep -q endbr64; then
+	"$DTPROF" list 'uprobe:./lines:work' | grep -q cheap ||
+	    fail "$("$DTPROF" list 'uprobe:./lines:work')"
+	record 0 -o e.dtp -e uprobe:./lines:work -- ./lines 50
+	py <<'END'
+import recording as rec
+first = [sample["user_frames"][:2] for sample in rec.samples("e.dtp")]
+rec.check(len(first) == 50 and all(
+    at[0]["function"] == "work" and at[0]["offset"] == 4 and
+    at[1]["function"] == "main" for at in first), "%r" % first[:2])
+rec.ok("behind an endbr64 each call of main is counted")
+END
+fi
+gcc -O2 -g -o lines lines.c || fail "gcc"
 "$DTPROF" record -q -o a.dtp -e uprobe:./lines:work@17 -- ./lines 3 2>err ||
     fail "$(cat err)"
 at=$("$DTPROF" script --json a.dtp | grep -o '"offset":[0-9]*' | head -n 1)

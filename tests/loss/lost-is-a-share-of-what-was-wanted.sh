@@ -76,7 +76,7 @@ def percent(name, text, pattern):
 
 percent("summary", open("summary").read(),
         r"record: %d samples, %d lost \(([0-9.]+) ?%%\)" % (stored, lost))
-LOST = r"([0-9.]+) ?% (?:of samples )?lost"
+LOST = r"([0-9.]+) ?% (?:of samples )?(?:were )?lost"
 percent("report", open("report.text").read(), LOST)
 percent("--stats", open("stats").read(),
         r"%d of %d samples \(([0-9.]+)%%\)" % (lost, stored + lost))

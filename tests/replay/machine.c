@@ -214,6 +214,16 @@ bpf_get_current_task_btf(void)
 	return (&machine_me->mt_task);
 }
 
+/* Below the registers lies where the kernel was entered. */
+long
+bpf_task_pt_regs(void *task)
+{
+	static const __u64 entry[2] = { 1, 0 };
+
+	(void)task;
+	return ((long)&entry[1]);
+}
+
 long
 bpf_get_current_comm(void *to, __u32 size)
 {

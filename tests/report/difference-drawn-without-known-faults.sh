@@ -55,9 +55,9 @@ def says(drawing, name, *texts):
 d = Drawing("parents")
 colours(d, read="red", decode="red", inflate="red", write="blue", main="grey")
 says(d, "read", "1.00 s to 4.00 s a run, +30.00 points", "itself: 0",
-     "not tested; more than sampling explains")
-assert "not tested; within" in d.words
-assert "+30.00 points or +3.00 s a run" in d.words
+     "not tested; the difference exceeds sampling noise")
+assert "not tested; the difference is within" in d.words
+assert "+30.00 points or +3.00 s per run" in d.words
 
 d = Drawing("vanished")
 colours(d, old="violet", copy="violet", fresh="yellow", move="yellow",
@@ -74,7 +74,7 @@ for name in "old", "fresh", "same":
 for name, frames in (("noise", "abcdefg"), ("one", "abcd")):
     d = Drawing(name)
     colours(d, **{frame: "grey" for frame in frames})
-assert "sampling alone may explain it" in d.words
+assert "the difference is within sampling noise" in d.words
 
 d = Drawing("rates")
 colours(d, hot="grey", warm="grey", cool="grey", main="grey")

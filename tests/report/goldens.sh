@@ -84,6 +84,7 @@ for name in known hostile; do
 	compare $name.annotate annotate --total work $name.dtp
 	compare $name.folded export $name.dtp
 	compare $name.speedscope export --format speedscope $name.dtp
+	compare $name.firefox export --format firefox -e cpu-clock $name.dtp
 	for what in heatmap timeline rates; do
 		compare $name.$what $what.tsv $name.dtp
 	done

@@ -115,8 +115,8 @@ assert modules["do_it"] == "[kernel]" and modules["ext4_x"] == "[ext4]" and \
     modules["main"] == "/bin/my prog", modules
 done = imported(CASES["default"][0].replace("w 7 4711 [003]  12.000002",
     "what is this\nw 7 4711 [003]  12.000002") + "more\n")
-assert b"2 lines are not perf script output and were left out, first " \
-    b"line 5" in done.stderr, done.stderr
+assert b"2 lines are not perf script output and were left out; the " \
+    b"first of these lines is line 5" in done.stderr, done.stderr
 done = imported("w 1 1.000001: PERF_RECORD_LOST lost 12\n" +
                 CASES["default"][0])
 assert b"perf lost 12 events" in done.stderr, done.stderr

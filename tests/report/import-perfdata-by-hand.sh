@@ -134,7 +134,7 @@ is()		# what, wanted
 is "$(stats whole "a['fired'], a['full']")" "(18, 12) (18, 13)"
 expect_err 'perf lost 25 records'
 is "$(stats killed "a['fired'], a['full']")" "(29, 23) (5, 0)"
-expect_err 'perf lost 23 records of an unknown event'
+expect_err 'perf lost 23 records of unknown events'
 is "$(json killed.json '(j["recording"]["sideband_lost"],
     j["recording"]["gaps"])')" "(0, 2)"
 ok "what was lost is lost once, by event where perf knows"

@@ -124,7 +124,7 @@ is "$(rows bytes)" "f1=300000/1 [x]=100000/1"
 is "$(rows count)" "f1=30/30 [x]=10/10"
 is "$(rows both)" "f1=3000/30 [x]=1001/10"
 expect 0 "$DTPROF" report both.dtp
-grep -q '25.0% of samples at unresolved addresses' out ||
+grep -q '25.0% of samples are at unresolved addresses' out ||
     fail "a function without a name"
 ok "samples are those that the profile counts, and names those it has"
 while read -r name module; do

@@ -33,9 +33,11 @@ lines=$(wc -l <bad.says)
 sed -n "2,$((lines + 1))p" bad.table | cmp - bad.says ||
     fail "not between headline and table: $(cat bad.table)"
 grep -q '^warning: cpu-clock: the recording was cut short: ' bad.says &&
-    grep -q '100.0% of samples at unresolved addresses, most in' bad.says &&
+    grep -q '100.0% of samples are at unresolved addresses, most in' bad.says &&
     [ ! -s bad.notes ] || fail "why: $(cat bad.says bad.notes)"
 ok "nothing when good, $lines warnings above the table when bad"
+expect 0 "$DTPROF" report --filter 'comm == "x"' good.dtp
+expect_out 'only 0 samples; a waiting thread .* dtprof record --off-cpu$' waits
 cat >check.py <<'END'
 import json, re, sys
 import xml.etree.ElementTree as xml

@@ -126,7 +126,7 @@ END
 
 "$DTPROF" flamegraph -o x.html x.dtp || fail "flamegraph"
 python3 "$SRC/tests/browser/page_data.py" x.html >page.data || fail "page"
-awk '/^[0-9]+ / && $1 > 63 { print int($1 / 64), $2, $3 }' page.data >seen
+awk '/^[0-9]+ [^0-9]/ && $1 > 63 { print int($1 / 64), $2, $3 }' page.data >seen
 same "the page has the kinds" seen <<'END'
 6 [truncated here]
 5 helper /toy/lib.toy

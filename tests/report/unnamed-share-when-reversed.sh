@@ -20,13 +20,13 @@ Program("work").write("x.data", [[NOWHERE, ("main", 0)]] +
 END
 expect 0 "$DTPROF" import -o x.dtp x.data
 expect 0 "$DTPROF" report x.dtp
-grep -q '25.0% of samples at unresolved addresses' out ||
+grep -q '25.0% of samples are at unresolved addresses' out ||
     fail "a report: $(cat out err)"
 for how in '' --lines --reverse '--reverse --lines'; do
 	# shellcheck disable=SC2086 # several options
 	expect 0 "$DTPROF" flamegraph $how -o x.svg x.dtp
 	expect 0 "$DTPROF" flamegraph $how -o x.html x.dtp
-	grep -q '25\.0% of samples at unresolved' x.html ||
+	grep -q '25\.0% of samples are at unresolved' x.html ||
 	    fail "flamegraph $how: $(grep -o '[0-9.]*% of samples at' x.html)"
 done
 grep -q 'work\.c:1' x.svg || fail "no lines in it"

@@ -107,7 +107,7 @@ main(void)
 	}
 	lose(broker, "crash", "killed by signal 4", n++);
 	lose(broker, "lie", "invalid answer", n++);
-	lose(broker, "spin", "reading takes too long", n++);
+	lose(broker, "spin", "reading this file takes too long", n++);
 	prof_broker_free(broker);
 	return (0);
 }

@@ -70,8 +70,10 @@ check_all(struct prof_names *names)
 		}
 		if (strstr(probe->pp_probe, "rNNN") != NULL)
 			continue;
-		/* Of a command or of processes. */
-		if (strcmp(probe->pp_probe, "alloc") == 0)
+		/* Recorded, not counted. */
+		if (strcmp(probe->pp_probe, "alloc") == 0 ||
+		    strcmp(probe->pp_probe, "off-cpu") == 0 ||
+		    strcmp(probe->pp_probe, "wall") == 0)
 			continue;
 		usable++;
 		with_args += probe->pp_nargs != 0;

@@ -2,15 +2,19 @@
 /*
  * ASSERTION: of simulated deploys to 20 hosts, whose costs lie decades apart
  * and drift, equals are called changed in no more comparisons than stated, per
- * unit of work and by shares, paired and not; 2 % of the total that one
- * function costs are named its; 5 % more everywhere is a verdict per unit of
- * work, and not visible by shares; more traffic on new hosts, and another mix
- * of it from some time on, name nothing; sides that never ran at the same
- * time, or on no hosts of one kind, are refused.
+ * unit of work and by shares, paired and not, also where versions change amid
+ * windows; 2 % of the total that one function costs are named its; 5 % more
+ * everywhere is a verdict per unit of work, and not visible by shares; more
+ * traffic on new hosts, and another mix of it from some time on, name nothing;
+ * sides that never ran at the same time, or on no hosts of one kind, are
+ * refused.
  *
  * Easy to get wrong: windows of a host as if they were independent; time that
  * passes between the old version and the new one; logarithms of few samples,
- * which are lower where there are fewer.
+ * which are lower where there are fewer; windows with little work, which are
+ * noisier.
+ *
+ * usage: deploys-are-told [TRIALS [SEED [WORLD]]]; "worlds" lists them
  */
 #include "trials.h"
 
@@ -32,11 +36,13 @@ struct world {
 	double	wo_all;		/* everything, by so much */
 	double	wo_traffic;	/* on new hosts, times */
 	double	wo_mix;		/* other requests, from the middle on */
+	bool	wo_in_window;	/* hosts change amid windows */
 	bool	wo_is_share;
 	bool	wo_is_apart;	/* each host has one version all the time */
 	bool	wo_at_once;	/* all hosts change at the same time */
 	bool	wo_by_kind;	/* new runs on hosts of another kind */
 	bool	wo_is_written;	/* to recordings */
+	bool	wo_in_others;	/* what it has */
 };
 
 /* Student's t with 3 degrees of freedom. */
@@ -123,10 +129,18 @@ simulate_host(struct prof_comparison *cp, const struct world *world,
 			continue;
 		simulate_window(cp, world, run, w, is_new, level * drift[w] *
 		    exp(slope * w + 0.01 * normal()), fmin(load, 20));
+		if (!world->wo_in_window || w != change)
+			continue;
+		/* It had the old one, too. */
+		simulate_window(cp, world, prof_comparison_window(cp, 0, name,
+		    "", 1000 + 3 * (uint32_t)w), w, false, level * drift[w],
+		    fmin(load, 20) / 2);
 	}
 }
 
 /* ------------------------------------------------------------ recordings */
+
+static const char *cost_event = "cpu-clock";
 
 #define PROGRAM		0x550000000000u
 #define SIZE		0x1000u
@@ -140,10 +154,10 @@ about_put(struct prof_writer *writer, const char *host, const char *cpu,
 {
 	char text[64];
 
-	static const struct prof_event_info events[] = {
+	const struct prof_event_info events[] = {
 		{ .pi_name = "proc", .pi_probe = "proc:::",
 		    .pi_provider = "proc", .pi_unit = "events" },
-		{ .pi_name = "cpu-clock", .pi_probe = "pmc:::cpu-clock",
+		{ .pi_name = cost_event, .pi_probe = "pmc:::cpu-clock",
 		    .pi_provider = "pmc", .pi_unit = "ns",
 		    .pi_period = 10000000 },
 		{ .pi_name = "uprobe:/srv/app:handle", .pi_provider = "uprobe",
@@ -230,6 +244,7 @@ recording_write(const char *path, const struct world *world, int host,
     int from, int to, double level, const double *drift)
 {
 	const bool is_new = from >= change_of(world, host);
+	const double traffic = is_new ? world->wo_traffic : 1;
 	struct prof_accounting rows[3] = { { 0 } };
 	uint64_t stored[3] = { 0 }, time_ns = 1000;
 	struct prof_err error = { 0 };
@@ -250,9 +265,9 @@ recording_write(const char *path, const struct world *world, int host,
 		for (int f = 0; f < TRIAL_FUNCTIONS; f++)
 			samples_put(writer, 1, PROGRAM + (uint64_t)f * SIZE,
 			    poisson(cost_of(world, f, w, is_new) * 800 *
-			    level * drift[w]), &time_ns, stored);
-		samples_put(writer, 2, PROGRAM, REQUESTS * (is_new ?
-		    world->wo_traffic : 1), &time_ns, stored);
+			    level * drift[w] * traffic), &time_ns, stored);
+		samples_put(writer, 2, PROGRAM, REQUESTS * traffic, &time_ns,
+		    stored);
 	}
 	mark_put(writer, PROF_R_STOP, time_ns);
 	symbols_put(writer);
@@ -263,11 +278,15 @@ recording_write(const char *path, const struct world *world, int host,
 	CHECK_OK(prof_writer_close(writer, &error), &error);
 }
 
-/* For tests of the command: "write DIRECTORY grow all kind once seed". */
+/*
+ * For tests of the command: "write DIRECTORY grow all kind once seed", and
+ * perhaps traffic.
+ */
 static int
 recordings_write(char **argv)
 {
-	const struct world world = { .wo_traffic = 1,
+	const struct world world = {
+	    .wo_traffic = argv[6] != NULL ? atof(argv[6]) : 1,
 	    .wo_is_written = true, .wo_grow = atof(argv[1]),
 	    .wo_all = atof(argv[2]), .wo_by_kind = atoi(argv[3]) != 0,
 	    .wo_is_apart = atoi(argv[3]) != 0,
@@ -294,7 +313,10 @@ recordings_write(char **argv)
 	return (0);
 }
 
-/* "one FILE seed level": of one host, in a window of its own. */
+/*
+ * "one FILE seed level": of one host, in a window of its own; perhaps the name
+ * of the event that costs.
+ */
 static int
 recording_of_one(char **argv)
 {
@@ -304,6 +326,8 @@ recording_of_one(char **argv)
 
 	for (int w = 0; w < 1000; w++)
 		drift[w] = 1;
+	if (argv[3] != NULL)
+		cost_event = argv[3];
 	recording_write(argv[0], &world, 1, at % 1000, at % 1000 + 1,
 	    atof(argv[2]), drift);
 	return (0);
@@ -361,30 +385,60 @@ trials_make(struct world world, int n, int *totals)
 /* Of all worlds: a few trials of one tell nothing. */
 static int all_called, all_equals;
 
-/* Equals, of some world: nothing is planted. */
+enum wanted { EQUALS, PLANTED_2, ALL_5 };
+
+static const struct {
+	const char	*name;
+	enum wanted	 wanted;
+	struct world	 world;
+} worlds[] = {
+	{ "equals", EQUALS, { .wo_all = 0, .wo_in_others = true } },
+	{ "equals by shares", EQUALS, { .wo_is_share = true,
+	    .wo_in_others = true } },
+	{ "equals apart", EQUALS, { .wo_is_apart = true } },
+	{ "equals amid windows", EQUALS, { .wo_in_window = true,
+	    .wo_in_others = true } },
+	{ "traffic", EQUALS, { .wo_traffic = 3 } },
+	{ "mix", EQUALS, { .wo_mix = 0.3 } },
+	{ "all by shares", EQUALS, { .wo_all = 0.05, .wo_is_share = true } },
+	{ "2 %", PLANTED_2, { .wo_grow = 0.02, .wo_in_others = true } },
+	{ "2 % by shares", PLANTED_2, { .wo_grow = 0.02,
+	    .wo_is_share = true } },
+	{ "2 % amid windows", PLANTED_2, { .wo_grow = 0.02,
+	    .wo_in_window = true } },
+	{ "2 % and traffic", PLANTED_2, { .wo_grow = 0.02,
+	    .wo_traffic = 3, .wo_in_others = true } },
+	{ "5 % everywhere", ALL_5, { .wo_all = 0.05 } },
+};
+#define NWORLDS		(sizeof(worlds) / sizeof(worlds[0]))
+
 static void
-equals(const char *what, struct world world, int n)
+world_try(size_t w, int n)
 {
+	const char *name = worlds[w].name;
 	int totals;
-	const struct tally tally = trials_make(world, n, &totals);
+	const struct tally tally = trials_make(worlds[w].world, n, &totals);
 
-	printf("%s: anything called in %d of %d\n", what, tally.ta_called, n);
-	all_called += tally.ta_called;
-	all_equals += n;
-	truth(n < MANY || tally.ta_called <= at_most(n), what);
-}
-
-static void
-planted(const char *what, struct world world, int n)
-{
-	int totals;
-	const struct tally tally = trials_make(world, n, &totals);
-
-	printf("%s: named in %d of %d, others in %d, the total in %d\n", what,
-	    tally.ta_named, n, tally.ta_others, totals);
-	truth(tally.ta_named * 100 >= 90 * n, what);
-	truth(world.wo_is_share || n < MANY ||
-	    tally.ta_others <= at_most(n), "another function");
+	printf("%s: of %d trials anything called in %d, the planted function "
+	    "in %d, another in %d, the total in %d\n", name, n,
+	    tally.ta_called, tally.ta_named, tally.ta_others, totals);
+	(void)fflush(stdout);
+	switch (worlds[w].wanted) {
+	case EQUALS:
+		all_called += tally.ta_called;
+		all_equals += n;
+		truth(n < MANY || tally.ta_called <= at_most(n), name);
+		break;
+	case PLANTED_2:
+		truth(tally.ta_named * 100 >= 90 * n, name);
+		/* Where one share grows all others fall. */
+		truth(worlds[w].world.wo_is_share || n < MANY ||
+		    tally.ta_others <= at_most(n), "another function");
+		break;
+	case ALL_5:
+		truth(totals * 100 >= 90 * n && tally.ta_wrong == 0, name);
+		break;
+	}
 }
 
 static void
@@ -399,40 +453,44 @@ refused(struct world world, enum prof_confounder why)
 	prof_comparison_free(cp);
 }
 
-int
-main(int argc, char **argv)
+/*
+ * Each world has the same trials, whatever others are tried; where these are
+ * few, those that others have in them are left out.
+ */
+static void
+worlds_try(int n, uint64_t seed, const char *only)
 {
-	const int n = argc > 1 ? atoi(argv[1]) : 1;
-	int totals;
-	struct tally tally;
-
-	if (argc == 8 && strcmp(argv[1], "write") == 0) {
-		prof_random_seed(&rng, strtoull(argv[7], NULL, 10));
-		return (recordings_write(argv + 2));
+	for (size_t w = 0; w < NWORLDS; w++) {
+		if (only != NULL ? strcmp(only, worlds[w].name) != 0 :
+		    n < MANY && worlds[w].world.wo_in_others)
+			continue;
+		prof_random_seed(&rng, seed + 1000 * w);
+		world_try(w, n);
 	}
-	if (argc == 5 && strcmp(argv[1], "one") == 0) {
-		prof_random_seed(&rng, strtoull(argv[3], NULL, 10));
-		return (recording_of_one(argv + 2));
-	}
-	prof_random_seed(&rng, argc > 2 ? strtoull(argv[2], NULL, 10) : 1);
-	equals("equals", (struct world){ 0 }, n);
-	equals("equals by shares", (struct world){ .wo_is_share = true }, n);
-	equals("equals apart", (struct world){ .wo_is_apart = true }, n);
-	equals("traffic", (struct world){ .wo_traffic = 3 }, n);
-	equals("mix", (struct world){ .wo_mix = 0.3 }, n);
-	equals("all by shares", (struct world){ .wo_all = 0.05,
-	    .wo_is_share = true }, n);
 	truth(all_called <= at_most(all_equals), "equals of all worlds");
-	planted("2 %", (struct world){ .wo_grow = 0.02 }, n);
-	planted("2 % by shares", (struct world){ .wo_grow = 0.02,
-	    .wo_is_share = true }, n);
-	tally = trials_make((struct world){ .wo_all = 0.05 }, n, &totals);
-	printf("5 %% everywhere: %d of %d, wrong %d\n", totals, n,
-	    tally.ta_wrong);
-	truth(totals * 100 >= 90 * n && tally.ta_wrong == 0, "5 % everywhere");
 	refused((struct world){ .wo_at_once = true }, PROF_CONFOUNDER_TIME);
 	refused((struct world){ .wo_is_apart = true, .wo_by_kind = true },
 	    PROF_CONFOUNDER_KIND);
 	printf("ok\n");
+}
+
+int
+main(int argc, char **argv)
+{
+	if ((argc == 8 || argc == 9) && strcmp(argv[1], "write") == 0) {
+		prof_random_seed(&rng, strtoull(argv[7], NULL, 10));
+		return (recordings_write(argv + 2));
+	}
+	if ((argc == 5 || argc == 6) && strcmp(argv[1], "one") == 0) {
+		prof_random_seed(&rng, strtoull(argv[3], NULL, 10));
+		return (recording_of_one(argv + 2));
+	}
+	if (argc == 2 && strcmp(argv[1], "worlds") == 0) {
+		for (size_t w = 0; w < NWORLDS; w++)
+			printf("%s\n", worlds[w].name);
+		return (0);
+	}
+	worlds_try(argc > 1 ? atoi(argv[1]) : 1, argc > 2 ? strtoull(argv[2],
+	    NULL, 10) : 1, argc > 3 ? argv[3] : NULL);
 	return (0);
 }

@@ -17,20 +17,20 @@ static const struct {
 	{ "", "empty filter" },
 	{ "  ", "empty filter" },
 	{ "pid == ==", "filter column 8: expected a number, found '=='" },
-	{ "pid", "filter column 4: expected one of == != < <= > >= & in "
-	    "after the field, found the end" },
-	{ "pid == ", "filter column 8: expected a number, found the end" },
-	{ "pid = 1", "filter column 5: expected one of == != < <= > >= & in "
+	{ "pid", "filter column 4: expected a comparison, such as == or <, "
+	    "after the field at the end" },
+	{ "pid == ", "filter column 8: expected a number at the end" },
+	{ "pid = 1", "filter column 5: expected a comparison, such as == or <, "
 	    "after the field, found '='" },
-	{ "pid == 1 | tid == 2", "filter column 10: expected &&, || or the "
+	{ "pid == 1 | tid == 2", "filter column 10: expected '&&', '||' or the "
 	    "end, found '|'" },
-	{ "pid == 1 tid == 2", "filter column 10: expected &&, || or the "
+	{ "pid == 1 tid == 2", "filter column 10: expected '&&', '||' or the "
 	    "end, found 'tid'" },
-	{ "(pid == 1", "filter column 10: expected &&, || or ), found the "
+	{ "(pid == 1", "filter column 10: expected '&&', '||' or ')' at the "
 	    "end" },
-	{ "pid == 1)", "filter column 9: expected &&, || or the end, found "
+	{ "pid == 1)", "filter column 9: expected '&&', '||' or the end, found "
 	    "')'" },
-	{ "1 == pid", "filter column 1: expected a field such as pid, found "
+	{ "1 == pid", "filter column 1: expected a field, such as pid, found "
 	    "'1'" },
 	{ "pid == x", "filter column 8: expected a number, found 'x'" },
 	{ "pid == 12x", "filter column 8: expected a number, found '12x'" },
@@ -41,29 +41,28 @@ static const struct {
 	    "64 bits" },
 	{ "arg0 == -9223372036854775809", "filter column 9: the number exceeds "
 	    "64 bits" },
-	{ "comm < \"x\"", "filter column 6: expected ==, != or in after comm, "
-	    "found '<'" },
+	{ "comm < \"x\"", "filter column 6: expected a comparison (==, != or "
+	    "in) after comm, found '<'" },
 	{ "comm == 5", "filter column 9: expected a string such as \"bash\", "
 	    "found '5'" },
 	{ "comm == \"bash", "filter column 9: expected a string such as "
 	    "\"bash\", found '\"'" },
-	{ "comm == \"sixteen-letters-\"", "filter column 9: comm has at most "
-	    "15 characters" },
+	{ "comm == \"sixteen-letters-\"", "filter column 9: a thread name "
+	    "(comm) has at most 15 characters" },
 	{ "pid == \"bash\"", "filter column 8: pid is a number, not a string" },
 	{ "pid==1 && color==2", "filter column 11: an event has no field "
-	    "'color'; it has pid tid cpu uid gid comm kernel arg0 arg1 "
+	    "'color'; its fields are pid tid cpu uid gid comm kernel arg0 arg1 "
 	    "arg2 arg3 arg4 arg5 arg6 arg7" },
-	{ "arg8 == 1", "filter column 1: an event has no field 'arg8'; it "
-	    "has pid tid cpu uid gid comm kernel arg0 arg1 arg2 arg3 arg4 "
-	    "arg5 arg6 arg7" },
-	{ "pid == 1 && \x01", "filter column 13: expected a field such as "
+	{ "arg8 == 1", "filter column 1: an event has no field 'arg8'; its "
+	    "fields are pid tid cpu uid gid comm kernel arg0 arg1 arg2 arg3 "
+	    "arg4 arg5 arg6 arg7" },
+	{ "pid == 1 && \x01", "filter column 13: expected a field, such as "
 	    "pid, found '?'" },
 	{ "pid in 1", "filter column 8: expected ( after in, found '1'" },
-	{ "pid in (1", "filter column 10: expected , or ), found the end" },
+	{ "pid in (1", "filter column 10: expected , or ) at the end" },
 	{ "pid in ()", "filter column 9: expected a number, found ')'" },
 	{ "pid == comm", "filter column 8: expected a number, found 'comm'" },
-	{ "!", "filter column 2: expected a field such as pid, found the "
-	    "end" },
+	{ "!", "filter column 2: expected a field, such as pid at the end" },
 };
 
 static void
@@ -82,8 +81,8 @@ check_nesting(void)
 	memset(text, '(', 65);
 	strcpy(text + 65, "pid==1");
 	CHECK(prof_filter_compile(text, NULL, &filter, &error) == -1 &&
-	    strcmp(error.pe_text, "filter column 65: more than 64 nested "
-	    "( and !") == 0, "65 levels: %s", error.pe_text);
+	    strcmp(error.pe_text, "filter column 65: more than 64 levels of ( "
+	    "and !") == 0, "65 levels: %s", error.pe_text);
 }
 
 static void

@@ -3,11 +3,14 @@
  * ASSERTION: a filter on a recording knows the event's arguments by name
  * (next_pid, next->pid and next.pid are one), argN of a syscall is its N-th
  * argument and not its number, what a recording does not hold is refused by
- * name, and records are decided by what stands in them.
+ * name, and records are decided by what stands in them, stacks by the names of
+ * their functions.  Split into the part for programs and the part with stack,
+ * both together decide as the whole.
  *
  * Easy to get wrong: the shift by the number of the syscall, texts among the
  * arguments, and the sign of narrow arguments.
  */
+#include "abi/dtp_filter.h"
 #include "filter/filter.h"
 #include "names.h"
 
@@ -57,21 +60,204 @@ static void
 check_refusals(void)
 {
 	refused("uid == 0", &clock_event, "filter column 1: 'uid' is not "
-	    "stored in recordings; use it in the filter of record");
+	    "stored in recordings; use this field only with dtprof "
+	    "record --filter");
 	refused("pid==1&&gid == 0", &clock_event, "filter column 9: "
-	    "'gid' is not stored in recordings; use it in the filter of "
-	    "record");
-	refused("arg0 == 0", &clock_event, "filter column 1: cpu-clock has "
-	    "no field 'arg0'; it has pid tid cpu comm kernel");
-	refused("ret == 0", &read_entry, "filter column 1: "
-	    "syscall::read:entry has no field 'ret'; it has pid tid cpu "
-	    "comm kernel syscall nr fd buf count");
+	    "'gid' is not stored in recordings; use this field only "
+	    "with dtprof record --filter");
+	refused("arg0 == 0", &clock_event, "filter column 1: cpu-clock has no "
+	    "field 'arg0'; its fields are pid tid cpu comm kernel");
+	refused("ret == 0", &read_entry, "filter column 1: syscall::read:entry "
+	    "has no field 'ret'; its fields are pid tid cpu comm kernel "
+	    "syscall nr fd buf count");
 	refused("prev_comm == 0", &switched, "filter column 14: expected a "
 	    "string such as \"GET\", found '0'");
-	refused("prev_comm < 'a'", &switched, "filter column 11: expected "
-	    "==, != or in after prev_comm, found '<'");
+	refused("prev_comm < 'a'", &switched, "filter column 11: expected a "
+	    "comparison (==, != or in) after prev_comm, found '<'");
+	refused("pid ~ '1'", &clock_event, "filter column 5: expected a "
+	    "comparison (==, !=, <, <=, >, >=, & or in) after pid, found "
+	    "'~'");
+	refused("comm ~ 'a*'", &clock_event, "filter column 6: expected a "
+	    "comparison (==, != or in) after comm, found '~'");
+	refused("stack == 'a'", &clock_event, "filter column 1: only "
+	    "commands that show a profile can filter by 'stack'");
+	refused("pid > 1e15", &clock_event, "filter column 7: expected a "
+	    "number, found '1e15'");
 	refused("fd == -1", &read_entry, "filter column 7: fd is never "
 	    "negative");
+}
+
+/* A stack of these functions, of which each is asked; exit: not taken. */
+static bool
+calls_match(const char *text, const struct prof_function *stack, size_t n)
+{
+	const struct prof_record record = { .pr_type = PROF_R_SAMPLE };
+	struct prof_err error;
+	struct prof_filter *filter = prof_filter_new_in(text, &clock_event,
+	    NULL, true, &error);
+	uint64_t calls = 0, bits;
+	bool rv;
+
+	CHECK(filter != NULL, "\"%s\": %s", text, error.pe_text);
+	CHECK(prof_filter_of_calls(&filter, 1) == filter,
+	    "\"%s\" asks for no stack", text);
+	for (size_t i = 0; i < n; i++) {
+		CHECK(prof_filter_calls(filter, &stack[i], &bits) == 0,
+		    "\"%s\": no memory", text);
+		calls |= bits;
+	}
+	rv = prof_filter_holds_in(filter, &record, "", 0, calls);
+	prof_filter_free(filter);
+	return (rv);
+}
+
+static void
+check_calls(void)
+{
+	static const struct prof_function stack[] = {
+		{ .fu_name = "int ns::f<int>(char*) const",
+		    .fu_raw = "_ZN2ns1fE" },
+		{ .fu_name = "main", .fu_raw = "main" },
+		{ .fu_name = "Encoder.iter", .fu_raw = "",
+		    .fu_kind = PROF_FRAME_PYTHON },
+		{ .fu_name = "[libm.so]", .fu_raw = "",
+		    .fu_unnamed = PROF_UNNAMED_NOSYM },
+	};
+	static const char *const hold[] = {
+		"stack == 'main'", "stack ~ 'mai?'", "stack ~ 'main'",
+		"stack == 'ns::f<int>'", "stack == '_ZN2ns1fE'",
+		"stack == 'int ns::f<int>(char*) const'",
+		"stack ~ 'int ns::f<int>(char*) const'",
+		"stack ~ '*::f*'", "stack == 'Encoder.iter'",
+		"stack in ('nobody', 'main')", "stack != 'mai'",
+		"stack !~ 'x*'", "!(stack == 'x') && stack == 'main'",
+		"stack == 'x' || stack == 'Encoder.iter'",
+	};
+	static const char *const fail[] = {
+		"stack == 'mai'", "stack == 'mai?'", "stack != 'main'",
+		"stack !~ 'ma*'", "stack == '[libm.so]'", "stack ~ '?libm*'",
+		"stack == 'main' && stack == 'x'", "stack == 'f'",
+		"stack in ('a', 'b')",
+	};
+	struct prof_err error = { 0 };
+
+	for (size_t n = 0; n < sizeof(hold) / sizeof(hold[0]); n++)
+		CHECK(calls_match(hold[n], stack, 4), "%s", hold[n]);
+	for (size_t n = 0; n < sizeof(fail) / sizeof(fail[0]); n++)
+		CHECK(!calls_match(fail[n], stack, 4), "%s", fail[n]);
+	CHECK(!calls_match("stack ~ '*'", NULL, 0), "no stack");
+	CHECK(prof_filter_new_in("stack ~ 'a*b*c*d*e*f*g*h*i*'", &clock_event,
+	    NULL, true, &error) == NULL && strcmp(error.pe_text, "filter "
+	    "column 9: the pattern has more than 8 stars") == 0, "%s",
+	    error.pe_text);
+}
+
+/* To one event stack is a text, to another one its stack. */
+static void
+check_events(void)
+{
+	static const struct prof_event_info named = { .pi_name = "named",
+	    .pi_nargs = 1, .pi_arg_names = { "stack" },
+	    .pi_arg_is_str = { 1 } };
+	const struct prof_record record = { .pr_type = PROF_R_SAMPLE,
+	    .pr_nargs = 1, .pr_strs = { "main" } };
+	struct prof_err error;
+	struct prof_filter *filters[] = { NULL,
+	    prof_filter_new_in("stack == 'main'", &named, NULL, true, &error),
+	    prof_filter_new_in("stack == 'main'", &clock_event, NULL, true,
+	    &error) };
+
+	CHECK(filters[1] != NULL && filters[2] != NULL, "%s", error.pe_text);
+	CHECK(prof_filter_of_calls(filters, 2) == NULL &&
+	    prof_filter_of_calls(filters, 3) == filters[2], "two meanings");
+	CHECK(prof_filter_holds_in(filters[1], &record, "", 0, 0) &&
+	    !prof_filter_holds_in(filters[2], &record, "", 0, 0), "a text");
+	prof_filter_free(filters[1]);
+	prof_filter_free(filters[2]);
+}
+
+/* A random expression, as deep at most. */
+static size_t
+expression(uint64_t *state, int depth, char *text, size_t size)
+{
+	static const char *const tests[] = { "pid==1", "tid!=1", "cpu<1",
+		"stack=='f'", "stack!='f'", "stack~'g*'" };
+	static const char *const forms[] = { "!(", "(", "(" };
+	const uint32_t form = depth == 0 ? 3 : random_below(state, 4);
+	size_t at;
+
+	if (form == 3)
+		return ((size_t)snprintf(text, size, "%s",
+		    tests[random_below(state, 6)]));
+	at = (size_t)snprintf(text, size, "%s", forms[form]);
+	at += expression(state, depth - 1, text + at, size - at);
+	if (form > 0) {
+		at += (size_t)snprintf(text + at, size - at, "%s",
+		    form == 1 ? " || " : " && ");
+		at += expression(state, depth - 1, text + at, size - at);
+	}
+	return (at + (size_t)snprintf(text + at, size - at, ")"));
+}
+
+/* Bit 0 of facts: pid; 1: tid; 2: cpu; 3, 4: functions. */
+static bool
+joined_holds(const struct prof_filter_joined *joined,
+    const struct prof_record *record, uint64_t calls)
+{
+	struct dtp_facts facts = { 0 };
+
+	facts.fa_field[DTP_F_PID] = record->pr_pid;
+	facts.fa_field[DTP_F_TID] = record->pr_tid;
+	facts.fa_field[DTP_F_CPU] = record->pr_cpu;
+	return (dtp_filter_holds(&joined->fj_program, &facts) &&
+	    (joined->fj_session == NULL || prof_filter_holds_in(
+	    joined->fj_session, record, "", 0, calls)));
+}
+
+static void
+check_joined(void)
+{
+	static const struct prof_function functions[2] = {
+		{ .fu_name = "f", .fu_raw = "f" },
+		{ .fu_name = "gg", .fu_raw = "gg" } };
+	const struct prof_event event = { .ev_name = "e", .ev_probe = "e" };
+	uint64_t state = 7, bits[2], split = 0;
+	struct prof_filter_joined joined = { .fj_has_calls = true };
+	struct prof_filter *whole;
+	struct prof_err error;
+	char text[2048];
+
+	for (int round = 0; round < 20000; round++) {
+		(void)expression(&state, 4, text, sizeof(text));
+		whole = prof_filter_new_in(text, &clock_event, NULL, true,
+		    &error);
+		if (whole == NULL)
+			continue;	/* too many comparisons */
+		CHECK(prof_filter_join(&event, text, NULL, &joined,
+		    &error) == 0, "%s: %s", text, error.pe_text);
+		split += joined.fj_session != NULL &&
+		    joined.fj_program.fi_ntests > 0;
+		for (int n = 0; n < 2; n++)
+			CHECK(prof_filter_calls(whole, &functions[n],
+			    &bits[n]) == 0, "calls");
+		for (uint32_t fact = 0; fact < 32; fact++) {
+			const struct prof_record record = {
+				.pr_type = PROF_R_SAMPLE, .pr_pid = fact & 1,
+				.pr_tid = fact >> 1 & 1,
+				.pr_cpu = fact >> 2 & 1 };
+			const uint64_t calls = (fact & 8 ? bits[0] : 0) |
+			    (fact & 16 ? bits[1] : 0);
+
+			CHECK(joined_holds(&joined, &record, calls) ==
+			    prof_filter_holds_in(whole, &record, "", 0,
+			    calls), "%s: %u", text, fact);
+		}
+		prof_filter_free(joined.fj_session);
+		prof_filter_free(whole);
+	}
+	CHECK(split > 1000, "%llu of both parts", (unsigned long long)split);
+	CHECK(prof_filter_join(&event, "stack=='f' || uid==1", NULL, &joined,
+	    &error) == -1, "alternatives");
 }
 
 int
@@ -121,5 +307,8 @@ main(void)
 	record.pr_type = PROF_R_FORK;
 	CHECK(matches("ret==0", &read_return, &record, ""), "a fork");
 	check_refusals();
+	check_calls();
+	check_events();
+	check_joined();
 	return (passed());
 }

@@ -6,7 +6,8 @@
  * Whatever byte of the memory changes, texts end and counts have their bounds.
  *
  * Easy to get wrong: the last instruction of a call belongs to the call, and
- * the first of a function still has its caller's frame.
+ * the first of a function still has its caller's frame; the next ones have one
+ * where an earlier call's function stands.
  */
 #include "cli-check.h"
 #include "v8_image.h"
@@ -71,14 +72,14 @@ test_compiled(const struct image *image)
 	CHECK(image_describe(image, &key, &code) &&
 	    strcmp(code.co_name, "inner") == 0 && line_at(0) == 0 &&
 	    code.co_ninlined == 2 &&
-	    strcmp(code.co_inlined[0].in_name, "outer") == 0 &&
+	    code.co_inlined[0].in_name[0] == '\0' &&
 	    strcmp(code.co_inlined[1].in_name, "[callers not known]") == 0,
-	    "a function that has just been called");
+	    "a function that has just been called has no name");
 	key = image_key(image, image->im_inner, IMAGE_LITERAL,
 	    (image->im_optimized + IMAGE_LEAVES) | IS_EXACT);
-	CHECK(image_describe(image, &key, &code) && code.co_ninlined > 1 &&
-	    strcmp(code.co_inlined[code.co_ninlined - 2].in_name, "outer") ==
-	    0, "a function that is about to return");
+	CHECK(image_describe(image, &key, &code) && code.co_ninlined == 2 &&
+	    code.co_inlined[0].in_name[0] == '\0',
+	    "a function that is about to return has no name");
 	key = image_key(image, image->im_inner, IMAGE_LITERAL,
 	    (image->im_optimized + IMAGE_LEAVES - 64) | IS_EXACT);
 	CHECK(image_describe(image, &key, &code) && code.co_ninlined == 0 &&
@@ -103,11 +104,71 @@ test_compiled(const struct image *image)
 	CHECK(!image_describe(image, &key, &code), "behind the end of code");
 }
 
+/* The frame has not stored whose it is, or has left: nothing else says it. */
+static void
+test_not_said(const struct image *image)
+{
+	const uint64_t pcs[] = { image->im_optimized,
+	    image->im_optimized + 24,
+	    image->im_baseline + IMAGE_BASELINE_CALL };
+	struct prof_code_key key;
+
+	for (size_t n = 0; n < sizeof(pcs) / sizeof(pcs[0]); n++) {
+		key = image_key(image, 0, 0, pcs[n] | IS_EXACT);
+		CHECK(!image_describe(image, &key, &code),
+		    "place %zu without a function is %s", n, code.co_name);
+	}
+}
+
 /* Is it text that ends? */
 static bool
 is_text(const char *text)
 {
 	return (strnlen(text, PROF_CODE_TEXT) < PROF_CODE_TEXT);
+}
+
+/* Code that a loop came to while it ran, which nobody calls. */
+static void
+test_loop(struct image *image)
+{
+	const struct prof_code_key key = image_key(image, image->im_inner,
+	    IMAGE_LITERAL, image->im_optimized | IS_EXACT);
+	const uint64_t at = V8_HEADER + 8 *
+	    (image->im_layout->vl_literals + 1ULL);
+
+	image_put(image, image->im_data, at, image_smi(4), 8);
+	CHECK(image_describe(image, &key, &code) && code.co_ninlined == 0 &&
+	    strcmp(code.co_name, "inner") == 0, "a loop is not called");
+	image_put(image, image->im_data, at, image_smi(-1), 8);
+}
+
+/* Maglev: the position of a jump at the end of a loop is no call's. */
+static void
+test_maglev(struct image *image)
+{
+	const struct v8_layout *layout = image->im_layout;
+	const struct prof_code_key key = image_key(image, image->im_outer, 9,
+	    image->im_optimized + IMAGE_CALL);
+	const uint64_t loop = V8_HEADER + 8 * (layout->vl_literals + 1ULL);
+	uint8_t *call = image->im_bytes + image->im_bytecode - 1 +
+	    layout->vl_bytes + 2;
+	const uint8_t was = *call;
+
+	if (layout->vl_maglev == 0)
+		return;
+	image_put(image, image->im_code, layout->vl_flags, layout->vl_maglev,
+	    4);
+	CHECK(image_describe(image, &key, &code) && code.co_ninlined == 1 &&
+	    line_at(0) == (layout->vl_jump_loop == 0 ? 0 : 6), "Maglev");
+	image_put(image, image->im_data, loop, image_smi(4), 8);
+	CHECK(image_describe(image, &key, &code) && line_at(0) == 0,
+	    "a loop that took over the frame");
+	image_put(image, image->im_data, loop, image_smi(-1), 8);
+	*call = layout->vl_jump_loop;
+	CHECK(image_describe(image, &key, &code) && code.co_ninlined == 1 &&
+	    line_at(0) == 0, "a loop that was peeled");
+	*call = was;
+	image_put(image, image->im_code, layout->vl_flags, 0, 4);
 }
 
 static void
@@ -144,6 +205,9 @@ main(void)
 		image_make(&image, n);
 		test_interpreted(&image);
 		test_compiled(&image);
+		test_not_said(&image);
+		test_loop(&image);
+		test_maglev(&image);
 		test_changed(&image);
 	}
 	CHECK(n == 4, "four versions");

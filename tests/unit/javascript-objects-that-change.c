@@ -3,7 +3,8 @@
  * ASSERTION: In the memory of a process that runs V8, whatever version, a
  * function has its own name or none: not that of another one which came to its
  * address, be it between its sample and its naming or while it is read, nor
- * what is inlined in other code that came to the address of its code.  Strings
+ * what is inlined in other code that came to the address of its code.  Code of
+ * functions that are alike has the same stamp, which names nothing.  Strings
  * that are made of themselves, counts beyond their objects and callers that
  * come behind what they call are read to an end.
  *
@@ -11,30 +12,31 @@
  * one, which has the same number in it; a name that is read after the function
  * was found to be the right one.
  */
-#include <pthread.h>
-#include <sched.h>
-#include <stdatomic.h>
-
 #include "cli-check.h"
 #include "v8_image.h"
 
-#define FLIPS		400
 #define IS_EXACT	(1ULL << 47)
 
 static struct prof_code_object code;
+
+static void
+other_names(struct image *other)
+{
+	static const char from[] = "outer", to[] = "other";
+
+	for (size_t at = 0; at + 5 <= IMAGE_BYTES; at++)
+		if (memcmp(other->im_bytes + at, from, 5) == 0)
+			memcpy(other->im_bytes + at, to, 5);
+}
 
 /* The same places with another script: its number, its names, its code. */
 static void
 other_make(struct image *other, const struct image *image)
 {
-	static const char from[] = "outer", to[] = "other";
-
 	*other = *image;
 	image_put(other, other->im_script, V8_SCRIPT_ID,
 	    image_smi(IMAGE_SCRIPT + 1), 8);
-	for (size_t at = 0; at + 5 <= IMAGE_BYTES; at++)
-		if (memcmp(other->im_bytes + at, from, 5) == 0)
-			memcpy(other->im_bytes + at, to, 5);
+	other_names(other);
 	for (uint32_t n = 0; n < IMAGE_CODE_BYTES; n++)
 		other->im_bytes[other->im_optimized + n] ^= 1;
 }
@@ -66,14 +68,39 @@ test_replaced(const struct image *image, const struct image *other)
 	    strcmp(code.co_name, "outer") == 0, "other code is at its pc");
 }
 
+/* Where the frame is not made yet, code of "other" is where "outer"'s was. */
+static void
+test_alike(const struct image *image)
+{
+	const struct prof_code_key called = image_key(image, image->im_inner,
+	    IMAGE_LITERAL, image->im_optimized | IS_EXACT), returns = image_key(
+	    image, image->im_inner, IMAGE_LITERAL,
+	    (image->im_optimized + IMAGE_LEAVES) | IS_EXACT), unsaid =
+	    image_key(image, 0, 0, image->im_optimized | IS_EXACT);
+	const struct prof_code_key *key[] = { &called, &returns };
+	static struct image alike;
+
+	alike = *image;
+	other_names(&alike);
+	for (unsigned n = 0; n < 2; n++)
+		CHECK(image_describe(&alike, key[n], &code) &&
+		    strcmp(code.co_name, "inner") == 0 &&
+		    code.co_ninlined == 2 &&
+		    code.co_inlined[0].in_name[0] == '\0',
+		    "%u: code that is alike is %s's", n,
+		    code.co_inlined[0].in_name);
+	CHECK(!image_describe(&alike, &unsaid, &code),
+	    "code that is alike is %s's", code.co_name);
+}
+
 /* ------------------------------------------------ changing while read */
 
-struct flip {
-	int		 fl_fd;
-	const struct image *fl_other;
-	atomic_uint	 fl_turn;	/* 1: flip; 2: done; 3: end */
-	uint32_t	 fl_delay;
-};
+static int flip_fd = -1;
+static const struct image *flip_other;
+static unsigned flip_after;		/* reads of the file; 0: it is done */
+
+ssize_t	__real_pread(int, void *, size_t, off_t);
+ssize_t	__wrap_pread(int, void *, size_t, off_t);
 
 static void
 image_write(int fd, const struct image *image)
@@ -82,65 +109,56 @@ image_write(int fd, const struct image *image)
 		abort();
 }
 
-static void *
-flip_run(void *arg)
+ssize_t
+__wrap_pread(int fd, void *bytes, size_t size, off_t at)
 {
-	struct flip *flip = arg;
-	unsigned turn;
+	const ssize_t n = __real_pread(fd, bytes, size, at);
 
-	for (;;) {
-		while ((turn = atomic_load(&flip->fl_turn)) != 1)
-			if (turn == 3)
-				return (NULL);
-			else
-				sched_yield();
-		for (atomic_uint n = 0; n < flip->fl_delay; n++)
-			continue;
-		image_write(flip->fl_fd, flip->fl_other);
-		atomic_store(&flip->fl_turn, 2);
-	}
+	if (fd == flip_fd && flip_after > 0 && --flip_after == 0)
+		image_write(fd, flip_other);
+	return (n);
 }
 
-/* It becomes the other one once, at any time. */
+/* It becomes the other one once, behind each of the reads. */
 static void
-test_flipped(const struct image *image, const struct image *other)
+test_flipped(const struct image *image, const struct image *other,
+    const struct prof_code_key *key)
 {
-	const struct prof_code_key key = image_key(image, image->im_outer, 9,
-	    image->im_optimized + IMAGE_CALL);
-	struct flip flip = { .fl_fd = memfd_create("flip", MFD_CLOEXEC),
-	    .fl_other = other };
-	void *kept = NULL;
-	const struct prof_peek memory = { .pk_kept = &kept,
-	    .pk_fd = flip.fl_fd };
-	unsigned n, before = 0, after = 0;
-	pthread_t thread;
+	struct prof_peek memory = { .pk_fd = memfd_create("flip",
+	    MFD_CLOEXEC) };
+	unsigned n, named = 0;
 	bool is_known;
 
-	CHECK(flip.fl_fd != -1 && pthread_create(&thread, NULL, flip_run,
-	    &flip) == 0, "no thread");
-	for (n = 0; n < FLIPS; n++) {
-		image_write(flip.fl_fd, image);
-		flip.fl_delay = (uint32_t)random() % 20000;
-		memset(&code, 0, offsetof(struct prof_code_object, co_step));
-		atomic_store(&flip.fl_turn, 1);
-		is_known = prof_language_javascript.la_describe(&memory, &key,
+	CHECK(memory.pk_fd != -1, "no file");
+	flip_fd = memory.pk_fd;
+	flip_other = other;
+	for (n = 1; ; n++) {
+		void *kept = NULL;
+
+		image_write(flip_fd, image);
+		memset(&code, 0, sizeof(code));
+		memory.pk_kept = &kept;
+		flip_after = n;
+		is_known = prof_language_javascript.la_describe(&memory, key,
 		    &code);
-		while (atomic_load(&flip.fl_turn) != 2)
-			sched_yield();
+		prof_language_javascript.la_forget(kept);
+		if (flip_after > 0)
+			break;
 		CHECK(!is_known || strcmp(code.co_name, "outer") == 0,
 		    "flip %u: its name is %s", n, code.co_name);
 		CHECK(!is_known || code.co_ninlined == 0 || strcmp(
 		    code.co_inlined[0].in_name, "inner") == 0,
 		    "flip %u: %s is inlined", n, code.co_inlined[0].in_name);
-		before += is_known;
-		after += !is_known;
+		named += is_known;
 	}
-	atomic_store(&flip.fl_turn, 3);
-	pthread_join(thread, NULL);
-	prof_language_javascript.la_forget(kept);
-	close(flip.fl_fd);
-	OK("V8 %u.%u: %u named, %u not", image->im_layout->vl_major,
-	    image->im_layout->vl_minor, before, after);
+	CHECK(is_known && n > 20 && named > 0 && named < n / 2,
+	    "%u reads, named after %u", n, named);
+	flip_after = 0;
+	flip_fd = -1;
+	close(memory.pk_fd);
+	OK("V8 %u.%u: changed behind each of %u reads, named in %u",
+	    image->im_layout->vl_major, image->im_layout->vl_minor, n - 1,
+	    named);
 }
 
 /* -------------------------------------------------------------- loops */
@@ -240,13 +258,16 @@ int
 main(void)
 {
 	static struct image image, other;
+	struct prof_code_key key;
 
-	srandom(27);
 	for (uint32_t n = 0; v8_layout_at(n) != NULL; n++) {
 		image_make(&image, n);
 		other_make(&other, &image);
 		test_replaced(&image, &other);
-		test_flipped(&image, &other);
+		test_alike(&image);
+		key = image_key(&image, image.im_outer, 9,
+		    image.im_optimized + IMAGE_CALL);
+		test_flipped(&image, &other, &key);
 		test_loops(&image);
 		test_lengths(&image);
 		test_callers(&image);

@@ -42,7 +42,7 @@ struct sum {
 static struct sum expected[SUMS], found[SUMS];
 static size_t nexpected, nfound;
 static struct prof_accounting account;
-static uint64_t total_ns;
+static uint64_t total_ns, waited_ns;
 
 static struct sum *
 sum_at(struct sum *sums, const char *name)
@@ -262,6 +262,10 @@ put_about(struct host *host, const char *unit)
 	    0);
 	CHECK(prof_writer_info(host->ho_writer, "path", "bpf") == 0);
 	CHECK(prof_writer_info(host->ho_writer, "snapshots.taken", "3") == 0);
+	snprintf(text, sizeof(text), "%u", below(1000));
+	waited_ns += strtoull(text, NULL, 10);
+	CHECK(prof_writer_info(host->ho_writer, "waits.1.short_ns", text) ==
+	    0);
 	for (size_t e = 0; e < 2; e++)
 		CHECK(prof_writer_event(host->ho_writer, &events[e]) == 0);
 }
@@ -353,6 +357,7 @@ see_all(const char *path)
 	struct prof_accounting sum;
 	struct prof_throttled throttled[2];
 	struct prof_record record;
+	const char *waits;
 	struct prof_ran ran;
 
 	CHECK(reader != NULL);
@@ -369,6 +374,8 @@ see_all(const char *path)
 	CHECK(sum.pa_filtered == account.pa_filtered);
 	CHECK(sum.pa_count == account.pa_count);
 	CHECK(sum.pa_unaccounted == account.pa_unaccounted);
+	waits = prof_reader_info(reader, "waits.1.short_ns");
+	CHECK(waits != NULL && strtoull(waits, NULL, 10) == waited_ns);
 	CHECK(prof_reader_throttled(reader, throttled, &ran) == 0);
 	CHECK(ran.rn_is_known && ran.rn_ns == total_ns);
 	prof_symbols_close(symbols);
@@ -454,7 +461,7 @@ main(void)
 	strcpy(other, work_path("other.dtp"));
 	host_write(other, MANY, "events");
 	refused(paths[0], other, "event 'cpu-clock' has another unit");
-	refused(paths[0], paths[0], "the same recording twice");
+	refused(paths[0], paths[0], "the same recording is given twice");
 	refused(paths[0], "-", "standard input cannot be merged");
 	printf("%d recordings: %zu stacks by name, accounting and time add "
 	    "up; memory: %ld kB for %d, %ld kB for %d\n", MANY, nexpected,

@@ -102,10 +102,10 @@ main(void)
 	filtered("cycles/period=3/u{comm==\"a/b\"}", "comm==\"a/b\"", "");
 	filtered("uprobe:\"/a{b\":\"f{g\"", NULL, "");
 
-	refused("uprobe:", "no file");
-	refused("uprobe:/bin/bash", "no function");
-	refused("uprobe:/bin/bash:", "no function");
-	refused("uprobe::f", "no file");
+	refused("uprobe:", "file is missing");
+	refused("uprobe:/bin/bash", "function is missing");
+	refused("uprobe:/bin/bash:", "function is missing");
+	refused("uprobe::f", "file is missing");
 	refused("uprobe:\"/bin/bash:f", "a quote");
 	refused("uprobe:./a:\"f", "a quote");
 	refused("uprobe:./a:\"f\"g", "unexpected text");

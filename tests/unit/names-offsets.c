@@ -151,15 +151,17 @@ check_reasons(struct prof_names *names)
 		{ "next.3", "expected a name after -> or ." },
 		{ "next->colour", "struct task_struct has no member "
 		    "'colour'" },
-		{ "next->pid->x", "pid_t has no members, so no 'x'" },
+		{ "next->pid->x", "pid_t has no members, so it has no member "
+		    "'x'" },
 		{ "next->se", "struct sched_entity is neither a number nor a "
 		    "string" },
 		{ "next.comm[99]", "the array has 16 elements" },
-		{ "next.pid[1]", "[1] needs an array" },
-		{ "next[x]", "[] needs a number" },
-		{ "", "it does not start with a name" },
+		{ "next.pid[1]", "[1] is possible only after an array or "
+		    "pointer" },
+		{ "next[x]", "[] needs a number, such as [0]" },
+		{ "", "the argument does not start with a name" },
 		{ "next->parent->parent->parent->parent->parent->pid",
-		    "more than 4 pointers to follow" },
+		    "the path follows more than 4 pointers" },
 	};
 	struct prof_proto *proto = prof_proto_open(names, "sched_switch");
 	struct prof_arg arg;

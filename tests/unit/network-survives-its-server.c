@@ -2,7 +2,8 @@
  * ASSERTION: A request reaches Python's server whole, compressed and with its
  * secret, and an answer comes back whole; a server that refuses, is slow, ends,
  * sends without end or sends what is no HTTP costs that request only, and what
- * had no answer is not sent again.  The child that speaks to it has no
+ * had no answer is not sent again; one that is gone is tried for as long as
+ * was asked.  The child that speaks to it has no
  * capability and a filter of system calls, and the secret is in no arguments or
  * environment.
  *
@@ -13,8 +14,10 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "cli-check.h"
 #include "network/network.h"
 
@@ -166,6 +169,26 @@ check_retries(struct prof_network *network)
 	OK("the third try was accepted");
 }
 
+/* The last try is not before the time that was asked for. */
+static void
+check_gone(struct prof_network *network)
+{
+	const uint64_t until_ns = prof_now_ns() + 400000000;
+	struct prof_backoff backoff = prof_backoff_begin(400000000);
+	const struct prof_request request = { .rq_path = "/takes" };
+	struct prof_answer answer;
+	bool again;
+
+	do {
+		answer = post(network, &request);
+		CHECK(answer.an_status == 0, "who is there?");
+		prof_answer_free(&answer);
+		again = prof_backoff_wait(&backoff, &answer);
+	} while (again);
+	CHECK(prof_now_ns() >= until_ns, "gave up before the time");
+	OK("a server that is gone is tried for as long as was asked");
+}
+
 static size_t
 slurp(const char *path, char *to, size_t size)
 {
@@ -267,8 +290,10 @@ main(void)
 	prof_network_close(network);
 	network = network_to("", "localhost");
 	check_secret(network, "Bearer " SECRET);
+	kill(server, SIGKILL);
+	CHECK(waitpid(server, NULL, 0) == server, "no end of the server");
+	check_gone(network);
 	prof_network_close(network);
 	unlink(path);
-	kill(server, SIGKILL);
 	return (0);
 }

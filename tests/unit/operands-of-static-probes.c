@@ -26,7 +26,7 @@ taken(uint16_t machine, const char *text, int size, bool memory,
 	CHECK(prof_operand_parse(machine, text, &operand), "%s", text);
 	CHECK(operand.op_size == abs(size) && operand.op_signed == (size < 0),
 	    "%s: size %d", text, operand.op_size);
-	CHECK(operand.op_is_memory == memory &&
+	CHECK(operand.op_nloads == memory &&
 	    (int64_t)operand.op_number == number, "%s: %lld", text,
 	    (long long)operand.op_number);
 	CHECK(operand.op_base == base && operand.op_index == index, "%s: %d, "
@@ -126,7 +126,7 @@ recorded(uint16_t base, uint16_t index)
 	names->nm_sites_arg = offset;
 	rv = prof_names_resolve(names, "usdt:/proc/self/exe:a:b", &defaults,
 	    &events, &error);
-	CHECK(rv != -1 || strstr(error.pe_text, "no integer in registers") !=
+	CHECK(rv != -1 || strstr(error.pe_text, "is not an integer") !=
 	    NULL, "%s", error.pe_text);
 	prof_events_free(&events);
 	prof_names_close(names);

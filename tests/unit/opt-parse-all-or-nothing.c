@@ -167,7 +167,7 @@ main(void)
 	refused("--qqqqqq=1", "--qqqqqq: no such option", "--help");
 	refused("-o", "missing argument", "-o FILE");
 	refused("--output", "missing argument", "--output FILE");
-	refused("--output=", "empty argument", "leave it out");
+	refused("--output=", "empty argument", "leave the option out");
 	refused("--all=1", "takes no argument", "=");
 	refused("a b c", "too many operands: 'c'", "--help");
 	cmd.cm_min = 1;

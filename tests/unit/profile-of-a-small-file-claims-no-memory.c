@@ -3,12 +3,14 @@
  * ASSERTION: what a profile takes is bounded by the size of its recording: a
  * deep stack that many threads have, by threads and reversed, and samples that
  * are all different.  Beyond that stacks stand together under a name that says
- * so, no weight is lost, and the profile is the same each time.
+ * so, no weight is lost, and the profile is the same on one CPU as on all.
  *
  * Easy to get wrong: a file of 9 kB said 1.7 GB of tree.
  */
 #include <sys/resource.h>
 #include <sys/wait.h>
+
+#include <sched.h>
 
 #include "abi/dtp_abi.h"
 #include "recording-lib.h"
@@ -21,7 +23,7 @@ struct what {
 	unsigned	 wh_depth;
 	unsigned	 wh_samples;
 	unsigned	 wh_leaves;	/* different ones */
-	unsigned	 wh_threads;	/* of one sample each, or 1 */
+	unsigned	 wh_threads;	/* one behind the other */
 	int		 wh_reverse;
 };
 
@@ -59,7 +61,8 @@ write_file(const char *path, const struct what *what)
 	record.pr_user = frames;
 	record.pr_nuser = what->wh_depth;
 	for (unsigned n = 0; n < what->wh_samples; n++) {
-		record.pr_pid = record.pr_tid = 1 + n % what->wh_threads;
+		record.pr_pid = record.pr_tid = 1 + n /
+		    (what->wh_samples / what->wh_threads);
 		record.pr_time_ns = n;
 		frames[0] = record.pr_ip = 0x100000 +
 		    16 * (uint64_t)(n % what->wh_leaves);
@@ -111,16 +114,22 @@ look(const char *path, const struct what *what)
 	return (seen);
 }
 
-/* In a process of its own, whose memory is measured. */
+/* In a process of its own, whose memory is measured; is_alone: on one CPU. */
 static struct seen
-look_apart(const char *path, const struct what *what)
+look_apart(const char *path, const struct what *what, bool is_alone)
 {
+	const int cpu = sched_getcpu();
+	cpu_set_t set;
 	struct seen seen = { 0 };
 	int pipes[2], status;
 	pid_t pid;
 
 	CHECK(pipe(pipes) == 0);
 	if ((pid = fork()) == 0) {
+		CPU_ZERO(&set);
+		CPU_SET((size_t)cpu, &set);
+		CHECK(!is_alone ||
+		    sched_setaffinity(0, sizeof(set), &set) == 0);
 		seen = look(path, what);
 		_exit(write(pipes[1], &seen, sizeof(seen)) !=
 		    (ssize_t)sizeof(seen));
@@ -142,8 +151,8 @@ try(const struct what *what, bool is_over)
 	CHECK(mkdtemp(path) != NULL && rmdir(path) == 0);
 	write_file(path, what);
 	CHECK(stat(path, &st) == 0);
-	seen = look_apart(path, what);
-	again = look_apart(path, what);
+	seen = look_apart(path, what, false);
+	again = look_apart(path, what, true);
 	printf("%s: %lld bytes, %" PRIu64 " kB, %" PRIu64 " nodes, %" PRIu64
 	    " of %u beyond the budget\n", what->wh_name,
 	    (long long)st.st_size, seen.se_kib, seen.se_nodes, seen.se_over,
@@ -164,6 +173,7 @@ main(void)
 	static const struct what whats[] = {
 		{ "a deep stack of many threads", DEEP, 1200, 1, 1200, 0 },
 		{ "the same, reversed", DEEP, 1200, 1, 1200, 1 },
+		{ "a stack of many threads", 400, 180000, 1, 1200, 0 },
 		{ "samples that are all different", 2, 300000, 997, 1000, 0 },
 	};
 

@@ -150,8 +150,8 @@ each_made(uint8_t *bytes, size_t length, const struct digest_list *whole)
 		memcpy(tail, end - sizeof(tail), sizeof(tail));
 		memset(end - sizeof(tail), 0xff, sizeof(tail));
 		prof_chunk_header(&chunk, bytes + at);
-		(void)snprintf(cut, sizeof(cut), "1 damaged chunks left out, "
-		    "the first at byte %zu", at);
+		(void)snprintf(cut, sizeof(cut), "1 damaged chunks are left "
+		    "out, the first at byte %zu", at);
 		lost = check_made(bytes, length, cut, whole);
 		CHECK(lost > 0);
 		memcpy(end - sizeof(tail), tail, sizeof(tail));

@@ -67,7 +67,7 @@ check_file(const char *path, uint64_t least)
 	if (reader == NULL)
 		CHECK_OK(-1, &error);
 	CHECK(prof_reader_cut(reader) != NULL);
-	CHECK(strstr(prof_reader_cut(reader), "no END") != NULL);
+	CHECK(strstr(prof_reader_cut(reader), "without an END") != NULL);
 	CHECK(strstr(prof_reader_cut(reader), "damaged") == NULL);
 	while (prof_reader_record(reader, &sample) == 1) {
 		CHECK(sample.pr_args[0] == n && sample.pr_nuser == 3);

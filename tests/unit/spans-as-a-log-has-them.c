@@ -6,6 +6,8 @@
  * touches, with its times, and none that one does.  What is open or orphan is
  * so for certain, and begins and ends add up with those lost.  A thread at a
  * time is in the one span that it was in, and in none where there were several.
+ * Time in spans ends with the thread, whoever has its number or key then.  A
+ * file can define so many names of spans and no more.
  *
  * Easy to get wrong: an end that was lost, after which each end of a recursion
  * belongs to the wrong begin; a thread's number that another one has then; the
@@ -16,6 +18,7 @@
  */
 #include "base/error.h"
 #include "recording-lib.h"
+#include "recording/format.h"
 #include "spans/spans.h"
 
 #define PIDS		3
@@ -33,6 +36,7 @@ struct truth {
 	uint64_t	tr_begin_ns;	/* 0: before the recording */
 	uint64_t	tr_end_ns;	/* 0: never */
 	uint64_t	tr_close_ns;	/* where it never ended: it could not */
+	uint64_t	tr_gone_ns;	/* its thread, before it ended; 0 */
 	uint64_t	tr_key;
 	uint32_t	tr_tid;
 	uint32_t	tr_end_tid;
@@ -152,6 +156,13 @@ step_exit(uint32_t p, uint32_t t)
 	while (stack->st_n > 0)
 		kinds[0].kd_truth[stack->st_truth[--stack->st_n]]
 		    .tr_close_ns = now_ns;
+	for (size_t n = 0; n < kinds[1].kd_n; n++) {
+		struct truth *truth = &kinds[1].kd_truth[n];
+
+		if (truth->tr_tid == tid_of(p, t) && truth->tr_end_ns == 0 &&
+		    truth->tr_gone_ns == 0)
+			truth->tr_gone_ns = now_ns;
+	}
 	record_add(PROF_R_EXIT, 0, 100 * (p + 1), tid_of(p, t), 0);
 }
 
@@ -216,16 +227,15 @@ detach(void)
 }
 
 static void
-define(const char *name, const char *begin, const char *end, const char *key)
+define(unsigned n, const char *name, const char *begin, const char *end,
+    const char *key)
 {
 	static const char *const what[] = { "name", "begin", "end", "scope",
 	    "key" };
 	const char *const values[] = { name, begin, end, key == NULL ?
 	    "thread" : "process", key };
-	static unsigned n;
 	char text[32];
 
-	n = key == NULL ? 0 : 1;
 	for (unsigned i = 0; i < 5; i++) {
 		(void)snprintf(text, sizeof(text), "span.%u.%s", n, what[i]);
 		if (values[i] != NULL)
@@ -250,8 +260,8 @@ describe(void)
 		CHECK_OK(prof_writer_event(writer, &info),
 		    prof_writer_error(writer));
 	}
-	define("call", "1", "2", NULL);
-	define("item", "3", "4", "id");
+	define(0, "call", "1", "2", NULL);
+	define(1, "item", "3", "4", "id");
 }
 
 static void
@@ -402,7 +412,8 @@ truth_at(const struct kind *kind, uint32_t tid, uint64_t time_ns, int *n)
 	*n = 0;
 	for (size_t i = 0; i < kind->kd_n; i++) {
 		const struct truth *truth = &kind->kd_truth[i];
-		const uint64_t end_ns = truth->tr_end_ns != 0 ?
+		const uint64_t end_ns = truth->tr_gone_ns != 0 ?
+		    truth->tr_gone_ns : truth->tr_end_ns != 0 ?
 		    truth->tr_end_ns : truth->tr_close_ns != 0 ?
 		    truth->tr_close_ns : now_ns;
 
@@ -435,7 +446,7 @@ places_check(const struct prof_spans *spans, size_t which)
 		if (span == NULL && has_gaps())
 			continue;
 		if (truth == NULL || n > 1 || truth->tr_end_ns == 0 ||
-		    truth->tr_end_tid != tid) {
+		    truth->tr_end_tid != tid || truth->tr_gone_ns != 0) {
 			CHECK(span == NULL || has_gaps());
 			continue;
 		}
@@ -446,6 +457,104 @@ places_check(const struct prof_spans *spans, size_t which)
 		    time_ns < span->sp_begin_ns + span->sp_duration_ns);
 	}
 	return (in);
+}
+
+/*
+ * A thread begins a span of a key, then dies; one with its number begins and
+ * ends another, and a third thread's ends in a fourth, as it has died, too.
+ */
+static void
+dead_write(const char *path)
+{
+	static const struct { uint64_t ns; uint32_t event, tid, key; } at[] = {
+		{ 2000, KEY_BEGIN, 101, 1 }, { 2100, 0, 101, 0 },
+		{ 3000, KEY_BEGIN, 101, 2 }, { 3300, KEY_END, 101, 2 },
+		{ 4000, KEY_BEGIN, 102, 3 }, { 4050, 0, 102, 0 },
+		{ 9000, KEY_END, 103, 3 } };
+	struct prof_accounting rows[EVENTS] = { 0 };
+	struct prof_err error;
+
+	is_lossy = is_paused = is_detached = false;
+	now_ns = FIRST_NS;
+	writer = prof_writer_open(path, &error);
+	CHECK(writer != NULL);
+	describe();
+	record_add(PROF_R_START, 0, 0, 0, 0);
+	for (size_t n = 0; n < sizeof(at) / sizeof(at[0]); n++) {
+		struct prof_record record = { .pr_type = at[n].event == 0 ?
+		    PROF_R_EXIT : PROF_R_SAMPLE, .pr_event = at[n].event,
+		    .pr_pid = 100, .pr_tid = at[n].tid, .pr_ptid = at[n].tid,
+		    .pr_time_ns = at[n].ns, .pr_comm = "", .pr_path = "",
+		    .pr_weight = 1, .pr_has_clock = at[n].event != 0,
+		    .pr_running_ns = at[n].ns / 4,
+		    .pr_off_ns = at[n].ns - at[n].ns / 4,
+		    .pr_nargs = at[n].event == 0 ? 0 : 2 };
+
+		record.pr_args[at[n].event == KEY_END] = at[n].key;
+		CHECK_OK(prof_writer_add(writer, &record),
+		    prof_writer_error(writer));
+	}
+	now_ns = 10000;
+	record_add(PROF_R_STOP, 0, 0, 0, 0);
+	rows[KEY_BEGIN].pa_stored = rows[KEY_BEGIN].pa_fired = 3;
+	rows[KEY_END].pa_stored = rows[KEY_END].pa_fired = 2;
+	CHECK(prof_writer_accounting(writer, 0, rows, EVENTS) == 0);
+	CHECK_OK(prof_writer_close(writer, &error), &error);
+}
+
+static void
+dead_check(const char *path)
+{
+	struct prof_err error;
+	struct prof_reader *reader;
+	const struct prof_span_kind *kind;
+	struct prof_spans *spans;
+
+	dead_write(path);
+	reader = prof_reader_open(path, &error);
+	CHECK(reader != NULL);
+	spans = prof_spans_new(reader, &error);
+	CHECK(spans != NULL);
+	kind = prof_spans_kind(spans, 1);
+	CHECK(kind->sk_count == 2 && kind->sk_open == 1 && kind->sk_has_times);
+	CHECK(kind->sk_inside_ns == 100 + 300 + 50);
+	CHECK(kind->sk_ambiguous_ns == 100 + 50);
+	CHECK(kind->sk_running_ns == 75 && kind->sk_not_running_ns == 225);
+	CHECK(kind->sk_gaps == 0 && kind->sk_clockless == 0);
+	CHECK(prof_spans_at(spans, 1, 101, 3100) != NULL);
+	prof_spans_free(spans);
+	prof_reader_close(reader);
+	printf("ok: time in spans ends with their threads\n");
+}
+
+/* As many names as a recorder writes are read, and not one more. */
+static void
+names_check(const char *path)
+{
+	for (unsigned more = 0; more < 2; more++) {
+		struct prof_spans *spans;
+		struct prof_reader *reader;
+		struct prof_err error;
+		char name[32];
+
+		writer = prof_writer_open(path, &error);
+		CHECK(writer != NULL);
+		describe();
+		for (unsigned n = 2; n < PROF_MAX_SPANS + more; n++) {
+			(void)snprintf(name, sizeof(name), "name%u", n);
+			define(n, name, "1", "2", NULL);
+		}
+		CHECK_OK(prof_writer_close(writer, &error), &error);
+		reader = prof_reader_open(path, &error);
+		CHECK(reader != NULL);
+		spans = prof_spans_new(reader, &error);
+		CHECK((spans == NULL) == (more == 1));
+		CHECK(spans == NULL ? error.pe_code == PROF_E_DAMAGED :
+		    prof_spans_nkinds(spans) == PROF_MAX_SPANS);
+		prof_spans_free(spans);
+		prof_reader_close(reader);
+	}
+	printf("ok: %u names of spans, and no more\n", PROF_MAX_SPANS);
 }
 
 int
@@ -485,6 +594,8 @@ main(int argc, char **argv)
 		prof_spans_free(spans);
 		prof_reader_close(reader);
 	}
+	dead_check(path);
+	names_check(path);
 	CHECK(unpaired > 0 && in_spans > 0);
 	printf("ok: %d recordings, %" PRIu64 " spans as in the log, %" PRIu64
 	    " begins beside losses, %d times in one\n", rounds, spans_seen,

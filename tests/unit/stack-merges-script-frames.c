@@ -3,7 +3,9 @@
  * ASSERTION: native and script frames become one stack: each run of script
  * frames stands where the native frame stood that executed it, none is lost
  * where the native frames end early, and a boundary says where frames are
- * missing.  A random pair of lists keeps the order of both.
+ * missing.  A random pair of lists keeps the order of both.  An interpreter is
+ * folded, also where a call has no frame yet.  A function that was called at a
+ * place in code and is not known is an unresolved address, between others.
  *
  * Easy to get wrong: places in a file are anybody's, out of range or in no
  * order, and lists may begin or end with boundaries.
@@ -12,6 +14,7 @@
 #include "process/stack.h"
 #include "recording-lib.h"
 #include "recording/frame.h"
+#include "recording/table.h"
 
 #define MAX	64
 
@@ -168,6 +171,173 @@ try_random(void)
 	}
 }
 
+/* ------------------------------------------------------ with symbols */
+
+#define START	0x10000000u
+#define PC(n)	(START + 0x1000 * (n) + 0x10)
+
+#define PLACE	2	/* number of script code */
+
+enum { MAIN, EVAL, CALL, FUNCTIONS, CODE };
+
+/* A mapping of a file that has these functions. */
+static void
+module_write(struct prof_writer *writer, const char *path, unsigned from,
+    unsigned to)
+{
+	static const char *const names[] = { "main",
+	    "_PyEval_EvalFrameDefault", "call" };
+	struct prof_table table = { .tb_kind = PROF_TABLE_FILE,
+	    .tb_path = path, .tb_why = PROF_UNNAMED_NOSYM, .tb_nsegments = 1,
+	    .tb_segment = { { 0, FUNCTIONS * 0x1000, 0 } } };
+	const struct prof_record map = { .pr_type = PROF_R_MMAP, .pr_pid = 7,
+	    .pr_tid = 7, .pr_comm = "", .pr_path = path,
+	    .pr_addr = START + 0x1000 * from,
+	    .pr_len = 0x1000 * (to - from) };
+	struct prof_buf body = { 0 };
+
+	CHECK(prof_writer_add(writer, &map) == 0);
+	prof_table_pack(&body, &table);
+	for (unsigned n = from; n < to; n++)
+		prof_table_pack_function(&body, &table,
+		    &(struct prof_table_function){
+		    .tf_address = 0x1000 * (n - from), .tf_size = 0x1000,
+		    .tf_name = names[n], .tf_module = "" });
+	CHECK(prof_writer_symbols(writer, body.bf_data, body.bf_len) == 0);
+	prof_buf_free(&body);
+}
+
+/*
+ * Code that the interpreter made for a function, and a place in code that has
+ * called one which is not known.
+ */
+static void
+code_write(struct prof_writer *writer)
+{
+	struct prof_table table = { .tb_kind = PROF_TABLE_JIT, .tb_pid = 7,
+	    .tb_time_ns = 1 };
+	const struct prof_record map = { .pr_type = PROF_R_MMAP, .pr_pid = 7,
+	    .pr_tid = 7, .pr_comm = "", .pr_path = "//anon",
+	    .pr_addr = START + 0x1000 * CODE, .pr_len = 0x1000 };
+	static const struct prof_table_inlined unknown[] = { { "", "", 0, 0 },
+	    { "[callers not known]", "", 0, 0 } };
+	struct prof_buf body = { 0 };
+
+	CHECK(prof_writer_add(writer, &map) == 0);
+	prof_table_pack(&body, &table);
+	prof_table_pack_function(&body, &table,
+	    &(struct prof_table_function){ .tf_address = map.pr_addr,
+	    .tf_size = 0x1000, .tf_name = "py::leaf:/x.py",
+	    .tf_module = "" });
+	CHECK(prof_writer_symbols(writer, body.bf_data, body.bf_len) == 0);
+	body.bf_len = 0;
+	prof_table_pack(&body, &(struct prof_table){
+	    .tb_kind = PROF_TABLE_SCRIPT });
+	prof_table_pack_code(&body, &(struct prof_table_code){
+	    .tc_number = PLACE, .tc_name = "calls", .tc_file = "/x.js",
+	    .tc_inlined = unknown, .tc_ninlined = 2 });
+	CHECK(prof_writer_symbols(writer, body.bf_data, body.bf_len) == 0);
+	prof_buf_free(&body);
+}
+
+/* A program's main, and an interpreter with what is inside of it. */
+static struct prof_reader *
+names_write(const char *path, struct prof_err *error)
+{
+	const struct prof_event_info event = { .pi_name = "e", .pi_probe = "e",
+	    .pi_provider = "e", .pi_unit = "events" };
+	struct prof_writer *writer = prof_writer_open(path, error);
+
+	CHECK_OK(writer == NULL ? -1 : prof_writer_event(writer, &event),
+	    error);
+	module_write(writer, "/program", MAIN, EVAL);
+	module_write(writer, "/interpreter", EVAL, FUNCTIONS);
+	code_write(writer);
+	CHECK_OK(prof_writer_close(writer, error), error);
+	return (prof_reader_open(path, error));
+}
+
+#define PY ((uint64_t)PROF_FRAME_PYTHON << PROF_WORD_KIND_SHIFT |	\
+	    1 << PROF_FRAME_INSTRUCTION_BITS)
+
+/*
+ * What executes a run has a name that nobody knows, and calls code that was
+ * made for functions: all that is the interpreter's.
+ */
+static void
+try_places(struct prof_lists *lists)
+{
+	static const uint64_t native[] = { PC(CODE), PC(CALL), PC(CODE),
+	    PC(CALL), PC(MAIN) };
+	const uint64_t script[] = { PY,
+	    PROF_WORD_BOUNDARY(PROF_BOUNDARY_INTERPRETER, 2), PY,
+	    PROF_WORD_BOUNDARY(PROF_BOUNDARY_INTERPRETER, 4) };
+	struct prof_frame frames[MAX];
+
+	lists->li_native = native;
+	lists->li_nnative = 5;
+	lists->li_script = script;
+	lists->li_nscript = 4;
+	lists->li_frames = 0;
+	CHECK(prof_stack_merge(lists, frames, MAX) == 3);
+	CHECK(frames[0].fr_kind == PROF_FRAME_PYTHON &&
+	    frames[1].fr_kind == PROF_FRAME_PYTHON &&
+	    frames[2].fr_kind == PROF_FRAME_NATIVE);
+}
+
+static void
+try_unknown(struct prof_lists *lists, struct prof_symbols *symbols)
+{
+	static const char *const names[] = { "[javascript]",
+	    "[callers not known]", "calls" };
+	const uint64_t script = (uint64_t)PROF_FRAME_JAVASCRIPT <<
+	    PROF_WORD_KIND_SHIFT | PLACE << PROF_FRAME_INSTRUCTION_BITS;
+	const struct prof_function *function;
+	struct prof_frame frames[MAX];
+
+	lists->li_nnative = 0;
+	lists->li_script = &script;
+	lists->li_nscript = 1;
+	CHECK(prof_stack_merge(lists, frames, MAX) == 3);
+	for (unsigned n = 0; n < 3; n++) {
+		function = prof_symbols_function(symbols, prof_symbols_find(
+		    symbols, lists->li_space, &frames[n]));
+		CHECK(strcmp(function->fu_name, names[n]) == 0 &&
+		    (function->fu_unnamed != PROF_NAMED) == (n == 0));
+	}
+}
+
+/* The innermost run has no frame yet, and is folded all the same. */
+static void
+try_folded(void)
+{
+	static const uint64_t native[] = { PC(EVAL), PC(CALL), PC(EVAL),
+	    PC(MAIN) };
+	const uint64_t none = PROF_WORD_BOUNDARY(PROF_BOUNDARY_INTERPRETER, 0);
+	const uint64_t script[] = { none, PY, none };
+	struct prof_err error = { 0 };
+	struct prof_reader *reader = names_write(work_path("x.dtp"), &error);
+	struct prof_symbols *symbols = reader == NULL ? NULL :
+	    prof_symbols_open(reader, NULL, &error);
+	struct prof_lists lists = { .li_native = native, .li_nnative = 4,
+	    .li_script = script, .li_nscript = 3, .li_symbols = symbols };
+	struct prof_frame frames[MAX];
+
+	CHECK_OK(symbols == NULL ? -1 : 0, &error);
+	lists.li_space = prof_symbols_space(symbols, 7, 1);
+	CHECK(prof_stack_merge(&lists, frames, MAX) == 2);
+	CHECK(lists.li_is_folded && frames[0].fr_kind == PROF_FRAME_PYTHON);
+	CHECK(frames[1].fr_kind == PROF_FRAME_NATIVE);
+	lists.li_frames = PROF_FRAMES_ALL;
+	CHECK(prof_stack_merge(&lists, frames, MAX) == 4);
+	CHECK(frames[1].fr_kind == PROF_FRAME_NATIVE &&
+	    frames[2].fr_kind == PROF_FRAME_PYTHON);
+	try_places(&lists);
+	try_unknown(&lists, symbols);
+	prof_symbols_close(symbols);
+	prof_reader_close(reader);
+}
+
 int
 main(void)
 {
@@ -188,6 +358,7 @@ main(void)
 		try_example(&examples[n]);
 	for (unsigned n = 0; n < 100000; n++)
 		try_random();
+	try_folded();
 	printf("ok: %zu examples and 100000 random stacks\n",
 	    sizeof(examples) / sizeof(examples[0]));
 	return (0);

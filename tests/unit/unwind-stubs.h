@@ -95,6 +95,18 @@ prof_chain_put(struct prof_chains *chains, uint32_t number)
 	(void)number;
 }
 
+bool
+prof_chain_fails(const struct prof_chains *chains,
+    const struct prof_unwind_modules *modules, uint32_t number,
+    const struct prof_record *sample)
+{
+	(void)chains;
+	(void)modules;
+	(void)number;
+	(void)sample;
+	return (false);
+}
+
 /* What a process has published for an address; NULL: nothing. */
 static inline const struct dtp_uw_map *
 published_at(struct prof_unwind *unwind, uint32_t pid, uint64_t pc)

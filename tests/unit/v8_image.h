@@ -35,6 +35,9 @@ struct image {
 	uint64_t	 im_outer;
 	uint64_t	 im_inner;
 	uint64_t	 im_optimized;	/* addresses of instructions */
+	uint64_t	 im_code;	/* what describes the last code */
+	uint64_t	 im_data;	/* of optimizing it */
+	uint64_t	 im_bytecode;
 	uint64_t	 im_baseline;
 };
 
@@ -176,6 +179,7 @@ image_code(struct image *image, uint64_t data, uint64_t positions)
 		image_put(image, stream, 8, code, 8);
 		image_put(image, code, 40, start, 8);
 	}
+	image->im_code = code;
 	image_put(image, code, layout->vl_data, data, 8);
 	image_put(image, code, layout->vl_positions, positions, 8);
 	image_put(image, code, layout->vl_size, IMAGE_CODE_BYTES, 4);
@@ -196,6 +200,7 @@ image_optimized(struct image *image, int call, int in_inner)
 
 	words[layout->vl_literals] = image_array(image, 98,
 	    &image->im_inner, 8, 1);
+	words[layout->vl_literals + 1] = image_smi(-1);	/* no loop */
 	words[layout->vl_inlined] = image_array(image, 99, inlined, 16, 16);
 	words[layout->vl_function] = image->im_outer;
 	if (layout->vl_wrapped) {
@@ -203,8 +208,10 @@ image_optimized(struct image *image, int call, int in_inner)
 		image_put(image, wrapper, 8, image->im_outer, 8);
 		words[layout->vl_function] = wrapper;
 	}
-	return (image_code(image, image_array(image, layout->vl_deopt, words,
-	    sizeof(words), 12), image_positions(image, positions, 3)));
+	image->im_data = image_array(image, layout->vl_deopt, words,
+	    sizeof(words), 12);
+	return (image_code(image, image->im_data,
+	    image_positions(image, positions, 3)));
 }
 
 static inline void
@@ -240,9 +247,10 @@ image_make(struct image *image, uint32_t variant)
 	memcpy(image->im_bytes + bytecode - 1 + layout->vl_bytes, code,
 	    sizeof(code));
 	image_put(image, image->im_outer, 8, bytecode, 8);
-	image->im_optimized = image_optimized(image, call, in_inner);
+	image->im_bytecode = bytecode;
 	image->im_baseline = image_code(image, bytecode,
 	    image_array(image, 99, table, sizeof(table), sizeof(table)));
+	image->im_optimized = image_optimized(image, call, in_inner);
 }
 
 /* What the stream has of a frame; pc 0: it is interpreted. */

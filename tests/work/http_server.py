@@ -16,7 +16,7 @@ Prints its port.  A line of LOG for each request: path, headers, and the body
 	/huge		endless zeros
 	/drop		closes the connection
 	/garbage	no HTTP
-	/?database=A_B	as /A/B
+	/?database=A_B	as /A/B, with empty answers
 """
 import gzip
 import http.server
@@ -68,7 +68,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             if times[self.path] <= int(what[1]):
                 self.send(503, Retry_After=what[2])
             else:
-                self.send(200, b"%d" % times[self.path])
+                self.send(200, b"" if "?" in self.path else
+                          b"%d" % times[self.path])
         elif what[0] == "rejects":
             text = b"no \x1b[31mroom"
             part = b"\x08" + bytes([int(what[1])]) + b"\x12" + \

@@ -123,15 +123,19 @@ is_ours(int kind, const char *name)
 {
 	static const char *const maps[] = {
 		"streams", "rings", "counts", "control", "scratch", "targets",
-		"wakeups", "calls", "call_ends", "groups", "buckets"
+		"wakeups", "calls", "call_ends", "groups", "buckets",
+		"clocks", "nowhere", "waits", "wait_counts", "wait_free",
+		"wait_slots", "seen_of", "wall"
 	};
 	static const char *const programs[] = {
 		"on_overflow", "on_timer", "on_tracepoint", "on_sys_enter",
 		"on_sys_exit", "on_fork", "on_exec", "on_task_exit",
 		"on_rename", "on_switch", "on_free", "on_call_entry",
 		"on_alloc", "on_uprobe", "on_kprobe", "on_fentry", "on_fexit",
-		"on_call_return", "on_call_exit", "each_call",
-		"on_arrival", "kernel_text", "kernel_names"
+		"on_call_return", "on_call_exit", "each_call", "each_thread",
+		"on_clock_switch", "on_arrival", "on_wait_switch",
+		"on_wait_waking", "on_wait_wakeup", "on_wait_new", "each_wait",
+		"each_wall", "on_wall_exit", "kernel_text", "kernel_names"
 	};
 	size_t i;
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * requests COUNT PER_MILLE SEED [THREADS [apart|together [SCALE]]]: serves so
- * many requests, each of which begins with getppid() and ends with getuid(),
- * and whose work varies with a heavy tail: each part by itself, or all of them
- * together, so that all requests have the same shares.  So many of a thousand
- * also go through slow_path, which burns CPU time for about 20 times as long as
- * a usual request takes.  SCALE times as much work is done in all.  Prints what
- * it did, by its own clocks, as JSON.
+ * requests COUNT PER_MILLE SEED [THREADS [apart|together [SCALE [lock]]]]:
+ * serves so many requests, each of which begins with getppid() and ends with
+ * getuid(), and whose work varies with a heavy tail: each part by itself, or
+ * all of them together, so that all requests have the same shares.  So many of
+ * a thousand also go through slow_path, which burns CPU time for about 20
+ * times as long as a usual request takes; or, with lock, wait for a lock that
+ * another thread holds for 5 of 6 ms.  SCALE times as much work is done in all.
+ * Prints what it did, by its own clocks, as JSON.
  */
 #include <math.h>
 #include <pthread.h>
@@ -28,8 +29,9 @@ struct server {
 	long		 se_slow;
 	unsigned	 se_per_mille;
 	uint64_t	 se_ns;		/* in requests */
-	uint64_t	 se_slow_ns;	/* of it in slow_path, running */
+	uint64_t	 se_slow_ns;	/* in slow_path or wait_for_lock */
 	int		 se_is_together;
+	int		 se_waits;
 	double		 se_scale;
 };
 
@@ -52,6 +54,36 @@ WORK(parse_request)
 WORK(find_rows)
 WORK(render_page)
 WORK(slow_path)
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void
+nap(long ms)
+{
+	const struct timespec ts = { 0, ms * 1000000 };
+
+	nanosleep(&ts, NULL);
+}
+
+static void *
+lock_hold(void *arg)
+{
+	for (;;) {
+		pthread_mutex_lock(&lock);
+		nap(5);
+		pthread_mutex_unlock(&lock);
+		nap(1);
+	}
+	return (arg);
+}
+
+static __attribute__((noinline, noclone)) void
+wait_for_lock(void)
+{
+	pthread_mutex_lock(&lock);
+	pthread_mutex_unlock(&lock);
+	__asm__ volatile("");
+}
 
 static double
 drawn(struct server *server)
@@ -98,7 +130,12 @@ request_serve(struct server *server)
 	(void)getppid();
 	parse_request(rounds_of(server, 0.3, together));
 	find_rows(rounds_of(server, 0.5, together));
-	if (is_slow) {
+	if (is_slow && server->se_waits) {
+		slow = now_ns(CLOCK_MONOTONIC);
+		wait_for_lock();
+		server->se_slow++;
+		server->se_slow_ns += now_ns(CLOCK_MONOTONIC) - slow;
+	} else if (is_slow) {
 		slow = now_ns(CLOCK_THREAD_CPUTIME_ID);
 		slow_path((unsigned)(SLOW * server->se_scale));
 		server->se_slow++;
@@ -126,13 +163,20 @@ main(int argc, char **argv)
 	struct server sum = { .se_count = 0 };
 	const long count = argc > 1 ? strtol(argv[1], NULL, 10) : 1000;
 	const int n = argc > 4 ? atoi(argv[4]) : 1;
+	pthread_t holder;
 
+	if (argc > 7 && pthread_create(&holder, NULL, lock_hold, NULL) != 0)
+		return (1);
+	/* Stacks of the first milliseconds may lack callers. */
+	if (argc > 7)
+		usleep(500000);
 	for (int i = 0; i < n && i < THREADS; i++) {
 		servers[i].se_count = count / n;
 		servers[i].se_per_mille = argc > 2 ?
 		    (unsigned)atoi(argv[2]) : 5;
 		servers[i].se_is_together = argc > 5 &&
 		    strcmp(argv[5], "together") == 0;
+		servers[i].se_waits = argc > 7;
 		servers[i].se_scale = argc > 6 ? atof(argv[6]) : 1;
 		servers[i].se_random = (argc > 3 ?
 		    strtoull(argv[3], NULL, 10) : 1) * 1000003u + (unsigned)i;

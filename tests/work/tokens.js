@@ -59,6 +59,16 @@ function one(x) {
 	return sum + x;
 }
 
+// A loop whose first turn a compiler may peel.
+function looped(x) {
+	for (let i = 0; i < 3; i++) {
+		x += i;
+		token();
+		x ^= i;
+	}
+	return x;
+}
+
 class Shape {
 	constructor(x) {
 		this.x = x;
@@ -134,7 +144,7 @@ function called(x) {
 
 async function main() {
 	for (let round = 0; n - first < count; round++) {
-		one(round);
+		one(looped(round));
 		const shape = Shape.make(round);
 		if (shape.area + new Circle().area === -1)
 			return;

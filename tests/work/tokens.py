@@ -3,12 +3,13 @@
 its own interpreter says of its stack, and then makes a system call that
 carries the call's number: stat("/tok/N").
 
-usage: tokens.py CALLS THREADS OUTPUT
+usage: tokens.py CALLS THREADS OUTPUT [FIRST]
 
 Ordinary calls, recursion, C code that calls back (sorted, map, re.sub),
 exceptions on their way, generators, coroutines, methods, closures, code
 that was compiled a moment ago; and names that are not ASCII.  OUTPUT gets a
-line of JSON for each call: its number, then name, file and line of each frame.
+line of JSON for each call: its number, from FIRST (0) on, then name, file and
+line of each frame.
 """
 import asyncio
 import functools
@@ -22,7 +23,8 @@ import time
 calls, nthreads, output = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
 out = open(output, "w", buffering=1 << 20)
 lock = threading.Lock()
-tokens = iter(range(calls))
+first = int(sys.argv[4]) if len(sys.argv) > 4 else 0
+tokens = iter(range(first, first + calls))
 
 
 def token():
@@ -151,7 +153,8 @@ def work():
     ways = [lambda: recursion(3), callback_sort, callback_map, callback_sub,
             callback_reduce, thrown, generators, compiled, größe,
             lambda: long_lines(1), shapes, lambda: recursion(200)]
-    if threading.current_thread() is threading.main_thread():
+    # Subinterpreters of 3.11 share what knows of a running loop.
+    if threading.current_thread() is threading.main_thread() and first == 0:
         ways.append(coroutines)
     n = 0
     while token():
@@ -162,6 +165,8 @@ def work():
 
 
 sys.setrecursionlimit(2000)
+# An interpreter has frames when it was found.
+time.sleep(0.5)
 threads = [threading.Thread(target=work) for _ in range(nthreads - 1)]
 for thread in threads:
     thread.start()
