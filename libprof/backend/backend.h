@@ -221,6 +221,11 @@ struct prof_backend {
 	void	(*bk_close)(void *state);
 };
 
+/* What waits of threads add up to, into the recording. */
+int	prof_waits_say(const struct prof_plan *plan,
+	    const struct prof_event *event,
+	    const struct dtp_wait_counts *counts);
+
 /* From an event as it is sampled to one that is counted, or say why not. */
 int	prof_values_make(struct prof_event *event, struct prof_err *error);
 

@@ -75,6 +75,7 @@ struct prof_instrument {
 	bool	im_is_of_argument;
 	bool	im_has_weight;	/* its program says how much a sample is */
 	bool	im_is_of_next;	/* about a thread that is not the current one */
+	bool	im_has_switches; /* perf's records of switches do, too */
 	/*
 	 * It fires in the context of the task that it is about, and never
 	 * within itself: its programs begin with dtp_turn (sys/turn.bpf.h).

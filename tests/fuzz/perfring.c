@@ -55,6 +55,7 @@ parse_each(const uint8_t *bytes, size_t len,
 {
 	struct prof_record record;
 	struct prof_snapshot snapshot;
+	struct ring_switch to;
 	struct ring_head head;
 	uint64_t sum = 0;
 	uint8_t *copy;
@@ -66,6 +67,8 @@ parse_each(const uint8_t *bytes, size_t len,
 		memcpy(copy, bytes, head.rh_size);
 		if (prof_ring_parse(copy, head.rh_size, layout, &record) == 1)
 			touch(&sum, &record);
+		if (prof_ring_switch(copy, &head, &to))
+			sum += to.rw_tid + to.rw_pid + to.rw_cpu;
 		if (head.rh_type == PERF_RECORD_SAMPLE &&
 		    prof_ring_snapshot(copy, head.rh_size, layout, &snapshot))
 			touch_stack(&sum, &snapshot);

@@ -60,35 +60,6 @@ counts_read(const struct prof_bpf *bpf, const struct bpf_map *map,
 	return (rv);
 }
 
-static int
-say_counts(struct prof_bpf *bpf, const struct prof_event *event,
-    const struct dtp_wait_counts *counts)
-{
-	static const struct {
-		const char	*name;
-		size_t		 at;
-	} what[] = {
-#define COUNT(name)	{ #name, offsetof(struct dtp_wait_counts, wn_##name) }
-		COUNT(running_ns), COUNT(runnable_ns), COUNT(blocked_ns),
-		COUNT(elapsed_ns), COUNT(threads), COUNT(turns), COUNT(short),
-		COUNT(short_ns), COUNT(open), COUNT(open_ns),
-		COUNT(unwalked), COUNT(unkept), COUNT(gaps), COUNT(gap_ns),
-		COUNT(unwoken), COUNT(unwoken_ns),
-#undef COUNT
-	};
-	char key[64];
-
-	for (size_t n = 0; n < sizeof(what) / sizeof(what[0]); n++) {
-		snprintf(key, sizeof(key), "waits.%u.%s", event->ev_id,
-		    what[n].name);
-		if (prof_host_number(bpf->bp_plan, key,
-		    *(const __u64 *)(const void *)((const char *)counts +
-		    what[n].at)) == -1)
-			return (-1);
-	}
-	return (0);
-}
-
 /* Notes on what makes the result degraded. */
 static int
 note_counts(struct prof_bpf *bpf, const struct prof_event *event,
@@ -120,7 +91,7 @@ prof_describe_waits(struct prof_bpf *bpf)
 		struct dtp_wait_counts counts;
 
 		if (map != NULL && (counts_read(bpf, map, &counts) == -1 ||
-		    say_counts(bpf, event, &counts) == -1 ||
+		    prof_waits_say(bpf->bp_plan, event, &counts) == -1 ||
 		    note_counts(bpf, event, &counts) == -1))
 			return (-1);
 	}

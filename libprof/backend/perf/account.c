@@ -18,7 +18,8 @@
  * What is not known is not claimed: by frequency the period of a lost sample
  * is not known, so it widens the bound; the clocks count kernel time too,
  * though they fire in user space alone, so their count accounts for nothing
- * and pa_has_count stays 0.
+ * and pa_has_count stays 0.  Of an event of waits full counts records of
+ * context switches, of which a wait has two.
  *
  * Called by the session for the recording's accounting; while recording, what
  * is still in the rings has not fired yet.
@@ -92,6 +93,9 @@ account_settle(const struct prof_rings *rings, const struct ring_event *event,
 		sum->pa_instances += rings->rs_forks *
 		    (event->re_event->ev_cpu == -1 ? rings->rs_nshared : 1);
 	sum->pa_weight = event->re_weight + event->re_twice_weight;
+	/* A wait ends without a count. */
+	if (event->re_is_of_switches)
+		return;
 	if (event->re_layout.ly_has_period) {
 		sum->pa_unaccounted_bound = (sum->pa_instances + sum->pa_full +
 		    sum->pa_error) * event->re_max_period;

@@ -11,6 +11,7 @@
 #include "backend/perf/side_band.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "events/instrument.h"
 #include "os/permission.h"
 #include "os/pmu_kinds.h"
 
@@ -22,6 +23,7 @@ struct perf {
 	struct prof_plan *pf_plan;
 	struct prof_rings *pf_rings;
 	bool		 pf_brings_samples;
+	bool		 pf_is_on;	/* it records, and no pause */
 	bool		 pf_is_stopped;
 	uint64_t	 pf_lost;	/* after stop: mappings and tasks */
 };
@@ -31,6 +33,7 @@ perf_detect(const struct prof_plan *plan, struct prof_err *why)
 {
 	const struct prof_options *po = plan->pn_options;
 	const char *what = NULL;
+	size_t nwaits = 0;
 
 	if (po->po_target == PROF_TARGET_CGROUP || po->po_comm != NULL ||
 	    po->po_filter != NULL || plan->pn_nvalues != 0)
@@ -38,7 +41,9 @@ perf_detect(const struct prof_plan *plan, struct prof_err *why)
 	for (size_t n = 1; what == NULL && n < plan->pn_events->el_n; n++) {
 		const struct prof_event *event = plan->pn_events->el_event[n];
 
-		if (!event->ev_has_period || event->ev_expression != NULL)
+		if (event->ev_expression != NULL || (!event->ev_has_period &&
+		    (!event->ev_instrument->im_has_switches ||
+		    nwaits++ > 0)))
 			what = event->ev_name;
 	}
 	if (what == NULL)
@@ -140,21 +145,34 @@ maps_load(struct prof_plan *plan)
 	return (perf);
 }
 
+/* While waits count, each context switch has a record. */
+static int
+waits_turn(struct perf *perf, bool is_on)
+{
+	if (perf->pf_is_on == is_on)
+		return (0);
+	perf->pf_is_on = is_on;
+	return (prof_rings_turn(perf->pf_rings, prof_now_ns()) == 0 ? 0 :
+	    prof_fail_nomem(perf->pf_plan->pn_error));
+}
+
 static int
 perf_enable(void *state)
 {
 	struct perf *perf = state;
 
 	(void)prof_clock_go_on(&perf->pf_plan->pn_clock);
-	return (prof_rings_enable(perf->pf_rings));
+	return (prof_rings_enable(perf->pf_rings) == -1 ? -1 :
+	    waits_turn(perf, true));
 }
 
 static int
 perf_pause(void *state)
 {
-	const struct perf *perf = state;
+	struct perf *perf = state;
 
-	return (prof_rings_disable(perf->pf_rings));
+	return (waits_turn(perf, false) == -1 ? -1 :
+	    prof_rings_disable(perf->pf_rings));
 }
 
 static int
@@ -163,8 +181,19 @@ perf_stop(void *state)
 	struct perf *perf = state;
 
 	perf->pf_is_stopped = true;
-	return (perf->pf_brings_samples ? prof_rings_disable(perf->pf_rings) :
-	    0);
+	if (!perf->pf_brings_samples)
+		return (0);
+	return (waits_turn(perf, false) == -1 ? -1 :
+	    prof_rings_disable(perf->pf_rings));
+}
+
+static int
+perf_observe(void *state, const struct prof_record *record)
+{
+	const struct perf *perf = state;
+
+	prof_rings_observe(perf->pf_rings, record);
+	return (0);
 }
 
 static size_t
@@ -298,12 +327,29 @@ say_snapshots(const struct perf *perf)
 }
 
 static int
+say_waits(const struct perf *perf)
+{
+	const struct prof_event *event;
+	const struct dtp_wait_counts *counts = prof_rings_waits(
+	    perf->pf_rings, &event);
+
+	if (counts == NULL)
+		return (0);
+	return (prof_host_note(perf->pf_plan, "%s: without BPF, blocked time "
+	    "includes the time from the wakeup until the thread runs, the "
+	    "reason and the waker of blocked time are unknown, and waits have "
+	    "no stack", event->ev_name) == -1 ? -1 :
+	    prof_waits_say(perf->pf_plan, event, counts));
+}
+
+static int
 perf_end(void *state)
 {
 	struct perf *perf = state;
 
 	perf->pf_lost = prof_rings_side_lost(perf->pf_rings, true);
-	return (tell_lost(perf) == -1 || say_snapshots(perf) == -1 ? -1 : 0);
+	return (tell_lost(perf) == -1 || say_snapshots(perf) == -1 ||
+	    say_waits(perf) == -1 ? -1 : 0);
 }
 
 const struct prof_backend prof_backend_perf = {
@@ -324,6 +370,7 @@ const struct prof_backend prof_backend_perf = {
 	.bk_account = perf_account,
 	.bk_lost = perf_lost,
 	.bk_side = perf_side,
+	.bk_observe = perf_observe,
 	.bk_step[PROF_STEP_END] = perf_end,
 	.bk_close = perf_close,
 };

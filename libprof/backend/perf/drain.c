@@ -22,8 +22,7 @@
 
 static int	collect_ring(struct prof_rings *, uint32_t);
 static int	compare_at(const void *, const void *);
-static int	record_deliver(struct prof_rings *, const struct ring_at *,
-		    prof_record_fn *, void *);
+static int	record_deliver(struct prof_rings *, const struct ring_at *);
 static struct ring_event *event_of(struct prof_rings *, uint64_t);
 static void	note_lost(struct prof_rings *, const struct ring *,
 		    const struct ring_head *, struct prof_record *);
@@ -32,6 +31,8 @@ static void	note_record(struct prof_rings *, const struct ring *,
 static void	note_sample(struct ring_event *, const struct prof_record *);
 static void	exec_path(struct prof_record *, char *, size_t);
 static void	rings_release(struct prof_rings *);
+static void	loss_widen(struct prof_rings *, const struct ring *,
+		    const struct ring_head *);
 
 static int
 compare_at(const void *left, const void *right)
@@ -44,6 +45,18 @@ compare_at(const void *left, const void *right)
 		return (a->ra_ring < b->ra_ring ? -1 : 1);
 	return (a->ra_position < b->ra_position ? -1 :
 	    a->ra_position > b->ra_position);
+}
+
+/* LOST comes with the first record that fits again. */
+static void
+loss_widen(struct prof_rings *rings, const struct ring *ring,
+    const struct ring_head *head)
+{
+	if (rings->rs_lost_until_ns == 0 ||
+	    ring->rg_seen_ns < rings->rs_lost_from_ns)
+		rings->rs_lost_from_ns = ring->rg_seen_ns;
+	if (head->rh_time_ns > rings->rs_lost_until_ns)
+		rings->rs_lost_until_ns = head->rh_time_ns;
 }
 
 /* What has come since the last look; -1: no memory. */
@@ -66,6 +79,10 @@ collect_ring(struct prof_rings *rings, uint32_t n)
 			at = head;
 			break;
 		}
+		if (parts.rh_type == PERF_RECORD_LOST)
+			loss_widen(rings, ring, &parts);
+		if (parts.rh_time_ns > ring->rg_seen_ns)
+			ring->rg_seen_ns = parts.rh_time_ns;
 		if (rings->rs_nat == rings->rs_at_cap) {
 			cap = rings->rs_at_cap * 2;
 			grown = reallocarray(rings->rs_at, cap,
@@ -215,9 +232,30 @@ is_of_task(const struct prof_record *record)
 	    record->pr_type == PROF_R_COMM);
 }
 
+/* What the kernel published late is known from now on. */
 static int
-record_deliver(struct prof_rings *rings, const struct ring_at *at,
-    prof_record_fn *fn, void *arg)
+record_hand(struct prof_rings *rings, struct ring_event *event,
+    struct prof_record *record)
+{
+	if (record->pr_time_ns < rings->rs_handed_ns) {
+		record->pr_time_ns = rings->rs_handed_ns;
+		if (event != NULL)
+			event->re_late++;
+	}
+	rings->rs_handed_ns = record->pr_time_ns;
+	return (rings->rs_fn(rings->rs_arg, record));
+}
+
+int
+prof_ring_store(struct prof_rings *rings, struct ring_event *event,
+    struct prof_record *record)
+{
+	note_sample(event, record);
+	return (record_hand(rings, event, record));
+}
+
+static int
+record_deliver(struct prof_rings *rings, const struct ring_at *at)
 {
 	struct ring *ring = &rings->rs_ring[at->ra_ring];
 	const void *bytes = prof_ring_at(rings, ring, at->ra_position,
@@ -225,6 +263,7 @@ record_deliver(struct prof_rings *rings, const struct ring_at *at,
 	const struct prof_ring_layout *layout = NULL;
 	struct prof_record record;
 	struct ring_event *event = NULL;
+	struct ring_switch to;
 	struct ring_head head;
 	char path[PATH_MAX];
 	int rv;
@@ -233,6 +272,9 @@ record_deliver(struct prof_rings *rings, const struct ring_at *at,
 		rings->rs_damaged++;
 		return (0);
 	}
+	if (rings->rs_switches != NULL && prof_ring_switch(bytes, &head, &to))
+		return (rings->rs_doubles && prof_ring_is_double(rings, ring,
+		    &head) ? 0 : prof_ring_switch_take(rings, &to));
 	if (head.rh_type == PERF_RECORD_SAMPLE) {
 		event = event_of(rings, head.rh_id);
 		if (event != NULL)
@@ -254,7 +296,7 @@ record_deliver(struct prof_rings *rings, const struct ring_at *at,
 	if (record.pr_type == PROF_R_EXEC)
 		exec_path(&record, path, sizeof(path));
 	if (layout != NULL && rings->rs_before != NULL &&
-	    rings->rs_before(arg, &record) == -1)
+	    rings->rs_before(rings->rs_arg, &record) == -1)
 		return (-1);
 	if (layout != NULL && layout->ly_stack_bytes != 0)
 		finish_stack(rings, bytes, head.rh_size, layout, &record);
@@ -262,14 +304,7 @@ record_deliver(struct prof_rings *rings, const struct ring_at *at,
 	ring->rg_before_ns = record.pr_time_ns;
 	if (!rings->rs_samples && is_of_task(&record))
 		return (0);
-	/* What the kernel published late is known from now on. */
-	if (record.pr_time_ns < rings->rs_handed_ns) {
-		record.pr_time_ns = rings->rs_handed_ns;
-		if (event != NULL)
-			event->re_late++;
-	}
-	rings->rs_handed_ns = record.pr_time_ns;
-	return (fn(arg, &record));
+	return (record_hand(rings, event, &record));
 }
 
 /* What is done; only what lies below all others can be given back. */
@@ -309,11 +344,20 @@ prof_rings_look(struct prof_rings *rings, uint64_t handed_ns)
 	    compare_at);
 }
 
-uint64_t
-prof_rings_next(const struct prof_rings *rings)
+static uint64_t
+record_next(const struct prof_rings *rings)
 {
 	return (rings->rs_first < rings->rs_nat ?
 	    rings->rs_at[rings->rs_first].ra_time_ns : UINT64_MAX);
+}
+
+uint64_t
+prof_rings_next(const struct prof_rings *rings)
+{
+	const uint64_t turn_ns = prof_ring_turn_next(rings);
+	const uint64_t record_ns = record_next(rings);
+
+	return (turn_ns < record_ns ? turn_ns : record_ns);
 }
 
 /*
@@ -324,15 +368,18 @@ int
 prof_rings_drain(struct prof_rings *rings, uint64_t until_ns,
     prof_record_fn *fn, void *arg)
 {
-	const struct ring_at *at;
+	uint64_t next_ns;
 	int rv = 0;
 
-	while (rings->rs_first < rings->rs_nat && rv == 0) {
-		at = &rings->rs_at[rings->rs_first];
-		if (at->ra_time_ns > until_ns)
-			break;
-		rv = record_deliver(rings, at, fn, arg);
-		rings->rs_first++;
+	rings->rs_fn = fn;
+	rings->rs_arg = arg;
+	while (rv == 0 && (next_ns = prof_rings_next(rings)) != UINT64_MAX &&
+	    next_ns <= until_ns) {
+		if (record_next(rings) > next_ns)
+			rv = prof_ring_turn(rings);
+		else
+			rv = record_deliver(rings,
+			    &rings->rs_at[rings->rs_first++]);
 	}
 	if (rings->rs_first >= rings->rs_nat - rings->rs_first)
 		rings_release(rings);

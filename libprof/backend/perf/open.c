@@ -80,6 +80,21 @@ attr_side_band(const struct prof_rings *rings,
 	attr->wakeup_watermark = attr->watermark ? 1 : 0;
 }
 
+/* It counts nothing, but brings records of context switches. */
+static void
+attr_switches(const struct prof_rings *rings, struct perf_event_attr *attr)
+{
+	memset(attr, 0, sizeof(*attr));
+	attr_common(rings, attr);
+	attr->type = PERF_TYPE_SOFTWARE;
+	attr->config = PERF_COUNT_SW_DUMMY;
+	attr->context_switch = 1;
+	attr->disabled = 1;
+	attr->enable_on_exec = rings->rs_enable_on_exec;
+	attr->exclude_kernel = 1;
+	attr->exclude_hv = 1;
+}
+
 /*
  * PERF_SAMPLE_PERIOD only by frequency: with a fixed period a software event
  * that is asked for it fires at every occurrence, whatever its period.
@@ -88,6 +103,10 @@ static void
 attr_samples(const struct prof_rings *rings, const struct ring_event *event,
     struct perf_event_attr *attr)
 {
+	if (event->re_is_of_switches) {
+		attr_switches(rings, attr);
+		return;
+	}
 	*attr = event->re_event->ev_attr;
 	attr_common(rings, attr);
 	attr->sample_type |= PERF_SAMPLE_IP;

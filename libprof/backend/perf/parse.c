@@ -327,6 +327,28 @@ parse_other(const void *bytes, size_t end, struct prof_record *record)
 	return (0);
 }
 
+/* Those of all processes name the other thread, too, which has its own. */
+bool
+prof_ring_switch(const void *bytes, const struct ring_head *head,
+    struct ring_switch *to)
+{
+	const uint16_t misc = u16_at(bytes, 4);
+
+	if (head->rh_type != PERF_RECORD_SWITCH &&
+	    head->rh_type != PERF_RECORD_SWITCH_CPU_WIDE)
+		return (false);
+	*to = (struct ring_switch){
+		.rw_time_ns = head->rh_time_ns,
+		.rw_pid = u32_at(bytes, head->rh_end),
+		.rw_tid = head->rh_tid,
+		.rw_cpu = u32_at(bytes, head->rh_end + 16),
+		.rw_is_out = (misc & PERF_RECORD_MISC_SWITCH_OUT) != 0,
+		.rw_is_preempted = (misc &
+		    PERF_RECORD_MISC_SWITCH_OUT_PREEMPT) != 0,
+	};
+	return (true);
+}
+
 int
 prof_ring_parse(const void *bytes, size_t len,
     const struct prof_ring_layout *layout, struct prof_record *record)

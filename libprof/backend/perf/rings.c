@@ -10,7 +10,7 @@
  *	open.c             events	drain.c             rings -> records
  *	tasks.c            threads	parse.c             bytes -> record
  *	owner.c            doubles	account.c           what it adds up to
- *	map.c              memory
+ *	map.c              memory	switches.c          off-CPU time
  *
  * Called by the session.  The identifiers of events are sorted once, at the
  * end of open; from then on nothing here changes but the drain's counters.
@@ -24,6 +24,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "events/instrument.h"
 #include "os/cpus.h"
 #include "rings_impl.h"
 
@@ -126,10 +127,12 @@ add_events(struct prof_rings *rings,
 
 	for (n = 0; options->ro_samples && n < options->ro_nevents; n++) {
 		event = options->ro_events[n];
-		if (!event->ev_has_period)
+		if (!event->ev_has_period &&
+		    !event->ev_instrument->im_has_switches)
 			continue;
 		added = &rings->rs_event[rings->rs_nevents++];
 		added->re_event = event;
+		added->re_is_of_switches = !event->ev_has_period;
 		added->re_layout.ly_event = event->ev_id;
 		added->re_layout.ly_has_period = event->ev_attr.freq;
 		added->re_layout.ly_has_chain = options->ro_callchain;
@@ -202,6 +205,11 @@ finish_open(struct prof_rings *rings, struct prof_err *error)
 	if (rings->rs_samples && rings->rs_nevents == 0)
 		return (prof_fail(error, PROF_E_EMPTY,
 		    "none of the events can be recorded without BPF"));
+	for (size_t e = 0; e < rings->rs_nevents; e++)
+		if (rings->rs_event[e].re_is_of_switches &&
+		    (rings->rs_switches = prof_ring_switches_new(
+		    &rings->rs_event[e], rings->rs_enable_on_exec)) == NULL)
+			return (prof_fail_nomem(error));
 	qsort(rings->rs_fd, rings->rs_nfds, sizeof(*rings->rs_fd),
 	    compare_id);
 	if (rings->rs_doubles && prof_ring_owners_init(rings) == -1)
@@ -338,6 +346,7 @@ prof_rings_close(struct prof_rings *rings)
 	free(rings->rs_task);
 	free(rings->rs_owner);
 	free(rings->rs_at);
+	prof_ring_switches_free(rings->rs_switches);
 	free(rings->rs_scratch);
 	prof_build_ids_free(rings->rs_ids);
 	free(rings);

@@ -75,6 +75,17 @@ uint64_t prof_rings_next(const struct prof_rings *rings);
  */
 int	prof_rings_drain(struct prof_rings *rings, uint64_t until_ns,
 	    prof_record_fn *fn, void *arg);
+/*
+ * Where an event of waits is recorded: recording goes on at this time, or it
+ * pauses, in turns; the caller switches the events.  -1: no memory.
+ */
+int	prof_rings_turn(struct prof_rings *rings, uint64_t ns);
+/* Each record that is taken, in order of time. */
+void	prof_rings_observe(const struct prof_rings *rings,
+	    const struct prof_record *record);
+/* What waits add up to, and of which event; NULL: of none. */
+const struct dtp_wait_counts *prof_rings_waits(const struct prof_rings *rings,
+	    const struct prof_event **of);
 /* Descriptors to poll. */
 size_t	prof_rings_fds(const struct prof_rings *rings, const int **fds);
 /*

@@ -40,6 +40,7 @@ struct ring {
 	uint64_t	 rg_seen;	/* all below are in rs_at, or gone */
 	uint64_t	 rg_tail;	/* as the kernel was told */
 	uint64_t	 rg_before_ns;	/* of the last that was delivered */
+	uint64_t	 rg_seen_ns;	/* of the last that was seen */
 	/* The last sample, to know its double; only where there can be one. */
 	struct ring_sample {
 		uint64_t	la_time_ns;
@@ -82,6 +83,7 @@ struct ring_owner {
 /* One sampling event and what the drain has seen of it. */
 struct ring_event {
 	struct prof_event *re_event;
+	bool		 re_is_of_switches; /* it brings no samples */
 	struct prof_ring_layout {
 		uint32_t ly_event;	/* pr_event */
 		bool	 ly_has_period;	/* by frequency: it is in the sample */
@@ -110,6 +112,8 @@ struct ring_at {
 	uint32_t	 ra_ring;
 	uint32_t	 ra_size;
 };
+
+struct ring_switches;		/* switches.c */
 
 struct prof_rings {
 	struct ring	*rs_ring;
@@ -153,6 +157,12 @@ struct prof_rings {
 	uint64_t	*rs_scratch;	/* 64 KiB: the largest record */
 	struct prof_snapshots *rs_snapshots; /* borrowed; NULL: no copies */
 	prof_record_fn	*rs_before;	/* a stack is walked, or NULL */
+	struct ring_switches *rs_switches; /* NULL: no event of waits */
+	/* Between these some ring, perhaps others meanwhile, lost records. */
+	uint64_t	 rs_lost_from_ns;
+	uint64_t	 rs_lost_until_ns; /* 0: none */
+	prof_record_fn	*rs_fn;		/* of this drain */
+	void		*rs_arg;
 	bool		 rs_was_full;	/* a ring, nearly, since asked last */
 	const struct prof_pmu_kinds *rs_kinds;	/* borrowed; for samples */
 	char		*rs_note[8];
@@ -189,6 +199,19 @@ int	prof_ring_parse(const void *bytes, size_t len,
 bool	prof_ring_snapshot(const void *bytes, size_t len,
 	    const struct prof_ring_layout *layout,
 	    struct prof_snapshot *snapshot);
+/* One context switch: from the thread, or to it. */
+struct ring_switch {
+	uint64_t	rw_time_ns;
+	uint32_t	rw_pid;
+	uint32_t	rw_tid;
+	uint32_t	rw_cpu;
+	bool		rw_is_out;
+	bool		rw_is_preempted;
+};
+
+/* false: the record, with this head, is no switch. */
+bool	prof_ring_switch(const void *bytes, const struct ring_head *head,
+	    struct ring_switch *to);
 /* The registers to ask for, PERF_REG_*. */
 uint64_t prof_ring_registers(void);
 
@@ -234,6 +257,25 @@ void	prof_ring_owner_fork(struct prof_rings *rings,
 /* Does another event of ours bring the same?  In order of time. */
 bool	prof_ring_is_double(const struct prof_rings *rings,
 	    struct ring *ring, const struct ring_head *head);
+
+/* ---------------------------------------------------- switches.c */
+
+/* NULL: no memory. */
+struct ring_switches *prof_ring_switches_new(struct ring_event *event,
+	    bool waits_for_exec);
+void	prof_ring_switches_free(struct ring_switches *switches);
+/* In order of time; a sample is stored where a wait ends. */
+int	prof_ring_switch_take(struct prof_rings *rings,
+	    const struct ring_switch *to);
+/* When recording next goes on or pauses; UINT64_MAX: not yet. */
+uint64_t prof_ring_turn_next(const struct prof_rings *rings);
+int	prof_ring_turn(struct prof_rings *rings);
+
+/* ------------------------------------------------------- drain.c */
+
+/* A sample that was made here is handed over. */
+int	prof_ring_store(struct prof_rings *rings, struct ring_event *event,
+	    struct prof_record *record);
 
 /* -------------------------------------------------------- open.c */
 

@@ -39,6 +39,7 @@ wait_configure(const struct prof_event *event, struct dtp_config *cfg)
 static const struct prof_instrument waits = {
 	.im_has_weight = true,
 	.im_is_of_next = true,
+	.im_has_switches = true,
 	.im_program = &prof_program_prov_wait,
 	.im_at_end = "each_wait",
 	.im_configure = wait_configure,
