@@ -17,9 +17,10 @@
  */
 #define ARMING_NS	10000
 #define MIN_BOUNDED	10	/* armings in a period, at least */
+#define MAX_READS	1000	/* of counters that change meanwhile */
 
 static void
-from_counts(struct prof_accounting *pa, const volatile struct dtp_counts *cn)
+counts_read(struct prof_accounting *pa, const volatile struct dtp_counts *cn)
 {
 	int n;
 
@@ -31,6 +32,20 @@ from_counts(struct prof_accounting *pa, const volatile struct dtp_counts *cn)
 	for (n = 0; n < DTP_S_NSTATUS; n++) {
 		pa->pa_kstack[n] = cn->cn_kstack[n];
 		pa->pa_ustack[n] = cn->cn_ustack[n];
+	}
+}
+
+/*
+ * A program that runs has been counted in fired, and nowhere else yet: then
+ * read again.
+ */
+static void
+from_counts(struct prof_accounting *pa, const volatile struct dtp_counts *cn)
+{
+	for (unsigned n = 0; n < MAX_READS; n++) {
+		counts_read(pa, cn);
+		if (pa->pa_fired == prof_accounting_sum(pa))
+			break;
 	}
 }
 
