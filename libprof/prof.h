@@ -146,6 +146,24 @@ struct prof_options {
 	void		 (*po_log)(void *arg, enum prof_log_level level,
 			    const char *text);
 	void		*po_log_arg;
+	/*
+	 * Not 0: no file is written.  The newest samples are kept in so many
+	 * bytes of memory, until prof_session_dump; none that is older than
+	 * po_ring_ns, unless that is 0.
+	 */
+	uint64_t	 po_ring_bytes;
+	uint64_t	 po_ring_ns;
+};
+
+/* What came of a prof_session_dump; texts are valid until the next one. */
+struct prof_dumped {
+	const char	*pd_path;
+	const char	*pd_reason;
+	struct prof_err	 pd_error;	/* PROF_OK: the file is on the disk */
+	uint64_t	 pd_history_ns;	/* from its first sample to its end */
+	uint64_t	 pd_samples;
+	uint64_t	 pd_overwritten; /* since the start, older than those */
+	uint64_t	 pd_bytes;
 };
 
 struct prof_status {
@@ -224,6 +242,17 @@ int prof_session_resume(struct prof_session *session, const char *text);
  */
 int prof_session_attach(struct prof_session *session, const char *spec);
 int prof_session_detach(struct prof_session *session, const char *name);
+/*
+ * With po_ring_bytes: make a recording of what is kept, for a reason, in the
+ * background.  Nothing that is kept is given up for it.
+ */
+int prof_session_dump(struct prof_session *session, const char *path,
+    const char *reason, uint64_t requested_ns);
+/* One that is done.  1; 0: none is. */
+int prof_session_dumped_sized(struct prof_session *session,
+    struct prof_dumped *dumped, size_t size);
+#define prof_session_dumped(session, dumped)				\
+	prof_session_dumped_sized(session, dumped, sizeof(*(dumped)))
 int prof_session_stop(struct prof_session *session);
 /* Frees it; stops first when needed. */
 void prof_session_close(struct prof_session *session);

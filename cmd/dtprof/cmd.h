@@ -291,6 +291,8 @@ uint64_t term_now_ns(void);
 int	signals_open(void);
 /* The next that came in, and whether a process sent it; 0: none. */
 int	signals_take(bool *by_process);
+/* Has there been a SIGUSR2 since the last call? */
+bool	signals_dump(void);
 void	signals_close(void);
 
 /* ----------------------------------------------------------- divert.c */

@@ -28,6 +28,8 @@
 	PROF_CAP(SYS_PTRACE) | PROF_CAP(CHECKPOINT_RESTORE))
 /* The kernel's own names, at the end, where no BPF program asks for them. */
 #define PROF_CAPS_KALLSYMS	PROF_CAP(SYSLOG)
+/* Files of dumps, in directories of others, for who called sudo. */
+#define PROF_CAPS_DUMP		(PROF_CAP(DAC_OVERRIDE) | PROF_CAP(CHOWN))
 /* Slabs for tables; counters with another period. */
 #define PROF_CAPS_BPF		(PROF_CAP(BPF) | PROF_CAP(PERFMON))
 /* The same counters, where a distribution's kernel wants more for that. */

@@ -35,6 +35,7 @@ struct prof_tally {
 
 struct prof_batch {
 	struct prof_batch *ba_next;
+	struct prof_dump *ba_dump;	/* what is kept goes there; or NULL */
 	size_t		 ba_bytes;	/* charged to the queue */
 	struct prof_buf	 ba_info;	/* body of an INFO chunk */
 	struct prof_buf	 ba_event;	/* 4-byte length, body; repeated */
@@ -45,6 +46,7 @@ struct prof_batch {
 	struct prof_buf	 ba_stacks;	/* of struct prof_new_stack */
 	struct prof_buf	 ba_frames;	/* of uint64_t */
 	uint32_t	 ba_stack_base;
+	uint32_t	 ba_generation;	/* of the dictionary of stacks */
 	struct prof_buf	 ba_columns[PROF_SS_END];
 	struct prof_buf	 ba_tallies;	/* of struct prof_tally */
 	uint32_t	 ba_nsamples;
@@ -67,6 +69,7 @@ struct prof_previous {
 struct prof_packer {
 	struct prof_dict pk_stacks;	/* lives as long as the recording */
 	uint32_t	 pk_stack_base;	/* stacks numbered before these */
+	uint32_t	 pk_generation;	/* of pk_stacks */
 	struct prof_dict pk_strings;	/* the rest: per batch */
 	struct prof_dict pk_life_strings;
 	struct prof_map	 pk_shapes;
@@ -116,13 +119,25 @@ bool	prof_unpack_row(struct prof_cur *cur, struct prof_row *row);
 /* A new batch begins. */
 void	prof_packer_begin(struct prof_packer *packer,
 	    struct prof_batch *batch);
+/* Between batches: no later sample has a stack of those before. */
+void	prof_packer_renew(struct prof_packer *packer);
 void	prof_packer_fini(struct prof_packer *packer);
 
 /* -------------------------------------------------- output.c */
 struct prof_output;
+struct prof_ring_chunk;
+struct prof_ring_limits;
 /* memory: of prof_writer_open_memory; -1: by path. */
 struct prof_output *prof_output_open(const char *path, int memory,
 	    struct prof_err *error);
+/* No file: what is newest is kept in memory. */
+struct prof_output *prof_output_ring(const struct prof_ring_limits *limits,
+	    struct prof_err *error);
+/* What that keeps; NULL: it is a file. */
+struct prof_ring *prof_output_kept(const struct prof_output *output);
+/* A chunk that was kept goes into a file. */
+int	prof_output_copy(struct prof_output *output,
+	    const struct prof_ring_chunk *chunk, struct prof_err *error);
 int	prof_output_batch(struct prof_output *output,
 	    struct prof_batch *batch, struct prof_err *error);
 int	prof_output_sync(struct prof_output *output, struct prof_err *error);
@@ -142,5 +157,10 @@ void	prof_output_close(struct prof_output *output);
 void	prof_output_remove(struct prof_output *output);
 void	prof_output_keep(struct prof_output *output);
 void	prof_output_raw(struct prof_output *output);	/* no compression */
+
+/* -------------------------------------------------- dump.c */
+/* The batch is its last; the result is in ba_dump. */
+void	prof_output_dump(struct prof_output *output,
+	    struct prof_batch *batch);
 
 #endif /* PROF_BATCH_H */

@@ -206,11 +206,34 @@ keep_cpus(struct prof_reader *reader)
 	return (0);
 }
 
+/*
+ * Samples before a time were given up: for a reader, recording began then.
+ */
+static void
+begin_later(struct prof_reader *reader)
+{
+	const char *from = prof_reader_info(reader, "dump.from_ns");
+	struct prof_life *life = reader->rd_life_records.ar_items;
+	const uint64_t from_ns = from == NULL ? 0 : strtoull(from, NULL, 10);
+	struct prof_life_fields fields;
+
+	for (size_t n = 0; n < reader->rd_life_records.ar_count; n++, life++) {
+		if (life->li_time_ns >= from_ns)
+			continue;
+		prof_life_unpack(reader, life, &fields);
+		if (fields.lf_type == PROF_R_START ||
+		    fields.lf_type == PROF_R_PAUSE ||
+		    fields.lf_type == PROF_R_RESUME)
+			life->li_time_ns = from_ns;
+	}
+}
+
 int
 prof_keep_done(struct prof_reader *reader)
 {
 	size_t nleaves = reader->rd_leaves.ar_count;
 
+	begin_later(reader);
 	array_sort(&reader->rd_life_records, sizeof(struct prof_life),
 	    life_compare);
 	array_sort(&reader->rd_segments, sizeof(struct prof_segment),

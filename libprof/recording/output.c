@@ -11,6 +11,8 @@
  * The room is asked for with fallocate, beyond the end of the file.  Where the
  * file system has no such call the free space is looked at instead, and when
  * others took that the last chunk is given up.
+ *
+ * Chunks can also be kept in a ring (ring.c) until they are asked for.
  */
 #include <sys/resource.h>
 #include <sys/statvfs.h>
@@ -26,6 +28,8 @@
 #include "base/error.h"
 #include "output.h"
 #include "place.h"
+#include "ring.h"
+#include "tallied.h"
 
 #define ZSTD_LEVEL	1
 #define MIN_COMPRESS	96	/* not worth it below */
@@ -35,7 +39,8 @@
 #define MAX_ROWS	(4u << 20)	/* bytes of rows in one chunk */
 
 struct prof_output {
-	struct prof_place ou_place;
+	struct prof_place ou_place;	/* of no file: a ring */
+	struct prof_ring *ou_ring;	/* changes under ou_mutex */
 	uint64_t	 ou_pos;	/* end of the last whole chunk */
 	uint64_t	 ou_room;	/* asked for up to here */
 	uint64_t	 ou_limit;	/* RLIMIT_FSIZE */
@@ -48,21 +53,25 @@ struct prof_output {
 	struct prof_buf	 ou_index;
 	size_t		 ou_rows_len;	/* the accounting took this much */
 	uint32_t	 ou_nchunks;
-	uint64_t	 ou_nsamples;
+	uint32_t	 ou_generation;	/* of the last batch */
+	struct prof_tallied ou_tallied;	/* samples that are in it */
 	/* What the last chunk added, to be able to take it back. */
 	uint64_t	 ou_last_pos;
 	size_t		 ou_last_index;
 	struct prof_buf	 ou_last_tallies;
-	pthread_mutex_t	 ou_mutex;	/* for the next */
-	uint64_t	*ou_written;	/* samples, per event */
-	size_t		 ou_nwritten;
+	pthread_mutex_t	 ou_mutex;	/* for ou_ring */
 	_Atomic uint64_t ou_bytes;
 };
 
+static struct prof_output *output_new(struct prof_err *);
 static int	output_header(struct prof_output *, struct prof_err *);
 static int	output_put(struct prof_output *, enum prof_chunk_type,
 		    const struct prof_batch *, bool);
 static int	output_store(struct prof_output *);
+static int	output_file(struct prof_output *, enum prof_chunk_type,
+		    const struct prof_batch *, bool);
+static int	output_keep(struct prof_output *, enum prof_chunk_type,
+		    const struct prof_batch *);
 static int	output_room(struct prof_output *, size_t, bool);
 static int	output_free(const struct prof_output *, uint64_t);
 static int	output_append(struct prof_output *, const void *, size_t);
@@ -70,8 +79,6 @@ static void	output_index(struct prof_output *, enum prof_chunk_type,
 		    const struct prof_batch *, size_t);
 static void	output_done(struct prof_output *, const struct prof_batch *,
 		    size_t);
-static int	output_count(struct prof_output *, const struct prof_buf *,
-		    bool);
 static void	output_take_back(struct prof_output *);
 static int	output_rows(struct prof_output *, const struct prof_row *,
 		    size_t, bool);
@@ -79,29 +86,38 @@ static int	output_final(struct prof_output *, const struct prof_row *,
 		    size_t, bool);
 static int	output_fail(struct prof_output *, int, struct prof_err *);
 
-struct prof_output *
-prof_output_open(const char *path, int memory, struct prof_err *error)
+static struct prof_output *
+output_new(struct prof_err *error)
 {
-	struct prof_output *output;
-	struct rlimit limit;
+	struct prof_output *output = calloc(1, sizeof(*output));
 
-	output = calloc(1, sizeof(*output));
 	if (output == NULL) {
 		prof_fail_nomem(error);
 		return (NULL);
 	}
 	pthread_mutex_init(&output->ou_mutex, NULL);
+	prof_tallied_init(&output->ou_tallied);
+	output->ou_place.pl_fd = -1;
 	output->ou_limit = UINT64_MAX;
+	output->ou_zstd = ZSTD_createCCtx();
+	if (output->ou_zstd != NULL)
+		return (output);
+	prof_fail_nomem(error);
+	prof_output_close(output);
+	return (NULL);
+}
+
+struct prof_output *
+prof_output_open(const char *path, int memory, struct prof_err *error)
+{
+	struct prof_output *output = output_new(error);
+	struct rlimit limit;
+
+	if (output == NULL)
+		return (NULL);
 	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
 	    limit.rlim_cur != RLIM_INFINITY)
 		output->ou_limit = limit.rlim_cur;
-	output->ou_zstd = ZSTD_createCCtx();
-	if (output->ou_zstd == NULL) {
-		output->ou_place.pl_fd = -1;
-		prof_fail_nomem(error);
-		prof_output_close(output);
-		return (NULL);
-	}
 	if ((memory != -1 ? prof_place_memory(&output->ou_place, memory,
 	    error) : prof_place_open(&output->ou_place, path, error)) == -1 ||
 	    output_header(output, error) == -1) {
@@ -110,6 +126,22 @@ prof_output_open(const char *path, int memory, struct prof_err *error)
 		return (NULL);
 	}
 	return (output);
+}
+
+struct prof_output *
+prof_output_ring(const struct prof_ring_limits *limits,
+    struct prof_err *error)
+{
+	struct prof_output *output = output_new(error);
+
+	if (output == NULL)
+		return (NULL);
+	output->ou_ring = prof_ring_new(limits);
+	if (output->ou_ring != NULL)
+		return (output);
+	prof_fail_nomem(error);
+	prof_output_close(output);
+	return (NULL);
 }
 
 static int
@@ -138,8 +170,8 @@ output_fail(struct prof_output *output, int error_number,
 		    error_number == EFBIG ? PROF_END_FILE_LIMIT : PROF_END_IO;
 	if (error_number == ENOMEM)
 		return (prof_fail_nomem(error));
-	return (prof_place_fail(error, output->ou_place.pl_path,
-	    error_number));
+	return (prof_place_fail(error, output->ou_ring != NULL ? "memory" :
+	    output->ou_place.pl_path, error_number));
 }
 
 /* ------------------------------------------------- batches and rows */
@@ -181,6 +213,7 @@ prof_output_batch(struct prof_output *output, struct prof_batch *batch,
 {
 	struct prof_body *body = &output->ou_body;
 
+	output->ou_generation = batch->ba_generation;
 	if (output_descriptions(output, batch) == -1)
 		return (output_fail(output, errno, error));
 	if (batch->ba_nlife > 0) {
@@ -201,7 +234,8 @@ prof_output_batch(struct prof_output *output, struct prof_batch *batch,
 	if (output_bodies(output, &batch->ba_symbols, PROF_C_SYMBOL) == -1)
 		return (output_fail(output, errno, error));
 	/* None when nothing was accounted since the last ones. */
-	if (output_rows(output, (const void *)batch->ba_rows.bf_data,
+	if (output->ou_ring == NULL && output_rows(output,
+	    (const void *)batch->ba_rows.bf_data,
 	    batch->ba_rows.bf_len / sizeof(struct prof_row), false) == -1)
 		return (output_fail(output, errno, error));
 	return (0);
@@ -251,6 +285,8 @@ prof_output_end(struct prof_output *output, const struct prof_row *rows,
 {
 	unsigned tries;
 
+	if (output->ou_ring != NULL)
+		return (0);
 	/* All; all, for the last chunk; no INDEX; nothing but END. */
 	for (tries = 0; tries < 4; tries++) {
 		if (output_final(output, rows, tries < 3 ? nrows : 0,
@@ -298,7 +334,7 @@ output_final(struct prof_output *output, const struct prof_row *rows,
 	}
 	prof_put_le(end, output->ou_reason, 4);
 	prof_put_le(end + 4, output->ou_nchunks, 4);
-	prof_put_le(end + 8, output->ou_nsamples, 8);
+	prof_put_le(end + 8, prof_tallied_all(&output->ou_tallied), 8);
 	prof_put_le(end + 16, index, 8);
 	prof_buf_bytes(body, end, sizeof(end));
 	if (output_put(output, PROF_C_END, NULL, true) == -1)
@@ -329,13 +365,13 @@ output_take_back(struct prof_output *output)
 	output->ou_pos = output->ou_last_pos;
 	output->ou_index.bf_len = output->ou_last_index;
 	output->ou_nchunks--;
-	output_count(output, &output->ou_last_tallies, false);
+	prof_tallied_remove(&output->ou_tallied, &output->ou_last_tallies);
 	output->ou_last_pos = 0;
 }
 
 /* ----------------------------------------------------------- chunks */
 
-/* Write ou_body as a chunk, and empty it.  -1: errno says why. */
+/* Store ou_body as a chunk, and empty it.  -1: errno says why. */
 static int
 output_put(struct prof_output *output, enum prof_chunk_type type,
     const struct prof_batch *batch, bool last)
@@ -363,19 +399,78 @@ output_put(struct prof_output *output, enum prof_chunk_type type,
 		goto out;
 	chunk.ck_payload = out->bf_data + sizeof(header);
 	prof_chunk_header(&chunk, out->bf_data);
-	if (output_room(output, out->bf_len, last) == -1 ||
-	    output_append(output, out->bf_data, out->bf_len) == -1)
-		goto out;
-	output_index(output, type, batch, out->bf_len);
-	if (!last)
-		output_done(output, batch, out->bf_len);
-	rv = 0;
+	rv = output->ou_ring != NULL ? output_keep(output, type, batch) :
+	    output_file(output, type, batch, last);
 out:
 	body->bd_head.bf_len = body->bd_buf.bf_len = 0;
 	body->bd_ncuts = 0;
 	/* For the next there may be memory; END comes yet. */
 	body->bd_head.bf_failed = body->bd_buf.bf_failed = false;
 	out->bf_failed = false;
+	return (rv);
+}
+
+/* ou_chunk goes into the file. */
+static int
+output_file(struct prof_output *output, enum prof_chunk_type type,
+    const struct prof_batch *batch, bool last)
+{
+	const struct prof_buf *out = &output->ou_chunk;
+
+	if (output_room(output, out->bf_len, last) == -1 ||
+	    output_append(output, out->bf_data, out->bf_len) == -1)
+		return (-1);
+	output_index(output, type, batch, out->bf_len);
+	if (!last)
+		output_done(output, batch, out->bf_len);
+	return (0);
+}
+
+int
+prof_output_copy(struct prof_output *output,
+    const struct prof_ring_chunk *kept, struct prof_err *error)
+{
+	const struct prof_batch samples = {
+		.ba_nsamples = kept->rc_nsamples,
+		.ba_first_ns = kept->rc_first_ns,
+		.ba_last_ns = kept->rc_last_ns,
+		.ba_tallies = kept->rc_tallies,
+	};
+	struct prof_buf *out = &output->ou_chunk;
+	struct prof_chunk chunk;
+
+	out->bf_len = 0;
+	prof_buf_bytes(out, kept->rc_bytes, kept->rc_length);
+	errno = ENOMEM;
+	if (!out->bf_failed && prof_chunk_parse(out->bf_data, out->bf_len,
+	    &chunk)) {
+		chunk.ck_sequence = output->ou_nchunks;
+		prof_chunk_header(&chunk, out->bf_data);
+		if (output_file(output, kept->rc_type,
+		    kept->rc_nsamples > 0 ? &samples : NULL, false) == 0)
+			return (0);
+	}
+	out->bf_failed = false;
+	return (output_fail(output, errno, error));
+}
+
+/* ou_chunk goes into the ring. */
+static int
+output_keep(struct prof_output *output, enum prof_chunk_type type,
+    const struct prof_batch *batch)
+{
+	uint64_t bytes;
+	int rv;
+
+	if (batch != NULL)
+		prof_tallied_add(&output->ou_tallied, &batch->ba_tallies);
+	pthread_mutex_lock(&output->ou_mutex);
+	rv = prof_ring_add(output->ou_ring, type, batch, output->ou_generation,
+	    &output->ou_chunk);
+	bytes = prof_ring_bytes(output->ou_ring);
+	pthread_mutex_unlock(&output->ou_mutex);
+	atomic_store_explicit(&output->ou_bytes, bytes, memory_order_relaxed);
+	errno = ENOMEM;
 	return (rv);
 }
 
@@ -528,51 +623,19 @@ output_done(struct prof_output *output, const struct prof_batch *batch,
 		return;
 	prof_buf_bytes(&output->ou_last_tallies, batch->ba_tallies.bf_data,
 	    batch->ba_tallies.bf_len);
-	output_count(output, &batch->ba_tallies, true);
+	prof_tallied_add(&output->ou_tallied, &batch->ba_tallies);
 }
 
-static int
-output_count(struct prof_output *output, const struct prof_buf *tallies,
-    bool add)
+struct prof_ring *
+prof_output_kept(const struct prof_output *output)
 {
-	const struct prof_tally *tally = (const void *)tallies->bf_data;
-	size_t n = tallies->bf_len / sizeof(*tally), i, events;
-	uint64_t *written;
-	int rv = 0;
-
-	pthread_mutex_lock(&output->ou_mutex);
-	for (i = 0; i < n; i++) {
-		events = (size_t)tally[i].ty_event + 1;
-		if (events > output->ou_nwritten) {
-			written = reallocarray(output->ou_written, events,
-			    sizeof(*written));
-			if (written == NULL) {
-				rv = -1;
-				break;
-			}
-			memset(written + output->ou_nwritten, 0, (events -
-			    output->ou_nwritten) * sizeof(*written));
-			output->ou_written = written;
-			output->ou_nwritten = events;
-		}
-		output->ou_written[tally[i].ty_event] += add ?
-		    tally[i].ty_count : 0 - tally[i].ty_count;
-		output->ou_nsamples += add ? tally[i].ty_count :
-		    0 - tally[i].ty_count;
-	}
-	pthread_mutex_unlock(&output->ou_mutex);
-	return (rv);
+	return (output->ou_ring);
 }
 
 uint64_t
 prof_output_samples(struct prof_output *output)
 {
-	uint64_t samples;
-
-	pthread_mutex_lock(&output->ou_mutex);
-	samples = output->ou_nsamples;
-	pthread_mutex_unlock(&output->ou_mutex);
-	return (samples);
+	return (prof_tallied_all(&output->ou_tallied));
 }
 
 uint64_t
@@ -585,11 +648,12 @@ prof_output_bytes(const struct prof_output *output)
 uint64_t
 prof_output_written(struct prof_output *output, size_t event)
 {
-	uint64_t written;
+	uint64_t written = prof_tallied_event(&output->ou_tallied, event);
 
+	if (output->ou_ring == NULL)
+		return (written);
 	pthread_mutex_lock(&output->ou_mutex);
-	written = event < output->ou_nwritten ?
-	    output->ou_written[event] : 0;
+	written -= prof_ring_overwritten(output->ou_ring, event);
 	pthread_mutex_unlock(&output->ou_mutex);
 	return (written);
 }
@@ -616,13 +680,14 @@ void
 prof_output_close(struct prof_output *output)
 {
 	prof_place_close(&output->ou_place);
+	prof_ring_free(output->ou_ring);
 	ZSTD_freeCCtx(output->ou_zstd);
 	prof_buf_free(&output->ou_body.bd_head);
 	prof_buf_free(&output->ou_body.bd_buf);
 	prof_buf_free(&output->ou_chunk);
 	prof_buf_free(&output->ou_index);
 	prof_buf_free(&output->ou_last_tallies);
-	free(output->ou_written);
+	prof_tallied_fini(&output->ou_tallied);
 	pthread_mutex_destroy(&output->ou_mutex);
 	free(output);
 }

@@ -15,10 +15,8 @@
 void
 prof_packer_begin(struct prof_packer *packer, struct prof_batch *batch)
 {
-	if (packer->pk_stacks.dt_count >= MAX_STACKS) {
-		packer->pk_stack_base += packer->pk_stacks.dt_count;
-		prof_dict_clear(&packer->pk_stacks);
-	}
+	if (packer->pk_stacks.dt_count >= MAX_STACKS)
+		prof_packer_renew(packer);
 	prof_dict_clear(&packer->pk_strings);
 	prof_dict_clear(&packer->pk_life_strings);
 	prof_map_clear(&packer->pk_shapes);
@@ -31,6 +29,15 @@ prof_packer_begin(struct prof_packer *packer, struct prof_batch *batch)
 		    sizeof(*packer->pk_previous));
 	batch->ba_stack_base = packer->pk_stack_base +
 	    packer->pk_stacks.dt_count + 1;
+	batch->ba_generation = packer->pk_generation;
+}
+
+void
+prof_packer_renew(struct prof_packer *packer)
+{
+	packer->pk_stack_base += packer->pk_stacks.dt_count;
+	prof_dict_clear(&packer->pk_stacks);
+	packer->pk_generation++;
 }
 
 void

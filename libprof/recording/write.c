@@ -29,6 +29,8 @@
 #define QUEUE_BYTES	(64u << 20)
 #define SYNC_SECONDS	5
 #define MAX_SPARE	8
+#define RING_BATCHES	16	/* in a ring, before they are compressed */
+#define GENERATIONS	4	/* of stacks, in what a ring keeps */
 
 /*
  * I: set by open, c: the calling thread's, m: under wr_mutex,
@@ -38,6 +40,7 @@ struct prof_writer {
 	struct prof_output *wr_output;	/* [t] */
 	struct prof_packer wr_packer;	/* [c] */
 	struct prof_batch *wr_batch;	/* [c] being filled */
+	size_t		 wr_batch_bytes; /* [I] then it is full */
 	struct prof_err	 wr_error;	/* [c]; [t] at the end */
 	pthread_t	 wr_thread;	/* [I] */
 	pthread_mutex_t	 wr_mutex;
@@ -46,6 +49,7 @@ struct prof_writer {
 	struct prof_batch *wr_first;	/* [m] waiting */
 	struct prof_batch *wr_last;	/* [m] */
 	struct prof_batch *wr_spare;	/* [m] */
+	struct prof_dump *wr_dumped;	/* [m] done */
 	unsigned	 wr_nspare;	/* [m] */
 	size_t		 wr_queued;	/* [m] bytes waiting */
 	bool		 wr_closing;	/* [m] */
@@ -53,6 +57,9 @@ struct prof_writer {
 	size_t		 wr_nrows;	/* [c] */
 	size_t		 wr_cap_rows;	/* [c] */
 	bool		 wr_has_news;	/* [c] rows that were not sent yet */
+	struct prof_ring_limits wr_limits; /* [I] 0: there is no ring */
+	uint64_t	 wr_packed;	/* [c] since the last generation */
+	uint64_t	 wr_renewed_ns;	/* [c] it began after this sample */
 	bool		 wr_ended;	/* [c] the thread is gone */
 	struct prof_err	 wr_thread_error; /* [a] */
 	atomic_bool	 wr_failed;	/* wr_thread_error is set */
@@ -65,20 +72,36 @@ static int	writer_check(struct prof_writer *);
 static int	writer_nomem(struct prof_writer *);
 static bool	writer_take(struct prof_writer *, bool, struct prof_batch **);
 static void	writer_write(struct prof_writer *, struct prof_batch *);
+static void	writer_dump(struct prof_writer *, struct prof_batch *);
 static void	writer_return(struct prof_writer *, struct prof_batch *);
 static void	writer_failed(struct prof_writer *, const struct prof_err *);
 static void	writer_free(struct prof_writer *);
 
+/* With an output, or NULL and the error. */
 static struct prof_writer *
-writer_open(const char *path, int memory, struct prof_err *error)
+writer_open(struct prof_output *output, const char *name,
+    const struct prof_ring_limits *limits, struct prof_err *error)
 {
 	struct prof_writer *writer;
 	pthread_condattr_t monotonic;
 
+	if (output == NULL)
+		return (NULL);
 	writer = calloc(1, sizeof(*writer));
 	if (writer == NULL) {
 		prof_fail_nomem(error);
+		prof_output_remove(output);
+		prof_output_close(output);
 		return (NULL);
+	}
+	writer->wr_output = output;
+	writer->wr_batch_bytes = BATCH_BYTES;
+	if (limits != NULL) {
+		writer->wr_limits = *limits;
+		/* A ring gives up one at a time. */
+		if (limits->rl_bytes / RING_BATCHES < BATCH_BYTES)
+			writer->wr_batch_bytes = limits->rl_bytes /
+			    RING_BATCHES;
 	}
 	pthread_mutex_init(&writer->wr_mutex, NULL);
 	pthread_condattr_init(&monotonic);
@@ -92,18 +115,12 @@ writer_open(const char *path, int memory, struct prof_err *error)
 		goto failed;
 	}
 	prof_packer_begin(&writer->wr_packer, writer->wr_batch);
-	writer->wr_output = prof_output_open(path, memory, error);
-	if (writer->wr_output == NULL)
-		goto failed;
-	if (writer_start(writer) == -1) {
-		prof_fail(error, PROF_E_NOMEM, "%s: cannot start the writer "
-		    "thread",
-		    path);
-		prof_output_remove(writer->wr_output);
-		goto failed;
-	}
-	return (writer);
+	if (writer_start(writer) == 0)
+		return (writer);
+	prof_fail(error, PROF_E_NOMEM, "%s: cannot start the writer thread",
+	    name);
 failed:
+	prof_output_remove(writer->wr_output);
 	writer_free(writer);
 	return (NULL);
 }
@@ -111,13 +128,23 @@ failed:
 struct prof_writer *
 prof_writer_open(const char *path, struct prof_err *error)
 {
-	return (writer_open(path, -1, error));
+	return (writer_open(prof_output_open(path, -1, error), path, NULL,
+	    error));
 }
 
 struct prof_writer *
 prof_writer_open_memory(int fd, struct prof_err *error)
 {
-	return (writer_open("memory", fd, error));
+	return (writer_open(prof_output_open("memory", fd, error), "memory",
+	    NULL, error));
+}
+
+struct prof_writer *
+prof_writer_open_ring(const struct prof_ring_limits *limits,
+    struct prof_err *error)
+{
+	return (writer_open(prof_output_ring(limits, error), "memory", limits,
+	    error));
 }
 
 /* The thread takes no signals: they are the caller's, SIGXFSZ nobody's. */
@@ -139,8 +166,11 @@ writer_free(struct prof_writer *writer)
 {
 	struct prof_batch *batch;
 
-	if (writer->wr_output != NULL)
-		prof_output_close(writer->wr_output);
+	struct prof_dump *dump;
+
+	prof_output_close(writer->wr_output);
+	while ((dump = prof_writer_dumped(writer)) != NULL)
+		prof_dump_free(dump);
 	while ((batch = writer->wr_spare) != NULL) {
 		writer->wr_spare = batch->ba_next;
 		prof_batch_free(batch);
@@ -179,7 +209,7 @@ prof_writer_info(struct prof_writer *writer, const char *key,
 	prof_pack_info(writer->wr_batch, key, value);
 	if (writer->wr_batch->ba_info.bf_failed)
 		return (writer_nomem(writer));
-	if (prof_batch_size(writer->wr_batch) < BATCH_BYTES)
+	if (prof_batch_size(writer->wr_batch) < writer->wr_batch_bytes)
 		return (0);
 	return (writer_send(writer, false));
 }
@@ -196,7 +226,7 @@ prof_writer_event(struct prof_writer *writer,
 		    PROF_MAX_EVENTS));
 	if (prof_pack_event(&writer->wr_packer, writer->wr_batch, info) == -1)
 		return (writer_nomem(writer));
-	if (prof_batch_size(writer->wr_batch) < BATCH_BYTES)
+	if (prof_batch_size(writer->wr_batch) < writer->wr_batch_bytes)
 		return (0);
 	return (writer_send(writer, false));
 }
@@ -219,7 +249,7 @@ prof_writer_add(struct prof_writer *writer, const struct prof_record *record)
 	}
 	if (rv == -1)
 		return (writer_nomem(writer));
-	if (prof_batch_size(batch) < BATCH_BYTES)
+	if (prof_batch_size(batch) < writer->wr_batch_bytes)
 		return (0);
 	return (writer_send(writer, false));
 }
@@ -243,7 +273,7 @@ prof_writer_symbols(struct prof_writer *writer, const void *body, size_t len)
 	if (len > PROF_MAX_RAW)
 		return (0);	/* no chunk holds so much */
 	prof_pack_symbols(writer->wr_batch, body, len);
-	if (prof_batch_size(writer->wr_batch) < BATCH_BYTES)
+	if (prof_batch_size(writer->wr_batch) < writer->wr_batch_bytes)
 		return (0);
 	return (writer_send(writer, false));
 }
@@ -343,22 +373,46 @@ prof_writer_raw(struct prof_writer *writer)
 	prof_output_raw(writer->wr_output);
 }
 
+/* The rows so far go with the batch. */
+static void
+writer_add_rows(struct prof_writer *writer)
+{
+	prof_buf_bytes(&writer->wr_batch->ba_rows, writer->wr_rows,
+	    writer->wr_nrows * sizeof(*writer->wr_rows));
+	writer->wr_has_news = false;
+}
+
+/*
+ * Where samples are given up, so are stacks: a few times until all samples that
+ * are kept are others, a new dictionary begins.
+ */
+static void
+writer_renew(struct prof_writer *writer, const struct prof_batch *batch)
+{
+	const struct prof_ring_limits *limits = &writer->wr_limits;
+
+	writer->wr_packed += batch->ba_bytes;
+	if (limits->rl_bytes == 0 || batch->ba_nsamples == 0)
+		return;
+	if (writer->wr_packed < limits->rl_bytes / GENERATIONS &&
+	    (limits->rl_ns == 0 || batch->ba_last_ns -
+	    writer->wr_renewed_ns < limits->rl_ns / GENERATIONS))
+		return;
+	writer->wr_packed = 0;
+	writer->wr_renewed_ns = batch->ba_last_ns;
+	prof_packer_renew(&writer->wr_packer);
+}
+
 /* Hand the batch to the thread and begin another one. */
 static int
-writer_send(struct prof_writer *writer, bool flush)
+writer_hand(struct prof_writer *writer)
 {
 	struct prof_batch *batch = writer->wr_batch, *next;
 
-	if (flush && writer->wr_has_news) {
-		prof_buf_bytes(&batch->ba_rows, writer->wr_rows,
-		    writer->wr_nrows * sizeof(*writer->wr_rows));
-		writer->wr_has_news = false;
-	}
 	if (prof_batch_failed(batch))
 		return (writer_nomem(writer));
-	if (prof_batch_empty(batch))
-		return (0);
 	batch->ba_bytes = prof_batch_size(batch);
+	writer_renew(writer, batch);
 	pthread_mutex_lock(&writer->wr_mutex);
 	while (writer->wr_queued > QUEUE_BYTES)
 		pthread_cond_wait(&writer->wr_room, &writer->wr_mutex);
@@ -381,6 +435,15 @@ writer_send(struct prof_writer *writer, bool flush)
 	prof_batch_reset(writer->wr_batch);
 	prof_packer_begin(&writer->wr_packer, writer->wr_batch);
 	return (0);
+}
+
+static int
+writer_send(struct prof_writer *writer, bool flush)
+{
+	if (flush && writer->wr_has_news)
+		writer_add_rows(writer);
+	return (prof_batch_empty(writer->wr_batch) ? 0 :
+	    writer_hand(writer));
 }
 
 /* Let the thread come to its end, with or without what waits. */
@@ -439,6 +502,29 @@ prof_writer_keep(struct prof_writer *writer)
 	prof_output_keep(writer->wr_output);
 }
 
+int
+prof_writer_dump(struct prof_writer *writer, struct prof_dump *dump)
+{
+	if (writer_check(writer) == -1)
+		return (-1);
+	writer_add_rows(writer);
+	writer->wr_batch->ba_dump = dump;
+	return (writer_hand(writer));
+}
+
+struct prof_dump *
+prof_writer_dumped(struct prof_writer *writer)
+{
+	struct prof_dump *dump;
+
+	pthread_mutex_lock(&writer->wr_mutex);
+	dump = writer->wr_dumped;
+	if (dump != NULL)
+		writer->wr_dumped = dump->du_next;
+	pthread_mutex_unlock(&writer->wr_mutex);
+	return (dump);
+}
+
 /* ---------------------------------------------------------- the thread */
 
 static int64_t
@@ -459,8 +545,10 @@ writer_main(void *arg)
 	int64_t synced = seconds_now();
 	bool dirty = false;
 
-	/* What it writes to is open. */
-	prof_privileges_thread("dtprof-writer", PROF_CAPS_NONE);
+	/* What it writes to is open, but for dumps. */
+	prof_privileges_thread("dtprof-writer",
+	    writer->wr_limits.rl_bytes != 0 ? PROF_CAPS_DUMP :
+	    PROF_CAPS_NONE);
 	while (writer_take(writer, dirty, &batch)) {
 		if (batch != NULL) {
 			writer_write(writer, batch);
@@ -525,8 +613,25 @@ writer_write(struct prof_writer *writer, struct prof_batch *batch)
 
 	if (atomic_load_explicit(&writer->wr_failed, memory_order_acquire))
 		return;
-	if (prof_output_batch(writer->wr_output, batch, &error) == -1)
+	if (batch->ba_dump != NULL)
+		writer_dump(writer, batch);
+	else if (prof_output_batch(writer->wr_output, batch, &error) == -1)
 		writer_failed(writer, &error);
+}
+
+/* A file that fails costs nothing of what is kept. */
+static void
+writer_dump(struct prof_writer *writer, struct prof_batch *batch)
+{
+	struct prof_dump **last;
+
+	prof_output_dump(writer->wr_output, batch);
+	pthread_mutex_lock(&writer->wr_mutex);
+	for (last = &writer->wr_dumped; *last != NULL;
+	    last = &(*last)->du_next)
+		continue;
+	*last = batch->ba_dump;
+	pthread_mutex_unlock(&writer->wr_mutex);
 }
 
 /* The batch counts as waiting until it is written: that bounds memory. */

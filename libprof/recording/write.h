@@ -16,6 +16,16 @@
 struct prof_writer;
 struct prof_writer *prof_writer_open(const char *path,
 	    struct prof_err *error);
+
+/* What is kept in memory at most. */
+struct prof_ring_limits {
+	uint64_t	rl_bytes;
+	uint64_t	rl_ns;		/* age of samples; 0: any */
+};
+
+/* To no file: the newest samples are kept until prof_writer_dump. */
+struct prof_writer *prof_writer_open_ring(
+	    const struct prof_ring_limits *limits, struct prof_err *error);
 /* Into a file of memory, which stays the caller's. */
 struct prof_writer *prof_writer_open_memory(int fd, struct prof_err *error);
 /* Mostly before the first record; the last value of a key counts. */
@@ -57,5 +67,32 @@ void	prof_writer_discard(struct prof_writer *writer);
 void	prof_writer_keep(struct prof_writer *writer);
 /* Store chunks as they are, for tests; right after open. */
 void	prof_writer_raw(struct prof_writer *writer);
+
+/* ----------------------------------------------------- what is kept */
+
+/* A file of what is kept: what was asked for, and what came of it. */
+struct prof_dump {
+	char		*du_path;
+	char		*du_reason;
+	uint64_t	 du_requested_ns;
+	uint64_t	 du_end_ns;	/* of the last samples */
+	/* Known when it is done. */
+	struct prof_err	 du_error;
+	uint64_t	 du_first_ns;	/* of the first samples */
+	uint64_t	 du_samples;
+	uint64_t	 du_overwritten;
+	uint64_t	 du_bytes;
+	struct prof_dump *du_next;	/* among those that are done */
+};
+
+struct prof_dump *prof_dump_new(const char *path, const char *reason);
+void	prof_dump_free(struct prof_dump *dump);
+/*
+ * After a flush: a file, of what is kept and then what was added since, which
+ * is in this file alone.  The dump is the writer's until it is done.
+ */
+int	prof_writer_dump(struct prof_writer *writer, struct prof_dump *dump);
+/* One that is done, now the caller's; NULL: none. */
+struct prof_dump *prof_writer_dumped(struct prof_writer *writer);
 
 #endif /* PROF_WRITE_H */

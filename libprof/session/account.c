@@ -55,12 +55,28 @@ prof_account_event(const struct prof_session *session, size_t event,
 	return (0);
 }
 
+/* As if what was stored and not read had not fired yet. */
+static void
+leave_out_unread(struct prof_accounting *rows, size_t nevents)
+{
+	uint64_t unread;
+
+	for (size_t e = 1; e < nevents; e++) {
+		unread = rows[e].pa_stored - rows[e].pa_read;
+		rows[e].pa_stored -= unread;
+		rows[e].pa_fired -= unread;
+	}
+}
+
 static int
-account_cpu(struct prof_session *session, int cpu,
+account_cpu(struct prof_session *session, int cpu, bool is_of_dump,
     struct prof_accounting *rows)
 {
 	const size_t nevents = session->se_events.el_n;
 	const int known = rows_fill(session, cpu, rows);
+
+	if (is_of_dump && known == 1)
+		leave_out_unread(rows, nevents);
 
 	for (size_t e = 0; cpu == -1 && e < nevents; e++)
 		rows[e].pa_written = prof_writer_written(session->se_writer,
@@ -72,8 +88,8 @@ account_cpu(struct prof_session *session, int cpu,
 }
 
 /* A writer that failed still takes the last accounting: all of it. */
-int
-prof_account_write(struct prof_session *session)
+static int
+account_write(struct prof_session *session, bool is_of_dump)
 {
 	struct prof_accounting *rows = calloc(session->se_events.el_n,
 	    sizeof(*rows));
@@ -87,12 +103,24 @@ prof_account_write(struct prof_session *session)
 		return (prof_fail_nomem(&session->se_error));
 	for (size_t n = 0; n < session->se_plan.pn_nonline; n++)
 		if (account_cpu(session, session->se_plan.pn_online[n],
-		    rows) == -1)
+		    is_of_dump, rows) == -1)
 			rv = -1;
-	if (account_cpu(session, -1, rows) == -1)
+	if (account_cpu(session, -1, is_of_dump, rows) == -1)
 		rv = -1;
 	free(rows);
 	return (rv);
+}
+
+int
+prof_account_write(struct prof_session *session)
+{
+	return (account_write(session, false));
+}
+
+int
+prof_account_dump(struct prof_session *session)
+{
+	return (account_write(session, true));
 }
 
 /* ------------------------------------------------------------ summary */

@@ -606,11 +606,15 @@ prof_session_tell_event(struct prof_session *session,
 static int
 open_output(struct prof_session *session)
 {
+	const struct prof_options *po = &session->se_options;
+	const struct prof_ring_limits limits = { po->po_ring_bytes,
+	    po->po_ring_ns };
 	size_t n;
 
 	if (!session->se_has_sink) {
-		session->se_writer = prof_writer_open(
-		    session->se_options.po_output, &session->se_error);
+		session->se_writer = po->po_ring_bytes != 0 ?
+		    prof_writer_open_ring(&limits, &session->se_error) :
+		    prof_writer_open(po->po_output, &session->se_error);
 		if (session->se_writer == NULL)
 			return (-1);
 		session->se_sink = prof_writer_sink(session->se_writer);
@@ -667,7 +671,9 @@ prof_session_undo(struct prof_session *session)
 	session->se_plan.pn_broker = NULL;
 	prof_kernel_names_close(session->se_kernel_names);
 	session->se_kernel_names = NULL;
-	if (session->se_writer != NULL)
+	if (session->se_writer != NULL && session->se_state == PROF_STOPPED)
+		(void)prof_writer_close(session->se_writer, NULL);
+	else if (session->se_writer != NULL)
 		prof_writer_discard(session->se_writer);
 	session->se_writer = NULL;
 	prof_command_fini(&session->se_command);

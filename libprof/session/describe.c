@@ -490,6 +490,17 @@ prof_describe_now(struct prof_session *session)
 	    prof_fail_nomem(&session->se_error) : rv);
 }
 
+/* Of what was met since the last time. */
+int
+prof_describe_symbols(struct prof_session *session)
+{
+	struct prof_noted_stats stats;
+
+	return (prof_describe_codes(session, false) == -1 ? -1 :
+	    prof_noted_tables(session->se_noted, session->se_plan.pn_broker,
+	    put_names, session, &stats));
+}
+
 int
 prof_describe_names(struct prof_session *session)
 {

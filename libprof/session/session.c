@@ -311,8 +311,8 @@ wait_adapt(struct prof_session *session)
 		session->se_wait_ms = most;
 }
 
-static int
-take_all(struct prof_session *session)
+int
+prof_session_round(struct prof_session *session)
 {
 	prof_reread_look(session->se_reread);
 	if (prof_merge_round(&session->se_merge) == -1 ||
@@ -376,7 +376,7 @@ prof_session_run(struct prof_session *session, int timeout_ms)
 	if (timeout_ms < 0 || timeout_ms > session->se_wait_ms)
 		timeout_ms = session->se_wait_ms;
 	wait_for_work(session, timeout_ms);
-	if (take_all(session) == -1 || (session->se_state ==
+	if (prof_session_round(session) == -1 || (session->se_state ==
 	    PROF_RECORDING && prof_overhead_look(session) == -1))
 		return (-1);
 	now_ns = prof_now_ns();
@@ -407,7 +407,7 @@ static int
 drain_rest(struct prof_session *session)
 {
 	do
-		if (take_all(session) == -1)
+		if (prof_session_round(session) == -1)
 			return (-1);
 	while (!prof_merge_is_empty(&session->se_merge) ||
 	    prof_stack_filter_waits(session));
@@ -422,6 +422,12 @@ file_end(struct prof_session *session)
 	struct stat st;
 	int rv = prof_account_write(session);
 
+	if (session->se_options.po_ring_bytes != 0) {
+		rv = prof_writer_end(session->se_writer,
+		    &session->se_error);
+		session->se_file_bytes = prof_writer_bytes(session->se_writer);
+		return (rv);
+	}
 	if (prof_writer_end(session->se_writer, &error) == -1) {
 		session->se_error = error;
 		rv = -1;
@@ -487,6 +493,7 @@ prof_session_close(struct prof_session *session)
 	prof_events_free(&session->se_events);
 	prof_names_close(session->se_names);
 	prof_spans_fini(session);
+	prof_dump_free(session->se_dumped);
 	prof_options_free(&session->se_options);
 	for (n = 0; n < session->se_nnotes; n++)
 		free(session->se_notes[n]);

@@ -125,6 +125,8 @@ void	prof_stack_filter_account(const struct prof_session *session, int cpu,
 
 /* Write the accounting so far into the recording. */
 int	prof_account_write(struct prof_session *session);
+/* The same for a dump: what was not read yet is left out. */
+int	prof_account_dump(struct prof_session *session);
 /* Of one event, all CPUs; -1: no memory. */
 int	prof_account_event(const struct prof_session *session, size_t event,
 	    struct prof_accounting *sum);
@@ -216,6 +218,8 @@ void	prof_options_free(struct prof_options *po);
 int	prof_describe(struct prof_session *session);
 /* At the end: symbols of the noted addresses. */
 int	prof_describe_names(struct prof_session *session);
+/* While it records: of what was noted since the last time. */
+int	prof_describe_symbols(struct prof_session *session);
 /* Names of what was met in this round, where no recording will have them. */
 bool	prof_session_names_now(const struct prof_session *session);
 int	prof_describe_now(struct prof_session *session);
@@ -280,6 +284,7 @@ struct prof_session {
 	struct prof_overhead se_overhead;
 	struct prof_reread *se_reread;
 	struct prof_writer *se_writer;	/* NULL: there is no file */
+	struct prof_dump *se_dumped;	/* the last that is done, or NULL */
 	struct prof_sink se_sink;	/* where records go: se_writer's */
 	bool		 se_has_sink;	/* or the caller's, and no file */
 	const struct prof_grouping *se_grouping; /* NULL: samples */
@@ -305,6 +310,8 @@ struct prof_session {
 	size_t		 se_nstamped;	/* of them in the recording */
 };
 
+/* Take what there is. */
+int	prof_session_round(struct prof_session *session);
 /* For the user, and into the recording. */
 int	prof_session_add_note(struct prof_session *session, const char *fmt,
 	    ...) PROF_PRINTF(2, 3);

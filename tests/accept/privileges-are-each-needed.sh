@@ -211,6 +211,24 @@ give_his()
 	[ "$(stat -c %u his/out 2>/dev/null)" = 1234 ]
 }
 
+# By the writer of a ring, long after the recorder began.
+dump_his()
+{
+	rm -rf his
+	mkdir -m 755 his && chown 1234 his
+	"$faulty" record -q --ring 1M -o 'his/d.%n' -- true >out 2>err
+	[ -f his/d.1 ]
+}
+
+give_dump()
+{
+	rm -rf his
+	mkdir -m 777 his
+	SUDO_UID=1234 SUDO_GID=1234 "$faulty" record -q --ring 1M \
+	    -o 'his/d.%n' -- true >out 2>err
+	[ "$(stat -c %u his/d.1 2>/dev/null)" = 1234 ]
+}
+
 name_kernel_later()
 {
 	"$faulty" report --stats "$CUT" >out 2>err
@@ -282,6 +300,8 @@ fi
 # Only some kernels want it: tests/guest/privileges-open-events-later.sh.
 echo "bpf reopen sys_admin" >>asked
 needs "bpf command" kill interrupt_recorded
+needs "bpf ring" dac_override dump_his
+needs "bpf ring" chown give_dump
 needs stat perfmon note_of_tracer
 needs "stat target" sys_ptrace see_target
 needs "stat apart" bpf wait_without_membarrier
@@ -300,6 +320,7 @@ from recording import check, ok
 
 asked = set(line.strip() for line in open(sys.argv[2]))
 base = {"bpf command": ["bpf"], "bpf reopen": ["bpf"],
+        "bpf ring": ["bpf"],
         "bpf reopen command": ["bpf", "bpf command", "bpf reopen"],
         "stat command": ["stat"],
         "stat target": ["stat"], "stat apart": ["stat"], "perf": ["bpf"],
@@ -307,7 +328,9 @@ base = {"bpf command": ["bpf"], "bpf reopen": ["bpf"],
 n = 0
 for line in open(sys.argv[1]):
     cells = [cell.strip() for cell in line.split("|")[1:-1]]
-    if len(cells) != 6 or cells[1] != "dtprof" or cells[4] != "0":
+    if len(cells) != 6 or cells[4] != "0" or (
+            cells[1] != "dtprof" and cells[:2] != ["bpf ring",
+                                                   "dtprof-writer"]):
         continue
     for cap in cells[2].split():
         n += 1

@@ -30,7 +30,7 @@ record -u root | pgrep -d, -u USER
 record -b -- true | -g records stacks
 record -d -- true | does not record
 record --all-kernel -- true | cpu-clock:k
-record --overwrite -- true | --duration TIME
+record --overwrite -- true | --ring SIZE
 record --switch-output=1s -- true | --duration TIME
 report --stdio | works
 report --stdio --no-children -g none | works

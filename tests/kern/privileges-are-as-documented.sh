@@ -128,6 +128,8 @@ begin()		# command ...
 
 begin "$DTPROF" record -q -o a.dtp -a
 watch bpf 0 0
+begin "$DTPROF" record -q --ring 1M -o 'a.%n.dtp' -a
+watch "bpf ring" 0 0
 begin "$DTPROF" record -q -o a.dtp -- sleep 100
 # It may move to CPUs.
 if [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -le 2 ]; then

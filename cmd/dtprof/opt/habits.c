@@ -77,8 +77,7 @@ static const struct opt_habit habits[] = {
 	{ "record", "n no-samples", NULL, NULL, NULL,
 	    "count without samples: use dtprof stat" },
 	{ "record", "overwrite", NULL, NULL, NULL,
-	    "leave out this option: dtprof keeps all samples; --duration TIME "
-	    "limits the recording" },
+	    "use --ring SIZE or --keep-last TIME" },
 	{ "record", "per-thread", NULL, NULL, NULL, "use --attach tasks" },
 	{ "record", "r realtime", "PRIORITY", NULL, NULL,
 	    "use chrt PRIORITY dtprof record" },
@@ -86,7 +85,8 @@ static const struct opt_habit habits[] = {
 	    "use -e sched:sched_switch" },
 	{ "record", "switch-output switch-output-event switch-max-files "
 	    "timestamp-filename", NULL, NULL, NULL,
-	    "use --duration TIME in a loop, one file each time" },
+	    "use --ring SIZE: kill -USR2 writes what is kept; or --duration "
+	    "TIME in a loop, one file each time" },
 	{ "record", "u uid", "USER", NULL, NULL,
 	    "use -p $(pgrep -d, -u USER)" },
 

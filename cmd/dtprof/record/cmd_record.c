@@ -60,6 +60,14 @@ static const struct opt_row options_of_record[] = {
 	    "record only threads named NAME", RO(ro_comm), NULL },
 	{ 'D', "delay", "MS", OPT_COUNT, 1, MAX_DELAY_MS, NULL,
 	    "start sampling after MS milliseconds", RO(ro_delay), NULL },
+	{ 0, "dump-after", "TIME", OPT_TIME, 0, 31536000000000000ULL, "2s",
+	    "write the dump TIME after its trigger", RO(ro_dump_after),
+	    NULL },
+	{ 0, "dump-max", "N", OPT_COUNT, 1, INT64_MAX, "10",
+	    "write at most N dumps", RO(ro_dump_max), NULL },
+	{ 0, "dump-on", "TRIGGER", OPT_STRINGS, 0, 0, NULL,
+	    "when to write a dump: SIGUSR2, exit (default both)",
+	    RO(ro_dump_on), NULL },
 	{ 0, "duration", "TIME", OPT_TIME, 1000000, 31536000000000000ULL, NULL,
 	    "stop after TIME, e.g. 10s, 5m, 500ms", RO(ro_duration), NULL },
 	{ 'e', "event", "EVENT", OPT_STRINGS, 0, 0,
@@ -76,6 +84,9 @@ static const struct opt_row options_of_record[] = {
 	    "record stacks (on by default)", RO(ro_stacks), NULL },
 	{ 0, "include-self", NULL, OPT_FLAG, 0, 0, NULL,
 	    "record dtprof itself too", RO(ro_include_self), NULL },
+	{ 0, "keep-last", "TIME", OPT_TIME, 1000000, 31536000000000000ULL,
+	    NULL, "keep only samples of the last TIME (see --ring)",
+	    RO(ro_keep_last), NULL },
 	{ 0, "label", "KEY=VALUE", OPT_STRINGS, 0, 0, NULL,
 	    "label for --push (see dtprof push)", RO(ro_labels), NULL },
 	{ 0, "max-loss", "PCT", OPT_PERCENT, 0, 100000, NULL,
@@ -109,6 +120,9 @@ static const struct opt_row options_of_record[] = {
 	{ 0, "record-comm", NULL, OPT_FLAG, 0, 0, NULL,
 	    "store the thread name in each sample",
 	    RO(ro_record_comm), NULL },
+	{ 0, "ring", "SIZE", OPT_SIZE, 256 << 10, 1ULL << 40, NULL,
+	    "keep SIZE of the newest samples in memory for dumps",
+	    RO(ro_ring), NULL },
 	{ 0, "secret-file", "FILE", OPT_STRING, 0, 0, NULL,
 	    "file with the password for --push (see dtprof push)",
 	    RO(ro_secret_file), NULL },
@@ -363,6 +377,7 @@ run_record(void *options, int n, char **operands)
 {
 	const struct record_options *ro = options;
 	struct record_events events = { .re_spans = ro->ro_spans };
+	struct record_dumping dumping = { 0 };
 	struct prof_options po = { 0 };
 	char off_cpu[64] = "off-cpu";
 	int status = EXIT_DTPROF;
@@ -385,7 +400,8 @@ run_record(void *options, int n, char **operands)
 			events.re_off_cpu = off_cpu;
 		if (ro->ro_wall)
 			events.re_wall = "wall";
-		status = record_run(ro, &po, &events);
+		if (record_dumping_set(&dumping, ro, &po) == 0)
+			status = record_run(ro, &po, &events, &dumping);
 	}
 	free_events(&events.re_events);
 	free_events(&events.re_with);

@@ -29,6 +29,7 @@ struct recording {
 	struct term_status rc_term;
 	struct prof_status rc_status;
 	struct ending	 rc_ending;
+	struct record_dumping *rc_dumping;
 	uint64_t	 rc_resume_ns;	/* end of --delay; 0: no longer */
 	size_t		 rc_notes;	/* printed so far */
 	bool		 rc_is_full;	/* --max-size is reached */
@@ -159,6 +160,16 @@ is_at_end(struct recording *rc)
 	    ending_by_time(&rc->rc_ending, command, is_done));
 }
 
+/* Of the two what is next, --delay or a dump; 0: nothing is. */
+static uint64_t
+due_ns(const struct recording *rc)
+{
+	const uint64_t dump_ns = rc->rc_dumping->rd_due_ns;
+
+	return (rc->rc_resume_ns == 0 || (dump_ns != 0 &&
+	    dump_ns < rc->rc_resume_ns) ? dump_ns : rc->rc_resume_ns);
+}
+
 /* -1 with the session's error. */
 static int
 resume_in_time(struct recording *rc)
@@ -177,8 +188,10 @@ recording_run(struct recording *rc)
 	/* A signal interrupts the wait; one that just missed it waits. */
 	do {
 		go_on = prof_session_run(rc->rc_session,
-		    ending_wait_ms(&rc->rc_ending, rc->rc_resume_ns));
-		if (go_on == 1 && resume_in_time(rc) == -1)
+		    ending_wait_ms(&rc->rc_ending, due_ns(rc)));
+		if (go_on == 1 && (resume_in_time(rc) == -1 ||
+		    record_dumping_look(rc->rc_dumping, rc->rc_session) ==
+		    -1))
 			go_on = -1;
 		prof_session_status(rc->rc_session, &rc->rc_status);
 		show_notes(rc);
@@ -200,23 +213,39 @@ show_lost(struct out *out, const char *what, uint64_t stored, uint64_t lost)
 		out_fmt(out, " (%.2g%%)", 100 * prof_lost_share(stored, lost));
 }
 
+/* ", 1.2 s, 13 kB in dtprof.dtp", or ", 1.2 s, 3 dumps" */
 static void
-show_summary(struct recording *rc)
+show_written(struct out *out, const struct recording *rc)
 {
 	const struct prof_status *ps = &rc->rc_status;
+	const uint64_t dumps = rc->rc_dumping->rd_shown;
 	struct stat st;
-	struct out out;
 	char bytes[32];
 
-	if (rc->rc_options->ro_quiet)
+	out_fmt(out, ", %.1f s, ", ps->ps_elapsed_s);
+	if (rc->rc_dumping->rd_on != 0) {
+		out_fmt(out, "%llu dump%s\n", (unsigned long long)dumps,
+		    dumps == 1 ? "" : "s");
 		return;
+	}
 	/* Now that all of it has been written. */
 	if (stat(prof_session_output(rc->rc_session), &st) == -1)
 		st.st_size = (off_t)ps->ps_file_bytes;
 	term_bytes(bytes, sizeof(bytes), (uint64_t)st.st_size);
+	OUT(out, bytes, " in ", prof_session_output(rc->rc_session), "\n");
+}
+
+static void
+show_summary(struct recording *rc)
+{
+	const struct prof_status *ps = &rc->rc_status;
+	struct out out;
+
+	if (rc->rc_options->ro_quiet)
+		return;
 	out_init(&out, STDERR_FILENO);
 	out_str(&out, "dtprof: record: ");
-	if (ps->ps_written < ps->ps_samples)
+	if (rc->rc_dumping->rd_on == 0 && ps->ps_written < ps->ps_samples)
 		out_fmt(&out, "%llu of %llu samples written, %llu not written",
 		    (unsigned long long)ps->ps_written,
 		    (unsigned long long)ps->ps_samples,
@@ -229,8 +258,7 @@ show_summary(struct recording *rc)
 	if (ps->ps_side_lost != 0)
 		show_lost(&out, "mapping and process events ",
 		    ps->ps_side_stored, ps->ps_side_lost);
-	out_fmt(&out, ", %.1f s, %s", ps->ps_elapsed_s, bytes);
-	OUT(&out, " in ", prof_session_output(rc->rc_session), "\n");
+	show_written(&out, rc);
 	if (ps->ps_lost != 0)
 		out_str(&out, "dtprof: hint: dtprof report --stats says why "
 		    "samples were lost; a larger --buffer or a lower rate "
@@ -328,9 +356,9 @@ show_plan(const struct record_options *ro, const struct prof_options *po,
 
 int
 record_run(const struct record_options *ro, const struct prof_options *po,
-    const struct record_events *events)
+    const struct record_events *events, struct record_dumping *dumping)
 {
-	struct recording rc = { .rc_options = ro };
+	struct recording rc = { .rc_options = ro, .rc_dumping = dumping };
 	struct prof_err error = { 0 };
 	int status = EXIT_DTPROF;
 	struct record_push push = { 0, -1 };
@@ -369,17 +397,22 @@ record_run(const struct record_options *ro, const struct prof_options *po,
 		    ro->ro_delay.on_value * 1000000;
 	term_status_init(&rc.rc_term, !ro->ro_quiet);
 	recording_run(&rc);
+	if (!rc.rc_failed && record_dumping_end(dumping, rc.rc_session) == -1)
+		rc.rc_failed = true;
 	if (prof_session_stop(rc.rc_session) == -1 && !rc.rc_failed) {
 		msg_prof("record", prof_session_error(rc.rc_session));
 		rc.rc_failed = true;
 	}
 	prof_session_status(rc.rc_session, &rc.rc_status);
 	show_notes(&rc);
+	record_dumping_show(dumping, rc.rc_session);
 	show_summary(&rc);
 	show_cost(&rc);
 	if (po->po_verify)
 		record_show_verified(rc.rc_session);
 	status = exit_status(&rc);
+	if (status == 0 && dumping->rd_failed)
+		status = EXIT_DTPROF;
 out:
 	prof_session_close(rc.rc_session);
 	record_push_end(&push, ro->ro_output);

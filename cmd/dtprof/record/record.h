@@ -23,6 +23,11 @@ struct record_options {
 	struct opt_number ro_max_loss;
 	struct opt_number ro_overhead;
 	struct opt_number ro_max_size;
+	struct opt_number ro_ring;
+	struct opt_number ro_keep_last;
+	struct opt_number ro_dump_after;
+	struct opt_number ro_dump_max;
+	struct opt_strings ro_dump_on;
 	struct opt_ids	 ro_pids;
 	struct opt_ids	 ro_tids;
 	struct opt_ids	 ro_cpus;
@@ -60,9 +65,41 @@ struct record_events {
 
 /* ----------------------------------------------------------- record.c */
 
+/* --ring: when to dump, and what became of it. */
+#define RECORD_ON_SIGNAL	1
+#define RECORD_ON_EXIT		2
+struct record_dumping {
+	unsigned	 rd_on;		/* 0: there is no ring */
+	bool		 rd_is_quiet;
+	bool		 rd_has_warned;	/* that no more are written */
+	bool		 rd_failed;	/* a dump did */
+	const char	*rd_pattern;	/* of names */
+	uint64_t	 rd_after_ns;
+	uint64_t	 rd_most;
+	uint64_t	 rd_number;	/* of the last that began */
+	uint64_t	 rd_shown;	/* that were done */
+	uint64_t	 rd_asked_ns;
+	uint64_t	 rd_due_ns;	/* of the one that waits; 0: none */
+};
+
 /* Record; the exit status. */
 int	record_run(const struct record_options *ro,
-	    const struct prof_options *po, const struct record_events *events);
+	    const struct prof_options *po, const struct record_events *events,
+	    struct record_dumping *dumping);
+
+/* ------------------------------------------------------ record_dump.c */
+
+/* From the options; -1 with a message printed. */
+int	record_dumping_set(struct record_dumping *rd,
+	    const struct record_options *ro, struct prof_options *po);
+/* Was there a trigger, is one due, is one done?  -1: the session failed. */
+int	record_dumping_look(struct record_dumping *rd,
+	    struct prof_session *session);
+/* Before the stop; and after it, what was still being written. */
+int	record_dumping_end(struct record_dumping *rd,
+	    struct prof_session *session);
+void	record_dumping_show(struct record_dumping *rd,
+	    struct prof_session *session);
 
 /* ------------------------------------------------------ record_push.c */
 

@@ -199,13 +199,14 @@ stats_imbalance(const struct stats *stats, size_t event,
 		    pa->pa_read);
 	else if (prof_reader_event(stats->st_reader, event)->pi_is_counter) {
 		/* Those that came nested are in a later sample. */
-		if (seen != pa->pa_stored - pa->pa_nested_stored)
+		if (seen != pa->pa_stored - pa->pa_nested_stored -
+		    pa->pa_overwritten)
 			snprintf(buffer, size, "%" PRIu64 " stored, but %"
 			    PRIu64 " are in the file", pa->pa_stored, seen);
-	} else if (pa->pa_written != pa->pa_read)
+	} else if (pa->pa_written + pa->pa_overwritten != pa->pa_read)
 		snprintf(buffer, size, "%" PRIu64 " samples read from the "
-		    "buffers, but %" PRIu64 " written", pa->pa_read,
-		    pa->pa_written);
+		    "buffers, but %" PRIu64 " written or overwritten",
+		    pa->pa_read, pa->pa_written + pa->pa_overwritten);
 	else if (seen != pa->pa_written)
 		snprintf(buffer, size, "%" PRIu64 " samples written, but %"
 		    PRIu64 " are in the file", pa->pa_written, seen);

@@ -2,7 +2,34 @@
 /*
  * report --stats --json.  A share that is not known is null.
  */
+#include <stdlib.h>
+
 #include "stats.h"
+
+static uint64_t
+info_number(const struct stats *stats, const char *key)
+{
+	const char *text = prof_reader_info(stats->st_reader, key);
+
+	return (text == NULL ? 0 : strtoull(text, NULL, 10));
+}
+
+/* Of --ring: why it was written, and what of. */
+static void
+emit_dump(const struct stats *stats, struct emit *em)
+{
+	const char *reason = prof_reader_info(stats->st_reader, "dump.reason");
+
+	if (reason == NULL) {
+		EMIT(em, UNKNOWN("dump"));
+		return;
+	}
+	EMIT_ROW(em, "dump", TEXT("reason", reason),
+	    COUNT("requested_ns", info_number(stats, "dump.requested_ns")),
+	    COUNT("written_ns", info_number(stats, "dump.written_ns")),
+	    COUNT("history_ns", info_number(stats, "dump.history_ns")),
+	    COUNT("overwritten", info_number(stats, "dump.overwritten")));
+}
 
 static void
 emit_recording(const struct stats *stats, struct emit *em)
@@ -26,6 +53,7 @@ emit_recording(const struct stats *stats, struct emit *em)
 	    COUNT("duration_ns", stats->st_ran_ns),
 	    COUNT("pauses", stats->st_ran.rn_pauses),
 	    COUNT("paused_ns", stats->st_ran.rn_paused_ns));
+	emit_dump(stats, em);
 	emit_object(em, "info");
 	for (size_t n = 0; prof_reader_info_at(stats->st_reader, n, &name,
 	    &value); n++)

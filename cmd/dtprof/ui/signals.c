@@ -6,6 +6,8 @@
  *
  * Handlers, not a blocked mask: a command that is started inherits a mask
  * through exec, but no handlers.
+ *
+ * SIGUSR2 asks for a dump, and just interrupts the wait.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,10 +22,11 @@ static void	 on_signal(int number, siginfo_t *info, void *context);
 #define BY_PROCESS	0x80
 
 static int pipe_fds[2] = { -1, -1 };
+static volatile sig_atomic_t dump_asked;
 #define NSIGNALS	5
 
 static struct sigaction saved[NSIGNALS];
-/* The last two mean nothing here, and would end a recording without an END. */
+/* The last two would end a recording without an END. */
 static const int numbers[NSIGNALS] = {
 	SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2
 };
@@ -36,6 +39,8 @@ on_signal(int number, siginfo_t *info, void *context)
 	unsigned char byte = (unsigned char)number;
 
 	(void)context;
+	if (number == SIGUSR2)
+		dump_asked = 1;
 	if (number == SIGUSR1 || number == SIGUSR2)
 		return;
 	/* Not by the kernel, which means not by the terminal. */
@@ -78,6 +83,15 @@ signals_take(bool *by_process)
 		return (0);
 	*by_process = (byte & BY_PROCESS) != 0;
 	return (byte & ~BY_PROCESS);
+}
+
+bool
+signals_dump(void)
+{
+	const bool is_asked = dump_asked != 0;
+
+	dump_asked = 0;
+	return (is_asked);
 }
 
 void

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * A dump: what a ring keeps becomes a recording.
+ *
+ *	INFO EVENT LIFE STACK ... SAMPLE ...  | what was added for the dump
+ *	^ as they are kept		      | the accounting, INDEX, END
+ *
+ * Called by write.c, in the writer's thread.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "batch.h"
+#include "ring.h"
+
+struct prof_dump *
+prof_dump_new(const char *path, const char *reason)
+{
+	struct prof_dump *dump = calloc(1, sizeof(*dump));
+
+	if (dump == NULL)
+		return (NULL);
+	dump->du_path = strdup(path);
+	dump->du_reason = strdup(reason);
+	if (dump->du_path != NULL && dump->du_reason != NULL)
+		return (dump);
+	prof_dump_free(dump);
+	return (NULL);
+}
+
+void
+prof_dump_free(struct prof_dump *dump)
+{
+	if (dump == NULL)
+		return;
+	free(dump->du_path);
+	free(dump->du_reason);
+	free(dump);
+}
+
+/* What was given up, in the rows of no CPU. */
+static void
+rows_complete(struct prof_row *rows, size_t nrows,
+    const struct prof_ring *ring, struct prof_dump *dump)
+{
+	for (size_t n = 0; n < nrows; n++) {
+		if (rows[n].rw_cpu != 0)
+			continue;
+		rows[n].rw_accounting.pa_overwritten =
+		    prof_ring_overwritten(ring, rows[n].rw_event);
+		dump->du_overwritten += rows[n].rw_accounting.pa_overwritten;
+	}
+}
+
+static void
+say_number(struct prof_batch *batch, const char *key, uint64_t number)
+{
+	char text[32];
+
+	(void)snprintf(text, sizeof(text), "%" PRIu64, number);
+	prof_pack_info(batch, key, text);
+}
+
+static void
+say_dump(struct prof_batch *batch, const struct prof_dump *dump)
+{
+	prof_pack_info(batch, "dump.reason", dump->du_reason);
+	say_number(batch, "dump.requested_ns", dump->du_requested_ns);
+	say_number(batch, "dump.written_ns", prof_now_ns());
+	say_number(batch, "dump.from_ns", dump->du_first_ns);
+	say_number(batch, "dump.history_ns", dump->du_end_ns -
+	    dump->du_first_ns);
+	say_number(batch, "dump.overwritten", dump->du_overwritten);
+}
+
+static int
+copy_kept(struct prof_output *file, const struct prof_ring *ring,
+    struct prof_err *error)
+{
+	const struct prof_ring_chunk *chunk = NULL;
+
+	while ((chunk = prof_ring_next(ring, chunk)) != NULL)
+		if (prof_output_copy(file, chunk, error) == -1)
+			return (-1);
+	return (0);
+}
+
+void
+prof_output_dump(struct prof_output *output, struct prof_batch *batch)
+{
+	const struct prof_ring *ring = prof_output_kept(output);
+	struct prof_dump *dump = batch->ba_dump;
+	struct prof_row *rows = (void *)batch->ba_rows.bf_data;
+	const size_t nrows = batch->ba_rows.bf_len / sizeof(*rows);
+	struct prof_err *error = &dump->du_error, later;
+	struct prof_output *file;
+	int rv;
+
+	dump->du_first_ns = prof_ring_first_ns(ring);
+	if (dump->du_first_ns == 0)
+		dump->du_first_ns = dump->du_end_ns;
+	file = prof_output_open(dump->du_path, -1, error);
+	if (file == NULL)
+		return;
+	rows_complete(rows, nrows, ring, dump);
+	say_dump(batch, dump);
+	/* The rows come last. */
+	batch->ba_rows.bf_len = 0;
+	rv = copy_kept(file, ring, error);
+	if (rv == 0)
+		rv = prof_output_batch(file, batch, error);
+	if (prof_output_end(file, rows, nrows, rv == 0 ? error : &later) == -1)
+		rv = -1;
+	if (prof_output_finish(file, rv == 0 ? error : &later) == -1)
+		rv = -1;
+	dump->du_samples = prof_output_samples(file);
+	dump->du_bytes = prof_output_bytes(file);
+	prof_output_close(file);
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Chunks that are kept in memory in place of a file: of samples only the
+ * newest (struct prof_ring_limits).  Included by recording/ alone.
+ */
+#ifndef PROF_RING_H
+#define PROF_RING_H
+
+#include "batch.h"
+#include "write.h"
+
+struct prof_ring;
+
+/* A chunk with its header, as it would be in a file. */
+struct prof_ring_chunk {
+	struct prof_ring_chunk *rc_next;	/* of the same queue */
+	size_t		 rc_length;
+	uint32_t	 rc_type;
+	uint32_t	 rc_generation;	/* of the dictionary of stacks */
+	/* Of samples: how many, their times, and the tallies. */
+	uint32_t	 rc_nsamples;
+	uint64_t	 rc_first_ns;
+	uint64_t	 rc_last_ns;
+	struct prof_buf	 rc_tallies;
+	uint8_t		 rc_bytes[];
+};
+
+struct prof_ring *prof_ring_new(const struct prof_ring_limits *limits);
+void	prof_ring_free(struct prof_ring *ring);
+/*
+ * Keep a copy, and give up the oldest samples that are too many now.  batch: of
+ * samples; else NULL.  -1: no memory.
+ */
+int	prof_ring_add(struct prof_ring *ring, enum prof_chunk_type type,
+	    const struct prof_batch *batch, uint32_t generation,
+	    const struct prof_buf *bytes);
+/* In the order in which they can be read; NULL: the first, and no more. */
+const struct prof_ring_chunk *prof_ring_next(const struct prof_ring *ring,
+	    const struct prof_ring_chunk *chunk);
+uint64_t prof_ring_bytes(const struct prof_ring *ring);
+/* Of the first sample; 0: there is none. */
+uint64_t prof_ring_first_ns(const struct prof_ring *ring);
+/* Samples of an event that were given up. */
+uint64_t prof_ring_overwritten(const struct prof_ring *ring, size_t event);
+
+#endif /* PROF_RING_H */
