@@ -130,12 +130,41 @@ struct pid {
 	struct upid	numbers[1];	/* by level */
 } DTP_CORE;
 
-struct cfs_rq {
+struct kernfs_node {
+	__u64	id;
+} DTP_CORE;
+
+struct cgroup {
+	struct kernfs_node *kn;
+} DTP_CORE;
+
+struct cgroup_subsys_state {
+	struct cgroup *cgroup;
+} DTP_CORE;
+
+struct cfs_bandwidth {			/* cpu.max, cpu.stat */
+	__s64	period;
+	__u64	quota;
+	int	nr_throttled;
+	__u64	throttled_time;
+} DTP_CORE;
+
+struct task_group {			/* a cgroup, for the scheduler */
+	struct cgroup_subsys_state css;
+	struct task_group *parent;
+	struct cfs_bandwidth cfs_bandwidth;
+} DTP_CORE;
+
+struct cfs_rq {				/* of a CPU and a task_group */
 	void	*rq;			/* of the CPU, with all its classes */
+	unsigned int	throttled:1;	/* a whole word until Linux 6.17 */
+	int	throttle_count;		/* this one, and those above */
+	struct task_group *tg;
 } DTP_CORE;
 
 struct sched_entity {
 	struct cfs_rq	*cfs_rq;
+	struct sched_entity *parent;	/* of the cgroup */
 	unsigned char	sched_delayed;	/* from Linux 6.12 on */
 } DTP_CORE;
 
@@ -152,6 +181,9 @@ struct task_struct {
 	unsigned int		on_cpu;		/* one byte from Linux 7 on */
 	unsigned int		on_rq;		/* one byte from Linux 7 on */
 	struct sched_entity	se;
+	struct task_group	*sched_task_group;
+	int			prio;
+	_Bool			throttled;	/* from Linux 6.18 on */
 	int			exit_state;
 	unsigned long		nvcsw;	/* switches, by its will or not */
 	unsigned long		nivcsw;

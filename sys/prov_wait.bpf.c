@@ -23,6 +23,7 @@
 #define DTP_ABOUT_NEXT
 #include "sample.bpf.h"
 #include "reason.bpf.h"
+#include "throttle.bpf.h"
 #include "wait.bpf.h"
 #include "waker.bpf.h"
 
@@ -179,6 +180,8 @@ wait_reason(const struct wait *wait, const struct task_struct *task,
 	if (!is_runnable)
 		return (wait->wt_state == WAIT_UNSEEN ? DTP_W_UNKNOWN :
 		    reason_blocked(task, wait->wt_state));
+	if (wait->wt_throttled != 0)
+		return (DTP_W_THROTTLED);
 	return (wait->wt_woken_ns == 0 && !wait->wt_seen ? DTP_W_UNKNOWN :
 	    reason_runnable(task, wait->wt_woken_ns != 0));
 }
@@ -243,6 +246,7 @@ wait_count(const struct wait *wait, const struct task_struct *task,
 		counted->wn_unwoken++;
 		counted->wn_unwoken_ns += all_ns;
 	}
+	throttle_end(task, wait->wt_throttled, all_ns - blocked_ns);
 	counted->wn_blocked_ns += blocked_ns;
 	counted->wn_runnable_ns += all_ns - blocked_ns;
 	wait_part(wait, task, now, blocked_ns, 0);
@@ -403,6 +407,7 @@ thread_leave(struct bpf_raw_tracepoint_args *ctx, const struct now *now,
 	wait->wt_turn = thread_turn(task);
 	wait->wt_state = dtp_task_is_queued(task) ? 0 : state != 0 ? state :
 	    WAIT_UNSEEN;
+	wait->wt_throttled = throttle_begin(task);
 	wait_walk(wait, ctx, counted);
 }
 
@@ -532,8 +537,10 @@ on_wait_wakeup(struct bpf_raw_tracepoint_args *ctx)
 		wait = thread_meet(word, task, now, 0, counted);
 	/* A thread that still runs, or is runnable, is not blocked. */
 	if (wait != NULL && wait->wt_out_ns != 0 && wait->wt_state != 0 &&
-	    wait->wt_woken_ns == 0)
+	    wait->wt_woken_ns == 0) {
 		wait->wt_woken_ns = now->nw_ns;
+		wait->wt_throttled = throttle_begin(task);
+	}
 	return (0);
 }
 

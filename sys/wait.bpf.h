@@ -19,6 +19,7 @@ struct wait {
 	__u64	wt_woken_ns;	/* when it was woken; 0: not yet */
 	__u64	wt_turn;	/* thread_turn() at the last switch */
 	__u64	wt_state;	/* the kernel's task state; 0: runnable */
+	__u64	wt_throttled;	/* throttle_begin(), where it is runnable */
 	__u32	wt_pid;
 	__u32	wt_tid;
 	__u32	wt_seen;	/* the switch from it was seen */

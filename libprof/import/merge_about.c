@@ -318,6 +318,7 @@ is_left_out(const char *key)
 	    strcmp(key, "names.modules") == 0 ||
 	    strcmp(key, "names.functions") == 0 ||
 	    strncmp(key, "unwind.", 7) == 0 ||
+	    strncmp(key, "throttled.", 10) == 0 ||
 	    strncmp(key, "import", 6) == 0);
 }
 

@@ -7,14 +7,17 @@
 #ifndef DTP_REASON_H
 #define DTP_REASON_H
 
+#include <linux/types.h>
+
 #define DTP_REASON_LEN	16	/* of the text, with its NUL */
 
-/* The first four are reasons of runnable threads, UNKNOWN is of both. */
+/* The first five are reasons of runnable threads, UNKNOWN is of both. */
 #define DTP_REASONS(X)							\
 	X(UNKNOWN, "unknown")						\
 	X(PREEMPTED, "preempted")					\
 	X(WAKEUP, "wake-up latency")					\
 	X(YIELD, "yield")						\
+	X(THROTTLED, "throttled")					\
 	X(KERNEL, "kernel thread")					\
 	X(STOPPED, "stopped")						\
 	X(TRACED, "traced")						\
@@ -49,5 +52,23 @@ enum dtp_reason {
 };
 
 #define DTP_REASON_MASK	0x3f	/* of dc_call */
+
+#define DTP_THROTTLED	256	/* cgroups whose quota was used up */
+
+/*
+ * Waits for the CPU quota of a cgroup, by BPF programs, and what the kernel
+ * counts for the cgroup: before the first of these waits, and after the last.
+ */
+struct dtp_throttled {
+	__u64	tt_ns;
+	__u64	tt_waits;
+	__u64	tt_quota_ns;		/* of each period */
+	__u64	tt_period_ns;
+	__u64	tt_periods_before;	/* nr_throttled of cpu.stat */
+	__u64	tt_periods;
+	__u64	tt_kernel_before_ns;	/* throttled_usec of cpu.stat */
+	__u64	tt_kernel_ns;
+	__u64	tt_is_known;		/* the six members above are set */
+};
 
 #endif /* DTP_REASON_H */

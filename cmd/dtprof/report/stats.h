@@ -115,6 +115,15 @@ void	stats_waits_text(const struct stats *stats, struct out *out);
 void	stats_waits_json(const struct stats *stats, struct emit *emit,
 	    size_t event);
 
+/* --------------------------------------------------- stats_throttled.c */
+
+/* A line for each cgroup whose CPU quota threads waited for. */
+void	stats_throttled_text(const struct prof_reader *reader, size_t event,
+	    const char *indent, struct out *out);
+/* A member "throttled" behind others, of an event of waits. */
+void	stats_throttled_json(const struct stats *stats, struct emit *emit,
+	    size_t event);
+
 /* --------------------------------------------- stats_text.c, _json.c */
 
 void	stats_text(const struct stats *stats,

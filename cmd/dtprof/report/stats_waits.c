@@ -119,6 +119,7 @@ stats_waits_line(const struct prof_reader *reader, size_t event,
 		    "the table: %" PRIu64 ", in total", count[WAITS_SHORT]);
 		show_time(out, " ", count[WAITS_SHORT_NS], "\n");
 	}
+	stats_throttled_text(reader, event, "", out);
 }
 
 static void
@@ -165,6 +166,7 @@ stats_waits_text(const struct stats *stats, struct out *out)
 		show_beside(out, count[WAITS_UNWOKEN], "waits whose wakeup the "
 		    "kernel did not report (counted as blocked)",
 		    count[WAITS_UNWOKEN_NS]);
+		stats_throttled_text(stats->st_reader, e, "  ", out);
 	}
 }
 
@@ -183,5 +185,6 @@ stats_waits_json(const struct stats *stats, struct emit *em, size_t event)
 	for (int n = 0; n < WAITS_N; n++)
 		EMIT(em, COUNT(words[n], count[n]));
 	EMIT(em, FLAG("balances", waits_balance(count)));
+	stats_throttled_json(stats, em, event);
 	emit_close(em);
 }

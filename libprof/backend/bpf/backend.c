@@ -571,6 +571,7 @@ bpf_end(void *state)
 	    prof_clocks_note(bpf) == -1 ||
 	    prof_describe_calls(bpf) == -1 ||
 	    prof_describe_waits(bpf) == -1 ||
+	    prof_describe_throttled(bpf) == -1 ||
 	    prof_describe_wall(bpf) == -1 ? -1 : 0);
 }
 

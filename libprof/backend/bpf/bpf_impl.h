@@ -188,6 +188,10 @@ int	prof_waits_end_of(struct prof_bpf *bpf,
 	    const struct prof_event *event);
 int	prof_describe_waits(struct prof_bpf *bpf);
 
+/* -------------------------------------------------------- throttled.c */
+
+int	prof_describe_throttled(struct prof_bpf *bpf);
+
 /* ------------------------------------------------------------- wall.c */
 
 /* Nothing is done where no event has passes. */

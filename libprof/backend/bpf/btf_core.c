@@ -35,7 +35,8 @@ static const char *const wanted[] = {
 	"task_struct", "signal_struct", "linux_binprm", "cred", "mm_struct",
 	"maple_range_64", "maple_arange_64", "vm_area_struct", "file",
 	"backing_file", "dentry", "inode", "super_block", "pt_regs", "pid",
-	"uprobe_task", "pcpu_hot", "cfs_rq"
+	"uprobe_task", "pcpu_hot", "cfs_rq", "sched_entity", "task_group",
+	"cgroup", "kernfs_node"
 };
 
 /* A file of types, and where each of them begins. */
