@@ -70,6 +70,7 @@ struct thread_struct {
 
 struct super_block {
 	__u32	s_dev;
+	unsigned long	s_magic;
 } DTP_CORE;
 
 struct timespec64 {			/* the same in all kernels */
@@ -80,6 +81,7 @@ struct timespec64 {			/* the same in all kernels */
 struct inode {
 	struct super_block	*i_sb;
 	unsigned long		i_ino;
+	unsigned short		i_mode;
 	__s64			i_size;
 	__s64			i_ctime_sec;	/* from Linux 6.11 on */
 	__u32			i_ctime_nsec;
@@ -104,6 +106,33 @@ struct path {
 struct file {
 	struct inode	*f_inode;
 	struct path	f_path;
+	void		*private_data;
+} DTP_CORE;
+
+struct fdtable {
+	unsigned int	max_fds;
+	struct file	**fd;
+} DTP_CORE;
+
+struct files_struct {
+	struct fdtable	*fdt;
+} DTP_CORE;
+
+struct sock_common {
+	unsigned short	skc_family;
+	__u16		skc_dport;	/* of the other end, big-endian */
+	__u32		skc_daddr;
+	struct {
+		__u8	byte[16];
+	} skc_v6_daddr;
+} DTP_CORE;
+
+struct sock {
+	struct sock_common __sk_common;
+} DTP_CORE;
+
+struct socket {
+	struct sock	*sk;
 } DTP_CORE;
 
 struct backing_file {			/* from Linux 6.8 on */
@@ -201,6 +230,7 @@ struct task_struct {
 	struct task_struct	*group_leader;
 	const struct cred	*cred;
 	struct mm_struct	*mm;	/* NULL: none, or no more */
+	struct files_struct	*files;	/* the same */
 	struct uprobe_task	*utask;	/* NULL: no probe was hit yet */
 	struct thread_struct	thread;
 } DTP_CORE;

@@ -24,6 +24,7 @@
 #include "sample.bpf.h"
 #include "reason.bpf.h"
 #include "throttle.bpf.h"
+#include "object.bpf.h"
 #include "wait.bpf.h"
 #include "waker.bpf.h"
 
@@ -82,7 +83,8 @@ static const char state_blocked[] = "blocked";
 static const char state_runnable[] = "runnable";
 
 enum {
-	ARG_STATE, ARG_PREV_STATE, ARG_REASON, ARG_WAKER, ARG_WAKER_TID
+	ARG_STATE, ARG_PREV_STATE, ARG_REASON, ARG_WAKER, ARG_WAKER_TID,
+	ARG_OBJECT	/* DTP_OBJECT_ARGS */
 };
 
 /*
@@ -194,6 +196,7 @@ wait_part(const struct wait *wait, const struct task_struct *task,
 	struct dtp_wait_counts *counted = counts_here();
 	__u32 zero = 0;
 	struct part *part = bpf_map_lookup_elem(&parts, &zero);
+	__u32 reason;
 
 	if (part == NULL || counted == NULL || ns == 0)
 		return;
@@ -202,12 +205,14 @@ wait_part(const struct wait *wait, const struct task_struct *task,
 		counted->wn_short_ns += ns;
 		return;
 	}
+	reason = wait_reason(wait, task, is_runnable) & DTP_REASON_MASK;
 	part->pa_args.ag_value[ARG_STATE] = (__u64)(is_runnable ?
 	    state_runnable : state_blocked);
-	part->pa_args.ag_value[ARG_REASON] = (__u64)reason_text[
-	    wait_reason(wait, task, is_runnable) & DTP_REASON_MASK];
+	part->pa_args.ag_value[ARG_REASON] = (__u64)reason_text[reason];
 	part->pa_args.ag_value[ARG_PREV_STATE] = (__u32)wait->wt_state;
 	waker_args(wait, &part->pa_args.ag_value[ARG_WAKER]);
+	object_args(task, reason, wait->wt_holder,
+	    &part->pa_args.ag_value[ARG_OBJECT]);
 	part->pa_args.ag_duration_ns = ns;
 	part->pa_args.ag_uid_gid = (__u64)task->cred->gid.val << 32 |
 	    task->cred->uid.val;
@@ -408,6 +413,7 @@ thread_leave(struct bpf_raw_tracepoint_args *ctx, const struct now *now,
 	wait->wt_state = dtp_task_is_queued(task) ? 0 : state != 0 ? state :
 	    WAIT_UNSEEN;
 	wait->wt_throttled = throttle_begin(task);
+	wait->wt_holder = wait->wt_state == 0 ? 0 : object_holder(task);
 	wait_walk(wait, ctx, counted);
 }
 

@@ -36,21 +36,28 @@ reason_call(const struct task_struct *task)
 	    (struct task_struct *)task)));
 }
 
+/* What the recorder says of a call (dc_call); 0: nothing. */
+DTP_INLINE __u32
+reason_row(const struct task_struct *task, __s32 number)
+{
+	__u32 at = number & (DTP_MAX_SYSCALL - 1);
+
+	if (number < 0 || number >= DTP_MAX_SYSCALL ||
+	    dtp_call_is_compat(task))
+		return (0);
+	/* Bounds that the verifier must see. */
+	barrier_var(at);
+	return (cfg.dc_call[at & (DTP_MAX_SYSCALL - 1)]);
+}
+
 /* By the call alone. */
 DTP_INLINE __u32
 reason_of_call(const struct task_struct *task)
 {
 	__s32 number = reason_call(task);
-	__u32 at = number & (DTP_MAX_SYSCALL - 1), reason;
+	__u32 reason = reason_row(task, number) & DTP_REASON_MASK;
 
-	if (number < 0)
-		return (DTP_W_FAULT);
-	if (number >= DTP_MAX_SYSCALL || dtp_call_is_compat(task))
-		return (DTP_W_CALL);
-	/* Bounds that the verifier must see. */
-	barrier_var(at);
-	reason = cfg.dc_call[at & (DTP_MAX_SYSCALL - 1)];
-	return (reason == 0 ? DTP_W_CALL : reason);
+	return (number < 0 ? DTP_W_FAULT : reason == 0 ? DTP_W_CALL : reason);
 }
 
 /*

@@ -20,6 +20,7 @@ struct wait {
 	__u64	wt_turn;	/* thread_turn() at the last switch */
 	__u64	wt_state;	/* the kernel's task state; 0: runnable */
 	__u64	wt_throttled;	/* throttle_begin(), where it is runnable */
+	__u64	wt_holder;	/* object_holder() when it began to wait */
 	__u32	wt_pid;
 	__u32	wt_tid;
 	__u32	wt_seen;	/* the switch from it was seen */

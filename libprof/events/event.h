@@ -23,6 +23,7 @@ struct prof_arg {
 	char		*ag_name;	/* "next->pid" */
 	char		*ag_type;	/* "int", as C writes it */
 	bool		 ag_is_text;	/* of a call: text behind ag_load */
+	bool		 ag_is_later;	/* the recorder makes text of ag_load */
 	struct dtp_arg	 ag_load;	/* how BPF gets it */
 };
 

@@ -76,6 +76,8 @@ struct prof_instrument {
 	bool	im_has_weight;	/* its program says how much a sample is */
 	bool	im_is_of_next;	/* about a thread that is not the current one */
 	bool	im_has_switches; /* perf's records of switches do, too */
+	/* Arguments that become text: its last ones (dtp_object.h). */
+	bool	im_has_object;
 	/*
 	 * It fires in the context of the task that it is about, and never
 	 * within itself: its programs begin with dtp_turn (sys/turn.bpf.h).

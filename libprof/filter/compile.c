@@ -32,7 +32,10 @@ prof_filter_scope(const struct prof_event *event, struct filter_scope *scope)
 		scope->fs_nargs = DTP_MAX_ARGS;
 	else {
 		scope->fs_event = event->ev_name;
-		scope->fs_nargs = event->ev_nargs;
+		/* The recorder makes text of the last ones, and BPF cannot. */
+		while (scope->fs_nargs < event->ev_nargs &&
+		    !event->ev_args[scope->fs_nargs].ag_is_later)
+			scope->fs_nargs++;
 		scope->fs_is_syscall = event->ev_is_syscall;
 		scope->fs_is_call = event->ev_is_call;
 		scope->fs_is_site = event->ev_nhooks > 0;

@@ -588,6 +588,7 @@ prof_session_tell_event(struct prof_session *session,
 		info.pi_arg_names[n] = event->ev_args[n].ag_name;
 		info.pi_arg_types[n] = event->ev_args[n].ag_type;
 		info.pi_arg_is_str[n] = event->ev_args[n].ag_is_text ||
+		    event->ev_args[n].ag_is_later ||
 		    event->ev_args[n].ag_load.ar_kind != DTP_A_INT;
 		info.pi_arg_is_signed[n] =
 		    event->ev_args[n].ag_load.ar_signed;

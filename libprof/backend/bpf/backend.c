@@ -81,7 +81,9 @@ programs_make(struct prof_bpf *bpf)
 	bpf->bp_own = calloc((size_t)(bpf->bp_ncpus + 1) * bpf->bp_room,
 	    sizeof(*bpf->bp_own));
 	bpf->bp_missed = calloc(bpf->bp_room, sizeof(*bpf->bp_missed));
-	if (bpf->bp_own == NULL || bpf->bp_missed == NULL)
+	bpf->bp_waited = prof_waited_new();
+	if (bpf->bp_own == NULL || bpf->bp_missed == NULL ||
+	    bpf->bp_waited == NULL)
 		return (prof_fail_nomem(bpf->bp_error));
 	if (prof_calls_init(bpf) == -1 ||
 	    (bpf->bp_drain = prof_drain_new(bpf)) == NULL ||
@@ -319,6 +321,8 @@ bpf_observe(void *state, const struct prof_record *record)
 
 	if (bpf->bp_unwind != NULL &&
 	    prof_unwind_observe(bpf->bp_unwind, record) == -1)
+		return (prof_fail_nomem(bpf->bp_error));
+	if (prof_waited_observe(bpf->bp_waited, record) == -1)
 		return (prof_fail_nomem(bpf->bp_error));
 	return (record->pr_type == PROF_R_MMAP ?
 	    prof_bpf_mapped(bpf, record) : 0);

@@ -9,6 +9,7 @@
  *	place.c     where they sample	calls.c    system calls
  *	values.c    counters in samples	publish/   mappings, unwind tables
  *	groups.c    aggregation		clocks.c   running time in spans
+ *	waited.c    locks and files of waits
  *
  * Nothing here knows a session: a plan says what is recorded, and its host
  * takes the records.
@@ -16,6 +17,7 @@
 #ifndef BPF_IMPL_H
 #define BPF_IMPL_H
 
+#include "abi/dtp_object.h"
 #include "backend/backend.h"
 #include "backend/bpf/publish/publish.h"
 #include "backend/groups.h"
@@ -120,6 +122,7 @@ struct prof_bpf {
 	uint64_t	 bp_looked_ns;	/* for gaps, last */
 	struct prof_place bp_place;
 	struct prof_wall *bp_wall;	/* NULL: there are no passes */
+	struct prof_waited *bp_waited; /* of waits */
 	struct prof_bpf_calls *bp_calls; /* NULL: none are recorded */
 	struct prof_unwind *bp_unwind;	/* NULL: frame pointers do */
 	struct prof_count *bp_own;	/* (ncpus + 1) * room; task */
@@ -259,6 +262,8 @@ int	prof_bpf_turns(struct prof_bpf *bpf);
 
 /* ----------------------------------------------------------- decode.c */
 
+#define PROF_OBJECT_SIZE	256	/* of a path; a longer one is cut */
+
 /* Takes records of the stream apart, one at a time. */
 struct prof_stream {
 	const struct prof_plan *sm_plan;
@@ -266,6 +271,7 @@ struct prof_stream {
 	uint64_t	 sm_sums[DTP_MAX_VALUES];	/* of values read */
 	struct prof_record sm_record;	/* the last one */
 	char		 sm_strings[DTP_MAX_ARGS][DTP_STR_LEN + 1];
+	char		 sm_object[DTP_OBJECT_ARGS][PROF_OBJECT_SIZE];
 	char		 sm_comm[DTP_COMM_LEN + 1];
 	char		 sm_path[DTP_PATH_LEN];
 	uint64_t	 sm_user[DTP_MAX_UFRAMES + 1];	/* of a deep stack */
@@ -282,6 +288,17 @@ int	prof_stream_decode(struct prof_stream *stream,
  */
 void	prof_stream_moved(struct prof_stream *stream, const uint64_t *before,
 	    uint32_t nbefore);
+
+/* ---------------------------------------------------------- waited.c */
+
+struct prof_waited *prof_waited_new(void);
+void	prof_waited_free(struct prof_waited *waited);
+/* Each record, in order of time.  -1: no memory. */
+int	prof_waited_observe(struct prof_waited *waited,
+	    const struct prof_record *record);
+/* Of a sample of a wait: make text of the arguments from this one on. */
+void	prof_waited_take(const struct prof_waited *waited,
+	    struct prof_stream *stream, uint32_t first);
 
 /* ------------------------------------------------------------ drain.c */
 

@@ -560,6 +560,18 @@ take_call(struct prof_drain *drain, const struct dtp_rec *rec)
 	    prof_calls_take(bpf, event, &drain->dn_stream.sm_record));
 }
 
+/* Arguments that only the recorder can make text of. */
+static void
+take_object(struct prof_drain *drain, const struct dtp_rec *rec)
+{
+	const struct prof_event *event =
+	    drain->dn_bpf->bp_events->el_event[rec->dr_event];
+
+	if (event->ev_instrument->im_has_object)
+		prof_waited_take(drain->dn_bpf->bp_waited, &drain->dn_stream,
+		    event->ev_nargs - DTP_OBJECT_ARGS);
+}
+
 static bool
 is_of_pass(const struct prof_drain *drain, const struct dtp_rec *rec)
 {
@@ -606,6 +618,8 @@ hand_over(struct prof_drain *drain, struct lane *lane,
 		    "truncated record of event %u", rec->dr_event));
 	judge_again(drain, lane, rec);
 	mend_late(drain, lane, rec);
+	if (rec->dr_type == DTP_T_SAMPLE)
+		take_object(drain, rec);
 	if (rec->dr_type == DTP_T_SAMPLE && (take_call(drain, rec) == -1 ||
 	    finish_sample(drain, lane, rec) == -1))
 		return (-1);

@@ -606,6 +606,7 @@ prof_bpf_fini(struct prof_bpf *bpf)
 	instance_unload(&bpf->bp_clocks);
 	ring_buffer__free(bpf->bp_wakeup);
 	prof_wall_free(bpf->bp_wall);
+	prof_waited_free(bpf->bp_waited);
 	pages_unmap(bpf->bp_rings, bpf->bp_rings_bytes);
 	pages_unmap(bpf->bp_streams, bpf->bp_ncpus * sizeof(*bpf->bp_streams));
 	pages_unmap(bpf->bp_counts, (size_t)bpf->bp_ncpus * bpf->bp_room *

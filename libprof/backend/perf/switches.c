@@ -179,7 +179,7 @@ args_set(const struct prof_event *event, enum thread_state state,
 	for (uint32_t n = 0; n < event->ev_nargs; n++) {
 		const struct prof_arg *arg = &event->ev_args[n];
 
-		if (arg->ag_load.ar_kind != DTP_A_INT)
+		if (arg->ag_load.ar_kind != DTP_A_INT || arg->ag_is_later)
 			record->pr_strs[n] =
 			    strcmp(arg->ag_name, "state") == 0 ?
 			    words[state].wo_state :

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * Time off the CPU: off-cpu[/min=1ms/].  A sample is the part of a wait in one
- * state, blocked or runnable; its weight is the time.  Called through the table
+ * state, blocked or runnable; its weight is the time.  The event lock[/min=1ms/]
+ * is off-cpu with a filter: waits for futexes alone.  Called through the table
  * of providers; back ends use its instrument.
  */
 #include <stdlib.h>
 #include <string.h>
 
+#include "abi/dtp_object.h"
 #include "base/error.h"
 #include "events/instrument.h"
 #include "events/names.h"
@@ -15,14 +17,17 @@
 #include "prov_wait.skel.h"
 
 #define PROBE	"off-cpu"
+#define LOCK	"lock"
+#define LOCK_FILTER	"reason == \"futex\""
 #define MIN_NS	1000000
 
-/* In the order of sys/prov_wait.bpf.c. */
-#define NARGS	5
+/* In the order of sys/prov_wait.bpf.c; the last are of its object. */
+#define NARGS	8
 static const char *const arg_names[NARGS] = { "state", "prev_state", "reason",
-    "waker", "waker_tid" };
+    "waker", "waker_tid", "lock", "file", "holder" };
 static const char *const arg_types[NARGS] = { "const char *", "unsigned int",
-    "const char *", "const char *", "unsigned int" };
+    "const char *", "const char *", "unsigned int", "const char *",
+    "const char *", "const char *" };
 
 PROF_PROGRAM(prov_wait);
 
@@ -40,6 +45,7 @@ static const struct prof_instrument waits = {
 	.im_has_weight = true,
 	.im_is_of_next = true,
 	.im_has_switches = true,
+	.im_has_object = true,
 	.im_program = &prof_program_prov_wait,
 	.im_at_end = "each_wait",
 	.im_configure = wait_configure,
@@ -84,13 +90,25 @@ args_add(struct prof_event *event)
 
 		arg->ag_name = strdup(arg_names[n]);
 		arg->ag_type = strdup(arg_types[n]);
-		arg->ag_load.ar_kind = strchr(arg_types[n], '*') != NULL ?
-		    DTP_A_STR : DTP_A_INT;
+		arg->ag_is_later = n >= NARGS - DTP_OBJECT_ARGS;
+		arg->ag_load.ar_kind = strchr(arg_types[n], '*') != NULL &&
+		    !arg->ag_is_later ? DTP_A_STR : DTP_A_INT;
 		arg->ag_load.ar_size = 4;
 		if (arg->ag_name == NULL || arg->ag_type == NULL)
 			return (-1);
 	}
 	return (0);
+}
+
+/* It has a filter already, and an event has one. */
+static int
+lock_check(const struct prof_spec *spec, struct prof_err *error)
+{
+	if (spec->sp_filter == NULL)
+		return (0);
+	prof_fail(error, PROF_E_EVENT_SYNTAX, LOCK ": a filter in braces");
+	return (prof_cure(error, "use " PROBE "{" LOCK_FILTER " && %s}",
+	    spec->sp_filter));
 }
 
 static int
@@ -100,11 +118,14 @@ wait_resolve(struct prof_names *names, const struct prof_spec *spec,
 {
 	struct prof_event *event;
 	uint64_t min_ns;
+	const bool is_lock = strcmp(spec->sp_name, LOCK) == 0;
 
 	(void)defaults;
-	if (spec->sp_is_probe || strcmp(spec->sp_name, PROBE) != 0)
+	if (spec->sp_is_probe || (!is_lock && strcmp(spec->sp_name, PROBE) !=
+	    0))
 		return (0);
-	if (min_of(spec, &min_ns, error) == -1)
+	if (min_of(spec, &min_ns, error) == -1 ||
+	    (is_lock && lock_check(spec, error) == -1))
 		return (-1);
 	if (names->nm_sites == NULL) {
 		prof_fail(error, PROF_E_EVENT_UNSUPPORTED, PROBE ": waits are "
@@ -116,7 +137,10 @@ wait_resolve(struct prof_names *names, const struct prof_spec *spec,
 	if (event == NULL)
 		return (prof_fail_nomem(error));
 	event->ev_interval = min_ns;
-	if (args_add(event) == -1) {
+	if (is_lock)
+		event->ev_expression = strdup(LOCK_FILTER);
+	if (args_add(event) == -1 ||
+	    (is_lock && event->ev_expression == NULL)) {
 		prof_event_free(event);
 		return (prof_fail_nomem(error));
 	}
