@@ -26,6 +26,7 @@
 #include "process/stack.h"
 #include "process/symbols.h"
 #include "process/symbols_live.h"
+#include "profile/blocked.h"
 #include "profile/latency.h"
 #include "recording/accounting.h"
 #include "recording/frame.h"

@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "image/module.h"
 #include "profile/profile_impl.h"
 #include "span_difference.h"
 
@@ -23,20 +24,6 @@ prof_span_waits_find(const struct prof_reader *reader)
 		    "wait") == 0)
 			return (e);
 	return (0);
-}
-
-static bool
-is_of_c_library(const struct prof_label *label)
-{
-	static const char *const files[] = { "libc.so", "libc-2", "libpthread",
-	    "ld-linux", "ld-musl", "libc.musl" };
-	const char *slash = strrchr(label->lb_module, '/');
-	const char *name = slash == NULL ? label->lb_module : slash + 1;
-
-	for (size_t n = 0; n < sizeof(files) / sizeof(files[0]); n++)
-		if (strncmp(name, files[n], strlen(files[n])) == 0)
-			return (true);
-	return (false);
 }
 
 /*
@@ -58,7 +45,7 @@ waiting_label(const struct prof_profile *profile, uint32_t node)
 			continue;
 		if (innermost == 0)
 			innermost = nodes[node].pt_label;
-		if (waiting == 0 && !is_of_c_library(label) &&
+		if (waiting == 0 && !prof_is_c_library(label->lb_module) &&
 		    label->lb_function->fu_kind != PROF_FRAME_KERNEL)
 			waiting = nodes[node].pt_label;
 	}

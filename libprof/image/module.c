@@ -348,3 +348,17 @@ prof_module_fini(struct prof_module *module)
 	if (module->mo_lines != NULL)
 		prof_lines_close(module->mo_lines);
 }
+
+bool
+prof_is_c_library(const char *path)
+{
+	static const char *const files[] = { "libc.so", "libc-2", "libpthread",
+	    "ld-linux", "ld-musl", "libc.musl" };
+	const char *slash = strrchr(path, '/');
+	const char *name = slash == NULL ? path : slash + 1;
+
+	for (size_t n = 0; n < sizeof(files) / sizeof(files[0]); n++)
+		if (strncmp(name, files[n], strlen(files[n])) == 0)
+			return (true);
+	return (false);
+}

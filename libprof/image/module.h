@@ -80,4 +80,7 @@ unsigned prof_segments_of(struct prof_elf *elf,
 bool	prof_segments_address(const struct prof_segment_of *segments,
 	    unsigned n, uint64_t offset, uint64_t *address);
 
+/* By its name: functions in it that wait do so for their callers. */
+bool	prof_is_c_library(const char *path);
+
 #endif /* MODULE_H */

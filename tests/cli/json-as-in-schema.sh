@@ -57,12 +57,16 @@ for file in "$known" "$hostile" $live; do
 done
 made args1 report --json --by nr "$known"
 [ -z "$live" ] || made spans1 report --json --by span "$live"
+[ -z "$live" ] || "$DTPROF" record -q -o locks.dtp -e off-cpu/min=0ns/ \
+    -- "$B/tests/work/planted_objects" "$PWD" >/dev/null 2>err ||
+    fail "no locks: $(cat err)"
+[ -z "$live" ] || made blocked1 report --json --by lock,holder locks.dtp
 # Lines of source depend on what is installed; nothing is lost or pauses here.
 [ -z "$live" ] || export UNMET='.count .missing_ns .script .since_ns
     .kernel_frames[].file .kernel_frames[].line .kernel_frames[].unresolved
     .user_frames[].file .user_frames[].line'
 agrees report report? tree? stats? by? line? module? call? args1 \
-    ${live:+spans1}
+    ${live:+spans1 blocked1}
 agrees script script?.lines
 unset UNMET
 

@@ -89,6 +89,8 @@ static const struct opt_row options_of_record[] = {
 	    RO(ro_keep_last), NULL },
 	{ 0, "label", "KEY=VALUE", OPT_STRINGS, 0, 0, NULL,
 	    "label for --push (see dtprof push)", RO(ro_labels), NULL },
+	{ 0, "locks", NULL, OPT_FLAG, 0, 0, NULL,
+	    "also record waits for locks (adds -e lock)", RO(ro_locks), NULL },
 	{ 0, "max-loss", "PCT", OPT_PERCENT, 0, 100000, NULL,
 	    "exit with status 124 if over PCT% of events are lost",
 	    RO(ro_max_loss), NULL },
@@ -155,8 +157,6 @@ static const char *const examples[] = {
 	"profile a command and its child processes",
 	"dtprof record -a --duration 10s",
 	"profile the whole machine for ten seconds",
-	"dtprof record --alloc -- ./prog",
-	"profile the functions that allocate memory",
 	NULL
 };
 
@@ -398,6 +398,8 @@ run_record(void *options, int n, char **operands)
 			    ro->ro_off_cpu_ms.on_value);
 		if (ro->ro_off_cpu || ro->ro_off_cpu_ms.on_set)
 			events.re_off_cpu = off_cpu;
+		else if (ro->ro_locks)
+			events.re_off_cpu = "lock";
 		if (ro->ro_wall)
 			events.re_wall = "wall";
 		if (record_dumping_set(&dumping, ro, &po) == 0)

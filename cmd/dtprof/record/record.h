@@ -43,6 +43,7 @@ struct record_options {
 	bool		 ro_all;
 	bool		 ro_alloc;
 	bool		 ro_off_cpu;
+	bool		 ro_locks;
 	bool		 ro_wall;
 	bool		 ro_stacks;
 	bool		 ro_no_inherit;

@@ -350,6 +350,13 @@ run_table(struct report *report, const struct report_options *rp)
 	return (rp->rp_json ? show_json(report) : show_table(report, rp));
 }
 
+static enum report_form
+form_of(const struct report_options *rp)
+{
+	return (rp->rp_json ? REPORT_JSON : rp->rp_csv ? REPORT_CSV :
+	    REPORT_TEXT);
+}
+
 static const char *
 output_of(const struct report_options *rp)
 {
@@ -387,6 +394,34 @@ run_latency(struct report *report, const struct report_options *rp)
 	    &options) == -1)
 		return (EXIT_FAILED);
 	return (report_latency(report, &latency) == -1 ? EXIT_FAILED : 0);
+}
+
+/* Of --by lock,holder: waits of the whole recording, or what is chosen. */
+static bool
+is_blocked(const struct report *report, const struct report_options *rp)
+{
+	return (report_is_blocked(&report->re_by) && rp->rp_events.os_n == 0 &&
+	    !rp->rp_held && rp->rp_state == 0 && !rp->rp_tree &&
+	    choose_has_waits(report->re_reader));
+}
+
+static int
+run_blocked(struct report *report, const struct report_options *rp)
+{
+	struct prof_profile_options options = {
+		.pl_size = sizeof(options),
+		.pl_filter = rp->rp_filter,
+	};
+	const struct report_blocked blocked = {
+		.rb_options = &options,
+		.rb_limit = rp->rp_limit.on_set ? rp->rp_limit.on_value :
+		    SIZE_MAX,
+		.rb_form = form_of(rp),
+		.rb_color = rp->rp_color,
+	};
+
+	return (choose_range("report", report->re_reader, &rp->rp_time,
+	    &options) == -1 ? EXIT_FAILED : report_blocked(report, &blocked));
 }
 
 /* Of --by span, which is about no samples. */
@@ -543,8 +578,8 @@ run_report(void *options, int n, char **operands)
 	    rp->rp_plot == PLOT_LATENCY ? run_latency(&report, rp) :
 	    rp->rp_plot != 0 ? run_plot(&report, rp) :
 	    report.re_by.rb_set == BY_SPAN ? report_spans(&report,
-	    rp->rp_json ? REPORT_JSON : rp->rp_csv ? REPORT_CSV :
-	    REPORT_TEXT, rp->rp_color) :
+	    form_of(rp), rp->rp_color) :
+	    is_blocked(&report, rp) ? run_blocked(&report, rp) :
 	    run_table(&report, rp);
 	report_table_free(&report.re_table);
 	prof_profile_free(report.re_profile);

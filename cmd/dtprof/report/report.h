@@ -3,8 +3,8 @@
  * What the files of dtprof report share: cmd_report.c (options, from file to
  * table), report_by.c (what rows are about), report_table.c (tree to rows),
  * report_calls.c (rows of callers and callees), report_tree.c (rows that are
- * a tree), report_plot.c, report_latency.c, report_spans.c, report_text.c,
- * report_names.c and report_data.c.
+ * a tree), report_plot.c, report_latency.c, report_spans.c, report_blocked.c,
+ * report_text.c, report_names.c and report_data.c.
  */
 #ifndef REPORT_H
 #define REPORT_H
@@ -57,6 +57,7 @@ struct report_by {
 #define PLOT_STEPS	400	/* cells from left to right */
 
 enum report_sort { SORT_SELF, SORT_TOTAL };
+enum report_form { REPORT_TEXT, REPORT_CSV, REPORT_JSON };
 
 /* Of a row and an event: weight, and the samples behind it. */
 struct report_sum {
@@ -206,11 +207,23 @@ int	report_latency(const struct report *report,
 
 /* ---------------------------------------------------- report_spans.c */
 
-enum report_form { REPORT_TEXT, REPORT_CSV, REPORT_JSON };
-
 /* The table of --by span; exit status. */
 int	report_spans(const struct report *report, enum report_form form,
 	    int color);
+
+/* --------------------------------------------------- report_blocked.c */
+
+struct report_blocked {
+	const struct prof_profile_options *rb_options;
+	size_t		 rb_limit;
+	enum report_form rb_form;
+	int		 rb_color;
+};
+
+/* Is it --by lock,holder? */
+bool	report_is_blocked(const struct report_by *by);
+/* An exit status; messages are printed. */
+int	report_blocked(struct report *report, const struct report_blocked *rb);
 
 /* ----------------------------------------------------- report_names.c */
 
