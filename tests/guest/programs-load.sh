@@ -97,7 +97,7 @@ need(w["balances"] and w["threads"] > 2 and w["turns"] >= 200 and
     w["gaps"] <= w["turns"] / 100,
     "waits: %(threads)d threads, %(turns)d turns, %(gaps)d gaps" % w)
 END
-"$DTPROF" report --json --by comm,reason,waker results/waits.dtp \
+"$DTPROF" report --json --by comm,reason,waker,file results/waits.dtp \
     >reasons.json
 verify reasons.json <<'END'
 found = {row["args"]["reason"] for row in j["rows"]
@@ -109,6 +109,10 @@ found = {row["args"]["waker"] for row in j["rows"]
          if row["comm"].startswith("guest_pingpong"[:15]) and
          row["args"]["reason"] == "read"}
 need(found == {"guest_pingpong"}, "wakers: %s" % ", ".join(sorted(found)))
+found = {row["args"]["file"].split("[")[0] for row in j["rows"]
+         if row["comm"].startswith("guest_pingpong"[:15]) and
+         row["args"]["reason"] == "read"}
+need(found == {"pipe:"}, "files: %s" % ", ".join(sorted(found)))
 END
 for target in -a ''; do
 	verify "results/split$target.json" <<-'END'

@@ -124,8 +124,8 @@ is_ours(int kind, const char *name)
 	static const char *const maps[] = {
 		"streams", "rings", "counts", "control", "scratch", "targets",
 		"wakeups", "calls", "call_ends", "groups", "buckets",
-		"clocks", "nowhere", "waits", "wait_counts", "wait_free",
-		"wait_slots", "seen_of", "wall", "throttled"
+		"clocks", "nowhere", "objects", "waits", "wait_counts",
+		"wait_free", "wait_slots", "seen_of", "wall", "throttled"
 	};
 	static const char *const programs[] = {
 		"on_overflow", "on_timer", "on_tracepoint", "on_sys_enter",
