@@ -42,6 +42,7 @@ struct prof_profile_options {
 	int64_t	 (*pl_bucket_of)(const void *, uint32_t tid, uint64_t ns);
 	const void	*pl_bucket_arg;
 	uint64_t	 pl_times;	/* most samples with a time; 0: none */
+	uint64_t	 pl_fold_idle;	/* waits for work are one row, "idle" */
 };
 
 /*
@@ -118,6 +119,7 @@ struct prof_quality {
 	char		pq_text[1024];
 	/* Of weight: in code of interpreters, counted to what called it. */
 	double		pq_folded;
+	uint64_t	pq_idle_waits;	/* weight, with pl_fold_idle */
 };
 
 /* Whose samples a profile is made of; idle tasks are not counted. */
@@ -166,6 +168,12 @@ void prof_profile_sampled_sized(const struct prof_profile *profile,
     struct prof_sampled *sampled, size_t size);
 #define prof_profile_sampled(profile, sampled)				\
 	prof_profile_sampled_sized(profile, sampled, sizeof(*(sampled)))
+/*
+ * Whose threads waited, which run parts that wait without a thread, such as
+ * "goroutines" (*part); NULL: there is no number n.  Of waits with a stack.
+ */
+const char *prof_profile_scheduler(const struct prof_profile *profile,
+    size_t n, const char **part);
 void prof_profile_free(struct prof_profile *profile);
 
 /* ----------------------------------------------------------- pictures */

@@ -3,7 +3,8 @@
  * What of a sample makes it differ from others: the key of a fold.  Called by
  * gather.c.
  */
-#include "profile_impl.h"
+#include "base/error.h"
+#include "waits.h"
 
 static bool
 is_cut(uint8_t status)
@@ -72,6 +73,53 @@ prof_fold_leaf(struct prof_fold *fold)
 	fold->fo_kstack = 0;
 	if (fold->fo_script == 0)
 		fold->fo_ustack = 0;
+}
+
+static bool
+has_waits(const struct prof_reader *reader)
+{
+	for (size_t e = 1; e < prof_reader_nevents(reader); e++)
+		if (strcmp(prof_reader_event(reader, e)->pi_provider,
+		    "wait") == 0)
+			return (true);
+	return (false);
+}
+
+int
+prof_folding_init(struct prof_folding *folding,
+    const struct prof_reader *reader,
+    const struct prof_profile_options *options, struct prof_err *error)
+{
+	folding->fg_reader = reader;
+	folding->fg_leaves = options->pl_leaves != 0;
+	if (has_waits(reader) &&
+	    (folding->fg_outside = prof_outside_new(reader)) == NULL)
+		return (prof_fail_nomem(error));
+	return (0);
+}
+
+void
+prof_fold_make(struct prof_fold *fold, const struct prof_folding *folding,
+    const struct prof_sample *sample)
+{
+	const struct prof_record *record = &sample->sm_record;
+
+	prof_fold_key(fold, sample);
+	fold->fo_bits |= (uint64_t)prof_fold_call(folding->fg_reader,
+	    record) << PROF_FOLD_CALL_SHIFT;
+	if (folding->fg_outside != NULL)
+		fold->fo_bits |= prof_outside_bits(folding->fg_outside,
+		    prof_reader_event(folding->fg_reader, record->pr_event),
+		    record);
+	/* tree.c looks at the callers of a wait. */
+	if (folding->fg_leaves && (fold->fo_bits & PROF_FOLD_BLOCKED) == 0)
+		prof_fold_leaf(fold);
+}
+
+void
+prof_folding_fini(struct prof_folding *folding)
+{
+	prof_outside_free(folding->fg_outside);
 }
 
 uint32_t

@@ -52,6 +52,7 @@ struct prof_gather {
 	const struct prof_history *gt_history;
 	const struct prof_profile_options *gt_options;
 	struct prof_select gt_select;
+	struct prof_folding gt_folding;
 	const uint32_t	*gt_nodes;	/* of folds; NULL: the first pass */
 	size_t		 gt_nchunks;
 	size_t		 gt_nevents;
@@ -342,11 +343,7 @@ fold_sample(struct worker *worker, const struct prof_sample *sample)
 	    &gather->gt_select, record, gather->gt_nodes == NULL ? 0 :
 	    gather->gt_worker[0].wk_got.ga_first_ns)) < 0)
 		return (0);
-	prof_fold_key(&fold, sample);
-	fold.fo_bits |= (uint64_t)prof_fold_call(gather->gt_reader, record) <<
-	    PROF_FOLD_CALL_SHIFT;
-	if (gather->gt_options->pl_leaves)
-		prof_fold_leaf(&fold);
+	prof_fold_make(&fold, &gather->gt_folding, sample);
 	fold.fo_who = cached->ca_who;
 	if ((gather->gt_options->pl_roots & PROF_ROOT_COMM &&
 	    record->pr_comm[0] != '\0') ||
@@ -649,7 +646,8 @@ prof_gather_new(struct prof_reader *reader,
 	gather->gt_nchunks = prof_decoder_nchunks(reader);
 	gather->gt_nevents = prof_reader_nevents(reader);
 	if (prof_select_init(&gather->gt_select, reader, symbols, options,
-	    error) == 0 && workers_new(gather, error) == 0 &&
+	    error) == 0 && prof_folding_init(&gather->gt_folding, reader,
+	    options, error) == 0 && workers_new(gather, error) == 0 &&
 	    gather_folds(gather, error) == 0 &&
 	    (atomic_load(&gather->gt_over) && gather->gt_nworkers > 1 ?
 	    prof_gather_alone : gather_count)(gather, error) == 0)
@@ -694,6 +692,7 @@ prof_gather_free(struct prof_gather *gather)
 	for (i = 0; gather->gt_worker != NULL && i < gather->gt_nworkers; i++)
 		worker_fini(&gather->gt_worker[i]);
 	prof_select_fini(&gather->gt_select);
+	prof_folding_fini(&gather->gt_folding);
 	free(gather->gt_worker);
 	free(gather->gt_taken);
 	free(gather);

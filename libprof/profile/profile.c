@@ -111,7 +111,10 @@ profile_resolve(struct prof_profile *profile, struct prof_symbols *symbols,
 
 	tree->tr_folded = calloc(profile->pf_nevents + 1,
 	    sizeof(*tree->tr_folded));
+	tree->tr_idle = calloc(profile->pf_nevents + 1,
+	    sizeof(*tree->tr_idle));
 	if (nodes == NULL || tree->tr_folded == NULL ||
+	    tree->tr_idle == NULL ||
 	    prof_labels_init(labels, symbols, options, &budget) == -1 ||
 	    prof_tree_build(tree, labels, profile->pf_reader, history,
 	    gathered, nodes) == -1)
@@ -137,6 +140,7 @@ profile_forget(struct prof_profile *profile, struct prof_gather *gather,
 	prof_labels_fini(&profile->pf_labels);
 	free(profile->pf_tree.tr_node);
 	free(profile->pf_tree.tr_folded);
+	free(profile->pf_tree.tr_idle);
 	memset(&profile->pf_labels, 0, sizeof(profile->pf_labels));
 	memset(&profile->pf_tree, 0, sizeof(profile->pf_tree));
 	return (prof_gather_alone(gather, error));
@@ -214,6 +218,7 @@ prof_profile_free(struct prof_profile *profile)
 	free(profile->pf_quality);
 	free(profile->pf_tree.tr_node);
 	free(profile->pf_tree.tr_folded);
+	free(profile->pf_tree.tr_idle);
 	free(profile->pf_tree.tr_bucket);
 	prof_labels_fini(&profile->pf_labels);
 	prof_times_free(profile->pf_times);

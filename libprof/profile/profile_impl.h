@@ -8,6 +8,8 @@
  *	gather.c	chunks of samples, on all CPUs -> struct prof_fold:
  *			each different sample once; nothing has names yet
  *	args.c		values of arguments -> numbers
+ *	outside.c	who ended a wait: a recorded thread, or another
+ *	waits.c		what a wait is, by its stack
  *	sampled.c	how many threads and processes were sampled
  *	label.c		a pc in a space -> its functions, each just once
  *	tree.c		folds -> nodes, each different stack walked once
@@ -229,6 +231,8 @@ struct prof_who {
 #define PROF_FOLD_KERNEL_PC	0x10	/* no frames: the pc, in fo_kleaf */
 #define PROF_FOLD_USER_PC	0x20	/* the same, in fo_uleaf */
 #define PROF_FOLD_OVER		0x40	/* what has no room */
+#define PROF_FOLD_BLOCKED	0x80	/* a wait whose stack tells more */
+#define PROF_FOLD_OUTSIDE	0x100	/* no recorded thread ended it */
 #define PROF_FOLD_CALL_SHIFT	32	/* above: the system call + 1, or 0 */
 
 /*
@@ -255,6 +259,25 @@ void	prof_fold_key(struct prof_fold *fold,
 	    const struct prof_sample *sample);
 /* Without the callers of the innermost frame, known or not. */
 void	prof_fold_leaf(struct prof_fold *fold);
+
+/* How samples of a recording are folded. */
+struct prof_outside;
+struct prof_folding {
+	const struct prof_reader *fg_reader;
+	struct prof_outside *fg_outside;	/* NULL: there are no waits */
+	bool		 fg_leaves;
+};
+
+/* Fini also after a failure. */
+int	prof_folding_init(struct prof_folding *folding,
+	    const struct prof_reader *reader,
+	    const struct prof_profile_options *options,
+	    struct prof_err *error);
+void	prof_folding_fini(struct prof_folding *folding);
+/* As prof_fold_key, with the bits that need the recording. */
+void	prof_fold_make(struct prof_fold *fold,
+	    const struct prof_folding *folding,
+	    const struct prof_sample *sample);
 /*
  * The system call of a sample, plus 1; 0: none.  Recordings without names of
  * system calls have kernel frames instead.
@@ -394,6 +417,8 @@ struct prof_tree {
 	size_t		 tr_nbuckets;
 	size_t		 tr_cap_buckets;
 	uint64_t	*tr_folded;	/* by event: weight in folded frames */
+	uint64_t	*tr_idle;	/* by event: weight of waits for work */
+	uint64_t	 tr_waits;	/* as of prof_waits_found */
 };
 
 /*

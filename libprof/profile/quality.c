@@ -159,6 +159,7 @@ fill_event(struct prof_profile *profile, size_t event,
 	quality->pq_folded = share_of(
 	    (double)profile->pf_tree.tr_folded[event],
 	    (double)quality->pq_weight);
+	quality->pq_idle_waits = profile->pf_tree.tr_idle[event];
 	quality->pq_over = share_of(quality->pq_over,
 	    (double)quality->pq_weight);
 	quality->pq_effective = samples_effective(quality, ends);

@@ -29,6 +29,7 @@
 #include "process/stack.h"
 #include "recording/frame.h"
 #include "recording/query.h"
+#include "waits.h"
 
 #define NONE	UINT32_MAX	/* no memory */
 #define UNKEPT	(UINT32_MAX - 1) /* a place that there is no room for */
@@ -60,6 +61,7 @@ struct builder {
 	size_t		 bu_nplaces;
 	size_t		 bu_cap_places;
 	struct prof_mixed *bu_mixed;	/* NULL: no stack was, so far */
+	struct prof_waits *bu_waits;
 	unsigned	 bu_kinds;	/* PROF_FRAMES_*, of what is shown */
 	bool		 bu_is_folded;	/* the fold at hand: its innermost */
 	uint32_t	*bu_path;	/* of places, the innermost first */
@@ -171,19 +173,26 @@ cut_child(struct builder *builder, uint32_t parent)
 
 /* A node for each argument, below one another. */
 static uint32_t
-args_of(struct builder *builder, uint32_t node, uint32_t n)
+args_of(struct builder *builder, uint32_t node, uint32_t n,
+    const char *reason)
 {
+	const struct prof_profile_options *options =
+	    builder->bu_labels->lb_options;
 	const struct prof_args *args = &builder->bu_gathered->ga_args;
 	const char *text = args->ag_text[n];
 	const char *end = text + args->ag_length[n];
 
-	for (; text < end; text += strlen(text) + 1)
-		node = named_child(builder, node, PROF_LABEL_ARG, text);
+	for (size_t i = 0; text < end; text += strlen(text) + 1, i++)
+		node = named_child(builder, node, PROF_LABEL_ARG,
+		    reason != NULL && strcmp(options->pl_args[i],
+		    PROF_REASON) == 0 ? reason : text);
 	return (node);
 }
 
+/* reason: of a wait whose stack says more than the event; or NULL. */
 static uint32_t
-root_of(struct builder *builder, const struct prof_who *who)
+root_of(struct builder *builder, const struct prof_who *who,
+    const char *reason)
 {
 	char text[PROF_COMM_LEN + 32];
 	uint32_t node = 0;
@@ -220,7 +229,7 @@ root_of(struct builder *builder, const struct prof_who *who)
 		    who->wh_call == 0 ? "-" : text);
 	}
 	return (who->wh_args != 0 ? args_of(builder, node,
-	    who->wh_args - 1) : node);
+	    who->wh_args - 1, reason) : node);
 }
 
 /* ------------------------------------------------------------ frames */
@@ -489,7 +498,6 @@ node_of(struct builder *builder, const struct prof_fold *fold, uint32_t base,
 
 	if (base == NONE || fold->fo_bits & PROF_FOLD_OVER)
 		return (base == NONE ? NONE : over_child(builder, 0));
-	builder->bu_is_folded = false;
 	walks_of(builder, fold, space, &kernel, &user);
 	if (is_reversed(builder)) {
 		node = call_child(builder, base, fold);
@@ -507,6 +515,33 @@ node_of(struct builder *builder, const struct prof_fold *fold, uint32_t base,
 		    has_pc(fold) ? "[frames not shown]" :
 		    "[no stack recorded]");
 	return (node);
+}
+
+/* ------------------------------------------------------------ waits */
+
+/* Its stack may say more of a wait than the event does. */
+static uint32_t
+wait_node(struct builder *builder, const struct prof_fold *fold,
+    uint32_t base, uint32_t space)
+{
+	const struct prof_profile_options *options =
+	    builder->bu_labels->lb_options;
+	const struct prof_who *who =
+	    &builder->bu_gathered->ga_who[fold->fo_who];
+	struct prof_fold shown = *fold;
+	const char *reason = prof_waits_reason(builder->bu_waits, fold, space,
+	    options->pl_fold_idle != 0);
+
+	if (reason != NULL)
+		base = root_of(builder, who, reason);
+	if (reason == prof_waits_idle) {
+		builder->bu_tree->tr_idle[fold->fo_event] += fold->fo_weight;
+		return (named_child(builder, base, PROF_LABEL_FUNCTION,
+		    reason));
+	}
+	if (options->pl_leaves)
+		prof_fold_leaf(&shown);
+	return (node_of(builder, &shown, base, space));
 }
 
 /* PROF_SPACE_OVER, the largest number, wraps to 0: the others stay small. */
@@ -561,7 +596,9 @@ tree_build(struct builder *builder, const struct prof_gathered *gathered,
 			builder->bu_nplaces = 0;
 		}
 		space = of;
-		nodes[order[i]] = node_of(builder, fold,
+		builder->bu_is_folded = false;
+		nodes[order[i]] = (fold->fo_bits & PROF_FOLD_BLOCKED ?
+		    wait_node : node_of)(builder, fold,
 		    bases[fold->fo_who], space);
 		if (nodes[order[i]] == NONE)
 			return (-1);
@@ -587,7 +624,7 @@ build_bases(struct builder *builder, const struct prof_gathered *gathered,
 		return (-1);
 	memset(root, 0, sizeof(*root));
 	for (i = 0; i < gathered->ga_nwho; i++) {
-		bases[i] = root_of(builder, &gathered->ga_who[i]);
+		bases[i] = root_of(builder, &gathered->ga_who[i], NULL);
 		if (bases[i] == NONE)
 			return (-1);
 	}
@@ -616,14 +653,17 @@ prof_tree_build(struct prof_tree *tree, struct prof_labels *labels,
 
 	bases = calloc(gathered->ga_nwho + 1, sizeof(*bases));
 	order = by_space(gathered);
-	if (bases != NULL && order != NULL &&
+	builder.bu_waits = prof_waits_new(reader, labels->lb_symbols);
+	if (bases != NULL && order != NULL && builder.bu_waits != NULL &&
 	    build_bases(&builder, gathered, bases) == 0)
 		rv = tree_build(&builder, gathered, order, bases, nodes);
+	tree->tr_waits = prof_waits_found(builder.bu_waits);
 	free(bases);
 	free(order);
 	free(builder.bu_place);
 	free(builder.bu_path);
 	prof_mixed_free(builder.bu_mixed);
+	prof_waits_free(builder.bu_waits);
 	prof_map_free(&builder.bu_child);
 	prof_dict_free(&builder.bu_by_place);
 	return (rv);

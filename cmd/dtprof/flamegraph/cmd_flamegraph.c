@@ -50,6 +50,7 @@ static const struct opt_row options_of_flamegraph[] = {
 	CHOOSE_FROM(offsetof(struct flame_options, fo_time)),
 	CHOOSE_HELD(offsetof(struct flame_options, fo_held)),
 	CHOOSE_INPUT(offsetof(struct flame_options, fo_input)),
+	CHOOSE_IDLE(offsetof(struct flame_options, fo_idle)),
 	{ 0, "inline", NULL, OPT_FLAG, 0, 0, NULL,
 	    "show inlined functions as frames",
 	    offsetof(struct flame_options, fo_inlines), NULL },
@@ -63,11 +64,10 @@ static const struct opt_row options_of_flamegraph[] = {
 	    "open the output file with xdg-open",
 	    offsetof(struct flame_options, fo_open), NULL },
 	{ 0, "ratio", "E1/E2", OPT_STRING, 0, 0, NULL,
-	    "show event E1 as frame width, the ratio E1/E2 as color",
+	    "show E1 as frame width, the ratio E1/E2 as color",
 	    offsetof(struct flame_options, fo_ratio), NULL },
 	{ 0, "rename", "OLD=NEW", OPT_STRINGS, 0, 0, NULL,
-	    "match function or thread OLD of the base with NEW; may be "
-	    "repeated",
+	    "match OLD of the base with NEW; may be repeated",
 	    offsetof(struct flame_options, fo_renames), NULL },
 	{ 0, "reverse", NULL, OPT_FLAG, 0, 0, NULL,
 	    "put leaf functions at the root, their callers above",
@@ -231,6 +231,7 @@ flame_profile_options(const struct flame_options *fo,
 		.pl_lines = fo->fo_lines,
 		.pl_bucket_ns = shows_time(fo) ? FLAME_CELL_NS : 0,
 		.pl_max_buckets = FLAME_MAX_CELLS,
+		.pl_fold_idle = !fo->fo_idle,
 	};
 }
 

@@ -27,6 +27,7 @@ struct flame_options {
 	const char		*fo_base_filter;
 	const char		*fo_filter;
 	bool			 fo_held;
+	bool			 fo_idle;
 	const char		*fo_input;
 	const char		*fo_output;
 	const char		*fo_ratio;

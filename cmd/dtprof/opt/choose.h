@@ -64,6 +64,9 @@ struct choose_span {
 #define CHOOSE_HELD(at) { 0, "held", NULL, OPT_FLAG, 0, 0, NULL, \
 	    "only allocations not freed when the recording ended", \
 	    (at), NULL }
+#define CHOOSE_IDLE(at) { 0, "idle", NULL, OPT_FLAG, 0, 0, NULL, \
+	    "show the functions of idle waits (default: one row)", \
+	    (at), NULL }
 #define CHOOSE_STATE(at) { 0, "state", "STATE,..", OPT_SET, 0, 0, NULL, \
 	    "show time in states: " CHOOSE_STATES, \
 	    (at), CHOOSE_STATES }

@@ -30,6 +30,7 @@ struct report_options {
 	bool		 rp_children;
 	bool		 rp_csv;
 	bool		 rp_held;
+	bool		 rp_idle;
 	bool		 rp_inline;
 	bool		 rp_json;
 	bool		 rp_stats;
@@ -71,6 +72,7 @@ static const struct opt_row options_of_report[] = {
 	CHOOSE_FROM(offsetof(struct report_options, rp_time)),
 	CHOOSE_HELD(offsetof(struct report_options, rp_held)),
 	CHOOSE_INPUT(offsetof(struct report_options, rp_input)),
+	CHOOSE_IDLE(offsetof(struct report_options, rp_idle)),
 	{ 0, "inline", NULL, OPT_FLAG, 0, 0, NULL,
 	    "show inlined functions as rows of their own",
 	    offsetof(struct report_options, rp_inline), NULL },
@@ -99,16 +101,16 @@ static const struct opt_row options_of_report[] = {
 	    "show the call tree, heaviest first",
 	    offsetof(struct report_options, rp_tree), NULL },
 	{ 'v', "verbose", NULL, OPT_FLAG, 0, 0, NULL,
-	    "also show sample counts, long notes and confidence intervals of "
-	    "totals; with --stats, also the accounting of each CPU",
+	    "also show sample counts, long notes and intervals of totals; "
+	    "with --stats, the accounting of each CPU",
 	    offsetof(struct report_options, rp_verbose), NULL },
 	{ .op_type = OPT_END }
 };
 
 static const char *const examples[] = {
 	"dtprof report", "show functions in dtprof.dtp and their cost",
-	"dtprof report --sort total --limit 20 x.dtp",
-	"show the 20 most expensive functions, callees included",
+	"dtprof report --sort total x.dtp",
+	"order functions by cost, callees included",
 	"dtprof report --tree --limit 30",
 	"show the 30 heaviest calls as a tree",
 	"dtprof report --callers parse", "show the callers of function parse",
@@ -249,6 +251,7 @@ make_profile(struct report *report, const struct report_options *rp)
 		.pl_leaves = rp->rp_plot != 0 || (by & BY_CODE) == 0,
 		.pl_args = (const char *const *)report->re_by.rb_arg,
 		.pl_nargs = report->re_by.rb_nargs,
+		.pl_fold_idle = rp->rp_plot == 0 && !rp->rp_idle,
 	};
 
 	report->re_wanted = choose_time(report, rp, &options);

@@ -143,6 +143,8 @@ int	report_table(struct report *report);
 void	report_sort(struct report_table *table, enum report_sort sort,
 	    uint64_t limit);
 void	report_table_free(struct report_table *table);
+/* Time of the row of waits for work. */
+uint64_t report_idle_ns(const struct report *report);
 /* The column of a row's n-th sum. */
 const struct report_column *report_column(const struct report_table *table,
 	    const struct report_row *row, size_t n);

@@ -225,6 +225,28 @@ emit_quality(const struct report *report, struct emit *em, size_t event)
 	emit_close(em);
 }
 
+/* What has no rows of its own. */
+static void
+emit_folded(const struct report *report, struct emit *em)
+{
+	const struct report_table *table = &report->re_table;
+	struct prof_quality quality = { 0 };
+	const char *name, *part;
+
+	if (table->ta_ncolumns > 0)
+		prof_profile_quality(report->re_profile,
+		    table->ta_column[0].co_event, &quality);
+	emit_object(em, "folded");
+	EMIT(em, FIXED("interpreter_share", quality.pq_folded, 6),
+	    COUNT("idle_ns", report_idle_ns(report)));
+	emit_close(em);
+	emit_rows(em, "schedulers");
+	for (size_t n = 0; (name = prof_profile_scheduler(report->re_profile,
+	    n, &part)) != NULL; n++)
+		EMIT_ROW(em, NULL, TEXT("name", name), TEXT("part", part));
+	emit_close(em);
+}
+
 /* Of the whole: the share of samples whose innermost function is unnamed. */
 static double
 unresolved_of(const struct report *report)
@@ -256,6 +278,7 @@ report_json(const struct report *report, const struct stats *stats,
 	for (size_t c = 0; c < table->ta_ncolumns; c++)
 		emit_quality(report, &em, table->ta_column[c].co_event);
 	emit_close(&em);
+	emit_folded(report, &em);
 	emit_rows(&em, table->ta_is_tree ? "tree" :
 	    table->ta_by == BY_FUNCTION ? "functions" : "rows");
 	emit_table(table, &em);

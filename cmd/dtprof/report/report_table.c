@@ -89,6 +89,21 @@ report_columns(struct report *report)
 	return (0);
 }
 
+uint64_t
+report_idle_ns(const struct report *report)
+{
+	const struct report_table *table = &report->re_table;
+	struct prof_quality quality;
+	uint64_t ns = 0;
+
+	for (size_t c = 0; c < table->ta_ncolumns; c++) {
+		prof_profile_quality(report->re_profile,
+		    table->ta_column[c].co_event, &quality);
+		ns += quality.pq_idle_waits;
+	}
+	return (ns);
+}
+
 void
 report_table_free(struct report_table *table)
 {

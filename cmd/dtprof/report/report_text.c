@@ -351,6 +351,42 @@ show_folded(const struct page *page)
 	}
 }
 
+/* Waits for work are one row. */
+static void
+show_idle(const struct page *page)
+{
+	const struct report *report = page->pg_report;
+	char text[160], time[32];
+	const uint64_t ns = report_idle_ns(report);
+
+	if (ns == 0)
+		return;
+	weight_time(time, sizeof(time), ns);
+	snprintf(text, sizeof(text), "waits for work (%s) are one row, idle; "
+	    "--idle shows their functions", time);
+	terminal_fold(page->pg_terminal, page->pg_out, text, 4);
+}
+
+/* What waits without a thread is not in the table. */
+static void
+show_schedulers(const struct page *page)
+{
+	const struct prof_profile *profile = page->pg_report->re_profile;
+	char *text = NULL;
+	size_t size, n = 0;
+	FILE *stream = open_memstream(&text, &size);
+	const char *name, *part;
+
+	if (stream == NULL)
+		return;
+	fputs("waits are those of threads, not of ", stream);
+	for (; (name = prof_profile_scheduler(profile, n, &part)) != NULL; n++)
+		fprintf(stream, "%s%s (%s)", n > 0 ? ", " : "", part, name);
+	if (fclose(stream) == 0 && n > 0)
+		terminal_fold(page->pg_terminal, page->pg_out, text, 4);
+	free(text);
+}
+
 /* What is not in the table; hidden: events. */
 static void
 show_rest(const struct page *page, size_t hidden, bool is_verbose)
@@ -369,6 +405,8 @@ show_rest(const struct page *page, size_t hidden, bool is_verbose)
 	if (hidden > 0)
 		terminal_more_events(page->pg_terminal, page->pg_out, hidden);
 	show_folded(page);
+	show_idle(page);
+	show_schedulers(page);
 	if (is_verbose)
 		terminal_fold(page->pg_terminal, page->pg_out, "95% CI: "
 		    "confidence interval of the share, from sampling alone "
