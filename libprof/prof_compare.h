@@ -68,6 +68,8 @@ struct prof_change {
 	double		 cg_share[2];	/* of its side's runs, mean */
 	double		 cg_part;	/* of the change of the total */
 	enum prof_presence cg_presence[2];
+	/* "running", "runnable", "blocked"; "": costs have no states */
+	const char	*cg_state;
 };
 
 struct prof_comparison_options {
@@ -101,7 +103,9 @@ int prof_comparison_cost(struct prof_comparison *comparison, long run,
 struct prof_profile;
 /*
  * The costs of a run by its profile: what each function itself had of an
- * event, and a warning where the profile's quality is bad.
+ * event, and a warning where the profile's quality is bad.  Where the states of
+ * threads are the roots of the profile (pl_args), by state; time off the CPU is
+ * of the function that waits, not of those that waiting is made of.
  */
 int prof_comparison_profile(struct prof_comparison *comparison, long run,
     const struct prof_profile *profile, size_t event);

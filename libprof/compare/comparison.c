@@ -188,26 +188,43 @@ prof_comparison_renamed(const struct prof_comparison *cp, int side,
 	return (name);
 }
 
+/* Before the key of a function stands the state, if costs have states. */
+static char *
+key_of(const char *state, const char *name, const char *module)
+{
+	char *key = prof_function_key(name, module), *whole;
+
+	if (*state == '\0' || key == NULL)
+		return (key);
+	if (asprintf(&whole, "%s\n%s", state, key) == -1)
+		whole = NULL;
+	free(key);
+	return (whole);
+}
+
 static int
-function_add(struct prof_comparison *cp, const char *key, const char *module)
+function_add(struct prof_comparison *cp, const char *key,
+    const struct prof_item *item)
 {
 	struct function *function = prof_grow(&cp->cp_function,
 	    &cp->cp_nfunctions, &cp->cp_cap_functions, sizeof(*function));
 
 	if (function == NULL)
 		return (-1);
+	if (*item->it_state != '\0')
+		key += strlen(item->it_state) + 1;
 	/* The key ends with the name as all builds have it. */
 	function->fn_name = strdup(strchr(key, '\n') + 1);
-	function->fn_module = strdup(module);
-	return (function->fn_name == NULL || function->fn_module == NULL ?
-	    -1 : 0);
+	function->fn_module = strdup(item->it_module);
+	function->fn_state = strdup(item->it_state);
+	return (function->fn_name == NULL || function->fn_module == NULL ||
+	    function->fn_state == NULL ? -1 : 0);
 }
 
 static uint32_t
-function_find(struct prof_comparison *cp, const char *name,
-    const char *module)
+function_find(struct prof_comparison *cp, const struct prof_item *item)
 {
-	char *key = prof_function_key(name, module);
+	char *key = key_of(item->it_state, item->it_name, item->it_module);
 	uint32_t number = PROF_INTERN_FAILED;
 	bool is_new = false;
 
@@ -215,7 +232,7 @@ function_find(struct prof_comparison *cp, const char *name,
 		number = prof_dict_find(&cp->cp_by_name, key, strlen(key),
 		    &is_new);
 	if (is_new && number != PROF_INTERN_FAILED &&
-	    function_add(cp, key, module) == -1)
+	    function_add(cp, key, item) == -1)
 		number = PROF_INTERN_FAILED;
 	free(key);
 	return (number);
@@ -235,10 +252,11 @@ prof_comparison_find(const struct prof_comparison *cp, const char *name,
 }
 
 int
-prof_comparison_cost(struct prof_comparison *cp, long run, const char *name,
-    const char *module, int is_inlined, double value)
+prof_comparison_add(struct prof_comparison *cp, long run,
+    const struct prof_item *given, double value)
 {
-	const enum prof_presence presence = is_inlined ?
+	struct prof_item item = *given;
+	const enum prof_presence presence = item.it_is_inlined ?
 	    PROF_PRESENCE_INLINED : PROF_PRESENCE_WHOLE;
 	struct cost *cost;
 	uint32_t number;
@@ -248,8 +266,8 @@ prof_comparison_cost(struct prof_comparison *cp, long run, const char *name,
 		return (prof_fail(&cp->cp_error, PROF_E_USAGE,
 		    "a cost belongs to no run, or is not a finite number"));
 	side = cp->cp_run[run].rn_side;
-	number = function_find(cp, prof_comparison_renamed(cp, side, name),
-	    module);
+	item.it_name = prof_comparison_renamed(cp, side, item.it_name);
+	number = function_find(cp, &item);
 	cost = number == PROF_INTERN_FAILED ? NULL : prof_grow(
 	    &cp->cp_cost, &cp->cp_ncosts, &cp->cp_cap_costs, sizeof(*cost));
 	if (cost == NULL)
@@ -260,7 +278,17 @@ prof_comparison_cost(struct prof_comparison *cp, long run, const char *name,
 	if (cp->cp_function[number].fn_presence[side] < presence)
 		cp->cp_function[number].fn_presence[side] = presence;
 	cp->cp_run[run].rn_has_costs = true;
+	cp->cp_has_states |= *item.it_state != '\0';
 	return (0);
+}
+
+int
+prof_comparison_cost(struct prof_comparison *cp, long run, const char *name,
+    const char *module, int is_inlined, double value)
+{
+	const struct prof_item item = { "", name, module, is_inlined };
+
+	return (prof_comparison_add(cp, run, &item, value));
 }
 
 /* ----------------------------------------------------------- answers */
@@ -402,6 +430,7 @@ prof_comparison_free(struct prof_comparison *cp)
 		metric_fini(&cp->cp_metric[i]);
 	metric_fini(&cp->cp_total);
 	for (size_t i = 0; i < cp->cp_nfunctions; i++) {
+		free(cp->cp_function[i].fn_state);
 		free(cp->cp_function[i].fn_name);
 		free(cp->cp_function[i].fn_module);
 	}

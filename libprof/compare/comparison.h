@@ -5,6 +5,7 @@
  *	comparison.c		runs, values and costs come in, answers go out
  *	costs.c			costs of functions by a run's profile
  *	names.c			which function of one build is which of another
+ *	waiting.c		which function waits, of an off-CPU stack
  *	verdict.c		families of tests; changes and verdicts
  *	metrics.c		metrics, and the mean over comparisons
  *	functions.c		functions
@@ -53,6 +54,7 @@ struct metric {
 };
 
 struct function {
+	char		*fn_state;
 	char		*fn_name;
 	char		*fn_module;
 	bool		 fn_is_tested;
@@ -101,6 +103,7 @@ struct prof_comparison {
 	size_t		 cp_nfunctions;
 	size_t		 cp_cap_functions;
 	size_t		 cp_ntested;
+	bool		 cp_has_states;	/* of threads: costs are by state */
 	struct prof_dict cp_by_name;
 	struct cost	*cp_cost;
 	size_t		 cp_ncosts;
@@ -141,10 +144,14 @@ const struct function *prof_comparison_find(
 
 /* ------------------------------------------------------------- costs.c */
 
-/* Is it the whole, a process, a thread or a CPU, and no code? */
+/* Is it the whole, a process, a thread, a CPU or a state, and no code? */
 bool	prof_label_is_root(const struct prof_label *label);
 
 /* ------------------------------------------------------------- names.c */
+
+/* Add what an item cost in a run; adds up.  0, or -1. */
+int	prof_comparison_add(struct prof_comparison *comparison, long run,
+	    const struct prof_item *item, double cost);
 
 /* The key of a function: name and, of a library, which one.  Owned. */
 char	*prof_function_key(const char *name, const char *module);

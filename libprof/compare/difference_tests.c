@@ -420,6 +420,16 @@ chance_of(const struct prof_change *cg)
 	    cg->cg_verdict >= PROF_VERDICT_LESS });
 }
 
+/*
+ * Did the comparison test what a function itself cost?  With states of threads
+ * it tested other sums, one for each state.
+ */
+static bool
+has_functions(const struct prof_difference *df)
+{
+	return (df->df_claims && !df->df_comparison->cp_has_states);
+}
+
 /* Of a function by itself, which the comparison may not have tested. */
 static struct prof_chance
 chance_of_label(const struct prof_difference *df, size_t number)
@@ -442,7 +452,7 @@ take_comparison(struct rows *ro)
 	struct prof_chance *chance = ro->ro_chance[PROF_BY_COST];
 	const uint32_t root = ro->ro_node[PROF_TOTAL][0];
 
-	for (size_t l = 0; l < ro->ro_nlabels; l++)
+	for (size_t l = 0; has_functions(df) && l < ro->ro_nlabels; l++)
 		if (ro->ro_label[PROF_SELF][l] != UNTESTED)
 			chance[ro->ro_label[PROF_SELF][l]] =
 			    chance_of_label(df, l);
@@ -479,7 +489,7 @@ give_all(struct rows *ro)
 			    ro->ro_chance[m]) == -1)
 				return (-1);
 	/* Also of those whose frames are too small to be rows. */
-	for (size_t l = 0; df->df_claims && l < ro->ro_nlabels; l++)
+	for (size_t l = 0; has_functions(df) && l < ro->ro_nlabels; l++)
 		df->df_label_chance[PROF_BY_COST][PROF_SELF][l] =
 		    chance_of_label(df, l);
 	return (0);

@@ -132,6 +132,7 @@ describe_all(struct prof_comparison *cp, const struct matrix *mx)
 		prof_change_init(cg);
 		cg->cg_name = fn->fn_name;
 		cg->cg_module = fn->fn_module;
+		cg->cg_state = fn->fn_state;
 		cg->cg_presence[0] = fn->fn_presence[0];
 		cg->cg_presence[1] = fn->fn_presence[1];
 		rv = function_describe(cg, cp, mx, f);
@@ -194,7 +195,9 @@ by_change(const void *a, const void *b, void *arg)
 	if (dx != dy)
 		return (dx > dy ? -1 : 1);
 	order = strcmp(x->cg_name, y->cg_name);
-	return (order != 0 ? order : strcmp(x->cg_module, y->cg_module));
+	if (order == 0)
+		order = strcmp(x->cg_module, y->cg_module);
+	return (order != 0 ? order : strcmp(x->cg_state, y->cg_state));
 }
 
 static int

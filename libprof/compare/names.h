@@ -17,8 +17,12 @@ struct prof_comparison;
 struct prof_label;
 struct prof_profile;
 
+/* The label of the function that waits in an off-CPU stack; 0: none. */
+uint32_t prof_waiting_label(const struct prof_profile *profile, uint32_t node);
+
 /* Whose a cost is. */
 struct prof_item {
+	const char	*it_state;	/* of its thread; "": not known */
 	const char	*it_name;
 	const char	*it_module;
 	int		 it_is_inlined;
@@ -26,7 +30,7 @@ struct prof_item {
 
 /*
  * As prof_comparison_profile.  item: says whose a label's cost is, borrowed
- * until its next call.
+ * until its next call; its state is known by then.
  */
 int	prof_comparison_items(struct prof_comparison *comparison, long run,
 	    const struct prof_profile *profile, size_t event,

@@ -187,6 +187,7 @@ doubt_names(struct prof_comparison *cp)
 
 			if (come->cg_verdict != PROF_VERDICT_MORE ||
 			    come->cg_presence[0] != PROF_PRESENCE_NONE ||
+			    strcmp(come->cg_state, gone->cg_state) != 0 ||
 			    fabs(come->cg_mean[1] - gone->cg_mean[0]) >
 			    ALIKE * gone->cg_mean[0])
 				continue;

@@ -2,17 +2,14 @@
 /*
  * Which row of a comparison of spans a sample is of.  A sample of running time
  * is of its innermost function.  An off-CPU sample of a blocked thread is of
- * the function that waits, not of those that waiting is made of:
- *
- *	main  serve  refresh_cache  pthread_mutex_lock  futex_wait  schedule
- *	             ^              C library           kernel
+ * the function that waits (waiting.c).
  *
  * Called by span_difference.c and span_tests.c.
  */
 #include <stdint.h>
 #include <string.h>
 
-#include "image/module.h"
+#include "names.h"
 #include "profile/profile_impl.h"
 #include "span_difference.h"
 
@@ -24,32 +21,6 @@ prof_span_waits_find(const struct prof_reader *reader)
 		    "wait") == 0)
 			return (e);
 	return (0);
-}
-
-/*
- * The label of the function that waits; else of the innermost; else 0.  A stack
- * that was cut may lack this function, so what stands for its callers waits.
- */
-static uint32_t
-waiting_label(const struct prof_profile *profile, uint32_t node)
-{
-	const struct prof_tree_node *nodes = prof_profile_nodes(profile);
-	const struct prof_label *label;
-	uint32_t innermost = 0, waiting = 0;
-
-	for (; node != 0; node = nodes[node].pt_parent) {
-		label = prof_profile_label(profile, nodes[node].pt_label);
-		if (label->lb_kind == PROF_LABEL_CUT)
-			return (nodes[node].pt_label);
-		if (label->lb_function == NULL)
-			continue;
-		if (innermost == 0)
-			innermost = nodes[node].pt_label;
-		if (waiting == 0 && !prof_is_c_library(label->lb_module) &&
-		    label->lb_function->fu_kind != PROF_FRAME_KERNEL)
-			waiting = nodes[node].pt_label;
-	}
-	return (waiting != 0 ? waiting : innermost);
 }
 
 /* Is it below this state, which is above all functions? */
@@ -82,7 +53,7 @@ prof_span_part_of(const struct prof_span_difference *sd,
 	if (sd->sd_waits == 0 || bucket->pc_event != sd->sd_waits)
 		return (SIZE_MAX);
 	return (!has_state(profile, bucket->pc_node, "blocked") ?
-	    2 * sd->sd_nlabels : sd->sd_nlabels + waiting_label(profile,
+	    2 * sd->sd_nlabels : sd->sd_nlabels + prof_waiting_label(profile,
 	    bucket->pc_node));
 }
 

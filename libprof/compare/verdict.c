@@ -164,7 +164,7 @@ void
 prof_change_init(struct prof_change *cg)
 {
 	memset(cg, 0, sizeof(*cg));
-	cg->cg_name = cg->cg_module = cg->cg_unit = "";
+	cg->cg_name = cg->cg_module = cg->cg_unit = cg->cg_state = "";
 	for (int side = 0; side < 2; side++)
 		cg->cg_median[side] = cg->cg_mean[side] = cg->cg_ci95[side] =
 		    cg->cg_share[side] = NAN;

@@ -130,7 +130,8 @@ metric = change | {"p_mann_whitney": number, "p_welch": number,
     "medium", "large"}, "unit": text}
 presence = {"none", "inlined", "out_of_line"}
 function = change | {"share": two, "part": number,
-    "presence": [presence, presence], "module": text}
+    "presence": [presence, presence], "module": text,
+    "state": (str, type(None))}
 name = (str, type(None))
 pair = {"base": text, "new": text, "build_ids": [name, name],
     "verdict": words, "assumes_no_drift": bool, "hosts": type(None),

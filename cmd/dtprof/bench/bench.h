@@ -60,6 +60,7 @@ struct bench_options {
 	const char	*be_bisect;
 	const char	*be_prepare;
 	bool		 be_ignore;
+	bool		 be_off_cpu;
 	bool		 be_record;
 	bool		 be_shell;
 };
@@ -98,6 +99,7 @@ struct bench {
 	uint32_t	 be_nth;	/* run of a command, now */
 	bool		 be_shell;
 	bool		 be_record;
+	bool		 be_off_cpu;	/* waits, too */
 	bool		 be_has_files;	/* in the directory */
 	bool		 be_is_again;	/* programs may be other builds */
 	char		*be_prepare;

@@ -119,6 +119,7 @@ is_same(const struct bench *now, const struct bench *then)
 	bool same = now->be_ncommands == then->be_ncommands &&
 	    now->be_shell == then->be_shell &&
 	    now->be_record == then->be_record &&
+	    now->be_off_cpu == then->be_off_cpu &&
 	    strcmp(now->be_prepare != NULL ? now->be_prepare : "",
 	    then->be_prepare != NULL ? then->be_prepare : "") == 0;
 
@@ -163,6 +164,7 @@ load_about(struct bench *bench, const struct json *json, const char *path)
 		return (file_fail(path, "not a file of dtprof bench"));
 	then.be_shell = json_number(json, "shell", 0) != 0;
 	then.be_record = json_number(json, "record", 0) != 0;
+	then.be_off_cpu = json_number(json, "off_cpu", 0) != 0;
 	then.be_seed = strtoull(seed, NULL, 10);
 	then.be_runs = (uint64_t)json_number(json, "runs", 0);
 	then.be_warmups = (uint64_t)json_number(json, "warmups", 0);
@@ -180,6 +182,7 @@ load_about(struct bench *bench, const struct json *json, const char *path)
 	bench->be_prepare = then.be_prepare;
 	bench->be_shell = then.be_shell;
 	bench->be_record = then.be_record;
+	bench->be_off_cpu = then.be_off_cpu;
 	bench->be_seed = then.be_seed;
 	if (!bench->be_options->be_runs.on_set)
 		bench->be_runs = then.be_runs;
@@ -325,6 +328,7 @@ emit_about(const struct bench *bench, struct emit *em)
 	    WORD("seed", seed), COUNT("runs", bench->be_runs),
 	    COUNT("warmups", bench->be_warmups),
 	    COUNT("shell", bench->be_shell), COUNT("record", bench->be_record),
+	    COUNT("off_cpu", bench->be_off_cpu),
 	    GIVEN("prepare", bench->be_prepare));
 	emit_rows(em, "commands");
 	for (size_t i = 0; i < bench->be_ncommands; i++) {

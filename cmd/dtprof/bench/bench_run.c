@@ -267,7 +267,9 @@ session_arm(const struct bench *bench, char *const *argv, const char *profile,
 
 	if (session == NULL)
 		return (NULL);
-	if (prof_session_add_event(session, event) == 0) {
+	if (prof_session_add_event(session, event) == 0 &&
+	    (!bench->be_off_cpu ||
+	    prof_session_add_event(session, "off-cpu") == 0)) {
 		/* Arming starts the command, held. */
 		bench_lend(bench, saved);
 		rv = prof_session_arm(session);

@@ -44,6 +44,9 @@ static const struct opt_row options_of_bench[] = {
 	    "output directory (default dtprof.bench); an interrupted bench in "
 	    "DIR is continued, any other bench is renamed to DIR.old",
 	    BE(be_output), NULL },
+	{ 0, "off-cpu", NULL, OPT_FLAG, 0, 0, NULL,
+	    "record off-CPU waits, too, so that dtprof compare can name the "
+	    "functions that wait (implies --record)", BE(be_off_cpu), NULL },
 	{ 0, "prepare", "CMD", OPT_STRING, 0, 0, NULL,
 	    "before each run, run CMD in a shell (not measured)",
 	    BE(be_prepare), NULL },
@@ -233,7 +236,8 @@ set_rest(struct bench *bench)
 	    bench->be_kept_in != NULL ? bench->be_kept_in :
 	    DEFAULT_DIRECTORY;
 	bench->be_shell = be->be_shell;
-	bench->be_record = be->be_record;
+	bench->be_record = be->be_record || be->be_off_cpu;
+	bench->be_off_cpu = be->be_off_cpu;
 	bench->be_runs = be->be_runs.on_set ? be->be_runs.on_value :
 	    DEFAULT_RUNS;
 	bench->be_warmups = be->be_warmups.on_set ? be->be_warmups.on_value :

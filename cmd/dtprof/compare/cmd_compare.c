@@ -357,13 +357,14 @@ compare_pair(const struct compare *cm, struct pair *pair,
 		},
 	};
 	struct prof_err error = { 0 };
-	bool is_hosts;
+	const bool is_hosts = are_hosts(&costs, pair);
 
 	costs.ct_comparison = prof_comparison_new(&options, &error);
 	if (costs.ct_comparison == NULL)
 		return (msg_prof("compare", &error));
 	pair->pr_comparison = costs.ct_comparison;
-	is_hosts = are_hosts(&costs, pair);
+	if (!is_hosts)
+		compare_choose_states(&costs, pair->pr_series);
 	/* It would never fail. */
 	if (is_hosts && costs.ct_per == NULL &&
 	    cm->cm_options->co_fail_on != NULL)

@@ -8,7 +8,9 @@
  *	compare_hosts.c		recordings of many machines to a comparison
  *	compare_profile.c	what functions cost in a recording
  *	compare_lines.c		and which of their lines are the same
+ *	compare_states.c	and whether by states of threads
  *	compare_text.c, compare_json.c	what came of it
+ *	compare_words.c		names and values in it
  *	compare_spans.c		slow spans of a recording, and fast ones
  *	compare_figures.c	numbers of pictures
  *	compare_plot.c		pictures by gnuplot
@@ -183,6 +185,8 @@ struct costs {
 	const struct choose_time *ct_time[2];	/* of a side; NULL: all */
 	const char	*ct_filter[2];	/* the same */
 	const char	*ct_per;	/* its count divides costs; NULL */
+	unsigned	 ct_states;	/* of elapsed time; 0: not by state */
+	struct choose_short ct_short;
 	uint64_t	 ct_window_ns;	/* of hosts */
 	bool		 ct_anyway;	/* hosts of all kinds are alike */
 	size_t		 ct_lossy;	/* windows of hosts left out */
@@ -216,6 +220,19 @@ double	compare_units(const struct prof_reader *reader,
 /* After the costs: what the total is per. */
 int	compare_name_total(const struct costs *costs);
 
+/* --------------------------------------------------- compare_states.c */
+
+/*
+ * Compare elapsed time by state where no event is chosen and all recordings
+ * have waits; a note says why not, where some of them have waits.
+ */
+void	compare_choose_states(struct costs *costs,
+	    const struct series *const series[2]);
+/* "blocked in refresh_cache", or "refresh_cache", in the buffer. */
+#define COMPARE_NAME	1100
+const char *compare_name(char *buffer, size_t size,
+	    const struct prof_change *change);
+
 /* ----------------------------------------------------- compare_runs.c */
 
 /* All of both sides, tested; -1: a message has been printed. */
@@ -248,14 +265,17 @@ void	compare_text(const struct compare *compare, enum table_style style,
 	    struct out *out, const struct terminal *terminal);
 /* Its verdict in a line, hostile text; owned; NULL: no memory. */
 char	*compare_sentence(const struct pair *pair, double threshold);
-/* "1.20 s", "3.4 MB"; buffer of at least 32 bytes. */
-void	compare_quantity(char *buffer, size_t size, double value,
-	    const char *unit);
 /* "slower", "same", ...: as the unit wants it. */
 const char *compare_word(const struct prof_change *change);
 /* The same of what a pair is judged by. */
 const char *compare_verdict(const struct pair *pair);
+
+/* ---------------------------------------------------- compare_words.c */
+
 const char *compare_title(const char *metric);
+/* "1.20 s", "3.4 MB"; buffer of at least 32 bytes. */
+void	compare_quantity(char *buffer, size_t size, double value,
+	    const char *unit);
 
 /* ----------------------------------------------------- compare_json.c */
 

@@ -374,6 +374,7 @@ static void
 draw_changes(struct prof_comparison *cp, struct out *out)
 {
 	struct rows rows = { .ro_n = 0 };
+	char name[FIGURES_FUNCTIONS][COMPARE_NAME];
 
 	for (size_t i = 0; i < prof_comparison_nmetrics(cp); i++)
 		add_row(&rows, compare_title(prof_comparison_metric(cp,
@@ -384,7 +385,8 @@ draw_changes(struct prof_comparison *cp, struct out *out)
 	rows.ro_n = 0;
 	for (size_t i = 0; i < prof_comparison_nfunctions(cp) &&
 	    i < FIGURES_FUNCTIONS; i++)
-		add_row(&rows, prof_comparison_function(cp, i)->cg_name,
+		add_row(&rows, compare_name(name[i], sizeof(name[i]),
+		    prof_comparison_function(cp, i)),
 		    prof_comparison_function(cp, i));
 	draw_rows(&rows, "Largest changes of cost, with 95% interval",
 	    "change of the total (%)", out);

@@ -72,7 +72,8 @@ emit_function(struct emit *em, const struct prof_change *cg)
 	EMIT(em, WORD(NULL, presence[cg->cg_presence[0]]),
 	    WORD(NULL, presence[cg->cg_presence[1]]));
 	emit_close(em);
-	EMIT(em, TEXT("module", cg->cg_module));
+	EMIT(em, TEXT("module", cg->cg_module),
+	    KNOWN(*cg->cg_state != '\0', TEXT("state", cg->cg_state)));
 	emit_close(em);
 }
 

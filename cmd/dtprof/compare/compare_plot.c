@@ -52,6 +52,7 @@ write_changes(const struct plot *plot)
 {
 	const struct prof_comparison *cp = plot->pl_pair->pr_comparison;
 	FILE *file = plot_file(plot->pl_dir, "metrics.tsv");
+	char name[COMPARE_NAME];
 
 	if (file == NULL)
 		return (-1);
@@ -67,7 +68,8 @@ write_changes(const struct plot *plot)
 	fputs("function\tchange\tlow\thigh\n", file);
 	for (size_t i = 0; i < prof_comparison_nfunctions(cp) &&
 	    i < FIGURES_FUNCTIONS; i++)
-		put_change(file, prof_comparison_function(cp, i)->cg_name,
+		put_change(file, compare_name(name, sizeof(name),
+		    prof_comparison_function(cp, i)),
 		    prof_comparison_function(cp, i));
 	return (plot_close(plot->pl_dir, file, "functions.tsv"));
 }

@@ -160,14 +160,15 @@ compare_name_total(const struct costs *ct)
 	char *name;
 	int rv;
 
-	if (per == NULL || in == NULL)
+	if (in == NULL || (per == NULL && ct->ct_states == 0))
 		return (0);
-	colon = strrchr(per, ':');
+	colon = per == NULL ? NULL : strrchr(per, ':');
 	is_cpu = strncmp(ct->ct_event, "cpu-clock ", 10) == 0 ||
 	    strncmp(ct->ct_event, "task-clock ", 11) == 0;
-	if (asprintf(&name, "%.*s per %s", is_cpu ? 3 :
+	if ((per == NULL ? asprintf(&name, "elapsed thread time") :
+	    asprintf(&name, "%.*s per %s", is_cpu ? 3 :
 	    (int)(in - ct->ct_event), is_cpu ? "CPU" : ct->ct_event, colon !=
-	    NULL && colon[1] != '\0' ? colon + 1 : per) == -1)
+	    NULL && colon[1] != '\0' ? colon + 1 : per)) == -1)
 		return (msg_error(ct->ct_command, "out of memory",
 		    "free memory"));
 	rv = prof_comparison_call_total(ct->ct_comparison, name, in + 4);
@@ -202,6 +203,7 @@ struct source {
 	int		 sr_side;
 	struct prof_symbols *sr_symbols;
 	bool		*sr_is_unit;	/* by event */
+	bool		*sr_is_wanted;	/* the same */
 	char		 sr_name[1200];
 };
 
@@ -212,17 +214,14 @@ event_of(struct costs *ct, const struct prof_profile *profile,
     const struct source *source)
 {
 	const int side = source->sr_side;
-	bool *wanted = choose_events(ct->ct_command, reader, ct->ct_events);
 	const struct prof_event_info *info;
 	long event = -1;
 
-	if (wanted == NULL)
-		return (-1);
 	for (size_t e = 0; e < prof_reader_nevents(reader) && event == -1;
 	    e++) {
 		info = prof_reader_event(reader, e);
 		/* A picture has runs without samples, which cost nothing. */
-		if (wanted[e] && !source->sr_is_unit[e] &&
+		if (source->sr_is_wanted[e] && !source->sr_is_unit[e] &&
 		    choose_is_side(info, side) &&
 		    (prof_profile_weight(profile, e) > 0 ||
 		    (ct->ct_difference != NULL && ct->ct_event != NULL)) &&
@@ -235,7 +234,6 @@ event_of(struct costs *ct, const struct prof_profile *profile,
 		    path,
 		    ct->ct_event != NULL ? " of " : "",
 		    ct->ct_event != NULL ? ct->ct_event : "");
-	free(wanted);
 	return (event);
 }
 
@@ -329,6 +327,27 @@ read_costs(struct source *source, long run, const char *path,
 	return (event == -1 || why != NULL ? -1 : 0);
 }
 
+/* Which events may cost, and which samples of them. */
+static int
+source_choose(struct source *source, struct prof_reader *reader,
+    const char *path, struct prof_profile_options *options, char **joined)
+{
+	struct costs *ct = source->sr_costs;
+
+	options->pl_filter = ct->ct_filter[source->sr_side];
+	if (ct->ct_states != 0 && prof_reader_elapsed(reader) == -1)
+		return (fail_reading(ct, path, prof_reader_error(reader)));
+	if (ct->ct_states != 0)
+		choose_add_short(&ct->ct_short, reader);
+	source->sr_is_wanted = ct->ct_states != 0 ?
+	    choose_elapsed(ct->ct_command, reader, ct->ct_states,
+	    &options->pl_filter, joined) :
+	    choose_events(ct->ct_command, reader, ct->ct_events);
+	source->sr_is_unit = compare_unit_events(ct, reader, path);
+	return (source->sr_is_wanted == NULL || source->sr_is_unit == NULL ?
+	    -1 : 0);
+}
+
 int
 compare_costs(struct costs *ct, int side, long run, const char *path)
 {
@@ -336,19 +355,20 @@ compare_costs(struct costs *ct, int side, long run, const char *path)
 	struct source source = { .sr_costs = ct, .sr_side = side };
 	struct prof_err error = { 0 };
 	struct prof_reader *reader = input_read(ct->ct_command, path, &error);
+	char *joined = NULL;
 	int rv = 0;
 
 	if (reader == NULL)
 		return (fail_reading(ct, path, &error));
-	options.pl_filter = ct->ct_filter[side];
 	if (ct->ct_time[side] != NULL)
 		rv = choose_range(ct->ct_command, reader, ct->ct_time[side],
 		    &options);
-	source.sr_is_unit = compare_unit_events(ct, reader, path);
-	if (source.sr_is_unit == NULL)
-		rv = -1;
+	if (rv == 0)
+		rv = source_choose(&source, reader, path, &options, &joined);
 	if (rv == 0)
 		rv = read_costs(&source, run, path, reader, &options);
+	free(joined);
+	free(source.sr_is_wanted);
 	free(source.sr_is_unit);
 	prof_reader_close(reader);
 	return (rv);

@@ -102,6 +102,7 @@ compare_runs(struct costs *ct, const struct series *const series[2],
 	free(run[1]);
 	if (rv == 0)
 		rv = compare_name_total(ct);
+	choose_say_short(ct->ct_command, &ct->ct_short);
 	compare_costs_free(ct);
 	return (rv == 0 && prof_comparison_finish(ct->ct_comparison) == -1 ?
 	    runs_fail(ct) : rv);

@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../bench/bench.h"
 #include "../ui/table.h"
 #include "compare.h"
 
@@ -20,23 +19,13 @@
 #define SHORT_ID	8	/* digits of a build-id */
 #define LONG_NOTE	80
 #define MIN_LAST	12	/* columns of a terminal for the last one */
-#define NCOLUMNS	7
+#define NCOLUMNS	7	/* and one of states */
 
 /* What rows are of. */
 struct subject {
 	const struct pair *su_pair;
 	const struct compare_options *su_options;
 };
-
-
-const char *
-compare_title(const char *metric)
-{
-	for (int m = 0; m < BENCH_NMETRICS; m++)
-		if (strcmp(bench_metrics[m].mn_name, metric) == 0)
-			return (bench_metrics[m].mn_title);
-	return (metric);
-}
 
 /* What a unit of work costs is no time that anyone waits for. */
 static bool
@@ -79,32 +68,6 @@ compare_verdict(const struct pair *pair)
 {
 	return (is_share(pair) ? "not visible" :
 	    compare_word(compare_headline(pair)));
-}
-
-/* Four digits and the unit that fits. */
-void
-compare_quantity(char *buffer, size_t size, double value, const char *unit)
-{
-	static const char *const times[] = { "s", "ms", "us", "ns" };
-	int t = 0;
-
-	if (!isfinite(value)) {
-		snprintf(buffer, size, "-");
-		return;
-	}
-	if (strcmp(unit, "bytes") == 0) {
-		term_bytes(buffer, size, (uint64_t)fmax(0, value));
-		return;
-	}
-	if (strcmp(unit, "ns") == 0)
-		value /= 1e9;
-	if (strcmp(unit, "s") == 0 || strcmp(unit, "ns") == 0) {
-		for (; t < 3 && fabs(value) < 1 && value != 0; t++)
-			value *= 1000;
-		snprintf(buffer, size, "%.4g %s", value, times[t]);
-		return;
-	}
-	snprintf(buffer, size, fabs(value) < 1e6 ? "%.6g" : "%.4g", value);
 }
 
 /* "+3.1%" */
@@ -317,11 +280,9 @@ metric_row(struct table *tb, const void *arg, size_t n)
 }
 
 static void
-show_table(struct table *tb, struct table_column *columns, size_t nrows,
-    table_row_fn *row, const struct subject *subject)
+show_table(struct table *tb, size_t nrows, table_row_fn *row,
+    const struct subject *subject)
 {
-	tb->tb_column = columns;
-	tb->tb_ncolumns = NCOLUMNS;
 	tb->tb_last = MIN_LAST;
 	out_str(tb->tb_out, tb->tb_style == TABLE_HTML ? "" : "\n");
 	table_show(tb, nrows, row, subject);
@@ -344,8 +305,10 @@ metrics_put(struct table *tb, const struct subject *subject)
 	const size_t n = prof_comparison_nmetrics(pair->pr_comparison) +
 	    (pair->pr_per != NULL);
 
+	tb->tb_column = columns;
+	tb->tb_ncolumns = NCOLUMNS;
 	if (n > 0)
-		show_table(tb, columns, n, metric_row, subject);
+		show_table(tb, n, metric_row, subject);
 }
 
 /* ------------------------------------------------------------ functions */
@@ -383,6 +346,15 @@ is_moved(const struct prof_change *cg)
 	    fmax(cg->cg_share[0], cg->cg_share[1]) >= LEAST_MOVED);
 }
 
+/* Costs of the states of threads, or of no state. */
+static bool
+has_states(struct prof_comparison *cp)
+{
+	const struct prof_change *cg = prof_comparison_function(cp, 0);
+
+	return (cg != NULL && *cg->cg_state != '\0');
+}
+
 static bool
 is_shown(const struct prof_change *cg, size_t n, uint64_t limit)
 {
@@ -411,6 +383,8 @@ function_row(struct table *tb, const void *arg, size_t n)
 	table_text(tb, probability_text(text, sizeof(text), cg->cg_p_adjusted));
 	table_colour(tb, colour_of(cg));
 	table_text(tb, function_word(cg));
+	if (has_states(cp))
+		table_text(tb, cg->cg_state);
 	table_text(tb, cg->cg_name);
 }
 
@@ -430,13 +404,14 @@ put_explanation(FILE *stream, const struct pair *pair, const char *what)
 	struct prof_comparison *cp = pair->pr_comparison;
 	const struct prof_change *total = prof_comparison_total(cp), *cg;
 	const struct prof_change *nearly = NULL;
-	char change[32], ci[64];
+	char change[32], ci[64], name[COMPARE_NAME];
 	int named = 0;
 
 	if (is_share(pair))
 		fputs("shares", stream);
 	else
-		fprintf(stream, "total cost %s (%s): %s", percent_text(change,
+		fprintf(stream, "%s %s (%s): %s", has_states(cp) ?
+		    total->cg_name : "total cost", percent_text(change,
 		    sizeof(change), total->cg_change), interval_text(ci,
 		    sizeof(ci), total->cg_ci95), compare_word(total));
 	for (size_t i = 0; i < prof_comparison_nfunctions(cp); i++) {
@@ -446,7 +421,7 @@ put_explanation(FILE *stream, const struct pair *pair, const char *what)
 		if (!is_changed(cg) || named == 3)
 			continue;
 		fprintf(stream, "%s%s", named++ == 0 ? "; of it " : ", ",
-		    cg->cg_name);
+		    compare_name(name, sizeof(name), cg));
 		if (is_changed(total))
 			fprintf(stream, " %.0f%%", 100 * cg->cg_part);
 		else
@@ -457,8 +432,9 @@ put_explanation(FILE *stream, const struct pair *pair, const char *what)
 		fprintf(stream, "; no %s changed significantly", what);
 	if (named == 0 && nearly != NULL)
 		fprintf(stream, ", about %zu %s each of base and new would "
-		    "give a verdict on %s",
-		    nearly->cg_runs_needed, runs_word(pair), nearly->cg_name);
+		    "give a verdict on %s", nearly->cg_runs_needed,
+		    runs_word(pair), compare_name(name, sizeof(name),
+		    nearly));
 }
 
 static void
@@ -482,24 +458,28 @@ static void
 functions_put(struct table *tb, const struct subject *subject)
 {
 	const char *what = compare_by_words[subject->su_options->co_by];
-	struct table_column columns[NCOLUMNS] = {
+	struct table_column columns[NCOLUMNS + 1] = {
 		{ .tc_title = "of total", .tc_gap = 1 },
 		{ .tc_title = "95% CI", .tc_gap = 1, .tc_drop = 3 },
 		{ .tc_title = "part", .tc_gap = 1, .tc_drop = 2 },
 		{ .tc_title = "base -> new", .tc_gap = 1 },
 		{ .tc_title = "p", .tc_gap = 1, .tc_drop = 1 },
 		{ .tc_title = "verdict", .tc_gap = 1, .tc_is_left = true },
-		{ .tc_title = what, .tc_gap = 2, .tc_is_left = true,
-		    .tc_is_name = true }
+		{ .tc_title = "state", .tc_gap = 2, .tc_is_left = true },
 	};
 	struct prof_comparison *cp = subject->su_pair->pr_comparison;
 	const size_t n = prof_comparison_nfunctions(cp);
+	const size_t last = has_states(cp) ? NCOLUMNS : NCOLUMNS - 1;
 	size_t shown = 0;
 
 	if (prof_comparison_total(cp) == NULL)
 		return;
 	explanation_put(tb, subject->su_pair, what);
-	show_table(tb, columns, n, function_row, subject);
+	columns[last] = (struct table_column){ .tc_title = what, .tc_gap = 2,
+	    .tc_is_left = true, .tc_is_name = true };
+	tb->tb_column = columns;
+	tb->tb_ncolumns = last + 1;
+	show_table(tb, n, function_row, subject);
 	for (size_t i = 0; i < n; i++)
 		shown += is_shown(prof_comparison_function(cp, i), i,
 		    subject->su_options->co_limit.on_value);

@@ -169,6 +169,7 @@ static int
 events_choose(struct flame_run *run)
 {
 	const struct flame_options *fo = run->fr_options;
+	struct choose_short waits = { 0 };
 	bool *wanted;
 
 	if (fo->fo_ratio != NULL && choose_ratio(run) == -1)
@@ -183,8 +184,10 @@ events_choose(struct flame_run *run)
 	    choose_events("flamegraph", run->fr_reader, &fo->fo_events);
 	if (wanted == NULL)
 		return (-1);
-	if (fo->fo_state != 0)
-		choose_say_short("flamegraph", run->fr_reader);
+	if (fo->fo_state != 0) {
+		choose_add_short(&waits, run->fr_reader);
+		choose_say_short("flamegraph", &waits);
+	}
 	for (size_t e = 1; e < prof_reader_nevents(run->fr_reader) &&
 	    run->fr_nevents < FLAME_MAX_EVENTS; e++) {
 		if (wanted[e] && (fo->fo_ratio == NULL ||
@@ -435,13 +438,12 @@ static int
 check_flamegraph(const void *options, int n, char *const *operands)
 {
 	const struct flame_options *fo = options;
-	const char *wrong = has_base(fo) ? (fo->fo_ratio != NULL ?
-	    "--ratio cannot be combined with a base" : fo->fo_lines ?
-	    "--lines cannot be combined with a base" : fo->fo_state != 0 ?
-	    "--state cannot be combined with a base" : NULL) :
-	    fo->fo_state != 0 && (fo->fo_events.os_n > 0 || fo->fo_held ||
-	    fo->fo_ratio != NULL) ?
+	const char *wrong = fo->fo_state != 0 && (fo->fo_events.os_n > 0 ||
+	    fo->fo_held || fo->fo_ratio != NULL) ?
 	    "--state excludes --event, --held and --ratio" :
+	    has_base(fo) ? (fo->fo_ratio != NULL ?
+	    "--ratio cannot be combined with a base" : fo->fo_lines ?
+	    "--lines cannot be combined with a base" : NULL) :
 	    fo->fo_renames.os_n > 0 ? "--rename requires --base" :
 	    fo->fo_open && strcmp(fo->fo_output, "-") == 0 ?
 	    "--open cannot open standard output" : NULL;

@@ -45,6 +45,7 @@ difference_make(const struct flame_options *fo, const struct flame_side *sides,
 		.ct_renames = &fo->fo_renames,
 		.ct_time = { base_time(fo), &fo->fo_time },
 		.ct_filter = { base_filter(fo), fo->fo_filter },
+		.ct_states = fo->fo_state,
 	};
 	struct prof_err error = { 0 };
 

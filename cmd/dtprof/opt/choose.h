@@ -56,6 +56,7 @@ struct choose_span {
 	    "only samples that match EXPR, e.g. 'pid==1'", (at), NULL }
 /* unsigned: bits of these, in this order */
 #define CHOOSE_STATES	"running,runnable,blocked"
+#define CHOOSE_ALL_STATES 7u
 /* unsigned: bits of PROF_FRAMES_* */
 #define CHOOSE_FRAMES(at) { 0, "frames", "KIND,..", OPT_SET, 0, 0, \
 	    "kernel,native,script", \
@@ -91,9 +92,16 @@ bool	*choose_events(const char *command, const struct prof_reader *reader,
 	    const struct opt_strings *names);
 /* Does it have the event off-cpu? */
 bool	 choose_has_waits(const struct prof_reader *reader);
-/* A note of waits that have no sample, if there are any. */
-void	 choose_say_short(const char *command,
+/* Waits that have no sample, of all recordings that are added. */
+struct choose_short {
+	uint64_t	 cs_waits;
+	uint64_t	 cs_ns;
+};
+void	 choose_add_short(struct choose_short *waits,
 	    const struct prof_reader *reader);
+/* A note of them, if there are any. */
+void	 choose_say_short(const char *command,
+	    const struct choose_short *waits);
 /*
  * For --state: add the event elapsed to the reader, and choose it alone, as
  * choose_events.  If only some states are wanted, the filter selects them, too,

@@ -13,7 +13,6 @@
 
 static const char *const states[] = { "running", "runnable", "blocked" };
 #define NSTATES		(sizeof(states) / sizeof(states[0]))
-#define ALL_STATES	((1u << NSTATES) - 1)
 
 /* Number of the event off-cpu; 0: the recording has none. */
 static size_t
@@ -33,23 +32,31 @@ choose_has_waits(const struct prof_reader *reader)
 }
 
 void
-choose_say_short(const char *command, const struct prof_reader *reader)
+choose_add_short(struct choose_short *waits, const struct prof_reader *reader)
 {
 	static const char *const words[] = { "short", "short_ns" };
-	uint64_t count[2] = { 0 };
-	char key[64], text[32];
+	uint64_t *const to[] = { &waits->cs_waits, &waits->cs_ns };
 	const char *value;
+	char key[64];
 
 	for (int n = 0; n < 2; n++) {
 		snprintf(key, sizeof(key), "waits.%zu.%s", waits_find(reader),
 		    words[n]);
 		value = prof_reader_info(reader, key);
-		count[n] = value == NULL ? 0 : strtoull(value, NULL, 10);
+		*to[n] += value == NULL ? 0 : strtoull(value, NULL, 10);
 	}
-	weight_time(text, sizeof(text), count[1]);
-	if (count[0] != 0)
+}
+
+void
+choose_say_short(const char *command, const struct choose_short *waits)
+{
+	char text[32];
+
+	weight_time(text, sizeof(text), waits->cs_ns);
+	if (waits->cs_waits != 0)
 		msg_note(command, "waits shorter than the parameter min are "
-		    "not shown: %" PRIu64 ", in total %s", count[0], text);
+		    "not shown: %" PRIu64 ", in total %s", waits->cs_waits,
+		    text);
 }
 
 /* (EXPR) && (state == "running" || state == "blocked") */
@@ -91,9 +98,9 @@ choose_elapsed(const char *command, struct prof_reader *reader,
 		return (NULL);
 	}
 	events = calloc(prof_reader_nevents(reader) + 1, sizeof(*events));
-	if (events != NULL && wanted != 0 && wanted != ALL_STATES)
+	if (events != NULL && wanted != 0 && wanted != CHOOSE_ALL_STATES)
 		*filter = *joined = filter_join(*filter, wanted);
-	if (events == NULL || (wanted != 0 && wanted != ALL_STATES &&
+	if (events == NULL || (wanted != 0 && wanted != CHOOSE_ALL_STATES &&
 	    *joined == NULL)) {
 		free(events);
 		msg_error(command, "out of memory", "free memory");
