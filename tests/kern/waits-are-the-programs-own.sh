@@ -44,6 +44,11 @@ w = a["waits"]
 print(w)
 # Kernels have been seen to switch without telling, which is counted.
 assert w["balances"] and w["gaps"] <= w["turns"] // 20
+identity = json.load(open("states"))["identity"]
+assert identity == {
+    "difference_ns": w["elapsed_ns"] - w["running_ns"] - w["runnable_ns"] -
+    w["blocked_ns"], **{key: w[key] for key in (
+        "elapsed_ns", "running_ns", "runnable_ns", "blocked_ns", "gaps")}}
 
 def close(a, b, least, what):
     print("%s: %.3f ms, by itself %.3f ms" % (what, a / 1e6, b / 1e6))

@@ -279,6 +279,7 @@ report_json(const struct report *report, const struct stats *stats,
 		emit_quality(report, &em, table->ta_column[c].co_event);
 	emit_close(&em);
 	emit_folded(report, &em);
+	stats_waits_identity(report->re_reader, &em);
 	emit_rows(&em, table->ta_is_tree ? "tree" :
 	    table->ta_by == BY_FUNCTION ? "functions" : "rows");
 	emit_table(table, &em);

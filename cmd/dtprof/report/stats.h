@@ -110,6 +110,9 @@ void	stats_calls_json(const struct stats *stats, struct emit *emit,
 /* Where the time of threads went; nothing for other events. */
 void	stats_waits_line(const struct prof_reader *reader, size_t event,
 	    struct out *out);
+/* A member "identity": null without waits, or if the recording was cut. */
+void	stats_waits_identity(const struct prof_reader *reader,
+	    struct emit *emit);
 void	stats_waits_text(const struct stats *stats, struct out *out);
 /* A member "waits" behind others, of an event of waits. */
 void	stats_waits_json(const struct stats *stats, struct emit *emit,

@@ -61,12 +61,18 @@ wall_read(const struct prof_reader *reader, size_t event,
 	    count));
 }
 
+/* Elapsed time in no state; negative: time that was counted twice. */
+static int64_t
+waits_difference(const uint64_t count[WAITS_N])
+{
+	return ((int64_t)(count[WAITS_ELAPSED] - count[WAITS_RUNNING] -
+	    count[WAITS_RUNNABLE] - count[WAITS_BLOCKED]));
+}
+
 static bool
 waits_balance(const uint64_t count[WAITS_N])
 {
-	return (count[WAITS_ELAPSED] == count[WAITS_RUNNING] +
-	    count[WAITS_RUNNABLE] + count[WAITS_BLOCKED] +
-	    count[WAITS_GAP_NS]);
+	return (waits_difference(count) == (int64_t)count[WAITS_GAP_NS]);
 }
 
 static void
@@ -81,14 +87,22 @@ show_time(struct out *out, const char *before, uint64_t ns, const char *what)
 static void
 show_identity(struct out *out, const uint64_t count[WAITS_N])
 {
+	const int64_t difference_ns = waits_difference(count);
+
 	out_fmt(out, ": %" PRIu64 " thread%s, ", count[WAITS_THREADS],
 	    count[WAITS_THREADS] == 1 ? "" : "s");
 	show_time(out, "", count[WAITS_ELAPSED], " elapsed = ");
 	show_time(out, "", count[WAITS_RUNNING], " running + ");
 	show_time(out, "", count[WAITS_RUNNABLE], " runnable + ");
 	show_time(out, "", count[WAITS_BLOCKED], " blocked");
-	if (count[WAITS_GAP_NS] != 0)
-		show_time(out, " + ", count[WAITS_GAP_NS], " unknown");
+	if (difference_ns > 0)
+		show_time(out, " + ", (uint64_t)difference_ns, " unknown");
+	else if (difference_ns < 0)
+		show_time(out, " - ", 0 - (uint64_t)difference_ns,
+		    " counted twice");
+	if (count[WAITS_GAPS] != 0)
+		out_fmt(out, " (%" PRIu64 " gap%s)", count[WAITS_GAPS],
+		    count[WAITS_GAPS] == 1 ? "" : "s");
 	out_str(out, waits_balance(count) ? "\n" : ": DOES NOT BALANCE\n");
 }
 
@@ -186,5 +200,28 @@ stats_waits_json(const struct stats *stats, struct emit *em, size_t event)
 		EMIT(em, COUNT(words[n], count[n]));
 	EMIT(em, FLAG("balances", waits_balance(count)));
 	stats_throttled_json(stats, em, event);
+	emit_close(em);
+}
+
+void
+stats_waits_identity(const struct prof_reader *reader, struct emit *em)
+{
+	uint64_t count[WAITS_N];
+	size_t e = 1;
+
+	while (e < prof_reader_nevents(reader) &&
+	    !waits_read(reader, e, count))
+		e++;
+	if (e == prof_reader_nevents(reader)) {
+		EMIT(em, UNKNOWN("identity"));
+		return;
+	}
+	emit_object(em, "identity");
+	EMIT(em, COUNT("elapsed_ns", count[WAITS_ELAPSED]),
+	    COUNT("running_ns", count[WAITS_RUNNING]),
+	    COUNT("runnable_ns", count[WAITS_RUNNABLE]),
+	    COUNT("blocked_ns", count[WAITS_BLOCKED]),
+	    SIGNED("difference_ns", waits_difference(count)),
+	    COUNT("gaps", count[WAITS_GAPS]));
 	emit_close(em);
 }
