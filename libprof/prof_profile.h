@@ -43,6 +43,7 @@ struct prof_profile_options {
 	const void	*pl_bucket_arg;
 	uint64_t	 pl_times;	/* most samples with a time; 0: none */
 	uint64_t	 pl_fold_idle;	/* waits for work are one row, "idle" */
+	uint64_t	 pl_values;	/* no root for arguments without one */
 };
 
 /*

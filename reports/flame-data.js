@@ -15,8 +15,6 @@ const KIND_FUNCTION = 1, KIND_CUT = 6, KIND_LINE = 7;
 const FRAME_NAMES = { 2: "py", 3: "js", 4: "java", 5: "script",
 	6: "boundary" };
 const FRAME_HUES = { 2: 262, 3: 168, 4: 328, 5: 295 };
-/* States of threads, and their hues. */
-const STATE_HUES = { running: 12, runnable: 50, blocked: 214 };
 
 /* Reads what the writer put, from the first byte to the last. */
 class Columns {
@@ -191,6 +189,7 @@ async function readData(head) {
 	data.names = readNames(columns, columns.numbers(new Uint32Array(n)));
 	data.places = Array.from(data.kinds, kind => (kind & 7) === KIND_LINE ?
 	    columns.text.decode(columns.line()) : "");
+	data.hues = new Map(Object.entries(data.hues || {}));
 	data.hasStates = data.kinds.some(kind => kind & KIND_STATE);
 	readTree(columns, data);
 	readCells(columns, data);

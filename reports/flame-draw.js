@@ -147,15 +147,21 @@ class Graph {
 		return `hsl(${hue},${full}%,${light}%)`;
 	}
 
-	/* By the state that all of a frame's samples have; grey: by several. */
+	/* States and reasons that all of a frame's samples have. */
+	statesOf(tree, node) {
+		const {data} = this, names = [];
+		for (; node >= 0; node = tree.parent[node])
+			if (data.kinds[tree.label[node]] & KIND_STATE)
+				names.unshift(data.names[tree.label[node]]);
+		return names;
+	}
+
+	/* By the last of them that has a hue; grey: there are several. */
 	stateColor(tree, node) {
 		const {data} = this, hash = data.hashes[tree.label[node]];
-		while (node >= 0 && !(data.kinds[tree.label[node]] &
-		    KIND_STATE))
-			node = tree.parent[node];
 		const light = (this.dark ? 58 : 70) + (hash >>> 9) % 9;
-		const hue = node < 0 ? undefined :
-		    STATE_HUES[data.names[tree.label[node]]];
+		const hue = this.statesOf(tree, node).map(name =>
+		    data.hues.get(name)).filter(known => known).pop();
 		return `hsl(${hue || 0},${hue ? 85 : 0}%,${light}%)`;
 	}
 

@@ -180,9 +180,11 @@ class FlameGraph extends Page {
 				" than on average"], ["low", "less"],
 			    ["average", "as on average"]];
 		if (state.color === "state")
-			return [...Object.keys(STATE_HUES).map(name =>
-			    ["swatch", name, `hsl(${STATE_HUES[name]},85%,72%)`]),
-			    ["group", "several states"]];
+			return [...new Set(data.hues.values())].map(hue =>
+			    ["swatch", [...data.hues.keys()].filter(name =>
+			    data.hues.get(name) === hue).join(", "),
+			    `hsl(${hue},85%,72%)`])
+			    .concat([["group", "several states"]]);
 		const known = state.color === "kind" ? [["user", "user"],
 		    ["kernel", "kernel"], ["inlined", "inlined"],
 		    ...this.frameKeys()] :
@@ -331,6 +333,7 @@ class FlameGraph extends Page {
 		const up = tree.parent[i];
 		out.push(data.places[label], this.moduleOf(label) +
 		    (data.kinds[label] & KIND_INLINED ? " (inlined)" : ""));
+		out.push(this.graph.statesOf(tree, up).join(": "));
 		out.push(`${this.amount(tree.total[i])}, ` +
 		    samples(tree.totalSamples[i]));
 		out.push(`${this.share(tree.total[i])} of all (95%: ` +

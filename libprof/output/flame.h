@@ -56,6 +56,18 @@ size_t	prof_flame_find(const struct prof_flame *flame, size_t event);
 /* Colour depends on the name alone: 0 to 1023 (FNV-1a, modulo). */
 uint32_t prof_flame_hash(const char *name);
 
+/* -------------------------------------------------------- svg_states.c */
+
+/* Of a state of threads, or of a reason of waits. */
+struct prof_hue {
+	const char	*hu_name;
+	int		 hu_hue;	/* 0 to 359 */
+};
+
+/* Those of a picture, one a call, from *at = 0 on; NULL: no more. */
+const struct prof_hue *prof_flame_hue(const struct prof_flame *flame,
+	    size_t *at);
+
 /* -------------------------------------------------- flame_difference.c */
 
 /* A difference's part of the page's head, and of its columns. */

@@ -373,6 +373,20 @@ put_facts(const struct prof_flame *flame, struct prof_buf *out)
 	prof_put_str(out, "]");
 }
 
+static void
+put_hues(const struct prof_flame *flame, struct prof_buf *out)
+{
+	const struct prof_hue *hue;
+	const char *before = "\"hues\":{";
+
+	for (size_t at = 0; (hue = prof_flame_hue(flame, &at)) != NULL;
+	    before = ",")
+		prof_put_fmt(out, "%s\"%s\":%d", before, hue->hu_name,
+		    hue->hu_hue);
+	if (*before == ',')
+		prof_put_str(out, "},\n");
+}
+
 static int
 put_head(const struct prof_flame *flame, uint64_t cell_ns,
     struct prof_buf *out)
@@ -396,6 +410,7 @@ put_head(const struct prof_flame *flame, uint64_t cell_ns,
 		put_event(&flame->fm_event[i], out);
 	}
 	prof_put_str(out, "],\n");
+	put_hues(flame, out);
 	if (flame->fm_difference != NULL)
 		prof_flame_put_difference(flame, out);
 	prof_flame_put_latencies(flame, from_ns - begin_of(flame), out);

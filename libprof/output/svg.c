@@ -209,6 +209,8 @@ put_tooltip(const struct drawing *drawing, size_t node,
 		prof_put_str(out, "\n");
 		prof_put_xml(out, label->lb_module, MAX_NAME);
 	}
+	if (drawing->dr_has_states)
+		prof_svg_put_states(drawing, node);
 	prof_put_str(out, "\n");
 	if (drawing->dr_change != NULL) {
 		prof_svg_put_change(drawing, node);
@@ -337,7 +339,7 @@ put_head(const struct drawing *drawing)
 		prof_put_str(out, "; red: above the average; blue: "
 		    "below the average");
 	} else if (drawing->dr_has_states) {
-		prof_svg_put_states(out);
+		prof_svg_put_state_scale(drawing);
 	}
 	prof_put_str(out, "</text>\n");
 }

@@ -47,7 +47,9 @@ bool	prof_svg_has_states(const struct prof_flame *flame);
 /* Of a node, below the state that its samples have. */
 void	prof_svg_put_state_colour(const struct drawing *drawing, size_t node,
 	    uint32_t hash);
+/* States and reasons of a node's callers, for its tooltip. */
+void	prof_svg_put_states(const struct drawing *drawing, size_t node);
 /* What colours mean, as the line below the title. */
-void	prof_svg_put_states(struct prof_buf *out);
+void	prof_svg_put_state_scale(const struct drawing *drawing);
 
 #endif /* PROF_SVG_H */

@@ -171,7 +171,7 @@ cut_child(struct builder *builder, uint32_t parent)
 
 /* ------------------------------------------------------------ roots */
 
-/* A node for each argument, below one another. */
+/* A node for each argument, below one another; for values alone if asked. */
 static uint32_t
 args_of(struct builder *builder, uint32_t node, uint32_t n,
     const char *reason)
@@ -183,9 +183,10 @@ args_of(struct builder *builder, uint32_t node, uint32_t n,
 	const char *end = text + args->ag_length[n];
 
 	for (size_t i = 0; text < end; text += strlen(text) + 1, i++)
-		node = named_child(builder, node, PROF_LABEL_ARG,
-		    reason != NULL && strcmp(options->pl_args[i],
-		    PROF_REASON) == 0 ? reason : text);
+		if (options->pl_values == 0 || strcmp(text, "-") != 0)
+			node = named_child(builder, node, PROF_LABEL_ARG,
+			    reason != NULL && strcmp(options->pl_args[i],
+			    PROF_REASON) == 0 ? reason : text);
 	return (node);
 }
 

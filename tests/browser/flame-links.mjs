@@ -147,15 +147,16 @@ await browse(async browser => {
 			});
 			return boxes;
 		});
-		const hues = {running: 12, runnable: 50, blocked: 214};
+		const hues = {running: 12, runnable: 50, blocked: 214,
+			futex: 285, read: 110};
 		const check = boxes => boxes.forEach(([path, hue]) =>
 		    assert.equal(hue, hues[path.find(name => hues[name])] || 0,
 			path));
 		assert.equal(await page.inputValue("#color"), "state");
 		assert.match(await page.textContent("#legend"),
-		    /running.*runnable.*blocked.*several states/s);
+		    /running.*runnable.*blocked.*futex.*read.*several states/s);
 		const boxes = await colors();
-		assert.equal(boxes.length, 13);
+		assert.equal(boxes.length, 16);
 		check(boxes);
 		await page.selectOption("#view", "reverse");
 		const reversed = await colors();

@@ -59,13 +59,17 @@ static const struct row lines[] = {
 	{ .rw_count = 0 }
 };
 
-/* Half of the time of main, and all of idle, is blocked. */
+/*
+ * Half of the time of main, and all of idle, is blocked.  The reason preempted
+ * has the hue of its state, others their own.
+ */
 static const struct row states[] = {
 	{ { "worker", "running", "main" }, 1, 0, 10, 1, MS },
 	{ { "worker", "running", "main", "sys_read" }, 1, 10, 20, 1, MS },
-	{ { "worker", "blocked", "main", "sys_read" }, 1, 30, 30, 1, MS },
-	{ { "helper", "runnable", "main" }, 1, 60, 10, 1, MS },
-	{ { "helper", "blocked", "idle" }, 1, 70, 30, 1, MS },
+	{ { "worker", "blocked", "read", "main", "sys_read" },
+	    1, 30, 30, 1, MS },
+	{ { "helper", "runnable", "preempted", "main" }, 1, 60, 10, 1, MS },
+	{ { "helper", "blocked", "futex", "idle" }, 1, 70, 30, 1, MS },
 	{ .rw_count = 0 }
 };
 
@@ -73,7 +77,8 @@ static const struct { const char *name; int kind; } known_kinds[] = {
 	{ "worker", F_THREAD }, { "helper", F_THREAD }, { "tiny", F_INLINED },
 	{ "sys_read", F_KERNEL }, { "again", F_PYTHON }, { "all", F_ALL },
 	{ "running", F_STATE }, { "runnable", F_STATE },
-	{ "blocked", F_STATE },
+	{ "blocked", F_STATE }, { "read", F_STATE },
+	{ "preempted", F_STATE }, { "futex", F_STATE },
 	{ NULL, 0 }
 };
 

@@ -45,7 +45,7 @@ ENDS_WITH(prof_counting_options, co_log_arg);
 ENDS_WITH(prof_symbols_options, so_only_recorded);
 ENDS_WITH(prof_import_options, im_output);
 ENDS_WITH(prof_comparison_options, cp_family);
-ENDS_WITH(prof_profile_options, pl_fold_idle);
+ENDS_WITH(prof_profile_options, pl_values);
 ENDS_WITH(prof_flame_options, fl_labels);
 ENDS_WITH(prof_span_difference_options, sd_frames);
 

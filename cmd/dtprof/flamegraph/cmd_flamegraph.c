@@ -218,7 +218,7 @@ void
 flame_profile_options(const struct flame_options *fo,
     struct prof_profile_options *options)
 {
-	static const char *const state[] = { "state" };
+	static const char *const args[] = { "state", "reason" };
 
 	*options = (struct prof_profile_options){
 		.pl_size = sizeof(*options),
@@ -226,8 +226,9 @@ flame_profile_options(const struct flame_options *fo,
 		.pl_held = fo->fo_held,
 		.pl_roots = PROF_ROOT_COMM | (fo->fo_state == 0 ? 0 :
 		    PROF_ROOT_ARGS),
-		.pl_args = state,
-		.pl_nargs = fo->fo_state != 0,
+		.pl_args = args,
+		.pl_nargs = fo->fo_state != 0 ? 2 : 0,
+		.pl_values = true,
 		.pl_reverse = fo->fo_reverse,
 		.pl_inlines = fo->fo_inlines,
 		.pl_frames = fo->fo_frames,
