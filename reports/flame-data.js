@@ -48,8 +48,8 @@ class Columns {
 	}
 
 	/* The lowest byte of each, then the next one of each, ... */
-	planes(into) {
-		const n = into.length, planes = this.number();
+	planes(into, n = into.length) {
+		const planes = this.number();
 		for (let plane = 0, unit = 1; plane < planes; plane++) {
 			const from = this.bytes.subarray(this.at, this.at + n);
 			for (let i = 0; i < n; i++)
@@ -163,19 +163,36 @@ function hashText(text) {
 	return (hash ^ hash >>> 15) >>> 0;
 }
 
-async function inflate(base64) {
-	const text = atob(base64);
-	const bytes = new Uint8Array(text.length);
-	for (let i = 0; i < text.length; i++)
-		bytes[i] = text.charCodeAt(i);
-	const stream = new Blob([bytes]).stream().pipeThrough(
+/* Two letters of base 91 are 13 bits, the low ones first; a last one is 6. */
+function fromLetters(text) {
+	const digits = new Uint8Array(128);
+	for (let code = 33, digit = 0; code < 127; code++)
+		if (!"\"<\\".includes(String.fromCharCode(code)))
+			digits[code] = digit++;
+	const pairs = text.length >> 1, last = text.length & 1;
+	const bytes = new Uint8Array((pairs * 13 + last * 6) >> 3);
+	let bits = 0, n = 0, at = 0;
+	for (let i = 0; i < text.length; i += 2) {
+		bits |= digits[text.charCodeAt(i)] << n;
+		if (i + 1 < text.length)
+			bits += digits[text.charCodeAt(i + 1)] * 91 << n;
+		for (n += 13; n >= 8 && at < bytes.length; n -= 8) {
+			bytes[at++] = bits;
+			bits >>>= 8;
+		}
+	}
+	return bytes;
+}
+
+async function inflate(text) {
+	const stream = new Blob([fromLetters(text)]).stream().pipeThrough(
 	    new DecompressionStream("deflate-raw"));
 	return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
 async function readData(head) {
 	const data = head;
-	if (data.format !== 1)
+	if (data.format !== 2)
 		throw new Error("written by another version of dtprof");
 	const columns = new Columns(await inflate(data.columns));
 	data.columns = null;

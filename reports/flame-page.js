@@ -113,7 +113,8 @@ class Page {
 		const slice = /^(\d+)-(\d+)$/.exec(given.get("n") || "");
 		if (this.timeline && slice && Number(slice[1]) <
 		    Number(slice[2]))
-			state.slice = [Number(slice[1]), Number(slice[2])];
+			state.slice = this.timeline.snap([Number(slice[1]),
+				Number(slice[2])]);
 		this.state = state;
 		this.render();
 	}

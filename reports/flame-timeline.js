@@ -9,7 +9,7 @@
  */
 "use strict";
 
-const LANE = 16, LANES_AXIS = 18, LANES_HEIGHT = 340;
+const LANE = 16, LANES_AXIS = 18, LANES_HEIGHT = 340, COARSE = 8192;
 const STATES = ["running", "blocked", "runnable"];
 const STATE_COLORS = {
 	light: ["#4caf7d", "#c9c3dd", "#f0a63a"],
@@ -44,19 +44,19 @@ class Timeline {
 
 	async read() {
 		const columns = new Columns(await inflate(this.head.columns));
-		const n = this.head.samples;
-		this.head.columns = null;
-		this.n = n;
-		this.lanes = this.readLanes(columns);
+		const n = this.n = this.head.samples;
 		const read = kind => columns.planes(new kind(n));
+		this.head.columns = null;
+		this.lanes = this.readLanes(columns);
 		this.time = read(Float64Array);
 		this.ended = read(Float64Array);
-		this.weight = read(Float64Array);
 		this.node = read(Uint32Array);
-		this.event = read(Uint8Array);
+		this.weight = read(Float64Array);
 		this.samples = read(Uint32Array);
-		this.state = read(Uint8Array);
+		this.kind = read(Uint16Array);
+		this.state = this.kind.map(kind => kind % STATES.length);
 		this.finish();
+		this.readRests(columns);
 		this.whole = this.span();
 		this.view = this.view || this.whole;
 		this.ready = true;
@@ -66,8 +66,9 @@ class Timeline {
 		const lanes = new Array(columns.number());
 		let first = 0;
 		for (let i = 0; i < lanes.length; i++) {
-			const [pid, tid, n] = columns.numbers([0, 0, 0]);
-			lanes[i] = {pid, tid, first, end: first + n,
+			const [pid, tid, n, node] = columns.numbers([0, 0, 0,
+				0]);
+			lanes[i] = {pid, tid, node, first, end: first + n,
 				name: columns.text.decode(columns.line())};
 			first += n;
 		}
@@ -76,36 +77,81 @@ class Timeline {
 
 	/*
 	 * The columns hold when each began, since the one before ended, and
-	 * how much earlier than the next it was stored, where a wait ended
-	 * before that.  From these, when each was stored, and ended.
+	 * how much earlier than the next it was stored, where that is not as
+	 * expected.  From these, when each was stored, and ended.  All are
+	 * whole units of time, but for the weight of what is no wait.
 	 */
 	finish() {
-		const {time, ended, weight, event, state} = this;
+		const {time, ended, weight, kind, state, node} = this;
+		const unit = this.head.unit_ns;
 		const last = new Float64Array(this.page.data.events.length);
 		for (let i = 0; i < this.n; i++) {
-			weight[i] = weight[i] ? weight[i] - 1 : last[event[i]];
-			last[event[i]] = weight[i];
+			const event = Math.floor(kind[i] / STATES.length);
+			weight[i] = weight[i] ? weight[i] - 1 : last[event];
+			last[event] = weight[i];
+			if (state[i])
+				weight[i] *= unit;
 		}
 		for (const lane of this.lanes) {
 			let at = 0;
 			for (let i = lane.first; i < lane.end; i++) {
-				const apart = Math.floor(time[i] / 2);
+				const apart = Math.floor(time[i] / 2) * unit;
 				const begin = at + (time[i] % 2 ? -apart :
 				    apart);
-				const delay = ended[i];
 				if (i === lane.first)
 					lane.from = begin;
 				if (state[i])
 					lane.waits = true;
 				at = begin + (state[i] ? weight[i] : 0);
-				time[i] = delay ? -delay : at;
+				time[i] = ended[i];
 				ended[i] = at;
+				node[i] += lane.node;
 			}
-			for (let i = lane.end - 1; i >= lane.first; i--)
-				if (time[i] < 0)
-					time[i] += time[i + 1] + 1;
+			let next = -1, began = -1;
+			for (let i = lane.end - 1; i >= lane.first; i--) {
+				if (time[i])
+					next -= (time[i] - 1) * unit;
+				else if (began !== ended[i])
+					next = ended[i];
+				time[i] = next;
+				began = ended[i] - (state[i] ? weight[i] : 0);
+			}
 			lane.to = time[lane.end - 1];
 		}
+	}
+
+	/* By kind, sums from the first grain on: what the units leave over. */
+	readRests(columns) {
+		const n = columns.number();
+		this.rests = [];
+		const kinds = this.page.data.events.length * STATES.length;
+		for (let kind = 0; kind < kinds; kind++) {
+			const rests = columns.planes(new Float64Array(n + 1),
+			    n);
+			let sum = 0;
+			for (let i = 0; i <= n; i++) {
+				const rest = Math.floor(rests[i] / 2);
+				const sign = rests[i] % 2 ? -1 : 1;
+				rests[i] = sum;
+				sum += sign * rest;
+			}
+			this.rests.push(rests);
+		}
+	}
+
+	/* Of a range that begins and ends with grains. */
+	restOf(kind, range) {
+		const rests = this.rests[kind], {grain, grain_ns} = this.head;
+		const at = time => rests[Math.min(Math.max(0,
+		    Math.floor(time / grain_ns) - grain), rests.length - 1)];
+		return at(range[1]) - at(range[0]);
+	}
+
+	/* The range of whole grains around a range. */
+	snap([from, to]) {
+		const grain = this.head.grain_ns;
+		return [Math.floor(from / grain) * grain,
+			Math.ceil(to / grain) * grain];
 	}
 
 	/* From the first wait or sample to past the last. */
@@ -113,7 +159,7 @@ class Timeline {
 		let from = Infinity, to = 0;
 		for (const lane of this.lanes) {
 			from = Math.min(from, lane.from);
-			to = Math.max(to, lane.to + 1);
+			to = Math.max(to, lane.to + this.head.unit_ns);
 		}
 		return from < to ? [Math.max(0, from), to] : [0, 1];
 	}
@@ -134,27 +180,34 @@ class Timeline {
 
 	/* By event: weight and samples; and of waits by state. */
 	totals(range) {
-		const {event, weight, samples, state} = this;
-		const sums = this.page.data.events.map(() => ({weight: 0,
-			samples: 0, states: [0, 0, 0]}));
+		const {weight, samples, kind} = this, n = STATES.length;
+		const weights = new Float64Array(this.rests.length);
+		const counts = new Float64Array(this.rests.length);
 		this.each(range, i => {
-			const sum = sums[event[i]];
-			sum.weight += weight[i];
-			sum.samples += samples[i];
-			sum.states[state[i]] += weight[i];
+			weights[kind[i]] += weight[i];
+			counts[kind[i]] += samples[i];
 		});
-		return sums;
+		for (let i = 0; i < weights.length; i++)
+			weights[i] += this.restOf(i, range);
+		const sum = values => values.reduce((a, b) => a + b, 0);
+		return this.page.data.events.map((event, i) => {
+			const own = [i * n, (i + 1) * n];
+			const states = [...weights.subarray(...own)];
+			return {weight: sum(states), states,
+				samples: sum(counts.subarray(...own))};
+		});
 	}
 
 	/* Own weights and samples by node, into a tree. */
 	fill(tree, event, other, range) {
 		this.each(range, i => {
 			const node = this.node[i];
-			if (this.event[i] === event) {
+			const of = Math.floor(this.kind[i] / STATES.length);
+			if (of === event) {
 				tree.self[node] += this.weight[i];
 				tree.samples[node] += this.samples[i];
 			}
-			if (this.event[i] === other)
+			if (of === other)
 				tree.other[node] += this.weight[i];
 		});
 	}
@@ -219,10 +272,11 @@ class Timeline {
 		    (this.view[1] - this.view[0]));
 	}
 
-	/* At least ten nanoseconds, within what was recorded. */
+	/* At least ten units of time, within what was recorded. */
 	look(from, to) {
 		const [first, last] = this.whole;
-		const wide = Math.min(Math.max(to - from, 10), last - first);
+		const wide = Math.min(Math.max(to - from, 10 *
+		    this.head.unit_ns), last - first);
 		const begin = Math.min(Math.max(from, first), last - wide);
 		this.view = [Math.round(begin), Math.round(begin + wide)];
 		this.draw();
@@ -241,8 +295,9 @@ class Timeline {
 		this.look(this.view[0] + by, this.view[1] + by);
 	}
 
-	choose(slice) {
-		this.page.go({slice, range: null, zoom: ""});
+	choose(range) {
+		this.page.go({slice: range && this.snap(range), range: null,
+			zoom: ""});
 	}
 
 	/* ------------------------------------------------------ drawing */
@@ -292,7 +347,7 @@ class Timeline {
 		if (row.lane)
 			this.drawLane(row.lane, y);
 		else
-			this.drawGroup(row.lanes, y);
+			this.drawGroup(row, y);
 		c.restore();
 		const mark = row.lanes ? this.folded.has(row.pid) ? "\u25b8 " :
 		    "\u25be " : row.inner ? "   " : "";
@@ -340,19 +395,54 @@ class Timeline {
 			    lane.waits ? LANE / 2 - 2 : LANE - 7);
 	}
 
-	/* How many threads of a process are in which state, by pixel. */
-	drawGroup(lanes, y) {
-		const wide = Math.max(1, Math.floor(this.width - this.gutter));
-		const sums = [0, 1, 2].map(() => new Float64Array(wide + 1));
+	/*
+	 * How many threads of a process are in which state, by pixel.  All
+	 * times are summed once, in COARSE parts: a view of many samples is
+	 * drawn from these.
+	 */
+	sumsOf(row, wide) {
+		const [from, to] = this.view, [first, last] = this.whole;
+		const part = (last - first) / COARSE, pixel = (to - from) /
+		    wide;
+		if (pixel < part)
+			return this.sum(row.lanes, this.view, wide);
+		if (!row.lanes.coarse)
+			row.lanes.coarse = this.sum(row.lanes, this.whole,
+			    COARSE);
+		const {levels, counts} = row.lanes.coarse;
+		const at = x => Math.min(COARSE, Math.floor((from + x * pixel -
+		    first) / part));
+		const resample = (values, each) => {
+			const by = new Float64Array(wide);
+			for (let x = 0; x < wide; x++) {
+				const begin = at(x), end = at(x + 1);
+				for (let i = begin; i < end; i++)
+					by[x] += values[i];
+				by[x] /= each ? Math.max(1, end - begin) : 1;
+			}
+			return by;
+		};
+		return {levels: levels.map(level => resample(level, true)),
+			counts: resample(counts, false)};
+	}
+
+	sum(lanes, range, wide) {
+		const levels = STATES.map(() => new Float64Array(wide + 1));
 		const counts = new Float64Array(wide);
 		for (const lane of lanes)
-			this.addLane(lane, sums, counts, wide);
+			this.addLane(lane, {levels, counts, range, wide});
+		for (const level of levels)
+			for (let x = 1; x < wide; x++)
+				level[x] += level[x - 1];
+		return {levels, counts};
+	}
+
+	drawGroup(row, y) {
+		const wide = Math.max(1, Math.floor(this.width - this.gutter));
+		const {levels, counts} = this.sumsOf(row, wide);
 		const {c} = this, colors = STATE_COLORS[this.theme];
 		const most = counts.reduce((a, b) => Math.max(a, b), 0) || 1;
 		const high = LANE - 3, bottom = y + 1 + high;
-		for (const sum of sums)
-			for (let x = 1; x < wide; x++)
-				sum[x] += sum[x - 1];
 		/* All of them, then those that are not blocked, then running. */
 		const area = (state, of) => {
 			c.fillStyle = colors[state];
@@ -360,14 +450,14 @@ class Timeline {
 			c.moveTo(this.gutter, bottom);
 			for (let x = 0; x < wide; x++)
 				c.lineTo(this.gutter + x, bottom - of(x) /
-				    lanes.length * high);
+				    row.lanes.length * high);
 			c.lineTo(this.gutter + wide, bottom);
 			c.fill();
 		};
-		area(1, x => sums[0][x]);
-		area(2, x => sums[0][x] - sums[1][x]);
-		area(0, x => Math.max(0, sums[0][x] - sums[1][x] -
-		    sums[2][x]));
+		area(1, x => levels[0][x]);
+		area(2, x => levels[0][x] - levels[1][x]);
+		area(0, x => Math.max(0, levels[0][x] - levels[1][x] -
+		    levels[2][x]));
 		c.fillStyle = this.front;
 		c.beginPath();
 		for (let x = 0; x < wide; x++) {
@@ -380,18 +470,18 @@ class Timeline {
 	}
 
 	/*
-	 * By pixel, differences: of how many threads there are, are blocked,
-	 * are runnable; and samples.
+	 * By part of a range, differences: of how many threads there are, are
+	 * blocked, are runnable; and samples.
 	 */
-	addLane(lane, sums, counts, wide) {
+	addLane(lane, {levels, counts, range, wide}) {
 		const {time, ended, weight, state} = this;
-		const [from, to] = this.view, scale = wide / (to - from);
+		const [from, to] = range, scale = wide / (to - from);
 		const add = (sum, begin, end) => {
 			const a = Math.max(0, (begin - from) * scale);
 			const b = Math.min(wide, (end - from) * scale);
 			if (a >= b)
 				return;
-			/* Partly in the first pixel, and in the last. */
+			/* Partly in the first part, and in the last. */
 			const i = Math.floor(a), k = Math.floor(b);
 			sum[i] += i + 1 - a;
 			sum[i + 1] += a - i;
@@ -401,7 +491,7 @@ class Timeline {
 			}
 		};
 		if (lane.waits)
-			add(sums[0], lane.from, lane.to);
+			add(levels[0], lane.from, lane.to);
 		for (let i = this.firstAt(lane, from); i < lane.end; i++) {
 			if (!state[i]) {
 				if (time[i] < to)
@@ -414,7 +504,7 @@ class Timeline {
 			const begin = ended[i] - weight[i];
 			if (begin >= to)
 				break;
-			add(sums[state[i]], begin, ended[i]);
+			add(levels[state[i]], begin, ended[i]);
 		}
 	}
 
@@ -502,8 +592,9 @@ class Timeline {
 	/* -------------------------------------------------------- words */
 
 	tell() {
-		const {page} = this, {slice} = page.state;
-		const totals = this.totals(this.view);
+		const {page, head} = this, {slice} = page.state;
+		const range = this.snap(this.view), unit = head.unit_ns;
+		const totals = this.totals(range);
 		const words = page.data.events.map((event, i) => {
 			const sum = totals[i], waits = sum.states[1] +
 			    sum.states[2];
@@ -513,8 +604,11 @@ class Timeline {
 			    `runnable ${duration(sum.states[2])})` : "");
 		});
 		$("lanes-text").textContent = `In view: ` +
-		    `${exactSeconds(this.view[0])} to ` +
-		    `${exactSeconds(this.view[1])} s: ${words.join("; ")}.`;
+		    `${exactSeconds(range[0])} to ` +
+		    `${exactSeconds(range[1])} s: ${words.join("; ")}.` +
+		    (unit > 1 ? ` To hold all samples, this page rounds ` +
+		    `times to ${duration(unit)}, and the time of each wait ` +
+		    `in the graph of a range; these totals are exact.` : "");
 		$("lanes-chosen").textContent = slice ? `Chosen: ` +
 		    `${exactSeconds(slice[0])} to ${exactSeconds(slice[1])} ` +
 		    `s, as --from ${slice[0]}ns --to ${slice[1]}ns.` :

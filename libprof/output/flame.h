@@ -86,9 +86,9 @@ void	prof_flame_put_latencies(const struct prof_flame *flame,
 
 /* Does the profile say when each sample was? */
 bool	prof_flame_has_times(const struct prof_flame *flame);
-/* A page's part of threads in time; 0, or -1: no memory. */
+/* A page's part of threads in time, in so many bytes, packed; -1: no memory. */
 int	prof_flame_put_timeline(const struct prof_flame *flame,
-	    uint64_t start_ns, struct prof_buf *out);
+	    uint64_t start_ns, size_t room, struct prof_buf *out);
 
 /* -------------------------------------------------------------- put.c */
 
@@ -106,7 +106,5 @@ void	prof_put_fmt(struct prof_buf *buf, const char *fmt, ...)
 /* Share and number for people: 12.3 %, 12 345 678. */
 void	prof_put_number(struct prof_buf *buf, uint64_t value);
 void	prof_put_base64(struct prof_buf *buf, const uint8_t *bytes, size_t n);
-/* Compressed (raw deflate) and as base64; 0, or -1: no memory. */
-int	prof_put_packed(struct prof_buf *buf, const struct prof_buf *bytes);
 
 #endif /* PROF_FLAME_H */

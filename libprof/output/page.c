@@ -6,7 +6,7 @@
  * Python beside it holds both to it (tests/browser/page_data.py).
  *
  * The head is JSON.  Tree and samples are columns of small numbers, deflated
- * and in base64: half a million frames in under 3 MB.  Weights are those of
+ * and in base 91: half a million frames in under 3 MB.  Weights are those of
  * the buckets of time alone; the page adds up the ones that are in the range.
  */
 #include <inttypes.h>
@@ -16,11 +16,14 @@
 #include "compare/difference.h"
 #include "export.h"
 #include "flame_page.h"
+#include "pack.h"
 #include "recording/query.h"
 
-#define PAGE_FORMAT	1
+#define PAGE_FORMAT	2
 #define MAX_CELLS	400000		/* more: each longer in time */
+#define MAX_CELLS_TIMES	200000		/* beside a timeline */
 #define MAX_COLUMNS	(1u << 30)	/* bytes */
+#define MAX_PACKED	8000000		/* packed bytes: 10 MB of page */
 
 /* Bits of a label's kind; the low ones are enum prof_label_kind. */
 #define KIND_KERNEL	0x08u
@@ -173,7 +176,7 @@ buckets_join(struct buckets *buckets, const struct prof_profile *profile)
 		    buckets->ce_bucket[i].pc_bucket) - from_ns) /
 		    buckets->ce_ns);
 	while (prof_buckets_sum(&buckets->ce_bucket, &buckets->ce_n) == 0) {
-		if (buckets->ce_n <= MAX_CELLS ||
+		if (buckets->ce_n <= MAX_CELLS_TIMES ||
 		    buckets->ce_bucket[buckets->ce_n - 1].pc_bucket == 0)
 			return (0);
 		buckets->ce_ns *= 2;
@@ -387,7 +390,7 @@ put_hues(const struct prof_flame *flame, struct prof_buf *out)
 		prof_put_str(out, "},\n");
 }
 
-static int
+static void
 put_head(const struct prof_flame *flame, uint64_t cell_ns,
     struct prof_buf *out)
 {
@@ -414,39 +417,68 @@ put_head(const struct prof_flame *flame, uint64_t cell_ns,
 	if (flame->fm_difference != NULL)
 		prof_flame_put_difference(flame, out);
 	prof_flame_put_latencies(flame, from_ns - begin_of(flame), out);
-	return (prof_flame_has_times(flame) ? prof_flame_put_timeline(flame,
-	    from_ns - begin_of(flame), out) : 0);
+}
+
+/* Names, tree and cells. */
+static int
+columns_pack(const struct prof_flame *flame, const struct buckets *buckets,
+    struct prof_pack *pack)
+{
+	struct prof_buf columns = { 0 };
+	int rv = -1;
+
+	if (put_modules(flame->fm_profile, &columns) == -1)
+		goto out;
+	put_names(flame->fm_profile, &columns);
+	if (put_tree(flame, &columns) == -1 ||
+	    put_buckets(flame, buckets, &columns) == -1)
+		goto out;
+	if (flame->fm_difference != NULL)
+		prof_flame_put_chances(flame, &columns);
+	if (columns.bf_len <= MAX_COLUMNS &&
+	    prof_pack_add(pack, &columns, PROF_PACK_TEXT) == 0)
+		rv = prof_pack_end(pack);
+out:
+	prof_buf_free(&columns);
+	return (rv);
+}
+
+/* The timeline, in the room that the rest leaves. */
+static int
+put_timeline(const struct prof_flame *flame, size_t taken,
+    struct prof_buf *out)
+{
+	uint64_t from_ns, to_ns;
+
+	if (!prof_flame_has_times(flame))
+		return (0);
+	prof_profile_span(flame->fm_profile, &from_ns, &to_ns);
+	return (prof_flame_put_timeline(flame, from_ns - begin_of(flame),
+	    taken < MAX_PACKED ? MAX_PACKED - taken : 0, out));
 }
 
 int
 prof_flame_page(const struct prof_flame *flame, struct prof_buf *out)
 {
-	struct prof_buf columns = { 0 };
-	struct buckets buckets;
+	struct buckets buckets = { 0 };
+	struct prof_pack pack;
 	int rv = -1;
 
-	if (buckets_init(&buckets, flame) == -1)
+	if (prof_pack_begin(&pack) == -1 ||
+	    buckets_init(&buckets, flame) == -1 ||
+	    columns_pack(flame, &buckets, &pack) == -1)
 		goto out;
 	prof_buf_bytes(out, flame_page_head, sizeof(flame_page_head));
-	if (put_head(flame, buckets.ce_ns, out) == -1)
+	put_head(flame, buckets.ce_ns, out);
+	if (put_timeline(flame, pack.pk_out.bf_len, out) == -1)
 		goto out;
 	prof_put_str(out, "\"columns\":\"");
-	if (put_modules(flame->fm_profile, &columns) == -1)
-		goto out;
-	put_names(flame->fm_profile, &columns);
-	if (put_tree(flame, &columns) == -1 ||
-	    put_buckets(flame, &buckets, &columns) == -1)
-		goto out;
-	if (flame->fm_difference != NULL)
-		prof_flame_put_chances(flame, &columns);
-	if (columns.bf_len > MAX_COLUMNS ||
-	    prof_put_packed(out, &columns) == -1)
-		goto out;
+	prof_put_letters(out, &pack.pk_out);
 	prof_put_str(out, "\"}");
 	prof_buf_bytes(out, flame_page_tail, sizeof(flame_page_tail));
 	rv = out->bf_failed ? -1 : 0;
 out:
-	prof_buf_free(&columns);
+	prof_pack_free(&pack);
 	free(buckets.ce_bucket);
 	return (rv);
 }

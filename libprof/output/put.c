@@ -8,7 +8,6 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <string.h>
-#include <zlib.h>
 
 #include "base/text.h"
 #include "flame.h"
@@ -179,28 +178,4 @@ prof_put_base64(struct prof_buf *buf, const uint8_t *bytes, size_t n)
 		*at++ = i + 2 < n ? (uint8_t)digits[three & 63] : '=';
 	}
 	buf->bf_len = (size_t)(at - buf->bf_data);
-}
-
-int
-prof_put_packed(struct prof_buf *buf, const struct prof_buf *bytes)
-{
-	struct prof_buf packed = { 0 };
-	z_stream z = { 0 };
-	int status = Z_ERRNO;
-
-	if (bytes->bf_failed || deflateInit2(&z, 9, Z_DEFLATED, -15, 9,
-	    Z_DEFAULT_STRATEGY) != Z_OK)
-		return (-1);
-	z.avail_out = (uInt)deflateBound(&z, bytes->bf_len);
-	z.next_out = prof_buf_room(&packed, z.avail_out);
-	z.next_in = bytes->bf_data;
-	z.avail_in = (uInt)bytes->bf_len;
-	if (z.next_out != NULL)
-		status = deflate(&z, Z_FINISH);
-	packed.bf_len = z.total_out;
-	deflateEnd(&z);
-	if (status == Z_STREAM_END)
-		prof_put_base64(buf, packed.bf_data, packed.bf_len);
-	prof_buf_free(&packed);
-	return (status == Z_STREAM_END && !buf->bf_failed ? 0 : -1);
 }

@@ -5,7 +5,6 @@
                              stacks: one line for each event, stack and
                              cell, "event cell a;b;c n w"
 """
-import base64
 import json
 import re
 import sys
@@ -47,36 +46,70 @@ class Columns:
         return line
 
 
+LETTERS = {letter: n for n, letter in enumerate(
+    c for c in map(chr, range(33, 127)) if c not in '"<\\')}
+
+
+def unpack(text):
+    """13 bits in two letters, the low ones first; 6 in the last of an odd
+    number of letters; then raw deflate."""
+    bits, count, out = 0, 0, bytearray()
+    for at in range(0, len(text), 2):
+        pair = [LETTERS[letter] for letter in text[at:at + 2]]
+        bits |= sum(digit * 91 ** n for n, digit in enumerate(pair)) << count
+        count += 13 if len(pair) == 2 else 6
+        while count >= 8:
+            out.append(bits & 255)
+            bits >>= 8
+            count -= 8
+    return zlib.decompress(bytes(out), -15)
+
+
+def signed(value):
+    return -(value >> 1) if value & 1 else value >> 1
+
+
 def read_timeline(head):
     """Lists (time, end, lane, node, event, samples, weight, state)."""
     timeline = head['timeline']
-    cols = Columns(zlib.decompress(base64.b64decode(
-        timeline.pop('columns')), -15))
-    lanes = []
+    cols = Columns(unpack(timeline.pop('columns')))
+    lanes, bases = [], []
     for _ in range(cols.number()):
-        pid, tid, n = cols.numbers(3)
+        pid, tid, n, base = cols.numbers(4)
         lanes.append((pid, tid, cols.line().decode(), n))
-    n = timeline['samples']
-    begins, delays, weights, nodes, events, counts, states = (
-        cols.planes(n) for _ in range(7))
+        bases += [base] * n
+    n, unit = timeline['samples'], timeline['unit_ns']
+    begins, delays, nodes, weights, counts, kinds = (
+        cols.planes(n) for _ in range(6))
+    ngrains = cols.number()
+    # By event and state, then by grain.
+    timeline['rests'] = [list(map(signed, cols.planes(ngrains)))
+                         for _ in range(len(head['events']) * 3)]
     assert cols.at == len(cols.data), 'something is left over'
     last = [0] * len(head['events'])
-    for i, event in enumerate(events):
-        weights[i] = last[event] = weights[i] - 1 if weights[i] else (
-            last[event])
+    for i, kind in enumerate(kinds):
+        weights[i] = last[kind // 3] = weights[i] - 1 if weights[i] else (
+            last[kind // 3])
     samples, first = [], 0
     for pid, tid, name, n in lanes:
         end, ends = 0, []
         for i in range(first, first + n):
-            end += begins[i] // 2 * (-1 if begins[i] % 2 else 1)
-            end += weights[i] if states[i] else 0
+            end += signed(begins[i])
+            end += weights[i] if kinds[i] % 3 else 0
             ends.append(end)
-        time, times = 0, []
+        time, times, began = None, [], None
         for i in reversed(range(first, first + n)):
-            time = time - delays[i] + 1 if delays[i] else ends[i - first]
+            end = ends[i - first]
+            if delays[i]:
+                time -= delays[i] - 1
+            elif began != end:
+                time = end
             times.append(time)
-        samples += [(time, end, (pid, tid, name), nodes[i], events[i],
-                     counts[i], weights[i], states[i]) for i, time, end in
+            began = end - (weights[i] if kinds[i] % 3 else 0)
+        samples += [(time * unit, end * unit, (pid, tid, name),
+                     bases[i] + nodes[i], kinds[i] // 3, counts[i],
+                     weights[i] * (unit if kinds[i] % 3 else 1), kinds[i] % 3)
+                    for i, time, end in
                     zip(range(first, first + n), reversed(times), ends)]
         first += n
     return samples
@@ -86,7 +119,7 @@ def read(path):
     """Head, names, modules, kinds, stacks by node, and cells."""
     with open(path, encoding='utf-8') as file:
         head = json.loads(DATA.search(file.read()).group(1))
-    cols = Columns(zlib.decompress(base64.b64decode(head['columns']), -15))
+    cols = Columns(unpack(head['columns']))
     modules = [cols.line().decode() for _ in range(cols.number())]
     nlabels = cols.number()
     kinds, module_of = cols.numbers(nlabels), cols.numbers(nlabels)
@@ -132,6 +165,7 @@ def read(path):
 def main():
     head, names, modules, kinds, stacks, cells = read(sys.argv[1])
     timeline = head.get('timeline', {}).pop('read', [])
+    head.get('timeline', {}).pop('rests', None)
     print(json.dumps({key: value for key, value in head.items() if key not in
                       ('columns', 'places')}, indent=1))
     for label in zip(kinds, names, modules, head['places']):

@@ -14,7 +14,7 @@
 
 #define FLAME_CELL_NS	20000000ULL	/* fifty parts of a second */
 #define FLAME_MAX_CELLS	400000		/* more: each longer in time */
-#define FLAME_MAX_TIMES	800000		/* more: no timeline */
+#define FLAME_MAX_TIMES	4000000		/* more: no timeline */
 #define FLAME_MAX_LATENCIES 20000	/* likewise, of durations */
 #define FLAME_MAX_EVENTS 64
 

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: ISC */
+/* The page of timeline-of-two-million-switches.sh. */
+import {execFileSync} from "node:child_process";
+import fs from "node:fs";
+import {assert, browse, check, load, watched} from "../browser/lib.mjs";
+
+const [file, recording, truth] = process.argv.slice(2);
+/* Two by link, beside the borders of grains; and a view of a microsecond. */
+const RANGES = [[7000000001, 7123456789], [0, 60000000000]];
+const VIEW = [31415926535, 31415927535];
+const LANES = 20;
+
+function reported([from, to]) {
+	const report = JSON.parse(execFileSync(process.env.DTPROF, ["report",
+		"--json", "--from", from + "ns", "--to", to + "ns", recording],
+	    {maxBuffer: 1 << 28, stdio: ["ignore", "pipe", "ignore"]}));
+	return report.quality_by_event.map(e => [e.weight, e.samples]);
+}
+
+const counted = totals => totals.map(t => [t.weight, t.samples]);
+
+async function totalsAgree(page) {
+	for (const range of RANGES) {
+		await load(page, file, `#g=1&n=${range.join("-")}`);
+		await page.waitForFunction("flame.timeline.ready");
+		const {chosen, totals, rounded, graph, unit} =
+		    await page.evaluate(() => {
+			const {timeline, state, main} = flame;
+			const exact = timeline.totals(state.slice);
+			timeline.restOf = () => 0;
+			return {chosen: state.slice, totals: exact,
+				rounded: timeline.totals(state.slice),
+				graph: main.total[0],
+				unit: timeline.head.unit_ns};
+		});
+		const wanted = reported(chosen);
+		assert.ok(chosen[0] <= range[0] && chosen[1] >= range[1]);
+		assert.deepEqual(counted(totals), wanted);
+		assert.notDeepEqual(counted(rounded), wanted);
+		assert.ok(Math.abs(graph - wanted[0][0]) <=
+		    unit * wanted[0][1]);
+	}
+	await load(page, file, "#g=1");
+	await page.waitForFunction("flame.timeline.ready");
+	const {range, totals, text} = await page.evaluate(view => {
+		const {timeline} = flame;
+		timeline.look(...view);
+		timeline.tell();
+		const snapped = timeline.snap(timeline.view);
+		return {range: snapped, totals: timeline.totals(snapped),
+			text: document.getElementById("lanes-text")
+			    .textContent};
+	}, VIEW);
+	assert.deepEqual(counted(totals), reported(range));
+	assert.match(text, /this page rounds times to [0-9.]+\s\S+,/);
+}
+
+/* Waits of some lanes: begin and end, of both the same unit. */
+async function waitsAgree(page) {
+	const wanted = new Map();
+	for (const line of fs.readFileSync(truth, "utf8").split("\n")) {
+		const [tid, state, from, to] = line.split(" ");
+		if (tid >= 1000 && tid < 1000 + LANES)
+			wanted.set(tid, [...wanted.get(tid) || [],
+				[state, Number(from), Number(to)]]);
+	}
+	const {lanes, unit} = await page.evaluate(n => {
+		const {timeline} = flame, {state, ended, weight} = timeline;
+		return {unit: timeline.head.unit_ns, lanes: timeline.lanes
+		    .slice(0, n).map(({tid, first, end}) => {
+			const waits = [];
+			for (let i = first; i < end; i++)
+				if (state[i])
+					waits.push([STATES[state[i]],
+						ended[i] - weight[i],
+						ended[i]]);
+			return {tid, waits};
+		})};
+	}, LANES);
+	for (const {tid, waits} of lanes) {
+		const truths = wanted.get(String(tid));
+		assert.equal(waits.length, truths.length);
+		waits.forEach(([state, from, to], i) => {
+			const [in_state, begin, end] = truths[i];
+			assert.equal(state, in_state);
+			/* What is stored 300 ns late may be drawn so. */
+			assert.ok(begin - from > -300 && begin - from < unit &&
+			    end - to > -300 && end - to < unit);
+		});
+	}
+	console.log(`ok: times in units of ${unit} ns`);
+}
+
+/* Milliseconds, for people to judge: other work takes its share. */
+async function measure(page, width) {
+	await page.setViewportSize({width, height: 900});
+	await load(page, file);
+	const opened = performance.now() - page.began;
+	const took = await page.evaluate(async () => {
+		const {timeline} = flame, began = performance.now();
+		await timeline.load();
+		flame.toggle("threads");
+		const shown = performance.now() - began, zooms = [];
+		for (let i = 0; i < 60; i++) {
+			timeline.zoom(i % 20 ? 0.7 : 1e6, timeline.whole[1] *
+			    0.37);
+			zooms.push(timeline.took);
+		}
+		return [shown, Math.max(...zooms)];
+	});
+	console.log(`ok: ${width} pixels: ms until open, timeline shown, ` +
+	    `slowest zoom: ${[opened, ...took].map(Math.round).join(" ")}`);
+}
+
+await browse(async browser => {
+	const page = await watched(browser), {size} = fs.statSync(file);
+	assert.ok(size <= 10e6, `${size} bytes`);
+	console.log(`ok: ${size} bytes`);
+	for (const width of [1600, 1024, 390])
+		await measure(page, width);
+	await check(page, "totals are the report's", () => totalsAgree(page));
+	await check(page, "waits are where the threads waited",
+	    () => waitsAgree(page));
+});
