@@ -36,6 +36,7 @@
 #include "session/direct.h"
 #include "session/threads.h"
 #include "session/verified.h"
+#include "spans/live.h"
 #include "store/client.h"
 
 #endif /* PROF_COMMAND_H */

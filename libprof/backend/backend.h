@@ -90,6 +90,7 @@ struct prof_plan {
 	/* Of what comes of mappings some may be of others than the targets. */
 	bool		 pn_hears_others;
 	bool		 pn_is_wide;	/* and all of it: of the machine */
+	bool		 pn_tells_losses; /* in the round in which they are */
 	struct prof_clock pn_clock;
 	struct prof_err	*pn_error;
 	const struct prof_host *pn_host;

@@ -20,6 +20,8 @@
 #include "names.h"
 #include "os/tracefs.h"
 
+#define SPAN_PREFIX	"span:"
+
 /* Functions that the kernel traces are some megabytes, all of modules more. */
 #define TRACEFS_FILE_MAX	(32u << 20)
 
@@ -254,6 +256,12 @@ names_unknown(struct prof_names *names, const struct prof_spec *spec,
 	const char *text = spec->sp_whole, *last;
 	char plain[PROF_SPEC_MAX], *nearest;
 
+	if (strncmp(text, SPAN_PREFIX, strlen(SPAN_PREFIX)) == 0) {
+		prof_fail(error, PROF_E_EVENT_UNKNOWN, "cannot open event "
+		    "'%s': a span is a pair of events", text);
+		return (prof_cure(error, "define the span: dtprof record or "
+		    "stat --span %s=BEGIN[,END]", text + strlen(SPAN_PREFIX)));
+	}
 	snprintf(plain, sizeof(plain), "%.*s", spec->sp_filter == NULL ?
 	    (int)strlen(text) : (int)(strlen(text) - strlen(spec->sp_filter) -
 	    2), text);

@@ -122,7 +122,8 @@ prof_grouping_compile(const struct prof_grouping *what,
 		    "can be aggregated, and this event has a period",
 		    event->ev_name);
 		return (prof_cure(error, "count this event in a separate run, "
-		    "or use dtprof record and dtprof report --by"));
+		    "in spans with --with, or use dtprof record and dtprof "
+		    "report --by"));
 	}
 	prof_filter_scope(event, &scope);
 	for (size_t n = 0; n < what->gp_nby; n++)

@@ -55,7 +55,8 @@ compile_event(struct prof_session *session, struct prof_event *event)
 	event->ev_filter = joined.fj_program;
 	if (prof_stack_filter_set(session, event, joined.fj_session) == -1)
 		return (-1);
-	return (session->se_grouping == NULL ? 0 : prof_grouping_compile(
+	return (session->se_grouping == NULL || (session->se_nspans > 0 &&
+	    event->ev_is_of_span) ? 0 : prof_grouping_compile(
 	    session->se_grouping, event, (uint32_t)prof_cpus_possible(),
 	    &session->se_error));
 }

@@ -68,6 +68,12 @@ events_get(struct prof_session *session, const char *spec, size_t *from,
 		if (strcmp(events->el_event[*from]->ev_name, spec) == 0)
 			break;
 	*to = *from + 1;
+	if (*from < events->el_n && session->se_grouping != NULL &&
+	    !events->el_event[*from]->ev_is_of_span) {
+		prof_fail(&session->se_error, PROF_E_USAGE, "%s: an event of "
+		    "a span cannot be counted as well", spec);
+		return (prof_cure(&session->se_error, "leave out -e %s", spec));
+	}
 	if (*from == events->el_n) {
 		if (prof_session_resolve(session, spec) == -1)
 			return (-1);
@@ -75,8 +81,9 @@ events_get(struct prof_session *session, const char *spec, size_t *from,
 		for (size_t n = *from; n < *to; n++)
 			events->el_event[n]->ev_is_of_span = true;
 	}
+	/* Without a file nobody asks when threads ran in spans. */
 	for (size_t n = *from; n < *to; n++)
-		events->el_event[n]->ev_has_clock = true;
+		events->el_event[n]->ev_has_clock = !session->se_has_sink;
 	return (0);
 }
 
@@ -202,6 +209,8 @@ prof_session_add_span(struct prof_session *session, const char *spec)
 		return (prof_cure(&session->se_error, "filter when reading, "
 		    "e.g. dtprof report --filter EXPR"));
 	}
+	/* Who has no file pairs them while records come. */
+	session->se_plan.pn_tells_losses = session->se_has_sink;
 	rv = prof_spec_span_parse(&text, spec, &session->se_error) == -1 ? -1 :
 	    span_add(session, spec, &text);
 	prof_spec_span_fini(&text);

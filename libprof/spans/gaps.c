@@ -2,7 +2,7 @@
 /*
  * When begins or ends of spans may be missing: while their event, or the ends
  * of threads, were lost, in pauses, and once an event was detached.  Called by
- * spans.c.
+ * spans.c, pair.c and live.c.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -74,6 +74,31 @@ is_gap(const struct span_kind *kind, const struct prof_record *record)
 	    (record->pr_event == 0 || kind->ks_role[record->pr_event] != 0));
 }
 
+/* Of a pause the begin alone, until it ends. */
+static int
+gap_take(struct span_kind *kind, const struct prof_record *record)
+{
+	const uint64_t time_ns = record->pr_time_ns;
+	const uint64_t pause_ns = kind->ks_pause_ns;
+
+	switch (record->pr_type) {
+	case PROF_R_LOST:
+		return (is_gap(kind, record) ? gap_add(&kind->ks_gaps,
+		    record->pr_addr, time_ns) : 0);
+	case PROF_R_PAUSE:
+		if (pause_ns != 0)
+			return (0);
+		kind->ks_pause_ns = time_ns;
+		return (gap_add(&kind->ks_gaps, time_ns, time_ns));
+	case PROF_R_RESUME:
+		kind->ks_pause_ns = 0;
+		return (pause_ns == 0 ? 0 : gap_add(&kind->ks_gaps, pause_ns,
+		    time_ns));
+	default:
+		return (0);
+	}
+}
+
 /* From when on one of its events was not recorded, if it was detached. */
 static int
 detached_find(const struct prof_reader *reader, struct span_kind *kind)
@@ -98,33 +123,25 @@ int
 prof_span_gaps_find(const struct prof_reader *reader, struct span_kind *kind)
 {
 	struct span_gaps *gaps = &kind->ks_gaps;
-	uint64_t pause_ns = 0, time_ns;
 	struct prof_record record;
 	int rv = detached_find(reader, kind);
 
 	for (size_t n = 0; n < prof_reader_nlife(reader) && rv == 0; n++) {
-		switch (prof_reader_life_type(reader, n, &time_ns)) {
-		case PROF_R_LOST:
-			prof_reader_life(reader, n, &record);
-			if (is_gap(kind, &record))
-				rv = gap_add(gaps, record.pr_addr,
-				    record.pr_time_ns);
-			break;
-		case PROF_R_PAUSE:
-			pause_ns = pause_ns == 0 ? time_ns : pause_ns;
-			break;
-		case PROF_R_RESUME:
-			if (pause_ns != 0)
-				rv = gap_add(gaps, pause_ns, time_ns);
-			pause_ns = 0;
-			break;
-		default:
-			break;
-		}
+		prof_reader_life(reader, n, &record);
+		rv = gap_take(kind, &record);
 	}
-	if (rv == 0 && pause_ns != 0)
-		rv = gap_add(gaps, pause_ns, UINT64_MAX);
+	if (rv == 0 && kind->ks_pause_ns != 0)
+		rv = gap_add(gaps, kind->ks_pause_ns, UINT64_MAX);
 	gaps_merge(gaps);
+	return (rv);
+}
+
+int
+prof_span_gaps_take(struct span_kind *kind, const struct prof_record *record)
+{
+	const int rv = gap_take(kind, record);
+
+	gaps_merge(&kind->ks_gaps);
 	return (rv);
 }
 

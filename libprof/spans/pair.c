@@ -13,7 +13,7 @@
  * Numbers of threads and processes are used again; a thread's spans end to be
  * open when it exits, and a process's number has a generation.
  *
- * Called by spans.c.
+ * Called by spans.c and live.c.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -118,65 +118,77 @@ open_pop(struct span_pairs *pairs, struct span_key *key)
 }
 
 static int
-kind_begin(struct span_kind *kind, struct span_key *key, uint64_t value,
-    const struct prof_record *record)
+kind_begin(struct span_kind *kind, struct span_key *key,
+    const struct key_bytes *bytes, const struct prof_record *record)
 {
 	struct span_open *open;
 
 	if ((open = open_push(&kind->ks_pairs, key)) == NULL)
 		return (-1);
 	open->so_span.sp_begin_ns = record->pr_time_ns;
-	open->so_span.sp_key = value;
+	open->so_span.sp_key = bytes->kb_value;
+	open->so_ended = bytes->kb_ended;
 	open->so_span.sp_pid = record->pr_pid;
 	open->so_span.sp_tid = record->pr_tid;
 	return (0);
 }
 
-/* It is no span; samples in it are not in another one either. */
-static int
-rest_add(struct span_kind *kind, const struct prof_span *begun,
-    uint64_t time_ns)
+bool
+prof_span_settle(struct span_kind *kind, enum span_fate fate,
+    const struct prof_span *span)
 {
-	struct prof_span *rest = prof_grow((void **)&kind->ks_rest,
-	    &kind->ks_nrest, &kind->ks_cap_rest, sizeof(*rest));
+	struct prof_span_kind *sk = &kind->ks_kind;
+	const bool is_unsure = prof_span_gaps_touch(&kind->ks_gaps,
+	    span->sp_begin_ns, span->sp_begin_ns + span->sp_duration_ns);
 
-	if (rest == NULL)
+	if (is_unsure) {
+		sk->sk_unpaired_begins += fate != SPAN_ORPHAN;
+		sk->sk_unpaired_ends += fate != SPAN_OPEN;
+	} else {
+		sk->sk_open += fate == SPAN_OPEN;
+		sk->sk_orphan += fate == SPAN_ORPHAN;
+	}
+	return (fate == SPAN_PAIRED && !is_unsure);
+}
+
+/* A begin without a span: samples in it are not in another one either. */
+static int
+fate_take(struct prof_spans *spans, struct span_kind *kind,
+    enum span_fate fate, const struct prof_span *span)
+{
+	struct prof_span *kept;
+
+	if (kind->ks_tally != NULL)
+		return (prof_span_live_wait(spans, kind, fate, span));
+	if (prof_span_settle(kind, fate, span))
+		kept = prof_grow((void **)&kind->ks_span, &kind->ks_nspans,
+		    &kind->ks_cap_spans, sizeof(*kept));
+	else if (fate == SPAN_ORPHAN)
+		return (0);
+	else
+		kept = prof_grow((void **)&kind->ks_rest, &kind->ks_nrest,
+		    &kind->ks_cap_rest, sizeof(*kept));
+	if (kept == NULL)
 		return (-1);
-	*rest = *begun;
-	rest->sp_duration_ns = time_ns - begun->sp_begin_ns;
+	*kept = *span;
 	return (0);
 }
 
 static int
-kind_end(struct span_kind *kind, struct span_key *key,
-    const struct prof_record *record)
+kind_end(struct prof_spans *spans, struct span_kind *kind,
+    struct span_key *key, const struct prof_record *record)
 {
-	struct prof_span *begun, *span;
-
 	/* However long ago: what was lost may have begun around all since. */
-	if (key->ke_top == 0) {
-		if (prof_span_gaps_touch(&kind->ks_gaps, 0,
-		    record->pr_time_ns))
-			kind->ks_kind.sk_unpaired_ends++;
-		else
-			kind->ks_kind.sk_orphan++;
-		return (0);
-	}
+	const struct prof_span orphan = {
+		.sp_duration_ns = record->pr_time_ns };
+	struct prof_span *begun;
+
+	if (key->ke_top == 0)
+		return (fate_take(spans, kind, SPAN_ORPHAN, &orphan));
 	begun = open_pop(&kind->ks_pairs, key);
-	if (prof_span_gaps_touch(&kind->ks_gaps, begun->sp_begin_ns,
-	    record->pr_time_ns)) {
-		kind->ks_kind.sk_unpaired_begins++;
-		kind->ks_kind.sk_unpaired_ends++;
-		return (rest_add(kind, begun, record->pr_time_ns));
-	}
-	span = prof_grow((void **)&kind->ks_span, &kind->ks_nspans,
-	    &kind->ks_cap_spans, sizeof(*span));
-	if (span == NULL)
-		return (-1);
-	*span = *begun;
-	span->sp_duration_ns = record->pr_time_ns - span->sp_begin_ns;
-	span->sp_end_tid = record->pr_tid;
-	return (0);
+	begun->sp_duration_ns = record->pr_time_ns - begun->sp_begin_ns;
+	begun->sp_end_tid = record->pr_tid;
+	return (fate_take(spans, kind, SPAN_PAIRED, begun));
 }
 
 static int
@@ -201,9 +213,8 @@ tick_add(struct prof_spans *spans, struct span_kind *kind,
 	return (0);
 }
 
-/* Keys, what has begun, spans and rests. */
-static size_t
-items_of(const struct span_kind *kind)
+size_t
+prof_span_items(const struct span_kind *kind)
 {
 	return (kind->ks_pairs.pa_nkeys + kind->ks_pairs.pa_nopen +
 	    kind->ks_nspans + kind->ks_nrest);
@@ -238,17 +249,19 @@ sample_take(struct prof_spans *spans, struct span_kind *kind,
 		kind->ks_kind.sk_unpaired_begins += (role & SPAN_BEGIN) != 0;
 		return (0);
 	}
-	if (tick_add(spans, kind, record) == -1 ||
+	if ((kind->ks_tally == NULL && tick_add(spans, kind, record) == -1) ||
 	    key_of(spans, kind, record, &bytes) == -1)
 		return (-1);
-	before = items_of(kind);
+	before = prof_span_items(kind);
 	if ((key = key_find(&kind->ks_pairs, &bytes)) == NULL)
 		return (-1);
 	if (role & SPAN_END)
-		rv = kind_end(kind, key, record);
+		rv = kind_end(spans, kind, key, record);
 	if (rv == 0 && role & SPAN_BEGIN)
-		rv = kind_begin(kind, key, bytes.kb_value, record);
-	spans->ss_nitems += items_of(kind) - before;
+		rv = kind_begin(kind, key, &bytes, record);
+	if (rv == 0 && role & SPAN_BEGIN && kind->ks_tally != NULL)
+		rv = prof_span_live_begin(spans, kind, key->ke_top - 1);
+	spans->ss_nitems += prof_span_items(kind) - before;
 	if (rv == 0 && spans->ss_nitems >= MAX_ITEMS)
 		rv = pairing_end(spans, record->pr_time_ns);
 	return (rv);
@@ -256,17 +269,14 @@ sample_take(struct prof_spans *spans, struct span_kind *kind,
 
 /* Those of a key that have begun will not end; -1: no memory. */
 static int
-key_close(struct span_kind *kind, struct span_key *key, uint64_t time_ns)
+key_close(struct prof_spans *spans, struct span_kind *kind,
+    struct span_key *key, uint64_t time_ns)
 {
 	while (key->ke_top != 0) {
-		const struct prof_span *begun = open_pop(&kind->ks_pairs, key);
+		struct prof_span *begun = open_pop(&kind->ks_pairs, key);
 
-		if (prof_span_gaps_touch(&kind->ks_gaps, begun->sp_begin_ns,
-		    time_ns))
-			kind->ks_kind.sk_unpaired_begins++;
-		else
-			kind->ks_kind.sk_open++;
-		if (rest_add(kind, begun, time_ns) == -1)
+		begun->sp_duration_ns = time_ns - begun->sp_begin_ns;
+		if (fate_take(spans, kind, SPAN_OPEN, begun) == -1)
 			return (-1);
 	}
 	return (0);
@@ -286,7 +296,7 @@ thread_close(struct prof_spans *spans, uint32_t pid, uint32_t tid,
 			continue;
 		n = prof_dict_peek(&kind->ks_pairs.pa_by_key, &bytes,
 		    sizeof(bytes));
-		if (n != PROF_INTERN_FAILED && key_close(kind,
+		if (n != PROF_INTERN_FAILED && key_close(spans, kind,
 		    &kind->ks_pairs.pa_key[n], time_ns) == -1)
 			return (-1);
 	}
@@ -314,14 +324,55 @@ life_take(struct prof_spans *spans, const struct prof_record *record)
 	return (prof_span_pid_end(&spans->ss_pids, record->pr_pid));
 }
 
-static int
-record_take(struct prof_spans *spans, const struct prof_record *record)
+int
+prof_span_record_take(struct prof_spans *spans,
+    const struct prof_record *record)
 {
+	spans->ss_last_ns = record->pr_time_ns;
 	if (record->pr_type != PROF_R_SAMPLE)
 		return (life_take(spans, record));
 	for (size_t n = 0; n < spans->ss_nkinds; n++)
 		if (sample_take(spans, &spans->ss_kind[n], record) == -1)
 			return (-1);
+	return (0);
+}
+
+int
+prof_span_kind_close(struct prof_spans *spans, struct span_kind *kind)
+{
+	for (size_t k = 0; k < kind->ks_pairs.pa_nkeys; k++)
+		if (key_close(spans, kind, &kind->ks_pairs.pa_key[k],
+		    spans->ss_last_ns) == -1)
+			return (-1);
+	return (0);
+}
+
+/* In their order: one moves to the front only over those forgotten. */
+int
+prof_span_keys_trim(struct span_kind *kind)
+{
+	struct span_pairs *pairs = &kind->ks_pairs;
+	const size_t nkeys = pairs->pa_nkeys;
+
+	prof_dict_clear(&pairs->pa_by_key);
+	pairs->pa_nkeys = 0;
+	for (size_t n = 0; n < nkeys; n++) {
+		const struct span_key key = pairs->pa_key[n];
+		const struct span_open *open;
+		struct key_bytes bytes = { 0 };
+		struct span_key *kept;
+
+		if (key.ke_top == 0)
+			continue;
+		open = &pairs->pa_open[key.ke_top - 1];
+		bytes.kb_value = open->so_span.sp_key;
+		bytes.kb_ended = open->so_ended;
+		if (kind->ks_scope != SPAN_MACHINE)
+			bytes.kb_pid = open->so_span.sp_pid;
+		if ((kept = key_find(pairs, &bytes)) == NULL)
+			return (-1);
+		*kept = key;
+	}
 	return (0);
 }
 
@@ -333,8 +384,7 @@ prof_spans_pair(struct prof_spans *spans, struct prof_err *error)
 
 	(void)prof_reader_rewind(spans->ss_reader);
 	while ((rv = prof_reader_borrow(spans->ss_reader, &record)) == 1) {
-		spans->ss_last_ns = record->pr_time_ns;
-		if (record_take(spans, record) == -1)
+		if (prof_span_record_take(spans, record) == -1)
 			return (prof_fail_nomem(error));
 	}
 	if (rv == -1)
@@ -345,10 +395,8 @@ prof_spans_pair(struct prof_spans *spans, struct prof_err *error)
 	for (size_t n = 0; n < spans->ss_nkinds; n++) {
 		struct span_kind *kind = &spans->ss_kind[n];
 
-		for (size_t k = 0; k < kind->ks_pairs.pa_nkeys; k++)
-			if (key_close(kind, &kind->ks_pairs.pa_key[k],
-			    spans->ss_last_ns) == -1)
-				return (prof_fail_nomem(error));
+		if (prof_span_kind_close(spans, kind) == -1)
+			return (prof_fail_nomem(error));
 		prof_span_pairs_fini(&kind->ks_pairs);
 	}
 	return (0);

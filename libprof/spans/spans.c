@@ -44,63 +44,97 @@ roles_set(const struct prof_spans *spans, struct span_kind *kind,
 	return (true);
 }
 
-static void
-arguments_find(const struct prof_spans *spans, struct span_kind *kind)
+void
+prof_span_kind_event(struct span_kind *kind, size_t event,
+    const struct prof_event_info *info)
 {
 	const char *name = kind->ks_kind.sk_key;
 
-	for (size_t e = 0; e < spans->ss_nevents; e++) {
-		const struct prof_event_info *info =
-		    prof_reader_event(spans->ss_reader, e);
-
-		kind->ks_argument[e] = -1;
-		for (uint32_t a = 0; name != NULL && a < info->pi_nargs; a++)
-			if (strcmp(info->pi_arg_names[a], name) == 0)
-				kind->ks_argument[e] = (int)a;
-	}
+	kind->ks_argument[event] = -1;
+	for (uint32_t a = 0; name != NULL && a < info->pi_nargs; a++)
+		if (strcmp(info->pi_arg_names[a], name) == 0)
+			kind->ks_argument[event] = (int)a;
 }
 
-static int
+static struct span_kind *
 definition_refuse(struct prof_err *error)
 {
-	return (prof_fail(error, PROF_E_DAMAGED,
-	    "the recording's definition of a span is damaged"));
+	prof_fail(error, PROF_E_DAMAGED,
+	    "the recording's definition of a span is damaged");
+	return (NULL);
+}
+
+struct span_kind *
+prof_span_kind_new(struct prof_spans *spans,
+    const struct span_definition *sd, struct prof_err *error)
+{
+	struct span_kind *kind;
+
+	/* Each span name takes memory for all events. */
+	if (spans->ss_nkinds == PROF_MAX_SPANS)
+		return (definition_refuse(error));
+	kind = prof_append(&spans->ss_kind, &spans->ss_nkinds, sizeof(*kind));
+	if (kind != NULL) {
+		kind->ks_role = calloc(spans->ss_nevents,
+		    sizeof(*kind->ks_role));
+		kind->ks_argument = calloc(spans->ss_nevents,
+		    sizeof(*kind->ks_argument));
+	}
+	if (kind == NULL || kind->ks_role == NULL ||
+	    kind->ks_argument == NULL) {
+		prof_fail_nomem(error);
+		return (NULL);
+	}
+	kind->ks_kind.sk_name = sd->sd_name;
+	kind->ks_kind.sk_key = sd->sd_key;
+	if (sd->sd_begin == NULL || sd->sd_end == NULL ||
+	    sd->sd_scope == NULL ||
+	    !roles_set(spans, kind, sd->sd_begin, SPAN_BEGIN) ||
+	    !roles_set(spans, kind, sd->sd_end, SPAN_END))
+		return (definition_refuse(error));
+	if (sd->sd_key == NULL)
+		kind->ks_scope = SPAN_THREAD;
+	else
+		kind->ks_scope = strcmp(sd->sd_scope, "machine") == 0 ?
+		    SPAN_MACHINE : SPAN_PROCESS;
+	return (kind);
 }
 
 static int
 kind_define(struct prof_spans *spans, size_t n, struct prof_err *error)
 {
 	struct prof_reader *reader = spans->ss_reader;
-	const char *begin = kind_info(reader, n, "begin");
-	const char *end = kind_info(reader, n, "end");
-	const char *scope = kind_info(reader, n, "scope");
-	struct span_kind *kind;
+	const struct span_definition definition = {
+		.sd_name = kind_info(reader, n, "name"),
+		.sd_key = kind_info(reader, n, "key"),
+		.sd_begin = kind_info(reader, n, "begin"),
+		.sd_end = kind_info(reader, n, "end"),
+		.sd_scope = kind_info(reader, n, "scope"),
+	};
+	struct span_kind *kind = prof_span_kind_new(spans, &definition, error);
 
-	/* Each span name takes memory for all events. */
-	if (n == PROF_MAX_SPANS)
-		return (definition_refuse(error));
-	if ((kind = prof_append(&spans->ss_kind, &spans->ss_nkinds,
-	    sizeof(*kind))) == NULL)
-		return (prof_fail_nomem(error));
-	kind->ks_role = calloc(spans->ss_nevents, sizeof(*kind->ks_role));
-	kind->ks_argument = calloc(spans->ss_nevents,
-	    sizeof(*kind->ks_argument));
-	if (kind->ks_role == NULL || kind->ks_argument == NULL)
-		return (prof_fail_nomem(error));
-	kind->ks_kind.sk_name = kind_info(reader, n, "name");
-	kind->ks_kind.sk_key = kind_info(reader, n, "key");
-	if (begin == NULL || end == NULL || scope == NULL ||
-	    !roles_set(spans, kind, begin, SPAN_BEGIN) ||
-	    !roles_set(spans, kind, end, SPAN_END))
-		return (definition_refuse(error));
-	if (kind->ks_kind.sk_key == NULL)
-		kind->ks_scope = SPAN_THREAD;
-	else
-		kind->ks_scope = strcmp(scope, "machine") == 0 ?
-		    SPAN_MACHINE : SPAN_PROCESS;
-	arguments_find(spans, kind);
+	if (kind == NULL)
+		return (-1);
+	for (size_t e = 0; e < spans->ss_nevents; e++)
+		prof_span_kind_event(kind, e, prof_reader_event(reader, e));
 	return (prof_span_gaps_find(reader, kind) == -1 ?
 	    prof_fail_nomem(error) : 0);
+}
+
+void
+prof_span_kind_account(struct span_kind *kind, size_t event,
+    const struct prof_accounting *pa)
+{
+	const unsigned role = kind->ks_role[event];
+
+	if (role == 0)
+		return;
+	if (role & SPAN_BEGIN)
+		kind->ks_kind.sk_lost_begins += prof_accounting_lost(pa);
+	if (role & SPAN_END)
+		kind->ks_kind.sk_lost_ends += prof_accounting_lost(pa);
+	kind->ks_kind.sk_missed += pa->pa_missed;
+	kind->ks_kind.sk_late += pa->pa_late;
 }
 
 /* Begins and ends that were lost, skipped or stored late. */
@@ -109,21 +143,10 @@ kind_account(const struct prof_spans *spans, struct span_kind *kind)
 {
 	struct prof_accounting pa;
 
-	for (size_t e = 1; e < spans->ss_nevents; e++) {
-		const unsigned role = kind->ks_role[e];
-
-		if (role == 0 || prof_reader_accounting(spans->ss_reader, e,
-		    -1, &pa) == -1)
-			continue;
-		if (role & SPAN_BEGIN)
-			kind->ks_kind.sk_lost_begins +=
-			    prof_accounting_lost(&pa);
-		if (role & SPAN_END)
-			kind->ks_kind.sk_lost_ends +=
-			    prof_accounting_lost(&pa);
-		kind->ks_kind.sk_missed += pa.pa_missed;
-		kind->ks_kind.sk_late += pa.pa_late;
-	}
+	for (size_t e = 1; e < spans->ss_nevents; e++)
+		if (kind->ks_role[e] != 0 && prof_reader_accounting(
+		    spans->ss_reader, e, -1, &pa) == 0)
+			prof_span_kind_account(kind, e, &pa);
 }
 
 static int
@@ -241,6 +264,7 @@ prof_spans_free(struct prof_spans *spans)
 {
 	if (spans == NULL)
 		return;
+	prof_span_live_free(spans);
 	for (size_t n = 0; n < spans->ss_nkinds; n++) {
 		struct span_kind *kind = &spans->ss_kind[n];
 

@@ -4,15 +4,16 @@
  *
  *	spans.c		what the recording defines; its spans, their quantiles
  *	gaps.c		when events were lost
+ *	live.c		spans of records as they come, summed
  *	pids.c		which process had a number then, until when a thread
  *	pair.c		from events in order of time to spans
  *	place.c		in which span a thread was, and how long it ran
  *
- * They are paired when a recording is read, not while it is made: begins and
- * ends are samples like any others, so each one is stored or counted as lost,
- * and when something was lost is known.  Nothing of it depends on memory in
- * the kernel.  A pair around which a begin or end may be missing is no span:
- * which two belong together is not known, so it has no duration.
+ * They are paired here, not in the kernel: begins and ends are samples like
+ * any others, so each one is stored or counted as lost, and when something was
+ * lost is known.  Nothing of it depends on memory in the kernel.  A pair around
+ * which a begin or end may be missing is no span: which two belong together is
+ * not known, so it has no duration.
  *
  * Included by spans/ alone.
  */
@@ -73,6 +74,7 @@ struct span_key {
 struct span_open {
 	struct prof_span so_span;
 	uint32_t	 so_below;	/* as ke_top */
+	uint32_t	 so_ended;	/* the key's generation */
 };
 
 /* A kind while its spans are paired. */
@@ -86,6 +88,11 @@ struct span_pairs {
 	size_t		 pa_cap_open;
 	uint32_t	 pa_free;	/* as ke_top: those that are free */
 };
+
+/* What becomes of a begin, of an end, of both. */
+enum span_fate { SPAN_OPEN, SPAN_ORPHAN, SPAN_PAIRED };
+
+struct span_tally;
 
 #define SPAN_AMBIGUOUS	UINT32_MAX
 
@@ -117,7 +124,9 @@ struct span_kind {
 	uint8_t		*ks_role;	/* by event: SPAN_* */
 	int		*ks_argument;	/* by event: the key; -1 */
 	struct span_gaps ks_gaps;
+	uint64_t	 ks_pause_ns;	/* since when; 0: not paused */
 	struct span_pairs ks_pairs;
+	struct span_tally *ks_tally;	/* NULL: of a recording */
 	struct prof_span *ks_span;
 	size_t		 ks_nspans;
 	size_t		 ks_cap_spans;
@@ -134,7 +143,8 @@ struct span_kind {
 };
 
 struct prof_spans {
-	struct prof_reader *ss_reader;
+	struct prof_reader *ss_reader;	/* NULL: of records as they come */
+	struct span_live *ss_live;	/* or NULL */
 	struct span_kind *ss_kind;
 	size_t		 ss_nkinds;
 	size_t		 ss_nevents;
@@ -157,11 +167,57 @@ int	prof_span_gaps_find(const struct prof_reader *reader,
 /* Does one of them touch this time? */
 bool	prof_span_gaps_touch(const struct span_gaps *gaps, uint64_t from_ns,
 	    uint64_t to_ns);
+/* The same, record by record. */
+int	prof_span_gaps_take(struct span_kind *kind,
+	    const struct prof_record *record);
 /* From this time on all is one; -1: no memory. */
 int	prof_span_gaps_end(struct span_gaps *gaps, uint64_t from_ns);
 
+/* ------------------------------------------------------------ spans.c */
+
+/* As record --span says it. */
+struct span_definition {
+	const char	*sd_name;
+	const char	*sd_key;	/* NULL: the thread */
+	const char	*sd_begin;	/* numbers of events: "3 4" */
+	const char	*sd_end;
+	const char	*sd_scope;
+};
+
+/* One more kind; NULL: error says why. */
+struct span_kind *prof_span_kind_new(struct prof_spans *spans,
+	    const struct span_definition *definition, struct prof_err *error);
+/* Where an event of the kind has the key. */
+void	prof_span_kind_event(struct span_kind *kind, size_t event,
+	    const struct prof_event_info *info);
+/* Adds an event's losses. */
+void	prof_span_kind_account(struct span_kind *kind, size_t event,
+	    const struct prof_accounting *pa);
+
+/* ------------------------------------------------------------- live.c */
+
+/* One has begun, as pa_open's at; -1: no memory. */
+int	prof_span_live_begin(struct prof_spans *spans, struct span_kind *kind,
+	    size_t at);
+/* Whether something was lost is not known yet; likewise. */
+int	prof_span_live_wait(struct prof_spans *spans, struct span_kind *kind,
+	    enum span_fate fate, const struct prof_span *span);
+void	prof_span_live_free(struct prof_spans *spans);
+
 /* ------------------------------------------------------------- pair.c */
 
+/* The next record, in order of time; -1: no memory. */
+int	prof_span_record_take(struct prof_spans *spans,
+	    const struct prof_record *record);
+/* What has begun will not end; -1: no memory. */
+int	prof_span_kind_close(struct prof_spans *spans, struct span_kind *kind);
+/* Counts it.  Is it a span?  Not if an event was lost meanwhile. */
+bool	prof_span_settle(struct span_kind *kind, enum span_fate fate,
+	    const struct prof_span *span);
+/* Forget keys of which nothing has begun; -1: no memory. */
+int	prof_span_keys_trim(struct span_kind *kind);
+/* Keys, what has begun, spans and rests. */
+size_t	prof_span_items(const struct span_kind *kind);
 /* All spans of all kinds, in the order in which they end. */
 int	prof_spans_pair(struct prof_spans *spans, struct prof_err *error);
 void	prof_span_pairs_fini(struct span_pairs *pairs);

@@ -50,6 +50,24 @@ is_event(const char *name, const struct prof_event_info *info)
 	    fnmatch(name, info->pi_probe, 0) == 0 || is_syscall(name, info));
 }
 
+/* Samples in spans are chosen by a filter. */
+static void
+refuse_event(const char *command, const char *name)
+{
+	char cure[160];
+
+	if (strncmp(name, "span:", 5) != 0) {
+		msg_fail(command, "list the events of a recording with dtprof "
+		    "report --by event", "--event %s: no such event in this "
+		    "recording", name);
+		return;
+	}
+	snprintf(cure, sizeof(cure), "choose the samples in spans with "
+	    "--filter 'span == \"%.60s\"'", name + 5);
+	msg_fail(command, cure, "--event %s: a span is a pair of events, and "
+	    "has no samples of its own", name);
+}
+
 bool *
 choose_events(const char *command, const struct prof_reader *reader,
     const struct opt_strings *names)
@@ -80,10 +98,7 @@ choose_events(const char *command, const struct prof_reader *reader,
 			wanted[e] = found = true;
 		}
 		if (!found) {
-			msg_fail(command, "list the events of a recording with "
-			    "dtprof report --by event",
-			    "--event %s: no such event in this recording",
-			    names->os_text[n]);
+			refuse_event(command, names->os_text[n]);
 			free(wanted);
 			return (NULL);
 		}

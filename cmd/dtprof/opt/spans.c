@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What makes durations of spans, and the time in them, uncertain.  Called by
- * report and compare.
+ * A kind of spans as a row of data, and what makes durations, and the time in
+ * spans, uncertain.  Called by report, stat and compare.
  */
 #include <inttypes.h>
 
 #include "../cmd.h"
 #include "spans.h"
+
+uint64_t
+spans_lost(const struct prof_span_kind *kind)
+{
+	return (kind->sk_lost_begins + kind->sk_unpaired_begins);
+}
 
 uint64_t
 spans_difference(const struct prof_span_kind *kind)
@@ -33,4 +39,43 @@ spans_doubt(const char *command, const struct prof_span_kind *kind)
 		    "were stored without running time",
 		    kind->sk_name, (double)spans_difference(kind) / 1e9,
 		    kind->sk_gaps, kind->sk_clockless);
+}
+
+void
+spans_emit(const struct prof_span_kind *kind, bool has_samples,
+    struct emit *em)
+{
+	const bool is_known = kind->sk_count > 0;
+	const bool is_timed = kind->sk_has_times != 0;
+
+	EMIT_ROW(em, NULL, TEXT("name", kind->sk_name),
+	    TEXT("key", kind->sk_key),
+	    COUNT("count", kind->sk_count),
+	    COUNT("open", kind->sk_open),
+	    COUNT("orphan", kind->sk_orphan),
+	    KNOWN(has_samples, COUNT("ambiguous", kind->sk_ambiguous)),
+	    KNOWN(has_samples, COUNT("samples", kind->sk_samples)),
+	    COUNT("lost", spans_lost(kind)),
+	    COUNT("lost_begins", kind->sk_lost_begins),
+	    COUNT("lost_ends", kind->sk_lost_ends),
+	    COUNT("unpaired_begins", kind->sk_unpaired_begins),
+	    COUNT("unpaired_ends", kind->sk_unpaired_ends),
+	    COUNT("missed", kind->sk_missed),
+	    COUNT("late", kind->sk_late),
+	    COUNT("total_ns", kind->sk_total_ns),
+	    KNOWN(is_known, COUNT("p50_ns", kind->sk_p50_ns)),
+	    KNOWN(is_known, COUNT("p90_ns", kind->sk_p90_ns)),
+	    KNOWN(is_known, COUNT("p99_ns", kind->sk_p99_ns)),
+	    KNOWN(is_known, COUNT("max_ns", kind->sk_max_ns)),
+	    KNOWN(is_timed, COUNT("inside_ns", kind->sk_inside_ns)),
+	    KNOWN(is_timed, COUNT("running_ns", kind->sk_running_ns)),
+	    KNOWN(is_timed, COUNT("not_running_ns",
+		kind->sk_not_running_ns)),
+	    KNOWN(is_timed, COUNT("ambiguous_ns",
+		kind->sk_ambiguous_ns)),
+	    KNOWN(is_timed, COUNT("difference_ns",
+		spans_difference(kind))),
+	    KNOWN(is_timed, COUNT("gaps", kind->sk_gaps)),
+	    KNOWN(is_timed, COUNT("clockless",
+		kind->sk_clockless)));
 }

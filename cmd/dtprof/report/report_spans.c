@@ -16,12 +16,6 @@
 
 #define NQUANTILES	4
 
-static uint64_t
-lost_of(const struct prof_span_kind *kind)
-{
-	return (kind->sk_lost_begins + kind->sk_unpaired_begins);
-}
-
 static void
 put_time(struct table *tb, const struct prof_span_kind *kind, uint64_t ns)
 {
@@ -50,7 +44,7 @@ span_row(struct table *tb, const void *arg, size_t n)
 	table_cell(tb, "%" PRIu64, kind->sk_count);
 	table_cell(tb, "%" PRIu64, kind->sk_open);
 	table_cell(tb, "%" PRIu64, kind->sk_orphan);
-	table_cell(tb, "%" PRIu64, lost_of(kind));
+	table_cell(tb, "%" PRIu64, spans_lost(kind));
 	put_time(tb, kind, kind->sk_p50_ns);
 	put_time(tb, kind, kind->sk_p90_ns);
 	put_time(tb, kind, kind->sk_p99_ns);
@@ -104,41 +98,8 @@ emit_spans(const struct prof_spans *spans, struct emit *em)
 {
 	const struct prof_span_kind *kind;
 
-	for (size_t n = 0; (kind = prof_spans_kind(spans, n)) != NULL; n++) {
-		const bool is_known = kind->sk_count > 0;
-		const bool is_timed = kind->sk_has_times != 0;
-
-		EMIT_ROW(em, NULL, TEXT("name", kind->sk_name),
-		    TEXT("key", kind->sk_key),
-		    COUNT("count", kind->sk_count),
-		    COUNT("open", kind->sk_open),
-		    COUNT("orphan", kind->sk_orphan),
-		    COUNT("ambiguous", kind->sk_ambiguous),
-		    COUNT("samples", kind->sk_samples),
-		    COUNT("lost", lost_of(kind)),
-		    COUNT("lost_begins", kind->sk_lost_begins),
-		    COUNT("lost_ends", kind->sk_lost_ends),
-		    COUNT("unpaired_begins", kind->sk_unpaired_begins),
-		    COUNT("unpaired_ends", kind->sk_unpaired_ends),
-		    COUNT("missed", kind->sk_missed),
-		    COUNT("late", kind->sk_late),
-		    COUNT("total_ns", kind->sk_total_ns),
-		    KNOWN(is_known, COUNT("p50_ns", kind->sk_p50_ns)),
-		    KNOWN(is_known, COUNT("p90_ns", kind->sk_p90_ns)),
-		    KNOWN(is_known, COUNT("p99_ns", kind->sk_p99_ns)),
-		    KNOWN(is_known, COUNT("max_ns", kind->sk_max_ns)),
-		    KNOWN(is_timed, COUNT("inside_ns", kind->sk_inside_ns)),
-		    KNOWN(is_timed, COUNT("running_ns", kind->sk_running_ns)),
-		    KNOWN(is_timed, COUNT("not_running_ns",
-			kind->sk_not_running_ns)),
-		    KNOWN(is_timed, COUNT("ambiguous_ns",
-			kind->sk_ambiguous_ns)),
-		    KNOWN(is_timed, COUNT("difference_ns",
-			spans_difference(kind))),
-		    KNOWN(is_timed, COUNT("gaps", kind->sk_gaps)),
-		    KNOWN(is_timed, COUNT("clockless",
-			kind->sk_clockless)));
-	}
+	for (size_t n = 0; (kind = prof_spans_kind(spans, n)) != NULL; n++)
+		spans_emit(kind, true, em);
 }
 
 static void

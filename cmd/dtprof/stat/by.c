@@ -31,6 +31,9 @@ info_take(void *arg, const char *key, const char *value)
 	unsigned event;
 	char what[32];
 
+	if (by->by_spans != NULL &&
+	    prof_spans_live_info(by->by_spans, key, value) == -1)
+		return (-1);
 	if (sscanf(key, "calls.%u.%31s", &event, what) != 2 || event == 0 ||
 	    event > by->by_nevents)
 		return (0);
@@ -41,13 +44,23 @@ info_take(void *arg, const char *key, const char *value)
 	return (0);
 }
 
-/* The accounting counts what was lost. */
 static int
-lost_take(void *arg, const struct prof_record *record)
+event_take(void *arg, const struct prof_event_info *info)
 {
-	(void)arg;
-	(void)record;
-	return (0);
+	struct by *by = arg;
+
+	return (by->by_spans == NULL ? 0 :
+	    prof_spans_live_event(by->by_spans, info));
+}
+
+/* Begins and ends of spans alone are samples; the rest is aggregated. */
+static int
+record_take(void *arg, const struct prof_record *record)
+{
+	struct by *by = arg;
+
+	return (by->by_spans == NULL ? 0 :
+	    prof_spans_live_record(by->by_spans, record));
 }
 
 static void
@@ -65,13 +78,18 @@ session_options(const struct prof_counting_options *what,
 	po->po_argv = what->co_argv;
 	po->po_no_inherit = what->co_no_inherit;
 	po->po_callgraph = PROF_CALLGRAPH_NONE;
-	po->po_buffer_bytes = DTP_MIN_RING;
+	po->po_backend = PROF_BACKEND_BPF;
 }
 
+/* Those of spans are behind all others. */
 static int
 events_keep(struct by *by)
 {
-	while (prof_session_event(by->by_session, by->by_nevents + 1) != NULL)
+	const struct prof_event *event;
+
+	while ((event = prof_session_event(by->by_session,
+	    by->by_nevents + 1)) != NULL && (by->by_spans == NULL ||
+	    !event->ev_is_of_span))
 		by->by_nevents++;
 	by->by_event = calloc(by->by_nevents + 1, sizeof(*by->by_event));
 	if (by->by_event == NULL)
@@ -82,22 +100,68 @@ events_keep(struct by *by)
 	return (0);
 }
 
+static int
+counters_add(struct by *by, const char *text)
+{
+	struct opt_strings names = { 0 };
+	int rv = opt_split_events(text, &names);
+
+	for (size_t n = 0; n < names.os_n; n++) {
+		if (rv == 0)
+			rv = prof_session_add_counter(by->by_session,
+			    names.os_text[n]);
+		free((char *)(uintptr_t)names.os_text[n]);
+	}
+	free(names.os_text);
+	return (rv);
+}
+
+/* -1: the session's error says why. */
+static int
+session_prepare(struct by *by, bool has_events)
+{
+	const struct opt_strings *spans = &by->by_options->co_spans;
+	const struct opt_strings *with = &by->by_options->co_with;
+	const struct prof_sink sink = {
+		.sk_arg = by, .sk_info = info_take, .sk_event = event_take,
+		.sk_task = record_take, .sk_sample = record_take,
+		.sk_mark = record_take, .sk_lost = record_take,
+	};
+
+	if (prof_session_direct(by->by_session, &sink) == -1 ||
+	    (has_events && prof_session_group(by->by_session,
+	    &by->by_grouping) == -1))
+		return (-1);
+	for (size_t n = 0; n < spans->os_n; n++)
+		if (prof_session_add_span(by->by_session, spans->os_text[n]) ==
+		    -1)
+			return (-1);
+	for (size_t n = 0; n < with->os_n; n++)
+		if (counters_add(by, with->os_text[n]) == -1)
+			return (-1);
+	return (0);
+}
+
 /* 0, or the exit status of a failure, whose message was printed. */
 static int
 session_begin(struct by *by, const struct opt_strings *events)
 {
-	const struct prof_sink sink = {
-		.sk_arg = by, .sk_info = info_take, .sk_lost = lost_take
-	};
 	const struct count_options *co = by->by_options;
+	struct prof_err error = { 0 };
 	struct prof_options po;
 
 	session_options(by->by_what, &po);
+	/* Groups have tables of their own. */
+	if (co->co_spans.os_n == 0)
+		po.po_buffer_bytes = DTP_MIN_RING;
+	else if ((by->by_spans = prof_spans_live_new(&error)) == NULL) {
+		msg_prof("stat", &error);
+		return (EXIT_DTPROF);
+	}
 	by->by_session = session_open("stat", &po, events);
 	if (by->by_session == NULL)
 		return (EXIT_DTPROF);
-	if (prof_session_direct(by->by_session, &sink) == 0 &&
-	    prof_session_group(by->by_session, &by->by_grouping) == 0 &&
+	if (session_prepare(by, events->os_n > 0) == 0 &&
 	    session_arm_diverted(by->by_session, (co->co_json || co->co_csv) &&
 	    co->co_output == NULL) == 0) {
 		/* Arming may have left some out. */
@@ -131,7 +195,7 @@ output_begin(struct by *by)
 	    ftruncate(by->by_out.ou_fd, 0) == -1)
 		by->by_out.ou_errno = errno;
 	if (by->by_options->co_csv)
-		by_csv_head(by);
+		(by->by_spans == NULL ? by_csv_head : by_spans_csv_head)(by);
 }
 
 static void
@@ -148,9 +212,9 @@ interval_bound(struct by *by)
 	}
 }
 
-/* Print the events since the last interval; -1 with a message printed. */
+/* Groups since the last interval; -1 with a message printed. */
 static int
-interval_end(struct by *by)
+interval_groups(struct by *by)
 {
 	struct prof_groups now;
 
@@ -163,16 +227,32 @@ interval_end(struct by *by)
 	prof_groups_fini(&by->by_before);
 	by->by_before = now;
 	interval_bound(by);
+	return (by_rows_make(by));
+}
+
+static void
+csv_show(struct by *by)
+{
+	(by->by_spans == NULL ? by_csv : by_spans_csv)(by);
+}
+
+/* Print the events since the last interval; -1 with a message printed. */
+static int
+interval_end(struct by *by)
+{
 	by->by_is_interval = true;
-	if (by_rows_make(by) == -1)
+	if ((by->by_nevents > 0 && interval_groups(by) == -1) ||
+	    by_spans_account(by) == -1)
 		return (-1);
 	output_begin(by);
-	(by->by_options->co_csv ? by_csv : by_text)(by);
+	(by->by_options->co_csv ? csv_show : by_text)(by);
 	if (!by->by_options->co_csv)
 		out_char(&by->by_out, '\n');
 	out_flush(&by->by_out);
 	by->by_is_interval = false;
 	by->by_from_s = by->by_status.ps_elapsed_s;
+	if (by->by_spans != NULL)
+		prof_spans_live_lap(by->by_spans);
 	prof_groups_fini(&by->by_groups);
 	return (0);
 }
@@ -193,6 +273,16 @@ interval_look(struct by *by)
 
 /* 0, or -1 with a message printed. */
 static int
+spans_round(struct by *by, bool is_last)
+{
+	struct prof_err error = { 0 };
+
+	return (by->by_spans == NULL || prof_spans_live_round(by->by_spans,
+	    is_last, &error) == 0 ? 0 : msg_prof("stat", &error));
+}
+
+/* 0, or -1 with a message printed. */
+static int
 session_wait(struct by *by)
 {
 	const struct count_options *co = by->by_options;
@@ -209,7 +299,8 @@ session_wait(struct by *by)
 		go_on = prof_session_run(by->by_session,
 		    ending_wait_ms(ending, by->by_next_ns));
 		prof_session_status(by->by_session, &by->by_status);
-		if (go_on == 1 && interval_look(by) == -1)
+		if (spans_round(by, false) == -1 ||
+		    (go_on == 1 && interval_look(by) == -1))
 			return (-1);
 	} while (go_on == 1 && !ending_by_signal(ending, ps->ps_command_pid,
 	    ps->ps_command_done) && !ending_by_time(ending,
@@ -219,6 +310,8 @@ session_wait(struct by *by)
 	prof_session_status(by->by_session, &by->by_status);
 	if (go_on == -1)
 		return (msg_prof("stat", prof_session_error(by->by_session)));
+	if (spans_round(by, true) == -1)
+		return (-1);
 	return (by->by_next_ns == 0 ? 0 : interval_end(by));
 }
 
@@ -226,14 +319,15 @@ session_wait(struct by *by)
 static int
 groups_read(struct by *by)
 {
-	if (prof_session_groups(by->by_session, &by->by_groups) == -1)
+	if (by->by_nevents > 0 && prof_session_groups(by->by_session,
+	    &by->by_groups) == -1)
 		return (msg_prof("stat", prof_session_error(by->by_session)));
 	for (size_t e = 0; e < by->by_nevents; e++)
 		if (prof_session_account(by->by_session, e + 1,
 		    &by->by_event[e].be_account) == -1)
 			return (msg_prof("stat",
 			    prof_session_error(by->by_session)));
-	return (0);
+	return (by_spans_account(by));
 }
 
 /* An existing file keeps its contents until there is something to write. */
@@ -274,7 +368,7 @@ groups_show(struct by *by)
 	else if (!co->co_csv)
 		by_text(by);
 	else if (by->by_next_ns == 0)
-		by_csv(by);
+		csv_show(by);
 	status = out_end(&by->by_out, "stat");
 	if (!co->co_json)
 		by_warn(by);
@@ -320,6 +414,7 @@ by_run(const struct count_options *co,
 		event_free(&by->by_event[e]);
 	prof_groups_fini(&by->by_groups);
 	prof_groups_fini(&by->by_before);
+	prof_spans_free(by->by_spans);
 	prof_session_close(by->by_session);
 	if (by->by_made && !by->by_is_shown)
 		(void)unlink(co->co_output);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * What the files of dtprof stat --by share: by_options.c (what is wanted), by.c
- * (all of it), by_rows.c (columns, order), by_text.c, by_hist.c and by_data.c
- * (what is shown).
+ * (all of it), by_rows.c (columns, order), by_text.c, by_hist.c, by_data.c
+ * and by_spans.c (what is shown).
  */
 #ifndef BY_H
 #define BY_H
 
+#include "../ui/emit.h"
 #include "count.h"
 
 #define BY_COLUMNS	(2 + 4 * DTP_GROUP_MEASURES + 3)
@@ -57,6 +58,8 @@ struct by {
 	struct prof_groups by_groups;	/* of all, or of an interval */
 	struct prof_groups by_before;	/* all, at the last interval */
 	uint64_t	 by_next_ns;	/* end of the interval; 0: none */
+	struct prof_spans *by_spans;	/* NULL: without --span */
+	uint64_t	 by_unread;	/* times that counters of --with were */
 	double		 by_from_s;
 	bool		 by_is_interval;
 	struct by_event	*by_event;
@@ -109,6 +112,8 @@ bool	by_is_time(const struct by_event *event,
 /* ------------------------------------------------- by_text.c, by_data.c */
 
 void	by_text(struct by *by);
+/* Whose events, of which time. */
+void	by_when(const struct by *by, struct out *out);
 /* Warn of events that the groups lack. */
 void	by_warn(const struct by *by);
 /* A histogram for each row that is shown. */
@@ -120,5 +125,16 @@ void	by_key(const struct by_event *event, const struct prof_group *group,
 void	by_json(struct by *by);
 void	by_csv_head(struct by *by);
 void	by_csv(struct by *by);
+
+/* ----------------------------------------------------------- by_spans.c */
+
+/* Losses so far; -1 with a message printed. */
+int	by_spans_account(struct by *by);
+void	by_spans_text(const struct by *by, struct out *out);
+void	by_spans_json(const struct by *by, struct emit *em);
+void	by_spans_csv_head(struct by *by);
+void	by_spans_csv(struct by *by);
+/* Warn of what makes durations uncertain. */
+void	by_spans_warn(const struct by *by);
 
 #endif /* BY_H */

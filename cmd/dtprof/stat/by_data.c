@@ -5,7 +5,6 @@
  */
 #include <math.h>
 
-#include "../ui/emit.h"
 #include "by.h"
 
 static void
@@ -213,6 +212,7 @@ by_json(struct by *by)
 		    n++)
 			emit_group(by, &by->by_event[e],
 			    by->by_event[e].be_row[n], &em);
+	by_spans_json(by, &em);
 	emit_end(&em);
 }
 

@@ -37,7 +37,7 @@ by_is_wanted(const struct count_options *co, const struct opt_strings *events)
 	for (size_t n = 0; n < events->os_n; n++)
 		if (prof_event_needs_program(events->os_text[n]))
 			return (true);
-	return (!is_plain(co));
+	return (!is_plain(co) || co->co_spans.os_n + co->co_with.os_n > 0);
 }
 
 int
@@ -51,23 +51,29 @@ by_check(const struct count_options *co, const struct opt_strings *events)
 		    "--sort and --limit need --by"));
 	if (!by_is_wanted(co, events))
 		return (0);
-	if (events->os_n == 0)
+	if (events->os_n == 0 && !is_plain(co))
 		return (options_refuse("add -e EVENT, e.g. -e syscall",
 		    "--by and --hist need an event"));
+	if (co->co_with.os_n > 0 && co->co_spans.os_n == 0)
+		return (options_refuse("add --span, or use -e COUNTER",
+		    "--with counts in spans"));
+	if (co->co_spans.os_n > 0 && events->os_n > 0 && co->co_csv)
+		return (options_refuse("leave out -e, or use --json",
+		    "--csv prints either spans or events"));
 	for (size_t n = 0; n < events->os_n; n++)
 		if (events->os_text[n][0] == '{')
 			return (options_refuse("leave out the braces of the "
 			    "group",
-			    "groups of events cannot be used with --by, --hist "
-			    "or probes"));
+			    "groups of events cannot be used with --by, "
+			    "--hist, --span or probes"));
 	if (counts || co->co_user_only)
 		return (options_refuse("leave out one of these options",
-		    "--by, --hist and probes cannot be used with -r, -w, "
-		    "--per-process, --per-thread or --user-only"));
+		    "--by, --hist, --span and probes cannot be used with -r, "
+		    "-w, --per-process, --per-thread or --user-only"));
 	if (co->co_interval_ms.on_set && co->co_json)
 		return (options_refuse("use --csv instead of --json",
-		    "with --by, --hist or probes, -I and --json exclude each "
-		    "other"));
+		    "with --by, --hist, --span or probes, -I and --json "
+		    "exclude each other"));
 	return (0);
 }
 

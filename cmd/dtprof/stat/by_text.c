@@ -77,9 +77,8 @@ put_target(const struct by *by, struct out *out)
 	}
 }
 
-/* Whose events, of which time. */
-static void
-put_when(const struct by *by, struct out *out)
+void
+by_when(const struct by *by, struct out *out)
 {
 	char text[32];
 
@@ -103,7 +102,7 @@ put_head(const struct by *by, const struct by_event *event, struct out *out)
 
 	for (size_t n = 0; n < event->be_nrows; n++)
 		sum += event->be_row[n]->gr_count;
-	put_when(by, out);
+	by_when(by, out);
 	out_str(out, ": ");
 	out_fmt(out, "%" PRIu64 " ", by->by_is_interval ? sum :
 	    pa->pa_stored);
@@ -222,7 +221,7 @@ put_counts(const struct by *by, struct out *out)
 	struct table table = { .tb_out = out, .tb_column = columns,
 	    .tb_ncolumns = 3 };
 
-	put_when(by, out);
+	by_when(by, out);
 	out_str(out, "\n\n");
 	if (by->by_is_interval) {
 		columns[1] = columns[2];
@@ -235,7 +234,7 @@ put_counts(const struct by *by, struct out *out)
 static bool
 is_count_alone(const struct by *by)
 {
-	bool is_alone = by->by_is_plain;
+	bool is_alone = by->by_is_plain && by->by_nevents > 0;
 
 	for (size_t e = 0; e < by->by_nevents; e++)
 		is_alone &= by->by_event[e].be_ncolumns == 1;
@@ -431,6 +430,7 @@ by_text(struct by *by)
 		put_errors(by, event, out);
 		put_notes(by, event, out);
 	}
+	by_spans_text(by, out);
 	out_flush(out);
 }
 
@@ -439,4 +439,5 @@ by_warn(const struct by *by)
 {
 	for (size_t e = 0; e < by->by_nevents; e++)
 		warn_less(by, &by->by_event[e]);
+	by_spans_warn(by);
 }

@@ -83,6 +83,9 @@ static const struct opt_row options_of_stat[] = {
 	{ 0, "sort", "COLUMN", OPT_STRING, 0, 0, NULL,
 	    "with --by: sort rows by COLUMN, e.g. p99",
 	    CO(co_sort), NULL },
+	{ 0, "span", "SPAN", OPT_STRINGS, 0, 0, NULL,
+	    "count and time spans: NAME=BEGIN[,END][,key=ARGUMENT]",
+	    CO(co_spans), NULL },
 	{ 0, "sum", "FIELD", OPT_STRINGS, 0, 0, NULL,
 	    "print the sum of FIELD", CO(co_sums), NULL },
 	{ 't', "tid", "TIDS", OPT_IDS, 1, MAX_ID, NULL,
@@ -92,14 +95,16 @@ static const struct opt_row options_of_stat[] = {
 	{ 'w', "warmup", "N", OPT_COUNT, 0, MAX_RUNS, "0",
 	    "N warm-up runs, not counted",
 	    CO(co_warmups), NULL },
+	{ 0, "with", "COUNTER", OPT_STRINGS, 0, 0, NULL,
+	    "with --span: count COUNTER in spans", CO(co_with), NULL },
 	{ .op_type = OPT_END }
 };
 
 static const char *const examples[] = {
 	"dtprof stat -- make -j2",
 	"time a command and count events in it",
-	"dtprof stat -r 10 -w 1 -- ./program",
-	"ten runs after one warm-up run: means and intervals",
+	"dtprof stat -r 10 -- ./program",
+	"ten runs: means and intervals",
 	"dtprof stat -e '{cycles,instructions},page-faults' -p 4711",
 	"count in a running process until it exits or Ctrl-C is typed",
 	"dtprof stat -e syscall --by syscall --limit 10 -p 4711",
@@ -121,10 +126,9 @@ const struct prof_cmd cmd_stat = {
 	.cm_examples = examples,
 	.cm_notes = "Choose a target: a COMMAND, -p, -t, --cgroup, or -a for "
 	    "everything.  With -a, -p, -t or --cgroup, counting ends when "
-	    "COMMAND, if given, exits.  With a COMMAND, the table is written "
-	    "to standard error, as time(1) does.  With --json or --csv, the "
-	    "table is written to standard output, and the output of COMMAND to "
-	    "standard error.",
+	    "COMMAND, if given, exits.  With a COMMAND, the table goes to "
+	    "standard error, as that of time(1); with --json or --csv to "
+	    "standard output, and the output of COMMAND to standard error.",
 	.cm_run = run_stat,
 };
 

@@ -11,6 +11,8 @@
 
 struct count_options {
 	struct opt_strings co_events;
+	struct opt_strings co_spans;
+	struct opt_strings co_with;
 	struct opt_number co_runs;
 	struct opt_number co_warmups;
 	struct opt_number co_interval_ms;

@@ -5,7 +5,8 @@
  *
  * Called by backend.c after every round of the drain.  Compares, per CPU and
  * event, what has been refused with the last time; what was refused within a
- * tenth of a second of each other is one gap, and becomes one LOST record.
+ * tenth of a second of each other is one gap, and becomes one LOST record, or
+ * one a round where spans are paired meanwhile.
  * Its beginning is the last look that found nothing new, so a gap is never
  * shorter than the hole, and longer by two rounds at most.
  */
@@ -70,6 +71,7 @@ look_at(struct prof_bpf *bpf, uint32_t cpu, uint32_t event,
 		gap->ga_until_ns = now_ns;
 	}
 	if (gap->ga_count == 0 || (bpf->bp_phase != PROF_BPF_STOPPED &&
+	    !bpf->bp_plan->pn_tells_losses &&
 	    now_ns - gap->ga_until_ns < QUIET_NS &&
 	    now_ns - gap->ga_since_ns < LONGEST_NS))
 		return (0);
