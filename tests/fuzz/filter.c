@@ -4,7 +4,9 @@
  * only lead forward, or refused with a sentence and a cure.
  *
  * It is compiled for no event, for one with arguments, and for one of a
- * recording, and what is taken is run on facts made of the same bytes.
+ * recording, and what is taken is run on facts made of the same bytes.  It is
+ * also joined with the event's own filter and the name of a thread, with terms
+ * of stacks and without.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -39,6 +41,14 @@ run(const struct dtp_filter *filter, const uint8_t *data, size_t size)
 }
 
 static void
+refused(const struct prof_err *error)
+{
+	if (error->pe_code != PROF_E_FILTER || error->pe_text[0] == '\0' ||
+	    error->pe_cure[0] == '\0')
+		abort();
+}
+
+static void
 compile(const char *text, const struct prof_event *event,
     const uint8_t *data, size_t size)
 {
@@ -48,9 +58,37 @@ compile(const char *text, const struct prof_event *event,
 	memset(&error, 0, sizeof(error));
 	if (prof_filter_compile(text, event, &filter, &error) == 0)
 		run(&filter, data, size);
-	else if (error.pe_code != PROF_E_FILTER || error.pe_text[0] == '\0' ||
-	    error.pe_cure[0] == '\0')
-		abort();
+	else
+		refused(&error);
+}
+
+static void
+join(const struct prof_event *event, const char *text, const char *comm,
+    bool has_calls)
+{
+	static const struct dtp_facts none;
+	struct prof_filter_joined joined = { .fj_has_calls = has_calls };
+	struct prof_err error;
+
+	memset(&error, 0, sizeof(error));
+	if (prof_filter_join(event, text, comm, &joined, &error) == -1)
+		refused(&error);
+	else
+		run(&joined.fj_program, (const uint8_t *)&none, sizeof(none));
+	prof_filter_free(joined.fj_session);
+}
+
+static void
+joined(struct prof_event *event, const char *text)
+{
+	char *own = strdup(text);
+
+	for (int n = 0; n < 4 && own != NULL; n++) {
+		event->ev_expression = n % 2 == 0 ? NULL : own;
+		join(event, text, n % 2 == 0 ? "comm" : NULL, n < 2);
+	}
+	event->ev_expression = NULL;
+	free(own);
 }
 
 static void
@@ -87,7 +125,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memcpy(text, data, size);
 	text[size] = '\0';
 	memset(&event, 0, sizeof(event));
-	event.ev_name = name;
+	event.ev_name = event.ev_probe = name;
 	event.ev_nargs = 3;
 	event.ev_args[0].ag_name = nr;
 	event.ev_args[1].ag_name = next_pid;
@@ -97,6 +135,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	compile(text, NULL, data, size);
 	compile(text, &event, data, size);
 	recorded(text);
+	joined(&event, text);
 	free(text);
 	return (0);
 }

@@ -7,18 +7,21 @@
  * so for certain, and begins and ends add up with those lost.  A thread at a
  * time is in the one span that it was in, and in none where there were several.
  * Time in spans ends with the thread, whoever has its number or key then.  A
- * file can define so many names of spans and no more.
+ * file can define so many names of spans and no more.  Paired while records
+ * come, in rounds at random, they are as many, and as long within a bucket.
  *
  * Easy to get wrong: an end that was lost, after which each end of a recursion
  * belongs to the wrong begin; a thread's number that another one has then; the
  * end of a span that began before the recording, which looks like one whose
- * begin was lost.
+ * begin was lost.  As they come, a loss is told only after what it touches.
  *
  * Usage: spans-as-a-log-has-them [ROUNDS] [SEED]
  */
 #include "base/error.h"
 #include "recording-lib.h"
 #include "recording/format.h"
+#include "recording/sink.h"
+#include "spans/live.h"
 #include "spans/spans.h"
 
 #define PIDS		3
@@ -527,6 +530,78 @@ dead_check(const char *path)
 	printf("ok: time in spans ends with their threads\n");
 }
 
+/* --------------------------------------------------- as records come */
+
+static int
+info_take(void *arg, const char *key, const char *value)
+{
+	return (prof_spans_live_info(arg, key, value));
+}
+
+static int
+event_take(void *arg, const struct prof_event_info *info)
+{
+	return (prof_spans_live_event(arg, info));
+}
+
+/* A round ends where nothing is lost that was not told. */
+static int
+record_take(void *arg, const struct prof_record *record)
+{
+	const uint64_t ns = record->pr_time_ns;
+	struct prof_err error;
+
+	CHECK(prof_spans_live_record(arg, record) == 0);
+	if (!is_touched(&kinds[1], ns, ns) && below(10) == 0)
+		CHECK(prof_spans_live_round(arg, false, &error) == 0);
+	return (0);
+}
+
+/* An upper bound, at most a 32nd too high. */
+static void
+bound_check(uint64_t bound, uint64_t exact)
+{
+	CHECK(bound >= exact && bound - exact <= exact / 32);
+}
+
+static void
+same_check(const struct prof_span_kind *live, const struct prof_span_kind *all)
+{
+	CHECK(live->sk_count == all->sk_count &&
+	    live->sk_open == all->sk_open && live->sk_orphan == all->sk_orphan);
+	CHECK(live->sk_unpaired_begins == all->sk_unpaired_begins &&
+	    live->sk_unpaired_ends == all->sk_unpaired_ends);
+	CHECK(live->sk_total_ns == all->sk_total_ns);
+	CHECK(live->sk_max_ns == all->sk_max_ns);
+	bound_check(live->sk_p50_ns, all->sk_p50_ns);
+	bound_check(live->sk_p90_ns, all->sk_p90_ns);
+	bound_check(live->sk_p99_ns, all->sk_p99_ns);
+}
+
+static void
+live_check(struct prof_reader *reader, const struct prof_spans *spans)
+{
+	struct prof_err error;
+	struct prof_spans *live = prof_spans_live_new(&error);
+	const struct prof_sink sink = { .sk_arg = live, .sk_info = info_take,
+	    .sk_event = event_take, PROF_SINK_RECORDS(record_take) };
+	struct prof_span_kind kind;
+
+	CHECK(live != NULL && prof_reader_send(reader, &sink) == 0);
+	CHECK(prof_spans_live_round(live, true, &error) == 0);
+	CHECK(prof_spans_nkinds(live) == 2);
+	for (size_t n = 0; n < 2; n++) {
+		prof_spans_live_kind(live, n, false, &kind);
+		same_check(&kind, prof_spans_kind(spans, n));
+		/* Since the next interval began: nothing. */
+		prof_spans_live_lap(live);
+		prof_spans_live_kind(live, n, true, &kind);
+		CHECK(kind.sk_count == 0 && kind.sk_total_ns == 0);
+	}
+	prof_spans_free(live);
+	(void)prof_reader_rewind(reader);
+}
+
 /* As many names as a recorder writes are read, and not one more. */
 static void
 names_check(const char *path)
@@ -591,6 +666,9 @@ main(int argc, char **argv)
 			CHECK(has_gaps() || (kind->sk_unpaired_begins == 0 &&
 			    kind->sk_unpaired_ends == 0));
 		}
+		/* Nothing is detached from who has no file. */
+		if (!is_detached)
+			live_check(reader, spans);
 		prof_spans_free(spans);
 		prof_reader_close(reader);
 	}
