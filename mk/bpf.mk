@@ -14,18 +14,21 @@ BPF_INCS := $(and $(SYSROOT),-isystem $(SYSROOT)/usr/include) \
     $(and $(SYSROOT),$(SYSROOT)/usr/include/$(MULTIARCH)) \
     /usr/include/$(MULTIARCH) /usr/$(MULTIARCH)/include))
 #= FAULT=fired|stored|reason|leave|switch|wait  that is forgotten: for tests
+#= FAULT_OF=n  how often: of n, one by chance (16)
 FAULT ?=
+FAULT_OF ?= 16
 BPF_FLAGS := -target bpf -mcpu=v3 -O2 -g -std=gnu11 \
     -fdebug-prefix-map=$(CURDIR)=. \
     -D__TARGET_ARCH_$(BPF_ARCH) -Isys $(BPF_INCS) \
     -Wall -Wextra -Wno-unused-parameter -Wno-missing-declarations \
     $(and $(filter 1,$(DEBUG)),-Werror) \
-    $(and $(FAULT),'-DDTP_FORGETS_$(FAULT)=(bpf_get_prandom_u32() % 16 == 0)')
+    $(and $(FAULT),'-DDTP_FORGETS_$(FAULT)=(bpf_get_prandom_u32() % \
+    $(FAULT_OF) == 0)')
 
 # Changes when the fault does, so that only programs are built anew.
 ifeq ($(filter clean help,$(MAKECMDGOALS)),)
-$(shell mkdir -p $(O); echo '$(FAULT)' | cmp -s - $(O)/fault || \
-    echo '$(FAULT)' >$(O)/fault)
+$(shell mkdir -p $(O); echo '$(FAULT) $(FAULT_OF)' | cmp -s - $(O)/fault || \
+    echo '$(FAULT) $(FAULT_OF)' >$(O)/fault)
 endif
 
 $(O)/sys/%.bpf.raw.o: sys/%.bpf.c $(O)/flags $(O)/fault | $(O)/probed

@@ -40,7 +40,7 @@ packages_of()	# set
 		echo debootstrap qemu-system-x86 clang-16
 		echo nginx-light apache2-utils redis-server redis-tools
 		echo musl-tools nodejs golang-go
-		echo debhelper lintian fakeroot
+		echo debhelper lintian fakeroot jq iproute2
 		echo postgresql default-jdk-headless ruby php-cli libc6-dbg
 		;;
 	browser)

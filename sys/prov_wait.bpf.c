@@ -31,6 +31,9 @@
 #ifndef DTP_FORGETS_wait
 #define DTP_FORGETS_wait	0
 #endif
+#ifndef DTP_FORGETS_switch
+#define DTP_FORGETS_switch	0
+#endif
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -474,7 +477,7 @@ on_wait_switch(struct bpf_raw_tracepoint_args *ctx)
 	struct dtp_wait_counts *counted = counts_here();
 	const struct now *now = now_read(0);
 
-	if (counted == NULL)
+	if (counted == NULL || DTP_FORGETS_switch)
 		return (0);
 	if (now == NULL)
 		return (thread_paused(ctx, counted));

@@ -75,10 +75,11 @@ stats_wait()
 }
 
 # bpftrace in the background, whose script prints "ready" when it begins; its
-# pid in $bpftrace.
+# pid in $bpftrace.  It finds tracepoints where tracefs is mounted.
 bpftrace_begin()	# script output
 {
-	bpftrace -B none "$1" >"$2" 2>"$2.err" 9>&- &
+	unshare -m sh -c "mount -t tracefs none /sys/kernel/tracing
+	    exec bpftrace -B none '$1'" >"$2" 2>"$2.err" 9>&- &
 	bpftrace=$!
 	kill_at_end "$bpftrace"
 	until grep -q ready "$2"; do
@@ -86,6 +87,15 @@ bpftrace_begin()	# script output
 		    skip "bpftrace: $(cat "$2.err")"
 		nap
 	done
+}
+
+# It prints what it has.
+bpftrace_end()
+{
+	while kill -INT "$bpftrace" 2>/dev/null; do
+		nap
+	done
+	wait "$bpftrace"
 }
 
 # Interrupt the recorder and wait for its end, with this status.
