@@ -53,7 +53,7 @@ struct dtp_firing {
 	__u32	 fg_self;	/* the recorder's thread group */
 	__u32	 fg_pid;
 	__u32	 fg_tid;
-#ifdef DTP_OTHER_TASK
+#ifdef DTP_FLAGS
 	__u32	 fg_flags;	/* more DTP_R_* */
 #endif
 };

@@ -11,6 +11,7 @@
 
 #define DTP_OTHER_TASK
 #define DTP_ABOUT_NEXT
+#define DTP_FLAGS
 #include "sample.bpf.h"
 #include "walk_other.bpf.h"
 

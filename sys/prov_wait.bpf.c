@@ -11,8 +11,9 @@
  *	iter		 at stop and at a pause: unfinished waits are recorded
  *
  * The stack is walked at the switch from the thread, because only then is it
- * the current thread.  The stack stays in a slot of a pool until the thread
- * runs again.  If all slots are in use, the wait is recorded without a stack.
+ * the current thread, unless wait_draw decides not to.  The stack stays in a
+ * slot of a pool until the thread runs again.  If all slots are in use, the
+ * wait is recorded without a stack.
  * Waits below dc_min_ns have no record, but are included in the sums, like the
  * running time (struct dtp_wait_counts).
  *
@@ -21,6 +22,7 @@
  * changes only under the lock of a run queue.
  */
 #define DTP_ABOUT_NEXT
+#define DTP_FLAGS
 #include "sample.bpf.h"
 #include "reason.bpf.h"
 #include "throttle.bpf.h"
@@ -57,6 +59,7 @@ struct part {
 	__u64	pa_states;	/* of the session, in which it fires */
 	__u32	pa_pid;
 	__u32	pa_tid;
+	__u32	pa_flags;	/* more DTP_R_* */
 	__u32	pa_slot;
 	__u32	pa_kernel;
 	__u32	pa_user;
@@ -148,6 +151,7 @@ part_store(struct part *part)
 		return (0);
 	firing.fg_pid = part->pa_pid;
 	firing.fg_tid = part->pa_tid;
+	firing.fg_flags = part->pa_flags;
 	if (!dtp_wanted_here(&firing) || !dtp_passes(&firing))
 		return (0);
 	slot = part->pa_slot;
@@ -208,6 +212,7 @@ wait_part(const struct wait *wait, const struct task_struct *task,
 		counted->wn_short_ns += ns;
 		return;
 	}
+	wait_weigh(wait, ns, counted);
 	reason = wait_reason(wait, task, is_runnable) & DTP_REASON_MASK;
 	part->pa_args.ag_value[ARG_STATE] = (__u64)(is_runnable ?
 	    state_runnable : state_blocked);
@@ -225,6 +230,7 @@ wait_part(const struct wait *wait, const struct task_struct *task,
 	part->pa_states = 1ULL << (now->nw_state & 31);
 	part->pa_pid = wait->wt_pid;
 	part->pa_tid = wait->wt_tid;
+	part->pa_flags = wait->wt_walk == WALK_SURELY ? 0 : DTP_R_CHANCE;
 	part->pa_slot = wait->wt_slot - 1;
 	part->pa_kernel = wait->wt_kernel;
 	part->pa_user = wait->wt_user;
@@ -417,6 +423,7 @@ thread_leave(struct bpf_raw_tracepoint_args *ctx, const struct now *now,
 	    WAIT_UNSEEN;
 	wait->wt_throttled = throttle_begin(task);
 	wait->wt_holder = wait->wt_state == 0 ? 0 : object_holder(task);
+	wait_draw(wait, now->nw_ns, counted);
 	wait_walk(wait, ctx, counted);
 }
 

@@ -330,7 +330,7 @@ dtp_put_sample(struct dtp_writer *writer, struct dtp_firing *firing,
 	dtp_put_header(writer, to, size, DTP_T_SAMPLE);
 	if (firing->fg_kernel)
 		record->dr_flags |= DTP_R_KERNEL;
-#ifdef DTP_OTHER_TASK
+#ifdef DTP_FLAGS
 	record->dr_flags |= firing->fg_flags;
 #endif
 	record->dr_pid = firing->fg_pid;

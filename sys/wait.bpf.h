@@ -11,6 +11,9 @@
 #define WAIT_DEAD	0x80	/* TASK_DEAD: it never runs again */
 #define WAIT_UNSEEN	(1ULL << 32)	/* blocked, in an unknown state */
 
+/* Whether its stack is walked. */
+enum walk { WALK_SURELY, WALK_DRAWN, WALK_NOT };
+
 struct wait {
 	__u64	wt_begun_ns;	/* co_begun_ns when the entry was made */
 	__u64	wt_from_ns;	/* elapsed time counts from here */
@@ -27,6 +30,8 @@ struct wait {
 	__u32	wt_by;		/* enum waker: who woke it */
 	__u32	wt_waker;	/* tid of a waker that is a thread */
 	char	wt_waker_comm[DTP_COMM_LEN];
+	__u64	wt_left_ns;	/* when it last left a CPU; 0: not yet */
+	__u32	wt_walk;	/* enum walk */
 	__u32	wt_slot;	/* number of its stack slot plus 1; 0: none */
 	__u32	wt_kernel;	/* as in struct dtp_walk */
 	__u32	wt_user;
@@ -81,6 +86,43 @@ slot_give(struct wait *wait)
 }
 
 /*
+ * Decide whether to walk the thread that leaves.  A walk costs ten times as
+ * much as the rest of a switch, so chance decides for a thread that left
+ * its CPU before, less than dc_min_ns ago.  Nothing is known yet of the wait
+ * that begins, so the probability does not depend on its length.
+ */
+DTP_INLINE void
+wait_draw(struct wait *wait, __u64 now_ns, struct dtp_wait_counts *counted)
+{
+	__u64 left_ns = wait->wt_left_ns;
+
+	wait->wt_left_ns = now_ns;
+	wait->wt_walk = WALK_SURELY;
+	if (cfg.dc_interval <= 1 || (cfg.dc_parts & DTP_P_STACKS) == 0 ||
+	    left_ns == 0 || now_ns - left_ns >= cfg.dc_min_ns)
+		return;
+	counted->wn_eligible++;
+	wait->wt_walk = WALK_NOT;
+	if ((__u64)bpf_get_prandom_u32() * cfg.dc_interval >> 32 == 0) {
+		counted->wn_drawn++;
+		wait->wt_walk = WALK_DRAWN;
+	}
+}
+
+/* The weight of a sample of a wait for which chance decided. */
+DTP_INLINE void
+wait_weigh(const struct wait *wait, __u64 ns, struct dtp_wait_counts *counted)
+{
+	if (wait->wt_walk == WALK_SURELY)
+		return;
+	counted->wn_chance_ns += ns;
+	if (wait->wt_walk == WALK_NOT)
+		return;
+	counted->wn_drawn_ns += ns;
+	counted->wn_drawn_us2 += (ns / 1000) * (ns / 1000);
+}
+
+/*
  * Walk the current thread.  Apart, so that it has a BPF stack of its own; the
  * walk of the kernel stack skips this additional frame.
  */
@@ -93,7 +135,7 @@ wait_walk(struct wait *wait, void *ctx, struct dtp_wait_counts *counted)
 
 	wait->wt_kernel = wait->wt_user = wait->wt_turned = 0;
 	wait->wt_kstatus = wait->wt_ustatus = DTP_S_NONE;
-	if ((cfg.dc_parts & DTP_P_STACKS) == 0)
+	if ((cfg.dc_parts & DTP_P_STACKS) == 0 || wait->wt_walk == WALK_NOT)
 		return (0);
 	walk.wk_scratch = slot_take(&slot);
 	if (walk.wk_scratch == NULL) {

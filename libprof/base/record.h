@@ -34,6 +34,7 @@ struct prof_record {
 	const uint64_t	*pr_user;
 	uint8_t		 pr_kstatus;	/* enum prof_stack_status */
 	uint8_t		 pr_ustatus;
+	uint8_t		 pr_by_chance;	/* its stacks were walked */
 	/*
 	 * Script frames beside those of pr_user, innermost first, a word
 	 * each; prof_record_stack merges both.

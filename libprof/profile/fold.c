@@ -12,6 +12,14 @@ is_cut(uint8_t status)
 	return (status != PROF_STACK_NONE && status != PROF_STACK_OK);
 }
 
+bool
+prof_record_is_unwalked(const struct prof_record *record)
+{
+	return (record->pr_by_chance &&
+	    record->pr_kstatus == PROF_STACK_NONE &&
+	    record->pr_ustatus == PROF_STACK_NONE);
+}
+
 void
 prof_fold_key(struct prof_fold *fold, const struct prof_sample *sample)
 {
@@ -33,6 +41,10 @@ prof_fold_key(struct prof_fold *fold, const struct prof_sample *sample)
 		fold->fo_script = sample->sm_script.sk_number;
 		fold->fo_instruction = (uint32_t)sample->sm_script.sk_leaf;
 	}
+	if (record->pr_by_chance)
+		fold->fo_bits |= PROF_FOLD_CHANCE;
+	if (prof_record_is_unwalked(record))
+		fold->fo_bits |= PROF_FOLD_UNWALKED;
 	if (is_cut(record->pr_kstatus))
 		fold->fo_bits |= PROF_FOLD_KERNEL_CUT;
 	if (is_cut(record->pr_ustatus))

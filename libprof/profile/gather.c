@@ -605,7 +605,8 @@ gather_count(struct prof_gather *gather, struct prof_err *error)
 {
 	struct prof_gathered *got = &gather->gt_worker[0].wk_got;
 
-	if (prof_select_check(&gather->gt_select, error) == -1)
+	if (prof_select_check(&gather->gt_select, error) == -1 ||
+	    prof_chance_share(got, gather->gt_options, error) == -1)
 		return (-1);
 	prof_tasks_count(&got->ga_tasks, gather->gt_history,
 	    &got->ga_sampled);

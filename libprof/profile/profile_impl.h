@@ -233,6 +233,8 @@ struct prof_who {
 #define PROF_FOLD_OVER		0x40	/* what has no room */
 #define PROF_FOLD_BLOCKED	0x80	/* a wait whose stack tells more */
 #define PROF_FOLD_OUTSIDE	0x100	/* no recorded thread ended it */
+#define PROF_FOLD_CHANCE	0x200	/* its stacks were walked by chance */
+#define PROF_FOLD_UNWALKED	0x400	/* and it has none */
 #define PROF_FOLD_CALL_SHIFT	32	/* above: the system call + 1, or 0 */
 
 /*
@@ -257,6 +259,8 @@ struct prof_fold {
 /* fold.c: of a sample, all but who it was and what it weighs. */
 void	prof_fold_key(struct prof_fold *fold,
 	    const struct prof_sample *sample);
+/* Chance decided not to walk its stacks. */
+bool	prof_record_is_unwalked(const struct prof_record *record);
 /* Without the callers of the innermost frame, known or not. */
 void	prof_fold_leaf(struct prof_fold *fold);
 
@@ -291,6 +295,11 @@ struct prof_ends {
 	uint64_t	en_status[PROF_STACK_NSTATUS];
 	uint64_t	en_idle;	/* weight of process 0 */
 	unsigned __int128 en_squares;	/* of weights; modulo 2^128 */
+	/* Of those for which chance decided, and of those walked then. */
+	uint64_t	en_chance;	/* weight */
+	uint64_t	en_walked;
+	unsigned __int128 en_chance_squares;
+	unsigned __int128 en_walked_squares;
 };
 
 struct prof_gathered {
@@ -314,6 +323,10 @@ struct prof_gather *prof_gather_new(struct prof_reader *reader,
 	    const struct prof_profile_options *options,
 	    struct prof_err *error);	/* owned by caller */
 const struct prof_gathered *prof_gather_folds(const struct prof_gather *gather);
+/* chance.c: divides the time of waits that were not walked. */
+int	prof_chance_share(struct prof_gathered *got,
+	    const struct prof_profile_options *options,
+	    struct prof_err *error);
 /* What was found is forgotten; one thread does it all. */
 int	prof_gather_alone(struct prof_gather *gather, struct prof_err *error);
 /* All samples again: each is of its fold's node, and of a bucket of time. */

@@ -35,6 +35,14 @@ prof_ends_add(struct prof_ends *ends, const struct prof_record *record,
 	if (record->pr_pid == 0)
 		ends->en_idle += weight;
 	ends->en_squares += (unsigned __int128)weight * weight;
+	if (!record->pr_by_chance)
+		return;
+	ends->en_chance += weight;
+	ends->en_chance_squares += (unsigned __int128)weight * weight;
+	if (prof_record_is_unwalked(record))
+		return;
+	ends->en_walked += weight;
+	ends->en_walked_squares += (unsigned __int128)weight * weight;
 }
 
 void
@@ -45,6 +53,10 @@ prof_ends_join(struct prof_ends *sum, const struct prof_ends *add)
 		sum->en_status[n] += add->en_status[n];
 	sum->en_idle += add->en_idle;
 	sum->en_squares += add->en_squares;
+	sum->en_chance += add->en_chance;
+	sum->en_walked += add->en_walked;
+	sum->en_chance_squares += add->en_chance_squares;
+	sum->en_walked_squares += add->en_walked_squares;
 }
 
 /* ---------------------------------------------------- what is counted */
@@ -129,6 +141,19 @@ fill_from_accounting(struct prof_profile *profile, size_t event,
 		    (double)pa.pa_running_ns, (double)pa.pa_enabled_ns);
 }
 
+/* Those that were walked by chance stand for those that were not. */
+static double
+squares_of(const struct prof_ends *ends)
+{
+	double scale;
+
+	if (ends->en_walked == 0)
+		return ((double)ends->en_squares);
+	scale = (double)ends->en_chance / (double)ends->en_walked;
+	return ((double)(ends->en_squares - ends->en_chance_squares) +
+	    scale * scale * (double)ends->en_walked_squares);
+}
+
 /*
  * After Kish: (sum of w)^2 / (sum of w^2).  One sample of weight 10 among ten
  * of weight 1 makes (20)^2 / (110) = 3.6 of eleven.
@@ -140,7 +165,7 @@ samples_effective(const struct prof_quality *quality,
 	double weight = (double)quality->pq_weight;
 	double samples = (double)quality->pq_samples;
 	double n = ends->en_squares == 0 ? samples :
-	    weight * weight / (double)ends->en_squares;
+	    weight * weight / squares_of(ends);
 
 	return (n > samples ? samples : n);
 }

@@ -24,6 +24,7 @@
 #define MAX_HIDDEN	0.01
 #define MAX_THROTTLED	0.01
 #define MAX_MULTIPLEXED	0.10
+#define MAX_UNWALKED	0.01
 #define MAX_SOUGHT	16	/* events whose worst module is looked for */
 
 /* What sentences are made of. */
@@ -260,6 +261,29 @@ say_few(struct doubts *doubts)
 	    "record longer or at a higher rate (-F)");
 }
 
+/* Waits that were not walked; what was when has no stack then. */
+static void
+say_chance(struct doubts *doubts)
+{
+	const struct prof_profile_options *options =
+	    doubts->do_profile->pf_labels.lb_options;
+	const struct prof_ends *ends = doubts->do_ends;
+	const double unwalked = (double)(ends->en_chance - ends->en_walked);
+	const bool is_by_time = options->pl_bucket_ns != 0 ||
+	    options->pl_bucket_of != NULL;
+
+	if (unwalked <= MAX_UNWALKED * (double)doubts->do_quality->pq_weight)
+		return;
+	doubt_say(doubts, "%s of the time is in waits whose stacks were not "
+	    "walked: %s",
+	    next_share(doubts, unwalked /
+	    (double)doubts->do_quality->pq_weight), is_by_time ?
+	    "this time has no stack" : ends->en_walked == 0 ?
+	    "no stack was walked that could stand for them" :
+	    "their functions are estimated from stacks that were walked");
+	say_cure(doubts, "record with -e off-cpu/walk=1/");
+}
+
 /* Where a line or an instruction is blamed, it matters. */
 static void
 say_skid(struct doubts *doubts)
@@ -323,6 +347,7 @@ doubts_describe(struct doubts *doubts)
 	say_lost(doubts);
 	say_unresolved(doubts);
 	say_truncated(doubts);
+	say_chance(doubts);
 	say_few(doubts);
 	say_skid(doubts);
 	say_held(doubts);

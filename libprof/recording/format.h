@@ -93,6 +93,7 @@ enum prof_sample_section {
 #define PROF_SH_VALUES	0x80	/* has values of counters */
 #define PROF_SH_SCRIPT	0x100	/* has script frames */
 #define PROF_SH_CLOCK	0x200	/* has how long the thread has run */
+#define PROF_SH_CHANCE	0x400	/* chance decided whether it has stacks */
 
 /* Fields of a record of a LIFE chunk, in this order.  Appended. */
 enum prof_life_field {

@@ -80,6 +80,8 @@ shape_bits(const struct prof_record *record,
 		bits |= PROF_SH_SCRIPT;
 	if (record->pr_has_clock)
 		bits |= PROF_SH_CLOCK;
+	if (record->pr_by_chance)
+		bits |= PROF_SH_CHANCE;
 	return (bits);
 }
 

@@ -18,6 +18,7 @@
 #include <linux/types.h>
 
 #include "dtp_group.h"
+#include "dtp_wait.h"
 
 #define DTP_ABI_VERSION		1
 
@@ -104,6 +105,7 @@ struct dtp_rec {
 #define DTP_R_NESTED	0x2	/* entered while another writer was active */
 #define DTP_R_SCRIPT	0x4	/* struct dtp_script is behind the stacks */
 #define DTP_R_AGAIN	0x8	/* the stacks are the thread's last ones */
+#define DTP_R_CHANCE	0x10	/* chance decided whether it has stacks */
 #define DTP_R_CHAIN_SHIFT 16	/* from here: number of its dtp_chain */
 
 /* Parts of a sample, in this order. */
@@ -407,36 +409,6 @@ struct dtp_counts {
 	__u64	cn_unsure;	/* periods that may have been late, or not */
 };
 
-#define DTP_WAIT_THREADS 32768	/* recorded threads at once */
-#define DTP_WAIT_STACKS	256	/* of these, waiting with a stack */
-
-/*
- * Counts of threads whose waits are recorded, [c].  The time between two
- * switches of a thread is added to running, runnable or blocked when it ends;
- * elapsed is one difference of two times for each thread.  So after stop,
- * except for gaps:
- *
- *	elapsed = running + runnable + blocked
- */
-struct dtp_wait_counts {
-	__u64	wn_running_ns;
-	__u64	wn_runnable_ns;
-	__u64	wn_blocked_ns;
-	__u64	wn_elapsed_ns;
-	__u64	wn_threads;
-	__u64	wn_turns;	/* switches to them, while recording */
-	__u64	wn_short;	/* waits below dc_min_ns: no sample */
-	__u64	wn_short_ns;
-	__u64	wn_open;	/* waits that went on at the end or a pause */
-	__u64	wn_open_ns;	/* of these, up to the end */
-	__u64	wn_unwalked;	/* no stack, because all slots were in use */
-	__u64	wn_unkept;	/* events of threads without an entry */
-	__u64	wn_gaps;	/* switches that were not seen; that time ... */
-	__u64	wn_gap_ns;	/* ... is in elapsed alone */
-	__u64	wn_unwoken;	/* waits whose wakeup was not seen ... */
-	__u64	wn_unwoken_ns;	/* ... so all of it counts as blocked */
-};
-
 /*
  * Passes over all threads, of an event of wall-clock time.  A pass is at one
  * time, whenever it looks at a thread.
@@ -641,7 +613,8 @@ struct dtp_config {
 	__u32	dc_turn;	/* enum dtp_turn_mode */
 	__u32	dc_may_wait;	/* preempted: it walks before it enters */
 	__u32	dc_page_shift;	/* of the machine's pages */
-	__u32	dc_interval;	/* bytes for which an allocation stands */
+	__u32	dc_interval;	/* bytes for which an allocation stands; the */
+				/* stack of one wait in so many is walked */
 	__u64	dc_min_ns;	/* waits that are shorter are only summed */
 	__s64	dc_preempt_at;	/* x86: from a run queue to the CPU's */
 				/* preempt_count; 0: not known */
@@ -680,7 +653,6 @@ DTP_AT(dtp_stream, ss_tail, 128);
 _Static_assert(sizeof(struct dtp_control) == 72, "struct dtp_control");
 _Static_assert(sizeof(struct dtp_counts) == 512, "struct dtp_counts");
 _Static_assert(sizeof(struct dtp_call_ends) == 16, "struct dtp_call_ends");
-_Static_assert(sizeof(struct dtp_wait_counts) == 128, "dtp_wait_counts");
 _Static_assert(DTP_F_DURATION == DTP_F_ARG0 + DTP_MAX_ARGS, "DTP_F_DURATION");
 _Static_assert(sizeof(struct dtp_arg) == 24, "struct dtp_arg");
 _Static_assert(sizeof(struct dtp_operand) == 40, "struct dtp_operand");

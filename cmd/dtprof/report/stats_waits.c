@@ -24,6 +24,16 @@ static const char *const words[WAITS_N] = {
 	"gaps", "gap_ns", "unwoken", "unwoken_ns"
 };
 
+/* Chance decided whether to walk. */
+enum {
+	CHANCE_ELIGIBLE, CHANCE_DRAWN, CHANCE_NS, CHANCE_DRAWN_NS,
+	CHANCE_DRAWN_US2, CHANCE_N
+};
+
+static const char *const chance_words[CHANCE_N] = {
+	"eligible", "drawn", "chance_ns", "drawn_ns", "drawn_us2"
+};
+
 enum { WALL_PASSES, WALL_SAME, WALL_MOVED, WALL_N };
 
 static const char *const wall_words[WALL_N] = { "passes", "same", "moved" };
@@ -51,6 +61,14 @@ waits_read(const struct prof_reader *reader, size_t event,
     uint64_t count[WAITS_N])
 {
 	return (counts_read(reader, event, "waits", words, WAITS_N, count));
+}
+
+static bool
+chance_read(const struct prof_reader *reader, size_t event,
+    uint64_t count[CHANCE_N])
+{
+	return (counts_read(reader, event, "waits", chance_words, CHANCE_N,
+	    count));
 }
 
 static bool
@@ -152,6 +170,20 @@ wall_text(const struct stats *stats, struct out *out, size_t event)
 	    "stack was read (the next pass counts the time)", 0);
 }
 
+static void
+chance_text(const struct stats *stats, struct out *out, size_t event)
+{
+	uint64_t count[CHANCE_N];
+
+	if (!chance_read(stats->st_reader, event, count))
+		return;
+	show_beside(out, count[CHANCE_ELIGIBLE], "waits for which chance "
+	    "decided whether to walk the stack; their samples",
+	    count[CHANCE_NS]);
+	show_beside(out, count[CHANCE_DRAWN], "of these waits had their stack "
+	    "walked; their samples", count[CHANCE_DRAWN_NS]);
+}
+
 void
 stats_waits_text(const struct stats *stats, struct out *out)
 {
@@ -172,6 +204,7 @@ stats_waits_text(const struct stats *stats, struct out *out)
 		    "when recording ended or paused", count[WAITS_OPEN_NS]);
 		show_beside(out, count[WAITS_UNWALKED], "waits without a "
 		    "stack (too many waits at once)", 0);
+		chance_text(stats, out, e);
 		show_beside(out, count[WAITS_UNKEPT], "context switches and "
 		    "wakeups not recorded, because the table of threads was "
 		    "full", 0);
@@ -187,7 +220,7 @@ stats_waits_text(const struct stats *stats, struct out *out)
 void
 stats_waits_json(const struct stats *stats, struct emit *em, size_t event)
 {
-	uint64_t count[WAITS_N], wall[WALL_N];
+	uint64_t count[WAITS_N], chance[CHANCE_N], wall[WALL_N];
 
 	if (wall_read(stats->st_reader, event, wall))
 		EMIT(em, COUNT("wall_passes", wall[WALL_PASSES]),
@@ -198,6 +231,9 @@ stats_waits_json(const struct stats *stats, struct emit *em, size_t event)
 	emit_object(em, "waits");
 	for (int n = 0; n < WAITS_N; n++)
 		EMIT(em, COUNT(words[n], count[n]));
+	for (int n = 0; n < CHANCE_N &&
+	    chance_read(stats->st_reader, event, chance); n++)
+		EMIT(em, COUNT(chance_words[n], chance[n]));
 	EMIT(em, FLAG("balances", waits_balance(count)));
 	stats_throttled_json(stats, em, event);
 	emit_close(em);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Time off the CPU: off-cpu[/min=1ms/].  A sample is the part of a wait in one
- * state, blocked or runnable; its weight is the time.  The event lock[/min=1ms/]
- * is off-cpu with a filter: waits for futexes alone.  Called through the table
- * of providers; back ends use its instrument.
+ * Time off the CPU: off-cpu[/min=1ms,walk=1/].  A sample is the part of a wait
+ * in one state, blocked or runnable; its weight is the time.  The event
+ * lock[/min=1ms,walk=1/] is off-cpu with a filter: waits for futexes alone.
+ * Called through the table of providers; back ends use its instrument.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +20,8 @@
 #define LOCK	"lock"
 #define LOCK_FILTER	"reason == \"futex\""
 #define MIN_NS	1000000
+#define WALK	1	/* each; see doc/PERFORMANCE.md, Waits */
+#define MAX_WALK	65536
 
 /* In the order of sys/prov_wait.bpf.c; the last are of its object. */
 #define NARGS	8
@@ -36,6 +38,7 @@ static void
 wait_configure(const struct prof_event *event, struct dtp_config *cfg)
 {
 	cfg->dc_min_ns = event->ev_interval;
+	cfg->dc_interval = event->ev_one_of;
 	cfg->dc_snap_bytes = 0;
 	cfg->dc_snap_mode = DTP_SNAP_DOUBT;
 	prof_wait_reasons(cfg->dc_call);
@@ -55,16 +58,38 @@ static int
 spec_refuse(struct prof_err *error, const char *what, const char *value)
 {
 	prof_fail(error, PROF_E_EVENT_SYNTAX, PROBE ": %s '%s'", what, value);
-	return (prof_cure(error, "use " PROBE " or " PROBE "/min=TIME/, e.g. "
-	    PROBE "/min=100us/"));
+	return (prof_cure(error, "use " PROBE ", " PROBE "/min=TIME/ or "
+	    PROBE "/walk=N/, e.g. " PROBE "/min=100us,walk=8/"));
 }
 
 static int
-min_of(const struct prof_spec *spec, uint64_t *min_ns, struct prof_err *error)
+min_take(uint64_t *min_ns, const char *value, struct prof_err *error)
 {
 	uint64_t hz;
 
+	if (!prof_parse_interval(value, min_ns, &hz) ||
+	    (hz != 0 || value[strspn(value, "0123456789")] == '\0'))
+		return (spec_refuse(error, "invalid time", value));
+	return (0);
+}
+
+static int
+walk_take(uint32_t *one_of, const char *value, struct prof_err *error)
+{
+	uint64_t n;
+
+	if (!prof_parse_u64(value, &n) || n == 0 || n > MAX_WALK)
+		return (spec_refuse(error, "invalid number", value));
+	*one_of = (uint32_t)n;
+	return (0);
+}
+
+static int
+terms_take(const struct prof_spec *spec, uint64_t *min_ns, uint32_t *one_of,
+    struct prof_err *error)
+{
 	*min_ns = MIN_NS;
+	*one_of = WALK;
 	if (prof_spec_no_rate(spec, PROBE, error) == -1)
 		return (-1);
 	for (size_t n = 0; n < spec->sp_nterms; n++) {
@@ -72,12 +97,16 @@ min_of(const struct prof_spec *spec, uint64_t *min_ns, struct prof_err *error)
 		const char *value = term->st_value == NULL ? "" :
 		    term->st_value;
 
-		if (strcmp(term->st_key, "min") != 0)
+		if (strcmp(term->st_key, "min") == 0) {
+			if (min_take(min_ns, value, error) == -1)
+				return (-1);
+		} else if (strcmp(term->st_key, "walk") == 0) {
+			if (walk_take(one_of, value, error) == -1)
+				return (-1);
+		} else {
 			return (spec_refuse(error, "an off-cpu event has no "
 			    "setting", term->st_key));
-		if (!prof_parse_interval(value, min_ns, &hz) ||
-		    (hz != 0 || value[strspn(value, "0123456789")] == '\0'))
-			return (spec_refuse(error, "invalid time", value));
+		}
 	}
 	return (0);
 }
@@ -119,12 +148,13 @@ wait_resolve(struct prof_names *names, const struct prof_spec *spec,
 	struct prof_event *event;
 	uint64_t min_ns;
 	const bool is_lock = strcmp(spec->sp_name, LOCK) == 0;
+	uint32_t one_of;
 
 	(void)defaults;
 	if (spec->sp_is_probe || (!is_lock && strcmp(spec->sp_name, PROBE) !=
 	    0))
 		return (0);
-	if (min_of(spec, &min_ns, error) == -1 ||
+	if (terms_take(spec, &min_ns, &one_of, error) == -1 ||
 	    (is_lock && lock_check(spec, error) == -1))
 		return (-1);
 	if (names->nm_sites == NULL) {
@@ -137,6 +167,7 @@ wait_resolve(struct prof_names *names, const struct prof_spec *spec,
 	if (event == NULL)
 		return (prof_fail_nomem(error));
 	event->ev_interval = min_ns;
+	event->ev_one_of = one_of;
 	if (is_lock)
 		event->ev_expression = strdup(LOCK_FILTER);
 	if (args_add(event) == -1 ||

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * ASSERTION: the time of waits whose stacks chance decided not to walk is
+ * divided among those of the same group for which it decided to, in proportion;
+ * every total is what was measured, to the nanosecond, also if the numbers do
+ * not divide.  Waits of which chance did not decide keep their time.  Where
+ * none of a group was walked, and where each sample is shown at its time,
+ * nothing is divided, and what was not walked has no stack.
+ *
+ * Easy to get wrong: what was always walked stands for itself alone.
+ */
+#include "recording-lib.h"
+
+#define SURE_NS		1000u
+#define ONE_NS		2000u
+#define OTHER_NS	1000u
+#define UNWALKED_NS	20011u
+#define ALONE_NS	777u
+
+#define PC		0xffffffffc0001000u
+#define FUNCTION_BYTES	0x100u
+
+enum { EVENT_WAITS = 1 };
+
+static const char *const functions[] = { "surely", "one", "other" };
+enum function { SURELY, ONE, OTHER, NOT_WALKED };
+
+static void
+add(struct prof_writer *writer, uint32_t tid, enum function function,
+    bool by_chance, uint64_t weight)
+{
+	const uint64_t pc = PC + FUNCTION_BYTES * function;
+	struct prof_record record = { .pr_type = PROF_R_SAMPLE,
+	    .pr_event = EVENT_WAITS, .pr_pid = 1, .pr_tid = tid,
+	    .pr_comm = "", .pr_path = "", .pr_weight = weight,
+	    .pr_by_chance = by_chance };
+	static uint64_t now;
+
+	record.pr_time_ns = ++now;
+	if (function != NOT_WALKED) {
+		record.pr_in_kernel = 1;
+		record.pr_nkernel = 1;
+		record.pr_kernel = &pc;
+		record.pr_ip = pc;
+		record.pr_kstatus = PROF_STACK_OK;
+	}
+	CHECK(prof_writer_add(writer, &record) == 0);
+}
+
+static void
+write_file(const char *path)
+{
+	const struct prof_event_info infos[] = {
+		{ .pi_name = "proc", .pi_probe = "proc", .pi_unit = "events",
+		    .pi_provider = "proc" },
+		{ .pi_name = "off-cpu", .pi_probe = "off-cpu",
+		    .pi_provider = "wait", .pi_unit = "ns" },
+	};
+	struct prof_writer *writer;
+	struct prof_err error;
+
+	CHECK((writer = prof_writer_open(path, &error)) != NULL);
+	for (size_t n = 0; n < sizeof(infos) / sizeof(infos[0]); n++)
+		CHECK(prof_writer_event(writer, &infos[n]) == 0);
+	for (size_t n = 0; n < NOT_WALKED; n++)
+		CHECK(prof_writer_add(writer, &(struct prof_record){
+		    .pr_type = PROF_R_KSYMBOL, .pr_comm = "",
+		    .pr_addr = PC + FUNCTION_BYTES * n,
+		    .pr_len = FUNCTION_BYTES, .pr_path = functions[n] }) == 0);
+	add(writer, 1, SURELY, false, SURE_NS);
+	add(writer, 1, ONE, true, ONE_NS);
+	add(writer, 1, OTHER, true, OTHER_NS);
+	add(writer, 1, NOT_WALKED, true, UNWALKED_NS);
+	add(writer, 2, NOT_WALKED, true, ALONE_NS);
+	CHECK(prof_writer_close(writer, &error) == 0);
+}
+
+/* Of the thread, in the function. */
+static uint64_t
+weight_at(const struct prof_profile *profile, const char *thread,
+    const char *name)
+{
+	const struct prof_tree_node *nodes = prof_profile_nodes(profile);
+	const uint64_t *self = prof_profile_self(profile, EVENT_WAITS);
+	uint64_t sum = 0;
+
+	for (uint32_t n = 1; n < prof_profile_nnodes(profile); n++) {
+		if (self[n] == 0 || strcmp(prof_profile_label(profile,
+		    nodes[n].pt_label)->lb_name, name) != 0)
+			continue;
+		for (uint32_t at = n; at != 0; at = nodes[at].pt_parent)
+			if (strncmp(prof_profile_label(profile,
+			    nodes[at].pt_label)->lb_name, thread,
+			    strlen(thread)) == 0) {
+				sum += self[n];
+				break;
+			}
+	}
+	return (sum);
+}
+
+static void
+check_profile(const char *path, bool is_by_time)
+{
+	const struct prof_profile_options options = {
+	    .pl_size = sizeof(options), .pl_roots = PROF_ROOT_TID,
+	    .pl_bucket_ns = is_by_time ? 1 : 0, .pl_max_buckets = 64 };
+	const uint64_t by_chance = ONE_NS + OTHER_NS + UNWALKED_NS;
+	struct prof_quality quality;
+	struct prof_symbols *symbols;
+	struct prof_profile *profile;
+	struct prof_reader *reader;
+	struct prof_err error;
+	uint64_t one, other, none;
+
+	CHECK((reader = prof_reader_open(path, &error)) != NULL);
+	CHECK((symbols = prof_symbols_open(reader, NULL, &error)) != NULL);
+	profile = prof_profile_new(reader, symbols, &options, &error);
+	CHECK(profile != NULL);
+	prof_profile_quality(profile, EVENT_WAITS, &quality);
+	one = weight_at(profile, "1 ", "one");
+	other = weight_at(profile, "1 ", "other");
+	none = weight_at(profile, "1 ", "[no stack recorded]");
+	printf("%llu, %llu, %llu; %s\n", (unsigned long long)one,
+	    (unsigned long long)other, (unsigned long long)none,
+	    quality.pq_text);
+	CHECK(quality.pq_weight == SURE_NS + by_chance + ALONE_NS);
+	CHECK(quality.pq_samples == 5);
+	CHECK(weight_at(profile, "1 ", "surely") == SURE_NS);
+	CHECK(weight_at(profile, "2 ", "[no stack recorded]") == ALONE_NS);
+	CHECK(one + other + none == by_chance);
+	if (is_by_time) {
+		CHECK(one == ONE_NS && other == OTHER_NS);
+		CHECK(strstr(quality.pq_text, "has no stack") != NULL);
+	} else {
+		CHECK(one == by_chance * ONE_NS / (ONE_NS + OTHER_NS) ||
+		    one == by_chance * ONE_NS / (ONE_NS + OTHER_NS) + 1);
+		CHECK(none == 0);
+		CHECK(strstr(quality.pq_text, "estimated") != NULL);
+	}
+	prof_profile_free(profile);
+	prof_symbols_close(symbols);
+	prof_reader_close(reader);
+}
+
+int
+main(void)
+{
+	const char *path = work_path("x.dtp");
+
+	write_file(path);
+	check_profile(path, false);
+	check_profile(path, true);
+	return (0);
+}
