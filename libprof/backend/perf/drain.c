@@ -373,8 +373,10 @@ prof_rings_drain(struct prof_rings *rings, uint64_t until_ns,
 
 	rings->rs_fn = fn;
 	rings->rs_arg = arg;
-	while (rv == 0 && (next_ns = prof_rings_next(rings)) != UINT64_MAX &&
-	    next_ns <= until_ns) {
+	while (rv == 0 && (next_ns = prof_rings_next(rings)) <= until_ns) {
+		/* A damaged record can have this time, too. */
+		if (next_ns == UINT64_MAX && rings->rs_first == rings->rs_nat)
+			break;
 		if (record_next(rings) > next_ns)
 			rv = prof_ring_turn(rings);
 		else
