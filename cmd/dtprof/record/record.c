@@ -232,7 +232,8 @@ show_written(struct out *out, const struct recording *rc)
 	if (stat(prof_session_output(rc->rc_session), &st) == -1)
 		st.st_size = (off_t)ps->ps_file_bytes;
 	term_bytes(bytes, sizeof(bytes), (uint64_t)st.st_size);
-	OUT(out, bytes, " in ", prof_session_output(rc->rc_session), "\n");
+	out_str(out, bytes);
+	OUT(out, " in ", prof_session_output(rc->rc_session), "\n");
 }
 
 static void
