@@ -13,7 +13,8 @@
  * if it was taken in it.
  *
  * Both samples of a wait, blocked and runnable, have the time when the wait
- * ended.  So the thread's next sample of a wait tells until when it was blocked.
+ * ended.  So the thread's next sample of a wait tells until when it was
+ * blocked.
  *
  * Called by commands.
  */

@@ -61,8 +61,6 @@ refused 125 'off-cpu has no modifier' 'counters' $r -e off-cpu:u -- true
 refused 125 'off-cpu: .* not on a CPU' 'leave -C out' $r -e off-cpu -a -C 0
 refused 125 'off-cpu: counters do not' '--with' \
     $r -e off-cpu --with task-clock -- true
-refused 125 'off-cpu: not possible' 'leave --backend perf out' \
-    $r --backend perf -e off-cpu -- true
 refused 125 "wall: a wall event has no setting 'min'" 'freq=HZ' \
     $r -e wall/min=5ms/ -- true
 refused 125 "wall: invalid frequency '1001'" '1 to 1000' \

@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
 # ASSERTION: waits of an event loop that a timeout or a process outside of the
-# targets ended are one row, idle, as long as the program's own clocks say; waits
-# that a thread of a target ended, that are in a callback of the loop, or in no
-# loop, are not idle.  --idle shows the functions, and the same time.  Waits for
-# the lock of the Python interpreter have this reason for as long as threads that
-# only compute do neither run nor wait for a CPU; those for another lock do not
-# have it, and a program of one thread has none.
+# targets ended are one row, idle, as long as the program's own clocks say;
+# waits that a thread of a target ended, that are in a callback of the loop, or
+# in no loop, are not idle.  --idle shows the functions, and the same time.
+# Waits for the lock of the Python interpreter have this reason for as long as
+# threads that only compute do neither run nor wait for a CPU; those for another
+# lock do not have it, and a program of one thread has none.
 #
 # Easy to get wrong: all of these threads wait in epoll_wait, and an interrupt
 # ends most of these waits.

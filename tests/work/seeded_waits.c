@@ -146,7 +146,7 @@ static uint64_t
 delay_ns(void)
 {
 	static _Thread_local int file = -1;
-	unsigned long long ran, delay;
+	unsigned long long ran = 0, delay = 0;
 	char text[128] = "";
 
 	if (file == -1)
@@ -433,8 +433,8 @@ wait_for_cpu(struct plant *plant, int round)
 	RETURNS;
 }
 
-#define WAITS(name)	.wy_name = #name, .wy_function = "wait_in_" #name,	\
-	.wy_wait = wait_in_##name
+#define WAITS(name)	.wy_name = #name,				\
+	.wy_function = "wait_in_" #name, .wy_wait = wait_in_##name
 #define ENDS(name)	.wy_end = name##_end
 
 static const struct way ways[NWAYS] = {
@@ -459,8 +459,8 @@ static const struct way ways[NWAYS] = {
 	    .wy_waker = "slow file" },
 	[FSYNC] = { WAITS(fsync), .wy_slow = SLOW_FSYNC, .wy_reason = "fsync",
 	    .wy_waker = "slow file" },
-	[FAULT] = { WAITS(fault), .wy_slow = SLOW_FAULT, .wy_reason = "page fault",
-	    .wy_waker = "slow file" },
+	[FAULT] = { WAITS(fault), .wy_slow = SLOW_FAULT,
+	    .wy_reason = "page fault", .wy_waker = "slow file" },
 	[CPU] = { .wy_name = "cpu", .wy_function = "wait_for_cpu",
 	    .wy_wait = wait_for_cpu, .wy_reason = "preempted",
 	    .wy_waiters = 3 },
