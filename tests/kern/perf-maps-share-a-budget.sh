@@ -55,27 +55,48 @@ done
 wait
 END2
 mkfifo go stay
-exec 8<>go 9<>stay
-unshare -m sh -c 'mount -t tmpfs none /tmp && exec sh work.sh' <go 8>&- 9>&- &
-shell=$!
-kill_at_end $shell
-# With its notes.
-"$DTPROF" record -o a.dtp -F 997 --call-graph fp -p $shell >out 2>err 8>&- \
-    9>&- &
-recorder=$!
-kill_at_end $recorder
-await_recording $recorder
-echo >&8
+exec 8<>go
 done_all()
 {
 	[ "$(find . -name 'done.?' | wc -l)" -eq 9 ]
 }
-await "all have run" done_all
-record_end 0
-exec 9>&-
-wait $shell
-expect_err '[4-8] perf maps of JITs exceed the memory' 'what was left out'
+
+# How many maps were left out for their size, and how many for want of time.
+measure()
+{
+	rm -f done.?
+	exec 9<>stay
+	unshare -m sh -c 'mount -t tmpfs none /tmp && exec sh work.sh' \
+	    <go 8>&- 9>&- &
+	shell=$!
+	kill_at_end $shell
+	# With its notes.
+	"$DTPROF" record -o a.dtp -F 997 --call-graph fp -p $shell >out 2>err \
+	    8>&- 9>&- &
+	recorder=$!
+	kill_at_end $recorder
+	await_recording $recorder
+	echo >&8
+	await "all have run" done_all
+	record_end 0
+	exec 9>&-
+	wait $shell
+	large=$(sed -n \
+	    's/.* \([0-9]*\) perf maps of JITs exceed the memory.*/\1/p' err)
+	late=$("$DTPROF" report --stats --json a.dtp | python3 -c \
+	    'import json, sys
+print(json.load(sys.stdin)["recording"]["info"]["names.late"])')
+}
+
+# On a busy machine there may be no time for all: then it is measured again.
+for try in 1 2 3; do
+	measure
+	[ "$late" -gt 0 ] || break
+done
+left=$((${large:-0} + late))
+{ [ "$left" -ge 4 ] && [ "$left" -le 8 ]; } ||
+    fail "of 8 floods $left are left out, $late for want of time: $(cat err)"
 "$names" a.dtp >names || fail "the tool"
 grep -q '	ordinary$' names || fail "an ordinary map has no names"
-ok "$(grep -o '[0-9]* perf maps of JITs exceed the memory' err)," \
+ok "try $try: ${large:-0} of 8 floods are too large, $late come too late;" \
     "an ordinary one is read"
