@@ -79,20 +79,29 @@ def threads():
     return {int(r[1]): [int(n) for n in r[4:]] for r in rows[1:-1]}
 END
 
-# Three recorders of one program.  Some perfs crash now and then when they end.
+# Three recorders of one program, and what perf has recorded.
+measure()
+{
+	perf record -q -B -N -k mono --switch-events -e dummy:u \
+	    -o perf.data -- \
+	    "$DTPROF" record --backend perf -e $event -o perf.dtp -- \
+	    "$DTPROF" record -q -e $event -o bpf.dtp -- \
+	    "$work/planted_waits" >truth 2>err || return
+	cp err messages
+	perf script -i perf.data --show-switch-events --ns -F pid,tid,time \
+	    >records 2>err
+}
+
+# Some perfs crash now and then, when they end or read what they recorded.
 tries=0
-until perf record -q -B -N -k mono --switch-events -e dummy:u -o perf.data -- \
-    "$DTPROF" record --backend perf -e $event -o perf.dtp -- \
-    "$DTPROF" record -q -e $event -o bpf.dtp -- \
-    "$work/planted_waits" >truth 2>err; do
+until measure; do
+	# Ended by a signal?
+	{ [ $? -ge 128 ] && [ $tries -lt 5 ]; } || fail "$(cat err)"
 	tries=$((tries + 1))
-	[ $tries -lt 4 ] && grep -q 'assertion failed at util/' err ||
-	    fail "$(cat err)"
 done
-grep -q 'note: off-cpu.*the waker of blocked time are unknown' err ||
-    fail "no note: $(cat err)"
-perf script -i perf.data --show-switch-events --ns -F pid,tid,time 2>err |
-    grep PERF_RECORD_SWITCH >switches || fail "perf: $(cat err)"
+grep -q 'note: off-cpu.*the waker of blocked time are unknown' messages ||
+    fail "no note: $(cat messages)"
+grep PERF_RECORD_SWITCH records >switches || fail "perf: $(cat err)"
 py <<'END'
 import waits
 
