@@ -61,7 +61,8 @@ done_all()
 	[ "$(find . -name 'done.?' | wc -l)" -eq 9 ]
 }
 
-# How many maps were left out for their size, and how many for want of time.
+# How many maps were not read because of their size, and how many because the
+# time was over.
 measure()
 {
 	rm -f done.?
@@ -88,14 +89,14 @@ measure()
 print(json.load(sys.stdin)["recording"]["info"]["names.late"])')
 }
 
-# On a busy machine there may be no time for all: then it is measured again.
+# On a busy machine the time may not be enough for all: measure again.
 for try in 1 2 3; do
 	measure
 	[ "$late" -gt 0 ] || break
 done
 left=$((${large:-0} + late))
 { [ "$left" -ge 4 ] && [ "$left" -le 8 ]; } ||
-    fail "of 8 floods $left are left out, $late for want of time: $(cat err)"
+    fail "of 8 floods $left were not read, $late because of time: $(cat err)"
 "$names" a.dtp >names || fail "the tool"
 grep -q '	ordinary$' names || fail "an ordinary map has no names"
 ok "try $try: ${large:-0} of 8 floods are too large, $late come too late;" \

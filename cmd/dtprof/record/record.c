@@ -47,9 +47,14 @@ static void	 recording_run(struct recording *rc);
 static void	 show_summary(struct recording *rc);
 static void	 show_cost(const struct recording *rc);
 static int	 exit_status(const struct recording *rc);
-static void	 show_plan(const struct record_options *ro,
+static void	 show_plan(const struct recording *rc,
 		    const struct prof_options *po,
 		    const struct record_events *events);
+static int	 recording_begin(struct recording *rc,
+		    const struct prof_options *po,
+		    const struct record_events *events,
+		    struct record_push *push);
+static int	 recording_end(struct recording *rc, bool is_verified);
 
 /* A session that is armed, or NULL. */
 static struct prof_session *
@@ -333,9 +338,11 @@ exit_status(const struct recording *rc)
 }
 
 static void
-show_plan(const struct record_options *ro, const struct prof_options *po,
+show_plan(const struct recording *rc, const struct prof_options *po,
     const struct record_events *events)
 {
+	const struct record_dumping *rd = rc->rc_dumping;
+
 	for (size_t n = 0; n < events->re_events.os_n; n++)
 		msg_note("record", "event %s", events->re_events.os_text[n]);
 	if (events->re_off_cpu != NULL)
@@ -352,7 +359,66 @@ show_plan(const struct record_options *ro, const struct prof_options *po,
 	if (po->po_frequency_hz != 0)
 		msg_note("record", "%llu samples per second on each CPU",
 		    (unsigned long long)po->po_frequency_hz);
-	msg_note("record", "writing %s", ro->ro_output);
+	msg_note("record", "writing %s", rd->rd_on != 0 ? rd->rd_pattern :
+	    rc->rc_options->ro_output);
+}
+
+/* 0, or the exit status, with a message printed. */
+static int
+recording_begin(struct recording *rc, const struct prof_options *po,
+    const struct record_events *events, struct record_push *push)
+{
+	const struct record_options *ro = rc->rc_options;
+	struct prof_err error = { 0 };
+
+	rc->rc_session = events->re_events.os_n > 0 ?
+	    set_up(po, events, &error) :
+	    set_up_default(po, events, &error);
+	if (rc->rc_session == NULL) {
+		msg_prof("record", &error);
+		return (ending_status(&error));
+	}
+	show_notes(rc);
+	if (ro->ro_push != NULL)
+		record_push_begin(push, ro,
+		    prof_session_output(rc->rc_session));
+	if (prof_session_start(rc->rc_session) == -1) {
+		msg_prof("record", prof_session_error(rc->rc_session));
+		return (ending_status(prof_session_error(rc->rc_session)));
+	}
+	prof_session_confine(rc->rc_session);
+	prof_session_status(rc->rc_session, &rc->rc_status);
+	if (ro->ro_duration.on_set)
+		rc->rc_ending.en_end_ns = term_now_ns() +
+		    ro->ro_duration.on_value;
+	if (ro->ro_delay.on_set)
+		rc->rc_resume_ns = term_now_ns() +
+		    ro->ro_delay.on_value * 1000000;
+	return (0);
+}
+
+/* Stop, and say what came of it; the exit status. */
+static int
+recording_end(struct recording *rc, bool is_verified)
+{
+	struct record_dumping *rd = rc->rc_dumping;
+	int status;
+
+	if (!rc->rc_failed && record_dumping_end(rd, rc->rc_session) == -1)
+		rc->rc_failed = true;
+	if (prof_session_stop(rc->rc_session) == -1 && !rc->rc_failed) {
+		msg_prof("record", prof_session_error(rc->rc_session));
+		rc->rc_failed = true;
+	}
+	prof_session_status(rc->rc_session, &rc->rc_status);
+	show_notes(rc);
+	record_dumping_show(rd, rc->rc_session);
+	show_summary(rc);
+	show_cost(rc);
+	if (is_verified)
+		record_show_verified(rc->rc_session);
+	status = exit_status(rc);
+	return (status == 0 && rd->rd_failed ? EXIT_DTPROF : status);
 }
 
 int
@@ -360,61 +426,22 @@ record_run(const struct record_options *ro, const struct prof_options *po,
     const struct record_events *events, struct record_dumping *dumping)
 {
 	struct recording rc = { .rc_options = ro, .rc_dumping = dumping };
-	struct prof_err error = { 0 };
-	int status = EXIT_DTPROF;
 	struct record_push push = { 0, -1 };
+	int status;
 
 	if (ro->ro_verbose)
-		show_plan(ro, po, events);
+		show_plan(&rc, po, events);
 	if (signals_open() == -1) {
 		msg_fail("record", "close some files",
 		    "cannot create a pipe: %s", strerror(errno));
 		return (EXIT_DTPROF);
 	}
-	rc.rc_session = events->re_events.os_n > 0 ?
-	    set_up(po, events, &error) :
-	    set_up_default(po, events, &error);
-	if (rc.rc_session == NULL) {
-		msg_prof("record", &error);
-		status = ending_status(&error);
-		goto out;
+	status = recording_begin(&rc, po, events, &push);
+	if (status == 0) {
+		term_status_init(&rc.rc_term, !ro->ro_quiet);
+		recording_run(&rc);
+		status = recording_end(&rc, po->po_verify);
 	}
-	show_notes(&rc);
-	if (ro->ro_push != NULL)
-		record_push_begin(&push, ro,
-		    prof_session_output(rc.rc_session));
-	if (prof_session_start(rc.rc_session) == -1) {
-		msg_prof("record", prof_session_error(rc.rc_session));
-		status = ending_status(prof_session_error(rc.rc_session));
-		goto out;
-	}
-	prof_session_confine(rc.rc_session);
-	prof_session_status(rc.rc_session, &rc.rc_status);
-	if (ro->ro_duration.on_set)
-		rc.rc_ending.en_end_ns = term_now_ns() +
-		    ro->ro_duration.on_value;
-	if (ro->ro_delay.on_set)
-		rc.rc_resume_ns = term_now_ns() +
-		    ro->ro_delay.on_value * 1000000;
-	term_status_init(&rc.rc_term, !ro->ro_quiet);
-	recording_run(&rc);
-	if (!rc.rc_failed && record_dumping_end(dumping, rc.rc_session) == -1)
-		rc.rc_failed = true;
-	if (prof_session_stop(rc.rc_session) == -1 && !rc.rc_failed) {
-		msg_prof("record", prof_session_error(rc.rc_session));
-		rc.rc_failed = true;
-	}
-	prof_session_status(rc.rc_session, &rc.rc_status);
-	show_notes(&rc);
-	record_dumping_show(dumping, rc.rc_session);
-	show_summary(&rc);
-	show_cost(&rc);
-	if (po->po_verify)
-		record_show_verified(rc.rc_session);
-	status = exit_status(&rc);
-	if (status == 0 && dumping->rd_failed)
-		status = EXIT_DTPROF;
-out:
 	prof_session_close(rc.rc_session);
 	record_push_end(&push, ro->ro_output);
 	signals_close();

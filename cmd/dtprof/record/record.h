@@ -66,7 +66,7 @@ struct record_events {
 
 /* ----------------------------------------------------------- record.c */
 
-/* --ring: when to dump, and what became of it. */
+/* --ring: when a dump is written, and the results. */
 #define RECORD_ON_SIGNAL	1
 #define RECORD_ON_EXIT		2
 struct record_dumping {

@@ -3,8 +3,8 @@
  * What the files of dtprof report share: cmd_report.c (options, from file to
  * table), report_by.c (what rows are about), report_table.c (tree to rows),
  * report_calls.c (rows of callers and callees), report_tree.c (rows that are
- * a tree), report_plot.c, report_latency.c, report_spans.c, report_blocked.c,
- * report_text.c, report_names.c and report_data.c.
+ * a tree), report_plot.c, report_latency.c, report_rows.c, report_spans.c,
+ * report_blocked.c, report_text.c, report_names.c and report_data.c.
  */
 #ifndef REPORT_H
 #define REPORT_H
@@ -206,6 +206,22 @@ struct report_latency {
 /* Likewise. */
 int	report_latency(const struct report *report,
 	    const struct report_latency *latency);
+
+/* ----------------------------------------------------- report_rows.c */
+
+/* Rows of another kind than functions. */
+struct report_rows {
+	const char	*rr_name;	/* their key in JSON */
+	const char	*const *rr_columns; /* of CSV, ends with NULL */
+	const void	*rr_arg;
+	void		 (*rr_text)(const void *arg, struct out *out,
+			    const struct terminal *terminal);
+	void		 (*rr_emit)(const void *arg, struct emit *em);
+};
+
+/* Show them; the exit status. */
+int	report_rows(const struct report *report,
+	    const struct report_rows *rows, enum report_form form, int color);
 
 /* ---------------------------------------------------- report_spans.c */
 

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "../ui/table.h"
 #include "report.h"
@@ -94,9 +93,9 @@ blocked_row(struct table *tb, const void *arg, size_t n)
 }
 
 static void
-blocked_text(const struct shown *shown, struct out *out,
-    const struct terminal *terminal)
+blocked_text(const void *arg, struct out *out, const struct terminal *terminal)
 {
+	const struct shown *shown = arg;
 	struct table_column columns[] = {
 		{ .tc_title = "share%", .tc_least = 6 },
 		{ .tc_title = "time", .tc_gap = 2, .tc_least = 8 },
@@ -117,9 +116,15 @@ blocked_text(const struct shown *shown, struct out *out,
 
 /* ------------------------------------------------------ for programs */
 
+/* Of no part: its state is not known. */
 static void
 emit_part(struct emit *em, const struct prof_blocked_part *part)
 {
+	if (part == NULL) {
+		EMIT(em, UNKNOWN("state"), UNKNOWN("function"),
+		    COUNT("part_ns", 0));
+		return;
+	}
 	EMIT(em, WORD("state", states[part->bp_state]),
 	    TEXT("function", part->bp_function == NULL ? NULL :
 	    part->bp_function->fu_name), COUNT("part_ns", part->bp_ns));
@@ -129,12 +134,8 @@ emit_part(struct emit *em, const struct prof_blocked_part *part)
 static void
 emit_parts(struct emit *em, const struct prof_blocked_row *row)
 {
-	const struct prof_blocked_part none = {
-		.bp_state = PROF_BLOCKED_BLOCKED
-	};
-
 	if (em->em_is_csv) {
-		emit_part(em, row->bl_nparts > 0 ? row->bl_part : &none);
+		emit_part(em, row->bl_nparts > 0 ? row->bl_part : NULL);
 		return;
 	}
 	emit_list(em, "meanwhile");
@@ -147,8 +148,9 @@ emit_parts(struct emit *em, const struct prof_blocked_row *row)
 }
 
 static void
-emit_blocked(const struct shown *shown, struct emit *em)
+emit_blocked(const void *arg, struct emit *em)
 {
+	const struct shown *shown = arg;
 	const struct prof_blocked_row *row;
 
 	for (size_t n = 0; n < shown->sw_nrows; n++) {
@@ -165,68 +167,18 @@ emit_blocked(const struct shown *shown, struct emit *em)
 	}
 }
 
-static void
-blocked_csv(const struct shown *shown, struct out *out)
-{
-	static const char *const columns[] = { "pid", "lock", "holder",
-	    "time_ns", "waits", "waiters", "meanwhile_ns", "state", "function",
-	    "part_ns", NULL };
-	struct emit em;
-
-	emit_csv(&em, out, columns, "\r\n");
-	emit_head(&em);
-	emit_blocked(shown, &em);
-}
-
-static int
-blocked_json(const struct report *report, const struct shown *shown,
-    struct out *out)
-{
-	struct stats stats = { .st_reader = report->re_reader,
-	    .st_path = report->re_path };
-	struct emit em;
-	int rv = stats_collect(&stats);
-
-	if (rv == 0) {
-		emit_json(&em, out);
-		stats_json_begin(&stats, &em);
-		stats_json_quality(&stats, &em, -1);
-		emit_rows(&em, "blocked_by");
-		emit_blocked(shown, &em);
-		emit_end(&em);
-	}
-	stats_free(&stats);
-	return (rv);
-}
-
-/* --------------------------------------------------------------- all */
-
-static int
-blocked_show(const struct report *report, const struct shown *shown,
-    enum report_form form, int color)
-{
-	struct terminal terminal = { .te_fd = STDOUT_FILENO };
-	struct out out;
-	int rv = 0;
-
-	if (form == REPORT_TEXT)
-		terminal_begin(&terminal, color);
-	out_init(&out, terminal.te_fd);
-	if (form == REPORT_JSON)
-		rv = blocked_json(report, shown, &out);
-	else if (form == REPORT_CSV)
-		blocked_csv(shown, &out);
-	else
-		blocked_text(shown, &out, &terminal);
-	return (terminal_end(&terminal, "report", rv == -1 ? EXIT_FAILED :
-	    out_end(&out, "report")));
-}
+static const char *const blocked_columns[] = {
+	"pid", "lock", "holder", "time_ns", "waits", "waiters",
+	"meanwhile_ns", "state", "function", "part_ns", NULL
+};
 
 int
 report_blocked(struct report *report, const struct report_blocked *rb)
 {
 	struct prof_err error = { 0 };
 	struct shown shown = { 0 };
+	const struct report_rows rows = { "blocked_by", blocked_columns,
+	    &shown, blocked_text, emit_blocked };
 	struct prof_blocked *blocked;
 	const struct prof_blocked_row *row;
 	int status = EXIT_FAILED;
@@ -246,7 +198,7 @@ report_blocked(struct report *report, const struct report_blocked *rb)
 		msg_note("report", "no sample is a wait for a lock");
 	if (shown.sw_nrows > rb->rb_limit)
 		shown.sw_nrows = rb->rb_limit;
-	status = blocked_show(report, &shown, rb->rb_form, rb->rb_color);
+	status = report_rows(report, &rows, rb->rb_form, rb->rb_color);
 	prof_blocked_free(blocked);
 	return (status);
 }

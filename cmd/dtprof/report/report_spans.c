@@ -8,7 +8,6 @@
  */
 #include <inttypes.h>
 #include <stdio.h>
-#include <unistd.h>
 
 #include "../opt/spans.h"
 #include "../ui/table.h"
@@ -68,9 +67,9 @@ ambiguous_note(const struct prof_span_kind *kind, struct out *out)
 }
 
 static void
-spans_text(const struct prof_spans *spans, struct out *out,
-    const struct terminal *terminal)
+spans_text(const void *arg, struct out *out, const struct terminal *terminal)
 {
+	const struct prof_spans *spans = arg;
 	struct table_column columns[] = {
 		{ .tc_title = "span", .tc_is_left = true, .tc_is_name = true },
 		{ .tc_title = "count", .tc_gap = 2, .tc_least = 6 },
@@ -94,78 +93,29 @@ spans_text(const struct prof_spans *spans, struct out *out,
 }
 
 static void
-emit_spans(const struct prof_spans *spans, struct emit *em)
+emit_spans(const void *arg, struct emit *em)
 {
 	const struct prof_span_kind *kind;
 
-	for (size_t n = 0; (kind = prof_spans_kind(spans, n)) != NULL; n++)
+	for (size_t n = 0; (kind = prof_spans_kind(arg, n)) != NULL; n++)
 		spans_emit(kind, true, em);
 }
 
-static void
-spans_csv(const struct prof_spans *spans, struct out *out)
-{
-	static const char *const columns[] = { "name", "key", "count", "open",
-	    "orphan", "ambiguous", "samples", "lost", "lost_begins",
-	    "lost_ends", "unpaired_begins", "unpaired_ends", "missed", "late",
-	    "total_ns", "p50_ns", "p90_ns", "p99_ns", "max_ns", "inside_ns",
-	    "running_ns", "not_running_ns", "ambiguous_ns", "difference_ns",
-	    "gaps", "clockless", NULL };
-	struct emit em;
-
-	emit_csv(&em, out, columns, "\r\n");
-	emit_head(&em);
-	emit_spans(spans, &em);
-}
-
-static int
-spans_json(const struct report *report, const struct prof_spans *spans,
-    struct out *out)
-{
-	struct stats stats = { .st_reader = report->re_reader,
-	    .st_path = report->re_path };
-	struct emit em;
-	int rv = stats_collect(&stats);
-
-	if (rv == 0) {
-		emit_json(&em, out);
-		stats_json_begin(&stats, &em);
-		stats_json_quality(&stats, &em, -1);
-		emit_rows(&em, "spans");
-		emit_spans(spans, &em);
-		emit_end(&em);
-	}
-	stats_free(&stats);
-	return (rv);
-}
-
-/* To a terminal or a file, as people or programs read it. */
-static int
-spans_show(const struct report *report, const struct prof_spans *spans,
-    enum report_form form, int color)
-{
-	struct terminal terminal = { .te_fd = STDOUT_FILENO };
-	struct out out;
-	int rv = 0;
-
-	if (form == REPORT_TEXT)
-		terminal_begin(&terminal, color);
-	out_init(&out, terminal.te_fd);
-	if (form == REPORT_JSON)
-		rv = spans_json(report, spans, &out);
-	else if (form == REPORT_CSV)
-		spans_csv(spans, &out);
-	else
-		spans_text(spans, &out, &terminal);
-	return (terminal_end(&terminal, "report", rv == -1 ? EXIT_FAILED :
-	    out_end(&out, "report")));
-}
+static const char *const span_columns[] = {
+	"name", "key", "count", "open", "orphan", "ambiguous", "samples",
+	"lost", "lost_begins", "lost_ends", "unpaired_begins",
+	"unpaired_ends", "missed", "late", "total_ns", "p50_ns", "p90_ns",
+	"p99_ns", "max_ns", "inside_ns", "running_ns", "not_running_ns",
+	"ambiguous_ns", "difference_ns", "gaps", "clockless", NULL
+};
 
 int
 report_spans(const struct report *report, enum report_form form, int color)
 {
 	struct prof_err error = { 0 };
 	struct prof_spans *spans = prof_spans_new(report->re_reader, &error);
+	const struct report_rows rows = { "spans", span_columns, spans,
+	    spans_text, emit_spans };
 	const struct prof_span_kind *kind;
 	int status = EXIT_FAILED;
 
@@ -181,7 +131,7 @@ report_spans(const struct report *report, enum report_form form, int color)
 		for (size_t n = 0; (kind = prof_spans_kind(spans, n)) != NULL;
 		    n++)
 			spans_doubt("report", kind);
-		status = spans_show(report, spans, form, color);
+		status = report_rows(report, &rows, form, color);
 	}
 	prof_spans_free(spans);
 	return (status);

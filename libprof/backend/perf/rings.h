@@ -76,8 +76,8 @@ uint64_t prof_rings_next(const struct prof_rings *rings);
 int	prof_rings_drain(struct prof_rings *rings, uint64_t until_ns,
 	    prof_record_fn *fn, void *arg);
 /*
- * Where an event of waits is recorded: recording goes on at this time, or it
- * pauses, in turns; the caller switches the events.  -1: no memory.
+ * For an event of waits: at this time recording goes on, if it was paused, or
+ * else pauses.  The caller switches the events.  -1: no memory.
  */
 int	prof_rings_turn(struct prof_rings *rings, uint64_t ns);
 /* Each record that is taken, in order of time. */

@@ -49,8 +49,8 @@ struct thread {
 };
 
 /*
- * Recording goes on and pauses at these times, in turns.  Records of either
- * side may still be in the rings.
+ * Recording goes on at the first of these times, pauses at the next, and so on.
+ * Records from before and after may still be in the rings.
  */
 struct turns {
 	uint64_t	*tu_ns;
