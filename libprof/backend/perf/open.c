@@ -50,13 +50,11 @@ attr_common(const struct prof_rings *rings, struct perf_event_attr *attr)
 }
 
 /*
- * With BPF process events come from the stream; here they would be
- * there twice.  exclude_kernel: a dummy counts nothing, but without it an
- * ordinary user may not open it.
+ * Counts nothing, but brings records.  An ordinary user may open it only with
+ * exclude_kernel.
  */
 static void
-attr_side_band(const struct prof_rings *rings,
-    struct perf_event_attr *attr)
+attr_dummy(const struct prof_rings *rings, struct perf_event_attr *attr)
 {
 	memset(attr, 0, sizeof(*attr));
 	attr_common(rings, attr);
@@ -64,6 +62,14 @@ attr_side_band(const struct prof_rings *rings,
 	attr->config = PERF_COUNT_SW_DUMMY;
 	attr->exclude_kernel = 1;
 	attr->exclude_hv = 1;
+}
+
+/* With BPF, the stream has the process events, so they are left out here. */
+static void
+attr_side_band(const struct prof_rings *rings,
+    struct perf_event_attr *attr)
+{
+	attr_dummy(rings, attr);
 	attr->mmap = 1;
 	attr->mmap2 = 1;
 	attr->build_id = rings->rs_has_build_id;
@@ -80,19 +86,13 @@ attr_side_band(const struct prof_rings *rings,
 	attr->wakeup_watermark = attr->watermark ? 1 : 0;
 }
 
-/* It counts nothing, but brings records of context switches. */
 static void
 attr_switches(const struct prof_rings *rings, struct perf_event_attr *attr)
 {
-	memset(attr, 0, sizeof(*attr));
-	attr_common(rings, attr);
-	attr->type = PERF_TYPE_SOFTWARE;
-	attr->config = PERF_COUNT_SW_DUMMY;
+	attr_dummy(rings, attr);
 	attr->context_switch = 1;
 	attr->disabled = 1;
 	attr->enable_on_exec = rings->rs_enable_on_exec;
-	attr->exclude_kernel = 1;
-	attr->exclude_hv = 1;
 }
 
 /*
