@@ -27,6 +27,7 @@
 #define EXIT_NOT_FOUND		127
 
 #define DEFAULT_RECORDING	"dtprof.dtp"
+#define OPT_MAX_PID		4194304		/* the kernel's PID_MAX_LIMIT */
 
 /* -------------------------------------------------------------- opt.c */
 

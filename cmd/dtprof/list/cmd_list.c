@@ -11,8 +11,6 @@
 #include "../ui/emit.h"
 #include "list.h"
 
-#define MAX_ID	4194304	/* the kernel's largest */
-
 static int	 check_list(const void *options, int n,
 		    char *const *operands);
 static int	 run_list(void *options, int n, char **operands);
@@ -25,7 +23,7 @@ static const struct opt_row options_of_list[] = {
 	    "print one JSON object: probes[] and missing[] (providers without "
 	    "probes); with --counters: counters[]",
 	    offsetof(struct list_options, lo_json), NULL },
-	{ 'p', "pid", "PIDS", OPT_IDS, 1, MAX_ID, NULL,
+	{ 'p', "pid", "PIDS", OPT_IDS, 1, OPT_MAX_PID, NULL,
 	    "list uprobe: and usdt: probes of files that processes PIDS have "
 	    "mapped",
 	    offsetof(struct list_options, lo_pids), NULL },

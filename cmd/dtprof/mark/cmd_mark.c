@@ -21,7 +21,7 @@ static const struct opt_row options_of_mark[] = {
 	{ 0, "pause", NULL, OPT_FLAG, 0, 0, NULL,
 	    "stop recording samples until --resume",
 	    offsetof(struct mark_options, mo_pause), NULL },
-	{ 0, "recorder", "PID", OPT_COUNT, 1, 4194304, NULL,
+	{ 0, "recorder", "PID", OPT_COUNT, 1, OPT_MAX_PID, NULL,
 	    "mark only the recording of dtprof process PID (default: all "
 	    "recordings of this user)",
 	    offsetof(struct mark_options, mo_pid), NULL },

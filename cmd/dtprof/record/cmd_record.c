@@ -24,7 +24,6 @@ static void	 free_events(struct opt_strings *events);
 
 #define RO(member)	offsetof(struct record_options, member)
 #define ATTACH_TASKS	1		/* the second of its words */
-#define MAX_ID		4194304		/* the kernel's PID_MAX_LIMIT */
 #define MAX_DELAY_MS	86400000	/* a day */
 #define MAX_STACK	64512		/* the largest record has 64 KiB */
 
@@ -110,7 +109,7 @@ static const struct opt_row options_of_record[] = {
 	    RO(ro_off_cpu), NULL },
 	{ 0, "off-cpu-thresh", "MS", OPT_COUNT, 0, MAX_DELAY_MS, NULL,
 	    "same as adding -e off-cpu/min=MSms/", RO(ro_off_cpu_ms), NULL },
-	{ 'p', "pid", "PIDS", OPT_IDS, 1, MAX_ID, NULL,
+	{ 'p', "pid", "PIDS", OPT_IDS, 1, OPT_MAX_PID, NULL,
 	    "record these processes and their children", RO(ro_pids),
 	    NULL },
 	{ 0, "push", "URL", OPT_STRING, 0, 0, NULL,
@@ -131,7 +130,7 @@ static const struct opt_row options_of_record[] = {
 	{ 0, "span", "SPAN", OPT_STRINGS, 0, 0, NULL,
 	    "record spans: NAME=BEGIN[,END][,key=ARGUMENT]",
 	    RO(ro_spans), NULL },
-	{ 't', "tid", "TIDS", OPT_IDS, 1, MAX_ID, NULL,
+	{ 't', "tid", "TIDS", OPT_IDS, 1, OPT_MAX_PID, NULL,
 	    "record only these threads", RO(ro_tids), NULL },
 	{ 0, "unwind-mem", "SIZE", OPT_SIZE, 8 << 20, 512 << 20, "256M",
 	    "memory limit of unwind tables",

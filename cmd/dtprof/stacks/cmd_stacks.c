@@ -14,7 +14,6 @@
 
 #define LOOKS		5
 #define LOOK_NS		20000000	/* between two of them */
-#define MAX_ID		4194304		/* the kernel's PID_MAX_LIMIT */
 
 struct stacks_options {
 	struct opt_ids	 so_pids;
@@ -28,7 +27,7 @@ static int	 run_stacks(void *options, int n, char **operands);
 static const struct opt_row options_of_stacks[] = {
 	{ 0, "json", NULL, OPT_FLAG, 0, 0, NULL, "print JSON",
 	    offsetof(struct stacks_options, so_json), NULL },
-	{ 'p', "pid", "PIDS", OPT_IDS, 1, MAX_ID, NULL,
+	{ 'p', "pid", "PIDS", OPT_IDS, 1, OPT_MAX_PID, NULL,
 	    "print the threads of these processes",
 	    offsetof(struct stacks_options, so_pids), NULL },
 	{ .op_type = OPT_END }

@@ -20,7 +20,6 @@ static int	 split_events(const struct count_options *co,
 
 #define BY_WORDS	"syscall,comm,pid,tid,cpu"
 #define CO(member)	offsetof(struct count_options, member)
-#define MAX_ID		4194304		/* the kernel's PID_MAX_LIMIT */
 #define MAX_RUNS	100000
 #define MAX_MS		86400000	/* a day */
 
@@ -68,7 +67,7 @@ static const struct opt_row options_of_stat[] = {
 	    NULL },
 	{ 'o', "output", "FILE", OPT_STRING, 0, 0, NULL,
 	    "output file", CO(co_output), NULL },
-	{ 'p', "pid", "PIDS", OPT_IDS, 1, MAX_ID, NULL,
+	{ 'p', "pid", "PIDS", OPT_IDS, 1, OPT_MAX_PID, NULL,
 	    "count these processes and their children", CO(co_pids),
 	    NULL },
 	{ 0, "per-process", NULL, OPT_FLAG, 0, 0, NULL,
@@ -88,7 +87,7 @@ static const struct opt_row options_of_stat[] = {
 	    CO(co_spans), NULL },
 	{ 0, "sum", "FIELD", OPT_STRINGS, 0, 0, NULL,
 	    "print the sum of FIELD", CO(co_sums), NULL },
-	{ 't', "tid", "TIDS", OPT_IDS, 1, MAX_ID, NULL,
+	{ 't', "tid", "TIDS", OPT_IDS, 1, OPT_MAX_PID, NULL,
 	    "count only these threads", CO(co_tids), NULL },
 	{ 0, "user-only", NULL, OPT_FLAG, 0, 0, NULL,
 	    "count only in user space", CO(co_user_only), NULL },

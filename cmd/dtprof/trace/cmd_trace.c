@@ -12,7 +12,6 @@ static int	 run_trace(void *options, int n, char **operands);
 
 #define TO(member)	offsetof(struct trace_options, member)
 #define DEFAULT_EVENT	"syscall"	/* as strace and perf trace */
-#define MAX_ID		4194304		/* the kernel's PID_MAX_LIMIT */
 
 /* By letter or name, as the manual has them. */
 static const struct opt_row options_of_trace[] = {
@@ -48,13 +47,13 @@ static const struct opt_row options_of_trace[] = {
 	    "do not follow child processes", TO(to_no_inherit), NULL },
 	{ 'o', "output", "FILE", OPT_STRING, 0, 0, NULL,
 	    "output file", TO(to_output), NULL },
-	{ 'p', "pid", "PIDS", OPT_IDS, 1, MAX_ID, NULL,
+	{ 'p', "pid", "PIDS", OPT_IDS, 1, OPT_MAX_PID, NULL,
 	    "trace these processes and their children", TO(to_pids), NULL },
 	{ 'q', "quiet", NULL, OPT_FLAG, 0, 0, NULL,
 	    "print errors only", TO(to_quiet), NULL },
 	{ 0, "stack", NULL, OPT_FLAG, 0, 0, NULL,
 	    "print the stack of each event", TO(to_stack), NULL },
-	{ 't', "tid", "TIDS", OPT_IDS, 1, MAX_ID, NULL,
+	{ 't', "tid", "TIDS", OPT_IDS, 1, OPT_MAX_PID, NULL,
 	    "trace only these threads", TO(to_tids), NULL },
 	{ .op_type = OPT_END }
 };
