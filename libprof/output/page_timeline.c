@@ -21,6 +21,7 @@
 #include "recording/query.h"
 
 #define MAX_UNIT_NS	1000000u	/* then the page is larger */
+#define MAX_UNIT_BITS	20u
 #define MAX_GRAINS	50000u
 #define NSTATES		3u		/* PROF_STATE_* */
 
@@ -410,6 +411,8 @@ longer_unit(const struct timeline *timeline)
 	/* Twice the unit: one bit less of each time, and of a wait's weight. */
 	for (size_t i = 0; i < timeline->tl_n; i++)
 		numbers += is_wait(timeline, i) ? 2 : 1;
+	if (over / numbers >= MAX_UNIT_BITS)
+		return (MAX_UNIT_NS);
 	longer_ns = (unit_ns << over / numbers) * (numbers + over % numbers) /
 	    numbers;
 	longer_ns = round_up(longer_ns > unit_ns ? longer_ns : unit_ns + 1);
