@@ -25,15 +25,18 @@ touch slow
 mkfifo go
 
 # Its stacks can be walked from the first wait on.
-recorded()	# seed
+recorded()	# seed [command that runs it]
 {
-	"$work/seeded_waits" "$1" "$tmp" <go >key &
+	of=$1
+	shift
+	"$@" "$work/seeded_waits" "$of" "$tmp" <go >key &
 	planted=$!
 	kill_at_end $planted
 	exec 9>go
+	await "the program" test /proc/$planted/exe -ef "$work/seeded_waits"
 	record_begin -o w.dtp -e off-cpu/min=0ns/ -p $planted
 	exec 9>&-
-	wait $planted || fail "seed $1: the program failed"
+	wait $planted || fail "seed $of: the program failed"
 	record_wait 0
 	stats_read
 }
@@ -90,11 +93,9 @@ PY
 
 beside_strace()		# seed
 {
-	record 0 -o w.dtp -e off-cpu/min=0ns/ -- sh -c "sleep 1 | strace -f \
-	    -T -o calls -e trace=epoll_wait,fsync,pread64 \
-	    '$work/seeded_waits' $1 '$tmp'"
-	mv out key
-	stats_read
+	recorded "$1" strace -D -f -T -o calls \
+	    -e trace=epoll_wait,fsync,pread64
+	await "the end of strace" grep -q "^$planted .* exited with" calls
 	"$DTPROF" report --json --by function,state,reason -e 'off-cpu*' \
 	    w.dtp >comms || fail "no report"
 	py "$1" <<'PY'
