@@ -50,6 +50,7 @@ prof_batch_reset(struct prof_batch *batch)
 	batch->ba_bytes = 0;
 	batch->ba_nlife = 0;
 	batch->ba_nsamples = 0;
+	batch->ba_nvalued = 0;
 }
 
 void

@@ -50,6 +50,7 @@ struct prof_batch {
 	struct prof_buf	 ba_columns[PROF_SS_END];
 	struct prof_buf	 ba_tallies;	/* of struct prof_tally */
 	uint32_t	 ba_nsamples;
+	uint32_t	 ba_nvalued;	/* those with values of counters */
 	uint64_t	 ba_first_ns;	/* smallest time of a sample */
 	uint64_t	 ba_last_ns;	/* largest */
 	uint64_t	 ba_time;	/* of the last sample */

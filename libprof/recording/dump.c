@@ -42,17 +42,37 @@ prof_dump_free(struct prof_dump *dump)
 	free(dump);
 }
 
-/* What was given up, in the rows of no CPU. */
+static bool
+is_counter(const struct prof_dump *dump, uint32_t event)
+{
+	size_t n = 0;
+
+	while (n < dump->du_ncounters && dump->du_counter[n] != event)
+		n++;
+	return (n < dump->du_ncounters);
+}
+
+/*
+ * What was given up, in the rows of no CPU.  A counter's values are given up
+ * with the samples that bring them.
+ */
 static void
 rows_complete(struct prof_row *rows, size_t nrows,
     const struct prof_ring *ring, struct prof_dump *dump)
 {
 	for (size_t n = 0; n < nrows; n++) {
+		struct prof_accounting *pa = &rows[n].rw_accounting;
+
 		if (rows[n].rw_cpu != 0)
 			continue;
-		rows[n].rw_accounting.pa_overwritten =
-		    prof_ring_overwritten(ring, rows[n].rw_event);
-		dump->du_overwritten += rows[n].rw_accounting.pa_overwritten;
+		if (is_counter(dump, rows[n].rw_event)) {
+			pa->pa_overwritten =
+			    prof_ring_overwritten_valued(ring);
+			continue;
+		}
+		pa->pa_overwritten = prof_ring_overwritten(ring,
+		    rows[n].rw_event);
+		dump->du_overwritten += pa->pa_overwritten;
 	}
 }
 

@@ -150,6 +150,7 @@ pack_values(struct prof_batch *batch, const struct prof_record *record)
 	uint32_t n = count_values(record), i;
 	uint64_t idle = 0;
 
+	batch->ba_nvalued++;
 	/* Less than no time is nothing, not a number that has wrapped. */
 	if (record->pr_values_running_ns < record->pr_values_ns)
 		idle = record->pr_values_ns - record->pr_values_running_ns;

@@ -31,7 +31,7 @@ struct prof_ring {
 	uint64_t	 rg_bytes;
 	uint64_t	*rg_overwritten;	/* per event */
 	size_t		 rg_nevents;
-	size_t		 rg_cap;
+	uint64_t	 rg_valued;	/* of them, with values of counters */
 };
 
 struct prof_ring *
@@ -80,7 +80,10 @@ queue_take(struct prof_ring *ring, struct queue *queue)
 	chunk_free(chunk);
 }
 
-/* There is room for each event that a kept chunk has: see ring_count. */
+/*
+ * Of at least two.  There is room for each event that a kept chunk has: see
+ * ring_count.
+ */
 static void
 samples_give_up(struct prof_ring *ring)
 {
@@ -88,16 +91,13 @@ samples_give_up(struct prof_ring *ring)
 	struct queue *stacks = &ring->rg_queue[QUEUE_STACKS];
 	const struct prof_buf *tallies = &samples->qu_first->rc_tallies;
 	const struct prof_tally *tally = (const void *)tallies->bf_data;
-	uint32_t oldest;
 
 	for (size_t n = tallies->bf_len / sizeof(*tally); n > 0; n--, tally++)
 		ring->rg_overwritten[tally->ty_event] += tally->ty_count;
-	oldest = samples->qu_first->rc_generation;
+	ring->rg_valued += samples->qu_first->rc_nvalued;
 	queue_take(ring, samples);
-	if (samples->qu_first != NULL)
-		oldest = samples->qu_first->rc_generation;
-	while (stacks->qu_first != NULL &&
-	    stacks->qu_first->rc_generation < oldest)
+	while (stacks->qu_first != NULL && stacks->qu_first->rc_generation <
+	    samples->qu_first->rc_generation)
 		queue_take(ring, stacks);
 }
 
@@ -136,6 +136,7 @@ chunk_count(struct prof_ring *ring, struct prof_ring_chunk *chunk,
 	if (batch == NULL)
 		return (true);
 	chunk->rc_nsamples = batch->ba_nsamples;
+	chunk->rc_nvalued = batch->ba_nvalued;
 	chunk->rc_first_ns = batch->ba_first_ns;
 	chunk->rc_last_ns = batch->ba_last_ns;
 	prof_buf_bytes(&chunk->rc_tallies, batch->ba_tallies.bf_data,
@@ -212,4 +213,10 @@ uint64_t
 prof_ring_overwritten(const struct prof_ring *ring, size_t event)
 {
 	return (event < ring->rg_nevents ? ring->rg_overwritten[event] : 0);
+}
+
+uint64_t
+prof_ring_overwritten_valued(const struct prof_ring *ring)
+{
+	return (ring->rg_valued);
 }

@@ -19,6 +19,7 @@ struct prof_ring_chunk {
 	uint32_t	 rc_generation;	/* of the dictionary of stacks */
 	/* Of samples: how many, their times, and the tallies. */
 	uint32_t	 rc_nsamples;
+	uint32_t	 rc_nvalued;	/* with values of counters */
 	uint64_t	 rc_first_ns;
 	uint64_t	 rc_last_ns;
 	struct prof_buf	 rc_tallies;
@@ -42,5 +43,7 @@ uint64_t prof_ring_bytes(const struct prof_ring *ring);
 uint64_t prof_ring_first_ns(const struct prof_ring *ring);
 /* Samples of an event that were given up. */
 uint64_t prof_ring_overwritten(const struct prof_ring *ring, size_t event);
+/* Those of all events that brought values of counters. */
+uint64_t prof_ring_overwritten_valued(const struct prof_ring *ring);
 
 #endif /* PROF_RING_H */

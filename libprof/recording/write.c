@@ -165,7 +165,6 @@ static void
 writer_free(struct prof_writer *writer)
 {
 	struct prof_batch *batch;
-
 	struct prof_dump *dump;
 
 	prof_output_close(writer->wr_output);

@@ -76,6 +76,8 @@ struct prof_dump {
 	char		*du_reason;
 	uint64_t	 du_requested_ns;
 	uint64_t	 du_end_ns;	/* of the last samples */
+	uint32_t	 du_counter[PROF_MAX_VALUES];	/* in others' samples */
+	size_t		 du_ncounters;
 	/* Known when it is done. */
 	struct prof_err	 du_error;
 	uint64_t	 du_first_ns;	/* of the first samples */

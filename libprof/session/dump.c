@@ -33,6 +33,15 @@ check_dump(struct prof_session *session)
 	    "a dump needs a running recording"));
 }
 
+static void
+dump_counters(const struct prof_session *session, struct prof_dump *dump)
+{
+	for (size_t e = 0; e < session->se_events.el_n &&
+	    dump->du_ncounters < PROF_MAX_VALUES; e++)
+		if (session->se_events.el_event[e]->ev_is_value)
+			dump->du_counter[dump->du_ncounters++] = (uint32_t)e;
+}
+
 /* What the file has beside what is kept: its end. */
 static int
 dump_write(struct prof_session *session, struct prof_dump *dump)
@@ -57,6 +66,7 @@ prof_session_dump(struct prof_session *session, const char *path,
 	if ((dump = prof_dump_new(path, reason)) == NULL)
 		return (prof_fail_nomem(&session->se_error));
 	dump->du_requested_ns = requested_ns;
+	dump_counters(session, dump);
 	if (prof_session_round(session) == 0) {
 		/* Everything that is earlier has been read. */
 		dump->du_end_ns = session->se_merge.mg_until_ns;

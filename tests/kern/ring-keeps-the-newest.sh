@@ -4,7 +4,8 @@
 # newest samples and no gap, as the arguments of numbered system calls show;
 # what is written, overwritten and lost adds up to what the program counted;
 # the history that is printed is that of the samples; --keep-last bounds it;
-# later dumps know stacks and functions of earlier ones.
+# later dumps know stacks and functions of earlier ones; what counters brought
+# is overwritten with the samples.
 #
 # Easy to get wrong: a stack that was given up with the samples that had it
 # first, an accounting that is younger than its samples, the time before the
@@ -20,7 +21,8 @@ event=syscalls:sys_enter_lseek
 
 # Random moments of a program that goes on; the last dump is of its end.
 "$DTPROF" record --ring 256K --dump-after 0s --dump-max 99 -e $event \
-    -o 'd.%n.%r.dtp' -- "$work/sequence" 0 made >out 2>err </dev/null &
+    --with page-faults -o 'd.%n.%r.dtp' -- "$work/sequence" 0 made >out 2>err \
+    </dev/null &
 recorder=$!
 kill_at_end $recorder
 await_recording $recorder
@@ -86,6 +88,12 @@ for number, reason, history, unit, count, size, prefix, path in said:
         full += 1
         rec.check(len(open(path, "rb").read()) > 0.8 * (256 << 10),
                   path + ": less than 0.8 of the ring")
+    # A stack that is not in the file reads as one that could not be read.
+    for status in {s["user_status"] for s in got}:
+        ended = sum(s["user_status"] == status for s in got)
+        rec.check(ended <= account["user_stacks"][status],
+                  "%s: %d stacks end with %s, %s" % (path, ended, status,
+                                                     account["user_stacks"]))
     # The first ones may come before the table that unwinds them.
     whole = [s for s in got if s["user_status"] == "ok"]
     other = [s for s in whole if not any(
@@ -121,6 +129,20 @@ whole = rec.report("e.dtp")["recording"]["dump"]["history_ns"]
 rec.check(late - got[0]["time_ns"] <= 1.3e9 and whole <= 2e9,
           "history %d" % whole)
 rec.ok("--keep-last: %d of 100,000 kept" % len(got))
+END
+
+# For as long that it has to give samples up, far from the ring's size.
+"$DTPROF" record --ring 64M --keep-last 300ms --dump-on exit -o k.dtp \
+    --dump-max 1 -e $event -- sh -c '"$0" 0 made & sleep 4; kill $!; wait' \
+    "$work/sequence" >out 2>err </dev/null || fail "record: $(cat err)"
+py <<'END'
+import recording as rec
+
+account = rec.accounting("k.dtp")["syscalls:sys_enter_lseek"]
+whole = rec.report("k.dtp")["recording"]["dump"]["history_ns"]
+rec.check(account["overwritten"] > 0 and whole <= 2e9, "%d ns, %s" %
+          (whole, account))
+rec.ok("--keep-last 300ms: %d ms of 4 s" % (whole // 1000000))
 END
 
 # SIGUSR2 alone, which nobody sends.
