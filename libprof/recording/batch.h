@@ -139,6 +139,9 @@ struct prof_ring *prof_output_kept(const struct prof_output *output);
 /* A chunk that was kept goes into a file. */
 int	prof_output_copy(struct prof_output *output,
 	    const struct prof_ring_chunk *chunk, struct prof_err *error);
+/* The body of an INFO chunk; empty: none. */
+int	prof_output_info(struct prof_output *output,
+	    const struct prof_buf *info, struct prof_err *error);
 int	prof_output_batch(struct prof_output *output,
 	    struct prof_batch *batch, struct prof_err *error);
 int	prof_output_sync(struct prof_output *output, struct prof_err *error);

@@ -2,8 +2,11 @@
 /*
  * A dump: what a ring keeps becomes a recording.
  *
- *	INFO EVENT LIFE STACK ... SAMPLE ...  | what was added for the dump
- *	^ as they are kept		      | the accounting, INDEX, END
+ *	INFO	| INFO EVENT LIFE STACK ... SAMPLE ... | LIFE
+ *	^ of it | ^ as they are kept		       | the accounting, ...
+ *
+ * Its own INFO is first: where the file is cut short, it says since when samples
+ * are in it.
  *
  * Called by write.c, in the writer's thread.
  */
@@ -128,9 +131,12 @@ prof_output_dump(struct prof_output *output, struct prof_batch *batch)
 		return;
 	rows_complete(rows, nrows, ring, dump);
 	say_dump(batch, dump);
+	rv = prof_output_info(file, &batch->ba_info, error);
+	batch->ba_info.bf_len = 0;
 	/* The rows come last. */
 	batch->ba_rows.bf_len = 0;
-	rv = copy_kept(file, ring, error);
+	if (rv == 0)
+		rv = copy_kept(file, ring, error);
 	if (rv == 0)
 		rv = prof_output_batch(file, batch, error);
 	if (prof_output_end(file, rows, nrows, rv == 0 ? error : &later) == -1)

@@ -195,16 +195,15 @@ output_bodies(struct prof_output *output, const struct prof_buf *bodies,
 	return (0);
 }
 
-static int
-output_descriptions(struct prof_output *output, const struct prof_batch *batch)
+int
+prof_output_info(struct prof_output *output, const struct prof_buf *info,
+    struct prof_err *error)
 {
-	if (batch->ba_info.bf_len > 0) {
-		prof_buf_bytes(&output->ou_body.bd_buf,
-		    batch->ba_info.bf_data, batch->ba_info.bf_len);
-		if (output_put(output, PROF_C_INFO, NULL, false) == -1)
-			return (-1);
-	}
-	return (output_bodies(output, &batch->ba_event, PROF_C_EVENT));
+	if (info->bf_len == 0)
+		return (0);
+	prof_buf_bytes(&output->ou_body.bd_buf, info->bf_data, info->bf_len);
+	return (output_put(output, PROF_C_INFO, NULL, false) == -1 ?
+	    output_fail(output, errno, error) : 0);
 }
 
 int
@@ -214,7 +213,9 @@ prof_output_batch(struct prof_output *output, struct prof_batch *batch,
 	struct prof_body *body = &output->ou_body;
 
 	output->ou_generation = batch->ba_generation;
-	if (output_descriptions(output, batch) == -1)
+	if (prof_output_info(output, &batch->ba_info, error) == -1)
+		return (-1);
+	if (output_bodies(output, &batch->ba_event, PROF_C_EVENT) == -1)
 		return (output_fail(output, errno, error));
 	if (batch->ba_nlife > 0) {
 		prof_body_life(body, batch);

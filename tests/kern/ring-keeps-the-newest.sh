@@ -145,6 +145,41 @@ rec.check(account["overwritten"] > 0 and whole <= 2e9, "%d ns, %s" %
 rec.ok("--keep-last 300ms: %d ms of 4 s" % (whole // 1000000))
 END
 
+# A dump that fails costs nothing of the next one.
+"$DTPROF" record --ring 256K --dump-after 0s -e $event -o 'no/%n.dtp' \
+    -- "$work/sequence" 0 made >out 2>err </dev/null &
+recorder=$!
+kill_at_end $recorder
+await_recording $recorder
+kill -USR2 $recorder
+until grep -q 'no/1.dtp: no such directory' err; do
+	kill -0 $recorder 2>/dev/null || fail "record: $(cat err)"
+	sleep 0.1
+done
+mkdir no
+pkill -TERM -P $recorder sequence
+wait $recorder
+[ $? = 125 ] || fail "a dump failed, and the status does not say so"
+grep -q ', 2 dumps, 1 failed$' err || fail "summary: $(cat err)"
+"$DTPROF" report --stats no/2.dtp | grep -q 'accounting balances' ||
+	fail "no/2.dtp does not balance"
+ok "a failed dump is told, and the next one is whole"
+# Cut short, it still says since when samples are in it.
+sh -c 'ulimit -f 4000; exec "$0" record --ring 4M --dump-on exit --dump-max 1 \
+    -o cut.dtp -e '$event' -- "$1" 300000 made' "$DTPROF" "$work/sequence" \
+    >out 2>err </dev/null
+grep -q 'cut.dtp: file size limit reached' err || fail "cut.dtp: $(cat err)"
+py <<'END'
+import recording as rec
+
+got = rec.samples("cut.dtp")
+about = rec.report("cut.dtp")["recording"]
+rec.check(0 < len(got) < 300000 and got[-1]["time_ns"] - got[0]["time_ns"] <=
+          about["duration_ns"] <= about["dump"]["history_ns"],
+          "%d samples, %s" % (len(got), about))
+rec.ok("a dump that was cut short lasts no longer than its history")
+END
+
 # SIGUSR2 alone, which nobody sends.
 expect 0 "$DTPROF" record --ring 1M --dump-on SIGUSR2 -o 'f.%n.dtp' -- true
 [ -z "$(ls f.* 2>/dev/null)" ] || fail "a dump that nobody asked for"

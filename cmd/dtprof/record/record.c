@@ -218,19 +218,24 @@ show_lost(struct out *out, const char *what, uint64_t stored, uint64_t lost)
 		out_fmt(out, " (%.2g%%)", 100 * prof_lost_share(stored, lost));
 }
 
-/* ", 1.2 s, 13 kB in dtprof.dtp", or ", 1.2 s, 3 dumps" */
+/* ", 1.2 s, 13 kB in dtprof.dtp", or ", 1.2 s, 3 dumps, 1 failed" */
 static void
 show_written(struct out *out, const struct recording *rc)
 {
 	const struct prof_status *ps = &rc->rc_status;
 	const uint64_t dumps = rc->rc_dumping->rd_shown;
+	const uint64_t failed = rc->rc_dumping->rd_failed;
 	struct stat st;
 	char bytes[32];
 
 	out_fmt(out, ", %.1f s, ", ps->ps_elapsed_s);
 	if (rc->rc_dumping->rd_on != 0) {
-		out_fmt(out, "%llu dump%s\n", (unsigned long long)dumps,
+		out_fmt(out, "%llu dump%s", (unsigned long long)dumps,
 		    dumps == 1 ? "" : "s");
+		if (failed > 0)
+			out_fmt(out, ", %llu failed",
+			    (unsigned long long)failed);
+		out_str(out, "\n");
 		return;
 	}
 	/* Now that all of it has been written. */
@@ -418,7 +423,7 @@ recording_end(struct recording *rc, bool is_verified)
 	if (is_verified)
 		record_show_verified(rc->rc_session);
 	status = exit_status(rc);
-	return (status == 0 && rd->rd_failed ? EXIT_DTPROF : status);
+	return (status == 0 && rd->rd_failed > 0 ? EXIT_DTPROF : status);
 }
 
 int

@@ -73,12 +73,12 @@ struct record_dumping {
 	unsigned	 rd_on;		/* 0: there is no ring */
 	bool		 rd_is_quiet;
 	bool		 rd_has_warned;	/* that no more are written */
-	bool		 rd_failed;	/* a dump did */
 	const char	*rd_pattern;	/* of names */
 	uint64_t	 rd_after_ns;
 	uint64_t	 rd_most;
 	uint64_t	 rd_number;	/* of the last that began */
 	uint64_t	 rd_shown;	/* that were done */
+	uint64_t	 rd_failed;	/* of these */
 	uint64_t	 rd_asked_ns;
 	uint64_t	 rd_due_ns;	/* of the one that waits; 0: none */
 };

@@ -213,7 +213,7 @@ record_dumping_show(struct record_dumping *rd, struct prof_session *session)
 
 	while (prof_session_dumped(session, &dumped) == 1) {
 		rd->rd_shown++;
-		rd->rd_failed |= dumped.pd_error.pe_code != PROF_OK;
+		rd->rd_failed += dumped.pd_error.pe_code != PROF_OK;
 		show_dumped(rd, &dumped);
 	}
 }
