@@ -5,8 +5,8 @@
  *	INFO	| INFO EVENT LIFE STACK ... SAMPLE ... | LIFE
  *	^ of it | ^ as they are kept		       | the accounting, ...
  *
- * Its own INFO is first: where the file is cut short, it says since when samples
- * are in it.
+ * Its own INFO is first: where the file is cut short, it says since when there
+ * are samples.
  *
  * Called by write.c, in the writer's thread.
  */

@@ -7,7 +7,8 @@
  * That an event was lost is told after the records around it, but in the same
  * round.  So what was paired waits until the round is over; then it is settled
  * as that of a recording is.  Nothing is kept of a span but its duration's
- * bucket, and keys are forgotten, so that it can go on for long.
+ * bucket, and keys are forgotten, so that it can go on for long.  Texts of keys
+ * are not: with MAX_ITEMS of them pairing ends.
  *
  * Called by commands, from a sink.
  */
