@@ -5,9 +5,12 @@
  * every total is what was measured, to the nanosecond, also if the numbers do
  * not divide.  Waits of which chance did not decide keep their time.  Where
  * none of a group was walked, and where each sample is shown at its time,
- * nothing is divided, and what was not walked has no stack.
+ * nothing is divided, and what was not walked has no stack.  Waits of different
+ * states, and those that a thread ended and those that an interrupt ended, are
+ * never one group, even if the report does not show these.
  *
- * Easy to get wrong: what was always walked stands for itself alone.
+ * Easy to get wrong: what was always walked stands for itself alone; a wait
+ * that a thread ended is not idle, so no idle wait stands for it.
  */
 #include "recording-lib.h"
 
@@ -16,6 +19,8 @@
 #define OTHER_NS	1000u
 #define UNWALKED_NS	20011u
 #define ALONE_NS	777u
+#define WOKEN_NS	5003u
+#define RUNNABLE_NS	307u
 
 #define PC		0xffffffffc0001000u
 #define FUNCTION_BYTES	0x100u
@@ -25,15 +30,24 @@ enum { EVENT_WAITS = 1 };
 static const char *const functions[] = { "surely", "one", "other" };
 enum function { SURELY, ONE, OTHER, NOT_WALKED };
 
+/* What a wait is without its stack. */
+static const struct wait {
+	const char	*wt_state;
+	const char	*wt_waker;
+	uint32_t	 wt_tid;
+} interrupt = { "blocked", "interrupt", 0 }, woken = { "blocked", "main", 1 },
+    runnable = { "runnable", "interrupt", 0 };
+
 static void
-add(struct prof_writer *writer, uint32_t tid, enum function function,
-    bool by_chance, uint64_t weight)
+add_wait(struct prof_writer *writer, uint32_t tid, const struct wait *wait,
+    enum function function, bool by_chance, uint64_t weight)
 {
 	const uint64_t pc = PC + FUNCTION_BYTES * function;
 	struct prof_record record = { .pr_type = PROF_R_SAMPLE,
 	    .pr_event = EVENT_WAITS, .pr_pid = 1, .pr_tid = tid,
 	    .pr_comm = "", .pr_path = "", .pr_weight = weight,
-	    .pr_by_chance = by_chance };
+	    .pr_nargs = 3, .pr_strs = { wait->wt_state, wait->wt_waker },
+	    .pr_args = { 0, 0, wait->wt_tid }, .pr_by_chance = by_chance };
 	static uint64_t now;
 
 	record.pr_time_ns = ++now;
@@ -48,13 +62,23 @@ add(struct prof_writer *writer, uint32_t tid, enum function function,
 }
 
 static void
+add(struct prof_writer *writer, uint32_t tid, enum function function,
+    bool by_chance, uint64_t weight)
+{
+	add_wait(writer, tid, &interrupt, function, by_chance, weight);
+}
+
+static void
 write_file(const char *path)
 {
 	const struct prof_event_info infos[] = {
 		{ .pi_name = "proc", .pi_probe = "proc", .pi_unit = "events",
 		    .pi_provider = "proc" },
 		{ .pi_name = "off-cpu", .pi_probe = "off-cpu",
-		    .pi_provider = "wait", .pi_unit = "ns" },
+		    .pi_provider = "wait", .pi_unit = "ns", .pi_nargs = 3,
+		    .pi_arg_names = { "state", "waker", "waker_tid" },
+		    .pi_arg_types = { "const char *", "const char *",
+		    "unsigned int" }, .pi_arg_is_str = { 1, 1, 0 } },
 	};
 	struct prof_writer *writer;
 	struct prof_err error;
@@ -72,6 +96,10 @@ write_file(const char *path)
 	add(writer, 1, OTHER, true, OTHER_NS);
 	add(writer, 1, NOT_WALKED, true, UNWALKED_NS);
 	add(writer, 2, NOT_WALKED, true, ALONE_NS);
+	add(writer, 3, ONE, true, ONE_NS);
+	add(writer, 3, NOT_WALKED, true, UNWALKED_NS);
+	add_wait(writer, 3, &woken, NOT_WALKED, true, WOKEN_NS);
+	add_wait(writer, 3, &runnable, NOT_WALKED, true, RUNNABLE_NS);
 	CHECK(prof_writer_close(writer, &error) == 0);
 }
 
@@ -105,7 +133,9 @@ check_profile(const char *path, bool is_by_time)
 	const struct prof_profile_options options = {
 	    .pl_size = sizeof(options), .pl_roots = PROF_ROOT_TID,
 	    .pl_bucket_ns = is_by_time ? 1 : 0, .pl_max_buckets = 64 };
-	const uint64_t by_chance = ONE_NS + OTHER_NS + UNWALKED_NS;
+	const uint64_t by_chance = ONE_NS + OTHER_NS + UNWALKED_NS,
+	    by_interrupt = ONE_NS + UNWALKED_NS,
+	    others = WOKEN_NS + RUNNABLE_NS;
 	struct prof_quality quality;
 	struct prof_symbols *symbols;
 	struct prof_profile *profile;
@@ -124,11 +154,16 @@ check_profile(const char *path, bool is_by_time)
 	printf("%llu, %llu, %llu; %s\n", (unsigned long long)one,
 	    (unsigned long long)other, (unsigned long long)none,
 	    quality.pq_text);
-	CHECK(quality.pq_weight == SURE_NS + by_chance + ALONE_NS);
-	CHECK(quality.pq_samples == 5);
+	CHECK(quality.pq_weight == SURE_NS + by_chance + ALONE_NS +
+	    by_interrupt + others);
+	CHECK(quality.pq_samples == 9);
 	CHECK(weight_at(profile, "1 ", "surely") == SURE_NS);
 	CHECK(weight_at(profile, "2 ", "[no stack recorded]") == ALONE_NS);
 	CHECK(one + other + none == by_chance);
+	CHECK(weight_at(profile, "3 ", "one") == (is_by_time ? ONE_NS :
+	    by_interrupt));
+	CHECK(weight_at(profile, "3 ", "[no stack recorded]") == others +
+	    (is_by_time ? UNWALKED_NS : 0));
 	if (is_by_time) {
 		CHECK(one == ONE_NS && other == OTHER_NS);
 		CHECK(strstr(quality.pq_text, "has no stack") != NULL);
