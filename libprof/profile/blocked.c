@@ -33,7 +33,6 @@
 #include "recording/sink.h"
 
 #define MAX_FRAMES	512
-#define KEY_BYTES	256
 
 struct range {
 	uint64_t	ra_from_ns;
@@ -106,11 +105,12 @@ text_of(const struct prof_blocked *blocked, const struct prof_record *record,
 	    strcmp(record->pr_strs[n], "-") == 0 ? NULL : record->pr_strs[n]);
 }
 
+/* A wait cannot begin before time did, whatever the file says. */
 static struct range
 range_of(const struct prof_record *record)
 {
-	return ((struct range){ record->pr_time_ns - record->pr_weight,
-	    record->pr_time_ns });
+	return ((struct range){ record->pr_weight > record->pr_time_ns ? 0 :
+	    record->pr_time_ns - record->pr_weight, record->pr_time_ns });
 }
 
 static bool
@@ -129,7 +129,8 @@ range_end(struct range *range, const struct range *runnable)
 	const uint64_t late_ns = range->ra_to_ns > runnable->ra_from_ns ?
 	    range->ra_to_ns - runnable->ra_from_ns : 0;
 
-	range->ra_from_ns -= late_ns;
+	range->ra_from_ns -= late_ns < range->ra_from_ns ? late_ns :
+	    range->ra_from_ns;
 	range->ra_to_ns -= late_ns;
 }
 
@@ -141,13 +142,16 @@ row_of(struct prof_blocked *blocked, uint32_t pid, const char *lock,
 {
 	const char *tid = strrchr(holder, ' ');
 	struct row *row;
-	char key[KEY_BYTES];
+	char *key;
 	bool is_new;
 	uint32_t n;
 	int length;
 
-	length = snprintf(key, sizeof(key), "%u %s %s", pid, lock, holder);
+	length = asprintf(&key, "%u %s %s", pid, lock, holder);
+	if (length == -1)
+		return (NULL);
 	n = prof_dict_find(&blocked->bd_by_key, key, (size_t)length, &is_new);
+	free(key);
 	if (n == PROF_INTERN_FAILED)
 		return (NULL);
 	if (!is_new)
