@@ -3,7 +3,8 @@
 # ASSERTION: a thread whose cgroup has used up its CPU quota waits for the
 # reason 'throttled': as long as it was off the CPU by its own clock, not less
 # than cpu.stat says and as often; report names the cgroup with its quota and
-# with what the kernel counted.  Without a quota nothing is throttled.
+# with what the kernel counted.  Without a quota nothing is throttled, and a
+# quota that was removed is not known.
 #
 # Easy to get wrong: a throttled thread is runnable, and was preempted; a thread
 # waits for a CPU as well when the quota is renewed; the cgroup with the quota
@@ -124,4 +125,26 @@ assert abs(row["kernel_ns"] - kernel) <= .02 * kernel + 50e6, row
 assert row["ns"] >= .98 * kernel - 50e6, row
 print("ok: throttled for %.1f ms, cpu.stat says %.1f ms" %
       (row["ns"] / 1e6, kernel / 1e6))
+END
+
+# A quota is removed while threads wait for it, nearly always.
+quota 1000 || fail "no quota"
+record 0 -e off-cpu/min=0ns/ -o removed.dtp -- sh -c "
+python3 burn.py '$group/below/cgroup.procs' &
+sleep 1
+cd '$group'
+case $version in
+1) echo -1 >cpu.cfs_quota_us ;;
+2) echo max 50000 >cpu.max ;;
+esac
+wait"
+"$DTPROF" report --stats --json removed.dtp >stats || fail "no stats"
+py <<'END'
+import json
+
+stats = json.load(open("stats"))
+(row,) = [a for a in stats["accounting"] if "waits" in a][0]["waits"][
+    "throttled"]
+print(row)
+assert row["quota_ns"] in (0, 1000000), row
 END

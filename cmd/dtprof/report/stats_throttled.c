@@ -59,7 +59,7 @@ throttled_line(const struct throttled *throttled, struct out *out)
 	out_str(out, "throttled: cgroup ");
 	out_text(out, throttled->th_path[0] == '\0' ? "unknown" :
 	    throttled->th_path);
-	if (number[PERIOD_NS] != 0)
+	if (number[QUOTA_NS] != 0)
 		OUT(out, ", quota ", time[1], " per ", time[2]);
 	out_fmt(out, ": threads waited %" PRIu64 " times, in total %s",
 	    number[WAITS], time[0]);

@@ -5,7 +5,8 @@
  *
  *	throttled.EVENT.N = waits ns quota period periods ns-of-kernel path
  *
- * with all times in nanoseconds.  Called by backend.c, at the end.
+ * with all times in nanoseconds; a quota that is not known is 0.  Called by
+ * backend.c, at the end.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,10 +18,15 @@
 #include "backend/bpf/bpf_impl.h"
 #include "os/cgroup.h"
 
+/* The kernel's quota of a cgroup that has none, as after it was removed. */
+#define UNLIMITED	UINT64_MAX
+
 static int
 throttled_say(struct prof_bpf *bpf, uint32_t event, unsigned n, uint64_t id,
     const struct dtp_throttled *sum)
 {
+	const uint64_t quota_ns = sum->tt_quota_ns == UNLIMITED ? 0 :
+	    sum->tt_quota_ns;
 	char key[64], path[4096], text[4352];
 
 	prof_cgroup_path(id, path, sizeof(path));
@@ -28,7 +34,7 @@ throttled_say(struct prof_bpf *bpf, uint32_t event, unsigned n, uint64_t id,
 	snprintf(text, sizeof(text), "%" PRIu64 " %" PRIu64 " %" PRIu64
 	    " %" PRIu64 " %" PRIu64 " %" PRIu64 " %s",
 	    (uint64_t)sum->tt_waits, (uint64_t)sum->tt_ns,
-	    (uint64_t)sum->tt_quota_ns, (uint64_t)sum->tt_period_ns,
+	    quota_ns, (uint64_t)sum->tt_period_ns,
 	    (uint64_t)(sum->tt_periods - sum->tt_periods_before),
 	    (uint64_t)(sum->tt_kernel_ns - sum->tt_kernel_before_ns), path);
 	return (prof_host_info(bpf->bp_plan, key, text));
@@ -39,14 +45,18 @@ throttled_each(struct prof_bpf *bpf, uint32_t event, int map)
 {
 	struct dtp_throttled sum;
 	__u64 id, *before = NULL;
-	unsigned n = 0;
+	unsigned n = 0, nkeys = 0;
 
-	for (; bpf_map_get_next_key(map, before, &id) == 0; before = &id)
+	for (; bpf_map_get_next_key(map, before, &id) == 0; before = &id) {
+		nkeys++;
 		if (bpf_map_lookup_elem(map, &id, &sum) == 0 &&
 		    sum.tt_waits > 0 &&
 		    throttled_say(bpf, event, n++, id, &sum) == -1)
 			return (-1);
-	return (0);
+	}
+	return (nkeys < DTP_THROTTLED ? 0 : prof_host_note(bpf->bp_plan,
+	    "%s: only %d cgroups whose CPU quota was used up are listed",
+	    bpf->bp_events->el_event[event]->ev_name, DTP_THROTTLED));
 }
 
 int
