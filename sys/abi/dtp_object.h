@@ -3,7 +3,7 @@
  * What a thread waits for: three arguments of the event off-cpu that are
  * numbers when the program stores them, and text when the recorder has read
  * them: lock, file and holder (sys/object.bpf.h,
- * libprof/backend/bpf/objects.c).
+ * libprof/backend/bpf/waited.c).
  *
  *	kind		first		second		third
  *	futex		kind		its address	holder, or 0

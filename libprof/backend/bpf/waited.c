@@ -28,11 +28,13 @@
 #include "base/intern.h"
 
 #define UNKNOWN	"-"
+#define ENDED	4096	/* threads that ended and are known still */
 
 struct thread {
 	uint64_t	th_fork_ns;	/* 0: before the recording */
-	uint64_t	th_exit_ns;
+	uint64_t	th_exit_ns;	/* UINT64_MAX: it is alive */
 	uint32_t	th_pid;
+	uint32_t	th_tid;
 	char		th_comm[DTP_COMM_LEN];
 };
 
@@ -41,6 +43,7 @@ struct prof_waited {
 	struct thread	*wd_thread;	/* by its number there */
 	size_t		 wd_n;
 	size_t		 wd_cap;
+	size_t		 wd_ended;	/* of them */
 };
 
 struct prof_waited *
@@ -82,6 +85,25 @@ is_inode(uint32_t pid, uint32_t fd, uint64_t inode)
 	return (is_same);
 }
 
+/* Its path, as far as there is room: of a longer one the end is "...". */
+static void
+path_text(const struct prof_record *record, uint32_t fd, uint64_t inode,
+    char *text, size_t size)
+{
+	static const char cut[] = "...";
+	char path[64];
+	ssize_t length;
+
+	snprintf(path, sizeof(path), "/proc/%u/fd/%u", record->pr_pid, fd);
+	length = readlink(path, text, size);
+	if (length <= 0 || !is_inode(record->pr_pid, fd, inode))
+		snprintf(text, size, UNKNOWN);
+	else if ((size_t)length < size)
+		text[length] = '\0';
+	else
+		memcpy(text + size - sizeof(cut), cut, sizeof(cut));
+}
+
 /* Pipes and sockets have no path, and are called as /proc calls them. */
 static void
 file_text(const struct prof_record *record, const uint64_t *object,
@@ -90,21 +112,13 @@ file_text(const struct prof_record *record, const uint64_t *object,
 	const uint32_t fd = (uint32_t)(object[0] >> DTP_OBJECT_SHIFT);
 	const uint64_t inode = object[1];
 	const mode_t mode = (mode_t)object[2];
-	char path[64];
-	ssize_t length;
 
-	snprintf(path, sizeof(path), "/proc/%u/fd/%u", record->pr_pid, fd);
-	length = readlink(path, text, size - 1);
-	if (length > 0 && is_inode(record->pr_pid, fd, inode)) {
-		text[length] = '\0';
-		return;
-	}
 	if (S_ISSOCK(mode))
 		snprintf(text, size, "socket:[%" PRIu64 "]", inode);
 	else if (S_ISFIFO(mode))
 		snprintf(text, size, "pipe:[%" PRIu64 "]", inode);
 	else
-		snprintf(text, size, UNKNOWN);
+		path_text(record, fd, inode, text, size);
 }
 
 static void
@@ -121,6 +135,40 @@ peer_text(const uint64_t *object, char *text, size_t size)
 
 /* ------------------------------------------------------------- locks */
 
+/* Only threads that are alive stay: a recording can outlast millions. */
+static void
+threads_forget(struct prof_waited *waited)
+{
+	bool is_new;
+
+	prof_map_clear(&waited->wd_by_tid);
+	waited->wd_ended = 0;
+	for (size_t n = 0; n < waited->wd_n; n++) {
+		const struct thread thread = waited->wd_thread[n];
+
+		/* There is room: the map had more of them. */
+		if (thread.th_exit_ns == UINT64_MAX)
+			waited->wd_thread[prof_map_find(&waited->wd_by_tid,
+			    thread.th_tid, &is_new)] = thread;
+	}
+	waited->wd_n = waited->wd_by_tid.mp_count;
+}
+
+static void
+thread_exit(struct prof_waited *waited, const struct prof_record *record)
+{
+	const uint32_t n = prof_map_peek(&waited->wd_by_tid, record->pr_tid);
+	struct thread *thread;
+
+	if (n == PROF_INTERN_FAILED)
+		return;
+	thread = &waited->wd_thread[n];
+	waited->wd_ended += thread->th_exit_ns == UINT64_MAX;
+	thread->th_exit_ns = record->pr_time_ns;
+	if (waited->wd_ended > ENDED && waited->wd_ended > waited->wd_n / 2)
+		threads_forget(waited);
+}
+
 int
 prof_waited_observe(struct prof_waited *waited,
     const struct prof_record *record)
@@ -129,9 +177,10 @@ prof_waited_observe(struct prof_waited *waited,
 	bool is_new;
 	uint32_t n;
 
+	if (record->pr_type == PROF_R_EXIT)
+		thread_exit(waited, record);
 	if (record->pr_type != PROF_R_TASK && record->pr_type != PROF_R_FORK &&
-	    record->pr_type != PROF_R_EXEC && record->pr_type != PROF_R_COMM &&
-	    record->pr_type != PROF_R_EXIT)
+	    record->pr_type != PROF_R_EXEC && record->pr_type != PROF_R_COMM)
 		return (0);
 	n = prof_map_get(&waited->wd_by_tid, record->pr_tid, &is_new);
 	if (n == PROF_INTERN_FAILED || (n == waited->wd_n &&
@@ -139,14 +188,12 @@ prof_waited_observe(struct prof_waited *waited,
 	    sizeof(*thread)) == NULL))
 		return (-1);
 	thread = &waited->wd_thread[n];
-	if (record->pr_type == PROF_R_EXIT) {
-		thread->th_exit_ns = record->pr_time_ns;
-		return (0);
-	}
+	waited->wd_ended -= !is_new && thread->th_exit_ns != UINT64_MAX;
 	if (record->pr_type == PROF_R_FORK)
 		thread->th_fork_ns = record->pr_time_ns;
 	thread->th_exit_ns = UINT64_MAX;
 	thread->th_pid = record->pr_pid;
+	thread->th_tid = record->pr_tid;
 	snprintf(thread->th_comm, sizeof(thread->th_comm), "%s",
 	    record->pr_comm);
 	return (0);
