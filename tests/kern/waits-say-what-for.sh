@@ -13,9 +13,16 @@
 need_recording
 tmpdir
 
-record 0 -e off-cpu/min=0ns/ --record-comm -o w.dtp -- \
-    "$work/planted_objects" "$PWD"
-mv "$tmp/out" truth
+# Its stacks can be walked from the first wait on.
+mkfifo go
+"$work/planted_objects" "$PWD" <go >truth &
+planted=$!
+kill_at_end $planted
+exec 9>go
+record_begin -e off-cpu/min=0ns/ --record-comm -o w.dtp -p $planted
+exec 9>&-
+wait $planted || fail "the program failed"
+record_wait 0
 "$DTPROF" script --json w.dtp >samples || fail "no script"
 "$DTPROF" report --json --by comm,lock,holder \
     --filter 'lock != "-" && holder == "-" && comm == "mutex"' w.dtp \
@@ -68,6 +75,9 @@ for way, tid, begin, end, cpu, released, lock, holder, file in waits:
             continue
         assert a["file"] == "-" and re.match("0x[0-9a-f]+$", a["lock"]), what
         assert lock in ("-", a["lock"]), what
+        # After its condition a thread may wait for its mutex.
+        if way == "condition" and s["time_ns"] - s["weight"] >= released:
+            continue
         if way in FREE:
             assert a["holder"] == "-", what
         elif s["time_ns"] - s["weight"] < released - 1000000:
@@ -119,9 +129,9 @@ for way in "mutex", "recursive", "errorcheck", "robust", "inherit":
     assert row["waiters"] == 3 and 8 <= row["waits"] <= 24 + 8, row
     # A waiter may become runnable a little later, and another one first.
     assert row["meanwhile_ns"] >= .99 * held - 2e6, row
-    asleep = sum(p["part_ns"] for p in parts if p["state"] == "blocked")
-    assert parts[0]["function"] == "nap" and \
-        parts[0]["state"] in ("blocked", "runnable"), parts
+    # On a busy machine it is runnable for longer than it sleeps.
+    asleep = [p for p in parts if p["state"] == "blocked"]
+    assert asleep[0]["function"] == "nap", parts
     assert .8 * held <= sum(p["part_ns"] for p in parts) <= \
-        1.01 * row["meanwhile_ns"] + 1e6, (asleep, parts)
+        1.01 * row["meanwhile_ns"] + 1e6, parts
 END

@@ -4,7 +4,7 @@
  * name and thread ID, when the wait began and ended by the monotonic clock, how
  * much of it the thread ran by its own clock, when the wait was ended, the
  * address of the lock or -, the thread ID of its holder or -, and the file
- * or -.  Argument: a directory for files.
+ * or -.  Argument: a directory for files.  It begins when its input ends.
  *
  * Locks with a holder: mutexes of several kinds, one of them held by another
  * process.  Without: condition variable, semaphore, barrier, read-write lock,
@@ -69,6 +69,7 @@ static struct {
 } *of;
 
 static const char *dir;
+static pid_t child;
 
 static uint64_t
 now(clockid_t clock)
@@ -255,7 +256,7 @@ words_set(enum way way)
 {
 	uint32_t *words = words_of(way);
 
-	words[2] = (uint32_t)(way == WAY_STRANGER ? getppid() : gettid());
+	words[2] = (uint32_t)(way == WAY_STRANGER ? child : gettid());
 	words[3] = way != WAY_NO_USERS;
 	words[4] = way == WAY_NO_KIND ? 64 : 0;
 	words[0] = 2;
@@ -429,9 +430,11 @@ int
 main(int argc, char **argv)
 {
 	pthread_t thread[WAY_N][WAITERS + 1];
-	pid_t child;
 	int status;
+	char go;
 
+	/* Until the test records. */
+	(void)!read(STDIN_FILENO, &go, 1);
 	dir = argc > 1 ? argv[1] : ".";
 	of = mmap(NULL, WAY_N * sizeof(*of), PROT_READ | PROT_WRITE,
 	    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
