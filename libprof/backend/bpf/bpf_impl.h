@@ -262,7 +262,7 @@ int	prof_bpf_turns(struct prof_bpf *bpf);
 
 /* ----------------------------------------------------------- decode.c */
 
-#define PROF_OBJECT_SIZE	256	/* of a path; a longer one ends in ... */
+#define PROF_OBJECT_SIZE	256	/* a longer path ends in ... */
 
 /* Takes records of the stream apart, one at a time. */
 struct prof_stream {
