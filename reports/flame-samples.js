@@ -34,7 +34,9 @@ class ThreadSamples {
 		this.weight = read(Float64Array);
 		this.samples = read(Uint32Array);
 		this.kind = read(Uint16Array);
-		this.state = this.kind.map(kind => kind % STATES.length);
+		this.state = new Uint8Array(n);
+		for (let i = 0; i < n; i++)
+			this.state[i] = this.kind[i] % STATES.length;
 		this.finish();
 		this.readRests(columns);
 		this.whole = this.span();
@@ -65,7 +67,7 @@ class ThreadSamples {
 		const unit = this.head.unit_ns;
 		const last = new Float64Array(this.events.length);
 		for (let i = 0; i < this.n; i++) {
-			const event = Math.floor(kind[i] / STATES.length);
+			const event = (kind[i] - state[i]) / STATES.length;
 			weight[i] = weight[i] ? weight[i] - 1 : last[event];
 			last[event] = weight[i];
 			if (state[i])
@@ -74,9 +76,9 @@ class ThreadSamples {
 		for (const lane of this.lanes) {
 			let at = 0;
 			for (let i = lane.first; i < lane.end; i++) {
-				const apart = Math.floor(time[i] / 2) * unit;
-				const begin = at + (time[i] % 2 ? -apart :
-				    apart);
+				const half = Math.floor(time[i] / 2);
+				const begin = at + (time[i] > 2 * half ? -half :
+				    half) * unit;
 				if (i === lane.first)
 					lane.from = begin;
 				if (state[i])

@@ -6,7 +6,7 @@
  */
 "use strict";
 
-const LANE = 16, LANES_AXIS = 18, LANES_HEIGHT = 340, COARSE = 8192;
+const LANE = 16, LANES_AXIS = 18, LANES_HEIGHT = 340;
 const STATE_COLORS = {
 	light: ["#4caf7d", "#c9c3dd", "#f0a63a"],
 	dark: ["#3d9367", "#5d5780", "#b97a1c"],
@@ -18,7 +18,14 @@ function exactSeconds(ns) {
 	return `${text.slice(0, -9)}.${text.slice(-9)}`;
 }
 
-class Timeline extends ThreadSamples {
+/* "#rrggbb" as a pixel, whose bytes are red, green, blue and opacity. */
+function pixelOf(color) {
+	const [red, green, blue] = color.match(/\w\w/g).map(two =>
+	    parseInt(two, 16));
+	return (255 << 24 | blue << 16 | green << 8 | red) >>> 0;
+}
+
+class Timeline extends LaneSums {
 	constructor(page, head) {
 		super(page.data.events, head);
 		this.page = page;
@@ -132,46 +139,51 @@ class Timeline extends ThreadSamples {
 		this.width = box.clientWidth;
 		const all = this.rows.length * LANE + LANES_AXIS;
 		const height = Math.min(all, LANES_HEIGHT);
-		const ratio = window.devicePixelRatio || 1;
 		box.style.height = height + "px";
 		$("lanes-room").style.height = all - height + "px";
-		canvas.width = this.width * ratio;
-		canvas.height = height * ratio;
-		canvas.style.width = this.width + "px";
-		canvas.style.height = height + "px";
 		this.theme = document.documentElement.dataset.theme === "dark" ?
 		    "dark" : "light";
-		const c = this.c = canvas.getContext("2d");
-		c.scale(ratio, ratio);
-		c.font = "11px system-ui, sans-serif";
-		c.textBaseline = "middle";
-		const first = Math.floor(box.scrollTop / LANE);
+		this.resize(height);
+		const {c} = this, first = Math.floor(box.scrollTop / LANE);
 		const rows = this.rows.slice(first, first +
 		    Math.ceil(height / LANE) + 1);
-		rows.forEach((row, i) => this.drawRow(row, LANES_AXIS +
-		    (first + i) * LANE - box.scrollTop));
+		const y = i => LANES_AXIS + (first + i) * LANE - box.scrollTop;
+		this.pixels.fill(0);
+		rows.forEach((row, i) => this.paintRow(row, y(i)));
+		c.putImageData(this.image, 0, 0);
+		rows.forEach((row, i) => this.drawName(row, y(i)));
 		this.drawOver(height);
 		this.drawAxis();
 		this.took = performance.now() - began;
+	}
+
+	/* The canvas, and the pixels that are put into it. */
+	resize(height) {
+		const {canvas} = this, ratio = window.devicePixelRatio || 1;
+		const size = [Math.floor(this.width * ratio),
+			Math.floor(height * ratio)];
+		if (!this.image || this.ratio !== ratio ||
+		    this.image.width !== size[0] ||
+		    this.image.height !== size[1]) {
+			[canvas.width, canvas.height] = size;
+			canvas.style.width = this.width + "px";
+			canvas.style.height = height + "px";
+			this.ratio = ratio;
+			this.c = canvas.getContext("2d");
+			this.c.scale(ratio, ratio);
+			this.image = this.c.createImageData(...size);
+			this.pixels = new Uint32Array(this.image.data.buffer);
+		}
+		this.c.font = "11px system-ui, sans-serif";
+		this.c.textBaseline = "middle";
 	}
 
 	get front() {
 		return this.theme === "dark" ? "#e8eaed" : "#1b1e24";
 	}
 
-	drawRow(row, y) {
+	drawName(row, y) {
 		const {c} = this;
-		c.save();
-		c.beginPath();
-		c.rect(this.gutter, y, this.width - this.gutter, LANE - 1);
-		c.clip();
-		c.fillStyle = this.theme === "dark" ? "#20242c" : "#f4f5f7";
-		c.fillRect(this.gutter, y, this.width, LANE - 1);
-		if (row.lane)
-			this.drawLane(row.lane, y);
-		else
-			this.drawGroup(row, y);
-		c.restore();
 		const mark = row.lanes ? this.folded.has(row.pid) ? "\u25b8 " :
 		    "\u25be " : row.inner ? "   " : "";
 		const text = mark + row.name + (row.lanes ?
@@ -186,150 +198,74 @@ class Timeline extends ThreadSamples {
 		c.restore();
 	}
 
-	/* Narrow bars of one state that touch are drawn as one. */
-	drawLane(lane, y) {
-		const {c, time, ended, weight, state} = this;
-		const colors = STATE_COLORS[this.theme], [from, to] = this.view;
-		const ticks = [];
-		let last = -1;
-		if (lane.waits) {
-			c.fillStyle = colors[0];
-			c.fillRect(this.x(lane.from), y + 2, this.x(lane.to) -
-			    this.x(lane.from), LANE - 5);
-		}
-		for (let i = this.firstAt(lane, from); i < lane.end; i++) {
-			const begin = state[i] ? ended[i] - weight[i] : time[i];
-			/* A wait that is in view may have ended later. */
-			if (begin >= to && (state[i] || !lane.waits))
-				break;
-			const x = this.x(begin);
-			if (!state[i]) {
-				if (begin < to && Math.floor(x) !== last)
-					ticks.push(last = Math.floor(x));
-				continue;
-			}
-			c.fillStyle = colors[state[i]];
-			c.fillRect(x, y + 2, Math.max(this.x(ended[i]) - x,
-			    0.5), LANE - 5);
-		}
-		c.fillStyle = this.front;
-		for (const x of ticks)
-			c.fillRect(x, y + (lane.waits ? LANE / 2 : 3), 1,
-			    lane.waits ? LANE / 2 - 2 : LANE - 7);
+	/* ------------------------------------------------------- pixels */
+
+	/* One row of pixels, from a height in a row on, so high. */
+	paintLines(line, y, high) {
+		const {ratio, pixels, image} = this, {width} = image;
+		const at = Math.round(this.gutter * ratio);
+		const end = Math.min(image.height, Math.round((y + high) *
+		    ratio));
+		for (let i = Math.max(0, Math.round(y * ratio)); i < end; i++)
+			pixels.set(line, i * width + at);
 	}
 
-	/*
-	 * How many threads of a process are in which state, by pixel.  All
-	 * times are summed once, in COARSE parts: a view of many samples is
-	 * drawn from these.
-	 */
-	sumsOf(row, wide) {
-		const [from, to] = this.view, [first, last] = this.whole;
-		const part = (last - first) / COARSE, pixel = (to - from) /
-		    wide;
-		if (pixel < part)
-			return this.sum(row.lanes, this.view, wide);
-		if (!row.lanes.coarse)
-			row.lanes.coarse = this.sum(row.lanes, this.whole,
-			    COARSE);
-		const {levels, counts} = row.lanes.coarse;
-		const at = x => Math.min(COARSE, Math.floor((from + x * pixel -
-		    first) / part));
-		const resample = (values, each) => {
-			const by = new Float64Array(wide);
-			for (let x = 0; x < wide; x++) {
-				const begin = at(x), end = at(x + 1);
-				for (let i = begin; i < end; i++)
-					by[x] += values[i];
-				by[x] /= each ? Math.max(1, end - begin) : 1;
-			}
-			return by;
-		};
-		return {levels: levels.map(level => resample(level, true)),
-			counts: resample(counts, false)};
+	paintRow(row, y) {
+		const wide = Math.max(1, this.image.width -
+		    Math.round(this.gutter * this.ratio));
+		const line = new Uint32Array(wide).fill(pixelOf(this.theme ===
+		    "dark" ? "#20242c" : "#f4f5f7"));
+		this.paintLines(line, y, LANE - 1);
+		if (row.lane)
+			this.paintLane(row.lane, y, line);
+		else
+			this.paintGroup(row.lanes, y, line);
 	}
 
-	sum(lanes, range, wide) {
-		const levels = STATES.map(() => new Float64Array(wide + 1));
-		const counts = new Float64Array(wide);
-		for (const lane of lanes)
-			this.addLane(lane, {levels, counts, range, wide});
-		for (const level of levels)
-			for (let x = 1; x < wide; x++)
-				level[x] += level[x - 1];
-		return {levels, counts};
+	paintLane(lane, y, line) {
+		const {states, counts} = this.partsOfLane(lane, this.view,
+		    line.length);
+		const colors = STATE_COLORS[this.theme].map(pixelOf);
+		states.forEach((state, x) => {
+			if (state >= 0)
+				line[x] = colors[state];
+		});
+		this.paintLines(line, y + 2, LANE - 5);
+		const front = pixelOf(this.front);
+		for (let x = 0; x < line.length; x++)
+			if (counts[x])
+				line.fill(front, x, x + this.ratio);
+		this.paintLines(line, y + (lane.waits ? LANE / 2 : 3),
+		    lane.waits ? LANE / 2 - 2 : LANE - 7);
 	}
 
-	drawGroup(row, y) {
-		const wide = Math.max(1, Math.floor(this.width - this.gutter));
-		const {levels, counts} = this.sumsOf(row, wide);
-		const {c} = this, colors = STATE_COLORS[this.theme];
+	/* From below: running, runnable, blocked; samples in front of them. */
+	paintGroup(lanes, y, empty) {
+		const {levels, counts} = this.partsOfProcess(lanes, this.view,
+		    empty.length);
+		const [running, blocked, runnable] = STATE_COLORS[this.theme]
+		    .map(pixelOf);
+		const front = pixelOf(this.front), high = LANE - 3;
 		const most = counts.reduce((a, b) => Math.max(a, b), 0) || 1;
-		const high = LANE - 3, bottom = y + 1 + high;
-		/* All of them, then those that are not blocked, then running. */
-		const area = (state, of) => {
-			c.fillStyle = colors[state];
-			c.beginPath();
-			c.moveTo(this.gutter, bottom);
-			for (let x = 0; x < wide; x++)
-				c.lineTo(this.gutter + x, bottom - of(x) /
-				    row.lanes.length * high);
-			c.lineTo(this.gutter + wide, bottom);
-			c.fill();
-		};
-		area(1, x => levels[0][x]);
-		area(2, x => levels[0][x] - levels[1][x]);
-		area(0, x => Math.max(0, levels[0][x] - levels[1][x] -
-		    levels[2][x]));
-		c.fillStyle = this.front;
-		c.beginPath();
-		for (let x = 0; x < wide; x++) {
-			const tick = counts[x] && Math.max(1, counts[x] /
-			    most * high / 2);
-			if (tick)
-				c.rect(this.gutter + x, bottom - tick, 1, tick);
+		const scale = high / lanes.length, step = 1 / this.ratio;
+		const line = new Uint32Array(empty.length);
+		for (let up = 0; up < high; up += step) {
+			const level = up + step / 2;
+			for (let x = 0; x < line.length; x++) {
+				const all = levels[0][x] * scale;
+				const ready = all - levels[1][x] * scale;
+				const tick = counts[x] && Math.max(1,
+				    counts[x] / most * high / 2);
+				line[x] = level < tick ? front : level > all ?
+				    empty[x] : level > ready ? blocked :
+				    level > ready - levels[2][x] * scale ?
+				    runnable : running;
+			}
+			this.paintLines(line, y + 1 + high - up - step, step);
 		}
-		c.fill();
 	}
 
-	/*
-	 * By part of a range, differences: of how many threads there are, are
-	 * blocked, are runnable; and samples.
-	 */
-	addLane(lane, {levels, counts, range, wide}) {
-		const {time, ended, weight, state} = this;
-		const [from, to] = range, scale = wide / (to - from);
-		const add = (sum, begin, end) => {
-			const a = Math.max(0, (begin - from) * scale);
-			const b = Math.min(wide, (end - from) * scale);
-			if (a >= b)
-				return;
-			/* Partly in the first part, and in the last. */
-			const i = Math.floor(a), k = Math.floor(b);
-			sum[i] += i + 1 - a;
-			sum[i + 1] += a - i;
-			if (k < wide) {
-				sum[k] -= k + 1 - b;
-				sum[k + 1] -= b - k;
-			}
-		};
-		if (lane.waits)
-			add(levels[0], lane.from, lane.to);
-		for (let i = this.firstAt(lane, from); i < lane.end; i++) {
-			if (!state[i]) {
-				if (time[i] < to)
-					counts[Math.floor((time[i] - from) *
-					    scale)]++;
-				else if (!lane.waits)
-					break;
-				continue;
-			}
-			const begin = ended[i] - weight[i];
-			if (begin >= to)
-				break;
-			add(levels[state[i]], begin, ended[i]);
-		}
-	}
+	/* ----------------------------------------------------- in front */
 
 	/* Losses and pauses, marks, and what is chosen. */
 	drawOver(height) {

@@ -163,11 +163,48 @@ put_tree(const struct prof_flame *flame, struct prof_buf *out)
 
 /* ------------------------------------------------------------- buckets */
 
+/*
+ * How often to double the length of a cell, so that there are few enough.
+ * Those of a node and event that follow one another in time become one when
+ * the bits in which their times differ are gone.
+ */
+static int
+cells_double(const struct prof_flame *flame, const struct buckets *buckets,
+    unsigned *times)
+{
+	const size_t nevents = flame->fm_nevents;
+	size_t count[33] = { 0 }, n = buckets->ce_n;
+	const struct prof_bucket *bucket;
+	uint32_t *last, differ, cells = 0;
+
+	last = malloc((flame->fm_nnodes * nevents + 1) * sizeof(*last));
+	if (last == NULL)
+		return (-1);
+	memset(last, 0xff, flame->fm_nnodes * nevents * sizeof(*last));
+	for (size_t i = 0; i < n; i++) {
+		bucket = &buckets->ce_bucket[i];
+		differ = last[bucket->pc_node * nevents + bucket->pc_event] ^
+		    bucket->pc_bucket;
+		count[differ == 0 ? 0 : 32 - __builtin_clz(differ)]++;
+		last[bucket->pc_node * nevents + bucket->pc_event] =
+		    bucket->pc_bucket;
+		cells |= bucket->pc_bucket;
+	}
+	free(last);
+	n -= count[0];
+	for (*times = 0; *times < 31 && n > MAX_CELLS_TIMES &&
+	    cells >> *times != 0;)
+		n -= count[++*times];
+	return (0);
+}
+
 /* Where each sample has its own bucket, those of a time become one. */
 static int
-buckets_join(struct buckets *buckets, const struct prof_profile *profile)
+buckets_join(struct buckets *buckets, const struct prof_flame *flame)
 {
+	const struct prof_profile *profile = flame->fm_profile;
 	uint64_t from_ns, to_ns;
+	unsigned times;
 
 	prof_profile_span(profile, &from_ns, &to_ns);
 	for (size_t i = 0; i < buckets->ce_n; i++)
@@ -175,15 +212,12 @@ buckets_join(struct buckets *buckets, const struct prof_profile *profile)
 		    (uint32_t)((prof_profile_time(profile,
 		    buckets->ce_bucket[i].pc_bucket) - from_ns) /
 		    buckets->ce_ns);
-	while (prof_buckets_sum(&buckets->ce_bucket, &buckets->ce_n) == 0) {
-		if (buckets->ce_n <= MAX_CELLS_TIMES ||
-		    buckets->ce_bucket[buckets->ce_n - 1].pc_bucket == 0)
-			return (0);
-		buckets->ce_ns *= 2;
-		for (size_t i = 0; i < buckets->ce_n; i++)
-			buckets->ce_bucket[i].pc_bucket /= 2;
-	}
-	return (-1);
+	if (cells_double(flame, buckets, &times) == -1)
+		return (-1);
+	buckets->ce_ns <<= times;
+	for (size_t i = 0; i < buckets->ce_n; i++)
+		buckets->ce_bucket[i].pc_bucket >>= times;
+	return (prof_buckets_sum(&buckets->ce_bucket, &buckets->ce_n));
 }
 
 /* Those of the events that are shown, which are numbered anew. */
@@ -206,8 +240,7 @@ buckets_init(struct buckets *buckets, const struct prof_flame *flame)
 		buckets->ce_bucket[buckets->ce_n++].pc_event = (uint32_t)event;
 	}
 	buckets->ce_ns = prof_profile_bucket_ns(flame->fm_profile);
-	return (prof_flame_has_times(flame) ? buckets_join(buckets,
-	    flame->fm_profile) :
+	return (prof_flame_has_times(flame) ? buckets_join(buckets, flame) :
 	    prof_buckets_sum(&buckets->ce_bucket, &buckets->ce_n));
 }
 

@@ -25,10 +25,25 @@
 #define MAX_GRAINS	50000u
 #define NSTATES		3u		/* PROF_STATE_* */
 
+/* A sample; times are in ns since the start of the recording. */
+struct row {
+	int64_t		 rw_end;	/* of the wait */
+	int64_t		 rw_stored;
+	uint64_t	 rw_weight;
+	uint64_t	 rw_samples;
+	uint32_t	 rw_node;
+	uint32_t	 rw_sum;	/* its event and its state */
+};
+
+/* In the order of reports/README.md. */
+enum column {
+	LANES, BEGINS, DELAYS, NODES, WEIGHTS, SAMPLES, SUMS, RESTS, NCOLUMNS
+};
+
 struct timeline {
 	const struct prof_flame *tl_flame;
-	const struct prof_bucket *tl_bucket;
 	struct prof_lanes tl_lanes;
+	struct row	*tl_row;	/* by lane, then time */
 	size_t		 tl_n;		/* samples, of all lanes */
 	size_t		 tl_room;	/* for the columns, packed */
 	uint64_t	 tl_start_ns;
@@ -39,7 +54,7 @@ struct timeline {
 	uint64_t	*tl_value;	/* of the column in work, by sample */
 	uint64_t	*tl_last;	/* last weight, by event */
 	struct prof_buf	 tl_column;
-	struct prof_pack tl_pack;
+	struct prof_pack tl_pack[NCOLUMNS];
 	struct prof_buf	*tl_out;
 };
 
@@ -106,27 +121,66 @@ put_list(struct timeline *timeline, const char *name,
 	prof_put_str(out, "],");
 }
 
-/* ------------------------------------------------------------ columns */
+/* ------------------------------------------------------------ samples */
 
-static const struct prof_bucket *
-bucket_at(const struct timeline *timeline, size_t n)
+static bool
+is_wait(const struct row *row)
 {
-	return (&timeline->tl_bucket[timeline->tl_lanes.ls_bucket[n]]);
+	return (row->rw_sum % NSTATES != PROF_STATE_NONE);
 }
+
+/* The columns read them one after the other, in order. */
+static int
+rows_init(struct timeline *timeline)
+{
+	const struct prof_flame *flame = timeline->tl_flame;
+	const struct prof_lanes *lanes = &timeline->tl_lanes;
+	const struct prof_bucket *all, *bucket;
+	const struct prof_instant *at;
+	size_t n;
+
+	all = prof_profile_buckets(flame->fm_profile, &n);
+	for (size_t i = 0; i < lanes->ls_n; i++)
+		timeline->tl_n += lanes->ls_lane[i].la_n;
+	n = timeline->tl_n;
+	timeline->tl_row = calloc(n + 1, sizeof(*timeline->tl_row));
+	timeline->tl_value = calloc(n + 1, sizeof(*timeline->tl_value));
+	if (timeline->tl_row == NULL || timeline->tl_value == NULL)
+		return (-1);
+	for (size_t i = 0; i < n; i++) {
+		bucket = &all[lanes->ls_bucket[i]];
+		at = prof_times_at(flame->fm_profile, bucket->pc_bucket);
+		timeline->tl_row[i] = (struct row){
+			.rw_end = (int64_t)(lanes->ls_end_ns[i] -
+			    timeline->tl_start_ns),
+			.rw_stored = (int64_t)(at->it_time_ns -
+			    timeline->tl_start_ns),
+			.rw_weight = bucket->pc_weight,
+			.rw_node = bucket->pc_node,
+			.rw_samples = bucket->pc_samples,
+			.rw_sum = (uint32_t)prof_flame_find(flame,
+			    bucket->pc_event) * NSTATES + at->it_state,
+		};
+	}
+	return (0);
+}
+
+/* ------------------------------------------------------------ columns */
 
 /* Nodes of a thread are near one another: they count from the first. */
 static uint32_t
 node_of(const struct timeline *timeline, const struct prof_lane *lane)
 {
+	const struct row *row = &timeline->tl_row[lane->la_first];
 	uint32_t node = UINT32_MAX;
 
-	for (size_t i = lane->la_first; i < lane->la_first + lane->la_n; i++)
-		if (bucket_at(timeline, i)->pc_node < node)
-			node = bucket_at(timeline, i)->pc_node;
+	for (size_t i = 0; i < lane->la_n; i++)
+		if (row[i].rw_node < node)
+			node = row[i].rw_node;
 	return (node);
 }
 
-static int
+static void
 put_lanes(struct timeline *timeline)
 {
 	const struct prof_lanes *lanes = &timeline->tl_lanes;
@@ -141,13 +195,11 @@ put_lanes(struct timeline *timeline)
 		prof_put_visible(out, lanes->ls_lane[i].la_name, 0);
 		prof_put_str(out, "\n");
 	}
-	return (prof_pack_add(&timeline->tl_pack, out, PROF_PACK_TEXT));
 }
 
 /* Bytes of the same weight stand together: so they pack best. */
-static int
-put_planes(struct timeline *timeline, const uint64_t *value, size_t n,
-    enum prof_pack_kind kind)
+static void
+put_planes(struct timeline *timeline, const uint64_t *value, size_t n)
 {
 	struct prof_buf *out = &timeline->tl_column;
 	uint64_t all = 0;
@@ -162,55 +214,34 @@ put_planes(struct timeline *timeline, const uint64_t *value, size_t n,
 	for (unsigned plane = 0; plane < planes; plane++) {
 		at = prof_buf_room(out, n);
 		if (at == NULL)
-			return (-1);
+			return;
 		for (size_t i = 0; i < n; i++)
 			at[i] = (uint8_t)(value[i] >> 8 * plane);
 		out->bf_len += n;
 	}
-	return (prof_pack_add(&timeline->tl_pack, out, kind));
-}
-
-static const struct prof_instant *
-instant_at(const struct timeline *timeline, size_t n)
-{
-	return (prof_times_at(timeline->tl_flame->fm_profile,
-	    bucket_at(timeline, n)->pc_bucket));
-}
-
-static bool
-is_wait(const struct timeline *timeline, size_t n)
-{
-	return (instant_at(timeline, n)->it_state != PROF_STATE_NONE);
 }
 
 /* Whole units from the start to a time, which may be before it. */
 static int64_t
-units_of(const struct timeline *timeline, uint64_t time_ns)
+units_of(const struct timeline *timeline, int64_t ns)
 {
 	const int64_t unit_ns = (int64_t)timeline->tl_unit_ns;
-	const int64_t ns = (int64_t)(time_ns - timeline->tl_start_ns);
 
 	return (ns / unit_ns - (ns % unit_ns < 0));
 }
 
 static int64_t
-end_of(const struct timeline *timeline, size_t n)
+end_of(const struct timeline *timeline, const struct row *row)
 {
-	return (units_of(timeline, timeline->tl_lanes.ls_end_ns[n]));
+	return (units_of(timeline, row->rw_end));
 }
 
 /* Of a wait; without one, when its sample was. */
 static int64_t
-begin_of(const struct timeline *timeline, size_t n)
+begin_of(const struct timeline *timeline, const struct row *row)
 {
-	return (units_of(timeline, timeline->tl_lanes.ls_end_ns[n] -
-	    (is_wait(timeline, n) ? bucket_at(timeline, n)->pc_weight : 0)));
-}
-
-static int64_t
-stored_of(const struct timeline *timeline, size_t n)
-{
-	return (units_of(timeline, instant_at(timeline, n)->it_time_ns));
+	return (units_of(timeline, (int64_t)((uint64_t)row->rw_end -
+	    (is_wait(row) ? row->rw_weight : 0))));
 }
 
 /* The sign is the lowest bit. */
@@ -224,13 +255,14 @@ signed_value(int64_t value)
 static void
 begins_set(struct timeline *timeline, const struct prof_lane *lane)
 {
+	const struct row *row = timeline->tl_row;
 	int64_t last = 0;
 
 	for (size_t i = lane->la_first; i < lane->la_first + lane->la_n;
 	    i++) {
-		timeline->tl_value[i] = signed_value(begin_of(timeline, i) -
-		    last);
-		last = end_of(timeline, i);
+		timeline->tl_value[i] = signed_value(begin_of(timeline,
+		    &row[i]) - last);
+		last = end_of(timeline, &row[i]);
 	}
 }
 
@@ -241,14 +273,15 @@ begins_set(struct timeline *timeline, const struct prof_lane *lane)
 static void
 delays_set(struct timeline *timeline, const struct prof_lane *lane)
 {
+	const struct row *row = timeline->tl_row;
 	const size_t last = lane->la_first + lane->la_n - 1;
 	int64_t stored, next, expected;
 
 	for (size_t i = lane->la_first; i <= last; i++) {
-		stored = stored_of(timeline, i);
-		next = stored_of(timeline, i < last ? i + 1 : i);
-		expected = end_of(timeline, i);
-		if (i < last && begin_of(timeline, i + 1) == expected)
+		stored = units_of(timeline, row[i].rw_stored);
+		next = units_of(timeline, row[i < last ? i + 1 : i].rw_stored);
+		expected = end_of(timeline, &row[i]);
+		if (i < last && begin_of(timeline, &row[i + 1]) == expected)
 			expected = next;
 		timeline->tl_value[i] = stored == expected ? 0 :
 		    (uint64_t)(next - stored + 1);
@@ -257,16 +290,16 @@ delays_set(struct timeline *timeline, const struct prof_lane *lane)
 
 /* Most samples of a clock weigh what the one before did: 0. */
 static void
-weights_set(struct timeline *timeline)
+weights_set(struct timeline *timeline, const struct prof_lane *lane)
 {
+	const struct row *row = timeline->tl_row;
 	uint64_t weight, *last;
 
-	for (size_t i = 0; i < timeline->tl_n; i++) {
-		weight = is_wait(timeline, i) ? (uint64_t)(end_of(timeline, i)
-		    - begin_of(timeline, i)) :
-		    bucket_at(timeline, i)->pc_weight;
-		last = &timeline->tl_last[prof_flame_find(timeline->tl_flame,
-		    bucket_at(timeline, i)->pc_event)];
+	for (size_t i = lane->la_first; i < lane->la_first + lane->la_n;
+	    i++) {
+		weight = is_wait(&row[i]) ? (uint64_t)(end_of(timeline,
+		    &row[i]) - begin_of(timeline, &row[i])) : row[i].rw_weight;
+		last = &timeline->tl_last[row[i].rw_sum / NSTATES];
 		timeline->tl_value[i] = weight == *last ? 0 : weight + 1;
 		*last = weight;
 	}
@@ -278,60 +311,31 @@ nodes_set(struct timeline *timeline, const struct prof_lane *lane)
 	const uint32_t node = node_of(timeline, lane);
 
 	for (size_t i = lane->la_first; i < lane->la_first + lane->la_n; i++)
-		timeline->tl_value[i] = bucket_at(timeline, i)->pc_node - node;
+		timeline->tl_value[i] = timeline->tl_row[i].rw_node - node;
 }
 
-/* Its event and its state. */
-static size_t
-sum_of(const struct timeline *timeline, size_t n)
+static void
+samples_set(struct timeline *timeline, const struct prof_lane *lane)
 {
-	return (prof_flame_find(timeline->tl_flame, bucket_at(timeline,
-	    n)->pc_event) * NSTATES + instant_at(timeline, n)->it_state);
+	for (size_t i = lane->la_first; i < lane->la_first + lane->la_n; i++)
+		timeline->tl_value[i] = timeline->tl_row[i].rw_samples;
 }
 
-/* A column that is set by lane. */
-static int
-put_lanewise(struct timeline *timeline, enum prof_pack_kind kind,
-    void (*set)(struct timeline *, const struct prof_lane *))
+static void
+sums_set(struct timeline *timeline, const struct prof_lane *lane)
 {
-	const struct prof_lanes *lanes = &timeline->tl_lanes;
-
-	for (size_t i = 0; i < lanes->ls_n; i++)
-		set(timeline, &lanes->ls_lane[i]);
-	return (put_planes(timeline, timeline->tl_value, timeline->tl_n,
-	    kind));
-}
-
-static int
-put_samples(struct timeline *timeline)
-{
-	const size_t n = timeline->tl_n;
-	uint64_t *value = timeline->tl_value;
-
-	if (put_lanewise(timeline, PROF_PACK_NOISE, begins_set) == -1 ||
-	    put_lanewise(timeline, PROF_PACK_TEXT, delays_set) == -1 ||
-	    put_lanewise(timeline, PROF_PACK_TEXT, nodes_set) == -1)
-		return (-1);
-	weights_set(timeline);
-	if (put_planes(timeline, value, n, PROF_PACK_NOISE) == -1)
-		return (-1);
-	for (size_t i = 0; i < n; i++)
-		value[i] = bucket_at(timeline, i)->pc_samples;
-	if (put_planes(timeline, value, n, PROF_PACK_TEXT) == -1)
-		return (-1);
-	for (size_t i = 0; i < n; i++)
-		value[i] = sum_of(timeline, i);
-	return (put_planes(timeline, value, n, PROF_PACK_TEXT));
+	for (size_t i = lane->la_first; i < lane->la_first + lane->la_n; i++)
+		timeline->tl_value[i] = timeline->tl_row[i].rw_sum;
 }
 
 /* -------------------------------------------------------------- grains */
 
 /* In which grain a sample was stored. */
 static size_t
-grain_of(const struct timeline *timeline, size_t n)
+grain_of(const struct timeline *timeline, const struct row *row)
 {
-	const uint64_t grain = time_since(timeline, instant_at(timeline,
-	    n)->it_time_ns) / timeline->tl_grain_ns - timeline->tl_grain;
+	const uint64_t grain = (row->rw_stored < 0 ? 0 : (uint64_t)
+	    row->rw_stored) / timeline->tl_grain_ns - timeline->tl_grain;
 
 	/* The time of a damaged recording may be anywhere. */
 	return (grain < timeline->tl_ngrains ? (size_t)grain : 0);
@@ -345,21 +349,22 @@ put_rests(struct timeline *timeline)
 	const size_t nsums = timeline->tl_flame->fm_nevents * NSTATES;
 	int64_t *sum = calloc(nsums * ngrains + 1, sizeof(*sum));
 	uint64_t *value = calloc(ngrains + 1, sizeof(*value));
+	const struct row *row;
 	int rv = sum == NULL || value == NULL ? -1 : 0;
 
 	prof_buf_varint(&timeline->tl_column, ngrains);
 	for (size_t i = 0; rv == 0 && ngrains > 0 && i < timeline->tl_n; i++) {
-		if (!is_wait(timeline, i))
-			continue;
-		sum[sum_of(timeline, i) * ngrains + grain_of(timeline, i)] +=
-		    (int64_t)bucket_at(timeline, i)->pc_weight -
-		    (end_of(timeline, i) - begin_of(timeline, i)) *
-		    (int64_t)timeline->tl_unit_ns;
+		row = &timeline->tl_row[i];
+		if (is_wait(row))
+			sum[row->rw_sum * ngrains + grain_of(timeline, row)] +=
+			    (int64_t)row->rw_weight - (end_of(timeline, row) -
+			    begin_of(timeline, row)) *
+			    (int64_t)timeline->tl_unit_ns;
 	}
 	for (size_t k = 0; rv == 0 && k < nsums; k++) {
 		for (size_t i = 0; i < ngrains; i++)
 			value[i] = signed_value(sum[k * ngrains + i]);
-		rv = put_planes(timeline, value, ngrains, PROF_PACK_NOISE);
+		put_planes(timeline, value, ngrains);
 	}
 	free(sum);
 	free(value);
@@ -398,19 +403,30 @@ grains_set(struct timeline *timeline)
 	    timeline->tl_grain + 1);
 }
 
+/* ---------------------------------------------------------------- unit */
+
+static size_t
+packed_bytes(const struct timeline *timeline)
+{
+	size_t bytes = 0;
+
+	for (int i = 0; i < NCOLUMNS; i++)
+		bytes += timeline->tl_pack[i].pk_out.bf_len;
+	return (bytes);
+}
+
 /* In which the columns are about short enough. */
 static uint64_t
 longer_unit(const struct timeline *timeline)
 {
-	const size_t over = 8 * (timeline->tl_pack.pk_out.bf_len -
-	    timeline->tl_room);
+	const size_t over = 8 * (packed_bytes(timeline) - timeline->tl_room);
 	const uint64_t unit_ns = timeline->tl_unit_ns;
 	size_t numbers = 1;
 	uint64_t longer_ns;
 
 	/* Twice the unit: one bit less of each time, and of a wait's weight. */
 	for (size_t i = 0; i < timeline->tl_n; i++)
-		numbers += is_wait(timeline, i) ? 2 : 1;
+		numbers += is_wait(&timeline->tl_row[i]) ? 2 : 1;
 	if (over / numbers >= MAX_UNIT_BITS)
 		return (MAX_UNIT_NS);
 	longer_ns = (unit_ns << over / numbers) * (numbers + over % numbers) /
@@ -420,16 +436,42 @@ longer_unit(const struct timeline *timeline)
 }
 
 static int
-columns_pack(struct timeline *timeline)
+column_pack(struct timeline *timeline, enum column column)
 {
-	timeline->tl_column.bf_len = 0;
-	memset(timeline->tl_last, 0, timeline->tl_flame->fm_nevents *
-	    sizeof(*timeline->tl_last));
-	grains_set(timeline);
-	return (prof_pack_begin(&timeline->tl_pack) == -1 ||
-	    put_lanes(timeline) == -1 || put_samples(timeline) == -1 ||
-	    put_rests(timeline) == -1 ||
-	    prof_pack_end(&timeline->tl_pack) == -1 ? -1 : 0);
+	static void (*const set[NCOLUMNS])(struct timeline *,
+	    const struct prof_lane *) = {
+		[BEGINS] = begins_set, [DELAYS] = delays_set,
+		[NODES] = nodes_set, [WEIGHTS] = weights_set,
+		[SAMPLES] = samples_set, [SUMS] = sums_set,
+	};
+	const struct prof_lanes *lanes = &timeline->tl_lanes;
+	struct prof_pack *pack = &timeline->tl_pack[column];
+
+	for (size_t i = 0; set[column] != NULL && i < lanes->ls_n; i++)
+		set[column](timeline, &lanes->ls_lane[i]);
+	if (set[column] != NULL)
+		put_planes(timeline, timeline->tl_value, timeline->tl_n);
+	else if (column == LANES)
+		put_lanes(timeline);
+	else if (put_rests(timeline) == -1)
+		return (-1);
+	prof_pack_free(pack);
+	return (prof_pack_begin(pack) == -1 || prof_pack_add(pack,
+	    &timeline->tl_column, column == BEGINS || column == WEIGHTS ||
+	    column == RESTS ? PROF_PACK_NOISE : PROF_PACK_TEXT) == -1 ? -1 :
+	    0);
+}
+
+/* Those that depend on the unit, or the others. */
+static int
+columns_pack(struct timeline *timeline, bool of_unit)
+{
+	for (int i = 0; i < NCOLUMNS; i++)
+		if ((i == BEGINS || i == DELAYS || i == WEIGHTS ||
+		    i == RESTS) == of_unit && column_pack(timeline,
+		    (enum column)i) == -1)
+			return (-1);
+	return (0);
 }
 
 /* In the shortest unit whose columns are short enough. */
@@ -437,17 +479,34 @@ static int
 unit_choose(struct timeline *timeline)
 {
 	uint64_t unit_ns = 1;
-	int rv;
 
+	if (columns_pack(timeline, false) == -1)
+		return (-1);
 	for (;;) {
 		timeline->tl_unit_ns = unit_ns;
-		rv = columns_pack(timeline);
-		if (rv == -1 || unit_ns == MAX_UNIT_NS ||
-		    timeline->tl_pack.pk_out.bf_len <= timeline->tl_room)
-			return (rv);
+		memset(timeline->tl_last, 0, timeline->tl_flame->fm_nevents *
+		    sizeof(*timeline->tl_last));
+		grains_set(timeline);
+		if (columns_pack(timeline, true) == -1)
+			return (-1);
+		if (unit_ns == MAX_UNIT_NS ||
+		    packed_bytes(timeline) <= timeline->tl_room)
+			return (prof_pack_end(&timeline->tl_pack[RESTS]));
 		unit_ns = longer_unit(timeline);
-		prof_pack_free(&timeline->tl_pack);
 	}
+}
+
+/* One stream: each column ended with a flush, and refers to itself alone. */
+static void
+put_columns(struct timeline *timeline)
+{
+	struct prof_buf *all = &timeline->tl_column;
+
+	for (int i = 0; i < NCOLUMNS; i++)
+		prof_buf_bytes(all, timeline->tl_pack[i].pk_out.bf_data,
+		    timeline->tl_pack[i].pk_out.bf_len);
+	prof_put_letters(timeline->tl_out, all);
+	timeline->tl_out->bf_failed |= all->bf_failed;
 }
 
 int
@@ -458,20 +517,13 @@ prof_flame_put_timeline(const struct prof_flame *flame, uint64_t start_ns,
 		.tl_flame = flame, .tl_start_ns = start_ns, .tl_room = room,
 		.tl_out = out,
 	};
-	const struct prof_lanes *lanes = &timeline.tl_lanes;
-	size_t n = 0;
 	int rv = -1;
 
-	timeline.tl_bucket = prof_profile_buckets(flame->fm_profile, &n);
-	timeline.tl_value = calloc(n + 1, sizeof(*timeline.tl_value));
 	timeline.tl_last = calloc(flame->fm_nevents + 1,
 	    sizeof(*timeline.tl_last));
-	if (timeline.tl_value == NULL || timeline.tl_last == NULL ||
-	    prof_lanes_init(&timeline.tl_lanes, flame) == -1)
-		goto out;
-	for (size_t i = 0; i < lanes->ls_n; i++)
-		timeline.tl_n += lanes->ls_lane[i].la_n;
-	if (unit_choose(&timeline) == -1)
+	if (timeline.tl_last == NULL ||
+	    prof_lanes_init(&timeline.tl_lanes, flame) == -1 ||
+	    rows_init(&timeline) == -1 || unit_choose(&timeline) == -1)
 		goto out;
 	prof_put_str(out, "\"timeline\":{");
 	put_list(&timeline, "marks", PROF_R_MARK, PROF_R_MARK);
@@ -481,13 +533,15 @@ prof_flame_put_timeline(const struct prof_flame *flame, uint64_t start_ns,
 	    ",\"grain_ns\":%" PRIu64 ",\"grain\":%" PRIu64
 	    ",\"columns\":\"", timeline.tl_n, timeline.tl_unit_ns,
 	    timeline.tl_grain_ns, timeline.tl_grain);
-	prof_put_letters(out, &timeline.tl_pack.pk_out);
+	put_columns(&timeline);
 	prof_put_str(out, "\"},\n");
 	rv = 0;
 out:
 	prof_lanes_fini(&timeline.tl_lanes);
 	prof_buf_free(&timeline.tl_column);
-	prof_pack_free(&timeline.tl_pack);
+	for (int i = 0; i < NCOLUMNS; i++)
+		prof_pack_free(&timeline.tl_pack[i]);
+	free(timeline.tl_row);
 	free(timeline.tl_value);
 	free(timeline.tl_last);
 	return (rv);

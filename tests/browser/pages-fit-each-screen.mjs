@@ -53,6 +53,8 @@ async function totalsAgree(page) {
 	    totals[1].states[1] + totals[1].states[2] === events[1].weight);
 }
 
+const STATES = ["running", "blocked", "runnable"];
+
 /* A wait ended when it did, or up to 300 ns later, when it was stored. */
 async function waitsAgree(page) {
 	const wanted = fs.readFileSync(truth, "utf8").trim().split("\n")
@@ -116,6 +118,57 @@ async function waitsDrawn(page, read) {
 	assert.ok(drawn.length > 0);
 	for (const [before, after, state, running] of drawn)
 		assert.deepEqual([before, after], [state, running]);
+}
+
+/*
+ * By pixel, what the waits themselves say: of a thread the state that takes
+ * most of it, of a process how long its threads are in each, drawn from sums
+ * of all time (the first view) or of the view.
+ */
+async function pixelsAgree(page, read) {
+	for (const zoom of [1, 400]) {
+		const {from, length, lane, states, levels} = await
+		    page.evaluate(by => {
+			const {timeline} = flame, wide = 500;
+			const [first, last] = timeline.whole;
+			const from = first + (last - first) * 0.3 * (by > 1);
+			const view = [from, from + (last - first) / by];
+			const {lanes} = timeline.rows.find(row => row.lanes);
+			return {from, length: (view[1] - view[0]) / wide,
+				lane: {...lanes[0], sums: null},
+				states: [...timeline.partsOfLane(lanes[0],
+				    view, wide).states],
+				levels: timeline.partsOfProcess(lanes, view,
+				    wide).levels.map(level => [...level]
+				    .slice(0, wide).reduce((a, b) => a + b))};
+		}, zoom);
+		const within = (begin, end, x, parts = 1) => Math.max(0,
+		    Math.min(end, from + (x + parts) * length) -
+		    Math.max(begin, from + x * length));
+		const own = read.filter(([tid]) => tid === lane.tid);
+		let seen = 0;
+		states.forEach((state, x) => {
+			const took = STATES.map(name => own.reduce((sum,
+			    [, of, begin, end]) => sum + (of === name ?
+			    within(begin, end, x) : 0), 0));
+			took[0] = within(lane.from, lane.to, x) - took[1] -
+			    took[2];
+			const most = Math.max(...took);
+			assert.ok(state < 0 ? most < 1e-3 : took[state] >=
+			    most - 1e-3, `${zoom}, ${x}: ${state}, ${took}`);
+			seen |= 1 << state + 1;
+		});
+		assert.ok(seen & 4 && (zoom > 1 || seen & 2));
+		for (const state of [1, 2]) {
+			const took = read.reduce((sum, [tid, of, begin, end]) =>
+			    sum + (tid < lane.tid + 100 && of === STATES[state]
+			    ? within(begin, end, 0, states.length) : 0), 0);
+			/* The first view's pixels are of 8 or 9 parts. */
+			assert.ok(Math.abs(levels[state] * length - took) <=
+			    took * (zoom > 1 ? 1e-6 : 0.01) + 1,
+			    `${levels[state] * length}, ${took}`);
+		}
+	}
 }
 
 /* By mouse and keyboard: zoom, move, choose, fold. */
@@ -190,6 +243,8 @@ await browse(async browser => {
 		await waitsDrawn(page, read);
 		await page.click("#lanes-fold");
 	});
+	await check(page, "pixels have the state that takes most of them",
+	    async () => pixelsAgree(page, await waitsAgree(page)));
 	await fits(page, "flame-timeline", () => timelineWorks(page));
 	await load(page, planted);
 	await fits(page, "flame-difference");
