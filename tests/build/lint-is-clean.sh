@@ -2,7 +2,7 @@
 # ASSERTION: the checked rules of style hold, and the checker sees a breach.
 # Easy to get wrong with a checker that looks at no files.  (make accept: with
 # clang's analyzer.)
-# TIMEOUT: 300
+# TIMEOUT: 900
 . "${SRC:=$PWD}/tests/build/lib.sh"
 need_cmd git shellcheck cppcheck clang-tidy mandoc python3
 tmpdir
