@@ -27,6 +27,7 @@
 #include "process/symbols.h"
 #include "process/symbols_live.h"
 #include "profile/blocked.h"
+#include "profile/chains.h"
 #include "profile/latency.h"
 #include "recording/accounting.h"
 #include "recording/frame.h"

@@ -12,10 +12,6 @@
  * a wait counts with its part that lies in this time, a sample of running time
  * if it was taken in it.
  *
- * Both samples of a wait, blocked and runnable, have the time when the wait
- * ended.  So the thread's next sample of a wait tells until when it was
- * blocked.
- *
  * Called by commands.
  */
 #include <stdlib.h>
@@ -31,17 +27,13 @@
 #include "recording/elapsed.h"
 #include "recording/query.h"
 #include "recording/sink.h"
+#include "waits.h"
 
 #define MAX_FRAMES	512
 
-struct range {
-	uint64_t	ra_from_ns;
-	uint64_t	ra_to_ns;
-};
-
 /* A wait of a holder, whose end is not known yet. */
 struct pending {
-	struct range	 pd_range;
+	struct prof_range pd_range;
 	enum prof_blocked_state pd_state;
 	const struct prof_function *pd_function;
 };
@@ -49,7 +41,7 @@ struct pending {
 struct row {
 	struct prof_blocked_row rw_row;
 	uint32_t	 rw_tid;	/* of the holder; 0: not known */
-	struct range	*rw_range;	/* in the end: apart, in order */
+	struct prof_range *rw_range;	/* in the end: apart, in order */
 	size_t		 rw_n;
 	size_t		 rw_cap;
 	size_t		 rw_nparts;
@@ -81,58 +73,6 @@ struct prof_blocked {
 	uint32_t	 bd_waits;	/* the event */
 	struct prof_frame bd_frames[MAX_FRAMES];
 };
-
-/* The first event of waits; 0: there is none. */
-static uint32_t
-waits_find(const struct prof_reader *reader)
-{
-	for (uint32_t e = 1; e < prof_reader_nevents(reader); e++)
-		if (strcmp(prof_reader_event(reader, e)->pi_provider,
-		    "wait") == 0)
-			return (e);
-	return (0);
-}
-
-/* Of an event of waits: the text of an argument; NULL: it is none, or "-". */
-static const char *
-text_of(const struct prof_blocked *blocked, const struct prof_record *record,
-    const char *name)
-{
-	const int n = prof_record_argument(prof_reader_event(
-	    blocked->bd_reader, record->pr_event), record, name);
-
-	return (n == -1 || record->pr_strs[n] == NULL ||
-	    strcmp(record->pr_strs[n], "-") == 0 ? NULL : record->pr_strs[n]);
-}
-
-/* A wait cannot begin before time did, whatever the file says. */
-static struct range
-range_of(const struct prof_record *record)
-{
-	return ((struct range){ record->pr_weight > record->pr_time_ns ? 0 :
-	    record->pr_time_ns - record->pr_weight, record->pr_time_ns });
-}
-
-static bool
-is_runnable(const struct prof_blocked *blocked,
-    const struct prof_record *record)
-{
-	const char *state = text_of(blocked, record, "state");
-
-	return (state != NULL && strcmp(state, "runnable") == 0);
-}
-
-/* A range of blocked time ends where the runnable time of the wait begins. */
-static void
-range_end(struct range *range, const struct range *runnable)
-{
-	const uint64_t late_ns = range->ra_to_ns > runnable->ra_from_ns ?
-	    range->ra_to_ns - runnable->ra_from_ns : 0;
-
-	range->ra_from_ns -= late_ns < range->ra_from_ns ? late_ns :
-	    range->ra_from_ns;
-	range->ra_to_ns -= late_ns;
-}
 
 /* ------------------------------------------------------------- waits */
 
@@ -186,7 +126,7 @@ static int
 range_add(struct prof_blocked *blocked, struct row *row, struct last *last,
     const struct prof_record *record)
 {
-	struct range *range = prof_grow(&row->rw_range, &row->rw_n,
+	struct prof_range *range = prof_grow(&row->rw_range, &row->rw_n,
 	    &row->rw_cap, sizeof(*range));
 	bool is_new;
 
@@ -194,7 +134,7 @@ range_add(struct prof_blocked *blocked, struct row *row, struct last *last,
 	    row - blocked->bd_row) << 32 | record->pr_tid, &is_new) ==
 	    PROF_INTERN_FAILED)
 		return (-1);
-	*range = range_of(record);
+	*range = prof_range_of(record);
 	last->la_row = (size_t)(row - blocked->bd_row) + 1;
 	last->la_range = row->rw_n - 1;
 	row->rw_row.bl_ns += record->pr_weight;
@@ -210,7 +150,7 @@ wait_add(void *arg, const struct prof_sample *sample)
 	const struct prof_record *record = &sample->sm_record;
 	const char *lock, *holder;
 	struct prof_moment moment;
-	struct range range;
+	struct prof_range range;
 	struct last *last;
 	struct row *row;
 
@@ -218,13 +158,14 @@ wait_add(void *arg, const struct prof_sample *sample)
 		return (0);
 	if ((last = last_of(blocked, record->pr_tid)) == NULL)
 		return (-1);
-	range = range_of(record);
-	if (last->la_row != 0 && is_runnable(blocked, record))
-		range_end(&blocked->bd_row[last->la_row - 1].rw_range[
+	range = prof_range_of(record);
+	if (last->la_row != 0 &&
+	    prof_wait_is_runnable(blocked->bd_reader, record))
+		prof_range_end(&blocked->bd_row[last->la_row - 1].rw_range[
 		    last->la_range], &range);
 	last->la_row = 0;
-	lock = text_of(blocked, record, "lock");
-	holder = text_of(blocked, record, "holder");
+	lock = prof_wait_text(blocked->bd_reader, record, "lock");
+	holder = prof_wait_text(blocked->bd_reader, record, "holder");
 	if (lock == NULL ||
 	    !prof_select_time(&blocked->bd_select, record->pr_time_ns))
 		return (0);
@@ -237,33 +178,14 @@ wait_add(void *arg, const struct prof_sample *sample)
 	return (row == NULL ? -1 : range_add(blocked, row, last, record));
 }
 
-static int
-range_compare(const void *a, const void *b)
-{
-	const struct range *one = a, *two = b;
-
-	return (one->ra_from_ns < two->ra_from_ns ? -1 :
-	    one->ra_from_ns > two->ra_from_ns);
-}
-
 /* Join ranges that overlap. */
 static void
 ranges_join(struct row *row)
 {
-	struct range *range = row->rw_range;
-	size_t last = 0;
-
-	qsort(range, row->rw_n, sizeof(*range), range_compare);
-	for (size_t n = 1; n < row->rw_n; n++) {
-		if (range[n].ra_from_ns > range[last].ra_to_ns)
-			range[++last] = range[n];
-		else if (range[n].ra_to_ns > range[last].ra_to_ns)
-			range[last].ra_to_ns = range[n].ra_to_ns;
-	}
-	row->rw_n = last + 1;
+	row->rw_n = prof_ranges_join(row->rw_range, row->rw_n);
 	for (size_t n = 0; n < row->rw_n; n++)
-		row->rw_row.bl_meanwhile_ns += range[n].ra_to_ns -
-		    range[n].ra_from_ns;
+		row->rw_row.bl_meanwhile_ns += row->rw_range[n].ra_to_ns -
+		    row->rw_range[n].ra_from_ns;
 }
 
 /* ----------------------------------------------------------- holders */
@@ -295,24 +217,15 @@ holder_find(const struct prof_blocked *blocked, uint32_t tid)
 
 /* How much of a time lies in the ranges of a row. */
 static uint64_t
-range_overlap(const struct row *row, const struct range *with)
+range_overlap(const struct row *row, const struct prof_range *with)
 {
 	const uint64_t from_ns = with->ra_from_ns, to_ns = with->ra_to_ns;
-	size_t low = 0, high = row->rw_n, middle;
 	uint64_t sum = 0, from, to;
 
-	/* The first that ends behind its beginning. */
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (row->rw_range[middle].ra_to_ns <= from_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (; low < row->rw_n && row->rw_range[low].ra_from_ns < to_ns;
-	    low++) {
-		from = row->rw_range[low].ra_from_ns;
-		to = row->rw_range[low].ra_to_ns;
+	for (size_t n = prof_ranges_first(row->rw_range, row->rw_n, from_ns);
+	    n < row->rw_n && row->rw_range[n].ra_from_ns < to_ns; n++) {
+		from = row->rw_range[n].ra_from_ns;
+		to = row->rw_range[n].ra_to_ns;
 		from = from < from_ns ? from_ns : from;
 		to = to > to_ns ? to_ns : to;
 		sum += to - from;
@@ -428,8 +341,9 @@ holder_add(void *arg, const struct prof_record *record)
 {
 	struct prof_blocked *blocked = arg;
 	const size_t n = holder_find(blocked, record->pr_tid);
-	const struct range range = range_of(record);
+	const struct prof_range range = prof_range_of(record);
 	struct pending *pending;
+	bool is_runnable;
 
 	if (n == blocked->bd_n || blocked->bd_row[n].rw_tid !=
 	    record->pr_tid || record->pr_tid == 0)
@@ -440,15 +354,16 @@ holder_add(void *arg, const struct prof_record *record)
 	if (record->pr_event != blocked->bd_waits)
 		return (0);
 	pending = &blocked->bd_row[n].rw_pending;
-	if (is_runnable(blocked, record))
-		range_end(&pending->pd_range, &range);
+	is_runnable = prof_wait_is_runnable(blocked->bd_reader, record);
+	if (is_runnable)
+		prof_range_end(&pending->pd_range, &range);
 	if (pending_add(blocked, n) == -1)
 		return (-1);
 	pending->pd_range = range;
-	pending->pd_state = is_runnable(blocked, record) ?
-	    PROF_BLOCKED_RUNNABLE : PROF_BLOCKED_BLOCKED;
-	pending->pd_function = pending->pd_state == PROF_BLOCKED_RUNNABLE ?
-	    NULL : function_of(blocked, record, true);
+	pending->pd_state = is_runnable ? PROF_BLOCKED_RUNNABLE :
+	    PROF_BLOCKED_BLOCKED;
+	pending->pd_function = is_runnable ? NULL :
+	    function_of(blocked, record, true);
 	return (0);
 }
 
@@ -502,7 +417,7 @@ blocked_fill(struct prof_blocked *blocked, struct prof_err *error)
 
 	/* Without samples of running time there still are the waits. */
 	(void)prof_reader_elapsed(reader);
-	blocked->bd_waits = waits_find(reader);
+	blocked->bd_waits = prof_wait_event(reader);
 	blocked->bd_history = prof_history_new(reader,
 	    blocked->bd_options.pl_filter != NULL, error);
 	if (blocked->bd_history == NULL ||

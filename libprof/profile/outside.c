@@ -9,7 +9,8 @@
  *			of its number
  *	not known	not outside		not outside
  *
- * Called by fold.c, from several threads at once, which only read it.
+ * Called by fold.c, from several threads at once, which only read it, and by
+ * chains.c.
  */
 #include <stdlib.h>
 
@@ -18,6 +19,7 @@
 
 struct prof_outside {
 	bool		 os_is_known;	/* threads can be told apart */
+	bool		 os_is_all;	/* every thread was recorded */
 	uint32_t	*os_tid;	/* of threads recorded, in order */
 	size_t		 os_n;
 	size_t		 os_cap;
@@ -37,12 +39,11 @@ knows_threads(const struct prof_reader *reader)
 {
 	static const char *const others[] = { "pid.namespace", "merged",
 	    "import", "store" };
-	const char *target = prof_reader_info(reader, "target");
 
 	for (size_t n = 0; n < sizeof(others) / sizeof(others[0]); n++)
 		if (prof_reader_info(reader, others[n]) != NULL)
 			return (false);
-	return (target != NULL && strcmp(target, "all") != 0 &&
+	return (prof_reader_info(reader, "target") != NULL &&
 	    prof_reader_side_lost(reader) == 0);
 }
 
@@ -80,18 +81,25 @@ prof_outside_new(const struct prof_reader *reader)
 	if (outside == NULL)
 		return (NULL);
 	outside->os_is_known = knows_threads(reader);
-	if (!outside->os_is_known || tids_read(outside, reader) == 0)
+	outside->os_is_all = outside->os_is_known &&
+	    strcmp(prof_reader_info(reader, "target"), "all") == 0;
+	if (!outside->os_is_known || outside->os_is_all ||
+	    tids_read(outside, reader) == 0)
 		return (outside);
 	prof_outside_free(outside);
 	return (NULL);
 }
 
-static bool
-is_outside(const struct prof_outside *outside, uint32_t tid)
+enum prof_thread_is
+prof_outside_thread(const struct prof_outside *outside, uint32_t tid)
 {
-	return (outside->os_is_known && outside->os_n > 0 &&
-	    bsearch(&tid, outside->os_tid, outside->os_n, sizeof(tid),
-	    tid_compare) == NULL);
+	if (outside->os_is_all)
+		return (PROF_THREAD_RECORDED);
+	if (!outside->os_is_known || outside->os_n == 0)
+		return (PROF_THREAD_UNKNOWN);
+	return (bsearch(&tid, outside->os_tid, outside->os_n, sizeof(tid),
+	    tid_compare) == NULL ? PROF_THREAD_OUTSIDE :
+	    PROF_THREAD_RECORDED);
 }
 
 uint64_t
@@ -110,8 +118,8 @@ prof_outside_bits(const struct prof_outside *outside,
 	tid = prof_record_argument(info, record, "waker_tid");
 	if (waker < 0 || tid < 0 || record->pr_strs[waker] == NULL)
 		return (0);
-	if (record->pr_args[tid] != 0 ? is_outside(outside,
-	    (uint32_t)record->pr_args[tid]) :
+	if (record->pr_args[tid] != 0 ? prof_outside_thread(outside,
+	    (uint32_t)record->pr_args[tid]) == PROF_THREAD_OUTSIDE :
 	    strcmp(record->pr_strs[waker], "-") != 0)
 		return (PROF_FOLD_BLOCKED | PROF_FOLD_OUTSIDE);
 	return (PROF_FOLD_BLOCKED);

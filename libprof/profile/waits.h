@@ -1,12 +1,44 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What waits are, beyond their reason: who ends them, and whose code waits.
- * Included by fold.c and tree.c.
+ * What waits are, beyond their reason: from when until when, who ends them, and
+ * whose code waits.  Included by blocked.c, chains.c, fold.c and tree.c.
  */
 #ifndef PROF_WAITS_H
 #define PROF_WAITS_H
 
 #include "profile_impl.h"
+
+/* ---------------------------------------------------------- ranges.c */
+
+struct prof_range {
+	uint64_t	ra_from_ns;
+	uint64_t	ra_to_ns;
+};
+
+/* The first event of waits; 0: there is none. */
+uint32_t prof_wait_event(const struct prof_reader *reader);
+/* Of an event of waits: the text of an argument; NULL: it is none, or "-". */
+const char *prof_wait_text(const struct prof_reader *reader,
+	    const struct prof_record *record, const char *name);
+bool	prof_wait_is_runnable(const struct prof_reader *reader,
+	    const struct prof_record *record);
+/*
+ * The weight of a sample of a wait, before its time.  A wait cannot begin
+ * before time did, whatever the file says.
+ */
+struct prof_range prof_range_of(const struct prof_record *record);
+/*
+ * Both samples of a wait, blocked and runnable, have the time when the wait
+ * ended: blocked time ends where the runnable time, which comes next, begins.
+ */
+void	prof_range_end(struct prof_range *range,
+	    const struct prof_range *runnable);
+
+/* Sort ranges, and join those that overlap; how many are left. */
+size_t	prof_ranges_join(struct prof_range *range, size_t n);
+/* Of joined ranges the first that ends behind a time, or n. */
+size_t	prof_ranges_first(const struct prof_range *range, size_t n,
+	    uint64_t from_ns);
 
 /* --------------------------------------------------------- outside.c */
 
@@ -18,6 +50,11 @@ struct prof_outside *prof_outside_new(const struct prof_reader *reader);
 uint64_t prof_outside_bits(const struct prof_outside *outside,
 	    const struct prof_event_info *info,
 	    const struct prof_record *record);
+enum prof_thread_is {
+	PROF_THREAD_UNKNOWN, PROF_THREAD_RECORDED, PROF_THREAD_OUTSIDE
+};
+enum prof_thread_is prof_outside_thread(const struct prof_outside *outside,
+	    uint32_t tid);
 void	prof_outside_free(struct prof_outside *outside);
 
 /* ----------------------------------------------------------- waits.c */

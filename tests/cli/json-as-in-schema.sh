@@ -61,12 +61,13 @@ made args1 report --json --by nr "$known"
     -- "$B/tests/work/planted_objects" "$PWD" >/dev/null 2>err ||
     fail "no locks: $(cat err)"
 [ -z "$live" ] || made blocked1 report --json --by lock,holder locks.dtp
+[ -z "$live" ] || made chains1 report --json --by waker-chain locks.dtp
 # Lines of source depend on what is installed; nothing is lost or pauses here.
 [ -z "$live" ] || export UNMET='.count .missing_ns .script .since_ns
     .kernel_frames[].file .kernel_frames[].line .kernel_frames[].unresolved
     .user_frames[].file .user_frames[].line'
 agrees report report? tree? stats? by? line? module? call? args1 \
-    ${live:+spans1 blocked1}
+    ${live:+spans1 blocked1 chains1}
 agrees script script?.lines
 unset UNMET
 

@@ -399,32 +399,39 @@ run_latency(struct report *report, const struct report_options *rp)
 	return (report_latency(report, &latency) == -1 ? EXIT_FAILED : 0);
 }
 
-/* Of --by lock,holder: waits of the whole recording, or what is chosen. */
+/*
+ * Of --by lock,holder and --by waker-chain: waits of the whole recording, or
+ * what is chosen.
+ */
 static bool
-is_blocked(const struct report *report, const struct report_options *rp)
+is_of_waits(const struct report *report, const struct report_options *rp)
 {
-	return (report_is_blocked(&report->re_by) && rp->rp_events.os_n == 0 &&
+	return ((report_is_blocked(&report->re_by) ||
+	    report_is_chains(&report->re_by)) && rp->rp_events.os_n == 0 &&
 	    !rp->rp_held && rp->rp_state == 0 && !rp->rp_tree &&
 	    choose_has_waits(report->re_reader));
 }
 
 static int
-run_blocked(struct report *report, const struct report_options *rp)
+run_waits(struct report *report, const struct report_options *rp)
 {
 	struct prof_profile_options options = {
 		.pl_size = sizeof(options),
 		.pl_filter = rp->rp_filter,
 	};
-	const struct report_blocked blocked = {
-		.rb_options = &options,
-		.rb_limit = rp->rp_limit.on_set ? rp->rp_limit.on_value :
+	const struct report_waits waits = {
+		.rw_options = &options,
+		.rw_limit = rp->rp_limit.on_set ? rp->rp_limit.on_value :
 		    SIZE_MAX,
-		.rb_form = form_of(rp),
-		.rb_color = rp->rp_color,
+		.rw_form = form_of(rp),
+		.rw_color = rp->rp_color,
 	};
 
-	return (choose_range("report", report->re_reader, &rp->rp_time,
-	    &options) == -1 ? EXIT_FAILED : report_blocked(report, &blocked));
+	if (choose_range("report", report->re_reader, &rp->rp_time,
+	    &options) == -1)
+		return (EXIT_FAILED);
+	return (report_is_chains(&report->re_by) ?
+	    report_chains(report, &waits) : report_blocked(report, &waits));
 }
 
 /* Of --by span, which is about no samples. */
@@ -582,7 +589,7 @@ run_report(void *options, int n, char **operands)
 	    rp->rp_plot != 0 ? run_plot(&report, rp) :
 	    report.re_by.rb_set == BY_SPAN ? report_spans(&report,
 	    form_of(rp), rp->rp_color) :
-	    is_blocked(&report, rp) ? run_blocked(&report, rp) :
+	    is_of_waits(&report, rp) ? run_waits(&report, rp) :
 	    run_table(&report, rp);
 	report_table_free(&report.re_table);
 	prof_profile_free(report.re_profile);

@@ -229,19 +229,21 @@ int	report_rows(const struct report *report,
 int	report_spans(const struct report *report, enum report_form form,
 	    int color);
 
-/* --------------------------------------------------- report_blocked.c */
+/* ----------------------------- report_blocked.c, report_chains.c */
 
-struct report_blocked {
-	const struct prof_profile_options *rb_options;
-	size_t		 rb_limit;
-	enum report_form rb_form;
-	int		 rb_color;
+struct report_waits {
+	const struct prof_profile_options *rw_options;
+	size_t		 rw_limit;
+	enum report_form rw_form;
+	int		 rw_color;
 };
 
-/* Is it --by lock,holder? */
+/* Is it --by lock,holder, or --by waker-chain? */
 bool	report_is_blocked(const struct report_by *by);
+bool	report_is_chains(const struct report_by *by);
 /* An exit status; messages are printed. */
-int	report_blocked(struct report *report, const struct report_blocked *rb);
+int	report_blocked(struct report *report, const struct report_waits *rw);
+int	report_chains(struct report *report, const struct report_waits *rw);
 
 /* ----------------------------------------------------- report_names.c */
 

@@ -173,7 +173,7 @@ static const char *const blocked_columns[] = {
 };
 
 int
-report_blocked(struct report *report, const struct report_blocked *rb)
+report_blocked(struct report *report, const struct report_waits *rw)
 {
 	struct prof_err error = { 0 };
 	struct shown shown = { 0 };
@@ -187,7 +187,7 @@ report_blocked(struct report *report, const struct report_blocked *rb)
 	report->re_symbols = prof_symbols_open(report->re_reader, NULL,
 	    &error);
 	blocked = report->re_symbols == NULL ? NULL : prof_blocked_new(
-	    report->re_reader, report->re_symbols, rb->rb_options, &error);
+	    report->re_reader, report->re_symbols, rw->rw_options, &error);
 	if (blocked == NULL)
 		return (msg_prof("report", &error), EXIT_FAILED);
 	shown.sw_blocked = blocked;
@@ -196,9 +196,9 @@ report_blocked(struct report *report, const struct report_blocked *rb)
 		shown.sw_total_ns += row->bl_ns;
 	if (shown.sw_nrows == 0)
 		msg_note("report", "no sample is a wait for a lock");
-	if (shown.sw_nrows > rb->rb_limit)
-		shown.sw_nrows = rb->rb_limit;
-	status = report_rows(report, &rows, rb->rb_form, rb->rb_color);
+	if (shown.sw_nrows > rw->rw_limit)
+		shown.sw_nrows = rw->rw_limit;
+	status = report_rows(report, &rows, rw->rw_form, rw->rw_color);
 	prof_blocked_free(blocked);
 	return (status);
 }

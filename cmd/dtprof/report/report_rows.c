@@ -3,7 +3,7 @@
  * What a report shows in place of its functions: as text, as CSV, or as JSON
  * between the parts that each report has.
  *
- * Called by report_spans.c and report_blocked.c.
+ * Called by report_blocked.c, report_chains.c and report_spans.c.
  */
 #include <unistd.h>
 
