@@ -5,8 +5,9 @@
 # recordings, its part within 5 points of the program's own clock, and parts add
 # up to 100 %; without the path no function is named in any of them, where each
 # function has a heavy tail of its own, nor where all have the same.  If they
-# wait for a lock instead, the function that waits is named first, as often, and
-# without the lock no function that waits is named.  SEED is the first of RUNS.
+# wait for a lock instead, the function that waits is named first, as often,
+# with the thread that holds the lock and the function in which it sleeps
+# meanwhile; without the lock no function that waits is named.  SEED is the first of RUNS.
 #
 # TIMEOUT: 1200
 # Easy to get wrong: whatever varies differs between slow spans and fast ones,
@@ -39,10 +40,14 @@ import sys
 
 got = json.load(open("got"))
 row = got["rows"][0]
-print("seed %s: %s %s, part %.1f%%" %
-      (sys.argv[1], row["state"], row["name"], 100 * row["part"]))
+print("seed %s: %s %s, part %.1f%%, lock %s held by %s, %s in %s" % (
+      sys.argv[1], row["state"], row["name"], 100 * row["part"], got["lock"],
+      got["holder"], got["holder_state"], got["holder_function"]))
 sys.exit(not (got["named"] == row["name"] == "wait_for_lock" and
               row["state"] == "blocked" and
+              got["holder"].startswith("requests ") and
+              got["holder_state"] == "blocked" and
+              got["holder_function"] == "nap" and
               abs(sum(r["part"] for r in got["rows"]) - 1) < 1e-9))
 END
 	compared 2500 5 $((seed + n)) apart 4
@@ -67,6 +72,7 @@ import sys
 
 rows = json.load(open("got"))["rows"]
 more = [r["name"] for r in rows if r["more_than_share"] and r["name"]]
+assert json.load(open("got"))["holder"] is None
 print("seed %s, %s: %d rows tested, named: %s" % (*sys.argv[1:], sum(
     r["tested"] for r in rows), " ".join(more) or "none"))
 with open("tested", "a") as file:

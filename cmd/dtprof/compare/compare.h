@@ -12,6 +12,7 @@
  *	compare_text.c, compare_json.c	what came of it
  *	compare_words.c		names and values in it
  *	compare_spans.c		slow spans of a recording, and fast ones
+ *	compare_holder.c	for which lock they wait, and who holds it
  *	compare_figures.c	numbers of pictures
  *	compare_plot.c		pictures by gnuplot
  *	compare_html.c, compare_draw.c	a page with pictures
@@ -20,6 +21,8 @@
  */
 #ifndef COMPARE_H
 #define COMPARE_H
+
+#include <stdio.h>
 
 #include "../opt/choose.h"
 #include "../ui/table.h"
@@ -280,6 +283,19 @@ void	compare_quantity(char *buffer, size_t size, double value,
 /* ----------------------------------------------------- compare_json.c */
 
 void	compare_json(const struct compare *compare, struct out *out);
+
+/* --------------------------------------------------- compare_holder.c */
+
+struct emit;
+
+/* Of slow spans in a function; NULL: not known.  Owned by caller. */
+struct prof_blocked *compare_holder(struct prof_reader *reader,
+	    struct prof_symbols *symbols, const char *filter,
+	    const char *function);
+/* Nothing, and null, of NULL. */
+void	compare_holder_say(const struct prof_blocked *blocked, FILE *stream);
+void	compare_holder_emit(const struct prof_blocked *blocked,
+	    struct emit *em);
 
 /* ---------------------------------------------------- compare_spans.c */
 

@@ -25,6 +25,7 @@
 struct shown {
 	const struct compare_options *sh_options;
 	const struct prof_span_difference *sh_difference;
+	struct prof_blocked *sh_blocked;	/* of the row that is named */
 	struct prof_span_sides sh_sides;
 	const char	*sh_event;
 	/* All times of the table are in one unit. */
@@ -209,6 +210,7 @@ named_put(const struct shown *sh, FILE *stream)
 		fprintf(stream, " %.0f%% of the difference comes from ",
 		    100 * row->sr_part);
 		row_say(row, stream);
+		compare_holder_say(sh->sh_blocked, stream);
 		return;
 	}
 	fprintf(stream, " No function or state has a share of slow spans "
@@ -414,6 +416,7 @@ spans_json(const struct shown *sh, struct out *out)
 	    COUNT("left_out", sides->sv_alone),
 	    COUNT("ambiguous", sides->sv_mixed),
 	    TEXT("named", named == NULL ? NULL : named->sr_name));
+	compare_holder_emit(sh->sh_blocked, &em);
 	emit_rows(&em, "rows");
 	for (size_t n = 0; (row = prof_span_difference_row(sh->sh_difference,
 	    n)) != NULL; n++)
@@ -484,6 +487,18 @@ spans_show(struct shown *sh)
 	return (terminal_end(&terminal, "compare", out_end(&out, "compare")));
 }
 
+/* What the named function waits for, if it waits. */
+static struct prof_blocked *
+blocked_of(const struct shown *sh, struct prof_reader *reader,
+    struct prof_symbols *symbols)
+{
+	const struct prof_span_row *row = row_named(sh);
+
+	return (row == NULL || row->sr_state != PROF_SPAN_BLOCKED ? NULL :
+	    compare_holder(reader, symbols, sh->sh_options->co_filter,
+	    row->sr_name));
+}
+
 static int
 spans_compare(const struct compare_options *co, struct prof_reader *reader,
     long event)
@@ -515,7 +530,9 @@ spans_compare(const struct compare_options *co, struct prof_reader *reader,
 		spans_doubt("compare", prof_span_difference_kind(difference));
 		if (shown.sh_sides.sv_doubt[0] != '\0')
 			msg_warning("compare", "%s", shown.sh_sides.sv_doubt);
+		shown.sh_blocked = blocked_of(&shown, reader, symbols);
 		status = spans_show(&shown);
+		prof_blocked_free(shown.sh_blocked);
 	}
 	prof_span_difference_free(difference);
 	prof_symbols_close(symbols);
