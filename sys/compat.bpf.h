@@ -131,6 +131,8 @@ dtp_task_is_queued(const struct task_struct *task)
  * writes where they are wanted: the stack is short.
  */
 #if defined(__TARGET_ARCH_x86)
+#define DTP_KERNEL_BIT	63
+
 DTP_INLINE void
 dtp_call_read(__u64 *arg, __u64 *ip, const void *from)
 {
@@ -162,6 +164,8 @@ dtp_call_is_compat(const struct task_struct *task)
 	return ((task->thread_info.status & 0x2) != 0);
 }
 #elif defined(__TARGET_ARCH_arm64)
+#define DTP_KERNEL_BIT	55	/* above it, a user address may have a tag */
+
 DTP_INLINE void
 dtp_call_read(__u64 *arg, __u64 *ip, const void *from)
 {
@@ -190,6 +194,16 @@ dtp_call_is_compat(const struct task_struct *task)
 	return ((task->thread_info.flags >> 22 & 1) != 0);
 }
 #endif
+
+/*
+ * Whose memory a pointer of the kernel points to: most kernels' types do not
+ * tell (BTF has __user only if clang built the kernel).
+ */
+DTP_INLINE int
+dtp_is_kernel(__u64 address)
+{
+	return ((address >> DTP_KERNEL_BIT & 1) != 0);
+}
 
 /*
  * Whose stack is walked: the current task's, unless a program looks at others

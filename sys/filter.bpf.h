@@ -163,6 +163,17 @@ dtp_args_begin(struct dtp_args *args)
 		*args = (struct dtp_args){ 0 };
 }
 
+/* Text at an address, into zeros.  Negative: it cannot be read. */
+DTP_INLINE long
+dtp_text_at(void *to, __u8 kind, __u64 address)
+{
+	const void *from = (const void *)(unsigned long)address;
+
+	if (kind == DTP_A_USTR || !dtp_is_kernel(address))
+		return (bpf_probe_read_user_str(to, DTP_STR_LEN, from));
+	return (bpf_probe_read_kernel_str(to, DTP_STR_LEN, from));
+}
+
 /*
  * Text that a call has kept, or that an argument points to; to is zeros.
  * Negative: it cannot be read.
@@ -170,8 +181,6 @@ dtp_args_begin(struct dtp_args *args)
 DTP_INLINE long
 dtp_text_read(const struct dtp_firing *firing, __u32 slot, __u32 how, void *to)
 {
-	const void *from;
-
 	if (how == DTP_KEY_CALL) {
 		for (int i = 0; i < DTP_CALL_TEXTS; i++)
 			if (firing->fg_call->ca_texts.tx_slot[i] == slot)
@@ -180,10 +189,8 @@ dtp_text_read(const struct dtp_firing *firing, __u32 slot, __u32 how, void *to)
 		return (0);
 	}
 	slot &= DTP_MAX_ARGS - 1;
-	from = (const void *)(unsigned long)firing->fg_args->ag_value[slot];
-	if (cfg.dc_arg[slot].ar_kind == DTP_A_USTR)
-		return (bpf_probe_read_user_str(to, DTP_STR_LEN, from));
-	return (bpf_probe_read_kernel_str(to, DTP_STR_LEN, from));
+	return (dtp_text_at(to, cfg.dc_arg[slot].ar_kind,
+	    firing->fg_args->ag_value[slot]));
 }
 
 /* Bit n: an argument equals the filter's text n; what cannot be read is "". */

@@ -10,6 +10,16 @@
 
 #include "sample.bpf.h"
 
+/* Pointers to the memory of the process are among the kernel's arguments. */
+DTP_INLINE long
+follow_read(__u64 *to, __u32 size, __u64 from)
+{
+	const void *at = (const void *)(unsigned long)from;
+
+	return (dtp_is_kernel(from) ? bpf_probe_read_kernel(to, size, at) :
+	    bpf_probe_read_user(to, size, at));
+}
+
 /*
  * Follow one argument.  An integer is loaded at the end of its path, text
  * is not: what is returned is its address, and it is read in place later.
@@ -37,7 +47,7 @@ dtp_follow(const volatile struct dtp_arg *arg, __u64 value, __u64 *failed)
 		if (size > sizeof(value))
 			size = sizeof(value);
 		value = 0;
-		*failed |= bpf_probe_read_kernel(&value, size, (void *)from);
+		*failed |= follow_read(&value, size, from);
 	}
 	return (arg->ar_kind == DTP_A_INT ? dtp_cut(arg, value) : value);
 }

@@ -216,16 +216,9 @@ dtp_arg_is_string(__u32 i)
 DTP_INLINE void
 dtp_put_string(struct dtp_writer *writer, __u8 *to, __u8 kind, __u64 from)
 {
-	const void *at = (const void *)(unsigned long)from;
-	long length;
-
 	for (int i = 0; i < DTP_STR_LEN / 8; i++)
 		((__u64 *)to)[i] = 0;
-	if (kind == DTP_A_USTR)
-		length = bpf_probe_read_user_str(to, DTP_STR_LEN, at);
-	else
-		length = bpf_probe_read_kernel_str(to, DTP_STR_LEN, at);
-	if (length < 0)
+	if (dtp_text_at(to, kind, from) < 0)
 		DTP_ADD(&writer->wr_counts->cn_arg_fault, 1);
 }
 

@@ -439,9 +439,9 @@ struct dtp_call_ends {
  */
 enum dtp_arg_kind {
 	DTP_A_INT	= 0,	/* integer or pointer, as 64 bits */
-	DTP_A_STR	= 1,	/* the path ends at a kernel char pointer */
+	DTP_A_STR	= 1,	/* the path ends at a char pointer */
 	DTP_A_CHARS	= 2,	/* the path ends at a char array */
-	DTP_A_USTR	= 3,	/* the path ends at a user char pointer */
+	DTP_A_USTR	= 3,	/* as STR, and it points to user memory */
 };
 
 #define DTP_WORD_RET	0xff	/* the word that a function returns */
