@@ -171,7 +171,7 @@ at=uprobe:$PWD/turns
 # Kernels have been seen to switch without telling, which is counted: then once
 # more.
 tries=0
-until [ "$tries" -gt 0 ] && ! grep -q 'do not add up' err; do
+until [ "$tries" -gt 0 ] && ! grep -q 'unknown whether threads ran' err; do
 	tries=$((tries + 1))
 	[ "$tries" -le 5 ] || fail "gaps: $(cat err)"
 	record 0 -o a.dtp -e cpu-clock \
