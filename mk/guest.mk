@@ -21,9 +21,11 @@ ANY_KERNEL := programs-load stacks-are-complete conservation missed-is-exact \
 NEED_LINUX_7 := stuck-writer-holds-up-nobody
 # Where preempt=full can be chosen.
 NEED_PREEMPTION := probes-while-preempted
+# For accept-guest, or by name.
+LONG := probes-come-and-go
 GUEST_TESTS := $(or $(T),$(if $(filter-out 7,$(GUEST_KERNEL)),$(filter-out \
-    lib $(NEED_LINUX_7) $(NEED_PREEMPTION),$(basename $(notdir $(wildcard \
-    tests/guest/*.sh))))))
+    lib $(NEED_LINUX_7) $(NEED_PREEMPTION) $(if $(ACCEPT),,$(LONG)),\
+    $(basename $(notdir $(wildcard tests/guest/*.sh))))))
 GUEST_WORK := $(wildcard tests/work/guest_*.c) tests/work/runs.c
 # What the user chose for this machine is not meant for the other one.  The
 # linker would warn of getpwuid in a static program: the guest has no users.

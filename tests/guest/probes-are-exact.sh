@@ -2,9 +2,10 @@
 # ASSERTION: On a kernel with kprobes each of kprobe, kretprobe, fentry and
 # fexit on a function of the kernel, and uprobe and uretprobe on one of a
 # program, fires as often as the program has called it, lost 0, with the
-# function's arguments by the kernel's types and what it returned; a filter lets
-# those pass that match, by stack, too.  All kinds together do so on one
-# function, under threads, forks and signals, which also make exact spans and
+# function's arguments by the kernel's types and what it returned, also text and
+# members that lie in the memory of the process; a filter lets those pass that
+# match, by stack, too.  All kinds together do so on one function, under
+# threads, forks and signals, which also make exact spans, of stat too, and
 # aggregations.  A recorder that is killed leaves no probe.
 # SPDX-License-Identifier: ISC
 # TIMEOUT: 400
@@ -34,7 +35,17 @@ for event in kprobe:$getppid kretprobe:$getppid \
 		echo "$event: $(cat err)" >>refused
 	}
 done
-# Those that this kernel has, on functions that storms enter.
+# Those that this kernel has; arguments in the memory of the process and of the
+# kernel, and functions that storms enter.
+null='{filename == "/dev/null"}'
+set -- -e "kprobe:do_sys_openat2/filename/$null" \
+    -e 'kprobe:do_filp_open/pathname.name/{pathname.name == "/dev/null"}' \
+    -e 'kprobe:__sys_sendmsg/msg.msg_namelen/{msg.msg_namelen == 7}'
+if ! grep -q fentry refused 2>/dev/null; then
+	set -- "$@" -e "fentry:do_sys_openat2/filename/$null"
+fi
+dtprof record -o pointers.out "$@" -- guest_probed 300 >/dev/null \
+    2>pointers.err || exit 1
 set -- -e kprobe:$getppid -e kretprobe:$getppid
 if ! grep -q fentry refused 2>/dev/null; then
 	set -- "$@" -e fentry:$getppid -e fexit:$getppid
@@ -45,6 +56,9 @@ dtprof record -o storm.out -e "kprobe:$getppid{pid > 0}" \
 dtprof record -q -o spans.out --span call=kprobe:$getppid \
     --span nested=uprobe:/bin/guest_probed:nested \
     -- guest_probed 40 storm >spans.calls 2>spans.err || exit 1
+dtprof stat --json -o counted.out --span call=kprobe:$getppid \
+    --span nested=uprobe:/bin/guest_probed:nested \
+    -- guest_probed 40 storm >counted.calls 2>counted.err || exit 1
 dtprof stat --json -o groups.out -e kprobe:$getppid --by tid \
     -- guest_probed 40 storm >groups.calls 2>groups.err || exit 1
 # A recorder that is killed leaves no probe.
@@ -118,6 +132,19 @@ for file in sorted(glob.glob("results/*.dtp")):
 if seen != int(sys.argv[2]):
     sys.exit("FAIL: %d of %s recordings" % (seen, sys.argv[2]))
 
+rows = json.loads(run("report", "--stats", "--json", "results/pointers.out"))
+args = [json.loads(line)["args"] for line in run(
+    "script", "--json", "--show", "samples",
+    "results/pointers.out").splitlines()]
+for row in rows["accounting"][1:]:
+    print(row["event"], row["stored"], row["arg_fault"])
+    if row["stored"] != 300 or row["full"] + row["nested"] + row["error"] + \
+       row["missed"] + row["arg_fault"] != 0:
+        sys.exit("FAIL: %r" % row)
+if len(args) < 900 or any(value not in ("/dev/null", 7) for each in args
+                          for value in each.values()):
+    sys.exit("FAIL: %r" % args)
+
 def calls(name):
     return [int(n) for n in open("results/%s.calls" % name).read().split()]
 
@@ -133,14 +160,19 @@ for row in rows["accounting"][1:]:
         lost += row["missed"]
     if row["stored"] + row["missed"] != wanted or lost != 0:
         sys.exit("FAIL: %d: %r" % (wanted, row))
-asked, entered = calls("spans")
-spans = json.loads(run("report", "--by", "span", "--json",
-                       "results/spans.out"))["spans"]
-print(spans)
-for row in spans:
-    wanted = asked if row["name"] == "call" else entered
-    if row["count"] != wanted or row["open"] + row["orphan"] != 0:
-        sys.exit("FAIL: %d: %r" % (wanted, row))
+for name, text in [
+        ("spans", run("report", "--by", "span", "--json",
+                      "results/spans.out")),
+        ("counted", open("results/counted.out").read())]:
+    asked, entered = calls(name)
+    spans = json.loads(text)["spans"]
+    print(spans)
+    if len(spans) != 2:
+        sys.exit("FAIL: not two spans")
+    for row in spans:
+        wanted = asked if row["name"] == "call" else entered
+        if row["count"] != wanted or row["open"] + row["orphan"] != 0:
+            sys.exit("FAIL: %d: %r" % (wanted, row))
 asked, entered = calls("groups")
 groups = json.load(open("results/groups.out"))["groups"]
 print([row["count"] for row in groups], asked)

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * Enters functions of its own and of the kernel so many times: leaf N times,
- * nested N, getppid(2) N, and is left by one of two returns.  With a second
- * argument three threads of each of two processes enter them, and handlers of
- * signals, and it counts itself: getppid(2), nested.  For the guest, where it
- * is linked statically.
+ * nested N, getppid(2) N, is left by one of two returns, and N times opens
+ * /dev/null and gives it to sendmsg(2), with a name of 7 bytes.  With a second
+ * argument three threads of each of two processes enter leaf, nested and
+ * getppid(2), and handlers of signals, and it counts itself: getppid(2),
+ * nested. For the guest, where it is linked statically.
  */
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -14,6 +16,7 @@
 #include <unistd.h>
 
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
@@ -38,6 +41,17 @@ nested(long n)
 
 	__asm__ volatile("");
 	return (sum + 1);
+}
+
+static void
+send_none(void)
+{
+	const struct msghdr message = { .msg_namelen = 7 };
+	const int file = open("/dev/null", O_WRONLY);
+
+	if (file == -1 || sendmsg(file, &message, 0) != -1)
+		abort();
+	(void)close(file);
 }
 
 /* Of all processes. */
@@ -110,6 +124,7 @@ main(int argc, char *argv[])
 	for (long i = 0; i < n; i++) {
 		sum += nested(i);
 		(void)syscall(SYS_getppid);
+		send_none();
 	}
 	printf("%ld\n", sum);
 	return (0);
