@@ -35,6 +35,7 @@
 #include "recording/queue.h"
 #include "recording/sink.h"
 #include "session/direct.h"
+#include "session/recorder.h"
 #include "session/threads.h"
 #include "session/verified.h"
 #include "spans/live.h"

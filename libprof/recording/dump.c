@@ -19,6 +19,7 @@
 #include "base/error.h"
 #include "batch.h"
 #include "ring.h"
+#include "tallied.h"
 
 struct prof_dump *
 prof_dump_new(const char *path, const char *reason)
@@ -45,6 +46,39 @@ prof_dump_free(struct prof_dump *dump)
 	free(dump);
 }
 
+/* Samples that are too old, and those of them with values of counters. */
+struct left_out {
+	struct prof_tallied lo_samples;
+	uint64_t	 lo_valued;
+};
+
+static bool
+is_left_out(const struct prof_dump *dump, const struct prof_ring_chunk *chunk)
+{
+	return (chunk->rc_type == PROF_C_SAMPLE &&
+	    chunk->rc_last_ns < dump->du_from_ns);
+}
+
+/* What is too old, and the time of the first sample that is not. */
+static void
+leave_out(const struct prof_ring *ring, struct prof_dump *dump,
+    struct left_out *out)
+{
+	const struct prof_ring_chunk *chunk = NULL;
+
+	while ((chunk = prof_ring_next(ring, chunk)) != NULL) {
+		if (is_left_out(dump, chunk)) {
+			prof_tallied_add(&out->lo_samples,
+			    &chunk->rc_tallies);
+			out->lo_valued += chunk->rc_nvalued;
+		} else if (chunk->rc_type == PROF_C_SAMPLE &&
+		    dump->du_first_ns == 0)
+			dump->du_first_ns = chunk->rc_first_ns;
+	}
+	if (dump->du_first_ns == 0)
+		dump->du_first_ns = dump->du_end_ns;
+}
+
 static bool
 is_counter(const struct prof_dump *dump, uint32_t event)
 {
@@ -56,27 +90,33 @@ is_counter(const struct prof_dump *dump, uint32_t event)
 }
 
 /*
- * What was given up, in the rows of no CPU.  A counter's values are given up
- * with the samples that bring them.
+ * What was given up or is left out, in the rows of no CPU.  Values of counters
+ * go with the samples that bring them.
  */
 static void
 rows_complete(struct prof_row *rows, size_t nrows,
     const struct prof_ring *ring, struct prof_dump *dump)
 {
+	struct left_out out = { 0 };
+
+	prof_tallied_init(&out.lo_samples);
+	leave_out(ring, dump, &out);
 	for (size_t n = 0; n < nrows; n++) {
 		struct prof_accounting *pa = &rows[n].rw_accounting;
 
 		if (rows[n].rw_cpu != 0)
 			continue;
 		if (is_counter(dump, rows[n].rw_event)) {
-			pa->pa_overwritten =
+			pa->pa_overwritten = out.lo_valued +
 			    prof_ring_overwritten_valued(ring);
 			continue;
 		}
 		pa->pa_overwritten = prof_ring_overwritten(ring,
+		    rows[n].rw_event) + prof_tallied_event(&out.lo_samples,
 		    rows[n].rw_event);
 		dump->du_overwritten += pa->pa_overwritten;
 	}
+	prof_tallied_fini(&out.lo_samples);
 }
 
 static void
@@ -102,12 +142,13 @@ say_dump(struct prof_batch *batch, const struct prof_dump *dump)
 
 static int
 copy_kept(struct prof_output *file, const struct prof_ring *ring,
-    struct prof_err *error)
+    const struct prof_dump *dump, struct prof_err *error)
 {
 	const struct prof_ring_chunk *chunk = NULL;
 
 	while ((chunk = prof_ring_next(ring, chunk)) != NULL)
-		if (prof_output_copy(file, chunk, error) == -1)
+		if (!is_left_out(dump, chunk) &&
+		    prof_output_copy(file, chunk, error) == -1)
 			return (-1);
 	return (0);
 }
@@ -123,9 +164,6 @@ prof_output_dump(struct prof_output *output, struct prof_batch *batch)
 	struct prof_output *file;
 	int rv;
 
-	dump->du_first_ns = prof_ring_first_ns(ring);
-	if (dump->du_first_ns == 0)
-		dump->du_first_ns = dump->du_end_ns;
 	file = prof_output_open(dump->du_path, -1, error);
 	if (file == NULL)
 		return;
@@ -136,7 +174,7 @@ prof_output_dump(struct prof_output *output, struct prof_batch *batch)
 	/* The rows come last. */
 	batch->ba_rows.bf_len = 0;
 	if (rv == 0)
-		rv = copy_kept(file, ring, error);
+		rv = copy_kept(file, ring, dump, error);
 	if (rv == 0)
 		rv = prof_output_batch(file, batch, error);
 	if (prof_output_end(file, rows, nrows, rv == 0 ? error : &later) == -1)

@@ -10,8 +10,10 @@
  * A generation is a dictionary of stacks: when the writer begins a new one, no
  * later sample refers to stacks of the one before.
  *
- * Called by output.c, in the writer's thread.
+ * Called by output.c, in the writer's thread; the time of the first sample [a]
+ * may be read by any.
  */
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,6 +31,7 @@ struct prof_ring {
 	struct prof_ring_limits rg_limits;
 	struct queue	 rg_queue[NQUEUES];
 	uint64_t	 rg_bytes;
+	_Atomic uint64_t rg_first_ns;	/* [a] of the first samples */
 	uint64_t	*rg_overwritten;	/* per event */
 	size_t		 rg_nevents;
 	uint64_t	 rg_valued;	/* of them, with values of counters */
@@ -115,6 +118,15 @@ ring_trim(struct prof_ring *ring)
 		samples_give_up(ring);
 }
 
+static uint64_t
+first_ns_of(const struct prof_ring *ring)
+{
+	const struct prof_ring_chunk *first =
+	    ring->rg_queue[QUEUE_SAMPLES].qu_first;
+
+	return (first == NULL ? 0 : first->rc_first_ns);
+}
+
 static bool
 ring_count(struct prof_ring *ring, const struct prof_buf *tallies)
 {
@@ -172,6 +184,8 @@ prof_ring_add(struct prof_ring *ring, enum prof_chunk_type type,
 	queue->qu_last = chunk;
 	ring->rg_bytes += chunk->rc_length;
 	ring_trim(ring);
+	atomic_store_explicit(&ring->rg_first_ns, first_ns_of(ring),
+	    memory_order_relaxed);
 	return (0);
 }
 
@@ -203,10 +217,8 @@ prof_ring_bytes(const struct prof_ring *ring)
 uint64_t
 prof_ring_first_ns(const struct prof_ring *ring)
 {
-	const struct prof_ring_chunk *first =
-	    ring->rg_queue[QUEUE_SAMPLES].qu_first;
-
-	return (first == NULL ? 0 : first->rc_first_ns);
+	return (atomic_load_explicit(&ring->rg_first_ns,
+	    memory_order_relaxed));
 }
 
 uint64_t

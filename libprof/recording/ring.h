@@ -39,7 +39,7 @@ int	prof_ring_add(struct prof_ring *ring, enum prof_chunk_type type,
 const struct prof_ring_chunk *prof_ring_next(const struct prof_ring *ring,
 	    const struct prof_ring_chunk *chunk);
 uint64_t prof_ring_bytes(const struct prof_ring *ring);
-/* Of the first sample; 0: there is none. */
+/* Of the first sample; 0: there is none.  By any thread. */
 uint64_t prof_ring_first_ns(const struct prof_ring *ring);
 /* Samples of an event that were given up. */
 uint64_t prof_ring_overwritten(const struct prof_ring *ring, size_t event);

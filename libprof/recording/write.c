@@ -23,6 +23,7 @@
 #include "base/grow.h"
 #include "batch.h"
 #include "confine/privilege.h"
+#include "ring.h"
 #include "write.h"
 
 #define BATCH_BYTES	(256u << 10)
@@ -344,6 +345,14 @@ uint64_t
 prof_writer_bytes(const struct prof_writer *writer)
 {
 	return (prof_output_bytes(writer->wr_output));
+}
+
+uint64_t
+prof_writer_first_ns(const struct prof_writer *writer)
+{
+	const struct prof_ring *ring = prof_output_kept(writer->wr_output);
+
+	return (ring == NULL ? 0 : prof_ring_first_ns(ring));
 }
 
 uint64_t

@@ -78,6 +78,7 @@ struct prof_dump {
 	uint64_t	 du_end_ns;	/* of the last samples */
 	uint32_t	 du_counter[PROF_MAX_VALUES];	/* in others' samples */
 	size_t		 du_ncounters;
+	uint64_t	 du_from_ns;	/* older chunks are left out */
 	/* Known when it is done. */
 	struct prof_err	 du_error;
 	uint64_t	 du_first_ns;	/* of the first samples */
@@ -86,6 +87,9 @@ struct prof_dump {
 	uint64_t	 du_bytes;
 	struct prof_dump *du_next;	/* among those that are done */
 };
+
+/* Of the oldest sample that is kept now; 0: none. */
+uint64_t prof_writer_first_ns(const struct prof_writer *writer);
 
 struct prof_dump *prof_dump_new(const char *path, const char *reason);
 void	prof_dump_free(struct prof_dump *dump);

@@ -559,14 +559,14 @@ open_epoll(struct prof_session *session)
 			return (-1);
 	if (watch_fd(session, session->se_command.cm_pidfd, 0) == -1)
 		return (-1);
-	session->se_marks = prof_marks_open(&session->se_error);
-	if (session->se_marks == NULL) {
-		/* Marks are a convenience; the recording is not. */
-		return (prof_session_add_note(session, "markers are not "
-		    "accepted: %s",
+	session->se_control = prof_control_open(&session->se_error);
+	if (session->se_control == NULL) {
+		/* Control is a convenience; the recording is not. */
+		return (prof_session_add_note(session, "dtprof mark and "
+		    "dtprof ctl cannot reach this recording: %s",
 		    session->se_error.pe_text));
 	}
-	return (watch_fd(session, prof_marks_fd(session->se_marks), 0));
+	return (watch_fd(session, prof_control_fd(session->se_control), 0));
 }
 
 int
@@ -602,7 +602,8 @@ prof_session_tell_event(struct prof_session *session,
 	for (n = 0; n < info.pi_ncounters; n++)
 		info.pi_counter[n] =
 		    (uint32_t)(session->se_plan.pn_values + n);
-	return (prof_sink_event(&session->se_sink, &info));
+	return (prof_sink_event(&session->se_sink, &info) == 0 ?
+	    prof_sink_event(&session->se_listener, &info) : -1);
 }
 
 static int
@@ -646,8 +647,8 @@ prof_session_undo(struct prof_session *session)
 {
 	size_t n;
 
-	prof_marks_close(session->se_marks);
-	session->se_marks = NULL;
+	prof_control_close(session->se_control);
+	session->se_control = NULL;
 	if (session->se_epoll != -1)
 		close(session->se_epoll);
 	if (session->se_alarm != -1)

@@ -123,7 +123,8 @@ prof_options_free(struct prof_options *po)
 static int
 say_info(struct prof_session *session, const char *key, const char *value)
 {
-	return (prof_sink_info(&session->se_sink, key, value));
+	return (prof_sink_info(&session->se_sink, key, value) == 0 ?
+	    prof_sink_info(&session->se_listener, key, value) : -1);
 }
 
 int

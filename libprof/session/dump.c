@@ -8,6 +8,7 @@
  * its accounting leaves that out, too.  Symbols are kept with the samples, for
  * the dumps that follow.
  */
+#include "recorder.h"
 #include "session_impl.h"
 
 static int
@@ -59,6 +60,14 @@ int
 prof_session_dump(struct prof_session *session, const char *path,
     const char *reason, uint64_t requested_ns)
 {
+	return (prof_session_dump_from(session, 0, path, reason,
+	    requested_ns));
+}
+
+int
+prof_session_dump_from(struct prof_session *session, uint64_t from_ns,
+    const char *path, const char *reason, uint64_t requested_ns)
+{
 	struct prof_dump *dump;
 
 	if (check_dump(session) == -1)
@@ -67,6 +76,7 @@ prof_session_dump(struct prof_session *session, const char *path,
 		return (prof_fail_nomem(&session->se_error));
 	dump->du_requested_ns = requested_ns;
 	dump_counters(session, dump);
+	dump->du_from_ns = from_ns;
 	if (prof_session_round(session) == 0) {
 		/* Everything that is earlier has been read. */
 		dump->du_end_ns = session->se_merge.mg_until_ns;

@@ -100,8 +100,14 @@ take_hits(struct prof_session *session, const struct prof_record *record)
 int
 prof_session_sink_failed(struct prof_session *session)
 {
-	if (session->se_writer != NULL)
-		session->se_error = *prof_writer_error(session->se_writer);
+	const struct prof_err *error = session->se_writer == NULL ? NULL :
+	    prof_writer_error(session->se_writer);
+
+	if (error != NULL && error->pe_code == PROF_OK)
+		/* Then it was the listener. */
+		return (prof_fail_nomem(&session->se_error));
+	if (error != NULL)
+		session->se_error = *error;
 	else if (session->se_error.pe_code == PROF_OK)
 		prof_fail(&session->se_error, PROF_E_IO,
 		    "output has failed");
@@ -112,7 +118,8 @@ int
 prof_session_deliver(struct prof_session *session,
     const struct prof_record *record)
 {
-	if (prof_sink_record(&session->se_sink, record) == 0)
+	if (prof_sink_record(&session->se_sink, record) == 0 &&
+	    prof_sink_record(&session->se_listener, record) == 0)
 		return (0);
 	(void)prof_session_sink_failed(session);
 	/* After stop the streams are still read to their end. */

@@ -320,8 +320,8 @@ prof_session_round(struct prof_session *session)
 		return (-1);
 	if (session->se_backend->bk_wait_ms == 0)
 		wait_adapt(session);
-	if (session->se_marks != NULL && prof_marks_take(session->se_marks,
-	    take_mark, session) == -1)
+	if (session->se_control != NULL && prof_control_take(
+	    session->se_control, take_mark, session) == -1)
 		return (-1);
 	if (prof_noted_round(session->se_noted) == -1)
 		return (prof_fail_nomem(&session->se_error));

@@ -16,7 +16,7 @@
 #include "base/record.h"
 #include "broker/broker.h"
 #include "events/event.h"
-#include "mark.h"
+#include "control.h"
 #include "filter/grouping.h"
 #include "os/pidset.h"
 #include "os/procfs.h"
@@ -287,8 +287,9 @@ struct prof_session {
 	struct prof_dump *se_dumped;	/* the last that is done, or NULL */
 	struct prof_sink se_sink;	/* where records go: se_writer's */
 	bool		 se_has_sink;	/* or the caller's, and no file */
+	struct prof_sink se_listener;	/* hears the same; or empty */
 	const struct prof_grouping *se_grouping; /* NULL: samples */
-	struct prof_marks *se_marks;
+	struct prof_control *se_control;
 	struct prof_command se_command;
 	struct prof_pidset se_pids;
 	int		 se_epoll;

@@ -210,7 +210,8 @@ prof_session_add_span(struct prof_session *session, const char *spec)
 		    "e.g. dtprof report --filter EXPR"));
 	}
 	/* Who has no file pairs them while records come. */
-	session->se_plan.pn_tells_losses = session->se_has_sink;
+	session->se_plan.pn_tells_losses = session->se_has_sink ||
+	    session->se_listener.sk_lost != NULL;
 	rv = prof_spec_span_parse(&text, spec, &session->se_error) == -1 ? -1 :
 	    span_add(session, spec, &text);
 	prof_spec_span_fini(&text);

@@ -76,6 +76,8 @@ struct span_live {
 	size_t		 sl_nthreads;
 	size_t		 sl_cap_threads;
 	struct span_counts *sl_now;	/* of the last sample; or NULL */
+	prof_span_each_fn *sl_each;	/* NULL: nobody */
+	void		*sl_each_arg;
 };
 
 struct prof_spans *
@@ -309,8 +311,16 @@ prof_span_live_wait(struct prof_spans *spans, struct span_kind *kind,
 	return (0);
 }
 
+void
+prof_spans_live_each(struct prof_spans *spans, prof_span_each_fn *fn,
+    void *arg)
+{
+	spans->ss_live->sl_each = fn;
+	spans->ss_live->sl_each_arg = arg;
+}
+
 static void
-kind_settle(struct span_kind *kind)
+kind_settle(const struct span_live *live, struct span_kind *kind)
 {
 	struct prof_span_kind *sk = &kind->ks_kind;
 	struct span_tally *tally = kind->ks_tally;
@@ -327,6 +337,9 @@ kind_settle(struct span_kind *kind)
 		sk->sk_total_ns += ns;
 		sk->sk_max_ns = ns > sk->sk_max_ns ? ns : sk->sk_max_ns;
 		tally->ta_bucket[dtp_bucket_log(ns)]++;
+		if (live->sl_each != NULL)
+			live->sl_each(live->sl_each_arg, sk->sk_name,
+			    &waiting->wa_span);
 		if (!waiting->wa_is_counted)
 			continue;
 		tally->ta_counted.co_spans++;
@@ -363,7 +376,7 @@ prof_spans_live_round(struct prof_spans *spans, bool is_last,
 		if ((is_last && prof_span_kind_close(spans, kind) == -1) ||
 		    keys_trim(kind) == -1)
 			return (prof_fail_nomem(error));
-		kind_settle(kind);
+		kind_settle(spans->ss_live, kind);
 		spans->ss_nitems += prof_span_items(kind);
 	}
 	return (0);

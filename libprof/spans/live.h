@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Spans of records as they come, for dtprof stat: how many there are, and how
- * long they took, without keeping them.  prof_spans_nkinds says how many kinds
- * there are, and prof_spans_free ends it.
+ * Spans of records as they come, for dtprof stat and for triggers: how many
+ * there are, and how long they took, without keeping them.  prof_spans_nkinds
+ * says how many kinds there are, and prof_spans_free ends it.
  */
 #ifndef PROF_SPANS_LIVE_H
 #define PROF_SPANS_LIVE_H
@@ -21,6 +21,11 @@ int	prof_spans_live_event(struct prof_spans *spans,
 	    const struct prof_event_info *info);
 int	prof_spans_live_record(struct prof_spans *spans,
 	    const struct prof_record *record);
+/* Told each span that is settled; name: of its kind. */
+typedef void prof_span_each_fn(void *arg, const char *name,
+	    const struct prof_span *span);
+void	prof_spans_live_each(struct prof_spans *spans, prof_span_each_fn *fn,
+	    void *arg);
 /*
  * All that was lost before the last record was told: only now is it known
  * which begin and end belong together.  is_last: there is no other record.

@@ -111,14 +111,14 @@ mkdir "$tmp/copy" "$tmp/copy/build" && cp -r cmd libprof sys mk "$tmp/copy" &&
     cp -r "$B/obj" "$tmp/copy/build/" && cd "$tmp/copy" || fail "no copy"
 check 0
 cp libprof/base/glob.c glob.c
-echo '#include "session/mark.h"' >>libprof/base/glob.c
+echo '#include "session/control.h"' >>libprof/base/glob.c
 check 1 \
-    'includes libprof/session/mark.h, which is upwards, from base to session'
+    'includes libprof/session/control.h, which is upwards, from base to session'
 cp glob.c libprof/base/glob.c
 {
-	echo 'void prof_marks_close(void *);'
-	echo 'void planted(void *m) { prof_marks_close(m); }'
+	echo 'void prof_control_close(void *);'
+	echo 'void planted(void *m) { prof_control_close(m); }'
 } >libprof/base/planted.c
 compile libprof/base/planted.c
-check 1 'asks for prof_marks_close, which is upwards, from base to session'
+check 1 'asks for prof_control_close, which is upwards, from base to session'
 ok "and are not with one include or one call upwards"

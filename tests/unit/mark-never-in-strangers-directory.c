@@ -13,8 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../../libprof/session/mark.c"
 #include "cli-check.h"
+#include "session/control_impl.h"
 
 static char base[] = "/tmp/dtprof-mark-test.XXXXXX";
 static char path[128];
@@ -28,18 +28,21 @@ strangers(void)
 	snprintf(target, sizeof(target), "%s/elsewhere", base);
 	CHECK(mkdir(target, 0700) == 0, "mkdir");
 	CHECK(symlink(target, path) == 0, "symlink");
-	CHECK(open_candidate(1, geteuid(), true) == -1, "a link was followed");
+	CHECK(prof_control_place(1, geteuid(), true) == -1,
+	    "a link was followed");
 	unlink(path);
 	OK("a link is not followed");
 	CHECK(mkdir(path, 0700) == 0 && chmod(path, 0770) == 0, "mkdir");
-	CHECK(open_candidate(1, geteuid(), true) == -1, "mode 0770 was taken");
+	CHECK(prof_control_place(1, geteuid(), true) == -1,
+	    "mode 0770 was taken");
 	CHECK(chmod(path, 0701) == 0, "chmod");
-	CHECK(open_candidate(1, geteuid(), true) == -1, "mode 0701 was taken");
+	CHECK(prof_control_place(1, geteuid(), true) == -1,
+	    "mode 0701 was taken");
 	OK("a directory that others enter is not used");
 	CHECK(chmod(path, 0700) == 0, "chmod");
-	CHECK(open_candidate(1, geteuid() + 1, false) == -1,
+	CHECK(prof_control_place(1, geteuid() + 1, false) == -1,
 	    "another's directory was taken");
-	fd = open_candidate(1, geteuid(), true);
+	fd = prof_control_place(1, geteuid(), true);
 	CHECK(fd != -1, "%s", strerror(errno));
 	close(fd);
 	rmdir(path);
@@ -51,17 +54,17 @@ static void
 stale(void)
 {
 	struct sockaddr_un address;
-	int fd, dir = open_candidate(1, geteuid(), true);
+	int fd, dir = prof_control_place(1, geteuid(), true);
 
 	CHECK(dir != -1, "%s", strerror(errno));
 	fd = socket(AF_UNIX, SOCK_SEQPACKET, 0);
-	address_at(&address, dir, "4194305.0.mark");
+	prof_control_address(&address, dir, "4194305.0.ctl");
 	CHECK(bind(fd, (struct sockaddr *)&address, sizeof(address)) == 0,
 	    "bind: %s", strerror(errno));
 	close(fd);
-	CHECK(faccessat(dir, "4194305.0.mark", F_OK, 0) == 0, "socket");
-	CHECK(connect_at(dir, "4194305.0.mark") == -1, "connected");
-	CHECK(faccessat(dir, "4194305.0.mark", F_OK, 0) == -1,
+	CHECK(faccessat(dir, "4194305.0.ctl", F_OK, 0) == 0, "socket");
+	CHECK(prof_control_connect(dir, "4194305.0.ctl") == -1, "connected");
+	CHECK(faccessat(dir, "4194305.0.ctl", F_OK, 0) == -1,
 	    "the dead one's socket is still there");
 	close(dir);
 	rmdir(path);

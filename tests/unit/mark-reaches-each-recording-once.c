@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "cli-check.h"
-#include "session/mark.h"
+#include "session/control.h"
 
 #define BEGINNINGS	600	/* a quarter where LOOPS asks for less */
 
@@ -51,7 +51,7 @@ see(void *arg, const struct prof_record *record)
 
 /* A child sends; its exit status is how many took the mark, 100: failed. */
 static int
-send_and_take(const char *text, struct prof_marks **marks,
+send_and_take(const char *text, struct prof_control **marks,
     struct seen *seen, int n)
 {
 	const int recorder = (int)getpid();
@@ -68,18 +68,18 @@ send_and_take(const char *text, struct prof_marks **marks,
 		struct pollfd fds[2];
 
 		for (int i = 0; i < n; i++)
-			fds[i] = (struct pollfd){ prof_marks_fd(marks[i]),
+			fds[i] = (struct pollfd){ prof_control_fd(marks[i]),
 			    POLLIN, 0 };
 		poll(fds, (nfds_t)n, 10);
 		for (int i = 0; i < n; i++)
-			(void)prof_marks_take(marks[i], see, &seen[i]);
+			(void)prof_control_take(marks[i], see, &seen[i]);
 	}
 	CHECK(WIFEXITED(status), "the sender died");
 	return (WEXITSTATUS(status));
 }
 
 static void
-sending(struct prof_marks **marks)
+sending(struct prof_control **marks)
 {
 	struct seen seen[2] = { 0 };
 	char longest[1026];
@@ -116,14 +116,14 @@ two_names(const char *tmpdir)
 {
 	struct prof_err error = { 0 };
 	struct seen seen = { 0 };
-	struct prof_marks *marks;
+	struct prof_control *marks;
 
 	setenv("TMPDIR", "/tmp", 1);
-	marks = prof_marks_open(&error);
+	marks = prof_control_open(&error);
 	CHECK(marks != NULL, "%s", error.pe_text);
 	CHECK(send_and_take("x", &marks, &seen, 1) == 1 && seen.se_n == 1,
 	    "taken %d times", seen.se_n);
-	prof_marks_close(marks);
+	prof_control_close(marks);
 	setenv("TMPDIR", tmpdir, 1);
 	OK("two names of one directory: sent once");
 }
@@ -133,7 +133,7 @@ static void
 beginning(void)
 {
 	struct prof_err error = { 0 };
-	struct prof_marks *marks;
+	struct prof_control *marks;
 	struct seen seen = { 0 };
 	const int n = BEGINNINGS * (getenv("ACCEPT") != NULL ? 4 : 1) /
 	    (getenv("LOOPS") != NULL ? 4 : 1);
@@ -146,11 +146,11 @@ beginning(void)
 			(void)prof_mark_send(0, PROF_R_MARK, "all", &error);
 	}
 	for (int i = 0; i < n; i++) {
-		marks = prof_marks_open(&error);
+		marks = prof_control_open(&error);
 		CHECK(marks != NULL, "%s", error.pe_text);
 		CHECK(send_and_take("x", &marks, &seen, 1) == 1,
 		    "recorder %d is not found", i);
-		prof_marks_close(marks);
+		prof_control_close(marks);
 	}
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
@@ -160,7 +160,7 @@ beginning(void)
 int
 main(void)
 {
-	struct prof_marks *marks[2];
+	struct prof_control *marks[2];
 	struct prof_err error = { 0 };
 	struct seen seen = { 0 };
 	char dir[] = "/tmp/dtprof-mark-test.XXXXXX", path[64];
@@ -168,13 +168,13 @@ main(void)
 	CHECK(mkdtemp(dir) != NULL, "temporary directory");
 	setenv("TMPDIR", dir, 1);
 	for (int i = 0; i < 2; i++) {
-		marks[i] = prof_marks_open(&error);
+		marks[i] = prof_control_open(&error);
 		CHECK(marks[i] != NULL, "%s", error.pe_text);
 	}
 	sending(marks);
-	prof_marks_close(marks[1]);
+	prof_control_close(marks[1]);
 	CHECK(send_and_take("y", marks, &seen, 1) == 1, "one is left");
-	prof_marks_close(marks[0]);
+	prof_control_close(marks[0]);
 	two_names(dir);
 	beginning();
 	CHECK(prof_mark_send((int)getpid(), PROF_R_MARK, "z", &error) == -1 &&
