@@ -439,6 +439,7 @@ extern const struct prof_cmd cmd_flamegraph;
 extern const struct prof_cmd cmd_annotate;
 extern const struct prof_cmd cmd_doctor;
 extern const struct prof_cmd cmd_mark;
+extern const struct prof_cmd cmd_ctl;
 extern const struct prof_cmd cmd_push;
 extern const struct prof_cmd cmd_store;
 extern const struct prof_cmd cmd_completion;

@@ -28,7 +28,7 @@ struct control_peer {
 	int	pe_pid;
 };
 
-/* One sending: to whom, and what became of it. */
+/* One sending: to whom, and how many did it. */
 struct control_sending {
 	const struct prof_recorders *sd_to;
 	struct control_peer *sd_peer;

@@ -129,6 +129,26 @@ if "$DTPROF" stacks --json -p $waits >stacks1 2>/dev/null; then
 fi
 kill $waits
 
+# A recorder without a ring, and one that has written a dump.
+if [ -n "$live" ]; then
+	"$DTPROF" record -q -e cpu-clock -o plain.dtp -- sleep 60 2>err &
+	plain=$!
+	kill_at_end $plain
+	"$DTPROF" record -q --ring 1M -c 1 -e context-switches -o 'r.%n.dtp' \
+	    --dump-on ctl -- sleep 60 2>err &
+	ring=$!
+	kill_at_end $ring
+	await "a recorder" "$DTPROF" ctl status --recorder $plain
+	await "a recorder" "$DTPROF" ctl status --recorder $ring
+	made ctl1 ctl --json status --recorder $plain
+	made ctl2 ctl --json status --recorder $ring
+	made dump ctl dump --recorder $ring
+	made ctl3 ctl --json status --recorder $ring
+	agrees ctl ctl?
+	made stopped ctl stop --recorder $plain
+	made stopped ctl stop --recorder $ring
+fi
+
 # The keys in the manual, but for those of the accounting, which another test
 # looks at.
 sed -n '/^\.Sh JSON OUTPUT/,/^\.Sh PRIV/p;/^\.Sh DIAGN/,/^\.Sh SEE/p' \

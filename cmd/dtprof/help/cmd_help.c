@@ -49,8 +49,8 @@ const struct prof_cmd *const cmd_all[] = {
 	&cmd_record, &cmd_trace, &cmd_stacks, &cmd_report, &cmd_flamegraph,
 	&cmd_annotate, &cmd_script, &cmd_stat, &cmd_bench, &cmd_compare,
 	&cmd_export, &cmd_import, &cmd_merge, &cmd_push, &cmd_store,
-	&cmd_list, &cmd_doctor, &cmd_mark, &cmd_completion, &cmd_help,
-	&cmd_version, NULL
+	&cmd_list, &cmd_doctor, &cmd_mark, &cmd_ctl, &cmd_completion,
+	&cmd_help, &cmd_version, NULL
 };
 
 static int

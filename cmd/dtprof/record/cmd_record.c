@@ -65,7 +65,7 @@ static const struct opt_row options_of_record[] = {
 	{ 0, "dump-max", "N", OPT_COUNT, 1, INT64_MAX, "10",
 	    "write at most N dumps", RO(ro_dump_max), NULL },
 	{ 0, "dump-on", "TRIGGER", OPT_STRINGS, 0, 0, NULL,
-	    "when to write a dump: SIGUSR2, exit (default both)",
+	    "when to write a dump, e.g. SIGUSR2, exit (default both)",
 	    RO(ro_dump_on), NULL },
 	{ 0, "duration", "TIME", OPT_TIME, 1000000, 31536000000000000ULL, NULL,
 	    "stop after TIME, e.g. 10s, 5m, 500ms", RO(ro_duration), NULL },
@@ -401,8 +401,11 @@ run_record(void *options, int n, char **operands)
 			events.re_off_cpu = "lock";
 		if (ro->ro_wall)
 			events.re_wall = "wall";
-		if (record_dumping_set(&dumping, ro, &po) == 0)
+		if (record_dumping_set(&dumping, ro, &po) == 0) {
+			events.re_triggers = dumping.rd_triggers;
 			status = record_run(ro, &po, &events, &dumping);
+		}
+		record_dumping_free(&dumping);
 	}
 	free_events(&events.re_events);
 	free_events(&events.re_with);

@@ -43,6 +43,7 @@ static struct prof_session *set_up_default(const struct prof_options *po,
 static void	 show_notes(struct recording *rc);
 static void	 size_look(struct recording *rc);
 static bool	 is_at_end(struct recording *rc);
+static int	 round_look(struct recording *rc);
 static void	 recording_run(struct recording *rc);
 static void	 show_summary(struct recording *rc);
 static void	 show_cost(const struct recording *rc);
@@ -55,6 +56,38 @@ static int	 recording_begin(struct recording *rc,
 		    const struct record_events *events,
 		    struct record_push *push);
 static int	 recording_end(struct recording *rc, bool is_verified);
+
+/* Waits are one event, whatever its parameters. */
+static bool
+is_off_cpu(const char *name)
+{
+	return (strcspn(name, "/{:") == 7 && strncmp(name, "off-cpu", 7) == 0);
+}
+
+static bool
+has_off_cpu(const struct record_events *events)
+{
+	for (size_t n = 0; n < events->re_events.os_n; n++)
+		if (is_off_cpu(events->re_events.os_text[n]))
+			return (true);
+	return (events->re_off_cpu != NULL && is_off_cpu(events->re_off_cpu));
+}
+
+/* Events that triggers need, unless they are recorded anyway. */
+static int
+triggers_add(struct prof_session *session, const struct record_events *events)
+{
+	const char *name;
+
+	for (size_t n = 0; (name = record_triggers_event(events->re_triggers,
+	    n)) != NULL; n++)
+		if (name[0] != '\0' &&
+		    !(is_off_cpu(name) && has_off_cpu(events)) &&
+		    prof_session_add_event(session, name) == -1 &&
+		    prof_session_error(session)->pe_code != PROF_E_EXISTS)
+			return (-1);
+	return (0);
+}
 
 /* A session that is armed, or NULL. */
 static struct prof_session *
@@ -72,6 +105,8 @@ set_up(const struct prof_options *po, const struct record_events *events,
 	session = prof_session_open(po, error);
 	if (session == NULL)
 		return (NULL);
+	if (record_triggers_begin(events->re_triggers, session) == -1)
+		goto fail;
 	for (n = 0; n < sampled->os_n; n++) {
 		if (prof_session_add_event(session, sampled->os_text[n]) == -1)
 			break;
@@ -81,6 +116,8 @@ set_up(const struct prof_options *po, const struct record_events *events,
 		n = SIZE_MAX;
 	if (n == sampled->os_n && events->re_wall != NULL &&
 	    prof_session_add_event(session, events->re_wall) == -1)
+		n = SIZE_MAX;
+	if (n == sampled->os_n && triggers_add(session, events) == -1)
 		n = SIZE_MAX;
 	for (; n == sampled->os_n && s < spans->os_n; s++) {
 		if (prof_session_add_span(session, spans->os_text[s]) == -1)
@@ -93,6 +130,7 @@ set_up(const struct prof_options *po, const struct record_events *events,
 	if (n == sampled->os_n && s == spans->os_n && m == with->os_n &&
 	    prof_session_arm(session) == 0)
 		return (session);
+fail:
 	*error = *prof_session_error(session);
 	prof_session_close(session);
 	return (NULL);
@@ -169,7 +207,7 @@ is_at_end(struct recording *rc)
 static uint64_t
 due_ns(const struct recording *rc)
 {
-	const uint64_t dump_ns = rc->rc_dumping->rd_due_ns;
+	const uint64_t dump_ns = record_dumping_due_ns(rc->rc_dumping);
 
 	return (rc->rc_resume_ns == 0 || (dump_ns != 0 &&
 	    dump_ns < rc->rc_resume_ns) ? dump_ns : rc->rc_resume_ns);
@@ -185,6 +223,21 @@ resume_in_time(struct recording *rc)
 	return (prof_session_resume(rc->rc_session, ""));
 }
 
+/* What else there is to do in a round; -1: the session failed. */
+static int
+round_look(struct recording *rc)
+{
+	struct record_dumping *rd = rc->rc_dumping;
+
+	if (resume_in_time(rc) == -1 || record_control_look(rc->rc_options,
+	    rd, rc->rc_session) == -1)
+		return (-1);
+	if (rd->rd_stop_id != 0 && (rc->rc_ending.en_end_ns == 0 ||
+	    rc->rc_ending.en_end_ns > term_now_ns()))
+		rc->rc_ending.en_end_ns = term_now_ns();
+	return (record_dumping_look(rd, rc->rc_session));
+}
+
 static void
 recording_run(struct recording *rc)
 {
@@ -194,9 +247,7 @@ recording_run(struct recording *rc)
 	do {
 		go_on = prof_session_run(rc->rc_session,
 		    ending_wait_ms(&rc->rc_ending, due_ns(rc)));
-		if (go_on == 1 && (resume_in_time(rc) == -1 ||
-		    record_dumping_look(rc->rc_dumping, rc->rc_session) ==
-		    -1))
+		if (go_on == 1 && round_look(rc) == -1)
 			go_on = -1;
 		prof_session_status(rc->rc_session, &rc->rc_status);
 		show_notes(rc);
@@ -375,6 +426,7 @@ recording_begin(struct recording *rc, const struct prof_options *po,
 {
 	const struct record_options *ro = rc->rc_options;
 	struct prof_err error = { 0 };
+	const struct prof_err *why;
 
 	rc->rc_session = events->re_events.os_n > 0 ?
 	    set_up(po, events, &error) :
@@ -382,6 +434,10 @@ recording_begin(struct recording *rc, const struct prof_options *po,
 	if (rc->rc_session == NULL) {
 		msg_prof("record", &error);
 		return (ending_status(&error));
+	}
+	if ((why = record_triggers_error(events->re_triggers)) != NULL) {
+		msg_prof("record", why);
+		return (EXIT_DTPROF);
 	}
 	show_notes(rc);
 	if (ro->ro_push != NULL)
@@ -391,6 +447,7 @@ recording_begin(struct recording *rc, const struct prof_options *po,
 		msg_prof("record", prof_session_error(rc->rc_session));
 		return (ending_status(prof_session_error(rc->rc_session)));
 	}
+	prof_session_serve(rc->rc_session);
 	prof_session_confine(rc->rc_session);
 	prof_session_status(rc->rc_session, &rc->rc_status);
 	if (ro->ro_duration.on_set)
@@ -418,6 +475,7 @@ recording_end(struct recording *rc, bool is_verified)
 	prof_session_status(rc->rc_session, &rc->rc_status);
 	show_notes(rc);
 	record_dumping_show(rd, rc->rc_session);
+	record_control_end(rd, rc->rc_session, "stopped");
 	show_summary(rc);
 	show_cost(rc);
 	if (is_verified)

@@ -3,6 +3,8 @@
 #ifndef RECORD_H
 #define RECORD_H
 
+#include <stdio.h>
+
 #include "../cmd.h"
 
 /* Which of the words of --backend. */
@@ -62,6 +64,7 @@ struct record_events {
 	const char	*re_wall;	/* likewise */
 	struct opt_strings re_spans;
 	struct opt_strings re_with;
+	struct record_triggers *re_triggers;	/* NULL: none */
 };
 
 /* ----------------------------------------------------------- record.c */
@@ -69,6 +72,10 @@ struct record_events {
 /* --ring: when a dump is written, and the results. */
 #define RECORD_ON_SIGNAL	1
 #define RECORD_ON_EXIT		2
+#define RECORD_ON_CTL		4
+#define RECORD_ON_OTHER		8	/* one of rd_triggers */
+#define RECORD_ASKS		16	/* dumps that dtprof ctl waits for */
+#define RECORD_REASON		256
 struct record_dumping {
 	unsigned	 rd_on;		/* 0: there is no ring */
 	bool		 rd_is_quiet;
@@ -79,8 +86,22 @@ struct record_dumping {
 	uint64_t	 rd_number;	/* of the last that began */
 	uint64_t	 rd_shown;	/* that were done */
 	uint64_t	 rd_failed;	/* of these */
+	uint64_t	 rd_bytes;	/* of these */
+	char		*rd_last_file;	/* the last of them, or NULL */
+	char		*rd_last_reason;
+	/* The trigger of the one that waits; rd_due_ns 0: none does. */
+	uint64_t	 rd_due_ns;
 	uint64_t	 rd_asked_ns;
-	uint64_t	 rd_due_ns;	/* of the one that waits; 0: none */
+	char		 rd_reason[RECORD_REASON];
+	uint64_t	 rd_merged;	/* triggers since, of the same dump */
+	uint64_t	 rd_ignored;	/* after the last dump */
+	/* Requests that wait: by the number of the dump, 0: free. */
+	struct {
+		uint64_t ra_number;
+		uint64_t ra_id;
+	}		 rd_ask[RECORD_ASKS];
+	uint64_t	 rd_stop_id;	/* of a request to stop; 0: none */
+	struct record_triggers *rd_triggers;	/* NULL: none */
 };
 
 /* Record; the exit status. */
@@ -93,14 +114,63 @@ int	record_run(const struct record_options *ro,
 /* From the options; -1 with a message printed. */
 int	record_dumping_set(struct record_dumping *rd,
 	    const struct record_options *ro, struct prof_options *po);
+/* Something happened: write a dump of it, after --dump-after. */
+void	record_dumping_trigger(struct record_dumping *rd, const char *reason,
+	    uint64_t time_ns);
+/* A request for a dump, which is begun at once; -1: the session failed. */
+int	record_dumping_ask(struct record_dumping *rd,
+	    struct prof_session *session, const struct prof_ask *ask);
 /* Was there a trigger, is one due, is one done?  -1: the session failed. */
 int	record_dumping_look(struct record_dumping *rd,
 	    struct prof_session *session);
+/* When to look again; 0: no matter when. */
+uint64_t record_dumping_due_ns(const struct record_dumping *rd);
+/* Lines for dtprof ctl status. */
+void	record_dumping_status(const struct record_dumping *rd,
+	    const struct prof_session *session, FILE *stream);
 /* Before the stop; and after it, what was still being written. */
 int	record_dumping_end(struct record_dumping *rd,
 	    struct prof_session *session);
 void	record_dumping_show(struct record_dumping *rd,
 	    struct prof_session *session);
+
+void	record_dumping_free(struct record_dumping *rd);
+
+/* ---------------------------------------------------------- trigger.c */
+
+/* One more --dump-on; -1 with a message printed. */
+int	record_triggers_add(struct record_dumping *rd, const char *text);
+/* Are their spans defined?  Triggers may be NULL here and below. */
+int	record_triggers_check(const struct record_triggers *triggers,
+	    const struct opt_strings *spans);
+/* Is there an expression?  It may compare the name of a thread. */
+bool	record_triggers_compare(const struct record_triggers *triggers);
+/* The event that trigger n needs, or ""; NULL: there are no more triggers. */
+const char *record_triggers_event(const struct record_triggers *triggers,
+	    size_t n);
+/* As it was written; NULL: there are no more. */
+const char *record_triggers_text(const struct record_triggers *triggers,
+	    size_t n);
+/* Before events are added; again for another session. */
+int	record_triggers_begin(struct record_triggers *triggers,
+	    struct prof_session *session);
+/* After arm: an expression that does not fit its event, or NULL. */
+const struct prof_err *record_triggers_error(
+	    const struct record_triggers *triggers);
+/* After each round; -1 with a message printed. */
+int	record_triggers_look(struct record_triggers *triggers, bool is_last);
+/* When to look again; 0: no matter when. */
+uint64_t record_triggers_due_ns(const struct record_triggers *triggers);
+void	record_triggers_free(struct record_triggers *triggers);
+
+/* --------------------------------------------------- record_control.c */
+
+/* Requests of dtprof ctl; -1: the session failed. */
+int	record_control_look(const struct record_options *ro,
+	    struct record_dumping *rd, struct prof_session *session);
+/* It has stopped, as someone may have asked for. */
+void	record_control_end(const struct record_dumping *rd,
+	    struct prof_session *session, const char *text);
 
 /* ------------------------------------------------------ record_push.c */
 

@@ -1,0 +1,87 @@
+#!/bin/sh
+# SPDX-License-Identifier: ISC
+# ASSERTION: a slow request among 10,000, a stall, a crash, an event with a
+# value, a rate and the pressure of a sibling cgroup each cause a dump that
+# holds their cause, says it with its value, and ends --dump-after later; rounds
+# without one cause none.  1,000 triggers in a second are one dump.
+#
+# Easy to get wrong: a span that is paired too late, a trigger in the dump's own
+# round, the time of the drain in place of that of the trigger.
+
+. "${SRC:=$PWD}/tests/kern/lib-kern.sh"
+need_recording
+tmpdir
+
+rounds=${ROUNDS:-1}
+seek=syscalls:sys_enter_lseek
+span=request=$seek,syscalls:sys_enter_getppid
+
+# A program that makes rounds when told to, and a recorder that waits.
+begin()		# what trigger [option ...]
+{
+	what=$1 trigger=$2
+	shift 2
+	rm -f made ./d.*
+	"$work/incidents" "$what" made >log 2>&1 &
+	program=$!
+	kill_at_end $program
+	await "a file" test -s made
+	record_begin --ring 1M --dump-after 100ms --dump-max 1000 \
+	    --dump-on "$trigger" -o 'd.%n.dtp' "$@" -p $program
+}
+
+# Rounds in turn without and with an incident.
+check()
+{
+	RECORDER=$recorder WHAT=$what ROUNDS=$rounds TRIGGER=$trigger python3 \
+	    "$SRC/tests/kern/dumps_hold.py" || fail "see above"
+	kill $recorder $program
+	wait $recorder || fail "record: status $? $(cat "$tmp/err")"
+	wait $program
+}
+
+begin slow 'span request > 200ms' --span $span -e $seek -e cpu-clock
+check
+begin stall 'off-cpu > 200ms' --off-cpu -e $seek
+check
+begin crash crash -e $seek
+check
+cgroups=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/self/mounts)
+group=dtprof-test.$$
+if [ -r /proc/pressure/cpu ] && [ -n "$cgroups" ] &&
+    mkdir "$cgroups/$group" 2>/dev/null; then
+	HOGS=$cgroups/$group/cgroup.procs
+	export HOGS
+	begin press "psi $group:cpu.some > 50% for 200ms" -e $seek
+	check
+	rmdir "$cgroups/$group"
+else
+	echo "no pressure of cgroups here"
+fi
+# All rounds have these.
+begin plain "$seek{offset==9999}" -e cpu-clock
+check
+begin plain "rate $seek > 3000/s for 100ms" -e $seek
+check
+
+# A thousand triggers a second are in the dumps that come one after another.
+rm -f ./d.*
+record_begin --ring 1M --dump-after 1s --dump-max 2 --dump-on \
+    "$seek{offset>=0}" -o 'd.%n.dtp' -- "$work/sequence" 0 made
+await "two dumps" test -s d.2.dtp
+"$DTPROF" ctl --json status --recorder $recorder >said ||
+    fail "ctl: $?"
+kill $recorder
+wait $recorder
+set -- ./d.*
+[ $# -eq 2 ] || fail "dumps: $*"
+"$DTPROF" report --json d.2.dtp >got || fail "no report"
+python3 -c '
+import json, re
+reason = json.load(open("got"))["recording"]["dump"]["reason"]
+more = re.search(r"in thread \d+, (\d+) more triggers$", reason)
+assert more and int(more[1]) > 1000, reason
+status = json.load(open("said"))["recorders"][0]
+assert status["dumps"] == 2, status
+print(reason)' || fail "a burst"
+ok "a burst of triggers is one dump, which counts them"
