@@ -26,7 +26,7 @@ enum prof_chain_end {
 struct prof_chain_link {
 	const char	*cl_thread;	/* its name */
 	const char	*cl_reason;	/* NULL: no wait of it is known */
-	uint64_t	 cl_ns;		/* of that wait, while all before waited */
+	uint64_t	 cl_ns;	/* of that wait, while all before waited */
 };
 
 /* All waits with the same chain. */

@@ -6,7 +6,7 @@
 # scenarios.py at hand.
 
 . "${SRC:=$PWD}/tests/kern/lib-kern.sh"
-PYTHONPATH=$SRC/tests/accept:$SRC/tests/kern
+export PYTHONPATH="$SRC/tests/accept:$SRC/tests/kern"
 
 # A report of a recording as JSON, in FILE.json.
 scenario_report()	# file by [argument ...]

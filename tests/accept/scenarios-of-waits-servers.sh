@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: ISC
 # ASSERTION: of redis that syncs its log with each command, waits in fdatasync
 # are as long as by a clock around each call, and are for fsync of the log;
-# where another policy leaves that to the kernel, only the calls at the end are left.
-# Of nginx before a
-# slow server: while it waits for that one, for as long as its own log says, its
-# thread is idle, and a note says that requests wait without a thread; the time
-# is in the sleep of the slow server, which is recorded, too.
+# where another policy leaves that to the kernel, only the calls at the end are
+# left.  Of nginx before a slow server: while it waits for that one, for as long
+# as its own log says, its thread is idle, and a note says that requests wait
+# without a thread; the time is in the sleep of the slow server, which is
+# recorded, too.
 # Easy to get wrong: nginx waits for clients and for the slow server in the same
 # call, and the network ends both waits.
 # TIMEOUT: 300

@@ -7,7 +7,8 @@
 # function has a heavy tail of its own, nor where all have the same.  If they
 # wait for a lock instead, the function that waits is named first, as often,
 # with the thread that holds the lock and the function in which it sleeps
-# meanwhile; without the lock no function that waits is named.  SEED is the first of RUNS.
+# meanwhile; without the lock no function that waits is named.  SEED is the
+# first of RUNS.
 #
 # TIMEOUT: 1200
 # Easy to get wrong: whatever varies differs between slow spans and fast ones,
