@@ -27,10 +27,12 @@ psql()			# argument ...
 	as_postgres "$pg_bin/psql" -h "$tmp" -qAtX postgres "$@"
 }
 
-# A server of PostgreSQL in $tmp, recorded from its begin in pg.dtp.  Settings
-# are lines of postgresql.conf.
-pg_begin()		# setting ...
+# A server of PostgreSQL in $tmp, recorded from its begin with off-cpu/min=MIN/.
+# Settings are lines of postgresql.conf.
+pg_begin()		# recording min setting ...
 {
+	pg_file=$1 pg_min=$2
+	shift 2
 	pg_bin=$(find /usr/lib/postgresql -name bin | sort | tail -n 1)
 	[ -n "$pg_bin" ] || skip "postgresql is not installed"
 	chown postgres "$tmp"
@@ -38,7 +40,7 @@ pg_begin()		# setting ...
 	    fail "initdb: $(tail -n 3 initdb.out)"
 	printf '%s\n' "listen_addresses = ''" \
 	    "unix_socket_directories = '$tmp'" "$@" >>data/postgresql.conf
-	record_begin -e off-cpu/min=0ns/ -o pg.dtp -- setpriv \
+	record_begin -e "off-cpu/min=$pg_min/" -o "$pg_file" -- setpriv \
 	    --reuid=postgres --regid=postgres --init-groups \
 	    "$pg_bin/postgres" -D "$tmp/data"
 	await "a server" psql -c 'select 1'
@@ -49,4 +51,5 @@ pg_end()
 {
 	kill -INT "$(head -n 1 data/postmaster.pid)"
 	record_wait 0
+	rm -rf data
 }

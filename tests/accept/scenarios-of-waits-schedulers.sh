@@ -6,8 +6,8 @@
 # between waits for the GIL for as long as it is late by its own clock, and
 # without them it does not; where all threads of node's pool wait for a file,
 # the event loop waits for them and is not idle, the chain of wakers leads to
-# who writes the file, and a note says that callbacks wait without a thread; goroutines that
-# wait for a channel are said to, and take no time.
+# who writes the file, and a note says that callbacks wait without a thread;
+# goroutines that wait for a channel are said to, and take no time.
 # Easy to get wrong: all of these but the compilers wait for a futex, or in the
 # same event loop as when they have nothing to do.
 # TIMEOUT: 300
