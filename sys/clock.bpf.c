@@ -28,7 +28,6 @@ clock_leave(__u64 task, __u64 now_ns)
 	clock->ck_out_ns = now_ns;
 }
 
-/* The kernel counts its turn behind this tracepoint. */
 DTP_INLINE void
 clock_come(__u64 task, __u64 now_ns)
 {
@@ -41,7 +40,7 @@ clock_come(__u64 task, __u64 now_ns)
 	if (clock->ck_out_ns != 0 && clock->ck_turn == turn)
 		clock->ck_off_ns += now_ns - clock->ck_out_ns;
 	clock->ck_out_ns = 0;
-	clock->ck_turn = turn == 0 ? 0 : turn + 1;
+	clock->ck_turn = dtp_task_next_turn(task);
 	clock->ck_in_ns = now_ns;
 }
 

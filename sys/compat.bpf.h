@@ -114,6 +114,22 @@ dtp_task_turn(__u64 word)
 	return (turn);
 }
 
+/*
+ * At a switch to a thread: its turn thereafter.  The kernel does not count the
+ * switch if the thread was preempted while it was about to block: then it has
+ * not noted that the thread is queued.
+ */
+DTP_INLINE __u64
+dtp_task_next_turn(__u64 word)
+{
+	const struct task_struct *task = (void *)(unsigned long)word;
+	unsigned long long queued = 0;
+
+	if (bpf_core_field_exists(task->sched_info.pcount))
+		DTP_READ(&queued, &task->sched_info.last_queued);
+	return (dtp_task_turn(word) + (queued != 0));
+}
+
 /* Is it runnable?  A blocked task may stay queued for a while. */
 DTP_INLINE int
 dtp_task_is_queued(const struct task_struct *task)

@@ -367,11 +367,15 @@ thread_end(__u64 word, struct wait *wait, const struct now *now,
 	bpf_map_delete_elem(&waits, &word);
 }
 
-/* Some kernels switch without running this program. */
+/*
+ * Some kernels switch without running this program, but count the switches to
+ * the thread.
+ */
 DTP_INLINE void
-thread_gap(const struct wait *wait, const struct now *now,
-    struct dtp_wait_counts *counted)
+thread_gap(const struct wait *wait, const struct task_struct *task,
+    const struct now *now, struct dtp_wait_counts *counted)
 {
+	counted->wn_turns += thread_turn(task) - wait->wt_turn;
 	counted->wn_gaps++;
 	counted->wn_gap_ns += now->nw_ns - thread_last(wait);
 }
@@ -406,7 +410,7 @@ thread_leave(struct bpf_raw_tracepoint_args *ctx, const struct now *now,
 		wait->wt_in_ns = wait->wt_from_ns;
 	}
 	if (wait->wt_in_ns == 0 || wait->wt_turn != thread_turn(task))
-		thread_gap(wait, now, counted);
+		thread_gap(wait, task, now, counted);
 	else
 		counted->wn_running_ns += now->nw_ns -
 		    wait->wt_in_ns;
@@ -427,7 +431,7 @@ thread_leave(struct bpf_raw_tracepoint_args *ctx, const struct now *now,
 	wait_walk(wait, ctx, counted);
 }
 
-/* The kernel counts the switch after this tracepoint. */
+/* Switches count as the kernel counts them, in schedstat. */
 DTP_INLINE void
 thread_come(struct bpf_raw_tracepoint_args *ctx, const struct now *now,
     struct dtp_wait_counts *counted)
@@ -451,15 +455,15 @@ thread_come(struct bpf_raw_tracepoint_args *ctx, const struct now *now,
 	}
 	turn = thread_turn(task);
 	if (wait->wt_out_ns == 0 || wait->wt_turn != turn)
-		thread_gap(wait, now, counted);
+		thread_gap(wait, task, now, counted);
 	else
 		wait_count(wait, task, now, counted, 0);
 	slot_give(wait);
 	wait->wt_out_ns = wait->wt_by = 0;
 	wait->wt_in_ns = now->nw_ns;
-	wait->wt_turn = turn + (bpf_core_field_exists(
-	    task->sched_info.pcount) ? 1 : 0);
-	counted->wn_turns++;
+	wait->wt_turn = dtp_task_next_turn(word);
+	/* 0: the first one, or this kernel counts none. */
+	counted->wn_turns += turn == 0 || wait->wt_turn != turn;
 }
 
 /* Drop a thread that exits during a pause. */

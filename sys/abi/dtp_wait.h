@@ -25,7 +25,7 @@ struct dtp_wait_counts {
 	__u64	wn_blocked_ns;
 	__u64	wn_elapsed_ns;
 	__u64	wn_threads;
-	__u64	wn_turns;	/* switches to them, while recording */
+	__u64	wn_turns;	/* switches to them, as the kernel counts */
 	__u64	wn_short;	/* waits below dc_min_ns: no sample */
 	__u64	wn_short_ns;
 	__u64	wn_open;	/* waits that went on at the end or a pause */
