@@ -87,8 +87,8 @@ class LaneSums extends ThreadSamples {
 	 * view of many samples is made from these.
 	 */
 	partsOfProcess(lanes, view, wide) {
-		const {whole} = this, all = lanes.sums = lanes.sums ||
-		    this.sumsOfProcess(lanes);
+		const {whole} = this, all = lanes[0].process =
+		    lanes[0].process || this.sumsOfProcess(lanes);
 		const part = (whole[1] - whole[0]) / all.parts;
 		const length = (view[1] - view[0]) / wide;
 		if (length < part)

@@ -135,7 +135,8 @@ async function pixelsAgree(page, read) {
 			const view = [from, from + (last - first) / by];
 			const {lanes} = timeline.rows.find(row => row.lanes);
 			return {from, length: (view[1] - view[0]) / wide,
-				lane: {...lanes[0], sums: null},
+				lane: {...lanes[0], sums: null,
+				    process: null},
 				states: [...timeline.partsOfLane(lanes[0],
 				    view, wide).states],
 				levels: timeline.partsOfProcess(lanes, view,
