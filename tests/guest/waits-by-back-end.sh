@@ -1,8 +1,9 @@
 #!/bin/sh
-# ASSERTION: threads that sleep, read a pipe, wait for a CPU and for the CPU
-# quota of their cgroup have the reasons that doc/RECORDING.md has for this
-# kernel, with BPF and without, and wait as long as they asked for and as
-# cpu.stat says; the others are not throttled.
+# ASSERTION: threads that sleep, read an empty pipe, write to a full one, wait
+# for a child, a FIFO, a signal, a CPU and the CPU quota of their cgroup have
+# the reasons that the table of doc/RECORDING.md has for this kernel, with BPF
+# and without, and wait as long as they asked for and as cpu.stat says; the
+# others are not throttled.
 # SPDX-License-Identifier: ISC
 # TIMEOUT: 400
 
@@ -18,9 +19,38 @@ top=/sys/fs/cgroup
 echo +cpu >$top/cgroup.subtree_control || exit 1
 mkdir $top/quota
 echo 10000 50000 >$top/quota/cpu.max || exit 1
+mkfifo /tmp/written /tmp/silent
+script()	# name: a program of this name, whose text is on stdin
+{
+	{
+		echo '#!/bin/sh'
+		cat
+	} >/tmp/bin/$1
+	chmod 755 /tmp/bin/$1
+}
+script waiter <<'WAITER'
+/bin/sleep .2
+:
+WAITER
+script opener <<'OPENER'
+: </tmp/written
+OPENER
+script poller <<'POLLER'
+read -t 1 line <>/tmp/silent
+:
+POLLER
+script halted <<'HALTED'
+kill -STOP $$
+:
+HALTED
 cat >planted <<'PLANTED'
 /bin/sleep .2
 /bin/sleep .2 | /bin/cat
+/bin/yes | waiter
+opener & /bin/sleep .2; : >/tmp/written
+wait
+poller
+halted & /bin/sleep .2; kill -CONT $!
 burner 15 & burner 15
 wait
 sh -c 'echo $$ >/sys/fs/cgroup/quota/cgroup.procs; exec limited 15'
@@ -42,26 +72,35 @@ for backend in bpf perf; do
 	"$DTPROF" report --json --by comm,reason results/$backend.dtp \
 	    >$backend.rows || fail "no report"
 done
+cp "$SRC/doc/RECORDING.md" results/
 verify bpf.rows <<'END'
 import collections
 import json
+import re
 
-planted = {  # with BPF, without
-    "sleep": ("sleep", "unknown"), "cat": ("read", "unknown"),
-    "burner": ("preempted", "preempted"),
-    "limited": ("throttled", "preempted")}
+SLEEPS = 5
+release = [int(n) for n in re.findall(r"\d+", open("results/release").read())]
+planted = {}  # with BPF, without
+for line in open("results/RECORDING.md"):
+    row = [re.findall("`(.*?)`", cell) for cell in line.split("|")[1:-1]]
+    if len(row) == 4 and line.startswith("| `") and ":" in line and \
+            all(len(cell) == 1 for cell in row):
+        comm, newer, older, rings = [cell[0] for cell in row]
+        planted[comm] = newer if release[:2] >= [6, 18] else older, rings
+need(len(planted) == 9, "the table has the waits: %s" % sorted(planted))
 for n, backend in enumerate(("bpf", "perf")):
     took = collections.defaultdict(collections.Counter)
     for row in json.load(open(backend + ".rows"))["rows"]:
         took[row["comm"]][row["args"]["reason"]] += row["total"]
     for comm, reasons in planted.items():
         print(backend, comm, dict(took[comm]))
-        need(took[comm].most_common(1)[0][0] == reasons[n],
+        need(took[comm].most_common(1)[0][0] == reasons[n] and
+            took[comm][reasons[n]] > .1e9,
             "%s: %s waits for the reason %s" % (backend, comm, reasons[n]))
         need(comm == "limited" or took[comm]["throttled"] == 0,
             "%s: %s is not throttled" % (backend, comm))
     asleep = took["sleep"][planted["sleep"][n]] / 1e9
-    need(.4 <= asleep <= .43, "%s: asleep for %.3f s of 0.4 s" %
+    need(SLEEPS * .2 <= asleep <= SLEEPS * .215, "%s: asleep for %.3f s" %
         (backend, asleep))
     stat = [dict(line.split() for line in
         open("results/%s.%s" % (backend, when)))
