@@ -40,8 +40,8 @@ class LaneSums extends ThreadSamples {
 	}
 
 	/*
-	 * By part of a view: the state that takes most of it, -1 where it is not
-	 * known; and how many samples were taken in it.
+	 * By part of a view: the state that takes most of it, -1 where it is
+	 * not known; and how many samples were taken in it.
 	 */
 	partsOfLane(lane, view, wide) {
 		lane.sums = lane.sums || this.sumsOfLane(lane);
