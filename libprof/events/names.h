@@ -299,7 +299,7 @@ int	prof_static_list(struct prof_names *names, prof_list_fn *fn,
 /* ------------------------------------------------ provider/pmc/, rate.c */
 
 /* A counter's code, before rate and modes. */
-struct prof_counter {
+struct prof_pmc {
 	uint32_t	 pc_type;
 	uint64_t	 pc_config, pc_config1, pc_config2;
 	char		 pc_name[PROF_SPEC_MAX + 8]; /* canonical */
@@ -310,11 +310,11 @@ struct prof_counter {
 
 /* 1: found, 0: not a name of ours, -1: ours but wrong. */
 int	prof_counter_pfm(struct prof_names *names, const char *name,
-	    struct prof_counter *counter, struct prof_err *error);
-int	prof_counter_software(const char *name, struct prof_counter *counter);
-int	prof_counter_perf(const char *name, struct prof_counter *counter);
+	    struct prof_pmc *counter, struct prof_err *error);
+int	prof_counter_software(const char *name, struct prof_pmc *counter);
+int	prof_counter_perf(const char *name, struct prof_pmc *counter);
 int	prof_counter_sysfs(struct prof_names *names,
-	    const struct prof_spec *spec, struct prof_counter *counter,
+	    const struct prof_spec *spec, struct prof_pmc *counter,
 	    struct prof_err *error);
 /* The n-th of perf's names, into the caller's buffer; false: no more. */
 bool	prof_counter_name_at(size_t n, char *buffer, size_t size);
@@ -342,7 +342,7 @@ const char *prof_pfm_pmu_at(struct prof_names *names, size_t n);
 const char *prof_counter_desc(const char *name, char *buffer, size_t size);
 /* Put a value where a format file says; -1: it does not fit. */
 int	prof_sysfs_spread(const char *format, uint64_t value,
-	    struct prof_counter *counter);
+	    struct prof_pmc *counter);
 /* Calls fn for each sysfs event, "PMU/event/". */
 int	prof_sysfs_list(int (*fn)(void *arg, const char *name), void *arg);
 

@@ -44,7 +44,7 @@ main(void)
 	char name[600] = "", other[700];
 
 	for (size_t n = 0; n < sizeof(cases) / sizeof(cases[0]); n++) {
-		struct prof_counter counter;
+		struct prof_pmc counter;
 		int rv;
 
 		memset(&counter, 0, sizeof(counter));

@@ -103,7 +103,7 @@ pmc_tell(struct pmc_listing *listing, const char *name, const char *alias,
 static int
 pmc_list_perf(struct pmc_listing *listing)
 {
-	struct prof_counter counter;
+	struct prof_pmc counter;
 	const char *why, *desc;
 	char name[64], of[PROF_SPEC_MAX + 160], text[128];
 	int rv = 0;
@@ -154,7 +154,7 @@ pmc_list_pfm(void *arg, const struct prof_pfm_event *event)
 
 /* Can it be opened on our own process or, as uncore PMUs want it, on a CPU? */
 static bool
-counter_opens(const struct prof_counter *counter, uint64_t period)
+counter_opens(const struct prof_pmc *counter, uint64_t period)
 {
 	struct perf_event_attr attr = {
 		.size = sizeof(attr), .type = counter->pc_type,
@@ -179,7 +179,7 @@ static int
 pmc_list_sysfs(void *arg, const char *name)
 {
 	struct pmc_listing *listing = arg;
-	struct prof_counter counter = { 0 };
+	struct prof_pmc counter = { 0 };
 	struct prof_spec spec;
 	struct prof_err error = { 0 };
 	char text[PROF_SPEC_MAX + 16];

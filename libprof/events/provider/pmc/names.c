@@ -90,7 +90,7 @@ static const struct {
 
 static int
 counter_lookup(const struct counter_name *table, size_t n, const char *name,
-    struct prof_counter *counter)
+    struct prof_pmc *counter)
 {
 	for (size_t i = 0; i < n; i++) {
 		if (strcasecmp(table[i].cn_name, name) != 0)
@@ -108,13 +108,13 @@ counter_lookup(const struct counter_name *table, size_t n, const char *name,
 }
 
 int
-prof_counter_software(const char *name, struct prof_counter *counter)
+prof_counter_software(const char *name, struct prof_pmc *counter)
 {
 	return (counter_lookup(software, COUNT(software), name, counter));
 }
 
 static int
-counter_cache(const char *name, struct prof_counter *counter)
+counter_cache(const char *name, struct prof_pmc *counter)
 {
 	for (size_t c = 0; c < COUNT(caches); c++) {
 		size_t length = strlen(caches[c].ca_name);
@@ -143,7 +143,7 @@ counter_cache(const char *name, struct prof_counter *counter)
 
 /* "r1a8": the PMU's own code, in hexadecimal. */
 static int
-counter_raw(const char *name, struct prof_counter *counter)
+counter_raw(const char *name, struct prof_pmc *counter)
 {
 	size_t length = strlen(name);
 
@@ -159,7 +159,7 @@ counter_raw(const char *name, struct prof_counter *counter)
 }
 
 int
-prof_counter_perf(const char *name, struct prof_counter *counter)
+prof_counter_perf(const char *name, struct prof_pmc *counter)
 {
 	return (counter_lookup(hardware, COUNT(hardware), name, counter) ||
 	    counter_cache(name, counter) || counter_raw(name, counter));
@@ -243,7 +243,7 @@ static const char *const cache_meanings[] = {
 const char *
 prof_counter_desc(const char *name, char *buffer, size_t size)
 {
-	struct prof_counter counter = { 0 };
+	struct prof_pmc counter = { 0 };
 
 	if (prof_counter_software(name, &counter) == 0 &&
 	    prof_counter_perf(name, &counter) == 0)

@@ -47,7 +47,7 @@ prof_pfm_ready(struct prof_names *names)
 
 int
 prof_counter_pfm(struct prof_names *names, const char *name,
-    struct prof_counter *counter, struct prof_err *error)
+    struct prof_pmc *counter, struct prof_err *error)
 {
 	struct perf_event_attr attr;
 	pfm_perf_encode_arg_t encode;

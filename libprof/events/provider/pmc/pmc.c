@@ -19,7 +19,7 @@
 #include "os/pmu_kinds.h"
 
 static int	pmc_find(struct prof_names *names, struct prof_spec *spec,
-		    struct prof_counter *counter, struct prof_err *error);
+		    struct prof_pmc *counter, struct prof_err *error);
 static int	pmc_resolve(struct prof_names *names,
 		    const struct prof_spec *spec,
 		    const struct prof_event_defaults *defaults,
@@ -36,7 +36,7 @@ pmc_resolve(struct prof_names *names, const struct prof_spec *said,
     const struct prof_event_defaults *defaults, struct prof_events *events,
     struct prof_err *error)
 {
-	struct prof_counter counter;
+	struct prof_pmc counter;
 	struct prof_spec spec = *said;	/* modes may be a unit mask */
 	struct prof_event *event;
 	char probe[PROF_SPEC_MAX + 32];
@@ -81,7 +81,7 @@ pmc_resolve(struct prof_names *names, const struct prof_spec *said,
 
 static int
 pmc_find(struct prof_names *names, struct prof_spec *spec,
-    struct prof_counter *counter, struct prof_err *error)
+    struct prof_pmc *counter, struct prof_err *error)
 {
 	char whole[PROF_SPEC_MAX];
 	int rv;

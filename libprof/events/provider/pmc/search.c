@@ -194,7 +194,7 @@ static int
 add_pfm(void *arg, const struct prof_pfm_event *event)
 {
 	struct prof_counters *counters = arg;
-	struct prof_counter counter = { 0 };
+	struct prof_pmc counter = { 0 };
 	struct perf_event_attr attr = { 0 };
 	struct prof_err error;
 	struct found *found;

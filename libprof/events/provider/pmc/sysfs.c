@@ -22,17 +22,17 @@
 static ssize_t	sysfs_read(const char *pmu, const char *dir,
 		    const char *name, char *text, size_t size);
 static int	sysfs_term(const char *pmu, const char *key,
-		    const char *value, struct prof_counter *counter,
+		    const char *value, struct prof_pmc *counter,
 		    bool may_be_event, struct prof_err *error);
 static int	sysfs_alias(const char *pmu, const char *name,
-		    struct prof_counter *counter, struct prof_err *error);
+		    struct prof_pmc *counter, struct prof_err *error);
 static bool	sysfs_pmu(const char *name, char *pmu, size_t size,
 		    uint32_t *type);
 static bool	sysfs_name_ok(const char *name);
 
 int
 prof_counter_sysfs(struct prof_names *names, const struct prof_spec *spec,
-    struct prof_counter *counter, struct prof_err *error)
+    struct prof_pmc *counter, struct prof_err *error)
 {
 	char pmu[160];
 	int length;
@@ -124,7 +124,7 @@ sysfs_read(const char *pmu, const char *dir, const char *name, char *text,
 /* One term: a field of the format, one of the generic three, or an event. */
 static int
 sysfs_term(const char *pmu, const char *key, const char *value,
-    struct prof_counter *counter, bool may_be_event, struct prof_err *error)
+    struct prof_pmc *counter, bool may_be_event, struct prof_err *error)
 {
 	uint64_t number = 1;
 	char format[128];
@@ -166,7 +166,7 @@ sysfs_term(const char *pmu, const char *key, const char *value,
 
 /* events/NAME holds terms again, "event=0x3c,umask=0x1". */
 static int
-sysfs_alias(const char *pmu, const char *name, struct prof_counter *counter,
+sysfs_alias(const char *pmu, const char *name, struct prof_pmc *counter,
     struct prof_err *error)
 {
 	char text[512], *rest = text, *term, *value;
@@ -195,7 +195,7 @@ sysfs_alias(const char *pmu, const char *name, struct prof_counter *counter,
  */
 int
 prof_sysfs_spread(const char *format, uint64_t value,
-    struct prof_counter *counter)
+    struct prof_pmc *counter)
 {
 	uint64_t *config;
 	const char *at = strchr(format, ':');
