@@ -74,7 +74,8 @@ enum prof_target {
 	PROF_TARGET_PIDS,	/* processes and their descendants (-p) */
 	PROF_TARGET_TIDS,	/* just these threads (-t) */
 	PROF_TARGET_CGROUP,	/* a cgroup and those below (--cgroup) */
-	PROF_TARGET_COMMAND	/* a child that we start (-- CMD) */
+	PROF_TARGET_COMMAND,	/* a child that we start (-- CMD) */
+	PROF_TARGET_NAME	/* the next that executes po_wait_for */
 };
 
 enum prof_callgraph {
@@ -153,6 +154,7 @@ struct prof_options {
 	 */
 	uint64_t	 po_ring_bytes;
 	uint64_t	 po_ring_ns;
+	const char	*po_wait_for;	/* name of a file, without a path */
 };
 
 /* What came of a prof_session_dump; texts are valid until the next one. */
@@ -184,6 +186,11 @@ struct prof_status {
 	double		 ps_programs_s;	/* below 0: not known */
 	int		 ps_cpus;
 	uint64_t	 ps_slower;	/* lowest rate: 1/n of the first */
+	/*
+	 * Of PROF_TARGET_NAME, the process that is recorded; 0: it has not
+	 * started yet.  If it never does, stop leaves no file.
+	 */
+	uint64_t	 ps_target_pid;
 };
 
 struct prof_session;

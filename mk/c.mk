@@ -92,6 +92,9 @@ $(O)/tests/work/%: tests/work/%.c $(O)/flags
 	    -fno-inline -pthread $(WARN) -Wno-unknown-attributes \
 	    $(STATIC_LDFLAGS) -MMD -MP -MF $@.d -o $@ $< -lm
 
+# It begins without a library.
+$(O)/tests/work/guest_tokens: STATIC_LDFLAGS += -nostdlib -static
+
 .SECONDARY: $(UNIT_SRCS:%.c=$(O)/obj/%.o) $(PAGE_SRCS:%.c=$(O)/obj/%.o)
 
 -include $(O)/obj/tests/interop/parser_fault.d

@@ -93,6 +93,16 @@ dtp_begin(struct dtp_firing *firing, __u32 states)
 	return (1);
 }
 
+/* Targets are recorded since the start, the last pause or the awaited exec. */
+DTP_INLINE __u64
+dtp_targets_begun(const struct dtp_control *session)
+{
+	__u64 begun_ns = DTP_LOAD(&session->co_begun_ns);
+	__u64 awaited_ns = DTP_LOAD(&session->co_awaited_ns);
+
+	return (awaited_ns > begun_ns ? awaited_ns : begun_ns);
+}
+
 /* Is the current task one of those to be recorded? */
 DTP_INLINE int
 dtp_is_target(struct dtp_firing *firing)

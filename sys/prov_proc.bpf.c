@@ -6,6 +6,12 @@
  * Recorded for targets, from arming on, on all CPUs: also on those that take
  * no samples, since processes move.  The recorder's own life is a life like
  * any other.
+ *
+ * A target may also be awaited by name (dc_awaited).  An exec renames the task
+ * to the executed file first, then maps the file, then fires the tracepoint of
+ * execs, all before the first instruction.  So the name makes a process one
+ * that waits for its exec, whose mappings count, and the exec makes the first
+ * of these the target.
  */
 #include "sample.bpf.h"
 #include "turn.bpf.h"
@@ -20,6 +26,37 @@ dtp_is_followed(struct dtp_firing *firing, const struct dtp_life *life)
 	    cfg.dc_target_mode == DTP_TARGET_TID)
 		return (dtp_target_of(life) != 0);
 	return (dtp_is_target(firing));
+}
+
+/* The name of a task that is no target: is it the one that is awaited? */
+DTP_INLINE void
+dtp_await(const struct dtp_life *life, const char *name)
+{
+	__u64 text[DTP_NAME_LEN / 8] = { 0 };
+	int is_awaited;
+
+	if (cfg.dc_awaited_len == 0 || (dtp_target_of(life) & DTP_TG_ACTIVE))
+		return;
+	is_awaited = bpf_probe_read_kernel_str(text, sizeof(text), name) ==
+	    (long)cfg.dc_awaited_len + 1;
+	for (int i = 0; i < DTP_NAME_LEN / 8; i++)
+		is_awaited &= text[i] == cfg.dc_awaited[i];
+	dtp_target_set(life->li_pid, is_awaited ? DTP_TG_WAIT : 0);
+}
+
+/* Is it the first to execute the awaited file while we record? */
+DTP_INLINE int
+dtp_is_first(const struct dtp_life *life)
+{
+	struct dtp_control *session;
+	__u32 zero = 0;
+
+	session = bpf_map_lookup_elem(&control, &zero);
+	if (session == NULL || DTP_LOAD(&session->co_state) == DTP_ARMED ||
+	    DTP_CAS(&session->co_awaited, 0ULL, (__u64)life->li_pid) != 0)
+		return (0);
+	DTP_STORE(&session->co_awaited_ns, bpf_ktime_get_ns());
+	return (1);
 }
 
 /*
@@ -177,8 +214,11 @@ dtp_exec(struct bpf_raw_tracepoint_args *ctx)
 		return (0);
 	if (dtp_life_read(&life, ctx->args[0]) != 0)
 		return (dtp_count(&firing.fg_counts->cn_error));
-	if (dtp_waits(&life, (__u32)ctx->args[1]))
+	if (dtp_waits(&life, (__u32)ctx->args[1])) {
+		if (cfg.dc_awaited_len != 0 && !dtp_is_first(&life))
+			dtp_target_set(life.li_pid, 0);
 		dtp_values_begin(bpf_get_smp_processor_id());
+	}
 	if (cfg.dc_target_mode == DTP_TARGET_PID ||
 	    cfg.dc_target_mode == DTP_TARGET_TID)
 		wanted = dtp_activate(&life, (__u32)ctx->args[1]);
@@ -243,6 +283,7 @@ dtp_rename(struct bpf_raw_tracepoint_args *ctx)
 		return (0);
 	if (dtp_life_read(&life, ctx->args[0]) != 0)
 		return (dtp_count(&firing.fg_counts->cn_error));
+	dtp_await(&life, name);
 	if (!dtp_is_followed(&firing, &life) || !dtp_has_ring(&firing))
 		return (dtp_count(&firing.fg_counts->cn_filtered));
 	comm = dtp_life_begin(&writer, &firing, &life, DTP_T_COMM,

@@ -115,7 +115,7 @@ now_read(int is_end)
 	now = &part->pa_now;
 	now->nw_state = state;
 	now->nw_ns = is_end ? session->co_stop_ns : bpf_ktime_get_ns();
-	now->nw_begun_ns = DTP_LOAD(&session->co_begun_ns);
+	now->nw_begun_ns = dtp_targets_begun(session);
 	now->nw_self = session->co_self;
 	return (now);
 }

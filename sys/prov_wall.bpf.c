@@ -75,7 +75,7 @@ now_read(struct now *now)
 		return (0);
 	now->nw_wall = pass;
 	now->nw_state = DTP_LOAD(&session->co_state);
-	now->nw_begun_ns = DTP_LOAD(&session->co_begun_ns);
+	now->nw_begun_ns = dtp_targets_begun(session);
 	now->nw_self = session->co_self;
 	now->nw_ns = pass->wl_now_ns;
 	now->nw_before_ns = pass->wl_from_ns;

@@ -162,7 +162,8 @@ prof_session_status_sized(struct prof_session *session,
 	now.ps_side_stored = side.sd_read;
 	now.ps_side_lost = side.sd_lost;
 	now.ps_elapsed_s =
-	    (double)prof_clock_ran_ns(&session->se_plan.pn_clock) / 1e9;
+	    (double)(prof_clock_ran_ns(&session->se_plan.pn_clock) -
+	    session->se_waited_ns) / 1e9;
 	now.ps_is_paused = session->se_state == PROF_PAUSED;
 	now.ps_samples = session->se_samples;
 	now.ps_written = session->se_written;
@@ -181,6 +182,7 @@ prof_session_status_sized(struct prof_session *session,
 	now.ps_cpus = (int)session->se_plan.pn_nonline;
 	now.ps_slower = session->se_overhead.ov_slower;
 	now.ps_targets_left = prof_targets_left(session);
+	now.ps_target_pid = session->se_target_pid;
 	now.ps_command_pid = session->se_command.cm_pid;
 	now.ps_command_done = session->se_command.cm_done;
 	now.ps_command_status = session->se_command.cm_status;

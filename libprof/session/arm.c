@@ -517,6 +517,13 @@ watch_fd(struct prof_session *session, int fd, uint32_t how)
 	return (0);
 }
 
+/* One that has ended says so once (EPOLLET); others may run on. */
+int
+prof_session_watch_target(struct prof_session *session, int fd)
+{
+	return (watch_fd(session, fd, EPOLLET));
+}
+
 static int
 watch_source(struct prof_session *session, const struct prof_source *source)
 {
@@ -552,10 +559,9 @@ open_epoll(struct prof_session *session)
 		if (watch_source(session, &session->se_merge.mg_source[n]) ==
 		    -1)
 			return (-1);
-	/* One that has ended says so once (EPOLLET); others may run on. */
 	for (n = 0; n < session->se_ntarget_fds; n++)
-		if (watch_fd(session, session->se_target_fds[n], EPOLLET) ==
-		    -1)
+		if (prof_session_watch_target(session,
+		    session->se_target_fds[n]) == -1)
 			return (-1);
 	if (watch_fd(session, session->se_command.cm_pidfd, 0) == -1)
 		return (-1);

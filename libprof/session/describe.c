@@ -74,6 +74,19 @@ copy_argv(char *const *argv, bool *failed)
 	return (copy);
 }
 
+/* A name that the last component of a path can be. */
+static int
+check_name(const char *name, struct prof_err *error)
+{
+	if (name != NULL && name[0] != '\0' && strchr(name, '/') == NULL &&
+	    strlen(name) < DTP_NAME_LEN)
+		return (0);
+	prof_fail(error, PROF_E_USAGE, "cannot wait for '%s': not the name of "
+	    "a file", name == NULL ? "" : name);
+	return (prof_cure(error, "use a name without a path, of at most %d "
+	    "bytes", DTP_NAME_LEN - 1));
+}
+
 int
 prof_options_copy(struct prof_options *to, const struct prof_options *from,
     struct prof_err *error)
@@ -91,6 +104,7 @@ prof_options_copy(struct prof_options *to, const struct prof_options *from,
 	to->po_cgroup = copy_string(to->po_cgroup, &failed);
 	to->po_filter = copy_string(to->po_filter, &failed);
 	to->po_comm = copy_string(to->po_comm, &failed);
+	to->po_wait_for = copy_string(to->po_wait_for, &failed);
 	to->po_note = copy_string(to->po_note, &failed);
 	to->po_degraded = copy_string(to->po_degraded, &failed);
 	to->po_argv = copy_argv(to->po_argv, &failed);
@@ -99,7 +113,8 @@ prof_options_copy(struct prof_options *to, const struct prof_options *from,
 	if (to->po_target == PROF_TARGET_COMMAND && (to->po_argv == NULL ||
 	    to->po_argv[0] == NULL))
 		return (prof_fail(error, PROF_E_USAGE, "no command"));
-	return (0);
+	return (to->po_target == PROF_TARGET_NAME ?
+	    check_name(to->po_wait_for, error) : 0);
 }
 
 void
@@ -116,6 +131,7 @@ prof_options_free(struct prof_options *po)
 	free((void *)po->po_cgroup);
 	free((void *)po->po_filter);
 	free((void *)po->po_comm);
+	free((void *)po->po_wait_for);
 	free((void *)po->po_note);
 	free((void *)po->po_degraded);
 }
@@ -255,7 +271,7 @@ int
 prof_describe(struct prof_session *session)
 {
 	static const char *const targets[] = {
-		"all", "pids", "tids", "cgroup", "command"
+		"all", "pids", "tids", "cgroup", "command", "name"
 	};
 	static const char *const callgraphs[] = {
 		"none", "fp", "auto", "dwarf"
@@ -287,6 +303,9 @@ prof_describe(struct prof_session *session)
 	if (po->po_no_kernel && say_info(session, "user_only", "yes") == -1)
 		return (-1);
 	if (po->po_comm != NULL && say_info(session, "comm", po->po_comm) == -1)
+		return (-1);
+	if (po->po_target == PROF_TARGET_NAME && say_info(session, "wait_for",
+	    po->po_wait_for) == -1)
 		return (-1);
 	if (say_skids(session) == -1 || prof_spans_describe(session) == -1)
 		return (-1);

@@ -144,6 +144,8 @@ prof_session_take(void *arg, const struct prof_record *record)
 		session->se_last_ns = record->pr_time_ns;
 	} else if (is_late(session, record)) {
 		return (0);
+	} else if (prof_targets_observe(session, record) == -1) {
+		return (-1);
 	} else if (pid_follow(session, record) == -1) {
 		return (prof_fail_nomem(&session->se_error));
 	}

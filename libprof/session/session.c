@@ -144,11 +144,23 @@ static int
 go_on(struct prof_session *session, enum prof_record_type mark,
     const char *text)
 {
+	uint64_t now_ns;
+
 	if (prof_merge_step(&session->se_merge, PROF_STEP_ENABLE) == -1)
 		return (-1);
 	session->se_state = PROF_RECORDING;
-	return (write_mark(session, mark,
-	    prof_clock_go_on(&session->se_plan.pn_clock), text));
+	now_ns = prof_clock_go_on(&session->se_plan.pn_clock);
+	if (mark == PROF_R_START && prof_targets_await(session))
+		return (0);
+	return (write_mark(session, mark, now_ns, text));
+}
+
+int
+prof_session_begins(struct prof_session *session, uint64_t time_ns)
+{
+	if (session->se_writer != NULL)
+		prof_writer_keep(session->se_writer);
+	return (write_mark(session, PROF_R_START, time_ns, ""));
 }
 
 /* Nothing is switched on before it is resumed. */
@@ -212,7 +224,7 @@ prof_session_start(struct prof_session *session)
 		session->se_state = PROF_STOPPED;
 		return (-1);
 	}
-	if (session->se_writer != NULL)
+	if (session->se_writer != NULL && !prof_targets_await(session))
 		prof_writer_keep(session->se_writer);
 	return (set_alarm(session));
 }
@@ -473,7 +485,10 @@ prof_session_stop(struct prof_session *session)
 	    prof_describe_arguments(session) == -1 ||
 	    prof_describe_overhead(session) == -1)
 		rv = -1;
-	if (session->se_writer != NULL && file_end(session) == -1)
+	if (session->se_writer != NULL && prof_targets_await(session)) {
+		prof_writer_discard(session->se_writer);
+		session->se_writer = NULL;
+	} else if (session->se_writer != NULL && file_end(session) == -1)
 		rv = -1;
 	return (rv);
 }

@@ -61,6 +61,14 @@ int	prof_targets_seed(struct prof_session *session);
 /* How many of the targets named are still there; -1: not known. */
 int	prof_targets_left(struct prof_session *session);
 int	prof_targets_check(struct prof_session *session);
+/* A target that is awaited has not started yet. */
+bool	prof_targets_await(const struct prof_session *session);
+/*
+ * While it is awaited: whose mappings may become its own, and has it started?
+ * -1: the session's error says why.
+ */
+int	prof_targets_observe(struct prof_session *session,
+	    const struct prof_record *record);
 
 /* ------------------------------------------------------------ reread.c */
 
@@ -200,6 +208,8 @@ bool	prof_session_leave_out(struct prof_session *session);
 /* In place of the descriptor, where a target's end wakes us. */
 #define PROF_WOKEN_BY_TARGET	(-1)
 
+/* Be woken when this process ends (pidfd, or -1). */
+int	prof_session_watch_target(struct prof_session *session, int fd);
 /* Give back everything that arm made; the file too, unless it was closed. */
 void	prof_session_undo(struct prof_session *session);
 
@@ -296,6 +306,8 @@ struct prof_session {
 	int		 se_alarm;	/* timer: the next round is due */
 	int		*se_target_fds;	/* pidfds of -p targets */
 	size_t		 se_ntarget_fds;
+	uint32_t	 se_target_pid;	/* it was awaited; 0: not there yet */
+	uint64_t	 se_waited_ns;	/* from the start until it came */
 	uint64_t	 se_flushed_ns;	/* last accounting written */
 	uint64_t	 se_checked_ns;	/* targets last looked at */
 	uint64_t	 se_round_ns;	/* the last round began */
@@ -313,6 +325,8 @@ struct prof_session {
 
 /* Take what there is. */
 int	prof_session_round(struct prof_session *session);
+/* The recording begins here; -1 with the session's error. */
+int	prof_session_begins(struct prof_session *session, uint64_t time_ns);
 /* For the user, and into the recording. */
 int	prof_session_add_note(struct prof_session *session, const char *fmt,
 	    ...) PROF_PRINTF(2, 3);

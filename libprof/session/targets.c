@@ -148,7 +148,7 @@ seed_threads(struct prof_session *session)
 	return (0);
 }
 
-/* A descriptor per process tells us when it ends. */
+/* A descriptor per process tells us when it ends, also of one to come. */
 static int
 pids_watch(struct prof_session *session)
 {
@@ -178,9 +178,44 @@ prof_targets_seed(struct prof_session *session)
 		return (pids_watch(session) == -1 ? -1 : seed_tree(session));
 	case PROF_TARGET_TIDS:
 		return (pids_watch(session) == -1 ? -1 : seed_threads(session));
+	case PROF_TARGET_NAME:
+		return (pids_watch(session));
 	default:
 		return (0);
 	}
+}
+
+bool
+prof_targets_await(const struct prof_session *session)
+{
+	return (session->se_options.po_target == PROF_TARGET_NAME &&
+	    session->se_target_pid == 0);
+}
+
+/*
+ * Of others nothing comes but the name by which programs took them for it
+ * (prov_proc.bpf.c), before they map the file, and of it its exec.
+ */
+int
+prof_targets_observe(struct prof_session *session,
+    const struct prof_record *record)
+{
+	int fd;
+
+	if (!prof_targets_await(session))
+		return (0);
+	if (record->pr_type == PROF_R_COMM)
+		return (prof_pidset_add(&session->se_pids, record->pr_pid) ==
+		    -1 ? prof_fail_nomem(&session->se_error) : 0);
+	if (record->pr_type != PROF_R_EXEC)
+		return (0);
+	session->se_target_pid = record->pr_pid;
+	session->se_waited_ns = record->pr_time_ns -
+	    session->se_plan.pn_clock.ck_start_ns;
+	fd = (int)syscall(SYS_pidfd_open, record->pr_pid, 0);
+	session->se_target_fds[session->se_ntarget_fds++] = fd;
+	return (prof_session_watch_target(session, fd) == -1 ? -1 :
+	    prof_session_begins(session, record->pr_time_ns));
 }
 
 int
@@ -190,6 +225,9 @@ prof_targets_left(struct prof_session *session)
 	int left = 0;
 	size_t n;
 
+	if (po->po_target == PROF_TARGET_NAME)
+		return (session->se_target_pid == 0 ? -1 :
+		    prof_procfs_exists((int)session->se_target_pid));
 	if (po->po_target != PROF_TARGET_PIDS &&
 	    po->po_target != PROF_TARGET_TIDS)
 		return (-1);

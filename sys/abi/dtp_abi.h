@@ -352,6 +352,9 @@ struct dtp_control {
 				/* for breakpoints; 0: not known yet */
 	__u64	co_stop_ns;	/* [u] when an event or the session ended, or */
 				/* the last pause began */
+	__u64	co_awaited;	/* [c] process that has executed dc_awaited, */
+				/* the first one that did; 0: none yet */
+	__u64	co_awaited_ns;	/* [c] when it did */
 };
 
 /*
@@ -563,6 +566,9 @@ struct dtp_targets {
 	__u8	tg_how[DTP_TASK_IDS];	/* DTP_TG_*; 0: none */
 };
 
+/* A file's name, NAME_MAX and its end, in whole words. */
+#define DTP_NAME_LEN	256
+
 /*
  * What has to be known of a system call: which of its arguments are text
  * (place + 1, 0: none; a second one DTP_CALL_TEXT_BITS further up), and two
@@ -618,6 +624,9 @@ struct dtp_config {
 	__u64	dc_min_ns;	/* waits that are shorter are only summed */
 	__s64	dc_preempt_at;	/* x86: from a run queue to the CPU's */
 				/* preempt_count; 0: not known */
+	__u64	dc_awaited_len;	/* 0: targets are known from the start */
+	__u64	dc_awaited[DTP_NAME_LEN / 8]; /* the file that makes a */
+				/* process the target when it executes it */
 	struct dtp_arg	dc_arg[DTP_MAX_ARGS];
 	__u64	dc_sysmask[DTP_MAX_SYSCALL / 64]; /* syscall: wanted numbers */
 	__u8	dc_call[DTP_MAX_SYSCALL];	/* DTP_CALL_* or DTP_W_* */
@@ -650,7 +659,7 @@ _Static_assert(sizeof(struct dtp_snapshot) == 296, "struct dtp_snapshot");
 _Static_assert(sizeof(struct dtp_piece) == 16, "struct dtp_piece");
 _Static_assert(sizeof(struct dtp_stream) == 256, "struct dtp_stream");
 DTP_AT(dtp_stream, ss_tail, 128);
-_Static_assert(sizeof(struct dtp_control) == 72, "struct dtp_control");
+_Static_assert(sizeof(struct dtp_control) == 88, "struct dtp_control");
 _Static_assert(sizeof(struct dtp_counts) == 512, "struct dtp_counts");
 _Static_assert(sizeof(struct dtp_call_ends) == 16, "struct dtp_call_ends");
 _Static_assert(DTP_F_DURATION == DTP_F_ARG0 + DTP_MAX_ARGS, "DTP_F_DURATION");
@@ -658,7 +667,7 @@ _Static_assert(sizeof(struct dtp_arg) == 24, "struct dtp_arg");
 _Static_assert(sizeof(struct dtp_operand) == 40, "struct dtp_operand");
 _Static_assert(sizeof(struct dtp_test) == 24, "struct dtp_test");
 _Static_assert(sizeof(struct dtp_filter) == 688, "struct dtp_filter");
-_Static_assert(sizeof(struct dtp_config) == 2352, "struct dtp_config");
+_Static_assert(sizeof(struct dtp_config) == 2616, "struct dtp_config");
 _Static_assert(DTP_INNER_SCRIPT + 2 + DTP_OUTER_SCRIPT * DTP_SCRIPT_WORDS <=
 	DTP_MAX_SCRIPT, "DTP_OUTER_SCRIPT");
 _Static_assert(DTP_MAX_RECORD >= sizeof(struct dtp_rec) + 16 +

@@ -142,6 +142,9 @@ static const struct opt_row options_of_record[] = {
 	{ 0, "verify", NULL, OPT_FLAG, 0, 0, NULL,
 	    "also unwind with libunwind, and compare (slow)",
 	    RO(ro_verify), NULL },
+	{ 0, "wait-for", "NAME", OPT_STRING, 0, 0, NULL,
+	    "record the next program named NAME from its first instruction",
+	    RO(ro_wait_for), NULL },
 	{ 0, "wall", NULL, OPT_FLAG, 0, 0, NULL,
 	    "also record wall-clock time (adds -e wall)",
 	    RO(ro_wall), NULL },
@@ -169,9 +172,9 @@ const struct prof_cmd cmd_record = {
 	.cm_stop_early = true,
 	.cm_usage_status = EXIT_DTPROF,
 	.cm_examples = examples,
-	.cm_notes = "Choose a target: a COMMAND, -p, -t, --cgroup, or -a for "
-	    "everything.  With -a, -p, -t or --cgroup, recording ends when "
-	    "COMMAND, if given, exits.",
+	.cm_notes = "Choose a target: a COMMAND, -p, -t, --cgroup, --wait-for, "
+	    "or -a for everything.  With one of these options, recording ends "
+	    "when COMMAND, if given, exits.",
 	.cm_run = run_record,
 };
 
@@ -200,14 +203,19 @@ static int
 check_target(const struct record_options *ro, bool command)
 {
 	const int named = ro->ro_all + (ro->ro_pids.oi_n > 0) +
-	    (ro->ro_tids.oi_n > 0) + (ro->ro_cgroup != NULL);
+	    (ro->ro_tids.oi_n > 0) + (ro->ro_cgroup != NULL) +
+	    (ro->ro_wait_for != NULL);
 
 	if (named > 1)
 		return (options_refuse("use only one of these options",
-		    "-a, -p, -t and --cgroup exclude each other"));
+		    "-a, -p, -t, --cgroup and --wait-for exclude each other"));
+	if (ro->ro_wait_for != NULL && ro->ro_delay.on_set)
+		return (options_refuse("leave out one of these options",
+		    "--wait-for cannot be used with --delay"));
 	if (named == 0 && !command)
 		return (options_refuse("name a command (-- COMMAND), a process "
-		    "(-p PID), or everything (-a)", "nothing to record"));
+		    "(-p PID), a program to come (--wait-for NAME), or "
+		    "everything (-a)", "nothing to record"));
 	if (ro->ro_cpus.oi_n > 0 && !ro->ro_all)
 		return (options_refuse("add -a, or leave -C out",
 		    "-C requires -a, as processes move between CPUs"));
@@ -259,10 +267,11 @@ check_rest(const struct record_options *ro)
 		return (options_refuse("leave out one of these options",
 		    "--max-overhead cannot be used with -t or --no-inherit"));
 	if (ro->ro_attach == ATTACH_TASKS && (ro->ro_all ||
-	    ro->ro_cgroup != NULL || ro->ro_with.os_n > 0))
+	    ro->ro_cgroup != NULL || ro->ro_wait_for != NULL ||
+	    ro->ro_with.os_n > 0))
 		return (options_refuse("leave out one of these options",
-		    "--attach tasks cannot be used with -a, --cgroup or "
-		    "--with"));
+		    "--attach tasks cannot be used with -a, --cgroup, "
+		    "--wait-for or --with"));
 	if (ro->ro_stacks && strcmp(ro->ro_callgraph, "none") == 0)
 		return (options_refuse("leave out one of these options",
 		    "-g and --call-graph none exclude each other"));
@@ -281,9 +290,10 @@ check_rest(const struct record_options *ro)
 	if (ro->ro_verify && ro->ro_backend == RECORD_BACKEND_PERF)
 		return (options_refuse("use --backend bpf",
 		    "--verify requires BPF"));
-	if (ro->ro_backend == RECORD_BACKEND_PERF && ro->ro_cgroup != NULL)
+	if (ro->ro_backend == RECORD_BACKEND_PERF && (ro->ro_cgroup != NULL ||
+	    ro->ro_wait_for != NULL))
 		return (options_refuse("use --backend bpf, or -p",
-		    "--cgroup requires BPF"));
+		    "--cgroup and --wait-for require BPF"));
 	return (0);
 }
 
@@ -318,11 +328,13 @@ options_fill(const struct record_options *ro, int n, char **operands,
 	po->po_target = ro->ro_all ? PROF_TARGET_ALL :
 	    ro->ro_pids.oi_n > 0 ? PROF_TARGET_PIDS :
 	    ro->ro_tids.oi_n > 0 ? PROF_TARGET_TIDS :
-	    ro->ro_cgroup != NULL ? PROF_TARGET_CGROUP : PROF_TARGET_COMMAND;
+	    ro->ro_cgroup != NULL ? PROF_TARGET_CGROUP :
+	    ro->ro_wait_for != NULL ? PROF_TARGET_NAME : PROF_TARGET_COMMAND;
 	po->po_ids = ro->ro_pids.oi_n > 0 ? ro->ro_pids.oi_id :
 	    ro->ro_tids.oi_id;
 	po->po_nids = ro->ro_pids.oi_n + ro->ro_tids.oi_n;
 	po->po_cgroup = ro->ro_cgroup;
+	po->po_wait_for = ro->ro_wait_for;
 	po->po_cpus = ro->ro_cpus.oi_id;
 	po->po_ncpus = ro->ro_cpus.oi_n;
 	po->po_argv = n > 0 ? operands : NULL;

@@ -32,6 +32,7 @@ struct recording {
 	struct record_dumping *rc_dumping;
 	uint64_t	 rc_resume_ns;	/* end of --delay; 0: no longer */
 	size_t		 rc_notes;	/* printed so far */
+	bool		 rc_is_awaited;	/* --wait-for: it has not started yet */
 	bool		 rc_is_full;	/* --max-size is reached */
 	bool		 rc_failed;
 };
@@ -238,6 +239,32 @@ round_look(struct recording *rc)
 	return (record_dumping_look(rd, rc->rc_session));
 }
 
+static bool
+is_awaited(const struct recording *rc)
+{
+	return (rc->rc_options->ro_wait_for != NULL &&
+	    rc->rc_status.ps_target_pid == 0);
+}
+
+/* A program that was awaited has started: --duration begins. */
+static void
+target_look(struct recording *rc)
+{
+	const struct record_options *ro = rc->rc_options;
+
+	if (!rc->rc_is_awaited || is_awaited(rc))
+		return;
+	rc->rc_is_awaited = false;
+	if (ro->ro_duration.on_set)
+		rc->rc_ending.en_end_ns = term_now_ns() +
+		    ro->ro_duration.on_value;
+	if (ro->ro_quiet)
+		return;
+	term_status_erase(&rc->rc_term);
+	msg_note("record", "'%s' has started as process %llu", ro->ro_wait_for,
+	    (unsigned long long)rc->rc_status.ps_target_pid);
+}
+
 static void
 recording_run(struct recording *rc)
 {
@@ -251,6 +278,7 @@ recording_run(struct recording *rc)
 			go_on = -1;
 		prof_session_status(rc->rc_session, &rc->rc_status);
 		show_notes(rc);
+		target_look(rc);
 		term_status_show(&rc->rc_term, &rc->rc_status);
 	} while (go_on == 1 && !is_at_end(rc));
 	term_status_erase(&rc->rc_term);
@@ -450,7 +478,11 @@ recording_begin(struct recording *rc, const struct prof_options *po,
 	prof_session_serve(rc->rc_session);
 	prof_session_confine(rc->rc_session);
 	prof_session_status(rc->rc_session, &rc->rc_status);
-	if (ro->ro_duration.on_set)
+	rc->rc_is_awaited = ro->ro_wait_for != NULL;
+	if (rc->rc_is_awaited && !ro->ro_quiet)
+		msg_note("record", "waiting for '%s' to start (Ctrl-C to stop "
+		    "waiting)", ro->ro_wait_for);
+	if (ro->ro_duration.on_set && !rc->rc_is_awaited)
 		rc->rc_ending.en_end_ns = term_now_ns() +
 		    ro->ro_duration.on_value;
 	if (ro->ro_delay.on_set)
@@ -466,7 +498,8 @@ recording_end(struct recording *rc, bool is_verified)
 	struct record_dumping *rd = rc->rc_dumping;
 	int status;
 
-	if (!rc->rc_failed && record_dumping_end(rd, rc->rc_session) == -1)
+	if (!rc->rc_failed && !is_awaited(rc) &&
+	    record_dumping_end(rd, rc->rc_session) == -1)
 		rc->rc_failed = true;
 	if (prof_session_stop(rc->rc_session) == -1 && !rc->rc_failed) {
 		msg_prof("record", prof_session_error(rc->rc_session));
@@ -476,6 +509,13 @@ recording_end(struct recording *rc, bool is_verified)
 	show_notes(rc);
 	record_dumping_show(rd, rc->rc_session);
 	record_control_end(rd, rc->rc_session, "stopped");
+	if (is_awaited(rc)) {
+		msg_fail("record", "NAME is the last part of the path that is "
+		    "executed", "'%s' did not start: nothing was recorded, and "
+		    "no file was written", rc->rc_options->ro_wait_for);
+		return (EXIT_DTPROF);
+	}
+	target_look(rc);
 	show_summary(rc);
 	show_cost(rc);
 	if (is_verified)

@@ -34,6 +34,7 @@ struct record_options {
 	struct opt_ids	 ro_tids;
 	struct opt_ids	 ro_cpus;
 	const char	*ro_cgroup;
+	const char	*ro_wait_for;
 	const char	*ro_comm;
 	const char	*ro_filter;
 	const char	*ro_output;

@@ -282,6 +282,10 @@ program_configure(const struct prof_bpf *bpf, const struct prof_event *event,
 		cfg->dc_cgroup_id = bpf->bp_plan->pn_cgroup_id;
 		cfg->dc_cgroup_level = bpf->bp_plan->pn_cgroup_level;
 		break;
+	case PROF_TARGET_NAME:
+		cfg->dc_awaited_len = strlen(po->po_wait_for);
+		memcpy(cfg->dc_awaited, po->po_wait_for, cfg->dc_awaited_len);
+		/* FALLTHROUGH */
 	default:
 		cfg->dc_target_mode = DTP_TARGET_PID;
 		break;

@@ -196,6 +196,8 @@ only_cpus(const struct prof_bpf *bpf)
 		return ("every process is recorded");
 	if (po->po_target == PROF_TARGET_CGROUP)
 		return ("a cgroup is recorded");
+	if (po->po_target == PROF_TARGET_NAME)
+		return ("the target has not started yet");
 	if (bpf->bp_plan->pn_nvalues > 0)
 		return ("--with opens counters per CPU, not per thread");
 	for (n = 1; n < bpf->bp_events->el_n; n++)

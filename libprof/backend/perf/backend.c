@@ -35,9 +35,10 @@ perf_detect(const struct prof_plan *plan, struct prof_err *why)
 	const char *what = NULL;
 	size_t nwaits = 0;
 
-	if (po->po_target == PROF_TARGET_CGROUP || po->po_comm != NULL ||
+	if (po->po_target == PROF_TARGET_CGROUP ||
+	    po->po_target == PROF_TARGET_NAME || po->po_comm != NULL ||
 	    po->po_filter != NULL || plan->pn_nvalues != 0)
-		what = "--cgroup, --comm, --filter and --with";
+		what = "--cgroup, --comm, --filter, --wait-for and --with";
 	for (size_t n = 1; what == NULL && n < plan->pn_events->el_n; n++) {
 		const struct prof_event *event = plan->pn_events->el_event[n];
 

@@ -8,11 +8,13 @@
  *	--cgroup	the cgroup on every CPU
  *	command, -p, -t	each thread of the targets on every CPU, inherited by
  *			what they start
+ *	--wait-for	every CPU; each record wakes the reader
  *	beyond LIMIT	every CPU, but no record wakes the reader
  *
  * So what others map costs a recorder of one process nothing.  Beyond the
- * limit their records come, and are dropped; the reader looks when a ring is
- * half full, or at its next round, a tenth of a second later at most.
+ * limit, and with --wait-for, their records come, and are dropped; beyond the
+ * limit the reader looks when a ring is half full, or at its next round, a
+ * tenth of a second later at most.
  *
  * A program at the return of mmap(2) would do that, too.  It would have to find
  * path and build-id itself, which programs can in few kernels, and to be told
@@ -140,16 +142,18 @@ prof_side_band_open(struct prof_plan *plan)
 {
 	const struct prof_options *po = plan->pn_options;
 	const enum prof_target target = po->po_target;
+	const bool is_known = target != PROF_TARGET_ALL &&
+	    target != PROF_TARGET_NAME;
 	struct prof_rings *rings = NULL;
 
 	if (target == PROF_TARGET_CGROUP)
 		rings = open_for_cgroup(plan);
-	else if (target != PROF_TARGET_ALL)
+	else if (is_known)
 		rings = open_for_tasks(plan);
 	if (rings == NULL) {
 		memset(plan->pn_error, 0, sizeof(*plan->pn_error));
 		plan->pn_is_wide = true;
-		rings = open_for_all(plan, target != PROF_TARGET_ALL);
+		rings = open_for_all(plan, is_known);
 	}
 	plan->pn_hears_others = target != PROF_TARGET_ALL &&
 	    target != PROF_TARGET_CGROUP && (plan->pn_is_wide ||
