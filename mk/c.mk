@@ -44,10 +44,10 @@ $(O)/dtprof: $(CMD_OBJS) $(O)/libprof.a
 
 # What record --alloc has a command load: the program's own allocator is below
 # it, so it has neither sanitizers nor other libraries.
-$(O)/dtprof-alloc.so: sys/preload/alloc.c $(O)/flags
+$(O)/dtprof-alloc.so: sys/preload/alloc.c libprof/prof_region.h $(O)/flags
 	$(call say,CC,$<)
-	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE= $(CPPFLAGS) -O2 -g -fPIC \
-	    $(filter -ffile-prefix-map=%,$(CFLAGS)) \
+	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE= -Ilibprof $(CPPFLAGS) -O2 -g \
+	    -fPIC $(filter -ffile-prefix-map=%,$(CFLAGS)) \
 	    -fvisibility=hidden -fno-builtin $(WARN) $(LDFLAGS) -shared \
 	    -Wl,-soname,dtprof-alloc.so -o $@ $<
 

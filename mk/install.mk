@@ -21,7 +21,8 @@ INSTALLED := 755:$(O)/dtprof:$(BINDIR) \
     644:$(O)/dtprof-alloc.so:$(PRELOADDIR) \
     644:$(O)/libprof.a:$(LIBDIR) 644:$(O)/libprof.so.0:$(LIBDIR) \
     $(foreach file,libprof/prof.h libprof/prof_recording.h \
-    libprof/prof_profile.h libprof/prof_compare.h $(wildcard libprof/*.def),\
+    libprof/prof_profile.h libprof/prof_compare.h libprof/prof_region.h \
+    $(wildcard libprof/*.def),\
     644:$(file):$(INCLUDEDIR)/libprof) \
     644:$(O)/install/libprof.pc:$(LIBDIR)/pkgconfig \
     644:$(O)/install/dtprof:$(BASHDIR) \

@@ -33,6 +33,8 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
+#include "prof_region.h"
+
 #define INTERVAL	"DTPROF_ALLOC_INTERVAL"
 #define DEFAULT_BYTES	(512u << 10)
 #define EXPORT		__attribute__((visibility("default")))
@@ -44,31 +46,9 @@
 SEMAPHORE volatile unsigned short otel_memory_alloc_semaphore;
 SEMAPHORE volatile unsigned short otel_memory_free_semaphore;
 
-/* A note as SystemTap's sys/sdt.h writes it, of a probe that is a nop. */
-#define NOTE(name, args)						\
-	"990:	nop\n"							\
-	"	.pushsection .note.stapsdt,\"\",\"note\"\n"		\
-	"	.balign 4\n"						\
-	"	.4byte 992f-991f, 994f-993f, 3\n"			\
-	"991:	.asciz \"stapsdt\"\n"					\
-	"992:	.balign 4\n"						\
-	"993:	.8byte 990b\n"						\
-	"	.8byte _.stapsdt.base\n"				\
-	"	.8byte otel_memory_" name "_semaphore\n"		\
-	"	.asciz \"otel_memory\"\n"				\
-	"	.asciz \"" name "\"\n"					\
-	"	.asciz \"" args "\"\n"					\
-	"994:	.balign 4\n"						\
-	"	.popsection\n"						\
-	"	.ifndef _.stapsdt.base\n"				\
-	"	.pushsection .stapsdt.base,\"aG\",\"progbits\","	\
-	".stapsdt.base,comdat\n"					\
-	"	.weak _.stapsdt.base\n"					\
-	"	.hidden _.stapsdt.base\n"				\
-	"_.stapsdt.base: .space 1\n"					\
-	"	.size _.stapsdt.base, 1\n"				\
-	"	.popsection\n"						\
-	"	.endif\n"
+#define NOTE(name, arguments)						\
+	PROF_PROBE_NOTE("otel_memory", name,				\
+	    "otel_memory_" name "_semaphore", arguments)
 #define TELL_ALLOC(pointer, bytes)					\
 	__asm__ volatile (NOTE("alloc", "8@%0 8@%1")			\
 	    :: "r" (pointer), "r" (bytes) : "memory")
