@@ -474,6 +474,33 @@ int prof_catalog_missing(const struct prof_catalog *catalog, size_t n,
     const char **provider, const char **reason);
 void prof_catalog_free(struct prof_catalog *catalog);
 
+/* --------------------------------------- counters, read from inside */
+
+/*
+ * Counts one event in the thread that opens it, from then on.  That thread
+ * reads it without a system call where processor and kernel allow that (on
+ * arm64 by the sysctl kernel.perf_user_access); otherwise, and in other
+ * threads and after fork, by a system call, with the same result.
+ */
+struct prof_counter;
+
+struct prof_counter_value {
+	uint64_t	 cr_count;	/* while it had a counter of the PMU */
+	double		 cr_running;	/* share of the time in which it had */
+	int		 cr_is_exact;	/* it always had: cr_running is 1 */
+	int		 cr_is_direct;	/* read without a system call */
+};
+
+/* As prof_counting_add; a group or pattern is refused. */
+struct prof_counter *prof_counter_open(const char *spec,
+    struct prof_err *error);
+/* -1: the kernel did not give the value, errno says why. */
+int prof_counter_read_sized(struct prof_counter *counter,
+    struct prof_counter_value *value, size_t size);
+#define prof_counter_read(counter, value)				\
+	prof_counter_read_sized(counter, value, sizeof(*(value)))
+void prof_counter_close(struct prof_counter *counter);
+
 /* ----------------------------------------------------------- counters */
 
 /* A counter found by what it means.  Borrowed until prof_counters_free. */

@@ -92,6 +92,14 @@ $(O)/tests/work/%: tests/work/%.c $(O)/flags
 	    -fno-inline -pthread $(WARN) -Wno-unknown-attributes \
 	    $(STATIC_LDFLAGS) -MMD -MP -MF $@.d -o $@ $< -lm
 
+# It reads counters by the library.
+$(O)/tests/work/guest_counters: tests/work/guest_counters.c $(O)/libprof.a
+	@mkdir -p $(@D)
+	$(call say,CC,$<)
+	$(Q)$(CC) $(OUR_CPPFLAGS) $(CPPFLAGS) $(OUR_CFLAGS) $(CFLAGS) \
+	    $(STATIC_LDFLAGS) -MMD -MP -MF $@.d -o $@ $< $(O)/libprof.a \
+	    $(OUR_LIBS) $(LIBS)
+
 # It begins without a library.
 $(O)/tests/work/guest_tokens: STATIC_LDFLAGS += -nostdlib -static
 

@@ -61,6 +61,7 @@ struct prof_counting {
 	enum counting_state kg_state;
 	struct prof_options kg_options;	/* deep copy of those that matter */
 	enum prof_split	 kg_split_by;
+	bool		 kg_is_direct;	/* read from the page, where possible */
 	struct prof_names *kg_names;
 	struct prof_events kg_events;	/* resolved */
 	struct counting_event *kg_event;

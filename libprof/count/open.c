@@ -19,6 +19,13 @@
 #include "os/permission.h"
 #include "os/pmu_kinds.h"
 
+/* What an event of a PMU asks for so that user space may read its counter. */
+#ifdef __aarch64__
+#define READS_DIRECTLY	2
+#else
+#define READS_DIRECTLY	0
+#endif
+
 static int	open_one(struct prof_counting *, size_t, size_t);
 static int	refusal_explain(struct prof_counting *, size_t, size_t, int);
 static size_t	leader_of(const struct prof_counting *, size_t);
@@ -66,6 +73,9 @@ fill_attr(const struct prof_counting *counting, size_t event,
 
 	*attr = counting->kg_event[event].ke_attr;
 	attr->disabled = leads;
+	if (counting->kg_is_direct &&
+	    counting->kg_event[event].ke_info.ce_is_hardware)
+		attr->config1 |= READS_DIRECTLY;
 	if (counting->kg_target[0].kt_cpu != -1)
 		return;
 	attr->enable_on_exec = leads && po->po_target == PROF_TARGET_COMMAND;

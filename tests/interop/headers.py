@@ -17,6 +17,7 @@ STRUCTS = {
     "prof_check": "ck_name",
     "prof_counting_options": "co_size",
     "prof_counting_status": "ks_wall_ns",
+    "prof_counter_value": "cr_count",
     "prof_accounting": None,
     "prof_ran": "rn_ns",
     "prof_symbols_options": "so_size",
