@@ -4,6 +4,7 @@
  * from the rings.  One brings samples, tasks and mappings of own processes
  * where BPF may not be used; the other, beside BPF, mappings alone.
  */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -328,6 +329,18 @@ say_snapshots(const struct perf *perf)
 }
 
 static int
+say_taken_away(const struct perf *perf)
+{
+	const uint64_t execs = prof_rings_taken_away(perf->pf_rings);
+
+	return (execs == 0 ? 0 : prof_host_note(perf->pf_plan, "the kernel "
+	    "removed the events of %" PRIu64 " set-user-ID or unreadable "
+	    "program%s: samples of %s and of what %s started are missing; "
+	    "record as root", execs, execs == 1 ? "" : "s", execs == 1 ?
+	    "this program" : "these programs", execs == 1 ? "it" : "they"));
+}
+
+static int
 say_waits(const struct perf *perf)
 {
 	const struct prof_event *event;
@@ -350,7 +363,7 @@ perf_end(void *state)
 
 	perf->pf_lost = prof_rings_side_lost(perf->pf_rings, true);
 	return (tell_lost(perf) == -1 || say_snapshots(perf) == -1 ||
-	    say_waits(perf) == -1 ? -1 : 0);
+	    say_waits(perf) == -1 || say_taken_away(perf) == -1 ? -1 : 0);
 }
 
 const struct prof_backend prof_backend_perf = {

@@ -232,6 +232,36 @@ is_of_task(const struct prof_record *record)
 	    record->pr_type == PROF_R_COMM);
 }
 
+/*
+ * An exec takes a process's own events away if the program has rights that its
+ * user has not, or may not be read: the kernel says that the task has ended,
+ * before it has mapped anything, though the program runs.
+ */
+static bool
+is_no_end(struct prof_rings *rings, const struct prof_record *record)
+{
+	const bool was_new = prof_pidset_has(&rings->rs_execs, record->pr_pid);
+
+	switch (record->pr_type) {
+	case PROF_R_EXEC:
+		(void)prof_pidset_add(&rings->rs_execs, record->pr_pid);
+		return (false);
+	case PROF_R_EXIT:
+		if (!record->pr_group_dead)
+			return (false);
+		break;
+	case PROF_R_MMAP:
+		break;
+	default:
+		return (false);
+	}
+	prof_pidset_remove(&rings->rs_execs, record->pr_pid);
+	if (!was_new || record->pr_type == PROF_R_MMAP)
+		return (false);
+	rings->rs_taken_away += !rings->rs_all;
+	return (true);
+}
+
 /* What the kernel published late is known from now on. */
 static int
 record_hand(struct prof_rings *rings, struct ring_event *event,
@@ -293,6 +323,8 @@ record_deliver(struct prof_rings *rings, const struct ring_at *at)
 		}
 		return (0);
 	}
+	if (rings->rs_samples && is_no_end(rings, &record))
+		return (0);
 	if (record.pr_type == PROF_R_EXEC)
 		exec_path(&record, path, sizeof(path));
 	if (layout != NULL && rings->rs_before != NULL &&

@@ -326,6 +326,12 @@ prof_rings_note(const struct prof_rings *rings, size_t n)
 	return (n < rings->rs_nnotes ? rings->rs_note[n] : NULL);
 }
 
+uint64_t
+prof_rings_taken_away(const struct prof_rings *rings)
+{
+	return (rings->rs_taken_away);
+}
+
 void
 prof_rings_close(struct prof_rings *rings)
 {
@@ -339,6 +345,7 @@ prof_rings_close(struct prof_rings *rings)
 		close(rings->rs_fd[n].rf_fd);
 	for (n = 0; n < rings->rs_nnotes; n++)
 		free(rings->rs_note[n]);
+	prof_pidset_fini(&rings->rs_execs);
 	free(rings->rs_ring);
 	free(rings->rs_fd);
 	free(rings->rs_poll);

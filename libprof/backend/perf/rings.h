@@ -104,6 +104,8 @@ uint64_t prof_rings_side_read(const struct prof_rings *rings);
 uint64_t prof_rings_side_lost(const struct prof_rings *rings, bool is_last);
 /* Of those lost, LOST records have told so far. */
 uint64_t prof_rings_side_said(const struct prof_rings *rings);
+/* Execs of programs whose events the kernel has closed in the exec. */
+uint64_t prof_rings_taken_away(const struct prof_rings *rings);
 const char *prof_rings_note(const struct prof_rings *rings, size_t n);
 void	prof_rings_close(struct prof_rings *rings);
 

@@ -10,6 +10,7 @@
 #include "base/record.h"
 #include "elf/build_id.h"
 #include "events/event.h"
+#include "os/pidset.h"
 #include "rings.h"
 #include "stacks/snapshot.h"
 
@@ -145,6 +146,8 @@ struct prof_rings {
 	size_t		 rs_nowners;
 	size_t		 rs_owners_cap;	/* a power of two, or 0 */
 	uint64_t	 rs_forks;	/* tasks that inherited */
+	struct prof_pidset rs_execs;	/* that have mapped nothing yet */
+	uint64_t	 rs_taken_away;	/* by their exec */
 	uint64_t	 rs_side_read;	/* that are neither sample nor LOST */
 	uint64_t	 rs_lost;	/* sum of LOST */
 	uint64_t	 rs_damaged;	/* records that could not be read */
