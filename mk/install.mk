@@ -11,6 +11,7 @@ INCLUDEDIR ?= $(PREFIX)/include
 MANDIR ?= $(PREFIX)/share/man
 DOCDIR ?= $(PREFIX)/share/doc/dtprof
 BASHDIR ?= $(PREFIX)/share/bash-completion/completions
+UNITDIR ?= $(PREFIX)/lib/systemd/system
 ZSHDIR ?= $(PREFIX)/share/zsh/site-functions
 FISHDIR ?= $(PREFIX)/share/fish/vendor_completions.d
 
@@ -28,6 +29,7 @@ INSTALLED := 755:$(O)/dtprof:$(BINDIR) \
     644:$(O)/install/dtprof:$(BASHDIR) \
     644:$(O)/install/_dtprof:$(ZSHDIR) \
     644:$(O)/install/dtprof.fish:$(FISHDIR) \
+    644:$(O)/install/dtprof-boot.service:$(UNITDIR) \
     $(foreach file,README.md NEWS LICENSE,644:$(file):$(DOCDIR)) \
     $(foreach file,$(wildcard doc/examples/*.c),\
     644:$(file):$(DOCDIR)/examples) \
@@ -47,6 +49,8 @@ installed-texts:
 	    -e 's,@INCLUDEDIR@,$(INCLUDEDIR),' -e 's,@VERSION@,$(VERSION),' \
 	    -e 's,@LIBS@,$(OUR_LIBS),' mk/libprof.pc.in \
 	    >$(O)/install/libprof.pc
+	@sed 's,@BINDIR@,$(BINDIR),' mk/dtprof-boot.service.in \
+	    >$(O)/install/dtprof-boot.service
 	@echo 'source <(dtprof completion bash)' >$(O)/install/dtprof
 	@printf '%s\n' '#compdef dtprof' 'eval "$$(dtprof completion zsh)"' \
 	    '_dtprof "$$@"' >$(O)/install/_dtprof

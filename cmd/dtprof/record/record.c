@@ -476,6 +476,7 @@ recording_begin(struct recording *rc, const struct prof_options *po,
 		return (ending_status(prof_session_error(rc->rc_session)));
 	}
 	prof_session_serve(rc->rc_session);
+	record_ready();
 	prof_session_confine(rc->rc_session);
 	prof_session_status(rc->rc_session, &rc->rc_status);
 	rc->rc_is_awaited = ro->ro_wait_for != NULL;

@@ -110,6 +110,11 @@ int	record_run(const struct record_options *ro,
 	    const struct prof_options *po, const struct record_events *events,
 	    struct record_dumping *dumping);
 
+/* ----------------------------------------------------- record_ready.c */
+
+/* Tell the service manager, if there is one, that recording has begun. */
+void	record_ready(void);
+
 /* ------------------------------------------------------ record_dump.c */
 
 /* From the options; -1 with a message printed. */
