@@ -31,7 +31,7 @@
 		    : "=r" (count) : "i" (8 + (n) / 8), "i" ((n) % 8));	\
 		break
 
-/* The number is part of the instruction.  lint: long, because of that. */
+/* The number is part of the instruction. */
 uint64_t
 prof_pmc_read(uint32_t number)
 {

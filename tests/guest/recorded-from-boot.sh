@@ -13,7 +13,7 @@
 
 unit=$SRC/mk/dtprof-boot.service.in
 options=$(sed -n 's/^Environment="DTPROF_BOOT=\(.*\)"$/\1/p' "$unit")
-command=$(sed -n 's,^ExecStart=@BINDIR@/\(.*\) \$DTPROF_BOOT$,\1,p' "$unit" |
+command=$(sed -n 's,^ExecStart=@BINDIR@/\(.*\) [$]DTPROF_BOOT$,\1,p' "$unit" |
     sed 's/%%/%/')
 [ -n "$options" ] && [ -n "$command" ] || fail "the unit is not as expected"
 guest_boot <<END

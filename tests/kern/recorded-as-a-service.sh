@@ -11,7 +11,7 @@ tmpdir
 
 unit=$SRC/mk/dtprof-boot.service.in
 sed -n 's/^Environment="DTPROF_BOOT=\(.*\)"$/\1/p' "$unit" >options
-sed -n 's/^ExecStart=@BINDIR@\/dtprof \(.*\) \$DTPROF_BOOT$/\1/p' "$unit" |
+sed -n 's/^ExecStart=@BINDIR@\/dtprof \(.*\) [$]DTPROF_BOOT$/\1/p' "$unit" |
     sed "s,%%,%,; s,/run/dtprof,$tmp," >arguments
 [ -s options ] && [ -s arguments ] || fail "the unit is not as expected"
 py "$DTPROF" "$work/guest_tokens" <<'END'

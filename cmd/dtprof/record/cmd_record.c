@@ -143,7 +143,7 @@ static const struct opt_row options_of_record[] = {
 	    "also unwind with libunwind, and compare (slow)",
 	    RO(ro_verify), NULL },
 	{ 0, "wait-for", "NAME", OPT_STRING, 0, 0, NULL,
-	    "record the next program named NAME from its first instruction",
+	    "wait for program NAME and record it",
 	    RO(ro_wait_for), NULL },
 	{ 0, "wall", NULL, OPT_FLAG, 0, 0, NULL,
 	    "also record wall-clock time (adds -e wall)",
