@@ -96,9 +96,8 @@ $(O)/tests/work/%: tests/work/%.c $(O)/flags
 $(O)/tests/work/guest_counters: tests/work/guest_counters.c $(O)/libprof.a
 	@mkdir -p $(@D)
 	$(call say,CC,$<)
-	$(Q)$(CC) $(OUR_CPPFLAGS) $(CPPFLAGS) $(OUR_CFLAGS) $(CFLAGS) \
-	    $(STATIC_LDFLAGS) -MMD -MP -MF $@.d -o $@ $< $(O)/libprof.a \
-	    $(OUR_LIBS) $(LIBS)
+	$(Q)$(COMPILE) $(OUR_LDFLAGS) $(LDFLAGS) $(STATIC_LDFLAGS) -MF $@.d \
+	    -o $@ $< $(O)/libprof.a $(OUR_LIBS) $(LIBS)
 
 # It begins without a library.
 $(O)/tests/work/guest_tokens: STATIC_LDFLAGS += -nostdlib -static
