@@ -48,7 +48,7 @@ done
 wait \$recorder || exit
 END
 for name in boot-1 awaited; do
-	"$DTPROF" script --json --filter 'fd >= 0x40000000' \
+	"$DTPROF" script --json --show samples --filter 'fd>=0x40000000' \
 	    -e syscall::close:entry results/$name.dtp >tokens ||
 	    fail "$name cannot be read"
 	verify tokens $name <<-'END'
