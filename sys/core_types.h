@@ -165,6 +165,12 @@ struct kernfs_node {
 
 struct cgroup {
 	struct kernfs_node *kn;
+	int		level;		/* below the root */
+	struct cgroup	*ancestors[1];	/* by level, itself the last */
+} DTP_CORE;
+
+struct css_set {			/* the cgroups of a task */
+	struct cgroup	*dfl_cgrp;	/* of version 2 */
 } DTP_CORE;
 
 struct cgroup_subsys_state {
@@ -211,6 +217,7 @@ struct task_struct {
 	unsigned int		on_rq;		/* one byte from Linux 7 on */
 	struct sched_entity	se;
 	struct task_group	*sched_task_group;
+	struct css_set		*cgroups;
 	int			prio;
 	_Bool			throttled;	/* from Linux 6.18 on */
 	int			exit_state;

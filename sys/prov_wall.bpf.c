@@ -11,32 +11,65 @@
  *
  * A thread that ran while its stack was walked is left for the next pass, with
  * its time.  So is one that a pass has no time for: at most WALKS are walked in
- * a pass, so that a buffer has room for them.
+ * a pass, so that a buffer has room for them.  The next pass begins there.
+ *
+ *	scan_wall	the threads that are known: which of them have changed?
+ *	each_wall	these, one by one; or, if there are many, all threads
+ *
+ * The kernel's iterator takes several times as long for a thread as a scan,
+ * which reads two cache lines of its task.
  */
 #include "look.bpf.h"
+#include "reason.bpf.h"
 
 #define AGAIN_NS	10000000000ULL
 #define WALKS		1024
 
+/*
+ * The first 64 bytes are what a scan reads.  A task's memory may be used again:
+ * it has the same start and switches.
+ */
 struct seen {
-	__u64	sn_begun_ns;	/* co_begun_ns when the entry was made */
+	__u64	sn_task;	/* its task_struct; 0: a free entry */
+	__u64	sn_start_ns;	/* when the task began */
+	__u64	sn_switches;
+	__u64	sn_begun_ns;	/* co_begun_ns when the entry was begun */
 	__u64	sn_at_ns;	/* its time is counted up to here ... */
 	__u64	sn_again_ns;	/* ... and so much of it is not stored yet */
 	__u64	sn_stored_ns;	/* when it was, last */
-	__u64	sn_switches;
 	__u32	sn_is_kept;	/* the recorder has its stacks ... */
 	__u32	sn_kstatus;	/* ... which ended so */
 	__u32	sn_ustatus;
+	__u32	sn_reason;	/* DTP_W_* */
 	__u32	sn_pid;		/* as in that record */
 	__u32	sn_tid;
 };
 
+/* In a row, so that the CPU fetches the next ones meanwhile. */
 struct {
-	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, int);
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, DTP_WALL_THREADS);
+	__type(key, __u32);
 	__type(value, struct seen);
 } seen_of SEC(".maps");
+
+/* The entry of a task, by the address of its task_struct. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, DTP_WALL_THREADS);
+	__type(key, __u64);
+	__type(value, __u32);
+} seen_at SEC(".maps");
+
+/* Entries that were given back; those from seen_fresh on were never in use. */
+struct {
+	__uint(type, BPF_MAP_TYPE_STACK);
+	__uint(max_entries, DTP_WALL_THREADS);
+	__uint(value_size, sizeof(__u32));
+} seen_free SEC(".maps");
+
+volatile __u64 seen_fresh;
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -45,7 +78,9 @@ struct {
 	__type(value, struct dtp_wall);
 } wall SEC(".maps");
 
-/* The argument of the event; text is read from here. */
+enum { ARG_STATE, ARG_REASON };
+
+/* Text of the arguments. */
 static const char state_running[] = "running";
 static const char state_runnable[] = "runnable";
 static const char state_blocked[] = "blocked";
@@ -91,22 +126,106 @@ now_read(struct now *now)
 	return (1);
 }
 
+/* Its cgroup, or one above it, is the one to be recorded. */
 DTP_INLINE int
-is_wanted(const struct task_struct *task, const struct now *now)
+is_in_cgroup(const struct task_struct *task)
+{
+	const struct cgroup *group = task->cgroups->dfl_cgrp;
+	const struct cgroup *above = NULL;
+	__u32 level = group->level;
+
+	if (level < cfg.dc_cgroup_level)
+		return (0);
+	DTP_READ(&above, &group->ancestors[cfg.dc_cgroup_level]);
+	return (BPF_CORE_READ(above, kn, id) == cfg.dc_cgroup_id);
+}
+
+/* DTP_TG_* bits; 0: it is no target, and does not become one. */
+DTP_INLINE __u8
+target_of(const struct task_struct *task, const struct now *now)
 {
 	struct dtp_life life = { task->tgid, task->pid };
 
-	return (task->exit_state == 0 && task->start_time <= now->nw_ns &&
-	    life.li_pid != now->nw_self && dtp_is_active(&life));
+	if (life.li_tid == 0 || life.li_pid == now->nw_self)
+		return (0);
+	if (cfg.dc_target_mode == DTP_TARGET_CGROUP)
+		return (is_in_cgroup(task) ? DTP_TG_ACTIVE : 0);
+	if (cfg.dc_target_mode == DTP_TARGET_PID ||
+	    cfg.dc_target_mode == DTP_TARGET_TID)
+		return (dtp_target_of(&life));
+	return (DTP_TG_ACTIVE);
 }
 
-/* Its entry, which a pause begins anew. */
+DTP_INLINE struct seen *
+seen_get(__u64 word)
+{
+	__u32 *slot = bpf_map_lookup_elem(&seen_at, &word);
+	__u32 at;
+
+	if (slot == NULL)
+		return (NULL);
+	at = *slot;
+	return (bpf_map_lookup_elem(&seen_of, &at));
+}
+
+DTP_INLINE void
+seen_drop(struct seen *seen)
+{
+	__u64 word = DTP_XCHG(&seen->sn_task, 0ULL);
+	__u32 *slot = bpf_map_lookup_elem(&seen_at, &word);
+	__u32 at;
+
+	if (slot == NULL)
+		return;
+	at = *slot;
+	if (bpf_map_delete_elem(&seen_at, &word) == 0)
+		bpf_map_push_elem(&seen_free, &at, 0);
+}
+
+/* A new entry; NULL: all are in use. */
+DTP_INLINE struct seen *
+seen_add(__u64 word, const struct task_struct *task)
+{
+	struct seen *seen;
+	__u32 at;
+
+	if (bpf_map_pop_elem(&seen_free, &at) != 0) {
+		if (DTP_LOAD(&seen_fresh) >= DTP_WALL_THREADS)
+			return (NULL);
+		at = DTP_FETCH_ADD(&seen_fresh, 1);
+	}
+	seen = bpf_map_lookup_elem(&seen_of, &at);
+	if (seen == NULL)
+		return (NULL);
+	if (bpf_map_update_elem(&seen_at, &word, &at, BPF_NOEXIST) != 0) {
+		bpf_map_push_elem(&seen_free, &at, 0);
+		return (NULL);
+	}
+	*seen = (struct seen){ .sn_start_ns = task->start_time };
+	seen->sn_pid = task->tgid;
+	seen->sn_tid = task->pid;
+	DTP_STORE(&seen->sn_task, word);
+	return (seen);
+}
+
+/* Its entry, which a pause begins anew; NULL: it is not to be recorded. */
 DTP_INLINE struct seen *
 seen_find(const struct task_struct *task, const struct now *now)
 {
-	struct seen *seen = bpf_task_storage_get(&seen_of, (void *)task, NULL,
-	    BPF_LOCAL_STORAGE_GET_F_CREATE);
+	__u64 word = (__u64)task;
+	struct seen *seen = seen_get(word);
+	__u8 how = target_of(task, now);
 
+	if (seen != NULL && (how == 0 || seen->sn_start_ns !=
+	    task->start_time)) {
+		seen_drop(seen);
+		seen = NULL;
+	}
+	if (task->exit_state != 0 || task->start_time > now->nw_ns ||
+	    (how & DTP_TG_ACTIVE) == 0)
+		return (NULL);
+	if (seen == NULL)
+		seen = seen_add(word, task);
 	if (seen == NULL) {
 		now->nw_wall->wl_unkept++;
 		return (NULL);
@@ -114,18 +233,58 @@ seen_find(const struct task_struct *task, const struct now *now)
 	if (seen->sn_begun_ns != now->nw_begun_ns) {
 		seen->sn_begun_ns = now->nw_begun_ns;
 		seen->sn_at_ns = now->nw_before_ns;
+		if (seen->sn_at_ns < task->start_time)
+			seen->sn_at_ns = task->start_time;
 		seen->sn_again_ns = 0;
 		seen->sn_is_kept = 0;
 	}
 	return (seen);
 }
 
+/*
+ * Is it blocked as it was?  Then it has the state of one that waits, is on no
+ * CPU, and has not left one again.  Another thread may have its memory now,
+ * which therefore is read with care.
+ */
 DTP_INLINE int
 is_same(const struct seen *seen, const struct task_struct *task)
 {
-	return (seen->sn_is_kept && !task->on_cpu &&
-	    !dtp_task_is_queued(task) &&
-	    task->nvcsw + task->nivcsw == seen->sn_switches);
+	struct {
+		unsigned long voluntary;
+		unsigned long other;
+		__u64 start_ns;
+	} count = { 0 };
+	__u32 state = 0;
+	__u8 on_cpu = 1;
+
+	if (!seen->sn_is_kept)
+		return (0);
+	/* Its lowest byte: there may be no others. */
+	DTP_READ(&on_cpu, (const __u8 *)&task->on_cpu);
+	DTP_READ(&state, &task->__state);
+	/* In a row in all kernels, with the start. */
+	bpf_probe_read_kernel(&count, sizeof(count), &task->nvcsw);
+	return (!on_cpu && state != 0 && count.voluntary + count.other ==
+	    seen->sn_switches && count.start_ns == seen->sn_start_ns);
+}
+
+/* Its time up to now, once in a pass. */
+DTP_INLINE void
+same_count(struct seen *seen, const struct now *now)
+{
+	if (seen->sn_at_ns == now->nw_ns)
+		return;
+	seen->sn_again_ns += now->nw_ns - seen->sn_at_ns;
+	seen->sn_at_ns = now->nw_ns;
+	now->nw_wall->wl_same++;
+}
+
+/* Is its time to be stored in this pass? */
+DTP_INLINE int
+same_is_due(const struct seen *seen, const struct now *now)
+{
+	return (now->nw_is_end || now->nw_ns - seen->sn_stored_ns >=
+	    AGAIN_NS);
 }
 
 /*
@@ -164,7 +323,9 @@ again_store(struct look *look, struct seen *seen,
 	look->lk_kstatus = seen->sn_kstatus;
 	look->lk_ustatus = seen->sn_ustatus;
 	look->lk_states = 1U << (state & 31);
-	look->lk_args.ag_value[0] = (__u64)state_blocked;
+	look->lk_args.ag_value[ARG_STATE] = (__u64)state_blocked;
+	look->lk_args.ag_value[ARG_REASON] =
+	    (__u64)reason_text[seen->sn_reason & DTP_REASON_MASK];
 	look_judge(look);
 	look_store(look);
 }
@@ -206,6 +367,8 @@ fresh_store(struct look *look, struct seen *seen,
 	if (about & DTP_TH_ON_CPU || (about & DTP_TH_QUEUED &&
 	    is_kept_from_running(task)))
 		state = state_running;
+	seen->sn_reason = state == state_blocked ? reason_blocked(task,
+	    look->lk_args.ag_value[DTP_TH_STATE]) : DTP_W_UNKNOWN;
 	look->lk_weight = now->nw_ns - seen->sn_at_ns;
 	seen->sn_at_ns = seen->sn_stored_ns = now->nw_ns;
 	seen->sn_switches = switches;
@@ -214,13 +377,32 @@ fresh_store(struct look *look, struct seen *seen,
 	seen->sn_kstatus = look->lk_kstatus;
 	seen->sn_ustatus = look->lk_ustatus;
 	look->lk_states = 1U << (now->nw_state & 31);
-	look->lk_args.ag_value[0] = (__u64)state;
+	look->lk_args.ag_value[ARG_STATE] = (__u64)state;
+	look->lk_args.ag_value[ARG_REASON] =
+	    (__u64)reason_text[seen->sn_reason & DTP_REASON_MASK];
 	look_judge(look);
 	/* A stack may be better when more is known of its process. */
 	is_stored = look_store(look);
 	seen->sn_is_kept = (is_stored || !look->lk_passes) &&
 	    state == state_blocked && look->lk_ustatus != DTP_S_NOPROC &&
 	    look->lk_ustatus != DTP_S_NOMOD;
+}
+
+/* Is there no time for it in this pass? */
+DTP_INLINE int
+is_left(const struct task_struct *task, const struct now *now)
+{
+	struct dtp_wall *pass = now->nw_wall;
+
+	if (now->nw_is_end)
+		return (0);
+	if (pass->wl_walks < WALKS && (__u32)task->pid >= pass->wl_first) {
+		pass->wl_walks++;
+		return (0);
+	}
+	if (pass->wl_walks >= WALKS && pass->wl_left == 0)
+		pass->wl_left = task->pid;
+	return (1);
 }
 
 SEC("iter.s/task")
@@ -234,28 +416,87 @@ each_wall(struct bpf_iter__task *ctx)
 	__u32 zero = 0;
 
 	look = bpf_map_lookup_elem(&looks, &zero);
-	if (task == NULL || look == NULL || !now_read(&now) ||
-	    !is_wanted(task, &now))
+	if (task == NULL || look == NULL || !now_read(&now))
 		return (0);
 	seen = seen_find(task, &now);
-	if (seen == NULL || seen->sn_at_ns >= now.nw_ns)
+	if (seen == NULL || seen->sn_at_ns > now.nw_ns)
 		return (0);
 	if (is_same(seen, task)) {
-		seen->sn_again_ns += now.nw_ns - seen->sn_at_ns;
-		seen->sn_at_ns = now.nw_ns;
-		now.nw_wall->wl_same++;
-		if (!now.nw_is_end &&
-		    now.nw_ns - seen->sn_stored_ns < AGAIN_NS)
+		same_count(seen, &now);
+		if (!same_is_due(seen, &now))
 			return (0);
 		seen->sn_stored_ns = now.nw_ns;
 		again_store(look, seen, task, now.nw_state);
 		return (0);
 	}
-	again_store(look, seen, task, now.nw_state);
-	if (now.nw_wall->wl_walks >= WALKS && !now.nw_is_end)
+	/* It waited still when it was counted; the next pass looks at it. */
+	if (seen->sn_at_ns == now.nw_ns)
 		return (0);
-	now.nw_wall->wl_walks++;
-	fresh_store(look, seen, task, &now);
+	again_store(look, seen, task, now.nw_state);
+	if (!is_left(task, &now))
+		fresh_store(look, seen, task, &now);
+	return (0);
+}
+
+/* Count it if it is as it was, else note it. */
+static long
+scan_one(__u32 n, struct now *now)
+{
+	struct seen *seen = bpf_map_lookup_elem(&seen_of, &n);
+	const struct task_struct *task;
+	struct dtp_wall *pass = now->nw_wall;
+	__u64 start_ns = 0, nth;
+	__u32 tid = 0;
+
+	if (seen == NULL || seen->sn_task == 0)
+		return (0);
+	task = (const void *)seen->sn_task;
+	if (seen->sn_begun_ns == now->nw_begun_ns && is_same(seen, task)) {
+		same_count(seen, now);
+		if (!same_is_due(seen, now))
+			return (0);
+	}
+	DTP_READ(&start_ns, &task->start_time);
+	if (start_ns != seen->sn_start_ns) {
+		seen_drop(seen);
+		return (0);
+	}
+	/* An exec may have changed it. */
+	DTP_READ(&tid, &task->pid);
+	nth = pass->wl_nchanged++;
+	if (nth < DTP_WALL_CHANGED)
+		pass->wl_changed[nth & (DTP_WALL_CHANGED - 1)] = tid;
+	return (0);
+}
+
+SEC("syscall")
+int
+scan_wall(void *ctx)
+{
+	struct now now = { 0 };
+
+	(void)ctx;
+	if (now_read(&now))
+		bpf_loop(DTP_LOAD(&seen_fresh), scan_one, &now, 0);
+	return (0);
+}
+
+/* Its parent is known; whether it is a target, the next pass sees. */
+SEC("tp_btf/sched_process_fork")
+int
+on_wall_fork(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct seen *old = seen_get(ctx->args[1]);
+	struct now now = { 0 };
+
+	/* Of a task that had its memory, and whose end was missed. */
+	if (old != NULL)
+		seen_drop(old);
+	if (now_read(&now) && now.nw_state == DTP_RECORDING &&
+	    target_of((void *)ctx->args[0], &now) != 0 &&
+	    seen_add(ctx->args[1],
+	    (void *)ctx->args[1]) == NULL)
+		DTP_FETCH_ADD(&now.nw_wall->wl_unkept, 1);
 	return (0);
 }
 
@@ -266,10 +507,12 @@ on_wall_exit(struct bpf_raw_tracepoint_args *ctx)
 {
 	const struct task_struct *task = (void *)ctx->args[0];
 	struct look look = { 0 };
-	struct seen *seen;
+	struct seen *seen = seen_get(ctx->args[0]);
 
-	seen = bpf_task_storage_get(&seen_of, (void *)task, NULL, 0);
-	if (seen != NULL)
+	if (seen == NULL)
+		return (0);
+	if (seen->sn_start_ns == task->start_time)
 		again_store(&look, seen, task, DTP_RECORDING);
+	seen_drop(seen);
 	return (0);
 }

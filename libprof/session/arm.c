@@ -211,17 +211,12 @@ choose_preload(struct prof_session *session)
 	return (0);
 }
 
-/* A pass is over all threads, of which only these numbers tell targets. */
+/* At most one event has passes over threads. */
 static int
 check_passes(struct prof_session *session, const struct prof_event *event)
 {
 	struct prof_err *error = &session->se_error;
 
-	if (session->se_options.po_target == PROF_TARGET_CGROUP) {
-		prof_fail(error, PROF_E_USAGE, "%s: not possible for the "
-		    "threads of a cgroup", event->ev_name);
-		return (prof_cure(error, "record with -a, -p or a command"));
-	}
 	for (size_t n = event->ev_id + 1; n < session->se_events.el_n; n++) {
 		if (session->se_events.el_event[n]->ev_instrument !=
 		    event->ev_instrument)

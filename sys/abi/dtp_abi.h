@@ -412,6 +412,9 @@ struct dtp_counts {
 	__u64	cn_unsure;	/* periods that may have been late, or not */
 };
 
+#define DTP_WALL_THREADS 65536	/* that passes know */
+#define DTP_WALL_CHANGED 128	/* looked at one by one */
+
 /*
  * Passes over all threads, of an event of wall-clock time.  A pass is at one
  * time, whenever it looks at a thread.
@@ -421,9 +424,13 @@ struct dtp_wall {
 	__u64	wl_now_ns;	/* [u] this pass */
 	__u64	wl_passes;	/* [u] */
 	__u64	wl_walks;	/* [c] in this pass */
+	__u64	wl_left;	/* [c] the first thread that it left, or 0 */
+	__u64	wl_first;	/* [u] where its walks begin */
 	__u64	wl_same;	/* [c] threads with the same stack as before */
 	__u64	wl_moved;	/* [c] threads that ran during the walk */
-	__u64	wl_unkept;	/* [c] threads for which there was no memory */
+	__u64	wl_unkept;	/* [c] looks at threads without an entry */
+	__u64	wl_nchanged;	/* [c] threads that are not as they were */
+	__u32	wl_changed[DTP_WALL_CHANGED]; /* [c] the first of them */
 };
 
 /* Calls that did not return, by number; read after stop. */

@@ -125,7 +125,8 @@ is_ours(int kind, const char *name)
 		"streams", "rings", "counts", "control", "scratch", "targets",
 		"wakeups", "calls", "call_ends", "groups", "buckets",
 		"clocks", "nowhere", "objects", "waits", "wait_counts",
-		"wait_free", "wait_slots", "seen_of", "wall", "throttled"
+		"wait_free", "wait_slots", "seen_of", "seen_at", "seen_free",
+		"wall", "throttled"
 	};
 	static const char *const programs[] = {
 		"on_overflow", "on_timer", "on_tracepoint", "on_sys_enter",
@@ -135,7 +136,8 @@ is_ours(int kind, const char *name)
 		"on_call_return", "on_call_exit", "each_call", "each_thread",
 		"on_clock_switch", "on_arrival", "on_wait_switch",
 		"on_wait_waking", "on_wait_wakeup", "on_wait_new", "each_wait",
-		"each_wall", "on_wall_exit", "kernel_text", "kernel_names"
+		"each_wall", "scan_wall", "on_wall_fork", "on_wall_exit",
+		"kernel_text", "kernel_names"
 	};
 	size_t i;
 

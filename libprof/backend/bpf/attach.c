@@ -63,6 +63,14 @@ is_apart(const char *tracepoint)
 	    strcmp(tracepoint, TURN) == 0);
 }
 
+/* Programs that the recorder itself runs. */
+static bool
+is_called(const char *section)
+{
+	return (strncmp(section, "iter", 4) == 0 ||
+	    strcmp(section, "syscall") == 0);
+}
+
 static int
 attach_keep(struct prof_attacher *attacher, int link)
 {
@@ -108,7 +116,7 @@ attach_sections(struct prof_attacher *attacher, const char *only)
 		    event->ev_tracepoint;
 
 		if (bpf_program__fd(program) < 0 ||
-		    strncmp(section, "iter", 4) == 0 ||
+		    is_called(section) ||
 		    (only != NULL ? strcmp(tracepoint, only) != 0 :
 		    event->ev_id == 0 && is_apart(tracepoint)))
 			continue;

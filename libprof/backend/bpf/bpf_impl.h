@@ -372,6 +372,9 @@ int	prof_calls_take(struct prof_bpf *bpf,
  */
 int	prof_bpf_iterate(const struct prof_bpf *bpf,
 	    const struct prof_event *event, const char *name, uint32_t pid);
+/* The same, of one thread.  One that is gone is no error. */
+int	prof_bpf_iterate_thread(const struct prof_bpf *bpf,
+	    const struct prof_event *event, const char *name, uint32_t tid);
 /* Run those that are asked for, on the targets. */
 int	prof_bpf_look(const struct prof_bpf *bpf);
 

@@ -13,22 +13,21 @@
 #include "base/error.h"
 #include "events/instrument.h"
 
-int
-prof_bpf_iterate(const struct prof_bpf *bpf, const struct prof_event *event,
-    const char *name, uint32_t pid)
+static int
+iterate(const struct prof_bpf *bpf, const struct prof_event *event,
+    const char *name, union bpf_iter_link_info *of)
 {
 	const struct bpf_program *program = bpf_object__find_program_by_name(
 	    bpf->bp_instance[event->ev_id].in_obj, name);
-	union bpf_iter_link_info of = { .task.pid = pid };
-	LIBBPF_OPTS(bpf_link_create_opts, opts, .iter_info = &of,
-	    .iter_info_len = sizeof(of));
+	LIBBPF_OPTS(bpf_link_create_opts, opts, .iter_info = of,
+	    .iter_info_len = sizeof(*of));
 	char nothing[64];
 	int link = -1, fd = -1;
 	ssize_t got = -1;
 
 	if (program != NULL)
 		link = bpf_link_create(bpf_program__fd(program), 0,
-		    BPF_TRACE_ITER, pid == 0 ? NULL : &opts);
+		    BPF_TRACE_ITER, of == NULL ? NULL : &opts);
 	if (link >= 0)
 		fd = bpf_iter_create(link);
 	if (fd >= 0)
@@ -40,6 +39,24 @@ prof_bpf_iterate(const struct prof_bpf *bpf, const struct prof_event *event,
 	if (link >= 0)
 		close(link);
 	return (got == 0 ? 0 : -1);
+}
+
+int
+prof_bpf_iterate(const struct prof_bpf *bpf, const struct prof_event *event,
+    const char *name, uint32_t pid)
+{
+	union bpf_iter_link_info of = { .task.pid = pid };
+
+	return (iterate(bpf, event, name, pid == 0 ? NULL : &of));
+}
+
+int
+prof_bpf_iterate_thread(const struct prof_bpf *bpf,
+    const struct prof_event *event, const char *name, uint32_t tid)
+{
+	union bpf_iter_link_info of = { .task.tid = tid };
+
+	return (iterate(bpf, event, name, &of));
 }
 
 int

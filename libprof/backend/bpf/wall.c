@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * Passes over all threads, of events of wall-clock time: when they are due, and
- * what they found (struct dtp_wall).
+ * what they found (struct dtp_wall).  A pass looks at the threads that a scan
+ * finds changed, or at all threads.
  *
  * A thread that is found as before has a record without stacks; it gets those
  * of the thread's last record, which is kept here as it was read, until the
@@ -25,6 +26,7 @@
 #include "base/grow.h"
 #include "base/intern.h"
 #include "events/instrument.h"
+#include "os/facts.h"
 
 #define KEPT_BYTES	(64UL << 20)	/* at most, of records */
 #define KEPT_ROUNDS	20	/* a blocked thread has a record in 10 s */
@@ -45,6 +47,7 @@ struct prof_wall {
 	size_t		 wl_bytes;
 	uint64_t	 wl_round;	/* of forgetting records ... */
 	uint64_t	 wl_round_ns;	/* ... and when it was */
+	uint64_t	 wl_begun_ns;	/* co_begun_ns at the last pass */
 	uint64_t	 wl_missing;	/* samples whose record is not kept */
 	uint8_t		 wl_again[DTP_MAX_RECORD];
 };
@@ -83,6 +86,18 @@ pass_read(const struct prof_bpf *bpf, const struct prof_event *event,
 
 	return (bpf_map_lookup_elem(map_of(bpf, event), &zero, pass) == 0 ? 0 :
 	    wall_fail(bpf, event, "read the last pass"));
+}
+
+/* The program scan_wall, once. */
+static int
+scan(const struct prof_bpf *bpf, const struct prof_event *event)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, opts);
+	const struct bpf_program *program = bpf_object__find_program_by_name(
+	    bpf->bp_instance[event->ev_id].in_obj, "scan_wall");
+
+	return (bpf_prog_test_run_opts(bpf_program__fd(program), &opts) == 0 ?
+	    0 : wall_fail(bpf, event, "scan the threads"));
 }
 
 static void
@@ -153,6 +168,35 @@ prof_wall_free(struct prof_wall *wall)
 	free(wall);
 }
 
+/*
+ * Only the threads that a scan finds changed, unless they are many; 1: all
+ * threads are to be looked at.  A pass over all finds the threads that are
+ * there, also those that were moved to a cgroup.  The kernel takes numbers of
+ * threads as they are in the recorder's namespace, and tells others.
+ */
+static int
+threads_changed(struct prof_bpf *bpf, const struct prof_event *event)
+{
+	const uint64_t begun_ns = bpf->bp_control->co_begun_ns;
+	struct dtp_wall pass;
+
+	if (bpf->bp_wall->wl_begun_ns != begun_ns ||
+	    bpf->bp_plan->pn_options->po_target == PROF_TARGET_CGROUP ||
+	    prof_in_pid_namespace()) {
+		bpf->bp_wall->wl_begun_ns = begun_ns;
+		return (1);
+	}
+	if (scan(bpf, event) == -1 || pass_read(bpf, event, &pass) == -1)
+		return (-1);
+	if (pass.wl_nchanged > DTP_WALL_CHANGED)
+		return (1);
+	for (uint64_t n = 0; n < pass.wl_nchanged; n++)
+		if (prof_bpf_iterate_thread(bpf, event,
+		    event->ev_instrument->im_pass, pass.wl_changed[n]) == -1)
+			return (wall_fail(bpf, event, "read a thread"));
+	return (0);
+}
+
 /* A pass, if it is due. */
 int
 prof_wall_look(struct prof_bpf *bpf)
@@ -161,6 +205,7 @@ prof_wall_look(struct prof_bpf *bpf)
 	const uint32_t zero = 0;
 	struct dtp_wall pass;
 	uint64_t due;
+	int all;
 
 	if (bpf->bp_wall == NULL || read(bpf->bp_wall->wl_timer, &due,
 	    sizeof(due)) != sizeof(due) || bpf->bp_control->co_state !=
@@ -171,11 +216,16 @@ prof_wall_look(struct prof_bpf *bpf)
 	pass.wl_from_ns = pass.wl_now_ns;
 	pass.wl_now_ns = prof_now_ns();
 	pass.wl_passes++;
-	pass.wl_walks = 0;
+	pass.wl_walks = pass.wl_nchanged = 0;
+	pass.wl_first = pass.wl_left;
+	pass.wl_left = 0;
 	records_forget(bpf->bp_wall, pass.wl_now_ns);
 	if (bpf_map_update_elem(map_of(bpf, event), &zero, &pass,
 	    BPF_ANY) == -1)
 		return (wall_fail(bpf, event, "begin a pass"));
+	all = threads_changed(bpf, event);
+	if (all <= 0)
+		return (all);
 	return (prof_bpf_iterate(bpf, event, event->ev_instrument->im_pass,
 	    0) == 0 ? 0 : wall_fail(bpf, event, "read the threads"));
 }

@@ -2,14 +2,14 @@
 /*
  * What threads wait for in system calls: the reason of a wait, by the number of
  * the call, and whether its first argument is a descriptor or a futex.  A call
- * that is not here has the reason 'system call'.  Called by wait.c.
+ * that is not here has the reason 'system call'.  Called by wait.c and wall.c.
  */
 #include <string.h>
 
 #include "abi/dtp_object.h"
 #include "abi/dtp_reason.h"
 #include "events/names.h"
-#include "events/provider/wait/wait_impl.h"
+#include "events/provider/wait/reasons.h"
 
 #define FD	DTP_CALL_HAS_FD
 #define FUTEX	DTP_CALL_HAS_FUTEX

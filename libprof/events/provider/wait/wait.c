@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "events/instrument.h"
 #include "events/names.h"
-#include "events/provider/wait/wait_impl.h"
+#include "events/provider/wait/reasons.h"
 
 #include "prov_wait.skel.h"
 

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "events/instrument.h"
 #include "events/names.h"
+#include "events/provider/wait/reasons.h"
 
 #include "prov_wall.skel.h"
 
@@ -18,6 +19,11 @@
 #define FREQUENCY	19
 #define MAX_FREQUENCY	1000
 #define SECOND_NS	1000000000ULL
+
+/* In the order of sys/prov_wall.bpf.c. */
+#define NARGS	2
+static const char *const arg_names[NARGS] = { "state", "reason" };
+#define TEXT	"const char *"
 
 PROF_PROGRAM(prov_wall);
 
@@ -28,6 +34,7 @@ wall_configure(const struct prof_event *event, struct dtp_config *cfg)
 	(void)event;
 	cfg->dc_snap_bytes = 0;
 	cfg->dc_snap_mode = DTP_SNAP_DOUBT;
+	prof_wait_reasons(cfg->dc_call);
 }
 
 /* So the verifier refuses it; what else fails has other cures. */
@@ -76,12 +83,26 @@ spec_check(const struct prof_spec *spec, struct prof_err *error)
 }
 
 static int
+args_add(struct prof_event *event)
+{
+	for (uint32_t n = 0; n < NARGS; n++) {
+		struct prof_arg *arg = &event->ev_args[event->ev_nargs++];
+
+		arg->ag_name = strdup(arg_names[n]);
+		arg->ag_type = strdup(TEXT);
+		arg->ag_load.ar_kind = DTP_A_STR;
+		if (arg->ag_name == NULL || arg->ag_type == NULL)
+			return (-1);
+	}
+	return (0);
+}
+
+static int
 wall_resolve(struct prof_names *names, const struct prof_spec *spec,
     const struct prof_event_defaults *defaults, struct prof_events *events,
     struct prof_err *error)
 {
 	struct prof_event *event;
-	struct prof_arg *arg;
 
 	(void)defaults;
 	if (spec->sp_is_probe || strcmp(spec->sp_name, PROBE) != 0)
@@ -99,11 +120,7 @@ wall_resolve(struct prof_names *names, const struct prof_spec *spec,
 		return (prof_fail_nomem(error));
 	event->ev_interval = SECOND_NS / (spec->sp_frequency != 0 ?
 	    spec->sp_frequency : FREQUENCY);
-	arg = &event->ev_args[event->ev_nargs++];
-	arg->ag_name = strdup("state");
-	arg->ag_type = strdup("const char *");
-	arg->ag_load.ar_kind = DTP_A_STR;
-	if (arg->ag_name == NULL || arg->ag_type == NULL) {
+	if (args_add(event) == -1) {
 		prof_event_free(event);
 		return (prof_fail_nomem(error));
 	}
@@ -119,9 +136,9 @@ wall_list(struct prof_names *names, prof_list_fn *fn, void *arg,
 		.pp_probe = PROBE,
 		.pp_alias = "",
 		.pp_desc = "wall-clock time of each thread, by its state",
-		.pp_nargs = 1,
-		.pp_arg_names = { "state" },
-		.pp_arg_types = { "const char *" },
+		.pp_nargs = NARGS,
+		.pp_arg_names = { "state", "reason" },
+		.pp_arg_types = { TEXT, TEXT },
 	};
 
 	(void)why;
