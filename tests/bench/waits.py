@@ -4,15 +4,16 @@ import json
 import os
 import random
 import re
+import resource
 import signal
 import statistics
 import subprocess
 import sys
 import time
 
-DTPROF, PG_BIN = os.environ["DTPROF"], os.environ["PG_BIN"]
+DTPROF, PG_BIN, IDLE = (os.environ[x] for x in ("DTPROF", "PG_BIN", "IDLE"))
 ROUNDS = int(os.environ.get("BENCH_ROUNDS", "8"))
-SETTLE, WINDOW = 2, 3
+SETTLE, WINDOW = 4, 2
 STATS = "/proc/sys/kernel/bpf_stats_enabled"
 IDLE_THREADS, IDLE_SECONDS = 10000, 10
 
@@ -35,6 +36,8 @@ RECORD = [DTPROF, "record", "-q", "-e", "off-cpu", "-a", "-o", "out"]
 TOOLS = {
     "dtprof record --off-cpu": [DTPROF, "record", "-q", "--off-cpu", "-a",
                                 "-o", "out"],
+    "dtprof, walk=8": [x.replace("off-cpu", "off-cpu/walk=8/")
+                       for x in RECORD],
     "dtprof, no stacks": RECORD + ["--call-graph", "none"],
     "perf sched record": ["unshare", "-m", "perf", "sched", "record", "-o",
                           "out"],
@@ -52,6 +55,24 @@ def run(command, **options):
     return done.stdout
 
 
+def ticks_of(pid):
+    """CPU time of a process and of the children that it waited for, in s."""
+    with open("/proc/%d/stat" % pid, encoding="ascii") as file:
+        fields = file.read().rsplit(")", 1)[1].split()
+    return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
+
+
+def spent_by(pid):
+    """The same, also of children that still run."""
+    try:
+        with open("/proc/%d/task/%d/children" % (pid, pid),
+                  encoding="ascii") as file:
+            return ticks_of(pid) + sum(spent_by(int(child))
+                                       for child in file.read().split())
+    except FileNotFoundError:  # its parent has its time in a moment
+        return 0
+
+
 class Recorder:
     """A tool that records while this is entered."""
 
@@ -66,6 +87,10 @@ class Recorder:
         time.sleep(SETTLE)
         return self
 
+    def spent(self):
+        """CPU time so far."""
+        return spent_by(self.process.pid)
+
     def __exit__(self, *_):
         self.process.send_signal(signal.SIGINT)
         said = self.process.communicate()[1]
@@ -74,7 +99,7 @@ class Recorder:
 
 
 class Postgres:
-    """A server with its files here; pgbench's transactions a second."""
+    """A server with its files here, and pgbench's transactions."""
     user = ["setpriv", "--reuid=postgres", "--regid=postgres",
             "--init-groups"]
 
@@ -87,6 +112,8 @@ class Postgres:
         self.tool("pg_ctl", "-D", "data", "-w", "-l", "log", "-o",
                   "-k %s -c listen_addresses=" % os.getcwd(), "start")
         self.pgbench("-i", "-q", "-s", "10")
+        with open("data/postmaster.pid", encoding="ascii") as file:
+            self.pid = int(file.readline())
         return self
 
     def __exit__(self, *_):
@@ -104,34 +131,38 @@ class Postgres:
         return run(self.user + ["pgbench", "-h", os.getcwd()] +
                    list(options) + ["postgres"])
 
-    def rate(self):
-        """In one window."""
+    def work(self):
+        """One window: how many, and in how many seconds."""
         said = self.pgbench("-n", "-c", "4", "-T", str(WINDOW), *self.options)
-        return float(re.search(r"tps = ([\d.]+)", said).group(1))
+        n = int(re.search(r"actually processed: (\d+)", said).group(1))
+        return n, n / float(re.search(r"tps = ([\d.]+)", said).group(1))
 
 
 class Redis:
-    """A server that writes no files; the requests a second of GET."""
+    """A server that writes no files, and requests for GET."""
 
     def __enter__(self):
         self.process = subprocess.Popen(
             ["redis-server", "--port", "0", "--unixsocket",
              os.path.abspath("redis"), "--save", "", "--appendonly", "no"],
             stdout=subprocess.DEVNULL)
+        self.pid = self.process.pid
         time.sleep(1)
         self.requests = 10000
-        self.requests = int(self.rate() * WINDOW)
+        n, seconds = self.work()
+        self.requests = int(n / seconds * WINDOW)
         return self
 
     def __exit__(self, *_):
         self.process.terminate()
         self.process.wait()
 
-    def rate(self):
-        """In one window."""
+    def work(self):
+        """One window: how many, and in how many seconds."""
         said = run(["redis-benchmark", "-s", os.path.abspath("redis"),
                     "--csv", "-t", "get", "-n", str(self.requests)])
-        return float(said.splitlines()[-1].split(",")[1].strip('"'))
+        rate = float(said.splitlines()[-1].split(",")[1].strip('"'))
+        return self.requests, self.requests / rate
 
 
 def bounds(values):
@@ -142,31 +173,47 @@ def bounds(values):
     return means[100], means[3899]
 
 
+def window(server, recorder=None):
+    """Requests a second, and a second of CPU time of all that takes part."""
+    def spent():
+        children = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return (children.ru_utime + children.ru_stime + spent_by(server.pid) +
+                (recorder.spent() if recorder else 0))
+
+    before = spent()
+    n, seconds = server.work()
+    time.sleep(.1)  # until the server has waited for its children
+    return n / seconds, n / (spent() - before)
+
+
 def lost(what, server):
     """In each round each tool once, beside a run without it, in any order."""
     chance = random.Random()
     pairs, rates = {tool: [] for tool in TOOLS}, []
     with server:
-        server.rate()
+        server.work()
         for _ in range(ROUNDS):
             for tool in chance.sample(list(TOOLS), len(TOOLS)):
                 seen = {}
                 for is_with in chance.sample((False, True), 2):
                     if is_with:
-                        with Recorder(TOOLS[tool]):
-                            seen[is_with] = server.rate()
+                        with Recorder(TOOLS[tool]) as recorder:
+                            seen[is_with] = window(server, recorder)
                     else:
-                        seen[is_with] = server.rate()
-                        rates.append(seen[is_with])
-                pairs[tool].append(1 - seen[True] / seen[False])
+                        seen[is_with] = window(server)
+                        rates.append(seen[is_with][0])
+                pairs[tool].append([1 - a / b for a, b in
+                                    zip(seen[True], seen[False])])
     print("  %s, %.0f a second (%.0f to %.0f)" % (
         what, statistics.median(rates), min(rates), max(rates)))
-    for tool, values in pairs.items():
-        low, high = bounds(values)
-        print("    lost to %-24s %5.1f%%, 95%%: %5.1f to %5.1f%%, median "
-              "%5.1f%%" % (tool, 100 * statistics.mean(values), 100 * low,
-                           100 * high, 100 * statistics.median(values)),
-              flush=True)
+    for tool, rows in pairs.items():
+        print("    lost to " + tool)
+        for how, values in zip(("time", "CPU time"), zip(*rows)):
+            low, high = bounds(values)
+            print("      by %-9s %5.1f%%, 95%%: %5.1f to %5.1f%%, median "
+                  "%5.1f%%" % (how, 100 * statistics.mean(values), 100 * low,
+                               100 * high, 100 * statistics.median(values)),
+                  flush=True)
 
 
 def programs(names):
@@ -219,28 +266,20 @@ def pipe():
                 max(spent[tool])) if spent[tool] else ""))
 
 
-def spent_by(pid):
-    """CPU time of a process and its children, in seconds."""
-    with open("/proc/%d/stat" % pid, encoding="ascii") as file:
-        fields = file.read().rsplit(")", 1)[1].split()
-    return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
-
-
 def wall():
     """CPU time of the recorder of idle threads, of which some run."""
     for busy in 0, 10:
         shares = []
         for _ in range(ROUNDS):
-            idle = subprocess.Popen(["./idle", str(IDLE_THREADS), str(busy)],
+            idle = subprocess.Popen([IDLE, str(IDLE_THREADS), str(busy), "1"],
                                     stdout=subprocess.PIPE)
             idle.stdout.readline()
             recorder = Recorder([DTPROF, "record", "-q", "-e", "wall", "-o",
                                  "out", "-p", str(idle.pid)])
             with recorder:
-                before = spent_by(recorder.process.pid)
+                before = recorder.spent()
                 time.sleep(IDLE_SECONDS)
-                shares.append((spent_by(recorder.process.pid) - before) /
-                              IDLE_SECONDS)
+                shares.append((recorder.spent() - before) / IDLE_SECONDS)
             idle.kill()
             idle.wait()
         print("  --wall, %d idle threads, %d that run and sleep: %s%% of a "
@@ -257,5 +296,7 @@ PARTS = {
     "pipe": pipe,
     "wall": wall,
 }
+# Servers end with it.
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
 for part in sys.argv[1:]:
     PARTS[part]()

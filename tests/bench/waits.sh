@@ -16,6 +16,10 @@ case $DTPROF in
 /*) ;;
 *)	DTPROF=$PWD/$DTPROF ;;
 esac
+case $B in
+/*) ;;
+*)	B=$PWD/$B ;;
+esac
 export DTPROF
 # Where the newest PostgreSQL has its programs.
 for bin in /usr/lib/postgresql/*/bin; do
@@ -24,8 +28,7 @@ done
 [ -n "${PG_BIN:-}" ] || skip "no PostgreSQL server"
 export PG_BIN
 tmpdir
-compile -pthread -o "$tmp/idle" "$SRC/tests/bench/idle.c" ||
-    fail "cannot build idle"
+export IDLE="$B/tests/work/idle_threads"
 [ $# -gt 0 ] || set -- tpcb select redis pipe wall
 echo
 echo "waits"

@@ -36,7 +36,8 @@ static const char *const wanted[] = {
 	"maple_range_64", "maple_arange_64", "vm_area_struct", "file",
 	"backing_file", "dentry", "inode", "super_block", "pt_regs", "pid",
 	"uprobe_task", "pcpu_hot", "cfs_rq", "sched_entity", "task_group",
-	"cgroup", "kernfs_node", "files_struct", "fdtable", "socket", "sock"
+	"css_set", "cgroup", "kernfs_node", "files_struct", "fdtable",
+	"socket", "sock"
 };
 
 /* A file of types, and where each of them begins. */

@@ -13,6 +13,7 @@
 #include <sys/timerfd.h>
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -31,6 +32,7 @@
 #define KEPT_BYTES	(64UL << 20)	/* at most, of records */
 #define KEPT_ROUNDS	20	/* a blocked thread has a record in 10 s */
 #define SECOND_NS	1000000000ULL
+#define ONE_BY_ONE	24	/* costs so much more than in a pass over all */
 
 /* A record, or NULL, and the round in which it was needed last. */
 struct kept {
@@ -168,11 +170,26 @@ prof_wall_free(struct prof_wall *wall)
 	free(wall);
 }
 
+/* How many tasks there are, as an iterator finds them; 0: not known. */
+static uint64_t
+tasks_count(void)
+{
+	unsigned long n = 0;
+	FILE *file = fopen("/proc/loadavg", "re");
+
+	if (file == NULL)
+		return (0);
+	if (fscanf(file, "%*s %*s %*s %*u/%lu", &n) != 1)
+		n = 0;
+	fclose(file);
+	return (n);
+}
+
 /*
- * Only the threads that a scan finds changed, unless they are many; 1: all
- * threads are to be looked at.  A pass over all finds the threads that are
- * there, also those that were moved to a cgroup.  The kernel takes numbers of
- * threads as they are in the recorder's namespace, and tells others.
+ * Only the threads that a scan finds changed, if that costs less; 1: all
+ * threads are to be looked at.  The first pass is over all, as nothing is
+ * known yet, and so are those of a cgroup, to which threads may be moved.  In a
+ * PID namespace an iterator takes other numbers than a scan finds.
  */
 static int
 threads_changed(struct prof_bpf *bpf, const struct prof_event *event)
@@ -188,7 +205,8 @@ threads_changed(struct prof_bpf *bpf, const struct prof_event *event)
 	}
 	if (scan(bpf, event) == -1 || pass_read(bpf, event, &pass) == -1)
 		return (-1);
-	if (pass.wl_nchanged > DTP_WALL_CHANGED)
+	if (pass.wl_nchanged > DTP_WALL_CHANGED || pass.wl_nchanged *
+	    ONE_BY_ONE > tasks_count())
 		return (1);
 	for (uint64_t n = 0; n < pass.wl_nchanged; n++)
 		if (prof_bpf_iterate_thread(bpf, event,
@@ -299,8 +317,9 @@ prof_describe_wall(struct prof_bpf *bpf)
 	if (prof_host_number(bpf->bp_plan, key[0], pass.wl_passes) == -1 ||
 	    prof_host_number(bpf->bp_plan, key[1], pass.wl_same) == -1 ||
 	    prof_host_number(bpf->bp_plan, key[2], pass.wl_moved) == -1 ||
-	    (pass.wl_unkept > 0 && prof_host_note(bpf->bp_plan, "%s: no memory "
-	    "for %llu threads", event->ev_name,
+	    (pass.wl_unkept > 0 && prof_host_note(bpf->bp_plan, "%s: at most "
+	    "%d threads can be recorded at once: %llu looks at further threads "
+	    "are missing", event->ev_name, DTP_WALL_THREADS,
 	    (unsigned long long)pass.wl_unkept) == -1) ||
 	    (bpf->bp_wall->wl_missing > 0 && prof_host_note(bpf->bp_plan,
 	    "%s: %llu samples of waiting threads have no stack: no memory",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * idle N BUSY: N threads that sleep until killed, and BUSY ones that sleep for
- * a millisecond, again and again.  Prints a line when all are there.
+ * idle_threads N BUSY MS: N threads that sleep until killed, and BUSY ones that
+ * sleep for MS milliseconds, again and again.  Prints a line when all are there.
  */
 #include <err.h>
 #include <pthread.h>
@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 #define STACK_BYTES	65536
+
+static long nap_us;
 
 static void *
 sleep_long(void *arg)
@@ -23,7 +25,7 @@ static void *
 sleep_short(void *arg)
 {
 	for (;;)
-		(void)usleep(1000);
+		(void)usleep((unsigned)nap_us);
 	return (arg);
 }
 
@@ -44,8 +46,9 @@ threads_begin(int n, void *(*fn)(void *))
 int
 main(int argc, char **argv)
 {
-	if (argc != 3)
+	if (argc != 4)
 		return (2);
+	nap_us = 1000 * atol(argv[3]);
 	threads_begin(atoi(argv[1]), sleep_long);
 	threads_begin(atoi(argv[2]), sleep_short);
 	sleep(1);
