@@ -91,6 +91,25 @@ prof_accounting_add(struct prof_accounting *sum,
 	sum->pa_has_count |= row->pa_has_count;
 }
 
+/* What is no sum over time stays. */
+void
+prof_accounting_subtract(struct prof_accounting *sum,
+    const struct prof_accounting *row)
+{
+	const uint64_t instances = sum->pa_instances;
+	const uint64_t bound = sum->pa_unaccounted_bound;
+
+#define PROF_COUNTER(bit, name, type, role, source, text)		\
+	sum->pa_##name = (type)((uint64_t)sum->pa_##name -		\
+	    (uint64_t)row->pa_##name);
+#define PROF_COUNTER_STACK(bit, name, status)				\
+	sum->pa_##name[PROF_STACK_##status] -=				\
+	    row->pa_##name[PROF_STACK_##status];
+#include "counters.def"
+	sum->pa_instances = instances;
+	sum->pa_unaccounted_bound = bound;
+}
+
 double
 prof_accounting_open_ns(const struct prof_accounting *pa, uint64_t ran_ns)
 {

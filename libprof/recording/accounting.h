@@ -7,6 +7,8 @@
 
 void	prof_accounting_add(struct prof_accounting *sum,
 	    const struct prof_accounting *row);
+void	prof_accounting_subtract(struct prof_accounting *sum,
+	    const struct prof_accounting *row);
 
 /* Of the identity fired = ...: the right side, and how it reads; static. */
 uint64_t	prof_accounting_sum(const struct prof_accounting *accounting);

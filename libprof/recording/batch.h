@@ -36,6 +36,7 @@ struct prof_tally {
 struct prof_batch {
 	struct prof_batch *ba_next;
 	struct prof_dump *ba_dump;	/* what is kept goes there; or NULL */
+	bool		 ba_is_base;	/* repeats what was known before */
 	size_t		 ba_bytes;	/* charged to the queue */
 	struct prof_buf	 ba_info;	/* body of an INFO chunk */
 	struct prof_buf	 ba_event;	/* 4-byte length, body; repeated */

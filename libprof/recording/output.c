@@ -54,6 +54,7 @@ struct prof_output {
 	size_t		 ou_rows_len;	/* the accounting took this much */
 	uint32_t	 ou_nchunks;
 	uint32_t	 ou_generation;	/* of the last batch */
+	bool		 ou_is_base;	/* that batch */
 	struct prof_tallied ou_tallied;	/* samples that are in it */
 	/* What the last chunk added, to be able to take it back. */
 	uint64_t	 ou_last_pos;
@@ -213,6 +214,7 @@ prof_output_batch(struct prof_output *output, struct prof_batch *batch,
 	struct prof_body *body = &output->ou_body;
 
 	output->ou_generation = batch->ba_generation;
+	output->ou_is_base = batch->ba_is_base;
 	if (prof_output_info(output, &batch->ba_info, error) == -1)
 		return (-1);
 	if (output_bodies(output, &batch->ba_event, PROF_C_EVENT) == -1)
@@ -460,14 +462,15 @@ static int
 output_keep(struct prof_output *output, enum prof_chunk_type type,
     const struct prof_batch *batch)
 {
+	const struct prof_ring_part part = { batch, output->ou_generation,
+	    output->ou_is_base };
 	uint64_t bytes;
 	int rv;
 
 	if (batch != NULL)
 		prof_tallied_add(&output->ou_tallied, &batch->ba_tallies);
 	pthread_mutex_lock(&output->ou_mutex);
-	rv = prof_ring_add(output->ou_ring, type, batch, output->ou_generation,
-	    &output->ou_chunk);
+	rv = prof_ring_add(output->ou_ring, type, &part, &output->ou_chunk);
 	bytes = prof_ring_bytes(output->ou_ring);
 	pthread_mutex_unlock(&output->ou_mutex);
 	atomic_store_explicit(&output->ou_bytes, bytes, memory_order_relaxed);

@@ -1,14 +1,20 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * The newest part of a recording, in memory.  Three queues, in the order in
+ * The newest part of a recording, in memory.  Four queues, in the order in
  * which a reader needs them:
  *
- *	rest	descriptions, process events, symbols: kept to the end
- *	stacks	kept while samples of their generation are
+ *	rest	descriptions, process events: kept while samples of their
+ *		generation are
+ *	stacks	likewise
  *	samples	the oldest are given up when the ring is full or they are old
+ *	symbols	kept to the end; the oldest are given up when they are many
  *
- * A generation is a dictionary of stacks: when the writer begins a new one, no
- * later sample refers to stacks of the one before.
+ * A generation begins with what lasts of those before (write_base.c) and has a
+ * dictionary of stacks of its own: its samples refer to nothing older.  A
+ * reader needs the beginning of the oldest generation alone.
+ *
+ * The limit is for what is kept of each time: not for symbols, nor for
+ * beginnings, which are a small part of their generation.
  *
  * Called by output.c, in the writer's thread; the time of the first sample [a]
  * may be read by any.
@@ -20,7 +26,9 @@
 #include "base/grow.h"
 #include "ring.h"
 
-enum { QUEUE_REST, QUEUE_STACKS, QUEUE_SAMPLES, NQUEUES };
+#define MAX_SYMBOLS	(16u << 20)	/* bytes */
+
+enum { QUEUE_REST, QUEUE_STACKS, QUEUE_SAMPLES, QUEUE_SYMBOLS, NQUEUES };
 
 struct queue {
 	struct prof_ring_chunk *qu_first;
@@ -30,7 +38,9 @@ struct queue {
 struct prof_ring {
 	struct prof_ring_limits rg_limits;
 	struct queue	 rg_queue[NQUEUES];
-	uint64_t	 rg_bytes;
+	uint64_t	 rg_bytes;	/* that the limit is for */
+	uint64_t	 rg_symbol_bytes;
+	uint32_t	 rg_oldest;	/* generation */
 	_Atomic uint64_t rg_first_ns;	/* [a] of the first samples */
 	uint64_t	*rg_overwritten;	/* per event */
 	size_t		 rg_nevents;
@@ -71,27 +81,56 @@ prof_ring_free(struct prof_ring *ring)
 	free(ring);
 }
 
+static unsigned
+queue_of(uint32_t type)
+{
+	switch (type) {
+	case PROF_C_SAMPLE:
+		return (QUEUE_SAMPLES);
+	case PROF_C_STACK:
+		return (QUEUE_STACKS);
+	case PROF_C_SYMBOL:
+		return (QUEUE_SYMBOLS);
+	default:
+		return (QUEUE_REST);
+	}
+}
+
+/* Where a chunk's bytes are counted; NULL: nowhere. */
+static uint64_t *
+chunk_charge(struct prof_ring *ring, const struct prof_ring_chunk *chunk)
+{
+	return (chunk->rc_type == PROF_C_SYMBOL ? &ring->rg_symbol_bytes :
+	    chunk->rc_is_base ? NULL : &ring->rg_bytes);
+}
+
 static void
 queue_take(struct prof_ring *ring, struct queue *queue)
 {
 	struct prof_ring_chunk *chunk = queue->qu_first;
+	uint64_t *charge = chunk_charge(ring, chunk);
 
 	queue->qu_first = chunk->rc_next;
 	if (queue->qu_first == NULL)
 		queue->qu_last = NULL;
-	ring->rg_bytes -= chunk->rc_length;
+	if (charge != NULL)
+		*charge -= chunk->rc_length;
 	chunk_free(chunk);
 }
 
-/*
- * Of at least two.  There is room for each event that a kept chunk has: see
- * ring_count.
- */
+static void
+older_take(struct prof_ring *ring, struct queue *queue)
+{
+	while (queue->qu_first != NULL &&
+	    queue->qu_first->rc_generation < ring->rg_oldest)
+		queue_take(ring, queue);
+}
+
+/* There is room for each event that a kept chunk has: see ring_count. */
 static void
 samples_give_up(struct prof_ring *ring)
 {
 	struct queue *samples = &ring->rg_queue[QUEUE_SAMPLES];
-	struct queue *stacks = &ring->rg_queue[QUEUE_STACKS];
 	const struct prof_buf *tallies = &samples->qu_first->rc_tallies;
 	const struct prof_tally *tally = (const void *)tallies->bf_data;
 
@@ -99,23 +138,53 @@ samples_give_up(struct prof_ring *ring)
 		ring->rg_overwritten[tally->ty_event] += tally->ty_count;
 	ring->rg_valued += samples->qu_first->rc_nvalued;
 	queue_take(ring, samples);
-	while (stacks->qu_first != NULL && stacks->qu_first->rc_generation <
-	    samples->qu_first->rc_generation)
-		queue_take(ring, stacks);
 }
 
-/* The last samples stay, however little else leaves them. */
+/* Where no samples come, what is older than the last generation is over. */
 static void
-ring_trim(struct prof_ring *ring)
+generations_give_up(struct prof_ring *ring, uint32_t newest)
+{
+	const struct prof_ring_chunk *first =
+	    ring->rg_queue[QUEUE_SAMPLES].qu_first;
+	const uint32_t oldest = first != NULL ? first->rc_generation :
+	    newest > 0 ? newest - 1 : 0;
+
+	if (oldest <= ring->rg_oldest)
+		return;
+	ring->rg_oldest = oldest;
+	older_take(ring, &ring->rg_queue[QUEUE_REST]);
+	older_take(ring, &ring->rg_queue[QUEUE_STACKS]);
+}
+
+/* The last samples stay, unless process events alone fill the ring. */
+static bool
+ring_has_excess(const struct prof_ring *ring, uint32_t newest)
 {
 	const struct prof_ring_limits *limits = &ring->rg_limits;
 	const struct queue *samples = &ring->rg_queue[QUEUE_SAMPLES];
 
-	while (samples->qu_first != samples->qu_last &&
-	    (ring->rg_bytes > limits->rl_bytes || (limits->rl_ns != 0 &&
+	if (samples->qu_first == samples->qu_last)
+		return (samples->qu_first != NULL &&
+		    ring->rg_bytes > limits->rl_bytes &&
+		    samples->qu_first->rc_generation + 1 < newest);
+	return (ring->rg_bytes > limits->rl_bytes || (limits->rl_ns != 0 &&
 	    samples->qu_first->rc_last_ns + limits->rl_ns <
-	    samples->qu_last->rc_last_ns)))
+	    samples->qu_last->rc_last_ns));
+}
+
+static void
+ring_trim(struct prof_ring *ring, uint32_t newest)
+{
+	struct queue *symbols = &ring->rg_queue[QUEUE_SYMBOLS];
+
+	while (ring_has_excess(ring, newest)) {
 		samples_give_up(ring);
+		generations_give_up(ring, newest);
+	}
+	generations_give_up(ring, newest);
+	while (ring->rg_symbol_bytes > MAX_SYMBOLS &&
+	    symbols->qu_first != symbols->qu_last)
+		queue_take(ring, symbols);
 }
 
 static uint64_t
@@ -159,21 +228,21 @@ chunk_count(struct prof_ring *ring, struct prof_ring_chunk *chunk,
 
 int
 prof_ring_add(struct prof_ring *ring, enum prof_chunk_type type,
-    const struct prof_batch *batch, uint32_t generation,
-    const struct prof_buf *bytes)
+    const struct prof_ring_part *part, const struct prof_buf *bytes)
 {
-	struct queue *queue = &ring->rg_queue[type == PROF_C_SAMPLE ?
-	    QUEUE_SAMPLES : type == PROF_C_STACK ? QUEUE_STACKS : QUEUE_REST];
+	struct queue *queue = &ring->rg_queue[queue_of(type)];
 	struct prof_ring_chunk *chunk = calloc(1, sizeof(*chunk) +
 	    bytes->bf_len);
+	uint64_t *charge;
 
 	if (chunk == NULL)
 		return (-1);
 	chunk->rc_type = type;
-	chunk->rc_generation = generation;
+	chunk->rc_generation = part->rp_generation;
+	chunk->rc_is_base = part->rp_is_base;
 	chunk->rc_length = bytes->bf_len;
 	memcpy(chunk->rc_bytes, bytes->bf_data, bytes->bf_len);
-	if (!chunk_count(ring, chunk, batch)) {
+	if (!chunk_count(ring, chunk, part->rp_samples)) {
 		chunk_free(chunk);
 		return (-1);
 	}
@@ -182,8 +251,9 @@ prof_ring_add(struct prof_ring *ring, enum prof_chunk_type type,
 	else
 		queue->qu_first = chunk;
 	queue->qu_last = chunk;
-	ring->rg_bytes += chunk->rc_length;
-	ring_trim(ring);
+	if ((charge = chunk_charge(ring, chunk)) != NULL)
+		*charge += chunk->rc_length;
+	ring_trim(ring, part->rp_generation);
 	atomic_store_explicit(&ring->rg_first_ns, first_ns_of(ring),
 	    memory_order_relaxed);
 	return (0);
@@ -191,21 +261,31 @@ prof_ring_add(struct prof_ring *ring, enum prof_chunk_type type,
 
 /* ------------------------------------------------------------ reading */
 
+/* What it begins with is known from the generation before. */
+static bool
+chunk_repeats(const struct prof_ring *ring,
+    const struct prof_ring_chunk *chunk)
+{
+	return (chunk->rc_is_base && chunk->rc_generation != ring->rg_oldest);
+}
+
 const struct prof_ring_chunk *
 prof_ring_next(const struct prof_ring *ring,
     const struct prof_ring_chunk *chunk)
 {
 	unsigned n = 0;
 
-	if (chunk != NULL && chunk->rc_next != NULL)
-		return (chunk->rc_next);
-	if (chunk != NULL)
-		n = 1 + (chunk->rc_type == PROF_C_SAMPLE ? QUEUE_SAMPLES :
-		    chunk->rc_type == PROF_C_STACK ? QUEUE_STACKS :
-		    QUEUE_REST);
-	while (n < NQUEUES && ring->rg_queue[n].qu_first == NULL)
-		n++;
-	return (n < NQUEUES ? ring->rg_queue[n].qu_first : NULL);
+	if (chunk != NULL) {
+		n = queue_of(chunk->rc_type) + 1;
+		chunk = chunk->rc_next;
+	}
+	for (;;) {
+		while (chunk != NULL && chunk_repeats(ring, chunk))
+			chunk = chunk->rc_next;
+		if (chunk != NULL || n == NQUEUES)
+			return (chunk);
+		chunk = ring->rg_queue[n++].qu_first;
+	}
 }
 
 uint64_t

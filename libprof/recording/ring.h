@@ -16,7 +16,8 @@ struct prof_ring_chunk {
 	struct prof_ring_chunk *rc_next;	/* of the same queue */
 	size_t		 rc_length;
 	uint32_t	 rc_type;
-	uint32_t	 rc_generation;	/* of the dictionary of stacks */
+	uint32_t	 rc_generation;	/* see ring.c */
+	bool		 rc_is_base;	/* its generation begins with it */
 	/* Of samples: how many, their times, and the tallies. */
 	uint32_t	 rc_nsamples;
 	uint32_t	 rc_nvalued;	/* with values of counters */
@@ -28,13 +29,16 @@ struct prof_ring_chunk {
 
 struct prof_ring *prof_ring_new(const struct prof_ring_limits *limits);
 void	prof_ring_free(struct prof_ring *ring);
-/*
- * Keep a copy, and give up the oldest samples that are too many now.  batch: of
- * samples; else NULL.  -1: no memory.
- */
+/* What a chunk is a part of; rp_samples: of samples, else NULL. */
+struct prof_ring_part {
+	const struct prof_batch *rp_samples;
+	uint32_t	 rp_generation;
+	bool		 rp_is_base;
+};
+
+/* Keep a copy, and give up the oldest that are too many now.  -1: no memory. */
 int	prof_ring_add(struct prof_ring *ring, enum prof_chunk_type type,
-	    const struct prof_batch *batch, uint32_t generation,
-	    const struct prof_buf *bytes);
+	    const struct prof_ring_part *part, const struct prof_buf *bytes);
 /* In the order in which they can be read; NULL: the first, and no more. */
 const struct prof_ring_chunk *prof_ring_next(const struct prof_ring *ring,
 	    const struct prof_ring_chunk *chunk);

@@ -13,67 +13,28 @@
  * is not looked at here.
  */
 #include <errno.h>
-#include <pthread.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <time.h>
 
 #include "base/error.h"
 #include "base/grow.h"
-#include "batch.h"
 #include "confine/privilege.h"
+#include "lasting.h"
 #include "ring.h"
-#include "write.h"
+#include "write_impl.h"
 
 #define BATCH_BYTES	(256u << 10)
 #define QUEUE_BYTES	(64u << 20)
 #define SYNC_SECONDS	5
 #define MAX_SPARE	8
 #define RING_BATCHES	16	/* in a ring, before they are compressed */
-#define GENERATIONS	4	/* of stacks, in what a ring keeps */
-
-/*
- * I: set by open, c: the calling thread's, m: under wr_mutex,
- * t: the writer's thread's, a: set once by the thread, then read by all
- */
-struct prof_writer {
-	struct prof_output *wr_output;	/* [t] */
-	struct prof_packer wr_packer;	/* [c] */
-	struct prof_batch *wr_batch;	/* [c] being filled */
-	size_t		 wr_batch_bytes; /* [I] then it is full */
-	struct prof_err	 wr_error;	/* [c]; [t] at the end */
-	pthread_t	 wr_thread;	/* [I] */
-	pthread_mutex_t	 wr_mutex;
-	pthread_cond_t	 wr_work;	/* a batch waits, or wr_closing */
-	pthread_cond_t	 wr_room;	/* a batch was taken */
-	struct prof_batch *wr_first;	/* [m] waiting */
-	struct prof_batch *wr_last;	/* [m] */
-	struct prof_batch *wr_spare;	/* [m] */
-	struct prof_dump *wr_dumped;	/* [m] done */
-	unsigned	 wr_nspare;	/* [m] */
-	size_t		 wr_queued;	/* [m] bytes waiting */
-	bool		 wr_closing;	/* [m] */
-	struct prof_row	*wr_rows;	/* [c] the accounting; [t] at the end */
-	size_t		 wr_nrows;	/* [c] */
-	size_t		 wr_cap_rows;	/* [c] */
-	bool		 wr_has_news;	/* [c] rows that were not sent yet */
-	struct prof_ring_limits wr_limits; /* [I] 0: there is no ring */
-	uint64_t	 wr_packed;	/* [c] since the last generation */
-	uint64_t	 wr_renewed_ns;	/* [c] it began after this sample */
-	bool		 wr_ended;	/* [c] the thread is gone */
-	struct prof_err	 wr_thread_error; /* [a] */
-	atomic_bool	 wr_failed;	/* wr_thread_error is set */
-};
 
 static void	*writer_main(void *);
 static int	writer_start(struct prof_writer *);
-static int	writer_send(struct prof_writer *, bool);
 static int	writer_check(struct prof_writer *);
-static int	writer_nomem(struct prof_writer *);
 static bool	writer_take(struct prof_writer *, bool, struct prof_batch **);
 static void	writer_write(struct prof_writer *, struct prof_batch *);
-static void	writer_dump(struct prof_writer *, struct prof_batch *);
 static void	writer_return(struct prof_writer *, struct prof_batch *);
 static void	writer_failed(struct prof_writer *, const struct prof_err *);
 static void	writer_free(struct prof_writer *);
@@ -100,9 +61,11 @@ writer_open(struct prof_output *output, const char *name,
 	if (limits != NULL) {
 		writer->wr_limits = *limits;
 		/* A ring gives up one at a time. */
-		if (limits->rl_bytes / RING_BATCHES < BATCH_BYTES)
+		if (limits->rl_bytes != 0 &&
+		    limits->rl_bytes / RING_BATCHES < BATCH_BYTES)
 			writer->wr_batch_bytes = limits->rl_bytes /
 			    RING_BATCHES;
+		writer->wr_lasting = prof_lasting_new(limits->rl_bytes == 0);
 	}
 	pthread_mutex_init(&writer->wr_mutex, NULL);
 	pthread_condattr_init(&monotonic);
@@ -111,7 +74,8 @@ writer_open(struct prof_output *output, const char *name,
 	pthread_cond_init(&writer->wr_room, NULL);
 	pthread_condattr_destroy(&monotonic);
 	writer->wr_batch = prof_batch_new();
-	if (writer->wr_batch == NULL) {
+	if (writer->wr_batch == NULL || (limits != NULL &&
+	    writer->wr_lasting == NULL)) {
 		prof_fail_nomem(error);
 		goto failed;
 	}
@@ -130,6 +94,15 @@ struct prof_writer *
 prof_writer_open(const char *path, struct prof_err *error)
 {
 	return (writer_open(prof_output_open(path, -1, error), path, NULL,
+	    error));
+}
+
+struct prof_writer *
+prof_writer_open_first(const char *path, struct prof_err *error)
+{
+	static const struct prof_ring_limits none = { 0, 0 };
+
+	return (writer_open(prof_output_open(path, -1, error), path, &none,
 	    error));
 }
 
@@ -169,6 +142,13 @@ writer_free(struct prof_writer *writer)
 	struct prof_dump *dump;
 
 	prof_output_close(writer->wr_output);
+	if (writer->wr_next != NULL) {
+		prof_output_remove(writer->wr_next);
+		prof_output_close(writer->wr_next);
+	}
+	prof_lasting_free(writer->wr_lasting);
+	free(writer->wr_next_path);
+	free(writer->wr_earlier);
 	while ((dump = prof_writer_dumped(writer)) != NULL)
 		prof_dump_free(dump);
 	while ((batch = writer->wr_spare) != NULL) {
@@ -194,10 +174,17 @@ writer_check(struct prof_writer *writer)
 	return (writer->wr_error.pe_code == PROF_OK ? 0 : -1);
 }
 
-static int
-writer_nomem(struct prof_writer *writer)
+int
+prof_writer_nomem(struct prof_writer *writer)
 {
 	return (prof_fail_nomem(&writer->wr_error));
+}
+
+/* What is added now will be needed again. */
+static bool
+writer_keeps(const struct prof_writer *writer)
+{
+	return (writer->wr_lasting != NULL && !writer->wr_is_base);
 }
 
 int
@@ -207,28 +194,34 @@ prof_writer_info(struct prof_writer *writer, const char *key,
 	if (writer_check(writer) == -1)
 		return (-1);
 	prof_pack_info(writer->wr_batch, key, value);
-	if (writer->wr_batch->ba_info.bf_failed)
-		return (writer_nomem(writer));
+	if (writer->wr_batch->ba_info.bf_failed || (writer_keeps(writer) &&
+	    prof_lasting_info(writer->wr_lasting, key, value) == -1))
+		return (prof_writer_nomem(writer));
 	if (prof_batch_size(writer->wr_batch) < writer->wr_batch_bytes)
 		return (0);
-	return (writer_send(writer, false));
+	return (prof_writer_send(writer, false));
 }
 
 int
 prof_writer_event(struct prof_writer *writer,
     const struct prof_event_info *info)
 {
+	const struct prof_buf *events = &writer->wr_batch->ba_event;
+	const size_t before = events->bf_len;
+
 	if (writer_check(writer) == -1)
 		return (-1);
 	if (writer->wr_packer.pk_nevents >= PROF_MAX_EVENTS)
 		return (prof_fail(&writer->wr_error, PROF_E_LIMIT,
 		    "%s: a recording holds at most %u events", info->pi_name,
 		    PROF_MAX_EVENTS));
-	if (prof_pack_event(&writer->wr_packer, writer->wr_batch, info) == -1)
-		return (writer_nomem(writer));
+	if (prof_pack_event(&writer->wr_packer, writer->wr_batch, info) == -1 ||
+	    (writer_keeps(writer) && prof_lasting_event(writer->wr_lasting,
+	    events->bf_data + before, events->bf_len - before) == -1))
+		return (prof_writer_nomem(writer));
 	if (prof_batch_size(writer->wr_batch) < writer->wr_batch_bytes)
 		return (0);
-	return (writer_send(writer, false));
+	return (prof_writer_send(writer, false));
 }
 
 int
@@ -241,6 +234,8 @@ prof_writer_add(struct prof_writer *writer, const struct prof_record *record)
 		return (-1);
 	if (record->pr_type != PROF_R_SAMPLE) {
 		rv = prof_pack_life(&writer->wr_packer, batch, record);
+		if (rv == 0 && writer_keeps(writer))
+			rv = prof_lasting_record(writer->wr_lasting, record);
 	} else if (record->pr_event >= writer->wr_packer.pk_nevents) {
 		return (prof_fail(&writer->wr_error, PROF_E_USAGE,
 		    "the sample has an unknown event: %u", record->pr_event));
@@ -248,10 +243,10 @@ prof_writer_add(struct prof_writer *writer, const struct prof_record *record)
 		rv = prof_pack_sample(&writer->wr_packer, batch, record);
 	}
 	if (rv == -1)
-		return (writer_nomem(writer));
+		return (prof_writer_nomem(writer));
 	if (prof_batch_size(batch) < writer->wr_batch_bytes)
 		return (0);
-	return (writer_send(writer, false));
+	return (prof_writer_send(writer, false));
 }
 
 int
@@ -273,9 +268,12 @@ prof_writer_symbols(struct prof_writer *writer, const void *body, size_t len)
 	if (len > PROF_MAX_RAW)
 		return (0);	/* no chunk holds so much */
 	prof_pack_symbols(writer->wr_batch, body, len);
+	if (writer_keeps(writer) && prof_lasting_symbols(writer->wr_lasting,
+	    body, len) == -1)
+		return (prof_writer_nomem(writer));
 	if (prof_batch_size(writer->wr_batch) < writer->wr_batch_bytes)
 		return (0);
-	return (writer_send(writer, false));
+	return (prof_writer_send(writer, false));
 }
 
 void
@@ -291,7 +289,7 @@ prof_writer_flush(struct prof_writer *writer)
 {
 	if (writer_check(writer) == -1)
 		return (-1);
-	return (writer_send(writer, true));
+	return (prof_writer_send(writer, true));
 }
 
 /* The rows of a CPU as they were with fewer events are no more. */
@@ -326,7 +324,7 @@ prof_writer_accounting(struct prof_writer *writer, int cpu,
 			break;
 	if (!prof_room(&writer->wr_rows, &writer->wr_cap_rows, at + nevents,
 	    sizeof(*row)))
-		return (writer_nomem(writer));
+		return (prof_writer_nomem(writer));
 	if (at == writer->wr_nrows)
 		writer->wr_nrows += nevents;
 	for (i = 0; i < nevents; i++) {
@@ -342,29 +340,50 @@ prof_writer_accounting(struct prof_writer *writer, int cpu,
 }
 
 uint64_t
-prof_writer_bytes(const struct prof_writer *writer)
+prof_writer_bytes(struct prof_writer *writer)
 {
-	return (prof_output_bytes(writer->wr_output));
+	uint64_t bytes;
+
+	pthread_mutex_lock(&writer->wr_mutex);
+	bytes = prof_output_bytes(writer->wr_output);
+	pthread_mutex_unlock(&writer->wr_mutex);
+	return (bytes);
 }
 
 uint64_t
-prof_writer_first_ns(const struct prof_writer *writer)
+prof_writer_first_ns(struct prof_writer *writer)
 {
-	const struct prof_ring *ring = prof_output_kept(writer->wr_output);
+	const struct prof_ring *ring;
+	uint64_t first_ns;
 
-	return (ring == NULL ? 0 : prof_ring_first_ns(ring));
+	pthread_mutex_lock(&writer->wr_mutex);
+	ring = prof_output_kept(writer->wr_output);
+	first_ns = ring == NULL ? 0 : prof_ring_first_ns(ring);
+	pthread_mutex_unlock(&writer->wr_mutex);
+	return (first_ns);
 }
 
 uint64_t
-prof_writer_samples(const struct prof_writer *writer)
+prof_writer_samples(struct prof_writer *writer)
 {
-	return (prof_output_samples(writer->wr_output));
+	uint64_t samples;
+
+	pthread_mutex_lock(&writer->wr_mutex);
+	samples = writer->wr_earlier_samples +
+	    prof_output_samples(writer->wr_output);
+	pthread_mutex_unlock(&writer->wr_mutex);
+	return (samples);
 }
 
 uint64_t
-prof_writer_written(const struct prof_writer *writer, size_t event)
+prof_writer_written(struct prof_writer *writer, size_t event)
 {
-	return (prof_output_written(writer->wr_output, event));
+	uint64_t written;
+
+	pthread_mutex_lock(&writer->wr_mutex);
+	written = prof_output_written(writer->wr_output, event);
+	pthread_mutex_unlock(&writer->wr_mutex);
+	return (written);
 }
 
 const struct prof_err *
@@ -382,45 +401,29 @@ prof_writer_raw(struct prof_writer *writer)
 }
 
 /* The rows so far go with the batch. */
-static void
-writer_add_rows(struct prof_writer *writer)
+void
+prof_writer_add_rows(struct prof_writer *writer)
 {
-	prof_buf_bytes(&writer->wr_batch->ba_rows, writer->wr_rows,
+	struct prof_buf *rows = &writer->wr_batch->ba_rows;
+
+	prof_buf_bytes(rows, writer->wr_rows,
 	    writer->wr_nrows * sizeof(*writer->wr_rows));
+	prof_writer_rows(writer, (void *)rows->bf_data,
+	    rows->bf_len / sizeof(*writer->wr_rows));
 	writer->wr_has_news = false;
 }
 
-/*
- * Where samples are given up, so are stacks: a few times until all samples that
- * are kept are others, a new dictionary begins.
- */
-static void
-writer_renew(struct prof_writer *writer, const struct prof_batch *batch)
-{
-	const struct prof_ring_limits *limits = &writer->wr_limits;
-
-	writer->wr_packed += batch->ba_bytes;
-	if (limits->rl_bytes == 0 || batch->ba_nsamples == 0)
-		return;
-	if (writer->wr_packed < limits->rl_bytes / GENERATIONS &&
-	    (limits->rl_ns == 0 || batch->ba_last_ns -
-	    writer->wr_renewed_ns < limits->rl_ns / GENERATIONS))
-		return;
-	writer->wr_packed = 0;
-	writer->wr_renewed_ns = batch->ba_last_ns;
-	prof_packer_renew(&writer->wr_packer);
-}
-
 /* Hand the batch to the thread and begin another one. */
-static int
-writer_hand(struct prof_writer *writer)
+int
+prof_writer_hand(struct prof_writer *writer)
 {
 	struct prof_batch *batch = writer->wr_batch, *next;
 
 	if (prof_batch_failed(batch))
-		return (writer_nomem(writer));
+		return (prof_writer_nomem(writer));
 	batch->ba_bytes = prof_batch_size(batch);
-	writer_renew(writer, batch);
+	batch->ba_is_base = writer->wr_is_base;
+	prof_writer_renew(writer, batch);
 	pthread_mutex_lock(&writer->wr_mutex);
 	while (writer->wr_queued > QUEUE_BYTES)
 		pthread_cond_wait(&writer->wr_room, &writer->wr_mutex);
@@ -439,19 +442,19 @@ writer_hand(struct prof_writer *writer)
 	pthread_mutex_unlock(&writer->wr_mutex);
 	writer->wr_batch = next != NULL ? next : prof_batch_new();
 	if (writer->wr_batch == NULL)
-		return (writer_nomem(writer));
+		return (prof_writer_nomem(writer));
 	prof_batch_reset(writer->wr_batch);
 	prof_packer_begin(&writer->wr_packer, writer->wr_batch);
-	return (0);
+	return (writer->wr_is_due ? prof_writer_base(writer) : 0);
 }
 
-static int
-writer_send(struct prof_writer *writer, bool flush)
+int
+prof_writer_send(struct prof_writer *writer, bool flush)
 {
 	if (flush && writer->wr_has_news)
-		writer_add_rows(writer);
+		prof_writer_add_rows(writer);
 	return (prof_batch_empty(writer->wr_batch) ? 0 :
-	    writer_hand(writer));
+	    prof_writer_hand(writer));
 }
 
 /* Let the thread come to its end, with or without what waits. */
@@ -472,7 +475,7 @@ prof_writer_end(struct prof_writer *writer, struct prof_err *error)
 
 	writer->wr_ended = true;
 	if (writer_check(writer) == 0)
-		(void)writer_send(writer, true);
+		(void)prof_writer_send(writer, true);
 	writer_join(writer);
 	if (prof_output_finish(writer->wr_output, &why) == -1)
 		writer_failed(writer, &why);
@@ -515,9 +518,9 @@ prof_writer_dump(struct prof_writer *writer, struct prof_dump *dump)
 {
 	if (writer_check(writer) == -1)
 		return (-1);
-	writer_add_rows(writer);
+	prof_writer_add_rows(writer);
 	writer->wr_batch->ba_dump = dump;
-	return (writer_hand(writer));
+	return (prof_writer_hand(writer));
 }
 
 struct prof_dump *
@@ -553,11 +556,11 @@ writer_main(void *arg)
 	int64_t synced = seconds_now();
 	bool dirty = false;
 
-	/* What it writes to is open, but for dumps. */
+	/* What it writes to is open, but for dumps and files that follow. */
 	prof_privileges_thread("dtprof-writer",
-	    writer->wr_limits.rl_bytes != 0 ? PROF_CAPS_DUMP :
-	    PROF_CAPS_NONE);
+	    writer->wr_lasting != NULL ? PROF_CAPS_DUMP : PROF_CAPS_NONE);
 	while (writer_take(writer, dirty, &batch)) {
+		prof_writer_open_next(writer);
 		if (batch != NULL) {
 			writer_write(writer, batch);
 			writer_return(writer, batch);
@@ -571,6 +574,7 @@ writer_main(void *arg)
 		dirty = false;
 	}
 	/* The caller waits for this thread, so rows and error are ours. */
+	prof_writer_rows(writer, writer->wr_rows, writer->wr_nrows);
 	if (writer->wr_error.pe_code != PROF_OK)
 		prof_output_broken(writer->wr_output);
 	if (prof_output_end(writer->wr_output, writer->wr_rows,
@@ -594,7 +598,8 @@ writer_take(struct prof_writer *writer, bool dirty,
 	clock_gettime(CLOCK_MONOTONIC, &until);
 	until.tv_sec += SYNC_SECONDS;
 	pthread_mutex_lock(&writer->wr_mutex);
-	while (writer->wr_first == NULL && !writer->wr_closing) {
+	while (writer->wr_first == NULL && !writer->wr_closing &&
+	    writer->wr_next_path == NULL) {
 		if (!dirty)
 			pthread_cond_wait(&writer->wr_work,
 			    &writer->wr_mutex);
@@ -621,24 +626,27 @@ writer_write(struct prof_writer *writer, struct prof_batch *batch)
 
 	if (atomic_load_explicit(&writer->wr_failed, memory_order_acquire))
 		return;
-	if (batch->ba_dump != NULL)
-		writer_dump(writer, batch);
-	else if (prof_output_batch(writer->wr_output, batch, &error) == -1)
+	if (batch->ba_dump != NULL && writer->wr_limits.rl_bytes == 0) {
+		prof_writer_go_on(writer, batch);
+	} else if (batch->ba_dump != NULL) {
+		/* A file that fails costs nothing of what is kept. */
+		prof_output_dump(writer->wr_output, batch);
+		prof_writer_done(writer, batch->ba_dump);
+	} else if (prof_output_batch(writer->wr_output, batch, &error) == -1) {
 		writer_failed(writer, &error);
+	}
 }
 
-/* A file that fails costs nothing of what is kept. */
-static void
-writer_dump(struct prof_writer *writer, struct prof_batch *batch)
+void
+prof_writer_done(struct prof_writer *writer, struct prof_dump *dump)
 {
 	struct prof_dump **last;
 
-	prof_output_dump(writer->wr_output, batch);
 	pthread_mutex_lock(&writer->wr_mutex);
 	for (last = &writer->wr_dumped; *last != NULL;
 	    last = &(*last)->du_next)
 		continue;
-	*last = batch->ba_dump;
+	*last = dump;
 	pthread_mutex_unlock(&writer->wr_mutex);
 }
 

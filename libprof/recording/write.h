@@ -26,6 +26,9 @@ struct prof_ring_limits {
 /* To no file: the newest samples are kept until prof_writer_dump. */
 struct prof_writer *prof_writer_open_ring(
 	    const struct prof_ring_limits *limits, struct prof_err *error);
+/* To the first of several files, see prof_writer_next. */
+struct prof_writer *prof_writer_open_first(const char *path,
+	    struct prof_err *error);
 /* Into a file of memory, which stays the caller's. */
 struct prof_writer *prof_writer_open_memory(int fd, struct prof_err *error);
 /* Mostly before the first record; the last value of a key counts. */
@@ -52,11 +55,11 @@ void	prof_writer_stacks(const struct prof_writer *writer,
 	    uint64_t *kernel, uint64_t *user);
 /* Write out what is buffered (each second, and before a long pause). */
 int	prof_writer_flush(struct prof_writer *writer);
-uint64_t prof_writer_bytes(const struct prof_writer *writer);
-uint64_t prof_writer_written(const struct prof_writer *writer, size_t event);
+uint64_t prof_writer_bytes(struct prof_writer *writer);
+uint64_t prof_writer_written(struct prof_writer *writer, size_t event);
 const struct prof_err *prof_writer_error(const struct prof_writer *writer);
-/* Samples in the file so far; known for good after the end. */
-uint64_t prof_writer_samples(const struct prof_writer *writer);
+/* Samples in the files so far; known for good after the end. */
+uint64_t prof_writer_samples(struct prof_writer *writer);
 /* Index and END; 0 when the file is whole, and on the disk. */
 int	prof_writer_end(struct prof_writer *writer, struct prof_err *error);
 /* The same where it has not come to its end.  Frees the writer. */
@@ -89,7 +92,7 @@ struct prof_dump {
 };
 
 /* Of the oldest sample that is kept now; 0: none. */
-uint64_t prof_writer_first_ns(const struct prof_writer *writer);
+uint64_t prof_writer_first_ns(struct prof_writer *writer);
 
 struct prof_dump *prof_dump_new(const char *path, const char *reason);
 void	prof_dump_free(struct prof_dump *dump);
@@ -98,6 +101,14 @@ void	prof_dump_free(struct prof_dump *dump);
  * is in this file alone.  The dump is the writer's until it is done.
  */
 int	prof_writer_dump(struct prof_writer *writer, struct prof_dump *dump);
+/*
+ * Open another file to go on in.  Once it is there (prof_writer_has_next), end
+ * the first: what was added belongs to it, and its result is that of a dump.
+ * A file that cannot be opened is such a result, too.
+ */
+int	prof_writer_next(struct prof_writer *writer, const char *path);
+bool	prof_writer_has_next(struct prof_writer *writer);
+int	prof_writer_rotate(struct prof_writer *writer, struct prof_dump *dump);
 /* One that is done, now the caller's; NULL: none. */
 struct prof_dump *prof_writer_dumped(struct prof_writer *writer);
 

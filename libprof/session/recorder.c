@@ -40,7 +40,7 @@ prof_session_answer(struct prof_session *session, uint64_t id, bool is_done,
 struct prof_kept
 prof_session_kept(const struct prof_session *session)
 {
-	const struct prof_writer *writer = session->se_writer;
+	struct prof_writer *writer = session->se_writer;
 	const uint64_t first_ns = prof_writer_first_ns(writer);
 
 	return ((struct prof_kept){
