@@ -155,9 +155,13 @@ struct prof_options {
 	uint64_t	 po_ring_bytes;
 	uint64_t	 po_ring_ns;
 	const char	*po_wait_for;	/* name of a file, without a path */
+	uint64_t	 po_rotates;	/* 1: prof_session_rotate is called */
 };
 
-/* What came of a prof_session_dump; texts are valid until the next one. */
+/*
+ * What came of a prof_session_dump, or of a file that another follows; texts
+ * are valid until the next one.
+ */
 struct prof_dumped {
 	const char	*pd_path;
 	const char	*pd_reason;
@@ -255,7 +259,13 @@ int prof_session_detach(struct prof_session *session, const char *name);
  */
 int prof_session_dump(struct prof_session *session, const char *path,
     const char *reason, uint64_t requested_ns);
-/* One that is done.  1; 0: none is. */
+/*
+ * With po_rotates, while it records: end the file and go on in another, in the
+ * background.  Each file is a whole recording of its time, and nothing is lost
+ * between two.  A file that cannot be made changes nothing.
+ */
+int prof_session_rotate(struct prof_session *session, const char *path);
+/* A dump, or a file before another one, is done.  1; 0: none is. */
 int prof_session_dumped_sized(struct prof_session *session,
     struct prof_dumped *dumped, size_t size);
 #define prof_session_dumped(session, dumped)				\
@@ -265,6 +275,7 @@ int prof_session_stop(struct prof_session *session);
 void prof_session_close(struct prof_session *session);
 /* Notes for the user (what is missing and why), one a call; NULL: no more. */
 const char *prof_session_note(const struct prof_session *session, size_t n);
+/* The last one; valid until prof_session_rotate. */
 const char *prof_session_output(const struct prof_session *session);
 
 /* What stands in a recording. */

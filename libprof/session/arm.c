@@ -618,6 +618,8 @@ open_output(struct prof_session *session)
 	if (!session->se_has_sink) {
 		session->se_writer = po->po_ring_bytes != 0 ?
 		    prof_writer_open_ring(&limits, &session->se_error) :
+		    po->po_rotates ? prof_writer_open_first(po->po_output,
+		    &session->se_error) :
 		    prof_writer_open(po->po_output, &session->se_error);
 		if (session->se_writer == NULL)
 			return (-1);
@@ -680,6 +682,7 @@ prof_session_undo(struct prof_session *session)
 	else if (session->se_writer != NULL)
 		prof_writer_discard(session->se_writer);
 	session->se_writer = NULL;
+	prof_rotation_fini(session);
 	prof_command_fini(&session->se_command);
 	prof_pidset_fini(&session->se_pids);
 	free(session->se_plan.pn_online);

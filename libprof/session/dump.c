@@ -11,12 +11,12 @@
 #include "recorder.h"
 #include "session_impl.h"
 
-static int
-write_mark(struct prof_session *session, enum prof_record_type type,
-    uint64_t time_ns, const char *text)
+int
+prof_dump_mark(struct prof_session *session, enum prof_record_type type,
+    uint64_t time_ns)
 {
 	const struct prof_record record = { .pr_type = type,
-	    .pr_time_ns = time_ns, .pr_path = text, .pr_comm = "" };
+	    .pr_time_ns = time_ns, .pr_path = "", .pr_comm = "" };
 
 	return (prof_session_deliver(session, &record));
 }
@@ -50,7 +50,7 @@ dump_write(struct prof_session *session, struct prof_dump *dump)
 	struct prof_writer *writer = session->se_writer;
 
 	if (prof_writer_flush(writer) == 0 &&
-	    write_mark(session, PROF_R_STOP, dump->du_end_ns, "") == 0 &&
+	    prof_dump_mark(session, PROF_R_STOP, dump->du_end_ns) == 0 &&
 	    prof_writer_dump(writer, dump) == 0)
 		return (0);
 	return (prof_session_sink_failed(session));

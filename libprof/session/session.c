@@ -389,7 +389,8 @@ prof_session_run(struct prof_session *session, int timeout_ms)
 		timeout_ms = session->se_wait_ms;
 	wait_for_work(session, timeout_ms);
 	if (prof_session_round(session) == -1 || (session->se_state ==
-	    PROF_RECORDING && prof_overhead_look(session) == -1))
+	    PROF_RECORDING && (prof_overhead_look(session) == -1 ||
+	    prof_rotation_look(session) == -1)))
 		return (-1);
 	now_ns = prof_now_ns();
 	if (session->se_writer != NULL &&
@@ -445,8 +446,11 @@ file_end(struct prof_session *session)
 		rv = -1;
 	}
 	session->se_written = prof_writer_samples(session->se_writer);
-	(void)prof_writer_close(session->se_writer, NULL);
-	session->se_writer = NULL;
+	/* Who asked for several files has yet to hear of the last ones. */
+	if (!session->se_options.po_rotates) {
+		(void)prof_writer_close(session->se_writer, NULL);
+		session->se_writer = NULL;
+	}
 	if (stat(session->se_options.po_output, &st) == 0)
 		session->se_file_bytes = (uint64_t)st.st_size;
 	return (rv);

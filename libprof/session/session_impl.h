@@ -295,6 +295,8 @@ struct prof_session {
 	struct prof_reread *se_reread;
 	struct prof_writer *se_writer;	/* NULL: there is no file */
 	struct prof_dump *se_dumped;	/* the last that is done, or NULL */
+	char		*se_next;	/* file to go on in; NULL: none */
+	uint64_t	 se_file_from_ns; /* this file began; 0: with all */
 	struct prof_sink se_sink;	/* where records go: se_writer's */
 	bool		 se_has_sink;	/* or the caller's, and no file */
 	struct prof_sink se_listener;	/* hears the same; or empty */
@@ -340,6 +342,18 @@ int	prof_session_take_read(struct prof_session *session,
 	    const struct prof_record *record, uint64_t sample_ns);
 /* Sink of every record of a session; counts samples, learns of forks. */
 int	prof_session_take(void *session, const struct prof_record *record);
+
+/* ------------------------------------------------------------- dump.c */
+
+/* Into what is written, of the session itself. */
+int	prof_dump_mark(struct prof_session *session,
+	    enum prof_record_type type, uint64_t time_ns);
+
+/* ----------------------------------------------------------- rotate.c */
+
+/* After a round: go on in the file that was asked for, if it is open. */
+int	prof_rotation_look(struct prof_session *session);
+void	prof_rotation_fini(struct prof_session *session);
 
 /* ------------------------------------------------------------- host.c */
 

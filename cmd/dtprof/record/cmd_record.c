@@ -109,6 +109,8 @@ static const struct opt_row options_of_record[] = {
 	    RO(ro_off_cpu), NULL },
 	{ 0, "off-cpu-thresh", "MS", OPT_COUNT, 0, MAX_DELAY_MS, NULL,
 	    "same as adding -e off-cpu/min=MSms/", RO(ro_off_cpu_ms), NULL },
+	{ 0, "overwrite", NULL, OPT_FLAG, 0, 0, NULL,
+	    "same as --ring 64M", RO(ro_overwrite), NULL },
 	{ 'p', "pid", "PIDS", OPT_IDS, 1, OPT_MAX_PID, NULL,
 	    "record these processes and their children", RO(ro_pids),
 	    NULL },
@@ -124,12 +126,21 @@ static const struct opt_row options_of_record[] = {
 	{ 0, "ring", "SIZE", OPT_SIZE, 256 << 10, 1ULL << 40, NULL,
 	    "keep SIZE of the newest samples in memory for dumps",
 	    RO(ro_ring), NULL },
+	{ 0, "rotate", "WHEN", OPT_STRING, 0, 0, NULL,
+	    "begin another file after TIME, SIZE, or at SIGUSR2",
+	    RO(ro_rotate), NULL },
+	{ 0, "rotate-keep", "N", OPT_COUNT, 1, INT64_MAX, NULL,
+	    "with --rotate, remove all but the last N files",
+	    RO(ro_rotate_keep), NULL },
 	{ 0, "secret-file", "FILE", OPT_STRING, 0, 0, NULL,
 	    "file with the password for --push (see dtprof push)",
 	    RO(ro_secret_file), NULL },
 	{ 0, "span", "SPAN", OPT_STRINGS, 0, 0, NULL,
 	    "record spans: NAME=BEGIN[,END][,key=ARGUMENT]",
 	    RO(ro_spans), NULL },
+	{ 0, "switch-output", "HOW", OPT_STRING, 0, 0, NULL,
+	    "same as --rotate, or as --dump-on with --overwrite",
+	    RO(ro_switch_output), NULL },
 	{ 't', "tid", "TIDS", OPT_IDS, 1, OPT_MAX_PID, NULL,
 	    "record only these threads", RO(ro_tids), NULL },
 	{ 0, "unwind-mem", "SIZE", OPT_SIZE, 8 << 20, 512 << 20, "256M",
@@ -389,6 +400,7 @@ run_record(void *options, int n, char **operands)
 	const struct record_options *ro = options;
 	struct record_events events = { .re_spans = ro->ro_spans };
 	struct record_dumping dumping = { 0 };
+	struct record_rotating rotating = { 0 };
 	struct prof_options po = { 0 };
 	char off_cpu[64] = "off-cpu";
 	int status = EXIT_DTPROF;
@@ -413,12 +425,15 @@ run_record(void *options, int n, char **operands)
 			events.re_off_cpu = "lock";
 		if (ro->ro_wall)
 			events.re_wall = "wall";
-		if (record_dumping_set(&dumping, ro, &po) == 0) {
+		if (record_dumping_set(&dumping, ro, &po) == 0 &&
+		    record_rotating_set(&rotating, ro, &po) == 0) {
 			events.re_triggers = dumping.rd_triggers;
-			status = record_run(ro, &po, &events, &dumping);
+			status = record_run(ro, &po, &events, &dumping,
+			    &rotating);
 		}
 		record_dumping_free(&dumping);
 	}
+	record_rotating_free(&rotating);
 	free_events(&events.re_events);
 	free_events(&events.re_with);
 	return (status);

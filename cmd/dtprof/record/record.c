@@ -30,6 +30,7 @@ struct recording {
 	struct prof_status rc_status;
 	struct ending	 rc_ending;
 	struct record_dumping *rc_dumping;
+	struct record_rotating *rc_rotating;
 	uint64_t	 rc_resume_ns;	/* end of --delay; 0: no longer */
 	size_t		 rc_notes;	/* printed so far */
 	bool		 rc_is_awaited;	/* --wait-for: it has not started yet */
@@ -204,14 +205,18 @@ is_at_end(struct recording *rc)
 	    ending_by_time(&rc->rc_ending, command, is_done));
 }
 
-/* Of the two what is next, --delay or a dump; 0: nothing is. */
+/* What is next: the end of --delay, a dump, another file; 0: nothing is. */
 static uint64_t
 due_ns(const struct recording *rc)
 {
-	const uint64_t dump_ns = record_dumping_due_ns(rc->rc_dumping);
+	const uint64_t due[] = { rc->rc_resume_ns,
+	    record_dumping_due_ns(rc->rc_dumping), rc->rc_rotating->rr_due_ns };
+	uint64_t next = 0;
 
-	return (rc->rc_resume_ns == 0 || (dump_ns != 0 &&
-	    dump_ns < rc->rc_resume_ns) ? dump_ns : rc->rc_resume_ns);
+	for (size_t n = 0; n < sizeof(due) / sizeof(due[0]); n++)
+		if (due[n] != 0 && (next == 0 || due[n] < next))
+			next = due[n];
+	return (next);
 }
 
 /* -1 with the session's error. */
@@ -222,21 +227,6 @@ resume_in_time(struct recording *rc)
 		return (0);
 	rc->rc_resume_ns = 0;
 	return (prof_session_resume(rc->rc_session, ""));
-}
-
-/* What else there is to do in a round; -1: the session failed. */
-static int
-round_look(struct recording *rc)
-{
-	struct record_dumping *rd = rc->rc_dumping;
-
-	if (resume_in_time(rc) == -1 || record_control_look(rc->rc_options,
-	    rd, rc->rc_session) == -1)
-		return (-1);
-	if (rd->rd_stop_id != 0 && (rc->rc_ending.en_end_ns == 0 ||
-	    rc->rc_ending.en_end_ns > term_now_ns()))
-		rc->rc_ending.en_end_ns = term_now_ns();
-	return (record_dumping_look(rd, rc->rc_session));
 }
 
 static bool
@@ -265,6 +255,21 @@ target_look(struct recording *rc)
 	    (unsigned long long)rc->rc_status.ps_target_pid);
 }
 
+/* What else there is to do in a round; -1: the session failed. */
+static int
+round_look(struct recording *rc)
+{
+	struct record_dumping *rd = rc->rc_dumping;
+
+	if (resume_in_time(rc) == -1 || record_control_look(rc->rc_options,
+	    rd, rc->rc_session) == -1)
+		return (-1);
+	if (rd->rd_stop_id != 0 && (rc->rc_ending.en_end_ns == 0 ||
+	    rc->rc_ending.en_end_ns > term_now_ns()))
+		rc->rc_ending.en_end_ns = term_now_ns();
+	return (record_dumping_look(rd, rc->rc_session));
+}
+
 static void
 recording_run(struct recording *rc)
 {
@@ -277,6 +282,11 @@ recording_run(struct recording *rc)
 		if (go_on == 1 && round_look(rc) == -1)
 			go_on = -1;
 		prof_session_status(rc->rc_session, &rc->rc_status);
+		if (go_on == 1 && record_rotating_look(rc->rc_rotating,
+		    rc->rc_session, &rc->rc_status) == -1) {
+			rc->rc_failed = true;
+			return;
+		}
 		show_notes(rc);
 		target_look(rc);
 		term_status_show(&rc->rc_term, &rc->rc_status);
@@ -320,6 +330,9 @@ show_written(struct out *out, const struct recording *rc)
 	/* Now that all of it has been written. */
 	if (stat(prof_session_output(rc->rc_session), &st) == -1)
 		st.st_size = (off_t)ps->ps_file_bytes;
+	if (rc->rc_rotating->rr_shown > 0)
+		out_fmt(out, "%llu files, the last ", (unsigned long long)
+		    rc->rc_rotating->rr_shown + 1);
 	term_bytes(bytes, sizeof(bytes), (uint64_t)st.st_size);
 	out_str(out, bytes);
 	OUT(out, " in ", prof_session_output(rc->rc_session), "\n");
@@ -444,6 +457,7 @@ show_plan(const struct recording *rc, const struct prof_options *po,
 		msg_note("record", "%llu samples per second on each CPU",
 		    (unsigned long long)po->po_frequency_hz);
 	msg_note("record", "writing %s", rd->rd_on != 0 ? rd->rd_pattern :
+	    rc->rc_rotating->rr_is_on ? rc->rc_rotating->rr_pattern :
 	    rc->rc_options->ro_output);
 }
 
@@ -508,6 +522,8 @@ recording_end(struct recording *rc, bool is_verified)
 	}
 	prof_session_status(rc->rc_session, &rc->rc_status);
 	show_notes(rc);
+	if (record_rotating_show(rc->rc_rotating, rc->rc_session) == -1)
+		rc->rc_failed = true;
 	record_dumping_show(rd, rc->rc_session);
 	record_control_end(rd, rc->rc_session, "stopped");
 	if (is_awaited(rc)) {
@@ -522,14 +538,17 @@ recording_end(struct recording *rc, bool is_verified)
 	if (is_verified)
 		record_show_verified(rc->rc_session);
 	status = exit_status(rc);
-	return (status == 0 && rd->rd_failed > 0 ? EXIT_DTPROF : status);
+	return (status == 0 && (rd->rd_failed > 0 ||
+	    rc->rc_rotating->rr_failed) ? EXIT_DTPROF : status);
 }
 
 int
 record_run(const struct record_options *ro, const struct prof_options *po,
-    const struct record_events *events, struct record_dumping *dumping)
+    const struct record_events *events, struct record_dumping *dumping,
+    struct record_rotating *rotating)
 {
-	struct recording rc = { .rc_options = ro, .rc_dumping = dumping };
+	struct recording rc = { .rc_options = ro, .rc_dumping = dumping,
+	    .rc_rotating = rotating };
 	struct record_push push = { 0, -1 };
 	int status;
 

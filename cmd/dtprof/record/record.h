@@ -30,6 +30,10 @@ struct record_options {
 	struct opt_number ro_dump_after;
 	struct opt_number ro_dump_max;
 	struct opt_strings ro_dump_on;
+	struct opt_number ro_rotate_keep;
+	const char	*ro_rotate;
+	const char	*ro_switch_output;
+	bool		 ro_overwrite;
 	struct opt_ids	 ro_pids;
 	struct opt_ids	 ro_tids;
 	struct opt_ids	 ro_cpus;
@@ -105,10 +109,33 @@ struct record_dumping {
 	struct record_triggers *rd_triggers;	/* NULL: none */
 };
 
+/* --rotate: when another file is begun, and the results. */
+struct record_file;
+struct record_rotating {
+	bool		 rr_is_on;
+	bool		 rr_is_quiet;
+	bool		 rr_on_signal;
+	bool		 rr_is_due;	/* another file is asked for */
+	bool		 rr_has_warned;	/* that it cannot be made */
+	bool		 rr_failed;	/* to end a file */
+	const char	*rr_pattern;	/* of names */
+	char		*rr_first;
+	char		*rr_next;	/* asked of the session; NULL: none */
+	uint64_t	 rr_number;	/* of the last that began */
+	uint64_t	 rr_shown;	/* that were done */
+	uint64_t	 rr_bytes;	/* 0: any */
+	uint64_t	 rr_every_ns;	/* 0: any time */
+	uint64_t	 rr_due_ns;
+	uint64_t	 rr_again_ns;	/* not before, after a failure */
+	uint64_t	 rr_keep;	/* 0: all */
+	struct record_file *rr_file;	/* that stay, but the last */
+	size_t		 rr_nfiles;
+};
+
 /* Record; the exit status. */
 int	record_run(const struct record_options *ro,
 	    const struct prof_options *po, const struct record_events *events,
-	    struct record_dumping *dumping);
+	    struct record_dumping *dumping, struct record_rotating *rotating);
 
 /* ----------------------------------------------------- record_ready.c */
 
@@ -177,6 +204,26 @@ int	record_control_look(const struct record_options *ro,
 /* It has stopped, as someone may have asked for. */
 void	record_control_end(const struct record_dumping *rd,
 	    struct prof_session *session, const char *text);
+
+/* ------------------------------------------------------ record_name.c */
+
+/* NULL: no memory. */
+char	*record_name(const char *pattern, uint64_t number,
+	    const char *reason);
+bool	record_name_varies(const char *pattern);
+
+/* ---------------------------------------------------- record_rotate.c */
+
+/* From the options; -1 with a message printed. */
+int	record_rotating_set(struct record_rotating *rr,
+	    const struct record_options *ro, struct prof_options *po);
+void	record_rotating_free(struct record_rotating *rr);
+/* Is another file due, is one done?  -1: the session failed. */
+int	record_rotating_look(struct record_rotating *rr,
+	    struct prof_session *session, const struct prof_status *status);
+/* After the stop: files that were still being ended; -1: no memory. */
+int	record_rotating_show(struct record_rotating *rr,
+	    struct prof_session *session);
 
 /* ------------------------------------------------------ record_push.c */
 

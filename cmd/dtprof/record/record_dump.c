@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "../ui/terminal.h"
@@ -36,7 +35,7 @@ static const struct {
 static bool
 is_asked(const struct record_options *ro)
 {
-	return (ro->ro_ring.on_set || ro->ro_keep_last.on_set ||
+	return (ro->ro_overwrite || ro->ro_ring.on_set || ro->ro_keep_last.on_set ||
 	    ro->ro_dump_on.os_n > 0 || ro->ro_dump_after.on_set ||
 	    ro->ro_dump_max.on_set);
 }
@@ -69,6 +68,10 @@ record_dumping_set(struct record_dumping *rd, const struct record_options *ro,
 	for (size_t n = 0; n < ro->ro_dump_on.os_n; n++)
 		if (trigger_add(rd, ro->ro_dump_on.os_text[n]) == -1)
 			return (-1);
+	if (ro->ro_switch_output != NULL && trigger_add(rd,
+	    strcmp(ro->ro_switch_output, "signal") == 0 ? "SIGUSR2" :
+	    ro->ro_switch_output) == -1)
+		return (-1);
 	if (record_triggers_check(rd->rd_triggers, &ro->ro_spans) == -1)
 		return (-1);
 	if (rd->rd_on == 0)
@@ -85,92 +88,11 @@ record_dumping_set(struct record_dumping *rd, const struct record_options *ro,
 	rd->rd_pattern = strcmp(ro->ro_output, DEFAULT_RECORDING) == 0 ?
 	    PATTERN : ro->ro_output;
 	rd->rd_is_quiet = ro->ro_quiet;
-	if (rd->rd_most > 1 && strstr(rd->rd_pattern, "%n") == NULL &&
-	    strstr(rd->rd_pattern, "%t") == NULL)
+	if (rd->rd_most > 1 && !record_name_varies(rd->rd_pattern))
 		return (msg_fail("record", "put %n (number) or %t (time) into "
 		    "the name, or use --dump-max 1", "-o %s: all dumps would "
 		    "have the same name", rd->rd_pattern));
 	return (0);
-}
-
-/* ---------------------------------------------------------------- names */
-
-/* A reason as a part of a name of a file: a hyphen for all that is special. */
-static void
-put_reason(FILE *stream, const char *reason)
-{
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyz"
-	    "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._";
-	bool is_gap = false;
-
-	for (; *reason != '\0'; reason++) {
-		if (strchr(plain, *reason) == NULL) {
-			is_gap = true;
-			continue;
-		}
-		if (is_gap)
-			putc('-', stream);
-		is_gap = false;
-		putc(*reason, stream);
-	}
-}
-
-static void
-put_time(FILE *stream)
-{
-	const time_t now = time(NULL);
-	char text[32] = "";
-	struct tm tm;
-
-	if (localtime_r(&now, &tm) != NULL)
-		(void)strftime(text, sizeof(text), "%Y%m%d-%H%M%S", &tm);
-	fputs(text, stream);
-}
-
-static void
-put_host(FILE *stream)
-{
-	char name[256] = "";
-
-	(void)gethostname(name, sizeof(name) - 1);
-	put_reason(stream, name);
-}
-
-/* NULL: no memory.  %t time, %n number, %r reason, %h host. */
-static char *
-dump_name(const struct record_dumping *rd, const char *pattern,
-    const char *reason)
-{
-	size_t length;
-	char *text;
-	FILE *stream = open_memstream(&text, &length);
-
-	if (stream == NULL)
-		return (NULL);
-	for (const char *at = pattern; *at != '\0'; at++) {
-		if (*at != '%' || at[1] == '\0') {
-			putc(*at, stream);
-			continue;
-		}
-		switch (*++at) {
-		case 't':
-			put_time(stream);
-			break;
-		case 'n':
-			fprintf(stream, "%llu",
-			    (unsigned long long)rd->rd_number);
-			break;
-		case 'r':
-			put_reason(stream, reason);
-			break;
-		case 'h':
-			put_host(stream);
-			break;
-		default:
-			putc(*at, stream);
-		}
-	}
-	return (fclose(stream) == 0 ? text : NULL);
 }
 
 /* ------------------------------------------------------------- triggers */
@@ -215,7 +137,7 @@ dump_begin(struct record_dumping *rd, struct prof_session *session,
 	int rv;
 
 	rd->rd_number++;
-	name = dump_name(rd, pattern, reason);
+	name = record_name(pattern, rd->rd_number, reason);
 	if (name == NULL)
 		return (msg_error("record", "out of memory", "free memory"));
 	rv = prof_session_dump_from(session, from_ns, name, reason,

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * Names of files by pattern: %t time, %n number, %r reason, %h host.  Called by
+ * record_dump.c and record_rotate.c.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "record.h"
+
+/* A reason as a part of a name of a file: a hyphen for all that is special. */
+static void
+put_reason(FILE *stream, const char *reason)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyz"
+	    "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._";
+	bool is_gap = false;
+
+	for (; *reason != '\0'; reason++) {
+		if (strchr(plain, *reason) == NULL) {
+			is_gap = true;
+			continue;
+		}
+		if (is_gap)
+			putc('-', stream);
+		is_gap = false;
+		putc(*reason, stream);
+	}
+}
+
+static void
+put_time(FILE *stream)
+{
+	const time_t now = time(NULL);
+	char text[32] = "";
+	struct tm tm;
+
+	if (localtime_r(&now, &tm) != NULL)
+		(void)strftime(text, sizeof(text), "%Y%m%d-%H%M%S", &tm);
+	fputs(text, stream);
+}
+
+static void
+put_host(FILE *stream)
+{
+	char name[256] = "";
+
+	(void)gethostname(name, sizeof(name) - 1);
+	put_reason(stream, name);
+}
+
+char *
+record_name(const char *pattern, uint64_t number, const char *reason)
+{
+	size_t length;
+	char *text;
+	FILE *stream = open_memstream(&text, &length);
+
+	if (stream == NULL)
+		return (NULL);
+	for (const char *at = pattern; *at != '\0'; at++) {
+		if (*at != '%' || at[1] == '\0') {
+			putc(*at, stream);
+			continue;
+		}
+		switch (*++at) {
+		case 't':
+			put_time(stream);
+			break;
+		case 'n':
+			fprintf(stream, "%llu", (unsigned long long)number);
+			break;
+		case 'r':
+			put_reason(stream, reason);
+			break;
+		case 'h':
+			put_host(stream);
+			break;
+		default:
+			putc(*at, stream);
+		}
+	}
+	return (fclose(stream) == 0 ? text : NULL);
+}
+
+bool
+record_name_varies(const char *pattern)
+{
+	return (strstr(pattern, "%n") != NULL ||
+	    strstr(pattern, "%t") != NULL);
+}
