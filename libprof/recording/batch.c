@@ -47,6 +47,7 @@ prof_batch_reset(struct prof_batch *batch)
 		buffers[n]->bf_len = 0;
 	batch->ba_next = NULL;
 	batch->ba_dump = NULL;
+	batch->ba_output = NULL;
 	batch->ba_is_base = false;
 	batch->ba_bytes = 0;
 	batch->ba_nlife = 0;

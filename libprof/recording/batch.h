@@ -33,9 +33,12 @@ struct prof_tally {
 	uint64_t	ty_count;
 };
 
+struct prof_output;
+
 struct prof_batch {
 	struct prof_batch *ba_next;
 	struct prof_dump *ba_dump;	/* what is kept goes there; or NULL */
+	struct prof_output *ba_output;	/* to go on in; or NULL */
 	bool		 ba_is_base;	/* repeats what was known before */
 	size_t		 ba_bytes;	/* charged to the queue */
 	struct prof_buf	 ba_info;	/* body of an INFO chunk */
@@ -126,7 +129,6 @@ void	prof_packer_renew(struct prof_packer *packer);
 void	prof_packer_fini(struct prof_packer *packer);
 
 /* -------------------------------------------------- output.c */
-struct prof_output;
 struct prof_ring_chunk;
 struct prof_ring_limits;
 /* memory: of prof_writer_open_memory; -1: by path. */

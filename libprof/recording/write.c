@@ -142,10 +142,7 @@ writer_free(struct prof_writer *writer)
 	struct prof_dump *dump;
 
 	prof_output_close(writer->wr_output);
-	if (writer->wr_next != NULL) {
-		prof_output_remove(writer->wr_next);
-		prof_output_close(writer->wr_next);
-	}
+	prof_writer_drop(writer->wr_next);
 	prof_lasting_free(writer->wr_lasting);
 	free(writer->wr_next_path);
 	free(writer->wr_earlier);
@@ -624,8 +621,10 @@ writer_write(struct prof_writer *writer, struct prof_batch *batch)
 {
 	struct prof_err error;
 
-	if (atomic_load_explicit(&writer->wr_failed, memory_order_acquire))
+	if (atomic_load_explicit(&writer->wr_failed, memory_order_acquire)) {
+		prof_writer_drop(batch->ba_output);
 		return;
+	}
 	if (batch->ba_dump != NULL && writer->wr_limits.rl_bytes == 0) {
 		prof_writer_go_on(writer, batch);
 	} else if (batch->ba_dump != NULL) {

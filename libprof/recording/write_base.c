@@ -155,6 +155,15 @@ prof_writer_has_next(struct prof_writer *writer)
 }
 
 void
+prof_writer_drop(struct prof_output *output)
+{
+	if (output == NULL)
+		return;
+	prof_output_remove(output);
+	prof_output_close(output);
+}
+
+void
 prof_writer_open_next(struct prof_writer *writer)
 {
 	struct prof_output *next, *unused;
@@ -178,10 +187,7 @@ prof_writer_open_next(struct prof_writer *writer)
 	unused = writer->wr_next;
 	writer->wr_next = next;
 	pthread_mutex_unlock(&writer->wr_mutex);
-	if (unused != NULL) {
-		prof_output_remove(unused);
-		prof_output_close(unused);
-	}
+	prof_writer_drop(unused);
 }
 
 int
@@ -198,6 +204,11 @@ prof_writer_rotate(struct prof_writer *writer, struct prof_dump *dump)
 	writer->wr_earlier = earlier;
 	writer->wr_nearlier = writer->wr_nrows;
 	writer->wr_batch->ba_dump = dump;
+	/* From here on another one may be opened. */
+	pthread_mutex_lock(&writer->wr_mutex);
+	writer->wr_batch->ba_output = writer->wr_next;
+	writer->wr_next = NULL;
+	pthread_mutex_unlock(&writer->wr_mutex);
 	prof_packer_renew(&writer->wr_packer);
 	prof_lasting_restart(writer->wr_lasting);
 	writer->wr_is_due = true;
@@ -232,8 +243,7 @@ prof_writer_go_on(struct prof_writer *writer, struct prof_batch *batch)
 
 	output_end(output, batch);
 	pthread_mutex_lock(&writer->wr_mutex);
-	writer->wr_output = writer->wr_next;
-	writer->wr_next = NULL;
+	writer->wr_output = batch->ba_output;
 	writer->wr_earlier_samples += batch->ba_dump->du_samples;
 	pthread_mutex_unlock(&writer->wr_mutex);
 	prof_output_keep(writer->wr_output);

@@ -78,6 +78,8 @@ void	prof_writer_rows(const struct prof_writer *writer,
 	    struct prof_row *rows, size_t nrows);
 /* In the writer's thread: open the next file; go on in it. */
 void	prof_writer_open_next(struct prof_writer *writer);
+/* A file in which nobody goes on. */
+void	prof_writer_drop(struct prof_output *output);
 void	prof_writer_go_on(struct prof_writer *writer,
 	    struct prof_batch *batch);
 

@@ -75,19 +75,23 @@ until grep -q 'no such directory; recording goes on in' err; do
 	nap
 done
 mv gone d
-until grep -q 'file 1: ' err; do
-	kill -0 $recorder || fail "the recorder ended: $(cat err)"
+# One after another, also while a file is still being ended.
+until grep -q 'file 4: ' err; do
+	kill -USR2 $recorder || fail "the recorder ended: $(cat err)"
 	nap
 done
 pkill -TERM -P $recorder sequence
 wait $recorder || fail "record: status $?: $(cat err)"
 py <<'END'
+import glob
 import recording as rec
 
-numbers = [s["args"]["offset"] & 0x7fffffff for path in
-           ("d/1.dtp", "d/2.dtp") for s in rec.samples(path)]
+paths = ["d/%d.dtp" % (n + 1) for n in range(len(glob.glob("d/*.dtp")))]
+numbers = [s["args"]["offset"] & 0x7fffffff for path in paths
+           for s in rec.samples(path)]
 rec.check(numbers == list(range(int(open("out").read()))), "a gap")
-rec.ok("no directory for a while: %d calls without a gap" % len(numbers))
+rec.ok("no directory for a while, then one after another: %d files, %d calls "
+       "without a gap" % (len(paths), len(numbers)))
 END
 
 expect 125 "$DTPROF" record --rotate 1M -o one.dtp -- true
