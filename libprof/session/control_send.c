@@ -117,11 +117,10 @@ peers_find(struct control_sending *sending)
 		if (dir == -1)
 			continue;
 		/* Two names may mean one directory: send once. */
-		for (i = 0; fstat(dir, &st) == 0 && i < nseen; i++) {
-			if (seen[i].st_dev == st.st_dev &&
-			    seen[i].st_ino == st.st_ino)
-				break;
-		}
+		i = fstat(dir, &st) == 0 ? 0 : nseen + 1;
+		while (i < nseen && (seen[i].st_dev != st.st_dev ||
+		    seen[i].st_ino != st.st_ino))
+			i++;
 		if (i == nseen) {
 			seen[nseen++] = st;
 			rv = peers_in(sending, dir);

@@ -15,8 +15,8 @@ tmpdir
 
 event=syscalls:sys_enter_lseek
 
-expect 0 "$DTPROF" record --rotate 128K -e $event -o 'r.%n.dtp' -- \
-    "$work/sequence" 100000 made
+expect 0 "$DTPROF" record --rotate 64K -e $event -o 'r.%n.dtp' -- \
+    "$work/sequence" 40000 made 500
 py <<'END'
 import re
 import recording as rec
@@ -50,21 +50,21 @@ for n, path in enumerate(paths):
               (path, len(whole), len(got)))
     rec.check(all(s["comm"] == "sequence" for s in got), path + ": comm")
     resolved += len(named)
-rec.check(expected == 100000, "%d of 100000 samples" % expected)
-rec.ok("%d files: 100000 calls without a gap, %d stacks named" %
+rec.check(expected == 40000, "%d of 40000 samples" % expected)
+rec.ok("%d files: 40000 calls without a gap, %d stacks named" %
        (len(paths), resolved))
 END
 
 # The newest stay.
 expect 0 "$DTPROF" record --switch-output 64K --rotate-keep 2 -e $event \
-    -o 'k.%n.dtp' -- "$work/sequence" 60000 made
+    -o 'k.%n.dtp' -- "$work/sequence" 30000 made 500
 [ "$(find . -name 'k.*' | wc -l)" -eq 2 ] || fail "kept: $(ls k.*)"
 ok "--rotate-keep 2: $(echo k.*)"
 
 # A directory that is gone, and comes back.
 mkdir d
 "$DTPROF" record --rotate SIGUSR2 -e $event -o 'd/%n.dtp' -- \
-    "$work/sequence" 0 made >out 2>err </dev/null &
+    "$work/sequence" 0 made 1000 >out 2>err </dev/null &
 recorder=$!
 kill_at_end $recorder
 await_recording $recorder

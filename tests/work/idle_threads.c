@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * idle_threads N BUSY MS: N threads that sleep until killed, and BUSY ones that
- * sleep for MS milliseconds, again and again.  Prints a line when all are there.
+ * sleep for MS milliseconds, again and again.  Prints a line when all have
+ * started.
  */
 #include <err.h>
 #include <pthread.h>

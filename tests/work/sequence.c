@@ -4,11 +4,12 @@
  * the offset; the upper ones, and the other arguments, are noise that cannot be
  * compressed:
  *
- *	sequence N FILE
+ *	sequence N FILE [US]
  *
- * until there were N calls (0: until SIGTERM).  FILE is mapped, and its first 8
- * bytes are how many there were so far.  Prints their number at the end.  The
- * second half of N calls is made by another function.
+ * until there were N calls (0: until SIGTERM), with a pause of US microseconds
+ * after each 64.  FILE is mapped, and its first 8 bytes are how many there were
+ * so far.  Prints their number at the end.  The second half of N calls is made
+ * by another function.
  */
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -21,6 +22,7 @@
 #include <unistd.h>
 
 static volatile sig_atomic_t is_over;
+static useconds_t pause_us;
 
 static void
 end(int number)
@@ -38,6 +40,8 @@ call(uint64_t number)
 	noise = (noise ^ noise >> 27) * 0x94d049bb133111ebULL;
 	(void)syscall(SYS_lseek, (unsigned)(noise >> 20) & INT32_MAX, number |
 	    (noise >> 33) << 31, (unsigned)noise & INT32_MAX);
+	if (pause_us != 0 && number % 64 == 63)
+		usleep(pause_us);
 }
 
 __attribute__((noinline)) static uint64_t
@@ -59,8 +63,8 @@ second_half(volatile uint64_t *made, uint64_t until)
 int
 main(int argc, char **argv)
 {
-	const uint64_t n = argc == 3 ? strtoull(argv[1], NULL, 10) : 0;
-	const int file = argc == 3 ? open(argv[2], O_RDWR | O_CREAT | O_TRUNC,
+	const uint64_t n = argc >= 3 ? strtoull(argv[1], NULL, 10) : 0;
+	const int file = argc >= 3 ? open(argv[2], O_RDWR | O_CREAT | O_TRUNC,
 	    0600) : -1;
 	volatile uint64_t *made;
 
@@ -70,6 +74,8 @@ main(int argc, char **argv)
 	    file, 0);
 	if (made == MAP_FAILED)
 		return (1);
+	if (argc > 3)
+		pause_us = (useconds_t)strtoul(argv[3], NULL, 10);
 	signal(SIGTERM, end);
 	first_half(made, n == 0 ? UINT64_MAX : n / 2);
 	printf("%llu\n", (unsigned long long)second_half(made, n));

@@ -174,12 +174,12 @@ status_keep(void *arg, int pid, bool is_done, const char *text)
 		refusal_show(pid, text);
 		return;
 	}
-	if ((copy = strdup(text)) == NULL)
-		return;
-	answer = prof_append(&answers->cs_answer, &answers->cs_n,
-	    sizeof(*answer));
+	copy = strdup(text);
+	answer = copy == NULL ? NULL : prof_append(&answers->cs_answer,
+	    &answers->cs_n, sizeof(*answer));
 	if (answer == NULL) {
 		free(copy);
+		refusal_show(pid, "out of memory for its answer");
 		return;
 	}
 	*answer = (struct ctl_answer){ pid, copy };

@@ -35,7 +35,8 @@ static const struct {
 static bool
 is_asked(const struct record_options *ro)
 {
-	return (ro->ro_overwrite || ro->ro_ring.on_set || ro->ro_keep_last.on_set ||
+	return (ro->ro_overwrite ||
+	    ro->ro_ring.on_set || ro->ro_keep_last.on_set ||
 	    ro->ro_dump_on.os_n > 0 || ro->ro_dump_after.on_set ||
 	    ro->ro_dump_max.on_set);
 }

@@ -45,7 +45,7 @@ trigger_fire(struct record_triggers *triggers, uint64_t time_ns,
 
 /* Without blanks at both ends; NULL: no memory. */
 static char *
-trimmed(const char *text, size_t length)
+text_trim(const char *text, size_t length)
 {
 	while (length > 0 && *text == ' ') {
 		text++;
@@ -74,12 +74,12 @@ parts_split(struct parts *parts, const char *text)
 	memset(parts, 0, sizeof(*parts));
 	if (more == NULL)
 		return (-1);
-	parts->pt_left = trimmed(text, (size_t)(more - text));
+	parts->pt_left = text_trim(text, (size_t)(more - text));
 	more++;
-	parts->pt_limit = trimmed(more, window == NULL ? strlen(more) :
+	parts->pt_limit = text_trim(more, window == NULL ? strlen(more) :
 	    (size_t)(window - more));
 	parts->pt_window = window == NULL ? strdup("") :
-	    trimmed(window + 5, strlen(window + 5));
+	    text_trim(window + 5, strlen(window + 5));
 	if (parts->pt_left != NULL && parts->pt_limit != NULL &&
 	    parts->pt_window != NULL && parts->pt_limit[0] != '\0')
 		return (0);
@@ -122,7 +122,7 @@ event_parse(struct trigger *trigger, const char *text)
 	const char *brace = strchr(text, '{');
 
 	trigger->tg_kind = TRIGGER_EVENT;
-	trigger->tg_name = trimmed(text, (size_t)(brace - text));
+	trigger->tg_name = text_trim(text, (size_t)(brace - text));
 	trigger->tg_expression = strndup(brace + 1, strlen(brace + 1) - 1);
 	return (trigger->tg_name == NULL || trigger->tg_expression == NULL ||
 	    trigger->tg_name[0] == '\0' ? -1 : 0);

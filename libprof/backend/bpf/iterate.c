@@ -14,7 +14,7 @@
 #include "events/instrument.h"
 
 static int
-iterate(const struct prof_bpf *bpf, const struct prof_event *event,
+iterator_run(const struct prof_bpf *bpf, const struct prof_event *event,
     const char *name, union bpf_iter_link_info *of)
 {
 	const struct bpf_program *program = bpf_object__find_program_by_name(
@@ -47,7 +47,7 @@ prof_bpf_iterate(const struct prof_bpf *bpf, const struct prof_event *event,
 {
 	union bpf_iter_link_info of = { .task.pid = pid };
 
-	return (iterate(bpf, event, name, pid == 0 ? NULL : &of));
+	return (iterator_run(bpf, event, name, pid == 0 ? NULL : &of));
 }
 
 int
@@ -56,7 +56,7 @@ prof_bpf_iterate_thread(const struct prof_bpf *bpf,
 {
 	union bpf_iter_link_info of = { .task.tid = tid };
 
-	return (iterate(bpf, event, name, &of));
+	return (iterator_run(bpf, event, name, &of));
 }
 
 int

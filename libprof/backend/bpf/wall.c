@@ -92,7 +92,7 @@ pass_read(const struct prof_bpf *bpf, const struct prof_event *event,
 
 /* The program scan_wall, once. */
 static int
-scan(const struct prof_bpf *bpf, const struct prof_event *event)
+wall_scan(const struct prof_bpf *bpf, const struct prof_event *event)
 {
 	LIBBPF_OPTS(bpf_test_run_opts, opts);
 	const struct bpf_program *program = bpf_object__find_program_by_name(
@@ -203,7 +203,7 @@ threads_changed(struct prof_bpf *bpf, const struct prof_event *event)
 		bpf->bp_wall->wl_begun_ns = begun_ns;
 		return (1);
 	}
-	if (scan(bpf, event) == -1 || pass_read(bpf, event, &pass) == -1)
+	if (wall_scan(bpf, event) == -1 || pass_read(bpf, event, &pass) == -1)
 		return (-1);
 	if (pass.wl_nchanged > DTP_WALL_CHANGED || pass.wl_nchanged *
 	    ONE_BY_ONE > tasks_count())
