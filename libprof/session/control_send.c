@@ -108,7 +108,7 @@ static int
 peers_find(struct control_sending *sending)
 {
 	const uid_t uid = owner_of(sending->sd_to->rr_pid);
-	struct stat seen[CONTROL_PLACES], st;
+	struct stat seen[CONTROL_PLACES] = { 0 }, st;
 	unsigned nseen = 0, i;
 	int dir, rv = 0;
 

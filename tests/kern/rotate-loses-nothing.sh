@@ -15,8 +15,8 @@ tmpdir
 
 event=syscalls:sys_enter_lseek
 
-expect 0 "$DTPROF" record --rotate 64K -e $event -o 'r.%n.dtp' -- \
-    "$work/sequence" 40000 made 500
+expect 0 "$DTPROF" record --rotate 128K -e $event -o 'r.%n.dtp' -- \
+    "$work/sequence" 80000 made 1000
 py <<'END'
 import re
 import recording as rec
@@ -50,14 +50,14 @@ for n, path in enumerate(paths):
               (path, len(whole), len(got)))
     rec.check(all(s["comm"] == "sequence" for s in got), path + ": comm")
     resolved += len(named)
-rec.check(expected == 40000, "%d of 40000 samples" % expected)
-rec.ok("%d files: 40000 calls without a gap, %d stacks named" %
+rec.check(expected == 80000, "%d of 80000 samples" % expected)
+rec.ok("%d files: 80000 calls without a gap, %d stacks named" %
        (len(paths), resolved))
 END
 
 # The newest stay.
 expect 0 "$DTPROF" record --switch-output 64K --rotate-keep 2 -e $event \
-    -o 'k.%n.dtp' -- "$work/sequence" 30000 made 500
+    -o 'k.%n.dtp' -- "$work/sequence" 60000 made 1000
 [ "$(find . -name 'k.*' | wc -l)" -eq 2 ] || fail "kept: $(ls k.*)"
 ok "--rotate-keep 2: $(echo k.*)"
 

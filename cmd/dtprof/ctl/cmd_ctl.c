@@ -168,21 +168,23 @@ status_keep(void *arg, int pid, bool is_done, const char *text)
 {
 	struct ctl_answers *answers = arg;
 	struct ctl_answer *answer;
-	char *copy;
 
 	if (!is_done) {
 		refusal_show(pid, text);
 		return;
 	}
-	copy = strdup(text);
-	answer = copy == NULL ? NULL : prof_append(&answers->cs_answer,
-	    &answers->cs_n, sizeof(*answer));
+	answer = prof_append(&answers->cs_answer, &answers->cs_n,
+	    sizeof(*answer));
 	if (answer == NULL) {
-		free(copy);
 		refusal_show(pid, "out of memory for its answer");
 		return;
 	}
-	*answer = (struct ctl_answer){ pid, copy };
+	answer->ca_pid = pid;
+	answer->ca_text = strdup(text);
+	if (answer->ca_text == NULL) {
+		answers->cs_n--;
+		refusal_show(pid, "out of memory for its answer");
+	}
 }
 
 static int
