@@ -30,8 +30,8 @@ record -u root | pgrep -d, -u USER
 record -b -- true | -g records stacks
 record -d -- true | does not record
 record --all-kernel -- true | cpu-clock:k
-record --overwrite -- true | --ring SIZE
-record --switch-output=1s -- true | --duration TIME
+record --overwrite -- true | works
+record --switch-output=1s -- true | works
 report --stdio | works
 report --stdio --no-children -g none | works
 report -n --stdio | works
@@ -81,7 +81,7 @@ record --off-cpu --off-cpu-thresh 500 -- true | works
 record --per-thread -p 1 | --attach tasks
 record -r 10 -- true | chrt
 record --switch-events -- true | sched:sched_switch
-record --control fd:3 -- true | dtprof mark
+record --control fd:3 -- true | dtprof ctl
 record --user-callchains -- true | --user-only
 record -e '{page-faults,task-clock}:S' -- true | --with COUNTER
 report -f -i old.dtp | works

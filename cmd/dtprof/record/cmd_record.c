@@ -65,7 +65,7 @@ static const struct opt_row options_of_record[] = {
 	{ 0, "dump-max", "N", OPT_COUNT, 1, INT64_MAX, "10",
 	    "write at most N dumps", RO(ro_dump_max), NULL },
 	{ 0, "dump-on", "TRIGGER", OPT_STRINGS, 0, 0, NULL,
-	    "when to write a dump, e.g. SIGUSR2, exit (default both)",
+	    "when to write a dump (default SIGUSR2, exit)",
 	    RO(ro_dump_on), NULL },
 	{ 0, "duration", "TIME", OPT_TIME, 1000000, 31536000000000000ULL, NULL,
 	    "stop after TIME, e.g. 10s, 5m, 500ms", RO(ro_duration), NULL },
@@ -184,8 +184,7 @@ const struct prof_cmd cmd_record = {
 	.cm_usage_status = EXIT_DTPROF,
 	.cm_examples = examples,
 	.cm_notes = "Choose a target: a COMMAND, -p, -t, --cgroup, --wait-for, "
-	    "or -a for everything.  With one of these options, recording ends "
-	    "when COMMAND, if given, exits.",
+	    "or -a for everything.",
 	.cm_run = run_record,
 };
 

@@ -73,7 +73,7 @@ note_counts(struct prof_bpf *bpf, const struct prof_event *event,
 		return (-1);
 	if (counts->wn_unwalked > 0 && prof_host_note(bpf->bp_plan,
 	    "%s: %llu waits have no stack, because more than %d threads waited "
-	    "at once; --wall records the stacks of all", event->ev_name,
+	    "at once; --wall records stacks of more", event->ev_name,
 	    (unsigned long long)counts->wn_unwalked, DTP_WAIT_STACKS) == -1)
 		return (-1);
 	return (0);
