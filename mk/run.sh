@@ -12,7 +12,8 @@ cd "$(dirname "$0")/.." || exit 1
 target=$1
 built=all
 case $target in
-demo | check-sanitized)	sets=build ;;
+demo)			sets=build ;;
+check-sanitized)	sets='build check' ;;
 check | bench)		sets='build check browser' built=tests-built ;;
 check-guest)		sets='build guest' ;;
 accept)			sets='build check browser guest accept'

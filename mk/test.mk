@@ -28,7 +28,7 @@ check: tests-built
 check-unit: $(UNIT_BINS)
 	@$(TEST_ENV) sh tests/run.sh -u $(T)
 
-#> check-sanitized: build all, run tests/unit, under the sanitizers of gcc
+#> check-sanitized: run tests/unit under gcc's sanitizers, fuzzers under clang's
 check-sanitized:
 	@$(TEST_ENV) sh tests/run.sh -d tests/sanitized $(T)
 

@@ -3,4 +3,4 @@
 # TIMEOUT: 10800
 FUZZ_SECONDS=${FUZZ_SECONDS:-600}
 export FUZZ_SECONDS
-exec sh "${SRC:=$PWD}/tests/build/fuzzers-few-seconds.sh"
+exec sh "${SRC:=$PWD}/tests/sanitized/fuzzers-few-seconds.sh"
