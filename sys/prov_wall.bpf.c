@@ -42,7 +42,7 @@ struct seen {
 	__u32	sn_ustatus;
 	__u32	sn_reason;	/* DTP_W_* */
 	__u32	sn_pid;		/* as in that record */
-	__u32	sn_tid;
+	__u32	sn_tid;		/* of a free entry: see seen_free */
 };
 
 /* In a row, so that the CPU fetches the next ones meanwhile. */
@@ -62,14 +62,17 @@ struct {
 	__type(value, __u32);
 } seen_at SEC(".maps");
 
-/* Entries that were given back; those from seen_fresh on were never in use. */
-struct {
-	__uint(type, BPF_MAP_TYPE_STACK);
-	__uint(max_entries, DTP_WALL_THREADS);
-	__uint(value_size, sizeof(__u32));
-} seen_free SEC(".maps");
-
+/*
+ * The entry that was given back last, plus 1, and the next one in its sn_tid;
+ * the upper half counts changes, so that no two values of a list are the same.
+ * A program of an iterator may not use a stack of BPF before Linux 6.3.  What
+ * others change FREE_TRIES times meanwhile is not reused.
+ */
+volatile __u64 seen_free;
+/* Entries from here on were never in use. */
 volatile __u64 seen_fresh;
+
+#define FREE_TRIES	16
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -168,6 +171,49 @@ seen_get(__u64 word)
 	return (bpf_map_lookup_elem(&seen_of, &at));
 }
 
+/* The value of seen_free after one more change. */
+DTP_INLINE __u64
+free_word(__u64 before, __u32 first)
+{
+	return (((before >> 32) + 1) << 32 | first);
+}
+
+DTP_INLINE void
+seen_give_back(__u32 at)
+{
+	struct seen *seen = bpf_map_lookup_elem(&seen_of, &at);
+	__u64 before;
+
+	for (int n = 0; seen != NULL && n < FREE_TRIES; n++) {
+		before = DTP_LOAD(&seen_free);
+		DTP_STORE(&seen->sn_tid, (__u32)before);
+		if (DTP_CAS(&seen_free, before, free_word(before, at + 1)) ==
+		    before)
+			return;
+	}
+}
+
+/* 0: there is none. */
+DTP_INLINE int
+seen_take(__u32 *at)
+{
+	struct seen *seen;
+	__u64 before;
+
+	for (int n = 0; n < FREE_TRIES; n++) {
+		before = DTP_LOAD(&seen_free);
+		*at = (__u32)before - 1;
+		seen = (__u32)before == 0 ? NULL :
+		    bpf_map_lookup_elem(&seen_of, at);
+		if (seen == NULL)
+			return (0);
+		if (DTP_CAS(&seen_free, before, free_word(before,
+		    DTP_LOAD(&seen->sn_tid))) == before)
+			return (1);
+	}
+	return (0);
+}
+
 DTP_INLINE void
 seen_drop(struct seen *seen)
 {
@@ -179,7 +225,7 @@ seen_drop(struct seen *seen)
 		return;
 	at = *slot;
 	if (bpf_map_delete_elem(&seen_at, &word) == 0)
-		bpf_map_push_elem(&seen_free, &at, 0);
+		seen_give_back(at);
 }
 
 /* A new entry; NULL: all are in use. */
@@ -189,7 +235,7 @@ seen_add(__u64 word, const struct task_struct *task)
 	struct seen *seen;
 	__u32 at;
 
-	if (bpf_map_pop_elem(&seen_free, &at) != 0) {
+	if (!seen_take(&at)) {
 		if (DTP_LOAD(&seen_fresh) >= DTP_WALL_THREADS)
 			return (NULL);
 		at = DTP_FETCH_ADD(&seen_fresh, 1);
@@ -198,7 +244,7 @@ seen_add(__u64 word, const struct task_struct *task)
 	if (seen == NULL)
 		return (NULL);
 	if (bpf_map_update_elem(&seen_at, &word, &at, BPF_NOEXIST) != 0) {
-		bpf_map_push_elem(&seen_free, &at, 0);
+		seen_give_back(at);
 		return (NULL);
 	}
 	*seen = (struct seen){ .sn_start_ns = task->start_time };

@@ -441,9 +441,10 @@ blocked_fill(struct prof_blocked *blocked, struct prof_err *error)
 	if (pendings_add(blocked) == -1)
 		return (prof_fail_nomem(error));
 	for (size_t n = 0; n < blocked->bd_n; n++)
-		qsort(blocked->bd_row[n].rw_row.bl_part,
-		    blocked->bd_row[n].rw_nparts,
-		    sizeof(struct prof_blocked_part), part_compare);
+		if (blocked->bd_row[n].rw_nparts > 0)
+			qsort(blocked->bd_row[n].rw_row.bl_part,
+			    blocked->bd_row[n].rw_nparts,
+			    sizeof(struct prof_blocked_part), part_compare);
 	qsort(blocked->bd_row, blocked->bd_n, sizeof(*blocked->bd_row),
 	    row_compare);
 	return (0);

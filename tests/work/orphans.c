@@ -125,7 +125,7 @@ is_ours(int kind, const char *name)
 		"streams", "rings", "counts", "control", "scratch", "targets",
 		"wakeups", "calls", "call_ends", "groups", "buckets",
 		"clocks", "nowhere", "objects", "waits", "wait_counts",
-		"wait_free", "wait_slots", "seen_of", "seen_at", "seen_free",
+		"wait_free", "wait_slots", "seen_of", "seen_at",
 		"wall", "throttled"
 	};
 	static const char *const programs[] = {
