@@ -11,6 +11,8 @@
 # first of RUNS.
 #
 # TIMEOUT: 1200
+# The kernel stops real-time threads for 50 ms of each second: a wait without a
+# function, which is a row, too, and can be the largest.
 # Easy to get wrong: whatever varies differs between slow spans and fast ones,
 # so a test that asks whether it differs would name it.
 
@@ -40,7 +42,7 @@ import json
 import sys
 
 got = json.load(open("got"))
-row = got["rows"][0]
+row = next(r for r in got["rows"] if r["name"])
 print("seed %s: %s %s, part %.1f%%, lock %s held by %s, %s in %s" % (
       sys.argv[1], row["state"], row["name"], 100 * row["part"], got["lock"],
       got["holder"], got["holder_state"], got["holder_function"]))
@@ -57,7 +59,7 @@ import json
 import sys
 
 got, said = json.load(open("got")), json.load(open("said"))
-row = got["rows"][0]
+row = next(r for r in got["rows"] if r["name"])
 true = said["slow_ns"] / got["new"]["spans"] / got["change_ns"]
 print("seed %s: %s, part %.1f%%, by its clock %.1f%%" %
       (sys.argv[1], row["name"], 100 * row["part"], 100 * true))
