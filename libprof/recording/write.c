@@ -121,6 +121,14 @@ prof_writer_open_ring(const struct prof_ring_limits *limits,
 	    error));
 }
 
+/* One that nobody will write. */
+static void
+batch_drop(struct prof_batch *batch)
+{
+	prof_writer_drop(batch->ba_output);
+	prof_dump_free(batch->ba_dump);
+}
+
 /* The thread takes no signals: they are the caller's, SIGXFSZ nobody's. */
 static int
 writer_start(struct prof_writer *writer)
@@ -152,6 +160,8 @@ writer_free(struct prof_writer *writer)
 		writer->wr_spare = batch->ba_next;
 		prof_batch_free(batch);
 	}
+	if (writer->wr_batch != NULL)
+		batch_drop(writer->wr_batch);
 	prof_batch_free(writer->wr_batch);
 	prof_packer_fini(&writer->wr_packer);
 	pthread_mutex_destroy(&writer->wr_mutex);
@@ -513,8 +523,10 @@ prof_writer_keep(struct prof_writer *writer)
 int
 prof_writer_dump(struct prof_writer *writer, struct prof_dump *dump)
 {
-	if (writer_check(writer) == -1)
+	if (writer_check(writer) == -1) {
+		prof_dump_free(dump);
 		return (-1);
+	}
 	prof_writer_add_rows(writer);
 	writer->wr_batch->ba_dump = dump;
 	return (prof_writer_hand(writer));
@@ -622,7 +634,7 @@ writer_write(struct prof_writer *writer, struct prof_batch *batch)
 	struct prof_err error;
 
 	if (atomic_load_explicit(&writer->wr_failed, memory_order_acquire)) {
-		prof_writer_drop(batch->ba_output);
+		batch_drop(batch);
 		return;
 	}
 	if (batch->ba_dump != NULL && writer->wr_limits.rl_bytes == 0) {

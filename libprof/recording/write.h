@@ -98,13 +98,15 @@ struct prof_dump *prof_dump_new(const char *path, const char *reason);
 void	prof_dump_free(struct prof_dump *dump);
 /*
  * After a flush: a file, of what is kept and then what was added since, which
- * is in this file alone.  The dump is the writer's until it is done.
+ * is in this file alone.  The dump is the writer's until it is done, also if
+ * this fails.
  */
 int	prof_writer_dump(struct prof_writer *writer, struct prof_dump *dump);
 /*
  * Open another file to go on in.  Once it is there (prof_writer_has_next), end
- * the first: what was added belongs to it, and its result is that of a dump.
- * A file that cannot be opened is such a result, too.
+ * the first: what was added belongs to it, and its result is that of a dump,
+ * which is the writer's as above.  A file that cannot be opened is such a
+ * result, too.
  */
 int	prof_writer_next(struct prof_writer *writer, const char *path);
 bool	prof_writer_has_next(struct prof_writer *writer);

@@ -196,8 +196,10 @@ prof_writer_rotate(struct prof_writer *writer, struct prof_dump *dump)
 	const size_t bytes = writer->wr_nrows * sizeof(*writer->wr_rows);
 	struct prof_row *earlier = malloc(bytes + 1);
 
-	if (earlier == NULL)
+	if (earlier == NULL) {
+		prof_dump_free(dump);
 		return (prof_writer_nomem(writer));
+	}
 	prof_writer_add_rows(writer);
 	memcpy(earlier, writer->wr_rows, bytes);
 	free(writer->wr_earlier);

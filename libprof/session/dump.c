@@ -43,15 +43,16 @@ dump_counters(const struct prof_session *session, struct prof_dump *dump)
 			dump->du_counter[dump->du_ncounters++] = (uint32_t)e;
 }
 
-/* What the file has beside what is kept: its end. */
+/* What the file has beside what is kept: its end.  Takes the dump. */
 static int
 dump_write(struct prof_session *session, struct prof_dump *dump)
 {
 	struct prof_writer *writer = session->se_writer;
 
-	if (prof_writer_flush(writer) == 0 &&
-	    prof_dump_mark(session, PROF_R_STOP, dump->du_end_ns) == 0 &&
-	    prof_writer_dump(writer, dump) == 0)
+	if (prof_writer_flush(writer) == -1 ||
+	    prof_dump_mark(session, PROF_R_STOP, dump->du_end_ns) == -1)
+		prof_dump_free(dump);
+	else if (prof_writer_dump(writer, dump) == 0)
 		return (0);
 	return (prof_session_sink_failed(session));
 }
@@ -82,9 +83,8 @@ prof_session_dump_from(struct prof_session *session, uint64_t from_ns,
 		dump->du_end_ns = session->se_merge.mg_until_ns;
 		if (prof_account_dump(session) == 0 &&
 		    prof_describe_symbols(session) == 0 &&
-		    prof_describe_overhead(session) == 0 &&
-		    dump_write(session, dump) == 0)
-			return (0);
+		    prof_describe_overhead(session) == 0)
+			return (dump_write(session, dump));
 	}
 	prof_dump_free(dump);
 	return (-1);

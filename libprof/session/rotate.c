@@ -41,21 +41,20 @@ static int
 file_change(struct prof_session *session)
 {
 	const uint64_t now_ns = session->se_merge.mg_until_ns;
-	struct prof_dump *dump = prof_dump_new(session->se_options.po_output,
-	    "");
+	struct prof_dump *dump;
 
+	if (prof_writer_flush(session->se_writer) == -1 ||
+	    prof_dump_mark(session, PROF_R_STOP, now_ns) == -1)
+		return (prof_session_sink_failed(session));
+	dump = prof_dump_new(session->se_options.po_output, "");
 	if (dump == NULL)
 		return (prof_fail_nomem(&session->se_error));
 	dump->du_end_ns = now_ns;
 	dump->du_first_ns = session->se_file_from_ns == 0 ?
 	    session->se_plan.pn_clock.ck_start_ns : session->se_file_from_ns;
 	session->se_file_from_ns = now_ns;
-	if (prof_writer_flush(session->se_writer) == -1 ||
-	    prof_dump_mark(session, PROF_R_STOP, now_ns) == -1 ||
-	    prof_writer_rotate(session->se_writer, dump) == -1) {
-		prof_dump_free(dump);
+	if (prof_writer_rotate(session->se_writer, dump) == -1)
 		return (prof_session_sink_failed(session));
-	}
 	return (prof_dump_mark(session, PROF_R_START, now_ns));
 }
 
