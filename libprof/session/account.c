@@ -77,10 +77,6 @@ account_cpu(struct prof_session *session, int cpu, bool is_of_dump,
 
 	if (is_of_dump && known == 1)
 		leave_out_unread(rows, nevents);
-
-	for (size_t e = 0; cpu == -1 && e < nevents; e++)
-		rows[e].pa_written = prof_writer_written(session->se_writer,
-		    e);
 	if (known != 1)
 		return (known);
 	return (prof_writer_accounting(session->se_writer, cpu, rows,
