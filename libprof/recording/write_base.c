@@ -149,7 +149,7 @@ prof_writer_has_next(struct prof_writer *writer)
 	bool has_next;
 
 	pthread_mutex_lock(&writer->wr_mutex);
-	has_next = writer->wr_next != NULL;
+	has_next = writer->wr_next != NULL && writer->wr_next_path == NULL;
 	pthread_mutex_unlock(&writer->wr_mutex);
 	return (has_next);
 }
@@ -166,17 +166,22 @@ prof_writer_drop(struct prof_output *output)
 void
 prof_writer_open_next(struct prof_writer *writer)
 {
-	struct prof_output *next, *unused;
+	struct prof_output *next, *unused = NULL;
 	struct prof_dump *failed;
 	struct prof_err error;
 	char *path;
 
 	pthread_mutex_lock(&writer->wr_mutex);
 	path = writer->wr_next_path;
-	writer->wr_next_path = NULL;
+	if (path != NULL) {
+		unused = writer->wr_next;
+		writer->wr_next = NULL;
+		writer->wr_next_path = NULL;
+	}
 	pthread_mutex_unlock(&writer->wr_mutex);
 	if (path == NULL)
 		return;
+	prof_writer_drop(unused);
 	next = prof_output_open(path, -1, &error);
 	if (next == NULL && (failed = prof_dump_new(path, "")) != NULL) {
 		failed->du_error = error;
@@ -184,10 +189,8 @@ prof_writer_open_next(struct prof_writer *writer)
 	}
 	free(path);
 	pthread_mutex_lock(&writer->wr_mutex);
-	unused = writer->wr_next;
 	writer->wr_next = next;
 	pthread_mutex_unlock(&writer->wr_mutex);
-	prof_writer_drop(unused);
 }
 
 int
