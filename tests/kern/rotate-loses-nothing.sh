@@ -4,7 +4,8 @@
 # the processes, mappings and symbols of a program that began before it, and
 # with an accounting that balances; the arguments of numbered system calls go on
 # from file to file without a gap; --rotate-keep leaves the newest; where no
-# file can be made, the recording goes on in the one before, and says so.
+# file can be made, the recording goes on in the one before, and says so; no
+# file takes the name of the one before.
 #
 # Easy to get wrong: stacks and mappings that only the first file has, samples
 # that are stored while files change, an accounting since the start.
@@ -58,8 +59,30 @@ END
 # The newest stay.
 expect 0 "$DTPROF" record --switch-output 64K --rotate-keep 2 -e $event \
     -o 'k.%n.dtp' -- "$work/sequence" 60000 made 1000
+last=$(sed -n 's/.* in k\.\([0-9]*\)\.dtp$/\1/p' err | tail -n 1)
+[ "$last" -gt 2 ] || fail "files: $(cat err)"
+for file in k.*; do
+	[ "$file" = "k.$last.dtp" ] || [ "$file" = "k.$((last - 1)).dtp" ] ||
+		fail "kept: $(ls k.*) of $last"
+done
 [ "$(find . -name 'k.*' | wc -l)" -eq 2 ] || fail "kept: $(ls k.*)"
 ok "--rotate-keep 2: $(echo k.*)"
+
+# Names of a second, for files that follow each other faster.
+expect 0 "$DTPROF" record --rotate 100ms -e $event -o 't.%t.dtp' -- \
+    "$work/sequence" 40000 made 5000
+py <<'END'
+import glob
+import recording as rec
+
+paths = sorted(glob.glob("t.*"))
+numbers = [s["args"]["offset"] & 0x7fffffff for path in paths
+           for s in rec.samples(path)]
+rec.check(len(paths) > 1 and numbers == list(range(40000)), "%d of 40000 in %s"
+          % (len(numbers), paths))
+rec.check("warning" not in open("err").read(), open("err").read())
+rec.ok("names of a second: %d files, no call lost" % len(paths))
+END
 
 # A directory that is gone, and comes back.
 mkdir d

@@ -158,16 +158,23 @@ file_show(const struct record_rotating *rr, const struct prof_dumped *pd)
 	out_flush(&out);
 }
 
-/* The next one could not be made: say so once. */
+/* There is no next one yet. */
 static void
-next_failed(struct record_rotating *rr, const struct prof_session *session,
-    const struct prof_err *error)
+next_delay(struct record_rotating *rr)
 {
 	free(rr->rr_next);
 	rr->rr_next = NULL;
 	rr->rr_number--;
 	rr->rr_again_ns = term_now_ns() + AGAIN_NS;
 	rr->rr_is_due = true;
+}
+
+/* The next one could not be made: say so once. */
+static void
+next_failed(struct record_rotating *rr, const struct prof_session *session,
+    const struct prof_err *error)
+{
+	next_delay(rr);
 	if (!rr->rr_has_warned)
 		msg_warning("record", "%s; recording goes on in %s",
 		    error->pe_text, prof_session_output(session));
@@ -231,6 +238,11 @@ next_begin(struct record_rotating *rr, struct prof_session *session)
 	rr->rr_next = record_name(rr->rr_pattern, rr->rr_number, "");
 	if (rr->rr_next == NULL)
 		return (msg_error("record", "out of memory", "free memory"));
+	/* A time in seconds that is still the same. */
+	if (strcmp(rr->rr_next, prof_session_output(session)) == 0) {
+		next_delay(rr);
+		return (0);
+	}
 	if (prof_session_rotate(session, rr->rr_next) == 0)
 		return (0);
 	return (msg_prof("record", prof_session_error(session)));
