@@ -219,14 +219,15 @@ due_ns(const struct recording *rc)
 	return (next);
 }
 
-/* -1 with the session's error. */
+/* -1 with a message printed. */
 static int
 resume_in_time(struct recording *rc)
 {
 	if (rc->rc_resume_ns == 0 || term_now_ns() < rc->rc_resume_ns)
 		return (0);
 	rc->rc_resume_ns = 0;
-	return (prof_session_resume(rc->rc_session, ""));
+	return (prof_session_resume(rc->rc_session, "") == 0 ? 0 :
+	    msg_prof("record", prof_session_error(rc->rc_session)));
 }
 
 static bool
@@ -255,7 +256,7 @@ target_look(struct recording *rc)
 	    (unsigned long long)rc->rc_status.ps_target_pid);
 }
 
-/* What else there is to do in a round; -1: the session failed. */
+/* What else there is to do in a round; -1 with a message printed. */
 static int
 round_look(struct recording *rc)
 {
@@ -279,23 +280,22 @@ recording_run(struct recording *rc)
 	do {
 		go_on = prof_session_run(rc->rc_session,
 		    ending_wait_ms(&rc->rc_ending, due_ns(rc)));
+		if (go_on == -1) {
+			term_status_erase(&rc->rc_term);
+			msg_prof("record", prof_session_error(rc->rc_session));
+		}
 		if (go_on == 1 && round_look(rc) == -1)
 			go_on = -1;
 		prof_session_status(rc->rc_session, &rc->rc_status);
 		if (go_on == 1 && record_rotating_look(rc->rc_rotating,
-		    rc->rc_session, &rc->rc_status) == -1) {
-			rc->rc_failed = true;
-			return;
-		}
+		    rc->rc_session, &rc->rc_status) == -1)
+			go_on = -1;
 		show_notes(rc);
 		target_look(rc);
 		term_status_show(&rc->rc_term, &rc->rc_status);
 	} while (go_on == 1 && !is_at_end(rc));
 	term_status_erase(&rc->rc_term);
-	if (go_on == -1) {
-		msg_prof("record", prof_session_error(rc->rc_session));
-		rc->rc_failed = true;
-	}
+	rc->rc_failed = go_on == -1;
 }
 
 /* ", 3 LOST (0.2%)" */
