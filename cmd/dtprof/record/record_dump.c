@@ -69,7 +69,7 @@ record_dumping_set(struct record_dumping *rd, const struct record_options *ro,
 	for (size_t n = 0; n < ro->ro_dump_on.os_n; n++)
 		if (trigger_add(rd, ro->ro_dump_on.os_text[n]) == -1)
 			return (-1);
-	if (ro->ro_switch_output != NULL && trigger_add(rd,
+	if (ro->ro_overwrite && ro->ro_switch_output != NULL && trigger_add(rd,
 	    strcmp(ro->ro_switch_output, "signal") == 0 ? "SIGUSR2" :
 	    ro->ro_switch_output) == -1)
 		return (-1);
