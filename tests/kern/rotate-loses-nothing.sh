@@ -28,8 +28,14 @@ rec.check(len(said) >= 3, "files: %s" % open("err").read())
 paths = [path for _, _, path in said] + ["r.%d.dtp" % (len(said) + 1)]
 expected = 0
 resolved = 0
+ended = None
 for n, path in enumerate(paths):
-    got = rec.samples(path)
+    every = rec.records(path)
+    got = [r for r in every if r["type"] == "sample"]
+    ends = [r for r in every if r["type"] in ("start", "stop")]
+    rec.check([r["type"] for r in ends] == ["start", "stop"] and ended in
+              (None, ends[0]["time_ns"]), "%s: %s" % (path, ends))
+    ended = ends[1]["time_ns"]
     numbers = [s["args"]["offset"] & 0x7fffffff for s in got]
     rec.check(numbers == list(range(expected, expected + len(numbers))),
               "%s: a gap after %d: %s" % (path, expected, numbers[:3]))
