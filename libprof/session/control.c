@@ -85,7 +85,7 @@ take_name(const struct prof_control *control, const char *apart)
 		return (0);
 	if (errno != EEXIST)
 		return (-1);
-	fd = prof_control_connect(dir, control->co_name);
+	fd = prof_control_connect(dir, control->co_name, true);
 	if (fd != -1) {
 		close(fd);
 		errno = EEXIST;

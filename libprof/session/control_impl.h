@@ -50,9 +50,9 @@ struct sockaddr_un;
 void	prof_control_address(struct sockaddr_un *address, int dir,
 	    const char *name);
 /*
- * A socket of a dead recorder is removed.  -1: nobody listens.  It gives up
- * waiting after CONTROL_WAIT_S.
+ * -1: nobody listens.  It gives up waiting after CONTROL_WAIT_S.  is_ours: dir
+ * is a place of sockets; what a dead recorder has left in it is removed.
  */
-int	prof_control_connect(int dir, const char *name);
+int	prof_control_connect(int dir, const char *name, bool is_ours);
 
 #endif /* CONTROL_IMPL_H */

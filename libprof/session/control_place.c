@@ -83,7 +83,7 @@ prof_control_address(struct sockaddr_un *address, int dir, const char *name)
 }
 
 int
-prof_control_connect(int dir, const char *name)
+prof_control_connect(int dir, const char *name, bool is_ours)
 {
 	const struct timeval wait = { .tv_sec = CONTROL_WAIT_S };
 	struct sockaddr_un address;
@@ -97,7 +97,7 @@ prof_control_connect(int dir, const char *name)
 	prof_control_address(&address, dir, name);
 	if (connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0)
 		return (fd);
-	if (errno == ECONNREFUSED)
+	if (is_ours && errno == ECONNREFUSED)
 		unlinkat(dir, name, 0);
 	close(fd);
 	return (-1);

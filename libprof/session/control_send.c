@@ -38,10 +38,10 @@ struct control_sending {
 	int		 sd_refused;	/* answered that it did not */
 };
 
+/* Takes over the descriptor; -1: there is no such peer. */
 static int
-peer_add(struct control_sending *sending, int dir, const char *name)
+peer_add(struct control_sending *sending, int fd)
 {
-	const int fd = prof_control_connect(dir, name);
 	struct control_peer *peer;
 	struct ucred who = { .uid = (uid_t)-1 };
 	socklen_t length = sizeof(who);
@@ -86,7 +86,8 @@ peers_in(struct control_sending *sending, int dir)
 		return (0);
 	while (rv == 0 && (entry = readdir(stream)) != NULL)
 		if (is_wanted(sending, entry->d_name))
-			rv = peer_add(sending, dir, entry->d_name);
+			rv = peer_add(sending, prof_control_connect(dir,
+			    entry->d_name, true));
 	closedir(stream);
 	return (rv);
 }
@@ -142,8 +143,9 @@ peer_named(struct control_sending *sending, const char *path)
 		return (prof_fail_nomem(sending->sd_error));
 	dir = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	free(directory);
-	rv = dir == -1 ? 0 : peer_add(sending, dir, slash == NULL ? path :
-	    slash + 1);
+	/* Whatever it is, it stays: connecting to a file is refused, too. */
+	rv = dir == -1 ? 0 : peer_add(sending, prof_control_connect(dir,
+	    slash == NULL ? path : slash + 1, false));
 	if (dir != -1)
 		close(dir);
 	return (rv);

@@ -64,6 +64,11 @@ expect_err 'unknown key'
 expect 2 "$DTPROF" ctl moon
 expect 2 "$DTPROF" ctl set
 expect 1 "$DTPROF" ctl --recorder $$ status
+for file in here.dtp ./here.dtp "$tmp/here.dtp"; do
+	expect 1 "$DTPROF" ctl --socket "$file" status
+	expect_err 'no recorder listens on this socket'
+	[ -s here.dtp ] || fail "--socket removed a file"
+done
 ctl $plain mark one
 ctl $plain pause
 expect 0 "$DTPROF" ctl --json --recorder $plain status

@@ -63,7 +63,8 @@ stale(void)
 	    "bind: %s", strerror(errno));
 	close(fd);
 	CHECK(faccessat(dir, "4194305.0.ctl", F_OK, 0) == 0, "socket");
-	CHECK(prof_control_connect(dir, "4194305.0.ctl") == -1, "connected");
+	CHECK(prof_control_connect(dir, "4194305.0.ctl", true) == -1,
+	    "connected");
 	CHECK(faccessat(dir, "4194305.0.ctl", F_OK, 0) == -1,
 	    "the dead one's socket is still there");
 	close(dir);
