@@ -255,7 +255,6 @@ static int
 marker_take(struct control_client *client,
     const struct control_message *message, prof_record_fn *fn, void *arg)
 {
-	const uint64_t now = prof_now_ns();
 	struct prof_record record = { .pr_comm = "" };
 	struct ucred peer = { 0 };
 	socklen_t length = sizeof(peer);
@@ -263,13 +262,13 @@ marker_take(struct control_client *client,
 
 	getsockopt(client->cl_fd, SOL_SOCKET, SO_PEERCRED, &peer, &length);
 	record.pr_type = message->cm_type;
-	record.pr_time_ns = message->cm_time_ns < now ? message->cm_time_ns :
-	    now;
+	record.pr_time_ns = message->cm_time_ns;
 	record.pr_pid = record.pr_tid = (uint32_t)peer.pid;
 	record.pr_path = message->cm_text;
 	rv = fn(arg, &record);
 	if (rv == 0)
-		(void)prof_control_put(client->cl_fd, CONTROL_DONE, now, "");
+		(void)prof_control_put(client->cl_fd, CONTROL_DONE,
+		    prof_now_ns(), "");
 	client_drop(client);
 	return (rv);
 }
@@ -303,6 +302,7 @@ client_take(struct prof_control *control, struct control_client *client,
 	struct control_message message;
 	const ssize_t got = recv(client->cl_fd, &message, sizeof(message),
 	    MSG_DONTWAIT);
+	const uint64_t now_ns = prof_now_ns();
 
 	if (got == -1 && (errno == EAGAIN || errno == EINTR))
 		return (0);
@@ -312,6 +312,8 @@ client_take(struct prof_control *control, struct control_client *client,
 		client_drop(client);
 		return (0);
 	}
+	if (message.cm_time_ns > now_ns)
+		message.cm_time_ns = now_ns;
 	if (message.cm_type < PROF_ASK_DUMP)
 		return (marker_take(client, &message, fn, arg));
 	ask_take(control, client, &message);
