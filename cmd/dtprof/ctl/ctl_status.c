@@ -17,14 +17,22 @@
 #include "../ui/terminal.h"
 #include "ctl.h"
 
-/* The n-th value of a key, which ends with a newline; NULL: there is none. */
+/* The end of an answer that is too long is cut off, and with it a newline. */
+static const char *
+line_after(const char *line)
+{
+	line += strcspn(line, "\n");
+	return (*line == '\n' ? line + 1 : line);
+}
+
+/* The n-th value of a key, which ends with its line; NULL: there is none. */
 static const char *
 value_at(const struct ctl_answer *answer, const char *key, size_t n)
 {
 	const size_t length = strlen(key);
 	const char *line = answer->ca_text;
 
-	for (; *line != '\0'; line += strcspn(line, "\n") + 1)
+	for (; *line != '\0'; line = line_after(line))
 		if (strncmp(line, key, length) == 0 && line[length] == ' ' &&
 		    n-- == 0)
 			return (line + length + 1);

@@ -23,6 +23,15 @@
 
 /* ---------------------------------------------------------------- status */
 
+void
+record_status_line(FILE *stream, const char *key, const char *value)
+{
+	fprintf(stream, "%s ", key);
+	for (; *value != '\0'; value++)
+		putc(*value == '\n' ? ' ' : *value, stream);
+	putc('\n', stream);
+}
+
 /* Pages that are in memory; 0: not known. */
 static uint64_t
 memory_bytes(void)
@@ -77,7 +86,7 @@ put_status(FILE *stream, const struct record_options *ro,
 	prof_session_status(session, &ps);
 	fprintf(stream, "state %s\n", ps.ps_is_paused ? "paused" :
 	    "recording");
-	fprintf(stream, "output %s\n", rd->rd_on != 0 ? rd->rd_pattern :
+	record_status_line(stream, "output", rd->rd_on != 0 ? rd->rd_pattern :
 	    prof_session_output(session));
 	fprintf(stream, "elapsed_ns %.0f\n", ps.ps_elapsed_s * 1e9);
 	fprintf(stream, "samples %" PRIu64 "\n", ps.ps_samples);

@@ -342,14 +342,16 @@ record_dumping_status(const struct record_dumping *rd,
 	    (unsigned long long)rd->rd_most);
 	for (size_t n = 0; n < NTRIGGERS; n++)
 		if ((rd->rd_on & triggers[n].tr_bit) != 0)
-			fprintf(stream, "trigger %s\n", triggers[n].tr_name);
+			record_status_line(stream, "trigger",
+			    triggers[n].tr_name);
 	for (size_t n = 0; record_triggers_text(rd->rd_triggers, n) != NULL;
 	    n++)
-		fprintf(stream, "trigger %s\n",
+		record_status_line(stream, "trigger",
 		    record_triggers_text(rd->rd_triggers, n));
-	if (rd->rd_last_file != NULL && rd->rd_last_reason != NULL)
-		fprintf(stream, "last_dump_file %s\nlast_dump_reason %s\n",
-		    rd->rd_last_file, rd->rd_last_reason);
+	if (rd->rd_last_file == NULL || rd->rd_last_reason == NULL)
+		return;
+	record_status_line(stream, "last_dump_file", rd->rd_last_file);
+	record_status_line(stream, "last_dump_reason", rd->rd_last_reason);
 }
 
 void
