@@ -145,6 +145,8 @@ set_value(struct record_dumping *rd, const char *text)
 	number = strtoull(value, &end, 10);
 	if (*value < '0' || *value > '9' || *end != '\0')
 		return ("dump-max: not a number");
+	if (number > 1 && !record_name_varies(rd->rd_pattern))
+		return ("dump-max: all dumps would have the same name");
 	rd->rd_most = number;
 	rd->rd_has_warned = false;
 	return (NULL);
