@@ -525,7 +525,7 @@ recording_end(struct recording *rc, bool is_verified)
 	if (record_rotating_show(rc->rc_rotating, rc->rc_session) == -1)
 		rc->rc_failed = true;
 	record_dumping_show(rd, rc->rc_session);
-	record_control_end(rd, rc->rc_session, "stopped");
+	record_control_end(rd, rc->rc_session, !rc->rc_failed);
 	if (is_awaited(rc)) {
 		msg_fail("record", "NAME is the last part of the path that is "
 		    "executed", "'%s' did not start: nothing was recorded, and "

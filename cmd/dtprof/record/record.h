@@ -203,7 +203,7 @@ int	record_control_look(const struct record_options *ro,
 	    struct record_dumping *rd, struct prof_session *session);
 /* It has stopped, as someone may have asked for. */
 void	record_control_end(const struct record_dumping *rd,
-	    struct prof_session *session, const char *text);
+	    struct prof_session *session, bool is_complete);
 /* Of an answer to status: a newline in the value would begin another line. */
 void	record_status_line(FILE *stream, const char *key,
 	    const char *value);

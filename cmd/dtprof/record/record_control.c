@@ -194,8 +194,10 @@ record_control_look(const struct record_options *ro,
 
 void
 record_control_end(const struct record_dumping *rd,
-    struct prof_session *session, const char *text)
+    struct prof_session *session, bool is_complete)
 {
 	if (rd->rd_stop_id != 0)
-		prof_session_answer(session, rd->rd_stop_id, true, text);
+		prof_session_answer(session, rd->rd_stop_id, is_complete,
+		    is_complete ? "stopped" : "stopped, but the recording has "
+		    "failed: see its messages");
 }
