@@ -50,8 +50,11 @@ rec.check(rec.report(path)["recording"]["dump"]["history_ns"] < 2.5e9,
 END
 expect 1 "$DTPROF" ctl --recorder $ring dump
 expect_err 'recorder [0-9]*: --dump-max is reached'
-ctl $ring set dump-max=3
+ctl $ring set dump-max=4
 ctl $ring dump
+mkdir 100%now
+(cd 100%now && ctl $ring dump -o 'a%n.dtp') || exit 1
+"$DTPROF" report 100%now/a4.dtp >/dev/null || fail "$(find . -name '*.dtp')"
 ok "dumps: written when ctl returns, --from, no more than --dump-max, set"
 
 expect 1 "$DTPROF" ctl dump

@@ -4,7 +4,7 @@
  * answers go through the control channel (session/control.h); what a recorder
  * does is record_control.c's.
  */
-#include <limits.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -120,6 +120,18 @@ check_ctl(const void *options, int n, char *const *operands)
 	return (0);
 }
 
+/* A % of a directory is none of a pattern. */
+static void
+put_directory(FILE *stream, const char *path)
+{
+	for (; *path != '\0'; path++) {
+		if (*path == '%')
+			putc('%', stream);
+		putc(*path, stream);
+	}
+	putc('/', stream);
+}
+
 /*
  * Of a dump: how much of the history, and the whole path, as the recorder may
  * have another directory.  NULL: said why.
@@ -128,15 +140,28 @@ static char *
 dump_text(const struct ctl_options *co)
 {
 	const char *path = co->co_output == NULL ? "" : co->co_output;
-	char here[PATH_MAX], *text;
+	const bool is_whole = *path == '\0' || *path == '/';
+	char *here = is_whole ? NULL : getcwd(NULL, 0), *text = NULL;
+	FILE *stream;
+	size_t length;
 
-	if (*path == '\0' || *path == '/' ||
-	    getcwd(here, sizeof(here)) == NULL)
-		here[0] = '\0';
-	if (asprintf(&text, "%llu %s%s%s",
-	    (unsigned long long)co->co_from.on_value, here,
-	    here[0] == '\0' ? "" : "/", path) != -1)
+	if (here == NULL && !is_whole) {
+		msg_fail("ctl", "use -o with a path that begins with /",
+		    "cannot find the current directory: %s", strerror(errno));
+		return (NULL);
+	}
+	stream = open_memstream(&text, &length);
+	if (stream != NULL) {
+		fprintf(stream, "%llu ",
+		    (unsigned long long)co->co_from.on_value);
+		if (here != NULL)
+			put_directory(stream, here);
+		fputs(path, stream);
+	}
+	free(here);
+	if (stream != NULL && fclose(stream) == 0)
 		return (text);
+	free(text);
 	msg_error("ctl", "out of memory", "free memory");
 	return (NULL);
 }
