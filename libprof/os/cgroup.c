@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * Cgroups by their id: the kernel takes it as a file handle in each mount of
- * the hierarchy.  Called by the back end for what BPF programs saw.
+ * the hierarchy.  Called by the back end for what BPF programs saw.  The mount
+ * of version 2 is for triggers of dtprof record, too.
  */
 #include <fcntl.h>
 #include <mntent.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -46,20 +48,44 @@ path_in_mount(const char *mount, uint64_t id, char *path, size_t size)
 		    whole + skip);
 }
 
-/* In version 1 each controller may have a hierarchy of its own. */
+/*
+ * Of version 2, or, unless only that is meant, of the CPU controller: in
+ * version 1 each may have a hierarchy of its own.  NULL: there are no more.
+ */
+static const char *
+mount_next(FILE *mounts, bool is_v2)
+{
+	const struct mntent *entry;
+
+	while ((entry = getmntent(mounts)) != NULL)
+		if (strcmp(entry->mnt_type, "cgroup2") == 0 || (!is_v2 &&
+		    strcmp(entry->mnt_type, "cgroup") == 0 &&
+		    hasmntopt(entry, "cpu") != NULL))
+			return (entry->mnt_dir);
+	return (NULL);
+}
+
+void
+prof_cgroup_mount(char *path, size_t size)
+{
+	FILE *mounts = setmntent("/proc/self/mounts", "re");
+	const char *mount = mounts == NULL ? NULL : mount_next(mounts, true);
+
+	snprintf(path, size, "%s", mount == NULL ? "" : mount);
+	if (mounts != NULL)
+		endmntent(mounts);
+}
+
 void
 prof_cgroup_path(uint64_t id, char *path, size_t size)
 {
-	const struct mntent *entry;
 	FILE *mounts = setmntent("/proc/self/mounts", "re");
+	const char *mount;
 
 	path[0] = '\0';
 	if (mounts == NULL)
 		return;
-	while (path[0] == '\0' && (entry = getmntent(mounts)) != NULL)
-		if (strcmp(entry->mnt_type, "cgroup2") == 0 ||
-		    (strcmp(entry->mnt_type, "cgroup") == 0 &&
-		    hasmntopt(entry, "cpu") != NULL))
-			path_in_mount(entry->mnt_dir, id, path, size);
+	while (path[0] == '\0' && (mount = mount_next(mounts, false)) != NULL)
+		path_in_mount(mount, id, path, size);
 	endmntent(mounts);
 }

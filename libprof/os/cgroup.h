@@ -12,4 +12,7 @@
  */
 void	prof_cgroup_path(uint64_t id, char *path, size_t size);
 
+/* The mount of version 2; "": there is none. */
+void	prof_cgroup_mount(char *path, size_t size);
+
 #endif /* PROF_CGROUP_H */

@@ -11,7 +11,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <mntent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,28 +18,13 @@
 #include <unistd.h>
 
 #include "../ui/terminal.h"
+#include "os/cgroup.h"
 #include "trigger.h"
 
 #define DAY_S	86400
 #define SHORTEST_NS	10000000ULL	/* between two looks */
 
 /* ------------------------------------------------------------- pressure */
-
-/* The mount of version 2; "": there is none. */
-static void
-cgroup_mount(char *path, size_t size)
-{
-	const struct mntent *entry;
-	FILE *mounts = setmntent("/proc/self/mounts", "re");
-
-	path[0] = '\0';
-	if (mounts == NULL)
-		return;
-	while (path[0] == '\0' && (entry = getmntent(mounts)) != NULL)
-		if (strcmp(entry->mnt_type, "cgroup2") == 0)
-			(void)snprintf(path, size, "%s", entry->mnt_dir);
-	endmntent(mounts);
-}
 
 /* Of a cgroup: by its whole path, or below the mount. */
 static int
@@ -59,7 +43,7 @@ pressure_open(const char *cgroup, size_t length, const char *resource,
 	    cgroup, (int)rlength, resource);
 	if (cgroup[0] == '/' && (fd = open(path, O_RDONLY | O_CLOEXEC)) != -1)
 		return (fd);
-	cgroup_mount(mount, sizeof(mount));
+	prof_cgroup_mount(mount, sizeof(mount));
 	(void)snprintf(path, sizeof(path), "%s/%.*s/%.*s.pressure", mount,
 	    (int)length, cgroup, (int)rlength, resource);
 	return (open(path, O_RDONLY | O_CLOEXEC));
