@@ -8,6 +8,7 @@
  *
  * Called by record_dump.c (options) and record.c (each round).
  */
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -107,7 +108,8 @@ limit_number(struct trigger *trigger, const struct parts *parts,
 	char *end;
 
 	trigger->tg_limit = strtod(parts->pt_limit, &end);
-	if (end == parts->pt_limit || trigger->tg_limit < 0 ||
+	if (end == parts->pt_limit || !isfinite(trigger->tg_limit) ||
+	    trigger->tg_limit < 0 ||
 	    (*end != '\0' && strcmp(end, unit) != 0) ||
 	    opt_time(parts->pt_window, &trigger->tg_window.tw_ns) == -1 ||
 	    trigger->tg_window.tw_ns < TRIGGER_SLOTS)

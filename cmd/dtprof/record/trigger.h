@@ -61,7 +61,7 @@ struct record_triggers {
 
 /* ---------------------------------------------------------- trigger.c */
 
-/* Write a dump, for a reason that is the trigger's and then this. */
+/* Something happened: this text is the reason of the dump. */
 void	trigger_fire(struct record_triggers *triggers, uint64_t time_ns,
 	    const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 

@@ -113,9 +113,9 @@ comm_of(const struct prof_record *record)
 	    record->pr_comm);
 }
 
-/* The sum over the window that ends with this record. */
+/* One more; how many there are in the window that ends with it. */
 static uint64_t
-window_add(struct trigger_window *window, uint64_t time_ns, uint64_t count)
+window_add(struct trigger_window *window, uint64_t time_ns)
 {
 	const uint64_t slot = time_ns / (window->tw_ns / TRIGGER_SLOTS);
 	uint64_t sum = 0;
@@ -124,13 +124,13 @@ window_add(struct trigger_window *window, uint64_t time_ns, uint64_t count)
 		window->tw_slot = slot - TRIGGER_SLOTS;
 	while (window->tw_slot < slot)
 		window->tw_count[++window->tw_slot % TRIGGER_SLOTS] = 0;
-	window->tw_count[slot % TRIGGER_SLOTS] += count;
+	window->tw_count[slot % TRIGGER_SLOTS]++;
 	for (size_t n = 0; n < TRIGGER_SLOTS; n++)
 		sum += window->tw_count[n];
 	return (sum);
 }
 
-/* Counts are of events; a sample of time is one. */
+/* Samples count, whatever their period. */
 static void
 rate_look(struct record_triggers *triggers, struct trigger *trigger,
     const struct prof_record *record)
@@ -140,7 +140,7 @@ rate_look(struct record_triggers *triggers, struct trigger *trigger,
 
 	if (!trigger->tg_is_of[record->pr_event])
 		return;
-	rate = (double)window_add(&trigger->tg_window, record->pr_time_ns, 1) /
+	rate = (double)window_add(&trigger->tg_window, record->pr_time_ns) /
 	    window_s;
 	if (rate <= trigger->tg_limit)
 		return;
