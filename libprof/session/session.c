@@ -150,7 +150,8 @@ go_on(struct prof_session *session, enum prof_record_type mark,
 		return (-1);
 	session->se_state = PROF_RECORDING;
 	now_ns = prof_clock_go_on(&session->se_plan.pn_clock);
-	if (mark == PROF_R_START && prof_targets_await(session))
+	/* The recording has not begun: there is nothing that goes on in it. */
+	if (prof_targets_await(session))
 		return (0);
 	return (write_mark(session, mark, now_ns, text));
 }
@@ -160,7 +161,11 @@ prof_session_begins(struct prof_session *session, uint64_t time_ns)
 {
 	if (session->se_writer != NULL)
 		prof_writer_keep(session->se_writer);
-	return (write_mark(session, PROF_R_START, time_ns, ""));
+	if (write_mark(session, PROF_R_START, time_ns, "") == -1)
+		return (-1);
+	/* It was paused before this start was read. */
+	return (session->se_state != PROF_PAUSED ? 0 : write_mark(session,
+	    PROF_R_PAUSE, session->se_plan.pn_clock.ck_pause_ns, ""));
 }
 
 /* Nothing is switched on before it is resumed. */
@@ -266,7 +271,9 @@ prof_session_pause(struct prof_session *session, const char *text)
 	rv = prof_merge_step(&session->se_merge, PROF_STEP_PAUSE);
 	session->se_plan.pn_clock.ck_pause_ns = prof_now_ns();
 	session->se_state = PROF_PAUSED;
-	return (rv == -1 ? -1 : write_mark(session, PROF_R_PAUSE,
+	if (rv == -1 || prof_targets_await(session))
+		return (rv);
+	return (write_mark(session, PROF_R_PAUSE,
 	    session->se_plan.pn_clock.ck_pause_ns, text));
 }
 

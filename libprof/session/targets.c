@@ -211,7 +211,8 @@ prof_targets_observe(struct prof_session *session,
 		return (0);
 	session->se_target_pid = record->pr_pid;
 	session->se_waited_ns = record->pr_time_ns -
-	    session->se_plan.pn_clock.ck_start_ns;
+	    session->se_plan.pn_clock.ck_start_ns -
+	    session->se_plan.pn_clock.ck_paused_ns;
 	fd = (int)syscall(SYS_pidfd_open, record->pr_pid, 0);
 	session->se_target_fds[session->se_ntarget_fds++] = fd;
 	return (prof_session_watch_target(session, fd) == -1 ? -1 :

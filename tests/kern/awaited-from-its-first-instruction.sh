@@ -72,3 +72,15 @@ grep -q "'script' did not start.*no file" "$tmp/err" ||
 cmp a.dtp before.dtp || fail "the older file has changed"
 [ "$(echo a.dtp*)" = "$files" ] || fail "left behind: $(echo a.dtp*)"
 ok "a name that a process gives itself is not awaited, and no file is left"
+
+# A pause before the program starts is none of the recording.
+record_begin -o a.dtp --wait-for tokens --call-graph none \
+    -e syscall::close:entry
+for how in pause resume; do
+	"$DTPROF" mark --recorder "$recorder" --$how >out || fail "$how: $?"
+done
+./tokens
+record_wait 0
+"$DTPROF" report --stats a.dtp >out || fail "no report"
+grep '^paused' out && fail "paused before it began"
+ok "a pause before the program starts is not in the recording"
