@@ -22,7 +22,9 @@ test_end()
 	test_status=$?
 	trap - EXIT
 	for test_pid in $test_pids; do
-		kill -9 "$test_pid" 2>/dev/null
+		# A recorder that is killed leaves its command running.
+		# shellcheck disable=SC2046 # several
+		kill -9 "$test_pid" $(pgrep -P "$test_pid") 2>/dev/null
 	done
 	# A test may add its own.
 	command -v at_end >/dev/null && at_end

@@ -12,6 +12,13 @@
 need_recording
 tmpdir
 
+# Whoever was moved there has been killed by now.
+at_end()
+{
+	[ -z "$cgroups" ] || rmdir "$cgroups/$group" 2>/dev/null
+}
+
+cgroups=
 rounds=${ROUNDS:-1}
 seek=syscalls:sys_enter_lseek
 span=request=$seek,syscalls:sys_enter_getppid
