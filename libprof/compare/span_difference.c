@@ -17,7 +17,7 @@
 
 #include "base/error.h"
 #include "comparison.h"
-#include "profile/profile_impl.h"
+#include "profile/waits.h"
 #include "span_difference.h"
 
 static int64_t
@@ -36,7 +36,7 @@ profile_make(struct prof_span_difference *sd, struct prof_reader *reader,
     struct prof_symbols *symbols, struct prof_err *error)
 {
 	static const char *const args[] = { "state" };
-	const size_t waits = prof_span_waits_find(reader);
+	const size_t waits = prof_wait_event(reader);
 	const struct prof_profile_options options = {
 		.pl_size = sizeof(options),
 		.pl_roots = waits != 0 ? PROF_ROOT_ARGS : 0,

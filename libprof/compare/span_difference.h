@@ -78,8 +78,6 @@ int	prof_span_sides_choose(struct prof_span_difference *difference,
 
 /* -------------------------------------------------------- span_waits.c */
 
-/* The event off-cpu of a recording; 0: it has none. */
-size_t	prof_span_waits_find(const struct prof_reader *reader);
 /* The part that samples are of; SIZE_MAX: they are of another event. */
 size_t	prof_span_part_of(const struct prof_span_difference *difference,
 	    const struct prof_bucket *bucket);

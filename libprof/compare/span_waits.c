@@ -13,16 +13,6 @@
 #include "profile/profile_impl.h"
 #include "span_difference.h"
 
-size_t
-prof_span_waits_find(const struct prof_reader *reader)
-{
-	for (size_t e = 1; e < prof_reader_nevents(reader); e++)
-		if (strcmp(prof_reader_event(reader, e)->pi_provider,
-		    "wait") == 0)
-			return (e);
-	return (0);
-}
-
 /* Is it below this state, which is above all functions? */
 static bool
 has_state(const struct prof_profile *profile, uint32_t node, const char *state)

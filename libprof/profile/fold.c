@@ -87,16 +87,6 @@ prof_fold_leaf(struct prof_fold *fold)
 		fold->fo_ustack = 0;
 }
 
-static bool
-has_waits(const struct prof_reader *reader)
-{
-	for (size_t e = 1; e < prof_reader_nevents(reader); e++)
-		if (strcmp(prof_reader_event(reader, e)->pi_provider,
-		    "wait") == 0)
-			return (true);
-	return (false);
-}
-
 int
 prof_folding_init(struct prof_folding *folding,
     const struct prof_reader *reader,
@@ -104,7 +94,7 @@ prof_folding_init(struct prof_folding *folding,
 {
 	folding->fg_reader = reader;
 	folding->fg_leaves = options->pl_leaves != 0;
-	if (has_waits(reader) &&
+	if (prof_wait_event(reader) != 0 &&
 	    (folding->fg_outside = prof_outside_new(reader)) == NULL)
 		return (prof_fail_nomem(error));
 	return (0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * From when until when a thread waited, as a sample of a wait says it.  Called
- * by blocked.c and chains.c.
+ * by blocked.c, chains.c, fold.c and times.c, and by span_difference.c.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -9,8 +9,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "profile_impl.h"
-#include "recording/query.h"
+#include "waits.h"
 
 struct prof_times {
 	struct prof_instant *ts_instant;
@@ -32,15 +31,10 @@ instant_compare(const void *a, const void *b)
 static uint8_t
 state_of(const struct prof_reader *reader, const struct prof_record *record)
 {
-	const struct prof_event_info *info = prof_reader_event(reader,
-	    record->pr_event);
-	int n;
-
-	if (strcmp(info->pi_probe, "off-cpu") != 0)
+	if (strcmp(prof_reader_event(reader, record->pr_event)->pi_probe,
+	    "off-cpu") != 0)
 		return (PROF_STATE_NONE);
-	n = prof_record_argument(info, record, "state");
-	return (n >= 0 && record->pr_strs[n] != NULL &&
-	    strcmp(record->pr_strs[n], "runnable") == 0 ?
+	return (prof_wait_is_runnable(reader, record) ?
 	    PROF_STATE_RUNNABLE : PROF_STATE_BLOCKED);
 }
 

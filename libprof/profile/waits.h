@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * What waits are, beyond their reason: from when until when, who ends them, and
- * whose code waits.  Included by blocked.c, chains.c, fold.c and tree.c.
+ * whose code waits.  Included by blocked.c, chains.c, fold.c, times.c and
+ * tree.c, and by span_difference.c of the module compare.
  */
 #ifndef PROF_WAITS_H
 #define PROF_WAITS_H
