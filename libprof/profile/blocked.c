@@ -431,8 +431,9 @@ blocked_fill(struct prof_blocked *blocked, struct prof_err *error)
 		return (-1);
 	for (size_t n = 0; n < blocked->bd_n; n++)
 		ranges_join(&blocked->bd_row[n]);
-	qsort(blocked->bd_row, blocked->bd_n, sizeof(*blocked->bd_row),
-	    holder_compare);
+	if (blocked->bd_n > 1)
+		qsort(blocked->bd_row, blocked->bd_n, sizeof(*blocked->bd_row),
+		    holder_compare);
 	if (prof_reader_send(reader, &sink) == -1) {
 		*error = *prof_reader_error(reader);
 		return (error->pe_code == PROF_OK ? prof_fail_nomem(error) :
@@ -445,8 +446,9 @@ blocked_fill(struct prof_blocked *blocked, struct prof_err *error)
 			qsort(blocked->bd_row[n].rw_row.bl_part,
 			    blocked->bd_row[n].rw_nparts,
 			    sizeof(struct prof_blocked_part), part_compare);
-	qsort(blocked->bd_row, blocked->bd_n, sizeof(*blocked->bd_row),
-	    row_compare);
+	if (blocked->bd_n > 1)
+		qsort(blocked->bd_row, blocked->bd_n, sizeof(*blocked->bd_row),
+		    row_compare);
 	return (0);
 }
 
