@@ -11,8 +11,9 @@
  *
  * Behind a wait comes the last wait of its waker that ended before the wakeup,
  * if it ended after the wait began: the waiter waited for it, too.  Each wait
- * narrows the time in which the next one must have ended, so a wait is never in
- * a chain twice.
+ * narrows the time in which the next one must have ended.  So a wait is in a
+ * chain twice only if a recording claims that two threads woke each other at
+ * the same time, and PROF_CHAIN_LINKS ends such a chain.
  *
  * A waker is a thread by its ID.  A chain ends as unknown where a sample that
  * was lost may have been the last wait of the waker.
@@ -30,7 +31,10 @@
 #include "recording/query.h"
 #include "waits.h"
 
-/* Time of a thread, blocked or runnable; names are in ch_name. */
+/*
+ * Time of a thread, blocked or runnable; names are in ch_name, and those of
+ * blocked time alone are read.
+ */
 struct wait {
 	struct prof_range wa_range;
 	uint64_t	 wa_ran_ns;	/* when the thread ran again */
@@ -127,12 +131,14 @@ wait_add(void *arg, const struct prof_sample *sample)
 	    &chains->ch_wait_cap, sizeof(*wait));
 	if (wait == NULL)
 		return (-1);
-	tid = prof_record_argument(info, record, "waker_tid");
 	wait->wa_range = prof_range_of(record);
 	wait->wa_ran_ns = record->pr_time_ns;
 	wait->wa_tid = record->pr_tid;
 	wait->wa_is_runnable = prof_wait_is_runnable(chains->ch_reader,
 	    record);
+	if (wait->wa_is_runnable)
+		return (0);
+	tid = prof_record_argument(info, record, "waker_tid");
 	wait->wa_waker_tid = tid < 0 ? 0 : (uint32_t)record->pr_args[tid];
 	wait->wa_waker = text_of(chains, record, "waker");
 	wait->wa_reason = text_of(chains, record, PROF_REASON);
