@@ -133,6 +133,13 @@ ok "Python: a thread waits for the GIL"
 
 # -------------------------------------------------- an exhausted pool
 
+# All threads of the pool wait for who opens the file to write.
+pool_waits()
+{
+	[ "$(grep -l 'wait_for_partner\|fifo_open' \
+	    "/proc/$(cat pid)/task/"*/wchan | wc -l)" -eq 4 ]
+}
+
 pool()
 {
 	cat >pool.js <<-'END'
@@ -149,8 +156,11 @@ pool()
 	fs.stat('.', end);
 	END
 	mkfifo fifo
+	# shellcheck disable=SC2016 # its own pid
 	record_begin -e off-cpu/min=0ns/ -o node.dtp -- \
-	    env UV_THREADPOOL_SIZE=4 node pool.js
+	    sh -c 'echo $$ >pid; UV_THREADPOOL_SIZE=4 exec node pool.js'
+	await "the pool waits" pool_waits
+	# How long the wait is that the report must say.
 	sleep 2
 	exec 8>fifo
 	exec 8>&-
