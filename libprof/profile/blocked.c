@@ -424,10 +424,8 @@ blocked_fill(struct prof_blocked *blocked, struct prof_err *error)
 	    prof_select_init(&blocked->bd_select, reader,
 	    blocked->bd_symbols, &blocked->bd_options, error) == -1)
 		return (-1);
-	if (prof_samples_each(reader, wait_add, blocked, error) != 0)
-		return (error->pe_code == PROF_OK ? prof_fail_nomem(error) :
-		    -1);
-	if (prof_select_check(&blocked->bd_select, error) == -1)
+	if (prof_samples_each(reader, wait_add, blocked, error) == -1 ||
+	    prof_select_check(&blocked->bd_select, error) == -1)
 		return (-1);
 	for (size_t n = 0; n < blocked->bd_n; n++)
 		ranges_join(&blocked->bd_row[n]);
