@@ -5,7 +5,7 @@
  * a sample that is unlike all others takes four bytes of the file or more,
  * and 200 here.  Half of it is for gathering, half for the tree.
  *
- * Called by gather.c, label.c and tree.c.
+ * Called by calls.c, chains.c, gather.c, label.c, tree.c and waits.c.
  */
 #include "profile_impl.h"
 #include "recording/query.h"

@@ -52,6 +52,7 @@ struct prof_chains {
 	struct prof_select ch_select;
 	struct prof_history *ch_history;
 	struct prof_outside *ch_outside;
+	struct prof_budget ch_budget;
 	uint32_t	 ch_event;
 	struct prof_range *ch_lost;	/* when samples of waits were lost */
 	size_t		 ch_nlost;
@@ -68,9 +69,17 @@ struct prof_chains {
 	size_t		 ch_cap;
 };
 
+/* Arrays grow by half, and a key has a copy in its table. */
+#define KEY_WORDS	(2 * PROF_CHAIN_LINKS + 1)
+#define KEY_BYTES	64u
+#define NAME_BYTES	(KEY_BYTES + 2 * sizeof(char *))
+#define WAIT_BYTES	(sizeof(struct wait) * 3 / 2)
+#define CHAIN_BYTES	(sizeof(struct prof_chain) * 3 / 2 + KEY_BYTES + \
+			    KEY_WORDS * sizeof(uintptr_t))
+
 /* ------------------------------------------------------------- waits */
 
-/* The one copy of a name; NULL: no memory. */
+/* The one copy of a name; NULL: no memory, or the budget is reached. */
 static const char *
 name_of(struct prof_chains *chains, const char *name)
 {
@@ -83,6 +92,9 @@ name_of(struct prof_chains *chains, const char *name)
 		return (NULL);
 	if (!is_new)
 		return (chains->ch_name[n]);
+	if (!prof_budget_take(&chains->ch_budget, NAME_BYTES +
+	    2 * strlen(name)))
+		return (NULL);
 	copy = prof_grow(&chains->ch_name, &chains->ch_nnames,
 	    &chains->ch_name_cap, sizeof(*copy));
 	if (copy != NULL)
@@ -99,7 +111,7 @@ text_of(struct prof_chains *chains, const struct prof_record *record,
 	return (name_of(chains, text == NULL ? "-" : text));
 }
 
-/* The name of a thread whose wait is chosen; "": it is not; NULL: no memory. */
+/* The name of a thread whose wait is chosen; "": it is not; NULL: no name. */
 static const char *
 comm_of(struct prof_chains *chains, const struct prof_sample *sample)
 {
@@ -127,6 +139,8 @@ wait_add(void *arg, const struct prof_sample *sample)
 
 	if (record->pr_event != chains->ch_event)
 		return (0);
+	if (!prof_budget_take(&chains->ch_budget, WAIT_BYTES))
+		return (-1);
 	wait = prof_grow(&chains->ch_wait, &chains->ch_nwaits,
 	    &chains->ch_wait_cap, sizeof(*wait));
 	if (wait == NULL)
@@ -310,7 +324,7 @@ chain_follow(const struct prof_chains *chains, const struct wait *wait,
 static struct prof_chain *
 chain_find(struct prof_chains *chains, const struct prof_chain *like)
 {
-	uintptr_t key[2 * PROF_CHAIN_LINKS + 1] = { 0 };
+	uintptr_t key[KEY_WORDS] = { 0 };
 	struct prof_chain *chain;
 	bool is_new;
 	uint32_t n;
@@ -319,12 +333,14 @@ chain_find(struct prof_chains *chains, const struct prof_chain *like)
 		key[2 * i] = (uintptr_t)like->ca_link[i].cl_thread;
 		key[2 * i + 1] = (uintptr_t)like->ca_link[i].cl_reason;
 	}
-	key[2 * PROF_CHAIN_LINKS] = (uintptr_t)like->ca_end;
+	key[KEY_WORDS - 1] = (uintptr_t)like->ca_end;
 	n = prof_dict_find(&chains->ch_by_links, key, sizeof(key), &is_new);
 	if (n == PROF_INTERN_FAILED)
 		return (NULL);
 	if (!is_new)
 		return (&chains->ch_chain[n]);
+	if (!prof_budget_take(&chains->ch_budget, CHAIN_BYTES))
+		return (NULL);
 	chain = prof_grow(&chains->ch_chain, &chains->ch_n, &chains->ch_cap,
 	    sizeof(*chain));
 	if (chain == NULL)
@@ -381,12 +397,24 @@ chain_compare(const void *a, const void *b)
 	return (order != 0 ? order : (int)one->ca_end - (int)two->ca_end);
 }
 
+/* Why waits or chains could not be added. */
+static int
+chains_fail(const struct prof_chains *chains, struct prof_err *error)
+{
+	if (!chains->ch_budget.bu_reached)
+		return (prof_fail_nomem(error));
+	prof_fail(error, PROF_E_LIMIT, "the recording has too many waits for "
+	    "chains of wakers");
+	return (prof_cure(error, "use --by reason,waker"));
+}
+
 static int
 chains_fill(struct prof_chains *chains, struct prof_symbols *symbols,
     struct prof_err *error)
 {
 	struct prof_reader *reader = chains->ch_reader;
 
+	chains->ch_budget = prof_budget_of(reader);
 	chains->ch_event = prof_wait_event(reader);
 	chains->ch_history = prof_history_new(reader, true, error);
 	if (chains->ch_history == NULL ||
@@ -397,15 +425,14 @@ chains_fill(struct prof_chains *chains, struct prof_symbols *symbols,
 	if (chains->ch_outside == NULL || lost_read(chains) == -1)
 		return (prof_fail_nomem(error));
 	if (prof_samples_each(reader, wait_add, chains, error) != 0)
-		return (error->pe_code == PROF_OK ? prof_fail_nomem(error) :
-		    -1);
+		return (chains_fail(chains, error));
 	if (prof_select_check(&chains->ch_select, error) == -1)
 		return (-1);
 	waits_end(chains);
 	for (size_t n = 0; n < chains->ch_nwaits; n++)
 		if (chains->ch_wait[n].wa_comm[0] != '\0' &&
 		    chain_add(chains, &chains->ch_wait[n]) == -1)
-			return (prof_fail_nomem(error));
+			return (chains_fail(chains, error));
 	if (chains->ch_n > 1)
 		qsort(chains->ch_chain, chains->ch_n,
 		    sizeof(*chains->ch_chain), chain_compare);

@@ -5,7 +5,8 @@
  * to wait.  It ends at an interrupt, at a thread that did not wait meanwhile,
  * at one that was not recorded, and, as unknown, where the waker is not known
  * or a lost sample may have been its last wait.  Chains of the same names are
- * one.
+ * one.  A small file that has a million waits is refused, as it takes too much
+ * memory.
  *
  * Easy to get wrong: a wait has the time when its thread ran again, which may
  * be long after it was woken; the waker may have waited again since then.
@@ -17,6 +18,7 @@
 #define SECOND	1000u		/* each case has one, in milliseconds */
 #define EVENT	1u
 #define LONG	10u		/* threads of the longest chain */
+#define MANY	1000000u	/* waits that pack to 60 kB */
 
 /* Blocked and then runnable, in milliseconds of the case. */
 struct wait {
@@ -147,7 +149,16 @@ lost_add(unsigned in, unsigned from, unsigned to)
 }
 
 static void
-file_write(const char *path, const char *target)
+many_add(void)
+{
+	const struct wait wait = { 0, CLIENT, 0, 1, 1, 0, "hardirq" };
+
+	for (unsigned n = 0; n < MANY; n++)
+		wait_add(&wait);
+}
+
+static void
+file_write(const char *path, const char *target, bool is_many)
 {
 	static const struct prof_event_info infos[] = {
 		{ .pi_name = "proc", .pi_probe = "proc", .pi_unit = "events",
@@ -174,6 +185,8 @@ file_write(const char *path, const char *target)
 	for (size_t n = 0; n < sizeof(waits) / sizeof(waits[0]); n++)
 		wait_add(&waits[n]);
 	long_add();
+	if (is_many)
+		many_add();
 	CHECK_OK(prof_writer_close(writer, &error), &error);
 }
 
@@ -269,7 +282,7 @@ file_check(const char *path, const char *target)
 	struct prof_symbols *symbols;
 	struct prof_reader *reader;
 
-	file_write(path, target);
+	file_write(path, target, false);
 	CHECK((reader = prof_reader_open(path, &error)) != NULL);
 	CHECK((symbols = prof_symbols_open(reader, NULL, &error)) != NULL);
 	for (unsigned in = 0; in < NCASES; in++)
@@ -279,11 +292,31 @@ file_check(const char *path, const char *target)
 	prof_reader_close(reader);
 }
 
+static void
+limit_check(const char *path)
+{
+	const struct prof_profile_options options = {
+		.pl_size = sizeof(options)
+	};
+	struct prof_err error = { 0 };
+	struct prof_symbols *symbols;
+	struct prof_reader *reader;
+
+	file_write(path, "pids", true);
+	CHECK((reader = prof_reader_open(path, &error)) != NULL);
+	CHECK((symbols = prof_symbols_open(reader, NULL, &error)) != NULL);
+	CHECK(prof_chains_new(reader, symbols, &options, &error) == NULL);
+	CHECK_OK(error.pe_code == PROF_E_LIMIT ? 0 : -1, &error);
+	prof_symbols_close(symbols);
+	prof_reader_close(reader);
+}
+
 int
 main(void)
 {
 	file_check(work_path("pids.dtp"), "pids");
 	file_check(work_path("all.dtp"), "all");
+	limit_check(work_path("many.dtp"));
 	printf("ok: chains of wakers of %zu cases, and of %u threads\n",
 	    NCASES, LONG);
 	return (0);
